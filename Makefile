@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Quartz. `make help` lists the targets; each directory names its files in its own files.mk.
+
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+VERSION := 0.1.0
+O       ?= build
+prefix  ?= /usr
+DESTDIR ?=
+sbindir    = $(prefix)/sbin
+bindir     = $(prefix)/bin
+libexecdir = $(prefix)/libexec/quartz
+datadir    = $(prefix)/share/quartz
+mandir     = $(prefix)/share/man
+libdir     = $(prefix)/lib
+includedir = $(prefix)/include
+docdir     = $(prefix)/share/doc/quartz
+
+CC      ?= cc
+CXX     ?= c++
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
+PROTOC_C ?= protoc-c
+SCDOC   ?= scdoc
+INSTALL ?= install
+VMLINUX ?= /sys/kernel/btf/vmlinux
+
+CFLAGS   ?= -O2 -g
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
+            -Wno-unused-parameter -Wno-missing-field-initializers
+CPPFLAGS += -D_GNU_SOURCE -DQUARTZ_VERSION='"$(VERSION)"' -DQUARTZ_LIBEXECDIR='"$(libexecdir)"' \
+            -DQUARTZ_DATADIR='"$(datadir)"' \
+            -I. -Iinclude -I$(O)
+ALL_CFLAGS = -std=gnu11 $(WARN) $(WERROR) $(CFLAGS) -fno-strict-aliasing -MMD -MP
+BPF_CFLAGS = -O2 -g -mcpu=v3 -target bpf -Wall -Wextra -Wno-unused-parameter \
+             -Wno-missing-declarations $(WERROR) -I. -Iinclude -I$(O)/bpf -D__TARGET_ARCH_x86
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+PROGRAMS :=
+TESTS :=
+.PHONY: all
+all: programs
+
+include core/files.mk
+include symbolizer/files.mk
+include bpf/files.mk
+include daemon/files.mk
+include cli/files.mk
+include userlib/files.mk
+include man/files.mk
+include service/files.mk
+include kmod/files.mk
+include tests/files.mk
+
+.PHONY: programs
+programs: $(PROGRAMS)
+
+# Test programs, built and not run.
+.PHONY: tests
+tests: $(TESTS)
+
+objects = $(patsubst %.c,$(O)/%.o,$(1))
+
+# ---- rules ----
+
+$(O)/%.o: %.c
+	$(say) CC $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/%.o: $(O)/%.c
+	$(say) CC $<
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+define link
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
+endef
+
+.PHONY: demo check check-unit check-bpf check-vm check-cli check-fuzz bench install clean help deps
+
+# deps first: what is built, and with which tools, is known only after it.
+demo:
+	$(Q)scripts/deps.sh build demo
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)O=$(O) scripts/demo.sh
+
+check:
+	$(Q)scripts/deps.sh build check
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)O=$(O) tests/check
+
+bench: all
+	$(Q)O=$(O) tests/bench/run
+
+install: all
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(sbindir) $(O)/quartzd
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(bindir) $(O)/quartzctl
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libexecdir) $(O)/quartz-symbolizer
+	$(INSTALL) -D -m 644 daemon/spin-symbols.txt $(DESTDIR)$(datadir)/spin-symbols
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(O)/man/quartzctl.1
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man5 $(O)/man/quartzd.conf.5
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(O)/man/quartzd.8
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man3 $(O)/man/quartz.3
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(includedir)/quartz userlib/quartz.h
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir) $(O)/libquartz.a
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libdir) $(O)/libquartz.so.1 $(O)/libquartz-preload.so
+	ln -sf libquartz.so.1 $(DESTDIR)$(libdir)/libquartz.so
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir)/pkgconfig $(O)/libquartz.pc
+
+deps:
+	$(Q)scripts/deps.sh
+
+clean:
+	rm -rf $(O)
+
+help:
+	@echo 'Quartz $(VERSION)'
+	@echo '  make           build everything into $(O)/'
+	@echo '  make demo      install what is missing, build, profile a real program, print the report'
+	@echo '  make check     install what is missing, build, run all tests this machine can run'
+	@echo '  make check-unit | check-bpf | check-cli | check-fuzz | check-vm   one layer of them'
+	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'
+	@echo '  make install   DESTDIR= prefix=/usr'
+	@echo '  make kmod      KDIR=/lib/modules/RELEASE/build: the optional module; make modules_install'
+	@echo '  make clean     remove $(O)/'
+	@echo '  V=1 shows the commands, O=DIR builds elsewhere, WERROR=-Werror stops at warnings'
+
+-include $(shell find $(O) -path $(O)/vm -prune -o -name '*.d' -print 2>/dev/null)

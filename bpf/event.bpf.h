@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Records of the ring buffer. */
+#ifndef QUARTZ_EVENT_BPF_H
+#define QUARTZ_EVENT_BPF_H
+
+static __always_inline void event__lost(void)
+{
+	struct qz_control *ctl = control__get();
+
+	if (ctl)
+		__sync_fetch_and_add(&ctl->events_lost, 1);
+}
+
+/* The daemon comes by itself; wake it only when it might come too late. */
+static __always_inline u64 event__flags(void)
+{
+	u64 size = bpf_ringbuf_query(&events, BPF_RB_RING_SIZE);
+
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > size / 4)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void event__begin(struct qz_event *e, u32 type, u32 length, u64 now)
+{
+	e->type = type;
+	e->length = length;
+	e->time = now;
+}
+
+static __always_inline void registers__read(struct qz_user_registers *to, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	to->ip = regs->ip;
+	to->sp = regs->sp;
+	to->bp = regs->bp;
+	to->bx = regs->bx;
+	to->r12 = regs->r12;
+	to->r13 = regs->r13;
+	to->r14 = regs->r14;
+	to->r15 = regs->r15;
+}
+
+static __always_inline void event__fill_process(struct qz_process_event *e,
+						struct task_struct *task, u32 cause, u32 image,
+						u32 scope, u64 now)
+{
+	event__begin(&e->event, QZ_EVENT_PROCESS, sizeof(*e), now);
+	e->cause = cause;
+	e->image = image;
+	e->scope = scope;
+	e->tgid = task->tgid;
+	e->start_boottime = BPF_CORE_READ(task, group_leader, start_boottime);
+	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
+}
+
+/* An exec is told at once: the sooner its files are opened, the surer. */
+static __always_inline void event__send_process(struct qz_process_event *e)
+{
+	u64 flags = e->cause == QZ_IMAGE_EXEC ? BPF_RB_FORCE_WAKEUP : event__flags();
+
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), flags))
+		event__lost();
+}
+
+static __always_inline void event__scope_end(u32 scope, u64 now)
+{
+	struct qz_scope_event e = {};
+
+	event__begin(&e.event, QZ_EVENT_SCOPE_END, sizeof(e), now);
+	e.scope = scope;
+	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP))
+		event__lost();
+}
+
+#define NOTICE_PERIOD 2000000ull /* ns */
+
+/*
+ * Wakes quartzd because something has been mapped that it has not taken in yet, at most once in a
+ * period: there is no cheaper way to be told of a library that is being opened.
+ */
+static __always_inline void event__unknown_code(struct qz_control *ctl, u64 now)
+{
+	u64 last = ctl->noticed;
+	struct qz_event e = {};
+
+	if (now - last < NOTICE_PERIOD ||
+	    __sync_val_compare_and_swap(&ctl->noticed, last, now) != last)
+		return;
+	event__begin(&e, QZ_EVENT_UNKNOWN_CODE, sizeof(e), now);
+	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+}
+
+static __always_inline void thread__describe(struct qz_thread_event *e, struct task_struct *task,
+					     struct qz_thread_state *t, u64 now)
+{
+	event__begin(&e->event, QZ_EVENT_THREAD_END, sizeof(*e), now);
+	__builtin_memcpy(&e->state, t, sizeof(e->state));
+	e->gone = 0;
+	e->pad = 0;
+	e->tid = task->pid;
+	e->tgid = task->tgid;
+	e->start_boottime = task->start_boottime;
+	e->cpu = task->se.sum_exec_runtime - t->cpu_base;
+	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
+}
+
+/* Tells of a thread as it stands. Not 0: there was no room. */
+static __always_inline int event__thread(struct task_struct *task, struct qz_thread_state *t,
+					 bool gone, u64 now)
+{
+	struct qz_thread_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		event__lost();
+		return -1;
+	}
+	thread__describe(e, task, t, now);
+	e->gone = gone;
+	bpf_ringbuf_submit(e, event__flags());
+	return 0;
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Threads and processes that come, change and go. */
+#ifndef QUARTZ_LIFECYCLE_BPF_H
+#define QUARTZ_LIFECYCLE_BPF_H
+
+#define PAGE 4096
+
+/* struct qz_creation_event with its stack; the last page lets the verifier bound the copy. */
+struct creation_scratch {
+	u8 record[sizeof(struct qz_creation_event) + QZ_STACK_COPY + PAGE];
+};
+
+/* One entry per processor: a creation's record is too large for the BPF stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct creation_scratch);
+} creation_scratch SEC(".maps");
+
+/* One entry per processor: the creator's stack being walked. The sampler, which may interrupt, has
+ * its own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct unwinding);
+} creator_stack SEC(".maps");
+
+/*
+ * Copies the stack from sp upwards, page by page, to the first page that is not there. Only the
+ * first one when the ring is filling up: a short stack is better than none.
+ */
+static __always_inline u32 copy_stack(u8 *to, u64 sp)
+{
+	u32 size = PAGE - (sp & (PAGE - 1)), copied = 0;
+	bool filling = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >
+		       bpf_ringbuf_query(&events, BPF_RB_RING_SIZE) / 4;
+
+	if (bpf_probe_read_user(to, size & (2 * PAGE - 1), (void *)sp))
+		return 0;
+	copied = size;
+	for (int i = 0; i < QZ_STACK_COPY / PAGE - 1; i++) {
+		if (filling || copied > QZ_STACK_COPY - PAGE)
+			break;
+		if (bpf_probe_read_user(to + copied, PAGE, (void *)(sp + copied)))
+			break;
+		copied += PAGE;
+	}
+	return copied;
+}
+
+/* The creator's frames as the record's contents; 0 when its stack cannot be walked to the end. */
+static __always_inline u32 creation__frames(struct qz_creation_event *e, struct task_struct *parent)
+{
+	struct unwinding *u;
+	u32 zero = 0;
+
+	u = bpf_map_lookup_elem(&creator_stack, &zero);
+	if (!u || !unwind__current(u, parent, e->image) || u->end != QZ_UNWIND_OUTERMOST ||
+	    u->depth > QZ_USER_FRAMES)
+		return 0;
+	e->nframes = u->depth;
+	__builtin_memcpy(e->stack, u->frames, QZ_USER_FRAMES * sizeof(u64));
+	return u->depth * sizeof(u64);
+}
+
+/*
+ * Tells who created the thread: what the child does is done on behalf of that stack (Quartz 1990,
+ * 3.3). Where the unwinder has no tables yet, quartzd unwinds a copy of the stack; frame pointers
+ * do not survive glibc's way into clone.
+ */
+static __always_inline void event__creation(struct task_struct *parent, u32 parent_serial,
+					    u32 parent_image, u32 child_serial, bool process,
+					    struct qz_scope_state *scope, u64 now)
+{
+	struct creation_scratch *c;
+	struct qz_creation_event *e;
+	u32 zero = 0, size;
+
+	c = bpf_map_lookup_elem(&creation_scratch, &zero);
+	if (!c)
+		return;
+	e = (struct qz_creation_event *)c->record;
+	e->parent = parent_serial;
+	e->child = child_serial;
+	e->image = parent_image;
+	e->process = process;
+	e->nframes = 0;
+	registers__read(&e->regs, parent);
+	size = creation__frames(e, parent);
+	if (!size) {
+		struct qz_control *ctl = control__get();
+
+		size = copy_stack(e->stack, e->regs.sp);
+		if (ctl)
+			event__unknown_code(ctl, now);
+	}
+	e->size = size;
+	if (size > QZ_STACK_COPY)
+		return;
+	size += sizeof(*e);
+	event__begin(&e->event, QZ_EVENT_CREATION, size, now);
+	if (bpf_ringbuf_output(&events, c, size, event__flags())) {
+		__sync_fetch_and_add(&scope->creations_lost, 1);
+		event__lost();
+	}
+}
+
+/* A forked process has its parent's code at its parent's addresses. */
+static __always_inline void image__inherit(u32 child, u32 parent)
+{
+	struct qz_unwind_image *tables = bpf_map_lookup_elem(&unwind_images, &parent);
+
+	if (tables && !image__is_remapped(parent, tables))
+		bpf_map_update_elem(&unwind_images, &child, tables, BPF_ANY);
+}
+
+/* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed. */
+static __always_inline u32 scope__of_new_process(struct task_struct *child,
+						 struct qz_thread_state *parent, u64 now)
+{
+	struct qz_control *ctl = control__get();
+	struct qz_scope_state *s;
+	u32 scope;
+
+	if (parent) {
+		s = scope__get(parent->scope);
+		if (s && s->follows)
+			return parent->scope;
+	}
+	if (!every_process)
+		return QZ_NO_SCOPE;
+	if (child->flags & PF_KTHREAD_BIT)
+		return QZ_SCOPE_OF_KERNEL;
+	if (bpf_map_pop_elem(&free_scopes, &scope)) {
+		if (ctl)
+			__sync_fetch_and_add(&ctl->scopes_refused, 1);
+		return QZ_NO_SCOPE;
+	}
+	s = scope__get(scope);
+	if (!s)
+		return QZ_NO_SCOPE;
+	s->pid = child->tgid;
+	s->began = now;
+	s->running = now << QZ_LEVEL_BITS;
+	return scope;
+}
+
+/* Not inlined: its record must not be on the stack while the creator's is walked. */
+static __noinline int event__forked(struct task_struct *child, struct qz_thread_state *t,
+				    u32 parent_image, bool creation_told, u64 now)
+{
+	struct qz_process_event e = {};
+
+	if (!child || !t)
+		return 0;
+	event__fill_process(&e, child, QZ_IMAGE_FORK, t->image, t->scope, now);
+	e.parent = parent_image;
+	e.leader = creation_told ? 0 : t->serial;
+	event__send_process(&e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct qz_thread_state *creator = thread__get(parent), *t;
+	struct qz_control *ctl = control__get();
+	bool process = child->tgid != parent->tgid;
+	struct qz_scope_state *s;
+	u32 scope, image;
+	bool told;
+	u64 now;
+
+	if ((!creator && !every_process) || !ctl || frozen)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (process)
+		scope = scope__of_new_process(child, creator, now);
+	else
+		scope = creator ? creator->scope : QZ_NO_SCOPE;
+	s = scope__get(scope);
+	if (!s)
+		return 0;
+
+	if (!process && creator)
+		image = creator->image;
+	else
+		image = next_number(&ctl->next_image);
+	t = thread__follow(child, scope, image, FRESH_FORKED, now);
+	if (!t)
+		return 0;
+	t->state = QZ_BLOCKED; /* until its first wake-up */
+	t->waiting.sites[0].stack = QZ_WAIT_START;
+	told = creator && creator->scope == scope;
+	if (process && creator)
+		image__inherit(image, creator->image);
+	if (process)
+		event__forked(child, t, creator ? creator->image : 0, told, now);
+	if (!told)
+		return 0;
+	t->parent = creator->serial;
+	__sync_fetch_and_add(&s->creations, 1);
+	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
+	return 0;
+}
+
+/* The process keeps its scope and has a new image; its other threads have ended before. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	struct qz_thread_state *t = thread__get(task);
+	struct qz_control *ctl = control__get();
+	struct qz_process_event e = {};
+
+	if (!t || !ctl)
+		return 0;
+	e.parent = t->image;
+	t->image = next_number(&ctl->next_image);
+	for (int i = 0; i < QZ_SITES; i++)
+		t->waiting.sites[i].where = 0;
+	t->page = t->slot = 0;
+	event__fill_process(&e, task, QZ_IMAGE_EXEC, t->image, t->scope, bpf_ktime_get_ns());
+	event__send_process(&e);
+	return 0;
+}
+
+/*
+ * A thread ends at its last switch-out, which is accounted there. This is for one whose last
+ * switch-out went unseen: it must not be alive for ever.
+ */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	struct qz_thread_state *t = thread__get(task);
+	u64 now;
+
+	if (!t || t->state == QZ_DEAD)
+		return 0;
+	if (frozen)
+		return thread__end_frozen(task, t);
+	now = bpf_ktime_get_ns();
+	if (t->state == QZ_RUNNING)
+		thread__settle_gap(task, t, now);
+	return thread__end(task, t, now);
+}
+
+#endif

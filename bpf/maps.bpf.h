@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Configuration and maps of all programs, and the look-ups on them. */
+#ifndef QUARTZ_MAPS_BPF_H
+#define QUARTZ_MAPS_BPF_H
+
+/* Attempts at a compare-and-swap before giving up: each failure is another processor's success. */
+#define CAS_TRIES 64
+
+/* ---- configuration, set between open and load ---- */
+
+const volatile __u32 level_stride = 2;	 /* entries of levels per scope */
+const volatile __u32 nr_stacks = 1;	 /* slots of one half of stacks, a power of two */
+const volatile __u32 nr_frames = 1;	 /* words of one half of frames */
+const volatile __u32 nr_samples = 1;	 /* slots of one half of samples, a power of two */
+const volatile __u32 nr_wait_stacks = 1; /* powers of two */
+const volatile __u32 nr_wait_frames = 1;
+const volatile __u32 nr_waits = 1;
+const volatile bool sampled_by_timer;	/* the sampler is an interrupt, not an NMI */
+const volatile __u32 nr_processors = 1; /* online */
+const volatile bool wanted_woken;	/* the time until woken is wanted */
+const volatile bool every_process;	/* each process of the machine is a scope of its own */
+
+/* Set by quartzd for good: times and counts stand still from then on, see thread__end_frozen. */
+volatile bool frozen;
+
+/* ---- maps ---- */
+
+/*
+ * Key: a thread. Written by the accounting, read by all programs. One entry for each thread of a
+ * scope, made at fork or by the enumeration, never in the scheduler's path; freed by the kernel
+ * with the thread. When there is no memory the thread is not followed and control.threads_refused
+ * counts it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct qz_thread_state);
+} threads SEC(".maps");
+
+/*
+ * Key: scope number. Written by the accounting of all processors with atomic operations, read by
+ * quartzd through memory. Sized by quartzd; a process beyond is counted in scopes_refused.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_scope_state);
+} scopes SEC(".maps");
+
+/* Key: scope * level_stride + level. Value: exact ns at that level. Added to atomically. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} levels SEC(".maps");
+
+/* Key: processor. Each entry is written by its processor alone, see struct qz_cpu_state. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_cpu_state);
+} cpus SEC(".maps");
+
+/* One entry, see struct qz_control. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_control);
+} control SEC(".maps");
+
+/* Scope numbers that are free; filled by quartzd, taken at fork when every_process is set. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__uint(value_size, sizeof(u32));
+} free_scopes SEC(".maps");
+
+/* Key: tgid of a process to enumerate. Value: its scope. Written by quartzd before enumerating. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u32);
+} targets SEC(".maps");
+
+/*
+ * Rare events for quartzd, which drains ten times a second and is woken early only when a quarter
+ * is in use or a scope has ended. Full: control.events_lost counts; totals of scopes do not
+ * depend on events.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 2 << 20);
+} events SEC(".maps");
+
+/* The sampler's tables; see struct qz_stack_slot. Full: the sample is lost and counted by cause. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_stack_slot);
+} stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} frames SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_sample_slot);
+} samples SEC(".maps");
+
+/* Waits, see struct qz_wait_stack. Full: a wait has its cause alone, counted in wait_stacks_lost. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_wait_stack);
+} wait_stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} wait_frames SEC(".maps");
+
+/* See struct qz_wait_slot. Full: times go to the scope's waits_lost, so that sums still hold. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_wait_slot);
+} waits SEC(".maps");
+
+/* See struct qz_object_slot. Full: waits without an object, counted in control.objects_full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, QZ_OBJECT_SLOTS);
+	__type(key, u32);
+	__type(value, struct qz_object_slot);
+} objects SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, QZ_OBJECT_SLOTS);
+	__type(key, u32);
+	__type(value, struct qz_object_figures);
+} object_figures SEC(".maps");
+
+/*
+ * Addresses of code that waits, see struct qz_spin_address. Full: quartzd empties it; what was in it is
+ * entered again when it is sampled.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, QZ_SPIN_ADDRESSES);
+	__type(key, u32);
+	__type(value, struct qz_spin_address);
+} spin_addresses SEC(".maps");
+
+/*
+ * Unwind tables, see quartz/unwind.h. Written by quartzd through memory, read by the unwinder. Full:
+ * modules without a table, whose frames are walked by frame pointers, counted by quartzd.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_unwind_row);
+} unwind_rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_unwind_region);
+} unwind_regions SEC(".maps");
+
+/*
+ * Key: image. Written by quartzd when an image's regions are known, and at fork, where the child
+ * has its parent's. The least recently used ones go when it is full: processes that have ended.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, u32);
+	__type(value, struct qz_unwind_image);
+} unwind_images SEC(".maps");
+
+/* When addresses of described code were used again, and by which regions it was described. */
+struct remapping {
+	u64 when;
+	u32 first; /* as in struct qz_unwind_image */
+	u32 pad;
+};
+
+/* Key: image. See on_map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u32);
+	__type(value, struct remapping);
+} remapped SEC(".maps");
+
+/*
+ * Key: image. Where it has mapped its page set; written by quartzd when it hands one out. Full: the
+ * thread's stack is told by its frames alone. Preallocated, as older kernels want it of a map that a
+ * perf event uses.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 10240);
+	__type(key, u32);
+	__type(value, struct qz_page_place);
+} pages SEC(".maps");
+
+/* ---- look-ups ---- */
+
+static __always_inline struct qz_control *control__get(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&control, &zero);
+}
+
+static __always_inline struct qz_cpu_state *cpu__get(u32 cpu)
+{
+	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+static __always_inline struct qz_cpu_state *cpu__this(void)
+{
+	return cpu__get(bpf_get_smp_processor_id());
+}
+
+static __always_inline struct qz_scope_state *scope__get(u32 scope)
+{
+	return bpf_map_lookup_elem(&scopes, &scope);
+}
+
+/* The state of a thread of any scope, or NULL. Cheap for a thread that nobody stores anything at. */
+static __always_inline struct qz_thread_state *thread__get(struct task_struct *task)
+{
+	if (!task->bpf_storage)
+		return NULL;
+	return bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+static __always_inline void frame__store(u32 key, u64 address)
+{
+	u64 *frame = bpf_map_lookup_elem(&frames, &key);
+
+	if (frame)
+		*frame = address;
+}
+
+#endif

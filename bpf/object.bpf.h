@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What threads wait for: futex words, pipes, sockets and files, and the queues there. */
+#ifndef QUARTZ_OBJECT_BPF_H
+#define QUARTZ_OBJECT_BPF_H
+
+#define NR_EXIT	      60
+#define FUTEX_COMMAND 0x7f /* of the operation, without FUTEX_PRIVATE_FLAG and the clock */
+
+static __always_inline struct qz_object_slot *object__get(u32 object)
+{
+	u32 key = object - 1;
+
+	return bpf_map_lookup_elem(&objects, &key);
+}
+
+static __always_inline void object__refer(u32 object, int delta)
+{
+	struct qz_object_slot *slot = object ? object__get(object) : NULL;
+
+	if (slot)
+		__sync_fetch_and_add(&slot->refs, delta);
+}
+
+/* ---- queues ---- */
+
+/*
+ * Changes the number of waiters by delta, charges the time since the last change to the number that
+ * there was, and gives that. As scope__change_running.
+ */
+static __always_inline u32 queue__change(struct qz_object_figures *f, int delta, u64 now)
+{
+	for (int i = 0; i < CAS_TRIES; i++) {
+		u64 word = *(volatile u64 *)&f->queue;
+		u32 length = word & QZ_LEVEL_MASK, at;
+		u64 elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK, new;
+
+		if (elapsed > QZ_TIME_MASK / 2)
+			elapsed = 0;
+		if (!length && delta < 0)
+			return 0;
+		new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
+		new |= (length + delta) & QZ_LEVEL_MASK;
+		if (__sync_val_compare_and_swap(&f->queue, word, new) != word)
+			continue;
+		at = length < QZ_LENGTHS ? length : QZ_LENGTHS - 1;
+		if (length)
+			__sync_fetch_and_add(&f->queue_ns[at], elapsed);
+		if (length >= QZ_LENGTHS - 1)
+			__sync_fetch_and_add(&f->beyond_ns, elapsed * length);
+		return length;
+	}
+	return 0;
+}
+
+/* The thread is about to block: it stands in the queue from now on. */
+__noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
+{
+	u32 key = object - 1, found;
+	struct qz_object_figures *f = bpf_map_lookup_elem(&object_figures, &key);
+
+	if (!t || !f)
+		return 0;
+	found = queue__change(f, 1, now);
+	t->waiting.queued = object;
+	if (found >= QZ_LENGTHS)
+		found = QZ_LENGTHS - 1;
+	__sync_fetch_and_add(&f->arrivals[found], 1);
+	return 0;
+}
+
+/*
+ * The thread leaves the queue where it stands, if any: it is woken, by whomever, or came back
+ * unseen, or ended. A requeued thread stands in the queue where it began to wait.
+ */
+__noinline int object__leave(struct qz_thread_state *t, bool released, u64 now)
+{
+	struct qz_object_figures *f;
+	u32 key;
+
+	if (!t || !t->waiting.queued)
+		return 0;
+	key = t->waiting.queued - 1;
+	t->waiting.acquired = t->waiting.queued;
+	t->waiting.queued = 0;
+	f = bpf_map_lookup_elem(&object_figures, &key);
+	if (!f)
+		return 0;
+	queue__change(f, -1, now);
+	if (released) {
+		__sync_fetch_and_add(&f->wakes, 1);
+		*(volatile u32 *)&f->acquirer = t->serial;
+	}
+	return 0;
+}
+
+/*
+ * Whether who wakes does it on purpose: the current thread is in a system call that does. Timeouts
+ * and signals come from interrupts and from other calls.
+ */
+static __always_inline bool object__is_released(u32 object)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct qz_object_slot *slot = object__get(object);
+	struct pt_regs *regs;
+	u64 nr;
+
+	if (!slot || waker->flags & PF_KTHREAD_BIT)
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(waker);
+	nr = regs->orig_ax;
+	if (slot->tag == QZ_TAG_FUTEX)
+		return syscall__is_futex(nr) || nr == NR_EXIT;
+	return syscall__has_fd(nr);
+}
+
+/* ---- finding ---- */
+
+/* What is waited for, and what is told of it by who waits for it first. */
+struct object_key {
+	u64 address;
+	u64 space; /* what the address is one of */
+	u32 tag;
+	u32 asleep; /* the waiter is not the current thread: its memory cannot be read */
+	u32 scope, image, serial, stack;
+	u32 op, val;
+	s32 fd;
+	u32 pad;
+};
+
+/* Whether the memory at user addresses is the task's: it is not when a sleeper is looked at. */
+static __always_inline bool task__is_current(struct task_struct *task)
+{
+	return (u64)task == bpf_get_current_task();
+}
+
+/* The word that a futex call waits for: of several, the first one. */
+static __always_inline u64 futex__word(struct task_struct *task, struct pt_regs *regs)
+{
+	u64 word = regs->di, nr = regs->orig_ax;
+	u64 first[2] = {}; /* of struct futex_waitv: val, uaddr */
+
+	barrier_var(word); /* or the two loads become one, of different kinds of memory */
+	if (nr != NR_FUTEX_WAITV)
+		return word;
+	if (!task__is_current(task) || bpf_probe_read_user(first, sizeof(first), (void *)word))
+		return 0;
+	return first[1];
+}
+
+static __always_inline bool object__key_of_inode(struct task_struct *task, u64 fd, u32 tag,
+						 u32 scope, struct object_key *key)
+{
+	struct inode *inode = inode__of_fd(task, fd);
+
+	if (!inode)
+		return false;
+	key->address = BPF_CORE_READ(inode, i_ino);
+	key->space = (u64)scope << 32 | BPF_CORE_READ(inode, i_sb, s_dev);
+	key->tag = tag;
+	return key->address != 0;
+}
+
+/* False for a wait that is not for an object. */
+static __always_inline bool object__key(struct task_struct *task, struct qz_thread_state *t,
+					u32 cause, struct object_key *key)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	switch (cause) {
+	case QZ_WAIT_FUTEX:
+		key->address = futex__word(task, regs);
+		key->space = t->image;
+		key->tag = QZ_TAG_FUTEX;
+		return key->address != 0;
+	case QZ_WAIT_PIPE:
+		return object__key_of_inode(task, regs->di, QZ_TAG_PIPE, t->scope, key);
+	case QZ_WAIT_SOCKET:
+		return object__key_of_inode(task, regs->di, QZ_TAG_SOCKET, t->scope, key);
+	case QZ_WAIT_DISK:
+		return syscall__has_fd(regs->orig_ax) &&
+		       object__key_of_inode(task, regs->di, QZ_TAG_FILE, t->scope, key);
+	}
+	return false;
+}
+
+static __always_inline void object__fill(struct qz_object_slot *slot, const struct object_key *key)
+{
+	slot->address = key->address;
+	slot->tag = key->tag;
+	slot->scope = key->scope;
+	slot->image = key->image;
+	slot->serial = key->serial;
+	slot->stack = key->stack;
+	slot->op = key->op;
+	slot->val = key->val;
+	slot->fd = key->fd;
+	slot->nbytes = 0;
+	slot->rwlock = 0;
+	if (key->tag == QZ_TAG_FUTEX && !key->asleep &&
+	    !bpf_probe_read_user(slot->bytes, QZ_WORD_BYTES, (void *)key->address))
+		slot->nbytes = QZ_WORD_BYTES;
+	*(volatile u32 *)&slot->stored = key->asleep ? QZ_OBJECT_ASLEEP : QZ_OBJECT_STORED;
+}
+
+/* Whether the first waiter slept when it was found, and this one, who knows more, is to fill anew. */
+static __always_inline bool object__refill(struct qz_object_slot *slot,
+					   const struct object_key *key)
+{
+	return *(volatile u32 *)&slot->stored == QZ_OBJECT_ASLEEP && !key->asleep &&
+	       __sync_val_compare_and_swap(&slot->stored, QZ_OBJECT_ASLEEP, QZ_OBJECT_REFILLED) ==
+		       QZ_OBJECT_ASLEEP;
+}
+
+/* The number of an object, which is made when it is a new one; 0: there is no room. */
+__noinline u32 object__number(struct object_key *key)
+{
+	struct qz_control *ctl;
+	u64 hash;
+
+	if (!key)
+		return 0;
+	hash = mix(mix(key->tag, key->space), key->address);
+	if (hash <= QZ_OBJECT_RETIRED)
+		hash = QZ_OBJECT_RETIRED + 1;
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 index = (first_slot(hash) + i) & (QZ_OBJECT_SLOTS - 1);
+		struct qz_object_slot *slot = bpf_map_lookup_elem(&objects, &index);
+		u64 taken;
+
+		if (!slot)
+			break;
+		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
+		if (taken && taken != hash)
+			continue;
+		if (!taken || object__refill(slot, key))
+			object__fill(slot, key);
+		return index + 1;
+	}
+	ctl = control__get();
+	if (ctl)
+		__sync_fetch_and_add(&ctl->objects_full, 1);
+	return 0;
+}
+
+/* The number of what the current thread is about to wait for, or one found asleep does; 0: none. */
+static __noinline u32 object__of_wait(struct task_struct *task, struct qz_thread_state *t,
+				      u32 cause, u32 stack)
+{
+	struct object_key key = {.stack = stack};
+	struct pt_regs *regs;
+
+	if (!task || !t || !object__key(task, t, cause, &key))
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	key.asleep = !task__is_current(task);
+	key.scope = t->scope;
+	key.image = t->image;
+	key.serial = t->serial;
+	key.op = regs->si;
+	key.val = regs->dx;
+	key.fd = regs->di;
+	return object__number(&key);
+}
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All BPF programs of Quartz, one object: they share their maps. One concern per header. */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include "quartz/records.h"
+#include "quartz/unwind.h"
+#include "quartz/page.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define TASK_DEAD_BIT  0x80	  /* include/linux/sched.h, unchanged since 4.14 */
+#define TASK_NEW_BIT   0x800	  /* likewise */
+#define PF_KTHREAD_BIT 0x00200000 /* likewise, since 2.6.27 */
+
+#include "bpf/maps.bpf.h"
+#include "bpf/hash.bpf.h"
+#include "bpf/scope.bpf.h"
+#include "bpf/cause.bpf.h"
+#include "bpf/object.bpf.h"
+#include "bpf/holding.bpf.h"
+#include "bpf/waits.bpf.h"
+#include "bpf/spin.bpf.h"
+#include "bpf/episode.bpf.h"
+#include "bpf/thread.bpf.h"
+#include "bpf/event.bpf.h"
+#include "bpf/unwind.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/mapping.bpf.h"
+#include "bpf/wait.bpf.h"
+#include "bpf/switch.bpf.h"
+#include "bpf/waking.bpf.h"
+#include "bpf/lifecycle.bpf.h"
+#include "bpf/attach.bpf.h"
+#include "bpf/page.bpf.h"
+#include "bpf/sample.bpf.h"
+#include "bpf/text.bpf.h"

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sampler: one call per period and processor adds one to one counter. */
+#ifndef QUARTZ_SAMPLE_BPF_H
+#define QUARTZ_SAMPLE_BPF_H
+
+struct sample_scratch {
+	u64 kernel[QZ_KERNEL_FRAMES];
+	struct unwinding user;
+	/*
+	 * Read anew at each turn of a loop: what comes from a map is unknown to the verifier, which
+	 * then need not follow each possible number of turns for itself.
+	 */
+	volatile u32 nkernel, nuser;
+};
+
+/* One entry per processor: the stack being looked up. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct sample_scratch);
+} sample_scratch SEC(".maps");
+
+struct sampling {
+	struct qz_cpu_state *cpu;
+	struct qz_control *ctl;
+	struct sample_scratch *scratch;
+	struct page_copy *page; /* NULL: none */
+	u32 half;
+	u32 image;
+	u32 machine; /* see qz_sample_slot */
+};
+
+/* The frames that are there; not 0. */
+__noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
+{
+	u64 h;
+
+	if (!scratch)
+		return 0;
+	h = mix(scratch->nkernel << 8 | scratch->user.end, image);
+	for (u32 i = 0; i < QZ_KERNEL_FRAMES; i++) {
+		if (i >= scratch->nkernel)
+			break;
+		h = mix(h, scratch->kernel[i]);
+	}
+	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
+		if (i >= scratch->nuser)
+			break;
+		h = mix(h, scratch->user.frames[i]);
+	}
+	return h ? h : 1;
+}
+
+/* Writes the frames from `key` on, for which there is room: kernel frames first. */
+__noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
+{
+	if (!scratch)
+		return 0;
+	for (u32 i = 0; i < QZ_KERNEL_FRAMES; i++) {
+		if (i >= scratch->nkernel)
+			break;
+		frame__store(key++, scratch->kernel[i]);
+	}
+	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
+		if (i >= scratch->nuser)
+			break;
+		frame__store(key++, scratch->user.frames[i]);
+	}
+	return 0;
+}
+
+/* Copies the frames of a stack seen for the first time. */
+static __always_inline bool sample__store(struct sampling *s, struct qz_stack_slot *slot)
+{
+	struct sample_scratch *scratch = s->scratch;
+	u32 nprofile = s->page ? s->page->ntask + s->page->nown : 0;
+	u32 nsampled = scratch->nkernel + scratch->nuser, n = nsampled + nprofile;
+	u32 offset = __sync_fetch_and_add(&s->ctl->frames_used[s->half & 1], n);
+	u32 key = (s->half & 1) * nr_frames + offset;
+
+	if (offset + n > nr_frames)
+		return false;
+	sample__store_frames(scratch, key);
+	if (s->page) {
+		page__store(s->page, key + nsampled);
+		slot->ntask = s->page->ntask;
+		slot->nown = s->page->nown;
+		slot->profiled = 1;
+	}
+	slot->image = s->image;
+	slot->offset = offset;
+	slot->nkernel = scratch->nkernel;
+	slot->nuser = scratch->nuser;
+	slot->depth = scratch->user.depth;
+	slot->end = scratch->user.end;
+	slot->stored = 1;
+	return true;
+}
+
+/* The number of the stack's slot in this half, or -1 with the loss counted. */
+static __always_inline s32 sample__stack(struct sampling *s)
+{
+	u64 hash = sample__hash(s->scratch, s->image);
+
+	if (s->page)
+		hash = mix(hash, page__hash(s->page)) ?: 1;
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 index = (first_slot(hash) + i) & (nr_stacks - 1);
+		u32 key = (s->half & 1) * nr_stacks + index;
+		struct qz_stack_slot *slot = bpf_map_lookup_elem(&stacks, &key);
+		u64 taken;
+
+		if (!slot)
+			break;
+		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
+		if (taken == hash)
+			return index;
+		if (taken)
+			continue;
+		__sync_fetch_and_add(&s->ctl->stacks_used[s->half & 1], 1);
+		if (sample__store(s, slot))
+			return index;
+		s->cpu->lost[QZ_LOSS_FRAMES_FULL]++;
+		return -1;
+	}
+	s->cpu->lost[QZ_LOSS_STACKS_FULL]++;
+	return -1;
+}
+
+static __always_inline void sample__count(struct sampling *s, u64 key, u32 more)
+{
+	u64 hash = mix(mix(0, QZ_SAMPLE_STACK(key) << 12 | QZ_SAMPLE_LEVEL(key)), (u32)key);
+
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 at = (first_slot(hash) + i) & (nr_samples - 1);
+		u32 index = (s->half & 1) * nr_samples + at;
+		struct qz_sample_slot *slot = bpf_map_lookup_elem(&samples, &index);
+		u64 taken;
+
+		if (!slot)
+			break;
+		taken = __sync_val_compare_and_swap(&slot->key, 0, key);
+		if (!taken) {
+			slot->machine = s->machine;
+			*(volatile u32 *)&slot->more = more;
+			__sync_fetch_and_add(&s->ctl->samples_used[s->half & 1], 1);
+		} else if (taken != key || *(volatile u32 *)&slot->more != more ||
+			   *(volatile u32 *)&slot->machine != s->machine) {
+			continue;
+		}
+		__sync_fetch_and_add(&slot->count, 1);
+		s->cpu->accepted++;
+		return;
+	}
+	s->cpu->lost[QZ_LOSS_SAMPLES_FULL]++;
+}
+
+/* Without tables the kernel walks the frame pointers, if the code keeps any. */
+static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, struct sampling *s,
+					       struct task_struct *task)
+{
+	struct unwinding *u = &s->scratch->user;
+	long n;
+
+	if (!task->mm || task->flags & PF_KTHREAD_BIT) {
+		u->depth = 0;
+		u->end = QZ_UNWIND_OUTERMOST;
+	} else if (!unwind__current(u, task, s->image)) {
+		n = bpf_get_stack(ctx, u->frames, QZ_USER_FRAMES * sizeof(u64), BPF_F_USER_STACK);
+		u->depth = n > 0 ? (u32)n / sizeof(u64) : 0;
+	}
+	s->scratch->nuser = unwind__frames(u);
+	if (u->end == QZ_UNWIND_STALE || u->end == QZ_UNWIND_NO_REGION ||
+	    u->end == QZ_UNWIND_NOT_READY)
+		event__unknown_code(s->ctl, bpf_ktime_get_ns());
+}
+
+/* What kind of time it is: QZ_SAMPLE_MORE. */
+static __always_inline u32 sample__judge(struct sampling *s, struct task_struct *task,
+					 struct qz_thread_state *t, struct qz_scope_state *scope,
+					 u32 level)
+{
+	struct sample_scratch *scratch = s->scratch;
+	u64 kernel = scratch->nkernel ? scratch->kernel[0] : 0;
+	u64 caller = scratch->nuser > 1 ? scratch->user.frames[1] - 1 : 0;
+	bool spinning;
+	u32 busy;
+
+	s->cpu->leaf_image = t->image;
+	s->cpu->leaf = scratch->nuser ? scratch->user.frames[0] : 0;
+	s->cpu->caller = caller;
+	spinning = (s->page && s->page->state == QZ_WAIT_SPINNING) ||
+		   spin__waits(task, t, kernel, caller);
+	busy = spin__busy(s->cpu, scope, t->scope, level, spinning);
+	s->machine = spin__machine(spinning);
+	return QZ_SAMPLE_MORE(busy, spinning, object__held(task, t));
+}
+
+static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct sampling *s,
+					 struct task_struct *task, struct qz_thread_state *t)
+{
+	struct qz_scope_state *scope = scope__get(t->scope);
+	u64 level = scope ? scope__level(scope) : 0;
+	u32 serial = t->serial, more;
+	s32 stack;
+	long n;
+
+	s->image = t->image;
+	if (!scope || !level || level > QZ_MAX_LEVEL || t->state != QZ_RUNNING) {
+		s->cpu->lost[QZ_LOSS_UNSETTLED]++;
+		return;
+	}
+	n = bpf_get_stack(ctx, s->scratch->kernel, sizeof(s->scratch->kernel), 0);
+	s->scratch->nkernel = n > 0 ? (u32)n / sizeof(u64) : 0;
+	sample__user_stack(ctx, s, task);
+	s->page = page__read(task, t, s->cpu);
+	if (!s->scratch->nkernel && !s->scratch->nuser) {
+		s->cpu->lost[QZ_LOSS_STACK_FAULT]++;
+		return;
+	}
+	more = sample__judge(s, task, t, scope, level);
+	stack = sample__stack(s);
+	if (stack >= 0)
+		sample__count(s, QZ_SAMPLE_KEY(stack, level, serial), more);
+	if (wanted_woken && s->scratch->nuser)
+		episode__sample(task, &s->scratch->user, s->image);
+}
+
+/*
+ * Tells the daemon which epoch this processor works in. When the daemon turned between the reading
+ * and the telling, it has not seen us: the new epoch is then taken. It turns once in 100 ms at the
+ * most, so that a second look decides.
+ */
+static __always_inline u32 sample__enter(struct qz_cpu_state *cpu, struct qz_control *ctl)
+{
+	u32 epoch = *(volatile u32 *)&ctl->epoch, again;
+
+	__sync_lock_test_and_set(&cpu->in_sample, epoch + 1);
+	again = *(volatile u32 *)&ctl->epoch;
+	if (again != epoch)
+		__sync_lock_test_and_set(&cpu->in_sample, again + 1);
+	return again;
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task;
+	struct qz_thread_state *t;
+	struct sampling s = {};
+	u32 zero = 0;
+
+	s.cpu = cpu__this();
+	s.ctl = control__get();
+	s.scratch = bpf_map_lookup_elem(&sample_scratch, &zero);
+	if (!s.cpu || !s.ctl || !s.scratch)
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (sampled_by_timer && s.cpu->task && s.cpu->task != (u64)task)
+		cpu__settle_unseen(s.cpu, task, bpf_ktime_get_ns());
+	if (!task->pid)
+		return 0;
+	if (sampled_by_timer && every_process && s.cpu->counted == QZ_COUNTED_IDLE)
+		machine__count(s.cpu, false, bpf_ktime_get_ns());
+	s.cpu->samples++;
+	t = thread__get(task);
+	if (!t || t->state == QZ_DEAD) {
+		s.cpu->filtered++;
+		return 0;
+	}
+	s.half = sample__enter(s.cpu, s.ctl) & 1;
+	sample__take(ctx, &s, task, t);
+	*(volatile u32 *)&s.cpu->in_sample = 0;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Effective and nominal parallelism of a scope, and the exact time at each level. */
+#ifndef QUARTZ_SCOPE_BPF_H
+#define QUARTZ_SCOPE_BPF_H
+
+static __always_inline void level__add(u32 scope, u64 level, u64 ns)
+{
+	u32 last = level_stride - 1;
+	u32 key = scope * level_stride + (level < last ? (u32)level : last);
+	u64 *total = bpf_map_lookup_elem(&levels, &key);
+
+	if (total)
+		__sync_fetch_and_add(total, ns);
+}
+
+/*
+ * Changes the number of running threads by delta at time now. The word that packs the number with
+ * the time of its last change is exchanged atomically, so whoever succeeds owns the interval that
+ * ended: intervals neither overlap nor leave gaps, and the levels add up to the elapsed time
+ * exactly. A clock that is behind the last change (read before another processor's) counts as 0.
+ * A global function, so that the verifier follows its loop once and not from each state of a switch.
+ */
+__noinline int scope__change_running(u32 scope, int delta, u64 now)
+{
+	struct qz_scope_state *s = scope__get(scope);
+
+	if (!s)
+		return 0;
+	for (int i = 0; i < CAS_TRIES; i++) {
+		u64 word = *(volatile u64 *)&s->running;
+		u64 level = word & QZ_LEVEL_MASK;
+		u64 elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
+		u64 new;
+
+		if (elapsed > QZ_TIME_MASK / 2)
+			elapsed = 0;
+		new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
+		new |= (level + delta) & QZ_LEVEL_MASK;
+		if (__sync_val_compare_and_swap(&s->running, word, new) == word) {
+			level__add(scope, level, elapsed);
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static __always_inline void scope__change_runnable(u32 scope, int delta, u64 now)
+{
+	struct qz_scope_state *s = scope__get(scope);
+
+	if (s)
+		__sync_fetch_and_add(&s->runnable, qz_nominal__change(delta, now));
+}
+
+/* As scope__change_running, where the program has room for a call. */
+__noinline int machine__change_running(int delta, u64 now)
+{
+	scope__change_running(QZ_SCOPE_OF_MACHINE, delta, now);
+	return 0;
+}
+
+/*
+ * A processor has become busy or idle, or is seen to be for the first time. By itself only, so that
+ * what it was counted as is its own.
+ */
+static __always_inline void machine__count(struct qz_cpu_state *cpu, bool idle, u64 now)
+{
+	u32 as = idle ? QZ_COUNTED_IDLE : QZ_COUNTED_BUSY, was = cpu->counted;
+
+	if (was == as)
+		return;
+	cpu->counted = as;
+	if (!idle)
+		machine__change_running(1, now);
+	else if (was == QZ_COUNTED_BUSY)
+		machine__change_running(-1, now);
+}
+
+static __always_inline u64 scope__level(const struct qz_scope_state *s)
+{
+	return *(volatile u64 *)&s->running & QZ_LEVEL_MASK;
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Accounting at context switches and wake-ups. Flat in the number of processors and threads: a
+ * switch between two threads of one scope changes no shared word, one that concerns no scope costs
+ * two pointer comparisons.
+ */
+#ifndef QUARTZ_SWITCH_BPF_H
+#define QUARTZ_SWITCH_BPF_H
+
+/*
+ * The last thing that is heard of a thread. Totals of the scope come first, so that they are right
+ * even when the ring buffer has no room for the record.
+ */
+static __noinline int thread__end(struct task_struct *task, struct qz_thread_state *t, u64 now)
+{
+	struct qz_scope_state *s;
+
+	if (!task || !t)
+		return 0;
+	s = scope__get(t->scope);
+	thread__enter(t, QZ_DEAD, now);
+	if (!s)
+		return 0;
+	for (int i = 0; i < QZ_STATES; i++)
+		__sync_fetch_and_add(&s->ended_ns[i], t->ns[i]);
+	__sync_fetch_and_add(&s->ended_cpu, task->se.sum_exec_runtime - t->cpu_base);
+	object__leave(t, false, now);
+	if (event__thread(task, t, false, now))
+		wait__flush_all(t);
+	for (int i = 0; i < QZ_SITES; i++)
+		object__refer(t->waiting.sites[i].object, -1);
+	if (__sync_fetch_and_add(&s->alive, -1ull) == 1) {
+		s->ended = now;
+		event__scope_end(t->scope, now);
+	}
+	return 0;
+}
+
+/*
+ * Times stand still and quartzd is about to read the threads: one that ends before it was read is
+ * told about as it stood.
+ */
+static __noinline int thread__end_frozen(struct task_struct *task, struct qz_thread_state *t)
+{
+	if (!task || !t || t->state == QZ_DEAD)
+		return 0;
+	event__thread(task, t, thread__left_unseen(t), bpf_ktime_get_ns());
+	t->state = QZ_DEAD;
+	return 0;
+}
+
+/* Whether this switch is the last one of prev. */
+static __always_inline bool task__ends(struct task_struct *prev, bool preempt)
+{
+	return !preempt && prev->__state & TASK_DEAD_BIT;
+}
+
+/* prev goes out as the mark said, or came in unseen before. */
+static __always_inline void switch__out(struct task_struct *prev, struct qz_thread_state *t,
+					struct qz_cpu_state *cpu, bool preempt, bool expected,
+					u64 now)
+{
+	u32 state = prev->__state;
+
+	if (!expected) {
+		u64 came = now - task__stint_ns(prev);
+
+		__sync_fetch_and_add(&cpu->gaps, 1);
+		if (t->state == QZ_RUNNING)
+			thread__settle_gap(prev, t, now);
+		if ((s64)(came - t->since) > 0)
+			thread__enter(t, QZ_RUNNING, came);
+		wait__end(t, came);
+	}
+	/*
+	 * A preempted thread stays on its runqueue whatever its state; and until it is switched out
+	 * nobody can wake it, so the state read here is the one that decided.
+	 */
+	t->cpu_in = prev->se.sum_exec_runtime;
+	if (task__ends(prev, preempt))
+		return (void)thread__end(prev, t, now);
+	thread__enter(t, !preempt && state ? QZ_BLOCKED : QZ_READY, now);
+	wait__begin(prev, t, cpu, preempt ? 0 : state, now);
+}
+
+/* For who reads the slot of the running thread from another processor. */
+static __always_inline void cpu__tell(struct qz_cpu_state *cpu, const struct qz_thread_state *t)
+{
+	*(volatile u32 *)&cpu->slot = 0;
+	cpu->serial = t->serial;
+	cpu->image = t->image;
+	cpu->page = t->page;
+	*(volatile u32 *)&cpu->slot = t->slot;
+}
+
+static __always_inline void switch__in(struct task_struct *next, struct qz_thread_state *t,
+				       struct qz_cpu_state *cpu, u64 now)
+{
+	if (t->state == QZ_RUNNING)
+		thread__settle_gap(next, t, now);
+	thread__enter(t, QZ_RUNNING, now);
+	wait__end(t, now);
+	t->cpu = bpf_get_smp_processor_id();
+	t->cpu_in = next->se.sum_exec_runtime;
+	/* no one else's claim can be lost by a plain store: it was for a stint that is over */
+	cpu->mark += 2;
+	cpu__tell(cpu, t);
+	*(volatile u64 *)&cpu->stint = cpu->mark;
+	t->stint = cpu->mark;
+}
+
+/* The idle task comes or goes. */
+static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool comes, u64 now)
+{
+	if (cpu->idle_since)
+		cpu->idle_ns += now - cpu->idle_since;
+	cpu->idle_since = comes ? now : 0;
+}
+
+/* The thread that left unseen is taken out of its scope, unless another processor was faster. */
+static __always_inline void cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 now)
+{
+	if (leaves == QZ_NO_SCOPE || !cpu__end_stint(cpu, cpu->mark))
+		return;
+	cpu__mark_spinning(cpu, 0);
+	scope__change_running(leaves, -1, now);
+	__sync_fetch_and_add(&cpu->gaps, 1);
+}
+
+/*
+ * The processor runs a task that was not seen coming in: both it and the one that it replaced are
+ * settled as of now. From interrupt context on that processor only, where no switch is half done.
+ * Bounds what an unseen switch can falsify to one period of the sampler.
+ */
+static __noinline int cpu__settle_unseen(struct qz_cpu_state *cpu, struct task_struct *task,
+					 u64 now)
+{
+	struct qz_thread_state *t;
+	u64 came;
+
+	if (!cpu || !task)
+		return 0;
+	came = now - task__stint_ns(task);
+	cpu__settle_gap(cpu, cpu->scope, now);
+	cpu->task = (u64)task;
+	cpu->scope = QZ_NO_SCOPE;
+	if (!task->pid != !!cpu->idle_since)
+		cpu__account_idle(cpu, !task->pid, now);
+	if (every_process)
+		machine__count(cpu, !task->pid, now);
+	t = thread__get(task);
+	if (!t || t->state == QZ_DEAD)
+		return 0;
+	__sync_fetch_and_add(&cpu->gaps, 1);
+	if ((s64)(came - t->since) < 0)
+		came = t->since;
+	switch__in(task, t, cpu, came);
+	t->cpu_in = task->se.prev_sum_exec_runtime;
+	cpu->scope = t->scope;
+	scope__change_running(t->scope, 1, now);
+	return 0;
+}
+
+/*
+ * The thread on whose account the processor ran goes, or one that was not seen coming in. What the
+ * scope of the mark is afterwards is left in the mark: the verifier then knows the same in every
+ * case, and follows what comes after it once.
+ */
+static __always_inline void switch__leave(struct task_struct *prev, struct qz_thread_state *out,
+					  struct qz_cpu_state *cpu, bool preempt, bool expected,
+					  u64 now)
+{
+	if (!expected) {
+		cpu__settle_gap(cpu, cpu->scope, now);
+		*(volatile u32 *)&cpu->scope = QZ_NO_SCOPE;
+	}
+	if (out)
+		switch__out(prev, out, cpu, preempt, expected, now);
+	spin__switch_out(cpu, out);
+}
+
+/* next is looked up when prev is done with, for the same reason. */
+static __always_inline int handle_switch(bool preempt, struct task_struct *prev,
+					 struct task_struct *next)
+{
+	struct qz_thread_state *out = thread__get(prev), *in;
+	struct qz_cpu_state *cpu = cpu__this();
+	u32 leaves, comes = QZ_NO_SCOPE;
+	bool expected, idle = !prev->pid || !next->pid;
+	u64 now = 0;
+
+	if (frozen)
+		return task__ends(prev, preempt) ? thread__end_frozen(prev, out) : 0;
+	if (!cpu)
+		return 0;
+	expected = cpu->task == (u64)prev;
+	cpu->task = (u64)next;
+	cpu->switches++;
+	if (idle) {
+		now = bpf_ktime_get_ns();
+		cpu__account_idle(cpu, !next->pid, now);
+		if (every_process)
+			machine__count(cpu, !next->pid, now);
+	}
+	if (out || cpu->scope != QZ_NO_SCOPE) {
+		if (!now)
+			now = bpf_ktime_get_ns();
+		switch__leave(prev, out, cpu, preempt, expected, now);
+	}
+	leaves = *(volatile u32 *)&cpu->scope;
+	in = thread__get(next);
+	if (in) {
+		if (!now)
+			now = bpf_ktime_get_ns();
+		switch__in(next, in, cpu, now);
+		spin__switch_in(cpu, in);
+		comes = in->scope;
+	}
+	if (leaves == comes)
+		return 0;
+	cpu->scope = comes;
+	if (leaves != QZ_NO_SCOPE)
+		scope__change_running(leaves, -1, now);
+	if (comes != QZ_NO_SCOPE)
+		scope__change_running(comes, 1, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return handle_switch(preempt, prev, next);
+}
+
+static __always_inline int handle_wakeup(struct task_struct *task)
+{
+	struct qz_thread_state *t = thread__get(task);
+	u64 now;
+
+	if (!t || t->state == QZ_READY || frozen)
+		return 0;
+	/* a thread that has not yet left its processor is woken without having slept */
+	if (t->state == QZ_RUNNING && !thread__left_unseen(t))
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (t->state == QZ_RUNNING)
+		thread__settle_gap(task, t, now);
+	thread__enter(t, QZ_READY, now);
+	if (t->waiting.queued)
+		object__leave(t, object__is_released(t->waiting.queued), now);
+	return 0;
+}
+
+/*
+ * sched_wakeup, not sched_waking: it comes after the sleeper's switch-out and before its switch-in
+ * whatever the processors, so the order of events is the order of states.
+ */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+	return handle_wakeup(task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task)
+{
+	return handle_wakeup(task);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The state of a thread and its changes. See struct qz_thread_state for who may write. */
+#ifndef QUARTZ_THREAD_BPF_H
+#define QUARTZ_THREAD_BPF_H
+
+static __always_inline bool state__runnable(u32 state)
+{
+	return state == QZ_RUNNING || state == QZ_READY;
+}
+
+/*
+ * Charges the time since the last change to the old state and enters the new one; gives the old.
+ * QZ_UNKNOWN may be settled by an adopting processor at the same time, and only then an exchange is
+ * needed to decide who told the scope.
+ */
+static __always_inline u32 thread__enter(struct qz_thread_state *t, u32 state, u64 now)
+{
+	u32 old = *(volatile u32 *)&t->state;
+	s64 elapsed = now - t->since;
+
+	if (old == QZ_UNKNOWN)
+		old = __sync_lock_test_and_set(&t->state, state);
+	else
+		t->state = state;
+	if (elapsed > 0) {
+		t->ns[old & 3] += elapsed;
+		t->since = now;
+	}
+	if (state__runnable(old) != state__runnable(state))
+		scope__change_runnable(t->scope, state__runnable(state) ? 1 : -1, now);
+	return old;
+}
+
+/* Whether the stint that t believes to be in is over without having been seen to end. */
+static __always_inline bool thread__left_unseen(struct qz_thread_state *t)
+{
+	struct qz_cpu_state *cpu;
+
+	if (t->state != QZ_RUNNING)
+		return false;
+	cpu = cpu__get(t->cpu);
+	return cpu && *(volatile u64 *)&cpu->stint != t->stint;
+}
+
+/*
+ * Moves the stint of a processor on from `stint`; whoever succeeds must take the thread of that
+ * stint out of its scope's running count.
+ */
+static __always_inline bool cpu__end_stint(struct qz_cpu_state *cpu, u64 stint)
+{
+	return __sync_val_compare_and_swap(&cpu->stint, stint, stint + 1) == stint;
+}
+
+/*
+ * The thread is seen somewhere else than where it was running: its stint ended unseen. What it ran
+ * by the kernel's account is charged as running; what it did since, nobody knows.
+ */
+static __always_inline void thread__settle_gap(struct task_struct *task, struct qz_thread_state *t,
+					       u64 now)
+{
+	struct qz_cpu_state *there = cpu__get(t->cpu);
+	s64 ran = task->se.sum_exec_runtime - t->cpu_in;
+	s64 elapsed = now - t->since;
+
+	if (there && cpu__end_stint(there, t->stint)) {
+		cpu__mark_spinning(there, 0);
+		scope__change_running(t->scope, -1, now);
+		__sync_fetch_and_add(&there->gaps, 1);
+	}
+	if (ran > elapsed)
+		ran = elapsed;
+	if (ran > 0) {
+		t->ns[QZ_RUNNING] += ran;
+		t->since += ran;
+	}
+	t->cpu_in = task->se.sum_exec_runtime;
+	t->state = QZ_UNKNOWN;
+	scope__change_runnable(t->scope, -1, now);
+	wait__forget(t, now);
+}
+
+/* How long a thread of the fair class has been running in this stint, by the kernel's account. */
+static __always_inline u64 task__stint_ns(struct task_struct *task)
+{
+	s64 ran = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+
+	return ran > 0 ? ran : 0;
+}
+
+static __always_inline u32 next_number(u32 *counter)
+{
+	return __sync_fetch_and_add(counter, 1) + 1;
+}
+
+/*
+ * The first state of a thread, which is too large for the BPF stack. Whoever uses one is not
+ * interrupted by another who does: forking is not preempted, threads are found by one iterator.
+ */
+enum fresh_thread { FRESH_FORKED, FRESH_FOUND, FRESH_THREADS };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FRESH_THREADS);
+	__type(key, u32);
+	__type(value, struct qz_thread_state);
+} fresh_threads SEC(".maps");
+
+static __noinline int wait__found(struct task_struct *task, struct qz_thread_state *t, u64 now);
+static __noinline int wait__drop(struct qz_thread_state *t, u64 now);
+
+/*
+ * Starts to follow a thread: state QZ_UNKNOWN, all times 0. NULL when it is followed already or
+ * there is no memory, which is counted. Not for the scheduler's path: it allocates.
+ */
+static __always_inline struct qz_thread_state *thread__follow(struct task_struct *task, u32 scope,
+							      u32 image, u32 how, u64 now)
+{
+	struct qz_thread_state *fresh = bpf_map_lookup_elem(&fresh_threads, &how), *t;
+	struct qz_control *ctl = control__get();
+	struct qz_scope_state *s = scope__get(scope);
+
+	if (!ctl || !s || !fresh || bpf_task_storage_get(&threads, task, NULL, 0))
+		return NULL;
+	fresh->serial = next_number(&ctl->next_serial);
+	fresh->scope = scope;
+	fresh->image = image;
+	fresh->seen = now;
+	fresh->since = now;
+	fresh->cpu_base = task->se.sum_exec_runtime;
+	fresh->cpu_in = fresh->cpu_base;
+	fresh->waiting.nominal = qz_nominal__integral(s->runnable, now);
+	if (how == FRESH_FOUND)
+		wait__found(task, fresh, now);
+	t = bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		if (how == FRESH_FOUND)
+			wait__drop(fresh, now);
+		__sync_fetch_and_add(&ctl->threads_refused, 1);
+		return NULL;
+	}
+	episode__follow(task);
+	__sync_fetch_and_add(&s->alive, 1);
+	__sync_fetch_and_add(&s->threads_seen, 1);
+	return t;
+}
+
+#endif

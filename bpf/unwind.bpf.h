@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The unwinder: from the user registers of a thread to the return addresses of its frames, by the
+ * tables of include/quartz/unwind.h. Uses nothing but map look-ups and reads of user memory, so that
+ * it can be compiled as ordinary C and tested on recorded stacks.
+ *
+ * A step is a global function, which the verifier checks once and not once per frame: that is what
+ * makes 127 frames possible on Linux 5.15, which has no bpf_loop.
+ */
+#ifndef QUARTZ_UNWIND_BPF_H
+#define QUARTZ_UNWIND_BPF_H
+
+/* Frames that are walked at all. Recursion deeper than this is cut at the outer end. */
+#define MAX_DEPTH 1024
+
+/*
+ * Stack below the return address that assembly without a description may use: x264's trellis takes
+ * more than 4 KiB. It is looked at in blocks of so many words, which lie in one page each: a page that
+ * was not touched yet cannot be read.
+ */
+#define SCAN_WORDS  128
+#define SCAN_BLOCKS 8
+/* What is as near to the stack pointer as this is taken for an address of the stack. */
+#define STACK_SPAN (1ull << 20)
+
+#define REGION_STEPS 17 /* of a binary search over all regions that there can be */
+#define ROW_STEPS    24 /* likewise over rows */
+
+struct unwinding {
+	u64 ip, sp, bp;
+	u32 depth; /* frames walked */
+	u32 end;   /* enum qz_unwind_end */
+	struct qz_unwind_image image;
+	u32 region;	    /* where the last frame was, or any */
+	u32 at_clone;	    /* the system call is one that makes a thread or process */
+	u32 guessed;	    /* the innermost caller was found by unwind__scan */
+	u32 unready;	    /* a table that is not there yet was wanted */
+	u64 thread_pointer; /* fs base */
+	u64 frames[QZ_USER_FRAMES];
+	u64 scan[SCAN_WORDS];
+};
+
+/* Frames that stand in u->frames. */
+static __always_inline u32 unwind__frames(const struct unwinding *u)
+{
+	return u->depth < QZ_USER_FRAMES ? u->depth : QZ_USER_FRAMES;
+}
+
+/* The first QZ_INNER_FRAMES stay, the rest is a ring of the last ones. */
+static __always_inline void unwind__store(struct unwinding *u)
+{
+	u32 at = u->depth;
+
+	if (at >= QZ_INNER_FRAMES)
+		at = QZ_INNER_FRAMES + at % QZ_OUTER_FRAMES;
+	u->frames[at & (QZ_USER_FRAMES - 1)] = u->ip;
+	u->depth++;
+}
+
+static __always_inline struct qz_unwind_region *region__get(u32 index)
+{
+	return bpf_map_lookup_elem(&unwind_regions, &index);
+}
+
+static __always_inline bool region__holds(const struct qz_unwind_region *r, u64 pc)
+{
+	return r && pc >= r->start && pc < r->end;
+}
+
+static __always_inline struct qz_unwind_region *unwind__find_region(struct unwinding *u, u64 pc)
+{
+	u32 low = u->image.first, count = u->image.count;
+	struct qz_unwind_region *r = region__get(u->region);
+
+	if (region__holds(r, pc))
+		return r;
+	for (int i = 0; i < REGION_STEPS && count; i++) {
+		u32 half = count / 2;
+
+		r = region__get(low + half);
+		if (!r)
+			break;
+		if (r->end <= pc) {
+			low += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	r = region__get(low);
+	if (low - u->image.first >= u->image.count || !region__holds(r, pc))
+		return NULL;
+	u->region = low;
+	return r;
+}
+
+/* The row that holds for pc: the last one that does not begin after it. */
+static __always_inline struct qz_unwind_row *region__find_row(const struct qz_unwind_region *r,
+							      u64 pc)
+{
+	u64 wanted = pc - r->bias;
+	u32 low = r->first, count = r->count;
+	struct qz_unwind_row *row, *found = NULL;
+
+	if (wanted >> 32)
+		return NULL;
+	for (int i = 0; i < ROW_STEPS && count; i++) {
+		u32 half = count / 2, at = low + half;
+
+		row = bpf_map_lookup_elem(&unwind_rows, &at);
+		if (!row)
+			break;
+		if (row->pc <= wanted) {
+			found = row;
+			low = at + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return found;
+}
+
+/* Whether code has a table, or will have one. */
+static __always_inline bool region__is_described(const struct qz_unwind_region *r)
+{
+	return r->count || r->first >= QZ_UNWIND_WANTED;
+}
+
+/* Asks for the table of a region that has none. */
+static __always_inline void unwind__want(struct unwinding *u, struct qz_unwind_region *r)
+{
+	if (r->first < QZ_UNWIND_WANTED)
+		return;
+	__sync_val_compare_and_swap(&r->first, QZ_UNWIND_PENDING, QZ_UNWIND_WANTED);
+	u->unready = 1;
+}
+
+static __always_inline int unwind__stop(struct unwinding *u, u32 why)
+{
+	u->end = why;
+	return 1;
+}
+
+/* The caller's frame begins at cfa, and its code is at ip. */
+static __always_inline int unwind__enter(struct unwinding *u, u64 cfa, u64 ip)
+{
+	if (!ip)
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	/* vfork has popped its return address at the system call: its caller's frame begins there. */
+	if (cfa < u->sp || (cfa == u->sp && u->depth > 1))
+		return unwind__stop(u, QZ_UNWIND_BACKWARDS);
+	u->sp = cfa;
+	u->ip = ip;
+	return 0;
+}
+
+/* Code without a table: it is taken to keep frame pointers, as JIT compilers and Go do. */
+static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
+{
+	u64 saved[2], bp = u->bp;
+
+	if (!bp)
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	if (bp < u->sp || bp & 7)
+		return unwind__stop(u, QZ_UNWIND_BACKWARDS);
+	if (bpf_probe_read_user(saved, sizeof(saved), (void *)bp))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	u->bp = saved[0];
+	return unwind__enter(u, bp + 16, saved[1]);
+}
+
+/*
+ * struct rt_sigframe after its return address was popped: ucontext at rsp, the registers of the
+ * interrupted code in its uc_mcontext (arch/x86/include/uapi/asm/sigcontext.h). The interrupted
+ * address is no return address, hence the 1 that is taken off again when it is looked up. The
+ * stack may be another one than the handler's.
+ */
+static __always_inline int unwind__signal(struct unwinding *u)
+{
+	u64 saved[7]; /* rbp rbx rdx rax rcx rsp rip */
+
+	if (bpf_probe_read_user(saved, sizeof(saved), (void *)(u->sp + 120)))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	u->bp = saved[0];
+	u->sp = saved[5];
+	u->ip = saved[6] + 1;
+	return 0;
+}
+
+/* Whether the instruction before an address is a call: e8 rel32, or ff with one of its operands. */
+static __always_inline bool follows_call(u64 address)
+{
+	u8 code[8];
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(address - sizeof(code))))
+		return false;
+	return code[3] == 0xe8 || (code[2] == 0xff && (code[3] & 0x38) == 0x10) ||
+	       (code[6] == 0xff && (code[7] & 0xf8) == 0xd0) ||
+	       (code[5] == 0xff && (code[6] & 0xf8) == 0x50) ||
+	       (code[1] == 0xff && (code[2] & 0xf8) == 0x90);
+}
+
+__noinline int unwind__is_return_address(struct unwinding *u, u64 word)
+{
+	struct qz_unwind_region *r;
+
+	if (!u || word < 4096 || word >> 47 || word - u->sp + STACK_SPAN < 2 * STACK_SPAN)
+		return false;
+	r = unwind__find_region(u, word - 1);
+	return r && region__is_described(r) && follows_call(word);
+}
+
+/* rbp as the caller had it: unchanged, or pushed below the return address at `at`. */
+__noinline int unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
+{
+	if (!u)
+		return 0;
+	for (int i = 0; i < SCAN_WORDS; i++) {
+		u64 word = u->scan[i];
+
+		if (u->bp - at < STACK_SPAN || from + i * 8 >= at)
+			break;
+		if (from + i * 8 >= u->sp && word - at < STACK_SPAN && !(word & 7))
+			u->bp = word;
+	}
+	return 0;
+}
+
+/*
+ * Whether a word, found at an address, can be the return address: its code says where the one of the
+ * next frame is. What earlier calls have left behind in a large frame leads nowhere. True where the
+ * code does not tell.
+ */
+__noinline int unwind__leads_on(struct unwinding *u, u64 at, u64 word)
+{
+	struct qz_unwind_region *r;
+	struct qz_unwind_row *row;
+	u64 cfa;
+
+	if (!u)
+		return false;
+	r = unwind__find_region(u, word - 1);
+	row = r && r->count ? region__find_row(r, word - 1) : NULL;
+	if (!row || QZ_UNWIND_CFA(row->kind) != QZ_CFA_RSP)
+		return true;
+	cfa = at + 8 + (s64)row->cfa * 8;
+	return !bpf_probe_read_user(&word, sizeof(word), (void *)(cfa - 8)) &&
+	       unwind__is_return_address(u, word);
+}
+
+/* Whether the return address is among the words from an address on; then the frame is left. */
+__noinline int unwind__scan_block(struct unwinding *u, u64 from)
+{
+	if (!u || bpf_probe_read_user(u->scan, sizeof(u->scan), (void *)from))
+		return false;
+	for (int i = 0; i < SCAN_WORDS; i++) {
+		u64 at = from + i * 8;
+
+		if (at < u->sp || !unwind__is_return_address(u, u->scan[i]) ||
+		    !unwind__leads_on(u, at, u->scan[i]))
+			continue;
+		unwind__guess_rbp(u, from, at);
+		u->ip = u->scan[i];
+		u->sp = at + 8;
+		u->guessed++;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The innermost frames are in hand-written assembly that nobody describes, of a codec for instance:
+ * leaves that have pushed a few registers, or keep a table on the stack. The first word on the stack
+ * that is the address behind a call, in described code, is taken for its return address. 0 when there
+ * is one.
+ */
+static __always_inline int unwind__scan(struct unwinding *u)
+{
+	u64 from = u->sp & -sizeof(u->scan);
+
+	for (int i = 0; i < SCAN_BLOCKS; i++)
+		if (unwind__scan_block(u, from + i * sizeof(u->scan)))
+			return 0;
+	return 1;
+}
+
+/*
+ * Code of a module that describes its other code. glibc's description of clone and clone3 ends
+ * before the system call, where nothing is on the stack but the return address. Else it is assembly,
+ * or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
+ */
+static __always_inline int unwind__undescribed(struct unwinding *u)
+{
+	u64 ip;
+
+	if (u->depth == 1 && u->at_clone) {
+		if (bpf_probe_read_user(&ip, sizeof(ip), (void *)u->sp))
+			return unwind__stop(u, QZ_UNWIND_FAULT);
+		return unwind__enter(u, u->sp + 8, ip);
+	}
+	if (u->depth == u->guessed + 1 && !unwind__scan(u))
+		return 0;
+	if (unwind__by_frame_pointer(u))
+		return unwind__stop(u, QZ_UNWIND_NO_ROW);
+	return 0;
+}
+
+/*
+ * From a thread's own stack to that of the goroutine on whose behalf it runs there. It stands where
+ * the goroutine called runtime.systemstack, which keeps nothing on the stack. Without a goroutine
+ * this is where the stack begins.
+ */
+static __always_inline int unwind__goroutine(struct unwinding *u, const struct qz_unwind_row *row)
+{
+	u64 g, m, back, saved[(QZ_GO_G_BP - QZ_GO_G_SP) / 8 + 1], ip;
+
+	if (bpf_probe_read_user(&g, sizeof(g), (void *)(u->thread_pointer + (s64)row->cfa * 8)) ||
+	    bpf_probe_read_user(&m, sizeof(m), (void *)(g + QZ_GO_G_M)) ||
+	    bpf_probe_read_user(&g, sizeof(g), (void *)(m + QZ_GO_M_CURG)))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	if (!g)
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	if (bpf_probe_read_user(&back, sizeof(back), (void *)(g + QZ_GO_G_M)) ||
+	    bpf_probe_read_user(saved, sizeof(saved), (void *)(g + QZ_GO_G_SP)) ||
+	    bpf_probe_read_user(&ip, sizeof(ip), (void *)saved[0]))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	if (back != m || !ip)
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	u->sp = saved[0] + 8;
+	u->bp = saved[(QZ_GO_G_BP - QZ_GO_G_SP) / 8];
+	u->ip = ip;
+	return 0;
+}
+
+/* A frame that may be on another stack than the one it has led to. */
+static __always_inline int unwind__frame(struct unwinding *u)
+{
+	u64 saved[2], bp = u->bp;
+
+	if (!bp || bp & 7 || bpf_probe_read_user(saved, sizeof(saved), (void *)bp))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	u->bp = saved[0];
+	u->sp = bp + 16;
+	u->ip = saved[1];
+	return 0;
+}
+
+/* The canonical frame address by a row, or 0 when memory cannot be read. */
+static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct qz_unwind_row *row,
+				       u64 pc)
+{
+	u32 kind = QZ_UNWIND_CFA(row->kind);
+	s64 offset = (s64)row->cfa * 8;
+	u64 cfa;
+
+	if (kind == QZ_CFA_RSP)
+		return u->sp + offset;
+	if (kind == QZ_CFA_RBP)
+		return u->bp + offset;
+	if (kind == QZ_CFA_PLT)
+		return u->sp + 8 + ((s64)(u->ip & 15) >= row->cfa ? 8 : 0);
+	cfa = (kind == QZ_CFA_RSP_DEREF ? u->sp : u->bp) + offset;
+	if (bpf_probe_read_user(&cfa, sizeof(cfa), (void *)cfa))
+		return 0;
+	return kind == QZ_CFA_RSP_DEREF ? cfa + 8 : cfa;
+}
+
+static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_unwind_row *row,
+					  u64 pc)
+{
+	u32 rbp = QZ_UNWIND_RBP(row->kind);
+	u64 cfa = unwind__cfa(u, row, pc), saved[2], at;
+
+	if (!cfa)
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	if (rbp == QZ_RBP_CFA && row->rbp == -2) { /* next to the return address: one read */
+		if (bpf_probe_read_user(saved, sizeof(saved), (void *)(cfa - 16)))
+			return unwind__stop(u, QZ_UNWIND_FAULT);
+		u->bp = saved[0];
+		return unwind__enter(u, cfa, saved[1]);
+	}
+	at = (rbp == QZ_RBP_RBP ? u->bp : cfa) + (s64)row->rbp * 8;
+	if (rbp != QZ_RBP_SAME && bpf_probe_read_user(&u->bp, sizeof(u->bp), (void *)at))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	if (bpf_probe_read_user(saved, 8, (void *)(cfa - 8)))
+		return unwind__stop(u, QZ_UNWIND_FAULT);
+	return unwind__enter(u, cfa, saved[0]);
+}
+
+/* Stores the frame and goes to its caller. Not 0: the end, u->end tells why. */
+__noinline int unwind__step(struct unwinding *u)
+{
+	struct qz_unwind_region *r;
+	struct qz_unwind_row *row;
+	u64 pc;
+
+	if (!u)
+		return 1;
+	pc = u->depth ? u->ip - 1 : u->ip;
+	unwind__store(u);
+	r = unwind__find_region(u, pc);
+	if (!r)
+		return unwind__stop(u, QZ_UNWIND_NO_REGION);
+	if (!r->count) {
+		unwind__want(u, r);
+		return unwind__by_frame_pointer(u);
+	}
+	row = region__find_row(r, pc);
+	if (!row)
+		return unwind__undescribed(u);
+	switch (QZ_UNWIND_CFA(row->kind)) {
+	case QZ_CFA_NONE:
+		return unwind__undescribed(u);
+	case QZ_CFA_SIGNAL:
+		return unwind__signal(u);
+	case QZ_CFA_END:
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	case QZ_CFA_FRAME:
+		return unwind__frame(u);
+	case QZ_CFA_GO:
+		return unwind__goroutine(u, row);
+	case QZ_CFA_UNSUPPORTED: /* assembly, mostly: a frame that hangs from another register */
+		if (!unwind__scan(u))
+			return 0;
+		return unwind__stop(u, QZ_UNWIND_UNSUPPORTED);
+	default:
+		return unwind__by_row(u, row, pc);
+	}
+}
+
+/*
+ * Walks from u->ip, u->sp, u->bp in u->image to the end. A global function as well: its loop is then
+ * followed once, and not in each state in which the verifier comes to it.
+ */
+__noinline int unwind__walk(struct unwinding *u)
+{
+	if (!u)
+		return 0;
+	u->depth = 0;
+	u->guessed = 0;
+	u->unready = 0;
+	u->end = QZ_UNWIND_TOO_DEEP;
+	u->region = u->image.first;
+	for (int i = 0; i < MAX_DEPTH; i++)
+		if (unwind__step(u))
+			break;
+	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
+		u->end = QZ_UNWIND_GUESSED;
+	if (u->unready)
+		u->end = QZ_UNWIND_NOT_READY;
+	return 0;
+}
+
+#endif

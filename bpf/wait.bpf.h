@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where a thread waits: its stack, with a number that stays. */
+#ifndef QUARTZ_WAIT_BPF_H
+#define QUARTZ_WAIT_BPF_H
+
+/* A thread that waits at the place where it waited so shortly ago is taken to have the same stack. */
+#define WAIT_STACK_AGE 1000000ull
+
+struct wait_scratch {
+	struct unwinding user;
+	u32 image, cause;
+	volatile u32 nuser; /* for why it is volatile, see struct sample_scratch */
+};
+
+/* Whose stack it is: that of the thread that is leaving the processor, or of one found asleep. */
+enum wait_scratch_use { SCRATCH_LEAVING, SCRATCH_FOUND, SCRATCH_USES };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_USES);
+	__type(key, u32);
+	__type(value, struct wait_scratch);
+} wait_scratch SEC(".maps");
+
+__noinline u64 wait__hash(struct wait_scratch *w)
+{
+	u64 h;
+
+	if (!w)
+		return 1;
+	h = mix((u64)w->cause << 8 | w->user.end, w->image);
+	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
+		if (i >= w->nuser)
+			break;
+		h = mix(h, w->user.frames[i]);
+	}
+	return h ? h : 1;
+}
+
+/* Copies the frames to the ring; their offset in it, or -1 when quartzd has not made room. */
+__noinline s64 wait__store(struct wait_scratch *w)
+{
+	struct qz_control *ctl = control__get();
+	u32 used, offset;
+
+	if (!w || !ctl)
+		return -1;
+	offset = __sync_fetch_and_add(&ctl->wait_frames_used, w->nuser);
+	used = offset + w->nuser - *(volatile u32 *)&ctl->wait_frames_read;
+	if (used > nr_wait_frames)
+		return -1;
+	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
+		u32 key = (offset + i) & (nr_wait_frames - 1);
+		u64 *frame;
+
+		if (i >= w->nuser)
+			break;
+		frame = bpf_map_lookup_elem(&wait_frames, &key);
+		if (frame)
+			*frame = w->user.frames[i];
+	}
+	return offset;
+}
+
+/* Fills a slot just taken. */
+static __always_inline bool wait__fill(struct qz_wait_stack *slot, struct wait_scratch *w)
+{
+	s64 offset = wait__store(w);
+
+	slot->stack.image = w->image;
+	slot->stack.offset = offset;
+	slot->stack.nuser = w->nuser;
+	slot->stack.depth = w->user.depth;
+	slot->stack.end = w->user.end;
+	slot->cause = w->cause;
+	*(volatile u8 *)&slot->stack.stored = offset < 0 ? 2 : 1;
+	return offset >= 0;
+}
+
+/* The number of a stack, see struct qz_wait_site. */
+static __always_inline u32 wait__number(struct wait_scratch *w)
+{
+	u64 hash = wait__hash(w);
+	struct qz_control *ctl;
+
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
+		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
+		u64 taken;
+
+		if (!slot)
+			break;
+		taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
+		if (taken && taken != hash)
+			continue;
+		if (taken ? slot->stack.stored != 2 : wait__fill(slot, w))
+			return QZ_WAIT_CAUSES + index;
+		break;
+	}
+	ctl = control__get();
+	if (ctl)
+		__sync_fetch_and_add(&ctl->wait_stacks_lost, 1);
+	return w->cause;
+}
+
+/*
+ * Cause and stack of the current thread's wait. Without tables, the innermost frame alone. The cause
+ * is read back from memory, where the verifier forgets which one it is: else it would walk the stack
+ * once for each.
+ */
+static __always_inline u32 wait__stack(struct task_struct *task, u32 image, u32 state, u32 *cause)
+{
+	struct pt_regs *regs;
+	struct wait_scratch *w;
+	struct qz_control *ctl;
+	u32 key = SCRATCH_LEAVING;
+
+	w = bpf_map_lookup_elem(&wait_scratch, &key);
+	if (!w)
+		return QZ_WAIT_UNKNOWN;
+	w->image = image;
+	w->cause = cause__find(task, state);
+	*cause = *(volatile u32 *)&w->cause;
+	if (*cause == QZ_WAIT_KERNEL || task->flags & PF_KTHREAD_BIT)
+		return *cause;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (!unwind__current(&w->user, task, image)) {
+		w->user.frames[0] = regs->ip;
+		w->user.depth = 1;
+	}
+	w->nuser = unwind__frames(&w->user);
+	ctl = control__get();
+	if (ctl && (w->user.end == QZ_UNWIND_STALE || w->user.end == QZ_UNWIND_NO_REGION))
+		event__unknown_code(ctl, bpf_ktime_get_ns());
+	return wait__number(w);
+}
+
+static __always_inline u32 wait__blocked_site(u64 where)
+{
+	u32 at = first_slot(where) % QZ_SITES;
+
+	return at < QZ_BLOCKED_SITES ? at : 0;
+}
+
+/* Makes a site one of this stack and object, emptying it when it was another's. */
+__noinline int wait__settle(struct qz_thread_state *t, u32 at, u32 stack, u32 object)
+{
+	struct qz_wait_site *site;
+
+	if (!t)
+		return 0;
+	site = wait__at(t, at);
+	if (site->stack == stack && site->object == object)
+		return 0;
+	wait__flush(t, at);
+	if (site->object != object) {
+		object__refer(object, 1);
+		object__refer(site->object, -1);
+		site->object = object;
+	}
+	site->stack = stack;
+	return 0;
+}
+
+/* The thread waits where none of its sites knows: the stack is walked. */
+static __noinline int wait__look(struct task_struct *task, struct qz_thread_state *t, u32 at,
+				 u32 state)
+{
+	u32 cause = QZ_WAIT_UNKNOWN, stack, object;
+
+	if (!task || !t)
+		return 0;
+	stack = wait__stack(task, t->image, state, &cause);
+	object = object__of_wait(task, t, cause, stack);
+	object__note_owner(t, object);
+	wait__settle(t, at, stack, object);
+	return 0;
+}
+
+/* The thread waits where it did, for another futex word. */
+static __noinline int wait__change_object(struct task_struct *task, struct qz_thread_state *t,
+					  u32 at)
+{
+	struct qz_wait_site *site;
+	u32 object;
+
+	if (!task || !t)
+		return 0;
+	site = wait__at(t, at);
+	object = object__of_wait(task, t, QZ_WAIT_FUTEX, site->stack);
+	object__note_owner(t, object);
+	wait__settle(t, at, site->stack, object);
+	return 0;
+}
+
+/*
+ * The site for a wait that begins: one of the thread's, which is emptied when it was another place's.
+ * A preempted thread may be anywhere, and where is known as finely as samples tell it; so its stack
+ * is walked once in a while whatever its place.
+ */
+static __always_inline struct qz_wait_site *wait__site(struct task_struct *task,
+						       struct qz_thread_state *t,
+						       struct qz_cpu_state *cpu, u32 state, u64 now)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u64 nr = regs->orig_ax, arg = regs->di;
+	u64 where = mix(mix(nr, regs->sp), regs->ip) | 1;
+	u32 at = state ? wait__blocked_site(where) : QZ_PREEMPTED_SITE;
+	struct qz_wait_site *site = wait__at(t, at);
+	bool known = site->where == where || (!state && site->where);
+
+	t->waiting.site = at;
+	if (known && now - site->walked < WAIT_STACK_AGE &&
+	    (!state || site->arg == arg || syscall__is_futex(nr))) {
+		cpu->wait_reuses++;
+		if (state && site->arg != arg)
+			wait__change_object(task, t, at);
+	} else {
+		cpu->wait_walks++;
+		wait__look(task, t, at, state);
+		site->walked = now;
+	}
+	site->where = where;
+	site->arg = arg;
+	return site;
+}
+
+/* The thread leaves its processor; state is 0 when it is preempted. */
+static __always_inline void wait__begin(struct task_struct *task, struct qz_thread_state *t,
+					struct qz_cpu_state *cpu, u32 state, u64 now)
+{
+	struct qz_scope_state *s = scope__get(t->scope);
+	struct qz_wait_site *site = wait__site(task, t, cpu, state, now);
+
+	if (t->waiting.queued) /* found asleep, and woken before it was followed */
+		object__leave(t, false, now);
+	if (site->object)
+		object__join(t, site->object, now);
+	if (s)
+		t->waiting.nominal = qz_nominal__integral(*(volatile u64 *)&s->runnable, now);
+}
+
+/* ---- threads that sleep when they are found ---- */
+
+/* The innermost frame alone: the stack of another thread cannot be read here. */
+static __always_inline u32 wait__innermost(struct task_struct *task, u32 image, u32 cause)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u32 key = SCRATCH_FOUND;
+	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
+
+	if (!w || cause == QZ_WAIT_KERNEL)
+		return cause;
+	w->image = image;
+	w->cause = cause;
+	w->user.frames[0] = regs->ip;
+	w->user.depth = 1;
+	w->user.end = QZ_UNWIND_NOT_READY;
+	w->nuser = 1;
+	return wait__number(w);
+}
+
+/* Whether the task has left its processor to sleep. One that is being created has not. */
+static __always_inline bool task__sleeps(struct task_struct *task)
+{
+	u32 state = BPF_CORE_READ(task, __state);
+
+	return state && !(state & (TASK_DEAD_BIT | TASK_NEW_BIT)) && !task->on_rq;
+}
+
+/* A command of quartzd's own that waits to be let go: that is no wait of the scope's. */
+static __always_inline bool task__is_launched(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, real_parent, tgid) == bpf_get_current_pid_tgid() >> 32;
+}
+
+/*
+ * What a thread waits for that sleeps already when it is found. Its state is not published yet, so
+ * that no switch or wake-up can come between. Should it run again before that, its next wait or its
+ * coming back takes it out of the queue.
+ */
+static __noinline int wait__found(struct task_struct *task, struct qz_thread_state *t, u64 now)
+{
+	struct qz_wait_site *site;
+	u32 cause;
+
+	if (!task || !t)
+		return 0;
+	site = &t->waiting.sites[0];
+	site->stack = QZ_WAIT_UNKNOWN;
+	site->object = 0;
+	t->waiting.queued = 0;
+	t->waiting.acquired = 0;
+	if (!task__sleeps(task) || task__is_launched(task))
+		return 0;
+	cause = cause__find(task, BPF_CORE_READ(task, __state));
+	site->stack = wait__innermost(task, t->image, cause);
+	site->object = object__of_wait(task, t, cause, site->stack);
+	object__refer(site->object, 1);
+	if (site->object)
+		object__join(t, site->object, now);
+	return 0;
+}
+
+/* What was found of a thread that cannot be followed is taken back. */
+static __noinline int wait__drop(struct qz_thread_state *t, u64 now)
+{
+	if (!t)
+		return 0;
+	object__leave(t, false, now);
+	object__refer(t->waiting.sites[0].object, -1);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Time until woken (Quartz 1990, 3.2.5): when a wait ends while a processor of the scope's is free,
+ * what was waited is charged to the code that the waker ran from the beginning of the wait, or since
+ * it was itself woken, until the wake-up.
+ */
+#ifndef QUARTZ_WAKING_BPF_H
+#define QUARTZ_WAKING_BPF_H
+
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_EXIT_GROUP 231
+
+static __always_inline s64 task__syscall(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return regs->orig_ax;
+}
+
+/*
+ * Whether the current thread wakes the sleeper, or an interrupt does that it was in the way of. What
+ * cannot be asked on all kernels is told by the system calls of the two: code of a program is always
+ * in one when it wakes somebody. An interrupt in the midst of a call that might do the same is
+ * taken for the call.
+ */
+static __always_inline bool task__wakes(struct task_struct *waker, struct task_struct *sleeper)
+{
+	s64 does = task__syscall(waker), waits = task__syscall(sleeper) & ~(s64)NR_X32_BIT;
+
+	if (does < 0 || waits < 0 || waits == NR_NANOSLEEP || waits == NR_CLOCK_NANOSLEEP ||
+	    BPF_CORE_READ_BITFIELD(sleeper, in_iowait))
+		return false;
+	if (!syscall__is_futex(waits))
+		return true;
+	does &= ~(s64)NR_X32_BIT;
+	return syscall__is_futex(does) || does == NR_EXIT || does == NR_EXIT_GROUP;
+}
+
+/* ---- stacks ---- */
+
+/* Half of the stacks at most are of running code, lest waits have no room. */
+static __always_inline bool running__may_add(struct qz_control *ctl)
+{
+	if (*(volatile u32 *)&ctl->running_stacks < nr_wait_stacks / 2) {
+		__sync_fetch_and_add(&ctl->running_stacks, 1);
+		return true;
+	}
+	__sync_fetch_and_add(&ctl->running_stacks_lost, 1);
+	return false;
+}
+
+/* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
+__noinline u32 running__number(struct wait_scratch *w)
+{
+	struct qz_control *ctl = control__get();
+	u64 hash;
+
+	if (!w || !ctl)
+		return QZ_WAIT_RUNNING;
+	hash = wait__hash(w);
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
+		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
+		u64 taken;
+
+		if (!slot)
+			break;
+		taken = *(volatile u64 *)&slot->stack.hash;
+		if (!taken) {
+			if (!running__may_add(ctl))
+				break;
+			taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
+			if (!taken)
+				return wait__fill(slot, w) ? QZ_WAIT_CAUSES + index
+							   : QZ_WAIT_RUNNING;
+		}
+		if (taken == hash)
+			return slot->stack.stored != 2 ? QZ_WAIT_CAUSES + index : QZ_WAIT_RUNNING;
+	}
+	return QZ_WAIT_RUNNING;
+}
+
+/* The stack of the current thread, walked anew unless it was shortly ago at the same place. */
+static __noinline u32 waking__stack(struct task_struct *task, struct episode *e, u32 image, u64 now)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct wait_scratch *w;
+	u32 zero = 0;
+	u64 where;
+
+	w = bpf_map_lookup_elem(&wait_scratch, &zero);
+	if (!task || !e || !w)
+		return QZ_WAIT_RUNNING;
+	where = mix(mix(mix(regs->orig_ax, regs->di), regs->sp), regs->ip) | 1;
+	if (e->where == where && now - e->walked < WAIT_STACK_AGE)
+		return e->stack;
+	w->image = image;
+	w->cause = QZ_WAIT_RUNNING;
+	if (!unwind__current(&w->user, task, image)) {
+		w->user.frames[0] = regs->ip;
+		w->user.depth = 1;
+	}
+	w->nuser = unwind__frames(&w->user);
+	e->stack = running__number(w);
+	e->where = where;
+	e->walked = now;
+	return e->stack;
+}
+
+/* ---- samples ---- */
+
+/* One entry per processor: the sample that is taken there, perhaps in the midst of a wake-up. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wait_scratch);
+} episode_scratch SEC(".maps");
+
+/* The sampler has walked the stack of a running thread. */
+static __always_inline void episode__sample(struct task_struct *task, const struct unwinding *user,
+					    u32 image)
+{
+	struct episode *e = episode__get(task);
+	struct wait_scratch *w;
+	u32 zero = 0;
+
+	if (!e || !episode__wants(e))
+		return;
+	w = bpf_map_lookup_elem(&episode_scratch, &zero);
+	if (!w || bpf_probe_read_kernel(&w->user, sizeof(w->user), user))
+		return;
+	w->image = image;
+	w->cause = QZ_WAIT_RUNNING;
+	w->nuser = unwind__frames(&w->user);
+	episode__keep(e, running__number(w), bpf_ktime_get_ns());
+}
+
+/* ---- charging ---- */
+
+struct charge {
+	u32 scope, serial, object;
+	u32 stack; /* of the wake-up */
+	u64 from, ns;
+};
+
+__noinline int waking__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
+{
+	struct waits_figures add = {.count = count, .blocked_ns = ns};
+	struct qz_scope_state *s;
+
+	if (waits__add(key, object, scope, &add))
+		return 0;
+	s = scope__get(scope);
+	if (!s)
+		return 0;
+	__sync_fetch_and_add(&s->wakings_lost, 1);
+	__sync_fetch_and_add(&s->woken_lost_ns, ns);
+	return 0;
+}
+
+static __always_inline void waking__add(const struct charge *c, u32 stack, u64 count, u64 ns)
+{
+	waking__insert(QZ_WAIT_KEY(stack, QZ_WAKING, c->serial), c->object, c->scope, count, ns);
+}
+
+/* The first sample that was taken while the wait lasted, or their number. */
+static __always_inline u32 episode__since(const struct episode *e, u64 from)
+{
+	u32 n = e->n, i;
+
+	for (i = 0; i < EPISODE_SAMPLES; i++)
+		if (i >= n || (s64)(e->samples[i].time - from) >= 0)
+			break;
+	return i;
+}
+
+/* Shares the time out in equal parts; samples of one stack in a row are charged together. */
+__noinline int waking__share(struct charge *c, struct episode *e)
+{
+	u32 first, n;
+	u64 part, sum;
+
+	if (!c || !e)
+		return 0;
+	first = episode__since(e, c->from);
+	n = e->n;
+	if (first >= n || n > EPISODE_SAMPLES) {
+		waking__add(c, c->stack, 1, c->ns);
+		return 0;
+	}
+	part = c->ns / (n - first);
+	sum = c->ns - part * (n - first);
+	for (u32 i = 0; i < EPISODE_SAMPLES; i++) {
+		u32 next = (i + 1) & (EPISODE_SAMPLES - 1);
+
+		if (i < first)
+			continue;
+		if (i >= n)
+			break;
+		sum += part;
+		if (i + 1 < n && e->samples[next].stack == e->samples[i].stack)
+			continue;
+		waking__add(c, e->samples[i].stack, 0, sum);
+		sum = 0;
+	}
+	waking__add(c, c->stack, 1, 0);
+	return 0;
+}
+
+/*
+ * Whether a processor could have run the thread while it waited: one that runs nothing of the
+ * scope's; for a thread that is bound to one processor, that one.
+ */
+static __always_inline bool waking__had_room(struct task_struct *task, struct qz_thread_state *t,
+					     const struct qz_scope_state *s)
+{
+	struct qz_cpu_state *cpu;
+
+	if (BPF_CORE_READ(task, nr_cpus_allowed) > 1)
+		return scope__level(s) < nr_processors;
+	cpu = cpu__get(t->cpu);
+	return cpu && cpu->idle_since;
+}
+
+/* Who wakes: the current thread where it is of the scope, else nobody that is known. */
+static __always_inline struct episode *waking__find_waker(struct charge *c,
+							  struct task_struct *task, u64 now)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct qz_thread_state *w = thread__get(waker);
+	struct episode *e;
+
+	if (!w || w->state == QZ_DEAD || w->scope != c->scope || !task__wakes(waker, task))
+		return NULL;
+	e = episode__get(waker);
+	if (!e)
+		return NULL;
+	c->serial = w->serial;
+	c->stack = waking__stack(waker, e, w->image, now);
+	if ((s64)(e->began - c->from) > 0)
+		c->from = e->began;
+	return e;
+}
+
+static __always_inline void waking__charge(struct task_struct *task, struct qz_thread_state *t,
+					   u64 now)
+{
+	struct charge c = {.scope = t->scope, .stack = QZ_WAIT_RUNNING, .from = t->since};
+	struct qz_scope_state *s = scope__get(t->scope);
+	struct episode *e;
+
+	if (!s || !s->began)
+		return;
+	c.object = wait__at(t, t->waiting.site)->object;
+	if ((s64)(s->began - c.from) > 0)
+		c.from = s->began;
+	e = waking__find_waker(&c, task, now);
+	if ((s64)(now - c.from) > 0 && waking__had_room(task, t, s))
+		c.ns = now - c.from;
+	if (c.ns)
+		__sync_fetch_and_add(&s->woken_ns, c.ns);
+	if (e && c.ns)
+		waking__share(&c, e);
+	else
+		waking__add(&c, c.stack, 1, c.ns);
+}
+
+/*
+ * sched_waking, because it always runs where the waker does: sched_wakeup may come from the
+ * processor that the woken thread is given to.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct qz_thread_state *t = thread__get(task);
+	struct episode *e;
+	u64 now;
+
+	if (!t || frozen || *(volatile u32 *)&t->state != QZ_BLOCKED)
+		return 0;
+	now = bpf_ktime_get_ns();
+	waking__charge(task, t, now);
+	e = episode__get(task);
+	if (e)
+		episode__begin(e, now);
+	return 0;
+}
+
+#endif

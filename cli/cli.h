@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * quartzctl: what its commands share. A command gets the parsed configuration and gives an exit
+ * status; it has then said on stderr why, when that is not STATUS_OK.
+ */
+#ifndef QUARTZ_CLI_CLI_H
+#define QUARTZ_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/options.h"
+
+/* Exit statuses, documented in quartzctl(1). */
+enum status {
+	STATUS_OK,
+	STATUS_FAILURE,
+	STATUS_USAGE,
+	STATUS_NO_SOURCE, /* quartzd does not run and there is no snapshot */
+	STATUS_NO_PRIVILEGE,
+	STATUS_NO_SAMPLES = 7, /* further ones come from quartzd, by way of record */
+};
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* All that a command line can say; each command's table binds its options to these fields. */
+struct config {
+	bool help;
+	const char *input;     /* snapshot file, NULL: live, or the newest one */
+	const char *scope;     /* NULL: all scopes */
+	const char *procedure; /* or object */
+	const char *kind;      /* list of words, NULL: the default */
+	unsigned int kinds;    /* what it says, enum qz_rank_kind */
+	int64_t rows;	       /* 0: all, -1: not given */
+	bool threads, callers, waits, woken, snapshot, preload, json, wide, no_pager;
+	int color; /* enum color_when */
+
+	int by, sort; /* ps: in the order of their words */
+
+	const char *output, *cpu; /* record */
+	int64_t rate;		  /* 0: the default of quartzd */
+	int64_t snapshots;	  /* Hz, 0: none */
+	bool lines, inlines;
+	struct qz_texts spin_symbols; /* files */
+	char **command;		      /* NULL-terminated */
+
+	int64_t pid; /* doctor, 0: the machine */
+
+	bool verbose;
+
+	struct qz_texts between; /* events: pairs of values */
+};
+
+/* The first rows are for report alone; what follows serves all commands that show figures. */
+enum { REPORT_ONLY_OPTIONS = 6 };
+extern const struct qz_option report_options[];
+
+extern const struct qz_option ps_options[];
+extern const struct qz_option status_options[];
+extern const struct qz_option control_options[];
+extern const struct qz_option record_options[];
+extern const struct qz_option doctor_options[];
+extern const struct qz_option events_options[];
+extern const struct qz_option version_options[];
+
+enum status cmd_report(const struct config *config);
+enum status cmd_threads(const struct config *config);
+enum status cmd_objects(const struct config *config);
+enum status cmd_pairs(const struct config *config);
+enum status cmd_ps(const struct config *config);
+enum status cmd_status(const struct config *config);
+enum status cmd_pause(const struct config *config);
+enum status cmd_resume(const struct config *config);
+enum status cmd_reload(const struct config *config);
+enum status cmd_record(const struct config *config);
+enum status cmd_events(const struct config *config);
+enum status cmd_doctor(const struct config *config);
+enum status cmd_version(const struct config *config);
+
+/* "quartzctl: " and the message, as one line on stderr. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Says that memory ran out. */
+enum status out_of_memory(void);
+
+#endif

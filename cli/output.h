@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the text of a data command goes: standard output or a pager, how wide it may be, and which
+ * characters and colours it may use.
+ */
+#ifndef QUARTZ_CLI_OUTPUT_H
+#define QUARTZ_CLI_OUTPUT_H
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+struct output {
+	FILE *file;
+	bool pager; /* file is a pipe to one */
+	bool utf8, color;
+	int width; /* of a line, in characters */
+};
+
+/* The pager is started when standard output is a terminal, unless the user forbids it. */
+void output__open(struct output *o, const struct config *config);
+
+/*
+ * Waits for the pager. That the user left it early is not an error; errors of standard output are
+ * found when main closes it.
+ */
+void output__close(struct output *o);
+
+/* A copy of a foreign name that may be printed, or NULL (ENOMEM). */
+char *escape_name(const char *name);
+
+/* Characters of an escaped string. */
+int count_characters(const char *s);
+
+/* Bytes of the first n characters of s. */
+size_t skip_characters(const char *s, int n);
+
+#endif

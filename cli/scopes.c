@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/scopes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "core/options.h"
+#include "core/unit.h"
+
+struct criterion {
+	const char *comm, *unit, *cgroup; /* NULL: not by this */
+	int64_t pid, index;		  /* INT64_MIN: not by this */
+	int kind;			  /* -1: not by this */
+	bool all;
+};
+
+/* What follows "KEY=", or NULL. */
+static const char *value_of(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	return !strncmp(text, key, n) && text[n] == '=' ? text + n + 1 : NULL;
+}
+
+static int parse(const char *text, struct criterion *c)
+{
+	*c = (struct criterion) {.pid = INT64_MIN, .index = INT64_MIN, .kind = -1};
+	c->all = !strcmp(text, "all");
+	c->comm = value_of(text, "comm");
+	c->unit = value_of(text, "unit");
+	c->cgroup = value_of(text, "cgroup");
+	if (!strcmp(text, "machine"))
+		c->kind = QZ_SCOPE_MACHINE;
+	else if (!strcmp(text, "kernel"))
+		c->kind = QZ_SCOPE_KERNEL;
+	if (c->all || c->comm || c->unit || c->cgroup || c->kind >= 0)
+		return 0;
+	if (!strncmp(text, "pid=", 4))
+		return qz_parse_integer(text + 4, 1, INT32_MAX, &c->pid) ? -EINVAL : 0;
+	return qz_parse_integer(text, 0, INT32_MAX, &c->index) ? -EINVAL : 0;
+}
+
+static bool is_in_unit(const struct qz_scope *scope, const char *wanted)
+{
+	char unit[QZ_UNIT_LENGTH];
+
+	qz_unit__of_cgroup(scope->cgroup, unit);
+	return !strcmp(unit, wanted);
+}
+
+/* Those below it are in it, too. */
+static bool is_in_cgroup(const struct qz_scope *scope, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	while (n && wanted[n - 1] == '/')
+		n--;
+	return *scope->cgroup && !strncmp(scope->cgroup, wanted, n) &&
+	       (scope->cgroup[n] == '/' || !scope->cgroup[n]);
+}
+
+static bool matches(const struct criterion *c, const struct qz_scope *scope, uint32_t index)
+{
+	bool program = scope->kind != QZ_SCOPE_MACHINE && scope->kind != QZ_SCOPE_KERNEL;
+
+	if (c->all || c->index == index || c->kind == (int)scope->kind)
+		return true;
+	return program && (c->pid == scope->pid || (c->comm && !strcmp(c->comm, scope->comm)) ||
+			   (c->unit && is_in_unit(scope, c->unit)) ||
+			   (c->cgroup && is_in_cgroup(scope, c->cgroup)));
+}
+
+int scopes__select(const struct qz_profile *p, const char *text, uint32_t **scopes, uint32_t *n)
+{
+	struct criterion criterion;
+	uint32_t count = 0, *found;
+	int err;
+
+	if (!text)
+		text = qz_profile__machine(p) == QZ_NONE ? "all" : "machine";
+	err = parse(text, &criterion);
+	if (err)
+		return err;
+	found = calloc((size_t)p->nscopes + 1, sizeof(*found));
+	if (!found)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		if (matches(&criterion, &p->scopes[i], i))
+			found[count++] = i;
+	if (!count) {
+		free(found);
+		return -ENOENT;
+	}
+	*scopes = found;
+	*n = count;
+	return 0;
+}
+
+char *scopes__label(const struct qz_scope *scope, int width)
+{
+	static const char *const kinds[] = {
+		[QZ_SCOPE_PROCESS] = "process",
+		[QZ_SCOPE_TREE] = "process tree",
+		[QZ_SCOPE_JOB] = "job",
+		[QZ_SCOPE_MACHINE] = "machine",
+		[QZ_SCOPE_KERNEL] = "kernel threads",
+	};
+	char *command = escape_name(*scope->command ? scope->command : scope->comm);
+	char *label = NULL;
+	size_t keep;
+
+	if (!command)
+		return NULL;
+	if (scope->pid ? asprintf(&label, "%s %d: %s", kinds[scope->kind], scope->pid, command) < 0
+		       : asprintf(&label, "%s", kinds[scope->kind]) < 0)
+		label = NULL;
+	free(command);
+	if (label && count_characters(label) > width) {
+		keep = skip_characters(label, width - 3);
+		strcpy(label + keep, "...");
+	}
+	return label;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a profile comes from: a named snapshot, the running quartzd, or the newest snapshot of the
+ * state directory. All three are the same bytes and are read by the same code.
+ *
+ * QUARTZ_RUNTIME_DIR and QUARTZ_STATE_DIR replace /run/quartz and /var/lib/quartz.
+ */
+#ifndef QUARTZ_CLI_SOURCE_H
+#define QUARTZ_CLI_SOURCE_H
+
+#include "cli/cli.h"
+#include "core/profile.h"
+
+/*
+ * Reads the profile that the configuration asks for into *profile, which the caller frees. Other
+ * than STATUS_OK: the reason was said on stderr.
+ */
+enum status source__read(const struct config *config, struct qz_profile **profile);
+
+/* The newest file with this suffix among the snapshots, likewise. `path` has PATH_MAX bytes. */
+enum status source__newest(const char *suffix, char *path);
+
+/* The socket of the running quartzd, in a buffer of PATH_MAX bytes. */
+void source__socket(char *path);
+
+/* Says why a call of live.h failed. */
+enum status source__explain(const char *socket, int err, const char *reason);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What all processors were doing at single instants, and which procedures ran together. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/section.h"
+#include "core/together.h"
+
+/* "Snapshots: 1 200 at 100 Hz, 3 incomplete; skew 12 us on average, 80 us at most." */
+static void print_instants(const struct section *s)
+{
+	const struct qz_instants *i = &s->report->profile->instants;
+	uint64_t whole = i->taken > i->incomplete ? i->taken - i->incomplete : 0;
+
+	fprintf(s->out->file, "\nSnapshots of all processors: %s at %u Hz",
+		group_digits(i->taken).text, i->rate_hz);
+	if (i->incomplete)
+		fprintf(s->out->file, ", %s incomplete", group_digits(i->incomplete).text);
+	if (i->unplaced)
+		fprintf(s->out->file, ", %s without a place", group_digits(i->unplaced).text);
+	if (i->outside)
+		fprintf(s->out->file, ", %s before or after", group_digits(i->outside).text);
+	fprintf(s->out->file, "; skew %s on average,",
+		duration(whole ? (double)i->skew_ns / (double)whole : 0).text);
+	fprintf(s->out->file, " %s at most.\n", duration((double)i->skew_max_ns).text);
+}
+
+static double mean(uint64_t sum, uint64_t n)
+{
+	return n ? (double)sum / (double)n : 0;
+}
+
+/* As the verdict has it: the mean over the time at which a processor was busy at all. */
+static void print_parallelism(const struct section *s, const struct qz_together *t)
+{
+	uint64_t busy = t->running - t->spinning, idle = t->nlevels ? t->levels[0] : 0;
+
+	fprintf(s->out->file, "Average parallelism %.2f, counted from them; %.2f by the accounting",
+		mean(busy, t->instants - idle), s->report->parallelism);
+	if (t->spinning)
+		fprintf(s->out->file, "; %.2f more were spinning",
+			mean(t->spinning, t->instants - idle));
+	fputs(".\n\n", s->out->file);
+}
+
+static int print_levels(const struct section *s, const struct qz_together *t)
+{
+	static const struct column heads[] = {
+		{{"busy", "proc."}},
+		{{"", "instants"}},
+		{{"", "%"}, .joined = true},
+		{{"", ""}, .left = true},
+	};
+	struct columns *c = columns__new(heads, sizeof(heads) / sizeof(*heads));
+	uint64_t widest = 0;
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nlevels; i++)
+		widest = t->levels[i] > widest ? t->levels[i] : widest;
+	for (uint32_t i = 0; i < t->nlevels; i++) {
+		int cells = bar_cells(t->levels[i], widest);
+
+		columns__add(c, PLAIN, "%u", i);
+		columns__add(c, PLAIN, "%s", group_digits(t->levels[i]).text);
+		columns__add(c, PLAIN, "%.1f", 100 * mean(t->levels[i], t->instants));
+		add_bar(s, c, cells, cells);
+	}
+	err = columns__print(c, s->out);
+	columns__free(c);
+	return err;
+}
+
+/* ---- sets ---- */
+
+static int add_member(FILE *out, const struct section *s, uint32_t member, uint32_t times,
+		      bool first)
+{
+	char *name = names__format(s->names, QZ_MEMBER_PROCEDURE(member));
+
+	if (!name)
+		return -ENOMEM;
+	fputs(first ? "" : ", ", out);
+	if (times > 1)
+		fprintf(out, "%u x ", times);
+	fprintf(out, "%s%s", name, QZ_MEMBER_SPINS(member) ? " (spinning)" : "");
+	free(name);
+	return 0;
+}
+
+/* "4 x work, main"; for the caller to free, or NULL. */
+static char *format_set(const struct section *s, const struct qz_moment *m)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int err = 0;
+
+	if (!out)
+		return NULL;
+	for (uint32_t i = 0, n; !err && i < m->n; i += n) {
+		for (n = 1; i + n < m->n && m->members[i + n] == m->members[i];)
+			n++;
+		err = add_member(out, s, m->members[i], n, i == 0);
+	}
+	if (!m->n)
+		fputs("(nobody)", out);
+	if (fclose(out) || err) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int add_set(const struct section *s, struct columns *c, const struct qz_together *t,
+		   const struct qz_together_row *row)
+{
+	const struct qz_moment *m = &s->report->profile->moments[row->moment];
+	char *text = format_set(s, m);
+
+	if (!text)
+		return -ENOMEM;
+	columns__add(c, PLAIN, "%s", group_digits(row->instants).text);
+	columns__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
+	columns__add(c, PLAIN, "%.0f", mean(row->busy, row->instants));
+	columns__add(c, PLAIN, "%s", text);
+	free(text);
+	return 0;
+}
+
+static int print_sets(const struct section *s, const struct qz_together *t)
+{
+	static const struct column heads[] = {
+		{{"", "instants"}},
+		{{"", "%"}, .joined = true},
+		{{"busy", "proc."}},
+		{{"", "what ran together"}, .left = true},
+	};
+	uint32_t shown = rows_shown(s, t->nrows);
+	struct columns *c = columns__new(heads, sizeof(heads) / sizeof(*heads));
+	int err = c ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < shown; i++)
+		err = add_set(s, c, t, &t->rows[i]);
+	if (!err) {
+		fputc('\n', s->out->file);
+		err = columns__print(c, s->out);
+	}
+	columns__free(c);
+	if (!err)
+		print_rest(s, t->nrows, shown, "sets");
+	return err;
+}
+
+int together__print(const struct section *s)
+{
+	struct qz_together t;
+	int err = qz_together__sets(s->report->profile, s->report->scope, &t);
+
+	if (!err) {
+		print_instants(s);
+		print_parallelism(s, &t);
+		err = print_levels(s, &t);
+	}
+	if (!err)
+		err = print_sets(s, &t);
+	qz_together__clear(&t);
+	return err;
+}
+
+/* ---- pairs ---- */
+
+static int add_pair(const struct section *s, struct columns *c, const struct qz_together *t,
+		    const struct qz_together_row *row)
+{
+	char *name = names__format(s->names, row->procedure);
+
+	if (!name)
+		return -ENOMEM;
+	columns__add(c, PLAIN, "%s", group_digits(row->instants).text);
+	columns__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
+	columns__add(c, PLAIN, "%.2f", mean(row->busy, t->instants));
+	columns__add(c, PLAIN, "%.2f", mean(row->spinning, t->instants));
+	columns__add(c, PLAIN, "%s", name);
+	free(name);
+	return 0;
+}
+
+static int print_pairs(const struct section *s, const struct qz_together *t)
+{
+	static const struct column heads[] = {
+		{{"", "instants"}},
+		{{"", "%"}, .joined = true},
+		{{"busy", "proc."}},
+		{{"spin", "proc."}},
+		{{"", "on other processors"}, .left = true},
+	};
+	uint32_t shown = rows_shown(s, t->nrows);
+	struct columns *c = columns__new(heads, sizeof(heads) / sizeof(*heads));
+	int err = c ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < shown; i++)
+		err = add_pair(s, c, t, &t->rows[i]);
+	if (!err)
+		err = columns__print(c, s->out);
+	columns__free(c);
+	if (!err)
+		print_rest(s, t->nrows, shown, "procedures");
+	return err;
+}
+
+int pairs__print(const struct section *s, uint32_t procedure)
+{
+	char *name = names__format(s->names, procedure);
+	struct qz_together t;
+	int err = qz_together__pairs(s->report->profile, s->report->scope, procedure, &t);
+
+	if (!name)
+		err = -ENOMEM;
+	if (!err) {
+		print_instants(s);
+		fprintf(s->out->file,
+			"A processor was busy in %s itself at %s of them, with %.2f busy "
+			"processors "
+			"in all;\nno other one was at %s (%s).\n\n",
+			name, group_digits(t.instants).text,
+			mean(t.running - t.spinning, t.instants), group_digits(t.alone).text,
+			share(t.alone, t.instants).text);
+		err = print_pairs(s, &t);
+	}
+	qz_together__clear(&t);
+	free(name);
+	return err;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The estimator: exact amounts from the accounting, shares from the samples.
+ *
+ * For a scope with E_n = level_ns[n] spent while n processors were busy, the processor time at level
+ * n is T_n = n * E_n, and a procedure that holds a share s_n of the samples of that level has
+ *
+ *	normalized time = sum over n of (T_n / n) * s_n          (Quartz 1990, equation 1)
+ *
+ * so that the figures of all procedures add up to the elapsed time at level >= 1, whatever the
+ * sampling rate (post-stratification).
+ *
+ * Which of the n running processors spin, only samples tell. Each of them, busy or spinning, says how
+ * many were busy; so of E_n the part E_n,b = E_n * N_n,b / N_n passed with b busy processors, N_n,b
+ * being the samples of level n that say so. The busy ones among these share E_n,b; that with b = 0 is
+ * time in which nobody was busy. Processor time is shared among all samples of a level, spinning or
+ * not. The figures then add up to the time with b >= 1, and without spinning nothing differs.
+ */
+#ifndef QUARTZ_CORE_ESTIMATE_H
+#define QUARTZ_CORE_ESTIMATE_H
+
+#include "core/profile.h"
+
+/*
+ * Splits `amount` over n counts in proportion, in whole units whose sum is exactly `amount`.
+ * The sum of counts must not be 0. parts may not alias counts. Exact for any 64-bit values.
+ */
+void qz_apportion(uint64_t amount, const uint64_t *counts, size_t n, uint64_t *parts);
+
+/*
+ * Sets cpu_ns and norm_ns of every sample of p; those that spin have no norm_ns. A level that has time
+ * but no sample gets one sample of count 0 in "[unattributed]" and of no thread; so does a part of a
+ * level, 1 or more being busy, that has spinning samples only, and then its processor time is with
+ * those. Idempotent: earlier unattributed samples are dropped first. -ENOMEM.
+ */
+int qz_profile__estimate(struct qz_profile *p);
+
+/*
+ * Half width of the 95 % interval of a sum over levels of amount[n] * share[n], where share[n] was
+ * estimated as hits[n] of samples[n] (multinomial within a level). Levels without samples add their
+ * whole amount: nothing is known of them. Where hits are none or all of few samples, the variance
+ * is taken at the Agresti-Coull estimate, so that the interval is never falsely 0.
+ * square is a variance to be added, of what other samples give to the same sum: those that weigh more
+ * because of spinning processors. The sum of their weights' squares is taken for it, as if their
+ * numbers were independent, which errs upwards.
+ * Where hits[n] is 0 on every level and square is 0 the result is 0: such a row is not in the list.
+ */
+double qz_half_width(const uint64_t *amount, const uint64_t *hits, const uint64_t *samples,
+		     size_t nlevels, double square);
+
+#endif

@@ -1,0 +1,912 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/array.h"
+#include "core/estimate.h"
+#include "daemon/builder.h"
+#include "daemon/collector.h"
+#include "daemon/creation.h"
+#include "daemon/images.h"
+#include "daemon/intake.h"
+#include "daemon/log.h"
+#include "daemon/modules.h"
+#include "daemon/moments.h"
+#include "daemon/objname.h"
+#include "daemon/page_figures.h"
+#include "daemon/page_wake.h"
+#include "daemon/places.h"
+#include "daemon/polling.h"
+#include "daemon/proc.h"
+#include "daemon/reports.h"
+#include "daemon/selfreport.h"
+#include "daemon/spinning.h"
+#include "daemon/stacks.h"
+#include "daemon/threads.h"
+#include "daemon/undecided.h"
+#include "daemon/waits.h"
+#include "daemon/verdicts.h"
+
+#define TURN_PERIOD 1000000000ull /* ns between turns of the sampler's tables */
+#define TURN_FILL   50		  /* percent of a table at which they are turned early */
+#define TURN_REST   100000000ull  /* at least, see sample__enter in bpf/sample.bpf.h */
+/* A report made by now is in its ring after this time, so that order by time is the true order. */
+#define SETTLING      2000000ull
+#define ENDING_TRIES  100	  /* of 1 ms, for threads between their end and their last switch */
+#define HURRY	      50000000ull /* after a report: more are coming */
+#define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
+#define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
+
+struct scope {
+	bool known;
+	uint32_t index;	      /* in the profile */
+	struct living living; /* at the last refresh */
+};
+
+struct collector {
+	struct engine *engine;
+	struct sampler *sampler;
+	struct symbolizer *symbolizer;
+	struct modules *modules;
+	struct images *images;
+	struct places *places;
+	struct creation *creation;
+	struct threads *threads;
+	struct objname_context *names;
+	struct waits *waits;
+	struct page_figures *page_figures; /* NULL: no pages are in use */
+	struct polling *polling;	   /* NULL: nor is a poller */
+	struct moments *moments;	   /* NULL: nor are instants taken */
+	struct verdicts *verdicts;
+	struct spinning *spinning;
+	struct stack_context stacks;
+	struct qz_profile *profile;
+	struct scope *scopes;
+	uint64_t *levels;
+	uint32_t machine; /* its scope in the profile, QZ_NONE: none */
+
+	struct intake *intake;
+	struct builder *builder; /* of unwind tables, in a thread of its own */
+	struct reports *reports;
+	struct undecided *undecided;
+
+	struct engine_half half;
+	bool half_waits;
+	uint64_t turned; /* when the half that waits was taken */
+
+	uint64_t not_stored; /* samples whose stack had no room */
+	uint64_t refreshed;  /* the `until` of a refresh in progress */
+	uint64_t replaced;   /* when name_before was done */
+	bool name_soon;	     /* what was sampled since, before there is a next one */
+	uint64_t mapped;     /* when anything was last mapped, forked or executed */
+
+	bool frozen;
+	struct qz_thread_event *kept; /* the threads that lived when the clock stopped */
+	uint32_t nkept;
+	uint64_t dropped; /* of these, for want of memory */
+};
+
+struct collector *collector__new(struct engine *engine, struct sampler *sampler,
+				 const struct symbolizer_options *options,
+				 const struct spin_rules *rules)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->engine = engine;
+	c->sampler = sampler;
+	c->machine = QZ_NONE;
+	c->scopes = calloc(engine__max_scopes(engine), sizeof(*c->scopes));
+	c->levels = calloc(engine__level_stride(engine), sizeof(*c->levels));
+	c->profile = qz_profile__new();
+	c->symbolizer = symbolizer__new(options);
+	c->reports = reports__new();
+	c->intake = intake__new(engine, sampler);
+	if (!c->scopes || !c->levels || !c->profile || !c->symbolizer || !c->reports || !c->intake)
+		goto fail;
+	c->builder = builder__new(engine, c->intake);
+	c->modules = modules__new(c->symbolizer, true);
+	c->threads = threads__new(c->profile);
+	c->images = c->modules ? images__new(c->modules) : NULL;
+	if (!c->images || !c->threads || !c->builder)
+		goto fail;
+	c->places = places__new(c->symbolizer, c->modules, c->profile);
+	if (!c->places)
+		goto fail;
+	c->creation = creation__new(c->symbolizer, c->images, c->places, c->profile);
+	c->verdicts = verdicts__new(c->symbolizer, c->modules, rules);
+	if (!c->creation || !c->verdicts)
+		goto fail;
+	c->spinning = spinning__new(engine, c->images, c->modules, c->verdicts);
+	if (!c->spinning)
+		goto fail;
+	c->undecided = undecided__new(c->profile, c->spinning);
+	if (!c->undecided)
+		goto fail;
+	c->stacks = (struct stack_context) {c->images, c->modules, c->places, c->profile,
+					    reloads__new(c->images)};
+	if (!c->stacks.reloads)
+		goto fail;
+	c->names = objname__new(c->symbolizer, c->images, c->modules, c->profile);
+	if (c->names)
+		c->waits = waits__new(engine, c->threads, &c->stacks, c->names);
+	if (!c->waits)
+		goto fail;
+	c->turned = engine__now();
+	return c;
+fail:
+	collector__free(c);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void collector__free(struct collector *c)
+{
+	if (!c)
+		return;
+	builder__free(c->builder);
+	intake__free(c->intake);
+	reports__free(c->reports);
+	free(c->kept);
+	waits__free(c->waits);
+	polling__free(c->polling);
+	moments__free(c->moments);
+	objname__free(c->names);
+	page_figures__free(c->page_figures);
+	selfreport__free(c->stacks.selfreport);
+	undecided__free(c->undecided);
+	spinning__free(c->spinning);
+	verdicts__free(c->verdicts);
+	creation__free(c->creation);
+	places__free(c->places);
+	reloads__free(c->stacks.reloads);
+	images__free(c->images);
+	threads__free(c->threads);
+	modules__free(c->modules);
+	symbolizer__free(c->symbolizer);
+	qz_profile__free(c->profile);
+	free(c->levels);
+	free(c->scopes);
+	free(c);
+}
+
+int collector__use_pages(struct collector *c, struct pages *pages)
+{
+	c->stacks.selfreport = selfreport__new(pages, &c->stacks);
+	if (!c->stacks.selfreport)
+		return -ENOMEM;
+	c->page_figures = page_figures__new(pages, c->engine, &c->stacks);
+	return c->page_figures ? 0 : -ENOMEM;
+}
+
+int collector__use_poller(struct collector *c, struct poller *poller)
+{
+	c->polling = polling__new(poller, c->threads, &c->stacks);
+	return c->polling ? 0 : -ENOMEM;
+}
+
+int collector__use_instants(struct collector *c, struct instants *instants, uint32_t rate)
+{
+	c->moments = moments__new(instants, rate, c->engine, c->verdicts, &c->stacks);
+	return c->moments ? 0 : -ENOMEM;
+}
+
+int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
+			 const char *comm, const char *command)
+{
+	struct qz_scope s = {
+		.kind = kind,
+		.pid = pid,
+		.comm = (char *)comm,
+		.command = (char *)command,
+		.nlevels = engine__level_stride(c->engine),
+		.level_ns = c->levels,
+	};
+	int64_t index;
+
+	memset(c->levels, 0, s.nlevels * sizeof(*c->levels));
+	index = qz_profile__add_scope(c->profile, &s);
+	if (index < 0)
+		return index;
+	c->scopes[scope] = (struct scope) {.known = true, .index = index};
+	waits__add_scope(c->waits, scope, index);
+	if (c->moments)
+		moments__add_scope(c->moments, scope, index);
+	if (c->page_figures)
+		page_figures__add_scope(c->page_figures, scope, index);
+	return 0;
+}
+
+int collector__add_own_scopes(struct collector *c)
+{
+	int err = collector__add_scope(c, QZ_SCOPE_OF_MACHINE, QZ_SCOPE_MACHINE, 0, "machine", "");
+
+	if (err)
+		return err;
+	c->machine = c->scopes[QZ_SCOPE_OF_MACHINE].index;
+	return collector__add_scope(c, QZ_SCOPE_OF_KERNEL, QZ_SCOPE_KERNEL, 0, "kernel", "");
+}
+
+/* ---- reports, in order of time ---- */
+
+static enum qz_scope_kind kind_of(const struct collector *c, uint32_t scope)
+{
+	const struct scope *s = &c->scopes[scope];
+
+	return s->known ? c->profile->scopes[s->index].kind : QZ_SCOPE_PROCESS;
+}
+
+/* Where the threads of a new image belong whose creation is not reported. */
+static void place_threads(struct collector *c, const struct qz_process_event *e)
+{
+	struct thread *leader = e->leader ? threads__get(c->threads, e->leader) : NULL;
+	struct image *image;
+	uint32_t node;
+
+	if (leader)
+		leader->placed = true;
+	if (kind_of(c, e->scope) == QZ_SCOPE_KERNEL)
+		return;
+	image = images__get(c->images, e->image);
+	if (!image)
+		return;
+	image->launcher = image->found && kind_of(c, image->scope) == QZ_SCOPE_JOB;
+	if (image->launcher)
+		return;
+	node = creation__unseen(c->creation, e);
+	images__get(c->images, e->image)->node = node;
+}
+
+/*
+ * A process is called as the program that it executed last, and is where it was then; until it has
+ * executed one, it is what its parent is.
+ */
+static void describe_process(struct collector *c, struct qz_scope *s,
+			     const struct qz_process_event *e, const char *comm)
+{
+	const struct image *parent = images__get(c->images, e->parent);
+	char cgroup[PATH_MAX] = "";
+	int dir;
+
+	if (s->kind != QZ_SCOPE_PROCESS)
+		return;
+	if (e->cause == QZ_IMAGE_FORK) {
+		uint32_t from = parent ? parent->scope : QZ_NO_SCOPE;
+
+		if (from < engine__max_scopes(c->engine) && c->scopes[from].known)
+			qz_profile__set_string(&s->cgroup,
+					       c->profile->scopes[c->scopes[from].index].cgroup);
+		return;
+	}
+	qz_profile__set_string(&s->comm, comm);
+	dir = proc__open(e->tgid, e->start_boottime);
+	if (dir < 0)
+		return; /* it has ended, as short as it lived */
+	proc__cgroup(dir, cgroup, sizeof(cgroup));
+	close(dir);
+	if (*cgroup)
+		qz_profile__set_string(&s->cgroup, cgroup);
+}
+
+static void add_process(struct collector *c, const struct qz_process_event *e)
+{
+	struct scope *s = e->scope < engine__max_scopes(c->engine) ? &c->scopes[e->scope] : NULL;
+	char comm[QZ_COMM_LEN + 1] = "";
+
+	memcpy(comm, e->comm, QZ_COMM_LEN);
+	if (s && !s->known)
+		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
+	if (s && s->known && c->machine != QZ_NONE)
+		describe_process(c, &c->profile->scopes[s->index], e, comm);
+	images__process(c->images, e);
+	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
+		page_wake__process(e->tgid, e->start_boottime);
+	place_threads(c, e);
+}
+
+static void add_creation(struct collector *c, const struct qz_creation_event *e)
+{
+	struct thread *parent = threads__get(c->threads, e->parent), *child;
+	uint32_t node = parent ? thread__node(parent, images__get(c->images, e->image)) : 0;
+
+	child = threads__get(c->threads, e->child);
+	if (!child)
+		return;
+	child->node = creation__node(c->creation, node, e);
+	child->placed = true;
+}
+
+static void keep_thread(void *context, const struct qz_thread_event *e)
+{
+	struct collector *c = context;
+	struct thread *thread = threads__get(c->threads, e->state.serial);
+	struct qz_thread_event *more;
+
+	if (!thread || thread->kept)
+		return;
+	more = qz_array__room(c->kept, c->nkept, sizeof(*more));
+	if (!more) {
+		c->dropped++;
+		return;
+	}
+	c->kept = more;
+	thread->kept = true;
+	c->kept[c->nkept++] = *e;
+}
+
+/* By the name that it has given itself, if any. */
+static void name_thread(struct collector *c, const struct qz_thread_event *e)
+{
+	const struct thread *thread = threads__get(c->threads, e->state.serial);
+	char name[QZ_THREAD_NAME_LENGTH];
+	struct qz_thread *row;
+
+	if (!c->page_figures || !thread || thread->row == QZ_NONE)
+		return;
+	row = &c->profile->threads[thread->row];
+	if (!row->merged && page_figures__thread_name(c->page_figures, &e->state, name) && name[0])
+		qz_profile__set_string(&row->name, name);
+}
+
+static void end_thread(struct collector *c, const struct qz_thread_event *e)
+{
+	uint32_t scope = e->state.scope;
+	struct qz_scope_state state;
+
+	if (e->state.state != QZ_DEAD) {
+		keep_thread(c, e);
+		return;
+	}
+	if (scope >= engine__max_scopes(c->engine) || !c->scopes[scope].known)
+		return;
+	engine__read_scope(c->engine, scope, 0, &state, c->levels);
+	threads__ended(c->threads, c->scopes[scope].index, e, state.began);
+	waits__ended(c->waits, e, &state);
+	name_thread(c, e);
+}
+
+static void process_event(struct collector *c, const struct qz_event *e)
+{
+	if (e->type == QZ_EVENT_PROCESS && e->length >= sizeof(struct qz_process_event))
+		add_process(c, (const struct qz_process_event *)e);
+	else if (e->type == QZ_EVENT_CREATION && e->length >= sizeof(struct qz_creation_event))
+		add_creation(c, (const struct qz_creation_event *)e);
+	else if (e->type == QZ_EVENT_THREAD_END && e->length >= sizeof(struct qz_thread_event))
+		end_thread(c, (const struct qz_thread_event *)e);
+}
+
+/* Gives the time up to which they are complete, as intake__take() does. */
+static uint64_t take_reports(struct collector *c)
+{
+	struct intake_news news;
+	uint64_t until = intake__take(c->intake, INTAKE_MAIN, c->reports, &news);
+
+	if (news.lost)
+		images__distrust(c->images);
+	if (news.mapped > c->mapped)
+		c->mapped = news.mapped;
+	return until;
+}
+
+/* ---- stacks ---- */
+
+static const char *const end_names[] = QZ_UNWIND_END_NAMES;
+
+/* What a scope tells of its samples. */
+static void count_sample(struct qz_scope *s, const struct qz_stack_slot *slot,
+			 const struct stack *stack, uint64_t n)
+{
+	qz_losses__add(&s->stack_ends, &s->nstack_ends,
+		       slot->end < QZ_UNWIND_ENDS ? end_names[slot->end] : "?", n);
+	s->samples += n;
+	if (stack->truncated)
+		s->truncated += n;
+	if (stack->unresolved)
+		s->unresolved += n;
+}
+
+/* The same samples at the machine's level. */
+static void add_to_machine(struct collector *c, struct qz_sample group, uint32_t machine,
+			   enum spin_sight sight, uint32_t loop, const struct qz_stack_slot *slot,
+			   const struct stack *stack)
+{
+	group.scope = c->machine;
+	group.level = QZ_SAMPLE_MACHINE_LEVEL(machine);
+	group.busy = QZ_SAMPLE_MACHINE_BUSY(machine);
+	if (!undecided__add_again(c->undecided, &group, sight, loop))
+		count_sample(&c->profile->scopes[c->machine], slot, stack, group.count);
+}
+
+static void add_sample(struct collector *c, const struct qz_stack_slot *slot,
+		       const struct stack *stack, const struct qz_sample_slot *sample,
+		       enum spin_sight sight, uint32_t loop)
+{
+	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
+	const struct image *image = images__get(c->images, slot->image);
+	uint32_t scope = image ? image->scope : QZ_NO_SCOPE, row;
+	struct qz_sample group;
+	int64_t node;
+
+	if (!thread || scope >= engine__max_scopes(c->engine) || !c->scopes[scope].known)
+		return;
+	scope = c->scopes[scope].index;
+	row = threads__row(c->threads, thread, scope, image->pid);
+	node = stack__node(c->profile, thread__node(thread, image), stack);
+	if (node < 0)
+		return;
+	group = (struct qz_sample) {
+		.scope = scope,
+		.thread = row,
+		.node = node,
+		.level = QZ_SAMPLE_LEVEL(sample->key),
+		.busy = QZ_SAMPLE_BUSY(sample->more),
+		.spinning = QZ_SAMPLE_SPINNING(sample->more),
+		.object = waits__object(c->waits, QZ_SAMPLE_OBJECT(sample->more)),
+		.count = sample->count,
+	};
+	if (undecided__add(c->undecided, &group, sight, loop))
+		return;
+	count_sample(&c->profile->scopes[scope], slot, stack, sample->count);
+	if (sample->machine && c->machine != QZ_NONE)
+		add_to_machine(c, group, sample->machine, sight, loop, slot, stack);
+	if (c->polling && slot->profiled)
+		polling__leaf(c->polling, thread, thread__node(thread, image), node, stack);
+}
+
+/* Samples come sorted by stack here, so that each stack is placed once. */
+static int compare_samples(const void *a, const void *b)
+{
+	const struct qz_sample_slot *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool is_stale(const struct qz_stack_slot *slot)
+{
+	return slot->end == QZ_UNWIND_STALE;
+}
+
+/* Names the stacks whose walk has found stale tables, or the others. */
+static int name_stacks(struct collector *c, bool stale)
+{
+	struct engine_half *h = &c->half;
+
+	for (uint32_t i = 0; i < h->nstacks; i++) {
+		if (!stack_slot__used(h, &h->stacks[i]) || is_stale(&h->stacks[i]) != stale)
+			continue;
+		stack__want(&c->stacks, h, &h->stacks[i]);
+		spinning__want(c->spinning, h, &h->stacks[i]);
+	}
+	return places__resolve(c->places) ?: spinning__judge(c->spinning);
+}
+
+static bool has_new_object(const struct collector *c, const struct qz_sample_slot *sample)
+{
+	uint32_t object = QZ_SAMPLE_OBJECT(sample->more);
+
+	return object && !waits__has_object(c->waits, object);
+}
+
+/*
+ * First the samples that can be placed at once; the others, whose stacks are stale or whose objects
+ * have no names yet, at the second call.
+ */
+static void drain_samples(struct collector *c, bool stale)
+{
+	struct engine_half *h = &c->half;
+	uint32_t last = UINT32_MAX;
+	struct stack stack;
+	enum spin_sight sight = SPIN_WORKS;
+	uint32_t loop = QZ_NONE;
+
+	for (uint32_t i = 0; i < h->nsamples; i++) {
+		struct qz_sample_slot *sample = &h->samples[i];
+		uint32_t at = QZ_SAMPLE_STACK(sample->key);
+		const struct qz_stack_slot *slot;
+
+		if (!sample->key || !sample->count || at >= h->nstacks)
+			continue;
+		if (!stale && (is_stale(&h->stacks[at]) || has_new_object(c, sample)))
+			continue;
+		slot = &h->stacks[at];
+		if (!stack_slot__used(h, slot)) {
+			c->not_stored += sample->count;
+			sample->count = 0;
+			continue;
+		}
+		if (at != last) {
+			stack__place(&c->stacks, h, slot, &stack);
+			sight = spinning__sight(c->spinning, h, slot, &loop);
+		}
+		last = at;
+		add_sample(c, slot, &stack, sample, sight, loop);
+		sample->count = 0; /* done */
+	}
+	if (c->polling)
+		polling__begin(c->polling);
+}
+
+/* What had to be read anew may be missing where the tables are made, too. */
+static void tell_missed(struct collector *c)
+{
+	for (uint32_t i = 0; i < images__count(c->images); i++) {
+		const struct image *image = images__at(c->images, i);
+
+		if (image->reread && !image->ended)
+			builder__complete(c->builder, image->number);
+	}
+}
+
+static int drain_half(struct collector *c)
+{
+	struct engine_half *h = &c->half;
+	int err;
+
+	undecided__begin_half(c->undecided);
+	images__refresh(c->images);
+	qsort(h->samples, h->nsamples, sizeof(*h->samples), compare_samples);
+	err = name_stacks(c, false);
+	if (!err)
+		drain_samples(c, false);
+	/* From here on by what is mapped now, where stacks with stale tables have it read. */
+	waits__want(c->waits);
+	if (c->polling)
+		polling__want(c->polling);
+	err = err ?: name_stacks(c, true);
+	if (!err) {
+		waits__drain(c->waits); /* names the objects that samples carry */
+		drain_samples(c, true);
+	}
+	err = undecided__end_half(c->undecided) ?: err;
+	if (!err && c->polling)
+		polling__drain(c->polling);
+	engine__clear(c->engine, h);
+	reloads__end(c->stacks.reloads);
+	tell_missed(c);
+	if (c->page_figures)
+		page_figures__drained(c->page_figures);
+	c->half_waits = false;
+	return err;
+}
+
+static int turn(struct collector *c)
+{
+	int err = engine__turn(c->engine, &c->half);
+
+	if (c->polling)
+		polling__turn(c->polling);
+	waits__harvest(c->waits);
+	spinning__teach(c->spinning);
+	c->turned = engine__now();
+	c->name_soon = false;
+	c->half_waits = !err;
+	return err;
+}
+
+/*
+ * Before code takes the place of other code, what was sampled in the old one is named. Samples that
+ * met the new one already are known by the walk of their stack, which has found the tables stale. A
+ * program that does it again and again has wrong names.
+ */
+static void name_before(struct collector *c, uint64_t now)
+{
+	int err = c->half_waits ? drain_half(c) : 0;
+
+	c->replaced = now;
+	if (now - c->turned < TURN_REST)
+		usleep((TURN_REST - (now - c->turned)) / 1000);
+	if (!err && !turn(c)) {
+		usleep(SETTLING / 1000);
+		drain_half(c);
+		c->name_soon = true;
+	}
+}
+
+static void replace_mapping(struct collector *c, const struct sampler_mapping *mapping)
+{
+	uint64_t now = engine__now();
+
+	if (now - c->replaced > REPLACED_REST && images__replaces(c->images, mapping))
+		name_before(c, now);
+	images__mapping(c->images, mapping);
+}
+
+static void take_report(void *context, const struct report *report)
+{
+	if (report->is_mapping)
+		replace_mapping(context, &report->mapping);
+	else
+		process_event(context, report->event);
+}
+
+static void process_reports(struct collector *c, uint64_t horizon)
+{
+	reports__process(c->reports, horizon, take_report, c);
+}
+
+int collector__tick(struct collector *c)
+{
+	uint64_t horizon = take_reports(c) - SETTLING, since;
+	int err = 0;
+
+	engine__control(c->engine)->heartbeat = engine__now();
+	process_reports(c, horizon);
+	builder__named(c->builder, horizon);
+	if (c->moments)
+		err = moments__drain(c->moments, horizon);
+	since = engine__now() - c->turned;
+	if (!err && c->half_waits && c->turned < horizon)
+		err = drain_half(c);
+	if (err || c->half_waits || since < TURN_REST)
+		return err;
+	err = spinning__look(c->spinning);
+	take_reports(c); /* that may have taken long */
+	if (!err && (since >= (c->name_soon ? NAME_PERIOD : TURN_PERIOD) ||
+		     engine__fill(c->engine) >= TURN_FILL || spinning__hurries(c->spinning)))
+		err = turn(c);
+	return err;
+}
+
+static uint64_t count_alive(const struct collector *c)
+{
+	struct qz_scope_state state;
+	uint64_t alive = 0;
+
+	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++) {
+		if (!c->scopes[i].known)
+			continue;
+		engine__read_scope(c->engine, i, 0, &state, c->levels);
+		alive += state.alive;
+	}
+	return alive;
+}
+
+int collector__start(struct collector *c)
+{
+	return builder__start(c->builder);
+}
+
+void collector__prepare(struct collector *c, int fd, const char *path)
+{
+	builder__prepare(c->builder, fd, path);
+}
+
+int collector__event_fd(const struct collector *c)
+{
+	return intake__fd(c->intake);
+}
+
+/*
+ * A thread that ends is taken off the kernel's list some time before its last switch, which tells of
+ * it: at the time of the dump it is in neither. It must not be detached from before it was heard of.
+ */
+int collector__freeze(struct collector *c, uint64_t *until)
+{
+	int err;
+
+	builder__stop(c->builder);
+	*until = engine__freeze(c->engine);
+	c->frozen = true;
+	err = engine__dump(c->engine, keep_thread, c);
+	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < count_alive(c); i++) {
+		usleep(1000);
+		take_reports(c);
+		process_reports(c, UINT64_MAX);
+	}
+	return err;
+}
+
+bool collector__hurries(const struct collector *c)
+{
+	return engine__now() - c->mapped < HURRY;
+}
+
+int collector__finish(struct collector *c)
+{
+	int err = 0;
+
+	take_reports(c);
+	process_reports(c, UINT64_MAX);
+	if (c->moments)
+		err = moments__finish(c->moments);
+	if (!err && c->half_waits)
+		err = drain_half(c);
+	err = err ?: turn(c);
+	err = err ?: drain_half(c);
+	return err ?: undecided__finish(c->undecided);
+}
+
+/* ---- refreshing ---- */
+
+static void add_alive(void *context, const struct qz_thread_event *e)
+{
+	struct collector *c = context;
+	uint32_t scope = e->state.scope;
+	struct qz_scope_state state;
+
+	if (scope >= engine__max_scopes(c->engine) || !c->scopes[scope].known)
+		return;
+	engine__read_scope(c->engine, scope, 0, &state, c->levels);
+	threads__alive(c->threads, c->scopes[scope].index, e, state.began, c->refreshed,
+		       &c->scopes[scope].living);
+	waits__alive(c->waits, e, &state, c->refreshed);
+	name_thread(c, e);
+}
+
+static void refresh_scope(struct collector *c, uint32_t scope, uint64_t until)
+{
+	struct qz_scope *s = &c->profile->scopes[c->scopes[scope].index];
+	struct qz_scope_state state;
+	bool ended;
+
+	engine__read_scope(c->engine, scope, until, &state, c->levels);
+	/* it also was without a thread for a moment when the first one found ended before the next */
+	ended = state.ended && !state.alive;
+	if (ended && state.ended < until)
+		engine__read_scope(c->engine, scope, state.ended, &state, c->levels);
+	memcpy(s->level_ns, c->levels, s->nlevels * sizeof(*c->levels));
+	s->elapsed_ns = 0;
+	for (uint32_t i = 0; i < s->nlevels; i++)
+		s->elapsed_ns += s->level_ns[i];
+	s->start_ns = state.began;
+	s->ended = ended;
+	s->threads_seen = state.threads_seen;
+	s->creations = state.creations;
+	s->creations_lost = state.creations_lost;
+	waits__lost(c->waits, scope, &state);
+	s->spin_turns = state.spin_turns;
+	s->cpu_ns = state.ended_cpu + c->scopes[scope].living.cpu_ns;
+	s->runnable_ns = state.ended_ns[QZ_RUNNING] + state.ended_ns[QZ_READY] +
+			 c->scopes[scope].living.runnable_ns;
+}
+
+/* Its levels are its own. */
+static void sum_machine(struct collector *c)
+{
+	struct qz_scope *m = &c->profile->scopes[c->machine];
+
+	m->ended = false;
+	m->cpu_ns = m->runnable_ns = m->threads_seen = m->creations = m->creations_lost = 0;
+	m->spin_turns = 0;
+	for (uint32_t i = 0; i < c->profile->nscopes; i++) {
+		const struct qz_scope *s = &c->profile->scopes[i];
+
+		if (i == c->machine)
+			continue;
+		m->cpu_ns += s->cpu_ns;
+		m->runnable_ns += s->runnable_ns;
+		m->threads_seen += s->threads_seen;
+		m->creations += s->creations;
+		m->creations_lost += s->creations_lost;
+		m->spin_turns += s->spin_turns;
+	}
+}
+
+static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
+{
+	uint64_t since = cpu->idle_since;
+
+	return cpu->idle_ns + (since && since < until ? until - since : 0);
+}
+
+static void refresh_ledger(struct collector *c)
+{
+	static const char *const names[] = QZ_LOSS_NAMES;
+	const struct qz_cpu_state *cpus = engine__cpus(c->engine);
+	const struct qz_control *control = engine__control(c->engine);
+	struct qz_ledger *l = &c->profile->ledger;
+	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, idle = 0, walks = 0, reuses = 0;
+	const struct symbolizer_counters *child = symbolizer__counters(c->symbolizer);
+	struct builder_figures tables;
+
+	qz_ledger__clear(l);
+	for (uint32_t cpu = 0; cpu < engine__processors(c->engine); cpu++) {
+		l->accepted += cpus[cpu].accepted;
+		l->filtered += cpus[cpu].filtered;
+		gaps += cpus[cpu].gaps;
+		walks += cpus[cpu].wait_walks;
+		reuses += cpus[cpu].wait_reuses;
+		idle += idle_of(&cpus[cpu], c->refreshed);
+		for (int i = 0; i < QZ_LOSSES; i++)
+			lost[i] += cpus[cpu].lost[i];
+	}
+	l->expected = sampler__expected(c->sampler, idle);
+	l->accepted -= c->not_stored;
+	lost[QZ_LOSS_FRAMES_FULL] += c->not_stored;
+	for (int i = 0; i < QZ_LOSSES; i++)
+		qz_ledger__add_loss(l, names[i], lost[i]);
+	qz_ledger__add_event(l, "implicit_switches", gaps);
+	qz_ledger__add_event(l, "events_lost", control->events_lost);
+	qz_ledger__add_event(l, "reports_dropped",
+			     c->dropped + reports__dropped(c->reports) +
+				     intake__dropped(c->intake));
+	qz_ledger__add_event(l, "mappings_lost", sampler__reports_lost(c->sampler));
+	qz_ledger__add_event(l, "scopes_refused", control->scopes_refused);
+	qz_ledger__add_event(l, "threads_refused", control->threads_refused);
+	qz_ledger__add_event(l, "wait_stacks_walked", walks);
+	qz_ledger__add_event(l, "wait_stacks_reused", reuses);
+	qz_ledger__add_event(l, "wait_stacks_lost", control->wait_stacks_lost);
+	qz_ledger__add_event(l, "objects_full", control->objects_full);
+	qz_ledger__add_event(l, "waits_lost", waits__count_lost(c->waits));
+	qz_ledger__add_event(l, "wakings_lost", waits__wakings_lost(c->waits));
+	qz_ledger__add_event(l, "woken_unaccounted_ns", waits__woken_unaccounted(c->waits));
+	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);
+	builder__figures(c->builder, &tables);
+	qz_ledger__add_event(l, "symbolizer_killed", child->killed + tables.killed);
+	qz_ledger__add_event(l, "tables_full", tables.full);
+	qz_ledger__add_event(l, "modules_refused", child->modules_refused + tables.refused);
+	if (c->page_figures)
+		page_figures__ledger(c->page_figures, l);
+	if (c->polling)
+		polling__ledger(c->polling, l);
+	if (c->moments)
+		moments__ledger(c->moments, l);
+	qz_ledger__close(l);
+}
+
+static int dump_alive(struct collector *c)
+{
+	if (!c->frozen)
+		return engine__dump(c->engine, add_alive, c);
+	for (uint32_t i = 0; i < c->nkept; i++)
+		add_alive(c, &c->kept[i]);
+	return 0;
+}
+
+int collector__refresh(struct collector *c, uint64_t until)
+{
+	int err;
+
+	c->refreshed = until;
+	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++)
+		c->scopes[i].living = (struct living) {0};
+	threads__begin_refresh(c->threads);
+	waits__begin_refresh(c->waits);
+	err = dump_alive(c);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++)
+		if (c->scopes[i].known)
+			refresh_scope(c, i, until);
+	if (c->machine != QZ_NONE)
+		sum_machine(c);
+	waits__objects(c->waits, until);
+	if (c->page_figures)
+		page_figures__refresh(c->page_figures);
+	refresh_ledger(c);
+	err = c->polling ? polling__join(c->polling) : 0;
+	return err ?: qz_profile__estimate(c->profile);
+}
+
+struct qz_profile *collector__profile(struct collector *c)
+{
+	return c->profile;
+}
+
+bool collector__ended(const struct collector *c)
+{
+	struct qz_scope_state state;
+
+	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++) {
+		if (!c->scopes[i].known)
+			continue;
+		engine__read_scope(c->engine, i, 0, &state, c->levels);
+		if (state.alive || !state.ended)
+			return false;
+	}
+	return true;
+}
+
+uint64_t collector__samples(const struct collector *c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < c->profile->nscopes; i++)
+		if (i != c->machine)
+			sum += c->profile->scopes[i].samples;
+	return sum;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/config.h"
+
+#define PROGRAM_RATE  999 /* a prime-like rate does not beat with timers of round numbers */
+#define SYSTEM_RATE   99
+#define MAX_RATE      10000
+#define PAGE_RATE     10000
+#define MAX_PAGE_RATE 1000000
+
+#define FIELD(name) offsetof(struct config, name)
+
+const struct qz_option config_options[] = {
+	{"pid", 'p', QZ_OPTION_INTEGERS, FIELD(pids), "PID",
+	 "Profile this process; may be repeated.", 1, INT_MAX},
+	{"tree", 0, QZ_OPTION_INTEGERS, FIELD(trees), "PID",
+	 "Profile this process with all its descendants\nas one; may be repeated.", 1, INT_MAX},
+	{"system", 0, QZ_OPTION_FLAG, FIELD(system), NULL,
+	 "Profile every process of the machine, each for itself."},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "Stop after this time, such as 10, 500ms or 5min.\nDefault: when the targets end.", 1,
+	 INT64_MAX},
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Save the snapshot here. Default: a new file in\n/var/lib/quartz/profiles."},
+	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
+	 "Samples per second and processor. Default: 999,\nwith --system 99.", 1, MAX_RATE},
+	{"cpu", 0, QZ_OPTION_STRING, FIELD(cpu), "N[,N...]|auto|none",
+	 "Processors that quartzd keeps to; a COMMAND is kept\noff them. auto: the last one where "
+	 "there are 4 or more."},
+	{"page-rate", 0, QZ_OPTION_INTEGER, FIELD(page_rate), "HZ",
+	 "How often instrumented threads are looked at, on the\nprocessors of --cpu. Default: "
+	 "10000; without\nsuch a processor, not at all.",
+	 1, MAX_PAGE_RATE},
+	{"busy", 0, QZ_OPTION_FLAG, FIELD(busy), NULL, "Look at them all the time."},
+	{"snapshots", 0, QZ_OPTION_INTEGER, FIELD(snapshots), "HZ",
+	 "So often per second, see what all processors do\nat one instant; needs quartz.ko.", 1,
+	 1000},
+	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL,
+	 "Measure the time until woken too: what ran while\nothers waited for it."},
+	{"lines", 0, QZ_OPTION_FLAG, FIELD(lines), NULL, "Look up source files and lines."},
+	{"inlines", 0, QZ_OPTION_FLAG, FIELD(inlines), NULL, "Show inlined procedures too."},
+	{"spin-symbols", 0, QZ_OPTION_STRINGS, FIELD(spin_symbols), "FILE",
+	 "Rules on procedures that wait, in addition to those\nin /etc/quartz/spin-symbols.d; may "
+	 "be repeated."},
+	{"preload", 0, QZ_OPTION_STRING, FIELD(preload), "FILE",
+	 "Library that COMMAND loads before all others:\nlibquartz-preload.so."},
+	{"config", 0, QZ_OPTION_STRING, FIELD(file), "FILE",
+	 "Read these settings. Default: with --system\n/etc/quartz/quartzd.conf and "
+	 "quartzd.conf.d, "
+	 "else\nnone."},
+	{"private", 0, QZ_OPTION_FLAG, FIELD(private), NULL,
+	 "No socket and no text tables: for one run, beside\nanother quartzd."},
+	{"quiet", 'q', QZ_OPTION_FLAG, FIELD(quiet), NULL, "Print errors only."},
+	{"verbose", 'v', QZ_OPTION_FLAG, FIELD(verbose), NULL,
+	 "Print what libbpf says and what unwind tables there\nare, too."},
+	{"version", 'V', QZ_OPTION_FLAG, FIELD(version), NULL, "Print the version."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
+	{0},
+};
+
+void config__help(void)
+{
+	qz_options__help(stdout,
+			 "Usage: quartzd --pid PID [OPTION]...\n"
+			 "       quartzd --system [OPTION]...\n"
+			 "       quartzd [OPTION]... -- COMMAND [ARGUMENT]...\n"
+			 "Measures which procedures cost a parallel program its elapsed time.\n"
+			 "quartzctl report shows the result.\n\n",
+			 config_options);
+}
+
+static int check(const struct config *c, char *error, size_t size)
+{
+	int targets = !!c->pids.n + !!c->trees.n + c->system;
+
+	if (c->command && targets)
+		snprintf(error, size,
+			 "a COMMAND cannot be combined with --pid, --tree or --system");
+	else if (c->system && targets > 1)
+		snprintf(error, size, "--system cannot be combined with --pid or --tree");
+	else if (!c->command && !targets)
+		snprintf(error, size,
+			 "nothing to profile: give --pid, --tree, --system or -- COMMAND");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* As if the settings stood before the words of the command line, which therefore count more. */
+static int parse_again(struct config *config, int argc, char *argv[], char *error, size_t size)
+{
+	struct settings s;
+	const char *file = config->file;
+	char **words;
+	int first;
+
+	if (settings__read(&s, file, error, size)) {
+		settings__free(&s);
+		return -EBADMSG;
+	}
+	words = calloc(s.n + argc + 1, sizeof(*words));
+	if (!words) {
+		settings__free(&s);
+		snprintf(error, size, "out of memory");
+		return -ENOMEM;
+	}
+	config__free(config);
+	*config = (struct config) {.cpu = "auto", .settings = s, .words = words};
+	words[0] = argv[0];
+	memcpy(words + 1, s.words, s.n * sizeof(*words));
+	memcpy(words + 1 + s.n, argv + 1, (argc - 1) * sizeof(*words));
+	first = qz_options__parse(argc + (int)s.n, words, config_options, config, error, size);
+	return first < 0 ? first : first - (int)s.n;
+}
+
+int config__parse(struct config *config, int argc, char *argv[], char *error, size_t size)
+{
+	int first;
+
+	*config = (struct config) {.cpu = "auto"};
+	first = qz_options__parse(argc, argv, config_options, config, error, size);
+	if (first < 0)
+		return first;
+	if (config->help || config->version)
+		return 0;
+	if (config->system || config->file)
+		first = parse_again(config, argc, argv, error, size);
+	if (first < 0)
+		return first;
+	if (first < argc)
+		config->command = &argv[first];
+	return check(config, error, size);
+}
+
+void config__free(struct config *config)
+{
+	free(config->pids.items);
+	free(config->trees.items);
+	free(config->spin_symbols.items);
+	settings__free(&config->settings);
+	free(config->words);
+	*config = (struct config) {0};
+}
+
+uint32_t config__page_rate(const struct config *config)
+{
+	return config->page_rate ? config->page_rate : PAGE_RATE;
+}
+
+uint32_t config__rate(const struct config *config)
+{
+	if (config->rate)
+		return config->rate;
+	return config->system ? SYSTEM_RATE : PROGRAM_RATE;
+}

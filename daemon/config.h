@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What quartzd was asked to do on its command line, and what its exit status tells. */
+#ifndef QUARTZ_DAEMON_CONFIG_H
+#define QUARTZ_DAEMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/options.h"
+#include "daemon/settings.h"
+
+/* Documented in quartzd(8). With a command, its own status is given instead of 0. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_FAILURE = 1,
+	STATUS_USAGE = 2,
+	STATUS_PRIVILEGE = 4,
+	STATUS_UNSUPPORTED = 5,
+	STATUS_CONFIGURATION = 6,
+	STATUS_NO_SAMPLES = 7,
+	STATUS_NOT_EXECUTABLE = 126,
+	STATUS_NOT_FOUND = 127,
+};
+
+struct config {
+	struct qz_integers pids;  /* processes, each a scope */
+	struct qz_integers trees; /* processes with all their descendants, each a scope */
+	bool system;		  /* every process a scope */
+	uint64_t duration;	  /* ns, 0: until the targets end */
+	const char *output;
+	int64_t rate; /* Hz, 0: the default of what is profiled */
+	const char *cpu;
+	const char *preload;
+	int64_t page_rate;	      /* Hz, 0: not given */
+	int64_t snapshots;	      /* Hz, 0: none */
+	bool busy;		      /* poll without a pause */
+	struct qz_texts spin_symbols; /* files */
+	bool woken, lines, inlines, private, quiet, verbose, version, help;
+	const char *file;     /* of settings, NULL: the usual ones for --system, else none */
+	char *const *command; /* NULL-terminated, NULL: none */
+	struct settings settings;
+	char **words; /* settings and command line together; strings above point into them */
+};
+
+extern const struct qz_option config_options[];
+
+/*
+ * Reads the command line, and quartzd.conf where it counts. 0, or one line in error with -EINVAL for the
+ * command line and -EBADMSG for a file of settings. What config holds is freed with config__free.
+ */
+int config__parse(struct config *config, int argc, char *argv[], char *error, size_t size);
+void config__free(struct config *config);
+void config__help(void);
+
+/* Rounds of the pollers per second. */
+uint32_t config__page_rate(const struct config *config);
+
+/* The rate in force. */
+uint32_t config__rate(const struct config *config);
+
+#endif

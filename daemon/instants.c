@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/engine.h"
+#include "daemon/instants.h"
+
+#define SECOND	    1000000000ull
+#define MAX_PENDING 8192
+
+struct instants {
+	int device;
+	uint32_t period_ns, processors;
+	struct qz_capture *captures; /* of the call in progress */
+	pthread_t thread;
+	bool running, stop;
+
+	pthread_mutex_t lock; /* guards all below */
+	struct aim *aim;      /* NULL: at nobody */
+	struct instant *first, **end;
+	uint32_t pending;
+	struct instants_figures figures;
+};
+
+/* ---- aims ---- */
+
+struct aim *aim__new(uint32_t pids, uint32_t scopes)
+{
+	struct aim *aim = calloc(1, sizeof(*aim));
+
+	if (!aim)
+		return NULL;
+	aim->refs = 1;
+	aim->pids = calloc(pids ? pids : 1, sizeof(*aim->pids));
+	aim->scopes = calloc(scopes ? scopes : 1, sizeof(*aim->scopes));
+	if (aim->pids && aim->scopes)
+		return aim;
+	free(aim->pids);
+	free(aim->scopes);
+	free(aim);
+	return NULL;
+}
+
+static void drop_aim(struct aim *aim)
+{
+	if (!aim || --aim->refs)
+		return;
+	free(aim->pids);
+	free(aim->scopes);
+	free(aim);
+}
+
+void instants__aim(struct instants *i, struct aim *aim)
+{
+	pthread_mutex_lock(&i->lock);
+	drop_aim(i->aim);
+	i->aim = aim;
+	pthread_mutex_unlock(&i->lock);
+}
+
+static struct aim *hold_aim(struct instants *i)
+{
+	struct aim *aim;
+
+	pthread_mutex_lock(&i->lock);
+	aim = i->aim && i->aim->npids ? i->aim : NULL;
+	if (aim)
+		aim->refs++;
+	pthread_mutex_unlock(&i->lock);
+	return aim;
+}
+
+/* ---- the thread ---- */
+
+/* Takes the aim over. */
+static void keep(struct instants *i, struct aim *aim, const struct qz_ioc_snapshot *s)
+{
+	size_t size = s->captured * sizeof(struct qz_capture);
+	struct instant *instant = malloc(sizeof(*instant) + size);
+
+	pthread_mutex_lock(&i->lock);
+	i->figures.taken++;
+	if (!instant || i->pending >= MAX_PENDING) {
+		i->figures.dropped++;
+		drop_aim(aim);
+		free(instant);
+	} else {
+		*instant = (struct instant) {.aim = aim,
+					     .begun = s->begun,
+					     .skew_ns = s->skew_ns,
+					     .missed = s->missed,
+					     .ncaptures = s->captured};
+		memcpy(instant->captures, i->captures, size);
+		*i->end = instant;
+		i->end = &instant->next;
+		i->pending++;
+	}
+	pthread_mutex_unlock(&i->lock);
+}
+
+static void fail(struct instants *i, struct aim *aim, int error)
+{
+	pthread_mutex_lock(&i->lock);
+	i->figures.failed++;
+	i->figures.error = error;
+	drop_aim(aim);
+	pthread_mutex_unlock(&i->lock);
+}
+
+/* More processes than one call takes: then every processor is asked. */
+static void take_one(struct instants *i, struct aim *aim)
+{
+	bool all = aim->npids > QZ_TARGETS_MAX;
+	struct qz_ioc_snapshot s = {
+		.size = sizeof(s),
+		.flags = all ? QZ_SNAPSHOT_ALL : 0,
+		.ntargets = all ? 0 : aim->npids,
+		.room = i->processors,
+		.targets = (uintptr_t)aim->pids,
+		.captures = (uintptr_t)i->captures,
+		.patience_ns = QZ_PATIENCE_MAX,
+	};
+
+	if (ioctl(i->device, QZ_IOC_SNAPSHOT, &s))
+		fail(i, aim, errno);
+	else
+		keep(i, aim, &s);
+}
+
+static void *work(void *argument)
+{
+	struct instants *i = argument;
+	uint64_t due = engine__now();
+
+	pthread_setname_np(pthread_self(), "quartzd-instant");
+	prctl(PR_SET_TIMERSLACK, 1ul);
+	while (!__atomic_load_n(&i->stop, __ATOMIC_ACQUIRE)) {
+		struct aim *aim = hold_aim(i);
+		struct timespec ts;
+		uint64_t now;
+
+		if (aim)
+			take_one(i, aim);
+		now = engine__now();
+		due += i->period_ns;
+		if (due < now)
+			due = now + i->period_ns; /* some are left out, none is made up for */
+		ts = (struct timespec) {due / SECOND, due % SECOND};
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+	}
+	return NULL;
+}
+
+/* ---- life ---- */
+
+struct instants *instants__new(uint32_t rate, uint32_t processors)
+{
+	struct instants *i = calloc(1, sizeof(*i));
+	int err;
+
+	if (!i)
+		return NULL;
+	i->period_ns = SECOND / rate;
+	i->processors = processors;
+	i->end = &i->first;
+	pthread_mutex_init(&i->lock, NULL);
+	i->captures = calloc(processors, sizeof(*i->captures));
+	i->device = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	err = i->device < 0 ? errno : i->captures ? 0 : ENOMEM;
+	err = err ?: pthread_create(&i->thread, NULL, work, i);
+	i->running = !err;
+	if (!err)
+		return i;
+	instants__free(i);
+	errno = err;
+	return NULL;
+}
+
+void instants__stop(struct instants *i)
+{
+	__atomic_store_n(&i->stop, true, __ATOMIC_RELEASE);
+	if (i->running)
+		pthread_join(i->thread, NULL);
+	i->running = false;
+}
+
+void instants__free(struct instants *i)
+{
+	struct instant *instant;
+
+	if (!i)
+		return;
+	instants__stop(i);
+	while ((instant = instants__take(i, UINT64_MAX)))
+		while (instant) {
+			struct instant *next = instant->next;
+
+			instants__release(i, instant);
+			instant = next;
+		}
+	drop_aim(i->aim);
+	if (i->device >= 0)
+		close(i->device);
+	pthread_mutex_destroy(&i->lock);
+	free(i->captures);
+	free(i);
+}
+
+/* ---- taking ---- */
+
+struct instant *instants__take(struct instants *i, uint64_t horizon)
+{
+	struct instant *first, **last;
+
+	pthread_mutex_lock(&i->lock);
+	first = i->first;
+	for (last = &first; *last && (*last)->begun < horizon; last = &(*last)->next)
+		i->pending--;
+	i->first = *last;
+	*last = NULL;
+	if (!i->first)
+		i->end = &i->first;
+	pthread_mutex_unlock(&i->lock);
+	return first;
+}
+
+void instants__release(struct instants *i, struct instant *instant)
+{
+	pthread_mutex_lock(&i->lock);
+	drop_aim(instant->aim);
+	pthread_mutex_unlock(&i->lock);
+	free(instant);
+}
+
+void instants__figures(struct instants *i, struct instants_figures *figures)
+{
+	pthread_mutex_lock(&i->lock);
+	*figures = i->figures;
+	pthread_mutex_unlock(&i->lock);
+}

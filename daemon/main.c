@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* quartzd: see quartzd(8). */
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+
+#include "daemon/config.h"
+#include "daemon/log.h"
+#include "daemon/service.h"
+
+/* What is as large as this goes back to the system when it is freed. */
+#define LARGE (128 << 10)
+
+int main(int argc, char *argv[])
+{
+	struct config config;
+	char error[256];
+	int status = STATUS_OK, err;
+
+	/* else glibc raises it to what was freed last, and the tables of a library stay in the heap */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	err = config__parse(&config, argc, argv, error, sizeof(error));
+	if (err == -EBADMSG) {
+		log_error("%s", error);
+		status = STATUS_CONFIGURATION;
+	} else if (err) {
+		log_error("%s; try quartzd --help", error);
+		status = STATUS_USAGE;
+	} else if (config.help) {
+		config__help();
+	} else if (config.version) {
+		printf("quartzd %s\n", QUARTZ_VERSION);
+	} else {
+		if (config.verbose)
+			log__set_level(LOG_DEBUG);
+		status = service__run(&config, argc, argv);
+	}
+	config__free(&config);
+	return fflush(stdout) && !status ? STATUS_FAILURE : status;
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "core/array.h"
+#include "core/profile.h"
+#include "core/table.h"
+#include "daemon/modules.h"
+#include "daemon/proc.h"
+
+/* Larger than any vDSO; it is read from our own memory. */
+#define VDSO_MAX (64 * 1024)
+
+/* What makes two descriptors the same file with the same contents. */
+struct identity {
+	uint64_t device, inode, size;
+	int64_t changed_s, changed_ns;
+};
+
+struct entry {
+	struct module module;
+	struct identity identity;
+	pid_t pid; /* of a JIT module */
+	int map;   /* perf map: kept open, to see it grow */
+};
+
+struct modules {
+	struct symbolizer *symbolizer;
+	bool names;
+	struct entry *entries;
+	uint32_t n;
+	struct qz_table by_identity, by_path, by_pid;
+	uint32_t vdso;
+};
+
+struct modules *modules__new(struct symbolizer *symbolizer, bool names)
+{
+	struct modules *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->symbolizer = symbolizer;
+	m->names = names;
+	m->vdso = MODULE_NONE;
+	return m;
+}
+
+void modules__free(struct modules *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->n; i++) {
+		free(m->entries[i].module.path);
+		if (m->entries[i].map >= 0)
+			close(m->entries[i].map);
+	}
+	free(m->entries);
+	qz_table__free(&m->by_identity);
+	qz_table__free(&m->by_path);
+	qz_table__free(&m->by_pid);
+	free(m);
+}
+
+struct module *modules__get(struct modules *m, uint32_t module)
+{
+	return module < m->n ? &m->entries[module].module : NULL;
+}
+
+static struct entry *add_entry(struct modules *m, const char *path)
+{
+	struct entry *more, *e;
+
+	more = qz_array__room(m->entries, m->n, sizeof(*more));
+	if (!more)
+		return NULL;
+	m->entries = more;
+	e = &m->entries[m->n];
+	*e = (struct entry) {.map = -1, .module = {.symbols = -ENOENT, .mapping = QZ_NONE}};
+	e->module.path = strdup(path);
+	if (!e->module.path)
+		return NULL;
+	m->n++;
+	return e;
+}
+
+/* ---- opening ---- */
+
+/*
+ * What stands at the place now may have been mapped after the mapping that was reported. Its inode tells,
+ * or, on file systems that show others in stat(2) than in mappings, its path.
+ */
+static bool is_mapped_file(const struct module_mapping *mapping, const char *name, int fd)
+{
+	char path[4096];
+	struct stat st;
+	ssize_t n;
+
+	if (!fstat(fd, &st) && st.st_ino == mapping->inode &&
+	    st.st_dev == makedev(mapping->major, mapping->minor))
+		return true;
+	n = readlinkat(mapping->dir, name, path, sizeof(path) - 1);
+	if (n < 0)
+		return false;
+	path[n] = '\0';
+	return !strcmp(path, mapping->path);
+}
+
+/* *sure: it is the file that was mapped. */
+static int open_map_file(const struct module_mapping *mapping, bool *sure)
+{
+	char name[64];
+	int fd;
+
+	if (mapping->dir < 0)
+		return -ESRCH;
+	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)mapping->start,
+		 (unsigned long long)mapping->end);
+	fd = openat(mapping->dir, name, O_PATH | O_CLOEXEC);
+	*sure = fd >= 0 && is_mapped_file(mapping, name, fd);
+	return fd;
+}
+
+/* By name, only as far as the kernel has the way there cached, and only the inode that was mapped. */
+static int open_by_name(const struct module_mapping *mapping)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	struct stat st;
+	int fd = syscall(SYS_openat2, AT_FDCWD, mapping->path, &how, sizeof(how));
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || st.st_ino != mapping->inode ||
+	    st.st_dev != makedev(mapping->major, mapping->minor)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+/* In a container on a file system of the said kind, what stands at the place is all that there is. */
+static int open_mapping(const struct module_mapping *mapping)
+{
+	bool sure = false;
+	int fd = open_map_file(mapping, &sure), named;
+
+	if (sure)
+		return fd;
+	named = open_by_name(mapping);
+	if (named < 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return named;
+}
+
+/* Turns a path descriptor of a regular file into one to read from; closes the former. */
+static int reopen(int path_fd, struct identity *id)
+{
+	struct stat st;
+	char name[32];
+	int fd;
+
+	if (fstat(path_fd, &st) || !S_ISREG(st.st_mode)) {
+		close(path_fd);
+		return -EINVAL;
+	}
+	*id = (struct identity) {st.st_dev, st.st_ino, st.st_size, st.st_ctim.tv_sec,
+				 st.st_ctim.tv_nsec};
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(path_fd);
+	return fd;
+}
+
+/* The separate debug file for a build-id, or -1. Never by name: the file would choose the path. */
+static int open_debug(const char *build_id)
+{
+	char path[256];
+
+	if (strlen(build_id) < 3 || strlen(build_id) > 128)
+		return -1;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
+		 build_id + 2);
+	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/*
+ * Gives the file to the symbolizer. Its build-id, which names the debug file, is only known to the
+ * symbolizer; where there are debug files the module is given once more with its own.
+ */
+static int add_symbols(struct modules *m, int fd, const char *path)
+{
+	bool look = m->names && !access("/usr/lib/debug/.build-id", F_OK);
+	int copy = look ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1, debug = -1, again;
+	int symbols = symbolizer__add_module(m->symbolizer, SYMBOLIZER_ELF, fd, -1, path);
+	const char *build_id;
+
+	if (symbols >= 0 && copy >= 0 && !symbolizer__build_id(m->symbolizer, symbols, &build_id))
+		debug = open_debug(build_id);
+	if (debug < 0) {
+		if (copy >= 0)
+			close(copy);
+		return symbols;
+	}
+	again = symbolizer__add_module(m->symbolizer, SYMBOLIZER_ELF, copy, debug, path);
+	if (again < 0)
+		return symbols;
+	symbolizer__remove_module(m->symbolizer, symbols);
+	return again;
+}
+
+/* ---- look-up ---- */
+
+static bool same_identity(const void *context, uint32_t index, const void *key)
+{
+	const struct modules *m = context;
+
+	return !memcmp(&m->entries[index].identity, key, sizeof(struct identity));
+}
+
+static bool same_path(const void *context, uint32_t index, const void *key)
+{
+	const struct modules *m = context;
+
+	return !strcmp(m->entries[index].module.path, key);
+}
+
+static bool same_pid(const void *context, uint32_t index, const void *key)
+{
+	const struct modules *m = context;
+
+	return m->entries[index].pid == *(const pid_t *)key;
+}
+
+static uint32_t hash_identity(const struct identity *id)
+{
+	uint32_t h = qz_hash__number(1, id->device);
+
+	h = qz_hash__number(h, id->inode);
+	h = qz_hash__number(h, id->size);
+	return qz_hash__number(h, id->changed_s ^ id->changed_ns);
+}
+
+static uint32_t add_opened(struct modules *m, int fd, const struct identity *id, const char *path)
+{
+	uint32_t hash = hash_identity(id), index;
+	struct entry *e;
+
+	index = qz_table__find(&m->by_identity, hash, same_identity, m, id);
+	if (index != UINT32_MAX) {
+		close(fd);
+		return index;
+	}
+	e = qz_table__reserve(&m->by_identity) ? NULL : add_entry(m, path);
+	if (!e) {
+		close(fd);
+		return MODULE_NONE;
+	}
+	e->identity = *id;
+	qz_table__insert(&m->by_identity, hash, m->n - 1);
+	e->module.symbols = add_symbols(m, fd, path);
+	return m->n - 1;
+}
+
+/* A module that has a name and nothing else. */
+static uint32_t add_unopened(struct modules *m, const char *path)
+{
+	uint32_t hash = qz_hash__string(1, path), index;
+
+	index = qz_table__find(&m->by_path, hash, same_path, m, path);
+	if (index != UINT32_MAX)
+		return index;
+	if (qz_table__reserve(&m->by_path) || !add_entry(m, path))
+		return MODULE_NONE;
+	qz_table__insert(&m->by_path, hash, m->n - 1);
+	return m->n - 1;
+}
+
+/* The vDSO of all processes is the one that is mapped here. */
+static uint32_t find_vdso(struct modules *m)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	struct entry *e;
+	int fd;
+
+	if (m->vdso != MODULE_NONE || !image)
+		return m->vdso;
+	e = add_entry(m, "[vdso]");
+	if (!e)
+		return MODULE_NONE;
+	m->vdso = m->n - 1;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	/* it ends with a page that is there: the write stops where the mapping does */
+	if (fd >= 0 && write(fd, image, VDSO_MAX) > 0)
+		e->module.symbols =
+			symbolizer__add_module(m->symbolizer, SYMBOLIZER_ELF, fd, -1, "[vdso]");
+	return m->vdso;
+}
+
+/* Cuts the mark that the kernel appends to the name of a file that is no longer there. */
+static void copy_path(char *to, size_t size, const char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t n;
+
+	snprintf(to, size, "%s", path);
+	n = strlen(to);
+	if (n > sizeof(mark) - 1 && !strcmp(to + n - (sizeof(mark) - 1), mark))
+		to[n - (sizeof(mark) - 1)] = '\0';
+}
+
+uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *mapping)
+{
+	struct identity id = {0};
+	char path[4096];
+	int fd;
+
+	if (!strcmp(mapping->path, "[vdso]"))
+		return find_vdso(m);
+	if (mapping->path[0] != '/' || !strncmp(mapping->path, "//anon", 6))
+		return MODULE_NONE;
+	copy_path(path, sizeof(path), mapping->path);
+	fd = open_mapping(mapping);
+	if (fd >= 0)
+		fd = reopen(fd, &id);
+	if (fd < 0)
+		return add_unopened(m, path);
+	return add_opened(m, fd, &id, path);
+}
+
+uint32_t modules__of_file(struct modules *m, int fd, const char *path)
+{
+	struct identity id;
+
+	fd = reopen(fd, &id);
+	return fd < 0 ? MODULE_NONE : add_opened(m, fd, &id, path);
+}
+
+/* ---- code made at run time ---- */
+
+/* The map must be written by the process' own user or by root, or it could name others' code. */
+static int open_perf_map(pid_t pid, int dir)
+{
+	char name[64], nspid[128], uids[128], *own;
+	struct stat st;
+	int fd;
+
+	if (dir < 0 || proc__status(dir, "NStgid", nspid, sizeof(nspid)) ||
+	    proc__status(dir, "Uid", uids, sizeof(uids)))
+		return -ESRCH;
+	own = strrchr(nspid, '\t');
+	snprintf(name, sizeof(name), "root/tmp/perf-%d.map", own ? atoi(own + 1) : pid);
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    (st.st_uid && st.st_uid != strtoul(uids, NULL, 10))) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+static void read_perf_map(struct modules *m, struct entry *e)
+{
+	char path[64];
+	struct stat st;
+	int fd;
+
+	if (fstat(e->map, &st) || (uint64_t)st.st_size == e->identity.size)
+		return;
+	e->identity.size = st.st_size;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->map);
+	fd = open(path, O_RDONLY | O_CLOEXEC); /* with an offset of its own */
+	if (fd < 0)
+		return;
+	if (e->module.symbols >= 0)
+		symbolizer__remove_module(m->symbolizer, e->module.symbols);
+	snprintf(path, sizeof(path), "perf-%d.map", e->pid);
+	e->module.symbols =
+		symbolizer__add_module(m->symbolizer, SYMBOLIZER_PERF_MAP, fd, -1, path);
+}
+
+uint32_t modules__of_jit(struct modules *m, pid_t pid, int dir)
+{
+	uint32_t hash = qz_hash__number(1, pid), index;
+	struct entry *e;
+
+	index = qz_table__find(&m->by_pid, hash, same_pid, m, &pid);
+	if (index == UINT32_MAX) {
+		e = qz_table__reserve(&m->by_pid) ? NULL : add_entry(m, "[jit]");
+		if (!e)
+			return MODULE_NONE;
+		e->pid = pid;
+		e->module.jit = true;
+		index = m->n - 1;
+		qz_table__insert(&m->by_pid, hash, index);
+	}
+	e = &m->entries[index];
+	if (!m->names)
+		return index;
+	if (e->map < 0)
+		e->map = open_perf_map(pid, dir);
+	if (e->map >= 0)
+		read_perf_map(m, e);
+	return index;
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/objects.h"
+#include "daemon/proc.h"
+#include "daemon/selfreport.h"
+
+_Static_assert(QZ_NAME_LENGTH <= OBJNAME_SIZE, "room for names that programs give");
+
+/*
+ * After so many harvests without anything new an object is retired. Longer than waits that name it
+ * take to be harvested once the last thread has let go of it.
+ */
+#define IDLE_HARVESTS 6
+
+_Static_assert(OBJNAME_BYTES == QZ_WORD_BYTES, "bytes of a word");
+_Static_assert(QZ_QUEUE_LENGTHS == QZ_LENGTHS, "lengths of queues");
+
+/* What is kept of a slot between two harvests. */
+struct slot {
+	uint64_t hash;	/* of what was taken in; 0: nothing */
+	uint32_t index; /* in the profile, QZ_NONE: not named yet */
+	uint8_t idle;
+	bool retired;
+};
+
+struct objects {
+	struct qz_object_slot *table;
+	struct qz_object_figures *figures;
+	struct threads *threads;
+	const struct stack_context *context;
+	struct wait_stacks *stacks;
+	struct objname_context *names;
+	struct slot *slots;
+	uint32_t *scopes; /* of the profile, by that of the engine; QZ_NONE: unknown */
+	uint32_t nscopes;
+};
+
+struct objects *objects__new(const struct engine *engine, struct threads *threads,
+			     const struct stack_context *context, struct wait_stacks *stacks,
+			     struct objname_context *names)
+{
+	struct objects *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->table = engine__objects(engine);
+	o->figures = engine__object_figures(engine);
+	o->threads = threads;
+	o->context = context;
+	o->stacks = stacks;
+	o->names = names;
+	o->nscopes = engine__max_scopes(engine);
+	o->slots = calloc(QZ_OBJECT_SLOTS, sizeof(*o->slots));
+	o->scopes = malloc(o->nscopes * sizeof(*o->scopes));
+	if (!o->slots || !o->scopes) {
+		objects__free(o);
+		return NULL;
+	}
+	memset(o->scopes, 0xff, o->nscopes * sizeof(*o->scopes));
+	return o;
+}
+
+void objects__free(struct objects *o)
+{
+	if (!o)
+		return;
+	free(o->slots);
+	free(o->scopes);
+	free(o);
+}
+
+void objects__add_scope(struct objects *o, uint32_t scope, uint32_t index)
+{
+	o->scopes[scope] = index;
+}
+
+/* ---- figures ---- */
+
+static uint64_t take(__u64 *figure)
+{
+	return __atomic_load_n(figure, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(figure, 0, __ATOMIC_SEQ_CST)
+		       : 0;
+}
+
+static uint64_t waiting_ns(uint64_t queue_ns, uint32_t length)
+{
+	return length < QZ_LENGTHS - 1 ? queue_ns * length : 0;
+}
+
+static void add_time(struct qz_object *to, uint32_t length, uint64_t ns)
+{
+	to->queue_ns[length < QZ_LENGTHS ? length : QZ_LENGTHS - 1] += ns;
+	to->wait_ns += ns * length;
+}
+
+/* The time since the last change of the queue, as bpf/object.bpf.h does. */
+static void settle_queue(struct qz_object_figures *f, struct qz_object *to, uint64_t until)
+{
+	uint64_t word = __atomic_load_n(&f->queue, __ATOMIC_SEQ_CST), elapsed;
+	uint32_t length = word & QZ_LEVEL_MASK;
+
+	elapsed = (until - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
+	if (!length || elapsed > QZ_TIME_MASK / 2)
+		return;
+	if (__sync_bool_compare_and_swap(&f->queue, word, word + (elapsed << QZ_LEVEL_BITS)))
+		add_time(to, length, elapsed);
+}
+
+/* Gives whether there was anything. */
+static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
+{
+	uint64_t wakes = take(&f->wakes), any = wakes;
+
+	to->wakes += wakes;
+	to->wait_ns += take(&f->beyond_ns);
+	for (uint32_t i = 0; i < QZ_LENGTHS; i++) {
+		uint64_t arrivals = take(&f->arrivals[i]), ns = take(&f->queue_ns[i]);
+
+		to->arrivals[i] += arrivals;
+		to->waits += arrivals;
+		to->queue_ns[i] += ns;
+		to->wait_ns += waiting_ns(ns, i);
+		any |= arrivals | ns;
+	}
+	return any;
+}
+
+/* ---- taking in ---- */
+
+static bool in_use(const struct qz_object_slot *table, const struct qz_object_figures *f)
+{
+	return __atomic_load_n(&table->refs, __ATOMIC_SEQ_CST) ||
+	       (__atomic_load_n(&f->queue, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
+}
+
+/* A retired slot is freed, unless somebody had found it just before. */
+static void end_retirement(struct qz_object_slot *table, struct qz_object_figures *f,
+			   struct slot *slot)
+{
+	if (in_use(table, f)) {
+		slot->retired = false;
+		slot->idle = 0;
+		__atomic_store_n(&table->hash, slot->hash, __ATOMIC_SEQ_CST);
+		return;
+	}
+	*slot = (struct slot) {.index = QZ_NONE};
+	table->stored = 0;
+	__atomic_store_n(&table->hash, 0, __ATOMIC_SEQ_CST);
+}
+
+static uint32_t stored(const struct qz_object_slot *table)
+{
+	return __atomic_load_n(&table->stored, __ATOMIC_SEQ_CST);
+}
+
+static void harvest_slot(struct objects *o, uint32_t i)
+{
+	struct qz_object_slot *table = &o->table[i];
+	struct qz_object_figures *f = &o->figures[i];
+	struct slot *slot = &o->slots[i];
+	uint64_t hash = __atomic_load_n(&table->hash, __ATOMIC_SEQ_CST);
+
+	if (!hash || stored(table) == QZ_OBJECT_FILLING)
+		return;
+	if (!slot->hash) {
+		*slot = (struct slot) {.hash = hash, .index = QZ_NONE};
+		return;
+	}
+	if (slot->index == QZ_NONE)
+		return;
+	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table, f)) {
+		slot->idle = 0;
+		if (slot->retired)
+			end_retirement(table, f, slot);
+		return;
+	}
+	if (slot->retired) {
+		end_retirement(table, f, slot);
+	} else if (++slot->idle >= IDLE_HARVESTS) {
+		slot->retired = true;
+		__atomic_store_n(&table->hash, QZ_OBJECT_RETIRED, __ATOMIC_SEQ_CST);
+	}
+}
+
+void objects__harvest(struct objects *o)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+		harvest_slot(o, i);
+}
+
+/* ---- naming ---- */
+
+struct program {
+	const struct objects *objects;
+	uint32_t image;
+};
+
+static bool given_name(void *context, uint64_t address, char *name)
+{
+	const struct program *p = context;
+
+	return selfreport__object_name(p->objects->context->selfreport, p->image, address, name);
+}
+
+/* The memory from a futex word on, of the process that it was meant in; how many bytes. */
+static uint32_t read_word(const struct image *image, uint64_t word, uint8_t *bytes)
+{
+	int dir = image ? proc__open(image->pid, image->start_boottime) : -1, fd;
+	ssize_t n = -1;
+
+	if (dir < 0)
+		return 0;
+	fd = openat(dir, "mem", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = pread(fd, bytes, OBJNAME_BYTES, word);
+		close(fd);
+	}
+	close(dir);
+	return n == OBJNAME_BYTES ? OBJNAME_BYTES : 0;
+}
+
+static void name_word(struct objects *o, const struct qz_object_slot *t, struct objname *name)
+{
+	struct thread *thread = threads__get(o->threads, t->serial);
+	struct program program = {o, t->image};
+	struct objname_futex f = {
+		.given = o->context->selfreport ? given_name : NULL,
+		.context = &program,
+		.image = images__get(o->context->images, t->image),
+		.word = t->address,
+		.op = t->op,
+		.val = t->val,
+		.nbytes = t->nbytes <= OBJNAME_BYTES ? t->nbytes : 0,
+	};
+	bool lasts = wait_stacks__lasts(o->stacks, t->stack, t->image);
+	int64_t node = thread && lasts ? wait_stacks__node(o->stacks, t->stack, thread) : 0;
+
+	memcpy(f.bytes, t->bytes, sizeof(f.bytes));
+	if (t->stored == QZ_OBJECT_ASLEEP)
+		f.nbytes = read_word(f.image, f.word, f.bytes);
+	f.node = node > 0 ? node : 0;
+	objname__futex(o->names, &f, name);
+}
+
+static void name_inode(struct objects *o, const struct qz_object_slot *t, struct objname *name)
+{
+	const struct image *image = images__get(o->context->images, t->image);
+	struct objname_file f = {
+		.pid = image ? image->pid : 0,
+		.start_boottime = image ? image->start_boottime : 0,
+		.fd = t->fd,
+		.kind = t->tag == QZ_TAG_PIPE	  ? QZ_OBJECT_PIPE
+			: t->tag == QZ_TAG_SOCKET ? QZ_OBJECT_SOCKET
+						  : QZ_OBJECT_FILE,
+		.inode = t->address,
+	};
+
+	objname__file(o->names, &f, name);
+}
+
+static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope)
+{
+	static const struct objname others = {.name = "[other objects]", .module = ""};
+	const struct image *image = images__get(o->context->images, t->image);
+	struct objname name = others;
+	struct qz_object object = {.scope = scope, .pid = image ? image->pid : 0};
+
+	if (o->context->profile->nobjects < MAX_OBJECTS) {
+		if (t->tag == QZ_TAG_FUTEX)
+			name_word(o, t, &name);
+		else
+			name_inode(o, t, &name);
+	}
+	object.kind = name.kind;
+	object.address = name.address;
+	object.name = name.name;
+	object.module = (char *)name.module;
+	return qz_profile__intern_object(o->context->profile, &object);
+}
+
+static void name(struct objects *o, uint32_t i)
+{
+	struct slot *slot = &o->slots[i];
+	uint32_t scope;
+	int64_t index;
+
+	if (!slot->hash || slot->index != QZ_NONE || o->table[i].scope >= o->nscopes)
+		return;
+	scope = o->scopes[o->table[i].scope];
+	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope);
+	if (index < 0)
+		return;
+	slot->index = index;
+	o->table[i].rwlock = o->context->profile->objects[index].kind == QZ_OBJECT_RWLOCK;
+	o->context->profile->objects[index].grouped++;
+}
+
+void objects__name(struct objects *o)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+		if (o->slots[i].hash && stored(&o->table[i]) == QZ_OBJECT_STORED)
+			name(o, i);
+}
+
+bool objects__has_name(const struct objects *o, uint32_t number)
+{
+	return number && number <= QZ_OBJECT_SLOTS && o->slots[number - 1].hash &&
+	       o->slots[number - 1].index != QZ_NONE;
+}
+
+uint32_t objects__index(struct objects *o, uint32_t number)
+{
+	if (!number || number > QZ_OBJECT_SLOTS || !o->slots[number - 1].hash)
+		return QZ_NONE;
+	if (stored(&o->table[number - 1]) != QZ_OBJECT_REFILLED)
+		name(o, number - 1);
+	return o->slots[number - 1].index;
+}
+
+void objects__settle(struct objects *o, uint64_t until)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++) {
+		struct slot *slot = &o->slots[i];
+		struct qz_object *object;
+
+		if (!slot->hash || slot->index == QZ_NONE)
+			continue;
+		object = &o->context->profile->objects[slot->index];
+		if (take_figures(&o->figures[i], object))
+			slot->idle = 0;
+		settle_queue(&o->figures[i], object, until);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Directories of quartzd, and files in them that appear whole or not at all. */
+#ifndef QUARTZ_DAEMON_PATHS_H
+#define QUARTZ_DAEMON_PATHS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* QUARTZ_RUNTIME_DIR, RUNTIME_DIRECTORY (systemd) or /run/quartz. */
+const char *paths__runtime(void);
+
+/* QUARTZ_STATE_DIR, STATE_DIRECTORY (systemd) or /var/lib/quartz. */
+const char *paths__state(void);
+
+/* QUARTZ_CONFIG_DIR, CONFIGURATION_DIRECTORY (systemd) or /etc/quartz. */
+const char *paths__configuration(void);
+
+/* The group that may read what quartzd offers: "quartz" where it exists, else root's. */
+gid_t paths__group(void);
+
+/*
+ * Makes a directory and those above it, the last one with `mode` and the group of readers. A
+ * directory that is there must be root's own and not writable by others: -EPERM.
+ */
+int paths__make(const char *path, mode_t mode);
+
+/*
+ * Writes a file by `write` under a temporary name, and gives it its own name when all is on disk.
+ * 0 or -errno; on failure nothing stays behind.
+ */
+typedef int paths_write(void *context, int fd);
+int paths__save(const char *path, mode_t mode, paths_write *write, void *context);
+
+#endif

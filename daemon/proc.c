@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/unit.h"
+#include "daemon/proc.h"
+
+#define NS_PER_SECOND 1000000000ull
+
+/* Field 22 of /proc/PID/stat, counted after the command, which may hold blanks and brackets. */
+static int read_start_ticks(int dir, uint64_t *ticks)
+{
+	char stat[1024], *p;
+
+	if (proc__read(dir, "stat", stat, sizeof(stat)) < 0)
+		return -ESRCH;
+	p = strrchr(stat, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (!p)
+		return -ESRCH;
+	*ticks = strtoull(p, NULL, 10);
+	return 0;
+}
+
+static int open_directory(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool has_ended(int dir)
+{
+	char state[32];
+
+	return proc__status(dir, "State", state, sizeof(state)) || strchr("ZX", state[0]);
+}
+
+/* The directory of a thread that has not ended, or -1. */
+static int open_living_thread(int dir)
+{
+	int tasks = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
+	DIR *d = tasks < 0 ? NULL : fdopendir(tasks);
+	struct dirent *e;
+
+	if (!d) {
+		if (tasks >= 0)
+			close(tasks);
+		return -1;
+	}
+	while (found < 0 && (e = readdir(d))) {
+		pid_t tid = atoi(e->d_name);
+
+		found = tid ? open_directory(tid) : -1;
+		if (found >= 0 && has_ended(found)) {
+			close(found);
+			found = -1;
+		}
+	}
+	closedir(d);
+	return found;
+}
+
+int proc__open(pid_t pid, uint64_t start_boottime)
+{
+	uint64_t ticks, hz = sysconf(_SC_CLK_TCK);
+	int dir = open_directory(pid), living;
+
+	if (dir < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	if (start_boottime &&
+	    (read_start_ticks(dir, &ticks) || ticks != start_boottime / (NS_PER_SECOND / hz))) {
+		close(dir);
+		return -ESRCH;
+	}
+	if (!has_ended(dir))
+		return dir;
+	living = open_living_thread(dir);
+	if (living < 0)
+		return dir;
+	close(dir);
+	return living;
+}
+
+ssize_t proc__read(int dir, const char *name, char *to, size_t size)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	size_t have = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (have < size - 1 && (n = read(fd, to + have, size - 1 - have)) > 0)
+		have += n;
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	to[have] = '\0';
+	return n < 0 ? n : (ssize_t)have;
+}
+
+int proc__status(int dir, const char *key, char *value, size_t size)
+{
+	char status[4096], *line, *end;
+	size_t length = strlen(key);
+
+	if (proc__read(dir, "status", status, sizeof(status)) < 0)
+		return -ENOENT;
+	for (line = status; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (strncmp(line, key, length) || line[length] != ':')
+			continue;
+		if (end)
+			*end = '\0';
+		line += length + 1;
+		line += strspn(line, " \t");
+		snprintf(value, size, "%s", line);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+void proc__cgroup(int dir, char *to, size_t size)
+{
+	char text[2 * PATH_MAX];
+
+	to[0] = '\0';
+	if (proc__read(dir, "cgroup", text, sizeof(text)) > 0)
+		qz_unit__cgroup_of(text, to, (int)size);
+}
+
+void proc__command(int dir, char *to, size_t size)
+{
+	ssize_t n = proc__read(dir, "cmdline", to, size);
+
+	if (n <= 0) {
+		to[0] = '\0';
+		return;
+	}
+	while (n && !to[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!to[i])
+			to[i] = ' ';
+}
+
+static int each_mapping(int dir, bool code, proc_call *call, void *context)
+{
+	int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
+	char *line = NULL;
+	size_t room = 0;
+	FILE *f;
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (getline(&line, &room, f) > 0) {
+		struct proc_mapping m = {0};
+		char flags[5];
+		int path = 0;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+			   &m.start, &m.end, flags, &m.offset, &m.major, &m.minor, &m.inode,
+			   &path) < 7)
+			continue;
+		m.path = line + path;
+		if (!code || flags[2] == 'x')
+			call(context, &m);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+int proc__mappings(int dir, proc_call *call, void *context)
+{
+	return each_mapping(dir, true, call, context);
+}
+
+int proc__all_mappings(int dir, proc_call *call, void *context)
+{
+	return each_mapping(dir, false, call, context);
+}

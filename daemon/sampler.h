@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One perf event per online processor. Each runs the sampling program at every period, writes
+ * nothing of its own samples, and reports through its ring what is mapped, executed and renamed on
+ * that processor. Its running time tells how many samples there should have been.
+ *
+ * One thread at a time, but sampler__consume() may run in another one beside what others do between
+ * start and free. 0 or -errno; sampler__error() has one line about the last failure.
+ */
+#ifndef QUARTZ_DAEMON_SAMPLER_H
+#define QUARTZ_DAEMON_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sampler;
+
+/* What happened to an address space, in the kernel's own words. Times as bpf_ktime_get_ns. */
+struct sampler_mapping {
+	uint64_t time;
+	pid_t pid; /* process */
+	bool exec; /* the address space is new, mapped by nothing yet; the rest is unset */
+	uint64_t start, end, offset;
+	uint32_t major, minor;
+	uint64_t inode;
+	const char *path; /* as the kernel names it; valid during the call */
+};
+
+typedef void sampler_call(void *context, const struct sampler_mapping *mapping);
+
+/* Finds out what there is to sample by: processor cycles where there is a PMU, else the cpu-clock. */
+struct sampler *sampler__new(void);
+void sampler__free(struct sampler *s);
+const char *sampler__error(const struct sampler *s);
+
+/* Opens and starts events on all online processors at `rate` Hz, running the program prog_fd. */
+int sampler__start(struct sampler *s, uint32_t processors, int prog_fd, uint32_t rate);
+
+/* Stops all events and remembers what was expected of them. Idempotent. */
+void sampler__stop(struct sampler *s);
+
+/*
+ * Follows hotplug: opens events on processors that have come, closes those that have gone. Gives
+ * the number that came, their numbers in came (room for all possible ones). To be called at most once
+ * a second, so that the time of a working event has moved on.
+ */
+int sampler__follow_hotplug(struct sampler *s, int *came);
+
+/* Hands all waiting reports to `call`, in the order of each processor. Gives the reports lost. */
+uint64_t sampler__consume(struct sampler *s, sampler_call *call, void *context);
+
+/*
+ * How many samples all events together should have given so far, when the processors were idle for
+ * idle_ns in all: an idle processor is not sampled.
+ */
+uint64_t sampler__expected(struct sampler *s, uint64_t idle_ns);
+
+/* Reports that the kernel threw away because a ring was full, so far. */
+uint64_t sampler__reports_lost(const struct sampler *s);
+
+const char *sampler__event(const struct sampler *s);	      /* "cpu-clock" or "cycles" */
+bool sampler__by_timer(const struct sampler *s);	      /* the cpu-clock: not an NMI */
+bool sampler__samples(const struct sampler *s, uint32_t cpu); /* whether it is online */
+uint32_t sampler__online(const struct sampler *s);	      /* processors being sampled */
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What instrumented processes say of themselves in their page sets (quartz/page.h) becomes part of
+ * the profile: procedures by their ids, and profile stacks in the place of unwound ones.
+ *
+ * One thread at a time.
+ */
+#ifndef QUARTZ_DAEMON_SELFREPORT_H
+#define QUARTZ_DAEMON_SELFREPORT_H
+
+#include <stdint.h>
+
+#include "daemon/pages.h"
+#include "daemon/stacks.h"
+
+/* The module of procedures that only the program itself knows of. */
+#define SELFREPORTED "[libquartz]"
+
+struct selfreport;
+
+/* All borrowed. NULL with errno ENOMEM. */
+struct selfreport *selfreport__new(struct pages *pages, const struct stack_context *context);
+void selfreport__free(struct selfreport *s);
+
+/* Asks for the places of ids of an image's procedures; places__resolve() then finds them. */
+void selfreport__want(struct selfreport *s, uint32_t image, const uint32_t *ids, uint32_t n);
+
+/* The same for the profile stack of a used slot. */
+void selfreport__want_slot(struct selfreport *s, const struct engine_half *half,
+			   const struct qz_stack_slot *slot);
+
+/* Does an id that was asked for stand for code, and not for something that the program has named? */
+bool selfreport__is_function(struct selfreport *s, uint32_t image, uint32_t id);
+
+/* The location of an id that was asked for and resolved, or QZ_NONE. */
+uint32_t selfreport__location(struct selfreport *s, uint32_t image, uint32_t id);
+
+/* Its procedure, likewise. */
+uint32_t selfreport__procedure(struct selfreport *s, uint32_t image, uint32_t id);
+
+/* The name that an image's program gave to the object at an address. False: none. */
+bool selfreport__object_name(const struct selfreport *s, uint32_t image, uint64_t address,
+			     char name[QZ_NAME_LENGTH]);
+
+/*
+ * Puts the profile stack of a used slot, if it has one, in the place of the unwound user frames of
+ * `stack`. Of those, what was called by the innermost procedure of the profile stack stays below it,
+ * or the innermost one alone where that cannot be told; and the outermost one, main, above. Without
+ * a procedure on the profile stack all stays as it was.
+ */
+void selfreport__merge(struct selfreport *s, const struct engine_half *half,
+		       const struct qz_stack_slot *slot, struct stack *stack);
+
+/* Asks for the places of a polled profile stack, and of the task that it is run for, if any. */
+void selfreport__want_polled(struct selfreport *s, uint32_t image, uint32_t task,
+			     const uint32_t *ids, uint32_t n);
+
+/*
+ * The stack of one that was asked for, below `outermost` (a location, or QZ_NONE) where it does not
+ * begin there itself. False: nothing of it is known.
+ */
+bool selfreport__place_polled(struct selfreport *s, uint32_t image, uint32_t task,
+			      const uint32_t *ids, uint32_t n, uint32_t outermost,
+			      struct stack *stack);
+
+#endif

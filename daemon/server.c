@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/paths.h"
+#include "daemon/server.h"
+
+#define MAX_CLIENTS	64
+#define MAX_PER_USER	4
+#define MAX_REQUEST	1024 /* all requests that there are fit */
+#define REQUEST_SECONDS 5
+#define SEND_SECONDS	10
+
+struct client {
+	int fd; /* -1: free */
+	uid_t uid;
+	char request[MAX_REQUEST];
+	size_t have;
+	char *head; /* JSON and its NUL */
+	size_t head_size, head_sent;
+	int body; /* memory file, -1: none */
+	off_t sent, size;
+	bool answering;
+	time_t deadline;
+};
+
+struct server {
+	int lock, listener, epoll;
+	const struct server_calls *calls;
+	void *context;
+	struct client clients[MAX_CLIENTS];
+	char path[108];
+};
+
+static time_t seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec;
+}
+
+/* ---- starting ---- */
+
+static int take_lock(struct server *s, const char *directory, int *holder)
+{
+	char path[256], text[16] = "";
+	int n;
+
+	snprintf(path, sizeof(path), "%s/quartzd.lock", directory);
+	s->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (s->lock < 0)
+		return -errno;
+	if (flock(s->lock, LOCK_EX | LOCK_NB)) {
+		n = read(s->lock, text, sizeof(text) - 1);
+		*holder = n > 0 ? atoi(text) : 0;
+		return -EBUSY;
+	}
+	n = snprintf(text, sizeof(text), "%d\n", getpid());
+	if (ftruncate(s->lock, 0) || pwrite(s->lock, text, n, 0) != n)
+		return -errno;
+	return 0;
+}
+
+/* Bound under another name and renamed, so that it never stands there with the wrong mode. */
+static int listen_at(struct server *s, const char *directory)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (snprintf(s->path, sizeof(s->path), "%s/quartzd.sock", directory) >=
+		    (int)sizeof(s->path) ||
+	    snprintf(address.sun_path, sizeof(address.sun_path), "%s/.sock", directory) >=
+		    (int)sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (s->listener < 0)
+		return -errno;
+	unlink(address.sun_path);
+	if (bind(s->listener, (struct sockaddr *)&address, sizeof(address)) ||
+	    chown(address.sun_path, -1, paths__group()) || chmod(address.sun_path, 0660) ||
+	    listen(s->listener, MAX_CLIENTS) || rename(address.sun_path, s->path))
+		return -errno;
+	return 0;
+}
+
+static int watch(struct server *s, int fd, uint32_t events, void *what, int op)
+{
+	struct epoll_event e = {.events = events, .data.ptr = what};
+
+	return epoll_ctl(s->epoll, op, fd, &e) ? -errno : 0;
+}
+
+struct server *server__new(const char *directory, const struct server_calls *calls, void *context,
+			   int *holder)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return NULL;
+	s->lock = s->listener = -1;
+	s->calls = calls;
+	s->context = context;
+	for (int i = 0; i < MAX_CLIENTS; i++)
+		s->clients[i].fd = s->clients[i].body = -1;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	err = s->epoll < 0 ? -errno : paths__make(directory, 0755);
+	err = err ?: take_lock(s, directory, holder);
+	err = err ?: listen_at(s, directory);
+	err = err ?: watch(s, s->listener, EPOLLIN, NULL, EPOLL_CTL_ADD);
+	if (!err)
+		return s;
+	server__free(s);
+	errno = -err;
+	return NULL;
+}
+
+/* ---- clients ---- */
+
+static void drop(struct client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	if (c->body >= 0)
+		close(c->body);
+	free(c->head);
+	*c = (struct client) {.fd = -1, .body = -1};
+}
+
+void server__free(struct server *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < MAX_CLIENTS; i++)
+		drop(&s->clients[i]);
+	if (s->listener >= 0) {
+		unlink(s->path);
+		close(s->listener);
+	}
+	if (s->epoll >= 0)
+		close(s->epoll);
+	if (s->lock >= 0)
+		close(s->lock);
+	free(s);
+}
+
+static struct client *free_client(struct server *s, uid_t uid)
+{
+	struct client *found = NULL;
+	int same = 0;
+
+	for (int i = 0; i < MAX_CLIENTS; i++) {
+		struct client *c = &s->clients[i];
+
+		if (c->fd < 0)
+			found = c;
+		else if (c->uid == uid)
+			same++;
+	}
+	return same < MAX_PER_USER ? found : NULL;
+}
+
+static void take_client(struct server *s)
+{
+	int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct ucred peer = {0};
+	socklen_t size = sizeof(peer);
+	struct client *c;
+
+	if (fd < 0)
+		return;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
+	    !(c = free_client(s, peer.uid))) {
+		close(fd);
+		return;
+	}
+	c->fd = fd;
+	c->uid = peer.uid;
+	c->deadline = seconds() + REQUEST_SECONDS;
+	if (watch(s, fd, EPOLLIN, c, EPOLL_CTL_ADD))
+		drop(c);
+}
+
+/* Root and members of the readers' group; others could not have opened the socket, but may have
+ * been handed it. */
+static bool may_read(const struct client *c)
+{
+	gid_t groups[256], wanted = paths__group();
+	socklen_t size = sizeof(groups);
+	struct ucred peer = {0};
+	socklen_t peer_size = sizeof(peer);
+
+	if (c->uid == 0 || c->uid == geteuid())
+		return true;
+	if (!wanted)
+		return false;
+	if (!getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) && peer.gid == wanted)
+		return true;
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
+		return false;
+	for (size_t i = 0; i < size / sizeof(groups[0]); i++)
+		if (groups[i] == wanted)
+			return true;
+	return false;
+}
+
+/* ---- answers ---- */
+
+/* Takes j over. Without memory there is no answer: the client sees the end. */
+static void set_head(struct client *c, json_t *j)
+{
+	c->head = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	c->head_size = c->head ? strlen(c->head) + 1 : 0;
+	json_decref(j);
+}
+
+static void answer_error(struct client *c, const char *error, const char *reason)
+{
+	set_head(c, json_pack("{s:s, s:{s:s}}", "error", error, "parameters", "reason", reason));
+}
+
+static void answer_snapshot(struct server *s, struct client *c)
+{
+	struct stat st;
+	int err;
+
+	c->body = memfd_create("snapshot", MFD_CLOEXEC);
+	err = c->body < 0 ? -errno : s->calls->snapshot(s->context, c->body);
+	if (!err && fstat(c->body, &st))
+		err = -errno;
+	if (err) {
+		answer_error(c, "io.quartz.Failed",
+			     err == -ENODATA ? "it is paused; quartzctl resume" : strerror(-err));
+		if (c->body >= 0)
+			close(c->body);
+		c->body = -1;
+		return;
+	}
+	c->size = st.st_size;
+	set_head(c, json_pack("{s:{s:I}}", "parameters", "bytes", (json_int_t)c->size));
+}
+
+static void answer_command(struct server *s, struct client *c, enum server_command command)
+{
+	const char *reason = "memory is short";
+	json_t *parameters;
+
+	if (command != SERVER_STATUS && c->uid != 0 && c->uid != geteuid()) {
+		answer_error(c, "io.quartz.NotPermitted", "only root may do that");
+		return;
+	}
+	parameters = s->calls->command(s->context, command, &reason);
+	if (parameters)
+		set_head(c, json_pack("{s:o}", "parameters", parameters));
+	else
+		answer_error(c, "io.quartz.Failed", reason);
+}
+
+static enum server_command find_command(const char *method)
+{
+	static const char *const methods[SERVER_COMMANDS] = {
+		[SERVER_STATUS] = "io.quartz.Status",
+		[SERVER_PAUSE] = "io.quartz.Pause",
+		[SERVER_RESUME] = "io.quartz.Resume",
+		[SERVER_RELOAD] = "io.quartz.Reload",
+	};
+	enum server_command command = SERVER_STATUS;
+
+	while (command < SERVER_COMMANDS && strcmp(method, methods[command]))
+		command++;
+	return command;
+}
+
+static void answer(struct server *s, struct client *c)
+{
+	json_error_t error;
+	json_t *request = json_loads(c->request, JSON_REJECT_DUPLICATES, &error);
+	const char *method = json_string_value(json_object_get(request, "method"));
+
+	if (!may_read(c))
+		answer_error(c, "io.quartz.NotPermitted", "only root and group quartz may ask");
+	else if (method && !strcmp(method, "io.quartz.Snapshot"))
+		answer_snapshot(s, c);
+	else if (method && find_command(method) < SERVER_COMMANDS)
+		answer_command(s, c, find_command(method));
+	else
+		answer_error(c, "io.quartz.Failed", "no such method");
+	json_decref(request);
+	c->answering = true;
+	c->deadline = seconds() + SEND_SECONDS;
+	if (watch(s, c->fd, EPOLLOUT, c, EPOLL_CTL_MOD))
+		drop(c);
+}
+
+static void read_request(struct server *s, struct client *c)
+{
+	ssize_t n = read(c->fd, c->request + c->have, sizeof(c->request) - c->have);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		drop(c);
+		return;
+	}
+	c->have += n;
+	if (memchr(c->request, '\0', c->have))
+		answer(s, c);
+	else if (c->have == sizeof(c->request))
+		drop(c);
+}
+
+static void send_answer(struct client *c)
+{
+	ssize_t n;
+
+	if (c->head_sent < c->head_size) {
+		n = send(c->fd, c->head + c->head_sent, c->head_size - c->head_sent, MSG_NOSIGNAL);
+		if (n > 0)
+			c->head_sent += n;
+	} else if (c->body >= 0 && c->sent < c->size) {
+		n = sendfile(c->fd, c->body, &c->sent, c->size - c->sent);
+	} else {
+		drop(c);
+		return;
+	}
+	if (n < 0 && errno != EAGAIN)
+		drop(c);
+}
+
+int server__fd(const struct server *s)
+{
+	return s->epoll;
+}
+
+void server__run(struct server *s)
+{
+	struct epoll_event events[MAX_CLIENTS + 1];
+	int n = epoll_wait(s->epoll, events, MAX_CLIENTS + 1, 0);
+	time_t now = seconds();
+
+	for (int i = 0; i < n; i++) {
+		struct client *c = events[i].data.ptr;
+
+		if (!c)
+			take_client(s);
+		else if (c->fd >= 0 && c->answering)
+			send_answer(c);
+		else if (c->fd >= 0)
+			read_request(s, c);
+	}
+	for (int i = 0; i < MAX_CLIENTS; i++)
+		if (s->clients[i].fd >= 0 && now > s->clients[i].deadline)
+			drop(&s->clients[i]);
+}

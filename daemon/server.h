@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The socket on which quartzd gives snapshots to quartzctl: NUL-terminated JSON requests, see
+ * quartzd(8). Never waits for a client. Who may ask is decided by the kernel's word on the peer's
+ * user and groups.
+ */
+#ifndef QUARTZ_DAEMON_SERVER_H
+#define QUARTZ_DAEMON_SERVER_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct server;
+
+/* What may be asked for beside a snapshot. All but the status are for root alone. */
+enum server_command { SERVER_STATUS, SERVER_PAUSE, SERVER_RESUME, SERVER_RELOAD, SERVER_COMMANDS };
+
+struct server_calls {
+	/* Writes a snapshot of this moment to fd. 0, or -errno; -ENODATA: nothing is being measured. */
+	int (*snapshot)(void *context, int fd);
+	/*
+	 * Carries out a command, or sees to it that it is carried out soon. Gives what the answer says,
+	 * or NULL with the reason why not.
+	 */
+	json_t *(*command)(void *context, enum server_command command, const char **reason);
+};
+
+/*
+ * Takes the lock of the one quartzd of a machine in `directory`, which it makes, and listens there.
+ * NULL with errno, EBUSY when another one runs; *holder is its pid then.
+ */
+struct server *server__new(const char *directory, const struct server_calls *calls, void *context,
+			   int *holder);
+
+/* Removes the socket. Accepts NULL. */
+void server__free(struct server *s);
+
+/* A descriptor for poll(2): readable when server__run has something to do. */
+int server__fd(const struct server *s);
+
+/* Serves without waiting, and drops clients that are too slow. To be called at each tick, too. */
+void server__run(struct server *s);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A process that is to be profiled. */
+#ifndef QUARTZ_DAEMON_TARGET_H
+#define QUARTZ_DAEMON_TARGET_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct target {
+	pid_t pid;
+	char comm[17];
+	char command[512];
+};
+
+/*
+ * Looks whether a process can be profiled. -ESRCH no such process, -EINVAL a zombie, a kernel
+ * thread or a thread that is no process; one line in error.
+ */
+int target__look(struct target *t, pid_t pid, char *error, size_t size);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/quartz.skel.h"
+#include "core/escape.h"
+#include "core/report.h"
+#include "daemon/paths.h"
+#include "daemon/text.h"
+
+#define BPFFS	  "/sys/fs/bpf"
+#define DIRECTORY BPFFS "/quartz"
+
+static const char *const tables[] = {"version", "parallelism", "threads", "procedures"};
+#define NTABLES (sizeof(tables) / sizeof(tables[0]))
+
+struct text {
+	struct bpf_link *links[NTABLES];
+	struct qz_text_procedure *procedures;
+	uint32_t nprocedures;
+	bool pinned;
+};
+
+static bool is_bpffs(void)
+{
+	struct statfs fs;
+
+	return !statfs(BPFFS, &fs) && fs.f_type == BPF_FS_MAGIC;
+}
+
+static bool is_table(const char *name)
+{
+	for (size_t i = 0; i < NTABLES; i++)
+		if (!strcmp(name, tables[i]))
+			return true;
+	return false;
+}
+
+/* Removes our tables and nothing else; -ENOTEMPTY when there was anything else. */
+static int sweep(void)
+{
+	DIR *d = opendir(DIRECTORY);
+	struct dirent *e;
+	int err = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (!is_table(e->d_name))
+			err = -ENOTEMPTY;
+		else if (unlinkat(dirfd(d), e->d_name, 0))
+			err = -errno;
+	}
+	closedir(d);
+	if (!err && rmdir(DIRECTORY))
+		err = -errno;
+	return err;
+}
+
+static int fail(int err, char *error, size_t size, const char *what, const char *remedy)
+{
+	snprintf(error, size, "%s: %s; %s", what, strerror(-err), remedy);
+	return err;
+}
+
+static int prepare_directory(char *error, size_t size)
+{
+	struct stat st;
+	int err;
+
+	if (!is_bpffs() && mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
+		return fail(-errno, error, size, "cannot mount the BPF file system at " BPFFS,
+			    "without it there are no text tables");
+	if (!lstat(DIRECTORY, &st) &&
+	    (!S_ISDIR(st.st_mode) || st.st_uid || st.st_mode & (S_IWGRP | S_IWOTH)))
+		return fail(-EPERM, error, size, DIRECTORY " is not quartzd's own",
+			    "remove it, it is not root's or others can write to it");
+	err = sweep();
+	if (err)
+		return fail(err, error, size, "cannot replace " DIRECTORY,
+			    "remove what is not quartzd's from it");
+	if (mkdir(DIRECTORY, 0750) || chown(DIRECTORY, 0, paths__group()))
+		return fail(-errno, error, size, "cannot make " DIRECTORY, "see bpffs permissions");
+	return 0;
+}
+
+static int pin(struct text *t, size_t i, struct bpf_program *prog, struct bpf_map *map, char *error,
+	       size_t size)
+{
+	union bpf_iter_link_info info = {.map.map_fd = map ? bpf_map__fd(map) : 0};
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = map ? &info : NULL,
+		    .link_info_len = map ? sizeof(info) : 0);
+	char path[64];
+
+	snprintf(path, sizeof(path), DIRECTORY "/%s", tables[i]);
+	t->links[i] = bpf_program__attach_iter(prog, &opts);
+	if (!t->links[i] || bpf_link__pin(t->links[i], path) || chmod(path, 0440) ||
+	    chown(path, 0, paths__group()))
+		return fail(-errno, error, size, path, "cannot be pinned");
+	return 0;
+}
+
+static int map_procedures(struct text *t, struct bpf_map *map, char *error, size_t size)
+{
+	void *memory;
+
+	t->nprocedures = bpf_map__max_entries(map);
+	memory = mmap(NULL, t->nprocedures * sizeof(*t->procedures), PROT_READ | PROT_WRITE,
+		      MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return fail(-errno, error, size, "table of procedures", "cannot be mapped");
+	t->procedures = memory;
+	return 0;
+}
+
+struct text *text__new(struct engine *engine, char *error, size_t size)
+{
+	struct quartz *s = engine__skeleton(engine);
+	struct text *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return NULL;
+	err = prepare_directory(error, size);
+	t->pinned = !err;
+	err = err ?: pin(t, 0, s->progs.text_version, s->maps.control, error, size);
+	err = err ?: pin(t, 1, s->progs.text_parallelism, s->maps.scopes, error, size);
+	err = err ?: pin(t, 2, s->progs.text_threads, NULL, error, size);
+	err = err ?: pin(t, 3, s->progs.text_procedures, s->maps.procedures, error, size);
+	err = err ?: map_procedures(t, s->maps.procedures, error, size);
+	if (!err)
+		return t;
+	text__free(t);
+	errno = -err;
+	return NULL;
+}
+
+void text__free(struct text *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < NTABLES; i++)
+		bpf_link__destroy(t->links[i]);
+	if (t->pinned)
+		sweep();
+	if (t->procedures)
+		munmap(t->procedures, t->nprocedures * sizeof(*t->procedures));
+	free(t);
+}
+
+/* The rows of a scope, at most n; gives their number. */
+static uint32_t show_scope(struct text *t, uint32_t at, uint32_t n, const struct qz_report *r)
+{
+	uint32_t shown = r->nrows < n ? r->nrows : n;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		struct qz_text_procedure *row = &t->procedures[at + i];
+		const struct qz_row *from = &r->rows[i];
+
+		row->total_norm_ns = from->total.norm_ns;
+		row->self_norm_ns = from->self.norm_ns;
+		row->self_cpu_ns = from->self.cpu_ns;
+		row->samples = from->total.samples;
+		row->scope = r->scope;
+		qz_escape(row->name, sizeof(row->name),
+			  r->profile->procedures[from->procedure].name);
+		row->rank = i + 1;
+	}
+	return shown;
+}
+
+void text__show(struct text *t, const struct qz_profile *p)
+{
+	uint32_t machine = qz_profile__machine(p), at = 0;
+
+	for (uint32_t i = 0; i < p->nscopes && at < t->nprocedures; i++) {
+		uint32_t share = (t->nprocedures - at) / (machine == QZ_NONE ? p->nscopes - i : 1);
+		struct qz_report *r = NULL;
+
+		if (machine == QZ_NONE || machine == i)
+			r = qz_report__new(p, i);
+		if (r)
+			at += show_scope(t, at, share, r);
+		qz_report__free(r);
+	}
+	for (; at < t->nprocedures; at++)
+		t->procedures[at].rank = 0;
+}

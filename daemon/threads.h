@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The threads of all scopes, by serial number: which row of the profile each belongs to, below
+ * which node its stacks hang, and the sums of those that have ended.
+ */
+#ifndef QUARTZ_DAEMON_THREADS_H
+#define QUARTZ_DAEMON_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/profile.h"
+#include "quartz/records.h"
+
+/* Rows per scope; ended threads beyond share one row per command name. */
+#define THREAD_ROWS 10000
+
+struct threads;
+
+struct thread {
+	uint32_t serial;
+	uint32_t row;	    /* in the profile, QZ_NONE before it is described */
+	uint32_t node;	    /* of its creation; stacks hang below */
+	uint32_t outermost; /* location of its first procedure, where a profile stack has it not */
+	bool placed;	    /* node is known */
+	bool kept;	    /* by the collector, as it stood when the clock stopped */
+};
+
+struct threads *threads__new(struct qz_profile *profile);
+void threads__free(struct threads *t);
+
+/* The thread of a serial number, added when it is new. NULL without memory. */
+struct thread *threads__get(struct threads *t, uint32_t serial);
+
+/* Row of the profile for a thread of which only the serial number is known yet. QZ_NONE: no memory. */
+uint32_t threads__row(struct threads *t, struct thread *thread, uint32_t scope, int pid);
+
+/*
+ * The node of a thread, and of one whose creation was not seen (found at attach, or the event was
+ * lost) that of its image, which may be NULL.
+ */
+struct image;
+uint32_t thread__node(struct thread *thread, const struct image *image);
+
+/* Time before the scope's clock began was spent waiting for that; it does not count. */
+uint64_t thread__before(const struct qz_thread_event *event, uint64_t scope_began);
+
+/* Sums over the living threads of a scope. */
+struct living {
+	uint64_t cpu_ns, runnable_ns;
+};
+
+/*
+ * A thread has ended, or is seen alive at a refresh: its figures are added to its row. Before the
+ * living ones of a refresh are added (also to *sum), threads__begin_refresh takes those of the last one back.
+ */
+int threads__ended(struct threads *t, uint32_t scope, const struct qz_thread_event *event,
+		   uint64_t scope_began);
+int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_event *event,
+		   uint64_t scope_began, uint64_t until, struct living *sum);
+void threads__begin_refresh(struct threads *t);
+
+#endif

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The contract between the BPF programs (bpf/) and quartzd (daemon/): every structure that stands
+ * in a map that both use, and every record of the ring buffer. Included by BPF programs, which
+ * have the kernel's types from vmlinux.h, and by user space.
+ *
+ * All times are nanoseconds of CLOCK_MONOTONIC (bpf_ktime_get_ns).
+ */
+#ifndef QUARTZ_RECORDS_H
+#define QUARTZ_RECORDS_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define QZ_COMM_LEN	 16
+#define QZ_USER_FRAMES	 128
+#define QZ_KERNEL_FRAMES 64
+/* Of a deeper stack so many inner frames are kept, and a ring of the outermost ones. */
+#define QZ_INNER_FRAMES 96
+#define QZ_OUTER_FRAMES 32    /* the two add up to QZ_USER_FRAMES */
+#define QZ_STACK_COPY	24576 /* bytes of a creator's user stack */
+#define QZ_NO_SCOPE	0xffffffffu
+/* Where every process is a scope, these two are there besides. */
+#define QZ_SCOPE_OF_MACHINE 0 /* its level is the number of processors that are not idle */
+#define QZ_SCOPE_OF_KERNEL  1 /* the kernel's own threads */
+#define QZ_OWN_SCOPES	    2
+#define QZ_MAX_LEVEL	    4094 /* 12 bits of the packed word, one value spare */
+
+/* ---- threads: task storage ---- */
+
+/* Indices of qz_thread_state.ns; a thread that has ended is in QZ_DEAD and has no time there. */
+enum qz_state {
+	QZ_UNKNOWN = 0, /* adopted, or lost in a gap of the tracepoint, and not seen since */
+	QZ_RUNNING = 1,
+	QZ_READY = 2,
+	QZ_BLOCKED = 3,
+	QZ_STATES = 4,
+	QZ_DEAD = 4,
+};
+
+/*
+ * Why a thread went off its processor. A value from QZ_WAIT_SYSCALL on is a system call by its
+ * number; the others have names in QZ_WAIT_NAMES.
+ */
+enum qz_wait_cause {
+	QZ_WAIT_UNKNOWN, /* it was not seen, or waits were lost */
+	QZ_WAIT_FUTEX,
+	QZ_WAIT_DISK,	    /* in a system call, for input or output that the kernel calls so */
+	QZ_WAIT_PAGE_FAULT, /* in an exception: a page that had to be brought */
+	QZ_WAIT_PIPE,
+	QZ_WAIT_SOCKET,
+	QZ_WAIT_POLL, /* poll, select, epoll */
+	QZ_WAIT_SLEEP,
+	QZ_WAIT_CHILD,	   /* a child process */
+	QZ_WAIT_PREEMPTED, /* ready all the time: another thread was given the processor */
+	QZ_WAIT_START,	   /* from creation until it first ran */
+	QZ_WAIT_STOPPED,   /* by a signal or a debugger */
+	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
+	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
+	QZ_WAIT_NAMED,
+	QZ_WAIT_SYSCALL = 32,
+	QZ_WAIT_CAUSES = 1024,
+};
+
+#define QZ_WAIT_NAMES                                                                              \
+	{                                                                                          \
+		"unknown", "futex", "disk", "page_fault", "pipe", "socket", "poll", "sleep",       \
+			"child", "preempted", "start", "stopped", "kernel", "running"              \
+	}
+
+/* Waits of equal nominal parallelism. */
+struct qz_wait_part {
+	__u32 nominal; /* mean over each of these waits, see qz_nominal__group */
+	__u32 count;
+	__u64 blocked_ns;
+	__u64 ready_ns;
+};
+
+#define QZ_PARTS 2 /* of two neighbouring values, between which means go to and fro */
+
+/*
+ * Waits of one thread from one place that are not yet in the table of waits. `stack` is 1024 +
+ * the slot of a stack in wait_stacks, or below that a cause: then there is no stack.
+ */
+struct qz_wait_site {
+	__u64 where;  /* hash of registers that are equal at the same place */
+	__u64 arg;    /* first argument of the system call: which object */
+	__u64 walked; /* when the stack was walked */
+	__u32 stack;  /* see above */
+	__u32 object; /* that is waited for, 0: none */
+	struct qz_wait_part parts[QZ_PARTS];
+};
+
+#define QZ_BLOCKED_SITES  3 /* a thread that blocks in turn at so many places walks no stack */
+#define QZ_PREEMPTED_SITE 3 /* likewise where it was preempted */
+#define QZ_SITES	  4
+
+/*
+ * The waits of one thread. What stands in qz_thread_state.ns beyond what was charged, less what was
+ * before its scope began, belongs to the wait that has not ended, at sites[site].
+ */
+struct qz_waiting {
+	__u32 site;
+	__u32 queued;	/* the object in whose queue the thread stands, 0: none */
+	__u32 acquired; /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
+	__u32 pad;
+	__u64 nominal; /* integral of the scope's nominal parallelism at its beginning */
+	__u64 charged_blocked;
+	__u64 charged_ready;
+	struct qz_wait_site sites[QZ_SITES];
+};
+
+/*
+ * One thread of a scope. Written by the processor that runs the thread, under its runqueue lock,
+ * or by the one that wakes it, which the scheduler orders after the switch-out and before the
+ * switch-in; adoption leaves QZ_UNKNOWN only by compare-and-swap.
+ * Conservation: the sum of ns[] is since - seen.
+ */
+struct qz_thread_state {
+	__u32 serial; /* unique in one run of quartzd, from 1 */
+	__u32 state;  /* enum qz_state */
+	__u32 scope;
+	__u32 image;  /* of the process, see qz_process_event */
+	__u32 parent; /* serial of the creating thread, 0 when it is not known */
+	__u32 cpu;    /* where it runs or ran last */
+	__u64 stint;  /* qz_cpu_state.stint of the time it is running, see there */
+	__u64 seen;   /* first seen: creation, or attach */
+	__u64 since;  /* of the last change of state */
+	__u64 ns[QZ_STATES];
+	__u64 cpu_base; /* sum_exec_runtime when first seen */
+	__u64 cpu_in;	/* sum_exec_runtime when it last came in or went out */
+	struct qz_waiting waiting;
+	__u32 page;   /* page set of the process + 1, see qz_page_place; 0: none, or not yet seen */
+	__u32 slot;   /* of the thread in it + 1 */
+	__u32 claims; /* qz_slot.claims, the same as long as the slot is this thread's */
+	__u32 spins;  /* it was spinning when it was preempted, see bpf/spin.bpf.h */
+};
+
+/* ---- scopes: memory-mapped array ---- */
+
+/* Packed word: low 12 bits the number of running threads, above them 52 bits of the time. */
+#define QZ_LEVEL_BITS 12
+#define QZ_LEVEL_MASK ((1ull << QZ_LEVEL_BITS) - 1)
+#define QZ_TIME_MASK  ((1ull << (64 - QZ_LEVEL_BITS)) - 1)
+
+/*
+ * Packed word of nominal parallelism: low 16 bits the number n of runnable threads, above them
+ * M = sum of delta * t over its changes, in units of 256 ns modulo 2^48. A change is one atomic
+ * addition, and n * t - M is the integral of n up to t: the mean over a wait is the difference of
+ * two integrals. Unambiguous while mean * wait < 2^48 units: 20 hours for 1000 threads.
+ */
+#define QZ_NOMINAL_BITS	 16
+#define QZ_NOMINAL_MASK	 ((1ull << QZ_NOMINAL_BITS) - 1)
+#define QZ_INTEGRAL_MASK ((1ull << (64 - QZ_NOMINAL_BITS)) - 1)
+#define QZ_NOMINAL_SHIFT 8 /* from ns to units */
+#define QZ_MAX_NOMINAL	 4095
+
+/* What to add to the word for a change of n by delta at time t. */
+static inline __u64 qz_nominal__change(int delta, __u64 t)
+{
+	__s64 d = delta;
+
+	return (__u64)d + (((__u64)d * (t >> QZ_NOMINAL_SHIFT)) << QZ_NOMINAL_BITS);
+}
+
+/* The integral of n up to t. */
+static inline __u64 qz_nominal__integral(__u64 word, __u64 t)
+{
+	__u64 n = word & QZ_NOMINAL_MASK;
+
+	return (n * (t >> QZ_NOMINAL_SHIFT) - (word >> QZ_NOMINAL_BITS)) & QZ_INTEGRAL_MASK;
+}
+
+/*
+ * The mean of n from the time when its integral was `from` until t, ns later, rounded. Where that is
+ * within one unit it is the n of now.
+ */
+static inline __u32 qz_nominal__mean(__u64 word, __u64 from, __u64 t, __u64 ns)
+{
+	__u64 units = (t >> QZ_NOMINAL_SHIFT) - ((t - ns) >> QZ_NOMINAL_SHIFT);
+	__u64 mean = word & QZ_NOMINAL_MASK;
+
+	if (units)
+		mean = (((qz_nominal__integral(word, t) - from) & QZ_INTEGRAL_MASK) + units / 2) /
+		       units;
+	return mean < QZ_MAX_NOMINAL ? mean : QZ_MAX_NOMINAL;
+}
+
+/* From 16 on, means are rounded down by a fifth at most: so that few of them differ. */
+static inline __u32 qz_nominal__group(__u32 mean)
+{
+	if (mean < 16)
+		return mean;
+	if (mean < 64)
+		return mean & ~3u;
+	if (mean < 256)
+		return mean & ~15u;
+	return mean < 1024 ? mean & ~63u : mean & ~255u;
+}
+
+/* The part of a site for a mean that is grouped: neighbours have different ones. */
+static inline __u32 qz_nominal__part(__u32 group)
+{
+	if (group < 16)
+		return group & 1;
+	if (group < 64)
+		return group >> 2 & 1;
+	if (group < 256)
+		return group >> 4 & 1;
+	return (group < 1024 ? group >> 6 : group >> 8) & 1;
+}
+
+struct qz_scope_state {
+	__u64 running;	/* packed: effective parallelism and since when */
+	__u64 runnable; /* packed: nominal parallelism, running + ready threads */
+	__u64 alive;	/* threads that have not ended */
+	__u64 began;
+	__u64 ended; /* when alive came to 0; 0 before */
+	__u64 threads_seen;
+	__u64 creations;
+	__u64 creations_lost; /* no room for the creator's stack */
+	/* sums over the threads that have ended, so that totals never depend on an event */
+	__u64 ended_ns[QZ_STATES];
+	__u64 ended_cpu;
+	__u32 follows; /* children become part of the scope */
+	__s32 pid;
+	__u64 waits_lost; /* for want of room, and their times */
+	__u64 lost_blocked_ns;
+	__u64 lost_ready_ns;
+	__s64 spinning;	    /* processors marked for it, see qz_cpu_state.spinning */
+	__u64 spin_turns;   /* samples, beside others, that changed the mark of their processor */
+	__u64 woken_ns;	    /* time until woken; see qz_wait_slot */
+	__u64 wakings_lost; /* wake-ups, for want of room, and their times */
+	__u64 woken_lost_ns;
+	__u64 pad[2];
+};
+
+/* ---- processors: memory-mapped array ---- */
+
+enum qz_sample_loss {
+	QZ_LOSS_UNSETTLED,    /* the thread's scope was at level 0: adoption not finished */
+	QZ_LOSS_STACKS_FULL,  /* no slot for a new stack */
+	QZ_LOSS_FRAMES_FULL,  /* no room for the frames of a new stack */
+	QZ_LOSS_SAMPLES_FULL, /* no slot for a new sample key */
+	QZ_LOSS_STACK_FAULT,  /* neither a user nor a kernel frame could be had */
+	QZ_LOSSES,
+};
+
+/* Names of the above in ledgers, in order. */
+#define QZ_LOSS_NAMES                                                                              \
+	{                                                                                          \
+		"unsettled", "stacks_full", "frames_full", "samples_full", "stack_fault"           \
+	}
+
+/*
+ * One processor, written by itself only, except `stint`, and `spinning` where a gap is settled.
+ *
+ * `task` is the thread last seen coming in. The switch tracepoint is not gapless on every host:
+ * when prev is another one, the thread in the mark left unseen. Its scope must be told once, by
+ * whoever notices first (this processor at its next switch, or another one that sees the thread
+ * again), and that is who makes `stint` odd, by exchange, from the even value of that switch-in.
+ */
+struct qz_cpu_state {
+	__u64 task;	  /* address, only ever compared; 0: nothing seen yet */
+	__u64 stint;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
+	__u64 mark;	  /* stint at the last switch-in */
+	__u32 scope;	  /* of that thread, or QZ_NO_SCOPE */
+	__u32 in_sample;  /* epoch + 1 while the sampler runs, else 0 */
+	__u64 switches;	  /* context switches of any thread */
+	__u32 spinning;	  /* mark: scope + 1 when its last sample found it spinning, else 0 */
+	__u32 leaf_image; /* see leaf */
+	__u64 samples;	  /* the sampler was called, and not from idle */
+	__u64 accepted;
+	__u64 filtered; /* a thread outside of every scope */
+	__u64 lost[QZ_LOSSES];
+	__u64 idle_ns;	   /* nothing to run: no samples are expected then */
+	__u64 idle_since;  /* 0: not idle */
+	__u64 wait_walks;  /* stacks of waits that were walked */
+	__u64 wait_reuses; /* that were taken for the last one's of the same place */
+	/* Of the thread that runs, for who reads its slot; good if stint is the same afterwards. */
+	__u32 serial, image, page, slot; /* see qz_thread_state */
+	__u64 gaps;			 /* implicit switches settled */
+	/* Where the last sample was, for quartzd to judge soon; the words may be of two samples. */
+	__u64 leaf;    /* user address */
+	__u64 caller;  /* the call before, 0: not known */
+	__u32 counted; /* for the machine, see enum qz_counted */
+	__u32 pad;
+};
+
+/* How the machine's level has a processor. */
+enum qz_counted { QZ_COUNTED_NOT, QZ_COUNTED_IDLE, QZ_COUNTED_BUSY };
+
+/* ---- page sets (quartz/page.h): hash table by image, written by the daemon ---- */
+
+/* Where a process has mapped its page set. Its own word: read from as that process only. */
+struct qz_page_place {
+	__u64 slots;
+	__u64 tables;
+	__s64 slot_pointer; /* see qz_page_request.slot_pointer_offset */
+	__u32 index;	    /* number of the page set */
+	__u32 pad;
+};
+
+/* ---- addresses of code that waits: memory-mapped hash table ---- */
+
+#define QZ_SPIN_ADDRESSES 16384 /* a power of two */
+#define QZ_SPIN_PROBES	  16
+
+#define QZ_SPIN_CONFIRM	  1 /* what symbolizer_verdict.confirm tells */
+#define QZ_SPIN_BY_CALLER 2 /* and by_caller */
+
+/*
+ * Written by quartzd, which sets `address` last and takes out nothing but all; read by the sampler.
+ * A slot follows upon its hash, or upon slots in use, at most QZ_SPIN_PROBES.
+ */
+struct qz_spin_address {
+	__u64 address; /* 0: free */
+	__u32 image;   /* 0: of the kernel */
+	__u16 written; /* registers that the loop writes, see symbolizer_verdict */
+	__u16 how;     /* QZ_SPIN_CONFIRM, QZ_SPIN_BY_CALLER */
+	__u64 start;   /* of the loop */
+};
+
+static inline __u32 qz_spin__hash(__u32 image, __u64 address)
+{
+	__u64 h = (address ^ (__u64)image << 40) * 0x9e3779b97f4a7c15ull;
+
+	return (__u32)(h >> 32);
+}
+
+/* ---- samples: two halves each of three memory-mapped arrays ---- */
+
+/*
+ * The sampler writes to half (epoch & 1); the daemon moves the epoch on, waits until no processor
+ * is in an older one, reads the other half and zeroes it.
+ *
+ * A slot is taken by compare-and-swap of its key from 0, so that the sampler may interrupt itself
+ * (NMI) and no lock is needed.
+ */
+struct qz_stack_slot {
+	__u64 hash; /* of image and frames, never 0 in use */
+	__u32 image;
+	__u32 offset;  /* of the frames in this half of the frames array */
+	__u16 nkernel; /* kernel frames come first, innermost first */
+	__u16 nuser;
+	__u16 depth; /* user frames walked; when more than nuser, see QZ_INNER_FRAMES */
+	__u8 end;    /* enum qz_unwind_end */
+	__u8 stored; /* frames are complete; 0 means that there was no room for them */
+	/*
+	 * Ids of the thread's profile stack stand behind the user frames, outermost first: those of
+	 * the task that it works on, and then what it has entered since.
+	 */
+	__u8 ntask, nown;
+	__u8 profiled; /* the thread has a slot */
+	__u8 pad[5];
+};
+
+/*
+ * key: stack slot (20 bits) | level (12 bits) | thread serial (32 bits)
+ * more: object held (19 bits, 0: none) | spinning (1 bit) | busy processors (12 bits)
+ * machine: level (16 bits) | busy processors (16 bits) of the machine, 0 where it is no scope
+ * `more` and `machine` are written by who took the slot; until then, and where they differ, the slot
+ * is another's.
+ */
+struct qz_sample_slot {
+	__u64 key;
+	__u32 count;
+	__u32 more;
+	__u32 machine;
+	__u32 pad;
+};
+
+#define QZ_SAMPLE_KEY(stack, level, serial)                                                        \
+	((__u64)(stack) << 44 | (__u64)(level) << 32 | (__u64)(serial))
+#define QZ_SAMPLE_STACK(key)  ((__u32)((key) >> 44))
+#define QZ_SAMPLE_LEVEL(key)  ((__u32)((key) >> 32) & 0xfff)
+#define QZ_SAMPLE_SERIAL(key) ((__u32)(key))
+
+#define QZ_SAMPLE_MORE(busy, spinning, object)                                                     \
+	((__u32)(object) << 13 | (__u32)(spinning) << 12 | (__u32)(busy))
+#define QZ_SAMPLE_BUSY(more)	 ((more)&0xfff)
+#define QZ_SAMPLE_SPINNING(more) ((more) >> 12 & 1)
+#define QZ_SAMPLE_OBJECT(more)	 ((more) >> 13)
+
+#define QZ_SAMPLE_MACHINE(level, busy)	 ((__u32)(level) << 16 | (__u32)(busy))
+#define QZ_SAMPLE_MACHINE_LEVEL(machine) ((machine) >> 16)
+#define QZ_SAMPLE_MACHINE_BUSY(machine)	 ((machine)&0xffff)
+
+/* ---- waits: memory-mapped arrays ---- */
+
+/*
+ * Stacks of waits. A slot is taken by compare-and-swap of its hash and stays until quartzd frees it,
+ * which it does when the process has ended. Its frames stand in a ring of words from `offset`
+ * on; quartzd takes them out about once a second and tells in control.wait_frames_read how far.
+ */
+struct qz_wait_stack {
+	struct qz_stack_slot
+		stack; /* no kernel frames; stored 2: there was no room for the frames */
+	__u32 cause;   /* enum qz_wait_cause */
+	__u32 pad;
+};
+
+/*
+ * Waits that are equal in key and object; quartzd exchanges the figures for 0 about once a second.
+ * key: stack (20 bits, see qz_wait_site) | nominal (12 bits) | thread serial (32 bits)
+ * It frees a slot that was idle in two steps a second apart: first object becomes
+ * QZ_WAIT_RETIRED, so that nobody finds the slot any more; then, with all that was added
+ * meanwhile taken out, key becomes 0.
+ */
+struct qz_wait_slot {
+	__u64 key;
+	__u32 object;
+	__u32 scope;
+	__u64 count;
+	__u64 blocked_ns;
+	__u64 ready_ns;
+};
+
+/*
+ * Wake-ups stand in the same table, with this in the place of nominal: `stack` is of the code that
+ * is charged, count of those made from there, blocked_ns the time until woken. serial 0: nobody that
+ * is known made them.
+ */
+#define QZ_WAKING 4095
+
+#define QZ_WAIT_RETIRED 0xffffffffu
+
+#define QZ_WAIT_KEY(stack, nominal, serial) QZ_SAMPLE_KEY(stack, nominal, serial)
+#define QZ_WAIT_STACK(key)		    QZ_SAMPLE_STACK(key)
+#define QZ_WAIT_NOMINAL(key)		    QZ_SAMPLE_LEVEL(key)
+#define QZ_WAIT_SERIAL(key)		    QZ_SAMPLE_SERIAL(key)
+
+/* ---- objects: two memory-mapped arrays ---- */
+
+enum qz_object_tag {
+	QZ_TAG_FUTEX = 1,
+	QZ_TAG_PIPE,
+	QZ_TAG_SOCKET,
+	QZ_TAG_FILE,
+};
+
+#define QZ_OBJECT_SLOTS 8192u /* a power of two; numbers, from 1, have 19 bits in a sample */
+#define QZ_WORD_BYTES	20
+#define QZ_LENGTHS	16 /* of queues, the last one is for all beyond */
+
+/*
+ * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it fills it
+ * and sets `stored`. quartzd frees it when nobody refers to it and nothing has happened there for
+ * some seconds: first hash becomes QZ_OBJECT_RETIRED, so that nobody finds it; a second later, if
+ * still nobody refers to it, 0.
+ */
+struct qz_object_slot {
+	__u64 hash;    /* of tag and what tells it from others */
+	__u64 address; /* of the futex word; inode number */
+	__u32 tag;     /* enum qz_object_tag */
+	__u32 scope;
+	__u32 image;  /* of the first waiter */
+	__u32 serial; /* likewise */
+	__u32 stack;  /* of its wait, see qz_wait_site */
+	__u32 op;     /* second and third argument of its futex call */
+	__u32 val;
+	__s32 fd; /* of its other call */
+	__u16 nbytes;
+	__u16 rwlock;		   /* quartzd: for reading and writing */
+	__u8 bytes[QZ_WORD_BYTES]; /* from the word on */
+	__u32 refs;		   /* sites of threads that name it */
+	__u32 stored;		   /* enum qz_object_stored */
+};
+
+/* A first waiter that slept when it was found tells less of the object than the next one. */
+enum qz_object_stored {
+	QZ_OBJECT_FILLING,
+	QZ_OBJECT_STORED,
+	QZ_OBJECT_ASLEEP,   /* by one that was found asleep: no stack but a frame, no bytes */
+	QZ_OBJECT_REFILLED, /* another one is writing */
+};
+
+/*
+ * `queue` packs the number of waiters with the time of its last change, as qz_scope_state.running
+ * does. All are added to atomically; quartzd exchanges the figures for 0.
+ */
+struct qz_object_figures {
+	__u64 queue;
+	__u64 queue_ns[QZ_LENGTHS]; /* time with so many waiters; [0] is not kept */
+	__u64 arrivals[QZ_LENGTHS]; /* waits that found so many */
+	__u64 wakes;		    /* waits that a thread ended by a system call */
+	__u64 beyond_ns; /* time times waiters, of queues that the last length stands for */
+	__u32 acquirer;	 /* serial of the thread that was woken last */
+	__u32 pad;
+};
+
+#define QZ_OBJECT_RETIRED 1
+
+/* ---- ring buffer: rare events ---- */
+
+enum qz_event_type {
+	QZ_EVENT_CREATION = 1,	 /* struct qz_creation_event */
+	QZ_EVENT_PROCESS = 2,	 /* struct qz_process_event */
+	QZ_EVENT_THREAD_END = 3, /* struct qz_thread_event */
+	QZ_EVENT_SCOPE_END = 4,	 /* struct qz_scope_event */
+	QZ_EVENT_UNKNOWN_CODE =
+		5, /* struct qz_event: a walk met code that quartzd does not know yet */
+};
+
+struct qz_event {
+	__u32 type;
+	__u32 length; /* of the whole record */
+	__u64 time;
+};
+
+/* Those user registers of x86-64 that a function must preserve, and where it is. */
+struct qz_user_registers {
+	__u64 ip, sp, bp, bx, r12, r13, r14, r15;
+};
+
+/* A thread or process was started by a thread of a scope. */
+struct qz_creation_event {
+	struct qz_event event;
+	__u32 parent; /* serials */
+	__u32 child;
+	__u32 image;		       /* of the parent: whose code the stack belongs to */
+	__u32 process;		       /* the child is a process of its own */
+	struct qz_user_registers regs; /* of the parent */
+	__u32 size;		       /* bytes that follow */
+	__u32 nframes; /* they are so many return addresses, innermost first; 0: stack from sp upwards */
+	__u8 stack[];
+};
+
+/*
+ * A process has a new memory image: by fork (the parent's code under a new number) or by exec.
+ * Images, not processes, are what addresses mean something in; an image number is never reused.
+ */
+enum qz_image_cause { QZ_IMAGE_FOUND = 1, QZ_IMAGE_FORK = 2, QZ_IMAGE_EXEC = 3 };
+
+struct qz_process_event {
+	struct qz_event event;
+	__u32 cause; /* enum qz_image_cause */
+	__u32 image;
+	__u32 parent; /* image forked from or replaced, 0 when not known */
+	__u32 scope;
+	__s32 tgid;
+	__u32 leader;	      /* serial of its first thread when its creation is not told, else 0 */
+	__u64 start_boottime; /* with tgid, the identity of the process */
+	char comm[QZ_COMM_LEN];
+	struct qz_user_registers regs; /* found only: of the leader */
+};
+
+/* A thread as it stands (dump, or an event whose state is not QZ_DEAD) or ended (event). */
+struct qz_thread_event {
+	struct qz_event event;
+	struct qz_thread_state state;
+	__s32 tid;
+	__s32 tgid;
+	__u64 start_boottime;
+	__u64 cpu;  /* sum_exec_runtime */
+	__u32 gone; /* as it stands: its stint is over, see qz_cpu_state */
+	__u32 pad;
+	char comm[QZ_COMM_LEN];
+};
+
+struct qz_scope_event {
+	struct qz_event event;
+	__u32 scope;
+	__u32 pad;
+};
+
+/* ---- text tables ---- */
+
+#define QZ_TEXT_NAME 160
+
+/* One leading procedure of one scope, written by quartzd now and then. */
+struct qz_text_procedure {
+	__u64 total_norm_ns, self_norm_ns, self_cpu_ns, samples;
+	__u32 rank; /* from 1; 0: unused */
+	__u32 scope;
+	char name[QZ_TEXT_NAME]; /* escaped */
+};
+
+/* ---- control: one entry, memory-mapped, written by the daemon ---- */
+
+struct qz_control {
+	__u64 heartbeat; /* written every tick; the text tables print its age */
+	__u32 epoch;
+	__u32 pad;
+	__u32 stacks_used[2]; /* by the sampler: how full each half is */
+	__u32 frames_used[2];
+	__u32 samples_used[2];
+	__u32 next_serial;
+	__u32 next_image;
+	__u64 events_lost;	/* ring buffer records of any type for which there was no room */
+	__u64 noticed;		/* time of the last QZ_EVENT_UNKNOWN_CODE */
+	__u64 scopes_refused;	/* processes beyond the number of scopes */
+	__u64 threads_refused;	/* no memory for the state of a thread */
+	__u32 wait_frames_used; /* words ever taken of the ring of frames, modulo 2^32 */
+	__u32 wait_frames_read; /* of these, free again */
+	__u64 objects_full;	/* waits whose object had no room: they are without */
+	__u64 wait_stacks_lost; /* no room for a stack: the wait has its cause alone */
+	__u32 running_stacks;	/* of code that woke others, or ran before */
+	__u32 pad2;
+	__u64 running_stacks_lost; /* likewise */
+};
+
+_Static_assert(sizeof(struct qz_thread_state) == 472, "layout");
+_Static_assert(sizeof(struct qz_scope_state) == 192, "layout");
+_Static_assert(sizeof(struct qz_cpu_state) == 192, "layout");
+_Static_assert(sizeof(struct qz_spin_address) == 24, "layout");
+_Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
+_Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
+_Static_assert(sizeof(struct qz_wait_stack) == 40, "layout");
+_Static_assert(sizeof(struct qz_wait_slot) == 40, "layout");
+_Static_assert(sizeof(struct qz_object_slot) == 80, "layout");
+_Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
+_Static_assert(sizeof(struct qz_sample_slot) == 24, "layout");
+_Static_assert(sizeof(struct qz_creation_event) == 104, "layout");
+_Static_assert(sizeof(struct qz_process_event) == 128, "layout");
+_Static_assert(sizeof(struct qz_thread_event) == 536, "layout");
+
+#endif

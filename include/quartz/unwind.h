@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Unwind tables: how to get from a frame to its caller, for each range of addresses of a module.
+ * Built by the symbolizer from .eh_frame or .debug_frame, laid out by quartzd in memory-mapped maps,
+ * used by the unwinder in BPF. x86-64.
+ *
+ * A table is an array of rows sorted by pc; a row holds up to the next one. Where no code is
+ * described a row of kind QZ_CFA_NONE says so.
+ */
+#ifndef QUARTZ_UNWIND_H
+#define QUARTZ_UNWIND_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+/* How the canonical frame address (CFA), the stack pointer in the caller, is had. */
+enum qz_cfa_kind {
+	QZ_CFA_NONE = 0,	/* nothing is known: stop */
+	QZ_CFA_RSP = 1,		/* rsp + cfa */
+	QZ_CFA_RBP = 2,		/* rbp + cfa */
+	QZ_CFA_RSP_DEREF = 3,	/* *(rsp + cfa) + 8: assembly that realigns its stack */
+	QZ_CFA_RBP_DEREF = 4,	/* *(rbp + cfa): a compiler's realigned stack */
+	QZ_CFA_PLT = 5,		/* the procedure linkage table: rsp + 8 + (pc % 16 >= cfa) * 8 */
+	QZ_CFA_SIGNAL = 6,	/* the kernel's signal frame at rsp: all registers stand there */
+	QZ_CFA_END = 7,		/* the outermost frame */
+	QZ_CFA_UNSUPPORTED = 8, /* stop; cfa says why: enum qz_unwind_unsupported */
+	QZ_CFA_FRAME = 9,	/* rbp + 16, of a frame that may be on another stack */
+	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
+	QZ_CFA_KINDS,
+};
+
+/*
+ * Go: runtime.systemstack calls a function on the thread's own stack, and has saved the goroutine's.
+ * The word at the thread pointer + 8 * row.cfa is the address of the g of the thread's own stack.
+ * Offsets, of runtime/runtime2.go: g.m, m.curg, g.sched.sp, g.sched.bp.
+ */
+#define QZ_GO_G_M    0x30
+#define QZ_GO_M_CURG 0xc0
+#define QZ_GO_G_SP   0x38
+#define QZ_GO_G_BP   0x68
+
+/* What is described in a way that a row cannot hold. */
+enum qz_unwind_unsupported {
+	QZ_UNSUPPORTED_BROKEN = 0,     /* the description makes no sense */
+	QZ_UNSUPPORTED_REGISTER = 1,   /* the CFA is found by a register other than rsp and rbp */
+	QZ_UNSUPPORTED_EXPRESSION = 2, /* the CFA is an expression of no known form */
+	QZ_UNSUPPORTED_OFFSET = 3,     /* the CFA is too far away, or no multiple of 8 */
+	QZ_UNSUPPORTED_RETURN = 4,     /* the return address is not at CFA - 8 */
+	QZ_UNSUPPORTED_RBP = 5,	       /* rbp is in another register, or far away */
+	QZ_UNSUPPORTED_REASONS,
+};
+
+#define QZ_UNSUPPORTED_NAMES                                                                       \
+	{                                                                                          \
+		"broken", "register", "expression", "offset", "return", "rbp"                      \
+	}
+
+/* Where the caller's rbp is. The return address is always at CFA - 8. */
+enum qz_rbp_kind {
+	QZ_RBP_SAME = 0, /* still in rbp */
+	QZ_RBP_CFA = 1,	 /* at CFA + rbp */
+	QZ_RBP_RBP = 2,	 /* at rbp + rbp: a compiler's realigned stack */
+};
+
+struct qz_unwind_row {
+	__u32 pc;  /* virtual address in the file less the page of the lowest one that is loaded */
+	__s16 cfa; /* in units of 8 bytes */
+	__s8 rbp;  /* in units of 8 bytes */
+	__u8 kind; /* enum qz_cfa_kind | enum qz_rbp_kind << 4 */
+};
+
+#define QZ_UNWIND_KIND(cfa, rbp) ((__u8)((cfa) | (rbp) << 4))
+#define QZ_UNWIND_CFA(kind)	 ((kind)&15)
+#define QZ_UNWIND_RBP(kind)	 ((kind) >> 4)
+
+_Static_assert(sizeof(struct qz_unwind_row) == 8, "layout");
+
+/* What came of the descriptions of a module. */
+struct qz_unwind_stats {
+	__u32 bytes;	/* of .eh_frame and .debug_frame */
+	__u32 entries;	/* that describe code */
+	__u32 left_out; /* entries that describe none, or cannot be read */
+	__u32 unsupported[QZ_UNSUPPORTED_REASONS]; /* rows */
+};
+
+/* A range of addresses of an image and its part of the rows. Sorted by start, without overlap. */
+struct qz_unwind_region {
+	__u64 start, end;
+	__u64 bias;  /* address - bias = pc of rows */
+	__u32 first; /* row; where there are none, one of those below, or anything less */
+	__u32 count; /* of rows; 0: no table, code that keeps frame pointers is hoped for */
+};
+
+/* The table is built when the unwinder has asked for it: it makes the former the latter. */
+#define QZ_UNWIND_PENDING 0xffffffffu
+#define QZ_UNWIND_WANTED  0xfffffffeu
+/* Code that is made as the program runs. */
+#define QZ_UNWIND_GENERATED 0xfffffffdu
+
+/* The regions of an image. */
+struct qz_unwind_image {
+	__u32 first; /* region */
+	__u32 count;
+	/* pages of code that were mapped when the regions were read; 0: not to be compared */
+	__u64 exec_vm;
+	__u64 known; /* up to when (CLOCK_MONOTONIC, ns) the regions hold what was mapped */
+};
+
+/* How much earlier than it is reported a mapping may have been noticed. */
+#define QZ_UNWIND_MARGIN 10000000ull
+
+/* Why an unwinding came to its end. */
+enum qz_unwind_end {
+	QZ_UNWIND_OUTERMOST = 0, /* complete */
+	QZ_UNWIND_NOT_READY = 1, /* no tables of this image yet */
+	QZ_UNWIND_NO_REGION = 2, /* an address outside of all code */
+	QZ_UNWIND_NO_ROW = 3,	 /* code that is not described */
+	QZ_UNWIND_UNSUPPORTED = 4,
+	QZ_UNWIND_FAULT = 5, /* the stack could not be read */
+	QZ_UNWIND_TOO_DEEP = 6,
+	QZ_UNWIND_BACKWARDS = 7, /* the caller's frame is not above: no stack */
+	QZ_UNWIND_STALE = 8,	 /* what is mapped has changed since the tables were made */
+	QZ_UNWIND_GUESSED =
+		9, /* complete, but the innermost caller was found by looking at the stack */
+	QZ_UNWIND_ENDS,
+};
+
+#define QZ_UNWIND_END_NAMES                                                                        \
+	{                                                                                          \
+		"outermost", "not_ready", "no_region", "no_row", "unsupported", "fault",           \
+			"too_deep", "backwards", "stale", "guessed"                                \
+	}
+
+#endif

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * x86-64, by libcapstone. What an instruction does with its operands is told by the table below and
+ * not by the library, whose lists are not exact for all; an instruction that is not in the table is
+ * opaque.
+ */
+#include "symbolizer/code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <elf.h>
+#include <capstone/capstone.h>
+
+#define RSP 4
+#define RBP 5
+
+struct decoder {
+	csh handle;
+	cs_insn *insn;
+	uint64_t count;
+};
+
+/* What the operands are for. The first one is the destination. */
+enum kind {
+	KIND_OPAQUE,
+	KIND_NOTHING,  /* no effect that matters */
+	KIND_WRITE,    /* writes the first, reads the others */
+	KIND_MODIFY,   /* reads and writes the first, reads the others */
+	KIND_STEP,     /* likewise; with a constant it is a step */
+	KIND_READ,     /* reads all */
+	KIND_EXCHANGE, /* reads and writes all */
+	KIND_ADDRESS,  /* lea */
+	KIND_TIME,
+	KIND_RELAX,
+	KIND_CONTROL,
+	KIND_PUSH,
+	KIND_POP,
+};
+
+#define CONDITIONS(X)                                                                              \
+	X(A)                                                                                       \
+	    : case X(AE)                                                                           \
+	    : case X(B)                                                                            \
+	    : case X(BE)                                                                           \
+	    : case X(E)                                                                            \
+	    : case X(G)                                                                            \
+	    : case X(GE)                                                                           \
+	    : case X(L)                                                                            \
+	    : case X(LE)                                                                           \
+	    : case X(NE)                                                                           \
+	    : case X(NO) : case X(NP) : case X(NS) : case X(O) : case X(P) : case X(S)
+#define SET(c)	X86_INS_SET##c
+#define CMOV(c) X86_INS_CMOV##c
+
+static enum kind kind_of(unsigned int id)
+{
+	switch (id) {
+	case X86_INS_NOP:
+	case X86_INS_ENDBR64:
+	case X86_INS_MFENCE:
+	case X86_INS_LFENCE:
+	case X86_INS_SFENCE:
+	case X86_INS_PREFETCH:
+	case X86_INS_PREFETCHW:
+	case X86_INS_PREFETCHNTA:
+	case X86_INS_PREFETCHT0:
+	case X86_INS_PREFETCHT1:
+	case X86_INS_PREFETCHT2:
+		return KIND_NOTHING;
+	case X86_INS_MOV:
+	case X86_INS_MOVABS:
+	case X86_INS_MOVZX:
+	case X86_INS_MOVSX:
+	case X86_INS_MOVSXD:
+	case X86_INS_MOVBE:
+	case X86_INS_POPCNT:
+	case X86_INS_LZCNT:
+	case X86_INS_TZCNT:
+	case X86_INS_ANDN:
+	case X86_INS_BEXTR:
+	case X86_INS_BLSI:
+	case X86_INS_BLSR:
+	case X86_INS_BLSMSK:
+	case X86_INS_BZHI:
+	case X86_INS_RORX:
+	case X86_INS_SARX:
+	case X86_INS_SHLX:
+	case X86_INS_SHRX:
+	case X86_INS_CBW:
+	case X86_INS_CWDE:
+	case X86_INS_CDQE:
+	case X86_INS_CWD:
+	case X86_INS_CDQ:
+	case X86_INS_CQO:
+	case CONDITIONS(SET):
+		return KIND_WRITE;
+	case X86_INS_ADD:
+	case X86_INS_SUB:
+	case X86_INS_INC:
+	case X86_INS_DEC:
+		return KIND_STEP;
+	case X86_INS_ADC:
+	case X86_INS_SBB:
+	case X86_INS_AND:
+	case X86_INS_OR:
+	case X86_INS_XOR:
+	case X86_INS_NOT:
+	case X86_INS_NEG:
+	case X86_INS_SHL:
+	case X86_INS_SHR:
+	case X86_INS_SAL:
+	case X86_INS_SAR:
+	case X86_INS_ROL:
+	case X86_INS_ROR:
+	case X86_INS_SHLD:
+	case X86_INS_SHRD:
+	case X86_INS_BSWAP:
+	case X86_INS_BTS:
+	case X86_INS_BTR:
+	case X86_INS_BTC:
+	case X86_INS_BSF:
+	case X86_INS_BSR:
+	case CONDITIONS(CMOV):
+		return KIND_MODIFY;
+	case X86_INS_IMUL:
+	case X86_INS_MUL:
+	case X86_INS_DIV:
+	case X86_INS_IDIV:
+		return KIND_MODIFY;
+	case X86_INS_CMP:
+	case X86_INS_TEST:
+	case X86_INS_BT:
+		return KIND_READ;
+	case X86_INS_XCHG:
+	case X86_INS_XADD:
+	case X86_INS_CMPXCHG:
+	case X86_INS_CMPXCHG8B:
+	case X86_INS_CMPXCHG16B:
+		return KIND_EXCHANGE;
+	case X86_INS_LEA:
+		return KIND_ADDRESS;
+	case X86_INS_RDTSC:
+	case X86_INS_RDTSCP:
+		return KIND_TIME;
+	case X86_INS_PAUSE:
+		return KIND_RELAX;
+	case X86_INS_PUSH:
+		return KIND_PUSH;
+	case X86_INS_POP:
+	case X86_INS_LEAVE:
+		return KIND_POP;
+	default:
+		return KIND_OPAQUE;
+	}
+}
+
+struct decoder *decoder__new(uint16_t machine)
+{
+	struct decoder *d;
+
+	if (machine != EM_X86_64) {
+		errno = ENOTSUP;
+		return NULL;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d || cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
+		free(d);
+		errno = ENOMEM;
+		return NULL;
+	}
+	cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	d->insn = cs_malloc(d->handle);
+	if (!d->insn) {
+		decoder__free(d);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return d;
+}
+
+void decoder__free(struct decoder *d)
+{
+	if (!d)
+		return;
+	if (d->insn)
+		cs_free(d->insn, 1);
+	cs_close(&d->handle);
+	free(d);
+}
+
+/* ---- registers ---- */
+
+/* The number of a general register in instructions and its size in bytes; -1: another one. */
+static int register_number(x86_reg reg, uint8_t *size)
+{
+	static const struct {
+		uint16_t names[5]; /* 8 bytes, 4, 2, low 1, second 1 */
+	} legacy[] = {
+		{{X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH}},
+		{{X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH}},
+		{{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH}},
+		{{X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH}},
+		{{X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL, X86_REG_INVALID}},
+		{{X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, X86_REG_INVALID}},
+		{{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL, X86_REG_INVALID}},
+		{{X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL, X86_REG_INVALID}},
+	};
+	static const uint8_t sizes[] = {8, 4, 2, 1, 1};
+
+	for (int i = 0; i < 8 && reg != X86_REG_INVALID; i++)
+		for (int k = 0; k < 5; k++)
+			if (legacy[i].names[k] == reg) {
+				*size = sizes[k];
+				return i;
+			}
+	for (int i = 0; i < 8; i++) {
+		static const x86_reg first[] = {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B};
+
+		for (int k = 0; k < 4; k++)
+			if (reg == first[k] + (unsigned int)i) {
+				*size = sizes[k];
+				return 8 + i;
+			}
+	}
+	return -1;
+}
+
+/* A write of 4 bytes clears those above; one of 1 or 2 leaves them. */
+static uint64_t register_bits(int number, uint8_t size)
+{
+	return size >= 4 ? REGISTER_BOTH(number) : 1ull << number;
+}
+
+static void add_implicit(struct decoder *d, const cs_detail *detail, struct instruction *out)
+{
+	uint8_t size;
+
+	for (int i = 0; i < detail->regs_read_count; i++) {
+		int number = register_number(detail->regs_read[i], &size);
+
+		if (detail->regs_read[i] == X86_REG_EFLAGS)
+			out->reads |= REGISTER_FLAGS;
+		else if (number >= 0)
+			out->reads |= register_bits(number, size);
+	}
+	for (int i = 0; i < detail->regs_write_count; i++) {
+		int number = register_number(detail->regs_write[i], &size);
+
+		if (detail->regs_write[i] == X86_REG_EFLAGS)
+			out->writes |= REGISTER_FLAGS;
+		else if (number >= 0)
+			out->writes |= register_bits(number, size);
+	}
+}
+
+/* ---- operands ---- */
+
+static void add_register(struct decoder *d, x86_reg reg, bool read, bool write,
+			 struct instruction *out)
+{
+	uint8_t size;
+	int number = register_number(reg, &size);
+
+	if (number < 0) {
+		out->flags |= INSTRUCTION_OPAQUE;
+		return;
+	}
+	if (read)
+		out->reads |= register_bits(number, size);
+	if (write)
+		out->writes |= register_bits(number, size);
+	if (write && number == RSP)
+		out->flags |= INSTRUCTION_STACK;
+}
+
+static void add_pointers(struct decoder *d, const x86_op_mem *mem, struct instruction *out)
+{
+	x86_reg regs[] = {mem->base, mem->index};
+	uint8_t size;
+
+	for (int i = 0; i < 2; i++) {
+		int number = regs[i] == X86_REG_INVALID ? -1 : register_number(regs[i], &size);
+
+		if (number < 0)
+			continue;
+		out->reads |= REGISTER_BOTH(number);
+		out->pointers |= 1u << number;
+	}
+}
+
+/*
+ * Above the stack pointer and, negatively, below the frame pointer are the variables of the
+ * procedure. Programs that use rbp for something else rarely store below it, and then change it.
+ */
+static bool is_slot(const x86_op_mem *mem)
+{
+	if (mem->segment != X86_REG_INVALID || mem->index != X86_REG_INVALID)
+		return false;
+	return mem->base == X86_REG_RSP || (mem->base == X86_REG_RBP && mem->disp < 0);
+}
+
+static void add_memory(struct decoder *d, const cs_x86_op *op, bool read, bool write,
+		       struct instruction *out)
+{
+	add_pointers(d, &op->mem, out);
+	if (is_slot(&op->mem) && op->mem.disp == (int32_t)op->mem.disp) {
+		out->slot = (struct slot) {
+			.at = (int32_t)op->mem.disp,
+			.size = op->size ? op->size : 8,
+			.by_frame_pointer = op->mem.base == X86_REG_RBP,
+			.read = read,
+			.written = write,
+		};
+		return;
+	}
+	/* What belongs to the thread alone is not changed by others. */
+	if (read && op->mem.segment != X86_REG_FS)
+		out->flags |= INSTRUCTION_LOAD;
+	if (write)
+		out->flags |= INSTRUCTION_STORE;
+}
+
+static void add_operand(struct decoder *d, const cs_x86_op *op, bool read, bool write,
+			struct instruction *out)
+{
+	if (op->type == X86_OP_REG)
+		add_register(d, op->reg, read, write, out);
+	else if (op->type == X86_OP_MEM)
+		add_memory(d, op, read, write, out);
+}
+
+static bool is_locked(const cs_x86 *x86)
+{
+	return x86->prefix[0] == X86_PREFIX_LOCK;
+}
+
+/* xor r, r and the like: the result does not depend on r. */
+static bool is_cleared(const cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	return (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB) && x86->op_count == 2 &&
+	       x86->operands[0].type == X86_OP_REG && x86->operands[1].type == X86_OP_REG &&
+	       x86->operands[0].reg == x86->operands[1].reg;
+}
+
+/* "lock or $0, (%rsp)": compilers make fences of it. */
+static bool is_fence(const cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	return is_locked(x86) && (insn->id == X86_INS_OR || insn->id == X86_INS_ADD) &&
+	       x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM &&
+	       x86->operands[1].imm == 0;
+}
+
+/* An atomic instruction that tries to take something, other than those that count. */
+static bool is_repeatable(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_XCHG:
+		return true;
+	case X86_INS_CMPXCHG:
+	case X86_INS_CMPXCHG8B:
+	case X86_INS_CMPXCHG16B:
+	case X86_INS_BTS:
+	case X86_INS_BTR:
+	case X86_INS_AND:
+	case X86_INS_OR:
+		return is_locked(&insn->detail->x86);
+	default:
+		return false;
+	}
+}
+
+/* One operand: mul and its like work on rax and rdx, which the library tells. */
+static bool is_wide(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_IMUL:
+	case X86_INS_MUL:
+	case X86_INS_DIV:
+	case X86_INS_IDIV:
+		return insn->detail->x86.op_count == 1;
+	default:
+		return false;
+	}
+}
+
+static void add_operands(struct decoder *d, const cs_insn *insn, enum kind kind,
+			 struct instruction *out)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+	bool three = insn->id == X86_INS_IMUL && x86->op_count == 3;
+	bool first_read = kind != KIND_WRITE && !is_cleared(insn) && !three;
+	bool first_written = kind != KIND_READ && !is_wide(insn);
+
+	for (int i = 0; i < x86->op_count; i++) {
+		bool read = i > 0 || first_read, write = i == 0 && first_written;
+
+		if (kind == KIND_EXCHANGE) {
+			read = true;
+			write = i == 0 || insn->id != X86_INS_CMPXCHG;
+		}
+		if (is_cleared(insn))
+			read = false;
+		add_operand(d, &x86->operands[i], read, write, out);
+	}
+	if (insn->id == X86_INS_CMPXCHG) {
+		out->reads |= REGISTER_BOTH(0);
+		out->writes |= REGISTER_BOTH(0);
+	}
+	if (out->flags & INSTRUCTION_STORE && is_repeatable(insn))
+		out->flags |= INSTRUCTION_ATOMIC;
+	if (is_cleared(insn) ||
+	    (kind == KIND_WRITE && x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM))
+		out->flags |= INSTRUCTION_CONSTANT;
+	if (kind == KIND_STEP && !is_locked(x86) && !(out->flags & INSTRUCTION_STORE) &&
+	    (x86->op_count == 1 || x86->operands[1].type == X86_OP_IMM))
+		out->flags |= INSTRUCTION_STEP;
+}
+
+/* lea 1(%rax), %rax is a step, too. */
+static void add_address(struct decoder *d, const cs_insn *insn, struct instruction *out)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+	const x86_op_mem *mem = &x86->operands[1].mem;
+	uint8_t size;
+
+	add_pointers(d, mem, out);
+	add_register(d, x86->operands[0].reg, false, true, out);
+	if (mem->index == X86_REG_INVALID && mem->base != X86_REG_INVALID &&
+	    register_number(mem->base, &size) == register_number(x86->operands[0].reg, &size))
+		out->flags |= INSTRUCTION_STEP;
+}
+
+/* ---- control flow ---- */
+
+uint64_t decoder__count(const struct decoder *d)
+{
+	return d->count;
+}
+
+static bool in_group(const cs_insn *insn, uint8_t group)
+{
+	for (int i = 0; i < insn->detail->groups_count; i++)
+		if (insn->detail->groups[i] == group)
+			return true;
+	return false;
+}
+
+static bool fixed_target(const cs_insn *insn, struct instruction *out)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	if (x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
+		return false;
+	out->target = (uint64_t)x86->operands[0].imm;
+	return true;
+}
+
+static bool add_control(const cs_insn *insn, struct instruction *out)
+{
+	switch (insn->id) {
+	case X86_INS_JMP:
+		out->flags = fixed_target(insn, out) ? INSTRUCTION_JUMP : INSTRUCTION_END;
+		return true;
+	case X86_INS_CALL:
+		out->flags = fixed_target(insn, out) ? INSTRUCTION_CALL : INSTRUCTION_OPAQUE;
+		return true;
+	case X86_INS_RET:
+		out->flags = INSTRUCTION_RETURN | INSTRUCTION_END;
+		return true;
+	case X86_INS_HLT:
+	case X86_INS_UD0:
+	case X86_INS_UD2:
+	case X86_INS_UD2B:
+	case X86_INS_INT3:
+	case X86_INS_RETF:
+	case X86_INS_IRETQ:
+	case X86_INS_LJMP:
+		out->flags = INSTRUCTION_END | INSTRUCTION_OPAQUE;
+		return true;
+	case X86_INS_LOOP:
+	case X86_INS_LOOPE:
+	case X86_INS_LOOPNE:
+		out->flags = INSTRUCTION_BRANCH | INSTRUCTION_OPAQUE;
+		return fixed_target(insn, out);
+	default:
+		if (!in_group(insn, CS_GRP_JUMP))
+			return false;
+		out->flags = INSTRUCTION_BRANCH;
+		return fixed_target(insn, out);
+	}
+}
+
+static void describe(struct decoder *d, const cs_insn *insn, struct instruction *out)
+{
+	enum kind kind = kind_of(insn->id);
+
+	if (in_group(insn, CS_GRP_JUMP) || kind == KIND_OPAQUE) {
+		if (!add_control(insn, out))
+			out->flags = INSTRUCTION_OPAQUE;
+		add_implicit(d, insn->detail, out);
+		return;
+	}
+	if (kind == KIND_NOTHING || is_fence(insn))
+		return;
+	add_implicit(d, insn->detail, out);
+	switch (kind) {
+	case KIND_TIME:
+		out->flags = INSTRUCTION_LOAD;
+		out->writes |= REGISTER_BOTH(0) | REGISTER_BOTH(2);
+		break;
+	case KIND_RELAX:
+		out->flags = INSTRUCTION_RELAX;
+		break;
+	case KIND_ADDRESS:
+		add_address(d, insn, out);
+		break;
+	case KIND_PUSH:
+	case KIND_POP:
+		out->flags = INSTRUCTION_STACK;
+		if (insn->id == X86_INS_LEAVE)
+			out->writes |= REGISTER_BOTH(RBP);
+		else
+			add_operand(d, &insn->detail->x86.operands[0], kind == KIND_PUSH,
+				    kind == KIND_POP, out);
+		break;
+	default:
+		add_operands(d, insn, kind, out);
+		break;
+	}
+}
+
+/* UMONITOR, UMWAIT and TPAUSE, which the library does not know: 66/f2 0f ae /6 with registers. */
+static size_t timed_pause(const uint8_t *bytes, size_t size)
+{
+	bool fits = size >= 4 && (bytes[0] == 0x66 || bytes[0] == 0xf2) && bytes[1] == 0x0f &&
+		    bytes[2] == 0xae && (bytes[3] & 0xf8) == 0xf0;
+
+	return fits ? 4 : 0;
+}
+
+static size_t plain_pause(const uint8_t *bytes, size_t size)
+{
+	return size >= 2 && bytes[0] == 0xf3 && bytes[1] == 0x90 ? 2 : 0;
+}
+
+/* The system call sched_yield, with its number given just before. */
+static size_t yield(const uint8_t *bytes, size_t before, size_t size)
+{
+	static const uint8_t number[] = {0xb8, 24, 0, 0, 0}, call[] = {0x0f, 0x05};
+	bool fits = before >= sizeof(number) && size >= sizeof(call) &&
+		    !memcmp(bytes - sizeof(number), number, sizeof(number)) &&
+		    !memcmp(bytes, call, sizeof(call));
+
+	return fits ? sizeof(call) : 0;
+}
+
+bool decoder__follows_relax(const uint8_t *bytes, size_t before)
+{
+	return (before >= 2 && (plain_pause(bytes - 2, 2) || yield(bytes - 2, before - 2, 2))) ||
+	       (before >= 4 && timed_pause(bytes - 4, 4));
+}
+
+bool decoder__decode(struct decoder *d, const uint8_t *bytes, size_t before, size_t size,
+		     uint64_t address, struct instruction *out)
+{
+	uint64_t at = address;
+	size_t length = timed_pause(bytes, size) ?: yield(bytes, before, size);
+
+	memset(out, 0, sizeof(*out));
+	out->address = address;
+	d->count++;
+	if (length) {
+		out->length = (uint32_t)length;
+		out->flags = INSTRUCTION_RELAX;
+		out->writes = REGISTER_FLAGS | REGISTER_BOTH(0) | REGISTER_BOTH(1) |
+			      REGISTER_BOTH(11);
+		return true;
+	}
+	if (!cs_disasm_iter(d->handle, &bytes, &size, &at, d->insn))
+		return false;
+	out->length = d->insn->size;
+	describe(d, d->insn, out);
+	return true;
+}

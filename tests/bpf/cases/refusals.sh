@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Bad input: one clear line, a documented status, nothing lost.
+
+# refused STATUS WORDS COMMAND...
+refused()
+{
+	local expected=$1 words=$2
+
+	shift 2
+	"$@" >refused.out 2>refused.err
+	status=$?
+	[ $status = "$expected" ] || fail "status $status, not $expected" "$(cat refused.err)"
+	[ "$(wc -l <refused.err)" = 1 ] || fail 'not one line' "$(cat refused.err)"
+	grep -q -e "$words" refused.err || fail "not about '$words'" "$(cat refused.err)"
+	[ -z "$(ls -A state 2>/dev/null)" ] || [ -z "$(ls -A state/profiles)" ] ||
+		fail 'a snapshot was left'
+}
+
+no_process()
+{
+	local pid_max
+
+	pid_max=$(cat /proc/sys/kernel/pid_max)
+	refused 1 'no such process' "$out/quartzd" --pid $((pid_max - 1))
+}
+
+zombie()
+{
+	start zombie "$programs/zombie" 60
+	await zombie.out zombie
+	refused 1 zombie "$out/quartzd" --pid "$(sed -n 's/^zombie //p' zombie.out)"
+}
+
+kernel_thread()
+{
+	[ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ] || skip 'no kernel thread can be seen'
+	refused 1 'kernel thread' "$out/quartzd" --pid 2
+}
+
+thread_number()
+{
+	local tid
+
+	start_busy 2
+	for tid in "/proc/$busy/task/"*; do
+		tid=${tid##*/}
+		[ "$tid" = "$busy" ] ||
+			refused 1 "thread of process $busy" "$out/quartzd" --pid "$tid"
+	done
+}
+
+twice()
+{
+	start_busy 1
+	refused 1 'twice' "$out/quartzd" --pid "$busy" --pid "$busy" -o profile
+}
+
+rates()
+{
+	local rate
+
+	for rate in 0 -1 1000000000 10001 999x ''; do
+		refused 2 rate "$out/quartzd" --rate="$rate" --pid $$
+		refused 2 rate "$out/quartzctl" record --rate="$rate" -- true
+	done
+}
+
+spin_rules()
+{
+	local rules=('!' 'libfoo:' ':spin' '*' '*:*' "$(printf 'a\tb\001')" "$(printf '%0300d' 0)")
+	local rule
+
+	for rule in "${rules[@]}"; do
+		printf 'good_one\n# comment\n%s\n' "$rule" >rules
+		refused 2 '^quartzd: rules:3: ' "$out/quartzd" --pid $$ --spin-symbols rules
+	done
+	printf 'good_one\n' >rules
+	refused 2 ' nowhere: ' "$out/quartzctl" record --spin-symbols rules \
+		--spin-symbols nowhere touch ran
+	refused 2 'not a regular file' "$out/quartzctl" record --spin-symbols /dev/zero touch ran
+	mkdir -p etc/spin-symbols.d
+	echo '!' >etc/spin-symbols.d/mine
+	refused 2 'etc/spin-symbols.d/mine:1: ' \
+		"$out/quartzctl" record touch ran
+	[ ! -e ran ] || fail 'the command was run all the same'
+	mv etc/spin-symbols.d/mine etc/spin-symbols.d/.mine
+	"$out/quartzctl" record -o profile --spin-symbols rules touch ran 2>record.err ||
+		fail 'good rules are refused' "$(cat record.err)"
+	[ -e ran ] || fail 'the command was not run'
+}
+
+commands()
+{
+	echo 'no program' >text
+	chmod 644 text
+	refused 127 nowhere-such "$out/quartzctl" record -o profile -- nowhere-such
+	refused 126 text "$out/quartzctl" record -o profile -- ./text
+	[ ! -e profile ] || fail 'a snapshot of nothing'
+}
+
+statuses()
+{
+	record bash -c 'exit 42'
+	[ "$status" = 42 ] && [ -s profile ] || fail "status $status, not 42"
+	record bash -c 'kill -SEGV $$'
+	[ "$status" = 139 ] || fail "status $status, not 139"
+	record bash -c 'kill -KILL $$'
+	[ "$status" = 137 ] || fail "status $status, not 137"
+}
+
+nowhere_to_save()
+{
+	refused 1 missing/profile "$out/quartzctl" record -o missing/profile -- touch ran
+	[ ! -e ran ] || fail 'the command was run all the same'
+}
+
+# There is room for the trial at the start, and none at the end.
+disk_full()
+{
+	local saved
+
+	mkdir small
+	mount -t tmpfs -o size=64k small small || skip 'no tmpfs can be mounted'
+	trap 'umount "$T/small"; end_all' EXIT
+	"$out/quartzctl" record -o small/profile -- bash -c '
+		"$1/phases" --time 1:0.2; head -c 1M /dev/zero >small/filler' - "$programs" \
+		>program.out 2>record.err
+	status=$?
+	[ $status = 1 ] || fail "status $status, not 1"
+	saved=$(sed -n 's/.*small\/profile: .*saved instead to \([^ ]*\).*/\1/p' record.err)
+	[ -s "$saved" ] || fail 'not saved elsewhere'
+	mv "$saved" profile
+	[ "$(ls -A small)" = filler ] || fail 'a part of it was left' "$(ls -A small)"
+	lawful
+	expect 'nothing was lost' 'row("phase_1").samples != 0'
+}
+
+# quartzd raises the limit where it may; where it may not, it says what to do.
+few_files()
+{
+	local limited='ulimit -n $1; shift; exec setpriv --bounding-set=-sys_resource "$@"'
+
+	launch bash -c "$limited" - 100 "$programs/phases" --time 2:0.2
+	lawful
+	refused 1 'open files' bash -c "$limited" - 24 "$out/quartzd" --pid $$ -o profile
+}
+
+try 'no such process' no_process
+try 'a zombie' zombie
+try 'a kernel thread' kernel_thread
+try 'a thread instead of a process' thread_number
+try 'a target given twice' twice
+try 'rates out of range' rates
+try 'rules on waiting procedures' spin_rules
+try 'commands that cannot be run' commands
+try 'the status of the command' statuses
+try 'a missing directory for the snapshot' nowhere_to_save
+try 'a full disk' disk_full
+try 'a small limit of open files' few_files

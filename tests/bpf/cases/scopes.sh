@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154,SC2034
+# Several scopes at once, trees of processes, the whole machine.
+
+# Two processes: neither knows of the other's threads.
+two_processes()
+{
+	local one four
+
+	start one "$programs/phases" --time 1:600
+	one=$pid
+	start_busy 4
+	four=$busy
+	attach --pid "$one" --pid "$four" --duration 1s
+	finished
+	lawful
+	expect 'a scope for each' '[.scopes[] | [.kind, .pid]] ==
+		[["process", $one], ["process", $four]]' --argjson one "$one" --argjson four "$four"
+	expect 'the first is never parallel' '.scopes[0].level_ns[2:] | sum == 0'
+	expect 'each is always runnable' '
+		near(.scopes[0].runnable_ns; .scopes[0].elapsed_ns; 0.01; 2e7) and
+		near(.scopes[1].runnable_ns; 4 * .scopes[1].elapsed_ns; 0.01; 8e7)'
+	expect 'each has its own procedures' '[.scopes[].rows | map(.name)] |
+		(.[0] | index("phase_1") and (index("phase_4") | not)) and
+		(.[1] | index("phase_4") and (index("phase_1") | not))'
+}
+
+# A shell with children from before, and children that come later.
+tree()
+{
+	local go=go
+
+	mkfifo "$go"
+	start tree bash -c '
+		"$1/phases" --time 2:600 >before.out &
+		until [ $(ls /proc/$!/task | wc -l) = 2 ]; do :; done
+		echo ready
+		read -r <go
+		"$1/phases" --time 1:0.3 >after.out
+		kill -KILL $!
+		wait' - "$programs"
+	await tree.out ready
+	attach --tree "$pid"
+	echo >"$go"
+	finished
+	lawful
+	expect 'one scope' '.scopes | length == 1 and .[0].kind == "tree" and .[0].ended'
+	expect 'children from before and after' 'row("phase_2").self.cpu_ns > 0 and
+		near(row("phase_1").total.cpu_ns; $cpu; 0.1; 2e7)' \
+		--argjson cpu "$(sed -n 's/^phase phase_1 .*cpu_ns //p' after.out)"
+	expect 'shell and two programs' '[.scopes[0].threads[].pid] | unique | length == 3'
+}
+
+# Processor time of each process that has not lost a thread meanwhile: "PID THREADS NS".
+cpu_of_all()
+{
+	awk '{ split(FILENAME, part, "/"); ns[part[3]] += $1; ids[part[3]] = ids[part[3]] "," part[5] }
+		END { for (p in ns) printf "%d %s %.0f\n", p, ids[p], ns[p] }' \
+		/proc/[0-9]*/task/[0-9]*/schedstat 2>/dev/null | sort
+}
+
+# "PID NS" of what a process used between two of these, where its threads are the same.
+between()
+{
+	join "$1" "$2" | awk '$2 == $4 { printf "%d %.0f\n", $1, $5 - $3 }' | sort
+}
+
+# As with one process: what the kernel says before and after brackets what was measured between.
+machine()
+{
+	start_busy 3
+	cpu_of_all >before
+	attach --system
+	cpu_of_all >begin
+	sleep 2
+	cpu_of_all >end
+	detach
+	cpu_of_all >after
+	events_lost=true
+	lawful
+	between begin end >inner
+	between before after >outer
+	join inner outer | jq -nR '[inputs / " " | map(tonumber)]' >brackets.json
+	expect 'every busy process' '[.scopes[].pid] as $known |
+		all($brackets[0][] | select(.[1] > 5e7); .[0] | IN($known[]))' \
+		--slurpfile brackets brackets.json
+	expect 'processor time of each process is what the kernel says' '
+		(.scopes | map({key: "\(.pid)", value: .cpu_ns}) | from_entries) as $cpu |
+		[$brackets[0][] | . + [$cpu["\(.[0])"] // empty] | select(length == 4) |
+		 select(.[3] < .[1] * 0.98 - 4e7 or .[3] > .[2] * 1.02 + 4e7)] == []' \
+		--slurpfile brackets brackets.json
+	expect 'the machine is the first, the kernel the second' '
+		[.scopes[:2][] | [.kind, .pid]] == [["machine", 0], ["kernel", 0]]'
+	"$out/quartzctl" ps -i profile --json >ps.json || fail "ps ended with status $?"
+	jq -e --slurpfile report report.json '
+		def sum: add // 0;
+		$report[0].scopes[0] as $machine |
+		(([.rows[].norm_ns] | sum) + .unattributed_ns == .busy_ns) and
+		.busy_ns == $machine.busy_ns and
+		([.rows[].cpu_ns] | sum) == $machine.cpu_ns and
+		([.rows[].samples] | sum) == $machine.samples and
+		([.rows[].threads] | sum) == $machine.threads_seen and
+		.rows_total == ($report[0].scopes | length) - 1 and
+		(.rows | map(.norm_ns) | . == (sort | reverse))' ps.json >ps.out ||
+		fail 'processes do not add up to the machine' "$(cat ps.json)"
+	expect 'each process for itself' '[.scopes[] | select(.pid == $busy)][0] |
+		.kind == "process" and near(.runnable_ns; 3 * .elapsed_ns; 0.01; 6e7)' \
+		--argjson busy "$busy"
+}
+
+# What the kernel says of processes and of idle processors, in ns.
+look()
+{
+	cpu_of_all >"$1.cpu"
+	awk '/^cpu / { printf "%.0f\n", ($5 + $6) * 1e7 }' /proc/stat >"$1.idle"
+}
+
+# At two times, each between two looks: what is measured between them lies between the inner and
+# the outer differences of what the kernel says.
+kernel_figures()
+{
+	local i tries
+
+	start_busy 1
+	attach --system
+	for i in 1 2; do
+		for ((tries = 0; tries < 10; tries++)); do # it may be late on a busy machine
+			look "before$i"
+			"$out/quartzctl" report --scope all --json >"at$i.json" 2>live.err
+			[ $? = 1 ] || break
+		done
+		look "after$i"
+		[ $i = 2 ] || sleep 4
+	done
+	detach
+	between after1.cpu before2.cpu >inner
+	between before1.cpu after2.cpu >outer
+	join inner outer | jq -nR '[inputs / " " | map(tonumber)]' >brackets.json
+	cp at2.json report.json
+	expect 'processor time of each process, within 1 % or 2 ticks' '
+		def cpu: .scopes | map({key: "\(.pid)", value: .cpu_ns}) | from_entries;
+		cpu as $last | ($first[0] | cpu) as $begin |
+		[$brackets[0][] | . + [try ($last["\(.[0])"] - $begin["\(.[0])"]) catch empty] |
+		 select(length == 4) |
+		 select(.[3] < .[1] * 0.99 - 2e7 - $stolen or .[3] > .[2] * 1.01 + 2e7 + $stolen)] |
+		 . == [] or (tojson[:300] | error)' \
+		--slurpfile brackets brackets.json --slurpfile first at1.json \
+		--argjson stolen $(($(stolen_ns) - stolen_before))
+	# A tick of each processor is cut off at each look; interrupts out of idle are in ours alone. An
+	# unseen switch to or from the idle task is noticed by the next sample. And the kernel looks once
+	# in a tick what runs: to it, all that ran for less may have been idle time, or more than it was.
+	expect 'idle processors, within 1 % or 2 ticks of each' '
+		def idle($p): .scopes[0] | $p * .elapsed_ns - ([.level_ns | to_entries[] |
+			.key * .value] | sum);
+		([.scopes[1:][] | select(.pid != $busy) | .cpu_ns] | sum) as $short |
+		($stolen + $short + .ledger.events.implicit_switches * 1e9 / .rate_hz) as $unseen |
+		.processors as $p | (idle($p) - ($first[0] | idle($p))) as $ours |
+		$ours >= $inner * 0.99 - $p * 2e7 - $unseen and
+		$ours <= $outer * 1.01 + $p * 2e7 + $unseen or
+		("\($inner) \($ours) \($outer) stolen \($stolen)" | error)' \
+		--slurpfile first at1.json --argjson stolen $(($(stolen_ns) - stolen_before)) \
+		--argjson busy "$busy" --argjson inner $(($(cat before2.idle) - $(cat after1.idle))) \
+		--argjson outer $(($(cat after2.idle) - $(cat before1.idle)))
+}
+
+# More processes than live at one time, each a program of its own name: all have rows, and names.
+storm()
+{
+	local i lost
+
+	for i in 1 2 3; do
+		cp /bin/true "$T/storm$i"
+	done
+	attach --system
+	for ((i = 0; i < 600; i++)); do
+		"$T/storm$((i % 3 + 1))"
+	done
+	detach
+	"$out/quartzctl" ps -i profile --by comm --json >ps.json || fail "ps ended with status $?"
+	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
+	lost=$(jq '.ledger.events | .events_lost + .scopes_refused' report.json)
+	jq -e --argjson lost "$lost" '
+		[.rows[] | select(.name | startswith("storm")) | .processes] |
+		all(. <= 200) and 600 - add <= $lost' ps.json >ps.out ||
+		fail 'not all of them have their names' "$(jq -c '.rows[] | [.name, .processes]' ps.json)"
+	[ "$("$out/quartzctl" ps -i profile --scope comm=storm2 --json | jq .rows_total)" = \
+		"$(jq '.rows[] | select(.name == "storm2") | .processes' ps.json)" ] ||
+		fail 'not all of them are found by name'
+}
+
+try 'two processes' two_processes
+try 'a tree of processes' tree
+try 'the whole machine' machine
+try "the machine by the kernel's figures" kernel_figures
+try 'a storm of processes' storm

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# quartzd as a service: settings, what it tells the service manager, pauses and reloads.
+
+# serve OPTION...: a quartzd --system that is ready when this returns, with a manager; sets daemon.
+serve()
+{
+	mkdir -p etc/quartzd.conf.d
+	rm -f notify
+	start manager "$here/notified.py" "$T/notify"
+	await manager.out listening
+	NOTIFY_SOCKET=$T/notify WATCHDOG_USEC=1000000 start quartzd "$out/quartzd" --system "$@"
+	daemon=$pid
+	told READY=1 1
+}
+
+# told WORDS N: until the manager was told so N times.
+told()
+{
+	local i
+
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(grep -c -e "$1" manager.out)" -lt "$2" ] || return 0
+		kill -0 "$daemon" 2>/dev/null || break
+		sleep 0.05
+	done
+	[ "$(grep -c -e "$1" manager.out)" -ge "$2" ] ||
+		fail "the manager was not told $1 $2 times" "$(cat manager.out quartzd.err)"
+}
+
+# control STATUS COMMAND: it may be late on a busy machine.
+control()
+{
+	local i
+
+	for ((i = 0; i < 10; i++)); do
+		"$out/quartzctl" "$2" >control.out 2>control.err
+		status=$?
+		grep -q 'does not answer' control.err || break
+	done
+	[ "$status" = "$1" ] || fail "$2 ended with status $status" "$(cat control.err)"
+}
+
+# state FILTER: holds of the status.
+state()
+{
+	local i
+
+	for ((i = 0; i < 10; i++)); do
+		"$out/quartzctl" status --json >status.json 2>status.err && break
+	done
+	jq -e "$1" status.json >state.out || fail "not so: $1" "$(cat status.json)"
+}
+
+snapshots()
+{
+	find state/profiles -name '*.pb.gz' | wc -l
+}
+
+settings_count()
+{
+	mkdir -p etc/quartzd.conf.d
+	printf '# mine\nrate = 49\ncpu=none\n\nwoken = yes\n' >etc/quartzd.conf
+	printf 'rate = 29\n woken = no \n' >etc/quartzd.conf.d/10.conf
+	printf 'rate = 1\n' >etc/quartzd.conf.d/other
+	serve
+	state '.rate_hz == 29 and .state == "running"'
+	kill -TERM "$daemon"
+	finished
+	grep -q STOPPING=1 manager.out || fail 'the manager was not told of the end'
+	serve --rate 19
+	state '.rate_hz == 19'
+	kill -TERM "$daemon"
+	finished
+}
+
+# wrong LINE WORDS: refused with status 6 and one line that names the place.
+wrong()
+{
+	printf '\n%s\n' "$1" >etc/quartzd.conf
+	"$out/quartzd" --system >wrong.out 2>wrong.err
+	status=$?
+	[ $status = 6 ] || fail "status $status for $1"
+	[ "$(wc -l <wrong.err)" = 1 ] && grep -q "etc/quartzd.conf:2: .*$2" wrong.err ||
+		fail "not one line on '$2'" "$(cat wrong.err)"
+}
+
+wrong_settings()
+{
+	mkdir -p etc
+	wrong 'rate = much' 'not an integer'
+	wrong 'rate' 'NAME = VALUE'
+	wrong 'speed = 1' "unknown setting 'speed'"
+	wrong 'output = /etc/passwd' "unknown setting 'output'"
+	wrong 'woken = perhaps' 'neither yes nor no'
+	printf 'rate = 49\n' >etc/quartzd.conf
+	chmod go+w etc/quartzd.conf
+	"$out/quartzd" --system >wrong.out 2>wrong.err
+	status=$?
+	[ $status = 6 ] && grep -q 'others than root can write it' wrong.err ||
+		fail "a file that anybody can write: status $status" "$(cat wrong.err)"
+	"$out/quartzd" --system --config "$T/none" >wrong.out 2>wrong.err
+	status=$?
+	[ $status = 6 ] || fail "a file that is not there: status $status"
+}
+
+pause_and_resume()
+{
+	serve --cpu none --rate 49
+	control 0 pause
+	told STATUS=paused 1
+	[ "$(snapshots)" = 1 ] || fail 'no snapshot of the time before the pause'
+	state '.state == "paused"'
+	[ -z "$(grep -hs link_id "/proc/$daemon/fdinfo/"*)" ] || fail 'something is attached in a pause'
+	control 1 ps
+	grep -q paused control.err || fail 'it is not said that it is paused' "$(cat control.err)"
+	control 0 resume
+	told READY=1 2
+	state '.state == "running" and .rate_hz == 49'
+	told WATCHDOG=1 2
+	kill -TERM "$daemon"
+	finished
+	[ "$(snapshots)" = 2 ] || fail 'no snapshot of the time after the pause'
+}
+
+reload()
+{
+	serve --cpu none
+	state '.rate_hz == 99'
+	echo 'rate = 39' >etc/quartzd.conf.d/10.conf
+	control 0 reload
+	told 'RELOADING=1 MONOTONIC_USEC=' 1
+	told READY=1 2
+	state '.rate_hz == 39'
+	echo 'rate = none' >etc/quartzd.conf.d/20.conf
+	control 1 reload
+	grep -q '20.conf:1: rate:' control.err || fail 'not about the line' "$(cat control.err)"
+	kill -HUP "$daemon"
+	await quartzd.err 'as before'
+	state '.rate_hz == 39 and .state == "running"'
+	[ "$(snapshots)" = 1 ] || fail 'wrong settings ended the measurement'
+	echo 'rate = 59' >etc/quartzd.conf.d/20.conf
+	kill -HUP "$daemon"
+	told READY=1 3
+	state '.rate_hz == 59'
+	kill -TERM "$daemon"
+	finished
+	[ "$(snapshots)" = 3 ] || fail "$(snapshots) snapshots, not 3"
+}
+
+not_for_one_run()
+{
+	start_busy 1
+	attach --pid "$busy"
+	control 1 pause
+	grep -q 'only quartzd --system' control.err || fail 'no reason' "$(cat control.err)"
+	detach
+	control 3 status
+}
+
+# With nothing but the capabilities that its unit leaves it.
+unit_is_enough()
+{
+	local unit=$out/service/quartzd.service caps
+
+	caps=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+	[ -n "$caps" ] || fail 'the unit bounds nothing'
+	start_busy 1
+	setpriv --bounding-set "-all,$caps" --inh-caps -all --no-new-privs \
+		"$out/quartzd" --system --cpu none --duration 1s -o profile 2>quartzd.err ||
+		fail "ended with status $?"
+	"$out/quartzctl" report -i profile --scope "pid=$busy" --json >report.json ||
+		fail "report ended with status $?"
+	expect 'procedures of a process have names' 'row("phase_1").self.samples > 0'
+}
+
+try 'settings and drop-ins' settings_count
+try 'wrong settings are refused' wrong_settings
+try 'pause and resume' pause_and_resume
+try 'reload' reload
+try 'what runs for one program is not paused' not_for_one_run
+try 'the capabilities of the unit are enough' unit_is_enough

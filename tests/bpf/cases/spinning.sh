@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Threads that wait without giving their processor away. However often they are preempted, what they
+# run is spun and never normalized, and what computes beside them is alone. All of this holds on a
+# machine of one processor as well.
+
+# spun PROCEDURE: all that ran on its behalf, but for the little that is no wait.
+spun()
+{
+	expect "the time of $1 was spun" '
+		row($name).total | .spin_ns >= 0.9 * .cpu_ns - 2e7 and .norm_ns <= 0.1 * .cpu_ns + 2e7' \
+		--arg name "$1"
+}
+
+# alone PROCEDURE: it computed, and nobody else was busy meanwhile.
+alone()
+{
+	expect "$1 computed and was alone" '
+		row($name).self | .spin_ns == 0 and .norm_ns >= 0.8 * .cpu_ns - 5e7' --arg name "$1"
+}
+
+waits()
+{
+	launch "$programs/spins" "$1:1"
+	lawful
+	spun "wait_$1"
+	alone "compute_$1"
+	expect 'main is all' 'cut as $cut | near(row("main").total.norm_ns + .scopes[0].idle_ns;
+		.scopes[0].elapsed_ns - .scopes[0].unattributed_ns; 0;
+		0.01 * .scopes[0].elapsed_ns + 2e7 + $cut)'
+	whole_stacks
+}
+
+# Only two samples in a row can tell this loop from a lock that is taken at once: what was sampled
+# before quartzd had looked at it stays busy.
+atomics()
+{
+	launch "$programs/spins" tas:3
+	lawful
+	expect 'most of the time of wait_tas was spun' 'row("wait_tas").total | .spin_ns >= 0.5 * .cpu_ns'
+	expect 'compute_tas computed' 'row("compute_tas").self.spin_ns == 0'
+}
+
+# Each of the two waits for the other for a fifth of a millisecond: less than a period.
+turns()
+{
+	launch "$programs/spins" turns:1,turns:1,turns:1,turns:1
+	lawful
+	expect 'compute_turn does not wait' 'row("compute_turn").self.spin_ns == 0'
+	expect 'somebody waits' '.scopes[0].spin_ns > 0'
+}
+
+openmp()
+{
+	OMP_WAIT_POLICY=active launch "$programs/omp_wait" 1 2
+	lawful
+	alone compute_omp
+	expect 'one thread computes' '[.scopes[0].threads[] | select(.norm_ns >= 1e8)] | length == 1'
+	expect 'the other one spins' 'all(.scopes[0].threads[] | select(.norm_ns < 1e8);
+		.spin_ns >= 0.8 * .cpu_ns - 2e7)'
+}
+
+# Threads that compute, and wait at barriers that sleep.
+nobody()
+{
+	launch "$programs/phases" --time --pool 1:0.3,2:0.6,2l:0.3
+	lawful
+	expect 'nobody spins' '.scopes[0] | .spin_ns <= 0.01 * .cpu_ns'
+	expect 'the leaf computes' 'row("leaf").self.spin_ns == 0'
+}
+
+attached()
+{
+	start spins "$programs/spins" plain:600
+	await_threads "$pid" 2
+	attach --pid "$pid"
+	sleep 2
+	detach
+	lawful
+	spun wait_plain
+	alone compute_plain
+}
+
+for kind in pause plain yield lock; do
+	try "one waits: $kind" waits "$kind"
+done
+try 'one waits: exchange' atomics
+try 'turns shorter than a period' turns
+try 'OpenMP, active waiting' openmp
+try 'none but computing threads' nobody
+try 'attach to a thread that waits' attached

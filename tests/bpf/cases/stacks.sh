@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Stacks of programs without frame pointers: whose they are, and what becomes of them when their tables
+# are wrong.
+
+# Others can map so much that the kernel's report of a library is lost.
+lost='.ledger.events.mappings_lost > 0'
+
+# Of what was sampled between the mapping of a library and its being taken in, it is known that it is in
+# doubt (stale), and counted: that may be named after the other one, and nothing else.
+own_time()
+{
+	expect "the time of $1.so, under its own name" "$lost or
+		near(row(\$name).self.cpu_ns // 0; \$cpu; 0;
+		     0.1 * \$cpu + (.scopes[0].stack_ends.stale // 0) * 1e9 / .rate_hz)" \
+		--arg name "${1}_leaf" --argjson cpu "$(truth "${1}_work")"
+}
+
+# Two libraries in turn at one place: each has its own time, under its own names.
+swapped()
+{
+	local library
+
+	launch "$programs/dlopen_swap" 0.7
+	grep -qx 'same place' program.out || skip 'the libraries were mapped at different places'
+	lawful
+	whole_stacks 0.75
+	for library in first second; do
+		own_time "$library"
+		# less where the tables were not there again at once; more would be the other one's
+		expect "the callers in $library.so" "$lost or (row(\$name).total.cpu_ns // 0) <= 1.1 * \$cpu +
+			(.scopes[0].stack_ends.stale // 0) * 1e9 / .rate_hz" \
+			--arg name "${library}_work" --argjson cpu "$(truth "${library}_work")"
+	done
+}
+
+# corrupt FILE HOW: damages the call frame information of an ELF file.
+corrupt()
+{
+	python3 - "$1" "$2" <<-'END'
+		import random, struct, sys
+		path, how = sys.argv[1:]
+		with open(path, "rb") as f:
+		    data = bytearray(f.read())
+		at, = struct.unpack_from("<Q", data, 40)
+		size, n, names = struct.unpack_from("<HHH", data, 58)
+		sections = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(n)]
+		def name(s):
+		    begin = sections[names][4] + s[0]
+		    return data[begin:data.index(0, begin)].decode()
+		s, = [s for s in sections if name(s) == ".eh_frame"]
+		begin, end = s[4], s[4] + s[5]
+		random.seed(1)
+		if how == "zero":
+		    data[begin:end] = bytes(end - begin)
+		elif how == "ones":
+		    data[begin:end] = b"\xff" * (end - begin)
+		elif how == "random":
+		    data[begin:end] = random.randbytes(end - begin)
+		elif how == "bits":
+		    for i in range(begin, end, 7):
+		        data[i] ^= 1 << random.randrange(8)
+		else:
+		    # every entry claims to begin where the first one does and to go on for ever
+		    for i in range(begin, end - 8, 4):
+		        if struct.unpack_from("<I", data, i)[0] < 64:
+		            struct.pack_into("<I", data, i + 8, 0)
+		with open(path, "wb") as f:
+		    f.write(data)
+	END
+}
+
+# A library whose description lies is profiled all the same, by frame pointers or not at all; the time
+# is right whatever the stacks are.
+hostile()
+{
+	local library
+
+	mkdir library
+	cp "$programs/dlopen_swap" .
+	for library in first second; do
+		cp "$programs/library/$library.so" library
+		corrupt "library/$library.so" "$1"
+	done
+	launch ./dlopen_swap 0.4
+	lawful
+	for library in first second; do
+		own_time "$library"
+	done
+	expect 'the child that reads it was not killed' '.ledger.events.symbolizer_killed == 0'
+	expect 'it says how each stack ended' '
+		.scopes[0] as $s | ([$s.stack_ends[]] | sum) == $s.samples'
+	expect 'stacks are cut and counted' '
+		.scopes[0].stack_ends | del(.outermost, .guessed) | ([.[]] | sum) > 0'
+}
+
+# The program whose main and whose libc are described that way: it runs to its end.
+hostile_program()
+{
+	cp "$programs/spin_cpu" spin
+	corrupt spin "$1"
+	launch ./spin 300
+	lawful
+	expect 'it says how each stack ended' '
+		.scopes[0] as $s | ([$s.stack_ends[]] | sum) == $s.samples'
+}
+
+# created WORKER PROCEDURE...: what worker does is done on behalf of each of the procedures.
+created()
+{
+	local worker=$1 procedure
+
+	shift
+	lawful
+	main_is_all
+	for procedure; do
+		expect "$worker works on behalf of $procedure" '
+			row($worker).total.cpu_ns as $cpu | $cpu > 0 and
+			row($name).total.cpu_ns >= 0.99 * $cpu' --arg worker "$worker" --arg name "$procedure"
+	done
+}
+
+libomp()
+{
+	command -v clang >/dev/null || skip 'no clang'
+	clang -fopenmp -O1 -g -I "$here/../.." -o omp_work "$here/../programs/omp_work.c" 2>clang.err || {
+		rm clang.err
+		skip 'clang has no OpenMP here'
+	}
+	launch ./omp_work 0.3 2
+	created .omp_outlined. compute
+}
+
+standard_threads()
+{
+	command -v g++ >/dev/null || skip 'no g++'
+	g++ -O1 -g -o threads "$here/../programs/runtime/threads.cc" || fail 'does not compile'
+	launch ./threads 0.4
+	created 'worker(int, double)' 'create_threads(double)' 'hand_out(double)'
+}
+
+rust_threads()
+{
+	command -v rustc >/dev/null || skip 'no rustc'
+	rustc -O -g -o threads "$here/../programs/runtime/threads.rs" || fail 'does not compile'
+	launch ./threads 0.4
+	created worker create_threads hand_out
+}
+
+try 'a library in place of another' swapped
+try 'call frame information of zeros' hostile zero
+try 'call frame information of ones' hostile ones
+try 'random call frame information' hostile random
+try 'call frame information with wrong bits' hostile bits
+try 'call frame information that overlaps' hostile overlap
+try 'a program with random call frame information' hostile_program random
+try 'threads of libomp' libomp
+try 'threads of std::thread' standard_threads
+try 'threads of Rust' rust_threads

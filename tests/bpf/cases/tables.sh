@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# The text tables below /sys/fs/bpf/quartz. There is one such directory per machine: what is there
+# by somebody else's doing is left alone, and nothing is tested.
+tables=/sys/fs/bpf/quartz
+
+alone()
+{
+	[ ! -e $tables ] || skip "$tables is in use"
+}
+
+shown()
+{
+	local table
+
+	alone
+	start_busy 2
+	attach --pid "$busy"
+	sleep 2.5
+	for table in version parallelism threads procedures; do
+		[ "$(stat -c '%a %u' $tables/$table)" = '440 0' ] ||
+			fail "$table: $(stat -c '%a %u' $tables/$table)"
+		cat $tables/$table >$table || fail "$table cannot be read"
+		head -n 1 $table | grep -qE '^# heartbeat_age_ms [0-9]+$' ||
+			fail "$table: no heartbeat" "$(head -n 1 $table)"
+		sed -n 2p $table | grep -q '^# ' || fail "$table: no heading" "$(cat $table)"
+		[ "$(wc -l <$table)" -ge 3 ] || fail "$table: nothing in it"
+	done
+	cat $tables/parallelism >before
+	"$out/quartzctl" report --json >report.json || fail "report ended with status $?"
+	cat $tables/parallelism >after
+	agree
+	awk -F '\t' -v busy="$busy" 'NR > 2 && $2 == busy { n++ } END { exit n != 2 }' threads ||
+		fail 'not two threads' "$(cat threads)"
+	awk -F '\t' 'NR > 2 && $6 == "phase_2" && $2 > 0 { n++ } END { exit n != 1 }' procedures ||
+		fail 'phase_2 is not among the procedures' "$(cat procedures)"
+	detach
+	[ ! -e $tables ] || fail "$tables is still there"
+}
+
+# Levels only grow: the report's lie between those of two readings. A table lacks the interval that
+# has not ended, which is at the level of the moment: that much more may be in the report.
+agree()
+{
+	local name
+
+	for name in before after; do
+		sed -n 's/.*\t\([0-9,]*\)$/[\1]/p' $name | jq -c . >$name.json
+	done
+	expect 'the same levels as the report' '.scopes[0] as $s | $b[0] as $b | $a[0] as $a |
+		all(range($b | length); $s.level_ns[.] >= $b[.]) and
+		($s.level_ns | sum) >= ($b | sum) and ($a | sum) <= ($s.elapsed_ns + 5e9) and
+		($a | length) == ($s.level_ns | length)' \
+		--slurpfile b before.json --slurpfile a after.json
+}
+
+# After a crash they stay, tell their age, and are replaced by the next start.
+stale()
+{
+	alone
+	start_busy 1
+	attach --pid "$busy"
+	kill_now "$daemon"
+	[ -e $tables/version ] || fail 'the tables went with quartzd'
+	sleep 0.2
+	cat $tables/version >version
+	attach --pid "$busy"
+	! grep -q cannot quartzd.err || fail 'it complains'
+	cat $tables/parallelism | grep -q "	$busy	" || fail 'not replaced'
+	sleep 1
+	detach
+	[ ! -e $tables ] || fail "$tables is still there"
+}
+
+# foreign COMMAND...: makes it somebody else's; quartzd says so in one line and runs all the same.
+foreign()
+{
+	alone
+	mkdir $tables
+	trap 'rm -rf /sys/fs/bpf/quartz; end_all' EXIT
+	"$@"
+	start_busy 1
+	attach --pid "$busy" --duration 300ms
+	finished
+	[ "$(grep -c $tables quartzd.err)" = 1 ] || fail 'not one line about it'
+	[ -d $tables ] || fail 'the foreign directory was removed'
+	lawful
+}
+
+try 'text tables' shown
+try 'text tables of a quartzd that was killed' stale
+try 'a directory that others can write to' foreign chmod 777 $tables
+try 'a directory with something else in it' foreign mkdir $tables/theirs

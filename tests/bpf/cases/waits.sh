@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Threads off their processor: for what, how long, and in which queue. A program tells how long its
+# waiting procedures took; what of that was no wait for the thing in question was spent running, or
+# waiting for something else, which is all known. So the bounds hold however busy the machine is.
+
+# waited_for WAIT_NS [OTHER_CAUSE]...: that, a figure of the report, is what the program says it
+# waited. Other causes are those that other threads wait for meanwhile.
+waited_for()
+{
+	local ns
+	ns=$(sed -n 's/^waited .* ns //p' program.out)
+	[ -n "$ns" ] || fail 'the program has not told'
+	expect "waited $ns ns, by its own account" '
+		.scopes[0] as $s | ('"$1"') as $waits |
+		([$s.causes | to_entries[] | select(.key | IN($others[]) | not) | .value |
+		  .blocked_ns + .ready_ns] | sum) as $all |
+		$waits > 0 and $waits <= $ns + 1e6 and
+		$waits >= $ns - ($all - $waits) - $s.cpu_ns - 1e7' \
+		--argjson ns "$ns" --argjson others "$(jq -nc '$ARGS.positional' --args "${@:2}")" \
+		--slurpfile objects objects.json
+}
+
+# Reports of what was launched, and what holds for all objects.
+both_reports()
+{
+	lawful
+	objects_report
+}
+
+objects_report()
+{
+	"$out/quartzctl" objects -i profile --json >objects.json || fail "objects ended with status $?"
+	jq -e 'all(.scopes[].objects[]; .waits == (.arrivals | add) and .wakes <= .waits)' objects.json \
+		>/dev/null || fail 'arrivals do not add up to waits' "$(jq -c . objects.json)"
+	# Little: the time-weighted sum of queue lengths is the sum of the waiters' times.
+	jq -e 'all(.scopes[].objects[]; . as $o |
+		([$o.queue_ns | to_entries[] | .key * .value] | add) as $queued |
+		($queued - $o.blocked_ns | fabs) <= ([0.02 * $o.blocked_ns, 1e6] | max) or
+		$o.queue_ns[15] > 0)' objects.json >/dev/null ||
+		fail 'the queues are not those of the waits' "$(jq -c . objects.json)"
+}
+
+# by_cause KIND CAUSE [OTHER_CAUSE]...
+by_cause()
+{
+	launch "$programs/waits" "$1" 20
+	both_reports
+	waited_for ".scopes[0].causes[\"$2\"] | .blocked_ns + .ready_ns" "${@:3}"
+}
+
+# at_object KIND NAME OBJECT_KIND
+at_object()
+{
+	launch "$programs/waits" "$1" 20
+	both_reports
+	waited_for '[$objects[0].scopes[0].objects[] |
+		select(.name == "'"$2"'" and .object_kind == "'"$3"'") | .blocked_ns + .ready_ns] | sum' \
+		sleep
+}
+
+# at_word KIND NAME
+at_word()
+{
+	launch "$programs/waits" "$1" 20
+	both_reports
+	waited_for '[$objects[0].scopes[0].objects[] | select(.name == "'"$2"'") |
+		.blocked_ns + .ready_ns] | sum' sleep
+}
+
+unmapped()
+{
+	launch "$programs/waits" unmapped 20
+	both_reports
+	waited_for '.scopes[0].causes.futex | .blocked_ns + .ready_ns' sleep
+}
+
+distinct()
+{
+	launch "$programs/waits" distinct 20000
+	# not all laws: what the kernel charges beyond the switches shows in so many of so short ones
+	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
+	objects_report
+	expect 'all waits are there' '.scopes[0].causes.futex.waits >= 15000'
+	expect 'more words than the table has room for' '.ledger.events.objects_full > 0 and
+		.ledger.events.waits_lost == 0'
+}
+
+queues()
+{
+	launch "$programs/lock_queue" 5 100 500
+	both_reports
+	jq -e '[.scopes[0].objects[] | select(.name == "hot_lock" and .object_kind == "mutex")] |
+		length == 1 and (.[0] | .waits > 0 and .queue_ns[1] > 0 and
+			.cpu_ns <= (.queue_ns | add) + 10 * ((.queue_ns | add) * 1e6 | sqrt) + 1e7)' \
+		objects.json >/dev/null || fail 'hot_lock is not held as it should be' \
+		"$(jq -c . objects.json)"
+}
+
+# Until quartzd has found what kind of lock it is, nobody is known to hold it.
+writers()
+{
+	launch "$programs/lock_queue" 4 150 5000 write
+	both_reports
+	jq -e '[.scopes[0].objects[] | select(.name | startswith("hot_rwlock"))] | length > 0 and
+		all(.[]; .object_kind == "rwlock") and ([.[].cpu_ns] | add) as $held |
+		([.[].queue_ns[1:][]] | add) as $queued |
+		$held > 0 and $held <= $queued + 10 * ($queued * 1e6 | sqrt) + 1e7' \
+		objects.json >/dev/null || fail 'hot_rwlock is not held as it should be' \
+		"$(jq -c . objects.json)"
+}
+
+# The kernel counts each sleep, and so does the program while it waits for its pages. The other sleeps
+# are for the file to be written, and for the program itself to be brought.
+for_disk()
+{
+	record "$programs/waits" "$1" 20
+	[ "$status" != 77 ] || skip 'pages of files are here without a wait'
+	[ "$status" = 0 ] || fail "record of waits $1 ended with status $status"
+	both_reports
+	read -r slept all < <(sed -n 's/^slept \(.*\) of/\1/p' program.out)
+	expect "slept $slept of $all times" '
+		.scopes[0].causes[$cause] as $mine | (.scopes[0].causes.unknown.waits // 0) as $unseen |
+		$mine.waits + $unseen >= $slept and $mine.waits <= $all and $mine.blocked_ns > 0' \
+		--argjson slept "$slept" --argjson all "$all" --arg cause "$1"
+}
+
+disk()
+{
+	for_disk disk
+	jq -e 'any(.scopes[0].objects[]; .object_kind == "file" and .waits > 0 and .blocked_ns > 0)' \
+		objects.json >/dev/null || fail 'no file is waited for' "$(jq -c . objects.json)"
+}
+
+# The procedure that touches the page is known even where the stack is not.
+page_fault()
+{
+	for_disk page_fault
+	"$out/quartzctl" report wait_page_fault -i profile --json >procedure.json ||
+		fail "report wait_page_fault ended with status $?"
+	expect 'each is where the page is touched, and no longer than that took' '
+		$one[0].scopes[0].states.causes.page_fault as $mine |
+		(.scopes[0].causes.unknown.waits // 0) as $unseen |
+		$mine.waits <= $slept and $mine.waits + $unseen >= $slept and
+		$mine.blocked_ns + $mine.ready_ns <= $ns' \
+		--slurpfile one procedure.json --argjson slept "$slept" \
+		--argjson ns "$(sed -n 's/^waited .* ns //p' program.out)"
+}
+
+churn()
+{
+	launch "$programs/threads_churn" 2000 16
+	both_reports
+	expect 'each thread waited for its first turn' '.scopes[0].causes.start.waits >= 2000'
+}
+
+# Three threads that all sleep before they are attached to: in read, and in two futex
+# calls. A fourth one computes: it never blocks.
+start_stuck()
+{
+	local i
+
+	mkfifo fifo || fail 'no FIFO can be made'
+	start stuck "$programs/stuck" fifo
+	stuck=$pid
+	await stuck.out 'about to wait'
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(cut -d' ' -f1 "/proc/$stuck/task"/*/syscall | grep -v running | sort -n | xargs)" != '0 202 202' ] ||
+			return 0
+		sleep 0.05
+	done
+	fail 'the threads do not sleep'
+}
+
+# Their whole waits are at what they wait for, and what else they waited is known too.
+stuck_objects()
+{
+	lawful
+	objects_report
+	expect 'no wait is unknown' '.scopes[0].causes | (.unknown.blocked_ns // 0) == 0 and
+		.futex.blocked_ns > 0 and .pipe.blocked_ns > 0'
+	jq -e '[.scopes[0].objects[] | select(.waits == 1 and .blocked_ns > 0) |
+		.object_kind] | contains(["mutex"]) and contains(["join"]) and contains(["pipe"])' \
+		objects.json >/dev/null || fail 'not all are at their objects' "$(jq -c . objects.json)"
+	jq -e '[.scopes[0].objects[] | select(.name == "stuck_lock" and .waits == 1)] | length == 1' \
+		objects.json >/dev/null || fail 'no stuck_lock' "$(jq -c . objects.json)"
+	expect 'the futex waits are those at the two objects' '
+		([$objects[0].scopes[0].objects[] | select(.object_kind | IN("mutex", "join")) |
+		  .blocked_ns] | sum) as $ns | near(.scopes[0].causes.futex.blocked_ns; $ns; 0.01; 1e6)' \
+		--slurpfile objects objects.json
+}
+
+asleep()
+{
+	start_stuck
+	attach --pid "$stuck"
+	sleep 0.5
+	detach
+	stuck_objects
+}
+
+woken_later()
+{
+	start_stuck
+	attach --pid "$stuck"
+	sleep 0.5
+	echo >fifo
+	finished
+	stuck_objects
+	expect 'all of them ended' '.scopes[0] | .ended and .threads_seen == 4'
+	jq -e '[.scopes[0].objects[] | select(.waits == 1) | .wakes] | add >= 2' objects.json \
+		>/dev/null || fail 'nobody is seen to wake them' "$(jq -c . objects.json)"
+}
+
+try 'pipe' by_cause pipe pipe sleep
+try 'socket' by_cause socket socket sleep
+try 'epoll' by_cause epoll poll sleep
+try 'poll' by_cause poll poll sleep
+try 'select' by_cause select poll sleep
+try 'sleep' by_cause sleep sleep
+try 'child' by_cause child child sleep
+try 'disk' disk
+try 'page fault' page_fault
+try 'a call by its name' by_cause signal rt_sigtimedwait
+try 'mutex' at_object mutex a_mutex mutex
+try 'mutex with priority inheritance' at_object pi pi_mutex mutex
+try 'death of the owner' at_object owner_death robust_mutex mutex
+try 'lock held by a writer' at_object reader a_rwlock rwlock
+try 'lock held by a reader' at_object writer a_rwlock rwlock
+try 'condition variable' at_object condition a_condition condition
+try 'semaphore' at_object semaphore a_semaphore semaphore
+try 'barrier' at_object barrier a_barrier barrier
+try 'futex between processes' at_word shared word
+try 'time that runs out' at_word timeout word
+try 'one of several words' at_word several word
+try 'interrupted by signals' at_word interrupted word
+try 'requeued' at_word requeued first_word
+try 'word that is unmapped' unmapped
+try 'more words than there is room for' distinct
+try 'queues and holders' queues
+try 'queues and writers' writers
+try 'two thousand threads' churn
+try 'asleep when attached to' asleep
+try 'asleep when attached to, and woken' woken_later

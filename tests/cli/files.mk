@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Golden tests of quartzctl, on recorded profiles.
+TESTS += $(O)/tests/cli/make_profiles
+
+$(O)/tests/cli/make_profiles: $(O)/tests/cli/make_profiles.o $(CORE_LIB)
+	$(call link,$(CORE_LIBS))
+
+check-cli: programs man $(O)/tests/cli/make_profiles
+	$(Q)O=$(O) tests/cli/run.sh

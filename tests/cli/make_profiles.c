@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * make_profiles DIRECTORY: writes the profiles that the tests of quartzctl read. The same bytes
+ * each time, so that a change of the file format shows.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/estimate.h"
+#include "core/pprof.h"
+
+#define MS 1000000ULL
+
+/* ---- building ---- */
+
+static uint32_t must(int64_t index)
+{
+	if (index < 0)
+		errx(1, "cannot build a profile: %s", strerror((int)-index));
+	return (uint32_t)index;
+}
+
+static struct qz_profile *new_profile(uint32_t processors)
+{
+	struct qz_profile *p = qz_profile__new();
+
+	if (!p || qz_profile__set_string(&p->quartz_version, "0.1.0") ||
+	    qz_profile__set_string(&p->kernel, "6.1.0-18-amd64") ||
+	    qz_profile__set_string(&p->machine, "symmetry") ||
+	    qz_profile__set_string(&p->event, "cpu-clock"))
+		errx(1, "out of memory");
+	p->rate_hz = 100;
+	p->processors = processors;
+	p->wall_start_ns = 643284000000 * MS; /* 1990-05-21 */
+	return p;
+}
+
+static uint32_t add_scope(struct qz_profile *p, enum qz_scope_kind kind, int pid, char *comm,
+			  char *command, uint64_t *level_ns)
+{
+	struct qz_scope scope = {
+		.kind = kind,
+		.pid = pid,
+		.comm = comm,
+		.command = command,
+		.nlevels = p->processors + 1,
+		.level_ns = level_ns,
+		.ended = true,
+	};
+
+	for (uint32_t n = 0; n < scope.nlevels; n++) {
+		scope.elapsed_ns += level_ns[n];
+		scope.cpu_ns += n * level_ns[n];
+	}
+	scope.runnable_ns = scope.cpu_ns;
+	if (scope.elapsed_ns > p->window_ns)
+		p->window_ns = scope.elapsed_ns;
+	return must(qz_profile__add_scope(p, &scope));
+}
+
+static uint32_t add_thread(struct qz_profile *p, uint32_t scope, int tid, char *comm)
+{
+	struct qz_thread thread = {
+		.scope = scope,
+		.tid = tid,
+		.pid = p->scopes[scope].pid,
+		.comm = comm,
+		.name = "",
+		.end_ns = p->scopes[scope].elapsed_ns,
+		.ended = true,
+	};
+
+	p->scopes[scope].threads_seen++;
+	return must(qz_profile__add_thread(p, &thread));
+}
+
+static uint32_t call(struct qz_profile *p, uint32_t caller, char *name, char *module, char *file)
+{
+	struct qz_procedure procedure = {name, module, file, *file ? 12 : 0, QZ_PROCEDURE};
+	struct qz_line line = {must(qz_profile__intern_procedure(p, &procedure)), 0};
+	struct qz_location location = {0x1000 + 64 * (uint64_t)line.procedure, QZ_NONE, 1, &line};
+	uint32_t index = must(qz_profile__intern_location(p, &location));
+
+	return must(qz_profile__intern_node(p, caller, index));
+}
+
+static uint32_t mark(struct qz_profile *p, uint32_t caller, enum qz_procedure_kind kind)
+{
+	return must(qz_profile__intern_node(p, caller, must(qz_profile__marker(p, kind))));
+}
+
+/* Of procedures by nodes; node 0: no known caller. */
+static void count_calls(struct qz_profile *p, uint32_t scope, uint32_t caller, uint32_t callee,
+			uint64_t count)
+{
+	const struct qz_node *nodes = p->nodes;
+	struct qz_call_count key = {.scope = scope, .caller = QZ_NONE};
+	uint32_t index;
+
+	if (caller)
+		key.caller = p->locations[nodes[caller].location].lines[0].procedure;
+	key.callee = p->locations[nodes[callee].location].lines[0].procedure;
+	index = must(qz_profile__intern_call(p, &key));
+	p->calls[index].count += count;
+}
+
+/* Counts samples, and gives their time to the thread and the ledger as the kernel would. */
+static void sample_as(struct qz_profile *p, struct qz_sample samples)
+{
+	struct qz_thread *t = &p->threads[samples.thread];
+	uint64_t count = samples.count, ns = count * 1000 * MS / p->rate_hz;
+
+	samples.scope = t->scope;
+	must(qz_profile__add_samples(p, &samples));
+	p->scopes[t->scope].samples += count;
+	must(qz_losses__add(&p->scopes[t->scope].stack_ends, &p->scopes[t->scope].nstack_ends,
+			    "outermost", count));
+	p->ledger.accepted += count;
+	p->ledger.expected += count;
+	t->cpu_ns += ns;
+	t->running_ns += ns;
+}
+
+static void sample(struct qz_profile *p, uint32_t thread, uint32_t node, uint32_t level,
+		   uint64_t count)
+{
+	sample_as(p, (struct qz_sample) {.thread = thread,
+					 .node = node,
+					 .level = level,
+					 .busy = level,
+					 .object = QZ_NONE,
+					 .count = count});
+}
+
+/* The same while others wait for the object. */
+static void hold(struct qz_profile *p, uint32_t thread, uint32_t node, uint32_t level,
+		 uint32_t object, uint64_t count)
+{
+	sample_as(p, (struct qz_sample) {.thread = thread,
+					 .node = node,
+					 .level = level,
+					 .busy = level,
+					 .object = object,
+					 .count = count});
+}
+
+static uint32_t add_object(struct qz_profile *p, uint32_t kind, char *name, char *module)
+{
+	struct qz_object object = {.kind = kind,
+				   .pid = p->scopes[0].pid,
+				   .address = 0x404080 + 64 * (uint64_t)p->nobjects,
+				   .name = name,
+				   .module = module};
+	uint32_t index = must(qz_profile__intern_object(p, &object));
+
+	p->objects[index].grouped = 1;
+	return index;
+}
+
+/* Charges a wait to its stack, its object, and its thread as far as it was ready. */
+static void wait_for(struct qz_profile *p, uint32_t thread, uint32_t node, const char *cause,
+		     struct qz_wait wait)
+{
+	wait.scope = p->threads[thread].scope;
+	wait.thread = thread;
+	wait.node = node;
+	wait.cause = must(qz_profile__intern_cause(p, cause));
+	must(qz_profile__add_wait(p, &wait));
+	p->threads[thread].ready_ns += wait.ready_ns;
+	p->scopes[wait.scope].runnable_ns += wait.ready_ns;
+	if (wait.object != QZ_NONE) {
+		p->objects[wait.object].waits += wait.count;
+		p->objects[wait.object].wakes += wait.count;
+		p->objects[wait.object].wait_ns += wait.blocked_ns;
+	}
+}
+
+/* Of the samples whose walk came to the outermost frame, some did not. */
+static void end_otherwise(struct qz_scope *scope, const char *end, uint64_t count)
+{
+	scope->stack_ends[0].count -= count;
+	must(qz_losses__add(&scope->stack_ends, &scope->nstack_ends, end, count));
+}
+
+static void write_profile(struct qz_profile *p, int directory, const char *name)
+{
+	int fd = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int error;
+
+	for (uint32_t i = 0; i < p->nthreads; i++) {
+		struct qz_thread *t = &p->threads[i];
+
+		t->blocked_ns = t->end_ns - t->running_ns - t->ready_ns - t->unknown_ns;
+	}
+	if (fd < 0)
+		err(1, "%s", name);
+	error = qz_profile__estimate(p);
+	if (!error)
+		error = qz_pprof__write(p, fd);
+	if (error || close(fd))
+		errx(1, "%s: %s", name, strerror(-error));
+	qz_profile__free(p);
+}
+
+/* ---- the profiles ---- */
+
+/*
+ * Verify, the circuit verifier of the case study in the 1990 paper: 18 processors, a serial phase
+ * that builds cones and logs them, then parallel work. Its figure 1 gives the amounts.
+ */
+static void make_verify(int directory)
+{
+	enum { PROCESSORS = 18 };
+	static char module[] = "/usr/local/bin/verify";
+	uint64_t level_ns[PROCESSORS + 1] = {70 * MS, 6060 * MS};
+	struct qz_profile *p = new_profile(PROCESSORS);
+	uint32_t threads[PROCESSORS], work[PROCESSORS];
+	uint32_t scope, main_node, started, cone, input;
+
+	for (uint32_t n = 2; n < PROCESSORS; n++)
+		level_ns[n] = 10 * n * MS;
+	level_ns[16] = 880 * MS;
+	level_ns[17] = 1430 * MS;
+	level_ns[18] = 6730 * MS;
+	scope = add_scope(p, QZ_SCOPE_JOB, 4711, "verify", "verify -p 18 c6288.ckt c6288.opt",
+			  level_ns);
+	main_node = call(p, call(p, 0, "_start", module, ""), "main", module, "verify.c");
+	input = call(p, main_node, "input", module, "input.c");
+	cone = call(p, main_node, "create_cone", module, "cone.c");
+	work[0] = call(p, main_node, "work", module, "work.c");
+	started = call(p, mark(p, main_node, QZ_THREAD_START), "work", module, "work.c");
+	for (int i = 0; i < PROCESSORS; i++) {
+		threads[i] = add_thread(p, scope, 4711 + i, "verify");
+		work[i] = i ? started : work[0];
+	}
+	sample(p, threads[0], main_node, 1, 31);
+	sample(p, threads[0], input, 1, 123);
+	sample(p, threads[0], call(p, input, "parse_gate", module, "input.c"), 1, 70);
+	sample(p, threads[0], cone, 1, 62);
+	sample(p, threads[0],
+	       call(p, call(p, cone, "log_cone", module, "log.c"), "fprintf",
+		    "/lib/x86_64-linux-gnu/libc.so.6", ""),
+	       1, 300);
+	sample(p, threads[0], call(p, work[0], "compare", module, "work.c"), 1, 20);
+	for (uint32_t n = 2; n <= PROCESSORS; n++) {
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t all = level_ns[n] / (10 * MS), lock = all / 20, self = all / 10;
+
+			sample(p, threads[i], work[i], n, self);
+			sample(p, threads[i], call(p, work[i], "lock_table", module, "lock.c"), n,
+			       lock);
+			sample(p, threads[i], call(p, work[i], "compare", module, "work.c"), n,
+			       all - lock - self);
+		}
+	}
+	p->scopes[scope].creations = PROCESSORS - 1;
+	write_profile(p, directory, "verify.pb.gz");
+}
+
+/* Two scopes: a server of two threads, and a tree of processes. */
+static void make_two(int directory)
+{
+	uint64_t server_ns[] = {7500 * MS, 2000 * MS, 500 * MS, 0, 0};
+	uint64_t tree_ns[] = {0, 1000 * MS, 0, 0, 3000 * MS};
+	struct qz_profile *p = new_profile(4);
+	uint32_t server = add_scope(p, QZ_SCOPE_PROCESS, 100, "redis-server", "", server_ns);
+	uint32_t tree = add_scope(p, QZ_SCOPE_TREE, 200, "make", "make -j4", tree_ns);
+	uint32_t loop = add_thread(p, server, 100, "redis-server");
+	uint32_t io = add_thread(p, server, 101, "io_thd_1");
+	uint32_t main_node = call(p, 0, "main", "/usr/bin/redis-server", "");
+	uint32_t make = call(p, 0, "main", "/usr/bin/make", "");
+	uint32_t compile =
+		call(p, mark(p, make, QZ_PROCESS_START), "compile_file", "/usr/libexec/cc1", "");
+	uint32_t poll = call(p, main_node, "aeProcessEvents", "/usr/bin/redis-server", "");
+
+	p->live = true;
+	sample(p, loop, poll, 1, 150);
+	sample(p, loop, call(p, poll, "do_epoll_wait", "[kernel]", ""), 1, 50);
+	sample(p, loop, poll, 2, 50);
+	sample(p, io,
+	       call(p, mark(p, main_node, QZ_THREAD_START), "IOThreadMain", "/usr/bin/redis-server",
+		    ""),
+	       2, 50);
+	qz_profile__set_string(&p->threads[io].name, "io 1");
+	sample(p, add_thread(p, tree, 200, "make"), make, 1, 100);
+	for (int i = 0; i < 4; i++)
+		sample(p, add_thread(p, tree, 201 + i, "cc1"), compile, 4, 300);
+	write_profile(p, directory, "two.pb.gz");
+}
+
+/* Everything that can be incomplete is. */
+static void make_troubled(int directory)
+{
+	uint64_t level_ns[] = {100 * MS, 1000 * MS, 2000 * MS, 250 * MS, 0};
+	struct qz_profile *p = new_profile(4);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 300, "troubled", "./troubled", level_ns);
+	uint32_t first = add_thread(p, scope, 300, "troubled");
+	uint32_t others = add_thread(p, scope, 0, "short");
+	uint32_t main_node = call(p, 0, "main", "/srv/troubled", "");
+	uint32_t cut = call(p, mark(p, 0, QZ_TRUNCATED), "worker", "/srv/troubled", "");
+	uint32_t orphan = call(p, mark(p, 0, QZ_THREAD_START), "worker", "/srv/troubled", "");
+	struct qz_ledger *ledger = &p->ledger;
+
+	sample(p, first, main_node, 1, 90);
+	sample(p, first, call(p, main_node, "worker", "/srv/troubled", ""), 2, 150);
+	sample(p, others, cut, 2, 100);
+	sample(p, others, orphan, 2, 150);
+	p->threads[first].unknown_ns = 100 * MS;
+	p->threads[first].ready_ns = 50 * MS;
+	p->scopes[scope].runnable_ns += 50 * MS;
+	p->threads[others].merged = true;
+	p->scopes[scope].threads_seen = 41;
+	p->scopes[scope].truncated = 100;
+	end_otherwise(&p->scopes[scope], "no_row", 60);
+	end_otherwise(&p->scopes[scope], "not_ready", 45);
+	end_otherwise(&p->scopes[scope], "fault", 2);
+	end_otherwise(&p->scopes[scope], "of_the_future", 1);
+	end_otherwise(&p->scopes[scope], "guessed", 20);
+	p->scopes[scope].unresolved = 1;
+	p->scopes[scope].creations = 40;
+	p->scopes[scope].creations_lost = 3;
+	must(qz_ledger__add_loss(ledger, "stack_map_full", 12));
+	must(qz_ledger__add_loss(ledger, "throttled", 3));
+	must(qz_ledger__add_loss(ledger, "recursion", 0));
+	must(qz_ledger__add_event(ledger, "implicit_switches", 7));
+	must(qz_ledger__add_event(ledger, "events_lost", 3));
+	must(qz_ledger__add_event(ledger, "mappings_lost", 0));
+	must(qz_ledger__add_event(ledger, "modules_refused", 1200));
+	ledger->filtered = 2000;
+	ledger->expected += 2000 + 15 + 60;
+	qz_ledger__close(ledger);
+	write_profile(p, directory, "troubled.pb.gz");
+}
+
+/* Names that mean harm, that are missing, that are long, or that are shared. */
+static void make_hostile(int directory)
+{
+	static char cpp[] =
+		"std::vector<std::basic_string<char>, std::allocator<"
+		"std::basic_string<char>>>::emplace_back<char const (&)[6]>(char const (&)[6])";
+	uint64_t level_ns[] = {0, 2000 * MS, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 400, "\033[2Jevil\n", "\033]0;evil\a x\ny",
+				   level_ns);
+	uint32_t thread = add_thread(p, scope, 400, "\033[2Jevil\n");
+	uint32_t root = call(p, 0, "main\033[31m", "/tmp/\033[1mapp", "");
+
+	sample(p, thread, call(p, root, "right\u202eleft", "/tmp/app", ""), 1, 10);
+	sample(p, thread, call(p, root, "bad\xff\xc3utf8", "/tmp/app", ""), 1, 20);
+	sample(p, thread, call(p, root, "naïve_größe", "/tmp/app", ""), 1, 30);
+	sample(p, thread, call(p, root, "", "/tmp/app", ""), 1, 35);
+	sample(p, thread, call(p, root, cpp, "/tmp/app", ""), 1, 40);
+	sample(p, thread, call(p, root, "worker", "/tmp/app", "a.c"), 1, 15);
+	sample(p, thread, call(p, root, "worker", "/tmp/app", "src/b.c"), 1, 16);
+	sample(p, thread, call(p, root, "worker", "/usr/lib/liba.so.1", ""), 1, 17);
+	sample(p, thread, call(p, root, "app+0x4a10", "/tmp/app", ""), 1, 17);
+	wait_for(p, thread, root, "fut\033[31mex",
+		 (struct qz_wait) {QZ_NONE,
+				   .object = add_object(p, QZ_OBJECT_MUTEX, "\033[2Jlock\n",
+							"/tmp/\033[1mapp"),
+				   .count = 1, .blocked_ns = 100 * MS});
+	write_profile(p, directory, "hostile.pb.gz");
+}
+
+/* Many processors: more levels than lines. */
+static void make_wide(int directory)
+{
+	enum { PROCESSORS = 128 };
+	uint64_t level_ns[PROCESSORS + 1] = {0, 5000 * MS};
+	struct qz_profile *p = new_profile(PROCESSORS);
+	uint32_t scope, main_node, worker;
+
+	for (int n = 60; n <= PROCESSORS; n++)
+		level_ns[n] = 20 * MS * (uint64_t)n;
+	scope = add_scope(p, QZ_SCOPE_JOB, 500, "wide", "wide", level_ns);
+	main_node = call(p, 0, "main", "/usr/bin/wide", "");
+	worker = call(p, mark(p, main_node, QZ_THREAD_START), "worker", "/usr/bin/wide", "");
+	for (uint32_t i = 0; i < PROCESSORS; i++) {
+		uint32_t thread = add_thread(p, scope, (int)(500 + i), "wide");
+
+		if (i % 16)
+			continue; /* keeps the file small */
+		if (!i)
+			sample(p, thread, main_node, 1, 500);
+		for (uint32_t n = i < 60 ? 60 : i + 1; n <= PROCESSORS; n++)
+			sample(p, thread, i ? worker : main_node, n, 2 * n);
+	}
+	write_profile(p, directory, "wide.pb.gz");
+}
+
+/* A program that other programs left few processors; another main has no samples. */
+static void make_crowded(int directory)
+{
+	uint64_t level_ns[] = {1000 * MS, 2500 * MS, 500 * MS};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 700, "xz", "xz -T2", level_ns);
+	uint32_t first = add_thread(p, scope, 701, "xz"), second = add_thread(p, scope, 702, "xz");
+	uint32_t main_node = call(p, 0, "main", "/usr/bin/xz", "");
+
+	call(p, 0, "main", "/usr/sbin/quartzd", "");
+	sample(p, first, main_node, 1, 250);
+	sample(p, first, main_node, 2, 50);
+	sample(p, second, main_node, 2, 50);
+	end_otherwise(&p->scopes[scope], "not_ready", 3);
+	p->scopes[scope].truncated = 3;
+	p->scopes[scope].runnable_ns += 4500 * MS;
+	p->scopes[scope].threads_seen = 5;
+	write_profile(p, directory, "crowded.pb.gz");
+}
+
+struct locked {
+	uint32_t mutex, pipe, push, compute, locking, unlocking, reading;
+};
+
+/* A worker ran 4 s, 1.6 s of them with the lock, waited 4.5 s for it and read a pipe for 1.4 s. */
+static void make_worker(struct qz_profile *p, const struct locked *l, int tid)
+{
+	uint32_t worker = add_thread(p, 0, tid, "worker");
+
+	hold(p, worker, l->push, 1, l->mutex, 125);
+	hold(p, worker, l->push, 2, l->mutex, 35);
+	sample(p, worker, l->compute, 2, 40);
+	sample(p, worker, l->compute, 4, 200);
+	wait_for(p, worker, l->locking, "futex",
+		 (struct qz_wait) {QZ_NONE, .object = l->mutex, .nominal = 1, .count = 800,
+				   .blocked_ns = 4000 * MS, .ready_ns = 60 * MS});
+	wait_for(p, worker, l->locking, "futex",
+		 (struct qz_wait) {QZ_NONE, .object = l->mutex, .nominal = 2, .count = 100,
+				   .blocked_ns = 500 * MS, .ready_ns = 40 * MS});
+	wait_for(p, worker, l->reading, "pipe",
+		 (struct qz_wait) {QZ_NONE, .object = l->pipe, .nominal = 0, .count = 7,
+				   .blocked_ns = 1400 * MS});
+}
+
+static void fill_queue(struct qz_object *o, int longest, uint64_t ns, uint64_t arrivals)
+{
+	for (int n = 1; n <= longest; n++) {
+		o->queue_ns[n] = ns;
+		o->arrivals[n - 1] = arrivals;
+	}
+}
+
+/* Four workers that mostly wait for one lock, and main, which waits for them. */
+static void make_locked(int directory)
+{
+	static char module[] = "/srv/locked", libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+	uint64_t level_ns[] = {500 * MS, 6000 * MS, 1500 * MS, 0, 2000 * MS};
+	struct qz_profile *p = new_profile(4);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 800, "locked", "./locked 4", level_ns);
+	uint32_t first = add_thread(p, scope, 800, "locked");
+	uint32_t main_node = call(p, 0, "main", module, "locked.c");
+	uint32_t started =
+		call(p, mark(p, main_node, QZ_THREAD_START), "worker", module, "locked.c");
+	struct locked l = {.mutex = add_object(p, QZ_OBJECT_MUTEX, "queue_lock", module)};
+	uint32_t done = add_object(p, QZ_OBJECT_CONDITION, "done", module);
+	uint32_t buckets = add_object(p, QZ_OBJECT_MUTEX, "mutex in hash_insert", module);
+
+	l.pipe = add_object(p, QZ_OBJECT_PIPE, "pipe:[4711]", "");
+	l.push = call(p, started, "push", module, "queue.c");
+	l.compute = call(p, started, "compute", module, "locked.c");
+	l.locking = call(p, call(p, l.push, "pthread_mutex_lock", libc, ""), "__lll_lock_wait",
+			 libc, "");
+	l.unlocking = call(p, l.push, "pthread_mutex_unlock", libc, "");
+	l.reading = call(p, call(p, started, "next_block", module, "locked.c"), "read", libc, "");
+	for (int i = 1; i <= 4; i++)
+		make_worker(p, &l, 800 + i);
+	sample(p, first, main_node, 1, 100);
+	wait_for(p, first, call(p, main_node, "pthread_cond_wait", libc, ""), "futex",
+		 (struct qz_wait) {QZ_NONE, .object = done, .nominal = 2, .count = 1,
+				   .blocked_ns = 8900 * MS, .ready_ns = 100 * MS});
+	fill_queue(&p->objects[l.mutex], 3, 3000 * MS, 1200);
+	fill_queue(&p->objects[done], 1, 8900 * MS, 1);
+	fill_queue(&p->objects[l.pipe], 4, 560 * MS, 7);
+	p->objects[buckets].grouped = 64;
+	p->objects[buckets].waits = p->objects[buckets].arrivals[0] = 10;
+	p->objects[buckets].wait_ns = p->objects[buckets].queue_ns[1] = MS;
+	must(qz_profile__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.unlocking, l.mutex,
+							    3600, 0}));
+	must(qz_profile__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.push, l.mutex, 0,
+							    12000 * MS}));
+	must(qz_profile__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.compute, done, 1,
+							    2500 * MS}));
+	write_profile(p, directory, "locked.pb.gz");
+}
+
+/* Two threads: one computes while the other spins, then the reverse. */
+static void make_spinning(int directory)
+{
+	static char module[] = "/srv/spinning", omp[] = "/usr/lib/libgomp.so.1";
+	uint64_t level_ns[] = {0, 500 * MS, 4000 * MS};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 900, "spinning", "./spinning", level_ns);
+	uint32_t threads[] = {add_thread(p, scope, 900, "spinning"),
+			      add_thread(p, scope, 901, "spinning")};
+	uint32_t main_node = call(p, 0, "main", module, "");
+	uint32_t started = mark(p, main_node, QZ_THREAD_START);
+	uint32_t parents[] = {main_node, started};
+
+	sample(p, threads[0], main_node, 1, 50);
+	for (int i = 0; i < 2; i++) {
+		struct qz_sample s = {.thread = threads[i],
+				      .level = 2,
+				      .busy = 1,
+				      .object = QZ_NONE,
+				      .count = 200};
+		uint32_t region = call(p, parents[i], "region", module, "");
+
+		s.node = call(p, region, "compute", module, "");
+		sample_as(p, s);
+		s.node = call(p, region, "gomp_barrier_wait", omp, "");
+		s.spinning = true;
+		sample_as(p, s);
+	}
+	p->scopes[scope].spin_turns = 2;
+	write_profile(p, directory, "spinning.pb.gz");
+}
+
+/* An instrumented program, with calls that no sample has met. */
+static void make_called(int directory)
+{
+	static char module[] = "/home/user/called";
+	uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 950, "called", "./called", level_ns);
+	uint32_t thread = add_thread(p, scope, 950, "called");
+	uint32_t main_node = call(p, 0, "main", module, "called.c");
+	uint32_t middle = call(p, main_node, "middle", module, "called.c");
+	uint32_t leaf = call(p, middle, "leaf", module, "called.c");
+	uint32_t seldom = call(p, main_node, "seldom", module, "called.c");
+
+	sample(p, thread, main_node, 1, 10);
+	sample(p, thread, middle, 1, 30);
+	sample(p, thread, leaf, 1, 50);
+	sample(p, thread, call(p, middle, "memcpy", "/lib/libc.so.6", ""), 1, 10);
+	count_calls(p, scope, 0, main_node, 1);
+	count_calls(p, scope, main_node, middle, 123456789);
+	count_calls(p, scope, main_node, seldom, 2);
+	count_calls(p, scope, middle, leaf, 246913578);
+	p->calls[p->ncalls - 1].cost_ns = 100 * MS;
+	count_calls(p, scope, middle, middle, 17);
+	must(qz_ledger__add_event(&p->ledger, "libquartz_ns", 123456789));
+	must(qz_ledger__add_event(&p->ledger, "libquartz_scope_ps", 1234));
+	must(qz_ledger__add_event(&p->ledger, "libquartz_hook_ps", 5678));
+	write_profile(p, directory, "called.pb.gz");
+}
+
+static void instants(struct qz_profile *p, uint32_t scope, uint64_t count, uint32_t n,
+		     const uint32_t *members)
+{
+	uint32_t sorted[8];
+
+	memcpy(sorted, members, n * sizeof(*members));
+	must(qz_profile__add_moment(p, &(struct qz_moment) {scope, n, sorted, count}));
+}
+
+/* What all processors were doing at 1,000 instants: two phases, and a thread that spins. */
+static void make_together(int directory)
+{
+	static char module[] = "/home/user/pipeline";
+	uint64_t level_ns[] = {500 * MS, 3000 * MS, 1500 * MS, 0, 5000 * MS};
+	struct qz_profile *p = new_profile(4);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 980, "pipeline", "./pipeline", level_ns);
+	uint32_t thread = add_thread(p, scope, 980, "pipeline");
+	uint32_t main_node = call(p, 0, "main", module, "pipeline.c");
+	uint32_t nodes[] = {call(p, main_node, "read_input", module, "pipeline.c"),
+			    call(p, main_node, "compress", module, "pipeline.c"),
+			    call(p, main_node, "await_block", module, "pipeline.c")};
+	uint32_t read, compress, spin;
+
+	sample(p, thread, nodes[0], 1, 200);
+	sample(p, thread, nodes[1], 4, 2000);
+	sample(p, thread, nodes[2], 2, 200);
+	read = QZ_MEMBER(p->locations[p->nodes[nodes[0]].location].lines[0].procedure, false);
+	compress = QZ_MEMBER(p->locations[p->nodes[nodes[1]].location].lines[0].procedure, false);
+	spin = QZ_MEMBER(p->locations[p->nodes[nodes[2]].location].lines[0].procedure, true);
+	p->instants = (struct qz_instants) {100, 1007, 2, 1, 12345 * 1001, 234567, 4};
+	instants(p, scope, 50, 0, NULL);
+	instants(p, scope, 300, 1, (uint32_t[]) {read});
+	instants(p, scope, 150, 2, (uint32_t[]) {read, spin});
+	instants(p, scope, 480, 4, (uint32_t[]) {compress, compress, compress, compress});
+	instants(p, scope, 20, 4, (uint32_t[]) {compress, read, compress, spin});
+	write_profile(p, directory, "together.pb.gz");
+}
+
+/* A program that slept. */
+static void make_idle(int directory)
+{
+	uint64_t level_ns[] = {1500 * MS, 0, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 600, "sleep", "sleep 1", level_ns);
+
+	add_thread(p, scope, 600, "sleep");
+	write_profile(p, directory, "idle.pb.gz");
+}
+
+int main(int argc, char **argv)
+{
+	int directory;
+
+	if (argc != 2)
+		errx(2, "usage: make_profiles DIRECTORY");
+	directory = open(argv[1], O_DIRECTORY | O_CLOEXEC);
+	if (directory < 0)
+		err(1, "%s", argv[1]);
+	make_verify(directory);
+	make_two(directory);
+	make_troubled(directory);
+	make_hostile(directory);
+	make_wide(directory);
+	make_crowded(directory);
+	make_idle(directory);
+	make_locked(directory);
+	make_spinning(directory);
+	make_called(directory);
+	make_together(directory);
+	close(directory);
+	return 0;
+}

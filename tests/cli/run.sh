@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh [--record] [CASE...]: golden tests of quartzctl. O names the build directory.
+#
+# A case is a file cases/NAME: each line that begins with "$ " is a shell command, and below it
+# stand what it must print and its exit status. --record writes them anew, and the profiles too:
+# read the difference before you commit it. Commands find the recorded profiles in the working
+# directory and a directory of their own in $T.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+out=$(cd "${O:-build}" && pwd) || exit 1
+
+passed=0 failed=0 skipped=0
+record=false
+if [ "${1-}" = --record ]; then
+	record=true
+	shift
+fi
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# For the cases: what to put before a command for which file modes count, as they do not for root.
+if [ "$(id -u)" = 0 ]; then
+	unprivileged='setpriv --bounding-set=-dac_override,-dac_read_search'
+else
+	unprivileged=
+fi
+
+# Runs a command as the cases expect it: nothing of the caller's environment, nobody's daemon.
+run_command()
+{
+	env -i PATH="$out:/usr/sbin:/usr/bin:/sbin:/bin" LC_ALL=C.UTF-8 TZ=UTC HOME="$work" \
+		T="$work/case" TREES="$here/trees" SERVE="$here/serve.py" \
+		UNPRIVILEGED="$unprivileged" \
+		QUARTZ_RUNTIME_DIR="$work/run" QUARTZ_STATE_DIR="$work/state" \
+		bash -c "$1" >"$work/stdout" 2>"$work/stderr" </dev/null
+}
+
+# Prints a command with what it does, in the form of a case.
+describe()
+{
+	local status
+
+	run_command "$1"
+	status=$?
+	printf '$ %s\n' "$1"
+	cat "$work/stdout"
+	if [ -s "$work/stderr" ]; then
+		echo '--- stderr'
+		cat "$work/stderr"
+	fi
+	printf -- '--- status %d\n\n' $status
+}
+
+run_case()
+{
+	local line commands
+
+	rm -rf "$work/case" "$work/run" "$work/state"
+	mkdir "$work/case" "$work/run" "$work/state"
+	mapfile -t commands < <(grep '^\$ ' "$1")
+	for line in "${commands[@]}"; do
+		describe "${line#$ }"
+	done | sed "s|$work|WORK|g"
+}
+
+report()
+{
+	if [ "$1" -eq 0 ]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $2"
+	fi
+}
+
+check_case()
+{
+	run_case "$1" >"$work/actual"
+	if $record; then
+		cp "$work/actual" "$1"
+	elif grep -q '^\$ ' "$1"; then
+		diff -u "$1" "$work/actual"
+		report $? "$(basename "$1")"
+	else
+		report 1 "$(basename "$1"): no command in it"
+	fi
+}
+
+# What the generator writes today is what was recorded: the file format has not changed unseen.
+check_profiles()
+{
+	mkdir "$work/profiles"
+	"$out/tests/cli/make_profiles" "$work/profiles" || report 1 make_profiles
+	if $record; then
+		cp "$work"/profiles/*.pb.gz "$here/profiles"
+	else
+		diff -r "$here/profiles" "$work/profiles"
+		report $? "profiles differ from those recorded"
+	fi
+}
+
+# Other checks report themselves: 0 passed, 77 skipped.
+check_script()
+{
+	local status
+
+	O=$out "$here/$1"
+	status=$?
+	if [ $status -eq 77 ]; then
+		skipped=$((skipped + 1))
+	else
+		report $status "$1"
+	fi
+}
+
+check_profiles
+cd "$here/profiles" || exit 1
+cases=("${@/#/$here/cases/}")
+[ $# -gt 0 ] || cases=("$here"/cases/*)
+for case in "${cases[@]}"; do
+	check_case "$case"
+done
+$record && exit
+if [ $# -eq 0 ]; then
+	check_script man-options.sh
+	check_script pprof-reader.sh
+fi
+if [ $skipped -gt 0 ]; then
+	echo "$passed passed, $failed failed, $skipped skipped"
+else
+	echo "$passed passed, $failed failed"
+fi
+[ $failed -eq 0 ]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# snapshots: what all processors do at one instant; tests/bpf/lib.sh runs it, with quartz.ko loaded.
+
+# taken COMMAND...: a run with snapshots, in sets.json.
+taken()
+{
+	"$out/quartzctl" record --cpu none --snapshots 50 -o "$T/profile" -- "$@" \
+		>program.out 2>record.err || fail "record ended with status $?"
+	"$out/quartzctl" report -i profile --snapshot --json >sets.json 2>report.err ||
+		fail "report ended with status $?"
+	jq -c '.scopes[0] | .snapshots, .busy_instants, .sets[:5]' sets.json
+	law 'every instant is at one level' '.instants == (.busy_instants | add)'
+	law 'every instant is in one set' '.instants == ([.sets[].instants] | add)'
+	law 'busy + spinning = running' '
+		.running - .spinning == ([.busy_instants | to_entries[] | .key * .value] | add) and
+		.running == ([.sets[] | .instants * (.members | length)] | add)'
+	law 'sets + incomplete + unplaced + outside = taken' '.snapshots as $s | .instants > 0 and
+		.instants + $s.incomplete + $s.unplaced + $s.outside == $s.taken'
+	law 'the longest skew is no shorter than the mean' '
+		.snapshots.skew_max_ns * (.snapshots.taken - .snapshots.incomplete) >= .snapshots.skew_ns'
+	law 'no more run than there are processors' "all(.sets[].members; length <= $(nproc))"
+}
+
+law()
+{
+	jq -e ".scopes[0] | $2" sets.json >/dev/null || fail "$1" "$(jq -c . sets.json | head -c 2000)"
+}
+
+# Three threads that compute all the time, on more processors: as many are caught as the accounting
+# says were running, most of the time, and never more than there are.
+levels()
+{
+	[ "$(nproc)" -gt 4 ] || skip 'few processors'
+	taken "$programs/phases" --time 3:4
+	law 'never more than the threads' 'all(.sets[].members; length <= 4)'
+	law 'mostly three' '.busy_instants | index(max) == 3'
+	law 'all three in the phase' '
+		.sets[0].members | length == 3 and all(.[]; .procedure.name == "phase_3" and (.spinning | not))'
+	"$out/quartzctl" report -i profile --json >report.json || fail 'no report'
+	jq -e '.scopes[0].level_ns | index(max) == 3' report.json >/dev/null ||
+		fail 'the accounting has another level' "$(jq -c '.scopes[0].level_ns' report.json)"
+	"$out/quartzctl" pairs -i profile --json phase_3 >pairs.json || fail 'no pairs'
+	jq -e '.scopes[0] | ([.others[].busy] | add) == .running - .spinning - .instants and
+		.others[0].procedure.name == "phase_3"' pairs.json >/dev/null ||
+		fail 'pairs do not add up' "$(cat pairs.json)"
+	"$out/quartzctl" report -i profile --snapshot
+	"$out/quartzctl" pairs -i profile phase_3
+}
+
+# A loop that its code says to wait is on a processor, and not busy.
+spinners()
+{
+	taken "$programs/spins" "$1"
+	law 'somebody spins' '.spinning > 0'
+}
+
+# One line, and a status of its own.
+without_the_module()
+{
+	local status
+
+	mv /dev/quartz /dev/quartz.hidden
+	"$out/quartzctl" record --cpu none --snapshots 50 -o "$T/profile" -- true 2>record.err
+	status=$?
+	mv /dev/quartz.hidden /dev/quartz
+	[ "$status $(grep -c '' record.err) $(grep -c 'load the module quartz.ko' record.err)" = '5 1 1' ] ||
+		fail "status $status" "$(cat record.err)"
+}
+
+try 'snapshots of a steady phase' levels
+try 'snapshots tell spinning apart' spinners pause:2
+try 'snapshots without the module' without_the_module

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Programs to be profiled: one source file each. Built apart from the rest's flags, so that their
+# stacks have frame pointers and their procedures stay what the source says. A program that needs
+# more says so by CFLAGS_name and LIBS_name.
+TEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c))
+TEST_PROGRAM_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread
+CFLAGS_omp_work := -fopenmp
+CFLAGS_omp_wait := -fopenmp
+TEST_LIBRARIES := $(addprefix $(O)/tests/programs/library/,first.so second.so)
+TESTS += $(TEST_PROGRAMS) $(TEST_LIBRARIES)
+CFLAGS_called := -finstrument-functions
+LIBS_profiled := $(O)/libquartz.a
+LIBS_called := $(O)/libquartz.a
+
+$(O)/tests/programs/profiled $(O)/tests/programs/called: $(O)/libquartz.a
+
+$(TEST_PROGRAMS): $(O)/%: %.c
+	$(say) PROGRAM $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(WARN) $(WERROR) $(TEST_PROGRAM_CFLAGS) $(CFLAGS_$(@F)) \
+		-MMD -MP -MF $@.d -MT $@ -o $@ $< $(LIBS_$(@F))
+
+# Without frame pointers, and so that the one's descriptions are wrong for the other.
+library_flags_first := -DLIBRARY=first -DROOM=5
+library_flags_second := -DLIBRARY=second -DROOM=18 -falign-functions=64 \
+	$(if $(findstring clang,$(CC)),,-fno-reorder-functions)
+
+$(TEST_LIBRARIES): $(O)/tests/programs/library/%.so: tests/programs/library/swapped.c
+	$(say) LIBRARY $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(WARN) $(WERROR) -std=gnu11 -O1 -g -fomit-frame-pointer -fno-optimize-sibling-calls \
+		-shared -fPIC $(library_flags_$*) -o $@ $<

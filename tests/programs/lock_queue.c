@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * lock_queue [THREADS [TURNS [US [write]]]]: threads that take turns at one mutex, hot_lock, which they
+ * hold for that many microseconds of processor time; or at hot_rwlock, for writing. They let go of it for
+ * a moment only, so that all the others queue. Tells the time that the lock was held.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "tests/programs/truth.h"
+
+pthread_mutex_t hot_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t hot_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static bool writes;
+static long turns;
+static uint64_t hold_ns, held_cpu_ns;
+
+PROCEDURE static void critical_section(void)
+{
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < start + hold_ns)
+		compute_turns(500);
+	held_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+PROCEDURE static void *contender(void *arg)
+{
+	for (long i = 0; i < turns; i++) {
+		if (writes)
+			pthread_rwlock_wrlock(&hot_rwlock);
+		else
+			pthread_mutex_lock(&hot_lock);
+		critical_section();
+		if (writes)
+			pthread_rwlock_unlock(&hot_rwlock);
+		else
+			pthread_mutex_unlock(&hot_lock);
+		sched_yield();
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	long n = count_argument(argc, argv, 1, 2);
+	pthread_t *threads = calloc((size_t)n, sizeof(*threads));
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+
+	turns = count_argument(argc, argv, 2, 500);
+	hold_ns = (uint64_t)count_argument(argc, argv, 3, 1000) * 1000;
+	writes = argc > 4 && !strcmp(argv[4], "write");
+	if (!threads)
+		die("lock_queue", ENOMEM);
+	for (long i = 0; i < n; i++)
+		check("pthread_create", pthread_create(&threads[i], NULL, contender, NULL));
+	for (long i = 0; i < n; i++)
+		check("pthread_join", pthread_join(threads[i], NULL));
+	truth_print("critical_section", held_cpu_ns, clock_ns(CLOCK_MONOTONIC) - start);
+	free(threads);
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spins KIND:SECONDS,...: phases in which one thread computes, in compute_KIND, while another waits
+ * for it in wait_KIND without giving its processor away. KIND is how it waits:
+ *
+ *	pause	a loop with PAUSE
+ *	plain	a loop that reads a flag and does nothing else
+ *	yield	a loop with sched_yield
+ *	lock	pthread_spin_lock, which the computing thread holds
+ *	tas	an atomic exchange, again and again
+ *	turns	both, in 100 turns each of some 0.2 ms, whatever SECONDS is
+ *
+ * At the end, for each phase: "truth compute_KIND cpu_ns N elapsed_ns N" and the same of wait_KIND, as
+ * in truth.h; elapsed is from the phase's begin to its end.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "tests/programs/truth.h"
+
+#define MAX_PHASES 32
+#define TURNS	   100
+
+static atomic_int done;	 /* the phases that are over */
+static atomic_int begun; /* that the waiter has come to */
+static atomic_int ended; /* that it is through with */
+static volatile int flag;
+static atomic_int taken;
+static atomic_int turn;
+static pthread_spinlock_t lock;
+static double seconds;
+
+/* ---- computing ---- */
+
+#define COMPUTE(kind)                                                                              \
+	static PROCEDURE void compute_##kind(void)                                                 \
+	{                                                                                          \
+		compute_seconds(seconds);                                                          \
+	}
+
+COMPUTE(pause)
+COMPUTE(plain)
+COMPUTE(yield)
+COMPUTE(lock)
+COMPUTE(tas)
+
+static PROCEDURE void compute_turn(void)
+{
+	compute_turns(TURNS_PER_LOOK);
+}
+
+static inline __attribute__((always_inline)) void take_turns(int parity)
+{
+	for (int i = 0; i < TURNS; i++) {
+		while (atomic_load(&turn) % 2 != parity)
+			__builtin_ia32_pause();
+		compute_turn();
+		atomic_fetch_add(&turn, 1);
+	}
+}
+
+static PROCEDURE void compute_turns_(void)
+{
+	take_turns(0);
+}
+
+/* ---- waiting ---- */
+
+static PROCEDURE void wait_pause(void)
+{
+	while (!flag)
+		__builtin_ia32_pause();
+}
+
+static PROCEDURE void wait_plain(void)
+{
+	while (!flag)
+		;
+}
+
+static PROCEDURE void wait_yield(void)
+{
+	while (!flag)
+		sched_yield();
+}
+
+static PROCEDURE void wait_lock(void)
+{
+	pthread_spin_lock(&lock);
+	pthread_spin_unlock(&lock);
+}
+
+static PROCEDURE void wait_tas(void)
+{
+	while (atomic_exchange(&taken, 1))
+		;
+}
+
+static PROCEDURE void wait_turns(void)
+{
+	take_turns(1);
+}
+
+/* ---- phases ---- */
+
+struct kind {
+	const char *name;
+	void (*compute)(void);
+	void (*wait)(void);
+};
+
+static const struct kind kinds[] = {
+	{"pause", compute_pause, wait_pause}, {"plain", compute_plain, wait_plain},
+	{"yield", compute_yield, wait_yield}, {"lock", compute_lock, wait_lock},
+	{"tas", compute_tas, wait_tas},	      {"turns", compute_turns_, wait_turns},
+};
+
+struct phase {
+	const struct kind *kind;
+	double seconds;
+	struct truth computed, waited; /* differences */
+};
+
+static struct phase phases[MAX_PHASES];
+static int nphases;
+
+static struct truth since(struct truth start)
+{
+	struct truth now = truth_now();
+
+	return (struct truth) {now.cpu_ns - start.cpu_ns, now.elapsed_ns - start.elapsed_ns};
+}
+
+/* Asleep between phases: what waits outside of them would be spinning as well. */
+static void sleep_until(atomic_int *what, int value)
+{
+	while (atomic_load(what) < value)
+		nanosleep(&(struct timespec) {.tv_nsec = 200000}, NULL);
+}
+
+static void *run_waiter(void *unused)
+{
+	for (int i = 0; i < nphases; i++) {
+		struct truth start;
+
+		sleep_until(&done, i);
+		start = truth_now();
+		atomic_store(&begun, i + 1);
+		phases[i].kind->wait();
+		phases[i].waited = since(start);
+		atomic_store(&ended, i + 1);
+	}
+	return unused;
+}
+
+static void run_phases(void)
+{
+	for (int i = 0; i < nphases; i++) {
+		struct truth start;
+
+		flag = 0;
+		atomic_store(&taken, 1);
+		atomic_store(&turn, 0);
+		seconds = phases[i].seconds;
+		pthread_spin_lock(&lock);
+		atomic_store(&done, i);
+		sleep_until(&begun, i + 1);
+		start = truth_now();
+		phases[i].kind->compute();
+		phases[i].computed = since(start);
+		flag = 1;
+		atomic_store(&taken, 0);
+		pthread_spin_unlock(&lock);
+		sleep_until(&ended, i + 1);
+	}
+}
+
+static bool parse_phase(char *word)
+{
+	char *colon = strchr(word, ':'), *end;
+
+	if (!colon || nphases == MAX_PHASES)
+		return false;
+	*colon = '\0';
+	phases[nphases].seconds = strtod(colon + 1, &end);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].name, word))
+			phases[nphases].kind = &kinds[i];
+	return !*end && phases[nphases].seconds <= 3600 && phases[nphases++].kind;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t waiter;
+	char name[32];
+
+	for (char *word = argc == 2 ? strtok(argv[1], ",") : NULL; word; word = strtok(NULL, ","))
+		if (!parse_phase(word))
+			nphases = 0, argc = 0;
+	if (!nphases) {
+		fprintf(stderr, "usage: spins pause|plain|yield|lock|tas|turns:SECONDS,...\n");
+		return 2;
+	}
+	pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+	atomic_store(&done, -1);
+	check("pthread_create", pthread_create(&waiter, NULL, run_waiter, NULL));
+	run_phases();
+	check("pthread_join", pthread_join(waiter, NULL));
+	for (int i = 0; i < nphases; i++) {
+		const struct phase *p = &phases[i];
+
+		snprintf(name, sizeof(name), "compute_%s", p->kind->name);
+		truth_print(name, p->computed.cpu_ns, p->computed.elapsed_ns);
+		snprintf(name, sizeof(name), "wait_%s", p->kind->name);
+		truth_print(name, p->waited.cpu_ns, p->waited.elapsed_ns);
+	}
+	return 0;
+}

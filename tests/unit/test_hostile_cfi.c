@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Call frame information made byte by byte: in every encoding, in any order, and false.
+ */
+#include <check.h>
+#include <dwarf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/cfi.h"
+#include "symbolizer/frame.h"
+#include "tests/unit/cfi_image.h"
+#include "tests/unit/suites.h"
+#include "tests/unit/symbolizer_util.h"
+
+#define BYTES_MAX     (25U << 20)
+#define MEMORY_MAX_KB (64 << 10)
+#define CODE	      CFI_IMAGE_CODE
+
+/* ---- sections ---- */
+
+struct bytes {
+	uint8_t *at;
+	size_t n;
+	size_t length_at; /* of the entry that was begun */
+	size_t cie_at;	  /* the last one */
+};
+
+/* Assertions of Check are system calls, too slow for what is done a million times. */
+static void put(struct bytes *b, uint64_t value, size_t size)
+{
+	if (b->n + size > BYTES_MAX)
+		ck_abort_msg("too many bytes");
+	memcpy(b->at + b->n, &value, size);
+	b->n += size;
+}
+
+static struct bytes new_bytes(void)
+{
+	struct bytes b = {.at = malloc(BYTES_MAX)};
+
+	ck_assert_ptr_nonnull(b.at);
+	return b;
+}
+
+static void begin_entry(struct bytes *b)
+{
+	b->length_at = b->n;
+	put(b, 0, 4);
+}
+
+static void end_entry(struct bytes *b)
+{
+	uint32_t length = (uint32_t)(b->n - b->length_at - 4);
+
+	memcpy(b->at + b->length_at, &length, sizeof(length));
+}
+
+/* CFA = rsp + 8, return address at CFA - 8. */
+static void put_rules(struct bytes *b)
+{
+	put(b, DW_CFA_def_cfa, 1);
+	put(b, 7, 1);
+	put(b, 8, 1);
+	put(b, DW_CFA_offset | 16, 1);
+	put(b, 1, 1);
+}
+
+static void begin_cie(struct bytes *b, uint8_t version, const char *augmentation)
+{
+	b->cie_at = b->n;
+	begin_entry(b);
+	put(b, 0, 4);
+	put(b, version, 1);
+	for (size_t i = 0; i <= strlen(augmentation); i++)
+		put(b, (uint8_t)augmentation[i], 1);
+	put(b, 1, 1);	 /* code factor */
+	put(b, 0x78, 1); /* data factor -8 */
+	put(b, 16, 1);	 /* return address */
+}
+
+static void put_cie(struct bytes *b, uint8_t encoding)
+{
+	begin_cie(b, 1, "zR");
+	put(b, 1, 1);
+	put(b, encoding, 1);
+	put_rules(b);
+	end_entry(b);
+}
+
+/* An FDE of the last CIE, which has pcrel|sdata4, up to its instructions. */
+static void begin_fde(struct bytes *b, uint64_t start, uint32_t size)
+{
+	begin_entry(b);
+	put(b, b->n - b->cie_at, 4);
+	put(b, start - CFI_IMAGE_FRAMES - b->n, 4);
+	put(b, size, 4);
+	put(b, 0, 1);
+}
+
+/* One whose CFA is at rsp + 8 * words. */
+static void put_fde(struct bytes *b, uint64_t start, uint32_t size, uint8_t words)
+{
+	begin_fde(b, start, size);
+	put(b, DW_CFA_def_cfa_offset, 1);
+	put(b, (uint8_t)(8 * words), 1);
+	end_entry(b);
+}
+
+/* ---- tables ---- */
+
+/* Whether the table keeps to its contract; nothing else may be asked of one made of nonsense. */
+static void check_order(const struct cfi_table *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct qz_unwind_row *row = &t->rows[i];
+
+		if ((i > 0 && t->rows[i - 1].pc >= row->pc) ||
+		    QZ_UNWIND_CFA(row->kind) >= QZ_CFA_KINDS ||
+		    QZ_UNWIND_RBP(row->kind) > QZ_RBP_RBP)
+			ck_abort_msg("row %u: pc %x kind %x", i, row->pc, row->kind);
+	}
+}
+
+static int build_of(int fd, struct cfi_table *t)
+{
+	struct elf_file *f = elf_file__open(fd);
+	int err;
+
+	ck_assert_ptr_nonnull(f);
+	err = cfi__build(f, t);
+	check_order(t);
+	elf_file__close(f);
+	return err;
+}
+
+static int build(const struct bytes *b, struct cfi_table *t)
+{
+	return build_of(cfi_image__make(".eh_frame", b->at, b->n), t);
+}
+
+struct row {
+	uint32_t pc; /* from CODE */
+	uint8_t kind;
+	int16_t cfa;
+};
+
+/* Builds, compares, and frees everything. */
+static void expect_rows(struct bytes *b, const struct row *rows, uint32_t n)
+{
+	struct cfi_table t;
+
+	ck_assert_int_eq(build(b, &t), 0);
+	ck_assert_uint_eq(t.base, 0);
+	for (uint32_t i = 0; i < n && i < t.n; i++) {
+		ck_assert_uint_eq(t.rows[i].pc, CODE + rows[i].pc);
+		ck_assert_uint_eq(t.rows[i].kind, rows[i].kind);
+		ck_assert_int_eq(t.rows[i].cfa, rows[i].cfa);
+	}
+	ck_assert_uint_eq(t.n, n);
+	cfi__free(&t);
+	free(b->at);
+}
+
+static void expect_error(struct bytes *b, int err)
+{
+	struct cfi_table t;
+
+	ck_assert_int_eq(build(b, &t), err);
+	cfi__free(&t);
+	free(b->at);
+}
+
+#define EXPECT_ROWS(b, ...)                                                                        \
+	expect_rows(b, (const struct row[]) {__VA_ARGS__},                                         \
+		    sizeof((const struct row[]) {__VA_ARGS__}) / sizeof(struct row))
+
+/* ---- what is read ---- */
+
+static const struct encoding {
+	uint8_t encoding;
+	size_t size; /* 0: LEB128 */
+	uint64_t base;
+} encodings[] = {
+	{DW_EH_PE_absptr, 8, 0},
+	{DW_EH_PE_udata4, 4, 0},
+	{DW_EH_PE_sdata4, 4, 0},
+	{DW_EH_PE_udata8, 8, 0},
+	{DW_EH_PE_sdata8, 8, 0},
+	{DW_EH_PE_uleb128, 0, 0},
+	{DW_EH_PE_sleb128, 0, 0},
+	{DW_EH_PE_pcrel | DW_EH_PE_sdata4, 4, CFI_IMAGE_FRAMES},
+	{DW_EH_PE_pcrel | DW_EH_PE_sdata8, 8, CFI_IMAGE_FRAMES},
+	{DW_EH_PE_pcrel | DW_EH_PE_absptr, 8, CFI_IMAGE_FRAMES},
+	{DW_EH_PE_datarel | DW_EH_PE_udata4, 4, CFI_IMAGE_GOT},
+	{DW_EH_PE_datarel | DW_EH_PE_sdata4, 4, CFI_IMAGE_GOT},
+};
+
+static void put_encoded(struct bytes *b, size_t size, uint64_t value)
+{
+	if (size) {
+		put(b, value, size);
+		return;
+	}
+	for (int shift = 0; shift < 28; shift += 7)
+		put(b, (value >> shift & 0x7f) | (shift < 21 ? 0x80 : 0), 1);
+}
+
+START_TEST(reads_addresses_in_every_encoding)
+{
+	const struct encoding *e = &encodings[_i];
+	struct bytes b = new_bytes();
+	uint64_t start = CODE;
+
+	put_cie(&b, e->encoding);
+	begin_entry(&b);
+	put(&b, b.n - b.cie_at, 4);
+	if (e->base)
+		start -= e->base;
+	if (e->base == CFI_IMAGE_FRAMES)
+		start -= b.n;
+	put_encoded(&b, e->size, start);
+	put_encoded(&b, e->size, 0x20);
+	put(&b, 0, 1);
+	end_entry(&b);
+	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {0x20, QZ_CFA_NONE, 0});
+}
+END_TEST
+
+/* Two bytes reach only what is near. */
+START_TEST(reads_addresses_of_two_bytes)
+{
+	uint64_t start = CFI_IMAGE_FRAMES + 0x1000;
+	struct bytes b = new_bytes();
+
+	put_cie(&b, DW_EH_PE_pcrel | (_i ? DW_EH_PE_sdata2 : DW_EH_PE_udata2));
+	begin_entry(&b);
+	put(&b, b.n - b.cie_at, 4);
+	put(&b, start - CFI_IMAGE_FRAMES - b.n, 2);
+	put(&b, 0x20, 2);
+	put(&b, 0, 1);
+	end_entry(&b);
+	EXPECT_ROWS(&b, {(uint32_t)(start - CODE), QZ_CFA_RSP, 1},
+		    {(uint32_t)(start - CODE + 0x20), QZ_CFA_NONE, 0});
+}
+END_TEST
+
+static const uint8_t unreadable[] = {
+	DW_EH_PE_indirect | DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+	DW_EH_PE_textrel | DW_EH_PE_sdata4,
+	DW_EH_PE_funcrel | DW_EH_PE_sdata4,
+	DW_EH_PE_aligned,
+	DW_EH_PE_omit,
+	0x07,
+};
+
+START_TEST(leaves_out_what_it_cannot_read)
+{
+	struct bytes b = new_bytes();
+	struct cfi_table t;
+
+	put_cie(&b, unreadable[_i]);
+	put_fde(&b, CODE, 0x20, 1);
+	ck_assert_int_eq(build(&b, &t), -ENODATA);
+	ck_assert_uint_eq(t.stats.left_out, 1);
+	cfi__free(&t);
+	free(b.at);
+}
+END_TEST
+
+/* A length of 64 bits; version 3, which has the return address as LEB128. */
+START_TEST(reads_the_long_form)
+{
+	struct bytes b = new_bytes();
+	size_t length_at;
+
+	put(&b, 0xffffffff, 4);
+	length_at = b.n;
+	put(&b, 0, 8);
+	put(&b, 0, 4);
+	put(&b, 0x78010003, 4);
+	put(&b, 0x0090, 2);
+	put_rules(&b);
+	b.at[length_at] = (uint8_t)(b.n - length_at - 8);
+	begin_entry(&b);
+	put(&b, b.n, 4);
+	put(&b, CODE, 8);
+	put(&b, 0x20, 8);
+	end_entry(&b);
+	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {0x20, QZ_CFA_NONE, 0});
+}
+END_TEST
+
+/* A CIE of version 4 in .debug_frame, in 32 and in 64 bits. */
+START_TEST(reads_debug_frames)
+{
+	struct bytes b = new_bytes();
+	size_t wide = _i ? 8 : 4, at;
+	struct cfi_table t;
+
+	for (int entry = 0; entry < 2; entry++) {
+		if (wide == 8)
+			put(&b, 0xffffffff, 4);
+		at = b.n;
+		put(&b, 0, wide);
+		if (entry == 0) {
+			put(&b, UINT64_MAX, wide);
+			put(&b, 0x080004, 4); /* version, augmentation, sizes of addresses */
+			put(&b, 0x107801, 3);
+			put_rules(&b);
+		} else {
+			put(&b, 0, wide);
+			put(&b, CODE, 8);
+			put(&b, 0x20, 8);
+		}
+		b.at[at] = (uint8_t)(b.n - at - wide);
+	}
+	ck_assert_int_eq(build_of(cfi_image__make(".debug_frame", b.at, b.n), &t), 0);
+	ck_assert_uint_eq(t.n, 2);
+	ck_assert_uint_eq(t.rows[0].pc, CODE);
+	ck_assert_uint_eq(t.rows[0].kind, QZ_CFA_RSP);
+	ck_assert_uint_eq(t.rows[1].pc, CODE + 0x20);
+	cfi__free(&t);
+	free(b.at);
+}
+END_TEST
+
+START_TEST(sorts_and_fills_the_gaps)
+{
+	struct bytes b = new_bytes();
+
+	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_fde(&b, CODE + 0x100, 0x10, 2);
+	put(&b, 0, 4); /* the end of an object file */
+	put_fde(&b, CODE + 0x20, 0x10, 3);
+	put(&b, 0, 4);
+	put_fde(&b, CODE + 0x30, 0x10, 3); /* goes on as the one before */
+	put_fde(&b, CODE, 0x20, 4);
+	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 4}, {0x20, QZ_CFA_RSP, 3}, {0x40, QZ_CFA_NONE, 0},
+		    {0x100, QZ_CFA_RSP, 2}, {0x110, QZ_CFA_NONE, 0});
+}
+END_TEST
+
+START_TEST(lets_the_later_start_win)
+{
+	struct bytes b = new_bytes();
+
+	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_fde(&b, CODE, 0x100, 1);
+	put_fde(&b, CODE + 0x40, 0x10, 2); /* inside of the first, which does not go on behind */
+	put_fde(&b, CODE + 0x80, 0x40, 3);
+	put_fde(&b, CODE + 0xa0, 0x40, 4);
+	put_fde(&b, CODE + 0xa0, 0x40, 5);
+	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {0x40, QZ_CFA_RSP, 2}, {0x50, QZ_CFA_NONE, 0},
+		    {0x80, QZ_CFA_RSP, 3}, {0xa0, QZ_CFA_RSP, 5}, {0xe0, QZ_CFA_NONE, 0});
+}
+END_TEST
+
+START_TEST(leaves_out_what_is_no_code)
+{
+	struct bytes b = new_bytes();
+	struct cfi_table t;
+
+	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_fde(&b, CODE - 1, 0x10, 1);
+	put_fde(&b, CODE, 0, 1);
+	put_fde(&b, 0, 0x10, 1);
+	put_cie(&b, DW_EH_PE_absptr);
+	begin_entry(&b);
+	put(&b, b.n - b.cie_at, 4);
+	put(&b, CODE + CFI_IMAGE_CODE_SIZE - 8, 8);
+	put(&b, 9, 8);
+	put(&b, 0, 1);
+	end_entry(&b);
+	begin_entry(&b);
+	put(&b, b.n - b.cie_at, 4);
+	put(&b, CODE, 8);
+	put(&b, UINT64_MAX, 8);
+	put(&b, 0, 1);
+	end_entry(&b);
+	ck_assert_int_eq(build(&b, &t), -ENODATA);
+	ck_assert_uint_eq(t.stats.left_out, 5);
+	cfi__free(&t);
+	free(b.at);
+}
+END_TEST
+
+/* ---- lies ---- */
+
+static void claim_own_cie(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	b->cie_at = b->n;
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void claim_cie_outside(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	b->cie_at -= 0x1000;
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void claim_endless_augmentation(struct bytes *b)
+{
+	begin_entry(b);
+	put(b, 0, 4);
+	put(b, 1, 1);
+	for (int i = 0; i < 100000; i++)
+		put(b, i ? 'S' : 'z', 1);
+	end_entry(b);
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void claim_long_data(struct bytes *b)
+{
+	begin_cie(b, 1, "zR");
+	put(b, 0x7f, 1);
+	put(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 1);
+	end_entry(b);
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void claim_length(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_fde(b, CODE, 0x20, 1);
+	b->at[b->length_at]++;
+}
+
+static void claim_most_length(struct bytes *b)
+{
+	put(b, 0xffffffff, 4);
+	put(b, UINT64_MAX, 8);
+	put(b, 0, 4);
+}
+
+static void claim_wide_number(struct bytes *b)
+{
+	begin_entry(b);
+	put(b, 0, 4);
+	put(b, 0x7a01, 2);
+	for (int i = 0; i < 5000; i++)
+		put(b, 0xff, 1);
+	end_entry(b);
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void claim_other_version(struct bytes *b)
+{
+	begin_cie(b, 2, "");
+	put_rules(b);
+	end_entry(b);
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void claim_other_register(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	b->at[b->n - 8] = 17;
+	put_fde(b, CODE, 0x20, 1);
+}
+
+static void (*const lies[])(struct bytes *) = {
+	claim_own_cie,	   claim_cie_outside,	claim_endless_augmentation,
+	claim_long_data,   claim_length,	claim_most_length,
+	claim_wide_number, claim_other_version, claim_other_register,
+};
+
+START_TEST(finds_nothing_in_lies)
+{
+	struct bytes b = new_bytes();
+
+	lies[_i](&b);
+	expect_error(&b, -ENODATA);
+}
+END_TEST
+
+/* ---- floods: all within the size that a section may have ---- */
+
+static void flood_rows(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	begin_fde(b, CODE, 0x7fffffff);
+	for (uint32_t i = 0; i <= TABLE_MAX_ROWS; i++) {
+		put(b, DW_CFA_advance_loc | 1, 1);
+		put(b, DW_CFA_def_cfa_offset, 1);
+		put(b, i % 2 ? 16 : 24, 1);
+	}
+	end_entry(b);
+}
+
+static void flood_entries(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	for (uint32_t i = 0; b->n < FRAME_MAX_SIZE - 32; i++) {
+		begin_fde(b, CODE + 16 * i, 1);
+		end_entry(b);
+	}
+}
+
+/* Each of many entries has the one of two long CIEs that the one before it has not. */
+static void flood_instructions(struct bytes *b)
+{
+	size_t cies[2];
+
+	for (int i = 0; i < 2; i++) {
+		begin_cie(b, 1, "zR");
+		put(b, 1, 1);
+		put(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 1);
+		for (int k = 0; k < 100000; k++)
+			put(b, DW_CFA_nop, 1);
+		end_entry(b);
+		cies[i] = b->cie_at;
+	}
+	for (uint32_t i = 0; i < 100000; i++) {
+		b->cie_at = cies[i % 2];
+		put_fde(b, CODE + 16 * i, 8, 1);
+	}
+}
+
+static void flood_bytes(struct bytes *b)
+{
+	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_fde(b, CODE, 8, 1);
+	memset(b->at + b->n, 0, FRAME_MAX_SIZE);
+	b->n = FRAME_MAX_SIZE + 1;
+}
+
+static void (*const floods[])(struct bytes *) = {
+	flood_rows,
+	flood_entries,
+	flood_instructions,
+	flood_bytes,
+};
+
+START_TEST(refuses_floods)
+{
+	struct bytes b = new_bytes();
+
+	floods[_i](&b);
+	expect_error(&b, -E2BIG);
+}
+END_TEST
+
+/* More addresses than there are: what goes beyond the entry is cut off. */
+START_TEST(stays_inside_of_the_entry)
+{
+	struct bytes b = new_bytes();
+
+	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	begin_fde(&b, CODE, 0x20);
+	for (int i = 0; i < 1000; i++) {
+		put(&b, DW_CFA_advance_loc4, 1);
+		put(&b, i ? 0xffffffff : 8, 4);
+		put(&b, DW_CFA_def_cfa_offset, 1);
+		put(&b, 16, 1);
+	}
+	end_entry(&b);
+	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {8, QZ_CFA_RSP, 2}, {0x20, QZ_CFA_NONE, 0});
+}
+END_TEST
+
+/* ---- damage ---- */
+
+/* The .eh_frame of the fixture of all forms. */
+static void read_fixture(struct bytes *b)
+{
+	struct elf_file *f = elf_file__open(open(util__fixture("cfi"), O_RDONLY | O_CLOEXEC));
+	struct frame_section s;
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(frame__find(f, FRAME_EH, &s), 0);
+	memcpy(b->at, s.bytes, s.size);
+	b->n = s.size;
+	elf_file__close(f);
+}
+
+static void build_damaged(const struct bytes *b)
+{
+	struct cfi_table t;
+	int err = build(b, &t);
+
+	ck_assert_msg(err == 0 || err == -ENODATA || err == -E2BIG, "%d", err);
+	cfi__free(&t);
+}
+
+START_TEST(survives_every_cut)
+{
+	struct bytes b = new_bytes();
+	size_t size;
+
+	read_fixture(&b);
+	for (size = b.n; b.n > 0; b.n--)
+		build_damaged(&b);
+	ck_assert_uint_gt(size, 500);
+	free(b.at);
+}
+END_TEST
+
+START_TEST(survives_random_damage)
+{
+	struct bytes b = new_bytes(), whole = new_bytes();
+	struct cfi_table t;
+
+	srandom(7);
+	read_fixture(&whole);
+	ck_assert_int_eq(build(&whole, &t), 0);
+	ck_assert_uint_eq(t.stats.left_out, 0);
+	cfi__free(&t);
+	b.n = whole.n;
+	for (int turn = 0; turn < 5000; turn++) {
+		memcpy(b.at, whole.at, whole.n);
+		for (int i = 0; i < 1 + turn % 8; i++)
+			b.at[(size_t)random() % b.n] = (uint8_t)random();
+		build_damaged(&b);
+	}
+	free(whole.at);
+	free(b.at);
+}
+END_TEST
+
+/* The child takes all of them, one after the other, in little memory. */
+START_TEST(floods_do_not_fill_the_child)
+{
+	struct symbolizer *s = util__symbolizer(false, false);
+	struct symbolizer_table table;
+	struct qz_unwind_row *rows;
+	uint32_t n;
+	int module;
+
+	for (size_t i = 0; i < sizeof(floods) / sizeof(floods[0]); i++) {
+		struct bytes b = new_bytes();
+		int fd;
+
+		floods[i](&b);
+		fd = cfi_image__make(".eh_frame", b.at, b.n);
+		module = symbolizer__add_module(s, SYMBOLIZER_ELF, fd, -1, "/tmp/hostile");
+		free(b.at);
+		ck_assert_int_eq(symbolizer__unwind_table(s, module, &rows, &n, &table), -E2BIG);
+		symbolizer__remove_module(s, module);
+	}
+	module = util__add(s, util__fixture("cfi"), NULL);
+	ck_assert_int_eq(symbolizer__unwind_table(s, module, &rows, &n, &table), 0);
+	free(rows);
+	ck_assert_uint_eq(symbolizer__counters(s)->started, 1);
+	ck_assert_int_lt(util__child_peak_kb(), MEMORY_MAX_KB);
+	symbolizer__free(s);
+}
+END_TEST
+
+Suite *suite_hostile_cfi(void)
+{
+	Suite *suite = suite_create("hostile_cfi");
+	TCase *tcase = tcase_create("bytes");
+
+	tcase_add_loop_test(tcase, reads_addresses_in_every_encoding, 0,
+			    sizeof(encodings) / sizeof(encodings[0]));
+	tcase_add_loop_test(tcase, reads_addresses_of_two_bytes, 0, 2);
+	tcase_add_loop_test(tcase, leaves_out_what_it_cannot_read, 0, sizeof(unreadable));
+	tcase_add_test(tcase, reads_the_long_form);
+	tcase_add_loop_test(tcase, reads_debug_frames, 0, 2);
+	tcase_add_test(tcase, sorts_and_fills_the_gaps);
+	tcase_add_test(tcase, lets_the_later_start_win);
+	tcase_add_test(tcase, leaves_out_what_is_no_code);
+	tcase_add_loop_test(tcase, finds_nothing_in_lies, 0, sizeof(lies) / sizeof(lies[0]));
+	tcase_add_loop_test(tcase, refuses_floods, 0, sizeof(floods) / sizeof(floods[0]));
+	tcase_add_test(tcase, stays_inside_of_the_entry);
+	tcase_add_test(tcase, survives_every_cut);
+	tcase_add_test(tcase, survives_random_damage);
+	tcase_add_test(tcase, floods_do_not_fill_the_child);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

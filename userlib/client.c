@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "userlib/library.h"
+
+static const struct qz_page_flag nobody;
+
+exported const uint32_t *quartz_generation_ = &nobody.generation;
+hidden const uint32_t *library_generation = &nobody.generation;
+hidden const struct qz_page_flag *client_flag = &nobody;
+
+static bool path_of(const char *file, char *path, size_t size)
+{
+	const char *directory = secure_getenv("QUARTZ_RUNTIME_DIR");
+
+	if (!directory || !*directory)
+		directory = "/run/quartz";
+	return snprintf(path, size, "%s/%s", directory, file) < (int)size;
+}
+
+/* Written by root or by ourselves, or it is none of quartzd's. */
+static bool trusted(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	       (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
+/* As a file in quartzd's runtime directory, or NULL. */
+static const struct qz_page_flag *file_flag(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	const struct qz_page_flag *flag = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (trusted(fd))
+		flag = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	return flag == MAP_FAILED ? NULL : flag;
+}
+
+/* Until there is a flag: see QZ_PAGE_WAITING. */
+static struct qz_page_flag *waiting;
+
+static bool is_waiting(void)
+{
+	const struct qz_page_flag *now = load(&client_flag);
+
+	return now == &nobody || now == load(&waiting);
+}
+
+static struct qz_page_flag *make_waiting(void)
+{
+	int fd = memfd_create(QZ_PAGE_WAITING, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *p = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (!ftruncate(fd, PAGE_BYTES) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		p = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void use_flag(const struct qz_page_flag *flag)
+{
+	store(&client_flag, flag);
+	store(&library_generation, &flag->generation);
+	store(&quartz_generation_, &flag->generation);
+}
+
+void client__wait(void)
+{
+	struct qz_page_flag *own = is_waiting() && !load(&waiting) ? make_waiting() : NULL;
+
+	if (!own)
+		return;
+	store(&waiting, own);
+	use_flag(own);
+}
+
+uint32_t client__called(uint32_t generation)
+{
+	if (likely(!is_waiting()))
+		return generation;
+	client__find_flag();
+	if (is_waiting() && load(&waiting))
+		store(&load(&waiting)->generation, 0);
+	return load(load(&library_generation));
+}
+
+void client__find_flag(void)
+{
+	const struct qz_page_flag *flag;
+	int saved = errno;
+	char path[256];
+
+	if (!is_waiting() || !path_of(QZ_PAGE_FLAG, path, sizeof(path)))
+		return;
+	flag = file_flag(path);
+	if (!flag && !secure_getenv("QUARTZ_RUNTIME_DIR"))
+		flag = device__flag();
+	if (flag)
+		use_flag(flag);
+	errno = saved;
+}
+
+uint32_t client__patience_ms(void)
+{
+	const struct qz_page_flag *flag = load(&client_flag);
+	uint32_t ms = ((const volatile struct qz_page_flag *)flag)->patience_ms;
+
+	if (!ms)
+		return QZ_PAGE_PATIENCE_MS;
+	return ms < QZ_PAGE_PATIENCE_MAX_MS ? ms : QZ_PAGE_PATIENCE_MAX_MS;
+}
+
+/* ---- one request ---- */
+
+static int connect_to(const struct sockaddr_un *address)
+{
+	const struct timespec turn = {.tv_nsec = 1000000};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	/* EAGAIN: many connect at once, and there is no event to wait for. */
+	for (uint32_t i = client__patience_ms(); i > 0; i--) {
+		if (!connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+			return fd;
+		if (errno != EAGAIN)
+			break;
+		nanosleep(&turn, NULL);
+	}
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+static void take_fds(struct msghdr *message, struct client_answer *answer)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		int fd;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (answer->count < QZ_PAGE_FDS)
+				answer->fds[answer->count++] = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+static int receive(int fd, struct client_answer *answer)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(QZ_PAGE_FDS * sizeof(int))];
+	} control;
+	struct qz_page_reply reply;
+	struct iovec data = {&reply, sizeof(reply)};
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	ssize_t n;
+
+	if (poll(&ready, 1, (int)client__patience_ms()) != 1)
+		return -ETIMEDOUT;
+	n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n < 0)
+		return -errno;
+	take_fds(&message, answer);
+	if (n < (ssize_t)sizeof(reply) || message.msg_flags & MSG_CTRUNC)
+		return -EPROTO;
+	answer->generation = reply.generation;
+	return reply.status < 0 ? reply.status : 0;
+}
+
+/* The same for all threads, for the variable is of the initial-exec model; 0, not told, where we do
+ * not know how. */
+int64_t client__slot_pointer_offset(void)
+{
+#ifdef __x86_64__
+	const char *thread;
+
+	__asm__("mov %%fs:0, %0" : "=r"(thread));
+	return (const char *)&quartz_thread_.slot - thread;
+#else
+	return 0;
+#endif
+}
+
+int client__ask(uint32_t type, uint32_t index, struct client_answer *answer)
+{
+	const struct qz_page_request request = {
+		.length = sizeof(request),
+		.type = type,
+		.version = QZ_PAGE_VERSION,
+		.index = index,
+		.tables_size = QZ_TABLES_SIZE,
+		.segment_size = QZ_SEGMENT_SIZE,
+		.slot_size = sizeof(struct qz_slot),
+		.tables_address = (uintptr_t)library.tables,
+		.slots_address = (uintptr_t)library.slots,
+		.slot_pointer_offset = client__slot_pointer_offset(),
+	};
+	const uint32_t expected = type == QZ_PAGE_OPEN ? 2 : 1;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd, err = 0;
+
+	*answer = (struct client_answer) {0};
+	if (!path_of(QZ_PAGE_SOCKET, address.sun_path, sizeof(address.sun_path)))
+		return -ENAMETOOLONG;
+	fd = connect_to(&address);
+	if (fd < 0)
+		return fd;
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
+		err = -errno;
+	err = err ?: receive(fd, answer);
+	close(fd);
+	if (!err && answer->count != expected)
+		err = -EPROTO;
+	for (uint32_t i = 0; err && i < answer->count; i++)
+		close(answer->fds[i]);
+	return err;
+}

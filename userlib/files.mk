@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# userlib: libquartz, for programs to link, and libquartz-preload, for others.
+# Nothing but the C library is needed.
+USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/instrument.c \
+               userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c
+USERLIB_SONAME := libquartz.so.1
+USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile.o
+USERLIB_A   := $(O)/libquartz.a
+USERLIB_SO  := $(O)/$(USERLIB_SONAME)
+PRELOAD_SRC := userlib/preload.c userlib/preload_rwlock.c userlib/preload_thread.c
+PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(O)/%.o)
+PRELOAD_SO  := $(O)/libquartz-preload.so
+PROGRAMS += $(USERLIB_A) $(O)/libquartz.so $(O)/libquartz.pc $(PRELOAD_SO)
+
+# Initial-exec: one load to the thread's own data; libquartz.so can still be opened by dlopen.
+# Exceptions: so that a thread that is cancelled in a wrapper cleans up.
+USERLIB_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions
+$(USERLIB_OBJ) $(PRELOAD_OBJ): ALL_CFLAGS += $(USERLIB_CFLAGS)
+
+# Programs that link it need not be sanitized, also where our own tests are.
+$(USERLIB_OBJ) $(PRELOAD_OBJ) $(USERLIB_SO) $(PRELOAD_SO): \
+	CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
+
+# What profile.S calls must leave vector registers alone: they hold arguments and results.
+$(O)/userlib/instrument.o: ALL_CFLAGS += -mgeneral-regs-only
+
+$(O)/userlib/profile.o: userlib/profile.S
+	$(say) AS $<
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(USERLIB_A): $(USERLIB_OBJ)
+	$(say) AR $@
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+# Never unloaded: threads, fork and programs still point into it.
+$(USERLIB_SO): $(USERLIB_OBJ) userlib/libquartz.map
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(USERLIB_SONAME) -Wl,-z,nodelete \
+		-Wl,-z,now -Wl,--no-undefined -Wl,--version-script,userlib/libquartz.map \
+		-o $@ $(filter %.o,$^)
+
+$(O)/libquartz.so: $(USERLIB_SO)
+	$(Q)ln -sf $(USERLIB_SONAME) $@
+
+# It uses libquartz.so, as the program may: one page set for both. They stand side by side.
+$(PRELOAD_SO): $(PRELOAD_OBJ) userlib/libquartz-preload.map | $(O)/libquartz.so
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libquartz-preload.so \
+		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined '-Wl,-rpath,$$ORIGIN' \
+		-Wl,--version-script,userlib/libquartz-preload.map \
+		-o $@ $(filter %.o,$^) -L$(O) -lquartz
+
+$(O)/libquartz.pc: userlib/libquartz.pc.in Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' $< >$@
+
+# Its tests, against a quartzd of their own, and the programs that they run.
+USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \
+                   test_library_threads.c test_interface.c test_preload.c test_programs.c)
+USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,waits semantics calls calls-O0 \
+                      calls-clang scopes calls-fentry calls-mcount \
+                      calls-clang-fentry returns returns-fentry returns-mcount returns-clang-fentry)
+UNIT_SRC += $(USERLIB_TESTS)
+UNIT_ARCHIVES += $(USERLIB_A)
+TESTS += $(USERLIB_PROGRAMS)
+$(O)/tests/unit/unit: | $(USERLIB_PROGRAMS) $(PRELOAD_SO)
+$(O)/tests/userlib/test_interface.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"' \
+	-DTEST_SOURCE='"$(abspath .)"'
+$(O)/tests/userlib/programs.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'
+
+# program COMPILER FLAGS [LIBRARY]
+define userlib_program
+	$(say) PROGRAM $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(1) $(CPPFLAGS) -Wall -Wextra -Wno-unused-parameter $(WERROR) -g -pthread $(2) \
+		-MMD -MP -MF $@.d -MT $@ -o $@ $< $(3)
+endef
+
+$(O)/tests/userlib/programs/%: tests/userlib/programs/%.c
+	$(call userlib_program,$(CC),-std=gnu11 -O1)
+
+$(O)/tests/userlib/programs/calls: tests/userlib/programs/calls.c | $(O)/libquartz.so
+	$(call userlib_program,$(CC),-std=gnu11 -O2 -finstrument-functions,-L$(O) -lquartz)
+
+$(O)/tests/userlib/programs/calls-O0: tests/userlib/programs/calls.c | $(O)/libquartz.so
+	$(call userlib_program,$(CC),-std=gnu11 -O0 -finstrument-functions,-L$(O) -lquartz)
+
+$(O)/tests/userlib/programs/calls-clang: tests/userlib/programs/calls.c | $(O)/libquartz.so
+	$(call userlib_program,$(CLANG),-std=gnu11 -O2 -finstrument-functions,-L$(O) -lquartz)
+
+# -pg for the compiler, not for the linker; the calls that are in the source, and no others.
+USERLIB_PG := -pg -fno-optimize-sibling-calls
+userlib_pg = $(USERLIB_PG) $(if $(findstring -fentry,$@),-mfentry) $(if $(findstring clang,$@ $(CC)),,-fno-ipa-cp)
+userlib_profiled = $(call userlib_program,$(1),$(2) $(userlib_pg) -c) && $(CXX) -pthread -o $@.linked $@ \
+		-L$(O) -lquartz && mv $@.linked $@
+
+$(O)/tests/userlib/programs/calls-fentry $(O)/tests/userlib/programs/calls-mcount: \
+		tests/userlib/programs/calls.c | $(O)/libquartz.so
+	$(call userlib_profiled,$(CC),-std=gnu11 -O2)
+
+$(O)/tests/userlib/programs/calls-clang-fentry: tests/userlib/programs/calls.c | $(O)/libquartz.so
+	$(call userlib_profiled,$(CLANG),-std=gnu11 -O2)
+
+$(O)/tests/userlib/programs/returns: tests/userlib/programs/returns.cc
+	$(call userlib_program,$(CXX),-std=gnu++11 -O2)
+
+$(O)/tests/userlib/programs/returns-fentry $(O)/tests/userlib/programs/returns-mcount: \
+		tests/userlib/programs/returns.cc | $(O)/libquartz.so
+	$(call userlib_profiled,$(CXX),-std=gnu++11 -O2)
+
+$(O)/tests/userlib/programs/returns-clang-fentry: tests/userlib/programs/returns.cc | $(O)/libquartz.so
+	$(call userlib_profiled,$(CLANG),-std=gnu++11 -O2)
+
+$(O)/tests/userlib/programs/scopes: tests/userlib/programs/scopes.cc | $(O)/libquartz.so
+	$(call userlib_program,$(CXX),-std=c++11 -O2,-L$(O) -lquartz)
+include userlib/bench.mk

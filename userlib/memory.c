@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "userlib/library.h"
+
+#define SLOTS_SIZE   (QZ_SEGMENTS * QZ_SEGMENT_SIZE)
+#define SET_SIZE     (QZ_TABLES_SIZE + SLOTS_SIZE)
+#define SHADOWS_SIZE (sizeof(struct shadow) * QZ_SLOT_STACK * QZ_SLOTS)
+
+/* What a new page set takes over from the old one: names, and who submitted what. */
+#define KEPT_SIZE offsetof(struct qz_tables, calls)
+
+#define MAX_TURNS 200
+
+static void *map_private(size_t size)
+{
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* It is used here and there. */
+	madvise(p, size, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static bool map_over(void *address, size_t size, int fd, off_t offset)
+{
+	struct stat st;
+
+	/* A file that is too small would be SIGBUS later; a BPF map has no size and mmap checks it. */
+	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < size))
+		return false;
+	return mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, offset) !=
+	       MAP_FAILED;
+}
+
+/* Whoever comes first publishes the memory, and anybody the addresses that follow from it. */
+static bool publish(struct qz_tables *tables)
+{
+	store(&library.slots, (struct qz_slot *)((char *)tables + QZ_TABLES_SIZE));
+	store(&library.shadows, (struct shadow(*)[QZ_SLOT_STACK])((char *)tables + SET_SIZE));
+	return true;
+}
+
+bool memory__reserve(void)
+{
+	struct qz_tables *tables, *there = NULL;
+
+	if (likely(load(&library.shadows)))
+		return true;
+	tables = map_private(SET_SIZE + SHADOWS_SIZE);
+	if (!tables)
+		return false;
+	tables->header.text_used = 1;
+	if (replace(&library.tables, &there, tables))
+		return publish(tables);
+	munmap(tables, SET_SIZE + SHADOWS_SIZE);
+	return publish(there);
+}
+
+static bool all_zero(const char *page)
+{
+	return !page[0] && !memcmp(page, page + 1, PAGE_BYTES - 1);
+}
+
+/*
+ * Copies the pages that are there. To read one that is not would make it, for nothing, if it is
+ * shared memory.
+ */
+static void copy_pages(char *to, char *from, size_t size)
+{
+	unsigned char there[KEPT_SIZE / PAGE_BYTES];
+	bool known = !mincore(from, size, there);
+
+	for (size_t i = 0; i < size / PAGE_BYTES; i++)
+		if ((!known || there[i] & 1) && !all_zero(from + i * PAGE_BYTES))
+			memcpy(to + i * PAGE_BYTES, from + i * PAGE_BYTES, PAGE_BYTES);
+}
+
+/* All but what quartzd has written. */
+static void copy_header(struct qz_page_header *to, const struct qz_page_header *from)
+{
+	size_t own = offsetof(struct qz_page_header, pid);
+
+	memcpy((char *)to + own, (const char *)from + own, sizeof(*to) - own);
+	to->calls_used = 0;
+	to->calls_refused = 0;
+	to->segments = 0;
+}
+
+static void copy_tables(struct qz_tables *to, struct qz_tables *from)
+{
+	size_t rest = offsetof(struct qz_tables, symbols);
+
+	copy_pages((char *)to + rest, (char *)from + rest, KEPT_SIZE - rest);
+	copy_header(&to->header, &from->header);
+}
+
+/* The slots of a segment that are in use, into the memory that takes its place. */
+static int copy_slots(uint32_t segment, int fd, off_t offset)
+{
+	struct qz_slot *from = library.slots + (size_t)segment * QZ_SEGMENT_SLOTS, *to;
+	struct stat st;
+
+	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < QZ_SEGMENT_SIZE))
+		return -EPROTO;
+	to = mmap(NULL, QZ_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	if (to == MAP_FAILED)
+		return -errno;
+	for (unsigned i = 0; i < QZ_SEGMENT_SLOTS; i++)
+		if (load(&library.used[segment]) >> i & 1)
+			to[i] = from[i];
+	munmap(to, QZ_SEGMENT_SIZE);
+	return map_over(from, QZ_SEGMENT_SIZE, fd, offset) ? 0 : -EPROTO;
+}
+
+static int replace_tables(int fd)
+{
+	struct qz_tables *to;
+	struct stat st;
+	int err = 0;
+
+	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < QZ_TABLES_SIZE))
+		return -EPROTO;
+	to = mmap(NULL, QZ_TABLES_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (to == MAP_FAILED)
+		return -errno;
+	if (to->header.magic != QZ_PAGE_MAGIC || to->header.version != QZ_PAGE_VERSION)
+		err = -EPROTO;
+	else
+		copy_tables(to, library.tables);
+	munmap(to, QZ_TABLES_SIZE);
+	if (!err && !map_over(library.tables, QZ_TABLES_SIZE, fd, 0))
+		err = -EPROTO;
+	return err;
+}
+
+/*
+ * Interning takes no time, unless it is done by a frame below this one, in a signal handler, or has
+ * been jumped out of: then it is given up.
+ */
+static void stop_interning(void)
+{
+	const struct timespec turn = {.tv_nsec = 100000};
+
+	store(&library.moving, 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (int i = 0; i < MAX_TURNS && load(&library.interning); i++)
+		nanosleep(&turn, NULL);
+	store(&library.interning, 0);
+}
+
+int memory__replace(int tables, const int *slots, uint32_t segments)
+{
+	int err;
+
+	stop_interning();
+	err = replace_tables(tables);
+	store(&library.moving, 0);
+	for (uint32_t i = 0; !err && i < segments; i++)
+		err = copy_slots(i, slots[i], 0);
+	return err;
+}
+
+int memory__replace_all(int set, uint32_t segments)
+{
+	size_t used = segments * QZ_SEGMENT_SIZE;
+	int err;
+
+	stop_interning();
+	err = replace_tables(set);
+	store(&library.moving, 0);
+	for (uint32_t i = 0; !err && i < segments; i++)
+		err = copy_slots(i, set, (off_t)(QZ_TABLES_SIZE + i * QZ_SEGMENT_SIZE));
+	if (!err && used < SLOTS_SIZE &&
+	    !map_over((char *)library.slots + used, SLOTS_SIZE - used, set,
+		      (off_t)(QZ_TABLES_SIZE + used)))
+		err = -EPROTO;
+	return err;
+}
+
+int memory__add_segment(int fd)
+{
+	char *at = (char *)library.slots + library.segments * QZ_SEGMENT_SIZE;
+
+	return map_over(at, QZ_SEGMENT_SIZE, fd, 0) ? 0 : -EPROTO;
+}
+
+void memory__make_private(uint32_t slot, const struct qz_slot *contents)
+{
+	struct qz_tables *tables = map_private(SET_SIZE);
+
+	/* Without memory the child has no page set, and must not have the parent's. */
+	if (!tables) {
+		mmap(library.tables, SET_SIZE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+		return;
+	}
+	copy_tables(tables, library.tables);
+	if (slot < QZ_SLOTS)
+		((struct qz_slot *)((char *)tables + QZ_TABLES_SIZE))[slot] = *contents;
+	mremap(tables, SET_SIZE, SET_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, library.tables);
+}

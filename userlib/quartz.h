@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * libquartz: tells Quartz, while it measures, what the threads of this program are doing. See
+ * quartz(3). For C11 and C++11, with gcc or clang.
+ *
+ * Every function may be called from any thread and from signal handlers, at any time; none fails,
+ * takes a lock, allocates from the heap or changes errno. The first call after Quartz has begun to
+ * listen asks it for memory, for a fraction of a second at most. While nobody listens, each costs a
+ * load and a branch. With QUARTZ_DISABLE defined before, all of it compiles to nothing and
+ * the library is not needed.
+ *
+ * What ends in _ is not part of the interface.
+ */
+#ifndef QUARTZ_QUARTZ_H
+#define QUARTZ_QUARTZ_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stands for a procedure that was not pushed, for want of a listener or of room. */
+#define QUARTZ_NONE UINT32_MAX
+
+/* A procedure, named by the program; static, and shared by all threads. The name must stay where
+ * it is; of a longer one, the first 255 bytes count. */
+struct quartz_procedure {
+	const char *name;
+	uint32_t id_;
+};
+#define QUARTZ_PROCEDURE(text)                                                                     \
+	{                                                                                          \
+		(text), 0                                                                          \
+	}
+
+/* A spin lock whose holder and waiters Quartz sees; all bits 0: free. */
+struct quartz_spinlock {
+	int taken_;
+};
+
+#define QUARTZ_JOIN2_(a, b) a##b
+#define QUARTZ_JOIN_(a, b)  QUARTZ_JOIN2_(a, b)
+
+#ifndef QUARTZ_DISABLE
+
+/* The beginning of struct qz_slot in quartz/page.h. Its layout is fixed for libquartz.so.1. */
+#define QUARTZ_STACK_ 128
+struct quartz_slot_ {
+	uint32_t tid, claims, depth, overflows;
+	uint64_t wait, task, event, pushes, held, reserved;
+	uint32_t stack[QUARTZ_STACK_];
+};
+
+/* How often one procedure has called another, and where a thread counts that; see qz_call. */
+#define QUARTZ_CALLS_ 1024
+struct quartz_call_ {
+	uint64_t pair, count;
+};
+
+struct quartz_thread_ {
+	struct quartz_slot_ *slot;
+	struct quartz_call_ *calls;
+	uint32_t generation; /* that the slot was claimed in, 0: none */
+	uint32_t index;
+};
+
+extern __thread struct quartz_thread_ quartz_thread_ __attribute__((tls_model("initial-exec")));
+extern const uint32_t *quartz_generation_;
+struct quartz_slot_ *quartz_attach_(uint32_t generation);
+uint32_t quartz_register_(struct quartz_procedure *procedure);
+uint32_t quartz_object_(const void *object);
+void quartz_count_(uint32_t caller, uint32_t callee);
+
+/* The slot of this thread, or NULL when nobody listens. */
+static inline struct quartz_slot_ *quartz_slot_(void)
+{
+	uint32_t generation = __atomic_load_n(quartz_generation_, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!generation, 1))
+		return 0;
+	if (__builtin_expect(quartz_thread_.generation != generation, 0))
+		return quartz_attach_(generation);
+	return quartz_thread_.slot;
+}
+
+/* Where the pair is looked for first, or where there is room. */
+static inline void quartz_call_(uint32_t caller, uint32_t callee)
+{
+	struct quartz_call_ *call = &quartz_thread_.calls[(caller * 3 + callee) % QUARTZ_CALLS_];
+
+	if (__builtin_expect(call->pair == ((uint64_t)caller << 32 | callee), 1))
+		call->count++;
+	else
+		quartz_count_(caller, callee);
+}
+
+/* Depth before entry: a signal handler in between then pushes above. */
+static inline uint32_t quartz_push_(struct quartz_slot_ *slot, uint32_t id)
+{
+	uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_RELAXED);
+
+	slot->pushes++;
+	if (__builtin_expect(depth >= QUARTZ_STACK_ - 1, 0)) {
+		slot->overflows++;
+		quartz_count_(0, id);
+		return QUARTZ_NONE;
+	}
+	quartz_call_(slot->stack[depth], id);
+	if (slot->stack[depth] == id)
+		return depth;
+	__atomic_store_n(&slot->depth, depth + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&slot->stack[depth + 1], id, __ATOMIC_RELAXED);
+	return depth;
+}
+
+/* ---- procedures ---- */
+
+/*
+ * Pushes the procedure onto the profile stack of this thread: from now on its time is spent there.
+ * A procedure that is on top already is not pushed again; of more than 127 the rest is only
+ * counted. Returns what quartz_leave wants, which brings the stack back to how it was before,
+ * whatever has been left on it since (longjmp).
+ */
+static inline uint32_t quartz_enter(struct quartz_procedure *procedure)
+{
+	struct quartz_slot_ *slot = quartz_slot_();
+	uint32_t id;
+
+	if (!slot)
+		return QUARTZ_NONE;
+	id = __atomic_load_n(&procedure->id_, __ATOMIC_RELAXED);
+	if (__builtin_expect(!id, 0) && !(id = quartz_register_(procedure)))
+		return QUARTZ_NONE;
+	return quartz_push_(slot, id);
+}
+
+/* The same with an object, say a lock: from before it is requested until after its release, so that
+ * both waiting and holding are charged to it. */
+static inline uint32_t quartz_enter_object(const void *object)
+{
+	struct quartz_slot_ *slot = quartz_slot_();
+	uint32_t id = slot ? quartz_object_(object) : 0;
+
+	return id ? quartz_push_(slot, id) : QUARTZ_NONE;
+}
+
+static inline void quartz_leave(uint32_t entered)
+{
+	if (entered < QUARTZ_STACK_)
+		__atomic_store_n(&quartz_thread_.slot->depth, entered, __ATOMIC_RELAXED);
+}
+
+/* ---- what a thread waits for ---- */
+
+static inline void quartz_wait_(struct quartz_slot_ *slot, uint64_t state, const void *object)
+{
+	uint64_t address = (uint64_t)(uintptr_t)object & UINT64_C(0x00ffffffffffffff);
+
+	if (slot)
+		__atomic_store_n(&slot->wait, state << 56 | address, __ATOMIC_RELAXED);
+}
+
+/* Between these two the thread is on a processor but only waits for the object, or for something
+ * unknown (NULL): it is not busy. They do not nest. */
+static inline void quartz_spin_begin(const void *object)
+{
+	quartz_wait_(quartz_slot_(), 1, object);
+}
+
+static inline void quartz_spin_end(void)
+{
+	quartz_wait_(quartz_slot_(), 0, 0);
+}
+
+/* Between these two the thread is going to sleep until the object lets it go on. */
+static inline void quartz_block_begin(const void *object)
+{
+	quartz_wait_(quartz_slot_(), 2, object);
+}
+
+static inline void quartz_block_end(void)
+{
+	quartz_wait_(quartz_slot_(), 0, 0);
+}
+
+/* ---- work on behalf of a procedure ---- */
+
+/*
+ * Names the procedures that this thread is in, for work that another one is going to do: taken
+ * where a task is submitted, and given to quartz_task_begin where it is run, by any thread, any
+ * number of times. It needs no release. 0: nothing to name.
+ */
+uint32_t quartz_task_capture(void);
+
+/* Between these two the thread works on behalf of the procedures captured, instead of those that it
+ * was in before. The value returned is for quartz_task_end in the same thread; they may nest. */
+static inline uint64_t quartz_task_begin(uint32_t task)
+{
+	struct quartz_slot_ *slot = quartz_slot_();
+	uint64_t before;
+
+	if (!slot)
+		return UINT64_MAX;
+	before = slot->task;
+	__atomic_store_n(&slot->task, (uint64_t)slot->depth << 32 | task, __ATOMIC_RELAXED);
+	return before;
+}
+
+static inline void quartz_task_end(uint64_t begun)
+{
+	if (begun != UINT64_MAX)
+		__atomic_store_n(&quartz_thread_.slot->task, begun, __ATOMIC_RELAXED);
+}
+
+/* ---- measurement events ---- */
+
+/* One store, which Quartz reads, timestamps and logs. When the next one of this thread comes before
+ * that, this one is lost, and the log says so. */
+static inline void quartz_event(uint32_t value)
+{
+	struct quartz_slot_ *slot = quartz_slot_();
+	uint64_t number;
+
+	if (!slot)
+		return;
+	number = (__atomic_load_n(&slot->event, __ATOMIC_RELAXED) >> 32) + 1;
+	__atomic_store_n(&slot->event, number << 32 | value, __ATOMIC_RELAXED);
+}
+
+/* ---- names ---- */
+
+/* Names an object by its address, at any time; the name is copied, the last one counts. */
+void quartz_object_name(const void *object, const char *name);
+
+/* Names this thread; the first 31 bytes count. */
+void quartz_thread_name(const char *name);
+
+/* ---- instrumentation by the compiler ---- */
+
+/* -finstrument-functions: this function shall not be followed any more. Its callees are then called
+ * by its caller. */
+void quartz_exclude(const void *function);
+
+/* Looks for quartzd now, and asks it. A program need not: its next call does, once quartzd listens. */
+void quartz_connect(void);
+
+#else /* QUARTZ_DISABLE */
+
+static inline uint32_t quartz_enter(struct quartz_procedure *procedure)
+{
+	(void)procedure;
+	return QUARTZ_NONE;
+}
+
+static inline uint32_t quartz_enter_object(const void *object)
+{
+	(void)object;
+	return QUARTZ_NONE;
+}
+
+static inline void quartz_leave(uint32_t entered)
+{
+	(void)entered;
+}
+
+static inline void quartz_spin_begin(const void *object)
+{
+	(void)object;
+}
+
+static inline void quartz_spin_end(void)
+{
+}
+
+static inline void quartz_block_begin(const void *object)
+{
+	(void)object;
+}
+
+static inline void quartz_block_end(void)
+{
+}
+
+static inline uint32_t quartz_task_capture(void)
+{
+	return 0;
+}
+
+static inline uint64_t quartz_task_begin(uint32_t task)
+{
+	return task;
+}
+
+static inline void quartz_task_end(uint64_t begun)
+{
+	(void)begun;
+}
+
+static inline void quartz_event(uint32_t value)
+{
+	(void)value;
+}
+
+static inline void quartz_object_name(const void *object, const char *name)
+{
+	(void)object;
+	(void)name;
+}
+
+static inline void quartz_thread_name(const char *name)
+{
+	(void)name;
+}
+
+static inline void quartz_exclude(const void *function)
+{
+	(void)function;
+}
+
+static inline void quartz_connect(void)
+{
+}
+
+#endif /* QUARTZ_DISABLE */
+
+/* ---- built of the above ---- */
+
+static inline void quartz_relax_(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* Waits in a loop, say for a trylock to succeed, and says so if it does not at once:
+ * QUARTZ_SPIN_UNTIL(&lock, try_lock(&lock)). No `break` or `return` in the condition. */
+#define QUARTZ_SPIN_UNTIL(object, condition)                                                       \
+	do {                                                                                       \
+		if (condition)                                                                     \
+			break;                                                                     \
+		quartz_spin_begin(object);                                                         \
+		while (!(condition))                                                               \
+			quartz_relax_();                                                           \
+		quartz_spin_end();                                                                 \
+	} while (0)
+
+static inline int quartz_spinlock_try_(struct quartz_spinlock *lock)
+{
+	return !__atomic_load_n(&lock->taken_, __ATOMIC_RELAXED) &&
+	       !__atomic_exchange_n(&lock->taken_, 1, __ATOMIC_ACQUIRE);
+}
+
+/* The value returned is for the unlock. At most one store is made while the lock is held. */
+static inline uint32_t quartz_spinlock_lock(struct quartz_spinlock *lock)
+{
+	uint32_t entered = quartz_enter_object(lock);
+
+	QUARTZ_SPIN_UNTIL(lock, quartz_spinlock_try_(lock));
+	return entered;
+}
+
+static inline void quartz_spinlock_unlock(struct quartz_spinlock *lock, uint32_t entered)
+{
+	__atomic_store_n(&lock->taken_, 0, __ATOMIC_RELEASE);
+	quartz_leave(entered);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+/* From here to the end of the block, the procedure is this one. */
+class quartz_scope_
+{
+      public:
+	explicit quartz_scope_(struct quartz_procedure *procedure)
+	    : entered_(quartz_enter(procedure))
+	{
+	}
+	~quartz_scope_()
+	{
+		quartz_leave(entered_);
+	}
+	quartz_scope_(const quartz_scope_ &) = delete;
+	quartz_scope_ &operator=(const quartz_scope_ &) = delete;
+
+      private:
+	uint32_t entered_;
+};
+
+#define QUARTZ_SCOPE(name)                                                                         \
+	static struct quartz_procedure QUARTZ_JOIN_(quartz_procedure_, __LINE__) =                 \
+		QUARTZ_PROCEDURE(name);                                                            \
+	quartz_scope_ QUARTZ_JOIN_(quartz_entered_, __LINE__)                                      \
+	{                                                                                          \
+		&QUARTZ_JOIN_(quartz_procedure_, __LINE__)                                         \
+	}
+#else
+static inline void quartz_cleanup_(const uint32_t *entered)
+{
+	quartz_leave(*entered);
+}
+
+#define QUARTZ_SCOPE(name)                                                                         \
+	static struct quartz_procedure QUARTZ_JOIN_(quartz_procedure_, __LINE__) =                 \
+		QUARTZ_PROCEDURE(name);                                                            \
+	const uint32_t QUARTZ_JOIN_(quartz_entered_, __LINE__)                                     \
+		__attribute__((cleanup(quartz_cleanup_), unused)) =                                \
+			quartz_enter(&QUARTZ_JOIN_(quartz_procedure_, __LINE__))
+#endif
+
+#endif
