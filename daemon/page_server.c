@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/listener.h"
 #include "daemon/page_device.h"
 #include "daemon/page_server.h"
 
@@ -42,7 +42,7 @@ struct page_server {
 	pthread_t thread;
 	bool started;
 	struct client clients[MAX_CLIENTS];
-	char path[108];
+	char path[LISTENER_PATH];
 };
 
 /* ---- flag and socket ---- */
@@ -73,26 +73,6 @@ static int open_flag(struct page_server *s, const char *directory)
 	return 0;
 }
 
-/* Bound under another name and renamed, so that it never stands there with the wrong mode. */
-static int listen_at(struct page_server *s, const char *directory)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-
-	if (snprintf(s->path, sizeof(s->path), "%s/%s", directory, QZ_PAGE_SOCKET) >=
-		    (int)sizeof(s->path) ||
-	    snprintf(a.sun_path, sizeof(a.sun_path), "%s/.%s", directory, QZ_PAGE_SOCKET) >=
-		    (int)sizeof(a.sun_path))
-		return -ENAMETOOLONG;
-	s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (s->listener < 0)
-		return -errno;
-	unlink(a.sun_path);
-	if (bind(s->listener, (struct sockaddr *)&a, sizeof(a)) || chmod(a.sun_path, 0666) ||
-	    listen(s->listener, BACKLOG) || rename(a.sun_path, s->path))
-		return -errno;
-	return 0;
-}
-
 static int watch(struct page_server *s, int fd, uint32_t what)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u32 = what};
@@ -108,6 +88,7 @@ static int watch(struct page_server *s, int fd, uint32_t what)
 struct page_server *page_server__new(const char *directory, struct engine *engine,
 				     struct pages *pages, const struct device *device)
 {
+	const struct listener_options options = {SOCK_SEQPACKET, BACKLOG, -1, 0666};
 	struct page_server *s = calloc(1, sizeof(*s));
 	int err;
 
@@ -122,7 +103,7 @@ struct page_server *page_server__new(const char *directory, struct engine *engin
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->stop = eventfd(0, EFD_CLOEXEC);
 	err = s->epoll < 0 || s->stop < 0 ? -errno : open_flag(s, directory);
-	err = err ?: listen_at(s, directory);
+	err = err ?: listener__open(directory, QZ_PAGE_SOCKET, &options, s->path, &s->listener);
 	err = err ?: watch(s, s->listener, LISTENER);
 	err = err ?: watch(s, s->stop, STOP);
 	if (device->fd >= 0)
@@ -277,26 +258,36 @@ static struct client *free_client(struct page_server *s, uid_t uid)
 	return same < MAX_PER_USER ? found : NULL;
 }
 
-/* A request that has come with the connection is answered at once. */
-static bool take_client(struct page_server *s)
+/* A request that has come with the connection is answered at once. 0 or -errno of the next one. */
+static int take_client(struct page_server *s)
 {
-	int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	struct ucred peer = {0};
-	socklen_t size = sizeof(peer);
+	struct ucred peer;
+	int fd = listener__accept(s->listener, &peer);
 	struct client *c;
 
 	if (fd < 0)
-		return false;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
-	    !(c = free_client(s, peer.uid))) {
+		return fd;
+	c = free_client(s, peer.uid);
+	if (!c) {
 		close(fd);
-		return true;
+		return 0;
 	}
 	*c = (struct client) {fd, peer, engine__now() + PATIENCE_NS};
 	answer(s, c);
 	if (c->fd >= 0 && watch(s, fd, c - s->clients))
 		drop(c);
-	return true;
+	return 0;
+}
+
+static void take_clients(struct page_server *s)
+{
+	int err = 0;
+
+	for (int i = 0; i < 64 && !err; i++)
+		err = take_client(s);
+	/* out of descriptors: the connection stays, and so does the event */
+	if (err == -EMFILE)
+		usleep(10000);
 }
 
 /* Those whose deadline is over go. Gives the ms until the next one's, -1: there is none. */
@@ -334,14 +325,10 @@ static void *serve(void *argument)
 			else if (what == DEVICE)
 				page_device__answer(s->device, s->engine, s->pages);
 			else if (what == LISTENER)
-				for (int k = 0; k < 64 && take_client(s); k++)
-					;
+				take_clients(s);
 			else if (s->clients[what].fd >= 0)
 				answer(s, &s->clients[what]);
 		}
-		/* out of descriptors: the connection stays, and so does the event */
-		if (n > 0 && events[0].data.u32 == LISTENER && errno == EMFILE)
-			usleep(10000);
 	}
 	return NULL;
 }

@@ -12,10 +12,10 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/paths.h"
 #include "daemon/server.h"
@@ -44,7 +44,7 @@ struct server {
 	const struct server_calls *calls;
 	void *context;
 	struct client clients[MAX_CLIENTS];
-	char path[108];
+	char path[LISTENER_PATH];
 };
 
 static time_t seconds(void)
@@ -77,27 +77,6 @@ static int take_lock(struct server *s, const char *directory, int *holder)
 	return 0;
 }
 
-/* Bound under another name and renamed, so that it never stands there with the wrong mode. */
-static int listen_at(struct server *s, const char *directory)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	if (snprintf(s->path, sizeof(s->path), "%s/quartzd.sock", directory) >=
-		    (int)sizeof(s->path) ||
-	    snprintf(address.sun_path, sizeof(address.sun_path), "%s/.sock", directory) >=
-		    (int)sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (s->listener < 0)
-		return -errno;
-	unlink(address.sun_path);
-	if (bind(s->listener, (struct sockaddr *)&address, sizeof(address)) ||
-	    chown(address.sun_path, -1, paths__group()) || chmod(address.sun_path, 0660) ||
-	    listen(s->listener, MAX_CLIENTS) || rename(address.sun_path, s->path))
-		return -errno;
-	return 0;
-}
-
 static int watch(struct server *s, int fd, uint32_t events, void *what, int op)
 {
 	struct epoll_event e = {.events = events, .data.ptr = what};
@@ -108,6 +87,7 @@ static int watch(struct server *s, int fd, uint32_t events, void *what, int op)
 struct server *server__new(const char *directory, const struct server_calls *calls, void *context,
 			   int *holder)
 {
+	const struct listener_options options = {SOCK_STREAM, MAX_CLIENTS, paths__group(), 0660};
 	struct server *s = calloc(1, sizeof(*s));
 	int err;
 
@@ -121,7 +101,7 @@ struct server *server__new(const char *directory, const struct server_calls *cal
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	err = s->epoll < 0 ? -errno : paths__make(directory, 0755);
 	err = err ?: take_lock(s, directory, holder);
-	err = err ?: listen_at(s, directory);
+	err = err ?: listener__open(directory, "quartzd.sock", &options, s->path, &s->listener);
 	err = err ?: watch(s, s->listener, EPOLLIN, NULL, EPOLL_CTL_ADD);
 	if (!err)
 		return s;
@@ -177,15 +157,14 @@ static struct client *free_client(struct server *s, uid_t uid)
 
 static void take_client(struct server *s)
 {
-	int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	struct ucred peer = {0};
-	socklen_t size = sizeof(peer);
+	struct ucred peer;
+	int fd = listener__accept(s->listener, &peer);
 	struct client *c;
 
 	if (fd < 0)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
-	    !(c = free_client(s, peer.uid))) {
+	c = free_client(s, peer.uid);
+	if (!c) {
 		close(fd);
 		return;
 	}

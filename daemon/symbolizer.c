@@ -380,26 +380,30 @@ static ssize_t take_answers(struct symbolizer *s, size_t length, size_t asked,
 	return a->n;
 }
 
+ssize_t symbolizer__ask(struct symbolizer *s, struct symbolizer_request *r, uint32_t module,
+			const uint64_t *addresses, size_t n)
+{
+	struct resolve_request *request = &s->request.resolve;
+
+	request->module = module;
+	request->n = (uint32_t)n;
+	memcpy(request + 1, addresses, n * sizeof(*addresses));
+	r->bytes = request;
+	r->length = sizeof(*request) + n * sizeof(*addresses);
+	return symbolizer__exchange(s, r, module);
+}
+
 /* Asks for up to n addresses; gives how many were answered. */
 static ssize_t resolve_some(struct symbolizer *s, uint32_t module, const uint64_t *addresses,
 			    size_t n, struct symbolizer_answer *answers)
 {
 	size_t batch = s->options.lines || s->options.inlines ? BATCH_LINES : BATCH;
-	struct resolve_request *request = &s->request.resolve;
-	struct symbolizer_request r = {
-		.bytes = request,
-		.type = MESSAGE_RESOLVE,
-		.deadline_ms = RESOLVE_MS,
-	};
+	struct symbolizer_request r = {.type = MESSAGE_RESOLVE, .deadline_ms = RESOLVE_MS};
 	ssize_t length, answered;
 
 	if (n > batch)
 		n = batch;
-	request->module = module;
-	request->n = (uint32_t)n;
-	memcpy(request + 1, addresses, n * sizeof(*addresses));
-	r.length = sizeof(*request) + n * sizeof(*addresses);
-	length = symbolizer__exchange(s, &r, module);
+	length = symbolizer__ask(s, &r, module, addresses, n);
 	if (length < 0)
 		return length;
 	answered = take_answers(s, (size_t)length, n, answers);

@@ -97,9 +97,7 @@ static ssize_t judge_some(struct symbolizer *s, uint32_t module, const uint64_t 
 			  size_t n, struct texts *texts, struct symbolizer_verdict *verdicts,
 			  size_t *names)
 {
-	struct resolve_request *request = &s->request.resolve;
 	struct symbolizer_request r = {
-		.bytes = request,
 		.type = MESSAGE_VERDICTS,
 		.fds = &s->modules[module]->fd,
 		.nfds = 1,
@@ -109,11 +107,7 @@ static ssize_t judge_some(struct symbolizer *s, uint32_t module, const uint64_t 
 
 	if (n > BATCH)
 		n = BATCH;
-	request->module = module;
-	request->n = (uint32_t)n;
-	memcpy(request + 1, addresses, n * sizeof(*addresses));
-	r.length = sizeof(*request) + n * sizeof(*addresses);
-	length = symbolizer__exchange(s, &r, module);
+	length = symbolizer__ask(s, &r, module, addresses, n);
 	if (length < 0)
 		return length;
 	answered = take_verdicts(s, (size_t)length, n, texts, verdicts, names);

@@ -57,6 +57,10 @@ int symbolizer__load(struct symbolizer *s, uint32_t number);
 ssize_t symbolizer__exchange(struct symbolizer *s, const struct symbolizer_request *r,
 			     uint32_t module);
 
+/* Exchanges a request of these type, descriptors and deadline for n addresses, which fit. Likewise. */
+ssize_t symbolizer__ask(struct symbolizer *s, struct symbolizer_request *r, uint32_t module,
+			const uint64_t *addresses, size_t n);
+
 /*
  * Ends a child that did not answer as it should (-EBADMSG, or what exchange met); the module it
  * worked on is refused for good. -ETIME.
