@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "daemon/creation.h"
 #include "daemon/images.h"
 #include "daemon/intake.h"
+#include "daemon/ledger.h"
 #include "daemon/log.h"
 #include "daemon/modules.h"
 #include "daemon/moments.h"
@@ -20,8 +20,8 @@
 #include "daemon/page_wake.h"
 #include "daemon/places.h"
 #include "daemon/polling.h"
-#include "daemon/proc.h"
 #include "daemon/reports.h"
+#include "daemon/scopes.h"
 #include "daemon/selfreport.h"
 #include "daemon/spinning.h"
 #include "daemon/stacks.h"
@@ -39,12 +39,6 @@
 #define HURRY	      50000000ull /* after a report: more are coming */
 #define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
-
-struct scope {
-	bool known;
-	uint32_t index;	      /* in the profile */
-	struct living living; /* at the last refresh */
-};
 
 struct collector {
 	struct engine *engine;
@@ -64,9 +58,7 @@ struct collector {
 	struct spinning *spinning;
 	struct stack_context stacks;
 	struct qz_profile *profile;
-	struct scope *scopes;
-	uint64_t *levels;
-	uint32_t machine; /* its scope in the profile, QZ_NONE: none */
+	struct scopes *scopes;
 
 	struct intake *intake;
 	struct builder *builder; /* of unwind tables, in a thread of its own */
@@ -99,14 +91,12 @@ struct collector *collector__new(struct engine *engine, struct sampler *sampler,
 		return NULL;
 	c->engine = engine;
 	c->sampler = sampler;
-	c->machine = QZ_NONE;
-	c->scopes = calloc(engine__max_scopes(engine), sizeof(*c->scopes));
-	c->levels = calloc(engine__level_stride(engine), sizeof(*c->levels));
 	c->profile = qz_profile__new();
+	c->scopes = c->profile ? scopes__new(engine, c->profile) : NULL;
 	c->symbolizer = symbolizer__new(options);
 	c->reports = reports__new();
 	c->intake = intake__new(engine, sampler);
-	if (!c->scopes || !c->levels || !c->profile || !c->symbolizer || !c->reports || !c->intake)
+	if (!c->scopes || !c->symbolizer || !c->reports || !c->intake)
 		goto fail;
 	c->builder = builder__new(engine, c->intake);
 	c->modules = modules__new(c->symbolizer, true);
@@ -168,9 +158,8 @@ void collector__free(struct collector *c)
 	threads__free(c->threads);
 	modules__free(c->modules);
 	symbolizer__free(c->symbolizer);
+	scopes__free(c->scopes);
 	qz_profile__free(c->profile);
-	free(c->levels);
-	free(c->scopes);
 	free(c);
 }
 
@@ -198,21 +187,10 @@ int collector__use_instants(struct collector *c, struct instants *instants, uint
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
 			 const char *comm, const char *command)
 {
-	struct qz_scope s = {
-		.kind = kind,
-		.pid = pid,
-		.comm = (char *)comm,
-		.command = (char *)command,
-		.nlevels = engine__level_stride(c->engine),
-		.level_ns = c->levels,
-	};
-	int64_t index;
+	int64_t index = scopes__add(c->scopes, scope, kind, pid, comm, command);
 
-	memset(c->levels, 0, s.nlevels * sizeof(*c->levels));
-	index = qz_profile__add_scope(c->profile, &s);
 	if (index < 0)
 		return index;
-	c->scopes[scope] = (struct scope) {.known = true, .index = index};
 	waits__add_scope(c->waits, scope, index);
 	if (c->moments)
 		moments__add_scope(c->moments, scope, index);
@@ -225,20 +203,10 @@ int collector__add_own_scopes(struct collector *c)
 {
 	int err = collector__add_scope(c, QZ_SCOPE_OF_MACHINE, QZ_SCOPE_MACHINE, 0, "machine", "");
 
-	if (err)
-		return err;
-	c->machine = c->scopes[QZ_SCOPE_OF_MACHINE].index;
-	return collector__add_scope(c, QZ_SCOPE_OF_KERNEL, QZ_SCOPE_KERNEL, 0, "kernel", "");
+	return err ?: collector__add_scope(c, QZ_SCOPE_OF_KERNEL, QZ_SCOPE_KERNEL, 0, "kernel", "");
 }
 
 /* ---- reports, in order of time ---- */
-
-static enum qz_scope_kind kind_of(const struct collector *c, uint32_t scope)
-{
-	const struct scope *s = &c->scopes[scope];
-
-	return s->known ? c->profile->scopes[s->index].kind : QZ_SCOPE_PROCESS;
-}
 
 /* Where the threads of a new image belong whose creation is not reported. */
 static void place_threads(struct collector *c, const struct qz_process_event *e)
@@ -249,59 +217,27 @@ static void place_threads(struct collector *c, const struct qz_process_event *e)
 
 	if (leader)
 		leader->placed = true;
-	if (kind_of(c, e->scope) == QZ_SCOPE_KERNEL)
+	if (scopes__kind(c->scopes, e->scope) == QZ_SCOPE_KERNEL)
 		return;
 	image = images__get(c->images, e->image);
 	if (!image)
 		return;
-	image->launcher = image->found && kind_of(c, image->scope) == QZ_SCOPE_JOB;
+	image->launcher = image->found && scopes__kind(c->scopes, image->scope) == QZ_SCOPE_JOB;
 	if (image->launcher)
 		return;
 	node = creation__unseen(c->creation, e);
 	images__get(c->images, e->image)->node = node;
 }
 
-/*
- * A process is called as the program that it executed last, and is where it was then; until it has
- * executed one, it is what its parent is.
- */
-static void describe_process(struct collector *c, struct qz_scope *s,
-			     const struct qz_process_event *e, const char *comm)
-{
-	const struct image *parent = images__get(c->images, e->parent);
-	char cgroup[PATH_MAX] = "";
-	int dir;
-
-	if (s->kind != QZ_SCOPE_PROCESS)
-		return;
-	if (e->cause == QZ_IMAGE_FORK) {
-		uint32_t from = parent ? parent->scope : QZ_NO_SCOPE;
-
-		if (from < engine__max_scopes(c->engine) && c->scopes[from].known)
-			qz_profile__set_string(&s->cgroup,
-					       c->profile->scopes[c->scopes[from].index].cgroup);
-		return;
-	}
-	qz_profile__set_string(&s->comm, comm);
-	dir = proc__open(e->tgid, e->start_boottime);
-	if (dir < 0)
-		return; /* it has ended, as short as it lived */
-	proc__cgroup(dir, cgroup, sizeof(cgroup));
-	close(dir);
-	if (*cgroup)
-		qz_profile__set_string(&s->cgroup, cgroup);
-}
-
 static void add_process(struct collector *c, const struct qz_process_event *e)
 {
-	struct scope *s = e->scope < engine__max_scopes(c->engine) ? &c->scopes[e->scope] : NULL;
 	char comm[QZ_COMM_LEN + 1] = "";
 
 	memcpy(comm, e->comm, QZ_COMM_LEN);
-	if (s && !s->known)
+	if (e->scope < engine__max_scopes(c->engine) &&
+	    scopes__index(c->scopes, e->scope) == QZ_NONE)
 		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	if (s && s->known && c->machine != QZ_NONE)
-		describe_process(c, &c->profile->scopes[s->index], e, comm);
+	scopes__describe(c->scopes, e, images__get(c->images, e->parent));
 	images__process(c->images, e);
 	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
 		page_wake__process(e->tgid, e->start_boottime);
@@ -361,10 +297,9 @@ static void end_thread(struct collector *c, const struct qz_thread_event *e)
 		keep_thread(c, e);
 		return;
 	}
-	if (scope >= engine__max_scopes(c->engine) || !c->scopes[scope].known)
+	if (!scopes__read(c->scopes, scope, &state))
 		return;
-	engine__read_scope(c->engine, scope, 0, &state, c->levels);
-	threads__ended(c->threads, c->scopes[scope].index, e, state.began);
+	threads__ended(c->threads, scopes__index(c->scopes, scope), e, state.began);
 	waits__ended(c->waits, e, &state);
 	name_thread(c, e);
 }
@@ -414,11 +349,11 @@ static void add_to_machine(struct collector *c, struct qz_sample group, uint32_t
 			   enum spin_sight sight, uint32_t loop, const struct qz_stack_slot *slot,
 			   const struct stack *stack)
 {
-	group.scope = c->machine;
+	group.scope = scopes__machine(c->scopes);
 	group.level = QZ_SAMPLE_MACHINE_LEVEL(machine);
 	group.busy = QZ_SAMPLE_MACHINE_BUSY(machine);
 	if (!undecided__add_again(c->undecided, &group, sight, loop))
-		count_sample(&c->profile->scopes[c->machine], slot, stack, group.count);
+		count_sample(&c->profile->scopes[group.scope], slot, stack, group.count);
 }
 
 static void add_sample(struct collector *c, const struct qz_stack_slot *slot,
@@ -427,13 +362,12 @@ static void add_sample(struct collector *c, const struct qz_stack_slot *slot,
 {
 	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
 	const struct image *image = images__get(c->images, slot->image);
-	uint32_t scope = image ? image->scope : QZ_NO_SCOPE, row;
+	uint32_t scope = image ? scopes__index(c->scopes, image->scope) : QZ_NONE, row;
 	struct qz_sample group;
 	int64_t node;
 
-	if (!thread || scope >= engine__max_scopes(c->engine) || !c->scopes[scope].known)
+	if (!thread || scope == QZ_NONE)
 		return;
-	scope = c->scopes[scope].index;
 	row = threads__row(c->threads, thread, scope, image->pid);
 	node = stack__node(c->profile, thread__node(thread, image), stack);
 	if (node < 0)
@@ -451,7 +385,7 @@ static void add_sample(struct collector *c, const struct qz_stack_slot *slot,
 	if (undecided__add(c->undecided, &group, sight, loop))
 		return;
 	count_sample(&c->profile->scopes[scope], slot, stack, sample->count);
-	if (sample->machine && c->machine != QZ_NONE)
+	if (sample->machine && scopes__machine(c->scopes) != QZ_NONE)
 		add_to_machine(c, group, sample->machine, sight, loop, slot, stack);
 	if (c->polling && slot->profiled)
 		polling__leaf(c->polling, thread, thread__node(thread, image), node, stack);
@@ -651,20 +585,6 @@ int collector__tick(struct collector *c)
 	return err;
 }
 
-static uint64_t count_alive(const struct collector *c)
-{
-	struct qz_scope_state state;
-	uint64_t alive = 0;
-
-	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++) {
-		if (!c->scopes[i].known)
-			continue;
-		engine__read_scope(c->engine, i, 0, &state, c->levels);
-		alive += state.alive;
-	}
-	return alive;
-}
-
 int collector__start(struct collector *c)
 {
 	return builder__start(c->builder);
@@ -692,7 +612,7 @@ int collector__freeze(struct collector *c, uint64_t *until)
 	*until = engine__freeze(c->engine);
 	c->frozen = true;
 	err = engine__dump(c->engine, keep_thread, c);
-	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < count_alive(c); i++) {
+	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
 		usleep(1000);
 		take_reports(c);
 		process_reports(c, UINT64_MAX);
@@ -728,124 +648,32 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 	uint32_t scope = e->state.scope;
 	struct qz_scope_state state;
 
-	if (scope >= engine__max_scopes(c->engine) || !c->scopes[scope].known)
+	if (!scopes__read(c->scopes, scope, &state))
 		return;
-	engine__read_scope(c->engine, scope, 0, &state, c->levels);
-	threads__alive(c->threads, c->scopes[scope].index, e, state.began, c->refreshed,
-		       &c->scopes[scope].living);
+	threads__alive(c->threads, scopes__index(c->scopes, scope), e, state.began, c->refreshed,
+		       scopes__living(c->scopes, scope));
 	waits__alive(c->waits, e, &state, c->refreshed);
 	name_thread(c, e);
 }
 
-static void refresh_scope(struct collector *c, uint32_t scope, uint64_t until)
-{
-	struct qz_scope *s = &c->profile->scopes[c->scopes[scope].index];
-	struct qz_scope_state state;
-	bool ended;
-
-	engine__read_scope(c->engine, scope, until, &state, c->levels);
-	/* it also was without a thread for a moment when the first one found ended before the next */
-	ended = state.ended && !state.alive;
-	if (ended && state.ended < until)
-		engine__read_scope(c->engine, scope, state.ended, &state, c->levels);
-	memcpy(s->level_ns, c->levels, s->nlevels * sizeof(*c->levels));
-	s->elapsed_ns = 0;
-	for (uint32_t i = 0; i < s->nlevels; i++)
-		s->elapsed_ns += s->level_ns[i];
-	s->start_ns = state.began;
-	s->ended = ended;
-	s->threads_seen = state.threads_seen;
-	s->creations = state.creations;
-	s->creations_lost = state.creations_lost;
-	waits__lost(c->waits, scope, &state);
-	s->spin_turns = state.spin_turns;
-	s->cpu_ns = state.ended_cpu + c->scopes[scope].living.cpu_ns;
-	s->runnable_ns = state.ended_ns[QZ_RUNNING] + state.ended_ns[QZ_READY] +
-			 c->scopes[scope].living.runnable_ns;
-}
-
-/* Its levels are its own. */
-static void sum_machine(struct collector *c)
-{
-	struct qz_scope *m = &c->profile->scopes[c->machine];
-
-	m->ended = false;
-	m->cpu_ns = m->runnable_ns = m->threads_seen = m->creations = m->creations_lost = 0;
-	m->spin_turns = 0;
-	for (uint32_t i = 0; i < c->profile->nscopes; i++) {
-		const struct qz_scope *s = &c->profile->scopes[i];
-
-		if (i == c->machine)
-			continue;
-		m->cpu_ns += s->cpu_ns;
-		m->runnable_ns += s->runnable_ns;
-		m->threads_seen += s->threads_seen;
-		m->creations += s->creations;
-		m->creations_lost += s->creations_lost;
-		m->spin_turns += s->spin_turns;
-	}
-}
-
-static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
-{
-	uint64_t since = cpu->idle_since;
-
-	return cpu->idle_ns + (since && since < until ? until - since : 0);
-}
-
 static void refresh_ledger(struct collector *c)
 {
-	static const char *const names[] = QZ_LOSS_NAMES;
-	const struct qz_cpu_state *cpus = engine__cpus(c->engine);
-	const struct qz_control *control = engine__control(c->engine);
-	struct qz_ledger *l = &c->profile->ledger;
-	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, idle = 0, walks = 0, reuses = 0;
-	const struct symbolizer_counters *child = symbolizer__counters(c->symbolizer);
-	struct builder_figures tables;
+	struct ledger_sources from = {
+		.engine = c->engine,
+		.sampler = c->sampler,
+		.symbolizer = c->symbolizer,
+		.builder = c->builder,
+		.waits = c->waits,
+		.page_figures = c->page_figures,
+		.polling = c->polling,
+		.moments = c->moments,
+		.until = c->refreshed,
+		.not_stored = c->not_stored,
+		.reports_dropped =
+			c->dropped + reports__dropped(c->reports) + intake__dropped(c->intake),
+	};
 
-	qz_ledger__clear(l);
-	for (uint32_t cpu = 0; cpu < engine__processors(c->engine); cpu++) {
-		l->accepted += cpus[cpu].accepted;
-		l->filtered += cpus[cpu].filtered;
-		gaps += cpus[cpu].gaps;
-		walks += cpus[cpu].wait_walks;
-		reuses += cpus[cpu].wait_reuses;
-		idle += idle_of(&cpus[cpu], c->refreshed);
-		for (int i = 0; i < QZ_LOSSES; i++)
-			lost[i] += cpus[cpu].lost[i];
-	}
-	l->expected = sampler__expected(c->sampler, idle);
-	l->accepted -= c->not_stored;
-	lost[QZ_LOSS_FRAMES_FULL] += c->not_stored;
-	for (int i = 0; i < QZ_LOSSES; i++)
-		qz_ledger__add_loss(l, names[i], lost[i]);
-	qz_ledger__add_event(l, "implicit_switches", gaps);
-	qz_ledger__add_event(l, "events_lost", control->events_lost);
-	qz_ledger__add_event(l, "reports_dropped",
-			     c->dropped + reports__dropped(c->reports) +
-				     intake__dropped(c->intake));
-	qz_ledger__add_event(l, "mappings_lost", sampler__reports_lost(c->sampler));
-	qz_ledger__add_event(l, "scopes_refused", control->scopes_refused);
-	qz_ledger__add_event(l, "threads_refused", control->threads_refused);
-	qz_ledger__add_event(l, "wait_stacks_walked", walks);
-	qz_ledger__add_event(l, "wait_stacks_reused", reuses);
-	qz_ledger__add_event(l, "wait_stacks_lost", control->wait_stacks_lost);
-	qz_ledger__add_event(l, "objects_full", control->objects_full);
-	qz_ledger__add_event(l, "waits_lost", waits__count_lost(c->waits));
-	qz_ledger__add_event(l, "wakings_lost", waits__wakings_lost(c->waits));
-	qz_ledger__add_event(l, "woken_unaccounted_ns", waits__woken_unaccounted(c->waits));
-	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);
-	builder__figures(c->builder, &tables);
-	qz_ledger__add_event(l, "symbolizer_killed", child->killed + tables.killed);
-	qz_ledger__add_event(l, "tables_full", tables.full);
-	qz_ledger__add_event(l, "modules_refused", child->modules_refused + tables.refused);
-	if (c->page_figures)
-		page_figures__ledger(c->page_figures, l);
-	if (c->polling)
-		polling__ledger(c->polling, l);
-	if (c->moments)
-		moments__ledger(c->moments, l);
-	qz_ledger__close(l);
+	ledger__refresh(&c->profile->ledger, &from);
 }
 
 static int dump_alive(struct collector *c)
@@ -862,18 +690,13 @@ int collector__refresh(struct collector *c, uint64_t until)
 	int err;
 
 	c->refreshed = until;
-	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++)
-		c->scopes[i].living = (struct living) {0};
+	scopes__begin_refresh(c->scopes);
 	threads__begin_refresh(c->threads);
 	waits__begin_refresh(c->waits);
 	err = dump_alive(c);
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++)
-		if (c->scopes[i].known)
-			refresh_scope(c, i, until);
-	if (c->machine != QZ_NONE)
-		sum_machine(c);
+	scopes__refresh(c->scopes, c->waits, until);
 	waits__objects(c->waits, until);
 	if (c->page_figures)
 		page_figures__refresh(c->page_figures);
@@ -889,16 +712,7 @@ struct qz_profile *collector__profile(struct collector *c)
 
 bool collector__ended(const struct collector *c)
 {
-	struct qz_scope_state state;
-
-	for (uint32_t i = 0; i < engine__max_scopes(c->engine); i++) {
-		if (!c->scopes[i].known)
-			continue;
-		engine__read_scope(c->engine, i, 0, &state, c->levels);
-		if (state.alive || !state.ended)
-			return false;
-	}
-	return true;
+	return scopes__ended(c->scopes);
 }
 
 uint64_t collector__samples(const struct collector *c)
@@ -906,7 +720,7 @@ uint64_t collector__samples(const struct collector *c)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < c->profile->nscopes; i++)
-		if (i != c->machine)
+		if (i != scopes__machine(c->scopes))
 			sum += c->profile->scopes[i].samples;
 	return sum;
 }
