@@ -40,8 +40,11 @@ def scope_laws($unit; $lossy):
 	law("self norm + unattributed + instrumentation = busy";
 	    $norm + .unattributed_ns + .instrumentation_ns == .busy_ns;
 	    "\($norm) \(.unattributed_ns) \(.instrumentation_ns) \(.busy_ns)"),
+	# what only spinning processors have seen is unattributed, and their processor time is not
 	law("self cpu + instrumentation = sum of n * level n, but for the unattributed";
-	    if .unattributed_ns == 0 then $rest == 0 else $rest >= .unattributed_ns end;
+	    if .unattributed_ns == 0 then $rest == 0
+	    elif .spin_ns == 0 then $rest >= .unattributed_ns
+	    else $rest >= 0 end;
 	    "\($cpu) \(.instrumentation_cpu_ns) \(levels_cpu) \(.unattributed_ns)"),
 	law("no more normalized time than processor time in libquartz";
 	    .instrumentation_ns <= .instrumentation_cpu_ns;

@@ -211,9 +211,12 @@ lawful()
 }
 
 # expect WHAT FILTER [JQ-OPTION]...: a condition on report.json, with `row(NAME)` for a procedure
-# of the first scope, `near(A; B; SHARE; NS)`, `sum`, and `cut`: about the time of the samples of the first
-# scope whose stacks did not reach the outermost frame, and of those that are missing without a cause, in
-# ns. They are below none of the callers that the law is about.
+# of the first scope, `near(A; B; SHARE; NS)`, `sum`, and of the first scope, in ns:
+#   ran   the time its threads ran: their processor time, and what the host and interrupts took of it,
+#         which the kernel leaves out of processor time and the time of samples has in it
+#   took  A of samples is processor time B, as near as that, and what was taken
+#   cut   about the time of the samples whose stacks did not reach the outermost frame, and of those
+#         that are missing without a cause. They are below none of the callers that the law is about.
 expect()
 {
 	local what=$1 filter=$2
@@ -223,6 +226,10 @@ expect()
 		def sum: add // 0;
 		def near(\$a; \$b; \$share; \$ns):
 			(\$a - \$b | fabs) <= ([\$share * (\$b | fabs), \$ns] | max);
+		def ran: [.scopes[0].threads[].running_ns] | sum;
+		def took(\$a; \$b; \$share; \$ns): ([\$share * \$b, \$ns] | max) as \$tolerance |
+			\$a >= \$b - \$tolerance and
+			\$a <= \$b + \$tolerance + ([ran - .scopes[0].cpu_ns, 0] | max);
 		def row(\$name): [.scopes[0].rows[] | select(.name == \$name)][0];
 		def cut:
 			(.ledger | [.unaccounted / ([.expected, 1] | max), 0] | max) as \$missing |

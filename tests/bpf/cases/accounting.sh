@@ -9,8 +9,8 @@ procedures_are_true()
 	grep '"procedure"' program.out >procedures.json
 	expect 'processor time of each procedure' '
 		. as $r | (1e9 / .rate_hz) as $period |
-		all($procedures[]; . as $p | $r | row($p.procedure).self.cpu_ns |
-		    near(.; $p.cpu_ns; 0.02; 4 * ($p.cpu_ns * $period | sqrt)))' \
+		all($procedures[]; . as $p | $r | took(row($p.procedure).self.cpu_ns; $p.cpu_ns; 0.02;
+			4 * ($p.cpu_ns * $period | sqrt)))' \
 		--slurpfile procedures procedures.json
 }
 
@@ -57,10 +57,10 @@ omp()
 	launch "$programs/omp_work" 0.5 2
 	lawful
 	main_is_all
-	expect 'processor time of serial_part' 'near(row("serial_part").total.cpu_ns; $cpu; 0.1; 0)' \
+	expect 'processor time of serial_part' 'took(row("serial_part").total.cpu_ns; $cpu; 0.1; 0)' \
 		--argjson cpu "$(truth serial_part)"
 	expect 'both threads work on behalf of compute' \
-		'near(row("compute").total.cpu_ns; $cpu; 0.1; 0)' --argjson cpu "$(truth compute)"
+		'took(row("compute").total.cpu_ns; $cpu; 0.1; 0)' --argjson cpu "$(truth compute)"
 }
 
 chain()

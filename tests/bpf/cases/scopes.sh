@@ -46,7 +46,7 @@ tree()
 	lawful
 	expect 'one scope' '.scopes | length == 1 and .[0].kind == "tree" and .[0].ended'
 	expect 'children from before and after' 'row("phase_2").self.cpu_ns > 0 and
-		near(row("phase_1").total.cpu_ns; $cpu; 0.1; 2e7)' \
+		took(row("phase_1").total.cpu_ns; $cpu; 0.1; 2e7)' \
 		--argjson cpu "$(sed -n 's/^phase phase_1 .*cpu_ns //p' after.out)"
 	expect 'shell and two programs' '[.scopes[0].threads[].pid] | unique | length == 3'
 }

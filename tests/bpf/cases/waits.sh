@@ -16,7 +16,7 @@ waited_for()
 		([$s.causes | to_entries[] | select(.key | IN($others[]) | not) | .value |
 		  .blocked_ns + .ready_ns] | sum) as $all |
 		$waits > 0 and $waits <= $ns + 1e6 and
-		$waits >= $ns - ($all - $waits) - $s.cpu_ns - 1e7' \
+		$waits >= $ns - ($all - $waits) - ran - 1e7' \
 		--argjson ns "$ns" --argjson others "$(jq -nc '$ARGS.positional' --args "${@:2}")" \
 		--slurpfile objects objects.json
 }
