@@ -147,6 +147,13 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 	return scope;
 }
 
+/* A new process that could not be followed leaves its scope to another one. */
+static __always_inline void scope__give_back(u32 scope, struct qz_scope_state *s)
+{
+	if (every_process && scope >= QZ_OWN_SCOPES && !s->threads_seen)
+		bpf_map_push_elem(&free_scopes, &scope, BPF_ANY);
+}
+
 /* Not inlined: its record must not be on the stack while the creator's is walked. */
 static __noinline int event__forked(struct task_struct *child, struct qz_thread_state *t,
 				    u32 parent_image, bool creation_told, u64 now)
@@ -189,8 +196,10 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	else
 		image = next_number(&ctl->next_image);
 	t = thread__follow(child, scope, image, FRESH_FORKED, now);
-	if (!t)
+	if (!t) {
+		scope__give_back(scope, s);
 		return 0;
+	}
 	t->state = QZ_BLOCKED; /* until its first wake-up */
 	t->waiting.sites[0].stack = QZ_WAIT_START;
 	told = creator && creator->scope == scope;

@@ -39,4 +39,23 @@ static inline int qz_array__reserve(void **array, uint32_t n, size_t size)
 	return 0;
 }
 
+/*
+ * After elements were taken out, so that `kept` of n are left at the front: gives back the memory that is
+ * not needed. Gives kept.
+ */
+static inline uint32_t qz_array__shrink(void **array, uint32_t n, uint32_t kept, size_t size)
+{
+	size_t room = 1;
+	void *less;
+
+	if (kept == n)
+		return kept;
+	while (room < kept)
+		room *= 2;
+	less = realloc(*array, room * size);
+	if (less)
+		*array = less;
+	return kept;
+}
+
 #endif

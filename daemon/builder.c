@@ -106,6 +106,14 @@ void builder__free(struct builder *b)
 
 /* ---- the thread ---- */
 
+/* It may have been without a thread for a moment, when its threads were being found. */
+static void end_scope(struct builder *b, const struct qz_scope_event *e)
+{
+	if (e->event.length >= sizeof(*e) &&
+	    !engine__scope_lives(b->engine, e->scope, e->event.time))
+		images__end(b->images, e->scope, e->event.time);
+}
+
 static void take_report(void *context, const struct report *report)
 {
 	struct builder *b = context;
@@ -114,6 +122,8 @@ static void take_report(void *context, const struct report *report)
 		if (images__replaces(b->images, &report->mapping))
 			tables__replaced(b->tables, report->mapping.pid, report->mapping.time);
 		images__mapping(b->images, &report->mapping);
+	} else if (report->event->type == QZ_EVENT_SCOPE_END) {
+		end_scope(b, (const struct qz_scope_event *)report->event);
 	} else if (report->event->length >= sizeof(struct qz_process_event)) {
 		images__process(b->images, (const struct qz_process_event *)report->event);
 	}

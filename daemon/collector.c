@@ -9,6 +9,7 @@
 #include "daemon/builder.h"
 #include "daemon/collector.h"
 #include "daemon/creation.h"
+#include "daemon/ended.h"
 #include "daemon/images.h"
 #include "daemon/intake.h"
 #include "daemon/ledger.h"
@@ -64,6 +65,8 @@ struct collector {
 	struct builder *builder; /* of unwind tables, in a thread of its own */
 	struct reports *reports;
 	struct undecided *undecided;
+	struct ended *ended; /* NULL: not every process is a scope */
+	struct pages *pages; /* NULL: none are in use */
 
 	struct engine_half half;
 	bool half_waits;
@@ -149,6 +152,7 @@ void collector__free(struct collector *c)
 	page_figures__free(c->page_figures);
 	selfreport__free(c->stacks.selfreport);
 	undecided__free(c->undecided);
+	ended__free(c->ended);
 	spinning__free(c->spinning);
 	verdicts__free(c->verdicts);
 	creation__free(c->creation);
@@ -168,6 +172,7 @@ int collector__use_pages(struct collector *c, struct pages *pages)
 	c->stacks.selfreport = selfreport__new(pages, &c->stacks);
 	if (!c->stacks.selfreport)
 		return -ENOMEM;
+	c->pages = pages;
 	c->page_figures = page_figures__new(pages, c->engine, &c->stacks);
 	return c->page_figures ? 0 : -ENOMEM;
 }
@@ -204,6 +209,12 @@ int collector__add_own_scopes(struct collector *c)
 	int err = collector__add_scope(c, QZ_SCOPE_OF_MACHINE, QZ_SCOPE_MACHINE, 0, "machine", "");
 
 	return err ?: collector__add_scope(c, QZ_SCOPE_OF_KERNEL, QZ_SCOPE_KERNEL, 0, "kernel", "");
+}
+
+int collector__keep_ended(struct collector *c, uint64_t bytes)
+{
+	c->ended = ended__new(c->engine, bytes);
+	return c->ended ? 0 : -ENOMEM;
 }
 
 /* ---- reports, in order of time ---- */
@@ -304,6 +315,13 @@ static void end_thread(struct collector *c, const struct qz_thread_event *e)
 	name_thread(c, e);
 }
 
+/* It may have been without a thread for a moment, when its threads were being found. */
+static void end_scope(struct collector *c, const struct qz_scope_event *e)
+{
+	if (!engine__scope_lives(c->engine, e->scope, e->event.time))
+		images__end(c->images, e->scope, e->event.time);
+}
+
 static void process_event(struct collector *c, const struct qz_event *e)
 {
 	if (e->type == QZ_EVENT_PROCESS && e->length >= sizeof(struct qz_process_event))
@@ -312,6 +330,8 @@ static void process_event(struct collector *c, const struct qz_event *e)
 		add_creation(c, (const struct qz_creation_event *)e);
 	else if (e->type == QZ_EVENT_THREAD_END && e->length >= sizeof(struct qz_thread_event))
 		end_thread(c, (const struct qz_thread_event *)e);
+	else if (e->type == QZ_EVENT_SCOPE_END && e->length >= sizeof(struct qz_scope_event))
+		end_scope(c, (const struct qz_scope_event *)e);
 }
 
 /* Gives the time up to which they are complete, as intake__take() does. */
@@ -475,6 +495,25 @@ static void tell_missed(struct collector *c)
 	}
 }
 
+static int settle_ended(struct collector *c)
+{
+	struct ended_context context = {
+		.engine = c->engine,
+		.profile = c->profile,
+		.scopes = c->scopes,
+		.threads = c->threads,
+		.images = c->images,
+		.waits = c->waits,
+		.undecided = c->undecided,
+		.page_figures = c->page_figures,
+		.pages = c->pages,
+		.polling = c->polling,
+		.moments = c->moments,
+	};
+
+	return c->ended && !c->frozen ? ended__settle(c->ended, &context) : 0;
+}
+
 static int drain_half(struct collector *c)
 {
 	struct engine_half *h = &c->half;
@@ -504,7 +543,7 @@ static int drain_half(struct collector *c)
 	if (c->page_figures)
 		page_figures__drained(c->page_figures);
 	c->half_waits = false;
-	return err;
+	return err ?: settle_ended(c);
 }
 
 static int turn(struct collector *c)
@@ -668,6 +707,7 @@ static void refresh_ledger(struct collector *c)
 		.polling = c->polling,
 		.moments = c->moments,
 		.until = c->refreshed,
+		.processes_folded = c->ended ? ended__folded(c->ended) : 0,
 		.not_stored = c->not_stored,
 		.reports_dropped =
 			c->dropped + reports__dropped(c->reports) + intake__dropped(c->intake),

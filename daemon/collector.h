@@ -59,6 +59,9 @@ int collector__event_fd(const struct collector *c);
  */
 int collector__add_own_scopes(struct collector *c);
 
+/* Those that have ended may take so many bytes. To be called after that. 0 or -ENOMEM. */
+int collector__keep_ended(struct collector *c, uint64_t bytes);
+
 /* Takes in what has been reported; turns the sampler's tables about once a second. */
 int collector__tick(struct collector *c);
 

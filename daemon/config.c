@@ -12,6 +12,8 @@
 #define MAX_RATE      10000
 #define PAGE_RATE     10000
 #define MAX_PAGE_RATE 1000000
+#define PROCESSES     16384
+#define ENDED_MEMORY  16
 
 #define FIELD(name) offsetof(struct config, name)
 
@@ -27,6 +29,13 @@ const struct qz_option config_options[] = {
 	 INT64_MAX},
 	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
 	 "Save the snapshot here. Default: a new file in\n/var/lib/quartz/profiles."},
+	{"processes", 0, QZ_OPTION_INTEGER, FIELD(processes), "N",
+	 "With --system, follow so many processes at a time,\nat most. Default: 16384.", 64,
+	 262144},
+	{"ended-memory", 0, QZ_OPTION_INTEGER, FIELD(ended_memory), "MIB",
+	 "With --system, keep processes that have ended up to\nthis size; the least are put "
+	 "together. Default: 16.",
+	 0, 65536},
 	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
 	 "Samples per second and processor. Default: 999,\nwith --system 99.", 1, MAX_RATE},
 	{"cpu", 0, QZ_OPTION_STRING, FIELD(cpu), "N[,N...]|auto|none",
@@ -110,7 +119,8 @@ static int parse_again(struct config *config, int argc, char *argv[], char *erro
 		return -ENOMEM;
 	}
 	config__free(config);
-	*config = (struct config) {.cpu = "auto", .settings = s, .words = words};
+	*config = (struct config) {
+		.cpu = "auto", .ended_memory = ENDED_MEMORY, .settings = s, .words = words};
 	words[0] = argv[0];
 	memcpy(words + 1, s.words, s.n * sizeof(*words));
 	memcpy(words + 1 + s.n, argv + 1, (argc - 1) * sizeof(*words));
@@ -122,7 +132,7 @@ int config__parse(struct config *config, int argc, char *argv[], char *error, si
 {
 	int first;
 
-	*config = (struct config) {.cpu = "auto"};
+	*config = (struct config) {.cpu = "auto", .ended_memory = ENDED_MEMORY};
 	first = qz_options__parse(argc, argv, config_options, config, error, size);
 	if (first < 0)
 		return first;
@@ -157,4 +167,9 @@ uint32_t config__rate(const struct config *config)
 	if (config->rate)
 		return config->rate;
 	return config->system ? SYSTEM_RATE : PROGRAM_RATE;
+}
+
+uint32_t config__processes(const struct config *config)
+{
+	return config->processes ? (uint32_t)config->processes : PROCESSES;
 }

@@ -28,7 +28,9 @@ struct config {
 	bool system;		  /* every process a scope */
 	uint64_t duration;	  /* ns, 0: until the targets end */
 	const char *output;
-	int64_t rate; /* Hz, 0: the default of what is profiled */
+	int64_t processes;    /* at a time, most, 0: the default */
+	int64_t ended_memory; /* MiB, of those that have ended */
+	int64_t rate;	      /* Hz, 0: the default of what is profiled */
 	const char *cpu;
 	const char *preload;
 	int64_t page_rate;	      /* Hz, 0: not given */
@@ -54,6 +56,9 @@ void config__help(void);
 
 /* Rounds of the pollers per second. */
 uint32_t config__page_rate(const struct config *config);
+
+/* How many processes of the machine may be followed at a time. */
+uint32_t config__processes(const struct config *config);
 
 /* The rate in force. */
 uint32_t config__rate(const struct config *config);

@@ -7,7 +7,8 @@
 #include "core/table.h"
 #include "daemon/creation.h"
 
-#define MAX_CHAIN 256 /* frames of one creator */
+#define MAX_CHAIN 256  /* frames of one creator */
+#define MAX_KNOWN 4096 /* creators' stacks that are kept: each exec has its own */
 /* Chains of creators are cut here: programs that start themselves anew for ever. */
 #define MAX_DEPTH   1024
 #define FOUND_STACK 65536 /* of a leader, up to main */
@@ -101,10 +102,24 @@ static bool same_known(const void *context, uint32_t index, const void *key)
 	return c->known[index].signature == k->signature && c->known[index].contents == k->contents;
 }
 
+/* What is still needed is unwound anew. */
+static void forget_known(struct creation *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		free(c->known[i].locations);
+	free(c->known);
+	c->known = NULL;
+	c->n = 0;
+	qz_table__clear(&c->table);
+}
+
 static struct known *add_known(struct creation *c, const struct known *key)
 {
-	struct known *more = qz_array__room(c->known, c->n, sizeof(*more));
+	struct known *more;
 
+	if (c->n >= MAX_KNOWN)
+		forget_known(c);
+	more = qz_array__room(c->known, c->n, sizeof(*more));
 	if (!more)
 		return NULL;
 	c->known = more;

@@ -513,6 +513,28 @@ int engine__dump(struct engine *e, engine_thread *call, void *context)
 	return iterate(e, e->skel->progs.dump_threads, call, context);
 }
 
+bool engine__scope_ended(const struct engine *e, uint32_t scope)
+{
+	const struct qz_scope_state *s = &e->scopes[scope];
+
+	return __atomic_load_n(&s->ended, __ATOMIC_SEQ_CST) &&
+	       !__atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
+	       !(__atomic_load_n(&s->running, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
+}
+
+bool engine__scope_lives(const struct engine *e, uint32_t scope, uint64_t since)
+{
+	const struct qz_scope_state *s = scope < e->opts.max_scopes ? &e->scopes[scope] : NULL;
+
+	return s && __atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
+	       __atomic_load_n(&s->began, __ATOMIC_SEQ_CST) <= since;
+}
+
+int engine__scope_pid(const struct engine *e, uint32_t scope)
+{
+	return e->scopes[scope].pid;
+}
+
 int engine__recycle_scope(struct engine *e, uint32_t scope)
 {
 	if (scope >= e->opts.max_scopes)

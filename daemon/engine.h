@@ -75,6 +75,15 @@ void engine__forget_idle(struct engine *e, int cpu);
 /* Sets the mark of a processor that has come online. */
 int engine__mark_processor(struct engine *e, int cpu);
 
+/* Whether all threads of a scope have ended and the last one has left its processor. */
+bool engine__scope_ended(const struct engine *e, uint32_t scope);
+
+/* Whether a scope that was there at a time has threads. Any thread may ask. */
+bool engine__scope_lives(const struct engine *e, uint32_t scope, uint64_t since);
+
+/* The process of a scope of which nothing else is known. */
+int engine__scope_pid(const struct engine *e, uint32_t scope);
+
 /* Gives a scope number back whose figures were read. every_process only. */
 int engine__recycle_scope(struct engine *e, uint32_t scope);
 

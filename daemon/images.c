@@ -353,3 +353,33 @@ const struct region *images__find(struct images *images, struct image *image, ui
 	read_mappings(images, image, true);
 	return regions__find(&image->regions, address);
 }
+
+void images__end(struct images *images, uint32_t scope, uint64_t time)
+{
+	for (uint32_t i = 0; i < images->n; i++)
+		if (images->items[i].scope == scope && images->items[i].seen <= time)
+			images->items[i].ended = true;
+}
+
+void images__forget(struct images *images, const bool *marked)
+{
+	uint32_t kept = 0;
+
+	qz_table__clear(&images->by_number);
+	qz_table__clear(&images->by_pid);
+	for (uint32_t i = 0; i < images->n; i++) {
+		struct image *image = &images->items[i];
+
+		if (marked ? marked[image->scope] : image->ended) {
+			regions__free(&image->regions);
+			continue;
+		}
+		images->items[kept] = *image;
+		image = &images->items[kept];
+		qz_table__insert(&images->by_number, qz_hash__number(1, image->number), kept);
+		qz_table__insert(&images->by_pid, qz_hash__number(1, image->pid), kept);
+		kept++;
+	}
+	images->n =
+		qz_array__shrink((void **)&images->items, images->n, kept, sizeof(*images->items));
+}

@@ -31,6 +31,8 @@ struct image {
 	uint64_t published; /* contents that the unwinder has, see tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when tables.h knows of it */
 	bool ended;
+	uint64_t
+		replaced; /* when code was last mapped in place of other code; 0: tables.h has published that */
 	bool reread; /* /proc/PID/maps was read for an address that no region covered */
 };
 
@@ -67,6 +69,12 @@ struct image *images__get(struct images *images, uint32_t number);
  * which samples it concerns.
  */
 const struct region *images__find(struct images *images, struct image *image, uint64_t address);
+
+/* The images of a scope of the engine that were there at a time have ended. */
+void images__end(struct images *images, uint32_t scope, uint64_t time);
+
+/* Forgets the images of the scopes that are marked, by number of the engine, or with NULL all ended ones. */
+void images__forget(struct images *images, const bool *marked);
 
 /* Allows one more reading for each image. Called once a drain. */
 void images__refresh(struct images *images);

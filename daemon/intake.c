@@ -104,7 +104,7 @@ static void take_event(void *context, const struct qz_event *event, size_t size)
 		if (process || unknown)
 			box->news.mapped = event->time;
 		box->news.unknown_code |= unknown;
-		if (process || (i == INTAKE_MAIN && !unknown))
+		if (process || event->type == QZ_EVENT_SCOPE_END || (i == INTAKE_MAIN && !unknown))
 			reports__add_event(box->reports, event, size);
 	}
 	in->event |= !unknown;

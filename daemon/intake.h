@@ -22,7 +22,7 @@
 
 enum intake_reader {
 	INTAKE_MAIN,
-	INTAKE_TABLES, /* is given mappings and process events only; none before intake__open() */
+	INTAKE_TABLES, /* is given mappings, and events of processes and scopes; none before intake__open() */
 	INTAKE_READERS,
 };
 

@@ -62,6 +62,7 @@ void ledger__refresh(struct qz_ledger *l, const struct ledger_sources *from)
 	add_processors(l, from);
 	add_control(l, engine__control(from->engine));
 	qz_ledger__add_event(l, "reports_dropped", from->reports_dropped);
+	qz_ledger__add_event(l, "processes_folded", from->processes_folded);
 	qz_ledger__add_event(l, "mappings_lost", sampler__reports_lost(from->sampler));
 	qz_ledger__add_event(l, "waits_lost", waits__count_lost(from->waits));
 	qz_ledger__add_event(l, "wakings_lost", waits__wakings_lost(from->waits));

@@ -26,6 +26,7 @@ struct ledger_sources {
 	uint64_t until;		  /* of processors that are idle */
 	uint64_t not_stored;	  /* samples whose stack had no room */
 	uint64_t reports_dropped; /* for want of memory */
+	uint64_t processes_folded;
 };
 
 void ledger__refresh(struct qz_ledger *l, const struct ledger_sources *from);

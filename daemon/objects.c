@@ -37,6 +37,8 @@ struct objects {
 	struct slot *slots;
 	uint32_t *scopes; /* of the profile, by that of the engine; QZ_NONE: unknown */
 	uint32_t nscopes;
+	uint32_t *used; /* by scope of the engine: the last harvest at which it had a slot */
+	uint32_t harvests;
 };
 
 struct objects *objects__new(const struct engine *engine, struct threads *threads,
@@ -56,7 +58,8 @@ struct objects *objects__new(const struct engine *engine, struct threads *thread
 	o->nscopes = engine__max_scopes(engine);
 	o->slots = calloc(QZ_OBJECT_SLOTS, sizeof(*o->slots));
 	o->scopes = malloc(o->nscopes * sizeof(*o->scopes));
-	if (!o->slots || !o->scopes) {
+	o->used = calloc(o->nscopes, sizeof(*o->used));
+	if (!o->slots || !o->scopes || !o->used) {
 		objects__free(o);
 		return NULL;
 	}
@@ -70,6 +73,7 @@ void objects__free(struct objects *o)
 		return;
 	free(o->slots);
 	free(o->scopes);
+	free(o->used);
 	free(o);
 }
 
@@ -158,6 +162,8 @@ static uint32_t stored(const struct qz_object_slot *table)
 	return __atomic_load_n(&table->stored, __ATOMIC_SEQ_CST);
 }
 
+static void name(struct objects *o, uint32_t i);
+
 static void harvest_slot(struct objects *o, uint32_t i)
 {
 	struct qz_object_slot *table = &o->table[i];
@@ -165,12 +171,19 @@ static void harvest_slot(struct objects *o, uint32_t i)
 	struct slot *slot = &o->slots[i];
 	uint64_t hash = __atomic_load_n(&table->hash, __ATOMIC_SEQ_CST);
 
-	if (!hash || stored(table) == QZ_OBJECT_FILLING)
+	if (!hash)
+		return;
+	if (table->scope < o->nscopes)
+		o->used[table->scope] = o->harvests;
+	if (stored(table) == QZ_OBJECT_FILLING)
 		return;
 	if (!slot->hash) {
 		*slot = (struct slot) {.hash = hash, .index = QZ_NONE};
 		return;
 	}
+	/* the next waiter, who would have told more, has not come */
+	if (slot->index == QZ_NONE && stored(table) == QZ_OBJECT_ASLEEP && !in_use(table, f))
+		name(o, i);
 	if (slot->index == QZ_NONE)
 		return;
 	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table, f)) {
@@ -189,6 +202,7 @@ static void harvest_slot(struct objects *o, uint32_t i)
 
 void objects__harvest(struct objects *o)
 {
+	o->harvests++;
 	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
 		harvest_slot(o, i);
 }
@@ -320,6 +334,18 @@ uint32_t objects__index(struct objects *o, uint32_t number)
 	if (stored(&o->table[number - 1]) != QZ_OBJECT_REFILLED)
 		name(o, number - 1);
 	return o->slots[number - 1].index;
+}
+
+bool objects__use_scope(const struct objects *o, uint32_t scope)
+{
+	return o->used[scope] == o->harvests;
+}
+
+void objects__folded(struct objects *o, const struct qz_maps *maps)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+		if (o->slots[i].hash && o->slots[i].index != QZ_NONE)
+			o->slots[i].index = maps->objects[o->slots[i].index];
 }
 
 void objects__settle(struct objects *o, uint64_t until)

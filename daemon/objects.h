@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/merge.h"
 #include "daemon/engine.h"
 #include "daemon/objname.h"
 #include "daemon/stacks.h"
@@ -30,6 +31,12 @@ void objects__free(struct objects *o);
 
 /* Tells which scope of the profile one of the engine's is. */
 void objects__add_scope(struct objects *o, uint32_t scope, uint32_t index);
+
+/* Whether a slot was of a scope of the engine at the last harvest. */
+bool objects__use_scope(const struct objects *o, uint32_t scope);
+
+/* Scopes of the profile were folded (core/merge.h): nothing in use is theirs. */
+void objects__folded(struct objects *o, const struct qz_maps *maps);
 
 /* Takes in what is new, frees what nobody refers to any more. */
 void objects__harvest(struct objects *o);

@@ -221,3 +221,19 @@ uint64_t page_calls__refused(const struct page_calls *c)
 {
 	return c->refused;
 }
+
+int page_calls__folded(struct page_calls *c, const struct qz_maps *maps)
+{
+	struct closed_call *before = c->closed;
+	uint32_t n = c->nclosed;
+	int err = 0;
+
+	c->closed = NULL;
+	c->nclosed = 0;
+	c->closed_sum = c->closed_cost = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (before[i].count && !keep(c, maps->calls[i], &before[i]))
+			err = -ENOMEM;
+	free(before);
+	return err;
+}

@@ -8,6 +8,7 @@
 #ifndef QUARTZ_DAEMON_PAGE_CALLS_H
 #define QUARTZ_DAEMON_PAGE_CALLS_H
 
+#include "core/merge.h"
 #include "daemon/pages.h"
 #include "daemon/stacks.h"
 
@@ -20,6 +21,9 @@ void page_calls__free(struct page_calls *c);
 
 /* Says which scope of the profile one of the engine is. */
 void page_calls__add_scope(struct page_calls *c, uint32_t scope, uint32_t index);
+
+/* Scopes of the profile were folded (core/merge.h). 0 or -ENOMEM: what ended programs told is lost. */
+int page_calls__folded(struct page_calls *c, const struct qz_maps *maps);
 
 /* Takes in the last numbers of a page set that is going to be freed. */
 void page_calls__close(struct page_calls *c, struct page *page);

@@ -54,6 +54,11 @@ void page_figures__add_scope(struct page_figures *f, uint32_t scope, uint32_t in
 	page_calls__add_scope(f->calls, scope, index);
 }
 
+int page_figures__folded(struct page_figures *f, const struct qz_maps *maps)
+{
+	return page_calls__folded(f->calls, maps);
+}
+
 void page_figures__refresh(struct page_figures *f)
 {
 	page_calls__refresh(f->calls);

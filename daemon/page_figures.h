@@ -9,6 +9,7 @@
 #ifndef QUARTZ_DAEMON_PAGE_FIGURES_H
 #define QUARTZ_DAEMON_PAGE_FIGURES_H
 
+#include "core/merge.h"
 #include "core/profile.h"
 #include "daemon/engine.h"
 #include "daemon/pages.h"
@@ -22,6 +23,7 @@ struct page_figures *page_figures__new(struct pages *pages, struct engine *engin
 void page_figures__free(struct page_figures *f);
 
 /* Says which scope of the profile one of the engine is. */
+int page_figures__folded(struct page_figures *f, const struct qz_maps *maps);
 void page_figures__add_scope(struct page_figures *f, uint32_t scope, uint32_t index);
 
 /* Brings the numbers of calls in the profile up to date. */

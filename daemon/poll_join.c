@@ -319,3 +319,27 @@ void poll_join__restore(struct poll_join *j)
 		p->samples[i].count = i < j->nkernel ? j->kernel[i] : 0;
 	j->applied = false;
 }
+
+int poll_join__folded(struct poll_join *j, const struct qz_maps *maps)
+{
+	struct qz_sample *groups = j->groups;
+	uint32_t n = j->ngroups;
+	int err = 0;
+
+	free(j->polled);
+	j->polled = NULL;
+	j->npolled = 0;
+	j->groups = NULL;
+	j->ngroups = 0;
+	qz_table__clear(&j->by_group);
+	for (uint32_t i = 0; !err && i < n; i++) {
+		struct qz_sample s = groups[i];
+
+		s.scope = maps->scopes[s.scope];
+		s.thread = maps->threads[s.thread];
+		s.object = s.object == QZ_NONE ? QZ_NONE : maps->objects[s.object];
+		err = poll_join__add(j, &s);
+	}
+	free(groups);
+	return err;
+}

@@ -12,6 +12,7 @@
 #ifndef QUARTZ_DAEMON_POLL_JOIN_H
 #define QUARTZ_DAEMON_POLL_JOIN_H
 
+#include "core/merge.h"
 #include "core/profile.h"
 
 struct poll_join;
@@ -31,5 +32,8 @@ int poll_join__apply(struct poll_join *j);
 
 /* Makes them those of the kernel's sampler again. */
 void poll_join__restore(struct poll_join *j);
+
+/* Scopes of the profile were folded (core/merge.h), after poll_join__restore(). 0 or -ENOMEM. */
+int poll_join__folded(struct poll_join *j, const struct qz_maps *maps);
 
 #endif

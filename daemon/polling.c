@@ -142,3 +142,13 @@ void polling__ledger(const struct polling *p, struct qz_ledger *ledger)
 	qz_ledger__add_event(ledger, "page_slots_torn", f.torn);
 	qz_ledger__add_event(ledger, "page_rounds_late", f.late);
 }
+
+void polling__fold(struct polling *p)
+{
+	poll_join__restore(p->join);
+}
+
+int polling__folded(struct polling *p, const struct qz_maps *maps)
+{
+	return poll_join__folded(p->join, maps);
+}

@@ -36,6 +36,13 @@ void polling__drain(struct polling *p);
 /* Joins the two for an estimate. 0 or -errno. */
 int polling__join(struct polling *p);
 
+/*
+ * Scopes of the profile are to be folded (core/merge.h), and were. 0 or -ENOMEM: what was polled of
+ * programs is lost.
+ */
+void polling__fold(struct polling *p);
+int polling__folded(struct polling *p, const struct qz_maps *maps);
+
 void polling__ledger(const struct polling *p, struct qz_ledger *ledger);
 
 #endif

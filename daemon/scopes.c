@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/array.h"
 #include "daemon/proc.h"
 
 struct scope {
@@ -20,6 +21,8 @@ struct scopes {
 	struct qz_profile *profile;
 	struct scope *items; /* by the engine's number */
 	uint32_t n;
+	bool *numbered; /* by index in the profile: it has a number of the engine */
+	uint32_t nnumbered;
 	uint64_t *levels;
 	uint32_t machine; /* its scope in the profile, QZ_NONE: none */
 };
@@ -47,9 +50,21 @@ void scopes__free(struct scopes *s)
 {
 	if (!s)
 		return;
+	free(s->numbered);
 	free(s->levels);
 	free(s->items);
 	free(s);
+}
+
+static int set_numbered(struct scopes *s, uint32_t index)
+{
+	while (s->nnumbered <= index) {
+		if (qz_array__reserve((void **)&s->numbered, s->nnumbered, sizeof(*s->numbered)))
+			return -ENOMEM;
+		s->numbered[s->nnumbered++] = false;
+	}
+	s->numbered[index] = true;
+	return 0;
 }
 
 int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, int pid,
@@ -62,10 +77,14 @@ int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, i
 		.command = (char *)command,
 		.nlevels = engine__level_stride(s->engine),
 	};
-	int64_t index = qz_profile__add_scope(s->profile, &new);
+	struct qz_scope_state state;
+	int64_t index;
 
-	if (index < 0)
-		return index;
+	engine__read_scope(s->engine, scope, 0, &state, s->levels);
+	new.start_ns = state.began;
+	index = qz_profile__add_scope(s->profile, &new);
+	if (index < 0 || set_numbered(s, index))
+		return index < 0 ? index : -ENOMEM;
 	s->items[scope] = (struct scope) {.known = true, .index = index};
 	if (kind == QZ_SCOPE_MACHINE)
 		s->machine = index;
@@ -159,31 +178,64 @@ struct living *scopes__living(struct scopes *s, uint32_t scope)
 	return &s->items[scope].living;
 }
 
-static void refresh(struct scopes *s, struct waits *waits, uint32_t scope, uint64_t until)
+/* Up to a time, or to its end; *state is how it stands. */
+static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_scope_state *state)
 {
 	struct qz_scope *to = &s->profile->scopes[s->items[scope].index];
-	struct qz_scope_state state;
-	bool ended;
 
-	engine__read_scope(s->engine, scope, until, &state, s->levels);
+	engine__read_scope(s->engine, scope, until, state, s->levels);
 	/* it also was without a thread for a moment when the first one found ended before the next */
-	ended = state.ended && !state.alive;
-	if (ended && state.ended < until)
-		engine__read_scope(s->engine, scope, state.ended, &state, s->levels);
+	to->ended = state->ended && !state->alive;
+	if (to->ended && state->ended < until)
+		engine__read_scope(s->engine, scope, state->ended, state, s->levels);
 	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
 	to->elapsed_ns = 0;
 	for (uint32_t i = 0; i < to->nlevels; i++)
 		to->elapsed_ns += to->level_ns[i];
-	to->start_ns = state.began;
-	to->ended = ended;
-	to->threads_seen = state.threads_seen;
-	to->creations = state.creations;
-	to->creations_lost = state.creations_lost;
-	waits__lost(waits, scope, &state);
-	to->spin_turns = state.spin_turns;
-	to->cpu_ns = state.ended_cpu + s->items[scope].living.cpu_ns;
-	to->runnable_ns = state.ended_ns[QZ_RUNNING] + state.ended_ns[QZ_READY] +
+	to->start_ns = state->began;
+	to->threads_seen = state->threads_seen;
+	to->creations = state->creations;
+	to->creations_lost = state->creations_lost;
+	to->spin_turns = state->spin_turns;
+	to->cpu_ns = state->ended_cpu + s->items[scope].living.cpu_ns;
+	to->runnable_ns = state->ended_ns[QZ_RUNNING] + state->ended_ns[QZ_READY] +
 			  s->items[scope].living.runnable_ns;
+}
+
+uint32_t scopes__retire(struct scopes *s, uint32_t scope, struct waits *waits)
+{
+	struct qz_scope_state state;
+
+	s->items[scope].living = (struct living) {0};
+	refresh(s, scope, engine__now(), &state);
+	waits__retire_scope(waits, scope, &state);
+	s->items[scope].known = false;
+	s->numbered[s->items[scope].index] = false;
+	return s->items[scope].index;
+}
+
+bool scopes__is_other(const struct qz_scope *scope)
+{
+	return scope->kind == QZ_SCOPE_PROCESS && !scope->pid;
+}
+
+bool scopes__has_number(const struct scopes *s, uint32_t index)
+{
+	return index < s->nnumbered && s->numbered[index];
+}
+
+/* There are fewer then, so that there is room. */
+void scopes__folded(struct scopes *s, const struct qz_maps *maps)
+{
+	memset(s->numbered, 0, s->nnumbered * sizeof(*s->numbered));
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!s->items[i].known)
+			continue;
+		s->items[i].index = maps->scopes[s->items[i].index];
+		s->numbered[s->items[i].index] = true;
+	}
+	if (s->machine != QZ_NONE)
+		s->machine = maps->scopes[s->machine];
 }
 
 /* Its levels are its own. */
@@ -210,9 +262,14 @@ static void sum_machine(struct scopes *s)
 
 void scopes__refresh(struct scopes *s, struct waits *waits, uint64_t until)
 {
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->items[i].known)
-			refresh(s, waits, i, until);
+	struct qz_scope_state state;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!s->items[i].known)
+			continue;
+		refresh(s, i, until, &state);
+		waits__lost(waits, i, &state);
+	}
 	if (s->machine != QZ_NONE)
 		sum_machine(s);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/merge.h"
 #include "core/profile.h"
 #include "daemon/engine.h"
 #include "daemon/images.h"
@@ -44,6 +45,21 @@ void scopes__describe(struct scopes *s, const struct qz_process_event *e,
 
 /* How a scope stands. False: it is not known. */
 bool scopes__read(struct scopes *s, uint32_t scope, struct qz_scope_state *state);
+
+/*
+ * One that has ended for good: its figures are part of the profile and its number means nothing any
+ * more. Gives its index.
+ */
+uint32_t scopes__retire(struct scopes *s, uint32_t scope, struct waits *waits);
+
+/* Whether one of the profile still has a number of the engine. */
+bool scopes__has_number(const struct scopes *s, uint32_t index);
+
+/* Whether one of a profile stands for many that have ended. */
+bool scopes__is_other(const struct qz_scope *scope);
+
+/* Scopes of the profile were folded (core/merge.h). */
+void scopes__folded(struct scopes *s, const struct qz_maps *maps);
 
 /* Threads of all of them that have not ended; whether all have. */
 uint64_t scopes__alive(struct scopes *s);

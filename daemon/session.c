@@ -34,7 +34,6 @@
 #define HOTPLUG_PERIOD 1000000000ull
 #define TEXT_PERIOD    2000000000ull
 #define FORWARD_GRACE  2000000000ull /* for a command to end after a SIGTERM that was passed on */
-#define SYSTEM_SCOPES  16384
 #define PROGRAM_SCOPES 64
 /* Descriptors: two per processor, one or two per module, clients. */
 #define WANTED_FILES 65536
@@ -244,7 +243,8 @@ static int start_instants(struct session *s)
 static int load(struct session *s)
 {
 	struct engine_options options = {
-		.max_scopes = s->config->system ? SYSTEM_SCOPES : PROGRAM_SCOPES,
+		.max_scopes = s->config->system ? config__processes(s->config) + QZ_OWN_SCOPES
+						: PROGRAM_SCOPES,
 		.woken = s->config->woken,
 		.every_process = s->config->system,
 	};
@@ -387,7 +387,9 @@ static int start(struct session *s)
 	err = err ?: open_targets(s, &s->config->trees, QZ_SCOPE_TREE);
 	if (!err && s->config->command)
 		err = open_command(s);
-	if (!err && s->config->system && collector__add_own_scopes(s->collector))
+	if (!err && s->config->system &&
+	    (collector__add_own_scopes(s->collector) ||
+	     collector__keep_ended(s->collector, (uint64_t)s->config->ended_memory << 20)))
 		err = fail(-ENOMEM, "out of memory");
 	if (err)
 		return err;

@@ -19,8 +19,8 @@
 
 /* Options that make sense for a service; the others say what one run is about. */
 static const char *const allowed[] = {
-	"rate",	 "cpu",	    "page-rate",    "busy",  "woken",
-	"lines", "inlines", "spin-symbols", "quiet", "verbose",
+	"rate",	 "processes", "ended-memory", "cpu",	      "page-rate", "busy",
+	"woken", "lines",     "inlines",      "spin-symbols", "quiet",	   "verbose",
 };
 
 struct reading {

@@ -21,6 +21,8 @@
  */
 #define EAGER_REGIONS 32
 
+#define MAX_ENDED 256 /* images that have ended are forgotten when there are so many */
+
 /* The table of a module. */
 struct table {
 	bool known; /* it was tried to build one */
@@ -52,9 +54,7 @@ struct tables {
 	bool complete;	/* nothing is to be built unasked */
 	bool waiting;	/* an image has changed and is not published, or to be confirmed */
 	uint32_t first; /* image that has not ended */
-	/* by image: when code was last mapped in place of other code; 0: that is published */
-	uint64_t *replaced;
-	uint32_t nreplaced;
+	uint32_t ended; /* images seen to have, by the last call of tables__publish() */
 };
 
 struct tables *tables__new(struct engine *engine, struct symbolizer *symbolizer,
@@ -84,7 +84,6 @@ void tables__free(struct tables *t)
 	pool__free(&t->regions);
 	free(t->tables);
 	free(t->listings);
-	free(t->replaced);
 	free(t);
 }
 
@@ -468,32 +467,14 @@ bool tables__build(struct tables *t)
 
 /* ---- images ---- */
 
-static uint64_t *replaced_slot(struct tables *t, uint32_t image)
-{
-	if (image >= t->nreplaced) {
-		uint32_t n = image + 64;
-		uint64_t *more = reallocarray(t->replaced, n, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(&more[t->nreplaced], 0, (n - t->nreplaced) * sizeof(*more));
-		t->replaced = more;
-		t->nreplaced = n;
-	}
-	return &t->replaced[image];
-}
-
 void tables__replaced(struct tables *t, pid_t pid, uint64_t time)
 {
 	for (uint32_t i = images__count(t->images); i-- > t->first;) {
-		const struct image *image = images__at(t->images, i);
-		uint64_t *replaced;
+		struct image *image = images__at(t->images, i);
 
 		if (image->pid != pid || image->ended)
 			continue;
-		replaced = replaced_slot(t, i);
-		if (replaced)
-			*replaced = time;
+		image->replaced = time;
 		return;
 	}
 }
@@ -502,18 +483,17 @@ void tables__replaced(struct tables *t, pid_t pid, uint64_t time)
  * One whose code has taken the place of other code is not published before what was sampled in that
  * has its names: until then its stacks are told apart by their stale tables. True: not yet.
  */
-static bool is_held_back(struct tables *t, uint32_t image, uint64_t named)
+static bool is_held_back(struct image *image, uint64_t named)
 {
-	if (image >= t->nreplaced || !t->replaced[image])
-		return false;
-	if (t->replaced[image] > named)
+	if (image->replaced > named)
 		return true;
-	t->replaced[image] = 0;
+	image->replaced = 0;
 	return false;
 }
 
 static void end(struct tables *t, struct image *image)
 {
+	t->ended++;
 	if (image->published)
 		withdraw(t, image);
 	regions__free(&image->regions);
@@ -529,9 +509,19 @@ static bool update(struct tables *t, struct image *image, uint64_t known)
 	return image->mapped;
 }
 
+/* Ended images have nothing in the maps any more. */
+static void forget_ended(struct tables *t)
+{
+	if (t->ended < MAX_ENDED)
+		return;
+	images__forget(t->images, NULL);
+	t->first = 0;
+}
+
 void tables__publish(struct tables *t, uint64_t known, uint64_t named)
 {
 	t->waiting = false;
+	t->ended = t->first;
 	for (uint32_t i = t->first; i < images__count(t->images); i++) {
 		struct image *image = images__at(t->images, i);
 
@@ -540,9 +530,10 @@ void tables__publish(struct tables *t, uint64_t known, uint64_t named)
 			t->first += t->first == i;
 			continue;
 		}
-		if (is_held_back(t, i, named) || update(t, image, known))
+		if (is_held_back(image, named) || update(t, image, known))
 			t->waiting = true;
 	}
+	forget_ended(t);
 }
 
 bool tables__waits(const struct tables *t)

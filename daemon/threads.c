@@ -8,6 +8,9 @@
 #include "daemon/images.h"
 #include "daemon/threads.h"
 
+/* What a thread's last waits left in the tables is drained after so many drains. */
+#define FORGET_DRAINS 8
+
 /* Sums of the ended threads of a row, to start each refresh from. */
 struct sums {
 	uint64_t cpu, running, ready, blocked, unknown, start, end;
@@ -20,6 +23,7 @@ struct threads {
 	struct sums *ended; /* one per row of the profile */
 	uint32_t nrows;
 	struct qz_table by_serial, merged;
+	uint32_t drains;
 };
 
 struct threads *threads__new(struct qz_profile *profile)
@@ -112,6 +116,11 @@ static uint32_t merged_row(struct threads *t, uint32_t scope, int pid, const cha
 	return index;
 }
 
+uint32_t threads__merged_row(struct threads *t, uint32_t scope, const char *comm)
+{
+	return merged_row(t, scope, 0, comm);
+}
+
 uint32_t threads__row(struct threads *t, struct thread *thread, uint32_t scope, int pid)
 {
 	struct qz_thread row = {.scope = scope, .pid = pid, .comm = (char *)""};
@@ -192,6 +201,7 @@ int threads__ended(struct threads *t, uint32_t scope, const struct qz_thread_eve
 		return -ENOMEM;
 	add_figures(row, event, scope_began, event->cpu);
 	row->ended = true;
+	threads__get(t, event->state.serial)->ended = t->drains + 1;
 	s = &t->ended[row - t->profile->threads];
 	s->cpu += event->cpu;
 	s->running += event->state.ns[QZ_RUNNING];
@@ -241,4 +251,81 @@ void threads__begin_refresh(struct threads *t)
 		row->start_ns = s->start;
 		row->end_ns = s->end;
 	}
+}
+
+/* ---- forgetting ---- */
+
+static bool is_over(const struct threads *t, const struct thread *thread)
+{
+	return thread->ended && t->drains - thread->ended >= FORGET_DRAINS && !thread->kept;
+}
+
+void threads__forget(struct threads *t)
+{
+	uint32_t kept = 0;
+
+	if (++t->drains % FORGET_DRAINS)
+		return;
+	qz_table__clear(&t->by_serial);
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (is_over(t, &t->items[i]))
+			continue;
+		t->items[kept] = t->items[i];
+		qz_table__insert(&t->by_serial, qz_hash__number(1, t->items[kept].serial), kept);
+		kept++;
+	}
+	t->n = qz_array__shrink((void **)&t->items, t->n, kept, sizeof(*t->items));
+}
+
+static void add_sums(struct sums *to, const struct sums *from)
+{
+	to->cpu += from->cpu;
+	to->running += from->running;
+	to->ready += from->ready;
+	to->blocked += from->blocked;
+	to->unknown += from->unknown;
+	if (!to->start || (from->start && from->start < to->start))
+		to->start = from->start;
+	if (from->end > to->end)
+		to->end = from->end;
+}
+
+/* The table of rows that stand for several, anew. */
+static int find_merged(struct threads *t)
+{
+	qz_table__clear(&t->merged);
+	for (uint32_t i = 0; i < t->profile->nthreads; i++) {
+		const struct qz_thread *row = &t->profile->threads[i];
+		uint32_t hash = qz_hash__string(qz_hash__number(1, row->scope), row->comm);
+
+		if (!row->merged)
+			continue;
+		if (qz_table__reserve(&t->merged))
+			return -ENOMEM;
+		qz_table__insert(&t->merged, hash, i);
+	}
+	return 0;
+}
+
+int threads__folded(struct threads *t, const struct qz_maps *maps)
+{
+	struct sums *ended = NULL;
+	uint32_t n = 0;
+
+	while (n < t->profile->nthreads) {
+		if (qz_array__reserve((void **)&ended, n, sizeof(*ended))) {
+			free(ended);
+			return -ENOMEM;
+		}
+		ended[n++] = (struct sums) {0};
+	}
+	for (uint32_t i = 0; i < t->nrows; i++)
+		add_sums(&ended[maps->threads[i]], &t->ended[i]);
+	free(t->ended);
+	t->ended = ended;
+	t->nrows = n;
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->items[i].row != QZ_NONE)
+			t->items[i].row = maps->threads[t->items[i].row];
+	return find_merged(t);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/merge.h"
 #include "core/profile.h"
 #include "quartz/records.h"
 
@@ -24,6 +25,7 @@ struct thread {
 	uint32_t outermost; /* location of its first procedure, where a profile stack has it not */
 	bool placed;	    /* node is known */
 	bool kept;	    /* by the collector, as it stood when the clock stopped */
+	uint32_t ended;	    /* at which drain, from 1; 0: it has not */
 };
 
 struct threads *threads__new(struct qz_profile *profile);
@@ -59,5 +61,17 @@ int threads__ended(struct threads *t, uint32_t scope, const struct qz_thread_eve
 int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_event *event,
 		   uint64_t scope_began, uint64_t until, struct living *sum);
 void threads__begin_refresh(struct threads *t);
+
+/* The row that stands for ended threads of a scope under this name. QZ_NONE: no memory. */
+uint32_t threads__merged_row(struct threads *t, uint32_t scope, const char *comm);
+
+/*
+ * After each drain: forgets threads that have ended so long ago that nothing of them is on its way any more.
+ * Their rows stay.
+ */
+void threads__forget(struct threads *t);
+
+/* Scopes of the profile were folded (core/merge.h). 0 or -ENOMEM: nothing is right any more. */
+int threads__folded(struct threads *t, const struct qz_maps *maps);
 
 #endif

@@ -141,3 +141,22 @@ int undecided__finish(struct undecided *u)
 {
 	return settle(u, &u->now);
 }
+
+static void fold(struct batch *b, const struct qz_maps *maps)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct qz_sample *s = &b->samples[i].sample;
+
+		s->scope = maps->scopes[s->scope];
+		if (s->thread != QZ_NONE)
+			s->thread = maps->threads[s->thread];
+		if (s->object != QZ_NONE)
+			s->object = maps->objects[s->object];
+	}
+}
+
+void undecided__folded(struct undecided *u, const struct qz_maps *maps)
+{
+	fold(&u->before, maps);
+	fold(&u->now, maps);
+}

@@ -9,6 +9,7 @@
 #ifndef QUARTZ_DAEMON_UNDECIDED_H
 #define QUARTZ_DAEMON_UNDECIDED_H
 
+#include "core/merge.h"
 #include "core/profile.h"
 #include "daemon/spinning.h"
 
@@ -43,5 +44,8 @@ int undecided__end_half(struct undecided *u);
 
 /* Moves all into the profile, decided or not. Likewise. */
 int undecided__finish(struct undecided *u);
+
+/* Scopes of the profile were folded (core/merge.h). */
+void undecided__folded(struct undecided *u, const struct qz_maps *maps);
 
 #endif

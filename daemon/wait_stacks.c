@@ -204,6 +204,38 @@ static void release_ended(struct wait_stacks *s)
 			release(s, i);
 }
 
+/* Owners whose stacks have numbers, anew. */
+static void forget_owners(struct wait_stacks *s, const bool *marked)
+{
+	uint32_t kept = 0;
+
+	qz_table__clear(&s->by_image);
+	for (uint32_t i = 0; i < s->nowners; i++) {
+		const struct image *image = images__get(s->context->images, s->owners[i].image);
+
+		if (!image || marked[image->scope])
+			continue;
+		s->owners[kept] = s->owners[i];
+		qz_table__insert(&s->by_image, qz_hash__number(1, s->owners[kept].image), kept);
+		kept++;
+	}
+	s->nowners = qz_array__shrink((void **)&s->owners, s->nowners, kept, sizeof(*s->owners));
+}
+
+void wait_stacks__forget(struct wait_stacks *s, const bool *marked)
+{
+	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
+		const struct image *image;
+
+		if (s->items[i].state != STACK_PLACED)
+			continue;
+		image = images__get(s->context->images, s->items[i].slot.image);
+		if (image && marked[image->scope])
+			release(s, i);
+	}
+	forget_owners(s, marked);
+}
+
 void wait_stacks__harvest(struct wait_stacks *s)
 {
 	uint32_t used = __atomic_load_n(&s->control->wait_frames_used, __ATOMIC_SEQ_CST);

@@ -28,6 +28,9 @@ void wait_stacks__free(struct wait_stacks *s);
 #define WAIT_STACKS_GRACE 10
 void wait_stacks__harvest(struct wait_stacks *s);
 
+/* Scopes of the engine that are marked have ended for good: their stacks lose their numbers. */
+void wait_stacks__forget(struct wait_stacks *s, const bool *marked);
+
 /* Whether a number that was told with an image long ago still stands for what it stood for then. */
 bool wait_stacks__lasts(struct wait_stacks *s, uint32_t number, uint32_t image);
 

@@ -23,6 +23,11 @@ struct slot {
 	bool retired;
 };
 
+/* What the kernel side counts of a scope. */
+struct figures {
+	uint64_t lost, woken_counted, wakings_lost;
+};
+
 struct waits {
 	struct engine *engine;
 	struct threads *threads;
@@ -40,6 +45,9 @@ struct waits {
 	uint64_t woken_counted; /* by the kernel side, less what was lost, by the last refresh */
 	uint64_t wakings_lost;	/* likewise */
 	uint64_t dropped;	/* for want of memory here */
+	struct figures retired; /* of scopes that have ended for good, as the four above */
+	uint32_t *used; /* by scope of the engine: the last harvest at which it had a slot */
+	uint32_t harvests;
 };
 
 struct waits *waits__new(struct engine *engine, struct threads *threads,
@@ -57,7 +65,8 @@ struct waits *waits__new(struct engine *engine, struct threads *threads,
 	w->objects = w->stacks ? objects__new(engine, threads, context, w->stacks, names) : NULL;
 	w->slots = calloc(engine__waits(engine)->nslots, sizeof(*w->slots));
 	w->scopes = malloc(scopes * sizeof(*w->scopes));
-	if (!w->objects || !w->slots || !w->scopes) {
+	w->used = calloc(scopes, sizeof(*w->used));
+	if (!w->objects || !w->slots || !w->scopes || !w->used) {
 		waits__free(w);
 		return NULL;
 	}
@@ -73,6 +82,7 @@ void waits__free(struct waits *w)
 	wait_stacks__free(w->stacks);
 	free(w->slots);
 	free(w->scopes);
+	free(w->used);
 	free(w->rows);
 	free(w->open);
 	free(w);
@@ -131,6 +141,8 @@ static void harvest_slot(struct waits *w, struct qz_wait_slot *table, struct slo
 
 	if (!key || (table->object == QZ_WAIT_RETIRED && !slot->retired))
 		return; /* being taken */
+	if (table->scope < engine__max_scopes(w->engine))
+		w->used[table->scope] = w->harvests;
 	row = (struct row) {
 		.scope = table->scope,
 		.serial = QZ_WAIT_SERIAL(key),
@@ -152,6 +164,7 @@ void waits__harvest(struct waits *w)
 {
 	const struct engine_waits *tables = engine__waits(w->engine);
 
+	w->harvests++;
 	for (uint32_t i = 0; i < tables->nslots; i++)
 		harvest_slot(w, &tables->slots[i], &w->slots[i]);
 	/* in this order: what names another was written after it */
@@ -341,9 +354,9 @@ void waits__begin_refresh(struct waits *w)
 	free(w->open);
 	w->open = NULL;
 	w->nopen = 0;
-	w->lost = 0;
-	w->wakings_lost = 0;
-	w->woken_counted = 0;
+	w->lost = w->retired.lost;
+	w->wakings_lost = w->retired.wakings_lost;
+	w->woken_counted = w->retired.woken_counted;
 }
 
 uint32_t waits__object(struct waits *w, uint32_t number)
@@ -361,25 +374,61 @@ void waits__objects(struct waits *w, uint64_t until)
 	objects__settle(w->objects, until);
 }
 
-void waits__lost(struct waits *w, uint32_t scope, const struct qz_scope_state *state)
+/* False: there is nothing. */
+static bool make_lost(struct waits *w, uint32_t scope, const struct qz_scope_state *state,
+		      struct qz_wait *wait)
 {
-	struct qz_wait wait = {
+	int64_t cause = wait_stacks__cause(w->stacks, QZ_WAIT_UNKNOWN);
+
+	*wait = (struct qz_wait) {
 		.scope = w->scopes[scope],
 		.thread = QZ_NONE,
 		.object = QZ_NONE,
+		.cause = cause,
 		.count = state->waits_lost,
 		.blocked_ns = state->lost_blocked_ns,
 		.ready_ns = state->lost_ready_ns,
 	};
-	int64_t cause = wait_stacks__cause(w->stacks, QZ_WAIT_UNKNOWN);
+	return cause >= 0 && (wait->count || wait->blocked_ns || wait->ready_ns);
+}
+
+void waits__lost(struct waits *w, uint32_t scope, const struct qz_scope_state *state)
+{
+	struct qz_wait wait;
 
 	w->lost += state->waits_lost;
 	w->wakings_lost += state->wakings_lost;
 	w->woken_counted += state->woken_ns - state->woken_lost_ns;
-	if (cause < 0 || (!wait.count && !wait.blocked_ns && !wait.ready_ns))
-		return;
-	wait.cause = cause;
-	add_open(w, &wait);
+	if (make_lost(w, scope, state, &wait))
+		add_open(w, &wait);
+}
+
+bool waits__use_scope(const struct waits *w, uint32_t scope)
+{
+	return w->used[scope] == w->harvests || objects__use_scope(w->objects, scope);
+}
+
+void waits__retire_scope(struct waits *w, uint32_t scope, const struct qz_scope_state *state)
+{
+	struct qz_wait wait;
+
+	w->retired.lost += state->waits_lost;
+	w->retired.wakings_lost += state->wakings_lost;
+	w->retired.woken_counted += state->woken_ns - state->woken_lost_ns;
+	if (w->scopes[scope] != QZ_NONE && make_lost(w, scope, state, &wait) &&
+	    qz_profile__add_wait(w->profile, &wait))
+		w->dropped += wait.count;
+	waits__add_scope(w, scope, QZ_NONE);
+}
+
+void waits__forget(struct waits *w, const bool *marked)
+{
+	wait_stacks__forget(w->stacks, marked);
+}
+
+void waits__folded(struct waits *w, const struct qz_maps *maps)
+{
+	objects__folded(w->objects, maps);
 }
 
 uint64_t waits__wakings_lost(const struct waits *w)

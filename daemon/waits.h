@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "core/merge.h"
 #include "daemon/engine.h"
 #include "daemon/objname.h"
 #include "daemon/stacks.h"
@@ -25,6 +26,18 @@ void waits__free(struct waits *w);
 
 /* Tells which scope of the profile one of the engine's is. */
 void waits__add_scope(struct waits *w, uint32_t scope, uint32_t index);
+
+/* Whether anything was in the tables of a scope of the engine at the last harvest. */
+bool waits__use_scope(const struct waits *w, uint32_t scope);
+
+/* A scope of the engine has ended for good, as it stands: what it lost is part of the profile. */
+void waits__retire_scope(struct waits *w, uint32_t scope, const struct qz_scope_state *state);
+
+/* The same of the scopes that are marked: their stacks lose their numbers. */
+void waits__forget(struct waits *w, const bool *marked);
+
+/* Scopes of the profile were folded (core/merge.h), between a waits__begin_refresh() and the next. */
+void waits__folded(struct waits *w, const struct qz_maps *maps);
 
 /*
  * Takes what is new out of the tables, about once a second; some time later, when what was mapped by

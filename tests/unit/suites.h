@@ -12,6 +12,7 @@
 	X(escape)                                                                                  \
 	X(profile)                                                                                 \
 	X(waits)                                                                                   \
+	X(merge)                                                                                   \
 	X(together)                                                                                \
 	X(wait_stacks)                                                                             \
 	X(effective)                                                                               \

@@ -188,8 +188,50 @@ storm()
 		fail 'not all of them are found by name'
 }
 
+# Many more processes than may be followed at a time: numbers of ended ones are used again. What ended ones
+# leave is put together, and no sum is lost: the laws hold, of the machine too. Other programs of the machine
+# may need numbers as well: what is refused is counted.
+turnover()
+{
+	local round i most lost folded
+
+	cp /bin/true "$T/turned"
+	most=$(($(ls /proc | grep -c '^[0-9]') + 400))
+	attach --system --processes "$most" --ended-memory "$1"
+	for ((round = 0; round < 6; round++)); do
+		for ((i = 0; i < 200; i++)); do
+			"$T/turned"
+		done
+		# a number is free when nothing of its process is on its way: some turns of the tables
+		sleep 9
+	done
+	detach
+	events_lost=true
+	lawful
+	"$out/quartzctl" ps -i profile --by comm -n 0 --json >ps.json || fail "ps ended with status $?"
+	folded=$(jq .ledger.events.processes_folded report.json)
+	lost=$(jq '.ledger.events | .events_lost + .scopes_refused' report.json)
+	expect 'more processes than numbers' '(.scopes | length) + $folded > $most + 300' \
+		--argjson folded "$folded" --argjson most "$most"
+	if [ "$1" = 0 ]; then
+		[ "$folded" -gt 300 ] || fail "only $folded processes were put together"
+		expect 'what was put together is one' '
+			[.scopes[] | select(.kind == "process" and .pid == 0)] |
+			length == 1 and .[0].comm == "other (ended)" and .[0].threads_seen >= $folded' \
+			--argjson folded "$folded"
+	else
+		jq -e --argjson lost "$lost" '
+			[.rows[] | select(.name == "turned") | .processes] | add |
+			. <= 1200 and 1200 - . <= $lost' ps.json >ps.out ||
+			fail 'not all of them have their names' \
+				"$(jq -c '.rows[] | [.name, .processes]' ps.json)"
+	fi
+}
+
 try 'two processes' two_processes
 try 'a tree of processes' tree
 try 'the whole machine' machine
 try "the machine by the kernel's figures" kernel_figures
 try 'a storm of processes' storm
+try 'more processes than numbers' turnover 64
+try 'more processes than memory' turnover 0

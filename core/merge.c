@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/table.h"
+
+/* Entities of `to` that are found again by what tells them apart. */
+struct merging {
+	struct qz_profile *to;
+	const struct qz_profile *from;
+	struct qz_maps *maps;
+	struct qz_table scopes, threads;
+	const bool
+		*marked; /* scopes of `from` that are folded; NULL: none, and equal ones are one */
+	uint32_t into, row;
+};
+
+/* ---- maps ---- */
+
+static uint32_t *new_map(uint32_t n)
+{
+	size_t size = ((size_t)n + 1) * sizeof(uint32_t);
+	uint32_t *map = malloc(size);
+
+	return map ? memset(map, 0xff, size) : NULL;
+}
+
+int qz_maps__new(struct qz_maps *maps, const struct qz_profile *from)
+{
+	*maps = (struct qz_maps) {
+		.scopes = new_map(from->nscopes),
+		.threads = new_map(from->nthreads),
+		.objects = new_map(from->nobjects),
+		.calls = new_map(from->ncalls),
+		.mappings = new_map(from->nmappings),
+		.procedures = new_map(from->nprocedures),
+		.locations = new_map(from->nlocations),
+		.nodes = new_map(from->nnodes),
+		.causes = new_map(from->ncauses),
+	};
+	if (!maps->scopes || !maps->threads || !maps->objects || !maps->calls || !maps->mappings ||
+	    !maps->procedures || !maps->locations || !maps->nodes || !maps->causes)
+		return -ENOMEM;
+	maps->nodes[0] = 0;
+	return 0;
+}
+
+void qz_maps__free(struct qz_maps *maps)
+{
+	free(maps->scopes);
+	free(maps->threads);
+	free(maps->objects);
+	free(maps->calls);
+	free(maps->mappings);
+	free(maps->procedures);
+	free(maps->locations);
+	free(maps->nodes);
+	free(maps->causes);
+	*maps = (struct qz_maps) {0};
+}
+
+/* ---- code ---- */
+
+/* Keeps what an intern function gave. */
+static int64_t keep(uint32_t *entry, int64_t index)
+{
+	if (index >= 0)
+		*entry = (uint32_t)index;
+	return index;
+}
+
+static int64_t bring_mapping(struct merging *m, uint32_t i)
+{
+	uint32_t *entry = &m->maps->mappings[i];
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	return keep(entry, qz_profile__intern_mapping(m->to, &m->from->mappings[i]));
+}
+
+static int64_t bring_procedure(struct merging *m, uint32_t i)
+{
+	uint32_t *entry = &m->maps->procedures[i];
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	return keep(entry, qz_profile__intern_procedure(m->to, &m->from->procedures[i]));
+}
+
+static int64_t bring_location(struct merging *m, uint32_t i)
+{
+	const struct qz_location *from = &m->from->locations[i];
+	struct qz_location location = *from;
+	uint32_t *entry = &m->maps->locations[i];
+	int64_t index = 0;
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	location.lines = calloc(from->nlines + 1, sizeof(*location.lines));
+	if (!location.lines)
+		return -ENOMEM;
+	if (from->mapping != QZ_NONE) {
+		index = bring_mapping(m, from->mapping);
+		location.mapping = (uint32_t)index;
+	}
+	for (uint32_t k = 0; index >= 0 && k < from->nlines; k++) {
+		location.lines[k].line = from->lines[k].line;
+		index = bring_procedure(m, from->lines[k].procedure);
+		location.lines[k].procedure = (uint32_t)index;
+	}
+	if (index >= 0)
+		index = keep(entry, qz_profile__intern_location(m->to, &location));
+	free(location.lines);
+	return index;
+}
+
+/* Of the stack's nodes that are not yet there, the outermost one first. */
+static int64_t bring_node(struct merging *m, uint32_t leaf)
+{
+	const struct qz_node *nodes = m->from->nodes;
+	int64_t index = 0;
+
+	while (index >= 0 && m->maps->nodes[leaf] == QZ_NONE) {
+		uint32_t node = leaf;
+
+		while (m->maps->nodes[nodes[node].parent] == QZ_NONE)
+			node = nodes[node].parent;
+		index = bring_location(m, nodes[node].location);
+		if (index >= 0)
+			index = qz_profile__intern_node(m->to, m->maps->nodes[nodes[node].parent],
+							(uint32_t)index);
+		keep(&m->maps->nodes[node], index);
+	}
+	return index < 0 ? index : m->maps->nodes[leaf];
+}
+
+static int64_t bring_cause(struct merging *m, uint32_t i)
+{
+	uint32_t *entry = &m->maps->causes[i];
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	return keep(entry, qz_profile__intern_cause(m->to, m->from->causes[i]));
+}
+
+/* Everything, so that indices stay as they are in a profile that was empty. */
+static int bring_all(struct merging *m)
+{
+	const struct qz_profile *from = m->from;
+	int64_t index = 0;
+
+	for (uint32_t i = 0; index >= 0 && i < from->nmappings; i++)
+		index = bring_mapping(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->nprocedures; i++)
+		index = bring_procedure(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->nlocations; i++)
+		index = bring_location(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->nnodes; i++)
+		index = bring_node(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->ncauses; i++)
+		index = bring_cause(m, i);
+	return index < 0 ? (int)index : 0;
+}
+
+/* ---- scopes ---- */
+
+static uint32_t scope_hash(const struct qz_scope *s)
+{
+	return qz_hash__number(qz_hash__number(s->kind, (uint32_t)s->pid), s->start_ns);
+}
+
+static bool same_scope(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_scope *a = &((const struct qz_profile *)context)->scopes[index], *b = key;
+
+	return a->kind == b->kind && a->pid == b->pid && a->start_ns == b->start_ns;
+}
+
+static int add_levels(struct qz_scope *to, const struct qz_scope *from)
+{
+	if (from->nlevels > to->nlevels) {
+		uint64_t *levels = reallocarray(to->level_ns, from->nlevels, sizeof(*levels));
+
+		if (!levels)
+			return -ENOMEM;
+		memset(&levels[to->nlevels], 0, (from->nlevels - to->nlevels) * sizeof(*levels));
+		to->level_ns = levels;
+		to->nlevels = from->nlevels;
+	}
+	for (uint32_t i = 0; i < from->nlevels; i++)
+		to->level_ns[i] += from->level_ns[i];
+	return 0;
+}
+
+/* What is counted, and what is exact. */
+static int add_scope_figures(struct qz_scope *to, const struct qz_scope *from)
+{
+	int err = add_levels(to, from);
+
+	to->elapsed_ns += from->elapsed_ns;
+	to->cpu_ns += from->cpu_ns;
+	to->runnable_ns += from->runnable_ns;
+	to->samples += from->samples;
+	to->truncated += from->truncated;
+	to->unresolved += from->unresolved;
+	to->threads_seen += from->threads_seen;
+	to->creations += from->creations;
+	to->creations_lost += from->creations_lost;
+	to->spin_turns += from->spin_turns;
+	for (uint32_t i = 0; !err && i < from->nstack_ends; i++)
+		err = qz_losses__add(&to->stack_ends, &to->nstack_ends, from->stack_ends[i].cause,
+				     from->stack_ends[i].count);
+	return err;
+}
+
+static int64_t new_scope(struct merging *m, const struct qz_scope *from)
+{
+	struct qz_scope key = {
+		.kind = from->kind,
+		.pid = from->pid,
+		.comm = from->comm,
+		.command = from->command,
+		.cgroup = from->cgroup,
+		.start_ns = from->start_ns,
+		.nlevels = from->nlevels,
+	};
+
+	return qz_profile__add_scope(m->to, &key);
+}
+
+/* A process is called, and is where it was, as it was last seen. */
+static int bring_scope(struct merging *m, uint32_t i)
+{
+	const struct qz_scope *from = &m->from->scopes[i];
+	uint32_t hash = scope_hash(from), *entry = &m->maps->scopes[i];
+	struct qz_scope *to;
+	int64_t index;
+	int err = 0;
+
+	if (!m->marked)
+		*entry = qz_table__find(&m->scopes, hash, same_scope, m->to, from);
+	if (*entry == QZ_NONE) {
+		if (qz_table__reserve(&m->scopes))
+			return -ENOMEM;
+		index = keep(entry, new_scope(m, from));
+		if (index < 0)
+			return (int)index;
+		qz_table__insert(&m->scopes, hash, *entry);
+	}
+	to = &m->to->scopes[*entry];
+	to->ended = from->ended;
+	err = err ? err : qz_profile__set_string(&to->comm, from->comm);
+	err = err ? err : qz_profile__set_string(&to->cgroup, from->cgroup);
+	return err ? err : add_scope_figures(to, from);
+}
+
+static bool is_marked(const struct merging *m, uint32_t scope)
+{
+	return m->marked && m->marked[scope];
+}
+
+static int bring_scopes(struct merging *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
+		if (!is_marked(m, i))
+			err = bring_scope(m, i);
+	for (uint32_t i = 0; !err && i < m->from->nscopes; i++) {
+		if (!is_marked(m, i))
+			continue;
+		m->maps->scopes[i] = m->maps->scopes[m->into];
+		err = add_scope_figures(&m->to->scopes[m->maps->scopes[i]], &m->from->scopes[i]);
+	}
+	return err;
+}
+
+/* ---- threads ---- */
+
+static uint32_t thread_hash(const struct qz_thread *t)
+{
+	uint32_t hash = qz_hash__number(t->scope, t->merged);
+
+	return t->merged ? qz_hash__string(hash, t->comm)
+			 : qz_hash__number(qz_hash__number(hash, (uint32_t)t->tid), t->start_ns);
+}
+
+static bool same_thread(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_thread *a = &((const struct qz_profile *)context)->threads[index];
+	const struct qz_thread *b = key;
+
+	if (a->scope != b->scope || a->merged != b->merged)
+		return false;
+	return a->merged ? !strcmp(a->comm, b->comm)
+			 : a->tid == b->tid && a->start_ns == b->start_ns;
+}
+
+static void add_thread_figures(struct qz_thread *to, const struct qz_thread *from)
+{
+	if (!to->start_ns || (from->start_ns && from->start_ns < to->start_ns))
+		to->start_ns = from->start_ns;
+	if (from->end_ns > to->end_ns)
+		to->end_ns = from->end_ns;
+	to->cpu_ns += from->cpu_ns;
+	to->running_ns += from->running_ns;
+	to->ready_ns += from->ready_ns;
+	to->blocked_ns += from->blocked_ns;
+	to->unknown_ns += from->unknown_ns;
+}
+
+static int bring_thread(struct merging *m, uint32_t i)
+{
+	struct qz_thread key = m->from->threads[i], *to;
+	uint32_t hash, *entry = &m->maps->threads[i];
+	int64_t index;
+	int err;
+
+	key.scope = m->maps->scopes[key.scope];
+	key.cpu_ns = key.running_ns = key.ready_ns = key.blocked_ns = key.unknown_ns = 0;
+	hash = thread_hash(&key);
+	if (!m->marked)
+		*entry = qz_table__find(&m->threads, hash, same_thread, m->to, &key);
+	if (*entry == QZ_NONE) {
+		if (qz_table__reserve(&m->threads))
+			return -ENOMEM;
+		index = keep(entry, qz_profile__add_thread(m->to, &key));
+		if (index < 0)
+			return (int)index;
+		qz_table__insert(&m->threads, hash, *entry);
+	}
+	to = &m->to->threads[*entry];
+	to->ended = key.ended;
+	err = qz_profile__set_string(&to->comm, key.comm);
+	err = err ? err : qz_profile__set_string(&to->name, key.name);
+	add_thread_figures(to, &m->from->threads[i]);
+	return err;
+}
+
+static int bring_threads(struct merging *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nthreads; i++)
+		if (!is_marked(m, m->from->threads[i].scope))
+			err = bring_thread(m, i);
+	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
+		const struct qz_thread *from = &m->from->threads[i];
+
+		if (!is_marked(m, from->scope))
+			continue;
+		m->maps->threads[i] = m->maps->threads[m->row];
+		add_thread_figures(&m->to->threads[m->maps->threads[i]], from);
+	}
+	return err;
+}
+
+/* ---- objects ---- */
+
+static int bring_object(struct merging *m, uint32_t i)
+{
+	const struct qz_object *from = &m->from->objects[i];
+	struct qz_object key = *from, *to;
+	uint32_t before = m->to->nobjects;
+	int64_t index;
+
+	if (is_marked(m, from->scope))
+		return 0;
+	key.scope = m->maps->scopes[from->scope];
+	index = keep(&m->maps->objects[i], qz_profile__intern_object(m->to, &key));
+	if (index < 0)
+		return (int)index;
+	to = &m->to->objects[index];
+	if (m->to->nobjects > before || from->grouped > to->grouped)
+		to->grouped = from->grouped;
+	to->waits += from->waits;
+	to->wakes += from->wakes;
+	to->wait_ns += from->wait_ns;
+	to->spin_ns += from->spin_ns;
+	for (int k = 0; k < QZ_QUEUE_LENGTHS; k++) {
+		to->queue_ns[k] += from->queue_ns[k];
+		to->arrivals[k] += from->arrivals[k];
+	}
+	return 0;
+}
+
+/* ---- what refers to them ---- */
+
+static uint32_t map_of(const uint32_t *map, uint32_t i)
+{
+	return i == QZ_NONE ? QZ_NONE : map[i];
+}
+
+/* Time without a sample, and that in libquartz, are estimated again. */
+static int bring_sample(struct merging *m, uint32_t i)
+{
+	struct qz_sample s = m->from->samples[i];
+	int64_t node;
+
+	if (!s.count)
+		return 0;
+	node = bring_node(m, s.node);
+	if (node < 0)
+		return (int)node;
+	s.scope = m->maps->scopes[s.scope];
+	s.thread = map_of(m->maps->threads, s.thread);
+	s.object = map_of(m->maps->objects, s.object);
+	s.node = (uint32_t)node;
+	return qz_profile__add_samples(m->to, &s);
+}
+
+static int bring_wait(struct merging *m, uint32_t i)
+{
+	struct qz_wait w = m->from->waits[i];
+	int64_t node, cause;
+
+	if (!w.count && !w.blocked_ns && !w.ready_ns)
+		return 0;
+	node = bring_node(m, w.node);
+	cause = node < 0 ? node : bring_cause(m, w.cause);
+	if (cause < 0)
+		return (int)cause;
+	w.scope = m->maps->scopes[w.scope];
+	w.thread = map_of(m->maps->threads, w.thread);
+	w.object = map_of(m->maps->objects, w.object);
+	w.node = (uint32_t)node;
+	w.cause = (uint32_t)cause;
+	return qz_profile__add_wait(m->to, &w);
+}
+
+static int bring_waking(struct merging *m, uint32_t i)
+{
+	struct qz_waking w = m->from->wakings[i];
+	int64_t node;
+
+	if (!w.count && !w.woken_ns)
+		return 0;
+	node = bring_node(m, w.node);
+	if (node < 0)
+		return (int)node;
+	w.scope = m->maps->scopes[w.scope];
+	w.thread = map_of(m->maps->threads, w.thread);
+	w.object = map_of(m->maps->objects, w.object);
+	w.node = (uint32_t)node;
+	return qz_profile__add_waking(m->to, &w);
+}
+
+static int bring_call(struct merging *m, uint32_t i)
+{
+	struct qz_call_count c = m->from->calls[i];
+	int64_t caller = QZ_NONE, callee = bring_procedure(m, c.callee), index;
+
+	if (c.caller != QZ_NONE)
+		caller = bring_procedure(m, c.caller);
+	if (caller < 0 || callee < 0)
+		return (int)(caller < 0 ? caller : callee);
+	c.scope = m->maps->scopes[c.scope];
+	c.caller = (uint32_t)caller;
+	c.callee = (uint32_t)callee;
+	index = keep(&m->maps->calls[i], qz_profile__intern_call(m->to, &c));
+	if (index < 0)
+		return (int)index;
+	m->to->calls[index].count += c.count;
+	m->to->calls[index].cost_ns += c.cost_ns;
+	return 0;
+}
+
+static int bring_moment(struct merging *m, uint32_t i)
+{
+	struct qz_moment moment = m->from->moments[i];
+	int64_t procedure = 0;
+	int err;
+
+	moment.scope = m->maps->scopes[moment.scope];
+	moment.members = calloc(moment.n + 1, sizeof(*moment.members));
+	if (!moment.members)
+		return -ENOMEM;
+	for (uint32_t k = 0; procedure >= 0 && k < moment.n; k++) {
+		uint32_t member = m->from->moments[i].members[k];
+
+		procedure = bring_procedure(m, QZ_MEMBER_PROCEDURE(member));
+		moment.members[k] = QZ_MEMBER((uint32_t)procedure, QZ_MEMBER_SPINS(member));
+	}
+	err = procedure < 0 ? (int)procedure : qz_profile__add_moment(m->to, &moment);
+	free(moment.members);
+	return err;
+}
+
+static int bring_each(struct merging *m, uint32_t n, int (*bring)(struct merging *m, uint32_t i))
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < n; i++)
+		err = bring(m, i);
+	return err;
+}
+
+/* ---- the run ---- */
+
+static int bring_ledger(struct qz_ledger *to, const struct qz_ledger *from)
+{
+	int err = 0;
+
+	to->expected += from->expected;
+	to->accepted += from->accepted;
+	to->filtered += from->filtered;
+	to->unaccounted += from->unaccounted;
+	for (uint32_t i = 0; !err && i < from->nlosses; i++)
+		err = qz_ledger__add_loss(to, from->losses[i].cause, from->losses[i].count);
+	for (uint32_t i = 0; !err && i < from->nevents; i++)
+		err = qz_ledger__add_event(to, from->events[i].cause, from->events[i].count);
+	return err;
+}
+
+static void bring_instants(struct qz_instants *to, const struct qz_instants *from)
+{
+	if (!to->rate_hz)
+		to->rate_hz = from->rate_hz;
+	to->taken += from->taken;
+	to->incomplete += from->incomplete;
+	to->unplaced += from->unplaced;
+	to->outside += from->outside;
+	to->skew_ns += from->skew_ns;
+	if (from->skew_max_ns > to->skew_max_ns)
+		to->skew_max_ns = from->skew_max_ns;
+}
+
+/* The run is called as its latest part is; it began when its first one did. */
+static int bring_run(struct merging *m)
+{
+	const struct qz_profile *from = m->from;
+	struct qz_profile *to = m->to;
+	int err = qz_profile__set_string(&to->quartz_version, from->quartz_version);
+
+	err = err ? err : qz_profile__set_string(&to->kernel, from->kernel);
+	err = err ? err : qz_profile__set_string(&to->machine, from->machine);
+	err = err ? err : qz_profile__set_string(&to->event, from->event);
+	to->rate_hz = from->rate_hz;
+	if (from->processors > to->processors)
+		to->processors = from->processors;
+	if (!to->wall_start_ns || from->wall_start_ns < to->wall_start_ns)
+		to->wall_start_ns = from->wall_start_ns;
+	to->window_ns += from->window_ns;
+	to->live = from->live;
+	bring_instants(&to->instants, &from->instants);
+	return err ? err : bring_ledger(&to->ledger, &from->ledger);
+}
+
+static int bring_entities(struct merging *m)
+{
+	const struct qz_profile *from = m->from;
+	int err = bring_scopes(m);
+
+	err = err ? err : bring_threads(m);
+	err = err ? err : bring_each(m, from->nobjects, bring_object);
+	err = err ? err : bring_each(m, from->nsamples, bring_sample);
+	err = err ? err : bring_each(m, from->nwaits, bring_wait);
+	err = err ? err : bring_each(m, from->nwakings, bring_waking);
+	err = err ? err : bring_each(m, from->ncalls, bring_call);
+	err = err ? err : bring_each(m, from->nmoments, bring_moment);
+	return err ? err : bring_run(m);
+}
+
+/* ---- merging ---- */
+
+static int know_entities(struct merging *m)
+{
+	for (uint32_t i = 0; i < m->to->nscopes; i++) {
+		if (qz_table__reserve(&m->scopes))
+			return -ENOMEM;
+		qz_table__insert(&m->scopes, scope_hash(&m->to->scopes[i]), i);
+	}
+	for (uint32_t i = 0; i < m->to->nthreads; i++) {
+		if (qz_table__reserve(&m->threads))
+			return -ENOMEM;
+		qz_table__insert(&m->threads, thread_hash(&m->to->threads[i]), i);
+	}
+	return 0;
+}
+
+static void end_merging(struct merging *m)
+{
+	qz_table__free(&m->scopes);
+	qz_table__free(&m->threads);
+}
+
+int qz_profile__merge(struct qz_profile *to, const struct qz_profile *from)
+{
+	struct qz_maps maps;
+	struct merging m = {.to = to, .from = from, .maps = &maps};
+	int err = qz_maps__new(&maps, from);
+
+	err = err ? err : know_entities(&m);
+	err = err ? err : bring_entities(&m);
+	end_merging(&m);
+	qz_maps__free(&maps);
+	return err;
+}
+
+/* ---- folding ---- */
+
+static void exchange(struct qz_profile *a, struct qz_profile *b)
+{
+	struct qz_profile c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+int qz_profile__fold(struct qz_profile *p, const bool *marked, uint32_t into, uint32_t row,
+		     struct qz_maps *maps)
+{
+	struct merging m = {.from = p, .maps = maps, .marked = marked, .into = into, .row = row};
+	int err = qz_maps__new(maps, p);
+
+	if (err)
+		return err;
+	if (into >= p->nscopes || marked[into] || row >= p->nthreads ||
+	    p->threads[row].scope != into)
+		return -EINVAL;
+	m.to = qz_profile__new();
+	err = m.to ? bring_all(&m) : -ENOMEM;
+	err = err ? err : bring_entities(&m);
+	if (!err)
+		exchange(p, m.to);
+	qz_profile__free(m.to);
+	end_merging(&m);
+	return err;
+}
+
+/* ---- sizes ---- */
+
+#define PER_STRING 32 /* with what the allocator adds */
+#define PER_ENTRY                                                                                  \
+	32 /* of a look-up table that is half full, and of an array that grows by doubling */
+
+static uint32_t owner(const struct qz_profile *p, uint32_t scope, uint32_t thread)
+{
+	return thread == QZ_NONE ? scope : p->threads[thread].scope;
+}
+
+void qz_profile__sizes(const struct qz_profile *p, uint64_t *bytes)
+{
+	for (uint32_t i = 0; i < p->nscopes; i++) {
+		const struct qz_scope *s = &p->scopes[i];
+
+		bytes[i] = sizeof(*s) + s->nlevels * sizeof(*s->level_ns) + strlen(s->cgroup) +
+			   strlen(s->command) +
+			   (4ull + s->nstack_ends) * (PER_STRING + sizeof(*s->stack_ends));
+	}
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		bytes[p->threads[i].scope] += 2 * sizeof(*p->threads) + 2ul * PER_STRING;
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		bytes[owner(p, p->samples[i].scope, p->samples[i].thread)] +=
+			sizeof(*p->samples) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		bytes[p->waits[i].scope] += sizeof(*p->waits) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nwakings; i++)
+		bytes[p->wakings[i].scope] += sizeof(*p->wakings) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nobjects; i++)
+		bytes[p->objects[i].scope] += sizeof(*p->objects) + strlen(p->objects[i].name) +
+					      2ul * PER_STRING + PER_ENTRY;
+	for (uint32_t i = 0; i < p->ncalls; i++)
+		bytes[p->calls[i].scope] += sizeof(*p->calls) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nmoments; i++)
+		bytes[p->moments[i].scope] += sizeof(*p->moments) + PER_ENTRY +
+					      p->moments[i].n * sizeof(*p->moments[i].members);
+}
