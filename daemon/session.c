@@ -374,6 +374,16 @@ static int start_command(struct session *s)
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
+/*
+ * On a busy machine, what is taken in late is lost: stacks have no tables yet. For the threads and children
+ * that are started from here on, which does not include the command. The service stays out of the way.
+ */
+static void take_precedence(const struct session *s)
+{
+	if (!s->config->system && nice(-10) == -1)
+		return; /* then it is as busy as others */
+}
+
 static int start(struct session *s)
 {
 	int err = sampler__start(s->sampler, engine__processors(s->engine),
@@ -393,6 +403,7 @@ static int start(struct session *s)
 		err = fail(-ENOMEM, "out of memory");
 	if (err)
 		return err;
+	take_precedence(s);
 	if (collector__start(s->collector))
 		return fail(-ENOMEM, "cannot start a thread");
 	err = engine__adopt(s->engine);
