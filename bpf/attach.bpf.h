@@ -207,8 +207,7 @@ int dump_threads(struct bpf_iter__task *ctx)
 	t = thread__get(task);
 	if (!t || t->state == QZ_DEAD)
 		return 0;
-	thread__describe(e, task, t, bpf_ktime_get_ns());
-	e->gone = thread__left_unseen(t);
+	thread__describe(e, task, t, thread__left_unseen(t), bpf_ktime_get_ns());
 	bpf_seq_write(ctx->meta->seq, e, sizeof(*e));
 	return 0;
 }

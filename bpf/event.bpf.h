@@ -92,34 +92,55 @@ static __always_inline void event__unknown_code(struct qz_control *ctl, u64 now)
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline void thread__describe(struct qz_thread_event *e, struct task_struct *task,
-					     struct qz_thread_state *t, u64 now)
+/* Gives the size of the record. */
+static __always_inline u32 thread__describe(struct qz_thread_event *e, struct task_struct *task,
+					    struct qz_thread_state *t, bool gone, u64 now)
 {
-	event__begin(&e->event, QZ_EVENT_THREAD_END, sizeof(*e), now);
-	__builtin_memcpy(&e->state, t, sizeof(e->state));
-	e->gone = 0;
-	e->pad = 0;
+	u32 size = offsetof(struct qz_thread_event, waits);
+
+	size += wait__tell(e, t, now) * sizeof(e->waits[0]);
+	event__begin(&e->event, QZ_EVENT_THREAD_END, size, now);
+	e->serial = t->serial;
+	e->state = t->state;
+	e->scope = t->scope;
+	e->image = t->image;
+	e->page = t->page;
+	e->slot = t->slot;
+	e->claims = t->claims;
+	e->gone = gone;
 	e->tid = task->pid;
 	e->tgid = task->tgid;
-	e->start_boottime = task->start_boottime;
-	e->cpu = task->se.sum_exec_runtime - t->cpu_base;
+	e->seen = t->seen;
+	e->since = t->since;
+	__builtin_memcpy(e->ns, t->ns, sizeof(e->ns));
+	e->cpu = t->cpu_in - t->cpu_base;
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
+	return size;
 }
+
+/* One entry per processor: threads end where nothing can come between. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_thread_event);
+} ending_thread SEC(".maps");
 
 /* Tells of a thread as it stands. Not 0: there was no room. */
 static __always_inline int event__thread(struct task_struct *task, struct qz_thread_state *t,
 					 bool gone, u64 now)
 {
-	struct qz_thread_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	struct qz_thread_event *e;
+	u32 zero = 0, size;
 
-	if (!e) {
-		event__lost();
+	e = bpf_map_lookup_elem(&ending_thread, &zero);
+	if (!e)
 		return -1;
-	}
-	thread__describe(e, task, t, now);
-	e->gone = gone;
-	bpf_ringbuf_submit(e, event__flags());
-	return 0;
+	size = thread__describe(e, task, t, gone, now);
+	if (size <= sizeof(*e) && !bpf_ringbuf_output(&events, e, size, event__flags()))
+		return 0;
+	event__lost();
+	return -1;
 }
 
 #endif

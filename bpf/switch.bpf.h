@@ -23,8 +23,9 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 		return 0;
 	for (int i = 0; i < QZ_STATES; i++)
 		__sync_fetch_and_add(&s->ended_ns[i], t->ns[i]);
-	__sync_fetch_and_add(&s->ended_cpu, task->se.sum_exec_runtime - t->cpu_base);
-	object__leave(t, false, now);
+	t->cpu_in = task->se.sum_exec_runtime;
+	__sync_fetch_and_add(&s->ended_cpu, t->cpu_in - t->cpu_base);
+	wait__end(t, now);
 	if (event__thread(task, t, false, now))
 		wait__flush_all(t);
 	for (int i = 0; i < QZ_SITES; i++)

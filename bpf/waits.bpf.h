@@ -95,25 +95,42 @@ static __always_inline void wait__flush(struct qz_thread_state *t, u32 at)
 		wait__flush_part(t, at, i);
 }
 
-/* The times blocked and ready that are not charged yet; they count as charged from now on. */
+/* The times blocked and ready that are not charged yet. */
 struct uncharged {
 	u64 blocked, ready;
 };
 
 /* What was before the scope's clock began does not count: a command that waited to be let go. */
+static __always_inline struct uncharged wait__uncharged(const struct qz_thread_state *t,
+							const struct qz_scope_state *s)
+{
+	u64 before = s->began > t->seen ? s->began - t->seen : 0;
+	u64 blocked = t->ns[QZ_BLOCKED] > before ? t->ns[QZ_BLOCKED] - before : 0;
+
+	return (struct uncharged) {blocked - t->waiting.charged_blocked,
+				   t->ns[QZ_READY] - t->waiting.charged_ready};
+}
+
+/* They count as charged from now on. */
 static __always_inline struct uncharged wait__take(struct qz_thread_state *t,
 						   const struct qz_scope_state *s)
 {
-	struct qz_waiting *w = &t->waiting;
-	u64 before = s->began > t->seen ? s->began - t->seen : 0;
-	u64 blocked = t->ns[QZ_BLOCKED] > before ? t->ns[QZ_BLOCKED] - before : 0;
-	struct uncharged rest;
+	struct uncharged rest = wait__uncharged(t, s);
 
-	rest.blocked = blocked - w->charged_blocked;
-	rest.ready = t->ns[QZ_READY] - w->charged_ready;
-	w->charged_blocked = blocked;
-	w->charged_ready = t->ns[QZ_READY];
+	t->waiting.charged_blocked += rest.blocked;
+	t->waiting.charged_ready += rest.ready;
 	return rest;
+}
+
+/* The mean over what is not charged yet, grouped. */
+static __always_inline u32 wait__nominal(const struct qz_thread_state *t,
+					 const struct qz_scope_state *s,
+					 const struct uncharged *rest, u64 now)
+{
+	u64 word = *(volatile u64 *)&s->runnable;
+
+	return qz_nominal__group(
+		qz_nominal__mean(word, t->waiting.nominal, now, rest->blocked + rest->ready));
 }
 
 /*
@@ -129,7 +146,6 @@ __noinline int wait__end(struct qz_thread_state *t, u64 now)
 	struct qz_wait_part *p;
 	struct uncharged rest;
 	u32 nominal, part;
-	u64 word;
 
 	if (!t)
 		return 0;
@@ -142,9 +158,7 @@ __noinline int wait__end(struct qz_thread_state *t, u64 now)
 	rest = wait__take(t, s);
 	if (!(rest.blocked | rest.ready))
 		return 0;
-	word = *(volatile u64 *)&s->runnable;
-	nominal = qz_nominal__mean(word, w->nominal, now, rest.blocked + rest.ready);
-	nominal = qz_nominal__group(nominal);
+	nominal = wait__nominal(t, s, &rest, now);
 	part = qz_nominal__part(nominal);
 	p = wait__part(wait__at(t, w->site), part);
 	if (p->nominal != nominal) {
@@ -180,19 +194,70 @@ __noinline int wait__forget(struct qz_thread_state *t, u64 now)
 /* The thread ends, and there is no room to tell of it: its waits must not be lost with it. */
 __noinline int wait__flush_all(struct qz_thread_state *t)
 {
+	if (!t)
+		return 0;
+	for (u32 i = 0; i < QZ_SITES; i++)
+		wait__flush(t, i);
+	return 0;
+}
+
+/* ---- telling ---- */
+
+/* The wait that the thread is in. Its times are those up to the last change of state. */
+__noinline int wait__tell_open(struct qz_thread_event *e, struct qz_thread_state *t, u64 now)
+{
 	struct qz_scope_state *s;
+	struct qz_wait_site *site;
 	struct uncharged rest;
 
-	if (!t)
+	if (!e || !t)
 		return 0;
 	s = scope__get(t->scope);
 	if (!s)
 		return 0;
-	rest = wait__take(t, s);
-	for (u32 i = 0; i < QZ_SITES; i++)
-		wait__flush(t, i);
-	wait__lose(t->scope, !!(rest.blocked | rest.ready), rest.blocked, rest.ready);
+	site = wait__at(t, t->waiting.site);
+	rest = wait__uncharged(t, s);
+	e->waits[0] = (struct qz_thread_wait) {
+		.stack = site->stack,
+		.object = site->object,
+		.blocked_ns = rest.blocked,
+		.ready_ns = rest.ready,
+	};
+	if (t->state == QZ_BLOCKED || t->state == QZ_READY)
+		rest.blocked += now - t->since;
+	e->waits[0].nominal = wait__nominal(t, s, &rest, now);
 	return 0;
+}
+
+/* What stands in one part of a site, if anything, as the n-th. How many there are then. */
+__noinline u32 wait__tell_part(struct qz_thread_event *e, struct qz_thread_state *t, u32 i, u32 n)
+{
+	struct qz_wait_site *site;
+	struct qz_wait_part *p;
+	u64 at = n;
+
+	if (!e || !t)
+		return n;
+	site = wait__at(t, i / QZ_PARTS);
+	p = wait__part(site, i % QZ_PARTS);
+	barrier_var(at); /* what is compared is what is used as an index */
+	if (!p->count || at >= QZ_THREAD_WAITS)
+		return n;
+	e->waits[at] = (struct qz_thread_wait) {site->stack, site->object,  p->nominal,
+						p->count,    p->blocked_ns, p->ready_ns};
+	return n + 1;
+}
+
+/* Gives how many waits there are to tell of. */
+static __always_inline u32 wait__tell(struct qz_thread_event *e, struct qz_thread_state *t, u64 now)
+{
+	u32 n = t->state != QZ_DEAD;
+
+	if (n)
+		wait__tell_open(e, t, now);
+	for (u32 i = 0; i < QZ_SITES * QZ_PARTS; i++)
+		n = wait__tell_part(e, t, i, n);
+	return n < QZ_THREAD_WAITS ? n : QZ_THREAD_WAITS;
 }
 
 #endif

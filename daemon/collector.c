@@ -270,7 +270,7 @@ static void add_creation(struct collector *c, const struct qz_creation_event *e)
 static void keep_thread(void *context, const struct qz_thread_event *e)
 {
 	struct collector *c = context;
-	struct thread *thread = threads__get(c->threads, e->state.serial);
+	struct thread *thread = threads__get(c->threads, e->serial);
 	struct qz_thread_event *more;
 
 	if (!thread || thread->kept)
@@ -282,36 +282,37 @@ static void keep_thread(void *context, const struct qz_thread_event *e)
 	}
 	c->kept = more;
 	thread->kept = true;
-	c->kept[c->nkept++] = *e;
+	c->kept[c->nkept] = (struct qz_thread_event) {0};
+	memcpy(&c->kept[c->nkept++], e, e->event.length); /* the waits that it has */
 }
 
 /* By the name that it has given itself, if any. */
 static void name_thread(struct collector *c, const struct qz_thread_event *e)
 {
-	const struct thread *thread = threads__get(c->threads, e->state.serial);
+	const struct thread *thread = threads__get(c->threads, e->serial);
 	char name[QZ_THREAD_NAME_LENGTH];
 	struct qz_thread *row;
 
 	if (!c->page_figures || !thread || thread->row == QZ_NONE)
 		return;
 	row = &c->profile->threads[thread->row];
-	if (!row->merged && page_figures__thread_name(c->page_figures, &e->state, name) && name[0])
+	if (!row->merged && page_figures__thread_name(c->page_figures, e, name) && name[0])
 		qz_profile__set_string(&row->name, name);
 }
 
 static void end_thread(struct collector *c, const struct qz_thread_event *e)
 {
-	uint32_t scope = e->state.scope;
+	uint32_t scope = e->scope;
 	struct qz_scope_state state;
 
-	if (e->state.state != QZ_DEAD) {
+	if (e->state != QZ_DEAD) {
 		keep_thread(c, e);
 		return;
 	}
 	if (!scopes__read(c->scopes, scope, &state))
 		return;
 	threads__ended(c->threads, scopes__index(c->scopes, scope), e, state.began);
-	waits__ended(c->waits, e, &state);
+	waits__ended(c->waits, e);
 	name_thread(c, e);
 }
 
@@ -328,7 +329,9 @@ static void process_event(struct collector *c, const struct qz_event *e)
 		add_process(c, (const struct qz_process_event *)e);
 	else if (e->type == QZ_EVENT_CREATION && e->length >= sizeof(struct qz_creation_event))
 		add_creation(c, (const struct qz_creation_event *)e);
-	else if (e->type == QZ_EVENT_THREAD_END && e->length >= sizeof(struct qz_thread_event))
+	else if (e->type == QZ_EVENT_THREAD_END &&
+		 e->length >= offsetof(struct qz_thread_event, waits) &&
+		 e->length <= sizeof(struct qz_thread_event))
 		end_thread(c, (const struct qz_thread_event *)e);
 	else if (e->type == QZ_EVENT_SCOPE_END && e->length >= sizeof(struct qz_scope_event))
 		end_scope(c, (const struct qz_scope_event *)e);
@@ -684,14 +687,14 @@ int collector__finish(struct collector *c)
 static void add_alive(void *context, const struct qz_thread_event *e)
 {
 	struct collector *c = context;
-	uint32_t scope = e->state.scope;
+	uint32_t scope = e->scope;
 	struct qz_scope_state state;
 
 	if (!scopes__read(c->scopes, scope, &state))
 		return;
 	threads__alive(c->threads, scopes__index(c->scopes, scope), e, state.began, c->refreshed,
 		       scopes__living(c->scopes, scope));
-	waits__alive(c->waits, e, &state, c->refreshed);
+	waits__alive(c->waits, e, state.began, c->refreshed);
 	name_thread(c, e);
 }
 

@@ -173,16 +173,16 @@ void page_figures__drained(struct page_figures *f)
 
 /* ---- threads ---- */
 
-bool page_figures__thread_name(struct page_figures *f, const struct qz_thread_state *state,
+bool page_figures__thread_name(struct page_figures *f, const struct qz_thread_event *thread,
 			       char name[QZ_THREAD_NAME_LENGTH])
 {
-	struct page *page = state->page ? pages__at(f->pages, state->page - 1) : NULL;
+	struct page *page = thread->page ? pages__at(f->pages, thread->page - 1) : NULL;
 	const struct qz_slot *slot;
 
-	if (!page || page->image != state->image || !state->slot ||
-	    state->slot > pages__slots(f->pages, page, state->slot))
+	if (!page || page->image != thread->image || !thread->slot ||
+	    thread->slot > pages__slots(f->pages, page, thread->slot))
 		return false;
-	slot = &page->slots[state->slot - 1];
+	slot = &page->slots[thread->slot - 1];
 	page_slot__name(slot, name);
-	return __atomic_load_n(&slot->claims, __ATOMIC_ACQUIRE) == state->claims;
+	return __atomic_load_n(&slot->claims, __ATOMIC_ACQUIRE) == thread->claims;
 }

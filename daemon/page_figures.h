@@ -39,7 +39,7 @@ void page_figures__ledger(struct page_figures *f, struct qz_ledger *ledger);
  * The name that a thread gave itself, or an empty one. False when it has no slot, or the slot is
  * another thread's by now.
  */
-bool page_figures__thread_name(struct page_figures *f, const struct qz_thread_state *state,
+bool page_figures__thread_name(struct page_figures *f, const struct qz_thread_event *thread,
 			       char name[QZ_THREAD_NAME_LENGTH]);
 
 #endif

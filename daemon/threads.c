@@ -147,15 +147,15 @@ uint32_t thread__node(struct thread *thread, const struct image *image)
 
 uint64_t thread__before(const struct qz_thread_event *e, uint64_t began)
 {
-	uint64_t excess = began > e->state.seen ? began - e->state.seen : 0;
+	uint64_t excess = began > e->seen ? began - e->seen : 0;
 
-	return excess < e->state.ns[QZ_BLOCKED] ? excess : e->state.ns[QZ_BLOCKED];
+	return excess < e->ns[QZ_BLOCKED] ? excess : e->ns[QZ_BLOCKED];
 }
 
 static struct qz_thread *describe(struct threads *t, uint32_t scope,
 				  const struct qz_thread_event *e)
 {
-	struct thread *thread = threads__get(t, e->state.serial);
+	struct thread *thread = threads__get(t, e->serial);
 	char comm[QZ_COMM_LEN + 1] = "";
 	struct qz_thread *row;
 
@@ -178,17 +178,17 @@ static struct qz_thread *describe(struct threads *t, uint32_t scope,
 static void add_figures(struct qz_thread *row, const struct qz_thread_event *e, uint64_t began,
 			uint64_t cpu)
 {
-	uint64_t start = e->state.seen > began ? e->state.seen : began;
+	uint64_t start = e->seen > began ? e->seen : began;
 
 	if (!row->start_ns || start < row->start_ns)
 		row->start_ns = start;
-	if (e->state.since > row->end_ns)
-		row->end_ns = e->state.since;
+	if (e->since > row->end_ns)
+		row->end_ns = e->since;
 	row->cpu_ns += cpu;
-	row->running_ns += e->state.ns[QZ_RUNNING];
-	row->ready_ns += e->state.ns[QZ_READY];
-	row->blocked_ns += e->state.ns[QZ_BLOCKED] - thread__before(e, began);
-	row->unknown_ns += e->state.ns[QZ_UNKNOWN];
+	row->running_ns += e->ns[QZ_RUNNING];
+	row->ready_ns += e->ns[QZ_READY];
+	row->blocked_ns += e->ns[QZ_BLOCKED] - thread__before(e, began);
+	row->unknown_ns += e->ns[QZ_UNKNOWN];
 }
 
 int threads__ended(struct threads *t, uint32_t scope, const struct qz_thread_event *event,
@@ -201,13 +201,13 @@ int threads__ended(struct threads *t, uint32_t scope, const struct qz_thread_eve
 		return -ENOMEM;
 	add_figures(row, event, scope_began, event->cpu);
 	row->ended = true;
-	threads__get(t, event->state.serial)->ended = t->drains + 1;
+	threads__get(t, event->serial)->ended = t->drains + 1;
 	s = &t->ended[row - t->profile->threads];
 	s->cpu += event->cpu;
-	s->running += event->state.ns[QZ_RUNNING];
-	s->ready += event->state.ns[QZ_READY];
-	s->blocked += event->state.ns[QZ_BLOCKED] - thread__before(event, scope_began);
-	s->unknown += event->state.ns[QZ_UNKNOWN];
+	s->running += event->ns[QZ_RUNNING];
+	s->ready += event->ns[QZ_READY];
+	s->blocked += event->ns[QZ_BLOCKED] - thread__before(event, scope_began);
+	s->unknown += event->ns[QZ_UNKNOWN];
 	s->start = row->start_ns;
 	s->end = row->end_ns;
 	return 0;
@@ -219,21 +219,21 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 {
 	struct qz_thread *row = describe(t, scope, event);
 	struct qz_thread_event e = *event;
-	uint32_t state = e.gone ? QZ_UNKNOWN : e.state.state & 3;
-	uint64_t rest = until > e.state.since ? until - e.state.since : 0;
-	uint64_t cpu = e.state.cpu_in - e.state.cpu_base;
+	uint32_t state = e.gone ? QZ_UNKNOWN : e.state & 3;
+	uint64_t rest = until > e.since ? until - e.since : 0;
+	uint64_t cpu = e.cpu;
 
 	if (!row)
 		return -ENOMEM;
 	/* the kernel brings the processor time of a running thread up to date at its ticks only */
 	if (state == QZ_RUNNING)
 		cpu += rest;
-	e.state.ns[state] += rest;
-	e.state.since += rest;
+	e.ns[state] += rest;
+	e.since += rest;
 	add_figures(row, &e, scope_began, cpu);
 	row->ended = false;
 	sum->cpu_ns += cpu;
-	sum->runnable_ns += e.state.ns[QZ_RUNNING] + e.state.ns[QZ_READY];
+	sum->runnable_ns += e.ns[QZ_RUNNING] + e.ns[QZ_READY];
 	return 0;
 }
 

@@ -263,44 +263,31 @@ void waits__drain(struct waits *w)
 
 typedef void take_row(struct waits *w, const struct row *row);
 
-static void take_site(struct waits *w, const struct qz_wait_site *site, struct row *row,
-		      take_row *call)
+static void take_waits(struct waits *w, const struct qz_thread_event *e, take_row *call)
 {
-	row->stack = site->stack;
-	row->object = site->object;
-	for (uint32_t i = 0; i < QZ_PARTS; i++) {
-		row->nominal = site->parts[i].nominal;
-		row->count = site->parts[i].count;
-		row->blocked_ns = site->parts[i].blocked_ns;
-		row->ready_ns = site->parts[i].ready_ns;
-		call(w, row);
+	uint32_t n =
+		(e->event.length - offsetof(struct qz_thread_event, waits)) / sizeof(e->waits[0]);
+
+	for (uint32_t i = 0; i < n && i < QZ_THREAD_WAITS; i++) {
+		const struct qz_thread_wait *wait = &e->waits[i];
+		struct row row = {
+			.scope = e->scope,
+			.serial = e->serial,
+			.stack = wait->stack,
+			.object = wait->object,
+			.nominal = wait->nominal,
+			.count = wait->count,
+			.blocked_ns = wait->blocked_ns,
+			.ready_ns = wait->ready_ns,
+		};
+
+		call(w, &row);
 	}
 }
 
-/* The sites of a thread, and the wait that it is in, whose times are those not yet charged. */
-static void take_thread(struct waits *w, const struct qz_thread_event *e,
-			const struct qz_scope_state *scope, uint64_t until, take_row *call)
+void waits__ended(struct waits *w, const struct qz_thread_event *event)
 {
-	const struct qz_waiting *t = &e->state.waiting;
-	struct row row = {.scope = e->state.scope, .serial = e->state.serial};
-	uint64_t blocked = e->state.ns[QZ_BLOCKED] - thread__before(e, scope->began);
-
-	for (uint32_t i = 0; i < QZ_SITES; i++)
-		take_site(w, &t->sites[i], &row, call);
-	row.stack = t->sites[t->site % QZ_SITES].stack;
-	row.object = t->sites[t->site % QZ_SITES].object;
-	row.blocked_ns = blocked - t->charged_blocked;
-	row.ready_ns = e->state.ns[QZ_READY] - t->charged_ready;
-	row.count = row.blocked_ns || row.ready_ns;
-	row.nominal = qz_nominal__group(qz_nominal__mean(scope->runnable, t->nominal, until,
-							 row.blocked_ns + row.ready_ns));
-	call(w, &row);
-}
-
-void waits__ended(struct waits *w, const struct qz_thread_event *event,
-		  const struct qz_scope_state *scope)
-{
-	take_thread(w, event, scope, event->state.since, add_row);
+	take_waits(w, event, add_row);
 }
 
 static void add_open(struct waits *w, const struct qz_wait *wait)
@@ -330,15 +317,21 @@ static void open_row(struct waits *w, const struct row *row)
 		w->dropped += row->count;
 }
 
-void waits__alive(struct waits *w, const struct qz_thread_event *event,
-		  const struct qz_scope_state *scope, uint64_t until)
+/* The wait that it is in goes on up to `until`. */
+void waits__alive(struct waits *w, const struct qz_thread_event *event, uint64_t scope_began,
+		  uint64_t until)
 {
 	struct qz_thread_event e = *event;
-	uint32_t state = e.gone ? QZ_UNKNOWN : e.state.state & 3;
+	uint32_t state = e.gone ? QZ_UNKNOWN : e.state & 3;
+	struct qz_thread_wait *open = &e.waits[0];
 
-	if (until > e.state.since)
-		e.state.ns[state] += until - e.state.since;
-	take_thread(w, &e, scope, until, open_row);
+	if (until > e.since)
+		e.ns[state] += until - e.since;
+	open->blocked_ns += e.ns[QZ_BLOCKED] - thread__before(&e, scope_began);
+	open->blocked_ns -= event->ns[QZ_BLOCKED] - thread__before(event, scope_began);
+	open->ready_ns += e.ns[QZ_READY] - event->ns[QZ_READY];
+	open->count = open->blocked_ns || open->ready_ns;
+	take_waits(w, &e, open_row);
 }
 
 void waits__begin_refresh(struct waits *w)

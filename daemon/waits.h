@@ -48,13 +48,12 @@ void waits__want(struct waits *w);
 void waits__drain(struct waits *w);
 
 /* A thread has ended: what it has gathered. Added with the next drain. */
-void waits__ended(struct waits *w, const struct qz_thread_event *event,
-		  const struct qz_scope_state *scope);
+void waits__ended(struct waits *w, const struct qz_thread_event *event);
 
 /* A refresh: takes back what was added by the last one, then adds that of each living thread. */
 void waits__begin_refresh(struct waits *w);
-void waits__alive(struct waits *w, const struct qz_thread_event *event,
-		  const struct qz_scope_state *scope, uint64_t until);
+void waits__alive(struct waits *w, const struct qz_thread_event *event, uint64_t scope_began,
+		  uint64_t until);
 
 /* The object of the profile that a sample carries, named now if it was not; QZ_NONE for none. */
 uint32_t waits__object(struct waits *w, uint32_t number);

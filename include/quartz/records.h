@@ -546,17 +546,37 @@ struct qz_process_event {
 	struct qz_user_registers regs; /* found only: of the leader */
 };
 
-/* A thread as it stands (dump, or an event whose state is not QZ_DEAD) or ended (event). */
+/* Waits of a thread that are not in the table of waits, see struct qz_wait_site and qz_wait_part. */
+struct qz_thread_wait {
+	__u32 stack;
+	__u32 object;
+	__u32 nominal;
+	__u32 count;
+	__u64 blocked_ns;
+	__u64 ready_ns;
+};
+
+#define QZ_THREAD_WAITS (1 + QZ_SITES * QZ_PARTS)
+
+/*
+ * A thread as it stands (dump, or an event whose state is not QZ_DEAD) or ended (event): of its state
+ * what quartzd needs, since many may end at once. event.length tells how many waits there are. The
+ * first one of a thread that stands is that which it is in, or was in last, up to `since`; a thread
+ * that has ended is in none.
+ */
 struct qz_thread_event {
 	struct qz_event event;
-	struct qz_thread_state state;
+	__u32 serial, state, scope, image; /* as in struct qz_thread_state */
+	__u32 page, slot, claims;
+	__u32 gone; /* as it stands: its stint is over, see qz_cpu_state */
 	__s32 tid;
 	__s32 tgid;
-	__u64 start_boottime;
-	__u64 cpu;  /* sum_exec_runtime */
-	__u32 gone; /* as it stands: its stint is over, see qz_cpu_state */
-	__u32 pad;
+	__u64 seen;
+	__u64 since;
+	__u64 ns[QZ_STATES];
+	__u64 cpu; /* until it came in or went out last */
 	char comm[QZ_COMM_LEN];
+	struct qz_thread_wait waits[QZ_THREAD_WAITS];
 };
 
 struct qz_scope_event {
@@ -614,6 +634,6 @@ _Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
 _Static_assert(sizeof(struct qz_sample_slot) == 24, "layout");
 _Static_assert(sizeof(struct qz_creation_event) == 104, "layout");
 _Static_assert(sizeof(struct qz_process_event) == 128, "layout");
-_Static_assert(sizeof(struct qz_thread_event) == 536, "layout");
+_Static_assert(sizeof(struct qz_thread_event) == 128 + 32 * QZ_THREAD_WAITS, "layout");
 
 #endif
