@@ -428,7 +428,19 @@ static bool is_instrumentation(const struct qz_profile *p, const struct qz_sampl
 	       p->procedures[l->lines[0].procedure].kind == QZ_INSTRUMENTATION;
 }
 
-void qz_profile__drop_unattributed(struct qz_profile *p)
+/* Whether a group stands for nothing that was sampled. */
+static bool is_made_up(const struct qz_profile *p, const struct qz_sample *s)
+{
+	return (s->thread == QZ_NONE && s->count == 0) || is_instrumentation(p, s);
+}
+
+static bool is_empty(const struct qz_profile *p, const struct qz_sample *s)
+{
+	return s->count == 0;
+}
+
+static void drop_samples(struct qz_profile *p,
+			 bool (*drop)(const struct qz_profile *, const struct qz_sample *))
 {
 	uint32_t kept = 0;
 
@@ -436,13 +448,23 @@ void qz_profile__drop_unattributed(struct qz_profile *p)
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		struct qz_sample s = p->samples[i];
 
-		if ((s.thread == QZ_NONE && s.count == 0) || is_instrumentation(p, &s))
+		if (drop(p, &s))
 			continue;
 		p->samples[kept] = s;
 		qz_table__insert(&p->index->samples, sample_hash(&s), kept);
 		kept++;
 	}
 	p->nsamples = kept;
+}
+
+void qz_profile__drop_unattributed(struct qz_profile *p)
+{
+	drop_samples(p, is_made_up);
+}
+
+void qz_profile__drop_empty_samples(struct qz_profile *p)
+{
+	drop_samples(p, is_empty);
 }
 
 /* ---- scopes and threads ---- */

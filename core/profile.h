@@ -372,6 +372,10 @@ int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *sample
  */
 void qz_profile__drop_unattributed(struct qz_profile *p);
 
+/* Removes the groups of no samples; those of waits and wake-ups that are none and took no time. */
+void qz_profile__drop_empty_samples(struct qz_profile *p);
+void qz_profile__drop_empty_waits(struct qz_profile *p);
+
 /*
  * Append; strings and level_ns are copied (level_ns NULL: all 0). Give the new index or -errno;
  * -EINVAL for a thread of no scope.

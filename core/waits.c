@@ -179,3 +179,30 @@ int qz_profile__add_waking(struct qz_profile *p, const struct qz_waking *waking)
 	p->nwakings++;
 	return 0;
 }
+
+void qz_profile__drop_empty_waits(struct qz_profile *p)
+{
+	uint32_t kept = 0;
+
+	qz_table__clear(&p->index->waits);
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		struct qz_wait w = p->waits[i];
+
+		if (!w.count && !w.blocked_ns && !w.ready_ns)
+			continue;
+		p->waits[kept] = w;
+		qz_table__insert(&p->index->waits, wait_hash(&w), kept++);
+	}
+	p->nwaits = kept;
+	kept = 0;
+	qz_table__clear(&p->index->wakings);
+	for (uint32_t i = 0; i < p->nwakings; i++) {
+		struct qz_waking w = p->wakings[i];
+
+		if (!w.count && !w.woken_ns)
+			continue;
+		p->wakings[kept] = w;
+		qz_table__insert(&p->index->wakings, waking_hash(&w), kept++);
+	}
+	p->nwakings = kept;
+}

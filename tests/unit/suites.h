@@ -19,6 +19,7 @@
 	X(waiting)                                                                                 \
 	X(estimate)                                                                                \
 	X(overhead)                                                                                \
+	X(difference)                                                                              \
 	X(processes)                                                                               \
 	X(report)                                                                                  \
 	X(edges)                                                                                   \
