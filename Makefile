@@ -55,6 +55,7 @@ include symbolizer/files.mk
 include bpf/files.mk
 include daemon/files.mk
 include cli/files.mk
+include exporter/files.mk
 include userlib/files.mk
 include man/files.mk
 include service/files.mk
@@ -104,13 +105,13 @@ bench: all
 	$(Q)O=$(O) tests/bench/run
 
 install: all
-	$(INSTALL) -D -m 755 -t $(DESTDIR)$(sbindir) $(O)/quartzd
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(sbindir) $(O)/quartzd $(O)/quartz-exporter
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(bindir) $(O)/quartzctl
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libexecdir) $(O)/quartz-symbolizer
 	$(INSTALL) -D -m 644 daemon/spin-symbols.txt $(DESTDIR)$(datadir)/spin-symbols
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(O)/man/quartzctl.1
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man5 $(O)/man/quartzd.conf.5
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(O)/man/quartzd.8
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(O)/man/quartzd.8 $(O)/man/quartz-exporter.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man3 $(O)/man/quartz.3
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(includedir)/quartz userlib/quartz.h
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir) $(O)/libquartz.a
@@ -136,4 +137,4 @@ help:
 	@echo '  make clean     remove $(O)/'
 	@echo '  V=1 shows the commands, O=DIR builds elsewhere, WERROR=-Werror stops at warnings'
 
--include $(shell find $(O) -path $(O)/vm -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(O) -path $(O)/vm -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEADLINE_MS  5000
+#define DEADLINE_MS  10000 /* what quartzd gives its clients, too */
 #define MAX_HEADER   (64 << 10)
 #define MAX_SNAPSHOT (1LL << 30)
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/engine.h"
@@ -62,13 +63,23 @@ void host__reload(struct host *host)
 		host->wish = WISH_RELOAD;
 }
 
+/* Of quartzd alone, without its child. */
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static json_t *describe(struct service *s)
 {
 	struct session *session = s->host.session;
 	json_t *status = session ? session__status(session) : json_pack("{s:s}", "state", "paused");
 
 	if (json_object_set_new(status, "version", json_string(QUARTZ_VERSION)) ||
-	    json_object_set_new(status, "pid", json_integer(getpid()))) {
+	    json_object_set_new(status, "pid", json_integer(getpid())) ||
+	    json_object_set_new(status, "cpu_ns", json_integer((json_int_t)own_cpu_ns()))) {
 		json_decref(status);
 		return NULL;
 	}

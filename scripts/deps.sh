@@ -7,6 +7,7 @@ set -u
 declare -A groups=(
 	[build]="libc6-dev clang bpftool libbpf-dev libelf-dev libdw-dev libcap-dev libcapstone-dev libseccomp-dev
 		protobuf-c-compiler libprotobuf-c-dev libjansson-dev zlib1g-dev libiberty-dev
+		libmicrohttpd-dev
 		scdoc"
 	[demo]="pigz"
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# quartzd as a service of systemd.
+# quartzd and quartz-exporter as services of systemd.
 sysconfdir ?= /etc
 unitdir     = $(prefix)/lib/systemd/system
 sysusersdir = $(prefix)/lib/sysusers.d
 
-PROGRAMS += $(O)/service/quartzd.service
+UNITS := $(O)/service/quartzd.service $(O)/service/quartz-exporter.service
+PROGRAMS += $(UNITS)
 
-$(O)/service/quartzd.service: service/quartzd.service.in
+$(O)/service/%.service: service/%.service.in
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -e 's|@sbindir@|$(sbindir)|' -e 's|@bindir@|$(bindir)|' $< >$@
 
 # Settings that are there already are the administrator's.
 .PHONY: install-service
-install-service: $(O)/service/quartzd.service
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(unitdir) $(O)/service/quartzd.service
+install-service: $(UNITS)
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(unitdir) $(UNITS)
 	$(INSTALL) -D -m 644 service/quartz.sysusers $(DESTDIR)$(sysusersdir)/quartz.conf
 	$(INSTALL) -d -m 755 $(DESTDIR)$(sysconfdir)/quartz/quartzd.conf.d
 	test -e $(DESTDIR)$(sysconfdir)/quartz/quartzd.conf || \

@@ -5,6 +5,7 @@
  */
 #include <err.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -596,6 +597,74 @@ static void make_idle(int directory)
 	write_profile(p, directory, "idle.pb.gz");
 }
 
+/* A sample of a thread in its own scope, and in that of the machine, which is the first one. */
+static void sample_both(struct qz_profile *p, uint32_t thread, uint32_t node, uint32_t level,
+			uint32_t busy, uint64_t count)
+{
+	sample(p, thread, node, level, count);
+	must(qz_profile__add_samples(p, &(struct qz_sample) {.thread = thread,
+							     .node = node,
+							     .level = busy,
+							     .busy = busy,
+							     .object = QZ_NONE,
+							     .count = count}));
+	p->scopes[0].samples += count;
+}
+
+/*
+ * A machine of 4 processors: a database of two threads, and later beside it a program that somebody gave
+ * an evil name. The second snapshot is of the same run, 10 s after the first one.
+ */
+static void make_system(int directory, bool later)
+{
+	static char database[] = "/usr/lib/postgresql/15/bin/postgres";
+	uint64_t machine_ns[] = {1000 * MS, 6000 * MS, 3000 * MS, 0, 0};
+	uint64_t later_ns[] = {2000 * MS, 7000 * MS, 6000 * MS, 0, 5000 * MS};
+	uint64_t none_ns[5] = {10000 * MS}, database_ns[] = {1000 * MS, 6000 * MS, 3000 * MS, 0, 0};
+	uint64_t database_later_ns[] = {4000 * MS, 9000 * MS, 7000 * MS, 0, 0};
+	uint64_t evil_ns[] = {5000 * MS, 0, 5000 * MS, 0, 0};
+	struct qz_profile *p = new_profile(4);
+	uint32_t machine =
+		add_scope(p, QZ_SCOPE_MACHINE, 0, "machine", "", later ? later_ns : machine_ns);
+	uint32_t kernel = add_scope(p, QZ_SCOPE_KERNEL, 0, "kernel", "", none_ns);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 500, "postgres", "",
+				   later ? database_later_ns : database_ns);
+	uint32_t main_node = call(p, 0, "main", database, "");
+	uint32_t lock = call(p, main_node, "LWLockAcquire", database, "");
+	uint32_t run = call(p, main_node, "ExecutorRun", database, "");
+	uint32_t threads[] = {add_thread(p, scope, 500, "postgres"),
+			      add_thread(p, scope, 501, "postgres")};
+
+	p->live = true;
+	qz_profile__set_string(&p->scopes[scope].cgroup, "/system.slice/postgresql.service");
+	sample_both(p, threads[0], run, 1, 1, 600);
+	sample_both(p, threads[0], lock, 2, 2, 300);
+	sample_both(p, threads[1], run, 2, 2, 300);
+	must(qz_ledger__add_loss(&p->ledger, "stack_map_full", later ? 12 : 5));
+	if (later) {
+		uint32_t evil =
+			add_scope(p, QZ_SCOPE_PROCESS, 600, "e\033[31m\"v\n\\il", "", evil_ns);
+		uint32_t a = add_thread(p, evil, 600, "evil"), b = add_thread(p, evil, 601, "evil");
+		uint32_t loop = call(p, 0, "l\033[2Joop", "/tmp/evil", "");
+
+		p->scopes[evil].start_ns = 10000 * MS;
+		qz_profile__set_string(&p->scopes[evil].cgroup, "/user.slice/evil.scope");
+		sample_both(p, threads[0], run, 1, 1, 100);
+		sample_both(p, threads[0], run, 1, 2, 200);
+		sample_both(p, threads[0], run, 2, 2, 200);
+		sample_both(p, threads[1], run, 2, 2, 200);
+		sample_both(p, threads[0], lock, 2, 4, 200);
+		sample_both(p, threads[1], run, 2, 4, 200);
+		sample_both(p, a, loop, 2, 4, 500);
+		sample_both(p, b, loop, 2, 4, 500);
+	}
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		p->scopes[i].ended = false;
+	p->scopes[machine].threads_seen = 4;
+	p->scopes[kernel].threads_seen = 0;
+	write_profile(p, directory, later ? "system-later.pb.gz" : "system.pb.gz");
+}
+
 int main(int argc, char **argv)
 {
 	int directory;
@@ -616,6 +685,8 @@ int main(int argc, char **argv)
 	make_spinning(directory);
 	make_called(directory);
 	make_together(directory);
+	make_system(directory, false);
+	make_system(directory, true);
 	close(directory);
 	return 0;
 }

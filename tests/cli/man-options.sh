@@ -40,10 +40,12 @@ all_commands()
 
 cd "$(dirname "$0")/../.." || exit 1
 compare man/quartzctl.1.scd "$(all_commands | options_of_help)"
-if [ -x "$out/quartzd" ]; then
-	compare man/quartzd.8.scd "$("$out/quartzd" --help | options_of_help)"
-else
-	echo "quartzd is not built, its man page was not compared"
-	bad=1
-fi
+for program in quartzd quartz-exporter; do
+	if [ -x "$out/$program" ]; then
+		compare "man/$program.8.scd" "$("$out/$program" --help | options_of_help)"
+	else
+		echo "$program is not built, its man page was not compared"
+		bad=1
+	fi
+done
 exit $bad

@@ -126,6 +126,8 @@ $record && exit
 if [ $# -eq 0 ]; then
 	check_script man-options.sh
 	check_script pprof-reader.sh
+	check_script exporter.sh
+	check_script prometheus.sh
 fi
 if [ $skipped -gt 0 ]; then
 	echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quartz-exporter: see quartz-exporter(8). */
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "core/options.h"
+#include "exporter/http.h"
+
+#define DEFAULT_ADDRESS "127.0.0.1:9972"
+
+enum { STATUS_OK, STATUS_FAILURE, STATUS_USAGE };
+
+struct config {
+	bool help, version;
+	const char *listen, *socket;
+	int by; /* in the order of the words */
+	int64_t rows;
+};
+
+#define FIELD(name) offsetof(struct config, name)
+
+static const struct qz_option options[] = {
+	{"listen", 'l', QZ_OPTION_STRING, FIELD(listen), "ADDRESS:PORT",
+	 "Listen here [" DEFAULT_ADDRESS "]."},
+	{"socket", 's', QZ_OPTION_STRING, FIELD(socket), "PATH",
+	 "The socket of quartzd [/run/quartz/quartzd.sock]."},
+	{"by", 'b', QZ_OPTION_CHOICE, FIELD(by), "unit|comm|cgroup|process",
+	 "What has series of its own [unit]."},
+	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",
+	 "At most so many of these; all others together\nare one more [50].", 0, 1000},
+	{"version", 'V', QZ_OPTION_FLAG, FIELD(version), NULL, "Print the version and exit."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text and exit."},
+	{0},
+};
+
+static const char usage[] = "Usage: quartz-exporter [OPTION...]\n\n"
+			    "Give what quartzd measures to Prometheus, pprof and others by HTTP.\n";
+
+static int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int complain(int status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("quartz-exporter: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return status;
+}
+
+/* ADDRESS:PORT or [ADDRESS]:PORT, as numbers. False: it is neither. */
+static bool resolve(const char *text, struct addrinfo **found)
+{
+	const struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+	};
+	const char *colon = strrchr(text, ':');
+	char host[64];
+	size_t n = colon ? (size_t)(colon - text) : 0;
+
+	if (!n || n >= sizeof(host) || !colon[1])
+		return false;
+	if (text[0] == '[' && text[n - 1] == ']')
+		snprintf(host, sizeof(host), "%.*s", (int)n - 2, text + 1);
+	else
+		snprintf(host, sizeof(host), "%.*s", (int)n, text);
+	return !getaddrinfo(host, colon + 1, &hints, found);
+}
+
+static void standard_socket(char *path, size_t size)
+{
+	const char *directory = secure_getenv("QUARTZ_RUNTIME_DIR");
+
+	snprintf(path, size, "%s/quartzd.sock",
+		 directory && *directory ? directory : "/run/quartz");
+}
+
+static int serve(const struct config *config, const struct addrinfo *address)
+{
+	static const enum qz_process_group groups[] = {QZ_BY_UNIT, QZ_BY_COMM, QZ_BY_CGROUP,
+						       QZ_BY_PROCESS};
+	struct metrics *metrics;
+	struct http *http;
+	sigset_t set;
+	int number;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	metrics = metrics__new(config->socket, groups[config->by], (uint32_t)config->rows);
+	if (!metrics)
+		return complain(STATUS_FAILURE, "out of memory");
+	http = http__new(address->ai_addr, address->ai_addrlen, config->socket, metrics);
+	if (http) {
+		fprintf(stderr, "quartz-exporter: listening at port %u\n", http__port(http));
+		sigwait(&set, &number);
+		http__free(http);
+		metrics__free(metrics);
+		return STATUS_OK;
+	}
+	metrics__free(metrics);
+	return complain(STATUS_FAILURE, "cannot listen at %s: %s", config->listen, strerror(errno));
+}
+
+int main(int argc, char *argv[])
+{
+	struct config config = {.listen = DEFAULT_ADDRESS, .rows = 50};
+	struct addrinfo *address = NULL;
+	char error[256], socket[4096];
+	int first = qz_options__parse(argc, argv, options, &config, error, sizeof(error));
+	int status;
+
+	if (first < 0)
+		return complain(STATUS_USAGE, "%s; try quartz-exporter --help", error);
+	if (first < argc)
+		return complain(STATUS_USAGE,
+				"unexpected argument '%s'; try quartz-exporter --help",
+				argv[first]);
+	if (config.help)
+		qz_options__help(stdout, usage, options);
+	if (config.version)
+		puts("quartz-exporter " QUARTZ_VERSION);
+	if (config.help || config.version)
+		return fflush(stdout) ? STATUS_FAILURE : STATUS_OK;
+	standard_socket(socket, sizeof(socket));
+	if (!config.socket)
+		config.socket = socket;
+	if (!resolve(config.listen, &address))
+		return complain(STATUS_USAGE, "--listen: '%s' is not ADDRESS:PORT, in numbers",
+				config.listen);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	status = serve(&config, address);
+	freeaddrinfo(address);
+	return status;
+}

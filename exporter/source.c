@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "exporter/source.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/live.h"
+#include "core/difference.h"
+#include "core/escape.h"
+#include "core/pprof.h"
+
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+static void explain(int err, const char *said, char reason[SOURCE_REASON])
+{
+	char escaped[SOURCE_REASON / 2];
+
+	switch (err) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		snprintf(reason, SOURCE_REASON, "quartzd is not running");
+		break;
+	case -EACCES:
+	case -EPERM:
+		snprintf(reason, SOURCE_REASON,
+			 "quartzd serves root and the group quartz alone; run as a member of it");
+		break;
+	case -EREMOTEIO:
+		qz_escape(escaped, sizeof(escaped), said);
+		snprintf(reason, SOURCE_REASON, "quartzd cannot do that: %s", escaped);
+		break;
+	default:
+		snprintf(reason, SOURCE_REASON, "no snapshot from quartzd: %s", strerror(-err));
+	}
+}
+
+/* A descriptor of the snapshot, or -1 with the reason. */
+static int ask(const char *socket, char reason[SOURCE_REASON])
+{
+	char said[200] = "";
+	int fd;
+
+	pthread_mutex_lock(&asking);
+	fd = live__snapshot(socket, said, sizeof(said));
+	pthread_mutex_unlock(&asking);
+	if (fd >= 0)
+		return fd;
+	explain(fd, said, reason);
+	return -1;
+}
+
+static struct qz_profile *parse(int fd, char reason[SOURCE_REASON])
+{
+	const char *why = "cannot be read";
+	struct qz_profile *p = lseek(fd, 0, SEEK_SET) ? NULL : qz_pprof__read(fd, &why);
+
+	if (!p)
+		snprintf(reason, SOURCE_REASON, "the snapshot of quartzd: %s", why);
+	return p;
+}
+
+struct qz_profile *source__profile(const char *socket, char reason[SOURCE_REASON])
+{
+	int fd = ask(socket, reason);
+	struct qz_profile *p = fd < 0 ? NULL : parse(fd, reason);
+
+	if (fd >= 0)
+		close(fd);
+	return p;
+}
+
+int source__profile_since(const char *socket, const struct qz_profile *before,
+			  struct qz_profile **whole, struct qz_profile **added,
+			  char reason[SOURCE_REASON])
+{
+	int fd = ask(socket, reason);
+	struct qz_profile *p = fd < 0 ? NULL : parse(fd, reason), *rest = NULL;
+
+	if (p)
+		rest = parse(fd, reason);
+	if (fd >= 0)
+		close(fd);
+	if (rest && before && qz_profile__subtract(rest, before) == -ENOMEM) {
+		snprintf(reason, SOURCE_REASON, "memory is short");
+		qz_profile__free(rest);
+		rest = NULL;
+	}
+	if (!rest) {
+		qz_profile__free(p);
+		return -1;
+	}
+	*whole = p;
+	*added = rest;
+	return 0;
+}
+
+json_t *source__status(const char *socket)
+{
+	json_t *status = NULL;
+	char said[200];
+	int err;
+
+	pthread_mutex_lock(&asking);
+	err = live__call(socket, "io.quartz.Status", &status, said, sizeof(said));
+	pthread_mutex_unlock(&asking);
+	return err ? NULL : status;
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# exporter.sh: what quartz-exporter serves, and what it refuses.
+# shellcheck source=tests/cli/exporter-lib.sh
+. "$(dirname "$0")/exporter-lib.sh"
+
+# has FILE LINE...: whole lines.
+has()
+{
+	local file=$1 line
+
+	shift
+	for line; do
+		grep -qxF -- "$line" "$file" || fail "there is no line: $line" "$(cat "$file")"
+	done
+}
+
+# answers WORDS ARGUMENT...: what get says of the answer begins with these.
+answers()
+{
+	local want=$1
+
+	shift
+	get "$@" >"$tmp/body" 2>"$tmp/head"
+	[[ $(cat "$tmp/head") = "$want"* ]] || fail "$*: not $want" "$(cat "$tmp/head" "$tmp/body")"
+}
+
+# The figures are renewed each second.
+metrics()
+{
+	sleep 1.1
+	answers '200 text/plain; version=0.0.4' "$url/metrics"
+	cp "$tmp/body" "$1"
+}
+
+check_metrics()
+{
+	metrics "$tmp/first"
+	has "$tmp/first" 'quartz_up 1' 'quartz_measuring 1' 'quartz_build_info{version="0.1.0"} 1' \
+		'# TYPE quartz_machine_busy_seconds_total counter' \
+		'quartz_machine_busy_seconds_total 9.000000000' \
+		'quartz_machine_serial_seconds_total 6.000000000' \
+		'quartz_machine_busy_processor_seconds_total 12.000000000' \
+		'quartz_machine_level_seconds_total{busy="0"} 1.000000000' \
+		'quartz_machine_level_seconds_total{busy="2"} 3.000000000' \
+		'quartz_machine_parallelism 1.333333' \
+		'quartz_machine_serial_ratio 0.666667' \
+		'quartz_cpu_seconds_total{unit="postgresql.service"} 12.000000000' \
+		'quartz_serial_seconds_total{unit="postgresql.service"} 6.000000000' \
+		'quartz_lost_samples_total{cause="stack_map_full"} 5' \
+		'quartz_daemon_cpu_seconds_total 1.500000000'
+	touch "$tmp/later"
+	metrics "$tmp/second"
+	has "$tmp/second" 'quartz_observed_seconds_total 20.000000000' \
+		'quartz_machine_level_seconds_total{busy="4"} 5.000000000' \
+		'quartz_machine_busy_seconds_total 18.000000000' \
+		'quartz_cpu_seconds_total{unit="postgresql.service"} 23.000000000' \
+		'quartz_cpu_seconds_total{unit="evil.scope"} 10.000000000' \
+		'quartz_lost_samples_total{cause="stack_map_full"} 12'
+	awk 'NR == FNR { if ($1 ~ /_total/) was[$1] = $NF; next }
+		$1 in was { n++; if ($NF + 0 < was[$1] + 0) { print; bad = 1 } }
+		END { exit bad || !n }' "$tmp/first" "$tmp/second" || fail 'a counter fell'
+	metrics "$tmp/third"
+	diff "$tmp/second" "$tmp/third" || fail 'something grew between equal snapshots'
+}
+
+check_openmetrics()
+{
+	answers '200 application/openmetrics-text; version=1.0.0' "$url/metrics" GET \
+		'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
+	has "$tmp/body" '# TYPE quartz_cpu_seconds counter' '# UNIT quartz_cpu_seconds seconds' \
+		'# TYPE quartz_build info'
+	[ "$(tail -n 1 "$tmp/body")" = '# EOF' ] || fail 'no end'
+}
+
+# Names that others chose, and no more series than wanted.
+check_names()
+{
+	touch "$tmp/later"
+	start_exporter --by process --rows 10
+	metrics "$tmp/names"
+	has "$tmp/names" 'quartz_cpu_seconds_total{pid="600",comm="e\\x1b[31m\"v\\x0a\\il"} 10.000000000'
+	start_exporter --by comm --rows 1
+	metrics "$tmp/names"
+	has "$tmp/names" 'quartz_cpu_seconds_total{comm="postgres"} 23.000000000' \
+		'quartz_cpu_seconds_total{comm="other (limited)"} 10.000000000'
+}
+
+check_refusals()
+{
+	answers '404 ' "$url/debug/pprof/heap"
+	answers '404 ' "$url/metrics/../etc"
+	answers '405 ' "$url/metrics" POST
+	answers '405 ' "$url/" DELETE
+	answers '400 ' "$url/debug/pprof/profile?seconds=0"
+	answers '400 ' "$url/debug/pprof/profile?seconds=1e9"
+	answers '200 ' "$url/metrics" HEAD
+	answers '200 text/plain' "$url/"
+	# Each has a thread; the others wait to be accepted.
+	python3 - "${url#http://}" "$exporter" <<-'END' || fail 'more connections than there may be'
+		import os, socket, sys, time
+		host, port = sys.argv[1].split(":")
+		sockets = [socket.create_connection((host, int(port)), 60) for _ in range(24)]
+		threads = lambda: len(os.listdir(f"/proc/{sys.argv[2]}/task"))
+		while threads() < 16:
+		    time.sleep(0.05)
+		time.sleep(0.5)
+		assert threads() <= 18, threads()
+	END
+	until_true get "$url/" >/dev/null 2>&1 || fail 'nothing is served any more'
+}
+
+given()
+{
+	[ "$(stat -c %s "$tmp/given")" -gt "$1" ]
+}
+
+# The seconds asked for begin with the first snapshot and end with the second.
+check_difference()
+{
+	local before asker
+
+	rm -f "$tmp/later"
+	before=$(stat -c %s "$tmp/given")
+	get "$url/debug/pprof/profile?seconds=2" >"$tmp/difference" 2>"$tmp/head" &
+	asker=$!
+	until_true given "$before" || fail 'no snapshot was asked for'
+	touch "$tmp/later"
+	wait "$asker"
+	[[ $(cat "$tmp/head") = '200 application/octet-stream' ]] || fail 'no profile' "$(cat "$tmp/head")"
+	"$out/quartzctl" ps -i "$tmp/difference" --json >"$tmp/json" || fail 'it cannot be read'
+	jq -e '.window_ns == 10e9 and .busy_ns == 9e9 and .lost == 7 and ([.rows[].cpu_ns] | add) == 21e9' \
+		"$tmp/json" >/dev/null || fail 'not the difference' "$(cat "$tmp/json")"
+	answers '200 application/octet-stream' "$url/debug/pprof/all"
+	cmp -s <(zcat "$tmp/body") <(zcat "$here/profiles/system-later.pb.gz") || fail 'not all'
+}
+
+check_pprof()
+{
+	if ! command -v go >/dev/null; then
+		echo "exporter.sh: without 'go tool pprof' (package golang-go)"
+		return
+	fi
+	export PPROF_TMPDIR=$tmp HOME=$tmp GOFLAGS=-mod=mod GOTOOLCHAIN=local
+	rm -f "$tmp/later"
+	local before asker
+
+	before=$(stat -c %s "$tmp/given")
+	go tool pprof -top -unit=ns -sample_index=cpu -timeout 100 "$url/debug/pprof/profile?seconds=2" \
+		>"$tmp/top" 2>&1 &
+	asker=$!
+	until_true given "$before" || fail 'pprof asked for nothing' "$(cat "$tmp/top")"
+	touch "$tmp/later"
+	wait "$asker" || fail 'pprof failed' "$(cat "$tmp/top")"
+	grep -q ' of 21000000000ns total' "$tmp/top" || fail 'pprof sees another sum' "$(cat "$tmp/top")"
+}
+
+check_end()
+{
+	kill "$daemon"
+	until_true eval "! kill -0 $daemon 2>/dev/null"
+	metrics "$tmp/last"
+	has "$tmp/last" 'quartz_up 0' 'quartz_measuring 0' \
+		'quartz_cpu_seconds_total{unit="postgresql.service"} 23.000000000'
+	answers '503 ' "$url/debug/pprof/profile?seconds=1"
+	grep -q 'quartzd is not running' "$tmp/body" || fail 'no reason' "$(cat "$tmp/body")"
+	kill -TERM "$exporter"
+	wait "$exporter" || fail "it ended with status $?"
+}
+
+check_options()
+{
+	local status
+
+	"$out/quartz-exporter" --listen localhost 2>"$tmp/err"
+	status=$?
+	[ $status = 2 ] && grep -q 'ADDRESS:PORT' "$tmp/err" || fail "status $status" "$(cat "$tmp/err")"
+	"$out/quartz-exporter" --listen "${url#http://}" 2>"$tmp/err"
+	status=$?
+	[ $status = 1 ] && grep -q 'Address already in use' "$tmp/err" ||
+		fail "status $status" "$(cat "$tmp/err")"
+}
+
+start_quartzd
+start_exporter
+check_metrics
+check_openmetrics
+check_refusals
+check_difference
+check_pprof
+check_options
+check_end
+rm -f "$tmp/quartzd.sock"
+start_quartzd
+check_names

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""quartzd.py FIRST LATER: a quartzd that runs until it is killed, on quartzd.sock in $QUARTZ_RUNTIME_DIR.
+
+Snapshots are FIRST until a file `later` stands beside the socket, and LATER from then on. It returns as
+soon as it listens, and prints the id of the process that does. Each snapshot adds a byte to the file
+`given`.
+"""
+import json
+import os
+import socket
+import sys
+
+directory = os.environ["QUARTZ_RUNTIME_DIR"]
+snapshots = [open(name, "rb").read() for name in sys.argv[1:3]]
+status = {"state": "running", "version": "0.1.0", "pid": 1, "cpu_ns": 1500000000, "rate_hz": 99,
+          "event": "cpu-clock", "processors": 4, "processes": 2, "scopes_refused": 0}
+
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(directory + "/quartzd.sock")
+listener.listen(16)
+child = os.fork()
+if child:
+    print(child)
+    os._exit(0)
+for fd in (0, 1, 2):
+    os.close(fd)
+while True:
+    client, _ = listener.accept()
+    request = b""
+    while not request.endswith(b"\0"):
+        request += client.recv(4096) or b"\0"
+    body = b""
+    if request == b'{"method":"io.quartz.Snapshot"}\0':
+        body = snapshots[os.path.exists(directory + "/later")]
+        parameters = {"bytes": len(body)}
+        with open(directory + "/given", "ab") as given:
+            given.write(b".")
+    else:
+        parameters = status
+    try:
+        client.sendall(json.dumps({"parameters": parameters}).encode() + b"\0" + body)
+    except BrokenPipeError:
+        pass
+    client.close()
