@@ -15,6 +15,8 @@
 struct maps {
 	struct qz_profile *p;
 	const struct qz_profile *before;
+	uint32_t folded,
+		row; /* of p: the scope, and its thread, that ended processes were put into */
 	uint32_t *scopes, *threads, *procedures, *mappings, *locations, *nodes, *causes, *objects;
 	struct qz_table by_birth;
 };
@@ -84,8 +86,21 @@ static bool same_scope(const void *context, uint32_t index, const void *key)
 {
 	const struct qz_scope *a = &((const struct qz_profile *)context)->scopes[index], *b = key;
 
-	return a->kind == b->kind && a->pid == b->pid && a->start_ns == b->start_ns &&
-	       a->nlevels == b->nlevels;
+	return a->kind == b->kind && a->pid == b->pid && a->start_ns == b->start_ns;
+}
+
+/* Ended processes are put together (core/merge.h) into one without a number, and its one thread. */
+static void find_folded(struct maps *m)
+{
+	const struct qz_profile *p = m->p;
+
+	m->folded = m->row = QZ_NONE;
+	for (uint32_t i = 0; m->folded == QZ_NONE && i < p->nscopes; i++)
+		if (p->scopes[i].kind == QZ_SCOPE_PROCESS && !p->scopes[i].pid)
+			m->folded = i;
+	for (uint32_t i = 0; m->row == QZ_NONE && i < p->nthreads; i++)
+		if (p->threads[i].merged && p->threads[i].scope == m->folded)
+			m->row = i;
 }
 
 static int map_scopes(struct maps *m)
@@ -105,8 +120,17 @@ static int map_scopes(struct maps *m)
 		else
 			m->scopes[i] =
 				qz_table__find(&m->by_birth, scope_hash(s), same_scope, p, s);
+		if (m->scopes[i] == QZ_NONE)
+			m->scopes[i] = m->folded;
 	}
 	return 0;
+}
+
+/* Whether a scope of `before` has been put into another one since. */
+static bool is_folded(const struct maps *m, uint32_t scope)
+{
+	return m->scopes[scope] == m->folded &&
+	       (m->before->scopes[scope].pid || m->before->scopes[scope].kind != QZ_SCOPE_PROCESS);
 }
 
 static uint32_t thread_hash(uint32_t scope, const struct qz_thread *t)
@@ -141,7 +165,9 @@ static int map_threads(struct maps *m)
 		t.scope = m->scopes[t.scope];
 		if (t.scope == QZ_NONE)
 			continue;
-		if (i < p->nthreads && same_thread(p, i, &t))
+		if (is_folded(m, m->before->threads[i].scope))
+			m->threads[i] = m->row;
+		else if (i < p->nthreads && same_thread(p, i, &t))
 			m->threads[i] = i;
 		else
 			m->threads[i] = qz_table__find(&m->by_birth, thread_hash(t.scope, &t),
@@ -206,6 +232,8 @@ static int map_waited_for(struct maps *m)
 	for (uint32_t i = 0; !err && i < b->nobjects; i++) {
 		struct qz_object key = b->objects[i];
 
+		if (is_folded(m, key.scope))
+			continue;
 		key.scope = m->scopes[key.scope];
 		if (key.scope != QZ_NONE)
 			err = place(&m->objects[i], qz_profile__intern_object(m->p, &key));
@@ -237,11 +265,10 @@ static void take_losses(struct qz_loss *losses, uint32_t n, const struct qz_loss
 
 static void take_scope(struct qz_scope *s, const struct qz_scope *b)
 {
-	s->start_ns += b->elapsed_ns;
 	take(&s->elapsed_ns, b->elapsed_ns);
 	take(&s->cpu_ns, b->cpu_ns);
 	take(&s->runnable_ns, b->runnable_ns);
-	take_each(s->level_ns, b->level_ns, s->nlevels);
+	take_each(s->level_ns, b->level_ns, s->nlevels < b->nlevels ? s->nlevels : b->nlevels);
 	take(&s->samples, b->samples);
 	take(&s->truncated, b->truncated);
 	take(&s->unresolved, b->unresolved);
@@ -319,50 +346,52 @@ static int unless_foreign(int err)
 	return err == -EINVAL || err == -E2BIG ? 0 : err;
 }
 
-/* Whose thread is known no more is no thread's: the machine's own samples have these alone. */
+/*
+ * Where thread and object of a group are now; the objects of folded scopes have gone. False: it is not in p.
+ */
+static bool find_parts(const struct maps *m, uint32_t *thread, uint32_t *object)
+{
+	bool folded = *object != QZ_NONE && is_folded(m, m->before->objects[*object].scope);
+	uint32_t t = mapped(m->threads, *thread), o = mapped(m->objects, *object);
+
+	if ((*thread != QZ_NONE && t == QZ_NONE) || (*object != QZ_NONE && o == QZ_NONE && !folded))
+		return false;
+	*thread = t;
+	*object = o;
+	return true;
+}
+
 static int take_sample(struct maps *m, struct qz_sample s)
 {
-	bool thread = s.thread != QZ_NONE, object = s.object != QZ_NONE;
-
-	s.scope = m->scopes[s.scope];
-	s.thread = mapped(m->threads, s.thread);
-	s.node = m->nodes[s.node];
-	s.object = mapped(m->objects, s.object);
-	s.count = -s.count;
-	if (!s.count || (thread && s.thread == QZ_NONE) || (object && s.object == QZ_NONE))
+	if (!s.count || !find_parts(m, &s.thread, &s.object))
 		return 0;
+	s.scope = m->scopes[s.scope];
+	s.node = m->nodes[s.node];
+	s.count = -s.count;
 	return unless_foreign(qz_profile__add_samples(m->p, &s));
 }
 
 static int take_wait(struct maps *m, struct qz_wait w)
 {
-	bool thread = w.thread != QZ_NONE, object = w.object != QZ_NONE;
-
+	if (!find_parts(m, &w.thread, &w.object))
+		return 0;
 	w.scope = m->scopes[w.scope];
-	w.thread = mapped(m->threads, w.thread);
 	w.node = m->nodes[w.node];
 	w.cause = m->causes[w.cause];
-	w.object = mapped(m->objects, w.object);
 	w.count = -w.count;
 	w.blocked_ns = -w.blocked_ns;
 	w.ready_ns = -w.ready_ns;
-	if ((thread && w.thread == QZ_NONE) || (object && w.object == QZ_NONE))
-		return 0;
 	return unless_foreign(qz_profile__add_wait(m->p, &w));
 }
 
 static int take_waking(struct maps *m, struct qz_waking w)
 {
-	bool thread = w.thread != QZ_NONE, object = w.object != QZ_NONE;
-
+	if (!find_parts(m, &w.thread, &w.object))
+		return 0;
 	w.scope = m->scopes[w.scope];
-	w.thread = mapped(m->threads, w.thread);
 	w.node = m->nodes[w.node];
-	w.object = mapped(m->objects, w.object);
 	w.count = -w.count;
 	w.woken_ns = -w.woken_ns;
-	if ((thread && w.thread == QZ_NONE) || (object && w.object == QZ_NONE))
-		return 0;
 	return unless_foreign(qz_profile__add_waking(m->p, &w));
 }
 
@@ -457,6 +486,7 @@ int qz_profile__subtract(struct qz_profile *p, const struct qz_profile *before)
 	if (!is_later(p, before))
 		return -ESTALE;
 	qz_profile__drop_unattributed(p);
+	find_folded(&m);
 	err = make_room(&m);
 	err = err ? err : map_scopes(&m);
 	err = err ? err : map_threads(&m);

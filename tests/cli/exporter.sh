@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # exporter.sh: what quartz-exporter serves, and what it refuses.
-# shellcheck source=tests/cli/exporter-lib.sh
+# shellcheck source=tests/cli/exporter-lib.sh disable=SC2154
 . "$(dirname "$0")/exporter-lib.sh"
 
 # has FILE LINE...: whole lines.

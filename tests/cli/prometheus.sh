@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # prometheus.sh: Debian's own Prometheus finds nothing wrong with the figures, and scrapes them. Where it is not
 # installed its package is unpacked into the build directory. Exit status 77 when it cannot be had.
-# shellcheck source=tests/cli/exporter-lib.sh
+# shellcheck source=tests/cli/exporter-lib.sh disable=SC2154
 . "$(dirname "$0")/exporter-lib.sh"
 
 bring()

@@ -5,6 +5,7 @@
 
 #include "core/difference.h"
 #include "core/estimate.h"
+#include "core/merge.h"
 #include "core/report.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
@@ -98,6 +99,34 @@ START_TEST(difference_is_what_the_second_part_alone_has)
 }
 END_TEST
 
+/* An ended process, put into the one for all such (core/merge.h), is not of this time. */
+START_TEST(folded_processes_are_found)
+{
+	struct qz_profile *first = run(FIRST), *folded = run(FIRST);
+	uint64_t levels[3] = {0};
+	struct fixture f = {.p = folded};
+	struct qz_maps maps;
+	bool marked[] = {true, false};
+	uint32_t into = fixture__scope(&f, levels, 3), row;
+
+	folded->scopes[0].pid = first->scopes[0].pid = 7;
+	folded->scopes[0].ended = true;
+	row = fixture__thread(&f, into, 0);
+	folded->threads[row].merged = true;
+	ck_assert_int_eq(qz_profile__fold(folded, marked, into, row, &maps), 0);
+	ck_assert_uint_eq(folded->nscopes, 1);
+	ck_assert_uint_gt(folded->nsamples, 0);
+	ck_assert_uint_eq(folded->scopes[0].level_ns[1], 40);
+	ck_assert_int_eq(qz_profile__subtract(folded, first), 0);
+	ck_assert_uint_eq(folded->nsamples, 0);
+	ck_assert_uint_eq(folded->nwaits, 0);
+	ck_assert_uint_eq(folded->scopes[0].level_ns[1], 0);
+	qz_maps__free(&maps);
+	qz_profile__free(first);
+	qz_profile__free(folded);
+}
+END_TEST
+
 START_TEST(nothing_is_between_equal_ones)
 {
 	struct qz_profile *p = fixture__random((unsigned int)_i);
@@ -172,6 +201,7 @@ Suite *suite_difference(void)
 	TCase *tc = tcase_create("all");
 
 	tcase_add_test(tc, difference_is_what_the_second_part_alone_has);
+	tcase_add_test(tc, folded_processes_are_found);
 	tcase_add_loop_test(tc, nothing_is_between_equal_ones, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, what_was_there_before_alone_is_nothing);
 	tcase_add_test(tc, other_runs_have_no_difference);
