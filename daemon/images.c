@@ -99,6 +99,29 @@ static struct image *find_current(struct images *images, pid_t pid)
 	return i == UINT32_MAX ? NULL : &images->items[i];
 }
 
+static bool is_latest(const void *context, uint32_t index, const void *key)
+{
+	const struct images *images = context;
+
+	return images->items[index].pid == *(const pid_t *)key && !images->items[index].superseded;
+}
+
+static uint32_t find_latest(const struct images *images, pid_t pid)
+{
+	return qz_table__find(&images->by_pid, qz_hash__number(1, pid), is_latest, images, &pid);
+}
+
+struct image *images__of_process(struct images *images, pid_t pid, uint64_t time)
+{
+	struct image *found = NULL;
+	uint32_t i = find_latest(images, pid);
+
+	for (; i != UINT32_MAX && (!found || found->seen > time); i = images->items[i].earlier)
+		if (!images->items[i].launcher)
+			found = &images->items[i];
+	return found;
+}
+
 static struct pending *find_pending(struct images *images, pid_t pid)
 {
 	for (uint32_t i = 0; i < images->npending; i++)
@@ -160,6 +183,19 @@ static void read_mappings(struct images *images, struct image *image, bool add)
 	close(r.dir);
 }
 
+/* It becomes the latest of its pid. There is room in the tables. */
+static void enter(struct images *images, uint32_t index)
+{
+	struct image *image = &images->items[index];
+
+	image->superseded = false;
+	image->earlier = find_latest(images, image->pid);
+	if (image->earlier != UINT32_MAX)
+		images->items[image->earlier].superseded = true;
+	qz_table__insert(&images->by_number, qz_hash__number(1, image->number), index);
+	qz_table__insert(&images->by_pid, qz_hash__number(1, image->pid), index);
+}
+
 static struct image *add_image(struct images *images, const struct qz_process_event *event)
 {
 	struct image *more, *image;
@@ -179,8 +215,7 @@ static struct image *add_image(struct images *images, const struct qz_process_ev
 	image->seen = event->event.time;
 	image->found = event->cause == QZ_IMAGE_FOUND;
 	memcpy(image->comm, event->comm, sizeof(image->comm) - 1);
-	qz_table__insert(&images->by_number, qz_hash__number(1, image->number), images->n);
-	qz_table__insert(&images->by_pid, qz_hash__number(1, image->pid), images->n);
+	enter(images, images->n);
 	images->n++;
 	return image;
 }
@@ -375,10 +410,7 @@ void images__forget(struct images *images, const bool *marked)
 			continue;
 		}
 		images->items[kept] = *image;
-		image = &images->items[kept];
-		qz_table__insert(&images->by_number, qz_hash__number(1, image->number), kept);
-		qz_table__insert(&images->by_pid, qz_hash__number(1, image->pid), kept);
-		kept++;
+		enter(images, kept++);
 	}
 	images->n =
 		qz_array__shrink((void **)&images->items, images->n, kept, sizeof(*images->items));

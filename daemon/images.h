@@ -31,6 +31,8 @@ struct image {
 	uint64_t published; /* contents that the unwinder has, see tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when tables.h knows of it */
 	bool ended;
+	bool superseded;  /* there is a later image of this pid */
+	uint32_t earlier; /* index of the one before of this pid, or UINT32_MAX */
 	uint64_t
 		replaced; /* when code was last mapped in place of other code; 0: tables.h has published that */
 	bool reread; /* /proc/PID/maps was read for an address that no region covered */
@@ -62,6 +64,12 @@ void images__reload(struct images *images, struct image *image);
 
 /* NULL when there is no image of this number. Valid until the next call that adds one. */
 struct image *images__get(struct images *images, uint32_t number);
+
+/*
+ * The image that a process was at a time; its first one, for a time before. NULL when none is known that
+ * is not a launcher. Valid as long.
+ */
+struct image *images__of_process(struct images *images, pid_t pid, uint64_t time);
 
 /*
  * The region that holds an address, or NULL. Where none does, the process' mappings are read once

@@ -8,13 +8,23 @@
 /* Instants that are named together. */
 #define BATCH 256
 
+/* When a scope had threads. */
+struct life {
+	uint64_t began, ended;
+	bool alive;
+	uint32_t round; /* in which it was read */
+};
+
 struct moments {
 	struct instants *instants;
 	struct engine *engine;
 	struct verdicts *verdicts;
 	struct stack_context context;
-	uint32_t *scopes; /* of the profile, by that of the engine; QZ_NONE: unknown */
+	uint32_t *scopes;   /* of the profile, by that of the engine; QZ_NONE: unknown */
+	struct life *lives; /* by the engine's scope */
+	uint32_t *aimed;    /* likewise: the round in which an aim took it in */
 	uint32_t nscopes;
+	uint32_t round;		    /* of taking in and aiming; scopes are looked at once in each */
 	uint64_t *levels;	    /* for engine__read_scope */
 	uint32_t *members, *owners; /* of one instant: members, and whose scope each is of */
 	uint32_t processors;
@@ -34,10 +44,12 @@ struct moments *moments__new(struct instants *instants, uint32_t rate, struct en
 	m->processors = engine__processors(engine);
 	m->nscopes = engine__max_scopes(engine);
 	m->scopes = malloc(m->nscopes * sizeof(*m->scopes));
+	m->lives = calloc(m->nscopes, sizeof(*m->lives));
+	m->aimed = calloc(m->nscopes, sizeof(*m->aimed));
 	m->levels = calloc(engine__level_stride(engine), sizeof(*m->levels));
 	m->members = calloc(m->processors, sizeof(*m->members));
 	m->owners = calloc(m->processors, sizeof(*m->owners));
-	if (!m->scopes || !m->levels || !m->members || !m->owners) {
+	if (!m->scopes || !m->lives || !m->aimed || !m->levels || !m->members || !m->owners) {
 		moments__free(m);
 		return NULL;
 	}
@@ -51,6 +63,8 @@ void moments__free(struct moments *m)
 	if (!m)
 		return;
 	free(m->scopes);
+	free(m->lives);
+	free(m->aimed);
 	free(m->levels);
 	free(m->members);
 	free(m->owners);
@@ -63,22 +77,6 @@ void moments__add_scope(struct moments *m, uint32_t scope, uint32_t index)
 }
 
 /* ---- whose and where ---- */
-
-/* The image that the process was at a time. */
-static struct image *image_at(const struct moments *m, int32_t pid, uint64_t time)
-{
-	struct images *images = m->context.images;
-	struct image *found = NULL;
-
-	for (uint32_t i = images__count(images); i-- > 0;) {
-		struct image *image = images__at(images, i);
-
-		if (image->pid == pid && !image->launcher &&
-		    (!found || (found->seen > time && image->seen < found->seen)))
-			found = image;
-	}
-	return found;
-}
 
 struct spot {
 	uint32_t module;
@@ -108,7 +106,7 @@ static void want(struct moments *m, const struct instant *instant)
 {
 	for (uint32_t i = 0; i < instant->ncaptures; i++) {
 		const struct qz_capture *c = &instant->captures[i];
-		struct image *image = image_at(m, c->tgid, c->time);
+		struct image *image = images__of_process(m->context.images, c->tgid, c->time);
 		struct spot spot;
 
 		if (!image || !find_spot(m, c, image, &spot))
@@ -151,15 +149,28 @@ static int64_t member_of(struct moments *m, const struct qz_capture *c, struct i
 
 /* ---- sets ---- */
 
+/* As it is now: whatever begins or ends later does so after the instants that are taken in. */
+static const struct life *life_of(struct moments *m, uint32_t scope)
+{
+	struct life *life = &m->lives[scope];
+	struct qz_scope_state state;
+
+	if (life->round == m->round)
+		return life;
+	engine__read_scope(m->engine, scope, 0, &state, m->levels);
+	*life = (struct life) {state.began, state.ended, state.alive, m->round};
+	return life;
+}
+
 /* Whether the scope had threads then: before and after, nobody runs is no news. */
 static bool has_begun(struct moments *m, uint32_t scope, uint64_t time)
 {
-	struct qz_scope_state state;
+	const struct life *life;
 
 	if (scope >= m->nscopes || m->scopes[scope] == QZ_NONE)
 		return false;
-	engine__read_scope(m->engine, scope, 0, &state, m->levels);
-	return state.began && time >= state.began && (state.alive || time < state.ended);
+	life = life_of(m, scope);
+	return life->began && time >= life->began && (life->alive || time < life->ended);
 }
 
 static void add_set(struct moments *m, uint32_t scope, uint32_t n)
@@ -191,7 +202,7 @@ static void add_instant(struct moments *m, const struct instant *instant)
 		sum->skew_max_ns = instant->skew_ns;
 	for (uint32_t i = 0; i < instant->ncaptures && n < m->processors; i++) {
 		const struct qz_capture *c = &instant->captures[i];
-		struct image *image = image_at(m, c->tgid, c->time);
+		struct image *image = images__of_process(m->context.images, c->tgid, c->time);
 		int64_t member;
 
 		if (!image && instant->aim->npids > QZ_TARGETS_MAX)
@@ -224,6 +235,7 @@ static int take(struct moments *m, uint64_t horizon)
 	struct instant *instant = instants__take(m->instants, horizon), *next;
 	int err = 0;
 
+	m->round++;
 	while (instant) {
 		struct instant *end = want_batch(m, instant);
 
@@ -241,11 +253,11 @@ static int take(struct moments *m, uint64_t horizon)
 
 /* ---- aiming ---- */
 
-static void add_scope(struct aim *aim, uint32_t scope)
+static void add_scope(struct moments *m, struct aim *aim, uint32_t scope)
 {
-	for (uint32_t i = 0; i < aim->nscopes; i++)
-		if (aim->scopes[i] == scope)
-			return;
+	if (scope >= m->nscopes || m->aimed[scope] == m->round)
+		return;
+	m->aimed[scope] = m->round;
 	aim->scopes[aim->nscopes++] = scope;
 }
 
@@ -263,7 +275,7 @@ static int aim_anew(struct moments *m)
 		if (image->ended || image->launcher)
 			continue;
 		aim->pids[aim->npids++] = image->pid;
-		add_scope(aim, image->scope);
+		add_scope(m, aim, image->scope);
 	}
 	instants__aim(m->instants, aim);
 	return 0;
