@@ -41,7 +41,22 @@ static void print_parallelism(const struct section *s, const struct qz_together 
 	if (t->spinning)
 		fprintf(s->out->file, "; %.2f more were spinning",
 			mean(t->spinning, t->instants - idle));
-	fputs(".\n\n", s->out->file);
+	fputs(".\n", s->out->file);
+}
+
+/* Threads that come or go meanwhile are in one of the two: only what stood still is compared. */
+static void print_agreement(const struct section *s)
+{
+	const struct qz_instants *i = &s->report->profile->instants;
+
+	if (i->compared)
+		fprintf(s->out->file,
+			"As many threads ran as the accounting says at %s of %s where its number "
+			"stood "
+			"still.\n",
+			group_digits(i->compared - i->differing).text,
+			group_digits(i->compared).text);
+	fputs("\n", s->out->file);
 }
 
 static int print_levels(const struct section *s, const struct qz_together *t)
@@ -162,6 +177,7 @@ int together__print(const struct section *s)
 	if (!err) {
 		print_instants(s);
 		print_parallelism(s, &t);
+		print_agreement(s);
 		err = print_levels(s, &t);
 	}
 	if (!err)

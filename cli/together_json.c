@@ -10,7 +10,8 @@ static const struct qz_field instants_fields[] = {
 	QZ_FIELD(U32, qz_instants, rate_hz),	QZ_FIELD(U64, qz_instants, taken),
 	QZ_FIELD(U64, qz_instants, incomplete), QZ_FIELD(U64, qz_instants, unplaced),
 	QZ_FIELD(U64, qz_instants, skew_ns),	QZ_FIELD(U64, qz_instants, skew_max_ns),
-	QZ_FIELD(U64, qz_instants, outside),	{0},
+	QZ_FIELD(U64, qz_instants, outside),	QZ_FIELD(U64, qz_instants, compared),
+	QZ_FIELD(U64, qz_instants, differing),	{0},
 };
 
 static const struct qz_field together_fields[] = {

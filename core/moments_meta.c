@@ -9,7 +9,8 @@ static const struct qz_field instants_fields[] = {
 	QZ_FIELD(U32, qz_instants, rate_hz),	QZ_FIELD(U64, qz_instants, taken),
 	QZ_FIELD(U64, qz_instants, incomplete), QZ_FIELD(U64, qz_instants, unplaced),
 	QZ_FIELD(U64, qz_instants, skew_ns),	QZ_FIELD(U64, qz_instants, skew_max_ns),
-	QZ_FIELD(U64, qz_instants, outside),	{0},
+	QZ_FIELD(U64, qz_instants, outside),	QZ_FIELD(U64, qz_instants, compared),
+	QZ_FIELD(U64, qz_instants, differing),	{0},
 };
 
 /* One behind the other: scope, count, number of members, members. */
@@ -86,7 +87,8 @@ int qz_moments__read(const json_t *instants, struct qz_profile *p)
 	if (!instants)
 		return 0;
 	err = qz_fields__read(instants, instants_fields, &p->instants);
-	if (!err && (!json_is_array(c.array) || !p->instants.rate_hz))
+	if (!err && (!json_is_array(c.array) || !p->instants.rate_hz ||
+		     p->instants.differing > p->instants.compared))
 		err = -EBADMSG;
 	while (!err && c.at < json_array_size(c.array))
 		err = read_set(&c, p);

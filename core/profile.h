@@ -274,6 +274,9 @@ struct qz_instants {
 	uint64_t skew_ns;     /* sum over `taken`: last answer less first */
 	uint64_t skew_max_ns; /* the longest */
 	uint64_t outside;     /* no scope had begun, or all threads of all had ended */
+	uint64_t
+		compared; /* the accounting had one number of running threads from before to after */
+	uint64_t differing; /* of these: another one than the set */
 };
 
 /* expected = accepted + filtered + sum of losses + unaccounted */

@@ -685,11 +685,16 @@ void engine__read_scope(const struct engine *e, uint32_t scope, uint64_t until,
 			level_ns[i] -= level_ns[i] < e->before[i] ? level_ns[i] : e->before[i];
 }
 
-uint32_t engine__level(const struct engine *e, uint32_t scope)
+uint64_t engine__running(const struct engine *e, uint32_t scope)
 {
 	if (scope >= e->opts.max_scopes)
 		return 0;
-	return __atomic_load_n(&e->scopes[scope].running, __ATOMIC_RELAXED) & QZ_LEVEL_MASK;
+	return __atomic_load_n(&e->scopes[scope].running, __ATOMIC_SEQ_CST);
+}
+
+uint32_t engine__level(const struct engine *e, uint32_t scope)
+{
+	return engine__running(e, scope) & QZ_LEVEL_MASK;
 }
 
 int engine__turn(struct engine *e, struct engine_half *half)

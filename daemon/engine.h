@@ -123,6 +123,8 @@ void engine__read_scope(const struct engine *e, uint32_t scope, uint64_t until,
 			struct qz_scope_state *state, uint64_t *level_ns);
 
 /* How many threads of a scope run at this moment; any thread may ask. */
+/* The level and since when, as the BPF programs keep it: the same twice means that it was so in between. */
+uint64_t engine__running(const struct engine *e, uint32_t scope);
 uint32_t engine__level(const struct engine *e, uint32_t scope);
 
 /* One half of the sampler's tables. */

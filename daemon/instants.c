@@ -17,6 +17,7 @@
 
 struct instants {
 	int device;
+	const struct engine *engine;
 	uint32_t period_ns, processors;
 	struct qz_capture *captures; /* of the call in progress */
 	pthread_t thread;
@@ -80,7 +81,8 @@ static struct aim *hold_aim(struct instants *i)
 /* ---- the thread ---- */
 
 /* Takes the aim over. */
-static void keep(struct instants *i, struct aim *aim, const struct qz_ioc_snapshot *s)
+static void keep(struct instants *i, struct aim *aim, const struct qz_ioc_snapshot *s,
+		 uint32_t level)
 {
 	size_t size = s->captured * sizeof(struct qz_capture);
 	struct instant *instant = malloc(sizeof(*instant) + size);
@@ -96,6 +98,7 @@ static void keep(struct instants *i, struct aim *aim, const struct qz_ioc_snapsh
 					     .begun = s->begun,
 					     .skew_ns = s->skew_ns,
 					     .missed = s->missed,
+					     .level = level,
 					     .ncaptures = s->captured};
 		memcpy(instant->captures, i->captures, size);
 		*i->end = instant;
@@ -114,6 +117,12 @@ static void fail(struct instants *i, struct aim *aim, int error)
 	pthread_mutex_unlock(&i->lock);
 }
 
+/* The word that has the level of the aim's only scope. */
+static uint64_t running_word(const struct instants *i, const struct aim *aim)
+{
+	return aim->nscopes == 1 ? engine__running(i->engine, aim->scopes[0]) : 0;
+}
+
 /* More processes than one call takes: then every processor is asked. */
 static void take_one(struct instants *i, struct aim *aim)
 {
@@ -127,11 +136,16 @@ static void take_one(struct instants *i, struct aim *aim)
 		.captures = (uintptr_t)i->captures,
 		.patience_ns = QZ_PATIENCE_MAX,
 	};
+	uint64_t running = running_word(i, aim);
 
-	if (ioctl(i->device, QZ_IOC_SNAPSHOT, &s))
+	if (ioctl(i->device, QZ_IOC_SNAPSHOT, &s)) {
 		fail(i, aim, errno);
+		return;
+	}
+	if (!running || running_word(i, aim) != running)
+		keep(i, aim, &s, LEVEL_UNKNOWN);
 	else
-		keep(i, aim, &s);
+		keep(i, aim, &s, running & QZ_LEVEL_MASK);
 }
 
 static void *work(void *argument)
@@ -160,7 +174,7 @@ static void *work(void *argument)
 
 /* ---- life ---- */
 
-struct instants *instants__new(uint32_t rate, uint32_t processors)
+struct instants *instants__new(uint32_t rate, const struct engine *engine)
 {
 	struct instants *i = calloc(1, sizeof(*i));
 	int err;
@@ -168,10 +182,11 @@ struct instants *instants__new(uint32_t rate, uint32_t processors)
 	if (!i)
 		return NULL;
 	i->period_ns = SECOND / rate;
-	i->processors = processors;
+	i->engine = engine;
+	i->processors = engine__processors(engine);
 	i->end = &i->first;
 	pthread_mutex_init(&i->lock, NULL);
-	i->captures = calloc(processors, sizeof(*i->captures));
+	i->captures = calloc(i->processors, sizeof(*i->captures));
 	i->device = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	err = i->device < 0 ? errno : i->captures ? 0 : ENOMEM;
 	err = err ?: pthread_create(&i->thread, NULL, work, i);

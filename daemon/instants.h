@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/engine.h"
 #include "quartz/device.h"
 
 struct instants;
@@ -22,21 +23,24 @@ struct aim {
 	uint32_t *scopes; /* of the engine: each that has a process among them */
 };
 
+#define LEVEL_UNKNOWN UINT32_MAX
+
 struct instant {
 	struct instant *next;
 	struct aim *aim;
 	uint64_t begun; /* CLOCK_MONOTONIC */
 	uint64_t skew_ns;
 	uint32_t missed; /* processors */
+	uint32_t
+		level; /* of the aim's only scope, all the time; LEVEL_UNKNOWN: it changed, or there are more */
 	uint32_t ncaptures;
 	struct qz_capture captures[];
 };
 
 /*
- * Opens the device, on a machine with so many possible processors, and begins. NULL with errno: of
- * open(2), or ENOMEM.
+ * Opens the device and begins. Borrows the engine. NULL with errno: of open(2), or ENOMEM.
  */
-struct instants *instants__new(uint32_t rate, uint32_t processors);
+struct instants *instants__new(uint32_t rate, const struct engine *engine);
 
 /* No instant is taken any more when this returns. */
 void instants__stop(struct instants *i);

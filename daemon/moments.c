@@ -221,6 +221,10 @@ static void add_instant(struct moments *m, const struct instant *instant)
 			outside = false;
 		}
 	sum->outside += outside;
+	if (!outside && instant->level != LEVEL_UNKNOWN) {
+		sum->compared++;
+		sum->differing += n != instant->level;
+	}
 }
 
 static struct instant *want_batch(struct moments *m, struct instant *from)

@@ -228,7 +228,7 @@ static int start_instants(struct session *s)
 
 	if (!rate)
 		return 0;
-	s->instants = instants__new(rate, engine__processors(s->engine));
+	s->instants = instants__new(rate, s->engine);
 	if (!s->instants) {
 		snprintf(line, sizeof(line), "--snapshots: " QZ_DEVICE_PATH ": %s%s",
 			 strerror(errno),

@@ -577,7 +577,7 @@ static void make_together(int directory)
 	read = QZ_MEMBER(p->locations[p->nodes[nodes[0]].location].lines[0].procedure, false);
 	compress = QZ_MEMBER(p->locations[p->nodes[nodes[1]].location].lines[0].procedure, false);
 	spin = QZ_MEMBER(p->locations[p->nodes[nodes[2]].location].lines[0].procedure, true);
-	p->instants = (struct qz_instants) {100, 1007, 2, 1, 12345 * 1001, 234567, 4};
+	p->instants = (struct qz_instants) {100, 1007, 2, 1, 12345 * 1001, 234567, 4, 930, 2};
 	instants(p, scope, 50, 0, NULL);
 	instants(p, scope, 300, 1, (uint32_t[]) {read});
 	instants(p, scope, 150, 2, (uint32_t[]) {read, spin});

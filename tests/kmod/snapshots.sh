@@ -35,6 +35,8 @@ levels()
 	taken "$programs/phases" --time 3:4
 	law 'never more than the threads' 'all(.sets[].members; length <= 4)'
 	law 'mostly three' '.busy_instants | index(max) == 3'
+	law 'as many as in the accounting at the same instant' '.snapshots |
+		.compared > 0 and .differing == 0'
 	law 'all three in the phase' '
 		.sets[0].members | length == 3 and all(.[]; .procedure.name == "phase_3" and (.spinning | not))'
 	"$out/quartzctl" report -i profile --json >report.json || fail 'no report'

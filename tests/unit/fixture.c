@@ -338,7 +338,7 @@ struct qz_profile *fixture__everything(void)
 	fixture__calls(&f, 0, "work", "leaf", INT64_MAX - 10);
 	fixture__calls(&f, 1, "main", "run", 9);
 	if (!f.err)
-		f.p->instants = (struct qz_instants) {100, 60, 3, 2, 123456, 7890, 5};
+		f.p->instants = (struct qz_instants) {100, 60, 3, 2, 123456, 7890, 5, 40, 1};
 	fixture__moment(&f, 0, "", 4);
 	fixture__moment(&f, 0, "leaf main", 20);
 	fixture__moment(&f, 0, "main ~leaf leaf", 11);

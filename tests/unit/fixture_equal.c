@@ -210,6 +210,8 @@ static void compare_moments(const struct qz_profile *a, const struct qz_profile 
 	ck_assert_uint_eq(x->skew_ns, y->skew_ns);
 	ck_assert_uint_eq(x->skew_max_ns, y->skew_max_ns);
 	ck_assert_uint_eq(x->outside, y->outside);
+	ck_assert_uint_eq(x->compared, y->compared);
+	ck_assert_uint_eq(x->differing, y->differing);
 	ck_assert_uint_eq(a->nmoments, b->nmoments);
 	for (uint32_t i = 0; i < a->nmoments; i++) {
 		const struct qz_moment *v = &a->moments[i], *w = &b->moments[i];
