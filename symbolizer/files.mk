@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # symbolizer: the child without privileges. The library is its parsing code, without the process.
-SYMBOLIZER_LIB_SRC := symbolizer/cfi.c symbolizer/elf_file.c symbolizer/elf_table.c \
+SYMBOLIZER_LIB_SRC := symbolizer/cfi.c symbolizer/cfi_machine.c symbolizer/cfi_row.c symbolizer/elf_file.c symbolizer/elf_table.c \
 	symbolizer/expression.c symbolizer/fde.c symbolizer/frame.c symbolizer/glibc.c symbolizer/go.c \
 	symbolizer/lines.c symbolizer/members.c symbolizer/module.c \
 	symbolizer/name.c symbolizer/perf_map.c symbolizer/plt.c symbolizer/symbols.c \
