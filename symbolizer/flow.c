@@ -149,9 +149,52 @@ static int by_size(const void *a, const void *b)
 {
 	const struct flow_loop *x = a, *y = b;
 
+	if (x->narrowed != y->narrowed)
+		return x->narrowed - y->narrowed;
 	if (x->size != y->size)
 		return x->size < y->size ? -1 : 1;
 	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The loop that the branch closes, if node 0 is in it. */
+static bool close_loop(const struct flow *f, uint16_t back, struct flow_loop *loop)
+{
+	uint16_t head = f->nodes[back].next[1];
+
+	*loop = (struct flow_loop) {.head = head, .back = back};
+	flow_set__add(&loop->body, head);
+	add_ways_to(f, back, &loop->body);
+	keep_reached(f, head, &loop->body);
+	if (!flow_set__has(&loop->body, 0) || !flow_set__has(&loop->body, back))
+		return false;
+	measure(f, loop);
+	return true;
+}
+
+/*
+ * The part of a loop that lies between its head and its branch and can be gone round alone. A loop that
+ * the one around it enters in its middle cannot be told from that otherwise. false: that is all of it,
+ * or node 0 is not there.
+ */
+static bool narrow_loop(const struct flow *f, const struct flow_loop *loop, struct flow_loop *inner)
+{
+	uint64_t first = f->nodes[loop->head].code.address;
+	uint64_t last = f->nodes[loop->back].code.address;
+	struct flow_set outside = {0};
+
+	for (uint16_t i = 0; i < f->n; i++)
+		if (f->nodes[i].code.address < first || f->nodes[i].code.address > last)
+			flow_set__add(&outside, i);
+	*inner = (struct flow_loop) {true, loop->head, loop->back, .body = outside};
+	flow_set__add(&inner->body, loop->head);
+	add_ways_to(f, loop->back, &inner->body);
+	for (unsigned int i = 0; i < FLOW_MAX / 64; i++)
+		inner->body.words[i] &= ~outside.words[i];
+	keep_reached(f, loop->head, &inner->body);
+	if (!flow_set__has(&inner->body, 0) || !flow_set__has(&inner->body, loop->back))
+		return false;
+	measure(f, inner);
+	return inner->size < loop->size && inner->end - inner->start <= FLOW_REACH;
 }
 
 unsigned int flow__loops(const struct flow *f, struct flow_loop *loops)
@@ -162,24 +205,17 @@ unsigned int flow__loops(const struct flow *f, struct flow_loop *loops)
 	add_ways_to(f, 0, &cycle);
 	for (uint16_t i = 0; i < f->n && n < FLOW_LOOPS; i++) {
 		const struct flow_node *node = &f->nodes[i];
-		struct flow_loop *loop = &loops[n];
+		struct flow_loop loop;
 		uint16_t head = node->next[1];
 
 		if (!flow_set__has(&cycle, i) || head == FLOW_NONE ||
 		    !flow_set__has(&cycle, head) ||
-		    f->nodes[head].code.address > node->code.address)
+		    f->nodes[head].code.address > node->code.address || !close_loop(f, i, &loop))
 			continue;
-		loop->head = head;
-		loop->back = i;
-		loop->body = (struct flow_set) {0};
-		flow_set__add(&loop->body, head);
-		add_ways_to(f, i, &loop->body);
-		keep_reached(f, head, &loop->body);
-		if (!flow_set__has(&loop->body, 0) || !flow_set__has(&loop->body, i))
-			continue;
-		measure(f, loop);
-		if (loop->end - loop->start <= FLOW_REACH)
+		if (narrow_loop(f, &loop, &loops[n]) && n + 1 < FLOW_LOOPS)
 			n++;
+		if (loop.end - loop.start <= FLOW_REACH)
+			loops[n++] = loop;
 	}
 	qsort(loops, n, sizeof(*loops), by_size);
 	return n;

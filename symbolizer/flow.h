@@ -14,7 +14,7 @@
 #define FLOW_REACH 1024 /* bytes before and behind the address; no loop is longer */
 #define FLOW_BYTES (2 * FLOW_REACH + CODE_MAX_LENGTH)
 #define FLOW_MAX   512 /* instructions */
-#define FLOW_LOOPS 16
+#define FLOW_LOOPS 32
 #define FLOW_NONE  UINT16_MAX
 
 struct flow_node {
@@ -59,6 +59,7 @@ static inline void flow_set__remove(struct flow_set *set, uint16_t node)
 
 /* A natural loop: a branch back to its head, and all that leads to it from there. */
 struct flow_loop {
+	bool narrowed; /* only the part between head and branch */
 	uint16_t head, back;
 	uint16_t size; /* nodes */
 	struct flow_set body;
@@ -71,7 +72,7 @@ struct flow_loop {
  */
 bool flow__follow(struct flow *f, uint64_t address);
 
-/* The loops that node 0 is in, smallest first; their number, up to FLOW_LOOPS. */
+/* The loops that node 0 is in, smallest first, then narrowed ones; their number, up to FLOW_LOOPS. */
 unsigned int flow__loops(const struct flow *f, struct flow_loop *loops);
 
 /* Whether a way of at least one step leads from one node to the other, by nodes of the set. */

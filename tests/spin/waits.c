@@ -138,6 +138,22 @@ static void wait_bounded(void)
 			;
 }
 
+/* The lock is free: who wants this thread to sleep holds it. */
+static void wait_limited(void)
+{
+	static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+	for (;;) {
+		for (int i = 0; i < 1000000; i++)
+			if (atomic_load(&word))
+				break;
+		if (atomic_load(&word))
+			return;
+		pthread_mutex_lock(&gate);
+		pthread_mutex_unlock(&gate);
+	}
+}
+
 static void wait_delay(void)
 {
 	while (!flag)
@@ -226,6 +242,7 @@ static const struct {
 	{"backoff", wait_backoff},
 	{"queue", wait_queue},
 	{"bounded", wait_bounded},
+	{"limited", wait_limited},
 	{"delay", wait_delay},
 	{"two_flags", wait_two_flags},
 	{"pause_yield", wait_pause_yield},

@@ -194,6 +194,26 @@ static void work_queue(void)
 	}
 }
 
+/* Looks a thousand times for work before it would sleep: there is always some. */
+static void work_limited(void)
+{
+	static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+	static _Atomic uint64_t pending = 1;
+
+	for (uint64_t i = 0; !stop; i++) {
+		for (int n = 0; n < 1000; n++)
+			if (atomic_load(&pending))
+				break;
+		if (!atomic_load(&pending)) {
+			pthread_mutex_lock(&gate);
+			pthread_mutex_unlock(&gate);
+			continue;
+		}
+		shared[i % 64] += i;
+		atomic_store(&pending, i | 1);
+	}
+}
+
 static void work_allocate(void)
 {
 	void *blocks[64] = {NULL};
@@ -221,6 +241,7 @@ static const struct {
 	{"bisection", work_bisection},
 	{"until_stop", work_until_stop},
 	{"queue", work_queue},
+	{"limited", work_limited},
 	{"allocate", work_allocate},
 };
 

@@ -74,6 +74,9 @@ CODE(delay_in_one_head, "1: add $1, %eax",
      "cmp $100, %eax; jne 1b; cmpl $0, (%rdi); mov $0, %eax; je 1b; ret")
 CODE(inner_of_lock, "2: mov $1, %eax; xchg %eax, (%rdi); test %eax, %eax; je 3f; 1:",
      "cmpl $0, (%rdi); jne 1b; jmp 2b; 3: ret")
+CODE(limited, "3: mov $1000, %eax; jmp 2f; 1: sub $1, %eax; je 4f; 2:",
+     "mov (%rbp), %rdx; test %rdx, %rdx; je 1b; 4: mov (%rbp), %rax; test %rax, %rax; jne 5f;"
+     "mov %r15, %rdi; call *%rbx; jmp 3b; 5: ret")
 CODE(in_getter, "", "mov (%rdi), %eax; test %eax, %eax; sete %al; ret")
 CODE(in_relax, "nop", "push %rbp; pause; pop %rbp; ret")
 
@@ -91,6 +94,9 @@ CODE(count_atomically, "1:", "lock decl (%rdi); js 1b; ret")
 CODE(reader, "2: mov 8(%rdi), %edx; xor %ecx, %ecx; 1: mov (%rsi, %rcx, 8), %rax",
      "inc %ecx; cmp $64, %ecx; jne 1b; cmp %edx, 8(%rdi); jne 2b; ret")
 
+CODE(limited_walk, "3: mov $1000, %eax; jmp 2f; 1: add $8, %rbp; sub $1, %eax; je 4f; 2:",
+     "mov (%rbp), %rdx; test %rdx, %rdx; je 1b; 4: mov (%rbp), %rax; test %rax, %rax; jne 5f;"
+     "mov %r15, %rdi; call *%rbx; jmp 3b; 5: ret")
 CODE(straight, "mov (%rdi), %eax", "test %eax, %eax; je 1f; inc %eax; 1: ret")
 CODE(not_pause, "mov %rsi, %rbx; nop", "mov %rbx, (%rdi); ret")
 CODE(strlen, "1:", "inc %rdi; cmpb $0, (%rdi); jne 1b; ret")
@@ -187,6 +193,7 @@ static const struct piece {
 	P(bounded_in_frame, COUNTED, CONFIRM),
 	P(delay_in_one_head, COUNTED, CONFIRM),
 	P(inner_of_lock, PURE, CONFIRM),
+	P(limited, COUNTED, CONFIRM),
 	P(in_getter, NONE, BY_CALLER),
 	P(in_relax, PAUSE, 0),
 	P(state_machine, PURE, CONFIRM),
@@ -194,6 +201,7 @@ static const struct piece {
 	P(update_anew, NONE, 0),
 	P(count_atomically, NONE, 0),
 	P(reader, NONE, 0),
+	P(limited_walk, NONE, 0),
 	P(straight, NONE, BY_CALLER),
 	P(not_pause, NONE, 0),
 	P(strlen, NONE, 0),
