@@ -3,12 +3,13 @@
  * Who holds what others queue for. glibc's mutexes have the owner's thread number behind the word,
  * those of priority inheritance and robust ones in it, its locks for reading and writing behind the
  * words of either side, where a writer has it: a running thread that is named there holds the lock.
- * Candidates are the object that the thread itself waited for last, and the one that another waiter
- * found it named at.
+ * Candidates are the object that the thread itself waited for last, the one at which it woke another
+ * thread last, and the one that another waiter found it named at.
  *
- * Of other locks (the word is 2 while somebody waits: stdio, malloc, Rust) the one who was last woken
- * from the word is taken for the holder, until the next one is woken. Who took such a lock without
- * waiting is not known.
+ * Of other locks (stdio, malloc, Rust) the word is 2 when it was taken by a thread that had waited, and 1
+ * when it was taken by one that found it free, before the one that was woken for it. The first is the
+ * one who was woken last, until it is seen to wait again; the second is not known, and the one who
+ * let go of the lock last is taken for it, as it mostly is.
  */
 #ifndef QUARTZ_HOLDING_BPF_H
 #define QUARTZ_HOLDING_BPF_H
@@ -19,7 +20,8 @@
 #define FUTEX_LOCK_PI2_CMD   13
 #define FUTEX_WAITERS_BIT    0x80000000u
 #define FUTEX_TID	     0x3fffffffu
-#define LOCK_CONTENDED	     2 /* of locks of three states */
+#define LOCK_TAKEN	     1 /* of locks of three states */
+#define LOCK_CONTENDED	     2
 
 struct holder_key {
 	u32 image;
@@ -98,36 +100,42 @@ static __always_inline void object__note_owner(struct qz_thread_state *t, u32 ob
 }
 
 /* Whether the running thread holds the object, and others wait. */
-static __always_inline bool object__is_held(u32 object, u32 tid, struct qz_thread_state *t)
+__noinline int object__is_held(struct qz_thread_state *t, u32 object, u32 tid)
 {
 	u32 key = object - 1, word = 0;
 	struct qz_object_figures *f = bpf_map_lookup_elem(&object_figures, &key);
 	struct qz_object_slot *slot = object__get(object);
 
-	if (!f || !slot || slot->tag != QZ_TAG_FUTEX)
+	if (!t || !f || !slot || slot->tag != QZ_TAG_FUTEX)
 		return false;
 	if (!(*(volatile u64 *)&f->queue & QZ_LEVEL_MASK))
 		return false;
 	if (object__owner(slot, &word) == tid)
 		return true;
-	return f->acquirer == t->serial && word == LOCK_CONTENDED &&
-	       (slot->op & FUTEX_COMMAND) == FUTEX_WAIT_CMD && slot->val == LOCK_CONTENDED;
+	if ((slot->op & FUTEX_COMMAND) != FUTEX_WAIT_CMD || slot->val != LOCK_CONTENDED)
+		return false;
+	return word == LOCK_CONTENDED ? f->acquirer == t->serial
+				      : word == LOCK_TAKEN && f->releaser == t->serial;
 }
 
 /* The object that the current thread holds while others queue for it, 0 for none. */
 static __noinline u32 object__held(struct task_struct *task, struct qz_thread_state *t)
 {
 	struct holder_key key = {};
-	u32 *noted;
+	u32 *noted, last;
 
 	if (!task || !t)
 		return 0;
 	key.image = t->image;
 	key.tid = task__tid(task);
-	if (t->waiting.acquired && object__is_held(t->waiting.acquired, key.tid, t))
-		return t->waiting.acquired;
+	last = t->waiting.acquired;
+	if (last && object__is_held(t, last, key.tid))
+		return last;
+	if (t->waiting.released != last && t->waiting.released &&
+	    object__is_held(t, t->waiting.released, key.tid))
+		return t->waiting.released;
 	noted = bpf_map_lookup_elem(&holders, &key);
-	if (noted && *noted != t->waiting.acquired && object__is_held(*noted, key.tid, t))
+	if (noted && *noted != last && object__is_held(t, *noted, key.tid))
 		return *noted;
 	return 0;
 }

@@ -62,10 +62,24 @@ __noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
 		return 0;
 	found = queue__change(f, 1, now);
 	t->waiting.queued = object;
+	if (f->acquirer == t->serial) /* another one was faster: mostly who had it before */
+		*(volatile u32 *)&f->acquirer = f->releaser;
 	if (found >= QZ_LENGTHS)
 		found = QZ_LENGTHS - 1;
 	__sync_fetch_and_add(&f->arrivals[found], 1);
 	return 0;
+}
+
+/* The current thread has woken another one, and may be back at the lock before that. */
+static __always_inline void object__note_release(struct qz_object_figures *f,
+						 const struct qz_thread_state *woken)
+{
+	struct qz_thread_state *waker = thread__get(bpf_get_current_task_btf());
+
+	*(volatile u32 *)&f->acquirer = woken->serial;
+	*(volatile u32 *)&f->releaser = waker ? waker->serial : 0;
+	if (waker)
+		waker->waiting.released = woken->waiting.acquired;
 }
 
 /*
@@ -88,7 +102,7 @@ __noinline int object__leave(struct qz_thread_state *t, bool released, u64 now)
 	queue__change(f, -1, now);
 	if (released) {
 		__sync_fetch_and_add(&f->wakes, 1);
-		*(volatile u32 *)&f->acquirer = t->serial;
+		object__note_release(f, t);
 	}
 	return 0;
 }

@@ -104,8 +104,8 @@ struct qz_waiting {
 	__u32 site;
 	__u32 queued;	/* the object in whose queue the thread stands, 0: none */
 	__u32 acquired; /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
-	__u32 pad;
-	__u64 nominal; /* integral of the scope's nominal parallelism at its beginning */
+	__u32 released; /* the last object at which it woke another thread, 0: none */
+	__u64 nominal;	/* integral of the scope's nominal parallelism at its beginning */
 	__u64 charged_blocked;
 	__u64 charged_ready;
 	struct qz_wait_site sites[QZ_SITES];
@@ -487,7 +487,7 @@ struct qz_object_figures {
 	__u64 wakes;		    /* waits that a thread ended by a system call */
 	__u64 beyond_ns; /* time times waiters, of queues that the last length stands for */
 	__u32 acquirer;	 /* serial of the thread that was woken last */
-	__u32 pad;
+	__u32 releaser;	 /* and of that which woke it */
 };
 
 #define QZ_OBJECT_RETIRED 1

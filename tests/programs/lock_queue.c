@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lock_queue [THREADS [TURNS [US [write]]]]: threads that take turns at one mutex, hot_lock, which they
- * hold for that many microseconds of processor time; or at hot_rwlock, for writing. They let go of it for
- * a moment only, so that all the others queue. Tells the time that the lock was held.
+ * lock_queue [THREADS [TURNS [US [write|word]]]]: threads that take turns at one mutex, hot_lock, which
+ * they hold for that many microseconds of processor time; or at hot_rwlock, for writing; or at hot_word,
+ * which names nobody, and which the thread that lets go of it mostly takes again before the one that it
+ * woke. They let go for a moment only, so that all the others queue. Tells the time that the lock was held.
  */
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/programs/truth.h"
 
 pthread_mutex_t hot_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t hot_rwlock = PTHREAD_RWLOCK_INITIALIZER;
-static bool writes;
+_Atomic int hot_word; /* 0: free, 1: taken, 2: others may wait */
+static bool writes, by_word;
 static long turns;
 static uint64_t hold_ns, held_cpu_ns;
 
@@ -24,6 +29,32 @@ PROCEDURE static void critical_section(void)
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < start + hold_ns)
 		compute_turns(500);
 	held_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+static void take_word(void)
+{
+	int found = 0;
+
+	if (atomic_compare_exchange_strong(&hot_word, &found, 1))
+		return;
+	while (atomic_exchange(&hot_word, 2))
+		syscall(SYS_futex, &hot_word, FUTEX_WAIT_PRIVATE, 2, NULL);
+}
+
+static void leave_word(void)
+{
+	if (atomic_exchange(&hot_word, 0) == 2)
+		syscall(SYS_futex, &hot_word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+PROCEDURE static void *word_contender(void *arg)
+{
+	for (long i = 0; i < turns; i++) {
+		take_word();
+		critical_section();
+		leave_word();
+	}
+	return NULL;
 }
 
 PROCEDURE static void *contender(void *arg)
@@ -52,10 +83,12 @@ int main(int argc, char **argv)
 	turns = count_argument(argc, argv, 2, 500);
 	hold_ns = (uint64_t)count_argument(argc, argv, 3, 1000) * 1000;
 	writes = argc > 4 && !strcmp(argv[4], "write");
+	by_word = argc > 4 && !strcmp(argv[4], "word");
 	if (!threads)
 		die("lock_queue", ENOMEM);
 	for (long i = 0; i < n; i++)
-		check("pthread_create", pthread_create(&threads[i], NULL, contender, NULL));
+		check("pthread_create", pthread_create(&threads[i], NULL,
+						       by_word ? word_contender : contender, NULL));
 	for (long i = 0; i < n; i++)
 		check("pthread_join", pthread_join(threads[i], NULL));
 	truth_print("critical_section", held_cpu_ns, clock_ns(CLOCK_MONOTONIC) - start);

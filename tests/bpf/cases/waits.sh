@@ -97,6 +97,21 @@ queues()
 		"$(jq -c . objects.json)"
 }
 
+# It names nobody, and who lets go of it is mostly back before the one that was woken for it. While
+# somebody queued, it was held but for the time without a queue.
+queues_at_word()
+{
+	launch "$programs/lock_queue" 4 500 500 word
+	both_reports
+	jq -e --argjson truth "$(truth critical_section)" '.scopes[0] as $s |
+		[$s.objects[] | select(.name == "hot_word" and .object_kind == "mutex")] |
+		length == 1 and (.[0] | (.queue_ns | add) as $queued |
+			.cpu_ns <= $queued + 10 * ($queued * 1e6 | sqrt) + 1e7 and
+			.cpu_ns >= 0.5 * ($truth - ($s.elapsed_ns - $queued)))' \
+		objects.json >/dev/null || fail 'hot_word is not held as it should be' \
+		"$(jq -c . objects.json)"
+}
+
 # Until quartzd has found what kind of lock it is, nobody is known to hold it.
 writers()
 {
@@ -238,6 +253,7 @@ try 'requeued' at_word requeued first_word
 try 'word that is unmapped' unmapped
 try 'more words than there is room for' distinct
 try 'queues and holders' queues
+try 'queues at a lock that names nobody' queues_at_word
 try 'queues and writers' writers
 try 'two thousand threads' churn
 try 'asleep when attached to' asleep
