@@ -16,6 +16,9 @@ _Static_assert(QZ_NAME_LENGTH <= OBJNAME_SIZE, "room for names that programs giv
  */
 #define IDLE_HARVESTS 6
 
+/* So often an object may be named by another wait than the first, whose stack was cut. */
+#define MAX_RENAMINGS 8
+
 _Static_assert(OBJNAME_BYTES == QZ_WORD_BYTES, "bytes of a word");
 _Static_assert(QZ_QUEUE_LENGTHS == QZ_LENGTHS, "lengths of queues");
 
@@ -23,8 +26,9 @@ _Static_assert(QZ_QUEUE_LENGTHS == QZ_LENGTHS, "lengths of queues");
 struct slot {
 	uint64_t hash;	/* of what was taken in; 0: nothing */
 	uint32_t index; /* in the profile, QZ_NONE: not named yet */
-	uint8_t idle;
+	uint8_t idle, renamings;
 	bool retired;
+	bool open; /* the name is for the time being */
 };
 
 struct objects {
@@ -277,7 +281,7 @@ static void name_inode(struct objects *o, const struct qz_object_slot *t, struct
 	objname__file(o->names, &f, name);
 }
 
-static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope)
+static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope, bool *open)
 {
 	static const struct objname others = {.name = "[other objects]", .module = ""};
 	const struct image *image = images__get(o->context->images, t->image);
@@ -290,11 +294,22 @@ static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_
 		else
 			name_inode(o, t, &name);
 	}
+	*open = name.open;
 	object.kind = name.kind;
 	object.address = name.address;
 	object.name = name.name;
 	object.module = (char *)name.module;
 	return qz_profile__intern_object(o->context->profile, &object);
+}
+
+/* Has the next waiter fill the slot again, whose stack may tell more. */
+static void ask_again(struct objects *o, uint32_t i)
+{
+	uint32_t filled = QZ_OBJECT_STORED;
+
+	if (o->slots[i].renamings++ < MAX_RENAMINGS)
+		__atomic_compare_exchange_n(&o->table[i].stored, &filled, QZ_OBJECT_ASLEEP, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 static void name(struct objects *o, uint32_t i)
@@ -303,17 +318,23 @@ static void name(struct objects *o, uint32_t i)
 	uint32_t scope;
 	int64_t index;
 
-	if (!slot->hash || slot->index != QZ_NONE || o->table[i].scope >= o->nscopes)
+	if (!slot->hash || (slot->index != QZ_NONE && !slot->open) ||
+	    o->table[i].scope >= o->nscopes)
 		return;
 	scope = o->scopes[o->table[i].scope];
-	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope);
+	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope, &slot->open);
 	if (index < 0)
+		return;
+	if (slot->open)
+		ask_again(o, i);
+	if (slot->index == index)
 		return;
 	slot->index = index;
 	o->table[i].rwlock = o->context->profile->objects[index].kind == QZ_OBJECT_RWLOCK;
 	o->context->profile->objects[index].grouped++;
 }
 
+/* What was named for the time being keeps what was charged to that name. */
 void objects__name(struct objects *o)
 {
 	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
@@ -331,7 +352,8 @@ uint32_t objects__index(struct objects *o, uint32_t number)
 {
 	if (!number || number > QZ_OBJECT_SLOTS || !o->slots[number - 1].hash)
 		return QZ_NONE;
-	if (stored(&o->table[number - 1]) != QZ_OBJECT_REFILLED)
+	if (o->slots[number - 1].index == QZ_NONE &&
+	    stored(&o->table[number - 1]) != QZ_OBJECT_REFILLED)
 		name(o, number - 1);
 	return o->slots[number - 1].index;
 }

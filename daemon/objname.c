@@ -232,6 +232,7 @@ static void append_caller(struct objname *out, const struct caller *caller)
 
 	if (!p) {
 		append(out, " [unknown]");
+		out->open = true;
 		return;
 	}
 	append(out, " in %.300s", p->name);

@@ -58,6 +58,7 @@ struct objname {
 	uint32_t kind;		 /* enum qz_object_kind */
 	uint64_t address;	 /* where the object begins, as far as its layout is known */
 	char name[OBJNAME_SIZE]; /* never "" */
+	bool open; /* the stack of the wait did not reach what the object would be called after */
 	const char *module; /* path; "" when none. Valid until the profile or a module changes */
 };
 
