@@ -2,6 +2,7 @@
 /* One synchronization object: its queue, its states, who waits for it and who ends the waits. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,17 @@ static int print_identity(const struct section *s, const struct qz_object *o, ui
 	return complete ? 0 : -ENOMEM;
 }
 
+/* "20 173", or "2.8" where that says more. */
+static struct digits rate(uint64_t count, double elapsed_ns)
+{
+	double per_second = elapsed_ns > 0 ? (double)count / elapsed_ns * 1e9 : 0;
+	struct digits text = group_digits((uint64_t)llround(per_second));
+
+	if (per_second < 100)
+		snprintf(text.text, sizeof(text.text), "%.3g", per_second);
+	return text;
+}
+
 /* By Little's law, the mean queue is the rate of arrivals times the mean wait. */
 static void print_totals(const struct section *s, const struct qz_object *o)
 {
@@ -37,7 +49,7 @@ static void print_totals(const struct section *s, const struct qz_object *o)
 
 	fprintf(s->out->file, "waits %s", group_digits(waits).text);
 	if (waits)
-		fprintf(s->out->file, " (%.4g per second), %s each", (double)waits / elapsed * 1e9,
+		fprintf(s->out->file, " (%s per second), %s each", rate(waits, elapsed).text,
 			duration((double)o->wait_ns / (double)waits).text);
 	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s\n",
 		elapsed > 0 ? (double)o->wait_ns / elapsed : 0, group_digits(o->wakes).text);

@@ -13,6 +13,12 @@ static bool matters(const struct section *s, uint64_t ns)
 	return ns && ns >= s->report->elapsed_ns / 100;
 }
 
+/* A queue that is nearly always empty, of a lock that is not seen held, holds nobody up. */
+static bool holds_up(const struct section *s, uint64_t wait_ns)
+{
+	return wait_ns && wait_ns >= s->report->elapsed_ns / 20;
+}
+
 /* "spinning: 1.3 processors on average, 38.0% of CPU time; most of it in barrier_wait (91.0%)" */
 static int print_spinning(const struct section *s)
 {
@@ -88,7 +94,7 @@ static const struct qz_object_row *find_culprit(const struct section *s)
 	for (uint32_t i = 0; i < r->nobjects; i++) {
 		const struct qz_object *o = &r->profile->objects[r->objects[i].object];
 
-		if (restricts(o) && matters(s, o->wait_ns) && o->wait_ns > waited) {
+		if (restricts(o) && holds_up(s, o->wait_ns) && o->wait_ns > waited) {
 			best = &r->objects[i];
 			waited = o->wait_ns;
 		}
