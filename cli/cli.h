@@ -56,6 +56,7 @@ enum { REPORT_ONLY_OPTIONS = 6 };
 extern const struct qz_option report_options[];
 
 extern const struct qz_option ps_options[];
+extern const struct qz_option top_options[];
 extern const struct qz_option status_options[];
 extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
@@ -68,6 +69,7 @@ enum status cmd_threads(const struct config *config);
 enum status cmd_objects(const struct config *config);
 enum status cmd_pairs(const struct config *config);
 enum status cmd_ps(const struct config *config);
+enum status cmd_top(const struct config *config);
 enum status cmd_status(const struct config *config);
 enum status cmd_pause(const struct config *config);
 enum status cmd_resume(const struct config *config);

@@ -74,6 +74,14 @@ static const struct command commands[] = {
 		.run = cmd_ps,
 	},
 	{
+		.name = "top",
+		.operands = "",
+		.summary = "Show the same live, second by second",
+		.details = "In it, h tells the keys.\n",
+		.options = top_options,
+		.run = cmd_top,
+	},
+	{
 		.name = "events",
 		.operands = "",
 		.summary = "Show the measurement events of a program and the times between",

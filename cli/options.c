@@ -65,6 +65,15 @@ const struct qz_option ps_options[] = {
 	{0},
 };
 
+const struct qz_option top_options[] = {
+	{"by", 'b', QZ_OPTION_CHOICE, FIELD(by), "process|comm|unit|cgroup",
+	 "What has a row of its own [process]."},
+	{"sort", 'S', QZ_OPTION_CHOICE, FIELD(sort),
+	 "norm|cpu|parallelism|serial|spin|threads|name", "What rows are sorted by [norm]."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
+	{0},
+};
+
 const struct qz_option record_options[] = {
 	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
 	 "Write the snapshot here. Default: a new file in\n/var/lib/quartz/profiles."},

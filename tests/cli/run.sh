@@ -128,6 +128,7 @@ if [ $# -eq 0 ]; then
 	check_script pprof-reader.sh
 	check_script exporter.sh
 	check_script prometheus.sh
+	check_script top.sh
 fi
 if [ $skipped -gt 0 ]; then
 	echo "$passed passed, $failed failed, $skipped skipped"

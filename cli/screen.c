@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The terminal of top: keys and lines. What it shows is made by cli/top.c of printable characters. */
+#include <errno.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "cli/top.h"
+
+#define PERIOD_MS  1000
+#define FIRST_LINE 4 /* of the table */
+
+struct screen {
+	struct top top;
+	uint32_t selected, first; /* row, and the one that stands first on the screen */
+	uint32_t selected_process;
+	bool paused, ended;
+	const char *note; /* an answer to the last key */
+};
+
+static const char *const help_lines[] = {
+	"up, down, PgUp, PgDn, Home, End   select a row",
+	"Enter        look into a process: its procedures",
+	"o            its objects, or procedures again",
+	"Esc, left    back",
+	"n c l e i t a  sort by norm, CPU, parallelism, serial, spin, threads, name",
+	"b            rows by process, program, unit, control group",
+	"p, space     stop the figures, and go on",
+	"h, ?         this text",
+	"q            quit",
+	"",
+	"NORM% is the share of elapsed time that the row costs, CPU% processor time,",
+	"PARAL the mean number of its busy threads, SERIAL% the time with only one.",
+};
+
+/* ---- drawing ---- */
+
+static void put_line(int y, const char *text, attr_t attributes)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (!copy)
+		return;
+	if (count_characters(copy) > COLS)
+		copy[skip_characters(copy, COLS)] = 0;
+	attron(attributes);
+	mvaddstr(y, 0, copy);
+	if (attributes & A_REVERSE)
+		hline(' ', COLS - getcurx(stdscr));
+	attroff(attributes);
+	free(copy);
+}
+
+static void put_owned(int y, char *text, attr_t attributes)
+{
+	put_line(y, text, attributes);
+	free(text);
+}
+
+static uint32_t page(void)
+{
+	return LINES > FIRST_LINE + 1 ? (uint32_t)(LINES - FIRST_LINE - 1) : 1;
+}
+
+static void draw_table(struct screen *s)
+{
+	uint32_t n = top__rows(&s->top);
+
+	if (s->selected >= n)
+		s->selected = n ? n - 1 : 0;
+	if (s->first > s->selected)
+		s->first = s->selected;
+	if (s->selected >= s->first + page())
+		s->first = s->selected - page() + 1;
+	put_line(FIRST_LINE - 1, top__head(&s->top), A_BOLD);
+	for (uint32_t i = 0; i < page() && s->first + i < n; i++)
+		put_owned(FIRST_LINE + (int)i, top__line(&s->top, s->first + i),
+			  s->first + i == s->selected ? A_REVERSE : A_NORMAL);
+}
+
+static void draw(struct screen *s)
+{
+	const char *note = s->note ? s->note : s->top.reason;
+
+	erase();
+	if (s->top.view == TOP_HELP) {
+		for (size_t i = 0; i < sizeof(help_lines) / sizeof(*help_lines); i++)
+			put_line((int)i, help_lines[i], A_NORMAL);
+	} else {
+		put_owned(0, top__summary(&s->top), A_NORMAL);
+		put_owned(1, top__title(&s->top), A_NORMAL);
+		draw_table(s);
+	}
+	put_line(LINES - 1,
+		 *note	     ? note
+		 : s->paused ? "paused; p goes on"
+			     : "h: help, q: quit",
+		 A_NORMAL);
+	refresh();
+}
+
+/* ---- keys ---- */
+
+static void sort_by(struct screen *s, int key)
+{
+	static const char keys[] = "ncleita"; /* in the order of enum qz_process_order */
+	const char *at = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+
+	if (at && s->top.view == TOP_PROCESSES)
+		s->top.order = (enum qz_process_order)(at - keys);
+}
+
+static void go_back(struct screen *s)
+{
+	s->top.view = TOP_PROCESSES;
+	s->selected = s->selected_process;
+}
+
+static void enter(struct screen *s)
+{
+	uint32_t row = s->selected;
+
+	if (s->top.view != TOP_PROCESSES)
+		return;
+	if (top__enter(&s->top, row)) {
+		s->selected_process = row;
+		s->selected = s->first = 0;
+	} else {
+		s->note = "only single processes can be looked into; b until by process";
+	}
+}
+
+static void move_to(struct screen *s, int64_t row)
+{
+	int64_t last = (int64_t)top__rows(&s->top) - 1;
+
+	s->selected = (uint32_t)(row < 0 || last < 0 ? 0 : row > last ? last : row);
+}
+
+static void toggle_objects(struct screen *s)
+{
+	if (s->top.view == TOP_PROCESSES)
+		return;
+	s->top.view = s->top.view == TOP_OBJECTS ? TOP_PROCEDURES : TOP_OBJECTS;
+	s->selected = s->first = 0;
+}
+
+static bool take_motion(struct screen *s, int key)
+{
+	switch (key) {
+	case KEY_UP:
+		move_to(s, (int64_t)s->selected - 1);
+		return true;
+	case KEY_DOWN:
+		move_to(s, (int64_t)s->selected + 1);
+		return true;
+	case KEY_PPAGE:
+		move_to(s, (int64_t)s->selected - page());
+		return true;
+	case KEY_NPAGE:
+		move_to(s, (int64_t)s->selected + page());
+		return true;
+	case KEY_HOME:
+		move_to(s, 0);
+		return true;
+	case KEY_END:
+		move_to(s, INT64_MAX);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void command(struct screen *s, int key)
+{
+	switch (key) {
+	case 'q':
+		s->ended = true;
+		break;
+	case '\n':
+	case '\r':
+	case KEY_ENTER:
+	case KEY_RIGHT:
+		enter(s);
+		break;
+	case 27:
+	case KEY_LEFT:
+	case KEY_BACKSPACE:
+		go_back(s);
+		break;
+	case 'o':
+		toggle_objects(s);
+		break;
+	case 'b':
+		s->top.by = (s->top.by + 1) % (QZ_BY_CGROUP + 1);
+		break;
+	case 'p':
+	case ' ':
+		s->paused = !s->paused;
+		break;
+	case 'h':
+	case '?':
+		s->top.view = TOP_HELP;
+		break;
+	default:
+		sort_by(s, key);
+	}
+}
+
+static int take_key(struct screen *s, int key)
+{
+	s->note = NULL;
+	if (s->top.view == TOP_HELP && key != 'q') {
+		go_back(s);
+		return 0;
+	}
+	if (take_motion(s, key))
+		return 0;
+	command(s, key);
+	return top__arrange(&s->top);
+}
+
+/* ---- the command ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+static enum status run(struct screen *s)
+{
+	int64_t due = now_ms() + PERIOD_MS;
+	int err = 0;
+
+	while (!s->ended && err != -ENOMEM) {
+		int64_t left = due - now_ms();
+		int key;
+
+		draw(s);
+		timeout(left > 0 ? (int)left : 0);
+		key = getch();
+		err = key == ERR ? 0 : take_key(s, key);
+		if (now_ms() < due)
+			continue;
+		/* What is left of a snapshot that failed is shown on, with the reason. */
+		if (!err && !s->paused)
+			err = top__refresh(&s->top);
+		due = now_ms() + PERIOD_MS;
+	}
+	return err == -ENOMEM ? STATUS_FAILURE : STATUS_OK;
+}
+
+enum status cmd_top(const struct config *config)
+{
+	struct screen s = {.top = {.by = (enum qz_process_group)config->by,
+				   .order = (enum qz_process_order)config->sort}};
+	enum status status;
+	int err;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		complain("top needs a terminal; 'quartzctl ps' does not");
+		return STATUS_FAILURE;
+	}
+	err = top__refresh(&s.top);
+	if (err) {
+		complain("%s", err == -ENOMEM ? "out of memory" : s.top.reason);
+		top__free(&s.top);
+		if (err == -EACCES || err == -EPERM)
+			return STATUS_NO_PRIVILEGE;
+		return err == -ENOENT || err == -ECONNREFUSED ? STATUS_NO_SOURCE : STATUS_FAILURE;
+	}
+	set_escdelay(25);
+	if (!newterm(NULL, stdout, stdin)) {
+		complain("the terminal '%s' is not known; set TERM", getenv("TERM"));
+		top__free(&s.top);
+		return STATUS_FAILURE;
+	}
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	status = run(&s);
+	endwin();
+	top__free(&s.top);
+	return status == STATUS_OK ? status : out_of_memory();
+}
