@@ -88,7 +88,7 @@ define link
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
 
-.PHONY: demo check check-unit check-bpf check-vm check-cli check-fuzz bench install clean help deps
+.PHONY: demo check check-unit check-bpf check-vm check-cli check-fuzz bench install clean help deb deps
 
 # deps first: what is built, and with which tools, is known only after it.
 demo:
@@ -119,6 +119,14 @@ install: all
 	ln -sf libquartz.so.1 $(DESTDIR)$(libdir)/libquartz.so
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir)/pkgconfig $(O)/libquartz.pc
 
+# In a copy of the tree below $(O), where debhelper may write; the packages are in $(O)/deb.
+deb:
+	$(Q)scripts/deps.sh build deb
+	$(Q)rm -rf $(O)/deb && mkdir -p $(O)/deb/quartz-$(VERSION)
+	$(Q)tar -c --exclude-vcs --exclude='./$(O)' . | tar -x -C $(O)/deb/quartz-$(VERSION)
+	$(Q)cd $(O)/deb/quartz-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u O dpkg-buildpackage -us -uc -b
+	@ls $(O)/deb/*.deb
+
 deps:
 	$(Q)scripts/deps.sh
 
@@ -133,6 +141,7 @@ help:
 	@echo '  make check-unit | check-bpf | check-cli | check-fuzz | check-vm   one layer of them'
 	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'
 	@echo '  make install   DESTDIR= prefix=/usr'
+	@echo '  make deb       Debian packages in $(O)/deb'
 	@echo '  make kmod      KDIR=/lib/modules/RELEASE/build: the optional module; make modules_install'
 	@echo '  make clean     remove $(O)/'
 	@echo '  V=1 shows the commands, O=DIR builds elsewhere, WERROR=-Werror stops at warnings'
