@@ -105,6 +105,10 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -121,8 +125,14 @@ struct task_struct {
 	u64 start_boottime;
 	char comm[16];
 	unsigned in_iowait : 1;
+	int nr_cpus_allowed;
 	struct files_struct *files;
 	struct bpf_local_storage *bpf_storage;
+	struct thread_struct thread;
+};
+
+struct vm_unmapped_area_info {
+	unsigned long length;
 };
 
 struct seq_file;
