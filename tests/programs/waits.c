@@ -515,6 +515,80 @@ static uint64_t by_requeue(void (*wait)(void))
 	return with_helper(release_requeued, wait);
 }
 
+/* Waits at one word, is requeued to a lock with priority inheritance, and gets that. */
+static _Atomic uint32_t pi_word;
+
+static void release_to_lock(void)
+{
+	static long given;
+
+	for (given++; requeues < given; usleep(PAUSE_US)) {
+		futex(&pi_word, FUTEX_LOCK_PI, 0, NULL, NULL, 0);
+		futex(&first_word, FUTEX_CMP_REQUEUE_PI, 1, NULL, &pi_word, 0);
+		usleep(PAUSE_US);
+		futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0);
+	}
+}
+
+PROCEDURE static void wait_for_lock(void)
+{
+	if (futex(&first_word, FUTEX_WAIT_REQUEUE_PI, 0, NULL, &pi_word, 0))
+		die("FUTEX_WAIT_REQUEUE_PI", errno);
+	requeues++;
+	futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0);
+}
+
+static uint64_t by_requeue_to_lock(void (*wait)(void))
+{
+	return with_helper(release_to_lock, wait);
+}
+
+/* A word that two processes map, both of which wait for the next turn. */
+static struct {
+	_Atomic uint32_t turn;
+	_Atomic uint32_t asleep;
+	uint64_t child_ns;
+} * common;
+
+/* Not before both are about to wait. */
+static void release_turn(void)
+{
+	for (; common->asleep < 2; usleep(PAUSE_US))
+		;
+	common->asleep = 0;
+	common->turn++;
+	futex(&common->turn, FUTEX_WAKE, 2, NULL, NULL, 0);
+}
+
+PROCEDURE static void wait_turn(void)
+{
+	uint32_t turn = common->turn;
+
+	common->asleep++;
+	while (common->turn == turn)
+		futex(&common->turn, FUTEX_WAIT, turn, NULL, NULL, 0);
+}
+
+static uint64_t by_processes(void (*wait)(void))
+{
+	uint64_t ns;
+	pid_t pid;
+
+	common = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (common == MAP_FAILED)
+		die("mmap", errno);
+	futex_flags = 0;
+	pid = fork();
+	if (!pid) {
+		common->child_ns = alone(wait);
+		_exit(0);
+	}
+	ns = with_helper(release_turn, wait);
+	if (waitpid(pid, NULL, 0) != pid)
+		die("waitpid", errno);
+	return ns + common->child_ns;
+}
+
 /* Signals that a handler takes, during one wait. */
 static void take_signal(int number)
 {
@@ -673,6 +747,8 @@ static const struct {
 	{"timeout", alone, wait_timeout},
 	{"several", by_word, wait_several},
 	{"requeued", by_requeue, wait_requeued},
+	{"requeued_to_lock", by_requeue_to_lock, wait_for_lock},
+	{"processes", by_processes, wait_turn},
 	{"interrupted", by_signals, wait_interrupted},
 	{"distinct", alone, wait_distinct},
 	{"unmapped", by_unmapping, wait_unmapped},

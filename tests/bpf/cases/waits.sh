@@ -68,6 +68,18 @@ at_word()
 		.blocked_ns + .ready_ns] | sum' sleep
 }
 
+# Two processes wait for one word. To the kernel it is one, here one for each: they have one row.
+processes()
+{
+	launch "$programs/waits" processes 20
+	both_reports
+	waited_for '[$objects[0].scopes[0].objects[] | select(.object_kind == "futex") |
+		.blocked_ns + .ready_ns] | sum' sleep child
+	jq -e '[.scopes[0].objects[] | select(.object_kind == "futex")] | length == 1 and
+		(.[0] | .waits >= 20 and .grouped == 2)' objects.json >/dev/null ||
+		fail 'the word has not one row' "$(jq -c . objects.json)"
+}
+
 unmapped()
 {
 	launch "$programs/waits" unmapped 20
@@ -245,11 +257,13 @@ try 'lock held by a reader' at_object writer a_rwlock rwlock
 try 'condition variable' at_object condition a_condition condition
 try 'semaphore' at_object semaphore a_semaphore semaphore
 try 'barrier' at_object barrier a_barrier barrier
-try 'futex between processes' at_word shared word
+try 'shared futex' at_word shared word
+try 'futex between processes' processes
 try 'time that runs out' at_word timeout word
 try 'one of several words' at_word several word
 try 'interrupted by signals' at_word interrupted word
 try 'requeued' at_word requeued first_word
+try 'requeued to a lock' at_object requeued_to_lock first_word condition
 try 'word that is unmapped' unmapped
 try 'more words than there is room for' distinct
 try 'queues and holders' queues
