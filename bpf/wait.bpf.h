@@ -9,6 +9,7 @@
 struct wait_scratch {
 	struct unwinding user;
 	u32 image, cause;
+	s32 asleep;	    /* see struct qz_wait_stack */
 	volatile u32 nuser; /* for why it is volatile, see struct sample_scratch */
 };
 
@@ -73,6 +74,7 @@ static __always_inline bool wait__fill(struct qz_wait_stack *slot, struct wait_s
 	slot->stack.depth = w->user.depth;
 	slot->stack.end = w->user.end;
 	slot->cause = w->cause;
+	slot->asleep = w->asleep;
 	*(volatile u8 *)&slot->stack.stored = offset < 0 ? 2 : 1;
 	return offset >= 0;
 }
@@ -242,10 +244,9 @@ static __always_inline void wait__begin(struct task_struct *task, struct qz_thre
 
 /* ---- threads that sleep when they are found ---- */
 
-/* The innermost frame alone: the stack of another thread cannot be read here. */
-static __always_inline u32 wait__innermost(struct task_struct *task, u32 image, u32 cause)
+/* Its registers: the stack of another thread cannot be read here. quartzd does. */
+static __always_inline u32 wait__registers(struct task_struct *task, u32 image, u32 cause)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 key = SCRATCH_FOUND;
 	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
 
@@ -253,10 +254,11 @@ static __always_inline u32 wait__innermost(struct task_struct *task, u32 image, 
 		return cause;
 	w->image = image;
 	w->cause = cause;
-	w->user.frames[0] = regs->ip;
-	w->user.depth = 1;
+	w->asleep = task->pid;
+	registers__read((struct qz_user_registers *)w->user.frames, task);
+	w->nuser = sizeof(struct qz_user_registers) / sizeof(u64);
+	w->user.depth = w->nuser;
 	w->user.end = QZ_UNWIND_NOT_READY;
-	w->nuser = 1;
 	return wait__number(w);
 }
 
@@ -294,7 +296,7 @@ static __noinline int wait__found(struct task_struct *task, struct qz_thread_sta
 	if (!task__sleeps(task) || task__is_launched(task))
 		return 0;
 	cause = cause__find(task, BPF_CORE_READ(task, __state));
-	site->stack = wait__innermost(task, t->image, cause);
+	site->stack = wait__registers(task, t->image, cause);
 	site->object = object__of_wait(task, t, cause, site->stack);
 	object__refer(site->object, 1);
 	if (site->object)

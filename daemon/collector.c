@@ -122,6 +122,7 @@ struct collector *collector__new(struct engine *engine, struct sampler *sampler,
 		goto fail;
 	c->stacks = (struct stack_context) {c->images, c->modules, c->places, c->profile,
 					    reloads__new(c->images)};
+	c->stacks.creation = c->creation;
 	if (!c->stacks.reloads)
 		goto fail;
 	c->names = objname__new(c->symbolizer, c->images, c->modules, c->profile);

@@ -7,7 +7,6 @@
 #include "core/table.h"
 #include "daemon/creation.h"
 
-#define MAX_CHAIN 256  /* frames of one creator */
 #define MAX_KNOWN 4096 /* creators' stacks that are kept: each exec has its own */
 /* Chains of creators are cut here: programs that start themselves anew for ever. */
 #define MAX_DEPTH   1024
@@ -152,10 +151,19 @@ static size_t unwind(struct creation *c, const struct image *image, const struct
 			(struct symbolizer_region) {r->start, r->end, r->offset, m->symbols};
 	}
 	if (symbolizer__unwind(c->symbolizer, regions, nregions, &copy->regs, copy->stack,
-			       copy->size, addresses, MAX_CHAIN, &n, complete))
+			       copy->size, addresses, CREATION_MAX_CHAIN, &n, complete))
 		n = 0;
 	free(regions);
 	return n;
+}
+
+size_t creation__unwind(struct creation *c, const struct image *image,
+			const struct qz_user_registers *regs, const void *stack, size_t size,
+			uint64_t addresses[CREATION_MAX_CHAIN], bool *complete)
+{
+	const struct copy copy = {.regs = registers_of(regs), .stack = stack, .size = size};
+
+	return unwind(c, image, &copy, addresses, complete);
 }
 
 /* The place of a return address: that of the call before it. */
@@ -221,7 +229,7 @@ static size_t addresses_of(struct creation *c, const struct image *image, const 
 
 static void learn(struct creation *c, struct image *image, const struct copy *copy, struct known *k)
 {
-	uint64_t addresses[MAX_CHAIN];
+	uint64_t addresses[CREATION_MAX_CHAIN];
 	size_t first, n = addresses_of(c, image, copy, addresses, &k->complete);
 
 	for (size_t i = 0; i < n; i++)
@@ -276,7 +284,7 @@ uint32_t creation__node(struct creation *c, uint32_t parent, const struct qz_cre
 	struct known *k = NULL;
 	uint32_t node = parent;
 
-	if (copy.nframes > MAX_CHAIN || copy.nframes * sizeof(uint64_t) > copy.size)
+	if (copy.nframes > CREATION_MAX_CHAIN || copy.nframes * sizeof(uint64_t) > copy.size)
 		copy.nframes = 0;
 	if (c->profile->nodes[parent].depth > MAX_DEPTH)
 		return parent;

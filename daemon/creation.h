@@ -13,6 +13,8 @@
 #include "daemon/places.h"
 #include "daemon/symbolizer.h"
 
+#define CREATION_MAX_CHAIN 256 /* frames of one stack */
+
 struct creation;
 
 struct creation *creation__new(struct symbolizer *symbolizer, struct images *images,
@@ -31,5 +33,13 @@ uint32_t creation__node(struct creation *c, uint32_t parent, const struct qz_cre
  * stack, which is read from the process while it lives; without it they hang below the root.
  */
 uint32_t creation__unseen(struct creation *c, const struct qz_process_event *event);
+
+/*
+ * Any copy of a stack, from the stack pointer on: the instruction pointer, then return addresses. Gives
+ * their number, 0 when nothing can be had.
+ */
+size_t creation__unwind(struct creation *c, const struct image *image,
+			const struct qz_user_registers *regs, const void *stack, size_t size,
+			uint64_t addresses[CREATION_MAX_CHAIN], bool *complete);
 
 #endif

@@ -15,6 +15,7 @@
 #include "quartz/page.h"
 
 struct selfreport;
+struct creation;
 
 /* What it takes to tell where an address is. All borrowed. */
 struct stack_context {
@@ -24,6 +25,7 @@ struct stack_context {
 	struct qz_profile *profile;
 	struct reloads *reloads;
 	struct selfreport *selfreport; /* NULL: none */
+	struct creation *creation;
 };
 
 /* User and kernel frames, the mark of a gap, and a profile stack with its task. */

@@ -7,9 +7,11 @@
 
 #include "core/array.h"
 #include "core/table.h"
+#include "daemon/asleep.h"
 #include "daemon/proc.h"
 #include "daemon/syscalls.h"
 #include "daemon/wait_stacks.h"
+#include "quartz/unwind.h"
 
 enum stack_state {
 	STACK_FREE,
@@ -23,6 +25,7 @@ struct wait_stack {
 	uint32_t cause;
 	struct qz_stack_slot slot; /* its frames stand at offset 0 of those below */
 	uint64_t *frames;	   /* until it is placed */
+	struct asleep *asleep;	   /* until it is asked for: what frames are still to be had of */
 	uint32_t n;
 	bool truncated;
 	uint32_t *locations;  /* from then on */
@@ -45,6 +48,7 @@ struct wait_stacks {
 	struct owner *owners;
 	uint32_t nowners;
 	struct qz_table by_image;
+	uint32_t nasleep; /* stacks that were read, ever */
 	uint32_t causes[QZ_WAIT_CAUSES];
 };
 
@@ -73,6 +77,7 @@ void wait_stacks__free(struct wait_stacks *s)
 		return;
 	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
 		free(s->items[i].frames);
+		asleep__free(s->items[i].asleep);
 		free(s->items[i].locations);
 	}
 	free(s->items);
@@ -87,6 +92,21 @@ static void free_slot(struct qz_wait_stack *slot)
 {
 	slot->stack.stored = 0;
 	__atomic_store_n(&slot->stack.hash, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Where its stack cannot be read, the frame that the thread sleeps in is all that is known. */
+static void read_asleep(struct wait_stacks *s, struct wait_stack *item, pid_t tid)
+{
+	const struct image *image = images__get(s->context->images, item->slot.image);
+	struct qz_user_registers regs;
+
+	if (image && item->slot.nuser * sizeof(*item->frames) == sizeof(regs) &&
+	    s->nasleep < ASLEEP_MAX) {
+		memcpy(&regs, item->frames, sizeof(regs));
+		item->asleep = asleep__read(image, tid, &regs);
+		s->nasleep += item->asleep != NULL;
+	}
+	item->slot.nuser = item->slot.depth = 1;
 }
 
 /* Without memory it stays where it is until the next time. */
@@ -106,6 +126,8 @@ static void take_out(struct wait_stacks *s, struct wait_stack *item,
 		item->frames[i] = s->tables->frames[(slot->stack.offset + i) & mask];
 	item->slot.offset = 0;
 	item->slot.nkernel = 0;
+	if (slot->asleep)
+		read_asleep(s, item, slot->asleep);
 	item->leaf = QZ_NONE;
 	item->state = STACK_NEW;
 }
@@ -255,14 +277,38 @@ static struct engine_half frames_of(const struct wait_stack *item)
 	return (struct engine_half) {.frames = item->frames, .nframes = item->slot.nuser};
 }
 
+/* Frames in the place of registers. */
+static void unwind_asleep(struct wait_stacks *s, struct wait_stack *item)
+{
+	const struct image *image = images__get(s->context->images, item->slot.image);
+	uint64_t *frames = calloc(QZ_USER_FRAMES, sizeof(*frames));
+	bool complete;
+
+	if (frames && image) {
+		item->slot.nuser = asleep__unwind(item->asleep, s->context->creation, image, frames,
+						  &complete);
+		item->slot.depth = item->slot.nuser;
+		item->slot.end = complete ? QZ_UNWIND_OUTERMOST : QZ_UNWIND_NO_ROW;
+		free(item->frames);
+		item->frames = frames;
+	} else {
+		free(frames);
+	}
+	asleep__free(item->asleep);
+	item->asleep = NULL;
+}
+
 void wait_stacks__want(struct wait_stacks *s)
 {
 	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
 		struct wait_stack *item = &s->items[i];
-		struct engine_half frames = frames_of(item);
+		struct engine_half frames;
 
 		if (item->state != STACK_NEW)
 			continue;
+		if (item->asleep)
+			unwind_asleep(s, item);
+		frames = frames_of(item);
 		stack__want(s->context, &frames, &item->slot);
 		item->state = STACK_WANTED;
 	}

@@ -398,7 +398,7 @@ struct qz_wait_stack {
 	struct qz_stack_slot
 		stack; /* no kernel frames; stored 2: there was no room for the frames */
 	__u32 cause;   /* enum qz_wait_cause */
-	__u32 pad;
+	__s32 asleep; /* thread that slept when it was found: its qz_user_registers are the frames */
 };
 
 /*

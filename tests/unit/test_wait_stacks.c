@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/syscalls.h"
+#include "daemon/asleep.h"
 #include "daemon/wait_stacks.h"
 #include "tests/unit/suites.h"
 
@@ -64,6 +65,26 @@ uint32_t thread__node(struct thread *thread, const struct image *image)
 {
 	(void)thread, (void)image;
 	return 1;
+}
+
+struct asleep *asleep__read(const struct image *image, pid_t tid,
+			    const struct qz_user_registers *regs)
+{
+	(void)image, (void)tid, (void)regs;
+	return NULL;
+}
+
+void asleep__free(struct asleep *a)
+{
+	(void)a;
+}
+
+uint32_t asleep__unwind(const struct asleep *a, struct creation *creation,
+			const struct image *image, uint64_t frames[QZ_USER_FRAMES], bool *complete)
+{
+	(void)a, (void)creation, (void)image, (void)frames;
+	*complete = false;
+	return 0;
 }
 
 const char *syscall__name(uint32_t number)

@@ -224,6 +224,12 @@ asleep()
 	sleep 0.5
 	detach
 	stuck_objects
+	expect 'the procedures that called what they sleep in are known' '
+		([$objects[0].scopes[0].objects[] | select(.object_kind == "mutex") | .blocked_ns] |
+		 sum) as $ns | near(row("take_lock").total.blocked_ns; $ns; 0.01; 1e6) and
+		near(row("read_holding").total.blocked_ns; .scopes[0].causes.pipe.blocked_ns; 0.01; 1e6) and
+		near(row("main").total.blocked_ns; [.scopes[0].causes[].blocked_ns] | sum; 0.01; 1e6)' \
+		--slurpfile objects objects.json
 }
 
 woken_later()
