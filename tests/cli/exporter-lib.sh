@@ -43,10 +43,11 @@ start_quartzd()
 # start_exporter OPTION...: sets exporter and url.
 start_exporter()
 {
+	rm -f "$tmp/exporter.err"
 	"$out/quartz-exporter" --listen 127.0.0.1:0 "$@" 2>"$tmp/exporter.err" &
 	exporter=$!
 	children+=("$exporter")
-	until_true grep -q 'at port' "$tmp/exporter.err" ||
+	until_true grep -qs 'at port' "$tmp/exporter.err" ||
 		fail 'the exporter does not listen' "$(cat "$tmp/exporter.err")"
 	url=http://127.0.0.1:$(sed -n 's/.*at port //p' "$tmp/exporter.err")
 }

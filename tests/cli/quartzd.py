@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """quartzd.py FIRST LATER: a quartzd that runs until it is killed, on quartzd.sock in $QUARTZ_RUNTIME_DIR.
 
-Snapshots are FIRST until a file `later` stands beside the socket, and LATER from then on. It returns as
-soon as it listens, and prints the id of the process that does. Each snapshot adds a byte to the file
-`given`.
+Snapshots are FIRST until a file `later` stands beside the socket, and LATER from then on; where a file `once` does,
+it takes its place after the next snapshot. It returns as soon as it listens, and prints the id of the process that does.
 """
 import json
 import os
@@ -34,8 +33,8 @@ while True:
     if request == b'{"method":"io.quartz.Snapshot"}\0':
         body = snapshots[os.path.exists(directory + "/later")]
         parameters = {"bytes": len(body)}
-        with open(directory + "/given", "ab") as given:
-            given.write(b".")
+        if os.path.exists(directory + "/once"):
+            os.rename(directory + "/once", directory + "/later")
     else:
         parameters = status
     try:
