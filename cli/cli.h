@@ -26,12 +26,14 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* All that a command line can say; each command's table binds its options to these fields. */
 struct config {
 	bool help;
-	const char *input;     /* snapshot file, NULL: live, or the newest one */
-	const char *scope;     /* NULL: all scopes */
-	const char *procedure; /* or object */
-	const char *kind;      /* list of words, NULL: the default */
-	unsigned int kinds;    /* what it says, enum qz_rank_kind */
-	int64_t rows;	       /* 0: all, -1: not given */
+	const char *input;	   /* snapshot file, NULL: live, or the newest one */
+	const char *since, *until; /* of history; NULL: not given */
+	uint64_t last;		   /* ns, 0: not given */
+	const char *scope;	   /* NULL: all scopes */
+	const char *procedure;	   /* or object */
+	const char *kind;	   /* list of words, NULL: the default */
+	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
+	int64_t rows;		   /* 0: all, -1: not given */
 	bool threads, callers, waits, woken, snapshot, preload, json, wide, no_pager;
 	int color; /* enum color_when */
 

@@ -18,6 +18,12 @@ const struct qz_option report_options[] = {
 	/* up to here REPORT_ONLY_OPTIONS */
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
 	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
+	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
+	 "Show what quartzd --system measured from then on:\n-10min, 14:30, '2026-01-31 14:30', "
+	 "@SECONDS."},
+	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "The same up to then."},
+	{"last", 0, QZ_OPTION_DURATION, FIELD(last), "TIME",
+	 "The same as --since -TIME, such as 10min.", 1, INT64_MAX},
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Show these: machine, kernel, all, pid=N,\ncomm=NAME, unit=NAME, cgroup=PATH, or an "
 	 "index.\nDefault: the machine where it was profiled,\nelse all."},
@@ -51,6 +57,12 @@ const struct qz_option ps_options[] = {
 	 "norm|cpu|parallelism|serial|spin|threads|name", "What rows are sorted by [norm]."},
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
 	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
+	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
+	 "Show what quartzd --system measured from then on:\n-10min, 14:30, '2026-01-31 14:30', "
+	 "@SECONDS."},
+	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "The same up to then."},
+	{"last", 0, QZ_OPTION_DURATION, FIELD(last), "TIME",
+	 "The same as --since -TIME, such as 10min.", 1, INT64_MAX},
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Of these alone: comm=NAME, unit=NAME,\ncgroup=PATH, pid=N [all]."},
 	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",

@@ -11,11 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/history.h"
 #include "cli/live.h"
 #include "cli/output.h"
 #include "core/pprof.h"
-
-#define SUFFIX ".pb.gz"
 
 static const char *directory(const char *variable, const char *standard)
 {
@@ -24,7 +23,7 @@ static const char *directory(const char *variable, const char *standard)
 	return value && *value ? value : standard;
 }
 
-static enum status explain(const char *what, int err)
+enum status source__fail(const char *what, int err)
 {
 	if (err == EACCES || err == EPERM) {
 		complain("%s: %s; run as root or as a member of the group quartz", what,
@@ -51,7 +50,7 @@ static enum status read_file(const char *path, struct qz_profile **profile)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-	return fd < 0 ? explain(path, errno) : read_snapshot(fd, path, profile);
+	return fd < 0 ? source__fail(path, errno) : read_snapshot(fd, path, profile);
 }
 
 static bool has_suffix(const char *name, const char *suffix)
@@ -91,16 +90,16 @@ enum status source__newest(const char *suffix, char *path)
 	char name[NAME_MAX + 1] = "";
 	DIR *dir;
 
-	snprintf(path, PATH_MAX, "%s/profiles", directory("QUARTZ_STATE_DIR", "/var/lib/quartz"));
+	source__state("profiles", path);
 	dir = opendir(path);
 	if (!dir && errno != ENOENT)
-		return explain(path, errno);
+		return source__fail(path, errno);
 	if (dir) {
 		find_newest(dir, suffix, name);
 		closedir(dir);
 	}
 	if (!*name) {
-		if (!strcmp(suffix, SUFFIX))
+		if (!strcmp(suffix, SOURCE_SUFFIX))
 			complain("quartzd is not running and there is no snapshot in %s; "
 				 "make one with 'quartzctl record -- COMMAND'",
 				 path);
@@ -109,7 +108,7 @@ enum status source__newest(const char *suffix, char *path)
 		return STATUS_NO_SOURCE;
 	}
 	if (strlen(path) + 1 + strlen(name) >= PATH_MAX)
-		return explain(path, ENAMETOOLONG);
+		return source__fail(path, ENAMETOOLONG);
 	strcat(strcat(path, "/"), name);
 	return STATUS_OK;
 }
@@ -117,9 +116,14 @@ enum status source__newest(const char *suffix, char *path)
 static enum status read_newest(struct qz_profile **profile)
 {
 	char path[PATH_MAX];
-	enum status status = source__newest(SUFFIX, path);
+	enum status status = source__newest(SOURCE_SUFFIX, path);
 
 	return status == STATUS_OK ? read_file(path, profile) : status;
+}
+
+void source__state(const char *name, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_STATE_DIR", "/var/lib/quartz"), name);
 }
 
 void source__socket(char *path)
@@ -144,7 +148,7 @@ enum status source__explain(const char *socket, int err, const char *reason)
 		free(escaped);
 		return STATUS_FAILURE;
 	default:
-		return explain(socket, -err);
+		return source__fail(socket, -err);
 	}
 }
 
@@ -153,6 +157,8 @@ enum status source__read(const struct config *config, struct qz_profile **profil
 	char socket[PATH_MAX], reason[200];
 	int fd;
 
+	if (history__is_wanted(config))
+		return history__read(config, profile);
 	if (config->input)
 		return read_file(config->input, profile);
 	source__socket(socket);

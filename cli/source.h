@@ -11,6 +11,8 @@
 #include "cli/cli.h"
 #include "core/profile.h"
 
+#define SOURCE_SUFFIX ".pb.gz" /* of snapshots and slices */
+
 /*
  * Reads the profile that the configuration asks for into *profile, which the caller frees. Other
  * than STATUS_OK: the reason was said on stderr.
@@ -22,6 +24,12 @@ enum status source__newest(const char *suffix, char *path);
 
 /* The socket of the running quartzd, in a buffer of PATH_MAX bytes. */
 void source__socket(char *path);
+
+/* A directory of the state directory, in a buffer of PATH_MAX bytes. */
+void source__state(const char *name, char *path);
+
+/* Says why a file or directory cannot be read, by errno. */
+enum status source__fail(const char *what, int err);
 
 /* Says why a call of live.h failed. */
 enum status source__explain(const char *socket, int err, const char *reason);

@@ -16,6 +16,7 @@ struct merging {
 	const bool
 		*marked; /* scopes of `from` that are folded; NULL: none, and equal ones are one */
 	uint32_t into, row;
+	bool busy; /* entities are brought only where they have figures, or are needed */
 };
 
 /* ---- maps ---- */
@@ -262,12 +263,17 @@ static bool is_marked(const struct merging *m, uint32_t scope)
 	return m->marked && m->marked[scope];
 }
 
+static bool is_idle_scope(const struct qz_scope *s)
+{
+	return !s->elapsed_ns && !s->cpu_ns && !s->runnable_ns && !s->samples && !s->threads_seen;
+}
+
 static int bring_scopes(struct merging *m)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
-		if (!is_marked(m, i))
+		if (!is_marked(m, i) && !(m->busy && is_idle_scope(&m->from->scopes[i])))
 			err = bring_scope(m, i);
 	for (uint32_t i = 0; !err && i < m->from->nscopes; i++) {
 		if (!is_marked(m, i))
@@ -276,6 +282,11 @@ static int bring_scopes(struct merging *m)
 		err = add_scope_figures(&m->to->scopes[m->maps->scopes[i]], &m->from->scopes[i]);
 	}
 	return err;
+}
+
+static int need_scope(struct merging *m, uint32_t i)
+{
+	return m->maps->scopes[i] == QZ_NONE ? bring_scope(m, i) : 0;
 }
 
 /* ---- threads ---- */
@@ -317,8 +328,10 @@ static int bring_thread(struct merging *m, uint32_t i)
 	struct qz_thread key = m->from->threads[i], *to;
 	uint32_t hash, *entry = &m->maps->threads[i];
 	int64_t index;
-	int err;
+	int err = need_scope(m, key.scope);
 
+	if (err)
+		return err;
 	key.scope = m->maps->scopes[key.scope];
 	key.cpu_ns = key.running_ns = key.ready_ns = key.blocked_ns = key.unknown_ns = 0;
 	hash = thread_hash(&key);
@@ -340,12 +353,18 @@ static int bring_thread(struct merging *m, uint32_t i)
 	return err;
 }
 
+static bool is_idle_thread(const struct qz_thread *t)
+{
+	return !t->cpu_ns && !t->running_ns && !t->ready_ns && !t->blocked_ns && !t->unknown_ns;
+}
+
 static int bring_threads(struct merging *m)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->from->nthreads; i++)
-		if (!is_marked(m, m->from->threads[i].scope))
+		if (!is_marked(m, m->from->threads[i].scope) &&
+		    !(m->busy && is_idle_thread(&m->from->threads[i])))
 			err = bring_thread(m, i);
 	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
 		const struct qz_thread *from = &m->from->threads[i];
@@ -367,8 +386,11 @@ static int bring_object(struct merging *m, uint32_t i)
 	uint32_t before = m->to->nobjects;
 	int64_t index;
 
-	if (is_marked(m, from->scope))
+	if (is_marked(m, from->scope) || m->maps->objects[i] != QZ_NONE)
 		return 0;
+	index = need_scope(m, from->scope);
+	if (index < 0)
+		return (int)index;
 	key.scope = m->maps->scopes[from->scope];
 	index = keep(&m->maps->objects[i], qz_profile__intern_object(m->to, &key));
 	if (index < 0)
@@ -387,7 +409,34 @@ static int bring_object(struct merging *m, uint32_t i)
 	return 0;
 }
 
+static bool is_idle_object(const struct qz_object *o)
+{
+	return !o->waits && !o->wakes && !o->wait_ns && !o->spin_ns;
+}
+
+static int bring_objects(struct merging *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nobjects; i++)
+		if (!(m->busy && is_idle_object(&m->from->objects[i])))
+			err = bring_object(m, i);
+	return err;
+}
+
 /* ---- what refers to them ---- */
+
+/* Those that anything refers to, if they were left out as idle. */
+static int need(struct merging *m, uint32_t scope, uint32_t thread, uint32_t object)
+{
+	int err = need_scope(m, scope);
+
+	if (!err && thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE)
+		err = bring_thread(m, thread);
+	if (!err && object != QZ_NONE && m->maps->objects[object] == QZ_NONE)
+		err = bring_object(m, object);
+	return err;
+}
 
 static uint32_t map_of(const uint32_t *map, uint32_t i)
 {
@@ -402,7 +451,8 @@ static int bring_sample(struct merging *m, uint32_t i)
 
 	if (!s.count)
 		return 0;
-	node = bring_node(m, s.node);
+	node = need(m, s.scope, s.thread, s.object);
+	node = node < 0 ? node : bring_node(m, s.node);
 	if (node < 0)
 		return (int)node;
 	s.scope = m->maps->scopes[s.scope];
@@ -419,7 +469,8 @@ static int bring_wait(struct merging *m, uint32_t i)
 
 	if (!w.count && !w.blocked_ns && !w.ready_ns)
 		return 0;
-	node = bring_node(m, w.node);
+	node = need(m, w.scope, w.thread, w.object);
+	node = node < 0 ? node : bring_node(m, w.node);
 	cause = node < 0 ? node : bring_cause(m, w.cause);
 	if (cause < 0)
 		return (int)cause;
@@ -438,7 +489,8 @@ static int bring_waking(struct merging *m, uint32_t i)
 
 	if (!w.count && !w.woken_ns)
 		return 0;
-	node = bring_node(m, w.node);
+	node = need(m, w.scope, w.thread, w.object);
+	node = node < 0 ? node : bring_node(m, w.node);
 	if (node < 0)
 		return (int)node;
 	w.scope = m->maps->scopes[w.scope];
@@ -453,6 +505,11 @@ static int bring_call(struct merging *m, uint32_t i)
 	struct qz_call_count c = m->from->calls[i];
 	int64_t caller = QZ_NONE, callee = bring_procedure(m, c.callee), index;
 
+	if (m->busy && !c.count)
+		return 0;
+	index = need_scope(m, c.scope);
+	if (index < 0)
+		return (int)index;
 	if (c.caller != QZ_NONE)
 		caller = bring_procedure(m, c.caller);
 	if (caller < 0 || callee < 0)
@@ -472,8 +529,10 @@ static int bring_moment(struct merging *m, uint32_t i)
 {
 	struct qz_moment moment = m->from->moments[i];
 	int64_t procedure = 0;
-	int err;
+	int err = m->busy && !moment.count ? 0 : need_scope(m, moment.scope);
 
+	if (err || (m->busy && !moment.count))
+		return err;
 	moment.scope = m->maps->scopes[moment.scope];
 	moment.members = calloc(moment.n + 1, sizeof(*moment.members));
 	if (!moment.members)
@@ -555,7 +614,7 @@ static int bring_entities(struct merging *m)
 	int err = bring_scopes(m);
 
 	err = err ? err : bring_threads(m);
-	err = err ? err : bring_each(m, from->nobjects, bring_object);
+	err = err ? err : bring_objects(m);
 	err = err ? err : bring_each(m, from->nsamples, bring_sample);
 	err = err ? err : bring_each(m, from->nwaits, bring_wait);
 	err = err ? err : bring_each(m, from->nwakings, bring_waking);
@@ -587,10 +646,10 @@ static void end_merging(struct merging *m)
 	qz_table__free(&m->threads);
 }
 
-int qz_profile__merge(struct qz_profile *to, const struct qz_profile *from)
+static int merge(struct qz_profile *to, const struct qz_profile *from, bool busy)
 {
 	struct qz_maps maps;
-	struct merging m = {.to = to, .from = from, .maps = &maps};
+	struct merging m = {.to = to, .from = from, .maps = &maps, .busy = busy};
 	int err = qz_maps__new(&maps, from);
 
 	err = err ? err : know_entities(&m);
@@ -598,6 +657,16 @@ int qz_profile__merge(struct qz_profile *to, const struct qz_profile *from)
 	end_merging(&m);
 	qz_maps__free(&maps);
 	return err;
+}
+
+int qz_profile__merge(struct qz_profile *to, const struct qz_profile *from)
+{
+	return merge(to, from, false);
+}
+
+int qz_profile__merge_busy(struct qz_profile *to, const struct qz_profile *from)
+{
+	return merge(to, from, true);
 }
 
 /* ---- folding ---- */

@@ -29,6 +29,9 @@ void qz_maps__free(struct qz_maps *maps);
  */
 int qz_profile__merge(struct qz_profile *to, const struct qz_profile *from);
 
+/* The same, but that only those are added of which anything is counted. */
+int qz_profile__merge_busy(struct qz_profile *to, const struct qz_profile *from);
+
 /*
  * Puts the scopes that are marked, ended ones, into the scope `into`, which is not: their threads become
  * the thread `row` of that, and their objects go. All sums stay as they are, those of the scope of the

@@ -428,8 +428,7 @@ static bool is_instrumentation(const struct qz_profile *p, const struct qz_sampl
 	       p->procedures[l->lines[0].procedure].kind == QZ_INSTRUMENTATION;
 }
 
-/* Whether a group stands for nothing that was sampled. */
-static bool is_made_up(const struct qz_profile *p, const struct qz_sample *s)
+bool qz_sample__is_unattributed(const struct qz_profile *p, const struct qz_sample *s)
 {
 	return (s->thread == QZ_NONE && s->count == 0) || is_instrumentation(p, s);
 }
@@ -459,7 +458,7 @@ static void drop_samples(struct qz_profile *p,
 
 void qz_profile__drop_unattributed(struct qz_profile *p)
 {
-	drop_samples(p, is_made_up);
+	drop_samples(p, qz_sample__is_unattributed);
 }
 
 void qz_profile__drop_empty_samples(struct qz_profile *p)

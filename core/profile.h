@@ -369,6 +369,9 @@ int64_t qz_profile__intern_sample(struct qz_profile *p, const struct qz_sample *
 /* Adds samples->count to the group of samples that are equal to *samples. */
 int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *samples);
 
+/* Whether it stands for time without a sample, of no thread and with count 0, or is "[instrumentation]". */
+bool qz_sample__is_unattributed(const struct qz_profile *p, const struct qz_sample *s);
+
 /*
  * Removes the groups that stand for time without a sample, of no thread and with count 0, and those
  * of "[instrumentation]".

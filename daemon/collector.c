@@ -67,6 +67,9 @@ struct collector {
 	struct undecided *undecided;
 	struct ended *ended; /* NULL: not every process is a scope */
 	struct pages *pages; /* NULL: none are in use */
+	void (*before_fold)(void *context);
+	void (*after_fold)(void *context);
+	void *fold_context;
 
 	struct engine_half half;
 	bool half_waits;
@@ -216,6 +219,14 @@ int collector__keep_ended(struct collector *c, uint64_t bytes)
 {
 	c->ended = ended__new(c->engine, bytes);
 	return c->ended ? 0 : -ENOMEM;
+}
+
+void collector__on_fold(struct collector *c, void (*before)(void *context),
+			void (*after)(void *context), void *context)
+{
+	c->before_fold = before;
+	c->after_fold = after;
+	c->fold_context = context;
 }
 
 /* ---- reports, in order of time ---- */
@@ -513,6 +524,9 @@ static int settle_ended(struct collector *c)
 		.pages = c->pages,
 		.polling = c->polling,
 		.moments = c->moments,
+		.before = c->before_fold,
+		.after = c->after_fold,
+		.context = c->fold_context,
 	};
 
 	return c->ended && !c->frozen ? ended__settle(c->ended, &context) : 0;

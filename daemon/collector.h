@@ -62,6 +62,13 @@ int collector__add_own_scopes(struct collector *c);
 /* Those that have ended may take so many bytes. To be called after that. 0 or -ENOMEM. */
 int collector__keep_ended(struct collector *c, uint64_t bytes);
 
+/*
+ * Calls before scopes, threads and objects of the profile get other indices; it may be
+ * refreshed then; and after it.
+ */
+void collector__on_fold(struct collector *c, void (*before)(void *context),
+			void (*after)(void *context), void *context);
+
 /* Takes in what has been reported; turns the sampler's tables about once a second. */
 int collector__tick(struct collector *c);
 

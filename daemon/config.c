@@ -14,6 +14,14 @@
 #define MAX_PAGE_RATE 1000000
 #define PROCESSES     16384
 #define ENDED_MEMORY  16
+#define HISTORY	      (6 * 3600 * 1000000000ull)
+#define HISTORY_SIZE  256
+#define SLICE	      (60 * 1000000000ull)
+
+/* Of what has another default than nought. */
+#define DEFAULTS                                                                                   \
+	.cpu = "auto", .ended_memory = ENDED_MEMORY, .history = HISTORY,                           \
+	.history_size = HISTORY_SIZE, .slice = SLICE
 
 #define FIELD(name) offsetof(struct config, name)
 
@@ -36,6 +44,15 @@ const struct qz_option config_options[] = {
 	 "With --system, keep processes that have ended up to\nthis size; the least are put "
 	 "together. Default: 16.",
 	 0, 65536},
+	{"history", 0, QZ_OPTION_DURATION, FIELD(history), "TIME",
+	 "With --system, save what was measured in each slice\nof time, and keep it for so long; "
+	 "0: "
+	 "none. Default: 6h.",
+	 0, INT64_MAX},
+	{"history-size", 0, QZ_OPTION_INTEGER, FIELD(history_size), "MIB",
+	 "All slices together take no more. Default: 256.", 1, 1 << 20},
+	{"slice", 0, QZ_OPTION_DURATION, FIELD(slice), "TIME",
+	 "Each slice is of so much time. Default: 1min.", 1000000000, 86400000000000},
 	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
 	 "Samples per second and processor. Default: 999,\nwith --system 99.", 1, MAX_RATE},
 	{"cpu", 0, QZ_OPTION_STRING, FIELD(cpu), "N[,N...]|auto|none",
@@ -119,8 +136,7 @@ static int parse_again(struct config *config, int argc, char *argv[], char *erro
 		return -ENOMEM;
 	}
 	config__free(config);
-	*config = (struct config) {
-		.cpu = "auto", .ended_memory = ENDED_MEMORY, .settings = s, .words = words};
+	*config = (struct config) {DEFAULTS, .settings = s, .words = words};
 	words[0] = argv[0];
 	memcpy(words + 1, s.words, s.n * sizeof(*words));
 	memcpy(words + 1 + s.n, argv + 1, (argc - 1) * sizeof(*words));
@@ -132,7 +148,7 @@ int config__parse(struct config *config, int argc, char *argv[], char *error, si
 {
 	int first;
 
-	*config = (struct config) {.cpu = "auto", .ended_memory = ENDED_MEMORY};
+	*config = (struct config) {DEFAULTS};
 	first = qz_options__parse(argc, argv, config_options, config, error, size);
 	if (first < 0)
 		return first;

@@ -29,6 +29,9 @@ struct config {
 	uint64_t duration;	  /* ns, 0: until the targets end */
 	const char *output;
 	int64_t processes;    /* at a time, most, 0: the default */
+	uint64_t history;     /* ns that slices are kept for, 0: none are made */
+	uint64_t slice;	      /* ns that each is of */
+	int64_t history_size; /* MiB, of all of them */
 	int64_t ended_memory; /* MiB, of those that have ended */
 	int64_t rate;	      /* Hz, 0: the default of what is profiled */
 	const char *cpu;

@@ -239,7 +239,7 @@ static int tell_folded(const struct ended_context *c, const struct qz_maps *maps
 	return err ? -ENOTRECOVERABLE : 0;
 }
 
-/* What only holds up to the next refresh is taken back before. */
+/* What only holds up to the next refresh goes along. */
 static int fold(struct ended *e, const struct ended_context *c)
 {
 	bool *marked = calloc(c->profile->nscopes + 1ul, sizeof(*marked));
@@ -248,8 +248,8 @@ static int fold(struct ended *e, const struct ended_context *c)
 	int err = marked ? 0 : -ENOMEM;
 
 	if (n) {
-		waits__begin_refresh(c->waits);
-		threads__begin_refresh(c->threads);
+		if (c->before)
+			c->before(c->context);
 		if (c->polling)
 			polling__fold(c->polling);
 		err = find_other(c, &other, &row);
@@ -258,6 +258,8 @@ static int fold(struct ended *e, const struct ended_context *c)
 			e->folded += n;
 			err = tell_folded(c, &maps);
 		}
+		if (!err && c->after)
+			c->after(c->context);
 		qz_maps__free(&maps);
 	}
 	free(marked);

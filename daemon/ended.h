@@ -40,6 +40,10 @@ struct ended_context {
 	struct pages *pages;
 	struct polling *polling;
 	struct moments *moments;
+	/* before entities of the profile get other indices, and after it; NULL: nobody wants to know */
+	void (*before)(void *context);
+	void (*after)(void *context);
+	void *context;
 };
 
 /* `bytes`: what ended processes may take. NULL with errno ENOMEM. */

@@ -15,6 +15,7 @@
 #include "core/pprof.h"
 #include "daemon/collector.h"
 #include "daemon/command.h"
+#include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
 #include "daemon/page_server.h"
@@ -52,6 +53,8 @@ struct session {
 	struct event_log *events;
 	struct poller *poller;
 	char page_directory[96]; /* a private one, else "" */
+	struct history *history; /* NULL: none is saved */
+	uint64_t slice_due;
 	struct text *text;
 	struct instants *instants;   /* NULL: not asked for */
 	struct publisher *publisher; /* NULL without quartz.ko */
@@ -384,6 +387,28 @@ static void take_precedence(const struct session *s)
 		return; /* then it is as busy as others */
 }
 
+static void before_fold(void *context);
+static void after_fold(void *context);
+
+/* Once all that is there already has been found. */
+static int start_history(struct session *s)
+{
+	const struct config *c = s->config;
+	char line[PATH_MAX];
+
+	if (!c->system || c->private || !c->history)
+		return 0;
+	s->history = history__new(c->history, (uint64_t)c->history_size << 20);
+	if (!s->history) {
+		snprintf(line, sizeof(line), "%s/history: %s; it must be root's own directory",
+			 paths__state(), strerror(errno));
+		return fail(-errno, line);
+	}
+	s->slice_due = s->started + c->slice;
+	collector__on_fold(s->collector, before_fold, after_fold, s);
+	return 0;
+}
+
 static int start(struct session *s)
 {
 	int err = sampler__start(s->sampler, engine__processors(s->engine),
@@ -415,6 +440,9 @@ static int start(struct session *s)
 	if (s->page_server && page_server__start(s->page_server))
 		return fail(-ENOMEM, "cannot start a thread");
 	s->started = engine__now();
+	err = start_history(s);
+	if (err)
+		return err;
 	if (s->config->duration)
 		s->deadline = s->started + s->config->duration;
 	return s->config->command ? start_command(s) : 0;
@@ -513,8 +541,41 @@ static void show(struct session *s, uint64_t now)
 		publisher__show(s->publisher, p);
 }
 
+/* Without room on the disk the next slice has all. */
+static void cut_slice(struct session *s, uint64_t until, bool live)
+{
+	int err = refresh(s, until, live);
+
+	err = err ?: history__cut(s->history, collector__profile(s->collector));
+	if (err)
+		log_warning("%s: %s; a slice is missing there", history__directory(s->history),
+			    strerror(-err));
+}
+
+static void before_fold(void *context)
+{
+	struct session *s = context;
+
+	cut_slice(s, engine__now(), true);
+}
+
+static void after_fold(void *context)
+{
+	struct session *s = context;
+	int err = s->poller ? refresh(s, engine__now(), true) : 0;
+
+	err = err ?: history__told(s->history, collector__profile(s->collector));
+	if (err)
+		log_warning("%s: %s; slices from now on are wrong", history__directory(s->history),
+			    strerror(-err));
+}
+
 static void do_periodic(struct session *s, uint64_t now)
 {
+	if (s->history && now >= s->slice_due) {
+		cut_slice(s, now, true);
+		s->slice_due = now + s->config->slice;
+	}
 	if (now >= s->hotplug_due) {
 		follow_hotplug(s);
 		s->hotplug_due = now + HOTPLUG_PERIOD;
@@ -623,6 +684,8 @@ static int finish(struct session *s)
 	err = err ?: refresh(s, until, false);
 	if (err)
 		log_error("the last samples could not be read: %s", strerror(-err));
+	if (s->history && !err)
+		cut_slice(s, until, false);
 	finish_events(s);
 	err = save(s);
 	if (err)
@@ -662,6 +725,7 @@ static void close_session(struct session *s)
 	if (s->poller)
 		poller__stop(s->poller);
 	collector__free(s->collector);
+	history__free(s->history);
 	instants__free(s->instants);
 	poller__free(s->poller);
 	event_log__free(s->events);

@@ -422,6 +422,13 @@ void waits__forget(struct waits *w, const bool *marked)
 void waits__folded(struct waits *w, const struct qz_maps *maps)
 {
 	objects__folded(w->objects, maps);
+	for (uint32_t i = 0; i < w->nopen; i++) {
+		struct qz_wait *open = &w->open[i];
+
+		open->scope = maps->scopes[open->scope];
+		open->thread = open->thread == QZ_NONE ? QZ_NONE : maps->threads[open->thread];
+		open->object = open->object == QZ_NONE ? QZ_NONE : maps->objects[open->object];
+	}
 }
 
 uint64_t waits__wakings_lost(const struct waits *w)

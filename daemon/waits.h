@@ -36,7 +36,7 @@ void waits__retire_scope(struct waits *w, uint32_t scope, const struct qz_scope_
 /* The same of the scopes that are marked: their stacks lose their numbers. */
 void waits__forget(struct waits *w, const bool *marked);
 
-/* Scopes of the profile were folded (core/merge.h), between a waits__begin_refresh() and the next. */
+/* Scopes of the profile were folded (core/merge.h). */
 void waits__folded(struct waits *w, const struct qz_maps *maps);
 
 /*

@@ -13,6 +13,7 @@
 	X(profile)                                                                                 \
 	X(waits)                                                                                   \
 	X(merge)                                                                                   \
+	X(slices)                                                                                  \
 	X(together)                                                                                \
 	X(wait_stacks)                                                                             \
 	X(effective)                                                                               \

@@ -211,6 +211,10 @@ turnover()
 	"$out/quartzctl" ps -i profile --by comm -n 0 --json >ps.json || fail "ps ended with status $?"
 	folded=$(jq .ledger.events.processes_folded report.json)
 	lost=$(jq '.ledger.events | .events_lost + .scopes_refused' report.json)
+	"$out/quartzctl" report --since @0 --scope machine --json >merged.json 2>merged.err ||
+		fail "report --since ended with status $?"
+	expect 'slices have what was put together, too' '.scopes[0] as $a | $merged[0].scopes[0] as $b |
+		$a.level_ns == $b.level_ns and $a.samples == $b.samples' --slurpfile merged merged.json
 	expect 'more processes than numbers' '(.scopes | length) + $folded > $most + 300' \
 		--argjson folded "$folded" --argjson most "$most"
 	if [ "$1" = 0 ]; then
@@ -228,6 +232,63 @@ turnover()
 	fi
 }
 
+# Slices of a run add up to it, also those of processes that have ended: levels and samples exactly. Of
+# what runs when a slice ends, the kernel's account comes later.
+history()
+{
+	local i
+
+	cp /bin/true "$T/short"
+	start_busy 2
+	attach --system --slice 1s
+	for ((i = 0; i < 600; i++)); do
+		[ "$i" -lt 40 ] || [ "$(ls "$T/state/history" | wc -l)" -lt 3 ] || break
+		"$T/short"
+		sleep 0.1
+	done
+	detach
+	[ "$(ls "$T/state/history" | wc -l)" -gt 3 ] || fail 'hardly any slices' "$(ls "$T/state/history")"
+	"$out/quartzctl" report --since @0 --scope all --json >merged.json 2>merged.err ||
+		fail "report --since ended with status $?"
+	events_lost=true
+	lawful
+	# shellcheck disable=SC2016
+	jq -en --slurpfile whole report.json --slurpfile merged merged.json '
+		def exact: [.scopes[] | select(.elapsed_ns > 0) | {kind, pid, comm, level_ns, elapsed_ns,
+			samples, threads_seen, stack_ends: (.stack_ends | map_values(select(. > 0)))}] |
+			sort_by(.kind, .pid, .comm, .elapsed_ns);
+		($whole[0] | exact) as $a | ($merged[0] | exact) as $b |
+		$a == $b or ([$a - $b, $b - $a] | tojson[:600] | error)' >exact.out 2>exact.err ||
+		fail 'slices are not the run' "$(cat exact.err)"
+	jq -en --slurpfile whole report.json --slurpfile merged merged.json '
+		def near($a; $b): ($a - $b | fabs) <= ([0.01 * $b, 2e7] | max);
+		def of($what): .scopes[0] | [.causes[][$what]] | add;
+		$whole[0] as $a | $merged[0] as $b |
+		$a.ledger.accepted == $b.ledger.accepted and
+		near($b.scopes[0].cpu_ns; $a.scopes[0].cpu_ns) and
+		near($b | of("blocked_ns"); $a | of("blocked_ns")) and
+		near($b.scopes[0].busy_ns; $a.scopes[0].busy_ns)' >near.out ||
+		fail 'slices are far from the run' "$(jq -c '.ledger, (.scopes[0] | del(.rows, .threads))' \
+			report.json merged.json)"
+	"$out/quartzctl" ps --last 1h --by comm --json >ps.json || fail "ps ended with status $?"
+	jq -e '[.rows[] | select(.name == "short") | .processes] | add > 30' ps.json >ps.out ||
+		fail 'short processes are not in the history' "$(jq -c '.rows[] | [.name, .processes]' ps.json)"
+	! "$out/quartzctl" report --until @1000 >none.out 2>none.err || fail 'there was nothing then'
+	grep -q 'nothing of that time' none.err || fail "$(cat none.err)"
+}
+
+# Slices that are too old go, by the time of the last one.
+rotation()
+{
+	attach --system --slice 1s --history 2s
+	sleep 6
+	detach
+	ls "$T/state/history" | sed 's/\.pb\.gz$//' | sort -n | awk -F- '
+		NR == 1 { oldest = $2 } { newest = $2; n++ }
+		END { exit !(n > 0 && oldest + 2000 >= newest) }' ||
+		fail 'not what is kept' "$(ls "$T/state/history")"
+}
+
 try 'two processes' two_processes
 try 'a tree of processes' tree
 try 'the whole machine' machine
@@ -235,3 +296,5 @@ try "the machine by the kernel's figures" kernel_figures
 try 'a storm of processes' storm
 try 'more processes than numbers' turnover 64
 try 'more processes than memory' turnover 0
+try 'slices are the run' history
+try 'old slices go' rotation
