@@ -13,6 +13,7 @@ declare -A groups=(
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and
 	# nothing starts as a service.
 	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go tmux"
+	[debug]="bc libelf-dev xz-utils"
 	[deb]="debhelper dh-dkms"
 	[ci]="git clang-format-14 clang-tidy-14 shellcheck sparse libomp-dev"
 )

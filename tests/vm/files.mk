@@ -2,3 +2,9 @@
 # Debian kernels with 8 processors in QEMU: tests/vm/run -h says more.
 check-vm: programs tests
 	$(Q)tests/vm/check $(abspath $(O))
+
+# The module on kernels that watch themselves. Building these takes half an hour of processor time, once.
+.PHONY: check-debug-kernel
+check-debug-kernel: programs tests
+	$(Q)scripts/deps.sh debug
+	$(Q)tests/vm/debug/check $(abspath $(O))
