@@ -20,7 +20,7 @@ listener.bind(directory + "/quartzd.sock")
 listener.listen(16)
 child = os.fork()
 if child:
-    print(child)
+    print(child, flush=True)
     os._exit(0)
 for fd in (0, 1, 2):
     os.close(fd)
