@@ -6,7 +6,8 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 
 VERSION := 0.1.0
-O       ?= build
+# Always by the same name, since what depends on what is kept by name.
+override O := $(patsubst $(CURDIR)/%,%,$(abspath $(or $(O),build)))
 prefix  ?= /usr
 DESTDIR ?=
 sbindir    = $(prefix)/sbin
