@@ -21,7 +21,7 @@ $(O)/quartz-symbolizer: $(patsubst %.c,$(O)/%.o,$(SYMBOLIZER_SRC)) $(SYMBOLIZER_
 
 # ---- unit tests: they start the program, and name the procedures of one fixture built many ways ----
 
-SYMBOLIZER_TEST_SRC := tests/unit/cfi_image.c tests/unit/symbolizer_util.c \
+SYMBOLIZER_TEST_SRC := tests/unit/cfi_bytes.c tests/unit/cfi_image.c tests/unit/symbolizer_util.c \
 	tests/unit/test_hostile_cfi.c tests/unit/test_hostile_elf.c \
 	tests/unit/test_cfi.c tests/unit/test_spin.c tests/unit/test_symbolizer.c tests/unit/test_symbolizer_liar.c \
 	tests/unit/test_symbolizer_parts.c tests/unit/test_unwind.c \

@@ -4,14 +4,17 @@ BENCH_PROGRAMS := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 TESTS += $(BENCH_PROGRAMS)
 BENCH_OBJECTS_slots := $(O)/daemon/poll_table.o $(O)/daemon/page_reader.o
 BENCH_OBJECTS_scopes := $(O)/libquartz.a
+BENCH_OBJECTS_tables := $(O)/tests/unit/cfi_bytes.o $(O)/tests/unit/cfi_image.o $(SYMBOLIZER_LIB)
+BENCH_LIBS_tables := $(SYMBOLIZER_LIBS)
 
 $(O)/tests/bench/slots: $(BENCH_OBJECTS_slots)
 $(O)/tests/bench/scopes: $(BENCH_OBJECTS_scopes)
+$(O)/tests/bench/tables: $(BENCH_OBJECTS_tables)
 
 $(BENCH_PROGRAMS): $(O)/%: %.c
 	$(say) PROGRAM $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(WARN) $(WERROR) $(TEST_PROGRAM_CFLAGS) -MMD -MP -MF $@.d -MT $@ -o $@ $< \
-		$(BENCH_OBJECTS_$(@F))
+		$(BENCH_OBJECTS_$(@F)) $(BENCH_LIBS_$(@F))
 
 bench: tests

@@ -171,6 +171,10 @@ tables_row python3 /usr/bin/python3 -c 'while True: sum(i * i for i in range(100
 	-i testsrc=size=640x360 -c:v mpeg4 -f null -
 
 echo
+shopt -s nullglob
+"$out/tests/bench/tables" /lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/{libavcodec.so.??,libLLVM-??.so.1}
+
+echo
 start_beat
 copiers=(quartzd)
 ! command -v perf >/dev/null || copiers+=(fp dwarf)

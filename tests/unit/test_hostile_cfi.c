@@ -11,103 +11,13 @@
 
 #include "symbolizer/cfi.h"
 #include "symbolizer/frame.h"
+#include "tests/unit/cfi_bytes.h"
 #include "tests/unit/cfi_image.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/symbolizer_util.h"
 
-#define BYTES_MAX     (25U << 20)
 #define MEMORY_MAX_KB (64 << 10)
 #define CODE	      CFI_IMAGE_CODE
-
-/* ---- sections ---- */
-
-struct bytes {
-	uint8_t *at;
-	size_t n;
-	size_t length_at; /* of the entry that was begun */
-	size_t cie_at;	  /* the last one */
-};
-
-/* Assertions of Check are system calls, too slow for what is done a million times. */
-static void put(struct bytes *b, uint64_t value, size_t size)
-{
-	if (b->n + size > BYTES_MAX)
-		ck_abort_msg("too many bytes");
-	memcpy(b->at + b->n, &value, size);
-	b->n += size;
-}
-
-static struct bytes new_bytes(void)
-{
-	struct bytes b = {.at = malloc(BYTES_MAX)};
-
-	ck_assert_ptr_nonnull(b.at);
-	return b;
-}
-
-static void begin_entry(struct bytes *b)
-{
-	b->length_at = b->n;
-	put(b, 0, 4);
-}
-
-static void end_entry(struct bytes *b)
-{
-	uint32_t length = (uint32_t)(b->n - b->length_at - 4);
-
-	memcpy(b->at + b->length_at, &length, sizeof(length));
-}
-
-/* CFA = rsp + 8, return address at CFA - 8. */
-static void put_rules(struct bytes *b)
-{
-	put(b, DW_CFA_def_cfa, 1);
-	put(b, 7, 1);
-	put(b, 8, 1);
-	put(b, DW_CFA_offset | 16, 1);
-	put(b, 1, 1);
-}
-
-static void begin_cie(struct bytes *b, uint8_t version, const char *augmentation)
-{
-	b->cie_at = b->n;
-	begin_entry(b);
-	put(b, 0, 4);
-	put(b, version, 1);
-	for (size_t i = 0; i <= strlen(augmentation); i++)
-		put(b, (uint8_t)augmentation[i], 1);
-	put(b, 1, 1);	 /* code factor */
-	put(b, 0x78, 1); /* data factor -8 */
-	put(b, 16, 1);	 /* return address */
-}
-
-static void put_cie(struct bytes *b, uint8_t encoding)
-{
-	begin_cie(b, 1, "zR");
-	put(b, 1, 1);
-	put(b, encoding, 1);
-	put_rules(b);
-	end_entry(b);
-}
-
-/* An FDE of the last CIE, which has pcrel|sdata4, up to its instructions. */
-static void begin_fde(struct bytes *b, uint64_t start, uint32_t size)
-{
-	begin_entry(b);
-	put(b, b->n - b->cie_at, 4);
-	put(b, start - CFI_IMAGE_FRAMES - b->n, 4);
-	put(b, size, 4);
-	put(b, 0, 1);
-}
-
-/* One whose CFA is at rsp + 8 * words. */
-static void put_fde(struct bytes *b, uint64_t start, uint32_t size, uint8_t words)
-{
-	begin_fde(b, start, size);
-	put(b, DW_CFA_def_cfa_offset, 1);
-	put(b, (uint8_t)(8 * words), 1);
-	end_entry(b);
-}
 
 /* ---- tables ---- */
 
@@ -136,7 +46,7 @@ static int build_of(int fd, struct cfi_table *t)
 	return err;
 }
 
-static int build(const struct bytes *b, struct cfi_table *t)
+static int build(const struct cfi_bytes *b, struct cfi_table *t)
 {
 	return build_of(cfi_image__make(".eh_frame", b->at, b->n), t);
 }
@@ -148,7 +58,7 @@ struct row {
 };
 
 /* Builds, compares, and frees everything. */
-static void expect_rows(struct bytes *b, const struct row *rows, uint32_t n)
+static void expect_rows(struct cfi_bytes *b, const struct row *rows, uint32_t n)
 {
 	struct cfi_table t;
 
@@ -164,7 +74,7 @@ static void expect_rows(struct bytes *b, const struct row *rows, uint32_t n)
 	free(b->at);
 }
 
-static void expect_error(struct bytes *b, int err)
+static void expect_error(struct cfi_bytes *b, int err)
 {
 	struct cfi_table t;
 
@@ -198,33 +108,33 @@ static const struct encoding {
 	{DW_EH_PE_datarel | DW_EH_PE_sdata4, 4, CFI_IMAGE_GOT},
 };
 
-static void put_encoded(struct bytes *b, size_t size, uint64_t value)
+static void put_encoded(struct cfi_bytes *b, size_t size, uint64_t value)
 {
 	if (size) {
-		put(b, value, size);
+		cfi_put(b, value, size);
 		return;
 	}
 	for (int shift = 0; shift < 28; shift += 7)
-		put(b, (value >> shift & 0x7f) | (shift < 21 ? 0x80 : 0), 1);
+		cfi_put(b, (value >> shift & 0x7f) | (shift < 21 ? 0x80 : 0), 1);
 }
 
 START_TEST(reads_addresses_in_every_encoding)
 {
 	const struct encoding *e = &encodings[_i];
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 	uint64_t start = CODE;
 
-	put_cie(&b, e->encoding);
-	begin_entry(&b);
-	put(&b, b.n - b.cie_at, 4);
+	cfi_put_cie(&b, e->encoding);
+	cfi_begin_entry(&b);
+	cfi_put(&b, b.n - b.cie_at, 4);
 	if (e->base)
 		start -= e->base;
 	if (e->base == CFI_IMAGE_FRAMES)
 		start -= b.n;
 	put_encoded(&b, e->size, start);
 	put_encoded(&b, e->size, 0x20);
-	put(&b, 0, 1);
-	end_entry(&b);
+	cfi_put(&b, 0, 1);
+	cfi_end_entry(&b);
 	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {0x20, QZ_CFA_NONE, 0});
 }
 END_TEST
@@ -233,15 +143,15 @@ END_TEST
 START_TEST(reads_addresses_of_two_bytes)
 {
 	uint64_t start = CFI_IMAGE_FRAMES + 0x1000;
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 
-	put_cie(&b, DW_EH_PE_pcrel | (_i ? DW_EH_PE_sdata2 : DW_EH_PE_udata2));
-	begin_entry(&b);
-	put(&b, b.n - b.cie_at, 4);
-	put(&b, start - CFI_IMAGE_FRAMES - b.n, 2);
-	put(&b, 0x20, 2);
-	put(&b, 0, 1);
-	end_entry(&b);
+	cfi_put_cie(&b, DW_EH_PE_pcrel | (_i ? DW_EH_PE_sdata2 : DW_EH_PE_udata2));
+	cfi_begin_entry(&b);
+	cfi_put(&b, b.n - b.cie_at, 4);
+	cfi_put(&b, start - CFI_IMAGE_FRAMES - b.n, 2);
+	cfi_put(&b, 0x20, 2);
+	cfi_put(&b, 0, 1);
+	cfi_end_entry(&b);
 	EXPECT_ROWS(&b, {(uint32_t)(start - CODE), QZ_CFA_RSP, 1},
 		    {(uint32_t)(start - CODE + 0x20), QZ_CFA_NONE, 0});
 }
@@ -258,11 +168,11 @@ static const uint8_t unreadable[] = {
 
 START_TEST(leaves_out_what_it_cannot_read)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 	struct cfi_table t;
 
-	put_cie(&b, unreadable[_i]);
-	put_fde(&b, CODE, 0x20, 1);
+	cfi_put_cie(&b, unreadable[_i]);
+	cfi_put_fde(&b, CODE, 0x20, 1);
 	ck_assert_int_eq(build(&b, &t), -ENODATA);
 	ck_assert_uint_eq(t.stats.left_out, 1);
 	cfi__free(&t);
@@ -273,22 +183,22 @@ END_TEST
 /* A length of 64 bits; version 3, which has the return address as LEB128. */
 START_TEST(reads_the_long_form)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 	size_t length_at;
 
-	put(&b, 0xffffffff, 4);
+	cfi_put(&b, 0xffffffff, 4);
 	length_at = b.n;
-	put(&b, 0, 8);
-	put(&b, 0, 4);
-	put(&b, 0x78010003, 4);
-	put(&b, 0x0090, 2);
-	put_rules(&b);
+	cfi_put(&b, 0, 8);
+	cfi_put(&b, 0, 4);
+	cfi_put(&b, 0x78010003, 4);
+	cfi_put(&b, 0x0090, 2);
+	cfi_put_rules(&b);
 	b.at[length_at] = (uint8_t)(b.n - length_at - 8);
-	begin_entry(&b);
-	put(&b, b.n, 4);
-	put(&b, CODE, 8);
-	put(&b, 0x20, 8);
-	end_entry(&b);
+	cfi_begin_entry(&b);
+	cfi_put(&b, b.n, 4);
+	cfi_put(&b, CODE, 8);
+	cfi_put(&b, 0x20, 8);
+	cfi_end_entry(&b);
 	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {0x20, QZ_CFA_NONE, 0});
 }
 END_TEST
@@ -296,24 +206,24 @@ END_TEST
 /* A CIE of version 4 in .debug_frame, in 32 and in 64 bits. */
 START_TEST(reads_debug_frames)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 	size_t wide = _i ? 8 : 4, at;
 	struct cfi_table t;
 
 	for (int entry = 0; entry < 2; entry++) {
 		if (wide == 8)
-			put(&b, 0xffffffff, 4);
+			cfi_put(&b, 0xffffffff, 4);
 		at = b.n;
-		put(&b, 0, wide);
+		cfi_put(&b, 0, wide);
 		if (entry == 0) {
-			put(&b, UINT64_MAX, wide);
-			put(&b, 0x080004, 4); /* version, augmentation, sizes of addresses */
-			put(&b, 0x107801, 3);
-			put_rules(&b);
+			cfi_put(&b, UINT64_MAX, wide);
+			cfi_put(&b, 0x080004, 4); /* version, augmentation, sizes of addresses */
+			cfi_put(&b, 0x107801, 3);
+			cfi_put_rules(&b);
 		} else {
-			put(&b, 0, wide);
-			put(&b, CODE, 8);
-			put(&b, 0x20, 8);
+			cfi_put(&b, 0, wide);
+			cfi_put(&b, CODE, 8);
+			cfi_put(&b, 0x20, 8);
 		}
 		b.at[at] = (uint8_t)(b.n - at - wide);
 	}
@@ -329,15 +239,15 @@ END_TEST
 
 START_TEST(sorts_and_fills_the_gaps)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 
-	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put_fde(&b, CODE + 0x100, 0x10, 2);
-	put(&b, 0, 4); /* the end of an object file */
-	put_fde(&b, CODE + 0x20, 0x10, 3);
-	put(&b, 0, 4);
-	put_fde(&b, CODE + 0x30, 0x10, 3); /* goes on as the one before */
-	put_fde(&b, CODE, 0x20, 4);
+	cfi_put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_fde(&b, CODE + 0x100, 0x10, 2);
+	cfi_put(&b, 0, 4); /* the end of an object file */
+	cfi_put_fde(&b, CODE + 0x20, 0x10, 3);
+	cfi_put(&b, 0, 4);
+	cfi_put_fde(&b, CODE + 0x30, 0x10, 3); /* goes on as the one before */
+	cfi_put_fde(&b, CODE, 0x20, 4);
 	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 4}, {0x20, QZ_CFA_RSP, 3}, {0x40, QZ_CFA_NONE, 0},
 		    {0x100, QZ_CFA_RSP, 2}, {0x110, QZ_CFA_NONE, 0});
 }
@@ -345,14 +255,15 @@ END_TEST
 
 START_TEST(lets_the_later_start_win)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 
-	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put_fde(&b, CODE, 0x100, 1);
-	put_fde(&b, CODE + 0x40, 0x10, 2); /* inside of the first, which does not go on behind */
-	put_fde(&b, CODE + 0x80, 0x40, 3);
-	put_fde(&b, CODE + 0xa0, 0x40, 4);
-	put_fde(&b, CODE + 0xa0, 0x40, 5);
+	cfi_put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_fde(&b, CODE, 0x100, 1);
+	cfi_put_fde(&b, CODE + 0x40, 0x10,
+		    2); /* inside of the first, which does not go on behind */
+	cfi_put_fde(&b, CODE + 0x80, 0x40, 3);
+	cfi_put_fde(&b, CODE + 0xa0, 0x40, 4);
+	cfi_put_fde(&b, CODE + 0xa0, 0x40, 5);
 	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {0x40, QZ_CFA_RSP, 2}, {0x50, QZ_CFA_NONE, 0},
 		    {0x80, QZ_CFA_RSP, 3}, {0xa0, QZ_CFA_RSP, 5}, {0xe0, QZ_CFA_NONE, 0});
 }
@@ -360,26 +271,26 @@ END_TEST
 
 START_TEST(leaves_out_what_is_no_code)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 	struct cfi_table t;
 
-	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put_fde(&b, CODE - 1, 0x10, 1);
-	put_fde(&b, CODE, 0, 1);
-	put_fde(&b, 0, 0x10, 1);
-	put_cie(&b, DW_EH_PE_absptr);
-	begin_entry(&b);
-	put(&b, b.n - b.cie_at, 4);
-	put(&b, CODE + CFI_IMAGE_CODE_SIZE - 8, 8);
-	put(&b, 9, 8);
-	put(&b, 0, 1);
-	end_entry(&b);
-	begin_entry(&b);
-	put(&b, b.n - b.cie_at, 4);
-	put(&b, CODE, 8);
-	put(&b, UINT64_MAX, 8);
-	put(&b, 0, 1);
-	end_entry(&b);
+	cfi_put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_fde(&b, CODE - 1, 0x10, 1);
+	cfi_put_fde(&b, CODE, 0, 1);
+	cfi_put_fde(&b, 0, 0x10, 1);
+	cfi_put_cie(&b, DW_EH_PE_absptr);
+	cfi_begin_entry(&b);
+	cfi_put(&b, b.n - b.cie_at, 4);
+	cfi_put(&b, CODE + CFI_IMAGE_CODE_SIZE - 8, 8);
+	cfi_put(&b, 9, 8);
+	cfi_put(&b, 0, 1);
+	cfi_end_entry(&b);
+	cfi_begin_entry(&b);
+	cfi_put(&b, b.n - b.cie_at, 4);
+	cfi_put(&b, CODE, 8);
+	cfi_put(&b, UINT64_MAX, 8);
+	cfi_put(&b, 0, 1);
+	cfi_end_entry(&b);
 	ck_assert_int_eq(build(&b, &t), -ENODATA);
 	ck_assert_uint_eq(t.stats.left_out, 5);
 	cfi__free(&t);
@@ -389,81 +300,81 @@ END_TEST
 
 /* ---- lies ---- */
 
-static void claim_own_cie(struct bytes *b)
+static void claim_own_cie(struct cfi_bytes *b)
 {
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 	b->cie_at = b->n;
-	put_fde(b, CODE, 0x20, 1);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void claim_cie_outside(struct bytes *b)
+static void claim_cie_outside(struct cfi_bytes *b)
 {
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 	b->cie_at -= 0x1000;
-	put_fde(b, CODE, 0x20, 1);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void claim_endless_augmentation(struct bytes *b)
+static void claim_endless_augmentation(struct cfi_bytes *b)
 {
-	begin_entry(b);
-	put(b, 0, 4);
-	put(b, 1, 1);
+	cfi_begin_entry(b);
+	cfi_put(b, 0, 4);
+	cfi_put(b, 1, 1);
 	for (int i = 0; i < 100000; i++)
-		put(b, i ? 'S' : 'z', 1);
-	end_entry(b);
-	put_fde(b, CODE, 0x20, 1);
+		cfi_put(b, i ? 'S' : 'z', 1);
+	cfi_end_entry(b);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void claim_long_data(struct bytes *b)
+static void claim_long_data(struct cfi_bytes *b)
 {
-	begin_cie(b, 1, "zR");
-	put(b, 0x7f, 1);
-	put(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 1);
-	end_entry(b);
-	put_fde(b, CODE, 0x20, 1);
+	cfi_begin_cie(b, 1, "zR");
+	cfi_put(b, 0x7f, 1);
+	cfi_put(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 1);
+	cfi_end_entry(b);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void claim_length(struct bytes *b)
+static void claim_length(struct cfi_bytes *b)
 {
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put_fde(b, CODE, 0x20, 1);
+	cfi_put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_fde(b, CODE, 0x20, 1);
 	b->at[b->length_at]++;
 }
 
-static void claim_most_length(struct bytes *b)
+static void claim_most_length(struct cfi_bytes *b)
 {
-	put(b, 0xffffffff, 4);
-	put(b, UINT64_MAX, 8);
-	put(b, 0, 4);
+	cfi_put(b, 0xffffffff, 4);
+	cfi_put(b, UINT64_MAX, 8);
+	cfi_put(b, 0, 4);
 }
 
-static void claim_wide_number(struct bytes *b)
+static void claim_wide_number(struct cfi_bytes *b)
 {
-	begin_entry(b);
-	put(b, 0, 4);
-	put(b, 0x7a01, 2);
+	cfi_begin_entry(b);
+	cfi_put(b, 0, 4);
+	cfi_put(b, 0x7a01, 2);
 	for (int i = 0; i < 5000; i++)
-		put(b, 0xff, 1);
-	end_entry(b);
-	put_fde(b, CODE, 0x20, 1);
+		cfi_put(b, 0xff, 1);
+	cfi_end_entry(b);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void claim_other_version(struct bytes *b)
+static void claim_other_version(struct cfi_bytes *b)
 {
-	begin_cie(b, 2, "");
-	put_rules(b);
-	end_entry(b);
-	put_fde(b, CODE, 0x20, 1);
+	cfi_begin_cie(b, 2, "");
+	cfi_put_rules(b);
+	cfi_end_entry(b);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void claim_other_register(struct bytes *b)
+static void claim_other_register(struct cfi_bytes *b)
 {
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 	b->at[b->n - 8] = 17;
-	put_fde(b, CODE, 0x20, 1);
+	cfi_put_fde(b, CODE, 0x20, 1);
 }
 
-static void (*const lies[])(struct bytes *) = {
+static void (*const lies[])(struct cfi_bytes *) = {
 	claim_own_cie,	   claim_cie_outside,	claim_endless_augmentation,
 	claim_long_data,   claim_length,	claim_most_length,
 	claim_wide_number, claim_other_version, claim_other_register,
@@ -471,76 +382,20 @@ static void (*const lies[])(struct bytes *) = {
 
 START_TEST(finds_nothing_in_lies)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 
 	lies[_i](&b);
 	expect_error(&b, -ENODATA);
 }
 END_TEST
 
-/* ---- floods: all within the size that a section may have ---- */
-
-static void flood_rows(struct bytes *b)
-{
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	begin_fde(b, CODE, 0x7fffffff);
-	for (uint32_t i = 0; i <= TABLE_MAX_ROWS; i++) {
-		put(b, DW_CFA_advance_loc | 1, 1);
-		put(b, DW_CFA_def_cfa_offset, 1);
-		put(b, i % 2 ? 16 : 24, 1);
-	}
-	end_entry(b);
-}
-
-static void flood_entries(struct bytes *b)
-{
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	for (uint32_t i = 0; b->n < FRAME_MAX_SIZE - 32; i++) {
-		begin_fde(b, CODE + 16 * i, 1);
-		end_entry(b);
-	}
-}
-
-/* Each of many entries has the one of two long CIEs that the one before it has not. */
-static void flood_instructions(struct bytes *b)
-{
-	size_t cies[2];
-
-	for (int i = 0; i < 2; i++) {
-		begin_cie(b, 1, "zR");
-		put(b, 1, 1);
-		put(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4, 1);
-		for (int k = 0; k < 100000; k++)
-			put(b, DW_CFA_nop, 1);
-		end_entry(b);
-		cies[i] = b->cie_at;
-	}
-	for (uint32_t i = 0; i < 100000; i++) {
-		b->cie_at = cies[i % 2];
-		put_fde(b, CODE + 16 * i, 8, 1);
-	}
-}
-
-static void flood_bytes(struct bytes *b)
-{
-	put_cie(b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put_fde(b, CODE, 8, 1);
-	memset(b->at + b->n, 0, FRAME_MAX_SIZE);
-	b->n = FRAME_MAX_SIZE + 1;
-}
-
-static void (*const floods[])(struct bytes *) = {
-	flood_rows,
-	flood_entries,
-	flood_instructions,
-	flood_bytes,
-};
+/* ---- floods ---- */
 
 START_TEST(refuses_floods)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 
-	floods[_i](&b);
+	cfi_floods[_i].put(&b);
 	expect_error(&b, -E2BIG);
 }
 END_TEST
@@ -548,17 +403,17 @@ END_TEST
 /* More addresses than there are: what goes beyond the entry is cut off. */
 START_TEST(stays_inside_of_the_entry)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 
-	put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	begin_fde(&b, CODE, 0x20);
+	cfi_put_cie(&b, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	cfi_begin_fde(&b, CODE, 0x20);
 	for (int i = 0; i < 1000; i++) {
-		put(&b, DW_CFA_advance_loc4, 1);
-		put(&b, i ? 0xffffffff : 8, 4);
-		put(&b, DW_CFA_def_cfa_offset, 1);
-		put(&b, 16, 1);
+		cfi_put(&b, DW_CFA_advance_loc4, 1);
+		cfi_put(&b, i ? 0xffffffff : 8, 4);
+		cfi_put(&b, DW_CFA_def_cfa_offset, 1);
+		cfi_put(&b, 16, 1);
 	}
-	end_entry(&b);
+	cfi_end_entry(&b);
 	EXPECT_ROWS(&b, {0, QZ_CFA_RSP, 1}, {8, QZ_CFA_RSP, 2}, {0x20, QZ_CFA_NONE, 0});
 }
 END_TEST
@@ -566,7 +421,7 @@ END_TEST
 /* ---- damage ---- */
 
 /* The .eh_frame of the fixture of all forms. */
-static void read_fixture(struct bytes *b)
+static void read_fixture(struct cfi_bytes *b)
 {
 	struct elf_file *f = elf_file__open(open(util__fixture("cfi"), O_RDONLY | O_CLOEXEC));
 	struct frame_section s;
@@ -578,7 +433,7 @@ static void read_fixture(struct bytes *b)
 	elf_file__close(f);
 }
 
-static void build_damaged(const struct bytes *b)
+static void build_damaged(const struct cfi_bytes *b)
 {
 	struct cfi_table t;
 	int err = build(b, &t);
@@ -589,7 +444,7 @@ static void build_damaged(const struct bytes *b)
 
 START_TEST(survives_every_cut)
 {
-	struct bytes b = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes();
 	size_t size;
 
 	read_fixture(&b);
@@ -602,7 +457,7 @@ END_TEST
 
 START_TEST(survives_random_damage)
 {
-	struct bytes b = new_bytes(), whole = new_bytes();
+	struct cfi_bytes b = cfi_new_bytes(), whole = cfi_new_bytes();
 	struct cfi_table t;
 
 	srandom(7);
@@ -631,11 +486,11 @@ START_TEST(floods_do_not_fill_the_child)
 	uint32_t n;
 	int module;
 
-	for (size_t i = 0; i < sizeof(floods) / sizeof(floods[0]); i++) {
-		struct bytes b = new_bytes();
+	for (size_t i = 0; i < CFI_FLOODS; i++) {
+		struct cfi_bytes b = cfi_new_bytes();
 		int fd;
 
-		floods[i](&b);
+		cfi_floods[i].put(&b);
 		fd = cfi_image__make(".eh_frame", b.at, b.n);
 		module = symbolizer__add_module(s, SYMBOLIZER_ELF, fd, -1, "/tmp/hostile");
 		free(b.at);
@@ -666,7 +521,7 @@ Suite *suite_hostile_cfi(void)
 	tcase_add_test(tcase, lets_the_later_start_win);
 	tcase_add_test(tcase, leaves_out_what_is_no_code);
 	tcase_add_loop_test(tcase, finds_nothing_in_lies, 0, sizeof(lies) / sizeof(lies[0]));
-	tcase_add_loop_test(tcase, refuses_floods, 0, sizeof(floods) / sizeof(floods[0]));
+	tcase_add_loop_test(tcase, refuses_floods, 0, CFI_FLOODS);
 	tcase_add_test(tcase, stays_inside_of_the_entry);
 	tcase_add_test(tcase, survives_every_cut);
 	tcase_add_test(tcase, survives_random_damage);
