@@ -169,8 +169,7 @@ static __noinline int event__forked(struct task_struct *child, struct qz_thread_
 	return 0;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child)
 {
 	struct qz_thread_state *creator = thread__get(parent), *t;
 	struct qz_control *ctl = control__get();
@@ -212,6 +211,15 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	t->parent = creator->serial;
 	__sync_fetch_and_add(&s->creations, 1);
 	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	cost__begin(QZ_TIMED_LIFE);
+	handle_fork(parent, child);
+	cost__end(QZ_TIMED_LIFE);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #include "bpf/maps.bpf.h"
 #include "bpf/hash.bpf.h"
+#include "bpf/cost.bpf.h"
 #include "bpf/scope.bpf.h"
 #include "bpf/cause.bpf.h"
 #include "bpf/object.bpf.h"

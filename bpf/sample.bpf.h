@@ -243,8 +243,7 @@ static __always_inline u32 sample__enter(struct qz_cpu_state *cpu, struct qz_con
 	return again;
 }
 
-SEC("perf_event")
-int on_sample(struct bpf_perf_event_data *ctx)
+static __always_inline int handle_sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task;
 	struct qz_thread_state *t;
@@ -272,6 +271,19 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	s.half = sample__enter(s.cpu, s.ctl) & 1;
 	sample__take(ctx, &s, task, t);
 	*(volatile u32 *)&s.cpu->in_sample = 0;
+	return 0;
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	u64 began = bpf_ktime_get_ns();
+	struct qz_cpu_state *cpu;
+
+	handle_sample(ctx);
+	cpu = cpu__this();
+	if (cpu)
+		cpu->sampling_ns += bpf_ktime_get_ns() - began;
 	return 0;
 }
 

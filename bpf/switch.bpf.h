@@ -230,7 +230,10 @@ static __always_inline int handle_switch(bool preempt, struct task_struct *prev,
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return handle_switch(preempt, prev, next);
+	cost__begin(QZ_TIMED_SWITCH);
+	handle_switch(preempt, prev, next);
+	cost__end(QZ_TIMED_SWITCH);
+	return 0;
 }
 
 static __always_inline int handle_wakeup(struct task_struct *task)
@@ -259,13 +262,19 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {
-	return handle_wakeup(task);
+	cost__begin(QZ_TIMED_WAKEUP);
+	handle_wakeup(task);
+	cost__end(QZ_TIMED_WAKEUP);
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *task)
 {
-	return handle_wakeup(task);
+	cost__begin(QZ_TIMED_WAKEUP);
+	handle_wakeup(task);
+	cost__end(QZ_TIMED_WAKEUP);
+	return 0;
 }
 
 #endif

@@ -4,7 +4,7 @@
 #define QUARTZ_WAIT_BPF_H
 
 /* A thread that waits at the place where it waited so shortly ago is taken to have the same stack. */
-#define WAIT_STACK_AGE 1000000ull
+#define WAIT_STACK_AGE 1000000ull /* ns, at the full rate */
 
 struct wait_scratch {
 	struct unwinding user;
@@ -169,6 +169,7 @@ static __noinline int wait__look(struct task_struct *task, struct qz_thread_stat
 				 u32 state)
 {
 	u32 cause = QZ_WAIT_UNKNOWN, stack, object;
+	u64 began = bpf_ktime_get_ns();
 
 	if (!task || !t)
 		return 0;
@@ -176,6 +177,7 @@ static __noinline int wait__look(struct task_struct *task, struct qz_thread_stat
 	object = object__of_wait(task, t, cause, stack);
 	object__note_owner(t, object);
 	wait__settle(t, at, stack, object);
+	cost__add_walk(bpf_ktime_get_ns() - began);
 	return 0;
 }
 
@@ -212,7 +214,7 @@ static __always_inline struct qz_wait_site *wait__site(struct task_struct *task,
 	bool known = site->where == where || (!state && site->where);
 
 	t->waiting.site = at;
-	if (known && now - site->walked < WAIT_STACK_AGE &&
+	if (known && now - site->walked < WAIT_STACK_AGE << cpu->halvings &&
 	    (!state || site->arg == arg || syscall__is_futex(nr))) {
 		cpu->wait_reuses++;
 		if (state && site->arg != arg)

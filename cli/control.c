@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/live.h"
@@ -32,6 +33,22 @@ static uint64_t number(const json_t *status, const char *key)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
+/* What Quartz itself costs, where it watches that. */
+static void print_overhead(const json_t *status)
+{
+	uint64_t limit = number(status, "max_overhead_ppm"),
+		 halvings = number(status, "rate_halvings");
+
+	if (!limit)
+		return;
+	printf("overhead %.2f%% of the processors, at most %.4g%%",
+	       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
+	if (halvings)
+		printf("; sampling at %.4g Hz",
+		       ldexp((double)number(status, "rate_hz"), -(int)halvings));
+	putchar('\n');
+}
+
 static enum status print_text(const json_t *status)
 {
 	const char *state = json_string_value(json_object_get(status, "state"));
@@ -54,6 +71,8 @@ static enum status print_text(const json_t *status)
 			       group_digits(number(status, "lost")).text,
 			       group_digits(number(status, "scopes_refused")).text);
 	}
+	if (complete && event)
+		print_overhead(status);
 	for (int i = 0; i < 3; i++)
 		free(words[i]);
 	return complete ? STATUS_OK : out_of_memory();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -174,6 +175,22 @@ static void print_libquartz(const struct section *s)
 	fputc('\n', s->out->file);
 }
 
+/* Where it was watched: the rate is lowered when it is too much. */
+static void print_overhead(const struct section *s)
+{
+	const struct qz_profile *p = s->report->profile;
+	double all = (double)p->window_ns * p->processors;
+
+	if (!p->ceiling_ppm || !p->window_ns)
+		return;
+	fprintf(s->out->file, "Quartz itself: %.2f%% of the processors, at most %.4g%%",
+		100 * (double)qz_costs__sum(&p->costs) / all, p->ceiling_ppm / 1e4);
+	if (p->halvings)
+		fprintf(s->out->file, "; sampling at %.4g Hz instead of %u",
+			ldexp(p->rate_hz, -(int)p->halvings), p->rate_hz);
+	fputc('\n', s->out->file);
+}
+
 static int print_quality(const struct section *s)
 {
 	const struct qz_profile *p = s->report->profile;
@@ -199,6 +216,7 @@ static int print_quality(const struct section *s)
 			group_digits(scope->creations).text);
 	print_missing_threads(s);
 	print_libquartz(s);
+	print_overhead(s);
 	return 0;
 }
 

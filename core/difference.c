@@ -321,6 +321,10 @@ static void take_run(struct qz_profile *p, const struct qz_profile *b)
 	take(&p->instants.unplaced, b->instants.unplaced);
 	take(&p->instants.skew_ns, b->instants.skew_ns);
 	take(&p->instants.outside, b->instants.outside);
+	take(&p->costs.accounting_ns, b->costs.accounting_ns);
+	take(&p->costs.sampling_ns, b->costs.sampling_ns);
+	take(&p->costs.walking_ns, b->costs.walking_ns);
+	take(&p->costs.daemon_ns, b->costs.daemon_ns);
 }
 
 static void take_entities(struct maps *m)

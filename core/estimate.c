@@ -105,16 +105,17 @@ static int count_samples(struct strata *s, const struct qz_profile *p)
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *sample = &p->samples[i];
 		struct stratum *st = stratum_of(s, sample->scope, sample->level);
+		uint64_t weight = qz_sample__weight(sample);
 		struct part *part;
 
 		if (add_part(s, sample))
 			return -ENOMEM;
 		part = part_of(s, sample);
-		part->samples += sample->count;
+		part->samples += weight;
 		if (!sample->spinning)
-			part->norm.total += sample->count;
-		st->cpu.total += sample->count;
-		st->elapsed.total += sample->count;
+			part->norm.total += weight;
+		st->cpu.total += weight;
+		st->elapsed.total += weight;
 	}
 	return 0;
 }
@@ -170,9 +171,9 @@ static void estimate_samples(struct qz_profile *p, const struct strata *s)
 
 		sample->norm_ns = sample->cpu_ns = 0;
 		if (st->cpu.total)
-			sample->cpu_ns = qz_split__next(&st->cpu, sample->count);
+			sample->cpu_ns = qz_split__next(&st->cpu, qz_sample__weight(sample));
 		if (part->norm.total && !sample->spinning)
-			sample->norm_ns = qz_split__next(&part->norm, sample->count);
+			sample->norm_ns = qz_split__next(&part->norm, qz_sample__weight(sample));
 	}
 }
 
@@ -258,19 +259,22 @@ static double share_variance(double hits, double samples)
 }
 
 double qz_half_width(const uint64_t *amount, const uint64_t *hits, const uint64_t *samples,
-		     size_t nlevels, double square)
+		     const uint64_t *squares, size_t nlevels, double square)
 {
 	double variance = square, unknown = 0;
 	bool any = square > 0;
 
 	for (size_t n = 0; n < nlevels; n++) {
-		double a = (double)amount[n];
+		double a = (double)amount[n], weight;
 
 		any = any || hits[n] != 0;
-		if (samples[n] == 0)
+		if (samples[n] == 0) {
 			unknown += a;
-		else
-			variance += a * a * share_variance((double)hits[n], (double)samples[n]);
+			continue;
+		}
+		weight = (double)squares[n] / (double)samples[n];
+		variance += a * a *
+			    share_variance((double)hits[n] / weight, (double)samples[n] / weight);
 	}
 	return any ? Z_95 * sqrt(variance) + unknown : 0;
 }

@@ -8,7 +8,9 @@
  *	normalized time = sum over n of (T_n / n) * s_n          (Quartz 1990, equation 1)
  *
  * so that the figures of all procedures add up to the elapsed time at level >= 1, whatever the
- * sampling rate (post-stratification).
+ * sampling rate (post-stratification). Where the rate has changed meanwhile, a sample that was taken at a
+ * quarter of it counts for four: so the shares are those of all the time, in expectation, and not of
+ * the time when samples were many.
  *
  * Which of the n running processors spin, only samples tell. Each of them, busy or spinning, says how
  * many were busy; so of E_n the part E_n,b = E_n * N_n,b / N_n passed with b busy processors, N_n,b
@@ -37,8 +39,9 @@ int qz_profile__estimate(struct qz_profile *p);
 
 /*
  * Half width of the 95 % interval of a sum over levels of amount[n] * share[n], where share[n] was
- * estimated as hits[n] of samples[n] (multinomial within a level). Levels without samples add their
- * whole amount: nothing is known of them. Where hits are none or all of few samples, the variance
+ * estimated as hits[n] of samples[n] (multinomial within a level). Both are sums of weights, and squares[n]
+ * is the sum of those of all samples squared: what they tell is what samples^2 / squares of equal weight
+ * would. Levels without samples add their whole amount: nothing is known of them. Where hits are none or all of few samples, the variance
  * is taken at the Agresti-Coull estimate, so that the interval is never falsely 0.
  * square is a variance to be added, of what other samples give to the same sum: those that weigh more
  * because of spinning processors. The sum of their weights' squares is taken for it, as if their
@@ -46,6 +49,6 @@ int qz_profile__estimate(struct qz_profile *p);
  * Where hits[n] is 0 on every level and square is 0 the result is 0: such a row is not in the list.
  */
 double qz_half_width(const uint64_t *amount, const uint64_t *hits, const uint64_t *samples,
-		     size_t nlevels, double square);
+		     const uint64_t *squares, size_t nlevels, double square);
 
 #endif

@@ -17,6 +17,17 @@ static const struct qz_field run_fields[] = {
 	QZ_FIELD(BOOL, qz_profile, live),      {0},
 };
 
+/* Where Quartz has watched what it costs itself. */
+static const struct qz_field cost_fields[] = {
+	{"rate_halvings", QZ_FIELD_U32, offsetof(struct qz_profile, halvings)},
+	{"ceiling_ppm", QZ_FIELD_U32, offsetof(struct qz_profile, ceiling_ppm)},
+	{"accounting_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.accounting_ns)},
+	{"sampling_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.sampling_ns)},
+	{"walking_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.walking_ns)},
+	{"daemon_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.daemon_ns)},
+	{0},
+};
+
 static const struct qz_field ledger_fields[] = {
 	QZ_FIELD(U64, qz_ledger, expected),
 	QZ_FIELD(U64, qz_ledger, accepted),
@@ -337,6 +348,8 @@ static json_t *document_of(const struct qz_report *const *reports, uint32_t n, u
 		json_object_set_new(object, "kernel", qz_json__text(p->kernel)) ||
 		json_object_set_new(object, "machine", qz_json__text(p->machine)) ||
 		json_object_set_new(object, "event", qz_json__text(p->event)) ||
+		(p->ceiling_ppm &&
+		 json_object_set_new(object, "costs", qz_fields__object(cost_fields, p))) ||
 		json_object_set_new(object, "ledger", ledger_of(&p->ledger)) ||
 		json_object_set_new(object, "scopes", scopes_of(reports, n, kinds, max_rows));
 

@@ -598,6 +598,9 @@ static int bring_run(struct merging *m)
 	err = err ? err : qz_profile__set_string(&to->machine, from->machine);
 	err = err ? err : qz_profile__set_string(&to->event, from->event);
 	to->rate_hz = from->rate_hz;
+	to->halvings = from->halvings;
+	to->ceiling_ppm = from->ceiling_ppm;
+	qz_costs__add(&to->costs, &from->costs);
 	if (from->processors > to->processors)
 		to->processors = from->processors;
 	if (!to->wall_start_ns || from->wall_start_ns < to->wall_start_ns)

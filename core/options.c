@@ -52,6 +52,23 @@ int qz_parse_duration(const char *text, int64_t min, int64_t max, uint64_t *valu
 	return -EINVAL;
 }
 
+int qz_parse_percent(const char *text, int64_t min, int64_t max, int64_t *value)
+{
+	size_t length = strspn(text, "0123456789.");
+	double millionths;
+	char *end;
+
+	if (!isdigit((unsigned char)*text) || text[length])
+		return -EINVAL;
+	millionths = strtod(text, &end) * 1e4;
+	if (*end)
+		return -EINVAL;
+	if (millionths < (double)min || millionths > (double)max)
+		return -ERANGE;
+	*value = (int64_t)(millionths + 0.5);
+	return 0;
+}
+
 static int append(struct qz_integers *list, int64_t value)
 {
 	int64_t *items = realloc(list->items, (list->n + 1) * sizeof(*items));
@@ -112,6 +129,8 @@ static int set_field(const struct qz_option *o, const char *text, void *field)
 		return append_text(field, text);
 	case QZ_OPTION_DURATION:
 		return qz_parse_duration(text, o->min, o->max, field);
+	case QZ_OPTION_PERCENT:
+		return qz_parse_percent(text, o->min, o->max, field);
 	case QZ_OPTION_CHOICE:
 		return parse_choice(o->metavar, text, field);
 	}
@@ -126,6 +145,10 @@ static void describe_limits(const struct qz_option *o, const char *text, char *e
 	case QZ_OPTION_INTEGERS:
 		snprintf(err, size, "--%s: '%s' is not an integer from %lld to %lld", o->name, text,
 			 (long long)o->min, (long long)o->max);
+		break;
+	case QZ_OPTION_PERCENT:
+		snprintf(err, size, "--%s: '%s' is not a number from %g to %g", o->name, text,
+			 (double)o->min / 1e4, (double)o->max / 1e4);
 		break;
 	case QZ_OPTION_DURATION:
 		snprintf(

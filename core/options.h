@@ -18,6 +18,7 @@ enum qz_option_kind {
 	QZ_OPTION_INTEGERS, /* struct qz_integers; the option may be repeated */
 	QZ_OPTION_STRINGS,  /* struct qz_texts, point into argv; the option may be repeated */
 	QZ_OPTION_DURATION, /* uint64_t nanoseconds within min .. max; without a unit: seconds */
+	QZ_OPTION_PERCENT,  /* int64_t millionths of the whole within min .. max */
 	QZ_OPTION_CHOICE,   /* int, which of the words "a|b|c" of metavar it is */
 };
 
@@ -62,5 +63,8 @@ int qz_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
  * -ERANGE.
  */
 int qz_parse_duration(const char *text, int64_t min, int64_t max, uint64_t *value);
+
+/* Per cent such as 1 or 0.25, in millionths of the whole, within min .. max: likewise. */
+int qz_parse_percent(const char *text, int64_t min, int64_t max, int64_t *value);
 
 #endif

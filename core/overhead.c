@@ -161,6 +161,7 @@ static int move(struct taking *t, uint32_t from, uint64_t cpu_ns)
 		return (int)node;
 	key.node = (uint32_t)node;
 	key.object = QZ_NONE;
+	key.halvings = 0;
 	to = qz_profile__intern_sample(t->profile, &key);
 	if (to < 0)
 		return (int)to;

@@ -19,6 +19,17 @@ static const struct qz_field run_fields[] = {
 	QZ_FIELD(BOOL, qz_profile, live),	    {0},
 };
 
+/* Where Quartz has watched what it costs itself. */
+static const struct qz_field cost_fields[] = {
+	{"rate_halvings", QZ_FIELD_U32, offsetof(struct qz_profile, halvings)},
+	{"ceiling_ppm", QZ_FIELD_U32, offsetof(struct qz_profile, ceiling_ppm)},
+	{"accounting_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.accounting_ns)},
+	{"sampling_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.sampling_ns)},
+	{"walking_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.walking_ns)},
+	{"daemon_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.daemon_ns)},
+	{0},
+};
+
 static const struct qz_field ledger_fields[] = {
 	QZ_FIELD(U64, qz_ledger, expected),
 	QZ_FIELD(U64, qz_ledger, accepted),
@@ -207,6 +218,8 @@ static json_t *write_meta(const struct qz_profile *p, struct qz_strings *modules
 		      json_object_set_new(meta, "procedures", write_procedures(p, modules)) ||
 		      json_object_set_new(meta, "modules", write_modules(modules)) ||
 		      (p->ncalls && json_object_set_new(meta, "calls", write_calls(p))) ||
+		      (p->ceiling_ppm &&
+		       json_object_set_new(meta, "costs", qz_fields__object(cost_fields, p))) ||
 		      (p->instants.rate_hz &&
 		       json_object_set_new(meta, "instants", qz_moments__write(p)));
 
@@ -464,8 +477,13 @@ static int read_waiting(const json_t *meta, struct qz_profile *p)
 
 int qz_meta__fill(const json_t *meta, struct qz_profile *p)
 {
+	const json_t *costs = json_object_get(meta, "costs");
 	int err = qz_fields__read(meta, run_fields, p);
 
+	if (!err && costs)
+		err = qz_fields__read(costs, cost_fields, p);
+	if (!err && p->halvings > QZ_MAX_HALVINGS)
+		err = -EBADMSG;
 	if (!err)
 		err = read_ledger(json_object_get(meta, "ledger"), &p->ledger);
 	if (!err)

@@ -37,6 +37,7 @@ struct reader {
 	json_t *meta;
 	const char *why;
 	int64_t sums[QZ_PPROF_TYPES]; /* of the values of all samples */
+	int64_t squares;
 };
 
 /* Gives err, which is not 0, and notes why; memory and size need no other reason. */
@@ -180,7 +181,7 @@ enum row_kind { SAMPLE, WAIT, WAKING };
 /* What the labels and values of one pprof sample say. */
 struct row {
 	enum row_kind kind;
-	uint32_t scope, level, busy, thread, object, cause, nominal, spinning;
+	uint32_t scope, level, busy, thread, object, cause, nominal, spinning, halvings;
 	uint64_t values[QZ_PPROF_TYPES];
 };
 
@@ -193,6 +194,7 @@ static const struct {
 	{"level", offsetof(struct row, level), UINT32_MAX - 1},
 	{"busy", offsetof(struct row, busy), UINT32_MAX - 1},
 	{"spinning", offsetof(struct row, spinning), 1},
+	{"rate_halvings", offsetof(struct row, halvings), QZ_MAX_HALVINGS},
 	{"thread_index", offsetof(struct row, thread), UINT32_MAX - 1},
 	{"object_index", offsetof(struct row, object), UINT32_MAX - 1},
 	{"cause_index", offsetof(struct row, cause), UINT32_MAX - 1},
@@ -269,14 +271,19 @@ static int take_sample(struct reader *r, const struct row *row, uint32_t node)
 		.busy = row->busy == QZ_NONE ? row->level : row->busy,
 		.object = row->object,
 		.spinning = row->spinning,
+		.halvings = (uint8_t)row->halvings,
 		.count = row->values[machine ? QZ_PPROF_MACHINE_SAMPLES : QZ_PPROF_SAMPLES],
 		.cpu_ns = row->values[machine ? QZ_PPROF_MACHINE_CPU : QZ_PPROF_CPU],
 		.norm_ns = row->values[machine ? QZ_PPROF_MACHINE_NORM_CPU : QZ_PPROF_NORM_CPU],
 	};
 	uint32_t before = r->p->nsamples;
-	int64_t index = qz_profile__intern_sample(r->p, &s);
+	int64_t index = qz_profile__intern_sample(r->p, &s), square;
 	int err = check_index(r, index, before);
 
+	/* reports add up the weights of single samples, squared */
+	if (__builtin_mul_overflow((int64_t)s.count, (int64_t)1 << 2 * s.halvings, &square) ||
+	    __builtin_add_overflow(r->squares, square, &r->squares))
+		return fail(r, -EBADMSG, bad_number);
 	if (!err)
 		r->p->samples[index] = s;
 	return err;

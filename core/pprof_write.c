@@ -262,6 +262,18 @@ static void add_object(const struct writer *w, struct row *row, uint32_t object)
 	add_string(row, OBJECT, w->object_labels[object]);
 }
 
+/* Few files have any, and the others no string for it. */
+static int add_halvings(struct writer *w, struct row *row, uint8_t halvings)
+{
+	int64_t key = intern(w, "rate_halvings");
+
+	if (key < 0)
+		return (int)key;
+	add_number(row, EMPTY, halvings, COUNT);
+	row->labels[row->nlabels - 1].key = key;
+	return 0;
+}
+
 static int emit_row(struct writer *w, struct row *row, uint32_t leaf)
 {
 	Pprof__Sample message = PPROF__SAMPLE__INIT, *messages[] = {&message};
@@ -301,6 +313,8 @@ static int emit_sample(struct writer *w, uint32_t i)
 	if (s->spinning)
 		add_number(&row, SPINNING, 1, COUNT);
 	add_object(w, &row, s->object);
+	if (s->halvings && add_halvings(w, &row, s->halvings))
+		return -ENOMEM;
 	return emit_row(w, &row, s->node);
 }
 

@@ -363,7 +363,8 @@ static uint32_t sample_hash(const struct qz_sample *s)
 	uint32_t hash = qz_hash__number(s->scope, (uint64_t)s->thread << 32 | s->node);
 
 	hash = qz_hash__number(hash, (uint64_t)s->level << 32 | s->busy);
-	return qz_hash__number(hash, (uint64_t)s->object << 1 | s->spinning);
+	hash = qz_hash__number(hash, (uint64_t)s->object << 1 | s->spinning);
+	return s->halvings ? qz_hash__number(hash, s->halvings) : hash;
 }
 
 static bool sample_equal(const void *context, uint32_t index, const void *key)
@@ -373,7 +374,7 @@ static bool sample_equal(const void *context, uint32_t index, const void *key)
 
 	return a->scope == b->scope && a->thread == b->thread && a->node == b->node &&
 	       a->level == b->level && a->busy == b->busy && a->object == b->object &&
-	       a->spinning == b->spinning;
+	       a->spinning == b->spinning && a->halvings == b->halvings;
 }
 
 static bool sample_valid(const struct qz_profile *p, const struct qz_sample *s)
@@ -383,6 +384,8 @@ static bool sample_valid(const struct qz_profile *p, const struct qz_sample *s)
 	if (s->level == 0 || s->level >= p->scopes[s->scope].nlevels || s->busy > s->level)
 		return false;
 	if (s->spinning ? s->busy == s->level : s->busy == 0)
+		return false;
+	if (s->halvings > QZ_MAX_HALVINGS)
 		return false;
 	return qz_profile__thread_of(p, s->thread, s->scope) &&
 	       qz_profile__object_of(p, s->object, s->scope);

@@ -154,16 +154,26 @@ struct qz_thread {
  */
 struct qz_sample {
 	uint32_t scope;
-	uint32_t thread; /* QZ_NONE for unattributed time */
-	uint32_t node;	 /* leaf */
-	uint32_t level;	 /* processors running the scope's threads, 1 .. nlevels - 1 */
-	uint32_t busy;	 /* of these, not spinning: effective parallelism, 0 .. level */
-	uint32_t object; /* that the thread holds while others queue for it, or QZ_NONE */
-	bool spinning;	 /* the thread waits in a loop: its time is spun, never normalized */
+	uint32_t thread;  /* QZ_NONE for unattributed time */
+	uint32_t node;	  /* leaf */
+	uint32_t level;	  /* processors running the scope's threads, 1 .. nlevels - 1 */
+	uint32_t busy;	  /* of these, not spinning: effective parallelism, 0 .. level */
+	uint32_t object;  /* that the thread holds while others queue for it, or QZ_NONE */
+	bool spinning;	  /* the thread waits in a loop: its time is spun, never normalized */
+	uint8_t halvings; /* of the rate that was asked for, when they were taken */
 	uint64_t count;
 	uint64_t cpu_ns;
 	uint64_t norm_ns;
 };
+
+/* How often the rate may be halved: weights are below 2^10 then. */
+#define QZ_MAX_HALVINGS 10
+
+/* How many samples these would be at the rate that was asked for. */
+static inline uint64_t qz_sample__weight(const struct qz_sample *s)
+{
+	return s->count << s->halvings;
+}
 
 /*
  * Waits: times off the processor that are equal in the first members. A wait is charged to the stack
@@ -291,13 +301,37 @@ struct qz_ledger {
 	struct qz_loss *events; /* other irregularities: implicit_switch, events_lost, … */
 };
 
+/* Processor time that Quartz itself took, as core/governor.h has it. */
+struct qz_costs {
+	uint64_t accounting_ns; /* at switches and wake-ups, forks and execs */
+	uint64_t sampling_ns;	/* with the interrupts */
+	uint64_t walking_ns;	/* stacks of waits; not in accounting_ns */
+	uint64_t daemon_ns;	/* quartzd and its children */
+};
+
+static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *more)
+{
+	sum->accounting_ns += more->accounting_ns;
+	sum->sampling_ns += more->sampling_ns;
+	sum->walking_ns += more->walking_ns;
+	sum->daemon_ns += more->daemon_ns;
+}
+
+static inline uint64_t qz_costs__sum(const struct qz_costs *c)
+{
+	return c->accounting_ns + c->sampling_ns + c->walking_ns + c->daemon_ns;
+}
+
 struct qz_profile {
 	/* about the run */
 	char *quartz_version;
-	char *kernel;  /* uname -r */
-	char *machine; /* uname -n */
-	char *event;   /* "cpu-clock" or "cycles" */
-	uint32_t rate_hz;
+	char *kernel;		/* uname -r */
+	char *machine;		/* uname -n */
+	char *event;		/* "cpu-clock" or "cycles" */
+	uint32_t rate_hz;	/* that was asked for */
+	uint32_t halvings;	/* of it, in force at the end */
+	uint32_t ceiling_ppm;	/* what Quartz may take of the processors, 0: it was not watched */
+	struct qz_costs costs;	/* nought where it was not */
 	uint32_t processors;	/* online, available to the scopes */
 	uint64_t wall_start_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;

@@ -51,7 +51,8 @@ static void count_levels(struct qz_report *r)
 
 		if (s->scope != r->scope)
 			continue;
-		r->level_samples[s->level] += s->count;
+		r->level_samples[s->level] += qz_sample__weight(s);
+		r->level_squares[s->level] += qz_sample__weight(s) << s->halvings;
 		beside += s->level > 1 ? s->count : 0;
 		if (s->busy)
 			r->effective_ns[s->busy] += s->norm_ns;
@@ -261,7 +262,8 @@ struct qz_report *qz_report__new(const struct qz_profile *p, uint32_t scope)
 	r->nlevels = p->scopes[scope].nlevels;
 	r->level_samples = calloc(r->nlevels, sizeof(*r->level_samples));
 	r->effective_ns = calloc(r->nlevels, sizeof(*r->effective_ns));
-	if (!r->level_samples || !r->effective_ns)
+	r->level_squares = calloc(r->nlevels, sizeof(*r->level_squares));
+	if (!r->level_samples || !r->level_squares || !r->effective_ns)
 		goto fail;
 	count_levels(r);
 	if (build_rows(r) || build_threads(r) || qz_waiting__build(r))
@@ -292,6 +294,7 @@ void qz_report__free(struct qz_report *r)
 	free(r->objects);
 	free(r->causes.rows);
 	free(r->level_samples);
+	free(r->level_squares);
 	free(r->effective_ns);
 	free(r);
 }

@@ -99,7 +99,8 @@ struct qz_report {
 	uint64_t unattributed_ns;    /* no sample, or none that ends in a procedure */
 	uint64_t instrumentation_ns; /* taken out of the figures, and the processor time of it */
 	uint64_t instrumentation_cpu_ns;
-	uint64_t *level_samples; /* samples at each level, nlevels entries */
+	uint64_t *level_samples; /* at each level, nlevels entries; see qz_sample__weight */
+	uint64_t *level_squares; /* the same, the weights of single samples squared */
 	double turn_share;  /* of samples with other processors running: see qz_scope.spin_turns */
 	double parallelism; /* average effective parallelism over busy_ns; 0 when never busy */
 	uint32_t nrows;

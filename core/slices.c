@@ -49,6 +49,10 @@ static const size_t run_figures[] = {
 	OF(qz_profile, instants.unplaced),
 	OF(qz_profile, instants.skew_ns),
 	OF(qz_profile, instants.outside),
+	OF(qz_profile, costs.accounting_ns),
+	OF(qz_profile, costs.sampling_ns),
+	OF(qz_profile, costs.walking_ns),
+	OF(qz_profile, costs.daemon_ns),
 	END,
 };
 static const size_t ledger_figures[] = {

@@ -74,7 +74,7 @@ void qz_figure__add(struct qz_figure *f, uint32_t nlevels, const struct qz_sampl
 	f->level_norm_ns[s->busy] += s->norm_ns;
 	f->doubt += doubt_of(s) * (double)s->cpu_ns;
 	if (s->busy == s->level)
-		hits(f, nlevels)[s->level] += s->count;
+		hits(f, nlevels)[s->level] += qz_sample__weight(s);
 	else if (s->count)
 		f->square += (double)s->norm_ns * (double)s->norm_ns / (double)s->count;
 }
@@ -83,7 +83,7 @@ void qz_figure__finish(struct qz_figure *f, const struct qz_report *r)
 {
 	const uint64_t *level_ns = r->profile->scopes[r->scope].level_ns;
 	double ci = qz_half_width(level_ns + 1, hits(f, r->nlevels) + 1, r->level_samples + 1,
-				  r->nlevels - 1, f->square) +
+				  r->level_squares + 1, r->nlevels - 1, f->square) +
 		    r->turn_share * f->doubt;
 
 	f->ci_ns = ci < (double)INT64_MAX ? (uint64_t)llround(ci) : INT64_MAX;

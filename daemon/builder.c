@@ -176,6 +176,7 @@ static void tell_figures(struct builder *b)
 	__atomic_store_n(&b->figures.full, tables__full(b->tables), __ATOMIC_RELAXED);
 	__atomic_store_n(&b->figures.killed, c->killed, __ATOMIC_RELAXED);
 	__atomic_store_n(&b->figures.refused, c->modules_refused, __ATOMIC_RELAXED);
+	__atomic_store_n(&b->figures.child_ns, symbolizer__cpu_ns(b->symbolizer), __ATOMIC_RELAXED);
 }
 
 /* The number of the order that stands, whose file is taken. */
@@ -316,4 +317,5 @@ void builder__figures(const struct builder *b, struct builder_figures *figures)
 	figures->full = __atomic_load_n(&b->figures.full, __ATOMIC_RELAXED);
 	figures->killed = __atomic_load_n(&b->figures.killed, __ATOMIC_RELAXED);
 	figures->refused = __atomic_load_n(&b->figures.refused, __ATOMIC_RELAXED);
+	figures->child_ns = __atomic_load_n(&b->figures.child_ns, __ATOMIC_RELAXED);
 }

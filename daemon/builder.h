@@ -43,6 +43,7 @@ void builder__complete(struct builder *b, uint32_t image);
 /* As in tables.h and symbolizer.h. */
 struct builder_figures {
 	uint64_t full, killed, refused;
+	uint64_t child_ns; /* processor time of its symbolizer */
 };
 
 void builder__figures(const struct builder *b, struct builder_figures *figures);

@@ -8,6 +8,7 @@
 #include "core/estimate.h"
 #include "daemon/builder.h"
 #include "daemon/collector.h"
+#include "daemon/costs.h"
 #include "daemon/creation.h"
 #include "daemon/ended.h"
 #include "daemon/images.h"
@@ -74,6 +75,8 @@ struct collector {
 	struct engine_half half;
 	bool half_waits;
 	uint64_t turned; /* when the half that waits was taken */
+	/* Of the rates: of the half that waits, of that in which is sampled, and to be. */
+	uint32_t halvings_drained, halvings, halvings_wanted;
 
 	uint64_t not_stored; /* samples whose stack had no room */
 	uint64_t refreshed;  /* the `until` of a refresh in progress */
@@ -415,6 +418,7 @@ static void add_sample(struct collector *c, const struct qz_stack_slot *slot,
 		.busy = QZ_SAMPLE_BUSY(sample->more),
 		.spinning = QZ_SAMPLE_SPINNING(sample->more),
 		.object = waits__object(c->waits, QZ_SAMPLE_OBJECT(sample->more)),
+		.halvings = (uint8_t)c->halvings_drained,
 		.count = sample->count,
 	};
 	if (undecided__add(c->undecided, &group, sight, loop))
@@ -564,10 +568,23 @@ static int drain_half(struct collector *c)
 	return err ?: settle_ended(c);
 }
 
+/* So near to a turn that no sample comes between: all of one half are of one rate. */
+static void change_rates(struct collector *c)
+{
+	c->halvings_drained = c->halvings;
+	if (c->halvings == c->halvings_wanted)
+		return;
+	c->halvings = c->profile->halvings = c->halvings_wanted;
+	sampler__set_halvings(c->sampler, c->halvings, ledger__idle_ns(c->engine, engine__now()));
+	engine__set_halvings(c->engine, c->halvings);
+}
+
 static int turn(struct collector *c)
 {
-	int err = engine__turn(c->engine, &c->half);
+	int err;
 
+	change_rates(c);
+	err = engine__turn(c->engine, &c->half);
 	if (c->polling)
 		polling__turn(c->polling);
 	waits__harvest(c->waits);
@@ -640,6 +657,16 @@ int collector__tick(struct collector *c)
 		     engine__fill(c->engine) >= TURN_FILL || spinning__hurries(c->spinning)))
 		err = turn(c);
 	return err;
+}
+
+void collector__set_halvings(struct collector *c, uint32_t halvings)
+{
+	c->halvings_wanted = halvings;
+}
+
+struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)
+{
+	return costs__read(c->engine, c->symbolizer, c->builder, interrupt_ns);
 }
 
 int collector__start(struct collector *c)

@@ -72,6 +72,12 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 /* Takes in what has been reported; turns the sampler's tables about once a second. */
 int collector__tick(struct collector *c);
 
+/* Halves the rates so many times, from the next turn of the tables on. See core/governor.h. */
+void collector__set_halvings(struct collector *c, uint32_t halvings);
+
+/* What Quartz has cost so far, when an interrupt takes so long. */
+struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns);
+
 /*
  * Stops the clock, and keeps all threads as they stand at that time, which is given in *until. To
  * be called once, before the engine is detached.

@@ -14,6 +14,7 @@
 #define MAX_PAGE_RATE 1000000
 #define PROCESSES     16384
 #define ENDED_MEMORY  16
+#define MAX_OVERHEAD  10000 /* one per cent */
 #define HISTORY	      (6 * 3600 * 1000000000ull)
 #define HISTORY_SIZE  256
 #define SLICE	      (60 * 1000000000ull)
@@ -21,7 +22,7 @@
 /* Of what has another default than nought. */
 #define DEFAULTS                                                                                   \
 	.cpu = "auto", .ended_memory = ENDED_MEMORY, .history = HISTORY,                           \
-	.history_size = HISTORY_SIZE, .slice = SLICE
+	.history_size = HISTORY_SIZE, .slice = SLICE, .max_overhead = -1
 
 #define FIELD(name) offsetof(struct config, name)
 
@@ -55,6 +56,10 @@ const struct qz_option config_options[] = {
 	 "Each slice is of so much time. Default: 1min.", 1000000000, 86400000000000},
 	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
 	 "Samples per second and processor. Default: 999,\nwith --system 99.", 1, MAX_RATE},
+	{"max-overhead", 0, QZ_OPTION_PERCENT, FIELD(max_overhead), "PERCENT",
+	 "What Quartz itself may cost of all processors; rates\nare lowered for it. 0: whatever it "
+	 "takes. Default: 1\nwith --system, else 0.",
+	 0, 1000000},
 	{"cpu", 0, QZ_OPTION_STRING, FIELD(cpu), "N[,N...]|auto|none",
 	 "Processors that quartzd keeps to; a COMMAND is kept\noff them. auto: the last one where "
 	 "there are 4 or more."},
@@ -183,6 +188,13 @@ uint32_t config__rate(const struct config *config)
 	if (config->rate)
 		return config->rate;
 	return config->system ? SYSTEM_RATE : PROGRAM_RATE;
+}
+
+uint32_t config__max_overhead(const struct config *config)
+{
+	if (config->max_overhead >= 0)
+		return (uint32_t)config->max_overhead;
+	return config->system ? MAX_OVERHEAD : 0;
 }
 
 uint32_t config__processes(const struct config *config)

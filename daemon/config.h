@@ -34,6 +34,7 @@ struct config {
 	int64_t history_size; /* MiB, of all of them */
 	int64_t ended_memory; /* MiB, of those that have ended */
 	int64_t rate;	      /* Hz, 0: the default of what is profiled */
+	int64_t max_overhead; /* millionths of the processors, negative: the default */
 	const char *cpu;
 	const char *preload;
 	int64_t page_rate;	      /* Hz, 0: not given */
@@ -63,7 +64,10 @@ uint32_t config__page_rate(const struct config *config);
 /* How many processes of the machine may be followed at a time. */
 uint32_t config__processes(const struct config *config);
 
-/* The rate in force. */
+/* What Quartz may cost, in millionths of the time of all processors; 0: that is not watched. */
+uint32_t config__max_overhead(const struct config *config);
+
+/* The rate that is asked for. */
 uint32_t config__rate(const struct config *config);
 
 #endif

@@ -652,6 +652,12 @@ struct qz_control *engine__control(const struct engine *e)
 	return e->control;
 }
 
+void engine__set_halvings(struct engine *e, uint32_t halvings)
+{
+	for (uint32_t i = 0; i < e->processors; i++)
+		e->cpus[i].halvings = halvings;
+}
+
 struct qz_cpu_state *engine__cpus(const struct engine *e)
 {
 	return e->cpus;

@@ -116,6 +116,9 @@ uint32_t engine__processors(const struct engine *e); /* possible ones: entries o
 uint32_t engine__level_stride(const struct engine *e);
 uint32_t engine__max_scopes(const struct engine *e);
 struct qz_control *engine__control(const struct engine *e);
+/* See core/governor.h; for what has a rate besides the samples. */
+void engine__set_halvings(struct engine *e, uint32_t halvings);
+
 struct qz_cpu_state *engine__cpus(const struct engine *e);
 
 /* A copy of a scope and its exact level times up to `until`; levels has level_stride entries. */

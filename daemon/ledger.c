@@ -8,12 +8,22 @@ static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
 	return cpu->idle_ns + (since && since < until ? until - since : 0);
 }
 
+uint64_t ledger__idle_ns(const struct engine *engine, uint64_t until)
+{
+	const struct qz_cpu_state *cpus = engine__cpus(engine);
+	uint64_t idle = 0;
+
+	for (uint32_t cpu = 0; cpu < engine__processors(engine); cpu++)
+		idle += idle_of(&cpus[cpu], until);
+	return idle;
+}
+
 /* What each processor counts for itself. */
 static void add_processors(struct qz_ledger *l, const struct ledger_sources *from)
 {
 	static const char *const names[] = QZ_LOSS_NAMES;
 	const struct qz_cpu_state *cpus = engine__cpus(from->engine);
-	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, idle = 0, walks = 0, reuses = 0;
+	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, walks = 0, reuses = 0;
 
 	for (uint32_t cpu = 0; cpu < engine__processors(from->engine); cpu++) {
 		l->accepted += cpus[cpu].accepted;
@@ -21,11 +31,10 @@ static void add_processors(struct qz_ledger *l, const struct ledger_sources *fro
 		gaps += cpus[cpu].gaps;
 		walks += cpus[cpu].wait_walks;
 		reuses += cpus[cpu].wait_reuses;
-		idle += idle_of(&cpus[cpu], from->until);
 		for (int i = 0; i < QZ_LOSSES; i++)
 			lost[i] += cpus[cpu].lost[i];
 	}
-	l->expected = sampler__expected(from->sampler, idle);
+	l->expected = sampler__expected(from->sampler, ledger__idle_ns(from->engine, from->until));
 	l->accepted -= from->not_stored;
 	lost[QZ_LOSS_FRAMES_FULL] += from->not_stored;
 	for (int i = 0; i < QZ_LOSSES; i++)

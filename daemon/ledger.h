@@ -29,6 +29,9 @@ struct ledger_sources {
 	uint64_t processes_folded;
 };
 
+/* How long all processors together have been idle. */
+uint64_t ledger__idle_ns(const struct engine *engine, uint64_t until);
+
 void ledger__refresh(struct qz_ledger *l, const struct ledger_sources *from);
 
 #endif

@@ -171,7 +171,7 @@ static int begin(const struct poll_join *j, struct joining *g)
 		add_ratio(g, &j->groups[i], j->groups[i].count, 0);
 	for (uint32_t i = 0; i < p->nsamples; i++)
 		if (is_polled(j, &p->samples[i]))
-			add_ratio(g, &p->samples[i], 0, p->samples[i].count);
+			add_ratio(g, &p->samples[i], 0, qz_sample__weight(&p->samples[i]));
 	return 0;
 }
 
@@ -214,7 +214,7 @@ static int set_aside(struct poll_join *j, const struct joining *g)
 			continue;
 		}
 		if (leaf != UINT32_MAX)
-			j->leaves[leaf].count += s->count;
+			j->leaves[leaf].count += qz_sample__weight(s);
 		s->count = 0;
 	}
 	return 0;

@@ -20,7 +20,8 @@
 struct processor {
 	int fd; /* -1: not sampled */
 	struct perf_event_mmap_page *ring;
-	uint64_t before;  /* expected by earlier events of this processor (hotplug) */
+	uint64_t before;  /* expected earlier: of other events (hotplug), or at other rates */
+	uint64_t counted; /* by this event then */
 	uint64_t enabled; /* time enabled at the last look at hotplug */
 };
 
@@ -30,7 +31,10 @@ struct sampler {
 	int prog_fd;
 	uint32_t rate;
 	uint64_t cycle_rate;   /* cycles per second, 0: no PMU, by the cpu-clock */
-	uint64_t period;       /* ns, or cycles */
+	uint64_t full_period;  /* ns, or cycles, at the rate that was asked for */
+	uint64_t period;       /* in force */
+	uint64_t idle_ns;      /* up to the last change of it */
+	uint64_t idle_before;  /* periods that were idle until then */
 	pthread_mutex_t rings; /* held by who reads one, or makes or ends one */
 	uint64_t reports_lost;
 	size_t page;
@@ -109,14 +113,20 @@ static size_t ring_size(const struct sampler *s)
 	return (RING_PAGES + 1) * s->page;
 }
 
-/* Samples that the event of a processor should have given. */
-static uint64_t expected_of(const struct sampler *s, const struct processor *p)
+/* What the event of a processor has counted: cycles, or the time that it was running. */
+static uint64_t counted_by(const struct sampler *s, const struct processor *p)
 {
 	uint64_t values[3]; /* value, time enabled, time running */
 
 	if (p->fd < 0 || read(p->fd, values, sizeof(values)) != sizeof(values))
-		return 0;
-	return (s->cycle_rate ? values[0] : values[2]) / s->period;
+		return p->counted;
+	return s->cycle_rate ? values[0] : values[2];
+}
+
+/* Samples that it should have given at the rate in force. */
+static uint64_t expected_of(const struct sampler *s, const struct processor *p)
+{
+	return (counted_by(s, p) - p->counted) / s->period;
 }
 
 static void close_processor(struct sampler *s, struct processor *p)
@@ -125,6 +135,7 @@ static void close_processor(struct sampler *s, struct processor *p)
 		return;
 	ioctl(p->fd, PERF_EVENT_IOC_DISABLE, 0);
 	p->before += expected_of(s, p);
+	p->counted = 0;
 	if (p->ring)
 		munmap(p->ring, ring_size(s));
 	p->ring = NULL;
@@ -247,7 +258,7 @@ int sampler__start(struct sampler *s, uint32_t processors, int prog_fd, uint32_t
 	s->n = processors;
 	s->prog_fd = prog_fd;
 	s->rate = rate;
-	s->period = (s->cycle_rate ?: 1000000000) / rate;
+	s->period = s->full_period = (s->cycle_rate ?: 1000000000) / rate;
 	for (uint32_t i = 0; i < processors; i++)
 		s->processors[i].fd = -1;
 	for (uint32_t i = 0; i < processors && !err; i++) {
@@ -405,9 +416,32 @@ uint64_t sampler__consume(struct sampler *s, sampler_call *call, void *context)
 	return lost;
 }
 
+static uint64_t idle_periods(const struct sampler *s, uint64_t idle_ns)
+{
+	return s->idle_before + (idle_ns > s->idle_ns ? idle_ns - s->idle_ns : 0) / s->period;
+}
+
+void sampler__set_halvings(struct sampler *s, uint32_t halvings, uint64_t idle_ns)
+{
+	uint64_t period = s->full_period << halvings;
+
+	s->idle_before = idle_periods(s, idle_ns);
+	s->idle_ns = idle_ns;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct processor *p = &s->processors[i];
+
+		if (p->fd < 0)
+			continue;
+		ioctl(p->fd, PERF_EVENT_IOC_PERIOD, &period);
+		p->before += expected_of(s, p);
+		p->counted = counted_by(s, p);
+	}
+	s->period = period;
+}
+
 uint64_t sampler__expected(struct sampler *s, uint64_t idle_ns)
 {
-	uint64_t sum = 0, idle = idle_ns / s->period;
+	uint64_t sum = 0, idle = idle_periods(s, idle_ns);
 
 	for (uint32_t i = 0; i < s->n; i++)
 		sum += s->processors[i].before + expected_of(s, &s->processors[i]);

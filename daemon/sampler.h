@@ -51,8 +51,14 @@ int sampler__follow_hotplug(struct sampler *s, int *came);
 uint64_t sampler__consume(struct sampler *s, sampler_call *call, void *context);
 
 /*
- * How many samples all events together should have given so far, when the processors were idle for
- * idle_ns in all: an idle processor is not sampled.
+ * Halves the rate that was asked for so many times, from now on. The processors were idle for idle_ns in
+ * all up to now. The first sample at the new rate comes a whole period later.
+ */
+void sampler__set_halvings(struct sampler *s, uint32_t halvings, uint64_t idle_ns);
+
+/*
+ * How many samples all events together should have given so far, at the rates that there were, when the
+ * processors were idle for idle_ns in all: an idle processor is not sampled.
  */
 uint64_t sampler__expected(struct sampler *s, uint64_t idle_ns);
 

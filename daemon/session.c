@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/governor.h"
 #include "core/pprof.h"
 #include "daemon/collector.h"
 #include "daemon/command.h"
+#include "daemon/costs.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
@@ -33,6 +35,7 @@
 #define TICK_MS	       100
 #define HURRY_MS       5
 #define HOTPLUG_PERIOD 1000000000ull
+#define GOVERN_PERIOD  1000000000ull
 #define TEXT_PERIOD    2000000000ull
 #define FORWARD_GRACE  2000000000ull /* for a command to end after a SIGTERM that was passed on */
 #define PROGRAM_SCOPES 64
@@ -64,7 +67,10 @@ struct session {
 	int signals;
 	int signal;	   /* the last one that asked to stop, 0: none */
 	uint64_t deadline; /* 0: none */
-	uint64_t hotplug_due, text_due, started;
+	uint64_t hotplug_due, text_due, govern_due, started;
+	struct qz_governor governor; /* ceiling 0: there is none */
+	uint64_t interrupt_ns;
+	uint64_t daemon_before; /* costs of earlier sessions */
 	char path[PATH_MAX];
 };
 
@@ -294,6 +300,7 @@ static int describe_run(struct session *s)
 	err = err ?: qz_profile__set_string(&p->machine, host.nodename);
 	err = err ?: qz_profile__set_string(&p->event, sampler__event(s->sampler));
 	p->rate_hz = config__rate(s->config);
+	p->ceiling_ppm = config__max_overhead(s->config);
 	p->processors = s->config->command ? (uint32_t)CPU_COUNT(&s->allowed)
 					   : sampler__online(s->sampler);
 	p->wall_start_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
@@ -387,6 +394,17 @@ static void take_precedence(const struct session *s)
 		return; /* then it is as busy as others */
 }
 
+static void start_governor(struct session *s)
+{
+	uint32_t ceiling = config__max_overhead(s->config);
+
+	if (!ceiling)
+		return;
+	qz_governor__init(&s->governor, ceiling, config__rate(s->config));
+	s->interrupt_ns = costs__of_interrupt();
+	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
+}
+
 static void before_fold(void *context);
 static void after_fold(void *context);
 
@@ -439,6 +457,7 @@ static int start(struct session *s)
 		return err;
 	if (s->page_server && page_server__start(s->page_server))
 		return fail(-ENOMEM, "cannot start a thread");
+	start_governor(s);
 	s->started = engine__now();
 	err = start_history(s);
 	if (err)
@@ -450,12 +469,22 @@ static int start(struct session *s)
 
 /* ---- running ---- */
 
+static struct qz_costs own_costs(const struct session *s)
+{
+	struct qz_costs costs = collector__costs(s->collector, s->interrupt_ns);
+
+	costs.daemon_ns -= s->daemon_before;
+	return costs;
+}
+
 static int refresh(struct session *s, uint64_t until, bool live)
 {
 	struct qz_profile *p = collector__profile(s->collector);
 
 	p->live = live;
 	p->window_ns = until - s->started;
+	if (s->governor.ceiling_ppm)
+		p->costs = own_costs(s);
 	return collector__refresh(s->collector, until);
 }
 
@@ -472,9 +501,11 @@ json_t *session__status(struct session *s)
 	const struct qz_control *control = engine__control(s->engine);
 	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
 
-	return json_pack("{s:s, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}", "state", "running",
-			 "rate_hz", (int)p->rate_hz, "event", sampler__event(s->sampler),
-			 "processors", (int)p->processors, "window_ns",
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}",
+			 "state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings",
+			 (int)p->halvings, "overhead_ppm", (int)s->governor.costs_ppm,
+			 "max_overhead_ppm", (int)s->governor.ceiling_ppm, "event",
+			 sampler__event(s->sampler), "processors", (int)p->processors, "window_ns",
 			 (json_int_t)(engine__now() - s->started), "processes",
 			 (json_int_t)(p->nscopes - own), "samples",
 			 (json_int_t)collector__samples(s->collector), "lost",
@@ -529,6 +560,23 @@ static void follow_hotplug(struct session *s)
 	free(came);
 }
 
+static void govern(struct session *s, uint64_t now)
+{
+	struct qz_governor *g = &s->governor;
+	struct qz_costs costs;
+
+	if (!g->ceiling_ppm || now < s->govern_due)
+		return;
+	s->govern_due = now + GOVERN_PERIOD;
+	costs = own_costs(s);
+	if (!qz_governor__look(g, now, sampler__online(s->sampler), &costs))
+		return;
+	collector__set_halvings(s->collector, g->halvings);
+	log_info("Quartz took %.2f%% of the processors, of %.2f%% that it may; sampling at %.4g Hz",
+		 g->costs_ppm / 1e4, g->ceiling_ppm / 1e4,
+		 (double)config__rate(s->config) / (1u << g->halvings));
+}
+
 static void show(struct session *s, uint64_t now)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
@@ -576,6 +624,7 @@ static void do_periodic(struct session *s, uint64_t now)
 		cut_slice(s, now, true);
 		s->slice_due = now + s->config->slice;
 	}
+	govern(s, now);
 	if (now >= s->hotplug_due) {
 		follow_hotplug(s);
 		s->hotplug_due = now + HOTPLUG_PERIOD;

@@ -19,9 +19,9 @@
 
 /* Options that make sense for a service; the others say what one run is about. */
 static const char *const allowed[] = {
-	"rate",	 "processes", "ended-memory", "history", "history-size",
-	"slice", "cpu",	      "page-rate",    "busy",	 "woken",
-	"lines", "inlines",   "spin-symbols", "quiet",	 "verbose",
+	"rate",	   "processes",	   "ended-memory", "history", "history-size", "max-overhead",
+	"slice",   "cpu",	   "page-rate",	   "busy",    "woken",	      "lines",
+	"inlines", "spin-symbols", "quiet",	   "verbose",
 };
 
 struct reading {

@@ -699,3 +699,8 @@ const struct symbolizer_counters *symbolizer__counters(const struct symbolizer *
 {
 	return &s->counters;
 }
+
+uint64_t symbolizer__cpu_ns(const struct symbolizer *s)
+{
+	return symbolizer_child__cpu_ns(&s->child);
+}

@@ -197,4 +197,7 @@ struct symbolizer_counters {
 };
 const struct symbolizer_counters *symbolizer__counters(const struct symbolizer *s);
 
+/* Processor time of all children so far. */
+uint64_t symbolizer__cpu_ns(const struct symbolizer *s);
+
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -152,6 +153,29 @@ int symbolizer_child__start(struct symbolizer_child *c, const char *program)
 	return 0;
 }
 
+static uint64_t ns_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
+}
+
+static void reap(struct symbolizer_child *c)
+{
+	struct rusage usage;
+
+	if (wait4(c->pid, NULL, 0, &usage) == c->pid)
+		c->cpu_ns += ns_of(&usage.ru_utime) + ns_of(&usage.ru_stime);
+}
+
+uint64_t symbolizer_child__cpu_ns(const struct symbolizer_child *c)
+{
+	struct timespec t = {0};
+	clockid_t clock;
+
+	if (c->pid && !clock_getcpuclockid(c->pid, &clock))
+		clock_gettime(clock, &t);
+	return c->cpu_ns + (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* A process that sleeps on a dead file system does not even die at once; it is left behind then. */
 void symbolizer_child__stop(struct symbolizer_child *c)
 {
@@ -159,7 +183,7 @@ void symbolizer_child__stop(struct symbolizer_child *c)
 		return;
 	kill(c->pid, SIGKILL);
 	if (c->pidfd < 0 || wait_for(c->pidfd, POLLIN, now_ms() + REAP_MS) == 0)
-		waitpid(c->pid, NULL, 0);
+		reap(c);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
 	close(c->socket);

@@ -17,7 +17,8 @@ struct symbolizer_child {
 	pid_t pid; /* 0: none is running */
 	int pidfd, socket;
 	uint64_t last_id;
-	int64_t until; /* the deadline of the last request */
+	int64_t until;	 /* the deadline of the last request */
+	uint64_t cpu_ns; /* of those that have ended */
 };
 
 /* A request, which begins with a header that exchange() fills in. fds go along, nfds <= 2. */
@@ -38,6 +39,9 @@ int symbolizer_child__start(struct symbolizer_child *c, const char *program);
 
 /* Kills and reaps; without effect when none is running. */
 void symbolizer_child__stop(struct symbolizer_child *c);
+
+/* Processor time of the one that runs, and of those before. */
+uint64_t symbolizer_child__cpu_ns(const struct symbolizer_child *c);
 
 /*
  * Sends a request and writes the answer, with its header, to answer, which has room for

@@ -2,6 +2,7 @@
 #include "exporter/metrics.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,18 @@ static void put_rows(const struct text *t, const struct sums *s)
 	fprintf(t->out, "quartz_series_evicted_total %" PRIu64 "\n", s->evicted);
 }
 
+/* As it measures them itself; nought where it has no limit to keep to. */
+static void put_costs(const struct text *t, const struct qz_costs *c)
+{
+	const char *name = "quartz_overhead_seconds";
+
+	begin(t, COUNTER, name, "Processor time that Quartz took from the machine, by part.");
+	put_seconds(t, name, "{part=\"accounting\"}", c->accounting_ns);
+	put_seconds(t, name, "{part=\"sampling\"}", c->sampling_ns);
+	put_seconds(t, name, "{part=\"walking\"}", c->walking_ns);
+	put_seconds(t, name, "{part=\"daemon\"}", c->daemon_ns);
+}
+
 static void put_causes(const struct text *t, const char *name, const char *key, const char *help,
 		       const struct qz_loss *losses, uint32_t n)
 {
@@ -225,7 +238,13 @@ static void put_daemon(const struct text *t, const struct metrics *m)
 	fprintf(t->out, "quartz_build_info{version=\"%s\"} 1\n",
 		quote(quoted, version ? version : ""));
 	begin(t, GAUGE, "quartz_rate_hertz", "Samples per second and processor.");
-	fprintf(t->out, "quartz_rate_hertz %" PRIu64 "\n", number(m->status, "rate_hz"));
+	fprintf(t->out, "quartz_rate_hertz %g\n",
+		ldexp((double)number(m->status, "rate_hz"),
+		      -(int)(number(m->status, "rate_halvings") % (QZ_MAX_HALVINGS + 1))));
+	begin(t, GAUGE, "quartz_overhead_limit_ratio",
+	      "What Quartz may cost of all processors, 0: no limit.");
+	fprintf(t->out, "quartz_overhead_limit_ratio %g\n",
+		(double)number(m->status, "max_overhead_ppm") / 1e6);
 	begin(t, GAUGE, "quartz_processors", "Processors that are measured.");
 	fprintf(t->out, "quartz_processors %" PRIu64 "\n", number(m->status, "processors"));
 	begin(t, GAUGE, "quartz_processes", "Processes that quartzd knows, ended ones included.");
@@ -283,6 +302,7 @@ char *metrics__text(struct metrics *m, bool openmetrics, size_t *size)
 	put_daemon(&t, m);
 	put_seconds_of_machine(&t, "quartz_observed_seconds", "Time that was measured.",
 			       m->sums.window_ns);
+	put_costs(&t, &m->sums.costs);
 	put_machine(&t, &m->sums);
 	put_rows(&t, &m->sums);
 	put_ledger(&t, &m->sums);

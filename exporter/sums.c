@@ -164,6 +164,7 @@ int sums__add(struct sums *s, const struct qz_profile *added)
 		return -ENOMEM;
 	s->additions++;
 	s->window_ns += added->window_ns;
+	qz_costs__add(&s->costs, &added->costs);
 	err = add_machine(s, added);
 	err = err ? err : add_processes(s, added);
 	return err ? err : add_ledger(&s->ledger, &added->ledger);

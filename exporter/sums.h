@@ -24,6 +24,7 @@ struct sums {
 	uint64_t evicted;   /* rows that made room for others */
 	uint64_t additions; /* so far */
 	uint64_t window_ns;
+	struct qz_costs costs;
 	bool machine; /* these have been measured: */
 	uint64_t busy_ns, serial_ns, busy_cpu_ns, spin_ns;
 	uint32_t nlevels;

@@ -253,6 +253,11 @@ enum qz_sample_loss {
 		"unsettled", "stacks_full", "frames_full", "samples_full", "stack_fault"           \
 	}
 
+/* Kinds of calls whose own kind does not interrupt them, for what they cost. */
+enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
+
+#define QZ_TIMED_CALLS 61 /* a prime, so as to be in step with nothing */
+
 /*
  * One processor, written by itself only, except `stint`, and `spinning` where a gap is settled.
  *
@@ -282,10 +287,17 @@ struct qz_cpu_state {
 	__u32 serial, image, page, slot; /* see qz_thread_state */
 	__u64 gaps;			 /* implicit switches settled */
 	/* Where the last sample was, for quartzd to judge soon; the words may be of two samples. */
-	__u64 leaf;    /* user address */
-	__u64 caller;  /* the call before, 0: not known */
-	__u32 counted; /* for the machine, see enum qz_counted */
+	__u64 leaf;	/* user address */
+	__u64 caller;	/* the call before, 0: not known */
+	__u32 counted;	/* for the machine, see enum qz_counted */
+	__u32 halvings; /* of the rates, written by quartzd */
+	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
+	__u64 began[QZ_TIMED];	 /* when the call under way began, 0: it is not timed */
+	__u32 untimed[QZ_TIMED]; /* calls until the next one that is timed */
 	__u32 pad;
+	__u64 accounting_ns; /* of timed calls, walks left out */
+	__u64 sampling_ns;
+	__u64 walking_ns;
 };
 
 /* How the machine's level has a processor. */
@@ -623,7 +635,7 @@ struct qz_control {
 
 _Static_assert(sizeof(struct qz_thread_state) == 472, "layout");
 _Static_assert(sizeof(struct qz_scope_state) == 192, "layout");
-_Static_assert(sizeof(struct qz_cpu_state) == 192, "layout");
+_Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 24, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");

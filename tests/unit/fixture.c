@@ -319,6 +319,25 @@ static void describe_waiting(struct fixture *f)
 	fixture__waking(f, &(struct qz_waking) {1, 1, 0, pipe, 1, 5}, "");
 }
 
+static void describe_costs(struct fixture *f)
+{
+	struct qz_sample s = {.scope = 1,
+			      .thread = 1,
+			      .level = 1,
+			      .busy = 1,
+			      .object = QZ_NONE,
+			      .halvings = 2,
+			      .count = 3};
+
+	s.node = fixture__stack(f, "main run");
+	if (f->err)
+		return;
+	f->err = qz_profile__add_samples(f->p, &s);
+	f->p->halvings = 2;
+	f->p->ceiling_ppm = 12500;
+	f->p->costs = (struct qz_costs) {123, 4567, 89, 10111};
+}
+
 struct qz_profile *fixture__everything(void)
 {
 	static const uint64_t other[] = {1000, 500, 0, 0};
@@ -334,6 +353,7 @@ struct qz_profile *fixture__everything(void)
 	fixture__samples(&f, 0, 0, "", 2, 2);
 	fixture__samples(&f, 1, 1, "main run", 1, 40);
 	describe_waiting(&f);
+	describe_costs(&f);
 	fixture__calls(&f, 0, NULL, "main", 1);
 	fixture__calls(&f, 0, "work", "leaf", INT64_MAX - 10);
 	fixture__calls(&f, 1, "main", "run", 9);
@@ -385,6 +405,7 @@ static void random_sample(struct fixture *f, unsigned int *seed, const char *wor
 	s.node = fixture__stack(f, words);
 	s.level = (uint32_t)(1 + pick(seed, 7));
 	s.spinning = pick(seed, 8) == 0;
+	s.halvings = pick(seed, 4) ? 0 : (uint8_t)pick(seed, QZ_MAX_HALVINGS + 1);
 	s.busy = (uint32_t)pick(seed, s.level) + !s.spinning;
 	if (!s.spinning && pick(seed, 4) == 0)
 		s.object = 2 * s.scope + (uint32_t)pick(seed, 2);

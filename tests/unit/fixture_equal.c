@@ -13,6 +13,9 @@ static void compare_runs(const struct qz_profile *a, const struct qz_profile *b)
 	ck_assert_str_eq(a->machine, b->machine);
 	ck_assert_str_eq(a->event, b->event);
 	ck_assert_uint_eq(a->rate_hz, b->rate_hz);
+	ck_assert_uint_eq(a->halvings, b->halvings);
+	ck_assert_uint_eq(a->ceiling_ppm, b->ceiling_ppm);
+	ck_assert_mem_eq(&a->costs, &b->costs, sizeof(a->costs));
 	ck_assert_uint_eq(a->processors, b->processors);
 	ck_assert_uint_eq(a->wall_start_ns, b->wall_start_ns);
 	ck_assert_uint_eq(a->window_ns, b->window_ns);
@@ -126,6 +129,7 @@ static void compare_samples(const struct qz_profile *a, const struct qz_profile 
 		ck_assert_uint_eq(s->busy, t->busy);
 		ck_assert_uint_eq(s->object, t->object);
 		ck_assert_int_eq(s->spinning, t->spinning);
+		ck_assert_uint_eq(s->halvings, t->halvings);
 		ck_assert_uint_eq(s->count, t->count);
 		ck_assert_uint_eq(s->cpu_ns, t->cpu_ns);
 		ck_assert_uint_eq(s->norm_ns, t->norm_ns);

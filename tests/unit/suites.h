@@ -19,6 +19,7 @@
 	X(effective)                                                                               \
 	X(waiting)                                                                                 \
 	X(estimate)                                                                                \
+	X(governor)                                                                                \
 	X(overhead)                                                                                \
 	X(difference)                                                                              \
 	X(processes)                                                                               \

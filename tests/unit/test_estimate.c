@@ -83,8 +83,9 @@ static void assert_conserved(const struct qz_profile *p)
 					continue;
 				norm += p->samples[i].norm_ns;
 				cpu += p->samples[i].cpu_ns;
-				all += p->samples[i].count;
-				unseen += p->samples[i].busy ? 0 : p->samples[i].count;
+				all += qz_sample__weight(&p->samples[i]);
+				if (!p->samples[i].busy)
+					unseen += qz_sample__weight(&p->samples[i]);
 			}
 			ck_assert_uint_eq(cpu, level * elapsed);
 			if (unseen)
@@ -172,7 +173,7 @@ END_TEST
 
 static double half_width(uint64_t amount, uint64_t hits, uint64_t samples)
 {
-	return qz_half_width(&amount, &hits, &samples, 1, 0);
+	return qz_half_width(&amount, &hits, &samples, &samples, 1, 0);
 }
 
 START_TEST(half_width_of_known_shares)
@@ -195,10 +196,10 @@ START_TEST(half_width_over_levels)
 	/* 0 of 100: p = 1.92073 / 103.84146, n = 103.84146: 0.0259153 */
 	const double miss = 4000 * 0.0259153, hit = 3000 * 0.0979982;
 
-	ck_assert_double_eq_tol(qz_half_width(amount, hits, samples, 3, 0), 5000 * 0.0979982 + 500,
-				0.01);
-	ck_assert_double_eq(qz_half_width(amount, none, samples, 3, 0), 0);
-	ck_assert_double_eq_tol(qz_half_width(amount, some, samples, 3, 0),
+	ck_assert_double_eq_tol(qz_half_width(amount, hits, samples, samples, 3, 0),
+				5000 * 0.0979982 + 500, 0.01);
+	ck_assert_double_eq(qz_half_width(amount, none, samples, samples, 3, 0), 0);
+	ck_assert_double_eq_tol(qz_half_width(amount, some, samples, samples, 3, 0),
 				sqrt(hit * hit + miss * miss) + 500, 0.01);
 }
 END_TEST
