@@ -243,6 +243,9 @@ __noinline u32 object__number(struct object_key *key)
 
 		if (!slot)
 			break;
+		if (!*(volatile u64 *)&slot->hash &&
+		    !share__take(key->scope, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
+			return 0;
 		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
 		if (taken && taken != hash)
 			continue;

@@ -18,6 +18,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/hash.bpf.h"
 #include "bpf/cost.bpf.h"
 #include "bpf/scope.bpf.h"
+#include "bpf/share.bpf.h"
 #include "bpf/cause.bpf.h"
 #include "bpf/object.bpf.h"
 #include "bpf/holding.bpf.h"

@@ -8,7 +8,7 @@
 
 struct wait_scratch {
 	struct unwinding user;
-	u32 image, cause;
+	u32 image, cause, scope;
 	s32 asleep;	    /* see struct qz_wait_stack */
 	volatile u32 nuser; /* for why it is volatile, see struct sample_scratch */
 };
@@ -75,11 +75,18 @@ static __always_inline bool wait__fill(struct qz_wait_stack *slot, struct wait_s
 	slot->stack.end = w->user.end;
 	slot->cause = w->cause;
 	slot->asleep = w->asleep;
+	slot->scope = w->scope;
 	*(volatile u8 *)&slot->stack.stored = offset < 0 ? 2 : 1;
 	return offset >= 0;
 }
 
-/* The number of a stack, see struct qz_wait_site. */
+static __always_inline bool wait__has_share(struct wait_scratch *w)
+{
+	return share__take(w->scope, QZ_SHARE_STACKS, nr_wait_stacks) &&
+	       share__take_frames(w->scope, w->nuser);
+}
+
+/* The number of a stack, see struct qz_wait_site. Without a share, the wait has its cause alone. */
 static __always_inline u32 wait__number(struct wait_scratch *w)
 {
 	u64 hash = wait__hash(w);
@@ -92,6 +99,8 @@ static __always_inline u32 wait__number(struct wait_scratch *w)
 
 		if (!slot)
 			break;
+		if (!*(volatile u64 *)&slot->stack.hash && !wait__has_share(w))
+			return w->cause;
 		taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
 		if (taken && taken != hash)
 			continue;
@@ -110,7 +119,8 @@ static __always_inline u32 wait__number(struct wait_scratch *w)
  * is read back from memory, where the verifier forgets which one it is: else it would walk the stack
  * once for each.
  */
-static __always_inline u32 wait__stack(struct task_struct *task, u32 image, u32 state, u32 *cause)
+static __always_inline u32 wait__stack(struct task_struct *task, struct qz_thread_state *t,
+				       u32 state, u32 *cause)
 {
 	struct pt_regs *regs;
 	struct wait_scratch *w;
@@ -120,13 +130,14 @@ static __always_inline u32 wait__stack(struct task_struct *task, u32 image, u32 
 	w = bpf_map_lookup_elem(&wait_scratch, &key);
 	if (!w)
 		return QZ_WAIT_UNKNOWN;
-	w->image = image;
+	w->image = t->image;
+	w->scope = t->scope;
 	w->cause = cause__find(task, state);
 	*cause = *(volatile u32 *)&w->cause;
 	if (*cause == QZ_WAIT_KERNEL || task->flags & PF_KTHREAD_BIT)
 		return *cause;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (!unwind__current(&w->user, task, image)) {
+	if (!unwind__current(&w->user, task, w->image)) {
 		w->user.frames[0] = regs->ip;
 		w->user.depth = 1;
 	}
@@ -173,7 +184,7 @@ static __noinline int wait__look(struct task_struct *task, struct qz_thread_stat
 
 	if (!task || !t)
 		return 0;
-	stack = wait__stack(task, t->image, state, &cause);
+	stack = wait__stack(task, t, state, &cause);
 	object = object__of_wait(task, t, cause, stack);
 	object__note_owner(t, object);
 	wait__settle(t, at, stack, object);
@@ -247,14 +258,16 @@ static __always_inline void wait__begin(struct task_struct *task, struct qz_thre
 /* ---- threads that sleep when they are found ---- */
 
 /* Its registers: the stack of another thread cannot be read here. quartzd does. */
-static __always_inline u32 wait__registers(struct task_struct *task, u32 image, u32 cause)
+static __always_inline u32 wait__registers(struct task_struct *task, struct qz_thread_state *t,
+					   u32 cause)
 {
 	u32 key = SCRATCH_FOUND;
 	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
 
 	if (!w || cause == QZ_WAIT_KERNEL)
 		return cause;
-	w->image = image;
+	w->image = t->image;
+	w->scope = t->scope;
 	w->cause = cause;
 	w->asleep = task->pid;
 	registers__read((struct qz_user_registers *)w->user.frames, task);
@@ -298,7 +311,7 @@ static __noinline int wait__found(struct task_struct *task, struct qz_thread_sta
 	if (!task__sleeps(task) || task__is_launched(task))
 		return 0;
 	cause = cause__find(task, BPF_CORE_READ(task, __state));
-	site->stack = wait__registers(task, t->image, cause);
+	site->stack = wait__registers(task, t, cause);
 	site->object = object__of_wait(task, t, cause, site->stack);
 	object__refer(site->object, 1);
 	if (site->object)

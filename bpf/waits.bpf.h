@@ -40,6 +40,8 @@ static __always_inline bool waits__add(u64 key, u32 object, u32 scope,
 
 		if (!slot)
 			break;
+		if (!*(volatile u64 *)&slot->key && !share__take(scope, QZ_SHARE_WAITS, nr_waits))
+			return false;
 		taken = __sync_val_compare_and_swap(&slot->key, 0, key);
 		if (!taken) {
 			slot->scope = scope;

@@ -95,6 +95,7 @@ static __noinline u32 waking__stack(struct task_struct *task, struct episode *e,
 	if (e->where == where && now - e->walked < WAIT_STACK_AGE)
 		return e->stack;
 	w->image = image;
+	w->scope = QZ_NO_SCOPE;
 	w->cause = QZ_WAIT_RUNNING;
 	if (!unwind__current(&w->user, task, image)) {
 		w->user.frames[0] = regs->ip;
@@ -131,6 +132,7 @@ static __always_inline void episode__sample(struct task_struct *task, const stru
 	if (!w || bpf_probe_read_kernel(&w->user, sizeof(w->user), user))
 		return;
 	w->image = image;
+	w->scope = QZ_NO_SCOPE;
 	w->cause = QZ_WAIT_RUNNING;
 	w->nuser = unwind__frames(&w->user);
 	episode__keep(e, running__number(w), bpf_ktime_get_ns());

@@ -214,6 +214,9 @@ static int print_quality(const struct section *s)
 		fprintf(out, "thread starts without the stack of their creator: %s of %s\n",
 			group_digits(scope->creations_lost).text,
 			group_digits(scope->creations).text);
+	if (scope->limited)
+		fprintf(out, "limited: %s stacks of waits, waits and objects beyond its share\n",
+			group_digits(scope->limited).text);
 	print_missing_threads(s);
 	print_libquartz(s);
 	print_overhead(s);

@@ -275,6 +275,7 @@ static void take_scope(struct qz_scope *s, const struct qz_scope *b)
 	take(&s->creations, b->creations);
 	take(&s->creations_lost, b->creations_lost);
 	take(&s->spin_turns, b->spin_turns);
+	take(&s->limited, b->limited);
 	take_losses(s->stack_ends, s->nstack_ends, b->stack_ends, b->nstack_ends);
 }
 

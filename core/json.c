@@ -37,19 +37,13 @@ static const struct qz_field ledger_fields[] = {
 };
 
 static const struct qz_field scope_fields[] = {
-	QZ_FIELD(I32, qz_scope, pid),
-	QZ_FIELD(U64, qz_scope, elapsed_ns),
-	QZ_FIELD(U64, qz_scope, cpu_ns),
-	QZ_FIELD(U64, qz_scope, runnable_ns),
-	QZ_FIELD(U64, qz_scope, samples),
-	QZ_FIELD(U64, qz_scope, truncated),
-	QZ_FIELD(U64, qz_scope, unresolved),
-	QZ_FIELD(U64, qz_scope, threads_seen),
-	QZ_FIELD(U64, qz_scope, creations),
-	QZ_FIELD(U64, qz_scope, creations_lost),
-	QZ_FIELD(U64, qz_scope, spin_turns),
-	QZ_FIELD(BOOL, qz_scope, ended),
-	{0},
+	QZ_FIELD(I32, qz_scope, pid),	     QZ_FIELD(U64, qz_scope, elapsed_ns),
+	QZ_FIELD(U64, qz_scope, cpu_ns),     QZ_FIELD(U64, qz_scope, runnable_ns),
+	QZ_FIELD(U64, qz_scope, samples),    QZ_FIELD(U64, qz_scope, truncated),
+	QZ_FIELD(U64, qz_scope, unresolved), QZ_FIELD(U64, qz_scope, threads_seen),
+	QZ_FIELD(U64, qz_scope, creations),  QZ_FIELD(U64, qz_scope, creations_lost),
+	QZ_FIELD(U64, qz_scope, spin_turns), QZ_FIELD(U64, qz_scope, limited),
+	QZ_FIELD(BOOL, qz_scope, ended),     {0},
 };
 
 static const struct qz_field report_fields[] = {

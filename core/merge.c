@@ -211,6 +211,7 @@ static int add_scope_figures(struct qz_scope *to, const struct qz_scope *from)
 	to->creations += from->creations;
 	to->creations_lost += from->creations_lost;
 	to->spin_turns += from->spin_turns;
+	to->limited += from->limited;
 	for (uint32_t i = 0; !err && i < from->nstack_ends; i++)
 		err = qz_losses__add(&to->stack_ends, &to->nstack_ends, from->stack_ends[i].cause,
 				     from->stack_ends[i].count);

@@ -104,6 +104,10 @@ static json_t *write_scope(const struct qz_scope *scope)
 	failed = json_object_set_new(object, "stack_ends", ends) || failed;
 	failed = json_object_set_new(object, "spin_turns", qz_fields__integer(scope->spin_turns)) ||
 		 failed;
+	if (scope->limited)
+		failed = json_object_set_new(object, "limited",
+					     qz_fields__integer(scope->limited)) ||
+			 failed;
 	if (*scope->cgroup)
 		failed = json_object_set_new(object, "cgroup", qz_fields__text(scope->cgroup)) ||
 			 failed;
@@ -330,11 +334,14 @@ static int read_later(const json_t *object, struct qz_scope *scope)
 	json_t *ends = json_object_get(object, "stack_ends");
 	json_t *turns = json_object_get(object, "spin_turns");
 	json_t *cgroup = json_object_get(object, "cgroup");
+	json_t *limited = json_object_get(object, "limited");
 	int err = cgroup ? qz_fields__get_text(cgroup, &scope->cgroup) : 0;
 
 	if (err)
 		return err;
 	if (turns && qz_fields__get_integer(turns, INT64_MAX, &scope->spin_turns))
+		return -EBADMSG;
+	if (limited && qz_fields__get_integer(limited, INT64_MAX, &scope->limited))
 		return -EBADMSG;
 	return ends ? read_losses(ends, &scope->stack_ends, &scope->nstack_ends) : 0;
 }

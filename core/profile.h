@@ -125,7 +125,8 @@ struct qz_scope {
 	 * the reverse: in between, the samples of others have taken it for what it was not.
 	 */
 	uint64_t spin_turns;
-	bool ended; /* the last thread ended inside the window */
+	uint64_t limited; /* stacks of waits, waits and objects that it had no share left for */
+	bool ended;	  /* the last thread ended inside the window */
 	uint32_t nstack_ends;
 	struct qz_loss *stack_ends; /* samples by how the walk of their user stack ended */
 };

@@ -63,11 +63,17 @@ static const size_t ledger_figures[] = {
 };
 static const size_t loss_figures[] = {OF(qz_loss, count), END};
 static const size_t scope_figures[] = {
-	OF(qz_scope, cpu_ns),	  OF(qz_scope, runnable_ns),
-	OF(qz_scope, samples),	  OF(qz_scope, truncated),
-	OF(qz_scope, unresolved), OF(qz_scope, threads_seen),
-	OF(qz_scope, creations),  OF(qz_scope, creations_lost),
-	OF(qz_scope, spin_turns), END,
+	OF(qz_scope, cpu_ns),
+	OF(qz_scope, runnable_ns),
+	OF(qz_scope, samples),
+	OF(qz_scope, truncated),
+	OF(qz_scope, unresolved),
+	OF(qz_scope, threads_seen),
+	OF(qz_scope, creations),
+	OF(qz_scope, creations_lost),
+	OF(qz_scope, spin_turns),
+	OF(qz_scope, limited),
+	END,
 };
 static const size_t thread_figures[] = {
 	OF(qz_thread, cpu_ns),	   OF(qz_thread, running_ns), OF(qz_thread, ready_ns),

@@ -13,6 +13,7 @@
 #include "daemon/images.h"
 #include "daemon/modules.h"
 #include "daemon/reports.h"
+#include "daemon/storm.h"
 #include "daemon/symbolizer.h"
 #include "daemon/tables.h"
 
@@ -41,6 +42,7 @@ struct builder {
 	struct tables *tables;
 	struct reports *reports;
 	uint64_t mapped; /* when anything was last mapped, forked or executed */
+	struct storm storm;
 
 	/* shared */
 	pthread_mutex_t lock;
@@ -150,20 +152,32 @@ static bool complete_images(struct builder *b)
 	return n > 0;
 }
 
+/* After a loss, what all have mapped. */
+static bool read_again(struct builder *b, bool lost)
+{
+	uint64_t now = engine__now();
+
+	if (lost)
+		storm__lost(&b->storm, now);
+	if (!storm__wants_reading(&b->storm, now))
+		return false;
+	images__distrust(b->images);
+	return true;
+}
+
 /* Takes in what was reported and publishes it. */
 static void take_in(struct builder *b)
 {
 	uint64_t named = __atomic_load_n(&b->named, __ATOMIC_ACQUIRE);
 	struct intake_news news;
 	uint64_t known = intake__take(b->intake, INTAKE_TABLES, b->reports, &news);
-	bool changed = complete_images(b) || news.lost || news.mapped;
+	bool changed = complete_images(b) || news.mapped;
 
 	if (news.mapped > b->mapped)
 		b->mapped = news.mapped;
 	if (news.unknown_code)
 		tables__look(b->tables);
-	if (news.lost)
-		images__distrust(b->images);
+	changed |= read_again(b, news.lost);
 	changed |= reports__process(b->reports, known, take_report, b) > 0;
 	if (changed || tables__waits(b->tables))
 		tables__publish(b->tables, known, named);
@@ -215,7 +229,9 @@ static bool is_stopped(const struct builder *b)
 /* Until a report, an order, or the time of the next look at the rings of what is mapped. */
 static void await(struct builder *b)
 {
-	bool hurry = tables__waits(b->tables) || engine__now() - b->mapped < HURRY;
+	uint64_t now = engine__now();
+	bool hurry = !storm__rages(&b->storm, now) &&
+		     (tables__waits(b->tables) || now - b->mapped < HURRY);
 	struct pollfd fds[] = {
 		{.fd = engine__event_fd(b->engine), .events = POLLIN},
 		{.fd = b->wake, .events = POLLIN},

@@ -25,7 +25,9 @@
 #include "daemon/reports.h"
 #include "daemon/scopes.h"
 #include "daemon/selfreport.h"
+#include "daemon/shares.h"
 #include "daemon/spinning.h"
+#include "daemon/storm.h"
 #include "daemon/stacks.h"
 #include "daemon/threads.h"
 #include "daemon/undecided.h"
@@ -53,6 +55,7 @@ struct collector {
 	struct threads *threads;
 	struct objname_context *names;
 	struct waits *waits;
+	struct shares *shares;
 	struct page_figures *page_figures; /* NULL: no pages are in use */
 	struct polling *polling;	   /* NULL: nor is a poller */
 	struct moments *moments;	   /* NULL: nor are instants taken */
@@ -83,6 +86,7 @@ struct collector {
 	uint64_t replaced;   /* when name_before was done */
 	bool name_soon;	     /* what was sampled since, before there is a next one */
 	uint64_t mapped;     /* when anything was last mapped, forked or executed */
+	struct storm storm;
 
 	bool frozen;
 	struct qz_thread_event *kept; /* the threads that lived when the clock stopped */
@@ -134,7 +138,8 @@ struct collector *collector__new(struct engine *engine, struct sampler *sampler,
 	c->names = objname__new(c->symbolizer, c->images, c->modules, c->profile);
 	if (c->names)
 		c->waits = waits__new(engine, c->threads, &c->stacks, c->names);
-	if (!c->waits)
+	c->shares = shares__new(engine);
+	if (!c->waits || !c->shares)
 		goto fail;
 	c->turned = engine__now();
 	return c;
@@ -153,6 +158,7 @@ void collector__free(struct collector *c)
 	reports__free(c->reports);
 	free(c->kept);
 	waits__free(c->waits);
+	shares__free(c->shares);
 	polling__free(c->polling);
 	moments__free(c->moments);
 	objname__free(c->names);
@@ -359,6 +365,8 @@ static uint64_t take_reports(struct collector *c)
 	uint64_t until = intake__take(c->intake, INTAKE_MAIN, c->reports, &news);
 
 	if (news.lost)
+		storm__lost(&c->storm, engine__now());
+	if (storm__wants_reading(&c->storm, engine__now()))
 		images__distrust(c->images);
 	if (news.mapped > c->mapped)
 		c->mapped = news.mapped;
@@ -588,6 +596,7 @@ static int turn(struct collector *c)
 	if (c->polling)
 		polling__turn(c->polling);
 	waits__harvest(c->waits);
+	shares__harvested(c->shares);
 	spinning__teach(c->spinning);
 	c->turned = engine__now();
 	c->name_soon = false;
@@ -706,7 +715,9 @@ int collector__freeze(struct collector *c, uint64_t *until)
 
 bool collector__hurries(const struct collector *c)
 {
-	return engine__now() - c->mapped < HURRY;
+	uint64_t now = engine__now();
+
+	return now - c->mapped < HURRY && !storm__rages(&c->storm, now);
 }
 
 int collector__finish(struct collector *c)

@@ -652,6 +652,14 @@ struct qz_control *engine__control(const struct engine *e)
 	return e->control;
 }
 
+void engine__set_share(struct engine *e, uint32_t scope, enum qz_share what, uint32_t n)
+{
+	__u32 *share = &e->scopes[scope].shares[what];
+
+	if (__atomic_load_n(share, __ATOMIC_RELAXED) != n)
+		__atomic_store_n(share, n, __ATOMIC_RELAXED);
+}
+
 void engine__set_halvings(struct engine *e, uint32_t halvings)
 {
 	for (uint32_t i = 0; i < e->processors; i++)

@@ -116,6 +116,9 @@ uint32_t engine__processors(const struct engine *e); /* possible ones: entries o
 uint32_t engine__level_stride(const struct engine *e);
 uint32_t engine__max_scopes(const struct engine *e);
 struct qz_control *engine__control(const struct engine *e);
+/* What a scope has, see enum qz_share. */
+void engine__set_share(struct engine *e, uint32_t scope, enum qz_share what, uint32_t n);
+
 /* See core/governor.h; for what has a rate besides the samples. */
 void engine__set_halvings(struct engine *e, uint32_t halvings);
 

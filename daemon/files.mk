@@ -2,7 +2,7 @@
 # daemon: quartzd. It links neither libdw nor libelf's users: parsing is the symbolizer's.
 DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c daemon/notify.c daemon/session.c daemon/log.c \
               daemon/target.c daemon/command.c daemon/reserve.c daemon/paths.c daemon/proc.c \
-              daemon/engine.c daemon/sampler.c daemon/collector.c daemon/scopes.c daemon/ended.c daemon/ledger.c daemon/costs.c daemon/reports.c daemon/threads.c \
+              daemon/engine.c daemon/sampler.c daemon/collector.c daemon/scopes.c daemon/ended.c daemon/ledger.c daemon/costs.c daemon/shares.c daemon/reports.c daemon/threads.c \
               daemon/images.c daemon/reloads.c daemon/regions.c daemon/modules.c daemon/places.c daemon/stacks.c daemon/creation.c daemon/asleep.c \
               daemon/objname.c daemon/descriptors.c daemon/symbolizer_variable.c daemon/waiting.c \
               daemon/waits.c daemon/wait_stacks.c daemon/objects.c daemon/syscalls.c \

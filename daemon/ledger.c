@@ -46,6 +46,10 @@ static void add_processors(struct qz_ledger *l, const struct ledger_sources *fro
 
 static void add_control(struct qz_ledger *l, const struct qz_control *control)
 {
+	static const char *const shares[] = QZ_SHARE_NAMES;
+
+	for (int i = 0; i < QZ_SHARES; i++)
+		qz_ledger__add_event(l, shares[i], control->limited[i]);
 	qz_ledger__add_event(l, "events_lost", control->events_lost);
 	qz_ledger__add_event(l, "scopes_refused", control->scopes_refused);
 	qz_ledger__add_event(l, "threads_refused", control->threads_refused);

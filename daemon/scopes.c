@@ -197,6 +197,7 @@ static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_
 	to->creations = state->creations;
 	to->creations_lost = state->creations_lost;
 	to->spin_turns = state->spin_turns;
+	to->limited = state->limited;
 	to->cpu_ns = state->ended_cpu + s->items[scope].living.cpu_ns;
 	to->runnable_ns = state->ended_ns[QZ_RUNNING] + state->ended_ns[QZ_READY] +
 			  s->items[scope].living.runnable_ns;
@@ -245,7 +246,7 @@ static void sum_machine(struct scopes *s)
 
 	m->ended = false;
 	m->cpu_ns = m->runnable_ns = m->threads_seen = m->creations = m->creations_lost = 0;
-	m->spin_turns = 0;
+	m->spin_turns = m->limited = 0;
 	for (uint32_t i = 0; i < s->profile->nscopes; i++) {
 		const struct qz_scope *from = &s->profile->scopes[i];
 
@@ -257,6 +258,7 @@ static void sum_machine(struct scopes *s)
 		m->creations += from->creations;
 		m->creations_lost += from->creations_lost;
 		m->spin_turns += from->spin_turns;
+		m->limited += from->limited;
 	}
 }
 

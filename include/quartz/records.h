@@ -211,6 +211,21 @@ static inline __u32 qz_nominal__part(__u32 group)
 	return (group < 1024 ? group >> 6 : group >> 8) & 1;
 }
 
+/* What all scopes share, of which none may take all: see bpf/share.bpf.h. */
+enum qz_share {
+	QZ_SHARE_STACKS, /* of waits */
+	QZ_SHARE_FRAMES, /* of these, since the last harvest */
+	QZ_SHARE_WAITS,	 /* slots of the table of waits */
+	QZ_SHARE_OBJECTS,
+	QZ_SHARES,
+};
+
+/* Names of the above in ledgers, in order: what was refused to who had taken his share. */
+#define QZ_SHARE_NAMES                                                                             \
+	{                                                                                          \
+		"wait_stacks_limited", "wait_frames_limited", "waits_limited", "objects_limited"   \
+	}
+
 struct qz_scope_state {
 	__u64 running;	/* packed: effective parallelism and since when */
 	__u64 runnable; /* packed: nominal parallelism, running + ready threads */
@@ -233,7 +248,10 @@ struct qz_scope_state {
 	__u64 woken_ns;	    /* time until woken; see qz_wait_slot */
 	__u64 wakings_lost; /* wake-ups, for want of room, and their times */
 	__u64 woken_lost_ns;
-	__u64 pad[2];
+	__u32 shares[QZ_SHARES]; /* that it has; set right by quartzd at each harvest */
+	__u64 limited;		 /* refusals */
+	__u32 harvest;		 /* of its frames */
+	__u32 pad;
 };
 
 /* ---- processors: memory-mapped array ---- */
@@ -411,6 +429,8 @@ struct qz_wait_stack {
 		stack; /* no kernel frames; stored 2: there was no room for the frames */
 	__u32 cause;   /* enum qz_wait_cause */
 	__s32 asleep; /* thread that slept when it was found: its qz_user_registers are the frames */
+	__u32 scope;
+	__u32 pad;
 };
 
 /*
@@ -631,15 +651,19 @@ struct qz_control {
 	__u32 running_stacks;	/* of code that woke others, or ran before */
 	__u32 pad2;
 	__u64 running_stacks_lost; /* likewise */
+	__u32 shared[QZ_SHARES];   /* what all scopes have; of frames see wait_frames_used */
+	__u64 limited[QZ_SHARES];  /* refusals */
+	__u32 harvest;		   /* number of the last one */
+	__u32 pad3;
 };
 
 _Static_assert(sizeof(struct qz_thread_state) == 472, "layout");
-_Static_assert(sizeof(struct qz_scope_state) == 192, "layout");
+_Static_assert(sizeof(struct qz_scope_state) == 208, "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 24, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
-_Static_assert(sizeof(struct qz_wait_stack) == 40, "layout");
+_Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
 _Static_assert(sizeof(struct qz_wait_slot) == 40, "layout");
 _Static_assert(sizeof(struct qz_object_slot) == 80, "layout");
 _Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
