@@ -89,7 +89,7 @@ define link
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
 
-.PHONY: demo check check-unit check-bpf check-vm check-cli check-fuzz bench install clean help deb deps
+.PHONY: demo check check-unit check-bpf check-vm check-cli check-fuzz bench soak install clean help deb deps
 
 # deps first: what is built, and with which tools, is known only after it.
 demo:
@@ -142,6 +142,7 @@ help:
 	@echo '  make check-unit | check-bpf | check-cli | check-fuzz | check-vm   one layer of them'
 	@echo '  make check-debug-kernel   the module on kernels that watch themselves, built once of Debian'"'"'s sources'
 	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'
+	@echo '  make soak      quartzd under the turnover of a day, in ten minutes'
 	@echo '  make install   DESTDIR= prefix=/usr'
 	@echo '  make deb       Debian packages in $(O)/deb'
 	@echo '  make kmod      KDIR=/lib/modules/RELEASE/build: the optional module; make modules_install'
