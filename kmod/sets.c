@@ -347,26 +347,31 @@ long qz_set_answer(const struct qz_ioc_answer_set *answer)
 	return err;
 }
 
+/* The first set from this id on. */
+static bool set_next(unsigned long id, struct qz_set_info *info)
+{
+	struct qz_set *set;
+
+	mutex_lock(&sets_lock);
+	set = xa_find(&sets, &id, U32_MAX, XA_PRESENT);
+	if (set)
+		*info = set->info;
+	mutex_unlock(&sets_lock);
+	return set;
+}
+
+/* Copies without the lock: a fault takes that of the caller's memory, under which sets are mapped. */
 long qz_sets_list(const struct qz_ioc_list_sets *list)
 {
 	struct qz_set_info __user *to = u64_to_user_ptr(list->sets);
-	unsigned long id = list->after;
-	struct qz_set *set;
+	struct qz_set_info info = {.id = list->after};
 	long n = 0;
 
-	if (list->after > U32_MAX)
-		return 0;
-	mutex_lock(&sets_lock);
-	xa_for_each_start(&sets, id, set, list->after + 1) {
-		if (n == list->room)
-			break;
-		if (copy_to_user(&to[n], &set->info, sizeof(set->info))) {
-			n = -EFAULT;
-			break;
-		}
+	while (n < list->room && info.id < U32_MAX && set_next(info.id + 1, &info)) {
+		if (copy_to_user(&to[n], &info, sizeof(info)))
+			return -EFAULT;
 		n++;
 	}
-	mutex_unlock(&sets_lock);
 	return n;
 }
 

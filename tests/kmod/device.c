@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -311,6 +312,38 @@ START_TEST(sets_do_not_wait_for_ever)
 }
 END_TEST
 
+#define TIMES 2000
+
+static void *map_all_the_time(void *argument)
+{
+	int fd = *(int *)argument;
+
+	for (int i = 0; i < TIMES; i++)
+		munmap(map_set(fd, SIZE, PROT_READ), SIZE);
+	return NULL;
+}
+
+/* The list is written to memory that is not there yet, while another thread maps a set. */
+START_TEST(listing_and_mapping_do_not_wait_for_each_other)
+{
+	int fd = device();
+	pthread_t mapper;
+
+	new_set(fd);
+	ck_assert_int_eq(pthread_create(&mapper, NULL, map_all_the_time, &fd), 0);
+	for (int i = 0; i < TIMES; i++) {
+		void *fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
+		struct qz_ioc_list_sets list = {
+			.size = sizeof(list), .room = 1, .sets = (__u64)(uintptr_t)fresh};
+
+		ck_assert_int_eq(call(fd, QZ_IOC_LIST_SETS, &list), 1);
+		munmap(fresh, PAGE);
+	}
+	pthread_join(mapper, NULL);
+}
+END_TEST
+
 START_TEST(sizes_that_are_refused)
 {
 	static const __u64 bytes[] = {0,     1,		PAGE - 1, PAGE + 1, QZ_SET_MAX + PAGE,
@@ -489,6 +522,7 @@ Suite *suite_device(void)
 	tcase_add_test(tc, exec_ends_a_set);
 	tcase_add_test(tc, sets_wait_for_their_answer);
 	tcase_add_test(tc, sets_do_not_wait_for_ever);
+	tcase_add_test(tc, listing_and_mapping_do_not_wait_for_each_other);
 	tcase_add_test(tc, sizes_that_are_refused);
 	tcase_add_test(tc, mappings_that_are_refused);
 	tcase_add_test(tc, the_flag_tells_who_listens);
