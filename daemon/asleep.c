@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/asleep.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/creation.h"
+#include "daemon/opener.h"
 #include "daemon/proc.h"
 
-#define PAGE	   4096
 #define STACK_SIZE QZ_STACK_COPY /* from the stack pointer on: what the unwinder looks at */
 
 struct asleep {
@@ -22,28 +20,17 @@ struct asleep {
 /* The stack from sp upwards as far as it is mapped. */
 static size_t read_stack(int dir, uint64_t sp, uint8_t *to)
 {
-	size_t have = 0, page = PAGE - sp % PAGE;
-	int fd = openat(dir, "mem", O_RDONLY | O_CLOEXEC);
+	ssize_t n = opener__memory(dir, sp, to, STACK_SIZE);
 
-	for (; fd >= 0 && have < STACK_SIZE; page = PAGE) {
-		size_t wanted = page < STACK_SIZE - have ? page : STACK_SIZE - have;
-
-		if (pread(fd, to + have, wanted, (off_t)(sp + have)) != (ssize_t)wanted)
-			break;
-		have += wanted;
-	}
-	if (fd >= 0)
-		close(fd);
-	return have;
+	return n > 0 ? n : 0;
 }
 
 /* Whether the thread is in the kernel, and came there from where it was found. */
 static bool sleeps_there(int dir, pid_t tid, const struct qz_user_registers *regs)
 {
-	char name[64], line[256], *ip, *sp;
+	char line[256], *ip, *sp;
 
-	snprintf(name, sizeof(name), "task/%d/syscall", tid);
-	if (proc__read(dir, name, line, sizeof(line)) <= 0)
+	if (opener__text(dir, OPENER_SYSCALL, tid, line, sizeof(line)) <= 0)
 		return false;
 	ip = strrchr(line, ' '); /* the last two words; "running" has none */
 	if (!ip)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/costs.h"
+#include "daemon/opener.h"
 
 #define PERIOD	100000ull /* ns */
 #define PERIODS 101
@@ -63,7 +64,7 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-struct qz_costs costs__read(const struct engine *engine, const struct symbolizer *symbolizer,
+struct qz_costs costs__read(const struct engine *engine, struct symbolizer *symbolizer,
 			    const struct builder *builder, uint64_t interrupt_ns)
 {
 	const struct qz_cpu_state *cpus = engine__cpus(engine);
@@ -71,7 +72,8 @@ struct qz_costs costs__read(const struct engine *engine, const struct symbolizer
 	struct qz_costs costs = {0};
 
 	builder__figures(builder, &figures);
-	costs.daemon_ns = own_cpu_ns() + symbolizer__cpu_ns(symbolizer) + figures.child_ns;
+	costs.daemon_ns =
+		own_cpu_ns() + symbolizer__cpu_ns(symbolizer) + figures.child_ns + opener__cpu_ns();
 	for (uint32_t i = 0; i < engine__processors(engine); i++) {
 		costs.accounting_ns +=
 			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;

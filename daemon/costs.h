@@ -15,7 +15,7 @@
 uint64_t costs__of_interrupt(void);
 
 /* All so far. quartzd's own since it was started. */
-struct qz_costs costs__read(const struct engine *engine, const struct symbolizer *symbolizer,
+struct qz_costs costs__read(const struct engine *engine, struct symbolizer *symbolizer,
 			    const struct builder *builder, uint64_t interrupt_ns);
 
 #endif

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <unistd.h>
 
 #include "core/array.h"
 #include "core/table.h"
 #include "daemon/creation.h"
+#include "daemon/opener.h"
+#include "daemon/proc.h"
 
 #define MAX_KNOWN 4096 /* creators' stacks that are kept: each exec has its own */
 /* Chains of creators are cut here: programs that start themselves anew for ever. */
 #define MAX_DEPTH   1024
-#define FOUND_STACK 65536 /* of a leader, up to main */
+#define FOUND_STACK OPENER_BYTES /* of a leader, up to main */
 
 /*
  * A creator's stack as it was unwound once. Equal code addresses at equal distances from the stack
@@ -298,21 +300,14 @@ uint32_t creation__node(struct creation *c, uint32_t parent, const struct qz_cre
 }
 
 /* The stack from sp upwards as far as it is mapped, at most `size` bytes. */
-static size_t read_stack(pid_t pid, uint64_t sp, void *to, size_t size)
+static size_t read_stack(const struct image *image, uint64_t sp, void *to, size_t size)
 {
-	size_t page = 4096 - (sp & 4095), have = 0;
+	int dir = proc__open(image->pid, image->start_boottime);
+	ssize_t n = dir < 0 ? 0 : opener__memory(dir, sp, to, size);
 
-	while (have < size) {
-		size_t wanted = page < size - have ? page : size - have;
-		struct iovec local = {(char *)to + have, wanted};
-		struct iovec remote = {(void *)(uintptr_t)(sp + have), wanted};
-
-		if (process_vm_readv(pid, &local, 1, &remote, 1, 0) != (ssize_t)wanted)
-			break;
-		have += wanted;
-		page = 4096;
-	}
-	return have;
+	if (dir >= 0)
+		close(dir);
+	return n > 0 ? n : 0;
 }
 
 uint32_t creation__unseen(struct creation *c, const struct qz_process_event *event)
@@ -325,7 +320,7 @@ uint32_t creation__unseen(struct creation *c, const struct qz_process_event *eve
 
 	if (stack && image && image->regions.n && event->regs.sp) {
 		copy.stack = stack;
-		copy.size = read_stack(event->tgid, event->regs.sp, stack, FOUND_STACK);
+		copy.size = read_stack(image, event->regs.sp, stack, FOUND_STACK);
 		k = know(c, image, &copy);
 	}
 	free(stack);

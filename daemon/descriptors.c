@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/descriptors.h"
+#include "daemon/opener.h"
 #include "daemon/proc.h"
 
 /* Of a table of sockets; in a longer one, those beyond it have no names. */
@@ -17,10 +18,9 @@
 /* The inode number of an open descriptor, from "ino:" of its fdinfo; 0 when it is closed. */
 static uint64_t inode_of(int dir, int fd)
 {
-	char name[32], text[1024], *line;
+	char text[1024], *line;
 
-	snprintf(name, sizeof(name), "fdinfo/%d", fd);
-	if (proc__read(dir, name, text, sizeof(text)) <= 0)
+	if (opener__text(dir, OPENER_FDINFO, fd, text, sizeof(text)) <= 0)
 		return 0;
 	line = strstr(text, "\nino:");
 	return line ? strtoull(line + 5, NULL, 10) : 0;
@@ -118,15 +118,12 @@ static bool name_socket(int dir, uint64_t inode, char *to, size_t size)
 
 int descriptor__name(int dir, int fd, uint64_t inode, char *to, size_t size)
 {
-	char name[32], target[512];
-	ssize_t n;
+	char target[512];
+	ssize_t n = opener__text(dir, OPENER_FD, fd, target, sizeof(target));
 
-	snprintf(name, sizeof(name), "fd/%d", fd);
-	n = readlinkat(dir, name, target, sizeof(target) - 1);
 	/* in this order: what has the number now had it when its name was read, or is younger */
 	if (n <= 0 || inode_of(dir, fd) != inode)
 		return -ENOENT;
-	target[n] = '\0';
 	if (!strncmp(target, "socket:", 7) && name_socket(dir, inode, to, size))
 		return 0;
 	snprintf(to, size, "%s", target);

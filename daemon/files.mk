@@ -2,6 +2,7 @@
 # daemon: quartzd. It links neither libdw nor libelf's users: parsing is the symbolizer's.
 DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c daemon/notify.c daemon/session.c daemon/log.c \
               daemon/target.c daemon/command.c daemon/reserve.c daemon/paths.c daemon/proc.c \
+              daemon/messages.c daemon/opener.c daemon/opener_work.c daemon/keeper.c daemon/privileges.c daemon/filter.c \
               daemon/engine.c daemon/sampler.c daemon/collector.c daemon/scopes.c daemon/ended.c daemon/ledger.c daemon/costs.c daemon/shares.c daemon/reports.c daemon/threads.c \
               daemon/images.c daemon/reloads.c daemon/regions.c daemon/modules.c daemon/places.c daemon/stacks.c daemon/creation.c daemon/asleep.c \
               daemon/objname.c daemon/descriptors.c daemon/symbolizer_variable.c daemon/waiting.c \
@@ -37,7 +38,7 @@ $(O)/daemon/syscalls.inc:
 $(O)/daemon/syscalls.o: $(O)/daemon/syscalls.inc
 
 $(O)/quartzd: $(DAEMON_SRC:%.c=$(O)/%.o) $(SPIN_BUILTIN).o $(CORE_LIB)
-	$(call link,-lbpf $(CORE_LIBS))
+	$(call link,-lbpf -lcap -lseccomp $(CORE_LIBS))
 
 # The pure parts are tested without root.
 UNIT_SRC += daemon/page_reader.c tests/unit/test_page_reader.c tests/unit/test_events.c
@@ -45,6 +46,7 @@ UNIT_SRC += daemon/regions.c daemon/pool.c tests/unit/test_regions.c tests/unit/
             daemon/late.c tests/unit/test_late.c \
             $(SPIN_BUILTIN).c tests/unit/test_spin_rules.c
 UNIT_SRC += daemon/objname.c daemon/descriptors.c daemon/waiting.c daemon/modules.c daemon/proc.c \
+            daemon/messages.c daemon/opener.c daemon/opener_work.c daemon/page_wake.c daemon/log.c \
             tests/unit/test_objname.c
 UNIT_SRC += daemon/wait_stacks.c tests/unit/test_wait_stacks.c
 $(O)/tests/unit/test_objname.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'

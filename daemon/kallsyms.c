@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/array.h"
 #include "daemon/kallsyms.h"
@@ -84,10 +86,32 @@ static int read_table(struct kallsyms *k, FILE *f)
 	return err;
 }
 
+/* Who opened it decides what it shows: kept from when there was the right to. -1: not opened. */
+static int table = -1;
+
+void kallsyms__open(void)
+{
+	if (table < 0)
+		table = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+}
+
+static FILE *open_table(void)
+{
+	int fd = table < 0 ? open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)
+			   : fcntl(table, F_DUPFD_CLOEXEC, 0);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (f)
+		rewind(f);
+	else if (fd >= 0)
+		close(fd);
+	return f;
+}
+
 struct kallsyms *kallsyms__new(void)
 {
 	struct kallsyms *k = calloc(1, sizeof(*k));
-	FILE *f = fopen("/proc/kallsyms", "re");
+	FILE *f = open_table();
 	int err = k && f ? 0 : -errno;
 
 	if (!err)

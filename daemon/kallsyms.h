@@ -7,6 +7,12 @@
 
 struct kallsyms;
 
+/*
+ * Opens the table, so that it can be read by who has lost the right to (CAP_SYSLOG). Without it, it is
+ * opened to be read.
+ */
+void kallsyms__open(void);
+
 /* Reads the table. NULL with errno; EPERM when the kernel hides its addresses (kptr_restrict). */
 struct kallsyms *kallsyms__new(void);
 void kallsyms__free(struct kallsyms *k);

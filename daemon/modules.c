@@ -16,7 +16,7 @@
 #include "core/profile.h"
 #include "core/table.h"
 #include "daemon/modules.h"
-#include "daemon/proc.h"
+#include "daemon/opener.h"
 
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
@@ -95,93 +95,82 @@ static struct entry *add_entry(struct modules *m, const char *path)
 
 /* ---- opening ---- */
 
-/*
- * What stands at the place now may have been mapped after the mapping that was reported. Its inode tells,
- * or, on file systems that show others in stat(2) than in mappings, its path.
- */
-static bool is_mapped_file(const struct module_mapping *mapping, const char *name, int fd)
+static void identify(const struct statx *st, struct identity *id)
 {
-	char path[4096];
-	struct stat st;
-	ssize_t n;
-
-	if (!fstat(fd, &st) && st.st_ino == mapping->inode &&
-	    st.st_dev == makedev(mapping->major, mapping->minor))
-		return true;
-	n = readlinkat(mapping->dir, name, path, sizeof(path) - 1);
-	if (n < 0)
-		return false;
-	path[n] = '\0';
-	return !strcmp(path, mapping->path);
+	*id = (struct identity) {makedev(st->stx_dev_major, st->stx_dev_minor), st->stx_ino,
+				 st->stx_size, st->stx_ctime.tv_sec, st->stx_ctime.tv_nsec};
 }
 
-/* *sure: it is the file that was mapped. */
-static int open_map_file(const struct module_mapping *mapping, bool *sure)
+/* Of a regular file; no file system is asked for what the kernel does not know. */
+static int look_at(int fd, struct identity *id)
 {
-	char name[64];
-	int fd;
+	struct statx st;
 
-	if (mapping->dir < 0)
-		return -ESRCH;
-	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)mapping->start,
-		 (unsigned long long)mapping->end);
-	fd = openat(mapping->dir, name, O_PATH | O_CLOEXEC);
-	*sure = fd >= 0 && is_mapped_file(mapping, name, fd);
-	return fd;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st))
+		return -errno;
+	if (!S_ISREG(st.stx_mode))
+		return -EINVAL;
+	identify(&st, id);
+	return 0;
 }
 
-/* By name, only as far as the kernel has the way there cached, and only the inode that was mapped. */
-static int open_by_name(const struct module_mapping *mapping)
+/* By name (O_PATH), as far as the kernel has the way there cached, and only the inode that was mapped. */
+static int open_by_name(const struct module_mapping *mapping, struct identity *id)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
-	struct stat st;
 	int fd = syscall(SYS_openat2, AT_FDCWD, mapping->path, &how, sizeof(how));
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || st.st_ino != mapping->inode ||
-	    st.st_dev != makedev(mapping->major, mapping->minor)) {
+	if (look_at(fd, id) || id->inode != mapping->inode ||
+	    id->device != makedev(mapping->major, mapping->minor)) {
 		close(fd);
 		return -ESTALE;
 	}
 	return fd;
 }
 
-/* In a container on a file system of the said kind, what stands at the place is all that there is. */
-static int open_mapping(const struct module_mapping *mapping)
+/* What is mapped at the place now. */
+static int open_mapped(const struct module_mapping *mapping, struct identity *id)
 {
-	bool sure = false;
-	int fd = open_map_file(mapping, &sure), named;
+	const struct opener_file file = {mapping->start, mapping->end, mapping->inode,
+					 mapping->major, mapping->minor};
+	int fd = mapping->dir < 0 ? -ESRCH : opener__file(mapping->dir, &file);
 
-	if (sure)
-		return fd;
-	named = open_by_name(mapping);
-	if (named < 0)
-		return fd;
-	if (fd >= 0)
+	if (fd >= 0 && look_at(fd, id)) {
 		close(fd);
-	return named;
-}
-
-/* Turns a path descriptor of a regular file into one to read from; closes the former. */
-static int reopen(int path_fd, struct identity *id)
-{
-	struct stat st;
-	char name[32];
-	int fd;
-
-	if (fstat(path_fd, &st) || !S_ISREG(st.st_mode)) {
-		close(path_fd);
 		return -EINVAL;
 	}
-	*id = (struct identity) {st.st_dev, st.st_ino, st.st_size, st.st_ctim.tv_sec,
-				 st.st_ctim.tv_nsec};
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
-	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
+	return fd;
+}
+
+/* Turns a path descriptor into one to read from; closes the former. */
+static int reopen(int path_fd)
+{
+	int fd = opener__reopen(path_fd);
+
 	close(path_fd);
 	return fd;
+}
+
+/*
+ * by_name: a path descriptor of the file, or -errno; closed. Where it may not be read, it may still be
+ * as it is mapped. In a container on a file system that shows other numbers in stat(2) than in
+ * mappings, what is mapped at the place is all that there is.
+ */
+static int open_readable(const struct module_mapping *mapping, int by_name,
+			 const struct identity *named, struct identity *id)
+{
+	int fd = by_name < 0 ? by_name : reopen(by_name);
+
+	*id = *named;
+	if (fd >= 0)
+		return fd;
+	fd = open_mapped(mapping, id);
+	if (fd < 0 || by_name < 0 || !memcmp(id, named, sizeof(*id)))
+		return fd;
+	close(fd);
+	return -ESTALE;
 }
 
 /* The separate debug file for a build-id, or -1. Never by name: the file would choose the path. */
@@ -253,12 +242,16 @@ static uint32_t hash_identity(const struct identity *id)
 	return qz_hash__number(h, id->changed_s ^ id->changed_ns);
 }
 
+static uint32_t find_identity(const struct modules *m, const struct identity *id)
+{
+	return qz_table__find(&m->by_identity, hash_identity(id), same_identity, m, id);
+}
+
 static uint32_t add_opened(struct modules *m, int fd, const struct identity *id, const char *path)
 {
-	uint32_t hash = hash_identity(id), index;
+	uint32_t hash = hash_identity(id), index = find_identity(m, id);
 	struct entry *e;
 
-	index = qz_table__find(&m->by_identity, hash, same_identity, m, id);
 	if (index != UINT32_MAX) {
 		close(fd);
 		return index;
@@ -323,7 +316,8 @@ static void copy_path(char *to, size_t size, const char *path)
 
 uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *mapping)
 {
-	struct identity id = {0};
+	struct identity named = {0}, id;
+	uint32_t known;
 	char path[4096];
 	int fd;
 
@@ -332,58 +326,40 @@ uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *map
 	if (mapping->path[0] != '/' || !strncmp(mapping->path, "//anon", 6))
 		return MODULE_NONE;
 	copy_path(path, sizeof(path), mapping->path);
-	fd = open_mapping(mapping);
-	if (fd >= 0)
-		fd = reopen(fd, &id);
-	if (fd < 0)
-		return add_unopened(m, path);
-	return add_opened(m, fd, &id, path);
+	fd = open_by_name(mapping, &named);
+	known = fd < 0 ? UINT32_MAX : find_identity(m, &named);
+	if (known != UINT32_MAX) {
+		close(fd);
+		return known;
+	}
+	fd = open_readable(mapping, fd, &named, &id);
+	return fd < 0 ? add_unopened(m, path) : add_opened(m, fd, &id, path);
 }
 
 uint32_t modules__of_file(struct modules *m, int fd, const char *path)
 {
 	struct identity id;
 
-	fd = reopen(fd, &id);
+	if (look_at(fd, &id)) {
+		close(fd);
+		return MODULE_NONE;
+	}
+	fd = reopen(fd);
 	return fd < 0 ? MODULE_NONE : add_opened(m, fd, &id, path);
 }
 
 /* ---- code made at run time ---- */
 
-/* The map must be written by the process' own user or by root, or it could name others' code. */
-static int open_perf_map(pid_t pid, int dir)
-{
-	char name[64], nspid[128], uids[128], *own;
-	struct stat st;
-	int fd;
-
-	if (dir < 0 || proc__status(dir, "NStgid", nspid, sizeof(nspid)) ||
-	    proc__status(dir, "Uid", uids, sizeof(uids)))
-		return -ESRCH;
-	own = strrchr(nspid, '\t');
-	snprintf(name, sizeof(name), "root/tmp/perf-%d.map", own ? atoi(own + 1) : pid);
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    (st.st_uid && st.st_uid != strtoul(uids, NULL, 10))) {
-		close(fd);
-		return -EPERM;
-	}
-	return fd;
-}
-
 static void read_perf_map(struct modules *m, struct entry *e)
 {
+	struct identity id;
 	char path[64];
-	struct stat st;
 	int fd;
 
-	if (fstat(e->map, &st) || (uint64_t)st.st_size == e->identity.size)
+	if (look_at(e->map, &id) || id.size == e->identity.size)
 		return;
-	e->identity.size = st.st_size;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->map);
-	fd = open(path, O_RDONLY | O_CLOEXEC); /* with an offset of its own */
+	e->identity.size = id.size;
+	fd = opener__reopen(e->map);
 	if (fd < 0)
 		return;
 	if (e->module.symbols >= 0)
@@ -412,7 +388,7 @@ uint32_t modules__of_jit(struct modules *m, pid_t pid, int dir)
 	if (!m->names)
 		return index;
 	if (e->map < 0)
-		e->map = open_perf_map(pid, dir);
+		e->map = dir < 0 ? -1 : opener__perf_map(dir, pid);
 	if (e->map >= 0)
 		read_perf_map(m, e);
 	return index;

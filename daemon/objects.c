@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/objects.h"
+#include "daemon/opener.h"
 #include "daemon/proc.h"
 #include "daemon/selfreport.h"
 
@@ -228,16 +228,12 @@ static bool given_name(void *context, uint64_t address, char *name)
 /* The memory from a futex word on, of the process that it was meant in; how many bytes. */
 static uint32_t read_word(const struct image *image, uint64_t word, uint8_t *bytes)
 {
-	int dir = image ? proc__open(image->pid, image->start_boottime) : -1, fd;
-	ssize_t n = -1;
+	int dir = image ? proc__open(image->pid, image->start_boottime) : -1;
+	ssize_t n;
 
 	if (dir < 0)
 		return 0;
-	fd = openat(dir, "mem", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = pread(fd, bytes, OBJNAME_BYTES, word);
-		close(fd);
-	}
+	n = opener__memory(dir, word, bytes, OBJNAME_BYTES);
 	close(dir);
 	return n == OBJNAME_BYTES ? OBJNAME_BYTES : 0;
 }

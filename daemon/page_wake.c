@@ -12,6 +12,7 @@
 
 #include "daemon/page_wake.h"
 #include "daemon/log.h"
+#include "daemon/opener.h"
 #include "daemon/proc.h"
 #include "quartz/page.h"
 
@@ -76,14 +77,20 @@ static void call(int dir, const char *link)
 	close(fd);
 }
 
-void page_wake__process(pid_t pid, uint64_t start_boottime)
+void page_wake__call(int dir)
 {
 	struct search s = {.link = ""};
+
+	if (!proc__all_mappings(dir, look_at, &s) && s.link[0])
+		call(dir, s.link);
+}
+
+void page_wake__process(pid_t pid, uint64_t start_boottime)
+{
 	int dir = proc__open(pid, start_boottime);
 
 	if (dir < 0)
 		return;
-	if (!proc__all_mappings(dir, look_at, &s) && s.link[0])
-		call(dir, s.link);
+	opener__wake(dir);
 	close(dir);
 }

@@ -15,4 +15,7 @@
  */
 void page_wake__process(pid_t pid, uint64_t start_boottime);
 
+/* The same with the rights of the caller, given /proc/PID: what an opener does. */
+void page_wake__call(int dir);
+
 #endif

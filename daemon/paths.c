@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +38,14 @@ const char *paths__configuration(void)
 
 gid_t paths__group(void)
 {
-	const struct group *g = getgrnam("quartz");
+	static bool known;
+	static gid_t group;
+	const struct group *g = known ? NULL : getgrnam("quartz");
 
-	return g ? g->gr_gid : 0;
+	if (g)
+		group = g->gr_gid;
+	known = true;
+	return group;
 }
 
 static int check_own(const char *path)

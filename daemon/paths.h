@@ -15,7 +15,7 @@ const char *paths__state(void);
 /* QUARTZ_CONFIG_DIR, CONFIGURATION_DIRECTORY (systemd) or /etc/quartz. */
 const char *paths__configuration(void);
 
-/* The group that may read what quartzd offers: "quartz" where it exists, else root's. */
+/* The group that may read what quartzd offers: "quartz" where it exists, else root's; as it was at the first call. */
 gid_t paths__group(void);
 
 /*

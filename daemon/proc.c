@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/unit.h"
+#include "daemon/opener.h"
 #include "daemon/proc.h"
 
 #define NS_PER_SECOND 1000000000ull
@@ -155,13 +156,13 @@ void proc__command(int dir, char *to, size_t size)
 
 static int each_mapping(int dir, bool code, proc_call *call, void *context)
 {
-	int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
+	int fd = opener__maps(dir);
 	char *line = NULL;
 	size_t room = 0;
 	FILE *f;
 
 	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
+		return fd;
 	f = fdopen(fd, "r");
 	if (!f) {
 		close(fd);

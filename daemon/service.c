@@ -2,16 +2,19 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "daemon/engine.h"
+#include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
+#include "daemon/symbolizer.h"
 
 #define PAUSED_TICK_MS 1000
 
@@ -178,6 +181,18 @@ static bool goes_on(struct service *s, int status)
 	return true;
 }
 
+/* Those whom quartzd waits for must not be later than itself, see take_precedence in session.c. */
+static int start_keeper(const struct config *config)
+{
+	char *program = symbolizer__program();
+	int err = program ? keeper__start(program, config->system ? 0 : -10) : -ENOMEM;
+
+	free(program);
+	if (err)
+		log_error("cannot start the process that keeps privileges: %s", strerror(-err));
+	return err;
+}
+
 int service__run(struct config *config, int argc, char *argv[])
 {
 	struct service s = {
@@ -189,6 +204,8 @@ int service__run(struct config *config, int argc, char *argv[])
 	int status;
 
 	s.host.service = &s;
+	if (!geteuid() && start_keeper(config))
+		return STATUS_FAILURE;
 	do {
 		s.host.wish = WISH_NONE;
 		status = session__run(config, &s.host);

@@ -18,10 +18,13 @@
 #include "daemon/command.h"
 #include "daemon/costs.h"
 #include "daemon/history.h"
+#include "daemon/kallsyms.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
+#include "daemon/opener.h"
 #include "daemon/page_server.h"
 #include "daemon/paths.h"
+#include "daemon/privileges.h"
 #include "daemon/publisher.h"
 #include "daemon/reserve.h"
 #include "daemon/server.h"
@@ -64,6 +67,7 @@ struct session {
 	struct spin_rules spin_rules;
 	struct command command;
 	struct target first; /* names the snapshot */
+	bool keeper_lost;
 	int signals;
 	int signal;	   /* the last one that asked to stop, 0: none */
 	uint64_t deadline; /* 0: none */
@@ -276,9 +280,6 @@ static int load(struct session *s)
 	s->collector = collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules);
 	if (!s->collector)
 		return fail(-ENOMEM, "out of memory");
-	err = start_instants(s);
-	if (err)
-		return err;
 	if (!s->config->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
@@ -405,6 +406,21 @@ static void start_governor(struct session *s)
 	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
 }
 
+/* The command is there, and has all; and no thread is there that would keep what is given up. */
+static int give_up_privileges(const struct session *s)
+{
+	const struct privileges_needs needs = {
+		.signals = s->config->command,
+		.priority = s->nreserved,
+		.writing = s->config->output,
+	};
+	int err;
+
+	kallsyms__open();
+	err = privileges__give_up(&needs);
+	return err ? fail(err, "cannot give up privileges") : 0;
+}
+
 static void before_fold(void *context);
 static void after_fold(void *context);
 
@@ -447,6 +463,10 @@ static int start(struct session *s)
 	if (err)
 		return err;
 	take_precedence(s);
+	err = give_up_privileges(s);
+	err = err ?: start_instants(s);
+	if (err)
+		return err;
 	if (collector__start(s->collector))
 		return fail(-ENOMEM, "cannot start a thread");
 	err = engine__adopt(s->engine);
@@ -500,17 +520,19 @@ json_t *session__status(struct session *s)
 	const struct qz_profile *p = collector__profile(s->collector);
 	const struct qz_control *control = engine__control(s->engine);
 	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
+	struct opener_counts openers = opener__counts();
 
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s}",
-			 "state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings",
-			 (int)p->halvings, "overhead_ppm", (int)s->governor.costs_ppm,
-			 "max_overhead_ppm", (int)s->governor.ceiling_ppm, "event",
-			 sampler__event(s->sampler), "processors", (int)p->processors, "window_ns",
-			 (json_int_t)(engine__now() - s->started), "processes",
-			 (json_int_t)(p->nscopes - own), "samples",
-			 (json_int_t)collector__samples(s->collector), "lost",
-			 (json_int_t)qz_ledger__lost(&p->ledger), "scopes_refused",
-			 (json_int_t)control->scopes_refused, "snapshot", s->path);
+	return json_pack(
+		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
+		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
+		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
+		(int)s->governor.ceiling_ppm, "event", sampler__event(s->sampler), "processors",
+		(int)p->processors, "window_ns", (json_int_t)(engine__now() - s->started),
+		"processes", (json_int_t)(p->nscopes - own), "samples",
+		(json_int_t)collector__samples(s->collector), "lost",
+		(json_int_t)qz_ledger__lost(&p->ledger), "scopes_refused",
+		(json_int_t)control->scopes_refused, "openers_late", (json_int_t)openers.late,
+		"openers_ended", (json_int_t)openers.ended, "snapshot", s->path);
 }
 
 static void take_signal(struct session *s, int number)
@@ -652,6 +674,17 @@ static bool is_over(struct session *s, uint64_t now)
 	       (!s->config->command || command__ended(&s->command));
 }
 
+/* Without it nothing new has a name. */
+static void watch_keeper(struct session *s, short revents)
+{
+	if (!revents || s->keeper_lost)
+		return;
+	log_error("the process that keeps quartzd's privileges has ended; quartzd ends, too");
+	s->keeper_lost = true;
+	s->host->wish = WISH_STOP;
+	s->deadline = engine__now();
+}
+
 static int run(struct session *s)
 {
 	struct pollfd fds[] = {
@@ -659,6 +692,7 @@ static int run(struct session *s)
 		{.fd = collector__event_fd(s->collector), .events = POLLIN},
 		{.fd = s->host->server && !s->config->private ? server__fd(s->host->server) : -1,
 		 .events = POLLIN},
+		{.fd = opener__keeper()},
 	};
 	uint64_t now = engine__now();
 	int err = 0;
@@ -669,6 +703,7 @@ static int run(struct session *s)
 		poll(fds, sizeof(fds) / sizeof(fds[0]),
 		     collector__hurries(s->collector) ? HURRY_MS : TICK_MS);
 		take_signals(s);
+		watch_keeper(s, fds[3].revents);
 		err = collector__tick(s->collector);
 		now = engine__now();
 		do_periodic(s, now);
@@ -834,6 +869,8 @@ int session__run(const struct config *config, struct host *host)
 		if (err)
 			log_error("sampling failed: %s", strerror(-err));
 		err = finish(&s);
+		if (s.keeper_lost)
+			err = STATUS_FAILURE;
 	}
 	close_session(&s);
 	return err;

@@ -29,7 +29,7 @@ struct answer_block {
 };
 
 /* Beside the running program in a build tree, otherwise where it was installed. */
-static char *default_program(void)
+char *symbolizer__program(void)
 {
 	char self[PATH_MAX], *beside;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -52,7 +52,7 @@ struct symbolizer *symbolizer__new(const struct symbolizer_options *opts)
 	if (!s)
 		return NULL;
 	s->options = *opts;
-	s->program = opts->program ? strdup(opts->program) : default_program();
+	s->program = opts->program ? strdup(opts->program) : symbolizer__program();
 	if (!s->program) {
 		symbolizer__free(s);
 		errno = ENOMEM;
@@ -700,7 +700,7 @@ const struct symbolizer_counters *symbolizer__counters(const struct symbolizer *
 	return &s->counters;
 }
 
-uint64_t symbolizer__cpu_ns(const struct symbolizer *s)
+uint64_t symbolizer__cpu_ns(struct symbolizer *s)
 {
 	return symbolizer_child__cpu_ns(&s->child);
 }

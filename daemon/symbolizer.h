@@ -62,6 +62,9 @@ struct symbolizer_registers {
 	uint64_t ip, sp, bp, bx, r12, r13, r14, r15;
 };
 
+/* The path of quartz-symbolizer, the built or the installed one; to be freed. NULL without memory. */
+char *symbolizer__program(void);
+
 /* NULL with errno ENOMEM. Does not start the child yet. */
 struct symbolizer *symbolizer__new(const struct symbolizer_options *opts);
 void symbolizer__free(struct symbolizer *s);
@@ -198,6 +201,6 @@ struct symbolizer_counters {
 const struct symbolizer_counters *symbolizer__counters(const struct symbolizer *s);
 
 /* Processor time of all children so far. */
-uint64_t symbolizer__cpu_ns(const struct symbolizer *s);
+uint64_t symbolizer__cpu_ns(struct symbolizer *s);
 
 #endif

@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "daemon/opener.h"
+
 #define START_MS 5000
 #define REAP_MS	 1000
 
@@ -125,12 +127,9 @@ static int spawn(struct symbolizer_child *c, const char *program, int socket)
 	return -err;
 }
 
-int symbolizer_child__start(struct symbolizer_child *c, const char *program)
+/* By ourselves, as unit tests do. */
+static int start_own(struct symbolizer_child *c, const char *program)
 {
-	union {
-		struct message_hello hello;
-		char bytes[PROTOCOL_MAX_MESSAGE];
-	} message;
 	int sockets[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
@@ -144,6 +143,29 @@ int symbolizer_child__start(struct symbolizer_child *c, const char *program)
 	close(sockets[1]);
 	c->socket = sockets[0];
 	c->pidfd = pidfd_open(c->pid, 0);
+	return 0;
+}
+
+static int start(struct symbolizer_child *c, const char *program)
+{
+	pid_t pid = opener__start_symbolizer(&c->socket, &c->pidfd);
+
+	c->kept = pid != -ENOSYS;
+	c->pid = pid > 0 ? pid : 0;
+	if (pid == -ENOSYS)
+		return start_own(c, program);
+	return pid < 0 ? -EIO : 0;
+}
+
+int symbolizer_child__start(struct symbolizer_child *c, const char *program)
+{
+	union {
+		struct message_hello hello;
+		char bytes[PROTOCOL_MAX_MESSAGE];
+	} message;
+
+	if (start(c, program))
+		return -EIO;
 	if (receive_message(c->socket, &message, now_ms() + START_MS) != sizeof(message.hello) ||
 	    message.hello.header.type != MESSAGE_HELLO ||
 	    message.hello.version != PROTOCOL_VERSION) {
@@ -162,18 +184,25 @@ static void reap(struct symbolizer_child *c)
 {
 	struct rusage usage;
 
-	if (wait4(c->pid, NULL, 0, &usage) == c->pid)
+	if (c->kept)
+		c->cpu_ns = c->seen_ns;
+	else if (wait4(c->pid, NULL, 0, &usage) == c->pid)
 		c->cpu_ns += ns_of(&usage.ru_utime) + ns_of(&usage.ru_stime);
 }
 
-uint64_t symbolizer_child__cpu_ns(const struct symbolizer_child *c)
+/* One that the keeper has reaped has the time that was seen last. */
+uint64_t symbolizer_child__cpu_ns(struct symbolizer_child *c)
 {
 	struct timespec t = {0};
 	clockid_t clock;
+	uint64_t now;
 
 	if (c->pid && !clock_getcpuclockid(c->pid, &clock))
 		clock_gettime(clock, &t);
-	return c->cpu_ns + (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	now = c->cpu_ns + (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (now > c->seen_ns)
+		c->seen_ns = now;
+	return c->seen_ns;
 }
 
 /* A process that sleeps on a dead file system does not even die at once; it is left behind then. */
@@ -181,7 +210,11 @@ void symbolizer_child__stop(struct symbolizer_child *c)
 {
 	if (!c->pid)
 		return;
-	kill(c->pid, SIGKILL);
+	symbolizer_child__cpu_ns(c);
+	if (c->kept)
+		opener__kill(c->pid);
+	else
+		kill(c->pid, SIGKILL);
 	if (c->pidfd < 0 || wait_for(c->pidfd, POLLIN, now_ms() + REAP_MS) == 0)
 		reap(c);
 	if (c->pidfd >= 0)

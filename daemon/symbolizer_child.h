@@ -15,10 +15,12 @@
 
 struct symbolizer_child {
 	pid_t pid; /* 0: none is running */
+	bool kept; /* the keeper has started it */
 	int pidfd, socket;
 	uint64_t last_id;
-	int64_t until;	 /* the deadline of the last request */
-	uint64_t cpu_ns; /* of those that have ended */
+	int64_t until;	  /* the deadline of the last request */
+	uint64_t cpu_ns;  /* of those that have ended */
+	uint64_t seen_ns; /* of all, at the last look */
 };
 
 /* A request, which begins with a header that exchange() fills in. fds go along, nfds <= 2. */
@@ -32,8 +34,8 @@ struct symbolizer_request {
 };
 
 /*
- * Starts the program and waits until it has given up its privileges. -EIO. It is killed when the
- * thread that started it ends.
+ * Starts the program and waits until it has given up its privileges. -EIO. It is killed when quartzd
+ * ends, or, where there is no keeper, the thread that started it.
  */
 int symbolizer_child__start(struct symbolizer_child *c, const char *program);
 
@@ -41,7 +43,7 @@ int symbolizer_child__start(struct symbolizer_child *c, const char *program);
 void symbolizer_child__stop(struct symbolizer_child *c);
 
 /* Processor time of the one that runs, and of those before. */
-uint64_t symbolizer_child__cpu_ns(const struct symbolizer_child *c);
+uint64_t symbolizer_child__cpu_ns(struct symbolizer_child *c);
 
 /*
  * Sends a request and writes the answer, with its header, to answer, which has room for

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "daemon/messages.h"
+#include "daemon/opener_work.h"
+#include "daemon/page_wake.h"
+#include "daemon/proc.h"
+
+#define PAGE	 4096
+#define MAX_MAPS (64u << 20)
+#define READING	 (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* ---- text and memory ---- */
+
+static int copy_all(int from, int to)
+{
+	char buffer[16 * 1024];
+	size_t size = 0;
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0 && size < MAX_MAPS) {
+		if (write(to, buffer, n) != n)
+			return -ENOMEM;
+		size += n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static int copy_maps(int dir)
+{
+	int from = openat(dir, "maps", O_RDONLY | O_CLOEXEC), to, err;
+
+	if (from < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	to = memfd_create("maps", MFD_CLOEXEC);
+	err = to < 0 ? -errno : copy_all(from, to);
+	close(from);
+	if (!err && lseek(to, 0, SEEK_SET) >= 0)
+		return to;
+	if (to >= 0)
+		close(to);
+	return err ?: -EIO;
+}
+
+static int read_memory(int dir, uint64_t start, char *to, size_t size)
+{
+	size_t have = 0, page = PAGE - start % PAGE;
+	int fd = openat(dir, "mem", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	for (; have < size; page = PAGE) {
+		size_t wanted = page < size - have ? page : size - have;
+
+		if (pread(fd, to + have, wanted, (off_t)(start + have)) != (ssize_t)wanted)
+			break;
+		have += wanted;
+	}
+	close(fd);
+	return (int)have;
+}
+
+static int read_fdinfo(int dir, int number, char *to)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "fdinfo/%d", number);
+	return (int)proc__read(dir, name, to, PAGE);
+}
+
+static int read_syscall(int dir, int number, char *to)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "task/%d/syscall", number);
+	return (int)proc__read(dir, name, to, PAGE);
+}
+
+static int read_link(int dir, int number, char *to)
+{
+	char name[64];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "fd/%d", number);
+	n = readlinkat(dir, name, to, PAGE);
+	return n < 0 ? -errno : (int)n;
+}
+
+/* ---- files ---- */
+
+/* Gives a descriptor to read from of a regular file, given by one of any kind. */
+static int reopen(int fd)
+{
+	char name[32];
+	struct stat st;
+	int again;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	again = open(name, READING);
+	return again < 0 ? -errno : again;
+}
+
+/* What stands at the place now, be it what was mapped there or not. */
+static int open_file(int dir, const struct opener_request *r)
+{
+	char name[64];
+	int path_fd, fd;
+
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, r->start, r->end);
+	path_fd = openat(dir, name, O_PATH | O_CLOEXEC);
+	if (path_fd < 0)
+		return -errno;
+	fd = reopen(path_fd);
+	close(path_fd);
+	return fd;
+}
+
+/* The map must be written by the process' own user or by root, or it could name others' code. */
+static int open_perf_map(int dir, pid_t pid)
+{
+	char name[64], nspid[128], uids[128], *own;
+	struct statfs fs;
+	struct stat st;
+	int fd;
+
+	if (proc__status(dir, "NStgid", nspid, sizeof(nspid)) ||
+	    proc__status(dir, "Uid", uids, sizeof(uids)))
+		return -ESRCH;
+	own = strrchr(nspid, '\t');
+	snprintf(name, sizeof(name), "root/tmp/perf-%d.map", own ? atoi(own + 1) : pid);
+	fd = openat(dir, name, READING | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) ||
+	    fs.f_type == FUSE_SUPER_MAGIC || (st.st_uid && st.st_uid != strtoul(uids, NULL, 10))) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+/* No more than everybody has, or the asker himself. */
+static int open_again(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || fstat(fd, &st))
+		return -errno;
+	if (flags & O_PATH ? !(st.st_mode & S_IROTH) : (flags & O_ACCMODE) == O_WRONLY)
+		return -EACCES;
+	return reopen(fd);
+}
+
+/* ---- requests ---- */
+
+static bool is_process(int dir)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !fstatfs(dir, &fs) && fs.f_type == PROC_SUPER_MAGIC && !fstat(dir, &st) &&
+	       S_ISDIR(st.st_mode);
+}
+
+static int give(int fd, int *given)
+{
+	*given = fd;
+	return fd < 0 ? fd : 0;
+}
+
+static int carry_out(const struct opener_request *r, int fd, struct opener_reply *reply, int *given)
+{
+	if (r->what == OPENER_REOPEN)
+		return give(open_again(fd), given);
+	if (!is_process(fd))
+		return -EINVAL;
+	switch (r->what) {
+	case OPENER_MAPS:
+		return give(copy_maps(fd), given);
+	case OPENER_MEMORY:
+		return r->size > OPENER_BYTES ? -EINVAL
+					      : read_memory(fd, r->start, reply->bytes, r->size);
+	case OPENER_FILE:
+		return give(open_file(fd, r), given);
+	case OPENER_FD:
+		return read_link(fd, r->number, reply->bytes);
+	case OPENER_FDINFO:
+		return read_fdinfo(fd, r->number, reply->bytes);
+	case OPENER_SYSCALL:
+		return read_syscall(fd, r->number, reply->bytes);
+	case OPENER_PERF_MAP:
+		return give(open_perf_map(fd, r->number), given);
+	case OPENER_WAKE:
+		page_wake__call(fd);
+		return 0;
+	default:
+		return -ENOSYS;
+	}
+}
+
+void opener_work__do(const struct opener_request *request, int fd, struct opener_reply *reply,
+		     int *given)
+{
+	*given = -1;
+	reply->result = fd < 0 ? -EBADF : carry_out(request, fd, reply, given);
+	if (*given < 0)
+		*given = -1;
+}
+
+static void close_all(const int fds[MESSAGE_FDS])
+{
+	for (int i = 0; i < MESSAGE_FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+void opener_work__serve(int socket)
+{
+	struct opener_request request;
+	static struct opener_reply reply;
+	int fds[MESSAGE_FDS], given[MESSAGE_FDS] = {-1, -1};
+	size_t size;
+	ssize_t n;
+
+	while ((n = message__receive(socket, &request, sizeof(request), fds, -1)) > 0) {
+		if (n != sizeof(request))
+			break;
+		opener_work__do(&request, fds[0], &reply, &given[0]);
+		size = offsetof(struct opener_reply, bytes) +
+		       (reply.result > 0 ? (size_t)reply.result : 0);
+		close_all(fds);
+		if (message__send(socket, &reply, size, given))
+			break;
+		close_all(given);
+	}
+}

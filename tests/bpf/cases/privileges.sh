@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# What quartzd may do after its start, what its helpers may, and what becomes of others if one ends.
+
+sys_ptrace=19 dac_read_search=2 checkpoint_restore=40 kill=5 setgid=6 setuid=7 setpcap=8 bpf=39 perfmon=38
+
+# mask CAPABILITY...: as /proc shows those of them that we have.
+mask()
+{
+	local cap set=0 own
+
+	own=$((16#$(sed -n 's/^CapBnd:\t//p' /proc/self/status)))
+	for cap in "$@"; do
+		set=$((set | 1 << cap))
+	done
+	printf '%016x' $((set & own))
+}
+
+# has PID MASK: these and no others, in all sets, for good, and a filter; of each thread.
+has()
+{
+	local task key
+
+	for task in "/proc/$1/task/"*; do
+		for key in CapPrm CapEff CapBnd; do
+			grep -q "^$key:.$2\$" "$task/status" ||
+				fail "$key of $(cat "$task/comm") is not $2" "$(grep Cap "$task/status")"
+		done
+		grep -q '^CapInh:.0*$' "$task/status" && grep -q '^CapAmb:.0*$' "$task/status" ||
+			fail "$(cat "$task/comm") can pass on what it has" "$(grep Cap "$task/status")"
+		grep -q '^NoNewPrivs:.1$' "$task/status" && grep -q '^Seccomp:.2$' "$task/status" ||
+			fail "$(cat "$task/comm") is not confined" "$(cat "$task/status")"
+	done
+}
+
+# helpers NAME: the processes of that name that belong to $daemon.
+helpers()
+{
+	local keeper
+
+	keeper=$(pgrep -P "$daemon" -x quartzd-keeper)
+	if [ "$1" = quartzd-keeper ]; then
+		echo "$keeper"
+	else
+		pgrep -P "$keeper" -x "$1"
+	fi
+}
+
+# until COMMAND: it may take as long as it takes.
+until_so()
+{
+	local i
+
+	for ((i = 0; i < 1200; i++)); do
+		! "$@" || return 0
+		sleep 0.05
+	done
+	fail "not so after a minute: $*"
+}
+
+# named PROCEDURE [OPTION]...: it has samples in what is measured now.
+named()
+{
+	"$out/quartzctl" report --json "${@:2}" >live.json 2>live.err &&
+		jq -e --arg name "$1" 'any(.scopes[].rows[]; .name == $name and .self.samples > 0)' \
+			live.json >/dev/null
+}
+
+some()
+{
+	[ -n "$(helpers "$1")" ]
+}
+
+confined()
+{
+	local pid opener=("$sys_ptrace" "$dac_read_search" "$checkpoint_restore")
+
+	for pid in $(helpers quartzd-keeper); do
+		has "$pid" "$(mask "${opener[@]}" $kill $setgid $setuid $setpcap)"
+	done
+	for pid in $(helpers quartzd-opener); do
+		has "$pid" "$(mask "${opener[@]}")"
+	done
+	for pid in $(helpers quartz-symboliz); do
+		has "$pid" "$(mask)"
+		! grep -q '^Uid:.0' "/proc/$pid/status" || fail 'the symbolizer is root'
+	done
+}
+
+capabilities()
+{
+	start_busy 1
+	attach --system
+	until_so some quartzd-opener
+	until_so some quartz-symboliz
+	has "$daemon" "$(mask $bpf $perfmon)"
+	confined
+	[ "$(awk '/^Groups:/ { print NF - 1 }' "/proc/$daemon/status")" -le 1 ] ||
+		fail 'it is in groups'
+	detach TERM
+}
+
+of_a_command()
+{
+	record bash -c '
+		grep -E "^(Cap|NoNew|Secc|Groups)" /proc/self/status >inside
+		daemon=$PPID; grep -E "^Cap(Eff|Prm|Bnd)" "/proc/$daemon/status" >outside'
+	[ "$status" = 0 ] || fail "record ended with status $status"
+	grep -E '^(Cap|NoNew|Secc|Groups)' /proc/self/status | diff - inside >&2 ||
+		fail 'the command has not what its caller has'
+	[ "$(sort -u outside | cut -f 2 | uniq)" = "$(mask $bpf $perfmon $kill)" ] ||
+		fail 'quartzd has not what is documented' "$(cat outside)"
+}
+
+# In a directory where only the user nobody may write, which it can at its end as well.
+saved_for_others()
+{
+	mkdir theirs
+	chown nobody theirs
+	chmod 700 theirs
+	"$out/quartzctl" record --cpu none -o theirs/profile -- "$programs/phases" --time 1:0.2 \
+		>program.out 2>record.err || fail "record ended with status $?"
+	[ -s theirs/profile ] || fail 'nothing was saved'
+}
+
+# as_nobody COMMAND...: as another user, below a directory that only that user can enter.
+as_nobody()
+{
+	chmod 711 "$T"
+	mkdir -p home
+	chown nobody home
+	chmod 700 home
+	start theirs env TMPDIR="$T/home" setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+}
+
+others_names()
+{
+	as_nobody "$programs/deleted_exe" 600
+	until_so grep -q deleted "/proc/$pid/maps"
+	attach --pid "$pid"
+	until_so named compute_deleted
+	detach
+}
+
+# Unreadable for all but its user, where it is no longer deleted.
+others_secrets()
+{
+	cp "$programs/phases" secret
+	chown nobody secret
+	chmod 500 secret
+	as_nobody "$T/secret" --time 1:600
+	attach --pid "$pid"
+	until_so named phase_1
+	detach
+}
+
+unmount()
+{
+	umount -l "$T/fuse" 2>/dev/null
+	end_all
+}
+
+sampled_too()
+{
+	named phase_1 --scope all && jq -e '.scopes[1].samples > 0' live.json >/dev/null
+}
+
+stuck_file()
+{
+	local stuck
+
+	[ -e /dev/fuse ] || skip 'no /dev/fuse'
+	start_busy 1
+	mkdir fuse
+	trap unmount EXIT
+	start fuse "$here/fuse_stuck.py" "$programs/phases" "$T/fuse"
+	await fuse.out mounted
+	start stuck "$T/fuse/program" --time 2:600
+	stuck=$pid
+	await_threads "$stuck" 2
+	attach --pid "$busy" --pid "$stuck"
+	await quartzd.err 'takes more than the time'
+	grep -q 'asked by quartzd' fuse.out || fail 'it was never asked for'
+	"$out/quartzctl" status --json >status.json || fail 'no status'
+	jq -e '.openers_late > 0' status.json >/dev/null || fail 'it is not counted' "$(cat status.json)"
+	until_so sampled_too
+	! named phase_2 --scope all || fail 'it has names'
+	detach
+}
+
+opener_killed()
+{
+	local killed
+
+	cp "$programs/phases" later
+	attach --system
+	until_so some quartzd-opener
+	killed=$(helpers quartzd-opener)
+	# shellcheck disable=SC2086
+	kill -KILL $killed
+	start later ./later --time 1:600
+	later=$pid
+	pid=$daemon
+	await quartzd.err 'another one takes its place'
+	until_so named phase_1 --scope "pid=$later"
+	detach
+}
+
+keeper_killed()
+{
+	start_busy 1
+	attach --pid "$busy"
+	kill -KILL "$(helpers quartzd-keeper)"
+	ended "$daemon"
+	[ "$status" = 1 ] || fail "status $status, not 1"
+	grep -q "keeps quartzd's privileges has ended" quartzd.err || fail 'no line about it'
+	[ -s profile ] || fail 'nothing was saved'
+}
+
+gone_all()
+{
+	local pid
+
+	for pid in "$@"; do
+		[ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" || return 1
+	done
+}
+
+nothing_left()
+{
+	local left
+
+	start_busy 1
+	attach --pid "$busy"
+	until_so some quartzd-opener
+	until_so some quartz-symboliz
+	left="$(helpers quartzd-keeper) $(helpers quartzd-opener) $(helpers quartz-symboliz)"
+	kill_now "$daemon"
+	# shellcheck disable=SC2086
+	until_so gone_all $left
+}
+
+try 'capabilities of a service' capabilities
+try 'a command keeps what it has' of_a_command
+try 'a snapshot in a directory of another user' saved_for_others
+try 'a deleted program of another user' others_names
+try 'a program that only its user may read' others_secrets
+try 'a file that nobody answers for' stuck_file
+try 'kill -9 of an opener' opener_killed
+try 'kill -9 of the keeper' keeper_killed
+try 'kill -9 of quartzd leaves no process' nothing_left
