@@ -41,7 +41,7 @@ watch_daemon()
 		daemon_peak=$peak
 		[ "$own" -lt "$daemon_own" ] || daemon_own=$own
 		! processor_time_of "$pid" || daemon_used=$used
-		[ -n "$child" ] || child=$(pgrep -P "$pid" -f quartz-symbolizer)
+		[ -n "$child" ] || child=$(pgrep -P "$(pgrep -P "$pid" -x quartzd-keeper)" -f quartz-symbolizer)
 		if [ -n "$child" ] && memory_of "$child"; then
 			child_peak=$peak
 			! processor_time_of "$child" || child_used=$used
