@@ -53,9 +53,12 @@ struct config {
 	struct qz_texts between; /* events: pairs of values */
 };
 
-/* The first rows are for report alone; what follows serves all commands that show figures. */
+/* The first rows are for report alone; what follows serves all commands that show procedures. */
 enum { REPORT_ONLY_OPTIONS = 6 };
 extern const struct qz_option report_options[];
+
+/* Follows the options of each command that shows figures. */
+extern const struct qz_option profile_options[];
 
 extern const struct qz_option ps_options[];
 extern const struct qz_option top_options[];

@@ -12,7 +12,7 @@ struct command {
 	const char *operands; /* for the usage line */
 	const char *summary;
 	const char *details; /* further lines of the help text, or NULL */
-	const struct qz_option *options;
+	const struct qz_option *options, *more_options; /* the latter may be NULL */
 	enum status (*run)(const struct config *config);
 	bool takes_procedure, takes_pid; /* one operand, optional */
 	bool takes_command;		 /* all operands, at least one */
@@ -39,6 +39,7 @@ static const struct command commands[] = {
 			"of, and what it waited for. With OBJECT: show who waits for it, and who\n"
 			"ends the waits.\n",
 		.options = report_options,
+		.more_options = profile_options,
 		.run = cmd_report,
 		.takes_procedure = true,
 	},
@@ -47,6 +48,7 @@ static const struct command commands[] = {
 		.operands = "",
 		.summary = "Show the threads of a program and what each cost",
 		.options = report_options + REPORT_ONLY_OPTIONS,
+		.more_options = profile_options,
 		.run = cmd_threads,
 	},
 	{
@@ -55,6 +57,7 @@ static const struct command commands[] = {
 		.summary = "Show locks and other objects that threads waited for",
 		.details = "'quartzctl locks' is the same.\n",
 		.options = report_options + REPORT_ONLY_OPTIONS,
+		.more_options = profile_options,
 		.run = cmd_objects,
 	},
 	{
@@ -63,6 +66,7 @@ static const struct command commands[] = {
 		.summary = "Show what other processors did while a procedure ran",
 		.details = "From the instants that 'quartzctl record --snapshots' took.\n",
 		.options = report_options + REPORT_ONLY_OPTIONS,
+		.more_options = profile_options,
 		.run = cmd_pairs,
 		.takes_procedure = true,
 	},
@@ -71,6 +75,7 @@ static const struct command commands[] = {
 		.operands = "",
 		.summary = "Show what each process, or unit, cost the machine",
 		.options = ps_options,
+		.more_options = profile_options,
 		.run = cmd_ps,
 	},
 	{
@@ -134,7 +139,8 @@ static const struct command commands[] = {
 	},
 };
 
-#define NCOMMANDS (sizeof(commands) / sizeof(*commands))
+#define MAX_OPTIONS 32
+#define NCOMMANDS   (sizeof(commands) / sizeof(*commands))
 
 void complain(const char *format, ...)
 {
@@ -178,13 +184,27 @@ static void print_commands(FILE *out)
 	      out);
 }
 
+static void join_options(const struct command *c, struct qz_option all[MAX_OPTIONS])
+{
+	const struct qz_option *tables[] = {c->options, c->more_options};
+	size_t n = 0;
+
+	for (size_t i = 0; i < 2; i++)
+		for (const struct qz_option *o = tables[i]; o && o->name && n + 1 < MAX_OPTIONS;
+		     o++)
+			all[n++] = *o;
+	all[n] = (struct qz_option) {0};
+}
+
 static void print_command(const struct command *c)
 {
+	struct qz_option all[MAX_OPTIONS];
 	char usage[600];
 
 	snprintf(usage, sizeof(usage), "Usage: quartzctl %s [OPTION...]%s\n\n%s.\n%s", c->name,
 		 c->operands, c->summary, c->details ? c->details : "");
-	qz_options__help(stdout, usage, c->options);
+	join_options(c, all);
+	qz_options__help(stdout, usage, all);
 }
 
 static enum status misuse(const struct command *c, const char *why)
@@ -207,10 +227,12 @@ static bool take_operand(const struct command *c, const char *operand, struct co
 /* Options may follow the operand: `report main --callers`. */
 static enum status parse(const struct command *c, int argc, char **argv, struct config *config)
 {
+	struct qz_option all[MAX_OPTIONS];
 	char why[200];
 
+	join_options(c, all);
 	while (argc) {
-		int operand = qz_options__parse(argc, argv, c->options, config, why, sizeof(why));
+		int operand = qz_options__parse(argc, argv, all, config, why, sizeof(why));
 
 		if (operand == -ENOMEM)
 			return out_of_memory();

@@ -16,6 +16,13 @@ const struct qz_option report_options[] = {
 	{"snapshot", 0, QZ_OPTION_FLAG, FIELD(snapshot), NULL,
 	 "Show what all processors were doing at the\ninstants that record --snapshots took."},
 	/* up to here REPORT_ONLY_OPTIONS */
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "Show these: machine, kernel, all, pid=N,\ncomm=NAME, unit=NAME, cgroup=PATH, or an "
+	 "index.\nDefault: the machine where it was profiled,\nelse all."},
+	{0},
+};
+
+const struct qz_option profile_options[] = {
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
 	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
 	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
@@ -24,9 +31,6 @@ const struct qz_option report_options[] = {
 	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "The same up to then."},
 	{"last", 0, QZ_OPTION_DURATION, FIELD(last), "TIME",
 	 "The same as --since -TIME, such as 10min.", 1, INT64_MAX},
-	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
-	 "Show these: machine, kernel, all, pid=N,\ncomm=NAME, unit=NAME, cgroup=PATH, or an "
-	 "index.\nDefault: the machine where it was profiled,\nelse all."},
 	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",
 	 "Show at most so many rows, 0 for all.\nDefault: 20 as text, all as JSON.", 0, INT32_MAX},
 	{"json", 0, QZ_OPTION_FLAG, FIELD(json), NULL, "Print JSON instead of text."},
@@ -55,25 +59,8 @@ const struct qz_option ps_options[] = {
 	 "What has a row of its own [process]."},
 	{"sort", 'S', QZ_OPTION_CHOICE, FIELD(sort),
 	 "norm|cpu|parallelism|serial|spin|threads|name", "What rows are sorted by [norm]."},
-	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
-	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
-	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
-	 "Show what quartzd --system measured from then on:\n-10min, 14:30, '2026-01-31 14:30', "
-	 "@SECONDS."},
-	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "The same up to then."},
-	{"last", 0, QZ_OPTION_DURATION, FIELD(last), "TIME",
-	 "The same as --since -TIME, such as 10min.", 1, INT64_MAX},
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Of these alone: comm=NAME, unit=NAME,\ncgroup=PATH, pid=N [all]."},
-	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",
-	 "Show at most so many rows, 0 for all.\nDefault: 20 as text, all as JSON.", 0, INT32_MAX},
-	{"json", 0, QZ_OPTION_FLAG, FIELD(json), NULL, "Print JSON instead of text."},
-	{"wide", 'w', QZ_OPTION_FLAG, FIELD(wide), NULL, "Do not cut long names."},
-	{"color", 0, QZ_OPTION_CHOICE, FIELD(color), "auto|always|never",
-	 "Highlight shares from 5 % and from 0.5 % [auto]."},
-	{"no-pager", 0, QZ_OPTION_FLAG, FIELD(no_pager), NULL,
-	 "Do not start a pager on a terminal."},
-	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
 	{0},
 };
 
