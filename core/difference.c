@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/estimate.h"
+#include "core/figures.h"
 #include "core/table.h"
 
 /*
@@ -243,39 +244,21 @@ static int map_waited_for(struct maps *m)
 
 /* ---- figures ---- */
 
-static void take(uint64_t *figure, uint64_t before)
-{
-	*figure -= *figure < before ? *figure : before;
-}
-
-static void take_each(uint64_t *figures, const uint64_t *before, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		take(&figures[i], before[i]);
-}
-
 static void take_losses(struct qz_loss *losses, uint32_t n, const struct qz_loss *before,
 			uint32_t nbefore)
 {
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < nbefore; k++)
 			if (!strcmp(losses[i].cause, before[k].cause))
-				take(&losses[i].count, before[k].count);
+				qz_figure__take(&losses[i].count, before[k].count);
 }
 
 static void take_scope(struct qz_scope *s, const struct qz_scope *b)
 {
-	take(&s->elapsed_ns, b->elapsed_ns);
-	take(&s->cpu_ns, b->cpu_ns);
-	take(&s->runnable_ns, b->runnable_ns);
-	take_each(s->level_ns, b->level_ns, s->nlevels < b->nlevels ? s->nlevels : b->nlevels);
-	take(&s->samples, b->samples);
-	take(&s->truncated, b->truncated);
-	take(&s->unresolved, b->unresolved);
-	take(&s->creations, b->creations);
-	take(&s->creations_lost, b->creations_lost);
-	take(&s->spin_turns, b->spin_turns);
-	take(&s->limited, b->limited);
+	qz_figures__take(s, b, qz_scope_figures);
+	qz_figure__take(&s->elapsed_ns, b->elapsed_ns);
+	for (uint32_t i = 0; i < s->nlevels && i < b->nlevels; i++)
+		qz_figure__take(&s->level_ns[i], b->level_ns[i]);
 	take_losses(s->stack_ends, s->nstack_ends, b->stack_ends, b->nstack_ends);
 }
 
@@ -283,49 +266,23 @@ static void take_scope(struct qz_scope *s, const struct qz_scope *b)
 static void take_thread(struct maps *m, uint32_t i)
 {
 	const struct qz_thread *b = &m->before->threads[i];
-	struct qz_thread *t;
 
 	if (m->scopes[b->scope] != QZ_NONE && b->ended && !b->merged)
-		take(&m->p->scopes[m->scopes[b->scope]].threads_seen, 1);
-	if (m->threads[i] == QZ_NONE)
-		return;
-	t = &m->p->threads[m->threads[i]];
-	take(&t->cpu_ns, b->cpu_ns);
-	take(&t->running_ns, b->running_ns);
-	take(&t->ready_ns, b->ready_ns);
-	take(&t->blocked_ns, b->blocked_ns);
-	take(&t->unknown_ns, b->unknown_ns);
-}
-
-static void take_object(struct qz_object *o, const struct qz_object *b)
-{
-	take(&o->waits, b->waits);
-	take(&o->wakes, b->wakes);
-	take(&o->wait_ns, b->wait_ns);
-	take(&o->spin_ns, b->spin_ns);
-	take_each(o->queue_ns, b->queue_ns, QZ_QUEUE_LENGTHS);
-	take_each(o->arrivals, b->arrivals, QZ_QUEUE_LENGTHS);
+		qz_figure__take(&m->p->scopes[m->scopes[b->scope]].threads_seen, 1);
+	if (m->threads[i] != QZ_NONE)
+		qz_figures__take(&m->p->threads[m->threads[i]], b, qz_thread_figures);
 }
 
 static void take_run(struct qz_profile *p, const struct qz_profile *b)
 {
 	p->wall_start_ns += b->window_ns;
 	p->window_ns -= b->window_ns;
-	take(&p->ledger.expected, b->ledger.expected);
-	take(&p->ledger.accepted, b->ledger.accepted);
-	take(&p->ledger.filtered, b->ledger.filtered);
+	qz_figures__take(&p->ledger, &b->ledger, qz_ledger_figures);
 	take_losses(p->ledger.losses, p->ledger.nlosses, b->ledger.losses, b->ledger.nlosses);
 	take_losses(p->ledger.events, p->ledger.nevents, b->ledger.events, b->ledger.nevents);
 	qz_ledger__close(&p->ledger);
-	take(&p->instants.taken, b->instants.taken);
-	take(&p->instants.incomplete, b->instants.incomplete);
-	take(&p->instants.unplaced, b->instants.unplaced);
-	take(&p->instants.skew_ns, b->instants.skew_ns);
-	take(&p->instants.outside, b->instants.outside);
-	take(&p->costs.accounting_ns, b->costs.accounting_ns);
-	take(&p->costs.sampling_ns, b->costs.sampling_ns);
-	take(&p->costs.walking_ns, b->costs.walking_ns);
-	take(&p->costs.daemon_ns, b->costs.daemon_ns);
+	qz_figures__take(&p->instants, &b->instants, qz_instants_figures);
+	qz_figures__take(&p->costs, &b->costs, qz_costs_figures);
 }
 
 static void take_entities(struct maps *m)
@@ -339,7 +296,8 @@ static void take_entities(struct maps *m)
 		take_thread(m, i);
 	for (uint32_t i = 0; i < b->nobjects; i++)
 		if (m->objects[i] != QZ_NONE)
-			take_object(&m->p->objects[m->objects[i]], &b->objects[i]);
+			qz_figures__take(&m->p->objects[m->objects[i]], &b->objects[i],
+					 qz_object_figures);
 	take_run(m->p, b);
 }
 
@@ -412,7 +370,7 @@ static int take_call(struct maps *m, struct qz_call_count c)
 		return 0;
 	found = qz_profile__find_call(m->p, &c);
 	if (found != QZ_NONE)
-		take(&m->p->calls[found].count, c.count);
+		qz_figures__take(&m->p->calls[found], &c, qz_call_figures);
 	return 0;
 }
 

@@ -41,6 +41,9 @@ int qz_profile__merge_busy(struct qz_profile *to, const struct qz_profile *from)
 int qz_profile__fold(struct qz_profile *p, const bool *marked, uint32_t into, uint32_t row,
 		     struct qz_maps *maps);
 
+/* What processes that were put together are called. */
+#define QZ_ENDED_NAME "other (ended)"
+
 /* Bytes of memory that each scope takes with all that is its own; bytes has an entry for each. */
 void qz_profile__sizes(const struct qz_profile *p, uint64_t *bytes);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/figures.h"
 #include "core/merge.h"
 
 /* Figures of n entities, so many of each, one entity after the other. */
@@ -16,10 +17,13 @@ struct told {
 
 enum what {
 	RUN,
+	INSTANTS,
+	COSTS,
 	LEDGER,
 	LOSSES,
 	EVENTS,
 	SCOPES,
+	SEEN,
 	LEVELS,
 	ENDS,
 	THREADS,
@@ -36,66 +40,11 @@ struct qz_slices {
 	struct told told[WHAT];
 };
 
-/* Where the figures stand in an entity. A list ends with SIZE_MAX. */
-#define END SIZE_MAX
+#define MAX_ENDS 32 /* ways in which the walk of a stack ends */
 
-#define MAX_ENDS	 32 /* ways in which the walk of a stack ends */
-#define OF(type, member) offsetof(struct type, member)
-
-static const size_t run_figures[] = {
-	OF(qz_profile, window_ns),
-	OF(qz_profile, instants.taken),
-	OF(qz_profile, instants.incomplete),
-	OF(qz_profile, instants.unplaced),
-	OF(qz_profile, instants.skew_ns),
-	OF(qz_profile, instants.outside),
-	OF(qz_profile, costs.accounting_ns),
-	OF(qz_profile, costs.sampling_ns),
-	OF(qz_profile, costs.walking_ns),
-	OF(qz_profile, costs.daemon_ns),
-	END,
-};
-static const size_t ledger_figures[] = {
-	OF(qz_ledger, expected),
-	OF(qz_ledger, accepted),
-	OF(qz_ledger, filtered),
-	END,
-};
-static const size_t loss_figures[] = {OF(qz_loss, count), END};
-static const size_t scope_figures[] = {
-	OF(qz_scope, cpu_ns),
-	OF(qz_scope, runnable_ns),
-	OF(qz_scope, samples),
-	OF(qz_scope, truncated),
-	OF(qz_scope, unresolved),
-	OF(qz_scope, threads_seen),
-	OF(qz_scope, creations),
-	OF(qz_scope, creations_lost),
-	OF(qz_scope, spin_turns),
-	OF(qz_scope, limited),
-	END,
-};
-static const size_t thread_figures[] = {
-	OF(qz_thread, cpu_ns),	   OF(qz_thread, running_ns), OF(qz_thread, ready_ns),
-	OF(qz_thread, blocked_ns), OF(qz_thread, unknown_ns), END,
-};
-static const size_t sample_figures[] = {OF(qz_sample, count), END};
-static const size_t wait_figures[] = {
-	OF(qz_wait, count),
-	OF(qz_wait, blocked_ns),
-	OF(qz_wait, ready_ns),
-	END,
-};
-static const size_t waking_figures[] = {OF(qz_waking, count), OF(qz_waking, woken_ns), END};
-static const size_t object_figures[] = {
-	OF(qz_object, waits),
-	OF(qz_object, wakes),
-	OF(qz_object, wait_ns),
-	OF(qz_object, spin_ns),
-	END,
-};
-static const size_t call_figures[] = {OF(qz_call_count, count), OF(qz_call_count, cost_ns), END};
-static const size_t moment_figures[] = {OF(qz_moment, count), END};
+static const struct qz_figures window_figures[] = {{offsetof(struct qz_profile, window_ns), 1},
+						   {0}};
+static const struct qz_figures seen_figures[] = {{offsetof(struct qz_scope, threads_seen), 1}, {0}};
 
 struct qz_slices *qz_slices__new(void)
 {
@@ -131,15 +80,6 @@ static int grow(struct told *t, uint32_t n, uint32_t each)
 	return 0;
 }
 
-static uint32_t count(const size_t *figures)
-{
-	uint32_t n = 0;
-
-	while (figures[n] != END)
-		n++;
-	return n;
-}
-
 /* Leaves in *figure what was not told yet, and keeps that it is now. */
 static void tell(uint64_t *figure, uint64_t *told)
 {
@@ -150,14 +90,15 @@ static void tell(uint64_t *figure, uint64_t *told)
 }
 
 /* The figures of n entities of this size. */
-static int tell_all(struct told *t, void *entities, uint32_t n, size_t size, const size_t *figures)
+static int tell_all(struct told *t, void *entities, uint32_t n, size_t size,
+		    const struct qz_figures *figures)
 {
-	uint32_t each = count(figures);
+	uint32_t each = qz_figures__count(figures);
 	int err = grow(t, n, each);
 
 	for (uint32_t i = 0; !err && i < n; i++)
 		for (uint32_t k = 0; k < each; k++)
-			tell((uint64_t *)((char *)entities + i * size + figures[k]),
+			tell(qz_figures__at((char *)entities + i * size, figures, k),
 			     &t->values[(size_t)i * each + k]);
 	return err;
 }
@@ -270,9 +211,9 @@ static struct excess *excess_of(struct excess *all, const struct qz_profile *p, 
 	return &all[thread == QZ_NONE ? p->nthreads : thread];
 }
 
-static uint64_t *figure(struct qz_wait *w, int k)
+static uint64_t *figure(struct qz_wait *w, uint32_t k)
 {
-	return (uint64_t *)((char *)w + wait_figures[k]);
+	return qz_figures__at(w, qz_wait_figures, k);
 }
 
 /* What is not told because of the excess is told later, when there is none any more. */
@@ -291,39 +232,18 @@ static int tell_waits(struct told *t, struct qz_profile *p)
 	int err = all ? grow(t, p->nwaits, 3) : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < p->nwaits; i++)
-		for (int k = 0; k < 3; k++) {
+		for (uint32_t k = 0; k < 3; k++) {
 			uint64_t now = *figure(&p->waits[i], k), told = t->values[3ul * i + k];
 
 			if (told > now)
 				excess_of(all, p, i)->figures[k] += told - now;
 		}
-	err = err ? err : tell_all(t, p->waits, p->nwaits, sizeof(*p->waits), wait_figures);
+	err = err ? err : tell_all(t, p->waits, p->nwaits, sizeof(*p->waits), qz_wait_figures);
 	for (uint32_t i = 0; !err && i < p->nwaits; i++)
-		for (int k = 0; k < 3; k++)
+		for (uint32_t k = 0; k < 3; k++)
 			take_off(figure(&p->waits[i], k), &t->values[3ul * i + k],
 				 &excess_of(all, p, i)->figures[k]);
 	free(all);
-	return err;
-}
-
-/* ---- objects ---- */
-
-static int tell_objects(struct told *t, struct qz_profile *p)
-{
-	uint32_t each = count(object_figures) + 2 * QZ_QUEUE_LENGTHS;
-	int err = grow(t, p->nobjects, each);
-
-	for (uint32_t i = 0; !err && i < p->nobjects; i++) {
-		uint64_t *told = &t->values[(size_t)i * each];
-		struct qz_object *o = &p->objects[i];
-
-		for (int k = 0; object_figures[k] != END; k++)
-			tell((uint64_t *)((char *)o + object_figures[k]), told++);
-		for (int k = 0; k < QZ_QUEUE_LENGTHS; k++) {
-			tell(&o->queue_ns[k], told++);
-			tell(&o->arrivals[k], told++);
-		}
-	}
 	return err;
 }
 
@@ -365,34 +285,42 @@ static int tell_copy(struct qz_slices *s, struct copy *c)
 {
 	struct qz_profile *p = &c->p;
 	struct told *t = s->told;
-	int err = tell_all(&t[RUN], p, 1, 0, run_figures);
+	int err = tell_all(&t[RUN], p, 1, 0, window_figures);
 
-	err = err ? err : tell_all(&t[LEDGER], &p->ledger, 1, 0, ledger_figures);
+	err = err ? err : tell_all(&t[INSTANTS], &p->instants, 1, 0, qz_instants_figures);
+	err = err ? err : tell_all(&t[COSTS], &p->costs, 1, 0, qz_costs_figures);
+	err = err ? err : tell_all(&t[LEDGER], &p->ledger, 1, 0, qz_ledger_figures);
 	err = err ? err
 		  : tell_all(&t[LOSSES], p->ledger.losses, p->ledger.nlosses,
-			     sizeof(struct qz_loss), loss_figures);
+			     sizeof(struct qz_loss), qz_loss_figures);
 	err = err ? err
 		  : tell_all(&t[EVENTS], p->ledger.events, p->ledger.nevents,
-			     sizeof(struct qz_loss), loss_figures);
+			     sizeof(struct qz_loss), qz_loss_figures);
 	err = err ? err
-		  : tell_all(&t[SCOPES], p->scopes, p->nscopes, sizeof(*p->scopes), scope_figures);
+		  : tell_all(&t[SCOPES], p->scopes, p->nscopes, sizeof(*p->scopes),
+			     qz_scope_figures);
+	err = err ? err
+		  : tell_all(&t[SEEN], p->scopes, p->nscopes, sizeof(*p->scopes), seen_figures);
 	err = err ? err : tell_levels(&t[LEVELS], c);
 	err = err ? err : tell_ends(&t[ENDS], p);
 	err = err ? err
 		  : tell_all(&t[THREADS], p->threads, p->nthreads, sizeof(*p->threads),
-			     thread_figures);
+			     qz_thread_figures);
 	err = err ? err
 		  : tell_all(&t[SAMPLES], p->samples, p->nsamples, sizeof(*p->samples),
-			     sample_figures);
+			     qz_sample_figures);
 	err = err ? err : tell_waits(&t[WAITS], p);
 	err = err ? err
 		  : tell_all(&t[WAKINGS], p->wakings, p->nwakings, sizeof(*p->wakings),
-			     waking_figures);
-	err = err ? err : tell_objects(&t[OBJECTS], p);
-	err = err ? err : tell_all(&t[CALLS], p->calls, p->ncalls, sizeof(*p->calls), call_figures);
+			     qz_waking_figures);
+	err = err ? err
+		  : tell_all(&t[OBJECTS], p->objects, p->nobjects, sizeof(*p->objects),
+			     qz_object_figures);
+	err = err ? err
+		  : tell_all(&t[CALLS], p->calls, p->ncalls, sizeof(*p->calls), qz_call_figures);
 	err = err ? err
 		  : tell_all(&t[MOMENTS], p->moments, p->nmoments, sizeof(*p->moments),
-			     moment_figures);
+			     qz_moment_figures);
 	qz_ledger__close(&p->ledger);
 	return err;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/figures.h"
+
 /* A row that has not grown for so many additions makes room for another one. */
 #define IDLE_ADDITIONS 60
 
@@ -143,9 +145,7 @@ static int add_ledger(struct qz_ledger *sum, const struct qz_ledger *l)
 {
 	int err = 0;
 
-	sum->expected += l->expected;
-	sum->accepted += l->accepted;
-	sum->filtered += l->filtered;
+	qz_figures__add(sum, l, qz_ledger_figures);
 	for (uint32_t i = 0; !err && i < l->nlosses; i++)
 		err = qz_ledger__add_loss(sum, l->losses[i].cause, l->losses[i].count);
 	for (uint32_t i = 0; !err && i < l->nevents; i++)

@@ -14,6 +14,7 @@
 	X(waits)                                                                                   \
 	X(merge)                                                                                   \
 	X(slices)                                                                                  \
+	X(summary)                                                                                 \
 	X(together)                                                                                \
 	X(wait_stacks)                                                                             \
 	X(effective)                                                                               \

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/bring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/figures.h"
+
+/* ---- maps ---- */
+
+static uint32_t *new_map(uint32_t n)
+{
+	size_t size = ((size_t)n + 1) * sizeof(uint32_t);
+	uint32_t *map = malloc(size);
+
+	return map ? memset(map, 0xff, size) : NULL;
+}
+
+int qz_maps__new(struct qz_maps *maps, const struct qz_profile *from)
+{
+	*maps = (struct qz_maps) {
+		.scopes = new_map(from->nscopes),
+		.threads = new_map(from->nthreads),
+		.objects = new_map(from->nobjects),
+		.calls = new_map(from->ncalls),
+		.mappings = new_map(from->nmappings),
+		.procedures = new_map(from->nprocedures),
+		.locations = new_map(from->nlocations),
+		.nodes = new_map(from->nnodes),
+		.causes = new_map(from->ncauses),
+	};
+	if (!maps->scopes || !maps->threads || !maps->objects || !maps->calls || !maps->mappings ||
+	    !maps->procedures || !maps->locations || !maps->nodes || !maps->causes)
+		return -ENOMEM;
+	maps->nodes[0] = 0;
+	return 0;
+}
+
+void qz_maps__free(struct qz_maps *maps)
+{
+	free(maps->scopes);
+	free(maps->threads);
+	free(maps->objects);
+	free(maps->calls);
+	free(maps->mappings);
+	free(maps->procedures);
+	free(maps->locations);
+	free(maps->nodes);
+	free(maps->causes);
+	*maps = (struct qz_maps) {0};
+}
+
+/* ---- code ---- */
+
+/* Keeps what an intern function gave. */
+static int64_t keep(uint32_t *entry, int64_t index)
+{
+	if (index >= 0)
+		*entry = (uint32_t)index;
+	return index;
+}
+
+static int64_t bring_mapping(struct qz_bringing *m, uint32_t i)
+{
+	uint32_t *entry = &m->maps->mappings[i];
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	return keep(entry, qz_profile__intern_mapping(m->to, &m->from->mappings[i]));
+}
+
+static int64_t bring_procedure(struct qz_bringing *m, uint32_t i)
+{
+	uint32_t *entry = &m->maps->procedures[i];
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	return keep(entry, qz_profile__intern_procedure(m->to, &m->from->procedures[i]));
+}
+
+static int64_t bring_location(struct qz_bringing *m, uint32_t i)
+{
+	const struct qz_location *from = &m->from->locations[i];
+	struct qz_location location = *from;
+	uint32_t *entry = &m->maps->locations[i];
+	int64_t index = 0;
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	location.lines = calloc(from->nlines + 1, sizeof(*location.lines));
+	if (!location.lines)
+		return -ENOMEM;
+	if (from->mapping != QZ_NONE) {
+		index = bring_mapping(m, from->mapping);
+		location.mapping = (uint32_t)index;
+	}
+	for (uint32_t k = 0; index >= 0 && k < from->nlines; k++) {
+		location.lines[k].line = from->lines[k].line;
+		index = bring_procedure(m, from->lines[k].procedure);
+		location.lines[k].procedure = (uint32_t)index;
+	}
+	if (index >= 0)
+		index = keep(entry, qz_profile__intern_location(m->to, &location));
+	free(location.lines);
+	return index;
+}
+
+/* Of the stack's nodes that are not yet there, the outermost one first. */
+static int64_t bring_node(struct qz_bringing *m, uint32_t leaf)
+{
+	const struct qz_node *nodes = m->from->nodes;
+	int64_t index = 0;
+
+	while (index >= 0 && m->maps->nodes[leaf] == QZ_NONE) {
+		uint32_t node = leaf;
+
+		while (m->maps->nodes[nodes[node].parent] == QZ_NONE)
+			node = nodes[node].parent;
+		index = bring_location(m, nodes[node].location);
+		if (index >= 0)
+			index = qz_profile__intern_node(m->to, m->maps->nodes[nodes[node].parent],
+							(uint32_t)index);
+		keep(&m->maps->nodes[node], index);
+	}
+	return index < 0 ? index : m->maps->nodes[leaf];
+}
+
+/* Whether of this scope's stacks, threads and waits the summary has only what they add up to. */
+static bool is_cut(const struct qz_bringing *m, uint32_t scope)
+{
+	return m->summary && scope != m->summary->whole;
+}
+
+/* The stack of the innermost procedure alone, wherever in it. */
+static int64_t cut_node(struct qz_bringing *m, uint32_t leaf)
+{
+	struct qz_line line = {0};
+	struct qz_location cut = {.mapping = QZ_NONE, .nlines = 1, .lines = &line};
+	const struct qz_location *from;
+	uint32_t *entry;
+	int64_t index;
+
+	if (!leaf || !m->summary->procedures)
+		return 0;
+	from = &m->from->locations[m->from->nodes[leaf].location];
+	entry = &m->cuts[m->from->nodes[leaf].location];
+	if (*entry != QZ_NONE || !from->nlines)
+		return from->nlines ? *entry : 0;
+	index = bring_procedure(m, from->lines[0].procedure);
+	if (index < 0)
+		return index;
+	line.procedure = (uint32_t)index;
+	index = qz_profile__intern_location(m->to, &cut);
+	if (index >= 0)
+		index = keep(entry, qz_profile__intern_node(m->to, 0, (uint32_t)index));
+	return index;
+}
+
+static int64_t bring_cause(struct qz_bringing *m, uint32_t i)
+{
+	uint32_t *entry = &m->maps->causes[i];
+
+	if (*entry != QZ_NONE)
+		return *entry;
+	return keep(entry, qz_profile__intern_cause(m->to, m->from->causes[i]));
+}
+
+int qz_bring__code(struct qz_bringing *m)
+{
+	const struct qz_profile *from = m->from;
+	int64_t index = 0;
+
+	for (uint32_t i = 0; index >= 0 && i < from->nmappings; i++)
+		index = bring_mapping(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->nprocedures; i++)
+		index = bring_procedure(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->nlocations; i++)
+		index = bring_location(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->nnodes; i++)
+		index = bring_node(m, i);
+	for (uint32_t i = 0; index >= 0 && i < from->ncauses; i++)
+		index = bring_cause(m, i);
+	return index < 0 ? (int)index : 0;
+}
+
+/* ---- scopes ---- */
+
+static uint32_t scope_hash(const struct qz_scope *s)
+{
+	return qz_hash__number(qz_hash__number(s->kind, (uint32_t)s->pid), s->start_ns);
+}
+
+static bool same_scope(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_scope *a = &((const struct qz_profile *)context)->scopes[index], *b = key;
+
+	return a->kind == b->kind && a->pid == b->pid && a->start_ns == b->start_ns;
+}
+
+static int add_levels(struct qz_scope *to, const struct qz_scope *from)
+{
+	if (from->nlevels > to->nlevels) {
+		uint64_t *levels = reallocarray(to->level_ns, from->nlevels, sizeof(*levels));
+
+		if (!levels)
+			return -ENOMEM;
+		memset(&levels[to->nlevels], 0, (from->nlevels - to->nlevels) * sizeof(*levels));
+		to->level_ns = levels;
+		to->nlevels = from->nlevels;
+	}
+	for (uint32_t i = 0; i < from->nlevels; i++)
+		to->level_ns[i] += from->level_ns[i];
+	return 0;
+}
+
+/* What is counted, and what is exact. */
+static int add_scope_figures(struct qz_scope *to, const struct qz_scope *from)
+{
+	int err = add_levels(to, from);
+
+	qz_figures__add(to, from, qz_scope_figures);
+	to->elapsed_ns += from->elapsed_ns;
+	to->threads_seen += from->threads_seen;
+	for (uint32_t i = 0; !err && i < from->nstack_ends; i++)
+		err = qz_losses__add(&to->stack_ends, &to->nstack_ends, from->stack_ends[i].cause,
+				     from->stack_ends[i].count);
+	return err;
+}
+
+static int64_t new_scope(struct qz_bringing *m, const struct qz_scope *from)
+{
+	struct qz_scope key = {
+		.kind = from->kind,
+		.pid = from->pid,
+		.comm = from->comm,
+		.command = from->command,
+		.cgroup = from->cgroup,
+		.start_ns = from->start_ns,
+		.nlevels = from->nlevels,
+	};
+
+	return qz_profile__add_scope(m->to, &key);
+}
+
+/* A process is called, and is where it was, as it was last seen. */
+static int bring_scope(struct qz_bringing *m, uint32_t i)
+{
+	const struct qz_scope *from = &m->from->scopes[i];
+	uint32_t hash = scope_hash(from), *entry = &m->maps->scopes[i];
+	struct qz_scope *to;
+	int64_t index;
+	int err = 0;
+
+	if (!m->distinct)
+		*entry = qz_table__find(&m->scopes, hash, same_scope, m->to, from);
+	if (*entry == QZ_NONE) {
+		if (qz_table__reserve(&m->scopes))
+			return -ENOMEM;
+		index = keep(entry, new_scope(m, from));
+		if (index < 0)
+			return (int)index;
+		qz_table__insert(&m->scopes, hash, *entry);
+	}
+	to = &m->to->scopes[*entry];
+	to->ended = from->ended;
+	err = err ? err : qz_profile__set_string(&to->comm, from->comm);
+	err = err ? err : qz_profile__set_string(&to->cgroup, from->cgroup);
+	return err ? err : add_scope_figures(to, from);
+}
+
+static bool is_marked(const struct qz_bringing *m, uint32_t scope)
+{
+	return m->marked && m->marked[scope];
+}
+
+static bool is_idle_scope(const struct qz_scope *s)
+{
+	return !s->elapsed_ns && !s->cpu_ns && !s->runnable_ns && !s->samples && !s->threads_seen;
+}
+
+static int bring_scopes(struct qz_bringing *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
+		if (!is_marked(m, i) && !(m->busy && is_idle_scope(&m->from->scopes[i])))
+			err = bring_scope(m, i);
+	if (m->into != QZ_NONE)
+		m->folded = m->maps->scopes[m->into];
+	for (uint32_t i = 0; !err && i < m->from->nscopes; i++) {
+		if (!is_marked(m, i))
+			continue;
+		m->maps->scopes[i] = m->folded;
+		err = add_scope_figures(&m->to->scopes[m->maps->scopes[i]], &m->from->scopes[i]);
+	}
+	return err;
+}
+
+static int need_scope(struct qz_bringing *m, uint32_t i)
+{
+	return m->maps->scopes[i] == QZ_NONE ? bring_scope(m, i) : 0;
+}
+
+/* ---- threads ---- */
+
+static uint32_t thread_hash(const struct qz_thread *t)
+{
+	uint32_t hash = qz_hash__number(t->scope, t->merged);
+
+	return t->merged ? qz_hash__string(hash, t->comm)
+			 : qz_hash__number(qz_hash__number(hash, (uint32_t)t->tid), t->start_ns);
+}
+
+static bool same_thread(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_thread *a = &((const struct qz_profile *)context)->threads[index];
+	const struct qz_thread *b = key;
+
+	if (a->scope != b->scope || a->merged != b->merged)
+		return false;
+	return a->merged ? !strcmp(a->comm, b->comm)
+			 : a->tid == b->tid && a->start_ns == b->start_ns;
+}
+
+static void add_thread_figures(struct qz_thread *to, const struct qz_thread *from)
+{
+	if (!to->start_ns || (from->start_ns && from->start_ns < to->start_ns))
+		to->start_ns = from->start_ns;
+	if (from->end_ns > to->end_ns)
+		to->end_ns = from->end_ns;
+	qz_figures__add(to, from, qz_thread_figures);
+}
+
+/* The row that stands for all threads of a scope. */
+static void make_common(struct qz_thread *key)
+{
+	key->tid = 0;
+	key->comm = key->name = (char *)"";
+	key->ended = false;
+	key->merged = true;
+}
+
+static int bring_thread(struct qz_bringing *m, uint32_t i)
+{
+	struct qz_thread key = m->from->threads[i], *to;
+	uint32_t hash, *entry = &m->maps->threads[i];
+	int64_t index;
+	int err = need_scope(m, key.scope);
+
+	if (err)
+		return err;
+	if (is_cut(m, key.scope))
+		make_common(&key);
+	key.scope = m->maps->scopes[key.scope];
+	key.cpu_ns = key.running_ns = key.ready_ns = key.blocked_ns = key.unknown_ns = 0;
+	hash = thread_hash(&key);
+	if (!m->distinct)
+		*entry = qz_table__find(&m->threads, hash, same_thread, m->to, &key);
+	if (*entry == QZ_NONE) {
+		if (qz_table__reserve(&m->threads))
+			return -ENOMEM;
+		index = keep(entry, qz_profile__add_thread(m->to, &key));
+		if (index < 0)
+			return (int)index;
+		qz_table__insert(&m->threads, hash, *entry);
+	}
+	to = &m->to->threads[*entry];
+	to->ended = key.ended;
+	err = qz_profile__set_string(&to->comm, key.comm);
+	err = err ? err : qz_profile__set_string(&to->name, key.name);
+	add_thread_figures(to, &m->from->threads[i]);
+	return err;
+}
+
+static bool is_idle_thread(const struct qz_thread *t)
+{
+	return !t->cpu_ns && !t->running_ns && !t->ready_ns && !t->blocked_ns && !t->unknown_ns;
+}
+
+/* Whether the threads of a scope go into the thread `row`. */
+static bool into_row(const struct qz_bringing *m, uint32_t scope)
+{
+	return is_marked(m, scope) && m->into != QZ_NONE;
+}
+
+static int bring_threads(struct qz_bringing *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nthreads; i++)
+		if (!into_row(m, m->from->threads[i].scope) &&
+		    !(m->busy && is_idle_thread(&m->from->threads[i])))
+			err = bring_thread(m, i);
+	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
+		const struct qz_thread *from = &m->from->threads[i];
+
+		if (!into_row(m, from->scope))
+			continue;
+		m->maps->threads[i] = m->maps->threads[m->row];
+		add_thread_figures(&m->to->threads[m->maps->threads[i]], from);
+	}
+	return err;
+}
+
+/* ---- objects ---- */
+
+static int bring_object(struct qz_bringing *m, uint32_t i)
+{
+	const struct qz_object *from = &m->from->objects[i];
+	struct qz_object key = *from, *to;
+	uint32_t before = m->to->nobjects;
+	int64_t index;
+
+	if (is_marked(m, from->scope) || is_cut(m, from->scope) || m->maps->objects[i] != QZ_NONE)
+		return 0;
+	index = need_scope(m, from->scope);
+	if (index < 0)
+		return (int)index;
+	key.scope = m->maps->scopes[from->scope];
+	index = keep(&m->maps->objects[i], qz_profile__intern_object(m->to, &key));
+	if (index < 0)
+		return (int)index;
+	to = &m->to->objects[index];
+	if (m->to->nobjects > before || from->grouped > to->grouped)
+		to->grouped = from->grouped;
+	qz_figures__add(to, from, qz_object_figures);
+	return 0;
+}
+
+static bool is_idle_object(const struct qz_object *o)
+{
+	return !o->waits && !o->wakes && !o->wait_ns && !o->spin_ns;
+}
+
+static int bring_objects(struct qz_bringing *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nobjects; i++)
+		if (!(m->busy && is_idle_object(&m->from->objects[i])))
+			err = bring_object(m, i);
+	return err;
+}
+
+/* ---- what refers to them ---- */
+
+/* Those that anything refers to, if they were left out as idle. */
+static int need(struct qz_bringing *m, uint32_t scope, uint32_t thread, uint32_t object)
+{
+	int err = need_scope(m, scope);
+
+	if (!err && thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE)
+		err = bring_thread(m, thread);
+	if (!err && object != QZ_NONE && m->maps->objects[object] == QZ_NONE)
+		err = bring_object(m, object);
+	return err;
+}
+
+static uint32_t map_of(const uint32_t *map, uint32_t i)
+{
+	return i == QZ_NONE ? QZ_NONE : map[i];
+}
+
+/* Samples, waits and wake-ups are of a scope, a thread, an object and a stack. */
+static int bring_parts(struct qz_bringing *m, uint32_t *scope, uint32_t *thread, uint32_t *object,
+		       uint32_t *node)
+{
+	bool cut = is_cut(m, *scope);
+	int64_t leaf;
+	int err;
+
+	if (cut)
+		*object = QZ_NONE;
+	err = need(m, *scope, *thread, *object);
+	if (err)
+		return err;
+	leaf = cut ? cut_node(m, *node) : bring_node(m, *node);
+	if (leaf < 0)
+		return (int)leaf;
+	*scope = m->maps->scopes[*scope];
+	*thread = map_of(m->maps->threads, *thread);
+	*object = map_of(m->maps->objects, *object);
+	*node = (uint32_t)leaf;
+	return 0;
+}
+
+/* Time without a sample, and that in libquartz, are estimated again. */
+static int bring_sample(struct qz_bringing *m, uint32_t i)
+{
+	struct qz_sample s = m->from->samples[i];
+	int err = s.count ? bring_parts(m, &s.scope, &s.thread, &s.object, &s.node) : 0;
+
+	return err || !s.count ? err : qz_profile__add_samples(m->to, &s);
+}
+
+static int bring_wait(struct qz_bringing *m, uint32_t i)
+{
+	struct qz_wait w = m->from->waits[i];
+	int64_t cause;
+	int err;
+
+	if (is_cut(m, w.scope) || (!w.count && !w.blocked_ns && !w.ready_ns))
+		return 0;
+	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
+	cause = err ? err : bring_cause(m, w.cause);
+	if (cause < 0)
+		return (int)cause;
+	w.cause = (uint32_t)cause;
+	return qz_profile__add_wait(m->to, &w);
+}
+
+static int bring_waking(struct qz_bringing *m, uint32_t i)
+{
+	struct qz_waking w = m->from->wakings[i];
+	int err;
+
+	if (is_cut(m, w.scope) || (!w.count && !w.woken_ns))
+		return 0;
+	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
+	return err ? err : qz_profile__add_waking(m->to, &w);
+}
+
+static int bring_call(struct qz_bringing *m, uint32_t i)
+{
+	struct qz_call_count c = m->from->calls[i];
+	int64_t caller = QZ_NONE, callee, index;
+
+	if (is_cut(m, c.scope) || (m->busy && !c.count))
+		return 0;
+	callee = bring_procedure(m, c.callee);
+	index = need_scope(m, c.scope);
+	if (index < 0)
+		return (int)index;
+	if (c.caller != QZ_NONE)
+		caller = bring_procedure(m, c.caller);
+	if (caller < 0 || callee < 0)
+		return (int)(caller < 0 ? caller : callee);
+	c.scope = m->maps->scopes[c.scope];
+	c.caller = (uint32_t)caller;
+	c.callee = (uint32_t)callee;
+	index = keep(&m->maps->calls[i], qz_profile__intern_call(m->to, &c));
+	if (index < 0)
+		return (int)index;
+	qz_figures__add(&m->to->calls[index], &c, qz_call_figures);
+	return 0;
+}
+
+static int bring_moment(struct qz_bringing *m, uint32_t i)
+{
+	struct qz_moment moment = m->from->moments[i];
+	int64_t procedure = 0;
+	int err;
+
+	if (is_cut(m, moment.scope) || (m->busy && !moment.count))
+		return 0;
+	err = need_scope(m, moment.scope);
+	if (err)
+		return err;
+	moment.scope = m->maps->scopes[moment.scope];
+	moment.members = calloc(moment.n + 1, sizeof(*moment.members));
+	if (!moment.members)
+		return -ENOMEM;
+	for (uint32_t k = 0; procedure >= 0 && k < moment.n; k++) {
+		uint32_t member = m->from->moments[i].members[k];
+
+		procedure = bring_procedure(m, QZ_MEMBER_PROCEDURE(member));
+		moment.members[k] = QZ_MEMBER((uint32_t)procedure, QZ_MEMBER_SPINS(member));
+	}
+	err = procedure < 0 ? (int)procedure : qz_profile__add_moment(m->to, &moment);
+	free(moment.members);
+	return err;
+}
+
+static int bring_each(struct qz_bringing *m, uint32_t n,
+		      int (*bring)(struct qz_bringing *m, uint32_t i))
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < n; i++)
+		err = bring(m, i);
+	return err;
+}
+
+/* ---- the run ---- */
+
+static int bring_ledger(struct qz_ledger *to, const struct qz_ledger *from)
+{
+	int err = 0;
+
+	qz_figures__add(to, from, qz_ledger_figures);
+	to->unaccounted += from->unaccounted;
+	for (uint32_t i = 0; !err && i < from->nlosses; i++)
+		err = qz_ledger__add_loss(to, from->losses[i].cause, from->losses[i].count);
+	for (uint32_t i = 0; !err && i < from->nevents; i++)
+		err = qz_ledger__add_event(to, from->events[i].cause, from->events[i].count);
+	return err;
+}
+
+static void bring_instants(struct qz_instants *to, const struct qz_instants *from)
+{
+	if (!to->rate_hz)
+		to->rate_hz = from->rate_hz;
+	qz_figures__add(to, from, qz_instants_figures);
+	if (from->skew_max_ns > to->skew_max_ns)
+		to->skew_max_ns = from->skew_max_ns;
+}
+
+/* The run is called as its latest part is; it began when its first one did. */
+static int bring_run(struct qz_bringing *m)
+{
+	const struct qz_profile *from = m->from;
+	struct qz_profile *to = m->to;
+	int err = qz_profile__set_string(&to->quartz_version, from->quartz_version);
+
+	err = err ? err : qz_profile__set_string(&to->kernel, from->kernel);
+	err = err ? err : qz_profile__set_string(&to->machine, from->machine);
+	err = err ? err : qz_profile__set_string(&to->event, from->event);
+	to->rate_hz = from->rate_hz;
+	if (from->processors > to->processors)
+		to->processors = from->processors;
+	if (!to->wall_start_ns || from->wall_start_ns < to->wall_start_ns)
+		to->wall_start_ns = from->wall_start_ns;
+	to->window_ns += from->window_ns;
+	to->halvings = from->halvings;
+	to->ceiling_ppm = from->ceiling_ppm;
+	qz_costs__add(&to->costs, &from->costs);
+	to->live = from->live;
+	bring_instants(&to->instants, &from->instants);
+	return err ? err : bring_ledger(&to->ledger, &from->ledger);
+}
+
+int qz_bring__entities(struct qz_bringing *m)
+{
+	const struct qz_profile *from = m->from;
+	int err = bring_scopes(m);
+
+	err = err ? err : bring_threads(m);
+	err = err ? err : bring_objects(m);
+	err = err ? err : bring_each(m, from->nsamples, bring_sample);
+	err = err ? err : bring_each(m, from->nwaits, bring_wait);
+	err = err ? err : bring_each(m, from->nwakings, bring_waking);
+	err = err ? err : bring_each(m, from->ncalls, bring_call);
+	err = err ? err : bring_each(m, from->nmoments, bring_moment);
+	return err ? err : bring_run(m);
+}
+
+/* ---- one merging ---- */
+
+int qz_bring__know(struct qz_bringing *m)
+{
+	for (uint32_t i = 0; i < m->to->nscopes; i++) {
+		if (qz_table__reserve(&m->scopes))
+			return -ENOMEM;
+		qz_table__insert(&m->scopes, scope_hash(&m->to->scopes[i]), i);
+	}
+	for (uint32_t i = 0; i < m->to->nthreads; i++) {
+		if (qz_table__reserve(&m->threads))
+			return -ENOMEM;
+		qz_table__insert(&m->threads, thread_hash(&m->to->threads[i]), i);
+	}
+	return 0;
+}
+
+void qz_bring__end(struct qz_bringing *m)
+{
+	qz_table__free(&m->scopes);
+	qz_table__free(&m->threads);
+}
