@@ -2,6 +2,7 @@
 #include "cli/live.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <poll.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define DEADLINE_MS  10000 /* what quartzd gives its clients, too */
+#define MAX_REQUEST  256
 #define MAX_HEADER   (64 << 10)
 #define MAX_SNAPSHOT (1LL << 30)
 
@@ -146,24 +148,38 @@ static int spool(int sock, int fd, char *buffer, const char *body, size_t have, 
 }
 
 /* Sends the request, which fits into any socket buffer, and gives what came of the answer. */
-static ssize_t ask(int sock, const char *method, char *buffer, int64_t deadline)
+static ssize_t ask(int sock, const char *request, char *buffer, int64_t deadline)
 {
-	char request[128];
-	ssize_t n = snprintf(request, sizeof(request), "{\"method\":\"%s\"}", method) + 1;
+	ssize_t n = (ssize_t)strlen(request) + 1;
 
 	if (send(sock, request, (size_t)n, MSG_NOSIGNAL) != n)
 		return errno == EPIPE ? -EBADMSG : -errno;
 	return receive_header(sock, buffer, deadline);
 }
 
-static int exchange(int sock, int fd, char *reason, size_t size)
+static void word_request(char request[MAX_REQUEST], const struct live_wanted *wanted)
+{
+	int n = snprintf(request, MAX_REQUEST, "{\"method\":\"io.quartz.Snapshot\"");
+
+	if (wanted)
+		n += snprintf(request + n, MAX_REQUEST - (size_t)n,
+			      ",\"parameters\":{\"detail\":\"%s\",\"since_ns\":%" PRIu64,
+			      wanted->detail, wanted->since_ns);
+	if (wanted && wanted->pid >= 0)
+		n += snprintf(request + n, MAX_REQUEST - (size_t)n,
+			      ",\"pid\":%" PRId32 ",\"start_ns\":%" PRIu64, wanted->pid,
+			      wanted->start_ns);
+	snprintf(request + n, MAX_REQUEST - (size_t)n, wanted ? "}}" : "}");
+}
+
+static int exchange(int sock, const char *request, int fd, char *reason, size_t size)
 {
 	static char buffer[MAX_HEADER];
 	int64_t deadline = now_ms() + DEADLINE_MS, bytes;
 	ssize_t have;
 	size_t header;
 
-	have = ask(sock, "io.quartz.Snapshot", buffer, deadline);
+	have = ask(sock, request, buffer, deadline);
 	if (have < 0)
 		return (int)have;
 	header = strlen(buffer) + 1;
@@ -173,14 +189,16 @@ static int exchange(int sock, int fd, char *reason, size_t size)
 	return spool(sock, fd, buffer, buffer + header, (size_t)have - header, bytes, deadline);
 }
 
-int live__snapshot(const char *path, char *reason, size_t size)
+int live__snapshot(const char *path, const struct live_wanted *wanted, char *reason, size_t size)
 {
 	int sock = connect_to(path), fd, err;
+	char request[MAX_REQUEST];
 
 	if (sock < 0)
 		return sock;
+	word_request(request, wanted);
 	fd = memfd_create("quartz-snapshot", MFD_CLOEXEC);
-	err = fd < 0 ? -errno : exchange(sock, fd, reason, size);
+	err = fd < 0 ? -errno : exchange(sock, request, fd, reason, size);
 	close(sock);
 	if (!err && lseek(fd, 0, SEEK_SET) < 0)
 		err = -errno;
@@ -194,13 +212,15 @@ int live__snapshot(const char *path, char *reason, size_t size)
 int live__call(const char *path, const char *method, json_t **parameters, char *reason, size_t size)
 {
 	static char buffer[MAX_HEADER];
+	char request[MAX_REQUEST];
 	int sock = connect_to(path), err;
 	json_t *root;
 	ssize_t have;
 
 	if (sock < 0)
 		return sock;
-	have = ask(sock, method, buffer, now_ms() + DEADLINE_MS);
+	snprintf(request, sizeof(request), "{\"method\":\"%s\"}", method);
+	have = ask(sock, request, buffer, now_ms() + DEADLINE_MS);
 	close(sock);
 	if (have < 0)
 		return (int)have;

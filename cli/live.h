@@ -8,14 +8,24 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* How much of a snapshot is asked for; see core/summary.h. */
+struct live_wanted {
+	const char *detail; /* "scopes", "procedures" or "stacks" */
+	uint64_t since_ns;  /* CLOCK_REALTIME: begin and length of the snapshot before, 0: none */
+	int32_t pid;	    /* of the process of which all is wanted, -1: none */
+	uint64_t start_ns;
+};
 
 /*
- * Asks the quartzd behind the socket at `path` for a snapshot. Gives a descriptor from which it can
+ * Asks the quartzd behind the socket at `path` for a snapshot, of all where `wanted` is NULL; one that is
+ * too old to know it gives all as well. Gives a descriptor from which it can
  * be read, or -errno: -ENOENT or -ECONNREFUSED nobody serves there, -EACCES or -EPERM not for this
  * user, -ETIMEDOUT, -ECONNRESET no answer, -EBADMSG no sensible one, -EREMOTEIO quartzd gave a reason, which is then in
  * `reason` as it came, unescaped.
  */
-int live__snapshot(const char *path, char *reason, size_t size);
+int live__snapshot(const char *path, const struct live_wanted *wanted, char *reason, size_t size);
 
 /*
  * Has it carry out `method`, "io.quartz.Status" or another one without a body. What it answers stands in

@@ -2,8 +2,11 @@
 /* The terminal of top: keys and lines. What it shows is made by cli/top.c of printable characters. */
 #include <errno.h>
 #include <ncurses.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +18,12 @@
 
 struct screen {
 	struct top top;
+	struct top_news news;	/* of the renewal under way, in a thread of its own */
+	struct top_focus focus; /* that it was begun with */
+	pthread_t renewal;
+	bool renewing;
+	int renewed;		  /* eventfd: readable when it is done */
+	int64_t due;		  /* the next one */
 	uint32_t selected, first; /* row, and the one that stands first on the screen */
 	uint32_t selected_process;
 	bool paused, ended;
@@ -128,6 +137,7 @@ static void enter(struct screen *s)
 	if (top__enter(&s->top, row)) {
 		s->selected_process = row;
 		s->selected = s->first = 0;
+		s->due = 0;
 	} else {
 		s->note = "only single processes can be looked into; b until by process";
 	}
@@ -233,33 +243,79 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
+static void *renew(void *context)
+{
+	struct screen *s = context;
+	uint64_t one = 1;
+
+	top__ask(&s->top, s->focus, &s->news);
+	return write(s->renewed, &one, sizeof(one)) == sizeof(one) ? s : NULL;
+}
+
+/* Meanwhile keys are heard. What is shown already is shown on where there is no answer, with the reason. */
+static void begin_renewal(struct screen *s)
+{
+	s->focus = s->top.focus;
+	s->renewing = !pthread_create(&s->renewal, NULL, renew, s);
+}
+
+static int end_renewal(struct screen *s)
+{
+	uint64_t one;
+
+	if (read(s->renewed, &one, sizeof(one)) != sizeof(one))
+		return 0;
+	pthread_join(s->renewal, NULL);
+	s->renewing = false;
+	return top__take(&s->top, &s->news);
+}
+
+static int take_keys(struct screen *s)
+{
+	int key, err = 0;
+
+	while (!s->ended && !err && (key = getch()) != ERR)
+		err = take_key(s, key);
+	return err;
+}
+
+/* A key, an answer, or the time of the next renewal. */
+static void wait_for_something(const struct screen *s)
+{
+	struct pollfd fds[2] = {
+		{.fd = STDIN_FILENO, .events = POLLIN},
+		{.fd = s->renewed, .events = POLLIN},
+	};
+	int64_t left = s->due - now_ms();
+
+	poll(fds, 2, s->renewing ? -1 : left > 0 ? (int)left : 0);
+}
+
 static enum status run(struct screen *s)
 {
-	int64_t due = now_ms() + PERIOD_MS;
 	int err = 0;
 
+	s->due = now_ms() + PERIOD_MS;
+	timeout(0);
 	while (!s->ended && err != -ENOMEM) {
-		int64_t left = due - now_ms();
-		int key;
-
 		draw(s);
-		timeout(left > 0 ? (int)left : 0);
-		key = getch();
-		err = key == ERR ? 0 : take_key(s, key);
-		if (now_ms() < due)
+		wait_for_something(s);
+		err = take_keys(s);
+		if (err != -ENOMEM && s->renewing)
+			err = end_renewal(s);
+		if (s->renewing || now_ms() < s->due)
 			continue;
-		/* What is left of a snapshot that failed is shown on, with the reason. */
-		if (!err && !s->paused)
-			err = top__refresh(&s->top);
-		due = now_ms() + PERIOD_MS;
+		if (!s->paused || top__lacks(&s->top))
+			begin_renewal(s);
+		s->due = now_ms() + PERIOD_MS;
 	}
 	return err == -ENOMEM ? STATUS_FAILURE : STATUS_OK;
 }
 
 enum status cmd_top(const struct config *config)
 {
-	struct screen s = {.top = {.by = (enum qz_process_group)config->by,
-				   .order = (enum qz_process_order)config->sort}};
+	/* static: a renewal may still be under way at the end */
+	static struct screen s;
 	enum status status;
 	int err;
 
@@ -267,7 +323,11 @@ enum status cmd_top(const struct config *config)
 		complain("top needs a terminal; 'quartzctl ps' does not");
 		return STATUS_FAILURE;
 	}
-	err = top__refresh(&s.top);
+	s.top.by = (enum qz_process_group)config->by;
+	s.top.order = (enum qz_process_order)config->sort;
+	s.renewed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	top__ask(&s.top, s.top.focus, &s.news);
+	err = top__take(&s.top, &s.news);
 	if (err) {
 		complain("%s", err == -ENOMEM ? "out of memory" : s.top.reason);
 		top__free(&s.top);
@@ -287,6 +347,7 @@ enum status cmd_top(const struct config *config)
 	curs_set(0);
 	status = run(&s);
 	endwin();
-	top__free(&s.top);
+	if (!s.renewing)
+		top__free(&s.top);
 	return status == STATUS_OK ? status : out_of_memory();
 }

@@ -162,7 +162,7 @@ enum status source__read(const struct config *config, struct qz_profile **profil
 	if (config->input)
 		return read_file(config->input, profile);
 	source__socket(socket);
-	fd = live__snapshot(socket, reason, sizeof(reason));
+	fd = live__snapshot(socket, NULL, reason, sizeof(reason));
 	if (fd >= 0)
 		return read_snapshot(fd, "the snapshot of quartzd", profile);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)

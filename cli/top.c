@@ -32,55 +32,93 @@ static struct qz_profile *parse(int fd, const char **why)
 	return lseek(fd, 0, SEEK_SET) ? NULL : qz_pprof__read(fd, why);
 }
 
-/* Where quartzd began anew, all of it is new; where nothing was added, all stays. */
-static int take(struct top *t, struct qz_profile *whole, struct qz_profile *added)
+static bool is_same(const struct top_focus *a, const struct top_focus *b)
 {
-	int err = t->whole ? qz_profile__subtract(added, t->whole) : 0;
+	return a->set == b->set && a->kind == b->kind && a->pid == b->pid &&
+	       a->start_ns == b->start_ns;
+}
 
-	if (err == -ENOMEM || (!err && t->whole && !added->window_ns)) {
-		qz_profile__free(whole);
-		qz_profile__free(added);
-		return err;
+bool top__lacks(const struct top *t)
+{
+	return !is_same(&t->focus, &t->asked);
+}
+
+static void drop_news(struct top_news *news)
+{
+	qz_profile__free(news->whole);
+	qz_profile__free(news->added);
+	news->whole = news->added = NULL;
+}
+
+static void explain(struct top_news *news, int err, const char *why)
+{
+	char *escaped = escape_name(why);
+
+	snprintf(news->reason, sizeof(news->reason), "quartzd gives no snapshot: %s",
+		 escaped ? escaped : "?");
+	free(escaped);
+	news->err = err;
+	drop_news(news);
+}
+
+static int request(const struct top *t, const struct top_focus *focus, char *said, size_t size)
+{
+	const struct live_wanted wanted = {
+		.detail = "procedures",
+		.since_ns = t->whole ? t->whole->wall_start_ns + t->whole->window_ns : 0,
+		.pid = focus->set ? focus->pid : -1,
+		.start_ns = focus->start_ns,
+	};
+	char socket[PATH_MAX];
+
+	source__socket(socket);
+	return live__snapshot(socket, &wanted, said, size);
+}
+
+/* Where quartzd began anew, all of it is new; where nothing was added, there are no news. */
+static void subtract(const struct top *t, struct top_news *news)
+{
+	int err = qz_profile__subtract(news->added, t->whole);
+
+	if (err == -ENOMEM)
+		explain(news, err, strerror(-err));
+	else if (!err && !news->added->window_ns)
+		drop_news(news);
+}
+
+void top__ask(const struct top *t, struct top_focus focus, struct top_news *news)
+{
+	char said[200] = "";
+	const char *why = "";
+	int fd = request(t, &focus, said, sizeof(said));
+
+	*news = (struct top_news) {.focus = focus};
+	if (fd < 0) {
+		explain(news, fd, *said ? said : strerror(-fd));
+		return;
 	}
+	news->whole = parse(fd, &why);
+	news->added = news->whole ? parse(fd, &why) : NULL;
+	close(fd);
+	if (!news->added)
+		explain(news, -EBADMSG, why);
+	else if (t->whole && is_same(&focus, &t->asked))
+		subtract(t, news);
+}
+
+int top__take(struct top *t, struct top_news *news)
+{
+	memcpy(t->reason, news->reason, sizeof(t->reason));
+	if (!news->whole)
+		return news->err;
 	qz_report__free(t->report);
 	t->report = NULL;
 	qz_profile__free(t->added);
 	qz_profile__free(t->whole);
-	t->added = added;
-	t->whole = whole;
+	t->added = news->added;
+	t->whole = news->whole;
+	t->asked = news->focus;
 	return top__arrange(t);
-}
-
-static int explain(struct top *t, int err, const char *why)
-{
-	char *escaped = escape_name(why);
-
-	snprintf(t->reason, sizeof(t->reason), "quartzd gives no snapshot: %s",
-		 escaped ? escaped : "?");
-	free(escaped);
-	return err;
-}
-
-int top__refresh(struct top *t)
-{
-	struct qz_profile *whole, *added;
-	char socket[PATH_MAX], said[200] = "";
-	const char *why;
-	int fd;
-
-	source__socket(socket);
-	fd = live__snapshot(socket, said, sizeof(said));
-	if (fd < 0)
-		return explain(t, fd, *said ? said : strerror(-fd));
-	whole = parse(fd, &why);
-	added = whole ? parse(fd, &why) : NULL;
-	close(fd);
-	if (!added) {
-		qz_profile__free(whole);
-		return explain(t, -EBADMSG, why);
-	}
-	*t->reason = 0;
-	return take(t, whole, added);
 }
 
 /* ---- tables ---- */
@@ -106,7 +144,8 @@ static uint32_t find_scope(const struct top *t)
 	for (uint32_t i = 0; i < t->added->nscopes; i++) {
 		const struct qz_scope *s = &t->added->scopes[i];
 
-		if (s->kind == t->kind && s->pid == t->pid && s->start_ns == t->start_ns)
+		if (s->kind == t->focus.kind && s->pid == t->focus.pid &&
+		    s->start_ns == t->focus.start_ns)
 			return i;
 	}
 	return QZ_NONE;
@@ -125,7 +164,7 @@ int top__arrange(struct top *t)
 					 t->order);
 	free(all);
 	drop_idle(&t->processes);
-	if (t->view == TOP_PROCEDURES || t->view == TOP_OBJECTS)
+	if ((t->view == TOP_PROCEDURES || t->view == TOP_OBJECTS) && !top__lacks(t))
 		scope = find_scope(t);
 	qz_report__free(t->report);
 	t->report = NULL;
@@ -143,9 +182,7 @@ bool top__enter(struct top *t, uint32_t row)
 	if (t->by != QZ_BY_PROCESS || row >= t->processes.n)
 		return false;
 	s = &t->added->scopes[t->processes.rows[row].scope];
-	t->kind = s->kind;
-	t->pid = s->pid;
-	t->start_ns = s->start_ns;
+	t->focus = (struct top_focus) {true, s->kind, s->pid, s->start_ns};
 	t->view = TOP_PROCEDURES;
 	return true;
 }
@@ -296,7 +333,7 @@ char *top__title(const struct top *t)
 	if (scope == QZ_NONE)
 		return strdup("this process is gone");
 	name = escape_name(t->added->scopes[scope].comm);
-	if (name && asprintf(&line, "process %d %s: %s", t->pid, name,
+	if (name && asprintf(&line, "process %d %s: %s", t->focus.pid, name,
 			     t->view == TOP_OBJECTS ? "objects" : "procedures") < 0)
 		line = NULL;
 	free(name);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "core/array.h"
-#include "core/estimate.h"
 #include "daemon/builder.h"
 #include "daemon/collector.h"
 #include "daemon/costs.h"
@@ -797,8 +796,7 @@ int collector__refresh(struct collector *c, uint64_t until)
 	if (c->page_figures)
 		page_figures__refresh(c->page_figures);
 	refresh_ledger(c);
-	err = c->polling ? polling__join(c->polling) : 0;
-	return err ?: qz_profile__estimate(c->profile);
+	return c->polling ? polling__join(c->polling) : 0;
 }
 
 struct qz_profile *collector__profile(struct collector *c)

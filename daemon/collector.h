@@ -94,8 +94,8 @@ bool collector__hurries(const struct collector *c);
 int collector__finish(struct collector *c);
 
 /*
- * Brings scopes, threads and ledger of the profile up to `until` and estimates it. The profile
- * remains the collector's and changes with the next call.
+ * Brings scopes, threads and ledger of the profile up to `until`; it is to be estimated. The
+ * profile remains the collector's and changes with the next call.
  */
 int collector__refresh(struct collector *c, uint64_t until);
 struct qz_profile *collector__profile(struct collector *c);

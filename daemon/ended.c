@@ -159,7 +159,7 @@ static int find_other(const struct ended_context *c, uint32_t *scope, uint32_t *
 {
 	struct qz_scope other = {
 		.kind = QZ_SCOPE_PROCESS,
-		.comm = ENDED_NAME,
+		.comm = QZ_ENDED_NAME,
 		.ended = true,
 		.nlevels = engine__level_stride(c->engine),
 	};
@@ -175,7 +175,7 @@ static int find_other(const struct ended_context *c, uint32_t *scope, uint32_t *
 			return (int)index;
 		*scope = (uint32_t)index;
 	}
-	*row = threads__merged_row(c->threads, *scope, ENDED_NAME);
+	*row = threads__merged_row(c->threads, *scope, QZ_ENDED_NAME);
 	return *row == QZ_NONE ? -ENOMEM : 0;
 }
 

@@ -23,8 +23,6 @@
 #include "daemon/undecided.h"
 #include "daemon/waits.h"
 
-#define ENDED_NAME "other (ended)"
-
 struct ended;
 
 /* Who knows of scopes and threads. All borrowed; the last four may be NULL. */

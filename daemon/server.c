@@ -213,13 +213,39 @@ static void answer_error(struct client *c, const char *error, const char *reason
 	set_head(c, json_pack("{s:s, s:{s:s}}", "error", error, "parameters", "reason", reason));
 }
 
-static void answer_snapshot(struct server *s, struct client *c)
+/* False: it cannot be understood. What is not there is as it was before there were parameters. */
+static bool read_wanted(json_t *request, struct server_wanted *wanted)
 {
+	static const char *const details[SERVER_DETAILS] = {"scopes", "procedures", "stacks"};
+	json_int_t since = 0, pid = -1, start = 0;
+	const char *detail = details[SERVER_STACKS];
+
+	*wanted = (struct server_wanted) {0};
+	if (json_unpack(request, "{s?{s?s, s?I, s?I, s?I}}", "parameters", "detail", &detail,
+			"since_ns", &since, "pid", &pid, "start_ns", &start) ||
+	    since < 0 || pid > INT32_MAX || start < 0)
+		return false;
+	while (wanted->detail < SERVER_DETAILS && strcmp(detail, details[wanted->detail]))
+		wanted->detail++;
+	wanted->since_ns = (uint64_t)since;
+	wanted->whole = pid >= 0;
+	wanted->pid = (int32_t)pid;
+	wanted->start_ns = (uint64_t)start;
+	return wanted->detail < SERVER_DETAILS;
+}
+
+static void answer_snapshot(struct server *s, struct client *c, json_t *request)
+{
+	struct server_wanted wanted;
 	struct stat st;
 	int err;
 
+	if (!read_wanted(request, &wanted)) {
+		answer_error(c, "io.quartz.Failed", "no such parameters");
+		return;
+	}
 	c->body = memfd_create("snapshot", MFD_CLOEXEC);
-	err = c->body < 0 ? -errno : s->calls->snapshot(s->context, c->body);
+	err = c->body < 0 ? -errno : s->calls->snapshot(s->context, c->body, &wanted);
 	if (!err && fstat(c->body, &st))
 		err = -errno;
 	if (err) {
@@ -274,7 +300,7 @@ static void answer(struct server *s, struct client *c)
 	if (!may_read(c))
 		answer_error(c, "io.quartz.NotPermitted", "only root and group quartz may ask");
 	else if (method && !strcmp(method, "io.quartz.Snapshot"))
-		answer_snapshot(s, c);
+		answer_snapshot(s, c, request);
 	else if (method && find_command(method) < SERVER_COMMANDS)
 		answer_command(s, c, find_command(method));
 	else

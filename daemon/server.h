@@ -8,16 +8,30 @@
 #define QUARTZ_DAEMON_SERVER_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct server;
 
 /* What may be asked for beside a snapshot. All but the status are for root alone. */
 enum server_command { SERVER_STATUS, SERVER_PAUSE, SERVER_RESUME, SERVER_RELOAD, SERVER_COMMANDS };
 
+/* How much of a snapshot is asked for. */
+enum server_detail { SERVER_SCOPES, SERVER_PROCEDURES, SERVER_STACKS, SERVER_DETAILS };
+
+/* See core/summary.h. */
+struct server_wanted {
+	enum server_detail detail;
+	uint64_t since_ns; /* CLOCK_REALTIME: of an earlier snapshot, its begin and its length */
+	bool whole;	   /* of this process all: */
+	int32_t pid;
+	uint64_t start_ns;
+};
+
 struct server_calls {
 	/* Writes a snapshot of this moment to fd. 0, or -errno; -ENODATA: nothing is being measured. */
-	int (*snapshot)(void *context, int fd);
+	int (*snapshot)(void *context, int fd, const struct server_wanted *wanted);
 	/*
 	 * Carries out a command, or sees to it that it is carried out soon. Gives what the answer says,
 	 * or NULL with the reason why not.

@@ -110,11 +110,11 @@ static json_t *carry_out(void *context, enum server_command command, const char 
 	return json_object();
 }
 
-static int give_snapshot(void *context, int fd)
+static int give_snapshot(void *context, int fd, const struct server_wanted *wanted)
 {
 	struct host *host = context;
 
-	return host->session ? session__snapshot(host->session, fd) : -ENODATA;
+	return host->session ? session__snapshot(host->session, fd, wanted) : -ENODATA;
 }
 
 static const struct server_calls calls = {give_snapshot, carry_out};

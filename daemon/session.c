@@ -12,8 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/estimate.h"
 #include "core/governor.h"
 #include "core/pprof.h"
+#include "core/summary.h"
 #include "daemon/collector.h"
 #include "daemon/command.h"
 #include "daemon/costs.h"
@@ -497,6 +499,7 @@ static struct qz_costs own_costs(const struct session *s)
 	return costs;
 }
 
+/* All that is counted, and all exact times. */
 static int refresh(struct session *s, uint64_t until, bool live)
 {
 	struct qz_profile *p = collector__profile(s->collector);
@@ -508,11 +511,42 @@ static int refresh(struct session *s, uint64_t until, bool live)
 	return collector__refresh(s->collector, until);
 }
 
-int session__snapshot(struct session *s, int fd)
+/* The estimates, too. */
+static int bring_up_to_date(struct session *s, uint64_t until, bool live)
 {
-	int err = refresh(s, engine__now(), true);
+	return refresh(s, until, live) ?: qz_profile__estimate(collector__profile(s->collector));
+}
 
-	return err ?: qz_pprof__write(collector__profile(s->collector), fd);
+static int write_summary(struct session *s, int fd, const struct server_wanted *wanted)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	struct qz_summary what = {.procedures = wanted->detail == SERVER_PROCEDURES,
+				  .whole = QZ_NONE};
+	struct qz_profile *summary;
+	int err;
+
+	if (wanted->since_ns > p->wall_start_ns) /* else it is of an earlier run */
+		what.since_ns = s->started + (wanted->since_ns - p->wall_start_ns);
+	if (wanted->whole)
+		what.whole = qz_profile__find_scope(p, wanted->pid, wanted->start_ns);
+	summary = qz_profile__summary(p, &what);
+	err = summary ? qz_profile__estimate(summary) : -errno;
+	err = err ?: qz_pprof__write(summary, fd);
+	qz_profile__free(summary);
+	return err;
+}
+
+int session__snapshot(struct session *s, int fd, const struct server_wanted *wanted)
+{
+	uint64_t now = engine__now();
+	int err;
+
+	if (wanted->detail == SERVER_STACKS) {
+		err = bring_up_to_date(s, now, true);
+		return err ?: qz_pprof__write(collector__profile(s->collector), fd);
+	}
+	err = refresh(s, now, true);
+	return err ?: write_summary(s, fd, wanted);
 }
 
 json_t *session__status(struct session *s)
@@ -603,7 +637,7 @@ static void show(struct session *s, uint64_t now)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
 
-	if (refresh(s, now, true))
+	if (bring_up_to_date(s, now, true))
 		return;
 	if (s->text)
 		text__show(s->text, p);
@@ -765,7 +799,7 @@ static int finish(struct session *s)
 	err = collector__freeze(s->collector, &until);
 	engine__detach(s->engine);
 	err = err ?: collector__finish(s->collector);
-	err = err ?: refresh(s, until, false);
+	err = err ?: bring_up_to_date(s, until, false);
 	if (err)
 		log_error("the last samples could not be read: %s", strerror(-err));
 	if (s->history && !err)

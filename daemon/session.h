@@ -26,8 +26,8 @@ struct host {
 /* Measures what the configuration says, saves the snapshot and gives the exit status. */
 int session__run(const struct config *config, struct host *host);
 
-/* A snapshot of this moment: 0 or -errno. */
-int session__snapshot(struct session *s, int fd);
+/* A snapshot of this moment, or of what is wanted of it: 0 or -errno. */
+int session__snapshot(struct session *s, int fd, const struct server_wanted *wanted);
 
 /* What the session is and has measured, for the answer to a status request; NULL without memory. */
 json_t *session__status(struct session *s);

@@ -277,7 +277,7 @@ static void refresh(struct metrics *m)
 	json_decref(m->status);
 	m->status = source__status(m->socket);
 	m->measuring = m->status &&
-		       !source__profile_since(m->socket, m->last, &whole, &added, reason);
+		       !source__figures_since(m->socket, m->last, &whole, &added, reason);
 	if (m->measuring) {
 		if (sums__add(&m->sums, added))
 			fputs("quartz-exporter: out of memory; some figures are too small\n",

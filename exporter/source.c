@@ -38,13 +38,13 @@ static void explain(int err, const char *said, char reason[SOURCE_REASON])
 }
 
 /* A descriptor of the snapshot, or -1 with the reason. */
-static int ask(const char *socket, char reason[SOURCE_REASON])
+static int ask(const char *socket, const struct live_wanted *wanted, char reason[SOURCE_REASON])
 {
 	char said[200] = "";
 	int fd;
 
 	pthread_mutex_lock(&asking);
-	fd = live__snapshot(socket, said, sizeof(said));
+	fd = live__snapshot(socket, wanted, said, sizeof(said));
 	pthread_mutex_unlock(&asking);
 	if (fd >= 0)
 		return fd;
@@ -64,7 +64,7 @@ static struct qz_profile *parse(int fd, char reason[SOURCE_REASON])
 
 struct qz_profile *source__profile(const char *socket, char reason[SOURCE_REASON])
 {
-	int fd = ask(socket, reason);
+	int fd = ask(socket, NULL, reason);
 	struct qz_profile *p = fd < 0 ? NULL : parse(fd, reason);
 
 	if (fd >= 0)
@@ -72,11 +72,11 @@ struct qz_profile *source__profile(const char *socket, char reason[SOURCE_REASON
 	return p;
 }
 
-int source__profile_since(const char *socket, const struct qz_profile *before,
-			  struct qz_profile **whole, struct qz_profile **added,
-			  char reason[SOURCE_REASON])
+static int ask_since(const char *socket, const struct live_wanted *wanted,
+		     const struct qz_profile *before, struct qz_profile **whole,
+		     struct qz_profile **added, char reason[SOURCE_REASON])
 {
-	int fd = ask(socket, reason);
+	int fd = ask(socket, wanted, reason);
 	struct qz_profile *p = fd < 0 ? NULL : parse(fd, reason), *rest = NULL;
 
 	if (p)
@@ -95,6 +95,26 @@ int source__profile_since(const char *socket, const struct qz_profile *before,
 	*whole = p;
 	*added = rest;
 	return 0;
+}
+
+int source__profile_since(const char *socket, const struct qz_profile *before,
+			  struct qz_profile **whole, struct qz_profile **added,
+			  char reason[SOURCE_REASON])
+{
+	return ask_since(socket, NULL, before, whole, added, reason);
+}
+
+int source__figures_since(const char *socket, const struct qz_profile *before,
+			  struct qz_profile **whole, struct qz_profile **added,
+			  char reason[SOURCE_REASON])
+{
+	const struct live_wanted wanted = {
+		.detail = "scopes",
+		.since_ns = before ? before->wall_start_ns + before->window_ns : 0,
+		.pid = -1,
+	};
+
+	return ask_since(socket, &wanted, before, whole, added, reason);
 }
 
 json_t *source__status(const char *socket)

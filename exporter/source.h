@@ -21,6 +21,11 @@ int source__profile_since(const char *socket, const struct qz_profile *before,
 			  struct qz_profile **whole, struct qz_profile **added,
 			  char reason[SOURCE_REASON]);
 
+/* The same without code, stacks, waits and single threads; `before` must be such a one, too. */
+int source__figures_since(const char *socket, const struct qz_profile *before,
+			  struct qz_profile **whole, struct qz_profile **added,
+			  char reason[SOURCE_REASON]);
+
 /* What quartzd says of itself, to be freed by json_decref; NULL when it does not answer. */
 json_t *source__status(const char *socket);
 

@@ -60,6 +60,10 @@ check_metrics()
 	awk 'NR == FNR { if ($1 ~ /_total/) was[$1] = $NF; next }
 		$1 in was { n++; if ($NF + 0 < was[$1] + 0) { print; bad = 1 } }
 		END { exit bad || !n }' "$tmp/first" "$tmp/second" || fail 'a counter fell'
+	grep -qxF '{"method":"io.quartz.Snapshot","parameters":{"detail":"scopes","since_ns":0}}' "$tmp/requests" ||
+		fail 'not asked for scopes alone' "$(cat "$tmp/requests")"
+	grep -qE '"detail":"scopes","since_ns":[1-9][0-9]{17}}' "$tmp/requests" ||
+		fail 'asked for what it had' "$(cat "$tmp/requests")"
 	metrics "$tmp/third"
 	diff "$tmp/second" "$tmp/third" || fail 'something grew between equal snapshots'
 }

@@ -3,7 +3,8 @@
 """quartzd.py FIRST LATER: a quartzd that runs until it is killed, on quartzd.sock in $QUARTZ_RUNTIME_DIR.
 
 Snapshots are FIRST until a file `later` stands beside the socket, and LATER from then on; where a file `once` does,
-it takes its place after the next snapshot. It returns as soon as it listens, and prints the id of the process that does.
+it takes its place after the next snapshot. All requests are kept in the file `requests`. It returns as soon as it
+listens, and prints the id of the process that does.
 """
 import json
 import os
@@ -30,7 +31,9 @@ while True:
     while not request.endswith(b"\0"):
         request += client.recv(4096) or b"\0"
     body = b""
-    if request == b'{"method":"io.quartz.Snapshot"}\0':
+    with open(directory + "/requests", "ab") as log:
+        log.write(request[:-1] + b"\n")
+    if json.loads(request[:-1])["method"] == "io.quartz.Snapshot":
         body = snapshots[os.path.exists(directory + "/later")]
         parameters = {"bytes": len(body)}
         if os.path.exists(directory + "/once"):

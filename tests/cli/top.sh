@@ -67,6 +67,8 @@ key b b
 shows 'by process'
 key Down Enter
 shows 'process 600 e\\x1b\[31m"v\\x0a\\il: procedures' 'TOTAL%' '2\.0 +0\.000  l\\x1b\[2Joop$'
+grep -qE '"detail":"procedures","since_ns":[0-9]+,"pid":600,"start_ns":' "$tmp/requests" ||
+	fail 'not asked for the process' "$(cat "$tmp/requests")"
 key o
 shows 'objects$' 'NORM%  WAITS'
 key Escape

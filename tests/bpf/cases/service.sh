@@ -174,9 +174,49 @@ unit_is_enough()
 	expect 'procedures of a process have names' 'row("phase_1").self.samples > 0'
 }
 
+# asked NAME PARAMETERS: a snapshot of these that holds the busy process; NAME.json is its report.
+asked()
+{
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		"$here/ask.py" "$2" >"$1" && "$out/quartzctl" report -i "$1" --scope "pid=$busy" --json >"$1.json" &&
+			jq -e '[.scopes[].samples] | add > 20' "$1.json" >/dev/null && return
+		sleep 0.1
+	done
+	fail "no snapshot of $2 with samples"
+}
+
+# names NAME FILTER: holds of the names of what the report lists.
+names()
+{
+	jq -e "[.scopes[].rows[].name] | $2" "$1.json" >jq.out || fail "$1: not so: $2" "$(cat "$1.json")"
+}
+
+# Figures only grow; what is not asked for is not there.
+parts_of_snapshots()
+{
+	serve --cpu none
+	start_busy 1
+	asked scopes '{"detail": "scopes"}'
+	asked procedures '{"detail": "procedures"}'
+	asked whole "{\"detail\": \"scopes\", \"pid\": $busy}"
+	asked all '{}'
+	names scopes '. == []'
+	names procedures 'any(. == "phase_1") and all(. != "main")'
+	names whole 'any(. == "phase_1") and any(. == "main")'
+	jq -se '[.[] | .scopes[0].cpu_ns] | . == sort and .[0] > 0' {scopes,procedures,whole,all}.json >jq.out ||
+		fail 'figures fell' "$(cat jq.out)"
+	"$here/ask.py" '{"detail": "much"}' 2>ask.err && fail 'an unknown detail was understood'
+	grep -q 'no such parameters' ask.err || fail 'no reason' "$(cat ask.err)"
+	kill -TERM "$daemon"
+	finished
+}
+
 try 'settings and drop-ins' settings_count
 try 'wrong settings are refused' wrong_settings
 try 'pause and resume' pause_and_resume
 try 'reload' reload
 try 'what runs for one program is not paused' not_for_one_run
 try 'the capabilities of the unit are enough' unit_is_enough
+try 'snapshots of no more than is asked for' parts_of_snapshots
