@@ -13,16 +13,14 @@ struct episode_sample {
 
 /*
  * Samples of one thread since it was woken, evenly spaced: when there is no more room every other one
- * goes, and from then on only every other one is taken. And where it last woke somebody.
+ * goes, and from then on only every other one is taken.
  */
 struct episode {
 	u64 began; /* woken; 0: that was not seen */
 	u32 seen;  /* samples */
 	u32 shift; /* one of 2^shift is kept */
 	u32 n;
-	u32 stack;  /* of the last wake-up */
-	u64 where;  /* hash of registers that are equal at the same place */
-	u64 walked; /* when that stack was walked */
+	u32 pad;
 	struct episode_sample samples[EPISODE_SAMPLES];
 };
 

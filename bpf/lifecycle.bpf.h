@@ -237,6 +237,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	t->image = next_number(&ctl->next_image);
 	for (int i = 0; i < QZ_SITES; i++)
 		t->waiting.sites[i].where = 0;
+	t->waiting.woke = 0;
 	t->page = t->slot = 0;
 	event__fill_process(&e, task, QZ_IMAGE_EXEC, t->image, t->scope, bpf_ktime_get_ns());
 	event__send_process(&e);

@@ -33,6 +33,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/wait.bpf.h"
 #include "bpf/switch.bpf.h"
 #include "bpf/waking.bpf.h"
+#include "bpf/release.bpf.h"
 #include "bpf/lifecycle.bpf.h"
 #include "bpf/attach.bpf.h"
 #include "bpf/page.bpf.h"

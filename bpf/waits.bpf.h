@@ -27,9 +27,11 @@ struct waits_figures {
 	u64 count, blocked_ns, ready_ns;
 };
 
-/* Adds to what the table has of this key and object. false: there is no room. */
-static __always_inline bool waits__add(u64 key, u32 object, u32 scope,
-				       const struct waits_figures *add)
+enum waits_room { WAITS_FULL, WAITS_FOUND, WAITS_NEW };
+
+/* Adds to what the table has of this key and object. */
+static __always_inline enum waits_room waits__add(u64 key, u32 object, u32 scope,
+						  const struct waits_figures *add)
 {
 	u64 hash = mix(mix(0, key), object);
 
@@ -41,7 +43,7 @@ static __always_inline bool waits__add(u64 key, u32 object, u32 scope,
 		if (!slot)
 			break;
 		if (!*(volatile u64 *)&slot->key && !share__take(scope, QZ_SHARE_WAITS, nr_waits))
-			return false;
+			return WAITS_FULL;
 		taken = __sync_val_compare_and_swap(&slot->key, 0, key);
 		if (!taken) {
 			slot->scope = scope;
@@ -54,9 +56,9 @@ static __always_inline bool waits__add(u64 key, u32 object, u32 scope,
 			__sync_fetch_and_add(&slot->blocked_ns, add->blocked_ns);
 		if (add->ready_ns)
 			__sync_fetch_and_add(&slot->ready_ns, add->ready_ns);
-		return true;
+		return taken ? WAITS_FOUND : WAITS_NEW;
 	}
-	return false;
+	return WAITS_FULL;
 }
 
 static __always_inline struct qz_wait_part *wait__part(struct qz_wait_site *site, u32 part)
@@ -81,8 +83,8 @@ __noinline int wait__flush_part(struct qz_thread_state *t, u32 at, u32 part)
 	if (!p->count)
 		return 0;
 	add = (struct waits_figures) {p->count, p->blocked_ns, p->ready_ns};
-	if (!waits__add(QZ_WAIT_KEY(site->stack, p->nominal, t->serial), site->object, t->scope,
-			&add))
+	if (waits__add(QZ_WAIT_KEY(site->stack, p->nominal, t->serial), site->object, t->scope,
+		       &add) == WAITS_FULL)
 		wait__lose(t->scope, add.count, add.blocked_ns, add.ready_ns);
 	p->count = 0;
 	p->blocked_ns = 0;

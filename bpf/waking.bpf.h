@@ -36,78 +36,6 @@ static __always_inline bool task__wakes(struct task_struct *waker, struct task_s
 	return syscall__is_futex(does) || does == NR_EXIT || does == NR_EXIT_GROUP;
 }
 
-/* ---- stacks ---- */
-
-/* Half of the stacks at most are of running code, lest waits have no room. */
-static __always_inline bool running__may_add(struct qz_control *ctl)
-{
-	if (*(volatile u32 *)&ctl->running_stacks < nr_wait_stacks / 2) {
-		__sync_fetch_and_add(&ctl->running_stacks, 1);
-		return true;
-	}
-	__sync_fetch_and_add(&ctl->running_stacks_lost, 1);
-	return false;
-}
-
-/* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
-__noinline u32 running__number(struct wait_scratch *w)
-{
-	struct qz_control *ctl = control__get();
-	u64 hash;
-
-	if (!w || !ctl)
-		return QZ_WAIT_RUNNING;
-	hash = wait__hash(w);
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
-		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
-		u64 taken;
-
-		if (!slot)
-			break;
-		taken = *(volatile u64 *)&slot->stack.hash;
-		if (!taken) {
-			if (!running__may_add(ctl))
-				break;
-			taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
-			if (!taken)
-				return wait__fill(slot, w) ? QZ_WAIT_CAUSES + index
-							   : QZ_WAIT_RUNNING;
-		}
-		if (taken == hash)
-			return slot->stack.stored != 2 ? QZ_WAIT_CAUSES + index : QZ_WAIT_RUNNING;
-	}
-	return QZ_WAIT_RUNNING;
-}
-
-/* The stack of the current thread, walked anew unless it was shortly ago at the same place. */
-static __noinline u32 waking__stack(struct task_struct *task, struct episode *e, u32 image, u64 now)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct wait_scratch *w;
-	u32 zero = 0;
-	u64 where;
-
-	w = bpf_map_lookup_elem(&wait_scratch, &zero);
-	if (!task || !e || !w)
-		return QZ_WAIT_RUNNING;
-	where = mix(mix(mix(regs->orig_ax, regs->di), regs->sp), regs->ip) | 1;
-	if (e->where == where && now - e->walked < WAIT_STACK_AGE)
-		return e->stack;
-	w->image = image;
-	w->scope = QZ_NO_SCOPE;
-	w->cause = QZ_WAIT_RUNNING;
-	if (!unwind__current(&w->user, task, image)) {
-		w->user.frames[0] = regs->ip;
-		w->user.depth = 1;
-	}
-	w->nuser = unwind__frames(&w->user);
-	e->stack = running__number(w);
-	e->where = where;
-	e->walked = now;
-	return e->stack;
-}
-
 /* ---- samples ---- */
 
 /* One entry per processor: the sample that is taken there, perhaps in the midst of a wake-up. */
@@ -145,21 +73,6 @@ struct charge {
 	u32 stack; /* of the wake-up */
 	u64 from, ns;
 };
-
-__noinline int waking__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
-{
-	struct waits_figures add = {.count = count, .blocked_ns = ns};
-	struct qz_scope_state *s;
-
-	if (waits__add(key, object, scope, &add))
-		return 0;
-	s = scope__get(scope);
-	if (!s)
-		return 0;
-	__sync_fetch_and_add(&s->wakings_lost, 1);
-	__sync_fetch_and_add(&s->woken_lost_ns, ns);
-	return 0;
-}
 
 static __always_inline void waking__add(const struct charge *c, u32 stack, u64 count, u64 ns)
 {
@@ -239,7 +152,7 @@ static __always_inline struct episode *waking__find_waker(struct charge *c,
 	if (!e)
 		return NULL;
 	c->serial = w->serial;
-	c->stack = waking__stack(waker, e, w->image, now);
+	c->stack = waking__stack(waker, w, now);
 	if ((s64)(e->began - c->from) > 0)
 		c->from = e->began;
 	return e;

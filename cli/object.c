@@ -220,11 +220,13 @@ static int print_wakers(const struct section *s, const struct qz_object_row *obj
 	for (uint32_t i = 0; !err && i < rows_shown(s, n); i++)
 		err = add_waker(s, c, &rows[i], all);
 	if (!err && n) {
-		fputs("\nWho ends the waits:\n", s->out->file);
+		fprintf(s->out->file, "\nWho ends the waits%s:\n",
+			s->report->profile->wakes_sampled
+				? ", estimated where there are many wake-ups"
+				: "");
 		err = columns__print(c, s->out);
 	} else if (!err && !s->report->profile->nwakings) {
-		fputs("\nWho ends the waits was not measured: record with --woken.\n",
-		      s->out->file);
+		fputs("\nWho ends the waits is not known.\n", s->out->file);
 	}
 	columns__free(c);
 	free(rows);

@@ -119,7 +119,9 @@ json_t *object__json(const struct qz_report *r, const struct qz_object_row *row)
 		      json_object_set_new(scope, "waiters",
 					  stacks_of(r, object, qz_report__waiters, waiter_of)) ||
 		      json_object_set_new(scope, "wakers",
-					  stacks_of(r, object, qz_report__wakers, waker_of));
+					  stacks_of(r, object, qz_report__wakers, waker_of)) ||
+		      json_object_set_new(scope, "wakes_sampled",
+					  json_boolean(r->profile->wakes_sampled));
 
 	return qz_fields__unless(failed, scope);
 }

@@ -50,7 +50,7 @@ int woken__print(const struct section *s)
 
 	if (err)
 		return err;
-	if (!s->report->profile->nwakings) {
+	if (!s->report->profile->nwakings || s->report->profile->wakes_sampled) {
 		fputs("\nThe time until woken was not measured: record with --woken.\n",
 		      s->out->file);
 		free(woken.rows);

@@ -212,20 +212,22 @@ static json_t *write_meta(const struct qz_profile *p, struct qz_strings *modules
 {
 	json_t *meta = json_object();
 	/* The schema comes first, where qz_meta__is_ours looks for it. */
-	bool failed = json_object_set_new(meta, "schema", json_string(SCHEMA)) ||
-		      qz_fields__write(meta, run_fields, p) ||
-		      json_object_set_new(meta, "ledger", write_ledger(&p->ledger)) ||
-		      json_object_set_new(meta, "scopes", write_scopes(p)) ||
-		      json_object_set_new(meta, "threads", write_threads(p)) ||
-		      json_object_set_new(meta, "objects", write_objects(p)) ||
-		      json_object_set_new(meta, "causes", write_causes(p)) ||
-		      json_object_set_new(meta, "procedures", write_procedures(p, modules)) ||
-		      json_object_set_new(meta, "modules", write_modules(modules)) ||
-		      (p->ncalls && json_object_set_new(meta, "calls", write_calls(p))) ||
-		      (p->ceiling_ppm &&
-		       json_object_set_new(meta, "costs", qz_fields__object(cost_fields, p))) ||
-		      (p->instants.rate_hz &&
-		       json_object_set_new(meta, "instants", qz_moments__write(p)));
+	bool failed =
+		json_object_set_new(meta, "schema", json_string(SCHEMA)) ||
+		qz_fields__write(meta, run_fields, p) ||
+		json_object_set_new(meta, "ledger", write_ledger(&p->ledger)) ||
+		json_object_set_new(meta, "scopes", write_scopes(p)) ||
+		json_object_set_new(meta, "threads", write_threads(p)) ||
+		json_object_set_new(meta, "objects", write_objects(p)) ||
+		json_object_set_new(meta, "causes", write_causes(p)) ||
+		json_object_set_new(meta, "procedures", write_procedures(p, modules)) ||
+		json_object_set_new(meta, "modules", write_modules(modules)) ||
+		(p->ncalls && json_object_set_new(meta, "calls", write_calls(p))) ||
+		(p->ceiling_ppm &&
+		 json_object_set_new(meta, "costs", qz_fields__object(cost_fields, p))) ||
+		(p->wakes_sampled && json_object_set_new(meta, "wakes_sampled", json_true())) ||
+		(p->instants.rate_hz &&
+		 json_object_set_new(meta, "instants", qz_moments__write(p)));
 
 	return qz_fields__unless(failed, meta);
 }
@@ -491,6 +493,7 @@ int qz_meta__fill(const json_t *meta, struct qz_profile *p)
 		err = qz_fields__read(costs, cost_fields, p);
 	if (!err && p->halvings > QZ_MAX_HALVINGS)
 		err = -EBADMSG;
+	p->wakes_sampled = json_is_true(json_object_get(meta, "wakes_sampled"));
 	if (!err)
 		err = read_ledger(json_object_get(meta, "ledger"), &p->ledger);
 	if (!err)

@@ -337,6 +337,8 @@ struct qz_profile {
 	uint64_t wall_start_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;
 	bool live; /* taken from a running quartzd */
+	/* Counts of wake-ups are estimates, from some of those at objects, and take no time. */
+	bool wakes_sampled;
 	struct qz_ledger ledger;
 
 	uint32_t nscopes, nthreads, nmappings, nprocedures, nlocations, nnodes, nsamples;

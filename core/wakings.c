@@ -182,7 +182,7 @@ int qz_report__woken(const struct qz_report *r, struct qz_woken *woken)
 	*woken = (struct qz_woken) {0};
 	for (uint32_t i = 0; !err && i < p->nprocedures; i++)
 		places[i] = (struct place) {QZ_NONE, QZ_NONE};
-	for (uint32_t i = 0; !err && i < p->nwakings; i++)
+	for (uint32_t i = 0; !err && !p->wakes_sampled && i < p->nwakings; i++)
 		if (qz_scope__covers(p, r->scope, p->wakings[i].scope))
 			err = count_waking(p, woken, places, i);
 	free(places);

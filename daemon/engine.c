@@ -200,6 +200,7 @@ static int set_sizes(struct engine *e)
 	s->rodata->wanted_woken = e->opts.woken;
 	s->rodata->every_process = e->opts.every_process;
 	bpf_program__set_autoload(s->progs.on_waking, e->opts.woken);
+	bpf_program__set_autoload(s->progs.on_release, !e->opts.woken);
 	s->rodata->sampled_by_timer = e->opts.sampled_by_timer;
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, e->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
@@ -370,6 +371,8 @@ int engine__attach(struct engine *e)
 	err = err ?: attach_one(e, s->progs.on_free, &s->links.on_free);
 	if (e->opts.woken)
 		err = err ?: attach_one(e, s->progs.on_waking, &s->links.on_waking);
+	else
+		err = err ?: attach_one(e, s->progs.on_release, &s->links.on_release);
 	/* Without it goes, too; see engine__sees_mappings. */
 	if (!err && bpf_program__autoload(s->progs.on_map))
 		s->links.on_map = bpf_program__attach(s->progs.on_map);
@@ -391,6 +394,7 @@ void engine__detach(struct engine *e)
 	detach_one(&s->links.on_fork);
 	detach_one(&s->links.on_exec);
 	detach_one(&s->links.on_waking);
+	detach_one(&s->links.on_release);
 	detach_one(&s->links.on_wakeup);
 	detach_one(&s->links.on_wakeup_new);
 	detach_one(&s->links.on_free);

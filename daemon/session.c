@@ -304,6 +304,7 @@ static int describe_run(struct session *s)
 	err = err ?: qz_profile__set_string(&p->event, sampler__event(s->sampler));
 	p->rate_hz = config__rate(s->config);
 	p->ceiling_ppm = config__max_overhead(s->config);
+	p->wakes_sampled = !s->config->woken;
 	p->processors = s->config->command ? (uint32_t)CPU_COUNT(&s->allowed)
 					   : sampler__online(s->sampler);
 	p->wall_start_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;

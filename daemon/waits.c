@@ -48,6 +48,7 @@ struct waits {
 	struct figures retired; /* of scopes that have ended for good, as the four above */
 	uint32_t *used; /* by scope of the engine: the last harvest at which it had a slot */
 	uint32_t harvests;
+	uint32_t nwakings; /* slots that have wake-ups, by the last harvest */
 };
 
 struct waits *waits__new(struct engine *engine, struct threads *threads,
@@ -154,6 +155,8 @@ static void harvest_slot(struct waits *w, struct qz_wait_slot *table, struct slo
 		.ready_ns = take(&table->ready_ns),
 	};
 	add_row(w, &row);
+	if (row.nominal == QZ_WAKING)
+		w->nwakings++;
 	if (row.count || row.blocked_ns || row.ready_ns)
 		slot->idle = 0;
 	else
@@ -165,8 +168,10 @@ void waits__harvest(struct waits *w)
 	const struct engine_waits *tables = engine__waits(w->engine);
 
 	w->harvests++;
+	w->nwakings = 0;
 	for (uint32_t i = 0; i < tables->nslots; i++)
 		harvest_slot(w, &tables->slots[i], &w->slots[i]);
+	engine__control(w->engine)->waking_rows = w->nwakings;
 	/* in this order: what names another was written after it */
 	objects__harvest(w->objects);
 	wait_stacks__harvest(w->stacks);

@@ -102,10 +102,14 @@ struct qz_wait_site {
  */
 struct qz_waiting {
 	__u32 site;
-	__u32 queued;	/* the object in whose queue the thread stands, 0: none */
-	__u32 acquired; /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
-	__u32 released; /* the last object at which it woke another thread, 0: none */
-	__u64 nominal;	/* integral of the scope's nominal parallelism at its beginning */
+	__u32 queued;	   /* the object in whose queue the thread stands, 0: none */
+	__u32 acquired;	   /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
+	__u32 released;	   /* the last object at which it woke another thread, 0: none */
+	__u64 woke;	   /* hash of registers that are equal where it last woke another thread */
+	__u64 woke_walked; /* when the stack was walked there */
+	__u32 woke_stack;  /* its number, as in struct qz_wait_site */
+	__u32 pad;
+	__u64 nominal; /* integral of the scope's nominal parallelism at its beginning */
 	__u64 charged_blocked;
 	__u64 charged_ready;
 	struct qz_wait_site sites[QZ_SITES];
@@ -312,7 +316,7 @@ struct qz_cpu_state {
 	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
 	__u64 began[QZ_TIMED];	 /* when the call under way began, 0: it is not timed */
 	__u32 untimed[QZ_TIMED]; /* calls until the next one that is timed */
-	__u32 pad;
+	__u32 wakings_left;  /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
 	__u64 accounting_ns; /* of timed calls, walks left out */
 	__u64 sampling_ns;
 	__u64 walking_ns;
@@ -452,7 +456,8 @@ struct qz_wait_slot {
 /*
  * Wake-ups stand in the same table, with this in the place of nominal: `stack` is of the code that
  * is charged, count of those made from there, blocked_ns the time until woken. serial 0: nobody that
- * is known made them.
+ * is known made them. Where the time until woken is not wanted, only those are there that let go of an
+ * object, and their count is an estimate.
  */
 #define QZ_WAKING 4095
 
@@ -640,16 +645,16 @@ struct qz_control {
 	__u32 samples_used[2];
 	__u32 next_serial;
 	__u32 next_image;
-	__u64 events_lost;	/* ring buffer records of any type for which there was no room */
-	__u64 noticed;		/* time of the last QZ_EVENT_UNKNOWN_CODE */
-	__u64 scopes_refused;	/* processes beyond the number of scopes */
-	__u64 threads_refused;	/* no memory for the state of a thread */
-	__u32 wait_frames_used; /* words ever taken of the ring of frames, modulo 2^32 */
-	__u32 wait_frames_read; /* of these, free again */
-	__u64 objects_full;	/* waits whose object had no room: they are without */
-	__u64 wait_stacks_lost; /* no room for a stack: the wait has its cause alone */
-	__u32 running_stacks;	/* of code that woke others, or ran before */
-	__u32 pad2;
+	__u64 events_lost;	   /* ring buffer records of any type for which there was no room */
+	__u64 noticed;		   /* time of the last QZ_EVENT_UNKNOWN_CODE */
+	__u64 scopes_refused;	   /* processes beyond the number of scopes */
+	__u64 threads_refused;	   /* no memory for the state of a thread */
+	__u32 wait_frames_used;	   /* words ever taken of the ring of frames, modulo 2^32 */
+	__u32 wait_frames_read;	   /* of these, free again */
+	__u64 objects_full;	   /* waits whose object had no room: they are without */
+	__u64 wait_stacks_lost;	   /* no room for a stack: the wait has its cause alone */
+	__u32 running_stacks;	   /* of code that woke others, or ran before */
+	__u32 waking_rows;	   /* wake-ups in the table of waits; quartzd corrects it */
 	__u64 running_stacks_lost; /* likewise */
 	__u32 shared[QZ_SHARES];   /* what all scopes have; of frames see wait_frames_used */
 	__u64 limited[QZ_SHARES];  /* refusals */
@@ -657,7 +662,7 @@ struct qz_control {
 	__u32 pad3;
 };
 
-_Static_assert(sizeof(struct qz_thread_state) == 472, "layout");
+_Static_assert(sizeof(struct qz_thread_state) == 496, "layout");
 _Static_assert(sizeof(struct qz_scope_state) == 208, "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 24, "layout");

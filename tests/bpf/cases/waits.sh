@@ -80,6 +80,47 @@ processes()
 		fail 'the word has not one row' "$(jq -c . objects.json)"
 }
 
+# wakers NAME: its report in object.json, by whom and from where its waiters were woken.
+wakers()
+{
+	"$out/quartzctl" report "$1" -i profile --json >object.json 2>report.err ||
+		fail "report of $1 ended with status $?"
+}
+
+# Who lets go of a lock is known without --woken.
+releases()
+{
+	launch "$programs/lock_queue" 4 300 500
+	both_reports
+	wakers hot_lock
+	jq -e '.scopes[0] | .wakes_sampled and
+		([.wakers[].wakes] | add) as $all |
+		([.wakers[] | select(any(.stack[]; test("pthread_mutex_unlock"))) | .wakes] | add) as $unlock |
+		$all > 0 and $unlock >= 0.9 * $all and
+		any(.wakers[]; any(.stack[]; . == "contender")) and all(.wakers[]; .woken_ns == 0)' \
+		object.json >/dev/null || fail 'it is not said who lets go of hot_lock' \
+		"$(jq -c '.scopes[].wakers' object.json)"
+}
+
+# Both threads are on one processor, where all wake-ups are counted: those that were passed are made up
+# for by those that were looked at.
+estimated_releases()
+{
+	local name counted=0 estimated=0 n
+
+	launch "$programs/pingpong" futex threads 50000
+	both_reports
+	while read -r name; do
+		wakers "$name"
+		n=$(jq '[.scopes[0].wakers[].wakes] | add // 0' object.json)
+		estimated=$((estimated + n))
+		n=$(jq '.scopes[0].object.wakes' object.json)
+		counted=$((counted + n))
+	done < <(jq -r '.scopes[0].objects[] | select(.wakes > 1000) | .name' objects.json)
+	((counted > 50000 && estimated * 10 > counted * 7 && estimated * 10 < counted * 13)) ||
+		fail "$estimated wake-ups by estimate, $counted counted" "$(jq -c . objects.json)"
+}
+
 unmapped()
 {
 	launch "$programs/waits" unmapped 20
@@ -275,6 +316,8 @@ try 'more words than there is room for' distinct
 try 'queues and holders' queues
 try 'queues at a lock that names nobody' queues_at_word
 try 'queues and writers' writers
+try 'who lets go' releases
+try 'who lets go, estimated' estimated_releases
 try 'two thousand threads' churn
 try 'asleep when attached to' asleep
 try 'asleep when attached to, and woken' woken_later

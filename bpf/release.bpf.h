@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who ends waits, and from where. Where the time until woken is not wanted, wake-ups that let go of an
+ * object are looked at: each, as long as they are rare, else one of so many, which stands for those
+ * of the scopes before it that were passed.
+ */
+#ifndef QUARTZ_RELEASE_BPF_H
+#define QUARTZ_RELEASE_BPF_H
+
+/* ---- stacks ---- */
+
+/* Half of the stacks at most are of running code, lest waits have no room. */
+static __always_inline bool running__may_add(struct qz_control *ctl)
+{
+	if (*(volatile u32 *)&ctl->running_stacks < nr_wait_stacks / 2) {
+		__sync_fetch_and_add(&ctl->running_stacks, 1);
+		return true;
+	}
+	__sync_fetch_and_add(&ctl->running_stacks_lost, 1);
+	return false;
+}
+
+/* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
+__noinline u32 running__number(struct wait_scratch *w)
+{
+	struct qz_control *ctl = control__get();
+	u64 hash;
+
+	if (!w || !ctl)
+		return QZ_WAIT_RUNNING;
+	hash = wait__hash(w);
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
+		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
+		u64 taken;
+
+		if (!slot)
+			break;
+		taken = *(volatile u64 *)&slot->stack.hash;
+		if (!taken) {
+			if (!running__may_add(ctl))
+				break;
+			taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
+			if (!taken)
+				return wait__fill(slot, w) ? QZ_WAIT_CAUSES + index
+							   : QZ_WAIT_RUNNING;
+		}
+		if (taken == hash)
+			return slot->stack.stored != 2 ? QZ_WAIT_CAUSES + index : QZ_WAIT_RUNNING;
+	}
+	return QZ_WAIT_RUNNING;
+}
+
+/* The stack of the current thread, walked anew unless it was shortly ago at the same place. */
+static __noinline u32 waking__stack(struct task_struct *task, struct qz_thread_state *t, u64 now)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct wait_scratch *w;
+	u32 key = SCRATCH_LEAVING; /* the waker is not leaving: nothing is between the two */
+	u64 where;
+
+	w = bpf_map_lookup_elem(&wait_scratch, &key);
+	if (!task || !t || !w)
+		return QZ_WAIT_RUNNING;
+	where = mix(mix(mix(regs->orig_ax, regs->di), regs->sp), regs->ip) | 1;
+	if (t->waiting.woke == where && now - t->waiting.woke_walked < WAIT_STACK_AGE)
+		return t->waiting.woke_stack;
+	w->image = t->image;
+	w->scope = QZ_NO_SCOPE;
+	w->cause = QZ_WAIT_RUNNING;
+	if (!unwind__current(&w->user, task, t->image)) {
+		w->user.frames[0] = regs->ip;
+		w->user.depth = 1;
+	}
+	w->nuser = unwind__frames(&w->user);
+	t->waiting.woke_stack = running__number(w);
+	t->waiting.woke = where;
+	t->waiting.woke_walked = now;
+	return t->waiting.woke_stack;
+}
+
+/* ---- adding ---- */
+
+__noinline int waking__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
+{
+	struct waits_figures add = {.count = count, .blocked_ns = ns};
+	enum waits_room room = waits__add(key, object, scope, &add);
+	struct qz_control *ctl = control__get();
+	struct qz_scope_state *s;
+
+	if (room == WAITS_NEW && ctl)
+		__sync_fetch_and_add(&ctl->waking_rows, 1);
+	if (room != WAITS_FULL)
+		return 0;
+	s = scope__get(scope);
+	if (!s)
+		return 0;
+	__sync_fetch_and_add(&s->wakings_lost, 1);
+	__sync_fetch_and_add(&s->woken_lost_ns, ns);
+	return 0;
+}
+
+/* ---- looking ---- */
+
+/*
+ * As far apart are those that are looked at, where there are many: to look takes some 0.3 us, or 3 where a
+ * stack is walked.
+ */
+#define RELEASE_RARE	 500000ull /* ns */
+#define RELEASE_MAX_STEP 1024	   /* of so many wake-ups, on average, at least one is looked at */
+
+struct release_gate {
+	u64 last;   /* when one was looked at */
+	u32 step;   /* one of so many is, on average */
+	u32 stands; /* for how many the next one stands */
+};
+
+/* One entry per processor. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct release_gate);
+} release_gates SEC(".maps");
+
+/*
+ * A wake-up is looked at: for how many it stands, and how many are passed from now on. By chance, lest
+ * a program that wakes in turn from the same places is always seen at the same one.
+ */
+static __always_inline u32 release__stands(struct qz_cpu_state *cpu, u64 now)
+{
+	u32 zero = 0, stands, step;
+	struct release_gate *gate = bpf_map_lookup_elem(&release_gates, &zero);
+
+	if (!gate)
+		return 1;
+	stands = gate->stands;
+	step = gate->step;
+	if (now - gate->last > RELEASE_RARE)
+		step /= 2;
+	else if (step < RELEASE_MAX_STEP)
+		step = 2 * step;
+	if (!step)
+		step = 1;
+	gate->last = now;
+	gate->step = step;
+	gate->stands = step > 1 ? 1 + bpf_get_prandom_u32() % (2 * step - 1) : 1;
+	cpu->wakings_left = gate->stands - 1;
+	return stands ?: 1;
+}
+
+/* Wake-ups have a quarter of the table at most, lest waits have no room. */
+static __always_inline bool release__has_room(struct qz_scope_state *s, u32 count)
+{
+	struct qz_control *ctl = control__get();
+
+	if (ctl && *(volatile u32 *)&ctl->waking_rows < nr_waits / 4)
+		return true;
+	if (s)
+		__sync_fetch_and_add(&s->wakings_lost, count);
+	return false;
+}
+
+static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_state *cpu)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct qz_thread_state *w;
+	u32 stands, object, stack;
+	u64 now;
+
+	if (!t || !cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	stands = release__stands(cpu, now);
+	w = thread__get(waker);
+	if (!w || t->scope != w->scope || w->state == QZ_DEAD)
+		return 0;
+	object = *(volatile u32 *)&t->waiting.queued;
+	if (!object || !object__is_released(object) ||
+	    !release__has_room(scope__get(t->scope), stands))
+		return 0;
+	stack = waking__stack(waker, w, now);
+	return waking__insert(QZ_WAIT_KEY(stack, QZ_WAKING, w->serial), object, t->scope, stands,
+			      0);
+}
+
+/* sched_waking, because it always runs where the waker does. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_release, struct task_struct *task)
+{
+	struct qz_cpu_state *cpu;
+	struct qz_thread_state *t;
+
+	if (!task->bpf_storage || frozen)
+		return 0;
+	cpu = cpu__this();
+	if (!cpu)
+		return 0;
+	if (cpu->wakings_left) {
+		cpu->wakings_left--;
+		return 0;
+	}
+	t = thread__get(task);
+	return t ? release__look(t, cpu) : 0;
+}
+
+#endif
