@@ -132,7 +132,7 @@ static __always_inline bool object__is_released(u32 object)
 /* What is waited for, and what is told of it by who waits for it first. */
 struct object_key {
 	u64 address;
-	u64 space; /* what the address is one of */
+	u64 space, place; /* what tells it from others: the place is mostly the address */
 	u32 tag;
 	u32 asleep; /* the waiter is not the current thread: its memory cannot be read */
 	u32 scope, image, serial, stack;
@@ -147,18 +147,29 @@ static __always_inline bool task__is_current(struct task_struct *task)
 	return (u64)task == bpf_get_current_task();
 }
 
-/* The word that a futex call waits for: of several, the first one. */
-static __always_inline u64 futex__word(struct task_struct *task, struct pt_regs *regs)
-{
-	u64 word = regs->di, nr = regs->orig_ax;
-	u64 first[2] = {}; /* of struct futex_waitv: val, uaddr */
+struct futex_wait {
+	u64 word;
+	bool shared; /* perhaps: the call does not say that it is the process' own */
+};
 
-	barrier_var(word); /* or the two loads become one, of different kinds of memory */
-	if (nr != NR_FUTEX_WAITV)
-		return word;
-	if (!task__is_current(task) || bpf_probe_read_user(first, sizeof(first), (void *)word))
-		return 0;
-	return first[1];
+/* What a futex call waits for: of several words, the first one. */
+static __always_inline struct futex_wait futex__wait(struct task_struct *task, struct pt_regs *regs)
+{
+	u64 nr = regs->orig_ax, word = regs->di, flags = regs->si;
+	u64 first[3] = {}; /* of struct futex_waitv: val, uaddr, flags */
+
+	if (nr == NR_FUTEX_WAIT)
+		flags = regs->r10;
+	barrier_var(word); /* or two loads become one, of different kinds of memory */
+	barrier_var(flags);
+	if (nr == NR_FUTEX_WAITV) {
+		if (!task__is_current(task) ||
+		    bpf_probe_read_user(first, sizeof(first), (void *)word))
+			return (struct futex_wait) {0};
+		word = first[1];
+		flags = first[2];
+	}
+	return (struct futex_wait) {word, !(flags & FUTEX_PRIVATE)};
 }
 
 static __always_inline bool object__key_of_inode(struct task_struct *task, u64 fd, u32 tag,
@@ -169,9 +180,24 @@ static __always_inline bool object__key_of_inode(struct task_struct *task, u64 f
 	if (!inode)
 		return false;
 	key->address = BPF_CORE_READ(inode, i_ino);
+	key->place = key->address;
 	key->space = (u64)scope << 32 | BPF_CORE_READ(inode, i_sb, s_dev);
 	key->tag = tag;
 	return key->address != 0;
+}
+
+static __always_inline bool object__key_of_word(struct task_struct *task, struct qz_thread_state *t,
+						struct pt_regs *regs, struct object_key *key)
+{
+	struct futex_wait wait = futex__wait(task, regs);
+
+	key->address = wait.word;
+	key->tag = QZ_TAG_FUTEX;
+	if (wait.shared && shared__key(task, wait.word, t->scope, &key->space, &key->place))
+		return true;
+	key->space = t->image;
+	key->place = wait.word;
+	return wait.word != 0;
 }
 
 /* False for a wait that is not for an object. */
@@ -182,10 +208,7 @@ static __always_inline bool object__key(struct task_struct *task, struct qz_thre
 
 	switch (cause) {
 	case QZ_WAIT_FUTEX:
-		key->address = futex__word(task, regs);
-		key->space = t->image;
-		key->tag = QZ_TAG_FUTEX;
-		return key->address != 0;
+		return object__key_of_word(task, t, regs, key);
 	case QZ_WAIT_PIPE:
 		return object__key_of_inode(task, regs->di, QZ_TAG_PIPE, t->scope, key);
 	case QZ_WAIT_SOCKET:
@@ -233,7 +256,7 @@ __noinline u32 object__number(struct object_key *key)
 
 	if (!key)
 		return 0;
-	hash = mix(mix(key->tag, key->space), key->address);
+	hash = mix(mix(key->tag, key->space), key->place);
 	if (hash <= QZ_OBJECT_RETIRED)
 		hash = QZ_OBJECT_RETIRED + 1;
 	for (u32 i = 0; i < PROBES; i++) {

@@ -42,6 +42,8 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
+enum bpf_func_id { BPF_FUNC_find_vma = 180 };
+
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024 };
 enum { BPF_F_USER_STACK = 256 };
@@ -79,6 +81,13 @@ struct super_block {
 
 struct file {
 	struct inode *f_inode;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
 };
 
 struct fdtable {
