@@ -26,8 +26,6 @@ enum instruction_flags {
 	INSTRUCTION_STEP = 1 << 10,  /* adds a constant to the only thing that it writes */
 	INSTRUCTION_STACK = 1 << 11, /* moves the stack pointer */
 	INSTRUCTION_CONSTANT = 1 << 12, /* writes a constant */
-	INSTRUCTION_COPY =
-		1 << 13, /* writes what it reads elsewhere, and that and a constant if a step */
 };
 
 /* Sets of registers: the low 16 bits of register n are bit n, all above them is bit 16 + n. */

@@ -388,16 +388,6 @@ static bool is_wide(const cs_insn *insn)
 	}
 }
 
-/* From a register or the frame to another place there, whole. */
-static bool is_copy(const cs_insn *insn, const struct instruction *out)
-{
-	const cs_x86_op *ops = insn->detail->x86.operands;
-	bool memory = ops[0].type == X86_OP_MEM || ops[1].type == X86_OP_MEM;
-
-	return insn->id == X86_INS_MOV && ops[1].type != X86_OP_IMM && ops[0].size >= 4 &&
-	       (!memory || out->slot.size);
-}
-
 static void add_operands(struct decoder *d, const cs_insn *insn, enum kind kind,
 			 struct instruction *out)
 {
@@ -426,8 +416,6 @@ static void add_operands(struct decoder *d, const cs_insn *insn, enum kind kind,
 	if (is_cleared(insn) ||
 	    (kind == KIND_WRITE && x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM))
 		out->flags |= INSTRUCTION_CONSTANT;
-	if (is_copy(insn, out))
-		out->flags |= INSTRUCTION_COPY;
 	if (kind == KIND_STEP && !is_locked(x86) && !(out->flags & INSTRUCTION_STORE) &&
 	    (x86->op_count == 1 || x86->operands[1].type == X86_OP_IMM))
 		out->flags |= INSTRUCTION_STEP;
@@ -442,8 +430,9 @@ static void add_address(struct decoder *d, const cs_insn *insn, struct instructi
 
 	add_pointers(d, mem, out);
 	add_register(d, x86->operands[0].reg, false, true, out);
-	if (mem->index == X86_REG_INVALID && register_number(mem->base, &size) >= 0)
-		out->flags |= INSTRUCTION_STEP | INSTRUCTION_COPY;
+	if (mem->index == X86_REG_INVALID && mem->base != X86_REG_INVALID &&
+	    register_number(mem->base, &size) == register_number(x86->operands[0].reg, &size))
+		out->flags |= INSTRUCTION_STEP;
 }
 
 /* ---- control flow ---- */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define RSP		4
 #define RBP		5
 #define MAX_PASSES	16 /* over the nodes, until nothing changes */
 #define REGISTERS_BELOW ((1ull << 32) - 1)
@@ -237,6 +236,36 @@ static uint64_t whole(uint64_t values)
 	return (values & ~REGISTERS_BELOW) | registers | registers << 16;
 }
 
+/*
+ * What is carried must be changed by steps, and sometimes begin anew from a constant, and be read
+ * for nothing but comparisons.
+ */
+static bool only_counts(const struct turn *t, uint64_t carried)
+{
+	uint64_t stepped = 0;
+
+	for (uint16_t i = 0; i < t->flow->n; i++) {
+		const struct turn_effects *e = &t->effects[i];
+		const struct instruction *code = &t->flow->nodes[i].code;
+		uint64_t results = e->writes & ~REGISTER_FLAGS;
+
+		if (!has(t, i) || !((e->reads | e->writes) & carried))
+			continue;
+		if (code->flags & INSTRUCTION_CALL)
+			return false;
+		if (code->flags & INSTRUCTION_STEP)
+			stepped |= results;
+		if (results & carried) {
+			if (!(code->flags & (INSTRUCTION_STEP | INSTRUCTION_CONSTANT)) ||
+			    e->loads || results & ~carried)
+				return false;
+		} else if (results || e->loads || code->pointers & carried & REGISTER_LOW) {
+			return false;
+		}
+	}
+	return !(carried & ~whole(stepped));
+}
+
 /* The values that stem from loads, and those that stem from what is carried. */
 struct origins {
 	uint64_t loaded, counted;
@@ -312,129 +341,16 @@ bool turn__takes(struct turn *t)
 	return true;
 }
 
-/* What an instruction computes its result from. */
-static uint64_t inputs(const struct turn *t, uint16_t node)
-{
-	uint64_t frame = REGISTER_BOTH(RSP) | REGISTER_BOTH(RBP);
-	bool in_frame = t->flow->nodes[node].code.slot.size;
-
-	return t->effects[node].reads & ~REGISTER_FLAGS & ~(in_frame ? frame : 0);
-}
-
-/* Whether it moves on what counts, of the values that are known to before it, or adds to it. */
-static bool counts_on(const struct turn *t, uint16_t node, uint64_t counting)
-{
-	const struct turn_effects *e = &t->effects[node];
-	uint64_t in = inputs(t, node);
-
-	return t->flow->nodes[node].code.flags & (INSTRUCTION_STEP | INSTRUCTION_COPY) &&
-	       !e->loads && in && !(in & ~counting);
-}
-
-static uint64_t counting_after(const struct turn *t, uint16_t node)
-{
-	const struct turn_effects *e = &t->effects[node];
-	uint64_t counting = t->in[node];
-
-	if (counts_on(t, node, counting) || t->flow->nodes[node].code.flags & INSTRUCTION_CONSTANT)
-		return whole(counting | (e->kills & ~REGISTER_FLAGS));
-	return counting & ~whole(e->writes);
-}
-
-static uint64_t meet_counting(const struct turn *t, uint16_t node, uint64_t carried)
-{
-	const struct flow *f = t->flow;
-	const uint16_t *p = &f->predecessors[f->first_predecessor[node]];
-	uint64_t in = UINT64_MAX;
-
-	if (node == t->loop->head)
-		return carried;
-	for (uint16_t k = 0; k < f->npredecessors[node]; k++)
-		if (has(t, p[k]))
-			in &= counting_after(t, p[k]);
-	return in;
-}
-
-/*
- * Which values are, on every way from the head to a node, what was carried into the turn but for constants
- * that were added, or begin anew from one. They replace t->in. false: not settled in time, or what is
- * carried into the next turn is something else.
- */
-static bool find_counting(struct turn *t, uint64_t carried)
-{
-	bool changed = true;
-
-	memset(t->in, 0xff, sizeof(t->in));
-	for (int pass = 0; pass < MAX_PASSES && changed; pass++) {
-		changed = false;
-		for (uint16_t i = 0; i < t->flow->n; i++) {
-			uint64_t in = has(t, i) ? meet_counting(t, i, carried) : t->in[i];
-
-			changed |= in != t->in[i];
-			t->in[i] = in;
-		}
-	}
-	for (uint16_t i = 0; i < t->flow->n; i++)
-		for (int k = 0; k < 2; k++)
-			if (has(t, i) && t->flow->nodes[i].next[k] == t->loop->head &&
-			    carried & ~counting_after(t, i))
-				return false;
-	return !changed;
-}
-
-/* What steps write, and what is copied of that. */
-static uint64_t find_stepped(const struct turn *t)
-{
-	uint64_t stepped = 0, before;
-
-	do {
-		before = stepped;
-		for (uint16_t i = 0; i < t->flow->n; i++)
-			if (has(t, i) && counts_on(t, i, t->in[i]) &&
-			    (t->flow->nodes[i].code.flags & INSTRUCTION_STEP ||
-			     inputs(t, i) & stepped))
-				stepped |= whole(t->effects[i].writes & ~REGISTER_FLAGS);
-	} while (stepped != before);
-	return stepped;
-}
-
-/*
- * What is carried must be changed by steps, and sometimes begin anew from a constant; it, and what stems
- * from it, must be read for nothing but that and comparisons.
- */
-static bool only_counts(struct turn *t, const uint64_t counted[FLOW_MAX], uint64_t carried)
-{
-	if (!find_counting(t, carried))
-		return false;
-	for (uint16_t i = 0; i < t->flow->n; i++) {
-		const struct turn_effects *e = &t->effects[i];
-		const struct instruction *code = &t->flow->nodes[i].code;
-		uint64_t may = (counted[i] | carried) & ~REGISTER_FLAGS;
-
-		if (!has(t, i) || !((e->reads | e->writes) & may))
-			continue;
-		if (code->flags & INSTRUCTION_CALL || (e->loads && e->reads & may))
-			return false;
-		if (e->reads & may && e->writes & ~REGISTER_FLAGS && !counts_on(t, i, t->in[i]))
-			return false;
-	}
-	return !(carried & ~find_stepped(t));
-}
-
-static bool leaves_by_loads(struct turn *t, const uint64_t counted[FLOW_MAX])
-{
-	for (uint16_t i = 0; i < t->flow->n; i++)
-		if (has(t, i) && leaves(t, i) && t->in[i] & REGISTER_FLAGS &&
-		    !(counted[i] & REGISTER_FLAGS))
-			return true;
-	return false;
-}
-
 bool turn__is_counted(struct turn *t)
 {
 	uint64_t carried = whole(t->carried);
 	uint64_t counted[FLOW_MAX];
 
-	return find_origins(t, counted, carried) && leaves_by_loads(t, counted) &&
-	       only_counts(t, counted, carried);
+	if (!only_counts(t, carried) || !find_origins(t, counted, carried))
+		return false;
+	for (uint16_t i = 0; i < t->flow->n; i++)
+		if (has(t, i) && leaves(t, i) && t->in[i] & REGISTER_FLAGS &&
+		    !(counted[i] & REGISTER_FLAGS))
+			return true;
+	return false;
 }

@@ -77,12 +77,6 @@ CODE(inner_of_lock, "2: mov $1, %eax; xchg %eax, (%rdi); test %eax, %eax; je 3f;
 CODE(limited, "3: mov $1000, %eax; jmp 2f; 1: sub $1, %eax; je 4f; 2:",
      "mov (%rbp), %rdx; test %rdx, %rdx; je 1b; 4: mov (%rbp), %rax; test %rax, %rax; jne 5f;"
      "mov %r15, %rdi; call *%rbx; jmp 3b; 5: ret")
-/* As clang does: the counter goes through another register, or through one and the frame. */
-CODE(limited_copied, "3: xor %eax, %eax; 1:",
-     "mov (%rbp), %rdx; test %rdx, %rdx; jne 4f; lea 1(%rax), %ecx; cmp $999, %eax; mov %ecx, %eax;"
-     "jb 1b; 4: mov %r15, %rdi; call *%rbx; jmp 3b; ret")
-CODE(bounded_through_register, "1: cmpl $0, (%rdi); jne 2f",
-     "mov -4(%rbp), %eax; add $1, %eax; mov %eax, -4(%rbp); cmpl $99, -4(%rbp); jle 1b; 2: ret")
 CODE(in_getter, "", "mov (%rdi), %eax; test %eax, %eax; sete %al; ret")
 CODE(in_relax, "nop", "push %rbp; pause; pop %rbp; ret")
 
@@ -103,13 +97,6 @@ CODE(reader, "2: mov 8(%rdi), %edx; xor %ecx, %ecx; 1: mov (%rsi, %rcx, 8), %rax
 CODE(limited_walk, "3: mov $1000, %eax; jmp 2f; 1: add $8, %rbp; sub $1, %eax; je 4f; 2:",
      "mov (%rbp), %rdx; test %rdx, %rdx; je 1b; 4: mov (%rbp), %rax; test %rax, %rax; jne 5f;"
      "mov %r15, %rdi; call *%rbx; jmp 3b; 5: ret")
-CODE(copied_pointer, "1: cmpl $0, (%rdi); jne 2f",
-     "lea 8(%rcx), %rdx; mov %rdx, %rcx; cmpl $0, (%rdx); jne 1b; 2: ret")
-CODE(copied_sum, "1: mov (%rdi), %edx; test %edx, %edx; jne 2f",
-     "lea 1(%rcx), %eax; imul %eax, %eax; mov %eax, %ecx; cmp $99, %eax; jne 1b; 2: ret")
-CODE(copied_load, "1: mov (%rdi), %edx; test %edx, %edx; je 2f",
-     "lea 1(%rcx), %eax; test %eax, %eax; jne 3f; mov %edx, %eax; 3: mov %eax, %ecx; jmp 1b; 2: "
-     "ret")
 CODE(straight, "mov (%rdi), %eax", "test %eax, %eax; je 1f; inc %eax; 1: ret")
 CODE(not_pause, "mov %rsi, %rbx; nop", "mov %rbx, (%rdi); ret")
 CODE(strlen, "1:", "inc %rdi; cmpb $0, (%rdi); jne 1b; ret")
@@ -207,8 +194,6 @@ static const struct piece {
 	P(delay_in_one_head, COUNTED, CONFIRM),
 	P(inner_of_lock, PURE, CONFIRM),
 	P(limited, COUNTED, CONFIRM),
-	P(limited_copied, COUNTED, CONFIRM),
-	P(bounded_through_register, COUNTED, CONFIRM),
 	P(in_getter, NONE, BY_CALLER),
 	P(in_relax, PAUSE, 0),
 	P(state_machine, PURE, CONFIRM),
@@ -217,9 +202,6 @@ static const struct piece {
 	P(count_atomically, NONE, 0),
 	P(reader, NONE, 0),
 	P(limited_walk, NONE, 0),
-	P(copied_pointer, NONE, 0),
-	P(copied_sum, NONE, 0),
-	P(copied_load, NONE, 0),
 	P(straight, NONE, BY_CALLER),
 	P(not_pause, NONE, 0),
 	P(strlen, NONE, 0),
