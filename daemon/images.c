@@ -396,6 +396,16 @@ void images__end(struct images *images, uint32_t scope, uint64_t time)
 			images->items[i].ended = true;
 }
 
+static void use_modules(struct images *images)
+{
+	for (uint32_t i = 0; i < images->n; i++) {
+		const struct regions *r = &images->items[i].regions;
+
+		for (uint32_t k = 0; k < r->n; k++)
+			modules__use(images->modules, r->items[k].module);
+	}
+}
+
 void images__forget(struct images *images, const bool *marked)
 {
 	uint32_t kept = 0;
@@ -414,4 +424,8 @@ void images__forget(struct images *images, const bool *marked)
 	}
 	images->n =
 		qz_array__shrink((void **)&images->items, images->n, kept, sizeof(*images->items));
+	if (!modules__crowded(images->modules))
+		return;
+	use_modules(images);
+	modules__sleep_unused(images->modules);
 }

@@ -21,6 +21,8 @@
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
 
+#define MAX_AWAKE 256 /* modules with open files, before those that nobody has mapped are closed */
+
 /* What makes two descriptors the same file with the same contents. */
 struct identity {
 	uint64_t device, inode, size;
@@ -30,8 +32,10 @@ struct identity {
 struct entry {
 	struct module module;
 	struct identity identity;
-	pid_t pid; /* of a JIT module */
-	int map;   /* perf map: kept open, to see it grow */
+	pid_t pid;   /* of a JIT module */
+	int map;     /* perf map: kept open, to see it grow */
+	bool asleep; /* its files are closed until it is mapped again */
+	bool used;
 };
 
 struct modules {
@@ -41,6 +45,7 @@ struct modules {
 	uint32_t n;
 	struct qz_table by_identity, by_path, by_pid;
 	uint32_t vdso;
+	uint32_t nawake;
 };
 
 struct modules *modules__new(struct symbolizer *symbolizer, bool names)
@@ -90,6 +95,7 @@ static struct entry *add_entry(struct modules *m, const char *path)
 	if (!e->module.path)
 		return NULL;
 	m->n++;
+	m->nawake++;
 	return e;
 }
 
@@ -247,13 +253,24 @@ static uint32_t find_identity(const struct modules *m, const struct identity *id
 	return qz_table__find(&m->by_identity, hash_identity(id), same_identity, m, id);
 }
 
+/* Mapped again. */
+static void wake(struct modules *m, struct entry *e, int fd)
+{
+	e->asleep = false;
+	m->nawake++;
+	e->module.symbols = add_symbols(m, fd, e->module.path);
+}
+
 static uint32_t add_opened(struct modules *m, int fd, const struct identity *id, const char *path)
 {
 	uint32_t hash = hash_identity(id), index = find_identity(m, id);
 	struct entry *e;
 
 	if (index != UINT32_MAX) {
-		close(fd);
+		if (m->entries[index].asleep)
+			wake(m, &m->entries[index], fd);
+		else
+			close(fd);
 		return index;
 	}
 	e = qz_table__reserve(&m->by_identity) ? NULL : add_entry(m, path);
@@ -328,7 +345,7 @@ uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *map
 	copy_path(path, sizeof(path), mapping->path);
 	fd = open_by_name(mapping, &named);
 	known = fd < 0 ? UINT32_MAX : find_identity(m, &named);
-	if (known != UINT32_MAX) {
+	if (known != UINT32_MAX && !m->entries[known].asleep) {
 		close(fd);
 		return known;
 	}
@@ -392,4 +409,46 @@ uint32_t modules__of_jit(struct modules *m, pid_t pid, int dir)
 	if (e->map >= 0)
 		read_perf_map(m, e);
 	return index;
+}
+
+/* ---- those that nobody has mapped ---- */
+
+bool modules__crowded(const struct modules *m)
+{
+	return m->nawake > MAX_AWAKE;
+}
+
+void modules__use(struct modules *m, uint32_t module)
+{
+	if (module < m->n)
+		m->entries[module].used = true;
+}
+
+/* A refused one has no files, and stays refused. The next process of this pid has other code. */
+static void put_to_sleep(struct modules *m, struct entry *e)
+{
+	if (e->module.symbols >= 0) {
+		if (symbolizer__refused(m->symbolizer, e->module.symbols))
+			return;
+		symbolizer__remove_module(m->symbolizer, e->module.symbols);
+		e->module.symbols = -ENOENT;
+	}
+	if (e->map >= 0)
+		close(e->map);
+	e->map = -1;
+	e->pid = 0;
+	e->asleep = true;
+}
+
+void modules__sleep_unused(struct modules *m)
+{
+	m->nawake = 0;
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct entry *e = &m->entries[i];
+
+		if (!e->used && !e->asleep && i != m->vdso)
+			put_to_sleep(m, e);
+		m->nawake += e->used && !e->asleep;
+		e->used = false;
+	}
 }

@@ -264,6 +264,13 @@ int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id
 	return err;
 }
 
+bool symbolizer__refused(const struct symbolizer *s, int module)
+{
+	const struct symbolizer_module *m = symbolizer__find_module(s, module);
+
+	return m && m->error;
+}
+
 void symbolizer__remove_module(struct symbolizer *s, int module)
 {
 	struct message_module message = {.module = (uint32_t)module};

@@ -82,6 +82,9 @@ int symbolizer__add_module(struct symbolizer *s, enum symbolizer_kind kind, int 
 /* Parses if that was not done, and gives the lower-case hex build-id ("" when there is none). */
 int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id);
 
+/* Whether it was found to be no good, for which its files are closed already. */
+bool symbolizer__refused(const struct symbolizer *s, int module);
+
 /* Drops a module: closes its files, forgets it in the child. Its number is not used again. */
 void symbolizer__remove_module(struct symbolizer *s, int module);
 
