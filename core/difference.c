@@ -331,6 +331,7 @@ static int take_sample(struct maps *m, struct qz_sample s)
 	s.scope = m->scopes[s.scope];
 	s.node = m->nodes[s.node];
 	s.count = -s.count;
+	s.seen = -s.seen;
 	return unless_foreign(qz_profile__add_samples(m->p, &s));
 }
 
@@ -418,8 +419,10 @@ static void not_below_0(uint64_t *figure)
 
 static void drop_empty(struct qz_profile *p)
 {
-	for (uint32_t i = 0; i < p->nsamples; i++)
+	for (uint32_t i = 0; i < p->nsamples; i++) {
 		not_below_0(&p->samples[i].count);
+		not_below_0(&p->samples[i].seen);
+	}
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		not_below_0(&p->waits[i].count);
 		not_below_0(&p->waits[i].blocked_ns);

@@ -100,7 +100,7 @@ static struct qz_edge *edge_to(struct edges *edges, const struct qz_report *r, s
 		return NULL;
 	edges->all = all;
 	all[edges->n] = (struct qz_edge) {.procedure = end.procedure, .via = end.via};
-	if (qz_figure__init(&all[edges->n].figure, r->nlevels))
+	if (qz_figure__init(&all[edges->n].figure, r))
 		return NULL;
 	*slot = edges->n;
 	return &all[edges->n++];
@@ -151,7 +151,7 @@ static int collect(struct edges *edges, const struct qz_report *r, uint32_t proc
 	int err;
 
 	for (uint32_t i = 0; i < p->nsamples; i++) {
-		const struct qz_sample *s = &p->samples[i];
+		const struct qz_sample *s = &p->samples[qz_report__sample(r, i)];
 		struct qz_edge *edge;
 
 		if (s->scope != r->scope || !find(p, s->node, procedure, &end))
@@ -159,7 +159,7 @@ static int collect(struct edges *edges, const struct qz_report *r, uint32_t proc
 		edge = edge_to(edges, r, end);
 		if (!edge)
 			return -ENOMEM;
-		qz_figure__add(&edge->figure, r->nlevels, s);
+		qz_figure__add(&edge->figure, r, s);
 	}
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];

@@ -258,23 +258,48 @@ static double share_variance(double hits, double samples)
 	return hits / samples * (1 - hits / samples) / samples;
 }
 
-double qz_half_width(const uint64_t *amount, const uint64_t *hits, const uint64_t *samples,
-		     const uint64_t *squares, size_t nlevels, double square)
+/*
+ * Of n samples of the kernel's sampler, a share w is weighted and h of them are hits; a share s = 1 - w is
+ * polled, of which m are hits by more samples. So a sample of the kernel's is worth 1, m or 0. All are sums
+ * of weights, of which each sample has `weight` on average.
+ */
+static double level_variance(const struct qz_hits *hits, const struct qz_hits *all, size_t level)
+{
+	double samples = (double)all->samples[level];
+	double weight = (double)all->squares[level] / samples;
+	double share = (double)hits->samples[level] / samples;
+	double weighted, polled, n, h, m, s;
+
+	if (!all->weighted || !all->weighted[level] || !all->seen[level])
+		return share_variance((double)hits->samples[level] / weight, samples / weight);
+	n = samples * (double)all->seen[level] / (double)all->weighted[level] / weight;
+	if (share == 0 || share >= 1)
+		return share_variance(share * n, n);
+	weighted = (double)hits->weighted[level];
+	polled = samples - (double)all->weighted[level];
+	h = weighted / samples;
+	s = polled / samples;
+	if (polled <= 0)
+		return h * (1 - h) / n;
+	m = ((double)hits->samples[level] - weighted) / polled;
+	polled /= weight;
+	return (h + s * m * m - share * share) / n + s * s * share_variance(m * polled, polled);
+}
+
+double qz_half_width(const uint64_t *amount, const struct qz_hits *hits, const struct qz_hits *all,
+		     size_t nlevels, double square)
 {
 	double variance = square, unknown = 0;
 	bool any = square > 0;
 
 	for (size_t n = 0; n < nlevels; n++) {
-		double a = (double)amount[n], weight;
+		double a = (double)amount[n];
 
-		any = any || hits[n] != 0;
-		if (samples[n] == 0) {
+		any = any || hits->samples[n] != 0;
+		if (all->samples[n] == 0)
 			unknown += a;
-			continue;
-		}
-		weight = (double)squares[n] / (double)samples[n];
-		variance += a * a *
-			    share_variance((double)hits[n] / weight, (double)samples[n] / weight);
+		else
+			variance += a * a * level_variance(hits, all, n);
 	}
-	return any ? Z_95 * sqrt(variance) + unknown : 0;
+	return any ? Z_95 * sqrt(variance > 0 ? variance : 0) + unknown : 0;
 }

@@ -38,17 +38,25 @@ void qz_apportion(uint64_t amount, const uint64_t *counts, size_t n, uint64_t *p
 int qz_profile__estimate(struct qz_profile *p);
 
 /*
+ * Samples by level. Of them, `weighted` ones are `seen` of the kernel's sampler, counted so many times
+ * as the pollers saw more of the others (daemon/poll_join.h); NULL: none.
+ */
+struct qz_hits {
+	const uint64_t *samples, *squares, *weighted, *seen;
+};
+
+/*
  * Half width of the 95 % interval of a sum over levels of amount[n] * share[n], where share[n] was
- * estimated as hits[n] of samples[n] (multinomial within a level). Both are sums of weights, and squares[n]
- * is the sum of those of all samples squared: what they tell is what samples^2 / squares of equal weight
- * would. Levels without samples add their whole amount: nothing is known of them. Where hits are none or all of few samples, the variance
+ * estimated as hits[n] of all[n] samples (multinomial within a level). Both are sums of weights, and
+ * all.squares[n] is the sum of those of all samples squared: what they tell is what samples^2 / squares of
+ * equal weight would. Where some are weighted, the kernel's samples tell how much is polled at all, and the
+ * polled ones divide that (two-phase sampling); squares and seen of hits are not used. Levels without
+ * samples add their whole amount: nothing is known of them. Where hits are none or all of few samples, the variance
  * is taken at the Agresti-Coull estimate, so that the interval is never falsely 0.
- * square is a variance to be added, of what other samples give to the same sum: those that weigh more
- * because of spinning processors. The sum of their weights' squares is taken for it, as if their
- * numbers were independent, which errs upwards.
+ * square is a variance to be added: see core/view.c.
  * Where hits[n] is 0 on every level and square is 0 the result is 0: such a row is not in the list.
  */
-double qz_half_width(const uint64_t *amount, const uint64_t *hits, const uint64_t *samples,
-		     const uint64_t *squares, size_t nlevels, double square);
+double qz_half_width(const uint64_t *amount, const struct qz_hits *hits, const struct qz_hits *all,
+		     size_t nlevels, double square);
 
 #endif

@@ -39,7 +39,7 @@ const struct qz_figures qz_thread_figures[] = {
 	ONE(qz_thread, cpu_ns),	    ONE(qz_thread, running_ns), ONE(qz_thread, ready_ns),
 	ONE(qz_thread, blocked_ns), ONE(qz_thread, unknown_ns), {0},
 };
-const struct qz_figures qz_sample_figures[] = {ONE(qz_sample, count), {0}};
+const struct qz_figures qz_sample_figures[] = {ONE(qz_sample, count), ONE(qz_sample, seen), {0}};
 const struct qz_figures qz_wait_figures[] = {
 	ONE(qz_wait, count),
 	ONE(qz_wait, blocked_ns),

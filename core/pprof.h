@@ -7,7 +7,7 @@
  * (core/pprof_types.h). Waits and wake-ups are pprof samples of their own, with the label kind
  * ("wait", "waking"). Labels: thread ("comm tid"), tid, thread_index, scope (index), object (kind
  * and name), object_index; of samples level, busy when it is not the level, spinning, rate_halvings
- * where the rate was lowered (each then stands for 2 to the power of it); of waits
+ * where the rate was lowered (each then stands for 2 to the power of it), below and seen (struct qz_sample); of waits
  * cause, cause_index, nominal. Snapshots of the first version have the first three types only, and
  * are read. All that pprof has no place for (processors, exact level times, threads, causes,
  * objects and their queues, ledger, versions, modules of the procedures) stands as

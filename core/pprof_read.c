@@ -181,7 +181,8 @@ enum row_kind { SAMPLE, WAIT, WAKING };
 /* What the labels and values of one pprof sample say. */
 struct row {
 	enum row_kind kind;
-	uint32_t scope, level, busy, thread, object, cause, nominal, spinning, halvings;
+	uint32_t scope, level, busy, thread, object, cause, nominal, spinning, halvings, below,
+		seen;
 	uint64_t values[QZ_PPROF_TYPES];
 };
 
@@ -199,6 +200,8 @@ static const struct {
 	{"object_index", offsetof(struct row, object), UINT32_MAX - 1},
 	{"cause_index", offsetof(struct row, cause), UINT32_MAX - 1},
 	{"nominal", offsetof(struct row, nominal), UINT32_MAX - 1},
+	{"below", offsetof(struct row, below), UINT32_MAX - 1},
+	{"seen", offsetof(struct row, seen), UINT32_MAX - 1},
 };
 
 static int read_number(struct reader *r, const Pprof__Label *label, const char *key,
@@ -272,6 +275,8 @@ static int take_sample(struct reader *r, const struct row *row, uint32_t node)
 		.object = row->object,
 		.spinning = row->spinning,
 		.halvings = (uint8_t)row->halvings,
+		.below = row->below,
+		.seen = row->seen,
 		.count = row->values[machine ? QZ_PPROF_MACHINE_SAMPLES : QZ_PPROF_SAMPLES],
 		.cpu_ns = row->values[machine ? QZ_PPROF_MACHINE_CPU : QZ_PPROF_CPU],
 		.norm_ns = row->values[machine ? QZ_PPROF_MACHINE_NORM_CPU : QZ_PPROF_NORM_CPU],

@@ -217,7 +217,7 @@ static int emit_location(struct writer *w, uint32_t i)
 
 /* ---- samples, waits and wake-ups: one pprof sample each ---- */
 
-#define MAX_LABELS 10
+#define MAX_LABELS 11
 
 struct row {
 	int64_t values[QZ_PPROF_TYPES];
@@ -226,7 +226,7 @@ struct row {
 };
 
 /* Without a unit, some readers drop a label whose number is 0. */
-static void add_number(struct row *row, enum word key, int64_t number, enum word unit)
+static void add_number(struct row *row, int64_t key, int64_t number, enum word unit)
 {
 	Pprof__Label *label = &row->labels[row->nlabels++];
 
@@ -294,6 +294,19 @@ static int emit_row(struct writer *w, struct row *row, uint32_t leaf)
 	return emit(w, &piece);
 }
 
+/* Words of profiles with polled samples alone. */
+static int add_seen(struct writer *w, struct row *row, const struct qz_sample *s)
+{
+	int64_t below = intern(w, "below"), seen = intern(w, "seen");
+
+	if (below < 0 || seen < 0)
+		return -ENOMEM;
+	if (s->below)
+		add_number(row, below, s->below, COUNT);
+	add_number(row, seen, s->seen < UINT32_MAX ? s->seen : UINT32_MAX - 1, COUNT);
+	return 0;
+}
+
 static int emit_sample(struct writer *w, uint32_t i)
 {
 	const struct qz_sample *s = &w->p->samples[i];
@@ -314,6 +327,8 @@ static int emit_sample(struct writer *w, uint32_t i)
 		add_number(&row, SPINNING, 1, COUNT);
 	add_object(w, &row, s->object);
 	if (s->halvings && add_halvings(w, &row, s->halvings))
+		return -ENOMEM;
+	if (s->seen && add_seen(w, &row, s))
 		return -ENOMEM;
 	return emit_row(w, &row, s->node);
 }

@@ -409,6 +409,7 @@ int64_t qz_profile__intern_sample(struct qz_profile *p, const struct qz_sample *
 	p->samples = samples;
 	samples[p->nsamples] = *key;
 	samples[p->nsamples].count = samples[p->nsamples].cpu_ns = samples[p->nsamples].norm_ns = 0;
+	samples[p->nsamples].seen = samples[p->nsamples].below = 0;
 	qz_table__insert(&p->index->samples, hash, p->nsamples);
 	return p->nsamples++;
 }
@@ -420,6 +421,8 @@ int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *sample
 	if (index < 0)
 		return (int)index;
 	p->samples[index].count += samples->count;
+	p->samples[index].seen += samples->seen;
+	p->samples[index].below = samples->below;
 	return 0;
 }
 

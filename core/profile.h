@@ -162,6 +162,13 @@ struct qz_sample {
 	uint32_t object;  /* that the thread holds while others queue for it, or QZ_NONE */
 	bool spinning;	  /* the thread waits in a loop: its time is spun, never normalized */
 	uint8_t halvings; /* of the rate that was asked for, when they were taken */
+	/*
+	 * Where pollers counted (daemon/poll_join.h), the kernel's samples behind the count: of all
+	 * that is below the node of depth `below` - 1, where the count is a share of what was polled
+	 * there; if below is 0 of this group, which has been weighted. seen 0: all of count.
+	 */
+	uint32_t below;
+	uint64_t seen;
 	uint64_t count;
 	uint64_t cpu_ns;
 	uint64_t norm_ns;
@@ -403,7 +410,7 @@ int64_t qz_profile__intern_node(struct qz_profile *p, uint32_t parent, uint32_t 
  */
 int64_t qz_profile__intern_sample(struct qz_profile *p, const struct qz_sample *key);
 
-/* Adds samples->count to the group of samples that are equal to *samples. */
+/* Adds count and seen to those of the group of samples that are equal to *samples; `below` replaces. */
 int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *samples);
 
 /* Whether it stands for time without a sample, of no thread and with count 0, or is "[instrumentation]". */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/polled.h"
 #include "core/view.h"
 #include "core/waiting.h"
 
@@ -40,6 +41,22 @@ static void sum_levels(struct qz_report *r)
 	r->parallelism = r->busy_ns ? cpu_ns / (double)r->busy_ns : 0;
 }
 
+static int make_room_for_weighted(struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	uint32_t i = 0;
+
+	while (i < p->nsamples && (!p->samples[i].seen || p->samples[i].below))
+		i++;
+	if (i == p->nsamples)
+		return 0;
+	r->level_weighted = calloc(r->nlevels, 2 * sizeof(*r->level_weighted));
+	if (!r->level_weighted)
+		return -ENOMEM;
+	r->level_seen = r->level_weighted + r->nlevels;
+	return 0;
+}
+
 /* What the figures of all rows are made from. */
 static void count_levels(struct qz_report *r)
 {
@@ -53,6 +70,10 @@ static void count_levels(struct qz_report *r)
 			continue;
 		r->level_samples[s->level] += qz_sample__weight(s);
 		r->level_squares[s->level] += qz_sample__weight(s) << s->halvings;
+		if (s->seen && !s->below) {
+			r->level_weighted[s->level] += qz_sample__weight(s);
+			r->level_seen[s->level] += s->seen << s->halvings;
+		}
 		beside += s->level > 1 ? s->count : 0;
 		if (s->busy)
 			r->effective_ns[s->busy] += s->norm_ns;
@@ -79,7 +100,7 @@ static struct qz_row *row_of(struct qz_report *r, struct place *place, uint32_t 
 	r->rows = rows;
 	row = &rows[r->nrows];
 	*row = (struct qz_row) {.procedure = procedure};
-	if (qz_figure__init(&row->self, r->nlevels) || qz_figure__init(&row->total, r->nlevels)) {
+	if (qz_figure__init(&row->self, r) || qz_figure__init(&row->total, r)) {
 		qz_figure__clear(&row->self);
 		return NULL;
 	}
@@ -111,9 +132,9 @@ static int count_sample(struct qz_report *r, struct place *places, uint32_t inde
 		if (!row)
 			return -ENOMEM;
 		place->stamp = index;
-		qz_figure__add(&row->total, r->nlevels, s);
+		qz_figure__add(&row->total, r, s);
 		if (innermost)
-			qz_figure__add(&row->self, r->nlevels, s);
+			qz_figure__add(&row->self, r, s);
 	}
 	return 0;
 }
@@ -171,9 +192,12 @@ static int build_rows(struct qz_report *r)
 	struct place *places = places_new(p->nprocedures);
 	int err = places ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; !err && i < p->nsamples; i++)
-		if (p->samples[i].scope == r->scope)
-			err = count_sample(r, places, i);
+	for (uint32_t i = 0; !err && i < p->nsamples; i++) {
+		uint32_t index = qz_report__sample(r, i);
+
+		if (p->samples[index].scope == r->scope)
+			err = count_sample(r, places, index);
+	}
 	for (uint32_t i = 0; !err && i < p->nwaits; i++)
 		if (qz_scope__covers(p, r->scope, p->waits[i].scope))
 			err = count_wait(r, places, i);
@@ -201,10 +225,18 @@ static int add_thread_row(struct qz_report *r, struct place *place, uint32_t thr
 	r->threads = rows;
 	rows[r->nthreads] = (struct qz_thread_row) {
 		.thread = thread, .top_cause = QZ_NONE, .top_object = QZ_NONE};
-	if (qz_figure__init(&rows[r->nthreads].figure, r->nlevels))
+	if (qz_figure__init(&rows[r->nthreads].figure, r))
 		return -ENOMEM;
 	place->row = r->nthreads++;
 	return 0;
+}
+
+/* Whose a polled sample is, the pollers have seen, whatever was shared out below its stack. */
+static void add_to_thread(struct qz_report *r, uint32_t row, struct qz_sample s)
+{
+	if (s.below)
+		s.below = s.seen = 0;
+	qz_figure__add(&r->threads[row].figure, r, &s);
 }
 
 static int compare_threads(const void *x, const void *y, void *profile)
@@ -232,7 +264,7 @@ static int build_threads(struct qz_report *r)
 		const struct qz_sample *s = &p->samples[i];
 
 		if (s->scope == r->scope && s->thread != QZ_NONE)
-			qz_figure__add(&r->threads[places[s->thread].row].figure, r->nlevels, s);
+			add_to_thread(r, places[s->thread].row, *s);
 	}
 	free(places);
 	if (err)
@@ -263,10 +295,10 @@ struct qz_report *qz_report__new(const struct qz_profile *p, uint32_t scope)
 	r->level_samples = calloc(r->nlevels, sizeof(*r->level_samples));
 	r->effective_ns = calloc(r->nlevels, sizeof(*r->effective_ns));
 	r->level_squares = calloc(r->nlevels, sizeof(*r->level_squares));
-	if (!r->level_samples || !r->level_squares || !r->effective_ns)
+	if (!r->level_samples || !r->level_squares || !r->effective_ns || make_room_for_weighted(r))
 		goto fail;
 	count_levels(r);
-	if (build_rows(r) || build_threads(r) || qz_waiting__build(r))
+	if (qz_polled__build(r) || build_rows(r) || build_threads(r) || qz_waiting__build(r))
 		goto fail;
 	sum_levels(r);
 	return r;
@@ -295,6 +327,9 @@ void qz_report__free(struct qz_report *r)
 	free(r->causes.rows);
 	free(r->level_samples);
 	free(r->level_squares);
+	free(r->level_weighted);
+	free(r->stacks);
+	free(r->order);
 	free(r->effective_ns);
 	free(r);
 }

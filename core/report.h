@@ -23,6 +23,8 @@ struct qz_figure {
 	uint64_t *level_cpu_ns;
 	uint64_t *level_norm_ns;
 	double square, doubt; /* in the making: see core/view.c */
+	uint32_t below;
+	double below_ns;
 };
 
 /*
@@ -101,6 +103,12 @@ struct qz_report {
 	uint64_t instrumentation_cpu_ns;
 	uint64_t *level_samples; /* at each level, nlevels entries; see qz_sample__weight */
 	uint64_t *level_squares; /* the same, the weights of single samples squared */
+	uint64_t *level_weighted,
+		*level_seen; /* likewise: struct qz_hits; NULL: none are weighted */
+	uint32_t nstacks;
+	struct qz_polled_stack
+		*stacks; /* core/polled.h, and the order of samples; NULL: as they stand */
+	uint32_t *order;
 	double turn_share;  /* of samples with other processors running: see qz_scope.spin_turns */
 	double parallelism; /* average effective parallelism over busy_ns; 0 when never busy */
 	uint32_t nrows;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/estimate.h"
+#include "core/polled.h"
 
 uint32_t qz_frames__next(struct qz_frames *f)
 {
@@ -29,19 +30,27 @@ double qz_figure__parallelism(const struct qz_figure *f)
 
 /*
  * One block: processor times by level, normalized times by level, and the samples by running level
- * that are equal in what they weigh, because nobody was spinning.
+ * that are equal in what they weigh, because nobody was spinning; and of these the weighted ones where
+ * the report has any.
  */
-static uint64_t *hits(const struct qz_figure *f, uint32_t nlevels)
+static uint64_t *hits(const struct qz_figure *f, const struct qz_report *r)
 {
-	return f->level_cpu_ns + 2 * (size_t)nlevels;
+	return f->level_cpu_ns + 2 * (size_t)r->nlevels;
 }
 
-int qz_figure__init(struct qz_figure *f, uint32_t nlevels)
+static uint64_t *weighted(const struct qz_figure *f, const struct qz_report *r)
 {
-	*f = (struct qz_figure) {.level_cpu_ns = calloc(nlevels, 3 * sizeof(*f->level_cpu_ns))};
+	return hits(f, r) + r->nlevels;
+}
+
+int qz_figure__init(struct qz_figure *f, const struct qz_report *r)
+{
+	size_t size = (r->level_weighted ? 4 : 3) * sizeof(*f->level_cpu_ns);
+
+	*f = (struct qz_figure) {.level_cpu_ns = calloc(r->nlevels, size)};
 	if (!f->level_cpu_ns)
 		return -ENOMEM;
-	f->level_norm_ns = f->level_cpu_ns + nlevels;
+	f->level_norm_ns = f->level_cpu_ns + r->nlevels;
 	return 0;
 }
 
@@ -58,7 +67,50 @@ static double doubt_of(const struct qz_sample *s)
 	return doubt < most ? doubt : most;
 }
 
-void qz_figure__add(struct qz_figure *f, uint32_t nlevels, const struct qz_sample *s)
+static void end_stack(struct qz_figure *f, const struct qz_report *r)
+{
+	if (f->below_ns > 0)
+		f->square += qz_polled__square(r, f->below, f->below_ns);
+	f->below_ns = 0;
+}
+
+static void add_below(struct qz_figure *f, const struct qz_report *r, const struct qz_sample *s)
+{
+	uint32_t node = qz_polled__node(r->profile, s);
+
+	if (node != f->below)
+		end_stack(f, r);
+	f->below = node;
+	f->below_ns += (double)s->norm_ns;
+}
+
+/*
+ * What the interval is made of. Samples whose time was taken out, all of it (core/overhead.h), are not of
+ * the figure any more. Of others a part has been, of an amount that is known: a known amount less
+ * leaves the interval as it is, where the figure has all the samples that bear it, and makes it narrower
+ * where it has some of them.
+ * Samples that weigh more because of spinning processors add the squares of their weights, as if their
+ * numbers were independent, which errs upwards.
+ */
+static void add_hits(struct qz_figure *f, const struct qz_report *r, const struct qz_sample *s)
+{
+	bool is_weighted = s->seen && !s->below;
+
+	if (!s->count || !s->cpu_ns)
+		return;
+	if (s->busy != s->level) {
+		f->square += (double)s->norm_ns * (double)s->norm_ns /
+			     (double)(is_weighted ? s->seen : s->count);
+	} else {
+		hits(f, r)[s->level] += qz_sample__weight(s);
+		if (is_weighted)
+			weighted(f, r)[s->level] += qz_sample__weight(s);
+	}
+	if (s->seen && s->below)
+		add_below(f, r, s);
+}
+
+void qz_figure__add(struct qz_figure *f, const struct qz_report *r, const struct qz_sample *s)
 {
 	f->norm_ns += s->norm_ns;
 	f->cpu_ns += s->cpu_ns;
@@ -73,19 +125,24 @@ void qz_figure__add(struct qz_figure *f, uint32_t nlevels, const struct qz_sampl
 	f->level_cpu_ns[s->busy] += s->cpu_ns;
 	f->level_norm_ns[s->busy] += s->norm_ns;
 	f->doubt += doubt_of(s) * (double)s->cpu_ns;
-	if (s->busy == s->level)
-		hits(f, nlevels)[s->level] += qz_sample__weight(s);
-	else if (s->count)
-		f->square += (double)s->norm_ns * (double)s->norm_ns / (double)s->count;
+	add_hits(f, r, s);
 }
 
 void qz_figure__finish(struct qz_figure *f, const struct qz_report *r)
 {
 	const uint64_t *level_ns = r->profile->scopes[r->scope].level_ns;
-	double ci = qz_half_width(level_ns + 1, hits(f, r->nlevels) + 1, r->level_samples + 1,
-				  r->level_squares + 1, r->nlevels - 1, f->square) +
-		    r->turn_share * f->doubt;
+	struct qz_hits mine = {.samples = hits(f, r) + 1};
+	struct qz_hits all = {.samples = r->level_samples + 1, .squares = r->level_squares + 1};
+	double ci;
 
+	end_stack(f, r);
+	if (r->level_weighted) {
+		mine.weighted = weighted(f, r) + 1;
+		all.weighted = r->level_weighted + 1;
+		all.seen = r->level_seen + 1;
+	}
+	ci = qz_half_width(level_ns + 1, &mine, &all, r->nlevels - 1, f->square) +
+	     r->turn_share * f->doubt;
 	f->ci_ns = ci < (double)INT64_MAX ? (uint64_t)llround(ci) : INT64_MAX;
 }
 

@@ -16,11 +16,19 @@ struct qz_frames {
 /* The next procedure, or QZ_NONE at the root. */
 uint32_t qz_frames__next(struct qz_frames *f);
 
-/* An empty figure. -ENOMEM. Until it is finished, it counts its samples by level as well. */
-int qz_figure__init(struct qz_figure *f, uint32_t nlevels);
-void qz_figure__add(struct qz_figure *f, uint32_t nlevels, const struct qz_sample *s);
+/* The i-th sample of the profile, in an order that keeps those together that polled stacks are made of. */
+static inline uint32_t qz_report__sample(const struct qz_report *r, uint32_t i)
+{
+	return r->order ? r->order[i] : i;
+}
 
-/* Sets ci_ns; r has its scope, nlevels and level_samples. */
+/* An empty figure. -ENOMEM. Until it is finished, it counts its samples by level as well. */
+int qz_figure__init(struct qz_figure *f, const struct qz_report *r);
+
+/* Samples come in the order of qz_report__sample. */
+void qz_figure__add(struct qz_figure *f, const struct qz_report *r, const struct qz_sample *s);
+
+/* Sets ci_ns; r has its scope, nlevels and samples by level. */
 void qz_figure__finish(struct qz_figure *f, const struct qz_report *r);
 void qz_figure__clear(struct qz_figure *f);
 

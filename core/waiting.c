@@ -85,7 +85,7 @@ static int add_objects(struct qz_report *r, uint32_t *rows)
 			return -ENOMEM;
 		row = &r->objects[r->nobjects];
 		*row = (struct qz_object_row) {.object = i};
-		if (qz_figure__init(&row->figure, r->nlevels))
+		if (qz_figure__init(&row->figure, r))
 			return -ENOMEM;
 		rows[i] = r->nobjects++;
 	}
@@ -99,10 +99,10 @@ static int build_objects(struct qz_report *r)
 	int err = rows ? add_objects(r, rows) : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < p->nsamples; i++) {
-		const struct qz_sample *s = &p->samples[i];
+		const struct qz_sample *s = &p->samples[qz_report__sample(r, i)];
 
 		if (s->scope == r->scope && s->object != QZ_NONE)
-			qz_figure__add(&r->objects[rows[s->object]].figure, r->nlevels, s);
+			qz_figure__add(&r->objects[rows[s->object]].figure, r, s);
 	}
 	for (uint32_t i = 0; !err && i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];

@@ -210,6 +210,7 @@ static int set_aside(struct poll_join *j, const struct joining *g)
 
 		j->kernel[i] = s->count;
 		if (!is_polled(j, s)) {
+			s->seen = s->count;
 			s->count = weigh(g, s);
 			continue;
 		}
@@ -244,6 +245,7 @@ static uint32_t first_of(const struct leaf *leaves, uint32_t n, uint32_t stack)
 	return low;
 }
 
+/* Each share remembers how many of the kernel's samples say what all of them are. */
 static int share_out(struct poll_join *j, const struct qz_sample *group, const struct leaf *leaves,
 		     uint32_t n)
 {
@@ -260,6 +262,8 @@ static int share_out(struct poll_join *j, const struct qz_sample *group, const s
 		n = 0;
 	} else {
 		qz_apportion(group->count, counts, n, parts);
+		part.below = j->profile->nodes[group->node].depth + 1;
+		part.seen = sum;
 	}
 	for (uint32_t i = 0; i < n && !err; i++) {
 		part.node = leaves[i].node;
@@ -315,8 +319,10 @@ void poll_join__restore(struct poll_join *j)
 {
 	struct qz_profile *p = j->profile;
 
-	for (uint32_t i = 0; j->applied && i < p->nsamples; i++)
+	for (uint32_t i = 0; j->applied && i < p->nsamples; i++) {
 		p->samples[i].count = i < j->nkernel ? j->kernel[i] : 0;
+		p->samples[i].below = p->samples[i].seen = 0;
+	}
 	j->applied = false;
 }
 

@@ -299,6 +299,9 @@ static void describe_waiting(struct fixture *f)
 	fill_object(&f->p->objects[mutex]);
 	held.node = spun.node = fixture__stack(f, "main run");
 	held.count = spun.count = 6;
+	held.below = 1;
+	held.seen = 3;
+	spun.seen = 2;
 	if (!f->err)
 		f->err = qz_profile__add_samples(f->p, &held);
 	if (!f->err)

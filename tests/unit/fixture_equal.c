@@ -130,6 +130,8 @@ static void compare_samples(const struct qz_profile *a, const struct qz_profile 
 		ck_assert_uint_eq(s->object, t->object);
 		ck_assert_int_eq(s->spinning, t->spinning);
 		ck_assert_uint_eq(s->halvings, t->halvings);
+		ck_assert_uint_eq(s->below, t->below);
+		ck_assert_uint_eq(s->seen, t->seen);
 		ck_assert_uint_eq(s->count, t->count);
 		ck_assert_uint_eq(s->cpu_ns, t->cpu_ns);
 		ck_assert_uint_eq(s->norm_ns, t->norm_ns);

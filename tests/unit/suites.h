@@ -22,6 +22,7 @@
 	X(estimate)                                                                                \
 	X(governor)                                                                                \
 	X(overhead)                                                                                \
+	X(polled)                                                                                  \
 	X(difference)                                                                              \
 	X(processes)                                                                               \
 	X(report)                                                                                  \
@@ -44,6 +45,7 @@
 	X(go)                                                                                      \
 	X(events)                                                                                  \
 	X(page_reader)                                                                             \
+	X(poll_join)                                                                               \
 	X(unwind_table)                                                                            \
 	X(recorded)                                                                                \
 	X(variables)                                                                               \

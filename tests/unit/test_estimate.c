@@ -173,7 +173,8 @@ END_TEST
 
 static double half_width(uint64_t amount, uint64_t hits, uint64_t samples)
 {
-	return qz_half_width(&amount, &hits, &samples, &samples, 1, 0);
+	return qz_half_width(&amount, &(struct qz_hits) {.samples = &hits},
+			     &(struct qz_hits) {.samples = &samples, .squares = &samples}, 1, 0);
 }
 
 START_TEST(half_width_of_known_shares)
@@ -195,11 +196,15 @@ START_TEST(half_width_over_levels)
 	const uint64_t hits[] = {50, 50, 0}, none[] = {0, 0, 0}, some[] = {50, 0, 0};
 	/* 0 of 100: p = 1.92073 / 103.84146, n = 103.84146: 0.0259153 */
 	const double miss = 4000 * 0.0259153, hit = 3000 * 0.0979982;
+	const struct qz_hits all = {.samples = samples, .squares = samples};
 
-	ck_assert_double_eq_tol(qz_half_width(amount, hits, samples, samples, 3, 0),
+	ck_assert_double_eq_tol(qz_half_width(amount, &(struct qz_hits) {.samples = hits}, &all, 3,
+					      0),
 				5000 * 0.0979982 + 500, 0.01);
-	ck_assert_double_eq(qz_half_width(amount, none, samples, samples, 3, 0), 0);
-	ck_assert_double_eq_tol(qz_half_width(amount, some, samples, samples, 3, 0),
+	ck_assert_double_eq(qz_half_width(amount, &(struct qz_hits) {.samples = none}, &all, 3, 0),
+			    0);
+	ck_assert_double_eq_tol(qz_half_width(amount, &(struct qz_hits) {.samples = some}, &all, 3,
+					      0),
 				sqrt(hit * hit + miss * miss) + 500, 0.01);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Time in libquartz is taken out of the figures, to the nanosecond. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,6 +214,104 @@ START_TEST(taking_out_can_be_repeated)
 }
 END_TEST
 
+/* ---- intervals ---- */
+
+/* Half of the 95 % interval of `hits` of 60 samples, at 1000 ns. */
+static uint64_t half_width(double hits)
+{
+	return (uint64_t)llround(1.959964 * 1000 * sqrt(hits / 60 * (1 - hits / 60) / 60));
+}
+
+static const struct qz_row *row_alone(struct fixture *f, struct qz_report **r, const char *name)
+{
+	f->p->scopes[0].level_ns[2] = 0; /* level 1 alone */
+	*r = report(f);
+	return row_named(*r, name);
+}
+
+/* 20 of the 60 samples of main and below are in a hook: the interval is that of the 40 others. */
+START_TEST(intervals_are_those_of_what_is_left)
+{
+	struct fixture f = known();
+	struct qz_report *r;
+	const struct qz_row *main;
+
+	fixture__samples(&f, 0, 0, "main work __cyg_profile_func_enter", 1, 20);
+	cost(&f, "main", "work", 0);
+	main = row_alone(&f, &r, "main");
+	ck_assert_uint_eq(main->total.ci_ns, half_width(40));
+	ck_assert_uint_eq(row_named(r, "work")->total.ci_ns, half_width(32));
+	ck_assert_uint_eq(row_named(r, "work")->self.ci_ns, half_width(16));
+	ck_assert_uint_eq(row_named(r, "__cyg_profile_func_enter")->total.ci_ns, 0);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+/* A part that is taken is a known amount, and what is taken of all is nothing more to be unsure of. */
+START_TEST(a_known_amount_leaves_the_interval)
+{
+	struct fixture f = known();
+	struct qz_report *r;
+	const struct qz_row *main;
+	uint64_t before;
+
+	fixture__samples(&f, 0, 0, "rest", 1, 20);
+	before = row_alone(&f, &r, "main")->total.ci_ns;
+	ck_assert_uint_eq(before, half_width(40));
+	qz_report__free(r);
+	cost(&f, NULL, "main", 100);
+	main = row_alone(&f, &r, "main");
+	ck_assert_uint_eq(r->instrumentation_cpu_ns, 100);
+	ck_assert_uint_eq(main->total.ci_ns, before);
+	qz_report__free(r);
+	cost(&f, NULL, "main", 1000000);
+	main = row_alone(&f, &r, "main");
+	ck_assert_uint_eq(main->total.norm_ns, 0);
+	ck_assert_uint_eq(main->total.ci_ns, 0);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+/*
+ * Repeating the experiment: work runs 0.4 of the time, 0.1 of all it spends in a scope, which is known, and
+ * 0.2 in a hook, which is sampled. The interval holds what is left 95 times of 100.
+ */
+START_TEST(intervals_cover_what_is_left)
+{
+	static const uint64_t level_ns[] = {0, 1000000};
+	unsigned int seed = 1;
+	int covered = 0;
+
+	for (int round = 0; round < 1000; round++) {
+		struct fixture f = fixture__new();
+		uint64_t counts[3] = {0};
+		const struct qz_row *work;
+		struct qz_report *r;
+
+		for (int i = 0; i < 400; i++) {
+			double x = rand_r(&seed) / (RAND_MAX + 1.0);
+
+			counts[x < 0.4 ? 0 : x < 0.6 ? 1 : 2]++;
+		}
+		fixture__scope(&f, level_ns, 2);
+		fixture__thread(&f, 0, 10);
+		fixture__samples(&f, 0, 0, "work", 1, counts[0]);
+		fixture__samples(&f, 0, 0, "work __cyg_profile_func_enter", 1, counts[1]);
+		fixture__samples(&f, 0, 0, "rest", 1, counts[2]);
+		cost(&f, NULL, "work", 100000);
+		r = report(&f);
+		work = row_named(r, "work");
+		covered += fabs((double)work->total.norm_ns - 300000) <= (double)work->total.ci_ns;
+		qz_report__free(r);
+		qz_profile__free(f.p);
+	}
+	ck_assert_int_ge(covered, 925);
+	ck_assert_int_le(covered, 975);
+}
+END_TEST
+
 /* ---- any profile ---- */
 
 struct sums {
@@ -265,6 +364,9 @@ Suite *suite_overhead(void)
 	tcase_add_test(tc, samples_of_hooks_are_taken_out);
 	tcase_add_test(tc, samples_of_the_library_are_taken_out);
 	tcase_add_test(tc, taking_out_can_be_repeated);
+	tcase_add_test(tc, intervals_are_those_of_what_is_left);
+	tcase_add_test(tc, a_known_amount_leaves_the_interval);
+	tcase_add_test(tc, intervals_cover_what_is_left);
 	tcase_add_loop_test(tc, nothing_is_lost_or_added, 0, RANDOM_PROFILES);
 	suite_add_tcase(s, tc);
 	return s;

@@ -168,7 +168,9 @@ START_TEST(the_interval_is_that_of_the_shares)
 	struct fixture f = known();
 	struct qz_report *r = qz_report__new(f.p, 0);
 	const uint64_t amount[] = {1000, 500}, samples[] = {40, 20}, hits[] = {30, 20};
-	double ci = qz_half_width(amount, hits, samples, samples, 2, 0);
+	const struct qz_hits all = {.samples = samples, .squares = samples},
+			     f_s = {.samples = hits};
+	double ci = qz_half_width(amount, &f_s, &all, 2, 0);
 
 	ck_assert_uint_eq(row_named(r, "f")->total.ci_ns, (uint64_t)(ci + 0.5));
 	qz_report__free(r);
