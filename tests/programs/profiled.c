@@ -14,6 +14,7 @@
  *	events N		N intervals between events 1 and 2, and a value that comes once
  *	spin SECONDS		one thread works, the other spins until it is done
  *	churn N			N threads, each with a slot of its own for a short time
+ *	garbage SECONDS		while it works, another thread fills its slot with whatever there is
  */
 #include <errno.h>
 #include <pthread.h>
@@ -294,6 +295,46 @@ static void work_and_spin(double seconds)
 	check("pthread_join", pthread_join(thread, NULL));
 }
 
+/* Random bytes, all at its maximum, and what could be true, by turns. */
+static void spoil(struct quartz_slot_ *slot, uint32_t tid, unsigned int *seed)
+{
+	struct quartz_slot_ garbage;
+	unsigned char *bytes = (unsigned char *)&garbage;
+	int way = rand_r(seed) % 3;
+
+	for (size_t i = 0; i < sizeof(garbage); i++)
+		bytes[i] = way ? rand_r(seed) >> 8 : 0xff;
+	garbage.tid = tid;
+	if (way == 2) {
+		garbage.depth %= QUARTZ_STACK_;
+		garbage.wait = garbage.task = 0;
+		for (int i = 0; i < QUARTZ_STACK_; i++)
+			garbage.stack[i] %= 20;
+	}
+	memcpy(slot, &garbage, sizeof(garbage));
+}
+
+static void *spoil_slot(void *slot)
+{
+	unsigned int seed = 1;
+
+	while (!done)
+		spoil(slot, getpid(), &seed);
+	return NULL;
+}
+
+static void work_on_garbage(double seconds)
+{
+	pthread_t thread;
+
+	QUARTZ_SCOPE("garbage_scope");
+	check("slot", quartz_thread_.slot ? 0 : ENXIO);
+	check("pthread_create", pthread_create(&thread, NULL, spoil_slot, quartz_thread_.slot));
+	compute_seconds(seconds);
+	done = true;
+	check("pthread_join", pthread_join(thread, NULL));
+}
+
 static void *live_shortly(void *unused)
 {
 	QUARTZ_SCOPE("churn_scope");
@@ -360,6 +401,8 @@ int main(int argc, char **argv)
 		work_and_spin(seconds);
 	else if (!strcmp(mode, "churn"))
 		churn(count_argument(argc, argv, 2, 1000));
+	else if (!strcmp(mode, "garbage"))
+		work_on_garbage(seconds);
 	else
 		return 2;
 	return 0;

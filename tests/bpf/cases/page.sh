@@ -310,6 +310,21 @@ garbage()
 	expect 'it was measured all the same' '.scopes[0].cpu_ns > 0'
 }
 
+# A slot that is read while it changes to whatever there is.
+spoiled()
+{
+	profiled none garbage 0.5
+	expect 'it was measured all the same' '.scopes[0].cpu_ns > 4e8'
+}
+
+polled_spoiled()
+{
+	poller_processor
+	profiled "$poller" garbage 0.5
+	expect 'it was measured all the same' '.scopes[0].cpu_ns > 4e8'
+	expect 'the poller has met garbage' '.ledger.events.page_slots_invalid > 0'
+}
+
 try 'scopes by the sampler' scopes
 try 'scopes by a poller' polled_scopes
 try 'recursive procedures' recursive
@@ -346,3 +361,5 @@ events()
 
 try 'events' events
 try 'garbage in the page set' garbage
+try 'garbage in the slot of a thread that runs' spoiled
+try 'the same by a poller' polled_spoiled
