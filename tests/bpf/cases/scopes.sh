@@ -235,6 +235,38 @@ turnover()
 	fi
 }
 
+open_files()
+{
+	ls -l "/proc/$daemon/fd" 2>/dev/null | grep -c "$T/many/"
+}
+
+# Programs that nobody executes any more are not kept open; one that is executed again has its names.
+executables()
+{
+	local i
+
+	mkdir many
+	for ((i = 0; i < 600; i++)); do
+		cp "$programs/spin_cpu" "many/program$i"
+	done
+	attach --system
+	for ((i = 0; i < 600; i++)); do
+		"many/program$i" 1 >program.out
+	done
+	for ((i = 0; i < 120; i++)); do
+		[ "$(open_files)" -gt 600 ] || break
+		"many/program599" 1 >program.out
+		sleep 0.5
+	done
+	[ "$i" -lt 120 ] || fail "quartzd has $(open_files) descriptors of 600 files"
+	"many/program0" 300 >program.out
+	detach
+	"$out/quartzctl" report -i profile --scope comm=program0 --json >report.json ||
+		fail "report ended with status $?"
+	expect 'executed again, it has its names' '
+		[.scopes[].rows[] | select(.name == "fixed_work") | .self.samples] | add > 3'
+}
+
 # Slices of a run add up to it, also those of processes that have ended: levels and samples exactly. Of
 # what runs when a slice ends, the kernel's account comes later.
 history()
@@ -299,5 +331,6 @@ try "the machine by the kernel's figures" kernel_figures
 try 'a storm of processes' storm
 try 'more processes than numbers' turnover 64
 try 'more processes than memory' turnover 0
+try 'more programs than files' executables
 try 'slices are the run' history
 try 'old slices go' rotation
