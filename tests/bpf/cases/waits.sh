@@ -187,7 +187,7 @@ writers()
 # are for the file to be written, and for the program itself to be brought.
 for_disk()
 {
-	record "$programs/waits" "$1" 20
+	record "$programs/waits" "$1" 100
 	[ "$status" != 77 ] || skip 'pages of files are here without a wait'
 	[ "$status" = 0 ] || fail "record of waits $1 ended with status $status"
 	both_reports
