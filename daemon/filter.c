@@ -164,7 +164,7 @@ static int allow(scmp_filter_ctx filter, const int *calls, size_t n)
 	return err;
 }
 
-#define ALLOW(filter, calls) allow(filter, calls, sizeof(calls) / sizeof(calls[0]))
+#define ALLOW(filter, calls) allow(filter, calls, sizeof(calls) / sizeof((calls)[0]))
 
 /* Memory never becomes code. */
 static int allow_data(scmp_filter_ctx filter)
