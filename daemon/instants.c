@@ -189,13 +189,19 @@ struct instants *instants__new(uint32_t rate, const struct engine *engine)
 	i->captures = calloc(i->processors, sizeof(*i->captures));
 	i->device = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	err = i->device < 0 ? errno : i->captures ? 0 : ENOMEM;
-	err = err ?: pthread_create(&i->thread, NULL, work, i);
-	i->running = !err;
 	if (!err)
 		return i;
 	instants__free(i);
 	errno = err;
 	return NULL;
+}
+
+int instants__start(struct instants *i)
+{
+	int err = pthread_create(&i->thread, NULL, work, i);
+
+	i->running = !err;
+	return -err;
 }
 
 void instants__stop(struct instants *i)

@@ -37,10 +37,11 @@ struct instant {
 	struct qz_capture captures[];
 };
 
-/*
- * Opens the device and begins. Borrows the engine. NULL with errno: of open(2), or ENOMEM.
- */
+/* Opens the device. Borrows the engine. NULL with errno: of open(2), or ENOMEM. */
 struct instants *instants__new(uint32_t rate, const struct engine *engine);
+
+/* Begins to take instants, in a thread. 0 or -errno. */
+int instants__start(struct instants *i);
 
 /* No instant is taken any more when this returns. */
 void instants__stop(struct instants *i);

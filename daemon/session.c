@@ -236,7 +236,7 @@ static int start_poller(struct session *s)
 	return 0;
 }
 
-static int start_instants(struct session *s)
+static int open_instants(struct session *s)
 {
 	uint32_t rate = s->config->snapshots;
 	char line[160];
@@ -282,6 +282,9 @@ static int load(struct session *s)
 	s->collector = collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules);
 	if (!s->collector)
 		return fail(-ENOMEM, "out of memory");
+	err = open_instants(s);
+	if (err)
+		return err;
 	if (!s->config->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
@@ -467,7 +470,8 @@ static int start(struct session *s)
 		return err;
 	take_precedence(s);
 	err = give_up_privileges(s);
-	err = err ?: start_instants(s);
+	if (!err && s->instants && instants__start(s->instants))
+		err = fail(-ENOMEM, "cannot start a thread that takes snapshots");
 	if (err)
 		return err;
 	if (collector__start(s->collector))
