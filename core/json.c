@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/fields.h"
+#include "core/fields_profile.h"
 #include "core/objects.h"
 #include "core/ranking.h"
 #include "core/unit.h"
@@ -15,25 +16,6 @@ static const struct qz_field run_fields[] = {
 	QZ_FIELD(U64, qz_profile, window_ns),  QZ_FIELD(U64, qz_profile, wall_start_ns),
 	QZ_FIELD(U32, qz_profile, processors), QZ_FIELD(U32, qz_profile, rate_hz),
 	QZ_FIELD(BOOL, qz_profile, live),      {0},
-};
-
-/* Where Quartz has watched what it costs itself. */
-static const struct qz_field cost_fields[] = {
-	{"rate_halvings", QZ_FIELD_U32, offsetof(struct qz_profile, halvings)},
-	{"ceiling_ppm", QZ_FIELD_U32, offsetof(struct qz_profile, ceiling_ppm)},
-	{"accounting_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.accounting_ns)},
-	{"sampling_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.sampling_ns)},
-	{"walking_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.walking_ns)},
-	{"daemon_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.daemon_ns)},
-	{0},
-};
-
-static const struct qz_field ledger_fields[] = {
-	QZ_FIELD(U64, qz_ledger, expected),
-	QZ_FIELD(U64, qz_ledger, accepted),
-	QZ_FIELD(U64, qz_ledger, filtered),
-	QZ_FIELD(I64, qz_ledger, unaccounted),
-	{0},
 };
 
 static const struct qz_field scope_fields[] = {
@@ -117,7 +99,7 @@ int qz_json__add_cgroup(json_t *object, const struct qz_scope *scope)
 
 static json_t *ledger_of(const struct qz_ledger *l)
 {
-	json_t *object = qz_fields__object(ledger_fields, l);
+	json_t *object = qz_fields__object(qz_ledger_fields, l);
 	bool failed =
 		json_object_set_new(object, "lost", qz_fields__losses(l->losses, l->nlosses)) ||
 		json_object_set_new(object, "events", qz_fields__losses(l->events, l->nevents));
@@ -343,7 +325,7 @@ static json_t *document_of(const struct qz_report *const *reports, uint32_t n, u
 		json_object_set_new(object, "machine", qz_json__text(p->machine)) ||
 		json_object_set_new(object, "event", qz_json__text(p->event)) ||
 		(p->ceiling_ppm &&
-		 json_object_set_new(object, "costs", qz_fields__object(cost_fields, p))) ||
+		 json_object_set_new(object, "costs", qz_fields__object(qz_cost_fields, p))) ||
 		json_object_set_new(object, "ledger", ledger_of(&p->ledger)) ||
 		json_object_set_new(object, "scopes", scopes_of(reports, n, kinds, max_rows));
 

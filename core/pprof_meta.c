@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/fields_profile.h"
 #include "core/moments_meta.h"
 #include "core/strings.h"
 
@@ -17,25 +18,6 @@ static const struct qz_field run_fields[] = {
 	QZ_FIELD(TEXT, qz_profile, machine),	    QZ_FIELD(TEXT, qz_profile, event),
 	QZ_FIELD(U32, qz_profile, rate_hz),	    QZ_FIELD(U32, qz_profile, processors),
 	QZ_FIELD(BOOL, qz_profile, live),	    {0},
-};
-
-/* Where Quartz has watched what it costs itself. */
-static const struct qz_field cost_fields[] = {
-	{"rate_halvings", QZ_FIELD_U32, offsetof(struct qz_profile, halvings)},
-	{"ceiling_ppm", QZ_FIELD_U32, offsetof(struct qz_profile, ceiling_ppm)},
-	{"accounting_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.accounting_ns)},
-	{"sampling_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.sampling_ns)},
-	{"walking_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.walking_ns)},
-	{"daemon_ns", QZ_FIELD_U64, offsetof(struct qz_profile, costs.daemon_ns)},
-	{0},
-};
-
-static const struct qz_field ledger_fields[] = {
-	QZ_FIELD(U64, qz_ledger, expected),
-	QZ_FIELD(U64, qz_ledger, accepted),
-	QZ_FIELD(U64, qz_ledger, filtered),
-	QZ_FIELD(I64, qz_ledger, unaccounted),
-	{0},
 };
 
 static const struct qz_field scope_fields[] = {
@@ -86,7 +68,7 @@ static const struct qz_field object_fields[] = {
 
 static json_t *write_ledger(const struct qz_ledger *l)
 {
-	json_t *object = qz_fields__object(ledger_fields, l);
+	json_t *object = qz_fields__object(qz_ledger_fields, l);
 	bool failed =
 		json_object_set_new(object, "losses", qz_fields__losses(l->losses, l->nlosses)) ||
 		json_object_set_new(object, "events", qz_fields__losses(l->events, l->nevents));
@@ -224,7 +206,7 @@ static json_t *write_meta(const struct qz_profile *p, struct qz_strings *modules
 		json_object_set_new(meta, "modules", write_modules(modules)) ||
 		(p->ncalls && json_object_set_new(meta, "calls", write_calls(p))) ||
 		(p->ceiling_ppm &&
-		 json_object_set_new(meta, "costs", qz_fields__object(cost_fields, p))) ||
+		 json_object_set_new(meta, "costs", qz_fields__object(qz_cost_fields, p))) ||
 		(p->wakes_sampled && json_object_set_new(meta, "wakes_sampled", json_true())) ||
 		(p->instants.rate_hz &&
 		 json_object_set_new(meta, "instants", qz_moments__write(p)));
@@ -295,7 +277,7 @@ static int read_losses(json_t *object, struct qz_loss **losses, uint32_t *nlosse
 
 static int read_ledger(const json_t *object, struct qz_ledger *l)
 {
-	int err = qz_fields__read(object, ledger_fields, l);
+	int err = qz_fields__read(object, qz_ledger_fields, l);
 
 	if (!err)
 		err = read_losses(json_object_get(object, "losses"), &l->losses, &l->nlosses);
@@ -490,7 +472,7 @@ int qz_meta__fill(const json_t *meta, struct qz_profile *p)
 	int err = qz_fields__read(meta, run_fields, p);
 
 	if (!err && costs)
-		err = qz_fields__read(costs, cost_fields, p);
+		err = qz_fields__read(costs, qz_cost_fields, p);
 	if (!err && p->halvings > QZ_MAX_HALVINGS)
 		err = -EBADMSG;
 	p->wakes_sampled = json_is_true(json_object_get(meta, "wakes_sampled"));
