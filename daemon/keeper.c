@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -20,6 +19,7 @@
 #include "daemon/opener.h"
 #include "daemon/opener_work.h"
 #include "daemon/privileges.h"
+#include "daemon/symbolizer_child.h"
 
 #define MAX_CHILDREN 16
 #define MAX_DOOMED   8 /* that were killed and have not ended: they sleep where no signal reaches */
@@ -120,37 +120,6 @@ static pid_t start_opener(struct keeper *k, const int sockets[2])
 	return pid < 0 ? -errno : pid;
 }
 
-/* ---- symbolizers ---- */
-
-static pid_t start_symbolizer(struct keeper *k, const int sockets[2])
-{
-	char *argv[] = {(char *)"quartz-symbolizer", NULL};
-	char *envp[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
-	pid_t pid = 0;
-	int err;
-
-	if (posix_spawn_file_actions_init(&actions))
-		return -ENOMEM;
-	if (posix_spawnattr_init(&attributes)) {
-		posix_spawn_file_actions_destroy(&actions);
-		return -ENOMEM;
-	}
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	err = posix_spawn_file_actions_adddup2(&actions, sockets[1], 0);
-	err = err ?: posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-	err = err ?: posix_spawn(&pid, k->symbolizer, &actions, &attributes, argv, envp);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return err ? -err : pid;
-}
-
 /* ---- requests ---- */
 
 static int start(struct keeper *k, uint32_t what, int given[MESSAGE_FDS])
@@ -163,7 +132,8 @@ static int start(struct keeper *k, uint32_t what, int given[MESSAGE_FDS])
 		return -EAGAIN;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
-	pid = what == KEEPER_OPENER ? start_opener(k, sockets) : start_symbolizer(k, sockets);
+	pid = what == KEEPER_OPENER ? start_opener(k, sockets)
+				    : symbolizer_child__spawn(k->symbolizer, sockets[1]);
 	close(sockets[1]);
 	if (pid < 0) {
 		close(sockets[0]);

@@ -97,13 +97,14 @@ static ssize_t receive_message(int socket, void *bytes, int64_t until)
 	return header.length == (size_t)n ? n : -EBADMSG;
 }
 
-static int spawn(struct symbolizer_child *c, const char *program, int socket)
+pid_t symbolizer_child__spawn(const char *program, int socket)
 {
 	char *argv[] = {(char *)"quartz-symbolizer", NULL};
 	char *envp[] = {NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
+	pid_t pid = 0;
 	int err;
 
 	if (posix_spawn_file_actions_init(&actions))
@@ -118,13 +119,11 @@ static int spawn(struct symbolizer_child *c, const char *program, int socket)
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	err = posix_spawn_file_actions_adddup2(&actions, socket, 0);
-	if (!err)
-		err = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-	if (!err)
-		err = posix_spawn(&c->pid, program, &actions, &attributes, argv, envp);
+	err = err ?: posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+	err = err ?: posix_spawn(&pid, program, &actions, &attributes, argv, envp);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	return -err;
+	return err ? -err : pid;
 }
 
 /* By ourselves, as unit tests do. */
@@ -134,7 +133,8 @@ static int start_own(struct symbolizer_child *c, const char *program)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -EIO;
-	if (spawn(c, program, sockets[1])) {
+	c->pid = symbolizer_child__spawn(program, sockets[1]);
+	if (c->pid < 0) {
 		close(sockets[0]);
 		close(sockets[1]);
 		c->pid = 0;

@@ -34,6 +34,11 @@ struct symbolizer_request {
 };
 
 /*
+ * Starts the program, with the socket as its descriptor 0 and nothing else of the caller's. Its pid, or -errno.
+ */
+pid_t symbolizer_child__spawn(const char *program, int socket);
+
+/*
  * Starts the program and waits until it has given up its privileges. -EIO. It is killed when quartzd
  * ends, or, where there is no keeper, the thread that started it.
  */
