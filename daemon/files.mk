@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # daemon: quartzd. It links neither libdw nor libelf's users: parsing is the symbolizer's.
-DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c daemon/notify.c daemon/session.c daemon/log.c \
+DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c daemon/notify.c daemon/session.c daemon/session_start.c daemon/session_figures.c daemon/session_slices.c daemon/log.c \
               daemon/target.c daemon/command.c daemon/reserve.c daemon/paths.c daemon/proc.c \
               daemon/messages.c daemon/opener.c daemon/opener_work.c daemon/keeper.c daemon/privileges.c daemon/filter.c \
               daemon/engine.c daemon/sampler.c daemon/collector.c daemon/scopes.c daemon/ended.c daemon/ledger.c daemon/costs.c daemon/shares.c daemon/reports.c daemon/threads.c \

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include <errno.h>
+
+#include "core/estimate.h"
+#include "core/pprof.h"
+#include "core/summary.h"
+#include "daemon/opener.h"
+#include "daemon/session_state.h"
+
+struct qz_costs session__costs(const struct session *s)
+{
+	struct qz_costs costs = collector__costs(s->collector, s->interrupt_ns);
+
+	costs.daemon_ns -= s->daemon_before;
+	return costs;
+}
+
+int session__refresh(struct session *s, uint64_t until, bool live)
+{
+	struct qz_profile *p = collector__profile(s->collector);
+
+	p->live = live;
+	p->window_ns = until - s->started;
+	if (s->governor.ceiling_ppm)
+		p->costs = session__costs(s);
+	return collector__refresh(s->collector, until);
+}
+
+int session__bring_up_to_date(struct session *s, uint64_t until, bool live)
+{
+	return session__refresh(s, until, live)
+		       ?: qz_profile__estimate(collector__profile(s->collector));
+}
+
+static int write_summary(struct session *s, int fd, const struct server_wanted *wanted)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	struct qz_summary what = {.procedures = wanted->detail == SERVER_PROCEDURES,
+				  .whole = QZ_NONE};
+	struct qz_profile *summary;
+	int err;
+
+	if (wanted->since_ns > p->wall_start_ns) /* else it is of an earlier run */
+		what.since_ns = s->started + (wanted->since_ns - p->wall_start_ns);
+	if (wanted->whole)
+		what.whole = qz_profile__find_scope(p, wanted->pid, wanted->start_ns);
+	summary = qz_profile__summary(p, &what);
+	err = summary ? qz_profile__estimate(summary) : -errno;
+	err = err ?: qz_pprof__write(summary, fd);
+	qz_profile__free(summary);
+	return err;
+}
+
+int session__snapshot(struct session *s, int fd, const struct server_wanted *wanted)
+{
+	uint64_t now = engine__now();
+	int err;
+
+	if (wanted->detail == SERVER_STACKS) {
+		err = session__bring_up_to_date(s, now, true);
+		return err ?: qz_pprof__write(collector__profile(s->collector), fd);
+	}
+	err = session__refresh(s, now, true);
+	return err ?: write_summary(s, fd, wanted);
+}
+
+json_t *session__status(struct session *s)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	const struct qz_control *control = engine__control(s->engine);
+	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
+	struct opener_counts openers = opener__counts();
+
+	return json_pack(
+		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
+		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
+		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
+		(int)s->governor.ceiling_ppm, "event", sampler__event(s->sampler), "processors",
+		(int)p->processors, "window_ns", (json_int_t)(engine__now() - s->started),
+		"processes", (json_int_t)(p->nscopes - own), "samples",
+		(json_int_t)collector__samples(s->collector), "lost",
+		(json_int_t)qz_ledger__lost(&p->ledger), "scopes_refused",
+		(json_int_t)control->scopes_refused, "openers_late", (json_int_t)openers.late,
+		"openers_ended", (json_int_t)openers.ended, "snapshot", s->path);
+}
