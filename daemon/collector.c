@@ -1,37 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "core/array.h"
-#include "daemon/builder.h"
-#include "daemon/collector.h"
+#include "daemon/collector_state.h"
 #include "daemon/costs.h"
-#include "daemon/creation.h"
-#include "daemon/ended.h"
-#include "daemon/images.h"
-#include "daemon/intake.h"
 #include "daemon/ledger.h"
-#include "daemon/log.h"
-#include "daemon/modules.h"
-#include "daemon/moments.h"
 #include "daemon/objname.h"
-#include "daemon/page_figures.h"
-#include "daemon/page_wake.h"
-#include "daemon/places.h"
-#include "daemon/polling.h"
-#include "daemon/reports.h"
-#include "daemon/scopes.h"
 #include "daemon/selfreport.h"
-#include "daemon/shares.h"
-#include "daemon/spinning.h"
-#include "daemon/storm.h"
-#include "daemon/stacks.h"
-#include "daemon/threads.h"
-#include "daemon/undecided.h"
-#include "daemon/waits.h"
-#include "daemon/verdicts.h"
 
 #define TURN_PERIOD 1000000000ull /* ns between turns of the sampler's tables */
 #define TURN_FILL   50		  /* percent of a table at which they are turned early */
@@ -42,57 +18,6 @@
 #define HURRY	      50000000ull /* after a report: more are coming */
 #define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
-
-struct collector {
-	struct engine *engine;
-	struct sampler *sampler;
-	struct symbolizer *symbolizer;
-	struct modules *modules;
-	struct images *images;
-	struct places *places;
-	struct creation *creation;
-	struct threads *threads;
-	struct objname_context *names;
-	struct waits *waits;
-	struct shares *shares;
-	struct page_figures *page_figures; /* NULL: no pages are in use */
-	struct polling *polling;	   /* NULL: nor is a poller */
-	struct moments *moments;	   /* NULL: nor are instants taken */
-	struct verdicts *verdicts;
-	struct spinning *spinning;
-	struct stack_context stacks;
-	struct qz_profile *profile;
-	struct scopes *scopes;
-
-	struct intake *intake;
-	struct builder *builder; /* of unwind tables, in a thread of its own */
-	struct reports *reports;
-	struct undecided *undecided;
-	struct ended *ended; /* NULL: not every process is a scope */
-	struct pages *pages; /* NULL: none are in use */
-	void (*before_fold)(void *context);
-	void (*after_fold)(void *context);
-	void *fold_context;
-
-	struct engine_half half;
-	bool half_waits;
-	uint64_t turned; /* when the half that waits was taken */
-	/* Of the rates: of the half that waits, of that in which is sampled, and to be. */
-	uint32_t halvings_drained, halvings, halvings_wanted;
-
-	uint64_t not_stored; /* samples whose stack had no room */
-	uint64_t refreshed;  /* the `until` of a refresh in progress */
-	uint64_t replaced;   /* when name_before was done */
-	bool name_soon;	     /* what was sampled since, before there is a next one */
-	uint64_t mapped;     /* when anything was last mapped, forked or executed */
-	struct storm storm;
-
-	bool frozen;
-	struct qz_thread_event *kept; /* the threads that lived when the clock stopped */
-	uint32_t nkept;
-	uint64_t dropped; /* of these, for want of memory */
-};
-
 struct collector *collector__new(struct engine *engine, struct sampler *sampler,
 				 const struct symbolizer_options *options,
 				 const struct spin_rules *rules)
@@ -237,126 +162,6 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 	c->fold_context = context;
 }
 
-/* ---- reports, in order of time ---- */
-
-/* Where the threads of a new image belong whose creation is not reported. */
-static void place_threads(struct collector *c, const struct qz_process_event *e)
-{
-	struct thread *leader = e->leader ? threads__get(c->threads, e->leader) : NULL;
-	struct image *image;
-	uint32_t node;
-
-	if (leader)
-		leader->placed = true;
-	if (scopes__kind(c->scopes, e->scope) == QZ_SCOPE_KERNEL)
-		return;
-	image = images__get(c->images, e->image);
-	if (!image)
-		return;
-	image->launcher = image->found && scopes__kind(c->scopes, image->scope) == QZ_SCOPE_JOB;
-	if (image->launcher)
-		return;
-	node = creation__unseen(c->creation, e);
-	images__get(c->images, e->image)->node = node;
-}
-
-static void add_process(struct collector *c, const struct qz_process_event *e)
-{
-	char comm[QZ_COMM_LEN + 1] = "";
-
-	memcpy(comm, e->comm, QZ_COMM_LEN);
-	if (e->scope < engine__max_scopes(c->engine) &&
-	    scopes__index(c->scopes, e->scope) == QZ_NONE)
-		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(c->scopes, e, images__get(c->images, e->parent));
-	images__process(c->images, e);
-	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
-		page_wake__process(e->tgid, e->start_boottime);
-	place_threads(c, e);
-}
-
-static void add_creation(struct collector *c, const struct qz_creation_event *e)
-{
-	struct thread *parent = threads__get(c->threads, e->parent), *child;
-	uint32_t node = parent ? thread__node(parent, images__get(c->images, e->image)) : 0;
-
-	child = threads__get(c->threads, e->child);
-	if (!child)
-		return;
-	child->node = creation__node(c->creation, node, e);
-	child->placed = true;
-}
-
-static void keep_thread(void *context, const struct qz_thread_event *e)
-{
-	struct collector *c = context;
-	struct thread *thread = threads__get(c->threads, e->serial);
-	struct qz_thread_event *more;
-
-	if (!thread || thread->kept)
-		return;
-	more = qz_array__room(c->kept, c->nkept, sizeof(*more));
-	if (!more) {
-		c->dropped++;
-		return;
-	}
-	c->kept = more;
-	thread->kept = true;
-	c->kept[c->nkept] = (struct qz_thread_event) {0};
-	memcpy(&c->kept[c->nkept++], e, e->event.length); /* the waits that it has */
-}
-
-/* By the name that it has given itself, if any. */
-static void name_thread(struct collector *c, const struct qz_thread_event *e)
-{
-	const struct thread *thread = threads__get(c->threads, e->serial);
-	char name[QZ_THREAD_NAME_LENGTH];
-	struct qz_thread *row;
-
-	if (!c->page_figures || !thread || thread->row == QZ_NONE)
-		return;
-	row = &c->profile->threads[thread->row];
-	if (!row->merged && page_figures__thread_name(c->page_figures, e, name) && name[0])
-		qz_profile__set_string(&row->name, name);
-}
-
-static void end_thread(struct collector *c, const struct qz_thread_event *e)
-{
-	uint32_t scope = e->scope;
-	struct qz_scope_state state;
-
-	if (e->state != QZ_DEAD) {
-		keep_thread(c, e);
-		return;
-	}
-	if (!scopes__read(c->scopes, scope, &state))
-		return;
-	threads__ended(c->threads, scopes__index(c->scopes, scope), e, state.began);
-	waits__ended(c->waits, e);
-	name_thread(c, e);
-}
-
-/* It may have been without a thread for a moment, when its threads were being found. */
-static void end_scope(struct collector *c, const struct qz_scope_event *e)
-{
-	if (!engine__scope_lives(c->engine, e->scope, e->event.time))
-		images__end(c->images, e->scope, e->event.time);
-}
-
-static void process_event(struct collector *c, const struct qz_event *e)
-{
-	if (e->type == QZ_EVENT_PROCESS && e->length >= sizeof(struct qz_process_event))
-		add_process(c, (const struct qz_process_event *)e);
-	else if (e->type == QZ_EVENT_CREATION && e->length >= sizeof(struct qz_creation_event))
-		add_creation(c, (const struct qz_creation_event *)e);
-	else if (e->type == QZ_EVENT_THREAD_END &&
-		 e->length >= offsetof(struct qz_thread_event, waits) &&
-		 e->length <= sizeof(struct qz_thread_event))
-		end_thread(c, (const struct qz_thread_event *)e);
-	else if (e->type == QZ_EVENT_SCOPE_END && e->length >= sizeof(struct qz_scope_event))
-		end_scope(c, (const struct qz_scope_event *)e);
-}
-
 /* Gives the time up to which they are complete, as intake__take() does. */
 static uint64_t take_reports(struct collector *c)
 {
@@ -370,209 +175,6 @@ static uint64_t take_reports(struct collector *c)
 	if (news.mapped > c->mapped)
 		c->mapped = news.mapped;
 	return until;
-}
-
-/* ---- stacks ---- */
-
-static const char *const end_names[] = QZ_UNWIND_END_NAMES;
-
-/* What a scope tells of its samples. */
-static void count_sample(struct qz_scope *s, const struct qz_stack_slot *slot,
-			 const struct stack *stack, uint64_t n)
-{
-	qz_losses__add(&s->stack_ends, &s->nstack_ends,
-		       slot->end < QZ_UNWIND_ENDS ? end_names[slot->end] : "?", n);
-	s->samples += n;
-	if (stack->truncated)
-		s->truncated += n;
-	if (stack->unresolved)
-		s->unresolved += n;
-}
-
-/* The same samples at the machine's level. */
-static void add_to_machine(struct collector *c, struct qz_sample group, uint32_t machine,
-			   enum spin_sight sight, uint32_t loop, const struct qz_stack_slot *slot,
-			   const struct stack *stack)
-{
-	group.scope = scopes__machine(c->scopes);
-	group.level = QZ_SAMPLE_MACHINE_LEVEL(machine);
-	group.busy = QZ_SAMPLE_MACHINE_BUSY(machine);
-	if (!undecided__add_again(c->undecided, &group, sight, loop))
-		count_sample(&c->profile->scopes[group.scope], slot, stack, group.count);
-}
-
-static void add_sample(struct collector *c, const struct qz_stack_slot *slot,
-		       const struct stack *stack, const struct qz_sample_slot *sample,
-		       enum spin_sight sight, uint32_t loop)
-{
-	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
-	const struct image *image = images__get(c->images, slot->image);
-	uint32_t scope = image ? scopes__index(c->scopes, image->scope) : QZ_NONE, row;
-	struct qz_sample group;
-	int64_t node;
-
-	if (!thread || scope == QZ_NONE)
-		return;
-	row = threads__row(c->threads, thread, scope, image->pid);
-	node = stack__node(c->profile, thread__node(thread, image), stack);
-	if (node < 0)
-		return;
-	group = (struct qz_sample) {
-		.scope = scope,
-		.thread = row,
-		.node = node,
-		.level = QZ_SAMPLE_LEVEL(sample->key),
-		.busy = QZ_SAMPLE_BUSY(sample->more),
-		.spinning = QZ_SAMPLE_SPINNING(sample->more),
-		.object = waits__object(c->waits, QZ_SAMPLE_OBJECT(sample->more)),
-		.halvings = (uint8_t)c->halvings_drained,
-		.count = sample->count,
-	};
-	if (undecided__add(c->undecided, &group, sight, loop))
-		return;
-	count_sample(&c->profile->scopes[scope], slot, stack, sample->count);
-	if (sample->machine && scopes__machine(c->scopes) != QZ_NONE)
-		add_to_machine(c, group, sample->machine, sight, loop, slot, stack);
-	if (c->polling && slot->profiled)
-		polling__leaf(c->polling, thread, thread__node(thread, image), node, stack);
-}
-
-/* Samples come sorted by stack here, so that each stack is placed once. */
-static int compare_samples(const void *a, const void *b)
-{
-	const struct qz_sample_slot *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static bool is_stale(const struct qz_stack_slot *slot)
-{
-	return slot->end == QZ_UNWIND_STALE;
-}
-
-/* Names the stacks whose walk has found stale tables, or the others. */
-static int name_stacks(struct collector *c, bool stale)
-{
-	struct engine_half *h = &c->half;
-
-	for (uint32_t i = 0; i < h->nstacks; i++) {
-		if (!stack_slot__used(h, &h->stacks[i]) || is_stale(&h->stacks[i]) != stale)
-			continue;
-		stack__want(&c->stacks, h, &h->stacks[i]);
-		spinning__want(c->spinning, h, &h->stacks[i]);
-	}
-	return places__resolve(c->places) ?: spinning__judge(c->spinning);
-}
-
-static bool has_new_object(const struct collector *c, const struct qz_sample_slot *sample)
-{
-	uint32_t object = QZ_SAMPLE_OBJECT(sample->more);
-
-	return object && !waits__has_object(c->waits, object);
-}
-
-/*
- * First the samples that can be placed at once; the others, whose stacks are stale or whose objects
- * have no names yet, at the second call.
- */
-static void drain_samples(struct collector *c, bool stale)
-{
-	struct engine_half *h = &c->half;
-	uint32_t last = UINT32_MAX;
-	struct stack stack;
-	enum spin_sight sight = SPIN_WORKS;
-	uint32_t loop = QZ_NONE;
-
-	for (uint32_t i = 0; i < h->nsamples; i++) {
-		struct qz_sample_slot *sample = &h->samples[i];
-		uint32_t at = QZ_SAMPLE_STACK(sample->key);
-		const struct qz_stack_slot *slot;
-
-		if (!sample->key || !sample->count || at >= h->nstacks)
-			continue;
-		if (!stale && (is_stale(&h->stacks[at]) || has_new_object(c, sample)))
-			continue;
-		slot = &h->stacks[at];
-		if (!stack_slot__used(h, slot)) {
-			c->not_stored += sample->count;
-			sample->count = 0;
-			continue;
-		}
-		if (at != last) {
-			stack__place(&c->stacks, h, slot, &stack);
-			sight = spinning__sight(c->spinning, h, slot, &loop);
-		}
-		last = at;
-		add_sample(c, slot, &stack, sample, sight, loop);
-		sample->count = 0; /* done */
-	}
-	if (c->polling)
-		polling__begin(c->polling);
-}
-
-/* What had to be read anew may be missing where the tables are made, too. */
-static void tell_missed(struct collector *c)
-{
-	for (uint32_t i = 0; i < images__count(c->images); i++) {
-		const struct image *image = images__at(c->images, i);
-
-		if (image->reread && !image->ended)
-			builder__complete(c->builder, image->number);
-	}
-}
-
-static int settle_ended(struct collector *c)
-{
-	struct ended_context context = {
-		.engine = c->engine,
-		.profile = c->profile,
-		.scopes = c->scopes,
-		.threads = c->threads,
-		.images = c->images,
-		.waits = c->waits,
-		.undecided = c->undecided,
-		.page_figures = c->page_figures,
-		.pages = c->pages,
-		.polling = c->polling,
-		.moments = c->moments,
-		.before = c->before_fold,
-		.after = c->after_fold,
-		.context = c->fold_context,
-	};
-
-	return c->ended && !c->frozen ? ended__settle(c->ended, &context) : 0;
-}
-
-static int drain_half(struct collector *c)
-{
-	struct engine_half *h = &c->half;
-	int err;
-
-	undecided__begin_half(c->undecided);
-	images__refresh(c->images);
-	qsort(h->samples, h->nsamples, sizeof(*h->samples), compare_samples);
-	err = name_stacks(c, false);
-	if (!err)
-		drain_samples(c, false);
-	/* From here on by what is mapped now, where stacks with stale tables have it read. */
-	waits__want(c->waits);
-	if (c->polling)
-		polling__want(c->polling);
-	err = err ?: name_stacks(c, true);
-	if (!err) {
-		waits__drain(c->waits); /* names the objects that samples carry */
-		drain_samples(c, true);
-	}
-	err = undecided__end_half(c->undecided) ?: err;
-	if (!err && c->polling)
-		polling__drain(c->polling);
-	engine__clear(c->engine, h);
-	reloads__end(c->stacks.reloads);
-	tell_missed(c);
-	if (c->page_figures)
-		page_figures__drained(c->page_figures);
-	c->half_waits = false;
-	return err ?: settle_ended(c);
 }
 
 /* So near to a turn that no sample comes between: all of one half are of one rate. */
@@ -610,14 +212,14 @@ static int turn(struct collector *c)
  */
 static void name_before(struct collector *c, uint64_t now)
 {
-	int err = c->half_waits ? drain_half(c) : 0;
+	int err = c->half_waits ? collector__drain_half(c) : 0;
 
 	c->replaced = now;
 	if (now - c->turned < TURN_REST)
 		usleep((TURN_REST - (now - c->turned)) / 1000);
 	if (!err && !turn(c)) {
 		usleep(SETTLING / 1000);
-		drain_half(c);
+		collector__drain_half(c);
 		c->name_soon = true;
 	}
 }
@@ -636,7 +238,7 @@ static void take_report(void *context, const struct report *report)
 	if (report->is_mapping)
 		replace_mapping(context, &report->mapping);
 	else
-		process_event(context, report->event);
+		collector__process_event(context, report->event);
 }
 
 static void process_reports(struct collector *c, uint64_t horizon)
@@ -656,7 +258,7 @@ int collector__tick(struct collector *c)
 		err = moments__drain(c->moments, horizon);
 	since = engine__now() - c->turned;
 	if (!err && c->half_waits && c->turned < horizon)
-		err = drain_half(c);
+		err = collector__drain_half(c);
 	if (err || c->half_waits || since < TURN_REST)
 		return err;
 	err = spinning__look(c->spinning);
@@ -703,7 +305,7 @@ int collector__freeze(struct collector *c, uint64_t *until)
 	builder__stop(c->builder);
 	*until = engine__freeze(c->engine);
 	c->frozen = true;
-	err = engine__dump(c->engine, keep_thread, c);
+	err = engine__dump(c->engine, collector__keep_thread, c);
 	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
 		usleep(1000);
 		take_reports(c);
@@ -728,93 +330,8 @@ int collector__finish(struct collector *c)
 	if (c->moments)
 		err = moments__finish(c->moments);
 	if (!err && c->half_waits)
-		err = drain_half(c);
+		err = collector__drain_half(c);
 	err = err ?: turn(c);
-	err = err ?: drain_half(c);
+	err = err ?: collector__drain_half(c);
 	return err ?: undecided__finish(c->undecided);
-}
-
-/* ---- refreshing ---- */
-
-static void add_alive(void *context, const struct qz_thread_event *e)
-{
-	struct collector *c = context;
-	uint32_t scope = e->scope;
-	struct qz_scope_state state;
-
-	if (!scopes__read(c->scopes, scope, &state))
-		return;
-	threads__alive(c->threads, scopes__index(c->scopes, scope), e, state.began, c->refreshed,
-		       scopes__living(c->scopes, scope));
-	waits__alive(c->waits, e, state.began, c->refreshed);
-	name_thread(c, e);
-}
-
-static void refresh_ledger(struct collector *c)
-{
-	struct ledger_sources from = {
-		.engine = c->engine,
-		.sampler = c->sampler,
-		.symbolizer = c->symbolizer,
-		.builder = c->builder,
-		.waits = c->waits,
-		.page_figures = c->page_figures,
-		.polling = c->polling,
-		.moments = c->moments,
-		.until = c->refreshed,
-		.processes_folded = c->ended ? ended__folded(c->ended) : 0,
-		.not_stored = c->not_stored,
-		.reports_dropped =
-			c->dropped + reports__dropped(c->reports) + intake__dropped(c->intake),
-	};
-
-	ledger__refresh(&c->profile->ledger, &from);
-}
-
-static int dump_alive(struct collector *c)
-{
-	if (!c->frozen)
-		return engine__dump(c->engine, add_alive, c);
-	for (uint32_t i = 0; i < c->nkept; i++)
-		add_alive(c, &c->kept[i]);
-	return 0;
-}
-
-int collector__refresh(struct collector *c, uint64_t until)
-{
-	int err;
-
-	c->refreshed = until;
-	scopes__begin_refresh(c->scopes);
-	threads__begin_refresh(c->threads);
-	waits__begin_refresh(c->waits);
-	err = dump_alive(c);
-	if (err)
-		return err;
-	scopes__refresh(c->scopes, c->waits, until);
-	waits__objects(c->waits, until);
-	if (c->page_figures)
-		page_figures__refresh(c->page_figures);
-	refresh_ledger(c);
-	return c->polling ? polling__join(c->polling) : 0;
-}
-
-struct qz_profile *collector__profile(struct collector *c)
-{
-	return c->profile;
-}
-
-bool collector__ended(const struct collector *c)
-{
-	return scopes__ended(c->scopes);
-}
-
-uint64_t collector__samples(const struct collector *c)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < c->profile->nscopes; i++)
-		if (i != scopes__machine(c->scopes))
-			sum += c->profile->scopes[i].samples;
-	return sum;
 }

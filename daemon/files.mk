@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # daemon: quartzd. It links neither libdw nor libelf's users: parsing is the symbolizer's.
-DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c daemon/notify.c daemon/session.c daemon/session_start.c daemon/session_figures.c daemon/session_slices.c daemon/log.c \
-              daemon/target.c daemon/command.c daemon/reserve.c daemon/paths.c daemon/proc.c \
-              daemon/messages.c daemon/opener.c daemon/opener_work.c daemon/keeper.c daemon/privileges.c daemon/filter.c \
-              daemon/engine.c daemon/sampler.c daemon/collector.c daemon/scopes.c daemon/ended.c daemon/ledger.c daemon/costs.c daemon/shares.c daemon/reports.c daemon/threads.c \
-              daemon/images.c daemon/reloads.c daemon/regions.c daemon/modules.c daemon/places.c daemon/stacks.c daemon/creation.c daemon/asleep.c \
-              daemon/objname.c daemon/descriptors.c daemon/symbolizer_variable.c daemon/waiting.c \
-              daemon/waits.c daemon/wait_stacks.c daemon/objects.c daemon/syscalls.c \
-              daemon/intake.c daemon/builder.c daemon/tables.c daemon/pool.c daemon/spinning.c daemon/late.c daemon/undecided.c \
-              daemon/pages.c daemon/page_server.c daemon/page_device.c daemon/device.c daemon/page_directory.c daemon/page_reader.c \
-              daemon/selfreport.c daemon/page_figures.c daemon/page_calls.c daemon/page_wake.c \
-              daemon/poller.c daemon/polling.c daemon/poll_join.c daemon/poll_table.c daemon/event_log.c \
-              daemon/kallsyms.c daemon/symbolizer.c daemon/symbolizer_child.c daemon/symbolizer_judge.c \
-              daemon/verdicts.c daemon/spin_symbols.c daemon/instants.c daemon/moments.c \
-              daemon/snapshot.c daemon/history.c daemon/listener.c daemon/server.c daemon/text.c daemon/publisher.c
+DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c daemon/notify.c \
+              daemon/session.c daemon/session_start.c daemon/session_figures.c daemon/session_slices.c \
+              daemon/log.c daemon/target.c daemon/command.c daemon/reserve.c daemon/paths.c daemon/proc.c \
+              daemon/messages.c daemon/opener.c daemon/opener_work.c daemon/keeper.c daemon/privileges.c \
+              daemon/filter.c daemon/engine.c daemon/sampler.c daemon/collector.c daemon/collector_events.c \
+              daemon/collector_half.c daemon/collector_figures.c daemon/scopes.c daemon/ended.c \
+              daemon/ledger.c daemon/costs.c daemon/shares.c daemon/reports.c daemon/threads.c daemon/images.c \
+              daemon/reloads.c daemon/regions.c daemon/modules.c daemon/places.c daemon/stacks.c \
+              daemon/creation.c daemon/asleep.c daemon/objname.c daemon/descriptors.c \
+              daemon/symbolizer_variable.c daemon/waiting.c daemon/waits.c daemon/wait_stacks.c \
+              daemon/objects.c daemon/syscalls.c daemon/intake.c daemon/builder.c daemon/tables.c \
+              daemon/pool.c daemon/spinning.c daemon/late.c daemon/undecided.c daemon/pages.c \
+              daemon/page_server.c daemon/page_device.c daemon/device.c daemon/page_directory.c \
+              daemon/page_reader.c daemon/selfreport.c daemon/page_figures.c daemon/page_calls.c \
+              daemon/page_wake.c daemon/poller.c daemon/polling.c daemon/poll_join.c daemon/poll_table.c \
+              daemon/event_log.c daemon/kallsyms.c daemon/symbolizer.c daemon/symbolizer_child.c \
+              daemon/symbolizer_judge.c daemon/verdicts.c daemon/spin_symbols.c daemon/instants.c \
+              daemon/moments.c daemon/snapshot.c daemon/history.c daemon/listener.c daemon/server.c \
+              daemon/text.c daemon/publisher.c
 PROGRAMS += $(O)/quartzd
 
 $(O)/daemon/engine.o $(O)/daemon/text.o: $(BPF_SKEL)
