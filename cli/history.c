@@ -156,7 +156,6 @@ static enum status add(const char *directory, const struct span *slice, struct q
 		complain("%s: %s", path, why);
 		return STATUS_FAILURE;
 	}
-	to->wakes_sampled |= from->wakes_sampled;
 	err = qz_profile__merge(to, from);
 	qz_profile__free(from);
 	return err ? source__fail(path, -err) : STATUS_OK;

@@ -7,181 +7,10 @@
 
 #include "core/figures.h"
 
-/* ---- maps ---- */
-
-static uint32_t *new_map(uint32_t n)
-{
-	size_t size = ((size_t)n + 1) * sizeof(uint32_t);
-	uint32_t *map = malloc(size);
-
-	return map ? memset(map, 0xff, size) : NULL;
-}
-
-int qz_maps__new(struct qz_maps *maps, const struct qz_profile *from)
-{
-	*maps = (struct qz_maps) {
-		.scopes = new_map(from->nscopes),
-		.threads = new_map(from->nthreads),
-		.objects = new_map(from->nobjects),
-		.calls = new_map(from->ncalls),
-		.mappings = new_map(from->nmappings),
-		.procedures = new_map(from->nprocedures),
-		.locations = new_map(from->nlocations),
-		.nodes = new_map(from->nnodes),
-		.causes = new_map(from->ncauses),
-	};
-	if (!maps->scopes || !maps->threads || !maps->objects || !maps->calls || !maps->mappings ||
-	    !maps->procedures || !maps->locations || !maps->nodes || !maps->causes)
-		return -ENOMEM;
-	maps->nodes[0] = 0;
-	return 0;
-}
-
-void qz_maps__free(struct qz_maps *maps)
-{
-	free(maps->scopes);
-	free(maps->threads);
-	free(maps->objects);
-	free(maps->calls);
-	free(maps->mappings);
-	free(maps->procedures);
-	free(maps->locations);
-	free(maps->nodes);
-	free(maps->causes);
-	*maps = (struct qz_maps) {0};
-}
-
-/* ---- code ---- */
-
-/* Keeps what an intern function gave. */
-static int64_t keep(uint32_t *entry, int64_t index)
-{
-	if (index >= 0)
-		*entry = (uint32_t)index;
-	return index;
-}
-
-static int64_t bring_mapping(struct qz_bringing *m, uint32_t i)
-{
-	uint32_t *entry = &m->maps->mappings[i];
-
-	if (*entry != QZ_NONE)
-		return *entry;
-	return keep(entry, qz_profile__intern_mapping(m->to, &m->from->mappings[i]));
-}
-
-static int64_t bring_procedure(struct qz_bringing *m, uint32_t i)
-{
-	uint32_t *entry = &m->maps->procedures[i];
-
-	if (*entry != QZ_NONE)
-		return *entry;
-	return keep(entry, qz_profile__intern_procedure(m->to, &m->from->procedures[i]));
-}
-
-static int64_t bring_location(struct qz_bringing *m, uint32_t i)
-{
-	const struct qz_location *from = &m->from->locations[i];
-	struct qz_location location = *from;
-	uint32_t *entry = &m->maps->locations[i];
-	int64_t index = 0;
-
-	if (*entry != QZ_NONE)
-		return *entry;
-	location.lines = calloc(from->nlines + 1, sizeof(*location.lines));
-	if (!location.lines)
-		return -ENOMEM;
-	if (from->mapping != QZ_NONE) {
-		index = bring_mapping(m, from->mapping);
-		location.mapping = (uint32_t)index;
-	}
-	for (uint32_t k = 0; index >= 0 && k < from->nlines; k++) {
-		location.lines[k].line = from->lines[k].line;
-		index = bring_procedure(m, from->lines[k].procedure);
-		location.lines[k].procedure = (uint32_t)index;
-	}
-	if (index >= 0)
-		index = keep(entry, qz_profile__intern_location(m->to, &location));
-	free(location.lines);
-	return index;
-}
-
-/* Of the stack's nodes that are not yet there, the outermost one first. */
-static int64_t bring_node(struct qz_bringing *m, uint32_t leaf)
-{
-	const struct qz_node *nodes = m->from->nodes;
-	int64_t index = 0;
-
-	while (index >= 0 && m->maps->nodes[leaf] == QZ_NONE) {
-		uint32_t node = leaf;
-
-		while (m->maps->nodes[nodes[node].parent] == QZ_NONE)
-			node = nodes[node].parent;
-		index = bring_location(m, nodes[node].location);
-		if (index >= 0)
-			index = qz_profile__intern_node(m->to, m->maps->nodes[nodes[node].parent],
-							(uint32_t)index);
-		keep(&m->maps->nodes[node], index);
-	}
-	return index < 0 ? index : m->maps->nodes[leaf];
-}
-
 /* Whether of this scope's stacks, threads and waits the summary has only what they add up to. */
 static bool is_cut(const struct qz_bringing *m, uint32_t scope)
 {
 	return m->summary && scope != m->summary->whole;
-}
-
-/* The stack of the innermost procedure alone, wherever in it. */
-static int64_t cut_node(struct qz_bringing *m, uint32_t leaf)
-{
-	struct qz_line line = {0};
-	struct qz_location cut = {.mapping = QZ_NONE, .nlines = 1, .lines = &line};
-	const struct qz_location *from;
-	uint32_t *entry;
-	int64_t index;
-
-	if (!leaf || !m->summary->procedures)
-		return 0;
-	from = &m->from->locations[m->from->nodes[leaf].location];
-	entry = &m->cuts[m->from->nodes[leaf].location];
-	if (*entry != QZ_NONE || !from->nlines)
-		return from->nlines ? *entry : 0;
-	index = bring_procedure(m, from->lines[0].procedure);
-	if (index < 0)
-		return index;
-	line.procedure = (uint32_t)index;
-	index = qz_profile__intern_location(m->to, &cut);
-	if (index >= 0)
-		index = keep(entry, qz_profile__intern_node(m->to, 0, (uint32_t)index));
-	return index;
-}
-
-static int64_t bring_cause(struct qz_bringing *m, uint32_t i)
-{
-	uint32_t *entry = &m->maps->causes[i];
-
-	if (*entry != QZ_NONE)
-		return *entry;
-	return keep(entry, qz_profile__intern_cause(m->to, m->from->causes[i]));
-}
-
-int qz_bring__code(struct qz_bringing *m)
-{
-	const struct qz_profile *from = m->from;
-	int64_t index = 0;
-
-	for (uint32_t i = 0; index >= 0 && i < from->nmappings; i++)
-		index = bring_mapping(m, i);
-	for (uint32_t i = 0; index >= 0 && i < from->nprocedures; i++)
-		index = bring_procedure(m, i);
-	for (uint32_t i = 0; index >= 0 && i < from->nlocations; i++)
-		index = bring_location(m, i);
-	for (uint32_t i = 0; index >= 0 && i < from->nnodes; i++)
-		index = bring_node(m, i);
-	for (uint32_t i = 0; index >= 0 && i < from->ncauses; i++)
-		index = bring_cause(m, i);
-	return index < 0 ? (int)index : 0;
 }
 
 /* ---- scopes ---- */
@@ -257,7 +86,7 @@ static int bring_scope(struct qz_bringing *m, uint32_t i)
 	if (*entry == QZ_NONE) {
 		if (qz_table__reserve(&m->scopes))
 			return -ENOMEM;
-		index = keep(entry, new_scope(m, from));
+		index = qz_bring__keep(entry, new_scope(m, from));
 		if (index < 0)
 			return (int)index;
 		qz_table__insert(&m->scopes, hash, *entry);
@@ -360,7 +189,7 @@ static int bring_thread(struct qz_bringing *m, uint32_t i)
 	if (*entry == QZ_NONE) {
 		if (qz_table__reserve(&m->threads))
 			return -ENOMEM;
-		index = keep(entry, qz_profile__add_thread(m->to, &key));
+		index = qz_bring__keep(entry, qz_profile__add_thread(m->to, &key));
 		if (index < 0)
 			return (int)index;
 		qz_table__insert(&m->threads, hash, *entry);
@@ -418,7 +247,7 @@ static int bring_object(struct qz_bringing *m, uint32_t i)
 	if (index < 0)
 		return (int)index;
 	key.scope = m->maps->scopes[from->scope];
-	index = keep(&m->maps->objects[i], qz_profile__intern_object(m->to, &key));
+	index = qz_bring__keep(&m->maps->objects[i], qz_profile__intern_object(m->to, &key));
 	if (index < 0)
 		return (int)index;
 	to = &m->to->objects[index];
@@ -475,7 +304,7 @@ static int bring_parts(struct qz_bringing *m, uint32_t *scope, uint32_t *thread,
 	err = need(m, *scope, *thread, *object);
 	if (err)
 		return err;
-	leaf = cut ? cut_node(m, *node) : bring_node(m, *node);
+	leaf = cut ? qz_bring__innermost(m, *node) : qz_bring__node(m, *node);
 	if (leaf < 0)
 		return (int)leaf;
 	*scope = m->maps->scopes[*scope];
@@ -503,7 +332,7 @@ static int bring_wait(struct qz_bringing *m, uint32_t i)
 	if (is_cut(m, w.scope) || (!w.count && !w.blocked_ns && !w.ready_ns))
 		return 0;
 	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
-	cause = err ? err : bring_cause(m, w.cause);
+	cause = err ? err : qz_bring__cause(m, w.cause);
 	if (cause < 0)
 		return (int)cause;
 	w.cause = (uint32_t)cause;
@@ -528,18 +357,18 @@ static int bring_call(struct qz_bringing *m, uint32_t i)
 
 	if (is_cut(m, c.scope) || (m->busy && !c.count))
 		return 0;
-	callee = bring_procedure(m, c.callee);
+	callee = qz_bring__procedure(m, c.callee);
 	index = need_scope(m, c.scope);
 	if (index < 0)
 		return (int)index;
 	if (c.caller != QZ_NONE)
-		caller = bring_procedure(m, c.caller);
+		caller = qz_bring__procedure(m, c.caller);
 	if (caller < 0 || callee < 0)
 		return (int)(caller < 0 ? caller : callee);
 	c.scope = m->maps->scopes[c.scope];
 	c.caller = (uint32_t)caller;
 	c.callee = (uint32_t)callee;
-	index = keep(&m->maps->calls[i], qz_profile__intern_call(m->to, &c));
+	index = qz_bring__keep(&m->maps->calls[i], qz_profile__intern_call(m->to, &c));
 	if (index < 0)
 		return (int)index;
 	qz_figures__add(&m->to->calls[index], &c, qz_call_figures);
@@ -564,7 +393,7 @@ static int bring_moment(struct qz_bringing *m, uint32_t i)
 	for (uint32_t k = 0; procedure >= 0 && k < moment.n; k++) {
 		uint32_t member = m->from->moments[i].members[k];
 
-		procedure = bring_procedure(m, QZ_MEMBER_PROCEDURE(member));
+		procedure = qz_bring__procedure(m, QZ_MEMBER_PROCEDURE(member));
 		moment.members[k] = QZ_MEMBER((uint32_t)procedure, QZ_MEMBER_SPINS(member));
 	}
 	err = procedure < 0 ? (int)procedure : qz_profile__add_moment(m->to, &moment);
@@ -626,6 +455,7 @@ static int bring_run(struct qz_bringing *m)
 	to->ceiling_ppm = from->ceiling_ppm;
 	qz_costs__add(&to->costs, &from->costs);
 	to->live = from->live;
+	to->wakes_sampled |= from->wakes_sampled;
 	bring_instants(&to->instants, &from->instants);
 	return err ? err : bring_ledger(&to->ledger, &from->ledger);
 }

@@ -23,8 +23,24 @@ struct qz_bringing {
 		cuts; /* of each location, the node of `to` that stands for stacks which end there */
 };
 
+/* ---- bring_code.c: each gives where it is in `to`, or -ENOMEM ---- */
+
+/* Keeps what an intern function gave, and gives it. */
+int64_t qz_bring__keep(uint32_t *entry, int64_t index);
+
+int64_t qz_bring__procedure(struct qz_bringing *m, uint32_t i);
+int64_t qz_bring__cause(struct qz_bringing *m, uint32_t i);
+
+/* A stack, by its innermost node. */
+int64_t qz_bring__node(struct qz_bringing *m, uint32_t leaf);
+
+/* The stack of its innermost procedure alone, wherever in it; none where the summary has no procedures. */
+int64_t qz_bring__innermost(struct qz_bringing *m, uint32_t leaf);
+
 /* All code, stacks and causes, so that indices stay as they are in a profile that was empty. */
 int qz_bring__code(struct qz_bringing *m);
+
+/* ---- bring.c ---- */
 
 /* Looks at what `to` has already. */
 int qz_bring__know(struct qz_bringing *m);

@@ -83,7 +83,9 @@ START_TEST(one_profile_stays_what_it_is)
 	ck_assert_ptr_nonnull(from);
 	ck_assert_ptr_nonnull(to);
 	tell_apart(from);
+	from->wakes_sampled = _i % 2;
 	ck_assert_int_eq(qz_profile__merge(to, from), 0);
+	ck_assert_int_eq(to->wakes_sampled, from->wakes_sampled);
 	ck_assert_int_eq(qz_profile__estimate(to), 0);
 	nsamples = to->nsamples;
 	ck_assert_int_eq(qz_profile__estimate(from), 0);
