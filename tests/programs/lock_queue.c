@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lock_queue [THREADS [TURNS [US [write|word]]]]: threads that take turns at one mutex, hot_lock, which
- * they hold for that many microseconds of processor time; or at hot_rwlock, for writing; or at hot_word,
- * which names nobody, and which the thread that lets go of it mostly takes again before the one that it
- * woke. They let go for a moment only, so that all the others queue. Tells the time that the lock was held.
+ * lock_queue [THREADS [TURNS [US [write|word|alternate]]]]: threads that take turns at one mutex, hot_lock,
+ * which they hold for that many microseconds of processor time; or at hot_rwlock, for writing; or at
+ * hot_word, which names nobody, and which the thread that lets go of it mostly takes again before the one
+ * that it woke. They let go for a moment only, so that all the others queue; who alternates, until another
+ * thread has it. Tells the time that the lock was held.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -18,7 +19,8 @@
 pthread_mutex_t hot_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t hot_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 _Atomic int hot_word; /* 0: free, 1: taken, 2: others may wait */
-static bool writes, by_word;
+static _Atomic long taken, ended;
+static bool writes, by_word, alternates;
 static long turns;
 static uint64_t hold_ns, held_cpu_ns;
 
@@ -57,20 +59,32 @@ PROCEDURE static void *word_contender(void *arg)
 	return NULL;
 }
 
+/* Until somebody else has what was taken as the `turn`th, or nobody else is there. */
+static void let_others(long turn)
+{
+	while (alternates && taken == turn && !ended)
+		__builtin_ia32_pause();
+	sched_yield();
+}
+
 PROCEDURE static void *contender(void *arg)
 {
 	for (long i = 0; i < turns; i++) {
+		long turn;
+
 		if (writes)
 			pthread_rwlock_wrlock(&hot_rwlock);
 		else
 			pthread_mutex_lock(&hot_lock);
+		turn = ++taken;
 		critical_section();
 		if (writes)
 			pthread_rwlock_unlock(&hot_rwlock);
 		else
 			pthread_mutex_unlock(&hot_lock);
-		sched_yield();
+		let_others(turn);
 	}
+	ended++;
 	return NULL;
 }
 
@@ -84,6 +98,7 @@ int main(int argc, char **argv)
 	hold_ns = (uint64_t)count_argument(argc, argv, 3, 1000) * 1000;
 	writes = argc > 4 && !strcmp(argv[4], "write");
 	by_word = argc > 4 && !strcmp(argv[4], "word");
+	alternates = argc > 4 && !strcmp(argv[4], "alternate");
 	if (!threads)
 		die("lock_queue", ENOMEM);
 	for (long i = 0; i < n; i++)
