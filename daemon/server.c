@@ -24,7 +24,8 @@
 #define MAX_PER_USER	4
 #define MAX_REQUEST	1024 /* all requests that there are fit */
 #define REQUEST_SECONDS 5
-#define SEND_SECONDS	10
+#define SEND_SECONDS	10 /* from one piece that is taken to the next */
+#define MAX_PIECES	64 /* of answers, a client and a turn */
 
 struct client {
 	int fd; /* -1: free */
@@ -329,9 +330,10 @@ static void read_request(struct server *s, struct client *c)
 		drop(c);
 }
 
-static void send_answer(struct client *c)
+/* One piece of the answer: > 0, or 0 when there is none left, or -1 as write(2) does. */
+static ssize_t send_piece(struct client *c)
 {
-	ssize_t n;
+	ssize_t n = 0;
 
 	if (c->head_sent < c->head_size) {
 		n = send(c->fd, c->head + c->head_sent, c->head_size - c->head_sent, MSG_NOSIGNAL);
@@ -339,11 +341,21 @@ static void send_answer(struct client *c)
 			c->head_sent += n;
 	} else if (c->body >= 0 && c->sent < c->size) {
 		n = sendfile(c->fd, c->body, &c->sent, c->size - c->sent);
-	} else {
-		drop(c);
-		return;
 	}
-	if (n < 0 && errno != EAGAIN)
+	return n;
+}
+
+/* As long as it is taken: turns are rare where processors are scarce. */
+static void send_answer(struct client *c)
+{
+	ssize_t n = 1;
+
+	for (int i = 0; n > 0 && i < MAX_PIECES; i++) {
+		n = send_piece(c);
+		if (n > 0)
+			c->deadline = seconds() + SEND_SECONDS;
+	}
+	if (!n || (n < 0 && errno != EAGAIN))
 		drop(c);
 }
 
