@@ -33,7 +33,7 @@
 
 struct http {
 	struct MHD_Daemon *daemon;
-	const char *socket;
+	struct http_options options;
 	struct metrics *metrics;
 	int stop; /* eventfd: readable when all must end */
 	atomic_int profiles;
@@ -43,7 +43,8 @@ static const char index_text[] =
 	"quartz-exporter " QUARTZ_VERSION "\n\n"
 	"/metrics                          figures, for Prometheus\n"
 	"/debug/pprof/profile?seconds=30   what was sampled in the next 30 seconds, for pprof\n"
-	"/debug/pprof/all                  what was sampled since quartzd began to measure\n";
+	"/debug/pprof/all                  what was sampled since quartzd began to measure\n"
+	"\nProfiles are given where it was started with --profiles.\n";
 
 /* ---- answers ---- */
 
@@ -58,6 +59,9 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status,
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+					"Basic realm=\"quartz-exporter\"");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	result = MHD_queue_response(c, status, response);
@@ -168,14 +172,14 @@ static enum MHD_Result serve_difference(struct http *h, struct MHD_Connection *c
 {
 	char reason[SOURCE_REASON];
 	int64_t due = now_ms() + seconds * 1000;
-	struct qz_profile *before = source__profile(h->socket, reason), *whole, *added;
+	struct qz_profile *before = source__profile(h->options.socket, reason), *whole, *added;
 	enum MHD_Result result;
 
 	if (!before)
 		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, reason);
 	if (!wait_until(h, c, due)) {
 		result = answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, "the exporter ends");
-	} else if (source__profile_since(h->socket, before, &whole, &added, reason)) {
+	} else if (source__profile_since(h->options.socket, before, &whole, &added, reason)) {
 		result = answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, reason);
 	} else {
 		result = answer_profile(c, added);
@@ -189,7 +193,7 @@ static enum MHD_Result serve_difference(struct http *h, struct MHD_Connection *c
 static enum MHD_Result serve_whole(struct http *h, struct MHD_Connection *c, int64_t seconds)
 {
 	char reason[SOURCE_REASON];
-	struct qz_profile *p = source__profile(h->socket, reason);
+	struct qz_profile *p = source__profile(h->options.socket, reason);
 	enum MHD_Result result = p ? answer_profile(c, p)
 				   : answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, reason);
 
@@ -214,6 +218,28 @@ static enum MHD_Result serve_all(struct http *h, struct MHD_Connection *c)
 
 /* ---- requests ---- */
 
+/* Takes as long whatever it is. */
+static bool is_equal(const char *given, const char *wanted)
+{
+	size_t length = strlen(given), n = strlen(wanted);
+	unsigned char differ = length != n;
+
+	for (size_t i = 0; i < n; i++)
+		differ |= (unsigned char)(wanted[i] ^ given[i < length ? i : length]);
+	return !differ;
+}
+
+/* Whoever the user is called. */
+static bool has_password(struct MHD_Connection *c, const char *wanted)
+{
+	char *given = NULL, *user = MHD_basic_auth_get_username_password(c, &given);
+	bool has = given && is_equal(given, wanted);
+
+	MHD_free(user);
+	MHD_free(given);
+	return has;
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *c, const char *url,
 			      const char *method, const char *version, const char *upload,
 			      size_t *upload_size, void **seen)
@@ -221,13 +247,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
 	static const struct {
 		const char *path;
 		enum MHD_Result (*serve)(struct http *, struct MHD_Connection *);
+		bool profile;
 	} pages[] = {
 		{"/", serve_index},
 		{"/metrics", serve_metrics},
 		{"/debug/pprof/", serve_index},
-		{"/debug/pprof/profile", serve_profile},
-		{"/debug/pprof/all", serve_all},
+		{"/debug/pprof/profile", serve_profile, true},
+		{"/debug/pprof/all", serve_all, true},
 	};
+	struct http *h = context;
 
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return answer_line(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
@@ -236,9 +264,17 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
 		*seen = context;
 		return MHD_YES;
 	}
-	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
-		if (!strcmp(url, pages[i].path))
-			return pages[i].serve(context, c);
+	if (h->options.password && !has_password(c, h->options.password))
+		return answer_line(c, MHD_HTTP_UNAUTHORIZED, "the password is missing or wrong");
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+		if (strcmp(url, pages[i].path))
+			continue;
+		if (pages[i].profile && !h->options.profiles)
+			return answer_line(c, MHD_HTTP_FORBIDDEN,
+					   "profiles are given where quartz-exporter was started "
+					   "with --profiles");
+		return pages[i].serve(h, c);
+	}
 	return answer_line(c, MHD_HTTP_NOT_FOUND, "no such page; / lists them");
 }
 
@@ -258,15 +294,15 @@ static int listen_at(const struct sockaddr *address, socklen_t size)
 	return err;
 }
 
-struct http *http__new(const struct sockaddr *address, socklen_t size, const char *socket,
-		       struct metrics *metrics)
+struct http *http__new(const struct sockaddr *address, socklen_t size,
+		       const struct http_options *options, struct metrics *metrics)
 {
 	struct http *h = calloc(1, sizeof(*h));
 	int fd = listen_at(address, size), err = fd < 0 ? -fd : 0;
 
 	if (!h || err)
 		goto failed;
-	h->socket = socket;
+	h->options = *options;
 	h->metrics = metrics;
 	h->stop = eventfd(0, EFD_CLOEXEC);
 	if (h->stop >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* quartz-exporter: see quartz-exporter(8). */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "core/options.h"
 #include "exporter/http.h"
@@ -17,8 +19,8 @@
 enum { STATUS_OK, STATUS_FAILURE, STATUS_USAGE };
 
 struct config {
-	bool help, version;
-	const char *listen, *socket;
+	bool help, version, profiles;
+	const char *listen, *socket, *password_file;
 	int by; /* in the order of the words */
 	int64_t rows;
 };
@@ -34,6 +36,11 @@ static const struct qz_option options[] = {
 	 "What has series of its own [unit]."},
 	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",
 	 "At most so many of these; all others together\nare one more [50].", 0, 1000},
+	{"profiles", 'p', QZ_OPTION_FLAG, FIELD(profiles), NULL,
+	 "Give profiles as well: names of procedures, files\nand locks, of all users' programs."},
+	{"password-file", 'P', QZ_OPTION_STRING, FIELD(password_file), "FILE",
+	 "Who asks must have the password that is the\nfirst line of FILE (HTTP basic "
+	 "authentication)."},
 	{"version", 'V', QZ_OPTION_FLAG, FIELD(version), NULL, "Print the version and exit."},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text and exit."},
 	{0},
@@ -83,15 +90,44 @@ static void standard_socket(char *path, size_t size)
 		 directory && *directory ? directory : "/run/quartz");
 }
 
+/* 0 or -errno; -EINVAL: there is none, or it is too long. */
+static int read_password(const char *path, char *password, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, password, size);
+	int err = n < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		return err;
+	if ((size_t)n == size)
+		return -EINVAL;
+	password[n] = 0;
+	password[strcspn(password, "\n")] = 0;
+	return *password ? 0 : -EINVAL;
+}
+
 static int serve(const struct config *config, const struct addrinfo *address)
 {
 	static const enum qz_process_group groups[] = {QZ_BY_UNIT, QZ_BY_COMM, QZ_BY_CGROUP,
 						       QZ_BY_PROCESS};
+	struct http_options offer = {.socket = config->socket, .profiles = config->profiles};
 	struct metrics *metrics;
 	struct http *http;
+	char password[256];
 	sigset_t set;
 	int number;
 
+	if (config->password_file) {
+		int err = read_password(config->password_file, password, sizeof(password));
+
+		if (err)
+			return complain(
+				STATUS_FAILURE, "--password-file: %s: %s", config->password_file,
+				err == -EINVAL ? "no password in its first line" : strerror(-err));
+		offer.password = password;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -100,7 +136,7 @@ static int serve(const struct config *config, const struct addrinfo *address)
 	metrics = metrics__new(config->socket, groups[config->by], (uint32_t)config->rows);
 	if (!metrics)
 		return complain(STATUS_FAILURE, "out of memory");
-	http = http__new(address->ai_addr, address->ai_addrlen, config->socket, metrics);
+	http = http__new(address->ai_addr, address->ai_addrlen, &offer, metrics);
 	if (http) {
 		fprintf(stderr, "quartz-exporter: listening at port %u\n", http__port(http));
 		sigwait(&set, &number);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # exporter.sh: what quartz-exporter serves, and what it refuses.
-# shellcheck source=tests/cli/exporter-lib.sh disable=SC2154
+# shellcheck source=tests/cli/exporter-lib.sh disable=SC2154,SC2015
 . "$(dirname "$0")/exporter-lib.sh"
 
 # has FILE LINE...: whole lines.
@@ -153,6 +153,24 @@ check_end()
 	wait "$exporter" || fail "it ended with status $?"
 }
 
+# Without being told to it gives no names of procedures, and with a password nothing to others.
+check_access()
+{
+	start_exporter
+	answers '403 ' "$url/debug/pprof/profile?seconds=1"
+	answers '403 ' "$url/debug/pprof/all"
+	answers '200 text/plain' "$url/metrics"
+	printf 'two words\nmore\n' >"$tmp/password"
+	start_exporter --profiles --password-file "$tmp/password"
+	for page in / /metrics /none '/debug/pprof/profile?seconds=1' /debug/pprof/all; do
+		answers '401 ' "$url$page"
+		answers '401 ' "${url/\/\////quartz:two@}$page"
+		answers '401 ' "${url/\/\////quartz:two words and@}$page"
+	done
+	answers '200 text/plain' "${url/\/\////anybody:two words@}/metrics"
+	answers '200 application/octet-stream' "${url/\/\////:two words@}/debug/pprof/all"
+}
+
 check_options()
 {
 	local status
@@ -164,10 +182,16 @@ check_options()
 	status=$?
 	[ $status = 1 ] && grep -q 'Address already in use' "$tmp/err" ||
 		fail "status $status" "$(cat "$tmp/err")"
+	echo >"$tmp/password"
+	for file in "$tmp/password" "$tmp/none" /dev/zero; do
+		"$out/quartz-exporter" --listen 127.0.0.1:0 --password-file "$file" 2>"$tmp/err"
+		status=$?
+		[ $status = 1 ] && grep -q "$file: " "$tmp/err" || fail "status $status" "$(cat "$tmp/err")"
+	done
 }
 
 start_quartzd
-start_exporter
+start_exporter --profiles
 check_metrics
 check_openmetrics
 check_refusals
@@ -178,3 +202,4 @@ check_end
 rm -f "$tmp/quartzd.sock"
 start_quartzd
 check_names
+check_access
