@@ -98,6 +98,11 @@ static int bring_scope(struct qz_bringing *m, uint32_t i)
 	return err ? err : add_scope_figures(to, from);
 }
 
+static bool is_kept(const struct qz_bringing *m, uint32_t scope)
+{
+	return !m->kept || m->kept[scope];
+}
+
 static bool is_marked(const struct qz_bringing *m, uint32_t scope)
 {
 	return m->marked && m->marked[scope];
@@ -113,7 +118,8 @@ static int bring_scopes(struct qz_bringing *m)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
-		if (!is_marked(m, i) && !(m->busy && is_idle_scope(&m->from->scopes[i])))
+		if (is_kept(m, i) && !is_marked(m, i) &&
+		    !(m->busy && is_idle_scope(&m->from->scopes[i])))
 			err = bring_scope(m, i);
 	if (m->into != QZ_NONE)
 		m->folded = m->maps->scopes[m->into];
@@ -218,7 +224,8 @@ static int bring_threads(struct qz_bringing *m)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->from->nthreads; i++)
-		if (!into_row(m, m->from->threads[i].scope) &&
+		if (is_kept(m, m->from->threads[i].scope) &&
+		    !into_row(m, m->from->threads[i].scope) &&
 		    !(m->busy && is_idle_thread(&m->from->threads[i])))
 			err = bring_thread(m, i);
 	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
@@ -267,7 +274,8 @@ static int bring_objects(struct qz_bringing *m)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->from->nobjects; i++)
-		if (!(m->busy && is_idle_object(&m->from->objects[i])))
+		if (is_kept(m, m->from->objects[i].scope) &&
+		    !(m->busy && is_idle_object(&m->from->objects[i])))
 			err = bring_object(m, i);
 	return err;
 }
@@ -291,6 +299,19 @@ static uint32_t map_of(const uint32_t *map, uint32_t i)
 	return i == QZ_NONE ? QZ_NONE : map[i];
 }
 
+/* Outside of the kernel, on whose behalf that runs. */
+static uint32_t own_code(const struct qz_profile *p, uint32_t node)
+{
+	while (node) {
+		const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+		if (!l->nlines || strcmp(p->procedures[l->lines[0].procedure].module, "[kernel]"))
+			break;
+		node = p->nodes[node].parent;
+	}
+	return node;
+}
+
 /* Samples, waits and wake-ups are of a scope, a thread, an object and a stack. */
 static int bring_parts(struct qz_bringing *m, uint32_t *scope, uint32_t *thread, uint32_t *object,
 		       uint32_t *node)
@@ -301,6 +322,8 @@ static int bring_parts(struct qz_bringing *m, uint32_t *scope, uint32_t *thread,
 
 	if (cut)
 		*object = QZ_NONE;
+	if (m->kept)
+		*node = own_code(m->from, *node);
 	err = need(m, *scope, *thread, *object);
 	if (err)
 		return err;
@@ -318,9 +341,12 @@ static int bring_parts(struct qz_bringing *m, uint32_t *scope, uint32_t *thread,
 static int bring_sample(struct qz_bringing *m, uint32_t i)
 {
 	struct qz_sample s = m->from->samples[i];
-	int err = s.count ? bring_parts(m, &s.scope, &s.thread, &s.object, &s.node) : 0;
+	int err;
 
-	return err || !s.count ? err : qz_profile__add_samples(m->to, &s);
+	if (!s.count || !is_kept(m, s.scope))
+		return 0;
+	err = bring_parts(m, &s.scope, &s.thread, &s.object, &s.node);
+	return err ? err : qz_profile__add_samples(m->to, &s);
 }
 
 static int bring_wait(struct qz_bringing *m, uint32_t i)
@@ -329,7 +355,8 @@ static int bring_wait(struct qz_bringing *m, uint32_t i)
 	int64_t cause;
 	int err;
 
-	if (is_cut(m, w.scope) || (!w.count && !w.blocked_ns && !w.ready_ns))
+	if (!is_kept(m, w.scope) || is_cut(m, w.scope) ||
+	    (!w.count && !w.blocked_ns && !w.ready_ns))
 		return 0;
 	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
 	cause = err ? err : qz_bring__cause(m, w.cause);
@@ -344,8 +371,10 @@ static int bring_waking(struct qz_bringing *m, uint32_t i)
 	struct qz_waking w = m->from->wakings[i];
 	int err;
 
-	if (is_cut(m, w.scope) || (!w.count && !w.woken_ns))
+	if (!is_kept(m, w.scope) || is_cut(m, w.scope) || (!w.count && !w.woken_ns))
 		return 0;
+	if (m->kept && w.thread == QZ_NONE)
+		return 0; /* a stranger's code */
 	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
 	return err ? err : qz_profile__add_waking(m->to, &w);
 }
@@ -355,7 +384,7 @@ static int bring_call(struct qz_bringing *m, uint32_t i)
 	struct qz_call_count c = m->from->calls[i];
 	int64_t caller = QZ_NONE, callee, index;
 
-	if (is_cut(m, c.scope) || (m->busy && !c.count))
+	if (!is_kept(m, c.scope) || is_cut(m, c.scope) || (m->busy && !c.count))
 		return 0;
 	callee = qz_bring__procedure(m, c.callee);
 	index = need_scope(m, c.scope);
@@ -381,7 +410,7 @@ static int bring_moment(struct qz_bringing *m, uint32_t i)
 	int64_t procedure = 0;
 	int err;
 
-	if (is_cut(m, moment.scope) || (m->busy && !moment.count))
+	if (m->kept || is_cut(m, moment.scope) || (m->busy && !moment.count))
 		return 0;
 	err = need_scope(m, moment.scope);
 	if (err)

@@ -19,6 +19,8 @@ struct qz_bringing {
 	uint32_t folded;    /* of `to`: that one */
 	bool busy;	    /* entities are brought only where they have figures, or are needed */
 	const struct qz_summary *summary; /* NULL: all that scopes have is brought */
+	const bool *
+		kept; /* scopes of `from`: what is theirs is brought, without the kernel; NULL: all */
 	uint32_t *
 		cuts; /* of each location, the node of `to` that stands for stacks which end there */
 };

@@ -15,6 +15,7 @@
 	X(merge)                                                                                   \
 	X(slices)                                                                                  \
 	X(summary)                                                                                 \
+	X(part)                                                                                    \
 	X(together)                                                                                \
 	X(wait_stacks)                                                                             \
 	X(effective)                                                                               \
