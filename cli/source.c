@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/history.h"
-#include "cli/live.h"
 #include "cli/output.h"
 #include "core/pprof.h"
 
@@ -126,9 +125,34 @@ void source__state(const char *name, char *path)
 	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_STATE_DIR", "/var/lib/quartz"), name);
 }
 
+static void runtime(const char *name, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_RUNTIME_DIR", "/run/quartz"), name);
+}
+
 void source__socket(char *path)
 {
-	snprintf(path, PATH_MAX, "%s/quartzd.sock", directory("QUARTZ_RUNTIME_DIR", "/run/quartz"));
+	runtime("quartzd.sock", path);
+}
+
+int source__snapshot(const struct live_wanted *wanted, char *socket, char *reason, size_t size,
+		     bool *own)
+{
+	char users[PATH_MAX];
+	int fd, other;
+
+	*own = false;
+	source__socket(socket);
+	fd = live__snapshot(socket, wanted, reason, size);
+	if (fd != -EACCES)
+		return fd;
+	runtime("users.sock", users);
+	other = live__snapshot(users, wanted, reason, size);
+	if (other == -ENOENT)
+		return fd;
+	strcpy(socket, users);
+	*own = true;
+	return other;
 }
 
 enum status source__explain(const char *socket, int err, const char *reason)
@@ -155,14 +179,16 @@ enum status source__explain(const char *socket, int err, const char *reason)
 enum status source__read(const struct config *config, struct qz_profile **profile)
 {
 	char socket[PATH_MAX], reason[200];
+	bool own;
 	int fd;
 
 	if (history__is_wanted(config))
 		return history__read(config, profile);
 	if (config->input)
 		return read_file(config->input, profile);
-	source__socket(socket);
-	fd = live__snapshot(socket, NULL, reason, sizeof(reason));
+	fd = source__snapshot(NULL, socket, reason, sizeof(reason), &own);
+	if (fd >= 0 && own)
+		complain("your own processes alone; root and the group quartz see all");
 	if (fd >= 0)
 		return read_snapshot(fd, "the snapshot of quartzd", profile);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)

@@ -9,6 +9,7 @@
 #define QUARTZ_CLI_SOURCE_H
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "core/profile.h"
 
 #define SOURCE_SUFFIX ".pb.gz" /* of snapshots and slices */
@@ -24,6 +25,13 @@ enum status source__newest(const char *suffix, char *path);
 
 /* The socket of the running quartzd, in a buffer of PATH_MAX bytes. */
 void source__socket(char *path);
+
+/*
+ * live__snapshot of the running quartzd; of the user's own processes where it gives no more, and then *own is
+ * set. `socket` has PATH_MAX bytes.
+ */
+int source__snapshot(const struct live_wanted *wanted, char *socket, char *reason, size_t size,
+		     bool *own);
 
 /* A directory of the state directory, in a buffer of PATH_MAX bytes. */
 void source__state(const char *name, char *path);

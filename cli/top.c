@@ -70,9 +70,9 @@ static int request(const struct top *t, const struct top_focus *focus, char *sai
 		.start_ns = focus->start_ns,
 	};
 	char socket[PATH_MAX];
+	bool own;
 
-	source__socket(socket);
-	return live__snapshot(socket, &wanted, said, size);
+	return source__snapshot(&wanted, socket, said, size, &own);
 }
 
 /* Where quartzd began anew, all of it is new; where nothing was added, there are no news. */

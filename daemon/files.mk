@@ -17,7 +17,7 @@ DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c d
               daemon/page_wake.c daemon/poller.c daemon/polling.c daemon/poll_join.c daemon/poll_table.c \
               daemon/event_log.c daemon/kallsyms.c daemon/symbolizer.c daemon/symbolizer_child.c \
               daemon/symbolizer_judge.c daemon/verdicts.c daemon/spin_symbols.c daemon/instants.c \
-              daemon/moments.c daemon/snapshot.c daemon/history.c daemon/listener.c daemon/server.c \
+              daemon/moments.c daemon/snapshot.c daemon/owned.c daemon/history.c daemon/listener.c daemon/server.c \
               daemon/text.c daemon/publisher.c
 PROGRAMS += $(O)/quartzd
 

@@ -21,14 +21,19 @@
 #include "daemon/server.h"
 
 #define MAX_CLIENTS	64
+#define MAX_GUESTS	16
 #define MAX_PER_USER	4
 #define MAX_REQUEST	1024 /* all requests that there are fit */
 #define REQUEST_SECONDS 5
 #define SEND_SECONDS	10 /* from one piece that is taken to the next */
 #define MAX_PIECES	64 /* of answers, a client and a turn */
+/* Guests are looked after so often, and their answers take no more than a hundredth of the time. */
+#define GUESTS_PERIOD 100000000ull
+#define GUESTS_SHARE  100
 
 struct client {
-	int fd; /* -1: free */
+	int fd;	    /* -1: free */
+	bool guest; /* came by the socket for everybody */
 	uid_t uid;
 	char request[MAX_REQUEST];
 	size_t have;
@@ -41,11 +46,12 @@ struct client {
 };
 
 struct server {
-	int lock, listener, epoll;
+	int lock, listener, guests, epoll;
+	uint64_t guests_due, answer_due; /* ns; of guests */
 	const struct server_calls *calls;
 	void *context;
 	struct client clients[MAX_CLIENTS];
-	char path[LISTENER_PATH];
+	char path[LISTENER_PATH], guests_path[LISTENER_PATH];
 };
 
 static time_t seconds(void)
@@ -54,6 +60,14 @@ static time_t seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return ts.tv_sec;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 /* ---- starting ---- */
@@ -89,12 +103,13 @@ struct server *server__new(const char *directory, const struct server_calls *cal
 			   int *holder)
 {
 	const struct listener_options options = {SOCK_STREAM, MAX_CLIENTS, paths__group(), 0660};
+	const struct listener_options guests = {SOCK_STREAM, MAX_GUESTS, -1, 0666};
 	struct server *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
 		return NULL;
-	s->lock = s->listener = -1;
+	s->lock = s->listener = s->guests = -1;
 	s->calls = calls;
 	s->context = context;
 	for (int i = 0; i < MAX_CLIENTS; i++)
@@ -104,6 +119,7 @@ struct server *server__new(const char *directory, const struct server_calls *cal
 	err = err ?: take_lock(s, directory, holder);
 	err = err ?: listener__open(directory, "quartzd.sock", &options, s->path, &s->listener);
 	err = err ?: watch(s, s->listener, EPOLLIN, NULL, EPOLL_CTL_ADD);
+	err = err ?: listener__open(directory, "users.sock", &guests, s->guests_path, &s->guests);
 	if (!err)
 		return s;
 	server__free(s);
@@ -133,6 +149,10 @@ void server__free(struct server *s)
 		unlink(s->path);
 		close(s->listener);
 	}
+	if (s->guests >= 0) {
+		unlink(s->guests_path);
+		close(s->guests);
+	}
 	if (s->epoll >= 0)
 		close(s->epoll);
 	if (s->lock >= 0)
@@ -140,10 +160,10 @@ void server__free(struct server *s)
 	free(s);
 }
 
-static struct client *free_client(struct server *s, uid_t uid)
+static struct client *free_client(struct server *s, uid_t uid, bool guest)
 {
 	struct client *found = NULL;
-	int same = 0;
+	int same = 0, guests = 0;
 
 	for (int i = 0; i < MAX_CLIENTS; i++) {
 		struct client *c = &s->clients[i];
@@ -152,28 +172,32 @@ static struct client *free_client(struct server *s, uid_t uid)
 			found = c;
 		else if (c->uid == uid)
 			same++;
+		guests += c->fd >= 0 && c->guest;
 	}
-	return same < MAX_PER_USER ? found : NULL;
+	return same < MAX_PER_USER && (!guest || guests < MAX_GUESTS) ? found : NULL;
 }
 
-static void take_client(struct server *s)
+/* False: there is nobody. */
+static bool take_client(struct server *s, bool guest)
 {
 	struct ucred peer;
-	int fd = listener__accept(s->listener, &peer);
+	int fd = listener__accept(guest ? s->guests : s->listener, &peer);
 	struct client *c;
 
 	if (fd < 0)
-		return;
-	c = free_client(s, peer.uid);
+		return false;
+	c = free_client(s, peer.uid, guest);
 	if (!c) {
 		close(fd);
-		return;
+		return true;
 	}
 	c->fd = fd;
 	c->uid = peer.uid;
+	c->guest = guest;
 	c->deadline = seconds() + REQUEST_SECONDS;
-	if (watch(s, fd, EPOLLIN, c, EPOLL_CTL_ADD))
+	if (!guest && watch(s, fd, EPOLLIN, c, EPOLL_CTL_ADD))
 		drop(c);
+	return true;
 }
 
 /* Root and members of the readers' group; others could not have opened the socket, but may have
@@ -245,6 +269,8 @@ static void answer_snapshot(struct server *s, struct client *c, json_t *request)
 		answer_error(c, "io.quartz.Failed", "no such parameters");
 		return;
 	}
+	wanted.own = c->guest;
+	wanted.uid = c->uid;
 	c->body = memfd_create("snapshot", MFD_CLOEXEC);
 	err = c->body < 0 ? -errno : s->calls->snapshot(s->context, c->body, &wanted);
 	if (!err && fstat(c->body, &st))
@@ -277,6 +303,20 @@ static void answer_command(struct server *s, struct client *c, enum server_comma
 		answer_error(c, "io.quartz.Failed", reason);
 }
 
+static void answer_guest(struct server *s, struct client *c, json_t *request)
+{
+	uint64_t begin = now_ns(), end;
+
+	if (begin < s->answer_due) {
+		answer_error(c, "io.quartz.Failed",
+			     "all users together ask for more than it may cost; try again later");
+		return;
+	}
+	answer_snapshot(s, c, request);
+	end = now_ns();
+	s->answer_due = end + GUESTS_SHARE * (end - begin);
+}
+
 static enum server_command find_command(const char *method)
 {
 	static const char *const methods[SERVER_COMMANDS] = {
@@ -298,7 +338,9 @@ static void answer(struct server *s, struct client *c)
 	json_t *request = json_loads(c->request, JSON_REJECT_DUPLICATES, &error);
 	const char *method = json_string_value(json_object_get(request, "method"));
 
-	if (!may_read(c))
+	if (c->guest && method && !strcmp(method, "io.quartz.Snapshot"))
+		answer_guest(s, c, request);
+	else if (c->guest || !may_read(c))
 		answer_error(c, "io.quartz.NotPermitted", "only root and group quartz may ask");
 	else if (method && !strcmp(method, "io.quartz.Snapshot"))
 		answer_snapshot(s, c, request);
@@ -309,7 +351,7 @@ static void answer(struct server *s, struct client *c)
 	json_decref(request);
 	c->answering = true;
 	c->deadline = seconds() + SEND_SECONDS;
-	if (watch(s, c->fd, EPOLLOUT, c, EPOLL_CTL_MOD))
+	if (!c->guest && watch(s, c->fd, EPOLLOUT, c, EPOLL_CTL_MOD))
 		drop(c);
 }
 
@@ -364,6 +406,28 @@ int server__fd(const struct server *s)
 	return s->epoll;
 }
 
+static void serve(struct server *s, struct client *c)
+{
+	if (c->answering)
+		send_answer(c);
+	else
+		read_request(s, c);
+}
+
+static void serve_guests(struct server *s)
+{
+	uint64_t now = now_ns();
+
+	if (now < s->guests_due)
+		return;
+	s->guests_due = now + GUESTS_PERIOD;
+	for (int i = 0; i < MAX_GUESTS && take_client(s, true); i++)
+		;
+	for (int i = 0; i < MAX_CLIENTS; i++)
+		if (s->clients[i].fd >= 0 && s->clients[i].guest)
+			serve(s, &s->clients[i]);
+}
+
 void server__run(struct server *s)
 {
 	struct epoll_event events[MAX_CLIENTS + 1];
@@ -374,12 +438,11 @@ void server__run(struct server *s)
 		struct client *c = events[i].data.ptr;
 
 		if (!c)
-			take_client(s);
-		else if (c->fd >= 0 && c->answering)
-			send_answer(c);
+			take_client(s, false);
 		else if (c->fd >= 0)
-			read_request(s, c);
+			serve(s, c);
 	}
+	serve_guests(s);
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		if (s->clients[i].fd >= 0 && now > s->clients[i].deadline)
 			drop(&s->clients[i]);

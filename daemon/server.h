@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The socket on which quartzd gives snapshots to quartzctl: NUL-terminated JSON requests, see
+ * The sockets on which quartzd gives snapshots to quartzctl: NUL-terminated JSON requests, see
  * quartzd(8). Never waits for a client. Who may ask is decided by the kernel's word on the peer's
- * user and groups.
+ * user and groups. The second socket is for everybody, and gives everybody their own processes; whatever
+ * they do there wakes nobody up, and costs no more than it may.
  */
 #ifndef QUARTZ_DAEMON_SERVER_H
 #define QUARTZ_DAEMON_SERVER_H
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct server;
 
@@ -20,13 +22,15 @@ enum server_command { SERVER_STATUS, SERVER_PAUSE, SERVER_RESUME, SERVER_RELOAD,
 /* How much of a snapshot is asked for. */
 enum server_detail { SERVER_SCOPES, SERVER_PROCEDURES, SERVER_STACKS, SERVER_DETAILS };
 
-/* See core/summary.h. */
+/* See core/summary.h and daemon/owned.h. */
 struct server_wanted {
 	enum server_detail detail;
 	uint64_t since_ns; /* CLOCK_REALTIME: of an earlier snapshot, its begin and its length */
 	bool whole;	   /* of this process all: */
 	int32_t pid;
 	uint64_t start_ns;
+	bool own; /* no more than the processes of this user: */
+	uid_t uid;
 };
 
 struct server_calls {

@@ -5,6 +5,7 @@
 #include "core/pprof.h"
 #include "core/summary.h"
 #include "daemon/opener.h"
+#include "daemon/owned.h"
 #include "daemon/session_state.h"
 
 struct qz_costs session__costs(const struct session *s)
@@ -32,9 +33,10 @@ int session__bring_up_to_date(struct session *s, uint64_t until, bool live)
 		       ?: qz_profile__estimate(collector__profile(s->collector));
 }
 
-static int write_summary(struct session *s, int fd, const struct server_wanted *wanted)
+/* Of the run, or of a part of it. */
+static int write_summary(struct session *s, const struct qz_profile *p, int fd,
+			 const struct server_wanted *wanted)
 {
-	const struct qz_profile *p = collector__profile(s->collector);
 	struct qz_summary what = {.procedures = wanted->detail == SERVER_PROCEDURES,
 				  .whole = QZ_NONE};
 	struct qz_profile *summary;
@@ -51,17 +53,35 @@ static int write_summary(struct session *s, int fd, const struct server_wanted *
 	return err;
 }
 
+static int write_wanted(struct session *s, struct qz_profile *p, int fd,
+			const struct server_wanted *wanted)
+{
+	if (wanted->detail != SERVER_STACKS)
+		return write_summary(s, p, fd, wanted);
+	return qz_profile__estimate(p) ?: qz_pprof__write(p, fd);
+}
+
+static int write_own(struct session *s, int fd, const struct server_wanted *wanted)
+{
+	struct qz_profile *p = collector__profile(s->collector), *part = NULL;
+	struct owned *own = owned__look(p, wanted->uid);
+	int err = own ? session__refresh(s, engine__now(), true) : -ENOMEM;
+
+	if (!err)
+		part = owned__part(own, p);
+	owned__free(own);
+	if (!err)
+		err = part ? write_wanted(s, part, fd, wanted) : -ENOMEM;
+	qz_profile__free(part);
+	return err;
+}
+
 int session__snapshot(struct session *s, int fd, const struct server_wanted *wanted)
 {
-	uint64_t now = engine__now();
-	int err;
-
-	if (wanted->detail == SERVER_STACKS) {
-		err = session__bring_up_to_date(s, now, true);
-		return err ?: qz_pprof__write(collector__profile(s->collector), fd);
-	}
-	err = session__refresh(s, now, true);
-	return err ?: write_summary(s, fd, wanted);
+	if (wanted->own)
+		return write_own(s, fd, wanted);
+	return session__refresh(s, engine__now(), true)
+		       ?: write_wanted(s, collector__profile(s->collector), fd, wanted);
 }
 
 json_t *session__status(struct session *s)

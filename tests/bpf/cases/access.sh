@@ -33,7 +33,9 @@ others()
 {
 	reachable
 	refuses '' status
-	refuses '' report
+	refuses '' pause
+	refuses '' report --scope "pid=$busy"
+	refuses '' ps --last 1h
 	chmod 666 run/quartzd.sock
 	refuses 'group quartz' status
 	refuses 'group quartz' report
@@ -42,6 +44,96 @@ others()
 	jq -e '.state == "running"' status.json >/dev/null || fail 'it does not run' "$(cat status.json)"
 	as_nobody cat state/profiles/*
 	[ "$status" != 0 ] || fail 'nobody may read snapshots'
+	detach
+}
+
+# start_as_nobody NAME COMMAND...: sets pid.
+start_as_nobody()
+{
+	local name=$1
+
+	shift
+	start "$name" setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+}
+
+# own_report: as nobody sees it, in own.json; not asked for more often than it is given.
+own_report()
+{
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		as_nobody ./quartzctl report --scope all --json
+		[ "$status" != 0 ] || jq -e "$1" nobody.out >/dev/null || status=1
+		[ "$status" != 0 ] || break
+		sleep 0.1
+	done
+	[ "$status" = 0 ] || fail "no report of its own for nobody with $1" "$(cat nobody.err nobody.out)"
+	mv nobody.out own.json
+}
+
+# insist COMMAND...: quartzctl, for root; quartzd may be late on a busy machine.
+insist()
+{
+	local i
+
+	for ((i = 0; i < 10; i++)); do
+		! "$out/quartzctl" "$@" 2>insist.err || return 0
+	done
+	fail "root gets no $1" "$(cat insist.err)"
+}
+
+# A user's own processes, and nothing of others: neither what they are, nor the kernel's code, nor those of
+# root that the user has started.
+own()
+{
+	local mine theirs
+
+	chmod 755 "$T"
+	cp "$out/quartzctl" quartzctl
+	for program in mine theirs raised; do
+		cp "$programs/phases" "$program"
+	done
+	chmod u+s raised
+	start theirs ./theirs --time 1:600
+	theirs=$pid
+	start_as_nobody raised ./raised --time 1:600
+	start_as_nobody mine ./mine --time 1:600
+	mine=$pid
+	attach --system
+	own_report "[.scopes[] | select(.pid == $mine) | .samples] | add > 20"
+	grep -q 'your own processes alone' nobody.err || fail 'it is not said' "$(cat nobody.err)"
+	jq -e --argjson mine "$mine" '
+		all(.scopes[]; .kind == "process" and .pid > 0) and
+		([.scopes[] | select(.pid == $mine) | .rows[].name] | any(. == "phase_1")) and
+		all(.scopes[].rows[]; .module != "[kernel]") and
+		([.scopes[].comm] | any(. == "mine") and all(. != "theirs" and . != "raised"))' own.json >jq.out ||
+		fail 'not its own, or not alone' "$(cat own.json)"
+	insist report --scope all --json >all.json
+	jq -e --argjson theirs "$theirs" '([.scopes[].comm] | contains(["mine", "raised"])) and
+		any(.scopes[]; .pid == $theirs)' all.json >jq.out || fail 'root does not see all'
+	python3 - "$T/run/users.sock" >asked.out 2>&1 <<-'END' || fail 'the socket for everybody' "$(cat asked.out)"
+		import os, socket, sys
+
+		os.setgroups([]), os.setgid(65534), os.setuid(65534)
+
+		def connect(request):
+		    s = socket.socket(socket.AF_UNIX)
+		    s.settimeout(120)
+		    s.connect(sys.argv[1])
+		    s.sendall(request + b"\0")
+		    return s
+
+		def answer(s):
+		    return b"".join(iter(lambda: s.recv(65536), b""))
+
+		for method in b"Status", b"Pause", b"Reload", b"None":
+		    got = answer(connect(b'{"method":"io.quartz.%s"}' % method))
+		    assert b"NotPermitted" in got, (method, got)
+		all = [connect(b'{"method":"io.quartz.Snapshot"}') for _ in range(4)]
+		got = [answer(s) for s in all]
+		assert any(b"more than it may cost" in a for a in got), [a[:200] for a in got]
+	END
+	insist status >status.out
 	detach
 }
 
@@ -99,5 +191,6 @@ bad_clients()
 }
 
 try 'other users learn nothing' others
+try 'users see their own processes' own
 try 'text tables are not for everybody' tables
 try 'clients that behave badly' bad_clients
