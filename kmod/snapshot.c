@@ -42,11 +42,29 @@ struct place {
 
 static DEFINE_PER_CPU(struct place, places);
 
-/* One snapshot at a time: guards `round`, and who may interrupt. */
+/* One snapshot at a time: guards who may begin a round, and interrupt. */
 static DEFINE_MUTEX(snapshot_lock);
-static u32 round; /* never 0 once asked for */
-static atomic_t outstanding;
+
+/* The round, never 0 once asked for, above; the answers that it still lacks below. */
+static atomic64_t outstanding;
 static DECLARE_WAIT_QUEUE_HEAD(answers);
+
+static u32 current_round(void)
+{
+	return upper_32_bits(atomic64_read(&outstanding));
+}
+
+/* One answer less is owed in the round, unless it is past. Gives whether it was the last one. */
+static bool settle(u32 round)
+{
+	s64 old = atomic64_read(&outstanding);
+
+	do {
+		if (upper_32_bits(old) != round)
+			return false;
+	} while (!atomic64_try_cmpxchg(&outstanding, &old, old - 1));
+	return lower_32_bits(old) == 1;
+}
 
 static void wake_asker(struct irq_work *work)
 {
@@ -85,13 +103,13 @@ static void place_fill(struct place *p, struct pt_regs *regs)
 /* Gives whether it was the last answer. */
 static bool place_answer(struct place *p, struct pt_regs *regs)
 {
-	u32 now = READ_ONCE(round);
+	u32 round = current_round();
 
-	if (cmpxchg(&p->asked, now, 0) != now)
+	if (cmpxchg(&p->asked, round, 0) != round)
 		return false;
 	place_fill(p, regs);
-	smp_store_release(&p->answered, now);
-	return atomic_dec_and_test(&outstanding);
+	smp_store_release(&p->answered, round);
+	return settle(round);
 }
 
 static void on_interrupt(void *info)
@@ -204,7 +222,7 @@ static void choose(struct cpumask *mask, const struct qz_ioc_snapshot *s, const 
 /* ---- asking ---- */
 
 /* The processor that asks answers at once, for itself. Preemption is off. */
-static void ask_all(const struct cpumask *mask, bool by_nmi)
+static void ask_all(const struct cpumask *mask, u32 round, bool by_nmi)
 {
 	int self = smp_processor_id(), cpu;
 
@@ -220,7 +238,7 @@ static void ask_all(const struct cpumask *mask, bool by_nmi)
 		}
 		err = by_nmi ? nmi_send(cpu) : smp_call_function_single_async(cpu, &p->csd);
 		if (err && cmpxchg(&p->asked, round, 0) == round)
-			atomic_dec(&outstanding);
+			settle(round);
 	}
 }
 
@@ -228,17 +246,17 @@ static void ask_all(const struct cpumask *mask, bool by_nmi)
 static void take(struct cpumask *mask, const s32 *targets, struct qz_ioc_snapshot *s)
 {
 	long patience = nsecs_to_jiffies(s->patience_ns) + 1;
+	u32 round = current_round() + 1 ?: 1;
 
 	cpus_read_lock();
 	choose(mask, s, targets);
-	WRITE_ONCE(round, round + 1 ?: 1);
-	atomic_set(&outstanding, cpumask_weight(mask));
+	atomic64_set(&outstanding, (u64)round << 32 | cpumask_weight(mask));
 	preempt_disable();
 	s->begun = ktime_get_mono_fast_ns();
-	ask_all(mask, s->flags & QZ_SNAPSHOT_NMI);
+	ask_all(mask, round, s->flags & QZ_SNAPSHOT_NMI);
 	preempt_enable();
 	cpus_read_unlock();
-	wait_event_timeout(answers, !atomic_read(&outstanding), patience);
+	wait_event_timeout(answers, !lower_32_bits(atomic64_read(&outstanding)), patience);
 }
 
 /* ---- what came of it ---- */
@@ -247,6 +265,7 @@ static int give(const struct cpumask *mask, const s32 *targets, struct qz_ioc_sn
 {
 	struct qz_capture __user *to = u64_to_user_ptr(s->captures);
 	u64 first = U64_MAX, last = 0;
+	u32 round = current_round();
 	int cpu;
 
 	s->captured = s->missed = 0;
