@@ -159,7 +159,7 @@ static int set_register(struct file *file, struct qz_set *set, bool await)
 		return err;
 	set->info.id = id;
 	nsets++;
-	nawaiting += set->info.awaiting;
+	WRITE_ONCE(nawaiting, nawaiting + set->info.awaiting);
 	return 0;
 }
 
@@ -168,7 +168,7 @@ static void set_answered(struct qz_set *set, int status)
 	lockdep_assert_held(&sets_lock);
 	set->status = status;
 	WRITE_ONCE(set->info.awaiting, 0);
-	nawaiting--;
+	WRITE_ONCE(nawaiting, nawaiting - 1);
 }
 
 static void set_unregister(struct qz_set *set)
