@@ -30,7 +30,8 @@
 #include "quartz.h"
 
 /*
- * One processor's place. `asked` is the round of which it owes an answer: set before the interrupt
+ * One processor's place, one for interrupts and one for NMIs, which can come in the middle of a late
+ * answer to one of the former. `asked` is the round of which it owes an answer: set before the interrupt
  * is sent, and taken back to 0 by exchange, by the handler that answers or by who could not send.
  * So there is one answer in a round at most, and `capture` is whole when `answered` is the round.
  */
@@ -40,7 +41,12 @@ struct place {
 	u32 asked, answered;
 };
 
-static DEFINE_PER_CPU(struct place, places);
+static DEFINE_PER_CPU(struct place[2], places);
+
+static struct place *place_of(int cpu, bool by_nmi)
+{
+	return per_cpu_ptr(&places[by_nmi], cpu);
+}
 
 /* One snapshot at a time: guards who may begin a round, and interrupt. */
 static DEFINE_MUTEX(snapshot_lock);
@@ -125,7 +131,7 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (!cpumask_test_and_clear_cpu(smp_processor_id(), &owing))
 		return NMI_DONE;
-	if (place_answer(this_cpu_ptr(&places), regs))
+	if (place_answer(place_of(smp_processor_id(), true), regs))
 		irq_work_queue(&waking);
 	return NMI_HANDLED;
 }
@@ -227,7 +233,7 @@ static void ask_all(const struct cpumask *mask, u32 round, bool by_nmi)
 	int self = smp_processor_id(), cpu;
 
 	for_each_cpu(cpu, mask) {
-		struct place *p = per_cpu_ptr(&places, cpu);
+		struct place *p = place_of(cpu, by_nmi);
 		int err;
 
 		WRITE_ONCE(p->asked, round);
@@ -270,7 +276,7 @@ static int give(const struct cpumask *mask, const s32 *targets, struct qz_ioc_sn
 
 	s->captured = s->missed = 0;
 	for_each_cpu(cpu, mask) {
-		struct place *p = per_cpu_ptr(&places, cpu);
+		struct place *p = place_of(cpu, s->flags & QZ_SNAPSHOT_NMI);
 		struct qz_capture c;
 
 		if (smp_load_acquire(&p->answered) != round) {
@@ -342,7 +348,7 @@ int qz_snapshot_init(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct place *p = per_cpu_ptr(&places, cpu);
+		struct place *p = place_of(cpu, false);
 
 		INIT_CSD(&p->csd, on_interrupt, p);
 	}
