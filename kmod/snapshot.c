@@ -114,6 +114,7 @@ static bool place_answer(struct place *p, struct pt_regs *regs)
 	if (cmpxchg(&p->asked, round, 0) != round)
 		return false;
 	place_fill(p, regs);
+	/* the capture is whole: give() */
 	smp_store_release(&p->answered, round);
 	return settle(round);
 }
@@ -279,6 +280,7 @@ static int give(const struct cpumask *mask, const s32 *targets, struct qz_ioc_sn
 		struct place *p = place_of(cpu, s->flags & QZ_SNAPSHOT_NMI);
 		struct qz_capture c;
 
+		/* before the capture is read: place_answer() */
 		if (smp_load_acquire(&p->answered) != round) {
 			s->missed++;
 			continue;
