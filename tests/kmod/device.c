@@ -496,6 +496,7 @@ START_TEST(reserved_fields_are_zero)
 	struct qz_ioc_list_sets list = {.size = sizeof(list), .reserved = 1};
 	struct qz_ioc_attach_set attach_arg = {.size = sizeof(attach_arg), .reserved = 1};
 	struct qz_ioc_publish publish = {.size = sizeof(publish)};
+	struct qz_ioc_publish_scope scope = {.size = sizeof(scope), .reserved = 1, .name = "x"};
 	struct qz_ioc_retire_scope retire = {.size = sizeof(retire), .reserved = 1, .name = "x"};
 	int fd = device();
 
@@ -506,7 +507,41 @@ START_TEST(reserved_fields_are_zero)
 	ck_assert_int_eq(call(fd, QZ_IOC_LIST_SETS, &list), -EINVAL);
 	ck_assert_int_eq(call(fd, QZ_IOC_ATTACH_SET, &attach_arg), -EINVAL);
 	ck_assert_int_eq(call(fd, QZ_IOC_PUBLISH, &publish), -EINVAL);
+	ck_assert_int_eq(call(fd, QZ_IOC_PUBLISH_SCOPE, &scope), -EINVAL);
 	ck_assert_int_eq(call(fd, QZ_IOC_RETIRE_SCOPE, &retire), -EINVAL);
+}
+END_TEST
+
+/* What lies behind a caller's structure is nothing to the module, and a newer caller's zeros are nothing new. */
+START_TEST(older_and_newer_callers_are_understood)
+{
+	struct {
+		struct qz_ioc_open_set open;
+		char more[PAGE - sizeof(struct qz_ioc_open_set)];
+	} newer = {.open = ordinary};
+	struct qz_ioc_open_set older = ordinary;
+
+	older.size = offsetof(struct qz_ioc_open_set, patience_ns);
+	older.patience_ns = ~0ull;
+	older.reserved[0] = 1;
+	ck_assert_int_eq(call(device(), QZ_IOC_OPEN_SET, &older), 0);
+	newer.open.size = PAGE;
+	ck_assert_int_eq(call(device(), QZ_IOC_OPEN_SET, &newer), 0);
+}
+END_TEST
+
+START_TEST(lists_that_cannot_be_written)
+{
+	struct qz_ioc_list_sets list = {.size = sizeof(list), .room = 64, .sets = 8};
+	int fd = device();
+
+	new_set(fd);
+	ck_assert_int_eq(call(fd, QZ_IOC_LIST_SETS, &list), -EFAULT);
+	list.room = 0;
+	ck_assert_int_eq(call(fd, QZ_IOC_LIST_SETS, &list), 0);
+	list.room = 64;
+	list.after = ~0ull;
+	ck_assert_int_eq(call(fd, QZ_IOC_LIST_SETS, &list), 0);
 }
 END_TEST
 
@@ -530,6 +565,8 @@ Suite *suite_device(void)
 	tcase_add_test(tc, nobody_may_only_have_a_set);
 	tcase_add_test(tc, structures_that_are_refused);
 	tcase_add_test(tc, reserved_fields_are_zero);
+	tcase_add_test(tc, older_and_newer_callers_are_understood);
+	tcase_add_test(tc, lists_that_cannot_be_written);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -137,6 +137,8 @@ START_TEST(scopes_come_change_and_go)
 	ck_assert_int_eq(call(fd, QZ_IOC_RETIRE_SCOPE, &retire), 0);
 	ck_assert(!exists("scopes/pid-1"));
 	ck_assert_int_eq(call(fd, QZ_IOC_RETIRE_SCOPE, &retire), -ENOENT);
+	memset(retire.name, 'a', sizeof(retire.name));
+	ck_assert_int_eq(call(fd, QZ_IOC_RETIRE_SCOPE, &retire), -EINVAL);
 }
 END_TEST
 

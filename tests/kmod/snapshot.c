@@ -2,6 +2,8 @@
 /* Synchronized snapshots: who is caught, where, and that nobody is waited for in vain. */
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -129,6 +131,45 @@ START_TEST(all_processors_answer)
 }
 END_TEST
 
+/* Nobody is waited for any longer than that; who answers later does not in another round. */
+START_TEST(late_answers_are_counted_and_dropped)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct qz_ioc_snapshot s;
+	unsigned int missed = 0;
+	int fd = device();
+
+	start_threads((int)processors - 1);
+	for (int i = 0; i < 400; i++) {
+		s = snapshot_of(NULL, 0);
+		s.flags |= i % 2 ? QZ_SNAPSHOT_NMI : 0;
+		s.patience_ns = 1;
+		ck_assert_int_eq(call(fd, QZ_IOC_SNAPSHOT, &s), 0);
+		ck_assert_uint_eq(s.captured + s.missed, processors);
+		for (__u32 k = 0; k < s.captured; k++)
+			ck_assert_uint_ge(captures[k].time, s.begun);
+		missed += s.missed;
+	}
+	s = snapshot_of(NULL, 0);
+	ck_assert_int_eq(call(fd, QZ_IOC_SNAPSHOT, &s), 0);
+	ck_assert_uint_eq(s.captured, processors);
+	printf("late answers: %u\n", missed);
+}
+END_TEST
+
+START_TEST(an_older_caller_gets_no_more_than_it_has_room_for)
+{
+	struct qz_ioc_snapshot s = snapshot_of(NULL, 0);
+
+	s.size = offsetof(struct qz_ioc_snapshot, skew_ns);
+	s.skew_ns = s.reserved[0] = ~0ull;
+	ck_assert_int_eq(call(device(), QZ_IOC_SNAPSHOT, &s), 0);
+	ck_assert_uint_gt(s.begun, 0);
+	ck_assert_uint_eq(s.skew_ns, ~0ull);
+	ck_assert_uint_eq(s.reserved[0], ~0ull);
+}
+END_TEST
+
 START_TEST(who_is_no_target_is_not_told)
 {
 	__s32 target = 1;
@@ -184,6 +225,8 @@ Suite *suite_snapshot(void)
 	tcase_add_test(tc, threads_are_caught_where_they_are);
 	tcase_add_test(tc, nmis_catch_them_as_well);
 	tcase_add_test(tc, all_processors_answer);
+	tcase_add_test(tc, late_answers_are_counted_and_dropped);
+	tcase_add_test(tc, an_older_caller_gets_no_more_than_it_has_room_for);
 	tcase_add_test(tc, who_is_no_target_is_not_told);
 	tcase_add_test(tc, snapshots_that_are_refused);
 	suite_add_tcase(s, tc);
