@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hold map|once|number|publish|snapshots N|cost N: uses the device in one way, until it is killed or
- * done. cost: what N snapshots cost, where one clock counts the instructions of all processors, and how
- * far these are apart.
+ * hold map|once|number|publish|snapshots N|cost N [OTHERS]: uses the device in one way, until it is killed
+ * or done. cost: what N snapshots cost, where one clock counts the instructions of all processors, and
+ * how far these are apart; of this process and of so many others that sleep.
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,7 +116,33 @@ static void *turn(void *cpu)
 	return NULL;
 }
 
-/* What n snapshots of this process said, together. */
+/* This process and those that sleep; more than one call takes: then every processor is asked, as by
+ * quartzd. */
+static int32_t *targets;
+static uint32_t ntargets;
+
+static void start_sleepers(uint32_t n)
+{
+	pid_t parent = getpid();
+
+	targets = calloc(n + 1, sizeof(*targets));
+	check(!targets, "targets");
+	targets[ntargets++] = parent;
+	while (ntargets <= n) {
+		pid_t child = fork();
+
+		check(child < 0, "fork");
+		if (!child) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() == parent)
+				pause();
+			_exit(EXIT_SUCCESS);
+		}
+		targets[ntargets++] = child;
+	}
+}
+
+/* What n snapshots said, together. */
 struct told {
 	uint64_t call_ns, skew_ns, skew_max_ns, missed;
 };
@@ -122,11 +150,11 @@ struct told {
 static void take_one(int fd, uint32_t flags, struct told *told)
 {
 	static struct qz_capture captures[64];
-	int32_t self = getpid();
+	int all = ntargets > QZ_TARGETS_MAX;
 	struct qz_ioc_snapshot s = {.size = sizeof(s),
-				    .flags = flags,
-				    .ntargets = 1,
-				    .targets = (uintptr_t)&self,
+				    .flags = flags | (all ? QZ_SNAPSHOT_ALL : 0),
+				    .ntargets = all ? 0 : ntargets,
+				    .targets = (uintptr_t)targets,
 				    .room = 64,
 				    .captures = (uintptr_t)captures,
 				    .patience_ns = QZ_PATIENCE_MAX};
@@ -160,11 +188,12 @@ static uint64_t elapsed(int fd, long n, uint32_t flags, struct told *told)
 	return now() - start;
 }
 
-static void tell_cost(int fd, long n)
+static void tell_cost(int fd, long n, uint32_t others)
 {
 	uint64_t without;
 	cpu_set_t first;
 
+	start_sleepers(others);
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	check(sched_setaffinity(0, sizeof(first), &first), "affinity");
@@ -192,7 +221,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "snapshots"))
 		take_snapshots(fd, argc > 2 ? atol(argv[2]) : 1);
 	if (!strcmp(argv[1], "cost"))
-		tell_cost(fd, argc > 2 ? atol(argv[2]) : 100);
+		tell_cost(fd, argc > 2 ? atol(argv[2]) : 100,
+			  argc > 3 ? (uint32_t)atol(argv[3]) : 0);
 	if (!strcmp(argv[1], "number"))
 		tell_number(fd);
 	if (!strcmp(argv[1], "map") || !strcmp(argv[1], "once"))
