@@ -19,6 +19,10 @@ libdir     = $(prefix)/lib
 includedir = $(prefix)/include
 docdir     = $(prefix)/share/doc/quartz
 
+# A file of where things will be installed, changed when that does: for what is made with it inside.
+DIRECTORIES := $(O)/directories
+directories = $(foreach d,prefix sbindir bindir libexecdir datadir libdir includedir,$(d)=$($(d)))
+
 CC      ?= cc
 CXX     ?= c++
 CLANG   ?= clang
@@ -26,14 +30,13 @@ BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool
 PROTOC_C ?= protoc-c
 SCDOC   ?= scdoc
 INSTALL ?= install
+LDCONFIG ?= /sbin/ldconfig
 VMLINUX ?= /sys/kernel/btf/vmlinux
 
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
             -Wno-unused-parameter -Wno-missing-field-initializers
-CPPFLAGS += -D_GNU_SOURCE -DQUARTZ_VERSION='"$(VERSION)"' -DQUARTZ_LIBEXECDIR='"$(libexecdir)"' \
-            -DQUARTZ_DATADIR='"$(datadir)"' \
-            -I. -Iinclude -I$(O)
+CPPFLAGS += -D_GNU_SOURCE -DQUARTZ_VERSION='"$(VERSION)"' -I. -Iinclude -I$(O)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(WERROR) $(CFLAGS) -fno-strict-aliasing -MMD -MP
 BPF_CFLAGS = -O2 -g -mcpu=v3 -target bpf -Wall -Wextra -Wno-unused-parameter \
              -Wno-missing-declarations $(WERROR) -I. -Iinclude -I$(O)/bpf -D__TARGET_ARCH_x86
@@ -83,13 +86,17 @@ $(O)/%.o: $(O)/%.c
 	$(say) CC $<
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
+$(DIRECTORIES): force
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(directories)' | cmp -s - $@ || echo '$(directories)' >$@
+
 define link
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
 
-.PHONY: demo check check-unit check-bpf check-vm check-cli check-fuzz bench soak install clean help deb deps
+.PHONY: force demo check check-unit check-bpf check-vm check-cli check-fuzz bench soak install clean help deb deps
 
 # deps first: what is built, and with which tools, is known only after it.
 demo:
@@ -119,6 +126,7 @@ install: all
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libdir) $(O)/libquartz.so.1 $(O)/libquartz-preload.so
 	ln -sf libquartz.so.1 $(DESTDIR)$(libdir)/libquartz.so
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir)/pkgconfig $(O)/libquartz.pc
+	[ -n '$(DESTDIR)' ] || [ "$$(id -u)" != 0 ] || $(LDCONFIG)
 
 # In a copy of the tree below $(O), where debhelper may write; the packages are in $(O)/deb.
 deb:

@@ -23,6 +23,10 @@ PROGRAMS += $(O)/quartzd
 
 $(O)/daemon/engine.o $(O)/daemon/text.o: $(BPF_SKEL)
 
+INSTALLED := $(O)/daemon/symbolizer.o $(O)/daemon/spin_symbols.o
+$(INSTALLED): $(DIRECTORIES)
+$(INSTALLED): private CPPFLAGS += -DQUARTZ_LIBEXECDIR='"$(libexecdir)"' -DQUARTZ_DATADIR='"$(datadir)"'
+
 # The rules as a string, each line of the file one of the program.
 SPIN_BUILTIN := $(O)/daemon/spin_builtin
 $(SPIN_BUILTIN).c: daemon/spin-symbols.txt

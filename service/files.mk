@@ -7,7 +7,7 @@ sysusersdir = $(prefix)/lib/sysusers.d
 UNITS := $(O)/service/quartzd.service $(O)/service/quartz-exporter.service
 PROGRAMS += $(UNITS)
 
-$(O)/service/%.service: service/%.service.in
+$(O)/service/%.service: service/%.service.in $(DIRECTORIES)
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -e 's|@sbindir@|$(sbindir)|' -e 's|@bindir@|$(bindir)|' $< >$@

@@ -51,9 +51,9 @@ $(PRELOAD_SO): $(PRELOAD_OBJ) userlib/libquartz-preload.map | $(O)/libquartz.so
 		-Wl,--version-script,userlib/libquartz-preload.map \
 		-o $@ $(filter %.o,$^) -L$(O) -lquartz
 
-$(O)/libquartz.pc: userlib/libquartz.pc.in Makefile
-	$(Q)mkdir -p $(@D)
-	$(Q)sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' $< >$@
+$(O)/libquartz.pc: userlib/libquartz.pc.in Makefile $(DIRECTORIES)
+	$(Q)sed 's|@prefix@|$(prefix)|; s|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' \
+		$< >$@
 
 # Its tests, against a quartzd of their own, and the programs that they run.
 USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \
