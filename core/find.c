@@ -24,13 +24,12 @@ static size_t bare_length(const char *name)
 	return strlen(name);
 }
 
-static bool names(const char *wanted, const struct qz_procedure *proc, bool exactly)
+bool qz_procedure__is_called(const struct qz_procedure *proc, const char *name)
 {
 	size_t bare = bare_length(proc->name);
 
-	if (!strcmp(wanted, proc->name))
-		return true;
-	return !exactly && strlen(wanted) == bare && !strncmp(wanted, proc->name, bare);
+	return !strcmp(name, proc->name) ||
+	       (strlen(name) == bare && !strncmp(name, proc->name, bare));
 }
 
 /* "module:name", the module being a path or the last part of one. */
@@ -43,7 +42,7 @@ static bool names_in_module(const char *wanted, const struct qz_procedure *proc)
 		size_t length = strlen(modules[i]);
 
 		if (!strncmp(wanted, modules[i], length) && wanted[length] == ':' &&
-		    names(wanted + length + 1, proc, false))
+		    qz_procedure__is_called(proc, wanted + length + 1))
 			return true;
 	}
 	return false;
@@ -58,7 +57,8 @@ static uint32_t find(const struct qz_report *r, const char *name, bool exactly, 
 		uint32_t procedure = r->rows[i].procedure;
 		const struct qz_procedure *proc = &r->profile->procedures[procedure];
 
-		if (!names(name, proc, exactly) && (exactly || !names_in_module(name, proc)))
+		if (exactly ? strcmp(name, proc->name)
+			    : !qz_procedure__is_called(proc, name) && !names_in_module(name, proc))
 			continue;
 		if (n < max)
 			found[n] = procedure;

@@ -151,6 +151,9 @@ int qz_report__callers(const struct qz_report *r, uint32_t procedure, struct qz_
 
 void qz_edges__free(struct qz_edge *edges, uint32_t n);
 
+/* Is this its name, or its name without parameters? */
+bool qz_procedure__is_called(const struct qz_procedure *proc, const char *name);
+
 /*
  * Ranked procedures whose name is `name`, or, when none is, whose name without parameters, or whose
  * "module:name" (the path or its last part) with or without them, is. Writes up to max indices of

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
+#include "core/report.h"
 #include "core/table.h"
 #include "daemon/page_reader.h"
 #include "daemon/selfreport.h"
@@ -240,14 +241,15 @@ static uint32_t place_ids(struct selfreport *s, uint32_t image, const uint32_t *
 	return placed;
 }
 
-/* A procedure that the program named itself is the one of that name on the unwound stack. */
+/* A procedure that the program named itself is the one of that name on the unwound stack, which has
+ * its parameters, too, in C++. */
 static bool same_procedure(const struct selfreport *s, uint32_t reported, uint32_t unwound)
 {
 	uint32_t a = procedure_of(s, reported), b = procedure_of(s, unwound);
 	const struct qz_procedure *all = s->context.profile->procedures;
 
-	return a == b ||
-	       (!strcmp(all[a].module, SELFREPORTED) && !strcmp(all[a].name, all[b].name));
+	return a == b || (!strcmp(all[a].module, SELFREPORTED) &&
+			  qz_procedure__is_called(&all[b], all[a].name));
 }
 
 /* The first of the unwound user frames that stays below the profile stack, which ends at `top`. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""page_garbage.py SECONDS TABLES: a measured process that opens a page set and writes into it what it
+"""page_garbage.py SECONDS TABLES [HEIR]: a measured process that opens a page set and writes into it what it
 likes: random bytes, all counts at their maximum, while it is read; tries to change its size; hands it to a
-child, and opens ten more."""
+child, and opens ten more. With HEIR, a socket, hands it to whoever listens there, and ends at once."""
 import fcntl
 import mmap
 import os
@@ -63,6 +63,12 @@ for fd, size in ((tables_fd, TABLES), (slots_fd, SEGMENT)):
             pass
     if not fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_RDWR:
         sys.exit('a page set cannot be written')
+if len(sys.argv) > 3:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as heir:
+        heir.connect(sys.argv[3])
+        socket.send_fds(heir, [b'yours'], [tables_fd, slots_fd])
+    print('bequeathed')
+    sys.exit()
 tables, slots = mmap.mmap(tables_fd, TABLES), mmap.mmap(slots_fd, SEGMENT)
 for index in range(1, 5):
     for fd in ask(2, index):

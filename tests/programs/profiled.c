@@ -4,10 +4,13 @@
  * times under known procedures and tells the truth about it.
  *
  *	scopes SECONDS		one procedure that calls another, in two threads
+ *	mangled SECONDS		a scope within a procedure of the same name, with parameters as in C++
  *	recursive SECONDS	one that calls itself, and two that call each other
  *	deep SECONDS DEPTH	more procedures than a profile stack holds
  *	pool SECONDS TURNS	two workers, whose work belongs to three submitters in shares 1 : 2 : 3
  *	fork SECONDS		the child goes on after a fork, and so does its parent
+ *	die SECONDS		two threads are in procedures when the process is killed
+ *	crowd N			N children at once, each with a page set of its own
  *	exec SECONDS		becomes this program in mode scopes
  *	named SECONDS		waits for a condition variable that it has named, in vain
  *	linger FILE		waits for the file, then computes until it is ended
@@ -18,6 +21,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -62,6 +66,16 @@ static void scopes(double seconds)
 	check("pthread_create", pthread_create(&thread, NULL, run_outer, &seconds));
 	outer(seconds);
 	check("pthread_join", pthread_join(thread, NULL));
+}
+
+/* As a compiler of C++ calls sorter(double). */
+static void sorter(double seconds) __asm__("_Z6sorterd");
+PROCEDURE static void sorter(double seconds)
+{
+	QUARTZ_SCOPE("sorter");
+
+	inner(seconds);
+	compute_seconds(seconds);
 }
 
 /* ---- recursion ---- */
@@ -242,6 +256,61 @@ static void fork_and_work(double seconds)
 	waitpid(child, NULL, 0);
 }
 
+static void *work_for_ever(void *unused)
+{
+	QUARTZ_SCOPE("for_ever_scope");
+
+	for (;;)
+		compute_turns(10000);
+	return NULL;
+}
+
+static void die_within(double seconds)
+{
+	pthread_t thread;
+
+	QUARTZ_SCOPE("last_scope");
+	check("pthread_create", pthread_create(&thread, NULL, work_for_ever, NULL));
+	inner(seconds);
+	raise(SIGKILL);
+}
+
+/* Says whether it has a page set, and ends when its parent lets go. */
+static void be_one_of(int here, int go)
+{
+	QUARTZ_SCOPE("crowd_scope");
+	char has = quartz_thread_.generation != 0;
+
+	check("write", write(here, &has, 1) == 1 ? 0 : errno);
+	_exit(read(go, &has, 1));
+}
+
+static void crowd(long n)
+{
+	int here[2], go[2];
+	long have = 0;
+	char has;
+
+	check("pipe", pipe(here) || pipe(go) ? errno : 0);
+	for (long i = 0; i < n; i++) {
+		pid_t child = fork();
+
+		check("fork", child < 0 ? errno : 0);
+		if (!child) {
+			close(go[1]);
+			be_one_of(here[1], go[0]);
+		}
+	}
+	for (long i = 0; i < n; i++) {
+		check("read", read(here[0], &has, 1) == 1 ? 0 : errno);
+		have += has;
+	}
+	close(go[1]);
+	for (long i = 0; i < n; i++)
+		wait(NULL);
+	printf("truth crowd %ld\n", have);
+}
+
 /* Sleeps until the file is there; busy from then on. */
 static void linger(const char *file)
 {
@@ -377,10 +446,13 @@ int main(int argc, char **argv)
 	const char *mode = argc > 1 ? argv[1] : "";
 	double seconds = 0.3;
 
-	if (strcmp(mode, "events") && strcmp(mode, "churn") && strcmp(mode, "linger"))
+	if (strcmp(mode, "events") && strcmp(mode, "churn") && strcmp(mode, "linger") &&
+	    strcmp(mode, "crowd"))
 		seconds = seconds_argument(argc, argv, 2, 0.3);
 	if (!strcmp(mode, "scopes"))
 		scopes(seconds);
+	else if (!strcmp(mode, "mangled"))
+		sorter(seconds);
 	else if (!strcmp(mode, "recursive"))
 		recursive(seconds);
 	else if (!strcmp(mode, "deep"))
@@ -389,6 +461,10 @@ int main(int argc, char **argv)
 		pool(seconds, count_argument(argc, argv, 3, 10));
 	else if (!strcmp(mode, "fork"))
 		fork_and_work(seconds);
+	else if (!strcmp(mode, "die"))
+		die_within(seconds);
+	else if (!strcmp(mode, "crowd"))
+		crowd(count_argument(argc, argv, 2, 100));
 	else if (!strcmp(mode, "exec"))
 		inner(seconds), execl("/proc/self/exe", argv[0], "scopes", argv[2], NULL);
 	else if (!strcmp(mode, "named"))

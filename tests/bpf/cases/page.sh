@@ -35,9 +35,8 @@ has_time()
 }
 
 # Self-reported procedures are marked as such, and totals nest as the scopes do.
-scopes_are_procedures()
+scopes_are_right()
 {
-	main_is_all
 	has_time outer_scope
 	has_time inner_scope
 	expect 'marked as self-reported' '
@@ -47,6 +46,12 @@ scopes_are_procedures()
 		row("outer_scope").total.cpu_ns >= row("inner_scope").total.cpu_ns'
 	expect 'threads have the names that they gave themselves' '
 		[.scopes[0].threads[] | select(.name == "second outer")] | length == 1'
+}
+
+scopes_are_procedures()
+{
+	main_is_all
+	scopes_are_right
 	expect 'no slot is invalid' '(.ledger.events.page_slots_invalid // 0) == 0'
 }
 
@@ -62,6 +67,15 @@ polled_scopes()
 	profiled "$poller" scopes 0.3
 	scopes_are_procedures
 	expect 'the poller has seen them' '.ledger.events.page_samples > 0'
+}
+
+# One procedure, not the scope and the procedure that it stands in.
+mangled()
+{
+	profiled none mangled 0.3
+	expect 'the time of the procedure is the time of its scope' '
+		row("sorter").self.cpu_ns > 1e8 and
+		([.scopes[0].rows[] | select(.name == "sorter(double)") | .total.cpu_ns] | sum) < 1e7'
 }
 
 recursive()
@@ -129,6 +143,40 @@ executed()
 	profiled none exec 0.3
 	has_time outer_scope
 	has_time inner_scope
+}
+
+# Killed with procedures on its profile stacks, before another program that is measured.
+killed()
+{
+	local cpu=$1
+
+	# shellcheck disable=SC2016
+	"$out/quartzctl" record --cpu "$cpu" -o "$T/profile" -- bash -c \
+		'"$1" die 0.2; [ $? = 137 ] && "$1" scopes 0.3' - "$programs/profiled" \
+		>program.out 2>record.err || fail "record ended with status $?"
+	lawful
+	expect 'what it was in when it died is there' '
+		row("last_scope").total.cpu_ns > 1e8 and row("for_ever_scope").total.cpu_ns > 0'
+	scopes_are_right
+}
+
+polled_killed()
+{
+	poller_processor
+	killed "$poller"
+}
+
+# Each has a page set of its own, or is counted as one that was refused.
+crowd()
+{
+	local have
+
+	events_lost=true
+	profiled none crowd 1000
+	have=$(sed -n 's/^truth crowd //p' program.out)
+	expect 'every process has a page set' '$have + .ledger.events.pages_refused == 1000' \
+		--argjson have "$have"
+	[ "$have" -gt 0 ] || fail 'none has'
 }
 
 # 1,000 threads one after the other and 64 at once use the same slots again.
@@ -310,6 +358,21 @@ garbage()
 	expect 'it was measured all the same' '.scopes[0].cpu_ns > 0'
 }
 
+# Who gets it is a process that nobody measures, and writes on when its owner has gone and others run.
+bequeathed()
+{
+	start heir python3 "$here/page_heir.py" "$T/heir.sock"
+	await heir.out ready
+	# shellcheck disable=SC2016
+	"$out/quartzctl" record --cpu none -o "$T/profile" -- bash -c \
+		'python3 "$1/page_garbage.py" 0 "$2" heir.sock && "$3" scopes 0.3' - \
+		"$here" "$(tables_size)" "$programs/profiled" >program.out 2>record.err ||
+		fail "record ended with status $?"
+	lawful
+	grep -q inherited heir.out || fail 'nothing was handed over'
+	scopes_are_right
+}
+
 # A slot that is read while it changes to whatever there is.
 spoiled()
 {
@@ -327,12 +390,16 @@ polled_spoiled()
 
 try 'scopes by the sampler' scopes
 try 'scopes by a poller' polled_scopes
+try 'a scope called as the procedure around it' mangled
 try 'recursive procedures' recursive
 try 'a profile stack that overflows' deep
 try 'a pool works for its submitters' pool
 try 'a pool by a poller' polled_pool
 try 'a fork' forked
 try 'an exec' executed
+try 'a program that is killed' killed none
+try 'the same beside a poller' polled_killed
+try 'many processes at once' crowd
 try 'many short threads' churn
 try 'a thread says that it spins' spinning
 try 'instrumented by the compiler' instrumented
@@ -361,5 +428,6 @@ events()
 
 try 'events' events
 try 'garbage in the page set' garbage
+try 'a page set in the hands of a stranger' bequeathed
 try 'garbage in the slot of a thread that runs' spoiled
 try 'the same by a poller' polled_spoiled
