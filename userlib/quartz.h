@@ -39,6 +39,10 @@ struct quartz_spinlock {
 	int taken_;
 };
 
+/* None of these is a procedure of the program, also where the compiler instruments those. */
+#define QUARTZ_UNSEEN_ __attribute__((no_instrument_function))
+#define QUARTZ_INLINE_ static inline QUARTZ_UNSEEN_
+
 #define QUARTZ_JOIN2_(a, b) a##b
 #define QUARTZ_JOIN_(a, b)  QUARTZ_JOIN2_(a, b)
 
@@ -73,7 +77,7 @@ uint32_t quartz_object_(const void *object);
 void quartz_count_(uint32_t caller, uint32_t callee);
 
 /* The slot of this thread, or NULL when nobody listens. */
-static inline struct quartz_slot_ *quartz_slot_(void)
+QUARTZ_INLINE_ struct quartz_slot_ *quartz_slot_(void)
 {
 	uint32_t generation = __atomic_load_n(quartz_generation_, __ATOMIC_RELAXED);
 
@@ -85,7 +89,7 @@ static inline struct quartz_slot_ *quartz_slot_(void)
 }
 
 /* Where the pair is looked for first, or where there is room. */
-static inline void quartz_call_(uint32_t caller, uint32_t callee)
+QUARTZ_INLINE_ void quartz_call_(uint32_t caller, uint32_t callee)
 {
 	struct quartz_call_ *call = &quartz_thread_.calls[(caller * 3 + callee) % QUARTZ_CALLS_];
 
@@ -96,7 +100,7 @@ static inline void quartz_call_(uint32_t caller, uint32_t callee)
 }
 
 /* Depth before entry: a signal handler in between then pushes above. */
-static inline uint32_t quartz_push_(struct quartz_slot_ *slot, uint32_t id)
+QUARTZ_INLINE_ uint32_t quartz_push_(struct quartz_slot_ *slot, uint32_t id)
 {
 	uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_RELAXED);
 
@@ -123,7 +127,7 @@ static inline uint32_t quartz_push_(struct quartz_slot_ *slot, uint32_t id)
  * counted. Returns what quartz_leave wants, which brings the stack back to how it was before,
  * whatever has been left on it since (longjmp).
  */
-static inline uint32_t quartz_enter(struct quartz_procedure *procedure)
+QUARTZ_INLINE_ uint32_t quartz_enter(struct quartz_procedure *procedure)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
 	uint32_t id;
@@ -138,7 +142,7 @@ static inline uint32_t quartz_enter(struct quartz_procedure *procedure)
 
 /* The same with an object, say a lock: from before it is requested until after its release, so that
  * both waiting and holding are charged to it. */
-static inline uint32_t quartz_enter_object(const void *object)
+QUARTZ_INLINE_ uint32_t quartz_enter_object(const void *object)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
 	uint32_t id = slot ? quartz_object_(object) : 0;
@@ -146,7 +150,7 @@ static inline uint32_t quartz_enter_object(const void *object)
 	return id ? quartz_push_(slot, id) : QUARTZ_NONE;
 }
 
-static inline void quartz_leave(uint32_t entered)
+QUARTZ_INLINE_ void quartz_leave(uint32_t entered)
 {
 	if (entered < QUARTZ_STACK_)
 		__atomic_store_n(&quartz_thread_.slot->depth, entered, __ATOMIC_RELAXED);
@@ -154,7 +158,7 @@ static inline void quartz_leave(uint32_t entered)
 
 /* ---- what a thread waits for ---- */
 
-static inline void quartz_wait_(struct quartz_slot_ *slot, uint64_t state, const void *object)
+QUARTZ_INLINE_ void quartz_wait_(struct quartz_slot_ *slot, uint64_t state, const void *object)
 {
 	uint64_t address = (uint64_t)(uintptr_t)object & UINT64_C(0x00ffffffffffffff);
 
@@ -164,23 +168,23 @@ static inline void quartz_wait_(struct quartz_slot_ *slot, uint64_t state, const
 
 /* Between these two the thread is on a processor but only waits for the object, or for something
  * unknown (NULL): it is not busy. They do not nest. */
-static inline void quartz_spin_begin(const void *object)
+QUARTZ_INLINE_ void quartz_spin_begin(const void *object)
 {
 	quartz_wait_(quartz_slot_(), 1, object);
 }
 
-static inline void quartz_spin_end(void)
+QUARTZ_INLINE_ void quartz_spin_end(void)
 {
 	quartz_wait_(quartz_slot_(), 0, 0);
 }
 
 /* Between these two the thread is going to sleep until the object lets it go on. */
-static inline void quartz_block_begin(const void *object)
+QUARTZ_INLINE_ void quartz_block_begin(const void *object)
 {
 	quartz_wait_(quartz_slot_(), 2, object);
 }
 
-static inline void quartz_block_end(void)
+QUARTZ_INLINE_ void quartz_block_end(void)
 {
 	quartz_wait_(quartz_slot_(), 0, 0);
 }
@@ -196,7 +200,7 @@ uint32_t quartz_task_capture(void);
 
 /* Between these two the thread works on behalf of the procedures captured, instead of those that it
  * was in before. The value returned is for quartz_task_end in the same thread; they may nest. */
-static inline uint64_t quartz_task_begin(uint32_t task)
+QUARTZ_INLINE_ uint64_t quartz_task_begin(uint32_t task)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
 	uint64_t before;
@@ -208,7 +212,7 @@ static inline uint64_t quartz_task_begin(uint32_t task)
 	return before;
 }
 
-static inline void quartz_task_end(uint64_t begun)
+QUARTZ_INLINE_ void quartz_task_end(uint64_t begun)
 {
 	if (begun != UINT64_MAX)
 		__atomic_store_n(&quartz_thread_.slot->task, begun, __ATOMIC_RELAXED);
@@ -218,7 +222,7 @@ static inline void quartz_task_end(uint64_t begun)
 
 /* One store, which Quartz reads, timestamps and logs. When the next one of this thread comes before
  * that, this one is lost, and the log says so. */
-static inline void quartz_event(uint32_t value)
+QUARTZ_INLINE_ void quartz_event(uint32_t value)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
 	uint64_t number;
@@ -248,78 +252,78 @@ void quartz_connect(void);
 
 #else /* QUARTZ_DISABLE */
 
-static inline uint32_t quartz_enter(struct quartz_procedure *procedure)
+QUARTZ_INLINE_ uint32_t quartz_enter(struct quartz_procedure *procedure)
 {
 	(void)procedure;
 	return QUARTZ_NONE;
 }
 
-static inline uint32_t quartz_enter_object(const void *object)
+QUARTZ_INLINE_ uint32_t quartz_enter_object(const void *object)
 {
 	(void)object;
 	return QUARTZ_NONE;
 }
 
-static inline void quartz_leave(uint32_t entered)
+QUARTZ_INLINE_ void quartz_leave(uint32_t entered)
 {
 	(void)entered;
 }
 
-static inline void quartz_spin_begin(const void *object)
+QUARTZ_INLINE_ void quartz_spin_begin(const void *object)
 {
 	(void)object;
 }
 
-static inline void quartz_spin_end(void)
+QUARTZ_INLINE_ void quartz_spin_end(void)
 {
 }
 
-static inline void quartz_block_begin(const void *object)
+QUARTZ_INLINE_ void quartz_block_begin(const void *object)
 {
 	(void)object;
 }
 
-static inline void quartz_block_end(void)
+QUARTZ_INLINE_ void quartz_block_end(void)
 {
 }
 
-static inline uint32_t quartz_task_capture(void)
+QUARTZ_INLINE_ uint32_t quartz_task_capture(void)
 {
 	return 0;
 }
 
-static inline uint64_t quartz_task_begin(uint32_t task)
+QUARTZ_INLINE_ uint64_t quartz_task_begin(uint32_t task)
 {
 	return task;
 }
 
-static inline void quartz_task_end(uint64_t begun)
+QUARTZ_INLINE_ void quartz_task_end(uint64_t begun)
 {
 	(void)begun;
 }
 
-static inline void quartz_event(uint32_t value)
+QUARTZ_INLINE_ void quartz_event(uint32_t value)
 {
 	(void)value;
 }
 
-static inline void quartz_object_name(const void *object, const char *name)
+QUARTZ_INLINE_ void quartz_object_name(const void *object, const char *name)
 {
 	(void)object;
 	(void)name;
 }
 
-static inline void quartz_thread_name(const char *name)
+QUARTZ_INLINE_ void quartz_thread_name(const char *name)
 {
 	(void)name;
 }
 
-static inline void quartz_exclude(const void *function)
+QUARTZ_INLINE_ void quartz_exclude(const void *function)
 {
 	(void)function;
 }
 
-static inline void quartz_connect(void)
+QUARTZ_INLINE_ void quartz_connect(void)
 {
 }
 
@@ -327,7 +331,7 @@ static inline void quartz_connect(void)
 
 /* ---- built of the above ---- */
 
-static inline void quartz_relax_(void)
+QUARTZ_INLINE_ void quartz_relax_(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
@@ -348,14 +352,14 @@ static inline void quartz_relax_(void)
 		quartz_spin_end();                                                                 \
 	} while (0)
 
-static inline int quartz_spinlock_try_(struct quartz_spinlock *lock)
+QUARTZ_INLINE_ int quartz_spinlock_try_(struct quartz_spinlock *lock)
 {
 	return !__atomic_load_n(&lock->taken_, __ATOMIC_RELAXED) &&
 	       !__atomic_exchange_n(&lock->taken_, 1, __ATOMIC_ACQUIRE);
 }
 
 /* The value returned is for the unlock. At most one store is made while the lock is held. */
-static inline uint32_t quartz_spinlock_lock(struct quartz_spinlock *lock)
+QUARTZ_INLINE_ uint32_t quartz_spinlock_lock(struct quartz_spinlock *lock)
 {
 	uint32_t entered = quartz_enter_object(lock);
 
@@ -363,7 +367,7 @@ static inline uint32_t quartz_spinlock_lock(struct quartz_spinlock *lock)
 	return entered;
 }
 
-static inline void quartz_spinlock_unlock(struct quartz_spinlock *lock, uint32_t entered)
+QUARTZ_INLINE_ void quartz_spinlock_unlock(struct quartz_spinlock *lock, uint32_t entered)
 {
 	__atomic_store_n(&lock->taken_, 0, __ATOMIC_RELEASE);
 	quartz_leave(entered);
@@ -376,11 +380,11 @@ static inline void quartz_spinlock_unlock(struct quartz_spinlock *lock, uint32_t
 class quartz_scope_
 {
       public:
-	explicit quartz_scope_(struct quartz_procedure *procedure)
+	QUARTZ_UNSEEN_ explicit quartz_scope_(struct quartz_procedure *procedure)
 	    : entered_(quartz_enter(procedure))
 	{
 	}
-	~quartz_scope_()
+	QUARTZ_UNSEEN_ ~quartz_scope_()
 	{
 		quartz_leave(entered_);
 	}
@@ -399,7 +403,7 @@ class quartz_scope_
 		&QUARTZ_JOIN_(quartz_procedure_, __LINE__)                                         \
 	}
 #else
-static inline void quartz_cleanup_(const uint32_t *entered)
+QUARTZ_INLINE_ void quartz_cleanup_(const uint32_t *entered)
 {
 	quartz_leave(*entered);
 }
