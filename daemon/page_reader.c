@@ -12,6 +12,12 @@
 static_assert(CHUNK % sizeof(struct qz_symbol) == 0 && CHUNK % sizeof(struct qz_call) == 0,
 	      "whole entries");
 
+#define LINE 16 /* entries of a stack in a cache line */
+
+static_assert(offsetof(struct qz_slot, stack) % 64 == 0 && QZ_SLOT_STACK % LINE == 0,
+	      "whole lines");
+static_assert((QZ_SYMBOLS & (QZ_SYMBOLS - 1)) == 0, "all places below it, or'ed, are below it");
+
 static bool is_id(uint32_t id)
 {
 	return id - 1 < QZ_SYMBOLS;
@@ -20,7 +26,7 @@ static bool is_id(uint32_t id)
 /* ---- slots ---- */
 
 /* From the shared memory, as it is at this moment: the compiler must not read it twice. */
-static void copy_once(void *to, const volatile void *from, size_t size)
+static inline void copy_once(void *to, const volatile void *from, size_t size)
 {
 	memcpy(to, (const void *)from, size);
 	__asm__ volatile("" ::: "memory");
@@ -39,17 +45,19 @@ static void drop_invalid(struct page_slot *slot, uint32_t depth, uint32_t base)
 	}
 }
 
+/* By cache lines of the slot, and of these only what is in use. */
 static void copy_stack(const struct qz_slot *shared, uint32_t depth, uint32_t base,
 		       struct page_slot *slot)
 {
-	bool all = true;
+	uint32_t places = 0;
 
-	copy_once(slot->ids, &shared->stack[1], depth * sizeof(slot->ids[0]));
+	for (uint32_t i = 0; i <= depth; i += LINE)
+		copy_once(&slot->stack[i], &shared->stack[i], LINE * sizeof(slot->stack[0]));
 	for (uint32_t i = 0; i < depth; i++)
-		all &= is_id(slot->ids[i]);
+		places |= slot->ids[i] - 1;
 	slot->n = depth;
 	slot->base = base < depth ? base : depth;
-	if (!all)
+	if (places >= QZ_SYMBOLS)
 		drop_invalid(slot, depth, base);
 }
 

@@ -34,7 +34,14 @@ struct page_slot {
 	uint32_t task; /* on whose behalf, 0: nobody's; at most QZ_TASKS */
 	uint32_t base; /* entries of ids that were there when the task began; at most n */
 	uint32_t n;
-	uint32_t ids[QZ_SLOT_STACK]; /* of symbols, outermost first, each 1 .. QZ_SYMBOLS */
+	union {
+		uint32_t stack[QZ_SLOT_STACK]; /* as in the slot */
+		struct {
+			uint32_t sentinel;
+			uint32_t ids[QZ_SLOT_STACK - 1]; /* of symbols, outermost first, each
+							    1 .. QZ_SYMBOLS */
+		};
+	};
 };
 
 /*

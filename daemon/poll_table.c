@@ -5,25 +5,33 @@
 
 #define PROBES 32
 
-static uint64_t mix(uint64_t h, uint64_t word)
+_Static_assert(sizeof(struct poll_key) == 5 * sizeof(uint64_t), "five words without a gap");
+
+/* Digits of pi, so that no factor is 0 but by chance. */
+static const uint64_t salt[] = {0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0,
+				0x082efa98ec4e6c89, 0x452821e638d01377, 0xbe5466cf34e90c6c};
+
+static uint64_t mix(uint64_t a, uint64_t b)
 {
-	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* The products of the key do not wait for each other. */
 static uint64_t hash_sample(const struct poll_key *key, const uint32_t *ids, uint32_t n)
 {
-	uint64_t words[sizeof(*key) / sizeof(uint64_t)], h = n, two;
+	uint64_t words[5], pairs[2], h;
 
 	memcpy(words, key, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		h = mix(h, words[i]);
-	for (; n >= 2; ids += 2, n -= 2) {
-		memcpy(&two, ids, sizeof(two));
-		h = mix(h, two);
+	h = mix(words[0] ^ salt[0], words[1] ^ salt[1]) ^
+	    mix(words[2] ^ salt[2], words[3] ^ salt[3]) ^ mix(words[4] ^ salt[4], n ^ salt[5]);
+	for (; n >= 4; ids += 4, n -= 4) {
+		memcpy(pairs, ids, sizeof(pairs));
+		h = mix(h ^ pairs[0], pairs[1] ^ salt[0]);
 	}
-	if (n)
-		h = mix(h, *ids);
+	for (; n; ids++, n--)
+		h = mix(h ^ *ids, salt[1]);
 	return h ? h : 1;
 }
 
@@ -47,7 +55,7 @@ bool poll_half__count(struct poll_half *h, const struct poll_key *key, const uin
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct poll_sample *sample = &h->samples[((hash >> 32) + i) & (POLL_SAMPLES - 1)];
 
-		if (sample->hash == hash) {
+		if (sample->hash == hash && !memcmp(&sample->key, key, sizeof(*key))) {
 			sample->count++;
 			return true;
 		}
