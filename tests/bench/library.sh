@@ -6,12 +6,6 @@
 lb=$out/tests/bench/library
 real=$(ls /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 2>/dev/null | head -n 1)
 
-# alone COMMAND...: a quartzd of this machine is not the one that these are to find.
-alone()
-{
-	QUARTZ_RUNTIME_DIR=/nonexistent/quartz "$@"
-}
-
 # times LABEL COMMAND...: adds one figure to LABEL.times.
 times()
 {
@@ -19,21 +13,6 @@ times()
 
 	shift
 	(cd "$T" && alone "$@" 2>/dev/null) >>"$T/$label.times" || fail "$* failed"
-}
-
-# row TITLE WHAT BASE LABEL...: the median of each label and its ratio to the base.
-row()
-{
-	local title=$1 what=$2 base label value
-
-	base=$(median "$T/$3.times")
-	printf '| %s | %s' "$title" "${base%% *} $what"
-	shift 3
-	for label; do
-		value=$(median "$T/$label.times")
-		printf ' | %s (%.2f)' "${value%% *}" "$(awk "BEGIN { print ${value%% *} / ${base%% *} }")"
-	done
-	echo ' |'
 }
 
 library_calls()
