@@ -135,7 +135,7 @@ static struct pending *find_pending(struct images *images, pid_t pid)
 struct reading {
 	struct images *images;
 	struct image *image;
-	int dir;
+	struct proc_dir *dir;
 	bool add; /* only what is at places where nothing is known */
 };
 
@@ -145,10 +145,10 @@ static bool is_anonymous(const char *path)
 	return !path[0] || !strncmp(path, "//anon", 6) || !strncmp(path, "[anon", 5);
 }
 
-static uint32_t module_of(struct images *images, pid_t pid, const struct module_mapping *m)
+static uint32_t module_of(struct images *images, const struct module_mapping *m)
 {
 	if (is_anonymous(m->path))
-		return modules__of_jit(images->modules, pid, m->dir);
+		return modules__of_jit(images->modules, m->dir);
 	return modules__of_mapping(images->modules, m);
 }
 
@@ -169,18 +169,18 @@ static void read_mapping(void *context, const struct proc_mapping *p)
 
 	if (r->add && overlapped(r->image, p->start, p->end))
 		return;
-	region.module = module_of(r->images, r->image->pid, &m);
+	region.module = module_of(r->images, &m);
 	map_region(r->images, r->image, &region);
 }
 
 static void read_mappings(struct images *images, struct image *image, bool add)
 {
-	struct reading r = {images, image, proc__open(image->pid, image->start_boottime), add};
+	struct proc_dir dir = {.pid = image->pid, .start_boottime = image->start_boottime};
+	struct reading r = {images, image, &dir, add};
 
-	if (r.dir < 0)
-		return;
-	proc__mappings(r.dir, read_mapping, &r);
-	close(r.dir);
+	if (proc_dir__fd(&dir) >= 0)
+		proc__mappings(dir.fd, read_mapping, &r);
+	proc_dir__close(&dir);
 }
 
 /* It becomes the latest of its pid. There is room in the tables. */
@@ -309,13 +309,10 @@ void images__mapping(struct images *images, const struct sampler_mapping *mappin
 	struct image *current = find_current(images, mapping->pid);
 	struct pending *p = find_pending(images, mapping->pid);
 	struct image *image = p ? &p->image : current;
-	struct module_mapping m = {-1,
-				   mapping->start,
-				   mapping->end,
-				   mapping->inode,
-				   mapping->major,
-				   mapping->minor,
-				   mapping->path};
+	struct proc_dir dir = {.pid = mapping->pid,
+			       .start_boottime = current ? current->start_boottime : 0};
+	struct module_mapping m = {&dir,	   mapping->start, mapping->end, mapping->inode,
+				   mapping->major, mapping->minor, mapping->path};
 	struct region region = {mapping->start, mapping->end, mapping->offset, MODULE_NONE};
 
 	if (mapping->exec) {
@@ -325,10 +322,8 @@ void images__mapping(struct images *images, const struct sampler_mapping *mappin
 	}
 	if (!image || is_known_jit(images, image, mapping))
 		return;
-	m.dir = proc__open(mapping->pid, current ? current->start_boottime : 0);
-	region.module = module_of(images, mapping->pid, &m);
-	if (m.dir >= 0)
-		close(m.dir);
+	region.module = module_of(images, &m);
+	proc_dir__close(&dir);
 	map_region(images, image, &region);
 	/* Also where the same was mapped before: it may have been gone meanwhile. */
 	image->contents = ++images->next_contents;

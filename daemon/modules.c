@@ -17,6 +17,7 @@
 #include "core/table.h"
 #include "daemon/modules.h"
 #include "daemon/opener.h"
+#include "daemon/proc.h"
 
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
@@ -141,7 +142,8 @@ static int open_mapped(const struct module_mapping *mapping, struct identity *id
 {
 	const struct opener_file file = {mapping->start, mapping->end, mapping->inode,
 					 mapping->major, mapping->minor};
-	int fd = mapping->dir < 0 ? -ESRCH : opener__file(mapping->dir, &file);
+	int dir = proc_dir__fd(mapping->dir);
+	int fd = dir < 0 ? -ESRCH : opener__file(dir, &file);
 
 	if (fd >= 0 && look_at(fd, id)) {
 		close(fd);
@@ -386,8 +388,16 @@ static void read_perf_map(struct modules *m, struct entry *e)
 		symbolizer__add_module(m->symbolizer, SYMBOLIZER_PERF_MAP, fd, -1, path);
 }
 
-uint32_t modules__of_jit(struct modules *m, pid_t pid, int dir)
+static int open_perf_map(struct proc_dir *dir)
 {
+	int fd = proc_dir__fd(dir);
+
+	return fd < 0 ? -1 : opener__perf_map(fd, dir->pid);
+}
+
+uint32_t modules__of_jit(struct modules *m, struct proc_dir *dir)
+{
+	pid_t pid = dir->pid;
 	uint32_t hash = qz_hash__number(1, pid), index;
 	struct entry *e;
 
@@ -405,7 +415,7 @@ uint32_t modules__of_jit(struct modules *m, pid_t pid, int dir)
 	if (!m->names)
 		return index;
 	if (e->map < 0)
-		e->map = dir < 0 ? -1 : opener__perf_map(dir, pid);
+		e->map = open_perf_map(dir);
 	if (e->map >= 0)
 		read_perf_map(m, e);
 	return index;

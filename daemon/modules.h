@@ -37,9 +37,11 @@ void modules__free(struct modules *m);
 /* Valid until the next call that may add a module. */
 struct module *modules__get(struct modules *m, uint32_t module);
 
-/* A mapping as /proc/PID/maps or the kernel's report has it. dir: /proc/PID, or -1 when it is gone. */
+struct proc_dir;
+
+/* A mapping of a process, as /proc/PID/maps or the kernel's report has it. */
 struct module_mapping {
-	int dir;
+	struct proc_dir *dir;
 	uint64_t start, end, inode;
 	uint32_t major, minor;
 	const char *path;
@@ -56,9 +58,9 @@ uint32_t modules__of_file(struct modules *m, int fd, const char *path);
 
 /*
  * The module of a process' JIT code, named by /tmp/perf-PID.map as the process sees it. A map that
- * has grown since is read again. dir as above.
+ * has grown since is read again.
  */
-uint32_t modules__of_jit(struct modules *m, pid_t pid, int dir);
+uint32_t modules__of_jit(struct modules *m, struct proc_dir *dir);
 
 /*
  * Files are open as long as a module is awake. When that are many, all in use are marked, and the files of the

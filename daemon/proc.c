@@ -15,20 +15,28 @@
 
 #define NS_PER_SECOND 1000000000ull
 
-/* Field 22 of /proc/PID/stat, counted after the command, which may hold blanks and brackets. */
-static int read_start_ticks(int dir, uint64_t *ticks)
+/* What /proc/PID/stat tells of a thread; zero of one that is gone. */
+struct life {
+	bool living;
+	uint64_t start; /* in clock ticks */
+};
+
+/* Fields 3 and 22, counted after the command, which may hold blanks and brackets. */
+static struct life read_life(int dir)
 {
+	struct life life = {0};
 	char stat[1024], *p;
 
 	if (proc__read(dir, "stat", stat, sizeof(stat)) < 0)
-		return -ESRCH;
+		return life;
 	p = strrchr(stat, ')');
+	if (p && p[1] == ' ')
+		life.living = !strchr("ZX", p[2]);
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
-	if (!p)
-		return -ESRCH;
-	*ticks = strtoull(p, NULL, 10);
-	return 0;
+	if (p)
+		life.start = strtoull(p, NULL, 10);
+	return life;
 }
 
 static int open_directory(pid_t pid)
@@ -37,13 +45,6 @@ static int open_directory(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static bool has_ended(int dir)
-{
-	char state[32];
-
-	return proc__status(dir, "State", state, sizeof(state)) || strchr("ZX", state[0]);
 }
 
 /* The directory of a thread that has not ended, or -1. */
@@ -62,7 +63,7 @@ static int open_living_thread(int dir)
 		pid_t tid = atoi(e->d_name);
 
 		found = tid ? open_directory(tid) : -1;
-		if (found >= 0 && has_ended(found)) {
+		if (found >= 0 && !read_life(found).living) {
 			close(found);
 			found = -1;
 		}
@@ -73,23 +74,38 @@ static int open_living_thread(int dir)
 
 int proc__open(pid_t pid, uint64_t start_boottime)
 {
-	uint64_t ticks, hz = sysconf(_SC_CLK_TCK);
+	uint64_t hz = sysconf(_SC_CLK_TCK);
 	int dir = open_directory(pid), living;
+	struct life life;
 
 	if (dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	if (start_boottime &&
-	    (read_start_ticks(dir, &ticks) || ticks != start_boottime / (NS_PER_SECOND / hz))) {
+	life = read_life(dir);
+	if (start_boottime && life.start != start_boottime / (NS_PER_SECOND / hz)) {
 		close(dir);
 		return -ESRCH;
 	}
-	if (!has_ended(dir))
+	if (life.living)
 		return dir;
 	living = open_living_thread(dir);
 	if (living < 0)
 		return dir;
 	close(dir);
 	return living;
+}
+
+int proc_dir__fd(struct proc_dir *dir)
+{
+	if (!dir->asked)
+		dir->fd = proc__open(dir->pid, dir->start_boottime);
+	dir->asked = true;
+	return dir->fd;
+}
+
+void proc_dir__close(struct proc_dir *dir)
+{
+	if (dir->asked && dir->fd >= 0)
+		close(dir->fd);
 }
 
 ssize_t proc__read(int dir, const char *name, char *to, size_t size)

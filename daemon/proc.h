@@ -18,6 +18,18 @@
  */
 int proc__open(pid_t pid, uint64_t start_boottime);
 
+/* The same, opened when it is first asked for, which mostly it never is. The rest is 0 to begin with. */
+struct proc_dir {
+	pid_t pid;
+	uint64_t start_boottime;
+	bool asked;
+	int fd;
+};
+
+/* As proc__open(); it stays open. */
+int proc_dir__fd(struct proc_dir *dir);
+void proc_dir__close(struct proc_dir *dir);
+
 /* Reads a file of the directory to a terminated string, cut at size - 1. The length or -errno. */
 ssize_t proc__read(int dir, const char *name, char *to, size_t size);
 

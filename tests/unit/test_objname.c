@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "daemon/objname.h"
+#include "daemon/proc.h"
 #include "daemon/waiting.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
@@ -178,7 +179,8 @@ END_TEST
 static void map_fixture(struct modules *modules, struct image *image, uint64_t base,
 			const char *fixture)
 {
-	struct module_mapping mapping = {.dir = -1, .path = util__fixture(fixture)};
+	struct proc_dir gone = {.asked = true, .fd = -ESRCH};
+	struct module_mapping mapping = {.dir = &gone, .path = util__fixture(fixture)};
 	struct region region = {base + 0x1000, base + 0x2000, 0x1000};
 	struct stat st;
 
