@@ -37,7 +37,11 @@ struct listing {
 	uint32_t users; /* 0: free to be used anew */
 	uint32_t
 		unasked; /* how many of its regions, from the first one, are to be built unasked yet */
+	uint32_t next; /* of those in use in its bucket, or of the free ones; NONE: the last one */
 };
+
+#define BUCKETS 4096
+#define NONE	UINT32_MAX
 
 struct tables {
 	struct engine *engine;
@@ -49,6 +53,8 @@ struct tables {
 	uint32_t ntables;
 	struct listing *listings;
 	uint32_t nlistings;
+	uint32_t free;		   /* the first free listing */
+	uint32_t buckets[BUCKETS]; /* the first one in use, by contents */
 	uint64_t full;
 	bool look;	/* for regions whose tables are wanted */
 	bool complete;	/* nothing is to be built unasked */
@@ -68,6 +74,8 @@ struct tables *tables__new(struct engine *engine, struct symbolizer *symbolizer,
 	t->symbolizer = symbolizer;
 	t->modules = modules;
 	t->images = images;
+	t->free = NONE;
+	memset(t->buckets, 0xff, sizeof(t->buckets));
 	if (pool__init(&t->rows, engine__unwind_rows(engine), GRACE) ||
 	    pool__init(&t->regions, engine__unwind_regions(engine, NULL), GRACE)) {
 		tables__free(t);
@@ -214,35 +222,51 @@ static void fill_region(struct tables *t, const struct region *r, struct qz_unwi
 	__atomic_store_n(&to->count, table->count, __ATOMIC_RELEASE);
 }
 
-static struct listing *find_listing(struct tables *t, uint64_t contents)
+/* Where the listing of these contents is named, or where the bucket ends. */
+static uint32_t *find_link(struct tables *t, uint64_t contents)
 {
-	for (uint32_t i = 0; i < t->nlistings; i++)
-		if (t->listings[i].users && t->listings[i].contents == contents)
-			return &t->listings[i];
-	return NULL;
+	uint32_t *link = &t->buckets[contents % BUCKETS];
+
+	while (*link != NONE && t->listings[*link].contents != contents)
+		link = &t->listings[*link].next;
+	return link;
 }
 
-static struct listing *free_listing(struct tables *t)
+static struct listing *find_listing(struct tables *t, uint64_t contents)
 {
-	struct listing *more;
+	uint32_t i = *find_link(t, contents);
 
-	for (uint32_t i = 0; i < t->nlistings; i++)
-		if (!t->listings[i].users)
-			return &t->listings[i];
-	more = qz_array__room(t->listings, t->nlistings, sizeof(*more));
-	if (!more)
-		return NULL;
-	t->listings = more;
-	t->listings[t->nlistings] = (struct listing) {0}; /* evict() looks at all of them */
-	return &t->listings[t->nlistings++];
+	return i == NONE ? NULL : &t->listings[i];
+}
+
+/* Nothing of its contents is listed yet. */
+static struct listing *add_listing(struct tables *t, uint64_t contents)
+{
+	uint32_t *bucket = &t->buckets[contents % BUCKETS], i = t->free;
+
+	if (i == NONE) {
+		if (qz_array__reserve((void **)&t->listings, t->nlistings, sizeof(*t->listings)))
+			return NULL;
+		i = t->nlistings++;
+	} else {
+		t->free = t->listings[i].next;
+	}
+	t->listings[i] = (struct listing) {.contents = contents, .users = 1, .next = *bucket};
+	*bucket = i;
+	return &t->listings[i];
 }
 
 static void release(struct tables *t, uint64_t contents)
 {
-	struct listing *l = contents ? find_listing(t, contents) : NULL;
+	uint32_t *link = find_link(t, contents), i = *link;
+	struct listing *l = i == NONE ? NULL : &t->listings[i];
 
-	if (l && !--l->users)
-		pool__give(&t->regions, l->image.first, l->image.count, engine__now());
+	if (!l || --l->users)
+		return;
+	pool__give(&t->regions, l->image.first, l->image.count, engine__now());
+	*link = l->next;
+	l->next = t->free;
+	t->free = i;
 }
 
 static bool has_jit(const struct tables *t, const struct image *image)
@@ -288,19 +312,15 @@ static struct listing *make_listing(struct tables *t, const struct image *image)
 		t->full++;
 		return NULL;
 	}
-	l = free_listing(t);
+	l = add_listing(t, image->contents);
 	if (!l) {
 		pool__give(&t->regions, first, image->regions.n, 0);
 		return NULL;
 	}
 	engine__unwind_regions(t->engine, &regions);
 	memset(&regions[first], 0, image->regions.n * sizeof(*regions));
-	*l = (struct listing) {
-		.contents = image->contents,
-		.image = {first, image->regions.n, read_exec_vm(t, image), 0},
-		.users = 1,
-		.unasked = image->regions.n <= EAGER_REGIONS ? image->regions.n : 1,
-	};
+	l->image = (struct qz_unwind_image) {first, image->regions.n, read_exec_vm(t, image), 0};
+	l->unasked = image->regions.n <= EAGER_REGIONS ? image->regions.n : 1;
 	for (uint32_t i = 0; i < image->regions.n; i++)
 		fill_region(t, &image->regions.items[i], &regions[first + i]);
 	return l;
