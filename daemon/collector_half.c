@@ -201,5 +201,6 @@ int collector__drain_half(struct collector *c)
 	if (c->page_figures)
 		page_figures__drained(c->page_figures);
 	c->half_waits = false;
+	symbolizer__rest(c->symbolizer);
 	return err ?: settle_ended(c);
 }

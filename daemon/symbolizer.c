@@ -16,6 +16,7 @@
 #define UNWIND_MS  2000
 #define TABLE_MS   5000
 #define PAGE	   4096
+#define RESTS	   120 /* of symbolizer__rest(), until a module is forgotten */
 
 /* Addresses per request, so that a request ends in a small part of its time. */
 #define BATCH	    512
@@ -218,6 +219,11 @@ static void keep_build_id(struct symbolizer_module *m, const struct load_answer 
 		snprintf(m->build_id + 2 * i, 3, "%02x", a->build_id[i]);
 }
 
+static bool has_loaded(const struct symbolizer *s, const struct symbolizer_module *m)
+{
+	return s->child.pid && m->loaded_by == s->counters.started;
+}
+
 /* Makes sure that the child has the module. A child whose memory is full of others is replaced. */
 int symbolizer__load(struct symbolizer *s, uint32_t number)
 {
@@ -226,7 +232,8 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 
 	if (m->error)
 		return m->error;
-	if (s->child.pid && m->loaded_by == s->counters.started)
+	m->used = s->rests;
+	if (has_loaded(s, m))
 		return 0;
 	err = ensure_child(s);
 	if (err)
@@ -271,27 +278,43 @@ bool symbolizer__refused(const struct symbolizer *s, int module)
 	return m && m->error;
 }
 
-void symbolizer__remove_module(struct symbolizer *s, int module)
+static void forget(struct symbolizer *s, uint32_t number)
 {
-	struct message_module message = {.module = (uint32_t)module};
+	struct message_module message = {.module = number};
 	struct symbolizer_request r = {
 		.bytes = &message,
 		.length = sizeof(message),
 		.type = MESSAGE_FORGET,
 		.deadline_ms = RESOLVE_MS,
 	};
+	struct symbolizer_module *m = s->modules[number];
+
+	if (has_loaded(s, m)) {
+		symbolizer_child__tell(&s->child, &r);
+		s->loaded--;
+	}
+	m->loaded_by = 0;
+}
+
+void symbolizer__remove_module(struct symbolizer *s, int module)
+{
 	struct symbolizer_module *m = symbolizer__find_module(s, module);
 
 	if (!m)
 		return;
-	if (s->child.pid && m->loaded_by == s->counters.started) {
-		symbolizer_child__tell(&s->child, &r);
-		s->loaded--;
-	}
+	forget(s, (uint32_t)module);
 	close_files(m);
-	m->loaded_by = 0;
 	if (!m->error)
 		m->error = -ENOENT;
+}
+
+void symbolizer__rest(struct symbolizer *s)
+{
+	if (++s->rests % RESTS)
+		return;
+	for (uint32_t i = 0; i < s->nmodules; i++)
+		if (s->modules[i]->loaded_by && s->rests - s->modules[i]->used >= RESTS)
+			forget(s, i);
 }
 
 /* Whether the arrays of the answer are as long as it says, and as long as the message is. */

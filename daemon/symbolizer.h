@@ -89,6 +89,12 @@ bool symbolizer__refused(const struct symbolizer *s, int module);
 void symbolizer__remove_module(struct symbolizer *s, int module);
 
 /*
+ * To be called about once a second: what nobody asks about for minutes the child forgets. It is loaded again
+ * when it is needed.
+ */
+void symbolizer__rest(struct symbolizer *s);
+
+/*
  * Names n addresses of one module. answers has room for n; on failure what it holds is undefined.
  * -ENOEXEC: not parseable; -ETIME: the child was killed, or ended, over this module; -EIO: no child
  * can be started; -ENOENT: removed; -EINVAL: no such module. An error is for good: asking again

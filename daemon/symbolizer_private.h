@@ -12,6 +12,7 @@ struct symbolizer_module {
 	char label[sizeof(((struct load_request *)0)->label)];
 	char build_id[2 * sizeof(((struct load_answer *)0)->build_id) + 1];
 	uint64_t loaded_by; /* the child that has it: its number in counters.started, 0 none */
+	uint64_t used;	    /* at which call of symbolizer__rest() */
 	int error;	    /* for good: 0 or -errno */
 };
 
@@ -25,6 +26,7 @@ struct symbolizer {
 	int error;	 /* no child can be started */
 	struct symbolizer_module **modules;
 	uint32_t nmodules;
+	uint64_t rests;
 	struct answer_block *blocks;
 	char *verdict_text; /* of the last verdicts */
 	struct symbolizer_counters counters;

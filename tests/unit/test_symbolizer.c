@@ -576,6 +576,32 @@ START_TEST(forgets_removed_modules)
 }
 END_TEST
 
+/* What it has, it does not read again. */
+START_TEST(forgets_what_is_not_asked_for)
+{
+	static const char before[] = "1000 10 before\n", after[] = "1000 10 after\n";
+	struct symbolizer *s = util__symbolizer(false, false);
+	int modules[2], fds[2];
+	struct symbolizer_answer a;
+
+	for (int i = 0; i < 2; i++) {
+		fds[i] = util__memfd(before, sizeof(before) - 1);
+		modules[i] = symbolizer__add_module(s, SYMBOLIZER_PERF_MAP, fds[i], -1, "map");
+		resolve(s, modules[i], 0x1000, &a);
+		ck_assert_int_eq(pwrite(fds[i], after, sizeof(after) - 1, 0), sizeof(after) - 1);
+	}
+	for (int i = 0; i < 1000; i++) {
+		symbolizer__rest(s);
+		resolve(s, modules[0], 0x1000, &a);
+		ck_assert_str_eq(last_name(&a), "before");
+	}
+	resolve(s, modules[1], 0x1000, &a);
+	ck_assert_str_eq(last_name(&a), "after");
+	ck_assert_uint_eq(symbolizer__counters(s)->started, 1);
+	symbolizer__free(s);
+}
+END_TEST
+
 Suite *suite_symbolizer(void)
 {
 	Suite *suite = suite_create("symbolizer");
@@ -604,6 +630,7 @@ Suite *suite_symbolizer(void)
 #endif
 	tcase_add_test(child, reports_that_no_child_can_be_started);
 	tcase_add_test(child, forgets_removed_modules);
+	tcase_add_test(child, forgets_what_is_not_asked_for);
 	suite_add_tcase(suite, child);
 	return suite;
 }
