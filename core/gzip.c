@@ -11,6 +11,7 @@
 #define CHUNK	    65536
 #define GZIP_WINDOW (MAX_WBITS + 16) /* zlib's way to ask for the gzip format */
 #define MEMORY	    8		     /* zlib's default */
+#define LEVEL	    2 /* a third of the time of zlib's default, for a seventh more bytes */
 
 /* ---- writing ---- */
 
@@ -27,8 +28,8 @@ struct qz_gzip *qz_gzip__new(int fd)
 	if (!gz)
 		return NULL;
 	gz->fd = fd;
-	if (deflateInit2(&gz->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (deflateInit2(&gz->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) !=
+	    Z_OK) {
 		free(gz);
 		errno = ENOMEM;
 		return NULL;
