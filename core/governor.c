@@ -25,6 +25,11 @@ struct load {
 	double variable; /* in proportion to them */
 };
 
+static double sum(struct load load)
+{
+	return load.fixed + load.variable;
+}
+
 static struct load load_of(const struct qz_governor *g, uint64_t ns, const struct qz_costs *costs)
 {
 	const struct qz_costs *told = &g->told;
@@ -46,7 +51,7 @@ static void lower(struct qz_governor *g, struct load load)
 	do {
 		g->halvings++;
 		load.variable /= 2;
-	} while (load.fixed + load.variable > 1 && load.variable > USEFUL && g->halvings < g->most);
+	} while (sum(load) > 1 && load.variable > USEFUL && g->halvings < g->most);
 }
 
 static void raise(struct qz_governor *g)
@@ -66,7 +71,7 @@ static void decide(struct qz_governor *g, struct load load)
 
 	if (g->since < LASTING && ++g->since == LASTING && g->halvings <= g->failed)
 		g->patience = PATIENCE;
-	if (load.fixed + load.variable > 1 && load.variable > USEFUL && g->halvings < g->most)
+	if (sum(load) > 1 && load.variable > USEFUL && g->halvings < g->most)
 		lower(g, load);
 	if (g->halvings && affordable)
 		raise(g);
@@ -74,21 +79,28 @@ static void decide(struct qz_governor *g, struct load load)
 		g->quiet = 0;
 }
 
+static void end_window(struct qz_governor *g, uint64_t elapsed, uint64_t window, struct load load)
+{
+	double longer = (double)window / (double)elapsed;
+
+	g->costs_ppm = (uint32_t)(sum(load) * longer * g->ceiling_ppm);
+	if (g->started)
+		decide(g, load);
+	g->started = true;
+}
+
 bool qz_governor__look(struct qz_governor *g, uint64_t now, uint32_t processors,
 		       const struct qz_costs *costs)
 {
 	uint32_t before = g->halvings;
-	uint64_t ns = (now - g->began) * processors;
-	struct load load;
+	uint64_t elapsed = now - g->began;
+	uint64_t window = elapsed > QZ_GOVERNOR_WINDOW ? elapsed : QZ_GOVERNOR_WINDOW;
+	struct load load = load_of(g, window * processors, costs);
 
-	if (g->began && now - g->began < QZ_GOVERNOR_WINDOW)
-		return false;
 	if (g->began) {
-		load = load_of(g, ns, costs);
-		g->costs_ppm = (uint32_t)((load.fixed + load.variable) * g->ceiling_ppm);
-		if (g->started)
-			decide(g, load);
-		g->started = true;
+		if (elapsed < QZ_GOVERNOR_WINDOW && !(g->started && sum(load) > 1))
+			return false;
+		end_window(g, elapsed, window, load);
 	}
 	g->began = now;
 	g->told = *costs;

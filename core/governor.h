@@ -9,7 +9,7 @@
 
 #include "core/profile.h"
 
-/* It decides on the costs of so much time, all of it. */
+/* It decides on the costs of so much time, all of it; earlier, when what that time may cost is spent. */
 #define QZ_GOVERNOR_WINDOW 10000000000ull
 
 struct qz_governor {

@@ -32,20 +32,25 @@ static double costs_of(const struct machine *m)
 	return m->fixed + ldexp(m->variable, -(int)m->g.halvings);
 }
 
-/* Windows pass; gives how often the rate was changed. */
-static int run(struct machine *m, int windows)
+/* The governor looks so often, a step of time after the other; gives how often the rate was changed. */
+static int look(struct machine *m, int times, uint64_t step)
 {
-	const double processors_ns = PROCESSORS * (double)QZ_GOVERNOR_WINDOW / 1e6;
+	const double processors_ns = PROCESSORS * (double)step / 1e6;
 	int changes = 0;
 
-	for (int i = 0; i < windows; i++) {
+	for (int i = 0; i < times; i++) {
 		changes += qz_governor__look(&m->g, m->now, PROCESSORS, &m->costs);
-		m->now += QZ_GOVERNOR_WINDOW;
+		m->now += step;
 		m->costs.accounting_ns += (uint64_t)(m->fixed * processors_ns);
 		m->costs.sampling_ns +=
 			(uint64_t)(ldexp(m->variable, -(int)m->g.halvings) * processors_ns);
 	}
 	return changes;
+}
+
+static int run(struct machine *m, int windows)
+{
+	return look(m, windows, QZ_GOVERNOR_WINDOW);
 }
 
 START_TEST(what_is_cheap_is_left_alone)
@@ -66,6 +71,25 @@ START_TEST(rates_are_lowered_until_it_fits)
 	ck_assert_int_eq(run(&m, 4), 1);
 	ck_assert_uint_eq(m.g.halvings, 3); /* 2000 + 6250 */
 	ck_assert_int_eq(run(&m, 100), 0);
+	ck_assert(costs_of(&m) <= ONE_CENT);
+}
+END_TEST
+
+/* Ten times what it may cost: a second is enough to see that, and another one for each halving. */
+START_TEST(far_too_much_is_seen_at_once)
+{
+	struct machine m = machine_new(99, 1000, 1000);
+	const uint64_t second = QZ_GOVERNOR_WINDOW / 10;
+
+	ck_assert_int_eq(look(&m, 20, second), 0);
+	m.variable = 120000;
+	look(&m, 2, second);
+	ck_assert_uint_eq(m.g.halvings, 1);
+	look(&m, 3, second);
+	ck_assert_uint_eq(m.g.halvings, 2);
+	ck_assert_uint_ge(m.g.costs_ppm, 60000);
+	look(&m, 100, second);
+	ck_assert_uint_eq(m.g.halvings, 4);
 	ck_assert(costs_of(&m) <= ONE_CENT);
 }
 END_TEST
@@ -227,6 +251,7 @@ Suite *suite_governor(void)
 
 	tcase_add_test(tcase, what_is_cheap_is_left_alone);
 	tcase_add_test(tcase, rates_are_lowered_until_it_fits);
+	tcase_add_test(tcase, far_too_much_is_seen_at_once);
 	tcase_add_test(tcase, a_burst_at_the_start_is_no_reason);
 	tcase_add_test(tcase, rates_come_back);
 	tcase_add_test(tcase, rates_stay_in_between);
