@@ -4,6 +4,7 @@
  * names by the first procedure outside of the runtime.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
