@@ -20,7 +20,9 @@ struct images {
 	struct image *items;
 	uint32_t n;
 	struct qz_table by_number,
-		by_pid; /* by_pid: the latest image of a process, see find_current */
+		by_pid;	  /* by_pid: the latest image of a process, see find_current */
+	uint32_t *latest; /* image of each scope, by index, or UINT32_MAX */
+	uint32_t nscopes;
 	struct pending *pending;
 	uint32_t npending;
 	uint64_t next_contents;
@@ -45,6 +47,7 @@ void images__free(struct images *images)
 		regions__free(&images->pending[i].image.regions);
 	free(images->items);
 	free(images->pending);
+	free(images->latest);
 	qz_table__free(&images->by_number);
 	qz_table__free(&images->by_pid);
 	free(images);
@@ -183,7 +186,20 @@ static void read_mappings(struct images *images, struct image *image, bool add)
 	proc_dir__close(&dir);
 }
 
-/* It becomes the latest of its pid. There is room in the tables. */
+static int reserve_scope(struct images *images, uint32_t scope)
+{
+	if (scope == QZ_NO_SCOPE)
+		return -EINVAL;
+	while (images->nscopes <= scope) {
+		if (qz_array__reserve((void **)&images->latest, images->nscopes,
+				      sizeof(*images->latest)))
+			return -ENOMEM;
+		images->latest[images->nscopes++] = UINT32_MAX;
+	}
+	return 0;
+}
+
+/* It becomes the latest of its pid, and of its scope. There is room in the tables. */
 static void enter(struct images *images, uint32_t index)
 {
 	struct image *image = &images->items[index];
@@ -192,6 +208,8 @@ static void enter(struct images *images, uint32_t index)
 	image->earlier = find_latest(images, image->pid);
 	if (image->earlier != UINT32_MAX)
 		images->items[image->earlier].superseded = true;
+	image->sibling = images->latest[image->scope];
+	images->latest[image->scope] = index;
 	qz_table__insert(&images->by_number, qz_hash__number(1, image->number), index);
 	qz_table__insert(&images->by_pid, qz_hash__number(1, image->pid), index);
 }
@@ -204,7 +222,8 @@ static struct image *add_image(struct images *images, const struct qz_process_ev
 	if (!more)
 		return NULL;
 	images->items = more;
-	if (qz_table__reserve(&images->by_number) || qz_table__reserve(&images->by_pid))
+	if (qz_table__reserve(&images->by_number) || qz_table__reserve(&images->by_pid) ||
+	    reserve_scope(images, event->scope))
 		return NULL;
 	image = &images->items[images->n];
 	memset(image, 0, sizeof(*image));
@@ -386,8 +405,10 @@ const struct region *images__find(struct images *images, struct image *image, ui
 
 void images__end(struct images *images, uint32_t scope, uint64_t time)
 {
-	for (uint32_t i = 0; i < images->n; i++)
-		if (images->items[i].scope == scope && images->items[i].seen <= time)
+	uint32_t i = scope < images->nscopes ? images->latest[scope] : UINT32_MAX;
+
+	for (; i != UINT32_MAX; i = images->items[i].sibling)
+		if (images->items[i].seen <= time)
 			images->items[i].ended = true;
 }
 
@@ -407,6 +428,8 @@ void images__forget(struct images *images, const bool *marked)
 
 	qz_table__clear(&images->by_number);
 	qz_table__clear(&images->by_pid);
+	for (uint32_t i = 0; i < images->nscopes; i++)
+		images->latest[i] = UINT32_MAX;
 	for (uint32_t i = 0; i < images->n; i++) {
 		struct image *image = &images->items[i];
 
@@ -419,8 +442,6 @@ void images__forget(struct images *images, const bool *marked)
 	}
 	images->n =
 		qz_array__shrink((void **)&images->items, images->n, kept, sizeof(*images->items));
-	if (!modules__crowded(images->modules))
-		return;
 	use_modules(images);
 	modules__sleep_unused(images->modules);
 }

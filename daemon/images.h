@@ -33,6 +33,7 @@ struct image {
 	bool ended;
 	bool superseded;  /* there is a later image of this pid */
 	uint32_t earlier; /* index of the one before of this pid, or UINT32_MAX */
+	uint32_t sibling; /* likewise, of this scope */
 	uint64_t
 		replaced; /* when code was last mapped in place of other code; 0: tables.h has published that */
 	bool reread; /* /proc/PID/maps was read for an address that no region covered */

@@ -22,7 +22,7 @@
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
 
-#define MAX_AWAKE 256 /* modules with open files, before those that nobody has mapped are closed */
+#define WAKEFUL 30 /* calls of modules__sleep_unused(), until what nobody has mapped is closed */
 
 /* What makes two descriptors the same file with the same contents. */
 struct identity {
@@ -33,10 +33,10 @@ struct identity {
 struct entry {
 	struct module module;
 	struct identity identity;
-	pid_t pid;   /* of a JIT module */
-	int map;     /* perf map: kept open, to see it grow */
-	bool asleep; /* its files are closed until it is mapped again */
-	bool used;
+	pid_t pid;	 /* of a JIT module */
+	int map;	 /* perf map: kept open, to see it grow */
+	bool asleep;	 /* its files are closed until it is mapped again */
+	uint32_t unused; /* calls since it was last in use */
 };
 
 struct modules {
@@ -46,7 +46,6 @@ struct modules {
 	uint32_t n;
 	struct qz_table by_identity, by_path, by_pid;
 	uint32_t vdso;
-	uint32_t nawake;
 };
 
 struct modules *modules__new(struct symbolizer *symbolizer, bool names)
@@ -96,7 +95,6 @@ static struct entry *add_entry(struct modules *m, const char *path)
 	if (!e->module.path)
 		return NULL;
 	m->n++;
-	m->nawake++;
 	return e;
 }
 
@@ -259,7 +257,7 @@ static uint32_t find_identity(const struct modules *m, const struct identity *id
 static void wake(struct modules *m, struct entry *e, int fd)
 {
 	e->asleep = false;
-	m->nawake++;
+	e->unused = 0;
 	e->module.symbols = add_symbols(m, fd, e->module.path);
 }
 
@@ -423,15 +421,10 @@ uint32_t modules__of_jit(struct modules *m, struct proc_dir *dir)
 
 /* ---- those that nobody has mapped ---- */
 
-bool modules__crowded(const struct modules *m)
-{
-	return m->nawake > MAX_AWAKE;
-}
-
 void modules__use(struct modules *m, uint32_t module)
 {
 	if (module < m->n)
-		m->entries[module].used = true;
+		m->entries[module].unused = 0;
 }
 
 /* A refused one has no files, and stays refused. The next process of this pid has other code. */
@@ -452,13 +445,10 @@ static void put_to_sleep(struct modules *m, struct entry *e)
 
 void modules__sleep_unused(struct modules *m)
 {
-	m->nawake = 0;
 	for (uint32_t i = 0; i < m->n; i++) {
 		struct entry *e = &m->entries[i];
 
-		if (!e->used && !e->asleep && i != m->vdso)
+		if (!e->asleep && i != m->vdso && e->unused++ >= WAKEFUL)
 			put_to_sleep(m, e);
-		m->nawake += e->used && !e->asleep;
-		e->used = false;
 	}
 }

@@ -63,11 +63,10 @@ uint32_t modules__of_file(struct modules *m, int fd, const char *path);
 uint32_t modules__of_jit(struct modules *m, struct proc_dir *dir);
 
 /*
- * Files are open as long as a module is awake. When that are many, all in use are marked, and the files of the
- * others closed: what is known of them stays, under the same number, and they are opened again when
- * they are mapped again.
+ * Files are open as long as a module is awake. Now and then all in use are marked, and the files of those that
+ * are not for long closed: what is known of them stays, under the same number, and they are opened again
+ * when they are mapped again.
  */
-bool modules__crowded(const struct modules *m);
 void modules__use(struct modules *m, uint32_t module);
 void modules__sleep_unused(struct modules *m);
 
