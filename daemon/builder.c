@@ -49,6 +49,7 @@ struct builder {
 	pthread_cond_t done;
 	struct order order;
 	uint64_t named;			/* atomic */
+	uint32_t halvings;		/* atomic */
 	struct builder_figures figures; /* atomic, each */
 	int wake;
 	bool stop; /* atomic */
@@ -236,9 +237,10 @@ static void await(struct builder *b)
 		{.fd = engine__event_fd(b->engine), .events = POLLIN},
 		{.fd = b->wake, .events = POLLIN},
 	};
+	int ms = hurry ? HURRY_MS << __atomic_load_n(&b->halvings, __ATOMIC_RELAXED) : TICK_MS;
 	uint64_t woken;
 
-	poll(fds, sizeof(fds) / sizeof(fds[0]), hurry ? HURRY_MS : TICK_MS);
+	poll(fds, sizeof(fds) / sizeof(fds[0]), ms < TICK_MS ? ms : TICK_MS);
 	eventfd_read(b->wake, &woken);
 }
 
@@ -317,6 +319,11 @@ void builder__prepare(struct builder *b, int fd, const char *path)
 void builder__named(struct builder *b, uint64_t until)
 {
 	__atomic_store_n(&b->named, until, __ATOMIC_RELEASE);
+}
+
+void builder__set_halvings(struct builder *b, uint32_t halvings)
+{
+	__atomic_store_n(&b->halvings, halvings, __ATOMIC_RELAXED);
 }
 
 void builder__complete(struct builder *b, uint32_t image)

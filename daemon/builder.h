@@ -37,6 +37,9 @@ void builder__prepare(struct builder *b, int fd, const char *path);
  */
 void builder__named(struct builder *b, uint64_t until);
 
+/* How often the rates are halved: so much more rarely it looks for what is mapped, unless it is called. */
+void builder__set_halvings(struct builder *b, uint32_t halvings);
+
 /* An image may have something mapped that was not reported. */
 void builder__complete(struct builder *b, uint32_t image);
 

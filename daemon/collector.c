@@ -272,6 +272,7 @@ int collector__tick(struct collector *c)
 void collector__set_halvings(struct collector *c, uint32_t halvings)
 {
 	c->halvings_wanted = halvings;
+	builder__set_halvings(c->builder, halvings);
 }
 
 struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)

@@ -18,6 +18,7 @@
 #define HOTPLUG_PERIOD 1000000000ull
 #define GOVERN_PERIOD  1000000000ull
 #define TEXT_PERIOD    2000000000ull
+#define TEXT_SHARE     200 /* one part of so many of the time, at most, is spent on text */
 #define FORWARD_GRACE  2000000000ull /* for a command to end after a SIGTERM that was passed on */
 
 static void take_signal(struct session *s, int number)
@@ -96,6 +97,14 @@ static void show(struct session *s, uint64_t now)
 		publisher__show(s->publisher, p);
 }
 
+/* Showing takes the longer the more has been measured. */
+static uint64_t next_text(uint64_t began)
+{
+	uint64_t now = engine__now(), rest = (now - began) * TEXT_SHARE;
+
+	return now + (rest > TEXT_PERIOD ? rest : TEXT_PERIOD);
+}
+
 static void do_periodic(struct session *s, uint64_t now)
 {
 	if (s->history && now >= s->slice_due) {
@@ -109,7 +118,7 @@ static void do_periodic(struct session *s, uint64_t now)
 	}
 	if ((s->text || s->publisher) && now >= s->text_due) {
 		show(s, now);
-		s->text_due = now + TEXT_PERIOD;
+		s->text_due = next_text(now);
 	}
 	if (s->host->server && !s->config->private)
 		server__run(s->host->server);
@@ -141,11 +150,19 @@ static void watch_keeper(struct session *s, short revents)
 	s->deadline = engine__now();
 }
 
+/* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */
+static int patience_ms(const struct session *s)
+{
+	int ms = collector__hurries(s->collector) ? HURRY_MS << s->governor.halvings : TICK_MS;
+
+	return ms < TICK_MS ? ms : TICK_MS;
+}
+
 static int run(struct session *s)
 {
 	struct pollfd fds[] = {
 		{.fd = s->signals, .events = POLLIN},
-		{.fd = collector__event_fd(s->collector), .events = POLLIN},
+		{.events = POLLIN},
 		{.fd = s->host->server && !s->config->private ? server__fd(s->host->server) : -1,
 		 .events = POLLIN},
 		{.fd = opener__keeper()},
@@ -156,8 +173,8 @@ static int run(struct session *s)
 	s->hotplug_due = now + HOTPLUG_PERIOD;
 	s->text_due = now + TEXT_PERIOD;
 	while (!err && !is_over(s, now)) {
-		poll(fds, sizeof(fds) / sizeof(fds[0]),
-		     collector__hurries(s->collector) ? HURRY_MS : TICK_MS);
+		fds[1].fd = s->governor.halvings ? -1 : collector__event_fd(s->collector);
+		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s));
 		take_signals(s);
 		watch_keeper(s, fds[3].revents);
 		err = collector__tick(s->collector);
