@@ -2,6 +2,8 @@
 #include "core/pprof_meta.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +78,9 @@ static json_t *write_ledger(const struct qz_ledger *l)
 	return qz_fields__unless(failed, object);
 }
 
-static json_t *write_scope(const struct qz_scope *scope)
+static json_t *write_scope(const struct qz_profile *p, uint32_t i)
 {
+	const struct qz_scope *scope = &p->scopes[i];
 	json_t *object = qz_fields__object(scope_fields, scope);
 	json_t *levels = qz_fields__integers(scope->level_ns, scope->nlevels);
 	json_t *ends = qz_fields__losses(scope->stack_ends, scope->nstack_ends);
@@ -96,29 +99,14 @@ static json_t *write_scope(const struct qz_scope *scope)
 	return qz_fields__unless(failed, object);
 }
 
-static json_t *write_scopes(const struct qz_profile *p)
+static json_t *write_thread(const struct qz_profile *p, uint32_t i)
 {
-	json_t *array = json_array();
-	bool failed = !array;
-
-	for (uint32_t i = 0; !failed && i < p->nscopes; i++)
-		failed = json_array_append_new(array, write_scope(&p->scopes[i])) != 0;
-	return qz_fields__unless(failed, array);
+	return qz_fields__object(thread_fields, &p->threads[i]);
 }
 
-static json_t *write_threads(const struct qz_profile *p)
+static json_t *write_object(const struct qz_profile *p, uint32_t i)
 {
-	json_t *array = json_array();
-	bool failed = !array;
-
-	for (uint32_t i = 0; !failed && i < p->nthreads; i++)
-		failed = json_array_append_new(array, qz_fields__object(thread_fields,
-									&p->threads[i])) != 0;
-	return qz_fields__unless(failed, array);
-}
-
-static json_t *write_object(const struct qz_object *o)
-{
+	const struct qz_object *o = &p->objects[i];
 	json_t *object = qz_fields__object(object_fields, o);
 	bool failed = json_object_set_new(object, "queue_ns",
 					  qz_fields__integers(o->queue_ns, QZ_QUEUE_LENGTHS)) ||
@@ -128,24 +116,9 @@ static json_t *write_object(const struct qz_object *o)
 	return qz_fields__unless(failed, object);
 }
 
-static json_t *write_objects(const struct qz_profile *p)
+static json_t *write_cause(const struct qz_profile *p, uint32_t i)
 {
-	json_t *array = json_array();
-	bool failed = !array;
-
-	for (uint32_t i = 0; !failed && i < p->nobjects; i++)
-		failed = json_array_append_new(array, write_object(&p->objects[i])) != 0;
-	return qz_fields__unless(failed, array);
-}
-
-static json_t *write_causes(const struct qz_profile *p)
-{
-	json_t *array = json_array();
-	bool failed = !array;
-
-	for (uint32_t i = 0; !failed && i < p->ncauses; i++)
-		failed = json_array_append_new(array, qz_fields__text(p->causes[i])) != 0;
-	return qz_fields__unless(failed, array);
+	return qz_fields__text(p->causes[i]);
 }
 
 static json_t *write_modules(const struct qz_strings *modules)
@@ -158,71 +131,116 @@ static json_t *write_modules(const struct qz_strings *modules)
 	return qz_fields__unless(failed, array);
 }
 
-/* Two numbers for each procedure: of its module, and its kind. */
-static json_t *write_procedures(const struct qz_profile *p, struct qz_strings *modules)
+/* The text as it grows: a value is freed as soon as it stands there, of thousands of scopes each. */
+struct writer {
+	const struct qz_profile *p;
+	FILE *out;
+	bool failed;
+};
+
+static void put(struct writer *w, json_t *value, size_t flags)
 {
-	json_t *array = json_array();
-	bool failed = !array;
+	w->failed = json_dumpf(value, w->out, JSON_COMPACT | JSON_ENCODE_ANY | flags) || w->failed;
+	json_decref(value);
+}
 
-	for (uint32_t i = 0; !failed && i < p->nprocedures; i++) {
-		int64_t module = qz_strings__intern(modules, p->procedures[i].module);
+static void put_member(struct writer *w, const char *name, json_t *value)
+{
+	fprintf(w->out, ",\"%s\":", name);
+	put(w, value, 0);
+}
 
-		failed = module < 0 || json_array_append_new(array, json_integer(module)) ||
-			 json_array_append_new(array, json_integer(p->procedures[i].kind));
+static void put_each(struct writer *w, const char *name, uint32_t n,
+		     json_t *write(const struct qz_profile *p, uint32_t i))
+{
+	fprintf(w->out, ",\"%s\":[", name);
+	for (uint32_t i = 0; !w->failed && i < n; i++) {
+		if (i)
+			fputc(',', w->out);
+		put(w, write(w->p, i), 0);
 	}
-	return qz_fields__unless(failed, array);
+	fputc(']', w->out);
+}
+
+/* Two numbers for each procedure: of its module, and its kind. */
+static void put_procedures(struct writer *w, struct qz_strings *modules)
+{
+	fprintf(w->out, ",\"procedures\":[");
+	for (uint32_t i = 0; !w->failed && i < w->p->nprocedures; i++) {
+		int64_t module = qz_strings__intern(modules, w->p->procedures[i].module);
+
+		w->failed = module < 0;
+		fprintf(w->out, "%s%" PRId64 ",%u", i ? "," : "", module,
+			(unsigned int)w->p->procedures[i].kind);
+	}
+	fputc(']', w->out);
 }
 
 /* Four numbers for each pair; an unknown caller is QZ_NONE. */
-static json_t *write_calls(const struct qz_profile *p)
+static void put_calls(struct writer *w)
 {
-	json_t *array = json_array();
-	bool failed = !array;
+	fprintf(w->out, ",\"calls\":[");
+	for (uint32_t i = 0; i < w->p->ncalls; i++) {
+		const struct qz_call_count *c = &w->p->calls[i];
 
-	for (uint32_t i = 0; !failed && i < p->ncalls; i++) {
-		const struct qz_call_count *c = &p->calls[i];
-
-		failed = json_array_append_new(array, json_integer(c->scope)) ||
-			 json_array_append_new(array, json_integer(c->caller)) ||
-			 json_array_append_new(array, json_integer(c->callee)) ||
-			 json_array_append_new(array, qz_fields__integer(c->count));
+		fprintf(w->out, "%s%u,%u,%u,%" PRIu64, i ? "," : "", c->scope, c->caller, c->callee,
+			c->count);
 	}
-	return qz_fields__unless(failed, array);
+	fputc(']', w->out);
 }
 
-static json_t *write_meta(const struct qz_profile *p, struct qz_strings *modules)
+/* The schema comes first, where qz_meta__is_ours looks for it. */
+static void put_run(struct writer *w)
 {
-	json_t *meta = json_object();
-	/* The schema comes first, where qz_meta__is_ours looks for it. */
-	bool failed =
-		json_object_set_new(meta, "schema", json_string(SCHEMA)) ||
-		qz_fields__write(meta, run_fields, p) ||
-		json_object_set_new(meta, "ledger", write_ledger(&p->ledger)) ||
-		json_object_set_new(meta, "scopes", write_scopes(p)) ||
-		json_object_set_new(meta, "threads", write_threads(p)) ||
-		json_object_set_new(meta, "objects", write_objects(p)) ||
-		json_object_set_new(meta, "causes", write_causes(p)) ||
-		json_object_set_new(meta, "procedures", write_procedures(p, modules)) ||
-		json_object_set_new(meta, "modules", write_modules(modules)) ||
-		(p->ncalls && json_object_set_new(meta, "calls", write_calls(p))) ||
-		(p->ceiling_ppm &&
-		 json_object_set_new(meta, "costs", qz_fields__object(qz_cost_fields, p))) ||
-		(p->wakes_sampled && json_object_set_new(meta, "wakes_sampled", json_true())) ||
-		(p->instants.rate_hz &&
-		 json_object_set_new(meta, "instants", qz_moments__write(p)));
+	json_t *run = json_object();
+	bool failed = json_object_set_new(run, "schema", json_string(SCHEMA)) ||
+		      qz_fields__write(run, run_fields, w->p);
 
-	return qz_fields__unless(failed, meta);
+	put(w, qz_fields__unless(failed, run), JSON_EMBED);
+}
+
+static void put_meta(struct writer *w, struct qz_strings *modules)
+{
+	const struct qz_profile *p = w->p;
+
+	fputc('{', w->out);
+	put_run(w);
+	put_member(w, "ledger", write_ledger(&p->ledger));
+	put_each(w, "scopes", p->nscopes, write_scope);
+	put_each(w, "threads", p->nthreads, write_thread);
+	put_each(w, "objects", p->nobjects, write_object);
+	put_each(w, "causes", p->ncauses, write_cause);
+	put_procedures(w, modules);
+	put_member(w, "modules", write_modules(modules));
+	if (p->ncalls)
+		put_calls(w);
+	if (p->ceiling_ppm)
+		put_member(w, "costs", qz_fields__object(qz_cost_fields, p));
+	if (p->wakes_sampled)
+		put_member(w, "wakes_sampled", json_true());
+	if (p->instants.rate_hz)
+		put_member(w, "instants", qz_moments__write(p));
+	fputs("}\n", w->out);
 }
 
 char *qz_meta__write(const struct qz_profile *p)
 {
 	struct qz_strings modules = {0};
-	json_t *meta = write_meta(p, &modules);
-	char *text = qz_fields__dump(meta, JSON_COMPACT);
+	struct writer w = {.p = p};
+	char *text = NULL;
+	size_t size;
 
+	w.out = open_memstream(&text, &size);
+	if (!w.out)
+		return NULL;
+	put_meta(&w, &modules);
 	qz_strings__free(&modules);
-	json_decref(meta);
-	return text;
+	w.failed = ferror(w.out) || w.failed;
+	if (!fclose(w.out) && !w.failed)
+		return text;
+	free(text);
+	errno = ENOMEM;
+	return NULL;
 }
 
 /* ---- reading ---- */
