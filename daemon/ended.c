@@ -2,6 +2,7 @@
 #include "daemon/ended.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,6 +262,7 @@ static int fold(struct ended *e, const struct ended_context *c)
 		if (!err && c->after)
 			c->after(c->context);
 		qz_maps__free(&maps);
+		malloc_trim(0); /* what was freed lies between what stays */
 	}
 	free(marked);
 	return err;
