@@ -11,6 +11,7 @@ fail()
 	exit 1
 }
 
+python3 "$(dirname "$0")/strict.py" "$(dirname "$profile")"/*.pb.gz || fail 'not as Parca wants it'
 if ! command -v go >/dev/null; then
 	echo "pprof-reader.sh: skipped, no 'go tool pprof' here (package golang-go)"
 	exit 77

@@ -213,6 +213,86 @@ parts_of_snapshots()
 	finished
 }
 
+# scraped NAME LINE: until the exporter says so, as it renews its figures each second; NAME has all of it.
+scraped()
+{
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		python3 "$here/../cli/get.py" "$url/metrics" >"$1" 2>get.err
+		! grep -qxF -- "$2" "$1" || return 0
+		sleep 0.1
+	done
+	fail "the exporter never says $2" "$(cat get.err "$1")"
+}
+
+# counters_grow BEFORE AFTER [BUT]: none is less than it was, but for those of quartzd itself when it began anew.
+counters_grow()
+{
+	awk -v but="${3-none}" '
+		$1 == "#" && $2 == "TYPE" { counter[$3] = $4 == "counter" }
+		$1 == "#" { next }
+		{ name = $1; sub(/[{].*/, "", name); key = $0; sub(/ [^ ]*$/, "", key) }
+		!counter[name] || name ~ but { next }
+		NR == FNR { was[key] = $NF; next }
+		key in was { n++; if ($NF + 0 < was[key] + 0) { print key, was[key], $NF; bad = 1 } }
+		END { exit bad || !n }' "$1" "$2" >awk.out || fail "a counter fell from $1 to $2" "$(cat awk.out)"
+}
+
+# adds_up FILE: what the machine was busy is what was measured, and its units have no more than that.
+adds_up()
+{
+	awk '
+		/^quartz_machine_level_seconds_total/ { n = $1; gsub(/[^0-9]/, "", n); levels += $2; busy += n * $2 }
+		$1 == "quartz_machine_busy_seconds_total" { once = $2 }
+		$1 == "quartz_machine_busy_processor_seconds_total" { weighed = $2 }
+		/^quartz_normalized_seconds_total/ { norm += $NF }
+		END { exit !(levels >= once && busy >= weighed - 1e-6 && once > 0 && norm > 0 && norm <= once + 1e-6) }' "$1" ||
+		fail 'the figures do not add up' "$(cat "$1")"
+}
+
+# A real quartzd behind quartz-exporter: in a pause, started anew, and absent.
+exported()
+{
+	local url
+
+	serve --cpu none --max-overhead 0
+	start_busy 1
+	start exporter "$out/quartz-exporter" --profiles --listen 127.0.0.1:0
+	await exporter.err 'at port'
+	url=http://127.0.0.1:$(sed -n 's/.*at port //p' exporter.err)
+	scraped first 'quartz_measuring 1'
+	sleep 2
+	scraped second 'quartz_measuring 1'
+	counters_grow first second
+	adds_up second
+	python3 "$here/../cli/get.py" "$url/debug/pprof/profile?seconds=2" >part 2>get.err
+	grep -q '^200 application/octet-stream' get.err || fail 'no profile' "$(cat get.err part)"
+	python3 "$here/../cli/strict.py" part 2>strict.err || fail 'not a strict profile' "$(cat strict.err)"
+	"$out/quartzctl" report -i part --scope "pid=$busy" --json >report.json || fail 'it cannot be read'
+	expect 'the program that was busy' 'row("phase_1").self.samples > 0 and .scopes[0].elapsed_ns >= 2e9'
+	control 0 pause
+	scraped paused 'quartz_measuring 0'
+	grep -qx 'quartz_up 1' paused || fail 'a paused one is not up' "$(cat paused)"
+	counters_grow second paused
+	python3 "$here/../cli/get.py" "$url/debug/pprof/all" >part 2>get.err
+	grep -q '^503 ' get.err && grep -q paused part || fail 'a profile in a pause' "$(cat get.err part)"
+	control 0 resume
+	scraped resumed 'quartz_measuring 1'
+	counters_grow paused resumed
+	kill -KILL "$daemon"
+	ended "$daemon"
+	scraped absent 'quartz_up 0'
+	counters_grow resumed absent
+	serve --cpu none --max-overhead 0
+	scraped anew 'quartz_measuring 1'
+	counters_grow absent anew
+	counters_grow resumed anew 'quartz_daemon_cpu|quartz_processes_refused'
+	adds_up anew
+	kill -TERM "$daemon"
+	finished
+}
+
 try 'settings and drop-ins' settings_count
 try 'wrong settings are refused' wrong_settings
 try 'pause and resume' pause_and_resume
@@ -220,3 +300,4 @@ try 'reload' reload
 try 'what runs for one program is not paused' not_for_one_run
 try 'the capabilities of the unit are enough' unit_is_enough
 try 'snapshots of no more than is asked for' parts_of_snapshots
+try 'figures and profiles for others' exported
