@@ -4,6 +4,7 @@
 #define QUARTZ_OBJECT_BPF_H
 
 #define NR_EXIT	      60
+#define USER_BITS     56   /* of addresses, at most */
 #define FUTEX_COMMAND 0x7f /* of the operation, without FUTEX_PRIVATE_FLAG and the clock */
 
 static __always_inline struct qz_object_slot *object__get(u32 object)
@@ -280,6 +281,26 @@ __noinline u32 object__number(struct object_key *key)
 	if (ctl)
 		__sync_fetch_and_add(&ctl->objects_full, 1);
 	return 0;
+}
+
+/*
+ * The number of a word that the thread spins on, 0 for none: the same that it has when threads sleep
+ * there. As of a sleeper that was found, the next one who goes to sleep there tells more of it.
+ */
+static __noinline u32 object__spun(struct qz_thread_state *t, u64 word)
+{
+	struct object_key key = {.address = word, .place = word, .tag = QZ_TAG_FUTEX};
+
+	if (!t || !word || word >> USER_BITS)
+		return 0;
+	key.space = t->image;
+	key.asleep = true;
+	key.scope = t->scope;
+	key.image = t->image;
+	key.serial = t->serial;
+	key.stack = QZ_WAIT_RUNNING;
+	key.op = QZ_OP_SPUN;
+	return object__number(&key);
 }
 
 /* The number of what the current thread is about to wait for, or one found asleep does; 0: none. */

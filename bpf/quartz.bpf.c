@@ -5,6 +5,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "quartz/records.h"
+#include "quartz/spin.h"
 #include "quartz/unwind.h"
 #include "quartz/page.h"
 

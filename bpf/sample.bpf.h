@@ -185,16 +185,22 @@ static __always_inline u32 sample__judge(struct sampling *s, struct task_struct 
 	u64 kernel = scratch->nkernel ? scratch->kernel[0] : 0;
 	u64 caller = scratch->nuser > 1 ? scratch->user.frames[1] - 1 : 0;
 	bool spinning;
+	u64 on = 0;
 	u32 busy;
 
 	s->cpu->leaf_image = t->image;
 	s->cpu->leaf = scratch->nuser ? scratch->user.frames[0] : 0;
 	s->cpu->caller = caller;
-	spinning = (s->page && s->page->state == QZ_WAIT_SPINNING) ||
-		   spin__waits(task, t, kernel, caller);
+	if (s->page && s->page->state == QZ_WAIT_SPINNING) {
+		spinning = true;
+		on = QZ_WAIT_ADDRESS(s->page->head.wait);
+	} else {
+		spinning = spin__waits(task, t, kernel, caller, &on);
+	}
 	busy = spin__busy(s->cpu, scope, t->scope, level, spinning);
 	s->machine = spin__machine(spinning);
-	return QZ_SAMPLE_MORE(busy, spinning, object__held(task, t));
+	return QZ_SAMPLE_MORE(busy, spinning,
+			      spinning ? object__spun(t, on) : object__held(task, t));
 }
 
 static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct sampling *s,

@@ -194,12 +194,27 @@ static __always_inline void spin__leave(struct spin_turn *turn, u32 serial)
 }
 
 /*
+ * What the loop watches that the thread is in, or called out of; 0: not known. The registers have just
+ * been noted, and that which it goes by is changed neither by the loop nor by what it calls.
+ */
+static __always_inline u64 spin__watched(const struct qz_spin_address *a,
+					 const struct spin_turn *turn)
+{
+	u32 base = QZ_SPIN_BASE(a->how);
+
+	if (!(a->how & QZ_SPIN_WATCHES))
+		return 0;
+	return (base < QZ_SPIN_FIXED ? turn->registers[base & 15] : 0) + a->at;
+}
+
+/*
  * Whether the thread only waits. kernel: the innermost kernel address, 0 in user mode. A thread in the
  * kernel whose code waits in user mode waits as well: it yields there, or was interrupted. caller: the
- * innermost call in user code, 0 when it is not known.
+ * innermost call in user code, 0 when it is not known. on: set to the word that it waits for, where that
+ * is known.
  */
 static __always_inline bool spin__waits(struct task_struct *task, const struct qz_thread_state *t,
-					u64 kernel, u64 caller)
+					u64 kernel, u64 caller, u64 *on)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 image = t->image, serial = t->serial, written;
@@ -224,7 +239,14 @@ static __always_inline bool spin__waits(struct task_struct *task, const struct q
 	}
 	/* one loop may have addresses of either kind: each is the sample before of the next */
 	same = spin__confirm(turn, regs, a->start, written | a->written, image, serial);
-	return same || !(a->how & QZ_SPIN_CONFIRM);
+	if (!same && a->how & QZ_SPIN_CONFIRM)
+		return false;
+	*on = spin__watched(a, turn);
+	if (!*on && caller) {
+		a = spin__find(image, caller); /* out of which it pauses or yields */
+		*on = a ? spin__watched(a, turn) : 0;
+	}
+	return true;
 }
 
 #endif

@@ -42,8 +42,9 @@ static struct digits rate(uint64_t count, double elapsed_ns)
 }
 
 /* By Little's law, the mean queue is the rate of arrivals times the mean wait. */
-static void print_totals(const struct section *s, const struct qz_object *o)
+static void print_totals(const struct section *s, const struct qz_object_row *row)
 {
+	const struct qz_object *o = &s->report->profile->objects[row->object];
 	double elapsed = (double)s->report->elapsed_ns;
 	uint64_t waits = o->waits;
 
@@ -53,16 +54,17 @@ static void print_totals(const struct section *s, const struct qz_object *o)
 			duration((double)o->wait_ns / (double)waits).text);
 	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s\n",
 		elapsed > 0 ? (double)o->wait_ns / elapsed : 0, group_digits(o->wakes).text);
-	if (o->spin_ns)
-		fprintf(s->out->file, "spun for it: %.*f s\n", s->decimals,
-			(double)o->spin_ns / 1e9);
+	if (row->figure.spin_ns)
+		fprintf(s->out->file, "spun on it: %.*f s, %s of what was spun\n", s->decimals,
+			(double)row->figure.spin_ns / 1e9,
+			share(row->figure.spin_ns, s->report->spin_ns).text);
 }
 
 static int print_held(const struct section *s, const struct qz_figure *f)
 {
 	int err;
 
-	if (!f->samples) {
+	if (f->samples == f->spin_samples) {
 		fputs("nobody was seen to hold it while others waited\n", s->out->file);
 		return 0;
 	}
@@ -186,6 +188,45 @@ static int print_waiters(const struct section *s, const struct qz_object_row *ob
 	return err;
 }
 
+static int add_spinner(const struct section *s, struct columns *c, const struct qz_stack_row *row,
+		       uint64_t all)
+{
+	char *stack = format_stack(s, row->node);
+
+	if (!stack)
+		return -ENOMEM;
+	add_seconds(s, c, row->spin_ns);
+	columns__add(c, PLAIN, "%s", share(row->spin_ns, all).text);
+	columns__add(c, PLAIN, "%s", stack);
+	free(stack);
+	return 0;
+}
+
+static int print_spinners(const struct section *s, const struct qz_object_row *object)
+{
+	static const struct column heads[] = {
+		{{"spun", "s"}},
+		{{"", ""}, .joined = true},
+		{{"", "from, innermost procedure first"}, .left = true},
+	};
+	struct qz_stack_row *rows = NULL;
+	uint32_t n = 0;
+	int err = qz_report__spinners(s->report, object->object, &rows, &n);
+	struct columns *c = columns__new(heads, sizeof(heads) / sizeof(*heads));
+
+	if (!err && !c)
+		err = -ENOMEM;
+	for (uint32_t i = 0; !err && i < rows_shown(s, n); i++)
+		err = add_spinner(s, c, &rows[i], object->figure.spin_ns);
+	if (!err && n) {
+		fputs("\nWho spins:\n", s->out->file);
+		err = columns__print(c, s->out);
+	}
+	columns__free(c);
+	free(rows);
+	return err;
+}
+
 static int add_waker(const struct section *s, struct columns *c, const struct qz_stack_row *row,
 		     uint64_t all)
 {
@@ -250,10 +291,12 @@ int object__print(const struct section *s, const struct qz_object_row *row)
 
 	if (err)
 		return err;
-	print_totals(s, o);
+	print_totals(s, row);
 	err = print_held(s, &row->figure);
-	err = err ? err : print_queue(s, o);
+	if (!err && o->waits)
+		err = print_queue(s, o);
 	err = err ? err : print_states(s, row->object);
 	err = err ? err : print_waiters(s, row);
+	err = err ? err : print_spinners(s, row);
 	return err ? err : print_wakers(s, row);
 }

@@ -14,11 +14,11 @@ static uint32_t longest_queue(const struct qz_object *o)
 	return 0;
 }
 
-/* Whether it is known of any object that threads spun for it. */
+/* Whether it is known of any object that threads spun on it. */
 static bool any_spun(const struct section *s)
 {
 	for (uint32_t i = 0; i < s->report->nobjects; i++)
-		if (s->report->profile->objects[s->report->objects[i].object].spin_ns)
+		if (s->report->objects[i].figure.spin_ns)
 			return true;
 	return false;
 }
@@ -39,8 +39,10 @@ static int add_row(const struct section *s, struct columns *c, const struct qz_o
 	add_seconds(s, c, o->wait_ns);
 	columns__add(c, PLAIN, "%s",
 		     o->waits ? duration((double)o->wait_ns / (double)o->waits).text : "-");
-	if (spun)
-		add_seconds(s, c, o->spin_ns);
+	if (spun) {
+		add_seconds(s, c, row->figure.spin_ns);
+		add_percent(s, c, row->figure.spin_ns);
+	}
 	columns__add(c, PLAIN, "%.2f", elapsed ? (double)o->wait_ns / (double)elapsed : 0);
 	columns__add(c, PLAIN, "%u%s", longest, longest == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
 	columns__add(c, PLAIN, "%s", group_digits(o->wakes).text);
@@ -51,7 +53,7 @@ static int add_row(const struct section *s, struct columns *c, const struct qz_o
 
 int objects__print(const struct section *s)
 {
-	struct column heads[10] = {
+	struct column heads[11] = {
 		{{"held", "s"}},   {{"", "%"}, .joined = true}, {{"", "waits"}},
 		{{"waited", "s"}}, {{"average", "wait"}},
 	};
@@ -65,8 +67,10 @@ int objects__print(const struct section *s)
 		return 0;
 	}
 
-	if (spun)
+	if (spun) {
 		heads[nheads++] = (struct column) {{"spun", "s"}};
+		heads[nheads++] = (struct column) {{"", "%"}, .joined = true};
+	}
 	heads[nheads++] = (struct column) {{"mean", "queue"}};
 	heads[nheads++] = (struct column) {{"", "max"}, .joined = true};
 	heads[nheads++] = (struct column) {{"wake-", "ups"}};

@@ -72,6 +72,15 @@ static json_t *waiter_of(const struct qz_profile *p, const struct qz_stack_row *
 	return qz_fields__unless(failed, object);
 }
 
+static json_t *spinner_of(const struct qz_profile *p, const struct qz_stack_row *row)
+{
+	json_t *object = json_object();
+	bool failed = json_object_set_new(object, "spin_ns", qz_fields__integer(row->spin_ns)) ||
+		      json_object_set_new(object, "stack", frames_of(p, row->node));
+
+	return qz_fields__unless(failed, object);
+}
+
 static json_t *waker_of(const struct qz_profile *p, const struct qz_stack_row *row)
 {
 	json_t *object = json_object();
@@ -118,6 +127,8 @@ json_t *object__json(const struct qz_report *r, const struct qz_object_row *row)
 		      json_object_set_new(scope, "states", states_of(r, object)) ||
 		      json_object_set_new(scope, "waiters",
 					  stacks_of(r, object, qz_report__waiters, waiter_of)) ||
+		      json_object_set_new(scope, "spinners",
+					  stacks_of(r, object, qz_report__spinners, spinner_of)) ||
 		      json_object_set_new(scope, "wakers",
 					  stacks_of(r, object, qz_report__wakers, waker_of)) ||
 		      json_object_set_new(scope, "wakes_sampled",

@@ -142,7 +142,7 @@ static struct line object_line(const struct section *s, const struct qz_object_r
 
 	return (struct line) {
 		.total = &row->figure,
-		.spin_ns = o->spin_ns,
+		.spin_ns = row->figure.spin_ns,
 		.waits = {o->waits, o->wait_ns, row->waits.ready_ns},
 		.mostly = "",
 		.name = format_object(s->report, row->object),

@@ -266,7 +266,7 @@ static int bring_object(struct qz_bringing *m, uint32_t i)
 
 static bool is_idle_object(const struct qz_object *o)
 {
-	return !o->waits && !o->wakes && !o->wait_ns && !o->spin_ns;
+	return !o->waits && !o->wakes && !o->wait_ns;
 }
 
 static int bring_objects(struct qz_bringing *m)

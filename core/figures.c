@@ -52,7 +52,6 @@ const struct qz_figures qz_object_figures[] = {
 	ONE(qz_object, waits),
 	ONE(qz_object, wakes),
 	ONE(qz_object, wait_ns),
-	ONE(qz_object, spin_ns),
 	MANY(qz_object, queue_ns, QZ_QUEUE_LENGTHS),
 	MANY(qz_object, arrivals, QZ_QUEUE_LENGTHS),
 	{0},

@@ -60,10 +60,13 @@ static const struct qz_field thread_fields[] = {
 
 /* Inode numbers may not fit; no address of user space does not. */
 static const struct qz_field object_fields[] = {
-	QZ_FIELD(I32, qz_object, pid),	   QZ_FIELD(U64, qz_object, address),
-	QZ_FIELD(U32, qz_object, grouped), QZ_FIELD(U64, qz_object, waits),
-	QZ_FIELD(U64, qz_object, wakes),   QZ_FIELD(U64, qz_object, wait_ns),
-	QZ_FIELD(U64, qz_object, spin_ns), {0},
+	QZ_FIELD(I32, qz_object, pid),
+	QZ_FIELD(U64, qz_object, address),
+	QZ_FIELD(U32, qz_object, grouped),
+	QZ_FIELD(U64, qz_object, waits),
+	QZ_FIELD(U64, qz_object, wakes),
+	QZ_FIELD(U64, qz_object, wait_ns),
+	{0},
 };
 
 const char *qz_json__scope_kind(const struct qz_scope *scope)

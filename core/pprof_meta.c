@@ -62,7 +62,6 @@ static const struct qz_field object_fields[] = {
 	QZ_FIELD(U64, qz_object, waits),
 	QZ_FIELD(U64, qz_object, wakes),
 	QZ_FIELD(U64, qz_object, wait_ns),
-	QZ_FIELD(U64, qz_object, spin_ns),
 	{0},
 };
 
@@ -397,14 +396,13 @@ static bool sum_exceeds(int64_t *sum, uint64_t value)
 /* Reports add up the figures of all objects. */
 static int check_sums(const struct qz_profile *p)
 {
-	int64_t waits = 0, wakes = 0, wait_ns = 0, spin_ns = 0, grouped = 0;
+	int64_t waits = 0, wakes = 0, wait_ns = 0, grouped = 0;
 	int64_t queue_ns = 0, arrivals = 0;
 
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		const struct qz_object *o = &p->objects[i];
 		bool exceeds = sum_exceeds(&waits, o->waits) || sum_exceeds(&wakes, o->wakes) ||
 			       sum_exceeds(&wait_ns, o->wait_ns) ||
-			       sum_exceeds(&spin_ns, o->spin_ns) ||
 			       sum_exceeds(&grouped, o->grouped);
 
 		for (int k = 0; !exceeds && k < QZ_QUEUE_LENGTHS; k++)
@@ -423,7 +421,6 @@ static void copy_figures(struct qz_object *to, const struct qz_object *from)
 	to->waits = from->waits;
 	to->wakes = from->wakes;
 	to->wait_ns = from->wait_ns;
-	to->spin_ns = from->spin_ns;
 	memcpy(to->queue_ns, from->queue_ns, sizeof(to->queue_ns));
 	memcpy(to->arrivals, from->arrivals, sizeof(to->arrivals));
 }

@@ -159,7 +159,7 @@ struct qz_sample {
 	uint32_t node;	  /* leaf */
 	uint32_t level;	  /* processors running the scope's threads, 1 .. nlevels - 1 */
 	uint32_t busy;	  /* of these, not spinning: effective parallelism, 0 .. level */
-	uint32_t object;  /* that the thread holds while others queue for it, or QZ_NONE */
+	uint32_t object;  /* spun on, else held while others queue for it, or QZ_NONE */
 	bool spinning;	  /* the thread waits in a loop: its time is spun, never normalized */
 	uint8_t halvings; /* of the rate that was asked for, when they were taken */
 	/*
@@ -235,7 +235,8 @@ enum qz_object_kind {
 
 /*
  * A synchronization object. Its own normalized time is that of the samples that carry it, taken
- * while its holder ran and others queued: a second attribution, never added to that of procedures.
+ * while its holder ran and others queued; what was spun on it is that of the spinning ones. A second
+ * attribution, never added to that of procedures.
  */
 struct qz_object {
 	uint32_t scope;
@@ -248,7 +249,6 @@ struct qz_object {
 	uint64_t waits;	  /* arrivals that had to wait, ended or not */
 	uint64_t wakes;	  /* wake-ups that ended a wait */
 	uint64_t wait_ns; /* sum of the waiters' times in the queue: blocked, up to the wake-up */
-	uint64_t spin_ns; /* spun on it, estimated */
 	uint64_t queue_ns[QZ_QUEUE_LENGTHS]; /* time with so many waiters; [0] is not kept */
 	uint64_t arrivals[QZ_QUEUE_LENGTHS]; /* waits that found so many waiters */
 };

@@ -66,7 +66,7 @@ static int compare_objects(const void *x, const void *y, void *profile)
 	int order = compare(b->figure.norm_ns, a->figure.norm_ns);
 
 	if (!order)
-		order = compare(q->wait_ns, o->wait_ns);
+		order = compare(q->wait_ns + b->figure.spin_ns, o->wait_ns + a->figure.spin_ns);
 	if (!order)
 		order = strcmp(o->name, q->name);
 	return order ? order : compare(a->object, b->object);

@@ -62,19 +62,22 @@ void qz_states__clear(struct qz_states *states);
 
 /* ---- stacks ---- */
 
-/* Equal stacks of waits for an object, or of wake-ups from it. */
+/* Equal stacks of waits for an object, of samples that spun on it, or of wake-ups from it. */
 struct qz_stack_row {
 	uint32_t node;
-	struct qz_wait_figure waits; /* 0 of wake-ups */
-	uint64_t wakes, woken_ns;    /* 0 of waits */
+	struct qz_wait_figure waits; /* these, or */
+	uint64_t spin_ns;	     /* this, or */
+	uint64_t wakes, woken_ns;    /* these; the others are 0 */
 };
 
 /*
- * The stacks that waited for `object`, by blocked and ready time, and those that woke waiters, by
- * number, descending. Free *rows. -EINVAL, -ENOMEM.
+ * The stacks that waited for `object`, by blocked and ready time, those that spun on it, by time, and
+ * those that woke waiters, by number, descending. Free *rows. -EINVAL, -ENOMEM.
  */
 int qz_report__waiters(const struct qz_report *r, uint32_t object, struct qz_stack_row **rows,
 		       uint32_t *n);
+int qz_report__spinners(const struct qz_report *r, uint32_t object, struct qz_stack_row **rows,
+			uint32_t *n);
 int qz_report__wakers(const struct qz_report *r, uint32_t object, struct qz_stack_row **rows,
 		      uint32_t *n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who waits for an object from where, who ends the waits, and the metric made of that. */
+/* Who waits for an object or spins on it from where, who ends the waits, and the metric made of that. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +34,12 @@ static struct qz_stack_row *stack_of(struct stacks *stacks, uint32_t node)
 	return &stacks->rows[*slot];
 }
 
-typedef int collect_stacks(struct stacks *stacks, const struct qz_profile *p, uint32_t object);
+typedef int collect_stacks(struct stacks *stacks, const struct qz_report *r, uint32_t object);
 
-static int collect_waits(struct stacks *stacks, const struct qz_profile *p, uint32_t object)
+static int collect_waits(struct stacks *stacks, const struct qz_report *r, uint32_t object)
 {
+	const struct qz_profile *p = r->profile;
+
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		struct qz_stack_row *row;
 
@@ -51,9 +53,29 @@ static int collect_waits(struct stacks *stacks, const struct qz_profile *p, uint
 	return 0;
 }
 
-/* Rows that only say which code is charged are no wake-ups. */
-static int collect_wakes(struct stacks *stacks, const struct qz_profile *p, uint32_t object)
+static int collect_spins(struct stacks *stacks, const struct qz_report *r, uint32_t object)
 {
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		struct qz_stack_row *row;
+
+		if (s->object != object || !s->spinning || s->scope != r->scope)
+			continue;
+		row = stack_of(stacks, s->node);
+		if (!row)
+			return -ENOMEM;
+		row->spin_ns += s->cpu_ns;
+	}
+	return 0;
+}
+
+/* Rows that only say which code is charged are no wake-ups. */
+static int collect_wakes(struct stacks *stacks, const struct qz_report *r, uint32_t object)
+{
+	const struct qz_profile *p = r->profile;
+
 	for (uint32_t i = 0; i < p->nwakings; i++) {
 		const struct qz_waking *w = &p->wakings[i];
 		struct qz_stack_row *row;
@@ -75,6 +97,8 @@ static int compare_stacks(const void *x, const void *y)
 	int order = compare(qz_wait_figure__time(&b->waits), qz_wait_figure__time(&a->waits));
 
 	if (!order)
+		order = compare(b->spin_ns, a->spin_ns);
+	if (!order)
 		order = compare(b->wakes, a->wakes);
 	return order ? order : compare(a->node, b->node);
 }
@@ -93,7 +117,7 @@ static int stacks_of(const struct qz_report *r, uint32_t object, collect_stacks 
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nnodes; i++)
 		stacks.slots[i] = QZ_NONE;
-	err = collect(&stacks, p, object);
+	err = collect(&stacks, r, object);
 	free(stacks.slots);
 	if (err) {
 		free(stacks.rows);
@@ -110,6 +134,12 @@ int qz_report__waiters(const struct qz_report *r, uint32_t object, struct qz_sta
 		       uint32_t *n)
 {
 	return stacks_of(r, object, collect_waits, rows, n);
+}
+
+int qz_report__spinners(const struct qz_report *r, uint32_t object, struct qz_stack_row **rows,
+			uint32_t *n)
+{
+	return stacks_of(r, object, collect_spins, rows, n);
 }
 
 int qz_report__wakers(const struct qz_report *r, uint32_t object, struct qz_stack_row **rows,

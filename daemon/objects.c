@@ -166,7 +166,7 @@ static uint32_t stored(const struct qz_object_slot *table)
 	return __atomic_load_n(&table->stored, __ATOMIC_SEQ_CST);
 }
 
-static void name(struct objects *o, uint32_t i);
+static void name(struct objects *o, uint32_t i, uint32_t spinner);
 
 static void harvest_slot(struct objects *o, uint32_t i)
 {
@@ -187,7 +187,7 @@ static void harvest_slot(struct objects *o, uint32_t i)
 	}
 	/* the next waiter, who would have told more, has not come */
 	if (slot->index == QZ_NONE && stored(table) == QZ_OBJECT_ASLEEP && !in_use(table, f))
-		name(o, i);
+		name(o, i, 0);
 	if (slot->index == QZ_NONE)
 		return;
 	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table, f)) {
@@ -238,7 +238,8 @@ static uint32_t read_word(const struct image *image, uint64_t word, uint8_t *byt
 	return n == OBJNAME_BYTES ? OBJNAME_BYTES : 0;
 }
 
-static void name_word(struct objects *o, const struct qz_object_slot *t, struct objname *name)
+static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_t spinner,
+		      struct objname *name)
 {
 	struct thread *thread = threads__get(o->threads, t->serial);
 	struct program program = {o, t->image};
@@ -250,14 +251,15 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, struct 
 		.op = t->op,
 		.val = t->val,
 		.nbytes = t->nbytes <= OBJNAME_BYTES ? t->nbytes : 0,
+		.spun = t->op == QZ_OP_SPUN,
 	};
 	bool lasts = wait_stacks__lasts(o->stacks, t->stack, t->image);
 	int64_t node = thread && lasts ? wait_stacks__node(o->stacks, t->stack, thread) : 0;
 
 	memcpy(f.bytes, t->bytes, sizeof(f.bytes));
-	if (t->stored == QZ_OBJECT_ASLEEP)
+	if (t->stored == QZ_OBJECT_ASLEEP && !f.spun)
 		f.nbytes = read_word(f.image, f.word, f.bytes);
-	f.node = node > 0 ? node : 0;
+	f.node = f.spun ? spinner : node > 0 ? node : 0;
 	objname__futex(o->names, &f, name);
 }
 
@@ -277,7 +279,8 @@ static void name_inode(struct objects *o, const struct qz_object_slot *t, struct
 	objname__file(o->names, &f, name);
 }
 
-static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope, bool *open)
+static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope,
+		      uint32_t spinner, bool *open)
 {
 	static const struct objname others = {.name = "[other objects]", .module = ""};
 	const struct image *image = images__get(o->context->images, t->image);
@@ -286,11 +289,11 @@ static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_
 
 	if (o->context->profile->nobjects < MAX_OBJECTS) {
 		if (t->tag == QZ_TAG_FUTEX)
-			name_word(o, t, &name);
+			name_word(o, t, spinner, &name);
 		else
 			name_inode(o, t, &name);
 	}
-	*open = name.open;
+	*open = name.open || t->op == QZ_OP_SPUN;
 	object.kind = name.kind;
 	object.address = name.address;
 	object.name = name.name;
@@ -308,7 +311,7 @@ static void ask_again(struct objects *o, uint32_t i)
 					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-static void name(struct objects *o, uint32_t i)
+static void name(struct objects *o, uint32_t i, uint32_t spinner)
 {
 	struct slot *slot = &o->slots[i];
 	uint32_t scope;
@@ -318,7 +321,7 @@ static void name(struct objects *o, uint32_t i)
 	    o->table[i].scope >= o->nscopes)
 		return;
 	scope = o->scopes[o->table[i].scope];
-	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope, &slot->open);
+	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope, spinner, &slot->open);
 	if (index < 0)
 		return;
 	if (slot->open)
@@ -335,7 +338,7 @@ void objects__name(struct objects *o)
 {
 	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
 		if (o->slots[i].hash && stored(&o->table[i]) == QZ_OBJECT_STORED)
-			name(o, i);
+			name(o, i, 0);
 }
 
 bool objects__has_name(const struct objects *o, uint32_t number)
@@ -344,13 +347,14 @@ bool objects__has_name(const struct objects *o, uint32_t number)
 	       o->slots[number - 1].index != QZ_NONE;
 }
 
-uint32_t objects__index(struct objects *o, uint32_t number)
+uint32_t objects__index(struct objects *o, uint32_t number, uint32_t spinner)
 {
 	if (!number || number > QZ_OBJECT_SLOTS || !o->slots[number - 1].hash)
 		return QZ_NONE;
+	o->slots[number - 1].idle = 0;
 	if (o->slots[number - 1].index == QZ_NONE &&
 	    stored(&o->table[number - 1]) != QZ_OBJECT_REFILLED)
-		name(o, number - 1);
+		name(o, number - 1, spinner);
 	return o->slots[number - 1].index;
 }
 

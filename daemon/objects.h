@@ -51,9 +51,10 @@ bool objects__has_name(const struct objects *o, uint32_t number);
 
 /*
  * The object of the profile for a number, named now if it was not; QZ_NONE for 0 and for one that
- * was not taken in.
+ * was not taken in. spinner: the node of a thread that spins on it, by which a word is called that was
+ * first seen so; 0: not known.
  */
-uint32_t objects__index(struct objects *o, uint32_t number);
+uint32_t objects__index(struct objects *o, uint32_t number, uint32_t spinner);
 
 /* Adds the figures of all objects that have names, with their queues as they stand, up to `until`. */
 void objects__settle(struct objects *o, uint64_t until);

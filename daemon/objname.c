@@ -279,11 +279,14 @@ void objname__futex(struct objname_context *c, const struct objname_futex *f, st
 {
 	struct caller caller = find_caller(c->profile, f->node);
 	struct waiting_futex futex = {f->word, f->op, f->val, f->nbytes, f->bytes};
-	uint32_t called = caller.row ? caller.row->kind : QZ_OBJECT_OTHER;
+	uint32_t called = caller.row ? caller.row->kind
+			  : f->spun  ? QZ_OBJECT_SPIN
+				     : QZ_OBJECT_OTHER;
 	const char *word = caller.row ? caller.row->word : NULL;
 
-	*out = (struct objname) {.kind = waiting__kind(&futex, called), .module = ""};
-	out->address = f->word - waiting__distance(&futex, out->kind);
+	*out = (struct objname) {.kind = f->spun ? called : waiting__kind(&futex, called),
+				 .module = ""};
+	out->address = f->word - (f->spun ? 0 : waiting__distance(&futex, out->kind));
 	if (f->given && (f->given(f->context, out->address, out->name) ||
 			 f->given(f->context, f->word, out->name)))
 		return;

@@ -36,6 +36,7 @@ struct objname_futex {
 	uint32_t nbytes;	      /* of bytes: 0 when the word could not be read */
 	uint8_t bytes[OBJNAME_BYTES]; /* from the word on, as the kernel read them */
 	uint32_t node;		      /* leaf of the wait's stack in the profile, 0: not known */
+	bool spun;		      /* no call: the thread spins on it */
 	/*
 	 * Writes the name that the program itself gave to the object at an address, up to
 	 * OBJNAME_SIZE bytes. False: none. NULL: it gives no names.

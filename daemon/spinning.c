@@ -124,6 +124,7 @@ static void teach_one(struct spinning *s, const struct qz_spin_address *news)
 	a->written = news->written;
 	a->how = news->how;
 	a->start = news->start;
+	a->at = news->at;
 	s->since[a - s->table] = s->turn;
 	__atomic_store_n(&a->address, news->address, __ATOMIC_RELEASE);
 	s->used++;
@@ -219,6 +220,10 @@ static int enter(struct spinning *s, uint32_t image, uint64_t address, const str
 	uint64_t first = address, end = address + 1;
 	int err = 0;
 
+	if (v->watches) {
+		news.how |= QZ_SPIN_WATCHES | v->base << 8;
+		news.at = v->at + (v->base == QZ_SPIN_FIXED ? shift : 0);
+	}
 	if (is_taught(s, image, address))
 		return 0;
 	if (v->start <= v->address && v->address < v->end && v->end - v->start <= SMALL_LOOP) {

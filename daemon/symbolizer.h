@@ -139,6 +139,13 @@ struct symbolizer_verdict {
 	 * rsi, rdi, r8 to r15.
 	 */
 	uint32_t written;
+	/*
+	 * Each turn of the loop loads from one place only: at a distance from a register that it does
+	 * not write, or (base QZ_SPIN_FIXED) in the module, in the unit of the addresses.
+	 */
+	bool watches;
+	uint32_t base;
+	uint64_t at;
 	const char *procedure; /* its name as answers have it; "" when there is no symbol */
 	uint64_t procedure_start, procedure_end; /* 0: not known */
 };

@@ -30,8 +30,8 @@ static bool text_valid(const char *text, uint32_t size, uint32_t at)
 
 static bool record_valid(const struct verdict_record *record)
 {
-	return record->spin < QZ_SPIN_CLASSES && record->start <= record->end &&
-	       record->procedure_start <= record->procedure_end;
+	return record->spin < QZ_SPIN_CLASSES && record->base <= QZ_SPIN_FIXED &&
+	       record->start <= record->end && record->procedure_start <= record->procedure_end;
 }
 
 /* The texts of all answers to one question, which are kept together. */
@@ -84,6 +84,9 @@ static ssize_t take_verdicts(struct symbolizer *s, size_t length, size_t asked, 
 			.start = record->start,
 			.end = record->end,
 			.written = record->written,
+			.watches = record->flags & VERDICT_WATCHES,
+			.base = record->base,
+			.at = record->at,
 			.procedure_start = record->procedure_start,
 			.procedure_end = record->procedure_end,
 		};

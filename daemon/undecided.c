@@ -52,6 +52,8 @@ static void set_spinning(struct late_sample *s, bool late)
 {
 	s->late = late;
 	s->sample.spinning = true;
+	if (late)
+		s->sample.object = QZ_NONE; /* what it holds, not what it spins on */
 	s->sample.busy = s->believed;
 	if (late || s->believed == s->sample.level)
 		s->sample.busy--;

@@ -181,16 +181,23 @@ static void apply(const struct verdicts *v, const struct module *m, struct verdi
 		kind = spin_rules__find(v->rules, m->path, from->procedure);
 	if (kind == SPIN_RULE_WORKS)
 		return;
-	if (kind == SPIN_RULE_WAITS || (kind == SPIN_RULE_MAY && from->spin == QZ_SPIN_NONE)) {
+	if (kind != SPIN_RULE_NONE && from->spin == QZ_SPIN_NONE) {
 		set_known(verdict, from, kind == SPIN_RULE_MAY);
 		return;
 	}
 	verdict->spin = from->spin;
 	verdict->confirm = from->confirm;
 	verdict->by_caller = from->by_caller;
+	verdict->watches = from->watches;
+	verdict->base = from->base;
+	verdict->at = from->at;
 	verdict->start = from->start;
 	verdict->end = from->end;
 	verdict->written = from->written;
+	if (kind == SPIN_RULE_WAITS) {
+		verdict->spin = QZ_SPIN_KNOWN;
+		verdict->confirm = false;
+	}
 }
 
 /* Judges n wanted addresses of one module. */

@@ -23,6 +23,9 @@ struct verdict {
 	bool confirm, by_caller; /* these and the following as in struct symbolizer_verdict */
 	uint32_t written;
 	uint64_t start, end;
+	bool watches;
+	uint32_t base;
+	uint64_t at;
 };
 
 /* A range of kernel addresses. */

@@ -40,6 +40,7 @@ static const struct waiting_function functions[] = {
 	{"thrd_join", JOIN},
 	{"*pthread_once*", ONCE},
 	{"call_once", ONCE},
+	{"*pthread_spin_lock*", QZ_OBJECT_SPIN},
 	{"mtx_*lock", MUTEX},
 	{"cnd_*wait", CONDITION},
 

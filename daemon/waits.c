@@ -198,7 +198,7 @@ static bool make_wait(struct waits *w, const struct row *row, struct qz_wait *wa
 		.thread = threads__row(w->threads, thread, scope, w->profile->scopes[scope].pid),
 		.node = node,
 		.cause = cause,
-		.object = objects__index(w->objects, row->object),
+		.object = objects__index(w->objects, row->object, 0),
 		.nominal = row->nominal,
 		.count = row->count,
 		.blocked_ns = row->blocked_ns,
@@ -216,7 +216,7 @@ static bool add_waking(struct waits *w, const struct row *row)
 	struct qz_waking waking = {
 		.scope = scope,
 		.thread = QZ_NONE,
-		.object = objects__index(w->objects, row->object),
+		.object = objects__index(w->objects, row->object, 0),
 		.count = row->count,
 		.woken_ns = row->blocked_ns,
 	};
@@ -357,9 +357,9 @@ void waits__begin_refresh(struct waits *w)
 	w->woken_counted = w->retired.woken_counted;
 }
 
-uint32_t waits__object(struct waits *w, uint32_t number)
+uint32_t waits__object(struct waits *w, uint32_t number, uint32_t spinner)
 {
-	return objects__index(w->objects, number);
+	return objects__index(w->objects, number, spinner);
 }
 
 bool waits__has_object(const struct waits *w, uint32_t number)

@@ -55,8 +55,8 @@ void waits__begin_refresh(struct waits *w);
 void waits__alive(struct waits *w, const struct qz_thread_event *event, uint64_t scope_began,
 		  uint64_t until);
 
-/* The object of the profile that a sample carries, named now if it was not; QZ_NONE for none. */
-uint32_t waits__object(struct waits *w, uint32_t number);
+/* The object of the profile that a sample carries: objects__index. */
+uint32_t waits__object(struct waits *w, uint32_t number, uint32_t spinner);
 bool waits__has_object(const struct waits *w, uint32_t number); /* and it has a name */
 
 /* What a scope lost for want of room, as waits of unknown cause. During a refresh. */

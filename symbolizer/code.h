@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <quartz/spin.h>
+
 #define CODE_MAX_LENGTH 15 /* bytes of an instruction */
 
 enum instruction_flags {
@@ -41,6 +43,13 @@ struct slot {
 	bool read, written;
 };
 
+/* Memory at a distance from one register, or at a fixed place. */
+struct place {
+	uint64_t at;
+	uint8_t base; /* register, or QZ_SPIN_FIXED */
+	bool known;
+};
+
 struct instruction {
 	uint64_t address;
 	uint64_t target; /* of a branch, jump or call that goes to a fixed place */
@@ -49,6 +58,7 @@ struct instruction {
 	uint64_t reads, writes; /* registers */
 	uint32_t pointers;	/* registers that make up an address, by number */
 	struct slot slot;
+	struct place load; /* what it loads that others may write, if that is known */
 };
 
 struct decoder;

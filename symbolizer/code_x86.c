@@ -300,6 +300,21 @@ static bool is_slot(const x86_op_mem *mem)
 	return mem->base == X86_REG_RSP || (mem->base == X86_REG_RBP && mem->disp < 0);
 }
 
+static struct place place_of(const x86_op_mem *mem, const struct instruction *out)
+{
+	uint8_t size;
+	int number;
+
+	if (mem->segment != X86_REG_INVALID || mem->index != X86_REG_INVALID ||
+	    mem->base == X86_REG_INVALID)
+		return (struct place) {.known = false};
+	if (mem->base == X86_REG_RIP)
+		return (struct place) {out->address + out->length + (uint64_t)mem->disp,
+				       QZ_SPIN_FIXED, true};
+	number = register_number(mem->base, &size);
+	return (struct place) {(uint64_t)mem->disp, (uint8_t)number, number >= 0 && size == 8};
+}
+
 static void add_memory(struct decoder *d, const cs_x86_op *op, bool read, bool write,
 		       struct instruction *out)
 {
@@ -315,8 +330,10 @@ static void add_memory(struct decoder *d, const cs_x86_op *op, bool read, bool w
 		return;
 	}
 	/* What belongs to the thread alone is not changed by others. */
-	if (read && op->mem.segment != X86_REG_FS)
+	if (read && op->mem.segment != X86_REG_FS) {
 		out->flags |= INSTRUCTION_LOAD;
+		out->load = place_of(&op->mem, out);
+	}
 	if (write)
 		out->flags |= INSTRUCTION_STORE;
 }

@@ -148,6 +148,7 @@ struct resolve_answer {
 enum verdict_flags {
 	VERDICT_CONFIRM = 1,
 	VERDICT_BY_CALLER = 2,
+	VERDICT_WATCHES = 4,
 };
 
 /* name is the offset of a terminated string in the text. */
@@ -158,6 +159,9 @@ struct verdict_record {
 	uint32_t flags;
 	uint32_t written; /* registers: bits by their number in instructions */
 	uint32_t name;
+	uint32_t base; /* of what it watches: register, or QZ_SPIN_FIXED */
+	uint32_t reserved;
+	uint64_t at; /* distance from there, or where it is fixed as if it were code */
 };
 
 /* Followed by struct verdict_record[n] and text. As many of the first addresses as fit. */
@@ -247,7 +251,7 @@ _Static_assert(sizeof(struct variable_request) == 40, "layout");
 _Static_assert(sizeof(struct variable_answer) == 40, "layout");
 _Static_assert(sizeof(struct answer_record) == 16, "layout");
 _Static_assert(sizeof(struct frame_record) == 16, "layout");
-_Static_assert(sizeof(struct verdict_record) == 48, "layout");
+_Static_assert(sizeof(struct verdict_record) == 64, "layout");
 _Static_assert(sizeof(struct verdicts_answer) == 32, "layout");
 _Static_assert(sizeof(struct region_record) == 32, "layout");
 _Static_assert(sizeof(struct unwind_request) == 88, "layout");

@@ -242,6 +242,39 @@ static uint32_t written_by(struct spin *s, const struct code_source *source,
 	return (uint32_t)((written | written >> 16) & 0xffff);
 }
 
+static bool same_place(const struct place *a, const struct place *b)
+{
+	return a->known && b->known && a->base == b->base && a->at == b->at;
+}
+
+/* The place that a turn loads from, where it is one, and the same in all turns. */
+static struct place find_watched(struct spin *s, const struct code_source *source,
+				 const struct flow_loop *loop, uint32_t written)
+{
+	const struct place *watched = NULL, none = {.known = false};
+
+	for (uint16_t i = 0; i < s->flow.n; i++) {
+		const struct instruction *code = &s->flow.nodes[i].code;
+		const struct leaf *leaf;
+
+		if (!flow_set__has(&loop->body, i))
+			continue;
+		if (code->flags & INSTRUCTION_CALL) {
+			leaf = leaf_of(s, source, i);
+			if (!leaf || leaf->kind != LEAF_RELAX)
+				return none;
+		}
+		if (!(code->flags & INSTRUCTION_LOAD))
+			continue;
+		if (!code->load.known || (watched && !same_place(watched, &code->load)))
+			return none;
+		watched = &code->load;
+	}
+	if (!watched || (watched->base < QZ_SPIN_FIXED && written >> watched->base & 1))
+		return none;
+	return *watched;
+}
+
 static void judge_loops(struct spin *s, const struct code_source *source,
 			struct spin_verdict *verdict)
 {
@@ -252,9 +285,16 @@ static void judge_loops(struct spin *s, const struct code_source *source,
 		verdict->start = s->loops[i].start;
 		verdict->end = s->loops[i].end;
 		verdict->written = written_by(s, source, &s->loops[i]);
+		verdict->watched = find_watched(s, source, &s->loops[i], verdict->written);
 	}
-	if (verdict->class == QZ_SPIN_NONE)
+	if (verdict->class == QZ_SPIN_NONE) {
 		*verdict = (struct spin_verdict) {.class = QZ_SPIN_NONE};
+		return;
+	}
+	/* a loop around may load elsewhere, where it sleeps after so many turns */
+	for (unsigned int i = 0; i < n && !verdict->watched.known; i++)
+		if (s->loops[i].narrowed)
+			verdict->watched = find_watched(s, source, &s->loops[i], verdict->written);
 }
 
 static void judge_leaf(struct spin *s, const struct code_source *source, uint64_t address,

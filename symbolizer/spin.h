@@ -19,6 +19,7 @@ struct spin_verdict {
 	bool confirm, by_caller;
 	uint32_t written;
 	uint64_t start, end;
+	struct place watched;
 };
 
 /* Instructions that are decoded for one verdict, at most. */

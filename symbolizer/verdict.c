@@ -80,6 +80,13 @@ static void judge(struct verdict_writer *w, const struct module *m, int fd, uint
 	record->flags |= (verdict.confirm ? VERDICT_CONFIRM : 0) |
 			 (verdict.by_caller ? VERDICT_BY_CALLER : 0);
 	record->written = verdict.written;
+	if (verdict.watched.known) {
+		record->flags |= VERDICT_WATCHES;
+		record->base = verdict.watched.base;
+		record->at = verdict.watched.at;
+		if (verdict.watched.base == QZ_SPIN_FIXED)
+			record->at += address - vaddr;
+	}
 	if (verdict.end) {
 		record->start = address - (vaddr - verdict.start);
 		record->end = record->start + (verdict.end - verdict.start);

@@ -343,6 +343,8 @@ struct qz_page_place {
 
 #define QZ_SPIN_CONFIRM	  1 /* what symbolizer_verdict.confirm tells */
 #define QZ_SPIN_BY_CALLER 2 /* and by_caller */
+#define QZ_SPIN_WATCHES	  4 /* and watches; its base in the upper half */
+#define QZ_SPIN_BASE(how) ((how) >> 8)
 
 /*
  * Written by quartzd, which sets `address` last and takes out nothing but all; read by the sampler.
@@ -352,8 +354,9 @@ struct qz_spin_address {
 	__u64 address; /* 0: free */
 	__u32 image;   /* 0: of the kernel */
 	__u16 written; /* registers that the loop writes, see symbolizer_verdict */
-	__u16 how;     /* QZ_SPIN_CONFIRM, QZ_SPIN_BY_CALLER */
+	__u16 how;     /* QZ_SPIN_CONFIRM, QZ_SPIN_BY_CALLER, QZ_SPIN_WATCHES */
 	__u64 start;   /* of the loop */
+	__u64 at;      /* of what is watched: distance from the register, or its address */
 };
 
 static inline __u32 qz_spin__hash(__u32 image, __u64 address)
@@ -392,7 +395,7 @@ struct qz_stack_slot {
 
 /*
  * key: stack slot (20 bits) | level (12 bits) | thread serial (32 bits)
- * more: object held (19 bits, 0: none) | spinning (1 bit) | busy processors (12 bits)
+ * more: object held, or spun on (19 bits, 0: none) | spinning (1 bit) | busy processors (12 bits)
  * machine: level (16 bits) | busy processors (16 bits) of the machine, 0 where it is no scope
  * `more` and `machine` are written by who took the slot; until then, and where they differ, the slot
  * is another's.
@@ -526,6 +529,9 @@ struct qz_object_figures {
 	__u32 acquirer;	 /* serial of the thread that was woken last */
 	__u32 releaser;	 /* and of that which woke it */
 };
+
+/* In the place of a futex call's argument: the word was first seen by a thread that spun on it. */
+#define QZ_OP_SPUN 0xffffffffu
 
 #define QZ_OBJECT_RETIRED 1
 
@@ -665,7 +671,7 @@ struct qz_control {
 _Static_assert(sizeof(struct qz_thread_state) == 496, "layout");
 _Static_assert(sizeof(struct qz_scope_state) == 208, "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
-_Static_assert(sizeof(struct qz_spin_address) == 24, "layout");
+_Static_assert(sizeof(struct qz_spin_address) == 32, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
 _Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");

@@ -22,4 +22,7 @@ enum qz_spin_class {
 		"none", "known", "pause", "pure", "atomic", "counted"                              \
 	}
 
+/* In the place of a register's number, as instructions have them: what is watched is at a fixed place. */
+#define QZ_SPIN_FIXED 16
+
 #endif

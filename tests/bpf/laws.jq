@@ -37,6 +37,9 @@ def scope_laws($unit; $lossy):
 	law("spun = self spun of all"; ([.rows[].self.spin_ns] | sum) <= .spin_ns and
 	    .spin_ns <= levels_cpu and all(.rows[].self; .spin_ns <= .cpu_ns);
 	    "\([.rows[].self.spin_ns] | sum) \(.spin_ns) \(levels_cpu)"),
+	law("no more spun on objects than spun";
+	    ([.rows[] | select(.kind == "object").spin_ns] | sum) <= .spin_ns;
+	    "\([.rows[] | select(.kind == "object") | {name, spin_ns}]) \(.spin_ns)"),
 	law("self norm + unattributed + instrumentation = busy";
 	    $norm + .unattributed_ns + .instrumentation_ns == .busy_ns;
 	    "\($norm) \(.unattributed_ns) \(.instrumentation_ns) \(.busy_ns)"),

@@ -499,6 +499,7 @@ static void make_spinning(int directory)
 	uint32_t main_node = call(p, 0, "main", module, "");
 	uint32_t started = mark(p, main_node, QZ_THREAD_START);
 	uint32_t parents[] = {main_node, started};
+	uint32_t barrier = add_object(p, QZ_OBJECT_BARRIER, "barrier in region", module);
 
 	sample(p, threads[0], main_node, 1, 50);
 	for (int i = 0; i < 2; i++) {
@@ -513,6 +514,7 @@ static void make_spinning(int directory)
 		sample_as(p, s);
 		s.node = call(p, region, "gomp_barrier_wait", omp, "");
 		s.spinning = true;
+		s.object = i ? QZ_NONE : barrier;
 		sample_as(p, s);
 	}
 	p->scopes[scope].spin_turns = 2;

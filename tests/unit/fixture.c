@@ -277,7 +277,6 @@ static void fill_object(struct qz_object *o)
 	o->waits = 9;
 	o->wakes = 8;
 	o->wait_ns = 1500;
-	o->spin_ns = 70;
 	for (uint64_t i = 0; i < QZ_QUEUE_LENGTHS; i++) {
 		o->queue_ns[i] = i ? 10 * i : 0;
 		o->arrivals[i] = i;
@@ -290,7 +289,7 @@ static void describe_waiting(struct fixture *f)
 	uint32_t pipe = fixture__object(f, 1, QZ_OBJECT_PIPE, "pipe:[17]");
 	struct qz_sample held = {.scope = 1, .thread = 1, .level = 1, .busy = 1, .object = pipe};
 	struct qz_sample spun = {
-		.scope = 1, .thread = 1, .level = 1, .object = QZ_NONE, .spinning = true};
+		.scope = 1, .thread = 1, .level = 1, .object = pipe, .spinning = true};
 	struct qz_wait wait = {.scope = 0, .thread = 0, .object = mutex, .nominal = 2};
 	struct qz_waking waking = {.scope = 0, .thread = 0, .object = mutex};
 

@@ -151,7 +151,6 @@ static void compare_objects(const struct qz_object *a, const struct qz_object *b
 	ck_assert_uint_eq(a->waits, b->waits);
 	ck_assert_uint_eq(a->wakes, b->wakes);
 	ck_assert_uint_eq(a->wait_ns, b->wait_ns);
-	ck_assert_uint_eq(a->spin_ns, b->spin_ns);
 	ck_assert_mem_eq(a->queue_ns, b->queue_ns, sizeof(a->queue_ns));
 	ck_assert_mem_eq(a->arrivals, b->arrivals, sizeof(a->arrivals));
 }

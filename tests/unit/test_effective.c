@@ -5,6 +5,7 @@
 
 #include "core/estimate.h"
 #include "core/report.h"
+#include "core/waiting.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -166,6 +167,52 @@ START_TEST(a_waiter_takes_nothing)
 END_TEST
 
 /* Time in which all wait for something outside is nobody's. */
+/* It is the time of those that spin on it, in no normalized time, and nobody's who holds it. */
+START_TEST(an_object_has_what_was_spun_on_it)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000};
+	struct qz_sample spun = {.thread = 1, .level = 2, .busy = 1, .spinning = true};
+	struct qz_sample held = {.level = 2, .busy = 1, .count = 100};
+	struct fixture f = fixture__new();
+	struct qz_stack_row *rows;
+	struct qz_report *r;
+	uint32_t n;
+
+	fixture__scope(&f, level_ns, 3);
+	fixture__thread(&f, 0, 1);
+	fixture__thread(&f, 0, 2);
+	spun.object = held.object = fixture__object(&f, 0, QZ_OBJECT_SPIN, "lock");
+	fixture__object(&f, 0, QZ_OBJECT_MUTEX, "other");
+	held.node = fixture__stack(&f, "main compute");
+	qz_profile__add_samples(f.p, &held);
+	add(&f, "main compute", 0, 2, 1, false, 400);
+	spun.node = fixture__stack(&f, "main [thread] wait");
+	spun.count = 150;
+	qz_profile__add_samples(f.p, &spun);
+	spun.node = fixture__stack(&f, "main [thread] take");
+	spun.count = 250;
+	qz_profile__add_samples(f.p, &spun);
+	add(&f, "main [thread] wait", 1, 2, 1, true, 100);
+	estimate(&f);
+	r = qz_report__new(f.p, 0);
+	ck_assert_uint_eq(r->spin_ns, 1000);
+	ck_assert_uint_eq(r->nobjects, 2);
+	ck_assert_uint_eq(r->objects[0].object, spun.object);
+	ck_assert_uint_eq(r->objects[0].figure.norm_ns, 200);
+	ck_assert_uint_eq(r->objects[0].figure.spin_ns, 800);
+	ck_assert_uint_eq(r->objects[0].figure.cpu_ns, 1000);
+	ck_assert_uint_eq(r->objects[1].figure.spin_ns, 0);
+	ck_assert_int_eq(qz_report__spinners(r, spun.object, &rows, &n), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(rows[0].node, fixture__stack(&f, "main [thread] take"));
+	ck_assert_uint_eq(rows[0].spin_ns, 500);
+	ck_assert_uint_eq(rows[1].spin_ns, 300);
+	free(rows);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(when_all_wait_nobody_is_busy)
 {
 	static const uint64_t level_ns[] = {0, 0, 1000};
@@ -290,6 +337,7 @@ Suite *suite_effective(void)
 			    RANDOM_PROFILES);
 	tcase_add_loop_test(tc, without_spinning_nothing_differs, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, a_waiter_takes_nothing);
+	tcase_add_test(tc, an_object_has_what_was_spun_on_it);
 	tcase_add_test(tc, when_all_wait_nobody_is_busy);
 	tcase_add_test(tc, what_only_waiters_saw_is_unattributed);
 	tcase_add_test(tc, impossible_samples_are_refused);

@@ -31,6 +31,7 @@
 #define TIMED	     (FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
 #define TIMED_SHARED (FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME)
 #define TID	     4711
+#define SPUN	     UINT32_MAX /* no call */
 
 /* ---- kinds ---- */
 
@@ -92,6 +93,11 @@ static const struct {
 	/* a worker that ran nothing else yet is its creator's */
 	{"main compute GOMP_parallel [thread] gomp_thread_start gomp_barrier_wait", WAIT, 7, 0,
 	 QZ_OBJECT_BARRIER, "barrier in compute (f.c:5)"},
+	{"main look", SPUN, 0, 0, QZ_OBJECT_SPIN, "spin lock in look (f.c:5)"},
+	{"main look pthread_spin_lock", SPUN, 0, 0, QZ_OBJECT_SPIN, "spin lock in look (f.c:5)"},
+	{"main compute GOMP_parallel [thread] gomp_thread_start gomp_barrier_wait", SPUN, 7, 0,
+	 QZ_OBJECT_BARRIER, "barrier in compute (f.c:5)"},
+	{"main look pthread_rwlock_rdlock", SPUN, 3, 0, QZ_OBJECT_RWLOCK, "rwlock in look (f.c:5)"},
 	{"main [process] pthread_mutex_lock", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
 	{"", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
 };
@@ -116,11 +122,13 @@ START_TEST(kinds_and_names)
 	ck_assert_ptr_nonnull(c);
 	futex.nbytes = OBJNAME_BYTES;
 	futex.joined = "reader";
+	futex.spun = futex.op == SPUN;
 	memcpy(futex.bytes + 4, &waits[_i].second, sizeof(waits[_i].second));
 	add_files(f.p);
 	objname__futex(c, &futex, &name);
 	ck_assert_str_eq(name.name, waits[_i].name);
 	ck_assert_uint_eq(name.kind, waits[_i].kind);
+	ck_assert(!futex.spun || name.address == futex.word);
 	objname__free(c);
 	qz_profile__free(f.p);
 }

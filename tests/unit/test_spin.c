@@ -77,6 +77,9 @@ CODE(inner_of_lock, "2: mov $1, %eax; xchg %eax, (%rdi); test %eax, %eax; je 3f;
 CODE(limited, "3: mov $1000, %eax; jmp 2f; 1: sub $1, %eax; je 4f; 2:",
      "mov (%rbp), %rdx; test %rdx, %rdx; je 1b; 4: mov (%rbp), %rax; test %rax, %rax; jne 5f;"
      "mov %r15, %rdi; call *%rbx; jmp 3b; 5: ret")
+CODE(entered_inside, "3: mov 8(%rsi), %rdx; xor %eax, %eax; jmp 2f; 1: pause",
+     "add $1, %rax; cmp %rdx, %rax; je 4f; 2: mov (%rbp), %ecx; cmp %ecx, %ebx; je 1b; jmp 5f;"
+     "4: mov $202, %eax; mov %rbp, %rdi; syscall; 5: mov 4(%rbp), %eax; test $1, %al; jne 3b; ret")
 CODE(in_getter, "", "mov (%rdi), %eax; test %eax, %eax; sete %al; ret")
 CODE(in_relax, "nop", "push %rbp; pause; pop %rbp; ret")
 
@@ -194,6 +197,7 @@ static const struct piece {
 	P(delay_in_one_head, COUNTED, CONFIRM),
 	P(inner_of_lock, PURE, CONFIRM),
 	P(limited, COUNTED, CONFIRM),
+	P(entered_inside, PAUSE, 0),
 	P(in_getter, NONE, BY_CALLER),
 	P(in_relax, PAUSE, 0),
 	P(state_machine, PURE, CONFIRM),
@@ -351,6 +355,49 @@ START_TEST(what_a_loop_writes_is_told)
 }
 END_TEST
 
+static const struct {
+	const uint8_t *start, *at, *end;
+	bool known;
+	uint8_t base;
+	uint64_t place;
+} watches[] = {
+#define W(name, ...)                                                                               \
+	{                                                                                          \
+		code_##name, at_##name, end_##name, __VA_ARGS__                                    \
+	}
+	W(flag, true, 7, 0),
+	W(spilled, true, 7, 0),
+	W(call_pause, true, 3, 0),
+	W(test_and_set, true, 7, 0),
+	W(inner_of_lock, true, 7, 0),
+	W(limited, true, 5, 0),
+	W(entered_inside, true, 5, 0),
+	W(flag_in_memory, true, QZ_SPIN_FIXED, BASE + 7 + 0x1234), /* behind the instruction */
+	W(two_flags, false),
+	W(queue, false),
+	W(flag_by_table, false),
+	W(pause_with_work, false), /* it changes the register */
+	W(getter, false),
+	W(own_frame, false),
+	W(clock, false),
+	W(list, false),
+#undef W
+};
+
+START_TEST(what_a_loop_watches_is_told)
+{
+	const struct memory m = {watches[_i].start, watches[_i].end};
+	struct spin_verdict v;
+
+	judge(&m, (size_t)(watches[_i].at - watches[_i].start), true, &v);
+	ck_assert_int_eq(v.watched.known, watches[_i].known);
+	if (!watches[_i].known)
+		return;
+	ck_assert_uint_eq(v.watched.base, watches[_i].base);
+	ck_assert_uint_eq(v.watched.at, watches[_i].place);
+}
+END_TEST
+
 /* Any bytes, judged at any address: the work is bounded, and so is what comes out. */
 START_TEST(hostile_bytes_cost_no_more)
 {
@@ -463,6 +510,7 @@ Suite *suite_spin(void)
 	tcase_add_loop_test(c, code_is_judged_by_its_shape, 0, n);
 	tcase_add_loop_test(c, symbols_are_not_needed, 0, n);
 	tcase_add_test(c, what_a_loop_writes_is_told);
+	tcase_add_loop_test(c, what_a_loop_watches_is_told, 0, sizeof(watches) / sizeof(*watches));
 	tcase_add_loop_test(c, hostile_bytes_cost_no_more, 0, 40);
 	tcase_add_test(c, other_machines_are_not_judged);
 	suite_add_tcase(s, c);
