@@ -142,17 +142,17 @@ calls_by_gprof()
 		awk 'NR > 5 && NF >= 7 && $4 ~ /^[0-9]+$/ { print $7, $4 }' | sort
 }
 
-# The same of those procedures by the callers in Quartz's report.
+# The same of those procedures by the callers in Quartz's report, "-" where they were never sampled.
 calls_by_quartz()
 {
-	local name
+	local name calls
 
 	(cd "$T" && "$out/quartzctl" record --cpu none -o "$T/profile" -- "$1" "${arguments[@]}" \
 		>/dev/null 2>"$T/record.err") || fail "$(cat "$T/record.err")"
 	while read -r name _; do
-		"$out/quartzctl" report -i "$T/profile" --json "$name" 2>/dev/null |
-			jq -r --arg name "$name" '"\($name) \([.scopes[0].callers[].calls // 0] | add // 0)"' ||
-			echo "$name -"
+		calls=$("$out/quartzctl" report -i "$T/profile" --json "$name" 2>/dev/null |
+			jq '[.scopes[0].callers[].calls // 0] | add // 0')
+		echo "$name ${calls:--}"
 	done <"$2" | sort
 }
 
