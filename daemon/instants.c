@@ -58,8 +58,15 @@ static void drop_aim(struct aim *aim)
 	free(aim);
 }
 
+/* To look whether a process runs takes the kernel as long as to interrupt a processor. */
+static bool are_many(const struct instants *i, const struct aim *aim)
+{
+	return aim->npids > i->processors || aim->npids > QZ_TARGETS_MAX;
+}
+
 void instants__aim(struct instants *i, struct aim *aim)
 {
+	aim->everybody = are_many(i, aim);
 	pthread_mutex_lock(&i->lock);
 	drop_aim(i->aim);
 	i->aim = aim;
@@ -123,14 +130,12 @@ static uint64_t running_word(const struct instants *i, const struct aim *aim)
 	return aim->nscopes == 1 ? engine__running(i->engine, aim->scopes[0]) : 0;
 }
 
-/* More processes than one call takes: then every processor is asked. */
 static void take_one(struct instants *i, struct aim *aim)
 {
-	bool all = aim->npids > QZ_TARGETS_MAX;
 	struct qz_ioc_snapshot s = {
 		.size = sizeof(s),
-		.flags = all ? QZ_SNAPSHOT_ALL : 0,
-		.ntargets = all ? 0 : aim->npids,
+		.flags = aim->everybody ? QZ_SNAPSHOT_ALL : 0,
+		.ntargets = aim->everybody ? 0 : aim->npids,
 		.room = i->processors,
 		.targets = (uintptr_t)aim->pids,
 		.captures = (uintptr_t)i->captures,

@@ -17,7 +17,8 @@ struct instants;
 
 /* Whom to look at. Belongs to whoever holds a reference; what is in it does not change. */
 struct aim {
-	uint32_t refs; /* guarded by the lock of instants */
+	uint32_t refs;	/* guarded by the lock of instants */
+	bool everybody; /* so many that every processor is asked, whatever it runs */
 	uint32_t npids, nscopes;
 	int32_t *pids;
 	uint32_t *scopes; /* of the engine: each that has a process among them */

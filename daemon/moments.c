@@ -205,8 +205,8 @@ static void add_instant(struct moments *m, const struct instant *instant)
 		struct image *image = images__of_process(m->context.images, c->tgid, c->time);
 		int64_t member;
 
-		if (!image && instant->aim->npids > QZ_TARGETS_MAX)
-			continue; /* every processor was asked: it is some other process */
+		if (!image && instant->aim->everybody)
+			continue; /* it is some other process */
 		member = image ? member_of(m, c, image) : -1;
 		if (member < 0) {
 			sum->unplaced++;
