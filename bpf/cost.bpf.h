@@ -3,6 +3,9 @@
 #ifndef QUARTZ_COST_BPF_H
 #define QUARTZ_COST_BPF_H
 
+/* What takes longer was stopped by the host meanwhile; it must not count for so many other calls, too. */
+#define LONGEST_CALL 500000 /* ns; the deepest stack is walked in less */
+
 /*
  * The beginning stands in memory, where the verifier forgets it: else it would follow a call once
  * timed and once not.
@@ -25,13 +28,14 @@ static __always_inline void cost__begin(enum qz_timed kind)
 static __always_inline void cost__end(enum qz_timed kind)
 {
 	struct qz_cpu_state *cpu = cpu__this();
-	u64 began;
+	u64 began, ns;
 
 	if (!cpu)
 		return;
 	began = *(volatile u64 *)&cpu->began[kind];
-	if (began)
-		cpu->accounting_ns += bpf_ktime_get_ns() - began;
+	ns = began ? bpf_ktime_get_ns() - began : 0;
+	if (ns < LONGEST_CALL)
+		cpu->accounting_ns += ns;
 }
 
 /* A walk, which has a rate, within the accounting at a switch, which has none. */
