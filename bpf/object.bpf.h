@@ -71,18 +71,6 @@ __noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
 	return 0;
 }
 
-/* The current thread has woken another one, and may be back at the lock before that. */
-static __always_inline void object__note_release(struct qz_object_figures *f,
-						 const struct qz_thread_state *woken)
-{
-	struct qz_thread_state *waker = thread__get(bpf_get_current_task_btf());
-
-	*(volatile u32 *)&f->acquirer = woken->serial;
-	*(volatile u32 *)&f->releaser = waker ? waker->serial : 0;
-	if (waker)
-		waker->waiting.released = woken->waiting.acquired;
-}
-
 /*
  * The thread leaves the queue where it stands, if any: it is woken, by whomever, or came back
  * unseen, or ended. A requeued thread stands in the queue where it began to wait.
@@ -101,31 +89,67 @@ __noinline int object__leave(struct qz_thread_state *t, bool released, u64 now)
 	if (!f)
 		return 0;
 	queue__change(f, -1, now);
-	if (released) {
+	if (released)
 		__sync_fetch_and_add(&f->wakes, 1);
-		object__note_release(f, t);
-	}
 	return 0;
 }
 
+/* ---- wake-ups ---- */
+
+enum woken_by { WOKEN_OTHERWISE, WOKEN_BY_FUTEX, WOKEN_BY_FD };
+
+static __always_inline enum woken_by task__wakes_by(struct task_struct *waker)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
+	u64 nr = regs->orig_ax;
+
+	if (waker->flags & PF_KTHREAD_BIT)
+		return WOKEN_OTHERWISE;
+	if (syscall__is_futex(nr) || nr == NR_EXIT)
+		return WOKEN_BY_FUTEX;
+	return syscall__has_fd(nr) ? WOKEN_BY_FD : WOKEN_OTHERWISE;
+}
+
 /*
- * Whether who wakes does it on purpose: the current thread is in a system call that does. Timeouts
- * and signals come from interrupts and from other calls.
+ * Whether who wakes the thread from the queue of the object does it on purpose: by a system call that
+ * does. Timeouts and signals come from interrupts and from other calls.
  */
-static __always_inline bool object__is_released(u32 object)
+static __always_inline bool object__is_released(u32 object, const struct qz_thread_state *t)
+{
+	struct qz_object_slot *slot = object__get(object);
+
+	return slot &&
+	       t->waiting.woken_by == (slot->tag == QZ_TAG_FUTEX ? WOKEN_BY_FUTEX : WOKEN_BY_FD);
+}
+
+/* The current thread has woken another one, and may be back at the lock before that. */
+static __always_inline void object__note_release(u32 object, const struct qz_thread_state *woken,
+						 struct task_struct *task)
+{
+	struct qz_thread_state *waker = thread__get(task);
+	u32 key = object - 1;
+	struct qz_object_figures *f = bpf_map_lookup_elem(&object_figures, &key);
+
+	if (!f)
+		return;
+	*(volatile u32 *)&f->acquirer = woken->serial;
+	*(volatile u32 *)&f->releaser = waker ? waker->serial : 0;
+	if (waker)
+		waker->waiting.released = object;
+}
+
+/*
+ * At sched_waking, which runs where the waker does: sched_wakeup, which follows, may come from the
+ * processor that the thread is given to. What is noted holds until then: nobody else wakes it meanwhile.
+ */
+static __always_inline void object__note_waking(struct qz_thread_state *t)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	struct qz_object_slot *slot = object__get(object);
-	struct pt_regs *regs;
-	u64 nr;
+	u32 object = *(volatile u32 *)&t->waiting.queued;
 
-	if (!slot || waker->flags & PF_KTHREAD_BIT)
-		return false;
-	regs = (struct pt_regs *)bpf_task_pt_regs(waker);
-	nr = regs->orig_ax;
-	if (slot->tag == QZ_TAG_FUTEX)
-		return syscall__is_futex(nr) || nr == NR_EXIT;
-	return syscall__has_fd(nr);
+	t->waiting.woken_by = task__wakes_by(waker);
+	if (object && object__is_released(object, t))
+		object__note_release(object, t, waker);
 }
 
 /* ---- finding ---- */

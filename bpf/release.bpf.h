@@ -176,7 +176,7 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 	if (!w || t->scope != w->scope || w->state == QZ_DEAD)
 		return 0;
 	object = *(volatile u32 *)&t->waiting.queued;
-	if (!object || !object__is_released(object) ||
+	if (!object || !object__is_released(object, t) ||
 	    !release__has_room(scope__get(t->scope), stands))
 		return 0;
 	stack = waking__stack(waker, w, now);
@@ -194,14 +194,15 @@ int BPF_PROG(on_release, struct task_struct *task)
 	if (!task->bpf_storage || frozen)
 		return 0;
 	cpu = cpu__this();
-	if (!cpu)
+	t = thread__get(task);
+	if (!cpu || !t)
 		return 0;
+	object__note_waking(t);
 	if (cpu->wakings_left) {
 		cpu->wakings_left--;
 		return 0;
 	}
-	t = thread__get(task);
-	return t ? release__look(t, cpu) : 0;
+	return release__look(t, cpu);
 }
 
 #endif

@@ -251,7 +251,7 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 		thread__settle_gap(task, t, now);
 	thread__enter(t, QZ_READY, now);
 	if (t->waiting.queued)
-		object__leave(t, object__is_released(t->waiting.queued), now);
+		object__leave(t, object__is_released(t->waiting.queued, t), now);
 	return 0;
 }
 

@@ -192,7 +192,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct episode *e;
 	u64 now;
 
-	if (!t || frozen || *(volatile u32 *)&t->state != QZ_BLOCKED)
+	if (!t || frozen)
+		return 0;
+	object__note_waking(t);
+	if (*(volatile u32 *)&t->state != QZ_BLOCKED)
 		return 0;
 	now = bpf_ktime_get_ns();
 	waking__charge(task, t, now);

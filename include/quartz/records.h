@@ -108,8 +108,8 @@ struct qz_waiting {
 	__u64 woke;	   /* hash of registers that are equal where it last woke another thread */
 	__u64 woke_walked; /* when the stack was walked there */
 	__u32 woke_stack;  /* its number, as in struct qz_wait_site */
-	__u32 pad;
-	__u64 nominal; /* integral of the scope's nominal parallelism at its beginning */
+	__u32 woken_by;	   /* kind of the call that has just woken it, see bpf/object.bpf.h */
+	__u64 nominal;	   /* integral of the scope's nominal parallelism at its beginning */
 	__u64 charged_blocked;
 	__u64 charged_ready;
 	struct qz_wait_site sites[QZ_SITES];

@@ -107,6 +107,19 @@ releases()
 		"$(jq -c '.scopes[].wakers' object.json)"
 }
 
+# Each is counted once by the object, and once where it was made, whichever processor the sleeper wakes on.
+each_wake_up()
+{
+	"$out/quartzctl" record --woken --cpu none -o "$T/profile" -- "$programs/wakes" 1000 \
+		>program.out 2>record.err || fail "record ended with status $?"
+	both_reports
+	wakers bell
+	jq -e '.scopes[0] | .object.waits == 1000 and .object.wakes == 1000 and
+		([.wakers[] | select(any(.stack[]; . == "ring")) | .wakes] | add) == 1000' \
+		object.json >/dev/null || fail 'not 1000 wake-ups' \
+		"$(jq -c '.scopes[] | .object.waits, .object.wakes, .wakers' object.json)"
+}
+
 # Both threads are on one processor, where all wake-ups are counted: those that were passed are made up
 # for by those that were looked at.
 estimated_releases()
@@ -323,6 +336,7 @@ try 'queues at a lock that names nobody' queues_at_word
 try 'queues and writers' writers
 try 'who lets go' releases
 try 'who lets go, estimated' estimated_releases
+try 'each wake-up' each_wake_up
 try 'two thousand threads' churn
 try 'asleep when attached to' asleep
 try 'asleep when attached to, and woken' woken_later
