@@ -66,7 +66,7 @@ done
 # Two threads that hold a mutex in turns, a millisecond each: while one has it, the other queues.
 for ((round = 0; round < rounds; round++)); do
 	spin_record "$out/tests/programs/lock_queue" 2 500 1000 alternate
-	held=$(awk '$2 == "critical_section" { print $4 }' "$T/spins")
+	held=$(awk '$2 == "wanted" { print $4 }' "$T/spins")
 	"$out/quartzctl" objects -i "$T/profile" --json | jq --argjson held "$held" '
 		[.scopes[0].objects[] | select(.name == "hot_lock").norm_ns] | add / $held * 100 - 100' \
 		>>"$T/spin.held"
