@@ -22,7 +22,9 @@
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
 
-#define WAKEFUL 30 /* calls of modules__sleep_unused(), until what nobody has mapped is closed */
+/* Calls of modules__sleep_unused(), until what nobody has mapped is closed; at once when so many are open. */
+#define WAKEFUL	  30
+#define MAX_AWAKE 256
 
 /* What makes two descriptors the same file with the same contents. */
 struct identity {
@@ -445,10 +447,15 @@ static void put_to_sleep(struct modules *m, struct entry *e)
 
 void modules__sleep_unused(struct modules *m)
 {
+	uint32_t nawake = 0, wakeful;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		nawake += !m->entries[i].asleep;
+	wakeful = nawake > MAX_AWAKE ? 0 : WAKEFUL;
 	for (uint32_t i = 0; i < m->n; i++) {
 		struct entry *e = &m->entries[i];
 
-		if (!e->asleep && i != m->vdso && e->unused++ >= WAKEFUL)
+		if (!e->asleep && i != m->vdso && e->unused++ > wakeful)
 			put_to_sleep(m, e);
 	}
 }
