@@ -71,6 +71,9 @@ static enum status print_text(const json_t *status)
 			       group_digits(number(status, "lost")).text,
 			       group_digits(number(status, "scopes_refused")).text);
 	}
+	if (complete && number(status, "behind_ns") >= 100000000)
+		printf("%.1f s of what processes reported is still to be taken in\n",
+		       (double)number(status, "behind_ns") / 1e9);
 	if (complete && event)
 		print_overhead(status);
 	for (int i = 0; i < 3; i++)

@@ -117,7 +117,7 @@ static void end_scope(struct builder *b, const struct qz_scope_event *e)
 		images__end(b->images, e->scope, e->event.time);
 }
 
-static void take_report(void *context, const struct report *report)
+static bool take_report(void *context, const struct report *report)
 {
 	struct builder *b = context;
 
@@ -130,6 +130,7 @@ static void take_report(void *context, const struct report *report)
 	} else if (report->event->length >= sizeof(struct qz_process_event)) {
 		images__process(b->images, (const struct qz_process_event *)report->event);
 	}
+	return true;
 }
 
 /* What is mapped, by the images that the main thread had to read anew, where nothing is known. */
@@ -179,7 +180,7 @@ static void take_in(struct builder *b)
 	if (news.unknown_code)
 		tables__look(b->tables);
 	changed |= read_again(b, news.lost);
-	changed |= reports__process(b->reports, known, take_report, b) > 0;
+	changed |= reports__process(b->reports, &known, take_report, b) > 0;
 	if (changed || tables__waits(b->tables))
 		tables__publish(b->tables, known, named);
 }

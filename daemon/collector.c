@@ -14,6 +14,8 @@
 #define TURN_REST   100000000ull  /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
 #define SETTLING      2000000ull
+#define TICK_WORK     100000000ull /* of reports in one tick: others wait for an answer */
+#define MAX_BEHIND    (32u << 20)  /* bytes of reports that wait */
 #define ENDING_TRIES  100	  /* of 1 ms, for threads between their end and their last switch */
 #define HURRY	      50000000ull /* after a report: more are coming */
 #define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
@@ -162,19 +164,19 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 	c->fold_context = context;
 }
 
-/* Gives the time up to which they are complete, as intake__take() does. */
-static uint64_t take_reports(struct collector *c)
+static void take_reports(struct collector *c)
 {
 	struct intake_news news;
-	uint64_t until = intake__take(c->intake, INTAKE_MAIN, c->reports, &news);
 
+	if (reports__bytes(c->reports) > MAX_BEHIND)
+		return; /* they fill the intake next, and then the rings, which count what is lost */
+	c->complete = intake__take(c->intake, INTAKE_MAIN, c->reports, &news);
 	if (news.lost)
 		storm__lost(&c->storm, engine__now());
 	if (storm__wants_reading(&c->storm, engine__now()))
 		images__distrust(c->images);
 	if (news.mapped > c->mapped)
 		c->mapped = news.mapped;
-	return until;
 }
 
 /* So near to a turn that no sample comes between: all of one half are of one rate. */
@@ -233,31 +235,47 @@ static void replace_mapping(struct collector *c, const struct sampler_mapping *m
 	images__mapping(c->images, mapping);
 }
 
-static void take_report(void *context, const struct report *report)
+static bool take_report(void *context, const struct report *report)
 {
+	struct collector *c = context;
+
 	if (report->is_mapping)
-		replace_mapping(context, &report->mapping);
+		replace_mapping(c, &report->mapping);
 	else
-		collector__process_event(context, report->event);
+		collector__process_event(c, report->event);
+	return !c->hurry || engine__now() < c->hurry;
 }
 
-static void process_reports(struct collector *c, uint64_t horizon)
+/* Up to `until`, or for as long as there is time. */
+static void process_reports(struct collector *c, uint64_t until)
 {
-	reports__process(c->reports, horizon, take_report, c);
+	c->processed = until;
+	reports__process(c->reports, &c->processed, take_report, c);
+}
+
+static void process_all_reports(struct collector *c)
+{
+	if (reports__bytes(c->reports) > MAX_BEHIND)
+		process_reports(c, c->complete - SETTLING);
+	take_reports(c);
+	process_reports(c, UINT64_MAX);
 }
 
 int collector__tick(struct collector *c)
 {
-	uint64_t horizon = take_reports(c) - SETTLING, since;
+	uint64_t now = engine__now(), since;
 	int err = 0;
 
-	engine__control(c->engine)->heartbeat = engine__now();
-	process_reports(c, horizon);
-	builder__named(c->builder, horizon);
+	engine__control(c->engine)->heartbeat = now;
+	take_reports(c);
+	c->hurry = now + TICK_WORK;
+	process_reports(c, c->complete - SETTLING);
+	c->hurry = 0;
+	builder__named(c->builder, c->processed);
 	if (c->moments)
-		err = moments__drain(c->moments, horizon);
+		err = moments__drain(c->moments, c->processed);
 	since = engine__now() - c->turned;
-	if (!err && c->half_waits && c->turned < horizon)
+	if (!err && c->half_waits && c->turned < c->processed)
 		err = collector__drain_half(c);
 	if (err || c->half_waits || since < TURN_REST)
 		return err;
@@ -309,10 +327,14 @@ int collector__freeze(struct collector *c, uint64_t *until)
 	err = engine__dump(c->engine, collector__keep_thread, c);
 	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
 		usleep(1000);
-		take_reports(c);
-		process_reports(c, UINT64_MAX);
+		process_all_reports(c);
 	}
 	return err;
+}
+
+uint64_t collector__behind(const struct collector *c)
+{
+	return c->complete - SETTLING > c->processed ? c->complete - SETTLING - c->processed : 0;
 }
 
 bool collector__hurries(const struct collector *c)
@@ -326,8 +348,7 @@ int collector__finish(struct collector *c)
 {
 	int err = 0;
 
-	take_reports(c);
-	process_reports(c, UINT64_MAX);
+	process_all_reports(c);
 	if (c->moments)
 		err = moments__finish(c->moments);
 	if (!err && c->half_waits)

@@ -84,6 +84,9 @@ struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_n
  */
 int collector__freeze(struct collector *c, uint64_t *until);
 
+/* For how many ns before the last tick reports have not been processed yet; what they tell is missing. */
+uint64_t collector__behind(const struct collector *c);
+
 /*
  * Whether the next tick should come soon: something has just been mapped, and until that is taken
  * in it is code without names and unwind tables.

@@ -132,17 +132,20 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-uint32_t reports__process(struct reports *r, uint64_t horizon, reports_take *take, void *context)
+uint32_t reports__process(struct reports *r, uint64_t *horizon, reports_take *take, void *context)
 {
 	uint32_t done = 0;
+	bool more = true;
 
 	if (r->n)
 		qsort(r->all, r->n, sizeof(*r->all), compare);
-	for (; done < r->n && r->all[done].time <= horizon; done++) {
-		take(context, &r->all[done]);
+	for (; more && done < r->n && r->all[done].time <= *horizon; done++) {
+		more = take(context, &r->all[done]);
 		r->bytes -= r->all[done].size;
 		free_report(&r->all[done]);
 	}
+	if (done < r->n && r->all[done].time <= *horizon)
+		*horizon = r->all[done].time - 1;
 	memmove(r->all, &r->all[done], (r->n - done) * sizeof(*r->all));
 	r->n -= done;
 	return done;

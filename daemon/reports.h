@@ -40,11 +40,17 @@ void reports__move(struct reports *to, struct reports *from);
 /* Memory in use. */
 size_t reports__bytes(const struct reports *r);
 
-/* What a report is given to; it is valid during the call only, and no report may be added in it. */
-typedef void reports_take(void *context, const struct report *report);
+/*
+ * What a report is given to; it is valid during the call only, and no report may be added in it. Gives
+ * whether there is time for another one.
+ */
+typedef bool reports_take(void *context, const struct report *report);
 
-/* Hands over, in order of time, all reports up to this time. Gives their number. */
-uint32_t reports__process(struct reports *r, uint64_t horizon, reports_take *take, void *context);
+/*
+ * Hands over, in order of time, all reports up to *horizon, or as many as there is time for; then
+ * *horizon becomes the time up to which all were. Gives their number.
+ */
+uint32_t reports__process(struct reports *r, uint64_t *horizon, reports_take *take, void *context);
 
 uint64_t reports__dropped(const struct reports *r);
 

@@ -155,6 +155,8 @@ static int patience_ms(const struct session *s)
 {
 	int ms = collector__hurries(s->collector) ? HURRY_MS << s->governor.halvings : TICK_MS;
 
+	if (collector__behind(s->collector))
+		return 0;
 	return ms < TICK_MS ? ms : TICK_MS;
 }
 

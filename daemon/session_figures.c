@@ -92,7 +92,7 @@ json_t *session__status(struct session *s)
 	struct opener_counts openers = opener__counts();
 
 	return json_pack(
-		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
+		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
 		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
 		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
 		(int)s->governor.ceiling_ppm, "event", sampler__event(s->sampler), "processors",
@@ -100,6 +100,8 @@ json_t *session__status(struct session *s)
 		"processes", (json_int_t)(p->nscopes - own), "samples",
 		(json_int_t)collector__samples(s->collector), "lost",
 		(json_int_t)qz_ledger__lost(&p->ledger), "scopes_refused",
-		(json_int_t)control->scopes_refused, "openers_late", (json_int_t)openers.late,
-		"openers_ended", (json_int_t)openers.ended, "snapshot", s->path);
+		(json_int_t)control->scopes_refused, "behind_ns",
+		(json_int_t)collector__behind(s->collector), "openers_late",
+		(json_int_t)openers.late, "openers_ended", (json_int_t)openers.ended, "snapshot",
+		s->path);
 }

@@ -54,6 +54,7 @@
 	X(nominal)                                                                                 \
 	X(regions)                                                                                 \
 	X(pool)                                                                                    \
+	X(reports)                                                                                 \
 	X(late)                                                                                    \
 	X(spin)                                                                                    \
 	X(spin_rules)
