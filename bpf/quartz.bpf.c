@@ -39,5 +39,6 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/lifecycle.bpf.h"
 #include "bpf/attach.bpf.h"
 #include "bpf/page.bpf.h"
+#include "bpf/alone.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/text.bpf.h"

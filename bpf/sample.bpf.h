@@ -249,7 +249,7 @@ static __always_inline u32 sample__enter(struct qz_cpu_state *cpu, struct qz_con
 	return again;
 }
 
-static __always_inline int handle_sample(struct bpf_perf_event_data *ctx)
+static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 now)
 {
 	struct task_struct *task;
 	struct qz_thread_state *t;
@@ -259,7 +259,7 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx)
 	s.cpu = cpu__this();
 	s.ctl = control__get();
 	s.scratch = bpf_map_lookup_elem(&sample_scratch, &zero);
-	if (!s.cpu || !s.ctl || !s.scratch)
+	if (!s.cpu || !s.ctl || !s.scratch || alone__is(s.ctl, now))
 		return 0;
 	task = bpf_get_current_task_btf();
 	if (sampled_by_timer && s.cpu->task && s.cpu->task != (u64)task)
@@ -286,7 +286,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	u64 began = bpf_ktime_get_ns();
 	struct qz_cpu_state *cpu;
 
-	handle_sample(ctx);
+	handle_sample(ctx, began);
 	cpu = cpu__this();
 	if (cpu)
 		cpu->sampling_ns += bpf_ktime_get_ns() - began;

@@ -402,13 +402,18 @@ void engine__detach(struct engine *e)
 	detach_one(&s->links.on_map);
 }
 
+uint64_t engine__left_alone(const struct engine *e)
+{
+	return __atomic_load_n(&engine__control(e)->left_alone, __ATOMIC_RELAXED);
+}
+
 uint64_t engine__freeze(struct engine *e)
 {
 	uint64_t now;
 
 	e->skel->bss->frozen = true;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	now = engine__now();
+	now = engine__left_alone(e) ?: engine__now();
 	/* lets what runs on other processors come to its end */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	return now;

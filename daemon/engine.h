@@ -45,9 +45,13 @@ int engine__load(struct engine *e);
 /* Attaches the accounting. No scope is open yet, so nothing is counted. */
 int engine__attach(struct engine *e);
 
+/* When the clock stopped by itself, since quartzd did not run for a minute; 0: it did not. */
+uint64_t engine__left_alone(const struct engine *e);
+
 /*
  * Stops the clock: what the programs account stands still from now on, and of a thread that ends
- * they only tell how it stood. What was written by then can be read at leisure. Gives the time.
+ * they only tell how it stood. What was written by then can be read at leisure. Gives the time since
+ * when it stands.
  */
 uint64_t engine__freeze(struct engine *e);
 

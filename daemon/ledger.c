@@ -18,6 +18,15 @@ uint64_t ledger__idle_ns(const struct engine *engine, uint64_t until)
 	return idle;
 }
 
+/* Nothing is expected of the time after the clock stopped by itself. */
+static uint64_t expected(const struct ledger_sources *from)
+{
+	uint64_t n = sampler__expected(from->sampler, ledger__idle_ns(from->engine, from->until)),
+		 alone = engine__control(from->engine)->samples_alone;
+
+	return n > alone ? n - alone : 0;
+}
+
 /* What each processor counts for itself. */
 static void add_processors(struct qz_ledger *l, const struct ledger_sources *from)
 {
@@ -34,7 +43,7 @@ static void add_processors(struct qz_ledger *l, const struct ledger_sources *fro
 		for (int i = 0; i < QZ_LOSSES; i++)
 			lost[i] += cpus[cpu].lost[i];
 	}
-	l->expected = sampler__expected(from->sampler, ledger__idle_ns(from->engine, from->until));
+	l->expected = expected(from);
 	l->accepted -= from->not_stored;
 	lost[QZ_LOSS_FRAMES_FULL] += from->not_stored;
 	for (int i = 0; i < QZ_LOSSES; i++)

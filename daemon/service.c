@@ -56,14 +56,22 @@ static bool may_end(struct service *s)
 	return !why;
 }
 
-void host__reload(struct host *host)
+bool host__begin_anew(struct host *host)
 {
 	struct service *s = host->service;
 
 	if (!may_end(s) || prepare_reload(s))
+		return false;
+	host->wish = WISH_RELOAD;
+	return true;
+}
+
+void host__reload(struct host *host)
+{
+	struct service *s = host->service;
+
+	if (!host__begin_anew(host))
 		log_error("%s; what it measures is as before", s->reason);
-	else
-		host->wish = WISH_RELOAD;
 }
 
 /* Of quartzd alone, without its child. */

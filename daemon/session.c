@@ -150,6 +150,22 @@ static void watch_keeper(struct session *s, short revents)
 	s->deadline = engine__now();
 }
 
+/* What was measured until then is saved; the machine is measured anew. */
+static void begin_again(struct session *s, uint64_t now)
+{
+	uint64_t alone = engine__left_alone(s->engine);
+
+	if (!alone || s->host->wish != WISH_NONE)
+		return;
+	log_error("quartzd did not run for more than a minute; nothing was measured in the last "
+		  "%.1f s",
+		  (double)(now - alone) / 1e9);
+	if (!host__begin_anew(s->host)) {
+		s->host->wish = WISH_STOP;
+		s->deadline = now;
+	}
+}
+
 /* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */
 static int patience_ms(const struct session *s)
 {
@@ -181,6 +197,7 @@ static int run(struct session *s)
 		watch_keeper(s, fds[3].revents);
 		err = collector__tick(s->collector);
 		now = engine__now();
+		begin_again(s, now);
 		do_periodic(s, now);
 	}
 	return err;

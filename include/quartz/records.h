@@ -643,7 +643,9 @@ struct qz_text_procedure {
 /* ---- control: one entry, memory-mapped, written by the daemon ---- */
 
 struct qz_control {
-	__u64 heartbeat; /* written every tick; the text tables print its age */
+	__u64 heartbeat; /* written every tick, 0 before the first; the text tables print its age */
+	__u64 left_alone; /* when the sampler saw that quartzd does not run, see bpf/alone.bpf.h; 0: it runs */
+	__u64 samples_alone; /* that were not taken since, idle processors' too */
 	__u32 epoch;
 	__u32 pad;
 	__u32 stacks_used[2]; /* by the sampler: how full each half is */

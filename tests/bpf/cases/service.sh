@@ -123,6 +123,33 @@ pause_and_resume()
 	[ "$(snapshots)" = 2 ] || fail 'no snapshot of the time after the pause'
 }
 
+# Both stand still for longer than a minute, in which nobody reads what is measured.
+stopped_for_a_minute()
+{
+	local before
+
+	start_busy 1
+	start single "$out/quartzd" --private --pid "$busy" --cpu none --output profile
+	single=$pid
+	await single.err 'attached to'
+	serve --cpu none
+	kill -STOP "$single" "$daemon"
+	sleep 62
+	before=$(date +%s%N)
+	kill -CONT "$single" "$daemon"
+	ended "$single"
+	[ "$status" = 0 ] || fail "it ended with status $status" "$(cat single.err)"
+	grep -q 'did not run for more than a minute' single.err || fail 'it says nothing' "$(cat single.err)"
+	lawful
+	expect 'what was measured until then' '.scopes[0].elapsed_ns >= 60e9'
+	told READY=1 2
+	[ "$(snapshots)" = 1 ] || fail 'no snapshot of the time before it was stopped'
+	state ".state == \"running\" and .window_ns < $(date +%s%N) - $before"
+	kill -TERM "$daemon"
+	finished
+	[ "$(snapshots)" = 2 ] || fail 'no snapshot of the time after it was stopped'
+}
+
 reload()
 {
 	serve --cpu none
@@ -296,6 +323,7 @@ exported()
 try 'settings and drop-ins' settings_count
 try 'wrong settings are refused' wrong_settings
 try 'pause and resume' pause_and_resume
+try 'stopped for a minute' stopped_for_a_minute
 try 'reload' reload
 try 'what runs for one program is not paused' not_for_one_run
 try 'the capabilities of the unit are enough' unit_is_enough
