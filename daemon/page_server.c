@@ -123,7 +123,7 @@ static void drop(struct client *c)
 	c->fd = -1;
 }
 
-static void send_reply(const struct client *c, const struct qz_page_reply *reply, const int *fds,
+static bool send_reply(const struct client *c, const struct qz_page_reply *reply, const int *fds,
 		       int nfds)
 {
 	union {
@@ -141,7 +141,7 @@ static void send_reply(const struct client *c, const struct qz_page_reply *reply
 						 .cmsg_type = SCM_RIGHTS};
 		memcpy(CMSG_DATA(&control.head), fds, nfds * sizeof(int));
 	}
-	sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*reply);
 }
 
 static int check_request(const struct qz_page_request *r, ssize_t n)
@@ -233,7 +233,8 @@ static void answer(struct page_server *s, struct client *c)
 	if (n > 0) {
 		nfds = check_request(&request, n) ?: fulfil(s, c, &request, fds);
 		reply.status = nfds < 0 ? nfds : 0;
-		send_reply(c, &reply, fds, nfds < 0 ? 0 : nfds);
+		if (!send_reply(c, &reply, fds, nfds < 0 ? 0 : nfds) && nfds >= 0)
+			pages__refuse(s->pages); /* it has given up */
 		for (int i = 0; i < nfds; i++)
 			close(fds[i]);
 	}
@@ -269,6 +270,7 @@ static int take_client(struct page_server *s)
 		return fd;
 	c = free_client(s, peer.uid);
 	if (!c) {
+		pages__refuse(s->pages);
 		close(fd);
 		return 0;
 	}

@@ -59,6 +59,16 @@ static int make_memory(const char *name, size_t size)
 	return err;
 }
 
+void pages__refuse(struct pages *p)
+{
+	__atomic_fetch_add(&p->refused, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t pages__refused(const struct pages *p)
+{
+	return __atomic_load_n(&p->refused, __ATOMIC_RELAXED);
+}
+
 /* Places of all segments side by side; what is not mapped takes no memory. */
 static void *reserve_slots(void)
 {
@@ -192,10 +202,7 @@ static struct page *new_page(uint32_t image, pid_t pid, uid_t uid)
 static int place_page(struct pages *p, struct page *page)
 {
 	page->index = find_room(p, page->pid, page->uid);
-	if (page->index < MAX_PAGES)
-		return 0;
-	p->refused++;
-	return -EAGAIN;
+	return page->index < MAX_PAGES ? 0 : -EAGAIN;
 }
 
 /* Publishes a new page, or frees it, and gives the lock back. */
@@ -205,8 +212,10 @@ static int settle(struct pages *p, struct page *page, int err, int pidfd, uint32
 		publish(p, page, pidfd);
 	*index = page->index;
 	pthread_mutex_unlock(&p->lock);
-	if (err)
+	if (err) {
+		pages__refuse(p);
 		free_page(page);
+	}
 	return err;
 }
 
@@ -231,10 +240,8 @@ static int map_slots(struct pages *p, struct page *page, int memory, off_t slots
 {
 	void *place;
 
-	if (p->segments >= MAX_SEGMENTS) {
-		p->refused++;
+	if (p->segments >= MAX_SEGMENTS)
 		return -EAGAIN;
-	}
 	place = mmap(NULL, QZ_SEGMENTS * QZ_SEGMENT_SIZE, PROT_READ, MAP_SHARED, memory, slots);
 	if (place == MAP_FAILED)
 		return -errno;
@@ -294,8 +301,8 @@ static int grow_locked(struct pages *p, struct page *page, uint32_t number)
 	if (page->whole || number != page->nsegments || number >= QZ_SEGMENTS)
 		return -EINVAL;
 	fd = add_segment(p, page);
-	if (fd == -EAGAIN)
-		p->refused++;
+	if (fd < 0)
+		pages__refuse(p);
 	return fd;
 }
 
@@ -337,11 +344,6 @@ struct page *pages__of_image(const struct pages *p, uint32_t image)
 uint32_t pages__limit(const struct pages *p)
 {
 	return __atomic_load_n(&p->limit, __ATOMIC_ACQUIRE);
-}
-
-uint64_t pages__refused(const struct pages *p)
-{
-	return __atomic_load_n(&p->refused, __ATOMIC_RELAXED);
 }
 
 /* ---- ending ---- */

@@ -103,7 +103,8 @@ void pages__collect(struct pages *p, pages_call *call, void *context);
 void pages__enter(struct pages *p, uint32_t poller);
 void pages__leave(struct pages *p, uint32_t poller);
 
-/* Requests refused for want of room so far. */
+/* Counts a request that could not be fulfilled, for want of room or in time. */
+void pages__refuse(struct pages *p);
 uint64_t pages__refused(const struct pages *p);
 
 #endif
