@@ -249,8 +249,8 @@ static bool take_report(void *context, const struct report *report)
 /* Up to `until`, or for as long as there is time. */
 static void process_reports(struct collector *c, uint64_t until)
 {
+	reports__process(c->reports, &until, take_report, c);
 	c->processed = until;
-	reports__process(c->reports, &c->processed, take_report, c);
 }
 
 static void process_all_reports(struct collector *c)

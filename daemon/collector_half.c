@@ -170,7 +170,10 @@ static int settle_ended(struct collector *c)
 		.context = c->fold_context,
 	};
 
-	return c->ended && !c->frozen ? ended__settle(c->ended, &context) : 0;
+	/* while code is named before it is replaced, later reports have not been processed yet */
+	if (!c->ended || c->frozen || c->turned >= c->processed)
+		return 0;
+	return ended__settle(c->ended, &context);
 }
 
 int collector__drain_half(struct collector *c)
