@@ -148,6 +148,7 @@ help:
 	@echo '  make demo      install what is missing, build, profile a real program, print the report'
 	@echo '  make check     install what is missing, build, run all tests this machine can run'
 	@echo '  make check-unit | check-bpf | check-cli | check-fuzz | check-vm   one layer of them'
+	@echo '  make check-guests   the layer bpf on other kernels with 8 processors; takes long'
 	@echo '  make check-debug-kernel   the module on kernels that watch themselves, built once of Debian'"'"'s sources'
 	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'
 	@echo '  make soak      quartzd under the turnover of a day, in ten minutes'

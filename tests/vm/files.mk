@@ -3,6 +3,11 @@
 check-vm: programs tests
 	$(Q)tests/vm/check $(abspath $(O))
 
+# The whole layer of tests/bpf there, which takes long.
+.PHONY: check-guests
+check-guests: programs tests
+	$(Q)tests/vm/guests $(abspath $(O))
+
 # The module on kernels that watch themselves. Building these takes half an hour of processor time, once.
 .PHONY: check-debug-kernel
 check-debug-kernel: programs tests
