@@ -147,11 +147,13 @@ static int close_set(void)
 
 static int map_flag(void)
 {
-	void *flag = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, QZ_DEVICE_FLAG);
+	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, QZ_DEVICE_FLAG);
+	return mapped == MAP_FAILED ? -1 : 0;
+}
 
-	if (flag == MAP_FAILED)
-		return -1;
-	return munmap(flag, PAGE);
+static int unmap_flag(void)
+{
+	return munmap(mapped, PAGE);
 }
 
 static int begin_listening(void)
@@ -309,8 +311,8 @@ int main(int argc, char **argv)
 	use("read", read_published, NULL);
 	use("snapshot by IPI", by_ipi, NULL);
 	use("snapshot by NMI", by_nmi, NULL);
-	use("map the flag", map_flag, NULL);
-	close_device();
+	use("map the flag", map_flag, unmap_flag);
+	check(unmap_flag() || close_device(), "unmap the flag");
 	use("set", open_set, close_set);
 	use("list", list_sets, NULL);
 	use("attach", attach_set, NULL);
