@@ -7,67 +7,8 @@
 seconds=${WINDOW-15}
 components=(redis postgres compile compress forks)
 
-# ---- load ----
-
-# repeat NAME COMMAND...: one byte of done.NAME for each time that it was done.
-repeat()
-{
-	local name=$1
-
-	shift
-	while "$@" >/dev/null 2>&1; do
-		printf .
-	done >>"$T/done.$name"
-}
-
-# PostgreSQL does not run as root.
-as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
-
-start_redis()
-{
-	start redis redis-server --port 0 --unixsocket "$T/redis" --save '' --dir "$T"
-	until [ -S "$T/redis" ]; do sleep 0.05; done
-	start ask_redis redis-benchmark -s "$T/redis" -c 8 -n 1000000000 -q -t set
-}
-
-start_postgres()
-{
-	postgres=$(find /usr/lib/postgresql -name initdb -printf '%h\n' 2>/dev/null | head -n 1)
-	[ -n "$postgres" ] || fail 'machine: no PostgreSQL'
-	chmod 755 "$T"
-	install -d -m 700 -o nobody -g nogroup "$T/data"
-	"${as_nobody[@]}" "$postgres/initdb" -D "$T/data" >"$T/initdb.out" || fail 'machine: initdb'
-	start postgres "${as_nobody[@]}" "$postgres/postgres" -D "$T/data" -k "$T/data" -h '' \
-		-c fsync=off
-	server=$pid
-	until "${as_nobody[@]}" "$postgres/pg_isready" -q -h "$T/data" -d postgres; do sleep 0.05; done
-	"${as_nobody[@]}" "$postgres/pgbench" -h "$T/data" -i -q postgres >"$T/pgbench.out" 2>&1 ||
-		fail 'machine: pgbench'
-	start ask_postgres "${as_nobody[@]}" "$postgres/pgbench" -n -h "$T/data" -c 4 -T 86400 postgres
-}
-
-start_work()
-{
-	awk 'BEGIN {
-		for (i = 0; i < 20; i++)
-			printf "int f%d(int *a, int n) { int s = %d; for (int i = 0; i < n; i++) " \
-				"s += a[i] * s ^ a[n - i] / (i + %d); return s; }\n", i, i, i + 1
-	}' >"$T/source.c"
-	head -c 500000 /dev/urandom | base64 >"$T/text"
-	start compile repeat compile cc -O2 -c -o "$T/source.o" "$T/source.c"
-	start compress repeat compress pigz -c "$T/text"
-	start forks repeat forks "$out/tests/programs/forks" 20 4
-}
-
-stop_load()
-{
-	kill -INT "$server"
-	wait "$server"
-	for pid in "${started[@]}"; do
-		end "$pid"
-	done
-	started=()
-}
+# shellcheck source=/dev/null
+. "$here/load.sh"
 
 start_sleepers()
 {
