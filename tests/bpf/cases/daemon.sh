@@ -11,21 +11,27 @@ held_by()
 		$1 == "prog_id:" { print "prog", $2 }' | sort -u
 }
 
-# None of these is there any more, within a second. Pinned text tables may be.
+# All of the machine whose line has none of these words, as held_by and objects_of say it.
+all_but()
+{
+	local kind
+
+	for kind in prog link map; do
+		bpftool $kind show | sed -n "/$1/d; s/^\([0-9]*\): .*/$kind \1/p"
+	done | sort
+}
+
+# gone FILE [BUT]: none of these is there any more, within a second. Pinned text tables may be.
 gone()
 {
-	local i kind id left
+	local i left
 
 	for ((i = 0; i < 20; i++)); do
-		left=
-		while read -r kind id; do
-			bpftool "$kind" show id "$id" 2>/dev/null | grep -v 'name text_' |
-				grep -q "^$id:" && left="$left $kind $id"
-		done <"$1"
+		left=$(all_but "${2-name text_}" | comm -12 - "$1")
 		[ -n "$left" ] || return 0
 		sleep 0.05
 	done
-	fail "still attached after a second:$left"
+	fail 'still there after a second:' "$left"
 }
 
 killed()
@@ -43,6 +49,78 @@ killed()
 	! grep -i 'cannot' quartzd.err || fail 'the next start complains'
 	lawful
 	gone held
+}
+
+# quartzd's children, and theirs.
+descendants()
+{
+	local child
+
+	for child in $(pgrep -P "$1"); do
+		echo "$child"
+		descendants "$child"
+	done
+}
+
+# All that it holds in the kernel: programs, links and maps, as "KIND ID".
+objects_of()
+{
+	sed -n 's/^\(prog\|link\|map\)_id:[[:space:]]*/\1 /p' "/proc/$1/fdinfo/"* 2>/dev/null
+}
+
+# None of the processes in the file is one of quartzd's any more.
+ended_all()
+{
+	local i pid left
+
+	for ((i = 0; i < 200; i++)); do
+		left=
+		while read -r pid; do
+			! grep -q ^quartz "/proc/$pid/comm" 2>/dev/null || left="$left $pid"
+		done <"$1"
+		[ -n "$left" ] || return 0
+		sleep 0.05
+	done
+	fail "still running after ten seconds:$left"
+}
+
+# attached TARGET...: attaches and detaches; notes what there was meanwhile in objects and children.
+attached()
+{
+	attach "$@"
+	sleep 0.1
+	objects_of "$daemon" >>objects
+	descendants "$daemon" >>children
+	kill -INT "$daemon"
+	ended "$daemon"
+	# 7: no samples, which a tenth of a second may well have
+	[ "$status" = 0 ] || [ "$status" = 7 ] || fail "quartzd ended with status $status"
+}
+
+# Every fifth time to all processes. ATTACHMENTS=250 is what doc/soak.md has figures of.
+over_and_over()
+{
+	local i times=${ATTACHMENTS:-10} files
+
+	start_busy 2
+	files=$(find "/proc/$busy/fd" -type l | wc -l)
+	for ((i = 0; i < times; i++)); do
+		if ((i % 5 == 4)); then
+			attached --system
+		else
+			attached --pid "$busy"
+		fi
+	done
+	sort -u -o objects objects
+	for kind in prog link map; do
+		[ "$(grep -c "^$kind" objects)" -ge "$times" ] || fail "no ${kind}s while it runs"
+	done
+	ended_all children
+	gone objects '^$'
+	! find "$T/run" -type f -o -type s | grep -qv 'lock$\|page.flag$' ||
+		fail 'files are left in the runtime directory' "$(ls -R "$T/run")"
+	[ "$(find "/proc/$busy/fd" -type l | wc -l)" = "$files" ] || fail 'the target has other files'
+	await_threads "$busy" 2
 }
 
 # by_signal INT|TERM
@@ -92,6 +170,7 @@ live()
 }
 
 try 'kill -9 leaves nothing attached' killed
+try 'attaching over and over leaves nothing' over_and_over
 try 'SIGINT saves the snapshot' by_signal INT
 try 'SIGTERM saves the snapshot' by_signal TERM
 try 'one quartzd at a time' one_at_a_time
