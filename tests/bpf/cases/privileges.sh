@@ -188,6 +188,45 @@ stuck_file()
 	detach
 }
 
+# names_of_made_code KIND: what a process says of the code that it made itself, where it may be believed.
+names_of_made_code()
+{
+	local made
+
+	start made "$here/jit.py" "$1"
+	made=$pid
+	await made.out ready
+	attach --pid "$made" --duration 2s
+	finished
+	rm "/tmp/perf-$made.map"
+	lawful
+	if [ "$1" = own ]; then
+		expect 'it has the name' 'row("made_up").self.samples > 0'
+	else
+		expect 'it has no name' '(.scopes[0].samples > 0) and (row("made_up") | not)'
+	fi
+}
+
+# Where nothing of this machine's numbers, names, users and clocks holds, and the program is on no path of it.
+in_namespaces()
+{
+	local inside
+
+	mkdir hidden
+	# shellcheck disable=SC2016
+	start inside unshare --user --map-root-user --mount --pid --fork --kill-child \
+		--time --boottime 1000000 --monotonic 1000000 sh -c '
+			mount -t tmpfs hidden hidden && cp "$1" hidden && exec hidden/phases --time 2:600' - \
+			"$programs/phases"
+	until inside=$(pgrep -P "$pid") && [ "$(cat "/proc/$inside/comm")" = phases ]; do sleep 0.05; done
+	await_threads "$inside" 2
+	attach --pid "$inside" --duration 2s
+	finished
+	lawful
+	expect 'its procedures have names' 'row("phase_2").self.samples > 0'
+	expect 'its number is the one of this machine' '.scopes[0].pid == $inside' --argjson inside "$inside"
+}
+
 opener_killed()
 {
 	local killed
@@ -246,6 +285,11 @@ try 'a snapshot in a directory of another user' saved_for_others
 try 'a deleted program of another user' others_names
 try 'a program that only its user may read' others_secrets
 try 'a file that nobody answers for' stuck_file
+try 'a map of code that was made' names_of_made_code own
+for kind in pipe link others; do
+	try "a map of code that is not to be believed: $kind" names_of_made_code $kind
+done
+try 'a program in namespaces of its own' in_namespaces
 try 'kill -9 of an opener' opener_killed
 try 'kill -9 of the keeper' keeper_killed
 try 'kill -9 of quartzd leaves no process' nothing_left
