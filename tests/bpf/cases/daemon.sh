@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2015,SC2016
 # quartzd as a process: one at a time, ended by signals, killed.
 
 # Which programs and links a process holds, as "prog ID" and "link ID", but for iterators.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2015,SC2016
 # What quartzd may do after its start, what its helpers may, and what becomes of others if one ends.
 
 sys_ptrace=19 dac_read_search=2 checkpoint_restore=40 kill=5 setgid=6 setuid=7 setpcap=8 bpf=39 perfmon=38
