@@ -97,7 +97,7 @@ attached()
 	[ "$status" = 0 ] || [ "$status" = 7 ] || fail "quartzd ended with status $status"
 }
 
-# Every fifth time to all processes. ATTACHMENTS=250 is what doc/soak.md has figures of.
+# Every fifth time to all processes. ATTACHMENTS says how often.
 over_and_over()
 {
 	local i times=${ATTACHMENTS:-10} files
