@@ -249,8 +249,11 @@ static bool take_report(void *context, const struct report *report)
 /* Up to `until`, or for as long as there is time. */
 static void process_reports(struct collector *c, uint64_t until)
 {
-	reports__process(c->reports, &until, take_report, c);
-	c->processed = until;
+	uint64_t done = until;
+
+	reports__process(c->reports, &done, take_report, c);
+	c->processed = done;
+	c->behind = until - done;
 }
 
 static void process_all_reports(struct collector *c)
@@ -334,7 +337,7 @@ int collector__freeze(struct collector *c, uint64_t *until)
 
 uint64_t collector__behind(const struct collector *c)
 {
-	return c->complete - SETTLING > c->processed ? c->complete - SETTLING - c->processed : 0;
+	return c->behind;
 }
 
 bool collector__hurries(const struct collector *c)

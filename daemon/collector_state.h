@@ -49,6 +49,7 @@ struct collector {
 	struct builder *builder; /* of unwind tables, in a thread of its own */
 	struct reports *reports;
 	uint64_t complete, processed; /* what was reported by then is in `reports`, was processed */
+	uint64_t behind;	      /* from the latter to where the last tick should have come */
 	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
 	struct undecided *undecided;
 	struct ended *ended; /* NULL: not every process is a scope */
