@@ -13,7 +13,7 @@
 #include "core/strings.h"
 
 #define SCHEMA	   "quartz.meta/v1"
-#define MAX_LENGTH (32u << 20) /* parsed JSON takes some 20 times its length */
+#define MAX_LENGTH (64u << 20) /* parsed JSON takes some 20 times its length */
 
 static const struct qz_field run_fields[] = {
 	QZ_FIELD(TEXT, qz_profile, quartz_version), QZ_FIELD(TEXT, qz_profile, kernel),

@@ -7,17 +7,18 @@
 
 #include "daemon/config.h"
 
-#define PROGRAM_RATE  999 /* a prime-like rate does not beat with timers of round numbers */
-#define SYSTEM_RATE   99
-#define MAX_RATE      10000
-#define PAGE_RATE     10000
-#define MAX_PAGE_RATE 1000000
-#define PROCESSES     16384
-#define ENDED_MEMORY  16
-#define MAX_OVERHEAD  10000 /* one per cent */
-#define HISTORY	      (6 * 3600 * 1000000000ull)
-#define HISTORY_SIZE  256
-#define SLICE	      (60 * 1000000000ull)
+#define PROGRAM_RATE	  999 /* a prime-like rate does not beat with timers of round numbers */
+#define SYSTEM_RATE	  99
+#define MAX_RATE	  10000
+#define PAGE_RATE	  10000
+#define MAX_PAGE_RATE	  1000000
+#define PROCESSES	  16384
+#define ENDED_MEMORY	  16
+#define MOST_ENDED_MEMORY 32 /* half of what is read again, see MAX_LENGTH of core/pprof_meta.c */
+#define MAX_OVERHEAD	  10000 /* one per cent */
+#define HISTORY		  (6 * 3600 * 1000000000ull)
+#define HISTORY_SIZE	  256
+#define SLICE		  (60 * 1000000000ull)
 
 /* Of what has another default than nought. */
 #define DEFAULTS                                                                                   \
@@ -44,7 +45,7 @@ const struct qz_option config_options[] = {
 	{"ended-memory", 0, QZ_OPTION_INTEGER, FIELD(ended_memory), "MIB",
 	 "With --system, keep processes that have ended up to\nthis size; the least are put "
 	 "together. Default: 16.",
-	 0, 65536},
+	 0, MOST_ENDED_MEMORY},
 	{"history", 0, QZ_OPTION_DURATION, FIELD(history), "TIME",
 	 "With --system, save what was measured in each slice\nof time, and keep it for so long; "
 	 "0: "

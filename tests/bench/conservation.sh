@@ -130,7 +130,7 @@ export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/
 start_redis
 start_postgres
 # no limit, so that samples are many: exact times do not depend on their number
-start quartzd "$out/quartzd" --system --max-overhead 0 --ended-memory 64 --output "$T/profile"
+start quartzd "$out/quartzd" --system --max-overhead 0 --ended-memory 32 --output "$T/profile"
 daemon=$pid
 await quartzd.err 'attached to'
 start_waited

@@ -5,7 +5,7 @@
 # serve OPTION...: a quartzd --system that answers when this returns; sets daemon.
 serve()
 {
-	start quartzd "$out/quartzd" --system --cpu none --history 0 --ended-memory 256 \
+	start quartzd "$out/quartzd" --system --cpu none --history 0 --ended-memory 32 \
 		--output "$T/profile" "$@"
 	daemon=$pid
 	await quartzd.err 'attached to'
