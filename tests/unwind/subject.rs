@@ -19,7 +19,7 @@ fn turn(seed: usize) -> usize {
 
 fn main() {
     let workers: Vec<_> = (1..4)
-        .map(|seed| thread::spawn(move || loop { std::hint::black_box(turn(seed)); }))
+        .map(|seed| thread::spawn(move || loop { unsafe { std::ptr::read_volatile(&turn(seed)) }; }))
         .collect();
     for worker in workers {
         worker.join().unwrap();

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 //! threads [SECONDS]: as threads.cc, by Rust's std.
-use std::hint::black_box;
+use std::ptr::read_volatile;
 use std::thread;
 use std::time::{Duration, Instant};
+
+// What the compiler has to believe to be needed; std::hint::black_box is younger than Rust 1.63.
+fn keep<T: Copy>(value: T) -> T {
+    unsafe { read_volatile(&value) }
+}
 
 #[no_mangle]
 #[inline(never)]
@@ -14,7 +19,7 @@ fn worker(seconds: f64) -> u64 {
     // A loaded machine takes longer: what counts is that all of it is somebody's.
     while begin.elapsed() < Duration::from_secs_f64(seconds) || turns < 100 {
         for k in 0..20000u64 {
-            sink = black_box(sink.wrapping_mul(3) + k);
+            sink = keep(sink.wrapping_mul(3) + k);
         }
         turns += 1;
     }
@@ -26,7 +31,7 @@ fn worker(seconds: f64) -> u64 {
 fn create_threads(seconds: f64) {
     let threads: Vec<_> = (0..2).map(|_| thread::spawn(move || worker(seconds))).collect();
     for thread in threads {
-        black_box(thread.join().unwrap());
+        keep(thread.join().unwrap());
     }
 }
 
@@ -34,7 +39,7 @@ fn create_threads(seconds: f64) {
 #[inline(never)]
 fn hand_out(seconds: f64) {
     create_threads(seconds);
-    black_box(());
+    keep(0u8);
 }
 
 fn main() {
