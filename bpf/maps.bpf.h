@@ -20,7 +20,10 @@ const volatile __u32 nr_processors = 1; /* online */
 const volatile bool wanted_woken;	/* the time until woken is wanted */
 const volatile bool every_process;	/* each process of the machine is a scope of its own */
 
-/* Set by quartzd, or in its absence by bpf/alone.bpf.h, for good: times and counts stand still from then on, see thread__end_frozen. */
+/*
+ * Set by quartzd, or in its absence by bpf/alone.bpf.h, for good: times and counts stand still from then
+ * on, see thread__end_frozen.
+ */
 volatile bool frozen;
 
 /* ---- maps ---- */

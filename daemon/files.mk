@@ -52,7 +52,8 @@ $(O)/quartzd: $(DAEMON_SRC:%.c=$(O)/%.o) $(SPIN_BUILTIN).o $(CORE_LIB)
 # The pure parts are tested without root.
 UNIT_SRC += daemon/page_reader.c tests/unit/test_page_reader.c tests/unit/test_events.c \
             daemon/poll_join.c tests/unit/test_poll_join.c
-UNIT_SRC += daemon/regions.c daemon/pool.c daemon/reports.c tests/unit/test_reports.c tests/unit/test_regions.c tests/unit/test_nominal.c tests/unit/test_pool.c \
+UNIT_SRC += daemon/regions.c daemon/pool.c tests/unit/test_regions.c tests/unit/test_nominal.c tests/unit/test_pool.c \
+            daemon/reports.c tests/unit/test_reports.c \
             daemon/late.c tests/unit/test_late.c \
             $(SPIN_BUILTIN).c tests/unit/test_spin_rules.c
 UNIT_SRC += daemon/objname.c daemon/descriptors.c daemon/waiting.c daemon/modules.c daemon/proc.c \

@@ -225,8 +225,10 @@ int pages__open(struct pages *p, uint32_t image, pid_t pid, uid_t uid, int pidfd
 	struct page *page = new_page(image, pid, uid);
 	int err;
 
-	if (!page)
+	if (!page) {
+		pages__refuse(p);
 		return -ENOMEM;
+	}
 	pthread_mutex_lock(&p->lock);
 	err = place_page(p, page);
 	err = err ?: make_page(p, page, generation, memory);
@@ -258,8 +260,10 @@ int pages__adopt(struct pages *p, uint32_t image, pid_t pid, uid_t uid, int pidf
 	struct page *page = new_page(image, pid, uid);
 	int err;
 
-	if (!page)
+	if (!page) {
+		pages__refuse(p);
 		return -ENOMEM;
+	}
 	pthread_mutex_lock(&p->lock);
 	err = place_page(p, page);
 	err = err ?: map_slots(p, page, memory, slots);

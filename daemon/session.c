@@ -139,6 +139,12 @@ static bool is_over(struct session *s, uint64_t now)
 	       (!s->config->command || command__ended(&s->command));
 }
 
+static void stop_now(struct session *s)
+{
+	s->host->wish = WISH_STOP;
+	s->deadline = engine__now();
+}
+
 /* Without it nothing new has a name. */
 static void watch_keeper(struct session *s, short revents)
 {
@@ -146,8 +152,7 @@ static void watch_keeper(struct session *s, short revents)
 		return;
 	log_error("the process that keeps quartzd's privileges has ended; quartzd ends, too");
 	s->keeper_lost = true;
-	s->host->wish = WISH_STOP;
-	s->deadline = engine__now();
+	stop_now(s);
 }
 
 /* What was measured until then is saved; the machine is measured anew. */
@@ -160,10 +165,8 @@ static void begin_again(struct session *s, uint64_t now)
 	log_error("quartzd did not run for more than a minute; nothing was measured in the last "
 		  "%.1f s",
 		  (double)(now - alone) / 1e9);
-	if (!host__begin_anew(s->host)) {
-		s->host->wish = WISH_STOP;
-		s->deadline = now;
-	}
+	if (!host__begin_anew(s->host))
+		stop_now(s);
 }
 
 /* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */

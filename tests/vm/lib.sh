@@ -105,7 +105,8 @@ module()
 	ko=$o/kmod/$(cat "$o/vm/$1/release")/kmod/quartz.ko
 	kernel=$1
 	shift
-	guest "$kernel" -c "${module_cpus:-8}" -M fast -t "${module_time:-2400}" -- env "$@" tests/kmod/guest "$o" "$ko" "$o/vm/tools/bin/busybox"
+	guest "$kernel" -c "${module_cpus:-8}" -M fast -t "${module_time:-2400}" -- \
+		env "$@" tests/kmod/guest "$o" "$ko" "$o/vm/tools/bin/busybox"
 }
 
 # fetched WORD...: what tests/vm/fetch brings; without it nothing here can run.

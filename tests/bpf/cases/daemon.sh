@@ -100,7 +100,7 @@ attached()
 # Every fifth time to all processes. ATTACHMENTS says how often.
 over_and_over()
 {
-	local i times=${ATTACHMENTS:-10} files
+	local i kind times=${ATTACHMENTS:-10} files
 
 	start_busy 2
 	files=$(find "/proc/$busy/fd" -type l | wc -l)

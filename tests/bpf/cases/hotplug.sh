@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2154
 # A processor that goes and comes back while a program runs.
 online=/sys/devices/system/cpu/cpu1/online
 
 hotplug()
 {
-	local UNACCOUNTED=1 # a busy quartzd learns late that a processor has gone, or come
-
 	{ [ -w $online ] && [ "$(cat $online)" = 1 ]; } || skip 'no processor can be taken offline'
 	start_busy 4
 	attach --pid "$busy"
