@@ -329,7 +329,7 @@ try 'a tree of processes' tree
 try 'the whole machine' machine
 try "the machine by the kernel's figures" kernel_figures
 try 'a storm of processes' storm
-try 'more processes than numbers' turnover 64
+try 'more processes than numbers' turnover 32
 try 'more processes than memory' turnover 0
 try 'more programs than files' executables
 try 'slices are the run' history
