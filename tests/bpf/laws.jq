@@ -2,7 +2,8 @@
 # The laws that every profile obeys, whatever was profiled and however busy the machine is. Input: a
 # report; $meta is the metadata of its snapshot, $unaccounted the share of samples that may be missing
 # without a cause, $stops how many of them by stops of the machine, $events_lost whether records of
-# threads may be missing, $stolen the ns that interrupts and the host took from all processors. Output:
+# threads may be missing, $thread_clock the share by which the kernel's account of a thread may be wrong
+# to the good of another, $stolen the ns that interrupts and the host took from all processors. Output:
 # one line for each law that is broken.
 
 def sum: add // 0;
@@ -16,8 +17,8 @@ def thread_laws($unit):
 	law("running + ready + blocked + unknown = lifetime"; .merged or near($sum; $lifetime; 0.001; 1e6);
 	    "\($sum) \($lifetime)", {tid, comm, running_ns, ready_ns, blocked_ns, unknown_ns} | tojson),
 	law("a thread's processor time = its time running, but for interrupts";
-	    .cpu_ns <= .running_ns + ([0.01 * .running_ns, $unit] | max) and
-	    .cpu_ns >= 0.9 * .running_ns - $unit;
+	    .cpu_ns <= .running_ns + ([$thread_clock * .running_ns, $unit] | max) and
+	    .cpu_ns >= (0.91 - $thread_clock) * .running_ns - $unit;
 	    {tid, comm, cpu_ns, running_ns, unknown_ns} | tojson);
 
 def scope_laws($unit; $lossy):

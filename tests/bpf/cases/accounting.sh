@@ -21,8 +21,8 @@ threads_are_true()
 	expect 'processor time of each thread' '
 		.scopes[0] as $s | all($threads[0][]; . as $t |
 			[$s.threads[] | select(.tid == $t.tid)][0].cpu_ns |
-			near(.; $t.cpu_ns; 0.01; if $t.tid == $s.pid then 1e7 else 1e6 end))' \
-		--slurpfile threads threads.json
+			near(.; $t.cpu_ns; 0.01; if $t.tid == $s.pid then 1e7 * $slow else 1e6 end))' \
+		--slurpfile threads threads.json --argjson slow "$slow"
 }
 
 # edges callees|callers PROCEDURE: how the others are reached, as "VIA NAME", into edges.out.

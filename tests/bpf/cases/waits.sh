@@ -114,8 +114,11 @@ each_wake_up()
 		>program.out 2>record.err || fail "record ended with status $?"
 	both_reports
 	wakers bell
-	jq -e '.scopes[0] | .object.waits == 1000 and .object.wakes == 1000 and
-		([.wakers[] | select(any(.stack[]; . == "ring")) | .wakes] | add) == 1000' \
+	# a stack is cut as long as quartzd knows nothing of the code
+	jq -e --argjson slow "$slow" '.scopes[0] | .object.waits == 1000 and .object.wakes == 1000 and
+		([.wakers[].wakes] | add) == 1000 and
+		([.wakers[] | select(all(.stack[]; . != "ring")) |
+			.wakes * (if .stack[-1] == "[truncated]" then 1 else 100 end)] | add // 0) <= 20 * ($slow - 1)' \
 		object.json >/dev/null || fail 'not 1000 wake-ups' \
 		"$(jq -c '.scopes[] | .object.waits, .object.wakes, .wakers' object.json)"
 }
@@ -128,13 +131,14 @@ estimated_releases()
 
 	launch "$programs/pingpong" futex threads 50000
 	both_reports
+	jq -r '.scopes[0].objects[] | select(.wakes > 1000) | .name' objects.json >names.out
 	while read -r name; do
 		wakers "$name"
 		n=$(jq '[.scopes[0].wakers[].wakes] | add // 0' object.json)
 		estimated=$((estimated + n))
 		n=$(jq '.scopes[0].object.wakes' object.json)
 		counted=$((counted + n))
-	done < <(jq -r '.scopes[0].objects[] | select(.wakes > 1000) | .name' objects.json)
+	done <names.out
 	((counted > 50000 && estimated * 10 > counted * 7 && estimated * 10 < counted * 13)) ||
 		fail "$estimated wake-ups by estimate, $counted counted" "$(jq -c . objects.json)"
 }
@@ -186,7 +190,7 @@ queues_at_word()
 # Until quartzd has found what kind of lock it is, nobody is known to hold it.
 writers()
 {
-	launch "$programs/lock_queue" 4 150 5000 write
+	launch "$programs/lock_queue" 4 $((150 * slow)) 5000 write
 	both_reports
 	jq -e '[.scopes[0].objects[] | select(.name | startswith("hot_rwlock"))] | length > 0 and
 		all(.[]; .object_kind == "rwlock") and ([.[].cpu_ns] | add) as $held |
