@@ -55,15 +55,16 @@ __noinline u32 running__number(struct wait_scratch *w)
 static __noinline u32 waking__stack(struct task_struct *task, struct qz_thread_state *t, u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct qz_cpu_state *cpu = cpu__this();
 	struct wait_scratch *w;
 	u32 key = SCRATCH_LEAVING; /* the waker is not leaving: nothing is between the two */
 	u64 where;
 
 	w = bpf_map_lookup_elem(&wait_scratch, &key);
-	if (!task || !t || !w)
+	if (!task || !t || !w || !cpu)
 		return QZ_WAIT_RUNNING;
 	where = mix(mix(mix(regs->orig_ax, regs->di), regs->sp), regs->ip) | 1;
-	if (t->waiting.woke == where && now - t->waiting.woke_walked < WAIT_STACK_AGE)
+	if (t->waiting.woke == where && now - t->waiting.woke_walked < wait__stack_age(cpu))
 		return t->waiting.woke_stack;
 	w->image = t->image;
 	w->scope = QZ_NO_SCOPE;
@@ -106,7 +107,7 @@ __noinline int waking__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
  * As far apart are those that are looked at, where there are many: to look takes some 0.3 us, or 3 where a
  * stack is walked.
  */
-#define RELEASE_RARE	 500000ull /* ns */
+#define RELEASE_RARE	 500000ull /* ns, at the full rate */
 #define RELEASE_MAX_STEP 1024	   /* of so many wake-ups, on average, at least one is looked at */
 
 struct release_gate {
@@ -136,7 +137,7 @@ static __always_inline u32 release__stands(struct qz_cpu_state *cpu, u64 now)
 		return 1;
 	stands = gate->stands;
 	step = gate->step;
-	if (now - gate->last > RELEASE_RARE)
+	if (now - gate->last > RELEASE_RARE << cpu->halvings)
 		step /= 2;
 	else if (step < RELEASE_MAX_STEP)
 		step = 2 * step;

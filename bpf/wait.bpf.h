@@ -3,8 +3,17 @@
 #ifndef QUARTZ_WAIT_BPF_H
 #define QUARTZ_WAIT_BPF_H
 
-/* A thread that waits at the place where it waited so shortly ago is taken to have the same stack. */
+/*
+ * A thread that waits at a place where it waited so shortly ago is taken to have the same stack. Walks cost
+ * more than samples where switches are many: each halving of the rate makes them a fourth of what they were.
+ */
 #define WAIT_STACK_AGE 1000000ull /* ns, at the full rate */
+#define WAIT_PLACES    1024	  /* a power of two */
+
+static __always_inline u64 wait__stack_age(const struct qz_cpu_state *cpu)
+{
+	return WAIT_STACK_AGE << 2 * cpu->halvings;
+}
 
 struct wait_scratch {
 	struct unwinding user;
@@ -22,6 +31,21 @@ struct {
 	__type(key, u32);
 	__type(value, struct wait_scratch);
 } wait_scratch SEC(".maps");
+
+/* The stacks last walked, for threads that wait at more places than they have sites. */
+struct wait_place {
+	u64 place;  /* hash of thread, registers and, but for a futex word, what is waited for */
+	u64 walked; /* when */
+	u32 stack;  /* its number, as in struct qz_wait_site */
+	u32 cause;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WAIT_PLACES);
+	__type(key, u32);
+	__type(value, struct wait_place);
+} wait_places SEC(".maps");
 
 __noinline u64 wait__hash(struct wait_scratch *w)
 {
@@ -175,20 +199,41 @@ __noinline int wait__settle(struct qz_thread_state *t, u32 at, u32 stack, u32 ob
 	return 0;
 }
 
-/* The thread waits where none of its sites knows: the stack is walked. */
-static __noinline int wait__look(struct task_struct *task, struct qz_thread_state *t, u32 at,
-				 u32 state)
+/* Walks the stack unless that was done shortly ago. A preempted thread may be anywhere: place is 0. */
+static __always_inline void wait__visit(struct task_struct *task, struct qz_thread_state *t,
+					u32 state, struct wait_place *p, u64 place)
 {
-	u32 cause = QZ_WAIT_UNKNOWN, stack, object;
-	u64 began = bpf_ktime_get_ns();
+	struct qz_cpu_state *cpu = cpu__this();
+	u64 now = bpf_ktime_get_ns();
 
-	if (!task || !t)
+	if (!cpu)
+		return;
+	if (place && p->place == place && now - p->walked < wait__stack_age(cpu)) {
+		cpu->wait_reuses++;
+		return;
+	}
+	cpu->wait_walks++;
+	p->cause = QZ_WAIT_UNKNOWN;
+	p->stack = wait__stack(task, t, state, &p->cause);
+	p->place = place;
+	p->walked = now;
+	cost__add_walk(bpf_ktime_get_ns() - now);
+}
+
+/* The thread waits where none of its sites knows. */
+static __noinline int wait__look(struct task_struct *task, struct qz_thread_state *t, u32 at,
+				 u32 state, u64 place)
+{
+	u32 key = first_slot(place) & (WAIT_PLACES - 1), object;
+	struct wait_place *p = bpf_map_lookup_elem(&wait_places, &key);
+
+	if (!task || !t || !p)
 		return 0;
-	stack = wait__stack(task, t, state, &cause);
-	object = object__of_wait(task, t, cause, stack);
+	wait__visit(task, t, state, p, place);
+	object = object__of_wait(task, t, *(volatile u32 *)&p->cause, p->stack);
 	object__note_owner(t, object);
-	wait__settle(t, at, stack, object);
-	cost__add_walk(bpf_ktime_get_ns() - began);
+	wait__settle(t, at, p->stack, object);
+	wait__at(t, at)->walked = p->walked;
 	return 0;
 }
 
@@ -208,6 +253,11 @@ static __noinline int wait__change_object(struct task_struct *task, struct qz_th
 	return 0;
 }
 
+static __always_inline u64 wait__place(const struct qz_thread_state *t, u64 where, u64 nr, u64 arg)
+{
+	return mix(mix(where, t->serial), syscall__is_futex(nr) ? 0 : arg);
+}
+
 /*
  * The site for a wait that begins: one of the thread's, which is emptied when it was another place's.
  * A preempted thread may be anywhere, and where is known as finely as samples tell it; so its stack
@@ -225,15 +275,13 @@ static __always_inline struct qz_wait_site *wait__site(struct task_struct *task,
 	bool known = site->where == where || (!state && site->where);
 
 	t->waiting.site = at;
-	if (known && now - site->walked < WAIT_STACK_AGE << cpu->halvings &&
+	if (known && now - site->walked < wait__stack_age(cpu) &&
 	    (!state || site->arg == arg || syscall__is_futex(nr))) {
 		cpu->wait_reuses++;
 		if (state && site->arg != arg)
 			wait__change_object(task, t, at);
 	} else {
-		cpu->wait_walks++;
-		wait__look(task, t, at, state);
-		site->walked = now;
+		wait__look(task, t, at, state, state ? wait__place(t, where, nr, arg) : 0);
 	}
 	site->where = where;
 	site->arg = arg;

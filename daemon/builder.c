@@ -228,17 +228,21 @@ static bool is_stopped(const struct builder *b)
 	return __atomic_load_n(&b->stop, __ATOMIC_ACQUIRE);
 }
 
-/* Until a report, an order, or the time of the next look at the rings of what is mapped. */
+/*
+ * Until a report, an order, or the time of the next look at the rings of what is mapped. Where the governor has
+ * lowered the rates, reports wait for that look, too: each would wake the thread.
+ */
 static void await(struct builder *b)
 {
 	uint64_t now = engine__now();
+	uint32_t halvings = __atomic_load_n(&b->halvings, __ATOMIC_RELAXED);
 	bool hurry = !storm__rages(&b->storm, now) &&
 		     (tables__waits(b->tables) || now - b->mapped < HURRY);
 	struct pollfd fds[] = {
-		{.fd = engine__event_fd(b->engine), .events = POLLIN},
+		{.fd = halvings ? -1 : engine__event_fd(b->engine), .events = POLLIN},
 		{.fd = b->wake, .events = POLLIN},
 	};
-	int ms = hurry ? HURRY_MS << __atomic_load_n(&b->halvings, __ATOMIC_RELAXED) : TICK_MS;
+	int ms = hurry ? HURRY_MS << halvings : TICK_MS;
 	uint64_t woken;
 
 	poll(fds, sizeof(fds) / sizeof(fds[0]), ms < TICK_MS ? ms : TICK_MS);

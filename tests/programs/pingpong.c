@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pingpong [futex|pipe [threads|processes [N [CPU]]]]: two threads or processes on one processor
- * hand each other a token N times there and back, so that each round trip is two context switches.
+ * pingpong [futex|pipe [threads|processes [N [CPU [PLACES]]]]]: two threads or processes on one
+ * processor hand each other a token N times there and back, so that each round trip is two context
+ * switches. They wait for it at so many places in turn, each a call deeper than the one before.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -20,7 +21,7 @@ struct game {
 	_Atomic uint32_t token; /* whose turn it is */
 	bool by_pipe;
 	int pipes[2][2]; /* pipes[s] wakes side s */
-	long round_trips;
+	long round_trips, places;
 };
 
 static void futex(struct game *g, int operation, uint32_t value)
@@ -42,6 +43,15 @@ PROCEDURE static void await_token(struct game *g, uint32_t side)
 		futex(g, FUTEX_WAIT, 1 - side);
 }
 
+PROCEDURE static void await_below(struct game *g, uint32_t side, long calls)
+{
+	if (calls)
+		await_below(g, side, calls - 1);
+	else
+		await_token(g, side);
+	asm volatile(""); /* it returns here */
+}
+
 PROCEDURE static void pass_token(struct game *g, uint32_t to)
 {
 	if (g->by_pipe) {
@@ -58,7 +68,7 @@ PROCEDURE static void *partner(void *arg)
 	struct game *g = arg;
 
 	for (long i = 0; i < g->round_trips; i++) {
-		await_token(g, 1);
+		await_below(g, 1, i % g->places);
 		pass_token(g, 0);
 	}
 	return NULL;
@@ -70,7 +80,7 @@ PROCEDURE static uint64_t play(struct game *g)
 
 	for (long i = 0; i < g->round_trips; i++) {
 		pass_token(g, 1);
-		await_token(g, 0);
+		await_below(g, 0, i % g->places);
 	}
 	return clock_ns(CLOCK_MONOTONIC) - start;
 }
@@ -134,6 +144,7 @@ int main(int argc, char **argv)
 		die("pingpong", errno);
 	g->by_pipe = !strcmp(channel, "pipe");
 	g->round_trips = count_argument(argc, argv, 3, 100000);
+	g->places = count_argument(argc, argv, 5, 1);
 	pin(count_argument(argc, argv, 4, 0));
 	ns = !strcmp(partners, "threads") ? play_with_thread(g) : play_with_process(g);
 	printf("pingpong %s %s round_trips %ld ns_per_round_trip %.1f\n", channel, partners,

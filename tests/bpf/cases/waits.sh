@@ -123,6 +123,22 @@ each_wake_up()
 		"$(jq -c '.scopes[] | .object.waits, .object.wakes, .wakers' object.json)"
 }
 
+# However many places a thread waits at in turn, each is walked once a millisecond at most; but two of
+# them may share an entry.
+places()
+{
+	launch "$programs/pingpong" pipe threads 20000 0 8
+	both_reports
+	expect 'each place is walked once a millisecond' '
+		(.scopes[0].causes.pipe.waits) as $waits | .ledger.events.wait_stacks_walked as $walked |
+		$waits > 10000 and $walked <= 16 * (.scopes[0].elapsed_ns / 1e6 + 1) + $waits / 4'
+	"$out/quartzctl" report -i profile await_below --json >procedure.json ||
+		fail "report await_below ended with status $?"
+	jq -e '.scopes[0].callees | any(.procedure.name == "await_below") and
+		any(.procedure.name == "await_token")' procedure.json >/dev/null ||
+		fail 'await_below is not called from itself' "$(jq -c . procedure.json)"
+}
+
 # Both threads are on one processor, where all wake-ups are counted: those that were passed are made up
 # for by those that were looked at.
 estimated_releases()
@@ -338,6 +354,7 @@ try 'more words than there is room for' distinct
 try 'queues and holders' queues
 try 'queues at a lock that names nobody' queues_at_word
 try 'queues and writers' writers
+try 'more places than sites' places
 try 'who lets go' releases
 try 'who lets go, estimated' estimated_releases
 try 'each wake-up' each_wake_up
