@@ -157,7 +157,7 @@ launch()
 # Threads of a process that compute until they are ended.
 start_busy()
 {
-	start busy "$programs/phases" --time "$1:${2:-600}"
+	start busy "$programs/phases" --time "$1:${2:-$((600 * slow))}"
 	busy=$pid
 	await_threads "$busy" "$1"
 }
@@ -279,7 +279,7 @@ whole_stacks()
 		.scopes[0] as $s | ($s.stack_ends | [.not_ready, .stale, .no_region] | sum) as $early |
 		([$s.stack_ends[]] | sum) == $s.samples and $early <= $share * $s.samples and
 		$s.samples - $early - ($s.stack_ends | [.outermost, .guessed] | sum) <=
-			0.01 * $s.samples + 3' --argjson share "${1:-0.25}"
+			0.01 * $s.samples + 3' --argjson share "${1:-$((slow * 25))e-2}"
 }
 
 # shellcheck source=/dev/null

@@ -2,3 +2,8 @@
 # A day's turnover in ten minutes: needs root, BTF and a machine that is otherwise quiet.
 soak: all tests
 	$(Q)O=$(abspath $(O)) tests/soak/run
+
+# Ten thousand processes with a hundred thousand threads, for a minute, in some 4 GiB.
+.PHONY: check-crowd
+check-crowd: programs tests
+	$(Q)tests/soak/crowd $(abspath $(O)) 10000 10

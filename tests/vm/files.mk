@@ -13,12 +13,3 @@ check-guests: programs tests
 check-debug-kernel: programs tests
 	$(Q)scripts/deps.sh debug
 	$(Q)tests/vm/debug/check $(abspath $(O))
-
-# Ten thousand processes, then a hundred thousand threads. Takes hours on a busy machine.
-.PHONY: check-crowd
-check-crowd: programs tests
-	$(Q)tests/vm/fetch $(abspath $(O))/vm
-	$(Q)for threads in 1 10; do \
-		tests/vm/run -d $(abspath $(O))/vm -c 2 -m 7G -t 6000 -- \
-			tests/vm/crowd.sh $(abspath $(O)) 10000 $$threads || exit 1; \
-	done

@@ -100,7 +100,7 @@ leaderless()
 {
 	local i
 
-	start leaderless "$programs/leader_exits" 0.8 2
+	start leaderless "$programs/leader_exits" $((8 * slow))e-1 2
 	for ((i = 0; i < 200; i++)); do
 		! grep -q '^State:.*Z' "/proc/$pid/status" || break
 		sleep 0.01

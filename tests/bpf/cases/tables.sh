@@ -11,12 +11,15 @@ alone()
 
 shown()
 {
-	local table
+	local table i
 
 	alone
 	start_busy 2
 	attach --pid "$busy"
-	sleep 2.5
+	for ((i = 0; i < 40 * slow; i++)); do
+		! grep -q phase_2 $tables/procedures 2>/dev/null || break
+		sleep 0.5
+	done
 	for table in version parallelism threads procedures; do
 		[ "$(stat -c '%a %u' $tables/$table)" = '440 0' ] ||
 			fail "$table: $(stat -c '%a %u' $tables/$table)"
