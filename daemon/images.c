@@ -19,9 +19,9 @@ struct images {
 	struct modules *modules;
 	struct image *items;
 	uint32_t n;
-	struct qz_table by_number,
-		by_pid;	  /* by_pid: the latest image of a process, see find_current */
-	uint32_t *latest; /* image of each scope, by index, or UINT32_MAX */
+	struct qz_table by_number, by_pid, /* the latest image of a process, see find_current */
+		by_regions;		   /* of those that were found, when they were read */
+	uint32_t *latest;		   /* image of each scope, by index, or UINT32_MAX */
 	uint32_t nscopes;
 	struct pending *pending;
 	uint32_t npending;
@@ -50,6 +50,7 @@ void images__free(struct images *images)
 	free(images->latest);
 	qz_table__free(&images->by_number);
 	qz_table__free(&images->by_pid);
+	qz_table__free(&images->by_regions);
 	free(images);
 }
 
@@ -186,6 +187,37 @@ static void read_mappings(struct images *images, struct image *image, bool add)
 	proc_dir__close(&dir);
 }
 
+static uint32_t hash_regions(const struct regions *r)
+{
+	uint32_t hash = 1;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		hash = qz_hash__number(hash, r->items[i].start);
+		hash = qz_hash__number(hash, r->items[i].offset);
+		hash = qz_hash__number(hash, r->items[i].module);
+	}
+	return hash;
+}
+
+static bool same_regions(const void *context, uint32_t index, const void *key)
+{
+	const struct images *images = context;
+
+	return regions__equal(&images->items[index].regions, key);
+}
+
+/* Who was found and maps what another one does, a fork of the same process, has equal contents. */
+static void share_contents(struct images *images, struct image *image)
+{
+	uint32_t hash = hash_regions(&image->regions), i;
+
+	i = qz_table__find(&images->by_regions, hash, same_regions, images, &image->regions);
+	if (i != UINT32_MAX)
+		image->contents = images->items[i].contents;
+	else if (!qz_table__reserve(&images->by_regions))
+		qz_table__insert(&images->by_regions, hash, image - images->items);
+}
+
 static int reserve_scope(struct images *images, uint32_t scope)
 {
 	if (scope == QZ_NO_SCOPE)
@@ -272,6 +304,8 @@ int images__process(struct images *images, const struct qz_process_event *event)
 		inherit(image, images__get(images, event->parent));
 	if (!image->regions.n)
 		read_mappings(images, image, false);
+	if (image->found && image->regions.n)
+		share_contents(images, image);
 	return 0;
 }
 
@@ -428,6 +462,7 @@ void images__forget(struct images *images, const bool *marked)
 
 	qz_table__clear(&images->by_number);
 	qz_table__clear(&images->by_pid);
+	qz_table__clear(&images->by_regions); /* nobody else is found at the same time */
 	for (uint32_t i = 0; i < images->nscopes; i++)
 		images->latest[i] = UINT32_MAX;
 	for (uint32_t i = 0; i < images->n; i++) {

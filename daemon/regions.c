@@ -115,3 +115,19 @@ int regions__copy(struct regions *to, const struct regions *from)
 	to->n = from->n;
 	return 0;
 }
+
+static bool same_region(const struct region *a, const struct region *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->module == b->module;
+}
+
+bool regions__equal(const struct regions *a, const struct regions *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!same_region(&a->items[i], &b->items[i]))
+			return false;
+	return true;
+}

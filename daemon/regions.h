@@ -3,6 +3,7 @@
 #ifndef QUARTZ_DAEMON_REGIONS_H
 #define QUARTZ_DAEMON_REGIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A range of addresses that holds code of a module. */
@@ -30,6 +31,8 @@ uint32_t regions__before(const struct regions *r, uint64_t address);
  * empty, -E2BIG, or -ENOMEM.
  */
 int regions__map(struct regions *r, const struct region *region);
+
+bool regions__equal(const struct regions *a, const struct regions *b);
 
 /* Makes `to`, which must be empty, a copy. 0 or -ENOMEM. */
 int regions__copy(struct regions *to, const struct regions *from);

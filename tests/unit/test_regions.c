@@ -100,6 +100,13 @@ START_TEST(random_mappings_agree_with_an_array)
 		}
 	}
 	ck_assert_int_eq(regions__copy(&copy, &r), 0);
+	ck_assert(regions__equal(&copy, &r));
+	copy.items[copy.n / 2].offset++;
+	ck_assert(!regions__equal(&copy, &r));
+	copy.items[copy.n / 2].offset--;
+	copy.n--;
+	ck_assert(!regions__equal(&copy, &r));
+	copy.n++;
 	for (uint64_t a = 0; a < SPACE; a++) {
 		if (truth[a].module)
 			check(&copy, a, truth[a].module, truth[a].offset);
