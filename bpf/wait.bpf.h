@@ -5,14 +5,19 @@
 
 /*
  * A thread that waits at a place where it waited so shortly ago is taken to have the same stack. Walks cost
- * more than samples where switches are many: each halving of the rate makes them a fourth of what they were.
+ * more than samples where switches are many: each halving of the rate makes them a fourth of what they were,
+ * down to one a second.
  */
-#define WAIT_STACK_AGE 1000000ull /* ns, at the full rate */
-#define WAIT_PLACES    1024	  /* a power of two */
+#define WAIT_STACK_AGE	     1000000ull /* ns, at the full rate */
+#define WAIT_STACK_DOUBLINGS 10		/* of it, at most */
+#define WAIT_PLACES	     1024	/* a power of two */
 
 static __always_inline u64 wait__stack_age(const struct qz_cpu_state *cpu)
 {
-	return WAIT_STACK_AGE << 2 * cpu->halvings;
+	u32 doublings = 2 * cpu->halvings;
+
+	return WAIT_STACK_AGE << (doublings < WAIT_STACK_DOUBLINGS ? doublings
+								   : WAIT_STACK_DOUBLINGS);
 }
 
 struct wait_scratch {
@@ -305,14 +310,24 @@ static __always_inline void wait__begin(struct task_struct *task, struct qz_thre
 
 /* ---- threads that sleep when they are found ---- */
 
+/* Half of the stacks at most are of threads found asleep: each is another one, and stays as long as they do. */
+static __always_inline bool asleep__may_add(struct qz_control *ctl)
+{
+	if (*(volatile u32 *)&ctl->asleep_stacks < nr_wait_stacks / 2)
+		return true;
+	__sync_fetch_and_add(&ctl->wait_stacks_lost, 1);
+	return false;
+}
+
 /* Its registers: the stack of another thread cannot be read here. quartzd does. */
 static __always_inline u32 wait__registers(struct task_struct *task, struct qz_thread_state *t,
 					   u32 cause)
 {
-	u32 key = SCRATCH_FOUND;
+	u32 key = SCRATCH_FOUND, number;
 	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
+	struct qz_control *ctl = control__get();
 
-	if (!w || cause == QZ_WAIT_KERNEL)
+	if (!w || !ctl || cause == QZ_WAIT_KERNEL || !asleep__may_add(ctl))
 		return cause;
 	w->image = t->image;
 	w->scope = t->scope;
@@ -322,7 +337,10 @@ static __always_inline u32 wait__registers(struct task_struct *task, struct qz_t
 	w->nuser = sizeof(struct qz_user_registers) / sizeof(u64);
 	w->user.depth = w->nuser;
 	w->user.end = QZ_UNWIND_NOT_READY;
-	return wait__number(w);
+	number = wait__number(w);
+	if (number >= QZ_WAIT_CAUSES)
+		__sync_fetch_and_add(&ctl->asleep_stacks, 1);
+	return number;
 }
 
 /* Whether the task has left its processor to sleep. One that is being created has not. */

@@ -214,6 +214,8 @@ static void release(struct wait_stacks *s, uint32_t i)
 
 	if (item->cause == QZ_WAIT_RUNNING)
 		__atomic_fetch_sub(&s->control->running_stacks, 1, __ATOMIC_SEQ_CST);
+	if (s->tables->stacks[i].asleep)
+		__atomic_fetch_sub(&s->control->asleep_stacks, 1, __ATOMIC_SEQ_CST);
 	free(item->locations);
 	*item = (struct wait_stack) {.state = STACK_FREE};
 	free_slot(&s->tables->stacks[i]);

@@ -667,7 +667,7 @@ struct qz_control {
 	__u32 shared[QZ_SHARES];   /* what all scopes have; of frames see wait_frames_used */
 	__u64 limited[QZ_SHARES];  /* refusals */
 	__u32 harvest;		   /* number of the last one */
-	__u32 pad3;
+	__u32 asleep_stacks;	   /* of threads that slept when they were found */
 };
 
 _Static_assert(sizeof(struct qz_thread_state) == 496, "layout");
