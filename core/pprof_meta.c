@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,49 +78,6 @@ static json_t *write_ledger(const struct qz_ledger *l)
 	return qz_fields__unless(failed, object);
 }
 
-static json_t *write_scope(const struct qz_profile *p, uint32_t i)
-{
-	const struct qz_scope *scope = &p->scopes[i];
-	json_t *object = qz_fields__object(scope_fields, scope);
-	json_t *levels = qz_fields__integers(scope->level_ns, scope->nlevels);
-	json_t *ends = qz_fields__losses(scope->stack_ends, scope->nstack_ends);
-	bool failed = json_object_set_new(object, "level_ns", levels) != 0;
-
-	failed = json_object_set_new(object, "stack_ends", ends) || failed;
-	failed = json_object_set_new(object, "spin_turns", qz_fields__integer(scope->spin_turns)) ||
-		 failed;
-	if (scope->limited)
-		failed = json_object_set_new(object, "limited",
-					     qz_fields__integer(scope->limited)) ||
-			 failed;
-	if (*scope->cgroup)
-		failed = json_object_set_new(object, "cgroup", qz_fields__text(scope->cgroup)) ||
-			 failed;
-	return qz_fields__unless(failed, object);
-}
-
-static json_t *write_thread(const struct qz_profile *p, uint32_t i)
-{
-	return qz_fields__object(thread_fields, &p->threads[i]);
-}
-
-static json_t *write_object(const struct qz_profile *p, uint32_t i)
-{
-	const struct qz_object *o = &p->objects[i];
-	json_t *object = qz_fields__object(object_fields, o);
-	bool failed = json_object_set_new(object, "queue_ns",
-					  qz_fields__integers(o->queue_ns, QZ_QUEUE_LENGTHS)) ||
-		      json_object_set_new(object, "arrivals",
-					  qz_fields__integers(o->arrivals, QZ_QUEUE_LENGTHS));
-
-	return qz_fields__unless(failed, object);
-}
-
-static json_t *write_cause(const struct qz_profile *p, uint32_t i)
-{
-	return qz_fields__text(p->causes[i]);
-}
-
 static json_t *write_modules(const struct qz_strings *modules)
 {
 	json_t *array = json_array();
@@ -150,15 +108,102 @@ static void put_member(struct writer *w, const char *name, json_t *value)
 }
 
 static void put_each(struct writer *w, const char *name, uint32_t n,
-		     json_t *write(const struct qz_profile *p, uint32_t i))
+		     void put_one(struct writer *w, uint32_t i))
 {
 	fprintf(w->out, ",\"%s\":[", name);
 	for (uint32_t i = 0; !w->failed && i < n; i++) {
 		if (i)
 			fputc(',', w->out);
-		put(w, write(w->p, i), 0);
+		put_one(w, i);
 	}
 	fputc(']', w->out);
+}
+
+/*
+ * Of what there are thousands, numbers are printed: a JSON object of each would take as much time as all
+ * else that is done for a process that comes and goes.
+ */
+static void put_number(struct writer *w, const char *name, uint64_t value)
+{
+	fprintf(w->out, ",\"%s\":%" PRIu64, name, value < INT64_MAX ? value : INT64_MAX);
+}
+
+static void put_numbers(struct writer *w, const char *name, const uint64_t *values, uint32_t n)
+{
+	fprintf(w->out, ",\"%s\":[", name);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(w->out, "%s%" PRIu64, i ? "," : "",
+			values[i] < INT64_MAX ? values[i] : INT64_MAX);
+	fputc(']', w->out);
+}
+
+static void put_field(struct writer *w, const struct qz_field *f, const char *at)
+{
+	switch (f->type) {
+	case QZ_FIELD_U64:
+		return put_number(w, f->name, *(const uint64_t *)at);
+	case QZ_FIELD_U32:
+		return put_number(w, f->name, *(const uint32_t *)at);
+	case QZ_FIELD_I64:
+		fprintf(w->out, ",\"%s\":%" PRId64, f->name, *(const int64_t *)at);
+		break;
+	case QZ_FIELD_I32:
+		fprintf(w->out, ",\"%s\":%" PRId32, f->name, *(const int32_t *)at);
+		break;
+	case QZ_FIELD_BOOL:
+		fprintf(w->out, ",\"%s\":%s", f->name, *(const bool *)at ? "true" : "false");
+		break;
+	case QZ_FIELD_TEXT:
+		put_member(w, f->name, qz_fields__text(*(char *const *)at));
+		break;
+	}
+}
+
+/* Begins an object, of which the first field is a number of 32 bits. */
+static void begin(struct writer *w, const struct qz_field *fields, const void *base)
+{
+	const char *start = base;
+
+	fprintf(w->out, "{\"%s\":%" PRIu32, fields->name,
+		*(const uint32_t *)(start + fields->offset));
+	for (const struct qz_field *f = fields + 1; f->name; f++)
+		put_field(w, f, start + f->offset);
+}
+
+static void put_scope(struct writer *w, uint32_t i)
+{
+	const struct qz_scope *scope = &w->p->scopes[i];
+
+	begin(w, scope_fields, scope);
+	put_numbers(w, "level_ns", scope->level_ns, scope->nlevels);
+	put_member(w, "stack_ends", qz_fields__losses(scope->stack_ends, scope->nstack_ends));
+	put_number(w, "spin_turns", scope->spin_turns);
+	if (scope->limited)
+		put_number(w, "limited", scope->limited);
+	if (*scope->cgroup)
+		put_member(w, "cgroup", qz_fields__text(scope->cgroup));
+	fputc('}', w->out);
+}
+
+static void put_thread(struct writer *w, uint32_t i)
+{
+	begin(w, thread_fields, &w->p->threads[i]);
+	fputc('}', w->out);
+}
+
+static void put_object(struct writer *w, uint32_t i)
+{
+	const struct qz_object *o = &w->p->objects[i];
+
+	begin(w, object_fields, o);
+	put_numbers(w, "queue_ns", o->queue_ns, QZ_QUEUE_LENGTHS);
+	put_numbers(w, "arrivals", o->arrivals, QZ_QUEUE_LENGTHS);
+	fputc('}', w->out);
+}
+
+static void put_cause(struct writer *w, uint32_t i)
+{
+	put(w, qz_fields__text(w->p->causes[i]), 0);
 }
 
 /* Two numbers for each procedure: of its module, and its kind. */
@@ -205,10 +250,10 @@ static void put_meta(struct writer *w, struct qz_strings *modules)
 	fputc('{', w->out);
 	put_run(w);
 	put_member(w, "ledger", write_ledger(&p->ledger));
-	put_each(w, "scopes", p->nscopes, write_scope);
-	put_each(w, "threads", p->nthreads, write_thread);
-	put_each(w, "objects", p->nobjects, write_object);
-	put_each(w, "causes", p->ncauses, write_cause);
+	put_each(w, "scopes", p->nscopes, put_scope);
+	put_each(w, "threads", p->nthreads, put_thread);
+	put_each(w, "objects", p->nobjects, put_object);
+	put_each(w, "causes", p->ncauses, put_cause);
 	put_procedures(w, modules);
 	put_member(w, "modules", write_modules(modules));
 	if (p->ncalls)
@@ -232,6 +277,7 @@ char *qz_meta__write(const struct qz_profile *p)
 	w.out = open_memstream(&text, &size);
 	if (!w.out)
 		return NULL;
+	__fsetlocking(w.out, FSETLOCKING_BYCALLER);
 	put_meta(&w, &modules);
 	qz_strings__free(&modules);
 	w.failed = ferror(w.out) || w.failed;
