@@ -123,17 +123,21 @@ static void put_each(struct writer *w, const char *name, uint32_t n,
  * Of what there are thousands, numbers are printed: a JSON object of each would take as much time as all
  * else that is done for a process that comes and goes.
  */
+static uint64_t bounded(uint64_t value)
+{
+	return value < INT64_MAX ? value : INT64_MAX;
+}
+
 static void put_number(struct writer *w, const char *name, uint64_t value)
 {
-	fprintf(w->out, ",\"%s\":%" PRIu64, name, value < INT64_MAX ? value : INT64_MAX);
+	fprintf(w->out, ",\"%s\":%" PRIu64, name, bounded(value));
 }
 
 static void put_numbers(struct writer *w, const char *name, const uint64_t *values, uint32_t n)
 {
 	fprintf(w->out, ",\"%s\":[", name);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(w->out, "%s%" PRIu64, i ? "," : "",
-			values[i] < INT64_MAX ? values[i] : INT64_MAX);
+		fprintf(w->out, "%s%" PRIu64, i ? "," : "", bounded(values[i]));
 	fputc(']', w->out);
 }
 
