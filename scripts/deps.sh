@@ -12,7 +12,7 @@ declare -A groups=(
 	[demo]="pigz"
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and
 	# nothing starts as a service.
-	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go rustc tmux"
+	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go rustc tmux dkms"
 	[debug]="bc libelf-dev xz-utils"
 	[deb]="debhelper dh-dkms"
 	[ci]="git clang-format-14 clang-tidy-14 shellcheck sparse libomp-dev"
