@@ -58,7 +58,8 @@ governor()
 	detach
 	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
 	expect 'what was expected follows the rate' '.ledger |
-		(.unaccounted | fabs) <= 0.1 * .expected + 1000'
+		(.unaccounted | fabs) <= $unaccounted * .expected + 1000' \
+		--argjson unaccounted "${UNACCOUNTED:-0.1}"
 	expect 'rate and costs are part of the profile' '
 		.costs.rate_halvings >= 2 and .costs.ceiling_ppm == 100 and
 		.costs.sampling_ns > 0 and .costs.accounting_ns > 0 and .costs.daemon_ns > 0'
