@@ -9,17 +9,6 @@
 
 /* ---- stacks ---- */
 
-/* Half of the stacks at most are of running code, lest waits have no room. */
-static __always_inline bool running__may_add(struct qz_control *ctl)
-{
-	if (*(volatile u32 *)&ctl->running_stacks < nr_wait_stacks / 2) {
-		__sync_fetch_and_add(&ctl->running_stacks, 1);
-		return true;
-	}
-	__sync_fetch_and_add(&ctl->running_stacks_lost, 1);
-	return false;
-}
-
 /* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
 __noinline u32 running__number(struct wait_scratch *w)
 {
@@ -38,7 +27,7 @@ __noinline u32 running__number(struct wait_scratch *w)
 			break;
 		taken = *(volatile u64 *)&slot->stack.hash;
 		if (!taken) {
-			if (!running__may_add(ctl))
+			if (!stacks__may_add(&ctl->running_stacks, &ctl->running_stacks_lost))
 				break;
 			taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
 			if (!taken)

@@ -92,11 +92,33 @@ __noinline s64 wait__store(struct wait_scratch *w)
 	return offset;
 }
 
+/* Half of the stacks at most are of running code, and half of threads found asleep, lest waits have no room. */
+static __always_inline bool stacks__may_add(const u32 *stacks, u64 *lost)
+{
+	if (*(const volatile u32 *)stacks < nr_wait_stacks / 2)
+		return true;
+	__sync_fetch_and_add(lost, 1);
+	return false;
+}
+
+/* Those that were stored; quartzd takes off what it frees. */
+static __always_inline void stacks__count(const struct wait_scratch *w)
+{
+	struct qz_control *ctl = control__get();
+
+	if (ctl && w->cause == QZ_WAIT_RUNNING)
+		__sync_fetch_and_add(&ctl->running_stacks, 1);
+	if (ctl && w->asleep)
+		__sync_fetch_and_add(&ctl->asleep_stacks, 1);
+}
+
 /* Fills a slot just taken. */
 static __always_inline bool wait__fill(struct qz_wait_stack *slot, struct wait_scratch *w)
 {
 	s64 offset = wait__store(w);
 
+	if (offset >= 0)
+		stacks__count(w);
 	slot->stack.image = w->image;
 	slot->stack.offset = offset;
 	slot->stack.nuser = w->nuser;
@@ -310,24 +332,16 @@ static __always_inline void wait__begin(struct task_struct *task, struct qz_thre
 
 /* ---- threads that sleep when they are found ---- */
 
-/* Half of the stacks at most are of threads found asleep: each is another one, and stays as long as they do. */
-static __always_inline bool asleep__may_add(struct qz_control *ctl)
-{
-	if (*(volatile u32 *)&ctl->asleep_stacks < nr_wait_stacks / 2)
-		return true;
-	__sync_fetch_and_add(&ctl->wait_stacks_lost, 1);
-	return false;
-}
-
 /* Its registers: the stack of another thread cannot be read here. quartzd does. */
 static __always_inline u32 wait__registers(struct task_struct *task, struct qz_thread_state *t,
 					   u32 cause)
 {
-	u32 key = SCRATCH_FOUND, number;
+	u32 key = SCRATCH_FOUND;
 	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
 	struct qz_control *ctl = control__get();
 
-	if (!w || !ctl || cause == QZ_WAIT_KERNEL || !asleep__may_add(ctl))
+	if (!w || !ctl || cause == QZ_WAIT_KERNEL ||
+	    !stacks__may_add(&ctl->asleep_stacks, &ctl->wait_stacks_lost))
 		return cause;
 	w->image = t->image;
 	w->scope = t->scope;
@@ -337,10 +351,7 @@ static __always_inline u32 wait__registers(struct task_struct *task, struct qz_t
 	w->nuser = sizeof(struct qz_user_registers) / sizeof(u64);
 	w->user.depth = w->nuser;
 	w->user.end = QZ_UNWIND_NOT_READY;
-	number = wait__number(w);
-	if (number >= QZ_WAIT_CAUSES)
-		__sync_fetch_and_add(&ctl->asleep_stacks, 1);
-	return number;
+	return wait__number(w);
 }
 
 /* Whether the task has left its processor to sleep. One that is being created has not. */
