@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/quartz/scopes: a directory per scope, with its totals, and its leading procedures and
- * objects under top/0, top/1, …. Totals are world-readable; names, which tell what other users run,
- * are readable by root and a group.
+ * /sys/kernel/quartz/scopes: a directory per scope, with its totals, and its leading procedures
+ * and objects under top/0, top/1 and so on. Totals are world-readable; names, which tell what
+ * other users run, are readable by root and a group.
  *
  * A directory is a kobject that owns its figures, so that a reader that came before it was removed
  * reads on what was there.
@@ -33,11 +33,11 @@ struct row {
 	struct qz_top_row figures;
 };
 
-/* `figures` of a scope and of its rows are guarded by its lock; the rest by scopes_lock. */
+/* What its lock does not guard, scopes_lock does. */
 struct scope {
 	struct kobject kobj;
 	struct list_head link;
-	struct mutex lock;
+	struct mutex lock; /* of figures, and of those of its rows */
 	struct qz_ioc_publish_scope figures; /* its addresses are not used */
 	u64 *level_ns;
 	u32 nlevels;

@@ -360,7 +360,7 @@ static bool set_next(unsigned long id, struct qz_set_info *info)
 	return set;
 }
 
-/* Copies without the lock: a fault takes that of the caller's memory, under which sets are mapped. */
+/* Copies without the lock: a fault takes mmap_lock, under which sets are mapped. */
 long qz_sets_list(const struct qz_ioc_list_sets *list)
 {
 	struct qz_set_info __user *to = u64_to_user_ptr(list->sets);

@@ -30,10 +30,11 @@
 #include "quartz.h"
 
 /*
- * One processor's place, one for interrupts and one for NMIs, which can come in the middle of a late
- * answer to one of the former. `asked` is the round of which it owes an answer: set before the interrupt
- * is sent, and taken back to 0 by exchange, by the handler that answers or by who could not send.
- * So there is one answer in a round at most, and `capture` is whole when `answered` is the round.
+ * One processor's place, one for interrupts and one for NMIs, which can come in the middle of a
+ * late answer to one of the former. `asked` is the round of which it owes an answer: set before the
+ * interrupt is sent, and taken back to 0 by exchange, by the handler that answers or by who could
+ * not send. So there is one answer in a round at most, and `capture` is whole when `answered` is
+ * the round.
  */
 struct place {
 	call_single_data_t csd;
@@ -275,7 +276,8 @@ static int give(const struct cpumask *mask, const s32 *targets, struct qz_ioc_sn
 	u32 round = current_round();
 	int cpu;
 
-	s->captured = s->missed = 0;
+	s->captured = 0;
+	s->missed = 0;
 	for_each_cpu(cpu, mask) {
 		struct place *p = place_of(cpu, s->flags & QZ_SNAPSHOT_NMI);
 		struct qz_capture c;
