@@ -37,7 +37,7 @@ struct row {
 struct scope {
 	struct kobject kobj;
 	struct list_head link;
-	struct mutex lock; /* of figures, and of those of its rows */
+	struct mutex lock;		     /* of figures, and of those of its rows */
 	struct qz_ioc_publish_scope figures; /* its addresses are not used */
 	u64 *level_ns;
 	u32 nlevels;
