@@ -196,8 +196,13 @@ static void check_paranoid(const char *root, struct finding *f)
 	else if (level > -1 && !(read_capabilities(root, &set) && has_capability(set, CAP_PERFMON)))
 		find(f, CHECK_WARN, "run quartzd with CAP_PERFMON", "%ld, and no CAP_PERFMON",
 		     level);
+	else if (level > 2 && !has_capability(set, CAP_SYS_ADMIN))
+		find(f, CHECK_WARN,
+		     "sysctl kernel.perf_event_paranoid=2, or run quartzd with CAP_SYS_ADMIN",
+		     "%ld: Debian's kernels let only CAP_SYS_ADMIN sample", level);
 	else
-		find(f, CHECK_OK, NULL, "%ld, does not bind CAP_PERFMON", level);
+		find(f, CHECK_OK, NULL, "%ld, does not bind %s", level,
+		     level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON");
 }
 
 static void check_kptr(const char *root, struct finding *f)

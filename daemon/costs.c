@@ -38,7 +38,7 @@ static uint64_t median_gap(void)
 	return gaps[PERIODS / 2];
 }
 
-uint64_t costs__of_interrupt(void)
+static uint64_t measure_interrupt(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -53,6 +53,17 @@ uint64_t costs__of_interrupt(void)
 		return 0;
 	ns = median_gap();
 	close(fd);
+	return ns;
+}
+
+uint64_t costs__of_interrupt(void)
+{
+	static bool known;
+	static uint64_t ns;
+
+	if (!known)
+		ns = measure_interrupt();
+	known = true;
 	return ns;
 }
 

@@ -10,7 +10,8 @@
 
 /*
  * The time in ns that an interrupt of a sample takes from who runs, without the program that it runs:
- * measured in ten milliseconds on the processor that this runs on. 0 when it cannot be.
+ * measured in ten milliseconds on the processor that this runs on, once, while quartzd has the right to. 0
+ * when it cannot be.
  */
 uint64_t costs__of_interrupt(void);
 

@@ -4,8 +4,8 @@ DAEMON_SRC := daemon/main.c daemon/config.c daemon/settings.c daemon/service.c d
               daemon/session.c daemon/session_start.c daemon/session_figures.c daemon/session_slices.c \
               daemon/log.c daemon/target.c daemon/command.c daemon/reserve.c daemon/paths.c daemon/proc.c \
               daemon/messages.c daemon/opener.c daemon/opener_work.c daemon/keeper.c daemon/privileges.c \
-              daemon/filter.c daemon/engine.c daemon/sampler.c daemon/collector.c daemon/collector_events.c \
-              daemon/collector_half.c daemon/collector_figures.c daemon/scopes.c daemon/ended.c \
+              daemon/filter.c daemon/engine.c daemon/sampler.c daemon/sample_event.c daemon/collector.c \
+              daemon/collector_events.c daemon/collector_half.c daemon/collector_figures.c daemon/scopes.c daemon/ended.c \
               daemon/ledger.c daemon/costs.c daemon/shares.c daemon/reports.c daemon/threads.c daemon/images.c \
               daemon/reloads.c daemon/regions.c daemon/modules.c daemon/places.c daemon/stacks.c \
               daemon/creation.c daemon/asleep.c daemon/objname.c daemon/descriptors.c \

@@ -146,13 +146,14 @@ static const int quartzd[] = {
 	CALL(mlock),
 };
 
-/* Processes, and all that one does that is executed and gives up everything. */
+/* Processes, all that one does that is executed and gives up everything, and perf events. */
 static const int keeper[] = {
-	CALL(clone),   CALL(clone3),	 CALL(vfork),	  CALL(fork),	    CALL(execve),
-	CALL(kill),    CALL(wait4),	 CALL(waitid),	  CALL(pidfd_open), CALL(socketpair),
-	CALL(prctl),   CALL(arch_prctl), CALL(prlimit64), CALL(getrlimit),  CALL(setrlimit),
-	CALL(capget),  CALL(capset),	 CALL(setgroups), CALL(setresgid),  CALL(setresuid),
-	CALL(seccomp), CALL(signalfd4),	 CALL(ioctl),
+	CALL(clone),	  CALL(clone3),	    CALL(vfork),     CALL(fork),
+	CALL(execve),	  CALL(kill),	    CALL(wait4),     CALL(waitid),
+	CALL(pidfd_open), CALL(socketpair), CALL(prctl),     CALL(arch_prctl),
+	CALL(prlimit64),  CALL(getrlimit),  CALL(setrlimit), CALL(capget),
+	CALL(capset),	  CALL(setgroups),  CALL(setresgid), CALL(setresuid),
+	CALL(seccomp),	  CALL(signalfd4),  CALL(ioctl),     CALL(perf_event_open),
 };
 
 static int allow(scmp_filter_ctx filter, const int *calls, size_t n)

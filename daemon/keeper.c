@@ -145,6 +145,16 @@ static int start(struct keeper *k, uint32_t what, int given[MESSAGE_FDS])
 	return pid;
 }
 
+static int open_event(const struct sample_event *event, int given[MESSAGE_FDS])
+{
+	int fd = sample_event__open(event);
+
+	if (fd < 0)
+		return fd;
+	given[0] = fd;
+	return 0;
+}
+
 /* False when quartzd is gone. */
 static bool serve(struct keeper *k)
 {
@@ -159,6 +169,8 @@ static bool serve(struct keeper *k)
 		result = end(k, request.pid);
 	else if (request.what == KEEPER_OPENER || request.what == KEEPER_SYMBOLIZER)
 		result = start(k, request.what, given);
+	else if (request.what == KEEPER_EVENT)
+		result = open_event(&request.event, given);
 	n = message__send(k->socket, &result, sizeof(result), given);
 	for (int i = 0; i < MESSAGE_FDS; i++) {
 		if (given[i] >= 0)
@@ -184,6 +196,12 @@ static void run(struct keeper *k)
 	}
 }
 
+/* The last right is for perf events alone. */
+static int rights(void)
+{
+	return privileges_keeper_n - !sample_event__wants_admin();
+}
+
 static void be_keeper(int socket, const char *symbolizer, int niceness, pid_t quartzd)
 {
 	struct keeper k = {.socket = socket, .symbolizer = symbolizer};
@@ -197,8 +215,7 @@ static void be_keeper(int socket, const char *symbolizer, int niceness, pid_t qu
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	k.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (k.signals < 0 ||
-	    become("quartzd-keeper", quartzd, privileges_keeper, privileges_keeper_n) ||
+	if (k.signals < 0 || become("quartzd-keeper", quartzd, privileges_keeper, rights()) ||
 	    filter__keeper())
 		_exit(1);
 	run(&k);

@@ -104,9 +104,8 @@ uint64_t opener__cpu_ns(void)
 
 /* ---- the keeper ---- */
 
-static int ask_keeper(enum keeper_what what, pid_t pid, int fds[MESSAGE_FDS])
+static int ask_keeper(struct keeper_request request, int fds[MESSAGE_FDS])
 {
-	struct keeper_request request = {what, pid};
 	const int none[MESSAGE_FDS] = {-1, -1};
 	int32_t result = -EPIPE;
 	ssize_t n;
@@ -128,7 +127,7 @@ pid_t opener__start_symbolizer(int *socket, int *pidfd)
 
 	if (!all.keeper)
 		return -ENOSYS;
-	pid = ask_keeper(KEEPER_SYMBOLIZER, 0, fds);
+	pid = ask_keeper((struct keeper_request) {.what = KEEPER_SYMBOLIZER}, fds);
 	if (pid < 0)
 		return pid;
 	*socket = fds[0];
@@ -140,7 +139,17 @@ void opener__kill(pid_t pid)
 {
 	int fds[MESSAGE_FDS];
 
-	ask_keeper(KEEPER_KILL, pid, fds);
+	ask_keeper((struct keeper_request) {.what = KEEPER_KILL, .pid = pid}, fds);
+}
+
+int opener__sample_event(const struct sample_event *event)
+{
+	int fds[MESSAGE_FDS], err;
+
+	if (!all.keeper)
+		return -EACCES;
+	err = ask_keeper((struct keeper_request) {.what = KEEPER_EVENT, .event = *event}, fds);
+	return err < 0 ? err : fds[0];
 }
 
 /* ---- culprits ---- */
@@ -270,7 +279,7 @@ static int ensure(struct opener *o)
 
 	if (o->socket >= 0)
 		return 0;
-	pid = ask_keeper(KEEPER_OPENER, 0, fds);
+	pid = ask_keeper((struct keeper_request) {.what = KEEPER_OPENER}, fds);
 	if (pid < 0)
 		return pid;
 	o->pid = pid;

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "daemon/opener_work.h"
+#include "daemon/sample_event.h"
 
 /* Speaks by this socket to the keeper from now on, which starts and ends openers. */
 void opener__use(int keeper);
@@ -51,6 +52,9 @@ pid_t opener__start_symbolizer(int *socket, int *pidfd);
 
 /* Of one that was started so. It is reaped, too. */
 void opener__kill(pid_t pid);
+
+/* As sample_event__open(), with the rights of the keeper; -EACCES when there is none. */
+int opener__sample_event(const struct sample_event *event);
 
 struct opener_counts {
 	uint64_t late;	/* requests that were not answered in time */

@@ -21,8 +21,12 @@
 const cap_value_t privileges_opener[] = {OPENER};
 const int privileges_opener_n = sizeof(privileges_opener) / sizeof(privileges_opener[0]);
 
-/* What openers have, and symbolizers need to give everything up, and the right to end both. */
-const cap_value_t privileges_keeper[] = {OPENER, CAP_SETUID, CAP_SETGID, CAP_SETPCAP, CAP_KILL};
+/*
+ * What openers have, and symbolizers need to give everything up, the right to end both, and, where the
+ * kernel wants that for perf events, the last one.
+ */
+const cap_value_t privileges_keeper[] = {OPENER,      CAP_SETUID, CAP_SETGID,
+					 CAP_SETPCAP, CAP_KILL,	  CAP_SYS_ADMIN};
 const int privileges_keeper_n = sizeof(privileges_keeper) / sizeof(privileges_keeper[0]);
 
 static bool is_among(cap_value_t cap, const cap_value_t *caps, int n)

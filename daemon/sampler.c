@@ -11,10 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/log.h"
+#include "daemon/opener.h"
+#include "daemon/sample_event.h"
 #include "daemon/sampler.h"
 
-/* Pages of one ring: room for some 4,000 mappings between two ticks. */
-#define RING_PAGES 64
 #define MAX_RECORD 65536
 
 struct processor {
@@ -23,6 +24,7 @@ struct processor {
 	uint64_t before;  /* expected earlier: of other events (hotplug), or at other rates */
 	uint64_t counted; /* by this event then */
 	uint64_t enabled; /* time enabled at the last look at hotplug */
+	bool refused;	  /* it came and could not be sampled; that was said */
 };
 
 struct sampler {
@@ -70,7 +72,7 @@ struct lost_record {
 };
 
 /* Cycles per second of the processor that this runs on, counted for a moment; 0 without a PMU. */
-static uint64_t measure_cycle_rate(void)
+static uint64_t count_cycles(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -91,6 +93,18 @@ static uint64_t measure_cycle_rate(void)
 	return values[2] ? (unsigned __int128)values[0] * 1000000000 / values[2] : 0;
 }
 
+/* Once: the kernel may not let us after privileges were given up. */
+static uint64_t cycle_rate(void)
+{
+	static bool known;
+	static uint64_t rate;
+
+	if (!known)
+		rate = count_cycles();
+	known = true;
+	return rate;
+}
+
 struct sampler *sampler__new(void)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
@@ -99,7 +113,7 @@ struct sampler *sampler__new(void)
 		return NULL;
 	pthread_mutex_init(&s->rings, NULL);
 	s->page = sysconf(_SC_PAGESIZE);
-	s->cycle_rate = measure_cycle_rate();
+	s->cycle_rate = cycle_rate();
 	s->record = malloc(MAX_RECORD);
 	if (!s->record) {
 		free(s);
@@ -110,7 +124,7 @@ struct sampler *sampler__new(void)
 
 static size_t ring_size(const struct sampler *s)
 {
-	return (RING_PAGES + 1) * s->page;
+	return (SAMPLE_EVENT_PAGES + 1) * s->page;
 }
 
 /* What the event of a processor has counted: cycles, or the time that it was running. */
@@ -177,29 +191,16 @@ bool sampler__by_timer(const struct sampler *s)
 	return !s->cycle_rate;
 }
 
-static int open_event(const struct sampler *s, int cpu)
+static int open_event(const struct sampler *s, uint32_t cpu)
 {
-	struct perf_event_attr attr = {
-		.type = s->cycle_rate ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = s->cycle_rate ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
-					: (uint64_t)PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = s->period,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.sample_id_all = 1,
-		.watermark = 1,
-		.wakeup_watermark = RING_PAGES / 2 * 4096, /* nobody waits: do not wake at each */
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
+	const struct sample_event event = {
+		.cpu = cpu,
+		.cycles = s->cycle_rate > 0,
+		.period = s->period,
 	};
+	int fd = sample_event__open(&event);
 
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd == -EACCES ? opener__sample_event(&event) : fd;
 }
 
 static int start_processor(struct sampler *s, uint32_t cpu)
@@ -208,7 +209,7 @@ static int start_processor(struct sampler *s, uint32_t cpu)
 	int fd = open_event(s, cpu), err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	p->ring = mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p->ring == MAP_FAILED) {
 		p->ring = NULL;
@@ -231,6 +232,8 @@ static int explain(struct sampler *s, uint32_t cpu, int err)
 
 	if (err == -EMFILE || err == -ENFILE)
 		remedy = "raise the limit of open files (ulimit -n)";
+	else if (err == -EACCES && sample_event__wants_admin())
+		remedy = "run as root, with CAP_SYS_ADMIN, or sysctl kernel.perf_event_paranoid=2";
 	else if (err == -EACCES || err == -EPERM)
 		remedy = "run as root";
 	else if (err == -EINVAL)
@@ -240,12 +243,9 @@ static int explain(struct sampler *s, uint32_t cpu, int err)
 	return err;
 }
 
-/* -ENODEV of an offline processor is no error. */
-static int start_if_online(struct sampler *s, uint32_t cpu)
+static bool is_offline(int err)
 {
-	int err = start_processor(s, cpu);
-
-	return err == -ENODEV || err == -ENXIO ? 0 : err;
+	return err == -ENODEV || err == -ENXIO;
 }
 
 int sampler__start(struct sampler *s, uint32_t processors, int prog_fd, uint32_t rate)
@@ -262,7 +262,8 @@ int sampler__start(struct sampler *s, uint32_t processors, int prog_fd, uint32_t
 	for (uint32_t i = 0; i < processors; i++)
 		s->processors[i].fd = -1;
 	for (uint32_t i = 0; i < processors && !err; i++) {
-		err = start_if_online(s, i);
+		err = start_processor(s, i);
+		err = is_offline(err) ? 0 : err;
 		if (err)
 			explain(s, i, err);
 	}
@@ -309,6 +310,21 @@ static bool stands_still(struct processor *p)
 	return p->enabled == last;
 }
 
+/* Whether it is sampled from now on. */
+static bool follow(struct sampler *s, uint32_t cpu)
+{
+	struct processor *p = &s->processors[cpu];
+	int err = start_processor(s, cpu);
+
+	if (err && !is_offline(err) && !p->refused) {
+		explain(s, cpu, err);
+		log_warning("%s; what runs there has no samples", s->error);
+		p->refused = true;
+	}
+	p->refused = p->refused && err;
+	return !err;
+}
+
 int sampler__follow_hotplug(struct sampler *s, int *came)
 {
 	bool *online = calloc(s->n, sizeof(*online));
@@ -324,7 +340,7 @@ int sampler__follow_hotplug(struct sampler *s, int *came)
 
 		if (p->fd >= 0 && (!online[cpu] || stands_still(p)))
 			close_processor(s, p);
-		if (p->fd < 0 && online[cpu] && !start_processor(s, cpu))
+		if (p->fd < 0 && online[cpu] && follow(s, cpu))
 			came[n++] = cpu;
 	}
 	pthread_mutex_unlock(&s->rings);
@@ -380,7 +396,7 @@ static void consume_processor(struct sampler *s, struct processor *p, sampler_ca
 			      void *context)
 {
 	const char *data = (const char *)p->ring + s->page;
-	size_t size = RING_PAGES * s->page;
+	size_t size = SAMPLE_EVENT_PAGES * s->page;
 	uint64_t head = __atomic_load_n(&p->ring->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = p->ring->data_tail;
 

@@ -215,6 +215,7 @@ int session__load(struct session *s)
 	if (!s->sampler)
 		return fail(-ENOMEM, "out of memory");
 	options.sampled_by_timer = sampler__by_timer(s->sampler);
+	s->interrupt_ns = costs__of_interrupt();
 	s->engine = engine__new(&options);
 	if (!s->engine)
 		return fail(-ENOMEM, "out of memory");
@@ -350,7 +351,6 @@ static void start_governor(struct session *s)
 	if (!ceiling)
 		return;
 	qz_governor__init(&s->governor, ceiling, config__rate(s->config));
-	s->interrupt_ns = costs__of_interrupt();
 	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
 }
 

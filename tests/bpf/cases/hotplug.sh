@@ -16,6 +16,7 @@ hotplug()
 	echo 1 >$online
 	sleep 1.5
 	detach
+	! grep 'cannot sample' quartzd.err || fail 'it is not sampled any more'
 	lawful
 	expect 'all threads runnable all the time' '.scopes[0] | .threads_seen == 4 and
 		near(.runnable_ns; 4 * .elapsed_ns; 0.01; 8e7)'

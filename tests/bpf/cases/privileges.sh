@@ -3,6 +3,7 @@
 # What quartzd may do after its start, what its helpers may, and what becomes of others if one ends.
 
 sys_ptrace=19 dac_read_search=2 checkpoint_restore=40 kill=5 setgid=6 setuid=7 setpcap=8 bpf=39 perfmon=38
+sys_admin=21
 
 # mask CAPABILITY...: as /proc shows those of them that we have.
 mask()
@@ -73,10 +74,12 @@ some()
 
 confined()
 {
-	local pid opener=("$sys_ptrace" "$dac_read_search" "$checkpoint_restore")
+	local pid events=() opener=("$sys_ptrace" "$dac_read_search" "$checkpoint_restore")
+
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || events=("$sys_admin")
 
 	for pid in $(helpers quartzd-keeper); do
-		has "$pid" "$(mask "${opener[@]}" $kill $setgid $setuid $setpcap)"
+		has "$pid" "$(mask "${opener[@]}" $kill $setgid $setuid $setpcap "${events[@]}")"
 	done
 	for pid in $(helpers quartzd-opener); do
 		has "$pid" "$(mask "${opener[@]}")"
