@@ -115,16 +115,47 @@ static int reopen(int fd)
 	return again < 0 ? -errno : again;
 }
 
+struct place {
+	const struct opener_request *wanted;
+	uint64_t start, end; /* end 0: not found */
+};
+
+static void find_part(void *context, const struct proc_mapping *m)
+{
+	struct place *p = context;
+	const struct opener_request *r = p->wanted;
+
+	if (p->end || m->start < r->start || m->end > r->end || m->inode != r->inode ||
+	    m->major != r->major || m->minor != r->minor)
+		return;
+	p->start = m->start;
+	p->end = m->end;
+}
+
 /* What stands at the place now, be it what was mapped there or not. */
-static int open_file(int dir, const struct opener_request *r)
+static int open_at(int dir, uint64_t start, uint64_t end)
 {
 	char name[64];
-	int path_fd, fd;
+	int fd;
 
-	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, r->start, r->end);
-	path_fd = openat(dir, name, O_PATH | O_CLOEXEC);
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, start, end);
+	fd = openat(dir, name, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A file whose code comes first is mapped whole as code, before its other segments are mapped over that
+ * or the rest is taken away: then a part of it is at the place, under other addresses.
+ */
+static int open_file(int dir, const struct opener_request *r)
+{
+	struct place p = {.wanted = r};
+	int path_fd = open_at(dir, r->start, r->end), fd;
+
+	if (path_fd == -ENOENT && !proc__all_mappings(dir, find_part, &p) && p.end)
+		path_fd = open_at(dir, p.start, p.end);
 	if (path_fd < 0)
-		return -errno;
+		return path_fd;
 	fd = reopen(path_fd);
 	close(path_fd);
 	return fd;

@@ -11,6 +11,8 @@ TESTS += $(TEST_PROGRAMS) $(TEST_LIBRARIES)
 CFLAGS_called := -finstrument-functions
 LIBS_profiled := $(O)/libquartz.a
 LIBS_called := $(O)/libquartz.a
+# Its code begins the file: it is mapped first as if all of the file were.
+LIBS_deleted_exe := -Wl,-z,noseparate-code
 
 $(O)/tests/programs/profiled $(O)/tests/programs/called: $(O)/libquartz.a
 
