@@ -114,15 +114,27 @@ START_TEST(nmis_catch_them_as_well)
 }
 END_TEST
 
+/* A snapshot with all processors, of some: the host may not run one of them for longer than is waited. */
+static struct qz_ioc_snapshot whole_snapshot(int fd)
+{
+	struct qz_ioc_snapshot s;
+
+	for (int i = 0; i < 100; i++) {
+		s = snapshot_of(NULL, 0);
+		ck_assert_int_eq(call(fd, QZ_IOC_SNAPSHOT, &s), 0);
+		ck_assert_uint_eq(s.captured + s.missed, sysconf(_SC_NPROCESSORS_ONLN));
+		if (!s.missed)
+			return s;
+	}
+	ck_abort_msg("each of 100 snapshots missed a processor");
+}
+
 START_TEST(all_processors_answer)
 {
-	struct qz_ioc_snapshot s = snapshot_of(NULL, 0);
 	int fd = device();
 	__u64 before = now();
+	struct qz_ioc_snapshot s = whole_snapshot(fd);
 
-	ck_assert_int_eq(call(fd, QZ_IOC_SNAPSHOT, &s), 0);
-	ck_assert_uint_eq(s.captured + s.missed, sysconf(_SC_NPROCESSORS_ONLN));
-	ck_assert_uint_eq(s.missed, 0);
 	ck_assert_uint_ge(s.begun, before);
 	ck_assert_uint_le(s.begun + s.skew_ns, now());
 	s.room = 1;
@@ -150,9 +162,7 @@ START_TEST(late_answers_are_counted_and_dropped)
 			ck_assert_uint_ge(captures[k].time, s.begun);
 		missed += s.missed;
 	}
-	s = snapshot_of(NULL, 0);
-	ck_assert_int_eq(call(fd, QZ_IOC_SNAPSHOT, &s), 0);
-	ck_assert_uint_eq(s.captured, processors);
+	whole_snapshot(fd);
 	printf("late answers: %u\n", missed);
 }
 END_TEST
