@@ -149,7 +149,9 @@ int opener__sample_event(const struct sample_event *event)
 	if (!all.keeper)
 		return -EACCES;
 	err = ask_keeper((struct keeper_request) {.what = KEEPER_EVENT, .event = *event}, fds);
-	return err < 0 ? err : fds[0];
+	if (err < 0)
+		return err;
+	return fds[0] < 0 ? -EMFILE : fds[0]; /* it came, and there was no room for it */
 }
 
 /* ---- culprits ---- */
