@@ -16,7 +16,7 @@
 #define SETTLING      2000000ull
 #define TICK_WORK     100000000ull /* of reports in one tick: others wait for an answer */
 #define MAX_BEHIND    (32u << 20)  /* bytes of reports that wait */
-#define ENDING_TRIES  100	  /* of 1 ms, for threads between their end and their last switch */
+#define ENDING_TRIES  500	  /* of 1 ms, for threads between their end and their last switch */
 #define HURRY	      50000000ull /* after a report: more are coming */
 #define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
