@@ -89,6 +89,25 @@ guest()
 	judge "$1"
 }
 
+# at_once FUNCTION: for each kernel, side by side. What one of them prints stays together, and is counted.
+at_once()
+{
+	for series in $kernels; do
+		(log=$work/$series && "$1" "$series") >"$work/$series.said" &
+	done
+	wait
+	for series in $kernels; do
+		counted=$((passed + failed + skipped))
+		while IFS= read -r line; do
+			case $line in
+			'ok '* | 'FAIL '* | 'skip '*) verdict "${line%% *}" "${line#* }" ;;
+			*) printf '%s\n' "$line" ;;
+			esac
+		done <"$work/$series.said"
+		[ "$counted" != $((passed + failed + skipped)) ] || verdict FAIL "$series: $1 said nothing"
+	done
+}
+
 # module KERNEL [VARIABLE=VALUE]...: builds quartz.ko for it and runs its tests there, with these in the
 # environment. Warnings of the compiler, and of sparse where there is one, are errors.
 module()
