@@ -279,7 +279,7 @@ whole_stacks()
 		.scopes[0] as $s | ($s.stack_ends | [.not_ready, .stale, .no_region] | sum) as $early |
 		([$s.stack_ends[]] | sum) == $s.samples and $early <= ([$share * $slow, 0.9] | min) * $s.samples and
 		$s.samples - $early - ($s.stack_ends | [.outermost, .guessed] | sum) <=
-			0.01 * $s.samples + 3' --argjson share "${1:-0.25}" --argjson slow "$slow"
+			0.01 * $s.samples + 3 * $slow' --argjson share "${1:-0.25}" --argjson slow "$slow"
 }
 
 # shellcheck source=/dev/null
