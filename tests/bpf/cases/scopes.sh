@@ -259,7 +259,7 @@ executables()
 		sleep 0.5
 	done
 	[ "$i" -lt 120 ] || fail "quartzd has $(open_files) descriptors of 600 files"
-	"many/program0" 300 >program.out
+	"many/program0" $((300 * slow)) >program.out
 	detach
 	"$out/quartzctl" report -i profile --scope comm=program0 --json >report.json ||
 		fail "report ended with status $?"
