@@ -95,10 +95,14 @@ law("accepted = samples of all scopes"; $lossy or .ledger.accepted == ([$own[].s
 		 .samples == ([$own[].samples] | sum); "\(.samples) \([$own[].samples] | sum)"),
 	     law("processor time of the machine = that of all other scopes";
 		 .cpu_ns == ([$own[].cpu_ns] | sum); "\(.cpu_ns) \([$own[].cpu_ns] | sum)")),
-# Whatever is not idle runs a thread of some scope. Attaching takes a moment, one per processor.
+# Whatever is not idle runs a thread of some scope. Attaching takes a moment, one per processor; the clock of the
+# machine starts when all threads have been found, and that of a scope with its first one.
 ([$own[] | levels_cpu] | sum) as $all |
-($machine[] | law("busy processors = running threads of all other scopes"; $lossy or $refused > 0 or
-		 near(levels_cpu; $all; 0; 2e7 + $gaps); "\(levels_cpu) \($all)")),
+($machine[] | ([$own[].elapsed_ns - .elapsed_ns] | max) as $finding |
+	law("busy processors = running threads of all other scopes"; $lossy or $refused > 0 or
+		 (levels_cpu - $all | . <= 2e7 + $gaps and
+			 . >= -2e7 - $gaps - ([$finding, 0] | max) * (($machine[0].level_ns | length) - 1));
+		 "\(levels_cpu) \($all) \($finding)")),
 (.ledger.events | law("no event lost"; $events_lost or .events_lost == 0; tojson)),
 (.scopes[] | scope_laws($unit; $lossy)),
 ($meta[0].threads[] | thread_laws($unit))

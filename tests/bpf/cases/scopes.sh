@@ -36,9 +36,9 @@ tree()
 		until [ $(ls /proc/$!/task | wc -l) = 2 ]; do :; done
 		echo ready
 		read -r <go
-		"$1/phases" --time 1:0.3 >after.out
+		"$1/phases" --time 1:$2 >after.out
 		kill -KILL $!
-		wait' - "$programs"
+		wait' - "$programs" $((3 * slow))e-1
 	await tree.out ready
 	attach --tree "$pid"
 	echo >"$go"
