@@ -79,8 +79,10 @@ static __always_inline bool sample__store(struct sampling *s, struct qz_stack_sl
 	u32 offset = __sync_fetch_and_add(&s->ctl->frames_used[s->half & 1], n);
 	u32 key = (s->half & 1) * nr_frames + offset;
 
-	if (offset + n > nr_frames)
+	if (offset + n > nr_frames) {
+		slot->stored = 2;
 		return false;
+	}
 	sample__store_frames(scratch, key);
 	if (s->page) {
 		page__store(s->page, key + nsampled);
@@ -114,12 +116,11 @@ static __always_inline s32 sample__stack(struct sampling *s)
 		if (!slot)
 			break;
 		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
-		if (taken == hash)
-			return index;
-		if (taken)
+		if (taken && taken != hash)
 			continue;
-		__sync_fetch_and_add(&s->ctl->stacks_used[s->half & 1], 1);
-		if (sample__store(s, slot))
+		if (!taken)
+			__sync_fetch_and_add(&s->ctl->stacks_used[s->half & 1], 1);
+		if (taken ? *(volatile u8 *)&slot->stored != 2 : sample__store(s, slot))
 			return index;
 		s->cpu->lost[QZ_LOSS_FRAMES_FULL]++;
 		return -1;

@@ -10,7 +10,8 @@ static uint64_t code_address(uint64_t address, bool innermost)
 
 bool stack_slot__used(const struct engine_half *h, const struct qz_stack_slot *s)
 {
-	return s->hash && s->stored && (uint64_t)s->offset + s->nkernel + s->nuser <= h->nframes;
+	return s->hash && s->stored == 1 &&
+	       (uint64_t)s->offset + s->nkernel + s->nuser <= h->nframes;
 }
 
 /*

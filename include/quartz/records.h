@@ -383,7 +383,7 @@ struct qz_stack_slot {
 	__u16 nuser;
 	__u16 depth; /* user frames walked; when more than nuser, see QZ_INNER_FRAMES */
 	__u8 end;    /* enum qz_unwind_end */
-	__u8 stored; /* frames are complete; 0 means that there was no room for them */
+	__u8 stored; /* 1: frames are complete; 2: there was no room for them */
 	/*
 	 * Ids of the thread's profile stack stand behind the user frames, outermost first: those of
 	 * the task that it works on, and then what it has entered since.
