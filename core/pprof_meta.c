@@ -119,15 +119,15 @@ static void put_each(struct writer *w, const char *name, uint32_t n,
 	fputc(']', w->out);
 }
 
-/*
- * Of what there are thousands, numbers are printed: a JSON object of each would take as much time as all
- * else that is done for a process that comes and goes.
- */
 static uint64_t bounded(uint64_t value)
 {
 	return value < INT64_MAX ? value : INT64_MAX;
 }
 
+/*
+ * Of what there are thousands, numbers are printed: a JSON object of each would take as much time as all
+ * else that is done for a process that comes and goes.
+ */
 static void put_number(struct writer *w, const char *name, uint64_t value)
 {
 	fprintf(w->out, ",\"%s\":%" PRIu64, name, bounded(value));

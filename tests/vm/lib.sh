@@ -64,19 +64,26 @@ attempt()
 	fi
 }
 
-# judge KERNEL: what the command of the last boot there has reported. Its own sums are not shown.
-judge()
+# recount PREFIX: counts the verdicts on standard input, with the prefix before their names, and shows all else
+# but sums. Sets told, empty when there was none.
+recount()
 {
 	told=
 	while IFS= read -r line; do
 		case $line in
 		'ok '* | 'FAIL '* | 'skip '*)
-			verdict "${line%% *}" "$1: ${line#* }"
+			verdict "${line%% *}" "$1${line#* }"
 			told="$told${line%% *} " ;;
 		*' passed, '*' failed'*) ;;
-		*)	echo "$line" ;;
+		*)	printf '%s\n' "$line" ;;
 		esac
-	done <"$log"
+	done
+}
+
+# judge KERNEL: what the command of the last boot there has reported.
+judge()
+{
+	recount "$1: " <"$log"
 	case $status-$told in
 	0-*ok* | 0-*skip* | 1-*FAIL*) ;;
 	*) verdict FAIL "$1: the guest ended with status $status" ;;
@@ -97,14 +104,8 @@ at_once()
 	done
 	wait
 	for series in $kernels; do
-		counted=$((passed + failed + skipped))
-		while IFS= read -r line; do
-			case $line in
-			'ok '* | 'FAIL '* | 'skip '*) verdict "${line%% *}" "${line#* }" ;;
-			*) printf '%s\n' "$line" ;;
-			esac
-		done <"$work/$series.said"
-		[ "$counted" != $((passed + failed + skipped)) ] || verdict FAIL "$series: $1 said nothing"
+		recount '' <"$work/$series.said"
+		[ -n "$told" ] || verdict FAIL "$series: $1 said nothing"
 	done
 }
 
