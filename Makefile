@@ -18,6 +18,8 @@ mandir     = $(prefix)/share/man
 libdir     = $(prefix)/lib
 includedir = $(prefix)/include
 docdir     = $(prefix)/share/doc/quartz
+bashdir    = $(prefix)/share/bash-completion/completions
+zshdir     = $(prefix)/share/zsh/vendor-completions
 
 # A file of where things will be installed, changed when that does: for what is made with it inside.
 DIRECTORIES := $(O)/directories
@@ -62,6 +64,7 @@ include cli/files.mk
 include exporter/files.mk
 include userlib/files.mk
 include man/files.mk
+include scripts/files.mk
 include service/files.mk
 include kmod/files.mk
 include tests/files.mk
@@ -96,18 +99,26 @@ define link
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
 
-.PHONY: force demo check check-unit check-bpf check-vm check-cli check-fuzz bench soak install clean help deb deps
+LAYERS := unit asan bpf cli fuzz vm
+.PHONY: force demo check check-all $(LAYERS:%=check-%) bench soak install clean help deb deps
+
+# On all processors, unless -j says otherwise.
+build = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # deps first: what is built, and with which tools, is known only after it.
 demo:
 	$(Q)scripts/deps.sh build demo
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(build) all
 	$(Q)O=$(O) scripts/demo.sh
 
-check:
+check check-all:
 	$(Q)scripts/deps.sh build check
-	$(Q)$(MAKE) --no-print-directory all tests
-	$(Q)O=$(O) tests/check
+	$(Q)$(build) all tests fuzz-targets asan
+	$(Q)O=$(O) tests/check $(if $(filter check-all,$@),-a)
+
+# What else a layer needs is in its files.mk.
+$(LAYERS:%=check-%): check-%:
+	$(Q)O=$(O) tests/check -a $*
 
 bench: all
 	$(Q)O=$(O) tests/bench/run
@@ -116,16 +127,20 @@ install: all
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(sbindir) $(O)/quartzd $(O)/quartz-exporter
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(bindir) $(O)/quartzctl
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libexecdir) $(O)/quartz-symbolizer
-	$(INSTALL) -D -m 644 daemon/spin-symbols.txt $(DESTDIR)$(datadir)/spin-symbols
+	$(INSTALL) -D -m 644 daemon/spin/spin-symbols.txt $(DESTDIR)$(datadir)/spin-symbols
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man1 $(O)/man/quartzctl.1
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man5 $(O)/man/quartzd.conf.5
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(O)/man/quartzd.8 $(O)/man/quartz-exporter.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man3 $(O)/man/quartz.3
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir) README.md
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir)/doc doc/*.md
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(includedir)/quartz userlib/quartz.h
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir) $(O)/libquartz.a
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libdir) $(O)/libquartz.so.1 $(O)/libquartz-preload.so
 	ln -sf libquartz.so.1 $(DESTDIR)$(libdir)/libquartz.so
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir)/pkgconfig $(O)/libquartz.pc
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(bashdir) $(COMPLETED:%=$(O)/completion/%)
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(zshdir) $(COMPLETED:%=$(O)/completion/_%)
 	[ -n '$(DESTDIR)' ] || [ "$$(id -u)" != 0 ] || $(LDCONFIG)
 
 # In a copy of the tree below $(O), where debhelper may write; the packages are in $(O)/deb.
@@ -146,8 +161,9 @@ help:
 	@echo 'Quartz $(VERSION)'
 	@echo '  make           build everything into $(O)/'
 	@echo '  make demo      install what is missing, build, profile a real program, print the report'
-	@echo '  make check     install what is missing, build, run all tests this machine can run'
-	@echo '  make check-unit | check-bpf | check-cli | check-fuzz | check-vm   one layer of them'
+	@echo '  make check     install what is missing, build, test: every layer, in ten minutes'
+	@echo '  make check-all with the tests that take longer'
+	@echo '  make check-unit | check-asan | check-bpf | check-cli | check-fuzz | check-vm   one layer, all of its tests'
 	@echo '  make check-guests   the layer bpf on other kernels with 8 processors; takes long'
 	@echo '  make check-debug-kernel   the module on kernels that watch themselves, built once of Debian'"'"'s sources'
 	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'

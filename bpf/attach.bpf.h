@@ -68,6 +68,14 @@ int mark_processor(void *ctx)
 	return 0;
 }
 
+/* What a process is known by in `targets`, 0: it is not. */
+static __always_inline u32 target__key(struct task_struct *task)
+{
+	if (every_process)
+		return BPF_CORE_READ(task, tgid);
+	return task__process_number(task);
+}
+
 /* The scope that a process belongs to because an ancestor's descendants are followed. */
 static __always_inline u32 scope__by_ancestor(struct task_struct *task)
 {
@@ -80,20 +88,20 @@ static __always_inline u32 scope__by_ancestor(struct task_struct *task)
 		parent = BPF_CORE_READ(parent, real_parent);
 		if (!parent)
 			break;
-		tgid = BPF_CORE_READ(parent, tgid);
-		if (tgid <= 1)
-			break;
-		scope = bpf_map_lookup_elem(&targets, &tgid);
+		tgid = target__key(parent);
+		scope = tgid ? bpf_map_lookup_elem(&targets, &tgid) : NULL;
 		s = scope ? scope__get(*scope) : NULL;
 		if (s && s->follows)
 			return *scope;
+		if (BPF_CORE_READ(parent, tgid) <= 1)
+			break;
 	}
 	return QZ_NO_SCOPE;
 }
 
 static __always_inline u32 scope__of_found(struct task_struct *task, u64 now)
 {
-	u32 tgid = task->tgid, *known = bpf_map_lookup_elem(&targets, &tgid), scope;
+	u32 tgid = target__key(task), *known = bpf_map_lookup_elem(&targets, &tgid), scope;
 
 	if (known)
 		return *known;
@@ -130,7 +138,7 @@ static __always_inline void event__found(struct task_struct *task, struct qz_thr
 
 	if (bpf_map_update_elem(&found_images, &tgid, &image, BPF_NOEXIST))
 		return;
-	event__fill_process(&e, task, QZ_IMAGE_FOUND, image, t->scope, now);
+	event__fill_process(&e, task, t, QZ_IMAGE_FOUND, now);
 	if (task->pid == task->tgid) {
 		e.leader = t->serial;
 		registers__read(&e.regs, task);
@@ -143,7 +151,7 @@ static __always_inline void scope__begin(u32 scope, u64 now)
 {
 	struct qz_scope_state *s = scope__get(scope);
 
-	if (!s || s->threads_seen)
+	if (!s || s->counters.threads_seen)
 		return;
 	s->began = now;
 	s->running = now << QZ_LEVEL_BITS;

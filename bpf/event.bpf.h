@@ -32,25 +32,20 @@ static __always_inline void registers__read(struct qz_user_registers *to, struct
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	to->ip = regs->ip;
-	to->sp = regs->sp;
-	to->bp = regs->bp;
-	to->bx = regs->bx;
-	to->r12 = regs->r12;
-	to->r13 = regs->r13;
-	to->r14 = regs->r14;
-	to->r15 = regs->r15;
+	to->ip = arch__ip(regs);
+	to->sp = arch__sp(regs);
+	to->bp = arch__fp(regs);
 }
 
 static __always_inline void event__fill_process(struct qz_process_event *e,
-						struct task_struct *task, u32 cause, u32 image,
-						u32 scope, u64 now)
+						struct task_struct *task,
+						const struct qz_thread_state *t, u32 cause, u64 now)
 {
 	event__begin(&e->event, QZ_EVENT_PROCESS, sizeof(*e), now);
 	e->cause = cause;
-	e->image = image;
-	e->scope = scope;
-	e->tgid = task->tgid;
+	e->image = t->image;
+	e->scope = t->scope;
+	e->tgid = t->tgid;
 	e->start_boottime = BPF_CORE_READ(task, group_leader, start_boottime);
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
 }
@@ -98,7 +93,7 @@ static __always_inline u32 thread__describe(struct qz_thread_event *e, struct ta
 {
 	u32 size = offsetof(struct qz_thread_event, waits);
 
-	size += wait__tell(e, t, now) * sizeof(e->waits[0]);
+	size += wait_account__report(e, t, now) * sizeof(e->waits[0]);
 	event__begin(&e->event, QZ_EVENT_THREAD_END, size, now);
 	e->serial = t->serial;
 	e->state = t->state;
@@ -108,8 +103,8 @@ static __always_inline u32 thread__describe(struct qz_thread_event *e, struct ta
 	e->slot = t->slot;
 	e->claims = t->claims;
 	e->gone = gone;
-	e->tid = task->pid;
-	e->tgid = task->tgid;
+	e->tid = t->tid;
+	e->tgid = t->tgid;
 	e->seen = t->seen;
 	e->since = t->since;
 	__builtin_memcpy(e->ns, t->ns, sizeof(e->ns));

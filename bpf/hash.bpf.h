@@ -6,9 +6,14 @@
 /* Slots tried for a key before the table counts as full. */
 #define PROBES 16
 
+/*
+ * Takes one more word into a hash, which is multiplied before: two pairs whose words differ in the same
+ * bits must not come out equal. No hash proves what a slot is of: programs choose most of the words. So whoever
+ * finds a slot by its hash compares what it is of, too.
+ */
 static __always_inline u64 mix(u64 h, u64 word)
 {
-	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	h = (h * 0xff51afd7ed558ccdull ^ word) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
 }
 
@@ -16,6 +21,44 @@ static __always_inline u64 mix(u64 h, u64 word)
 static __always_inline u32 first_slot(u64 hash)
 {
 	return hash >> 32;
+}
+
+/*
+ * Whether a slot with the same hash has this stack: one of the same image, and as many frames. While the
+ * slot is being written nobody knows; the stack then gets another one, and quartzd adds both up.
+ */
+static __always_inline bool stack_slot__is(const struct qz_stack_slot *slot,
+					   const struct qz_stack_slot *of)
+{
+	if (!*(const volatile u8 *)&slot->stored)
+		return false;
+	barrier();
+	/* without branches, which the verifier would follow each at each probe */
+	return !((slot->image ^ of->image) | (slot->nkernel ^ of->nkernel) |
+		 (slot->nuser ^ of->nuser) | (slot->depth ^ of->depth) | (slot->end ^ of->end) |
+		 (slot->ntask ^ of->ntask) | (slot->nown ^ of->nown) |
+		 (slot->profiled ^ of->profiled));
+}
+
+/* What the slot is of; who has taken it calls this before it sets `stored`. */
+static __always_inline void stack_slot__set(struct qz_stack_slot *slot,
+					    const struct qz_stack_slot *of)
+{
+	slot->image = of->image;
+	slot->nkernel = of->nkernel;
+	slot->nuser = of->nuser;
+	slot->depth = of->depth;
+	slot->end = of->end;
+	slot->ntask = of->ntask;
+	slot->nown = of->nown;
+	slot->profiled = of->profiled;
+}
+
+/* All that was written to the slot is seen by who sees this. */
+static __always_inline void stack_slot__store(struct qz_stack_slot *slot, u8 stored)
+{
+	barrier();
+	*(volatile u8 *)&slot->stored = stored;
 }
 
 #endif

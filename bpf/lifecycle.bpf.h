@@ -102,7 +102,7 @@ static __always_inline void event__creation(struct task_struct *parent, u32 pare
 	size += sizeof(*e);
 	event__begin(&e->event, QZ_EVENT_CREATION, size, now);
 	if (bpf_ringbuf_output(&events, c, size, event__flags())) {
-		__sync_fetch_and_add(&scope->creations_lost, 1);
+		__sync_fetch_and_add(&scope->counters.creations_lost, 1);
 		event__lost();
 	}
 }
@@ -122,7 +122,7 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 {
 	struct qz_control *ctl = control__get();
 	struct qz_scope_state *s;
-	u32 scope;
+	u32 scope, number;
 
 	if (parent) {
 		s = scope__get(parent->scope);
@@ -131,6 +131,9 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 	}
 	if (!every_process)
 		return QZ_NO_SCOPE;
+	number = task__process_number(child);
+	if (!number)
+		return QZ_NO_SCOPE; /* the kernel's threads are in the initial namespace alone, too */
 	if (child->flags & PF_KTHREAD_BIT)
 		return QZ_SCOPE_OF_KERNEL;
 	if (bpf_map_pop_elem(&free_scopes, &scope)) {
@@ -141,7 +144,7 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 	s = scope__get(scope);
 	if (!s)
 		return QZ_NO_SCOPE;
-	s->pid = child->tgid;
+	s->pid = number;
 	s->began = now;
 	s->running = now << QZ_LEVEL_BITS;
 	return scope;
@@ -150,7 +153,7 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 /* A new process that could not be followed leaves its scope to another one. */
 static __always_inline void scope__give_back(u32 scope, struct qz_scope_state *s)
 {
-	if (every_process && scope >= QZ_OWN_SCOPES && !s->threads_seen)
+	if (every_process && scope >= QZ_OWN_SCOPES && !s->counters.threads_seen)
 		bpf_map_push_elem(&free_scopes, &scope, BPF_ANY);
 }
 
@@ -162,7 +165,7 @@ static __noinline int event__forked(struct task_struct *child, struct qz_thread_
 
 	if (!child || !t)
 		return 0;
-	event__fill_process(&e, child, QZ_IMAGE_FORK, t->image, t->scope, now);
+	event__fill_process(&e, child, t, QZ_IMAGE_FORK, now);
 	e.parent = parent_image;
 	e.leader = creation_told ? 0 : t->serial;
 	event__send_process(&e);
@@ -209,7 +212,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if (!told)
 		return 0;
 	t->parent = creator->serial;
-	__sync_fetch_and_add(&s->creations, 1);
+	__sync_fetch_and_add(&s->counters.creations, 1);
 	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
 	return 0;
 }
@@ -217,9 +220,9 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	cost__begin(QZ_TIMED_LIFE);
+	self_cost__begin(QZ_TIMED_LIFE);
 	handle_fork(parent, child);
-	cost__end(QZ_TIMED_LIFE);
+	self_cost__end(QZ_TIMED_LIFE);
 	return 0;
 }
 
@@ -239,7 +242,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		t->waiting.sites[i].where = 0;
 	t->waiting.woke = 0;
 	t->page = t->slot = 0;
-	event__fill_process(&e, task, QZ_IMAGE_EXEC, t->image, t->scope, bpf_ktime_get_ns());
+	t->tid = task__number(task); /* its leader's, whichever thread it was */
+	event__fill_process(&e, task, t, QZ_IMAGE_EXEC, bpf_ktime_get_ns());
 	event__send_process(&e);
 	return 0;
 }

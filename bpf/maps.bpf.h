@@ -15,13 +15,14 @@ const volatile __u32 nr_samples = 1;	 /* slots of one half of samples, a power o
 const volatile __u32 nr_wait_stacks = 1; /* powers of two */
 const volatile __u32 nr_wait_frames = 1;
 const volatile __u32 nr_waits = 1;
-const volatile bool sampled_by_timer;	/* the sampler is an interrupt, not an NMI */
-const volatile __u32 nr_processors = 1; /* online */
-const volatile bool wanted_woken;	/* the time until woken is wanted */
-const volatile bool every_process;	/* each process of the machine is a scope of its own */
+const volatile bool sampled_by_timer;		   /* the sampler is an interrupt, not an NMI */
+const volatile __u32 nr_processors = 1;		   /* online */
+const volatile __u64 watchdog_ns = 60000000000ull; /* without a heartbeat of quartzd */
+const volatile bool wanted_woken;		   /* the time until woken is wanted */
+const volatile bool every_process; /* each process of the machine is a scope of its own */
 
 /*
- * Set by quartzd, or in its absence by bpf/alone.bpf.h, for good: times and counts stand still from then
+ * Set by quartzd, or in its absence by bpf/watchdog.bpf.h, for good: times and counts stand still from then
  * on, see thread__end_frozen.
  */
 volatile bool frozen;

@@ -3,9 +3,9 @@
 #ifndef QUARTZ_OBJECT_BPF_H
 #define QUARTZ_OBJECT_BPF_H
 
-#define NR_EXIT	      60
-#define USER_BITS     56   /* of addresses, at most */
-#define FUTEX_COMMAND 0x7f /* of the operation, without FUTEX_PRIVATE_FLAG and the clock */
+#define USER_BITS      56   /* of addresses, at most */
+#define FUTEX_COMMAND  0x7f /* of the operation, without FUTEX_PRIVATE_FLAG and the clock */
+#define IDENTITY_TRIES 64
 
 static __always_inline struct qz_object_slot *object__get(u32 object)
 {
@@ -101,11 +101,11 @@ enum woken_by { WOKEN_OTHERWISE, WOKEN_BY_FUTEX, WOKEN_BY_FD };
 static __always_inline enum woken_by task__wakes_by(struct task_struct *waker)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
-	u64 nr = regs->orig_ax;
+	u64 nr = arch__syscall_nr(regs);
 
 	if (waker->flags & PF_KTHREAD_BIT)
 		return WOKEN_OTHERWISE;
-	if (syscall__is_futex(nr) || nr == NR_EXIT)
+	if (syscall__is_futex(nr) || nr == ARCH_NR_EXIT)
 		return WOKEN_BY_FUTEX;
 	return syscall__has_fd(nr) ? WOKEN_BY_FD : WOKEN_OTHERWISE;
 }
@@ -157,7 +157,7 @@ static __always_inline void object__note_waking(struct qz_thread_state *t)
 /* What is waited for, and what is told of it by who waits for it first. */
 struct object_key {
 	u64 address;
-	u64 space, place; /* what tells it from others: the place is mostly the address */
+	u64 space, place, offset; /* what tells it from others, see struct qz_object_slot */
 	u32 tag;
 	u32 asleep; /* the waiter is not the current thread: its memory cannot be read */
 	u32 scope, image, serial, stack;
@@ -180,14 +180,14 @@ struct futex_wait {
 /* What a futex call waits for: of several words, the first one. */
 static __always_inline struct futex_wait futex__wait(struct task_struct *task, struct pt_regs *regs)
 {
-	u64 nr = regs->orig_ax, word = regs->di, flags = regs->si;
+	u64 nr = arch__syscall_nr(regs), word = arch__arg(regs, 1), flags = arch__arg(regs, 2);
 	u64 first[3] = {}; /* of struct futex_waitv: val, uaddr, flags */
 
-	if (nr == NR_FUTEX_WAIT)
-		flags = regs->r10;
+	if (nr == ARCH_NR_FUTEX_WAIT)
+		flags = arch__arg(regs, 4);
 	barrier_var(word); /* or two loads become one, of different kinds of memory */
 	barrier_var(flags);
-	if (nr == NR_FUTEX_WAITV) {
+	if (nr == ARCH_NR_FUTEX_WAITV) {
 		if (!task__is_current(task) ||
 		    bpf_probe_read_user(first, sizeof(first), (void *)word))
 			return (struct futex_wait) {0};
@@ -218,7 +218,8 @@ static __always_inline bool object__key_of_word(struct task_struct *task, struct
 
 	key->address = wait.word;
 	key->tag = QZ_TAG_FUTEX;
-	if (wait.shared && shared__key(task, wait.word, t->scope, &key->space, &key->place))
+	if (wait.shared &&
+	    futex_key__get(task, wait.word, t->scope, &key->space, &key->place, &key->offset))
 		return true;
 	key->space = t->image;
 	key->place = wait.word;
@@ -235,20 +236,49 @@ static __always_inline bool object__key(struct task_struct *task, struct qz_thre
 	case QZ_WAIT_FUTEX:
 		return object__key_of_word(task, t, regs, key);
 	case QZ_WAIT_PIPE:
-		return object__key_of_inode(task, regs->di, QZ_TAG_PIPE, t->scope, key);
+		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_PIPE, t->scope, key);
 	case QZ_WAIT_SOCKET:
-		return object__key_of_inode(task, regs->di, QZ_TAG_SOCKET, t->scope, key);
+		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_SOCKET, t->scope, key);
 	case QZ_WAIT_DISK:
-		return syscall__has_fd(regs->orig_ax) &&
-		       object__key_of_inode(task, regs->di, QZ_TAG_FILE, t->scope, key);
+		return syscall__has_fd(arch__syscall_nr(regs)) &&
+		       object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_FILE, t->scope, key);
 	}
 	return false;
+}
+
+/* Of a slot just taken: what it is of, at once, for others who come there wait for that. */
+static __always_inline void object__identify(struct qz_object_slot *slot,
+					     const struct object_key *key)
+{
+	slot->tag = key->tag;
+	slot->space = key->space;
+	slot->place = key->place;
+	slot->offset = key->offset;
+	barrier();
+	*(volatile u32 *)&slot->stored = QZ_OBJECT_IDENTIFIED;
+}
+
+/*
+ * Whether a slot with the same hash is of this object. Who has taken it tells after a few instructions, unless
+ * it is the one that we interrupt, or its processor stands still: the object then has two slots.
+ */
+__noinline int object__is(struct qz_object_slot *slot, struct object_key *key)
+{
+	if (!slot || !key)
+		return false;
+	for (int i = 0; i < IDENTITY_TRIES; i++)
+		if (*(const volatile u32 *)&slot->stored)
+			break;
+	if (!*(const volatile u32 *)&slot->stored)
+		return false;
+	barrier();
+	return !((slot->tag ^ key->tag) | (slot->space ^ key->space) | (slot->place ^ key->place) |
+		 (slot->offset ^ key->offset));
 }
 
 static __always_inline void object__fill(struct qz_object_slot *slot, const struct object_key *key)
 {
 	slot->address = key->address;
-	slot->tag = key->tag;
 	slot->scope = key->scope;
 	slot->image = key->image;
 	slot->serial = key->serial;
@@ -261,6 +291,7 @@ static __always_inline void object__fill(struct qz_object_slot *slot, const stru
 	if (key->tag == QZ_TAG_FUTEX && !key->asleep &&
 	    !bpf_probe_read_user(slot->bytes, QZ_WORD_BYTES, (void *)key->address))
 		slot->nbytes = QZ_WORD_BYTES;
+	barrier();
 	*(volatile u32 *)&slot->stored = key->asleep ? QZ_OBJECT_ASLEEP : QZ_OBJECT_STORED;
 }
 
@@ -281,7 +312,7 @@ __noinline u32 object__number(struct object_key *key)
 
 	if (!key)
 		return 0;
-	hash = mix(mix(key->tag, key->space), key->place);
+	hash = mix(mix(mix(key->tag, key->space), key->place), key->offset);
 	if (hash <= QZ_OBJECT_RETIRED)
 		hash = QZ_OBJECT_RETIRED + 1;
 	for (u32 i = 0; i < PROBES; i++) {
@@ -292,11 +323,13 @@ __noinline u32 object__number(struct object_key *key)
 		if (!slot)
 			break;
 		if (!*(volatile u64 *)&slot->hash &&
-		    !share__take(key->scope, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
+		    !quota__take(key->scope, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
 			return 0;
 		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
-		if (taken && taken != hash)
+		if (taken && (taken != hash || !object__is(slot, key)))
 			continue;
+		if (!taken)
+			object__identify(slot, key);
 		if (!taken || object__refill(slot, key))
 			object__fill(slot, key);
 		return index + 1;
@@ -341,9 +374,9 @@ static __noinline u32 object__of_wait(struct task_struct *task, struct qz_thread
 	key.scope = t->scope;
 	key.image = t->image;
 	key.serial = t->serial;
-	key.op = regs->si;
-	key.val = regs->dx;
-	key.fd = regs->di;
+	key.op = arch__arg(regs, 2);
+	key.val = arch__arg(regs, 3);
+	key.fd = arch__arg(regs, 1);
 	return object__number(&key);
 }
 

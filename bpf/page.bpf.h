@@ -98,7 +98,7 @@ __noinline u64 page__hash(struct page_copy *c)
 
 	if (!c)
 		return 0;
-	h = c->ntask << 8 | c->nown;
+	h = mix(c->ntask, c->nown);
 	for (u32 i = 0; i < QZ_TASK_STACK; i++) {
 		if (i >= c->ntask)
 			break;
@@ -144,7 +144,7 @@ page__read(struct task_struct *task, struct qz_thread_state *t, struct qz_cpu_st
 	if (!copy)
 		return NULL;
 	copy->place = *place;
-	copy->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
+	copy->thread_pointer = arch__thread_pointer(task);
 	page__copy(copy);
 	if (!copy->slot)
 		return NULL;
@@ -152,7 +152,7 @@ page__read(struct task_struct *task, struct qz_thread_state *t, struct qz_cpu_st
 		t->page = place->index + 1;
 		t->claims = copy->head.claims;
 		t->slot = copy->slot;
-		cpu__tell(cpu, t);
+		cpu__publish(cpu, t);
 	}
 	return copy;
 }

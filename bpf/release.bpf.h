@@ -10,14 +10,14 @@
 /* ---- stacks ---- */
 
 /* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
-__noinline u32 running__number(struct wait_scratch *w)
+__noinline u32 release__number(struct wait_scratch *w)
 {
 	struct qz_control *ctl = control__get();
 	u64 hash;
 
 	if (!w || !ctl)
 		return QZ_WAIT_RUNNING;
-	hash = wait__hash(w);
+	hash = wait_stack__hash(w);
 	for (u32 i = 0; i < PROBES; i++) {
 		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
 		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
@@ -27,21 +27,22 @@ __noinline u32 running__number(struct wait_scratch *w)
 			break;
 		taken = *(volatile u64 *)&slot->stack.hash;
 		if (!taken) {
-			if (!stacks__may_add(&ctl->running_stacks, &ctl->running_stacks_lost))
+			if (!wait_stack__may_add(&ctl->running_stacks, &ctl->running_stacks_lost))
 				break;
 			taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
 			if (!taken)
-				return wait__fill(slot, w) ? QZ_WAIT_CAUSES + index
-							   : QZ_WAIT_RUNNING;
+				return wait_stack__fill(slot, w) ? QZ_WAIT_CAUSES + index
+								 : QZ_WAIT_RUNNING;
 		}
-		if (taken == hash)
-			return slot->stack.stored != 2 ? QZ_WAIT_CAUSES + index : QZ_WAIT_RUNNING;
+		if (taken == hash && wait_stack__is(slot, w))
+			return slot->stack.stored == QZ_STACK_STORED ? QZ_WAIT_CAUSES + index
+								     : QZ_WAIT_RUNNING;
 	}
 	return QZ_WAIT_RUNNING;
 }
 
 /* The stack of the current thread, walked anew unless it was shortly ago at the same place. */
-static __noinline u32 waking__stack(struct task_struct *task, struct qz_thread_state *t, u64 now)
+static __noinline u32 release__stack(struct task_struct *task, struct qz_thread_state *t, u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct qz_cpu_state *cpu = cpu__this();
@@ -52,18 +53,20 @@ static __noinline u32 waking__stack(struct task_struct *task, struct qz_thread_s
 	w = bpf_map_lookup_elem(&wait_scratch, &key);
 	if (!task || !t || !w || !cpu)
 		return QZ_WAIT_RUNNING;
-	where = mix(mix(mix(regs->orig_ax, regs->di), regs->sp), regs->ip) | 1;
-	if (t->waiting.woke == where && now - t->waiting.woke_walked < wait__stack_age(cpu))
+	where = mix(mix(mix(arch__syscall_nr(regs), arch__arg(regs, 1)), arch__sp(regs)),
+		    arch__ip(regs)) |
+		1;
+	if (t->waiting.woke == where && now - t->waiting.woke_walked < wait_stack__age(cpu))
 		return t->waiting.woke_stack;
 	w->image = t->image;
 	w->scope = QZ_NO_SCOPE;
 	w->cause = QZ_WAIT_RUNNING;
 	if (!unwind__current(&w->user, task, t->image)) {
-		w->user.frames[0] = regs->ip;
+		w->user.frames[0] = arch__ip(regs);
 		w->user.depth = 1;
 	}
 	w->nuser = unwind__frames(&w->user);
-	t->waiting.woke_stack = running__number(w);
+	t->waiting.woke_stack = release__number(w);
 	t->waiting.woke = where;
 	t->waiting.woke_walked = now;
 	return t->waiting.woke_stack;
@@ -71,10 +74,10 @@ static __noinline u32 waking__stack(struct task_struct *task, struct qz_thread_s
 
 /* ---- adding ---- */
 
-__noinline int waking__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
+__noinline int release__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
 {
 	struct waits_figures add = {.count = count, .blocked_ns = ns};
-	enum waits_room room = waits__add(key, object, scope, &add);
+	enum waits_room room = wait_account__add_row(key, object, scope, &add);
 	struct qz_control *ctl = control__get();
 	struct qz_scope_state *s;
 
@@ -169,9 +172,9 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 	if (!object || !object__is_released(object, t) ||
 	    !release__has_room(scope__get(t->scope), stands))
 		return 0;
-	stack = waking__stack(waker, w, now);
-	return waking__insert(QZ_WAIT_KEY(stack, QZ_WAKING, w->serial), object, t->scope, stands,
-			      0);
+	stack = release__stack(waker, w, now);
+	return release__insert(QZ_WAIT_KEY(stack, QZ_WAKING, w->serial), object, t->scope, stands,
+			       0);
 }
 
 /* sched_waking, because it always runs where the waker does. */

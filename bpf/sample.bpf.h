@@ -38,7 +38,7 @@ __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 
 	if (!scratch)
 		return 0;
-	h = mix(scratch->nkernel << 8 | scratch->user.end, image);
+	h = mix(mix(image, scratch->nkernel), scratch->user.end);
 	for (u32 i = 0; i < QZ_KERNEL_FRAMES; i++) {
 		if (i >= scratch->nkernel)
 			break;
@@ -71,38 +71,39 @@ __noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
 }
 
 /* Copies the frames of a stack seen for the first time. */
-static __always_inline bool sample__store(struct sampling *s, struct qz_stack_slot *slot)
+static __always_inline bool sample__store(struct sampling *s, struct qz_stack_slot *slot,
+					  const struct qz_stack_slot *of)
 {
-	struct sample_scratch *scratch = s->scratch;
-	u32 nprofile = s->page ? s->page->ntask + s->page->nown : 0;
-	u32 nsampled = scratch->nkernel + scratch->nuser, n = nsampled + nprofile;
+	u32 nsampled = of->nkernel + of->nuser, n = nsampled + of->ntask + of->nown;
 	u32 offset = __sync_fetch_and_add(&s->ctl->frames_used[s->half & 1], n);
 	u32 key = (s->half & 1) * nr_frames + offset;
 
+	stack_slot__set(slot, of);
+	slot->offset = offset;
 	if (offset + n > nr_frames) {
-		slot->stored = 2;
+		stack_slot__store(slot, QZ_STACK_NO_ROOM);
 		return false;
 	}
-	sample__store_frames(scratch, key);
-	if (s->page) {
+	sample__store_frames(s->scratch, key);
+	if (s->page)
 		page__store(s->page, key + nsampled);
-		slot->ntask = s->page->ntask;
-		slot->nown = s->page->nown;
-		slot->profiled = 1;
-	}
-	slot->image = s->image;
-	slot->offset = offset;
-	slot->nkernel = scratch->nkernel;
-	slot->nuser = scratch->nuser;
-	slot->depth = scratch->user.depth;
-	slot->end = scratch->user.end;
-	slot->stored = 1;
+	stack_slot__store(slot, QZ_STACK_STORED);
 	return true;
 }
 
 /* The number of the stack's slot in this half, or -1 with the loss counted. */
-static __always_inline s32 sample__stack(struct sampling *s)
+static __noinline s32 sample__stack(struct sampling *s)
 {
+	const struct qz_stack_slot of = {
+		.image = s->image,
+		.nkernel = s->scratch->nkernel,
+		.nuser = s->scratch->nuser,
+		.depth = s->scratch->user.depth,
+		.end = s->scratch->user.end,
+		.ntask = s->page ? s->page->ntask : 0,
+		.nown = s->page ? s->page->nown : 0,
+		.profiled = s->page ? 1 : 0,
+	};
 	u64 hash = sample__hash(s->scratch, s->image);
 
 	if (s->page)
@@ -116,11 +117,11 @@ static __always_inline s32 sample__stack(struct sampling *s)
 		if (!slot)
 			break;
 		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
-		if (taken && taken != hash)
+		if (taken && (taken != hash || !stack_slot__is(slot, &of)))
 			continue;
 		if (!taken)
 			__sync_fetch_and_add(&s->ctl->stacks_used[s->half & 1], 1);
-		if (taken ? *(volatile u8 *)&slot->stored != 2 : sample__store(s, slot))
+		if (taken ? slot->stored == QZ_STACK_STORED : sample__store(s, slot, &of))
 			return index;
 		s->cpu->lost[QZ_LOSS_FRAMES_FULL]++;
 		return -1;
@@ -178,9 +179,9 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 }
 
 /* What kind of time it is: QZ_SAMPLE_MORE. */
-static __always_inline u32 sample__judge(struct sampling *s, struct task_struct *task,
-					 struct qz_thread_state *t, struct qz_scope_state *scope,
-					 u32 level)
+static __noinline u32 sample__judge(struct sampling *s, struct task_struct *task,
+				    struct qz_thread_state *t, struct qz_scope_state *scope,
+				    u32 level)
 {
 	struct sample_scratch *scratch = s->scratch;
 	u64 kernel = scratch->nkernel ? scratch->kernel[0] : 0;
@@ -201,7 +202,7 @@ static __always_inline u32 sample__judge(struct sampling *s, struct task_struct 
 	busy = spin__busy(s->cpu, scope, t->scope, level, spinning);
 	s->machine = spin__machine(spinning);
 	return QZ_SAMPLE_MORE(busy, spinning,
-			      spinning ? object__spun(t, on) : object__held(task, t));
+			      spinning ? object__spun(t, on) : lock_owner__held(task, t));
 }
 
 static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct sampling *s,
@@ -231,7 +232,7 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 	if (stack >= 0)
 		sample__count(s, QZ_SAMPLE_KEY(stack, level, serial), more);
 	if (wanted_woken && s->scratch->nuser)
-		episode__sample(task, &s->scratch->user, s->image);
+		waking__sample(task, &s->scratch->user, s->image);
 }
 
 /*
@@ -260,7 +261,7 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 	s.cpu = cpu__this();
 	s.ctl = control__get();
 	s.scratch = bpf_map_lookup_elem(&sample_scratch, &zero);
-	if (!s.cpu || !s.ctl || !s.scratch || alone__is(s.ctl, now))
+	if (!s.cpu || !s.ctl || !s.scratch || watchdog__is_alone(s.ctl, now))
 		return 0;
 	task = bpf_get_current_task_btf();
 	if (sampled_by_timer && s.cpu->task && s.cpu->task != (u64)task)

@@ -14,13 +14,13 @@ static __always_inline void level__add(u32 scope, u64 level, u64 ns)
 }
 
 /*
- * Changes the number of running threads by delta at time now. The word that packs the number with
+ * Changes the number of running threads by delta at time now, of one scope. The word that packs the number with
  * the time of its last change is exchanged atomically, so whoever succeeds owns the interval that
  * ended: intervals neither overlap nor leave gaps, and the levels add up to the elapsed time
  * exactly. A clock that is behind the last change (read before another processor's) counts as 0.
  * A global function, so that the verifier follows its loop once and not from each state of a switch.
  */
-__noinline int scope__change_running(u32 scope, int delta, u64 now)
+__noinline int level__change(u32 scope, int delta, u64 now)
 {
 	struct qz_scope_state *s = scope__get(scope);
 
@@ -49,13 +49,30 @@ static __always_inline void scope__change_runnable(u32 scope, int delta, u64 now
 	struct qz_scope_state *s = scope__get(scope);
 
 	if (s)
-		__sync_fetch_and_add(&s->runnable, qz_nominal__change(delta, now));
+		__sync_fetch_and_add(&s->runnable, qz_nominal__packed_delta(delta, now));
 }
 
-/* As scope__change_running, where the program has room for a call. */
+/* As level__change, where the program has room for a call. */
 __noinline int machine__change_running(int delta, u64 now)
 {
-	scope__change_running(QZ_SCOPE_OF_MACHINE, delta, now);
+	level__change(QZ_SCOPE_OF_MACHINE, delta, now);
+	return 0;
+}
+
+/*
+ * The machine's level is the number of busy processors. In a pid namespace those count that run a process
+ * of it, which are those of all scopes.
+ */
+static __always_inline bool machine__is_namespace(void)
+{
+	return every_process && pid_namespace;
+}
+
+__noinline int scope__change_running(u32 scope, int delta, u64 now)
+{
+	level__change(scope, delta, now);
+	if (machine__is_namespace())
+		level__change(QZ_SCOPE_OF_MACHINE, delta, now);
 	return 0;
 }
 
@@ -67,7 +84,7 @@ static __always_inline void machine__count(struct qz_cpu_state *cpu, bool idle, 
 {
 	u32 as = idle ? QZ_COUNTED_IDLE : QZ_COUNTED_BUSY, was = cpu->counted;
 
-	if (was == as)
+	if (was == as || machine__is_namespace())
 		return;
 	cpu->counted = as;
 	if (!idle)

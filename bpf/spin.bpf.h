@@ -85,7 +85,7 @@ static __always_inline u32 spin__busy(struct qz_cpu_state *cpu, struct qz_scope_
 	u32 mark = spinning ? number + 1 : 0;
 
 	if (cpu__mark_spinning(cpu, mark) != mark && level > 1)
-		__sync_fetch_and_add(&scope->spin_turns, 1);
+		__sync_fetch_and_add(&scope->counters.spin_turns, 1);
 	return scope__busy(scope, level, spinning);
 }
 
@@ -152,7 +152,7 @@ struct {
 		if (!(written >> (number)&1) && turn->registers[number] != value)                  \
 			same = false;                                                              \
 		turn->registers[number] = value;                                                   \
-	} while (0)
+	} while (0);
 
 /*
  * Whether the thread has not got on since its sample before: it was in this loop then, and no register
@@ -166,22 +166,7 @@ static __always_inline bool spin__confirm(struct spin_turn *turn, struct pt_regs
 	turn->start = start;
 	turn->image = image;
 	turn->serial = serial;
-	CONFIRM(0, ax);
-	CONFIRM(1, cx);
-	CONFIRM(2, dx);
-	CONFIRM(3, bx);
-	CONFIRM(4, sp);
-	CONFIRM(5, bp);
-	CONFIRM(6, si);
-	CONFIRM(7, di);
-	CONFIRM(8, r8);
-	CONFIRM(9, r9);
-	CONFIRM(10, r10);
-	CONFIRM(11, r11);
-	CONFIRM(12, r12);
-	CONFIRM(13, r13);
-	CONFIRM(14, r14);
-	CONFIRM(15, r15);
+	ARCH_EACH_REGISTER(CONFIRM)
 	return same;
 }
 
@@ -200,9 +185,9 @@ static __always_inline void spin__leave(struct spin_turn *turn, u32 serial)
 static __always_inline u64 spin__watched(const struct qz_spin_address *a,
 					 const struct spin_turn *turn)
 {
-	u32 base = QZ_SPIN_BASE(a->how);
+	u32 base = QZ_SPIN_BASE(a->flags);
 
-	if (!(a->how & QZ_SPIN_WATCHES))
+	if (!(a->flags & QZ_SPIN_WATCHES))
 		return 0;
 	return (base < QZ_SPIN_FIXED ? turn->registers[base & 15] : 0) + a->at;
 }
@@ -229,17 +214,18 @@ static __always_inline bool spin__waits(struct task_struct *task, const struct q
 		spin__leave(turn, serial);
 		return true;
 	}
-	a = task->mm ? spin__find(image, regs->ip) : NULL;
+	a = task->mm ? spin__find(image, arch__ip(regs)) : NULL;
 	written = a ? a->written : 0;
-	if (a && a->how & QZ_SPIN_BY_CALLER)
+	if (a && a->flags & QZ_SPIN_BY_CALLER)
 		a = caller ? spin__find(image, caller) : NULL;
-	if (!a || a->how & QZ_SPIN_BY_CALLER) {
+	if (!a || a->flags & QZ_SPIN_BY_CALLER) {
 		spin__leave(turn, serial);
 		return false;
 	}
 	/* one loop may have addresses of either kind: each is the sample before of the next */
 	same = spin__confirm(turn, regs, a->start, written | a->written, image, serial);
-	if (!same && a->how & QZ_SPIN_CONFIRM)
+	if (!same && a->flags & QZ_SPIN_CONFIRM &&
+	    !qz_spin__has_turned(turn->registers[a->counter & 15], a->first, a->many))
 		return false;
 	*on = spin__watched(a, turn);
 	if (!*on && caller) {

@@ -3,12 +3,6 @@
 #ifndef QUARTZ_STACK_BPF_H
 #define QUARTZ_STACK_BPF_H
 
-/* arch/x86/entry/syscalls/syscall_64.tbl */
-#define NR_CLONE  56
-#define NR_FORK	  57
-#define NR_VFORK  58
-#define NR_CLONE3 435
-
 /*
  * Whether addresses of code that the tables describe were used again, and quartzd has not made other
  * regions since, in the knowledge of it.
@@ -34,6 +28,25 @@ static __always_inline bool unwind__is_stale(struct task_struct *task, u32 image
 	return tables->exec_vm && BPF_CORE_READ(task, mm, exec_vm) != tables->exec_vm;
 }
 
+/* Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. */
+static __always_inline u32 unwind__clone(struct pt_regs *regs)
+{
+	u64 nr = arch__syscall_nr(regs), stack = nr == ARCH_NR_CLONE ? arch__arg(regs, 2) : 0;
+	struct {
+		u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack;
+	} args;
+
+	if (nr != ARCH_NR_CLONE && nr != ARCH_NR_CLONE3 && nr != ARCH_NR_FORK &&
+	    nr != ARCH_NR_VFORK)
+		return UNWIND_NO_CLONE;
+	if (arch__result(regs))
+		return UNWIND_CLONE;
+	if (nr == ARCH_NR_CLONE3 &&
+	    !bpf_probe_read_user(&args, sizeof(args), (void *)arch__arg(regs, 1)))
+		stack = args.stack;
+	return stack ? UNWIND_NEW_STACK : UNWIND_CLONE;
+}
+
 /*
  * Walks the user stack of the current thread. False when there are no tables to do it with: then
  * u->end tells why.
@@ -43,7 +56,6 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 {
 	struct qz_unwind_image *tables = bpf_map_lookup_elem(&unwind_images, &image);
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	u64 nr;
 
 	u->depth = 0;
 	if (!tables) {
@@ -55,12 +67,11 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 		return false;
 	}
 	u->image = *tables;
-	u->ip = regs->ip;
-	u->sp = regs->sp;
-	u->bp = regs->bp;
-	u->thread_pointer = BPF_CORE_READ(task, thread.fsbase);
-	nr = regs->orig_ax;
-	u->at_clone = nr == NR_CLONE || nr == NR_CLONE3 || nr == NR_FORK || nr == NR_VFORK;
+	u->ip = arch__ip(regs);
+	u->sp = arch__sp(regs);
+	u->bp = arch__fp(regs);
+	u->thread_pointer = arch__thread_pointer(task);
+	u->at_clone = unwind__clone(regs);
 	unwind__walk(u);
 	return true;
 }

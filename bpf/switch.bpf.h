@@ -21,13 +21,13 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 	thread__enter(t, QZ_DEAD, now);
 	if (!s)
 		return 0;
-	for (int i = 0; i < QZ_STATES; i++)
+	for (int i = 0; i < QZ_THREAD_STATES; i++)
 		__sync_fetch_and_add(&s->ended_ns[i], t->ns[i]);
 	t->cpu_in = task->se.sum_exec_runtime;
 	__sync_fetch_and_add(&s->ended_cpu, t->cpu_in - t->cpu_base);
-	wait__end(t, now);
+	wait_account__end(t, now);
 	if (event__thread(task, t, false, now))
-		wait__flush_all(t);
+		wait_account__flush_all(t);
 	for (int i = 0; i < QZ_SITES; i++)
 		object__refer(t->waiting.sites[i].object, -1);
 	if (__sync_fetch_and_add(&s->alive, -1ull) == 1) {
@@ -64,14 +64,14 @@ static __always_inline void switch__out(struct task_struct *prev, struct qz_thre
 	u32 state = prev->__state;
 
 	if (!expected) {
-		u64 came = now - task__stint_ns(prev);
+		u64 came = now - task__run_ns(prev);
 
 		__sync_fetch_and_add(&cpu->gaps, 1);
 		if (t->state == QZ_RUNNING)
 			thread__settle_gap(prev, t, now);
 		if ((s64)(came - t->since) > 0)
 			thread__enter(t, QZ_RUNNING, came);
-		wait__end(t, came);
+		wait_account__end(t, came);
 	}
 	/*
 	 * A preempted thread stays on its runqueue whatever its state; and until it is switched out
@@ -81,11 +81,11 @@ static __always_inline void switch__out(struct task_struct *prev, struct qz_thre
 	if (task__ends(prev, preempt))
 		return (void)thread__end(prev, t, now);
 	thread__enter(t, !preempt && state ? QZ_BLOCKED : QZ_READY, now);
-	wait__begin(prev, t, cpu, preempt ? 0 : state, now);
+	wait_stack__begin(prev, t, cpu, preempt ? 0 : state, now);
 }
 
 /* For who reads the slot of the running thread from another processor. */
-static __always_inline void cpu__tell(struct qz_cpu_state *cpu, const struct qz_thread_state *t)
+static __always_inline void cpu__publish(struct qz_cpu_state *cpu, const struct qz_thread_state *t)
 {
 	*(volatile u32 *)&cpu->slot = 0;
 	cpu->serial = t->serial;
@@ -100,14 +100,14 @@ static __always_inline void switch__in(struct task_struct *next, struct qz_threa
 	if (t->state == QZ_RUNNING)
 		thread__settle_gap(next, t, now);
 	thread__enter(t, QZ_RUNNING, now);
-	wait__end(t, now);
+	wait_account__end(t, now);
 	t->cpu = bpf_get_smp_processor_id();
 	t->cpu_in = next->se.sum_exec_runtime;
-	/* no one else's claim can be lost by a plain store: it was for a stint that is over */
+	/* no one else's claim can be lost by a plain store: it was for a run that is over */
 	cpu->mark += 2;
-	cpu__tell(cpu, t);
-	*(volatile u64 *)&cpu->stint = cpu->mark;
-	t->stint = cpu->mark;
+	cpu__publish(cpu, t);
+	*(volatile u64 *)&cpu->run = cpu->mark;
+	t->run = cpu->mark;
 }
 
 /* The idle task comes or goes. */
@@ -121,7 +121,7 @@ static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool com
 /* The thread that left unseen is taken out of its scope, unless another processor was faster. */
 static __always_inline void cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 now)
 {
-	if (leaves == QZ_NO_SCOPE || !cpu__end_stint(cpu, cpu->mark))
+	if (leaves == QZ_NO_SCOPE || !cpu__end_run(cpu, cpu->mark))
 		return;
 	cpu__mark_spinning(cpu, 0);
 	scope__change_running(leaves, -1, now);
@@ -141,7 +141,7 @@ static __noinline int cpu__settle_unseen(struct qz_cpu_state *cpu, struct task_s
 
 	if (!cpu || !task)
 		return 0;
-	came = now - task__stint_ns(task);
+	came = now - task__run_ns(task);
 	cpu__settle_gap(cpu, cpu->scope, now);
 	cpu->task = (u64)task;
 	cpu->scope = QZ_NO_SCOPE;
@@ -180,59 +180,83 @@ static __always_inline void switch__leave(struct task_struct *prev, struct qz_th
 	spin__switch_out(cpu, out);
 }
 
-/* next is looked up when prev is done with, for the same reason. */
-static __always_inline int handle_switch(bool preempt, struct task_struct *prev,
-					 struct task_struct *next)
+/* The time, read when it is first needed. */
+static __always_inline u64 switch__time(u64 now)
 {
-	struct qz_thread_state *out = thread__get(prev), *in;
-	struct qz_cpu_state *cpu = cpu__this();
-	u32 leaves, comes = QZ_NO_SCOPE;
-	bool expected, idle = !prev->pid || !next->pid;
-	u64 now = 0;
+	return now ? now : bpf_ktime_get_ns();
+}
 
-	if (frozen)
-		return task__ends(prev, preempt) ? thread__end_frozen(prev, out) : 0;
-	if (!cpu)
-		return 0;
-	expected = cpu->task == (u64)prev;
-	cpu->task = (u64)next;
-	cpu->switches++;
-	if (idle) {
-		now = bpf_ktime_get_ns();
-		cpu__account_idle(cpu, !next->pid, now);
-		if (every_process)
-			machine__count(cpu, !next->pid, now);
-	}
-	if (out || cpu->scope != QZ_NO_SCOPE) {
-		if (!now)
-			now = bpf_ktime_get_ns();
-		switch__leave(prev, out, cpu, preempt, expected, now);
-	}
-	leaves = *(volatile u32 *)&cpu->scope;
-	in = thread__get(next);
-	if (in) {
-		if (!now)
-			now = bpf_ktime_get_ns();
-		switch__in(next, in, cpu, now);
-		spin__switch_in(cpu, in);
-		comes = in->scope;
-	}
+/* The processor becomes idle, or busy. */
+static __always_inline void switch__idle(struct qz_cpu_state *cpu, bool comes, u64 now)
+{
+	cpu__account_idle(cpu, comes, now);
+	if (every_process)
+		machine__count(cpu, comes, now);
+}
+
+/* Switches inside one scope change nothing that processors share. */
+static __always_inline void switch__change_scope(struct qz_cpu_state *cpu, u32 leaves, u32 comes,
+						 u64 now)
+{
 	if (leaves == comes)
-		return 0;
+		return;
 	cpu->scope = comes;
 	if (leaves != QZ_NO_SCOPE)
 		scope__change_running(leaves, -1, now);
 	if (comes != QZ_NO_SCOPE)
 		scope__change_running(comes, 1, now);
-	return 0;
+}
+
+/* next is looked up when prev is done with, for the same reason. */
+static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preempt,
+					    struct task_struct *prev, struct task_struct *next,
+					    struct qz_thread_state *out)
+{
+	bool expected = cpu->task == (u64)prev;
+	struct qz_thread_state *in;
+	u32 comes = QZ_NO_SCOPE;
+	u64 now = 0;
+
+	cpu->task = (u64)next;
+	cpu->switches++;
+	if (!prev->pid || !next->pid) {
+		now = bpf_ktime_get_ns();
+		switch__idle(cpu, !next->pid, now);
+	}
+	if (out || cpu->scope != QZ_NO_SCOPE) {
+		now = switch__time(now);
+		switch__leave(prev, out, cpu, preempt, expected, now);
+	}
+	in = thread__get(next);
+	if (in) {
+		now = switch__time(now);
+		switch__in(next, in, cpu, now);
+		spin__switch_in(cpu, in);
+		comes = in->scope;
+	}
+	switch__change_scope(cpu, *(volatile u32 *)&cpu->scope, comes, now);
+}
+
+static __always_inline void switch__handle(bool preempt, struct task_struct *prev,
+					   struct task_struct *next)
+{
+	struct qz_thread_state *out = thread__get(prev);
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (frozen) {
+		if (task__ends(prev, preempt))
+			thread__end_frozen(prev, out);
+	} else if (cpu) {
+		switch__account(cpu, preempt, prev, next, out);
+	}
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	cost__begin(QZ_TIMED_SWITCH);
-	handle_switch(preempt, prev, next);
-	cost__end(QZ_TIMED_SWITCH);
+	self_cost__begin(QZ_TIMED_SWITCH);
+	switch__handle(preempt, prev, next);
+	self_cost__end(QZ_TIMED_SWITCH);
 	return 0;
 }
 
@@ -262,18 +286,18 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {
-	cost__begin(QZ_TIMED_WAKEUP);
+	self_cost__begin(QZ_TIMED_WAKEUP);
 	handle_wakeup(task);
-	cost__end(QZ_TIMED_WAKEUP);
+	self_cost__end(QZ_TIMED_WAKEUP);
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *task)
 {
-	cost__begin(QZ_TIMED_WAKEUP);
+	self_cost__begin(QZ_TIMED_WAKEUP);
 	handle_wakeup(task);
-	cost__end(QZ_TIMED_WAKEUP);
+	self_cost__end(QZ_TIMED_WAKEUP);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ static __always_inline u32 thread__enter(struct qz_thread_state *t, u32 state, u
 	return old;
 }
 
-/* Whether the stint that t believes to be in is over without having been seen to end. */
+/* Whether the run that t believes to be in is over without having been seen to end. */
 static __always_inline bool thread__left_unseen(struct qz_thread_state *t)
 {
 	struct qz_cpu_state *cpu;
@@ -39,20 +39,20 @@ static __always_inline bool thread__left_unseen(struct qz_thread_state *t)
 	if (t->state != QZ_RUNNING)
 		return false;
 	cpu = cpu__get(t->cpu);
-	return cpu && *(volatile u64 *)&cpu->stint != t->stint;
+	return cpu && *(volatile u64 *)&cpu->run != t->run;
 }
 
 /*
- * Moves the stint of a processor on from `stint`; whoever succeeds must take the thread of that
- * stint out of its scope's running count.
+ * Moves the run of a processor on from `run`; whoever succeeds must take the thread of that
+ * run out of its scope's running count.
  */
-static __always_inline bool cpu__end_stint(struct qz_cpu_state *cpu, u64 stint)
+static __always_inline bool cpu__end_run(struct qz_cpu_state *cpu, u64 run)
 {
-	return __sync_val_compare_and_swap(&cpu->stint, stint, stint + 1) == stint;
+	return __sync_val_compare_and_swap(&cpu->run, run, run + 1) == run;
 }
 
 /*
- * The thread is seen somewhere else than where it was running: its stint ended unseen. What it ran
+ * The thread is seen somewhere else than where it was running: its run ended unseen. What it ran
  * by the kernel's account is charged as running; what it did since, nobody knows.
  */
 static __always_inline void thread__settle_gap(struct task_struct *task, struct qz_thread_state *t,
@@ -62,7 +62,7 @@ static __always_inline void thread__settle_gap(struct task_struct *task, struct 
 	s64 ran = task->se.sum_exec_runtime - t->cpu_in;
 	s64 elapsed = now - t->since;
 
-	if (there && cpu__end_stint(there, t->stint)) {
+	if (there && cpu__end_run(there, t->run)) {
 		cpu__mark_spinning(there, 0);
 		scope__change_running(t->scope, -1, now);
 		__sync_fetch_and_add(&there->gaps, 1);
@@ -76,11 +76,11 @@ static __always_inline void thread__settle_gap(struct task_struct *task, struct 
 	t->cpu_in = task->se.sum_exec_runtime;
 	t->state = QZ_UNKNOWN;
 	scope__change_runnable(t->scope, -1, now);
-	wait__forget(t, now);
+	wait_account__forget(t, now);
 }
 
-/* How long a thread of the fair class has been running in this stint, by the kernel's account. */
-static __always_inline u64 task__stint_ns(struct task_struct *task)
+/* How long a thread of the fair class has been running in this run, by the kernel's account. */
+static __always_inline u64 task__run_ns(struct task_struct *task)
 {
 	s64 ran = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 
@@ -105,8 +105,9 @@ struct {
 	__type(value, struct qz_thread_state);
 } fresh_threads SEC(".maps");
 
-static __noinline int wait__found(struct task_struct *task, struct qz_thread_state *t, u64 now);
-static __noinline int wait__drop(struct qz_thread_state *t, u64 now);
+static __noinline int wait_stack__found(struct task_struct *task, struct qz_thread_state *t,
+					u64 now);
+static __noinline int wait_stack__drop(struct qz_thread_state *t, u64 now);
 
 /*
  * Starts to follow a thread: state QZ_UNKNOWN, all times 0. NULL when it is followed already or
@@ -124,23 +125,25 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 	fresh->serial = next_number(&ctl->next_serial);
 	fresh->scope = scope;
 	fresh->image = image;
+	fresh->tid = task__number(task);
+	fresh->tgid = task__process_number(task);
 	fresh->seen = now;
 	fresh->since = now;
 	fresh->cpu_base = task->se.sum_exec_runtime;
 	fresh->cpu_in = fresh->cpu_base;
 	fresh->waiting.nominal = qz_nominal__integral(s->runnable, now);
 	if (how == FRESH_FOUND)
-		wait__found(task, fresh, now);
+		wait_stack__found(task, fresh, now);
 	t = bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {
 		if (how == FRESH_FOUND)
-			wait__drop(fresh, now);
+			wait_stack__drop(fresh, now);
 		__sync_fetch_and_add(&ctl->threads_refused, 1);
 		return NULL;
 	}
-	episode__follow(task);
+	wake_window__follow(task);
 	__sync_fetch_and_add(&s->alive, 1);
-	__sync_fetch_and_add(&s->threads_seen, 1);
+	__sync_fetch_and_add(&s->counters.threads_seen, 1);
 	return t;
 }
 

@@ -26,16 +26,25 @@
 #define REGION_STEPS 17 /* of a binary search over all regions that there can be */
 #define ROW_STEPS    24 /* likewise over rows */
 
+/* Of a system call that makes a thread or process. */
+enum unwind_clone {
+	UNWIND_NO_CLONE,
+	UNWIND_CLONE,	  /* it is the system call, or the new process on a copy of the stack */
+	UNWIND_NEW_STACK, /* it is the new thread or process, on a stack on which nobody has called */
+};
+
 struct unwinding {
 	u64 ip, sp, bp;
 	u32 depth; /* frames walked */
 	u32 end;   /* enum qz_unwind_end */
 	struct qz_unwind_image image;
 	u32 region;	    /* where the last frame was, or any */
-	u32 at_clone;	    /* the system call is one that makes a thread or process */
+	u32 at_clone;	    /* enum unwind_clone */
 	u32 guessed;	    /* the innermost caller was found by unwind__scan */
+	u32 derived;	    /* frames left by rows that were derived from code */
 	u32 unready;	    /* a table that is not there yet was wanted */
 	u64 thread_pointer; /* fs base */
+	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 frames[QZ_USER_FRAMES];
 	u64 scan[SCAN_WORDS];
 };
@@ -170,36 +179,11 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 	return unwind__enter(u, bp + 16, saved[1]);
 }
 
-/*
- * struct rt_sigframe after its return address was popped: ucontext at rsp, the registers of the
- * interrupted code in its uc_mcontext (arch/x86/include/uapi/asm/sigcontext.h). The interrupted
- * address is no return address, hence the 1 that is taken off again when it is looked up. The
- * stack may be another one than the handler's.
- */
-static __always_inline int unwind__signal(struct unwinding *u)
-{
-	u64 saved[7]; /* rbp rbx rdx rax rcx rsp rip */
-
-	if (bpf_probe_read_user(saved, sizeof(saved), (void *)(u->sp + 120)))
-		return unwind__stop(u, QZ_UNWIND_FAULT);
-	u->bp = saved[0];
-	u->sp = saved[5];
-	u->ip = saved[6] + 1;
-	return 0;
-}
-
-/* Whether the instruction before an address is a call: e8 rel32, or ff with one of its operands. */
-static __always_inline bool follows_call(u64 address)
-{
-	u8 code[8];
-
-	if (bpf_probe_read_user(code, sizeof(code), (void *)(address - sizeof(code))))
-		return false;
-	return code[3] == 0xe8 || (code[2] == 0xff && (code[3] & 0x38) == 0x10) ||
-	       (code[6] == 0xff && (code[7] & 0xf8) == 0xd0) ||
-	       (code[5] == 0xff && (code[6] & 0xf8) == 0x50) ||
-	       (code[1] == 0xff && (code[2] & 0xf8) == 0x90);
-}
+#if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
+#include "bpf/unwind_x86.bpf.h"
+#else
+#error "no bpf/unwind_*.bpf.h for this architecture"
+#endif
 
 __noinline int unwind__is_return_address(struct unwinding *u, u64 word)
 {
@@ -228,15 +212,15 @@ __noinline int unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
 }
 
 /*
- * Whether a word, found at an address, can be the return address: its code says where the one of the
+ * Whether a word, found at u->probe, can be the return address: its code says where the one of the
  * next frame is. What earlier calls have left behind in a large frame leads nowhere. True where the
  * code does not tell.
  */
-__noinline int unwind__leads_on(struct unwinding *u, u64 at, u64 word)
+__noinline int unwind__leads_on(struct unwinding *u, u64 word)
 {
 	struct qz_unwind_region *r;
 	struct qz_unwind_row *row;
-	u64 cfa;
+	u64 slot;
 
 	if (!u)
 		return false;
@@ -244,9 +228,9 @@ __noinline int unwind__leads_on(struct unwinding *u, u64 at, u64 word)
 	row = r && r->count ? region__find_row(r, word - 1) : NULL;
 	if (!row || QZ_UNWIND_CFA(row->kind) != QZ_CFA_RSP)
 		return true;
-	cfa = at + 8 + (s64)row->cfa * 8;
-	return !bpf_probe_read_user(&word, sizeof(word), (void *)(cfa - 8)) &&
-	       unwind__is_return_address(u, word);
+	slot = u->probe + (s64)row->cfa * 8;
+	return !bpf_probe_read_user(&u->probe, sizeof(u->probe), (void *)slot) &&
+	       unwind__is_return_address(u, u->probe);
 }
 
 /* Whether the return address is among the words from an address on; then the frame is left. */
@@ -257,8 +241,10 @@ __noinline int unwind__scan_block(struct unwinding *u, u64 from)
 	for (int i = 0; i < SCAN_WORDS; i++) {
 		u64 at = from + i * 8;
 
-		if (at < u->sp || !unwind__is_return_address(u, u->scan[i]) ||
-		    !unwind__leads_on(u, at, u->scan[i]))
+		if (at < u->sp || !unwind__is_return_address(u, u->scan[i]))
+			continue;
+		u->probe = at;
+		if (!unwind__leads_on(u, u->scan[i]))
 			continue;
 		unwind__guess_rbp(u, from, at);
 		u->ip = u->scan[i];
@@ -287,19 +273,13 @@ static __always_inline int unwind__scan(struct unwinding *u)
 
 /*
  * Code of a module that describes its other code. glibc's description of clone and clone3 ends
- * before the system call, where nothing is on the stack but the return address. Else it is assembly,
- * or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
+ * before the system call. Else it is assembly, or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
  */
 static __always_inline int unwind__undescribed(struct unwinding *u)
 {
-	u64 ip;
-
-	if (u->depth == 1 && u->at_clone) {
-		if (bpf_probe_read_user(&ip, sizeof(ip), (void *)u->sp))
-			return unwind__stop(u, QZ_UNWIND_FAULT);
-		return unwind__enter(u, u->sp + 8, ip);
-	}
-	if (u->depth == u->guessed + 1 && !unwind__scan(u))
+	if (u->depth == 1 && u->at_clone)
+		return unwind__at_clone(u);
+	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
 		return 0;
 	if (unwind__by_frame_pointer(u))
 		return unwind__stop(u, QZ_UNWIND_NO_ROW);
@@ -347,8 +327,7 @@ static __always_inline int unwind__frame(struct unwinding *u)
 }
 
 /* The canonical frame address by a row, or 0 when memory cannot be read. */
-static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct qz_unwind_row *row,
-				       u64 pc)
+static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct qz_unwind_row *row)
 {
 	u32 kind = QZ_UNWIND_CFA(row->kind);
 	s64 offset = (s64)row->cfa * 8;
@@ -360,17 +339,22 @@ static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct q
 		return u->bp + offset;
 	if (kind == QZ_CFA_PLT)
 		return u->sp + 8 + ((s64)(u->ip & 15) >= row->cfa ? 8 : 0);
+	if (kind == QZ_CFA_RSP_SLOT) {
+		cfa = u->sp + QZ_UNWIND_SLOT_AT(row->cfa) * 8;
+		if (bpf_probe_read_user(&cfa, sizeof(cfa), (void *)cfa))
+			return 0;
+		return cfa + QZ_UNWIND_SLOT_ADDED(row->cfa) * 8;
+	}
 	cfa = (kind == QZ_CFA_RSP_DEREF ? u->sp : u->bp) + offset;
 	if (bpf_probe_read_user(&cfa, sizeof(cfa), (void *)cfa))
 		return 0;
 	return kind == QZ_CFA_RSP_DEREF ? cfa + 8 : cfa;
 }
 
-static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_unwind_row *row,
-					  u64 pc)
+static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_unwind_row *row)
 {
 	u32 rbp = QZ_UNWIND_RBP(row->kind);
-	u64 cfa = unwind__cfa(u, row, pc), saved[2], at;
+	u64 cfa = unwind__cfa(u, row), saved[2], at;
 
 	if (!cfa)
 		return unwind__stop(u, QZ_UNWIND_FAULT);
@@ -388,6 +372,30 @@ static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_u
 	return unwind__enter(u, cfa, saved[0]);
 }
 
+/*
+ * Whether a row that was derived from code has led to the caller. A return address is behind a call: else
+ * the row is wrong, and the frame is to be left as one that nothing is known of.
+ */
+__noinline int unwind__by_derived_row(struct unwinding *u, struct qz_unwind_row *row)
+{
+	u64 ip, sp, bp;
+
+	if (!u || !row)
+		return false;
+	ip = u->ip;
+	sp = u->sp;
+	bp = u->bp;
+	if (!unwind__by_row(u, row) && unwind__is_return_address(u, u->ip)) {
+		u->derived++;
+		return true;
+	}
+	u->ip = ip;
+	u->sp = sp;
+	u->bp = bp;
+	u->end = QZ_UNWIND_TOO_DEEP;
+	return false;
+}
+
 /* Stores the frame and goes to its caller. Not 0: the end, u->end tells why. */
 __noinline int unwind__step(struct unwinding *u)
 {
@@ -399,6 +407,9 @@ __noinline int unwind__step(struct unwinding *u)
 		return 1;
 	pc = u->depth ? u->ip - 1 : u->ip;
 	unwind__store(u);
+	/* glibc has put there what is to be called, which is no caller */
+	if (u->at_clone == UNWIND_NEW_STACK)
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
 	r = unwind__find_region(u, pc);
 	if (!r)
 		return unwind__stop(u, QZ_UNWIND_NO_REGION);
@@ -407,6 +418,11 @@ __noinline int unwind__step(struct unwinding *u)
 		return unwind__by_frame_pointer(u);
 	}
 	row = region__find_row(r, pc);
+	if (row && row->kind & QZ_UNWIND_DERIVED) {
+		if (unwind__by_derived_row(u, row))
+			return 0;
+		row = NULL;
+	}
 	if (!row)
 		return unwind__undescribed(u);
 	switch (QZ_UNWIND_CFA(row->kind)) {
@@ -425,7 +441,7 @@ __noinline int unwind__step(struct unwinding *u)
 			return 0;
 		return unwind__stop(u, QZ_UNWIND_UNSUPPORTED);
 	default:
-		return unwind__by_row(u, row, pc);
+		return unwind__by_row(u, row);
 	}
 }
 
@@ -439,6 +455,7 @@ __noinline int unwind__walk(struct unwinding *u)
 		return 0;
 	u->depth = 0;
 	u->guessed = 0;
+	u->derived = 0;
 	u->unready = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;

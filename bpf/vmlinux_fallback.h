@@ -104,9 +104,17 @@ struct thread_info {
 	u32 status;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
 struct upid {
 	int nr;
-	void *ns;
+	struct pid_namespace *ns;
 };
 
 struct pid {

@@ -7,14 +7,11 @@
 #ifndef QUARTZ_WAKING_BPF_H
 #define QUARTZ_WAKING_BPF_H
 
-/* arch/x86/entry/syscalls/syscall_64.tbl */
-#define NR_EXIT_GROUP 231
-
 static __always_inline s64 task__syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	return regs->orig_ax;
+	return arch__syscall_nr(regs);
 }
 
 /*
@@ -25,15 +22,15 @@ static __always_inline s64 task__syscall(struct task_struct *task)
  */
 static __always_inline bool task__wakes(struct task_struct *waker, struct task_struct *sleeper)
 {
-	s64 does = task__syscall(waker), waits = task__syscall(sleeper) & ~(s64)NR_X32_BIT;
+	s64 does = task__syscall(waker), waits = arch__native_nr(task__syscall(sleeper));
 
-	if (does < 0 || waits < 0 || waits == NR_NANOSLEEP || waits == NR_CLOCK_NANOSLEEP ||
-	    BPF_CORE_READ_BITFIELD(sleeper, in_iowait))
+	if (does < 0 || waits < 0 || waits == ARCH_NR_NANOSLEEP ||
+	    waits == ARCH_NR_CLOCK_NANOSLEEP || BPF_CORE_READ_BITFIELD(sleeper, in_iowait))
 		return false;
 	if (!syscall__is_futex(waits))
 		return true;
-	does &= ~(s64)NR_X32_BIT;
-	return syscall__is_futex(does) || does == NR_EXIT || does == NR_EXIT_GROUP;
+	does = arch__native_nr(does);
+	return syscall__is_futex(does) || does == ARCH_NR_EXIT || does == ARCH_NR_EXIT_GROUP;
 }
 
 /* ---- samples ---- */
@@ -47,14 +44,14 @@ struct {
 } episode_scratch SEC(".maps");
 
 /* The sampler has walked the stack of a running thread. */
-static __always_inline void episode__sample(struct task_struct *task, const struct unwinding *user,
-					    u32 image)
+static __always_inline void waking__sample(struct task_struct *task, const struct unwinding *user,
+					   u32 image)
 {
-	struct episode *e = episode__get(task);
+	struct wake_window *e = wake_window__get(task);
 	struct wait_scratch *w;
 	u32 zero = 0;
 
-	if (!e || !episode__wants(e))
+	if (!e || !wake_window__wants(e))
 		return;
 	w = bpf_map_lookup_elem(&episode_scratch, &zero);
 	if (!w || bpf_probe_read_kernel(&w->user, sizeof(w->user), user))
@@ -63,7 +60,7 @@ static __always_inline void episode__sample(struct task_struct *task, const stru
 	w->scope = QZ_NO_SCOPE;
 	w->cause = QZ_WAIT_RUNNING;
 	w->nuser = unwind__frames(&w->user);
-	episode__keep(e, running__number(w), bpf_ktime_get_ns());
+	wake_window__keep(e, release__number(w), bpf_ktime_get_ns());
 }
 
 /* ---- charging ---- */
@@ -76,38 +73,38 @@ struct charge {
 
 static __always_inline void waking__add(const struct charge *c, u32 stack, u64 count, u64 ns)
 {
-	waking__insert(QZ_WAIT_KEY(stack, QZ_WAKING, c->serial), c->object, c->scope, count, ns);
+	release__insert(QZ_WAIT_KEY(stack, QZ_WAKING, c->serial), c->object, c->scope, count, ns);
 }
 
 /* The first sample that was taken while the wait lasted, or their number. */
-static __always_inline u32 episode__since(const struct episode *e, u64 from)
+static __always_inline u32 waking__since(const struct wake_window *e, u64 from)
 {
 	u32 n = e->n, i;
 
-	for (i = 0; i < EPISODE_SAMPLES; i++)
+	for (i = 0; i < WAKE_WINDOW_SAMPLES; i++)
 		if (i >= n || (s64)(e->samples[i].time - from) >= 0)
 			break;
 	return i;
 }
 
 /* Shares the time out in equal parts; samples of one stack in a row are charged together. */
-__noinline int waking__share(struct charge *c, struct episode *e)
+__noinline int waking__share(struct charge *c, struct wake_window *e)
 {
 	u32 first, n;
 	u64 part, sum;
 
 	if (!c || !e)
 		return 0;
-	first = episode__since(e, c->from);
+	first = waking__since(e, c->from);
 	n = e->n;
-	if (first >= n || n > EPISODE_SAMPLES) {
+	if (first >= n || n > WAKE_WINDOW_SAMPLES) {
 		waking__add(c, c->stack, 1, c->ns);
 		return 0;
 	}
 	part = c->ns / (n - first);
 	sum = c->ns - part * (n - first);
-	for (u32 i = 0; i < EPISODE_SAMPLES; i++) {
-		u32 next = (i + 1) & (EPISODE_SAMPLES - 1);
+	for (u32 i = 0; i < WAKE_WINDOW_SAMPLES; i++) {
+		u32 next = (i + 1) & (WAKE_WINDOW_SAMPLES - 1);
 
 		if (i < first)
 			continue;
@@ -139,20 +136,20 @@ static __always_inline bool waking__had_room(struct task_struct *task, struct qz
 }
 
 /* Who wakes: the current thread where it is of the scope, else nobody that is known. */
-static __always_inline struct episode *waking__find_waker(struct charge *c,
-							  struct task_struct *task, u64 now)
+static __always_inline struct wake_window *waking__find_waker(struct charge *c,
+							      struct task_struct *task, u64 now)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct qz_thread_state *w = thread__get(waker);
-	struct episode *e;
+	struct wake_window *e;
 
 	if (!w || w->state == QZ_DEAD || w->scope != c->scope || !task__wakes(waker, task))
 		return NULL;
-	e = episode__get(waker);
+	e = wake_window__get(waker);
 	if (!e)
 		return NULL;
 	c->serial = w->serial;
-	c->stack = waking__stack(waker, w, now);
+	c->stack = release__stack(waker, w, now);
 	if ((s64)(e->began - c->from) > 0)
 		c->from = e->began;
 	return e;
@@ -163,11 +160,11 @@ static __always_inline void waking__charge(struct task_struct *task, struct qz_t
 {
 	struct charge c = {.scope = t->scope, .stack = QZ_WAIT_RUNNING, .from = t->since};
 	struct qz_scope_state *s = scope__get(t->scope);
-	struct episode *e;
+	struct wake_window *e;
 
 	if (!s || !s->began)
 		return;
-	c.object = wait__at(t, t->waiting.site)->object;
+	c.object = wait_account__at(t, t->waiting.site)->object;
 	if ((s64)(s->began - c.from) > 0)
 		c.from = s->began;
 	e = waking__find_waker(&c, task, now);
@@ -189,7 +186,7 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
-	struct episode *e;
+	struct wake_window *e;
 	u64 now;
 
 	if (!t || frozen)
@@ -199,9 +196,9 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	waking__charge(task, t, now);
-	e = episode__get(task);
+	e = wake_window__get(task);
 	if (e)
-		episode__begin(e, now);
+		wake_window__begin(e, now);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/options.h"
+#include "core/util/options.h"
 
 /* Exit statuses, documented in quartzctl(1). */
 enum status {
@@ -19,6 +19,7 @@ enum status {
 	STATUS_NO_SOURCE, /* quartzd does not run and there is no snapshot */
 	STATUS_NO_PRIVILEGE,
 	STATUS_NO_SAMPLES = 7, /* further ones come from quartzd, by way of record */
+	STATUS_SLOWER,	       /* diff --fail-above */
 };
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -35,31 +36,57 @@ struct config {
 	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
 	int64_t rows;		   /* 0: all, -1: not given */
 	bool threads, callers, waits, woken, snapshot, preload, json, wide, no_pager;
-	int color; /* enum color_when */
+	bool flat, tree, each;
+	int rank;      /* report: what to sort by, enum qz_rank_key */
+	int64_t depth; /* of the tree, 0: not given */
+	int color;     /* enum color_when */
 
-	int by, sort; /* ps: in the order of their words */
+	bool assembly; /* annotate */
+	bool by_part;  /* a part of a procedure's name will do if it is unique */
+	const char *source_dir, *strip_prefix; /* NULL: not given */
+
+	const char *spread, *remove, *speedup, *overlap; /* what-if; NULL: not given */
+	int64_t processors;				 /* 0: those of the profile */
+	int64_t extra;					 /* percent */
+
+	int by, sort; /* ps, diff: in the order of their words */
+
+	struct qz_texts profiles; /* diff: files */
+	size_t nbefore;		  /* of these; 0: nothing separates them */
+	const char *fail_above;	  /* NULL: not given */
 
 	const char *output, *cpu; /* record */
 	int64_t rate;		  /* 0: the default of quartzd */
 	int64_t snapshots;	  /* Hz, 0: none */
 	bool lines, inlines;
 	struct qz_texts spin_symbols; /* files */
-	char **command;		      /* NULL-terminated */
+	struct qz_integers pids;
+	bool system;
+	uint64_t duration, delay; /* ns, 0: not given */
+	const char *user;	  /* NULL: not given */
+	char **command;		  /* NULL-terminated, empty: none */
 
 	int64_t pid; /* doctor, 0: the machine */
 
 	bool verbose;
 
 	struct qz_texts between; /* events: pairs of values */
+
+	int format, value; /* export: in the order of their words, -1: not given */
 };
 
 /* The first rows are for report alone; what follows serves all commands that show procedures. */
-enum { REPORT_ONLY_OPTIONS = 6 };
+enum { REPORT_ONLY_OPTIONS = 10 };
 extern const struct qz_option report_options[];
+extern const struct qz_option threads_options[];
 
 /* Follows the options of each command that shows figures. */
 extern const struct qz_option profile_options[];
+enum { PROFILE_SOURCE_OPTIONS = 4 }; /* the first rows say which profile */
 
+extern const struct qz_option annotate_options[];
+extern const struct qz_option what_if_options[];
+extern const struct qz_option diff_options[];
 extern const struct qz_option ps_options[];
 extern const struct qz_option top_options[];
 extern const struct qz_option status_options[];
@@ -67,9 +94,14 @@ extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
 extern const struct qz_option doctor_options[];
 extern const struct qz_option events_options[];
+extern const struct qz_option export_options[];
 extern const struct qz_option version_options[];
 
 enum status cmd_report(const struct config *config);
+enum status cmd_annotate(const struct config *config);
+enum status cmd_advise(const struct config *config);
+enum status cmd_what_if(const struct config *config);
+enum status cmd_diff(const struct config *config);
 enum status cmd_threads(const struct config *config);
 enum status cmd_objects(const struct config *config);
 enum status cmd_pairs(const struct config *config);
@@ -81,6 +113,7 @@ enum status cmd_resume(const struct config *config);
 enum status cmd_reload(const struct config *config);
 enum status cmd_record(const struct config *config);
 enum status cmd_events(const struct config *config);
+enum status cmd_export(const struct config *config);
 enum status cmd_doctor(const struct config *config);
 enum status cmd_version(const struct config *config);
 

@@ -6,28 +6,29 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core/options.h"
-#include "core/pprof.h"
+#include "core/util/term_escape.h"
+#include "core/util/options.h"
+#include "core/format/pprof.h"
+#include "exporter/host.h"
+#include "exporter/clients.h"
 #include "exporter/source.h"
 
-#define MAX_CONNECTIONS	 16
 #define IDLE_SECONDS	 10
 #define CONNECTION_BYTES (16 << 10)
 #define THREAD_BYTES	 (512 << 10)
-#define MAX_PROFILES	 2 /* in the making at the same time */
 #define DEFAULT_SECONDS	 30
 #define MAX_SECONDS	 300
+#define PROFILE_MS	 60000 /* besides its seconds: to ask quartzd, to subtract, to send */
 #define OPENMETRICS	 "application/openmetrics-text"
 #define PLAIN		 "text/plain; charset=utf-8"
 
@@ -35,8 +36,8 @@ struct http {
 	struct MHD_Daemon *daemon;
 	struct http_options options;
 	struct metrics *metrics;
-	int stop; /* eventfd: readable when all must end */
-	atomic_int profiles;
+	struct clients *clients;
+	int stop; /* eventfd, readable when the server ends */
 };
 
 static const char index_text[] =
@@ -46,9 +47,30 @@ static const char index_text[] =
 	"/debug/pprof/all                  what was sampled since quartzd began to measure\n"
 	"\nProfiles are given where it was started with --profiles.\n";
 
+static const union MHD_ConnectionInfo *info_of(struct MHD_Connection *c,
+					       enum MHD_ConnectionInfoType type)
+{
+	return MHD_get_connection_info(c, type);
+}
+
+/* NULL: it was refused. */
+static struct client *client_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = info_of(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static int socket_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = info_of(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
 /* ---- answers ---- */
 
-/* Sends a response, or closes the connection when there is none. */
+/* Sends a response, or closes the connection if there is none. */
 static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status,
 			      struct MHD_Response *response, const char *type)
 {
@@ -132,14 +154,12 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* False: the client has gone, or all must end. */
+/* Waits. False: the client has disconnected, or the server ends. */
 static bool wait_until(struct http *h, struct MHD_Connection *c, int64_t due)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct pollfd fds[2] = {
 		{.fd = h->stop, .events = POLLIN},
-		{.fd = info ? info->connect_fd : -1, .events = POLLRDHUP},
+		{.fd = socket_of(c), .events = POLLRDHUP},
 	};
 	int n;
 
@@ -151,21 +171,19 @@ static bool wait_until(struct http *h, struct MHD_Connection *c, int64_t due)
 	return n == 0;
 }
 
-/* Those that make a profile are few, since each has two in memory. */
-static enum MHD_Result with_turn(struct http *h, struct MHD_Connection *c,
-				 enum MHD_Result (*serve)(struct http *, struct MHD_Connection *,
-							  int64_t),
-				 int64_t seconds)
+/* A profile has two snapshots in memory, so few are served at a time, until they are sent. */
+static enum MHD_Result serve_limited(struct http *h, struct MHD_Connection *c,
+				     enum MHD_Result (*serve)(struct http *,
+							      struct MHD_Connection *, int64_t),
+				     int64_t seconds)
 {
-	enum MHD_Result result;
+	struct client *client = client_of(c);
 
-	if (atomic_fetch_add(&h->profiles, 1) >= MAX_PROFILES)
-		result = answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				     "others are being served profiles; try again later");
-	else
-		result = serve(h, c, seconds);
-	atomic_fetch_sub(&h->profiles, 1);
-	return result;
+	if (!clients__begin_profile(h->clients, client))
+		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				   "others are being served profiles; try again later");
+	clients__set_phase(h->clients, client, CLIENT_PREPARING, seconds * 1000 + PROFILE_MS);
+	return serve(h, c, seconds);
 }
 
 static enum MHD_Result serve_difference(struct http *h, struct MHD_Connection *c, int64_t seconds)
@@ -206,19 +224,19 @@ static enum MHD_Result serve_profile(struct http *h, struct MHD_Connection *c)
 	const char *text = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
 	int64_t seconds = DEFAULT_SECONDS;
 
-	if (text && qz_parse_integer(text, 1, MAX_SECONDS, &seconds))
+	if (text && qz_options__integer(text, 1, MAX_SECONDS, &seconds))
 		return answer_line(c, MHD_HTTP_BAD_REQUEST, "seconds: not an integer of 1 to 300");
-	return with_turn(h, c, serve_difference, seconds);
+	return serve_limited(h, c, serve_difference, seconds);
 }
 
 static enum MHD_Result serve_all(struct http *h, struct MHD_Connection *c)
 {
-	return with_turn(h, c, serve_whole, 0);
+	return serve_limited(h, c, serve_whole, 0);
 }
 
 /* ---- requests ---- */
 
-/* Takes as long whatever it is. */
+/* Takes the same time for any text. */
 static bool is_equal(const char *given, const char *wanted)
 {
 	size_t length = strlen(given), n = strlen(wanted);
@@ -229,7 +247,7 @@ static bool is_equal(const char *given, const char *wanted)
 	return !differ;
 }
 
-/* Whoever the user is called. */
+/* With any user name. */
 static bool has_password(struct MHD_Connection *c, const char *wanted)
 {
 	char *given = NULL, *user = MHD_basic_auth_get_username_password(c, &given);
@@ -240,9 +258,50 @@ static bool has_password(struct MHD_Connection *c, const char *wanted)
 	return has;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *c, const char *url,
-			      const char *method, const char *version, const char *upload,
-			      size_t *upload_size, void **seen)
+struct seen {
+	const char *host;
+	int n;
+};
+
+static enum MHD_Result see_host(void *context, enum MHD_ValueKind kind, const char *key,
+				const char *value)
+{
+	struct seen *seen = context;
+
+	if (!strcasecmp(key, MHD_HTTP_HEADER_HOST)) {
+		seen->host = value ? value : "";
+		seen->n++;
+	}
+	return MHD_YES;
+}
+
+/* A request without a Host header is from an old client, not from a browser. */
+static bool is_for_us(struct http *h, struct MHD_Connection *c, const char **host)
+{
+	struct sockaddr_storage arrived = {0};
+	socklen_t size = sizeof(arrived);
+	struct seen seen = {.host = ""};
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, see_host, &seen);
+	*host = seen.host;
+	if (seen.n != 1)
+		return !seen.n;
+	getsockname(socket_of(c), (struct sockaddr *)&arrived, &size);
+	return host__is_ours(seen.host, (struct sockaddr *)&arrived, &h->options.hosts);
+}
+
+static enum MHD_Result answer_misdirected(struct MHD_Connection *c, const char *host)
+{
+	char line[SOURCE_REASON], escaped[100];
+
+	qz_term_escape(escaped, sizeof(escaped), host);
+	snprintf(line, sizeof(line),
+		 "the host '%s' is not served here; quartz-exporter --host NAME allows a name",
+		 escaped);
+	return answer_line(c, MHD_HTTP_MISDIRECTED_REQUEST, line);
+}
+
+static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, const char *url)
 {
 	static const struct {
 		const char *path;
@@ -255,15 +314,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
 		{"/debug/pprof/profile", serve_profile, true},
 		{"/debug/pprof/all", serve_all, true},
 	};
-	struct http *h = context;
+	const char *host;
 
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return answer_line(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
-	/* The first call is for the head of the request alone. */
-	if (!*seen) {
-		*seen = context;
-		return MHD_YES;
-	}
+	if (!is_for_us(h, c, &host))
+		return answer_misdirected(c, host);
 	if (h->options.password && !has_password(c, h->options.password))
 		return answer_line(c, MHD_HTTP_UNAUTHORIZED, "the password is missing or wrong");
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
@@ -278,7 +332,58 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *c, const cha
 	return answer_line(c, MHD_HTTP_NOT_FOUND, "no such page; / lists them");
 }
 
-/* ---- life ---- */
+static enum MHD_Result handle(void *context, struct MHD_Connection *c, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_size, void **seen)
+{
+	struct client *client = client_of(c);
+	struct http *h = context;
+	enum MHD_Result result;
+
+	if (!client)
+		return MHD_NO;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return answer_line(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
+	/* The first call is for the head of the request only. */
+	if (!*seen) {
+		*seen = context;
+		return MHD_YES;
+	}
+	clients__set_phase(h->clients, client, CLIENT_PREPARING, 0);
+	result = serve(h, c, url);
+	clients__set_phase(h->clients, client, CLIENT_SENDING, 0);
+	return result;
+}
+
+/* The answer was sent, or cannot be sent. */
+static void completed(void *context, struct MHD_Connection *c, void **seen,
+		      enum MHD_RequestTerminationCode how)
+{
+	struct http *h = context;
+	struct client *client = client_of(c);
+
+	if (!client)
+		return;
+	clients__end_profile(h->clients, client);
+	clients__set_phase(h->clients, client, CLIENT_REQUESTING, 0);
+}
+
+static void connected(void *context, struct MHD_Connection *c, void **own,
+		      enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *address;
+	struct http *h = context;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		address = info_of(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+		*own = address ? clients__add(h->clients, socket_of(c), address->client_addr)
+			       : NULL;
+	} else {
+		clients__remove(h->clients, *own);
+	}
+}
+
+/* ---- start and end ---- */
 
 static int listen_at(const struct sockaddr *address, socklen_t size)
 {
@@ -287,11 +392,24 @@ static int listen_at(const struct sockaddr *address, socklen_t size)
 	if (fd < 0)
 		return -errno;
 	if (!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) &&
-	    !bind(fd, address, size) && !listen(fd, MAX_CONNECTIONS))
+	    !bind(fd, address, size) && !listen(fd, SOMAXCONN))
 		return fd;
 	err = -errno;
 	close(fd);
 	return err;
+}
+
+static struct MHD_Daemon *start(struct http *h, int fd)
+{
+	return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+					MHD_USE_POLL | MHD_USE_ITC,
+				0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd,
+				MHD_OPTION_NOTIFY_CONNECTION, connected, h,
+				MHD_OPTION_NOTIFY_COMPLETED, completed, h,
+				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CLIENTS_MAX,
+				MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+				MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_BYTES, MHD_OPTION_END);
 }
 
 struct http *http__new(const struct sockaddr *address, socklen_t size,
@@ -305,22 +423,18 @@ struct http *http__new(const struct sockaddr *address, socklen_t size,
 	h->options = *options;
 	h->metrics = metrics;
 	h->stop = eventfd(0, EFD_CLOEXEC);
-	if (h->stop >= 0)
-		h->daemon = MHD_start_daemon(
-			MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-				MHD_USE_POLL | MHD_USE_ITC,
-			0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd,
-			MHD_OPTION_CONNECTION_LIMIT, (unsigned int)MAX_CONNECTIONS,
-			MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
-			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-			MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_BYTES, MHD_OPTION_END);
+	h->clients = h->stop < 0 ? NULL : clients__new();
+	if (h->clients)
+		h->daemon = start(h, fd);
 	if (h->daemon)
 		return h;
 	err = errno ? errno : ENOMEM;
+	clients__free(h->clients);
 	if (h->stop >= 0)
 		close(h->stop);
-	close(fd);
 failed:
+	if (fd >= 0)
+		close(fd);
 	free(h);
 	errno = err ? err : ENOMEM;
 	return NULL;
@@ -334,6 +448,7 @@ void http__free(struct http *h)
 		return;
 	if (write(h->stop, &one, sizeof(one)) == sizeof(one))
 		MHD_stop_daemon(h->daemon);
+	clients__free(h->clients);
 	close(h->stop);
 	free(h);
 }

@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "core/options.h"
+#include "core/util/options.h"
 #include "exporter/http.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:9972"
@@ -21,7 +21,8 @@ enum { STATUS_OK, STATUS_FAILURE, STATUS_USAGE };
 struct config {
 	bool help, version, profiles;
 	const char *listen, *socket, *password_file;
-	int by; /* in the order of the words */
+	struct qz_texts hosts;
+	int by; /* index of the word */
 	int64_t rows;
 };
 
@@ -30,24 +31,27 @@ struct config {
 static const struct qz_option options[] = {
 	{"listen", 'l', QZ_OPTION_STRING, FIELD(listen), "ADDRESS:PORT",
 	 "Listen here [" DEFAULT_ADDRESS "]."},
+	{"host", 'H', QZ_OPTION_STRINGS, FIELD(hosts), "NAME",
+	 "Also answer requests for this host name,\nbesides localhost and numeric addresses;\nmay "
+	 "be repeated."},
 	{"socket", 's', QZ_OPTION_STRING, FIELD(socket), "PATH",
-	 "The socket of quartzd [/run/quartz/quartzd.sock]."},
+	 "Socket of quartzd\n[/run/quartz/quartzd.sock]."},
 	{"by", 'b', QZ_OPTION_CHOICE, FIELD(by), "unit|comm|cgroup|process",
-	 "What has series of its own [unit]."},
+	 "What a series stands for [unit]."},
 	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",
-	 "At most so many of these; all others together\nare one more [50].", 0, 1000},
+	 "Maximum number of these; the others are\nadded up in one more series [50].", 0, 1000},
 	{"profiles", 'p', QZ_OPTION_FLAG, FIELD(profiles), NULL,
-	 "Give profiles as well: names of procedures, files\nand locks, of all users' programs."},
+	 "Also serve profiles: names of procedures,\nfiles and locks of all users' programs."},
 	{"password-file", 'P', QZ_OPTION_STRING, FIELD(password_file), "FILE",
-	 "Who asks must have the password that is the\nfirst line of FILE (HTTP basic "
-	 "authentication)."},
+	 "Require the password in the first line of\nFILE (HTTP basic authentication)."},
 	{"version", 'V', QZ_OPTION_FLAG, FIELD(version), NULL, "Print the version and exit."},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text and exit."},
 	{0},
 };
 
-static const char usage[] = "Usage: quartz-exporter [OPTION...]\n\n"
-			    "Give what quartzd measures to Prometheus, pprof and others by HTTP.\n";
+static const char usage[] =
+	"Usage: quartz-exporter [OPTION...]\n\n"
+	"Serve the figures and profiles of quartzd by HTTP, for Prometheus and pprof.\n";
 
 static int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int complain(int status, const char *format, ...)
@@ -62,7 +66,7 @@ static int complain(int status, const char *format, ...)
 	return status;
 }
 
-/* ADDRESS:PORT or [ADDRESS]:PORT, as numbers. False: it is neither. */
+/* Parses ADDRESS:PORT or [ADDRESS]:PORT, numeric. False: it is neither. */
 static bool resolve(const char *text, struct addrinfo **found)
 {
 	const struct addrinfo hints = {
@@ -90,7 +94,7 @@ static void standard_socket(char *path, size_t size)
 		 directory && *directory ? directory : "/run/quartz");
 }
 
-/* 0 or -errno; -EINVAL: there is none, or it is too long. */
+/* 0 or -errno; -EINVAL: the first line is empty or too long. */
 static int read_password(const char *path, char *password, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -112,7 +116,8 @@ static int serve(const struct config *config, const struct addrinfo *address)
 {
 	static const enum qz_process_group groups[] = {QZ_BY_UNIT, QZ_BY_COMM, QZ_BY_CGROUP,
 						       QZ_BY_PROCESS};
-	struct http_options offer = {.socket = config->socket, .profiles = config->profiles};
+	struct http_options offer = {
+		.socket = config->socket, .hosts = config->hosts, .profiles = config->profiles};
 	struct metrics *metrics;
 	struct http *http;
 	char password[256];
@@ -177,5 +182,6 @@ int main(int argc, char *argv[])
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	status = serve(&config, address);
 	freeaddrinfo(address);
+	free(config.hosts.items);
 	return status;
 }

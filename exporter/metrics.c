@@ -9,36 +9,35 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/escape.h"
+#include "exporter/label.h"
 #include "exporter/source.h"
 #include "exporter/sums.h"
 
-#define FRESH_NS    1000000000
-#define LABEL_BYTES 512
-/* Levels beyond stand together, by powers of two. */
+#define FRESH_NS 1000000000
+/* Higher levels are grouped by powers of two. */
 #define SINGLE_LEVELS 64
 
 struct metrics {
 	const char *socket;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* guards everything below */
 	uint64_t read_ns;     /* CLOCK_MONOTONIC, 0: never */
 	struct qz_profile *last;
 	struct sums sums;
 	json_t *status; /* NULL: quartzd does not answer */
-	bool measuring; /* the last snapshot was given */
+	bool measuring; /* quartzd sent the last snapshot */
 };
 
-/* One text in the making. */
+/* A page that is being written. */
 struct text {
 	FILE *out;
 	bool openmetrics;
 };
 
-/* ---- form ---- */
+/* ---- format ---- */
 
 enum type { COUNTER, GAUGE, INFO };
 
-/* What the samples of a family are called that was last begun is its name and this. */
+/* Suffix of the sample names of the family that was last begun. */
 static const char *const suffixes[] = {[COUNTER] = "_total", [GAUGE] = "", [INFO] = "_info"};
 
 static void begin(const struct text *t, enum type type, const char *name, const char *help)
@@ -51,21 +50,6 @@ static void begin(const struct text *t, enum type type, const char *name, const 
 	fprintf(t->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix, word);
 	if (t->openmetrics && strlen(name) > 8 && !strcmp(name + strlen(name) - 8, "_seconds"))
 		fprintf(t->out, "# UNIT %s seconds\n", name);
-}
-
-/* A label's value as it may stand between quotes. */
-static const char *quote(char quoted[2 * LABEL_BYTES], const char *value)
-{
-	char escaped[LABEL_BYTES], *to = quoted;
-
-	qz_escape(escaped, sizeof(escaped), value);
-	for (const char *from = escaped; *from; from++) {
-		if (*from == '\\' || *from == '"')
-			*to++ = '\\';
-		*to++ = *from;
-	}
-	*to = 0;
-	return quoted;
 }
 
 static void put_seconds(const struct text *t, const char *name, const char *labels, uint64_t ns)
@@ -131,9 +115,9 @@ static void put_row(const struct text *t, const struct sums *s, const struct sum
 		    const char *name, uint64_t ns)
 {
 	static const char *const keys[] = {"comm", "comm", "unit", "cgroup"};
-	char quoted[2 * LABEL_BYTES], labels[2 * LABEL_BYTES + 64];
-	const char *name_or_none = row->name && *row->name ? row->name : "-";
-	const char *value = row->name ? quote(quoted, name_or_none) : "other (limited)";
+	char label[LABEL_SIZE], labels[LABEL_SIZE + 64];
+	const char *value = row->made_up ? label__of_words(label, row->name)
+					 : label__of_name(label, row->name, row->number);
 
 	if (s->by == QZ_BY_PROCESS)
 		snprintf(labels, sizeof(labels), "{pid=\"%d\",comm=\"%s\"}", row->pid, value);
@@ -177,7 +161,7 @@ static void put_rows(const struct text *t, const struct sums *s)
 	fprintf(t->out, "quartz_series_evicted_total %" PRIu64 "\n", s->evicted);
 }
 
-/* As it measures them itself; nought where it has no limit to keep to. */
+/* As measured by quartzd; 0 if it has no overhead limit. */
 static void put_costs(const struct text *t, const struct qz_costs *c)
 {
 	const char *name = "quartz_overhead_seconds";
@@ -192,12 +176,12 @@ static void put_costs(const struct text *t, const struct qz_costs *c)
 static void put_causes(const struct text *t, const char *name, const char *key, const char *help,
 		       const struct qz_loss *losses, uint32_t n)
 {
-	char quoted[2 * LABEL_BYTES];
+	char label[LABEL_SIZE];
 
 	begin(t, COUNTER, name, help);
 	for (uint32_t i = 0; i < n; i++)
 		fprintf(t->out, "%s_total{%s=\"%s\"} %" PRIu64 "\n", name, key,
-			quote(quoted, losses[i].cause), losses[i].count);
+			label__of_words(label, losses[i].cause), losses[i].count);
 }
 
 static void put_ledger(const struct text *t, const struct sums *s)
@@ -226,7 +210,7 @@ static uint64_t number(const json_t *status, const char *key)
 static void put_daemon(const struct text *t, const struct metrics *m)
 {
 	const char *version = json_string_value(json_object_get(m->status, "version"));
-	char quoted[2 * LABEL_BYTES];
+	char label[LABEL_SIZE];
 
 	begin(t, GAUGE, "quartz_up", "Whether quartzd answers.");
 	fprintf(t->out, "quartz_up %d\n", m->status != NULL);
@@ -236,11 +220,14 @@ static void put_daemon(const struct text *t, const struct metrics *m)
 		return;
 	begin(t, INFO, "quartz_build", "The version of quartzd.");
 	fprintf(t->out, "quartz_build_info{version=\"%s\"} 1\n",
-		quote(quoted, version ? version : ""));
+		label__of_words(label, version ? version : ""));
 	begin(t, GAUGE, "quartz_rate_hertz", "Samples per second and processor.");
 	fprintf(t->out, "quartz_rate_hertz %g\n",
 		ldexp((double)number(m->status, "rate_hz"),
 		      -(int)(number(m->status, "rate_halvings") % (QZ_MAX_HALVINGS + 1))));
+	begin(t, GAUGE, "quartz_requested_rate_hertz",
+	      "The rate that was asked for: it is lowered to keep the overhead limit.");
+	fprintf(t->out, "quartz_requested_rate_hertz %" PRIu64 "\n", number(m->status, "rate_hz"));
 	begin(t, GAUGE, "quartz_overhead_limit_ratio",
 	      "What Quartz may cost of all processors, 0: no limit.");
 	fprintf(t->out, "quartz_overhead_limit_ratio %g\n",
@@ -256,7 +243,7 @@ static void put_daemon(const struct text *t, const struct metrics *m)
 	put_seconds(t, "quartz_daemon_cpu_seconds", "", number(m->status, "cpu_ns"));
 }
 
-/* ---- the whole ---- */
+/* ---- page ---- */
 
 static uint64_t now_ns(void)
 {
@@ -266,7 +253,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Without an answer the sums stay as they are. */
+/* Without an answer, the sums stay unchanged. */
 static void refresh(struct metrics *m)
 {
 	struct qz_profile *whole, *added;
@@ -324,6 +311,7 @@ struct metrics *metrics__new(const char *socket, enum qz_process_group by, uint3
 		return NULL;
 	m->socket = socket;
 	m->sums.by = by;
+	m->sums.others = (struct sums_row) {.name = (char *)LABEL_OTHERS, .made_up = true};
 	m->sums.max = rows;
 	pthread_mutex_init(&m->lock, NULL);
 	return m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The figures as text that Prometheus and its like read. Thread-safe. */
+/* Metrics as text in the formats of Prometheus and OpenMetrics. Thread-safe. */
 #ifndef QUARTZ_EXPORTER_METRICS_H
 #define QUARTZ_EXPORTER_METRICS_H
 
@@ -7,17 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/processes.h"
+#include "core/report/process_table.h"
 
 struct metrics;
 
-/* At most `rows` processes, programs, units or control groups have series of their own. NULL: ENOMEM. */
+/* `rows`: maximum number of units, programs, control groups or processes. NULL: ENOMEM. */
 struct metrics *metrics__new(const char *socket, enum qz_process_group by, uint32_t rows);
 void metrics__free(struct metrics *m);
 
 /*
- * The text of this moment, at most a second old: OpenMetrics, or the format that Prometheus had before.
- * To be freed; NULL: ENOMEM.
+ * The metrics, at most a second old: OpenMetrics, or Prometheus' older text format. The caller
+ * frees the text. NULL: ENOMEM.
  */
 char *metrics__text(struct metrics *m, bool openmetrics, size_t *size);
 

@@ -2,17 +2,14 @@
 #include "exporter/source.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/live.h"
-#include "core/difference.h"
-#include "core/escape.h"
-#include "core/pprof.h"
-
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+#include "client/live.h"
+#include "core/transform/diff.h"
+#include "core/util/term_escape.h"
+#include "core/format/pprof.h"
 
 static void explain(int err, const char *said, char reason[SOURCE_REASON])
 {
@@ -29,7 +26,7 @@ static void explain(int err, const char *said, char reason[SOURCE_REASON])
 			 "quartzd serves root and the group quartz alone; run as a member of it");
 		break;
 	case -EREMOTEIO:
-		qz_escape(escaped, sizeof(escaped), said);
+		qz_term_escape(escaped, sizeof(escaped), said);
 		snprintf(reason, SOURCE_REASON, "quartzd cannot do that: %s", escaped);
 		break;
 	default:
@@ -37,15 +34,13 @@ static void explain(int err, const char *said, char reason[SOURCE_REASON])
 	}
 }
 
-/* A descriptor of the snapshot, or -1 with the reason. */
+/* A descriptor from which to read the snapshot, or -1 with the reason. */
 static int ask(const char *socket, const struct live_wanted *wanted, char reason[SOURCE_REASON])
 {
 	char said[200] = "";
 	int fd;
 
-	pthread_mutex_lock(&asking);
 	fd = live__snapshot(socket, wanted, said, sizeof(said));
-	pthread_mutex_unlock(&asking);
 	if (fd >= 0)
 		return fd;
 	explain(fd, said, reason);
@@ -83,7 +78,7 @@ static int ask_since(const char *socket, const struct live_wanted *wanted,
 		rest = parse(fd, reason);
 	if (fd >= 0)
 		close(fd);
-	if (rest && before && qz_profile__subtract(rest, before) == -ENOMEM) {
+	if (rest && before && qz_diff__profiles(rest, before) == -ENOMEM) {
 		snprintf(reason, SOURCE_REASON, "memory is short");
 		qz_profile__free(rest);
 		rest = NULL;
@@ -123,8 +118,6 @@ json_t *source__status(const char *socket)
 	char said[200];
 	int err;
 
-	pthread_mutex_lock(&asking);
 	err = live__call(socket, "io.quartz.Status", &status, said, sizeof(said));
-	pthread_mutex_unlock(&asking);
 	return err ? NULL : status;
 }

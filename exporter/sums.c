@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/figures.h"
+#include "core/transform/merge.h"
 
-/* A row that has not grown for so many additions makes room for another one. */
+/* A row that has not grown for this many additions may be removed. */
 #define IDLE_ADDITIONS 60
 
 void sums__free(struct sums *s)
@@ -38,19 +38,22 @@ static struct sums_row *longest_idle(struct sums *s)
 	return found;
 }
 
-/* The row of a name, a new one where there is room, or that of all others. NULL: ENOMEM. */
-static struct sums_row *find_row(struct sums *s, const char *name, int32_t pid)
+/* The row of the same name, a new one if there is room, or that of all others. NULL: ENOMEM. */
+static struct sums_row *find_row(struct sums *s, const struct sums_row *wanted)
 {
 	struct sums_row *row;
 	char *copy;
 
-	for (uint32_t i = 0; i < s->nrows; i++)
-		if (s->rows[i].pid == pid && !strcmp(s->rows[i].name, name))
-			return &s->rows[i];
+	for (uint32_t i = 0; i < s->nrows; i++) {
+		row = &s->rows[i];
+		if (row->pid == wanted->pid && row->made_up == wanted->made_up &&
+		    !strcmp(row->name, wanted->name))
+			return row;
+	}
 	row = s->nrows < s->max ? &s->rows[s->nrows] : longest_idle(s);
 	if (!row)
 		return &s->others;
-	copy = strdup(name);
+	copy = strdup(wanted->name);
 	if (!copy)
 		return NULL;
 	if (row == &s->rows[s->nrows])
@@ -58,21 +61,37 @@ static struct sums_row *find_row(struct sums *s, const char *name, int32_t pid)
 	else
 		s->evicted++;
 	free(row->name);
-	*row = (struct sums_row) {.name = copy, .pid = pid};
+	*row = *wanted;
+	row->name = copy;
+	row->number = ++s->made;
 	return row;
 }
 
-/* The rows come with the most normalized time first: these get what room there is. */
-static int add_rows(struct sums *s, const struct qz_profile *p, const struct qz_processes *t)
+/* The rows of kernel threads, and of merged ended processes, have names of Quartz's own. */
+static struct sums_row described(const struct sums *s, const struct qz_profile *p,
+				 const struct qz_process_row *from)
+{
+	const struct qz_scope *scope = &p->scopes[from->scope];
+	bool named = s->by == QZ_BY_PROCESS || s->by == QZ_BY_COMM;
+
+	return (struct sums_row) {
+		.name = from->name,
+		.made_up = scope->kind == QZ_SCOPE_KERNEL || (named && qz_scope__is_folded(scope)),
+		.pid = s->by == QZ_BY_PROCESS ? scope->pid : 0,
+	};
+}
+
+/* Rows come with the most normalized time first, so these get the room. */
+static int add_rows(struct sums *s, const struct qz_profile *p, const struct qz_process_table *t)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct qz_process_row *from = &t->rows[i];
-		int32_t pid = s->by == QZ_BY_PROCESS ? p->scopes[from->scope].pid : 0;
+		const struct sums_row wanted = described(s, p, from);
 		struct sums_row *row;
 
 		if (!from->cpu_ns && !from->norm_ns && !from->busy_ns && !from->spin_ns)
 			continue;
-		row = find_row(s, from->name, pid);
+		row = find_row(s, &wanted);
 		if (!row)
 			return -ENOMEM;
 		row->used = s->additions;
@@ -89,14 +108,14 @@ static int add_rows(struct sums *s, const struct qz_profile *p, const struct qz_
 static int add_processes(struct sums *s, const struct qz_profile *p)
 {
 	uint32_t *all = calloc((size_t)p->nscopes + 1, sizeof(*all));
-	struct qz_processes t = {0};
+	struct qz_process_table t = {0};
 	int err = all ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; all && i < p->nscopes; i++)
 		all[i] = i;
-	err = err ? err : qz_processes__make(&t, p, all, p->nscopes, s->by, QZ_ORDER_NORM);
+	err = err ? err : qz_process_table__make(&t, p, all, p->nscopes, s->by, QZ_ORDER_NORM);
 	err = err ? err : add_rows(s, p, &t);
-	qz_processes__free(&t);
+	qz_process_table__free(&t);
 	free(all);
 	return err;
 }
@@ -143,13 +162,8 @@ static int add_machine(struct sums *s, const struct qz_profile *p)
 
 static int add_ledger(struct qz_ledger *sum, const struct qz_ledger *l)
 {
-	int err = 0;
+	int err = qz_ledger__add(sum, l);
 
-	qz_figures__add(sum, l, qz_ledger_figures);
-	for (uint32_t i = 0; !err && i < l->nlosses; i++)
-		err = qz_ledger__add_loss(sum, l->losses[i].cause, l->losses[i].count);
-	for (uint32_t i = 0; !err && i < l->nevents; i++)
-		err = qz_ledger__add_event(sum, l->events[i].cause, l->events[i].count);
 	qz_ledger__close(sum);
 	return err == -E2BIG ? 0 : err;
 }

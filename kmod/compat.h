@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs between the kernels that Quartz is built for, 5.15 and newer. Nothing else knows. */
+/* All differences between kernel versions, 5.15 and newer. */
 #ifndef QUARTZ_KMOD_COMPAT_H
 #define QUARTZ_KMOD_COMPAT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/quartz: who may do what, and the copying in and out. The work is done in the other files. */
+/* /dev/quartz: permissions, and copying from and to user space. Other files do the work. */
 #include <linux/capability.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -19,13 +19,13 @@ static uint gid;
 module_param(gid, uint, 0444);
 MODULE_PARM_DESC(gid, "group of /dev/quartz, 0 if not given");
 
-/* Guards `listener`, and that what it publishes is not mixed with its end. */
+/* Guards `listener`, and orders what it publishes before its end. */
 static DEFINE_MUTEX(listener_lock);
 static struct file *listener;
 
 /* ---- ioctls ---- */
 
-/* Copies a structure that begins with its size as the caller knows it. */
+/* Copies a structure that begins with its size in the caller's version. */
 static int copy_in(void *to, size_t size, const void __user *from)
 {
 	u32 theirs;
@@ -51,7 +51,7 @@ static long open_set(struct file *file, const void __user *arg)
 		return err;
 	if (!all_zero(open.reserved, sizeof(open.reserved)))
 		return -EINVAL;
-	return qz_set_open(file, &open);
+	return qz_page_set_open(file, &open);
 }
 
 static long listen(struct file *file, void __user *arg)
@@ -67,27 +67,27 @@ static long listen(struct file *file, void __user *arg)
 	if (listener) {
 		err = -EBUSY;
 	} else {
-		generation = qz_generation_begin();
+		generation = qz_page_sets_begin_generation();
 		err = put_user(generation, &user->generation);
 		if (err) {
-			qz_generation_end();
+			qz_page_sets_end_generation();
 		} else {
 			WRITE_ONCE(listener, file);
-			qz_scopes_retire_all();
-			qz_publish_enable(true);
+			qz_sysfs_scopes_retire_all();
+			qz_sysfs_enable(true);
 		}
 	}
 	mutex_unlock(&listener_lock);
 	return err;
 }
 
-static void listener_gone(struct file *file)
+static void stop_listening(struct file *file)
 {
 	mutex_lock(&listener_lock);
 	if (listener == file) {
 		WRITE_ONCE(listener, NULL);
-		qz_generation_end();
-		qz_publish_enable(false);
+		qz_page_sets_end_generation();
+		qz_sysfs_enable(false);
 	}
 	mutex_unlock(&listener_lock);
 }
@@ -99,7 +99,7 @@ static long list_sets(const void __user *arg)
 
 	if (err)
 		return err;
-	return list.reserved ? -EINVAL : qz_sets_list(&list);
+	return list.reserved ? -EINVAL : qz_page_sets_list(&list);
 }
 
 static long attach_set(const void __user *arg)
@@ -109,7 +109,7 @@ static long attach_set(const void __user *arg)
 
 	if (err)
 		return err;
-	return attach.reserved ? -EINVAL : qz_set_attach(&attach);
+	return attach.reserved ? -EINVAL : qz_page_set_attach(&attach);
 }
 
 static long answer_set(const void __user *arg)
@@ -117,7 +117,7 @@ static long answer_set(const void __user *arg)
 	struct qz_ioc_answer_set answer;
 	int err = copy_in(&answer, sizeof(answer), arg);
 
-	return err ?: qz_set_answer(&answer);
+	return err ?: qz_page_set_answer(&answer);
 }
 
 static long publish(const void __user *arg)
@@ -129,7 +129,7 @@ static long publish(const void __user *arg)
 		return err;
 	if (!all_zero(figures.reserved, sizeof(figures.reserved)))
 		return -EINVAL;
-	qz_publish_totals(&figures);
+	qz_sysfs_publish(&figures);
 	return 0;
 }
 
@@ -140,7 +140,7 @@ static long publish_scope(const void __user *arg)
 
 	if (err)
 		return err;
-	return scope.reserved ? -EINVAL : qz_scope_publish(&scope);
+	return scope.reserved ? -EINVAL : qz_sysfs_scope_publish(&scope);
 }
 
 static long retire_scope(const void __user *arg)
@@ -152,7 +152,7 @@ static long retire_scope(const void __user *arg)
 		return err;
 	if (retire.reserved || strnlen(retire.name, QZ_NAME_MAX) == QZ_NAME_MAX)
 		return -EINVAL;
-	return qz_scope_retire(retire.name);
+	return qz_sysfs_scope_retire(retire.name);
 }
 
 static long snapshot(void __user *arg)
@@ -169,7 +169,7 @@ static long snapshot(void __user *arg)
 		err = -EINVAL;
 	if (!err) {
 		size = min_t(u32, s->size, sizeof(*s));
-		err = qz_snapshot_take(s);
+		err = qz_cpu_snapshot_take(s);
 	}
 	if (!err && copy_to_user(arg, s, size))
 		err = -EFAULT;
@@ -177,7 +177,7 @@ static long snapshot(void __user *arg)
 	return err;
 }
 
-/* What only the one that listens may do, with the lock that its end takes. */
+/* Calls that only the listener may make; the lock keeps it from ending meanwhile. */
 static long listener_ioctl(struct file *file, unsigned int cmd, void __user *arg)
 {
 	long err = -EPERM;
@@ -231,14 +231,14 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
 	if (vma->vm_pgoff == QZ_DEVICE_FLAG >> PAGE_SHIFT)
-		return qz_flag_mmap(vma);
-	return qz_set_mmap(file, vma);
+		return qz_page_sets_mmap_flag(vma);
+	return qz_page_set_mmap(file, vma);
 }
 
-/* Anybody may ask; only the listener learns anything. */
+/* Any file may be polled; only the listener is ever ready. */
 static __poll_t device_poll(struct file *file, struct poll_table_struct *wait)
 {
-	bool any = qz_sets_poll(file, wait);
+	bool any = qz_page_sets_poll(file, wait);
 
 	return any && READ_ONCE(listener) == file ? EPOLLIN | EPOLLRDNORM : 0;
 }
@@ -251,8 +251,8 @@ static int device_open(struct inode *inode, struct file *file)
 
 static int device_release(struct inode *inode, struct file *file)
 {
-	listener_gone(file);
-	qz_set_release(file);
+	stop_listening(file);
+	qz_page_set_release(file);
 	return 0;
 }
 
@@ -271,7 +271,7 @@ static const struct file_operations device_fops = {
 static char *device_devnode(QZ_CONST_6_2 struct device *dev, umode_t *node_mode, kuid_t *node_uid,
 			    kgid_t *node_gid)
 {
-	/* NULL when the node is on its way out */
+	/* NULL when the node is being removed */
 	if (node_mode)
 		*node_mode = mode & 0777;
 	if (node_gid)

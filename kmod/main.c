@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading and unloading. The device, which users reach everything by, comes last and goes first. */
+/*
+ * Loading and unloading. The device is registered last and removed first, because users reach
+ * everything by it.
+ */
 #include <linux/kernel.h>
 #include <linux/module.h>
 
@@ -7,17 +10,17 @@
 
 static int __init qz_init(void)
 {
-	int err = qz_publish_init();
+	int err = qz_sysfs_init();
 
 	if (err)
 		return err;
-	err = qz_scopes_init();
+	err = qz_sysfs_scopes_init();
 	if (err)
 		goto publish;
-	err = qz_sets_init();
+	err = qz_page_sets_init();
 	if (err)
 		goto scopes;
-	err = qz_snapshot_init();
+	err = qz_cpu_snapshot_init();
 	if (err)
 		goto sets;
 	err = qz_device_init();
@@ -26,27 +29,27 @@ static int __init qz_init(void)
 	return 0;
 
 snapshot:
-	qz_snapshot_exit();
+	qz_cpu_snapshot_exit();
 sets:
-	qz_sets_exit();
+	qz_page_sets_exit();
 scopes:
-	qz_scopes_exit();
+	qz_sysfs_scopes_exit();
 publish:
-	qz_publish_exit();
+	qz_sysfs_exit();
 	return err;
 }
 
 static void __exit qz_exit(void)
 {
 	qz_device_exit();
-	qz_snapshot_exit();
-	qz_sets_exit();
-	qz_scopes_exit();
-	qz_publish_exit();
+	qz_cpu_snapshot_exit();
+	qz_page_sets_exit();
+	qz_sysfs_scopes_exit();
+	qz_sysfs_exit();
 }
 
 module_init(qz_init);
 module_exit(qz_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Quartz: pages shared with programs, results in sysfs, synchronized snapshots");
+MODULE_DESCRIPTION("Quartz: memory shared with programs, results in sysfs, synchronized snapshots");
 MODULE_VERSION(QUARTZ_VERSION);

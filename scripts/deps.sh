@@ -7,15 +7,16 @@ set -u
 declare -A groups=(
 	[build]="libc6-dev clang bpftool libbpf-dev libelf-dev libdw-dev libcap-dev libcapstone-dev libseccomp-dev
 		protobuf-c-compiler libprotobuf-c-dev libjansson-dev zlib1g-dev libiberty-dev
-		libmicrohttpd-dev libncurses-dev
+		libmicrohttpd-dev libncurses-dev libunistring-dev
 		scdoc"
 	[demo]="pigz"
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and
 	# nothing starts as a service.
 	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go rustc tmux dkms"
+	[editor]="bear"
 	[debug]="bc libelf-dev xz-utils"
 	[deb]="debhelper dh-dkms"
-	[ci]="git clang-format-14 clang-tidy-14 shellcheck sparse libomp-dev"
+	[ci]="git zsh clang-format-14 clang-tidy-14 shellcheck sparse libomp-dev"
 )
 
 fail()

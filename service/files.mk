@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# quartzd and quartz-exporter as services of systemd.
+# systemd units of quartzd and quartz-exporter, and files for Prometheus and Grafana.
 sysconfdir ?= /etc
 unitdir     = $(prefix)/lib/systemd/system
 sysusersdir = $(prefix)/lib/sysusers.d
@@ -12,11 +12,13 @@ $(O)/service/%.service: service/%.service.in $(DIRECTORIES)
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -e 's|@sbindir@|$(sbindir)|' -e 's|@bindir@|$(bindir)|' $< >$@
 
-# Settings that are there already are the administrator's.
+# Do not overwrite the administrator's settings.
 .PHONY: install-service
 install-service: $(UNITS)
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(unitdir) $(UNITS)
 	$(INSTALL) -D -m 644 service/quartz.sysusers $(DESTDIR)$(sysusersdir)/quartz.conf
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(datadir)/grafana service/grafana/quartz.json
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(datadir)/prometheus service/prometheus/quartz.rules.yml
 	$(INSTALL) -d -m 755 $(DESTDIR)$(sysconfdir)/quartz/quartzd.conf.d
 	test -e $(DESTDIR)$(sysconfdir)/quartz/quartzd.conf || \
 		$(INSTALL) -m 644 service/quartzd.conf $(DESTDIR)$(sysconfdir)/quartz/quartzd.conf

@@ -11,12 +11,11 @@
 #include <unistd.h>
 #include <sys/socket.h>
 
-#include "symbolizer/cfi.h"
-#include "symbolizer/module.h"
-#include "symbolizer/protocol.h"
+#include "symbolizer/cfi/cfi.h"
+#include "symbolizer/names/module.h"
+#include "include/quartz/symbolizer.h"
 #include "symbolizer/sandbox.h"
-#include "symbolizer/unwind.h"
-#include "symbolizer/verdict.h"
+#include "symbolizer/spin/spin_answer.h"
 
 #define SOCKET 0
 
@@ -24,12 +23,11 @@ struct server {
 	struct module **modules; /* by number */
 	uint32_t nmodules;
 	struct module_frame frames[MODULE_MAX_FRAMES];
-	struct verdict_writer verdicts;
+	struct spin_answer_writer spin;
 	union {
 		struct message_header header;
 		struct load_request load;
 		struct resolve_request resolve;
-		struct unwind_request unwind;
 		struct variable_request variable;
 		struct message_module module;
 		uint8_t bytes[PROTOCOL_MAX_MESSAGE];
@@ -37,10 +35,9 @@ struct server {
 	union {
 		struct load_answer load;
 		struct resolve_answer resolve;
-		struct unwind_answer unwind;
 		struct variable_answer variable;
 		struct table_answer table;
-		struct verdicts_answer verdicts;
+		struct spin_answer spin;
 		struct rows_message rows;
 		uint8_t bytes[PROTOCOL_MAX_MESSAGE];
 	} answer;
@@ -242,11 +239,11 @@ static int serve_resolve(struct server *s, size_t length)
 }
 
 /* The code is read from the descriptor: parts of a large file that nobody else wants. */
-static int serve_verdicts(struct server *s, size_t length, const int fds[2])
+static int serve_spin(struct server *s, size_t length, const int fds[2])
 {
 	const struct resolve_request *request = &s->request.resolve;
-	struct verdicts_answer *a = &s->answer.verdicts;
-	struct verdict_writer *w = &s->verdicts;
+	struct spin_answer *a = &s->answer.spin;
+	struct spin_answer_writer *w = &s->spin;
 	struct module *m;
 
 	if (length < sizeof(*request) || request->n == 0 || request->n > PROTOCOL_MAX_ADDRESSES ||
@@ -255,8 +252,8 @@ static int serve_verdicts(struct server *s, size_t length, const int fds[2])
 	m = find_module(s, request->module);
 	if (!m)
 		return -EBADMSG;
-	verdict__write(w, m, fds[0], (const uint64_t *)(request + 1), request->n,
-		       PROTOCOL_MAX_MESSAGE - sizeof(*a));
+	spin_answer__write(w, m, fds[0], (const uint64_t *)(request + 1), request->n,
+			   PROTOCOL_MAX_MESSAGE - sizeof(*a));
 	close(fds[0]);
 	memset(a, 0, sizeof(*a));
 	a->n = w->n;
@@ -265,67 +262,6 @@ static int serve_verdicts(struct server *s, size_t length, const int fds[2])
 	memcpy(a + 1, w->records, length);
 	memcpy((uint8_t *)(a + 1) + length, w->text, w->text_size);
 	return answer(s, sizeof(*a) + length + w->text_size);
-}
-
-/* What the unwinder needs to find modules, and the one that quartzd was told of last. */
-struct regions {
-	const struct server *server;
-	const struct region_record *all;
-	uint32_t n, working;
-};
-
-static struct module *find_region(void *arg, uint64_t address, uint64_t *vaddr)
-{
-	struct regions *regions = arg;
-	struct message_module message = {0};
-	struct module *m;
-
-	for (uint32_t i = 0; i < regions->n; i++) {
-		const struct region_record *r = &regions->all[i];
-
-		if (address < r->start || address >= r->end)
-			continue;
-		m = find_module(regions->server, r->module);
-		if (!m || !module__file(m) ||
-		    !elf_file__vaddr(module__file(m), address - r->start + r->offset, vaddr))
-			return NULL;
-		message.module = r->module;
-		if (regions->working != r->module &&
-		    send_message(&message, MESSAGE_WORKING, sizeof(message), 0))
-			return NULL;
-		regions->working = r->module;
-		return m;
-	}
-	return NULL;
-}
-
-static int serve_unwind(struct server *s, size_t length)
-{
-	const struct unwind_request *request = &s->request.unwind;
-	const struct region_record *records = (const struct region_record *)(request + 1);
-	struct regions regions = {s, records, request->nregions, UINT32_MAX};
-	struct unwind_answer *a = &s->answer.unwind;
-	uint64_t registers[DWARF_REGISTERS] = {0};
-	struct unwind_stack stack;
-	bool complete;
-
-	if (length < sizeof(*request) || request->nregions > PROTOCOL_MAX_REGIONS ||
-	    request->stack_size > PROTOCOL_MAX_STACK ||
-	    length != sizeof(*request) + request->nregions * sizeof(*records) + request->stack_size)
-		return -EBADMSG;
-	registers[DWARF_BX] = request->registers[UNWIND_BX];
-	registers[DWARF_BP] = request->registers[UNWIND_BP];
-	registers[DWARF_SP] = request->registers[UNWIND_SP];
-	memcpy(&registers[DWARF_R12], &request->registers[UNWIND_R12], 4 * sizeof(uint64_t));
-	registers[DWARF_RA] = request->registers[UNWIND_IP];
-	stack.start = request->registers[UNWIND_SP];
-	stack.bytes = (const uint8_t *)(records + request->nregions);
-	stack.size = request->stack_size;
-	memset(a, 0, sizeof(*a));
-	a->n = unwind__stack(registers, &stack, find_region, &regions, (uint64_t *)(a + 1),
-			     UNWIND_MAX_FRAMES, &complete);
-	a->complete = complete;
-	return answer(s, sizeof(*a) + a->n * sizeof(uint64_t));
 }
 
 static int send_rows(struct server *s, const struct cfi_table *t)
@@ -419,15 +355,13 @@ static int serve(struct server *s, size_t length, const int fds[2])
 		return serve_table(s, length, fds);
 	if (s->request.header.type == MESSAGE_VARIABLE)
 		return serve_variable(s, length, fds);
-	if (s->request.header.type == MESSAGE_VERDICTS)
-		return serve_verdicts(s, length, fds);
+	if (s->request.header.type == MESSAGE_SPIN)
+		return serve_spin(s, length, fds);
 	if (fds[0] >= 0)
 		return -EBADMSG;
 	switch (s->request.header.type) {
 	case MESSAGE_RESOLVE:
 		return serve_resolve(s, length);
-	case MESSAGE_UNWIND:
-		return serve_unwind(s, length);
 	case MESSAGE_FORGET:
 		return serve_forget(s, length);
 	default:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-include $(wildcard tests/*/files.mk)
+include $(wildcard tests/unit/*/files.mk) $(wildcard tests/*/files.mk)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Page sets and slots: how a thread comes to one, and what becomes of them when it ends or forks. */
+/* How a thread gets a page set and a slot, and what happens to them when it ends or forks. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,7 +30,7 @@ _Static_assert(QUARTZ_STACK_ == QZ_SLOT_STACK, "quartz.h and page.h differ");
 hidden struct library library;
 hidden __thread struct thread_state thread_state;
 
-/* Of threads without a slot: what a late quartz_leave writes to. */
+/* For threads without a slot: a late quartz_leave writes here. */
 static struct qz_slot no_slot;
 
 exported __thread struct quartz_thread_ quartz_thread_ = {
@@ -41,21 +41,21 @@ exported __thread struct quartz_thread_ quartz_thread_ = {
 static pthread_key_t thread_end;
 
 /*
- * One thread at a time asks quartzd; others who come meanwhile would lose their call if they did not
- * wait for it. It has its signals blocked and its time limited, so it does come to an end.
+ * One thread at a time asks quartzd. Other threads wait for it, because their call would be lost
+ * otherwise. The wait is short: that thread has its signals blocked, and its time is limited.
  */
 static bool become_busy(void)
 {
-	struct timespec turn = {.tv_nsec = 50000};
+	struct timespec pause = {.tv_nsec = 50000};
 	long waited = 0, patience = client__patience_ms() * 1000000l;
 
 	while (exchange(&library.busy, 1)) {
 		if (waited > patience)
 			return false;
-		nanosleep(&turn, NULL);
-		waited += turn.tv_nsec;
-		if (turn.tv_nsec < 10000000)
-			turn.tv_nsec *= 2;
+		nanosleep(&pause, NULL);
+		waited += pause.tv_nsec;
+		if (pause.tv_nsec < 10000000)
+			pause.tv_nsec *= 2;
 	}
 	return true;
 }
@@ -68,7 +68,9 @@ static void close_all(const int *fds, uint32_t count)
 		close(fds[i]);
 }
 
-/* The segments of slots that are in use, from the second on. How many there are. */
+/*
+ * Requests the segments of slots that are in use, from the second on. Returns how many there are.
+ */
 static uint32_t ask_segments(int *fds, uint32_t wanted)
 {
 	struct client_answer answer;
@@ -88,7 +90,7 @@ static void fill_header(uint32_t segments)
 	store(&header->segments, segments);
 }
 
-/* Of the socket. Gives the generation and how many segments there are. */
+/* Replaces the page set by one from the socket. Gives its generation and its number of segments. */
 static int replace_set(uint32_t *generation, uint32_t *segments)
 {
 	struct client_answer answer;
@@ -135,7 +137,7 @@ static void connect_set(uint32_t generation)
 	store(&library.busy, 0);
 }
 
-/* `seen`: so many were full. Another thread may have added one meanwhile. */
+/* `seen` segments were full. Another thread may have added one meanwhile. */
 static bool add_segment(uint32_t seen)
 {
 	struct client_answer answer;
@@ -160,7 +162,7 @@ static bool add_segment(uint32_t seen)
 
 /* ---- slots ---- */
 
-/* A slot that no other thread has, or QZ_SLOTS. */
+/* Claims a free slot. Returns its index, or QZ_SLOTS. */
 static uint32_t take_slot(void)
 {
 	for (uint32_t segment = 0; segment < load(&library.segments); segment++) {
@@ -224,7 +226,10 @@ static bool claim(uint32_t generation)
 
 static bool attach(uint32_t generation)
 {
-	/* A child that vfork or clone made without telling us: the parent's page set is not its own. */
+	/*
+	 * In a child of vfork or clone, which has not run our fork handlers, the page set is the
+	 * parent's.
+	 */
 	if (getpid() != library.pid)
 		return false;
 	if (load(&library.generation) != generation)
@@ -243,7 +248,7 @@ static bool attach(uint32_t generation)
 	return true;
 }
 
-/* Signals stay out, as a handler could jump away and leave `busy` behind; so does cancellation. */
+/* Blocks signals and cancellation, because a handler could jump away and leave `busy` set. */
 static bool attach_undisturbed(uint32_t generation)
 {
 	int saved = errno, cancel;
@@ -307,7 +312,7 @@ exported void quartz_thread_name(const char *name)
 
 /* ---- processes ---- */
 
-/* Told by libquartz-preload, when it starts. */
+/* libquartz-preload calls this when it is loaded. */
 exported void quartz_preloaded_(void);
 void quartz_preloaded_(void)
 {
@@ -323,10 +328,9 @@ exported void quartz_connect(void)
 	errno = saved;
 }
 
-/* Only this thread is left, and it may have been anywhere. */
 /*
- * The slot of the thread that forks, as it is then: until the child has memory of its own, the parent
- * goes on writing where the child would read. `forker` keeps other threads' forks out meanwhile.
+ * A copy of the slot of the thread that forks. Until the child has private memory, the parent keeps
+ * writing where the child would read. `forker` excludes forks of other threads meanwhile.
  */
 static struct qz_slot forking;
 static uint32_t forker;
@@ -352,6 +356,7 @@ static void parent_after_fork(void)
 	store(&forker, 0);
 }
 
+/* The child has only this thread. Others may have been anywhere, so their state is reset. */
 static void child_after_fork(void)
 {
 	uint32_t index = quartz_thread_.index;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What the library costs: the least of some turns, since all that disturbs makes them longer. */
+/*
+ * Measures the library's own cost: the minimum of several runs, because disturbances only add time.
+ */
 #include <time.h>
 
 #include "userlib/library.h"
 
-#define TURNS 8
+#define RUNS  8
 #define CALLS 256
 
 uint64_t calibrate__now(void)
@@ -40,7 +42,7 @@ static uint64_t events(void)
 	return calibrate__now() - start;
 }
 
-/* One thread at a time is here. */
+/* Only one thread at a time calls this. */
 void calibrate__run(uint32_t generation)
 {
 	static struct quartz_call_ calls[QUARTZ_CALLS_];
@@ -53,7 +55,7 @@ void calibrate__run(uint32_t generation)
 	quartz_thread_.slot = &slot;
 	quartz_thread_.calls = calls;
 	quartz_thread_.generation = generation;
-	for (int i = 0; i < TURNS; i++) {
+	for (int i = 0; i < RUNS; i++) {
 		uint64_t s = scopes(&procedure), e = events();
 
 		scope = s < scope ? s : scope;

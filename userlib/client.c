@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* Finding quartzd by its flag, and requests at its socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -29,8 +30,8 @@ static bool path_of(const char *file, char *path, size_t size)
 	return snprintf(path, size, "%s/%s", directory, file) < (int)size;
 }
 
-/* Written by root or by ourselves, or it is none of quartzd's. */
-static bool trusted(int fd)
+/* A flag must belong to root or to this user. */
+static bool is_trusted(int fd)
 {
 	struct stat st;
 
@@ -38,7 +39,7 @@ static bool trusted(int fd)
 	       (st.st_uid == 0 || st.st_uid == geteuid());
 }
 
-/* As a file in quartzd's runtime directory, or NULL. */
+/* Maps the flag in quartzd's runtime directory. NULL: there is none. */
 static const struct qz_page_flag *file_flag(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
@@ -46,13 +47,13 @@ static const struct qz_page_flag *file_flag(const char *path)
 
 	if (fd < 0)
 		return NULL;
-	if (trusted(fd))
+	if (is_trusted(fd))
 		flag = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	return flag == MAP_FAILED ? NULL : flag;
 }
 
-/* Until there is a flag: see QZ_PAGE_WAITING. */
+/* The memory file QZ_PAGE_WAITING, until there is a flag. */
 static struct qz_page_flag *waiting;
 
 static bool is_waiting(void)
@@ -83,19 +84,39 @@ static void use_flag(const struct qz_page_flag *flag)
 	store(&quartz_generation_, &flag->generation);
 }
 
+/* One for all threads, because quartzd notifies only the first that it finds. */
+static void have_waiting(void)
+{
+	struct qz_page_flag *own = load(&waiting) ? NULL : make_waiting(), *none = NULL;
+
+	if (own && !replace(&waiting, &none, own))
+		munmap(own, PAGE_BYTES);
+}
+
 void client__wait(void)
 {
-	struct qz_page_flag *own = is_waiting() && !load(&waiting) ? make_waiting() : NULL;
-
-	if (!own)
+	if (!is_waiting())
 		return;
-	store(&waiting, own);
-	use_flag(own);
+	have_waiting();
+	if (load(&waiting))
+		use_flag(load(&waiting));
+}
+
+/* The flag's file was removed: continue as if there had never been one. */
+static void forget_flag(void)
+{
+	int saved = errno;
+
+	have_waiting();
+	use_flag(load(&waiting) ? load(&waiting) : &nobody);
+	errno = saved;
 }
 
 uint32_t client__called(uint32_t generation)
 {
-	if (likely(!is_waiting()))
+	if (unlikely(generation == QZ_PAGE_GONE))
+		forget_flag();
+	else if (likely(!is_waiting()))
 		return generation;
 	client__find_flag();
 	if (is_waiting() && load(&waiting))
@@ -133,19 +154,19 @@ uint32_t client__patience_ms(void)
 
 static int connect_to(const struct sockaddr_un *address)
 {
-	const struct timespec turn = {.tv_nsec = 1000000};
+	const struct timespec pause = {.tv_nsec = 1000000};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	/* EAGAIN: many connect at once, and there is no event to wait for. */
+	/* EAGAIN: many processes connect at once. There is no event to wait for. */
 	for (uint32_t i = client__patience_ms(); i > 0; i--) {
 		if (!connect(fd, (const struct sockaddr *)address, sizeof(*address)))
 			return fd;
 		if (errno != EAGAIN)
 			break;
-		nanosleep(&turn, NULL);
+		nanosleep(&pause, NULL);
 	}
 	err = -errno;
 	close(fd);
@@ -199,8 +220,8 @@ static int receive(int fd, struct client_answer *answer)
 	return reply.status < 0 ? reply.status : 0;
 }
 
-/* The same for all threads, for the variable is of the initial-exec model; 0, not told, where we do
- * not know how. */
+/* The same for all threads, because the variable has the initial-exec TLS model. 0: unknown on this
+ * architecture. */
 int64_t client__slot_pointer_offset(void)
 {
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Page sets of /dev/quartz, where quartz.ko is loaded and the process may open it. */
+/* Page sets of /dev/quartz, if quartz.ko is loaded and the process may open the device. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,8 @@
 #include "quartz/device.h"
 #include "userlib/library.h"
 
-_Static_assert(QZ_TABLES_SIZE + QZ_SEGMENTS * QZ_SEGMENT_SIZE <= QZ_SET_MAX, "no set is that big");
+_Static_assert(QZ_TABLES_SIZE + QZ_SEGMENTS * QZ_SEGMENT_SIZE <= QZ_SET_MAX,
+	       "larger than the module allows");
 
 static int open_device(void)
 {
@@ -40,7 +41,7 @@ const struct qz_page_flag *device__flag(void)
 	return flag;
 }
 
-/* Of the quartzd that the flag tells of, as the module counts; 0: it does not listen there. */
+/* The device's generation of the flag's quartzd; 0: it does not listen there. */
 static uint32_t generation_there(void)
 {
 	const struct qz_page_flag *flag = load(&client_flag);
@@ -60,7 +61,7 @@ static bool is_of(int fd, uint32_t generation)
 	return same;
 }
 
-/* What quartzd itself answers ends the matter; for anything else there is the socket. */
+/* A refusal by quartzd itself is final. After any other error, the socket is tried: -ENODEV. */
 static int ask(int fd, uint32_t generation)
 {
 	const struct qz_ioc_open_set request = {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # userlib: libquartz, for programs to link, and libquartz-preload, for others.
-# Nothing but the C library is needed.
-USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/instrument.c \
+# They need only the C library.
+USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/hooks.c \
                userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c
 USERLIB_SONAME := libquartz.so.1
-USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile.o
+USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile_x86.o
 USERLIB_A   := $(O)/libquartz.a
 USERLIB_SO  := $(O)/$(USERLIB_SONAME)
 PRELOAD_SRC := userlib/preload.c userlib/preload_rwlock.c userlib/preload_thread.c
@@ -13,18 +13,18 @@ PRELOAD_SO  := $(O)/libquartz-preload.so
 PROGRAMS += $(USERLIB_A) $(O)/libquartz.so $(O)/libquartz.pc $(PRELOAD_SO)
 
 # Initial-exec: one load to the thread's own data; libquartz.so can still be opened by dlopen.
-# Exceptions: so that a thread that is cancelled in a wrapper cleans up.
+# Exceptions: a thread that is cancelled in a wrapper must clean up.
 USERLIB_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions
 $(USERLIB_OBJ) $(PRELOAD_OBJ): ALL_CFLAGS += $(USERLIB_CFLAGS)
 
-# Programs that link it need not be sanitized, also where our own tests are.
+# Not sanitized, even if the tests are: programs that link the library need not be.
 $(USERLIB_OBJ) $(PRELOAD_OBJ) $(USERLIB_SO) $(PRELOAD_SO): \
 	CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
 
-# What profile.S calls must leave vector registers alone: they hold arguments and results.
-$(O)/userlib/instrument.o: ALL_CFLAGS += -mgeneral-regs-only
+# Functions that profile_x86.S calls must not use vector registers: they hold arguments and results.
+$(O)/userlib/hooks.o: ALL_CFLAGS += -mgeneral-regs-only
 
-$(O)/userlib/profile.o: userlib/profile.S
+$(O)/userlib/profile_x86.o: userlib/profile_x86.S
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
@@ -33,7 +33,7 @@ $(USERLIB_A): $(USERLIB_OBJ)
 	$(say) AR $@
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-# Never unloaded: threads, fork and programs still point into it.
+# Never unloaded, because threads, fork handlers and programs point into it.
 $(USERLIB_SO): $(USERLIB_OBJ) userlib/libquartz.map
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(USERLIB_SONAME) -Wl,-z,nodelete \
@@ -43,7 +43,7 @@ $(USERLIB_SO): $(USERLIB_OBJ) userlib/libquartz.map
 $(O)/libquartz.so: $(USERLIB_SO)
 	$(Q)ln -sf $(USERLIB_SONAME) $@
 
-# It uses libquartz.so, as the program may: one page set for both. They stand side by side.
+# It uses libquartz.so, in the same directory, and shares its page set with the program.
 $(PRELOAD_SO): $(PRELOAD_OBJ) userlib/libquartz-preload.map | $(O)/libquartz.so
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libquartz-preload.so \
@@ -55,7 +55,7 @@ $(O)/libquartz.pc: userlib/libquartz.pc.in Makefile $(DIRECTORIES)
 	$(Q)sed 's|@prefix@|$(prefix)|; s|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' \
 		$< >$@
 
-# Its tests, against a quartzd of their own, and the programs that they run.
+# Its tests, with a quartzd of their own, and the programs that they run.
 USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \
                    test_library_threads.c test_interface.c test_preload.c test_programs.c)
 USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,waits semantics calls calls-O0 \
@@ -89,7 +89,7 @@ $(O)/tests/userlib/programs/calls-O0: tests/userlib/programs/calls.c | $(O)/libq
 $(O)/tests/userlib/programs/calls-clang: tests/userlib/programs/calls.c | $(O)/libquartz.so
 	$(call userlib_program,$(CLANG),-std=gnu11 -O2 -finstrument-functions,-L$(O) -lquartz)
 
-# -pg for the compiler, not for the linker; the calls that are in the source, and no others.
+# -pg for the compiler, not for the linker; without optimizations that change the calls of the source.
 USERLIB_PG := -pg -fno-optimize-sibling-calls
 userlib_pg = $(USERLIB_PG) $(if $(findstring -fentry,$@),-mfentry) $(if $(findstring clang,$@ $(CC)),,-fno-ipa-cp)
 userlib_profiled = $(call userlib_program,$(1),$(2) $(userlib_pg) -c) && $(CXX) -pthread -o $@.linked $@ \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* The memory of the page set: private at first, then quartzd's, mapped over it. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,10 +12,10 @@
 #define SET_SIZE     (QZ_TABLES_SIZE + SLOTS_SIZE)
 #define SHADOWS_SIZE (sizeof(struct shadow) * QZ_SLOT_STACK * QZ_SLOTS)
 
-/* What a new page set takes over from the old one: names, and who submitted what. */
+/* A new page set keeps the symbols, names and tasks of the old one. */
 #define KEPT_SIZE offsetof(struct qz_tables, calls)
 
-#define MAX_TURNS 200
+#define MAX_PAUSES 200
 
 static void *map_private(size_t size)
 {
@@ -23,7 +24,7 @@ static void *map_private(size_t size)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	/* It is used here and there. */
+	/* Sparse. */
 	madvise(p, size, MADV_NOHUGEPAGE);
 	return p;
 }
@@ -32,14 +33,17 @@ static bool map_over(void *address, size_t size, int fd, off_t offset)
 {
 	struct stat st;
 
-	/* A file that is too small would be SIGBUS later; a BPF map has no size and mmap checks it. */
+	/*
+	 * A file that is too small would cause SIGBUS later. A BPF map has no size, and mmap checks
+	 * it.
+	 */
 	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < size))
 		return false;
 	return mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, offset) !=
 	       MAP_FAILED;
 }
 
-/* Whoever comes first publishes the memory, and anybody the addresses that follow from it. */
+/* The first thread publishes the memory; every thread publishes the derived addresses. */
 static bool publish(struct qz_tables *tables)
 {
 	store(&library.slots, (struct qz_slot *)((char *)tables + QZ_TABLES_SIZE));
@@ -68,10 +72,7 @@ static bool all_zero(const char *page)
 	return !page[0] && !memcmp(page, page + 1, PAGE_BYTES - 1);
 }
 
-/*
- * Copies the pages that are there. To read one that is not would make it, for nothing, if it is
- * shared memory.
- */
+/* Copies only existing pages: reading a missing page of shared memory would allocate it. */
 static void copy_pages(char *to, char *from, size_t size)
 {
 	unsigned char there[KEPT_SIZE / PAGE_BYTES];
@@ -101,7 +102,7 @@ static void copy_tables(struct qz_tables *to, struct qz_tables *from)
 	copy_header(&to->header, &from->header);
 }
 
-/* The slots of a segment that are in use, into the memory that takes its place. */
+/* Copies the used slots of a segment to its new memory, and maps that over it. */
 static int copy_slots(uint32_t segment, int fd, off_t offset)
 {
 	struct qz_slot *from = library.slots + (size_t)segment * QZ_SEGMENT_SLOTS, *to;
@@ -141,17 +142,17 @@ static int replace_tables(int fd)
 }
 
 /*
- * Interning takes no time, unless it is done by a frame below this one, in a signal handler, or has
- * been jumped out of: then it is given up.
+ * Waits until no thread is interning. That takes no time, unless this is a signal handler that has
+ * interrupted the interning, or the interning was left by a jump; then it is ignored.
  */
 static void stop_interning(void)
 {
-	const struct timespec turn = {.tv_nsec = 100000};
+	const struct timespec pause = {.tv_nsec = 100000};
 
 	store(&library.moving, 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (int i = 0; i < MAX_TURNS && load(&library.interning); i++)
-		nanosleep(&turn, NULL);
+	for (int i = 0; i < MAX_PAUSES && load(&library.interning); i++)
+		nanosleep(&pause, NULL);
 	store(&library.interning, 0);
 }
 
@@ -195,7 +196,7 @@ void memory__make_private(uint32_t slot, const struct qz_slot *contents)
 {
 	struct qz_tables *tables = map_private(SET_SIZE);
 
-	/* Without memory the child has no page set, and must not have the parent's. */
+	/* Without memory, the child has no page set, and must not keep the parent's. */
 	if (!tables) {
 		mmap(library.tables, SET_SIZE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

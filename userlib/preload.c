@@ -21,17 +21,19 @@ void *preload__real(const char *name, const char *version)
 
 /* ---- mutexes ---- */
 
-/* Also one that its last owner left behind (robust) is held. */
+/* A robust mutex whose last owner has died is held, too. */
 static int is_held(int err)
 {
 	return !err || err == EOWNERDEAD;
 }
 
-/* Bits of glibc's __kind: robust, priority inheritance, priority protection. To try one of these
- * first can change what comes after: glibc 2.36 keeps an unrecoverable mutex locked then. */
+/*
+ * Bits of glibc's __kind: robust, priority inheritance, priority protection. A trylock can change
+ * the result of a later lock for these: glibc 2.36 then keeps an unrecoverable mutex locked.
+ */
 #define SPECIAL_KINDS (16 | 32 | 64)
 
-/* Taken at once, or EBUSY. */
+/* Tries to lock without waiting. EBUSY: wait. */
 static int try_first(pthread_mutex_t *mutex)
 {
 	if (__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & SPECIAL_KINDS)
@@ -79,7 +81,7 @@ exported int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 {
 	int err;
 
-	/* It looks at the clock first, and may refuse it. */
+	/* The real function checks the clock first. */
 	if (!quartz_slot_() || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
 		return real(pthread_mutex_clocklock)(mutex, clock, until);
 	err = try_first(mutex);
@@ -99,7 +101,7 @@ exported int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- condition variables ---- */
 
-/* Before 2.3.2 they were other objects; no program for x86-64 of this century has those. */
+/* Older versions have another layout; no program for x86-64 uses them. */
 #define COND_VERSION "GLIBC_2.3.2"
 
 exported int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
@@ -158,7 +160,7 @@ exported int pthread_spin_unlock(pthread_spinlock_t *lock)
 	return err ? err : preload__hold(NULL, 0);
 }
 
-/* ---- semaphores: what fails says so in errno ---- */
+/* ---- semaphores, with errors in errno ---- */
 
 exported int sem_wait(sem_t *sem)
 {
@@ -166,7 +168,7 @@ exported int sem_wait(sem_t *sem)
 
 	if (!quartz_slot_())
 		return real(sem_wait)(sem);
-	/* The real one is a point of cancellation even if it need not wait. */
+	/* The real function is a cancellation point even if it does not wait. */
 	pthread_testcancel();
 	if (!real(sem_trywait)(sem))
 		return 0;
@@ -175,7 +177,7 @@ exported int sem_wait(sem_t *sem)
 	return real(sem_wait)(sem);
 }
 
-/* These look at the time first, and may refuse it. */
+/* The real functions check the time first, so there is no trywait. */
 exported int sem_timedwait(sem_t *sem, const struct timespec *until)
 {
 	WAITING(BLOCKED, sem);

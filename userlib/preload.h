@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * libquartz-preload: functions of the C library that wait, wrapped, for programs that know nothing
- * of Quartz. Each gives what the real one gives. Those that can be had at once are tried first; only
- * what then waits is told, so that taking a free lock costs one store, and releasing it another.
+ * libquartz-preload: wrappers of the C library's functions that wait, for unchanged programs. Each
+ * returns what the real function returns. Locks are tried first, and only a wait is reported, so
+ * that locking and unlocking a free lock costs one store each.
  */
 #ifndef QUARTZ_USERLIB_PRELOAD_H
 #define QUARTZ_USERLIB_PRELOAD_H
@@ -13,8 +13,10 @@
 
 #define exported __attribute__((visibility("default")))
 
-/* The C library's own function, looked up once. The program ends when there is none: then it could
- * not have been linked. */
+/*
+ * The C library's own function. Ends the program if there is none: it could not have been linked
+ * then.
+ */
 void *preload__real(const char *name, const char *version);
 
 #define real(name) real_version(name, NULL)
@@ -30,20 +32,21 @@ void *preload__real(const char *name, const char *version);
 		found_;                                                                            \
 	})
 
-/* A wait that also ends when the thread is cancelled. */
+/* Ends a wait, also when the thread is cancelled. */
 static inline void preload__end(struct quartz_slot_ **slot)
 {
 	if (*slot)
 		__atomic_store_n(&(*slot)->wait, 0, __ATOMIC_RELAXED);
 }
 
+/* Reports a wait until the end of the block. */
 #define WAITING(state, object)                                                                     \
 	struct quartz_slot_ *waiting_ __attribute__((cleanup(preload__end))) = quartz_slot_();     \
 	quartz_wait_(waiting_, state, object)
 
 enum { SPINNING = 1, BLOCKED = 2 };
 
-/* The lock taken last, while it is held. */
+/* Records the last lock taken; NULL: released. Returns err. */
 static inline int preload__hold(const void *lock, int err)
 {
 	struct quartz_slot_ *slot = quartz_slot_();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Read-write locks. The timed ones look at the time first, and may refuse it: no trying before. */
+/*
+ * Read-write locks. The timed functions check the time first, so there is no trylock before them.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>

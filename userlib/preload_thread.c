@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Threads: each has its slot from the beginning, and works on behalf of what started it. */
+/* Threads: each gets its slot at once, and works for the procedures that created it. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static void *begin(void *context)
 	return b.start(b.argument);
 }
 
-/* Without memory for it, the thread is started as it would be without us. */
+/* Without memory, the thread is created unchanged. */
 exported int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			    void *argument)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * libquartz: tells Quartz, while it measures, what the threads of this program are doing. See
- * quartz(3). For C11 and C++11, with gcc or clang.
+ * libquartz: annotations of a program for the Quartz profiler; see quartz(3). For C11 and C++11,
+ * with gcc or clang.
  *
- * Every function may be called from any thread and from signal handlers, at any time; none fails,
- * takes a lock, allocates from the heap or changes errno. The first call after Quartz has begun to
- * listen asks it for memory, for a fraction of a second at most. While nobody listens, each costs a
- * load and a branch. With QUARTZ_DISABLE defined before, all of it compiles to nothing and
- * the library is not needed.
+ * Every function may be called from any thread and from signal handlers, at any time. None of them
+ * fails, takes a lock, allocates from the heap or changes errno. The first call of a thread after
+ * quartzd has begun to listen asks it for memory, which takes a fraction of a second at most.
+ * Without a listener, each call costs a load and a branch. With QUARTZ_DISABLE defined before the
+ * inclusion, everything compiles to nothing and the library is not needed.
  *
- * What ends in _ is not part of the interface.
+ * Names that end in _ are private.
  */
 #ifndef QUARTZ_QUARTZ_H
 #define QUARTZ_QUARTZ_H
@@ -20,11 +20,13 @@
 extern "C" {
 #endif
 
-/* Stands for a procedure that was not pushed, for want of a listener or of room. */
+/* A procedure that was not pushed, because nobody listens or the stack is full. */
 #define QUARTZ_NONE UINT32_MAX
 
-/* A procedure, named by the program; static, and shared by all threads. The name must stay where
- * it is; of a longer one, the first 255 bytes count. */
+/*
+ * A procedure named by the program. It must be a static object; all threads may share it. The name
+ * is not copied at once and must remain valid. Only its first 255 bytes are used.
+ */
 struct quartz_procedure {
 	const char *name;
 	uint32_t id_;
@@ -34,12 +36,12 @@ struct quartz_procedure {
 		(text), 0                                                                          \
 	}
 
-/* A spin lock whose holder and waiters Quartz sees; all bits 0: free. */
+/* A spin lock whose holder and waiters Quartz shows. All bits 0: free. */
 struct quartz_spinlock {
 	int taken_;
 };
 
-/* None of these is a procedure of the program, also where the compiler instruments those. */
+/* With -finstrument-functions, the functions of this header must not be instrumented. */
 #define QUARTZ_UNSEEN_ __attribute__((no_instrument_function))
 #define QUARTZ_INLINE_ static inline QUARTZ_UNSEEN_
 
@@ -48,7 +50,10 @@ struct quartz_spinlock {
 
 #ifndef QUARTZ_DISABLE
 
-/* The beginning of struct qz_slot in quartz/page.h. Its layout is fixed for libquartz.so.1. */
+/*
+ * The beginning of struct qz_slot of quartz/page.h. The layout is part of the ABI of
+ * libquartz.so.1.
+ */
 #define QUARTZ_STACK_ 128
 struct quartz_slot_ {
 	uint32_t tid, claims, depth, overflows;
@@ -56,7 +61,7 @@ struct quartz_slot_ {
 	uint32_t stack[QUARTZ_STACK_];
 };
 
-/* How often one procedure has called another, and where a thread counts that; see qz_call. */
+/* Call counts of this thread; see struct qz_call of quartz/page.h. */
 #define QUARTZ_CALLS_ 1024
 struct quartz_call_ {
 	uint64_t pair, count;
@@ -65,7 +70,7 @@ struct quartz_call_ {
 struct quartz_thread_ {
 	struct quartz_slot_ *slot;
 	struct quartz_call_ *calls;
-	uint32_t generation; /* that the slot was claimed in, 0: none */
+	uint32_t generation; /* of the quartzd for which the slot was claimed, 0: none */
 	uint32_t index;
 };
 
@@ -76,7 +81,7 @@ uint32_t quartz_register_(struct quartz_procedure *procedure);
 uint32_t quartz_object_(const void *object);
 void quartz_count_(uint32_t caller, uint32_t callee);
 
-/* The slot of this thread, or NULL when nobody listens. */
+/* The slot of this thread, or NULL if nobody listens. */
 QUARTZ_INLINE_ struct quartz_slot_ *quartz_slot_(void)
 {
 	uint32_t generation = __atomic_load_n(quartz_generation_, __ATOMIC_RELAXED);
@@ -88,7 +93,7 @@ QUARTZ_INLINE_ struct quartz_slot_ *quartz_slot_(void)
 	return quartz_thread_.slot;
 }
 
-/* Where the pair is looked for first, or where there is room. */
+/* Counts in the first entry for this pair, else leaves it to the library. */
 QUARTZ_INLINE_ void quartz_call_(uint32_t caller, uint32_t callee)
 {
 	struct quartz_call_ *call = &quartz_thread_.calls[(caller * 3 + callee) % QUARTZ_CALLS_];
@@ -99,7 +104,7 @@ QUARTZ_INLINE_ void quartz_call_(uint32_t caller, uint32_t callee)
 		quartz_count_(caller, callee);
 }
 
-/* Depth before entry: a signal handler in between then pushes above. */
+/* Stores the depth before the entry: a signal handler in between then pushes above it. */
 QUARTZ_INLINE_ uint32_t quartz_push_(struct quartz_slot_ *slot, uint32_t id)
 {
 	uint32_t depth = __atomic_load_n(&slot->depth, __ATOMIC_RELAXED);
@@ -122,10 +127,11 @@ QUARTZ_INLINE_ uint32_t quartz_push_(struct quartz_slot_ *slot, uint32_t id)
 /* ---- procedures ---- */
 
 /*
- * Pushes the procedure onto the profile stack of this thread: from now on its time is spent there.
- * A procedure that is on top already is not pushed again; of more than 127 the rest is only
- * counted. Returns what quartz_leave wants, which brings the stack back to how it was before,
- * whatever has been left on it since (longjmp).
+ * Pushes the procedure onto the profile stack of this thread: from now on, its time counts there. A
+ * procedure that is already on top is not pushed again. The stack has room for 127; more are only
+ * counted.
+ *
+ * Returns a value for quartz_leave in the same thread: the depth before the call, or QUARTZ_NONE.
  */
 QUARTZ_INLINE_ uint32_t quartz_enter(struct quartz_procedure *procedure)
 {
@@ -140,8 +146,10 @@ QUARTZ_INLINE_ uint32_t quartz_enter(struct quartz_procedure *procedure)
 	return quartz_push_(slot, id);
 }
 
-/* The same with an object, say a lock: from before it is requested until after its release, so that
- * both waiting and holding are charged to it. */
+/*
+ * The same with an object, for example a lock, identified by its address. Call it before the lock
+ * is requested, and quartz_leave after it was released: waiting and holding are then charged to it.
+ */
 QUARTZ_INLINE_ uint32_t quartz_enter_object(const void *object)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
@@ -150,6 +158,10 @@ QUARTZ_INLINE_ uint32_t quartz_enter_object(const void *object)
 	return id ? quartz_push_(slot, id) : QUARTZ_NONE;
 }
 
+/*
+ * Restores the profile stack as it was before the quartz_enter or quartz_enter_object that returned
+ * `entered`, even if longjmp has skipped other calls of quartz_leave. Accepts QUARTZ_NONE.
+ */
 QUARTZ_INLINE_ void quartz_leave(uint32_t entered)
 {
 	if (entered < QUARTZ_STACK_)
@@ -166,40 +178,50 @@ QUARTZ_INLINE_ void quartz_wait_(struct quartz_slot_ *slot, uint64_t state, cons
 		__atomic_store_n(&slot->wait, state << 56 | address, __ATOMIC_RELAXED);
 }
 
-/* Between these two the thread is on a processor but only waits for the object, or for something
- * unknown (NULL): it is not busy. They do not nest. */
+/*
+ * Until quartz_spin_end, the thread uses a processor but only waits for the object (NULL: unknown),
+ * so it is not busy. Waits do not nest.
+ */
 QUARTZ_INLINE_ void quartz_spin_begin(const void *object)
 {
 	quartz_wait_(quartz_slot_(), 1, object);
 }
 
+/* The thread is busy again. */
 QUARTZ_INLINE_ void quartz_spin_end(void)
 {
 	quartz_wait_(quartz_slot_(), 0, 0);
 }
 
-/* Between these two the thread is going to sleep until the object lets it go on. */
+/*
+ * Until quartz_block_end, the thread sleeps, or is about to sleep, to wait for the object (NULL:
+ * unknown).
+ */
 QUARTZ_INLINE_ void quartz_block_begin(const void *object)
 {
 	quartz_wait_(quartz_slot_(), 2, object);
 }
 
+/* The thread is busy again. */
 QUARTZ_INLINE_ void quartz_block_end(void)
 {
 	quartz_wait_(quartz_slot_(), 0, 0);
 }
 
-/* ---- work on behalf of a procedure ---- */
+/* ---- tasks ---- */
 
 /*
- * Names the procedures that this thread is in, for work that another one is going to do: taken
- * where a task is submitted, and given to quartz_task_begin where it is run, by any thread, any
- * number of times. It needs no release. 0: nothing to name.
+ * Captures the procedures that this thread is in, for a task that another thread will run. Call it
+ * where the task is submitted. The result is for quartz_task_begin in any thread of this process,
+ * any number of times; it need not be released. 0: nobody listens, or there is nothing to capture.
  */
 uint32_t quartz_task_capture(void);
 
-/* Between these two the thread works on behalf of the procedures captured, instead of those that it
- * was in before. The value returned is for quartz_task_end in the same thread; they may nest. */
+/*
+ * Until quartz_task_end, the work of this thread counts for the captured procedures instead of
+ * those that it was in before. `task` may be 0. Returns a value for quartz_task_end in the same
+ * thread. Tasks may nest.
+ */
 QUARTZ_INLINE_ uint64_t quartz_task_begin(uint32_t task)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
@@ -212,6 +234,7 @@ QUARTZ_INLINE_ uint64_t quartz_task_begin(uint32_t task)
 	return before;
 }
 
+/* Ends the task for which quartz_task_begin returned `begun`. */
 QUARTZ_INLINE_ void quartz_task_end(uint64_t begun)
 {
 	if (begun != UINT64_MAX)
@@ -220,8 +243,10 @@ QUARTZ_INLINE_ void quartz_task_end(uint64_t begun)
 
 /* ---- measurement events ---- */
 
-/* One store, which Quartz reads, timestamps and logs. When the next one of this thread comes before
- * that, this one is lost, and the log says so. */
+/*
+ * Stores one event, which quartzd reads, timestamps and logs, if it has a reserved processor. An
+ * event that the thread overwrites before quartzd has read it is lost and counted.
+ */
 QUARTZ_INLINE_ void quartz_event(uint32_t value)
 {
 	struct quartz_slot_ *slot = quartz_slot_();
@@ -235,19 +260,26 @@ QUARTZ_INLINE_ void quartz_event(uint32_t value)
 
 /* ---- names ---- */
 
-/* Names an object by its address, at any time; the name is copied, the last one counts. */
+/*
+ * Names the object at this address, at any time. Copies the name, up to 255 bytes; the last name
+ * applies.
+ */
 void quartz_object_name(const void *object, const char *name);
 
-/* Names this thread; the first 31 bytes count. */
+/* Names this thread. Copies the name, up to 31 bytes; NULL: no name. */
 void quartz_thread_name(const char *name);
 
 /* ---- instrumentation by the compiler ---- */
 
-/* -finstrument-functions: this function shall not be followed any more. Its callees are then called
- * by its caller. */
+/*
+ * With -finstrument-functions: stops recording this function. Its callees then count as callees of
+ * its caller. No effect on functions compiled with -pg.
+ */
 void quartz_exclude(const void *function);
 
-/* Looks for quartzd now, and asks it. A program need not: its next call does, once quartzd listens. */
+/*
+ * Looks for quartzd now and connects to it. Not needed: the next call does so once quartzd listens.
+ */
 void quartz_connect(void);
 
 #else /* QUARTZ_DISABLE */
@@ -329,7 +361,7 @@ QUARTZ_INLINE_ void quartz_connect(void)
 
 #endif /* QUARTZ_DISABLE */
 
-/* ---- built of the above ---- */
+/* ---- helpers built on the functions above ---- */
 
 QUARTZ_INLINE_ void quartz_relax_(void)
 {
@@ -340,8 +372,11 @@ QUARTZ_INLINE_ void quartz_relax_(void)
 #endif
 }
 
-/* Waits in a loop, say for a trylock to succeed, and says so if it does not at once:
- * QUARTZ_SPIN_UNTIL(&lock, try_lock(&lock)). No `break` or `return` in the condition. */
+/*
+ * Evaluates `condition` in a loop until it holds; counts as spinning on `object` unless it holds at
+ * once: QUARTZ_SPIN_UNTIL(&lock, try_lock(&lock)). The condition must not contain `break` or
+ * `return`.
+ */
 #define QUARTZ_SPIN_UNTIL(object, condition)                                                       \
 	do {                                                                                       \
 		if (condition)                                                                     \
@@ -358,7 +393,10 @@ QUARTZ_INLINE_ int quartz_spinlock_try_(struct quartz_spinlock *lock)
 	       !__atomic_exchange_n(&lock->taken_, 1, __ATOMIC_ACQUIRE);
 }
 
-/* The value returned is for the unlock. At most one store is made while the lock is held. */
+/*
+ * Takes the lock, spinning if necessary; not recursive. Returns a value for quartz_spinlock_unlock.
+ * Makes at most one store to shared memory while the lock is held.
+ */
 QUARTZ_INLINE_ uint32_t quartz_spinlock_lock(struct quartz_spinlock *lock)
 {
 	uint32_t entered = quartz_enter_object(lock);
@@ -367,6 +405,7 @@ QUARTZ_INLINE_ uint32_t quartz_spinlock_lock(struct quartz_spinlock *lock)
 	return entered;
 }
 
+/* Releases the lock. `entered` is what quartz_spinlock_lock returned. */
 QUARTZ_INLINE_ void quartz_spinlock_unlock(struct quartz_spinlock *lock, uint32_t entered)
 {
 	__atomic_store_n(&lock->taken_, 0, __ATOMIC_RELEASE);
@@ -376,7 +415,7 @@ QUARTZ_INLINE_ void quartz_spinlock_unlock(struct quartz_spinlock *lock, uint32_
 #ifdef __cplusplus
 } /* extern "C" */
 
-/* From here to the end of the block, the procedure is this one. */
+/* Leaves the procedure in its destructor. */
 class quartz_scope_
 {
       public:
@@ -395,6 +434,10 @@ class quartz_scope_
 	uint32_t entered_;
 };
 
+/*
+ * QUARTZ_SCOPE("name"): the rest of the block is a procedure of this name, however the block is
+ * left.
+ */
 #define QUARTZ_SCOPE(name)                                                                         \
 	static struct quartz_procedure QUARTZ_JOIN_(quartz_procedure_, __LINE__) =                 \
 		QUARTZ_PROCEDURE(name);                                                            \
@@ -408,6 +451,10 @@ QUARTZ_INLINE_ void quartz_cleanup_(const uint32_t *entered)
 	quartz_leave(*entered);
 }
 
+/*
+ * QUARTZ_SCOPE("name"): the rest of the block is a procedure of this name, however the block is
+ * left.
+ */
 #define QUARTZ_SCOPE(name)                                                                         \
 	static struct quartz_procedure QUARTZ_JOIN_(quartz_procedure_, __LINE__) =                 \
 		QUARTZ_PROCEDURE(name);                                                            \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Where procedures return to that were compiled with -pg. Found by the stack pointer and not by
- * order, so that longjmp, exceptions, other stacks (signals, coroutines) cannot lose any.
+ * Original return addresses of procedures compiled with -pg. They are found by the stack pointer,
+ * not by order, so that longjmp, exceptions and other stacks (signals, coroutines) cannot lose any.
  */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 #define SIZE (sizeof(struct return_table) * QZ_SLOTS)
 
-/* As the call frame information in profile.S has it. */
+/* The call frame information in profile_x86.S depends on this layout. */
 _Static_assert(sizeof(struct return_address) == 16 && offsetof(struct return_address, address) == 8,
 	       "layout");
 _Static_assert((RETURNS - 1) * 16 == 0x3ff0 && RETURN_PROBES == 8, "layout");
@@ -54,7 +54,7 @@ static void forget_between(struct return_table *t, uint64_t low, uint64_t high)
 			t->entries[i].frame = 0;
 }
 
-/* Procedures on other stacks, coroutines, may go on in another thread. */
+/* Only those on this thread's stack: coroutines may continue in another thread. */
 void returns__forget(uint32_t slot)
 {
 	pthread_attr_t attributes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
+/* The hash table of procedures and objects, and their names. Lock-free. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ bool symbols__begin(void)
 	return false;
 }
 
-/* Never below 0: who was given up by stop_interning may come back. */
+/* Never below 0: a thread that stop_interning ignored may still end here. */
 void symbols__end(void)
 {
 	uint32_t now = load(&library.interning);
@@ -47,9 +48,11 @@ static bool has_name(const struct qz_symbol *s, const char *name)
 	       !strncmp(library.tables->text + text, name, QZ_NAME_LENGTH - 1);
 }
 
-/* One that is not finished is being made by another thread, or further down on this stack: who asks
- * for the same address means the same. */
-static bool is_it(const struct qz_symbol *s, uint32_t kind, const char *name)
+/*
+ * An incomplete entry is being made by another thread, or by code that this signal handler has
+ * interrupted; with the same address, it is the same symbol.
+ */
+static bool matches(const struct qz_symbol *s, uint32_t kind, const char *name)
 {
 	uint32_t known = load(&s->kind);
 
@@ -73,14 +76,14 @@ static uint32_t find_or_make(uint64_t address, uint32_t kind, const char *name)
 			add(&tables->header.symbols_used, 1);
 			return place + 1;
 		}
-		if (there == address && is_it(s, kind, name))
+		if (there == address && matches(s, kind, name))
 			return place + 1;
 	}
 	add(&tables->header.symbols_refused, 1);
 	return 0;
 }
 
-/* What is there already needs no permission to write. */
+/* Finds an existing symbol, without symbols__begin. */
 static uint32_t find(uint64_t address, uint32_t kind)
 {
 	const struct qz_tables *tables = load(&library.tables);

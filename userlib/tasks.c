@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Captured stacks, each kept once: however many tasks are submitted, there are as many entries as
- * ways to come to where they are. */
+/*
+ * Captured stacks. Each different stack is stored once, however many tasks are submitted from it.
+ */
 #include <string.h>
 
 #include "userlib/library.h"
@@ -20,7 +21,7 @@ static bool has(const struct path *p, uint32_t id)
 	return false;
 }
 
-/* Each procedure once, so that tasks that submit each other do not make ever longer paths. */
+/* Each procedure once, so that tasks that submit each other do not make paths longer and longer. */
 static void append(struct path *p, const volatile uint32_t *ids, uint32_t count)
 {
 	for (uint32_t i = 0; i < count && p->count < QZ_TASK_STACK; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The contract of /dev/quartz, the device of quartz.ko: ioctls, and what can be mapped.
+ * The contract of /dev/quartz, the device of quartz.ko: ioctls and mappings.
  *
- * Each structure begins with its size as the caller was built. A shorter one is taken as if the
- * rest were 0; a longer one is refused with E2BIG unless the rest is 0. Reserved fields must be 0,
- * else EINVAL. Nothing of a structure changes when a call fails.
+ * Each structure begins with its size, as the caller was built. The missing fields of a shorter one
+ * are 0; a longer one is refused with E2BIG unless the rest is 0. Reserved fields must be 0,
+ * otherwise EINVAL. A call that fails changes nothing in the structure.
  *
- * Any process that may open the device can make a page set of its own. All other calls need
- * CAP_PERFMON, or CAP_SYS_ADMIN.
+ * Any process that may open the device can create a page set. All other calls need CAP_PERFMON or
+ * CAP_SYS_ADMIN.
  */
 #ifndef QUARTZ_DEVICE_H
 #define QUARTZ_DEVICE_H
@@ -21,20 +21,20 @@
 /* ---- page sets: memory that a process shares with quartzd ---- */
 
 /*
- * The first 4 KiB from this offset on can be mapped by everybody, for reading: struct qz_page_flag
- * of quartz/page.h. `generation` is 0 whenever no quartzd has said QZ_IOC_LISTEN or it has died.
+ * The page at this offset can be mapped for reading by any process that may open the device: struct
+ * qz_page_flag of quartz/page.h. `generation` is 0 while no file listens (QZ_IOC_LISTEN).
  */
 #define QZ_DEVICE_FLAG (1ull << 40)
 
 /*
- * QZ_IOC_OPEN_SET makes the file a page set of so many bytes, all 0, that can be mapped shared from
- * offset 0 on; memory is taken when it is touched, and charged to the memory cgroup of who touches
- * it. The set belongs to the calling process and is gone with the last mapping and descriptor.
- * The version and the generation in force stand at its beginning (struct qz_page_header).
+ * QZ_IOC_OPEN_SET makes the file a page set of `bytes` bytes, all 0, that can be mapped shared from
+ * offset 0. Memory is allocated when it is touched, and charged to the memory cgroup of the process
+ * that touches it. The set belongs to the calling process and is freed with the last mapping and
+ * descriptor. It begins with the version and the current generation (struct qz_page_header).
  *
- * With a patience, and while somebody listens, the call waits for QZ_IOC_ANSWER_SET, so that quartzd
- * has looked at the process while it is there for certain; a refusal is given as the error, and
- * the file is no set then.
+ * With patience_ns, and while a file listens, the call waits for QZ_IOC_ANSWER_SET. So quartzd can
+ * look at the process while it certainly exists. A refusal becomes the error of this call, and the
+ * file is not a set then.
  *
  * EBUSY: the file is a set already. EDQUOT: too many sets of this user. ENOSPC: too many sets.
  * EINVAL: a size that is 0, no whole number of pages, or beyond QZ_SET_MAX; a patience beyond
@@ -44,8 +44,8 @@ struct qz_ioc_open_set {
 	__u32 size;
 	__u32 page_version; /* QZ_PAGE_VERSION of the caller */
 	__u64 bytes;
-	__u64 tables_address;	   /* where the process is going to map the beginning … */
-	__u64 slots_address;	   /* … and the thread slots; told to quartzd, never used here */
+	__u64 tables_address;	   /* where the process will map the beginning … */
+	__u64 slots_address;	   /* … and the thread slots; passed to quartzd, not used here */
 	__u64 slots_offset;	   /* of the thread slots in the set */
 	__s64 slot_pointer_offset; /* as in struct qz_page_request */
 	__u64 patience_ns;
@@ -56,29 +56,34 @@ struct qz_ioc_open_set {
 #define QZ_SET_PATIENCE_MAX 60000000000ull
 
 /*
- * QZ_IOC_LISTEN: this file speaks for quartzd until it is closed, and poll(2) says POLLIN while a set
- * waits for an answer. EBUSY: another one does.
+ * QZ_IOC_LISTEN: this file represents quartzd until it is closed. poll(2) returns POLLIN while a
+ * set waits for an answer. EBUSY: another file listens.
  */
 struct qz_ioc_listen {
 	__u32 size;
 	__u32 generation; /* out: never 0 */
 };
 
-/* A page set as quartzd sees it. The identity is the kernel's word, the rest the process's own. */
+/*
+ * A page set as quartzd sees it. The kernel vouches for the identity; the process has chosen the
+ * rest.
+ */
 struct qz_set_info {
-	__u64 id; /* not used again while the module is loaded */
+	__u64 id; /* not reused while the module is loaded */
 	__u64 start_boottime;
 	__u64 bytes, tables_address, slots_address, slots_offset;
 	__s64 slot_pointer_offset;
 	__s32 tgid; /* in the initial pid namespace */
 	__u32 uid;
 	__u32 page_version;
-	__u32 generation; /* in which it was made */
+	__u32 generation; /* in which it was created */
 	__u32 awaiting;	  /* 1: the process is in QZ_IOC_OPEN_SET and waits for the answer */
 	__u32 reserved;
 };
 
-/* QZ_IOC_LIST_SETS: sets with an id above `after`, in order; gives how many were written. */
+/*
+ * QZ_IOC_LIST_SETS: sets with an id above `after`, in order; returns the number of entries written.
+ */
 struct qz_ioc_list_sets {
 	__u32 size;
 	__u32 room; /* entries of sets */
@@ -88,9 +93,9 @@ struct qz_ioc_list_sets {
 };
 
 /*
- * QZ_IOC_ATTACH_SET: gives a descriptor, close-on-exec, that maps and reads the set and cannot write
- * it. It keeps the memory, not the set. pread of what was never touched gives 0 and takes no
- * memory. ESRCH: no such set.
+ * QZ_IOC_ATTACH_SET: returns a descriptor, close-on-exec, that can map and read the set but not
+ * write it. It keeps the memory alive, not the set. pread of untouched memory returns zeros and
+ * allocates nothing. ESRCH: no such set.
  */
 struct qz_ioc_attach_set {
 	__u32 size;
@@ -99,9 +104,9 @@ struct qz_ioc_attach_set {
 };
 
 /*
- * QZ_IOC_ANSWER_SET: ends the wait for a set, with 0 or the negative errno that the process gets.
- * When it succeeds, the process has been there since the set was listed, and tgid its own.
- * ESRCH: no set of this id waits. EINVAL: no such errno. EPERM: not listening.
+ * QZ_IOC_ANSWER_SET: ends the wait of a set, with 0 or the negative errno for the process. If the
+ * call succeeds, the process has existed, with this tgid, since the set was listed. ESRCH: no set
+ * with this id waits. EINVAL: not an errno. EPERM: not listening.
  */
 struct qz_ioc_answer_set {
 	__u32 size;
@@ -109,9 +114,9 @@ struct qz_ioc_answer_set {
 	__u64 id;
 };
 
-/* ---- results, shown under /sys/kernel/quartz ---- */
+/* ---- results, shown in /sys/kernel/quartz ---- */
 
-/* QZ_IOC_PUBLISH: the figures of the whole run. Each call is a heartbeat. EPERM: not listening. */
+/* QZ_IOC_PUBLISH: figures of the whole run. Each call is a heartbeat. EPERM: not listening. */
 struct qz_ioc_publish {
 	__u32 size;
 	__u32 targets;
@@ -127,7 +132,7 @@ struct qz_ioc_publish {
 #define QZ_LEVELS_MAX 8193
 #define QZ_SCOPES_MAX 4096
 
-/* One row of the leading procedures and objects. Texts end with 0. */
+/* One of the procedures and objects with the most normalized time. Texts end in 0. */
 struct qz_top_row {
 	char name[QZ_SYMBOL_MAX];
 	char kind[16];
@@ -135,9 +140,8 @@ struct qz_top_row {
 };
 
 /*
- * QZ_IOC_PUBLISH_SCOPE: a scope's directory, made or brought up to date. Its name is of letters,
- * digits and ._:@- and does not begin with a dot. At most 512 levels fit into a file of sysfs; more
- * are cut there.
+ * QZ_IOC_PUBLISH_SCOPE: creates or updates a scope's directory. Its name consists of letters,
+ * digits and ._:@- and does not begin with a dot. A sysfs file shows at most 512 levels.
  */
 struct qz_ioc_publish_scope {
 	__u32 size;
@@ -150,7 +154,7 @@ struct qz_ioc_publish_scope {
 	__u64 top;	/* address of struct qz_top_row */
 };
 
-/* QZ_IOC_RETIRE_SCOPE: removes a scope's directory. ENOENT. */
+/* QZ_IOC_RETIRE_SCOPE: removes a scope's directory. ENOENT: there is none. */
 struct qz_ioc_retire_scope {
 	__u32 size;
 	__u32 reserved;
@@ -166,18 +170,19 @@ struct qz_capture {
 	__u64 time;  /* CLOCK_MONOTONIC when its handler ran */
 	__s32 tgid, tid;
 	__u64 user_ip, user_sp, user_bp;
-	__u64 kernel_ip; /* 0: it was in user mode, or not known */
+	__u64 kernel_ip; /* 0: it was in user mode, or this is not known */
 };
 
-#define QZ_CAPTURE_USER	  1 /* the user registers are valid */
-#define QZ_CAPTURE_KERNEL 2 /* it was interrupted in the kernel; else in user mode, or unknown */
-#define QZ_CAPTURE_SELF	  4 /* the processor that took the snapshot: no interrupt, no target */
+#define QZ_CAPTURE_USER 1 /* the user registers are valid */
+#define QZ_CAPTURE_KERNEL                                                                          \
+	2		  /* it was interrupted in the kernel; otherwise in user mode, or unknown */
+#define QZ_CAPTURE_SELF 4 /* the calling processor: it was not interrupted */
 
 /*
- * QZ_IOC_SNAPSHOT: interrupts each processor that runs a thread of one of the targets, once and at
- * the same time, and gives what they were doing. No processor waits for another. One that has not
- * answered after patience_ns is counted as missed, and so is one that still owes an earlier answer.
- * EINVAL: flags, no target, more than QZ_TARGETS_MAX. EOPNOTSUPP: NMIs are not to be had.
+ * QZ_IOC_SNAPSHOT: interrupts all processors that run a thread of a target, at the same time, and
+ * returns what they were doing. No processor waits for another. A processor is missed if it has not
+ * answered after patience_ns, or has not yet answered an earlier call. EINVAL: invalid flags, no
+ * target, or more than QZ_TARGETS_MAX. EOPNOTSUPP: NMIs are not available.
  */
 struct qz_ioc_snapshot {
 	__u32 size;
@@ -187,15 +192,15 @@ struct qz_ioc_snapshot {
 	__u64 targets;	/* address of __s32, process ids */
 	__u64 captures; /* address of struct qz_capture */
 	__u64 patience_ns;
-	__u32 captured; /* out: entries written; those whose thread is no target are left out */
-	__u32 missed;	/* out: processors */
+	__u32 captured; /* out: entries written, only those of targets */
+	__u32 missed;	/* out: processors without an answer */
 	__u64 begun;	/* out: CLOCK_MONOTONIC before the first interrupt was sent */
 	__u64 skew_ns;	/* out: last capture less first */
 	__u64 reserved[2];
 };
 
 #define QZ_SNAPSHOT_ALL 1 /* every processor online, whatever it runs */
-#define QZ_SNAPSHOT_NMI 2 /* by NMI: also where interrupts are off, with kernel_ip */
+#define QZ_SNAPSHOT_NMI 2 /* by NMI: also with interrupts disabled, and with kernel_ip */
 #define QZ_TARGETS_MAX	1024
 #define QZ_PATIENCE_MAX 1000000000ull
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The contract between libquartz (userlib/), in the process that is measured, and quartzd
- * (daemon/): memory that both map, how it is handed over, and who may write what.
+ * The contract between libquartz (userlib/) in a measured process and quartzd (daemon/): memory
+ * that both map, how a process gets it, and who may write what.
  *
- * A process has one page set: one area of tables, and segments of thread slots. quartzd creates
- * the memory; the process maps all of it and writes it; quartzd reads it. Nothing is ever waited
- * for: the process stores, the reader loads, in any order that the machine allows.
+ * A process has one page set: one area of tables, and segments of thread slots. quartzd creates the
+ * memory; the process maps all of it and writes it; quartzd reads it. Neither side ever waits: the
+ * process stores and the reader loads, in any order that the machine allows.
  *
- * The process may put any bytes anywhere, at any time, also while they are read, and its children
- * may, too. So a reader copies once, then validates the copy, and uses no count, index or offset
- * that it has not compared with the constants below; what it finds is said of that process only.
+ * The process and its children may write any bytes at any time, also while they are read. So a
+ * reader copies once, validates the copy, and compares every count, index and offset with the
+ * constants below before use. The contents affect only the figures of that process.
  *
- * Every field is in host byte order and naturally aligned, and is stored and loaded whole. Stores
- * of one thread become visible in program order (x86-64, or release stores elsewhere).
- * Reserved fields are 0. A change that an older reader would misread has another QZ_PAGE_VERSION.
+ * Every field is in host byte order and naturally aligned, and is stored and loaded as a whole.
+ * Stores of one thread become visible in program order (x86-64; release stores on other machines).
+ * Reserved fields are 0. A change that an older reader would misunderstand gets a new
+ * QZ_PAGE_VERSION.
  */
 #ifndef QUARTZ_PAGE_H
 #define QUARTZ_PAGE_H
@@ -24,7 +25,7 @@
 
 #define QZ_PAGE_VERSION 1
 
-/* ---- rendezvous: two files in quartzd's runtime directory ---- */
+/* ---- connecting: two files in quartzd's runtime directory ---- */
 
 /*
  * The runtime directory is /run/quartz, or QUARTZ_RUNTIME_DIR, which a process that gained
@@ -34,54 +35,64 @@
 #define QZ_PAGE_FLAG   "page.flag"
 
 /*
- * QZ_PAGE_FLAG, mode 0644: each process maps it read-only when it starts and looks at `generation`
- * on each call, which is all that an instrumented program does while nobody listens. It is how a
- * program that runs already learns that quartzd has started, without a thread, a descriptor or a
- * signal of its own.
+ * QZ_PAGE_FLAG, mode 0644. Each process maps it read-only when it starts and reads `generation` in
+ * each call; a program does nothing else while nobody listens. So a running program notices that
+ * quartzd has started without a thread, a descriptor or a signal of its own.
  *
- * quartzd writes it and never truncates, replaces or removes it (it stays mapped): at start it
- * creates it with one whole page if need be, raises `last` by one, skipping 0, and when it is ready
- * to answer, stores that in `generation`; at a clean end it stores 0 there. A process that sees
- * another generation than that of its page set connects anew. Killed quartzds leave the flag
- * standing: programs then go on writing, at full cost, to pages that nobody reads.
+ * quartzd writes the file and never truncates, replaces or removes it, because it stays mapped. At
+ * its start, it creates it with one whole page if necessary, and increments `last`, skipping 0 and
+ * QZ_PAGE_GONE. (A new file begins with the milliseconds since boot, so that no removed one had the
+ * same value.) When it is ready to answer, it stores that value in `generation`; at a clean end, it
+ * stores 0 there. A process that sees another generation than that of its page set connects again.
+ * A quartzd that was killed leaves the flag set: programs then keep writing, at full cost, to pages
+ * that nobody reads.
  *
- * Where quartz.ko is loaded, it has such a page, too (QZ_DEVICE_FLAG of quartz/device.h), which a
- * process looks at that finds no QZ_PAGE_FLAG and has no QUARTZ_RUNTIME_DIR. And a page set is asked
- * of the device first, if `device`, or that page, says that the same quartzd listens there: it is one
- * file, tables from 0 on and all slots from QZ_TABLES_SIZE on. Whoever may not open the device, or
- * finds another generation in the header of what he gets, asks at the socket.
+ * If quartz.ko is loaded, it has such a page, too (QZ_DEVICE_FLAG of quartz/device.h), for
+ * processes that find no QZ_PAGE_FLAG and have no QUARTZ_RUNTIME_DIR. If `device`, or that page,
+ * says that the same quartzd listens at the device, a process asks the device for its page set
+ * first. That is one file, with the tables at offset 0 and all slots at QZ_TABLES_SIZE. A process
+ * that may not open the device, or finds another generation in the header, asks the socket.
  */
 struct qz_page_flag {
 	__u32 generation;  /* of the quartzd that listens, 0: none */
-	__u32 last;	   /* the highest generation given out; for quartzd only */
+	__u32 last;	   /* the last generation used; for quartzd only */
 	__u32 patience_ms; /* see QZ_PAGE_SOCKET; 0: QZ_PAGE_PATIENCE_MS */
-	__u32 device;	   /* its generation at the device, 0: it does not listen there */
+	__u32 device;	   /* its generation at /dev/quartz, 0: it does not listen there */
 };
 
 /*
- * A process that starts where there is no flag yet has a memory file of this name instead, of one page,
- * mapped shared and sealed (F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL). A quartzd that finds it among
- * the mappings of a process that it is to measure stores 1 in its `generation`; the process then looks
- * for the flag, and stores 0 there when there still is none for it.
+ * If there is no flag yet when a process starts, it maps a memory file of this name instead: one
+ * page, shared, and sealed (F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_SEAL). When quartzd finds it among
+ * the mappings of a process that it measures, it stores 1 in its `generation`. The process then
+ * looks for the flag, and stores 0 there if there still is none for it.
  */
 #define QZ_PAGE_WAITING "quartz-page.flag"
 
 /*
- * QZ_PAGE_SOCKET, SOCK_SEQPACKET, mode 0666: one connection is one request and one reply, and both
- * sides then close it. Who asks is said by SO_PEERCRED, not by the message. The process gives up
- * after patience_ms of the flag, QZ_PAGE_PATIENCE_MAX_MS at most, and does not ask again in this
+ * The `generation` of a flag whose file was removed, as service managers do with runtime
+ * directories. quartzd stores it when it finds such a flag in a process that it measures; the
+ * process then looks for the new flag.
+ */
+#define QZ_PAGE_GONE 0xffffffffu
+
+/*
+ * QZ_PAGE_SOCKET, SOCK_SEQPACKET, mode 0666. One connection carries one request and one reply; then
+ * both sides close it. SO_PEERCRED identifies the process, not the message. The process gives up
+ * after patience_ms of the flag, at most QZ_PAGE_PATIENCE_MAX_MS, and does not ask again in this
  * generation.
  *
- * QZ_PAGE_OPEN: a new page set for the process; one that it had (before an exec, or of an earlier
- *   try) is over. The reply carries two descriptors: tables, and segment 0 of the slots.
- * QZ_PAGE_MORE: segment `index` of the slots, 1 to QZ_SEGMENTS - 1, asked for in order. The reply
- *   carries one descriptor. -ENOENT: no page set, open one.
+ * QZ_PAGE_OPEN: a new page set for the process; an earlier one (before an exec, or of an earlier
+ *   attempt) is dropped. The reply has two descriptors: tables, and segment 0 of the slots.
+ * QZ_PAGE_MORE: segment `index` of the slots, 1 to QZ_SEGMENTS - 1, requested in order. The reply
+ *   has one descriptor. -ENOENT: there is no page set; open one.
  *
- * A descriptor is mapped from offset 0, MAP_SHARED, readable and writable, with the whole size of
- * the area, and then closed; it is of a kind that cannot shrink (a BPF array, or a memory file
- * with F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_SEAL). All bytes are 0 at first. The area of tables is
- * meant to be sparse: most of it is never touched. The reader must not touch more either: reading
- * a hole through a mapping allocates it; pread does not.
+ * The process maps a descriptor from offset 0, MAP_SHARED, readable and writable, with the whole
+ * size of the area, and then closes it. It cannot shrink (a BPF array, or a memory file with
+ * F_SEAL_SHRINK and F_SEAL_GROW). All bytes are 0 at first. quartzd may seal slots against new
+ * writable mappings (F_SEAL_FUTURE_WRITE, F_SEAL_SEAL) once `segments` of the header says that they
+ * are mapped, and reads none before. The tables are sparse: most of them are never touched. The
+ * reader must not touch more of them: reading a hole through a mapping allocates it; pread does
+ * not.
  */
 enum qz_page_request_type { QZ_PAGE_OPEN = 1, QZ_PAGE_MORE = 2 };
 
@@ -90,19 +101,19 @@ enum qz_page_request_type { QZ_PAGE_OPEN = 1, QZ_PAGE_MORE = 2 };
 #define QZ_PAGE_FDS		2
 
 struct qz_page_request {
-	__u32 length;	   /* of this message; longer ones are read as far as known */
+	__u32 length;	   /* of this message; unknown fields at its end are ignored */
 	__u32 type;	   /* enum qz_page_request_type */
-	__u32 version;	   /* QZ_PAGE_VERSION; unknown: -EPROTONOSUPPORT */
+	__u32 version;	   /* QZ_PAGE_VERSION; otherwise -EPROTONOSUPPORT */
 	__u32 index;	   /* QZ_PAGE_MORE: which segment */
-	__u64 tables_size; /* sizes as the process was built; others than ours: -EPROTO */
+	__u64 tables_size; /* sizes with which the process was built; if they differ: -EPROTO */
 	__u32 segment_size;
 	__u32 slot_size;
-	__u64 tables_address; /* where the process has mapped, or is going to map, the tables … */
-	__u64 slots_address;  /* … and slot 0; all segments follow each other there */
+	__u64 tables_address; /* where the process has mapped, or will map, the tables */
+	__u64 slots_address;  /* the same for slot 0; all segments are contiguous */
 	/*
-	 * Where each thread keeps the address of its slot, from its thread pointer (a variable of the
-	 * initial-exec TLS model), so that a thread's slot is known from its registers alone, whatever
-	 * pid namespace its tid belongs to. 0: not told. The address may be one of no slot.
+	 * Offset from the thread pointer at which each thread keeps the address of its slot (a
+	 * variable with the initial-exec TLS model). So a thread's slot can be found from its
+	 * registers, in any PID namespace. 0: unknown. The address need not be that of a slot.
 	 */
 	__s64 slot_pointer_offset;
 };
@@ -110,7 +121,7 @@ struct qz_page_request {
 struct qz_page_reply {
 	__u32 length;
 	__s32 status;	  /* 0, or a negative errno: then there are no descriptors */
-	__u32 generation; /* that the page set belongs to */
+	__u32 generation; /* of the page set */
 	__u32 reserved;
 };
 
@@ -122,54 +133,60 @@ struct qz_page_reply {
 #define QZ_SLOTS	      (QZ_SEGMENT_SLOTS * QZ_SEGMENTS)
 #define QZ_THREAD_NAME_LENGTH 32
 
-/* What a thread waits for, in one word: state in the upper 8 bits, below them the address of the
- * object in the process, 0 when it is not known. */
+/*
+ * What a thread waits for, in one word: the state in the upper 8 bits, and the address of the
+ * object in the process, 0 if it is not known.
+ */
 enum qz_wait_state {
 	QZ_WAIT_BUSY = 0,     /* doing work; the address is 0 */
 	QZ_WAIT_SPINNING = 1, /* on a processor, but waiting: not busy */
-	QZ_WAIT_BLOCKED = 2,  /* has asked the kernel to wait, or is about to */
+	QZ_WAIT_BLOCKED = 2,  /* sleeps, or is about to sleep */
 };
 #define QZ_WAIT(state, address) ((__u64)(state) << 56 | ((__u64)(address)&0x00ffffffffffffffull))
 #define QZ_WAIT_STATE(word)	((__u32)((word) >> 56))
 #define QZ_WAIT_ADDRESS(word)	((word)&0x00ffffffffffffffull)
 
-/* A measurement event: its value, and how many the thread had written, with this one, modulo 2^32.
- * The difference of two numbers seen, less one, is how many were overwritten unseen. */
+/*
+ * A measurement event: its value, and its sequence number in this thread, modulo 2^32. A gap
+ * between the numbers that were read is the number of events that were overwritten before.
+ */
 #define QZ_EVENT_WORD(number, value) ((__u64)(__u32)(number) << 32 | (__u32)(value))
 #define QZ_EVENT_NUMBER(word)	     ((__u32)((word) >> 32))
 #define QZ_EVENT_VALUE(word)	     ((__u32)(word))
 
-/* On whose behalf: entry `task` of the tasks (from 1; 0: nobody's), and the depth of the profile
- * stack when the task began. The thread's logical stack is the task's procedures, outermost
- * first, then stack[base + 1] to stack[depth]. */
+/*
+ * The task that a thread runs: entry `task` of the tasks (from 1; 0: none), and the depth of the
+ * profile stack when the task began. The thread's logical stack is the task's procedures, outermost
+ * first, then stack[base + 1] to stack[depth].
+ */
 #define QZ_TASK_WORD(task, base) ((__u64)(__u32)(base) << 32 | (__u32)(task))
 #define QZ_TASK_BASE(word)	 ((__u32)((word) >> 32))
 #define QZ_TASK_ID(word)	 ((__u32)(word))
 
 /*
- * One thread. Written by that thread alone, with plain stores, and by its signal handlers. A thread
- * that claims the slot counts `claims` up and stores `tid` last of all; when it ends, it clears
- * depth, wait, task and held, and then `tid`. One that is killed leaves them as they were.
+ * One thread. Only that thread and its signal handlers write it, with plain stores. A thread that
+ * claims the slot increments `claims` and stores `tid` last. When it ends, it clears depth, wait,
+ * task and held, and then `tid`. A thread that is killed leaves them as they were.
  *
  * The profile stack is stack[1] to stack[depth], outermost first: ids of symbols. A procedure that
- * calls itself is there once, others may be repeated. Pushing stores depth, then the entry, so that
- * a signal handler in between does no harm: a reader may see the former entry of that place.
- * depth is below QZ_SLOT_STACK whenever the process keeps to the contract.
+ * calls itself directly is there once; other repetitions are possible. A push stores depth, then
+ * the entry, so that a signal handler in between does no harm; a reader may see the previous entry
+ * of that place. depth is less than QZ_SLOT_STACK if the process obeys the contract.
  */
 struct qz_slot {
 	__u32 tid;    /* as the process sees it (its pid namespace), 0: free */
-	__u32 claims; /* by how many threads the slot has been used */
+	__u32 claims; /* number of threads that have used the slot */
 	__u32 depth;
 	__u32 overflows; /* pushes for which there was no room */
 	__u64 wait;	 /* QZ_WAIT */
 	__u64 task;	 /* QZ_TASK_WORD */
-	__u64 event;	 /* QZ_EVENT_WORD; runs on when the slot is claimed again */
-	__u64 pushes; /* calls of quartz_enter or of a hook so far, pushed or not: times cost_…_ps
-			  * of the header, the time spent in libquartz since another value was read */
-	__u64 held;   /* address of the lock taken last and not yet released, 0: none known */
+	__u64 event;	 /* QZ_EVENT_WORD; continues when the slot is claimed again */
+	__u64 pushes; /* calls of quartz_enter or of a hook, pushed or not; times cost_…_ps of the
+			  * header, this is the time spent in libquartz */
+	__u64 held;   /* address of the last lock taken and not released, 0: none */
 	__u64 reserved;
 	__u32 stack[QZ_SLOT_STACK];
-	char name[QZ_THREAD_NAME_LENGTH]; /* given by the program, else empty; ends with 0 */
+	char name[QZ_THREAD_NAME_LENGTH]; /* given by the program, else empty; ends in 0 */
 	__u64 reserved2[52];
 };
 
@@ -190,25 +207,24 @@ struct qz_slot {
 #define QZ_HEADER_SIZE	 4096
 
 /*
- * Written by the process, but for the first three fields, which quartzd writes before it hands the
- * memory over and never reads again. Numbers of things refused are the process's own ledger: what
- * it could not tell for want of room.
+ * Written by the process, except for the first three fields, which quartzd writes before it passes
+ * the memory on and never reads again. The fields *_refused count what did not fit.
  */
 struct qz_page_header {
 	__u64 magic;
 	__u32 version;
 	__u32 generation;
 	__u32 pid;	  /* as the process sees itself */
-	__u32 slots_used; /* slots beyond were never claimed */
-	__u32 segments;	  /* of slots that are mapped */
+	__u32 slots_used; /* slots from here on were never claimed */
+	__u32 segments;	  /* mapped segments of slots */
 	__u32 symbols_used;
-	__u32 text_used; /* bytes, may exceed QZ_TEXT_SIZE when some were refused */
+	__u32 text_used; /* bytes; may exceed QZ_TEXT_SIZE if some were refused */
 	__u32 tasks_used;
 	__u32 calls_used;
 	__u32 flags;	     /* QZ_PAGE_… */
 	__u64 calibrated;    /* CLOCK_MONOTONIC in ns when the costs were measured; 0: not yet */
-	__u32 cost_scope_ps; /* quartz_enter and quartz_leave: what each call of a procedure that
-				is no QZ_SYMBOL_FUNCTION has cost */
+	__u32 cost_scope_ps; /* of quartz_enter with quartz_leave: for each call of a procedure that
+				is not a QZ_SYMBOL_FUNCTION */
 	__u32 cost_hook_ps;  /* the two hooks of -finstrument-functions; 0: not in use */
 	__u32 cost_event_ps;
 	__u32 reserved;
@@ -216,25 +232,25 @@ struct qz_page_header {
 	__u64 symbols_refused;
 	__u64 text_refused;
 	__u64 tasks_refused;
-	__u64 calls_refused; /* calls that are in no count */
+	__u64 calls_refused; /* calls that were not counted */
 };
 
 #define QZ_PAGE_INSTRUMENTED 1 /* hooks of the compiler are in use */
 #define QZ_PAGE_PRELOADED    2 /* pthread functions are wrapped */
 
 /*
- * Procedures and objects, in one hash table: the id is the index + 1 and stays while the page set
- * lives, also over a change of quartzd. The address is stored by exchange from 0, last of all
- * `kind` is set: entries of kind 0 are not finished. Two ids can have one name: it is one
- * procedure.
+ * Procedures and objects, in one hash table. The id is the index + 1 and never changes, even if
+ * quartzd restarts. The address is exchanged for 0 first, and `kind` is stored last: entries of
+ * kind 0 are not complete. Two ids with the same name are the same procedure.
  *
- * To find an address: QZ_SYMBOL_PROBES entries from qz_symbol_place(address) on, round the end.
+ * An address is in one of QZ_SYMBOL_PROBES entries from qz_symbol_place(address) on, with
+ * wrap-around.
  */
 enum qz_symbol_kind {
-	QZ_SYMBOL_PROCEDURE = 1, /* named by the program; address: of something unique to it */
-	QZ_SYMBOL_FUNCTION = 2,	 /* address: in its code; the reader finds the name */
-	QZ_SYMBOL_OBJECT = 3,	 /* address: of the object; named or not */
-	QZ_SYMBOL_EXCLUDED = 4,	 /* a function that is not followed any more */
+	QZ_SYMBOL_PROCEDURE = 1, /* named by the program; any unique address */
+	QZ_SYMBOL_FUNCTION = 2,	 /* an address in its code; the reader finds the name */
+	QZ_SYMBOL_OBJECT = 3,	 /* the address of the object; may have a name */
+	QZ_SYMBOL_EXCLUDED = 4,	 /* a function that is not recorded any more */
 };
 
 struct qz_symbol {
@@ -248,19 +264,21 @@ static inline __u32 qz_symbol_place(__u64 address)
 	return (__u32)((address >> 3) * 0x9e3779b97f4a7c15ull >> 47) & (QZ_SYMBOLS - 1);
 }
 
-/* Distinct procedures on a stack from which work was submitted, outermost first. Entries are
- * written once: count last. The task numbered n is entry n - 1. */
+/*
+ * The distinct procedures of a stack that submitted a task, outermost first. Entries are written
+ * once, count last. Task n is entry n - 1.
+ */
 struct qz_task {
-	__u32 count; /* 1 to QZ_TASK_STACK; 0: not finished */
+	__u32 count; /* 1 to QZ_TASK_STACK; 0: not complete */
 	__u32 hash;
 	__u32 procedures[QZ_TASK_STACK];
 };
 
 /*
- * How often the caller called the callee, both ids of symbols; caller 0: none, or not known, beyond
- * an overflow. A pair's number is the sum over `calls` and over `thread_calls` of all slots used; it
- * is exact while no call is being made, and never too high. Entries of `calls` are added to by all
- * threads, those of `thread_calls` belong to the thread in the slot, and stay when it ends.
+ * How often the caller called the callee, both ids of symbols; caller 0: none, or unknown because
+ * the stack was full. The count of a pair is the sum over `calls` and over `thread_calls` of all
+ * used slots. It is exact while no call is in progress, and never too high. All threads add to
+ * `calls`; entries of `thread_calls` belong to the thread in the slot, and stay when it ends.
  */
 struct qz_call {
 	__u64 pair; /* caller in the upper half; 0: free */
@@ -271,12 +289,12 @@ struct qz_call {
 #define QZ_CALL_CALLER(pair)	     ((__u32)((pair) >> 32))
 #define QZ_CALL_CALLEE(pair)	     ((__u32)(pair))
 
-/* The area of tables as it is mapped. */
+/* The memory of the tables. */
 struct qz_tables {
 	struct qz_page_header header;
 	char reserved[QZ_HEADER_SIZE - sizeof(struct qz_page_header)];
 	struct qz_symbol symbols[QZ_SYMBOLS];
-	char text[QZ_TEXT_SIZE]; /* names, each ended by 0; [0] is 0 */
+	char text[QZ_TEXT_SIZE]; /* names, each ends in 0; [0] is 0 */
 	struct qz_task tasks[QZ_TASKS];
 	struct qz_call calls[QZ_CALLS];
 	struct qz_call thread_calls[QZ_SLOTS][QZ_THREAD_CALLS];

@@ -13,6 +13,8 @@
 #include <linux/types.h>
 #endif
 
+#include "quartz/scope_counters.h"
+
 #define QZ_COMM_LEN	 16
 #define QZ_USER_FRAMES	 128
 #define QZ_KERNEL_FRAMES 64
@@ -35,7 +37,7 @@ enum qz_state {
 	QZ_RUNNING = 1,
 	QZ_READY = 2,
 	QZ_BLOCKED = 3,
-	QZ_STATES = 4,
+	QZ_THREAD_STATES = 4,
 	QZ_DEAD = 4,
 };
 
@@ -128,10 +130,10 @@ struct qz_thread_state {
 	__u32 image;  /* of the process, see qz_process_event */
 	__u32 parent; /* serial of the creating thread, 0 when it is not known */
 	__u32 cpu;    /* where it runs or ran last */
-	__u64 stint;  /* qz_cpu_state.stint of the time it is running, see there */
+	__u64 run;    /* qz_cpu_state.run of the time it is running, see there */
 	__u64 seen;   /* first seen: creation, or attach */
 	__u64 since;  /* of the last change of state */
-	__u64 ns[QZ_STATES];
+	__u64 ns[QZ_THREAD_STATES];
 	__u64 cpu_base; /* sum_exec_runtime when first seen */
 	__u64 cpu_in;	/* sum_exec_runtime when it last came in or went out */
 	struct qz_waiting waiting;
@@ -139,6 +141,11 @@ struct qz_thread_state {
 	__u32 slot;   /* of the thread in it + 1 */
 	__u32 claims; /* qz_slot.claims, the same as long as the slot is this thread's */
 	__u32 spins;  /* it was spinning when it was preempted, see bpf/spin.bpf.h */
+	/*
+	 * Its numbers in quartzd's pid namespace, as those of all records: kept, since a thread that
+	 * ends may have lost its own before it is told about.
+	 */
+	__s32 tid, tgid;
 };
 
 /* ---- scopes: memory-mapped array ---- */
@@ -161,7 +168,7 @@ struct qz_thread_state {
 #define QZ_MAX_NOMINAL	 4095
 
 /* What to add to the word for a change of n by delta at time t. */
-static inline __u64 qz_nominal__change(int delta, __u64 t)
+static inline __u64 qz_nominal__packed_delta(int delta, __u64 t)
 {
 	__s64 d = delta;
 
@@ -215,10 +222,10 @@ static inline __u32 qz_nominal__part(__u32 group)
 	return (group < 1024 ? group >> 6 : group >> 8) & 1;
 }
 
-/* What all scopes share, of which none may take all: see bpf/share.bpf.h. */
+/* What all scopes share, of which none may take all: see bpf/quota.bpf.h. */
 enum qz_share {
 	QZ_SHARE_STACKS, /* of waits */
-	QZ_SHARE_FRAMES, /* of these, since the last harvest */
+	QZ_SHARE_FRAMES, /* of these, since the last drain */
 	QZ_SHARE_WAITS,	 /* slots of the table of waits */
 	QZ_SHARE_OBJECTS,
 	QZ_SHARES,
@@ -236,11 +243,8 @@ struct qz_scope_state {
 	__u64 alive;	/* threads that have not ended */
 	__u64 began;
 	__u64 ended; /* when alive came to 0; 0 before */
-	__u64 threads_seen;
-	__u64 creations;
-	__u64 creations_lost; /* no room for the creator's stack */
 	/* sums over the threads that have ended, so that totals never depend on an event */
-	__u64 ended_ns[QZ_STATES];
+	__u64 ended_ns[QZ_THREAD_STATES];
 	__u64 ended_cpu;
 	__u32 follows; /* children become part of the scope */
 	__s32 pid;
@@ -248,14 +252,13 @@ struct qz_scope_state {
 	__u64 lost_blocked_ns;
 	__u64 lost_ready_ns;
 	__s64 spinning;	    /* processors marked for it, see qz_cpu_state.spinning */
-	__u64 spin_turns;   /* samples, beside others, that changed the mark of their processor */
 	__u64 woken_ns;	    /* time until woken; see qz_wait_slot */
 	__u64 wakings_lost; /* wake-ups, for want of room, and their times */
 	__u64 woken_lost_ns;
-	__u32 shares[QZ_SHARES]; /* that it has; set right by quartzd at each harvest */
-	__u64 limited;		 /* refusals */
-	__u32 harvest;		 /* of its frames */
+	__u32 shares[QZ_SHARES]; /* that it has; set right by quartzd at each drain */
+	__u32 drain;		 /* of its frames */
 	__u32 pad;
+	struct qz_scope_counters counters;
 };
 
 /* ---- processors: memory-mapped array ---- */
@@ -281,17 +284,17 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
 #define QZ_TIMED_CALLS 61 /* a prime, so as to be in step with nothing */
 
 /*
- * One processor, written by itself only, except `stint`, and `spinning` where a gap is settled.
+ * One processor, written by itself only, except `run`, and `spinning` where a gap is settled.
  *
  * `task` is the thread last seen coming in. The switch tracepoint is not gapless on every host:
  * when prev is another one, the thread in the mark left unseen. Its scope must be told once, by
  * whoever notices first (this processor at its next switch, or another one that sees the thread
- * again), and that is who makes `stint` odd, by exchange, from the even value of that switch-in.
+ * again), and that is who makes `run` odd, by exchange, from the even value of that switch-in.
  */
 struct qz_cpu_state {
 	__u64 task;	  /* address, only ever compared; 0: nothing seen yet */
-	__u64 stint;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
-	__u64 mark;	  /* stint at the last switch-in */
+	__u64 run;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
+	__u64 mark;	  /* run at the last switch-in */
 	__u32 scope;	  /* of that thread, or QZ_NO_SCOPE */
 	__u32 in_sample;  /* epoch + 1 while the sampler runs, else 0 */
 	__u64 switches;	  /* context switches of any thread */
@@ -305,7 +308,7 @@ struct qz_cpu_state {
 	__u64 idle_since;  /* 0: not idle */
 	__u64 wait_walks;  /* stacks of waits that were walked */
 	__u64 wait_reuses; /* that were taken for the last one's of the same place */
-	/* Of the thread that runs, for who reads its slot; good if stint is the same afterwards. */
+	/* Of the thread that runs, for who reads its slot; good if run is the same afterwards. */
 	__u32 serial, image, page, slot; /* see qz_thread_state */
 	__u64 gaps;			 /* implicit switches settled */
 	/* Where the last sample was, for quartzd to judge soon; the words may be of two samples. */
@@ -341,11 +344,6 @@ struct qz_page_place {
 #define QZ_SPIN_ADDRESSES 16384 /* a power of two */
 #define QZ_SPIN_PROBES	  16
 
-#define QZ_SPIN_CONFIRM	  1 /* what symbolizer_verdict.confirm tells */
-#define QZ_SPIN_BY_CALLER 2 /* and by_caller */
-#define QZ_SPIN_WATCHES	  4 /* and watches; its base in the upper half */
-#define QZ_SPIN_BASE(how) ((how) >> 8)
-
 /*
  * Written by quartzd, which sets `address` last and takes out nothing but all; read by the sampler.
  * A slot follows upon its hash, or upon slots in use, at most QZ_SPIN_PROBES.
@@ -353,10 +351,13 @@ struct qz_page_place {
 struct qz_spin_address {
 	__u64 address; /* 0: free */
 	__u32 image;   /* 0: of the kernel */
-	__u16 written; /* registers that the loop writes, see symbolizer_verdict */
-	__u16 how;     /* QZ_SPIN_CONFIRM, QZ_SPIN_BY_CALLER, QZ_SPIN_WATCHES */
+	__u16 written; /* registers that the loop writes, see struct spin_code in symbolizer.h */
+	__u16 flags;   /* enum qz_spin_flags; the base of what is watched is in the upper half */
 	__u64 start;   /* of the loop */
 	__u64 at;      /* of what is watched: distance from the register, or its address */
+	__s32 first, many; /* of the loop's counter, see struct spin_code */
+	__u32 counter;	   /* its register */
+	__u32 zero;
 };
 
 static inline __u32 qz_spin__hash(__u32 image, __u64 address)
@@ -368,6 +369,12 @@ static inline __u32 qz_spin__hash(__u32 image, __u64 address)
 
 /* ---- samples: two halves each of three memory-mapped arrays ---- */
 
+enum qz_stack_stored {
+	QZ_STACK_FILLING,
+	QZ_STACK_STORED,  /* the frames are complete */
+	QZ_STACK_NO_ROOM, /* there was no room for them */
+};
+
 /*
  * The sampler writes to half (epoch & 1); the daemon moves the epoch on, waits until no processor
  * is in an older one, reads the other half and zeroes it.
@@ -376,14 +383,14 @@ static inline __u32 qz_spin__hash(__u32 image, __u64 address)
  * (NMI) and no lock is needed.
  */
 struct qz_stack_slot {
-	__u64 hash; /* of image and frames, never 0 in use */
+	__u64 hash; /* of frames and all below but offset and stored, never 0 in use */
 	__u32 image;
 	__u32 offset;  /* of the frames in this half of the frames array */
 	__u16 nkernel; /* kernel frames come first, innermost first */
 	__u16 nuser;
 	__u16 depth; /* user frames walked; when more than nuser, see QZ_INNER_FRAMES */
 	__u8 end;    /* enum qz_unwind_end */
-	__u8 stored; /* 1: frames are complete; 2: there was no room for them */
+	__u8 stored; /* enum qz_stack_stored, written last */
 	/*
 	 * Ids of the thread's profile stack stand behind the user frames, outermost first: those of
 	 * the task that it works on, and then what it has entered since.
@@ -432,9 +439,8 @@ struct qz_sample_slot {
  * on; quartzd takes them out about once a second and tells in control.wait_frames_read how far.
  */
 struct qz_wait_stack {
-	struct qz_stack_slot
-		stack; /* no kernel frames; stored 2: there was no room for the frames */
-	__u32 cause;   /* enum qz_wait_cause */
+	struct qz_stack_slot stack; /* no kernel frames */
+	__u32 cause;		    /* enum qz_wait_cause */
 	__s32 asleep; /* thread that slept when it was found: its qz_user_registers are the frames */
 	__u32 scope;
 	__u32 pad;
@@ -445,7 +451,7 @@ struct qz_wait_stack {
  * key: stack (20 bits, see qz_wait_site) | nominal (12 bits) | thread serial (32 bits)
  * It frees a slot that was idle in two steps a second apart: first object becomes
  * QZ_WAIT_RETIRED, so that nobody finds the slot any more; then, with all that was added
- * meanwhile taken out, key becomes 0.
+ * meanwhile taken out, key becomes 0. So a slot that was just taken is nobody's until object is written.
  */
 struct qz_wait_slot {
 	__u64 key;
@@ -485,13 +491,16 @@ enum qz_object_tag {
 #define QZ_LENGTHS	16 /* of queues, the last one is for all beyond */
 
 /*
- * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it fills it
- * and sets `stored`. quartzd frees it when nobody refers to it and nothing has happened there for
+ * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it tells of what
+ * it is, fills it, and sets `stored` after each of the two. quartzd frees it when nobody refers to it and nothing has happened there for
  * some seconds: first hash becomes QZ_OBJECT_RETIRED, so that nobody finds it; a second later, if
  * still nobody refers to it, 0.
  */
 struct qz_object_slot {
-	__u64 hash;    /* of tag and what tells it from others */
+	__u64 hash;    /* of tag, space, place and offset, which tell it from others */
+	__u64 space;   /* image; of what processes share, scope and device */
+	__u64 place;   /* address; of what processes share, inode number */
+	__u64 offset;  /* of a word that processes share, in the inode */
 	__u64 address; /* of the futex word; inode number */
 	__u32 tag;     /* enum qz_object_tag */
 	__u32 scope;
@@ -512,8 +521,9 @@ struct qz_object_slot {
 enum qz_object_stored {
 	QZ_OBJECT_FILLING,
 	QZ_OBJECT_STORED,
-	QZ_OBJECT_ASLEEP,   /* by one that was found asleep: no stack but a frame, no bytes */
-	QZ_OBJECT_REFILLED, /* another one is writing */
+	QZ_OBJECT_ASLEEP,     /* by one that was found asleep: no stack but a frame, no bytes */
+	QZ_OBJECT_REFILLED,   /* another one is writing */
+	QZ_OBJECT_IDENTIFIED, /* the first one is writing, and what it is of is there */
 };
 
 /*
@@ -552,9 +562,9 @@ struct qz_event {
 	__u64 time;
 };
 
-/* Those user registers of x86-64 that a function must preserve, and where it is. */
+/* Where a thread is in user code: what a walk of its stack begins with. */
 struct qz_user_registers {
-	__u64 ip, sp, bp, bx, r12, r13, r14, r15;
+	__u64 ip, sp, bp;
 };
 
 /* A thread or process was started by a thread of a scope. */
@@ -611,12 +621,12 @@ struct qz_thread_event {
 	struct qz_event event;
 	__u32 serial, state, scope, image; /* as in struct qz_thread_state */
 	__u32 page, slot, claims;
-	__u32 gone; /* as it stands: its stint is over, see qz_cpu_state */
+	__u32 gone; /* as it stands: its run is over, see qz_cpu_state */
 	__s32 tid;
 	__s32 tgid;
 	__u64 seen;
 	__u64 since;
-	__u64 ns[QZ_STATES];
+	__u64 ns[QZ_THREAD_STATES];
 	__u64 cpu; /* until it came in or went out last */
 	char comm[QZ_COMM_LEN];
 	struct qz_thread_wait waits[QZ_THREAD_WAITS];
@@ -644,7 +654,7 @@ struct qz_text_procedure {
 
 struct qz_control {
 	__u64 heartbeat; /* written every tick, 0 before the first; the text tables print its age */
-	__u64 left_alone; /* when the sampler saw that quartzd does not run, see bpf/alone.bpf.h; 0: it runs */
+	__u64 left_alone; /* when the sampler saw that quartzd does not run, see bpf/watchdog.bpf.h; 0: it runs */
 	__u64 samples_alone; /* that were not taken since, idle processors' too */
 	__u32 epoch;
 	__u32 pad;
@@ -666,23 +676,23 @@ struct qz_control {
 	__u64 running_stacks_lost; /* likewise */
 	__u32 shared[QZ_SHARES];   /* what all scopes have; of frames see wait_frames_used */
 	__u64 limited[QZ_SHARES];  /* refusals */
-	__u32 harvest;		   /* number of the last one */
+	__u32 drain;		   /* number of the last one */
 	__u32 asleep_stacks;	   /* of threads that slept when they were found */
 };
 
-_Static_assert(sizeof(struct qz_thread_state) == 496, "layout");
-_Static_assert(sizeof(struct qz_scope_state) == 208, "layout");
+_Static_assert(sizeof(struct qz_thread_state) == 504, "layout");
+_Static_assert(sizeof(struct qz_scope_state) == 168 + sizeof(struct qz_scope_counters), "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
-_Static_assert(sizeof(struct qz_spin_address) == 32, "layout");
+_Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
 _Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
 _Static_assert(sizeof(struct qz_wait_slot) == 40, "layout");
-_Static_assert(sizeof(struct qz_object_slot) == 80, "layout");
+_Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
 _Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
 _Static_assert(sizeof(struct qz_sample_slot) == 24, "layout");
-_Static_assert(sizeof(struct qz_creation_event) == 104, "layout");
-_Static_assert(sizeof(struct qz_process_event) == 128, "layout");
+_Static_assert(sizeof(struct qz_creation_event) == 64, "layout");
+_Static_assert(sizeof(struct qz_process_event) == 88, "layout");
 _Static_assert(sizeof(struct qz_thread_event) == 128 + 32 * QZ_THREAD_WAITS, "layout");
 
 #endif

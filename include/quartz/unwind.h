@@ -2,7 +2,8 @@
 /*
  * Unwind tables: how to get from a frame to its caller, for each range of addresses of a module.
  * Built by the symbolizer from .eh_frame or .debug_frame, laid out by quartzd in memory-mapped maps,
- * used by the unwinder in BPF. x86-64.
+ * used by the unwinder in BPF. Of x86-64, whose rsp and rbp are the stack and the frame pointer; another
+ * architecture needs a kind for return addresses that are in a register.
  *
  * A table is an array of rows sorted by pc; a row holds up to the next one. Where no code is
  * described a row of kind QZ_CFA_NONE says so.
@@ -27,8 +28,16 @@ enum qz_cfa_kind {
 	QZ_CFA_UNSUPPORTED = 8, /* stop; cfa says why: enum qz_unwind_unsupported */
 	QZ_CFA_FRAME = 9,	/* rbp + 16, of a frame that may be on another stack */
 	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
+	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: likewise, behind pushes; QZ_UNWIND_SLOT(n, m) */
 	QZ_CFA_KINDS,
 };
+
+/* What the cfa of QZ_CFA_RSP_SLOT holds, both in units of 8 bytes. */
+#define QZ_UNWIND_SLOT(at, added) ((at) | (added) << 11)
+#define QZ_UNWIND_SLOT_AT(cfa)	  ((cfa)&2047)
+#define QZ_UNWIND_SLOT_ADDED(cfa) ((cfa) >> 11 & 15)
+#define QZ_UNWIND_SLOT_MAX	  2047
+#define QZ_UNWIND_SLOT_ADDED_MAX  15
 
 /*
  * Go: runtime.systemstack calls a function on the thread's own stack, and has saved the goroutine's.
@@ -67,12 +76,18 @@ struct qz_unwind_row {
 	__u32 pc;  /* virtual address in the file less the page of the lowest one that is loaded */
 	__s16 cfa; /* in units of 8 bytes */
 	__s8 rbp;  /* in units of 8 bytes */
-	__u8 kind; /* enum qz_cfa_kind | enum qz_rbp_kind << 4 */
+	__u8 kind; /* enum qz_cfa_kind | enum qz_rbp_kind << 4 | QZ_UNWIND_DERIVED */
 };
+
+/*
+ * Nobody describes the code: the rule was derived from its instructions, and what it leads to is looked
+ * at before it is believed.
+ */
+#define QZ_UNWIND_DERIVED 0x80
 
 #define QZ_UNWIND_KIND(cfa, rbp) ((__u8)((cfa) | (rbp) << 4))
 #define QZ_UNWIND_CFA(kind)	 ((kind)&15)
-#define QZ_UNWIND_RBP(kind)	 ((kind) >> 4)
+#define QZ_UNWIND_RBP(kind)	 ((kind) >> 4 & 7)
 
 _Static_assert(sizeof(struct qz_unwind_row) == 8, "layout");
 

@@ -2,14 +2,16 @@
 # What `make bench` measures with; built as the test programs are.
 BENCH_PROGRAMS := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 TESTS += $(BENCH_PROGRAMS)
-BENCH_OBJECTS_slots := $(O)/daemon/poll_table.o $(O)/daemon/page_reader.o
+BENCH_OBJECTS_slots := $(O)/daemon/shm/poll_table.o $(O)/daemon/attribution/shm_reader.o
 BENCH_OBJECTS_scopes := $(O)/libquartz.a
-BENCH_OBJECTS_tables := $(O)/tests/unit/cfi_bytes.o $(O)/tests/unit/cfi_image.o $(SYMBOLIZER_LIB)
+BENCH_OBJECTS_tables := $(O)/tests/unit/symbolizer/cfi_bytes.o $(O)/tests/unit/symbolizer/cfi_image.o $(SYMBOLIZER_LIB)
 BENCH_LIBS_tables := $(SYMBOLIZER_LIBS)
 
 $(O)/tests/bench/slots: $(BENCH_OBJECTS_slots)
 $(O)/tests/bench/scopes: $(BENCH_OBJECTS_scopes)
 $(O)/tests/bench/tables: $(BENCH_OBJECTS_tables)
+
+$(O)/tests/bench/balanced: TEST_PROGRAM_CFLAGS += -fopenmp
 
 $(BENCH_PROGRAMS): $(O)/%: %.c
 	$(say) PROGRAM $@

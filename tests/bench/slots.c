@@ -5,7 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "daemon/poll_table.h"
+#include "daemon/shm/poll_table.h"
 #include "tests/programs/truth.h"
 
 #define SECONDS	       1.0
@@ -19,7 +19,7 @@ static uint64_t round_of(const struct qz_slot *slots, long n, struct poll_half *
 	for (long i = 0; i < n; i++) {
 		struct poll_key key = {.scope = 1, .image = 1, .serial = i % 64, .level = 1};
 
-		if (page_slot__copy(&slots[i], &slot) != PAGE_SLOT_GOOD)
+		if (shm_slot__copy(&slots[i], &slot) != PAGE_SLOT_GOOD)
 			continue;
 		key.busy = 1;
 		counted += poll_half__count(half, &key, slot.ids, slot.n);

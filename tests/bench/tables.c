@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbolizer/cfi.h"
+#include "symbolizer/cfi/cfi.h"
 #include "tests/programs/truth.h"
-#include "tests/unit/cfi_bytes.h"
-#include "tests/unit/cfi_image.h"
+#include "tests/unit/symbolizer/cfi_bytes.h"
+#include "tests/unit/symbolizer/cfi_image.h"
 
 static int build(const char *name, int fd)
 {

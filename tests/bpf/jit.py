@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """jit.py KIND: runs code that it made itself, without end, and says "ready". The map with its name is of this
-KIND: own, or pipe, link, others: what nobody may believe."""
+KIND: own, or public, of root and for everybody; or pipe, link, second, others, roots: what nobody may believe.
+roots is of root alone, and the process another user's."""
 import ctypes
 import mmap
 import os
@@ -23,7 +24,13 @@ else:
         f.write(f"{address:x} {len(LOOP):x} made_up\n")
     if kind == "link":
         os.symlink(os.path.abspath(written), path)
+    if kind == "second":
+        os.link(path, path + ".second")
     if kind == "others":
         os.chown(path, 65534, 65534)
+    if kind in ("public", "roots"):
+        os.chmod(path, 0o644 if kind == "public" else 0o600)
+        os.setgid(65534)
+        os.setuid(65534)
 print("ready", flush=True)
 ctypes.CFUNCTYPE(None)(address)()

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # lib.sh OUT CASE PATTERN: runs the tests of one case file; see run.
 #
-# A test is a function. It ends with `fail REASON` or `skip REASON`, or has passed. Its directory is $T,
+# Ends with an error where one has failed. A test is a function. It ends with `fail REASON` or `skip REASON`, or has passed. Its directory is $T,
 # and what it started by `start` is ended.
 set -u
 out=$1 case=$2 pattern=$3
@@ -56,25 +56,36 @@ attempt()
 }
 
 # try NAME FUNCTION [ARG]...: a test that fails is tried once more, and both are shown, since the host
-# can stop this machine between any two steps of it. What is wrong with Quartz fails again.
+# can stop this machine between any two steps of it. What is wrong with Quartz fails again. LIST=1
+# shows names only.
 try()
 {
-	local name=$1 note='' status reason
+	local name=$1 passed=ok status reason
 
 	# shellcheck disable=SC2053
 	[[ $name == $pattern ]] || return
+	if [ -n "${LIST-}" ]; then
+		echo "$name"
+		return
+	fi
 	shift
 	attempt "$@"
 	if [ $status != 0 ] && [ $status != 77 ]; then
 		echo "again $name"
-		note=' (at its second try)'
+		passed=flaky
 		attempt "$@"
 	fi
 	case $status in
-	0) echo "ok $name$note" ;;
+	0) echo "$passed $name" ;;
 	77) echo "skip $name: $reason" ;;
-	*) echo "FAIL $name" ;;
+	*) echo "FAIL $name" && any_failed=1 ;;
 	esac
+}
+
+# thorough NAME FUNCTION [ARG]...: a test that `make check` leaves to `make check-all`.
+thorough()
+{
+	[ -n "${QUICK-}" ] || try "$@"
 }
 
 # ---- processes ----
@@ -85,6 +96,9 @@ start()
 	local name=$1
 
 	shift
+	# not by the redirections below alone: who waits for a line must not find that of the one before
+	: >"$name.out"
+	: >"$name.err"
 	"$@" >"$name.out" 2>"$name.err" &
 	pid=$!
 	started+=("$pid")
@@ -123,6 +137,15 @@ attach()
 	start quartzd "$out/quartzd" --cpu none --output "$T/profile" "$@"
 	daemon=$pid
 	await quartzd.err 'attached to'
+}
+
+# attach_to PID ARG...: the same to a program that stands still until then: in a guest it would take from quartzd
+# the processors that quartzd needs to start.
+attach_to()
+{
+	kill -STOP "$1"
+	attach --pid "$@"
+	kill -CONT "$1"
 }
 
 # detach [SIGNAL]: ends it, with its snapshot in $T/profile.
@@ -273,6 +296,7 @@ main_is_all()
 }
 
 # whole_stacks [SHARE]: of the samples, at most, that are cut for want of tables.
+# shellcheck disable=SC2120 # cases give it
 whole_stacks()
 {
 	expect 'stacks are cut for want of tables, hardly for other causes' '
@@ -282,5 +306,7 @@ whole_stacks()
 			0.01 * $s.samples + 3 * $slow' --argjson share "${1:-0.25}" --argjson slow "$slow"
 }
 
+any_failed=0
 # shellcheck source=/dev/null
 . "$case"
+exit $any_failed

@@ -34,10 +34,18 @@ until_true()
 	return 1
 }
 
+# start_quartzd [FIRST LATER]: one that gives these snapshots.
 start_quartzd()
 {
-	daemon=$("$here/quartzd.py" "$here/profiles/system.pb.gz" "$here/profiles/system-later.pb.gz")
+	rm -f "$tmp/quartzd.sock"
+	daemon=$("$here/quartzd.py" "${1:-$here/profiles/system.pb.gz}" "${2:-$here/profiles/system-later.pb.gz}")
 	children+=("$daemon")
+}
+
+stop_quartzd()
+{
+	kill "$daemon"
+	rm "$tmp/quartzd.sock"
 }
 
 # start_exporter OPTION...: sets exporter and url.

@@ -5,5 +5,4 @@ TESTS += $(O)/tests/cli/make_profiles
 $(O)/tests/cli/make_profiles: $(O)/tests/cli/make_profiles.o $(CORE_LIB)
 	$(call link,$(CORE_LIBS))
 
-check-cli: programs man $(O)/tests/cli/make_profiles
-	$(Q)O=$(O) tests/cli/run.sh
+check-cli: programs man completion $(O)/tests/cli/make_profiles

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/estimate.h"
-#include "core/pprof.h"
+#include "core/estimate/estimate.h"
+#include "core/format/pprof.h"
 
 #define MS 1000000ULL
 
@@ -74,7 +74,7 @@ static uint32_t add_thread(struct qz_profile *p, uint32_t scope, int tid, char *
 		.ended = true,
 	};
 
-	p->scopes[scope].threads_seen++;
+	p->scopes[scope].counters.threads_seen++;
 	return must(qz_profile__add_thread(p, &thread));
 }
 
@@ -104,7 +104,7 @@ static void count_calls(struct qz_profile *p, uint32_t scope, uint32_t caller, u
 	if (caller)
 		key.caller = p->locations[nodes[caller].location].lines[0].procedure;
 	key.callee = p->locations[nodes[callee].location].lines[0].procedure;
-	index = must(qz_profile__intern_call(p, &key));
+	index = must(qz_call_counts__intern(p, &key));
 	p->calls[index].count += count;
 }
 
@@ -155,7 +155,7 @@ static uint32_t add_object(struct qz_profile *p, uint32_t kind, char *name, char
 				   .address = 0x404080 + 64 * (uint64_t)p->nobjects,
 				   .name = name,
 				   .module = module};
-	uint32_t index = must(qz_profile__intern_object(p, &object));
+	uint32_t index = must(qz_waits__intern_object(p, &object));
 
 	p->objects[index].grouped = 1;
 	return index;
@@ -168,8 +168,8 @@ static void wait_for(struct qz_profile *p, uint32_t thread, uint32_t node, const
 	wait.scope = p->threads[thread].scope;
 	wait.thread = thread;
 	wait.node = node;
-	wait.cause = must(qz_profile__intern_cause(p, cause));
-	must(qz_profile__add_wait(p, &wait));
+	wait.cause = must(qz_waits__intern_cause(p, cause));
+	must(qz_waits__add(p, &wait));
 	p->threads[thread].ready_ns += wait.ready_ns;
 	p->scopes[wait.scope].runnable_ns += wait.ready_ns;
 	if (wait.object != QZ_NONE) {
@@ -198,7 +198,7 @@ static void write_profile(struct qz_profile *p, int directory, const char *name)
 	}
 	if (fd < 0)
 		err(1, "%s", name);
-	error = qz_profile__estimate(p);
+	error = qz_estimate__profile(p);
 	if (!error)
 		error = qz_pprof__write(p, fd);
 	if (error || close(fd))
@@ -257,7 +257,7 @@ static void make_verify(int directory)
 			       all - lock - self);
 		}
 	}
-	p->scopes[scope].creations = PROCESSORS - 1;
+	p->scopes[scope].counters.creations = PROCESSORS - 1;
 	write_profile(p, directory, "verify.pb.gz");
 }
 
@@ -313,7 +313,7 @@ static void make_troubled(int directory)
 	p->threads[first].ready_ns = 50 * MS;
 	p->scopes[scope].runnable_ns += 50 * MS;
 	p->threads[others].merged = true;
-	p->scopes[scope].threads_seen = 41;
+	p->scopes[scope].counters.threads_seen = 41;
 	p->scopes[scope].truncated = 100;
 	end_otherwise(&p->scopes[scope], "no_row", 60);
 	end_otherwise(&p->scopes[scope], "not_ready", 45);
@@ -321,8 +321,8 @@ static void make_troubled(int directory)
 	end_otherwise(&p->scopes[scope], "of_the_future", 1);
 	end_otherwise(&p->scopes[scope], "guessed", 20);
 	p->scopes[scope].unresolved = 1;
-	p->scopes[scope].creations = 40;
-	p->scopes[scope].creations_lost = 3;
+	p->scopes[scope].counters.creations = 40;
+	p->scopes[scope].counters.creations_lost = 3;
 	must(qz_ledger__add_loss(ledger, "stack_map_full", 12));
 	must(qz_ledger__add_loss(ledger, "throttled", 3));
 	must(qz_ledger__add_loss(ledger, "recursion", 0));
@@ -408,7 +408,7 @@ static void make_crowded(int directory)
 	end_otherwise(&p->scopes[scope], "not_ready", 3);
 	p->scopes[scope].truncated = 3;
 	p->scopes[scope].runnable_ns += 4500 * MS;
-	p->scopes[scope].threads_seen = 5;
+	p->scopes[scope].counters.threads_seen = 5;
 	write_profile(p, directory, "crowded.pb.gz");
 }
 
@@ -478,12 +478,12 @@ static void make_locked(int directory)
 	p->objects[buckets].grouped = 64;
 	p->objects[buckets].waits = p->objects[buckets].arrivals[0] = 10;
 	p->objects[buckets].wait_ns = p->objects[buckets].queue_ns[1] = MS;
-	must(qz_profile__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.unlocking, l.mutex,
-							    3600, 0}));
-	must(qz_profile__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.push, l.mutex, 0,
-							    12000 * MS}));
-	must(qz_profile__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.compute, done, 1,
-							    2500 * MS}));
+	must(qz_waits__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.unlocking, l.mutex,
+							  3600, 0}));
+	must(qz_waits__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.push, l.mutex, 0,
+							  12000 * MS}));
+	must(qz_waits__add_waking(p, &(struct qz_waking) {scope, QZ_NONE, l.compute, done, 1,
+							  2500 * MS}));
 	write_profile(p, directory, "locked.pb.gz");
 }
 
@@ -517,7 +517,7 @@ static void make_spinning(int directory)
 		s.object = i ? QZ_NONE : barrier;
 		sample_as(p, s);
 	}
-	p->scopes[scope].spin_turns = 2;
+	p->scopes[scope].counters.spin_turns = 2;
 	write_profile(p, directory, "spinning.pb.gz");
 }
 
@@ -556,7 +556,7 @@ static void instants(struct qz_profile *p, uint32_t scope, uint64_t count, uint3
 	uint32_t sorted[8];
 
 	memcpy(sorted, members, n * sizeof(*members));
-	must(qz_profile__add_moment(p, &(struct qz_moment) {scope, n, sorted, count}));
+	must(qz_rounds__add(p, &(struct qz_round) {scope, n, sorted, count}));
 }
 
 /* What all processors were doing at 1,000 instants: two phases, and a thread that spins. */
@@ -579,7 +579,7 @@ static void make_together(int directory)
 	read = QZ_MEMBER(p->locations[p->nodes[nodes[0]].location].lines[0].procedure, false);
 	compress = QZ_MEMBER(p->locations[p->nodes[nodes[1]].location].lines[0].procedure, false);
 	spin = QZ_MEMBER(p->locations[p->nodes[nodes[2]].location].lines[0].procedure, true);
-	p->instants = (struct qz_instants) {100, 1007, 2, 1, 12345 * 1001, 234567, 4, 930, 2};
+	p->instants = (struct qz_rounds) {100, 1007, 2, 1, 12345 * 1001, 234567, 4, 930, 2};
 	instants(p, scope, 50, 0, NULL);
 	instants(p, scope, 300, 1, (uint32_t[]) {read});
 	instants(p, scope, 150, 2, (uint32_t[]) {read, spin});
@@ -662,9 +662,131 @@ static void make_system(int directory, bool later)
 	}
 	for (uint32_t i = 0; i < p->nscopes; i++)
 		p->scopes[i].ended = false;
-	p->scopes[machine].threads_seen = 4;
-	p->scopes[kernel].threads_seen = 0;
+	p->scopes[machine].counters.threads_seen = 4;
+	p->scopes[kernel].counters.threads_seen = 0;
 	write_profile(p, directory, later ? "system-later.pb.gz" : "system.pb.gz");
+}
+
+/* Programs that were given the names of what Quartz makes up, and others that differ in what is not printed. */
+static void make_names(int directory)
+{
+	static char *const names[] = {
+		"other (limited)", "other (ended)", "[kernel]",	 "-",	  "",
+		"\033x",	   "\\x1bx",	    "\\x5cx1bx", "\\x2d",
+	};
+	uint64_t ns[] = {9000 * MS, 1000 * MS}, none_ns[2] = {10000 * MS};
+	struct qz_profile *p = new_profile(1);
+	char cgroup[1000];
+
+	add_scope(p, QZ_SCOPE_MACHINE, 0, "machine", "", none_ns);
+	add_scope(p, QZ_SCOPE_KERNEL, 0, "kernel", "", ns);
+	add_scope(p, QZ_SCOPE_PROCESS, 0, "other (ended)", "", ns);
+	for (int i = 0; i < (int)(sizeof(names) / sizeof(*names)); i++) {
+		uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 100 + i, names[i], "", ns);
+
+		snprintf(cgroup, sizeof(cgroup), "/user.slice/%0*d%s%d", i < 2 ? 900 : 1, 0,
+			 names[i], i < 2 ? i : 0);
+		qz_profile__set_string(&p->scopes[scope].cgroup, i == 4 ? "" : cgroup);
+	}
+	write_profile(p, directory, "names.pb.gz");
+}
+
+/*
+ * A machine of 2 processors whose rate was lowered from 99 Hz to 3: one process has enough samples, one a few,
+ * and one, which took the most processor time, none at all. All wait for a pipe or a socket. The second snapshot
+ * is of the same run 10 s later, of which the last one has ended and nobody has done anything else.
+ */
+static void make_lowered(int directory, bool later)
+{
+	static char long_name[] =
+		"std::vector<std::basic_string<char>>::_M_realloc_insert(char const*)";
+	uint64_t machine_ns[] = {1000 * MS, 3000 * MS, 6000 * MS}, none_ns[] = {10000 * MS, 0, 0};
+	uint64_t levels[][3] = {{6000 * MS, 4000 * MS, 0},
+				{9500 * MS, 500 * MS, 0},
+				{4000 * MS, 2000 * MS, 4000 * MS}};
+	static char *const names[] = {"postgres", "redis-server", "brief"};
+	static const uint64_t samples[] = {20, 5, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t machine = add_scope(p, QZ_SCOPE_MACHINE, 0, "machine", "", machine_ns);
+
+	p->live = true;
+	p->rate_hz = 99;
+	p->halvings = 5;
+	p->ceiling_ppm = 10000;
+	p->costs.daemon_ns = 150 * MS;
+	add_scope(p, QZ_SCOPE_KERNEL, 0, "kernel", "", none_ns);
+	for (int i = 0; i < 3; i++) {
+		uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 500 + i, names[i], "", levels[i]);
+		uint32_t thread = add_thread(p, scope, 500 + i, names[i]);
+		uint32_t main_node = call(p, 0, "main", names[i], "");
+		struct qz_object key = {.scope = scope,
+					.pid = 500 + i,
+					.kind = i ? QZ_OBJECT_SOCKET : QZ_OBJECT_PIPE,
+					.name = i ? "socket tcp 127.0.0.1:6379" : "pipe:[4711]",
+					.module = ""};
+		uint32_t object = must(qz_waits__intern_object(p, &key));
+
+		p->objects[object].waits = 7;
+		p->objects[object].wait_ns = (5000 + 100 * (uint64_t)i) * MS;
+		sample_both(p, thread, call(p, main_node, long_name, names[i], ""), 1, 2,
+			    samples[i]);
+		p->scopes[scope].ended = later && i == 2;
+	}
+	qz_profile__set_string(&p->scopes[machine + 2].cgroup,
+			       "/system.slice/a-service-with-a-long-name.service");
+	p->scopes[machine].ended = p->scopes[machine + 1].ended = false;
+	p->ledger.filtered = 2;
+	p->ledger.expected += 3;
+	must(qz_ledger__add_loss(&p->ledger, "stack_map_full", 1));
+	if (later)
+		p->window_ns += 10000 * MS;
+	write_profile(p, directory, later ? "lowered-later.pb.gz" : "lowered.pb.gz");
+}
+
+/* A place of a procedure: an address in its file, and a line. */
+static uint32_t place(struct qz_profile *p, uint32_t caller, struct qz_procedure *procedure,
+		      uint32_t mapping, uint64_t address, uint32_t line_number)
+{
+	struct qz_line line = {must(qz_profile__intern_procedure(p, procedure)), line_number};
+	struct qz_location location = {address, mapping, 1, &line};
+
+	return must(qz_profile__intern_node(p, caller,
+					    must(qz_profile__intern_location(p, &location))));
+}
+
+/* Recorded with lines. The file of `work` is in the working directory, whichever that is. */
+static void make_lines(int directory)
+{
+	uint64_t level_ns[] = {0, 1200 * MS, 800 * MS};
+	struct qz_procedure entry = {"main", "/proc/self/cwd/lines.so", "/srv/build/lines.c", 40};
+	struct qz_procedure work = {"work", "/proc/self/cwd/lines.so", "/srv/build/lines.c", 3};
+	struct qz_procedure hash = {"hash", "/usr/lib/x86_64-linux-gnu/libhash.so.1", "", 0};
+	struct qz_mapping own = {"/proc/self/cwd/lines.so", "0011223344556677", 0, 1ULL << 47, 0};
+	struct qz_mapping library = {"/usr/lib/x86_64-linux-gnu/libhash.so.1", "aabbccdd", 0,
+				     1ULL << 47, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 990, "lines", "./lines", level_ns);
+	uint32_t first = add_thread(p, scope, 990, "lines");
+	uint32_t second = add_thread(p, scope, 991, "lines");
+	uint32_t mapping = must(qz_profile__intern_mapping(p, &own)), main_node;
+
+	p->addresses_sampled = true;
+	main_node = place(p, 0, &entry, mapping, 0x1010, 41);
+	sample(p, first, place(p, main_node, &work, mapping, 0x1000, 5), 1, 60);
+	sample(p, first, place(p, main_node, &work, mapping, 0x1003, 5), 2, 40);
+	sample(p, second, place(p, main_node, &work, mapping, 0x1006, 7), 2, 20);
+	sample(p, second, place(p, main_node, &work, mapping, 0x100b, 26), 2, 12);
+	sample(p, second, place(p, main_node, &work, mapping, 0x1008, 0), 1, 30);
+	sample_as(p, (struct qz_sample) {.thread = second,
+					 .node = place(p, main_node, &work, mapping, 0x1009, 9),
+					 .level = 2,
+					 .busy = 1,
+					 .object = QZ_NONE,
+					 .spinning = true,
+					 .count = 28});
+	mapping = must(qz_profile__intern_mapping(p, &library));
+	sample(p, first, place(p, main_node, &hash, mapping, 0x2000, 0), 1, 30);
+	write_profile(p, directory, "lines.pb.gz");
 }
 
 int main(int argc, char **argv)
@@ -689,6 +811,10 @@ int main(int argc, char **argv)
 	make_together(directory);
 	make_system(directory, false);
 	make_system(directory, true);
+	make_names(directory);
+	make_lowered(directory, false);
+	make_lowered(directory, true);
+	make_lines(directory);
 	close(directory);
 	return 0;
 }

@@ -46,3 +46,23 @@ got=$(foreign_top blocked "$profiles/locked.pb.gz")
 [ "$got" = "32500000000 __lll_lock_wait" ] || fail "blocked, total and top are '$got'"
 got=$(foreign_top spin "$profiles/spinning.pb.gz")
 [ "$got" = "4000000000 gomp_barrier_wait" ] || fail "spin, total and top are '$got'"
+
+# What pprof shows of the whole machine if it is asked for nothing adds up: no more than the time that it took.
+system=$profiles/system.pb.gz
+foreign=$(go tool pprof -top -unit=ns "$system" 2>&1) || fail "$foreign"
+got=$(sed -nE 's/^(Type: |.*Total samples = )([a-z0-9_]+).*/\2/p' <<<"$foreign" | tr '\n' ' ')
+[ "$got" = "machine_norm_cpu 9000000000ns " ] || fail "of the machine it shows '$got'"
+
+# One process, program or unit of it.
+tagged()
+{
+	go tool pprof -top -unit=ns -tagfocus="$1" "$system" 2>&1 | sed -nE 's/^Showing .* for ([0-9]+)ns.*/\1/p'
+}
+jq=$("$out/quartzctl" ps --json --by unit -i "$system")
+want=$(jq '.rows[] | select(.name == "postgresql.service") | .norm_ns' <<<"$jq")
+[ "$want" -gt 0 ] && [ "$(tagged unit=postgresql.service)" = "$want" ] ||
+	fail "unit: '$(tagged unit=postgresql.service)', not '$want'"
+while read -r pid comm want; do
+	[ "$(tagged "pid=^$pid\$")" = "$want" ] || fail "pid $pid: '$(tagged "pid=^$pid\$")', not '$want'"
+	[ "$(tagged "comm=^$comm\$")" = "$want" ] || fail "comm $comm: not '$want'"
+done < <("$out/quartzctl" ps --json -i "$system" | jq -r '.rows[] | select(.norm_ns > 0) | "\(.pid) \(.name) \(.norm_ns)"')

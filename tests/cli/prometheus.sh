@@ -27,6 +27,11 @@ query()
 	get "$prometheus/api/v1/query?query=$1" 2>/dev/null | jq -r '.data.result[0].value[1] // ""'
 }
 
+has_grown()
+{
+	[ -n "$(query "$(printf '%s' 'rate(quartz_machine_busy_seconds_total[1m]) > 0' | jq -sRr @uri)")" ]
+}
+
 is_there()
 {
 	[ -n "$(query quartz_up 2>/dev/null)" ]
@@ -41,6 +46,10 @@ start_exporter
 get "$url/metrics" 2>/dev/null >"$tmp/metrics"
 promtool check metrics <"$tmp/metrics" >"$tmp/log" 2>&1 || fail 'promtool finds' "$(cat "$tmp/log")"
 [ ! -s "$tmp/log" ] || fail 'promtool says' "$(cat "$tmp/log")"
+
+rules=$here/../../service/prometheus/quartz.rules.yml
+promtool check rules "$rules" >"$tmp/log" 2>&1 || fail 'promtool does not take the rules' "$(cat "$tmp/log")"
+promtool test rules "$here/quartz.rules.test.yml" >"$tmp/log" 2>&1 || fail 'the rules are wrong' "$(cat "$tmp/log")"
 
 cat >"$tmp/prometheus.yml" <<END
 global:
@@ -59,6 +68,15 @@ until_true is_there || fail 'nothing was scraped' "$(tail "$tmp/log")"
 [ "$(query quartz_up)" = 1 ] || fail 'quartzd is not up'
 [ "$(query 'quartz_cpu_seconds_total%7Bunit=%22postgresql.service%22%7D')" = 12 ] ||
 	fail 'not the processor time' "$(query quartz_cpu_seconds_total)"
+# Each panel of the dashboard shows something of a machine that works.
+touch "$tmp/later"
+until_true has_grown || fail 'nothing grows'
+"$here/fleet.py" queries "$here/../../service/grafana/quartz.json" >"$tmp/queries"
+[ -s "$tmp/queries" ] || fail 'the dashboard asks for nothing'
+while read -r expression; do
+	[ -n "$(query "$expression")" ] || fail 'a panel is empty' "$expression"
+done <"$tmp/queries"
+
 get "$prometheus/api/v1/targets" 2>/dev/null |
 	jq -e '.data.activeTargets[0] | .health == "up" and .lastError == ""' >/dev/null ||
 	fail 'the target is not well'

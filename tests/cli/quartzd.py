@@ -3,13 +3,15 @@
 """quartzd.py FIRST LATER: a quartzd that runs until it is killed, on quartzd.sock in $QUARTZ_RUNTIME_DIR.
 
 Snapshots are FIRST until a file `later` stands beside the socket, and LATER from then on; where a file `once` does,
-it takes its place after the next snapshot. All requests are kept in the file `requests`. It returns as soon as it
-listens, and prints the id of the process that does.
+it takes its place after the next snapshot. Whole snapshots are not answered while a file `hang` stands there. All
+requests are kept in the file `requests`. It returns as soon as it listens, and prints the id of the process that does.
 """
 import json
 import os
 import socket
 import sys
+import threading
+import time
 
 directory = os.environ["QUARTZ_RUNTIME_DIR"]
 snapshots = [open(name, "rb").read() for name in sys.argv[1:3]]
@@ -25,23 +27,36 @@ if child:
     os._exit(0)
 for fd in (0, 1, 2):
     os.close(fd)
-while True:
-    client, _ = listener.accept()
+lock = threading.Lock()
+
+
+def is_there(name):
+    return os.path.exists(f"{directory}/{name}")
+
+
+def serve(client):
     request = b""
     while not request.endswith(b"\0"):
         request += client.recv(4096) or b"\0"
     body = b""
-    with open(directory + "/requests", "ab") as log:
-        log.write(request[:-1] + b"\n")
-    if json.loads(request[:-1])["method"] == "io.quartz.Snapshot":
-        body = snapshots[os.path.exists(directory + "/later")]
-        parameters = {"bytes": len(body)}
-        if os.path.exists(directory + "/once"):
-            os.rename(directory + "/once", directory + "/later")
-    else:
-        parameters = status
+    while b'"io.quartz.Snapshot"}' in request and is_there("hang"):
+        time.sleep(0.1)
+    with lock:
+        with open(directory + "/requests", "ab") as log:
+            log.write(request[:-1] + b"\n")
+        if json.loads(request[:-1])["method"] == "io.quartz.Snapshot":
+            body = snapshots[is_there("later")]
+            parameters = {"bytes": len(body)}
+            if is_there("once"):
+                os.rename(directory + "/once", directory + "/later")
+        else:
+            parameters = status
     try:
         client.sendall(json.dumps({"parameters": parameters}).encode() + b"\0" + body)
     except BrokenPipeError:
         pass
     client.close()
+
+
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()

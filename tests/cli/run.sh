@@ -10,7 +10,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 out=$(cd "${O:-build}" && pwd) || exit 1
 
-passed=0 failed=0 skipped=0
+failed=0
 record=false
 if [ "${1-}" = --record ]; then
 	record=true
@@ -65,13 +65,14 @@ run_case()
 	done | sed "s|$work|WORK|g"
 }
 
+# report STATUS NAME
 report()
 {
 	if [ "$1" -eq 0 ]; then
-		passed=$((passed + 1))
+		echo "ok $2"
 	else
-		failed=$((failed + 1))
-		echo "FAILED $2"
+		failed=1
+		echo "FAIL $2"
 	fi
 }
 
@@ -92,12 +93,12 @@ check_case()
 check_profiles()
 {
 	mkdir "$work/profiles"
-	"$out/tests/cli/make_profiles" "$work/profiles" || report 1 make_profiles
+	"$out/tests/cli/make_profiles" "$work/profiles" || exit 1
 	if $record; then
 		cp "$work"/profiles/*.pb.gz "$here/profiles"
 	else
 		diff -r "$here/profiles" "$work/profiles"
-		report $? "profiles differ from those recorded"
+		report $? "profiles are written as they were recorded"
 	fi
 }
 
@@ -109,30 +110,26 @@ check_script()
 	O=$out "$here/$1"
 	status=$?
 	if [ $status -eq 77 ]; then
-		skipped=$((skipped + 1))
+		echo "skip $1: see above"
 	else
 		report $status "$1"
 	fi
 }
 
+cases=("${@/#/$here/cases/}") scripts=()
+if [ $# -eq 0 ]; then
+	cases=("$here"/cases/*)
+	scripts=(man-options.sh packages.sh completion.sh old-profiles.sh pprof-reader.sh exporter.sh fleet.sh
+		prometheus.sh export.sh top.sh)
+fi
+$record || echo "plan $((1 + ${#cases[@]} + ${#scripts[@]}))"
 check_profiles
 cd "$here/profiles" || exit 1
-cases=("${@/#/$here/cases/}")
-[ $# -gt 0 ] || cases=("$here"/cases/*)
 for case in "${cases[@]}"; do
 	check_case "$case"
 done
 $record && exit
-if [ $# -eq 0 ]; then
-	check_script man-options.sh
-	check_script pprof-reader.sh
-	check_script exporter.sh
-	check_script prometheus.sh
-	check_script top.sh
-fi
-if [ $skipped -gt 0 ]; then
-	echo "$passed passed, $failed failed, $skipped skipped"
-else
-	echo "$passed passed, $failed failed"
-fi
-[ $failed -eq 0 ]
+for script in "${scripts[@]}"; do
+	check_script "$script"
+done
+exit $failed

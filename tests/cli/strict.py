@@ -83,9 +83,10 @@ def check(profile):
             assert 1 <= one(1, label) < strings and one(2, label) < strings, "a label without its words"
 
 
-for name in sys.argv[1:]:
-    with gzip.open(name) as file:
-        try:
-            check(file.read())
-        except AssertionError as why:
-            sys.exit(f"{name}: {why}")
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        with gzip.open(name) as file:
+            try:
+                check(file.read())
+            except AssertionError as why:
+                sys.exit(f"{name}: {why}")

@@ -9,9 +9,19 @@ if ! command -v tmux >/dev/null; then
 	exit 77
 fi
 
+screens=1 # one socket each: a server that ends may still have its own
+
 terminal()
 {
-	tmux -f /dev/null -S "$tmp/tmux" "$@"
+	tmux -f /dev/null -S "$tmp/tmux$screens" "$@"
+}
+
+# new_terminal COLUMNS ROWS: with top in it, whose status is told when it ends.
+new_terminal()
+{
+	screens=$((screens + 1))
+	terminal new-session -d -x "$1" -y "$2" "TERM=screen '$out/quartzctl' top; echo \"left \$?\"; sleep 60"
+	children+=("$(terminal display-message -p '#{pid}')")
 }
 
 has_on_screen()
@@ -39,13 +49,16 @@ key()
 status=$?
 [ $status = 1 ] && grep -q 'needs a terminal' "$tmp/out" || fail "without a terminal: $status"
 
+new_terminal 120 24
+shows "quartzd is not running: 'systemctl start quartzd' or" '^left 3$'
+
 start_quartzd
 export LC_ALL=C.UTF-8
-terminal new-session -d -x 80 -y 24 "TERM=screen '$out/quartzctl' top; echo \"left \$?\" >'$tmp/left'; sleep 60"
-children+=("$(terminal display-message -p '#{pid}')")
+new_terminal 80 24
 
 # first what there is since quartzd began, then what a second snapshot has more
-shows '^10\.0 s: busy 90%, parallelism 1\.3 of 4, serial 67%, lost 5$' 'by process, sorted by norm' \
+shows '^10\.0 s: busy 90%, parallelism 1\.3 of 4, serial 67%, lost 5$' 'by process, sorted by norm$' \
+	'^1 200 samples at 100 Hz; ~: below 16$' \
 	'^ +PID +CPU%' '^ +500 +120\.0 +90\.0 +1\.3 +67 .* postgres +ExecutorRun'
 touch "$tmp/later"
 shows '^10\.0 s: busy 90%, parallelism 3\.0 of 4, serial 11%, lost 7$' '^ +500 +110\.0 ' \
@@ -74,7 +87,7 @@ shows 'objects$' 'NORM%  WAITS'
 key Escape
 shows 'by process'
 key Home Enter
-shows 'process 500 postgres: procedures' ' main$' ' LWLockAcquire$'
+shows 'process 500 postgres: procedures' ' main$' ' LWLockAcquire$' '^[A-Z ]+: '
 key Escape p
 shows 'paused'
 key p h
@@ -82,5 +95,37 @@ shows 'look into a process'
 key x
 shows 'by process'
 key q
-until_true test -s "$tmp/left" || fail 'it does not end'
-[ "$(cat "$tmp/left")" = 'left 0' ] || fail "$(cat "$tmp/left")"
+shows '^left 0$'
+
+# the rate was lowered, and most of the processor time is of rows with too few samples
+stop_quartzd
+start_quartzd "$here/profiles/lowered.pb.gz" "$here/profiles/lowered-later.pb.gz"
+rm "$tmp/later"
+new_terminal 80 24
+shows 'by process, sorted by CPU: too few samples to sort by norm$' \
+	'^25 samples at 99 Hz, lowered to 3\.1 Hz to hold 1% overhead; ~: below 16$' \
+	'^ +502 +100\.0 +~0 +1\.7 +33 +0 +1 brief +std::vector<std:$' \
+	'^ +500 +40\.0 +48 +1\.0 +100 +0 +1 postgres +std::vector<std:$'
+[ "$(grep -nE '^ +502 ' "$tmp/screen" | cut -d: -f1)" -lt "$(grep -nE '^ +500 ' "$tmp/screen" | cut -d: -f1)" ] ||
+	fail 'not sorted by what is exact' "$(cat "$tmp/screen")"
+[ "$(wc -L <"$tmp/screen")" -le 80 ] || fail 'wider than the screen' "$(cat "$tmp/screen")"
+key n
+shows 'sorted by norm$'
+[ "$(grep -nE '^ +502 ' "$tmp/screen" | cut -d: -f1)" -gt "$(grep -nE '^ +500 ' "$tmp/screen" | cut -d: -f1)" ] ||
+	fail 'not sorted by norm' "$(cat "$tmp/screen")"
+key d
+shows 'sorted by CPU: too few'
+key Enter
+shows 'process 502 brief: procedures'
+touch "$tmp/later"
+shows 'process 502 brief has ended, Esc goes back: procedures'
+
+# a wide terminal shows names in full
+new_terminal 160 50
+shows '^ +500 .* postgres +std::vector<std::basic_string<char>>::_M_realloc_insert\(char const\*\)$'
+key b b
+shows 'by unit' ' a-service-with-a-long-name\.service  *std::vector'
+stop_quartzd
+shows "^quartzd is not running: 'systemctl start quartzd' or 'quartzd --system' starts it"
+key q
+shows '^left 0$'

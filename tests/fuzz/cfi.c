@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
-#include "symbolizer/cfi.h"
-#include "tests/unit/cfi_image.h"
+#include "symbolizer/cfi/cfi.h"
+#include "tests/unit/symbolizer/cfi_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

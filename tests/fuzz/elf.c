@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fuzzes what the symbolizer parses: an ELF file is loaded with its DWARF, asked for names, and
- * unwound with; anything else is read as a perf map.
+ * Fuzzes what the symbolizer parses: an ELF file is loaded with its DWARF and asked for names;
+ * anything else is read as a perf map.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,18 +10,9 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
-#include "symbolizer/module.h"
-#include "symbolizer/unwind.h"
+#include "symbolizer/names/module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* One module, mapped at address 0 as a whole. */
-static struct module *find(void *arg, uint64_t address, uint64_t *vaddr)
-{
-	struct module *m = arg;
-
-	return elf_file__vaddr(module__file(m), address, vaddr) ? m : NULL;
-}
 
 static void resolve(struct module *m, uint64_t address)
 {
@@ -37,19 +28,6 @@ static void resolve(struct module *m, uint64_t address)
 			abort();
 }
 
-/* The file itself serves as the stack, and gives the return addresses. */
-static void unwind(struct module *m, const uint8_t *data, size_t size, uint64_t ip)
-{
-	struct unwind_stack stack = {0x7000, data, size};
-	uint64_t registers[DWARF_REGISTERS] = {[DWARF_SP] = 0x7000, [DWARF_RA] = ip};
-	uint64_t addresses[64];
-	bool complete;
-
-	registers[DWARF_BP] = 0x7000 + size / 2;
-	if (unwind__stack(registers, &stack, find, m, addresses, 64, &complete) > 64)
-		abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -62,11 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			 "fuzz");
 	if (!m)
 		return 0;
-	for (uint64_t at = 0; at < (elf ? size : 0x4000); at += 97) {
+	for (uint64_t at = 0; at < (elf ? size : 0x4000); at += 97)
 		resolve(m, at);
-		if (elf && at % 4 == 0)
-			unwind(m, data, size, at);
-	}
 	module__free(m);
 	return 0;
 }

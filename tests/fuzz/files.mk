@@ -15,11 +15,9 @@ FUZZ_PROGRAMS := $(FUZZ_TARGETS:%=$(O)/tests/fuzz/%)
 $(FUZZ_PROGRAMS): %: %.o $(if $(FUZZ_ENGINE),,$(O)/tests/fuzz/replay.o) $(FUZZ_ARCHIVES)
 	$(call link,$(FUZZ_ENGINE) $(FUZZ_LIBS))
 
-$(O)/tests/fuzz/page: $(O)/daemon/page_reader.o
+$(O)/tests/fuzz/page: $(O)/daemon/attribution/shm_reader.o
 
-check-fuzz: $(FUZZ_PROGRAMS)
-	$(Q)status=0; \
-	for program in $^; do \
-		$$program tests/fuzz/corpus/$${program##*/} || status=1; \
-	done; \
-	exit $$status
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ_PROGRAMS)
+
+check-fuzz: fuzz-targets

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/page_reader.h"
+#include "daemon/attribution/shm_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,9 +27,9 @@ static void read_slot(const uint8_t *data, size_t size)
 
 	memset(&shared, 0, sizeof(shared));
 	memcpy(&shared, data, size < sizeof(shared) ? size : sizeof(shared));
-	page_slot__name(&shared, name);
+	shm_slot__name(&shared, name);
 	check(memchr(name, 0, sizeof(name)) != NULL);
-	if (page_slot__copy(&shared, &slot) != PAGE_SLOT_GOOD)
+	if (shm_slot__copy(&shared, &slot) != PAGE_SLOT_GOOD)
 		return;
 	check(slot.n < QZ_SLOT_STACK && slot.base <= slot.n && slot.task <= QZ_TASKS);
 	check(slot.state <= QZ_WAIT_BLOCKED);
@@ -72,13 +72,13 @@ static void read_tables(int fd)
 	uint32_t procedures[QZ_TASK_STACK], n;
 	struct qz_page_header header;
 
-	check(!page_tables__header(fd, &header));
+	check(!shm_tables__header(fd, &header));
 	check(header.slots_used <= QZ_SLOTS && header.symbols_used <= QZ_SYMBOLS);
-	page_tables__calls(fd, &header, take_call, NULL);
+	shm_tables__calls(fd, &header, take_call, NULL);
 	for (uint32_t kind = 0; kind <= QZ_SYMBOL_OBJECT + 1; kind++)
-		page_tables__symbols(fd, kind, take_symbol, NULL);
+		shm_tables__symbols(fd, kind, take_symbol, NULL);
 	for (uint32_t task = 0; task <= QZ_TASKS + 1; task += 17) {
-		n = page_tables__task(fd, task, procedures);
+		n = shm_tables__task(fd, task, procedures);
 		check(n <= QZ_TASK_STACK);
 		for (uint32_t i = 0; i < n; i++)
 			check(procedures[i] >= 1 && procedures[i] <= QZ_SYMBOLS);

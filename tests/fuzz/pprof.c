@@ -7,10 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/estimate.h"
-#include "core/json.h"
-#include "core/pprof.h"
-#include "core/waiting.h"
+#include "core/estimate/estimate.h"
+#include "core/report/report_json.h"
+#include "core/format/pprof.h"
+#include "core/report/state_breakdown.h"
+#include "core/report/wait_report.h"
+#include "core/report/wakeup_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,13 +42,13 @@ static void view_object(const struct qz_report *r, uint32_t object)
 	struct qz_stack_row *rows;
 	uint32_t n;
 
-	if (qz_report__object_states(r, object, &states))
+	if (qz_state_breakdown__of_object(r, object, &states))
 		abort();
-	qz_states__clear(&states);
-	if (qz_report__waiters(r, object, &rows, &n))
+	qz_state_breakdown__clear(&states);
+	if (qz_wakeup_report__waiters(r, object, &rows, &n))
 		abort();
 	free(rows);
-	if (qz_report__wakers(r, object, &rows, &n))
+	if (qz_wakeup_report__wakers(r, object, &rows, &n))
 		abort();
 	free(rows);
 }
@@ -68,19 +70,20 @@ static void view(const struct qz_profile *p, uint32_t scope)
 		struct qz_edge *edges;
 		uint32_t n;
 
-		if (qz_report__callees(r, r->rows[i].procedure, &edges, &n))
+		if (qz_call_graph__callees(r, r->rows[i].procedure, &edges, &n))
 			abort();
-		qz_edges__free(edges, n);
-		if (qz_report__callers(r, r->rows[i].procedure, &edges, &n))
+		qz_call_graph__free(edges, n);
+		if (qz_call_graph__callers(r, r->rows[i].procedure, &edges, &n))
 			abort();
-		qz_edges__free(edges, n);
+		qz_call_graph__free(edges, n);
 	}
 	for (uint32_t i = 0; i < r->nobjects && i < 4; i++)
 		view_object(r, r->objects[i].object);
-	if (qz_report__woken(r, &woken))
+	if (qz_wakeup_report__woken(r, &woken))
 		abort();
 	free(woken.rows);
-	text = qz_json__report((const struct qz_report *const[]) {r}, 1, ~0u, UINT32_MAX);
+	text = qz_json__report((const struct qz_report *const[]) {r}, 1,
+			       &(struct qz_json_rows) {.kinds = ~0u, .max = UINT32_MAX});
 	if (!text)
 		abort();
 	free(text);
@@ -92,7 +95,7 @@ static void use(struct qz_profile *p)
 	struct qz_profile *again;
 	int fd = memfd_create("copy", MFD_CLOEXEC);
 
-	if (fd < 0 || qz_profile__estimate(p) || qz_pprof__write(p, fd) || lseek(fd, 0, SEEK_SET))
+	if (fd < 0 || qz_estimate__profile(p) || qz_pprof__write(p, fd) || lseek(fd, 0, SEEK_SET))
 		abort();
 	for (uint32_t scope = 0; scope < p->nscopes; scope++)
 		view(p, scope);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * NAME PATH...: runs a fuzz target on files, and on the files of directories, each in a process of
- * its own. Takes the place of the fuzzer in ordinary test runs.
+ * its own, with a verdict for each. Takes the place of the fuzzer in ordinary test runs.
  */
 #include <dirent.h>
 #include <err.h>
@@ -39,8 +39,10 @@ static void run(const char *path)
 static void replay_file(const char *path)
 {
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	fflush(stdout);
+	child = fork();
 	if (child < 0)
 		err(1, "fork");
 	if (child == 0)
@@ -49,11 +51,12 @@ static void replay_file(const char *path)
 		err(1, "waitpid");
 	if (status == 0) {
 		passed++;
+		printf("ok %s\n", path);
 		return;
 	}
 	failed++;
-	printf("%s: failed (%s %d)\n", path, WIFSIGNALED(status) ? "signal" : "exit status",
-	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	printf("%s: %s %d\nFAIL %s\n", path, WIFSIGNALED(status) ? "signal" : "exit status",
+	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), path);
 }
 
 static int is_visible(const struct dirent *entry)
@@ -87,6 +90,5 @@ int main(int argc, char **argv)
 		replay(argv[i]);
 	if (passed + failed == 0)
 		errx(1, "nothing to replay");
-	printf("%u passed, %u failed\n", passed, failed);
 	return failed ? 1 : 0;
 }

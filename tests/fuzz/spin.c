@@ -4,7 +4,7 @@
 #include <string.h>
 #include <elf.h>
 
-#include "symbolizer/spin.h"
+#include "symbolizer/spin/spin.h"
 
 #define BASE 0x1000
 
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct spin *spin;
 	struct code code = {data + 2, size - 2};
 	struct code_source source = {&code, range, read_code, yields};
-	struct spin_verdict v;
+	struct spin_code v;
 	uint64_t before, at;
 
 	if (size < 3)
@@ -58,9 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	at = BASE + (data[0] | (uint64_t)data[1] << 8) % code.size;
 	before = spin__decoded(spin);
-	spin__judge(spin, &source, at, BASE, BASE + code.size, &v);
+	spin__classify(spin, &source, at, BASE, BASE + code.size, &v);
 	if (spin__decoded(spin) - before > SPIN_MAX_DECODED || v.class >= QZ_SPIN_CLASSES ||
-	    v.start > v.end || (v.class && v.confirm && !v.end))
+	    v.start > v.end || (v.class && (v.flags & QZ_SPIN_CONFIRM) && !v.end))
 		abort();
 	return 0;
 }

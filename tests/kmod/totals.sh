@@ -46,14 +46,15 @@ totals()
 {
 	local levels=$(($(nproc) + 1)) i
 
-	start target "$programs/phases" --time 3:600
+	start target "$programs/phases" --time 2:600
 	target=$pid
 	start other sleep 1000
-	attach --pid "$target" --pid "$pid"
+	attach_to "$target" --pid "$pid"
 	for ((i = 0; i < 600; i++)); do
-		! grep -qx phase_3 "$sysfs/pid-$target/top/0/name" 2>/dev/null || break
+		! cat "$sysfs/pid-$target"/top/*/name 2>/dev/null | grep -qx phase_2 || break
 		sleep 0.1
 	done
+	[ $i -lt 600 ] || fail 'phase_2 is never shown'
 	kill_now "$target"
 	# What quartzd shows follows within some seconds, and then stays.
 	for ((i = 0; i < 120; i++)); do

@@ -8,6 +8,8 @@
  *	yield	a loop with sched_yield
  *	lock	pthread_spin_lock, which the computing thread holds
  *	tas	an atomic exchange, again and again
+ *	bounded	a loop that reads a flag up to a million times, then a mutex that is free, again and again
+ *	backoff	a loop that reads a flag, with a delay between that grows
  *	turns	both, in 100 turns each of some 0.2 ms, whatever SECONDS is
  *
  * At the end, for each phase: "truth compute_KIND cpu_ns N elapsed_ns N" and the same of wait_KIND, as
@@ -45,6 +47,8 @@ COMPUTE(plain)
 COMPUTE(yield)
 COMPUTE(lock)
 COMPUTE(tas)
+COMPUTE(bounded)
+COMPUTE(backoff)
 
 static PROCEDURE void compute_turn(void)
 {
@@ -98,6 +102,31 @@ static PROCEDURE void wait_tas(void)
 		;
 }
 
+static PROCEDURE void wait_bounded(void)
+{
+	static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+	while (!flag) {
+		for (int i = 0; i < 1000000; i++)
+			if (flag)
+				break;
+		pthread_mutex_lock(&gate);
+		pthread_mutex_unlock(&gate);
+	}
+}
+
+static PROCEDURE void wait_backoff(void)
+{
+	int delay = 1;
+
+	while (!flag) {
+		for (int i = 0; i < delay; i++)
+			__asm__ volatile("");
+		if (delay < 1024)
+			delay *= 2;
+	}
+}
+
 static PROCEDURE void wait_turns(void)
 {
 	take_turns(1);
@@ -112,9 +141,14 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-	{"pause", compute_pause, wait_pause}, {"plain", compute_plain, wait_plain},
-	{"yield", compute_yield, wait_yield}, {"lock", compute_lock, wait_lock},
-	{"tas", compute_tas, wait_tas},	      {"turns", compute_turns_, wait_turns},
+	{"pause", compute_pause, wait_pause},
+	{"plain", compute_plain, wait_plain},
+	{"yield", compute_yield, wait_yield},
+	{"lock", compute_lock, wait_lock},
+	{"tas", compute_tas, wait_tas},
+	{"bounded", compute_bounded, wait_bounded},
+	{"backoff", compute_backoff, wait_backoff},
+	{"turns", compute_turns_, wait_turns},
 };
 
 struct phase {
@@ -200,7 +234,8 @@ int main(int argc, char **argv)
 		if (!parse_phase(word))
 			nphases = 0, argc = 0;
 	if (!nphases) {
-		fprintf(stderr, "usage: spins pause|plain|yield|lock|tas|turns:SECONDS,...\n");
+		fprintf(stderr, "usage: spins "
+				"pause|plain|yield|lock|tas|bounded|backoff|turns:SECONDS,...\n");
 		return 2;
 	}
 	pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);

@@ -3,6 +3,11 @@
 soak: all tests
 	$(Q)O=$(abspath $(O)) tests/soak/run
 
+# Storms of programs that know who they are, for an hour.
+.PHONY: check-storm
+check-storm: programs tests
+	$(Q)O=$(abspath $(O)) tests/soak/storm
+
 # Ten thousand processes with a hundred thousand threads, for a minute, in some 4 GiB.
 .PHONY: check-crowd
 check-crowd: programs tests

@@ -15,20 +15,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/array.h"
-#include "core/table.h"
-#include "core/spin_rules.h"
-#include "daemon/spin_symbols.h"
-#include "symbolizer/flow.h"
-#include "symbolizer/verdict.h"
+#include "core/util/vec.h"
+#include "core/util/hash_table.h"
+#include "core/model/spin_rules.h"
+#include "daemon/spin/spin_symbols.h"
+#include "symbolizer/spin/cfg.h"
+#include "symbolizer/spin/spin_answer.h"
 #include "tests/spin/recorder.h"
 
 #define RATE	     997
-#define CALLER_SAVED 0x0fc7u /* as in daemon/verdicts.c */
+#define CALLER_SAVED 0x0fc7u /* as in daemon/spin/spin_classify.c */
 
 static const char *const class_names[] = QZ_SPIN_NAMES;
 static struct spin_rules rules;
-static struct verdict_writer writer;
+static struct spin_answer_writer writer;
 
 /* ---- files and verdicts ---- */
 
@@ -65,7 +65,7 @@ static struct file *open_file(const char *path)
 struct judged {
 	const struct file *file;
 	uint64_t offset;
-	struct verdict_record record;
+	struct spin_record record;
 	bool known;
 	char name[128];
 };
@@ -77,25 +77,25 @@ static void judge(const struct file *f, uint64_t offset, struct judged *j)
 	*j = (struct judged) {.file = f, .offset = offset};
 	if (!f->module)
 		return;
-	verdict__write(&writer, f->module, f->fd, &offset, 1, PROTOCOL_MAX_MESSAGE);
+	spin_answer__write(&writer, f->module, f->fd, &offset, 1, PROTOCOL_MAX_MESSAGE);
 	j->record = writer.records[0];
 	snprintf(j->name, sizeof(j->name), "%.*s", (int)sizeof(j->name) - 1, writer.text);
 	kind = spin_rules__find(&rules, f->path, j->name);
 	if (kind == SPIN_RULE_WORKS)
-		j->record.spin = j->record.flags = 0;
-	if (kind != SPIN_RULE_WAITS && (kind != SPIN_RULE_MAY || j->record.spin))
+		j->record.code.class = j->record.code.flags = 0;
+	if (kind != SPIN_RULE_WAITS && (kind != SPIN_RULE_MAY || j->record.code.class))
 		return;
-	j->record.spin = QZ_SPIN_KNOWN;
-	j->record.flags = kind == SPIN_RULE_MAY ? VERDICT_CONFIRM : 0;
-	j->record.start = j->record.procedure_start;
-	j->record.end = j->record.procedure_end;
-	j->record.written = CALLER_SAVED;
+	j->record.code.class = QZ_SPIN_KNOWN;
+	j->record.code.flags = kind == SPIN_RULE_MAY ? QZ_SPIN_CONFIRM : 0;
+	j->record.code.start = j->record.procedure_start;
+	j->record.code.end = j->record.procedure_end;
+	j->record.code.written = CALLER_SAVED;
 }
 
 /* Each address once. */
 static struct judged *cache;
 static uint32_t ncache;
-static struct qz_table table;
+static struct qz_hash_table table;
 
 static bool same(const void *context, uint32_t i, const void *key)
 {
@@ -107,15 +107,17 @@ static bool same(const void *context, uint32_t i, const void *key)
 static uint32_t lookup(const struct file *f, uint64_t offset)
 {
 	struct judged key = {.file = f, .offset = offset};
-	uint32_t hash = qz_hash__number(qz_hash__number(1, (uint64_t)(f - files)), offset);
-	uint32_t i = qz_table__find(&table, hash, same, NULL, &key);
+	uint32_t hash = qz_hash_table__hash_number(
+		qz_hash_table__hash_number(1, (uint64_t)(f - files)), offset);
+	uint32_t i = qz_hash_table__find(&table, hash, same, NULL, &key);
 
 	if (i != UINT32_MAX)
 		return i;
-	if (qz_array__reserve((void **)&cache, ncache, sizeof(*cache)) || qz_table__reserve(&table))
+	if (qz_array__reserve((void **)&cache, ncache, sizeof(*cache)) ||
+	    qz_hash_table__reserve(&table))
 		abort();
 	judge(f, offset, &cache[ncache]);
-	qz_table__insert(&table, hash, ncache);
+	qz_hash_table__insert(&table, hash, ncache);
 	return ncache++;
 }
 
@@ -155,7 +157,7 @@ static uint32_t judge_caller(const struct recording *r, const struct sample *s)
 		uint32_t j = places[i] < STACK_WORDS ? judge_address(r, s, s->stack[places[i]])
 						     : UINT32_MAX;
 
-		if (j != UINT32_MAX && cache[j].record.spin)
+		if (j != UINT32_MAX && cache[j].record.code.class)
 			return j;
 	}
 	return UINT32_MAX;
@@ -165,7 +167,7 @@ static uint32_t judge_sample(const struct recording *r, const struct sample *s)
 {
 	uint32_t j = judge_address(r, s, s->ip), caller;
 
-	if (j == UINT32_MAX || !(cache[j].record.flags & VERDICT_BY_CALLER))
+	if (j == UINT32_MAX || !(cache[j].record.code.flags & QZ_SPIN_BY_CALLER))
 		return j;
 	caller = judge_caller(r, s);
 	return caller == UINT32_MAX ? j : caller;
@@ -173,11 +175,11 @@ static uint32_t judge_sample(const struct recording *r, const struct sample *s)
 
 static bool confirms(const struct sample *a, const struct sample *b, uint32_t ja, uint32_t jb)
 {
-	const struct verdict_record *x = &cache[ja].record, *y;
+	const struct spin_code *x = &cache[ja].record.code, *y;
 
 	if (a->tid != b->tid || jb == UINT32_MAX || cache[ja].file != cache[jb].file)
 		return false;
-	y = &cache[jb].record;
+	y = &cache[jb].record.code;
 	if (x->start != y->start || x->end != y->end)
 		return false;
 	for (int i = 0; i < 16; i++)
@@ -208,9 +210,9 @@ static void print_top(const uint32_t *hits)
 		const struct judged *j = &cache[all[i].verdict];
 
 		printf("%6u %-8s%s%s %s+0x%" PRIx64 " %s\n", all[i].count,
-		       class_names[j->record.spin],
-		       j->record.flags & VERDICT_CONFIRM ? " confirm" : "",
-		       j->record.flags & VERDICT_BY_CALLER ? " by-caller" : "", j->file->path,
+		       class_names[j->record.code.class],
+		       j->record.code.flags & QZ_SPIN_CONFIRM ? " confirm" : "",
+		       j->record.code.flags & QZ_SPIN_BY_CALLER ? " by-caller" : "", j->file->path,
 		       j->offset, j->name);
 	}
 	free(all);
@@ -230,20 +232,21 @@ static int run(char *const argv[], bool top)
 	hits = calloc(ncache + 1, sizeof(*hits));
 	for (uint32_t i = 0; i < r.nsamples; i++) {
 		const struct sample *s = &r.samples[i];
-		const struct verdict_record *v;
+		const struct spin_code *v;
 		bool confirmed;
 
 		if (of[i] == UINT32_MAX) {
 			classes[QZ_SPIN_NONE]++;
 			continue;
 		}
-		v = &cache[of[i]].record;
+		v = &cache[of[i]].record.code;
 		hits[of[i]]++;
-		confirmed = !(v->flags & VERDICT_CONFIRM) ||
+		confirmed = !(v->flags & QZ_SPIN_CONFIRM) ||
+			    qz_spin__has_turned(s->registers[v->counter & 15], v->first, v->many) ||
 			    (i > 0 && confirms(s, s - 1, of[i], of[i - 1])) ||
 			    (i + 1 < r.nsamples && confirms(s, s + 1, of[i], of[i + 1]));
 		unconfirmed += !confirmed;
-		classes[confirmed ? v->spin : QZ_SPIN_NONE]++;
+		classes[confirmed ? v->class : QZ_SPIN_NONE]++;
 	}
 	printf("%u samples, %u waiting", r.nsamples, r.nsamples - classes[QZ_SPIN_NONE]);
 	for (int i = 1; i < QZ_SPIN_CLASSES; i++)
@@ -293,14 +296,15 @@ static void scan_procedure(struct scan *scan, struct decoder *d, const struct fi
 			continue;
 		judge(f, offset + (code.target - p->start), &j);
 		scan->loops++;
-		scan->classes[j.record.spin]++;
-		if (j.record.flags & VERDICT_CONFIRM)
-			scan->confirm[j.record.spin]++;
-		if (list && j.record.spin)
-			printf("  %s%s 0x%" PRIx64 " 0x%" PRIx64 "-0x%" PRIx64 " %s\n",
-			       class_names[j.record.spin],
-			       j.record.flags & VERDICT_CONFIRM ? " confirm" : "", j.offset,
-			       j.record.start, j.record.end, j.name);
+		scan->classes[j.record.code.class]++;
+		if (j.record.code.flags & QZ_SPIN_CONFIRM)
+			scan->confirm[j.record.code.class]++;
+		if (list && j.record.code.class)
+			printf("  %s%s%s 0x%" PRIx64 " 0x%" PRIx64 "-0x%" PRIx64 " %s\n",
+			       class_names[j.record.code.class],
+			       j.record.code.flags & QZ_SPIN_CONFIRM ? " confirm" : "",
+			       j.record.code.many ? " counter" : "", j.offset, j.record.code.start,
+			       j.record.code.end, j.name);
 	}
 	free(bytes);
 }
@@ -357,10 +361,10 @@ int main(int argc, char *argv[])
 
 		judge(open_file(argv[1]), strtoull(argv[i], NULL, 0), &j);
 		printf("%s %s%s%s 0x%" PRIx64 "-0x%" PRIx64 " written 0x%x %s\n", argv[i],
-		       class_names[j.record.spin],
-		       j.record.flags & VERDICT_CONFIRM ? " confirm" : "",
-		       j.record.flags & VERDICT_BY_CALLER ? " by-caller" : "", j.record.start,
-		       j.record.end, j.record.written, j.name);
+		       class_names[j.record.code.class],
+		       j.record.code.flags & QZ_SPIN_CONFIRM ? " confirm" : "",
+		       j.record.code.flags & QZ_SPIN_BY_CALLER ? " by-caller" : "",
+		       j.record.code.start, j.record.code.end, j.record.code.written, j.name);
 	}
 	return argc < 2 ? 2 : 0;
 }

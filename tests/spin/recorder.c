@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "core/array.h"
+#include "core/util/vec.h"
 
 #define PAGES	 512
 #define PAGE	 4096UL

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/gzip.h"
-#include "core/pprof.h"
+#include "core/util/gzip.h"
+#include "core/format/pprof.h"
 
 static int new_file(void)
 {
@@ -51,11 +51,10 @@ struct bytes bytes__of_profile(const struct qz_profile *p)
 struct bytes bytes__compress(const void *data, size_t size)
 {
 	int fd = new_file();
-	struct qz_gzip *gz = qz_gzip__new(fd);
+	gzFile gz = qz_gzip__open(fd);
 
 	ck_assert_int_eq(qz_gzip__write(gz, data, size), 0);
-	ck_assert_int_eq(qz_gzip__finish(gz), 0);
-	qz_gzip__free(gz);
+	ck_assert_int_eq(qz_gzip__close(gz), 0);
 	return content_and_close(fd);
 }
 
@@ -64,7 +63,7 @@ struct bytes bytes__expand(const struct bytes *gz)
 	int fd = bytes__file(gz->data, gz->size);
 	struct bytes b;
 
-	ck_assert_int_eq(qz_gunzip(fd, SIZE_MAX, &b.data, &b.size), 0);
+	ck_assert_int_eq(qz_gzip__read(fd, SIZE_MAX, &b.data, &b.size), 0);
 	close(fd);
 	return b;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/profile.h"
+#include "core/model/profile.h"
 
 struct bytes {
 	uint8_t *data; /* to be freed */

@@ -54,6 +54,20 @@ void *__wrap_realloc(void *memory, size_t size)
 	return fails() ? NULL : __real_realloc(memory, size);
 }
 
+void *__real_reallocarray(void *memory, size_t n, size_t size);
+void *__wrap_reallocarray(void *memory, size_t n, size_t size);
+void *__wrap_reallocarray(void *memory, size_t n, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(memory, n, size);
+}
+
+FILE *__real_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size)
+{
+	return fails() ? NULL : __real_open_memstream(text, size);
+}
+
 char *__real_strdup(const char *s);
 char *__wrap_strdup(const char *s);
 char *__wrap_strdup(const char *s)
@@ -75,16 +89,11 @@ int __wrap_asprintf(char **text, const char *format, ...)
 	return length;
 }
 
-int __real_deflateInit2_(z_streamp stream, int level, int method, int window, int memory,
-			 int strategy, const char *version, int size);
-int __wrap_deflateInit2_(z_streamp stream, int level, int method, int window, int memory,
-			 int strategy, const char *version, int size);
-int __wrap_deflateInit2_(z_streamp stream, int level, int method, int window, int memory,
-			 int strategy, const char *version, int size)
+gzFile __real_gzdopen(int fd, const char *mode);
+gzFile __wrap_gzdopen(int fd, const char *mode);
+gzFile __wrap_gzdopen(int fd, const char *mode)
 {
-	return fails() ? Z_MEM_ERROR
-		       : __real_deflateInit2_(stream, level, method, window, memory, strategy,
-					      version, size);
+	return fails() ? NULL : __real_gzdopen(fd, mode);
 }
 
 int __real_inflateInit2_(z_streamp stream, int window, const char *version, int size);

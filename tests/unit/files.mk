@@ -1,22 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# One Check runner for all unit tests. A directory with tests of its own appends to UNIT_SRC,
-# UNIT_ARCHIVES (libraries built here) and UNIT_LIBS in its files.mk, and its suite to suites.h.
+# One Check runner for all unit tests: a file here, in the folder that is called as what it tests, and its
+# suite in suites.h. Tests elsewhere append to UNIT_SRC, UNIT_ARCHIVES (libraries built here) and UNIT_LIBS.
 UNIT := $(O)/tests/unit/unit
 TESTS += $(UNIT)
-UNIT_CORE_SRC := $(addprefix tests/unit/,main.c bytes.c failing.c fixture.c fixture_equal.c test_damage.c test_difference.c \
-                   test_edges.c test_effective.c test_escape.c test_estimate.c test_governor.c test_json.c test_merge.c test_overhead.c test_part.c \
-                   test_polled.c test_pprof.c test_processes.c test_profile.c test_report.c test_slices.c test_summary.c test_together.c test_utf8.c test_waiting.c test_waits.c)
-UNIT_SRC += $(UNIT_CORE_SRC)
-UNIT_ARCHIVES += $(CORE_LIB)
-UNIT_LIBS += $(CORE_LIBS) -lcheck_pic -lsubunit -lrt -lpthread
-UNIT_WRAP := malloc calloc realloc strdup asprintf deflateInit2_ inflateInit2_
+UNIT_SRC += $(wildcard tests/unit/*.c tests/unit/*/*.c)
+UNIT_ARCHIVES += $(DAEMON_LIB) $(SYMBOLIZER_LIB) $(CORE_LIB)
+UNIT_LIBS += $(SYMBOLIZER_LIBS) $(CORE_LIBS) -lbpf -lcap -lseccomp -lcheck_pic -lsubunit -lrt -lpthread
+UNIT_WRAP := malloc calloc realloc reallocarray strdup asprintf open_memstream gzdopen inflateInit2_ _tcase_add_test
 
 $(UNIT): $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)) $(UNIT_ARCHIVES)
 	$(call link,$(UNIT_WRAP:%=-Wl$(comma)--wrap=%) $(UNIT_LIBS))
 
-$(patsubst %.c,$(O)/%.o,$(UNIT_CORE_SRC)): | $(CORE_PB).h
+$(patsubst %.c,$(O)/%.o,$(UNIT_SRC)): | $(CORE_PB).h
+$(O)/tests/unit/daemon/test_object_naming.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'
+$(O)/tests/unit/daemon/test_config_file.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
 
 comma := ,
 
 check-unit: $(UNIT)
-	$(Q)$(UNIT)
+
+# All of it again, and the fuzz targets, under ASan and UBSan. CFLAGS by the environment, so that files.mk can add to it.
+.PHONY: asan
+asan:
+	$(Q)CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all' \
+		$(MAKE) --no-print-directory O=$(O)/asan sanitized
+
+.PHONY: sanitized
+sanitized: $(UNIT) fuzz-targets
+
+check-asan: asan

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/estimate.h"
+#include "core/estimate/estimate.h"
 
 #define MODULE "/usr/bin/app"
 
@@ -123,7 +123,7 @@ uint32_t fixture__object(struct fixture *f, uint32_t scope, uint32_t kind, const
 	struct qz_object o = {
 		.scope = scope, .kind = kind, .pid = 100, .name = (char *)name, .module = MODULE};
 
-	return f->err ? 0 : note(f, qz_profile__intern_object(f->p, &o));
+	return f->err ? 0 : note(f, qz_waits__intern_object(f->p, &o));
 }
 
 void fixture__wait(struct fixture *f, const struct qz_wait *wait, const char *words,
@@ -132,9 +132,9 @@ void fixture__wait(struct fixture *f, const struct qz_wait *wait, const char *wo
 	struct qz_wait new = *wait;
 
 	new.node = fixture__stack(f, words);
-	new.cause = f->err ? 0 : note(f, qz_profile__intern_cause(f->p, cause));
+	new.cause = f->err ? 0 : note(f, qz_waits__intern_cause(f->p, cause));
 	if (!f->err)
-		f->err = qz_profile__add_wait(f->p, &new);
+		f->err = qz_waits__add(f->p, &new);
 }
 
 void fixture__waking(struct fixture *f, const struct qz_waking *waking, const char *words)
@@ -143,7 +143,7 @@ void fixture__waking(struct fixture *f, const struct qz_waking *waking, const ch
 
 	new.node = fixture__stack(f, words);
 	if (!f->err)
-		f->err = qz_profile__add_waking(f->p, &new);
+		f->err = qz_waits__add_waking(f->p, &new);
 }
 
 uint32_t fixture__procedure(const struct qz_profile *p, const char *name)
@@ -158,7 +158,7 @@ uint32_t fixture__procedure(const struct qz_profile *p, const char *name)
 void fixture__moment(struct fixture *f, uint32_t scope, const char *names, uint64_t count)
 {
 	uint32_t members[16];
-	struct qz_moment moment = {.scope = scope, .members = members, .count = count};
+	struct qz_round moment = {.scope = scope, .members = members, .count = count};
 	char words[200], *rest = words, *word;
 
 	if (f->err)
@@ -168,7 +168,7 @@ void fixture__moment(struct fixture *f, uint32_t scope, const char *names, uint6
 		if (*word)
 			members[moment.n++] = QZ_MEMBER(
 				fixture__procedure(f->p, word + (*word == '~')), *word == '~');
-	f->err = qz_profile__add_moment(f->p, &moment);
+	f->err = qz_rounds__add(f->p, &moment);
 }
 
 void fixture__calls(struct fixture *f, uint32_t scope, const char *caller, const char *callee,
@@ -182,7 +182,7 @@ void fixture__calls(struct fixture *f, uint32_t scope, const char *caller, const
 	if (caller)
 		key.caller = fixture__procedure(f->p, caller);
 	key.callee = fixture__procedure(f->p, callee);
-	index = qz_profile__intern_call(f->p, &key);
+	index = qz_call_counts__intern(f->p, &key);
 	if (index < 0)
 		f->err = (int)index;
 	else
@@ -232,9 +232,11 @@ static void describe_entities(struct fixture *f)
 				 .samples = 60,
 				 .truncated = 2,
 				 .unresolved = 1,
-				 .threads_seen = 5,
-				 .creations = 4,
-				 .creations_lost = 1,
+				 .counters = {.threads_seen = 5,
+					      .creations = 4,
+					      .creations_lost = 1,
+					      .spin_turns = 3,
+					      .limited = 2},
 				 .ended = true};
 	struct qz_thread thread = {.tid = 101,
 				   .pid = 100,
@@ -360,14 +362,14 @@ struct qz_profile *fixture__everything(void)
 	fixture__calls(&f, 0, "work", "leaf", INT64_MAX - 10);
 	fixture__calls(&f, 1, "main", "run", 9);
 	if (!f.err)
-		f.p->instants = (struct qz_instants) {100, 60, 3, 2, 123456, 7890, 5, 40, 1};
+		f.p->instants = (struct qz_rounds) {100, 60, 3, 2, 123456, 7890, 5, 40, 1};
 	fixture__moment(&f, 0, "", 4);
 	fixture__moment(&f, 0, "leaf main", 20);
 	fixture__moment(&f, 0, "main ~leaf leaf", 11);
 	fixture__moment(&f, 0, "leaf leaf", INT32_MAX);
 	fixture__moment(&f, 1, "run", 20);
 	if (!f.err)
-		f.err = qz_profile__estimate(f.p);
+		f.err = qz_estimate__profile(f.p);
 	if (!f.err)
 		return f.p;
 	qz_profile__free(f.p);
@@ -493,7 +495,17 @@ struct qz_profile *fixture__random(unsigned int seed)
 	}
 	random_calls(&f, &seed);
 	if (!f.err)
-		f.err = qz_profile__estimate(f.p);
+		f.err = qz_estimate__profile(f.p);
 	ck_assert_int_eq(f.err, 0);
 	return f.p;
+}
+
+void fixture__tell_apart(struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		p->scopes[i].start_ns = 1000 + i;
+	for (uint32_t i = 0; i < p->nthreads; i++) {
+		p->threads[i].start_ns = 1000 + i;
+		p->threads[i].merged = false;
+	}
 }

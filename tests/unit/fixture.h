@@ -6,7 +6,7 @@
 #ifndef QUARTZ_TESTS_UNIT_FIXTURE_H
 #define QUARTZ_TESTS_UNIT_FIXTURE_H
 
-#include "core/profile.h"
+#include "core/model/profile.h"
 
 struct fixture {
 	struct qz_profile *p;
@@ -51,6 +51,9 @@ struct qz_profile *fixture__everything(void);
 
 /* An estimated profile of random shape, the same for the same seed. */
 struct qz_profile *fixture__random(unsigned int seed);
+
+/* Gives scopes and threads, which may have the same names, a birth of their own. */
+void fixture__tell_apart(struct qz_profile *p);
 
 /* Fails the test unless a and b hold the same. Nodes may have other numbers. */
 void fixture__assert_equal(const struct qz_profile *a, const struct qz_profile *b);

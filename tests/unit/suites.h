@@ -9,25 +9,34 @@
 
 #define SUITES                                                                                     \
 	X(utf8)                                                                                    \
-	X(escape)                                                                                  \
+	X(term_escape)                                                                             \
+	X(suggest)                                                                                 \
 	X(profile)                                                                                 \
 	X(waits)                                                                                   \
 	X(merge)                                                                                   \
 	X(slices)                                                                                  \
-	X(summary)                                                                                 \
-	X(part)                                                                                    \
-	X(together)                                                                                \
+	X(compact)                                                                                 \
+	X(filter_scopes)                                                                           \
+	X(corun)                                                                                   \
 	X(wait_stacks)                                                                             \
 	X(effective)                                                                               \
-	X(waiting)                                                                                 \
+	X(wait_report)                                                                             \
 	X(estimate)                                                                                \
-	X(governor)                                                                                \
-	X(overhead)                                                                                \
+	X(overhead_governor)                                                                       \
+	X(instrumentation_cost)                                                                    \
 	X(polled)                                                                                  \
-	X(difference)                                                                              \
-	X(processes)                                                                               \
+	X(diff)                                                                                    \
+	X(process_table)                                                                           \
+	X(advise)                                                                                  \
+	X(locks)                                                                                   \
+	X(rule_spinning)                                                                           \
 	X(report)                                                                                  \
-	X(edges)                                                                                   \
+	X(call_graph)                                                                              \
+	X(code_times)                                                                              \
+	X(folding)                                                                                 \
+	X(thread_groups)                                                                           \
+	X(compare)                                                                                 \
+	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
 	X(damage)                                                                                  \
@@ -39,25 +48,30 @@
 	X(symbolizer)                                                                              \
 	X(symbolizer_parts)                                                                        \
 	X(symbolizer_liar)                                                                         \
-	X(unwind)                                                                                  \
+	X(stack_copies)                                                                            \
 	X(hostile_elf)                                                                             \
+	X(assembly)                                                                                \
 	X(cfi)                                                                                     \
 	X(hostile_cfi)                                                                             \
-	X(go)                                                                                      \
-	X(events)                                                                                  \
-	X(page_reader)                                                                             \
+	X(gopclntab)                                                                               \
+	X(event_trace)                                                                             \
+	X(shm_reader)                                                                              \
 	X(poll_join)                                                                               \
 	X(unwind_table)                                                                            \
 	X(recorded)                                                                                \
-	X(variables)                                                                               \
-	X(objname)                                                                                 \
+	X(data_symbols)                                                                            \
+	X(object_naming)                                                                           \
+	X(opener)                                                                                  \
 	X(nominal)                                                                                 \
-	X(regions)                                                                                 \
-	X(pool)                                                                                    \
-	X(reports)                                                                                 \
-	X(late)                                                                                    \
+	X(address_map)                                                                             \
+	X(range_alloc)                                                                             \
+	X(reorder_buffer)                                                                          \
+	X(spin_correction)                                                                         \
+	X(slots)                                                                                   \
 	X(spin)                                                                                    \
-	X(spin_rules)
+	X(spin_rules)                                                                              \
+	X(exporter)                                                                                \
+	X(config_file)
 
 #define X(name) Suite *suite_##name(void);
 SUITES

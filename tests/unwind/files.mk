@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The unwinder of bpf/ as ordinary C, beside libdw's on live programs: see tests/unwind/run.
-UNWIND_SRC := $(addprefix tests/unwind/,compare.c process.c recording.c unwinder.c)
+UNWIND_SRC := $(addprefix tests/unwind/,compare.c process.c recording.c) daemon/unwind/unwinder.c
 UNWIND_COMPARE := $(O)/tests/unwind/compare
 TESTS += $(UNWIND_COMPARE)
 

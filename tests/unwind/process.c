@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#include "symbolizer/cfi.h"
+#include "symbolizer/cfi/cfi.h"
 
 #define MAPS_MAX (4U << 20)
 #define PAGE	 4096

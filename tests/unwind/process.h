@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "tests/unwind/unwinder.h"
+#include "daemon/unwind/unwinder.h"
 
 struct process_module;
 

@@ -6,7 +6,7 @@
 #ifndef QUARTZ_TESTS_UNWIND_RECORDING_H
 #define QUARTZ_TESTS_UNWIND_RECORDING_H
 
-#include "tests/unwind/unwinder.h"
+#include "daemon/unwind/unwinder.h"
 
 #define RECORDING_BLOCK 64 /* bytes */
 

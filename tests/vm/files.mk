@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Debian kernels with 8 processors in QEMU: tests/vm/run -h says more.
 check-vm: programs tests
-	$(Q)tests/vm/check $(abspath $(O))
 
 # The whole layer of tests/bpf there, which takes long.
 .PHONY: check-guests

@@ -97,7 +97,7 @@ moved_and_frozen()
 {
 	make_cpuset one 2
 	start_busy 4
-	attach --cpu none --pid "$busy"
+	attach_to "$busy"
 	sleep 1
 	echo "$busy" >$cgroups/one/cgroup.procs
 	sleep 1

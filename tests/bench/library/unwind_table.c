@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "symbolizer/cfi.h"
+#include "symbolizer/cfi/cfi.h"
 #include "tests/bench/library/bench.h"
 
 static void build(const char *path)

@@ -190,7 +190,43 @@ bad_clients()
 	detach
 }
 
+# lock_as_nobody FILE: as soon as that can be, and for as long as it can, if it may be opened.
+lock_as_nobody()
+{
+	local name=${1##*/}
+
+	start_as_nobody "$name" flock -F "$1" sh -c 'echo locked; exec sleep 600'
+}
+
+# What nobody can open while quartzd runs, nobody has locked when it has ended: to read is all that takes. A
+# lock of an earlier version, which everybody could open, is none any more.
+locks()
+{
+	local file
+
+	chmod 755 "$T"
+	mkdir -p run
+	echo 1 >run/quartzd.lock
+	chmod 644 run/quartzd.lock
+	lock_as_nobody run/quartzd.lock
+	await quartzd.lock.out locked
+	reachable
+	for file in run/*; do
+		lock_as_nobody "$file"
+	done
+	sleep 1
+	detach
+	await page.flag.out locked
+	attach --pid "$busy"
+	[ "$(stat -c %a run/quartzd.lock run/page.lock)" = $'600\n600' ] || fail "$(ls -l run)"
+	! "$out/quartzd" --pid "$busy" --output other >other.out 2>other.err || fail 'a second one has started'
+	grep -q "process $daemon;" other.err || fail 'the holder is not named' "$(cat other.err)"
+	! grep -q 'is not read' quartzd.err || fail 'page sets are not served'
+	detach
+}
+
 try 'other users learn nothing' others
+try 'other users hold no lock' locks
 try 'users see their own processes' own
 try 'text tables are not for everybody' tables
-try 'clients that behave badly' bad_clients
+thorough 'clients that behave badly' bad_clients

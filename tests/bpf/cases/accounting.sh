@@ -102,7 +102,7 @@ pingpong()
 }
 
 try 'phases by a pool' phases --pool 1
-try 'phases by spawned threads' phases --spawn 2
+thorough 'phases by spawned threads' phases --spawn 2
 try 'OpenMP' omp
-try 'chain of creators' chain
+thorough 'chain of creators' chain
 try 'ping-pong on one processor' pingpong

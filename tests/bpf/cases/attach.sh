@@ -70,7 +70,7 @@ again_and_again()
 	local i UNACCOUNTED=1 # of so short a time, all samples may be missing
 
 	start_busy 3
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 10; i++)); do
 		attach --pid "$busy" --duration 200ms
 		finished
 		lawful
@@ -101,7 +101,7 @@ leaderless()
 {
 	local i
 
-	start leaderless "$programs/leader_exits" $((8 * slow))e-1 2
+	start leaderless "$programs/leader_exits" $((4 * slow)) 2
 	for ((i = 0; i < 200; i++)); do
 		! grep -q '^State:.*Z' "/proc/$pid/status" || break
 		sleep 0.01
@@ -126,9 +126,53 @@ killed()
 		.ended and .threads_seen == 2 and .samples > 0'
 }
 
+# It was there when quartzd looked at it, and none of its threads when it looked for them.
+ended_meanwhile()
+{
+	gcc -shared -fPIC -o late.so "$here/../programs/runtime/late.c" || fail 'does not compile'
+	start sleeper "$programs/sleeper" 600 0.4
+	{
+		TARGET=$pid LD_PRELOAD=$T/late.so timeout --foreground 60 "$out/quartzd" --cpu none \
+			--output profile --pid "$pid" 2>quartzd.err
+		status=$?
+	} 2>/dev/null # the shell tells of the end
+	[ $status = 1 ] || fail "status $status, not 1"
+	grep -q "process $pid: none of its threads was found; it has just ended" quartzd.err ||
+		fail 'it is not said'
+	[ ! -e profile ] || fail 'a snapshot of nothing'
+}
+
+# By the last name that it gave itself, which no event tells of.
+renamed()
+{
+	start renamed bash -c 'until [ -e go ]; do sleep 0.05; done
+		printf another >/proc/$$/comm; touch done; while :; do :; done'
+	attach --pid "$pid"
+	until_called bash
+	touch go
+	until_called another
+	detach
+	"$out/quartzctl" report -i profile --json >saved.json || fail 'no report'
+	[ "$(jq -r '.scopes[0].comm' saved.json)" = another ] || fail 'the profile has another name'
+}
+
+until_called()
+{
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		"$out/quartzctl" report --json >live.json 2>live.err &&
+			[ "$(jq -r '.scopes[0].comm' live.json)" = "$1" ] && return
+		sleep 0.1
+	done
+	fail "it is not called $1" "$(jq -c '.scopes[0].comm' live.json)"
+}
+
 try 'attach to a sleeping thread' sleeping
 try 'attach to computing threads' computing
-try 'attach twenty times' again_and_again
-try 'attach while threads come and go' churning
-try 'attach when the leader has ended' leaderless
+thorough 'attach ten times' again_and_again
+thorough 'attach while threads come and go' churning
+thorough 'attach when the leader has ended' leaderless
 try 'a target that is killed' killed
+try 'a target that ends while quartzd starts' ended_meanwhile
+try 'a process that changes its name' renamed

@@ -170,8 +170,8 @@ live()
 }
 
 try 'kill -9 leaves nothing attached' killed
-try 'attaching over and over leaves nothing' over_and_over
+thorough 'attaching over and over leaves nothing' over_and_over
 try 'SIGINT saves the snapshot' by_signal INT
 try 'SIGTERM saves the snapshot' by_signal TERM
-try 'one quartzd at a time' one_at_a_time
-try 'report of a running quartzd' live
+thorough 'one quartzd at a time' one_at_a_time
+thorough 'report of a running quartzd' live

@@ -7,7 +7,7 @@ hotplug()
 {
 	{ [ -w $online ] && [ "$(cat $online)" = 1 ]; } || skip 'no processor can be taken offline'
 	start_busy 4
-	attach --pid "$busy"
+	attach_to "$busy"
 	if ! echo 0 2>/dev/null >$online; then
 		skip 'the kernel refuses to take a processor offline'
 	fi
@@ -18,8 +18,10 @@ hotplug()
 	detach
 	! grep 'cannot sample' quartzd.err || fail 'it is not sampled any more'
 	lawful
-	expect 'all threads runnable all the time' '.scopes[0] | .threads_seen == 4 and
-		near(.runnable_ns; 4 * .elapsed_ns; 0.01; 8e7)'
+	expect 'all threads runnable since they were let go' '.scopes[0] | .threads_seen == 4 and
+		([.threads[].blocked_ns] | add < 2 * $elapsed and max - min <= 8e7) and
+		near(.runnable_ns; 4 * .elapsed_ns - ([.threads[].blocked_ns] | add); 0.01; 8e7)' \
+		--argjson elapsed "$(jq '.scopes[0].elapsed_ns' report.json)"
 }
 
 try 'a processor goes and comes back' hotplug

@@ -100,9 +100,7 @@ attached()
 	start phases "$programs/phases" --time --pool 0:3,$phases
 	program=$pid
 	await_threads "$program" 8
-	kill -STOP "$program"
-	attach --pid "$program"
-	kill -CONT "$program"
+	attach_to "$program"
 	finished
 	lawful
 	main_is_all
@@ -110,4 +108,4 @@ attached()
 }
 
 try 'normalized times of a launched program' launched
-try 'normalized times of an attached program' attached
+thorough 'normalized times of an attached program' attached

@@ -115,11 +115,11 @@ reused()
 }
 
 try 'exec from the leader' exec_in_place leader
-try 'exec from another thread' exec_in_place thread
+thorough 'exec from another thread' exec_in_place thread
 try 'a leader that ends first' leader_exits
 try 'vfork and posix_spawn' vforks
 try 'a thousand children' forks
-try 'ten thousand threads' churn
+thorough 'ten thousand threads' churn
 try 'an executable that was removed' deleted
 try 'a library that is opened late' opened_late
 try 'a number that is used again' reused

@@ -328,6 +328,22 @@ restarted()
 	kill -0 "$lingering" || fail 'the program has not survived'
 }
 
+# A service manager may remove the runtime directory each time, and with it the flag that programs look at.
+removed()
+{
+	start_busy 1
+	attach --pid "$busy"
+	linger
+	kill_now "$daemon"
+	touch go
+	rm -r "$QUARTZ_RUNTIME_DIR"
+	attach_and_look
+	rm -r "$QUARTZ_RUNTIME_DIR"
+	attach_and_look
+	attach_and_look
+	kill -0 "$lingering" || fail 'the program has not survived'
+}
+
 absent()
 {
 	"$programs/profiled" scopes 0.05 >program.out || fail "without quartzd: status $?"
@@ -389,29 +405,91 @@ polled_spoiled()
 }
 
 try 'scopes by the sampler' scopes
-try 'scopes by a poller' polled_scopes
+thorough 'scopes by a poller' polled_scopes
 try 'a scope called as the procedure around it' mangled
-try 'recursive procedures' recursive
+thorough 'recursive procedures' recursive
 try 'a profile stack that overflows' deep
 try 'a pool works for its submitters' pool
-try 'a pool by a poller' polled_pool
+thorough 'a pool by a poller' polled_pool
 try 'a fork' forked
-try 'an exec' executed
-try 'a program that is killed' killed none
-try 'the same beside a poller' polled_killed
-try 'many processes at once' crowd
-try 'many short threads' churn
+thorough 'an exec' executed
+thorough 'a program that is killed' killed none
+thorough 'the same beside a poller' polled_killed
+thorough 'many processes at once' crowd
+thorough 'many short threads' churn
 try 'a thread says that it spins' spinning
 try 'instrumented by the compiler' instrumented
 try 'exact numbers of calls' exact_calls
-try 'exact numbers of scopes' counted_scopes
+thorough 'exact numbers of scopes' counted_scopes
 try 'time in libquartz is taken out' taken_out
-try 'calls of several processes' summed_calls
-try 'an object with a name of its own' named_object
+thorough 'calls of several processes' summed_calls
+thorough 'an object with a name of its own' named_object
 try 'quartzd is started for the first time' first
-try 'quartzd is started anew' restarted
+thorough 'quartzd is started anew' restarted
+thorough 'quartzd is started anew, and its directory was removed' removed
 try 'no quartzd' absent
 try 'bad clients' clients
+# flood USER N ARG...: as that user; sets what it got.
+flood()
+{
+	local user=$1
+
+	shift
+	start "flood.$user" setpriv --reuid "$user" --regid "$user" --clear-groups ./page_flood "$@"
+	await "flood.$user.out" 'truth segments'
+	sets=$(truth_of sets "flood.$user.out")
+	segments=$(truth_of segments "flood.$user.out")
+}
+
+truth_of()
+{
+	sed -n "s/^truth $1 //p" "$2"
+}
+
+# Shared memory that is charged to quartzd, in kB: all that reading slots could make.
+shared_memory()
+{
+	awk '/^RssShmem:/ { print $2 }' "/proc/$daemon/status"
+}
+
+# flooded CPU SEGMENTS PROCESSES ARG...: a user whose processes take page sets and as many segments as they get,
+# claim all slots and touch none, has no effect on quartzd's memory, and leaves some to others.
+flooded()
+{
+	local cpu=$1 most=$2 processes=$3
+
+	shift 2
+	chmod 711 "$T"
+	cp "$programs/page_flood" .
+	events_lost=true
+	attach --system --cpu "$cpu"
+	flood 65534 "$@"
+	[ "$sets" = "$processes" ] || fail "it got $sets page sets"
+	[ "$segments" -ge 1000 ] && [ "$segments" -le "$most" ] || fail "it got $segments segments"
+	flood 65533 1
+	[ "$segments" = 256 ] || fail "another user got $segments segments, not 256"
+	for _ in $(seq 60); do
+		! "$out/quartzctl" report --scope all --json >live.json 2>live.err || break
+		sleep 1
+	done
+	[ -s live.json ] || fail 'no report'
+	[ "$(shared_memory)" = 0 ] || fail "quartzd has $(shared_memory) kB of shared memory"
+	detach
+}
+
+# There is room for 24,576 segments.
+flooded_unpolled()
+{
+	flooded none 8000 100
+	jq -e '.ledger.events.pages_refused > 0' live.json >/dev/null || fail 'none was refused'
+}
+
+flooded_polled()
+{
+	poller_processor
+	flooded "$poller" 1024 4 run
+}
+
 # Every event is in the log, or counted as overwritten by a later one.
 events()
 {
@@ -429,5 +507,7 @@ events()
 try 'events' events
 try 'garbage in the page set' garbage
 try 'a page set in the hands of a stranger' bequeathed
-try 'garbage in the slot of a thread that runs' spoiled
-try 'the same by a poller' polled_spoiled
+thorough 'page sets that claim all there is' flooded_unpolled
+thorough 'page sets that claim all, beside a poller' flooded_polled
+thorough 'garbage in the slot of a thread that runs' spoiled
+thorough 'the same by a poller' polled_spoiled

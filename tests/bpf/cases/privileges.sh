@@ -81,7 +81,7 @@ confined()
 	for pid in $(helpers quartzd-keeper); do
 		has "$pid" "$(mask "${opener[@]}" $kill $setgid $setuid $setpcap "${events[@]}")"
 	done
-	for pid in $(helpers quartzd-opener); do
+	for pid in $(helpers quartzd-opener) $(helpers quartzd-waker); do
 		has "$pid" "$(mask "${opener[@]}")"
 	done
 	for pid in $(helpers quartz-symboliz); do
@@ -95,6 +95,7 @@ capabilities()
 	start_busy 1
 	attach --system
 	until_so some quartzd-opener
+	until_so some quartzd-waker
 	until_so some quartz-symboliz
 	has "$daemon" "$(mask $bpf $perfmon)"
 	confined
@@ -201,9 +202,9 @@ names_of_made_code()
 	await made.out ready
 	attach --pid "$made" --duration 2s
 	finished
-	rm "/tmp/perf-$made.map"
+	rm -f "/tmp/perf-$made.map" "/tmp/perf-$made.map.second"
 	lawful
-	if [ "$1" = own ]; then
+	if [ "$1" = own ] || [ "$1" = public ]; then
 		expect 'it has the name' 'row("made_up").self.samples > 0'
 	else
 		expect 'it has no name' '(.scopes[0].samples > 0) and (row("made_up") | not)'
@@ -259,6 +260,74 @@ keeper_killed()
 	[ -s profile ] || fail 'nothing was saved'
 }
 
+# Stopped, so that no opener takes the place of those that have ended: it is said, and made good when it goes on.
+keeper_stopped()
+{
+	local keeper
+
+	cp "$programs/phases" later
+	attach --system
+	until_so some quartzd-opener
+	keeper=$(helpers quartzd-keeper)
+	kill -STOP "$keeper"
+	# shellcheck disable=SC2046
+	kill -KILL $(helpers quartzd-opener)
+	start later ./later --time 1:600
+	later=$pid
+	pid=$daemon
+	await quartzd.err 'keeper does not answer'
+	until_so answering false
+	kill -CONT "$keeper"
+	await quartzd.err 'answers again'
+	until_so answering true
+	until_so named phase_1 --scope "pid=$later"
+	kill -STOP "$keeper"
+	detach TERM
+	[ -s profile ] || fail 'nothing was saved'
+	until_so gone_all "$keeper"
+}
+
+# answering BOOLEAN: what the status says of the keeper.
+answering()
+{
+	"$out/quartzctl" status --json >status.json 2>status.err &&
+		jq -e ".keeper_late != $1" status.json >/dev/null &&
+		"$out/quartzctl" status >status.text &&
+		[ "$(grep -c 'does not answer' status.text)" = "$([ "$1" = true ] && echo 0 || echo 1)" ]
+}
+
+# Ended again and again, also while they read: what is new has no names meanwhile, which is said, but has them then.
+symbolizers_killed()
+{
+	local killer keeper
+
+	cp "$programs/phases" later
+	start later bash -c 'until [ -e go ]; do sleep 0.1; done; exec ./later --time 1:600'
+	attach --pid "$pid"
+	until_so some quartz-symboliz
+	keeper=$(helpers quartzd-keeper)
+	(
+		while :; do
+			pkill -KILL -P "$keeper" -x quartz-symboliz
+			sleep 0.1
+		done
+	) &
+	killer=$!
+	started+=("$killer")
+	touch go
+	await quartzd.err 'quartz-symbolizer .*tried again later'
+	until_so counted_ends 3
+	kill_now "$killer"
+	until_so named phase_1
+	detach
+}
+
+counted_ends()
+{
+	"$out/quartzctl" status --json >status.json 2>status.err &&
+		jq -e ".symbolizers_ended >= $1" status.json >/dev/null
+}
+
 gone_all()
 {
 	local pid
@@ -276,7 +345,8 @@ nothing_left()
 	attach --pid "$busy"
 	until_so some quartzd-opener
 	until_so some quartz-symboliz
-	left="$(helpers quartzd-keeper) $(helpers quartzd-opener) $(helpers quartz-symboliz)"
+	left="$(helpers quartzd-keeper) $(helpers quartzd-opener) $(helpers quartzd-waker)
+		$(helpers quartz-symboliz)"
 	kill_now "$daemon"
 	# shellcheck disable=SC2086
 	until_so gone_all $left
@@ -286,13 +356,16 @@ try 'capabilities of a service' capabilities
 try 'a command keeps what it has' of_a_command
 try 'a snapshot in a directory of another user' saved_for_others
 try 'a deleted program of another user' others_names
-try 'a program that only its user may read' others_secrets
-try 'a file that nobody answers for' stuck_file
+thorough 'a program that only its user may read' others_secrets
+thorough 'a file that nobody answers for' stuck_file
 try 'a map of code that was made' names_of_made_code own
-for kind in pipe link others; do
+try 'a map of code that root made for everybody' names_of_made_code public
+for kind in pipe link second others roots; do
 	try "a map of code that is not to be believed: $kind" names_of_made_code $kind
 done
-try 'a program in namespaces of its own' in_namespaces
+thorough 'a program in namespaces of its own' in_namespaces
 try 'kill -9 of an opener' opener_killed
 try 'kill -9 of the keeper' keeper_killed
+thorough 'a keeper that is stopped' keeper_stopped
+thorough 'symbolizers that are killed all the time' symbolizers_killed
 try 'kill -9 of quartzd leaves no process' nothing_left

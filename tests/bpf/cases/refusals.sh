@@ -139,11 +139,39 @@ disk_full()
 # quartzd raises the limit where it may; where it may not, it says what to do.
 few_files()
 {
-	local limited='ulimit -n $1; shift; exec setpriv --bounding-set=-sys_resource "$@"'
+	local n limited='ulimit -n $1; shift; exec setpriv --bounding-set=-sys_resource "$@"'
 
-	launch bash -c "$limited" - 100 "$programs/phases" --time 2:0.2
+	launch bash -c "$limited" - 1024 "$programs/phases" --time 2:0.2
 	lawful
-	refused 1 'open files' bash -c "$limited" - 24 "$out/quartzd" --pid $$ -o profile
+	for n in 16 32 64; do
+		refused 1 "RLIMIT_NOFILE is $n: raise" \
+			bash -c "$limited" - $n "$out/quartzd" --pid $$ -o profile
+	done
+}
+
+# Wherever the descriptors end, that is what is said.
+no_files_left()
+{
+	local left
+
+	for left in 8 52 54 56 58 60; do
+		bash -c 'ulimit -n 256
+			for ((fd = 10; fd < 256 - $1; fd++)); do
+				eval "exec $fd</dev/null"
+			done
+			shift
+			exec setpriv --bounding-set=-sys_resource "$@"' - $left \
+			"$out/quartzd" --pid $$ --duration 100ms -o profile >refused.out 2>refused.err
+		grep -q 'out of memory' refused.err &&
+			fail "out of memory with $left descriptors" "$(cat refused.err)"
+	done
+	return 0
+}
+
+little_memory()
+{
+	refused 1 'RLIMIT_AS is 20480000: raise' \
+		bash -c 'ulimit -v 20000; exec "$@"' - "$out/quartzd" --pid $$ -o profile
 }
 
 try 'no such process' no_process
@@ -158,3 +186,5 @@ try 'the status of the command' statuses
 try 'a missing directory for the snapshot' nowhere_to_save
 try 'a full disk' disk_full
 try 'a small limit of open files' few_files
+thorough 'no descriptors left' no_files_left
+thorough 'a small limit of memory' little_memory

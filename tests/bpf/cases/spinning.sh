@@ -20,14 +20,17 @@ alone()
 }
 
 # spun_on NAME: all that is known to be spun on is this variable, and that much of it. Samples from
-# before the loop was looked at do not know what it watches.
+# before the loop was looked at do not know what it watches: nor may any where others want the processors and
+# a thread that gives its own away spins for some milliseconds only.
 spun_on()
 {
 	expect "$1 was spun on" '
 		[.scopes[0].rows[] | select(.kind == "object" and .spin_ns > 0)] as $on |
-		($on | length) == 1 and ($on[0] | .name == $name and .object_kind == "spin" and
-			.norm_ns == 0 and .waits == 0) and
-		$on[0].spin_ns >= 0.3 * .scopes[0].spin_ns' --arg name "$1"
+		if ($on | length) == 0 then .scopes[0].spin_ns < 3e8 else
+			($on | length) == 1 and ($on[0] | .name == $name and .object_kind == "spin" and
+				.norm_ns == 0 and .waits == 0) and
+			($on[0].spin_ns >= 0.3 * .scopes[0].spin_ns or .scopes[0].spin_ns < 3e8)
+		end' --arg name "$1"
 }
 
 # waits KIND VARIABLE
@@ -58,7 +61,7 @@ atomics()
 # Each of the two waits for the other for a fifth of a millisecond: less than a period.
 turns()
 {
-	launch "$programs/spins" turns:1,turns:1,turns:1,turns:1
+	launch "$programs/spins" "$(printf "turns:1,%.0s" {1..11})turns:1"
 	lawful
 	expect 'compute_turn does not wait' 'row("compute_turn").self.spin_ns == 0'
 	expect 'somebody waits' '.scopes[0].spin_ns > 0'
@@ -97,7 +100,7 @@ attached()
 	alone compute_plain
 }
 
-for kind in pause plain yield; do
+for kind in pause plain yield bounded backoff; do
 	try "one waits: $kind" waits "$kind" flag
 done
 try 'one waits: lock' waits lock lock
@@ -105,4 +108,4 @@ try 'one waits: exchange' atomics
 try 'turns shorter than a period' turns
 try 'OpenMP, active waiting' openmp
 try 'none but computing threads' nobody
-try 'attach to a thread that waits' attached
+thorough 'attach to a thread that waits' attached

@@ -148,12 +148,12 @@ rust_threads()
 }
 
 try 'a library in place of another' swapped
-try 'call frame information of zeros' hostile zero
-try 'call frame information of ones' hostile ones
-try 'random call frame information' hostile random
-try 'call frame information with wrong bits' hostile bits
+thorough 'call frame information of zeros' hostile zero
+thorough 'call frame information of ones' hostile ones
+thorough 'random call frame information' hostile random
+thorough 'call frame information with wrong bits' hostile bits
 try 'call frame information that overlaps' hostile overlap
-try 'a program with random call frame information' hostile_program random
+thorough 'a program with random call frame information' hostile_program random
 try 'threads of libomp' libomp
-try 'threads of std::thread' standard_threads
-try 'threads of Rust' rust_threads
+thorough 'threads of std::thread' standard_threads
+thorough 'threads of Rust' rust_threads

@@ -75,6 +75,27 @@ stale()
 	[ ! -e $tables ] || fail "$tables is still there"
 }
 
+# The tables are the machine's: those of the first quartzd stay, also when the second one ends.
+second()
+{
+	local first
+
+	alone
+	start_busy 1
+	attach --pid "$busy"
+	first=$daemon
+	QUARTZ_RUNTIME_DIR=$T/run2 start other "$out/quartzd" --cpu none --output "$T/other" \
+		--pid "$busy" --duration 300ms
+	ended "$pid"
+	[ "$status" = 0 ] || fail "the second one ended with status $status"
+	grep -q "$tables: .*another quartzd has its text tables there" other.err ||
+		fail 'it does not say so' "$(cat other.err)"
+	cat $tables/parallelism | grep -q "	$busy	" || fail 'the tables are gone'
+	daemon=$first
+	detach
+	[ ! -e $tables ] && [ ! -e $tables-lock ] || fail 'something was left'
+}
+
 # foreign COMMAND...: makes it somebody else's; quartzd says so in one line and runs all the same.
 foreign()
 {
@@ -92,5 +113,6 @@ foreign()
 
 try 'text tables' shown
 try 'text tables of a quartzd that was killed' stale
+thorough 'text tables of two quartzds' second
 try 'a directory that others can write to' foreign chmod 777 $tables
 try 'a directory with something else in it' foreign mkdir $tables/theirs

@@ -350,14 +350,14 @@ try 'interrupted by signals' at_word interrupted word
 try 'requeued' at_word requeued first_word
 try 'requeued to a lock' at_object requeued_to_lock first_word condition
 try 'word that is unmapped' unmapped
-try 'more words than there is room for' distinct
+thorough 'more words than there is room for' distinct
 try 'queues and holders' queues
-try 'queues at a lock that names nobody' queues_at_word
-try 'queues and writers' writers
+thorough 'queues at a lock that names nobody' queues_at_word
+thorough 'queues and writers' writers
 try 'more places than sites' places
 try 'who lets go' releases
-try 'who lets go, estimated' estimated_releases
+thorough 'who lets go, estimated' estimated_releases
 try 'each wake-up' each_wake_up
-try 'two thousand threads' churn
+thorough 'two thousand threads' churn
 try 'asleep when attached to' asleep
 try 'asleep when attached to, and woken' woken_later

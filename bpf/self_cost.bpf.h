@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What Quartz costs itself, for its governor (core/model/overhead_governor.h). */
+#ifndef QUARTZ_SELF_COST_BPF_H
+#define QUARTZ_SELF_COST_BPF_H
+
+/* What takes longer was stopped by the host meanwhile; it must not count for so many other calls, too. */
+#define LONGEST_CALL 500000 /* ns; the deepest stack is walked in less */
+
+/*
+ * The beginning stands in memory, where the verifier forgets it: else it would follow a call once
+ * timed and once not.
+ */
+static __always_inline void self_cost__begin(enum qz_timed kind)
+{
+	struct qz_cpu_state *cpu = cpu__this();
+	u64 now = 0;
+
+	if (!cpu)
+		return;
+	if (!cpu->untimed[kind]) {
+		cpu->untimed[kind] = QZ_TIMED_CALLS;
+		now = bpf_ktime_get_ns();
+	}
+	cpu->untimed[kind]--;
+	*(volatile u64 *)&cpu->began[kind] = now;
+}
+
+static __always_inline void self_cost__end(enum qz_timed kind)
+{
+	struct qz_cpu_state *cpu = cpu__this();
+	u64 began, ns;
+
+	if (!cpu)
+		return;
+	began = *(volatile u64 *)&cpu->began[kind];
+	ns = began ? bpf_ktime_get_ns() - began : 0;
+	if (ns < LONGEST_CALL)
+		cpu->accounting_ns += ns;
+}
+
+/* A walk, which has a rate, within the accounting at a switch, which has none. */
+static __always_inline void self_cost__add_walk(u64 ns)
+{
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (!cpu)
+		return;
+	cpu->walking_ns += ns;
+	if (cpu->began[QZ_TIMED_SWITCH])
+		cpu->began[QZ_TIMED_SWITCH] += ns;
+}
+
+#endif

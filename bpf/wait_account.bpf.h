@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A wait ends: its time is added up with the thread, and moved from there to the table of waits. */
+#ifndef QUARTZ_WAIT_ACCOUNT_BPF_H
+#define QUARTZ_WAIT_ACCOUNT_BPF_H
+
+/* The bound is made where the compiler cannot take it away for knowing it already. */
+static __always_inline struct qz_wait_site *wait_account__at(struct qz_thread_state *t, u32 at)
+{
+	u64 index = at;
+
+	asm volatile("%0 &= %1" : "+r"(index) : "i"(QZ_SITES - 1));
+	return &t->waiting.sites[index];
+}
+
+static __always_inline void wait_account__lose(u32 scope, u64 count, u64 blocked_ns, u64 ready_ns)
+{
+	struct qz_scope_state *s = scope__get(scope);
+
+	if (!s)
+		return;
+	__sync_fetch_and_add(&s->waits_lost, count);
+	__sync_fetch_and_add(&s->lost_blocked_ns, blocked_ns);
+	__sync_fetch_and_add(&s->lost_ready_ns, ready_ns);
+}
+
+struct waits_figures {
+	u64 count, blocked_ns, ready_ns;
+};
+
+enum waits_room { WAITS_FULL, WAITS_FOUND, WAITS_NEW };
+
+/* Adds to what the table has of this key and object in the scope: those of no thread are in several. */
+static __always_inline enum waits_room wait_account__add_row(u64 key, u32 object, u32 scope,
+							     const struct waits_figures *add)
+{
+	u64 hash = mix(mix(0, key), object);
+
+	for (u32 i = 0; i < PROBES; i++) {
+		u32 index = (first_slot(hash) + i) & (nr_waits - 1);
+		struct qz_wait_slot *slot = bpf_map_lookup_elem(&waits, &index);
+		u64 taken;
+
+		if (!slot)
+			break;
+		if (!*(volatile u64 *)&slot->key && !quota__take(scope, QZ_SHARE_WAITS, nr_waits))
+			return WAITS_FULL;
+		taken = __sync_val_compare_and_swap(&slot->key, 0, key);
+		if (!taken) {
+			slot->scope = scope;
+			barrier(); /* until `object` is there the slot is nobody's */
+			*(volatile u32 *)&slot->object = object;
+		} else if (taken != key || *(volatile u32 *)&slot->object != object ||
+			   slot->scope != scope) {
+			continue;
+		}
+		__sync_fetch_and_add(&slot->count, add->count);
+		if (add->blocked_ns)
+			__sync_fetch_and_add(&slot->blocked_ns, add->blocked_ns);
+		if (add->ready_ns)
+			__sync_fetch_and_add(&slot->ready_ns, add->ready_ns);
+		return taken ? WAITS_FOUND : WAITS_NEW;
+	}
+	return WAITS_FULL;
+}
+
+static __always_inline struct qz_wait_part *wait_account__part(struct qz_wait_site *site, u32 part)
+{
+	u64 index = part;
+
+	asm volatile("%0 &= %1" : "+r"(index) : "i"(QZ_PARTS - 1));
+	return &site->parts[index];
+}
+
+/* Moves one part of what stands at a site to the table of waits. */
+__noinline int wait_account__flush_part(struct qz_thread_state *t, u32 at, u32 part)
+{
+	struct waits_figures add;
+	struct qz_wait_site *site;
+	struct qz_wait_part *p;
+
+	if (!t)
+		return 0;
+	site = wait_account__at(t, at);
+	p = wait_account__part(site, part);
+	if (!p->count)
+		return 0;
+	add = (struct waits_figures) {p->count, p->blocked_ns, p->ready_ns};
+	if (wait_account__add_row(QZ_WAIT_KEY(site->stack, p->nominal, t->serial), site->object,
+				  t->scope, &add) == WAITS_FULL)
+		wait_account__lose(t->scope, add.count, add.blocked_ns, add.ready_ns);
+	p->count = 0;
+	p->blocked_ns = 0;
+	p->ready_ns = 0;
+	return 0;
+}
+
+/* Moves what stands at a site to the table of waits. */
+static __always_inline void wait_account__flush(struct qz_thread_state *t, u32 at)
+{
+	for (u32 i = 0; i < QZ_PARTS; i++)
+		wait_account__flush_part(t, at, i);
+}
+
+/* The times blocked and ready that are not charged yet. */
+struct uncharged {
+	u64 blocked, ready;
+};
+
+/* What was before the scope's clock began does not count: a command that waited to be let go. */
+static __always_inline struct uncharged wait_account__uncharged(const struct qz_thread_state *t,
+								const struct qz_scope_state *s)
+{
+	u64 before = s->began > t->seen ? s->began - t->seen : 0;
+	u64 blocked = t->ns[QZ_BLOCKED] > before ? t->ns[QZ_BLOCKED] - before : 0;
+
+	return (struct uncharged) {blocked - t->waiting.charged_blocked,
+				   t->ns[QZ_READY] - t->waiting.charged_ready};
+}
+
+/* They count as charged from now on. */
+static __always_inline struct uncharged wait_account__take(struct qz_thread_state *t,
+							   const struct qz_scope_state *s)
+{
+	struct uncharged rest = wait_account__uncharged(t, s);
+
+	t->waiting.charged_blocked += rest.blocked;
+	t->waiting.charged_ready += rest.ready;
+	return rest;
+}
+
+/* The mean over what is not charged yet, grouped. */
+static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t,
+						 const struct qz_scope_state *s,
+						 const struct uncharged *rest, u64 now)
+{
+	u64 word = *(volatile u64 *)&s->runnable;
+
+	return qz_nominal__group(
+		qz_nominal__mean(word, t->waiting.nominal, now, rest->blocked + rest->ready));
+}
+
+/*
+ * The thread comes back to a processor: all that it was blocked and ready since the last time is
+ * charged to the site where it left. What is charged is what the state of the thread grew by, so
+ * that the waits of a thread add up to its times whatever was not seen. The mean is that of the
+ * threads that were runnable meanwhile; while ready it is itself one of them.
+ */
+__noinline int wait_account__end(struct qz_thread_state *t, u64 now)
+{
+	struct qz_scope_state *s;
+	struct qz_waiting *w;
+	struct qz_wait_part *p;
+	struct uncharged rest;
+	u32 nominal, part;
+
+	if (!t)
+		return 0;
+	s = scope__get(t->scope);
+	w = &t->waiting;
+	if (w->queued) /* nobody was seen to wake it */
+		object__leave(t, false, now);
+	if (!s)
+		return 0;
+	rest = wait_account__take(t, s);
+	if (!(rest.blocked | rest.ready))
+		return 0;
+	nominal = wait_account__nominal(t, s, &rest, now);
+	part = qz_nominal__part(nominal);
+	p = wait_account__part(wait_account__at(t, w->site), part);
+	if (p->nominal != nominal) {
+		wait_account__flush_part(t, w->site, part);
+		p->nominal = nominal;
+	}
+	p->count++;
+	p->blocked_ns += rest.blocked;
+	p->ready_ns += rest.ready;
+	return 0;
+}
+
+/* How the thread left its processor was not seen. */
+__noinline int wait_account__forget(struct qz_thread_state *t, u64 now)
+{
+	struct qz_scope_state *s;
+
+	if (!t)
+		return 0;
+	s = scope__get(t->scope);
+	wait_account__flush(t, 0);
+	object__leave(t, false, now);
+	object__refer(t->waiting.sites[0].object, -1);
+	t->waiting.site = 0;
+	t->waiting.sites[0].where = 0;
+	t->waiting.sites[0].stack = QZ_WAIT_UNKNOWN;
+	t->waiting.sites[0].object = 0;
+	if (s)
+		t->waiting.nominal = qz_nominal__integral(s->runnable, now);
+	return 0;
+}
+
+/* The thread ends, and there is no room to tell of it: its waits must not be lost with it. */
+__noinline int wait_account__flush_all(struct qz_thread_state *t)
+{
+	if (!t)
+		return 0;
+	for (u32 i = 0; i < QZ_SITES; i++)
+		wait_account__flush(t, i);
+	return 0;
+}
+
+/* ---- telling ---- */
+
+/* The wait that the thread is in. Its times are those up to the last change of state. */
+__noinline int wait_account__report_open(struct qz_thread_event *e, struct qz_thread_state *t,
+					 u64 now)
+{
+	struct qz_scope_state *s;
+	struct qz_wait_site *site;
+	struct uncharged rest;
+
+	if (!e || !t)
+		return 0;
+	s = scope__get(t->scope);
+	if (!s)
+		return 0;
+	site = wait_account__at(t, t->waiting.site);
+	rest = wait_account__uncharged(t, s);
+	e->waits[0] = (struct qz_thread_wait) {
+		.stack = site->stack,
+		.object = site->object,
+		.blocked_ns = rest.blocked,
+		.ready_ns = rest.ready,
+	};
+	if (t->state == QZ_BLOCKED || t->state == QZ_READY)
+		rest.blocked += now - t->since;
+	e->waits[0].nominal = wait_account__nominal(t, s, &rest, now);
+	return 0;
+}
+
+/* What stands in one part of a site, if anything, as the n-th. How many there are then. */
+__noinline u32 wait_account__report_part(struct qz_thread_event *e, struct qz_thread_state *t,
+					 u32 i, u32 n)
+{
+	struct qz_wait_site *site;
+	struct qz_wait_part *p;
+	u64 at = n;
+
+	if (!e || !t)
+		return n;
+	site = wait_account__at(t, i / QZ_PARTS);
+	p = wait_account__part(site, i % QZ_PARTS);
+	barrier_var(at); /* what is compared is what is used as an index */
+	if (!p->count || at >= QZ_THREAD_WAITS)
+		return n;
+	e->waits[at] = (struct qz_thread_wait) {site->stack, site->object,  p->nominal,
+						p->count,    p->blocked_ns, p->ready_ns};
+	return n + 1;
+}
+
+/* Gives how many waits there are to tell of. */
+static __always_inline u32 wait_account__report(struct qz_thread_event *e,
+						struct qz_thread_state *t, u64 now)
+{
+	u32 n = t->state != QZ_DEAD;
+
+	if (n)
+		wait_account__report_open(e, t, now);
+	for (u32 i = 0; i < QZ_SITES * QZ_PARTS; i++)
+		n = wait_account__report_part(e, t, i, n);
+	return n < QZ_THREAD_WAITS ? n : QZ_THREAD_WAITS;
+}
+
+#endif

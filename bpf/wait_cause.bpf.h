@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Why a thread is about to wait, from the registers with which it entered the kernel. */
+#ifndef QUARTZ_WAIT_CAUSE_BPF_H
+#define QUARTZ_WAIT_CAUSE_BPF_H
+
+#define STATE_STOPPED 0xcu /* __TASK_STOPPED | __TASK_TRACED, unchanged since 2.6.33 */
+#define IO_WORKER_BIT 0x10 /* PF_IO_WORKER, since 5.12 */
+#define MODE_TYPE     0170000
+#define MODE_FIFO     0010000
+#define MODE_SOCKET   0140000
+
+/* The inode behind a descriptor of the current thread, or NULL. */
+static __always_inline struct inode *inode__of_fd(struct task_struct *task, u64 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = NULL;
+
+	if (!fdt || (u32)fd >= BPF_CORE_READ(fdt, max_fds))
+		return NULL;
+	files = BPF_CORE_READ(fdt, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), &files[(u32)fd]) || !file)
+		return NULL;
+	return BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline bool syscall__has_fd(u64 nr)
+{
+	switch (nr) {
+	case ARCH_NR_READ:
+	case ARCH_NR_WRITE:
+	case ARCH_NR_PREAD64:
+	case ARCH_NR_PWRITE64:
+	case ARCH_NR_READV:
+	case ARCH_NR_WRITEV:
+	case ARCH_NR_SENDFILE:
+	case ARCH_NR_CONNECT:
+	case ARCH_NR_ACCEPT:
+	case ARCH_NR_ACCEPT4:
+	case ARCH_NR_SENDTO:
+	case ARCH_NR_RECVFROM:
+	case ARCH_NR_SENDMSG:
+	case ARCH_NR_RECVMSG:
+	case ARCH_NR_RECVMMSG:
+	case ARCH_NR_SENDMMSG:
+	case ARCH_NR_SPLICE:
+	case ARCH_NR_TEE:
+		return true;
+	}
+	return false;
+}
+
+static __always_inline bool syscall__is_futex(u64 nr)
+{
+	return nr == ARCH_NR_FUTEX || nr == ARCH_NR_FUTEX_WAITV ||
+	       (nr >= ARCH_NR_FUTEX_WAKE && nr <= ARCH_NR_FUTEX_REQUEUE);
+}
+
+static __always_inline u32 wait_cause__of_syscall(u64 nr)
+{
+	switch (nr) {
+	case ARCH_NR_POLL:
+	case ARCH_NR_PPOLL:
+	case ARCH_NR_SELECT:
+	case ARCH_NR_PSELECT6:
+	case ARCH_NR_EPOLL_WAIT:
+	case ARCH_NR_EPOLL_PWAIT:
+	case ARCH_NR_EPOLL_PWAIT2:
+		return QZ_WAIT_POLL;
+	case ARCH_NR_NANOSLEEP:
+	case ARCH_NR_CLOCK_NANOSLEEP:
+		return QZ_WAIT_SLEEP;
+	case ARCH_NR_WAIT4:
+	case ARCH_NR_WAITID:
+		return QZ_WAIT_CHILD;
+	}
+	return nr < QZ_WAIT_CAUSES - QZ_WAIT_SYSCALL ? QZ_WAIT_SYSCALL + nr : QZ_WAIT_UNKNOWN;
+}
+
+static __always_inline u32 wait_cause__of_fd(struct task_struct *task, u64 nr, u64 fd)
+{
+	struct inode *inode = inode__of_fd(task, fd);
+	u32 type = inode ? BPF_CORE_READ(inode, i_mode) & MODE_TYPE : 0;
+
+	if (type == MODE_FIFO)
+		return QZ_WAIT_PIPE;
+	if (type == MODE_SOCKET)
+		return QZ_WAIT_SOCKET;
+	return wait_cause__of_syscall(nr);
+}
+
+/* state: of a thread that blocks, 0 for one that is preempted. */
+static __always_inline u32 wait_cause__find(struct task_struct *task, u32 state)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u64 nr = arch__syscall_nr(regs);
+
+	if (!state)
+		return QZ_WAIT_PREEMPTED;
+	if (state & STATE_STOPPED)
+		return QZ_WAIT_STOPPED;
+	if (task->flags & (IO_WORKER_BIT | PF_KTHREAD_BIT))
+		return QZ_WAIT_KERNEL;
+	if ((s64)nr == -1)
+		return QZ_WAIT_PAGE_FAULT;
+	if (arch__is_compat(task))
+		return QZ_WAIT_UNKNOWN;
+	nr = arch__native_nr(nr);
+	if (syscall__is_futex(nr))
+		return QZ_WAIT_FUTEX;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return QZ_WAIT_DISK;
+	return syscall__has_fd(nr) ? wait_cause__of_fd(task, nr, arch__arg(regs, 1))
+				   : wait_cause__of_syscall(nr);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Stops measuring when quartzd's heartbeat stops: it hangs, or was stopped. */
+#ifndef QUARTZ_WATCHDOG_BPF_H
+#define QUARTZ_WATCHDOG_BPF_H
+
+/*
+ * Asked by the sampler, which runs on each processor and not often. Times are frozen for good then, as
+ * by quartzd itself: when it runs again, it saves what there is and begins anew.
+ */
+static __always_inline bool watchdog__is_alone(struct qz_control *ctl, u64 now)
+{
+	u64 heartbeat = *(volatile u64 *)&ctl->heartbeat;
+
+	if (!ctl->left_alone) {
+		if (!heartbeat || (s64)(now - heartbeat) < (s64)watchdog_ns || frozen)
+			return false;
+		frozen = true;
+		__sync_val_compare_and_swap(&ctl->left_alone, 0, bpf_ktime_get_ns());
+	}
+	__sync_fetch_and_add(&ctl->samples_alone, 1);
+	return true;
+}
+
+#endif

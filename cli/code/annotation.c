@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/code/annotation.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/code/excerpt.h"
+#include "cli/render/cells.h"
+
+#define TAB	 8
+#define MAX_TEXT 1000 /* characters of a line */
+
+/* ---- which of them ---- */
+
+static int compare_descending(const void *x, const void *y)
+{
+	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a < b) - (a > b);
+}
+
+bool *annotation__choose(const struct annotation *a, uint32_t max)
+{
+	bool *chosen = calloc(a->n ? a->n : 1, sizeof(*chosen));
+	uint64_t *order = calloc(a->n ? a->n : 1, sizeof(*order)), least = 0;
+	uint32_t equal = max; /* of the least that are shown, the first so many */
+
+	if (!chosen || !order) {
+		free(chosen);
+		free(order);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < a->n; i++)
+		order[i] = a->times[i].figure.cpu_ns;
+	qsort(order, a->n, sizeof(*order), compare_descending);
+	if (max < a->n)
+		least = max ? order[max - 1] : UINT64_MAX;
+	for (uint32_t i = 0; i < a->n && order[i] > least; i++)
+		equal--;
+	for (uint32_t i = 0; i < a->n; i++) {
+		uint64_t cpu = a->times[i].figure.cpu_ns;
+
+		chosen[i] = cpu > least || (cpu == least && equal);
+		equal -= cpu == least && equal;
+	}
+	free(order);
+	return chosen;
+}
+
+/* ---- rows ---- */
+
+/* Escaped, with blanks for tabs. */
+static char *format_text(const char *text)
+{
+	char plain[MAX_TEXT + TAB + 1];
+	size_t n = 0;
+
+	for (; *text && n < MAX_TEXT; text++) {
+		if (*text != '\t') {
+			plain[n++] = *text;
+			continue;
+		}
+		do {
+			plain[n++] = ' ';
+		} while (n % TAB);
+	}
+	plain[n] = 0;
+	return escape_name(plain);
+}
+
+static void add_figures(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+{
+	add_norm(s, c, f);
+	add_cpu(s, c, f);
+	add_parallelism(c, f);
+	if (s->report->spin_ns)
+		add_spun(s, c, f);
+}
+
+static void add_nothing(const struct scope_view *s, struct text_table *c)
+{
+	for (int i = s->report->spin_ns ? 5 : 4; i; i--)
+		text_table__add(c, PLAIN, "%s", "");
+}
+
+/* f: NULL where there are no figures. */
+static void add_row(const struct scope_view *s, struct text_table *c, const struct qz_figure *f,
+		    const char *place, const char *text)
+{
+	if (f)
+		add_figures(s, c, f);
+	else
+		add_nothing(s, c);
+	text_table__add(c, PLAIN, "%s", place);
+	text_table__take(c, format_text(text));
+}
+
+static int make_heads(const struct scope_view *s, struct column *heads, bool assembly)
+{
+	int n = 0;
+
+	heads[n++] = (struct column) {{"self", "s"}};
+	heads[n++] = (struct column) {{"", "%"}, .joined = true};
+	heads[n++] = (struct column) {{"self", "CPU s"}};
+	heads[n++] = (struct column) {{"paral-", "lelism"}};
+	if (s->report->spin_ns)
+		heads[n++] = (struct column) {{"spin", "s"}};
+	heads[n++] = (struct column) {{"", assembly ? "address" : "line"}};
+	heads[n++] = (struct column) {{"", assembly ? "instruction" : "source"}, .left = true};
+	return n;
+}
+
+static void add_rows(const struct scope_view *s, struct text_table *c, const struct annotation *a,
+		     const struct excerpt *e)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct excerpt_row *row = &e->rows[i];
+		char place[24] = "";
+
+		if (row->text && !row->number)
+			snprintf(place, sizeof(place), "?");
+		else if (row->text)
+			snprintf(place, sizeof(place), a->assembly ? "%" PRIx64 : "%" PRIu64,
+				 row->number);
+		add_row(s, c, row->time == QZ_NONE ? NULL : &a->times[row->time].figure, place,
+			row->text ? row->text : "...");
+	}
+}
+
+/* ---- the annotation ---- */
+
+/* "work in /usr/bin/verify, verify.c:12", and its self time, which the rows add up to. */
+static int print_head(const struct scope_view *s, const struct annotation *a)
+{
+	const struct qz_procedure *p = &s->report->profile->procedures[a->row->procedure];
+	char *name = escape_name(p->name), *module = escape_name(p->module);
+	char *file = escape_name(a->source->n ? a->source->path : p->file);
+	bool complete = name && module && file;
+
+	if (complete) {
+		fprintf(s->out->file, "%s%s%s", name, *module ? " in " : "", module);
+		if (*file)
+			fprintf(s->out->file, ", %s:%" PRIu32, file, p->line);
+		fputs("\nself ", s->out->file);
+		print_norm(s, &a->row->self);
+		fprintf(s->out->file, " of the elapsed %.*f s\n\n", s->decimals,
+			(double)s->report->elapsed_ns / 1e9);
+	}
+	free(file);
+	free(module);
+	free(name);
+	return complete ? 0 : -ENOMEM;
+}
+
+static int print_table(const struct scope_view *s, const struct annotation *a, const bool *chosen)
+{
+	uint32_t line = s->report->profile->procedures[a->row->procedure].line;
+	struct column heads[7];
+	struct text_table *c;
+	struct excerpt e;
+	int err = a->assembly ? excerpt__instructions(&e, a, chosen)
+			      : excerpt__lines(&e, a, chosen, line);
+
+	if (err) {
+		excerpt__free(&e);
+		return err;
+	}
+	c = text_table__new(heads, make_heads(s, heads, a->assembly));
+	add_rows(s, c, a, &e);
+	excerpt__free(&e);
+	return text_table__print(c, s->out);
+}
+
+int annotation__print(const struct scope_view *s, const struct annotation *a)
+{
+	uint32_t shown = rows_wanted(s->config, 0, a->n);
+	bool *chosen = annotation__choose(a, shown);
+	int err = chosen ? print_head(s, a) : -ENOMEM;
+
+	if (!err)
+		err = print_table(s, a, chosen);
+	free(chosen);
+	if (!err)
+		print_rest(s, a->n, shown,
+			   a->assembly ? "instructions with samples" : "lines with samples");
+	return err;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/code/excerpt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/util/vec.h"
+
+#define CONTEXT 3 /* rows without figures before and after one with figures */
+
+static int add(struct excerpt *e, uint64_t number, const char *text, uint32_t time)
+{
+	if (qz_array__reserve((void **)&e->rows, e->n, sizeof(*e->rows)))
+		return -ENOMEM;
+	e->rows[e->n++] = (struct excerpt_row) {number, text, time};
+	return 0;
+}
+
+/* Leaves out what is far from all figures, but for the first row. One row is not worth being left out. */
+static void fold(struct excerpt *e)
+{
+	uint32_t n = 0, next = 0;
+	int64_t last = -CONTEXT - 1;
+
+	for (uint32_t i = 0, hidden = 0; i < e->n; i++) {
+		struct excerpt_row row = e->rows[i];
+
+		if (row.time != QZ_NONE)
+			last = i;
+		for (next = next < i ? i : next; next < e->n && e->rows[next].time == QZ_NONE;)
+			next++;
+		if (i && i - last > CONTEXT && (next == e->n || next - i > CONTEXT)) {
+			hidden++;
+			if (hidden > 1)
+				row.text = NULL;
+			if (hidden > 2)
+				continue;
+			/* The second of them takes the place of the first. */
+			n -= hidden > 1;
+		} else {
+			hidden = 0;
+		}
+		e->rows[n++] = row;
+	}
+	e->n = n;
+}
+
+/* ---- source lines ---- */
+
+/* Lines without figures up to this one. */
+static int fill(struct excerpt *e, const struct source_file *source, uint32_t *at, uint64_t before)
+{
+	int err = 0;
+
+	for (; !err && *at < before && *at <= source->n; (*at)++)
+		err = add(e, *at, source_file__line(source, *at), QZ_NONE);
+	return err;
+}
+
+int excerpt__lines(struct excerpt *e, const struct annotation *a, const bool *chosen,
+		   uint32_t declaration)
+{
+	uint32_t at = declaration, unknown = QZ_NONE;
+	int err = 0;
+
+	*e = (struct excerpt) {0};
+	for (uint32_t i = 0; !err && i < a->n; i++) {
+		uint32_t line = a->times[i].line;
+
+		if (!line && chosen[i])
+			unknown = i;
+		if (!line || !chosen[i])
+			continue;
+		if (!e->n && (!at || at > line))
+			at = line > CONTEXT ? line - CONTEXT : 1;
+		err = fill(e, a->source, &at, line);
+		err = err ? err : add(e, line, source_file__line(a->source, line), i);
+		at = line + 1;
+	}
+	if (!err && e->n && at)
+		err = fill(e, a->source, &at, (uint64_t)at + CONTEXT);
+	if (!err && unknown != QZ_NONE)
+		err = add(e, 0, "(line not known)", unknown);
+	fold(e);
+	return err;
+}
+
+/* ---- instructions ---- */
+
+uint32_t excerpt__instruction(const struct disassembly *d, const struct qz_code_time *t)
+{
+	uint64_t address = t->address + d->bias;
+	uint32_t low = 0, high = d->n;
+
+	if (t->mapping != d->mapping || address < d->start || address >= d->end)
+		return d->n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (d->instructions[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : d->n;
+}
+
+int excerpt__instructions(struct excerpt *e, const struct annotation *a, const bool *chosen)
+{
+	const struct disassembly *d = a->assembly;
+	uint32_t at = 0;
+	int err = 0;
+
+	*e = (struct excerpt) {0};
+	for (uint32_t i = 0; !err && i < a->n; i++) {
+		uint32_t hit = excerpt__instruction(d, &a->times[i]);
+
+		if (!chosen[i] || hit == d->n)
+			continue;
+		for (; !err && at < hit; at++)
+			err = add(e, d->instructions[at].address, d->instructions[at].text,
+				  QZ_NONE);
+		err = err ? err
+			  : add(e, d->instructions[hit].address, d->instructions[hit].text, i);
+		at = hit + 1;
+	}
+	for (; !err && at < d->n; at++)
+		err = add(e, d->instructions[at].address, d->instructions[at].text, QZ_NONE);
+	for (uint32_t i = 0; !err && i < a->n; i++)
+		if (chosen[i] && excerpt__instruction(d, &a->times[i]) == d->n)
+			err = add(e, 0, "(elsewhere)", i);
+	fold(e);
+	return err;
+}
+
+void excerpt__free(struct excerpt *e)
+{
+	free(e->rows);
+	*e = (struct excerpt) {0};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which lines or instructions an annotation shows: those with figures, and some around them. */
+#ifndef QUARTZ_CLI_EXCERPT_H
+#define QUARTZ_CLI_EXCERPT_H
+
+#include "cli/code/annotation.h"
+
+struct excerpt_row {
+	uint64_t number;  /* line or address, 0: not known */
+	const char *text; /* NULL: stands for rows that are left out */
+	uint32_t time;	  /* index of the annotation's times, or QZ_NONE */
+};
+
+struct excerpt {
+	uint32_t n;
+	struct excerpt_row *rows;
+};
+
+/*
+ * `chosen` flags the times that are shown. Lines begin with the declaration, whose line is 0 where it is not
+ * known, instructions with the first. Without a source text, lines with figures alone. 0 or -ENOMEM; to be
+ * freed in any case.
+ */
+int excerpt__lines(struct excerpt *e, const struct annotation *a, const bool *chosen,
+		   uint32_t declaration);
+int excerpt__instructions(struct excerpt *e, const struct annotation *a, const bool *chosen);
+void excerpt__free(struct excerpt *e);
+
+/* The instruction of a sampled address, d->n: none of them. */
+uint32_t excerpt__instruction(const struct disassembly *d, const struct qz_code_time *t);
+
+#endif

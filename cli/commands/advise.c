@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quartzctl advise: what limits the program, and what it would gain without. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/query/view.h"
+#include "cli/render/cells.h"
+#include "cli/render/scope_label.h"
+#include "core/advise/advise_json.h"
+#include "core/advise/advise_text.h"
+#include "core/advise/verdict.h"
+#include "core/format/json_fields.h"
+#include "core/report/report_json.h"
+
+static uint32_t findings_wanted(const struct config *config)
+{
+	return config->rows > 0 ? (uint32_t)config->rows : UINT32_MAX;
+}
+
+/* ---- text ---- */
+
+static int print_scope(const struct view *v, const struct output *out, uint32_t i)
+{
+	const struct qz_report *r = v->reports[i];
+	struct qz_advice *a = qz_advise__new(r);
+	char *label = scope_label(&v->profile->scopes[v->scopes[i]], out->width);
+	int err = a && label ? 0 : -ENOMEM;
+
+	if (!err) {
+		a->input = v->config->input;
+		a->scope = v->config->scope;
+		fprintf(out->file, "%s, %.2f s elapsed, %s thread%s\n", label,
+			(double)r->elapsed_ns / 1e9, group_digits(r->nthreads).text,
+			r->nthreads == 1 ? "" : "s");
+		err = qz_advise_text__all(out->file, a, out->width, findings_wanted(v->config));
+	}
+	free(label);
+	qz_advise__free(a);
+	return err;
+}
+
+static enum status print_text(const struct view *v)
+{
+	struct output out;
+	int err = 0;
+
+	output__open(&out, v->config);
+	for (uint32_t i = 0; !err && i < v->n; i++) {
+		fputs(i ? "\n\n" : "", out.file);
+		err = print_scope(v, &out, i);
+	}
+	output__close(&out);
+	return err ? out_of_memory() : STATUS_OK;
+}
+
+/* ---- JSON ---- */
+
+/* Findings of all scopes, to be sorted together. */
+struct found {
+	const struct qz_advice *advice;
+	const struct qz_finding *finding;
+};
+
+static uint64_t middle(const struct found *f)
+{
+	return f->finding->gain_low_ns / 2 + f->finding->gain_high_ns / 2;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct found *f = x, *g = y;
+	uint64_t a = middle(f), b = middle(g);
+
+	if (a != b)
+		return a < b ? 1 : -1;
+	if (f->advice->report->scope != g->advice->report->scope)
+		return f->advice->report->scope < g->advice->report->scope ? -1 : 1;
+	return f->finding < g->finding ? -1 : 1;
+}
+
+static json_t *findings_of(const struct view *v, struct qz_advice *const *advices)
+{
+	json_t *array = json_array();
+	struct found *all;
+	uint32_t n = 0;
+	bool failed;
+
+	for (uint32_t i = 0; i < v->n; i++)
+		n += advices[i]->n;
+	all = calloc((size_t)n + 1, sizeof(*all));
+	failed = !array || !all;
+	n = 0;
+	for (uint32_t i = 0; !failed && i < v->n; i++)
+		for (uint32_t k = 0; k < advices[i]->n; k++)
+			all[n++] = (struct found) {advices[i], &advices[i]->findings[k]};
+	if (n)
+		qsort(all, n, sizeof(*all), compare);
+	for (uint32_t i = 0; !failed && i < n && i < findings_wanted(v->config); i++)
+		failed = json_array_append_new(array, qz_advise_json__finding(all[i].advice,
+									      all[i].finding));
+	free(all);
+	return qz_json_fields__unless(failed, array);
+}
+
+static json_t *scope_of(const struct qz_advice *a)
+{
+	json_t *scope = scope__json(a->report);
+	char *verdict = qz_verdict__text(a);
+	bool failed = !verdict ||
+		      json_object_set_new(scope, "verdict", qz_json_fields__text(verdict)) ||
+		      json_object_set_new(scope, "idle_ns",
+					  qz_json_fields__integer(a->report->idle_ns)) ||
+		      json_object_set_new(scope, "serial_ns",
+					  qz_json_fields__integer(a->report->serial_ns));
+
+	free(verdict);
+	return qz_json_fields__unless(failed, scope);
+}
+
+static json_t *document(const struct view *v, struct qz_advice *const *advices)
+{
+	json_t *root = json_object(), *scopes = json_array();
+	bool failed = !root || !scopes;
+
+	for (uint32_t i = 0; !failed && i < v->n; i++)
+		failed = json_array_append_new(scopes, scope_of(advices[i]));
+	failed = failed || json_object_set_new(root, "schema", json_string("quartz.advice/v1")) ||
+		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
+		 qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes) ||
+		 json_object_set_new(root, "findings", findings_of(v, advices));
+	json_decref(scopes);
+	return qz_json_fields__unless(failed, root);
+}
+
+static enum status print_json(const struct view *v)
+{
+	struct qz_advice **advices = calloc(v->n, sizeof(struct qz_advice *));
+	bool failed = !advices;
+	json_t *root;
+	char *text = NULL;
+
+	for (uint32_t i = 0; !failed && i < v->n; i++) {
+		advices[i] = qz_advise__new(v->reports[i]);
+		failed = !advices[i];
+	}
+	if (!failed) {
+		root = document(v, advices);
+		text = qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
+		json_decref(root);
+	}
+	for (uint32_t i = 0; advices && i < v->n; i++)
+		qz_advise__free(advices[i]);
+	free(advices);
+	if (!text)
+		return out_of_memory();
+	fputs(text, stdout);
+	free(text);
+	return STATUS_OK;
+}
+
+enum status cmd_advise(const struct config *config)
+{
+	struct view v;
+	enum status status = view__open(&v, config);
+
+	if (status == STATUS_OK)
+		status = config->json ? print_json(&v) : print_text(&v);
+	view__close(&v);
+	return status;
+}

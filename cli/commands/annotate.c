@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* annotate: the source lines, or the instructions, that a procedure's own time went to. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/code/annotation.h"
+#include "cli/code/origin.h"
+#include "cli/query/view.h"
+#include "cli/render/cells.h"
+#include "cli/render/scope_label.h"
+#include "core/format/json_fields.h"
+#include "core/report/report_json.h"
+
+/* What one scope shows. */
+struct section {
+	struct annotation annotation;
+	struct source_file source;
+	struct disassembly assembly;
+};
+
+static void free_section(struct section *s)
+{
+	qz_code_times__free(s->annotation.times, s->annotation.n);
+	source_file__free(&s->source);
+	disassembly__free(&s->assembly);
+}
+
+/* ---- what is missing ---- */
+
+static const struct qz_procedure *procedure_of(const struct view *v, uint32_t i)
+{
+	return &v->profile->procedures[v->rows[i]->procedure];
+}
+
+static const char *build_id_of(const struct view *v, uint32_t i)
+{
+	uint32_t mapping = origin__mapping(v->reports[i], v->rows[i]->procedure);
+
+	return mapping == QZ_NONE ? "" : v->profile->mappings[mapping].build_id;
+}
+
+static enum status complain_no_time(const struct view *v, uint32_t i)
+{
+	char *name = names__format(v->names, v->rows[i]->procedure);
+
+	complain("'%s' has no time of its own, only that of what it calls: 'quartzctl report %s' "
+		 "shows it",
+		 name ? name : "?", name ? name : "?");
+	free(name);
+	return STATUS_NO_SAMPLES;
+}
+
+static enum status complain_no_lines(const struct view *v, uint32_t i)
+{
+	const struct qz_procedure *p = procedure_of(v, i);
+	char *name = names__format(v->names, v->rows[i]->procedure);
+	char *module = escape_name(p->module), *hint = NULL;
+
+	if (!qz_code_times__any_line(v->profile) && !v->profile->addresses_sampled) {
+		complain("this profile has no source lines: record with --lines");
+	} else if (!strcmp(p->module, "[kernel]") || !strcmp(p->module, "[jit]")) {
+		complain("'%s' has no source lines: it is code of %s", name ? name : "?", module);
+	} else {
+		hint = origin__debug_hint(p->module, build_id_of(v, i));
+		complain("'%s' has no source lines: %s has no debug information; %s, then record "
+			 "with --lines; --asm works without",
+			 name ? name : "?", module ? module : "?", hint ? hint : "");
+	}
+	free(hint);
+	free(module);
+	free(name);
+	return STATUS_NO_SAMPLES;
+}
+
+/* Not a failure: the lines have their figures without it. */
+static void complain_no_source(const struct view *v, uint32_t i, const char *path, int err)
+{
+	const struct qz_procedure *p = procedure_of(v, i);
+	char *name = escape_name(path ? path : p->file);
+	char *hint = origin__source_hint(p->module, build_id_of(v, i), p->file);
+
+	complain("no source text: cannot read '%s': %s; --source-dir DIR says where it is, "
+		 "--strip-prefix PREFIX what to cut off its name%s",
+		 name ? name : "?", source_file__error(err), hint ? hint : "");
+	free(hint);
+	free(name);
+}
+
+static void complain_newer(const char *path)
+{
+	char *name = escape_name(path);
+
+	complain("'%s' has changed since this was measured: its lines may be others",
+		 name ? name : "?");
+	free(name);
+}
+
+/* ---- sections ---- */
+
+static enum status open_lines(const struct view *v, uint32_t i, struct section *s)
+{
+	const struct annotation *a = &s->annotation;
+	int err;
+
+	if (a->n == 1 && !a->times[0].line)
+		return complain_no_lines(v, i);
+	err = source_file__read(&s->source, v->config, procedure_of(v, i)->file,
+				v->profile->wall_start_ns);
+	if (err == -ENOMEM)
+		return out_of_memory();
+	if (err)
+		complain_no_source(v, i, s->source.path, err);
+	else if (s->source.newer)
+		complain_newer(s->source.path);
+	return STATUS_OK;
+}
+
+static enum status open_assembly(const struct view *v, uint32_t i, struct section *s)
+{
+	struct annotation *a = &s->annotation;
+	uint32_t mapping = origin__mapping(v->reports[i], v->rows[i]->procedure), most = 0;
+	enum status status;
+
+	if (!v->profile->addresses_sampled) {
+		complain("this profile has no addresses of instructions, only those of procedures: "
+			 "record with --lines");
+		return STATUS_NO_SAMPLES;
+	}
+	if (mapping == QZ_NONE) {
+		complain("--asm needs a file: this procedure is code of the kernel, or made at run "
+			 "time");
+		return STATUS_FAILURE;
+	}
+	/* Inlined, it may be in several procedures of the file. */
+	for (uint32_t k = 0; k < a->n; k++)
+		if (a->times[k].mapping == mapping &&
+		    (a->times[most].mapping != mapping ||
+		     a->times[k].figure.cpu_ns > a->times[most].figure.cpu_ns))
+			most = k;
+	status = disassembly__read(&s->assembly, v->profile, mapping, a->times[most].address);
+	a->assembly = &s->assembly;
+	return status;
+}
+
+static enum status open_section(const struct view *v, uint32_t i, struct section *s)
+{
+	enum qz_code_unit unit = v->config->assembly ? QZ_CODE_INSTRUCTIONS : QZ_CODE_LINES;
+	struct annotation *a = &s->annotation;
+
+	*s = (struct section) {.annotation = {.row = v->rows[i]}};
+	a->source = &s->source;
+	if (qz_code_times__of(v->reports[i], v->rows[i]->procedure, unit, &a->times, &a->n))
+		return out_of_memory();
+	if (!a->n)
+		return STATUS_OK;
+	return v->config->assembly ? open_assembly(v, i, s) : open_lines(v, i, s);
+}
+
+/* Prints one scope to an output, or adds it to a JSON array. */
+typedef enum status show_section(const struct view *v, uint32_t i, const struct section *s,
+				 void *to);
+
+/* Where several are shown, each says which it is. */
+static int print_scope(const struct view *v, uint32_t i, const struct output *out)
+{
+	char *label;
+
+	if (v->n == 1)
+		return 0;
+	label = scope_label(&v->profile->scopes[v->scopes[i]], out->width - 1);
+	if (!label)
+		return -ENOMEM;
+	fprintf(out->file, "%s%s\n", i ? "\n" : "", label);
+	free(label);
+	return 0;
+}
+
+static enum status show_text(const struct view *v, uint32_t i, const struct section *s, void *to)
+{
+	struct output *out = to;
+	bool rough = false;
+	struct scope_view view = {v->config, out,      v->reports[i],
+				  NULL,	     v->names, decimals_of_report(v->reports[i]),
+				  &rough};
+
+	return print_scope(v, i, out) || annotation__print(&view, &s->annotation) ? out_of_memory()
+										  : STATUS_OK;
+}
+
+static enum status show_json(const struct view *v, uint32_t i, const struct section *s, void *to)
+{
+	uint32_t max = v->config->rows > 0 ? (uint32_t)v->config->rows : UINT32_MAX;
+
+	return json_array_append_new(to, annotation__json(v->reports[i], &s->annotation, max))
+		       ? out_of_memory()
+		       : STATUS_OK;
+}
+
+static enum status show_all(const struct view *v, show_section *show, void *to)
+{
+	enum status status = STATUS_OK;
+	uint32_t without = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; status == STATUS_OK && i < v->n; i++) {
+		struct section s;
+
+		if (!v->rows[i])
+			continue;
+		status = open_section(v, i, &s);
+		if (status == STATUS_OK && s.annotation.n)
+			status = show(v, i, &s, to);
+		any |= s.annotation.n;
+		without = i;
+		free_section(&s);
+	}
+	return status == STATUS_OK && !any ? complain_no_time(v, without) : status;
+}
+
+/* ---- documents ---- */
+
+static enum status print_text(const struct view *v)
+{
+	struct output out;
+	enum status status;
+
+	output__open(&out, v->config);
+	status = show_all(v, show_text, &out);
+	output__close(&out);
+	return status;
+}
+
+static enum status print_json(const struct view *v)
+{
+	json_t *root = json_object(), *scopes = json_array();
+	enum status status = scopes ? show_all(v, show_json, scopes) : out_of_memory();
+	char *text = NULL;
+
+	if (status == STATUS_OK) {
+		bool failed =
+			json_object_set_new(root, "schema", json_string("quartz.annotate/v1")) ||
+			json_object_set_new(root, "processors",
+					    json_integer(v->profile->processors)) ||
+			qz_json__add_rate(root, v->profile) ||
+			json_object_set(root, "scopes", scopes);
+
+		text = failed ? NULL : qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
+		if (text)
+			fputs(text, stdout);
+		else
+			status = out_of_memory();
+	}
+	free(text);
+	json_decref(scopes);
+	json_decref(root);
+	return status;
+}
+
+static enum status check_procedure(const struct view *v)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (v->rows[i])
+			return STATUS_OK;
+	complain("'%s' is an object, and only procedures have lines", v->config->procedure);
+	return STATUS_FAILURE;
+}
+
+enum status cmd_annotate(const struct config *config)
+{
+	struct config by_part = *config;
+	struct view v;
+	enum status status;
+
+	by_part.by_part = true;
+	status = view__open(&v, &by_part);
+	if (status == STATUS_OK)
+		status = check_procedure(&v);
+	if (status == STATUS_OK)
+		status = config->json ? print_json(&v) : print_text(&v);
+	view__close(&v);
+	return status;
+}

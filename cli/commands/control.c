@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Commands about quartzd itself: status, pause, resume, reload. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "client/live.h"
+#include "cli/render/output.h"
+#include "cli/render/quality.h"
+#include "cli/render/cells.h"
+#include "cli/query/profile_source.h"
+#include "core/estimate/estimate.h"
+#include "core/format/json_fields.h"
+
+static enum status call(const char *method, json_t **answer)
+{
+	char socket[PATH_MAX], reason[512];
+	int err;
+
+	profile_source__socket(socket);
+	err = live__call(socket, method, answer, reason, sizeof(reason));
+	if (err == -ENOENT || err == -ECONNREFUSED) {
+		complain(SOURCE_NOT_RUNNING, socket);
+		return STATUS_NO_SOURCE;
+	}
+	return err ? profile_source__explain(socket, err, reason) : STATUS_OK;
+}
+
+static uint64_t number(const json_t *status, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(status, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static struct qz_profile run_of(const json_t *status)
+{
+	return (struct qz_profile) {
+		.rate_hz = (uint32_t)number(status, "rate_hz"),
+		.halvings = (uint32_t)number(status, "rate_halvings"),
+		.ceiling_ppm = (uint32_t)number(status, "max_overhead_ppm"),
+	};
+}
+
+/* The overhead of Quartz, which is known only if there is a limit. */
+static void print_overhead(const json_t *status)
+{
+	uint64_t limit = number(status, "max_overhead_ppm");
+
+	if (limit)
+		printf("overhead %.2f%% of the processors, at most %.4g%%\n",
+		       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
+}
+
+static void print_run(const json_t *status, const char *event)
+{
+	const struct qz_profile run = run_of(status);
+
+	printf("sampling (%s) at %s\n"
+	       "on %" PRIu64 " processors for %.1f s\n"
+	       "processes %s, samples %s, lost %s, processes refused %s\n",
+	       event, rate_in_force(&run).text, number(status, "processors"),
+	       (double)number(status, "window_ns") / 1e9,
+	       group_digits(number(status, "processes")).text,
+	       group_digits(number(status, "samples")).text,
+	       group_digits(number(status, "lost")).text,
+	       group_digits(number(status, "scopes_refused")).text);
+	if (number(status, "behind_ns") >= 100000000)
+		printf("quartzd is %.1f s behind with the reports about processes\n",
+		       (double)number(status, "behind_ns") / 1e9);
+	if (json_is_true(json_object_get(status, "keeper_late")))
+		puts("quartzd-keeper does not answer, as if it were stopped; new code gets no "
+		     "names until it does");
+	if (number(status, "modules_waiting"))
+		printf("quartz-symbolizer has ended %s times; files that it will try again: %s\n",
+		       group_digits(number(status, "symbolizers_ended")).text,
+		       group_digits(number(status, "modules_waiting")).text);
+	print_overhead(status);
+}
+
+static enum status print_text(const json_t *status)
+{
+	const char *state = json_string_value(json_object_get(status, "state"));
+	const char *version = json_string_value(json_object_get(status, "version"));
+	const char *event = json_string_value(json_object_get(status, "event"));
+	char *words[] = {escape_name(state ? state : "?"), escape_name(version ? version : "?"),
+			 escape_name(event ? event : "?")};
+	bool complete = words[0] && words[1] && words[2];
+
+	if (complete) {
+		printf("quartzd %s, process %" PRIu64 ": %s\n", words[1], number(status, "pid"),
+		       words[0]);
+		if (event)
+			print_run(status, words[2]);
+	}
+	for (int i = 0; i < 3; i++)
+		free(words[i]);
+	return complete ? STATUS_OK : out_of_memory();
+}
+
+static enum status print_json(json_t *status)
+{
+	const struct qz_profile run = run_of(status);
+	char *text;
+
+	if (run.rate_hz)
+		json_object_set_new(status, "rate_in_force_hz", json_real(qz_profile__rate(&run)));
+	json_object_set_new(status, "schema", json_string("quartz.status/v1"));
+	text = qz_json_fields__dump(status, JSON_INDENT(1) | JSON_SORT_KEYS);
+	if (!text)
+		return out_of_memory();
+	fputs(text, stdout);
+	free(text);
+	return STATUS_OK;
+}
+
+enum status cmd_status(const struct config *config)
+{
+	json_t *answer = NULL;
+	enum status status = call("io.quartz.Status", &answer);
+
+	if (status == STATUS_OK)
+		status = config->json ? print_json(answer) : print_text(answer);
+	json_decref(answer);
+	return status;
+}
+
+static enum status command(const char *method)
+{
+	json_t *answer = NULL;
+	enum status status = call(method, &answer);
+
+	json_decref(answer);
+	return status;
+}
+
+enum status cmd_pause(const struct config *config)
+{
+	return command("io.quartz.Pause");
+}
+
+enum status cmd_resume(const struct config *config)
+{
+	return command("io.quartz.Resume");
+}
+
+enum status cmd_reload(const struct config *config)
+{
+	return command("io.quartz.Reload");
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quartzctl diff: what changed between two sides of one or more profiles. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/query/view.h"
+#include "cli/render/cells.h"
+#include "cli/comparison/comparison.h"
+#include "core/format/json_fields.h"
+#include "core/report/ranking.h"
+
+#define MAX_LISTED 5 /* scopes in a message */
+
+/* One profile, and which of its scopes have been compared. */
+struct source {
+	const char *file;
+	struct config config; /* of the view */
+	struct view view;
+	bool *taken; /* by scope of the view */
+};
+
+struct limit {
+	double percent; /* of the elapsed time before; < 0: not by this */
+	double ns;
+};
+
+struct diff {
+	const struct config *config;
+	uint32_t n, nbefore; /* sources */
+	struct source *sources;
+	struct qz_identities ids;
+	uint32_t nscopes;
+	struct compared_scope *scopes;
+	struct limit limit;
+};
+
+/* ---- the limit ---- */
+
+static enum status parse_limit(const char *text, struct limit *limit)
+{
+	size_t length = text ? strlen(text) : 0;
+	uint64_t ns;
+	char *number;
+	int64_t ppm;
+	int err;
+
+	*limit = (struct limit) {.percent = -1};
+	if (!text)
+		return STATUS_OK;
+	if (!length || text[length - 1] != '%') {
+		err = qz_options__duration(text, 0, INT64_MAX, &ns);
+		limit->ns = err ? 0 : (double)ns;
+	} else {
+		number = strndup(text, length - 1);
+		if (!number)
+			return out_of_memory();
+		err = qz_options__percent(number, 0, 1000000000, &ppm);
+		limit->percent = err ? 0 : (double)ppm / 1e4;
+		free(number);
+	}
+	if (!err)
+		return STATUS_OK;
+	complain("--fail-above: '%s' is neither a percentage, as 5%%, nor a time, as 200ms", text);
+	return STATUS_USAGE;
+}
+
+/* Whether the whole interval of the growth lies above the limit. */
+static bool is_above(const struct limit *limit, const struct qz_change *elapsed)
+{
+	double most = limit->percent >= 0 ? limit->percent / 100 * elapsed->before : limit->ns;
+
+	return qz_change__of(elapsed) - elapsed->ci > most;
+}
+
+static enum status check_limit(const struct diff *d)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t i = 0; d->config->fail_above && i < d->nscopes; i++) {
+		const struct qz_change *e = &d->scopes[i].comparison->elapsed;
+		char *comm, within[64] = "in one run each";
+
+		if (!is_above(&d->limit, e))
+			continue;
+		if (d->n > 2)
+			snprintf(within, sizeof(within), "+- %.3f s", e->ci / 1e9);
+		comm = escape_name(d->scopes[i].after[0]->comm);
+		complain("%s: the elapsed time grew from %.3f to %.3f s, by %.3f s %s, which is "
+			 "above %s",
+			 comm ? comm : "?", e->before / 1e9, e->after / 1e9, qz_change__of(e) / 1e9,
+			 within, d->config->fail_above);
+		free(comm);
+		status = STATUS_SLOWER;
+	}
+	return status;
+}
+
+/* ---- sources ---- */
+
+static enum status open_sources(struct diff *d)
+{
+	const struct qz_texts *files = &d->config->profiles;
+
+	d->sources = calloc(files->n, sizeof(*d->sources));
+	if (!d->sources)
+		return out_of_memory();
+	d->nbefore = (uint32_t)d->config->nbefore;
+	for (size_t i = 0; i < files->n; i++) {
+		struct source *s = &d->sources[d->n++];
+		enum status status;
+
+		s->file = files->items[i];
+		s->config = *d->config;
+		s->config.input = s->file;
+		status = view__open(&s->view, &s->config);
+		if (status != STATUS_OK)
+			return status;
+		s->taken = calloc(s->view.n, sizeof(*s->taken));
+		if (!s->taken || qz_identities__add_profile(&d->ids, s->view.profile))
+			return out_of_memory();
+	}
+	return STATUS_OK;
+}
+
+/* ---- which scopes are compared ---- */
+
+static const struct qz_scope *scope_of(const struct source *s, uint32_t i)
+{
+	return &s->view.profile->scopes[s->view.scopes[i]];
+}
+
+/* Machines and kernels are what they are, whatever they are called. */
+static bool are_alike(const struct qz_scope *a, const struct qz_scope *b)
+{
+	bool special = a->kind == QZ_SCOPE_MACHINE || a->kind == QZ_SCOPE_KERNEL;
+
+	if (special || b->kind == QZ_SCOPE_MACHINE || b->kind == QZ_SCOPE_KERNEL)
+		return a->kind == b->kind;
+	return !strcmp(a->comm, b->comm);
+}
+
+static bool is_single(const struct diff *d)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->sources[i].view.n != 1)
+			return false;
+	return true;
+}
+
+/* The first one that is like this scope, and has not been taken. QZ_NONE: none. */
+static uint32_t find_like(const struct source *s, const struct qz_scope *scope)
+{
+	for (uint32_t i = 0; i < s->view.n; i++)
+		if (!s->taken[i] && are_alike(scope_of(s, i), scope))
+			return i;
+	return QZ_NONE;
+}
+
+static int compare_scope(struct diff *d, const uint32_t *chosen)
+{
+	struct compared_scope *s = &d->scopes[d->nscopes++];
+
+	s->ids = &d->ids;
+	s->before = calloc(d->n, sizeof(struct qz_run *));
+	if (!s->before)
+		return -ENOMEM;
+	s->after = s->before + d->nbefore;
+	for (uint32_t i = 0; i < d->n; i++) {
+		s->before[i] = qz_run__new(&d->ids, d->sources[i].view.reports[chosen[i]]);
+		if (!s->before[i])
+			return -ENOMEM;
+		d->sources[i].taken[chosen[i]] = true;
+	}
+	return 0;
+}
+
+/* Of what is in all profiles. Several of one program are taken in their order. */
+static int compare_scopes(struct diff *d)
+{
+	const struct source *first = &d->sources[0];
+	uint32_t *chosen = calloc(d->n, sizeof(*chosen)), i;
+	bool single = is_single(d);
+	int err = 0;
+
+	d->scopes = calloc(first->view.n, sizeof(*d->scopes));
+	err = chosen && d->scopes ? 0 : -ENOMEM;
+	for (uint32_t k = 0; !err && k < first->view.n; k++) {
+		chosen[0] = k;
+		for (i = 1; i < d->n && !single; i++) {
+			chosen[i] = find_like(&d->sources[i], scope_of(first, k));
+			if (chosen[i] == QZ_NONE)
+				break;
+		}
+		if (single || i == d->n)
+			err = compare_scope(d, chosen);
+	}
+	free(chosen);
+	return err;
+}
+
+/* The kinds of rows, by those of --kind. */
+static unsigned int kinds_of(const struct config *config)
+{
+	return (config->kinds & QZ_RANK_PROCEDURES ? QZ_COMPARE_ADDING : 0) |
+	       (config->kinds & QZ_RANK_OBJECTS ? 1u << QZ_IDENTITY_OBJECT : 0) |
+	       (config->kinds & QZ_RANK_THREADS ? 1u << QZ_IDENTITY_THREADS : 0);
+}
+
+/* When all runs are known, so that each knows all identities. */
+static int compare_runs(struct diff *d)
+{
+	uint32_t nafter = d->n - d->nbefore;
+
+	for (uint32_t i = 0; i < d->nscopes; i++) {
+		struct compared_scope *s = &d->scopes[i];
+
+		s->waits = qz_compare__new(&d->ids, s->before, d->nbefore, s->after, nafter,
+					   1u << QZ_IDENTITY_WAITS, QZ_COMPARE_BY_BLOCKED);
+		s->comparison = qz_compare__new(&d->ids, s->before, d->nbefore, s->after, nafter,
+						kinds_of(d->config),
+						(enum qz_compare_key)d->config->sort);
+		if (!s->comparison || !s->waits)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- what is not compared ---- */
+
+/* "nginx, worker, ..."; gives how many there are. */
+static uint32_t list_rest(FILE *out, const struct source *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->view.n; i++) {
+		const struct qz_scope *scope = scope_of(s, i);
+		char *comm;
+
+		if (s->taken[i] || n++ > MAX_LISTED)
+			continue;
+		if (n > MAX_LISTED) {
+			fputs(", ...", out);
+			continue;
+		}
+		comm = escape_name(scope->kind == QZ_SCOPE_MACHINE ? "machine" : scope->comm);
+		fprintf(out, "%s%s", n > 1 ? ", " : "", comm ? comm : "?");
+		free(comm);
+	}
+	return n;
+}
+
+/* One line for each profile that has scopes without a counterpart. */
+static enum status print_rest_of(const struct diff *d, FILE *out)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		char *list = NULL, *file = escape_name(d->sources[i].file);
+		size_t size;
+		FILE *text = open_memstream(&list, &size);
+		uint32_t n = text ? list_rest(text, &d->sources[i]) : 0;
+
+		if (!text || fclose(text) || !file) {
+			free(list);
+			free(file);
+			return out_of_memory();
+		}
+		if (n)
+			fprintf(out, "not compared, %u of %s: %s\n", n, file, list);
+		free(list);
+		free(file);
+	}
+	return STATUS_OK;
+}
+
+static enum status complain_nothing_alike(const struct diff *d)
+{
+	char *list = NULL;
+	size_t size;
+	FILE *text = open_memstream(&list, &size);
+
+	if (!text)
+		return out_of_memory();
+	for (uint32_t i = 0; i < 2; i++) {
+		fputs(i ? " | " : "", text);
+		list_rest(text, &d->sources[i ? d->nbefore : 0]);
+	}
+	if (!fclose(text))
+		complain("no program is in all profiles, choose with --scope: %s", list);
+	free(list);
+	return STATUS_FAILURE;
+}
+
+/* ---- output ---- */
+
+static enum status print_text(const struct diff *d)
+{
+	struct output out;
+	enum status status;
+	int err = 0;
+
+	output__open(&out, d->config);
+	for (uint32_t i = 0; !err && i < d->nscopes; i++) {
+		fputs(i ? "\n\n" : "", out.file);
+		err = comparison__print(&d->scopes[i], &out, d->config);
+	}
+	status = err ? out_of_memory() : print_rest_of(d, out.file);
+	output__close(&out);
+	return status;
+}
+
+/* The files, and how many of their scopes have no counterpart. */
+static json_t *profiles_of(const struct diff *d)
+{
+	json_t *array = json_array();
+	bool failed = !array;
+
+	for (uint32_t i = 0; !failed && i < d->n; i++) {
+		const struct source *s = &d->sources[i];
+		uint32_t rest = 0;
+
+		for (uint32_t k = 0; k < s->view.n; k++)
+			rest += !s->taken[k];
+		failed = json_array_append_new(
+			array, json_pack("{so, ss, si}", "file", qz_json_fields__text(s->file),
+					 "side", i < d->nbefore ? "before" : "after",
+					 "scopes_not_compared", (int)rest));
+	}
+	return qz_json_fields__unless(failed, array);
+}
+
+static enum status print_json(const struct diff *d)
+{
+	uint32_t max = d->config->rows > 0 ? (uint32_t)d->config->rows : UINT32_MAX;
+	json_t *root = json_object(), *scopes = json_array();
+	bool failed = !root || !scopes;
+	char *text = NULL;
+
+	for (uint32_t i = 0; !failed && i < d->nscopes; i++)
+		failed = json_array_append_new(scopes, comparison__json(&d->scopes[i], max));
+	failed = failed || json_object_set_new(root, "schema", json_string("quartz.diff/v1")) ||
+		 json_object_set_new(root, "profiles", profiles_of(d)) ||
+		 json_object_set(root, "scopes", scopes);
+	if (!failed)
+		text = qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
+	json_decref(scopes);
+	json_decref(root);
+	if (!text)
+		return out_of_memory();
+	fputs(text, stdout);
+	free(text);
+	return STATUS_OK;
+}
+
+/* ---- command ---- */
+
+static enum status complain_without_samples(const struct diff *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct view *v = &d->sources[i].view;
+		uint64_t samples = 0;
+		char *file;
+
+		for (uint32_t k = 0; k < v->n; k++)
+			samples += v->profile->scopes[v->scopes[k]].samples;
+		if (samples)
+			continue;
+		file = escape_name(d->sources[i].file);
+		complain("%s: no samples were captured, so that its procedures are not known",
+			 file ? file : "?");
+		free(file);
+		return STATUS_NO_SAMPLES;
+	}
+	return STATUS_OK;
+}
+
+static enum status compare(struct diff *d)
+{
+	enum status status = parse_limit(d->config->fail_above, &d->limit);
+
+	if (status == STATUS_OK)
+		status = open_sources(d);
+	if (status != STATUS_OK)
+		return status;
+	if (compare_scopes(d) || compare_runs(d))
+		return out_of_memory();
+	if (!d->nscopes)
+		return complain_nothing_alike(d);
+	status = d->config->json ? print_json(d) : print_text(d);
+	if (status == STATUS_OK)
+		status = check_limit(d);
+	return status == STATUS_OK ? complain_without_samples(d) : status;
+}
+
+static void free_all(struct diff *d)
+{
+	for (uint32_t i = 0; i < d->nscopes; i++) {
+		for (uint32_t k = 0; d->scopes[i].before && k < d->n; k++)
+			qz_run__free(d->scopes[i].before[k]);
+		free(d->scopes[i].before);
+		qz_compare__free(d->scopes[i].comparison);
+		qz_compare__free(d->scopes[i].waits);
+	}
+	for (uint32_t i = 0; i < d->n; i++) {
+		view__close(&d->sources[i].view);
+		free(d->sources[i].taken);
+	}
+	free(d->scopes);
+	free(d->sources);
+	qz_identities__free(&d->ids);
+}
+
+enum status cmd_diff(const struct config *config)
+{
+	struct diff d = {.config = config};
+	enum status status = compare(&d);
+
+	free_all(&d);
+	free(config->profiles.items);
+	return status;
+}

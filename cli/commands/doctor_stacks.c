@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/commands/doctor_stacks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <quartz/unwind.h>
+
+#include "cli/commands/doctor.h"
+#include "cli/render/stack_end.h"
+#include "cli/render/scope_label.h"
+#include "cli/query/scope_select.h"
+#include "cli/render/cells.h"
+#include "cli/query/profile_source.h"
+
+#define LINE_WIDTH 80
+
+/*
+ * A reason that occurs in more than 1 % of the samples gets a remedy, unless frame pointers led to
+ * the outermost frame anyway.
+ */
+static void examine(const struct qz_scope *scope, const struct qz_loss *loss, struct finding *f)
+{
+	const struct stack_end *end = stack_end__find(loss->cause);
+	uint64_t few = scope->samples / 100;
+	bool often = !end->whole && loss->count > few && scope->truncated > few;
+
+	f->verdict = often ? CHECK_WARN : CHECK_OK;
+	f->remedy = often ? end->remedy : NULL;
+	snprintf(f->detail, sizeof(f->detail), "%s (%s): %s", group_digits(loss->count).text,
+		 share(loss->count, scope->samples).text, end->meaning);
+}
+
+static bool print_scope(const struct qz_scope *scope)
+{
+	char *label = scope_label(scope, LINE_WIDTH);
+	bool complete = label;
+
+	if (complete)
+		printf("%s\nsamples %s, stacks complete %s\n\n", label,
+		       group_digits(scope->samples).text,
+		       share(scope->samples - scope->truncated, scope->samples).text);
+	free(label);
+	for (uint32_t i = 0; complete && i < scope->nstack_ends; i++) {
+		struct finding f;
+
+		examine(scope, &scope->stack_ends[i], &f);
+		if (scope->stack_ends[i].count)
+			complete = doctor__print(scope->stack_ends[i].cause, &f);
+	}
+	return complete;
+}
+
+static json_t *checks_of(const struct qz_scope *scope)
+{
+	json_t *findings = json_array();
+	bool complete = findings;
+
+	for (uint32_t i = 0; complete && i < scope->nstack_ends; i++) {
+		const struct qz_loss *loss = &scope->stack_ends[i];
+		struct finding f;
+		json_t *check;
+
+		examine(scope, loss, &f);
+		check = doctor__json(loss->cause, &f);
+		complete = !json_object_set_new(check, "samples",
+						json_integer((json_int_t)loss->count)) &&
+			   !json_array_append(findings, check);
+		json_decref(check);
+	}
+	if (complete)
+		return findings;
+	json_decref(findings);
+	return NULL;
+}
+
+static bool add_scope(json_t *list, const struct qz_scope *scope)
+{
+	return !json_array_append_new(list, json_pack("{si, sI, sI, so}", "pid", scope->pid,
+						      "samples", (json_int_t)scope->samples,
+						      "truncated", (json_int_t)scope->truncated,
+						      "checks", checks_of(scope)));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct qz_loss *x = a, *y = b;
+
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->cause, y->cause);
+}
+
+static enum status show(const struct config *config, struct qz_profile *p, const uint32_t *scopes,
+			uint32_t n)
+{
+	enum status status = STATUS_OK;
+	json_t *list = json_array();
+	bool complete = list;
+
+	for (uint32_t i = 0; complete && i < n; i++) {
+		struct qz_scope *scope = &p->scopes[scopes[i]];
+
+		if (scope->nstack_ends)
+			qsort(scope->stack_ends, scope->nstack_ends, sizeof(*scope->stack_ends),
+			      compare);
+		fputs(i && !config->json ? "\n" : "", stdout);
+		complete = config->json ? add_scope(list, scope) : print_scope(scope);
+	}
+	if (!complete)
+		status = out_of_memory();
+	else if (config->json)
+		status = doctor__print_json("scopes", list);
+	json_decref(list);
+	return status;
+}
+
+static enum status select_scopes(const struct config *config, const struct qz_profile *p,
+				 uint32_t **scopes, uint32_t *n)
+{
+	uint64_t samples = 0;
+	char text[32];
+
+	snprintf(text, sizeof(text), "pid=%lld", (long long)config->pid);
+	switch (scope_select__select(p, text, scopes, n)) {
+	case 0:
+		break;
+	case -ENOENT:
+		scope_select__complain(p, text);
+		return STATUS_FAILURE;
+	default:
+		return out_of_memory();
+	}
+	for (uint32_t i = 0; i < *n; i++)
+		samples += p->scopes[(*scopes)[i]].samples;
+	if (samples)
+		return STATUS_OK;
+	complain("no samples were captured");
+	return STATUS_NO_SAMPLES;
+}
+
+enum status doctor_stacks__examine(const struct config *config)
+{
+	struct qz_profile *profile = NULL;
+	uint32_t *scopes = NULL, n = 0;
+	enum status status = profile_source__read(config, &profile);
+
+	if (status == STATUS_OK)
+		status = select_scopes(config, profile, &scopes, &n);
+	if (status == STATUS_OK)
+		status = show(config, profile, scopes, n);
+	free(scopes);
+	qz_profile__free(profile);
+	return status;
+}

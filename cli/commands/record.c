@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * quartzctl record: executes a private quartzd, which starts the command and ends with it, or
+ * measures running processes. So no process in between has to pass on signals and the exit status.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/util/vec.h"
+
+/*
+ * Searches beside quartzctl (build tree), then relative to it (installed), else uses the usual
+ * place.
+ */
+static void find(const char *const places[2], const char *usual, char path[PATH_MAX])
+{
+	char own[PATH_MAX] = "";
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash = length > 0 ? strrchr(own, '/') : NULL;
+
+	for (size_t i = 0; slash && i < 2; i++) {
+		int n = snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - own), own, places[i]);
+
+		if (n < PATH_MAX && !access(path, X_OK))
+			return;
+	}
+	strcpy(path, usual);
+}
+
+static void find_quartzd(char path[PATH_MAX])
+{
+	static const char *const places[2] = {"quartzd", "../sbin/quartzd"};
+
+	find(places, "/usr/sbin/quartzd", path);
+}
+
+/* An absolute path, because the command may change its directory. */
+static const char *find_preload(void)
+{
+	static const char *const places[2] = {"libquartz-preload.so",
+					      "../lib/libquartz-preload.so"};
+	static char path[PATH_MAX];
+
+	find(places, "/usr/lib/libquartz-preload.so", path);
+	return path;
+}
+
+/* The command line of quartzd. */
+struct line {
+	const char **words; /* NULL-terminated */
+	size_t n;
+	bool failed;
+};
+
+static void add(struct line *line, const char *word)
+{
+	if (qz_array__reserve((void **)&line->words, line->n + 1, sizeof(*line->words))) {
+		line->failed = true;
+		return;
+	}
+	line->words[line->n++] = word;
+	line->words[line->n] = NULL;
+}
+
+static void add_flag(struct line *line, const char *name, bool value)
+{
+	if (value)
+		add(line, name);
+}
+
+static void add_text(struct line *line, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	add(line, name);
+	add(line, value);
+}
+
+/* `text` must live as long as the line. */
+static void add_number(struct line *line, const char *name, int64_t value, char text[24])
+{
+	snprintf(text, 24, "%" PRId64, value);
+	add_text(line, name, value ? text : NULL);
+}
+
+static void add_time(struct line *line, const char *name, uint64_t ns, char text[40])
+{
+	snprintf(text, 40, "%" PRIu64 ".%09" PRIu64 "s", ns / 1000000000, ns % 1000000000);
+	add_text(line, name, ns ? text : NULL);
+}
+
+/* Texts that the line points to. */
+struct texts {
+	char rate[24], snapshots[24], duration[40], delay[40];
+	char (*pids)[24];
+};
+
+static void add_options(struct line *line, const struct config *config, struct texts *texts)
+{
+	/* with this name, its messages begin with "quartzctl: " */
+	add(line, "quartzctl");
+	add(line, "--private");
+	for (size_t i = 0; i < config->pids.n; i++)
+		add_number(line, "--pid", config->pids.items[i], texts->pids[i]);
+	if (config->system) {
+		add(line, "--system");
+		add_text(line, "--history", "0");
+	}
+	add_time(line, "--duration", config->duration, texts->duration);
+	add_time(line, "--delay", config->delay, texts->delay);
+	add_text(line, "--output", config->output);
+	add_number(line, "--rate", config->rate, texts->rate);
+	add_number(line, "--snapshots", config->snapshots, texts->snapshots);
+	add_text(line, "--cpu", config->cpu);
+	add_flag(line, "--lines", config->lines);
+	add_flag(line, "--inlines", config->inlines);
+	add_flag(line, "--woken", config->woken);
+	add_text(line, "--preload", config->preload ? find_preload() : NULL);
+	for (size_t i = 0; i < config->spin_symbols.n; i++)
+		add_text(line, "--spin-symbols", config->spin_symbols.items[i]);
+}
+
+/*
+ * With sudo, only measuring needs root. The program runs as the user who called sudo, because its
+ * behaviour depends on its user, and its files should belong to that user.
+ */
+static const char *choose_user(const struct config *config)
+{
+	const char *uid = getenv("SUDO_UID"), *name = getenv("SUDO_USER");
+	int64_t number;
+
+	if (config->user)
+		return config->user;
+	if (!uid || qz_options__integer(uid, 1, UINT32_MAX - 1, &number) ||
+	    !getpwuid((uid_t)number))
+		return NULL;
+	complain("%s is run as %s; with --user root it is run as root", config->command[0],
+		 name ? name : uid);
+	return uid;
+}
+
+static enum status check_targets(const struct config *config)
+{
+	const char *why = NULL;
+
+	if (*config->command && (config->pids.n || config->system))
+		why = "a COMMAND cannot be combined with --pid or --system: --duration says how "
+		      "long to measure";
+	else if (config->pids.n && config->system)
+		why = "--pid cannot be combined with --system";
+	else if (!*config->command && !config->pids.n && !config->system)
+		why = "no command given, nor --pid or --system";
+	else if (!*config->command && (config->preload || config->user))
+		why = "--preload and --user need a COMMAND";
+	if (!why)
+		return STATUS_OK;
+	complain("%s; try 'quartzctl record --help'", why);
+	return STATUS_USAGE;
+}
+
+enum status cmd_record(const struct config *config)
+{
+	char path[PATH_MAX];
+	struct texts texts;
+	struct line line = {0};
+
+	if (check_targets(config) != STATUS_OK)
+		return STATUS_USAGE;
+	texts.pids = calloc(config->pids.n + 1, sizeof(*texts.pids));
+	if (!texts.pids)
+		return out_of_memory();
+	add_options(&line, config, &texts);
+	if (*config->command) {
+		add_text(&line, "--user", choose_user(config));
+		add(&line, "--");
+	}
+	for (char **word = config->command; *word; word++)
+		add(&line, *word);
+	if (!line.failed) {
+		find_quartzd(path);
+		execv(path, (char **)line.words);
+		complain("cannot start %s: %s", path, strerror(errno));
+	}
+	free(line.words);
+	free(texts.pids);
+	return line.failed ? out_of_memory() : STATUS_FAILURE;
+}

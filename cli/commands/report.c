@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Commands that show a profile: report, threads, objects, pairs. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/render/cells.h"
+#include "cli/query/view.h"
+#include "core/format/json_fields.h"
+#include "core/report/report_json.h"
+
+/* ---- text ---- */
+
+/* Prints the part below the summary of scope i. */
+typedef int print_body(const struct scope_view *s, const struct view *v, uint32_t i);
+
+static int print_ranking(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	int err = s->config->tree ? tree__print(s) : ranking__print(s);
+
+	return err || !s->config->threads ? err : threads__print(s);
+}
+
+static int print_threads(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return threads__print(s);
+}
+
+static int print_objects(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return objects__print(s);
+}
+
+static int print_woken(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return wakeups__print(s);
+}
+
+static int print_together(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return corun__print(s);
+}
+
+static int print_pairs(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return pairs__print(s, v->rows[i]->procedure);
+}
+
+static int print_one(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return v->rows[i] ? procedure__print(s, v->rows[i]) : object__print(s, v->objects[i]);
+}
+
+/* The findings stand above the ranking alone; other views answer another question. */
+static int print_section(const struct view *v, const struct output *out, uint32_t i,
+			 print_body *body)
+{
+	struct qz_advice *advice = qz_advise__new(v->reports[i]);
+	bool rough = false;
+	struct scope_view s = {v->config, out,	    v->reports[i],
+			       advice,	  v->names, decimals_of_report(v->reports[i]),
+			       &rough};
+	int err;
+
+	if (!advice)
+		return -ENOMEM;
+	if (v->profile->nscopes > 1 && qz_profile__machine(v->profile) == QZ_NONE)
+		fprintf(out->file, "Scope %u of %u\n", v->scopes[i], v->profile->nscopes);
+	advice->input = v->config->input;
+	advice->scope = v->config->scope;
+	err = summary__print(&s, body == print_ranking);
+	err = err ? err : body(&s, v, i);
+	qz_advise__free(advice);
+	return err;
+}
+
+static enum status print_text(const struct view *v, print_body *body)
+{
+	struct output out;
+	bool first = true;
+	int err = 0;
+
+	output__open(&out, v->config);
+	for (uint32_t i = 0; !err && i < v->n; i++) {
+		if (v->config->procedure && !v->rows[i] && !v->objects[i])
+			continue;
+		fputs(first ? "" : "\n\n", out.file);
+		first = false;
+		err = print_section(v, &out, i, body);
+	}
+	output__close(&out);
+	return err ? out_of_memory() : STATUS_OK;
+}
+
+/* ---- JSON; main detects write errors when it closes stdout ---- */
+
+static uint32_t max_rows(const struct view *v)
+{
+	return v->config->rows > 0 ? (uint32_t)v->config->rows : UINT32_MAX;
+}
+
+/* Prints and frees a text. */
+static enum status put(char *text)
+{
+	if (!text)
+		return out_of_memory();
+	fputs(text, stdout);
+	free(text);
+	return STATUS_OK;
+}
+
+static enum status print_report_json(const struct view *v)
+{
+	const struct qz_json_rows which = {v->config->kinds, (enum qz_rank_key)v->config->rank,
+					   max_rows(v)};
+
+	return put(qz_json__report((const struct qz_report *const *)v->reports, v->n, &which));
+}
+
+/* Makes the object of scope i in a document; json_null() to leave it out. */
+typedef json_t *make_scope(const struct view *v, uint32_t i);
+
+static json_t *one_of(const struct view *v, uint32_t i)
+{
+	if (v->rows[i])
+		return procedure__json(v->reports[i], v->rows[i]);
+	return v->objects[i] ? object__json(v->reports[i], v->objects[i]) : json_null();
+}
+
+static json_t *objects_of(const struct view *v, uint32_t i)
+{
+	return objects__json(v->reports[i], max_rows(v));
+}
+
+static json_t *woken_of(const struct view *v, uint32_t i)
+{
+	return wakeups__json(v->reports[i], max_rows(v));
+}
+
+static json_t *together_of(const struct view *v, uint32_t i)
+{
+	return corun__json(v->reports[i], max_rows(v));
+}
+
+static json_t *pairs_of(const struct view *v, uint32_t i)
+{
+	return v->rows[i] ? pairs__json(v->reports[i], v->rows[i]->procedure, max_rows(v))
+			  : json_null();
+}
+
+static enum status print_scopes_json(const struct view *v, const char *schema, make_scope *make)
+{
+	json_t *root = json_object(), *scopes = json_array();
+	bool failed = !root || !scopes;
+	enum status status;
+
+	for (uint32_t i = 0; !failed && i < v->n; i++) {
+		json_t *scope = make(v, i);
+
+		failed = !scope || (!json_is_null(scope) && json_array_append(scopes, scope));
+		json_decref(scope);
+	}
+	failed = failed || json_object_set_new(root, "schema", json_string(schema)) ||
+		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
+		 qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes);
+	status = put(failed ? NULL : qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS));
+	json_decref(scopes);
+	json_decref(root);
+	return status;
+}
+
+static bool is_procedure(const struct view *v)
+{
+	for (uint32_t i = 0; i < v->n; i++)
+		if (v->rows[i])
+			return true;
+	return false;
+}
+
+static enum status print_one_json(const struct view *v)
+{
+	return print_scopes_json(v, is_procedure(v) ? "quartz.procedure/v1" : "quartz.object/v1",
+				 one_of);
+}
+
+static enum status print_objects_json(const struct view *v)
+{
+	return print_scopes_json(v, "quartz.objects/v1", objects_of);
+}
+
+static enum status print_woken_json(const struct view *v)
+{
+	return print_scopes_json(v, "quartz.woken/v1", woken_of);
+}
+
+static enum status print_together_json(const struct view *v)
+{
+	return print_scopes_json(v, "quartz.together/v1", together_of);
+}
+
+static enum status print_pairs_json(const struct view *v)
+{
+	return print_scopes_json(v, "quartz.pairs/v1", pairs_of);
+}
+
+/* ---- commands ---- */
+
+static enum status complain_without_samples(const struct view *v)
+{
+	uint64_t samples = 0;
+
+	for (uint32_t i = 0; i < v->n; i++)
+		samples += v->profile->scopes[v->scopes[i]].samples;
+	if (samples)
+		return STATUS_OK;
+	complain("no samples were captured");
+	return STATUS_NO_SAMPLES;
+}
+
+typedef enum status print_document(const struct view *v);
+
+static enum status show(const struct config *config, print_body *body, print_document *document)
+{
+	struct view v;
+	enum status status = view__open(&v, config);
+
+	if (status == STATUS_OK && !config->json)
+		status = print_text(&v, body);
+	else if (status == STATUS_OK)
+		status = document(&v);
+	if (status == STATUS_OK)
+		status = complain_without_samples(&v);
+	view__close(&v);
+	return status;
+}
+
+/* ---- views that need a special recording ---- */
+
+static enum status check_woken(const struct view *v)
+{
+	if (v->profile->nwakings && !v->profile->wakes_sampled)
+		return STATUS_OK;
+	complain("the time until woken was not measured: record with --woken");
+	return STATUS_NO_SAMPLES;
+}
+
+static enum status check_instants(const struct view *v)
+{
+	if (v->profile->instants.rate_hz)
+		return STATUS_OK;
+	complain("no snapshots of all processors were taken: record with --snapshots, which needs "
+		 "quartz.ko");
+	return STATUS_NO_SAMPLES;
+}
+
+static enum status check_procedure(const struct view *v)
+{
+	if (is_procedure(v))
+		return STATUS_OK;
+	complain("'%s' is an object, and only procedures run", v->config->procedure);
+	return STATUS_FAILURE;
+}
+
+static enum status show_measured(const struct config *config, print_document *check,
+				 print_body *body, print_document *document)
+{
+	struct view v;
+	enum status status = view__open(&v, config);
+
+	if (status == STATUS_OK)
+		status = check(&v);
+	if (status == STATUS_OK && config->procedure)
+		status = check_procedure(&v);
+	if (status == STATUS_OK)
+		status = config->json ? document(&v) : print_text(&v, body);
+	view__close(&v);
+	return status;
+}
+
+enum status cmd_pairs(const struct config *config)
+{
+	return show_measured(config, check_instants, print_pairs, print_pairs_json);
+}
+
+enum status cmd_report(const struct config *config)
+{
+	if (config->snapshot)
+		return show_measured(config, check_instants, print_together, print_together_json);
+	if (config->procedure)
+		return show(config, print_one, print_one_json);
+	if (config->woken)
+		return show_measured(config, check_woken, print_woken, print_woken_json);
+	return show(config, print_ranking, print_report_json);
+}
+
+enum status cmd_threads(const struct config *config)
+{
+	return show(config, print_threads, print_report_json);
+}
+
+enum status cmd_objects(const struct config *config)
+{
+	return show(config, print_objects, print_objects_json);
+}

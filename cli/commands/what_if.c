@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quartzctl what-if: what a change would gain at least and at most, and what that assumes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/query/view.h"
+#include "cli/render/cells.h"
+#include "core/advise/advise.h"
+#include "core/advise/bounds.h"
+#include "core/advise/usage.h"
+#include "core/format/json_fields.h"
+#include "core/report/report_json.h"
+
+enum change_kind { SPREAD, REMOVE, SPEEDUP, OVERLAP };
+
+struct change {
+	enum change_kind kind;
+	char *name;
+	double factor; /* of SPEEDUP */
+	double more;   /* of SPREAD: processor time of the parallel version */
+	uint32_t processors;
+	uint32_t cause; /* of OVERLAP; QZ_NONE: of an object */
+};
+
+static const char *const words[] = {"spread", "remove", "speedup", "overlap"};
+
+/* What is known of the change in one scope. */
+struct outcome {
+	struct qz_bounds bounds;
+	const char *subject; /* kind */
+	bool open;
+};
+
+/* ---- the command line ---- */
+
+/* "PROC=2": the name ends at the last =. */
+static enum status take_factor(struct change *c)
+{
+	char *equals = strrchr(c->name, '='), *end;
+
+	if (equals)
+		c->factor = strtod(equals + 1, &end);
+	if (!equals || end == equals + 1 || *end || !(c->factor > 1 && c->factor <= 1e6)) {
+		complain("--speedup: '%s' is not PROCEDURE=FACTOR with a factor above 1", c->name);
+		return STATUS_USAGE;
+	}
+	*equals = '\0';
+	return STATUS_OK;
+}
+
+static enum status parse_change(const struct config *config, struct change *c)
+{
+	const char *const texts[] = {config->spread, config->remove, config->speedup,
+				     config->overlap};
+	int n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		if (!texts[i])
+			continue;
+		c->kind = i;
+		n++;
+	}
+	if (n != 1) {
+		complain("one of --spread, --remove, --speedup and --overlap is needed; try "
+			 "'quartzctl "
+			 "what-if --help'");
+		return STATUS_USAGE;
+	}
+	c->name = strdup(texts[c->kind]);
+	if (!c->name)
+		return out_of_memory();
+	c->more = 1 + (double)config->extra / 100;
+	c->processors = (uint32_t)config->processors;
+	c->cause = QZ_NONE;
+	return c->kind == SPEEDUP ? take_factor(c) : STATUS_OK;
+}
+
+/* ---- the bounds ---- */
+
+static struct qz_bounds bounds_of(const struct qz_report *r, const struct change *c,
+				  struct qz_part part)
+{
+	switch (c->kind) {
+	case SPREAD:
+		return qz_bounds__spread(r, part, c->processors, c->more);
+	case REMOVE:
+		return qz_bounds__remove(r, part);
+	case SPEEDUP:
+		return qz_bounds__speedup(r, part, c->factor);
+	default:
+		return qz_bounds__overlap(r, part);
+	}
+}
+
+static struct outcome find_outcome(const struct view *v, const struct change *c, uint32_t i)
+{
+	const struct qz_report *r = v->reports[i];
+	struct outcome o = {.subject = "cause"};
+	struct qz_part part;
+	struct qz_usage u;
+
+	if (c->cause != QZ_NONE) {
+		part = qz_part__of_cause(r, c->cause);
+	} else if (v->rows[i]) {
+		o.subject = "procedure";
+		part = qz_part__of_procedure(r, v->rows[i]);
+	} else {
+		o.subject = "object";
+		part = qz_part__of_object(r, v->objects[i]);
+	}
+	qz_usage__find(r, &u);
+	o.bounds = bounds_of(r, c, part);
+	o.open = qz_usage__is_open(r, &u);
+	return o;
+}
+
+static const char *assumption_of(const struct change *c, const struct outcome *o)
+{
+	switch (c->kind) {
+	case SPREAD:
+		return "it can be divided evenly, the processors are there, and nothing else "
+		       "becomes slower";
+	case REMOVE:
+		return strcmp(o->subject, "object") ? "at least, what ran beside it takes as long "
+						      "as before; at most, all waited "
+						      "for it"
+						    : "nobody has to wait for it any more, and "
+						      "there are processors for those "
+						      "who did";
+	case SPEEDUP:
+		return "at least, what ran beside it takes as long as before; at most, all waited "
+		       "for it";
+	default:
+		return "there is other work to do meanwhile, or more of it can be waited for at a "
+		       "time";
+	}
+}
+
+#define OPEN                                                                                       \
+	"the scope waits most of the time for others, so that it would have been idle longer "     \
+	"instead"
+
+/* ---- output ---- */
+
+static void print_extra(FILE *out, const struct view *v, const struct change *c, uint32_t i)
+{
+	const struct qz_report *r = v->reports[i];
+	static const int extras[] = {10, 25, 50};
+
+	if (c->kind != SPREAD || c->more > 1)
+		return;
+	for (int k = 0; k < 3; k++) {
+		struct change dearer = *c;
+		struct outcome o;
+
+		dearer.more = 1 + extras[k] / 100.0;
+		o = find_outcome(v, &dearer, i);
+		fprintf(out,
+			"  if the parallel version costs %d%% more processor time, at most %.2f s "
+			"(%.0f%%)\n",
+			extras[k], (double)o.bounds.high_ns / 1e9,
+			qz_finding__percent(r, o.bounds.high_ns));
+	}
+}
+
+static int print_outcome(FILE *out, const struct view *v, const struct change *c, uint32_t i)
+{
+	const struct qz_report *r = v->reports[i];
+	struct outcome o = find_outcome(v, c, i);
+	char *name = escape_name(c->name);
+
+	if (!name)
+		return -ENOMEM;
+	fprintf(out, "%s %s", words[c->kind], name);
+	if (c->kind == SPREAD)
+		fprintf(out, " over %u processors", c->processors);
+	if (c->kind == SPEEDUP)
+		fprintf(out, ", %g times as fast", c->factor);
+	fprintf(out, ": gains %.2f to %.2f s of %.2f s (%.0f to %.0f%%)\n",
+		(double)o.bounds.low_ns / 1e9, (double)o.bounds.high_ns / 1e9,
+		(double)r->elapsed_ns / 1e9, qz_finding__percent(r, o.bounds.low_ns),
+		qz_finding__percent(r, o.bounds.high_ns));
+	print_extra(out, v, c, i);
+	fprintf(out, "  assumed: %s\n", assumption_of(c, &o));
+	if (o.open)
+		fprintf(out, "  not closed: %s\n", OPEN);
+	free(name);
+	return 0;
+}
+
+static bool is_in(const struct view *v, const struct change *c, uint32_t i)
+{
+	return c->cause != QZ_NONE || v->rows[i] || v->objects[i];
+}
+
+static enum status print_text(const struct view *v, const struct change *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < v->n; i++)
+		if (is_in(v, c, i))
+			err = print_outcome(stdout, v, c, i);
+	return err ? out_of_memory() : STATUS_OK;
+}
+
+static json_t *outcome_json(const struct view *v, const struct change *c, uint32_t i)
+{
+	struct outcome o = find_outcome(v, c, i);
+	json_t *scope = scope__json(v->reports[i]);
+	bool failed = json_object_set_new(scope, "subject",
+					  json_pack("{ss, so}", "kind", o.subject, "name",
+						    qz_json_fields__text(c->name))) ||
+		      json_object_set_new(scope, "gain_low_ns",
+					  qz_json_fields__integer(o.bounds.low_ns)) ||
+		      json_object_set_new(scope, "gain_high_ns",
+					  qz_json_fields__integer(o.bounds.high_ns)) ||
+		      json_object_set_new(scope, "closed", json_boolean(!o.open)) ||
+		      json_object_set_new(scope, "assumption", json_string(assumption_of(c, &o)));
+
+	return qz_json_fields__unless(failed, scope);
+}
+
+static enum status print_json(const struct view *v, const struct change *c)
+{
+	json_t *root = json_object(), *scopes = json_array();
+	bool failed = !root || !scopes;
+	char *text = NULL;
+
+	for (uint32_t i = 0; !failed && i < v->n; i++)
+		if (is_in(v, c, i))
+			failed = json_array_append_new(scopes, outcome_json(v, c, i));
+	failed = failed || json_object_set_new(root, "schema", json_string("quartz.what-if/v1")) ||
+		 json_object_set_new(root, "change", json_string(words[c->kind])) ||
+		 json_object_set_new(root, "processors", json_integer(c->processors)) ||
+		 json_object_set(root, "scopes", scopes);
+	if (!failed)
+		text = qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
+	json_decref(scopes);
+	json_decref(root);
+	if (!text)
+		return out_of_memory();
+	fputs(text, stdout);
+	free(text);
+	return STATUS_OK;
+}
+
+/* ---- command ---- */
+
+/* Causes have short names of their own, and are looked for first. */
+static void find_cause(const struct qz_profile *p, struct change *c)
+{
+	for (uint32_t i = 0; c->kind == OVERLAP && i < p->ncauses; i++)
+		if (!strcmp(p->causes[i], c->name))
+			c->cause = i;
+}
+
+static enum status check_subject(const struct view *v, const struct change *c)
+{
+	bool wants_procedure = c->kind == SPREAD || c->kind == SPEEDUP;
+
+	for (uint32_t i = 0; i < v->n && c->cause == QZ_NONE; i++) {
+		if (wants_procedure && v->objects[i]) {
+			complain("'%s' is an object, and only procedures run", c->name);
+			return STATUS_FAILURE;
+		}
+		if (c->kind == OVERLAP && v->rows[i]) {
+			complain("'%s' is a procedure: --overlap takes a cause of waits, or an "
+				 "object",
+				 c->name);
+			return STATUS_FAILURE;
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status show(const struct config *config, struct change *c)
+{
+	struct config with_name = *config;
+	struct view v;
+	enum status status = view__open(&v, config);
+
+	if (status == STATUS_OK)
+		find_cause(v.profile, c);
+	if (status == STATUS_OK && c->cause == QZ_NONE) {
+		view__close(&v);
+		with_name.procedure = c->name;
+		status = view__open(&v, &with_name);
+	}
+	if (status == STATUS_OK)
+		status = check_subject(&v, c);
+	if (status == STATUS_OK && !c->processors)
+		c->processors = v.profile->processors;
+	if (status == STATUS_OK)
+		status = config->json ? print_json(&v, c) : print_text(&v, c);
+	view__close(&v);
+	return status;
+}
+
+enum status cmd_what_if(const struct config *config)
+{
+	struct change c = {0};
+	enum status status = parse_change(config, &c);
+
+	if (status == STATUS_OK)
+		status = show(config, &c);
+	free(c.name);
+	return status;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/query/profile_source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/query/history.h"
+#include "cli/render/output.h"
+#include "core/format/pprof.h"
+#include "core/transform/slices.h"
+
+static const char *directory(const char *variable, const char *standard)
+{
+	const char *value = getenv(variable);
+
+	return value && *value ? value : standard;
+}
+
+enum status profile_source__fail(const char *what, int err)
+{
+	if (err == EACCES || err == EPERM) {
+		complain("%s: %s; run as root or as a member of the group quartz", what,
+			 strerror(err));
+		return STATUS_NO_PRIVILEGE;
+	}
+	complain("%s: %s", what, strerror(err));
+	return STATUS_FAILURE;
+}
+
+/* Reads and closes fd; `name` is for messages. */
+static enum status read_snapshot(int fd, const char *name, struct qz_profile **profile)
+{
+	const char *why = NULL;
+
+	*profile = qz_pprof__read(fd, &why);
+	if (*profile)
+		qz_slices__end(*profile);
+	else
+		complain("%s: %s", name, why);
+	close(fd);
+	return *profile ? STATUS_OK : STATUS_FAILURE;
+}
+
+static enum status read_file(const char *path, struct qz_profile **profile)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? profile_source__fail(path, errno) : read_snapshot(fd, path, profile);
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t length = strlen(name);
+
+	return *name != '.' && length > strlen(suffix) &&
+	       !strcmp(name + length - strlen(suffix), suffix);
+}
+
+bool profile_source__is_snapshot(const char *name)
+{
+	static const unsigned char gzip[2] = {0x1f, 0x8b};
+	size_t length = strlen(name), suffix = strlen(SOURCE_SUFFIX);
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	unsigned char first[2] = {0};
+	struct stat st;
+	bool is;
+
+	if (fd < 0)
+		return length > suffix && !strcmp(name + length - suffix, SOURCE_SUFFIX);
+	is = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, first, 2, 0) == 2 &&
+	     !memcmp(first, gzip, 2);
+	close(fd);
+	return is;
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+		return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
+	return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+struct newest {
+	char *path; /* PATH_MAX bytes; "": none yet */
+	struct stat st;
+};
+
+/* 0, also where there is no such directory, or -errno. */
+static int look_in(const char *directory, const char *suffix, struct newest *newest)
+{
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+	struct stat st;
+	int err = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while ((entry = readdir(dir))) {
+		if (!has_suffix(entry->d_name, suffix) ||
+		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(st.st_mode) || (*newest->path && !is_newer(&st, &newest->st)))
+			continue;
+		newest->st = st;
+		if (snprintf(newest->path, PATH_MAX, "%s/%s", directory, entry->d_name) >= PATH_MAX)
+			err = -ENAMETOOLONG;
+	}
+	closedir(dir);
+	return err;
+}
+
+/* Of who calls, or of who calls by sudo. False: that is root, who has none. */
+static bool own_directory(char *path)
+{
+	const char *sudo = geteuid() ? NULL : getenv("SUDO_UID");
+	int64_t uid = geteuid();
+	char name[32];
+
+	if (sudo && qz_options__integer(sudo, 1, UINT32_MAX - 1, &uid))
+		return false;
+	snprintf(name, sizeof(name), "users/%" PRId64, uid);
+	profile_source__state(name, path);
+	return uid != 0;
+}
+
+/* Users see their own, and those that root keeps if they may. */
+enum status profile_source__newest(const char *suffix, char *path)
+{
+	char all[PATH_MAX], own[PATH_MAX];
+	struct newest newest = {.path = path};
+	bool has_own = own_directory(own);
+	int err, own_err;
+
+	*path = '\0';
+	profile_source__state("profiles", all);
+	own_err = has_own ? look_in(own, suffix, &newest) : 0;
+	err = look_in(all, suffix, &newest);
+	if (own_err)
+		return profile_source__fail(own, -own_err);
+	if (err && !(*path && err == -EACCES))
+		return profile_source__fail(all, -err);
+	if (*path)
+		return STATUS_OK;
+	if (!strcmp(suffix, SOURCE_SUFFIX))
+		complain("quartzd is not running and there is no snapshot in %s%s%s; "
+			 "make one with 'quartzctl record -- COMMAND'",
+			 all, has_own ? " or " : "", has_own ? own : "");
+	else
+		complain("there is no *%s in %s%s%s", suffix, all, has_own ? " or " : "",
+			 has_own ? own : "");
+	return STATUS_NO_SOURCE;
+}
+
+static enum status read_newest(struct qz_profile **profile)
+{
+	char path[PATH_MAX];
+	enum status status = profile_source__newest(SOURCE_SUFFIX, path);
+
+	return status == STATUS_OK ? read_file(path, profile) : status;
+}
+
+void profile_source__state(const char *name, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_STATE_DIR", "/var/lib/quartz"), name);
+}
+
+static void runtime(const char *name, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_RUNTIME_DIR", "/run/quartz"), name);
+}
+
+void profile_source__socket(char *path)
+{
+	runtime("quartzd.sock", path);
+}
+
+int profile_source__snapshot(const struct live_wanted *wanted, char *socket, char *reason,
+			     size_t size, bool *own)
+{
+	char users[PATH_MAX];
+	int fd, other;
+
+	*own = false;
+	profile_source__socket(socket);
+	fd = live__snapshot(socket, wanted, reason, size);
+	if (fd != -EACCES)
+		return fd;
+	runtime("users.sock", users);
+	other = live__snapshot(users, wanted, reason, size);
+	if (other == -ENOENT)
+		return fd;
+	strcpy(socket, users);
+	*own = true;
+	return other;
+}
+
+enum status profile_source__explain(const char *socket, int err, const char *reason)
+{
+	char *escaped;
+
+	switch (err) {
+	case -ETIMEDOUT:
+		complain("quartzd does not answer on %s", socket);
+		return STATUS_FAILURE;
+	case -EBADMSG:
+		complain("%s: the answer makes no sense; is quartzd of another version?", socket);
+		return STATUS_FAILURE;
+	case -EREMOTEIO:
+		escaped = escape_name(reason);
+		complain("quartzd cannot do that: %s", escaped ? escaped : "?");
+		free(escaped);
+		return STATUS_FAILURE;
+	default:
+		return profile_source__fail(socket, -err);
+	}
+}
+
+enum status profile_source__read(const struct config *config, struct qz_profile **profile)
+{
+	char socket[PATH_MAX], reason[200];
+	bool own;
+	int fd;
+
+	if (history__is_wanted(config))
+		return history__read(config, profile);
+	if (config->input)
+		return read_file(config->input, profile);
+	fd = profile_source__snapshot(NULL, socket, reason, sizeof(reason), &own);
+	if (fd >= 0 && own)
+		complain("your own processes alone; root and the group quartz see all");
+	if (fd >= 0)
+		return read_snapshot(fd, "the snapshot of quartzd", profile);
+	if (fd == -ENOENT || fd == -ECONNREFUSED)
+		return read_newest(profile);
+	return profile_source__explain(socket, fd, reason);
+}

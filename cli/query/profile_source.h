@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a profile comes from: a named snapshot, the running quartzd, or the newest snapshot of the
+ * state directory. All three are the same bytes and are read by the same code.
+ *
+ * QUARTZ_RUNTIME_DIR and QUARTZ_STATE_DIR replace /run/quartz and /var/lib/quartz.
+ */
+#ifndef QUARTZ_CLI_PROFILE_SOURCE_H
+#define QUARTZ_CLI_PROFILE_SOURCE_H
+
+#include "cli/cli.h"
+#include "client/live.h"
+#include "core/model/profile.h"
+
+#define SOURCE_SUFFIX ".pb.gz" /* of snapshots and slices */
+
+/*
+ * Reads the profile that the configuration asks for into *profile, which the caller frees. Other
+ * than STATUS_OK: the reason was said on stderr.
+ */
+enum status profile_source__read(const struct config *config, struct qz_profile **profile);
+
+/*
+ * Whether a name on the command line is that of a snapshot: a file that is one, by its first bytes, or one
+ * that is missing and called as they are.
+ */
+bool profile_source__is_snapshot(const char *name);
+
+/* The newest file with this suffix among the snapshots, likewise. `path` has PATH_MAX bytes. */
+enum status profile_source__newest(const char *suffix, char *path);
+
+/* That nobody serves this socket, and what to do, the latter first: lines may be cut. */
+#define SOURCE_NOT_RUNNING                                                                         \
+	"quartzd is not running: 'systemctl start quartzd' or 'quartzd --system' starts it; "      \
+	"nobody serves %s"
+
+/* The socket of the running quartzd, in a buffer of PATH_MAX bytes. */
+void profile_source__socket(char *path);
+
+/*
+ * live__snapshot of the running quartzd; of the user's own processes where it gives no more, and then *own is
+ * set. `socket` has PATH_MAX bytes.
+ */
+int profile_source__snapshot(const struct live_wanted *wanted, char *socket, char *reason,
+			     size_t size, bool *own);
+
+/* A directory of the state directory, in a buffer of PATH_MAX bytes. */
+void profile_source__state(const char *name, char *path);
+
+/* Says why a file or directory cannot be read, by errno. */
+enum status profile_source__fail(const char *what, int err);
+
+/* Says why a call of live.h failed. */
+enum status profile_source__explain(const char *socket, int err, const char *reason);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/render/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/render/quality.h"
+#include "core/estimate/estimate.h"
+#include "core/model/objects.h"
+
+#define SECOND 1e9
+
+uint32_t rows_wanted(const struct config *config, uint32_t standard, uint32_t n)
+{
+	int64_t rows = config->rows < 0 ? standard : config->rows;
+
+	return rows && rows < n ? (uint32_t)rows : n;
+}
+
+uint32_t rows_shown(const struct scope_view *s, uint32_t n)
+{
+	return rows_wanted(s->config, DEFAULT_ROWS, n);
+}
+
+void print_rest(const struct scope_view *s, uint32_t n, uint32_t shown, const char *what)
+{
+	uint64_t lost = qz_ledger__lost(&s->report->profile->ledger);
+
+	fprintf(s->out->file, "\n%s %s, not shown %s%s; samples lost %s\n", what,
+		group_digits(n).text, group_digits(n - shown).text,
+		n > shown ? " (-n 0 shows all)" : "", group_digits(lost).text);
+	if (*s->rough)
+		print_rough(s->out->file);
+	*s->rough = false;
+}
+
+int decimals_of_report(const struct qz_report *r)
+{
+	double elapsed = (double)r->elapsed_ns / SECOND;
+
+	return elapsed < 1 ? 5 : elapsed < 100 ? 3 : elapsed < 10000 ? 2 : 1;
+}
+
+void add_seconds(const struct scope_view *s, struct text_table *c, uint64_t ns)
+{
+	text_table__add(c, PLAIN, "%.*f", s->decimals, (double)ns / SECOND);
+}
+
+enum emphasis emphasis_of(double percent)
+{
+	return percent >= 5 ? GRAVE : percent >= 0.5 ? NOTABLE : PLAIN;
+}
+
+void add_part(struct text_table *c, uint64_t part, uint64_t whole)
+{
+	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	text_table__add(c, emphasis_of(percent), "%.1f", percent);
+}
+
+void add_percent(const struct scope_view *s, struct text_table *c, uint64_t ns)
+{
+	add_part(c, ns, s->report->elapsed_ns);
+}
+
+static bool is_rough(const struct scope_view *s, uint64_t samples)
+{
+	bool rough = samples && samples < QZ_FEW_SAMPLES;
+
+	*s->rough |= rough;
+	return rough;
+}
+
+static double percent_of(const struct scope_view *s, uint64_t ns)
+{
+	return s->report->elapsed_ns ? 100 * (double)ns / (double)s->report->elapsed_ns : 0;
+}
+
+static void add_seconds_of(const struct scope_view *s, struct text_table *c, uint64_t ns,
+			   double ci_ns, bool rough)
+{
+	const struct estimate e = {(double)ns / SECOND, ci_ns / SECOND, s->decimals, rough};
+
+	add_estimate(c, PLAIN, &e);
+}
+
+void add_norm_part(const struct scope_view *s, struct text_table *c, uint64_t ns,
+		   const struct qz_figure *f)
+{
+	add_seconds_of(s, c, ns, (double)f->ci_ns, is_rough(s, f->samples));
+}
+
+void add_norm_percent(const struct scope_view *s, struct text_table *c, uint64_t ns,
+		      const struct qz_figure *f)
+{
+	const struct estimate e = {percent_of(s, ns), percent_of(s, f->ci_ns), 1,
+				   is_rough(s, f->samples)};
+
+	add_estimate(c, emphasis_of(e.value), &e);
+}
+
+void add_norm(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+{
+	add_norm_part(s, c, f->norm_ns, f);
+	add_norm_percent(s, c, f->norm_ns, f);
+}
+
+void add_interval(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+{
+	add_seconds_of(s, c, f->ci_ns, (double)f->ci_ns, false);
+}
+
+void add_cpu(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+{
+	double ci = (double)f->ci_ns, parallelism = qz_figure__parallelism(f);
+
+	add_seconds_of(s, c, f->cpu_ns, parallelism > 1 ? ci * parallelism : ci,
+		       is_rough(s, f->samples));
+}
+
+void add_spun(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+{
+	const struct qz_scope *scope = &s->report->profile->scopes[s->report->scope];
+	uint64_t ci = qz_share_half_width(scope->cpu_ns, f->spin_samples, scope->samples);
+
+	add_seconds_of(s, c, f->spin_ns, (double)ci, is_rough(s, f->spin_samples));
+}
+
+void print_norm(const struct scope_view *s, const struct qz_figure *f)
+{
+	double percent = percent_of(s, f->norm_ns), ci = percent_of(s, f->ci_ns);
+	int decimals = decimals_of((double)f->ci_ns / SECOND, s->decimals);
+	const char *mark = is_rough(s, f->samples) ? ROUGH_MARK : "";
+
+	if (!f->samples) {
+		fputc('0', s->out->file);
+		return;
+	}
+	fprintf(s->out->file, "%s%.*f s (%s%.*f%%) %s %.*f s", mark, decimals,
+		(double)f->norm_ns / SECOND, mark, decimals_of(ci, 1), percent, plus_minus(s->out),
+		decimals, (double)f->ci_ns / SECOND);
+}
+
+void add_parallelism(struct text_table *c, const struct qz_figure *f)
+{
+	text_table__add(c, PLAIN, "%.1f", qz_figure__parallelism(f));
+}
+
+struct digits duration(double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	struct digits d;
+	int unit = 0;
+
+	while (ns >= 999.5 && unit < 3) {
+		ns /= 1000;
+		unit++;
+	}
+	snprintf(d.text, sizeof(d.text), "%.*f %s",
+		 !unit || ns >= 99.5 ? 0
+		 : ns >= 9.95	     ? 1
+				     : 2,
+		 ns, units[unit]);
+	return d;
+}
+
+char *format_object(const struct qz_report *r, uint32_t object)
+{
+	const struct qz_object *o = &r->profile->objects[object];
+	const struct qz_scope *whose = &r->profile->scopes[o->scope];
+	char *label = qz_objects__label(o), *raw = NULL, *escaped = NULL;
+	char words[16] = "", process[32] = "";
+	bool foreign = o->scope != r->scope;
+
+	if (o->grouped > 1)
+		snprintf(words, sizeof(words), " (%u)", o->grouped);
+	if (foreign && whose->pid)
+		snprintf(process, sizeof(process), " %d", whose->pid);
+	if (label && asprintf(&raw, "%s%s%s%s%s", label, words, foreign ? " of " : "",
+			      foreign ? whose->comm : "", process) < 0)
+		raw = NULL;
+	if (raw)
+		escaped = escape_name(raw);
+	free(raw);
+	free(label);
+	return escaped;
+}
+
+/* ---- bars ---- */
+
+static const char *bar_mark(const struct output *out, bool dark)
+{
+	if (out->utf8)
+		return dark ? "█" : "▒";
+	return dark ? "#" : ".";
+}
+
+int bar_cells(uint64_t ns, uint64_t widest)
+{
+	int cells = widest ? (int)((double)ns / (double)widest * BAR_WIDTH + 0.5) : 0;
+
+	return ns && !cells ? 1 : cells;
+}
+
+void add_bar(const struct scope_view *s, struct text_table *c, int dark, int cells)
+{
+	char text[3 * (BAR_WIDTH + 1)] = "";
+	char *end = text;
+
+	for (int i = 0; i < cells; i++)
+		end = stpcpy(end, bar_mark(s->out, i < dark));
+	text_table__add(c, PLAIN, "%s", text);
+}
+
+const char *plus_minus(const struct output *out)
+{
+	return out->utf8 ? "±" : "+-";
+}
+
+struct digits group_digits(uint64_t n)
+{
+	struct digits d;
+	char *end = d.text + sizeof(d.text) - 1, *p = end;
+	int count = 0;
+
+	*p = 0;
+	do {
+		if (count && count % 3 == 0)
+			*--p = ' ';
+		*--p = (char)('0' + n % 10);
+		count++;
+	} while (n /= 10);
+	memmove(d.text, p, (size_t)(end - p) + 1);
+	return d;
+}
+
+struct digits share(uint64_t part, uint64_t whole)
+{
+	double percent = 100.0 * (double)part / (double)whole;
+	struct digits d;
+
+	if (!whole)
+		snprintf(d.text, sizeof(d.text), "-");
+	else if (!part || part == whole)
+		snprintf(d.text, sizeof(d.text), "%.0f%%", percent);
+	else
+		snprintf(d.text, sizeof(d.text), "%.1f%%",
+			 percent < 0.1	  ? 0.1
+			 : percent > 99.9 ? 99.9
+					  : percent);
+	return d;
+}

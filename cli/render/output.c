@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/render/output.h"
+
+#include <langinfo.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/util/term_escape.h"
+
+#define DEFAULT_WIDTH 100
+#define NO_LIMIT      (1 << 30)
+
+static bool is_set(const char *value)
+{
+	return value && *value;
+}
+
+static const char *choose_pager(void)
+{
+	const char *pager = getenv("QUARTZ_PAGER");
+
+	if (!pager)
+		pager = getenv("PAGER");
+	if (!pager)
+		return "if command -v less >/dev/null; then exec less -FRSX; else exec cat; fi";
+	return *pager && strcmp(pager, "cat") ? pager : NULL;
+}
+
+static int choose_width(bool terminal)
+{
+	struct winsize size;
+	int64_t columns;
+
+	if (is_set(getenv("COLUMNS")) &&
+	    !qz_options__integer(getenv("COLUMNS"), 40, 10000, &columns))
+		return (int)columns;
+	if (terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+		return size.ws_col;
+	return DEFAULT_WIDTH;
+}
+
+static bool choose_color(int when, bool terminal)
+{
+	const char *term = getenv("TERM");
+
+	if (when != COLOR_AUTO)
+		return when == COLOR_ALWAYS;
+	return terminal && !is_set(getenv("NO_COLOR")) && term && strcmp(term, "dumb");
+}
+
+void output__open(struct output *o, const struct config *config)
+{
+	bool terminal = isatty(STDOUT_FILENO);
+	const char *pager = terminal && !config->no_pager ? choose_pager() : NULL;
+
+	*o = (struct output) {
+		.file = stdout,
+		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+		.color = choose_color(config->color, terminal),
+		.width = config->wide ? NO_LIMIT : choose_width(terminal),
+	};
+	if (!pager)
+		return;
+	o->file = popen(pager, "w");
+	o->pager = o->file;
+	if (o->pager)
+		signal(SIGPIPE, SIG_IGN); /* the pager may end first, and is waited for */
+	else
+		o->file = stdout;
+}
+
+void output__close(struct output *o)
+{
+	if (o->pager)
+		pclose(o->file);
+	*o = (struct output) {0};
+}
+
+char *escape_name(const char *name)
+{
+	size_t size = qz_term_escape(NULL, 0, name) + 1;
+	char *escaped = malloc(size);
+
+	if (escaped)
+		qz_term_escape(escaped, size, name);
+	return escaped;
+}
+
+size_t skip_characters(const char *s, int n)
+{
+	size_t i = 0;
+
+	while (s[i] && n--)
+		for (i++; ((unsigned char)s[i] & 0xc0) == 0x80;)
+			i++;
+	return i;
+}
+
+int count_characters(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}

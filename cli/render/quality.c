@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/render/quality.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "cli/render/cells.h"
+#include "core/estimate/estimate.h"
+
+/* ---- rates ---- */
+
+static struct digits hertz(double rate)
+{
+	struct digits d;
+
+	snprintf(d.text, sizeof(d.text), rate < 10 ? "%.2g Hz" : "%.0f Hz", rate);
+	return d;
+}
+
+struct rate_text rate_in_force(const struct qz_profile *p)
+{
+	double now = qz_profile__rate(p), least = qz_profile__least_rate(p);
+	struct rate_text t = {""};
+	const char *how = now < p->rate_hz ? "lowered to" : "for a time lowered to";
+	int n;
+
+	if (!p->rate_hz)
+		return t;
+	n = snprintf(t.text, sizeof(t.text), "%" PRIu32 " Hz", p->rate_hz);
+	if (least >= p->rate_hz)
+		return t;
+	n += snprintf(t.text + n, sizeof(t.text) - (size_t)n, ", %s %s", how,
+		      hertz(now < p->rate_hz ? now : least).text);
+	if (p->ceiling_ppm)
+		snprintf(t.text + n, sizeof(t.text) - (size_t)n, " to hold %.4g%% overhead",
+			 p->ceiling_ppm / 1e4);
+	return t;
+}
+
+/* ---- the ledger ---- */
+
+static void print_term(FILE *out, int64_t n, const char *what)
+{
+	if (n)
+		fprintf(out, ", %s%s %s", n < 0 ? "-" : "",
+			group_digits(n < 0 ? -(uint64_t)n : (uint64_t)n).text, what);
+}
+
+void print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool machine)
+{
+	const struct qz_ledger *l = &p->ledger;
+	uint64_t lost = qz_ledger__lost(l);
+
+	if (!l->expected || (l->accepted == shown && !l->filtered && !lost && !l->unaccounted))
+		return;
+	fprintf(out, "samples expected %s: %s here", group_digits(l->expected).text,
+		group_digits(shown).text);
+	print_term(out, (int64_t)(l->accepted - shown),
+		   machine ? "not placed" : "of other processes");
+	print_term(out, (int64_t)l->filtered, "outside");
+	print_term(out, (int64_t)lost, "lost");
+	print_term(out, l->unaccounted, "unaccounted");
+	fputc('\n', out);
+}
+
+/* ---- digits ---- */
+
+int decimals_of(double ci, int most)
+{
+	int digits;
+
+	if (!(ci > 0))
+		return most;
+	if (ci >= 1)
+		return 0;
+	/* what rounds up to the next power of ten is one */
+	digits = (int)-floor(log10(ci) + 0.022);
+	return digits < most ? digits : most;
+}
+
+void print_rough(FILE *out)
+{
+	fprintf(out, ROUGH_MARK " rests on fewer than %d samples\n", QZ_FEW_SAMPLES);
+}
+
+void add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e)
+{
+	int decimals = e->value > 0 ? decimals_of(e->ci, e->decimals) : 0;
+	int blanks = e->decimals - decimals + (e->decimals && !decimals);
+
+	text_table__add(c, emphasis, "%s%.*f%*s", e->rough ? ROUGH_MARK : "", decimals, e->value,
+			blanks, "");
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/render/scope_label.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/render/output.h"
+
+char *scope_label(const struct qz_scope *scope, int width)
+{
+	static const char *const kinds[] = {
+		[QZ_SCOPE_PROCESS] = "process",
+		[QZ_SCOPE_TREE] = "process tree",
+		[QZ_SCOPE_JOB] = "job",
+		[QZ_SCOPE_MACHINE] = "machine",
+		[QZ_SCOPE_KERNEL] = "kernel threads",
+	};
+	char *command = escape_name(*scope->command ? scope->command : scope->comm);
+	const char *name = kinds[scope->kind];
+	char *label = NULL;
+	size_t keep;
+
+	if (scope->kind == QZ_SCOPE_MACHINE && !strcmp(scope->comm, QZ_CONTAINED))
+		name = "processes of a PID namespace";
+
+	if (!command)
+		return NULL;
+	if (scope->pid ? asprintf(&label, "%s %d: %s", name, scope->pid, command) < 0
+		       : asprintf(&label, "%s", name) < 0)
+		label = NULL;
+	free(command);
+	if (label && count_characters(label) > width) {
+		keep = skip_characters(label, width - 3);
+		strcpy(label + keep, "...");
+	}
+	return label;
+}

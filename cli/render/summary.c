@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/render/quality.h"
+#include "cli/render/scope_label.h"
+#include "cli/render/cells.h"
+#include "cli/render/stack_end.h"
+#include "core/advise/advise_text.h"
+
+/*
+ * Time in which threads could have run, had there been a processor for them. Running is taken from
+ * the levels, so that it and the verdict are of one source.
+ */
+static void print_ready(const struct scope_view *s)
+{
+	const struct qz_report *r = s->report;
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+	uint64_t running = 0, ready;
+
+	for (uint32_t n = 1; n < scope->nlevels; n++)
+		running += n * scope->level_ns[n];
+	ready = scope->runnable_ns > running ? scope->runnable_ns - running : 0;
+	if (ready > r->elapsed_ns / 100)
+		fprintf(s->out->file,
+			"ready: %.*f s without a processor, threads ran %s of the time they "
+			"could\n",
+			s->decimals, (double)ready / 1e9, share(running, scope->runnable_ns).text);
+}
+
+typedef bool is_shown(const char *cause);
+
+/*
+ * "lost: map_full 3, recursion 1", or nothing when there is no such cause. 0 or -1 when memory ran
+ * out.
+ */
+static int print_causes(const struct scope_view *s, const char *what, const struct qz_loss *losses,
+			uint32_t n, is_shown *shown)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		char *cause;
+
+		if (!losses[i].count || !shown(losses[i].cause))
+			continue;
+		cause = escape_name(losses[i].cause);
+		if (!cause)
+			return -1;
+		fprintf(s->out->file, "%s %s %s", any ? "," : what, cause,
+			group_digits(losses[i].count).text);
+		any = true;
+		free(cause);
+	}
+	if (any)
+		fputc('\n', s->out->file);
+	return 0;
+}
+
+static bool is_loss(const char *cause)
+{
+	return true;
+}
+
+static bool is_cut(const char *end)
+{
+	return !stack_end__find(end)->whole;
+}
+
+/*
+ * Implicit switches are settled when they are found: they cost nothing but a little accuracy. How
+ * many stacks of waits were walked, or kept from the wait before, is the regular course of things, as
+ * are looks at threads, also at one that was just leaving its processor.
+ */
+static bool is_irregular(const char *event)
+{
+	static const char *const regular[] = {
+		"implicit_switches", "wait_stacks_walked", "wait_stacks_reused",
+		"page_rounds",	     "page_samples",	   "page_slots_torn",
+		"libquartz_ns",	     "libquartz_scope_ps", "libquartz_hook_ps",
+	};
+
+	for (size_t i = 0; i < sizeof(regular) / sizeof(regular[0]); i++)
+		if (!strcmp(event, regular[i]))
+			return false;
+	return true;
+}
+
+static int print_all_causes(const struct scope_view *s)
+{
+	const struct qz_ledger *l = &s->report->profile->ledger;
+	const struct qz_scope *scope = &s->report->profile->scopes[s->report->scope];
+	int err = print_causes(s, "lost:", l->losses, l->nlosses, is_loss);
+
+	if (!err && scope->truncated > scope->samples / 100)
+		err = print_causes(s, "stacks cut, at most:", scope->stack_ends, scope->nstack_ends,
+				   is_cut);
+	return err ? err : print_causes(s, "irregular:", l->events, l->nevents, is_irregular);
+}
+
+/* Those beyond the limit of rows are merged into some; how many, such rows do not tell. */
+static void print_missing_threads(const struct scope_view *s)
+{
+	const struct qz_report *r = s->report;
+	uint64_t seen = r->profile->scopes[r->scope].counters.threads_seen;
+	bool merged = false;
+
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		merged |= r->profile->threads[r->threads[i].thread].merged;
+	if (seen > r->nthreads && !merged)
+		fprintf(s->out->file, "threads without a row: %s of %s\n",
+			group_digits(seen - r->nthreads).text, group_digits(seen).text);
+}
+
+static uint64_t event_of(const struct qz_ledger *l, const char *cause)
+{
+	for (uint32_t i = 0; i < l->nevents; i++)
+		if (!strcmp(l->events[i].cause, cause))
+			return l->events[i].count;
+	return 0;
+}
+
+/* What the calls cost, by libquartz's own calibration, is of all programs together. */
+static void print_libquartz(const struct scope_view *s)
+{
+	const struct qz_ledger *l = &s->report->profile->ledger;
+	uint64_t calibrated = event_of(l, "libquartz_ns"),
+		 taken = s->report->instrumentation_cpu_ns;
+
+	if (!calibrated && !taken)
+		return;
+	fprintf(s->out->file, "in libquartz itself: %.*f s, not in the figures; calibrated: %.*f s",
+		s->decimals, (double)taken / 1e9, s->decimals, (double)calibrated / 1e9);
+	if (event_of(l, "libquartz_scope_ps"))
+		fprintf(s->out->file, ", %.1f ns a scope",
+			(double)event_of(l, "libquartz_scope_ps") / 1e3);
+	if (event_of(l, "libquartz_hook_ps"))
+		fprintf(s->out->file, ", %.1f ns an instrumented call",
+			(double)event_of(l, "libquartz_hook_ps") / 1e3);
+	fputc('\n', s->out->file);
+}
+
+/* How often was sampled, and what Quartz itself cost where it watched that. */
+static void print_rate(const struct scope_view *s)
+{
+	const struct qz_profile *p = s->report->profile;
+	double all = (double)p->window_ns * p->processors;
+	struct rate_text rate = rate_in_force(p);
+
+	if (*rate.text)
+		fprintf(s->out->file, "sampled at %s\n", rate.text);
+	if (p->ceiling_ppm && p->window_ns)
+		fprintf(s->out->file, "Quartz itself: %.2f%% of the processors, at most %.4g%%\n",
+			100 * (double)qz_costs__sum(&p->costs) / all, p->ceiling_ppm / 1e4);
+}
+
+static int print_quality(const struct scope_view *s)
+{
+	const struct qz_profile *p = s->report->profile;
+	const struct qz_scope *scope = &p->scopes[s->report->scope];
+	FILE *out = s->out->file;
+
+	print_rate(s);
+	fprintf(out, "samples %s, lost %s, stacks complete %s, unresolved %s\n",
+		group_digits(scope->samples).text, group_digits(qz_ledger__lost(&p->ledger)).text,
+		share(scope->samples - scope->truncated, scope->samples).text,
+		share(scope->unresolved, scope->samples).text);
+	print_ledger(out, p, scope->samples, scope->kind == QZ_SCOPE_MACHINE);
+	if (print_all_causes(s))
+		return -1;
+	if (s->report->unattributed_ns)
+		fprintf(out, "unattributed: %.*f s (%s of elapsed) without a sample\n", s->decimals,
+			(double)s->report->unattributed_ns / 1e9,
+			share(s->report->unattributed_ns, s->report->elapsed_ns).text);
+	if (scope->counters.creations_lost)
+		fprintf(out, "thread starts without the stack of their creator: %s of %s\n",
+			group_digits(scope->counters.creations_lost).text,
+			group_digits(scope->counters.creations).text);
+	if (scope->counters.limited)
+		fprintf(out, "limited: %s stacks of waits, waits and objects beyond its share\n",
+			group_digits(scope->counters.limited).text);
+	print_missing_threads(s);
+	print_libquartz(s);
+	return 0;
+}
+
+static int print_subject(const struct scope_view *s)
+{
+	const struct qz_profile *p = s->report->profile;
+	const struct qz_scope *scope = &p->scopes[s->report->scope];
+	char *label = scope_label(scope, s->out->width);
+	time_t start = (time_t)(p->wall_start_ns / 1000000000);
+	struct tm tm = {0};
+	char date[32];
+
+	if (!label)
+		return -1;
+	localtime_r(&start, &tm);
+	strftime(date, sizeof(date), "%F %T", &tm);
+	fprintf(s->out->file, "%s\n", label);
+	fprintf(s->out->file, "elapsed %.*f s, CPU %.*f s, threads %s, %s%s\n", s->decimals,
+		(double)scope->elapsed_ns / 1e9, s->decimals, (double)scope->cpu_ns / 1e9,
+		group_digits(scope->counters.threads_seen).text, p->live ? "live since " : "",
+		date);
+	free(label);
+	return 0;
+}
+
+int summary__print(const struct scope_view *s, bool findings)
+{
+	int err = findings ? qz_advise_text__head(s->out->file, s->advice, s->out->width,
+						  QZ_HEAD_FINDINGS)
+			   : qz_advise_text__verdict(s->out->file, s->advice);
+
+	if (err)
+		return err;
+	print_ready(s);
+	return wait_summary__print(s) || print_quality(s) || print_subject(s) ? -1 : 0;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tables of threads: by the procedure that they were started with, or each by itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/render/cells.h"
+#include "core/report/thread_groups.h"
+
+#define MAX_LEVELS 5 /* columns of level times: 1, 2, 3-4, 5-8, more */
+
+/* "mutex queue_lock", or the cause where it is no object. */
+static void add_top_wait(const struct scope_view *s, struct text_table *c,
+			 const struct qz_thread_row *row)
+{
+	bool any = row->top_cause != QZ_NONE, object = row->top_object != QZ_NONE;
+
+	if (object)
+		text_table__take(c, format_object(s->report, row->top_object));
+	else
+		text_table__take(c, escape_name(any ? s->report->profile->causes[row->top_cause]
+						    : ""));
+}
+
+/* ---- level times ---- */
+
+static const char *const level_names[MAX_LEVELS] = {"1", "2", "3-4", "5-8", "9-"};
+
+/* The column of a level: each has twice as many as the one before. */
+static int column_of(uint32_t level)
+{
+	int column = 0;
+
+	for (uint32_t last = 1; last < level && column < MAX_LEVELS - 1; last *= 2)
+		column++;
+	return column;
+}
+
+static int columns(const struct qz_report *r)
+{
+	return r->nlevels > 1 ? column_of(r->nlevels - 1) + 1 : 0;
+}
+
+static void add_levels(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+{
+	uint64_t ns[MAX_LEVELS] = {0};
+
+	for (uint32_t level = 1; level < s->report->nlevels; level++)
+		ns[column_of(level)] += f->level_cpu_ns[level];
+	for (int i = 0; i < columns(s->report); i++)
+		add_norm_part(s, c, ns[i], f);
+}
+
+/* ---- rows ---- */
+
+static const struct qz_thread *thread_of(const struct qz_report *r, uint32_t row)
+{
+	return &r->profile->threads[r->threads[row].thread];
+}
+
+static const char *name_of(const struct qz_thread *t)
+{
+	return *t->name ? t->name : t->comm;
+}
+
+/* One name of all threads tells nothing, unless it says that they are merged. */
+static bool has_names(const struct qz_report *r)
+{
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		if (thread_of(r, i)->merged ||
+		    strcmp(name_of(thread_of(r, i)), name_of(thread_of(r, 0))) != 0)
+			return true;
+	return false;
+}
+
+/* What the rows of both tables are made from. */
+struct view_of_threads {
+	const struct scope_view *s;
+	struct qz_thread_groups groups;
+	bool names; /* some threads have one of their own */
+};
+
+struct times {
+	const struct qz_figure *figure;
+	uint64_t ready_ns, blocked_ns;
+};
+
+static void add_times(const struct scope_view *s, struct text_table *c, const struct times *t)
+{
+	add_norm(s, c, t->figure);
+	add_levels(s, c, t->figure);
+	if (s->report->spin_ns)
+		add_spun(s, c, t->figure);
+	add_seconds(s, c, t->ready_ns);
+	add_seconds(s, c, t->blocked_ns);
+}
+
+/* "serve(int) (worker)", "idle: serve(int)", "(first thread)"; takes the name of the threads over. */
+static void add_start(const struct view_of_threads *v, struct text_table *c,
+		      const struct qz_thread_group *g, char *threads)
+{
+	char *start = g->start != QZ_NONE ? names__format(v->s->names, g->start)
+					  : strdup(g->first ? "(first thread)" : "(unknown)");
+
+	if (start && threads)
+		text_table__add(c, PLAIN, "%s%s%s%s", g->idle ? "idle: " : "", start,
+				*threads ? " " : "", threads);
+	else
+		text_table__take(c, NULL);
+	free(start);
+	free(threads);
+}
+
+/* "name", "name, ..." of several, "" where all threads have one name. For the caller to free, or NULL. */
+static char *format_name(const struct view_of_threads *v, const char *name, bool several,
+			 bool merged)
+{
+	char *raw = NULL, *escaped = NULL;
+
+	if (!v->names)
+		return strdup("");
+	if (asprintf(&raw, "(%s%s%s)", name, several ? ", ..." : "",
+		     merged ? ", several, ended" : "") >= 0)
+		escaped = escape_name(raw);
+	free(raw);
+	return escaped;
+}
+
+static char *format_names(const struct view_of_threads *v, uint32_t group)
+{
+	const struct qz_report *r = v->s->report;
+	const char *name = name_of(thread_of(r, v->groups.groups[group].row));
+	bool merged = false, several = false;
+
+	for (uint32_t i = 0; v->names && i < r->nthreads; i++) {
+		if (v->groups.group[i] != group)
+			continue;
+		merged |= thread_of(r, i)->merged;
+		several |= strcmp(name, name_of(thread_of(r, i))) != 0;
+	}
+	return format_name(v, name, several, merged);
+}
+
+static void add_group(const struct view_of_threads *v, struct text_table *c, uint32_t group)
+{
+	const struct qz_thread_group *g = &v->groups.groups[group];
+	const struct times times = {&g->figure, g->ready_ns, g->blocked_ns};
+
+	add_times(v->s, c, &times);
+	text_table__add(c, PLAIN, "%s", group_digits(g->n).text);
+	add_start(v, c, g, format_names(v, group));
+	if (v->s->report->waits.count)
+		add_top_wait(v->s, c, &v->s->report->threads[g->row]);
+}
+
+static void add_thread(const struct view_of_threads *v, struct text_table *c, uint32_t row)
+{
+	const struct qz_thread *t = thread_of(v->s->report, row);
+	const struct qz_thread_row *r = &v->s->report->threads[row];
+	const struct times times = {&r->figure, t->ready_ns, t->blocked_ns};
+
+	add_times(v->s, c, &times);
+	if (t->merged)
+		text_table__add(c, PLAIN, "-");
+	else
+		text_table__add(c, PLAIN, "%d", t->tid);
+	add_start(v, c, &v->groups.groups[v->groups.group[row]],
+		  format_name(v, name_of(t), false, t->merged));
+	if (v->s->report->waits.count)
+		add_top_wait(v->s, c, r);
+}
+
+/* ---- tables ---- */
+
+static uint64_t unknown_time(const struct qz_report *r)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		sum += r->profile->threads[r->threads[i].thread].unknown_ns;
+	return sum;
+}
+
+static int make_heads(const struct scope_view *s, struct column *heads)
+{
+	int n = 0, levels = columns(s->report);
+
+	heads[n++] = (struct column) {{"total", "s"}};
+	heads[n++] = (struct column) {{"", "%"}, .joined = true};
+	for (int i = 0; i < levels; i++)
+		heads[n++] = (struct column) {{i ? "" : "ran at", level_names[i]}};
+	if (s->report->spin_ns)
+		heads[n++] = (struct column) {{"spin", "s"}};
+	heads[n++] = (struct column) {{"ready", "s"}};
+	heads[n++] = (struct column) {{"blocked", "s"}};
+	heads[n++] = (struct column) {{"", s->config->each ? "tid" : "threads"}};
+	heads[n++] = (struct column) {{"", "started with"}, .left = true, .elastic = true};
+	if (s->report->waits.count)
+		heads[n++] = (struct column) {{"waits", "mostly for"}, .left = true};
+	return n;
+}
+
+static int print_table(const struct view_of_threads *v)
+{
+	const struct scope_view *s = v->s;
+	struct column heads[9 + MAX_LEVELS];
+	int nheads = make_heads(s, heads), err;
+	bool each = s->config->each;
+	uint32_t n = each ? s->report->nthreads : v->groups.n, shown = rows_shown(s, n);
+	struct text_table *c = text_table__new(heads, nheads);
+	uint64_t unknown = unknown_time(s->report);
+
+	for (uint32_t i = 0; i < shown; i++)
+		(each ? add_thread : add_group)(v, c, i);
+	fputs("\nNormalized time of threads, % of elapsed time; seconds that they ran with so many "
+	      "busy CPUs:\n",
+	      s->out->file);
+	err = text_table__print(c, s->out);
+	if (err)
+		return err;
+	if (unknown)
+		fprintf(s->out->file, "State unknown for %.*f s, all threads together.\n",
+			s->decimals, (double)unknown / 1e9);
+	print_rest(s, n, shown, each ? "threads" : "groups of threads");
+	if (!each && s->report->nthreads > n)
+		fprintf(s->out->file, "threads %s (threads --each shows them)\n",
+			group_digits(s->report->nthreads).text);
+	return 0;
+}
+
+int threads__print(const struct scope_view *s)
+{
+	struct view_of_threads v = {.s = s, .names = has_names(s->report)};
+	int err = qz_thread_groups__find(s->report, &v.groups);
+
+	err = err ? err : print_table(&v);
+	qz_thread_groups__free(&v.groups);
+	return err;
+}

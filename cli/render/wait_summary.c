@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the summary says of spinning and waiting: only what costs the program something. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/render/cells.h"
+
+#define MAX_CAUSES 3
+
+/* From this share of the elapsed time on, somebody spinning or blocked is worth a line. */
+static bool matters(const struct scope_view *s, uint64_t ns)
+{
+	return ns && ns >= s->report->elapsed_ns / 100;
+}
+
+/* "spinning: 1.3 processors on average, 38.0% of CPU time; most of it in barrier_wait (91.0%)" */
+static int print_spinning(const struct scope_view *s)
+{
+	const struct qz_report *r = s->report;
+	const struct qz_row *top = NULL;
+	uint64_t cpu_ns = 0;
+	char *name;
+
+	if (!matters(s, r->spin_ns))
+		return 0;
+	for (uint32_t n = 1; n < r->nlevels; n++)
+		cpu_ns += n * r->profile->scopes[r->scope].level_ns[n];
+	for (uint32_t i = 0; i < r->nrows; i++)
+		if (!top || r->rows[i].self.spin_ns > top->self.spin_ns)
+			top = &r->rows[i];
+	fprintf(s->out->file, "spinning: %.2f processors on average, %s of CPU time",
+		(double)r->spin_ns / (double)r->elapsed_ns, share(r->spin_ns, cpu_ns).text);
+	if (top && top->self.spin_ns) {
+		name = names__format(s->names, top->procedure);
+		if (!name)
+			return -ENOMEM;
+		fprintf(s->out->file, "; most of it in %s (%s)", name,
+			share(top->self.spin_ns, r->spin_ns).text);
+		free(name);
+	}
+	fputc('\n', s->out->file);
+	return 0;
+}
+
+/* Of idle threads, or of the others. */
+static uint64_t blocked(const struct qz_wait_figure *f, bool idle)
+{
+	return idle ? f->idle_ns : qz_wait_figure__blocked(f);
+}
+
+/* ": futex 61.2%, poll 30.1%" */
+static int print_causes(const struct scope_view *s, bool idle)
+{
+	const struct qz_report *r = s->report;
+	uint64_t all = blocked(&r->waits, idle);
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < r->causes.n && shown < MAX_CAUSES; i++) {
+		const struct qz_cause_row *row = &r->causes.rows[i];
+		uint64_t ns = blocked(&row->waits, idle);
+		char *name;
+
+		if (ns < all / 100 || !ns)
+			continue;
+		name = escape_name(r->profile->causes[row->cause]);
+		if (!name)
+			return -ENOMEM;
+		fprintf(s->out->file, "%s%s %s", shown++ ? ", " : ": ", name, share(ns, all).text);
+		free(name);
+	}
+	fputc('\n', s->out->file);
+	return 0;
+}
+
+/* "waiting: all threads together blocked 12.3 s: futex 61.2%, poll 30.1%" */
+static int print_waiting(const struct scope_view *s)
+{
+	const struct qz_report *r = s->report;
+	uint64_t ns = qz_wait_figure__blocked(&r->waits);
+	int err = 0;
+
+	if (matters(s, ns)) {
+		fprintf(s->out->file, "waiting: all threads%s together blocked %.*f s",
+			r->nidle ? " but idle ones" : "", s->decimals, (double)ns / 1e9);
+		err = print_causes(s, false);
+	}
+	if (!err && matters(s, r->waits.idle_ns)) {
+		fprintf(s->out->file,
+			"idle: %u thread%s only waited, %.*f s, not counted as blocked", r->nidle,
+			r->nidle == 1 ? "" : "s", s->decimals, (double)r->waits.idle_ns / 1e9);
+		err = print_causes(s, true);
+	}
+	return err;
+}
+
+int wait_summary__print(const struct scope_view *s)
+{
+	int err = print_spinning(s);
+
+	return err ? err : print_waiting(s);
+}

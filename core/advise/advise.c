@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/advise/advise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/vec.h"
+#include "core/estimate/estimate.h"
+
+/*
+ * From the most specific rule to the most general one: of two findings about the same loss, the earlier one
+ * says more.
+ */
+static qz_rule *const rules[] = {
+	qz_rule__allocator, qz_rule__interpreter, qz_rule__stdio,      qz_rule__blocking_holder,
+	qz_rule__spinning,  qz_rule__fine,	  qz_rule__contention, qz_rule__oversubscribed,
+	qz_rule__pipeline,  qz_rule__processes,	  qz_rule__imbalance,  qz_rule__overlap,
+	qz_rule__serial,    qz_rule__taken,
+};
+
+/* A finding whose best gain is below this share of the elapsed time is noise of the next run. */
+#define LEAST_GAIN 0.02
+
+static void clear(struct qz_finding *f)
+{
+	free(f->subject.name);
+	free(f->what);
+	free(f->where);
+	free(f->remedy);
+	for (uint32_t i = 0; i < f->nevidence; i++) {
+		free(f->evidence[i].text);
+		free(f->evidence[i].command);
+	}
+	*f = (struct qz_finding) {0};
+}
+
+static bool gains(const struct qz_report *r, const struct qz_finding *f)
+{
+	return f->gain_high_ns && (double)f->gain_high_ns >= LEAST_GAIN * (double)r->elapsed_ns;
+}
+
+/* Which procedure it is, a few samples do not tell. */
+static bool is_rough(const struct qz_report *r, const struct qz_finding *f)
+{
+	if (f->subject.kind != QZ_SUBJECT_PROCEDURE)
+		return false;
+	for (uint32_t i = 0; i < r->nrows; i++)
+		if (r->rows[i].procedure == f->subject.index)
+			return r->rows[i].total.samples < QZ_FEW_SAMPLES;
+	return false;
+}
+
+int qz_advise__add(struct qz_advice *a, struct qz_finding *f)
+{
+	uint64_t elapsed = a->report->elapsed_ns;
+	struct qz_finding *findings;
+
+	if (f->gain_high_ns > elapsed)
+		f->gain_high_ns = elapsed;
+	if (f->gain_low_ns > f->gain_high_ns)
+		f->gain_low_ns = f->gain_high_ns;
+	findings = f->failed ? NULL : qz_array__room(a->findings, a->n, sizeof(*findings));
+	if (!findings) {
+		clear(f);
+		return -ENOMEM;
+	}
+	a->findings = findings;
+	if (gains(a->report, f) && !is_rough(a->report, f))
+		findings[a->n++] = *f;
+	else
+		clear(f);
+	return 0;
+}
+
+/* ---- findings about the same loss ---- */
+
+static uint64_t middle(const struct qz_finding *f)
+{
+	return f->gain_low_ns / 2 + f->gain_high_ns / 2;
+}
+
+static bool share_a_loss(unsigned int a, unsigned int b)
+{
+	return !(a & b & QZ_LOST_DIVIDED) && (a & b);
+}
+
+/*
+ * What earlier findings gain is not there to be gained again. A later one that has less than half of its
+ * middle left is about the same loss, and goes.
+ */
+static bool is_left(const struct qz_advice *a, uint32_t kept, struct qz_finding *f)
+{
+	uint64_t taken = 0, whole = middle(f);
+
+	for (uint32_t i = 0; i < kept; i++)
+		if (share_a_loss(a->findings[i].lost, f->lost))
+			taken += middle(&a->findings[i]);
+	if (!taken)
+		return true;
+	f->gain_low_ns -= taken < f->gain_low_ns ? taken : f->gain_low_ns;
+	f->gain_high_ns -= taken < f->gain_high_ns ? taken : f->gain_high_ns;
+	return middle(f) >= whole / 2 && gains(a->report, f);
+}
+
+static void merge(struct qz_advice *a)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct qz_finding f = a->findings[i];
+
+		if (is_left(a, kept, &f))
+			a->findings[kept++] = f;
+		else
+			clear(&f);
+	}
+	a->n = kept;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct qz_finding *f = x, *g = y;
+	uint64_t a = middle(f), b = middle(g);
+	int order = (a < b) - (a > b);
+
+	if (!order)
+		order = strcmp(f->rule, g->rule);
+	return order ? order : strcmp(f->subject.name, g->subject.name);
+}
+
+struct qz_advice *qz_advise__new(const struct qz_report *r)
+{
+	struct qz_advice *a = calloc(1, sizeof(*a));
+	int err = a ? 0 : -ENOMEM;
+
+	if (a)
+		a->report = r;
+	for (size_t i = 0; !err && i < sizeof(rules) / sizeof(rules[0]); i++)
+		err = rules[i](r, a);
+	if (err) {
+		qz_advise__free(a);
+		errno = ENOMEM;
+		return NULL;
+	}
+	merge(a);
+	if (a->n)
+		qsort(a->findings, a->n, sizeof(*a->findings), compare);
+	return a;
+}
+
+void qz_advise__free(struct qz_advice *a)
+{
+	if (!a)
+		return;
+	for (uint32_t i = 0; i < a->n; i++)
+		clear(&a->findings[i]);
+	free(a->findings);
+	free(a);
+}

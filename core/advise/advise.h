@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What limits a program, and what it would gain without: findings, best first. A rule is one function over
+ * a report, in a file of its own, core/rules/rule_NAME.c, and a row in the table of core/advise/advise.c.
+ * Pure computation; doc/advice.md has the rules and how their bounds are derived.
+ */
+#ifndef QUARTZ_CORE_ADVISE_H
+#define QUARTZ_CORE_ADVISE_H
+
+#include <stdio.h>
+
+#include "core/report/report.h"
+
+#define QZ_MAX_EVIDENCE 3
+#define QZ_SHORT_NAME	64 /* bytes of a name in a sentence, with the terminator */
+
+enum qz_subject_kind {
+	QZ_SUBJECT_SCOPE,     /* index of profile->scopes */
+	QZ_SUBJECT_PROCEDURE, /* of profile->procedures */
+	QZ_SUBJECT_THREAD,    /* of profile->threads */
+	QZ_SUBJECT_OBJECT,    /* of profile->objects */
+	QZ_SUBJECT_CAUSE,     /* of profile->causes */
+	QZ_SUBJECT_KINDS,
+};
+
+/* What would have to change. The name is as its owner chose it: escape it before it is printed. */
+struct qz_subject {
+	enum qz_subject_kind kind;
+	uint32_t index;
+	char *name;
+};
+
+struct qz_evidence {
+	char *text;
+	char *command; /* of quartzctl, which shows it; NULL: the report itself does */
+};
+
+/* Of which time a finding is. Two findings that share a bit may be about the same loss. */
+enum qz_lost {
+	QZ_LOST_SERIAL = 1, /* processors without work while others were busy */
+	QZ_LOST_IDLE = 2,   /* nothing ran */
+	QZ_LOST_READY = 4,  /* threads could have run, and had no processor */
+	QZ_LOST_CPU = 8,    /* processors did what is not the program's work */
+	/* core/advise/alone.h has divided the loss among the findings that have this: they share none. */
+	QZ_LOST_DIVIDED = 16,
+};
+
+/* Texts are malloc'ed, hold names of others as they are, and end without a full stop but for sentences. */
+struct qz_finding {
+	const char *rule; /* a lower-case word */
+	/* What the verdict calls a program that this limits most, as "CONTENDED"; NULL: what its levels are. */
+	const char *word;
+	struct qz_subject subject;
+	char *what;   /* one sentence */
+	char *where;  /* source line, start procedure, stack; NULL: nothing to add */
+	char *remedy; /* what people do about it, one line */
+	uint32_t nevidence;
+	struct qz_evidence evidence[QZ_MAX_EVIDENCE];
+	/* Of the elapsed time; low <= high <= elapsed. */
+	uint64_t gain_low_ns, gain_high_ns;
+	unsigned int lost;	   /* enum qz_lost */
+	char shown[QZ_SHORT_NAME]; /* the subject's name, shortened for sentences */
+	bool failed;		   /* memory ran out while it was made */
+};
+
+struct qz_advice {
+	const struct qz_report *report; /* borrowed */
+	/* What commands in texts are to name, -i and -s; NULL: nothing. Set by the caller, borrowed. */
+	const char *input, *scope;
+	uint32_t n;
+	struct qz_finding *findings;
+};
+
+/*
+ * All findings, by the middle of their ranges, descending. Of two about the same loss, the one whose rule comes
+ * first in the table stays, and what is left of the other one goes on. NULL with ENOMEM.
+ */
+struct qz_advice *qz_advise__new(const struct qz_report *r);
+void qz_advise__free(struct qz_advice *a);
+
+/* ---- for rules ---- */
+
+/* Adds what it finds. 0 or -ENOMEM. */
+typedef int qz_rule(const struct qz_report *r, struct qz_advice *a);
+
+qz_rule qz_rule__stdio;
+qz_rule qz_rule__interpreter;
+qz_rule qz_rule__fine;
+qz_rule qz_rule__contention;
+qz_rule qz_rule__blocking_holder;
+qz_rule qz_rule__allocator;
+qz_rule qz_rule__imbalance;
+qz_rule qz_rule__oversubscribed;
+qz_rule qz_rule__overlap;
+qz_rule qz_rule__pipeline;
+qz_rule qz_rule__processes;
+qz_rule qz_rule__serial;
+qz_rule qz_rule__spinning;
+qz_rule qz_rule__taken;
+
+/* An empty finding about an entity of the profile. */
+struct qz_finding qz_finding__about(const char *rule, const struct qz_report *r,
+				    enum qz_subject_kind kind, uint32_t index);
+
+/* A name for a sentence: the middle of a long one is left out. */
+void qz_finding__shorten(char shown[QZ_SHORT_NAME], const char *name);
+
+/* Sets one of its texts. */
+void qz_finding__say(struct qz_finding *f, char **text, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Adds evidence, up to QZ_MAX_EVIDENCE, that "quartzctl VERB NAME" shows: the name becomes one word for a shell.
+ * The verb, with its options, or the name may be NULL. Names with what cannot be shown or typed get no command.
+ */
+void qz_finding__prove(struct qz_finding *f, const char *verb, const char *name, const char *format,
+		       ...) __attribute__((format(printf, 4, 5)));
+
+/* Takes over the finding, which is cut to the elapsed time. Drops it when it gains too little to speak of. */
+int qz_advise__add(struct qz_advice *a, struct qz_finding *f);
+
+/* Writes " OPTION WORD", one word for a shell. Nothing where the word is NULL or cannot be typed. */
+void qz_finding__put_option(FILE *out, const char *option, const char *word);
+
+/* Share of the elapsed time, in percent. */
+double qz_finding__percent(const struct qz_report *r, uint64_t ns);
+
+/* The word for a kind of subject. */
+const char *qz_subject__kind_name(enum qz_subject_kind kind);
+
+#endif

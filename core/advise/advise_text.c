@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/advise/advise_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/usage.h"
+#include "core/advise/verdict.h"
+#include "core/estimate/estimate.h"
+#include "core/model/objects.h"
+#include "core/report/idle_time.h"
+#include "core/util/term_escape.h"
+
+#define INDENT 4
+
+static int characters(const char *s, size_t bytes)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* Puts a text that is at column `at`, broken at blanks where the line would get too long. Gives the column. */
+static int put_broken(FILE *out, const char *text, int at, int indent, int width)
+{
+	while (*text) {
+		size_t bytes = strcspn(text, " ");
+		int n = characters(text, bytes);
+
+		if (at > indent && width && at + 1 + n > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			fputc(' ', out);
+			at++;
+		}
+		fwrite(text, 1, bytes, out);
+		at += n;
+		text += bytes;
+		text += strspn(text, " ");
+	}
+	return at;
+}
+
+static int put_escaped(FILE *out, const char *text, int indent, int width, int *at)
+{
+	size_t size = qz_term_escape(NULL, 0, text) + 1;
+	char *escaped = malloc(size);
+
+	if (!escaped)
+		return -ENOMEM;
+	qz_term_escape(escaped, size, text);
+	*at = put_broken(out, escaped, *at, indent, width);
+	free(escaped);
+	return 0;
+}
+
+/* A command stays on one line, so that it can be copied, and names the profile that is shown. */
+static int put_command(FILE *out, const struct qz_advice *a, const char *command, int at,
+		       int indent, int width)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *whole = open_memstream(&text, &size);
+
+	if (!whole)
+		return -ENOMEM;
+	fputs(command, whole);
+	qz_finding__put_option(whole, "-i", a->input);
+	qz_finding__put_option(whole, "-s", a->scope);
+	if (fclose(whole)) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (at && width && at + 5 + characters(text, size) > width)
+		fprintf(out, "\n%*s-> %s\n", indent, "", text);
+	else
+		fprintf(out, "  -> %s\n", text);
+	free(text);
+	return 0;
+}
+
+static const char *first_command(const struct qz_finding *f)
+{
+	for (uint32_t i = 0; i < f->nevidence; i++)
+		if (f->evidence[i].command)
+			return f->evidence[i].command;
+	return NULL;
+}
+
+void qz_advise_text__gain(const struct qz_finding *f, const struct qz_report *r, char text[64])
+{
+	double low = qz_finding__percent(r, f->gain_low_ns);
+	double high = qz_finding__percent(r, f->gain_high_ns);
+
+	snprintf(text, 64, "%.2f to %.2f s (%.0f to %.0f%%)", (double)f->gain_low_ns / 1e9,
+		 (double)f->gain_high_ns / 1e9, low, high);
+}
+
+int qz_advise_text__verdict(FILE *out, const struct qz_advice *a)
+{
+	char *text = qz_verdict__text(a);
+
+	if (!text)
+		return -ENOMEM;
+	fprintf(out, "%s.\n", text);
+	free(text);
+	return 0;
+}
+
+static int put_brief(FILE *out, const struct qz_advice *a, uint32_t i, int width)
+{
+	const struct qz_finding *f = &a->findings[i];
+	const char *command = first_command(f);
+	char gain[64];
+	int at, err;
+
+	fprintf(out, "%2u. ", i + 1);
+	at = INDENT;
+	err = put_escaped(out, f->what, INDENT, width, &at);
+	if (command)
+		err = err ? err : put_command(out, a, command, at, INDENT, width);
+	else
+		fputc('\n', out);
+	qz_advise_text__gain(f, a->report, gain);
+	at = INDENT + fprintf(out, "%*sgain %s:", INDENT, "", gain) - INDENT;
+	err = err ? err : put_escaped(out, f->remedy, INDENT, width, &at);
+	fputc('\n', out);
+	return err;
+}
+
+#define MOST_REASONS 2
+
+static int put_reason(FILE *out, const struct qz_report *r, const struct qz_idle_row *row,
+		      int width, int *at)
+{
+	char *label = NULL, *text = NULL;
+	int err = -ENOMEM;
+
+	if (row->kind == QZ_IDLE_READY)
+		label = strdup("a CPU");
+	else if (row->object != QZ_NONE)
+		label = qz_objects__label(&r->profile->objects[row->object]);
+	else
+		label = strdup(row->cause == QZ_NONE ? "what is not known"
+						     : r->profile->causes[row->cause]);
+	if (label &&
+	    asprintf(&text, "%s (%.0f%%)", label, qz_finding__percent(r, row->idle_ns)) >= 0)
+		err = put_escaped(out, text, 0, width, at);
+	free(label);
+	free(text);
+	return err;
+}
+
+/* What a program that hardly runs waits for: that may be outside of it, or its idleness. */
+static int put_reasons(FILE *out, const struct qz_advice *a, const struct qz_idle *idle, int width)
+{
+	int at = fprintf(out, "Nothing ran %.0f%% of the time: it waited for",
+			 qz_finding__percent(a->report, a->report->idle_ns));
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < idle->n && i < MOST_REASONS; i++) {
+		if (i)
+			at = put_broken(out, "and", at, 0, width);
+		err = put_reason(out, a->report, &idle->rows[i], width, &at);
+	}
+	at = put_broken(out, "most. It is idle, or others limit it.", at, 0, width);
+	return err ? err : put_command(out, a, "quartzctl objects", at, 0, width);
+}
+
+static void put_few(FILE *out, const struct qz_report *r)
+{
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+
+	if (scope->kind == QZ_SCOPE_MACHINE)
+		fputs("What limits a process: quartzctl advise --scope pid=PID\n", out);
+	else if (r->elapsed_ns && scope->samples < 4 * QZ_FEW_SAMPLES)
+		fputs("Too few samples to say more: measure for longer.\n", out);
+	else if (r->elapsed_ns)
+		fputs("Nothing found that would save 2% of the time or more.\n", out);
+}
+
+static int put_nothing(FILE *out, const struct qz_advice *a, int width)
+{
+	const struct qz_report *r = a->report;
+	struct qz_idle idle = {0};
+	struct qz_usage u;
+	int err = 0;
+
+	qz_usage__find(r, &u);
+	if (r->profile->scopes[r->scope].kind <= QZ_SCOPE_JOB && qz_usage__is_open(r, &u))
+		err = qz_idle_time__find(r, &idle);
+	if (!err && idle.n && idle.rows[0].kind != QZ_IDLE_UNKNOWN)
+		err = put_reasons(out, a, &idle, width);
+	else if (!err)
+		put_few(out, r);
+	free(idle.rows);
+	return err;
+}
+
+int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n)
+{
+	int err = qz_advise_text__verdict(out, a);
+
+	if (!err && !a->n)
+		err = put_nothing(out, a, width);
+	for (uint32_t i = 0; !err && i < a->n && i < n; i++)
+		err = put_brief(out, a, i, width);
+	if (a->n > n) {
+		fprintf(out, "%*s%u more: quartzctl advise", INDENT, "", a->n - n);
+		qz_finding__put_option(out, "-i", a->input);
+		qz_finding__put_option(out, "-s", a->scope);
+		fputc('\n', out);
+	}
+	return err;
+}
+
+/* "    LABEL  text" */
+static int put_part(FILE *out, const char *label, const char *text, int width, int *at)
+{
+	*at = INDENT + 10;
+	fprintf(out, "%*s%-10s", INDENT, "", label);
+	return put_escaped(out, text, INDENT + 10, width, at);
+}
+
+static int put_whole(FILE *out, const struct qz_advice *a, uint32_t i, int width)
+{
+	const struct qz_finding *f = &a->findings[i];
+	char gain[64];
+	int at = INDENT, err;
+
+	fprintf(out, "\n%2u. ", i + 1);
+	err = put_escaped(out, f->what, INDENT, width, &at);
+	qz_advise_text__gain(f, a->report, gain);
+	fprintf(out, "\n%*s%-10s%s\n", INDENT, "", "gain", gain);
+	if (f->where && !err) {
+		err = put_part(out, "where", f->where, width, &at);
+		fputc('\n', out);
+	}
+	for (uint32_t k = 0; k < f->nevidence && !err; k++) {
+		err = put_part(out, k ? "" : "evidence", f->evidence[k].text, width, &at);
+		if (f->evidence[k].command)
+			err = err ? err
+				  : put_command(out, a, f->evidence[k].command, at, INDENT + 10,
+						width);
+		else
+			fputc('\n', out);
+	}
+	err = err ? err : put_part(out, "remedy", f->remedy, width, &at);
+	fputc('\n', out);
+	return err;
+}
+
+int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_t n)
+{
+	int err = qz_advise_text__verdict(out, a);
+
+	if (!err && !a->n)
+		err = put_nothing(out, a, width);
+	for (uint32_t i = 0; !err && i < a->n && i < n; i++)
+		err = put_whole(out, a, i, width);
+	return err;
+}

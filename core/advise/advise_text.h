@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Findings as text, with names escaped and lines broken. */
+#ifndef QUARTZ_CORE_ADVISE_TEXT_H
+#define QUARTZ_CORE_ADVISE_TEXT_H
+
+#include <stdio.h>
+
+#include "core/advise/advise.h"
+
+/* As many findings stand at the head of a report. */
+#define QZ_HEAD_FINDINGS 3
+
+/* The verdict, and the first n findings in brief. Width in characters, 0: no limit. 0 or -ENOMEM. */
+int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n);
+
+/* The verdict as a line. 0 or -ENOMEM. */
+int qz_advise_text__verdict(FILE *out, const struct qz_advice *a);
+
+/* The verdict, and the first n findings with all there is to each of them. 0 or -ENOMEM. */
+int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_t n);
+
+/* The gain of a finding: "1.20 to 2.80 s (25 to 55%)". */
+void qz_advise_text__gain(const struct qz_finding *f, const struct qz_report *r, char text[64]);
+
+#endif

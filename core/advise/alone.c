@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/advise/alone.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/own_time.h"
+#include "core/model/frames.h"
+
+/* A phase is spoken of from this share of the elapsed time on. */
+#define LEAST 0.04
+
+/* A procedure stands for a phase when it has so much of its time. */
+#define COVERS 0.8
+
+/* A thread takes part in a phase with this share of its processor time. */
+#define TAKES_PART 0.03
+
+/* ---- which code ---- */
+
+/*
+ * Code of the program says more than that of a library, and the kernel's, or the beginning of all stacks,
+ * least. Libraries are known by their names.
+ */
+static int closeness(const struct qz_procedure *procedure)
+{
+	if (*procedure->module == '[' || !strcmp(procedure->name, "main") ||
+	    !strcmp(procedure->name, "_start"))
+		return 0;
+	return strstr(procedure->module, ".so") ? 1 : 2;
+}
+
+/* The most that one procedure of such code, single or shared, has of the serial time. */
+static uint64_t most_of(const struct qz_profile *p, const struct qz_own_time *times, bool single,
+			int least_close)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (qz_own_time__is_single(&times[i]) == single && times[i].serial_ns > most &&
+		    closeness(&p->procedures[i]) >= least_close)
+			most = times[i].serial_ns;
+	return most;
+}
+
+/* Whether a procedure covers a phase better than another one: it has code of its own, or it is within that. */
+static bool covers_better(const struct qz_own_time *t, const struct qz_own_time *best,
+			  uint64_t most)
+{
+	uint64_t much = most / 10;
+
+	if (t->code_ns > much)
+		return t->code_ns > best->code_ns;
+	return best->code_ns <= much && t->cpu_ns < best->cpu_ns;
+}
+
+/* The procedure that covers a phase, of code as close as this or closer. QZ_NONE: there is none. */
+static uint32_t find_phase(const struct qz_profile *p, const struct qz_own_time *times, bool single,
+			   int least_close)
+{
+	uint64_t most = most_of(p, times, single, least_close);
+	uint32_t best = QZ_NONE;
+
+	for (uint32_t i = 0; most && i < p->nprocedures; i++) {
+		int close = closeness(&p->procedures[i]);
+		int nearer = close - (best == QZ_NONE ? -1 : closeness(&p->procedures[best]));
+
+		if (qz_own_time__is_single(&times[i]) != single || close < least_close ||
+		    (double)times[i].serial_ns < COVERS * (double)most)
+			continue;
+		if (nearer > 0 || (!nearer && covers_better(&times[i], &times[best], most)))
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * The code around what a single worker shares with the thread that started it, as of OpenMP, is run by that
+ * worker alone; it is no phase of its own. Such code is farther from the program than what is shared.
+ */
+static uint32_t find_single(const struct qz_profile *p, const struct qz_own_time *times)
+{
+	uint64_t any = most_of(p, times, true, 0), close = most_of(p, times, true, 2);
+
+	if ((double)close >= COVERS * (double)any ||
+	    (double)most_of(p, times, false, 2) >= COVERS * (double)any)
+		return find_phase(p, times, true, 2);
+	return find_phase(p, times, true, 0);
+}
+
+static uint32_t find_code(const struct qz_profile *p, const struct qz_own_time *times)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < p->nprocedures; i++)
+		if (times[i].code_ns > times[best].code_ns)
+			best = i;
+	return best;
+}
+
+/* ---- which threads ---- */
+
+static bool runs(const struct qz_profile *p, uint32_t node, uint32_t procedure)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE &&
+	       p->procedures[frame].kind != QZ_PROCESS_START)
+		if (frame == procedure)
+			return true;
+	return false;
+}
+
+/* Processor time of each thread in the shared phase, by its index in the profile. */
+static void add_times(const struct qz_report *r, const struct qz_alone *a, uint64_t *times)
+{
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope == r->scope && s->thread != QZ_NONE && !s->spinning &&
+		    runs(p, s->node, a->shared_phase))
+			times[s->thread] += s->cpu_ns;
+	}
+}
+
+static int find_sharers(const struct qz_report *r, struct qz_alone *a)
+{
+	uint64_t *times = calloc((size_t)r->profile->nthreads + 1, sizeof(*times)), all = 0;
+
+	if (!times)
+		return -ENOMEM;
+	add_times(r, a, times);
+	for (uint32_t i = 0; i < r->profile->nthreads; i++)
+		all += times[i];
+	a->least_ns = all;
+	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
+		if (!times[i] || (double)times[i] < TAKES_PART * (double)all)
+			continue;
+		a->sharers++;
+		a->most_ns = times[i] > a->most_ns ? times[i] : a->most_ns;
+		a->least_ns = times[i] < a->least_ns ? times[i] : a->least_ns;
+	}
+	free(times);
+	return 0;
+}
+
+/* ---- which processes ---- */
+
+static uint32_t find_thread(const struct qz_report *r)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < r->nthreads; i++)
+		if (r->threads[i].figure.level_norm_ns[1] >
+		    r->threads[best].figure.level_norm_ns[1])
+			best = i;
+	return r->threads[best].thread;
+}
+
+struct part {
+	int32_t pid;
+	uint64_t alone_ns, cpu_ns, start_ns, end_ns;
+};
+
+static int compare_pids(const void *x, const void *y)
+{
+	const struct part *a = x, *b = y;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static struct part part_of(const struct qz_report *r, const struct qz_thread_row *row)
+{
+	const struct qz_thread *t = &r->profile->threads[row->thread];
+
+	return (struct part) {t->pid, row->figure.level_norm_ns[1], t->running_ns, t->start_ns,
+			      t->end_ns};
+}
+
+/* One row for each process, from one for each thread. Gives how many. */
+static uint32_t join_threads(struct part *parts, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (n)
+		qsort(parts, n, sizeof(*parts), compare_pids);
+	for (uint32_t i = 0; i < n; i++) {
+		struct part *last = &parts[kept ? kept - 1 : 0];
+
+		if (!kept || last->pid != parts[i].pid) {
+			parts[kept++] = parts[i];
+			continue;
+		}
+		last->alone_ns += parts[i].alone_ns;
+		last->cpu_ns += parts[i].cpu_ns;
+		if (parts[i].start_ns < last->start_ns)
+			last->start_ns = parts[i].start_ns;
+		if (parts[i].end_ns > last->end_ns)
+			last->end_ns = parts[i].end_ns;
+	}
+	return kept;
+}
+
+/*
+ * Whether processes ran one after another: none has most of the time, and the lives of those that have a part
+ * of it fill the time between the first and the last of them once, not twice.
+ */
+static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n)
+{
+	uint64_t all = 0, most = 0, first = UINT64_MAX, last = 0;
+	double lives = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += parts[i].alone_ns;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct part *part = &parts[i];
+
+		if (!part->alone_ns || (double)part->alone_ns < 0.01 * (double)all)
+			continue;
+		a->processes++;
+		most = part->alone_ns > most ? part->alone_ns : most;
+		a->longest_ns = part->cpu_ns > a->longest_ns ? part->cpu_ns : a->longest_ns;
+		first = part->start_ns < first ? part->start_ns : first;
+		last = part->end_ns > last ? part->end_ns : last;
+		lives += (double)(part->end_ns - part->start_ns);
+	}
+	return a->processes >= 2 && (double)most <= 0.75 * (double)all &&
+	       lives <= 1.5 * (double)(last - first);
+}
+
+static int look_at_processes(const struct qz_report *r, struct qz_alone *a)
+{
+	struct part *parts = calloc((size_t)r->nthreads + 1, sizeof(*parts));
+	uint32_t n = 0;
+
+	if (!parts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->nthreads; i++)
+		if (!r->profile->threads[r->threads[i].thread].merged)
+			parts[n++] = part_of(r, &r->threads[i]);
+	n = join_threads(parts, n);
+	if (are_in_turn(a, parts, n)) {
+		a->kind = QZ_ALONE_PROCESSES;
+		a->thread = find_thread(r);
+	}
+	free(parts);
+	return 0;
+}
+
+/* ---- how it came about ---- */
+
+/* Blocked time of all threads at locks, and in all but the waits of those that have nothing to do. */
+static bool waits_for_locks(const struct qz_report *r)
+{
+	uint64_t locks = 0, others = 0;
+
+	for (uint32_t i = 0; i < r->nobjects; i++) {
+		const struct qz_object *o = &r->profile->objects[r->objects[i].object];
+		uint64_t ns = r->objects[i].waits.blocked_ns;
+
+		if (o->kind == QZ_OBJECT_MUTEX || o->kind == QZ_OBJECT_RWLOCK)
+			locks += ns;
+		else if (o->kind != QZ_OBJECT_JOIN)
+			others += ns;
+	}
+	return locks > others;
+}
+
+/*
+ * A thread that does nothing else than the phase, beside others that work, too, and wait often for what it
+ * does.
+ */
+static bool is_stage(const struct qz_report *r, const struct qz_alone *a, uint64_t phase_ns)
+{
+	const struct qz_thread *thread = &r->profile->threads[a->thread];
+	uint64_t others = 0, waits = 0, able = thread->running_ns + thread->ready_ns;
+
+	for (uint32_t i = 0; i < r->nthreads; i++) {
+		if (r->threads[i].thread == a->thread)
+			continue;
+		others += r->profile->threads[r->threads[i].thread].running_ns;
+		waits += r->threads[i].waits.count;
+	}
+	return (double)phase_ns >= 0.9 * (double)thread->running_ns &&
+	       (double)others >= 0.1 * (double)thread->running_ns && waits >= 50 &&
+	       (double)able >= 0.8 * (double)(r->elapsed_ns - a->usage.idle_ns);
+}
+
+static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz_own_time *times)
+{
+	uint32_t single = find_single(r->profile, times);
+
+	if (single != QZ_NONE) {
+		a->ns = times[single].serial_ns + times[single].ready_ns;
+		a->ns = a->ns < a->usage.alone_ns ? a->ns : a->usage.alone_ns;
+		a->phase = single;
+		if (a->kind == QZ_ALONE_NOT)
+			a->thread = times[single].thread;
+		a->code = find_code(r->profile, times);
+		a->code_ns = times[a->code].code_ns;
+	}
+	if (a->kind == QZ_ALONE_NOT && (double)a->ns >= LEAST * (double)r->elapsed_ns)
+		a->kind = is_stage(r, a, times[a->phase].thread_ns) ? QZ_ALONE_STAGE
+								    : QZ_ALONE_SERIAL;
+	a->shared_phase = find_phase(r->profile, times, false, 1);
+	if (a->shared_phase == QZ_NONE)
+		return 0;
+	a->shared_ns = a->usage.alone_ns - a->ns;
+	a->locked = waits_for_locks(r);
+	return find_sharers(r, a);
+}
+
+int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
+{
+	struct qz_own_time *times;
+	int err;
+
+	*a = (struct qz_alone) {0};
+	qz_usage__find(r, &a->usage);
+	if (a->usage.processors < 2 || !r->nthreads || !r->profile->nprocedures || r->nlevels < 2 ||
+	    (double)a->usage.alone_ns < LEAST * (double)r->elapsed_ns)
+		return 0;
+	if (qz_usage__is_open(r, &a->usage))
+		return 0;
+	times = qz_own_time__of(r);
+	if (!times)
+		return -ENOMEM;
+	err = look_at_processes(r, a);
+	if (!err)
+		err = divide(r, a, times);
+	free(times);
+	return err;
+}

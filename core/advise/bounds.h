@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a change would gain at least and at most, from exact times by level. doc/advice.md derives
+ * these. All assume that the processors of the profile are there for the program, and that the scope is closed:
+ * that it waits for nothing outside which the change would not shorten as well.
+ */
+#ifndef QUARTZ_CORE_BOUNDS_H
+#define QUARTZ_CORE_BOUNDS_H
+
+#include "core/report/report.h"
+
+/* Of the elapsed time; low <= high <= elapsed. */
+struct qz_bounds {
+	uint64_t low_ns, high_ns;
+};
+
+/*
+ * Work that ran alone for `alone_ns` is done by `processors`: what that gains if it costs at most the processor
+ * time that parallel versions of known programs cost, and at least: doc/advice.md.
+ */
+struct qz_bounds qz_bounds__divide(uint64_t alone_ns, uint32_t processors);
+
+/* What an entity has of the elapsed time. */
+struct qz_part {
+	uint64_t alone_ns;  /* it ran, or was ready, and no other thread could run */
+	uint64_t beside_ns; /* it ran beside others: at most so long */
+	uint64_t idle_ns;   /* it was waited for, or waited, and no thread could run */
+	uint64_t queue_ns;  /* of an object: at least one thread waited for it */
+};
+
+struct qz_part qz_part__of_procedure(const struct qz_report *r, const struct qz_row *row);
+struct qz_part qz_part__of_object(const struct qz_report *r, const struct qz_object_row *row);
+struct qz_part qz_part__of_cause(const struct qz_report *r, uint32_t cause);
+
+/* It is divided among so many processors: 0 .. idle + alone * (1 - more / P). */
+struct qz_bounds qz_bounds__spread(const struct qz_report *r, struct qz_part part,
+				   uint32_t processors, double more);
+
+/* It is gone: alone .. alone + beside + idle; of an object, whose waiters then run: 0 .. queue. */
+struct qz_bounds qz_bounds__remove(const struct qz_report *r, struct qz_part part);
+
+/* It goes so many times as fast: what removing it gains, times 1 - 1 / factor. */
+struct qz_bounds qz_bounds__speedup(const struct qz_report *r, struct qz_part part, double factor);
+
+/* What is waited for goes on while threads run: 0 .. idle. */
+struct qz_bounds qz_bounds__overlap(const struct qz_report *r, struct qz_part part);
+
+/* Cuts both to the elapsed time, and low to high. */
+struct qz_bounds qz_bounds__within(const struct qz_report *r, struct qz_bounds b);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/advise/own_time.h"
+
+#include <stdlib.h>
+
+#include "core/model/frames.h"
+
+/* Threads that take less than this share of a procedure have met it by chance, as when they start. */
+#define CHANCE 0.03
+
+bool qz_own_time__is_single(const struct qz_own_time *t)
+{
+	return t->cpu_ns && (double)t->thread_ns >= (1 - CHANCE) * (double)t->cpu_ns;
+}
+
+/* The frames of a stack up to where its process was started, each procedure once. */
+struct walk {
+	struct qz_frames frames;
+	uint32_t *stamps, stamp;
+};
+
+static uint32_t next(struct walk *w)
+{
+	const struct qz_profile *p = w->frames.profile;
+	uint32_t procedure;
+
+	while ((procedure = qz_frames__next(&w->frames)) != QZ_NONE) {
+		if (p->procedures[procedure].kind == QZ_PROCESS_START)
+			return QZ_NONE;
+		if (p->procedures[procedure].kind != QZ_PROCEDURE ||
+		    w->stamps[procedure] == w->stamp)
+			continue;
+		w->stamps[procedure] = w->stamp;
+		return procedure;
+	}
+	return QZ_NONE;
+}
+
+/*
+ * The thread with more than half of the time stays, by pairing off what others have (Boyer and Moore); thread_ns
+ * is how far it is ahead, until it is counted.
+ */
+static void vote(struct qz_own_time *t, uint32_t thread, uint64_t ns)
+{
+	if (t->thread == thread) {
+		t->thread_ns += ns;
+	} else if (t->thread_ns >= ns) {
+		t->thread_ns -= ns;
+	} else {
+		t->thread = thread;
+		t->thread_ns = ns - t->thread_ns;
+	}
+}
+
+static void add_sample(struct qz_own_time *times, const struct qz_sample *s, struct walk *w)
+{
+	bool innermost = true;
+	uint32_t procedure;
+
+	while ((procedure = next(w)) != QZ_NONE) {
+		struct qz_own_time *t = &times[procedure];
+
+		t->cpu_ns += s->cpu_ns;
+		vote(t, s->thread, s->cpu_ns);
+		if (s->busy == 1)
+			t->serial_ns += s->norm_ns;
+		if (s->busy == 1 && innermost)
+			t->code_ns += s->norm_ns;
+		innermost = false;
+	}
+}
+
+static bool counts(const struct qz_report *r, const struct qz_sample *s)
+{
+	return s->scope == r->scope && s->thread != QZ_NONE && !s->spinning;
+}
+
+static void add_all(const struct qz_report *r, struct qz_own_time *times, uint32_t *stamps)
+{
+	const struct qz_profile *p = r->profile;
+	uint32_t stamp = 0, procedure;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		struct walk w = {{p, p->samples[i].node, 0}, stamps, ++stamp};
+
+		if (counts(r, &p->samples[i]))
+			add_sample(times, &p->samples[i], &w);
+	}
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		times[i].thread_ns = 0;
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		struct walk w = {{p, s->node, 0}, stamps, ++stamp};
+
+		while (counts(r, s) && (procedure = next(&w)) != QZ_NONE)
+			if (times[procedure].thread == s->thread)
+				times[procedure].thread_ns += s->cpu_ns;
+	}
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *wait = &p->waits[i];
+		struct walk w = {{p, wait->node, 0}, stamps, ++stamp};
+
+		if (wait->nominal > 1 || !wait->ready_ns ||
+		    !qz_scope__covers(p, r->scope, wait->scope))
+			continue;
+		while ((procedure = next(&w)) != QZ_NONE)
+			times[procedure].ready_ns += wait->ready_ns;
+	}
+}
+
+struct qz_own_time *qz_own_time__of(const struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	struct qz_own_time *times = calloc((size_t)p->nprocedures + 1, sizeof(*times));
+	uint32_t *stamps = calloc((size_t)p->nprocedures + 1, sizeof(*stamps));
+
+	for (uint32_t i = 0; times && i < p->nprocedures; i++)
+		times[i].thread = QZ_NONE;
+	if (times && stamps) {
+		add_all(r, times, stamps);
+	} else {
+		free(times);
+		times = NULL;
+	}
+	free(stamps);
+	return times;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What each procedure took in the process that called it: unlike the rows of a report, without the processes
+ * that were started from it. And whether one thread has it all.
+ */
+#ifndef QUARTZ_CORE_OWN_TIME_H
+#define QUARTZ_CORE_OWN_TIME_H
+
+#include "core/report/report.h"
+
+struct qz_own_time {
+	uint64_t cpu_ns;    /* busy, in it and its callees and in threads that it started */
+	uint64_t serial_ns; /* of its normalized time, that at level 1 */
+	uint64_t code_ns;   /* of serial_ns, in its own code */
+	uint64_t ready_ns;  /* of its threads while no other could run either */
+	uint32_t thread;    /* the one with most of it, if any has half; QZ_NONE: no samples */
+	uint64_t thread_ns; /* processor time of that thread in it */
+};
+
+/* One for each procedure of the profile, to be freed. NULL with ENOMEM. */
+struct qz_own_time *qz_own_time__of(const struct qz_report *r);
+
+/* Whether a single thread runs it. */
+bool qz_own_time__is_single(const struct qz_own_time *t);
+
+#endif

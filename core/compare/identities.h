@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What rows of several profiles are matched by: names that two builds of a program share, never addresses.
+ *
+ * A procedure is its name and its module's file name. Of the latter, the version of a library is left out, and that of
+ * the executable where not all profiles have it, because then it was given another name. What a compiler appends to the
+ * name of a part or a copy of a procedure (".isra.0", " [clone .part.1]") is left out as well. A procedure without a
+ * name is called after its address, which only the same build shares: where builds differ, all of a module are one.
+ */
+#ifndef QUARTZ_CORE_COMPARE_IDENTITIES_H
+#define QUARTZ_CORE_COMPARE_IDENTITIES_H
+
+#include "core/model/profile.h"
+#include "core/util/string_table.h"
+
+enum qz_identity_kind {
+	QZ_IDENTITY_PROCEDURE,
+	QZ_IDENTITY_KERNEL,	/* what the kernel did for a program: core/report/kernel_rows.h */
+	QZ_IDENTITY_NO_SAMPLES, /* time of which no sample tells the procedure */
+	QZ_IDENTITY_COST,	/* of instrumentation, taken out of the procedures */
+	QZ_IDENTITY_OBJECT,	/* a second attribution, as are threads */
+	QZ_IDENTITY_THREADS,	/* that were started with one procedure */
+	QZ_IDENTITY_WAITS,	/* for one cause: they have blocked time alone */
+	QZ_IDENTITY_KINDS,
+};
+
+/* Names are as their owners chose them: escape them. They live as long as the table. */
+struct qz_identity {
+	enum qz_identity_kind kind;
+	const char *name;
+	const char *module; /* file name, "" for none and for that of the program; ends at ':' */
+	int module_length;
+};
+
+struct qz_module_builds;
+
+/* All zero is an empty table. */
+struct qz_identities {
+	struct qz_string_table keys, modules;
+	struct qz_module_builds *builds; /* by module */
+	uint32_t nprofiles;
+};
+
+/*
+ * Takes notice of a profile: all of them, before any of their identities is asked for. -ENOMEM or -E2BIG, as of the
+ * functions below.
+ */
+int qz_identities__add_profile(struct qz_identities *e, const struct qz_profile *p);
+
+/*
+ * The identity of a procedure of p, whose executable is the file `program` ("" where it is not known). Gives its index or
+ * -errno.
+ */
+int64_t qz_identities__procedure(struct qz_identities *e, const struct qz_profile *p,
+				 const char *program, uint32_t procedure);
+
+/* One of another kind, by its name alone. */
+int64_t qz_identities__other(struct qz_identities *e, enum qz_identity_kind kind, const char *name);
+
+struct qz_identity qz_identities__get(const struct qz_identities *e, uint32_t index);
+void qz_identities__free(struct qz_identities *e);
+
+/* The path of the executable of a profile of one scope; "" where there is none. Borrowed. NULL with ENOMEM. */
+const char *qz_identities__program(const struct qz_profile *p);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/estimate/instrumentation_cost.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/apportion.h"
+#include "core/model/frames.h"
+
+#define LIBRARY "libquartz.so"
+
+/* One scope at a time. */
+struct taking {
+	struct qz_profile *profile;
+	uint32_t scope;
+	struct qz_split *costs; /* by procedure; the total is the time that there is */
+	bool counted;		/* the program counts its calls: it has libquartz */
+	int64_t marker;		/* node */
+};
+
+/* ---- libquartz's own code ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* In a program that is linked with libquartz.a, its code is the program's. */
+static bool is_hook(const char *name)
+{
+	static const char *const names[] = {
+		"__cyg_profile_func_enter",
+		"__cyg_profile_func_exit",
+		"__fentry__",
+		"mcount",
+		"_mcount",
+		"quartz_return_",
+		"hooks__called",
+		"hooks__called_slowly",
+		"hooks__returns",
+		"quartz_attach_",
+		"quartz_count_",
+		"quartz_object_",
+		"quartz_register_",
+		"quartz_task_capture",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_library(const struct taking *t, const struct qz_procedure *p)
+{
+	return !strncmp(base_name(p->module), LIBRARY, strlen(LIBRARY)) ||
+	       (t->counted && is_hook(p->name));
+}
+
+/* The symbol table's procedure, not what was put into it. */
+static const struct qz_procedure *procedure_at(const struct qz_profile *p, uint32_t node)
+{
+	const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+	return l->nlines ? &p->procedures[l->lines[l->nlines - 1].procedure] : NULL;
+}
+
+static bool ends_in_library(const struct taking *t, uint32_t node)
+{
+	const struct qz_profile *p = t->profile;
+	const struct qz_procedure *procedure = NULL;
+
+	for (; node; node = p->nodes[node].parent) {
+		procedure = procedure_at(p, node);
+		if (!procedure || strcmp(procedure->module, "[kernel]"))
+			break;
+	}
+	return node && procedure && is_library(t, procedure);
+}
+
+/* ---- who pays ---- */
+
+static void add_costs(struct taking *t)
+{
+	const struct qz_profile *p = t->profile;
+
+	for (uint32_t i = 0; i < p->ncalls; i++) {
+		const struct qz_call_count *c = &p->calls[i];
+		uint64_t half = c->caller == QZ_NONE ? 0 : c->cost_ns / 2;
+
+		if (c->scope != t->scope)
+			continue;
+		t->counted = true;
+		t->costs[c->callee].amount += c->cost_ns - half;
+		if (half)
+			t->costs[c->caller].amount += half;
+	}
+}
+
+/* The procedure whose cost the sample has a share of, or QZ_NONE. */
+static uint32_t payer(const struct taking *t, uint32_t node)
+{
+	struct qz_frames frames = {.profile = t->profile, .node = node};
+	uint32_t procedure;
+
+	do
+		procedure = qz_frames__next(&frames);
+	while (procedure != QZ_NONE && !t->costs[procedure].amount);
+	return procedure;
+}
+
+static bool can_pay(const struct taking *t, const struct qz_sample *s)
+{
+	return s->scope == t->scope && !s->spinning && s->count && s->cpu_ns;
+}
+
+static void add_payers(struct taking *t)
+{
+	const struct qz_profile *p = t->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		uint32_t procedure;
+
+		if (!can_pay(t, s) || ends_in_library(t, s->node))
+			continue;
+		procedure = payer(t, s->node);
+		if (procedure != QZ_NONE)
+			t->costs[procedure].total += s->cpu_ns;
+	}
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (t->costs[i].amount > t->costs[i].total)
+			t->costs[i].amount = (uint64_t)t->costs[i].total;
+}
+
+/* ---- moving ---- */
+
+static int64_t marker_node(struct taking *t)
+{
+	int64_t location;
+
+	if (t->marker)
+		return t->marker;
+	location = qz_profile__marker(t->profile, QZ_INSTRUMENTATION);
+	if (location < 0)
+		return location;
+	t->marker = qz_profile__intern_node(t->profile, 0, (uint32_t)location);
+	return t->marker;
+}
+
+static int move(struct taking *t, uint32_t from, uint64_t cpu_ns)
+{
+	struct qz_sample *s = &t->profile->samples[from], key = *s;
+	uint64_t norm_ns = (uint64_t)((unsigned __int128)s->norm_ns * cpu_ns / s->cpu_ns);
+	int64_t node = marker_node(t), to;
+
+	if (node < 0)
+		return (int)node;
+	key.node = (uint32_t)node;
+	key.object = QZ_NONE;
+	key.halvings = 0;
+	to = qz_profile__intern_sample(t->profile, &key);
+	if (to < 0)
+		return (int)to;
+	s = &t->profile->samples[from];
+	s->cpu_ns -= cpu_ns;
+	s->norm_ns -= norm_ns;
+	t->profile->samples[to].cpu_ns += cpu_ns;
+	t->profile->samples[to].norm_ns += norm_ns;
+	return 0;
+}
+
+static uint64_t due(const struct taking *t, const struct qz_sample *s)
+{
+	uint32_t procedure;
+
+	if (ends_in_library(t, s->node))
+		return s->cpu_ns;
+	procedure = payer(t, s->node);
+	return procedure == QZ_NONE ? 0 : qz_split__next(&t->costs[procedure], s->cpu_ns);
+}
+
+static int take_scope(struct taking *t)
+{
+	uint32_t n = t->profile->nsamples;
+	int err = 0;
+
+	memset(t->costs, 0, t->profile->nprocedures * sizeof(*t->costs));
+	t->counted = false;
+	add_costs(t);
+	add_payers(t);
+	for (uint32_t i = 0; i < n && !err; i++) {
+		uint64_t cpu_ns =
+			can_pay(t, &t->profile->samples[i]) ? due(t, &t->profile->samples[i]) : 0;
+
+		if (cpu_ns)
+			err = move(t, i, cpu_ns);
+	}
+	return err;
+}
+
+/* Most profiles have none, and are left alone. */
+static bool is_instrumented(const struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (!strncmp(base_name(p->procedures[i].module), LIBRARY, strlen(LIBRARY)))
+			return true;
+	return p->ncalls;
+}
+
+int qz_instrumentation_cost__subtract(struct qz_profile *p)
+{
+	struct taking t = {.profile = p};
+	int err = 0;
+
+	if (!is_instrumented(p))
+		return 0;
+	/* and one for the marker, which may become a procedure on the way */
+	t.costs = malloc((p->nprocedures + 1ul) * sizeof(*t.costs));
+	if (!t.costs)
+		return -ENOMEM;
+	for (t.scope = 0; t.scope < p->nscopes && !err; t.scope++)
+		err = take_scope(&t);
+	free(t.costs);
+	return err;
+}

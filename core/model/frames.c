@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/model/frames.h"
+
+uint32_t qz_frames__next(struct qz_frames *f)
+{
+	const struct qz_profile *p = f->profile;
+
+	while (f->node != 0) {
+		const struct qz_location *loc = &p->locations[p->nodes[f->node].location];
+
+		if (f->line < loc->nlines)
+			return loc->lines[f->line++].procedure;
+		f->node = p->nodes[f->node].parent;
+		f->line = 0;
+	}
+	return QZ_NONE;
+}

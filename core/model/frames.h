@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The frames of a stack, one by one. */
+#ifndef QUARTZ_CORE_FRAMES_H
+#define QUARTZ_CORE_FRAMES_H
+
+#include "core/model/profile.h"
+
+/* Walks the procedures and markers of a stack, innermost first. Start with line 0 at the leaf. */
+struct qz_frames {
+	const struct qz_profile *profile;
+	uint32_t node, line;
+};
+
+/* The next procedure, or QZ_NONE at the root. */
+uint32_t qz_frames__next(struct qz_frames *f);
+
+#endif

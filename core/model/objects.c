@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/model/objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *qz_objects__kind_name(uint32_t kind)
+{
+	static const char *const names[QZ_OBJECT_KINDS] = {
+		[QZ_OBJECT_OTHER] = "futex",	     [QZ_OBJECT_MUTEX] = "mutex",
+		[QZ_OBJECT_CONDITION] = "condition", [QZ_OBJECT_BARRIER] = "barrier",
+		[QZ_OBJECT_RWLOCK] = "rwlock",	     [QZ_OBJECT_SEMAPHORE] = "semaphore",
+		[QZ_OBJECT_JOIN] = "join",	     [QZ_OBJECT_ONCE] = "once",
+		[QZ_OBJECT_SPIN] = "spin",	     [QZ_OBJECT_FILE] = "file",
+		[QZ_OBJECT_PIPE] = "pipe",	     [QZ_OBJECT_SOCKET] = "socket",
+	};
+
+	return names[kind];
+}
+
+/* Whether a name begins with this word or phrase. */
+static bool begins(const char *name, const char *phrase)
+{
+	size_t length = strlen(phrase);
+
+	return !strncmp(name, phrase, length) && strchr(" :[", name[length]);
+}
+
+char *qz_objects__label(const struct qz_object *o)
+{
+	const char *kind = qz_objects__kind_name(o->kind);
+	char *label;
+
+	if (begins(o->name, kind) || begins(o->name, "the") ||
+	    (o->kind == QZ_OBJECT_JOIN && begins(o->name, "end of thread")) ||
+	    (o->kind == QZ_OBJECT_ONCE && begins(o->name, "initialization")))
+		return strdup(o->name);
+	return asprintf(&label, "%s %s", kind, o->name) < 0 ? NULL : label;
+}

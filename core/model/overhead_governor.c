@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/model/overhead_governor.h"
+
+#define LEAST_HZ 3
+/* Twice the rate is affordable where it is expected to cost no more than this share of the ceiling. */
+#define AFFORDABLE 0.8
+#define PATIENCE   3
+/* A doubling that lasted no longer was a mistake: the next one takes twice the patience. */
+#define LASTING	      6
+#define MOST_PATIENCE 60
+/* Where what can be lowered is a smaller share of the ceiling, lowering it is of no use. */
+#define USEFUL 0.1
+
+void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling_ppm,
+				uint32_t rate_hz)
+{
+	*g = (struct qz_overhead_governor) {
+		.ceiling_ppm = ceiling_ppm, .patience = PATIENCE, .since = LASTING};
+	while (g->most < QZ_MAX_HALVINGS && rate_hz >> (g->most + 1) >= LEAST_HZ)
+		g->most++;
+}
+
+/* Shares of the ceiling. */
+struct load {
+	double fixed;	 /* whatever the rates */
+	double variable; /* in proportion to them */
+};
+
+static double sum(struct load load)
+{
+	return load.fixed + load.variable;
+}
+
+static struct load load_of(const struct qz_overhead_governor *g, uint64_t ns,
+			   const struct qz_costs *costs)
+{
+	const struct qz_costs *told = &g->told;
+	uint64_t fixed = costs->accounting_ns - told->accounting_ns;
+	uint64_t all = qz_costs__sum(costs) - qz_costs__sum(told);
+	double ceiling = (double)ns * g->ceiling_ppm / 1e6;
+
+	return (struct load) {(double)fixed / ceiling, (double)(all - fixed) / ceiling};
+}
+
+static void lower(struct qz_overhead_governor *g, struct load load)
+{
+	if (g->since < LASTING) {
+		g->failed = g->halvings;
+		if (g->patience < MOST_PATIENCE)
+			g->patience *= 2;
+	}
+	g->since = LASTING;
+	do {
+		g->halvings++;
+		load.variable /= 2;
+	} while (sum(load) > 1 && load.variable > USEFUL && g->halvings < g->most);
+}
+
+static void raise(struct qz_overhead_governor *g)
+{
+	uint32_t needed = g->halvings <= g->failed + 1 ? g->patience : PATIENCE;
+
+	if (++g->quiet < needed)
+		return;
+	g->halvings--;
+	g->quiet = 0;
+	g->since = 0;
+}
+
+static void decide(struct qz_overhead_governor *g, struct load load)
+{
+	bool affordable = load.fixed + 2 * load.variable <= AFFORDABLE;
+
+	if (g->since < LASTING && ++g->since == LASTING && g->halvings <= g->failed)
+		g->patience = PATIENCE;
+	if (sum(load) > 1 && load.variable > USEFUL && g->halvings < g->most)
+		lower(g, load);
+	if (g->halvings && affordable)
+		raise(g);
+	else
+		g->quiet = 0;
+}
+
+static void end_window(struct qz_overhead_governor *g, uint64_t elapsed, uint64_t window,
+		       struct load load)
+{
+	double longer = (double)window / (double)elapsed;
+
+	g->costs_ppm = (uint32_t)(sum(load) * longer * g->ceiling_ppm);
+	if (g->started)
+		decide(g, load);
+	g->started = true;
+}
+
+bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, uint32_t processors,
+				  const struct qz_costs *costs)
+{
+	uint32_t before = g->halvings;
+	uint64_t elapsed = now - g->began;
+	uint64_t window = elapsed > QZ_GOVERNOR_WINDOW ? elapsed : QZ_GOVERNOR_WINDOW;
+	struct load load = load_of(g, window * processors, costs);
+
+	if (g->began) {
+		if (elapsed < QZ_GOVERNOR_WINDOW && !(g->started && sum(load) > 1))
+			return false;
+		end_window(g, elapsed, window, load);
+	}
+	g->began = now;
+	g->told = *costs;
+	return g->halvings != before;
+}

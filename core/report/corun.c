@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/report/corun.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/util/vec.h"
+
+static uint32_t count_busy(const struct qz_round *m)
+{
+	uint32_t busy = 0;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		busy += !QZ_MEMBER_SPINS(m->members[i]);
+	return busy;
+}
+
+static uint32_t count_busy_in(const struct qz_round *m, uint32_t procedure)
+{
+	uint32_t busy = 0;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		busy += m->members[i] == QZ_MEMBER(procedure, false);
+	return busy;
+}
+
+static int add_level(struct qz_corun *t, uint32_t level, uint64_t count)
+{
+	while (t->nlevels <= level) {
+		if (qz_array__reserve((void **)&t->levels, t->nlevels, sizeof(*t->levels)))
+			return -ENOMEM;
+		t->levels[t->nlevels++] = 0;
+	}
+	t->levels[level] += count;
+	return 0;
+}
+
+static int add_moment(struct qz_corun *t, const struct qz_round *m, uint32_t busy)
+{
+	t->instants += m->count;
+	t->running += m->n * m->count;
+	t->spinning += (m->n - busy) * m->count;
+	return add_level(t, busy, m->count);
+}
+
+static int add_row(struct qz_corun *t, const struct qz_corun_row *row)
+{
+	if (qz_array__reserve((void **)&t->rows, t->nrows, sizeof(*t->rows)))
+		return -ENOMEM;
+	t->rows[t->nrows++] = *row;
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct qz_corun_row *x = a, *y = b;
+
+	if (x->instants != y->instants)
+		return x->instants > y->instants ? -1 : 1;
+	if (x->procedure != y->procedure)
+		return x->procedure < y->procedure ? -1 : 1;
+	return x->moment < y->moment ? -1 : x->moment > y->moment;
+}
+
+static void sort_rows(struct qz_corun *t)
+{
+	if (t->nrows)
+		qsort(t->rows, t->nrows, sizeof(*t->rows), compare_rows);
+}
+
+int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *t)
+{
+	int err = 0;
+
+	*t = (struct qz_corun) {0};
+	for (uint32_t i = 0; !err && i < p->nmoments; i++) {
+		const struct qz_round *m = &p->moments[i];
+		uint32_t busy;
+
+		if (m->scope != scope)
+			continue;
+		busy = count_busy(m);
+		err = add_moment(t, m, busy);
+		if (!err)
+			err = add_row(t, &(struct qz_corun_row) {
+						 .moment = i,
+						 .procedure = QZ_NONE,
+						 .instants = m->count,
+						 .busy = busy * m->count,
+						 .spinning = (m->n - busy) * m->count,
+					 });
+	}
+	sort_rows(t);
+	return err;
+}
+
+/*
+ * What the others are in; one of those in the procedure itself is none of the others. `number` is the
+ * moment's, from 1: each row counts it once.
+ */
+static void add_others(struct qz_corun_row *rows, const struct qz_round *m, uint32_t number,
+		       uint32_t procedure)
+{
+	bool left_out = false;
+
+	for (uint32_t i = 0; i < m->n; i++) {
+		uint32_t other = QZ_MEMBER_PROCEDURE(m->members[i]);
+		struct qz_corun_row *row = &rows[other];
+
+		if (!left_out && m->members[i] == QZ_MEMBER(procedure, false)) {
+			left_out = true;
+			continue;
+		}
+		if (QZ_MEMBER_SPINS(m->members[i]))
+			row->spinning += m->count;
+		else
+			row->busy += m->count;
+		if (row->moment != number)
+			row->instants += m->count;
+		row->moment = number;
+	}
+}
+
+static int take_rows(struct qz_corun *t, const struct qz_corun_row *rows, uint32_t n)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < n; i++) {
+		struct qz_corun_row row = rows[i];
+
+		row.moment = QZ_NONE;
+		row.procedure = i;
+		if (row.instants)
+			err = add_row(t, &row);
+	}
+	sort_rows(t);
+	return err;
+}
+
+int qz_corun__pairs(const struct qz_profile *p, uint32_t scope, uint32_t procedure,
+		    struct qz_corun *t)
+{
+	struct qz_corun_row *rows = calloc(p->nprocedures ? p->nprocedures : 1, sizeof(*rows));
+	int err = rows ? 0 : -ENOMEM;
+
+	*t = (struct qz_corun) {0};
+	for (uint32_t i = 0; !err && i < p->nmoments; i++) {
+		const struct qz_round *m = &p->moments[i];
+		uint32_t busy;
+
+		if (m->scope != scope || !count_busy_in(m, procedure))
+			continue;
+		busy = count_busy(m);
+		err = add_moment(t, m, busy);
+		if (busy == 1)
+			t->alone += m->count;
+		add_others(rows, m, i + 1, procedure);
+	}
+	if (!err)
+		err = take_rows(t, rows, p->nprocedures);
+	free(rows);
+	return err;
+}
+
+void qz_corun__clear(struct qz_corun *t)
+{
+	free(t->levels);
+	free(t->rows);
+	*t = (struct qz_corun) {0};
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/report/idle_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RAN_PERCENT    1
+#define PLACE_PERCENT  95
+#define WAITS_A_SECOND 100
+
+#define SECOND 1000000000ull
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_waits(const void *x, const void *y, void *profile)
+{
+	const struct qz_wait *waits = ((const struct qz_profile *)profile)->waits;
+	const struct qz_wait *a = &waits[*(const uint32_t *)x], *b = &waits[*(const uint32_t *)y];
+	int order = compare(a->thread, b->thread);
+
+	if (!order)
+		order = compare(a->cause, b->cause);
+	return order ? order : compare(a->object, b->object);
+}
+
+/* Whether somebody waits there for work, or for the end of others. */
+static bool is_rest(const struct qz_profile *p, const struct qz_wait *w)
+{
+	const char *cause = p->causes[w->cause];
+
+	if (!strcmp(cause, "poll") || !strcmp(cause, "sleep") || !strcmp(cause, "child"))
+		return true;
+	if (strcmp(cause, "futex") || w->object == QZ_NONE)
+		return false;
+	switch (p->objects[w->object].kind) {
+	case QZ_OBJECT_OTHER:
+	case QZ_OBJECT_CONDITION:
+	case QZ_OBJECT_SEMAPHORE:
+	case QZ_OBJECT_JOIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* 100 * a >= percent * b without overflow. */
+static bool at_least(uint64_t a, unsigned int percent, uint64_t b)
+{
+	return (double)a * 100 >= (double)b * percent;
+}
+
+/* Whether a thread that was blocked here for so long, so often, was so for its life. */
+static bool is_idle(const struct qz_thread *t, uint64_t blocked_ns, uint64_t count)
+{
+	return !t->merged && blocked_ns && at_least(blocked_ns, PLACE_PERCENT, t->blocked_ns) &&
+	       at_least(t->blocked_ns, 100 - RAN_PERCENT, t->running_ns + t->blocked_ns) &&
+	       (double)count * SECOND < (double)WAITS_A_SECOND * (double)t->blocked_ns;
+}
+
+static void judge(struct qz_report *r, const uint32_t *sorted, uint32_t n)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t blocked_ns = 0, count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct qz_wait *w = &p->waits[sorted[i]];
+		const struct qz_wait *next = i + 1 < n ? &p->waits[sorted[i + 1]] : NULL;
+
+		blocked_ns += w->blocked_ns;
+		count += w->count;
+		if (next && next->thread == w->thread && next->cause == w->cause &&
+		    next->object == w->object)
+			continue;
+		if (is_rest(p, w) && is_idle(&p->threads[w->thread], blocked_ns, count))
+			r->idle[w->thread] = true;
+		blocked_ns = count = 0;
+	}
+}
+
+int qz_idle_threads__find(struct qz_report *r)
+{
+	struct qz_profile *p = (struct qz_profile *)r->profile; /* for qsort_r, which only reads */
+	uint32_t *sorted = calloc((size_t)p->nwaits + 1, sizeof(*sorted)), n = 0;
+
+	r->idle = calloc((size_t)p->nthreads + 1, sizeof(*r->idle));
+	if (!sorted || !r->idle) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (p->waits[i].thread != QZ_NONE &&
+		    qz_scope__covers(p, r->scope, p->waits[i].scope))
+			sorted[n++] = i;
+	if (n)
+		qsort_r(sorted, n, sizeof(*sorted), compare_waits, p);
+	judge(r, sorted, n);
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		r->nidle += r->idle[i];
+	free(sorted);
+	return 0;
+}

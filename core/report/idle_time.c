@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/report/idle_time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/apportion.h"
+#include "core/util/vec.h"
+
+/* A thread that ran for less than this share of the time waits for work. */
+#define HARDLY_RAN 0.001
+
+/*
+ * How likely it is that nobody could run while k threads could on average, in thousandths, if they come and go
+ * independently of each other: e^-k.
+ */
+static uint64_t likelihood(uint32_t nominal)
+{
+	static const uint64_t exponential[] = {1000, 368, 135, 50, 18, 7, 2, 1};
+
+	return nominal < sizeof(exponential) / sizeof(exponential[0]) ? exponential[nominal] : 0;
+}
+
+static bool had_no_work(const struct qz_report *r, const struct qz_wait *w)
+{
+	const struct qz_thread *t;
+
+	if (w->thread == QZ_NONE)
+		return false;
+	t = &r->profile->threads[w->thread];
+	return (double)t->running_ns < HARDLY_RAN * (double)r->elapsed_ns;
+}
+
+/* Who waits for another thread or process to end waits for what that one waits for. */
+static bool is_join(const struct qz_profile *p, const struct qz_wait *w)
+{
+	if (!strcmp(p->causes[w->cause], "child"))
+		return true;
+	return w->object != QZ_NONE && p->objects[w->object].kind == QZ_OBJECT_JOIN;
+}
+
+/* 0 waits of threads that work, 1 of those that join others, 2 of those without work. */
+static int rank_of(const struct qz_report *r, const struct qz_wait *w)
+{
+	return had_no_work(r, w) ? 2 : is_join(r->profile, w) ? 1 : 0;
+}
+
+static uint64_t weight_blocked(const struct qz_wait *w)
+{
+	return w->blocked_ns / 1000 * likelihood(w->nominal);
+}
+
+/* k threads that are ready share the time. */
+static uint64_t weight_ready(const struct qz_wait *w, int rank)
+{
+	return rank == 0 ? w->ready_ns / (w->nominal ? w->nominal : 1) : 0;
+}
+
+/* Of all waits of a rank. */
+static unsigned __int128 add_up(const struct qz_report *r, int rank)
+{
+	const struct qz_profile *p = r->profile;
+	unsigned __int128 total = 0;
+
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (qz_scope__covers(p, r->scope, p->waits[i].scope) &&
+		    rank_of(r, &p->waits[i]) == rank)
+			total += (unsigned __int128)weight_blocked(&p->waits[i]) +
+				 weight_ready(&p->waits[i], rank);
+	return total;
+}
+
+int qz_idle_time__charge(struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	struct qz_split parts = {.amount = r->idle_ns};
+	int rank = 0;
+
+	r->charges = calloc((size_t)p->nwaits + 1, sizeof(*r->charges));
+	if (!r->charges)
+		return -ENOMEM;
+	while (rank < 3 && !(parts.total = add_up(r, rank)))
+		rank++;
+	for (uint32_t i = 0; parts.total && i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (!qz_scope__covers(p, r->scope, w->scope) || rank_of(r, w) != rank)
+			continue;
+		r->charges[i].blocked_ns = qz_split__next(&parts, weight_blocked(w));
+		r->charges[i].ready_ns = qz_split__next(&parts, weight_ready(w, rank));
+		r->charges[i].no_work = rank == 2;
+	}
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int add(struct qz_idle *idle, struct qz_idle_row row)
+{
+	if (!row.idle_ns)
+		return 0;
+	if (qz_array__reserve((void **)&idle->rows, idle->n, sizeof(*idle->rows)))
+		return -ENOMEM;
+	idle->rows[idle->n++] = row;
+	return 0;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_subjects(const void *x, const void *y)
+{
+	const struct qz_idle_row *a = x, *b = y;
+	int order = compare_numbers(a->kind, b->kind);
+
+	if (!order)
+		order = compare_numbers(a->cause, b->cause);
+	return order ? order : compare_numbers(a->object, b->object);
+}
+
+static int compare_rows(const void *x, const void *y)
+{
+	const struct qz_idle_row *a = x, *b = y;
+	int order = compare_numbers(b->idle_ns, a->idle_ns);
+
+	return order ? order : compare_subjects(a, b);
+}
+
+/* Equal ones become one. */
+static void merge(struct qz_idle *idle)
+{
+	uint32_t kept = 0;
+
+	if (idle->n)
+		qsort(idle->rows, idle->n, sizeof(*idle->rows), compare_subjects);
+	for (uint32_t i = 0; i < idle->n; i++)
+		if (kept && !compare_subjects(&idle->rows[kept - 1], &idle->rows[i]))
+			idle->rows[kept - 1].idle_ns += idle->rows[i].idle_ns;
+		else
+			idle->rows[kept++] = idle->rows[i];
+	idle->n = kept;
+}
+
+int qz_idle_time__find(const struct qz_report *r, struct qz_idle *idle)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t left = r->idle_ns;
+	int err = 0;
+
+	*idle = (struct qz_idle) {0};
+	for (uint32_t i = 0; !err && i < p->nwaits; i++) {
+		const struct qz_idle_charge *c = &r->charges[i];
+		enum qz_idle_kind kind = c->no_work ? QZ_IDLE_WORK : QZ_IDLE_BLOCKED;
+
+		left -= c->blocked_ns + c->ready_ns;
+		err = add(idle, (struct qz_idle_row) {kind, p->waits[i].cause, p->waits[i].object,
+						      c->blocked_ns});
+		if (!err)
+			err = add(idle, (struct qz_idle_row) {QZ_IDLE_READY, QZ_NONE, QZ_NONE,
+							      c->ready_ns});
+	}
+	if (!err)
+		err = add(idle, (struct qz_idle_row) {QZ_IDLE_UNKNOWN, QZ_NONE, QZ_NONE, left});
+	merge(idle);
+	if (idle->n)
+		qsort(idle->rows, idle->n, sizeof(*idle->rows), compare_rows);
+	return err;
+}

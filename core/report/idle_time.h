@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The time in which nothing ran, level 0, charged to what threads waited for then. With the normalized time of
+ * procedures it makes up all of the elapsed time.
+ */
+#ifndef QUARTZ_CORE_IDLE_TIME_H
+#define QUARTZ_CORE_IDLE_TIME_H
+
+#include "core/report/report.h"
+
+enum qz_idle_kind {
+	QZ_IDLE_BLOCKED, /* threads were blocked for this cause and object */
+	QZ_IDLE_READY,	 /* threads had no processor */
+	QZ_IDLE_WORK,	 /* nobody had any work: threads that hardly ran waited for some */
+	QZ_IDLE_UNKNOWN, /* no wait is known */
+};
+
+/* What one wait is charged with. All add up to report->idle_ns, or to nothing where no wait is known. */
+struct qz_idle_charge {
+	uint64_t blocked_ns, ready_ns;
+	bool no_work; /* blocked_ns is QZ_IDLE_WORK */
+};
+
+/* Sets the charges of a report that has its levels and its idle threads. 0 or -ENOMEM. */
+int qz_idle_time__charge(struct qz_report *r);
+
+struct qz_idle_row {
+	enum qz_idle_kind kind;
+	uint32_t cause;	 /* of profile->causes, or QZ_NONE */
+	uint32_t object; /* of profile->objects, or QZ_NONE */
+	uint64_t idle_ns;
+};
+
+struct qz_idle {
+	uint32_t n;
+	struct qz_idle_row *rows; /* by idle_ns, descending; they add up to report->idle_ns */
+};
+
+/* 0 or -ENOMEM; free rows in either case. */
+int qz_idle_time__find(const struct qz_report *r, struct qz_idle *idle);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/report/object_cost.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/model/frames.h"
+#include "core/report/lock_code.h"
+#include "core/report/report.h"
+#include "core/util/apportion.h"
+
+/* Queues shorter than this share of the elapsed time are not asked what their holders waited for. */
+#define LEAST_QUEUE 0.01
+
+/* What is added up per object before the parts are known, weighted by blocked time. */
+struct parts {
+	double free; /* the share of processors that were free */
+	double blocked;
+};
+
+bool qz_object_cost__can_be_held(const struct qz_object *o)
+{
+	return o->kind == QZ_OBJECT_OTHER || o->kind == QZ_OBJECT_MUTEX ||
+	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint32_t processors_of(const struct qz_report *r)
+{
+	if (r->profile->processors)
+		return r->profile->processors;
+	return r->nlevels > 1 ? r->nlevels - 1 : 1;
+}
+
+/* ---- code ---- */
+
+static void add_code(struct qz_report *r, const uint32_t *row_of, const struct qz_sample *s,
+		     const struct qz_lock_site *sites, uint32_t n)
+{
+	struct qz_split norm = {.amount = s->norm_ns}, cpu = {.amount = s->cpu_ns};
+
+	for (uint32_t i = 0; i < n; i++)
+		norm.total += sites[i].count;
+	cpu.total = norm.total;
+	for (uint32_t i = 0; norm.total && i < n; i++) {
+		uint64_t norm_ns = qz_split__next(&norm, sites[i].count);
+		uint64_t cpu_ns = qz_split__next(&cpu, sites[i].count);
+		struct qz_object_cost *cost = &r->objects[row_of[sites[i].object]].cost;
+
+		if (s->object == sites[i].object) /* its holder: counted as that */
+			continue;
+		cost->lock_ns += norm_ns;
+		cost->lock_cpu_ns += cpu_ns;
+	}
+}
+
+static void count_code(struct qz_report *r, const uint32_t *row_of, const struct qz_lock_code *code)
+{
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; code->n && i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		const struct qz_lock_site *sites;
+		uint32_t n;
+
+		if (s->scope != r->scope || s->spinning)
+			continue;
+		sites = qz_lock_code__at(code, s->node, &n);
+		if (sites)
+			add_code(r, row_of, s, sites, n);
+	}
+}
+
+/* ---- queues ---- */
+
+static void count_waits(const struct qz_report *r, const uint32_t *row_of, struct parts *parts)
+{
+	const struct qz_profile *p = r->profile;
+	uint32_t processors = processors_of(r);
+
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+		struct parts *to;
+
+		if (w->object == QZ_NONE || !qz_scope__covers(p, r->scope, w->scope))
+			continue;
+		to = &parts[row_of[w->object]];
+		to->blocked += (double)w->blocked_ns;
+		if (w->nominal < processors)
+			to->free += (double)w->blocked_ns * (processors - w->nominal) / processors;
+	}
+}
+
+/* ---- holders that are blocked ---- */
+
+/* Marks the procedures that lock the object: each calls the code of the lock. */
+static bool mark_lockers(const struct qz_lock_code *code, uint32_t object, uint32_t *stamps)
+{
+	const struct qz_profile *p = code->profile;
+	bool any = false;
+
+	for (uint32_t i = 0; i < code->n; i++) {
+		struct qz_frames frames = {.profile = p, .node = code->sites[i].caller};
+		uint32_t procedure;
+
+		if (code->sites[i].object != object)
+			continue;
+		procedure = qz_frames__next(&frames);
+		if (procedure == QZ_NONE || p->procedures[procedure].kind != QZ_PROCEDURE)
+			continue;
+		stamps[procedure] = object;
+		any = true;
+	}
+	return any;
+}
+
+static bool is_in_locker(const struct qz_profile *p, uint32_t node, const uint32_t *stamps,
+			 uint32_t object)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t procedure;
+
+	while ((procedure = qz_frames__next(&frames)) != QZ_NONE)
+		if (stamps[procedure] == object)
+			return true;
+	return false;
+}
+
+/* At a condition variable or another lock, a thread has let go of this one, or waits on its own account. */
+static bool keeps_locks(const struct qz_profile *p, const struct qz_wait *w)
+{
+	return strcmp(p->causes[w->cause], "futex") != 0;
+}
+
+/* Time that threads were blocked for something else in the procedures that lock the object. */
+static uint64_t blocked_in_lockers(const struct qz_report *r, const uint32_t *stamps,
+				   uint32_t object)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t blocked = 0;
+
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (w->blocked_ns && w->object != object &&
+		    qz_scope__covers(p, r->scope, w->scope) && keeps_locks(p, w) &&
+		    is_in_locker(p, w->node, stamps, object))
+			blocked += w->blocked_ns;
+	}
+	return blocked;
+}
+
+/* ---- all together ---- */
+
+static void set_queue(const struct qz_report *r, struct qz_object_row *row)
+{
+	const struct qz_object *o = &r->profile->objects[row->object];
+
+	for (int n = 1; n < QZ_QUEUE_LENGTHS; n++)
+		row->cost.queued_ns += o->queue_ns[n];
+	row->cost.queued_ns = least(row->cost.queued_ns, r->elapsed_ns); /* of several words: cut */
+}
+
+static void set_parts(const struct qz_report *r, struct qz_object_row *row,
+		      const struct parts *parts, const struct qz_lock_code *code, uint32_t *stamps)
+{
+	const struct qz_figure *f = &row->figure;
+	struct qz_object_cost *cost = &row->cost;
+	uint64_t left;
+
+	set_queue(r, row);
+	/* The queue's time is exact, that of its holders an estimate. */
+	cost->held_running_ns = least(f->norm_ns, cost->queued_ns);
+	left = cost->queued_ns - least(f->cpu_ns - f->spin_ns, cost->queued_ns);
+	if (left && (double)left >= LEAST_QUEUE * (double)r->elapsed_ns &&
+	    mark_lockers(code, row->object, stamps))
+		cost->held_blocked_ns = least(left, blocked_in_lockers(r, stamps, row->object));
+	left -= cost->held_blocked_ns;
+	if (parts->blocked > 0)
+		cost->free_ns = (uint64_t)((double)left * parts->free / parts->blocked);
+}
+
+static void set_costs(struct qz_report *r, const struct parts *parts,
+		      const struct qz_lock_code *code, uint32_t *stamps)
+{
+	for (uint32_t i = 0; i < r->nobjects; i++) {
+		struct qz_object_row *row = &r->objects[i];
+		struct qz_object_cost *cost = &row->cost;
+
+		if (qz_object_cost__can_be_held(&r->profile->objects[row->object]))
+			set_parts(r, row, &parts[i], code, stamps);
+		cost->cost_ns = least(r->elapsed_ns, cost->held_running_ns + cost->held_blocked_ns +
+							     cost->free_ns + cost->lock_ns);
+	}
+}
+
+int qz_object_cost__build(struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	uint32_t *row_of = calloc((size_t)p->nobjects + 1, sizeof(*row_of));
+	uint32_t *stamps = malloc(((size_t)p->nprocedures + 1) * sizeof(*stamps));
+	struct parts *parts = calloc((size_t)r->nobjects + 1, sizeof(*parts));
+	struct qz_lock_code code = {0};
+	int err = row_of && stamps && parts ? qz_lock_code__find(&code, r) : -ENOMEM;
+
+	if (!err) {
+		for (uint32_t i = 0; i < p->nprocedures; i++)
+			stamps[i] = QZ_NONE;
+		for (uint32_t i = 0; i < r->nobjects; i++)
+			row_of[r->objects[i].object] = i;
+		count_code(r, row_of, &code);
+		count_waits(r, row_of, parts);
+		set_costs(r, parts, &code, stamps);
+	}
+	qz_lock_code__free(&code);
+	free(parts);
+	free(stamps);
+	free(row_of);
+	return err;
+}

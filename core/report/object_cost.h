@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an object costs: the elapsed time that its holders keep others waiting, running or blocked, what locking and
+ * unlocking take, and the time in which threads queue for it though processors are free. doc/advice-locks.md
+ * derives the parts.
+ */
+#ifndef QUARTZ_CORE_OBJECT_COST_H
+#define QUARTZ_CORE_OBJECT_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct qz_report;
+struct qz_object;
+
+/*
+ * Of elapsed time. The parts of `queued_ns` are disjoint: while a queue stands, the holder runs, waits for
+ * something else, or is not seen.
+ */
+struct qz_object_cost {
+	uint64_t queued_ns;	  /* with one waiter at least; 0 for what is not held */
+	uint64_t held_running_ns; /* of it: a holder ran; normalized */
+	uint64_t held_blocked_ns; /* of it: no holder ran, and threads were blocked in the
+				     procedures that hold it */
+	uint64_t free_ns; /* of the rest: times the share of processors that had nothing to do */
+	uint64_t lock_ns; /* normalized time of taking and releasing it, not while held */
+	uint64_t lock_cpu_ns;
+	uint64_t cost_ns; /* held_running + held_blocked + free + lock; at most the elapsed time */
+};
+
+/* Whether such an object can be held, unlike one at which threads wait for each other or for work. */
+bool qz_object_cost__can_be_held(const struct qz_object *o);
+
+/* Sets the costs of all objects of a report that is otherwise complete. 0 or -ENOMEM. */
+int qz_object_cost__build(struct qz_report *r);
+
+#endif

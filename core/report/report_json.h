@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reports for programs: JSON of schema quartz.report/v1. Integers only, times in nanoseconds, keys
+ * sorted; fields may be added within v1, none changes its meaning.
+ */
+#ifndef QUARTZ_CORE_REPORT_JSON_H
+#define QUARTZ_CORE_REPORT_JSON_H
+
+#include <jansson.h>
+
+#include "core/report/ranking.h"
+#include "core/report/report.h"
+
+/* Which rows are in a document: the first `max` of these kinds, in their own order or sorted. */
+struct qz_json_rows {
+	unsigned int kinds;   /* core/report/ranking.h */
+	enum qz_rank_key key; /* QZ_RANK_BY_DEFAULT: by normalized time */
+	uint32_t max;
+};
+
+/*
+ * The document for one or more reports on the same profile. Gives a text that ends with a newline, to be
+ * freed, or NULL (errno ENOMEM).
+ */
+char *qz_json__report(const struct qz_report *const *reports, uint32_t n,
+		      const struct qz_json_rows *which);
+
+/* Parts of it that other documents have too. NULL: memory was short. */
+json_t *qz_json__figure(const struct qz_report *r, const struct qz_figure *f);
+json_t *qz_json__causes(const struct qz_profile *p, const struct qz_causes *causes);
+json_t *qz_json__procedure(const struct qz_report *r, const struct qz_row *row);
+json_t *qz_json__object(const struct qz_report *r, const struct qz_object_row *row);
+
+/* The word for a kind of scope. */
+const char *qz_json__scope_kind(const struct qz_scope *scope);
+
+/* These add to an object. Other than 0: memory was short. */
+/* "cgroup" and "unit", where they are known. */
+int qz_json__add_cgroup(json_t *object, const struct qz_scope *scope);
+/* rate_hz, which was asked for, rate_in_force_hz at the end, and rate_least_hz. */
+int qz_json__add_rate(json_t *object, const struct qz_profile *p);
+/* Waits, blocked_ns, ready_ns and blocked_idle_ns. */
+int qz_json__add_waits(json_t *object, const struct qz_wait_figure *f);
+
+#endif

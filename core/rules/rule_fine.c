@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that wait for each other so often that the waits themselves take the time: at barriers and condition
+ * variables, or in short sleeps. Locks that are held have rules of their own.
+ */
+#include "core/advise/advise.h"
+#include "core/advise/usage.h"
+
+/*
+ * A wait and its wake-up take two system calls and two switches, 5 to 10 us of processor time: 2,000 of them a
+ * second are 1 to 2 % of a processor. Two threads that meet after 10 us of work each have 70,000, after 1 ms 1,000.
+ */
+#define LEAST_RATE 2000
+
+/* Longer waits are for work that takes long: a switch is no large part of them. */
+#define LONGEST_NS 200000
+
+struct fine {
+	const struct qz_object_row *most; /* with the most waits, of what is not held */
+	uint64_t held_waits;		  /* of all, those at what is held */
+	uint64_t waits, blocked_ns, lock_ns, lock_cpu_ns;
+};
+
+static bool is_meeting(const struct qz_report *r, const struct qz_object_row *row)
+{
+	const struct qz_object *o = &r->profile->objects[row->object];
+
+	return o->kind < QZ_OBJECT_FILE && row->waits.count && o->waits &&
+	       (double)o->wait_ns <= (double)LONGEST_NS * (double)o->waits;
+}
+
+static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
+{
+	return qz_object_cost__can_be_held(&r->profile->objects[row->object]);
+}
+
+static void find(const struct qz_report *r, struct fine *fine)
+{
+	*fine = (struct fine) {0};
+	for (uint32_t i = 0; i < r->nobjects; i++) {
+		const struct qz_object_row *row = &r->objects[i];
+
+		if (!is_meeting(r, row))
+			continue;
+		fine->waits += row->waits.count;
+		fine->blocked_ns += row->waits.blocked_ns;
+		fine->lock_ns += row->cost.lock_ns;
+		fine->lock_cpu_ns += row->cost.lock_cpu_ns;
+		if (is_held(r, row))
+			fine->held_waits += row->waits.count;
+		else if (!fine->most || row->waits.count > fine->most->waits.count)
+			fine->most = row;
+	}
+}
+
+static double per_second(const struct qz_report *r, uint64_t count)
+{
+	return r->elapsed_ns ? (double)count / (double)r->elapsed_ns * 1e9 : 0;
+}
+
+/*
+ * At least the code of the waits goes. At most the rest of the work keeps all processors busy that others leave.
+ */
+static void set_gain(struct qz_finding *f, const struct qz_report *r, const struct fine *fine)
+{
+	struct qz_usage u;
+	double spare;
+
+	qz_usage__find(r, &u);
+	spare = (double)u.alone_ns * (1 - 1.0 / u.processors) + (double)u.idle_ns;
+	f->gain_low_ns = fine->lock_ns;
+	f->gain_high_ns = fine->lock_ns + (uint64_t)spare;
+}
+
+int qz_rule__fine(const struct qz_report *r, struct qz_advice *a)
+{
+	struct qz_finding f;
+	struct fine fine;
+
+	find(r, &fine);
+	if (!fine.most || per_second(r, fine.waits) < LEAST_RATE ||
+	    fine.waits < 2 * fine.held_waits) /* mostly a lock: its own rule says more */
+		return 0;
+	f = qz_finding__about("fine", r, QZ_SUBJECT_OBJECT, fine.most->object);
+	f.word = "WAITING TOO OFTEN";
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
+	set_gain(&f, r, &fine);
+	qz_finding__say(&f, &f.what,
+			"Threads wait for each other %.0f times a second, mostly for %s, each time "
+			"for %.0f us.",
+			per_second(r, fine.waits), f.shown,
+			(double)fine.blocked_ns / (double)fine.waits / 1e3);
+	qz_finding__prove(&f, "report", f.subject.name, "%.0f waits a second for it",
+			  per_second(r, fine.most->waits.count));
+	qz_finding__prove(&f, "objects", NULL, "the code of these waits takes %.0f%% of the time",
+			  qz_finding__percent(r, fine.lock_ns));
+	qz_finding__say(&f, &f.remedy,
+			"do more work between two meetings: larger pieces, batches, fewer phases");
+	return qz_advise__add(a, &f);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Input or output that the program waits for while it has nothing else to do. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/usage.h"
+#include "core/model/frames.h"
+
+/* Blocked time at devices while no thread could run, and the part of it that is of writes and such. */
+struct device_time {
+	uint64_t ns, count;
+	uint32_t cause; /* with most of it */
+	uint32_t node;
+};
+
+static void find_time(const struct qz_report *r, struct device_time *d)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t most = 0;
+
+	*d = (struct device_time) {0};
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (!qz_scope__covers(p, r->scope, w->scope) || w->nominal ||
+		    !qz_usage__is_device(p->causes[w->cause]))
+			continue;
+		d->ns += w->blocked_ns;
+		d->count += w->count;
+		if (w->blocked_ns > most) {
+			most = w->blocked_ns;
+			d->cause = w->cause;
+			d->node = w->node;
+		}
+	}
+}
+
+/* The procedure next to the program's end of a stack, that is no kernel code: who asked for it. */
+static uint32_t asker(const struct qz_profile *p, uint32_t node)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
+		if (p->procedures[frame].kind == QZ_PROCEDURE &&
+		    *p->procedures[frame].module != '[')
+			return frame;
+	return QZ_NONE;
+}
+
+/*
+ * Time alone in the procedures that ask devices, with the kernel's part: who asks less often, or several at a time,
+ * saves most of that, too. Page faults are of any code, so that they say nothing about it.
+ */
+static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint64_t *ns)
+{
+	const struct qz_profile *p = r->profile;
+	bool *asks = calloc((size_t)p->nprocedures + 1, sizeof(*asks));
+
+	*ns = 0;
+	if (!asks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+		uint32_t procedure;
+
+		if (!qz_scope__covers(p, r->scope, w->scope) ||
+		    !qz_usage__is_device(p->causes[w->cause]) ||
+		    !strcmp(p->causes[w->cause], "page_fault"))
+			continue;
+		procedure = asker(p, w->node);
+		if (procedure != QZ_NONE)
+			asks[procedure] = true;
+	}
+	for (uint32_t i = 0; i < r->nrows; i++)
+		if (asks[r->rows[i].procedure] && r->nlevels > 1)
+			*ns += r->rows[i].total.level_norm_ns[1];
+	if (*ns > u->alone_ns)
+		*ns = u->alone_ns;
+	free(asks);
+	return 0;
+}
+
+int qz_rule__overlap(const struct qz_report *r, struct qz_advice *a)
+{
+	const struct qz_profile *p = r->profile;
+	struct device_time d;
+	struct qz_usage u;
+	struct qz_finding f;
+	uint64_t idle, calls;
+	uint32_t procedure;
+	int err;
+
+	qz_usage__find(r, &u);
+	find_time(r, &d);
+	idle = d.ns < u.idle_ns ? d.ns : u.idle_ns;
+	if (!idle)
+		return 0;
+	err = find_calls(r, &u, &calls);
+	if (err)
+		return err;
+	f = qz_finding__about("overlap", r, QZ_SUBJECT_CAUSE, d.cause);
+	f.word = "WAITING FOR DEVICES";
+	f.gain_high_ns = idle + (calls < idle ? calls : idle);
+	f.gain_low_ns = (idle < r->busy_ns ? idle : r->busy_ns) / 2;
+	f.lost = QZ_LOST_IDLE;
+	qz_finding__say(&f, &f.what,
+			"Nothing ran %.0f%% of the time because threads waited for a device (%s).",
+			qz_finding__percent(r, idle), f.shown);
+	procedure = asker(p, d.node);
+	if (procedure != QZ_NONE)
+		qz_finding__say(&f, &f.where, "%s", p->procedures[procedure].name);
+	qz_finding__prove(&f, "report --waits", NULL, "%llu waits of %.3g ms on average",
+			  (unsigned long long)d.count,
+			  d.count ? (double)d.ns / (double)d.count / 1e6 : 0);
+	qz_finding__prove(&f, "report", procedure == QZ_NONE ? NULL : p->procedures[procedure].name,
+			  "meanwhile no thread could run");
+	qz_finding__say(&f, &f.remedy,
+			"ask earlier and for more at a time (read ahead, asynchronous or parallel "
+			"requests), sync "
+			"less often");
+	return qz_advise__add(a, &f);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A phase in which one thread works and the others have nothing to do. Named are the procedure that covers the
+ * phase and the code that takes most of it.
+ */
+#include "core/advise/advise.h"
+#include "core/advise/alone.h"
+#include "core/advise/bounds.h"
+
+int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
+{
+	const struct qz_procedure *procedures = r->profile->procedures;
+	struct qz_alone alone;
+	char code[QZ_SHORT_NAME];
+	struct qz_bounds b;
+	struct qz_finding f;
+	int err = qz_alone__find(r, &alone);
+
+	if (err || alone.kind != QZ_ALONE_SERIAL)
+		return err;
+	b = qz_bounds__divide(alone.ns, alone.usage.processors);
+	f = qz_finding__about("serial", r, QZ_SUBJECT_PROCEDURE, alone.phase);
+	f.gain_low_ns = b.low_ns;
+	f.gain_high_ns = b.high_ns;
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_DIVIDED;
+	qz_finding__shorten(code, procedures[alone.code].name);
+	qz_finding__say(&f, &f.what,
+			"%s works alone %.0f%% of the time: one thread, while the other CPUs have "
+			"nothing to do.",
+			f.shown, qz_finding__percent(r, alone.ns));
+	qz_finding__prove(&f, "report", f.subject.name,
+			  "no second thread could run %.0f%% of the time",
+			  qz_finding__percent(r, alone.usage.alone_ns));
+	if (alone.code != alone.phase)
+		qz_finding__prove(&f, "report", procedures[alone.code].name,
+				  "most of it in the code of %s: %.0f%%", code,
+				  qz_finding__percent(r, alone.code_ns));
+	qz_finding__say(
+		&f, &f.remedy,
+		"divide this work among threads or processes, or let it overlap with other work");
+	return qz_advise__add(a, &f);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that wait without giving their processor away. It costs time when others could have worked there:
+ * those that were ready and had none. With a processor for each thread it costs power only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/model/frames.h"
+
+/* Below this share of the processor time a wait is shorter than what it would take to sleep. */
+#define LEAST_SHARE 0.02
+
+/* Processor time of the samples whose program code is in a procedure. */
+struct spent {
+	uint64_t spun_ns, busy_ns;
+};
+
+struct spinning {
+	const struct qz_report *report;
+	struct spent *by_procedure;
+	uint64_t *level_samples; /* at each level, all */
+	uint64_t *on;		 /* spun on each object */
+	uint64_t cpu_ns;
+	uint64_t ready_ns;     /* of all threads */
+	uint64_t held_back_ns; /* of those that did not spin */
+};
+
+/* Where the thread is in the program's code, not in the kernel; QZ_NONE: that is not known. */
+static uint32_t program_code(const struct qz_profile *p, uint32_t node)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
+		if (p->procedures[frame].kind == QZ_PROCEDURE &&
+		    *p->procedures[frame].module != '[')
+			return frame;
+	return QZ_NONE;
+}
+
+static void add_up(struct spinning *s)
+{
+	const struct qz_profile *p = s->report->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *sample = &p->samples[i];
+		uint32_t code;
+
+		if (sample->scope != s->report->scope || sample->level >= s->report->nlevels)
+			continue;
+		s->level_samples[sample->level] += qz_sample__weight(sample);
+		s->cpu_ns += sample->cpu_ns;
+		if (sample->spinning && sample->object != QZ_NONE)
+			s->on[sample->object] += sample->cpu_ns;
+		code = program_code(p, sample->node);
+		if (code == QZ_NONE)
+			continue;
+		if (sample->spinning)
+			s->by_procedure[code].spun_ns += sample->cpu_ns;
+		else
+			s->by_procedure[code].busy_ns += sample->cpu_ns;
+	}
+}
+
+/* A thread that lost its processor while it was spinning would mostly not have worked. */
+static void find_held_back(struct spinning *s)
+{
+	const struct qz_profile *p = s->report->profile;
+
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+		uint32_t code;
+
+		if (!w->ready_ns || !qz_scope__covers(p, s->report->scope, w->scope))
+			continue;
+		s->ready_ns += w->ready_ns;
+		code = program_code(p, w->node);
+		if (code == QZ_NONE ||
+		    s->by_procedure[code].spun_ns <= s->by_procedure[code].busy_ns)
+			s->held_back_ns += w->ready_ns;
+	}
+}
+
+static double saved(double ns, uint32_t busy, double more)
+{
+	return ns * more / (busy + more);
+}
+
+/*
+ * What the threads that were ready would have saved on the processors that spun, if they had work for all of
+ * that time. With b of n processors busy, k of the other n - b would have helped: the same work takes b / (b + k)
+ * of the time. k is the mean number of threads that were ready and did not spin; below 1 there was one for that
+ * share of the time. With b = 0 nobody did what the others waited for, and who had to do it was ready: it may have
+ * lost its processor while it was spinning itself. With n = 0 other programs had all processors that its threads
+ * wanted; of what it got of them in turn, the share that was spun would have been work.
+ */
+static uint64_t gain_at_most(const struct spinning *s)
+{
+	const struct qz_profile *p = s->report->profile;
+	const struct qz_scope *scope = &p->scopes[s->report->scope];
+	double running_ns = (double)(s->report->elapsed_ns - scope->level_ns[0]);
+	uint64_t off_ns = s->ready_ns < scope->level_ns[0] ? s->ready_ns : scope->level_ns[0];
+	double gain = (double)off_ns * (double)s->report->spin_ns / (double)(s->cpu_ns + 1);
+
+	for (uint32_t i = 0; i < p->nsamples && running_ns > 0; i++) {
+		const struct qz_sample *sample = &p->samples[i];
+		uint32_t n = sample->level, spinning;
+		double k, ns;
+
+		if (sample->scope != s->report->scope || n >= scope->nlevels || n <= sample->busy)
+			continue;
+		spinning = n - sample->busy;
+		k = (double)(sample->busy ? s->held_back_ns : s->ready_ns) / running_ns;
+		if (k > spinning)
+			k = spinning;
+		ns = (double)scope->level_ns[n] * (double)qz_sample__weight(sample) /
+		     (double)s->level_samples[n];
+		gain += k < 1 ? k * saved(ns, sample->busy, 1) : saved(ns, sample->busy, k);
+	}
+	return (uint64_t)gain;
+}
+
+static uint32_t largest(const uint64_t *ns, uint32_t n)
+{
+	uint32_t best = QZ_NONE;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (ns[i] && (best == QZ_NONE || ns[i] > ns[best]))
+			best = i;
+	return best;
+}
+
+static uint32_t find_procedure(const struct spinning *s)
+{
+	uint32_t best = QZ_NONE;
+
+	for (uint32_t i = 0; i < s->report->profile->nprocedures; i++)
+		if (s->by_procedure[i].spun_ns &&
+		    (best == QZ_NONE || s->by_procedure[i].spun_ns > s->by_procedure[best].spun_ns))
+			best = i;
+	return best;
+}
+
+/* What people do, by the module that spins. */
+static const char *remedy_for(const char *module)
+{
+	static const struct {
+		const char *module, *remedy;
+	} remedies[] = {
+		{"libgomp",
+		 "OMP_WAIT_POLICY=passive (or GOMP_SPINCOUNT=0), or OMP_NUM_THREADS not above "
+		 "the free CPUs"},
+		{"libomp",
+		 "OMP_WAIT_POLICY=passive or KMP_BLOCKTIME=0, or OMP_NUM_THREADS not above the "
+		 "free CPUs"},
+		{"libiomp",
+		 "OMP_WAIT_POLICY=passive or KMP_BLOCKTIME=0, or OMP_NUM_THREADS not above the "
+		 "free CPUs"},
+		{"redis-server", "fewer io-threads: less than there are free CPUs, or none"},
+		{"libopenblas",
+		 "OPENBLAS_NUM_THREADS not above the free CPUs, or OPENBLAS_THREAD_TIMEOUT "
+		 "smaller"},
+	};
+	const char *base = strrchr(module, '/');
+
+	base = base ? base + 1 : module;
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (!strncmp(base, remedies[i].module, strlen(remedies[i].module)))
+			return remedies[i].remedy;
+	return "let it block after a short while (mutex, condition variable, futex), or start "
+	       "fewer threads than there are CPUs";
+}
+
+static int report_it(const struct spinning *s, uint32_t procedure, struct qz_advice *a)
+{
+	const struct qz_report *r = s->report;
+	const struct qz_profile *p = r->profile;
+	const struct qz_procedure *code = &p->procedures[procedure];
+	uint32_t object = largest(s->on, p->nobjects);
+	struct qz_finding f = qz_finding__about("spinning", r, QZ_SUBJECT_PROCEDURE, procedure);
+
+	f.word = "SPINNING";
+	f.gain_high_ns = gain_at_most(s);
+	f.lost = QZ_LOST_READY;
+	qz_finding__say(&f, &f.what,
+			"%s waits without giving its CPU away: %.0f%% of the CPU time is spun, "
+			"while other threads are ready and have no CPU.",
+			f.shown, 100 * (double)r->spin_ns / (double)s->cpu_ns);
+	qz_finding__prove(&f, "report", code->name, "spun there: %.2f s of %.2f s of CPU time",
+			  (double)s->by_procedure[procedure].spun_ns / 1e9,
+			  (double)s->cpu_ns / 1e9);
+	qz_finding__prove(
+		&f, "threads", NULL,
+		"ready without a CPU: %.2f s, of this %.2f s in threads that did not spin",
+		(double)s->ready_ns / 1e9, (double)s->held_back_ns / 1e9);
+	if (object != QZ_NONE) {
+		qz_finding__say(&f, &f.where, "on %s", p->objects[object].name);
+		qz_finding__prove(&f, "report", p->objects[object].name, "spun on it: %.2f s",
+				  (double)s->on[object] / 1e9);
+	}
+	qz_finding__say(&f, &f.remedy, "%s", remedy_for(code->module));
+	return qz_advise__add(a, &f);
+}
+
+int qz_rule__spinning(const struct qz_report *r, struct qz_advice *a)
+{
+	const struct qz_profile *p = r->profile;
+	struct spinning s = {
+		.report = r,
+		.by_procedure = calloc(p->nprocedures + 1, sizeof(*s.by_procedure)),
+		.level_samples = calloc(r->nlevels + 1, sizeof(*s.level_samples)),
+		.on = calloc(p->nobjects + 1, sizeof(*s.on)),
+	};
+	int err = s.by_procedure && s.level_samples && s.on ? 0 : -ENOMEM;
+	uint32_t procedure = QZ_NONE;
+
+	if (!err) {
+		add_up(&s);
+		find_held_back(&s);
+		procedure = find_procedure(&s);
+	}
+	if (procedure != QZ_NONE && (double)r->spin_ns >= LEAST_SHARE * (double)s.cpu_ns)
+		err = report_it(&s, procedure, a);
+	free(s.by_procedure);
+	free(s.level_samples);
+	free(s.on);
+	return err;
+}

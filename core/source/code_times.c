@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/source/code_times.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/report/figure.h"
+#include "core/util/hash_table.h"
+#include "core/util/vec.h"
+
+struct times {
+	const struct qz_report *report;
+	struct qz_code_time *all;
+	uint32_t n;
+	struct qz_hash_table table;
+};
+
+static uint32_t hash(const struct qz_code_time *t)
+{
+	uint32_t h = qz_hash_table__hash_number(1, t->mapping);
+
+	return qz_hash_table__hash_number(qz_hash_table__hash_number(h, t->address), t->line);
+}
+
+static bool equal(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_code_time *a = &((const struct times *)context)->all[index], *b = key;
+
+	return a->mapping == b->mapping && a->address == b->address && a->line == b->line;
+}
+
+static struct qz_code_time *time_of(struct times *times, const struct qz_code_time *key)
+{
+	uint32_t i = qz_hash_table__find(&times->table, hash(key), equal, times, key);
+
+	if (i != UINT32_MAX)
+		return &times->all[i];
+	if (qz_array__reserve((void **)&times->all, times->n, sizeof(*times->all)) ||
+	    qz_hash_table__reserve(&times->table))
+		return NULL;
+	times->all[times->n] = *key;
+	if (qz_figure__init(&times->all[times->n].figure, times->report))
+		return NULL;
+	qz_hash_table__insert(&times->table, hash(key), times->n);
+	return &times->all[times->n++];
+}
+
+/* The location of the innermost frame, as struct qz_frames has it, or NULL. */
+static const struct qz_location *innermost(const struct qz_profile *p, uint32_t node)
+{
+	for (; node; node = p->nodes[node].parent) {
+		const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+		if (l->nlines)
+			return l;
+	}
+	return NULL;
+}
+
+static int collect(struct times *times, uint32_t procedure, enum qz_code_unit unit)
+{
+	const struct qz_report *r = times->report;
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[qz_report__sample(r, i)];
+		const struct qz_location *l = innermost(p, s->node);
+		struct qz_code_time key = {.mapping = QZ_NONE}, *time;
+
+		if (s->scope != r->scope || !l || l->lines[0].procedure != procedure)
+			continue;
+		key.line = l->lines[0].line;
+		if (unit == QZ_CODE_INSTRUCTIONS) {
+			key.mapping = l->mapping;
+			key.address = l->address;
+		}
+		time = time_of(times, &key);
+		if (!time)
+			return -ENOMEM;
+		qz_figure__add(&time->figure, r, s);
+	}
+	return 0;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct qz_code_time *a = x, *b = y;
+	int order = compare_numbers(a->mapping, b->mapping);
+
+	if (!order)
+		order = compare_numbers(a->address, b->address);
+	return order ? order : compare_numbers(a->line, b->line);
+}
+
+int qz_code_times__of(const struct qz_report *r, uint32_t procedure, enum qz_code_unit unit,
+		      struct qz_code_time **times, uint32_t *n)
+{
+	struct times found = {.report = r};
+	int err;
+
+	if (procedure >= r->profile->nprocedures ||
+	    r->profile->procedures[procedure].kind != QZ_PROCEDURE)
+		return -EINVAL;
+	err = collect(&found, procedure, unit);
+	qz_hash_table__free(&found.table);
+	if (err) {
+		qz_code_times__free(found.all, found.n);
+		return err;
+	}
+	for (uint32_t i = 0; i < found.n; i++)
+		qz_figure__finish(&found.all[i].figure, r);
+	if (found.n)
+		qsort(found.all, found.n, sizeof(*found.all), compare);
+	*times = found.all;
+	*n = found.n;
+	return 0;
+}
+
+void qz_code_times__free(struct qz_code_time *times, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		qz_figure__clear(&times[i].figure);
+	free(times);
+}
+
+bool qz_code_times__any_line(const struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nlocations; i++)
+		for (uint32_t k = 0; k < p->locations[i].nlines; k++)
+			if (p->locations[i].lines[k].line)
+				return true;
+	return false;
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/transform/import.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/model/fields.h"
+
+/* Whether of this scope's stacks, threads and waits the summary has only what they add up to. */
+static bool is_cut(const struct qz_import *m, uint32_t scope)
+{
+	return m->summary && scope != m->summary->whole;
+}
+
+/* ---- scopes ---- */
+
+static uint32_t scope_hash(const struct qz_scope *s)
+{
+	return qz_hash_table__hash_number(qz_hash_table__hash_number(s->kind, (uint32_t)s->pid),
+					  s->start_ns);
+}
+
+static bool same_scope(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_scope *a = &((const struct qz_profile *)context)->scopes[index], *b = key;
+
+	return a->kind == b->kind && a->pid == b->pid && a->start_ns == b->start_ns;
+}
+
+/* Threads seen earlier may live on: these are not a part of those seen. */
+static unsigned int uses_of(const struct qz_import *m)
+{
+	return m->earlier ? QZ_TAKES : QZ_ADDS;
+}
+
+static int64_t new_scope(struct qz_import *m, const struct qz_scope *from)
+{
+	struct qz_scope key = {
+		.kind = from->kind,
+		.pid = from->pid,
+		.comm = from->comm,
+		.command = from->command,
+		.cgroup = from->cgroup,
+		.start_ns = from->start_ns,
+		.threads_before = from->threads_before,
+		.nlevels = from->nlevels,
+	};
+
+	return qz_profile__add_scope(m->to, &key);
+}
+
+/* A process is called, and is where it was, as it was last seen. */
+static int describe_scope(struct qz_scope *to, const struct qz_scope *from)
+{
+	int err = qz_profile__set_string(&to->comm, from->comm);
+
+	to->ended = from->ended;
+	return err ? err : qz_profile__set_string(&to->cgroup, from->cgroup);
+}
+
+static int bring_scope(struct qz_import *m, uint32_t i)
+{
+	const struct qz_scope *from = &m->from->scopes[i];
+	uint32_t hash = scope_hash(from), *entry = &m->maps->scopes[i];
+	struct qz_scope *to;
+	int64_t index;
+	int err = 0;
+
+	if (!m->distinct)
+		*entry = qz_hash_table__find(&m->scopes, hash, same_scope, m->to, from);
+	if (*entry == QZ_NONE) {
+		if (qz_hash_table__reserve(&m->scopes))
+			return -ENOMEM;
+		index = qz_import__keep(entry, new_scope(m, from));
+		if (index < 0)
+			return (int)index;
+		qz_hash_table__insert(&m->scopes, hash, *entry);
+	}
+	to = &m->to->scopes[*entry];
+	if (!m->earlier)
+		err = describe_scope(to, from);
+	return err ? err : qz_scope__add_those(to, from, uses_of(m));
+}
+
+static bool is_kept(const struct qz_import *m, uint32_t scope)
+{
+	return (!m->kept || m->kept[scope]) && !m->from->scopes[scope].vacant;
+}
+
+static bool is_marked(const struct qz_import *m, uint32_t scope)
+{
+	return m->marked && m->marked[scope];
+}
+
+static bool is_idle_scope(const struct qz_scope *s)
+{
+	return !s->elapsed_ns && !s->cpu_ns && !s->runnable_ns && !s->samples &&
+	       !s->counters.threads_seen;
+}
+
+static int bring_scopes(struct qz_import *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
+		if (is_kept(m, i) && !is_marked(m, i) &&
+		    !(m->busy && is_idle_scope(&m->from->scopes[i])))
+			err = bring_scope(m, i);
+	for (uint32_t i = 0; !err && i < m->from->nscopes; i++) {
+		if (!is_marked(m, i))
+			continue;
+		m->maps->scopes[i] = m->folded;
+		if (m->folded != QZ_NONE)
+			err = qz_scope__add_those(&m->to->scopes[m->folded], &m->from->scopes[i],
+						  uses_of(m));
+	}
+	return err;
+}
+
+static int need_scope(struct qz_import *m, uint32_t i)
+{
+	return m->maps->scopes[i] == QZ_NONE && !is_marked(m, i) ? bring_scope(m, i) : 0;
+}
+
+/* ---- threads ---- */
+
+static uint32_t thread_hash(const struct qz_thread *t)
+{
+	uint32_t hash = qz_hash_table__hash_number(t->scope, t->merged);
+
+	return t->merged ? qz_hash_table__hash_string(hash, t->comm)
+			 : qz_hash_table__hash_number(
+				   qz_hash_table__hash_number(hash, (uint32_t)t->tid), t->start_ns);
+}
+
+static bool same_thread(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_thread *a = &((const struct qz_profile *)context)->threads[index];
+	const struct qz_thread *b = key;
+
+	if (a->scope != b->scope || a->merged != b->merged)
+		return false;
+	return a->merged ? !strcmp(a->comm, b->comm)
+			 : a->tid == b->tid && a->start_ns == b->start_ns;
+}
+
+static int describe_thread(struct qz_thread *to, const struct qz_thread *key)
+{
+	int err = qz_profile__set_string(&to->comm, key->comm);
+
+	to->ended = key->ended;
+	return err ? err : qz_profile__set_string(&to->name, key->name);
+}
+
+/* The row that stands for all threads of a scope. */
+static void make_common(struct qz_thread *key)
+{
+	key->tid = 0;
+	key->comm = key->name = (char *)"";
+	key->ended = false;
+	key->merged = true;
+}
+
+static int bring_thread(struct qz_import *m, uint32_t i)
+{
+	struct qz_thread key = m->from->threads[i], *to;
+	uint32_t hash, *entry = &m->maps->threads[i];
+	int64_t index;
+	int err = need_scope(m, key.scope);
+
+	if (err)
+		return err;
+	if (is_cut(m, key.scope))
+		make_common(&key);
+	key.scope = m->maps->scopes[key.scope];
+	key.cpu_ns = key.running_ns = key.ready_ns = key.blocked_ns = key.unknown_ns = 0;
+	hash = thread_hash(&key);
+	if (!m->distinct)
+		*entry = qz_hash_table__find(&m->threads, hash, same_thread, m->to, &key);
+	if (*entry == QZ_NONE && m->earlier)
+		return 0;
+	if (*entry == QZ_NONE) {
+		if (qz_hash_table__reserve(&m->threads))
+			return -ENOMEM;
+		index = qz_import__keep(entry, qz_profile__add_thread(m->to, &key));
+		if (index < 0)
+			return (int)index;
+		qz_hash_table__insert(&m->threads, hash, *entry);
+	}
+	to = &m->to->threads[*entry];
+	if (!m->earlier)
+		err = describe_thread(to, &key);
+	qz_thread__add(to, &m->from->threads[i]);
+	return err;
+}
+
+static bool is_idle_thread(const struct qz_thread *t)
+{
+	return !t->cpu_ns && !t->running_ns && !t->ready_ns && !t->blocked_ns && !t->unknown_ns;
+}
+
+/* Whether the threads of a scope go into the thread `folded_row`. */
+static bool into_row(const struct qz_import *m, uint32_t scope)
+{
+	return m->earlier && is_marked(m, scope);
+}
+
+static int bring_threads(struct qz_import *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
+		const struct qz_thread *t = &m->from->threads[i];
+
+		if (is_kept(m, t->scope) && !t->vacant && !into_row(m, t->scope) &&
+		    !(m->busy && is_idle_thread(t)))
+			err = bring_thread(m, i);
+	}
+	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
+		const struct qz_thread *t = &m->from->threads[i];
+
+		if (!into_row(m, t->scope))
+			continue;
+		m->maps->threads[i] = m->folded_row;
+		if (m->folded_row != QZ_NONE)
+			qz_thread__add(&m->to->threads[m->folded_row], t);
+	}
+	return err;
+}
+
+/* ---- objects ---- */
+
+static int bring_object(struct qz_import *m, uint32_t i)
+{
+	const struct qz_object *from = &m->from->objects[i];
+	struct qz_object key = *from, *to;
+	uint32_t before = m->to->nobjects;
+	int64_t index;
+
+	if (is_marked(m, from->scope) || is_cut(m, from->scope) || m->maps->objects[i] != QZ_NONE)
+		return 0;
+	index = need_scope(m, from->scope);
+	if (index < 0)
+		return (int)index;
+	key.scope = m->maps->scopes[from->scope];
+	index = qz_import__keep(&m->maps->objects[i], qz_waits__intern_object(m->to, &key));
+	if (index < 0)
+		return (int)index;
+	to = &m->to->objects[index];
+	if (m->to->nobjects > before || from->grouped > to->grouped)
+		to->grouped = from->grouped;
+	qz_fields__add(to, from, qz_object_fields);
+	return 0;
+}
+
+static bool is_idle_object(const struct qz_object *o)
+{
+	return !o->waits && !o->wakes && !o->wait_ns;
+}
+
+static int bring_objects(struct qz_import *m)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < m->from->nobjects; i++) {
+		const struct qz_object *o = &m->from->objects[i];
+
+		if (is_kept(m, o->scope) && !o->vacant && !(m->busy && is_idle_object(o)))
+			err = bring_object(m, i);
+	}
+	return err;
+}
+
+/* ---- what refers to them ---- */
+
+/* Those that anything refers to, if they were left out as idle. */
+static int need(struct qz_import *m, uint32_t scope, uint32_t thread, uint32_t object)
+{
+	int err = need_scope(m, scope);
+
+	if (!err && thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE)
+		err = bring_thread(m, thread);
+	if (!err && object != QZ_NONE && m->maps->objects[object] == QZ_NONE)
+		err = bring_object(m, object);
+	return err;
+}
+
+static uint32_t map_of(const uint32_t *map, uint32_t i)
+{
+	return i == QZ_NONE ? QZ_NONE : map[i];
+}
+
+/* Whether `to`, a later state, does not have what they are of; objects of scopes that were folded have gone. */
+static bool is_gone(const struct qz_import *m, uint32_t scope, uint32_t thread, uint32_t object)
+{
+	return m->maps->scopes[scope] == QZ_NONE ||
+	       (thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE) ||
+	       (object != QZ_NONE && m->maps->objects[object] == QZ_NONE &&
+		!is_marked(m, m->from->objects[object].scope));
+}
+
+/* Outside of the kernel, on whose behalf that runs. */
+static uint32_t own_code(const struct qz_profile *p, uint32_t node)
+{
+	while (node) {
+		const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+		if (!l->nlines || strcmp(p->procedures[l->lines[0].procedure].module, "[kernel]"))
+			break;
+		node = p->nodes[node].parent;
+	}
+	return node;
+}
+
+/* Samples, waits and wake-ups are of a scope, a thread, an object and a stack. */
+static int bring_parts(struct qz_import *m, uint32_t *scope, uint32_t *thread, uint32_t *object,
+		       uint32_t *node)
+{
+	bool cut = is_cut(m, *scope);
+	int64_t leaf;
+	int err;
+
+	if (cut)
+		*object = QZ_NONE;
+	if (m->kept)
+		*node = own_code(m->from, *node);
+	err = need(m, *scope, *thread, *object);
+	if (err)
+		return err;
+	if (m->earlier && is_gone(m, *scope, *thread, *object))
+		return -ENOENT;
+	leaf = cut ? qz_import__innermost(m, *node) : qz_import__node(m, *node);
+	if (leaf < 0)
+		return (int)leaf;
+	*scope = m->maps->scopes[*scope];
+	*thread = map_of(m->maps->threads, *thread);
+	*object = map_of(m->maps->objects, *object);
+	*node = (uint32_t)leaf;
+	return 0;
+}
+
+/* Time without a sample, and that in libquartz, are estimated again. */
+static int bring_sample(struct qz_import *m, uint32_t i)
+{
+	struct qz_sample s = m->from->samples[i];
+	int err;
+
+	if (!s.count || !is_kept(m, s.scope))
+		return 0;
+	err = bring_parts(m, &s.scope, &s.thread, &s.object, &s.node);
+	return err ? err : qz_profile__add_samples(m->to, &s);
+}
+
+static int bring_wait(struct qz_import *m, uint32_t i)
+{
+	struct qz_wait w = m->from->waits[i];
+	int64_t cause;
+	int err;
+
+	if (!is_kept(m, w.scope) || is_cut(m, w.scope) ||
+	    (!w.count && !w.blocked_ns && !w.ready_ns))
+		return 0;
+	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
+	cause = err ? err : qz_import__cause(m, w.cause);
+	if (cause < 0)
+		return (int)cause;
+	w.cause = (uint32_t)cause;
+	return qz_waits__add(m->to, &w);
+}
+
+static int bring_waking(struct qz_import *m, uint32_t i)
+{
+	struct qz_waking w = m->from->wakings[i];
+	int err;
+
+	if (!is_kept(m, w.scope) || is_cut(m, w.scope) || (!w.count && !w.woken_ns))
+		return 0;
+	if (m->kept && w.thread == QZ_NONE)
+		return 0; /* a stranger's code */
+	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
+	return err ? err : qz_waits__add_waking(m->to, &w);
+}
+
+static int bring_call(struct qz_import *m, uint32_t i)
+{
+	struct qz_call_count c = m->from->calls[i];
+	int64_t caller = QZ_NONE, callee, index;
+
+	if (!is_kept(m, c.scope) || is_cut(m, c.scope) || (m->busy && !c.count))
+		return 0;
+	callee = qz_import__procedure(m, c.callee);
+	index = need_scope(m, c.scope);
+	if (index < 0)
+		return (int)index;
+	if (c.caller != QZ_NONE)
+		caller = qz_import__procedure(m, c.caller);
+	if (caller < 0 || callee < 0)
+		return (int)(caller < 0 ? caller : callee);
+	c.scope = m->maps->scopes[c.scope];
+	c.caller = (uint32_t)caller;
+	c.callee = (uint32_t)callee;
+	index = qz_import__keep(&m->maps->calls[i], qz_call_counts__intern(m->to, &c));
+	if (index < 0)
+		return (int)index;
+	qz_fields__add(&m->to->calls[index], &c, qz_call_fields);
+	return 0;
+}
+
+static int bring_moment(struct qz_import *m, uint32_t i)
+{
+	struct qz_round moment = m->from->moments[i];
+	int64_t procedure = 0;
+	int err;
+
+	if (m->kept || is_cut(m, moment.scope) || (m->busy && !moment.count))
+		return 0;
+	err = need_scope(m, moment.scope);
+	if (err)
+		return err;
+	moment.scope = m->maps->scopes[moment.scope];
+	moment.members = calloc(moment.n + 1, sizeof(*moment.members));
+	if (!moment.members)
+		return -ENOMEM;
+	for (uint32_t k = 0; procedure >= 0 && k < moment.n; k++) {
+		uint32_t member = m->from->moments[i].members[k];
+
+		procedure = qz_import__procedure(m, QZ_MEMBER_PROCEDURE(member));
+		moment.members[k] = QZ_MEMBER((uint32_t)procedure, QZ_MEMBER_SPINS(member));
+	}
+	err = procedure < 0 ? (int)procedure : qz_rounds__add(m->to, &moment);
+	free(moment.members);
+	return err;
+}
+
+static int bring_each(struct qz_import *m, uint32_t n,
+		      int (*bring)(struct qz_import *m, uint32_t i))
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < n; i++) {
+		err = bring(m, i);
+		/* what a later state has no place for is not in it */
+		if (m->earlier && err != -ENOMEM)
+			err = 0;
+	}
+	return err;
+}
+
+/* ---- the run ---- */
+
+/* The run is called as its latest part is; it began when its first one did. */
+static int describe_run(struct qz_profile *to, const struct qz_profile *from)
+{
+	int err = qz_profile__set_string(&to->quartz_version, from->quartz_version);
+
+	err = err ? err : qz_profile__set_string(&to->kernel, from->kernel);
+	err = err ? err : qz_profile__set_string(&to->machine, from->machine);
+	err = err ? err : qz_profile__set_string(&to->event, from->event);
+	to->rate_hz = from->rate_hz;
+	if (from->processors > to->processors)
+		to->processors = from->processors;
+	if (!to->wall_start_ns || from->wall_start_ns < to->wall_start_ns)
+		to->wall_start_ns = from->wall_start_ns;
+	to->halvings = from->halvings;
+	to->ceiling_ppm = from->ceiling_ppm;
+	to->live = from->live;
+	to->wakes_sampled |= from->wakes_sampled;
+	to->addresses_sampled |= from->addresses_sampled;
+	if (!to->instants.rate_hz)
+		to->instants.rate_hz = from->instants.rate_hz;
+	if (from->instants.skew_max_ns > to->instants.skew_max_ns)
+		to->instants.skew_max_ns = from->instants.skew_max_ns;
+	return err;
+}
+
+static int bring_run(struct qz_import *m)
+{
+	const struct qz_profile *from = m->from;
+	struct qz_profile *to = m->to;
+	int err = m->earlier ? 0 : describe_run(to, from);
+
+	qz_fields__add(to, from, qz_run_fields);
+	qz_fields__add(to, from, qz_cost_fields);
+	qz_fields__add(&to->instants, &from->instants, qz_instants_fields);
+	return err ? err : qz_ledger__add(&to->ledger, &from->ledger);
+}
+
+int qz_import__entities(struct qz_import *m)
+{
+	const struct qz_profile *from = m->from;
+	int err = bring_scopes(m);
+
+	err = err ? err : bring_threads(m);
+	err = err ? err : bring_objects(m);
+	err = err ? err : bring_each(m, from->nsamples, bring_sample);
+	err = err ? err : bring_each(m, from->nwaits, bring_wait);
+	err = err ? err : bring_each(m, from->nwakings, bring_waking);
+	err = err ? err : bring_each(m, from->ncalls, bring_call);
+	err = err ? err : bring_each(m, from->nmoments, bring_moment);
+	return err ? err : bring_run(m);
+}
+
+/* ---- one merging ---- */
+
+bool qz_import__knows_scope(const struct qz_import *m, const struct qz_scope *scope)
+{
+	return qz_hash_table__find(&m->scopes, scope_hash(scope), same_scope, m->to, scope) !=
+	       QZ_NONE;
+}
+
+int qz_import__know(struct qz_import *m)
+{
+	for (uint32_t i = 0; i < m->to->nscopes; i++) {
+		if (qz_hash_table__reserve(&m->scopes))
+			return -ENOMEM;
+		qz_hash_table__insert(&m->scopes, scope_hash(&m->to->scopes[i]), i);
+	}
+	for (uint32_t i = 0; i < m->to->nthreads; i++) {
+		if (qz_hash_table__reserve(&m->threads))
+			return -ENOMEM;
+		qz_hash_table__insert(&m->threads, thread_hash(&m->to->threads[i]), i);
+	}
+	return 0;
+}
+
+void qz_import__end(struct qz_import *m)
+{
+	qz_hash_table__free(&m->scopes);
+	qz_hash_table__free(&m->threads);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/transform/merge.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/transform/import.h"
+
+/* ---- merging ---- */
+
+static int merge(struct qz_profile *to, const struct qz_profile *from, bool busy)
+{
+	struct qz_maps maps;
+	struct qz_import m = {.to = to, .from = from, .maps = &maps, .busy = busy};
+	int err = qz_maps__new(&maps, from);
+
+	err = err ? err : qz_import__know(&m);
+	err = err ? err : qz_import__entities(&m);
+	qz_import__end(&m);
+	qz_maps__free(&maps);
+	return err;
+}
+
+int qz_merge__profile(struct qz_profile *to, const struct qz_profile *from)
+{
+	return merge(to, from, false);
+}
+
+int qz_merge__busy(struct qz_profile *to, const struct qz_profile *from)
+{
+	return merge(to, from, true);
+}
+
+/* ---- sizes ---- */
+
+#define PER_STRING 32 /* with what the allocator adds */
+#define PER_ENTRY                                                                                  \
+	32 /* of a look-up table that is half full, and of an array that grows by doubling */
+
+static uint32_t owner(const struct qz_profile *p, uint32_t scope, uint32_t thread)
+{
+	return thread == QZ_NONE ? scope : p->threads[thread].scope;
+}
+
+void qz_merge__sizes(const struct qz_profile *p, uint64_t *bytes)
+{
+	for (uint32_t i = 0; i < p->nscopes; i++) {
+		const struct qz_scope *s = &p->scopes[i];
+
+		bytes[i] = sizeof(*s) + s->nlevels * sizeof(*s->level_ns) + strlen(s->cgroup) +
+			   strlen(s->command) +
+			   (4ull + s->nstack_ends) * (PER_STRING + sizeof(*s->stack_ends));
+	}
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		bytes[p->threads[i].scope] += 2 * sizeof(*p->threads) + 2ul * PER_STRING;
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		bytes[owner(p, p->samples[i].scope, p->samples[i].thread)] +=
+			sizeof(*p->samples) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		bytes[p->waits[i].scope] += sizeof(*p->waits) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nwakings; i++)
+		bytes[p->wakings[i].scope] += sizeof(*p->wakings) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nobjects; i++)
+		bytes[p->objects[i].scope] += sizeof(*p->objects) + strlen(p->objects[i].name) +
+					      2ul * PER_STRING + PER_ENTRY;
+	for (uint32_t i = 0; i < p->ncalls; i++)
+		bytes[p->calls[i].scope] += sizeof(*p->calls) + PER_ENTRY;
+	for (uint32_t i = 0; i < p->nmoments; i++)
+		bytes[p->moments[i].scope] += sizeof(*p->moments) + PER_ENTRY +
+					      p->moments[i].n * sizeof(*p->moments[i].members);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/util/term_escape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/utf8.h"
+
+/* Printing these is harmless: no terminal acts on them, and they do not reorder the line. */
+static bool is_plain(uint32_t c)
+{
+	bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+	bool line_end = c == 0x2028 || c == 0x2029;
+	bool bidirectional = c == 0x061c || c == 0x200e || c == 0x200f ||
+			     (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+
+	return !control && !line_end && !bidirectional;
+}
+
+/* Gives the number of bytes of src that belong together, and how they are printed. */
+static size_t next_piece(const char *src, char *piece, size_t *piece_length)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t code;
+	size_t length = qz_utf8__decode(src, &code);
+	size_t bytes = length ? length : 1;
+
+	if (length && is_plain(code)) {
+		memcpy(piece, src, length);
+		*piece_length = length;
+		return length;
+	}
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char byte = (unsigned char)src[i];
+
+		*piece++ = '\\';
+		*piece++ = 'x';
+		*piece++ = digits[byte >> 4];
+		*piece++ = digits[byte & 0xf];
+	}
+	*piece_length = 4 * bytes;
+	return bytes;
+}
+
+size_t qz_term_escape(char *dst, size_t size, const char *src)
+{
+	size_t needed = 0, written = 0;
+	char piece[4 * 4];
+	size_t length;
+
+	while (*src) {
+		src += next_piece(src, piece, &length);
+		if (written == needed && needed + length < size) {
+			memcpy(dst + written, piece, length);
+			written += length;
+		}
+		needed += length;
+	}
+	if (size > 0)
+		dst[written] = '\0';
+	return needed;
+}
+
+/* Of a JSON text: the length of the character, or 1, and whether it must be escaped still. */
+static size_t next_in_json(const char *s, uint32_t *code, bool *plain)
+{
+	size_t length = qz_utf8__decode(s, code);
+
+	*plain = !length || *code < 0x7f || is_plain(*code);
+	return length ? length : 1;
+}
+
+/* All that are not plain are of the plane whose characters are one \uNNNN. */
+char *qz_escape__json(char *text)
+{
+	static const size_t longest = sizeof("\\uNNNN") - 1;
+	size_t extra = 0, length;
+	char *copy, *out;
+	uint32_t code;
+	bool plain;
+
+	for (const char *s = text; *s; s += length) {
+		length = next_in_json(s, &code, &plain);
+		extra += plain ? 0 : longest;
+	}
+	if (!extra)
+		return text;
+	copy = out = malloc(strlen(text) + extra + 1);
+	for (const char *s = text; out && *s; s += length) {
+		length = next_in_json(s, &code, &plain);
+		out = plain ? mempcpy(out, s, length)
+			    : out + sprintf(out, "\\u%04x", (unsigned int)code);
+	}
+	if (out)
+		*out = '\0';
+	free(text);
+	return copy;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/vec.h"
+#include "core/util/hash_table.h"
+#include "daemon/kernel/kallsyms.h"
+#include "daemon/util/log.h"
+#include "daemon/attribution/address_cache.h"
+
+#define BATCH 256
+
+struct address_cache {
+	struct symbolizer *symbolizer;
+	struct modules *modules;
+	struct qz_profile *profile;
+	struct kallsyms *kernel;
+	bool kernel_asked;
+	struct place *items;
+	uint32_t n;
+	uint32_t *wanted; /* indices of items */
+	uint32_t nwanted;
+	struct qz_hash_table table;
+};
+
+struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
+					 struct kallsyms *kernel, struct qz_profile *profile)
+{
+	struct address_cache *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->symbolizer = symbolizer;
+	p->modules = modules;
+	p->kernel = kernel;
+	p->profile = profile;
+	return p;
+}
+
+void address_cache__free(struct address_cache *p)
+{
+	if (!p)
+		return;
+	free(p->items);
+	free(p->wanted);
+	qz_hash_table__free(&p->table);
+	free(p);
+}
+
+struct modules *address_cache__modules(const struct address_cache *p)
+{
+	return p->modules;
+}
+
+/* ---- the table ---- */
+
+static uint32_t hash_place(uint32_t module, uint64_t address)
+{
+	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, module), address);
+}
+
+static bool same_place(const void *context, uint32_t index, const void *key)
+{
+	const struct address_cache *p = context;
+	const struct place *wanted = key;
+
+	return p->items[index].module == wanted->module &&
+	       p->items[index].address == wanted->address;
+}
+
+static uint32_t find(const struct address_cache *p, uint32_t module, uint64_t address)
+{
+	struct place key = {.module = module, .address = address};
+
+	return qz_hash_table__find(&p->table, hash_place(module, address), same_place, p, &key);
+}
+
+/* A name may come later where code is made at run time, and when the symbolizer is back. */
+static bool is_final(const struct address_cache *p, const struct place *place)
+{
+	const struct module *m = modules__get(p->modules, place->module);
+
+	return place->found || (!place->later && (!m || !m->jit));
+}
+
+int address_cache__want(struct address_cache *p, uint32_t module, uint64_t address)
+{
+	uint32_t i = find(p, module, address);
+
+	if (qz_array__reserve((void **)&p->wanted, p->nwanted, sizeof(*p->wanted)))
+		return -ENOMEM;
+	if (i == UINT32_MAX) {
+		if (qz_array__reserve((void **)&p->items, p->n, sizeof(*p->items)) ||
+		    qz_hash_table__reserve(&p->table))
+			return -ENOMEM;
+		i = p->n++;
+		p->items[i] =
+			(struct place) {.module = module, .address = address, .location = QZ_NONE};
+		qz_hash_table__insert(&p->table, hash_place(module, address), i);
+	} else if (is_final(p, &p->items[i])) {
+		return 0;
+	}
+	p->wanted[p->nwanted++] = i;
+	return 0;
+}
+
+const struct place *address_cache__get(const struct address_cache *p, uint32_t module,
+				       uint64_t address)
+{
+	uint32_t i = find(p, module, address);
+
+	return i == UINT32_MAX || p->items[i].location == QZ_NONE ? NULL : &p->items[i];
+}
+
+/* ---- naming ---- */
+
+/* symbols: its number in the symbolizer, or -errno. */
+static uint32_t mapping_of(struct address_cache *p, struct module *m, int symbols)
+{
+	struct qz_mapping mapping = {.path = m->path, .build_id = (char *)"", .limit = 1ull << 47};
+	const char *build_id;
+	int64_t index;
+	int err = symbols;
+
+	if (m->mapping != QZ_NONE || m->jit)
+		return m->mapping;
+	if (symbols >= 0)
+		err = symbolizer__build_id(p->symbolizer, symbols, &build_id);
+	if (symbolizer__is_passing(err))
+		return QZ_NONE;
+	if (!err)
+		mapping.build_id = (char *)build_id;
+	index = qz_profile__intern_mapping(p->profile, &mapping);
+	m->mapping = index < 0 ? QZ_NONE : index;
+	return m->mapping;
+}
+
+static int set_location(struct address_cache *p, struct place *place, uint32_t mapping,
+			uint64_t start, const struct symbolizer_frame *frames, uint32_t n,
+			const char *module)
+{
+	struct qz_line lines[64];
+	struct qz_location location = {.address = start, .mapping = mapping, .lines = lines};
+	int64_t index;
+
+	if (n > sizeof(lines) / sizeof(lines[0]))
+		n = sizeof(lines) / sizeof(lines[0]);
+	for (uint32_t i = 0; i < n; i++) {
+		struct qz_procedure procedure = {
+			.name = (char *)frames[i].name,
+			.module = (char *)module,
+			.file = (char *)frames[i].file,
+			.line = frames[i].decl_line,
+		};
+
+		index = qz_profile__intern_procedure(p->profile, &procedure);
+		if (index < 0)
+			return index;
+		lines[i] = (struct qz_line) {index, frames[i].line};
+	}
+	location.nlines = n;
+	index = qz_profile__intern_location(p->profile, &location);
+	if (index < 0)
+		return index;
+	place->location = index;
+	return 0;
+}
+
+static int set_unknown(struct address_cache *p, struct place *place, uint32_t mapping,
+		       const char *module)
+{
+	struct symbolizer_frame frame = {.name = "[unknown]", .file = ""};
+
+	return set_location(p, place, mapping, 0, &frame, 1, module);
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+/* The C library's way into the kernel when a thread or process is made. */
+static bool is_creator(const char *name)
+{
+	static const char *const names[] = {
+		"clone",	 "__clone",	   "clone3",
+		"__clone3",	 "fork",	   "__fork",
+		"_Fork",	 "__libc_fork",	   "vfork",
+		"__vfork",	 "__libc_vfork",   "__clone_internal",
+		"create_thread", "pthread_create", "__pthread_create_2_1",
+		"arch_fork",	 "posix_spawn",	   "__posix_spawn",
+		"__spawnix",	 "__spawni",	   NULL,
+	};
+
+	return is_one_of(name, names);
+}
+
+static int resolve_kernel(struct address_cache *p, struct place *place)
+{
+	struct symbolizer_frame frame = {.file = ""};
+	uint64_t start;
+
+	if (!p->kernel_asked && kallsyms__read(p->kernel))
+		log_warning("/proc/kallsyms: %s; kernel code stays without names (kptr_restrict)",
+			    strerror(-kallsyms__read(p->kernel)));
+	p->kernel_asked = true;
+	frame.name = kallsyms__find(p->kernel, place->address, &start);
+	if (!frame.name)
+		return set_unknown(p, place, QZ_NONE, "[kernel]");
+	place->found = true;
+	return set_location(p, place, QZ_NONE, start, &frame, 1, "[kernel]");
+}
+
+static int take_answer(struct address_cache *p, struct place *place, struct module *m,
+		       uint32_t mapping, const struct symbolizer_answer *answer)
+{
+	uint64_t start = answer->start;
+
+	if (!answer->found || !answer->nframes)
+		return set_unknown(p, place, mapping, m->path);
+	place->found = true;
+	place->outermost = answer->outermost;
+	place->creator = is_creator(answer->frames[answer->nframes - 1].name);
+	if (p->profile->addresses_sampled && !m->jit)
+		start = place->address;
+	return set_location(p, place, mapping, start, answer->frames, answer->nframes, m->path);
+}
+
+/* Names n wanted places of one module. */
+static int resolve_batch(struct address_cache *p, uint32_t module, const uint32_t *indices,
+			 uint32_t n)
+{
+	struct module *m = modules__get(p->modules, module);
+	uint64_t addresses[BATCH];
+	struct symbolizer_answer answers[BATCH];
+	int symbols = modules__symbols(p->modules, module), err = symbols;
+	uint32_t mapping = m ? mapping_of(p, m, symbols) : QZ_NONE;
+
+	for (uint32_t i = 0; i < n; i++)
+		addresses[i] = p->items[indices[i]].address;
+	if (symbols >= 0)
+		err = symbolizer__resolve(p->symbolizer, symbols, addresses, n, answers);
+	for (uint32_t i = 0; i < n; i++) {
+		struct place *place = &p->items[indices[i]];
+		int failed;
+
+		place->later = symbolizer__is_passing(err);
+		if (err)
+			failed = set_unknown(p, place, mapping, m ? m->path : "");
+		else
+			failed = take_answer(p, place, m, mapping, &answers[i]);
+		if (failed)
+			return failed;
+	}
+	return 0;
+}
+
+static int by_module(const void *a, const void *b, void *context)
+{
+	const struct address_cache *p = context;
+	const struct place *x = &p->items[*(const uint32_t *)a];
+	const struct place *y = &p->items[*(const uint32_t *)b];
+
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+int address_cache__resolve(struct address_cache *p)
+{
+	uint32_t i = 0, n;
+	int err = 0;
+
+	if (!p->nwanted)
+		return 0;
+	qsort_r(p->wanted, p->nwanted, sizeof(*p->wanted), by_module, p);
+	while (i < p->nwanted && !err) {
+		uint32_t module = p->items[p->wanted[i]].module;
+
+		for (n = 1; n < BATCH && i + n < p->nwanted; n++)
+			if (p->items[p->wanted[i + n]].module != module)
+				break;
+		if (module != MODULE_KERNEL)
+			err = resolve_batch(p, module, &p->wanted[i], n);
+		for (uint32_t k = 0; k < n && module == MODULE_KERNEL && !err; k++)
+			err = resolve_kernel(p, &p->items[p->wanted[i + k]]);
+		i += n;
+	}
+	p->nwanted = 0;
+	return err;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Addresses become locations of the profile. Each (module, address) is asked of the symbolizer
+ * once, in batches: want() everything, resolve(), then get().
+ */
+#ifndef QUARTZ_DAEMON_ADDRESS_CACHE_H
+#define QUARTZ_DAEMON_ADDRESS_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/profile.h"
+#include "daemon/kernel/kallsyms.h"
+#include "daemon/target/modules.h"
+#include "daemon/symbolizer/symbolizer.h"
+
+#define MODULE_KERNEL (UINT32_MAX - 1)
+
+struct address_cache;
+
+struct place {
+	uint32_t module;
+	uint64_t address;  /* file offset; virtual for JIT code and the kernel */
+	uint32_t location; /* in the profile; QZ_NONE before resolve() */
+	bool found;	   /* it has a name */
+	bool later;	   /* it may have one later: the symbolizer could not be asked */
+	bool outermost;	   /* runtime code that begins a process or thread */
+	bool creator;	   /* runtime code that makes one: clone, fork, pthread_create, … */
+};
+
+/* Borrows all of these. NULL with ENOMEM. */
+struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
+					 struct kallsyms *kernel, struct qz_profile *profile);
+void address_cache__free(struct address_cache *p);
+
+struct modules *address_cache__modules(const struct address_cache *p);
+
+/* Asks for an address. 0 or -ENOMEM. */
+int address_cache__want(struct address_cache *p, uint32_t module, uint64_t address);
+
+/* Names all that was wanted. Addresses without a name become "[unknown]" of their module. */
+int address_cache__resolve(struct address_cache *p);
+
+/* The place of an address that was wanted before the last resolve(), or NULL. */
+const struct place *address_cache__get(const struct address_cache *p, uint32_t module,
+				       uint64_t address);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading the memory that a process shares (quartz/page.h): each thing is copied once, the copy is
+ * validated, and every count is one of our constants or was compared with one. What the process
+ * writes meanwhile, and whatever it writes, makes wrong figures for itself and nothing else.
+ *
+ * Needs no privileges and allocates nothing. Any thread.
+ */
+#ifndef QUARTZ_DAEMON_SHM_READER_H
+#define QUARTZ_DAEMON_SHM_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "quartz/page.h"
+
+/* What became of a copy of a slot. */
+enum page_verdict {
+	PAGE_SLOT_GOOD,
+	PAGE_SLOT_FREE,	   /* no thread has it */
+	PAGE_SLOT_INVALID, /* not according to the contract */
+};
+
+/* A validated copy of a slot. */
+struct page_slot {
+	uint32_t tid; /* as the process sees it */
+	uint32_t claims;
+	uint32_t overflows;
+	uint32_t state;	 /* enum qz_wait_state */
+	uint64_t object; /* that it waits for, 0: not known */
+	uint64_t event;	 /* QZ_EVENT_WORD */
+	uint64_t pushes;
+	uint64_t held;
+	uint32_t task; /* on whose behalf, 0: nobody's; at most QZ_TASKS */
+	uint32_t base; /* entries of ids that were there when the task began; at most n */
+	uint32_t n;
+	union {
+		uint32_t stack[QZ_SLOT_STACK]; /* as in the slot */
+		struct {
+			uint32_t sentinel;
+			uint32_t ids[QZ_SLOT_STACK - 1]; /* of symbols, outermost first, each
+							    1 .. QZ_SYMBOLS */
+		};
+	};
+};
+
+/*
+ * Copies a slot of the shared memory. Entries of the stack that are no ids are left out; anything
+ * else that cannot be makes the whole copy invalid.
+ */
+enum page_verdict shm_slot__copy(const struct qz_slot *shared, struct page_slot *slot);
+
+/* The name that a thread gave itself; "" when none. */
+void shm_slot__name(const struct qz_slot *shared, char name[QZ_THREAD_NAME_LENGTH]);
+
+/* ---- tables, by the descriptor of their memory file: pread makes no page of a hole ---- */
+
+/* A copy of the header with all numbers of things within their limits. 0 or -EIO. */
+int shm_tables__header(int fd, struct qz_page_header *header);
+
+struct page_symbol {
+	uint64_t address;
+	uint32_t kind; /* enum qz_symbol_kind */
+	char name[QZ_NAME_LENGTH];
+};
+
+/* The symbol of an id. 0, -ENOENT: none, or not finished yet; -EINVAL: not a possible one. */
+int shm_tables__symbol(int fd, uint32_t id, struct page_symbol *symbol);
+
+/* The name that the program gave to the object at an address. False: none. */
+bool shm_tables__object_name(int fd, uint64_t address, char name[QZ_NAME_LENGTH]);
+
+/* The procedures of a task, outermost first. Gives their number, 0 when it has none. */
+uint32_t shm_tables__task(int fd, uint32_t task, uint32_t procedures[QZ_TASK_STACK]);
+
+/* Validates a copy of a task in place. Gives the number of its procedures. */
+uint32_t shm_task__check(struct qz_task *task);
+
+/*
+ * Calls `call` for each pair of caller (0: the first procedure of a thread) and callee that stands in
+ * the tables, perhaps more than once for one pair, as long as it says true; the numbers add up. 0 or
+ * -EIO.
+ */
+typedef bool page_call(void *context, uint32_t caller, uint32_t callee, uint64_t count);
+int shm_tables__calls(int fd, const struct qz_page_header *header, page_call *call, void *context);
+
+/* Calls `call` for each finished symbol of a kind. */
+typedef void page_symbol_call(void *context, uint32_t id, const struct page_symbol *symbol);
+int shm_tables__symbols(int fd, uint32_t kind, page_symbol_call *call, void *context);
+
+#endif

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/vec.h"
+#include "core/util/hash_table.h"
+#include "daemon/attribution/spawn_stacks.h"
+#include "daemon/privsep/opener.h"
+#include "daemon/privsep/procfs.h"
+
+#define MAX_KNOWN 4096 /* creators' stacks that are kept: each exec has its own */
+/* Chains of creators are cut here: programs that start themselves anew for ever. */
+#define MAX_DEPTH   1024
+#define FOUND_STACK OPENER_BYTES /* of a leader, up to main */
+
+/*
+ * A creator's stack as it was walked once. Equal code addresses at equal distances from the stack
+ * pointer mean equal frames, so that a pool of threads is walked once and not once per thread.
+ */
+struct known {
+	uint64_t contents; /* of the image's regions */
+	uint64_t signature;
+	uint32_t *locations; /* outermost first */
+	uint32_t n;
+	bool complete;
+};
+
+struct spawn_stacks {
+	struct stack_copies *copies;
+	struct address_spaces *images;
+	struct address_cache *places;
+	struct qz_profile *profile;
+	struct known *known;
+	uint32_t n;
+	struct qz_hash_table table;
+};
+
+struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
+				       struct address_cache *places, struct qz_profile *profile)
+{
+	struct spawn_stacks *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->copies = stack_copies__new(symbolizer);
+	if (!c->copies) {
+		free(c);
+		return NULL;
+	}
+	c->images = images;
+	c->places = places;
+	c->profile = profile;
+	return c;
+}
+
+void spawn_stacks__free(struct spawn_stacks *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->n; i++)
+		free(c->known[i].locations);
+	free(c->known);
+	qz_hash_table__free(&c->table);
+	stack_copies__free(c->copies);
+	free(c);
+}
+
+/* ---- what was walked before ---- */
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+/*
+ * A creator's stack: its return addresses as BPF walked them, or a copy to be walked here; and what its process
+ * has mapped.
+ */
+struct creator {
+	struct stack_copy copy;
+	struct address_map map;
+	uint64_t contents; /* of that */
+	uint32_t nframes;  /* not 0: the bytes are so many addresses, innermost first */
+};
+
+static uint64_t sign(const struct creator *creator)
+{
+	const struct stack_copy *copy = &creator->copy;
+	uint64_t h = mix(copy->regs.ip, creator->nframes ? 0 : copy->regs.bp - copy->regs.sp), word;
+
+	for (size_t at = 0; at + sizeof(word) <= copy->size; at += sizeof(word)) {
+		memcpy(&word, (const char *)copy->bytes + at, sizeof(word));
+		if (creator->nframes || address_map__find(&creator->map, word))
+			h = mix(mix(h, at), word);
+	}
+	return h;
+}
+
+static bool same_known(const void *context, uint32_t index, const void *key)
+{
+	const struct spawn_stacks *c = context;
+	const struct known *k = key;
+
+	return c->known[index].signature == k->signature && c->known[index].contents == k->contents;
+}
+
+/* What is still needed is walked anew. */
+static void forget_known(struct spawn_stacks *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		free(c->known[i].locations);
+	free(c->known);
+	c->known = NULL;
+	c->n = 0;
+	qz_hash_table__clear(&c->table);
+}
+
+static struct known *add_known(struct spawn_stacks *c, const struct known *key)
+{
+	struct known *more;
+
+	if (c->n >= MAX_KNOWN)
+		forget_known(c);
+	more = qz_array__room(c->known, c->n, sizeof(*more));
+	if (!more)
+		return NULL;
+	c->known = more;
+	if (qz_hash_table__reserve(&c->table))
+		return NULL;
+	c->known[c->n] = *key;
+	qz_hash_table__insert(&c->table, key->signature, c->n);
+	return &c->known[c->n++];
+}
+
+/* ---- walking ---- */
+
+/* Whether a frame can lie in a region at all; the files of others are not needed. */
+static bool is_pointed_at(const struct region *r, const struct stack_copy *copy)
+{
+	uint64_t word;
+
+	if (copy->regs.ip >= r->start && copy->regs.ip < r->end)
+		return true;
+	for (size_t at = 0; at + sizeof(word) <= copy->size; at += sizeof(word)) {
+		memcpy(&word, (const char *)copy->bytes + at, sizeof(word));
+		if (word >= r->start && word < r->end)
+			return true;
+	}
+	return false;
+}
+
+static void walk(struct spawn_stacks *c, const struct creator *creator,
+		 struct unwinder_stack *stack)
+{
+	struct modules *modules = address_cache__modules(c->places);
+	struct stack_copies_region *regions = calloc(creator->map.n + 1UL, sizeof(*regions));
+	uint32_t n = regions ? creator->map.n : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct region *r = &creator->map.items[i];
+		const struct module *m = modules__get(modules, r->module);
+		int symbols = m && !m->jit && is_pointed_at(r, &creator->copy)
+				      ? modules__symbols(modules, r->module)
+				      : -ENOENT;
+
+		regions[i] = (struct stack_copies_region) {r->start, r->end, r->offset, symbols};
+	}
+	stack_copies__walk(c->copies, regions, n, &creator->copy, stack);
+	free(regions);
+}
+
+void spawn_stacks__walk(struct spawn_stacks *c, const struct image *image,
+			const struct stack_copy *copy, struct unwinder_stack *stack)
+{
+	struct creator creator = {.copy = *copy};
+
+	creator.map = address_spaces__copy(c->images, image, &creator.contents);
+	walk(c, &creator, stack);
+	address_map__free(&creator.map);
+}
+
+/* The place of a return address: that of the call before it. */
+static const struct place *place_of(struct spawn_stacks *c, const struct creator *creator,
+				    uint64_t address)
+{
+	const struct region *r = address_map__find(&creator->map, address - 1);
+
+	return r ? address_cache__get(c->places, r->module, address - 1 - r->start + r->offset)
+		 : NULL;
+}
+
+static void want(struct spawn_stacks *c, const struct creator *creator, uint64_t address)
+{
+	const struct region *r = address_map__find(&creator->map, address - 1);
+
+	if (r)
+		address_cache__want(c->places, r->module, address - 1 - r->start + r->offset);
+}
+
+/*
+ * Leaves out the C library's own way into the kernel at the inner end (all frames of the module
+ * that made the system call, when it is a library; else those known by name), and the runtime's
+ * start-up code at the outer end.
+ */
+static void trim(struct spawn_stacks *c, const struct creator *creator, const uint64_t *addresses,
+		 size_t *first, size_t *n)
+{
+	const struct place *inner = *n ? place_of(c, creator, addresses[0]) : NULL;
+	const struct place *outer = *n ? place_of(c, creator, addresses[*n - 1]) : NULL;
+	bool library = inner && outer && inner->creator;
+	uint32_t module = inner ? inner->module : MODULE_NONE;
+
+	for (*first = 0; *first < *n; (*first)++) {
+		const struct place *p = place_of(c, creator, addresses[*first]);
+
+		if (!p || !(p->creator || p->outermost || (library && p->module == module)))
+			break;
+	}
+	if (*first == *n) /* a static program: all is one module */
+		for (*first = 0; *first < *n; (*first)++) {
+			const struct place *p = place_of(c, creator, addresses[*first]);
+
+			if (!p || !(p->creator || p->outermost))
+				break;
+		}
+	while (*n > *first + 1) {
+		const struct place *p = place_of(c, creator, addresses[*n - 1]);
+
+		if (!p || !p->outermost)
+			break;
+		(*n)--;
+	}
+}
+
+static void addresses_of(struct spawn_stacks *c, const struct creator *creator,
+			 struct unwinder_stack *stack)
+{
+	if (!creator->nframes) {
+		walk(c, creator, stack);
+		return;
+	}
+	stack->end = QZ_UNWIND_OUTERMOST;
+	stack->depth = stack->nframes = creator->nframes;
+	memcpy(stack->frames, creator->copy.bytes, creator->nframes * sizeof(*stack->frames));
+}
+
+/* Code that keeps frame pointers does not tell that it is the outermost: its name must. */
+static bool is_complete(struct spawn_stacks *c, const struct creator *creator,
+			const struct unwinder_stack *stack)
+{
+	const struct place *last = place_of(c, creator, stack->frames[stack->nframes - 1]);
+
+	return stack->end == QZ_UNWIND_OUTERMOST || (stack->nframes > 1 && last && last->outermost);
+}
+
+static void learn(struct spawn_stacks *c, const struct creator *creator, struct known *k)
+{
+	struct unwinder_stack stack;
+	size_t first, n;
+
+	addresses_of(c, creator, &stack);
+	n = stack.nframes;
+	for (size_t i = 0; i < n; i++)
+		want(c, creator, stack.frames[i]);
+	address_cache__resolve(c->places);
+	k->complete = is_complete(c, creator, &stack);
+	trim(c, creator, stack.frames, &first, &n);
+	k->locations = calloc(n - first + 2, sizeof(*k->locations));
+	if (!k->locations)
+		return;
+	for (size_t i = n; i > first; i--) {
+		const struct place *p = place_of(c, creator, stack.frames[i - 1]);
+
+		if (stack.depth > stack.nframes && i == QZ_INNER_FRAMES)
+			k->locations[k->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
+		if (p)
+			k->locations[k->n++] = p->location;
+		else
+			k->complete = false;
+	}
+}
+
+/* ---- nodes ---- */
+
+static uint32_t below(struct spawn_stacks *c, uint32_t node, int64_t location)
+{
+	int64_t next = location < 0 ? -1 : qz_profile__intern_node(c->profile, node, location);
+
+	return next < 0 ? node : next;
+}
+
+static uint32_t mark(struct spawn_stacks *c, uint32_t node, enum qz_procedure_kind kind)
+{
+	return below(c, node, qz_profile__marker(c->profile, kind));
+}
+
+static struct known *know_copy(struct spawn_stacks *c, const struct creator *creator)
+{
+	struct known key = {.contents = creator->contents, .signature = sign(creator)}, *k;
+	uint32_t index = qz_hash_table__find(&c->table, key.signature, same_known, c, &key);
+
+	if (index != UINT32_MAX)
+		return &c->known[index];
+	k = add_known(c, &key);
+	if (k)
+		learn(c, creator, k);
+	return k;
+}
+
+/* What is known of a stack, walked now if it was not before. NULL when nothing can be told. */
+static struct known *know(struct spawn_stacks *c, const struct image *image,
+			  struct creator *creator)
+{
+	struct known *k;
+
+	creator->map = address_spaces__copy(c->images, image, &creator->contents);
+	k = creator->map.n ? know_copy(c, creator) : NULL;
+	address_map__free(&creator->map);
+	return k;
+}
+
+uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
+			    const struct qz_creation_event *event)
+{
+	struct image *image = address_spaces__get(c->images, event->image);
+	struct creator creator = {.copy = {event->regs, event->stack, event->size},
+				  .nframes = event->nframes};
+	struct known *k = NULL;
+	uint32_t node = parent;
+
+	if (creator.nframes > QZ_USER_FRAMES || creator.nframes * sizeof(uint64_t) > event->size)
+		creator.nframes = 0;
+	if (c->profile->nodes[parent].depth > MAX_DEPTH)
+		return parent;
+	if (image)
+		k = know(c, image, &creator);
+	if (!k || !k->complete)
+		node = mark(c, node, QZ_TRUNCATED);
+	for (uint32_t i = 0; k && i < k->n; i++)
+		node = below(c, node, k->locations[i]);
+	return mark(c, node, event->process ? QZ_PROCESS_START : QZ_THREAD_START);
+}
+
+/* The stack from sp upwards as far as it is mapped, at most `size` bytes. */
+static size_t read_stack(const struct image *image, uint64_t sp, void *to, size_t size)
+{
+	int dir = procfs__open(image->pid, image->start_boottime);
+	ssize_t n = dir < 0 ? 0 : opener__memory(dir, sp, to, size);
+
+	if (dir >= 0)
+		close(dir);
+	return n > 0 ? n : 0;
+}
+
+uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_event *event)
+{
+	struct image *image = address_spaces__get(c->images, event->image);
+	struct creator creator = {.copy.regs = event->regs};
+	void *stack = malloc(FOUND_STACK);
+	struct known *k = NULL;
+	uint32_t node = 0;
+
+	if (stack && image && event->regs.sp) {
+		creator.copy.bytes = stack;
+		creator.copy.size = read_stack(image, event->regs.sp, stack, FOUND_STACK);
+		k = know(c, image, &creator);
+	}
+	free(stack);
+	if (k && k->complete && k->n)
+		node = below(c, node, k->locations[0]);
+	return mark(c, mark(c, node, QZ_TRUNCATED), QZ_THREAD_START);
+}

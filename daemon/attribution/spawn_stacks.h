@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * On whose behalf a thread runs: the stack of its creator at the moment of creation, as BPF
+ * walked it or from the copy that it took (Quartz 1990, 3.3: "When a thread is created, we copy the profile stack
+ * from the creating thread to the new thread").
+ */
+#ifndef QUARTZ_DAEMON_SPAWN_STACKS_H
+#define QUARTZ_DAEMON_SPAWN_STACKS_H
+
+#include <stdint.h>
+
+#include "daemon/target/address_spaces.h"
+#include "daemon/attribution/address_cache.h"
+#include "daemon/symbolizer/symbolizer.h"
+#include "daemon/unwind/stack_copies.h"
+
+struct spawn_stacks;
+
+struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
+				       struct address_cache *places, struct qz_profile *profile);
+void spawn_stacks__free(struct spawn_stacks *c);
+
+/*
+ * The node below which the child's stacks belong, given that of its creator. A creator's stack that
+ * cannot be had is shown as truncated. Gives `parent` itself or a marker below it when all fails.
+ */
+uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
+			    const struct qz_creation_event *event);
+
+/*
+ * The node of those threads of an image whose creation was not seen: below its outermost procedure
+ * (main), which started them in a way that can no longer be told. main is found on the leader's
+ * stack, which is read from the process while it lives; without it they hang below the root.
+ */
+uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_event *event);
+
+/* Any copy of a stack of an image. */
+void spawn_stacks__walk(struct spawn_stacks *c, const struct image *image,
+			const struct stack_copy *copy, struct unwinder_stack *stack);
+
+#endif

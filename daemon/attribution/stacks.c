@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/attribution/instrumented_stacks.h"
+#include "daemon/attribution/stacks.h"
+
+/* The address that tells the procedure: of the call, not of the instruction after it. */
+static uint64_t code_address(uint64_t address, bool innermost)
+{
+	return innermost ? address : address - 1;
+}
+
+bool stack_slot__used(const struct bpf_runtime_half *h, const struct qz_stack_slot *s)
+{
+	return s->hash && s->stored == QZ_STACK_STORED &&
+	       (uint64_t)s->offset + s->nkernel + s->nuser <= h->nframes;
+}
+
+/*
+ * The i-th user frame from the inner end. Of a stack deeper than its room the first frames stand in
+ * order, and the last ones in a ring.
+ */
+static uint64_t user_frame(const struct bpf_runtime_half *h, const struct qz_stack_slot *s,
+			   uint32_t i)
+{
+	const uint64_t *frames = &h->frames[s->offset + s->nkernel];
+
+	if (s->depth > s->nuser && i >= QZ_INNER_FRAMES)
+		i = QZ_INNER_FRAMES + (s->depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
+	return frames[i];
+}
+
+void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h,
+		 const struct qz_stack_slot *s)
+{
+	const uint64_t *frames = &h->frames[s->offset];
+	struct image *image = address_spaces__get(c->images, s->image);
+
+	if (image && s->end == QZ_UNWIND_STALE)
+		address_spaces__reread(c->images, image);
+	for (uint32_t i = 0; i < s->nkernel; i++)
+		address_cache__want(c->places, MODULE_KERNEL, code_address(frames[i], i == 0));
+	if (!image || image->launcher)
+		return;
+	if (c->selfreport)
+		instrumented_stacks__want_slot(c->selfreport, h, s);
+	for (uint32_t i = 0; i < s->nuser; i++) {
+		uint64_t address = code_address(user_frame(h, s, i), i == 0);
+		const struct module *m;
+		struct region r;
+
+		if (!address_spaces__find(c->images, image, address, &r))
+			continue;
+		m = modules__get(c->modules, r.module);
+		if (m)
+			address_cache__want(c->places, r.module,
+					    m->jit ? address : address - r.start + r.offset);
+	}
+}
+
+/* With the lock of the images held. */
+static const struct place *user_place(const struct stack_context *c, const struct image *image,
+				      uint64_t address)
+{
+	const struct region *r = address_map__find(address_spaces__map(image), address);
+	const struct module *m = r ? modules__get(c->modules, r->module) : NULL;
+
+	if (!m)
+		return NULL;
+	return address_cache__get(c->places, r->module,
+				  m->jit ? address : address - r->start + r->offset);
+}
+
+/* The places of the user frames, from the inner end, up to one outside of all code. */
+static uint32_t user_places(const struct stack_context *c, const struct bpf_runtime_half *h,
+			    const struct qz_stack_slot *s, const struct image *image,
+			    const struct place **places)
+{
+	uint32_t n;
+
+	address_spaces__lock(c->images);
+	for (n = 0; n < s->nuser && n < QZ_USER_FRAMES; n++) {
+		places[n] = user_place(c, image, code_address(user_frame(h, s, n), n == 0));
+		if (!places[n])
+			break;
+	}
+	address_spaces__unlock(c->images);
+	return n;
+}
+
+/* Whether the walk came to the outermost frame. Frame pointers cannot tell: names must. */
+static bool is_complete(const struct qz_stack_slot *s, const struct place *last)
+{
+	if (s->end == QZ_UNWIND_NOT_READY || s->end == QZ_UNWIND_STALE)
+		return last && last->outermost;
+	return s->end == QZ_UNWIND_OUTERMOST || s->end == QZ_UNWIND_GUESSED;
+}
+
+/*
+ * User frames from the outer end. A frame outside of all code ends the stack there: what is beyond
+ * was read from memory that is no stack. The runtime's code that begins a thread is left out, so
+ * that main is the outermost procedure.
+ */
+static void place_user(const struct stack_context *c, const struct bpf_runtime_half *h,
+		       const struct qz_stack_slot *s, struct stack *stack)
+{
+	const struct image *image = address_spaces__get(c->images, s->image);
+	const struct place *places[QZ_USER_FRAMES];
+	uint32_t n;
+
+	if (image && image->launcher)
+		return;
+	n = image ? user_places(c, h, s, image, places) : 0;
+	stack->truncated = n < s->nuser || !is_complete(s, n ? places[n - 1] : NULL);
+	if (!s->nkernel)
+		stack->unresolved = !n || !places[0]->found;
+	while (n > 1 && places[n - 1]->outermost)
+		n--;
+	while (n) {
+		if (s->depth > s->nuser && n == QZ_INNER_FRAMES)
+			stack->locations[stack->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
+		stack->locations[stack->n++] = places[--n]->location;
+	}
+}
+
+void stack__place(const struct stack_context *c, const struct bpf_runtime_half *h,
+		  const struct qz_stack_slot *s, struct stack *stack)
+{
+	const uint64_t *frames = &h->frames[s->offset];
+
+	stack->n = 0;
+	stack->nprofile = 0;
+	stack->on_behalf = false;
+	stack->truncated = false;
+	stack->unresolved = false;
+	place_user(c, h, s, stack);
+	stack->nuser = stack->n;
+	for (uint32_t i = s->nkernel; i > 0; i--) {
+		const struct place *p = address_cache__get(c->places, MODULE_KERNEL,
+							   code_address(frames[i - 1], i == 1));
+
+		if (p)
+			stack->locations[stack->n++] = p->location;
+		if (i == 1)
+			stack->unresolved = !p || !p->found;
+	}
+	if (c->selfreport)
+		instrumented_stacks__merge(c->selfreport, h, s, stack);
+}
+
+static uint32_t procedure_of(const struct qz_profile *profile, uint32_t location)
+{
+	const struct qz_location *l = &profile->locations[location];
+
+	return l->lines[l->nlines - 1].procedure;
+}
+
+static uint32_t outermost_node(const struct qz_profile *profile, uint32_t node)
+{
+	while (profile->nodes[node].depth > 1)
+		node = profile->nodes[node].parent;
+	return node;
+}
+
+/* What a thread does on behalf of another belongs below main, beside the work of its creator. */
+int64_t stack__node(struct qz_profile *profile, uint32_t below, const struct stack *stack)
+{
+	int64_t node = below;
+	uint32_t i = 0;
+
+	if (stack->on_behalf && stack->n) {
+		node = outermost_node(profile, below);
+		if (node && procedure_of(profile, profile->nodes[node].location) ==
+				    procedure_of(profile, stack->locations[0]))
+			i++;
+	}
+	if (stack->truncated)
+		node = qz_profile__intern_node(profile, node,
+					       qz_profile__marker(profile, QZ_TRUNCATED));
+	for (; node >= 0 && i < stack->n; i++)
+		node = qz_profile__intern_node(profile, node, stack->locations[i]);
+	return node;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Stacks as the sampler stored them become lists of locations of the profile. */
+#ifndef QUARTZ_DAEMON_STACKS_H
+#define QUARTZ_DAEMON_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/profile.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/target/address_spaces.h"
+#include "daemon/target/modules.h"
+#include "daemon/attribution/address_cache.h"
+#include "quartz/page.h"
+
+struct instrumented_stacks;
+struct spawn_stacks;
+
+/* What it takes to tell where an address is. All borrowed. */
+struct stack_context {
+	struct address_spaces *images;
+	struct modules *modules;
+	struct address_cache *places;
+	struct qz_profile *profile;
+	struct instrumented_stacks *selfreport; /* NULL: none */
+	struct spawn_stacks *creation;
+	const uint32_t *scopes; /* of the profile, by number of the engine; QZ_NONE: not known */
+	uint32_t nscopes;
+};
+
+/* The scope of the profile. Any number may be asked for. */
+static inline uint32_t stack_context__scope(const struct stack_context *c, uint32_t scope)
+{
+	return scope < c->nscopes ? c->scopes[scope] : QZ_NONE;
+}
+
+/* User and kernel frames, the mark of a gap, and a profile stack with its task. */
+#define STACK_LOCATIONS (QZ_USER_FRAMES + QZ_KERNEL_FRAMES + 1 + QZ_SLOT_STACK + QZ_TASK_STACK + 2)
+
+struct stack {
+	uint32_t n;
+	uint32_t locations[STACK_LOCATIONS]; /* outermost first */
+	uint32_t nuser;			     /* of these, not of the kernel */
+	uint32_t nprofile;		     /* the first so many are from a profile stack, or 0 */
+	uint32_t outermost; /* with nprofile: unwound location that was put above it, or QZ_NONE */
+	bool on_behalf;	    /* it begins with the stack of who submitted a task */
+	bool truncated;	    /* its outer end was not reached */
+	bool unresolved;    /* its innermost frame has no name */
+};
+
+/* Whether a slot of a half holds a stack. */
+bool stack_slot__used(const struct bpf_runtime_half *half, const struct qz_stack_slot *slot);
+
+/*
+ * Asks for the places of all frames of a used slot; address_cache__resolve() then finds them. Where its tables
+ * were stale, those are meant that are mapped now: see address_spaces__reread().
+ */
+void stack__want(const struct stack_context *c, const struct bpf_runtime_half *half,
+		 const struct qz_stack_slot *slot);
+
+/* The stack of a used slot, whose places were resolved; a profile stack where there is one. */
+void stack__place(const struct stack_context *c, const struct bpf_runtime_half *half,
+		  const struct qz_stack_slot *slot, struct stack *stack);
+
+/* The leaf of a stack that hangs below `node`, or -errno. */
+int64_t stack__node(struct qz_profile *profile, uint32_t node, const struct stack *stack);
+
+#endif

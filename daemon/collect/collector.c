@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/kernel/bpf_scopes.h"
+#include "daemon/collect/collector_state.h"
+#include "daemon/kernel/kallsyms.h"
+#include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/spawn_stacks.h"
+#include "daemon/attribution/threads.h"
+#include "daemon/collect/rounds.h"
+#include "daemon/collect/scope_gc.h"
+#include "daemon/collect/scopes.h"
+#include "daemon/kernel/map_quota.h"
+#include "daemon/shm/shm_counters.h"
+#include "daemon/shm/shm_polling.h"
+#include "daemon/spin/pending_samples.h"
+#include "daemon/spin/spin_classify.h"
+#include "daemon/spin/spin_tracker.h"
+#include "daemon/target/event_reader.h"
+#include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/wait_drain.h"
+#include "daemon/collect/self_overhead.h"
+#include "daemon/collect/loss_accounting.h"
+#include "daemon/waits/object_naming.h"
+#include "daemon/attribution/instrumented_stacks.h"
+
+#define TURN_PERIOD 1000000000ull /* ns between turns of the sampler's tables */
+#define TURN_FILL   50		  /* percent of a table at which they are turned early */
+#define TURN_REST   100000000ull  /* at least, see sample__enter in bpf/sample.bpf.h */
+/* A report made by now is in its ring after this time, so that order by time is the true order. */
+#define SETTLING      2000000ull
+#define TICK_WORK     100000000ull /* of reports in one tick: others wait for an answer */
+#define MAX_BEHIND    (32u << 20)  /* bytes of reports that wait */
+#define ENDING_TRIES  500 /* of 1 ms, for threads between their end and their last switch */
+#define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
+#define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
+struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+				 const struct symbolizer_options *options,
+				 const struct spin_rules *rules)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return NULL;
+	c->engine = engine;
+	c->sampler = sampler;
+	c->profile = qz_profile__new();
+	c->scopes = c->profile ? scopes__new(engine, c->profile) : NULL;
+	c->symbolizer = symbolizer__new(options);
+	c->reports = reorder_buffer__new();
+	c->threads = threads__new(c->profile);
+	if (!c->scopes || !c->symbolizer || !c->reports || !c->threads)
+		goto fail;
+	c->modules = modules__new(c->symbolizer);
+	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
+	c->reader = c->images ? event_reader__new(engine, sampler, c->images) : NULL;
+	if (!c->reader)
+		goto fail;
+	c->builder = unwind_worker__new(engine, c->reader, c->images, c->modules);
+	if (!c->builder)
+		goto fail;
+	c->kernel = kallsyms__new();
+	c->places = c->kernel ? address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile)
+			      : NULL;
+	if (!c->places)
+		goto fail;
+	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->places, c->profile);
+	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
+	if (!c->creation || !c->classes)
+		goto fail;
+	c->spinning = spin_tracker__new(engine, c->images, c->modules, c->classes);
+	if (!c->spinning)
+		goto fail;
+	c->undecided = pending_samples__new(c->profile, c->spinning);
+	if (!c->undecided)
+		goto fail;
+	c->stacks = (struct stack_context) {
+		.images = c->images,
+		.modules = c->modules,
+		.places = c->places,
+		.profile = c->profile,
+		.creation = c->creation,
+		.scopes = scopes__rows(c->scopes),
+		.nscopes = bpf_runtime__max_scopes(engine),
+	};
+	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
+	if (c->names)
+		c->waits = wait_drain__new(engine, c->threads, &c->stacks, c->names);
+	c->shares = map_quota__new(engine);
+	if (!c->waits || !c->shares)
+		goto fail;
+	c->turned = bpf_runtime__now();
+	return c;
+fail:
+	err = errno;
+	collector__free(c);
+	errno = err;
+	return NULL;
+}
+
+void collector__free(struct collector *c)
+{
+	if (!c)
+		return;
+	unwind_worker__free(c->builder);
+	event_reader__free(c->reader);
+	reorder_buffer__free(c->reports);
+	free(c->kept);
+	wait_drain__free(c->waits);
+	map_quota__free(c->shares);
+	shm_polling__free(c->polling);
+	rounds__free(c->moments);
+	object_naming__free(c->names);
+	shm_counters__free(c->page_figures);
+	instrumented_stacks__free(c->stacks.selfreport);
+	pending_samples__free(c->undecided);
+	scope_gc__free(c->ended);
+	spin_tracker__free(c->spinning);
+	spin_classify__free(c->classes);
+	spawn_stacks__free(c->creation);
+	address_cache__free(c->places);
+	kallsyms__free(c->kernel);
+	address_spaces__free(c->images);
+	threads__free(c->threads);
+	modules__free(c->modules);
+	symbolizer__free(c->symbolizer);
+	scopes__free(c->scopes);
+	qz_profile__free(c->profile);
+	free(c);
+}
+
+int collector__use_pages(struct collector *c, struct shm_sets *pages)
+{
+	c->stacks.selfreport = instrumented_stacks__new(pages, &c->stacks);
+	if (!c->stacks.selfreport)
+		return -ENOMEM;
+	c->pages = pages;
+	c->page_figures = shm_counters__new(pages, c->engine, &c->stacks);
+	return c->page_figures ? 0 : -ENOMEM;
+}
+
+int collector__use_poller(struct collector *c, struct shm_sampler *poller)
+{
+	c->polling = shm_polling__new(poller, c->threads, &c->stacks);
+	return c->polling ? 0 : -ENOMEM;
+}
+
+int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
+{
+	c->moments = rounds__new(instants, rate, c->engine, c->classes, &c->stacks);
+	return c->moments ? 0 : -ENOMEM;
+}
+
+int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
+			 const char *comm, const char *command)
+{
+	int64_t index = scopes__add(c->scopes, scope, kind, pid, comm, command);
+
+	return index < 0 ? (int)index : 0;
+}
+
+int collector__add_own_scopes(struct collector *c)
+{
+	bool contained = bpf_runtime__is_contained(c->engine);
+	int err = collector__add_scope(c, QZ_SCOPE_OF_MACHINE, QZ_SCOPE_MACHINE, 0,
+				       contained ? QZ_CONTAINED : "machine", "");
+
+	/* the kernel's threads are in the initial namespace alone */
+	if (err || contained)
+		return err;
+	return collector__add_scope(c, QZ_SCOPE_OF_KERNEL, QZ_SCOPE_KERNEL, 0, "kernel", "");
+}
+
+int collector__keep_ended(struct collector *c, uint64_t bytes)
+{
+	c->ended = scope_gc__new(c->engine, bytes);
+	return c->ended ? 0 : -ENOMEM;
+}
+
+void collector__on_fold(struct collector *c, void (*before)(void *context),
+			void (*after)(void *context), void *context)
+{
+	c->before_fold = before;
+	c->after_fold = after;
+	c->fold_context = context;
+}
+
+static void take_reports(struct collector *c)
+{
+	if (reorder_buffer__bytes(c->reports) > MAX_BEHIND)
+		return; /* they are put aside next, and then fill the rings, which count what is lost */
+	c->complete = event_reader__take(c->reader, c->reports);
+}
+
+/* So near to a turn that no sample comes between: all of one half are of one rate. */
+static void change_rates(struct collector *c)
+{
+	c->halvings_drained = c->halvings;
+	if (c->halvings == c->halvings_wanted)
+		return;
+	c->halvings = c->profile->halvings = c->halvings_wanted;
+	perf_sampler__set_halvings(c->sampler, c->halvings,
+				   loss_accounting__idle_ns(c->engine, bpf_runtime__now()));
+	for (uint32_t i = 0; i < bpf_runtime__processors(c->engine); i++)
+		bpf_runtime__cpus(c->engine)[i].halvings = c->halvings;
+}
+
+static int turn(struct collector *c)
+{
+	int err;
+
+	change_rates(c);
+	err = bpf_runtime__swap_buffers(c->engine, &c->half);
+	if (c->polling)
+		shm_polling__swap_buffers(c->polling);
+	wait_drain__take(c->waits);
+	map_quota__drained(c->shares);
+	spin_tracker__teach(c->spinning);
+	c->turned = bpf_runtime__now();
+	c->name_soon = false;
+	c->half_waits = !err;
+	return err;
+}
+
+/*
+ * Before code takes the place of other code, what was sampled in the old one is named. Samples that
+ * met the new one already are known by the walk of their stack, which has found the tables stale. A
+ * program that does it again and again has wrong names.
+ */
+static void name_before(struct collector *c, uint64_t now)
+{
+	int err = c->half_waits ? collector__drain_half(c) : 0;
+
+	c->replaced = now;
+	if (now - c->turned < TURN_REST)
+		usleep((TURN_REST - (now - c->turned)) / 1000);
+	if (!err && !turn(c)) {
+		usleep(SETTLING / 1000);
+		collector__drain_half(c);
+		c->name_soon = true;
+	}
+}
+
+static void remap(struct collector *c, const struct remap *remap)
+{
+	uint64_t now = bpf_runtime__now();
+
+	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->images, remap))
+		name_before(c, now);
+	address_spaces__remap(c->images, remap);
+}
+
+static bool take_report(void *context, const struct report *report)
+{
+	struct collector *c = context;
+
+	if (report->kind == REPORT_REMAP)
+		remap(c, &report->remap);
+	else
+		collector__process_event(c, report->event);
+	return !c->hurry || bpf_runtime__now() < c->hurry;
+}
+
+/* Up to `until`, or for as long as there is time. */
+static void process_reports(struct collector *c, uint64_t until)
+{
+	uint64_t done = until;
+
+	reorder_buffer__process(c->reports, &done, take_report, c);
+	c->processed = done;
+	c->behind = until - done;
+}
+
+static void process_all_reports(struct collector *c)
+{
+	if (reorder_buffer__bytes(c->reports) > MAX_BEHIND)
+		process_reports(c, c->complete - SETTLING);
+	take_reports(c);
+	process_reports(c, UINT64_MAX);
+}
+
+int collector__tick(struct collector *c)
+{
+	uint64_t now = bpf_runtime__now(), since;
+	int err = 0;
+
+	bpf_runtime__control(c->engine)->heartbeat = now;
+	take_reports(c);
+	c->hurry = now + TICK_WORK;
+	process_reports(c, c->complete - SETTLING);
+	c->hurry = 0;
+	if (c->moments)
+		err = rounds__drain(c->moments, c->processed);
+	since = bpf_runtime__now() - c->turned;
+	if (!err && c->half_waits && c->turned < c->processed)
+		err = collector__drain_half(c);
+	if (err || c->half_waits || since < TURN_REST)
+		return err;
+	err = spin_tracker__read_processors(c->spinning);
+	take_reports(c); /* that may have taken long */
+	if (!err &&
+	    (since >= (c->name_soon ? NAME_PERIOD : TURN_PERIOD) ||
+	     bpf_runtime__fill(c->engine) >= TURN_FILL || spin_tracker__hurries(c->spinning)))
+		err = turn(c);
+	return err;
+}
+
+void collector__set_halvings(struct collector *c, uint32_t halvings)
+{
+	c->halvings_wanted = halvings;
+	unwind_worker__set_halvings(c->builder, halvings);
+}
+
+struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)
+{
+	return self_overhead__read(c->engine, c->symbolizer, c->builder, interrupt_ns);
+}
+
+int collector__start(struct collector *c)
+{
+	/* from the first sample on, so that it is also noticed when quartzd is stopped before its first tick */
+	bpf_runtime__control(c->engine)->heartbeat = bpf_runtime__now();
+	return unwind_worker__start(c->builder);
+}
+
+void collector__prepare(struct collector *c, int fd, const char *path)
+{
+	unwind_worker__prepare(c->builder, fd, path);
+}
+
+int collector__event_fd(const struct collector *c)
+{
+	return event_reader__fd(c->reader);
+}
+
+/*
+ * A thread that ends is taken off the kernel's list some time before its last switch, which tells of
+ * it: at the time of the dump it is in neither. It must not be detached from before it was heard of.
+ */
+int collector__freeze(struct collector *c, uint64_t *until)
+{
+	int err;
+
+	unwind_worker__stop(c->builder);
+	*until = bpf_runtime__freeze(c->engine);
+	c->frozen = true;
+	err = bpf_scopes__dump(c->engine, collector__keep_thread, c);
+	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
+		usleep(1000);
+		process_all_reports(c);
+	}
+	return err;
+}
+
+uint64_t collector__behind(const struct collector *c)
+{
+	return c->behind;
+}
+
+bool collector__hurries(const struct collector *c)
+{
+	return event_reader__hurries(c->reader, false);
+}
+
+int collector__finish(struct collector *c)
+{
+	int err = 0;
+
+	process_all_reports(c);
+	if (c->moments)
+		err = rounds__finish(c->moments);
+	if (!err && c->half_waits)
+		err = collector__drain_half(c);
+	err = err ?: turn(c);
+	err = err ?: collector__drain_half(c);
+	return err ?: pending_samples__finish(c->undecided);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From what BPF and the kernel report to a profile: puts reports in order of time, drains the
+ * sampler's tables, and knows which thread, image and scope everything belongs to.
+ *
+ * One thread at a time. Functions give 0 or -errno.
+ */
+#ifndef QUARTZ_DAEMON_COLLECTOR_H
+#define QUARTZ_DAEMON_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/profile.h"
+#include "core/model/spin_rules.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/collect/module_rounds.h"
+#include "daemon/attribution/shm_sets.h"
+#include "daemon/shm/shm_sampler.h"
+#include "daemon/kernel/perf_sampler.h"
+#include "daemon/symbolizer/symbolizer.h"
+
+struct collector;
+
+/* Borrows engine, sampler and rules, which must outlive it. NULL with errno ENOMEM, EMFILE or ENFILE. */
+struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+				 const struct symbolizer_options *symbolizer,
+				 const struct spin_rules *rules);
+void collector__free(struct collector *c);
+
+/* Takes in what instrumented programs say of themselves, too. Borrows the pages. 0 or -ENOMEM. */
+int collector__use_pages(struct collector *c, struct shm_sets *pages);
+
+/* Takes in what a poller counts, too; collector__use_pages comes first. Borrows it. 0 or -ENOMEM. */
+int collector__use_poller(struct collector *c, struct shm_sampler *poller);
+
+/*
+ * Takes in what all processors do at single instants, of which there are so many per second, too; before
+ * any scope is added. Borrows them; they are stopped before collector__finish. 0 or -ENOMEM.
+ */
+int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate);
+
+/* Tells what a scope of the engine is. To be called before its first event is drained. */
+int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
+			 const char *comm, const char *command);
+
+/* Starts the thread that makes unwind tables; the sampler must be started. 0 or -errno. */
+int collector__start(struct collector *c);
+
+/* As unwind_worker__prepare() in unwind_worker.h: the tables are there of what was reported before, and of a file. */
+void collector__prepare(struct collector *c, int fd, const char *path);
+
+/* A descriptor for poll(2): readable when collector__tick() should be called before its time. */
+int collector__event_fd(const struct collector *c);
+
+/*
+ * The scopes of the machine and of the kernel's threads, where every process is a scope; to be called
+ * before any other scope is added. 0 or -errno.
+ */
+int collector__add_own_scopes(struct collector *c);
+
+/* Those that have ended may take so many bytes. To be called after that. 0 or -ENOMEM. */
+int collector__keep_ended(struct collector *c, uint64_t bytes);
+
+/*
+ * Calls before scopes, threads and objects of the profile get other indices; it may be
+ * refreshed then; and after it.
+ */
+void collector__on_fold(struct collector *c, void (*before)(void *context),
+			void (*after)(void *context), void *context);
+
+/* Takes in what has been reported; turns the sampler's tables about once a second. */
+int collector__tick(struct collector *c);
+
+/* Halves the rates so many times, from the next turn of the tables on. See core/model/overhead_governor.h. */
+void collector__set_halvings(struct collector *c, uint32_t halvings);
+
+/* How the symbolizers fared: of both, names and tables. */
+struct collector_symbolizers {
+	uint64_t ended;	  /* by themselves or by others, or for their silence or nonsense */
+	uint64_t waiting; /* modules to be tried again */
+	uint64_t refused; /* that are not */
+};
+struct collector_symbolizers collector__symbolizers(const struct collector *c);
+
+/* What Quartz has cost so far, when an interrupt takes so long. */
+struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns);
+
+/*
+ * Stops the clock, and keeps all threads as they stand at that time, which is given in *until. To
+ * be called once, before the engine is detached.
+ */
+int collector__freeze(struct collector *c, uint64_t *until);
+
+/* For how many ns before the last tick reports have not been processed yet; what they tell is missing. */
+uint64_t collector__behind(const struct collector *c);
+
+/*
+ * Whether the next tick should come soon: something has just been mapped, and until that is taken
+ * in it is code without names and unwind tables.
+ */
+bool collector__hurries(const struct collector *c);
+
+/* Takes in the rest. The engine must be detached and the sampler stopped. */
+int collector__finish(struct collector *c);
+
+/*
+ * Brings scopes, threads and ledger of the profile up to `until`; it is to be estimated. The
+ * profile remains the collector's and changes with the next call.
+ */
+int collector__refresh(struct collector *c, uint64_t until);
+struct qz_profile *collector__profile(struct collector *c);
+
+/* Whether all threads of all scopes have ended. */
+bool collector__ended(const struct collector *c);
+
+uint64_t collector__samples(const struct collector *c); /* accepted so far, drained */
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/kernel/bpf_scopes.h"
+#include "daemon/collect/collector_state.h"
+#include "daemon/attribution/threads.h"
+#include "daemon/collect/scope_gc.h"
+#include "daemon/collect/scopes.h"
+#include "daemon/shm/shm_counters.h"
+#include "daemon/shm/shm_polling.h"
+#include "daemon/spin/pending_samples.h"
+#include "daemon/target/event_reader.h"
+#include "daemon/target/reorder_buffer.h"
+#include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/wait_drain.h"
+#include "daemon/collect/loss_accounting.h"
+
+static void add_alive(void *context, const struct qz_thread_event *e)
+{
+	struct collector *c = context;
+	uint32_t scope = e->scope;
+	struct qz_scope_state state;
+
+	if (!scopes__read(c->scopes, scope, &state))
+		return;
+	threads__alive(c->threads, scopes__index(c->scopes, scope), e, state.began, c->refreshed,
+		       scopes__living(c->scopes, scope));
+	wait_drain__alive(c->waits, e, state.began, c->refreshed);
+	collector__name_thread(c, e);
+	scopes__name(c->scopes, e);
+}
+
+static void refresh_ledger(struct collector *c)
+{
+	struct loss_accounting_sources from = {
+		.engine = c->engine,
+		.sampler = c->sampler,
+		.symbolizer = c->symbolizer,
+		.builder = c->builder,
+		.waits = c->waits,
+		.page_figures = c->page_figures,
+		.polling = c->polling,
+		.moments = c->moments,
+		.until = c->refreshed,
+		.processes_folded = c->ended ? scope_gc__folded(c->ended) : 0,
+		.not_stored = c->not_stored,
+		.misplaced = c->misplaced + pending_samples__refused(c->undecided),
+		.unplaced = c->unplaced,
+		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reports) +
+				   event_reader__dropped(c->reader),
+	};
+
+	loss_accounting__refresh(&c->profile->ledger, &from);
+}
+
+static int dump_alive(struct collector *c)
+{
+	if (!c->frozen)
+		return bpf_scopes__dump(c->engine, add_alive, c);
+	for (uint32_t i = 0; i < c->nkept; i++)
+		add_alive(c, &c->kept[i]);
+	return 0;
+}
+
+int collector__refresh(struct collector *c, uint64_t until)
+{
+	int err;
+
+	c->refreshed = until;
+	scopes__begin_refresh(c->scopes);
+	wait_drain__begin_refresh(c->waits);
+	err = dump_alive(c);
+	if (err)
+		return err;
+	scopes__refresh(c->scopes, c->waits, until);
+	wait_drain__objects(c->waits, until);
+	if (c->page_figures)
+		shm_counters__refresh(c->page_figures);
+	refresh_ledger(c);
+	return c->polling ? shm_polling__join(c->polling) : 0;
+}
+
+struct collector_symbolizers collector__symbolizers(const struct collector *c)
+{
+	const struct symbolizer_counters *names = symbolizer__counters(c->symbolizer);
+	struct unwind_worker_figures tables = unwind_worker__figures(c->builder);
+
+	return (struct collector_symbolizers) {
+		.ended = names->crashed + names->killed + tables.ended + tables.killed,
+		.waiting = symbolizer__waiting(c->symbolizer) + tables.waiting,
+		.refused = names->modules_refused + tables.refused,
+	};
+}
+
+struct qz_profile *collector__profile(struct collector *c)
+{
+	return c->profile;
+}
+
+bool collector__ended(const struct collector *c)
+{
+	return scopes__ended(c->scopes);
+}
+
+uint64_t collector__samples(const struct collector *c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < c->profile->nscopes; i++)
+		if (i != scopes__machine(c->scopes))
+			sum += c->profile->scopes[i].samples;
+	return sum;
+}

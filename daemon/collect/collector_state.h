@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of the collector share; collector.h is for others. Every int is 0 or -errno. */
+#ifndef QUARTZ_DAEMON_COLLECTOR_STATE_H
+#define QUARTZ_DAEMON_COLLECTOR_STATE_H
+
+#include "daemon/collect/collector.h"
+#include "daemon/attribution/stacks.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/target/loss_backoff.h"
+
+struct collector {
+	struct bpf_runtime *engine;
+	struct perf_sampler *sampler;
+	struct symbolizer *symbolizer;
+	struct modules *modules;
+	struct address_spaces *images;
+	struct address_cache *places;
+	struct spawn_stacks *creation;
+	struct threads *threads;
+	struct object_naming_context *names;
+	struct wait_drain *waits;
+	struct map_quota *shares;
+	struct shm_counters *page_figures; /* NULL: no pages are in use */
+	struct shm_polling *polling;	   /* NULL: nor is a poller */
+	struct rounds *moments;		   /* NULL: nor are instants taken */
+	struct kallsyms *kernel;
+	struct spin_classify *classes;
+	struct spin_tracker *spinning;
+	struct stack_context stacks;
+	struct qz_profile *profile;
+	struct scopes *scopes;
+
+	struct event_reader *reader;
+	struct unwind_worker *builder; /* of unwind tables, in a thread of its own */
+	struct reorder_buffer *reports;
+	uint64_t complete, processed; /* what was reported by then is in `reports`, was processed */
+	uint64_t behind;	      /* from the latter to where the last tick should have come */
+	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
+	struct pending_samples *undecided;
+	struct scope_gc *ended; /* NULL: not every process is a scope */
+	struct shm_sets *pages; /* NULL: none are in use */
+	void (*before_fold)(void *context);
+	void (*after_fold)(void *context);
+	void *fold_context;
+
+	struct bpf_runtime_half half;
+	bool half_waits;
+	uint64_t turned; /* when the half that waits was taken */
+	/* Of the rates: of the half that waits, of that in which is sampled, and to be. */
+	uint32_t halvings_drained, halvings, halvings_wanted;
+
+	uint64_t not_stored; /* samples whose stack had no room */
+	uint64_t misplaced;  /* whose stack is of another process than their thread */
+	uint64_t unplaced;   /* of a process that is not known, or for want of memory */
+	uint64_t refreshed;  /* the `until` of a refresh in progress */
+	uint64_t replaced;   /* when name_before was done */
+	bool name_soon;	     /* what was sampled since, before there is a next one */
+
+	bool frozen;
+	struct qz_thread_event *kept; /* the threads that lived when the clock stopped */
+	uint32_t nkept;
+	uint64_t dropped; /* of these, for want of memory */
+};
+
+/* ---- collector_events.c ---- */
+
+/* What the programs in the kernel tell of processes and threads, in order of time. */
+void collector__process_event(struct collector *c, const struct qz_event *e);
+
+/* Of a thread that lived when the clock stopped; the context is the collector. */
+void collector__keep_thread(void *context, const struct qz_thread_event *e);
+
+/* By the name that it has given itself, if any. */
+void collector__name_thread(struct collector *c, const struct qz_thread_event *e);
+
+/* ---- collector_half.c ---- */
+
+/* Takes all out of the half of the sampler's tables that waits. */
+int collector__drain_half(struct collector *c);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/collect/loss_accounting.h"
+
+static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
+{
+	uint64_t since = cpu->idle_since;
+
+	return cpu->idle_ns + (since && since < until ? until - since : 0);
+}
+
+uint64_t loss_accounting__idle_ns(const struct bpf_runtime *engine, uint64_t until)
+{
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(engine);
+	uint64_t idle = 0;
+
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(engine); cpu++)
+		idle += idle_of(&cpus[cpu], until);
+	return idle;
+}
+
+/* Nothing is expected of the time after the clock stopped by itself. */
+static uint64_t expected(const struct loss_accounting_sources *from)
+{
+	uint64_t n = perf_sampler__expected(from->sampler,
+					    loss_accounting__idle_ns(from->engine, from->until)),
+		 alone = bpf_runtime__control(from->engine)->samples_alone;
+
+	return n > alone ? n - alone : 0;
+}
+
+/* What each processor counts for itself. */
+static void add_processors(struct qz_ledger *l, const struct loss_accounting_sources *from)
+{
+	static const char *const names[] = QZ_LOSS_NAMES;
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(from->engine);
+	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, walks = 0, reuses = 0;
+
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(from->engine); cpu++) {
+		l->accepted += cpus[cpu].accepted;
+		l->filtered += cpus[cpu].filtered;
+		gaps += cpus[cpu].gaps;
+		walks += cpus[cpu].wait_walks;
+		reuses += cpus[cpu].wait_reuses;
+		for (int i = 0; i < QZ_LOSSES; i++)
+			lost[i] += cpus[cpu].lost[i];
+	}
+	l->expected = expected(from);
+	l->accepted -= from->not_stored + from->misplaced + from->unplaced;
+	lost[QZ_LOSS_FRAMES_FULL] += from->not_stored;
+	for (int i = 0; i < QZ_LOSSES; i++)
+		qz_ledger__add_loss(l, names[i], lost[i]);
+	qz_ledger__add_loss(l, "misplaced", from->misplaced);
+	qz_ledger__add_loss(l, "unplaced", from->unplaced);
+	qz_ledger__add_event(l, "implicit_switches", gaps);
+	qz_ledger__add_event(l, "wait_stacks_walked", walks);
+	qz_ledger__add_event(l, "wait_stacks_reused", reuses);
+}
+
+static void add_control(struct qz_ledger *l, const struct qz_control *control)
+{
+	static const char *const shares[] = QZ_SHARE_NAMES;
+
+	for (int i = 0; i < QZ_SHARES; i++)
+		qz_ledger__add_event(l, shares[i], control->limited[i]);
+	qz_ledger__add_event(l, "events_lost", control->events_lost);
+	qz_ledger__add_event(l, "scopes_refused", control->scopes_refused);
+	qz_ledger__add_event(l, "threads_refused", control->threads_refused);
+	qz_ledger__add_event(l, "wait_stacks_lost", control->wait_stacks_lost);
+	qz_ledger__add_event(l, "objects_full", control->objects_full);
+	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);
+}
+
+static void add_symbolizers(struct qz_ledger *l, const struct loss_accounting_sources *from)
+{
+	const struct symbolizer_counters *child = symbolizer__counters(from->symbolizer);
+	struct unwind_worker_figures tables = unwind_worker__figures(from->builder);
+
+	qz_ledger__add_event(l, "symbolizer_killed", child->killed + tables.killed);
+	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + tables.ended);
+	qz_ledger__add_event(l, "tables_full", tables.full);
+	qz_ledger__add_event(l, "modules_refused", child->modules_refused + tables.refused);
+}
+
+void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_sources *from)
+{
+	qz_ledger__clear(l);
+	add_processors(l, from);
+	add_control(l, bpf_runtime__control(from->engine));
+	qz_ledger__add_event(l, "reports_dropped", from->reports_dropped);
+	qz_ledger__add_event(l, "processes_folded", from->processes_folded);
+	qz_ledger__add_event(l, "mappings_lost", perf_sampler__reports_lost(from->sampler));
+	qz_ledger__add_event(l, "waits_lost", wait_drain__count_lost(from->waits));
+	qz_ledger__add_event(l, "wakings_lost", wait_drain__wakings_lost(from->waits));
+	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(from->waits));
+	add_symbolizers(l, from);
+	if (from->page_figures)
+		shm_counters__ledger(from->page_figures, l);
+	if (from->polling)
+		shm_polling__ledger(from->polling, l);
+	if (from->moments)
+		rounds__ledger(from->moments, l);
+	qz_ledger__close(l);
+}

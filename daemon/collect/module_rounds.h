@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Asks quartz.ko what all processors are doing at one instant, so many times per second, in a thread
+ * of its own, which sleeps while they answer.
+ */
+#ifndef QUARTZ_DAEMON_MODULE_ROUNDS_H
+#define QUARTZ_DAEMON_MODULE_ROUNDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/kernel/bpf_runtime.h"
+#include "quartz/device.h"
+
+struct module_rounds;
+
+/* Whom to look at. Belongs to whoever holds a reference; what is in it does not change. */
+struct aim {
+	uint32_t refs;	/* guarded by the lock of instants */
+	bool everybody; /* so many that every processor is asked, whatever it runs */
+	uint32_t npids, nscopes;
+	int32_t *pids;
+	uint32_t *scopes; /* of the engine: each that has a process among them */
+};
+
+#define LEVEL_UNKNOWN UINT32_MAX
+
+struct instant {
+	struct instant *next;
+	struct aim *aim;
+	uint64_t begun; /* CLOCK_MONOTONIC */
+	uint64_t skew_ns;
+	uint32_t missed; /* processors */
+	uint32_t
+		level; /* of the aim's only scope, all the time; LEVEL_UNKNOWN: it changed, or there are more */
+	uint32_t ncaptures;
+	struct qz_capture captures[];
+};
+
+/* Opens the device. Borrows the engine. NULL with errno: of open(2), or ENOMEM. */
+struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *engine);
+
+/* Begins to take instants, in a thread. 0 or -errno. */
+int module_rounds__start(struct module_rounds *i);
+
+/* No instant is taken any more when this returns. */
+void module_rounds__stop(struct module_rounds *i);
+void module_rounds__free(struct module_rounds *i); /* stops it first; accepts NULL */
+
+/* An aim with room for so many, each 0, or NULL. */
+struct aim *aim__new(uint32_t pids, uint32_t scopes);
+
+/* Aims at these from now on; takes the aim over. With no pids, no instant is taken. */
+void module_rounds__aim(struct module_rounds *i, struct aim *aim);
+
+/*
+ * The instants begun before `horizon`, oldest first, in a list; each is given back by
+ * module_rounds__release. One thread at a time.
+ */
+struct instant *module_rounds__take(struct module_rounds *i, uint64_t horizon);
+void module_rounds__release(struct module_rounds *i, struct instant *instant);
+
+struct module_rounds_figures {
+	uint64_t taken;
+	uint64_t dropped; /* of these, there was no room until somebody took them */
+	uint64_t failed;  /* calls that the module refused; the last errno */
+	int error;
+};
+void module_rounds__figures(struct module_rounds *i, struct module_rounds_figures *figures);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What all processors were doing at single instants, into the profile: whose, where, and who spins. */
+#ifndef QUARTZ_DAEMON_ROUNDS_H
+#define QUARTZ_DAEMON_ROUNDS_H
+
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/collect/module_rounds.h"
+#include "daemon/attribution/stacks.h"
+#include "daemon/spin/spin_classify.h"
+
+struct rounds;
+
+/* Borrows all. NULL with errno ENOMEM. */
+struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate,
+			   struct bpf_runtime *engine, struct spin_classify *classes,
+			   const struct stack_context *context);
+void rounds__free(struct rounds *m);
+
+/* Takes in the instants before `horizon`, up to which reports were processed; then aims anew. 0 or -ENOMEM. */
+int rounds__drain(struct rounds *m, uint64_t horizon);
+
+/* Takes in the last ones. */
+int rounds__finish(struct rounds *m);
+
+/* Adds what went wrong to the ledger. */
+void rounds__ledger(struct rounds *m, struct qz_ledger *ledger);
+
+#endif

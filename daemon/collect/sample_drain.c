@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "core/model/profile_index.h"
+#include "daemon/collect/collector_state.h"
+#include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/threads.h"
+#include "daemon/collect/scope_gc.h"
+#include "daemon/collect/scopes.h"
+#include "daemon/shm/shm_counters.h"
+#include "daemon/shm/shm_polling.h"
+#include "daemon/spin/pending_samples.h"
+#include "daemon/spin/spin_tracker.h"
+#include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/wait_drain.h"
+
+static const char *const end_names[] = QZ_UNWIND_END_NAMES;
+
+/* A stack of the half, and what a thread does there. */
+struct placed {
+	const struct qz_stack_slot *slot;
+	struct stack stack;
+	struct spin_state state;
+};
+
+/* What a scope tells of its samples. */
+static void count_samples(struct qz_scope *s, const struct placed *at, uint64_t n)
+{
+	qz_losses__add(&s->stack_ends, &s->nstack_ends,
+		       at->slot->end < QZ_UNWIND_ENDS ? end_names[at->slot->end] : "?", n);
+	s->samples += n;
+	if (at->stack.truncated)
+		s->truncated += n;
+	if (at->stack.unresolved)
+		s->unresolved += n;
+}
+
+/* The same samples at the machine's level. */
+static void add_to_machine(struct collector *c, struct qz_sample group, uint32_t machine,
+			   const struct placed *at)
+{
+	group.scope = scopes__machine(c->scopes);
+	group.level = QZ_SAMPLE_MACHINE_LEVEL(machine);
+	group.busy = QZ_SAMPLE_MACHINE_BUSY(machine);
+	if (!pending_samples__add_again(c->undecided, &group, at->state))
+		count_samples(&c->profile->scopes[group.scope], at, group.count);
+}
+
+/* A number that meanwhile is another's, in another scope, tells nothing. */
+static uint32_t object_of(struct collector *c, const struct qz_sample_slot *sample, uint32_t scope)
+{
+	uint32_t object = wait_drain__object(c->waits, QZ_SAMPLE_OBJECT(sample->more));
+
+	return qz_profile__object_of(c->profile, object, scope) ? object : QZ_NONE;
+}
+
+/* Whose they are, and where. False: that cannot be told, which is counted. */
+static bool find_owner(struct collector *c, const struct placed *at,
+		       const struct qz_sample_slot *sample, struct thread *thread,
+		       struct qz_sample *group)
+{
+	const struct image *image = address_spaces__get(c->images, at->slot->image);
+	uint32_t scope = image ? scopes__index(c->scopes, image->scope) : QZ_NONE;
+	int64_t node;
+
+	if (!thread || scope == QZ_NONE) {
+		c->unplaced += sample->count;
+		return false;
+	}
+	group->scope = scope;
+	group->thread = threads__row(c->threads, thread, scope, image->pid);
+	if (group->thread == QZ_NONE && thread->row != QZ_NONE) {
+		c->misplaced += sample->count;
+		return false;
+	}
+	node = stack__node(c->profile, thread__node(thread, image), &at->stack);
+	if (node < 0) {
+		c->unplaced += sample->count;
+		return false;
+	}
+	group->node = (uint32_t)node;
+	return true;
+}
+
+static void add_samples(struct collector *c, const struct placed *at,
+			const struct qz_sample_slot *sample)
+{
+	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
+	struct qz_sample group = {
+		.level = QZ_SAMPLE_LEVEL(sample->key),
+		.busy = QZ_SAMPLE_BUSY(sample->more),
+		.spinning = QZ_SAMPLE_SPINNING(sample->more),
+		.halvings = (uint8_t)c->halvings_drained,
+		.count = sample->count,
+	};
+
+	if (!find_owner(c, at, sample, thread, &group))
+		return;
+	group.object = object_of(c, sample, group.scope);
+	if (pending_samples__add(c->undecided, &group, at->state)) {
+		c->unplaced += sample->count;
+		return;
+	}
+	count_samples(&c->profile->scopes[group.scope], at, sample->count);
+	if (sample->machine && scopes__machine(c->scopes) != QZ_NONE)
+		add_to_machine(c, group, sample->machine, at);
+	if (c->polling && at->slot->profiled)
+		shm_polling__leaf(c->polling, thread, thread->node, group.node, &at->stack);
+}
+
+/* Samples come sorted by stack here, so that each stack is placed once. */
+static int compare_samples(const void *a, const void *b)
+{
+	const struct qz_sample_slot *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool is_stale(const struct qz_stack_slot *slot)
+{
+	return slot->end == QZ_UNWIND_STALE;
+}
+
+/* Names the stacks whose walk has found stale tables, or the others. */
+static int name_stacks(struct collector *c, bool stale)
+{
+	struct bpf_runtime_half *h = &c->half;
+
+	for (uint32_t i = 0; i < h->nstacks; i++) {
+		if (!stack_slot__used(h, &h->stacks[i]) || is_stale(&h->stacks[i]) != stale)
+			continue;
+		stack__want(&c->stacks, h, &h->stacks[i]);
+		spin_tracker__want(c->spinning, h, &h->stacks[i]);
+	}
+	return address_cache__resolve(c->places) ?: spin_tracker__resolve(c->spinning);
+}
+
+static bool has_new_object(const struct collector *c, const struct qz_sample_slot *sample)
+{
+	uint32_t object = QZ_SAMPLE_OBJECT(sample->more);
+
+	return object && !wait_drain__has_object(c->waits, object);
+}
+
+/* The node of a thread that spins on an object. */
+static uint32_t spinner_of(struct collector *c, const struct qz_stack_slot *slot,
+			   const struct qz_sample_slot *sample)
+{
+	const struct image *image = address_spaces__get(c->images, slot->image);
+	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
+	struct stack stack;
+	int64_t node;
+
+	if (!QZ_SAMPLE_SPINNING(sample->more) || !thread)
+		return 0;
+	stack__place(&c->stacks, &c->half, slot, &stack);
+	node = stack__node(c->profile, thread__node(thread, image), &stack);
+	return node < 0 ? 0 : (uint32_t)node;
+}
+
+/* Objects that samples carry are named before these are added. */
+static void want_objects(struct collector *c)
+{
+	struct bpf_runtime_half *h = &c->half;
+
+	for (uint32_t i = 0; i < h->nsamples; i++) {
+		const struct qz_sample_slot *sample = &h->samples[i];
+		uint32_t at = QZ_SAMPLE_STACK(sample->key);
+
+		if (sample->key && sample->count && at < h->nstacks && has_new_object(c, sample) &&
+		    stack_slot__used(h, &h->stacks[at]))
+			wait_drain__want_object(c->waits, QZ_SAMPLE_OBJECT(sample->more),
+						spinner_of(c, &h->stacks[at], sample));
+	}
+}
+
+/*
+ * First the samples that can be placed at once; the others, whose stacks are stale or whose objects
+ * have no names yet, at the second call.
+ */
+static void drain_samples(struct collector *c, bool stale)
+{
+	struct bpf_runtime_half *h = &c->half;
+	uint32_t last = UINT32_MAX;
+	struct placed placed = {0};
+
+	for (uint32_t i = 0; i < h->nsamples; i++) {
+		struct qz_sample_slot *sample = &h->samples[i];
+		uint32_t at = QZ_SAMPLE_STACK(sample->key);
+		const struct qz_stack_slot *slot;
+
+		if (!sample->key || !sample->count || at >= h->nstacks)
+			continue;
+		if (!stale && (is_stale(&h->stacks[at]) || has_new_object(c, sample)))
+			continue;
+		slot = &h->stacks[at];
+		if (!stack_slot__used(h, slot)) {
+			c->not_stored += sample->count;
+			sample->count = 0;
+			continue;
+		}
+		if (at != last) {
+			placed.slot = slot;
+			stack__place(&c->stacks, h, slot, &placed.stack);
+			placed.state = spin_tracker__state(c->spinning, h, slot);
+		}
+		last = at;
+		add_samples(c, &placed, sample);
+		sample->count = 0; /* done */
+	}
+	if (c->polling)
+		shm_polling__begin(c->polling);
+}
+
+static int settle_ended(struct collector *c)
+{
+	struct scope_gc_context context = {
+		.engine = c->engine,
+		.profile = c->profile,
+		.scopes = c->scopes,
+		.threads = c->threads,
+		.images = c->images,
+		.waits = c->waits,
+		.pages = c->pages,
+		.polling = c->polling,
+		.before = c->before_fold,
+		.after = c->after_fold,
+		.context = c->fold_context,
+	};
+
+	/* while code is named before it is replaced, later reports have not been processed yet */
+	if (!c->ended || c->frozen || c->turned >= c->processed)
+		return 0;
+	return scope_gc__settle(c->ended, &context);
+}
+
+int collector__drain_half(struct collector *c)
+{
+	struct bpf_runtime_half *h = &c->half;
+	uint64_t changes = address_spaces__changes(c->images);
+	int err;
+
+	pending_samples__begin_half(c->undecided);
+	address_spaces__refresh(c->images);
+	qsort(h->samples, h->nsamples, sizeof(*h->samples), compare_samples);
+	err = name_stacks(c, false);
+	if (!err)
+		drain_samples(c, false);
+	/* From here on by what is mapped now, where stacks with stale tables have it read. */
+	wait_drain__want(c->waits);
+	if (c->polling)
+		shm_polling__want(c->polling);
+	err = err ?: name_stacks(c, true);
+	if (!err) {
+		want_objects(c);
+		wait_drain__add(c->waits); /* names them */
+		drain_samples(c, true);
+	}
+	err = pending_samples__end_half(c->undecided) ?: err;
+	if (!err && c->polling)
+		shm_polling__drain(c->polling);
+	bpf_runtime__clear(c->engine, h);
+	address_spaces__refresh(c->images);
+	if (address_spaces__changes(c->images) != changes)
+		unwind_worker__wake(c->builder);
+	if (c->page_figures)
+		shm_counters__drained(c->page_figures);
+	c->half_waits = false;
+	symbolizer__rest(c->symbolizer);
+	return err ?: settle_ended(c);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The scopes of the engine in the profile: which is which, what each is called, and its exact figures.
+ *
+ * One thread at a time. Functions give 0 or -errno.
+ */
+#ifndef QUARTZ_DAEMON_SCOPES_H
+#define QUARTZ_DAEMON_SCOPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/profile.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/target/address_spaces.h"
+#include "daemon/attribution/threads.h"
+#include "daemon/waits/wait_drain.h"
+
+struct scopes;
+
+/* Borrows both. NULL with errno ENOMEM. */
+struct scopes *scopes__new(struct bpf_runtime *engine, struct qz_profile *profile);
+void scopes__free(struct scopes *s);
+
+/* Tells what a scope of the engine is. Gives its index in the profile or -errno. */
+int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, int pid,
+		    const char *comm, const char *command);
+
+/* Its index in the profile, QZ_NONE: it is not known. Any number may be asked for. */
+uint32_t scopes__index(const struct scopes *s, uint32_t scope);
+
+/* All of these, by number of the engine. */
+const uint32_t *scopes__rows(const struct scopes *s);
+
+/* The index of the machine's, QZ_NONE: there is none. */
+uint32_t scopes__machine(const struct scopes *s);
+
+/* Of one that is not known: a process. */
+enum qz_scope_kind scopes__kind(const struct scopes *s, uint32_t scope);
+
+/*
+ * A process is called as the program that it executed last, and is where it was then; until it has
+ * executed one, it is what its parent is, whose image may be NULL.
+ */
+void scopes__describe(struct scopes *s, const struct qz_process_event *e,
+		      const struct image *parent);
+
+/* A process is called as its first thread is at last, which prctl(2) changes without any event. */
+void scopes__name(struct scopes *s, const struct qz_thread_event *e);
+
+/* How a scope stands. False: it is not known. */
+bool scopes__read(struct scopes *s, uint32_t scope, struct qz_scope_state *state);
+
+/*
+ * One that has ended for good: its figures are part of the profile and its number means nothing any
+ * more.
+ */
+void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits);
+
+/* Whether one of the profile still has a number of the engine. */
+bool scopes__has_number(const struct scopes *s, uint32_t index);
+
+/* Threads of all of them that have not ended; whether all have. */
+uint64_t scopes__alive(struct scopes *s);
+bool scopes__ended(struct scopes *s);
+
+/*
+ * Brings all up to date: between the two calls, the figures of living threads are added up in what
+ * scopes__living gives.
+ */
+void scopes__begin_refresh(struct scopes *s);
+struct living *scopes__living(struct scopes *s, uint32_t scope);
+void scopes__refresh(struct scopes *s, struct wait_drain *waits, uint64_t until);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/collect/self_overhead.h"
+#include "daemon/privsep/opener.h"
+
+#define PERIOD	100000ull /* ns */
+#define PERIODS 101
+/* How the kernel comes to a program and back, at a switch and at the wake-up that it often follows. */
+#define DISPATCH 60ull /* ns */
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The longest gap in each period is the interrupt; what else interrupted is not in the median. */
+static uint64_t median_gap(void)
+{
+	uint64_t gaps[PERIODS] = {0}, last = bpf_runtime__now(), until = last;
+
+	for (int i = 0; i < PERIODS; i++) {
+		for (until += PERIOD; last < until;) {
+			uint64_t now = bpf_runtime__now();
+
+			if (now - last > gaps[i])
+				gaps[i] = now - last;
+			last = now;
+		}
+	}
+	qsort(gaps, PERIODS, sizeof(gaps[0]), compare);
+	return gaps[PERIODS / 2];
+}
+
+static uint64_t measure_interrupt(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t ns;
+
+	if (fd < 0)
+		return 0;
+	ns = median_gap();
+	close(fd);
+	return ns;
+}
+
+uint64_t self_overhead__of_interrupt(void)
+{
+	static bool known;
+	static uint64_t ns;
+
+	if (!known)
+		ns = measure_interrupt();
+	known = true;
+	return ns;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct qz_costs self_overhead__read(const struct bpf_runtime *engine, struct symbolizer *symbolizer,
+				    struct unwind_worker *builder, uint64_t interrupt_ns)
+{
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(engine);
+	struct unwind_worker_figures figures = unwind_worker__figures(builder);
+	struct qz_costs costs = {0};
+
+	costs.daemon_ns =
+		own_cpu_ns() + symbolizer__cpu_ns(symbolizer) + figures.child_ns + opener__cpu_ns();
+	for (uint32_t i = 0; i < bpf_runtime__processors(engine); i++) {
+		costs.accounting_ns +=
+			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;
+		costs.sampling_ns += cpus[i].sampling_ns + cpus[i].samples * interrupt_ns;
+		costs.walking_ns += cpus[i].walking_ns;
+	}
+	return costs;
+}

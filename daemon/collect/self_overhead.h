@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What Quartz itself costs: BPF programs, interrupts, quartzd and its children. */
+#ifndef QUARTZ_DAEMON_SELF_OVERHEAD_H
+#define QUARTZ_DAEMON_SELF_OVERHEAD_H
+
+#include "core/model/profile.h"
+#include "daemon/unwind/unwind_worker.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/symbolizer/symbolizer.h"
+
+/*
+ * The time in ns that an interrupt of a sample takes from who runs, without the program that it runs:
+ * measured in ten milliseconds on the processor that this runs on, once, while quartzd has the right to. 0
+ * when it cannot be.
+ */
+uint64_t self_overhead__of_interrupt(void);
+
+/* All so far. quartzd's own since it was started. */
+struct qz_costs self_overhead__read(const struct bpf_runtime *engine, struct symbolizer *symbolizer,
+				    struct unwind_worker *builder, uint64_t interrupt_ns);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files around the BPF object share. Conventions as in bpf_runtime.h. */
+#ifndef QUARTZ_DAEMON_BPF_RUNTIME_PRIVATE_H
+#define QUARTZ_DAEMON_BPF_RUNTIME_PRIVATE_H
+
+#include "bpf/quartz.skel.h"
+#include "daemon/kernel/bpf_runtime.h"
+
+struct bpf_runtime {
+	struct bpf_runtime_options opts;
+	struct quartz *skel;
+	struct ring_buffer *events;
+	engine_event *call;
+	void *context;
+	uint32_t processors, level_stride, next_scope;
+	uint32_t nstacks, nframes, nsamples;
+	struct qz_control *control;
+	struct qz_cpu_state *cpus;
+	struct qz_scope_state *scopes;
+	uint64_t *levels;
+	struct qz_stack_slot *stacks;
+	uint64_t *frames;
+	struct qz_sample_slot *samples;
+	struct bpf_runtime_waits waits;
+	struct qz_object_slot *objects;
+	struct qz_object_figures *object_figures;
+	uint32_t nrows;
+	struct qz_unwind_region *unwind_regions;
+	struct qz_spin_address *spin_addresses;
+	bool started;
+	uint64_t *before; /* level times of the machine before its processes were known */
+	char error[256];
+};
+
+/* Sets what bpf_runtime__error() gives; gives err. */
+__attribute__((format(printf, 3, 4))) int bpf_runtime__fail(struct bpf_runtime *e, int err,
+							    const char *format, ...);
+
+/* Sets the mark of each processor, 0 or -errno. */
+int bpf_runtime__mark_processors(struct bpf_runtime *e);
+
+/* Makes all scopes of the machine ready. 0 or -errno. */
+int bpf_scopes__init(struct bpf_runtime *e);
+
+#endif

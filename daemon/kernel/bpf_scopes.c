@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "daemon/kernel/bpf_runtime_private.h"
+#include "daemon/kernel/bpf_scopes.h"
+
+#define MAX_PASSES 16 /* of find_threads: each finds what was forked during the one before */
+
+/* ---- opening ---- */
+
+static void clear_levels(struct bpf_runtime *e, uint32_t scope)
+{
+	memset(&e->levels[(size_t)scope * e->level_stride], 0,
+	       e->level_stride * sizeof(*e->levels));
+}
+
+/* Its clock runs from now on. */
+static void start_clock(struct qz_scope_state *s)
+{
+	s->began = bpf_runtime__now();
+	s->running = s->began << QZ_LEVEL_BITS;
+}
+
+int bpf_scopes__init(struct bpf_runtime *e)
+{
+	e->before = calloc(e->level_stride, sizeof(*e->before));
+	if (!e->before)
+		return bpf_runtime__fail(e, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < e->opts.max_scopes; i++)
+		if (i == QZ_SCOPE_OF_MACHINE || (i == QZ_SCOPE_OF_KERNEL && !e->opts.pid_namespace))
+			start_clock(&e->scopes[i]);
+		else if (i >= QZ_OWN_SCOPES)
+			bpf_scopes__recycle(e, i);
+	return 0;
+}
+
+int bpf_scopes__open(struct bpf_runtime *e, int pid, bool follows)
+{
+	uint32_t scope = e->next_scope, tgid = pid;
+	struct qz_scope_state *s;
+	int err;
+
+	if (e->opts.every_process || scope >= e->opts.max_scopes)
+		return bpf_runtime__fail(e, -ENOSPC, "process %d: no room for more than %u scopes",
+					 pid, e->opts.max_scopes);
+	s = &e->scopes[scope];
+	s->pid = pid;
+	s->follows = follows;
+	start_clock(s);
+	err = bpf_map_update_elem(bpf_map__fd(e->skel->maps.targets), &tgid, &scope, BPF_NOEXIST);
+	if (err)
+		return bpf_runtime__fail(e, err, "process %d: given twice, or too many targets: %s",
+					 pid, strerror(-err));
+	e->next_scope++;
+	return scope;
+}
+
+void bpf_scopes__restart(struct bpf_runtime *e, uint32_t scope)
+{
+	clear_levels(e, scope);
+	start_clock(&e->scopes[scope]);
+}
+
+/* ---- threads ---- */
+
+/* Reads a task iterator to its end; `thread` gets what it writes, if anything. */
+static int iterate(struct bpf_runtime *e, struct bpf_program *prog, engine_thread *call,
+		   void *context)
+{
+	struct qz_thread_event records[64];
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	size_t have = 0;
+	ssize_t n;
+	int fd, err = 0;
+
+	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	if (fd < 0) {
+		err = bpf_runtime__fail(e, -errno, "cannot iterate over the threads: %s",
+					strerror(errno));
+		goto out;
+	}
+	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
+		size_t whole = (have + n) / sizeof(records[0]);
+
+		have += n;
+		for (size_t i = 0; call && i < whole; i++)
+			call(context, &records[i]);
+		have -= whole * sizeof(records[0]);
+		memmove(records, &records[whole], have);
+	}
+	if (n < 0)
+		err = bpf_runtime__fail(e, -errno, "cannot read the threads: %s", strerror(errno));
+	close(fd);
+out:
+	bpf_link__destroy(link);
+	return err;
+}
+
+/* From here on each processor that is counted as busy is so for a scope too. */
+static void start_machine(struct bpf_runtime *e)
+{
+	struct qz_scope_state state;
+	uint64_t now = bpf_runtime__now();
+
+	bpf_scopes__read(e, QZ_SCOPE_OF_MACHINE, now, &state, e->before);
+	e->scopes[QZ_SCOPE_OF_MACHINE].began = now;
+	e->started = true;
+}
+
+/* A scope that has never begun would never end. */
+static int check_found(struct bpf_runtime *e)
+{
+	for (uint32_t i = 0; i < e->next_scope; i++)
+		if (!e->scopes[i].counters.threads_seen)
+			return bpf_runtime__fail(
+				e, -ESRCH,
+				"process %d: none of its threads was found; it has just ended",
+				e->scopes[i].pid);
+	return 0;
+}
+
+int bpf_scopes__adopt(struct bpf_runtime *e)
+{
+	struct quartz *s = e->skel;
+	int err = 0;
+
+	for (int pass = 0; !err && pass < MAX_PASSES; pass++) {
+		uint64_t before = s->bss->threads_found;
+
+		err = iterate(e, s->progs.find_threads, NULL, NULL);
+		if (s->bss->threads_found == before)
+			break;
+	}
+	err = err ?: bpf_runtime__mark_processors(e);
+	if (e->before)
+		start_machine(e);
+	err = err ?: iterate(e, s->progs.settle_threads, NULL, NULL);
+	return err ?: check_found(e);
+}
+
+int bpf_scopes__dump(struct bpf_runtime *e, engine_thread *call, void *context)
+{
+	return iterate(e, e->skel->progs.dump_threads, call, context);
+}
+
+/* ---- one scope ---- */
+
+bool bpf_scopes__ended(const struct bpf_runtime *e, uint32_t scope)
+{
+	const struct qz_scope_state *s = &e->scopes[scope];
+
+	return __atomic_load_n(&s->ended, __ATOMIC_SEQ_CST) &&
+	       !__atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
+	       !(__atomic_load_n(&s->running, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
+}
+
+bool bpf_scopes__lives(const struct bpf_runtime *e, uint32_t scope, uint64_t since)
+{
+	const struct qz_scope_state *s = scope < e->opts.max_scopes ? &e->scopes[scope] : NULL;
+
+	return s && __atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
+	       __atomic_load_n(&s->began, __ATOMIC_SEQ_CST) <= since;
+}
+
+int bpf_scopes__pid(const struct bpf_runtime *e, uint32_t scope)
+{
+	return e->scopes[scope].pid;
+}
+
+int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope)
+{
+	if (scope >= e->opts.max_scopes)
+		return -EINVAL;
+	memset(&e->scopes[scope], 0, sizeof(e->scopes[scope]));
+	clear_levels(e, scope);
+	return bpf_map_update_elem(bpf_map__fd(e->skel->maps.free_scopes), NULL, &scope, BPF_ANY);
+}
+
+void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n)
+{
+	__u32 *share = &e->scopes[scope].shares[what];
+
+	if (__atomic_load_n(share, __ATOMIC_RELAXED) != n)
+		__atomic_store_n(share, n, __ATOMIC_RELAXED);
+}
+
+/*
+ * The interval that has not ended is added to its level. While the programs are attached a
+ * processor may be between its exchange of the word and its addition to the level: then a copy is
+ * short by that interval, never wrong for good.
+ */
+void bpf_scopes__read(const struct bpf_runtime *e, uint32_t scope, uint64_t until,
+		      struct qz_scope_state *state, uint64_t *level_ns)
+{
+	const uint64_t *levels = &e->levels[(size_t)scope * e->level_stride];
+	uint64_t level, elapsed;
+
+	do {
+		memcpy(state, &e->scopes[scope], sizeof(*state));
+		memcpy(level_ns, levels, e->level_stride * sizeof(*levels));
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (state->running != __atomic_load_n(&e->scopes[scope].running, __ATOMIC_SEQ_CST));
+	level = state->running & QZ_LEVEL_MASK;
+	elapsed = (until - (state->running >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
+	if (elapsed > QZ_TIME_MASK / 2)
+		elapsed = 0;
+	if (level >= e->level_stride)
+		level = e->level_stride - 1;
+	level_ns[level] += elapsed;
+	if (scope == QZ_SCOPE_OF_MACHINE && e->started)
+		for (uint32_t i = 0; i < e->level_stride; i++)
+			level_ns[i] -= level_ns[i] < e->before[i] ? level_ns[i] : e->before[i];
+}
+
+uint64_t bpf_scopes__running(const struct bpf_runtime *e, uint32_t scope)
+{
+	if (scope >= e->opts.max_scopes)
+		return 0;
+	return __atomic_load_n(&e->scopes[scope].running, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Scopes: whose threads the BPF programs find, and their exact times. Conventions as in bpf_runtime.h. */
+#ifndef QUARTZ_DAEMON_BPF_SCOPES_H
+#define QUARTZ_DAEMON_BPF_SCOPES_H
+
+#include "daemon/kernel/bpf_runtime.h"
+
+/*
+ * Opens a scope for a process, and for its descendants when `follows`; its clock starts
+ * when its first thread is found. Gives its number or -ENOSPC.
+ */
+int bpf_scopes__open(struct bpf_runtime *e, int pid, bool follows);
+
+/*
+ * Finds and settles the threads of all open scopes (bpf/attach.bpf.h). To be called once. -ESRCH: there
+ * are none of one.
+ */
+int bpf_scopes__adopt(struct bpf_runtime *e);
+
+/*
+ * Starts the clock of a scope anew. Only while none of its threads is running: for a command that
+ * waits to be let go.
+ */
+void bpf_scopes__restart(struct bpf_runtime *e, uint32_t scope);
+
+/* Whether all threads of a scope have ended and the last one has left its processor. */
+bool bpf_scopes__ended(const struct bpf_runtime *e, uint32_t scope);
+
+/* Whether a scope that was there at a time has threads. Any thread may ask. */
+bool bpf_scopes__lives(const struct bpf_runtime *e, uint32_t scope, uint64_t since);
+
+/* The process of a scope of which nothing else is known. */
+int bpf_scopes__pid(const struct bpf_runtime *e, uint32_t scope);
+
+/* Gives a scope number back whose figures were read. every_process only. */
+int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope);
+
+/* What the dump of threads is given to. */
+typedef void engine_thread(void *context, const struct qz_thread_event *thread);
+
+/* Calls `call` for each thread that is followed and lives. */
+int bpf_scopes__dump(struct bpf_runtime *e, engine_thread *call, void *context);
+
+/* What a scope has, see enum qz_share. */
+void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n);
+
+/* A copy of a scope and its exact level times up to `until`; levels has level_stride entries. */
+void bpf_scopes__read(const struct bpf_runtime *e, uint32_t scope, uint64_t until,
+		      struct qz_scope_state *state, uint64_t *level_ns);
+
+/*
+ * How many threads of a scope run at this moment (QZ_LEVEL_MASK) and since when, as the BPF programs keep it: the
+ * same twice means that it was so in between. Any thread may ask.
+ */
+uint64_t bpf_scopes__running(const struct bpf_runtime *e, uint32_t scope);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of kernel code, from /proc/kallsyms. */
+#ifndef QUARTZ_DAEMON_KALLSYMS_H
+#define QUARTZ_DAEMON_KALLSYMS_H
+
+#include <stdint.h>
+
+struct kallsyms;
+
+/*
+ * Opens the table, so that it can be read by who has lost the right to (CAP_SYSLOG). Without it, it is
+ * opened to be read.
+ */
+void kallsyms__open(void);
+
+/* The table, which is read when it is first asked for something. NULL with ENOMEM. */
+struct kallsyms *kallsyms__new(void);
+void kallsyms__free(struct kallsyms *k);
+
+/* 0, or why there are no names: -EPERM when the kernel hides its addresses (kptr_restrict), or another -errno. */
+int kallsyms__read(struct kallsyms *k);
+
+/* The name of the function at an address and where it starts, or NULL. */
+const char *kallsyms__find(struct kallsyms *k, uint64_t address, uint64_t *start);
+
+/* Calls take for each name of the function at an address, with its range. A function may have several names. */
+typedef void kallsyms_take(void *context, const char *name, uint64_t start, uint64_t end);
+void kallsyms__names(struct kallsyms *k, uint64_t address, kallsyms_take *take, void *context);
+
+#endif

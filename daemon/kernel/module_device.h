@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* /dev/quartz, where quartz.ko is loaded: this quartzd speaks there, as long as it is open. */
+#ifndef QUARTZ_DAEMON_MODULE_DEVICE_H
+#define QUARTZ_DAEMON_MODULE_DEVICE_H
+
+#include <stdint.h>
+
+struct module_device {
+	int fd; /* -1: closed */
+	uint32_t generation;
+};
+
+/*
+ * Opens the device and listens. 0, -ENOENT: the module is not loaded, -EBUSY: another quartzd speaks,
+ * or -errno of open(2) and ioctl(2).
+ */
+int module_device__open(struct module_device *d);
+
+/* Falls silent: what was published stays, and grows old visibly. Closed ones, too. */
+void module_device__close(struct module_device *d);
+
+#endif

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/util/log.h"
+#include "daemon/privsep/opener.h"
+#include "daemon/privsep/sample_event.h"
+#include "daemon/kernel/perf_sampler.h"
+
+#define MAX_RECORD 65536
+
+struct processor {
+	int fd; /* -1: not sampled */
+	struct perf_event_mmap_page *ring;
+	uint64_t before;  /* expected earlier: of other events (hotplug), or at other rates */
+	uint64_t counted; /* by this event then */
+	uint64_t enabled; /* time enabled at the last look at hotplug */
+	bool refused;	  /* it came and could not be sampled; that was said */
+};
+
+struct perf_sampler {
+	uint32_t n;
+	struct processor *processors;
+	int prog_fd;
+	uint32_t rate;
+	uint64_t cycle_rate;   /* cycles per second, 0: no PMU, by the cpu-clock */
+	uint64_t full_period;  /* ns, or cycles, at the rate that was asked for */
+	uint64_t period;       /* in force */
+	uint64_t idle_ns;      /* up to the last change of it */
+	uint64_t idle_before;  /* periods that were idle until then */
+	pthread_mutex_t rings; /* held by who reads one, or makes or ends one */
+	uint64_t reports_lost;
+	size_t page;
+	char *record; /* one that wraps around the end of the ring */
+	char error[256];
+};
+
+/* What the kernel appends to each report: sample_id_all with PERF_SAMPLE_TID | PERF_SAMPLE_TIME. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
+struct mmap2_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char filename[];
+};
+
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+/* Cycles per second of the processor that this runs on, counted for a moment; 0 without a PMU. */
+static uint64_t count_cycles(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	uint64_t values[3] = {0};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	for (volatile int i = 0; i < 10000000; i++)
+		;
+	if (read(fd, values, sizeof(values)) != sizeof(values))
+		values[2] = 0;
+	close(fd);
+	return values[2] ? (unsigned __int128)values[0] * 1000000000 / values[2] : 0;
+}
+
+/* Once: the kernel may not let us after privileges were given up. */
+static uint64_t cycle_rate(void)
+{
+	static bool known;
+	static uint64_t rate;
+
+	if (!known)
+		rate = count_cycles();
+	known = true;
+	return rate;
+}
+
+struct perf_sampler *perf_sampler__new(void)
+{
+	struct perf_sampler *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->rings, NULL);
+	s->page = sysconf(_SC_PAGESIZE);
+	s->cycle_rate = cycle_rate();
+	s->record = malloc(MAX_RECORD);
+	if (!s->record) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static size_t ring_size(const struct perf_sampler *s)
+{
+	return (SAMPLE_EVENT_PAGES + 1) * s->page;
+}
+
+/* What the event of a processor has counted: cycles, or the time that it was running. */
+static uint64_t counted_by(const struct perf_sampler *s, const struct processor *p)
+{
+	uint64_t values[3]; /* value, time enabled, time running */
+
+	if (p->fd < 0 || read(p->fd, values, sizeof(values)) != sizeof(values))
+		return p->counted;
+	return s->cycle_rate ? values[0] : values[2];
+}
+
+/* Samples that it should have given at the rate in force. */
+static uint64_t expected_of(const struct perf_sampler *s, const struct processor *p)
+{
+	return (counted_by(s, p) - p->counted) / s->period;
+}
+
+static void close_processor(struct perf_sampler *s, struct processor *p)
+{
+	if (p->fd < 0)
+		return;
+	ioctl(p->fd, PERF_EVENT_IOC_DISABLE, 0);
+	p->before += expected_of(s, p);
+	p->counted = 0;
+	if (p->ring)
+		munmap(p->ring, ring_size(s));
+	p->ring = NULL;
+	close(p->fd);
+	p->fd = -1;
+}
+
+void perf_sampler__stop(struct perf_sampler *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->processors[i].fd >= 0)
+			ioctl(s->processors[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_sampler__free(struct perf_sampler *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->n; i++)
+		close_processor(s, &s->processors[i]);
+	free(s->processors);
+	free(s->record);
+	pthread_mutex_destroy(&s->rings);
+	free(s);
+}
+
+const char *perf_sampler__error(const struct perf_sampler *s)
+{
+	return s->error;
+}
+
+const char *perf_sampler__event(const struct perf_sampler *s)
+{
+	return s->cycle_rate ? "cycles" : "cpu-clock";
+}
+
+bool perf_sampler__by_timer(const struct perf_sampler *s)
+{
+	return !s->cycle_rate;
+}
+
+static int open_event(const struct perf_sampler *s, uint32_t cpu)
+{
+	const struct sample_event event = {
+		.cpu = cpu,
+		.cycles = s->cycle_rate > 0,
+		.period = s->period,
+	};
+	int fd = sample_event__open(&event);
+
+	return fd == -EACCES ? opener__sample_event(&event) : fd;
+}
+
+static int start_processor(struct perf_sampler *s, uint32_t cpu)
+{
+	struct processor *p = &s->processors[cpu];
+	int fd = open_event(s, cpu), err;
+
+	if (fd < 0)
+		return fd;
+	p->ring = mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p->ring == MAP_FAILED) {
+		p->ring = NULL;
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	p->fd = fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		err = -errno;
+		close_processor(s, p);
+		return err;
+	}
+	return 0;
+}
+
+static int explain(struct perf_sampler *s, uint32_t cpu, int err)
+{
+	const char *remedy = "see `quartzctl doctor`";
+
+	if (err == -EMFILE || err == -ENFILE)
+		remedy = "raise the limit of open files (ulimit -n)";
+	else if (err == -EACCES && sample_event__wants_admin())
+		remedy = "run as root, with CAP_SYS_ADMIN, or sysctl kernel.perf_event_paranoid=2";
+	else if (err == -EACCES || err == -EPERM)
+		remedy = "run as root, in a container with CAP_PERFMON and a seccomp profile that "
+			 "lets perf_event_open pass";
+	else if (err == -EINVAL)
+		remedy = "a lower --rate, see /proc/sys/kernel/perf_event_max_sample_rate";
+	snprintf(s->error, sizeof(s->error), "cannot sample processor %u: %s; %s", cpu,
+		 strerror(-err), remedy);
+	return err;
+}
+
+static bool is_offline(int err)
+{
+	return err == -ENODEV || err == -ENXIO;
+}
+
+int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate)
+{
+	int err = 0;
+
+	s->processors = calloc(processors, sizeof(*s->processors));
+	if (!s->processors)
+		return explain(s, 0, -ENOMEM);
+	s->n = processors;
+	s->prog_fd = prog_fd;
+	s->rate = rate;
+	s->period = s->full_period = (s->cycle_rate ?: 1000000000) / rate;
+	for (uint32_t i = 0; i < processors; i++)
+		s->processors[i].fd = -1;
+	for (uint32_t i = 0; i < processors && !err; i++) {
+		err = start_processor(s, i);
+		err = is_offline(err) ? 0 : err;
+		if (err)
+			explain(s, i, err);
+	}
+	return err;
+}
+
+/* Sets online[i] for each processor in a list such as "0-3,8". */
+static void parse_list(const char *list, bool *online, uint32_t n)
+{
+	while (*list >= '0' && *list <= '9') {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long i = first; i <= last && i < n; i++)
+			online[i] = true;
+		list = *end == ',' ? end + 1 : end;
+	}
+}
+
+static int read_online(bool *online, uint32_t n)
+{
+	char list[4096];
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	bool read = f && fgets(list, sizeof(list), f);
+
+	if (f)
+		fclose(f);
+	if (!read)
+		return -ENOENT;
+	parse_list(list, online, n);
+	return 0;
+}
+
+/* An event whose processor went offline meanwhile stays open but its time stands still. */
+static bool stands_still(struct processor *p)
+{
+	uint64_t values[3], last = p->enabled;
+
+	if (read(p->fd, values, sizeof(values)) != sizeof(values))
+		return true;
+	p->enabled = values[1];
+	return p->enabled == last;
+}
+
+/* Whether it is sampled from now on. */
+static bool follow(struct perf_sampler *s, uint32_t cpu)
+{
+	struct processor *p = &s->processors[cpu];
+	int err = start_processor(s, cpu);
+
+	if (err && !is_offline(err) && !p->refused) {
+		explain(s, cpu, err);
+		log_warning("%s; what runs there has no samples", s->error);
+		p->refused = true;
+	}
+	p->refused = p->refused && err;
+	return !err;
+}
+
+int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came)
+{
+	bool *online = calloc(s->n, sizeof(*online));
+	int n = 0;
+
+	if (!online || read_online(online, s->n)) {
+		free(online);
+		return 0;
+	}
+	pthread_mutex_lock(&s->rings);
+	for (uint32_t cpu = 0; cpu < s->n; cpu++) {
+		struct processor *p = &s->processors[cpu];
+
+		if (p->fd >= 0 && (!online[cpu] || stands_still(p)))
+			close_processor(s, p);
+		if (p->fd < 0 && online[cpu] && follow(s, cpu))
+			came[n++] = cpu;
+	}
+	pthread_mutex_unlock(&s->rings);
+	free(online);
+	return n;
+}
+
+/* ---- reports ---- */
+
+static void give_mapping(const struct mmap2_record *r, uint64_t time, size_t size,
+			 sampler_call *call, void *context)
+{
+	struct perf_sampler_mapping m = {
+		.time = time,
+		.pid = r->pid,
+		.start = r->addr,
+		.end = r->addr + r->len,
+		.offset = r->pgoff,
+		.major = r->maj,
+		.minor = r->min,
+		.inode = r->ino,
+		.path = r->filename,
+	};
+
+	if (memchr(r->filename, '\0', size - sizeof(*r)))
+		call(context, &m);
+}
+
+static void give_record(struct perf_sampler *s, const struct perf_event_header *h,
+			sampler_call *call, void *context)
+{
+	struct perf_sampler_mapping exec = {.exec = true};
+	struct sample_id id;
+
+	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(struct lost_record)) {
+		__atomic_fetch_add(&s->reports_lost, ((const struct lost_record *)h)->lost,
+				   __ATOMIC_RELAXED);
+		return;
+	}
+	if (h->size < sizeof(*h) + sizeof(id))
+		return;
+	memcpy(&id, (const char *)h + h->size - sizeof(id), sizeof(id));
+	if (h->type == PERF_RECORD_MMAP2 && h->size > sizeof(struct mmap2_record) + sizeof(id)) {
+		give_mapping((const struct mmap2_record *)h, id.time, h->size, call, context);
+	} else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		exec.time = id.time;
+		exec.pid = ((const struct comm_record *)h)->pid;
+		call(context, &exec);
+	}
+}
+
+static void consume_processor(struct perf_sampler *s, struct processor *p, sampler_call *call,
+			      void *context)
+{
+	const char *data = (const char *)p->ring + s->page;
+	size_t size = SAMPLE_EVENT_PAGES * s->page;
+	uint64_t head = __atomic_load_n(&p->ring->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = p->ring->data_tail;
+
+	while (tail < head) {
+		size_t at = tail % size;
+		const struct perf_event_header *h = (const void *)(data + at);
+		uint16_t length = h->size;
+
+		if (length < sizeof(*h) || length > head - tail)
+			break;
+		if (at + length > size) {
+			memcpy(s->record, h, size - at);
+			memcpy(s->record + size - at, data, length - (size - at));
+			h = (const void *)s->record;
+		}
+		give_record(s, h, call, context);
+		tail += length;
+	}
+	__atomic_store_n(&p->ring->data_tail, head, __ATOMIC_RELEASE);
+}
+
+uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void *context)
+{
+	uint64_t before, lost;
+
+	pthread_mutex_lock(&s->rings);
+	before = s->reports_lost;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->processors[i].fd >= 0)
+			consume_processor(s, &s->processors[i], call, context);
+	lost = s->reports_lost - before;
+	pthread_mutex_unlock(&s->rings);
+	return lost;
+}
+
+static uint64_t idle_periods(const struct perf_sampler *s, uint64_t idle_ns)
+{
+	return s->idle_before + (idle_ns > s->idle_ns ? idle_ns - s->idle_ns : 0) / s->period;
+}
+
+void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns)
+{
+	uint64_t period = s->full_period << halvings;
+
+	s->idle_before = idle_periods(s, idle_ns);
+	s->idle_ns = idle_ns;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct processor *p = &s->processors[i];
+
+		if (p->fd < 0)
+			continue;
+		ioctl(p->fd, PERF_EVENT_IOC_PERIOD, &period);
+		p->before += expected_of(s, p);
+		p->counted = counted_by(s, p);
+	}
+	s->period = period;
+}
+
+uint64_t perf_sampler__expected(struct perf_sampler *s, uint64_t idle_ns)
+{
+	uint64_t sum = 0, idle = idle_periods(s, idle_ns);
+
+	for (uint32_t i = 0; i < s->n; i++)
+		sum += s->processors[i].before + expected_of(s, &s->processors[i]);
+	/* cycles stand still by themselves when the processor does */
+	if (s->cycle_rate)
+		return sum;
+	return sum > idle ? sum - idle : 0;
+}
+
+uint64_t perf_sampler__reports_lost(const struct perf_sampler *s)
+{
+	return __atomic_load_n(&s->reports_lost, __ATOMIC_RELAXED);
+}
+
+bool perf_sampler__samples(const struct perf_sampler *s, uint32_t cpu)
+{
+	return s->processors[cpu].fd >= 0;
+}
+
+uint32_t perf_sampler__online(const struct perf_sampler *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += s->processors[i].fd >= 0;
+	return n;
+}

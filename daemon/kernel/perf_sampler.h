@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One perf event per online processor. Each runs the sampling program at every period, writes
+ * nothing of its own samples, and reports through its ring what is mapped, executed and renamed on
+ * that processor. Its running time tells how many samples there should have been.
+ *
+ * One thread at a time, but perf_sampler__consume() may run in another one beside what others do between
+ * start and free. 0 or -errno; perf_sampler__error() has one line about the last failure.
+ */
+#ifndef QUARTZ_DAEMON_PERF_SAMPLER_H
+#define QUARTZ_DAEMON_PERF_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct perf_sampler;
+
+/* What happened to an address space, in the kernel's own words. Times as bpf_ktime_get_ns. */
+struct perf_sampler_mapping {
+	uint64_t time;
+	pid_t pid; /* process */
+	bool exec; /* the address space is new, mapped by nothing yet; the rest is unset */
+	uint64_t start, end, offset;
+	uint32_t major, minor;
+	uint64_t inode;
+	const char *path; /* as the kernel names it; valid during the call */
+};
+
+typedef void sampler_call(void *context, const struct perf_sampler_mapping *mapping);
+
+/* Finds out what there is to sample by: processor cycles where there is a PMU, else the cpu-clock. */
+struct perf_sampler *perf_sampler__new(void);
+void perf_sampler__free(struct perf_sampler *s);
+const char *perf_sampler__error(const struct perf_sampler *s);
+
+/* Opens and starts events on all online processors at `rate` Hz, running the program prog_fd. */
+int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate);
+
+/* Stops all events and remembers what was expected of them. Idempotent. */
+void perf_sampler__stop(struct perf_sampler *s);
+
+/*
+ * Follows hotplug: opens events on processors that have come, closes those that have gone. Gives
+ * the number that came, their numbers in came (room for all possible ones). To be called at most once
+ * a second, so that the time of a working event has moved on.
+ */
+int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came);
+
+/* Hands all waiting reports to `call`, in the order of each processor. Gives the reports lost. */
+uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void *context);
+
+/*
+ * Halves the rate that was asked for so many times, from now on. The processors were idle for idle_ns in
+ * all up to now. The first sample at the new rate comes a whole period later.
+ */
+void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns);
+
+/*
+ * How many samples all events together should have given so far, at the rates that there were, when the
+ * processors were idle for idle_ns in all: an idle processor is not sampled.
+ */
+uint64_t perf_sampler__expected(struct perf_sampler *s, uint64_t idle_ns);
+
+/* Reports that the kernel threw away because a ring was full, so far. */
+uint64_t perf_sampler__reports_lost(const struct perf_sampler *s);
+
+const char *perf_sampler__event(const struct perf_sampler *s); /* "cpu-clock" or "cycles" */
+bool perf_sampler__by_timer(const struct perf_sampler *s);     /* the cpu-clock: not an NMI */
+bool perf_sampler__samples(const struct perf_sampler *s, uint32_t cpu); /* whether it is online */
+uint32_t perf_sampler__online(const struct perf_sampler *s); /* processors being sampled */
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stddef.h>
+
+#include "daemon/kernel/syscall_names.h"
+
+static const char *const names[] = {
+#include "daemon/kernel/syscall_names.inc"
+};
+
+const char *syscall_names__name(uint32_t number)
+{
+	return number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sockets on which quartzd gives snapshots to quartzctl: NUL-terminated JSON requests, see
+ * quartzd(8). Never waits for a client. Who may ask is decided by the kernel's word on the peer's
+ * user and groups. The second socket is for everybody, and gives everybody their own processes; whatever
+ * they do there wakes nobody up, and costs no more than it may.
+ */
+#ifndef QUARTZ_DAEMON_CONTROL_SOCKET_H
+#define QUARTZ_DAEMON_CONTROL_SOCKET_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct control_socket;
+
+/* What may be asked for beside a snapshot. All but the status are for root alone. */
+enum server_command { SERVER_STATUS, SERVER_PAUSE, SERVER_RESUME, SERVER_RELOAD, SERVER_COMMANDS };
+
+/* How much of a snapshot is asked for. */
+enum server_detail { SERVER_SCOPES, SERVER_PROCEDURES, SERVER_STACKS, SERVER_DETAILS };
+
+/* See core/transform/compact.h and daemon/output/user_filter.h. */
+struct control_socket_wanted {
+	enum server_detail detail;
+	uint64_t since_ns; /* CLOCK_REALTIME: of an earlier snapshot, its begin and its length */
+	bool whole;	   /* of this process all: */
+	int32_t pid;
+	uint64_t start_ns;
+	bool own; /* no more than the processes of this user: */
+	uid_t uid;
+};
+
+struct control_socket_calls {
+	/* Writes a snapshot of this moment to fd. 0, or -errno; -ENODATA: nothing is being measured. */
+	int (*snapshot)(void *context, int fd, const struct control_socket_wanted *wanted);
+	/*
+	 * Carries out a command, or sees to it that it is carried out soon. Gives what the answer says,
+	 * or NULL with the reason why not.
+	 */
+	json_t *(*command)(void *context, enum server_command command, const char **reason);
+};
+
+/*
+ * Takes the lock of the one quartzd of a machine in `directory`, which it makes, and listens there.
+ * NULL with errno, EBUSY when another one runs; *holder is its pid then.
+ */
+struct control_socket *control_socket__new(const char *directory,
+					   const struct control_socket_calls *calls, void *context,
+					   int *holder);
+
+/* Removes the socket. Accepts NULL. */
+void control_socket__free(struct control_socket *s);
+
+/* A descriptor for poll(2): readable when control_socket__run has something to do. */
+int control_socket__fd(const struct control_socket *s);
+
+/* Serves without waiting, and drops clients that are too slow. To be called at each tick, too. */
+void control_socket__run(struct control_socket *s);
+
+#endif

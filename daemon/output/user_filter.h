@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which processes of a profile belong to a user. */
+#ifndef QUARTZ_DAEMON_USER_FILTER_H
+#define QUARTZ_DAEMON_USER_FILTER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/model/profile.h"
+
+struct user_filter;
+
+/*
+ * Those that the kernel calls this user's at this moment: not those that run a setuid program, or were
+ * somebody else's before they last executed one. NULL with errno ENOMEM. Free with user_filter__free.
+ */
+struct user_filter *user_filter__look(const struct qz_profile *p, uid_t uid);
+void user_filter__free(struct user_filter *o);
+
+/*
+ * A profile of these alone (core/transform/filter_scopes.h), once p has been brought up to date after the look: who lives by
+ * then is the one that was looked at. NULL with errno ENOMEM.
+ */
+struct qz_profile *user_filter__part(struct user_filter *o, const struct qz_profile *p);
+
+#endif

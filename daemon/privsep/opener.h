@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What quartzd has no right to itself, and what others can make it wait for: files, memory and
+ * descriptors of their processes. The openers, processes of their own (daemon/privsep/broker.h), do it, as
+ * many at a time as there are threads that ask. One that does not answer within two seconds is ended,
+ * and what it was asked for is not asked for again; so that one target does not stop the others.
+ *
+ * Where broker__start was not called, as in unit tests, the caller's own rights are used. Any thread.
+ */
+#ifndef QUARTZ_DAEMON_OPENER_H
+#define QUARTZ_DAEMON_OPENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/privsep/broker.h"
+#include "daemon/privsep/opener_worker.h"
+
+/* Speaks by this socket to the keeper from now on, a process that starts and ends openers. 0: to none. */
+void opener__use(int keeper, pid_t pid);
+
+/* To be watched for its end (POLLHUP), after which nothing can be opened any more. -1: not used. */
+int opener__keeper(void);
+
+/* All take a descriptor of /proc/PID. Those that give a descriptor or a length give -errno otherwise. */
+int opener__maps(int dir);
+ssize_t opener__memory(int dir, uint64_t start, void *to, size_t size);
+ssize_t opener__text(int dir, enum opener_what what, int number, char *to, size_t size);
+int opener__perf_map(int dir, pid_t pid);
+int opener__wake(int dir);
+
+/*
+ * Of the file that is mapped at a place, one to read. Device and inode are those that were mapped
+ * there; it may be another one by now.
+ */
+struct opener_file {
+	uint64_t start, end, inode;
+	uint32_t major, minor;
+};
+int opener__file(int dir, const struct opener_file *file);
+
+/* Gives a descriptor, with an offset of its own, to read what fd is; fd stays open. */
+int opener__reopen(int fd);
+
+/* A process that the keeper has started. All 0 to begin with. */
+struct helper {
+	pid_t pid; /* 0: none is there */
+	int socket;
+	int pidfd;	   /* of a symbolizer, else -1 */
+	uint64_t cpu_ns;   /* of all that were there, at the last look */
+	uint64_t ended_ns; /* of those that have ended */
+};
+
+/*
+ * Starts one at the other end of the socket. Where there is no keeper, a symbolizer, which is this program,
+ * is quartzd's own child. 0 or -errno.
+ */
+int opener__start(struct helper *h, enum helper_job job, const char *symbolizer);
+
+/* Kills it, and sees to it that it is reaped; without effect when none is there. */
+void opener__end(struct helper *h);
+
+/* Processor time of the one that is there, and of those before. */
+uint64_t opener__cpu_of(struct helper *h);
+
+/*
+ * A keeper that does not answer, as one that is stopped, is asked nothing until it has: what needs it fails
+ * with -EAGAIN. That is found out within seconds, and at once when quartzd is to end, which ends
+ * the keeper and all of its own.
+ */
+void opener__hurry(bool hurry);
+
+/* As sample_event__open(), with the rights of the keeper; -EACCES when there is none. */
+int opener__sample_event(const struct sample_event *event);
+
+/* Whether the keeper has answered again after it had not, since the caller's last look, kept in *known. */
+bool opener__came_back(uint32_t *known);
+
+struct opener_counts {
+	uint64_t late;	/* requests that were not answered in time */
+	uint64_t ended; /* openers that ended by themselves, or were killed by others */
+	bool keeper_late;
+};
+struct opener_counts opener__counts(void);
+
+/* How many ms a request may take after so many that were late within a minute. */
+int opener__patience(uint32_t late);
+
+/* Processor time of the openers, those that have ended included. */
+uint64_t opener__cpu_ns(void);
+
+#endif

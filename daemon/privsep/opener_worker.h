@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an opener does for quartzd, which has no right to: one request at a time, each about one process
+ * or one file, and nothing but what is named here. quartzd's word is not trusted further than that.
+ */
+#ifndef QUARTZ_DAEMON_OPENER_WORKER_H
+#define QUARTZ_DAEMON_OPENER_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPENER_BYTES (64 * 1024) /* of one answer */
+
+/* With a descriptor of /proc/PID, but for the last one. */
+enum opener_what {
+	OPENER_MAPS,	 /* a memory file with /proc/PID/maps */
+	OPENER_MEMORY,	 /* bytes from `start` on, as far as they are mapped, at most `size` */
+	OPENER_FILE,	 /* the file mapped at start-end, to be read */
+	OPENER_FD,	 /* what descriptor `number` is a link to */
+	OPENER_FDINFO,	 /* the text about it */
+	OPENER_SYSCALL,	 /* the system call that thread `number` is in */
+	OPENER_PERF_MAP, /* the names of its JIT code */
+	OPENER_WAKE,	 /* nothing: calls it, see page_wake.h; a waker's only work */
+	OPENER_REOPEN,	 /* a file that everybody may read, or that is open to be read, once more */
+};
+
+struct opener_request {
+	uint32_t what;
+	int32_t number;
+	uint32_t size, major, minor, zero;
+	uint64_t start, end, inode;
+};
+
+/* result: bytes that follow, or -errno. */
+struct opener_reply {
+	int32_t result;
+	char bytes[OPENER_BYTES];
+};
+
+/* Never waits longer than the kernel makes it. *given: a descriptor for the asker, or -1. */
+void opener_worker__do(const struct opener_request *request, int fd, struct opener_reply *reply,
+		       int *given);
+
+/* Does what comes from the socket until the other side is gone, as an opener or as a waker. */
+void opener_worker__serve(int socket, bool waker);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The process quartz-symbolizer as daemon/symbolizer/symbolizer.c sees it: started, spoken to with deadlines,
+ * killed. What it sends is not to be trusted; here only headers are checked.
+ */
+#ifndef QUARTZ_DAEMON_SYMBOLIZER_CHILD_H
+#define QUARTZ_DAEMON_SYMBOLIZER_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/privsep/opener.h"
+#include "include/quartz/symbolizer.h"
+
+struct symbolizer_child {
+	struct helper process;
+	uint64_t last_id;
+	int64_t until; /* the deadline of the last request */
+};
+
+/* A request, which begins with a header that exchange() fills in. fds go along, nfds <= 2. */
+struct symbolizer_request {
+	void *bytes;
+	size_t length;
+	uint32_t type;
+	const int *fds;
+	size_t nfds;
+	int deadline_ms;
+};
+
+/*
+ * Starts the program and waits until it has given up its privileges. -EIO. It is killed when quartzd
+ * ends, or, where there is no keeper, the thread that started it.
+ */
+int symbolizer_child__start(struct symbolizer_child *c, const char *program);
+
+/* Kills and reaps; without effect when none is running. */
+void symbolizer_child__stop(struct symbolizer_child *c);
+
+/* Whether it has ended by itself, or was ended by others. */
+bool symbolizer_child__ended(const struct symbolizer_child *c);
+
+/* The clock of deadlines. */
+int64_t symbolizer_child__now_ms(void);
+
+/* Processor time of the one that runs, and of those before. */
+uint64_t symbolizer_child__cpu_ns(struct symbolizer_child *c);
+
+/*
+ * Sends a request and writes the answer, with its header, to answer, which has room for
+ * PROTOCOL_MAX_MESSAGE. Gives its length. -ETIME: the deadline has passed, -EBADMSG: what came is
+ * no answer, -EPIPE: the child has ended.
+ */
+ssize_t symbolizer_child__exchange(struct symbolizer_child *c, const struct symbolizer_request *r,
+				   void *answer);
+
+/* Receives a further message of the last answer, by the same deadline. Likewise. */
+ssize_t symbolizer_child__more(struct symbolizer_child *c, uint32_t type, void *answer);
+
+/* Sends a message that has no answer; what goes wrong shows at the next exchange. */
+void symbolizer_child__tell(struct symbolizer_child *c, const struct symbolizer_request *r);
+
+#endif

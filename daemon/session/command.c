@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/session/command.h"
+#include "daemon/privsep/procfs.h"
+
+#define SLEEP_TRIES 100000 /* of 100 us */
+
+/* In the child only: quartzd itself and what else it starts load nothing. */
+static void set_preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *all;
+
+	if (!library)
+		return;
+	if (asprintf(&all, "%s%s%s", library, before ? ":" : "", before ?: "") < 0)
+		_exit(127);
+	setenv("LD_PRELOAD", all, 1);
+	free(all);
+}
+
+/*
+ * As one who logs in has it; PATH stays. Until the exec nobody else can trace the process, whose memory is
+ * quartzd's: a change of the user makes it undumpable.
+ */
+static int become(const struct user *user)
+{
+	int err = user ? user__become(user) : 0;
+
+	if (!user || err)
+		return err;
+	if (setenv("HOME", user->home, 1) || setenv("USER", user->name, 1) ||
+	    setenv("LOGNAME", user->name, 1) || (*user->shell && setenv("SHELL", user->shell, 1)))
+		return -ENOMEM;
+	return 0;
+}
+
+static void run_child(char *const argv[], const char *preload, const cpu_set_t *allowed,
+		      const struct user *user, int go, int failed)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	sched_setaffinity(0, sizeof(*allowed), allowed);
+	set_preload(preload);
+	byte = (char)-become(user);
+	if (write(failed, &byte, 1) != 1 || byte || read(go, &byte, 1) != 1)
+		_exit(127);
+	close(go);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(failed, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
+	_exit(127);
+}
+
+/* Until the child waits to be let go: what it does before that is not the command's. */
+static int await_sleep(pid_t pid)
+{
+	int dir = procfs__open(pid, 0);
+	char state[32] = "";
+
+	if (dir < 0)
+		return dir;
+	for (int i = 0; i < SLEEP_TRIES && state[0] != 'S'; i++) {
+		if (procfs__status(dir, "State", state, sizeof(state)))
+			break;
+		usleep(100);
+	}
+	close(dir);
+	return state[0] == 'S' ? 0 : -ECHILD;
+}
+
+int command__prepare(struct command *c, char *const argv[], const char *preload,
+		     const cpu_set_t *allowed, const struct user *user)
+{
+	int go[2], failed[2];
+	char byte;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return -errno;
+	}
+	c->pid = fork();
+	if (!c->pid) {
+		close(go[1]);
+		close(failed[0]);
+		run_child(argv, preload, allowed, user, go[0], failed[1]);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+	if (c->pid < 0)
+		return -errno;
+	c->pidfd = syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd < 0)
+		return -errno;
+	if (read(c->failed, &byte, 1) != 1)
+		return -ECHILD;
+	return byte ? -byte : await_sleep(c->pid);
+}
+
+int command__open(char *const argv[], char *path)
+{
+	const char *list = getenv("PATH") ?: "/bin:/usr/bin", *name = argv[0];
+
+	if (strchr(name, '/')) {
+		snprintf(path, PATH_MAX, "%s", name);
+		return open(path, O_PATH | O_CLOEXEC);
+	}
+	while (*list) {
+		size_t n = strcspn(list, ":");
+
+		snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, list, n ? "/" : "", name);
+		if (!access(path, X_OK))
+			return open(path, O_PATH | O_CLOEXEC);
+		list += n + (list[n] == ':');
+	}
+	return -1;
+}
+
+int command__start(struct command *c)
+{
+	int err = 0;
+
+	if (write(c->go, "", 1) != 1)
+		return -errno;
+	c->started = true;
+	if (read(c->failed, &err, sizeof(err)) != sizeof(err))
+		return 0;
+	waitpid(c->pid, &c->status, 0);
+	c->ended = true;
+	return -err;
+}
+
+bool command__ended(struct command *c)
+{
+	if (!c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+		c->ended = true;
+	return c->ended;
+}
+
+int command__exit_status(const struct command *c)
+{
+	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
+}
+
+void command__free(struct command *c)
+{
+	if (c->pid <= 0)
+		return;
+	close(c->go);
+	close(c->failed);
+	if (!c->started) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, &c->status, 0);
+	}
+	if (c->pidfd > 0)
+		close(c->pidfd);
+	c->pid = 0;
+}

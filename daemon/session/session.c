@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "daemon/collect/collector.h"
+#include "daemon/util/log.h"
+#include "daemon/session/sd_notify.h"
+#include "daemon/privsep/opener.h"
+#include "daemon/session/session_state.h"
+
+#define TICK_MS	       100
+#define HURRY_MS       5
+#define HOTPLUG_PERIOD 1000000000ull
+#define GOVERN_PERIOD  1000000000ull
+#define TEXT_PERIOD    2000000000ull
+#define TEXT_SHARE     200	    /* one part of so many of the time, at most, is spent on text */
+#define ANSWER_AFTER   200000000ull /* an interrupt that nothing has ended after */
+#define FORWARD_GRACE  2000000000ull /* for a command to end after a SIGTERM that was passed on */
+
+static void take_signal(struct session *s, int number)
+{
+	if (number == SIGCHLD)
+		return;
+	if (number == SIGHUP) {
+		host__reload(s->host);
+		return;
+	}
+	s->host->pending = ACTION_STOP;
+	/*
+	 * An interrupt from the terminal reaches the command, too: its end ends the run. Whoever
+	 * repeats it does not want to wait for that.
+	 */
+	if (s->config->command && number == SIGINT && !s->signal && !command__ended(&s->command)) {
+		s->signal = number;
+		s->answer_due = bpf_runtime__now() + ANSWER_AFTER;
+		return;
+	}
+	if (s->config->command && number == SIGTERM && !command__ended(&s->command)) {
+		kill(s->command.pid, SIGTERM);
+		s->deadline = bpf_runtime__now() + FORWARD_GRACE;
+	} else {
+		s->deadline = bpf_runtime__now();
+	}
+	s->signal = number;
+}
+
+static void take_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		take_signal(s, info.ssi_signo);
+}
+
+/* Who has pressed Ctrl-C is told at once what happens: saving may take some seconds. */
+static void answer(struct session *s, uint64_t now, bool over)
+{
+	if (over && s->signal == SIGINT && s->config->private && !s->config->quiet)
+		log_info("interrupted; saving the profile");
+	if (over || !s->answer_due || now < s->answer_due)
+		return;
+	s->answer_due = 0;
+	log_info("interrupted; the profile is saved when %s and all that it started have ended, "
+		 "or at once at the next Ctrl-C",
+		 s->config->command[0]);
+}
+
+static void follow_hotplug(struct session *s)
+{
+	int *came = calloc(bpf_runtime__processors(s->engine), sizeof(*came));
+	int n = came ? perf_sampler__follow_hotplug(s->sampler, came) : 0;
+
+	for (int i = 0; i < n; i++)
+		bpf_runtime__mark_processor(s->engine, came[i]);
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->engine); cpu++)
+		if (!perf_sampler__samples(s->sampler, cpu))
+			bpf_runtime__cpus(s->engine)[cpu].idle_since = 0;
+	free(came);
+}
+
+static void govern(struct session *s, uint64_t now)
+{
+	struct qz_overhead_governor *g = &s->governor;
+	struct qz_costs costs;
+
+	if (!g->ceiling_ppm || now < s->govern_due)
+		return;
+	s->govern_due = now + GOVERN_PERIOD;
+	costs = session__costs(s);
+	if (!qz_overhead_governor__update(g, now, perf_sampler__online(s->sampler), &costs))
+		return;
+	collector__set_halvings(s->collector, g->halvings);
+	log_info("Quartz took %.2f%% of the processors, of %.2f%% that it may; sampling at %.4g Hz",
+		 g->costs_ppm / 1e4, g->ceiling_ppm / 1e4,
+		 (double)options__rate(s->config) / (1u << g->halvings));
+}
+
+/* Of the machine, or else of each scope. */
+static void show(struct session *s, uint64_t now)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	uint32_t machine;
+
+	if (session__bring_up_to_date(s, now, true))
+		return;
+	machine = qz_profile__machine(p);
+	for (uint32_t i = 0; i < p->nscopes; i++) {
+		struct qz_report *r;
+
+		if (machine != QZ_NONE && machine != i)
+			continue;
+		r = qz_report__new(p, i);
+		if (s->text)
+			bpffs_tables__add(s->text, r, machine == i ? 1 : p->nscopes - i);
+		if (s->publisher)
+			sysfs_publish__add(s->publisher, r);
+		qz_report__free(r);
+	}
+	if (s->text)
+		bpffs_tables__end(s->text);
+	if (s->publisher)
+		sysfs_publish__end(s->publisher, p);
+}
+
+/* Showing takes the longer the more has been measured. */
+static uint64_t next_text(uint64_t began)
+{
+	uint64_t now = bpf_runtime__now(), rest = (now - began) * TEXT_SHARE;
+
+	return now + (rest > TEXT_PERIOD ? rest : TEXT_PERIOD);
+}
+
+static void do_periodic(struct session *s, uint64_t now)
+{
+	if (s->history && now >= s->slice_due) {
+		session__cut_slice(s, now, true);
+		s->slice_due = now + s->config->slice;
+	}
+	govern(s, now);
+	if (now >= s->hotplug_due) {
+		follow_hotplug(s);
+		s->hotplug_due = now + HOTPLUG_PERIOD;
+	}
+	if ((s->text || s->publisher) && now >= s->text_due) {
+		show(s, now);
+		s->text_due = next_text(now);
+	}
+	if (s->host->server && !s->config->private)
+		control_socket__run(s->host->server);
+	host__alive(s->host, now);
+	if (s->events)
+		event_log__write(s->events);
+}
+
+static bool is_over(struct session *s, uint64_t now)
+{
+	if (s->deadline && now >= s->deadline)
+		return true;
+	if (s->host->pending == ACTION_PAUSE || s->host->pending == ACTION_RELOAD)
+		return true;
+	if (s->config->system)
+		return false;
+	return collector__ended(s->collector) &&
+	       (!s->config->command || command__ended(&s->command));
+}
+
+static void stop_now(struct session *s)
+{
+	s->host->pending = ACTION_STOP;
+	s->deadline = bpf_runtime__now();
+}
+
+/* Without it nothing new has a name. */
+static void watch_keeper(struct session *s, short revents)
+{
+	if (!revents || s->keeper_lost)
+		return;
+	log_error("the process that keeps quartzd's privileges has ended; quartzd ends, too");
+	s->keeper_lost = true;
+	s->failed = true;
+	stop_now(s);
+}
+
+/* What was measured until then is saved; the machine is measured anew. */
+static void begin_again(struct session *s, uint64_t now)
+{
+	uint64_t alone = bpf_runtime__left_alone(s->engine);
+
+	if (!alone || s->host->pending != ACTION_NONE)
+		return;
+	log_error("quartzd did not run for more than %u s; nothing was measured in the last %.1f s",
+		  bpf_runtime__watchdog_seconds(), (double)(now - alone) / 1e9);
+	if (host__begin_anew(s->host))
+		return;
+	log_error("quartzd cannot begin anew, and ends");
+	s->failed = true;
+	stop_now(s);
+}
+
+/* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */
+static int patience_ms(const struct session *s)
+{
+	int ms = collector__hurries(s->collector) ? HURRY_MS << s->governor.halvings : TICK_MS;
+
+	if (collector__behind(s->collector))
+		return 0;
+	return ms < TICK_MS ? ms : TICK_MS;
+}
+
+static int run(struct session *s)
+{
+	struct pollfd fds[] = {
+		{.fd = s->signals, .events = POLLIN},
+		{.events = POLLIN},
+		{.fd = s->host->server && !s->config->private ? control_socket__fd(s->host->server)
+							      : -1,
+		 .events = POLLIN},
+		{.fd = opener__keeper()},
+	};
+	uint64_t now = bpf_runtime__now();
+	int err = 0;
+
+	s->hotplug_due = now + HOTPLUG_PERIOD;
+	s->text_due = now + TEXT_PERIOD;
+	while (!err && !is_over(s, now)) {
+		fds[1].fd = s->governor.halvings ? -1 : collector__event_fd(s->collector);
+		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s));
+		take_signals(s);
+		watch_keeper(s, fds[3].revents);
+		err = collector__tick(s->collector);
+		now = bpf_runtime__now();
+		answer(s, now, false);
+		begin_again(s, now);
+		do_periodic(s, now);
+	}
+	answer(s, now, true);
+	return err;
+}
+
+/* ---- finishing ---- */
+
+static void say_saved(struct session *s, const char *saved, uint64_t samples)
+{
+	if (!s->config->quiet)
+		log_info("%llu samples in %.1f s, saved to %s", (unsigned long long)samples,
+			 collector__profile(s->collector)->window_ns / 1e9, saved);
+}
+
+/* A word of a shell's command line. */
+static void quote(char *to, size_t size, const char *word)
+{
+	size_t n = 1;
+
+	if (!word[strcspn(word, " \t\n'\"\\$`&|;<>()*?[]#~=%!{}")]) {
+		snprintf(to, size, "%s", word);
+		return;
+	}
+	to[0] = '\'';
+	for (; *word && n + 6 < size; word++)
+		n += snprintf(to + n, size - n, *word == '\'' ? "'\\''" : "%c", *word);
+	snprintf(to + n, size - n, "'");
+}
+
+/* The command that shows it: the newest one of this user is shown anyway, where no other quartzd is asked. */
+static void say_next(const struct session *s)
+{
+	const char *sudo = s->snapshot.kept ? "sudo " : "";
+	char file[4 * PATH_MAX];
+
+	quote(file, sizeof(file), s->snapshot.path);
+	if (s->snapshot.named && !s->beside)
+		log_info("see it with: %squartzctl report", sudo);
+	else
+		log_info("see it with: %squartzctl report -i %s", sudo, file);
+}
+
+static void finish_events(struct session *s)
+{
+	uint64_t written, dropped;
+	int err;
+
+	if (!s->events)
+		return;
+	err = event_log__finish(s->events, &written, &dropped);
+	if (err)
+		log_error("%s" QZ_EVENTS_SUFFIX ": %s; events are lost", s->snapshot.path,
+			  strerror(-err));
+	else if (written && !s->config->quiet)
+		log_info("%llu events, saved to %s" QZ_EVENTS_SUFFIX, (unsigned long long)written,
+			 s->snapshot.path);
+	if (dropped)
+		log_warning("%llu events found no room", (unsigned long long)dropped);
+}
+
+static int save(struct session *s)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	struct qz_profile *packed = p->vacant_scopes ? session__packed(p) : NULL;
+	char saved[PATH_MAX] = "";
+	int err = -ENOMEM;
+
+	if (packed || !p->vacant_scopes)
+		err = snapshot_file__save(&s->snapshot, packed ? packed : p, saved, sizeof(saved));
+	if (err) {
+		qz_profile__free(packed);
+		log_error("%s: %s; %s%s", s->snapshot.path, strerror(-err),
+			  saved[0] ? "saved instead to " : "what was sampled is lost", saved);
+		return STATUS_FAILURE;
+	}
+	say_saved(s, saved, collector__samples(s->collector));
+	if (s->config->private && !s->config->quiet) {
+		session__say_advice(packed ? packed : p,
+				    s->snapshot.named && !s->beside ? NULL : s->snapshot.path);
+		say_next(s);
+	}
+	qz_profile__free(packed);
+	return 0;
+}
+
+static int finish(struct session *s)
+{
+	uint64_t until;
+	int err;
+
+	perf_sampler__stop(s->sampler);
+	if (s->instants)
+		module_rounds__stop(s->instants);
+	if (s->poller)
+		shm_sampler__stop(s->poller);
+	err = collector__freeze(s->collector, &until);
+	bpf_runtime__detach(s->engine);
+	err = err ?: collector__finish(s->collector);
+	if (s->history && !err)
+		session__cut_slice(s, until, false);
+	err = err ?: session__bring_up_to_date(s, until, false);
+	if (err) {
+		log_error("the last samples could not be read: %s", strerror(-err));
+		s->failed = true;
+	}
+	finish_events(s);
+	err = save(s);
+	if (err || s->failed)
+		return err ?: STATUS_FAILURE;
+	if (s->config->command && command__ended(&s->command))
+		return command__exit_status(&s->command);
+	if (s->config->command && s->signal)
+		return 128 + s->signal;
+	return collector__samples(s->collector) ? 0 : STATUS_NO_SAMPLES;
+}
+
+static void announce(const struct session *s)
+{
+	const struct qz_integers *lists[] = {&s->config->pids, &s->config->trees};
+	size_t n = lists[0]->n + lists[1]->n;
+
+	if (s->config->quiet || s->config->command)
+		return;
+	if (s->config->system)
+		log_info("attached to every process%s, sampling at %u Hz (%s)",
+			 s->pid_namespace ? " of this PID namespace, not of the host" : "",
+			 options__rate(s->config), perf_sampler__event(s->sampler));
+	else if (n == 1)
+		log_info("attached to process %d (%s), sampling at %u Hz (%s)", s->first.pid,
+			 s->first.comm, options__rate(s->config), perf_sampler__event(s->sampler));
+	else
+		log_info("attached to %zu targets, sampling at %u Hz (%s)", n,
+			 options__rate(s->config), perf_sampler__event(s->sampler));
+}
+
+static void close_session(struct session *s)
+{
+	sysfs_publish__free(s->publisher);
+	bpffs_tables__free(s->text);
+	shm_server__free(s->page_server);
+	if (s->page_directory[0])
+		shm_server__remove_directory(s->page_directory);
+	command__free(&s->command);
+	user__free(&s->user);
+	snapshot_file__close(&s->snapshot);
+	if (s->poller)
+		shm_sampler__stop(s->poller);
+	collector__free(s->collector);
+	history__free(s->history);
+	module_rounds__free(s->instants);
+	shm_sampler__free(s->poller);
+	event_log__free(s->events);
+	shm_sets__free(s->pages);
+	perf_sampler__free(s->sampler);
+	bpf_runtime__free(s->engine);
+	module_device__close(&s->device);
+	spin_rules__free(&s->spin_rules);
+	if (s->signals >= 0)
+		close(s->signals);
+}
+
+int session__run(const struct options *config, struct host *host)
+{
+	struct session s = {.config = config,
+			    .host = host,
+			    .signals = -1,
+			    .device.fd = -1,
+			    .snapshot.directory = -1};
+	int err = session__prepare(&s);
+
+	err = err ?: session__load(&s);
+	err = err ?: session__start(&s);
+	if (!err) {
+		announce(&s);
+		host->session = &s;
+		sd_notify__send("READY=1\nSTATUS=measuring at %u Hz", options__rate(config));
+		err = run(&s);
+		host->session = NULL;
+		opener__hurry(host->pending != ACTION_PAUSE && host->pending != ACTION_RELOAD);
+		if (err) {
+			log_error("sampling failed: %s; quartzd ends", strerror(-err));
+			s.failed = true;
+		}
+		err = finish(&s);
+	}
+	close_session(&s);
+	opener__hurry(false);
+	return err;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One run of quartzd: from attaching to the snapshot that is saved. */
+#ifndef QUARTZ_DAEMON_SESSION_H
+#define QUARTZ_DAEMON_SESSION_H
+
+#include <jansson.h>
+
+#include "daemon/session/options.h"
+#include "daemon/output/control_socket.h"
+
+struct session;
+
+/* Why a session ends before its targets or its time do. */
+enum action { ACTION_NONE, ACTION_STOP, ACTION_PAUSE, ACTION_RELOAD };
+
+/* What outlives a session; see service.h. */
+struct host {
+	const struct control_socket_calls *calls;
+	struct control_socket *server; /* opened by the first session that is not private */
+	struct session *session;       /* that runs, NULL: none */
+	enum action pending;
+	uint64_t watchdog, watchdog_due; /* ns; 0: nobody watches */
+	void *service;
+};
+
+/* Measures what the configuration says, saves the snapshot and gives the exit status. */
+int session__run(const struct options *config, struct host *host);
+
+/* A snapshot of this moment, or of what is wanted of it: 0 or -errno. */
+int session__snapshot(struct session *s, int fd, const struct control_socket_wanted *wanted);
+
+/* What the session is and has measured, for the answer to a status request; NULL without memory. */
+json_t *session__status(struct session *s);
+
+/* Has the session end and another one begin with settings read anew; false: not this one, or not with these. */
+bool host__begin_anew(struct host *host);
+
+/* SIGHUP: what a host does about it. */
+void host__reload(struct host *host);
+
+/* Tells the service manager that all is well, when it is time. */
+void host__alive(struct host *host, uint64_t now);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+
+#include "core/estimate/estimate.h"
+#include "core/format/pprof.h"
+#include "core/transform/compact.h"
+#include "core/transform/filter_scopes.h"
+#include "daemon/privsep/opener.h"
+#include "daemon/output/user_filter.h"
+#include "daemon/session/session_state.h"
+
+struct qz_costs session__costs(const struct session *s)
+{
+	struct qz_costs costs = collector__costs(s->collector, s->interrupt_ns);
+
+	costs.daemon_ns -= s->daemon_before;
+	return costs;
+}
+
+int session__refresh(struct session *s, uint64_t until, bool live)
+{
+	struct qz_profile *p = collector__profile(s->collector);
+
+	p->live = live;
+	p->window_ns = until - s->started;
+	p->costs = session__costs(s);
+	return collector__refresh(s->collector, until);
+}
+
+int session__bring_up_to_date(struct session *s, uint64_t until, bool live)
+{
+	return session__refresh(s, until, live)
+		       ?: qz_estimate__profile(collector__profile(s->collector));
+}
+
+/* Of the run, or of a part of it. */
+static int write_summary(struct session *s, const struct qz_profile *p, int fd,
+			 const struct control_socket_wanted *wanted)
+{
+	struct qz_compact what = {.procedures = wanted->detail == SERVER_PROCEDURES,
+				  .whole = QZ_NONE};
+	struct qz_profile *summary;
+	int err;
+
+	if (wanted->since_ns > p->wall_start_ns) /* else it is of an earlier run */
+		what.since_ns = s->started + (wanted->since_ns - p->wall_start_ns);
+	if (wanted->whole)
+		what.whole = qz_compact__find_scope(p, wanted->pid, wanted->start_ns);
+	summary = qz_compact__profile(p, &what);
+	err = summary ? qz_estimate__profile(summary) : -errno;
+	err = err ?: qz_pprof__write(summary, fd);
+	qz_profile__free(summary);
+	return err;
+}
+
+struct qz_profile *session__packed(const struct qz_profile *p)
+{
+	struct qz_profile *packed = qz_filter_scopes__profile(p, NULL);
+
+	if (packed && qz_estimate__profile(packed)) {
+		qz_profile__free(packed);
+		packed = NULL;
+	}
+	return packed;
+}
+
+static int write_packed(const struct qz_profile *p, int fd)
+{
+	struct qz_profile *packed = session__packed(p);
+	int err = packed ? qz_pprof__write(packed, fd) : -ENOMEM;
+
+	qz_profile__free(packed);
+	return err;
+}
+
+static int write_wanted(struct session *s, struct qz_profile *p, int fd,
+			const struct control_socket_wanted *wanted)
+{
+	if (wanted->detail != SERVER_STACKS)
+		return write_summary(s, p, fd, wanted);
+	if (p->vacant_scopes)
+		return write_packed(p, fd);
+	return qz_estimate__profile(p) ?: qz_pprof__write(p, fd);
+}
+
+static int write_own(struct session *s, int fd, const struct control_socket_wanted *wanted)
+{
+	struct qz_profile *p = collector__profile(s->collector), *part = NULL;
+	struct user_filter *own = user_filter__look(p, wanted->uid);
+	int err = own ? session__refresh(s, bpf_runtime__now(), true) : -ENOMEM;
+
+	if (!err)
+		part = user_filter__part(own, p);
+	user_filter__free(own);
+	if (!err)
+		err = part ? write_wanted(s, part, fd, wanted) : -ENOMEM;
+	qz_profile__free(part);
+	return err;
+}
+
+int session__snapshot(struct session *s, int fd, const struct control_socket_wanted *wanted)
+{
+	if (wanted->own)
+		return write_own(s, fd, wanted);
+	return session__refresh(s, bpf_runtime__now(), true)
+		       ?: write_wanted(s, collector__profile(s->collector), fd, wanted);
+}
+
+json_t *session__status(struct session *s)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	const struct qz_control *control = bpf_runtime__control(s->engine);
+	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
+	struct opener_counts openers = opener__counts();
+	struct collector_symbolizers symbolizers = collector__symbolizers(s->collector);
+	json_t *status;
+
+	status = json_pack(
+		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
+		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
+		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
+		(int)s->governor.ceiling_ppm, "event", perf_sampler__event(s->sampler),
+		"processors", (int)p->processors, "window_ns",
+		(json_int_t)(bpf_runtime__now() - s->started), "processes",
+		(json_int_t)(p->nscopes - p->vacant_scopes - own), "samples",
+		(json_int_t)collector__samples(s->collector), "lost",
+		(json_int_t)qz_ledger__lost(&p->ledger), "scopes_refused",
+		(json_int_t)control->scopes_refused, "behind_ns",
+		(json_int_t)collector__behind(s->collector), "openers_late",
+		(json_int_t)openers.late, "openers_ended", (json_int_t)openers.ended, "snapshot",
+		s->snapshot.path);
+	json_object_set_new(status, "keeper_late", json_boolean(openers.keeper_late));
+	json_object_set_new(status, "symbolizers_ended",
+			    json_integer((json_int_t)symbolizers.ended));
+	json_object_set_new(status, "modules_waiting",
+			    json_integer((json_int_t)symbolizers.waiting));
+	json_object_set_new(status, "modules_refused",
+			    json_integer((json_int_t)symbolizers.refused));
+	return status;
+}

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/kernel/bpf_scopes.h"
+#include "daemon/collect/self_overhead.h"
+#include "daemon/kernel/kallsyms.h"
+#include "daemon/util/limits.h"
+#include "daemon/util/log.h"
+#include "daemon/target/pid_namespace.h"
+#include "daemon/util/paths.h"
+#include "daemon/privsep/capabilities.h"
+#include "daemon/session/session_state.h"
+#include "quartz/device.h"
+
+#define PROGRAM_SCOPES 64
+#define DELAY_TICK_MS  100
+#define TAKING_IN_MS   10 /* until a process that waits is reported */
+
+static int status_of(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return STATUS_PRIVILEGE;
+	return err == -ENOSYS || err == -EOPNOTSUPP ? STATUS_UNSUPPORTED : STATUS_FAILURE;
+}
+
+static int fail(int err, const char *line)
+{
+	char whole[1024];
+
+	snprintf(whole, sizeof(whole), "%s", line);
+	limits__explain(err, whole, sizeof(whole));
+	log_error("%s", whole);
+	return status_of(err);
+}
+
+/* Of what only memory or descriptors can be short for. */
+static int fail_short(int err)
+{
+	return fail(err, err == -ENOMEM ? "out of memory" : strerror(-err));
+}
+
+/* Looks at all targets before anything is touched. */
+static int check_targets(struct session *s)
+{
+	const struct qz_integers *lists[] = {&s->config->pids, &s->config->trees};
+	char error[256];
+	struct target t;
+
+	for (int l = 0; l < 2; l++)
+		for (size_t i = 0; i < lists[l]->n; i++) {
+			int err = target__look(&t, lists[l]->items[i], error, sizeof(error));
+
+			if (err)
+				return fail(err, error);
+			if (!s->first.pid)
+				s->first = t;
+		}
+	if (s->config->command) {
+		const char *name = strrchr(s->config->command[0], '/');
+
+		snprintf(s->first.comm, sizeof(s->first.comm), "%s",
+			 name ? name + 1 : s->config->command[0]);
+	} else if (s->config->system) {
+		snprintf(s->first.comm, sizeof(s->first.comm), "system");
+	}
+	return 0;
+}
+
+static int watch_signals(struct session *s)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	if (s->config->system)
+		sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return s->signals < 0 ? -errno : 0;
+}
+
+/* Before anything is measured, nothing need be saved, and no command is let go. */
+static int stop_asked(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			host__reload(s->host);
+		else if (info.ssi_signo != SIGCHLD)
+			s->signal = (int)info.ssi_signo;
+	}
+	if (!s->signal)
+		return 0;
+	if (s->signal == SIGTERM && s->command.started && !command__ended(&s->command))
+		kill(s->command.pid, SIGTERM);
+	s->host->pending = ACTION_STOP;
+	log_info("stopped before anything was measured; nothing is saved");
+	return s->config->command ? 128 + s->signal : STATUS_NO_SAMPLES;
+}
+
+static int open_to_others(struct session *s)
+{
+	struct host *host = s->host;
+	int holder = 0, err;
+	char line[512];
+
+	if (!host->server)
+		host->server = control_socket__new(paths__runtime(), host->calls, host, &holder);
+	if (!host->server) {
+		if (errno == EBUSY)
+			snprintf(line, sizeof(line),
+				 "another quartzd runs as process %d; stop it, "
+				 "or use --private",
+				 holder);
+		else
+			snprintf(line, sizeof(line), "%s: %s; it must be root's own directory",
+				 paths__runtime(), strerror(errno));
+		return fail(-EBUSY, line);
+	}
+	s->text = bpffs_tables__new(s->engine, line, sizeof(line));
+	if (!s->text)
+		log_warning("%s", line);
+	/* the module gives and takes the kernel's own pids */
+	err = s->pid_namespace ? -ENOENT : module_device__open(&s->device);
+	if (err && err != -ENOENT)
+		log_warning(QZ_DEVICE_PATH ": %s; nothing is shown under /sys/kernel/quartz",
+			    strerror(-err));
+	s->publisher = err ? NULL : sysfs_publish__new(&s->device);
+	return 0;
+}
+
+/*
+ * Without it, programs are measured as if they were not instrumented: no reason to fail. A command
+ * finds its quartzd by the environment.
+ */
+static void open_to_programs(struct session *s)
+{
+	const char *directory = paths__runtime();
+	int err = 0;
+
+	if (s->config->private && !s->config->command)
+		return;
+	if (s->config->private) {
+		err = shm_server__private_directory(directory, s->page_directory,
+						    sizeof(s->page_directory));
+		directory = s->page_directory;
+	}
+	s->pages = err ? NULL : shm_sets__new();
+	if (s->pages)
+		s->page_server = shm_server__new(directory, s->engine, s->pages, &s->device);
+	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->pages) : -errno);
+	if (err)
+		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
+			    directory, strerror(-err));
+	else if (s->config->command)
+		setenv("QUARTZ_RUNTIME_DIR", directory, true);
+}
+
+/*
+ * The pollers need processors that the programs do not use: one that competes with them runs when
+ * they do not. Who asks for a rate has it anyway.
+ */
+static int start_poller(struct session *s)
+{
+	struct shm_sampler_options options = {.ncpus = s->nreserved,
+					      .rate = options__page_rate(s->config),
+					      .busy = s->config->busy};
+	int err;
+
+	if (!s->page_server || (!s->nreserved && !s->config->page_rate && !s->config->busy))
+		return 0;
+	if (!s->nreserved)
+		log_warning(
+			"--page-rate, --busy: no processor is reserved (--cpu); what is seen of "
+			"instrumented programs is biased where processors are scarce");
+	for (int i = 0; i < s->nreserved; i++)
+		options.cpus[i] = s->reserved[i];
+	s->events = event_log__new(&s->snapshot, s->nreserved ? s->nreserved : 1);
+	s->poller = s->events ? shm_sampler__new(&options, s->engine, s->pages, s->events) : NULL;
+	err = s->poller ? collector__use_poller(s->collector, s->poller) : -errno;
+	return err ? fail(err, "cannot start a thread that polls") : 0;
+}
+
+static int open_instants(struct session *s)
+{
+	uint32_t rate = s->config->snapshots;
+	char line[160];
+
+	if (!rate)
+		return 0;
+	if (s->pid_namespace)
+		return fail(-EOPNOTSUPP, "--snapshots: the module serves the initial PID namespace "
+					 "only, no container; run quartzd outside of it");
+	s->instants = module_rounds__new(rate, s->engine);
+	if (!s->instants) {
+		snprintf(line, sizeof(line), "--snapshots: " QZ_DEVICE_PATH ": %s%s",
+			 strerror(errno),
+			 errno == ENOENT ? "; load the module quartz.ko (modprobe quartz)" : "");
+		return fail(errno == ENOENT ? -EOPNOTSUPP : -errno, line);
+	}
+	return collector__use_instants(s->collector, s->instants, rate)
+		       ? fail(-ENOMEM, "out of memory")
+		       : 0;
+}
+
+int session__load(struct session *s)
+{
+	struct bpf_runtime_options options = {
+		.max_scopes = s->config->system ? options__processes(s->config) + QZ_OWN_SCOPES
+						: PROGRAM_SCOPES,
+		.pid_namespace = s->pid_namespace,
+		.woken = s->config->woken,
+		.every_process = s->config->system,
+	};
+	struct symbolizer_options symbolizer = {
+		.lines = s->config->lines || s->config->inlines,
+		.inlines = s->config->inlines,
+	};
+	int err;
+
+	s->sampler = perf_sampler__new();
+	if (!s->sampler)
+		return fail_short(-errno);
+	options.sampled_by_timer = perf_sampler__by_timer(s->sampler);
+	s->interrupt_ns = self_overhead__of_interrupt();
+	s->engine = bpf_runtime__new(&options);
+	if (!s->engine)
+		return fail_short(-errno);
+	/* takes the kernel a second or more, and until then signals end quartzd, at once */
+	err = bpf_runtime__load(s->engine);
+	if (err)
+		return fail(err, bpf_runtime__error(s->engine));
+	err = watch_signals(s);
+	if (err)
+		return fail(err, "cannot watch signals");
+	s->collector = collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules);
+	if (!s->collector)
+		return fail_short(-errno);
+	err = open_instants(s);
+	if (err)
+		return err;
+	if (!s->config->private && open_to_others(s))
+		return STATUS_FAILURE;
+	open_to_programs(s);
+	err = bpf_runtime__attach(s->engine);
+	return err ? fail(err, bpf_runtime__error(s->engine)) : 0;
+}
+
+static int describe_run(struct session *s)
+{
+	struct qz_profile *p = collector__profile(s->collector);
+	struct utsname host;
+	struct timespec ts;
+	int err = 0;
+
+	uname(&host);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	err = err ?: qz_profile__set_string(&p->quartz_version, QUARTZ_VERSION);
+	err = err ?: qz_profile__set_string(&p->kernel, host.release);
+	err = err ?: qz_profile__set_string(&p->machine, host.nodename);
+	err = err ?: qz_profile__set_string(&p->event, perf_sampler__event(s->sampler));
+	p->rate_hz = options__rate(s->config);
+	p->ceiling_ppm = options__max_overhead(s->config);
+	p->wakes_sampled = !s->config->woken;
+	p->addresses_sampled = s->config->lines || s->config->inlines;
+	p->processors = s->config->command ? (uint32_t)CPU_COUNT(&s->allowed)
+					   : perf_sampler__online(s->sampler);
+	p->wall_start_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	return err;
+}
+
+static int open_scope(struct session *s, enum qz_scope_kind kind, const struct target *t)
+{
+	int scope = bpf_scopes__open(s->engine, t->pid, kind != QZ_SCOPE_PROCESS);
+
+	if (scope < 0)
+		return fail(scope, bpf_runtime__error(s->engine));
+	if (collector__add_scope(s->collector, scope, kind, t->pid, t->comm, t->command))
+		return fail(-ENOMEM, "out of memory");
+	return 0;
+}
+
+static int open_targets(struct session *s, const struct qz_integers *pids, enum qz_scope_kind kind)
+{
+	char error[256];
+	struct target t;
+	int err;
+
+	for (size_t i = 0; i < pids->n; i++) {
+		err = target__look(&t, pids->items[i], error, sizeof(error));
+		if (err)
+			return fail(err, error);
+		err = open_scope(s, kind, &t);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The command line with blanks between the words, cut where it is too long. */
+static void join(char *to, size_t size, char *const *words)
+{
+	size_t n = 0;
+
+	to[0] = '\0';
+	for (; *words && n < size; words++)
+		n += snprintf(to + n, size - n, "%s%s", n ? " " : "", *words);
+}
+
+static int prepare_command(struct session *s)
+{
+	const struct user *user = s->config->user ? &s->user : NULL;
+	int err = command__prepare(&s->command, s->config->command, s->config->preload, &s->allowed,
+				   user);
+
+	if (err) {
+		log_error("cannot make a process for %s: %s", s->config->command[0],
+			  strerror(-err));
+		return STATUS_FAILURE;
+	}
+	s->first.pid = s->command.pid;
+	snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
+	join(s->first.command, sizeof(s->first.command), s->config->command);
+	return 0;
+}
+
+static int let_go(struct session *s)
+{
+	int err = command__start(&s->command);
+
+	if (!err)
+		return 0;
+	log_error("%s: %s", s->config->command[0],
+		  err == -ENOENT ? "no such command in PATH" : strerror(-err));
+	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+static int open_command(struct session *s)
+{
+	int err = s->command.started ? 0 : prepare_command(s);
+
+	return err ?: open_scope(s, QZ_SCOPE_JOB, &s->first);
+}
+
+/*
+ * The process that waits has quartzd's own libraries mapped: with its report taken in before it
+ * starts, the tables of the loader and the C library are there from the first instruction. Those of the
+ * program are made, too.
+ */
+static int start_command(struct session *s)
+{
+	char path[PATH_MAX];
+	int fd = command__open(s->config->command, path), err;
+
+	collector__prepare(s->collector, fd, path);
+	usleep(TAKING_IN_MS * 1000);
+	err = collector__tick(s->collector);
+	if (err)
+		return fail(err, "cannot take in the waiting process");
+	err = stop_asked(s);
+	if (err)
+		return err;
+	bpf_scopes__restart(s->engine, 0);
+	return let_go(s);
+}
+
+/* ---- before measuring begins ---- */
+
+static void await(struct session *s, uint64_t now)
+{
+	struct pollfd fds[] = {
+		{.fd = s->signals, .events = POLLIN},
+		{.fd = s->host->server ? control_socket__fd(s->host->server) : -1,
+		 .events = POLLIN},
+	};
+	uint64_t left = s->delayed_until > now ? (s->delayed_until - now) / 1000000 + 1 : 0;
+
+	poll(fds, 2, left < DELAY_TICK_MS ? (int)left : DELAY_TICK_MS);
+	if (s->host->server)
+		control_socket__run(s->host->server);
+	host__alive(s->host, bpf_runtime__now());
+}
+
+/* --delay: what the command does in this time is not measured. */
+static int delay(struct session *s)
+{
+	uint64_t now = bpf_runtime__now();
+	int err = 0;
+
+	s->delayed_until = now + s->config->delay;
+	if (s->config->command)
+		err = prepare_command(s) ?: let_go(s);
+	for (; !err && now < s->delayed_until; now = bpf_runtime__now()) {
+		await(s, now);
+		err = stop_asked(s);
+		if (!err && s->config->command && command__ended(&s->command)) {
+			log_error("%s ended within the time of --delay; nothing was measured",
+				  s->config->command[0]);
+			err = STATUS_NO_SAMPLES;
+		}
+	}
+	return err;
+}
+
+/*
+ * On a busy machine, what is taken in late is lost: stacks have no tables yet. For the threads and children
+ * that are started from here on, which does not include the command. The service stays out of the way.
+ */
+static void take_precedence(const struct session *s)
+{
+	if (!s->config->system && nice(-10) == -1)
+		return; /* then it is as busy as others */
+}
+
+static void start_governor(struct session *s)
+{
+	uint32_t ceiling = options__max_overhead(s->config);
+
+	if (!ceiling)
+		return;
+	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->config));
+	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
+}
+
+/* The command is there, and has all; and no thread is there that would keep what is given up. */
+static int give_up_privileges(const struct session *s)
+{
+	const struct capabilities_needs needs = {
+		.signals = s->config->command,
+		.priority = s->nreserved,
+		.foreign = snapshot_file__is_foreign(&s->snapshot),
+		.giving = s->snapshot.owner,
+	};
+	int err;
+
+	kallsyms__open();
+	err = capabilities__give_up(&needs);
+	return err ? fail(err, "cannot give up privileges") : 0;
+}
+
+int session__start(struct session *s)
+{
+	int err = s->config->delay ? delay(s) : stop_asked(s);
+
+	if (err)
+		return err;
+	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->engine),
+				  bpf_runtime__sampler_fd(s->engine), options__rate(s->config));
+	if (err)
+		return fail(err, perf_sampler__error(s->sampler));
+	if (describe_run(s))
+		return fail(-ENOMEM, "out of memory");
+	err = open_targets(s, &s->config->pids, QZ_SCOPE_PROCESS);
+	err = err ?: open_targets(s, &s->config->trees, QZ_SCOPE_TREE);
+	if (!err && s->config->command)
+		err = open_command(s);
+	if (!err && s->config->system &&
+	    (collector__add_own_scopes(s->collector) ||
+	     collector__keep_ended(s->collector, (uint64_t)s->config->ended_memory << 20)))
+		err = fail(-ENOMEM, "out of memory");
+	if (err)
+		return err;
+	take_precedence(s);
+	err = give_up_privileges(s);
+	if (err)
+		return err;
+	err = s->instants ? module_rounds__start(s->instants) : 0;
+	if (err)
+		return fail(err, "cannot start a thread that takes snapshots");
+	err = collector__start(s->collector);
+	if (err)
+		return fail(err, "cannot start a thread");
+	err = bpf_scopes__adopt(s->engine);
+	if (err)
+		return fail(err, bpf_runtime__error(s->engine));
+	err = start_poller(s);
+	if (err)
+		return err;
+	err = s->page_server ? shm_server__start(s->page_server) : 0;
+	if (err)
+		return fail(err, "cannot start a thread");
+	start_governor(s);
+	s->started = bpf_runtime__now();
+	err = session__start_history(s);
+	if (err)
+		return status_of(err);
+	if (s->config->duration)
+		s->deadline = s->started + s->config->duration;
+	return s->config->command && !s->command.started ? start_command(s) : 0;
+}
+
+/* Another quartzd that serves would be asked first by who wants to see the result. */
+static bool is_beside_another(const struct session *s)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/quartzd.sock", paths__runtime());
+	return s->config->private && !access(path, F_OK);
+}
+
+/* What the machine did is for root and the group of readers, whoever started the service. */
+static int prepare_saving(struct session *s)
+{
+	const struct options *c = s->config;
+	int err = snapshot_file__open(&s->snapshot, c->output, !c->system || c->private);
+
+	if (err) {
+		log_error("%s: cannot be written: %s%s; choose another file with --output",
+			  s->snapshot.path, strerror(-err),
+			  err == -EPERM && !c->output
+				  ? "; it must be root's own, where root alone can write"
+				  : "");
+		return STATUS_FAILURE;
+	}
+	if (!c->command)
+		snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
+	s->beside = is_beside_another(s);
+	return 0;
+}
+
+int session__prepare(struct session *s)
+{
+	const struct options *c = s->config;
+	char error[512];
+	int err;
+
+	if (geteuid())
+		return fail(-EPERM, "only root can attach BPF programs; run it with sudo");
+	err = pid_namespace__look(&s->pid_namespace, error, sizeof(error));
+	if (err)
+		return fail(-EOPNOTSUPP, error);
+	err = limits__raise_files(error, sizeof(error));
+	if (err)
+		return fail(err, error);
+	err = spin_symbols__load(&s->spin_rules, &c->spin_symbols, error, sizeof(error));
+	if (err) {
+		log_error("%s", error);
+		return err == -ENOMEM ? STATUS_FAILURE : STATUS_USAGE;
+	}
+	err = check_targets(s);
+	if (err)
+		return err;
+	s->nreserved =
+		cpu_reserve__processors(c->cpu, &s->allowed, s->reserved, error, sizeof(error));
+	if (s->nreserved < 0) {
+		log_error("%s", error);
+		return STATUS_USAGE;
+	}
+	if (c->user && user__look(&s->user, c->user, error, sizeof(error))) {
+		log_error("%s", error);
+		return STATUS_USAGE;
+	}
+	err = prepare_saving(s);
+	return err ?: session__prepare_history(s) ? STATUS_FAILURE : 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of a session share; session.h is for others. Every int is 0 or -errno where nothing else is said. */
+#ifndef QUARTZ_DAEMON_SESSION_STATE_H
+#define QUARTZ_DAEMON_SESSION_STATE_H
+
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/overhead_governor.h"
+#include "daemon/collect/collector.h"
+#include "daemon/session/command.h"
+#include "daemon/session/options.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/output/history.h"
+#include "daemon/shm/shm_server.h"
+#include "daemon/output/sysfs_publish.h"
+#include "daemon/session/cpu_reserve.h"
+#include "daemon/session/session.h"
+#include "daemon/output/snapshot_file.h"
+#include "daemon/spin/spin_symbols.h"
+#include "daemon/session/target.h"
+#include "daemon/output/bpffs_tables.h"
+#include "daemon/util/user.h"
+
+struct session {
+	const struct options *config;
+	struct host *host;
+	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
+	cpu_set_t allowed;
+	int nreserved, reserved[MAX_RESERVED];
+	struct bpf_runtime *engine;
+	struct perf_sampler *sampler;
+	struct collector *collector;
+	struct module_device device;
+	struct shm_sets *pages;
+	struct shm_server *page_server;
+	struct event_log *events;
+	struct shm_sampler *poller;
+	char page_directory[96]; /* a private one, else "" */
+	struct history *history; /* NULL: none is saved */
+	uint64_t slice_due;
+	struct bpffs_tables *text;
+	struct module_rounds *instants;	 /* NULL: not asked for */
+	struct sysfs_publish *publisher; /* NULL without quartz.ko */
+	struct spin_rules spin_rules;
+	struct command command;
+	struct user user;    /* whom the command is run as */
+	struct target first; /* names the snapshot */
+	bool keeper_lost;
+	bool failed; /* the exit status says so, whatever else becomes of the run */
+	int signals;
+	int signal;	     /* the last one that asked to stop, 0: none */
+	uint64_t answer_due; /* what the first interrupt waits for is said then, 0: need not be */
+	uint64_t deadline;   /* 0: none */
+	uint64_t delayed_until; /* measuring begins then */
+	uint64_t hotplug_due, text_due, govern_due, started;
+	struct qz_overhead_governor governor; /* ceiling 0: there is none */
+	uint64_t interrupt_ns;
+	uint64_t daemon_before; /* costs of earlier sessions */
+	struct snapshot_file snapshot;
+	bool beside; /* another quartzd, which is asked first */
+};
+
+/* ---- session_start.c: each says what is wrong, and gives an exit status ---- */
+
+/* Looks at all that can be wrong before anything is touched. */
+int session__prepare(struct session *s);
+
+/* The programs are in the kernel, and whoever wants to can connect. */
+int session__load(struct session *s);
+
+/* Every target is attached to, and the command runs. */
+int session__start(struct session *s);
+
+/* ---- session_figures.c ---- */
+
+struct qz_costs session__costs(const struct session *s);
+
+/* All that is counted, and all exact times. */
+int session__refresh(struct session *s, uint64_t until, bool live);
+
+/* The estimates, too. */
+int session__bring_up_to_date(struct session *s, uint64_t until, bool live);
+
+/* A copy without vacant rows (core/model/fold.h), estimated, for a file. NULL: no memory. */
+struct qz_profile *session__packed(const struct qz_profile *p);
+
+/* ---- daemon/session/session_advice.c ---- */
+
+/* Logs what limits the program, by an estimated profile. Commands name its file; NULL: it is the newest one. */
+void session__say_advice(const struct qz_profile *p, const char *file);
+
+/* ---- session_slices.c ---- */
+
+/* Whether slices can be saved, before anything is touched. -errno after a line that says why. */
+int session__prepare_history(const struct session *s);
+
+/* Once all that is there already has been found. -errno after a line that says why. */
+int session__start_history(struct session *s);
+
+/* Ends a slice. Without room on the disk the next one has all. */
+void session__cut_slice(struct session *s, uint64_t until, bool live);
+
+#endif

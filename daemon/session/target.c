@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/privsep/procfs.h"
+#include "daemon/session/target.h"
+
+static int refuse(int err, char *error, size_t size, pid_t pid, const char *why)
+{
+	snprintf(error, size, "process %d: %s", pid, why);
+	return err;
+}
+
+static int look(struct target *t, int dir, char *error, size_t size)
+{
+	char value[256];
+
+	if (procfs__status(dir, "Tgid", value, sizeof(value)))
+		return refuse(-ESRCH, error, size, t->pid, "it has just ended");
+	if (atoi(value) != t->pid) {
+		snprintf(error, size, "process %d: it is a thread of process %d; give --pid %d",
+			 t->pid, atoi(value), atoi(value));
+		return -EINVAL;
+	}
+	if (!procfs__status(dir, "State", value, sizeof(value)) && value[0] == 'Z' &&
+	    !procfs__status(dir, "Threads", value, sizeof(value)) && atoi(value) <= 1)
+		return refuse(-EINVAL, error, size, t->pid,
+			      "it is a zombie: it has ended and runs nothing");
+	procfs__command(dir, t->command, sizeof(t->command));
+	if (procfs__status(dir, "VmSize", value, sizeof(value)) && !t->command[0] &&
+	    !procfs__status(dir, "PPid", value, sizeof(value)) && (atoi(value) == 2 || t->pid == 2))
+		return refuse(-EINVAL, error, size, t->pid,
+			      "it is a kernel thread; only programs can be profiled");
+	if (procfs__status(dir, "Name", t->comm, sizeof(t->comm)))
+		return refuse(-ESRCH, error, size, t->pid, "it has just ended");
+	return 0;
+}
+
+int target__look(struct target *t, pid_t pid, char *error, size_t size)
+{
+	int dir = procfs__open(pid, 0), err;
+
+	*t = (struct target) {.pid = pid};
+	if (dir == -ESRCH)
+		return refuse(dir, error, size, pid, "no such process; see ps -e");
+	if (dir < 0)
+		return refuse(dir, error, size, pid, strerror(-dir));
+	err = look(t, dir, error, size);
+	close(dir);
+	return err;
+}

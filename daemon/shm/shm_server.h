@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Hands page sets to the processes that ask for them (quartz/page.h), on a socket that everybody may
+ * connect to: who asks is what the kernel says of the peer, and only a process that is being
+ * profiled gets one. In a thread of its own, so that a program that starts does not wait for
+ * whatever quartzd is busy with.
+ */
+#ifndef QUARTZ_DAEMON_SHM_SERVER_H
+#define QUARTZ_DAEMON_SHM_SERVER_H
+
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "daemon/kernel/module_device.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/attribution/shm_sets.h"
+
+/* In the directory: held by who has it, for as long as he lives. */
+#define PAGE_SERVER_LOCK "page.lock"
+
+struct shm_server;
+
+/*
+ * Listens in `directory`, which is there, without telling anybody yet, and at the device unless
+ * that is closed. Borrows the engine, the pages and the device, which must outlive it. NULL with errno.
+ */
+struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *engine,
+				   struct shm_sets *pages, const struct module_device *device);
+
+/*
+ * Opens a page set (shm_sets.h) for a process and says where it has it; place->index is set. 0, -ESRCH when
+ * it is not profiled or is gone, or -errno. The server's thread.
+ */
+int shm_server__open_set(struct shm_server *s, const struct ucred *process,
+			 struct qz_page_place *place, struct page_memory *memory);
+
+/* Serves, and tells the programs that run already that quartzd listens. 0 or -errno. */
+int shm_server__start(struct shm_server *s);
+
+/* Tells the programs that nobody listens any more, and removes the socket. Accepts NULL. */
+void shm_server__free(struct shm_server *s);
+
+/*
+ * Makes a directory below `runtime` for the private quartzd of one command, and removes those that
+ * killed ones have left. 0 or -errno.
+ */
+int shm_server__private_directory(const char *runtime, char *path, size_t size);
+
+/* Removes it with what is in it. */
+void shm_server__remove_directory(const char *path);
+
+#endif

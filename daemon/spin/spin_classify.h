@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What code does at an address: is a thread that executes there waiting? Rules by name come first, then the shape of
+ * the code. Each address is looked at once.
+ */
+#ifndef QUARTZ_DAEMON_SPIN_CLASSIFY_H
+#define QUARTZ_DAEMON_SPIN_CLASSIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/spin_rules.h"
+#include "daemon/kernel/kallsyms.h"
+#include "daemon/target/modules.h"
+#include "daemon/symbolizer/symbolizer.h"
+
+struct spin_classify;
+
+/* What is known of an address. */
+struct code_class {
+	uint32_t module;
+	bool later;	       /* nothing yet: the symbolizer could not be asked */
+	uint64_t address;      /* in the unit of a place: see struct place */
+	struct spin_code code; /* likewise; of class NONE where it does not wait */
+};
+
+/* Borrows all four; the rules must not change. NULL with errno ENOMEM. */
+struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct modules *modules,
+					 struct kallsyms *kernel, const struct spin_rules *rules);
+void spin_classify__free(struct spin_classify *s);
+
+/* Asks for an address of a module, or of MODULE_KERNEL. 0 or -ENOMEM. */
+int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t address);
+
+/*
+ * Classifies all that was wanted, in batches. What cannot be, because its file cannot be read or its code was made
+ * at run time and has no rule, does not wait. 0 or -ENOMEM.
+ */
+int spin_classify__resolve(struct spin_classify *s);
+
+/* What an address is that was wanted before the last resolve(), or NULL. Valid until want(). */
+const struct code_class *spin_classify__get(const struct spin_classify *s, uint32_t module,
+					    uint64_t address);
+
+#endif

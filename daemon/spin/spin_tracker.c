@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/vec.h"
+#include "core/util/hash_table.h"
+#include "daemon/attribution/address_cache.h"
+#include "daemon/spin/spin_tracker.h"
+
+/* As near as this to the sample seen before, a thread may be in the same loop. */
+#define NEAR 1024
+
+/* Of a loop that is not longer all addresses are entered when one was sampled. */
+#define SMALL_LOOP 64
+
+/* Samples of a loop that say enough of it. */
+#define ENOUGH 8
+
+/* A loop in which threads may wait or pass, and what the sampler has marked of it. */
+struct loop {
+	uint32_t module;
+	uint64_t start;
+	uint64_t spun, samples;
+	uint64_t carry; /* of share() */
+};
+
+/* Where a thread was. An address that is not known is 0. */
+struct point {
+	uint32_t image;
+	uint64_t kernel, leaf, caller;
+};
+
+struct spin_tracker {
+	struct bpf_runtime *engine;
+	struct address_spaces *images;
+	struct modules *modules;
+	struct spin_classify *classes;
+	struct qz_spin_address *table;
+	uint32_t since[QZ_SPIN_ADDRESSES]; /* swap with which the sampler learned it */
+	uint32_t used, swaps;
+	struct loop *loops;
+	uint32_t nloops;
+	struct qz_hash_table by_start; /* of loops */
+	struct point *seen;	       /* of each processor when they were read last */
+	struct point *asked;	       /* resolve() takes them */
+	uint32_t nasked;
+	struct qz_spin_address *news; /* for the sampler */
+	uint32_t nnews;
+};
+
+struct spin_tracker *spin_tracker__new(struct bpf_runtime *engine, struct address_spaces *images,
+				       struct modules *modules, struct spin_classify *classes)
+{
+	struct spin_tracker *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->engine = engine;
+	s->images = images;
+	s->modules = modules;
+	s->classes = classes;
+	s->table = bpf_runtime__spin_addresses(engine);
+	s->seen = calloc(bpf_runtime__processors(engine), sizeof(*s->seen));
+	if (s->seen)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void spin_tracker__free(struct spin_tracker *s)
+{
+	if (!s)
+		return;
+	free(s->loops);
+	qz_hash_table__free(&s->by_start);
+	free(s->seen);
+	free(s->asked);
+	free(s->news);
+	free(s);
+}
+
+/* ---- the sampler's table ---- */
+
+static struct qz_spin_address *find_slot(const struct spin_tracker *s, uint32_t image,
+					 uint64_t address)
+{
+	uint32_t hash = qz_spin__hash(image, address);
+
+	for (uint32_t i = 0; i < QZ_SPIN_PROBES; i++) {
+		struct qz_spin_address *a = &s->table[(hash + i) & (QZ_SPIN_ADDRESSES - 1)];
+
+		if (!a->address || (a->address == address && a->image == image))
+			return a;
+	}
+	return NULL;
+}
+
+static bool is_taught(const struct spin_tracker *s, uint32_t image, uint64_t address)
+{
+	const struct qz_spin_address *a = find_slot(s, image, address);
+
+	return a && a->address;
+}
+
+/* Whoever reads in between finds less than there was, or an address of a wait in another process. */
+static void forget_all(struct spin_tracker *s)
+{
+	for (uint32_t i = 0; i < QZ_SPIN_ADDRESSES; i++)
+		__atomic_store_n(&s->table[i].address, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	s->used = 0;
+}
+
+static void teach_one(struct spin_tracker *s, const struct qz_spin_address *news)
+{
+	struct qz_spin_address *a;
+
+	if (s->used >= QZ_SPIN_ADDRESSES / 4 * 3)
+		forget_all(s);
+	a = find_slot(s, news->image, news->address);
+	if (!a || a->address)
+		return;
+	a->image = news->image;
+	a->written = news->written;
+	a->flags = news->flags;
+	a->start = news->start;
+	a->at = news->at;
+	a->first = news->first;
+	a->many = news->many;
+	a->counter = news->counter;
+	s->since[a - s->table] = s->swaps;
+	__atomic_store_n(&a->address, news->address, __ATOMIC_RELEASE);
+	s->used++;
+}
+
+bool spin_tracker__hurries(const struct spin_tracker *s)
+{
+	return s->nnews;
+}
+
+void spin_tracker__teach(struct spin_tracker *s)
+{
+	s->swaps++;
+	for (uint32_t i = 0; i < s->nnews; i++)
+		teach_one(s, &s->news[i]);
+	s->nnews = 0;
+}
+
+static int add_news(struct spin_tracker *s, const struct qz_spin_address *news)
+{
+	if (s->nnews >= QZ_SPIN_ADDRESSES / 2)
+		return 0; /* it will be sampled again */
+	if (qz_array__reserve((void **)&s->news, s->nnews, sizeof(*s->news)))
+		return -ENOMEM;
+	s->news[s->nnews++] = *news;
+	return 0;
+}
+
+/* ---- classes ---- */
+
+/* The module of an address of an image, and the address in the unit of a place. */
+static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, uint32_t *module,
+		   uint64_t *place)
+{
+	struct image *image = address_spaces__get(s->images, number);
+	const struct module *m;
+	struct region r;
+
+	if (!image || image->launcher || !address ||
+	    !address_spaces__find(s->images, image, address, &r))
+		return false;
+	m = modules__get(s->modules, r.module);
+	if (!m)
+		return false;
+	*module = r.module;
+	*place = m->jit ? address : address - r.start + r.offset;
+	return true;
+}
+
+static int want(struct spin_tracker *s, uint32_t image, uint64_t address)
+{
+	uint64_t place;
+	uint32_t module;
+
+	return locate(s, image, address, &module, &place)
+		       ? spin_classify__want(s->classes, module, place)
+		       : 0;
+}
+
+/* *shift leads from places to addresses. */
+static const struct code_class *get(struct spin_tracker *s, uint32_t image, uint64_t address,
+				    uint64_t *shift)
+{
+	uint64_t place;
+	uint32_t module;
+
+	if (!locate(s, image, address, &module, &place))
+		return NULL;
+	*shift = address - place;
+	return spin_classify__get(s->classes, module, place);
+}
+
+static int ask(struct spin_tracker *s, const struct point *p)
+{
+	int err = p->kernel ? spin_classify__want(s->classes, MODULE_KERNEL, p->kernel) : 0;
+
+	err = err ?: want(s, p->image, p->leaf);
+	err = err ?: qz_array__reserve((void **)&s->asked, s->nasked, sizeof(*s->asked));
+	if (!err)
+		s->asked[s->nasked++] = *p;
+	return err;
+}
+
+/* Lets the sampler know an address, and those of a small loop around it. */
+static int enter(struct spin_tracker *s, uint32_t image, uint64_t address,
+		 const struct code_class *c, uint64_t shift)
+{
+	const struct spin_code *code = &c->code;
+	struct qz_spin_address news = {.image = image,
+				       .written = (uint16_t)code->written,
+				       .flags = (uint16_t)code->flags,
+				       .start = code->start + shift,
+				       .first = code->first,
+				       .many = code->many,
+				       .counter = code->counter};
+	uint64_t first = address, end = address + 1;
+	int err = 0;
+
+	if (code->flags & QZ_SPIN_WATCHES) {
+		news.flags |= code->base << 8;
+		news.at = code->at + (code->base == QZ_SPIN_FIXED ? shift : 0);
+	}
+	if (is_taught(s, image, address))
+		return 0;
+	if (code->start <= c->address && c->address < code->end &&
+	    code->end - code->start <= SMALL_LOOP) {
+		first = code->start + shift;
+		end = code->end + shift;
+	}
+	for (news.address = first; !err && news.address < end; news.address++)
+		err = add_news(s, &news);
+	return err;
+}
+
+static bool waits(const struct code_class *c)
+{
+	return c && c->code.class != QZ_SPIN_NONE;
+}
+
+/* What counts is where it was called from. */
+static bool is_by_caller(const struct code_class *c)
+{
+	return c && c->code.flags & QZ_SPIN_BY_CALLER;
+}
+
+static int enter_point(struct spin_tracker *s, const struct point *p)
+{
+	const struct code_class *c, *leaf;
+	uint64_t shift = 0, caller_shift = 0;
+	int err = 0;
+
+	c = p->kernel ? spin_classify__get(s->classes, MODULE_KERNEL, p->kernel) : NULL;
+	if (waits(c))
+		err = enter(s, 0, p->kernel, c, 0);
+	leaf = get(s, p->image, p->leaf, &shift);
+	if (err || !leaf)
+		return err;
+	if (is_by_caller(leaf)) {
+		c = get(s, p->image, p->caller, &caller_shift);
+		if (!waits(c))
+			return 0; /* a small procedure like any other */
+		err = enter(s, p->image, p->caller, c, caller_shift);
+	}
+	return err || !(waits(leaf) || is_by_caller(leaf))
+		       ? err
+		       : enter(s, p->image, p->leaf, leaf, shift);
+}
+
+/* Those that small procedures were called by. */
+static int want_callers(struct spin_tracker *s)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < s->nasked; i++) {
+		const struct point *p = &s->asked[i];
+		uint64_t shift;
+
+		if (is_by_caller(get(s, p->image, p->leaf, &shift)))
+			err = want(s, p->image, p->caller);
+	}
+	return err;
+}
+
+int spin_tracker__resolve(struct spin_tracker *s)
+{
+	int err = spin_classify__resolve(s->classes);
+
+	err = err ?: want_callers(s);
+	err = err ?: spin_classify__resolve(s->classes);
+	for (uint32_t i = 0; !err && i < s->nasked; i++)
+		err = enter_point(s, &s->asked[i]);
+	s->nasked = 0;
+	return err;
+}
+
+/*
+ * Only where a processor is seen twice in the same place: a question takes its time, in which nothing
+ * else is taken in, and what is not a loop will be classified with the other samples.
+ */
+int spin_tracker__read_processors(struct spin_tracker *s)
+{
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(s->engine);
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < bpf_runtime__processors(s->engine); i++) {
+		struct point p = {
+			.image = __atomic_load_n(&cpus[i].leaf_image, __ATOMIC_RELAXED),
+			.leaf = __atomic_load_n(&cpus[i].leaf, __ATOMIC_RELAXED),
+			.caller = __atomic_load_n(&cpus[i].caller, __ATOMIC_RELAXED),
+		};
+
+		if (p.leaf && p.image == s->seen[i].image &&
+		    p.leaf - s->seen[i].leaf + NEAR < 2 * NEAR)
+			err = ask(s, &p);
+		s->seen[i] = p;
+	}
+	return err ?: spin_tracker__resolve(s);
+}
+
+/* ---- stacks ---- */
+
+static struct point point_of(const struct bpf_runtime_half *half, const struct qz_stack_slot *slot)
+{
+	const uint64_t *frames = &half->frames[slot->offset];
+
+	return (struct point) {
+		.image = slot->image,
+		.kernel = slot->nkernel ? frames[0] : 0,
+		.leaf = slot->nuser ? frames[slot->nkernel] : 0,
+		.caller = slot->nuser > 1 ? frames[slot->nkernel + 1] - 1 : 0,
+	};
+}
+
+int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_half *half,
+		       const struct qz_stack_slot *slot)
+{
+	struct point p = point_of(half, slot);
+
+	return ask(s, &p);
+}
+
+/* ---- loops to be confirmed ---- */
+
+static bool same_loop(const void *context, uint32_t index, const void *key)
+{
+	const struct loop *a = &((const struct spin_tracker *)context)->loops[index], *b = key;
+
+	return a->module == b->module && a->start == b->start;
+}
+
+/* Its number, or QZ_NONE when there is no memory. */
+static uint32_t loop_of(struct spin_tracker *s, const struct code_class *c)
+{
+	struct loop new = {.module = c->module, .start = c->code.start};
+	uint32_t hash =
+		qz_hash_table__hash_number(qz_hash_table__hash_number(1, c->module), c->code.start);
+	uint32_t found = qz_hash_table__find(&s->by_start, hash, same_loop, s, &new);
+
+	if (found != QZ_NONE)
+		return found;
+	if (qz_hash_table__reserve(&s->by_start) ||
+	    qz_array__reserve((void **)&s->loops, s->nloops, sizeof(*s->loops)))
+		return QZ_NONE;
+	s->loops[s->nloops] = new;
+	qz_hash_table__insert(&s->by_start, hash, s->nloops);
+	return s->nloops++;
+}
+
+/* Whether the sampler knew an address in the half that the last swap has given. */
+static bool was_taught(const struct spin_tracker *s, uint32_t image, uint64_t address)
+{
+	const struct qz_spin_address *a = find_slot(s, image, address);
+
+	return a && a->address && s->since[a - s->table] < s->swaps;
+}
+
+void spin_tracker__count(struct spin_tracker *s, uint32_t loop, bool spinning, uint64_t count)
+{
+	s->loops[loop].samples += count;
+	s->loops[loop].spun += spinning ? count : 0;
+}
+
+bool spin_tracker__knows(const struct spin_tracker *s, uint32_t loop)
+{
+	return s->loops[loop].samples >= ENOUGH;
+}
+
+/* What a division leaves goes to the next one, so that many small counts come out right in sum. */
+uint64_t spin_tracker__share(struct spin_tracker *s, uint32_t loop, uint64_t count)
+{
+	struct loop *l = &s->loops[loop];
+	unsigned __int128 spun;
+	uint64_t share;
+
+	if (!l->samples)
+		return 0;
+	spun = (unsigned __int128)count * l->spun + l->carry % l->samples;
+	share = (uint64_t)(spun / l->samples);
+	l->carry = (uint64_t)(spun % l->samples);
+	return share < count ? share : count;
+}
+
+struct spin_state spin_tracker__state(struct spin_tracker *s, const struct bpf_runtime_half *half,
+				      const struct qz_stack_slot *slot)
+{
+	struct spin_state state = {SPIN_WORKS, QZ_NONE};
+	struct point p = point_of(half, slot);
+	const struct code_class *c;
+	uint64_t shift, where = p.leaf;
+
+	c = p.kernel ? spin_classify__get(s->classes, MODULE_KERNEL, p.kernel) : NULL;
+	if (!waits(c)) {
+		c = get(s, p.image, p.leaf, &shift);
+		if (is_by_caller(c)) {
+			where = p.caller;
+			c = get(s, p.image, p.caller, &shift);
+		}
+		if (waits(c) && c->code.flags & QZ_SPIN_CONFIRM)
+			state.loop = loop_of(s, c);
+		else if (!waits(c))
+			return state;
+	}
+	if (state.loop != QZ_NONE)
+		state.kind = was_taught(s, p.image, where) && was_taught(s, p.image, p.leaf)
+				     ? SPIN_MARKED
+				     : SPIN_OPEN;
+	else if (!(c->code.flags & QZ_SPIN_CONFIRM)) /* else there was no memory */
+		state.kind = SPIN_WAITS;
+	return state;
+}

@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/vec.h"
+#include "core/util/hash_table.h"
+#include "daemon/target/address_spaces.h"
+#include "daemon/privsep/procfs.h"
+#include "daemon/util/guard.h"
+
+/* What was mapped by an exec before its image has a number. */
+struct pending {
+	pid_t pid;
+	struct address_map regions;
+};
+
+struct address_spaces {
+	struct modules *modules;
+	pthread_mutex_t lock; /* of all below */
+	struct image **items;
+	uint32_t n;
+	struct image **live;
+	uint32_t nlive;
+	struct qz_hash_table by_number,
+		by_pid,	       /* the latest image of a process, see find_current */
+		by_regions;    /* of those that were found, when they were read */
+	struct image **latest; /* image of each scope, or NULL */
+	uint32_t nscopes;
+	struct pending *pending;
+	uint32_t npending;
+	uint64_t next_contents;
+	uint64_t changes; /* also read without the lock */
+};
+
+struct address_spaces *address_spaces__new(struct modules *modules)
+{
+	struct address_spaces *images = calloc(1, sizeof(*images));
+
+	if (!images)
+		return NULL;
+	images->modules = modules;
+	pthread_mutex_init(&images->lock, NULL);
+	return images;
+}
+
+static void free_image(struct image *image)
+{
+	address_map__free(&image->regions);
+	address_map__free(&image->now);
+	free(image);
+}
+
+void address_spaces__free(struct address_spaces *images)
+{
+	if (!images)
+		return;
+	for (uint32_t i = 0; i < images->nlive; i++)
+		if (images->live[i]->forgotten)
+			free_image(images->live[i]);
+	for (uint32_t i = 0; i < images->n; i++)
+		free_image(images->items[i]);
+	for (uint32_t i = 0; i < images->npending; i++)
+		address_map__free(&images->pending[i].regions);
+	free(images->items);
+	free(images->live);
+	free(images->pending);
+	free(images->latest);
+	qz_hash_table__free(&images->by_number);
+	qz_hash_table__free(&images->by_pid);
+	qz_hash_table__free(&images->by_regions);
+	pthread_mutex_destroy(&images->lock);
+	free(images);
+}
+
+void address_spaces__lock(struct address_spaces *images)
+{
+	pthread_mutex_lock(&images->lock);
+}
+
+void address_spaces__unlock(struct address_spaces *images)
+{
+	pthread_mutex_unlock(&images->lock);
+}
+
+static void change(struct address_spaces *images)
+{
+	__atomic_store_n(&images->changes, images->changes + 1, __ATOMIC_RELEASE);
+}
+
+uint64_t address_spaces__changes(const struct address_spaces *images)
+{
+	return __atomic_load_n(&images->changes, __ATOMIC_ACQUIRE);
+}
+
+static void map_region(struct address_spaces *images, struct image *image, const struct region *r)
+{
+	const struct region *known = address_map__find(&image->regions, r->start);
+
+	if (known && r->end <= known->end && known->module == r->module &&
+	    known->offset + (r->start - known->start) == r->offset)
+		return;
+	if (address_map__map(&image->regions, r))
+		return;
+	image->contents = ++images->next_contents;
+	change(images);
+}
+
+/* ---- finding images ---- */
+
+static bool same_number(const void *context, uint32_t index, const void *key)
+{
+	const struct address_spaces *images = context;
+
+	return images->items[index]->number == *(const uint32_t *)key;
+}
+
+static struct image *find_image(const struct address_spaces *images, uint32_t number)
+{
+	uint32_t i = qz_hash_table__find(&images->by_number, qz_hash_table__hash_number(1, number),
+					 same_number, images, &number);
+
+	return i == UINT32_MAX ? NULL : images->items[i];
+}
+
+struct image *address_spaces__get(struct address_spaces *images, uint32_t number)
+{
+	GUARD(&images->lock);
+
+	return find_image(images, number);
+}
+
+static bool is_latest(const void *context, uint32_t index, const void *key)
+{
+	const struct address_spaces *images = context;
+
+	return images->items[index]->pid == *(const pid_t *)key &&
+	       !images->items[index]->superseded;
+}
+
+static struct image *find_latest(const struct address_spaces *images, pid_t pid)
+{
+	uint32_t i = qz_hash_table__find(&images->by_pid, qz_hash_table__hash_number(1, pid),
+					 is_latest, images, &pid);
+
+	return i == UINT32_MAX ? NULL : images->items[i];
+}
+
+/* The image that a process has now. */
+static struct image *find_current(struct address_spaces *images, pid_t pid)
+{
+	struct image *image = find_latest(images, pid);
+
+	return image && !image->ended ? image : NULL;
+}
+
+struct image *address_spaces__of_process(struct address_spaces *images, pid_t pid, uint64_t time)
+{
+	GUARD(&images->lock);
+	struct image *found = NULL, *image = find_latest(images, pid);
+
+	for (; image && (!found || found->seen > time); image = image->earlier)
+		if (!image->launcher)
+			found = image;
+	return found;
+}
+
+static struct pending *find_pending(struct address_spaces *images, pid_t pid)
+{
+	for (uint32_t i = 0; i < images->npending; i++)
+		if (images->pending[i].pid == pid)
+			return &images->pending[i];
+	return NULL;
+}
+
+uint32_t address_spaces__count(const struct address_spaces *images)
+{
+	return images->n;
+}
+
+struct image *address_spaces__at(struct address_spaces *images, uint32_t index)
+{
+	return images->items[index];
+}
+
+struct image *const *address_spaces__live(const struct address_spaces *images, uint32_t *n)
+{
+	*n = images->nlive;
+	return images->live;
+}
+
+void address_spaces__withdrawn(struct address_spaces *images, uint32_t i)
+{
+	images->live[i]->live = false;
+	if (images->live[i]->forgotten)
+		free_image(images->live[i]);
+	images->live[i] = images->live[--images->nlive];
+}
+
+/* ---- what is mapped ---- */
+
+/* Memory without a file: "//anon" in the kernel's reports, nothing in /proc/PID/maps. */
+static bool is_anonymous(const char *path)
+{
+	return !path[0] || !strncmp(path, "//anon", 6) || !strncmp(path, "[anon", 5);
+}
+
+static uint32_t module_of(struct address_spaces *images, const struct module_mapping *m)
+{
+	if (is_anonymous(m->path))
+		return modules__of_jit(images->modules, m->dir);
+	return modules__of_mapping(images->modules, m);
+}
+
+/* The last region that has any of the addresses, or NULL. */
+static const struct region *overlapped(const struct image *image, uint64_t start, uint64_t end)
+{
+	uint32_t before = address_map__before(&image->regions, end - 1);
+	const struct region *r = before ? &image->regions.items[before - 1] : NULL;
+
+	return r && r->end > start ? r : NULL;
+}
+
+/* /proc/PID/maps, into the regions of an image or into a map of its own. */
+struct reading {
+	struct address_spaces *images;
+	uint32_t image;
+	struct procfs_dir *dir;
+	struct address_map *to; /* NULL: the image's */
+	bool add;		/* only what is at places where nothing is known */
+};
+
+/* The image, where the mapping is of use; with the lock held. NULL: it is not. */
+static struct image *find_room(const struct reading *r, const struct procfs_mapping *p)
+{
+	struct image *image = find_image(r->images, r->image);
+
+	return image && r->add && overlapped(image, p->start, p->end) ? NULL : image;
+}
+
+static bool is_wanted(const struct reading *r, const struct procfs_mapping *p)
+{
+	GUARD(&r->images->lock);
+
+	return r->to || find_room(r, p);
+}
+
+static void add_region(const struct reading *r, const struct procfs_mapping *p,
+		       const struct region *region)
+{
+	GUARD(&r->images->lock);
+	struct image *image = find_room(r, p);
+
+	if (r->to)
+		address_map__map(r->to, region);
+	else if (image)
+		map_region(r->images, image, region);
+}
+
+static void read_mapping(void *context, const struct procfs_mapping *p)
+{
+	struct reading *r = context;
+	struct module_mapping m = {r->dir,   p->start, p->end,	p->inode,
+				   p->major, p->minor, p->path, 0};
+	struct region region = {.start = p->start, .end = p->end, .offset = p->offset};
+
+	if (!is_wanted(r, p))
+		return;
+	region.module = module_of(r->images, &m);
+	add_region(r, p, &region);
+}
+
+static void read_mappings(struct address_spaces *images, const struct image *image,
+			  struct address_map *to, bool add)
+{
+	struct procfs_dir dir = {.pid = image->pid, .start_boottime = image->start_boottime};
+	struct reading r = {images, image->number, &dir, to, add};
+
+	if (procfs_dir__fd(&dir) >= 0)
+		procfs__mappings(dir.fd, read_mapping, &r);
+	procfs_dir__close(&dir);
+}
+
+static uint32_t hash_regions(const struct address_map *r)
+{
+	uint32_t hash = 1;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		hash = qz_hash_table__hash_number(hash, r->items[i].start);
+		hash = qz_hash_table__hash_number(hash, r->items[i].offset);
+		hash = qz_hash_table__hash_number(hash, r->items[i].module);
+	}
+	return hash;
+}
+
+static bool same_regions(const void *context, uint32_t index, const void *key)
+{
+	const struct address_spaces *images = context;
+
+	return address_map__equal(&images->items[index]->regions, key);
+}
+
+/* Who was found and maps what another one does, a fork of the same process, has equal contents. It was added last. */
+static void share_contents(struct address_spaces *images, struct image *image)
+{
+	GUARD(&images->lock);
+	uint32_t hash = hash_regions(&image->regions), i;
+
+	if (!image->regions.n)
+		return;
+	i = qz_hash_table__find(&images->by_regions, hash, same_regions, images, &image->regions);
+	if (i != UINT32_MAX)
+		image->contents = images->items[i]->contents;
+	else if (!qz_hash_table__reserve(&images->by_regions))
+		qz_hash_table__insert(&images->by_regions, hash, images->n - 1);
+}
+
+/* ---- feeding ---- */
+
+static int reserve_scope(struct address_spaces *images, uint32_t scope)
+{
+	if (scope == QZ_NO_SCOPE)
+		return -EINVAL;
+	while (images->nscopes <= scope) {
+		if (qz_array__reserve((void **)&images->latest, images->nscopes,
+				      sizeof(*images->latest)))
+			return -ENOMEM;
+		images->latest[images->nscopes++] = NULL;
+	}
+	return 0;
+}
+
+/* There is room in the tables. It becomes the latest of its pid, and of its scope. */
+static void enter(struct address_spaces *images, struct image *image)
+{
+	image->superseded = false;
+	image->earlier = find_latest(images, image->pid);
+	if (image->earlier)
+		image->earlier->superseded = true;
+	image->sibling = images->latest[image->scope];
+	images->latest[image->scope] = image;
+	qz_hash_table__insert(&images->by_number, qz_hash_table__hash_number(1, image->number),
+			      images->n);
+	qz_hash_table__insert(&images->by_pid, qz_hash_table__hash_number(1, image->pid),
+			      images->n);
+	images->items[images->n++] = image;
+}
+
+static struct image *add_image(struct address_spaces *images, const struct qz_process_event *event)
+{
+	struct image *image;
+
+	if (qz_array__reserve((void **)&images->items, images->n, sizeof(*images->items)) ||
+	    qz_array__reserve((void **)&images->live, images->nlive, sizeof(*images->live)) ||
+	    qz_hash_table__reserve(&images->by_number) || qz_hash_table__reserve(&images->by_pid) ||
+	    reserve_scope(images, event->scope))
+		return NULL;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return NULL;
+	image->number = event->image;
+	image->scope = event->scope;
+	image->pid = event->tgid;
+	image->start_boottime = event->start_boottime;
+	image->seen = event->event.time;
+	image->found = event->cause == QZ_IMAGE_FOUND;
+	enter(images, image);
+	image->live = true;
+	images->live[images->nlive++] = image;
+	change(images);
+	return image;
+}
+
+/* False: the parent has code mapped that is not among its regions yet. */
+static bool inherit(struct image *to, const struct image *from)
+{
+	if (from && !address_map__copy(&to->regions, &from->regions))
+		to->contents = from->contents;
+	return !from || !from->deferred;
+}
+
+/* Regions that were reported between the exec and its event go over to the image. */
+static void take_pending(struct address_spaces *images, struct image *image)
+{
+	struct pending *p = find_pending(images, image->pid);
+
+	if (!p)
+		return;
+	image->regions = p->regions;
+	image->contents = ++images->next_contents;
+	*p = images->pending[--images->npending];
+}
+
+/* *complete: nothing is to be read. NULL without memory. */
+static struct image *begin_image(struct address_spaces *images,
+				 const struct qz_process_event *event, bool *complete)
+{
+	GUARD(&images->lock);
+	struct image *before = find_current(images, event->tgid), *image;
+
+	if (before)
+		before->ended = true;
+	image = add_image(images, event);
+	if (!image)
+		return NULL;
+	*complete = true;
+	if (event->cause == QZ_IMAGE_EXEC)
+		take_pending(images, image);
+	else if (event->cause == QZ_IMAGE_FORK)
+		*complete = inherit(image, find_image(images, event->parent));
+	*complete &= image->regions.n > 0;
+	return image;
+}
+
+int address_spaces__process(struct address_spaces *images, const struct qz_process_event *event)
+{
+	bool complete;
+	struct image *image = begin_image(images, event, &complete);
+
+	if (!image)
+		return -ENOMEM;
+	if (!complete)
+		read_mappings(images, image, NULL, false);
+	if (image->found)
+		share_contents(images, image);
+	return 0;
+}
+
+static void begin_pending(struct address_spaces *images, pid_t pid)
+{
+	struct pending *p = find_pending(images, pid);
+
+	if (p) {
+		p->regions.n = 0;
+		return;
+	}
+	if (qz_array__reserve((void **)&images->pending, images->npending,
+			      sizeof(*images->pending)))
+		return;
+	images->pending[images->npending++] = (struct pending) {.pid = pid};
+}
+
+/* JIT compilers protect and unprotect their code all the time, which says nothing new. */
+static bool is_known_jit(const struct address_spaces *images, const struct address_map *regions,
+			 const struct perf_sampler_mapping *mapping)
+{
+	const struct region *known = address_map__find(regions, mapping->start);
+	const struct module *m = known ? modules__get(images->modules, known->module) : NULL;
+
+	return m && m->jit && mapping->end <= known->end && is_anonymous(mapping->path);
+}
+
+/* A mapping of the same part of the same file replaces nothing. */
+static bool replaces(const struct address_spaces *images, const struct image *image,
+		     const struct region *region)
+{
+	const struct module *m = modules__get(images->modules, region->module);
+	const struct region *r = overlapped(image, region->start, region->end);
+
+	return r && !(m && m->jit) &&
+	       (r->start != region->start || r->end != region->end || r->offset != region->offset ||
+		r->module != region->module);
+}
+
+/* Also where the same was mapped before: it may have been gone meanwhile. */
+static void map(struct address_spaces *images, struct image *image, const struct region *region,
+		uint64_t time)
+{
+	map_region(images, image, region);
+	image->contents = ++images->next_contents;
+	image->mapped = time;
+	change(images);
+}
+
+/* Whose mapping it is: a process that is followed, or the image that an exec has begun. False: nobody's. */
+static bool find_mapped(struct address_spaces *images, const struct perf_sampler_mapping *mapping,
+			struct procfs_dir *dir)
+{
+	GUARD(&images->lock);
+	struct image *current = find_current(images, mapping->pid);
+	struct pending *p = find_pending(images, mapping->pid);
+
+	*dir = (struct procfs_dir) {.pid = mapping->pid,
+				    .start_boottime = current ? current->start_boottime : 0};
+	if (mapping->exec && current)
+		begin_pending(images, mapping->pid);
+	if (mapping->exec || (!p && !current))
+		return false;
+	return !is_known_jit(images, p ? &p->regions : &current->regions, mapping);
+}
+
+/* True: it is left for later. */
+static bool take_region(struct address_spaces *images, const struct perf_sampler_mapping *mapping,
+			const struct region *region, struct remap *remap)
+{
+	GUARD(&images->lock);
+	struct pending *p = find_pending(images, mapping->pid);
+	struct image *image = find_current(images, mapping->pid);
+
+	if (p) {
+		address_map__map(&p->regions, region);
+		return false;
+	}
+	if (!image)
+		return false;
+	if (!image->deferred && !replaces(images, image, region)) {
+		map(images, image, region, mapping->time);
+		return false;
+	}
+	image->deferred++;
+	*remap = (struct remap) {mapping->time, image->number, *region};
+	return true;
+}
+
+bool address_spaces__mapping(struct address_spaces *images,
+			     const struct perf_sampler_mapping *mapping, struct remap *remap)
+{
+	struct region region = {mapping->start, mapping->end, mapping->offset, MODULE_NONE};
+	struct procfs_dir dir;
+	struct module_mapping m = {&dir,	   mapping->start, mapping->end,  mapping->inode,
+				   mapping->major, mapping->minor, mapping->path, mapping->time};
+
+	if (!find_mapped(images, mapping, &dir))
+		return false;
+	region.module = module_of(images, &m);
+	procfs_dir__close(&dir);
+	return take_region(images, mapping, &region, remap);
+}
+
+void address_spaces__distrust(struct address_spaces *images)
+{
+	struct image *all; /* who they are, as they may be forgotten meanwhile */
+	uint32_t n = 0;
+
+	address_spaces__lock(images);
+	all = calloc(images->nlive, sizeof(*all));
+	for (uint32_t i = 0; all && i < images->nlive; i++)
+		if (!images->live[i]->ended)
+			all[n++] = *images->live[i];
+	address_spaces__unlock(images);
+	for (uint32_t i = 0; i < n; i++)
+		read_mappings(images, &all[i], NULL, false);
+	free(all);
+}
+
+void address_spaces__end(struct address_spaces *images, uint32_t scope, uint64_t time)
+{
+	GUARD(&images->lock);
+	struct image *image = scope < images->nscopes ? images->latest[scope] : NULL;
+
+	for (; image; image = image->sibling)
+		if (image->seen <= time)
+			image->ended = true;
+	change(images);
+}
+
+/* ---- the main thread ---- */
+
+bool address_spaces__replaces(struct address_spaces *images, const struct remap *remap)
+{
+	GUARD(&images->lock);
+	struct image *image = find_image(images, remap->image);
+
+	return image && replaces(images, image, &remap->region);
+}
+
+void address_spaces__remap(struct address_spaces *images, const struct remap *remap)
+{
+	GUARD(&images->lock);
+	struct image *image = find_image(images, remap->image);
+
+	if (!image)
+		return;
+	image->deferred--;
+	map(images, image, &remap->region, remap->time);
+}
+
+const struct address_map *address_spaces__map(const struct image *image)
+{
+	return image->now.n ? &image->now : &image->regions;
+}
+
+struct address_map address_spaces__copy(struct address_spaces *images, const struct image *image,
+					uint64_t *contents)
+{
+	GUARD(&images->lock);
+	struct address_map to = {0};
+
+	address_map__copy(&to, address_spaces__map(image));
+	*contents = image->contents;
+	return to;
+}
+
+static bool look_up(struct address_spaces *images, const struct image *image, uint64_t address,
+		    struct region *region, bool *ended)
+{
+	GUARD(&images->lock);
+	const struct region *r = address_map__find(address_spaces__map(image), address);
+
+	if (r)
+		*region = *r;
+	*ended = image->ended;
+	return r;
+}
+
+bool address_spaces__find(struct address_spaces *images, struct image *image, uint64_t address,
+			  struct region *region)
+{
+	bool ended;
+
+	if (look_up(images, image, address, region, &ended))
+		return true;
+	if (ended || image->reread)
+		return false;
+	image->reread = true;
+	read_mappings(images, image, NULL, true);
+	return look_up(images, image, address, region, &ended);
+}
+
+/* What was known stays when the process has ended meanwhile and can no longer be read. */
+void address_spaces__reread(struct address_spaces *images, struct image *image)
+{
+	if (image->refreshed)
+		return;
+	image->refreshed = image->reread = true;
+	read_mappings(images, image, &image->now, false);
+}
+
+void address_spaces__refresh(struct address_spaces *images)
+{
+	GUARD(&images->lock);
+
+	for (uint32_t i = 0; i < images->n; i++) {
+		images->items[i]->reread = images->items[i]->refreshed = false;
+		address_map__free(&images->items[i]->now);
+	}
+}
+
+static void forget(struct image *image)
+{
+	if (!image->live)
+		free_image(image);
+	else
+		image->ended = image->forgotten = true;
+}
+
+void address_spaces__forget(struct address_spaces *images, const bool *marked)
+{
+	uint32_t n;
+
+	address_spaces__lock(images);
+	n = images->n;
+	images->n = 0;
+	qz_hash_table__clear(&images->by_number);
+	qz_hash_table__clear(&images->by_pid);
+	qz_hash_table__clear(&images->by_regions); /* nobody else is found at the same time */
+	for (uint32_t i = 0; i < images->nscopes; i++)
+		images->latest[i] = NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		struct image *image = images->items[i];
+
+		if (marked[image->scope]) {
+			forget(image);
+			continue;
+		}
+		enter(images, image);
+		modules__use(images->modules, &image->regions);
+	}
+	images->n = qz_array__shrink((void **)&images->items, n, images->n, sizeof(*images->items));
+	change(images);
+	address_spaces__unlock(images);
+	modules__sleep_unused(images->modules);
+}

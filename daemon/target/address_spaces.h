@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Images: which process had what mapped. An image is a process between two execs; an address means
+ * something only together with one. Fed, in order of time, with what BPF tells of processes and
+ * what the kernel reports of mappings.
+ *
+ * All threads share them; see doc/internals.md, "Unwinding", for who does what. A lock guards them, which
+ * is not held while a file is opened. Functions take it unless they say that it must be held.
+ */
+#ifndef QUARTZ_DAEMON_ADDRESS_SPACES_H
+#define QUARTZ_DAEMON_ADDRESS_SPACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/target/modules.h"
+#include "daemon/target/address_map.h"
+#include "daemon/kernel/perf_sampler.h"
+#include "quartz/records.h"
+
+struct image {
+	uint32_t number;
+	uint32_t scope; /* of the engine */
+	pid_t pid;
+	uint64_t start_boottime;
+	uint64_t seen; /* when it was found or began; CLOCK_MONOTONIC */
+	bool found;    /* ran already when it was first seen: its threads' creators are unknown */
+
+	/* The main thread's. */
+	bool launcher; /* waits to become a command: runs quartzd's own code until then */
+	uint32_t node; /* below which the threads found belong, see spawn_stacks__unseen */
+	bool reread; /* /proc/PID/maps was read in this drain for an address that no region covered */
+	bool refreshed;		/* it was read for stacks that were walked with stale tables: */
+	struct address_map now; /* what it had; without a region: by what was reported */
+
+	/* With the lock. */
+	struct address_map regions;
+	uint64_t contents;  /* changes with the regions; equal in a forked copy */
+	uint64_t published; /* contents that the unwinder has, see unwind_tables.h */
+	uint64_t mapped;    /* when something was last mapped; 0 when unwind_tables.h knows of it */
+	uint32_t deferred;  /* remaps that wait for the main thread */
+	bool ended;
+	bool superseded;       /* there is a later image of this pid */
+	bool live;	       /* see address_spaces__live() */
+	bool forgotten;	       /* freed when it is not that any more */
+	struct image *earlier; /* the one before of this pid, or NULL */
+	struct image *sibling; /* likewise, of this scope */
+};
+
+/*
+ * Code that takes the place of other code, and what the same process maps later: it is mapped once
+ * what was sampled in the old code has its names.
+ */
+struct remap {
+	uint64_t time;
+	uint32_t image;
+	struct region region;
+};
+
+struct address_spaces;
+
+/* NULL with errno ENOMEM. */
+struct address_spaces *address_spaces__new(struct modules *modules);
+void address_spaces__free(struct address_spaces *images);
+
+void address_spaces__lock(struct address_spaces *images);
+void address_spaces__unlock(struct address_spaces *images);
+
+/* How often anything was changed, so far. */
+uint64_t address_spaces__changes(const struct address_spaces *images);
+
+/* ---- who reads the rings, one thread at a time ---- */
+
+/* Takes in a new image. 0 or -ENOMEM. */
+int address_spaces__process(struct address_spaces *images, const struct qz_process_event *event);
+
+/*
+ * Takes in a mapping or an exec of any process; those of others are ignored. True: it is left to
+ * address_spaces__remap(), which must be called with *remap.
+ */
+bool address_spaces__mapping(struct address_spaces *images,
+			     const struct perf_sampler_mapping *mapping, struct remap *remap);
+
+/* Reports were lost: regions can no longer be trusted to be complete. */
+void address_spaces__distrust(struct address_spaces *images);
+
+/* The images of a scope of the engine that were there at a time have ended. */
+void address_spaces__end(struct address_spaces *images, uint32_t scope, uint64_t time);
+
+/* ---- who makes unwind tables, with the lock held ---- */
+
+/* Images that have not ended, and those that have but are published: the first n. */
+struct image *const *address_spaces__live(const struct address_spaces *images, uint32_t *n);
+
+/* The i-th of these has ended, and is not published. Another one stands in its place then. */
+void address_spaces__withdrawn(struct address_spaces *images, uint32_t i);
+
+/* ---- the main thread ---- */
+
+/* Whether it puts code at a place where its image has other code. */
+bool address_spaces__replaces(struct address_spaces *images, const struct remap *remap);
+void address_spaces__remap(struct address_spaces *images, const struct remap *remap);
+
+/* NULL when there is no image of this number. Valid until it is forgotten. */
+struct image *address_spaces__get(struct address_spaces *images, uint32_t number);
+
+/*
+ * The image that a process was at a time; its first one, for a time before. NULL when none is known that
+ * is not a launcher. Valid as long.
+ */
+struct image *address_spaces__of_process(struct address_spaces *images, pid_t pid, uint64_t time);
+
+/* All images that are not forgotten, in the order in which they came. With the lock held. */
+uint32_t address_spaces__count(const struct address_spaces *images);
+struct image *address_spaces__at(struct address_spaces *images, uint32_t index);
+
+/* What an image has mapped, or had in address_spaces__reread(). With the lock held. */
+const struct address_map *address_spaces__map(const struct image *image);
+
+/* A copy of that, which is empty without memory, and its contents. */
+struct address_map address_spaces__copy(struct address_spaces *images, const struct image *image,
+					uint64_t *contents);
+
+/*
+ * The region that holds an address. False: none does. Where none does, the process' mappings are read once
+ * again if it lives; what they have at places that are known is left to the reports, whose time tells
+ * which samples it concerns.
+ */
+bool address_spaces__find(struct address_spaces *images, struct image *image, uint64_t address,
+			  struct region *region);
+
+/*
+ * For stacks that were walked with stale tables: what is mapped now. It may not have been reported yet,
+ * and what was sampled in the code before it not have been named; when the report comes it must show that
+ * it takes the place of other code. So what is read holds until address_spaces__refresh(), and for the main
+ * thread only. At most once until then.
+ */
+void address_spaces__reread(struct address_spaces *images, struct image *image);
+
+/* What was read anew is dropped, and allowed once more for each image. Called before and after a drain. */
+void address_spaces__refresh(struct address_spaces *images);
+
+/* Forgets the images of the scopes that are marked, by number of the engine. */
+void address_spaces__forget(struct address_spaces *images, const bool *marked);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/target/event_reader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/kernel/bpf_scopes.h"
+#include "daemon/privsep/opener.h"
+#include "daemon/target/loss_backoff.h"
+#include "daemon/util/guard.h"
+
+/* Put aside, with their contents: what a hundred thousand mappings in a row need. */
+#define MAX_BYTES (32u << 20)
+#define HURRY	  50000000ull /* ns after a report */
+
+struct event_reader {
+	struct bpf_runtime *engine;
+	struct perf_sampler *sampler;
+	struct address_spaces *images;
+	pthread_mutex_t lock;	      /* of all below, and of both kinds of rings */
+	struct reorder_buffer *fresh; /* what the address spaces take in */
+	struct reorder_buffer *aside; /* for the main thread */
+	struct loss_backoff losses;
+	uint32_t keeper_returns; /* see opener__came_back() */
+	uint64_t emptied;
+	uint64_t mapped; /* when anything was last mapped, forked or executed */
+	bool unknown_code;
+	bool event; /* there was one in this round */
+	int fd;
+};
+
+struct event_reader *event_reader__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+				       struct address_spaces *images)
+{
+	struct event_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return NULL;
+	r->engine = engine;
+	r->sampler = sampler;
+	r->images = images;
+	pthread_mutex_init(&r->lock, NULL);
+	r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = r->fd < 0 ? errno : ENOMEM;
+	r->fresh = reorder_buffer__new();
+	r->aside = reorder_buffer__new();
+	if (r->fd >= 0 && r->fresh && r->aside)
+		return r;
+	event_reader__free(r);
+	errno = err;
+	return NULL;
+}
+
+void event_reader__free(struct event_reader *r)
+{
+	if (!r)
+		return;
+	reorder_buffer__free(r->fresh);
+	reorder_buffer__free(r->aside);
+	if (r->fd >= 0)
+		close(r->fd);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static void keep_mapping(void *context, const struct perf_sampler_mapping *mapping)
+{
+	struct event_reader *r = context;
+
+	r->mapped = mapping->time;
+	reorder_buffer__add_mapping(r->fresh, mapping);
+}
+
+/* Those of processes go on to the main thread when the address spaces have taken them in. */
+static void keep_event(void *context, const struct qz_event *event, size_t size)
+{
+	struct event_reader *r = context;
+
+	r->event |= event->type != QZ_EVENT_UNKNOWN_CODE;
+	switch (event->type) {
+	case QZ_EVENT_UNKNOWN_CODE:
+		r->mapped = event->time;
+		r->unknown_code = true;
+		break;
+	case QZ_EVENT_PROCESS:
+		r->mapped = event->time;
+		reorder_buffer__add_event(r->fresh, event, size);
+		break;
+	case QZ_EVENT_SCOPE_END:
+		reorder_buffer__add_event(r->fresh, event, size);
+		break;
+	default:
+		reorder_buffer__add_event(r->aside, event, size);
+	}
+}
+
+static void take_mapping(struct event_reader *r, const struct perf_sampler_mapping *mapping)
+{
+	struct remap remap;
+
+	if (address_spaces__mapping(r->images, mapping, &remap) &&
+	    !reorder_buffer__add_remap(r->aside, &remap))
+		address_spaces__remap(r->images, &remap);
+}
+
+/* It may have been without a thread for a moment, when its threads were being found. */
+static void end_scope(struct event_reader *r, const struct qz_scope_event *e)
+{
+	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->engine, e->scope, e->event.time))
+		address_spaces__end(r->images, e->scope, e->event.time);
+}
+
+static bool take_report(void *context, const struct report *report)
+{
+	struct event_reader *r = context;
+
+	if (report->kind == REPORT_MAPPING) {
+		take_mapping(r, &report->mapping);
+	} else if (report->event->type == QZ_EVENT_SCOPE_END) {
+		end_scope(r, (const struct qz_scope_event *)report->event);
+	} else if (report->event->length >= sizeof(struct qz_process_event)) {
+		address_spaces__process(r->images, (const struct qz_process_event *)report->event);
+		reorder_buffer__add_event(r->aside, report->event, report->size - sizeof(*report));
+	}
+	return true;
+}
+
+/*
+ * What was reported of one process before another report of it was begun stands in its ring by then:
+ * reports up to the time before the rings are looked at are complete, process by process.
+ */
+static void empty_rings(struct event_reader *r)
+{
+	uint64_t now = bpf_runtime__now(), until = now;
+	bool lost = perf_sampler__consume(r->sampler, keep_mapping, r);
+
+	bpf_runtime__consume(r->engine, keep_event, r);
+	if (lost || opener__came_back(&r->keeper_returns))
+		loss_backoff__lost(&r->losses, now);
+	if (loss_backoff__wants_reading(&r->losses, now))
+		address_spaces__distrust(r->images);
+	reorder_buffer__process(r->fresh, &until, take_report, r);
+	r->emptied = until;
+}
+
+/* With the lock held. */
+static void read_rings(struct event_reader *r)
+{
+	r->event = false;
+	if (reorder_buffer__bytes(r->aside) <= MAX_BYTES)
+		empty_rings(r);
+}
+
+uint64_t event_reader__read(struct event_reader *r)
+{
+	GUARD(&r->lock);
+
+	read_rings(r);
+	if (r->event)
+		eventfd_write(r->fd, 1);
+	return r->emptied;
+}
+
+uint64_t event_reader__take(struct event_reader *r, struct reorder_buffer *to)
+{
+	GUARD(&r->lock);
+	uint64_t drained;
+
+	eventfd_read(r->fd, &drained);
+	reorder_buffer__move(to, r->aside);
+	read_rings(r);
+	reorder_buffer__move(to, r->aside);
+	return r->emptied;
+}
+
+int event_reader__fd(const struct event_reader *r)
+{
+	return r->fd;
+}
+
+bool event_reader__met_unknown_code(struct event_reader *r)
+{
+	GUARD(&r->lock);
+	bool met = r->unknown_code;
+
+	r->unknown_code = false;
+	return met;
+}
+
+bool event_reader__hurries(struct event_reader *r, bool waits)
+{
+	GUARD(&r->lock);
+	uint64_t now = bpf_runtime__now();
+
+	return (waits || now - r->mapped < HURRY) && !loss_backoff__rages(&r->losses, now);
+}
+
+uint64_t event_reader__dropped(struct event_reader *r)
+{
+	GUARD(&r->lock);
+
+	return reorder_buffer__dropped(r->fresh) + reorder_buffer__dropped(r->aside);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel and the BPF programs report: read from their rings, put in order of time, and taken in by
+ * the address spaces. Whichever thread comes first reads, for all of them: the main thread, which may be
+ * busy with names for a second, or that of the unwind tables, which may be busy with one of them. What is
+ * the main thread's alone is put aside for it.
+ *
+ * What is put aside is bounded: when it is too much the rings are left alone until the main thread has
+ * come, and what then finds no room in them is counted there.
+ *
+ * Any thread.
+ */
+#ifndef QUARTZ_DAEMON_EVENT_READER_H
+#define QUARTZ_DAEMON_EVENT_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/kernel/perf_sampler.h"
+#include "daemon/target/address_spaces.h"
+#include "daemon/target/reorder_buffer.h"
+
+struct event_reader;
+
+/* Borrows all. NULL with errno ENOMEM or EMFILE. */
+struct event_reader *event_reader__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+				       struct address_spaces *images);
+void event_reader__free(struct event_reader *r);
+
+/*
+ * Empties the rings. Gives a time (CLOCK_MONOTONIC, ns): the address spaces have all that was reported before,
+ * but what they have deferred.
+ */
+uint64_t event_reader__read(struct event_reader *r);
+
+/*
+ * The same for the main thread, which is given what was put aside for it: of each process, all that was reported
+ * before the time is among it.
+ */
+uint64_t event_reader__take(struct event_reader *r, struct reorder_buffer *to);
+
+/* Readable when another thread has put an event aside for the main thread. */
+int event_reader__fd(const struct event_reader *r);
+
+/* Whether the unwinder has met code without a table since the last call. */
+bool event_reader__met_unknown_code(struct event_reader *r);
+
+/*
+ * Whether to come again soon: something waits to be done, or something was mapped, forked or executed just
+ * now, so that more is coming. Not while reports are lost again and again.
+ */
+bool event_reader__hurries(struct event_reader *r, bool waits);
+
+/* Reports that were dropped for want of memory, so far. */
+uint64_t event_reader__dropped(struct event_reader *r);
+
+#endif

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/vec.h"
+#include "daemon/util/log.h"
+#include "daemon/unwind/range_alloc.h"
+#include "daemon/privsep/procfs.h"
+#include "daemon/unwind/unwind_tables.h"
+
+/* A walk takes microseconds; whoever was interrupted in one has surely been back by then. */
+#define GRACE	1000000000ull
+#define PAGE_KB 4
+
+/*
+ * An image of no more regions has all its tables built unasked, in some 50 ms. Of the hundreds that
+ * others have, most are never executed: their tables would take longer and fill the memory. Of those
+ * the first one, the program's own, is built.
+ */
+#define EAGER_REGIONS 32
+
+/* The table of a module. */
+struct table {
+	bool known; /* it was tried to build one */
+	bool later; /* and is to be tried again */
+	uint32_t
+		asked; /* its number in the symbolizer and one, as long as it may be tried; 0: none */
+	uint32_t first, count;
+	struct symbolizer_table layout;
+};
+
+/* The regions of images with equal contents. */
+struct listing {
+	uint64_t contents;
+	struct qz_unwind_image image;
+	uint32_t users; /* 0: free to be used anew */
+	uint32_t
+		unasked; /* how many of its regions, from the first one, are to be built unasked yet */
+	uint32_t next; /* of those in use in its bucket, or of the free ones; NONE: the last one */
+};
+
+#define BUCKETS 4096
+#define NONE	UINT32_MAX
+
+struct unwind_tables {
+	struct bpf_runtime *engine;
+	struct symbolizer *symbolizer;
+	struct modules *modules;
+	struct address_spaces *images;
+	struct range_alloc rows, regions;
+	struct table *tables; /* by module */
+	uint32_t ntables;
+	struct listing *listings;
+	uint32_t nlistings;
+	uint32_t free;		   /* the first free listing */
+	uint32_t buckets[BUCKETS]; /* the first one in use, by contents */
+	uint64_t full;
+	uint32_t nlater; /* tables to be tried again */
+	bool look;	 /* for regions whose tables are wanted */
+	bool complete;	 /* nothing is to be built unasked */
+	bool waiting;	 /* an image has changed and is not published, or to be confirmed */
+};
+
+struct unwind_tables *unwind_tables__new(struct bpf_runtime *engine, struct symbolizer *symbolizer,
+					 struct modules *modules, struct address_spaces *images)
+{
+	struct unwind_tables *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->engine = engine;
+	t->symbolizer = symbolizer;
+	t->modules = modules;
+	t->images = images;
+	t->free = NONE;
+	memset(t->buckets, 0xff, sizeof(t->buckets));
+	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(engine), GRACE) ||
+	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(engine, NULL), GRACE)) {
+		unwind_tables__free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void unwind_tables__free(struct unwind_tables *t)
+{
+	if (!t)
+		return;
+	range_alloc__free(&t->rows);
+	range_alloc__free(&t->regions);
+	free(t->tables);
+	free(t->listings);
+	free(t);
+}
+
+void unwind_tables__look(struct unwind_tables *t)
+{
+	t->look = true;
+}
+
+uint64_t unwind_tables__full(const struct unwind_tables *t)
+{
+	return t->full;
+}
+
+/* ---- tables of modules ---- */
+
+static struct table *table_slot(struct unwind_tables *t, uint32_t module)
+{
+	if (module >= t->ntables) {
+		uint32_t n = module + 64;
+		struct table *more = reallocarray(t->tables, n, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(&more[t->ntables], 0, (n - t->ntables) * sizeof(*more));
+		t->tables = more;
+		t->ntables = n;
+	}
+	return &t->tables[module];
+}
+
+static bool is_used(const struct unwind_tables *t, uint32_t first)
+{
+	struct qz_unwind_region *regions;
+
+	bpf_runtime__unwind_regions(t->engine, &regions);
+	for (uint32_t i = 0; i < t->nlistings; i++) {
+		const struct listing *l = &t->listings[i];
+
+		for (uint32_t k = 0; l->users && k < l->image.count; k++)
+			if (regions[l->image.first + k].count &&
+			    regions[l->image.first + k].first == first)
+				return true;
+	}
+	return false;
+}
+
+/* Tables that no living image has mapped make room; they are built again when they are needed. */
+static void evict(struct unwind_tables *t, uint64_t now)
+{
+	for (uint32_t i = 0; i < t->ntables; i++) {
+		struct table *table = &t->tables[i];
+
+		if (!table->count || is_used(t, table->first))
+			continue;
+		range_alloc__give(&t->rows, table->first, table->count, now);
+		*table = (struct table) {0};
+	}
+}
+
+static void store(struct unwind_tables *t, struct table *table, const struct qz_unwind_row *rows,
+		  uint32_t n)
+{
+	uint64_t now = bpf_runtime__now();
+	uint32_t first = range_alloc__take(&t->rows, n, now);
+
+	if (first == UINT32_MAX) {
+		evict(t, now);
+		t->full++;
+		return;
+	}
+	if (bpf_runtime__store_rows(t->engine, first, rows, n)) {
+		range_alloc__give(&t->rows, first, n, now);
+		return;
+	}
+	table->first = first;
+	table->count = n;
+}
+
+/* NULL: there can be none. */
+static struct table *table_of(struct unwind_tables *t, uint32_t module)
+{
+	const struct module *m = modules__get(t->modules, module);
+
+	return m && !m->jit && modules__has_file(t->modules, module) ? table_slot(t, module) : NULL;
+}
+
+/* The symbolizer has the file until there is no more to ask. 0 or -errno. */
+static int give_file(struct unwind_tables *t, struct table *table, uint32_t module)
+{
+	int fd, number;
+
+	if (table->asked)
+		return 0;
+	fd = modules__open(t->modules, module);
+	if (fd < 0)
+		return fd;
+	number = symbolizer__add_module(t->symbolizer, SYMBOLIZER_ELF, fd, -1,
+					modules__get(t->modules, module)->path);
+	if (number < 0)
+		return number;
+	table->asked = (uint32_t)number + 1;
+	return 0;
+}
+
+static void take_file(struct unwind_tables *t, struct table *table)
+{
+	if (table->asked)
+		symbolizer__remove_module(t->symbolizer, (int)table->asked - 1);
+	table->asked = 0;
+}
+
+static bool is_passing(int err)
+{
+	return err == -EMFILE || err == -ENFILE || symbolizer__is_passing(err);
+}
+
+void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
+{
+	struct table *table = table_of(t, module);
+	struct qz_unwind_row *rows;
+	uint32_t n;
+	int err;
+
+	if (!table || table->known)
+		return;
+	table->known = true;
+	err = give_file(t, table, module);
+	if (!err)
+		err = symbolizer__unwind_table(t->symbolizer, (int)table->asked - 1, &rows, &n,
+					       &table->layout);
+	table->later = is_passing(err);
+	t->nlater += table->later;
+	if (!table->later)
+		take_file(t, table);
+	if (err)
+		return;
+	store(t, table, rows, n);
+	free(rows);
+}
+
+/* ---- regions of images ---- */
+
+/*
+ * By what is built. The unwinder may be reading the region: the rows are counted last. One whose table
+ * cannot be built, or for which there is no room, is walked by frame pointers.
+ */
+static void fill_region(struct unwind_tables *t, const struct region *r,
+			struct qz_unwind_region *to)
+{
+	const struct table *table = table_of(t, r->module);
+	const struct module *m = modules__get(t->modules, r->module);
+	uint64_t vaddr;
+
+	to->start = r->start;
+	to->end = r->end;
+	if (table && !table->known) {
+		to->first = QZ_UNWIND_PENDING;
+		return;
+	}
+	if (!table || !table->count ||
+	    !symbolizer_table__vaddr(&table->layout, r->offset, &vaddr)) {
+		to->first = m && m->jit ? QZ_UNWIND_GENERATED : 0;
+		return;
+	}
+	to->bias = r->start - (vaddr - table->layout.base);
+	to->first = table->first;
+	__atomic_store_n(&to->count, table->count, __ATOMIC_RELEASE);
+}
+
+/* Where the listing of these contents is named, or where the bucket ends. */
+static uint32_t *find_link(struct unwind_tables *t, uint64_t contents)
+{
+	uint32_t *link = &t->buckets[contents % BUCKETS];
+
+	while (*link != NONE && t->listings[*link].contents != contents)
+		link = &t->listings[*link].next;
+	return link;
+}
+
+static struct listing *find_listing(struct unwind_tables *t, uint64_t contents)
+{
+	uint32_t i = *find_link(t, contents);
+
+	return i == NONE ? NULL : &t->listings[i];
+}
+
+/* Nothing of its contents is listed yet. */
+static struct listing *add_listing(struct unwind_tables *t, uint64_t contents)
+{
+	uint32_t *bucket = &t->buckets[contents % BUCKETS], i = t->free;
+
+	if (i == NONE) {
+		if (qz_array__reserve((void **)&t->listings, t->nlistings, sizeof(*t->listings)))
+			return NULL;
+		i = t->nlistings++;
+	} else {
+		t->free = t->listings[i].next;
+	}
+	t->listings[i] = (struct listing) {.contents = contents, .users = 1, .next = *bucket};
+	*bucket = i;
+	return &t->listings[i];
+}
+
+static void release(struct unwind_tables *t, uint64_t contents)
+{
+	uint32_t *link = find_link(t, contents), i = *link;
+	struct listing *l = i == NONE ? NULL : &t->listings[i];
+
+	if (!l || --l->users)
+		return;
+	range_alloc__give(&t->regions, l->image.first, l->image.count, bpf_runtime__now());
+	*link = l->next;
+	l->next = t->free;
+	t->free = i;
+}
+
+static bool has_jit(const struct unwind_tables *t, const struct image *image)
+{
+	for (uint32_t i = 0; i < image->regions.n; i++) {
+		const struct module *m = modules__get(t->modules, image->regions.items[i].module);
+
+		if (m && m->jit)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Pages of code that the process has, as mm->exec_vm counts them: VmExe + VmLib. 0 for one that
+ * makes code as it runs, where the number changes all the time and tells nothing.
+ */
+static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *image)
+{
+	bool compared = !bpf_runtime__sees_mappings(t->engine) && !has_jit(t, image);
+	int dir = !compared ? -1 : procfs__open(image->pid, image->start_boottime);
+	uint64_t kb = 0;
+	char value[64];
+
+	if (dir < 0)
+		return 0;
+	if (!procfs__status(dir, "VmExe", value, sizeof(value)))
+		kb += strtoull(value, NULL, 10);
+	if (!procfs__status(dir, "VmLib", value, sizeof(value)))
+		kb += strtoull(value, NULL, 10);
+	close(dir);
+	return kb / PAGE_KB;
+}
+
+/* With its first user. */
+static struct listing *make_listing(struct unwind_tables *t, const struct image *image)
+{
+	uint32_t first = range_alloc__take(&t->regions, image->regions.n, bpf_runtime__now());
+	struct qz_unwind_region *regions;
+	struct listing *l;
+
+	if (first == UINT32_MAX) {
+		t->full++;
+		return NULL;
+	}
+	l = add_listing(t, image->contents);
+	if (!l) {
+		range_alloc__give(&t->regions, first, image->regions.n, 0);
+		return NULL;
+	}
+	bpf_runtime__unwind_regions(t->engine, &regions);
+	memset(&regions[first], 0, image->regions.n * sizeof(*regions));
+	l->image = (struct qz_unwind_image) {first, image->regions.n, read_exec_vm(t, image), 0};
+	l->unasked = image->regions.n <= EAGER_REGIONS ? image->regions.n : 1;
+	for (uint32_t i = 0; i < image->regions.n; i++)
+		fill_region(t, &image->regions.items[i], &regions[first + i]);
+	return l;
+}
+
+/* The unwinder uses the regions of the listing, which hold what was mapped up to `known`. */
+static void hand_over(struct unwind_tables *t, const struct image *image, const struct listing *l,
+		      uint64_t known)
+{
+	struct qz_unwind_image regions = l->image;
+
+	regions.known = known;
+	bpf_runtime__set_unwind_image(t->engine, image->number, &regions);
+}
+
+/* What the process has now. The regions of a module are neighbours: it is counted once. */
+static void tell(const struct unwind_tables *t, const struct image *image, const struct listing *l)
+{
+	struct qz_unwind_region *regions;
+	uint32_t modules = 0;
+	uint64_t rows = 0;
+
+	if (!log__prints(LOG_DEBUG))
+		return;
+	bpf_runtime__unwind_regions(t->engine, &regions);
+	regions += l->image.first;
+	for (uint32_t i = 0; i < l->image.count; i++) {
+		if (!regions[i].count || (i && regions[i].first == regions[i - 1].first))
+			continue;
+		modules++;
+		rows += regions[i].count;
+	}
+	log_debug("unwind tables of process %d: %u regions, %u modules, %llu rows, %llu bytes, "
+		  "%.1f ms after it was seen",
+		  image->pid, l->image.count, modules, (unsigned long long)rows,
+		  (unsigned long long)(rows * sizeof(struct qz_unwind_row) +
+				       l->image.count * sizeof(*regions)),
+		  (bpf_runtime__now() - image->seen) / 1e6);
+}
+
+static void publish(struct unwind_tables *t, struct image *image, uint64_t known)
+{
+	uint64_t before = image->published;
+	struct listing *l = find_listing(t, image->contents);
+
+	if (l)
+		l->users++;
+	else
+		l = make_listing(t, image);
+	image->published = image->contents;
+	t->complete = false;
+	if (l) {
+		hand_over(t, image, l, known);
+		tell(t, image, l);
+	}
+	release(t, before);
+}
+
+/*
+ * What was mapped over other code is known only some time after it was reported: until then the image
+ * is handed over again and again.
+ */
+static void confirm(struct unwind_tables *t, struct image *image, uint64_t known)
+{
+	const struct listing *l = find_listing(t, image->published);
+
+	if (l)
+		hand_over(t, image, l, known);
+	if (known > image->mapped + QZ_UNWIND_MARGIN)
+		image->mapped = 0;
+}
+
+static void withdraw(struct unwind_tables *t, struct image *image)
+{
+	bpf_runtime__set_unwind_image(t->engine, image->number, NULL);
+	release(t, image->published);
+	image->published = 0;
+}
+
+/* ---- building ---- */
+
+/* The listing that the unwinder has of an image, when it is that of its present regions. */
+static struct listing *current_listing(struct unwind_tables *t, const struct image *image)
+{
+	struct listing *l = !image->ended && image->published == image->contents
+				    ? find_listing(t, image->published)
+				    : NULL;
+
+	return l && l->image.count == image->regions.n ? l : NULL;
+}
+
+/* The module of the first of n regions, at most, that stands at `state`, or MODULE_NONE. */
+static uint32_t find_region(struct unwind_tables *t, const struct image *image,
+			    const struct listing *l, uint32_t n, uint32_t state)
+{
+	struct qz_unwind_region *regions;
+
+	bpf_runtime__unwind_regions(t->engine, &regions);
+	regions += l->image.first;
+	for (uint32_t i = 0; i < n && i < l->image.count; i++)
+		if (!regions[i].count && regions[i].first == state)
+			return image->regions.items[i].module;
+	return MODULE_NONE;
+}
+
+/* The module of a table that the unwinder asks for, or of one that is to be built unasked; or MODULE_NONE. */
+static uint32_t find_module(struct unwind_tables *t, bool asked)
+{
+	uint32_t n, module = MODULE_NONE;
+	struct image *const *live = address_spaces__live(t->images, &n);
+
+	for (uint32_t i = 0; i < n && module == MODULE_NONE; i++) {
+		struct listing *l = current_listing(t, live[i]);
+
+		if (!l)
+			continue;
+		module = asked ? find_region(t, live[i], l, UINT32_MAX, QZ_UNWIND_WANTED)
+			       : find_region(t, live[i], l, l->unasked, QZ_UNWIND_PENDING);
+		if (!asked && module == MODULE_NONE)
+			l->unasked = 0;
+	}
+	return module;
+}
+
+/* What the unwinder asks for comes first. MODULE_NONE: there is nothing to do. */
+static uint32_t find_next(struct unwind_tables *t)
+{
+	uint32_t module = t->look ? find_module(t, true) : MODULE_NONE;
+
+	t->look = module != MODULE_NONE;
+	if (module != MODULE_NONE || t->complete)
+		return module;
+	module = find_module(t, false);
+	t->complete = module == MODULE_NONE;
+	return module;
+}
+
+/* All regions of a module that have no table yet have what was built. */
+static void fill_regions(struct unwind_tables *t, uint32_t module)
+{
+	uint32_t n;
+	struct image *const *live = address_spaces__live(t->images, &n);
+	struct qz_unwind_region *regions;
+
+	bpf_runtime__unwind_regions(t->engine, &regions);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct listing *l = current_listing(t, live[i]);
+		bool filled = false;
+
+		for (uint32_t k = 0; l && k < l->image.count; k++) {
+			struct qz_unwind_region *r = &regions[l->image.first + k];
+			const struct region *from = &live[i]->regions.items[k];
+
+			if (from->module != module || r->count || r->first < QZ_UNWIND_WANTED)
+				continue;
+			fill_region(t, from, r);
+			filled = true;
+		}
+		if (filled)
+			tell(t, live[i], l);
+	}
+}
+
+/* Regions of the module are walked by frame pointers until they have the table. */
+static void want_again(struct unwind_tables *t, uint32_t module)
+{
+	uint32_t n;
+	struct image *const *live = address_spaces__live(t->images, &n);
+	struct qz_unwind_region *regions;
+
+	bpf_runtime__unwind_regions(t->engine, &regions);
+	for (uint32_t i = 0; i < n; i++) {
+		struct listing *l = current_listing(t, live[i]);
+
+		for (uint32_t k = 0; l && k < l->image.count; k++) {
+			struct qz_unwind_region *r = &regions[l->image.first + k];
+
+			if (live[i]->regions.items[k].module != module || r->count)
+				continue;
+			r->first = QZ_UNWIND_PENDING;
+			l->unasked = l->image.count;
+			t->complete = false;
+		}
+	}
+}
+
+static bool may_build(const struct unwind_tables *t, const struct table *table)
+{
+	return table->later &&
+	       (!table->asked || symbolizer__may_ask(t->symbolizer, (int)table->asked - 1));
+}
+
+void unwind_tables__retry(struct unwind_tables *t)
+{
+	if (!t->nlater)
+		return;
+	address_spaces__lock(t->images);
+	for (uint32_t i = 0; i < t->ntables; i++) {
+		if (!may_build(t, &t->tables[i]))
+			continue;
+		t->tables[i].known = t->tables[i].later = false;
+		t->nlater--;
+		want_again(t, i);
+	}
+	address_spaces__unlock(t->images);
+}
+
+bool unwind_tables__build(struct unwind_tables *t)
+{
+	uint32_t module;
+
+	address_spaces__lock(t->images);
+	module = find_next(t);
+	address_spaces__unlock(t->images);
+	if (module == MODULE_NONE)
+		return false;
+	unwind_tables__build_module(t, module);
+	address_spaces__lock(t->images);
+	fill_regions(t, module);
+	address_spaces__unlock(t->images);
+	return true;
+}
+
+/* ---- images ---- */
+
+/*
+ * One whose code takes the place of other code is not published before what was sampled in that
+ * has its names: until then its stacks are told apart by their stale tables. True: it is to be looked at again.
+ */
+static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
+{
+	if (image->deferred)
+		return true;
+	if (image->regions.n && image->published != image->contents)
+		publish(t, image, known);
+	else if (image->mapped)
+		confirm(t, image, known);
+	return image->mapped;
+}
+
+void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
+{
+	struct image *const *live;
+	uint32_t n;
+
+	t->waiting = false;
+	address_spaces__lock(t->images);
+	live = address_spaces__live(t->images, &n);
+	for (uint32_t i = n; i-- > 0;) {
+		if (!live[i]->ended) {
+			t->waiting |= update(t, live[i], known);
+			continue;
+		}
+		if (live[i]->published)
+			withdraw(t, live[i]);
+		address_spaces__withdrawn(t->images, i);
+	}
+	address_spaces__unlock(t->images);
+}
+
+bool unwind_tables__waits(const struct unwind_tables *t)
+{
+	return t->waiting;
+}

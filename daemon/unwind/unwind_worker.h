@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The thread that makes unwind tables, with a symbolizer of its own, so that no table waits for names, nor
+ * names for tables. What is mapped it has in common with the main thread.
+ */
+#ifndef QUARTZ_DAEMON_UNWIND_WORKER_H
+#define QUARTZ_DAEMON_UNWIND_WORKER_H
+
+#include <stdint.h>
+
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/target/address_spaces.h"
+#include "daemon/target/event_reader.h"
+#include "daemon/target/modules.h"
+
+struct unwind_worker;
+
+/* Borrows all. NULL with errno ENOMEM or EMFILE. */
+struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct event_reader *reader,
+					 struct address_spaces *images, struct modules *modules);
+void unwind_worker__free(struct unwind_worker *b);
+
+/* Starts the thread; the sampler must be. 0 or -errno. */
+int unwind_worker__start(struct unwind_worker *b);
+
+/* Ends it, when it has built the table at which it is. Idempotent; before the engine is detached. */
+void unwind_worker__stop(struct unwind_worker *b);
+
+/*
+ * Waits until all that was reported before has been taken in and the tables built that are built
+ * unasked, and that of a file that will be executed: a descriptor (O_PATH suffices), which is closed, or
+ * -1. At most two seconds.
+ */
+void unwind_worker__prepare(struct unwind_worker *b, int fd, const char *path);
+
+/* How often the rates are halved: so much more rarely it looks for what is mapped, unless it is called. */
+void unwind_worker__set_halvings(struct unwind_worker *b, uint32_t halvings);
+
+/* The main thread has changed what is mapped. */
+void unwind_worker__wake(struct unwind_worker *b);
+
+/* As in unwind_tables.h and symbolizer.h. */
+struct unwind_worker_figures {
+	uint64_t full, killed, ended, refused, waiting;
+	uint64_t child_ns; /* processor time of its symbolizer */
+};
+
+struct unwind_worker_figures unwind_worker__figures(struct unwind_worker *b);
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/unwind/unwinder.h"
+
+/* ---- what the header finds in a BPF program ---- */
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef int64_t s64;
+typedef uint64_t u64;
+
+#define __noinline __attribute__((noinline))
+
+/* One walk at a time, of one thread: helpers of BPF have no argument that could lead here. */
+static const struct unwinder *current;
+
+/* A map is known by its address. */
+static char unwind_regions, unwind_rows;
+
+static void *bpf_map_lookup_elem(const char *map, const u32 *key)
+{
+	if (map == &unwind_regions)
+		return *key < current->nregions ? (void *)&current->regions[*key] : NULL;
+	if (*key >= current->nrows)
+		return NULL;
+	if (current->touched)
+		current->touched[*key] = 1;
+	return (void *)&current->rows[*key];
+}
+
+static long bpf_probe_read_user(void *to, u32 size, const void *from)
+{
+	return current->read(current->arg, (u64)from, to, size) ? 0 : -14;
+}
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
+#include "bpf/unwind.bpf.h"
+
+/* ---- */
+
+void unwinder__walk(const struct unwinder *w, const struct unwinder_start *start,
+		    struct unwinder_stack *stack)
+{
+	struct unwinding u = {
+		.ip = start->ip,
+		.sp = start->sp,
+		.bp = start->bp,
+		.at_clone = start->at_clone,
+		.thread_pointer = start->thread_pointer,
+		.image = {.first = 0, .count = w->nregions},
+	};
+
+	current = w;
+	unwind__walk(&u);
+	*stack = (struct unwinder_stack) {
+		.depth = u.depth,
+		.end = u.end,
+		.nframes = unwind__frames(&u),
+		.guessed = u.guessed,
+	};
+	for (u32 i = 0; i < stack->nframes; i++) {
+		u32 at = i;
+
+		/* The ring of the outer frames begins behind the last one. */
+		if (u.depth > QZ_USER_FRAMES && i >= QZ_INNER_FRAMES)
+			at = QZ_INNER_FRAMES + (u.depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
+		stack->frames[i] = u.frames[at];
+	}
+}

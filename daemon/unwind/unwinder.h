@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The unwinder of bpf/unwind.bpf.h as ordinary C, on tables and memory that the caller provides.
+ */
+#ifndef QUARTZ_DAEMON_UNWINDER_H
+#define QUARTZ_DAEMON_UNWINDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <quartz/records.h>
+#include <quartz/unwind.h>
+
+struct unwinder {
+	const struct qz_unwind_region *regions; /* by start */
+	uint32_t nregions;
+	const struct qz_unwind_row *rows;
+	uint32_t nrows;
+	uint8_t *touched; /* of the caller: set to 1 for each row looked at; may be NULL */
+	bool (*read)(void *arg, uint64_t address, void *to, size_t size);
+	void *arg;
+};
+
+struct unwinder_start {
+	uint64_t ip, sp, bp;
+	uint32_t at_clone; /* in a system call that makes a thread or process */
+	uint32_t pad;
+	uint64_t thread_pointer;
+};
+
+struct unwinder_stack {
+	uint32_t depth;	  /* frames walked */
+	uint32_t end;	  /* enum qz_unwind_end */
+	uint32_t nframes; /* of them kept: the first QZ_INNER_FRAMES and the last ones */
+	uint32_t guessed; /* without a description */
+	uint64_t frames[QZ_USER_FRAMES];
+};
+
+void unwinder__walk(const struct unwinder *w, const struct unwinder_start *start,
+		    struct unwinder_stack *stack);
+
+#endif

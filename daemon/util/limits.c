@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "daemon/util/limits.h"
+#include "daemon/util/log.h"
+
+#define WANTED_FILES 65536 /* two per processor, one or two per module, clients */
+#define FEW_FILES    512   /* one program has that many modules, but not a machine */
+#define OWN_FILES    116   /* of BPF, of processes of its own, of one program */
+#define CPU_FILES    2
+
+static const struct limit {
+	int resource;
+	int err;
+	const char *name, *remedy;
+} limits[] = {
+	{RLIMIT_NOFILE, EMFILE, "RLIMIT_NOFILE",
+	 "raise the limit of open files (ulimit -n, LimitNOFILE=)"},
+	{RLIMIT_AS, ENOMEM, "RLIMIT_AS", "raise the limit of memory (ulimit -v, LimitAS=)"},
+	{RLIMIT_DATA, ENOMEM, "RLIMIT_DATA", "raise the limit of data (ulimit -d, LimitDATA=)"},
+	{RLIMIT_NPROC, EAGAIN, "RLIMIT_NPROC",
+	 "raise the limit of processes (ulimit -u, LimitNPROC=)"},
+	{RLIMIT_MEMLOCK, EPERM, "RLIMIT_MEMLOCK",
+	 "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=)"},
+};
+
+static rlim_t limit_of(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+static void describe(const struct limit *l, char *to, size_t size)
+{
+	snprintf(to, size, "%s is %llu: %s", l->name, (unsigned long long)limit_of(l->resource),
+		 l->remedy);
+}
+
+int limits__raise_files(char *error, size_t size)
+{
+	rlim_t needed = OWN_FILES + CPU_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
+	struct rlimit limit = {WANTED_FILES, WANTED_FILES}, old;
+	char what[160];
+
+	if (getrlimit(RLIMIT_NOFILE, &old))
+		return 0;
+	if (old.rlim_max > limit.rlim_max)
+		limit.rlim_max = old.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit)) {
+		old.rlim_cur = old.rlim_max < WANTED_FILES ? old.rlim_max : WANTED_FILES;
+		setrlimit(RLIMIT_NOFILE, &old);
+	}
+	describe(&limits[0], what, sizeof(what));
+	if (limit_of(RLIMIT_NOFILE) < needed) {
+		snprintf(error, size,
+			 "too few open files are allowed, at least %llu are needed; %s",
+			 (unsigned long long)needed, what);
+		return -EMFILE;
+	}
+	if (limit_of(RLIMIT_NOFILE) < FEW_FILES)
+		log_warning("few open files are allowed, what is mapped beyond has no names; %s",
+			    what);
+	return 0;
+}
+
+/* Whoever found no descriptor may have told of something else. */
+static bool out_of_files(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EMFILE;
+}
+
+void limits__explain(int err, char *line, size_t size)
+{
+	size_t length = strlen(line);
+	char what[160];
+
+	if (out_of_files())
+		err = -EMFILE;
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (limits[i].err != -err || limit_of(limits[i].resource) == RLIM_INFINITY ||
+		    strstr(line, limits[i].name))
+			continue;
+		describe(&limits[i], what, sizeof(what));
+		snprintf(line + length, size - length, "; %s", what);
+		return;
+	}
+}

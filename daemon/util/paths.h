@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Directories of quartzd, and files in them that appear whole or not at all. */
+#ifndef QUARTZ_DAEMON_PATHS_H
+#define QUARTZ_DAEMON_PATHS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* QUARTZ_RUNTIME_DIR, RUNTIME_DIRECTORY (systemd) or /run/quartz. */
+const char *paths__runtime(void);
+
+/* QUARTZ_STATE_DIR, STATE_DIRECTORY (systemd) or /var/lib/quartz. */
+const char *paths__state(void);
+
+/* QUARTZ_CONFIG_DIR, CONFIGURATION_DIRECTORY (systemd) or /etc/quartz. */
+const char *paths__configuration(void);
+
+/* The group that may read what quartzd offers: "quartz" where it exists, else root's; as it was at the first call. */
+gid_t paths__group(void);
+
+/*
+ * Makes a directory and those above it, the last one with `mode` and the group of readers. A
+ * directory that is there must be root's own and not writable by others: -EPERM.
+ */
+int paths__make(const char *path, mode_t mode);
+
+/* Likewise, for another group. */
+int paths__make_for(const char *path, mode_t mode, gid_t group);
+
+/*
+ * The state directory, which all may pass through to what is theirs. Its group is root's, as where
+ * systemd makes it: that gives all below to the group that it expects at the top, if it is another one.
+ */
+int paths__make_state(void);
+
+/*
+ * A lock for as long as the descriptor lives that it gives, which can be read and written. None that
+ * others could open: to read is all that it takes to hold it. -EWOULDBLOCK: somebody else has it, and
+ * *holder, where that is not NULL, is what he has written, or 0; else -errno.
+ */
+int paths__lock(const char *path, pid_t *holder);
+
+/*
+ * Writes a file by `write` under a temporary name, and gives it its own name when all is on disk.
+ * 0 or -errno; on failure nothing stays behind.
+ */
+typedef int paths_write(void *context, int fd);
+int paths__save(const char *path, mode_t mode, paths_write *write, void *context);
+
+/* Likewise, `name` as for openat: of a file in the directory dir. */
+int paths__save_at(int dir, const char *name, mode_t mode, paths_write *write, void *context);
+
+#endif

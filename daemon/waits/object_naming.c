@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/util/vec.h"
+#include "core/util/hash_table.h"
+#include "daemon/waits/fd_names.h"
+#include "daemon/waits/object_naming.h"
+#include "daemon/privsep/procfs.h"
+#include "daemon/waits/futex_classify.h"
+
+/* Frames that are looked at: runtimes are seldom deeper. */
+#define MAX_FRAMES 128
+
+/* Where a module lies in memory, seen from its code: most words are in none, and need no question. */
+struct extent {
+	uint32_t module;
+	uint64_t code; /* file offset */
+	int64_t low, high;
+};
+
+struct object_naming_context {
+	struct symbolizer *symbolizer;
+	struct modules *modules;
+	struct qz_profile *profile;
+	struct extent *extents;
+	uint32_t nextents;
+	struct qz_hash_table table;
+};
+
+struct object_naming_context *object_naming__new(struct symbolizer *symbolizer,
+						 struct modules *modules,
+						 struct qz_profile *profile)
+{
+	struct object_naming_context *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->symbolizer = symbolizer;
+	c->modules = modules;
+	c->profile = profile;
+	return c;
+}
+
+void object_naming__free(struct object_naming_context *c)
+{
+	if (!c)
+		return;
+	free(c->extents);
+	qz_hash_table__free(&c->table);
+	free(c);
+}
+
+/* ---- the stack ---- */
+
+/* What the stack of a wait says of the object. */
+struct caller {
+	const struct futex_classify_function *row; /* of the runtime's outermost known procedure */
+	const struct qz_procedure *procedure;	   /* outside of the runtime, NULL: none */
+	uint32_t line;
+	bool started; /* the procedure is not on the thread's own stack, but on its creator's */
+};
+
+/* Takes in one line, from the inner end on. false: the rest is of no interest. */
+static bool take_line(struct caller *caller, const struct qz_procedure *p, uint32_t line)
+{
+	const struct futex_classify_function *row;
+
+	if (p->kind == QZ_THREAD_START) {
+		caller->started = true;
+		return true;
+	}
+	if (p->kind != QZ_PROCEDURE)
+		return false;
+	/* a thread that spins may have been interrupted */
+	if (!strcmp(p->module, "[kernel]"))
+		return true;
+	if (!futex_classify__is_runtime(p->name, p->module)) {
+		caller->procedure = p;
+		caller->line = line;
+		return false;
+	}
+	row = caller->started ? NULL : futex_classify__function(p->name);
+	if (row)
+		caller->row = row;
+	return true;
+}
+
+/* A thread that only ever ran the runtime's code (a pool's worker) waits for its creator. */
+static struct caller find_caller(const struct qz_profile *p, uint32_t node)
+{
+	struct caller caller = {0};
+
+	for (int i = 0; i < MAX_FRAMES && node && node < p->nnodes; i++) {
+		const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+		for (uint32_t k = 0; k < l->nlines; k++)
+			if (!take_line(&caller, &p->procedures[l->lines[k].procedure],
+				       l->lines[k].line))
+				return caller;
+		node = p->nodes[node].parent;
+	}
+	return caller;
+}
+
+/* ---- variables ---- */
+
+static uint32_t hash_extent(uint32_t module, uint64_t code)
+{
+	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, module), code);
+}
+
+static bool same_extent(const void *context, uint32_t index, const void *key)
+{
+	const struct object_naming_context *c = context;
+	const struct extent *wanted = key;
+
+	return c->extents[index].module == wanted->module && c->extents[index].code == wanted->code;
+}
+
+static const struct extent *find_extent(const struct object_naming_context *c, uint32_t module,
+					uint64_t code)
+{
+	struct extent key = {module, code};
+	uint32_t i =
+		qz_hash_table__find(&c->table, hash_extent(module, code), same_extent, c, &key);
+
+	return i == UINT32_MAX ? NULL : &c->extents[i];
+}
+
+static void keep_extent(struct object_naming_context *c, const struct extent *extent)
+{
+	if (qz_array__reserve((void **)&c->extents, c->nextents, sizeof(*extent)) ||
+	    qz_hash_table__reserve(&c->table))
+		return;
+	c->extents[c->nextents] = *extent;
+	qz_hash_table__insert(&c->table, hash_extent(extent->module, extent->code), c->nextents++);
+}
+
+/* Asks what variable of the module whose code is mapped there has the word. "": none */
+static const char *ask_module(struct object_naming_context *c, const struct region *r,
+			      uint64_t word, uint32_t beyond, bool *later)
+{
+	const struct module *m = modules__get(c->modules, r->module);
+	const struct extent *known = find_extent(c, r->module, r->offset);
+	struct extent extent = {r->module, r->offset, 0, 0};
+	int64_t distance = (int64_t)(word - r->start);
+	struct symbolizer_variable variable;
+	int symbols, err;
+
+	if (known && (distance < known->low || distance >= known->high))
+		return "";
+	symbols = m && !m->jit ? modules__symbols(c->modules, r->module) : -ENOENT;
+	*later = symbolizer__is_passing(symbols);
+	if (symbols < 0)
+		return "";
+	err = symbolizer__variable(c->symbolizer, symbols, r->offset, distance, beyond, &variable);
+	*later = symbolizer__is_passing(err);
+	if (*later)
+		return "";
+	if (err)
+		variable = (struct symbolizer_variable) {.name = ""};
+	extent.low = variable.low;
+	extent.high = variable.high;
+	if (!known)
+		keep_extent(c, &extent);
+	return variable.name;
+}
+
+/* Regions that are passed over because they are not of files. */
+#define MAX_PASSED 64
+
+/*
+ * The variables of a module lie behind its code and before the next module's; of some linkers
+ * before it.
+ */
+static const char *find_variable(struct object_naming_context *c,
+				 const struct object_naming_futex *f, uint32_t beyond,
+				 const char **module, bool *later)
+{
+	const struct address_map *regions = f->map;
+	uint32_t n = regions ? address_map__before(regions, f->word) : 0;
+	const char *name = "";
+
+	for (int turn = 0; regions && turn < 2 && !name[0]; turn++) {
+		uint32_t i = turn ? n : n - 1;
+
+		for (int passed = 0; passed < MAX_PASSED && i < regions->n; passed++) {
+			uint32_t number = regions->items[i].module;
+			const struct module *m = modules__get(c->modules, number);
+
+			if (m && !m->jit && modules__has_file(c->modules, number)) {
+				name = ask_module(c, &regions->items[i], f->word, beyond, later);
+				*module = m->path;
+				break;
+			}
+			i = turn ? i + 1 : i - 1;
+		}
+	}
+	return name;
+}
+
+/* Variables that people know by another name. */
+static const struct {
+	const char *variable; /* its beginning */
+	uint32_t kind;	      /* what it is, to those who use it */
+	const char *name;
+} known_variables[] = {
+	{"_PyRuntime", QZ_OBJECT_MUTEX, "the interpreter lock"},
+	{"_IO_stdfile_0_lock", QZ_OBJECT_MUTEX, "stdin's lock"},
+	{"_IO_stdfile_1_lock", QZ_OBJECT_MUTEX, "stdout's lock"},
+	{"_IO_stdfile_2_lock", QZ_OBJECT_MUTEX, "stderr's lock"},
+	{"_rtld_global", QZ_OBJECT_MUTEX, "dynamic linker's lock"},
+};
+
+/* ---- names ---- */
+
+static void __attribute__((format(printf, 2, 3)))
+append(struct object_naming *out, const char *format, ...)
+{
+	size_t length = strlen(out->name);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(out->name + length, sizeof(out->name) - length, format, arguments);
+	va_end(arguments);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "in PROCEDURE (FILE:LINE)", the place of the first wait that was seen. */
+static void append_caller(struct object_naming *out, const struct caller *caller)
+{
+	const struct qz_procedure *p = caller->procedure;
+
+	if (!p) {
+		append(out, " [unknown]");
+		out->open = true;
+		return;
+	}
+	append(out, " in %.300s", p->name);
+	if (p->file[0] && caller->line)
+		append(out, " (%.100s:%" PRIu32 ")", base_name(p->file), caller->line);
+	out->module = p->module;
+}
+
+/*
+ * The word of a thread's end is in its descriptor, which the C library gives to the next thread: the
+ * thread's id would name the first one only.
+ */
+static void name_end(struct object_naming *out, const struct object_naming_futex *f,
+		     const struct caller *caller)
+{
+	append(out, "end of thread");
+	if (f->joined && f->joined[0])
+		append(out, " %.60s", f->joined);
+	append_caller(out, caller);
+}
+
+/* Names the variable that has the word. false: there is none. */
+static bool name_variable(struct object_naming_context *c, const struct object_naming_futex *f,
+			  struct object_naming *out)
+{
+	const char *module = "";
+	const char *name = find_variable(c, f, f->word - out->address, &module, &out->open);
+
+	if (!name[0])
+		return false;
+	out->module = module;
+	for (size_t i = 0; i < sizeof(known_variables) / sizeof(known_variables[0]); i++)
+		if (!strncmp(name, known_variables[i].variable,
+			     strlen(known_variables[i].variable))) {
+			out->kind = known_variables[i].kind;
+			name = known_variables[i].name;
+			break;
+		}
+	append(out, "%s", name);
+	return true;
+}
+
+void object_naming__futex(struct object_naming_context *c, const struct object_naming_futex *f,
+			  struct object_naming *out)
+{
+	struct caller caller = find_caller(c->profile, f->node);
+	struct futex_classify_futex futex = {f->word, f->op, f->val, f->nbytes, f->bytes};
+	uint32_t called = caller.row ? caller.row->kind
+			  : f->spun  ? QZ_OBJECT_SPIN
+				     : QZ_OBJECT_OTHER;
+	const char *word = caller.row ? caller.row->word : NULL;
+
+	*out = (struct object_naming) {
+		.kind = f->spun ? called : futex_classify__kind(&futex, called), .module = ""};
+	out->address = f->word - (f->spun ? 0 : futex_classify__distance(&futex, out->kind));
+	if (f->given && (f->given(f->context, out->address, out->name) ||
+			 f->given(f->context, f->word, out->name)))
+		return;
+	if (caller.row && caller.row->unique) {
+		append(out, "%s", word);
+		out->kind = called;
+	} else if (out->kind == QZ_OBJECT_JOIN) {
+		name_end(out, f, &caller);
+	} else if (!name_variable(c, f, out)) {
+		append(out, "%s",
+		       word && out->kind == called ? word : futex_classify__word(out->kind));
+		append_caller(out, &caller);
+	}
+}
+
+void object_naming__file(const struct object_naming_file *f, struct object_naming *out)
+{
+	int dir = f->limited ? -1 : procfs__open(f->pid, f->start_boottime);
+
+	*out = (struct object_naming) {.kind = f->kind, .address = f->inode, .module = ""};
+	if (dir < 0 || fd_names__name(dir, f->fd, f->inode, out->name, sizeof(out->name)))
+		append(out, "%s", futex_classify__word(f->kind));
+	if (dir >= 0)
+		close(dir);
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/waits/objects.h"
+#include "daemon/privsep/opener.h"
+#include "daemon/privsep/procfs.h"
+#include "daemon/attribution/instrumented_stacks.h"
+
+_Static_assert(QZ_NAME_LENGTH <= OBJNAME_SIZE, "room for names that programs give");
+
+/*
+ * After so many drains without anything new an object is retired. Longer than waits that name it
+ * take to be drained once the last thread has let go of it.
+ */
+#define IDLE_DRAINS 6
+
+/* So often an object may be named by another wait than the first, whose stack was cut. */
+#define MAX_RENAMINGS 8
+
+_Static_assert(OBJNAME_BYTES == QZ_WORD_BYTES, "bytes of a word");
+_Static_assert(QZ_QUEUE_LENGTHS == QZ_LENGTHS, "lengths of queues");
+
+/* What is kept of a slot between two drains. */
+struct slot {
+	uint64_t hash;	/* of what was taken in; 0: nothing */
+	uint32_t index; /* in the profile, QZ_NONE: not named yet */
+	uint8_t idle, renamings;
+	bool retired;
+	bool open;	  /* the name is for the time being */
+	bool wanted;	  /* to be named at the next objects__name() */
+	uint32_t spinner; /* see objects__want() */
+};
+
+struct objects {
+	struct qz_object_slot *table;
+	struct qz_object_figures *figures;
+	struct threads *threads;
+	const struct stack_context *context;
+	struct wait_stacks *stacks;
+	struct object_naming_context *names;
+	struct slot *slots;
+	uint32_t nscopes; /* of the engine */
+	uint32_t *used;	  /* by scope of the engine: the last drain at which it had a slot */
+	uint32_t drains;
+};
+
+struct objects *objects__new(const struct bpf_runtime *engine, struct threads *threads,
+			     const struct stack_context *context, struct wait_stacks *stacks,
+			     struct object_naming_context *names)
+{
+	struct objects *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->table = bpf_runtime__objects(engine);
+	o->figures = bpf_runtime__object_figures(engine);
+	o->threads = threads;
+	o->context = context;
+	o->stacks = stacks;
+	o->names = names;
+	o->nscopes = bpf_runtime__max_scopes(engine);
+	o->slots = calloc(QZ_OBJECT_SLOTS, sizeof(*o->slots));
+	o->used = calloc(o->nscopes, sizeof(*o->used));
+	if (!o->slots || !o->used) {
+		objects__free(o);
+		return NULL;
+	}
+	return o;
+}
+
+void objects__free(struct objects *o)
+{
+	if (!o)
+		return;
+	free(o->slots);
+	free(o->used);
+	free(o);
+}
+
+/* ---- figures ---- */
+
+static uint64_t take(__u64 *figure)
+{
+	return __atomic_load_n(figure, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(figure, 0, __ATOMIC_SEQ_CST)
+		       : 0;
+}
+
+static uint64_t waiting_ns(uint64_t queue_ns, uint32_t length)
+{
+	return length < QZ_LENGTHS - 1 ? queue_ns * length : 0;
+}
+
+static void add_time(struct qz_object *to, uint32_t length, uint64_t ns)
+{
+	to->queue_ns[length < QZ_LENGTHS ? length : QZ_LENGTHS - 1] += ns;
+	to->wait_ns += ns * length;
+}
+
+/* The time since the last change of the queue, as bpf/object.bpf.h does. */
+static void settle_queue(struct qz_object_figures *f, struct qz_object *to, uint64_t until)
+{
+	uint64_t word = __atomic_load_n(&f->queue, __ATOMIC_SEQ_CST), elapsed;
+	uint32_t length = word & QZ_LEVEL_MASK;
+
+	elapsed = (until - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
+	if (!length || elapsed > QZ_TIME_MASK / 2)
+		return;
+	if (__sync_bool_compare_and_swap(&f->queue, word, word + (elapsed << QZ_LEVEL_BITS)))
+		add_time(to, length, elapsed);
+}
+
+/* Gives whether there was anything. */
+static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
+{
+	uint64_t wakes = take(&f->wakes), any = wakes;
+
+	to->wakes += wakes;
+	to->wait_ns += take(&f->beyond_ns);
+	for (uint32_t i = 0; i < QZ_LENGTHS; i++) {
+		uint64_t arrivals = take(&f->arrivals[i]), ns = take(&f->queue_ns[i]);
+
+		to->arrivals[i] += arrivals;
+		to->waits += arrivals;
+		to->queue_ns[i] += ns;
+		to->wait_ns += waiting_ns(ns, i);
+		any |= arrivals | ns;
+	}
+	return any;
+}
+
+/* ---- taking in ---- */
+
+static bool in_use(const struct qz_object_slot *table, const struct qz_object_figures *f)
+{
+	return __atomic_load_n(&table->refs, __ATOMIC_SEQ_CST) ||
+	       (__atomic_load_n(&f->queue, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
+}
+
+/* A retired slot is freed, unless somebody had found it just before. */
+static void end_retirement(struct qz_object_slot *table, struct qz_object_figures *f,
+			   struct slot *slot)
+{
+	if (in_use(table, f)) {
+		slot->retired = false;
+		slot->idle = 0;
+		__atomic_store_n(&table->hash, slot->hash, __ATOMIC_SEQ_CST);
+		return;
+	}
+	*slot = (struct slot) {.index = QZ_NONE};
+	table->stored = 0;
+	__atomic_store_n(&table->hash, 0, __ATOMIC_SEQ_CST);
+}
+
+static uint32_t stored(const struct qz_object_slot *table)
+{
+	return __atomic_load_n(&table->stored, __ATOMIC_SEQ_CST);
+}
+
+static bool is_filling(const struct qz_object_slot *table)
+{
+	uint32_t s = stored(table);
+
+	return s == QZ_OBJECT_FILLING || s == QZ_OBJECT_IDENTIFIED;
+}
+
+static void name(struct objects *o, uint32_t i, uint32_t spinner);
+
+static void drain_slot(struct objects *o, uint32_t i)
+{
+	struct qz_object_slot *table = &o->table[i];
+	struct qz_object_figures *f = &o->figures[i];
+	struct slot *slot = &o->slots[i];
+	uint64_t hash = __atomic_load_n(&table->hash, __ATOMIC_SEQ_CST);
+
+	if (!hash)
+		return;
+	if (table->scope < o->nscopes)
+		o->used[table->scope] = o->drains;
+	if (is_filling(table))
+		return;
+	if (!slot->hash) {
+		*slot = (struct slot) {.hash = hash, .index = QZ_NONE};
+		return;
+	}
+	/* the next waiter, who would have told more, has not come */
+	if (slot->index == QZ_NONE && stored(table) == QZ_OBJECT_ASLEEP && !in_use(table, f))
+		name(o, i, 0);
+	if (slot->index == QZ_NONE)
+		return;
+	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table, f)) {
+		slot->idle = 0;
+		if (slot->retired)
+			end_retirement(table, f, slot);
+		return;
+	}
+	if (slot->retired) {
+		end_retirement(table, f, slot);
+	} else if (++slot->idle >= IDLE_DRAINS) {
+		slot->retired = true;
+		__atomic_store_n(&table->hash, QZ_OBJECT_RETIRED, __ATOMIC_SEQ_CST);
+	}
+}
+
+void objects__drain(struct objects *o)
+{
+	o->drains++;
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+		drain_slot(o, i);
+}
+
+/* ---- naming ---- */
+
+struct program {
+	const struct objects *objects;
+	uint32_t image;
+};
+
+static bool given_name(void *context, uint64_t address, char *name)
+{
+	const struct program *p = context;
+
+	return instrumented_stacks__object_name(p->objects->context->selfreport, p->image, address,
+						name);
+}
+
+/* The memory from a futex word on, of the process that it was meant in; how many bytes. */
+static uint32_t read_word(const struct image *image, uint64_t word, uint8_t *bytes)
+{
+	int dir = image ? procfs__open(image->pid, image->start_boottime) : -1;
+	ssize_t n;
+
+	if (dir < 0)
+		return 0;
+	n = opener__memory(dir, word, bytes, OBJNAME_BYTES);
+	close(dir);
+	return n == OBJNAME_BYTES ? OBJNAME_BYTES : 0;
+}
+
+static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_t spinner,
+		      struct object_naming *name)
+{
+	struct thread *thread = threads__get(o->threads, t->serial);
+	struct image *image = address_spaces__get(o->context->images, t->image);
+	struct program program = {o, t->image};
+	struct address_map map = {0};
+	uint64_t contents;
+	struct object_naming_futex f = {
+		.given = o->context->selfreport ? given_name : NULL,
+		.context = &program,
+		.map = &map,
+		.word = t->address,
+		.op = t->op,
+		.val = t->val,
+		.nbytes = t->nbytes <= OBJNAME_BYTES ? t->nbytes : 0,
+		.spun = t->op == QZ_OP_SPUN,
+	};
+	bool lasts = wait_stacks__lasts(o->stacks, t->stack, t->image);
+	int64_t node = thread && lasts ? wait_stacks__node(o->stacks, t->stack, thread) : 0;
+
+	memcpy(f.bytes, t->bytes, sizeof(f.bytes));
+	if (t->stored == QZ_OBJECT_ASLEEP && !f.spun)
+		f.nbytes = read_word(image, f.word, f.bytes);
+	f.node = f.spun ? spinner : node > 0 ? node : 0;
+	if (image)
+		map = address_spaces__copy(o->context->images, image, &contents);
+	object_naming__futex(o->names, &f, name);
+	address_map__free(&map);
+}
+
+static void name_inode(struct objects *o, const struct qz_object_slot *t, bool limited,
+		       struct object_naming *name)
+{
+	const struct image *image = address_spaces__get(o->context->images, t->image);
+	struct object_naming_file f = {
+		.pid = image ? image->pid : 0,
+		.start_boottime = image ? image->start_boottime : 0,
+		.fd = t->fd,
+		.kind = t->tag == QZ_TAG_PIPE	  ? QZ_OBJECT_PIPE
+			: t->tag == QZ_TAG_SOCKET ? QZ_OBJECT_SOCKET
+						  : QZ_OBJECT_FILE,
+		.inode = t->address,
+		.limited = limited,
+	};
+
+	object_naming__file(&f, name);
+}
+
+/*
+ * Whether a process of a machine has as many objects as all have room left for. One that makes objects without end must not
+ * take the names of others; and names of those that are no longer there do not count.
+ */
+static bool is_limited(const struct qz_profile *p, uint32_t scope)
+{
+	uint32_t all = p->nobjects - p->vacant_objects, own = 0;
+
+	if (all >= MAX_OBJECTS || qz_profile__machine(p) == QZ_NONE)
+		return all >= MAX_OBJECTS;
+	for (uint32_t i = 0; i < p->nobjects; i++)
+		own += p->objects[i].scope == scope;
+	return own >= MAX_OBJECTS - all;
+}
+
+static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope,
+		      uint32_t spinner, bool *open)
+{
+	static const struct object_naming others = {.name = "[other objects]", .module = ""};
+	const struct image *image = address_spaces__get(o->context->images, t->image);
+	struct qz_profile *p = o->context->profile;
+	struct object_naming name = others;
+	struct qz_object object = {.scope = scope, .pid = image ? image->pid : 0};
+	bool limited = is_limited(p, scope);
+
+	if (t->tag != QZ_TAG_FUTEX && p->nobjects - p->vacant_objects < MAX_OBJECTS)
+		name_inode(o, t, limited, &name);
+	else if (!limited)
+		name_word(o, t, spinner, &name);
+	*open = name.open || t->op == QZ_OP_SPUN;
+	object.kind = name.kind;
+	object.address = name.address;
+	object.name = name.name;
+	object.module = (char *)name.module;
+	return qz_waits__intern_object(p, &object);
+}
+
+/* Has the next waiter fill the slot again, whose stack may tell more. */
+static void ask_again(struct objects *o, uint32_t i)
+{
+	uint32_t filled = QZ_OBJECT_STORED;
+
+	if (o->slots[i].renamings++ < MAX_RENAMINGS)
+		__atomic_compare_exchange_n(&o->table[i].stored, &filled, QZ_OBJECT_ASLEEP, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void name(struct objects *o, uint32_t i, uint32_t spinner)
+{
+	struct slot *slot = &o->slots[i];
+	uint32_t scope;
+	int64_t index;
+
+	if (!slot->hash || (slot->index != QZ_NONE && !slot->open))
+		return;
+	scope = stack_context__scope(o->context, o->table[i].scope);
+	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope, spinner, &slot->open);
+	if (index < 0)
+		return;
+	if (slot->open)
+		ask_again(o, i);
+	if (slot->index == index)
+		return;
+	slot->index = index;
+	o->table[i].rwlock = o->context->profile->objects[index].kind == QZ_OBJECT_RWLOCK;
+	o->context->profile->objects[index].grouped++;
+}
+
+/* What was named for the time being keeps what was charged to that name. */
+void objects__name(struct objects *o)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++) {
+		struct slot *slot = &o->slots[i];
+
+		if (slot->hash && (slot->wanted || stored(&o->table[i]) == QZ_OBJECT_STORED))
+			name(o, i, slot->spinner);
+		slot->wanted = false;
+		slot->spinner = 0;
+	}
+}
+
+static bool is_known(const struct objects *o, uint32_t number)
+{
+	return number && number <= QZ_OBJECT_SLOTS && o->slots[number - 1].hash;
+}
+
+void objects__want(struct objects *o, uint32_t number, uint32_t spinner)
+{
+	struct slot *slot = is_known(o, number) ? &o->slots[number - 1] : NULL;
+
+	if (!slot || slot->index != QZ_NONE || stored(&o->table[number - 1]) == QZ_OBJECT_REFILLED)
+		return;
+	slot->wanted = true;
+	slot->spinner = slot->spinner ?: spinner;
+}
+
+void objects__want_waited(struct objects *o)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+		if (o->slots[i].hash && in_use(&o->table[i], &o->figures[i]))
+			objects__want(o, i + 1, 0);
+}
+
+bool objects__has_name(const struct objects *o, uint32_t number)
+{
+	return is_known(o, number) && o->slots[number - 1].index != QZ_NONE;
+}
+
+uint32_t objects__index(struct objects *o, uint32_t number)
+{
+	if (!is_known(o, number))
+		return QZ_NONE;
+	o->slots[number - 1].idle = 0;
+	return o->slots[number - 1].index;
+}
+
+bool objects__use_scope(const struct objects *o, uint32_t scope)
+{
+	return o->used[scope] == o->drains;
+}
+
+void objects__settle(struct objects *o, uint64_t until)
+{
+	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++) {
+		struct slot *slot = &o->slots[i];
+		struct qz_object *object;
+
+		if (!slot->hash || slot->index == QZ_NONE)
+			continue;
+		object = &o->context->profile->objects[slot->index];
+		if (take_figures(&o->figures[i], object))
+			slot->idle = 0;
+		settle_queue(&o->figures[i], object, until);
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stacks of threads that sleep already when they are found: BPF tells their registers, and their
+ * memory is read from here while they are known to sleep there still.
+ */
+#ifndef QUARTZ_DAEMON_SLEEPING_STACKS_H
+#define QUARTZ_DAEMON_SLEEPING_STACKS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/target/address_spaces.h"
+#include "quartz/records.h"
+#include "quartz/unwind.h"
+
+struct spawn_stacks;
+struct sleeping_stacks;
+
+/* What is read at once, and kept until it is walked, is bounded by so many of them. */
+#define ASLEEP_MAX 512
+
+/* NULL when the thread is awake, or gone, or its memory cannot be read. */
+struct sleeping_stacks *sleeping_stacks__read(const struct image *image, pid_t tid,
+					      const struct qz_user_registers *regs);
+void sleeping_stacks__free(struct sleeping_stacks *a);
+
+/* Its frames, innermost first, of which there is always one, and how they end. */
+enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
+					 struct spawn_stacks *creation, const struct image *image,
+					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n);
+
+#endif

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/vec.h"
+#include "daemon/waits/objects.h"
+#include "daemon/waits/wait_stacks.h"
+#include "daemon/waits/wait_drain.h"
+
+#define IDLE_DRAINS 2 /* after so many without anything new a slot is freed */
+
+/* Waits as they were taken out, not yet part of the profile. */
+struct row {
+	uint32_t scope; /* of the engine */
+	uint32_t serial, stack, object, nominal;
+	uint64_t count, blocked_ns, ready_ns;
+};
+
+/* What is kept of a slot of the table between two drains. */
+struct slot {
+	uint32_t object; /* the slot's, when it is retired */
+	uint8_t idle;
+	bool retired;
+};
+
+/* What the kernel side counts of a scope. */
+struct figures {
+	uint64_t lost, woken_counted, wakings_lost;
+};
+
+struct wait_drain {
+	struct bpf_runtime *engine;
+	struct threads *threads;
+	const struct stack_context *context;
+	struct qz_profile *profile;
+	struct wait_stacks *stacks;
+	struct objects *objects;
+	struct slot *slots;
+	struct row *rows;
+	uint32_t nrows;
+	uint64_t lost;		/* waits, by the last refresh */
+	uint64_t woken_ns;	/* taken out of the table and added, ever */
+	uint64_t woken_counted; /* by the kernel side, less what was lost, by the last refresh */
+	uint64_t wakings_lost;	/* likewise */
+	uint64_t dropped;	/* for want of memory here */
+	struct figures retired; /* of scopes that have ended for good, as the four above */
+	uint32_t *used;		/* by scope of the engine: the last drain at which it had a slot */
+	uint32_t drains;
+	uint32_t nwakings; /* slots that have wake-ups, by the last drain */
+};
+
+struct wait_drain *wait_drain__new(struct bpf_runtime *engine, struct threads *threads,
+				   const struct stack_context *context,
+				   struct object_naming_context *names)
+{
+	struct wait_drain *w = calloc(1, sizeof(*w));
+	uint32_t scopes = bpf_runtime__max_scopes(engine);
+
+	if (!w)
+		return NULL;
+	w->engine = engine;
+	w->threads = threads;
+	w->context = context;
+	w->profile = context->profile;
+	w->stacks = wait_stacks__new(engine, context);
+	w->objects = w->stacks ? objects__new(engine, threads, context, w->stacks, names) : NULL;
+	w->slots = calloc(bpf_runtime__waits(engine)->nslots, sizeof(*w->slots));
+	w->used = calloc(scopes, sizeof(*w->used));
+	if (!w->objects || !w->slots || !w->used) {
+		wait_drain__free(w);
+		return NULL;
+	}
+	return w;
+}
+
+void wait_drain__free(struct wait_drain *w)
+{
+	if (!w)
+		return;
+	objects__free(w->objects);
+	wait_stacks__free(w->stacks);
+	free(w->slots);
+	free(w->used);
+	free(w->rows);
+	free(w);
+}
+
+/* ---- taking out ---- */
+
+static void add_row(struct wait_drain *w, const struct row *row)
+{
+	struct row *more;
+
+	if (!row->count && !row->blocked_ns && !row->ready_ns)
+		return;
+	more = qz_array__room(w->rows, w->nrows, sizeof(*more));
+	if (!more) {
+		w->dropped += row->count;
+		return;
+	}
+	w->rows = more;
+	w->rows[w->nrows++] = *row;
+}
+
+static uint64_t take(__u64 *figure)
+{
+	return __atomic_load_n(figure, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(figure, 0, __ATOMIC_SEQ_CST)
+		       : 0;
+}
+
+/* The first step retires a slot, the second one frees it. */
+static void age(struct qz_wait_slot *table, struct slot *slot)
+{
+	if (slot->idle++ < IDLE_DRAINS)
+		return;
+	if (!slot->retired) {
+		slot->object = table->object;
+		slot->retired = true;
+		slot->idle = IDLE_DRAINS - 1;
+		__atomic_store_n(&table->object, QZ_WAIT_RETIRED, __ATOMIC_SEQ_CST);
+		return;
+	}
+	*slot = (struct slot) {0};
+	__atomic_store_n(&table->key, 0, __ATOMIC_SEQ_CST);
+}
+
+static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct slot *slot)
+{
+	uint64_t key = __atomic_load_n(&table->key, __ATOMIC_SEQ_CST);
+	struct row row;
+
+	if (!key || (table->object == QZ_WAIT_RETIRED && !slot->retired))
+		return; /* being taken */
+	if (table->scope < bpf_runtime__max_scopes(w->engine))
+		w->used[table->scope] = w->drains;
+	row = (struct row) {
+		.scope = table->scope,
+		.serial = QZ_WAIT_SERIAL(key),
+		.stack = QZ_WAIT_STACK(key),
+		.object = slot->retired ? slot->object : table->object,
+		.nominal = QZ_WAIT_NOMINAL(key),
+		.count = take(&table->count),
+		.blocked_ns = take(&table->blocked_ns),
+		.ready_ns = take(&table->ready_ns),
+	};
+	add_row(w, &row);
+	if (row.nominal == QZ_WAKING)
+		w->nwakings++;
+	if (row.count || row.blocked_ns || row.ready_ns)
+		slot->idle = 0;
+	else
+		age(table, slot);
+}
+
+void wait_drain__take(struct wait_drain *w)
+{
+	const struct bpf_runtime_waits *tables = bpf_runtime__waits(w->engine);
+
+	w->drains++;
+	w->nwakings = 0;
+	for (uint32_t i = 0; i < tables->nslots; i++)
+		drain_slot(w, &tables->slots[i], &w->slots[i]);
+	bpf_runtime__control(w->engine)->waking_rows = w->nwakings;
+	/* in this order: what names another was written after it */
+	objects__drain(w->objects);
+	wait_stacks__drain(w->stacks);
+}
+
+/* ---- adding ---- */
+
+/* False when it cannot be told to whom it belongs. */
+static bool make_wait(struct wait_drain *w, const struct row *row, struct qz_wait *wait)
+{
+	uint32_t scope = stack_context__scope(w->context, row->scope);
+	struct thread *thread = threads__get(w->threads, row->serial);
+	int64_t node, cause;
+
+	if (scope == QZ_NONE || !thread)
+		return false;
+	node = wait_stacks__node(w->stacks, row->stack, thread);
+	cause = wait_stacks__cause(w->stacks, row->stack);
+	if (node < 0 || cause < 0)
+		return false;
+	*wait = (struct qz_wait) {
+		.scope = scope,
+		.thread = threads__row(w->threads, thread, scope, w->profile->scopes[scope].pid),
+		.node = node,
+		.cause = cause,
+		.object = objects__index(w->objects, row->object),
+		.nominal = row->nominal,
+		.count = row->count,
+		.blocked_ns = row->blocked_ns,
+		.ready_ns = row->ready_ns,
+	};
+	return true;
+}
+
+/* As make_wait; of wake-ups nobody that is known made, the thread is QZ_NONE and the node 0. */
+static bool add_waking(struct wait_drain *w, const struct row *row)
+{
+	uint32_t scope = stack_context__scope(w->context, row->scope);
+	struct thread *thread = row->serial ? threads__get(w->threads, row->serial) : NULL;
+	struct qz_waking waking = {
+		.scope = scope,
+		.thread = QZ_NONE,
+		.object = objects__index(w->objects, row->object),
+		.count = row->count,
+		.woken_ns = row->blocked_ns,
+	};
+	int64_t node = 0;
+
+	if (scope == QZ_NONE)
+		return false;
+	if (thread) {
+		node = wait_stacks__node(w->stacks, row->stack, thread);
+		waking.thread =
+			threads__row(w->threads, thread, scope, w->profile->scopes[scope].pid);
+	}
+	if (node < 0)
+		return false;
+	waking.node = node;
+	if (qz_waits__add_waking(w->profile, &waking))
+		return false;
+	w->woken_ns += waking.woken_ns;
+	return true;
+}
+
+static bool add_drained(struct wait_drain *w, const struct row *row)
+{
+	struct qz_wait wait;
+
+	if (row->nominal == QZ_WAKING)
+		return add_waking(w, row);
+	return make_wait(w, row, &wait) && !qz_waits__add(w->profile, &wait);
+}
+
+void wait_drain__want(struct wait_drain *w)
+{
+	wait_stacks__want(w->stacks);
+}
+
+void wait_drain__add(struct wait_drain *w)
+{
+	wait_stacks__place(w->stacks);
+	for (uint32_t i = 0; i < w->nrows; i++)
+		objects__want(w->objects, w->rows[i].object, 0);
+	objects__name(w->objects);
+	for (uint32_t i = 0; i < w->nrows; i++)
+		if (!add_drained(w, &w->rows[i]))
+			w->dropped += w->rows[i].count;
+	free(w->rows);
+	w->rows = NULL;
+	w->nrows = 0;
+}
+
+/* ---- threads ---- */
+
+typedef void take_row(struct wait_drain *w, const struct row *row);
+
+static void take_waits(struct wait_drain *w, const struct qz_thread_event *e, take_row *call)
+{
+	uint32_t n =
+		(e->event.length - offsetof(struct qz_thread_event, waits)) / sizeof(e->waits[0]);
+
+	for (uint32_t i = 0; i < n && i < QZ_THREAD_WAITS; i++) {
+		const struct qz_thread_wait *wait = &e->waits[i];
+		struct row row = {
+			.scope = e->scope,
+			.serial = e->serial,
+			.stack = wait->stack,
+			.object = wait->object,
+			.nominal = wait->nominal,
+			.count = wait->count,
+			.blocked_ns = wait->blocked_ns,
+			.ready_ns = wait->ready_ns,
+		};
+
+		call(w, &row);
+	}
+}
+
+void wait_drain__ended(struct wait_drain *w, const struct qz_thread_event *event)
+{
+	take_waits(w, event, add_row);
+}
+
+static void add_open(struct wait_drain *w, const struct qz_wait *wait)
+{
+	if (qz_waits__open(w->profile, wait))
+		w->dropped += wait->count;
+}
+
+static void open_row(struct wait_drain *w, const struct row *row)
+{
+	struct qz_wait wait;
+
+	if (!row->count && !row->blocked_ns && !row->ready_ns)
+		return;
+	if (make_wait(w, row, &wait))
+		add_open(w, &wait);
+	else
+		w->dropped += row->count;
+}
+
+/* The wait that it is in goes on up to `until`. */
+void wait_drain__alive(struct wait_drain *w, const struct qz_thread_event *event,
+		       uint64_t scope_began, uint64_t until)
+{
+	struct qz_thread_event e = *event;
+	uint32_t state = e.gone ? QZ_UNKNOWN : e.state & 3;
+	struct qz_thread_wait *open = &e.waits[0];
+
+	if (until > e.since)
+		e.ns[state] += until - e.since;
+	open->blocked_ns += e.ns[QZ_BLOCKED] - thread__before(&e, scope_began);
+	open->blocked_ns -= event->ns[QZ_BLOCKED] - thread__before(event, scope_began);
+	open->ready_ns += e.ns[QZ_READY] - event->ns[QZ_READY];
+	open->count = open->blocked_ns || open->ready_ns;
+	take_waits(w, &e, open_row);
+}
+
+void wait_drain__begin_refresh(struct wait_drain *w)
+{
+	qz_waits__close_all(w->profile);
+	w->lost = w->retired.lost;
+	w->wakings_lost = w->retired.wakings_lost;
+	w->woken_counted = w->retired.woken_counted;
+	objects__want_waited(w->objects);
+	objects__name(w->objects);
+}
+
+void wait_drain__want_object(struct wait_drain *w, uint32_t number, uint32_t spinner)
+{
+	objects__want(w->objects, number, spinner);
+}
+
+uint32_t wait_drain__object(struct wait_drain *w, uint32_t number)
+{
+	return objects__index(w->objects, number);
+}
+
+bool wait_drain__has_object(const struct wait_drain *w, uint32_t number)
+{
+	return objects__has_name(w->objects, number);
+}
+
+void wait_drain__objects(struct wait_drain *w, uint64_t until)
+{
+	objects__settle(w->objects, until);
+}
+
+/* False: there is nothing. */
+static bool make_lost(struct wait_drain *w, uint32_t scope, const struct qz_scope_state *state,
+		      struct qz_wait *wait)
+{
+	int64_t cause = wait_stacks__cause(w->stacks, QZ_WAIT_UNKNOWN);
+
+	*wait = (struct qz_wait) {
+		.scope = stack_context__scope(w->context, scope),
+		.thread = QZ_NONE,
+		.object = QZ_NONE,
+		.cause = cause,
+		.count = state->waits_lost,
+		.blocked_ns = state->lost_blocked_ns,
+		.ready_ns = state->lost_ready_ns,
+	};
+	return cause >= 0 && (wait->count || wait->blocked_ns || wait->ready_ns);
+}
+
+void wait_drain__lost(struct wait_drain *w, uint32_t scope, const struct qz_scope_state *state)
+{
+	struct qz_wait wait;
+
+	w->lost += state->waits_lost;
+	w->wakings_lost += state->wakings_lost;
+	w->woken_counted += state->woken_ns - state->woken_lost_ns;
+	if (make_lost(w, scope, state, &wait))
+		add_open(w, &wait);
+}
+
+bool wait_drain__use_scope(const struct wait_drain *w, uint32_t scope)
+{
+	return w->used[scope] == w->drains || objects__use_scope(w->objects, scope);
+}
+
+void wait_drain__retire_scope(struct wait_drain *w, uint32_t scope,
+			      const struct qz_scope_state *state)
+{
+	struct qz_wait wait;
+
+	w->retired.lost += state->waits_lost;
+	w->retired.wakings_lost += state->wakings_lost;
+	w->retired.woken_counted += state->woken_ns - state->woken_lost_ns;
+	if (make_lost(w, scope, state, &wait) && qz_waits__add(w->profile, &wait))
+		w->dropped += wait.count;
+}
+
+void wait_drain__forget(struct wait_drain *w, const bool *marked)
+{
+	wait_stacks__forget(w->stacks, marked);
+}
+
+uint64_t wait_drain__wakings_lost(const struct wait_drain *w)
+{
+	return w->wakings_lost;
+}
+
+uint64_t wait_drain__woken_unaccounted(const struct wait_drain *w)
+{
+	return w->woken_counted > w->woken_ns ? w->woken_counted - w->woken_ns
+					      : w->woken_ns - w->woken_counted;
+}
+
+uint64_t wait_drain__count_lost(const struct wait_drain *w)
+{
+	return w->lost + w->dropped;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What BPF programs count of a scope. quartzd copies the struct whole, and the profile's scope has it as it
+ * is: each member needs a row in core/model/fields.c, and is in snapshot files and in JSON then.
+ */
+#ifndef QUARTZ_SCOPE_COUNTERS_H
+#define QUARTZ_SCOPE_COUNTERS_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+struct qz_scope_counters {
+	__u64 threads_seen;   /* threads that lived in the window */
+	__u64 creations;      /* thread and process starts inside the window */
+	__u64 creations_lost; /* of these, without the creator's stack, for want of room */
+	/*
+	 * Samples that found their processor spinning where its sample before had found it busy, or
+	 * the reverse: in between, the samples of others have taken it for what it was not.
+	 */
+	__u64 spin_turns;
+	__u64 limited; /* stacks of waits, waits and objects that it had no share left for */
+};
+
+#endif

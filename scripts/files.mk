@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Completion for bash (NAME) and zsh (_NAME), made of what the built programs say of their options.
+COMPLETED := quartzctl quartzd quartz-exporter
+COMPLETION := $(addprefix $(O)/completion/,$(COMPLETED) $(COMPLETED:%=_%))
+
+all: completion
+.PHONY: completion
+completion: $(COMPLETION)
+
+$(COMPLETED:%=$(O)/completion/%): $(O)/completion/%: $(O)/% scripts/completion.sh
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/completion.sh bash $< >$@
+
+$(COMPLETED:%=$(O)/completion/_%): $(O)/completion/_%: $(O)/% scripts/completion.sh
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/completion.sh zsh $< >$@
+
+# For editors and clangd: how each file is compiled.
+.PHONY: compile_commands.json
+compile_commands.json:
+	$(Q)scripts/deps.sh build editor
+	$(Q)bear --output $@ -- $(MAKE) --no-print-directory -B O=$(O)/editor all tests
+
+# Linux 6.1 adds up the stack of a program and of all that it calls; newer kernels do not always.
+.PHONY: bpf-stack
+bpf-stack: $(O)/bpf/quartz.bpf.o
+	$(Q)scripts/bpf-stack $<

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbolizer/cfi/cfi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <elf.h>
+
+#include "symbolizer/cfi/assembly.h"
+#include "symbolizer/cfi/cfi_machine.h"
+#include "symbolizer/cfi/eh_frame.h"
+#include "symbolizer/cfi/gopclntab.h"
+
+#define PAGE		 4096
+#define MAX_ENTRIES	 (1U << 20)
+#define MAX_INSTRUCTIONS (16U << 20) /* five times those of the largest libraries */
+#define MAX_DERIVED	 (1U << 20)  /* instructions of assembly; libavcodec has a fifth of it */
+#define ENTRY_SIZE	 64	     /* bytes of code at an entry point that are taken for it */
+
+struct builder {
+	struct cfi_rows rows;
+	struct eh_frame_section sections[2]; /* by enum frame_kind */
+	struct gopclntab_functions go;
+	uint64_t *entries; /* see add_entry */
+	uint32_t nentries;
+	uint64_t start;	  /* where the file is entered, UINT64_MAX when it is not */
+	uint32_t derived; /* instructions that may still be looked at */
+	const struct elf_code
+		*code; /* whose bytes these are: gaps are many, and ask for the same */
+	const uint8_t *code_bytes;
+	size_t code_size;
+
+	/* The CIE last met; neighbours mostly share one. */
+	const struct eh_frame_section *cie_section;
+	size_t cie_at;
+	struct eh_frame_cie cie;
+	struct cfi_state initial; /* after its instructions */
+	bool cie_usable;
+
+	struct cfi_state remembered[CFI_MAX_DEPTH]; /* by the entry that is being executed */
+};
+
+/* ---- entries ---- */
+
+static struct cfi_machine new_machine(struct builder *b)
+{
+	return (struct cfi_machine) {.rows = &b->rows,
+				     .cie = &b->cie,
+				     .initial = &b->initial,
+				     .remembered = b->remembered};
+}
+
+static int use_cie(struct builder *b, const struct eh_frame_section *s, size_t at)
+{
+	struct cfi_machine m = new_machine(b);
+	int err;
+
+	if (b->cie_section == s && b->cie_at == at)
+		return 0;
+	b->cie_section = s;
+	b->cie_at = at;
+	b->cie_usable = eh_frame__cie(s, at, &b->cie) && b->cie.return_address == CFI_RA;
+	b->initial = (struct cfi_state) {.expression.form = EXPRESSION_OTHER};
+	if (!b->cie_usable)
+		return 0;
+	/* What has no address yet cannot advance: m.at == m.end. */
+	err = cfi_machine__run(&m, b->cie.instructions);
+	b->initial = m.state;
+	b->cie_usable = !err;
+	return err == -EINVAL ? 0 : err;
+}
+
+/*
+ * Entries are kept as the pc of their start, their source and where they are in it, in this order
+ * from the highest bit: sorted as numbers, the last one of those that start together is taken.
+ */
+enum source {
+	SOURCE_DEBUG,
+	SOURCE_EH,
+	SOURCE_GO,
+};
+
+#define SOURCE_SHIFT 30
+#define ENTRY_AT     ((1U << SOURCE_SHIFT) - 1)
+
+static enum source source_of(uint64_t key)
+{
+	return (key & UINT32_MAX) >> SOURCE_SHIFT;
+}
+
+static int add_entry(struct builder *b, enum source source, size_t at, uint64_t start)
+{
+	uint64_t key = (start - b->rows.table->base) << 32 | (uint64_t)source << SOURCE_SHIFT;
+
+	if (b->nentries == MAX_ENTRIES)
+		return -E2BIG;
+	if ((b->nentries & (b->nentries - 1)) == 0) { /* full at each power of two */
+		uint32_t room = b->nentries ? 2 * b->nentries : 1;
+		uint64_t *more = reallocarray(b->entries, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		b->entries = more;
+	}
+	b->entries[b->nentries++] = key | at;
+	return 0;
+}
+
+static bool is_code(const struct cfi_table *t, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < t->nsegments; i++) {
+		const struct elf_segment *s = &t->segments[i];
+
+		if (start >= s->vaddr && start - s->vaddr < s->filesz)
+			return end - s->vaddr <= s->filesz;
+	}
+	return false;
+}
+
+static int collect(struct builder *b, const struct eh_frame_section *s)
+{
+	struct eh_frame_entry entry;
+	struct eh_frame_fde fde;
+	int err = 0;
+
+	b->rows.table->stats.bytes += (uint32_t)s->size;
+	for (size_t at = 0; !err && eh_frame__entry(s, at, &entry); at = entry.next) {
+		if (entry.is_cie)
+			continue;
+		err = use_cie(b, s, entry.cie);
+		if (err)
+			break;
+		if (b->cie_usable && eh_frame__fde(s, &entry, &b->cie, &fde) &&
+		    is_code(b->rows.table, fde.start, fde.end))
+			err = add_entry(b, s->kind == FRAME_EH ? SOURCE_EH : SOURCE_DEBUG, entry.at,
+					fde.start);
+		else
+			b->rows.table->stats.left_out++;
+	}
+	return err;
+}
+
+/* Writes the rows of an entry up to its end, at most up to the limit. *end: where that is. */
+static int describe(struct builder *b, uint64_t key, uint64_t limit, uint64_t *end)
+{
+	const struct eh_frame_section *s =
+		&b->sections[source_of(key) == SOURCE_EH ? FRAME_EH : FRAME_DEBUG];
+	struct cfi_machine m = new_machine(b);
+	struct eh_frame_entry entry;
+	struct eh_frame_fde fde;
+	int err;
+
+	eh_frame__entry(s, key & ENTRY_AT, &entry);
+	err = use_cie(b, s, entry.cie);
+	if (err)
+		return err;
+	eh_frame__fde(s, &entry, &b->cie, &fde);
+	*end = fde.end < limit ? fde.end : limit;
+	m.state = b->initial;
+	m.at = fde.start;
+	m.end = *end;
+	err = cfi_machine__run(&m, fde.instructions);
+	if ((err && err != -EINVAL) || m.at == m.end)
+		return err == -EINVAL ? 0 : err;
+	return cfi_rows__emit(&b->rows, m.at,
+			      err ? cfi_row__unsupported(QZ_UNSUPPORTED_BROKEN)
+				  : cfi_row__make(&m.state));
+}
+
+/* ---- functions of Go ---- */
+
+static int collect_go(struct builder *b)
+{
+	struct gopclntab_function fn;
+	int err = 0;
+
+	if (gopclntab__find(b->go.file, &b->go))
+		return 0;
+	b->rows.table->stats.bytes += (uint32_t)b->go.size;
+	for (uint32_t i = 0; i < b->go.n && i < ENTRY_AT && !err; i++)
+		if (gopclntab__function(&b->go, i, &fn) && is_code(b->rows.table, fn.start, fn.end))
+			err = add_entry(b, SOURCE_GO, i, fn.start);
+		else
+			b->rows.table->stats.left_out++;
+	return err;
+}
+
+/* Of one that has its own ways with the stack pointer; `only`: it has no frame anywhere. */
+static struct qz_unwind_row framed_row(int64_t delta, bool only)
+{
+	if (only)
+		return cfi_row__unsupported(QZ_UNSUPPORTED_REGISTER);
+	if (delta == 0)
+		return (struct qz_unwind_row) {.kind = QZ_CFA_RSP, .cfa = 1};
+	return (struct qz_unwind_row) {
+		.kind = QZ_UNWIND_KIND(QZ_CFA_FRAME, QZ_RBP_CFA), .cfa = 2, .rbp = -2};
+}
+
+static struct qz_unwind_row plain_row(int64_t delta)
+{
+	if (!cfi_row__in_words(delta, 0, INT16_MAX - 1))
+		return cfi_row__unsupported(QZ_UNSUPPORTED_OFFSET);
+	return (struct qz_unwind_row) {.kind = QZ_CFA_RSP, .cfa = (int16_t)(delta / 8 + 1)};
+}
+
+/* Whether the function has one range of addresses, which has no frame. */
+static bool has_no_frame(struct gopclntab_function fn)
+{
+	struct gopclntab_delta delta = {fn.start, -1};
+
+	return gopclntab__next(&fn, &delta) && delta.bytes == 0 && !gopclntab__next(&fn, &delta);
+}
+
+static int describe_frames(struct builder *b, struct gopclntab_function *fn, uint64_t *end)
+{
+	struct gopclntab_delta delta = {fn->start, -1};
+	bool framed = fn->kind == GO_FRAMED, only = framed && has_no_frame(*fn);
+	int err = 0;
+
+	*end = fn->start;
+	while (!err && gopclntab__next(fn, &delta)) {
+		if (b->rows.instructions == 0)
+			return -E2BIG;
+		b->rows.instructions--;
+		if (delta.end == *end)
+			continue;
+		err = cfi_rows__emit(&b->rows, *end,
+				     framed ? framed_row(delta.bytes, only)
+					    : plain_row(delta.bytes));
+		*end = delta.end;
+	}
+	return err;
+}
+
+/*
+ * Go takes one off a return address before it looks for its function, and so do we; a signal handler
+ * returns to the very start of one.
+ */
+static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *end)
+{
+	struct qz_unwind_row row = {.kind = QZ_CFA_END};
+	struct gopclntab_function fn;
+
+	gopclntab__function(&b->go, i, &fn);
+	if (fn.end > limit)
+		fn.end = limit;
+	if (fn.kind == GO_PLAIN || fn.kind == GO_FRAMED)
+		return describe_frames(b, &fn, end);
+	*end = fn.end;
+	if (fn.kind == GO_SWITCH)
+		row = (struct qz_unwind_row) {.kind = QZ_CFA_GO, .cfa = (int16_t)(fn.slot / 8)};
+	if (fn.kind == GO_SIGNAL)
+		row.kind = QZ_CFA_SIGNAL;
+	return cfi_rows__emit(&b->rows, fn.kind == GO_SIGNAL ? fn.start - 1 : fn.start, row);
+}
+
+static int number_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool read_code(struct builder *b, const struct elf_code *code)
+{
+	if (b->code != code) {
+		b->code = code;
+		b->code_bytes = elf_file__bytes(b->go.file, code->start, code->end - code->start,
+						&b->code_size);
+	}
+	return b->code_bytes != NULL;
+}
+
+/* Of the code in a gap, as far as it tells by itself. */
+static int derive(struct builder *b, uint64_t from, uint64_t to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < b->go.file->ncode && !err; i++) {
+		const struct elf_code *code = &b->go.file->code[i];
+		uint64_t start = code->start > from ? code->start : from;
+		uint64_t end = code->end < to ? code->end : to;
+
+		if (start >= end || !is_code(b->rows.table, start, end) || !read_code(b, code) ||
+		    end - code->start > b->code_size)
+			continue;
+		err = assembly__derive(&b->rows, b->code_bytes + (start - code->start), end - start,
+				       start, &b->derived);
+	}
+	return err;
+}
+
+/*
+ * Addresses that no entry describes. The dynamic linker is entered in such ones: nobody has called
+ * what is there.
+ */
+static int fill_gap(struct builder *b, uint64_t from, uint64_t to)
+{
+	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE}, outermost = {.kind = QZ_CFA_END};
+	int err = b->rows.table->n ? cfi_rows__emit(&b->rows, from, none) : 0;
+
+	if (err || b->start < from || b->start >= to)
+		return err ? err : derive(b, from, to);
+	err = derive(b, from, b->start);
+	err = err ? err : cfi_rows__emit(&b->rows, b->start, outermost);
+	if (err || to - b->start <= ENTRY_SIZE)
+		return err;
+	err = cfi_rows__emit(&b->rows, b->start + ENTRY_SIZE, none);
+	return err ? err : derive(b, b->start + ENTRY_SIZE, to);
+}
+
+static int describe_all(struct builder *b)
+{
+	uint64_t base = b->rows.table->base, end = base;
+	int err = 0;
+
+	qsort(b->entries, b->nentries, sizeof(*b->entries), number_order);
+	for (uint32_t i = 0; i < b->nentries && !err; i++) {
+		uint64_t start = base + (b->entries[i] >> 32), limit = UINT64_MAX;
+
+		if (i + 1 < b->nentries)
+			limit = base + (b->entries[i + 1] >> 32);
+		if (start == limit)
+			continue;
+		if (end < start)
+			err = fill_gap(b, end, start);
+		if (!err)
+			err = source_of(b->entries[i]) == SOURCE_GO
+				      ? describe_go(b, b->entries[i] & ENTRY_AT, limit, &end)
+				      : describe(b, b->entries[i], limit, &end);
+		b->rows.table->stats.entries++;
+	}
+	return err ? err : fill_gap(b, end, UINT64_MAX);
+}
+
+/* ---- files ---- */
+
+static int take_segments(const struct elf_file *f, struct cfi_table *t)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < f->nsegments; i++)
+		if (f->segments[i].vaddr < lowest)
+			lowest = f->segments[i].vaddr;
+	t->base = lowest & ~(uint64_t)(PAGE - 1);
+	for (size_t i = 0; i < f->nsegments; i++) {
+		const struct elf_segment *s = &f->segments[i];
+
+		if (!s->executable || !s->filesz)
+			continue;
+		if (t->nsegments == TABLE_MAX_SEGMENTS ||
+		    s->vaddr + s->filesz - t->base > UINT32_MAX)
+			return -E2BIG;
+		t->segments[t->nsegments++] = *s;
+	}
+	return t->nsegments ? 0 : -ENODATA;
+}
+
+static void count_unsupported(struct cfi_table *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->rows[i].kind == QZ_CFA_UNSUPPORTED)
+			t->stats.unsupported[t->rows[i].cfa]++;
+}
+
+int cfi__build(const struct elf_file *f, struct cfi_table *t)
+{
+	struct builder b = {.rows = {.table = t, .instructions = MAX_INSTRUCTIONS},
+			    .go.file = f,
+			    .derived = MAX_DERIVED};
+	int err;
+
+	*t = (struct cfi_table) {0};
+	if (f->machine != CFI_MACHINE)
+		return -ENODATA;
+	err = take_segments(f, t);
+	b.start = f->entry && is_code(t, f->entry, f->entry + ENTRY_SIZE) ? f->entry : UINT64_MAX;
+	for (int kind = FRAME_EH; kind <= FRAME_DEBUG && !err; kind++) {
+		err = eh_frame__find(f, kind, &b.sections[kind]);
+		if (!err)
+			err = collect(&b, &b.sections[kind]);
+		else if (err == -ENODATA || b.nentries)
+			err = 0;
+	}
+	if (!err)
+		err = collect_go(&b);
+	if (!err)
+		err = b.nentries ? describe_all(&b) : -ENODATA;
+	if (!err)
+		count_unsupported(t);
+	free(b.entries);
+	return err;
+}
+
+void cfi__free(struct cfi_table *t)
+{
+	free(t->rows);
+	t->rows = NULL;
+	t->n = 0;
+}

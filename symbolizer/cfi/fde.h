@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The procedures that .eh_frame knows: one per frame description entry, without names.
+ */
+#ifndef QUARTZ_SYMBOLIZER_FDE_H
+#define QUARTZ_SYMBOLIZER_FDE_H
+
+#include "symbolizer/elf/elf_file.h"
+
+struct fde {
+	uint64_t start, end;
+	bool outermost; /* its first rule makes the return address undefined */
+};
+
+/*
+ * Reads all entries, sorted by start. Entries that make no sense are left out; a file without
+ * .eh_frame has none. -ENOMEM. The caller frees *fdes.
+ */
+int fde__read_all(const struct elf_file *f, struct fde **fdes, size_t *n);
+
+/* The entry that starts at the address, or NULL. */
+const struct fde *fde__at(const struct fde *fdes, size_t n, uint64_t start);
+
+/* The number of entries that start at or before the address. */
+size_t fde__up_to(const struct fde *fdes, size_t n, uint64_t address);
+
+#endif

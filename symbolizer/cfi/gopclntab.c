@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbolizer/cfi/gopclntab.h"
+
+#include <errno.h>
+#include <gelf.h>
+
+/* Magic numbers by the version of Go from which on they hold. */
+enum {
+	GO_1_16 = 0xfffffffaU,
+	GO_1_18 = 0xfffffff0U,
+	GO_1_20 = 0xfffffff1U,
+};
+
+#define HEADER_SIZE   72 /* of the longest */
+#define FLAG_SP_WRITE 2	 /* since Go 1.17: the function changes the stack pointer by itself */
+#define CODE_SIZE     160
+
+static bool read_at(const struct gopclntab_functions *t, uint64_t offset, size_t size,
+		    uint64_t *value)
+{
+	struct byte_reader r = {t->bytes, t->bytes + t->size};
+
+	return byte_reader__skip(&r, offset) && byte_reader__number(&r, size, value);
+}
+
+/* ---- finding it ---- */
+
+static Elf_Scn *find_section(const struct elf_file *f)
+{
+	Elf_Scn *section = elf_file__section_by_name(f, ".gopclntab");
+
+	return section ? section : elf_file__section_by_name(f, ".data.rel.ro.gopclntab");
+}
+
+/* What the dynamic linker writes to an address, 0 when nothing. */
+static uint64_t relocated(const struct elf_file *f, uint64_t address)
+{
+	Elf_Scn *section = elf_file__section_by_type(f, SHT_RELA);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t n = data ? data->d_size / sizeof(Elf64_Rela) : 0;
+	GElf_Rela rela;
+
+	for (size_t i = 0; i < n && i <= INT32_MAX && gelf_getrela(data, (int)i, &rela); i++)
+		if (rela.r_offset == address && GELF_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
+			return (uint64_t)rela.r_addend;
+	return 0;
+}
+
+static uint64_t start_of_text(const struct elf_file *f)
+{
+	Elf_Scn *section = elf_file__section_by_name(f, ".text");
+	GElf_Shdr sh;
+
+	return section && gelf_getshdr(section, &sh) ? sh.sh_addr : 0;
+}
+
+/* Entries count from the start of the text, which newer versions of Go no longer write down. */
+static bool read_header(struct gopclntab_functions *t, uint64_t vaddr)
+{
+	uint64_t magic, shape, n, at = 16;
+
+	if (!read_at(t, 0, 4, &magic) || !read_at(t, 4, 4, &shape) || !read_at(t, 8, 8, &n) ||
+	    shape != 0x08010000 || n > UINT32_MAX / 16)
+		return false;
+	t->n = (uint32_t)n;
+	t->wide = magic == GO_1_16;
+	if (!t->wide && magic != GO_1_18 && magic != GO_1_20)
+		return false;
+	if (!t->wide) {
+		at += 8;
+		if (!read_at(t, at, 8, &t->text))
+			return false;
+		if (!t->text)
+			t->text = relocated(t->file, vaddr + at);
+		if (!t->text)
+			t->text = start_of_text(t->file);
+	}
+	return read_at(t, at + 8, 8, &t->names) && read_at(t, at + 32, 8, &t->deltas) &&
+	       read_at(t, at + 40, 8, &t->index) && t->names < t->size && t->deltas < t->size &&
+	       t->index < t->size;
+}
+
+int gopclntab__find(const struct elf_file *f, struct gopclntab_functions *functions)
+{
+	Elf_Scn *section = find_section(f);
+	Elf_Data *data;
+	GElf_Shdr sh;
+
+	*functions = (struct gopclntab_functions) {.file = f};
+	if (!section)
+		return -ENODATA;
+	if (!gelf_getshdr(section, &sh))
+		return -ENOEXEC;
+	if (sh.sh_size > GO_MAX_SIZE)
+		return -E2BIG;
+	data = elf_rawdata(section, NULL);
+	if (!data)
+		return -ENOEXEC;
+	if (!data->d_buf || data->d_size < HEADER_SIZE)
+		return -ENODATA;
+	functions->bytes = data->d_buf;
+	functions->size = data->d_size;
+	return read_header(functions, sh.sh_addr) ? 0 : -ENODATA;
+}
+
+/* ---- functions ---- */
+
+/* Where a record about a function has its parts. */
+struct layout {
+	size_t entry; /* size */
+	size_t name, deltas, flag;
+};
+
+static struct layout layout_of(const struct gopclntab_functions *t)
+{
+	uint64_t magic;
+
+	if (t->wide)
+		return (struct layout) {8, 8, 20, 41};
+	read_at(t, 0, 4, &magic);
+	return (struct layout) {4, 4, 16, magic == GO_1_18 ? 37 : 41};
+}
+
+static bool read_entry(const struct gopclntab_functions *t, uint32_t i, uint64_t *start,
+		       uint64_t *record)
+{
+	size_t size = t->wide ? 8 : 4;
+	uint64_t at = t->index + (uint64_t)i * 2 * size;
+
+	if (!read_at(t, at, size, start) || !read_at(t, at + size, size, record))
+		return false;
+	*start += t->text;
+	*record += t->index;
+	return *record < t->size;
+}
+
+/* The word behind an instruction with these first bytes, anywhere in the code. */
+static bool find_operand(const uint8_t *code, size_t size, const uint8_t *instruction,
+			 size_t length, int32_t *operand)
+{
+	for (size_t i = 0; i + length + sizeof(*operand) <= size; i++)
+		if (memcmp(code + i, instruction, length) == 0) {
+			memcpy(operand, code + i + length, sizeof(*operand));
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Whether runtime.systemstack comes back in the way that the unwinder knows: to the stack pointer
+ * in the goroutine that runs on the thread: m = g->m; g = m->curg; rsp = g->sched.sp.
+ */
+static bool read_switch(const struct gopclntab_functions *t, struct gopclntab_function *fn)
+{
+	static const uint8_t g[] = {0x64, 0x48, 0x8b, 0x04, 0x25}; /* mov rax, fs:slot */
+	static const uint8_t back[] = {
+		0x48, 0x8b, 0x58, QZ_GO_G_M,		    /* mov rbx, [rax + m] */
+		0x48, 0x8b, 0x83, QZ_GO_M_CURG, 0,    0, 0, /* mov rax, [rbx + curg] */
+		0x64, 0x48, 0x89, 0x04,		0x25,	    /* mov fs:slot, rax */
+	};
+	static const uint8_t stack[] = {0x48, 0x8b, 0x60, QZ_GO_G_SP}; /* mov rsp, [rax + sp] */
+	const uint8_t *code;
+	int32_t slot;
+	size_t size;
+
+	code = elf_file__bytes(t->file, fn->start, CODE_SIZE, &size);
+	return code && find_operand(code, size, g, sizeof(g), &fn->slot) && fn->slot % 8 == 0 &&
+	       fn->slot / 8 >= INT16_MIN && fn->slot / 8 <= INT16_MAX &&
+	       find_operand(code, size, back, sizeof(back), &slot) && slot == fn->slot &&
+	       find_operand(code, size, stack, sizeof(stack), &slot);
+}
+
+/* Functions that begin stacks, and that are never returned from to what called them. */
+static bool is_outermost(const char *name)
+{
+	static const char *const names[] = {
+		"goexit",	    "mstart", "rt0_go",	    "mcall",	   "morestack",
+		"morestack_noctxt", "gogo",   "asmcgocall", "cgocallback", "asmcgocall_no_g",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static enum go_kind kind_of(const struct gopclntab_functions *t, struct gopclntab_function *fn,
+			    uint64_t flags)
+{
+	static const char runtime[] = "runtime.";
+
+	if (strncmp(fn->name, runtime, sizeof(runtime) - 1) == 0) {
+		const char *rest = fn->name + sizeof(runtime) - 1;
+
+		if (strcmp(rest, "systemstack") == 0)
+			return read_switch(t, fn) ? GO_SWITCH : GO_OUTERMOST;
+		if (strncmp(rest, "sigreturn", strlen("sigreturn")) == 0)
+			return GO_SIGNAL;
+		if (is_outermost(rest))
+			return GO_OUTERMOST;
+		if (strcmp(rest, "clone") == 0) /* only the child is on another stack */
+			return GO_PLAIN;
+	}
+	if (fn->start == t->file->entry)
+		return GO_OUTERMOST;
+	return flags & FLAG_SP_WRITE ? GO_FRAMED : GO_PLAIN;
+}
+
+/* NULL when it is not terminated. */
+static const char *name_at(const struct gopclntab_functions *t, uint64_t offset)
+{
+	const uint8_t *name = t->bytes + offset;
+
+	if (offset >= t->size || !memchr(name, 0, t->size - offset))
+		return NULL;
+	return (const char *)name;
+}
+
+bool gopclntab__function(const struct gopclntab_functions *t, uint32_t i,
+			 struct gopclntab_function *fn)
+{
+	struct layout layout = layout_of(t);
+	uint64_t record, name, deltas, flags;
+
+	if (i >= t->n || !read_entry(t, i, &fn->start, &record))
+		return false;
+	/* Behind the last one stands where it ends. */
+	if (!read_at(t, t->index + (uint64_t)(i + 1) * 2 * layout.entry, layout.entry, &fn->end))
+		return false;
+	fn->end += t->text;
+	if (!read_at(t, record + layout.name, 4, &name) ||
+	    !read_at(t, record + layout.deltas, 4, &deltas) ||
+	    !read_at(t, record + layout.flag, 1, &flags))
+		return false;
+	fn->name = name_at(t, t->names + name);
+	if (!fn->name || fn->end <= fn->start || t->deltas + deltas >= t->size)
+		return false;
+	fn->kind = kind_of(t, fn, flags);
+	fn->deltas = (struct byte_reader) {t->bytes + t->deltas + deltas, t->bytes + t->size};
+	if (!deltas) /* none are known */
+		fn->deltas.at = fn->deltas.end;
+	return true;
+}
+
+/* Pairs of differences, the first of them folded so that its sign is in the lowest bit. */
+bool gopclntab__next(struct gopclntab_function *fn, struct gopclntab_delta *delta)
+{
+	uint64_t folded, distance;
+	bool first = delta->end == fn->start;
+
+	if (!byte_reader__uleb128(&fn->deltas, &folded) || (!folded && !first) ||
+	    !byte_reader__uleb128(&fn->deltas, &distance) || distance > fn->end - delta->end)
+		return false;
+	delta->bytes += (int64_t)(folded >> 1 ^ -(folded & 1));
+	delta->end += distance;
+	return true;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbolizer/elf/symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <gelf.h>
+
+/* Kept in procedure.flags until the aliases are sorted out. */
+enum symbol_flags {
+	SYMBOL_WEAK = 0x4000,
+	SYMBOL_LOCAL = 0x8000,
+};
+
+int symbols__add(struct symbols *s, const struct procedure *p)
+{
+	if (s->n >= TABLE_MAX)
+		return -EFBIG;
+	if (s->n == s->room) {
+		size_t room = s->room ? s->room * 2 : 256;
+		struct procedure *bigger = reallocarray(s->all, room, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		s->all = bigger;
+		s->room = room;
+	}
+	s->all[s->n++] = *p;
+	return 0;
+}
+
+/* The part of a string section in which every string is terminated. */
+static const char *load_strings(Elf *elf, size_t index, size_t *size)
+{
+	Elf_Data *data = elf_getdata(elf_getscn(elf, index), NULL);
+	const char *last;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	last = memrchr(data->d_buf, '\0', data->d_size);
+	*size = last ? (size_t)(last - (const char *)data->d_buf) : 0;
+	return data->d_buf;
+}
+
+/*
+ * Procedures, and labels of assembler code that are sized or global: local labels without a size
+ * are jump targets. The symbol that marks an architecture's code kind ($x) is one of those.
+ */
+static bool is_code(const GElf_Sym *sym)
+{
+	switch (GELF_ST_TYPE(sym->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_NOTYPE:
+		return sym->st_size || GELF_ST_BIND(sym->st_info) != STB_LOCAL;
+	default:
+		return false;
+	}
+}
+
+static bool to_procedure(const struct elf_file *file, const GElf_Sym *sym, struct procedure *p)
+{
+	const struct elf_code *code;
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || !is_code(sym))
+		return false;
+	code = elf_file__code(file, sym->st_value);
+	if (!code)
+		return false;
+	p->start = sym->st_value;
+	p->end = sym->st_size > code->end - p->start ? code->end : p->start + sym->st_size;
+	p->rank = sym->st_size && GELF_ST_TYPE(sym->st_info) != STT_NOTYPE ? SYMBOL_SIZED
+									   : SYMBOL_UNSIZED;
+	p->flags = 0;
+	if (GELF_ST_BIND(sym->st_info) == STB_LOCAL)
+		p->flags |= SYMBOL_LOCAL;
+	if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
+		p->flags |= SYMBOL_WEAK;
+	return true;
+}
+
+/* Thread-local ones have no address, those in sections of code are constants or tables of jumps. */
+static bool to_variable(const struct elf_file *file, const GElf_Sym *sym, struct procedure *p)
+{
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON ||
+	    GELF_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_size == 0 ||
+	    sym->st_value + sym->st_size < sym->st_value || elf_file__code(file, sym->st_value))
+		return false;
+	p->start = sym->st_value;
+	p->end = sym->st_value + sym->st_size;
+	p->rank = SYMBOL_SIZED;
+	p->flags = GELF_ST_BIND(sym->st_info) == STB_LOCAL ? SYMBOL_LOCAL : 0;
+	if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
+		p->flags |= SYMBOL_WEAK;
+	return true;
+}
+
+typedef bool take_fn(const struct elf_file *file, const GElf_Sym *sym, struct procedure *p);
+
+static int read_table(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
+		      uint32_t table, take_fn *take)
+{
+	Elf_Scn *section = elf_file__section_by_type(from, table);
+	size_t strings_size = 0, n;
+	const char *strings;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int err = 0;
+
+	if (!section || !gelf_getshdr(section, &sh) || sh.sh_entsize != sizeof(Elf64_Sym))
+		return 0;
+	n = sh.sh_size / sh.sh_entsize;
+	if (n > TABLE_MAX)
+		return -EFBIG;
+	strings = load_strings(from->elf, sh.sh_link, &strings_size);
+	data = strings ? elf_getdata(section, NULL) : NULL;
+	for (size_t i = 1; data && i < n && !err; i++) {
+		struct procedure p;
+
+		if (!gelf_getsym(data, (int)i, &sym))
+			break;
+		if (sym.st_name >= strings_size || strings[sym.st_name] == '\0' ||
+		    !take(file, &sym, &p))
+			continue;
+		p.name = strings + sym.st_name;
+		err = symbols__add(s, &p);
+	}
+	return err;
+}
+
+int symbols__read(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
+		  uint32_t table)
+{
+	return read_table(s, file, from, table, to_procedure);
+}
+
+int symbols__read_data(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
+		       uint32_t table)
+{
+	return read_table(s, file, from, table, to_variable);
+}
+
+uint64_t symbols__find(const struct symbols *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->all[i].name, name) == 0)
+			return s->all[i].start;
+	return 0;
+}
+
+/* "write" is a better name than "__write", "memcpy" than "memcpy@@GLIBC_2.14". */
+static int name_order(const struct procedure *a, const struct procedure *b)
+{
+	size_t x = strspn(a->name, "_"), y = strspn(b->name, "_");
+	bool versioned_x = strchr(a->name, '@'), versioned_y = strchr(b->name, '@');
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (versioned_x != versioned_y)
+		return versioned_x ? 1 : -1;
+	return 0;
+}
+
+/* By address; at one address the best one first, whatever order the file has them in. */
+static int symbol_order(const void *x, const void *y)
+{
+	const struct procedure *a = x, *b = y;
+	int order;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if ((a->flags ^ b->flags) & SYMBOL_LOCAL)
+		return a->flags & SYMBOL_LOCAL ? 1 : -1;
+	order = name_order(a, b);
+	if (order)
+		return order;
+	if ((a->flags ^ b->flags) & SYMBOL_WEAK)
+		return a->flags & SYMBOL_WEAK ? 1 : -1;
+	if (strlen(a->name) != strlen(b->name))
+		return strlen(a->name) < strlen(b->name) ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+void symbols__sort(struct symbols *s)
+{
+	size_t n = 0;
+
+	if (s->n)
+		qsort(s->all, s->n, sizeof(*s->all), symbol_order);
+	for (size_t i = 0; i < s->n; i++) {
+		if (n && s->all[n - 1].start == s->all[i].start) {
+			if (s->all[n - 1].end < s->all[i].end)
+				s->all[n - 1].end = s->all[i].end;
+			continue;
+		}
+		s->all[n] = s->all[i];
+		s->all[n++].flags &= (uint16_t) ~(SYMBOL_WEAK | SYMBOL_LOCAL);
+	}
+	s->n = n;
+}
+
+void symbols__free(struct symbols *s)
+{
+	free(s->all);
+}

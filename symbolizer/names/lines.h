@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Source files, lines and inlined procedures, from DWARF.
+ */
+#ifndef QUARTZ_SYMBOLIZER_LINES_H
+#define QUARTZ_SYMBOLIZER_LINES_H
+
+#include <elfutils/libdw.h>
+
+#include "symbolizer/names/module.h"
+
+struct lines;
+
+/* NULL when the file has no DWARF or it cannot be read. file must outlive the result. */
+struct lines *lines__new(const struct elf_file *file);
+void lines__free(struct lines *l);
+
+/* Owned by l. */
+Dwarf *lines__dwarf(const struct lines *l);
+
+/*
+ * Writes the procedures inlined at the address, innermost first, and then the one they are inlined
+ * in, whose name is left empty: the symbol table knows it better. Without `inlines` only the
+ * latter. Gives the number of frames, 0 when nothing is known of the address.
+ */
+uint32_t lines__resolve(struct lines *l, uint64_t vaddr, bool inlines, struct module_frame *frames,
+			uint32_t max);
+
+#endif

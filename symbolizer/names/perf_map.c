@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "symbolizer/names/perf_map.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The file may grow while it is read; what was there at the beginning is taken. */
+static int read_text(int fd, char **text, size_t *size)
+{
+	struct stat st;
+	char *buffer;
+	size_t n = 0;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	if (st.st_size > PERF_MAP_MAX_SIZE)
+		return -EFBIG;
+	buffer = malloc((size_t)st.st_size + 1);
+	if (!buffer)
+		return -ENOMEM;
+	while (n < (size_t)st.st_size) {
+		ssize_t got = pread(fd, buffer + n, (size_t)st.st_size - n, (off_t)n);
+
+		if (got < 0) {
+			free(buffer);
+			return -errno;
+		}
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	buffer[n] = '\0';
+	*text = buffer;
+	*size = n;
+	return 0;
+}
+
+/* Hexadecimal digits, optionally after 0x, and the space behind them. */
+static bool parse_number(char **at, uint64_t *value)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	size_t n;
+
+	if ((*at)[0] == '0' && (*at)[1] == 'x')
+		*at += 2;
+	n = strspn(*at, digits);
+	if (n == 0 || n > 16 || (*at)[n] != ' ')
+		return false;
+	*value = strtoull(*at, NULL, 16);
+	*at += n + 1;
+	return true;
+}
+
+static bool parse_line(char *line, struct procedure *p)
+{
+	uint64_t size;
+
+	if (!parse_number(&line, &p->start) || !parse_number(&line, &size) || !*line ||
+	    p->start + size < p->start)
+		return false;
+	p->end = p->start + size;
+	p->name = line;
+	return true;
+}
+
+int perf_map__read(struct perf_map *map, int fd)
+{
+	size_t size = 0;
+	char *line, *end;
+	int err;
+
+	*map = (struct perf_map) {0};
+	err = read_text(fd, &map->text, &size);
+	if (err)
+		return err;
+	map->table = address_table__new();
+	if (!map->table)
+		return -ENOMEM;
+	for (line = map->text; line < map->text + size; line = end + 1) {
+		struct procedure p = {0};
+
+		/* What stands behind a NUL in a line is not seen. */
+		end = memchr(line, '\n', (size_t)(map->text + size - line));
+		if (!end)
+			break; /* the writer is not done with it */
+		*end = '\0';
+		if (!parse_line(line, &p))
+			continue;
+		err = address_table__add(map->table, &p);
+		if (err)
+			return err;
+	}
+	return address_table__size(map->table) ? address_table__build(map->table) : -ENOEXEC;
+}
+
+void perf_map__free(struct perf_map *map)
+{
+	address_table__free(map->table);
+	free(map->text);
+}

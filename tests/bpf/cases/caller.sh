@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154,SC2015,SC2016
+# quartzctl record as who calls by sudo types it: whose the command and the profile are, and what is said.
+
+uid=$(id -u nobody)
+
+# by_nobody COMMAND...: as sudo starts it for the user nobody; in the background; sets pid.
+by_nobody()
+{
+	chmod 755 "$T"
+	start record env SUDO_UID="$uid" SUDO_GID="$(id -g nobody)" SUDO_USER=nobody "$@"
+}
+
+# as_nobody COMMAND...: sets status.
+as_nobody()
+{
+	setpriv --reuid nobody --regid nogroup --clear-groups "$@" >nobody.out 2>nobody.err
+	status=$?
+}
+
+# said WORDS...: each in a line of its own, and nothing by any other name than that of quartzctl.
+said()
+{
+	local words
+
+	for words in "$@"; do
+		grep -q -e "$words" record.err || fail "not said: $words" "$(cat record.err)"
+	done
+	! grep -v '^quartzctl: ' record.err || fail 'not as quartzctl'
+}
+
+own_profile()
+{
+	local profile
+
+	by_nobody "$out/quartzctl" record --cpu none -- sh -c 'echo $$; id -u; echo $HOME $USER; ls -l /proc/self/fd'
+	ended "$pid"
+	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
+	said 'sh is run as nobody; with --user root' 'quartzctl: see it with: quartzctl report$'
+	[ "$(sed -n 2p record.out)" = "$uid" ] || fail 'not run as nobody' "$(cat record.out)"
+	[ "$(sed -n 3p record.out)" = "$(getent passwd nobody | cut -d: -f6) nobody" ] ||
+		fail 'not with its own home' "$(cat record.out)"
+	! grep -E 'anon_inode|socket:|bpf' record.out || fail 'descriptors of quartzd'
+	profile=$(echo state/users/"$uid"/sh-"$(sed -n 1p record.out)"-*.pb.gz)
+	[ -s "$profile" ] || fail 'not named after its process' "$(find state)"
+	[ "$(stat -c '%u %a' "$profile")" = "$uid 640" ] || fail 'not its own' "$(ls -l "$profile")"
+	[ "$(stat -c '%u %a' "state/users/$uid")" = '0 750' ] || fail 'others can plant files there'
+	cp "$out/quartzctl" quartzctl
+	as_nobody ./quartzctl report
+	[ "$status" = 0 ] || fail 'nobody cannot see it' "$(cat nobody.err)"
+	SUDO_UID=$uid "$out/quartzctl" report >root.out || fail 'nor can root by sudo'
+	by_nobody "$out/quartzctl" record --user root --cpu none -- id -u
+	ended "$pid"
+	[ "$(cat record.out)" = 0 ] || fail 'not run as root'
+	! grep 'is run as' record.err || fail 'it is said all the same'
+}
+
+# What the user could make belongs to the user; what root alone could make stays root's. Nothing is followed.
+own_output()
+{
+	mkdir mine && chown nobody mine
+	echo theirs >target
+	ln -s "$T/target" mine/link
+	by_nobody "$out/quartzctl" record --cpu none -o mine/link -- true
+	ended "$pid"
+	said 'see it with: quartzctl report -i mine/link'
+	[ "$(cat target)" = theirs ] || fail 'a link was followed'
+	[ "$(stat -c '%F %U' mine/link)" = 'regular file nobody' ] || fail 'not its own' "$(ls -l mine)"
+	by_nobody "$out/quartzctl" record --cpu none -o 'root'\''s one' -- true
+	ended "$pid"
+	[ "$(stat -c %u root?s*)" = 0 ] || fail "root's was given away" "$(ls -l)"
+	said "see it with: sudo quartzctl report -i 'root'.''s one'\$"
+	mkfifo pipe
+	for place in mine pipe /dev/null mine/; do
+		by_nobody "$out/quartzctl" record -o "$place" -- touch ran
+		ended "$pid"
+		[ "$status" = 1 ] || fail "status $status of -o $place" "$(cat record.err)"
+		said 'cannot be written'
+	done
+	[ ! -e ran ] || fail 'the command was run all the same'
+	[ -c /dev/null ] || fail '/dev/null is no device any more'
+}
+
+state_of_others()
+{
+	local place status
+
+	mkdir state mine && chown nobody state mine && chmod 700 mine
+	for place in state mine/state; do
+		QUARTZ_STATE_DIR=$T/$place "$out/quartzd" --system --duration 1 -o profile 2>refused.err
+		status=$?
+		[ "$status" = 1 ] || fail "status $status with $place" "$(cat refused.err)"
+		grep -q "$place/history: .*root's own" refused.err || fail "$(cat refused.err)"
+	done
+	"$out/quartzctl" record touch ran 2>refused.err
+	grep -q "state: cannot be written: .*root's own" refused.err || fail "$(cat refused.err)"
+	[ ! -e ran ] || fail 'the command was run all the same'
+	QUARTZ_STATE_DIR=$T/mine/state "$out/quartzctl" record true 2>record.err ||
+		fail 'not saved where only root comes' "$(cat record.err)"
+	[ "$(find mine/state/profiles -name 'true-*' | wc -l)" = 1 ] || fail 'saved elsewhere'
+}
+
+interrupts()
+{
+	mkdir mine && chown nobody mine
+	by_nobody "$out/quartzctl" record --cpu none -o profile -- sh -c 'trap "" INT; echo $$ >mine/left; echo here; exec sleep 600'
+	await record.out here
+	kill -INT "$pid"
+	await record.err 'interrupted; the profile is saved when sh and all'
+	kill -INT "$pid"
+	ended "$pid"
+	[ "$status" = 130 ] || fail "status $status"
+	said 'interrupted; saving the profile' 'see it with'
+	kill -KILL "$(cat mine/left)"
+	start record "$out/quartzctl" record -o early -- touch ran
+	until [[ $(cat "/proc/$pid/comm") = quartz* ]]; do # bash, until then, and its handlers
+		kill -0 "$pid" || fail 'it has ended'
+	done
+	kill -TERM "$pid"
+	ended "$pid"
+	[ "$status" = 143 ] || fail "status $status of one that was still loading"
+	[ ! -e ran ] && [ ! -e early ] || fail 'it went on'
+}
+
+what_runs()
+{
+	local first
+
+	start_busy 1
+	first=$busy
+	start_busy 2
+	"$out/quartzctl" record -p "$first,$busy" -d 500ms --cpu none -o profile 2>record.err ||
+		fail "status $?" "$(cat record.err)"
+	said 'attached to 2 targets'
+	metadata profile | jq -e --argjson a "$first" --argjson b "$busy" \
+		'[.scopes[].pid] == [$a, $b]' >jq.out || fail 'not these two'
+	"$out/quartzctl" record -a --duration 1 -o profile 2>record.err || fail "status $?" "$(cat record.err)"
+	metadata profile | jq -e --argjson b "$busy" 'any(.scopes[]; .comm == "machine") and
+		([.scopes[].pid] | any(. == $b))' >jq.out || fail 'not the machine'
+	[ ! -e state/history ] || fail 'slices beside those of the service'
+}
+
+# The command runs at once, and what it does in the time is not measured.
+later()
+{
+	local before
+
+	before=$(date +%s%N)
+	"$out/quartzctl" record --delay 5 --cpu none -o profile -- \
+		sh -c 'date +%s%N >began; until [ -e enough ]; do sleep 0.1; done' 2>record.err &
+	pid=$!
+	started+=("$pid")
+	for ((i = 0; i < 1200; i++)); do
+		[ ! -s began ] || break
+		sleep 0.1
+	done
+	sleep 6
+	touch enough
+	ended "$pid"
+	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
+	"$out/quartzctl" report -i profile --json >report.json 2>report.err
+	jq -e --argjson before "$before" --argjson began "$(cat began)" '
+		.wall_start_ns >= $before + 5e9 and .wall_start_ns > $began' report.json >jq.out ||
+		fail 'not later' "$(cat began)"
+	"$out/quartzctl" record --delay 1h -o early -- true 2>record.err
+	status=$?
+	[ "$status" = 7 ] && [ ! -e early ] || fail "status $status of a command that ended before"
+	said 'ended within the time of --delay'
+}
+
+try 'the command and the profile of who calls by sudo' own_profile
+try 'a file of who calls by sudo' own_output
+try 'a state directory of others' state_of_others
+try 'interrupts are answered' interrupts
+thorough 'processes that run, and the machine' what_runs
+try 'measuring later' later

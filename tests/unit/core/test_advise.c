@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Findings: each rule on a profile for it and on one against it, and what holds for all of them. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/advise_text.h"
+#include "core/advise/bounds.h"
+#include "core/advise/usage.h"
+#include "core/advise/verdict.h"
+#include "core/estimate/estimate.h"
+#include "tests/unit/failing.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+#define MS		1000000ull
+#define RANDOM_PROFILES 30
+
+/* What is freed in the end of a test. */
+struct advised {
+	struct qz_profile *p;
+	struct qz_report *r;
+	struct qz_advice *a;
+};
+
+static struct advised advise(struct fixture *f, uint32_t processors)
+{
+	struct advised x = {.p = f->p};
+
+	ck_assert_int_eq(f->err, 0);
+	f->p->processors = processors;
+	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
+	x.r = qz_report__new(f->p, 0);
+	ck_assert_ptr_nonnull(x.r);
+	x.a = qz_advise__new(x.r);
+	ck_assert_ptr_nonnull(x.a);
+	return x;
+}
+
+static void done(struct advised *x)
+{
+	qz_advise__free(x->a);
+	qz_report__free(x->r);
+	qz_profile__free(x->p);
+}
+
+static const struct qz_finding *find(const struct qz_advice *a, const char *rule)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!strcmp(a->findings[i].rule, rule))
+			return &a->findings[i];
+	return NULL;
+}
+
+START_TEST(findings_are_whole_and_sorted)
+{
+	struct qz_profile *p = fixture__random((unsigned int)_i);
+
+	for (uint32_t scope = 0; scope < p->nscopes; scope++) {
+		struct qz_report *r = qz_report__new(p, scope);
+		struct qz_advice *a = qz_advise__new(r);
+		uint64_t before = UINT64_MAX;
+
+		for (uint32_t i = 0; i < a->n; i++) {
+			const struct qz_finding *f = &a->findings[i];
+			uint64_t middle = f->gain_low_ns / 2 + f->gain_high_ns / 2;
+
+			ck_assert_ptr_nonnull(f->rule);
+			ck_assert_ptr_nonnull(f->subject.name);
+			ck_assert_ptr_nonnull(f->what);
+			ck_assert_ptr_nonnull(f->remedy);
+			ck_assert_uint_ge(f->nevidence, 1);
+			ck_assert_uint_le(f->gain_low_ns, f->gain_high_ns);
+			ck_assert_uint_le(f->gain_high_ns, r->elapsed_ns);
+			ck_assert_uint_gt(f->gain_high_ns, 0);
+			ck_assert_uint_le(middle, before);
+			before = middle;
+		}
+		qz_advise__free(a);
+		qz_report__free(r);
+	}
+	qz_profile__free(p);
+}
+END_TEST
+
+START_TEST(lack_of_memory_is_reported)
+{
+	struct qz_profile *p = fixture__random(3);
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = NULL;
+
+	for (unsigned int i = 1; !a; i++) {
+		failing__arm(i);
+		a = qz_advise__new(r);
+		ck_assert_int_eq(failing__disarm(), !a);
+	}
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+/* Eight of ten parts of the time one of four processors works, in `load`. */
+static struct fixture serial(uint64_t alone, uint64_t together)
+{
+	const uint64_t level_ns[] = {0, alone * MS, 0, 0, together * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 5), main = fixture__thread(&f, scope, 1);
+
+	fixture__samples(&f, scope, main, "main load read_row", 1, alone);
+	fixture__samples(&f, scope, main, "main [thread] work", 4, 4 * together);
+	return f;
+}
+
+START_TEST(a_serial_phase_is_found)
+{
+	struct fixture f = serial(800, 200);
+	struct advised x = advise(&f, 4);
+	const struct qz_finding *found = find(x.a, "serial");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_int_eq(found->subject.kind, QZ_SUBJECT_PROCEDURE);
+	/* at the same processor time, and at 1 and 4/6 times */
+	ck_assert_uint_eq(found->gain_high_ns, 600 * MS);
+	ck_assert_uint_eq(found->gain_low_ns / MS, 466);
+	done(&x);
+}
+END_TEST
+
+START_TEST(parallel_work_is_no_serial_phase)
+{
+	struct fixture f = serial(10, 990);
+	struct advised x = advise(&f, 4);
+
+	ck_assert_ptr_null(find(x.a, "serial"));
+	done(&x);
+}
+END_TEST
+
+START_TEST(one_processor_leaves_nothing_to_divide)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 2);
+	struct advised x;
+
+	fixture__samples(&f, scope, fixture__thread(&f, scope, 1), "main work", 1, 100);
+	x = advise(&f, 1);
+	ck_assert_uint_eq(x.a->n, 0);
+	done(&x);
+}
+END_TEST
+
+/* What a thread did in the scope that is built: fixture__thread leaves these at 0. */
+static void lived(struct fixture *f, uint32_t thread, int32_t pid, uint64_t start, uint64_t end,
+		  uint64_t running)
+{
+	struct qz_thread *t = &f->p->threads[thread];
+
+	t->pid = pid;
+	t->start_ns = start * MS;
+	t->end_ns = end * MS;
+	t->running_ns = running * MS;
+}
+
+static void waited(struct fixture *f, uint32_t thread, const char *stack, const char *cause,
+		   uint32_t nominal, uint64_t count, uint64_t blocked, uint64_t ready)
+{
+	fixture__wait(f,
+		      &(struct qz_wait) {.thread = thread,
+					 .object = QZ_NONE,
+					 .nominal = nominal,
+					 .count = count,
+					 .blocked_ns = blocked * MS,
+					 .ready_ns = ready * MS},
+		      stack, cause);
+}
+
+/* Its only processor is another program's most of the time: it is serial still, not idle. */
+START_TEST(ready_time_is_not_idle)
+{
+	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	const struct qz_finding *found;
+	struct advised x;
+
+	fixture__samples(&f, scope, thread, "main deflate", 1, 400);
+	waited(&f, thread, "main deflate", "preempted", 1, 100, 0, 600);
+	f.p->scopes[0].runnable_ns = 1000 * MS;
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, "deflate");
+	ck_assert_uint_eq(found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
+/* Two threads that would both run, of which others leave room for one. */
+START_TEST(crowded_out_is_not_serial)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), one = fixture__thread(&f, scope, 1);
+	uint32_t two = fixture__thread(&f, scope, 2);
+	struct advised x;
+	char *verdict;
+
+	fixture__samples(&f, scope, one, "main [thread] deflate", 1, 500);
+	fixture__samples(&f, scope, two, "main [thread] deflate", 1, 500);
+	waited(&f, one, "main [thread] deflate", "preempted", 2, 100, 0, 500);
+	waited(&f, two, "main [thread] deflate", "preempted", 2, 100, 0, 500);
+	f.p->scopes[0].runnable_ns = 2000 * MS;
+	x = advise(&f, 2);
+	ck_assert_uint_eq(x.a->n, 0);
+	verdict = qz_verdict__text(x.a);
+	ck_assert_ptr_nonnull(strstr(verdict, "SHORT OF CPUS"));
+	ck_assert_ptr_nonnull(strstr(verdict, "others had 1.0 that it wanted"));
+	free(verdict);
+	done(&x);
+}
+END_TEST
+
+/*
+ * Two threads in turn, and whoever is woken needs a moment: nobody else had the other processor, as the samples say,
+ * in 50 of 1000 ms at most.
+ */
+START_TEST(waking_up_is_not_waiting_for_others)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), one = fixture__thread(&f, scope, 1);
+	uint32_t two = fixture__thread(&f, scope, 2);
+	struct advised x;
+	struct qz_usage u;
+
+	fixture__samples(&f, scope, one, "main [thread] deflate", 1, 500);
+	fixture__samples(&f, scope, two, "main [thread] deflate", 1, 500);
+	waited(&f, one, "main [thread] get", "futex", 2, 100, 100, 400);
+	waited(&f, two, "main [thread] get", "futex", 2, 100, 100, 400);
+	f.p->scopes[0].runnable_ns = 1800 * MS;
+	f.p->scopes[0].cpu_ns = 1000 * MS;
+	f.p->ledger = (struct qz_ledger) {.expected = 1050, .accepted = 1000, .filtered = 50};
+	x = advise(&f, 2);
+	qz_usage__find(x.r, &u);
+	ck_assert_uint_eq(u.taken_ns, 50 * MS);
+	ck_assert_uint_eq(u.alone_ns, 950 * MS);
+	/* where nobody counted, all of it may be theirs */
+	x.p->ledger = (struct qz_ledger) {0};
+	qz_usage__find(x.r, &u);
+	ck_assert_uint_eq(u.taken_ns, 800 * MS);
+	done(&x);
+}
+END_TEST
+
+static struct advised shared_work(uint64_t alone, uint64_t together)
+{
+	const uint64_t level_ns[] = {0, alone * MS, together * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	uint32_t worker = fixture__thread(&f, scope, 2);
+
+	fixture__samples(&f, scope, main, "main loop", 1, alone);
+	fixture__samples(&f, scope, main, "main loop", 2, together);
+	fixture__samples(&f, scope, worker, "main [thread] loop", 2, together);
+	return advise(&f, 2);
+}
+
+START_TEST(imbalance_is_found)
+{
+	struct advised x = shared_work(600, 400);
+	const struct qz_finding *found = find(x.a, "imbalance");
+	char *verdict = qz_verdict__text(x.a);
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, "loop");
+	ck_assert_uint_eq(found->gain_high_ns, 300 * MS);
+	ck_assert_uint_eq(found->gain_low_ns, 195 * MS);
+	ck_assert_int_eq(strncmp(verdict, "UNBALANCED: ", 12), 0);
+	ck_assert_ptr_null(find(x.a, "serial"));
+	free(verdict);
+	done(&x);
+}
+END_TEST
+
+START_TEST(balanced_threads_have_no_finding)
+{
+	struct advised x = shared_work(20, 980);
+
+	ck_assert_uint_eq(x.a->n, 0);
+	done(&x);
+}
+END_TEST
+
+/* A serial phase and unbalanced threads are two losses: each has its own part of the time. */
+START_TEST(losses_that_were_divided_are_both_told)
+{
+	static const uint64_t level_ns[] = {0, 700 * MS, 300 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	uint32_t worker = fixture__thread(&f, scope, 2);
+	struct advised x;
+
+	fixture__samples(&f, scope, main, "main load", 1, 400);
+	fixture__samples(&f, scope, main, "main loop", 1, 300);
+	fixture__samples(&f, scope, main, "main loop", 2, 300);
+	fixture__samples(&f, scope, worker, "main [thread] loop", 2, 300);
+	x = advise(&f, 2);
+	ck_assert_uint_eq(x.a->n, 2);
+	ck_assert_uint_eq(find(x.a, "serial")->gain_high_ns, 200 * MS);
+	ck_assert_str_eq(find(x.a, "serial")->subject.name, "load");
+	ck_assert_uint_eq(find(x.a, "imbalance")->gain_high_ns, 150 * MS);
+	done(&x);
+}
+END_TEST
+
+static struct advised stages(uint64_t waits)
+{
+	static const uint64_t level_ns[] = {0, 700 * MS, 300 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), slow = fixture__thread(&f, scope, 1);
+	uint32_t fast = fixture__thread(&f, scope, 2);
+
+	fixture__samples(&f, scope, slow, "main [thread] encode", 1, 700);
+	fixture__samples(&f, scope, slow, "main [thread] encode", 2, 300);
+	fixture__samples(&f, scope, fast, "main parse", 2, 300);
+	waited(&f, fast, "main put", "futex", 1, waits, 700, 0);
+	lived(&f, slow, 100, 0, 1000, 1000);
+	lived(&f, fast, 100, 0, 1000, 300);
+	return advise(&f, 2);
+}
+
+START_TEST(the_slow_stage_of_a_pipeline_is_found)
+{
+	struct advised x = stages(600);
+	const struct qz_finding *found = find(x.a, "pipeline");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, "encode");
+	ck_assert_uint_eq(found->gain_high_ns, 350 * MS);
+	ck_assert_ptr_null(find(x.a, "serial"));
+	done(&x);
+}
+END_TEST
+
+START_TEST(a_thread_that_is_waited_for_once_is_no_stage)
+{
+	struct advised x = stages(1);
+
+	ck_assert_ptr_null(find(x.a, "pipeline"));
+	ck_assert_ptr_nonnull(find(x.a, "serial"));
+	done(&x);
+}
+END_TEST
+
+/* Four processes of 250 ms each, which live all the time or in turn, and who waits for them. */
+static struct advised jobs(bool in_turn)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), shell = fixture__thread(&f, scope, 1);
+
+	lived(&f, shell, 1, 0, 1000, 0);
+	waited(&f, shell, "main wait", "child", 1, 4, 1000, 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint32_t job = fixture__thread(&f, scope, 2 + (int32_t)i);
+
+		lived(&f, job, 2 + (int32_t)i, in_turn ? 250 * i : 0,
+		      in_turn ? 250 * i + 250 : 1000, 250);
+		fixture__samples(&f, scope, job, "main [process] bzip", 1, 250);
+	}
+	return advise(&f, 2);
+}
+
+START_TEST(jobs_one_after_another_are_found)
+{
+	struct advised x = jobs(true);
+	const struct qz_finding *found = find(x.a, "processes");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(found->gain_high_ns, 500 * MS);
+	ck_assert_uint_eq(found->gain_low_ns, 350 * MS);
+	ck_assert_uint_eq(x.a->n, 1);
+	done(&x);
+}
+END_TEST
+
+START_TEST(jobs_side_by_side_are_not_in_turn)
+{
+	struct advised x = jobs(false);
+
+	ck_assert_ptr_null(find(x.a, "processes"));
+	done(&x);
+}
+END_TEST
+
+static struct advised blocked_for(const char *cause)
+{
+	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+
+	fixture__samples(&f, scope, thread, "main search", 1, 400);
+	waited(&f, thread, "main search read_file", cause, 0, 100, 600, 0);
+	return advise(&f, 2);
+}
+
+START_TEST(devices_that_are_waited_for_are_found)
+{
+	struct advised x = blocked_for("disk");
+
+	ck_assert_uint_eq(x.a->n, 2);
+	ck_assert_str_eq(x.a->findings[0].rule, "overlap");
+	ck_assert_str_eq(x.a->findings[0].where, "read_file");
+	ck_assert_uint_eq(x.a->findings[0].gain_high_ns, 600 * MS);
+	ck_assert_uint_eq(x.a->findings[0].gain_low_ns, 200 * MS);
+	done(&x);
+}
+END_TEST
+
+/* Who asks a device less often also saves the calls. */
+START_TEST(calls_of_devices_are_part_of_what_they_cost)
+{
+	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	struct advised x;
+
+	fixture__samples(&f, scope, thread, "main search", 1, 300);
+	fixture__samples(&f, scope, thread, "main search read_file", 1, 100);
+	waited(&f, thread, "main search read_file", "disk", 0, 100, 600, 0);
+	x = advise(&f, 2);
+	ck_assert_str_eq(x.a->findings[0].rule, "overlap");
+	ck_assert_uint_eq(x.a->findings[0].gain_high_ns, 700 * MS);
+	done(&x);
+}
+END_TEST
+
+START_TEST(code_that_faults_is_no_call_of_a_device)
+{
+	static const uint64_t level_ns[] = {100 * MS, 900 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	struct advised x;
+
+	fixture__samples(&f, scope, thread, "main search", 1, 900);
+	waited(&f, thread, "main search", "page_fault", 0, 100, 100, 0);
+	x = advise(&f, 2);
+	ck_assert_uint_eq(find(x.a, "overlap")->gain_high_ns, 100 * MS);
+	done(&x);
+}
+END_TEST
+
+/* A server that its clients leave without work gains nothing by being faster. */
+START_TEST(idle_servers_have_no_finding)
+{
+	struct advised x = blocked_for("poll");
+	char text[512] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	ck_assert_uint_eq(x.a->n, 0);
+	ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(
+		strstr(text, "\nNothing ran 60% of the time: it waited for poll (60%) most."));
+	done(&x);
+}
+END_TEST
+
+static struct advised crowd(bool spins)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = 0;
+	uint32_t node = fixture__stack(&f, "main [thread] await");
+
+	for (int32_t i = 0; i < 4; i++)
+		thread = fixture__thread(&f, scope, i + 1);
+	fixture__samples(&f, scope, 0, "main [thread] work", 2, 1000);
+	if (spins)
+		f.err = qz_profile__add_samples(f.p, &(struct qz_sample) {.scope = scope,
+									  .thread = thread,
+									  .node = node,
+									  .level = 2,
+									  .busy = 1,
+									  .object = QZ_NONE,
+									  .spinning = true,
+									  .count = 1000});
+	else
+		fixture__samples(&f, scope, thread, "main [thread] await", 2, 1000);
+	waited(&f, thread, "main [thread] await", "preempted", 4, 100, 0, 2000);
+	f.p->scopes[0].runnable_ns = 4000 * MS;
+	return advise(&f, 2);
+}
+
+START_TEST(spinning_on_processors_that_others_want_is_found)
+{
+	struct advised x = crowd(true);
+
+	ck_assert_ptr_nonnull(find(x.a, "oversubscribed"));
+	done(&x);
+}
+END_TEST
+
+START_TEST(many_threads_that_work_have_no_finding)
+{
+	struct advised x = crowd(false);
+
+	ck_assert_uint_eq(x.a->n, 0);
+	done(&x);
+}
+END_TEST
+
+/* One process at half of a processor, the other half of which another one had. */
+static struct advised neighbours(bool machine)
+{
+	static const uint64_t level_ns[] = {500 * MS, 500 * MS, 0}, both[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), other = fixture__scope(&f, level_ns, 3);
+	uint32_t thread = fixture__thread(&f, scope, 1);
+
+	if (machine) {
+		uint32_t all = fixture__scope(&f, both, 3);
+
+		f.p->scopes[all].kind = QZ_SCOPE_MACHINE;
+	}
+	f.p->scopes[other].cpu_ns = 1500 * MS;
+	ck_assert_int_eq(qz_profile__set_string(&f.p->scopes[other].comm, "backup"), 0);
+	fixture__samples(&f, scope, thread, "main work", 1, 500);
+	waited(&f, thread, "main work", "preempted", 1, 100, 0, 500);
+	f.p->scopes[scope].runnable_ns = 1000 * MS;
+	return advise(&f, 2);
+}
+
+START_TEST(who_had_the_processors_is_named)
+{
+	struct advised x = neighbours(true);
+	const struct qz_finding *found = find(x.a, "taken");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, "backup");
+	ck_assert_uint_ge(found->gain_high_ns, 499 * MS);
+	ck_assert_uint_le(found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
+START_TEST(who_is_not_known_is_not_named)
+{
+	struct advised x = neighbours(false);
+
+	ck_assert_ptr_null(find(x.a, "taken"));
+	done(&x);
+}
+END_TEST
+
+/* ---- bounds ---- */
+
+START_TEST(bounds_are_of_the_elapsed_time)
+{
+	struct qz_profile *p = fixture__random((unsigned int)_i);
+
+	for (uint32_t scope = 0; scope < p->nscopes; scope++) {
+		struct qz_report *r = qz_report__new(p, scope);
+
+		for (uint32_t i = 0; i < r->nrows + r->nobjects; i++) {
+			struct qz_part part =
+				i < r->nrows ? qz_part__of_procedure(r, &r->rows[i])
+					     : qz_part__of_object(r, &r->objects[i - r->nrows]);
+			struct qz_bounds all[] = {qz_bounds__spread(r, part, 8, 1),
+						  qz_bounds__spread(r, part, 2, 3),
+						  qz_bounds__remove(r, part),
+						  qz_bounds__speedup(r, part, 1.5),
+						  qz_bounds__overlap(r, part)};
+
+			for (int k = 0; k < 5; k++) {
+				ck_assert_uint_le(all[k].low_ns, all[k].high_ns);
+				ck_assert_uint_le(all[k].high_ns, r->elapsed_ns);
+			}
+			ck_assert_uint_le(all[1].high_ns, all[0].high_ns);
+			ck_assert_uint_le(all[3].high_ns, all[2].high_ns);
+		}
+		qz_report__free(r);
+	}
+	qz_profile__free(p);
+}
+END_TEST
+
+START_TEST(known_bounds)
+{
+	static const uint64_t level_ns[] = {200 * MS, 500 * MS, 300 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	uint32_t worker = fixture__thread(&f, scope, 2);
+	struct qz_part part;
+	struct advised x;
+
+	fixture__samples(&f, scope, main, "main load", 1, 500);
+	fixture__samples(&f, scope, main, "main load", 2, 300);
+	fixture__samples(&f, scope, worker, "main [thread] work", 2, 300);
+	waited(&f, main, "main load", "disk", 0, 10, 200, 0);
+	x = advise(&f, 2);
+	for (uint32_t i = 0; i < x.r->nrows; i++)
+		if (x.r->rows[i].procedure == fixture__procedure(x.p, "load"))
+			part = qz_part__of_procedure(x.r, &x.r->rows[i]);
+	ck_assert_uint_eq(part.alone_ns, 500 * MS);
+	ck_assert_uint_eq(part.beside_ns, 300 * MS);
+	ck_assert_uint_eq(part.idle_ns, 200 * MS);
+	ck_assert_uint_eq(qz_bounds__spread(x.r, part, 2, 1).high_ns, 450 * MS);
+	ck_assert_uint_eq(qz_bounds__spread(x.r, part, 2, 1.5).high_ns, 325 * MS);
+	ck_assert_uint_eq(qz_bounds__spread(x.r, part, 2, 3).high_ns, 200 * MS);
+	ck_assert_uint_eq(qz_bounds__remove(x.r, part).low_ns, 500 * MS);
+	ck_assert_uint_eq(qz_bounds__remove(x.r, part).high_ns, 1000 * MS);
+	ck_assert_uint_eq(qz_bounds__speedup(x.r, part, 2).low_ns, 250 * MS);
+	ck_assert_uint_eq(qz_bounds__overlap(x.r, part).high_ns, 200 * MS);
+	done(&x);
+}
+END_TEST
+
+/* A shell gets a name of a program as one word, or not at all. */
+START_TEST(names_are_quoted_in_commands)
+{
+	static const char *const names[][2] = {
+		{"work", "quartzctl report work"},
+		{"get(int)", "quartzctl report 'get(int)'"},
+		{"it's;rm", "quartzctl report 'it'\\''s;rm'"},
+		{"\033[2J", NULL},
+		{"-x", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct qz_finding f = {0};
+
+		qz_finding__prove(&f, "report", names[i][0], "text");
+		ck_assert(!f.failed);
+		if (names[i][1])
+			ck_assert_str_eq(f.evidence[0].command, names[i][1]);
+		else
+			ck_assert_ptr_null(f.evidence[0].command);
+		free(f.evidence[0].text);
+		free(f.evidence[0].command);
+	}
+}
+END_TEST
+
+Suite *suite_advise(void)
+{
+	Suite *s = suite_create("advise");
+	TCase *tc = tcase_create("all");
+
+	tcase_add_loop_test(tc, findings_are_whole_and_sorted, 0, RANDOM_PROFILES);
+	tcase_add_test(tc, lack_of_memory_is_reported);
+	tcase_add_test(tc, a_serial_phase_is_found);
+	tcase_add_test(tc, parallel_work_is_no_serial_phase);
+	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
+	tcase_add_test(tc, ready_time_is_not_idle);
+	tcase_add_test(tc, crowded_out_is_not_serial);
+	tcase_add_test(tc, waking_up_is_not_waiting_for_others);
+	tcase_add_test(tc, imbalance_is_found);
+	tcase_add_test(tc, balanced_threads_have_no_finding);
+	tcase_add_test(tc, losses_that_were_divided_are_both_told);
+	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
+	tcase_add_test(tc, a_thread_that_is_waited_for_once_is_no_stage);
+	tcase_add_test(tc, jobs_one_after_another_are_found);
+	tcase_add_test(tc, jobs_side_by_side_are_not_in_turn);
+	tcase_add_test(tc, devices_that_are_waited_for_are_found);
+	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
+	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
+	tcase_add_test(tc, idle_servers_have_no_finding);
+	tcase_add_test(tc, spinning_on_processors_that_others_want_is_found);
+	tcase_add_test(tc, many_threads_that_work_have_no_finding);
+	tcase_add_test(tc, who_had_the_processors_is_named);
+	tcase_add_test(tc, who_is_not_known_is_not_named);
+	tcase_add_test(tc, known_bounds);
+	tcase_add_loop_test(tc, bounds_are_of_the_elapsed_time, 0, RANDOM_PROFILES);
+	tcase_add_test(tc, names_are_quoted_in_commands);
+	suite_add_tcase(s, tc);
+	return s;
+}

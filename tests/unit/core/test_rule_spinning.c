@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The finding about threads that spin: when there is something to gain, and when there is not. */
+#include <check.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/estimate/estimate.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+#define MS 1000000ull
+
+struct advised {
+	struct qz_profile *p;
+	struct qz_report *r;
+	struct qz_advice *a;
+	const struct qz_finding *found;
+};
+
+static struct advised advise(struct fixture *f)
+{
+	struct advised x = {.p = f->p};
+
+	ck_assert_int_eq(f->err, 0);
+	f->p->processors = 2;
+	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
+	x.r = qz_report__new(f->p, 0);
+	ck_assert_ptr_nonnull(x.r);
+	x.a = qz_advise__new(x.r);
+	ck_assert_ptr_nonnull(x.a);
+	for (uint32_t i = 0; i < x.a->n; i++)
+		if (!strcmp(x.a->findings[i].rule, "spinning"))
+			x.found = &x.a->findings[i];
+	return x;
+}
+
+static void done(struct advised *x)
+{
+	qz_advise__free(x->a);
+	qz_report__free(x->r);
+	qz_profile__free(x->p);
+}
+
+static void add(struct fixture *f, const char *words, uint32_t busy, bool spinning, uint64_t count)
+{
+	struct qz_sample sample = {.level = 2,
+				   .busy = busy,
+				   .spinning = spinning,
+				   .object = QZ_NONE,
+				   .count = count,
+				   .node = fixture__stack(f, words)};
+
+	if (!f->err)
+		f->err = qz_profile__add_samples(f->p, &sample);
+}
+
+/* One second with both processors running: `alone` ms of them one works and the other spins, else both spin. */
+static struct fixture pair(uint64_t alone)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+
+	fixture__thread(&f, scope, 1);
+	add(&f, "main work", 1, false, alone);
+	add(&f, "main wait_for_work", 1, true, alone);
+	add(&f, "main wait_for_work", 0, true, 2 * (1000 - alone));
+	return f;
+}
+
+static void ready(struct fixture *f, const char *words, uint64_t ns)
+{
+	struct qz_wait wait = {.object = QZ_NONE, .nominal = 3, .count = 10, .ready_ns = ns};
+
+	fixture__wait(f, &wait, words, "preempted");
+}
+
+START_TEST(spinning_while_work_is_ready_is_found)
+{
+	struct fixture f = pair(1000);
+	struct advised x;
+
+	ready(&f, "main work", 1000 * MS);
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_int_eq(x.found->subject.kind, QZ_SUBJECT_PROCEDURE);
+	ck_assert_str_eq(x.found->subject.name, "wait_for_work");
+	/* two would have worked instead of one */
+	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
+	ck_assert_uint_eq(x.found->gain_low_ns, 0);
+	done(&x);
+}
+END_TEST
+
+/* Where nobody works, the one that could would have had all of the time. */
+START_TEST(spinning_while_nobody_works_costs_most)
+{
+	struct fixture f = pair(0);
+	struct advised x;
+
+	ready(&f, "main work", 400 * MS);
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_uint_eq(x.found->gain_high_ns, 400 * MS);
+	done(&x);
+}
+END_TEST
+
+/* A processor for each thread: nothing to gain but power. */
+START_TEST(spinning_alone_is_no_finding)
+{
+	struct fixture f = pair(500);
+	struct advised x = advise(&f);
+
+	ck_assert_ptr_null(x.found);
+	done(&x);
+}
+END_TEST
+
+/* What they wait for is done: a processor more for a wait would not help. */
+START_TEST(who_spins_has_no_work_when_preempted)
+{
+	struct fixture f = pair(1000);
+	struct advised x;
+
+	ready(&f, "main wait_for_work", 5000 * MS);
+	x = advise(&f);
+	ck_assert_ptr_null(x.found);
+	done(&x);
+}
+END_TEST
+
+/* All that run wait for one that does not run. */
+START_TEST(who_spins_may_have_work_when_nobody_works)
+{
+	struct fixture f = pair(500);
+	struct advised x;
+
+	ready(&f, "main wait_for_work", 5000 * MS);
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
+/* Half of the time other programs have both processors, and half of what is left is spun. */
+START_TEST(a_turn_that_is_spun_is_lost)
+{
+	static const uint64_t level_ns[] = {1000 * MS, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	struct advised x;
+
+	fixture__thread(&f, scope, 1);
+	add(&f, "main work", 1, false, 1000);
+	add(&f, "main wait_for_work", 1, true, 1000);
+	ready(&f, "main wait_for_work", 3000 * MS);
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_uint_ge(x.found->gain_high_ns, 499 * MS);
+	ck_assert_uint_le(x.found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
+START_TEST(ready_threads_without_spinning_are_no_finding)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	struct advised x;
+
+	fixture__samples(&f, scope, fixture__thread(&f, scope, 1), "main work", 2, 2000);
+	ready(&f, "main work", 1000 * MS);
+	x = advise(&f);
+	ck_assert_ptr_null(x.found);
+	done(&x);
+}
+END_TEST
+
+Suite *suite_rule_spinning(void)
+{
+	Suite *s = suite_create("rule_spinning");
+	TCase *c = tcase_create("all");
+
+	tcase_add_test(c, spinning_while_work_is_ready_is_found);
+	tcase_add_test(c, spinning_while_nobody_works_costs_most);
+	tcase_add_test(c, spinning_alone_is_no_finding);
+	tcase_add_test(c, who_spins_has_no_work_when_preempted);
+	tcase_add_test(c, who_spins_may_have_work_when_nobody_works);
+	tcase_add_test(c, a_turn_that_is_spun_is_lost);
+	tcase_add_test(c, ready_threads_without_spinning_are_no_finding);
+	suite_add_tcase(s, c);
+	return s;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Causes, objects, waits and wake-ups of a profile: equal ones are one, wrong ones are refused. */
+#include <check.h>
+#include <errno.h>
+
+#include "core/model/profile.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+static const uint64_t level_ns[] = {10, 20};
+
+static struct qz_object mutex_named(uint32_t scope, char *name)
+{
+	return (struct qz_object) {
+		.scope = scope, .kind = QZ_OBJECT_MUTEX, .name = name, .module = "prog"};
+}
+
+START_TEST(equal_waits_are_one)
+{
+	struct fixture f = fixture__new();
+	struct qz_wait w = {.thread = 0, .object = QZ_NONE, .count = 1, .blocked_ns = 5};
+
+	fixture__scope(&f, level_ns, 2);
+	fixture__thread(&f, 0, 1);
+	ck_assert_int_eq(qz_waits__intern_cause(f.p, "futex"), 0);
+	ck_assert_int_eq(qz_waits__intern_cause(f.p, "disk"), 1);
+	ck_assert_int_eq(qz_waits__intern_cause(f.p, "futex"), 0);
+	ck_assert_int_eq(qz_waits__add(f.p, &w), 0);
+	w.ready_ns = 7;
+	ck_assert_int_eq(qz_waits__add(f.p, &w), 0);
+	w.nominal = 1;
+	ck_assert_int_eq(qz_waits__add(f.p, &w), 0);
+	w.cause = 1;
+	ck_assert_int_eq(qz_waits__add(f.p, &w), 0);
+	ck_assert_uint_eq(f.p->nwaits, 3);
+	ck_assert_uint_eq(f.p->waits[0].count, 2);
+	ck_assert_uint_eq(f.p->waits[0].blocked_ns, 10);
+	ck_assert_uint_eq(f.p->waits[0].ready_ns, 7);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+START_TEST(wrong_waits_are_refused)
+{
+	struct fixture f = fixture__new();
+	struct qz_wait w = {.thread = QZ_NONE, .object = QZ_NONE};
+	struct qz_object o = mutex_named(1, "m");
+
+	ck_assert_int_eq(qz_waits__add(f.p, &w), -EINVAL);
+	fixture__scope(&f, level_ns, 2);
+	fixture__scope(&f, level_ns, 2);
+	fixture__thread(&f, 0, 1);
+	ck_assert_int_eq(qz_waits__add(f.p, &w), -EINVAL);
+	ck_assert_int_eq(qz_waits__intern_cause(f.p, "futex"), 0);
+	ck_assert_int_eq(qz_waits__add(f.p, &w), 0);
+	w.object = 0;
+	ck_assert_int_eq(qz_waits__add(f.p, &w), -EINVAL);
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), 0);
+	ck_assert_int_eq(qz_waits__add(f.p, &w), -EINVAL);
+	w.scope = 1;
+	ck_assert_int_eq(qz_waits__add(f.p, &w), 0);
+	w.thread = 0;
+	ck_assert_int_eq(qz_waits__add(f.p, &w), -EINVAL);
+	ck_assert_uint_eq(f.p->nwaits, 2);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+START_TEST(objects_have_names)
+{
+	struct fixture f = fixture__new();
+	struct qz_object o = mutex_named(0, "queue_lock");
+
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), -EINVAL);
+	fixture__scope(&f, level_ns, 2);
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), 0);
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), 0);
+	o.kind = QZ_OBJECT_CONDITION;
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), 1);
+	o.kind = QZ_OBJECT_KINDS;
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), -EINVAL);
+	o = mutex_named(0, "");
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), -EINVAL);
+	ck_assert_uint_eq(f.p->nobjects, 2);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+START_TEST(equal_wakings_are_one)
+{
+	struct fixture f = fixture__new();
+	struct qz_waking w = {.thread = QZ_NONE, .object = QZ_NONE, .count = 1, .woken_ns = 3};
+
+	ck_assert_int_eq(qz_waits__add_waking(f.p, &w), -EINVAL);
+	fixture__scope(&f, level_ns, 2);
+	ck_assert_int_eq(qz_waits__add_waking(f.p, &w), 0);
+	ck_assert_int_eq(qz_waits__add_waking(f.p, &w), 0);
+	ck_assert_uint_eq(f.p->nwakings, 1);
+	ck_assert_uint_eq(f.p->wakings[0].count, 2);
+	ck_assert_uint_eq(f.p->wakings[0].woken_ns, 6);
+	w.object = 0;
+	ck_assert_int_eq(qz_waits__add_waking(f.p, &w), -EINVAL);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+Suite *suite_waits(void)
+{
+	Suite *s = suite_create("waits");
+	TCase *t = tcase_create("waits");
+
+	tcase_add_test(t, equal_waits_are_one);
+	tcase_add_test(t, wrong_waits_are_refused);
+	tcase_add_test(t, objects_have_names);
+	tcase_add_test(t, equal_wakings_are_one);
+	suite_add_tcase(s, t);
+	return s;
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The tests of the symbolizer start the program, and name the procedures of one fixture built many ways.
+SYMBOLIZER_TEST_SRC := $(wildcard tests/unit/symbolizer/*.c)
+
+
+SYMBOLIZER_FIXTURE := tests/unit/symbolizer/fixtures/symbolizer_fixture.c
+SYMBOLIZER_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/,O0 O2 static nopie static-pie clang \
+	stripped debug liar cfi cfi_debug cfi_compressed)
+fixture_flags_O0 := -O0
+fixture_flags_O2 := -O2
+fixture_flags_static := -O2 -static
+fixture_flags_nopie := -O2 -no-pie
+fixture_flags_static-pie := -O2 -static-pie
+fixture_flags_clang := -O2
+fixture_cc_clang := $(CLANG)
+
+$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang,$(SYMBOLIZER_FIXTURES)): \
+		$(SYMBOLIZER_FIXTURE)
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $< -pthread
+
+VARIABLES_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/variables_,c clang cc stripped nodebug \
+	debug nopie)
+SYMBOLIZER_FIXTURES += $(VARIABLES_FIXTURES)
+fixture_cc_variables_clang := $(CLANG)
+fixture_flags_variables_nopie := -no-pie
+
+$(filter %_c %_clang %_nopie,$(VARIABLES_FIXTURES)): tests/unit/symbolizer/fixtures/variables_fixture.c \
+		tests/unit/symbolizer/fixtures/variables_namesake.c
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g -O1 $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $^ -pthread
+
+$(filter %_cc,$(VARIABLES_FIXTURES)): tests/unit/symbolizer/fixtures/variables_fixture.cc
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -g -O1 -Wl,--build-id -o $@ $< -pthread
+
+$(O)/tests/unit/symbolizer/variables_nodebug: $(O)/tests/unit/symbolizer/variables_c
+	$(Q)strip -g -o $@ $<
+
+$(O)/tests/unit/symbolizer/variables_stripped: $(O)/tests/unit/symbolizer/variables_c
+	$(Q)strip -o $@ $<
+
+$(O)/tests/unit/symbolizer/variables_debug: $(O)/tests/unit/symbolizer/variables_c
+	$(Q)objcopy --only-keep-debug $< $@
+
+fixture_flags_cfi := -DSECTIONS=.eh_frame
+fixture_flags_cfi_debug := -DSECTIONS=.debug_frame
+fixture_flags_cfi_compressed := -DSECTIONS=.debug_frame -Wl,--compress-debug-sections=zlib
+
+$(filter %/cfi %/cfi_debug %/cfi_compressed,$(SYMBOLIZER_FIXTURES)): tests/unit/symbolizer/fixtures/cfi_fixture.S
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(fixture_flags_$(@F)) -shared -nostdlib -Wl,--traditional-format -o $@ $<
+
+$(O)/tests/unit/symbolizer/stripped: $(O)/tests/unit/symbolizer/O2
+	$(Q)strip -o $@ $<
+
+$(O)/tests/unit/symbolizer/debug: $(O)/tests/unit/symbolizer/O2
+	$(Q)objcopy --only-keep-debug $< $@
+
+$(patsubst %.c,$(O)/%.o,$(SYMBOLIZER_TEST_SRC)): private CPPFLAGS += \
+	-DTEST_BUILD='"$(abspath $(O))"' -DTEST_SOURCE='"$(abspath $(SYMBOLIZER_FIXTURE))"'
+$(O)/tests/unit/symbolizer/test_stack_copies.o: private CFLAGS += -fomit-frame-pointer
+$(O)/tests/unit/symbolizer/liar: $(O)/tests/unit/symbolizer/fixtures/symbolizer_liar.o
+	$(call link,)
+
+$(O)/tests/unit/unit: | $(O)/quartz-symbolizer $(SYMBOLIZER_FIXTURES)
+
+# Stops of real programs, recorded by tests/unwind/compare.
+UNIT_SRC += tests/unwind/recording.c
+$(O)/tests/unit/symbolizer/test_recorded.o: private CPPFLAGS += \
+	-DTEST_RECORDED='"$(abspath tests/unwind/recorded)"'

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rows that are derived from code that nobody describes. The code is never executed. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "symbolizer/cfi/assembly.h"
+#include "symbolizer/cfi/stack_effect.h"
+#include "tests/unit/suites.h"
+
+__asm__(".pushsection .rodata\n"
+	".balign 64\n"
+	"assembly_code:\n"
+	/* as x86inc.asm writes it: registers pushed, room taken, a loop, all given back */
+	"a_entry: push %rbx\n"
+	"push %rbp\n"
+	"sub $40, %rsp\n"
+	"a_room: vpaddw %ymm0, %ymm1, %ymm2\n"
+	"1: dec %ebp\n"
+	"jnz 1b\n"
+	"a_loop_done: add $40, %rsp\n"
+	"pop %rbp\n"
+	"a_popped: pop %rbx\n"
+	"a_return: ret\n"
+	".balign 16, 0x90\n"
+	/* the stack realigned, where it was kept on the stack behind a push */
+	"b_entry: push %rbx\n"
+	"mov %rsp, %r11\n"
+	"and $-64, %rsp\n"
+	"b_register: sub $128, %rsp\n"
+	"mov %r11, 96(%rsp)\n"
+	"b_slot: vpdpbusd %zmm0, %zmm1, %zmm2\n"
+	"mov 96(%rsp), %rsp\n"
+	"b_back: pop %rbx\n"
+	"ret\n"
+	".balign 16, 0xcc\n"
+	/* a frame pointer */
+	"c_entry: push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"and $-32, %rsp\n"
+	"c_frame: nop\n"
+	"leave\n"
+	"c_left: ret\n"
+	".balign 16, 0x90\n"
+	/* a jump by a table, what it leads to right behind it, and aligned */
+	"d_entry: push %rbx\n"
+	"push %rbp\n"
+	"jmp *%rax\n"
+	"d_behind: inc %eax\n"
+	"pop %rbp\n"
+	"pop %rbx\n"
+	"ret\n"
+	".balign 32, 0x90\n"
+	"d_aligned: inc %eax\n"
+	"pop %rbp\n"
+	"d_aligned_popped: pop %rbx\n"
+	"ret\n"
+	".balign 16, 0x90\n"
+	/* what cannot be told, and what is none */
+	"e_entry: mov (%rdi), %rsp\n"
+	"e_lost: ret\n"
+	".balign 16, 0x90\n"
+	"f_entry: push %rbx\n"
+	"f_pushed: nop\n"
+	".byte 0x06\n"
+	".balign 16, 0x90\n"
+	"g_entry: ret\n"
+	"assembly_code_end:\n"
+	".popsection\n");
+
+extern const uint8_t assembly_code[], assembly_code_end[];
+
+#define RSP	    (QZ_CFA_RSP | QZ_UNWIND_DERIVED)
+#define RBP	    (QZ_CFA_RBP | QZ_UNWIND_DERIVED)
+#define SLOT	    (QZ_CFA_RSP_SLOT | QZ_UNWIND_DERIVED)
+#define SAVED(kind) (kind | QZ_RBP_CFA << 4)
+#define PLACES(X)                                                                                  \
+	X(a_entry, RSP, 1, 0)                                                                      \
+	X(a_room, SAVED(RSP), 8, -3)                                                               \
+	X(a_loop_done, SAVED(RSP), 8, -3)                                                          \
+	X(a_popped, RSP, 2, 0)                                                                     \
+	X(a_return, RSP, 1, 0)                                                                     \
+	X(b_entry, RSP, 1, 0)                                                                      \
+	X(b_register, QZ_CFA_UNSUPPORTED, QZ_UNSUPPORTED_REGISTER, 0)                              \
+	X(b_slot, SLOT, QZ_UNWIND_SLOT(12, 2), 0)                                                  \
+	X(b_back, RSP, 2, 0)                                                                       \
+	X(c_entry, RSP, 1, 0)                                                                      \
+	X(c_frame, SAVED(RBP), 2, -2)                                                              \
+	X(c_left, RSP, 1, 0)                                                                       \
+	X(d_entry, RSP, 1, 0)                                                                      \
+	X(d_behind, SAVED(RSP), 3, -3)                                                             \
+	X(d_aligned, SAVED(RSP), 3, -3)                                                            \
+	X(d_aligned_popped, RSP, 2, 0)                                                             \
+	X(e_lost, QZ_CFA_NONE, 0, 0)                                                               \
+	X(f_pushed, QZ_CFA_NONE, 0, 0)                                                             \
+	X(g_entry, RSP, 1, 0)
+
+#define DECLARE(label, kind, cfa, rbp) extern const uint8_t label[];
+PLACES(DECLARE)
+
+static const struct {
+	const char *name;
+	const uint8_t *at;
+	uint8_t kind;
+	int16_t cfa;
+	int8_t rbp;
+} places[] = {
+#define PLACE(label, kind, cfa, rbp) {#label, label, kind, cfa, rbp},
+	PLACES(PLACE)};
+
+#define BASE 0x1000
+
+static void derive(struct cfi_table *t, uint32_t budget)
+{
+	struct cfi_rows rows = {.table = t};
+
+	*t = (struct cfi_table) {0};
+	ck_assert_int_eq(assembly__derive(&rows, assembly_code,
+					  (size_t)(assembly_code_end - assembly_code), BASE,
+					  &budget),
+			 0);
+}
+
+START_TEST(frames_are_told_by_the_code)
+{
+	const struct qz_unwind_row *row = NULL;
+	struct cfi_table t;
+	uint32_t pc = BASE + (uint32_t)(places[_i].at - assembly_code);
+
+	derive(&t, UINT32_MAX);
+	for (uint32_t i = 0; i < t.n && t.rows[i].pc <= pc; i++)
+		row = &t.rows[i];
+	ck_assert_ptr_nonnull(row);
+	ck_assert_msg(row->kind == places[_i].kind && row->cfa == places[_i].cfa &&
+			      row->rbp == places[_i].rbp,
+		      "%s: kind %#x cfa %d rbp %d", places[_i].name, row->kind, row->cfa, row->rbp);
+	cfi__free(&t);
+}
+END_TEST
+
+/* Whatever the bytes are, and however few instructions may be looked at. */
+START_TEST(work_is_bounded)
+{
+	struct cfi_table t;
+
+	for (uint32_t budget = 0; budget < 100; budget++) {
+		derive(&t, budget);
+		for (uint32_t i = 1; i < t.n; i++)
+			ck_assert_uint_gt(t.rows[i].pc, t.rows[i - 1].pc);
+		cfi__free(&t);
+	}
+}
+END_TEST
+
+START_TEST(any_bytes_have_a_length_within_them)
+{
+	uint8_t bytes[15];
+	struct stack_instruction in;
+
+	srand(_i + 1);
+	for (int n = 0; n < 100000; n++) {
+		size_t size = (size_t)rand() % (sizeof(bytes) + 1);
+
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (uint8_t)rand();
+		if (!stack_effect__read(bytes, size, &in))
+			continue;
+		ck_assert_uint_gt(in.length, 0);
+		ck_assert_uint_le(in.length, size);
+	}
+}
+END_TEST
+
+Suite *suite_assembly(void)
+{
+	Suite *s = suite_create("assembly");
+	TCase *tc = tcase_create("assembly");
+
+	tcase_add_loop_test(tc, frames_are_told_by_the_code, 0,
+			    (int)(sizeof(places) / sizeof(*places)));
+	tcase_add_test(tc, work_is_bounded);
+	tcase_add_loop_test(tc, any_bytes_have_a_length_within_them, 0, 4);
+	suite_add_tcase(s, tc);
+	return s;
+}
