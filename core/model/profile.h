@@ -381,6 +381,8 @@ struct qz_profile {
 	struct qz_rounds instants;
 	uint32_t nmoments;
 	struct qz_round *moments; /* sum of counts below 2^63 / QZ_MAX_LEVELS */
+	struct qz_timeline *timeline; /* core/model/timeline.h; NULL: none was kept */
+	bool timeline_differs;	      /* a file had one that does not add up: it was left out */
 
 	struct qz_index *index; /* look-up tables of the intern functions, private */
 };
