@@ -22,15 +22,13 @@ struct qz_timeline_cut {
 	uint32_t nadded;
 };
 
-struct qz_timeline_cut *qz_timeline_cut__new(struct qz_profile *p, uint64_t start_ns)
+struct qz_timeline_cut *qz_timeline_cut__new(struct qz_profile *p)
 {
 	struct qz_timeline_cut *c = calloc(1, sizeof(*c));
 
-	p->timeline = c ? qz_timeline__new(start_ns, QZ_TIMELINE_WIDTH) : NULL;
-	if (p->timeline) {
-		c->taken_ns = start_ns;
+	p->timeline = c ? qz_timeline__new(0, QZ_TIMELINE_WIDTH) : NULL;
+	if (p->timeline)
 		return c;
-	}
 	free(c);
 	errno = ENOMEM;
 	return NULL;
@@ -102,20 +100,33 @@ static void drop_unattributed(struct qz_profile *p)
 		qz_profile__drop_unattributed(p);
 }
 
+/* A run begins when its first scope does; false: none has begun. */
+static bool begin(struct qz_timeline_cut *c, const struct qz_profile *p)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		if (p->scopes[i].elapsed_ns && p->scopes[i].start_ns < first)
+			first = p->scopes[i].start_ns;
+	if (first == UINT64_MAX)
+		return false;
+	p->timeline->start_ns = c->taken_ns = first;
+	return true;
+}
+
 int qz_timeline_cut__take(struct qz_timeline_cut *c, struct qz_profile *p, uint64_t until_ns)
 {
 	struct qz_column column;
 	int err = 0;
 
-	if (!p->timeline)
+	if (!p->timeline || (!p->timeline->n && !begin(c, p)))
 		return 0;
 	drop_unattributed(p);
 	c->nadded = 0;
 	for (uint32_t id = 0; !err && id < QZ_FIGURE_IDS; id = qz_figures__next(p, id))
 		if (qz_figures__column(p, id, &column))
 			err = take_column(c, p->timeline, &column);
-	err = err ? err
-		  : qz_timeline__add(p->timeline, c->taken_ns, until_ns, c->added, c->nadded);
+	err = err ? err : qz_timeline__add(p->timeline, c->taken_ns, until_ns, c->added, c->nadded);
 	free(c->added);
 	c->added = NULL;
 	c->taken_ns = until_ns;

@@ -10,8 +10,11 @@
 
 struct qz_timeline_cut;
 
-/* Of a profile that has no figures yet, which gets a timeline. NULL with errno ENOMEM. */
-struct qz_timeline_cut *qz_timeline_cut__new(struct qz_profile *p, uint64_t start_ns);
+/*
+ * Of a profile that has no figures yet, which gets a timeline. It begins with the first scope that has any. NULL with
+ * errno ENOMEM.
+ */
+struct qz_timeline_cut *qz_timeline_cut__new(struct qz_profile *p);
 
 /* The profile keeps its timeline. Accepts NULL. */
 void qz_timeline_cut__free(struct qz_timeline_cut *c);

@@ -24,7 +24,7 @@ int session__start_timeline(struct session *s)
 {
 	if (s->config->system && !s->config->private)
 		return 0;
-	s->timeline = qz_timeline_cut__new(collector__profile(s->collector), s->started);
+	s->timeline = qz_timeline_cut__new(collector__profile(s->collector));
 	if (!s->timeline)
 		return -ENOMEM;
 	collector__on_fold(s->collector, NULL, end_timeline, s);
@@ -53,6 +53,8 @@ static uint64_t next_drain(const struct session *s, const struct qz_timeline *t,
 
 	if (t->slot_ns >= SECOND || s->governor.halvings)
 		return 0;
+	if (!t->n)
+		return earliest + t->slot_ns;
 	return t->start_ns + (slot + 1) * t->slot_ns;
 }
 
@@ -66,7 +68,6 @@ int session__follow_timeline(struct session *s, uint64_t now)
 	if (p->timeline)
 		err = session__refresh(s, now, true);
 	s->timeline_cost_ns = bpf_runtime__now() - now;
-	collector__drain_at(s->collector,
-			    p->timeline ? next_drain(s, p->timeline, now) : 0);
+	collector__drain_at(s->collector, p->timeline ? next_drain(s, p->timeline, now) : 0);
 	return err;
 }
