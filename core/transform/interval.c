@@ -109,7 +109,8 @@ struct qz_profile *qz_interval__profile(struct qz_profile *p, uint64_t from_ns, 
 		part->wall_start_ns = p->wall_start_ns + first * t->slot_ns;
 		part->interval_from_ns = first * t->slot_ns;
 		part->interval_until_ns = last * t->slot_ns;
-		count_threads(part);
+		if (first)
+			count_threads(part);
 		err = qz_estimate__profile(part);
 	}
 	if (!err)

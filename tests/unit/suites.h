@@ -15,6 +15,7 @@
 	X(waits)                                                                                   \
 	X(merge)                                                                                   \
 	X(slices)                                                                                  \
+	X(timeline)                                                                                \
 	X(compact)                                                                                 \
 	X(filter_scopes)                                                                           \
 	X(corun)                                                                                   \
