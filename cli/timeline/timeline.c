@@ -285,7 +285,7 @@ static int print_lines(struct lines *l)
 	const struct qz_slots *s = l->slots;
 	int err;
 
-	fprintf(l->view->out->file, "\nHow it developed, %.6g s to a character:\n",
+	fprintf(l->view->out->file, "\nHow it developed, %.3g s to a character:\n",
 		l->width * (double)s->slot_ns / 1e9);
 	print_heights(l, "busy", busy_time, s->nlevels - 1);
 	print_ready(l);

@@ -12,6 +12,7 @@
 
 #include "core/estimate/estimate.h"
 #include "core/format/pprof.h"
+#include "core/transform/timeline_cut.h"
 
 #define MS 1000000ULL
 
@@ -789,6 +790,57 @@ static void make_lines(int directory)
 	write_profile(p, directory, "lines.pb.gz");
 }
 
+/* ---- how a run developed ---- */
+
+/* Serial for a second, then nothing for half of one, then parallel: what each step of 100 ms adds. */
+static void develop(struct qz_profile *p, uint32_t scope, const uint32_t *threads,
+		    const uint32_t *nodes, uint32_t step)
+{
+	uint32_t level = step < 10 ? 1 : step < 15 ? 0 : 2;
+	uint32_t node = nodes[level == 1 ? 0 : step < 20 ? 1 : 2];
+
+	p->window_ns += 100 * MS;
+	p->scopes[scope].level_ns[level] += 100 * MS;
+	p->scopes[scope].elapsed_ns += 100 * MS;
+	p->scopes[scope].cpu_ns += level * 100 * MS;
+	p->scopes[scope].runnable_ns += level * 100 * MS;
+	for (uint32_t i = 0; i < 2; i++) {
+		p->threads[threads[i]].end_ns += 100 * MS;
+		if (i < level) {
+			sample(p, threads[i], node, level, 10);
+			continue;
+		}
+		p->threads[threads[i]].blocked_ns += 100 * MS;
+		wait_for(p, threads[i], nodes[3], level ? "futex" : "sleep",
+			 (struct qz_wait) {.object = QZ_NONE, .count = 1, .blocked_ns = 100 * MS});
+	}
+}
+
+static void make_developed(int directory)
+{
+	uint64_t level_ns[] = {0, 0, 0};
+	struct qz_profile *p = new_profile(2);
+	struct qz_timeline_cut *cut = qz_timeline_cut__new(p);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 995, "build", "./build all", level_ns);
+	uint32_t threads[] = {add_thread(p, scope, 995, "build"),
+			      add_thread(p, scope, 996, "build")};
+	uint32_t entry = call(p, 0, "main", "/srv/build", "");
+	uint32_t nodes[] = {call(p, entry, "read_all", "/srv/build", ""),
+			    call(p, entry, "compile", "/srv/build", ""),
+			    call(p, entry, "link_all", "/srv/build", ""),
+			    call(p, entry, "await", "/srv/build", "")};
+
+	if (!cut)
+		errx(1, "out of memory");
+	for (uint32_t step = 0; step < 23; step++) {
+		develop(p, scope, threads, nodes, step);
+		must(qz_timeline_cut__take(cut, p,
+					   p->scopes[scope].start_ns + (step + 1) * 100 * MS));
+	}
+	qz_timeline_cut__free(cut);
+	write_profile(p, directory, "developed.pb.gz");
+}
+
 int main(int argc, char **argv)
 {
 	int directory;
@@ -815,6 +867,7 @@ int main(int argc, char **argv)
 	make_lowered(directory, false);
 	make_lowered(directory, true);
 	make_lines(directory);
+	make_developed(directory);
 	close(directory);
 	return 0;
 }
