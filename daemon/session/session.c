@@ -211,6 +211,8 @@ static int patience_ms(const struct session *s, uint64_t now)
 
 	if (collector__behind(s->collector))
 		return 0;
+	if (s->timeline_late)
+		return HURRY_MS;
 	if (ms > TICK_MS)
 		ms = TICK_MS;
 	if (!next || next >= now + ms * MS)

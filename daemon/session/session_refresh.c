@@ -17,15 +17,20 @@ struct qz_costs session__costs(const struct session *s)
 	return costs;
 }
 
-int session__refresh(struct session *s, uint64_t until, bool live)
+int session__refresh_figures(struct session *s, uint64_t until, bool live)
 {
 	struct qz_profile *p = collector__profile(s->collector);
-	int err;
 
 	p->live = live;
 	p->window_ns = until - s->started;
 	p->costs = session__costs(s);
-	err = collector__refresh(s->collector, until);
+	return collector__refresh(s->collector, until);
+}
+
+int session__refresh(struct session *s, uint64_t until, bool live)
+{
+	int err = session__refresh_figures(s, until, live);
+
 	if (!err)
 		session__cut_timeline(s, until);
 	return err;

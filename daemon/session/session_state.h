@@ -39,10 +39,12 @@ struct session {
 	struct shm_server *page_server;
 	struct event_log *events;
 	struct shm_sampler *poller;
-	char page_directory[96]; /* a private one, else "" */
-	struct history *history; /* NULL: none is saved */
+	char page_directory[96];	  /* a private one, else "" */
+	struct history *history;	  /* NULL: none is saved */
 	struct qz_timeline_cut *timeline; /* NULL: none is kept */
 	uint64_t timeline_cost_ns;	  /* of the last cut */
+	uint64_t
+		timeline_late; /* since then figures of threads that have ended are awaited, 0: none are */
 	uint64_t slice_due;
 	struct bpffs_tables *text;
 	struct module_rounds *instants;	 /* NULL: not asked for */
@@ -81,7 +83,10 @@ int session__start(struct session *s);
 
 struct qz_costs session__costs(const struct session *s);
 
-/* All that is counted, and all exact times. */
+/* All that is counted, and all exact times; without the timeline, which then does not add up to them. */
+int session__refresh_figures(struct session *s, uint64_t until, bool live);
+
+/* With it. */
 int session__refresh(struct session *s, uint64_t until, bool live);
 
 /* The estimates, too. */
