@@ -32,7 +32,7 @@ function formatCount(n) {
 }
 
 function formatLevel(value) {
-	return value ? value.toFixed(value < 9.95 ? 1 : 0) : "–";
+	return value ? value.toFixed(value < 99.95 ? 1 : 0) : "–";
 }
 
 // Characters that do not show, or that change how others do: control characters, line and paragraph
@@ -51,6 +51,7 @@ function showName(name) {
 function shortenName(name, most) {
 	const shown = showName(name.length > 8 * most ? name.slice(0, 4 * most) + name.slice(-4 * most) : name);
 	if (shown.length <= most) return shown;
+	if (most < 4) return shown.slice(0, most);
 	const half = Math.floor((most - 1) / 2);
 	return shown.slice(0, most - 1 - half) + "…" + shown.slice(-half);
 }

@@ -26,7 +26,7 @@ function drawStats() {
 		stat(formatTime(selection.interval ? sumOf(selection.samples.cpu_ns) : s.cpu_ns), "CPU time"),
 		stat(formatCount(scope.threadCount), "threads"),
 	];
-	replace("stats", stats);
+	replace("stats", state.interval ? element("div", { class: "stat of-interval" }, `${intervalText()}:`) : null, stats);
 }
 
 function sumOf(values) {
@@ -85,7 +85,7 @@ function drawFindings() {
 
 function drawQuality() {
 	const { run } = state.model, s = state.scope.summary;
-	const lost = Object.entries(run.ledger.lost).map(([cause, n]) => `${cause} ${formatCount(n)}`);
+	const lost = Object.entries(run.ledger.lost).filter(([, n]) => n > 0).map(([cause, n]) => `${cause} ${formatCount(n)}`);
 	const lines = [
 		`${formatCount(s.samples)} samples at ${run.rate_hz} Hz by ${run.event}, ` +
 			`${formatPercent(s.samples - s.truncated, s.samples)} with whole stacks, ` +

@@ -147,12 +147,15 @@ function drawInterval(context, bottom) {
 	context.lineWidth = 1;
 }
 
-function describeInterval() {
+function intervalText() {
 	const { timeline } = state.scope, { interval } = state;
-	const text = !interval ? "all of the run"
-		: `${formatTime(timeline.beginNs + interval.from * timeline.slotNs)} to ` +
-			formatTime(timeline.beginNs + interval.to * timeline.slotNs);
-	byId("interval").textContent = text;
+	return !interval ? "all of the run" : `${formatTime(timeline.beginNs + interval.from * timeline.slotNs)} to ` +
+		formatTime(timeline.beginNs + interval.to * timeline.slotNs);
+}
+
+function describeInterval() {
+	const { interval } = state;
+	byId("interval").textContent = intervalText();
 	byId("interval-clear").hidden = !interval;
 	byId("interval-note").hidden = !interval;
 }
