@@ -237,7 +237,7 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 
 /*
  * Tells the daemon which epoch this processor works in. When the daemon turned between the reading
- * and the telling, it has not seen us: the new epoch is then taken. It turns once in 100 ms at the
+ * and the telling, it has not seen us: the new epoch is then taken. It turns once in 80 ms at the
  * most, so that a second look decides.
  */
 static __always_inline u32 sample__enter(struct qz_cpu_state *cpu, struct qz_control *ctl)

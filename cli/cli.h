@@ -30,12 +30,13 @@ struct config {
 	const char *input;	   /* snapshot file, NULL: live, or the newest one */
 	const char *since, *until; /* of history; NULL: not given */
 	uint64_t last;		   /* ns, 0: not given */
+	const char *time;	   /* interval of a run, NULL: all of it */
 	const char *scope;	   /* NULL: all scopes */
 	const char *procedure;	   /* or object */
 	const char *kind;	   /* list of words, NULL: the default */
 	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
 	int64_t rows;		   /* 0: all, -1: not given */
-	bool threads, callers, waits, woken, snapshot, preload, json, wide, no_pager;
+	bool threads, callers, waits, woken, snapshot, timeline, preload, json, wide, no_pager;
 	bool flat, tree, each, all;
 	int rank;      /* report: what to sort by, enum qz_rank_key */
 	int64_t depth; /* of the tree, 0: not given */
@@ -78,13 +79,13 @@ struct config {
 };
 
 /* The first rows are for report alone; what follows serves all commands that show procedures. */
-enum { REPORT_ONLY_OPTIONS = 11 };
+enum { REPORT_ONLY_OPTIONS = 12 };
 extern const struct qz_option report_options[];
 extern const struct qz_option threads_options[];
 
 /* Follows the options of each command that shows figures. */
 extern const struct qz_option profile_options[];
-enum { PROFILE_SOURCE_OPTIONS = 4 }; /* the first rows say which profile */
+enum { PROFILE_SOURCE_OPTIONS = 5 }; /* the first rows say which profile */
 
 extern const struct qz_option annotate_options[];
 extern const struct qz_option what_if_options[];

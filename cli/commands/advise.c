@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/query/interval.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "cli/render/scope_label.h"
@@ -45,6 +46,7 @@ static enum status print_text(const struct view *v)
 	int err = 0;
 
 	output__open(&out, v->config);
+	interval__print(out.file, v->profile);
 	for (uint32_t i = 0; !err && i < v->n; i++) {
 		fputs(i ? "\n\n" : "", out.file);
 		err = print_scope(v, &out, i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/query/interval.h"
 #include "cli/code/annotation.h"
 #include "cli/code/origin.h"
 #include "cli/query/view.h"
@@ -226,6 +227,7 @@ static enum status print_text(const struct view *v)
 	enum status status;
 
 	output__open(&out, v->config);
+	interval__print(out.file, v->profile);
 	status = show_all(v, show_text, &out);
 	output__close(&out);
 	return status;

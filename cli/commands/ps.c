@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/query/interval.h"
 #include "cli/render/text_table.h"
 #include "cli/render/quality.h"
 #include "cli/query/scope_select.h"
@@ -173,6 +174,7 @@ static int print_text(const struct table *t)
 	for (uint32_t i = 0; i < shown; i++)
 		add_row(t, c, &t->processes.rows[i]);
 	output__open(&out, t->config);
+	interval__print(out.file, t->profile);
 	print_quality(t, out.file);
 	err = text_table__print(c, &out);
 	if (!err) {

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 
 #include "cli/render/cells.h"
+#include "cli/query/interval.h"
 #include "cli/query/view.h"
+#include "cli/timeline/timeline.h"
 #include "core/format/json_fields.h"
 #include "core/page/page.h"
 #include "core/report/report_json.h"
+#include "core/timeline/timeline_json.h"
 
 /* ---- text ---- */
 
@@ -34,6 +37,11 @@ static int print_objects(const struct scope_view *s, const struct view *v, uint3
 static int print_woken(const struct scope_view *s, const struct view *v, uint32_t i)
 {
 	return wakeups__print(s);
+}
+
+static int print_timeline(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return timeline__print(s);
 }
 
 static int print_together(const struct scope_view *s, const struct view *v, uint32_t i)
@@ -81,6 +89,7 @@ static enum status print_text(const struct view *v, print_body *body)
 	int err = 0;
 
 	output__open(&out, v->config);
+	interval__print(out.file, v->profile);
 	for (uint32_t i = 0; !err && i < v->n; i++) {
 		if (v->config->procedure && !v->rows[i] && !v->objects[i])
 			continue;
@@ -113,7 +122,8 @@ static enum status print_report_json(const struct view *v)
 {
 	const struct qz_page_names names = {v->config->input, v->config->scope};
 	const struct qz_json_rows which = {v->config->kinds, (enum qz_rank_key)v->config->rank,
-					   max_rows(v)};
+					   max_rows(v),
+					   v->config->timeline ? qz_timeline_json__object : NULL};
 
 	if (v->config->all)
 		return qz_page__write(stdout, (const struct qz_report *const *)v->reports, v->n,
@@ -259,6 +269,13 @@ static enum status check_instants(const struct view *v)
 	return STATUS_NO_SAMPLES;
 }
 
+static enum status check_timeline(const struct view *v)
+{
+	if (v->profile->timeline)
+		return STATUS_OK;
+	return interval__complain("--timeline", v->profile);
+}
+
 static enum status check_procedure(const struct view *v)
 {
 	if (is_procedure(v))
@@ -292,6 +309,12 @@ enum status cmd_report(const struct config *config)
 {
 	if (config->snapshot)
 		return show_measured(config, check_instants, print_together, print_together_json);
+	if (config->timeline && config->time) {
+		complain("--timeline shows all of the run: not with --time");
+		return STATUS_USAGE;
+	}
+	if (config->timeline)
+		return show_measured(config, check_timeline, print_timeline, print_report_json);
 	if (config->procedure)
 		return show(config, print_one, print_one_json);
 	if (config->woken)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/query/interval.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "core/advise/advise.h"
@@ -198,6 +199,7 @@ static enum status print_text(const struct view *v, const struct change *c)
 {
 	int err = 0;
 
+	interval__print(stdout, v->profile);
 	for (uint32_t i = 0; !err && i < v->n; i++)
 		if (is_in(v, c, i))
 			err = print_outcome(stdout, v, c, i);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/query/history.h"
+#include "cli/query/interval.h"
 #include "cli/render/output.h"
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
@@ -222,7 +223,8 @@ enum status profile_source__explain(const char *socket, int err, const char *rea
 	}
 }
 
-enum status profile_source__read(const struct config *config, struct qz_profile **profile)
+/* All of it. */
+static enum status read_whole(const struct config *config, struct qz_profile **profile)
 {
 	char socket[PATH_MAX], reason[200];
 	bool own;
@@ -240,4 +242,17 @@ enum status profile_source__read(const struct config *config, struct qz_profile 
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		return read_newest(profile);
 	return profile_source__explain(socket, fd, reason);
+}
+
+enum status profile_source__read(const struct config *config, struct qz_profile **profile)
+{
+	struct interval interval;
+	enum status status = interval__parse(config->time, &interval);
+
+	*profile = NULL;
+	if (status == STATUS_OK)
+		status = read_whole(config, profile);
+	if (status == STATUS_OK && config->time)
+		status = interval__restrict(&interval, profile);
+	return status;
 }

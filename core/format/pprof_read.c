@@ -8,6 +8,7 @@
 #include "core/util/gzip.h"
 #include "core/format/rounds_meta.h"
 #include "core/format/snapshot_meta.h"
+#include "core/format/timeline_meta.h"
 #include "core/format/pprof_size.h"
 #include "core/format/pprof_types.h"
 #include "core/format/profile.pb-c.h"
@@ -408,6 +409,14 @@ static int read_calls(struct reader *r)
 	return err ? fail(r, err, bad_meta) : 0;
 }
 
+/* Once all is there that it has to add up to. */
+static int read_timeline(struct reader *r)
+{
+	int err = qz_timeline_meta__read(json_object_get(r->meta, "timeline"), r->p);
+
+	return err ? fail(r, err, bad_meta) : 0;
+}
+
 static int read_message(struct reader *r)
 {
 	int err = check_sample_types(r);
@@ -427,7 +436,8 @@ static int read_message(struct reader *r)
 	err = err ? err : read_each(r, r->m->n_function, read_function);
 	err = err ? err : read_calls(r);
 	err = err ? err : read_each(r, r->m->n_location, read_location);
-	return err ? err : read_each(r, r->m->n_sample, read_sample);
+	err = err ? err : read_each(r, r->m->n_sample, read_sample);
+	return err ? err : read_timeline(r);
 }
 
 /* ---- unpacking ---- */

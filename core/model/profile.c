@@ -8,6 +8,7 @@
 #include "core/model/fields.h"
 #include "core/util/vec.h"
 #include "core/model/profile_index.h"
+#include "core/model/timeline.h"
 
 static char *const marker_names[QZ_PROCEDURE_KINDS] = {
 	[QZ_PROCEDURE] = "",
@@ -95,6 +96,7 @@ void qz_profile__free(struct qz_profile *p)
 	qz_fields__free(&p->ledger, qz_ledger_fields);
 	entities_free(p);
 	index_free(p->index);
+	qz_timeline__free(p->timeline);
 	free(p);
 }
 

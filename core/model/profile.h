@@ -380,7 +380,11 @@ struct qz_profile {
 	struct qz_call_count *calls; /* sum of counts below 2^63 */
 	struct qz_rounds instants;
 	uint32_t nmoments;
-	struct qz_round *moments; /* sum of counts below 2^63 / QZ_MAX_LEVELS */
+	struct qz_round *moments;     /* sum of counts below 2^63 / QZ_MAX_LEVELS */
+	struct qz_timeline *timeline; /* core/model/timeline.h; NULL: none was kept */
+	/* Of a part of a run: where it begins and ends, from the beginning of the run. 0: it is no part. */
+	uint64_t interval_from_ns, interval_until_ns;
+	bool timeline_differs; /* a file had one that does not add up: it was left out */
 
 	struct qz_index *index; /* look-up tables of the intern functions, private */
 };

@@ -55,9 +55,22 @@ int qz_json__add_cgroup(json_t *object, const struct qz_scope *scope)
 	       (*unit && json_object_set_new(object, "unit", qz_json_fields__text(unit)));
 }
 
+/* Of a part of a run, which one. */
+static int add_interval(json_t *object, const struct qz_profile *p)
+{
+	json_t *interval;
+
+	if (!p->interval_until_ns)
+		return 0;
+	interval = json_pack("{s:I, s:I}", "from_ns", (json_int_t)p->interval_from_ns, "until_ns",
+			     (json_int_t)p->interval_until_ns);
+	return json_object_set_new(object, "interval", interval);
+}
+
 int qz_json__add_rate(json_t *object, const struct qz_profile *p)
 {
-	return json_object_set_new(object, "rate_hz", json_integer(p->rate_hz)) ||
+	return add_interval(object, p) ||
+	       json_object_set_new(object, "rate_hz", json_integer(p->rate_hz)) ||
 	       json_object_set_new(object, "rate_in_force_hz", json_real(qz_profile__rate(p))) ||
 	       json_object_set_new(object, "rate_least_hz", json_real(qz_profile__least_rate(p)));
 }
@@ -279,8 +292,10 @@ json_t *qz_json__scope(const struct qz_report *r)
 static json_t *scope_of(const struct qz_report *r, const struct qz_json_rows *which)
 {
 	json_t *object = qz_json__scope(r);
-	bool failed = json_object_set_new(object, "rows", rows_of(r, which)) ||
-		      json_object_set_new(object, "threads", threads_of(r));
+	bool failed =
+		json_object_set_new(object, "rows", rows_of(r, which)) ||
+		json_object_set_new(object, "threads", threads_of(r)) ||
+		(which->timeline && json_object_set_new(object, "timeline", which->timeline(r)));
 
 	return qz_json_fields__unless(failed, object);
 }

@@ -16,6 +16,8 @@ struct qz_json_rows {
 	unsigned int kinds;   /* core/report/ranking.h */
 	enum qz_rank_key key; /* QZ_RANK_BY_DEFAULT: by normalized time */
 	uint32_t max;
+	/* Makes the member "timeline" of each scope (core/timeline/timeline_json.h); NULL: there is none. */
+	json_t *(*timeline)(const struct qz_report *r);
 };
 
 /*
@@ -40,7 +42,7 @@ const char *qz_json__scope_kind(const struct qz_scope *scope);
 /* These add to an object. Other than 0: memory was short. */
 /* "cgroup" and "unit", where they are known. */
 int qz_json__add_cgroup(json_t *object, const struct qz_scope *scope);
-/* rate_hz, which was asked for, rate_in_force_hz at the end, and rate_least_hz. */
+/* rate_hz, which was asked for, rate_in_force_hz at the end, and rate_least_hz; the interval of a part of a run. */
 int qz_json__add_rate(json_t *object, const struct qz_profile *p);
 /* Waits, blocked_ns, ready_ns and blocked_idle_ns. */
 int qz_json__add_waits(json_t *object, const struct qz_wait_figure *f);

@@ -28,9 +28,10 @@
 
 #define TURN_PERIOD 1000000000ull /* ns between turns of the sampler's tables */
 #define TURN_FILL   50		  /* percent of a table at which they are turned early */
-#define TURN_REST   100000000ull  /* at least, see sample__enter in bpf/sample.bpf.h */
+#define TURN_REST   80000000ull   /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
 #define SETTLING      2000000ull
+#define SETTLED	      3000000ull   /* after a turn: what was reported before it is in order */
 #define TICK_WORK     100000000ull /* of reports in one tick: others wait for an answer */
 #define MAX_BEHIND    (32u << 20)  /* bytes of reports that wait */
 #define ENDING_TRIES  500 /* of 1 ms, for threads between their end and their last switch */
@@ -208,20 +209,31 @@ static void change_rates(struct collector *c)
 		bpf_runtime__cpus(c->engine)[i].halvings = c->halvings;
 }
 
+/* Whether what is in use is looked through: the times after which things are freed are in drains, of a second. */
+static bool ages(struct collector *c, uint64_t now)
+{
+	if (c->due && now - c->aged < TURN_PERIOD)
+		return false;
+	c->aged = now;
+	return true;
+}
+
 static int turn(struct collector *c)
 {
+	bool aging = ages(c, bpf_runtime__now());
 	int err;
 
 	change_rates(c);
 	err = bpf_runtime__swap_buffers(c->engine, &c->half);
 	if (c->polling)
 		shm_polling__swap_buffers(c->polling);
-	wait_drain__take(c->waits);
+	wait_drain__take(c->waits, aging);
 	map_quota__drained(c->shares);
 	spin_tracker__teach(c->spinning);
 	c->turned = bpf_runtime__now();
 	c->name_soon = false;
 	c->half_waits = !err;
+	c->half_ages = aging;
 	return err;
 }
 
@@ -302,10 +314,28 @@ int collector__tick(struct collector *c)
 	err = spin_tracker__read_processors(c->spinning);
 	take_reports(c); /* that may have taken long */
 	if (!err &&
-	    (since >= (c->name_soon ? NAME_PERIOD : TURN_PERIOD) ||
+	    (since >= (c->name_soon ? NAME_PERIOD : TURN_PERIOD) || (c->due && now >= c->due) ||
 	     bpf_runtime__fill(c->engine) >= TURN_FILL || spin_tracker__hurries(c->spinning)))
 		err = turn(c);
 	return err;
+}
+
+void collector__drain_at(struct collector *c, uint64_t time)
+{
+	c->due = time;
+}
+
+bool collector__was_drained(struct collector *c)
+{
+	bool drained = c->drained;
+
+	c->drained = false;
+	return drained;
+}
+
+uint64_t collector__next_tick(const struct collector *c)
+{
+	return c->due && c->half_waits ? c->turned + SETTLED : c->due;
 }
 
 void collector__set_halvings(struct collector *c, uint32_t halvings)

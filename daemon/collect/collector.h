@@ -72,6 +72,14 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 /* Takes in what has been reported; turns the sampler's tables about once a second. */
 int collector__tick(struct collector *c);
 
+/*
+ * Has the tables drained soon after a time that is less than a second away, once. collector__was_drained says when that
+ * was done, for whatever reason, and collector__next_tick when the next tick should come for it, 0: at any time.
+ */
+void collector__drain_at(struct collector *c, uint64_t time);
+bool collector__was_drained(struct collector *c);
+uint64_t collector__next_tick(const struct collector *c);
+
 /* Halves the rates so many times, from the next turn of the tables on. See core/model/overhead_governor.h. */
 void collector__set_halvings(struct collector *c, uint32_t halvings);
 

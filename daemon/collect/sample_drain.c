@@ -266,6 +266,7 @@ int collector__drain_half(struct collector *c)
 	if (c->page_figures)
 		shm_counters__drained(c->page_figures);
 	c->half_waits = false;
+	c->drained = true;
 	symbolizer__rest(c->symbolizer);
-	return err ?: settle_ended(c);
+	return err ?: c->half_ages ? settle_ended(c) : 0;
 }

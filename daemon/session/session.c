@@ -15,6 +15,7 @@
 
 #define TICK_MS	       100
 #define HURRY_MS       5
+#define MS	       1000000ull
 #define HOTPLUG_PERIOD 1000000000ull
 #define GOVERN_PERIOD  1000000000ull
 #define TEXT_PERIOD    2000000000ull
@@ -203,13 +204,18 @@ static void begin_again(struct session *s, uint64_t now)
 }
 
 /* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */
-static int patience_ms(const struct session *s)
+static int patience_ms(const struct session *s, uint64_t now)
 {
 	int ms = collector__hurries(s->collector) ? HURRY_MS << s->governor.halvings : TICK_MS;
+	uint64_t next = collector__next_tick(s->collector);
 
 	if (collector__behind(s->collector))
 		return 0;
-	return ms < TICK_MS ? ms : TICK_MS;
+	if (ms > TICK_MS)
+		ms = TICK_MS;
+	if (!next || next >= now + ms * MS)
+		return ms;
+	return next > now ? (int)((next - now + MS - 1) / MS) : 0;
 }
 
 static int run(struct session *s)
@@ -229,11 +235,12 @@ static int run(struct session *s)
 	s->text_due = now + TEXT_PERIOD;
 	while (!err && !is_over(s, now)) {
 		fds[1].fd = s->governor.halvings ? -1 : collector__event_fd(s->collector);
-		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s));
+		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s, now));
 		take_signals(s);
 		watch_keeper(s, fds[3].revents);
 		err = collector__tick(s->collector);
 		now = bpf_runtime__now();
+		err = err ?: session__follow_timeline(s, now);
 		answer(s, now, false);
 		begin_again(s, now);
 		do_periodic(s, now);
@@ -386,6 +393,7 @@ static void close_session(struct session *s)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
 	history__free(s->history);
+	qz_timeline_cut__free(s->timeline);
 	module_rounds__free(s->instants);
 	shm_sampler__free(s->poller);
 	event_log__free(s->events);

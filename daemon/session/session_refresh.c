@@ -20,11 +20,15 @@ struct qz_costs session__costs(const struct session *s)
 int session__refresh(struct session *s, uint64_t until, bool live)
 {
 	struct qz_profile *p = collector__profile(s->collector);
+	int err;
 
 	p->live = live;
 	p->window_ns = until - s->started;
 	p->costs = session__costs(s);
-	return collector__refresh(s->collector, until);
+	err = collector__refresh(s->collector, until);
+	if (!err)
+		session__cut_timeline(s, until);
+	return err;
 }
 
 int session__bring_up_to_date(struct session *s, uint64_t until, bool live)

@@ -497,6 +497,8 @@ int session__start(struct session *s)
 	err = session__start_history(s);
 	if (err)
 		return status_of(err);
+	if (session__start_timeline(s))
+		return fail(-ENOMEM, "out of memory");
 	if (s->config->duration)
 		s->deadline = s->started + s->config->duration;
 	return s->config->command && !s->command.started ? start_command(s) : 0;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/model/overhead_governor.h"
+#include "core/transform/timeline_cut.h"
 #include "daemon/collect/collector.h"
 #include "daemon/session/command.h"
 #include "daemon/session/options.h"
@@ -40,6 +41,8 @@ struct session {
 	struct shm_sampler *poller;
 	char page_directory[96]; /* a private one, else "" */
 	struct history *history; /* NULL: none is saved */
+	struct qz_timeline_cut *timeline; /* NULL: none is kept */
+	uint64_t timeline_cost_ns;	  /* of the last cut */
 	uint64_t slice_due;
 	struct bpffs_tables *text;
 	struct module_rounds *instants;	 /* NULL: not asked for */
@@ -91,6 +94,17 @@ struct qz_profile *session__packed(const struct qz_profile *p);
 
 /* Logs what limits the program, by an estimated profile. Commands name its file; NULL: it is the newest one. */
 void session__say_advice(const struct qz_profile *p, const char *file);
+
+/* ---- session_timeline.c ---- */
+
+/* Has the run keep its timeline, but for --system, which has slices. 0 or -ENOMEM. */
+int session__start_timeline(struct session *s);
+
+/* Puts what has come since the last time into the timeline. The profile is refreshed. */
+void session__cut_timeline(struct session *s, uint64_t until);
+
+/* Does so when the tables were drained, and says when they are to be drained next. */
+int session__follow_timeline(struct session *s, uint64_t now);
 
 /* ---- session_slices.c ---- */
 

@@ -168,7 +168,7 @@ static bool is_filling(const struct qz_object_slot *table)
 
 static void name(struct objects *o, uint32_t i, uint32_t spinner);
 
-static void drain_slot(struct objects *o, uint32_t i)
+static void drain_slot(struct objects *o, uint32_t i, bool aging)
 {
 	struct qz_object_slot *table = &o->table[i];
 	struct qz_object_figures *f = &o->figures[i];
@@ -196,6 +196,8 @@ static void drain_slot(struct objects *o, uint32_t i)
 			end_retirement(table, f, slot);
 		return;
 	}
+	if (!aging)
+		return;
 	if (slot->retired) {
 		end_retirement(table, f, slot);
 	} else if (++slot->idle >= IDLE_DRAINS) {
@@ -204,11 +206,11 @@ static void drain_slot(struct objects *o, uint32_t i)
 	}
 }
 
-void objects__drain(struct objects *o)
+void objects__drain(struct objects *o, bool aging)
 {
 	o->drains++;
 	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
-		drain_slot(o, i);
+		drain_slot(o, i, aging);
 }
 
 /* ---- naming ---- */

@@ -31,8 +31,8 @@ void objects__free(struct objects *o);
 /* Whether a slot was of a scope of the engine at the last drain. */
 bool objects__use_scope(const struct objects *o, uint32_t scope);
 
-/* Takes in what is new, frees what nobody refers to any more. */
-void objects__drain(struct objects *o);
+/* Takes in what is new; about once a second, when it is `aging`, frees what nobody refers to any more. */
+void objects__drain(struct objects *o, bool aging);
 
 /*
  * Names what was taken in: after its stacks were placed. It asks the process and the symbolizer, and waits for

@@ -47,6 +47,8 @@ struct wait_drain {
 	uint32_t *used;		/* by scope of the engine: the last drain at which it had a slot */
 	uint32_t drains;
 	uint32_t nwakings; /* slots that have wake-ups, by the last drain */
+	bool aging;	   /* this one frees what is not used any more */
+	uint64_t unopened; /* waits that have not ended and cannot be placed, by the last refresh */
 };
 
 struct wait_drain *wait_drain__new(struct bpf_runtime *engine, struct threads *threads,
@@ -149,22 +151,23 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 		w->nwakings++;
 	if (row.count || row.blocked_ns || row.ready_ns)
 		slot->idle = 0;
-	else
+	else if (w->aging)
 		age(table, slot);
 }
 
-void wait_drain__take(struct wait_drain *w)
+void wait_drain__take(struct wait_drain *w, bool aging)
 {
 	const struct bpf_runtime_waits *tables = bpf_runtime__waits(w->engine);
 
 	w->drains++;
+	w->aging = aging;
 	w->nwakings = 0;
 	for (uint32_t i = 0; i < tables->nslots; i++)
 		drain_slot(w, &tables->slots[i], &w->slots[i]);
 	bpf_runtime__control(w->engine)->waking_rows = w->nwakings;
 	/* in this order: what names another was written after it */
-	objects__drain(w->objects);
-	wait_stacks__drain(w->stacks);
+	objects__drain(w->objects, aging);
+	wait_stacks__drain(w->stacks, aging);
 }
 
 /* ---- adding ---- */
@@ -288,7 +291,7 @@ void wait_drain__ended(struct wait_drain *w, const struct qz_thread_event *event
 static void add_open(struct wait_drain *w, const struct qz_wait *wait)
 {
 	if (qz_waits__open(w->profile, wait))
-		w->dropped += wait->count;
+		w->unopened += wait->count;
 }
 
 static void open_row(struct wait_drain *w, const struct row *row)
@@ -300,7 +303,7 @@ static void open_row(struct wait_drain *w, const struct row *row)
 	if (make_wait(w, row, &wait))
 		add_open(w, &wait);
 	else
-		w->dropped += row->count;
+		w->unopened += row->count; /* of a thread that has not been reported yet */
 }
 
 /* The wait that it is in goes on up to `until`. */
@@ -323,6 +326,7 @@ void wait_drain__alive(struct wait_drain *w, const struct qz_thread_event *event
 void wait_drain__begin_refresh(struct wait_drain *w)
 {
 	qz_waits__close_all(w->profile);
+	w->unopened = 0;
 	w->lost = w->retired.lost;
 	w->wakings_lost = w->retired.wakings_lost;
 	w->woken_counted = w->retired.woken_counted;
@@ -414,5 +418,5 @@ uint64_t wait_drain__woken_unaccounted(const struct wait_drain *w)
 
 uint64_t wait_drain__count_lost(const struct wait_drain *w)
 {
-	return w->lost + w->dropped;
+	return w->lost + w->dropped + w->unopened;
 }

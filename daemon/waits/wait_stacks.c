@@ -263,13 +263,13 @@ void wait_stacks__forget(struct wait_stacks *s, const bool *marked)
 	forget_owners(s, marked);
 }
 
-void wait_stacks__drain(struct wait_stacks *s)
+void wait_stacks__drain(struct wait_stacks *s, bool aging)
 {
 	uint32_t used = __atomic_load_n(&s->control->wait_frames_used, __ATOMIC_SEQ_CST);
 	bool complete = true;
 
-	s->drains++;
-	if (take_out_new(s, &complete) > s->tables->nstacks / 2)
+	s->drains += aging;
+	if (take_out_new(s, &complete) > s->tables->nstacks / 2 && aging)
 		release_ended(s);
 	if (complete) /* else the ring stays as it is until the next time */
 		__atomic_store_n(&s->control->wait_frames_read, used, __ATOMIC_SEQ_CST);

@@ -22,11 +22,11 @@ struct wait_stacks *wait_stacks__new(const struct bpf_runtime *engine,
 void wait_stacks__free(struct wait_stacks *s);
 
 /*
- * Takes out what is new. When the table is more than half full, stacks of processes that are gone
- * since WAIT_STACKS_GRACE drains lose their numbers, which others get.
+ * Takes out what is new. About once a second it is `aging`: when the table is more than half full, stacks of
+ * processes that are gone since WAIT_STACKS_GRACE such drains lose their numbers, which others get.
  */
 #define WAIT_STACKS_GRACE 10
-void wait_stacks__drain(struct wait_stacks *s);
+void wait_stacks__drain(struct wait_stacks *s, bool aging);
 
 /* Scopes of the engine that are marked have ended for good: their stacks lose their numbers. */
 void wait_stacks__forget(struct wait_stacks *s, const bool *marked);

@@ -135,7 +135,7 @@ static struct wait_stacks *new_stacks(uint32_t nliving, uint32_t nended, pid_t l
 static void drain(struct wait_stacks *s, uint32_t times)
 {
 	for (uint32_t i = 0; i < times; i++) {
-		wait_stacks__drain(s);
+		wait_stacks__drain(s, true);
 		wait_stacks__want(s);
 		wait_stacks__place(s);
 	}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All that adds up in a profile, as columns: one figure of all entities of a kind, such as the counts of all
+ * samples, by the index of the entity. The times at one level are a column of the scopes, and so are the ends of
+ * walks of one number. What a program spent in libquartz for its calls is none: it is estimated. Pure.
+ */
+#ifndef QUARTZ_CORE_FIGURES_H
+#define QUARTZ_CORE_FIGURES_H
+
+#include "core/model/profile.h"
+
+/* Columns have numbers below this, which are not those of other versions: files have names. */
+#define QZ_FIGURE_LEVELS 128 /* the column of level n is this one + n */
+#define QZ_FIGURE_ENDS	 (QZ_FIGURE_LEVELS + QZ_MAX_LEVELS)
+#define QZ_FIGURE_IDS	 (QZ_FIGURE_ENDS + QZ_MAX_CAUSES)
+
+/* Where a profile has a column, until an entity is added. */
+struct qz_column {
+	char *first;
+	size_t size, at; /* of an entity, and of the figure in it */
+	uint32_t n;	 /* entities */
+	uint32_t id;
+};
+
+/* False: there is none of this number, or no entity of its kind. */
+bool qz_figures__column(struct qz_profile *p, uint32_t id, struct qz_column *column);
+
+/* The number after this one, but for those of levels that no scope has. */
+uint32_t qz_figures__next(const struct qz_profile *p, uint32_t id);
+
+/* The figure of an entity below column->n; NULL where a scope has no such level or end. */
+uint64_t *qz_column__at(const struct qz_column *column, uint32_t entity);
+
+/*
+ * What files call it: "samples.count", "objects.queue_ns.3", "level_ns.2". False where there is none of
+ * that number.
+ */
+#define QZ_FIGURE_NAME 64
+bool qz_figures__name(uint32_t id, char name[QZ_FIGURE_NAME]);
+
+/* The number of the column of that name, QZ_NONE when there is none. */
+uint32_t qz_figures__find(const char *name);
+
+#endif

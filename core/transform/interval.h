@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The part of a run between two moments, by its timeline (core/model/timeline.h). */
+#ifndef QUARTZ_CORE_INTERVAL_H
+#define QUARTZ_CORE_INTERVAL_H
+
+#include "core/model/profile.h"
+
+/*
+ * Gives a profile of its own of the slots of p that an interval meets, estimated: all that was counted or exact in
+ * them, and the entities of which there is anything. Times are from the beginning of the run; interval_from_ns and
+ * interval_until_ns of the result say where the slots begin and end. p is spent, and only to be freed. NULL with
+ * errno: ENODATA, there is no timeline; ERANGE, it ends before the interval begins, or nothing lies between the two
+ * moments; ENOMEM.
+ */
+struct qz_profile *qz_interval__profile(struct qz_profile *p, uint64_t from_ns, uint64_t until_ns);
+
+/* How long the timeline of p is, 0: there is none. */
+uint64_t qz_interval__whole_ns(const struct qz_profile *p);
+
+#endif
