@@ -86,30 +86,28 @@ class Timeline {
 	constructor(json) {
 		this.slotNs = json.slot_ns;
 		this.beginNs = json.begin_ns;
-		this.slots = json.slots;
-		this.n = json.slots.length;
-		this.samples = Timeline.columns(json.samples,
-			["slot", "node", "thread", "level", "busy", "spinning", "norm_ns", "cpu_ns"]);
-		this.waits = Timeline.columns(json.waits,
-			["slot", "node", "thread", "cause", "object", "blocked_ns", "ready_ns"]);
+		this.n = json.slots.elapsed_ns.length;
+		this.slots = json.slots.elapsed_ns.map((_, i) =>
+			Object.fromEntries(Object.entries(json.slots).map(([name, column]) => [name, column[i]])));
+		this.samples = Timeline.readRows(json.samples);
+		this.waits = Timeline.readRows(json.waits);
 		this.endNs = this.beginNs + this.n * this.slotNs;
 	}
 
-	static columns(rows, names) {
-		const columns = { n: rows.length };
-		names.forEach((name, k) => (columns[name] = Float64Array.from(rows, (row) => row[k])));
-		return columns;
+	static readRows(rows) {
+		const { slot_step: steps, ...columns } = rows;
+		return { n: steps.length, slot: fromSteps(steps), ...columns };
 	}
 
 	// Those of the rows that are in slots from..to - 1, as rows of a scope are.
 	static between(columns, from, to) {
-		const picked = [];
-		for (let i = 0; i < columns.n; i++)
-			if (columns.slot[i] >= from && columns.slot[i] < to) picked.push(i);
-		const rows = { n: picked.length };
-		for (const name of Object.keys(columns))
-			if (name !== "n" && name !== "slot")
-				rows[name] = Float64Array.from(picked, (i) => columns[name][i]);
+		const place = (slot) => {
+			const i = columns.slot.findIndex((s) => s >= slot);
+			return i < 0 ? columns.n : i;
+		};
+		const first = place(from), last = place(to), rows = { n: last - first };
+		for (const [name, values] of Object.entries(columns))
+			if (name !== "n" && name !== "slot") rows[name] = values.slice(first, last);
 		return rows;
 	}
 }

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "core/page/page_places.h"
 #include "core/util/vec.h"
 
 /* ---- what is in a report ---- */
@@ -40,46 +40,17 @@ void qz_page_rows__mark(const struct qz_report *r, bool *wanted)
 			wanted[p->wakings[i].node] = true;
 }
 
-/* ---- places ---- */
-
-struct places {
-	uint32_t *thread, *object; /* of each of the profile: in the report */
-};
-
-static uint32_t place(const uint32_t *places, uint32_t i)
-{
-	return i == QZ_NONE ? QZ_NONE : places[i];
-}
-
-static int find_places(const struct qz_report *r, struct places *places)
-{
-	const struct qz_profile *p = r->profile;
-
-	places->thread = malloc(((size_t)p->nthreads + 1) * sizeof(*places->thread));
-	places->object = malloc(((size_t)p->nobjects + 1) * sizeof(*places->object));
-	if (!places->thread || !places->object)
-		return -ENOMEM;
-	memset(places->thread, 0xff, p->nthreads * sizeof(*places->thread));
-	memset(places->object, 0xff, p->nobjects * sizeof(*places->object));
-	for (uint32_t i = 0; i < r->nthreads; i++)
-		places->thread[r->threads[i].thread] = i;
-	for (uint32_t i = 0; i < r->nobjects; i++)
-		places->object[r->objects[i].object] = i;
-	return 0;
-}
-
 /* ---- rows ---- */
 
 struct builder {
 	const struct qz_report *report;
 	const struct qz_page_nodes *nodes;
-	struct places places;
+	struct qz_page_places places;
 	struct qz_page_rows *rows;
 };
 
-static int add(struct builder *b, const struct qz_page_row *row)
+int qz_page_rows__add(struct qz_page_rows *rows, const struct qz_page_row *row)
 {
-	struct qz_page_rows *rows = b->rows;
 	int err = qz_array__reserve((void **)&rows->rows, rows->n, sizeof(*rows->rows));
 
 	if (!err)
@@ -96,11 +67,13 @@ static int add_samples(struct builder *b)
 		const struct qz_sample *s = &p->samples[i];
 
 		if (has_sample(b->report, s))
-			err = add(b, &(struct qz_page_row) {{b->nodes->of[s->node],
-							     place(b->places.thread, s->thread),
-							     place(b->places.object, s->object),
-							     s->level, s->busy, s->spinning},
-							    {s->norm_ns, s->cpu_ns, s->count}});
+			err = qz_page_rows__add(
+				b->rows, &(struct qz_page_row) {
+						 {b->nodes->of[s->node],
+						  qz_page_places__of(b->places.thread, s->thread),
+						  qz_page_places__of(b->places.object, s->object),
+						  s->level, s->busy, s->spinning},
+						 {s->norm_ns, s->cpu_ns, s->count}});
 	}
 	return err;
 }
@@ -114,11 +87,13 @@ static int add_waits(struct builder *b)
 		const struct qz_wait *w = &p->waits[i];
 
 		if (has_wait(b->report, w))
-			err = add(b, &(struct qz_page_row) {
-					     {b->nodes->of[w->node],
-					      place(b->places.thread, w->thread),
-					      place(b->places.object, w->object), w->cause},
-					     {w->blocked_ns, w->ready_ns, w->count}});
+			err = qz_page_rows__add(
+				b->rows,
+				&(struct qz_page_row) {
+					{b->nodes->of[w->node],
+					 qz_page_places__of(b->places.thread, w->thread),
+					 qz_page_places__of(b->places.object, w->object), w->cause},
+					{w->blocked_ns, w->ready_ns, w->count}});
 	}
 	return err;
 }
@@ -132,10 +107,12 @@ static int add_wakes(struct builder *b)
 		const struct qz_waking *w = &p->wakings[i];
 
 		if (has_waking(b->report, w))
-			err = add(b, &(struct qz_page_row) {{b->nodes->of[w->node],
-							     place(b->places.thread, w->thread),
-							     place(b->places.object, w->object)},
-							    {w->woken_ns, w->count}});
+			err = qz_page_rows__add(
+				b->rows, &(struct qz_page_row) {
+						 {b->nodes->of[w->node],
+						  qz_page_places__of(b->places.thread, w->thread),
+						  qz_page_places__of(b->places.object, w->object)},
+						 {w->woken_ns, w->count}});
 	}
 	return err;
 }
@@ -150,7 +127,7 @@ static int compare(const void *x, const void *y)
 	return 0;
 }
 
-static void merge_equal(struct qz_page_rows *rows)
+void qz_page_rows__merge(struct qz_page_rows *rows)
 {
 	uint32_t kept = 0;
 
@@ -181,11 +158,10 @@ int qz_page_rows__find(const struct qz_report *r, const struct qz_page_nodes *no
 	int err;
 
 	*found = (struct qz_page_rows) {0};
-	err = find_places(r, &b.places);
+	err = qz_page_places__find(r, &b.places);
 	err = err ? err : adders[kind](&b);
 	if (!err)
-		merge_equal(found);
-	free(b.places.thread);
-	free(b.places.object);
+		qz_page_rows__merge(found);
+	qz_page_places__free(&b.places);
 	return err;
 }

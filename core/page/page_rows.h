@@ -11,7 +11,7 @@
 
 enum qz_page_kind { QZ_PAGE_SAMPLES, QZ_PAGE_WAITS, QZ_PAGE_WAKES, QZ_PAGE_KINDS };
 
-enum { QZ_PAGE_KEYS = 6, QZ_PAGE_VALUES = 3 };
+enum { QZ_PAGE_KEYS = 7, QZ_PAGE_VALUES = 3 };
 
 struct qz_page_row {
 	/*
@@ -27,6 +27,12 @@ struct qz_page_rows {
 	uint32_t n;
 	struct qz_page_row *rows; /* by their keys */
 };
+
+/* Adds one. -ENOMEM. */
+int qz_page_rows__add(struct qz_page_rows *rows, const struct qz_page_row *row);
+
+/* Sorts them by their keys, and makes one of those that are equal. */
+void qz_page_rows__merge(struct qz_page_rows *rows);
 
 /* Marks the nodes of the profile that have rows in this report. */
 void qz_page_rows__mark(const struct qz_report *r, bool *wanted);

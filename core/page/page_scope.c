@@ -11,6 +11,7 @@
 #include "core/page/page_columns.h"
 #include "core/page/page_rows.h"
 #include "core/page/page_threads.h"
+#include "core/page/page_timeline.h"
 #include "core/report/report_json.h"
 
 #define INNER QZ_PAGE_COLUMN
@@ -208,6 +209,7 @@ int qz_page_scope__put(FILE *out, const struct qz_report *r, const struct qz_pag
 	err = err ? err : put_procedures(out, r);
 	err = err ? err : put_objects(out, r);
 	err = err ? err : put_rows(out, r, nodes);
+	err = err ? err : qz_page_timeline__put(out, r, nodes);
 	fputs("}", out);
 	return err;
 }

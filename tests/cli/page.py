@@ -74,6 +74,18 @@ def open_page(browser, page):
     return took
 
 
+SAMPLE_COLUMNS = ["slot_step", "node", "thread", "level", "busy", "spinning", "norm_ns", "cpu_ns"]
+WAIT_COLUMNS = ["slot_step", "node", "thread", "cause", "object", "blocked_ns", "ready_ns"]
+
+
+def columns_of(rows, names):
+    """Rows that begin with a slot, as columns whose first one has steps."""
+    rows = sorted(rows)
+    table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    table["slot_step"] = [slot - (rows[i - 1][0] if i else 0) for i, slot in enumerate(table["slot_step"])]
+    return table
+
+
 def add_timeline(document):
     """A time axis for the first scope: its sums divided among slots, the first half to those of the first thread."""
     scope = document["scopes"][0]
@@ -89,21 +101,21 @@ def add_timeline(document):
     for level, ns in enumerate(summary["effective_ns"]):
         for slot, part in zip(slots, parts(ns)):
             slot["busy_ns"][level] += part
-    timeline = {"slot_ns": max(slot["elapsed_ns"] for slot in slots), "begin_ns": 0, "slots": slots, "samples": [], "waits": []}
+    rows = {"samples": [], "waits": []}
     node = 0
     for i, step in enumerate(samples["node_step"]):
         node += step
         first = 0 if samples["thread"][i] == 0 else SLOTS // 2
-        slot = first + i % (SLOTS // 2)
-        timeline["samples"].append([slot, node, samples["thread"][i], samples["level"][i], samples["busy"][i],
-                                    samples["spinning"][i], samples["norm_ns"][i], samples["cpu_ns"][i]])
+        rows["samples"].append([first + i % (SLOTS // 2), node] + [samples[name][i] for name in SAMPLE_COLUMNS[2:]])
     node = 0
     for i, step in enumerate(waits["node_step"]):
         node += step
-        timeline["waits"].append([SLOTS - 1, node, waits["thread"][i], waits["cause"][i], waits["object"][i],
-                                  waits["blocked_ns"][i], waits["ready_ns"][i]])
+        rows["waits"].append([SLOTS - 1, node] + [waits[name][i] for name in WAIT_COLUMNS[2:]])
+    timeline = {"slot_ns": max(slot["elapsed_ns"] for slot in slots), "begin_ns": 0,
+                "slots": {name: [slot[name] for slot in slots] for name in slots[0]},
+                "samples": columns_of(rows["samples"], SAMPLE_COLUMNS), "waits": columns_of(rows["waits"], WAIT_COLUMNS)}
     scope["timeline"] = timeline
-    return timeline
+    return slots, sorted(rows["samples"])
 
 
 def box_of(browser, name):
@@ -271,7 +283,7 @@ def test_metrics_and_order_change_the_flame_graph(browser):
 def test_interval_filters_everything(browser):
     profile = PROFILES / "locked.pb.gz"
     document = document_of(profile)
-    timeline = add_timeline(document)
+    slots, samples = add_timeline(document)
     open_page(browser, page_of_document(page_of(profile), document))
     check("no time axis", browser.run("!document.getElementById('timeline-body').hidden"))
     whole = browser.run("document.getElementById('stats').innerText")
@@ -282,14 +294,14 @@ def test_interval_filters_everything(browser):
     browser.drag(at(0), y, at(SLOTS // 2), y)
     same("interval", browser.run("[state.interval.from, state.interval.to]"), [0, SLOTS // 2])
     want = {}
-    for slot, _, thread, _, _, _, norm, _ in timeline["samples"]:
+    for slot, _, thread, _, _, _, norm, _ in samples:
         if slot < SLOTS // 2 and thread >= 0:
             want[thread] = want.get(thread, 0) + norm
     got = {t: ns for t, ns in enumerate(browser.run("[...state.selection.threads.norm]")) if ns}
     same("threads of the interval", got, want)
-    same("elapsed", browser.run("state.selection.elapsed"), sum(s["elapsed_ns"] for s in timeline["slots"][:SLOTS // 2]))
+    same("elapsed", browser.run("state.selection.elapsed"), sum(s["elapsed_ns"] for s in slots[:SLOTS // 2]))
     check("the head is as before", browser.run("document.getElementById('stats').innerText") != whole)
-    same("flame graph", browser.run("flame.root.norm"), sum(row[6] for row in timeline["samples"] if row[0] < SLOTS // 2))
+    same("flame graph", browser.run("flame.root.norm"), sum(row[6] for row in samples if row[0] < SLOTS // 2))
     same("waits", browser.run("state.selection.total.blocked[0]"), 0)
     browser.run("document.getElementById('timeline-canvas').focus()")
     browser.key("ArrowRight")
