@@ -60,6 +60,7 @@ include core/files.mk
 include symbolizer/files.mk
 include bpf/files.mk
 include daemon/files.mk
+include web/files.mk
 include cli/files.mk
 include exporter/files.mk
 include userlib/files.mk

@@ -37,7 +37,7 @@ struct config {
 	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
 	int64_t rows;		   /* 0: all, -1: not given */
 	bool threads, callers, waits, woken, snapshot, timeline, preload, json, wide, no_pager;
-	bool flat, tree, each;
+	bool flat, tree, each, all;
 	int rank;      /* report: what to sort by, enum qz_rank_key */
 	int64_t depth; /* of the tree, 0: not given */
 	int color;     /* enum color_when */
@@ -73,11 +73,13 @@ struct config {
 
 	struct qz_texts between; /* events: pairs of values */
 
+	bool open; /* html */
+
 	int format, value; /* export: in the order of their words, -1: not given */
 };
 
 /* The first rows are for report alone; what follows serves all commands that show procedures. */
-enum { REPORT_ONLY_OPTIONS = 11 };
+enum { REPORT_ONLY_OPTIONS = 12 };
 extern const struct qz_option report_options[];
 extern const struct qz_option threads_options[];
 
@@ -96,6 +98,7 @@ extern const struct qz_option record_options[];
 extern const struct qz_option doctor_options[];
 extern const struct qz_option events_options[];
 extern const struct qz_option export_options[];
+extern const struct qz_option html_options[];
 extern const struct qz_option version_options[];
 
 enum status cmd_report(const struct config *config);
@@ -115,6 +118,7 @@ enum status cmd_reload(const struct config *config);
 enum status cmd_record(const struct config *config);
 enum status cmd_events(const struct config *config);
 enum status cmd_export(const struct config *config);
+enum status cmd_html(const struct config *config);
 enum status cmd_doctor(const struct config *config);
 enum status cmd_version(const struct config *config);
 

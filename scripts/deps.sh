@@ -12,7 +12,7 @@ declare -A groups=(
 	[demo]="pigz"
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and
 	# nothing starts as a service.
-	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go rustc tmux dkms"
+	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go rustc tmux dkms chromium"
 	[editor]="bear"
 	[debug]="bc libelf-dev xz-utils"
 	[deb]="debhelper dh-dkms"

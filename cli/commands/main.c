@@ -151,6 +151,14 @@ static const struct command commands[] = {
 		.run = cmd_export,
 	},
 	{
+		.name = "html",
+		.operands = "",
+		.summary = "Write a profile as a page for the browser",
+		.details = "The page is one file that needs no network.\n",
+		.options = html_options,
+		.run = cmd_html,
+	},
+	{
 		.name = "status",
 		.operands = "",
 		.summary = "Show the state and the cost of quartzd",
@@ -349,6 +357,12 @@ static enum status check(const struct command *c, struct config *config)
 	if (config->tree && (config->json || config->rank || config->kind || config->waits))
 		return misuse(c, "--tree is a text with columns and an order of its own: not with "
 				 "--json, --sort, --kind or --waits");
+	if (config->all && !config->json)
+		return misuse(c, "--all needs --json");
+	if (config->all && (config->procedure || config->woken || config->snapshot ||
+			    config->rank || config->kind || config->rows >= 0))
+		return misuse(c, "--all has all rows of all views: not with a procedure, --woken, "
+				 "--snapshot, --sort, --kind or --rows");
 	if (!config->procedure && (c->run == cmd_pairs || c->run == cmd_annotate))
 		return misuse(c, "no procedure given");
 	if (config->assembly && (config->source_dir || config->strip_prefix))

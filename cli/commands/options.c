@@ -25,6 +25,8 @@ const struct qz_option report_options[] = {
 	{"tree", 0, QZ_OPTION_FLAG, FIELD(tree), NULL, "Show who calls whom, largest parts first."},
 	{"depth", 0, QZ_OPTION_INTEGER, FIELD(depth), "N",
 	 "With --tree: at most N levels of calls.", 1, INT32_MAX},
+	{"all", 0, QZ_OPTION_FLAG, FIELD(all), NULL,
+	 "With --json: all that is known, as in the page of\n'quartzctl html'."},
 	/* the first REPORT_ONLY_OPTIONS rows end here */
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Scopes to show: machine, kernel, all, pid=N,\ncomm=NAME, unit=NAME, cgroup=PATH, or an "
@@ -49,6 +51,23 @@ const struct qz_option annotate_options[] = {
 	 "Cut this directory off the names of source files."},
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Scopes to show, as of 'quartzctl report'."},
+	{0},
+};
+
+const struct qz_option html_options[] = {
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write to FILE. Default: the name of the snapshot\nwith .html, in the working directory."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "Open it in the browser."},
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "Scopes to show, as of 'quartzctl report'."},
+	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
+	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
+	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
+	 "Show what quartzd --system measured since TIME,\nas of 'quartzctl report'."},
+	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "Show what it measured until TIME."},
+	{"last", 0, QZ_OPTION_DURATION, FIELD(last), "TIME",
+	 "Short for --since -TIME; for example 10min.", 1, INT64_MAX},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
 	{0},
 };
 

@@ -8,6 +8,7 @@
 #include "cli/query/view.h"
 #include "cli/timeline/timeline.h"
 #include "core/format/json_fields.h"
+#include "core/page/page.h"
 #include "core/report/report_json.h"
 #include "core/timeline/timeline_json.h"
 
@@ -119,10 +120,16 @@ static enum status put(char *text)
 
 static enum status print_report_json(const struct view *v)
 {
+	const struct qz_page_names names = {v->config->input, v->config->scope};
 	const struct qz_json_rows which = {v->config->kinds, (enum qz_rank_key)v->config->rank,
 					   max_rows(v),
 					   v->config->timeline ? qz_timeline_json__object : NULL};
 
+	if (v->config->all)
+		return qz_page__write(stdout, (const struct qz_report *const *)v->reports, v->n,
+				      &names)
+			       ? out_of_memory()
+			       : STATUS_OK;
 	return put(qz_json__report((const struct qz_report *const *)v->reports, v->n, &which));
 }
 

@@ -267,7 +267,7 @@ static json_t *threads_of(const struct qz_report *r)
 	return qz_json_fields__unless(failed, array);
 }
 
-static json_t *scope_of(const struct qz_report *r, const struct qz_json_rows *which)
+json_t *qz_json__scope(const struct qz_report *r)
 {
 	const struct qz_ledger *l = &r->profile->ledger;
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
@@ -280,12 +280,20 @@ static json_t *scope_of(const struct qz_report *r, const struct qz_json_rows *wh
 				    qz_json_fields__integers(r->effective_ns, r->nlevels)) ||
 		json_object_set_new(object, "lost",
 				    qz_json_fields__losses(l->losses, l->nlosses)) ||
-		json_object_set_new(object, "rows", rows_of(r, which)) ||
 		json_object_set_new(object, "rows_total", json_integer(r->nrows)) ||
 		json_object_set_new(object, "objects_total", json_integer(r->nobjects)) ||
 		qz_json__add_waits(object, &r->waits) ||
 		json_object_set_new(object, "causes", qz_json__causes(r->profile, &r->causes)) ||
-		json_object_set_new(object, "idle_threads", json_integer(r->nidle)) ||
+		json_object_set_new(object, "idle_threads", json_integer(r->nidle));
+
+	return qz_json_fields__unless(failed, object);
+}
+
+static json_t *scope_of(const struct qz_report *r, const struct qz_json_rows *which)
+{
+	json_t *object = qz_json__scope(r);
+	bool failed =
+		json_object_set_new(object, "rows", rows_of(r, which)) ||
 		json_object_set_new(object, "threads", threads_of(r)) ||
 		(which->timeline && json_object_set_new(object, "timeline", which->timeline(r)));
 
@@ -303,18 +311,24 @@ static json_t *scopes_of(const struct qz_report *const *reports, uint32_t n,
 	return qz_json_fields__unless(failed, array);
 }
 
-static json_t *document_of(const struct qz_report *const *reports, uint32_t n,
-			   const struct qz_json_rows *which)
+json_t *qz_json__run(const struct qz_profile *p)
 {
-	const struct qz_profile *p = reports[0]->profile;
 	json_t *object = qz_json_fields__object(qz_run_fields, p);
 	bool failed =
 		qz_json__add_rate(object, p) ||
-		json_object_set_new(object, "schema", json_string(SCHEMA)) ||
 		((p->ceiling_ppm || qz_costs__sum(&p->costs)) &&
 		 json_object_set_new(object, "costs", qz_json_fields__object(qz_cost_fields, p))) ||
-		json_object_set_new(object, "ledger", ledger_of(&p->ledger)) ||
-		json_object_set_new(object, "scopes", scopes_of(reports, n, which));
+		json_object_set_new(object, "ledger", ledger_of(&p->ledger));
+
+	return qz_json_fields__unless(failed, object);
+}
+
+static json_t *document_of(const struct qz_report *const *reports, uint32_t n,
+			   const struct qz_json_rows *which)
+{
+	json_t *object = qz_json__run(reports[0]->profile);
+	bool failed = json_object_set_new(object, "schema", json_string(SCHEMA)) ||
+		      json_object_set_new(object, "scopes", scopes_of(reports, n, which));
 
 	return qz_json_fields__unless(failed, object);
 }

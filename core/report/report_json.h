@@ -28,6 +28,9 @@ char *qz_json__report(const struct qz_report *const *reports, uint32_t n,
 		      const struct qz_json_rows *which);
 
 /* Parts of it that other documents have too. NULL: memory was short. */
+/* What it says of the run, and of a scope without its rows and threads. */
+json_t *qz_json__run(const struct qz_profile *p);
+json_t *qz_json__scope(const struct qz_report *r);
 json_t *qz_json__figure(const struct qz_report *r, const struct qz_figure *f);
 json_t *qz_json__causes(const struct qz_profile *p, const struct qz_causes *causes);
 json_t *qz_json__procedure(const struct qz_report *r, const struct qz_row *row);

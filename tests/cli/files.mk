@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Golden tests of quartzctl, on recorded profiles.
-TESTS += $(O)/tests/cli/make_profiles
+# Golden tests of quartzctl, on recorded profiles, and tests of the page in a browser.
+CLI_MAKERS := $(O)/tests/cli/make_profiles $(O)/tests/cli/make_large
+TESTS += $(CLI_MAKERS)
 
-$(O)/tests/cli/make_profiles: $(O)/tests/cli/make_profiles.o $(CORE_LIB)
+$(CLI_MAKERS): %: %.o $(CORE_LIB)
 	$(call link,$(CORE_LIBS))
 
-check-cli: programs man completion $(O)/tests/cli/make_profiles
+check-cli: programs man completion $(CLI_MAKERS)

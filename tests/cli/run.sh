@@ -120,7 +120,7 @@ cases=("${@/#/$here/cases/}") scripts=()
 if [ $# -eq 0 ]; then
 	cases=("$here"/cases/*)
 	scripts=(man-options.sh packages.sh completion.sh old-profiles.sh pprof-reader.sh exporter.sh fleet.sh
-		prometheus.sh export.sh top.sh)
+		prometheus.sh export.sh top.sh page.sh)
 fi
 $record || echo "plan $((1 + ${#cases[@]} + ${#scripts[@]}))"
 check_profiles

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The page as one file: the template of web/, with the document of core/page/page.h in it, gzip'ed and in base64, so that
+ * no name can end the element that it is in.
+ */
+#ifndef QUARTZ_CORE_PAGE_HTML_H
+#define QUARTZ_CORE_PAGE_HTML_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* The first bytes of every page. */
+#define QZ_PAGE_MARK "<!doctype html><!-- quartz.page/v1 -->"
+
+/* Prints the page of a document of `size` bytes. -ENOMEM; errors of out stay there. */
+int qz_page_html__write(FILE *out, const char *document, size_t size);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The stacks of a page: a tree of procedures. A node of a profile is a place in the code, and may stand for
+ * several inlined procedures; here a node is one procedure called from its parent, and places of one procedure are one.
+ */
+#ifndef QUARTZ_CORE_PAGE_NODES_H
+#define QUARTZ_CORE_PAGE_NODES_H
+
+#include "core/model/profile.h"
+#include "core/util/hash_table.h"
+
+struct qz_page_node {
+	uint32_t parent;    /* the root, 0, is its own */
+	uint32_t procedure; /* QZ_NONE: the root */
+};
+
+struct qz_page_nodes {
+	uint32_t n;
+	struct qz_page_node *nodes; /* each behind its parent, what it calls right behind it */
+	uint32_t *of; /* of each node of the profile: its node here, QZ_NONE: not wanted */
+	struct qz_hash_table table; /* while it is built */
+};
+
+/*
+ * Of those nodes of the profile that are marked, and of all that they are called from. 0, -ENOMEM or -E2BIG; free
+ * with qz_page_nodes__free, also after an error.
+ */
+int qz_page_nodes__build(struct qz_page_nodes *t, const struct qz_profile *p, bool *wanted);
+void qz_page_nodes__free(struct qz_page_nodes *t);
+
+#endif

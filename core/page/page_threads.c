@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/page/page_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/page/page_columns.h"
+#include "core/report/thread_groups.h"
+
+struct row {
+	struct qz_thread thread; /* strings belong to the profile */
+	struct qz_thread_row row;
+	char *program; /* comm of its scope */
+	uint32_t start;
+	bool idle;
+};
+
+#define COLUMN(kind, called, path) QZ_PAGE_COLUMN(kind, row, called, path)
+
+static const struct qz_field fields[] = {
+	COLUMN(I32, "tid", thread.tid),
+	COLUMN(I32, "pid", thread.pid),
+	COLUMN(TEXT, "comm", thread.comm),
+	COLUMN(TEXT, "name", thread.name),
+	COLUMN(TEXT, "program", program),
+	COLUMN(U32, "start", start),
+	COLUMN(BOOL, "idle", idle),
+	COLUMN(BOOL, "ended", thread.ended),
+	COLUMN(BOOL, "merged", thread.merged),
+	COLUMN(U64, "start_ns", thread.start_ns),
+	COLUMN(U64, "end_ns", thread.end_ns),
+	COLUMN(U64, "cpu_ns", thread.cpu_ns),
+	COLUMN(U64, "running_ns", thread.running_ns),
+	COLUMN(U64, "ready_ns", thread.ready_ns),
+	COLUMN(U64, "blocked_ns", thread.blocked_ns),
+	COLUMN(U64, "unknown_ns", thread.unknown_ns),
+	COLUMN(U64, "norm_ns", row.figure.norm_ns),
+	COLUMN(U64, "ci_ns", row.figure.ci_ns),
+	COLUMN(U64, "sampled_ns", row.figure.cpu_ns),
+	COLUMN(U64, "spin_ns", row.figure.spin_ns),
+	COLUMN(U64, "samples", row.figure.samples),
+	COLUMN(U64, "waits", row.waits.count),
+	{0},
+};
+
+int qz_page_threads__put(FILE *out, const struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	struct row *rows = calloc((size_t)r->nthreads + 1, sizeof(*rows));
+	struct qz_thread_groups groups = {0};
+	int err = rows ? qz_thread_groups__find(r, &groups) : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < r->nthreads; i++) {
+		uint32_t thread = r->threads[i].thread;
+
+		rows[i] = (struct row) {
+			.thread = p->threads[thread],
+			.row = r->threads[i],
+			.program = p->scopes[p->threads[thread].scope].comm,
+			.start = groups.start[i],
+			.idle = r->idle[thread],
+		};
+	}
+	if (!err) {
+		fputs(",\n\"threads\":{", out);
+		err = qz_page_columns__put(out, "", fields,
+					   &(struct qz_page_table) {rows, r->nthreads,
+								    sizeof(*rows)});
+		fputs("}", out);
+	}
+	qz_thread_groups__free(&groups);
+	free(rows);
+	return err;
+}

@@ -1,0 +1,479 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""page.py BUILD: tests of the page of quartzctl html, each a function test_...; see page.sh."""
+import base64
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+
+from browser import Browser
+
+BUILD = pathlib.Path(sys.argv[1])
+HERE = pathlib.Path(__file__).resolve().parent
+PROFILES = HERE / "profiles"
+WORK = tempfile.TemporaryDirectory(prefix="quartz-page-")
+STACKS = 100_000
+MOST_BYTES = 3_000_000
+SLOTS = 20
+NO_SAMPLES = 7
+
+
+def quartzctl(*arguments):
+    """What it prints; profiles without samples have a status of their own."""
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "QUARTZ_RUNTIME_DIR": WORK.name, "QUARTZ_STATE_DIR": WORK.name}
+    done = subprocess.run([BUILD / "quartzctl", *arguments], env=env, capture_output=True, check=False)
+    if done.returncode not in (0, NO_SAMPLES):
+        raise AssertionError(f"quartzctl {arguments}: {done.stderr.decode()}")
+    return done.stdout
+
+
+def page_of(profile, *options):
+    page = pathlib.Path(WORK.name) / (profile.name + ".html")
+    quartzctl("html", "-i", profile, "-o", page, *options)
+    return page
+
+
+def document_of(profile, *options):
+    return json.loads(quartzctl("report", "--json", "--all", "-i", profile, *options))
+
+
+def report_of(profile, *options):
+    return json.loads(quartzctl("report", "--json", "--kind", "procedure,object", "-i", profile, *options))
+
+
+def page_of_document(page, document):
+    """The same page with another document in it."""
+    packed = base64.b64encode(gzip.compress(json.dumps(document).encode())).decode()
+    text = re.sub(r'(<script id="data"[^>]*>)[^<]*', lambda m: m[1] + packed, page.read_text(), count=1)
+    made = page.with_suffix(".made.html")
+    made.write_text(text)
+    return made
+
+
+def same(what, got, want):
+    if got != want:
+        raise AssertionError(f"{what}: {got!r}, not {want!r}")
+
+
+def check(what, condition):
+    if not condition:
+        raise AssertionError(what)
+
+
+def open_page(browser, page):
+    """Whatever a test opens must be quiet, and ask for nothing but the page itself."""
+    took = int(browser.open(str(page)))
+    same("complaints", browser.complaints(), [])
+    same("requests", browser.requests(), [page.resolve().as_uri()])
+    return took
+
+
+SAMPLE_COLUMNS = ["slot_step", "node", "thread", "level", "busy", "spinning", "norm_ns", "cpu_ns"]
+WAIT_COLUMNS = ["slot_step", "node", "thread", "cause", "object", "blocked_ns", "ready_ns"]
+
+
+def columns_of(rows, names):
+    """Rows that begin with a slot, as columns whose first one has steps."""
+    rows = sorted(rows)
+    table = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    table["slot_step"] = [slot - (rows[i - 1][0] if i else 0) for i, slot in enumerate(table["slot_step"])]
+    return table
+
+
+def add_timeline(document):
+    """A time axis for the first scope: its sums divided among slots, the first half to those of the first thread."""
+    scope = document["scopes"][0]
+    summary, samples, waits = scope["summary"], scope["samples"], scope["waits"]
+    slots = [{"elapsed_ns": 0, "levels_ns": [0] * len(summary["level_ns"]), "busy_ns": [0] * len(summary["effective_ns"]),
+              "running_ns": 0, "spin_ns": 0, "ready_ns": 0, "blocked_ns": 0} for _ in range(SLOTS)]
+    parts = lambda value: [value // SLOTS + (i < value % SLOTS) for i in range(SLOTS)]
+    for level, ns in enumerate(summary["level_ns"]):
+        for slot, part in zip(slots, parts(ns)):
+            slot["levels_ns"][level] += part
+            slot["elapsed_ns"] += part
+            slot["running_ns"] += level * part
+    for level, ns in enumerate(summary["effective_ns"]):
+        for slot, part in zip(slots, parts(ns)):
+            slot["busy_ns"][level] += part
+    rows = {"samples": [], "waits": []}
+    node = 0
+    for i, step in enumerate(samples["node_step"]):
+        node += step
+        first = 0 if samples["thread"][i] == 0 else SLOTS // 2
+        rows["samples"].append([first + i % (SLOTS // 2), node] + [samples[name][i] for name in SAMPLE_COLUMNS[2:]])
+    node = 0
+    for i, step in enumerate(waits["node_step"]):
+        node += step
+        rows["waits"].append([SLOTS - 1, node] + [waits[name][i] for name in WAIT_COLUMNS[2:]])
+    timeline = {"slot_ns": max(slot["elapsed_ns"] for slot in slots), "begin_ns": 0,
+                "slots": {name: [slot[name] for slot in slots] for name in slots[0]},
+                "samples": columns_of(rows["samples"], SAMPLE_COLUMNS), "waits": columns_of(rows["waits"], WAIT_COLUMNS)}
+    scope["timeline"] = timeline
+    return slots, sorted(rows["samples"])
+
+
+def box_of(browser, name):
+    """The middle of the widest frame of a procedure, in pixels of the window, scrolled to where it is seen."""
+    return browser.run(f"""(() => {{
+        const canvas = document.getElementById("flame-canvas");
+        const box = flame.boxes.filter((b) => frameName(b.frame) === {json.dumps(name)}).sort((a, b) => b.width - a.width)[0];
+        window.scrollBy(0, canvas.getBoundingClientRect().top - 100);
+        const area = canvas.getBoundingClientRect();
+        return [area.left + box.x + box.width / 2, area.top + (box.row + 0.5) * ROW];
+    }})()""")
+
+
+# ---- what is shown ----
+
+
+def test_every_profile_is_shown_without_complaints(browser):
+    for profile in sorted(PROFILES.glob("*.pb.gz")) + sorted((HERE / "profiles-0.1.0").glob("*.pb.gz")):
+        open_page(browser, page_of(profile))
+        same(f"{profile.name}: loading", browser.run("document.getElementById('loading').hidden"), True)
+        for view in ("verdict", "stats", "findings", "bottle", "levels", "quality"):
+            check(f"{profile.name}: {view} is empty", browser.run(f"document.getElementById('{view}').innerHTML !== ''"))
+        painted = browser.run("""(() => { const c = document.getElementById("flame-canvas");
+            return flame.root.norm === 0 || c.getContext("2d").getImageData(9, 9, 1, 1).data[3] > 0; })()""")
+        check(f"{profile.name}: no frame is painted", painted)
+
+
+def test_verdict_and_findings_are_those_of_advise(browser):
+    for name in ("locked", "spinning", "verify"):
+        profile = PROFILES / f"{name}.pb.gz"
+        advice = json.loads(quartzctl("advise", "--json", "-i", profile))
+        open_page(browser, page_of(profile))
+        shown = browser.run("document.getElementById('verdict').textContent")
+        same(f"{name}: verdict", shown, advice["scopes"][0]["verdict"].replace(":", "", 1))
+        what = browser.run("[...document.querySelectorAll('.what bdi')].map((e) => e.textContent)")
+        same(f"{name}: findings", what, [f["what"] for f in advice["findings"]])
+        check(f"{name}: a finding is below the first screen", browser.run(
+            "[...document.querySelectorAll('.what')].slice(0, 1).every((e) => e.getBoundingClientRect().bottom < 700)"))
+
+
+def test_sums_are_those_of_the_report(browser):
+    for profile in sorted(PROFILES.glob("*.pb.gz")):
+        open_page(browser, page_of(profile))
+        for i, scope in enumerate(report_of(profile)["scopes"]):
+            browser.run(f"selectScope({i})")
+            got = browser.run("""(() => { const s = state.selection, names = state.model.procedures;
+                return { elapsed: s.elapsed, busy: s.total.norm[0], spin: s.total.spin[0], blocked: s.total.blocked[0],
+                    ready: s.total.ready[0], idle: s.idleBlocked, levels: s.levels, effective: s.effective,
+                    threads: [...s.threads.norm], rows: state.scope.procedures.procedure.map((p) => [names.name[p], names.module[p],
+                    names.file[p], s.totalOf.norm[p], s.ownOf.norm[p], s.totalOf.cpu[p], s.totalOf.spin[p], s.totalOf.blocked[p],
+                    s.uncertainty(p)]) }; })()""")
+            what = f"{profile.name}, scope {i}: "
+            same(what + "elapsed", got["elapsed"], scope["elapsed_ns"])
+            same(what + "busy", got["busy"], scope["busy_ns"])
+            same(what + "spin", got["spin"], scope["spin_ns"])
+            same(what + "blocked", got["blocked"], scope["blocked_ns"] - scope["blocked_idle_ns"])
+            same(what + "idle threads", got["idle"], scope["blocked_idle_ns"])
+            same(what + "ready", got["ready"], scope["ready_ns"])
+            same(what + "levels", got["levels"], scope["level_ns"])
+            same(what + "effective levels", got["effective"], scope["effective_ns"])
+            same(what + "threads", got["threads"], [t["norm_ns"] for t in scope["threads"]])
+            want = [[r["name"], r["module"], r["file"], r["total"]["norm_ns"], r["self"]["norm_ns"], r["total"]["cpu_ns"],
+                     r["total"]["spin_ns"], r["total"]["blocked_ns"] - r["total"]["blocked_idle_ns"], r["total"]["ci_ns"]]
+                    for r in scope["rows"] if r["kind"] == "procedure"]
+            same(what + "procedures", sorted(got["rows"]), sorted(want))
+            tree = browser.run("METRICS.map((m) => flame.root[m])")
+            same(what + "flame graph", tree, browser.run("METRICS.map((m) => state.selection.total[m][0])"))
+            browser.run("state.inverted = true, growFlame()")
+            same(what + "upside down", browser.run("METRICS.map((m) => flame.root[m])"), tree)
+            browser.run("state.inverted = false, growFlame()")
+
+
+def test_cells_show_the_figures_of_the_report(browser):
+    profile = PROFILES / "verify.pb.gz"
+    row = next(r for r in report_of(profile)["scopes"][0]["rows"] if r["name"] == "main")
+    open_page(browser, page_of(profile))
+    cells = browser.run("[...document.querySelectorAll('#procedures tr')].map((r) => [...r.cells].map((c) => c.innerText.trim()))"
+                        ".find((r) => r[0].startsWith('main'))")
+    same("main", cells[1:4], [f"{row['total']['norm_ns'] / 1e9:.3f}", f"{row['self']['norm_ns'] / 1e9:.3f}",
+                              f"{(row['total']['cpu_ns'] - row['total']['spin_ns']) / row['total']['norm_ns']:.1f}"])
+
+
+def test_width_is_time_and_colour_is_parallelism(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    wide = browser.run("flame.boxes.map((b) => [frameName(b.frame), b.width / flame.boxes[0].width, b.frame.norm / flame.root.norm, "
+                       "b.row, frameColor(b.frame), b.frame.norm ? (b.frame.cpu - b.frame.spin) / b.frame.norm : 0])")
+    check("no frames", len(wide) > 5)
+    for name, width, share, *_ in wide:
+        check(f"{name}: width {width}, share {share}", abs(width - share) < 1e-6)
+    serial = [color for _, _, _, _, color, level in wide if level == 1]
+    same("colours of serial frames", {c for c in serial}, {browser.run("parallelismColor(1, 18)")})
+    check("parallel frames have that colour too", any(color != serial[0] for *_, color, level in wide if level > 9))
+
+
+# ---- what is done with it ----
+
+
+def test_search_marks_and_filters(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    before = browser.run("document.querySelectorAll('#procedures tbody tr').length")
+    browser.key("/")
+    same("focus", browser.run("document.activeElement.id"), "search")
+    for letter in "COMP":
+        browser.key(letter)
+    browser.until("document.getElementById('search-said').textContent")
+    rows = browser.run("[...document.querySelectorAll('#procedures tbody tr td:first-child a')].map((a) => a.textContent)")
+    same("rows", rows, ["compare"])
+    check("rows before", before > 1)
+    said = browser.run("document.getElementById('search-said').textContent")
+    check(said, said.startswith("1 found, "))
+    dimmed = browser.run("flame.boxes.filter((b) => !isDimmed(b.frame)).map((b) => frameName(b.frame))")
+    same("frames that are not dimmed", set(dimmed), {"compare"})
+    browser.run("searchFor('')")
+    same("rows after", browser.run("document.querySelectorAll('#procedures tbody tr').length"), before)
+
+
+def test_click_zooms_and_back(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    whole = browser.run("flame.boxes.length")
+    browser.click(*box_of(browser, "create_cone"))
+    same("zoomed", browser.run("frameName(flame.zoom)"), "create_cone")
+    check("as many frames as before", browser.run("flame.boxes.length") < whole)
+    wide = browser.run("flame.boxes.filter((b) => frameName(b.frame) === 'log_cone')[0].width / flame.boxes[0].width")
+    check(f"log_cone has {wide} of the width", wide > 0.8)
+    path = browser.run("document.getElementById('flame-path').innerText")
+    check(path, path.endswith("create_cone") and "main" in path)
+    browser.key("Escape")
+    browser.key("Escape")
+    browser.key("Escape")
+    same("whole again", browser.run("flame.boxes.length"), whole)
+
+
+def test_keys_go_from_frame_to_frame(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    browser.run("document.getElementById('flame-canvas').focus()")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown"):
+        browser.key(key)
+    name = browser.run("frameName(flame.current)")
+    check(f"went to {name}", browser.run("flame.current.parent.parent.parent === flame.root"))
+    check("nothing is said", name in browser.run("document.getElementById('flame-said').textContent"))
+    browser.key("Enter")
+    same("zoomed", browser.run("frameName(flame.zoom)"), name)
+    browser.key(" ")
+    check("no details", name in browser.run("document.getElementById('detail').innerText"))
+
+
+def test_metrics_and_order_change_the_flame_graph(browser):
+    open_page(browser, page_of(PROFILES / "locked.pb.gz"))
+    shown = "JSON.stringify(flame.boxes.map((b) => [frameName(b.frame), Math.round(b.width)]))"
+    normalized = browser.run(shown)
+    for metric in ("cpu", "blocked"):
+        browser.run(f"document.querySelector('[data-metric={metric}]').click()")
+        check(f"{metric}: the same frames", browser.run(shown) != normalized)
+        same("pressed", browser.run("[...document.querySelectorAll('[data-metric][aria-pressed=true]')].map((b) => b.dataset.metric)"),
+             [metric])
+    browser.run("document.querySelector('[data-metric=norm]').click()")
+    same("back", browser.run(shown), normalized)
+    browser.key("i")
+    check("upside down: the same frames", browser.run(shown) != normalized)
+    own = browser.run("Math.max(...flame.boxes.filter((b) => b.row === 1).map((b) => b.frame.norm))")
+    same("the largest frame is of the largest own time", own,
+         browser.run("Math.max(...state.selection.ownOf.norm)"))
+
+
+def test_interval_filters_everything(browser):
+    profile = PROFILES / "locked.pb.gz"
+    document = document_of(profile)
+    slots, samples = add_timeline(document)
+    open_page(browser, page_of_document(page_of(profile), document))
+    check("no time axis", browser.run("!document.getElementById('timeline-body').hidden"))
+    whole = browser.run("document.getElementById('stats').innerText")
+    x, y, width = browser.run("(() => { const c = document.getElementById('timeline-canvas'); c.scrollIntoView({block: 'center'}); "
+                              "const a = c.getBoundingClientRect(); return [a.left, a.top + 60, chart.width]; })()")
+    at = lambda slot: x + browser.run(f"timeX({slot})")
+    check("the axis has no width", width > 500)
+    browser.drag(at(0), y, at(SLOTS // 2), y)
+    same("interval", browser.run("[state.interval.from, state.interval.to]"), [0, SLOTS // 2])
+    want = {}
+    for slot, _, thread, _, _, _, norm, _ in samples:
+        if slot < SLOTS // 2 and thread >= 0:
+            want[thread] = want.get(thread, 0) + norm
+    got = {t: ns for t, ns in enumerate(browser.run("[...state.selection.threads.norm]")) if ns}
+    same("threads of the interval", got, want)
+    same("elapsed", browser.run("state.selection.elapsed"), sum(s["elapsed_ns"] for s in slots[:SLOTS // 2]))
+    check("the head is as before", browser.run("document.getElementById('stats').innerText") != whole)
+    same("flame graph", browser.run("flame.root.norm"), sum(row[6] for row in samples if row[0] < SLOTS // 2))
+    same("waits", browser.run("state.selection.total.blocked[0]"), 0)
+    browser.run("document.getElementById('timeline-canvas').focus()")
+    browser.key("ArrowRight")
+    same("moved", browser.run("[state.interval.from, state.interval.to]"), [1, SLOTS // 2 + 1])
+    browser.key("Escape")
+    same("whole", browser.run("[state.interval, document.getElementById('stats').innerText]"), [None, whole])
+    browser.run(f"selectInterval({{ from: 0, to: {SLOTS} }})")
+    same("all slots", browser.run("[state.selection.total.norm[0], state.selection.busy]"),
+         [document["scopes"][0]["summary"]["busy_ns"]] * 2)
+
+
+def test_profiles_without_time_say_so(browser):
+    open_page(browser, page_of(HERE / "profiles-0.1.0" / "pigz.pb.gz"))
+    same("views", browser.run("[document.getElementById('timeline-body').hidden, document.getElementById('timeline-none').hidden]"),
+         [True, False])
+
+
+def test_names_lead_to_what_is_known(browser):
+    open_page(browser, page_of(PROFILES / "locked.pb.gz"))
+    for selector, kind in (("#procedures a", "procedure"), ("#threads td:first-child a", "thread"), ("#objects a", "object")):
+        name = browser.run(f"(() => {{ const a = document.querySelector('{selector}'); a.click(); return a.textContent; }})()")
+        same(f"{selector}: subject", browser.run("state.subject.kind"), kind)
+        check(f"{selector}: {name} is not shown", name in browser.run("document.querySelector('#detail h3').innerText"))
+        check(f"{selector}: no row is marked", browser.run(f"document.querySelectorAll('tr.selected').length") >= 1)
+        check(f"{selector}: no list", browser.run("document.querySelectorAll('#detail .detail-list').length") >= 1)
+    browser.key("Escape")
+    same("closed", browser.run("document.getElementById('detail').hidden"), True)
+
+
+def test_objects_have_queues_and_who_waits(browser):
+    profile = PROFILES / "locked.pb.gz"
+    objects = json.loads(quartzctl("objects", "--json", "-i", profile))["scopes"][0]["objects"]
+    open_page(browser, page_of(profile))
+    rows = browser.run("[...document.querySelectorAll('#objects tbody tr')].map((r) => [...r.cells].map((c) => c.innerText.trim()))")
+    same("objects", len(rows), len(objects))
+    top = rows[0]
+    check(f"{top[0]}: no waits", int(top[3].replace("\u202f", "")) == next(o["waits"] for o in objects if o["name"] in top[0]))
+    check(f"nobody waits for {top[0]}", top[5] != "")
+
+
+def test_tables_sort(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    for column in range(browser.run("procedureTable.columns.length")):
+        browser.run(f"document.querySelectorAll('#procedures th button')[{column}].click()")
+        values = browser.run("(() => { const t = procedureTable; return [t.up, [...document.querySelectorAll('#procedures tbody a')]"
+                             ".map((a) => t.sort.value(Number(a.getAttribute('href').split('-')[1])))]; })()")
+        up, values = values
+        if values and isinstance(values[0], str):
+            values = [v.lower() for v in values]
+        same(f"column {column}", values, sorted(values, reverse=not up))
+
+
+def test_scopes_can_be_chosen(browser):
+    profile = PROFILES / "two.pb.gz"
+    report = report_of(profile)
+    open_page(browser, page_of(profile))
+    same("scopes", browser.run("document.getElementById('scope').options.length"), len(report["scopes"]))
+    browser.run("(() => { const s = document.getElementById('scope'); s.value = 1; s.dispatchEvent(new Event('change')); })()")
+    same("elapsed", browser.run("state.selection.elapsed"), report["scopes"][1]["elapsed_ns"])
+
+
+def test_a_machine_begins_with_its_programs(browser):
+    profile = PROFILES / "system.pb.gz"
+    open_page(browser, page_of(profile))
+    names = browser.run("childrenOf(flame.root, 'norm').map(frameName)")
+    programs = browser.run("[...new Set(state.scope.threads.program)]")
+    check(f"{names} are not programs", set(names) <= set(programs) | {"no program"})
+
+
+# ---- how it looks ----
+
+
+def test_light_and_dark(browser):
+    page = page_of(PROFILES / "locked.pb.gz")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    open_page(browser, page)
+    light = browser.run(ground)
+    browser.size(1280, 900, "dark")
+    dark = browser.run(ground)
+    check("dark is as light", dark != light)
+    browser.run("document.getElementById('theme').click()")
+    same("switched to light", browser.run(ground), light)
+    browser.run("document.getElementById('theme').click()")
+    same("switched to dark", browser.run(ground), dark)
+
+
+def test_nothing_is_wider_than_a_telephone(browser):
+    browser.size(390, 840)
+    for name in ("locked", "hostile", "wide", "system"):
+        open_page(browser, page_of(PROFILES / f"{name}.pb.gz"))
+        same(f"{name}: width", browser.run("document.documentElement.scrollWidth"), 390)
+        check(f"{name}: the verdict is not in sight", browser.run(
+            "document.getElementById('verdict').getBoundingClientRect().bottom < 400"))
+
+
+def test_print_has_no_controls(browser):
+    open_page(browser, page_of(PROFILES / "locked.pb.gz"))
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    shown = browser.run("['theme', 'search', 'flame-inverted', 'keys'].filter((id) => getComputedStyle(document.getElementById(id)).display !== 'none')")
+    browser.call("Emulation.setEmulatedMedia", media="")
+    same("controls", shown, [])
+
+
+# ---- what it must not do ----
+
+
+def large_profile(stacks):
+    profile = pathlib.Path(WORK.name) / f"large-{stacks}.pb.gz"
+    if not profile.exists():
+        subprocess.run([BUILD / "tests/cli/make_large", profile, str(stacks)], check=True)
+    return profile
+
+
+def test_hostile_names_are_text(browser):
+    page = page_of(large_profile(300))
+    open_page(browser, page)
+    browser.run("procedureTable.showAll(true), threadTable.showAll(true)")
+    shown = browser.run("document.getElementById('procedures').innerText")
+    for name in ("</script><script>document.title='owned'</script>", "\"><svg onload=alert(1)>'", "<!--<script>", "&lt;b&gt;&amp;",
+                 "javascript:document.title='owned'", "right\\u202eleft\\u200b", "line\\x0afeed\\x1b[31m\\x7f", "__proto__", "constructor"):
+        check(f"{name} is not shown", name in shown)
+    check("a name of a megabyte is shown in full", len(shown) < 400_000)
+    check("it is not shown", "<b>longaaa" in shown)
+    same("title", browser.run("document.title"), "Quartz: large </title><b>")
+    same("elements of names", browser.run("[...document.querySelectorAll('img, iframe, object, embed, link, base, i, u, form')].length"), 0)
+    same("scripts", browser.run("document.scripts.length"), 2)
+    browser.run("searchFor('</script>')")
+    check("it is not found", browser.run("document.querySelectorAll('#procedures tbody tr').length") >= 1)
+    for p in browser.run("state.model.procedures.name.map((n, p) => p).filter((p) => state.model.isProcedure(p)).slice(0, 14)"):
+        browser.run(f"selectSubject('procedure', {p})")
+    same("complaints", browser.complaints(), [])
+
+
+def test_the_policy_forbids_requests_and_other_scripts(browser):
+    open_page(browser, page_of(PROFILES / "locked.pb.gz"))
+    for attempt in ("fetch('http://127.0.0.1:9/')", "fetch('data:text/plain,x')", "import('data:text/javascript,1')"):
+        same(attempt, browser.run(f"{attempt}.then(() => 'done', () => 'refused')"), "refused")
+    same("image", browser.run("new Promise((done) => { const i = new Image(); i.onload = () => done('done'); "
+                              "i.onerror = () => done('refused'); i.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='; })"), "refused")
+    browser.run("(() => { const s = document.createElement('script'); s.textContent = 'window.owned = true'; document.body.append(s); })()")
+    same("another script", browser.run("window.owned === undefined"), True)
+    same("requests", [r for r in browser.requests() if r.startswith("http")], [])
+
+
+def test_many_stacks_are_shown(browser):
+    profile = large_profile(STACKS)
+    page = page_of(profile)
+    size = page.stat().st_size
+    took = open_page(browser, page)
+    print(f"page.py: {STACKS} stacks: {size} bytes, shown after {took} ms")
+    check(f"{size} bytes", size <= MOST_BYTES)
+    document = document_of(profile)
+    same("busy", browser.run("state.selection.total.norm[0]"), document["scopes"][0]["summary"]["busy_ns"])
+    check("few frames", browser.run("flame.boxes.length") > 1000)
+
+
+def main():
+    failed = False
+    wanted = sys.argv[2:]
+    with Browser() as browser:
+        for name, test in list(globals().items()):
+            if not name.startswith("test_") or (wanted and not any(w in name for w in wanted)):
+                continue
+            browser.size(1280, 900)
+            try:
+                test(browser)
+            except Exception:
+                failed = True
+                print(f"page.py: {name} failed")
+                traceback.print_exc(limit=-1)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# web: the page of `quartzctl html` and of quartz-exporter: one file of HTML with its style and scripts in it.
+# Scripts are one program, in this order: each may use those before it.
+WEB_SCRIPTS := format dom model filter colors state names summary timeline flame bottle levels table \
+	objects threads detail search app
+WEB_SRC := $(WEB_SCRIPTS:%=web/%.js)
+WEB_PAGE := $(O)/web/page.html
+
+$(WEB_PAGE): web/build web/page.html web/page.css $(WEB_SRC)
+	$(say) PAGE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)web/build web/page.html web/page.css $(WEB_SRC) >$@
+
+$(O)/core/page/page_html.o: $(WEB_PAGE)
+$(O)/core/page/page_html.o: CPPFLAGS += -DQZ_PAGE_TEMPLATE='"$(WEB_PAGE)"'

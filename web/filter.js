@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What is shown: a scope, or an interval of it, added up. All views draw from this and nothing else.
+
+const METRICS = ["norm", "cpu", "blocked", "spin"];
+
+class Figures {
+	constructor(n) {
+		this.n = n;
+		for (const name of ["norm", "cpu", "spin", "blocked", "ready"]) this[name] = new Float64Array(n);
+	}
+
+	parallelism(i) {
+		return this.norm[i] ? (this.cpu[i] - this.spin[i]) / this.norm[i] : 0;
+	}
+
+	add(i, other, k) {
+		this.norm[i] += other.norm[k];
+		this.cpu[i] += other.cpu[k];
+		this.spin[i] += other.spin[k];
+		this.blocked[i] += other.blocked[k];
+		this.ready[i] += other.ready[k];
+	}
+}
+
+class Selection {
+	// interval: null, or { from, to } in slots of the timeline.
+	constructor(scope, interval) {
+		this.scope = scope;
+		this.model = scope.model;
+		this.interval = interval;
+		if (interval) {
+			this.samples = Timeline.between(scope.timeline.samples, interval.from, interval.to);
+			this.waits = Timeline.between(scope.timeline.waits, interval.from, interval.to);
+		} else {
+			this.samples = scope.samples;
+			this.waits = scope.waits;
+		}
+		this.addLevels();
+		this.addRows();
+		this.addProcedures();
+	}
+
+	addLevels() {
+		const s = this.scope.summary;
+		if (!this.interval) {
+			this.elapsed = s.elapsed_ns;
+			this.levels = s.level_ns;
+			this.effective = s.effective_ns;
+		} else {
+			const slots = this.scope.timeline.slots.slice(this.interval.from, this.interval.to);
+			this.elapsed = slots.reduce((sum, slot) => sum + slot.elapsed_ns, 0);
+			this.levels = Selection.sumLists(slots.map((slot) => slot.levels_ns));
+			this.effective = Selection.sumLists(slots.map((slot) => slot.busy_ns));
+		}
+		this.busy = this.effective.slice(1).reduce((sum, ns) => sum + ns, 0);
+	}
+
+	static sumLists(lists) {
+		const sums = [];
+		for (const list of lists) list.forEach((ns, k) => (sums[k] = (sums[k] ?? 0) + ns));
+		return sums;
+	}
+
+	isIdle(thread) {
+		return thread >= 0 && this.scope.threads.idle[thread];
+	}
+
+	// By node, and by thread; what idle threads are blocked is told apart, as in reports.
+	addRows() {
+		const { samples, waits } = this;
+		this.self = new Figures(this.model.nodeCount);
+		this.threads = new Figures(this.scope.threadCount);
+		this.idleBlocked = 0;
+		for (let i = 0; i < samples.n; i++) {
+			const spin = samples.spinning[i] ? samples.cpu_ns[i] : 0;
+			for (const [figures, k] of [[this.self, samples.node[i]], [this.threads, samples.thread[i]]]) {
+				if (k < 0) continue;
+				figures.norm[k] += samples.norm_ns[i];
+				figures.cpu[k] += samples.cpu_ns[i];
+				figures.spin[k] += spin;
+			}
+		}
+		for (let i = 0; i < waits.n; i++) {
+			const thread = waits.thread[i], node = waits.node[i];
+			this.self.ready[node] += waits.ready_ns[i];
+			if (this.isIdle(thread)) this.idleBlocked += waits.blocked_ns[i];
+			else this.self.blocked[node] += waits.blocked_ns[i];
+			if (thread < 0) continue;
+			this.threads.blocked[thread] += waits.blocked_ns[i];
+			this.threads.ready[thread] += waits.ready_ns[i];
+		}
+		this.total = new Figures(this.model.nodeCount);
+		for (let i = this.model.nodeCount; i-- > 0; ) {
+			this.total.add(i, this.self, i);
+			if (i) this.total.add(this.model.parent[i], this.total, i);
+		}
+	}
+
+	// A procedure counts once for each stack, however often it is on it.
+	addProcedures() {
+		const { model } = this, n = model.procedures.name.length;
+		this.ownOf = new Figures(n);
+		this.totalOf = new Figures(n);
+		for (let i = 1; i < model.nodeCount; i++) {
+			this.ownOf.add(model.procedureOf[i], this.self, i);
+			if (model.outermost[i]) this.totalOf.add(model.procedureOf[i], this.total, i);
+		}
+	}
+
+	// Half the width of the interval of a procedure's total, which the report knows for the whole run.
+	uncertainty(procedure) {
+		const row = this.scope.rowOf.get(procedure);
+		return this.interval || row === undefined ? null : this.scope.procedures.ci_ns[row];
+	}
+
+	// Rows of samples or waits below a procedure.
+	*rowsBelow(rows, procedure) {
+		const { model } = this, below = new Uint8Array(model.nodeCount);
+		for (let i = 1; i < model.nodeCount; i++)
+			if (model.outermost[i] && model.procedureOf[i] === procedure) below.fill(1, i, model.end[i]);
+		for (let i = 0; i < rows.n; i++) if (below[rows.node[i]]) yield i;
+	}
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What is selected, and who wants to know.
+
+const state = {
+	model: null,
+	scope: null,
+	interval: null, // of slots, or null
+	selection: null, // Selection of both
+	metric: "norm",
+	inverted: false,
+	search: "",
+	matches: null, // Uint8Array by procedure, or null
+	subject: null, // { kind, index }
+};
+
+const listeners = { data: [], search: [], subject: [], theme: [], view: [] };
+
+function listen(events, listener) {
+	for (const event of events.split(" ")) listeners[event].push(listener);
+}
+
+function announce(...events) {
+	for (const listener of new Set(events.flatMap((event) => listeners[event]))) listener();
+}
+
+function selectScope(index) {
+	state.scope = state.model.scopes[index];
+	state.interval = null;
+	state.subject = null;
+	state.selection = new Selection(state.scope, null);
+	announce("data", "subject");
+}
+
+function selectInterval(interval) {
+	state.interval = interval;
+	state.selection = new Selection(state.scope, interval);
+	announce("data", "subject");
+}
+
+function selectSubject(kind, index) {
+	state.subject = kind ? { kind, index } : null;
+	announce("subject");
+}
+
+function isSubject(kind, index) {
+	return state.subject !== null && state.subject.kind === kind && state.subject.index === index;
+}
