@@ -10,14 +10,57 @@
 
 #define LIBRARY "libquartz.so"
 
+/* Indices of rows in the order of their scopes: with thousands of scopes, nothing may look at all rows for each. */
+struct rows {
+	uint32_t *first; /* by scope; one more, the end */
+	uint32_t *all;
+};
+
 /* One scope at a time. */
 struct taking {
 	struct qz_profile *profile;
+	struct rows samples, calls;
 	uint32_t scope;
-	struct qz_split *costs; /* by procedure; the total is the time that there is */
-	bool counted;		/* the program counts its calls: it has libquartz */
-	int64_t marker;		/* node */
+	struct qz_split
+		*costs; /* by procedure, 0 between scopes; the total is the time that there is */
+	bool counted;	/* the program counts its calls: it has libquartz */
+	int64_t marker; /* node */
 };
+
+/* ---- rows by scope ---- */
+
+static uint32_t scope_of_sample(const struct qz_profile *p, uint32_t i)
+{
+	return p->samples[i].scope;
+}
+
+static uint32_t scope_of_call(const struct qz_profile *p, uint32_t i)
+{
+	return p->calls[i].scope;
+}
+
+/* Counting sort. The rows of a scope stay in their order. */
+static int sort_rows(struct rows *r, const struct qz_profile *p, uint32_t n,
+		     uint32_t (*scope_of)(const struct qz_profile *p, uint32_t i))
+{
+	r->first = calloc(p->nscopes + 2ul, sizeof(*r->first));
+	r->all = malloc((n + 1ul) * sizeof(*r->all));
+	if (!r->first || !r->all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		r->first[scope_of(p, i) + 2]++;
+	for (uint32_t scope = 0; scope < p->nscopes; scope++)
+		r->first[scope + 2] += r->first[scope + 1];
+	for (uint32_t i = 0; i < n; i++)
+		r->all[r->first[scope_of(p, i) + 1]++] = i;
+	return 0;
+}
+
+static void free_rows(struct rows *r)
+{
+	free(r->first);
+	free(r->all);
+}
 
 /* ---- libquartz's own code ---- */
 
@@ -87,12 +130,10 @@ static void add_costs(struct taking *t)
 {
 	const struct qz_profile *p = t->profile;
 
-	for (uint32_t i = 0; i < p->ncalls; i++) {
-		const struct qz_call_count *c = &p->calls[i];
+	for (uint32_t i = t->calls.first[t->scope]; i < t->calls.first[t->scope + 1]; i++) {
+		const struct qz_call_count *c = &p->calls[t->calls.all[i]];
 		uint64_t half = c->caller == QZ_NONE ? 0 : c->cost_ns / 2;
 
-		if (c->scope != t->scope)
-			continue;
 		t->counted = true;
 		t->costs[c->callee].amount += c->cost_ns - half;
 		if (half)
@@ -112,28 +153,50 @@ static uint32_t payer(const struct taking *t, uint32_t node)
 	return procedure;
 }
 
-static bool can_pay(const struct taking *t, const struct qz_sample *s)
+static bool can_pay(const struct qz_sample *s)
 {
-	return s->scope == t->scope && !s->spinning && s->count && s->cpu_ns;
+	return !s->spinning && s->count && s->cpu_ns;
+}
+
+static void limit(struct qz_split *cost)
+{
+	if (cost->amount > cost->total)
+		cost->amount = (uint64_t)cost->total;
 }
 
 static void add_payers(struct taking *t)
 {
 	const struct qz_profile *p = t->profile;
 
-	for (uint32_t i = 0; i < p->nsamples; i++) {
-		const struct qz_sample *s = &p->samples[i];
+	for (uint32_t i = t->samples.first[t->scope]; i < t->samples.first[t->scope + 1]; i++) {
+		const struct qz_sample *s = &p->samples[t->samples.all[i]];
 		uint32_t procedure;
 
-		if (!can_pay(t, s) || ends_in_library(t, s->node))
+		if (!can_pay(s) || ends_in_library(t, s->node))
 			continue;
 		procedure = payer(t, s->node);
 		if (procedure != QZ_NONE)
 			t->costs[procedure].total += s->cpu_ns;
 	}
-	for (uint32_t i = 0; i < p->nprocedures; i++)
-		if (t->costs[i].amount > t->costs[i].total)
-			t->costs[i].amount = (uint64_t)t->costs[i].total;
+	for (uint32_t i = t->calls.first[t->scope]; i < t->calls.first[t->scope + 1]; i++) {
+		const struct qz_call_count *c = &p->calls[t->calls.all[i]];
+
+		limit(&t->costs[c->callee]);
+		if (c->caller != QZ_NONE)
+			limit(&t->costs[c->caller]);
+	}
+}
+
+/* For the next scope. No other procedures have costs. */
+static void clear_costs(struct taking *t)
+{
+	for (uint32_t i = t->calls.first[t->scope]; i < t->calls.first[t->scope + 1]; i++) {
+		const struct qz_call_count *c = &t->profile->calls[t->calls.all[i]];
+
+		t->costs[c->callee] = (struct qz_split) {0};
+		if (c->caller != QZ_NONE)
+			t->costs[c->caller] = (struct qz_split) {0};
+	}
 }
 
 /* ---- moving ---- */
@@ -179,26 +242,29 @@ static uint64_t due(const struct taking *t, const struct qz_sample *s)
 
 	if (ends_in_library(t, s->node))
 		return s->cpu_ns;
-	procedure = payer(t, s->node);
+	procedure = t->counted ? payer(t, s->node) : QZ_NONE;
 	return procedure == QZ_NONE ? 0 : qz_split__next(&t->costs[procedure], s->cpu_ns);
 }
 
 static int take_scope(struct taking *t)
 {
-	uint32_t n = t->profile->nsamples;
 	int err = 0;
 
-	memset(t->costs, 0, t->profile->nprocedures * sizeof(*t->costs));
 	t->counted = false;
 	add_costs(t);
-	add_payers(t);
-	for (uint32_t i = 0; i < n && !err; i++) {
-		uint64_t cpu_ns =
-			can_pay(t, &t->profile->samples[i]) ? due(t, &t->profile->samples[i]) : 0;
+	if (t->counted)
+		add_payers(t);
+	for (uint32_t i = t->samples.first[t->scope]; i < t->samples.first[t->scope + 1] && !err;
+	     i++) {
+		uint32_t sample = t->samples.all[i];
+		uint64_t cpu_ns = can_pay(&t->profile->samples[sample])
+					  ? due(t, &t->profile->samples[sample])
+					  : 0;
 
 		if (cpu_ns)
-			err = move(t, i, cpu_ns);
+			err = move(t, sample, cpu_ns);
 	}
+	clear_costs(t);
 	return err;
 }
 
@@ -214,16 +280,18 @@ static bool is_instrumented(const struct qz_profile *p)
 int qz_instrumentation_cost__subtract(struct qz_profile *p)
 {
 	struct taking t = {.profile = p};
-	int err = 0;
+	int err;
 
 	if (!is_instrumented(p))
 		return 0;
 	/* and one for the marker, which may become a procedure on the way */
-	t.costs = malloc((p->nprocedures + 1ul) * sizeof(*t.costs));
-	if (!t.costs)
-		return -ENOMEM;
+	t.costs = calloc(p->nprocedures + 1ul, sizeof(*t.costs));
+	err = t.costs ? sort_rows(&t.samples, p, p->nsamples, scope_of_sample) : -ENOMEM;
+	err = err ?: sort_rows(&t.calls, p, p->ncalls, scope_of_call);
 	for (t.scope = 0; t.scope < p->nscopes && !err; t.scope++)
 		err = take_scope(&t);
+	free_rows(&t.samples);
+	free_rows(&t.calls);
 	free(t.costs);
 	return err;
 }

@@ -11,6 +11,9 @@
 
 #define RANDOM_PROFILES 50
 
+/* As of days on a machine that starts many processes: who looks at each sample for each scope does not end. */
+#define MANY 400000
+
 static void cost(struct fixture *f, const char *caller, const char *callee, uint64_t ns)
 {
 	fixture__calls(f, 0, caller, callee, 1);
@@ -214,6 +217,49 @@ START_TEST(taking_out_can_be_repeated)
 }
 END_TEST
 
+static void add_call(struct fixture *f, uint32_t scope)
+{
+	const struct qz_call_count key = {
+		.scope = scope,
+		.caller = fixture__procedure(f->p, "main"),
+		.callee = fixture__procedure(f->p, "work"),
+	};
+	int64_t index = f->err ? f->err : qz_call_counts__intern(f->p, &key);
+
+	if (index < 0)
+		f->err = (int)index;
+	else
+		f->p->calls[index].cost_ns = 200;
+}
+
+/* Their samples stand between each other; every other one counts its calls, and pays alone. */
+START_TEST(many_scopes_pay_for_themselves)
+{
+	static const uint64_t level_ns[] = {0, 1000};
+	struct fixture f = fixture__new();
+
+	for (uint32_t scope = 0; scope < MANY; scope++) {
+		fixture__scope(&f, level_ns, 2);
+		fixture__thread(&f, scope, 10);
+		fixture__samples(&f, scope, scope, "main", 1, 1);
+	}
+	for (uint32_t scope = MANY; scope-- > 0;) {
+		fixture__samples(&f, scope, scope, "main work", 1, 1);
+		if (scope % 2)
+			add_call(&f, scope);
+	}
+	ck_assert_int_eq(f.err, 0);
+	ck_assert_int_eq(qz_estimate__profile(f.p), 0);
+	ck_assert_uint_eq(f.p->nsamples, 2 * MANY + MANY / 2);
+	for (uint32_t i = 0; i < f.p->nsamples; i++) {
+		const struct qz_sample *s = &f.p->samples[i];
+
+		ck_assert_uint_eq(s->cpu_ns, !s->count ? 200 : s->scope % 2 ? 400 : 500);
+	}
+	qz_profile__free(f.p);
+}
+END_TEST
+
 /* ---- intervals ---- */
 
 /* Half of the 95 % interval of `hits` of 60 samples, at 1000 ns. */
@@ -364,6 +410,7 @@ Suite *suite_instrumentation_cost(void)
 	tcase_add_test(tc, samples_of_hooks_are_taken_out);
 	tcase_add_test(tc, samples_of_the_library_are_taken_out);
 	tcase_add_test(tc, taking_out_can_be_repeated);
+	tcase_add_test(tc, many_scopes_pay_for_themselves);
 	tcase_add_test(tc, intervals_are_those_of_what_is_left);
 	tcase_add_test(tc, a_known_amount_leaves_the_interval);
 	tcase_add_test(tc, intervals_cover_what_is_left);
