@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fair shares of the tables that all scopes fill. Each may take as much as is still free of three
- * quarters of the table: so one alone gets three eighths, N of them an (N + 1)th of the three quarters
- * each, and there is always as much left for the next one. Nobody is refused the least, which the fourth
- * quarter is for. What a scope is refused, it alone goes without, and that is counted with it.
+ * Fair shares of the tables that all scopes fill. A scope may take as much as is still free of three quarters of
+ * the table: one scope alone gets three eighths, N scopes a share of 1/(N + 1) of the three quarters each, and the
+ * next one finds as much. Every scope is guaranteed 1/QUOTA_LEAST of the table; the last quarter is reserved for
+ * that. Refusals are counted by scope.
  */
 #ifndef QUARTZ_QUOTA_BPF_H
 #define QUARTZ_QUOTA_BPF_H

@@ -8,8 +8,8 @@
 #define QUARTZ_SWITCH_BPF_H
 
 /*
- * The last thing that is heard of a thread. Totals of the scope come first, so that they are right
- * even when the ring buffer has no room for the record.
+ * Final accounting at thread exit. The scope's totals come first, so that they are right even if the ring buffer
+ * has no room for the thread's record.
  */
 static __noinline int thread__end(struct task_struct *task, struct qz_thread_state *t, u64 now)
 {

@@ -4,8 +4,8 @@
 #define QUARTZ_WATCHDOG_BPF_H
 
 /*
- * Asked by the sampler, which runs on each processor and not often. Times are frozen for good then, as
- * by quartzd itself: when it runs again, it saves what there is and begins anew.
+ * Called by the sampler, which runs on each processor and not often. Times stay frozen, as when quartzd ends a run:
+ * when it runs again, it saves the profile and begins a new one.
  */
 static __always_inline bool watchdog__is_alone(struct qz_control *ctl, u64 now)
 {

@@ -9,8 +9,8 @@ LB_PROGRAMS := $(addprefix $(LB)/,operations events listen scopes scopes-disable
 LB_UNWIND := $(addprefix $(LB)/unwind_table,-clang -clang-pg -clang-floor -clang-hooks \
                -clang-fentry -gcc -gcc-pg -gcc-floor -gcc-hooks -gcc-fentry)
 # The part of quartz-symbolizer that is compiled in these ways, too.
-LB_UNWIND_SRC := $(LB_SRC)/unwind_table.c $(addprefix symbolizer/,cfi.c elf_file.c elf_table.c \
-                   expression.c fde.c frame.c glibc.c go.c table.c)
+LB_UNWIND_SRC := $(LB_SRC)/unwind_table.c $(wildcard symbolizer/cfi/*.c) $(addprefix symbolizer/, \
+                   elf/elf_file.c names/glibc_x86.c names/procedure_table.c util/address_table.c)
 
 # gcc's hooks are in inlined functions, too; clang can leave those out, as -pg does.
 lb_compiler = $(if $(findstring -clang,$@),$(CLANG),$(CC))

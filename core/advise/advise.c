@@ -129,14 +129,23 @@ static int compare(const void *x, const void *y)
 	return order ? order : strcmp(f->subject.name, g->subject.name);
 }
 
+/* What limits one process of a machine is in that one's report: the machine gains no time by it. */
+static bool has_many_programs(const struct qz_report *r)
+{
+	enum qz_scope_kind kind = r->profile->scopes[r->scope].kind;
+
+	return kind == QZ_SCOPE_MACHINE || kind == QZ_SCOPE_KERNEL;
+}
+
 struct qz_advice *qz_advise__new(const struct qz_report *r)
 {
 	struct qz_advice *a = calloc(1, sizeof(*a));
+	bool skip = has_many_programs(r);
 	int err = a ? 0 : -ENOMEM;
 
 	if (a)
 		a->report = r;
-	for (size_t i = 0; !err && i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; !err && !skip && i < sizeof(rules) / sizeof(rules[0]); i++)
 		err = rules[i](r, a);
 	if (err) {
 		qz_advise__free(a);

@@ -45,7 +45,7 @@ enum qz_lost {
 	QZ_LOST_DIVIDED = 16,
 };
 
-/* Texts are malloc'ed, hold names of others as they are, and end without a full stop but for sentences. */
+/* Texts are malloc'ed, and have names of programs unescaped. Only `what`, a sentence, ends with a full stop. */
 struct qz_finding {
 	const char *rule; /* a lower-case word */
 	/* What the verdict calls a program that this limits most, as "CONTENDED"; NULL: what its levels are. */
@@ -73,7 +73,8 @@ struct qz_advice {
 
 /*
  * All findings, by the middle of their ranges, descending. Of two about the same loss, the one whose rule comes
- * first in the table stays, and what is left of the other one goes on. NULL with ENOMEM.
+ * first in the table stays; its gain is subtracted from the other one, which is dropped if less than half is left.
+ * NULL with errno ENOMEM.
  */
 struct qz_advice *qz_advise__new(const struct qz_report *r);
 void qz_advise__free(struct qz_advice *a);

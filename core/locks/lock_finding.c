@@ -15,6 +15,13 @@ static bool blocks(const struct qz_object_cost *cost)
 	return cost->held_blocked_ns > cost->held_running_ns + cost->lock_ns;
 }
 
+/* A futex word of unknown use may be a barrier: it is a lock when somebody was seen to hold it. */
+static bool is_lock(const struct qz_report *r, const struct qz_object_row *row)
+{
+	return r->profile->objects[row->object].kind != QZ_OBJECT_OTHER ||
+	       row->cost.held_running_ns || row->cost.held_blocked_ns;
+}
+
 static bool concerns(const struct qz_report *r, const struct qz_object_row *row,
 		     const struct qz_lock_rule *rule)
 {
@@ -22,7 +29,8 @@ static bool concerns(const struct qz_report *r, const struct qz_object_row *row,
 	uint64_t most = cost->queued_ns > cost->cost_ns ? cost->queued_ns : cost->cost_ns;
 
 	/* Of the interpreter lock, whoever blocks has let go of it. */
-	return cost->queued_ns && (double)most >= LEAST_COST * (double)r->elapsed_ns &&
+	return cost->queued_ns && is_lock(r, row) &&
+	       (double)most >= LEAST_COST * (double)r->elapsed_ns &&
 	       qz_lock_kind__of(r, row->object) == rule->kind &&
 	       (rule->kind == QZ_LOCK_INTERPRETER || blocks(cost) == rule->blocked);
 }

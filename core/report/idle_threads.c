@@ -61,7 +61,7 @@ static bool is_idle(const struct qz_thread *t, uint64_t blocked_ns, uint64_t cou
 	       (double)count * SECOND < (double)WAITS_A_SECOND * (double)t->blocked_ns;
 }
 
-static void judge(struct qz_report *r, const uint32_t *sorted, uint32_t n)
+static void classify(struct qz_report *r, const uint32_t *sorted, uint32_t n)
 {
 	const struct qz_profile *p = r->profile;
 	uint64_t blocked_ns = 0, count = 0;
@@ -97,7 +97,7 @@ int qz_idle_threads__find(struct qz_report *r)
 			sorted[n++] = i;
 	if (n)
 		qsort_r(sorted, n, sizeof(*sorted), compare_waits, p);
-	judge(r, sorted, n);
+	classify(r, sorted, n);
 	for (uint32_t i = 0; i < p->nthreads; i++)
 		r->nidle += r->idle[i];
 	free(sorted);

@@ -8,7 +8,7 @@
 #include "core/transform/merge.h"
 
 struct qz_slices {
-	struct qz_baseline *told;
+	struct qz_baseline *saved;
 	uint64_t *alive; /* threads of each scope, at the last cut */
 	uint32_t nscopes;
 };
@@ -18,8 +18,8 @@ struct qz_slices *qz_slices__new(void)
 	struct qz_slices *s = calloc(1, sizeof(*s));
 
 	if (s)
-		s->told = qz_baseline__new();
-	if (s && s->told)
+		s->saved = qz_baseline__new();
+	if (s && s->saved)
 		return s;
 	qz_slices__free(s);
 	errno = ENOMEM;
@@ -30,7 +30,7 @@ void qz_slices__free(struct qz_slices *s)
 {
 	if (!s)
 		return;
-	qz_baseline__free(s->told);
+	qz_baseline__free(s->saved);
 	free(s->alive);
 	free(s);
 }
@@ -52,14 +52,14 @@ static void keep_alive(struct qz_slices *s, const struct qz_profile *p)
 	s->nscopes = p->nscopes;
 }
 
-/* Who lived at the last cut lived when this slice began. */
+/* Threads that lived at the last cut lived when this slice began. */
 static void set_threads_before(const struct qz_slices *s, struct qz_profile *p, bool set)
 {
 	for (uint32_t i = 0; i < p->nscopes && i < s->nscopes; i++)
 		p->scopes[i].threads_before = set ? s->alive[i] : 0;
 }
 
-/* The run has what the slice shall have, until the slice has it. */
+/* Subtracts earlier slices from the run, copies the rest, and restores the run. */
 static int cut(struct qz_slices *s, struct qz_profile *run, struct qz_profile *slice)
 {
 	struct qz_baseline *whole = qz_baseline__new();
@@ -67,13 +67,13 @@ static int cut(struct qz_slices *s, struct qz_profile *run, struct qz_profile *s
 
 	qz_profile__drop_unattributed(run);
 	err = err ? err : qz_baseline__set(whole, run);
-	err = err ? err : qz_baseline__subtract(s->told, run);
+	err = err ? err : qz_baseline__subtract(s->saved, run);
 	if (!err) {
 		set_threads_before(s, run, true);
 		err = qz_merge__busy(slice, run);
 		set_threads_before(s, run, false);
 		if (!err) {
-			qz_baseline__advance(s->told, run);
+			qz_baseline__advance(s->saved, run);
 			keep_alive(s, run);
 		}
 		qz_baseline__restore(whole, run);
@@ -94,12 +94,12 @@ struct qz_profile *qz_slices__cut(struct qz_slices *s, struct qz_profile *p)
 	return NULL;
 }
 
-int qz_slices__told(struct qz_slices *s, struct qz_profile *p)
+int qz_slices__restart(struct qz_slices *s, struct qz_profile *p)
 {
 	int err = reserve(s, p);
 
 	qz_profile__drop_unattributed(p);
-	err = err ? err : qz_baseline__set(s->told, p);
+	err = err ? err : qz_baseline__set(s->saved, p);
 	if (!err)
 		keep_alive(s, p);
 	return err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run in slices: profiles of what was measured from one moment to the next. Together (core/transform/merge.h) they
- * are the run: all that is counted, and all exact times, to the last nanosecond.
+ * Divides a run into slices: profiles of one interval each. Merged (core/transform/merge.h), they have the same counts
+ * and exact times as the run, to the nanosecond.
  *
- * A wait that has not ended is in a slice as far as it had come (core/transform/baseline.h).
+ * A wait that has not ended is in a slice with its time so far (core/transform/baseline.h).
  *
  * Pure.
  */
@@ -14,26 +14,25 @@
 
 struct qz_slices;
 
-/* Nothing has been told yet. NULL with errno ENOMEM. */
+/* The first slice begins with the run. NULL with errno ENOMEM. */
 struct qz_slices *qz_slices__new(void);
 void qz_slices__free(struct qz_slices *s);
 
 /*
- * What the profile of a run has beyond what earlier calls gave; not estimated. Only what is not nought is
- * there. The profile has its figures again afterwards, and is to be estimated again. NULL with errno ENOMEM: the next
- * slice will have it.
+ * The slice since the last one: figures of the run less those of earlier slices, without estimates and without what
+ * is 0. Afterwards the run has its figures again; its estimates must be computed anew. NULL with errno ENOMEM: the
+ * next slice has this one's figures, too.
  */
 struct qz_profile *qz_slices__cut(struct qz_slices *s, struct qz_profile *p);
 
 /*
- * Everything that the profile has was told: its entities have other indices since the last cut. It is to be
- * estimated again. 0 or -ENOMEM.
+ * The next slice begins now, since the indices of entities have changed after the last slice was cut. Estimates of p
+ * must be computed anew. 0 or -ENOMEM.
  */
-int qz_slices__told(struct qz_slices *s, struct qz_profile *p);
+int qz_slices__restart(struct qz_slices *s, struct qz_profile *p);
 
 /*
- * Of slices that have been put together in their order, or of a single one: all threads that lived in that time
- * are among those seen from now on.
+ * Of merged slices, in their order, or of a single one: counts threads that lived before as seen, too.
  */
 void qz_slices__end(struct qz_profile *p);
 

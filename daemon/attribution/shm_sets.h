@@ -4,7 +4,7 @@
  * many there may be.
  *
  * A page set belongs to one image: a process between two execs. It is made by the server's thread
- * (page_server.h) and freed by quartzd's main thread alone, in shm_sets__collect, once its last figures
+ * (shm_server.h) and freed by quartzd's main thread alone, in shm_sets__collect, once its last figures
  * were read; so the main thread can use what shm_sets__at gives it without a lock. Sampling threads
  * use a page set only between shm_sets__enter and shm_sets__leave.
  */
@@ -40,7 +40,7 @@ struct page {
 	pid_t pid;
 	uid_t uid;
 	int pidfd;  /* readable when the process has ended */
-	int tables; /* descriptor of the area of tables, for page_reader.h */
+	int tables; /* descriptor of the area of tables, for shm_reader.h */
 	/* Slots of all segments, one behind the other, see shm_sets__slot; nsegments are mapped. */
 	const struct qz_slot *slots;
 	uint32_t nsegments;

@@ -76,7 +76,7 @@ void collector__keep_thread(void *context, const struct qz_thread_event *e);
 /* By the name that it has given itself, if any. */
 void collector__name_thread(struct collector *c, const struct qz_thread_event *e);
 
-/* ---- collector_half.c ---- */
+/* ---- sample_drain.c ---- */
 
 /* Takes all out of the half of the sampler's tables that waits. */
 int collector__drain_half(struct collector *c);

@@ -194,5 +194,5 @@ int history__cut(struct history *h, struct qz_profile *p)
 
 int history__told(struct history *h, struct qz_profile *p)
 {
-	return qz_slices__told(h->slices, p);
+	return qz_slices__restart(h->slices, p);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Figures for /sys/kernel/quartz, told to quartz.ko through its device, where it is loaded. */
+/* Passes the figures in /sys/kernel/quartz to quartz.ko, through its device, where it is loaded. */
 #ifndef QUARTZ_DAEMON_SYSFS_PUBLISH_H
 #define QUARTZ_DAEMON_SYSFS_PUBLISH_H
 

@@ -21,7 +21,7 @@ enum opener_what {
 	OPENER_FDINFO,	 /* the text about it */
 	OPENER_SYSCALL,	 /* the system call that thread `number` is in */
 	OPENER_PERF_MAP, /* the names of its JIT code */
-	OPENER_WAKE,	 /* nothing: calls it, see page_wake.h; a waker's only work */
+	OPENER_WAKE,	 /* nothing: calls it, see shm_wake.h; a waker's only work */
 	OPENER_REOPEN,	 /* a file that everybody may read, or that is open to be read, once more */
 };
 

@@ -68,7 +68,7 @@ struct session {
 	bool beside; /* another quartzd, which is asked first */
 };
 
-/* ---- session_start.c: each says what is wrong, and gives an exit status ---- */
+/* ---- session_setup.c: each says what is wrong, and gives an exit status ---- */
 
 /* Looks at all that can be wrong before anything is touched. */
 int session__prepare(struct session *s);
@@ -79,7 +79,7 @@ int session__load(struct session *s);
 /* Every target is attached to, and the command runs. */
 int session__start(struct session *s);
 
-/* ---- session_figures.c ---- */
+/* ---- session_refresh.c ---- */
 
 struct qz_costs session__costs(const struct session *s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the pollers count becomes part of the profile. The main thread's side of poller.h: in step
+ * What the pollers count becomes part of the profile. The main thread's side of shm_sampler.h: in step
  * with the drains of the kernel's samples.
  */
 #ifndef QUARTZ_DAEMON_SHM_POLLING_H

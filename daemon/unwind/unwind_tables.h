@@ -3,7 +3,7 @@
  * Unwind tables in the maps of the BPF unwinder: those of each module once, however many processes
  * have it mapped, and for each image the list of its regions.
  *
- * One thread at a time: that of builder.h.
+ * One thread at a time: that of unwind_worker.h.
  */
 #ifndef QUARTZ_DAEMON_UNWIND_TABLES_H
 #define QUARTZ_DAEMON_UNWIND_TABLES_H

@@ -12,7 +12,7 @@
 
 #include "core/model/profile.h"
 
-/* A procedure in which threads wait; the table of them is in waiting.c. */
+/* A procedure in which threads wait; the table of them is in futex_classify.c. */
 struct futex_classify_function {
 	const char *pattern; /* of the name, as fnmatch(3) has it */
 	uint32_t kind;	     /* enum qz_object_kind */
@@ -28,6 +28,12 @@ const struct futex_classify_function *futex_classify__function(const char *proce
  * runtimes), so that not it but its caller tells what is waited for.
  */
 bool futex_classify__is_runtime(const char *procedure, const char *module);
+
+/*
+ * What the code of a module mostly waits for where no procedure on the stack has a name: libgomp is stripped, and
+ * does not export its barriers. QZ_OBJECT_OTHER: that is not known.
+ */
+uint32_t futex_classify__module(const char *module);
 
 /* A wait's futex call. */
 struct futex_classify_futex {

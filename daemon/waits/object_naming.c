@@ -61,6 +61,7 @@ void object_naming__free(struct object_naming_context *c)
 /* What the stack of a wait says of the object. */
 struct caller {
 	const struct futex_classify_function *row; /* of the runtime's outermost known procedure */
+	uint32_t kind;				   /* without a row: by the runtime's module */
 	const struct qz_procedure *procedure;	   /* outside of the runtime, NULL: none */
 	uint32_t line;
 	bool started; /* the procedure is not on the thread's own stack, but on its creator's */
@@ -85,9 +86,13 @@ static bool take_line(struct caller *caller, const struct qz_procedure *p, uint3
 		caller->line = line;
 		return false;
 	}
-	row = caller->started ? NULL : futex_classify__function(p->name);
+	if (caller->started)
+		return true;
+	row = futex_classify__function(p->name);
 	if (row)
 		caller->row = row;
+	if (caller->kind == QZ_OBJECT_OTHER)
+		caller->kind = futex_classify__module(p->module);
 	return true;
 }
 
@@ -293,13 +298,15 @@ void object_naming__futex(struct object_naming_context *c, const struct object_n
 {
 	struct caller caller = find_caller(c->profile, f->node);
 	struct futex_classify_futex futex = {f->word, f->op, f->val, f->nbytes, f->bytes};
-	uint32_t called = caller.row ? caller.row->kind
-			  : f->spun  ? QZ_OBJECT_SPIN
-				     : QZ_OBJECT_OTHER;
+	uint32_t called = caller.row ? caller.row->kind : QZ_OBJECT_OTHER;
 	const char *word = caller.row ? caller.row->word : NULL;
 
 	*out = (struct object_naming) {
 		.kind = f->spun ? called : futex_classify__kind(&futex, called), .module = ""};
+	if (out->kind == QZ_OBJECT_OTHER && !caller.row)
+		out->kind = caller.kind != QZ_OBJECT_OTHER ? caller.kind
+			    : f->spun			   ? QZ_OBJECT_SPIN
+							   : QZ_OBJECT_OTHER;
 	out->address = f->word - (f->spun ? 0 : futex_classify__distance(&futex, out->kind));
 	if (f->given && (f->given(f->context, out->address, out->name) ||
 			 f->given(f->context, f->word, out->name)))

@@ -79,7 +79,7 @@ void object_naming__futex(struct object_naming_context *c, const struct object_n
 			  struct object_naming *out);
 
 /*
- * Names a file, pipe or socket by what descriptors.h says. One that has been closed since, or reused
+ * Names a file, pipe or socket by what fd_names.h says. One that has been closed since, or reused
  * for another, is called after its kind only, and so is one of a process that has too many.
  */
 void object_naming__file(const struct object_naming_file *f, struct object_naming *out);

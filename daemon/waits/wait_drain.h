@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits, from the tables of the kernel side to those of the profile. What a thread has gathered and
- * not yet put down, and the wait that it is in, come with the thread: as long as it lives they are
- * taken back before each refresh and added anew.
+ * Waits, from BPF maps to the profile. The waits that a living thread has accumulated and not yet flushed to the
+ * map, and the wait that it is in, are read from the thread at each refresh: those of the last refresh are
+ * subtracted before.
  *
  * One thread at a time.
  */
@@ -43,29 +43,31 @@ void wait_drain__take(struct wait_drain *w, bool aging);
 void wait_drain__want(struct wait_drain *w);
 void wait_drain__add(struct wait_drain *w);
 
-/* A thread has ended: what it has gathered. Added with the next drain. */
+/* A thread has ended: the waits that it had accumulated. Added with the next drain. */
 void wait_drain__ended(struct wait_drain *w, const struct qz_thread_event *event);
 
-/* A refresh: takes back what was added by the last one, then adds that of each living thread. */
+/* A refresh: subtracts what the last one added, then adds the waits of each living thread. */
 void wait_drain__begin_refresh(struct wait_drain *w);
 void wait_drain__alive(struct wait_drain *w, const struct qz_thread_event *event,
 		       uint64_t scope_began, uint64_t until);
 
-/* The object of the profile that a sample carries: objects__want(), which comes before wait_drain__drain(); objects__index(). */
+/* The object that a sample carries, as objects__want() and objects__index(); wanted before wait_drain__add(). */
 void wait_drain__want_object(struct wait_drain *w, uint32_t number, uint32_t spinner);
 uint32_t wait_drain__object(struct wait_drain *w, uint32_t number);
 bool wait_drain__has_object(const struct wait_drain *w, uint32_t number); /* and it has a name */
 
-/* What a scope lost for want of room, as waits of unknown cause. During a refresh. */
-void wait_drain__objects(struct wait_drain *w, uint64_t until); /* their queues, up to then */
+/* During a refresh: the figures of all objects, with their queues up to `until`. */
+void wait_drain__objects(struct wait_drain *w, uint64_t until);
+
+/* During a refresh: the waits of a scope for which there was no room, as waits of unknown cause. */
 void wait_drain__lost(struct wait_drain *w, uint32_t scope, const struct qz_scope_state *state);
-/*
- * Of all scopes, by the last refresh: wake-ups lost for want of room; and by how much the times
- * until woken of the profile and those that the kernel side counted differ, in ns: of a run that is
- * over, not at all.
- */
+/* Of all scopes, at the last refresh: wake-ups for which there was no room. */
 uint64_t wait_drain__wakings_lost(const struct wait_drain *w);
+
+/* The difference in ns between the times until woken in the profile and those that BPF counted; 0 after the run. */
 uint64_t wait_drain__woken_unaccounted(const struct wait_drain *w);
+
+/* Waits for which there was no room, of all scopes. */
 uint64_t wait_drain__count_lost(const struct wait_drain *w);
 
 #endif

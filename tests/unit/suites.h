@@ -31,6 +31,7 @@
 	X(advise)                                                                                  \
 	X(locks)                                                                                   \
 	X(rule_spinning)                                                                           \
+	X(recorded_advice)                                                                         \
 	X(report)                                                                                  \
 	X(call_graph)                                                                              \
 	X(code_times)                                                                              \

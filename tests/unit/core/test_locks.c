@@ -349,6 +349,24 @@ START_TEST(short_queues_are_no_contention)
 }
 END_TEST
 
+/* A futex word of unknown use, as barriers of a runtime without symbols: a lock only if somebody holds it. */
+START_TEST(words_that_nobody_holds_are_no_locks)
+{
+	struct use use = cache;
+	struct locked x;
+
+	use.kind = QZ_OBJECT_OTHER;
+	x = locked(&use);
+	ck_assert_ptr_nonnull(find(&x, "contention"));
+	done(&x);
+	use.held = 0;
+	use.alone = 700;
+	x = locked(&use);
+	ck_assert_ptr_null(find(&x, "contention"));
+	done(&x);
+}
+END_TEST
+
 /* With a quarter of the queue a quarter of the gain, and more than that only if others run alone. */
 START_TEST(bounds_follow_the_queue)
 {
@@ -529,6 +547,7 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, contention_is_found);
 	tcase_add_test(tc, bounds_follow_the_queue);
 	tcase_add_test(tc, short_queues_are_no_contention);
+	tcase_add_test(tc, words_that_nobody_holds_are_no_locks);
 	tcase_add_test(tc, output_under_a_lock_is_found);
 	tcase_add_test(tc, output_elsewhere_is_not_under_the_lock);
 	tcase_add_test(tc, code_of_an_allocator_goes_with_its_arena);

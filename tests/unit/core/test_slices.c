@@ -194,7 +194,7 @@ START_TEST(what_was_told_is_not_told_again)
 		for (uint32_t k = 0; k < p->scopes[i].nlevels; k++)
 			p->scopes[i].elapsed_ns += p->scopes[i].level_ns[k];
 	}
-	ck_assert_int_eq(qz_slices__told(slices, p), 0);
+	ck_assert_int_eq(qz_slices__restart(slices, p), 0);
 	slice = qz_slices__cut(slices, p);
 	ck_assert_ptr_nonnull(slice);
 	ck_assert_uint_eq(slice->nscopes, 0);

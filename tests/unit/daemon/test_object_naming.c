@@ -100,6 +100,14 @@ static const struct {
 	{"main look pthread_spin_lock", SPUN, 0, 0, QZ_OBJECT_SPIN, "spin lock in look (f.c:5)"},
 	{"main compute GOMP_parallel [thread] gomp_thread_start gomp_barrier_wait", SPUN, 7, 0,
 	 QZ_OBJECT_BARRIER, "barrier in compute (f.c:5)"},
+	/* without symbols: its locks have a value of their own */
+	{"main stripped_1e2d0 stripped_1f780", WAIT, 8, 0, QZ_OBJECT_BARRIER,
+	 "barrier in main (f.c:5)"},
+	{"main stripped_1e2d0 stripped_1f780", SPUN, 0, 0, QZ_OBJECT_BARRIER,
+	 "barrier in main (f.c:5)"},
+	{"main stripped_1e2d0 stripped_1f780", WAIT, UINT32_MAX, 0, QZ_OBJECT_MUTEX,
+	 "mutex in main (f.c:5)"},
+	{"main stripped_1e2d0 step", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex in step (f.c:5)"},
 	{"main look pthread_rwlock_rdlock", SPUN, 3, 0, QZ_OBJECT_RWLOCK, "rwlock in look (f.c:5)"},
 	{"main [process] pthread_mutex_lock", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
 	{"", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
@@ -114,6 +122,10 @@ static void add_files(struct qz_profile *p)
 		ck_assert_int_eq(qz_profile__set_string(&procedure->file, "src/f.c"), 0);
 		if (!strncmp(procedure->name, "kernel_", 7))
 			ck_assert_int_eq(qz_profile__set_string(&procedure->module, "[kernel]"), 0);
+		if (!strncmp(procedure->name, "stripped_", 9))
+			ck_assert_int_eq(qz_profile__set_string(&procedure->module,
+								"/lib/libgomp.so.1.0.0"),
+					 0);
 	}
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Each rule on profiles of real programs: one that is limited by what the rule is about, and the same program, or
+ * one like it, with the remedy. recorded/README.md says what they are.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/verdict.h"
+#include "core/format/pprof.h"
+#include "tests/unit/suites.h"
+
+static const struct {
+	const char *rule;
+	const char *limited, *remedied;
+	const char *comm;    /* of the process; NULL: the profile has one scope */
+	const char *subject; /* what the finding must name; NULL: see the rule */
+	bool later;	     /* another finding of the limited program goes first */
+} cases[] = {
+	{"allocator", "allocator", "allocator-not", NULL, "mutex main_arena.mutex", false},
+	{"interpreter", "interpreter", "interpreter-not", NULL, "the interpreter lock", false},
+	{"stdio", "stdio", "stdio-not", NULL, "mutex stdio lock in puts_", false},
+	{"lock-io", "lock-io", "lock-io-not", NULL, "mutex lock", false},
+	{"contention", "contention", "contention-not", NULL, "mutex lock", false},
+	{"fine", "fine", "fine-not", NULL, "barrier", false},
+	{"spinning", "spinning", "spinning-not", NULL, "pthread_spin_lock", false},
+	{"pipeline", "pipeline", "serial-not", NULL, "squeeze", false},
+	{"processes", "processes", "processes-not", NULL, "sh", false},
+	{"imbalance", "imbalance", "stdio-not", NULL, "compute", false},
+	{"overlap", "overlap", "serial-not", NULL, "disk", true},
+	{"serial", "serial", "serial-not", NULL, NULL, false},
+	{"taken", "taken", "serial-not", "pigz", "quartzd", false},
+};
+#define NCASES ((int)(sizeof(cases) / sizeof(cases[0])))
+
+static struct qz_profile *read_recorded(const char *name)
+{
+	char path[512];
+	const char *why = NULL;
+	struct qz_profile *p;
+	int fd;
+
+	snprintf(path, sizeof(path), TEST_TREE "/tests/unit/core/recorded/%s.pb.gz", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_msg(fd >= 0, "%s cannot be opened", path);
+	p = qz_pprof__read(fd, &why);
+	close(fd);
+	ck_assert_msg(p != NULL, "%s: %s", path, why);
+	return p;
+}
+
+static uint32_t find_scope(const struct qz_profile *p, const char *comm)
+{
+	for (uint32_t i = 0; comm && i < p->nscopes; i++)
+		if (!strcmp(p->scopes[i].comm, comm))
+			return i;
+	ck_assert_ptr_null(comm);
+	return 0;
+}
+
+static const struct qz_finding *find(const struct qz_advice *a, const char *rule)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!strcmp(a->findings[i].rule, rule))
+			return &a->findings[i];
+	return NULL;
+}
+
+/* Whoever is most limited by something is called that. */
+static void check_verdict(const struct qz_advice *a)
+{
+	const struct qz_finding *f = a->findings;
+	char *verdict = qz_verdict__text(a);
+
+	ck_assert_ptr_nonnull(verdict);
+	if (a->n && f->word &&
+	    f->gain_low_ns / 2 + f->gain_high_ns / 2 >= a->report->elapsed_ns / 10)
+		ck_assert_msg(!strncmp(verdict, f->word, strlen(f->word)), "%s, but first %s",
+			      verdict, f->what);
+	free(verdict);
+}
+
+START_TEST(limits_are_found)
+{
+	struct qz_profile *p = read_recorded(cases[_i].limited);
+	struct qz_report *r = qz_report__new(p, find_scope(p, cases[_i].comm));
+	struct qz_advice *a = qz_advise__new(r);
+	const struct qz_finding *f = find(a, cases[_i].rule);
+
+	ck_assert_msg(f != NULL, "%s: not found", cases[_i].rule);
+	if (!cases[_i].later)
+		ck_assert_ptr_eq(f, a->findings);
+	if (cases[_i].subject)
+		ck_assert_str_eq(f->subject.name, cases[_i].subject);
+	ck_assert_uint_gt(f->gain_high_ns, 0);
+	check_verdict(a);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+START_TEST(remedied_programs_have_no_such_finding)
+{
+	struct qz_profile *p = read_recorded(cases[_i].remedied);
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = qz_advise__new(r);
+
+	ck_assert_ptr_null(find(a, cases[_i].rule));
+	check_verdict(a);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+/* What limits one process is no limit of the machine. */
+START_TEST(machines_have_no_findings)
+{
+	struct qz_profile *p = read_recorded("taken");
+	struct qz_report *r = qz_report__new(p, qz_profile__machine(p));
+	struct qz_advice *a = qz_advise__new(r);
+
+	ck_assert_int_eq(p->scopes[r->scope].kind, QZ_SCOPE_MACHINE);
+	ck_assert_uint_eq(a->n, 0);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+Suite *suite_recorded_advice(void)
+{
+	Suite *s = suite_create("recorded_advice");
+	TCase *tc = tcase_create("all");
+
+	tcase_add_loop_test(tc, limits_are_found, 0, NCASES);
+	tcase_add_loop_test(tc, remedied_programs_have_no_such_finding, 0, NCASES);
+	tcase_add_test(tc, machines_have_no_findings);
+	suite_add_tcase(s, tc);
+	return s;
+}
