@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/estimate/estimate.h"
 #include "core/page/page.h"
+#include "core/transform/merge.h"
 #include "core/util/options.h"
 #include "core/util/systemd_unit.h"
 
@@ -136,20 +138,46 @@ static char *make_message(const struct qz_profile *p, const uint32_t *scopes, ui
 	return message;
 }
 
+/* What ran, without all that did not. NULL: memory is short. */
+static struct qz_profile *leave_out_idle(struct qz_profile *added)
+{
+	struct qz_profile *busy = qz_profile__new();
+
+	qz_profile__drop_unattributed(added);
+	if (busy && !qz_merge__busy(busy, added) && !qz_estimate__profile(busy) &&
+	    !qz_estimate__profile(added))
+		return busy;
+	qz_profile__free(busy);
+	return NULL;
+}
+
+/* Of a scope that did nothing all of it is told. */
+static char *make_delta(const struct deltas *d, struct qz_profile *added, size_t *size,
+			char reason[SOURCE_REASON])
+{
+	struct qz_profile *busy = leave_out_idle(added);
+	uint32_t scopes[DELTAS_SCOPES], n = busy ? select_scopes(d, busy, scopes) : 0;
+	char *message = n ? make_message(busy, scopes, n, size) : NULL;
+
+	qz_profile__free(busy);
+	snprintf(reason, SOURCE_REASON, "memory is short");
+	if (!busy || n)
+		return message;
+	n = select_scopes(d, added, scopes);
+	if (n)
+		return make_message(added, scopes, n, size);
+	snprintf(reason, SOURCE_REASON, "there is no such scope any more");
+	return NULL;
+}
+
 char *deltas__next(struct deltas *d, size_t *size, char reason[SOURCE_REASON])
 {
-	uint32_t scopes[DELTAS_SCOPES], n;
 	struct qz_profile *whole, *added;
-	char *message = NULL;
+	char *message;
 
 	if (source__profile_since(d->socket, d->before, &whole, &added, reason))
 		return NULL;
-	n = select_scopes(d, added, scopes);
-	if (n)
-		message = make_message(added, scopes, n, size);
-	if (!message)
-		snprintf(reason, SOURCE_REASON,
-			 n ? "memory is short" : "there is no such scope any more");
+	message = make_delta(d, added, size, reason);
 	qz_profile__free(added);
 	qz_profile__free(d->before);
 	d->before = whole;

@@ -62,6 +62,10 @@ function sayLive() {
 function takeDocument(json) {
 	live.problem = null;
 	if (live.paused || state.interval) return;
+	if (live.merger.isFull()) {
+		live.merger.beginNodes();
+		live.parts = [];
+	}
 	live.parts.push(live.merger.read(json));
 	live.parts.splice(0, live.parts.length - LIVE_SLOTS);
 	showLive();
