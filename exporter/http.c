@@ -175,16 +175,18 @@ static bool wait_until(struct http *h, struct MHD_Connection *c, int64_t due)
 }
 
 /* A profile has two snapshots in memory, so few are served at a time, until they are sent. */
-static enum MHD_Result serve_limited(struct http *h, struct MHD_Connection *c,
-				     enum MHD_Result (*serve)(struct http *,
-							      struct MHD_Connection *, int64_t),
-				     int64_t seconds)
+static enum MHD_Result
+serve_limited(struct http *h, struct MHD_Connection *c, enum client_work work,
+	      enum MHD_Result (*serve)(struct http *, struct MHD_Connection *, int64_t),
+	      int64_t seconds)
 {
 	struct client *client = client_of(c);
 
-	if (!clients__begin_profile(h->clients, client))
+	if (!clients__begin(h->clients, client, work))
 		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				   "others are being served profiles; try again later");
+				   work == CLIENT_PROFILE
+					   ? "others are being served profiles; try again later"
+					   : "others look at the page; try again later");
 	clients__set_phase(h->clients, client, CLIENT_PREPARING, seconds * 1000 + PROFILE_MS);
 	return serve(h, c, seconds);
 }
@@ -229,12 +231,12 @@ static enum MHD_Result serve_profile(struct http *h, struct MHD_Connection *c)
 
 	if (text && qz_options__integer(text, 1, MAX_SECONDS, &seconds))
 		return answer_line(c, MHD_HTTP_BAD_REQUEST, "seconds: not an integer of 1 to 300");
-	return serve_limited(h, c, serve_difference, seconds);
+	return serve_limited(h, c, CLIENT_PROFILE, serve_difference, seconds);
 }
 
 static enum MHD_Result serve_all(struct http *h, struct MHD_Connection *c)
 {
-	return serve_limited(h, c, serve_whole, 0);
+	return serve_limited(h, c, CLIENT_PROFILE, serve_whole, 0);
 }
 
 /* ---- the page ---- */
@@ -295,7 +297,7 @@ static enum MHD_Result serve_stream(struct http *h, struct MHD_Connection *c, in
 
 static enum MHD_Result serve_deltas(struct http *h, struct MHD_Connection *c)
 {
-	return serve_limited(h, c, serve_stream, 0);
+	return serve_limited(h, c, CLIENT_STREAM, serve_stream, 0);
 }
 
 /* ---- requests ---- */
@@ -430,7 +432,7 @@ static void completed(void *context, struct MHD_Connection *c, void **seen,
 
 	if (!client)
 		return;
-	clients__end_profile(h->clients, client);
+	clients__end(h->clients, client);
 	clients__set_phase(h->clients, client, CLIENT_REQUESTING, 0);
 }
 

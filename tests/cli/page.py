@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import urllib.error
+import urllib.request
 
 from browser import Browser
 
@@ -429,6 +431,22 @@ def test_live_page_says_why_there_is_nothing(browser):
         browser.call("Page.navigate", url=exporter.url + "/page?scope=nonsense")
         browser.until("document.getElementById('loading')?.innerText.includes('none of machine, pid=N, unit=NAME')")
         browser.call("Page.navigate", url="about:blank")
+
+
+def test_few_look_at_the_live_page_at_a_time(browser):
+    with Exporter() as exporter:
+        streams = [urllib.request.urlopen(exporter.url + "/page/deltas") for _ in range(2)]
+        try:
+            urllib.request.urlopen(exporter.url + "/page/deltas")
+            raise AssertionError("a third one is served")
+        except urllib.error.HTTPError as error:
+            same("the third", error.code, 503)
+        length = int(streams[0].readline())
+        same("a document", json.loads(streams[0].read(length))["schema"], "quartz.page/v1")
+        with urllib.request.urlopen(exporter.url + "/debug/pprof/all") as profile:
+            same("a profile beside them", profile.status, 200)
+        for stream in streams:
+            stream.close()
 
 
 # ---- how it looks ----
