@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#define CONNECTIONS 64
-#define PER_ADDRESS 32
-#define PROFILES    2
-#define LOOPBACK    1 /* all loopback addresses, see key_of */
+#define CONNECTIONS    64
+#define PER_ADDRESS    32
+#define MOST_OF_A_WORK 2
+#define LOOPBACK       1 /* all loopback addresses, see key_of */
 
 static const int64_t usual_ms[] = {
 	[CLIENT_REQUESTING] = 10000, [CLIENT_PREPARING] = 30000, [CLIENT_SENDING] = 60000};
@@ -23,7 +23,7 @@ struct client {
 	uint64_t address;
 	int64_t since_ms, due_ms; /* of the phase */
 	bool closing;		  /* was shut down */
-	bool profile;
+	enum client_work work;
 };
 
 struct clients {
@@ -31,7 +31,7 @@ struct clients {
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool stop;
-	int profiles; /* being served */
+	int works[CLIENT_WORKS]; /* being served */
 	struct client all[CLIENTS_MAX];
 };
 
@@ -207,10 +207,11 @@ struct client *clients__add(struct clients *p, int fd, const struct sockaddr *ad
 	return client;
 }
 
-static void end_profile(struct clients *p, struct client *client)
+static void end_work(struct clients *p, struct client *client)
 {
-	p->profiles -= client->profile;
-	client->profile = false;
+	if (client->work)
+		p->works[client->work]--;
+	client->work = CLIENT_NO_WORK;
 }
 
 void clients__remove(struct clients *p, struct client *client)
@@ -218,7 +219,7 @@ void clients__remove(struct clients *p, struct client *client)
 	if (!client)
 		return;
 	pthread_mutex_lock(&p->lock);
-	end_profile(p, client);
+	end_work(p, client);
 	client->phase = CLIENT_FREE;
 	pthread_mutex_unlock(&p->lock);
 }
@@ -231,21 +232,21 @@ void clients__set_phase(struct clients *p, struct client *client, enum client_ph
 	pthread_mutex_unlock(&p->lock);
 }
 
-bool clients__begin_profile(struct clients *p, struct client *client)
+bool clients__begin(struct clients *p, struct client *client, enum client_work work)
 {
 	pthread_mutex_lock(&p->lock);
-	if (!client->profile && p->profiles < PROFILES) {
-		client->profile = true;
-		p->profiles++;
+	if (!client->work && p->works[work] < MOST_OF_A_WORK) {
+		client->work = work;
+		p->works[work]++;
 	}
 	pthread_mutex_unlock(&p->lock);
-	return client->profile;
+	return client->work == work;
 }
 
-void clients__end_profile(struct clients *p, struct client *client)
+void clients__end(struct clients *p, struct client *client)
 {
 	pthread_mutex_lock(&p->lock);
-	end_profile(p, client);
+	end_work(p, client);
 	pthread_mutex_unlock(&p->lock);
 }
 

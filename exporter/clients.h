@@ -44,8 +44,16 @@ void clients__remove(struct clients *p, struct client *client);
 void clients__set_phase(struct clients *p, struct client *client, enum client_phase phase,
 			int64_t ms);
 
-/* Few profiles are served at a time. False: too many others are. */
-bool clients__begin_profile(struct clients *p, struct client *client);
-void clients__end_profile(struct clients *p, struct client *client);
+/* What has snapshots in memory while it is served. */
+enum client_work {
+	CLIENT_NO_WORK,
+	CLIENT_PROFILE,
+	CLIENT_STREAM, /* of exporter/stream.h */
+	CLIENT_WORKS,
+};
+
+/* Few of each are served at a time. False: too many others are. */
+bool clients__begin(struct clients *p, struct client *client, enum client_work work);
+void clients__end(struct clients *p, struct client *client);
 
 #endif

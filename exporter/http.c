@@ -19,9 +19,11 @@
 #include "core/util/term_escape.h"
 #include "core/util/options.h"
 #include "core/format/pprof.h"
+#include "core/page/page_html.h"
 #include "exporter/host.h"
 #include "exporter/clients.h"
 #include "exporter/source.h"
+#include "exporter/stream.h"
 
 #define IDLE_SECONDS	 10
 #define CONNECTION_BYTES (16 << 10)
@@ -45,7 +47,8 @@ static const char index_text[] =
 	"/metrics                          figures, for Prometheus\n"
 	"/debug/pprof/profile?seconds=30   what was sampled in the next 30 seconds, for pprof\n"
 	"/debug/pprof/all                  what was sampled since quartzd began to measure\n"
-	"\nProfiles are given where it was started with --profiles.\n";
+	"/page                             what runs now, for browsers; ?scope=pid=N, unit=NAME\n"
+	"\nProfiles and the page are given where it was started with --profiles.\n";
 
 static const union MHD_ConnectionInfo *info_of(struct MHD_Connection *c,
 					       enum MHD_ConnectionInfoType type)
@@ -172,16 +175,18 @@ static bool wait_until(struct http *h, struct MHD_Connection *c, int64_t due)
 }
 
 /* A profile has two snapshots in memory, so few are served at a time, until they are sent. */
-static enum MHD_Result serve_limited(struct http *h, struct MHD_Connection *c,
-				     enum MHD_Result (*serve)(struct http *,
-							      struct MHD_Connection *, int64_t),
-				     int64_t seconds)
+static enum MHD_Result
+serve_limited(struct http *h, struct MHD_Connection *c, enum client_work work,
+	      enum MHD_Result (*serve)(struct http *, struct MHD_Connection *, int64_t),
+	      int64_t seconds)
 {
 	struct client *client = client_of(c);
 
-	if (!clients__begin_profile(h->clients, client))
+	if (!clients__begin(h->clients, client, work))
 		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				   "others are being served profiles; try again later");
+				   work == CLIENT_PROFILE
+					   ? "others are being served profiles; try again later"
+					   : "others look at the page; try again later");
 	clients__set_phase(h->clients, client, CLIENT_PREPARING, seconds * 1000 + PROFILE_MS);
 	return serve(h, c, seconds);
 }
@@ -226,12 +231,73 @@ static enum MHD_Result serve_profile(struct http *h, struct MHD_Connection *c)
 
 	if (text && qz_options__integer(text, 1, MAX_SECONDS, &seconds))
 		return answer_line(c, MHD_HTTP_BAD_REQUEST, "seconds: not an integer of 1 to 300");
-	return serve_limited(h, c, serve_difference, seconds);
+	return serve_limited(h, c, CLIENT_PROFILE, serve_difference, seconds);
 }
 
 static enum MHD_Result serve_all(struct http *h, struct MHD_Connection *c)
 {
-	return serve_limited(h, c, serve_whole, 0);
+	return serve_limited(h, c, CLIENT_PROFILE, serve_whole, 0);
+}
+
+/* ---- the page ---- */
+
+static enum MHD_Result serve_page(struct http *h, struct MHD_Connection *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool failed = !out || qz_page_html__write(out, NULL, 0);
+
+	if ((out && fclose(out)) || failed) {
+		free(text);
+		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, "memory is short");
+	}
+	return answer(c, MHD_HTTP_OK,
+		      MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
+		      "text/html; charset=utf-8");
+}
+
+struct listener {
+	struct http *h;
+	struct MHD_Connection *c;
+};
+
+/* Who takes each document in time is served as long as he likes. */
+static bool wait_for_turn(void *context, int64_t due_ms)
+{
+	struct listener *l = context;
+
+	clients__set_phase(l->h->clients, client_of(l->c), CLIENT_SENDING, 0);
+	return wait_until(l->h, l->c, due_ms);
+}
+
+static enum MHD_Result serve_stream(struct http *h, struct MHD_Connection *c, int64_t seconds)
+{
+	const char *scope = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "scope");
+	struct listener *listener = malloc(sizeof(*listener));
+	struct MHD_Response *response;
+	char reason[SOURCE_REASON];
+	struct deltas *deltas;
+
+	if (!listener)
+		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, "memory is short");
+	*listener = (struct listener) {h, c};
+	deltas = deltas__new(h->options.socket, scope, reason);
+	if (!deltas) {
+		free(listener);
+		return answer_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, reason);
+	}
+	response = stream__response(deltas, wait_for_turn, free, listener);
+	if (!response) {
+		deltas__free(deltas);
+		free(listener);
+	}
+	return answer(c, MHD_HTTP_OK, response, "application/octet-stream");
+}
+
+static enum MHD_Result serve_deltas(struct http *h, struct MHD_Connection *c)
+{
+	return serve_limited(h, c, CLIENT_STREAM, serve_stream, 0);
 }
 
 /* ---- requests ---- */
@@ -313,6 +379,8 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, const cha
 		{"/debug/pprof/", serve_index},
 		{"/debug/pprof/profile", serve_profile, true},
 		{"/debug/pprof/all", serve_all, true},
+		{"/page", serve_page, true},
+		{"/page/deltas", serve_deltas, true},
 	};
 	const char *host;
 
@@ -364,7 +432,7 @@ static void completed(void *context, struct MHD_Connection *c, void **seen,
 
 	if (!client)
 		return;
-	clients__end_profile(h->clients, client);
+	clients__end(h->clients, client);
 	clients__set_phase(h->clients, client, CLIENT_REQUESTING, 0);
 }
 

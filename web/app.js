@@ -40,6 +40,7 @@ function startScopes() {
 
 // "/" searches, digits go to sections, "?" lists the keys, Escape closes what is open.
 function steer(event) {
+	if (!state.model) return;
 	if (event.target.matches("input, select, textarea") || event.ctrlKey || event.altKey || event.metaKey) {
 		if (event.key === "Escape") event.target.blur();
 		return;
@@ -69,24 +70,33 @@ function watchWidth() {
 	}).observe(document.body);
 }
 
-async function start() {
-	const began = performance.now();
-	startTheme();
-	state.model = new Model(await unpack(byId("data").textContent));
+// Once there is something to show.
+function beginToShow() {
 	document.title = `Quartz: ${shortenName(programName(state.model.scopes[0].summary), 80)}`;
 	startScopes();
-	startTimeline();
-	startFlame();
-	startDetail();
-	startSearch();
-	document.addEventListener("keydown", steer);
 	byId("loading").hidden = true;
 	byId("page").hidden = false;
 	selectScope(0);
 	chooseOrder();
 	procedureTable.draw();
 	watchWidth();
-	document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
+	document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
+async function start() {
+	const data = byId("data").textContent.trim();
+	startTheme();
+	startTimeline();
+	startFlame();
+	startDetail();
+	startSearch();
+	document.addEventListener("keydown", steer);
+	if (!data) {
+		startLive();
+		return;
+	}
+	state.model = new Model(await unpack(data));
+	beginToShow();
 }
 
 start().catch(showError);

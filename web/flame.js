@@ -288,10 +288,27 @@ function steerFlame(event) {
 	event.preventDefault();
 }
 
+// Procedures on the way to a frame, to find it in another tree.
+function pathOf(frame) {
+	const path = [];
+	for (; frame?.parent; frame = frame.parent) path.unshift(frame.label ?? frame.procedure);
+	return path;
+}
+
+function followPath(path) {
+	let frame = flame.root;
+	for (const step of path) {
+		const next = childrenOf(frame, state.metric).find((child) => (child.label ?? child.procedure) === step);
+		if (!next) break;
+		frame = next;
+	}
+	return frame;
+}
+
 function growFlame() {
-	const { selection, inverted, scope } = state;
+	const { selection, inverted, scope } = state, path = pathOf(flame.zoom);
 	flame.root = inverted ? growUp(selection) : scope.isMachine ? growDownByProgram(selection) : growDown(selection);
-	flame.zoom = flame.root;
+	flame.zoom = followPath(path);
 	flame.current = null;
 	drawFlame();
 }
@@ -314,6 +331,7 @@ function startFlame() {
 	byId("flame-inverted").addEventListener("click", (event) => {
 		state.inverted = !state.inverted;
 		event.currentTarget.setAttribute("aria-pressed", String(state.inverted));
+		flame.zoom = null;
 		growFlame();
 	});
 	byId("flame-reset").addEventListener("click", () => zoomTo(flame.root));

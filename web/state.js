@@ -31,7 +31,9 @@ function selectScope(index) {
 	announce("data", "subject");
 }
 
+// All slots are the whole run, of which more is known.
 function selectInterval(interval) {
+	if (interval && interval.from === 0 && interval.to === state.scope.timeline.n) interval = null;
 	state.interval = interval;
 	state.selection = new Selection(state.scope, interval);
 	announce("data", "subject");

@@ -149,7 +149,7 @@ function drawInterval(context, bottom) {
 
 function intervalText() {
 	const { timeline } = state.scope, { interval } = state;
-	return !interval ? "all of the run" : `${formatTime(timeline.beginNs + interval.from * timeline.slotNs)} to ` +
+	return !interval ? (live.parts.length ? "all that is kept" : "all of the run") : `${formatTime(timeline.beginNs + interval.from * timeline.slotNs)} to ` +
 		formatTime(timeline.beginNs + interval.to * timeline.slotNs);
 }
 

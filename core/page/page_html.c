@@ -9,8 +9,7 @@
 #include <zlib.h>
 
 #define GZIP_WINDOW (MAX_WBITS + 16) /* zlib's way to ask for the gzip format */
-#define PLACE	    "@data@"
-#define LINE	    76 /* characters of base64 */
+#define LINE	    76		     /* characters of base64 */
 
 /* web/page.html as it was put together, and what follows its end. */
 __asm__(".section .rodata\n"
@@ -66,16 +65,26 @@ static int pack(const char *document, size_t size, uint8_t **packed, size_t *n)
 	return status == Z_STREAM_END ? 0 : -ENOMEM;
 }
 
+/* The template up to a place, which is then behind it. */
+static const char *put_until(FILE *out, const char *from, const char *place)
+{
+	const char *at = strstr(from, place);
+
+	fwrite(from, 1, (size_t)(at - from), out);
+	return at + strlen(place);
+}
+
 int qz_page_html__write(FILE *out, const char *document, size_t size)
 {
-	const char *place = strstr(qz_page_html__template, PLACE);
-	const char *rest = place + strlen(PLACE);
-	uint8_t *packed;
-	size_t n;
-	int err = pack(document, size, &packed, &n);
+	const char *rest;
+	uint8_t *packed = NULL;
+	size_t n = 0;
+	int err = document ? pack(document, size, &packed, &n) : 0;
 
 	if (!err) {
-		fwrite(qz_page_html__template, 1, (size_t)(place - qz_page_html__template), out);
+		rest = put_until(out, qz_page_html__template, "@connect@");
+		fputs(document ? "" : "connect-src 'self'; ", out);
+		rest = put_until(out, rest, "@data@");
 		put_base64(out, packed, n);
 		fwrite(rest, 1, (size_t)(qz_page_html__end - rest), out);
 	}

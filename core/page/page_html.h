@@ -12,7 +12,10 @@
 /* The first bytes of every page. */
 #define QZ_PAGE_MARK "<!doctype html><!-- quartz.page/v1 -->"
 
-/* Prints the page of a document of `size` bytes. -ENOMEM; errors of out stay there. */
+/*
+ * Prints the page of a document of `size` bytes. Without one, NULL, the page asks its server for documents, at
+ * page/deltas, and its policy allows that. -ENOMEM, -E2BIG; errors of out stay there.
+ */
 int qz_page_html__write(FILE *out, const char *document, size_t size);
 
 #endif

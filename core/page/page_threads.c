@@ -6,11 +6,13 @@
 
 #include "core/page/page_columns.h"
 #include "core/report/thread_groups.h"
+#include "core/util/systemd_unit.h"
 
 struct row {
 	struct qz_thread thread; /* strings belong to the profile */
 	struct qz_thread_row row;
 	char *program; /* comm of its scope */
+	char *unit;    /* that its control group is of */
 	uint32_t start;
 	bool idle;
 };
@@ -23,6 +25,7 @@ static const struct qz_field fields[] = {
 	COLUMN(TEXT, "comm", thread.comm),
 	COLUMN(TEXT, "name", thread.name),
 	COLUMN(TEXT, "program", program),
+	COLUMN(TEXT, "unit", unit),
 	COLUMN(U32, "start", start),
 	COLUMN(BOOL, "idle", idle),
 	COLUMN(BOOL, "ended", thread.ended),
@@ -43,24 +46,41 @@ static const struct qz_field fields[] = {
 	{0},
 };
 
-int qz_page_threads__put(FILE *out, const struct qz_report *r)
+/* Units of the scopes of a profile, "" where there is none. -ENOMEM. */
+static char *find_units(const struct qz_profile *p)
+{
+	char *units = calloc((size_t)p->nscopes + 1, QZ_UNIT_LENGTH);
+
+	for (uint32_t i = 0; units && i < p->nscopes; i++)
+		qz_systemd_unit__of_cgroup(p->scopes[i].cgroup, units + (size_t)i * QZ_UNIT_LENGTH);
+	return units;
+}
+
+static struct row row_of(const struct qz_report *r, uint32_t i, const struct qz_thread_groups *g,
+			 char *units)
 {
 	const struct qz_profile *p = r->profile;
+	uint32_t thread = r->threads[i].thread, scope = p->threads[thread].scope;
+
+	return (struct row) {
+		.thread = p->threads[thread],
+		.row = r->threads[i],
+		.program = p->scopes[scope].comm,
+		.unit = units + (size_t)scope * QZ_UNIT_LENGTH,
+		.start = g->start[i],
+		.idle = r->idle[thread],
+	};
+}
+
+int qz_page_threads__put(FILE *out, const struct qz_report *r)
+{
 	struct row *rows = calloc((size_t)r->nthreads + 1, sizeof(*rows));
+	char *units = find_units(r->profile);
 	struct qz_thread_groups groups = {0};
-	int err = rows ? qz_thread_groups__find(r, &groups) : -ENOMEM;
+	int err = rows && units ? qz_thread_groups__find(r, &groups) : -ENOMEM;
 
-	for (uint32_t i = 0; !err && i < r->nthreads; i++) {
-		uint32_t thread = r->threads[i].thread;
-
-		rows[i] = (struct row) {
-			.thread = p->threads[thread],
-			.row = r->threads[i],
-			.program = p->scopes[p->threads[thread].scope].comm,
-			.start = groups.start[i],
-			.idle = r->idle[thread],
-		};
-	}
+	for (uint32_t i = 0; !err && i < r->nthreads; i++)
+		rows[i] = row_of(r, i, &groups, units);
 	if (!err) {
 		fputs(",\n\"threads\":{", out);
 		err = qz_page_columns__put(out, "", fields,
@@ -69,6 +89,7 @@ int qz_page_threads__put(FILE *out, const struct qz_report *r)
 		fputs("}", out);
 	}
 	qz_thread_groups__free(&groups);
+	free(units);
 	free(rows);
 	return err;
 }

@@ -272,10 +272,12 @@ check_access()
 	start_exporter
 	answers '403 ' "$url/debug/pprof/profile?seconds=1"
 	answers '403 ' "$url/debug/pprof/all"
+	answers '403 ' "$url/page"
+	answers '403 ' "$url/page/deltas"
 	answers '200 text/plain' "$url/metrics"
 	printf 'two words\nmore\n' >"$tmp/password"
 	start_exporter --profiles --password-file "$tmp/password"
-	for page in / /metrics /none '/debug/pprof/profile?seconds=1' /debug/pprof/all; do
+	for page in / /metrics /none '/debug/pprof/profile?seconds=1' /debug/pprof/all /page /page/deltas; do
 		answers '401 ' "$url$page"
 		answers '401 ' "${url/\/\////quartz:two@}$page"
 		answers '401 ' "${url/\/\////quartz:two words and@}$page"

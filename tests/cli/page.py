@@ -7,10 +7,13 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 import traceback
+import urllib.error
+import urllib.request
 
 from browser import Browser
 
@@ -369,6 +372,81 @@ def test_a_machine_begins_with_its_programs(browser):
     names = browser.run("childrenOf(flame.root, 'norm').map(frameName)")
     programs = browser.run("[...new Set(state.scope.threads.program)]")
     check(f"{names} are not programs", set(names) <= set(programs) | {"no program"})
+
+
+# ---- live ----
+
+
+class Exporter:
+    """A quartz-exporter before a quartzd of two snapshots, the second one as soon as `later` is called."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(dir=WORK.name)
+        env = dict(os.environ, QUARTZ_RUNTIME_DIR=self.directory)
+        first, later = PROFILES / "system.pb.gz", PROFILES / "system-later.pb.gz"
+        self.quartzd = int(subprocess.run([HERE / "quartzd.py", first, later], env=env, check=True, capture_output=True).stdout)
+        self.process = subprocess.Popen([BUILD / "quartz-exporter", "--listen", "127.0.0.1:0", "--profiles"], env=env,
+                                        stderr=subprocess.PIPE, text=True)
+        self.url = "http://127.0.0.1:" + self.process.stderr.readline().split()[-1]
+
+    def later(self):
+        pathlib.Path(self.directory, "later").touch()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.kill(self.quartzd, signal.SIGTERM)
+        self.process.terminate()
+        self.process.communicate()
+
+
+def test_live_page_adds_up_what_each_second_added(browser):
+    reports = [report_of(PROFILES / f"{name}.pb.gz", "--scope", "all") for name in ("system", "system-later")]
+    for query, kind, pid in (("", "machine", None), ("?scope=pid=500", None, 500)):
+        scopes = [next(s for s in r["scopes"] if s["kind"] == kind or s["pid"] == pid) for r in reports]
+        want = [later - first for first, later in zip(scopes[0]["level_ns"], scopes[1]["level_ns"])]
+        with Exporter() as exporter:
+            browser.events = []
+            browser.call("Page.navigate", url=exporter.url + "/page" + query)
+            browser.until("document.documentElement?.dataset.ready")
+            same("before", browser.run("state.selection.levels"), [0] * len(want))
+            exporter.later()
+            browser.until("state.selection.elapsed > 0")
+            same("levels", browser.run("state.selection.levels"), want)
+            same("scope", browser.run("state.scope.summary.pid"), scopes[0]["pid"])
+            seconds = browser.run("live.parts.length")
+            browser.until(f"live.parts.length > {seconds + 1}")
+            same("levels after two more", browser.run("state.selection.levels"), want)
+            check("nothing is painted", browser.run("flame.root.norm > 0"))
+            same("complaints", browser.complaints(), [])
+            check("asked elsewhere", all(r.startswith(exporter.url) for r in browser.requests()))
+            browser.run("document.getElementById('live-pause').click()")
+            same("paused", browser.run("live.paused"), True)
+            browser.call("Page.navigate", url="about:blank")
+
+
+def test_live_page_says_why_there_is_nothing(browser):
+    with Exporter() as exporter:
+        browser.call("Page.navigate", url=exporter.url + "/page?scope=nonsense")
+        browser.until("document.getElementById('loading')?.innerText.includes('none of machine, pid=N, unit=NAME')")
+        browser.call("Page.navigate", url="about:blank")
+
+
+def test_few_look_at_the_live_page_at_a_time(browser):
+    with Exporter() as exporter:
+        streams = [urllib.request.urlopen(exporter.url + "/page/deltas") for _ in range(2)]
+        try:
+            urllib.request.urlopen(exporter.url + "/page/deltas")
+            raise AssertionError("a third one is served")
+        except urllib.error.HTTPError as error:
+            same("the third", error.code, 503)
+        length = int(streams[0].readline())
+        same("a document", json.loads(streams[0].read(length))["schema"], "quartz.page/v1")
+        with urllib.request.urlopen(exporter.url + "/debug/pprof/all") as profile:
+            same("a profile beside them", profile.status, 200)
+        for stream in streams:
+            stream.close()
 
 
 # ---- how it looks ----
