@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/model/profile_index.h"
 #include "daemon/collect/collector_state.h"
@@ -106,6 +107,23 @@ static void add_samples(struct collector *c, const struct placed *at,
 		add_to_machine(c, group, sample->machine, at);
 	if (c->polling && at->slot->profiled)
 		shm_polling__leaf(c->polling, thread, thread->node, group.node, &at->stack);
+}
+
+/* Most of the table is empty: what is in use goes to its front, and the half ends there. */
+static void gather(struct bpf_runtime_half *h)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->nsamples; i++) {
+		if (!h->samples[i].key)
+			continue;
+		if (i != n) {
+			h->samples[n] = h->samples[i];
+			memset(&h->samples[i], 0, sizeof(h->samples[i]));
+		}
+		n++;
+	}
+	h->nsamples = n;
 }
 
 /* Samples come sorted by stack here, so that each stack is placed once. */
@@ -242,6 +260,7 @@ int collector__drain_half(struct collector *c)
 
 	pending_samples__begin_half(c->undecided);
 	address_spaces__refresh(c->images);
+	gather(h);
 	qsort(h->samples, h->nsamples, sizeof(*h->samples), compare_samples);
 	err = name_stacks(c, false);
 	if (!err)

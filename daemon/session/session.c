@@ -143,6 +143,8 @@ static void do_periodic(struct session *s, uint64_t now)
 		s->slice_due = now + s->config->slice;
 	}
 	govern(s, now);
+	progress__update(&s->progress, collector__profile(s->collector),
+			 collector__samples(s->collector), now);
 	if (now >= s->hotplug_due) {
 		follow_hotplug(s);
 		s->hotplug_due = now + HOTPLUG_PERIOD;
@@ -315,6 +317,7 @@ static int save(struct session *s)
 
 	if (packed || !p->vacant_scopes)
 		err = snapshot_file__save(&s->snapshot, packed ? packed : p, saved, sizeof(saved));
+	progress__end(&s->progress);
 	if (err) {
 		qz_profile__free(packed);
 		log_error("%s: %s; %s%s", s->snapshot.path, strerror(-err),
@@ -336,6 +339,7 @@ static int finish(struct session *s)
 	uint64_t until;
 	int err;
 
+	progress__say(&s->progress, "reading the rest of");
 	perf_sampler__stop(s->sampler);
 	if (s->instants)
 		module_rounds__stop(s->instants);
@@ -352,6 +356,7 @@ static int finish(struct session *s)
 		s->failed = true;
 	}
 	finish_events(s);
+	progress__say(&s->progress, "saving the profile of");
 	err = save(s);
 	if (err || s->failed)
 		return err ?: STATUS_FAILURE;
@@ -381,8 +386,25 @@ static void announce(const struct session *s)
 			 options__rate(s->config), perf_sampler__event(s->sampler));
 }
 
+/* Of a recording, which is of a person who waits for it. */
+static void begin_progress(struct session *s)
+{
+	const struct options *c = s->config;
+	char subject[64];
+
+	if (c->command)
+		snprintf(subject, sizeof(subject), "%s", c->command[0]);
+	else if (c->system)
+		snprintf(subject, sizeof(subject), "all processes");
+	else
+		snprintf(subject, sizeof(subject), "process %d (%s)%s", s->first.pid, s->first.comm,
+			 c->pids.n + c->trees.n > 1 ? " and others" : "");
+	progress__begin(&s->progress, subject, !c->private || c->quiet, s->started);
+}
+
 static void close_session(struct session *s)
 {
+	progress__end(&s->progress);
 	sysfs_publish__free(s->publisher);
 	bpffs_tables__free(s->text);
 	shm_server__free(s->page_server);
@@ -414,6 +436,7 @@ int session__run(const struct options *config, struct host *host)
 			    .host = host,
 			    .signals = -1,
 			    .device.fd = -1,
+			    .progress.group = getpgrp(),
 			    .snapshot.directory = -1};
 	int err = session__prepare(&s);
 
@@ -421,6 +444,7 @@ int session__run(const struct options *config, struct host *host)
 	err = err ?: session__start(&s);
 	if (!err) {
 		announce(&s);
+		begin_progress(&s);
 		host->session = &s;
 		sd_notify__send("READY=1\nSTATUS=measuring at %u Hz", options__rate(config));
 		err = run(&s);

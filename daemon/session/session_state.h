@@ -13,6 +13,7 @@
 #include "daemon/collect/collector.h"
 #include "daemon/session/command.h"
 #include "daemon/session/options.h"
+#include "daemon/session/progress.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/output/history.h"
 #include "daemon/shm/shm_server.h"
@@ -65,6 +66,7 @@ struct session {
 	uint64_t interrupt_ns;
 	uint64_t daemon_before; /* costs of earlier sessions */
 	struct snapshot_file snapshot;
+	struct progress progress;
 	bool beside; /* another quartzd, which is asked first */
 };
 

@@ -11,6 +11,7 @@
 	X(utf8)                                                                                    \
 	X(term_escape)                                                                             \
 	X(suggest)                                                                                 \
+	X(status_line)                                                                             \
 	X(profile)                                                                                 \
 	X(waits)                                                                                   \
 	X(merge)                                                                                   \

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * While a recording runs on a terminal for more than a second: how long, how many samples, how many processors it uses,
+ * and what is being done, on the last line of the terminal.
+ */
+#ifndef QUARTZ_DAEMON_PROGRESS_H
+#define QUARTZ_DAEMON_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model/profile.h"
+#include "core/util/status_line.h"
+
+struct progress {
+	bool wanted;
+	int group; /* of processes, to be set while system calls are not restricted: getpgrp() */
+	struct qz_status_line line;
+	uint64_t began, due;
+	uint64_t running_ns, window_ns; /* of all threads, and of the run, when last looked at */
+	double busy;			/* processors, since the time before; -1: not known */
+	char subject[64];
+	const char *doing;
+};
+
+/* `subject`, any bytes, is measured. Where stderr is no terminal with a cursor, or `quiet`, nothing will be shown. */
+void progress__begin(struct progress *p, const char *subject, bool quiet, uint64_t now);
+
+/* Takes in how far the run is, and shows it about once a second. */
+void progress__update(struct progress *p, const struct qz_profile *profile, uint64_t samples,
+		      uint64_t now);
+
+/* What is being done from now on, shown at once if there is a line. */
+void progress__say(struct progress *p, const char *doing);
+
+/* Takes the line away. */
+void progress__end(struct progress *p);
+
+#endif
