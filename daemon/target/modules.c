@@ -23,6 +23,7 @@
 #include "daemon/privsep/procfs.h"
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/util/guard.h"
+#include "daemon/util/limits.h"
 
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
@@ -226,13 +227,22 @@ static int open_mapped(const struct module_mapping *mapping, struct identity *id
 	return fd;
 }
 
+/* The files of modules stay open for as long as anybody has them mapped: not the last descriptors that there are. */
+static int spare(int fd)
+{
+	if (fd < 0 || limits__has_room(fd))
+		return fd;
+	close(fd);
+	return -EMFILE;
+}
+
 /* Turns a path descriptor into one to read from; closes the former. */
 static int reopen(int path_fd)
 {
 	int fd = opener__reopen(path_fd);
 
 	close(path_fd);
-	return fd;
+	return spare(fd);
 }
 
 /*
@@ -248,7 +258,7 @@ static int open_readable(const struct module_mapping *mapping, int by_name,
 	*id = *named;
 	if (fd >= 0)
 		return fd;
-	fd = open_mapped(mapping, id);
+	fd = spare(open_mapped(mapping, id));
 	if (fd < 0 || by_name < 0 || !memcmp(id, named, sizeof(*id)))
 		return fd;
 	close(fd);
@@ -264,7 +274,7 @@ static int open_debug(const char *build_id)
 		return -1;
 	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
 		 build_id + 2);
-	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return spare(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 /* ---- files that are there ---- */
@@ -290,7 +300,7 @@ static int duplicate(const struct entry *e)
 	if (was_written(e))
 		return -ESTALE;
 	fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? -errno : spare(fd);
 }
 
 /* With the lock held. Takes the file. */

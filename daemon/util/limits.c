@@ -14,6 +14,7 @@
 #define FEW_FILES    512   /* one program has that many modules, but not a machine */
 #define OWN_FILES    116   /* of BPF, of processes of its own, of one program */
 #define CPU_FILES    2
+#define LEFT_FILES   16 /* to save, to name kernel code, to start a symbolizer anew, to answer */
 
 static const struct limit {
 	int resource;
@@ -68,6 +69,14 @@ int limits__raise_files(char *error, size_t size)
 		log_warning("few open files are allowed, what is mapped beyond has no names; %s",
 			    what);
 	return 0;
+}
+
+/* A new descriptor is the lowest one that is free. */
+bool limits__has_room(int fd)
+{
+	rlim_t limit = limit_of(RLIMIT_NOFILE);
+
+	return limit == RLIM_INFINITY || (rlim_t)fd + LEFT_FILES < limit;
 }
 
 /* Whoever found no descriptor may have told of something else. */

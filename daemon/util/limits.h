@@ -3,6 +3,7 @@
 #ifndef QUARTZ_DAEMON_LIMITS_H
 #define QUARTZ_DAEMON_LIMITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -10,6 +11,12 @@
  * for anything to be measured. A small one is warned of.
  */
 int limits__raise_files(char *error, size_t size);
+
+/*
+ * Whether a descriptor may stay open for what is better to have: the last ones that the limit allows are left to
+ * what a run cannot do without, as to save it.
+ */
+bool limits__has_room(int fd);
 
 /*
  * Appends to a line about a failure what limit is behind it, and the remedy, where one is: libraries do not

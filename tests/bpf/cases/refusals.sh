@@ -149,6 +149,28 @@ few_files()
 	done
 }
 
+# More programs than descriptors: some have no names, and what was sampled is saved all the same.
+few_files_for_many()
+{
+	local i
+
+	for ((i = 0; i < 60; i++)); do
+		cp "$programs/sleeper" "sleeper_$i"
+		start "sleeper_$i" "./sleeper_$i" 600
+	done
+	start_busy 1
+	for limit in 128 160 256; do
+		rm -f profile
+		bash -c 'ulimit -n $1; shift; exec setpriv --bounding-set=-sys_resource "$@"' - $limit \
+			"$out/quartzd" --system --cpu none --duration 3 -o profile >limited.out 2>limited.err
+		status=$?
+		[ $status = 0 ] || fail "status $status with $limit descriptors" "$(cat limited.err)"
+		grep -q "RLIMIT_NOFILE is $limit: raise" limited.err || fail 'the limit is not named'
+		"$out/quartzctl" report -i profile --json >report.json 2>report.err || fail "$(cat report.err)"
+		jq -e '.scopes[0].elapsed_ns >= 2e9' report.json >jq.out || fail 'not all of the time' "$(cat limited.err)"
+	done
+}
+
 # Wherever the descriptors end, that is what is said.
 no_files_left()
 {
@@ -186,5 +208,6 @@ try 'the status of the command' statuses
 try 'a missing directory for the snapshot' nowhere_to_save
 try 'a full disk' disk_full
 try 'a small limit of open files' few_files
+try 'a small limit of open files, and many programs' few_files_for_many
 thorough 'no descriptors left' no_files_left
 thorough 'a small limit of memory' little_memory
