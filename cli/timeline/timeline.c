@@ -186,9 +186,10 @@ static int print_legend(const struct lines *l)
 
 /* ---- axis ---- */
 
+/* From the beginning of the run, as --time takes them, also where the scope began later. */
 static double seconds(const struct lines *l, double slots)
 {
-	return ((double)l->slots->begin_ns + slots * (double)l->slots->slot_ns) / 1e9;
+	return slots * (double)l->slots->slot_ns / 1e9;
 }
 
 static int decimals(const struct lines *l)
