@@ -50,16 +50,21 @@ void print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool ma
 {
 	const struct qz_ledger *l = &p->ledger;
 	uint64_t lost = qz_ledger__lost(l);
+	int64_t others = (int64_t)(l->accepted - shown), unaccounted = l->unaccounted;
 
+	/* of a part of a run, the two were counted some milliseconds apart at its ends */
+	if (p->interval_until_ns && others < 0) {
+		unaccounted += others;
+		others = 0;
+	}
 	if (!l->expected || (l->accepted == shown && !l->filtered && !lost && !l->unaccounted))
 		return;
 	fprintf(out, "samples expected %s: %s here", group_digits(l->expected).text,
 		group_digits(shown).text);
-	print_term(out, (int64_t)(l->accepted - shown),
-		   machine ? "not placed" : "of other processes");
+	print_term(out, others, machine ? "not placed" : "of other processes");
 	print_term(out, (int64_t)l->filtered, "outside");
 	print_term(out, (int64_t)lost, "lost");
-	print_term(out, l->unaccounted, "unaccounted");
+	print_term(out, unaccounted, "unaccounted");
 	fputc('\n', out);
 }
 

@@ -186,9 +186,10 @@ static int print_legend(const struct lines *l)
 
 /* ---- axis ---- */
 
+/* From the beginning of the run, as --time takes them, also where the scope began later. */
 static double seconds(const struct lines *l, double slots)
 {
-	return ((double)l->slots->begin_ns + slots * (double)l->slots->slot_ns) / 1e9;
+	return slots * (double)l->slots->slot_ns / 1e9;
 }
 
 static int decimals(const struct lines *l)
@@ -256,13 +257,26 @@ static int print_stretch(struct lines *l, enum qz_stretch_kind kind, const char 
 	return 0;
 }
 
+/* Nothing ran: nobody wanted to, or others had the processors. */
+static const char *words_of_idle(const struct lines *l)
+{
+	struct qz_stretch s = qz_stretches__longest(l->slots, QZ_STRETCH_IDLE);
+	double ready = 0, elapsed = 0;
+
+	for (uint32_t i = s.first; i < s.last; i++) {
+		ready += ready_time(l, i);
+		elapsed += (double)l->slots->all[i].elapsed_ns;
+	}
+	return ready > elapsed / 2 ? "no processor was free for it" : "idle";
+}
+
 static int print_words(struct lines *l)
 {
 	int err = 0;
 
 	if (l->slots->nlevels > 2)
 		err = print_stretch(l, QZ_STRETCH_SERIAL, "serial");
-	return err ? err : print_stretch(l, QZ_STRETCH_IDLE, "idle");
+	return err ? err : print_stretch(l, QZ_STRETCH_IDLE, words_of_idle(l));
 }
 
 /* ---- all ---- */
