@@ -52,7 +52,7 @@ found()
 is_within()
 {
 	awk -v least="$1" -v most="$2" -v low="$3" -v high="$4" \
-		'BEGIN { print most + 0.5 >= low + 0 && least - 0.5 <= high + 0 ? "yes" : "no" }'
+		'BEGIN { print (most + 0.5 >= low + 0 && least - 0.5 <= high + 0 ? "yes" : "no") }'
 }
 
 # fix NAME RULES CULPRIT BEFORE AFTER
