@@ -90,8 +90,8 @@ static bool is_libc(const struct qz_procedure *proc)
 
 bool qz_folding__may(const struct qz_procedure *outer, const struct qz_procedure *inner)
 {
-	return strcmp(outer->name, "main") != 0 && (*inner->name != '_' || *outer->name == '_') &&
-	       (!is_libc(inner) || is_libc(outer));
+	return strcmp(outer->name, "main") != 0 && strcmp(outer->module, "[libquartz]") != 0 &&
+	       (*inner->name != '_' || *outer->name == '_') && (!is_libc(inner) || is_libc(outer));
 }
 
 static bool near(uint64_t a, uint64_t b, uint64_t distance)

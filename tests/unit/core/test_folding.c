@@ -84,6 +84,33 @@ START_TEST(wrappers_are_folded)
 }
 END_TEST
 
+/* A phase that a program names by libquartz has no code of its own. */
+START_TEST(what_a_program_names_stays)
+{
+	static const uint64_t level_ns[] = {0, 10 * SECOND, 0};
+	struct fixture f = fixture__new();
+	struct qz_folding folding;
+	struct qz_report *r;
+
+	fixture__scope(&f, level_ns, 3);
+	fixture__thread(&f, 0, 11);
+	fixture__samples(&f, 0, 0, "main phase main", 1, 400);
+	fixture__samples(&f, 0, 0, "main wrap work", 1, 100);
+	if (!f.err)
+		f.err = qz_estimate__profile(f.p);
+	ck_assert_int_eq(f.err, 0);
+	set_module(f.p, "phase", "[libquartz]");
+	set_module(f.p, "wrap", "[libquartz]");
+	r = qz_report__new(f.p, 0);
+	ck_assert_int_eq(qz_folding__find(r, &folding), 0);
+	ck_assert(!is_folded(r, &folding, "phase"));
+	ck_assert(!is_folded(r, &folding, "wrap"));
+	qz_folding__free(&folding);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(the_kernel_is_one_row_for_each_way_into_it)
 {
 	struct fixture f = known();
@@ -312,6 +339,7 @@ Suite *suite_folding(void)
 	TCase *tc = tcase_create("all");
 
 	tcase_add_test(tc, wrappers_are_folded);
+	tcase_add_test(tc, what_a_program_names_stays);
 	tcase_add_test(tc, the_kernel_is_one_row_for_each_way_into_it);
 	tcase_add_test(tc, what_says_something_stays);
 	tcase_add_loop_test(tc, rankings_are_sorted, 0, 20);
