@@ -191,6 +191,16 @@ def test_sums_are_those_of_the_report(browser):
             browser.run("state.inverted = false, growFlame()")
 
 
+def test_a_lowered_rate_is_told(browser):
+    profile = PROFILES / "lowered.pb.gz"
+    rate = report_of(profile)["rate_in_force_hz"]
+    open_page(browser, page_of(profile))
+    shown = browser.run("document.getElementById('stats').innerText")
+    check(shown, f"{rate:.1f}\u202fHz" in shown or f"{rate:.2f}\u202fHz" in shown)
+    open_page(browser, page_of(PROFILES / "locked.pb.gz"))
+    check("a rate that was not lowered is told", "Hz" not in browser.run("document.getElementById('stats').innerText"))
+
+
 def test_cells_show_the_figures_of_the_report(browser):
     profile = PROFILES / "verify.pb.gz"
     row = next(r for r in report_of(profile)["scopes"][0]["rows"] if r["name"] == "main")
