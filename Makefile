@@ -134,7 +134,7 @@ install: all
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(O)/man/quartzd.8 $(O)/man/quartz-exporter.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man3 $(O)/man/quartz.3
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir) README.md
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir)/doc doc/*.md
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir)/doc doc/*.md doc/*.png
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(includedir)/quartz userlib/quartz.h
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir) $(O)/libquartz.a
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libdir) $(O)/libquartz.so.1 $(O)/libquartz-preload.so
@@ -167,6 +167,7 @@ help:
 	@echo '  make check-unit | check-asan | check-bpf | check-cli | check-fuzz | check-vm   one layer, all of its tests'
 	@echo '  make check-guests   the layer bpf on other kernels with 8 processors; takes long'
 	@echo '  make check-debug-kernel   the module on kernels that watch themselves, built once of Debian'"'"'s sources'
+	@echo '  make screenshots   the pictures of doc/, of a recorded profile'
 	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'
 	@echo '  make soak      quartzd under the turnover of a day, in ten minutes'
 	@echo '  make install   DESTDIR= prefix=/usr'

@@ -23,6 +23,11 @@ compile_commands.json:
 	$(Q)scripts/deps.sh build editor
 	$(Q)bear --output $@ -- $(MAKE) --no-print-directory -B O=$(O)/editor all tests
 
+# Of a recorded profile, in a headless Chromium.
+.PHONY: screenshots
+screenshots: $(O)/quartzctl
+	$(Q)O=$(O) scripts/screenshots.sh
+
 # Linux 6.1 adds up the stack of a program and of all that it calls; newer kernels do not always.
 .PHONY: bpf-stack
 bpf-stack: $(O)/bpf/quartz.bpf.o

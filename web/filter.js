@@ -28,31 +28,39 @@ class Selection {
 		this.scope = scope;
 		this.model = scope.model;
 		this.interval = interval;
-		if (interval) {
-			this.samples = Timeline.between(scope.timeline.samples, interval.from, interval.to);
-			this.waits = Timeline.between(scope.timeline.waits, interval.from, interval.to);
-		} else {
-			this.samples = scope.samples;
-			this.waits = scope.waits;
+		this.unseen = [];
+		if (interval) this.cutOut(scope.timeline, interval);
+		else {
+			const s = scope.summary;
+			Object.assign(this, { samples: scope.samples, waits: scope.waits, elapsed: s.elapsed_ns, levels: s.level_ns,
+				effective: s.effective_ns });
 		}
-		this.addLevels();
+		this.busy = this.effective.slice(1).reduce((sum, ns) => sum + ns, 0);
 		this.addRows();
 		this.addProcedures();
 	}
 
-	addLevels() {
-		const s = this.scope.summary;
-		if (!this.interval) {
-			this.elapsed = s.elapsed_ns;
-			this.levels = s.level_ns;
-			this.effective = s.effective_ns;
-		} else {
-			const slots = this.scope.timeline.slots.slice(this.interval.from, this.interval.to);
-			this.elapsed = slots.reduce((sum, slot) => sum + slot.elapsed_ns, 0);
-			this.levels = Selection.sumLists(slots.map((slot) => slot.levels_ns));
-			this.effective = Selection.sumLists(slots.map((slot) => slot.busy_ns));
-		}
-		this.busy = this.effective.slice(1).reduce((sum, ns) => sum + ns, 0);
+	// As `quartzctl report --time` does it: level times are exact, and samples of the interval divide them.
+	cutOut(timeline, { from, to }) {
+		const slots = timeline.slots.slice(from, to);
+		this.elapsed = slots.reduce((sum, slot) => sum + slot.elapsed_ns, 0);
+		this.levels = Selection.sumLists(slots.map((slot) => slot.levels_ns));
+		this.samples = Timeline.between(timeline.samples, from, to);
+		this.waits = Timeline.between(timeline.waits, from, to);
+		this.divideLevels(this.samples);
+	}
+
+	divideLevels(samples) {
+		const cpu = this.levels.map(() => 0);
+		for (let i = 0; i < samples.n; i++) cpu[samples.level[i]] += samples.cpu_ns[i];
+		const scale = this.levels.map((ns, level) => (cpu[level] ? (ns * level) / cpu[level] : 0));
+		samples.cpu_ns = Float64Array.from(samples.cpu_ns, (ns, i) => ns * scale[samples.level[i]]);
+		samples.norm_ns = Float64Array.from(samples.norm_ns, (ns, i) => ns * scale[samples.level[i]]);
+		// Levels without a sample, of which nothing else is known.
+		this.unseen = this.levels.map((ns, level) => (level && !cpu[level] ? ns : 0));
+		this.effective = this.unseen.slice();
+		for (let i = 0; i < samples.n; i++) this.effective[samples.busy[i]] += samples.norm_ns[i];
+		this.effective[0] = Math.max(0, this.elapsed - this.effective.slice(1).reduce((sum, ns) => sum + ns, 0));
 	}
 
 	static sumLists(lists) {
@@ -89,6 +97,10 @@ class Selection {
 			this.threads.blocked[thread] += waits.blocked_ns[i];
 			this.threads.ready[thread] += waits.ready_ns[i];
 		}
+		this.unseen.forEach((ns, level) => {
+			this.self.norm[0] += ns;
+			this.self.cpu[0] += ns * level;
+		});
 		this.total = new Figures(this.model.nodeCount);
 		for (let i = this.model.nodeCount; i-- > 0; ) {
 			this.total.add(i, this.self, i);

@@ -64,17 +64,15 @@ function growDownByProgram(selection) {
 
 // The frames of a stack in a program's tree, innermost first, made where they are missing.
 function frameOf(program, node, model) {
-	const path = [];
-	if (!node) return path;
-	let frame = program.frames.get(node);
-	if (!frame) {
-		const above = frameOf(program, model.parent[node], model);
-		const parent = above[0] ?? program.frame;
-		frame = newFrame(parent, model.procedureOf[node]);
+	const missing = [], path = [];
+	for (; node && !program.frames.has(node); node = model.parent[node]) missing.push(node);
+	let frame = node ? program.frames.get(node) : program.frame;
+	while (missing.length) {
+		const parent = frame, made = missing.pop();
+		frame = newFrame(parent, model.procedureOf[made]);
 		frame.children = [];
 		parent.children.push(frame);
-		program.frames.set(node, frame);
-		return [frame, ...above];
+		program.frames.set(made, frame);
 	}
 	for (; frame !== program.frame; frame = frame.parent) path.push(frame);
 	return path;

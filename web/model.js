@@ -26,10 +26,10 @@ class Model {
 		this.nodeCount = n;
 		this.parent = new Int32Array(n);
 		this.procedureOf = Int32Array.from(nodes.procedure);
-		this.depth = new Uint16Array(n);
+		this.depth = new Uint32Array(n);
 		this.end = new Int32Array(n).fill(n);
 		this.outermost = new Uint8Array(n);
-		const open = [], onStack = new Uint16Array(this.procedures.name.length);
+		const open = [], onStack = new Uint32Array(this.procedures.name.length);
 		for (let i = 0; i < n; i++) {
 			this.parent[i] = i - nodes.back[i];
 			this.depth[i] = i ? this.depth[this.parent[i]] + 1 : 0;

@@ -26,6 +26,9 @@ function drawStats() {
 		stat(formatTime(selection.interval ? sumOf(selection.samples.cpu_ns) : s.cpu_ns), "CPU time"),
 		stat(formatCount(scope.threadCount), "threads"),
 	];
+	const { rate_in_force_hz: rate, rate_hz: wanted } = model.run;
+	if (rate < 0.99 * wanted)
+		stats.push(stat(`${formatDigits(rate)}\u202fHz`, `sampled, of ${wanted}`, "Quartz lowered its rate to keep its cost low"));
 	replace("stats", state.interval ? element("div", { class: "stat of-interval" }, `${intervalText()}:`) : null, stats);
 }
 
@@ -51,7 +54,8 @@ function drawVerdict() {
 	const { verdict, summary } = state.scope, colon = verdict.indexOf(":");
 	replace("program", element("bdi", {}, shortenName(programName(summary), 160)));
 	replace("verdict", element("b", {}, colon < 0 ? verdict : verdict.slice(0, colon)),
-		colon < 0 ? "" : element("span", {}, verdict.slice(colon + 1)));
+		colon < 0 ? "" : element("span", {}, verdict.slice(colon + 1)),
+		live.parts.length ? element("span", { class: "hint" }, " in the last second") : "");
 }
 
 function gainOf(finding) {
@@ -87,7 +91,7 @@ function drawQuality() {
 	const { run } = state.model, s = state.scope.summary;
 	const lost = Object.entries(run.ledger.lost).filter(([, n]) => n > 0).map(([cause, n]) => `${cause} ${formatCount(n)}`);
 	const lines = [
-		`${formatCount(s.samples)} samples at ${run.rate_hz} Hz by ${run.event}, ` +
+		`${formatCount(s.samples)} samples at ${formatDigits(run.rate_in_force_hz)} Hz by ${run.event}, ` +
 			`${formatPercent(s.samples - s.truncated, s.samples)} with whole stacks, ` +
 			`${formatPercent(s.samples - s.unresolved, s.samples)} with a name`,
 		lost.length ? `lost: ${lost.join(", ")}` : "none lost",

@@ -118,18 +118,25 @@ static enum status put(char *text)
 	return STATUS_OK;
 }
 
-static enum status print_report_json(const struct view *v)
+static enum status print_all(const struct view *v)
 {
 	const struct qz_page_names names = {v->config->input, v->config->scope};
+	int err = qz_page__write(stdout, (const struct qz_report *const *)v->reports, v->n, &names);
+
+	if (err != -E2BIG)
+		return err ? out_of_memory() : STATUS_OK;
+	complain("the profile has too many stacks for one document; --scope chooses a part of it");
+	return STATUS_FAILURE;
+}
+
+static enum status print_report_json(const struct view *v)
+{
 	const struct qz_json_rows which = {v->config->kinds, (enum qz_rank_key)v->config->rank,
 					   max_rows(v),
 					   v->config->timeline ? qz_timeline_json__object : NULL};
 
 	if (v->config->all)
-		return qz_page__write(stdout, (const struct qz_report *const *)v->reports, v->n,
-				      &names)
-			       ? out_of_memory()
-			       : STATUS_OK;
+		return print_all(v);
 	return put(qz_json__report((const struct qz_report *const *)v->reports, v->n, &which));
 }
 

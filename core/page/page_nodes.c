@@ -23,6 +23,8 @@ static int64_t intern(struct qz_page_nodes *t, uint32_t parent, uint32_t procedu
 
 	if (i != QZ_NONE)
 		return i;
+	if (t->n >= QZ_PAGE_MAX_NODES)
+		return -E2BIG;
 	err = qz_array__reserve((void **)&t->nodes, t->n, sizeof(*t->nodes));
 	err = err ? err : qz_hash_table__reserve(&t->table);
 	if (err)

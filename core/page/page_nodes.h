@@ -9,6 +9,9 @@
 #include "core/model/profile.h"
 #include "core/util/hash_table.h"
 
+/* More than this no browser shows, and a file of a stranger could ask for any number. */
+#define QZ_PAGE_MAX_NODES (1u << 22)
+
 struct qz_page_node {
 	uint32_t parent;    /* the root, 0, is its own */
 	uint32_t procedure; /* QZ_NONE: the root */

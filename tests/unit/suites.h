@@ -37,6 +37,7 @@
 	X(call_graph)                                                                              \
 	X(code_times)                                                                              \
 	X(folding)                                                                                 \
+	X(page)                                                                                    \
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
 	X(export)                                                                                  \
