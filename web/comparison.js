@@ -59,8 +59,8 @@ function drawRuns() {
 	replace("runs",
 		element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, heads.map(cell("th")))),
 			element("tbody", {}, runLines(comparison, repeated).map((line) => element("tr", {}, line.map(cell("td"))))))),
-		verdictLines(comparison), element("p", {}, waitsText(comparison)),
-		[...comparison.notes, ...fileLines()].map((line) => element("p", { class: "muted" }, showName(line))));
+		element("div", {}, verdictLines(comparison), [waitsText(comparison)].filter(Boolean).map((text) => element("p", {}, text)),
+			[...comparison.notes, ...fileLines()].map((line) => element("p", { class: "muted" }, showName(line)))));
 }
 
 // ---- the flame graph ----
@@ -106,7 +106,7 @@ function changeSum(nothing) {
 function drawGone() {
 	const other = state.side === "after" ? "before" : "after", ns = state.selection.onlyIn(other, state.measure);
 	byId("flame-gone").hidden = !ns;
-	replace("flame-gone", `${formatTime(ns)} more in stacks that only ${other} has: `,
+	replace("flame-gone", `${formatTime(ns)} in stacks that only ${other} has: `,
 		element("button", { class: "link", onclick: () => chooseMetric(state.measure, other) }, `show ${other}`));
 }
 
@@ -154,11 +154,11 @@ const ofStacks = (cell) => (row) => (isOfStacks(row) ? cell(row) : "");
 const changeTable = new Table("changes", [
 	{ key: "name", label: "procedure", text: true, value: (row) => row.name,
 		cell: (row) => [nameLink("procedure", row.procedure), " ", element("span", { class: "muted module" }, shortenName(row.module, 30))] },
-	sideColumn("before"), sideColumn("after"),
 	changeColumn("self", "self change s", "of its own code", { first: true, cell: ofStacks((row) => changeCell(row.self)) }),
 	{ key: "percent", label: "%", title: "of the elapsed time before", value: (row) => Math.abs(row.self.change_ns),
-		cell: ofStacks((row) => percentOf(row.self.change_ns)) },
+		cell: ofStacks((row) => (row.self.before_ns || row.self.after_ns ? percentOf(row.self.change_ns) : "")) },
 	{ ...ciColumn("self"), cell: ofStacks(ciColumn("self").cell) },
+	sideColumn("before"), sideColumn("after"),
 	changeColumn("cpu", "CPU change s", "of processor time of its own; 0: within chance",
 		{ cell: ofStacks((row) => changeCell(row.cpu, isCertain(row.cpu))) }),
 	changeColumn("total", "total change s", "of it and of what it calls"), ciColumn("total"),

@@ -389,7 +389,7 @@ static int put_document(struct diff *d, FILE *out)
 
 static enum status write_page(struct diff *d)
 {
-	const char *path = d->config->html;
+	const struct page_file file = {d->config->html, "--html"};
 	enum status status;
 	char *document = NULL;
 	size_t size;
@@ -401,9 +401,9 @@ static enum status write_page(struct diff *d)
 	err = put_document(d, memory);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	status = err ? page_file__fail(path, err) : page_file__write(path, document, size);
+	status = err ? page_file__fail(&file, err) : page_file__write(&file, document, size);
 	free(document);
-	return status == STATUS_OK && d->config->open ? page_file__open(path) : status;
+	return status == STATUS_OK && d->config->open ? page_file__open(file.path) : status;
 }
 
 /* ---- command ---- */

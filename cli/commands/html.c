@@ -38,7 +38,7 @@ static int default_name(const struct view *v, char path[PATH_MAX])
 
 /* ---- what is in it ---- */
 
-static enum status write_page(const struct view *v, const char *path)
+static enum status write_page(const struct view *v, const struct page_file *file)
 {
 	const struct qz_page_names names = {v->config->input, v->config->scope};
 	enum status status;
@@ -52,7 +52,7 @@ static enum status write_page(const struct view *v, const char *path)
 	err = qz_page__write(memory, (const struct qz_report *const *)v->reports, v->n, &names);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	status = err ? page_file__fail(path, err) : page_file__write(path, document, size);
+	status = err ? page_file__fail(file, err) : page_file__write(file, document, size);
 	free(document);
 	return status;
 }
@@ -60,17 +60,17 @@ static enum status write_page(const struct view *v, const char *path)
 enum status cmd_html(const struct config *config)
 {
 	char name[PATH_MAX];
-	const char *path = config->output;
+	struct page_file file = {config->output, "--output"};
 	struct view v;
 	enum status status = view__open(&v, config);
 
-	if (status == STATUS_OK && !path) {
-		path = name;
+	if (status == STATUS_OK && !file.path) {
+		file.path = name;
 		if (default_name(&v, name))
-			status = page_file__fail(name, -ENAMETOOLONG);
+			status = page_file__fail(&file, -ENAMETOOLONG);
 	}
 	if (status == STATUS_OK)
-		status = write_page(&v, path);
+		status = write_page(&v, &file);
 	view__close(&v);
-	return status == STATUS_OK && config->open ? page_file__open(path) : status;
+	return status == STATUS_OK && config->open ? page_file__open(file.path) : status;
 }

@@ -14,14 +14,15 @@
 
 extern char **environ;
 
-enum status page_file__fail(const char *path, int err)
+enum status page_file__fail(const struct page_file *file, int err)
 {
 	if (err == -ENOMEM)
 		return out_of_memory();
 	if (err == -E2BIG)
 		complain("the profile is too large for a page; --scope chooses a part of it");
 	else
-		complain("%s: cannot be written: %s; choose another file", path, strerror(-err));
+		complain("%s: cannot be written: %s; choose another file with %s", file->path,
+			 strerror(-err), file->option);
 	return STATUS_FAILURE;
 }
 
@@ -44,25 +45,26 @@ static bool is_of_others(const char *path)
 	return n != sizeof(QZ_PAGE_MARK) - 1 || strcmp(first, QZ_PAGE_MARK);
 }
 
-enum status page_file__write(const char *path, const char *document, size_t size)
+enum status page_file__write(const struct page_file *file, const char *document, size_t size)
 {
 	FILE *out;
 	int err;
 
-	if (is_of_others(path)) {
-		complain("%s: exists and is no page of quartzctl; choose another file", path);
+	if (is_of_others(file->path)) {
+		complain("%s: exists and is no page of quartzctl; choose another file with %s",
+			 file->path, file->option);
 		return STATUS_FAILURE;
 	}
-	out = fopen(path, "we");
+	out = fopen(file->path, "we");
 	if (!out)
-		return page_file__fail(path, -errno);
+		return page_file__fail(file, -errno);
 	err = qz_page_html__write(out, document, size);
 	err = !err && ferror(out) ? -errno : err;
 	if (fclose(out) && !err)
 		err = -errno;
 	if (err)
-		return page_file__fail(path, err);
-	complain("page written to %s", path);
+		return page_file__fail(file, err);
+	complain("page written to %s", file->path);
 	return STATUS_OK;
 }
 
