@@ -55,6 +55,7 @@ struct config {
 	struct qz_texts profiles; /* diff: files */
 	size_t nbefore;		  /* of these; 0: nothing separates them */
 	const char *fail_above;	  /* NULL: not given */
+	const char *html;	  /* diff: the page's file, NULL: none */
 
 	const char *output, *cpu; /* record */
 	int64_t rate;		  /* 0: the default of quartzd */
@@ -73,7 +74,7 @@ struct config {
 
 	struct qz_texts between; /* events: pairs of values */
 
-	bool open; /* html */
+	bool open; /* html, diff */
 
 	int format, value; /* export: in the order of their words, -1: not given */
 };

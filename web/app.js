@@ -26,16 +26,18 @@ function startTheme() {
 	readTheme();
 }
 
+function beginScope(index) {
+	selectScope(index);
+	if (state.page !== "profile") return;
+	chooseOrder();
+	procedureTable.draw();
+}
+
 function startScopes() {
 	const select = byId("scope"), { scopes } = state.model;
 	byId("scopes").hidden = scopes.length < 2;
-	scopes.forEach((scope, i) => select.append(element("option", { value: i },
-		`${shortenName(programName(scope.summary), 60)} (${scope.summary.pid})`)));
-	select.addEventListener("change", () => {
-		selectScope(Number(select.value));
-		chooseOrder();
-		procedureTable.draw();
-	});
+	scopes.forEach((scope, i) => select.append(element("option", { value: i }, scope.label)));
+	select.addEventListener("change", () => beginScope(Number(select.value)));
 }
 
 // "/" searches, digits go to sections, "?" lists the keys, Escape closes what is open.
@@ -45,13 +47,14 @@ function steer(event) {
 		if (event.key === "Escape") event.target.blur();
 		return;
 	}
-	const sections = [...document.querySelectorAll("main > section[id], main > .columns > section[id]")].filter((s) => !s.hidden);
+	const sections = [...document.querySelectorAll("main > section[id], main > .columns > section[id]")].filter((s) => s.offsetParent);
 	const digit = Number(event.key);
 	if (event.key === "/") byId("search").focus();
 	else if (event.key === "?") byId("keys").open = !byId("keys").open;
 	else if (event.key === "Escape" && state.subject) selectSubject(null);
 	else if (digit >= 1 && digit <= sections.length) sections[digit - 1].scrollIntoView();
 	else if (event.key === "i") byId("flame-inverted").click();
+	else if (event.key === "b" && state.side) chooseMetric(state.measure, state.side === "after" ? "before" : "after");
 	else return;
 	event.preventDefault();
 }
@@ -72,15 +75,20 @@ function watchWidth() {
 
 // Once there is something to show.
 function beginToShow() {
-	document.title = `Quartz: ${shortenName(programName(state.model.scopes[0].summary), 80)}`;
+	document.title = `Quartz: ${shortenName(state.model.scopes[0].title, 80)}`;
 	startScopes();
 	byId("loading").hidden = true;
 	byId("page").hidden = false;
-	selectScope(0);
-	chooseOrder();
-	procedureTable.draw();
+	beginScope(0);
 	watchWidth();
 	document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
+// Of what kind the page is: other views stay hidden.
+function choosePage(page) {
+	state.page = page;
+	for (const part of document.querySelectorAll("[data-page]")) part.hidden = part.dataset.page !== page;
+	if (page === "comparison") startComparison();
 }
 
 async function start() {
@@ -91,11 +99,14 @@ async function start() {
 	startDetail();
 	startSearch();
 	document.addEventListener("keydown", steer);
+	choosePage("profile");
 	if (!data) {
 		startLive();
 		return;
 	}
-	state.model = new Model(await unpack(data));
+	const json = await unpack(data), comparison = json.schema === COMPARISON_SCHEMA;
+	if (comparison) choosePage("comparison");
+	state.model = comparison ? new ComparisonModel(json) : new Model(json);
 	beginToShow();
 }
 

@@ -6,7 +6,7 @@ const theme = {};
 function readTheme() {
 	const style = getComputedStyle(document.documentElement);
 	for (const name of ["ink", "muted", "line", "card", "accent", "serial", "middle", "parallel", "idle", "busy", "spin",
-		"ready", "blocked", "other", "frame-ink", "mark"])
+		"ready", "blocked", "other", "frame-ink", "mark", "more", "less", "same"])
 		theme[name] = style.getPropertyValue("--" + name).trim();
 	theme.stops = [theme.serial, theme.middle, theme.parallel].map(parseColor);
 }
@@ -26,6 +26,13 @@ function parallelismColor(parallelism, processors) {
 	const [low, middle, high] = theme.stops;
 	const color = share < 0.5 ? mix(low, middle, 2 * share) : mix(middle, high, 2 * share - 1);
 	return `rgb(${color.join()})`;
+}
+
+// Of a change in time: red is more, blue is less, as strong as the root of its share of the largest one, so that
+// small ones are seen, too.
+function changeColor(change, largest) {
+	const share = largest ? Math.min(1, Math.sqrt(Math.abs(change) / largest)) : 0;
+	return `rgb(${mix(parseColor(theme.same), parseColor(change > 0 ? theme.more : theme.less), share).join()})`;
 }
 
 function levelColor(level, processors) {

@@ -23,12 +23,14 @@ function sumBy(rows, indices, key, amount) {
 	return [...sums];
 }
 
+// Sections, by the kind of page and of subject.
+const places = { profile: { procedure: ["flame", "procedures-section"], thread: ["bottle-section", "threads-section"],
+	object: ["objects-section"] } };
+
 function placeLinks(kind, index) {
-	const places = { procedure: ["flame", "procedures-section"], thread: ["bottle-section", "threads-section"],
-		object: ["objects-section"] }[kind] ?? [];
-	const labels = { flame: "flame graph", "procedures-section": "table", "bottle-section": "bottle graph",
+	const labels = { flame: "flame graph", "procedures-section": "table", "changes-section": "table", "bottle-section": "bottle graph",
 		"threads-section": "threads", "objects-section": "objects" };
-	return places.map((id) => element("button", { class: "link", onclick: () => {
+	return (places[state.page][kind] ?? []).map((id) => element("button", { class: "link", onclick: () => {
 		if (id === "flame" && kind === "procedure") zoomToProcedure(index);
 		byId(id).scrollIntoView({ block: "start" });
 	} }, labels[id]));
@@ -167,7 +169,7 @@ function causeDetail(cause) {
 	];
 }
 
-const details = { procedure: procedureDetail, thread: threadDetail, object: objectDetail, cause: causeDetail };
+const details = { profile: { procedure: procedureDetail, thread: threadDetail, object: objectDetail, cause: causeDetail } };
 
 function drawDetail() {
 	const { subject } = state;
@@ -178,7 +180,7 @@ function drawDetail() {
 	replace("detail-body",
 		element("h3", {}, element("span", { class: "muted" }, kind + " "), element("bdi", {}, shortenName(subjectName(kind, index), 300)),
 			element("span", { class: "places" }, placeLinks(kind, index).flatMap((link) => [" ", link]))),
-		details[kind](index));
+		details[state.page][kind](index));
 	byId("detail").scrollTop = 0;
 }
 
@@ -186,4 +188,4 @@ function startDetail() {
 	byId("detail-close").addEventListener("click", () => selectSubject(null));
 }
 
-listen("data subject theme", drawDetail);
+listen("data subject theme", drawDetail, "all");

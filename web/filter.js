@@ -125,6 +125,11 @@ class Selection {
 		return this.interval || row === undefined ? null : this.scope.procedures.ci_ns[row];
 	}
 
+	// What is said of the procedures that were found; sum(metric) is the time of the stacks that they are on.
+	describeFound(sum) {
+		return `${formatPercent(sum("norm"), this.elapsed)} of the elapsed time`;
+	}
+
 	// Rows of samples or waits below a procedure.
 	*rowsBelow(rows, procedure) {
 		const { model } = this, below = new Uint8Array(model.nodeCount);

@@ -5,29 +5,31 @@
 
 const ROW = 20, MOST_ROWS = 70, LEAST_WIDTH = 0.35, LEAST_SHARE = 1e-5;
 
-const flame = { root: null, zoom: null, boxes: [], current: null };
+// look: what the frames of a page add up, and how they are shown; see below.
+const flame = { look: null, root: null, zoom: null, boxes: [], current: null };
 
-// values[metric], busy: cpu without spin, norm: for the colour.
 function newFrame(parent, procedure, label) {
-	return { parent, procedure, label, norm: 0, cpu: 0, spin: 0, blocked: 0, children: null };
+	const frame = { parent, procedure, label, children: null };
+	for (const metric of flame.look.metrics) frame[metric] = 0;
+	return frame;
 }
 
 function addTo(frame, figures, k) {
-	for (const metric of METRICS) frame[metric] += figures[metric][k];
+	for (const metric of flame.look.metrics) frame[metric] += figures[metric][k];
 }
 
 // ---- callers above callees ----
 
 function growDown(selection) {
 	const { model, total } = selection, frames = new Array(model.nodeCount);
-	const root = newFrame(null, -1, "all"), least = {};
-	for (const metric of METRICS) least[metric] = total[metric][0] * LEAST_SHARE;
+	const root = newFrame(null, -1, "all"), least = {}, { metrics } = flame.look;
+	for (const metric of metrics) least[metric] = total[metric][0] * LEAST_SHARE;
 	frames[0] = root;
 	addTo(root, total, 0);
 	root.children = [];
 	for (let i = 1; i < model.nodeCount; i++) {
 		const parent = frames[model.parent[i]];
-		if (!parent || METRICS.every((metric) => !(total[metric][i] > least[metric]))) continue;
+		if (!parent || metrics.every((metric) => !(total[metric][i] > least[metric]))) continue;
 		const frame = frames[i] = newFrame(parent, model.procedureOf[i]);
 		addTo(frame, total, i);
 		frame.children = [];
@@ -84,7 +86,7 @@ function frameOf(program, node, model) {
 function growUp(selection) {
 	const { model, self } = selection, root = newFrame(null, -1, "all"), ends = [];
 	for (let i = 0; i < model.nodeCount; i++)
-		if (METRICS.some((metric) => self[metric][i])) ends.push([i, i]);
+		if (flame.look.metrics.some((metric) => self[metric][i])) ends.push([i, i]);
 	root.ends = ends;
 	for (const [end] of ends) addTo(root, self, end);
 	return root;
@@ -163,7 +165,7 @@ function isDimmed(frame) {
 function drawBox(context, box) {
 	const { frame, x, width } = box, y = box.row * ROW;
 	context.globalAlpha = isDimmed(frame) ? 0.25 : box.above ? 0.55 : 1;
-	context.fillStyle = frameColor(frame);
+	context.fillStyle = flame.look.color(frame);
 	context.fillRect(x, y, Math.max(LEAST_WIDTH, width - (width > 3 ? 0.7 : 0)), ROW - 1);
 	context.globalAlpha = isDimmed(frame) ? 0.45 : 1;
 	if (width > 22) {
@@ -181,7 +183,7 @@ function drawBox(context, box) {
 }
 
 function drawFlame() {
-	const canvas = byId("flame-canvas"), width = canvas.clientWidth, { metric, selection } = state;
+	const canvas = byId("flame-canvas"), width = canvas.clientWidth, { metric } = state;
 	while (flame.zoom.parent && !(flame.zoom[metric] > 0)) flame.zoom = flame.zoom.parent;
 	const { boxes, deeper } = layOut(width);
 	const rows = boxes.reduce((most, box) => Math.max(most, box.row + 1), 1);
@@ -193,18 +195,26 @@ function drawFlame() {
 	const nothing = !(flame.root[metric] > 0);
 	byId("flame-none").hidden = !nothing;
 	byId("flame-more").hidden = !deeper;
-	drawLegend();
+	replace("flame-legend", flame.look.legend());
 	drawPath();
-	byId("flame-sum").textContent = nothing ? "" : `${formatTime(flame.root[metric])} in all` +
-		(metric === "norm" ? `, ${formatPercent(flame.root.norm, selection.elapsed)} of the elapsed time` : "");
+	byId("flame-sum").textContent = flame.look.sum(nothing);
+	flame.look.drawn?.();
 }
 
-function drawLegend() {
+function swatch(text, color) {
+	return styled(element("span", { class: "swatch" }, text), { "background-color": color });
+}
+
+function levelLegend() {
 	const { processors } = state.model, byLevel = state.metric === "norm" || state.metric === "cpu";
 	const steps = [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(1 + share * (processors - 1))))];
-	replace("flame-legend", byLevel ? ["CPUs busy meanwhile: ", ...steps.map((level) => styled(
-		element("span", { class: "swatch" }, String(level)), { "background-color": parallelismColor(level, processors) }))]
-		: []);
+	return byLevel ? ["CPUs busy meanwhile: ", ...steps.map((level) => swatch(String(level), parallelismColor(level, processors)))] : [];
+}
+
+function sumText(nothing) {
+	const { metric, selection } = state;
+	return nothing ? "" : `${formatTime(flame.root[metric])} in all` +
+		(metric === "norm" ? `, ${formatPercent(flame.root.norm, selection.elapsed)} of the elapsed time` : "");
 }
 
 function drawPath() {
@@ -244,13 +254,13 @@ function linesOf(frame) {
 }
 
 function describeFrame(frame) {
-	byId("flame-said").textContent = frame ? linesOf(frame).join("; ") : "";
+	byId("flame-said").textContent = frame ? flame.look.lines(frame).join("; ") : "";
 }
 
 function hoverFlame(event) {
 	const box = boxAt(event);
 	event.target.classList.toggle("pointing", Boolean(box));
-	if (box) showTip(event, linesOf(box.frame));
+	if (box) showTip(event, flame.look.lines(box.frame));
 	else hideTip();
 }
 
@@ -311,11 +321,14 @@ function growFlame() {
 	drawFlame();
 }
 
-function chooseMetric(metric) {
-	state.metric = metric;
+// side: "" on the page of one profile.
+function chooseMetric(measure, side = state.side) {
+	Object.assign(state, { measure, side, metric: side ? `${side}_${measure}` : measure });
 	for (const button of document.querySelectorAll("[data-metric]"))
-		button.setAttribute("aria-pressed", String(button.dataset.metric === metric));
-	drawFlame();
+		button.setAttribute("aria-pressed", String(button.dataset.metric === measure));
+	for (const button of document.querySelectorAll("[data-side]"))
+		button.setAttribute("aria-pressed", String(button.dataset.side === side));
+	if (flame.root) drawFlame();
 }
 
 function startFlame() {
@@ -326,6 +339,8 @@ function startFlame() {
 	canvas.addEventListener("keydown", steerFlame);
 	for (const button of document.querySelectorAll("[data-metric]"))
 		button.addEventListener("click", () => chooseMetric(button.dataset.metric));
+	for (const button of document.querySelectorAll("[data-side]"))
+		button.addEventListener("click", () => chooseMetric(state.measure, button.dataset.side));
 	byId("flame-inverted").addEventListener("click", (event) => {
 		state.inverted = !state.inverted;
 		event.currentTarget.setAttribute("aria-pressed", String(state.inverted));
@@ -335,5 +350,8 @@ function startFlame() {
 	byId("flame-reset").addEventListener("click", () => zoomTo(flame.root));
 }
 
-listen("data", growFlame);
-listen("search subject theme view", () => flame.root && drawFlame());
+// color, legend, lines, which are shown of a frame under the mouse, sum, beside the legend, and drawn, which is called then.
+flame.look = { metrics: METRICS, color: frameColor, legend: levelLegend, lines: linesOf, sum: sumText };
+
+listen("data", growFlame, "all");
+listen("search subject theme view", () => flame.root && drawFlame(), "all");

@@ -20,6 +20,16 @@ function formatSeconds(ns) {
 	return ns ? (ns / 1e9).toFixed(ns < 1e8 ? 4 : 3) : "0";
 }
 
+// With its sign.
+function formatChange(ns) {
+	return (ns > 0 ? "+" : ns < 0 ? "−" : "") + formatTime(Math.abs(ns));
+}
+
+function signed(value, digits) {
+	const text = Math.abs(value).toFixed(digits);
+	return (Number(text) === 0 ? "" : value > 0 ? "+" : "−") + text;
+}
+
 function formatPercent(part, whole) {
 	if (!whole || !part) return "0\u202f%";
 	const percent = (100 * part) / whole;

@@ -30,7 +30,7 @@ function showLive() {
 	const same = model.scopes.findIndex((s) => scope && s.summary.pid === scope.summary.pid && s.summary.kind === scope.summary.kind);
 	state.model = model;
 	state.scope = model.scopes[Math.max(0, same)];
-	state.selection = new Selection(state.scope, null);
+	state.selection = model.select(state.scope);
 	if (!scope) beginToShow();
 	else announce("data", "subject");
 	listPrograms();

@@ -11,13 +11,18 @@ function fromSteps(steps) {
 }
 
 class Model {
-	constructor(json) {
+	constructor(json, kind = Scope) {
 		this.run = json.run;
 		this.causes = json.causes;
 		this.procedures = json.procedures;
 		this.processors = Math.max(1, json.run.processors);
 		this.readNodes(json.nodes);
-		this.scopes = json.scopes.map((scope) => new Scope(this, scope));
+		this.scopes = json.scopes.map((scope) => new kind(this, scope));
+	}
+
+	// What views of a scope show at first.
+	select(scope) {
+		return new Selection(scope, null);
 	}
 
 	// Nodes stand behind their parents, all that a node calls right behind it.
@@ -73,6 +78,14 @@ class Scope {
 	static readRows(rows) {
 		const { node_step: steps, ...columns } = rows;
 		return { n: steps.length, node: fromSteps(steps), ...columns };
+	}
+
+	get title() {
+		return programName(this.summary);
+	}
+
+	get label() {
+		return `${shortenName(this.title, 60)} (${this.summary.pid})`;
 	}
 
 	threadName(thread) {

@@ -16,20 +16,26 @@ function searchFor(text) {
 }
 
 // Time of the stacks that have a match on them; each counts once.
+function sumOfMatches(metric) {
+	const { model, selection, matches } = state;
+	let sum = 0;
+	for (let i = 1; i < model.nodeCount; i++)
+		if (matches[model.procedureOf[i]]) {
+			sum += selection.total[metric][i];
+			i = model.end[i] - 1;
+		}
+	return sum;
+}
+
 function describeMatches() {
-	const { model, selection, matches } = state, said = byId("search-said");
+	const { selection, matches } = state, said = byId("search-said");
 	if (!matches) {
 		said.textContent = "";
 		return;
 	}
-	let procedures = 0, norm = 0;
+	let procedures = 0;
 	for (const match of matches) procedures += match;
-	for (let i = 1; i < model.nodeCount; i++)
-		if (matches[model.procedureOf[i]]) {
-			norm += selection.total.norm[i];
-			i = model.end[i] - 1;
-		}
-	said.textContent = procedures ? `${formatCount(procedures)} found, ${formatPercent(norm, selection.elapsed)} of the elapsed time`
+	said.textContent = procedures ? `${formatCount(procedures)} found, ${selection.describeFound(sumOfMatches)}`
 		: "nothing found";
 }
 
@@ -42,4 +48,4 @@ function startSearch() {
 	});
 }
 
-listen("data", describeMatches);
+listen("data", describeMatches, "all");

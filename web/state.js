@@ -2,11 +2,14 @@
 // What is selected, and who wants to know.
 
 const state = {
+	page: "profile", // or "comparison": which views there are
 	model: null,
 	scope: null,
 	interval: null, // of slots, or null
 	selection: null, // Selection of both
-	metric: "norm",
+	metric: "norm", // of frames: the measure, or of a comparison its side and the measure
+	measure: "norm",
+	side: "",
 	inverted: false,
 	search: "",
 	matches: null, // Uint8Array by procedure, or null
@@ -15,19 +18,21 @@ const state = {
 
 const listeners = { data: [], search: [], subject: [], theme: [], view: [] };
 
-function listen(events, listener) {
-	for (const event of events.split(" ")) listeners[event].push(listener);
+// pages: the kind of page that the view is of, or "all".
+function listen(events, listener, pages = "profile") {
+	for (const event of events.split(" ")) listeners[event].push({ listener, pages });
 }
 
 function announce(...events) {
-	for (const listener of new Set(events.flatMap((event) => listeners[event]))) listener();
+	const wanted = events.flatMap((event) => listeners[event]).filter(({ pages }) => pages === "all" || pages === state.page);
+	for (const listener of new Set(wanted.map((view) => view.listener))) listener();
 }
 
 function selectScope(index) {
 	state.scope = state.model.scopes[index];
 	state.interval = null;
 	state.subject = null;
-	state.selection = new Selection(state.scope, null);
+	state.selection = state.model.select(state.scope);
 	announce("data", "subject");
 }
 

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands/page_file.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "cli/comparison/comparison.h"
 #include "core/format/json_fields.h"
+#include "core/page/page_changes.h"
 #include "core/report/ranking.h"
 
 #define MAX_LISTED 5 /* scopes in a message */
@@ -32,6 +34,7 @@ struct diff {
 	struct qz_identities ids;
 	uint32_t nscopes;
 	struct compared_scope *scopes;
+	const struct qz_report **reports; /* by scope, and by source */
 	struct limit limit;
 };
 
@@ -159,6 +162,7 @@ static uint32_t find_like(const struct source *s, const struct qz_scope *scope)
 
 static int compare_scope(struct diff *d, const uint32_t *chosen)
 {
+	const struct qz_report **reports = d->reports + (size_t)d->nscopes * d->n;
 	struct compared_scope *s = &d->scopes[d->nscopes++];
 
 	s->ids = &d->ids;
@@ -167,7 +171,8 @@ static int compare_scope(struct diff *d, const uint32_t *chosen)
 		return -ENOMEM;
 	s->after = s->before + d->nbefore;
 	for (uint32_t i = 0; i < d->n; i++) {
-		s->before[i] = qz_run__new(&d->ids, d->sources[i].view.reports[chosen[i]]);
+		reports[i] = d->sources[i].view.reports[chosen[i]];
+		s->before[i] = qz_run__new(&d->ids, reports[i]);
 		if (!s->before[i])
 			return -ENOMEM;
 		d->sources[i].taken[chosen[i]] = true;
@@ -184,7 +189,8 @@ static int compare_scopes(struct diff *d)
 	int err = 0;
 
 	d->scopes = calloc(first->view.n, sizeof(*d->scopes));
-	err = chosen && d->scopes ? 0 : -ENOMEM;
+	d->reports = calloc(first->view.n, d->n * sizeof(*d->reports));
+	err = chosen && d->scopes && d->reports ? 0 : -ENOMEM;
 	for (uint32_t k = 0; !err && k < first->view.n; k++) {
 		chosen[0] = k;
 		for (i = 1; i < d->n && !single; i++) {
@@ -351,6 +357,55 @@ static enum status print_json(const struct diff *d)
 	return STATUS_OK;
 }
 
+/* ---- page ---- */
+
+static int find_compared(const struct diff *d, struct qz_page_compared *scopes)
+{
+	for (uint32_t i = 0; i < d->nscopes; i++) {
+		scopes[i] = (struct qz_page_compared) {
+			.comparison = comparison__page_json(&d->scopes[i], d->config),
+			.rows = d->scopes[i].comparison,
+			.reports = d->reports + (size_t)i * d->n,
+		};
+		if (!scopes[i].comparison)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int put_document(struct diff *d, FILE *out)
+{
+	struct qz_page_compared *scopes = calloc(d->nscopes, sizeof(*scopes));
+	json_t *profiles = profiles_of(d);
+	int err = scopes && profiles ? find_compared(d, scopes) : -ENOMEM;
+
+	err = err ? err : qz_page_changes__write(out, &d->ids, profiles, scopes, d->nscopes);
+	for (uint32_t i = 0; scopes && i < d->nscopes; i++)
+		json_decref(scopes[i].comparison);
+	json_decref(profiles);
+	free(scopes);
+	return err;
+}
+
+static enum status write_page(struct diff *d)
+{
+	const struct page_file file = {d->config->html, "--html"};
+	enum status status;
+	char *document = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&document, &size);
+	int err;
+
+	if (!memory)
+		return out_of_memory();
+	err = put_document(d, memory);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	status = err ? page_file__fail(&file, err) : page_file__write(&file, document, size);
+	free(document);
+	return status == STATUS_OK && d->config->open ? page_file__open(file.path) : status;
+}
+
 /* ---- command ---- */
 
 static enum status complain_without_samples(const struct diff *d)
@@ -385,7 +440,12 @@ static enum status compare(struct diff *d)
 		return out_of_memory();
 	if (!d->nscopes)
 		return complain_nothing_alike(d);
-	status = d->config->json ? print_json(d) : print_text(d);
+	if (d->config->json)
+		status = print_json(d);
+	else if (!d->config->html)
+		status = print_text(d);
+	if (status == STATUS_OK && d->config->html)
+		status = write_page(d);
 	if (status == STATUS_OK)
 		status = check_limit(d);
 	return status == STATUS_OK ? complain_without_samples(d) : status;
@@ -405,6 +465,7 @@ static void free_all(struct diff *d)
 		free(d->sources[i].taken);
 	}
 	free(d->scopes);
+	free(d->reports);
 	free(d->sources);
 	qz_identities__free(&d->ids);
 }

@@ -357,6 +357,8 @@ static enum status check(const struct command *c, struct config *config)
 	if (config->tree && (config->json || config->rank || config->kind || config->waits))
 		return misuse(c, "--tree is a text with columns and an order of its own: not with "
 				 "--json, --sort, --kind or --waits");
+	if (c->run == cmd_diff && config->open && !config->html)
+		return misuse(c, "--open needs --html");
 	if (config->all && !config->json)
 		return misuse(c, "--all needs --json");
 	if (config->all && (config->procedure || config->woken || config->snapshot ||

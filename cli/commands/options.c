@@ -128,6 +128,9 @@ const struct qz_option diff_options[] = {
 	{"fail-above", 0, QZ_OPTION_STRING, FIELD(fail_above), "LIMIT",
 	 "Exit with 8 where the elapsed time grew by more\nthan this, and by more than chance: 5%, "
 	 "200ms."},
+	{"html", 0, QZ_OPTION_STRING, FIELD(html), "FILE",
+	 "Write a page with a differential flame graph to\nFILE, in place of the text."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "Open it in the browser."},
 	{"kind", 'k', QZ_OPTION_STRING, FIELD(kind), "KINDS",
 	 "Kinds of rows to list, separated by commas:\nprocedure, object, thread "
 	 "[procedure,object]."},

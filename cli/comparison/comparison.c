@@ -488,10 +488,35 @@ static int print_verdict(const struct view_of *v, const char *which, const struc
 	return 0;
 }
 
+static struct view_of view_of(const struct compared_scope *s, const struct output *out,
+			      const struct config *config)
+{
+	return (struct view_of) {s, s->comparison, out, config, decimals_for(s->comparison)};
+}
+
+void comparison__print_headline(const struct compared_scope *s, const struct output *out,
+				const struct config *config)
+{
+	const struct view_of v = view_of(s, out, config);
+
+	print_headline(&v);
+}
+
+int comparison__print_notes(const struct compared_scope *s, const struct output *out,
+			    const struct config *config)
+{
+	const struct view_of v = view_of(s, out, config);
+	int err = print_commands(&v);
+
+	if (!err)
+		print_differences(&v);
+	return err;
+}
+
 int comparison__print(const struct compared_scope *s, const struct output *out,
 		      const struct config *config)
 {
-	const struct view_of v = {s, s->comparison, out, config, decimals_for(s->comparison)};
+	const struct view_of v = view_of(s, out, config);
 	int err;
 
 	print_headline(&v);
@@ -500,9 +525,6 @@ int comparison__print(const struct compared_scope *s, const struct output *out,
 	fputc('\n', out->file);
 	err = err ? err : print_verdict(&v, "before: ", s->before[0]);
 	err = err ? err : print_verdict(&v, "after:  ", s->after[0]);
-	err = err ? err : print_commands(&v);
-	if (err)
-		return err;
-	print_differences(&v);
-	return print_rows(&v);
+	err = err ? err : comparison__print_notes(s, out, config);
+	return err ? err : print_rows(&v);
 }

@@ -22,4 +22,16 @@ int comparison__print(const struct compared_scope *s, const struct output *out,
 /* NULL with ENOMEM. */
 json_t *comparison__json(const struct compared_scope *s, uint32_t max_rows);
 
+/*
+ * The same for a page: with "headline", the first line, and "notes", an array of lines: what the commands are, what is not the
+ * same, and how many runs there are.
+ */
+json_t *comparison__page_json(const struct compared_scope *s, const struct config *config);
+
+/* That "headline", and those "notes"; 0 or -ENOMEM. */
+void comparison__print_headline(const struct compared_scope *s, const struct output *out,
+				const struct config *config);
+int comparison__print_notes(const struct compared_scope *s, const struct output *out,
+			    const struct config *config);
+
 #endif

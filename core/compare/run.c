@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/advise/verdict.h"
+#include "core/compare/owner.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
 #include "core/report/figure.h"
@@ -97,27 +98,15 @@ static int64_t kept_tally(struct maker *m, enum qz_identity_kind kind, const cha
 
 /* ---- samples ---- */
 
-/* Whose own time a sample is: the kernel's by how the program got there, so that a stack is in one row of it. */
-static int64_t owner_of(struct maker *m, const struct qz_sample *s, bool *in_kernel)
+static int64_t owner_tally(struct maker *m, const struct qz_owner *owner)
 {
-	struct qz_frames frames = {.profile = m->r->profile, .node = s->node};
-	uint32_t procedure = qz_frames__next(&frames), kind;
-	char *label;
 	int64_t t;
 
-	*in_kernel = false;
-	kind = procedure == QZ_NONE ? QZ_UNATTRIBUTED : m->r->profile->procedures[procedure].kind;
-	if (kind == QZ_INSTRUMENTATION)
-		return kept_tally(m, QZ_IDENTITY_COST, "[instrumentation]");
-	if (kind != QZ_PROCEDURE)
-		return kept_tally(m, QZ_IDENTITY_NO_SAMPLES, "(no procedure known)");
-	if (qz_kernel_rows__label(m->r, s->node, &label))
-		return -ENOMEM;
-	if (!label)
-		return procedure_tally(m, procedure);
-	*in_kernel = true;
-	t = kept_tally(m, QZ_IDENTITY_KERNEL, label);
-	free(label);
+	if (owner->procedure != QZ_NONE)
+		return procedure_tally(m, owner->procedure);
+	t = tally_of(m, owner->identity);
+	if (t >= 0)
+		m->tallies[t].kept = true;
 	return t;
 }
 
@@ -136,8 +125,8 @@ static int count_sample(struct maker *m, uint32_t index)
 	const struct qz_profile *p = m->r->profile;
 	const struct qz_sample *s = &p->samples[index];
 	struct qz_frames frames = {.profile = p, .node = s->node};
-	bool in_kernel;
-	int64_t t = owner_of(m, s, &in_kernel);
+	struct qz_owner owner = qz_owner__find(m->ids, m->r, s->node);
+	int64_t t = owner_tally(m, &owner);
 	uint32_t procedure;
 
 	if (t < 0)
@@ -147,7 +136,8 @@ static int count_sample(struct maker *m, uint32_t index)
 	while ((procedure = qz_frames__next(&frames)) != QZ_NONE) {
 		const struct qz_procedure *proc = &p->procedures[procedure];
 
-		if (proc->kind != QZ_PROCEDURE || (in_kernel && qz_procedure__is_kernel(proc)))
+		if (proc->kind != QZ_PROCEDURE ||
+		    (owner.in_kernel && qz_procedure__is_kernel(proc)))
 			continue;
 		t = procedure_tally(m, procedure);
 		if (t < 0)

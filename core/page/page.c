@@ -2,7 +2,6 @@
 #include "core/page/page.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/format/json_fields.h"
@@ -62,19 +61,6 @@ static int put_causes(FILE *out, const struct qz_profile *p)
 	return err;
 }
 
-/* How far back the parent of each node stands, which gzip packs into less than a byte. */
-static void put_nodes(FILE *out, const struct qz_page_nodes *t)
-{
-	fputs(",\n\"nodes\":{\"back\":[", out);
-	for (uint32_t i = 0; i < t->n; i++)
-		fprintf(out, "%s%" PRIu32, i ? "," : "", i - t->nodes[i].parent);
-	fputs("],\n\"procedure\":[", out);
-	for (uint32_t i = 0; i < t->n; i++)
-		fprintf(out, "%s%" PRId64, i ? "," : "",
-			t->nodes[i].procedure == QZ_NONE ? -1 : (int64_t)t->nodes[i].procedure);
-	fputs("]}", out);
-}
-
 static int put_scopes(FILE *out, const struct qz_report *const *reports, uint32_t n,
 		      const struct qz_page_nodes *nodes, const struct qz_page_names *names)
 {
@@ -112,7 +98,7 @@ static int put_all(FILE *out, const struct qz_report *const *reports, uint32_t n
 	err = err ? err : put_causes(out, p);
 	err = err ? err : put_procedures(out, p, used);
 	if (!err) {
-		put_nodes(out, &nodes);
+		qz_page_nodes__put(out, &nodes);
 		err = put_scopes(out, reports, n, &nodes, names);
 	}
 	qz_page_nodes__free(&nodes);

@@ -2,6 +2,7 @@
 #include "core/page/page_nodes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/util/vec.h"
@@ -14,7 +15,7 @@ static bool is_node(const void *context, uint32_t index, const void *key)
 	return node->parent == k->parent && node->procedure == k->procedure;
 }
 
-static int64_t intern(struct qz_page_nodes *t, uint32_t parent, uint32_t procedure)
+int64_t qz_page_nodes__intern(struct qz_page_nodes *t, uint32_t parent, uint32_t procedure)
 {
 	struct qz_page_node key = {parent, procedure};
 	uint32_t hash = qz_hash_table__hash_number(parent, procedure);
@@ -46,7 +47,7 @@ static int intern_all(struct qz_page_nodes *t, const struct qz_profile *p, bool 
 		if (!wanted[i])
 			continue;
 		for (uint32_t k = loc->nlines; node >= 0 && k-- > 0;)
-			node = intern(t, (uint32_t)node, loc->lines[k].procedure);
+			node = qz_page_nodes__intern(t, (uint32_t)node, loc->lines[k].procedure);
 		if (node < 0)
 			return (int)node;
 		t->of[i] = (uint32_t)node;
@@ -90,7 +91,7 @@ static void find_places(const struct qz_page_nodes *t, struct links *l)
 	}
 }
 
-static int put_in_order(struct qz_page_nodes *t, uint32_t nnodes)
+int qz_page_nodes__sort(struct qz_page_nodes *t, uint32_t *indices, uint32_t n)
 {
 	struct qz_page_node *sorted = calloc(t->n, sizeof(*sorted));
 	uint32_t *room = calloc(t->n, 3 * sizeof(*room));
@@ -106,28 +107,49 @@ static int put_in_order(struct qz_page_nodes *t, uint32_t nnodes)
 	for (uint32_t i = 0; i < t->n; i++)
 		sorted[l.place[i]] =
 			(struct qz_page_node) {l.place[t->nodes[i].parent], t->nodes[i].procedure};
-	for (uint32_t i = 0; i < nnodes; i++)
-		if (t->of[i] != QZ_NONE)
-			t->of[i] = l.place[t->of[i]];
+	for (uint32_t i = 0; i < n; i++)
+		if (indices[i] != QZ_NONE)
+			indices[i] = l.place[indices[i]];
 	free(t->nodes);
 	free(room);
 	t->nodes = sorted;
 	return 0;
 }
 
+int qz_page_nodes__init(struct qz_page_nodes *t)
+{
+	*t = (struct qz_page_nodes) {0};
+	if (qz_array__reserve((void **)&t->nodes, 0, sizeof(*t->nodes)))
+		return -ENOMEM;
+	t->nodes[t->n++] = (struct qz_page_node) {0, QZ_NONE};
+	return 0;
+}
+
 int qz_page_nodes__build(struct qz_page_nodes *t, const struct qz_profile *p, bool *wanted)
 {
-	int err;
+	int err = qz_page_nodes__init(t);
 
-	*t = (struct qz_page_nodes) {.of = malloc(((size_t)p->nnodes + 1) * sizeof(*t->of))};
-	if (!t->of || qz_array__reserve((void **)&t->nodes, 0, sizeof(*t->nodes)))
+	t->of = malloc(((size_t)p->nnodes + 1) * sizeof(*t->of));
+	if (err || !t->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nnodes; i++)
 		t->of[i] = QZ_NONE;
-	t->nodes[t->n++] = (struct qz_page_node) {0, QZ_NONE};
 	t->of[0] = 0;
 	err = intern_all(t, p, wanted);
-	return err ? err : put_in_order(t, p->nnodes);
+	return err ? err : qz_page_nodes__sort(t, t->of, p->nnodes);
+}
+
+/* How far back the parent of each node stands, which gzip packs into less than a byte. */
+void qz_page_nodes__put(FILE *out, const struct qz_page_nodes *t)
+{
+	fputs(",\n\"nodes\":{\"back\":[", out);
+	for (uint32_t i = 0; i < t->n; i++)
+		fprintf(out, "%s%" PRIu32, i ? "," : "", i - t->nodes[i].parent);
+	fputs("],\n\"procedure\":[", out);
+	for (uint32_t i = 0; i < t->n; i++)
+		fprintf(out, "%s%" PRId64, i ? "," : "",
+			t->nodes[i].procedure == QZ_NONE ? -1 : (int64_t)t->nodes[i].procedure);
+	fputs("]}", out);
 }
 
 void qz_page_nodes__free(struct qz_page_nodes *t)

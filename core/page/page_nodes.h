@@ -6,6 +6,8 @@
 #ifndef QUARTZ_CORE_PAGE_NODES_H
 #define QUARTZ_CORE_PAGE_NODES_H
 
+#include <stdio.h>
+
 #include "core/model/profile.h"
 #include "core/util/hash_table.h"
 
@@ -20,9 +22,25 @@ struct qz_page_node {
 struct qz_page_nodes {
 	uint32_t n;
 	struct qz_page_node *nodes; /* each behind its parent, what it calls right behind it */
-	uint32_t *of; /* of each node of the profile: its node here, QZ_NONE: not wanted */
+	uint32_t *
+		of; /* of each node of the profile: its node here, QZ_NONE: not wanted; else NULL */
 	struct qz_hash_table table; /* while it is built */
 };
+
+/* A tree of the root alone, for what follows. -ENOMEM; free with qz_page_nodes__free, also after an error. */
+int qz_page_nodes__init(struct qz_page_nodes *t);
+
+/* The node of a procedure that is called from this parent: its index or -errno. */
+int64_t qz_page_nodes__intern(struct qz_page_nodes *t, uint32_t parent, uint32_t procedure);
+
+/*
+ * Puts the nodes in the order of the document, after which none can be added. n indices of nodes, QZ_NONE among them,
+ * become those of the new order. -ENOMEM.
+ */
+int qz_page_nodes__sort(struct qz_page_nodes *t, uint32_t *indices, uint32_t n);
+
+/* Prints them as a member "nodes", with a comma before it. */
+void qz_page_nodes__put(FILE *out, const struct qz_page_nodes *t);
 
 /*
  * Of those nodes of the profile that are marked, and of all that they are called from. 0, -ENOMEM or -E2BIG; free

@@ -409,6 +409,204 @@ def test_a_machine_begins_with_its_programs(browser):
     check(f"{names} are not programs", set(names) <= set(programs) | {"no program"})
 
 
+# ---- comparisons ----
+
+COMPARED = (("verify", "locked"), ("system", "system-later"), ("lowered", "lowered-later"), ("two", "two"), ("hostile", "names"),
+            ("spinning", "together"), ("called", "idle"), ("locked", "developed"))
+ADDING = ("procedure", "kernel", "no_samples", "instrumentation")
+
+
+def compared(*profiles):
+    """The page of diff, and what diff --json says."""
+    files = [p if p == "--" else PROFILES / f"{p}.pb.gz" if isinstance(p, str) else p for p in profiles]
+    page = pathlib.Path(WORK.name) / "compared.html"
+    quartzctl("diff", *files, "--html", page)
+    return page, json.loads(quartzctl("diff", "--json", *files))
+
+
+def near(what, got, want, most):
+    check(f"{what}: {got}, not {want}", abs(got - want) <= most)
+
+
+def check_compared(browser, profiles):
+    page, diff = compared(*profiles)
+    open_page(browser, page)
+    same("scopes", browser.run("state.model.scopes.length"), len(diff["scopes"]))
+    for i, scope in enumerate(diff["scopes"]):
+        browser.run(f"beginScope({i})")
+        what = f"{profiles}, scope {i}: "
+        runs = max(len(scope["before"]), len(scope["after"]))
+        rounding = 0 if runs == 1 else runs
+        same(what + "rows", browser.run("state.scope.rows.map((r) => [r.kind, r.name, r.module, r.self, r.total, r.cpu, r.blocked])"),
+             [[r[k] for k in ("kind", "name", "module", "self", "total", "cpu", "blocked")] for r in scope["rows"]])
+        sums = browser.run("""state.scope.rows.map((row) => { const { model, selection } = state, total = {};
+            for (const side of SIDES) { total[side] = 0;
+                for (let i = 1; i < model.nodeCount; i++)
+                    if (model.outermost[i] && model.procedureOf[i] === row.procedure) total[side] += selection.total[side + "_norm"][i]; }
+            return SIDES.map((side) => [selection.ownOf[side + "_norm"][row.procedure], total[side]]); })""")
+        for row, sides in zip(scope["rows"], sums):
+            if row["kind"] not in ADDING:
+                continue
+            for side, (own, total) in zip(("before", "after"), sides):
+                near(f"{what}{row['name']}: self {side}", own, row["self"][side + "_ns"], rounding)
+                near(f"{what}{row['name']}: total {side}", total, row["total"][side + "_ns"], rounding)
+        change = browser.run("changeOf(flame.root, 'norm')")
+        near(what + "frames and idle time", change + scope["idle"]["change_ns"], scope["elapsed"]["change_ns"], 1 + len(sums) * rounding)
+        near(what + "rows and idle time", browser.run("sumOfSelf(state.scope.rows)") + scope["idle"]["change_ns"],
+             scope["elapsed"]["change_ns"], 1 + len(sums))
+        tree = browser.run("CHANGE_METRICS.map((m) => flame.root[m])")
+        browser.run("state.inverted = true, growFlame()")
+        for metric, down, up in zip(browser.run("CHANGE_METRICS"), tree, browser.run("CHANGE_METRICS.map((m) => flame.root[m])")):
+            near(f"{what}{metric} upside down", up, down, 1)
+        browser.run("state.inverted = false, growFlame()")
+    same(f"{profiles}: complaints", browser.complaints(), [])
+
+
+def test_sums_of_a_comparison_are_those_of_diff(browser):
+    for profiles in COMPARED:
+        check_compared(browser, profiles)
+
+
+def test_repeated_runs_of_a_comparison_are_means(browser):
+    check_compared(browser, ("verify", "verify", "spinning", "--", "locked", "developed"))
+    check("no interval of the runs", "±" in browser.run("document.querySelector('#runs thead').innerText"))
+
+
+def test_a_comparison_begins_as_diff_does(browser):
+    for profiles in COMPARED:
+        page, diff = compared(*profiles)
+        text = quartzctl("diff", *[PROFILES / f"{p}.pb.gz" for p in profiles]).decode().splitlines()
+        open_page(browser, page)
+        same("headline", browser.run("document.getElementById('verdict').textContent"), text[0].replace(":", "", 1))
+        shown = browser.run("document.getElementById('runs').textContent")
+        scope = diff["scopes"][0]
+        for side in ("before", "after"):
+            check(f"{profiles}: no verdict {side}", scope[side][0]["verdict"] in shown)
+        cells = browser.run("[...document.querySelectorAll('#runs tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")
+        figures = lambda c: [0 if v == "0" else float(v.replace("−", "-")) for v in c]
+        for row, key in ((0, "elapsed"), (1, "cpu"), (3, "serial"), (4, "idle")):
+            for got, name in zip(figures(cells[row][1:4]), ("before_ns", "after_ns", "change_ns")):
+                near(f"{profiles}: {key} {name}", got, scope[key][name] / 1e9, 0.00051)
+        for got, side in zip(figures(cells[2][1:3]), ("before", "after")):
+            run = scope[side][0]
+            near(f"{profiles}: parallelism", got, run["busy_cpu_ns"] / run["busy_ns"] if run["busy_ns"] else 0, 0.0051)
+
+
+def test_frames_have_the_width_of_a_side_and_the_colour_of_a_change(browser):
+    open_page(browser, compared("system", "system-later")[0])
+    boxes = ("flame.boxes.map((b) => [frameName(b.frame), b.width / flame.boxes[0].width, b.frame[state.metric] / flame.root[state.metric], "
+             "changeOf(b.frame), flame.look.color(b.frame).match(/[0-9]+/g).map(Number)])")
+    for side in ("before", "after"):
+        browser.run(f"document.querySelector('[data-side={side}]').click()")
+        same("side", browser.run("state.metric"), side + "_norm")
+        shown = browser.run(boxes)
+        check("few frames", len(shown) >= 4)
+        for name, width, share, change, (red, _, blue) in shown:
+            check(f"{name}: width {width}, share {share}", abs(width - share) < 1e-6)
+            check(f"{name}: {change} ns is red {red}, blue {blue}", red > blue if change > 0 else red <= blue)
+    same("same is the colour of none", browser.run("changeColor(0, 9)"), browser.run("`rgb(${parseColor(theme.same).join()})`"))
+    check("more is not stronger", browser.run("changeColor(9, 9) !== changeColor(1, 9)"))
+
+
+def test_what_is_gone_is_shown_before(browser):
+    open_page(browser, compared("verify", "locked")[0])
+    names = "flame.boxes.map((b) => frameName(b.frame))"
+    check("a new one is missing", "push" in browser.run(names))
+    check("one that is gone is shown", "compare" not in browser.run(names))
+    said = browser.run("document.getElementById('flame-gone').innerText")
+    check(said, said.endswith("show before"))
+    browser.run("document.querySelector('#flame-gone button').click()")
+    check("one that is gone is missing", "compare" in browser.run(names) and "push" not in browser.run(names))
+    same("the largest change, which is gone, is all blue", browser.run(
+        "changeFrameColor(flame.boxes.filter((b) => b.row === 1).sort((a, b) => b.width - a.width)[0].frame)"),
+         browser.run("`rgb(${parseColor(theme.less).join()})`"))
+    browser.key("b")
+    check("back", "push" in browser.run(names))
+
+
+def test_a_comparison_is_searched_zoomed_and_folded(browser):
+    page, diff = compared("verify", "verify")
+    open_page(browser, page)
+    rows = "document.querySelectorAll('#changes tbody tr').length"
+    same("rows beyond chance", browser.run(rows), 0)
+    browser.run("document.querySelector('#changes-folded button').click()")
+    same("rows", browser.run(rows), len(diff["scopes"][0]["rows"]))
+    browser.run("document.querySelector('#changes-folded button').click()")
+    browser.run("searchFor('COMP')")
+    same("found", browser.run("[...document.querySelectorAll('#changes tbody a')].map((a) => a.textContent)"), ["compare"])
+    said = browser.run("document.getElementById('search-said').textContent")
+    check(said, said.startswith("1 found, ") and " before, " in said)
+    same("frames that are not dimmed", set(browser.run("flame.boxes.filter((b) => !isDimmed(b.frame)).map((b) => frameName(b.frame))")),
+         {"compare"})
+    browser.run("searchFor('')")
+    whole = browser.run("flame.boxes.length")
+    x, y = box_of(browser, "create_cone")
+    browser.mouse("mouseMoved", x, y)
+    tip = browser.run("document.getElementById('tip').innerText")
+    check(tip, all(word in tip for word in ("create_cone", " before, ", " after, change 0", "in all places", "±", "within chance")))
+    browser.click(x, y)
+    same("zoomed", browser.run("frameName(flame.zoom)"), "create_cone")
+    check("as many frames as before", browser.run("flame.boxes.length") < whole)
+    browser.key(" ")
+    browser.run("selectSubject('procedure', flame.zoom.procedure)")
+    check("no detail", "create_cone" in browser.run("document.querySelector('#detail h3').innerText"))
+    same("figures of the detail", browser.run("document.querySelectorAll('#detail tbody tr').length"), 4)
+
+
+def test_changes_are_sorted_by_their_size(browser):
+    open_page(browser, compared("verify", "locked")[0])
+    cell = ("[...document.querySelectorAll('#changes tbody tr')].map((r) => r.cells[%d].textContent).filter((text) => text)"
+            ".map((text) => Math.abs(Number(text.replace('−', '-'))))")
+    values = browser.run(cell % 1)
+    check("few rows", len(values) > 5)
+    same("self", values, sorted(values, reverse=True))
+    browser.run("document.querySelectorAll('#changes th button')[7].click()")
+    values = browser.run(cell % 7)
+    same("total", values, sorted(values, reverse=True))
+
+
+def test_hostile_names_of_a_comparison_are_text(browser):
+    page, _ = compared(large_profile(300), "hostile")
+    open_page(browser, page)
+    same("requests", browser.requests(), [page.resolve().as_uri()])
+    browser.run("folded.shown = true, changeTable.showAll(true)")
+    shown = browser.run("document.getElementById('changes').innerText")
+    for name in ("</script><script>document.title='owned'</script>", "\"><svg onload=alert(1)>'", "<!--<script>", "&lt;b&gt;&amp;",
+                 "javascript:document.title='owned'", "right\\u202eleft\\u200b", "line\\x0afeed\\x1b[31m\\x7f", "__proto__", "constructor"):
+        check(f"{name} is not shown", name in shown)
+    check("a name of a megabyte is shown in full", len(shown) < 400_000)
+    check("it is not shown", "<b>longaaa" in shown)
+    same("elements of names", browser.run("[...document.querySelectorAll('img, iframe, object, embed, link, base, i, u, form')].length"), 0)
+    same("scripts", browser.run("document.scripts.length"), 2)
+    for p in browser.run("state.scope.rows.slice(0, 14).map((r) => r.procedure)"):
+        browser.run(f"selectSubject('procedure', {p})")
+    browser.run("selectSubject(null)")
+    for x in range(20, 1200, 40):
+        browser.mouse("mouseMoved", x, browser.run("(() => { const c = document.getElementById('flame-canvas'); "
+                                                   "return c.getBoundingClientRect().top + 3.5 * ROW; })()"))
+    same("complaints", browser.complaints(), [])
+
+
+def test_many_stacks_are_compared(browser):
+    page, diff = compared(large_profile(STACKS), large_profile(STACKS // 2))
+    size = page.stat().st_size
+    took = open_page(browser, page)
+    print(f"page.py: {STACKS} and {STACKS // 2} stacks: {size} bytes, shown after {took} ms")
+    check(f"{size} bytes", size <= MOST_BYTES)
+    near("elapsed", browser.run("changeOf(flame.root, 'norm')") + diff["scopes"][0]["idle"]["change_ns"],
+         diff["scopes"][0]["elapsed"]["change_ns"], 1)
+    check("few frames", browser.run("flame.boxes.length") > 1000)
+
+
+def test_a_comparison_is_not_wider_than_a_telephone(browser):
+    browser.size(390, 840)
+    for profiles in (("verify", "locked"), ("hostile", "names"), ("wide", "wide")):
+        open_page(browser, compared(*profiles)[0])
+        same(f"{profiles}: width", browser.run("document.documentElement.scrollWidth"), 390)
+        check(f"{profiles}: the headline is not in sight", browser.run(
+            "document.getElementById('verdict').getBoundingClientRect().bottom < 400"))
+
+
 # ---- live ----
 
 

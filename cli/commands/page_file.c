@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pages for the browser as files. */
+#include "cli/commands/page_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/page/page_html.h"
+
+extern char **environ;
+
+enum status page_file__fail(const struct page_file *file, int err)
+{
+	if (err == -ENOMEM)
+		return out_of_memory();
+	if (err == -E2BIG)
+		complain("the profile is too large for a page; --scope chooses a part of it");
+	else
+		complain("%s: cannot be written: %s; choose another file with %s", file->path,
+			 strerror(-err), file->option);
+	return STATUS_FAILURE;
+}
+
+/* Whether there is a file that is no page, and so of some other use. Devices and pipes are what was asked for. */
+static bool is_of_others(const char *path)
+{
+	char first[sizeof(QZ_PAGE_MARK)] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
+		close(fd);
+		return false;
+	}
+	n = pread(fd, first, sizeof(QZ_PAGE_MARK) - 1, 0);
+	close(fd);
+	return n != sizeof(QZ_PAGE_MARK) - 1 || strcmp(first, QZ_PAGE_MARK);
+}
+
+enum status page_file__write(const struct page_file *file, const char *document, size_t size)
+{
+	FILE *out;
+	int err;
+
+	if (is_of_others(file->path)) {
+		complain("%s: exists and is no page of quartzctl; choose another file with %s",
+			 file->path, file->option);
+		return STATUS_FAILURE;
+	}
+	out = fopen(file->path, "we");
+	if (!out)
+		return page_file__fail(file, -errno);
+	err = qz_page_html__write(out, document, size);
+	err = !err && ferror(out) ? -errno : err;
+	if (fclose(out) && !err)
+		err = -errno;
+	if (err)
+		return page_file__fail(file, err);
+	complain("page written to %s", file->path);
+	return STATUS_OK;
+}
+
+/* ---- the browser ---- */
+
+enum status page_file__open(const char *path)
+{
+	const char *chosen = getenv("BROWSER"), *browser = chosen && *chosen ? chosen : "xdg-open";
+	char *argv[] = {(char *)browser, (char *)path, NULL};
+	pid_t pid;
+	int err = posix_spawnp(&pid, browser, NULL, NULL, argv, environ);
+
+	if (!err)
+		return STATUS_OK;
+	complain("%s: %s; open %s in a browser, or name one in BROWSER", browser, strerror(err),
+		 path);
+	return STATUS_FAILURE;
+}
