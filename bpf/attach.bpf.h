@@ -76,27 +76,30 @@ static __always_inline u32 target__key(struct task_struct *task)
 	return task__process_number(task);
 }
 
+/* The scope of a target whose descendants are followed. */
+__noinline u32 target__scope_of_descendants(u32 tgid)
+{
+	u32 *scope = tgid ? bpf_map_lookup_elem(&targets, &tgid) : NULL;
+	struct qz_scope_state *s = scope ? scope__get(*scope) : NULL;
+
+	return s && s->follows ? *scope : QZ_NO_SCOPE;
+}
+
 /* The scope that a process belongs to because an ancestor's descendants are followed. */
 static __always_inline u32 scope__by_ancestor(struct task_struct *task)
 {
 	struct task_struct *parent = task;
+	u32 scope = QZ_NO_SCOPE;
 
 	for (int i = 0; i < MAX_ANCESTORS; i++) {
-		struct qz_scope_state *s;
-		u32 tgid, *scope;
-
 		parent = BPF_CORE_READ(parent, real_parent);
 		if (!parent)
 			break;
-		tgid = target__key(parent);
-		scope = tgid ? bpf_map_lookup_elem(&targets, &tgid) : NULL;
-		s = scope ? scope__get(*scope) : NULL;
-		if (s && s->follows)
-			return *scope;
-		if (BPF_CORE_READ(parent, tgid) <= 1)
+		scope = target__scope_of_descendants(target__key(parent));
+		if (scope != QZ_NO_SCOPE || BPF_CORE_READ(parent, tgid) <= 1)
 			break;
 	}
-	return QZ_NO_SCOPE;
+	return scope;
 }
 
 static __always_inline u32 scope__of_found(struct task_struct *task, u64 now)

@@ -276,12 +276,14 @@ static __always_inline struct qz_thread_state *thread__get(struct task_struct *t
 	return bpf_task_storage_get(&threads, task, NULL, 0);
 }
 
-static __always_inline void frame__store(u32 key, u64 address)
+/* A global function: the verifier then follows it once, and not at each turn of the loops that call it. */
+__noinline int frame__store(u32 key, u64 address)
 {
 	u64 *frame = bpf_map_lookup_elem(&frames, &key);
 
 	if (frame)
 		*frame = address;
+	return 0;
 }
 
 #endif

@@ -24,6 +24,33 @@ static __always_inline void object__refer(u32 object, int delta)
 
 /* ---- queues ---- */
 
+/* One attempt: the number of waiters that there was, or -1. */
+__noinline int queue__try(struct qz_object_figures *f, int delta, u64 now)
+{
+	u64 word, elapsed, new;
+	u32 length, at;
+
+	if (!f)
+		return 0;
+	word = *(volatile u64 *)&f->queue;
+	length = word & QZ_LEVEL_MASK;
+	elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
+	if (elapsed > QZ_TIME_MASK / 2)
+		elapsed = 0;
+	if (!length && delta < 0)
+		return 0;
+	new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
+	new |= (length + delta) & QZ_LEVEL_MASK;
+	if (__sync_val_compare_and_swap(&f->queue, word, new) != word)
+		return -1;
+	at = length < QZ_LENGTHS ? length : QZ_LENGTHS - 1;
+	if (length)
+		__sync_fetch_and_add(&f->queue_ns[at], elapsed);
+	if (length >= QZ_LENGTHS - 1)
+		__sync_fetch_and_add(&f->beyond_ns, elapsed * length);
+	return length;
+}
+
 /*
  * Changes the number of waiters by delta, charges the time since the last change to the number that
  * there was, and gives that. As scope__change_running.
@@ -31,24 +58,10 @@ static __always_inline void object__refer(u32 object, int delta)
 static __always_inline u32 queue__change(struct qz_object_figures *f, int delta, u64 now)
 {
 	for (int i = 0; i < CAS_TRIES; i++) {
-		u64 word = *(volatile u64 *)&f->queue;
-		u32 length = word & QZ_LEVEL_MASK, at;
-		u64 elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK, new;
+		int length = queue__try(f, delta, now);
 
-		if (elapsed > QZ_TIME_MASK / 2)
-			elapsed = 0;
-		if (!length && delta < 0)
-			return 0;
-		new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
-		new |= (length + delta) & QZ_LEVEL_MASK;
-		if (__sync_val_compare_and_swap(&f->queue, word, new) != word)
-			continue;
-		at = length < QZ_LENGTHS ? length : QZ_LENGTHS - 1;
-		if (length)
-			__sync_fetch_and_add(&f->queue_ns[at], elapsed);
-		if (length >= QZ_LENGTHS - 1)
-			__sync_fetch_and_add(&f->beyond_ns, elapsed * length);
-		return length;
+		if (length >= 0)
+			return length;
 	}
 	return 0;
 }
@@ -145,7 +158,7 @@ static __always_inline void object__note_release(u32 object, const struct qz_thr
 static __always_inline void object__note_waking(struct qz_thread_state *t)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	u32 object = *(volatile u32 *)&t->waiting.queued;
+	u32 object = *(volatile u16 *)&t->waiting.queued;
 
 	t->waiting.woken_by = task__wakes_by(waker);
 	if (object && object__is_released(object, t))
@@ -304,9 +317,34 @@ static __always_inline bool object__refill(struct qz_object_slot *slot,
 		       QZ_OBJECT_ASLEEP;
 }
 
+enum object_probe { OBJECT_OTHER = -1, OBJECT_NO_SHARE = -2, OBJECT_NO_ROOM = -3 };
+
+/* Looks for an object in a slot, which it takes when it is free: its index where it is there, or why not. */
+__noinline int object__probe(struct object_key *key, u64 hash, u32 at)
+{
+	u32 index = at & (QZ_OBJECT_SLOTS - 1);
+	struct qz_object_slot *slot = bpf_map_lookup_elem(&objects, &index);
+	u64 taken;
+
+	if (!slot || !key)
+		return OBJECT_NO_ROOM;
+	if (!*(volatile u64 *)&slot->hash &&
+	    !quota__take(key->scope, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
+		return OBJECT_NO_SHARE;
+	taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
+	if (taken && (taken != hash || !object__is(slot, key)))
+		return OBJECT_OTHER;
+	if (!taken)
+		object__identify(slot, key);
+	if (!taken || object__refill(slot, key))
+		object__fill(slot, key);
+	return index;
+}
+
 /* The number of an object, which is made when it is a new one; 0: there is no room. */
 __noinline u32 object__number(struct object_key *key)
 {
+	int found = OBJECT_OTHER;
 	struct qz_control *ctl;
 	u64 hash;
 
@@ -315,27 +353,12 @@ __noinline u32 object__number(struct object_key *key)
 	hash = mix(mix(mix(key->tag, key->space), key->place), key->offset);
 	if (hash <= QZ_OBJECT_RETIRED)
 		hash = QZ_OBJECT_RETIRED + 1;
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 index = (first_slot(hash) + i) & (QZ_OBJECT_SLOTS - 1);
-		struct qz_object_slot *slot = bpf_map_lookup_elem(&objects, &index);
-		u64 taken;
-
-		if (!slot)
-			break;
-		if (!*(volatile u64 *)&slot->hash &&
-		    !quota__take(key->scope, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
-			return 0;
-		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
-		if (taken && (taken != hash || !object__is(slot, key)))
-			continue;
-		if (!taken)
-			object__identify(slot, key);
-		if (!taken || object__refill(slot, key))
-			object__fill(slot, key);
-		return index + 1;
-	}
+	for (u32 i = 0; i < PROBES && found == OBJECT_OTHER; i++)
+		found = object__probe(key, hash, first_slot(hash) + i);
+	if (found >= 0)
+		return found + 1;
 	ctl = control__get();
-	if (ctl)
+	if (ctl && found != OBJECT_NO_SHARE)
 		__sync_fetch_and_add(&ctl->objects_full, 1);
 	return 0;
 }

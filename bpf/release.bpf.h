@@ -9,36 +9,41 @@
 
 /* ---- stacks ---- */
 
+/* As wait_stack__probe, of a stack of running code. */
+__noinline int release__probe(struct wait_scratch *w, u64 hash, u32 at)
+{
+	u32 index = at & (nr_wait_stacks - 1);
+	struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
+	struct qz_control *ctl = control__get();
+	u64 taken;
+
+	if (!slot || !w || !ctl)
+		return PROBE_NO_ROOM;
+	taken = *(volatile u64 *)&slot->stack.hash;
+	if (!taken) {
+		if (!wait_stack__may_add(&ctl->running_stacks, &ctl->running_stacks_lost))
+			return PROBE_NO_ROOM;
+		taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
+		if (!taken)
+			return wait_stack__fill(slot, w) ? index : PROBE_NO_ROOM;
+	}
+	if (taken != hash || !wait_stack__is(slot, w))
+		return PROBE_OTHER;
+	return slot->stack.stored == QZ_STACK_STORED ? index : PROBE_NO_ROOM;
+}
+
 /* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
 __noinline u32 release__number(struct wait_scratch *w)
 {
-	struct qz_control *ctl = control__get();
+	int found = PROBE_OTHER;
 	u64 hash;
 
-	if (!w || !ctl)
+	if (!w)
 		return QZ_WAIT_RUNNING;
 	hash = wait_stack__hash(w);
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
-		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
-		u64 taken;
-
-		if (!slot)
-			break;
-		taken = *(volatile u64 *)&slot->stack.hash;
-		if (!taken) {
-			if (!wait_stack__may_add(&ctl->running_stacks, &ctl->running_stacks_lost))
-				break;
-			taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
-			if (!taken)
-				return wait_stack__fill(slot, w) ? QZ_WAIT_CAUSES + index
-								 : QZ_WAIT_RUNNING;
-		}
-		if (taken == hash && wait_stack__is(slot, w))
-			return slot->stack.stored == QZ_STACK_STORED ? QZ_WAIT_CAUSES + index
-								     : QZ_WAIT_RUNNING;
-	}
-	return QZ_WAIT_RUNNING;
+	for (u32 i = 0; i < PROBES && found == PROBE_OTHER; i++)
+		found = release__probe(w, hash, first_slot(hash) + i);
+	return found >= 0 ? QZ_WAIT_CAUSES + found : QZ_WAIT_RUNNING;
 }
 
 /* The stack of the current thread, walked anew unless it was shortly ago at the same place. */
@@ -48,15 +53,15 @@ static __noinline u32 release__stack(struct task_struct *task, struct qz_thread_
 	struct qz_cpu_state *cpu = cpu__this();
 	struct wait_scratch *w;
 	u32 key = SCRATCH_LEAVING; /* the waker is not leaving: nothing is between the two */
-	u64 where;
+	u32 where;
 
 	w = bpf_map_lookup_elem(&wait_scratch, &key);
 	if (!task || !t || !w || !cpu)
 		return QZ_WAIT_RUNNING;
-	where = mix(mix(mix(arch__syscall_nr(regs), arch__arg(regs, 1)), arch__sp(regs)),
-		    arch__ip(regs)) |
+	where = first_slot(mix(mix(mix(arch__syscall_nr(regs), arch__arg(regs, 1)), arch__sp(regs)),
+			       arch__ip(regs))) |
 		1;
-	if (t->waiting.woke == where && now - t->waiting.woke_walked < wait_stack__age(cpu))
+	if (t->waiting.woke == where && wait_stack__is_fresh(t->waiting.woke_walked, now, cpu))
 		return t->waiting.woke_stack;
 	w->image = t->image;
 	w->scope = QZ_NO_SCOPE;
@@ -68,7 +73,7 @@ static __noinline u32 release__stack(struct task_struct *task, struct qz_thread_
 	w->nuser = unwind__frames(&w->user);
 	t->waiting.woke_stack = release__number(w);
 	t->waiting.woke = where;
-	t->waiting.woke_walked = now;
+	t->waiting.woke_walked = now >> QZ_WALKED_SHIFT;
 	return t->waiting.woke_stack;
 }
 
@@ -76,14 +81,14 @@ static __noinline u32 release__stack(struct task_struct *task, struct qz_thread_
 
 __noinline int release__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
 {
-	struct waits_figures add = {.count = count, .blocked_ns = ns};
-	enum waits_room room = wait_account__add_row(key, object, scope, &add);
+	struct waits_figures add = {key, object, scope, count, ns, 0};
+	int room = wait_account__add_row(&add);
 	struct qz_control *ctl = control__get();
 	struct qz_scope_state *s;
 
 	if (room == WAITS_NEW && ctl)
 		__sync_fetch_and_add(&ctl->waking_rows, 1);
-	if (room != WAITS_FULL)
+	if (room > WAITS_FULL)
 		return 0;
 	s = scope__get(scope);
 	if (!s)
@@ -168,7 +173,7 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 	w = thread__get(waker);
 	if (!w || t->scope != w->scope || w->state == QZ_DEAD)
 		return 0;
-	object = *(volatile u32 *)&t->waiting.queued;
+	object = *(volatile u16 *)&t->waiting.queued;
 	if (!object || !object__is_released(object, t) ||
 	    !release__has_room(scope__get(t->scope), stands))
 		return 0;
@@ -184,11 +189,9 @@ int BPF_PROG(on_release, struct task_struct *task)
 	struct qz_cpu_state *cpu;
 	struct qz_thread_state *t;
 
-	if (!task->bpf_storage || frozen)
-		return 0;
-	cpu = cpu__this();
 	t = thread__get(task);
-	if (!cpu || !t)
+	cpu = cpu__this();
+	if (!cpu || !t || frozen)
 		return 0;
 	object__note_waking(t);
 	if (cpu->wakings_left) {

@@ -13,34 +13,39 @@ static __always_inline void level__add(u32 scope, u64 level, u64 ns)
 		__sync_fetch_and_add(total, ns);
 }
 
+/* One attempt; whether it succeeded. */
+__noinline int level__try(u32 scope, int delta, u64 now)
+{
+	struct qz_scope_state *s = scope__get(scope);
+	u64 word, level, elapsed, new;
+
+	if (!s)
+		return true;
+	word = *(volatile u64 *)&s->running;
+	level = word & QZ_LEVEL_MASK;
+	elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
+	if (elapsed > QZ_TIME_MASK / 2)
+		elapsed = 0;
+	new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
+	new |= (level + delta) & QZ_LEVEL_MASK;
+	if (__sync_val_compare_and_swap(&s->running, word, new) != word)
+		return false;
+	level__add(scope, level, elapsed);
+	return true;
+}
+
 /*
  * Changes the number of running threads by delta at time now, of one scope. The word that packs the number with
  * the time of its last change is exchanged atomically, so whoever succeeds owns the interval that
  * ended: intervals neither overlap nor leave gaps, and the levels add up to the elapsed time
  * exactly. A clock that is behind the last change (read before another processor's) counts as 0.
- * A global function, so that the verifier follows its loop once and not from each state of a switch.
+ * Global functions, so that the verifier follows one attempt, once, and not each from each state of a switch.
  */
 __noinline int level__change(u32 scope, int delta, u64 now)
 {
-	struct qz_scope_state *s = scope__get(scope);
-
-	if (!s)
-		return 0;
-	for (int i = 0; i < CAS_TRIES; i++) {
-		u64 word = *(volatile u64 *)&s->running;
-		u64 level = word & QZ_LEVEL_MASK;
-		u64 elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
-		u64 new;
-
-		if (elapsed > QZ_TIME_MASK / 2)
-			elapsed = 0;
-		new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
-		new |= (level + delta) & QZ_LEVEL_MASK;
-		if (__sync_val_compare_and_swap(&s->running, word, new) == word) {
-			level__add(scope, level, elapsed);
-			return 0;
-		}
-	}
+	for (int i = 0; i < CAS_TRIES; i++)
+		if (level__try(scope, delta, now))
+			break;
 	return 0;
 }
 

@@ -7,35 +7,37 @@
 #define LONGEST_CALL 500000 /* ns; the deepest stack is walked in less */
 
 /*
- * The beginning stands in memory, where the verifier forgets it: else it would follow a call once
- * timed and once not.
+ * The beginning stands in memory, and global functions note it, of which the verifier forgets what they did: else
+ * it would follow a call once timed and once not.
  */
-static __always_inline void self_cost__begin(enum qz_timed kind)
+__noinline int self_cost__begin(u32 kind)
 {
 	struct qz_cpu_state *cpu = cpu__this();
 	u64 now = 0;
 
-	if (!cpu)
-		return;
+	if (!cpu || kind >= QZ_TIMED)
+		return 0;
 	if (!cpu->untimed[kind]) {
 		cpu->untimed[kind] = QZ_TIMED_CALLS;
 		now = bpf_ktime_get_ns();
 	}
 	cpu->untimed[kind]--;
-	*(volatile u64 *)&cpu->began[kind] = now;
+	cpu->began[kind] = now;
+	return 0;
 }
 
-static __always_inline void self_cost__end(enum qz_timed kind)
+__noinline int self_cost__end(u32 kind)
 {
 	struct qz_cpu_state *cpu = cpu__this();
 	u64 began, ns;
 
-	if (!cpu)
-		return;
+	if (!cpu || kind >= QZ_TIMED)
+		return 0;
 	began = *(volatile u64 *)&cpu->began[kind];
 	ns = began ? bpf_ktime_get_ns() - began : 0;
 	if (ns < LONGEST_CALL)
 		cpu->accounting_ns += ns;
+	return 0;
 }
 
 /* A walk, which has a rate, within the accounting at a switch, which has none. */

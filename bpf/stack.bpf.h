@@ -28,13 +28,12 @@ static __always_inline bool unwind__is_stale(struct task_struct *task, u32 image
 	return tables->exec_vm && BPF_CORE_READ(task, mm, exec_vm) != tables->exec_vm;
 }
 
+#define CLONE_ARGS_STACK 40 /* of the member `stack` in struct clone_args */
+
 /* Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. */
 static __always_inline u32 unwind__clone(struct pt_regs *regs)
 {
 	u64 nr = arch__syscall_nr(regs), stack = nr == ARCH_NR_CLONE ? arch__arg(regs, 2) : 0;
-	struct {
-		u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack;
-	} args;
 
 	if (nr != ARCH_NR_CLONE && nr != ARCH_NR_CLONE3 && nr != ARCH_NR_FORK &&
 	    nr != ARCH_NR_VFORK)
@@ -42,8 +41,9 @@ static __always_inline u32 unwind__clone(struct pt_regs *regs)
 	if (arch__result(regs))
 		return UNWIND_CLONE;
 	if (nr == ARCH_NR_CLONE3 &&
-	    !bpf_probe_read_user(&args, sizeof(args), (void *)arch__arg(regs, 1)))
-		stack = args.stack;
+	    bpf_probe_read_user(&stack, sizeof(stack),
+				(void *)(arch__arg(regs, 1) + CLONE_ARGS_STACK)))
+		stack = 0;
 	return stack ? UNWIND_NEW_STACK : UNWIND_CLONE;
 }
 

@@ -292,11 +292,21 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 	return 0;
 }
 
+/* A thread that has never run: it left no queue, and no processor unseen. */
+static __always_inline int handle_first_wakeup(struct task_struct *task)
+{
+	struct qz_thread_state *t = thread__get(task);
+
+	if (t && !frozen && (t->state == QZ_BLOCKED || t->state == QZ_UNKNOWN))
+		thread__enter(t, QZ_READY, bpf_ktime_get_ns());
+	return 0;
+}
+
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *task)
 {
 	self_cost__begin(QZ_TIMED_WAKEUP);
-	handle_wakeup(task);
+	handle_first_wakeup(task);
 	self_cost__end(QZ_TIMED_WAKEUP);
 	return 0;
 }

@@ -45,6 +45,7 @@ struct unwinding {
 	u32 unready;	    /* a table that is not there yet was wanted */
 	u64 thread_pointer; /* fs base */
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
+	u64 place; /* of unwind__scan_word: where its word was found */
 	u64 frames[QZ_USER_FRAMES];
 	u64 scan[SCAN_WORDS];
 };
@@ -76,6 +77,16 @@ static __always_inline bool region__holds(const struct qz_unwind_region *r, u64 
 	return r && pc >= r->start && pc < r->end;
 }
 
+/*
+ * One step of a binary search: `before` is -1 when what is searched for comes before the middle, else 0.
+ * Without a branch, each of which the verifier would follow at each step.
+ */
+static __always_inline void unwind__halve(u32 *low, u32 *count, u32 half, u32 before)
+{
+	*low += ~before & (half + 1);
+	*count = (before & half) | (~before & (*count - half - 1));
+}
+
 static __always_inline struct qz_unwind_region *unwind__find_region(struct unwinding *u, u64 pc)
 {
 	u32 low = u->image.first, count = u->image.count;
@@ -89,12 +100,7 @@ static __always_inline struct qz_unwind_region *unwind__find_region(struct unwin
 		r = region__get(low + half);
 		if (!r)
 			break;
-		if (r->end <= pc) {
-			low += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
+		unwind__halve(&low, &count, half, (s64)(pc - r->end) >> 63);
 	}
 	r = region__get(low);
 	if (low - u->image.first >= u->image.count || !region__holds(r, pc))
@@ -109,7 +115,7 @@ static __always_inline struct qz_unwind_row *region__find_row(const struct qz_un
 {
 	u64 wanted = pc - r->bias;
 	u32 low = r->first, count = r->count;
-	struct qz_unwind_row *row, *found = NULL;
+	struct qz_unwind_row *row;
 
 	if (wanted >> 32)
 		return NULL;
@@ -119,15 +125,12 @@ static __always_inline struct qz_unwind_row *region__find_row(const struct qz_un
 		row = bpf_map_lookup_elem(&unwind_rows, &at);
 		if (!row)
 			break;
-		if (row->pc <= wanted) {
-			found = row;
-			low = at + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
+		unwind__halve(&low, &count, half, (s64)(wanted - row->pc) >> 63);
 	}
-	return found;
+	if (low == r->first)
+		return NULL;
+	low--;
+	return bpf_map_lookup_elem(&unwind_rows, &low);
 }
 
 /* Whether code has a table, or will have one. */
@@ -195,19 +198,27 @@ __noinline int unwind__is_return_address(struct unwinding *u, u64 word)
 	return r && region__is_described(r) && follows_call(word);
 }
 
+/* Whether no more need be looked at. A function of its own, as all that stands in a loop: for the verifier. */
+__noinline int unwind__guess_by_word(struct unwinding *u, u32 i, u64 place, u64 at)
+{
+	u64 word;
+
+	if (!u || u->bp - at < STACK_SPAN || place >= at)
+		return true;
+	word = u->scan[i & (SCAN_WORDS - 1)];
+	if (place >= u->sp && word - at < STACK_SPAN && !(word & 7))
+		u->bp = word;
+	return false;
+}
+
 /* rbp as the caller had it: unchanged, or pushed below the return address at `at`. */
 __noinline int unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
 {
 	if (!u)
 		return 0;
-	for (int i = 0; i < SCAN_WORDS; i++) {
-		u64 word = u->scan[i];
-
-		if (u->bp - at < STACK_SPAN || from + i * 8 >= at)
+	for (int i = 0; i < SCAN_WORDS; i++)
+		if (unwind__guess_by_word(u, i, from + i * 8, at))
 			break;
-		if (from + i * 8 >= u->sp && word - at < STACK_SPAN && !(word & 7))
-			u->bp = word;
-	}
 	return 0;
 }
 
@@ -216,16 +227,14 @@ __noinline int unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
  * next frame is. What earlier calls have left behind in a large frame leads nowhere. True where the
  * code does not tell.
  */
-__noinline int unwind__leads_on(struct unwinding *u, u64 word)
+static __always_inline bool unwind__leads_on(struct unwinding *u, u64 word)
 {
 	struct qz_unwind_region *r;
 	struct qz_unwind_row *row;
 	u64 slot;
 
-	if (!u)
-		return false;
-	r = unwind__find_region(u, word - 1);
-	row = r && r->count ? region__find_row(r, word - 1) : NULL;
+	r = region__get(u->region); /* where it was just found to be */
+	row = region__holds(r, word - 1) && r->count ? region__find_row(r, word - 1) : NULL;
 	if (!row || QZ_UNWIND_CFA(row->kind) != QZ_CFA_RSP)
 		return true;
 	slot = u->probe + (s64)row->cfa * 8;
@@ -233,26 +242,39 @@ __noinline int unwind__leads_on(struct unwinding *u, u64 word)
 	       unwind__is_return_address(u, u->probe);
 }
 
+/* Whether the i-th of the words, which is at an address, is the return address. */
+__noinline int unwind__scan_word(struct unwinding *u, u32 i, u64 at)
+{
+	u64 word;
+
+	if (!u || at < u->sp)
+		return false;
+	word = u->scan[i & (SCAN_WORDS - 1)];
+	if (!unwind__is_return_address(u, word))
+		return false;
+	u->probe = at;
+	if (!unwind__leads_on(u, word))
+		return false;
+	u->place = at;
+	return true;
+}
+
 /* Whether the return address is among the words from an address on; then the frame is left. */
 __noinline int unwind__scan_block(struct unwinding *u, u64 from)
 {
 	if (!u || bpf_probe_read_user(u->scan, sizeof(u->scan), (void *)from))
 		return false;
-	for (int i = 0; i < SCAN_WORDS; i++) {
-		u64 at = from + i * 8;
-
-		if (at < u->sp || !unwind__is_return_address(u, u->scan[i]))
-			continue;
-		u->probe = at;
-		if (!unwind__leads_on(u, u->scan[i]))
-			continue;
-		unwind__guess_rbp(u, from, at);
-		u->ip = u->scan[i];
-		u->sp = at + 8;
-		u->guessed++;
-		return true;
-	}
-	return false;
+	u->place = 0;
+	for (int i = 0; i < SCAN_WORDS; i++)
+		if (unwind__scan_word(u, i, from + i * 8))
+			break;
+	if (!u->place)
+		return false;
+	unwind__guess_rbp(u, from, u->place);
+	u->ip = u->scan[(u->place - from) / 8 & (SCAN_WORDS - 1)];
+	u->sp = u->place + 8;
+	u->guessed++;
+	return true;
 }
 
 /*
@@ -459,8 +481,8 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->unready = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
-	for (int i = 0; i < MAX_DEPTH; i++)
-		if (unwind__step(u))
+	for (int i = 0; i < MAX_DEPTH / 4; i++) /* the verifier follows each turn */
+		if (unwind__step(u) || unwind__step(u) || unwind__step(u) || unwind__step(u))
 			break;
 	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
 		u->end = QZ_UNWIND_GUESSED;

@@ -23,52 +23,61 @@ static __always_inline void wait_account__lose(u32 scope, u64 count, u64 blocked
 	__sync_fetch_and_add(&s->lost_ready_ns, ready_ns);
 }
 
+/* What is added to one slot of the table. */
 struct waits_figures {
+	u64 key;
+	u32 object, scope;
 	u64 count, blocked_ns, ready_ns;
 };
 
-enum waits_room { WAITS_FULL, WAITS_FOUND, WAITS_NEW };
+enum waits_room { WAITS_OTHER, WAITS_FULL, WAITS_FOUND, WAITS_NEW };
 
-/* Adds to what the table has of this key and object in the scope: those of no thread are in several. */
-static __always_inline enum waits_room wait_account__add_row(u64 key, u32 object, u32 scope,
-							     const struct waits_figures *add)
+/* Adds to a slot, which it takes when it is free; not when it is another's. */
+__noinline int wait_account__probe(struct waits_figures *add, u32 at)
 {
-	u64 hash = mix(mix(0, key), object);
+	u32 index = at & (nr_waits - 1);
+	struct qz_wait_slot *slot = bpf_map_lookup_elem(&waits, &index);
+	u64 taken;
 
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 index = (first_slot(hash) + i) & (nr_waits - 1);
-		struct qz_wait_slot *slot = bpf_map_lookup_elem(&waits, &index);
-		u64 taken;
-
-		if (!slot)
-			break;
-		if (!*(volatile u64 *)&slot->key && !quota__take(scope, QZ_SHARE_WAITS, nr_waits))
-			return WAITS_FULL;
-		taken = __sync_val_compare_and_swap(&slot->key, 0, key);
-		if (!taken) {
-			slot->scope = scope;
-			barrier(); /* until `object` is there the slot is nobody's */
-			*(volatile u32 *)&slot->object = object;
-		} else if (taken != key || *(volatile u32 *)&slot->object != object ||
-			   slot->scope != scope) {
-			continue;
-		}
-		__sync_fetch_and_add(&slot->count, add->count);
-		if (add->blocked_ns)
-			__sync_fetch_and_add(&slot->blocked_ns, add->blocked_ns);
-		if (add->ready_ns)
-			__sync_fetch_and_add(&slot->ready_ns, add->ready_ns);
-		return taken ? WAITS_FOUND : WAITS_NEW;
+	if (!slot || !add)
+		return WAITS_FULL;
+	if (!*(volatile u64 *)&slot->key && !quota__take(add->scope, QZ_SHARE_WAITS, nr_waits))
+		return WAITS_FULL;
+	taken = __sync_val_compare_and_swap(&slot->key, 0, add->key);
+	if (!taken) {
+		slot->scope = add->scope;
+		barrier(); /* until `object` is there the slot is nobody's */
+		*(volatile u32 *)&slot->object = add->object;
+	} else if (taken != add->key || *(volatile u32 *)&slot->object != add->object ||
+		   slot->scope != add->scope) {
+		return WAITS_OTHER;
 	}
-	return WAITS_FULL;
+	__sync_fetch_and_add(&slot->count, add->count);
+	if (add->blocked_ns)
+		__sync_fetch_and_add(&slot->blocked_ns, add->blocked_ns);
+	if (add->ready_ns)
+		__sync_fetch_and_add(&slot->ready_ns, add->ready_ns);
+	return taken ? WAITS_FOUND : WAITS_NEW;
 }
 
-static __always_inline struct qz_wait_part *wait_account__part(struct qz_wait_site *site, u32 part)
+/* Adds to what the table has of this key and object in the scope: those of no thread are in several. */
+static __always_inline int wait_account__add_row(struct waits_figures *add)
+{
+	u64 hash = mix(mix(0, add->key), add->object);
+	int room = WAITS_OTHER;
+
+	for (u32 i = 0; i < PROBES && room == WAITS_OTHER; i++)
+		room = wait_account__probe(add, first_slot(hash) + i);
+	return room;
+}
+
+/* Likewise of a part. */
+static __always_inline u64 wait_account__part(u32 part)
 {
 	u64 index = part;
 
 	asm volatile("%0 &= %1" : "+r"(index) : "i"(QZ_PARTS - 1));
-	return &site->parts[index];
+	return index;
 }
 
 /* Moves one part of what stands at a site to the table of waits. */
@@ -76,21 +85,26 @@ __noinline int wait_account__flush_part(struct qz_thread_state *t, u32 at, u32 p
 {
 	struct waits_figures add;
 	struct qz_wait_site *site;
-	struct qz_wait_part *p;
+	u64 p = wait_account__part(part);
 
 	if (!t)
 		return 0;
 	site = wait_account__at(t, at);
-	p = wait_account__part(site, part);
-	if (!p->count)
+	if (!site->count[p])
 		return 0;
-	add = (struct waits_figures) {p->count, p->blocked_ns, p->ready_ns};
-	if (wait_account__add_row(QZ_WAIT_KEY(site->stack, p->nominal, t->serial), site->object,
-				  t->scope, &add) == WAITS_FULL)
+	add = (struct waits_figures) {
+		.key = QZ_WAIT_KEY(site->stack, site->nominal[p], t->serial),
+		.object = site->object,
+		.scope = t->scope,
+		.count = site->count[p],
+		.blocked_ns = site->blocked_ns[p],
+		.ready_ns = site->ready_ns[p],
+	};
+	if (wait_account__add_row(&add) <= WAITS_FULL)
 		wait_account__lose(t->scope, add.count, add.blocked_ns, add.ready_ns);
-	p->count = 0;
-	p->blocked_ns = 0;
-	p->ready_ns = 0;
+	site->count[p] = 0;
+	site->blocked_ns[p] = 0;
+	site->ready_ns[p] = 0;
 	return 0;
 }
 
@@ -149,9 +163,10 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 now)
 {
 	struct qz_scope_state *s;
 	struct qz_waiting *w;
-	struct qz_wait_part *p;
+	struct qz_wait_site *site;
 	struct uncharged rest;
 	u32 nominal, part;
+	u64 p;
 
 	if (!t)
 		return 0;
@@ -166,14 +181,15 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 now)
 		return 0;
 	nominal = wait_account__nominal(t, s, &rest, now);
 	part = qz_nominal__part(nominal);
-	p = wait_account__part(wait_account__at(t, w->site), part);
-	if (p->nominal != nominal) {
+	site = wait_account__at(t, w->site);
+	p = wait_account__part(part);
+	if (site->nominal[p] != nominal) {
 		wait_account__flush_part(t, w->site, part);
-		p->nominal = nominal;
+		site->nominal[p] = nominal;
 	}
-	p->count++;
-	p->blocked_ns += rest.blocked;
-	p->ready_ns += rest.ready;
+	site->count[p]++;
+	site->blocked_ns[p] += rest.blocked;
+	site->ready_ns[p] += rest.ready;
 	return 0;
 }
 
@@ -241,18 +257,22 @@ __noinline u32 wait_account__report_part(struct qz_thread_event *e, struct qz_th
 					 u32 i, u32 n)
 {
 	struct qz_wait_site *site;
-	struct qz_wait_part *p;
-	u64 at = n;
+	u64 at = n, p = wait_account__part(i % QZ_PARTS);
 
 	if (!e || !t)
 		return n;
 	site = wait_account__at(t, i / QZ_PARTS);
-	p = wait_account__part(site, i % QZ_PARTS);
 	barrier_var(at); /* what is compared is what is used as an index */
-	if (!p->count || at >= QZ_THREAD_WAITS)
+	if (!site->count[p] || at >= QZ_THREAD_WAITS)
 		return n;
-	e->waits[at] = (struct qz_thread_wait) {site->stack, site->object,  p->nominal,
-						p->count,    p->blocked_ns, p->ready_ns};
+	e->waits[at] = (struct qz_thread_wait) {
+		.stack = site->stack,
+		.object = site->object,
+		.nominal = site->nominal[p],
+		.count = site->count[p],
+		.blocked_ns = site->blocked_ns[p],
+		.ready_ns = site->ready_ns[p],
+	};
 	return n + 1;
 }
 

@@ -20,6 +20,13 @@ static __always_inline u64 wait_stack__age(const struct qz_cpu_state *cpu)
 								   : WAIT_STACK_DOUBLINGS);
 }
 
+/* Whether a stack was walked so shortly ago; both in units of qz_wait_site.walked. */
+static __always_inline bool wait_stack__is_fresh(u32 walked, u64 now,
+						 const struct qz_cpu_state *cpu)
+{
+	return (u32)(now >> QZ_WALKED_SHIFT) - walked < wait_stack__age(cpu) >> QZ_WALKED_SHIFT;
+}
+
 struct wait_scratch {
 	struct unwinding user;
 	u32 image, cause, scope;
@@ -68,6 +75,16 @@ __noinline u64 wait_stack__hash(struct wait_scratch *w)
 	return h ? h : 1;
 }
 
+__noinline int wait_stack__store_frame(u32 at, u64 address)
+{
+	u32 key = at & (nr_wait_frames - 1);
+	u64 *frame = bpf_map_lookup_elem(&wait_frames, &key);
+
+	if (frame)
+		*frame = address;
+	return 0;
+}
+
 /* Copies the frames to the ring; their offset in it, or -1 when quartzd has not made room. */
 __noinline s64 wait_stack__store(struct wait_scratch *w)
 {
@@ -81,14 +98,9 @@ __noinline s64 wait_stack__store(struct wait_scratch *w)
 	if (used > nr_wait_frames)
 		return -1;
 	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
-		u32 key = (offset + i) & (nr_wait_frames - 1);
-		u64 *frame;
-
 		if (i >= w->nuser)
 			break;
-		frame = bpf_map_lookup_elem(&wait_frames, &key);
-		if (frame)
-			*frame = w->user.frames[i];
+		wait_stack__store_frame(offset + i, w->user.frames[i]);
 	}
 	return offset;
 }
@@ -156,30 +168,40 @@ static __always_inline bool wait_stack__has_share(struct wait_scratch *w)
 	       quota__take_frames(w->scope, w->nuser);
 }
 
+enum wait_probe { PROBE_OTHER = -1, PROBE_NO_ROOM = -2, PROBE_NO_SHARE = -3 };
+
+/* Looks for a stack in a slot, which it takes when it is free: its index where it has it, or why not. */
+__noinline int wait_stack__probe(struct wait_scratch *w, u64 hash, u32 at)
+{
+	u32 index = at & (nr_wait_stacks - 1);
+	struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
+	u64 taken;
+
+	if (!slot || !w)
+		return PROBE_NO_ROOM;
+	if (!*(volatile u64 *)&slot->stack.hash && !wait_stack__has_share(w))
+		return PROBE_NO_SHARE;
+	taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
+	if (taken && (taken != hash || !wait_stack__is(slot, w)))
+		return PROBE_OTHER;
+	if (taken ? slot->stack.stored == QZ_STACK_STORED : wait_stack__fill(slot, w))
+		return index;
+	return PROBE_NO_ROOM;
+}
+
 /* The number of a stack, see struct qz_wait_site. Without a share, the wait has its cause alone. */
 static __always_inline u32 wait_stack__number(struct wait_scratch *w)
 {
 	u64 hash = wait_stack__hash(w);
+	int found = PROBE_OTHER;
 	struct qz_control *ctl;
 
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 index = (first_slot(hash) + i) & (nr_wait_stacks - 1);
-		struct qz_wait_stack *slot = bpf_map_lookup_elem(&wait_stacks, &index);
-		u64 taken;
-
-		if (!slot)
-			break;
-		if (!*(volatile u64 *)&slot->stack.hash && !wait_stack__has_share(w))
-			return w->cause;
-		taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
-		if (taken && (taken != hash || !wait_stack__is(slot, w)))
-			continue;
-		if (taken ? slot->stack.stored == QZ_STACK_STORED : wait_stack__fill(slot, w))
-			return QZ_WAIT_CAUSES + index;
-		break;
-	}
+	for (u32 i = 0; i < PROBES && found == PROBE_OTHER; i++)
+		found = wait_stack__probe(w, hash, first_slot(hash) + i);
+	if (found >= 0)
+		return QZ_WAIT_CAUSES + found;
 	ctl = control__get();
-	if (ctl)
+	if (ctl && found != PROBE_NO_SHARE)
 		__sync_fetch_and_add(&ctl->wait_stacks_lost, 1);
 	return w->cause;
 }
@@ -218,9 +240,9 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 	return wait_stack__number(w);
 }
 
-static __always_inline u32 wait_stack__blocked_site(u64 where)
+static __always_inline u32 wait_stack__blocked_site(u32 where)
 {
-	u32 at = first_slot(where) % QZ_SITES;
+	u32 at = (where >> 1) % QZ_SITES; /* the lowest bit is always set */
 
 	return at < QZ_BLOCKED_SITES ? at : 0;
 }
@@ -281,7 +303,7 @@ static __noinline int wait_stack__look(struct task_struct *task, struct qz_threa
 	object = object__of_wait(task, t, *(volatile u32 *)&p->cause, p->stack);
 	lock_owner__note(t, object);
 	wait_stack__settle(t, at, p->stack, object);
-	wait_account__at(t, at)->walked = p->walked;
+	wait_account__at(t, at)->walked = p->walked >> QZ_WALKED_SHIFT;
 	return 0;
 }
 
@@ -318,21 +340,22 @@ static __always_inline struct qz_wait_site *wait_stack__site(struct task_struct 
 							     u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	u64 nr = arch__syscall_nr(regs), arg = arch__arg(regs, 1);
-	u64 where = mix(mix(nr, arch__sp(regs)), arch__ip(regs)) | 1;
+	u64 nr = arch__syscall_nr(regs), first = arch__arg(regs, 1);
+	u64 place = mix(mix(nr, arch__sp(regs)), arch__ip(regs));
+	u32 where = first_slot(place) | 1, arg = first_slot(mix(0, first));
 	u32 at = state ? wait_stack__blocked_site(where) : QZ_PREEMPTED_SITE;
 	struct qz_wait_site *site = wait_account__at(t, at);
 	bool known = site->where == where || (!state && site->where);
 
 	t->waiting.site = at;
-	if (known && now - site->walked < wait_stack__age(cpu) &&
+	if (known && wait_stack__is_fresh(site->walked, now, cpu) &&
 	    (!state || site->arg == arg || syscall__is_futex(nr))) {
 		cpu->wait_reuses++;
 		if (state && site->arg != arg)
 			wait_stack__change_object(task, t, at);
 	} else {
 		wait_stack__look(task, t, at, state,
-				 state ? wait_stack__place(t, where, nr, arg) : 0);
+				 state ? wait_stack__place(t, place, nr, first) : 0);
 	}
 	site->where = where;
 	site->arg = arg;

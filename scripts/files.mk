@@ -32,3 +32,13 @@ screenshots: $(O)/quartzctl
 .PHONY: bpf-stack
 bpf-stack: $(O)/bpf/quartz.bpf.o
 	$(Q)scripts/bpf-stack $<
+
+# What a switch costs is mostly memory that is not in the cache.
+.PHONY: bpf-lines
+bpf-lines: $(O)/bpf/quartz.bpf.o
+	$(Q)BPFTOOL=$(BPFTOOL) scripts/bpf-lines $<
+
+# What the running kernel's verifier does with each program, and how long that takes it; as root.
+.PHONY: bpf-verifier
+bpf-verifier: $(O)/quartzd
+	$(Q)scripts/bpf-verifier $<

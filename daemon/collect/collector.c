@@ -39,13 +39,15 @@
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
 struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
-				 const struct spin_rules *rules)
+				 const struct spin_rules *rules, struct kallsyms **kernel)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
 		return NULL;
+	c->kernel = *kernel;
+	*kernel = NULL;
 	c->engine = engine;
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
@@ -63,9 +65,7 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	c->builder = unwind_worker__new(engine, c->reader, c->images, c->modules);
 	if (!c->builder)
 		goto fail;
-	c->kernel = kallsyms__new();
-	c->places = c->kernel ? address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile)
-			      : NULL;
+	c->places = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
 	if (!c->places)
 		goto fail;
 	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->places, c->profile);

@@ -21,11 +21,15 @@
 #include "daemon/symbolizer/symbolizer.h"
 
 struct collector;
+struct kallsyms;
 
-/* Borrows engine, sampler and rules, which must outlive it. NULL with errno ENOMEM, EMFILE or ENFILE. */
+/*
+ * Borrows engine, sampler and rules, which must outlive it; takes *kernel, which is NULL then. NULL with errno ENOMEM,
+ * EMFILE or ENFILE.
+ */
 struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
 				 const struct symbolizer_options *symbolizer,
-				 const struct spin_rules *rules);
+				 const struct spin_rules *rules, struct kallsyms **kernel);
 void collector__free(struct collector *c);
 
 /* Takes in what instrumented programs say of themselves, too. Borrows the pages. 0 or -ENOMEM. */

@@ -17,6 +17,7 @@
 
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
+#include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 
 /* Per half and processor, and the least in all: a second of samples that are all different. */
@@ -187,14 +188,27 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 	return seconds >= 10 && seconds <= 3600 ? (unsigned int)seconds : 60;
 }
 
+/* The verifier's time is most of a start: what this run does not use is not loaded. */
+static void choose_programs(struct bpf_runtime *e)
+{
+	struct quartz *s = e->skel;
+	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
+				      s->progs.text_threads, s->progs.text_procedures};
+
+	bpf_program__set_autoload(s->progs.on_waking, e->opts.woken);
+	bpf_program__set_autoload(s->progs.on_release, !e->opts.woken);
+	bpf_program__set_autoload(s->progs.on_map, !e->blind);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		bpf_program__set_autoload(text[i], e->opts.text);
+}
+
 static int set_sizes(struct bpf_runtime *e)
 {
 	struct quartz *s = e->skel;
 	uint32_t scopes = e->opts.max_scopes;
 	int err = 0;
 
-	if (libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) < 0)
-		bpf_program__set_autoload(s->progs.on_map, false);
+	choose_programs(e);
 	snprintf((char *)s->rodata->version, sizeof(s->rodata->version), "%s", QUARTZ_VERSION);
 	s->rodata->level_stride = e->level_stride;
 	s->rodata->nr_stacks = e->nstacks;
@@ -208,8 +222,6 @@ static int set_sizes(struct bpf_runtime *e)
 	s->rodata->wanted_woken = e->opts.woken;
 	s->rodata->every_process = e->opts.every_process;
 	s->rodata->pid_namespace = e->opts.pid_namespace;
-	bpf_program__set_autoload(s->progs.on_waking, e->opts.woken);
-	bpf_program__set_autoload(s->progs.on_release, !e->opts.woken);
 	s->rodata->sampled_by_timer = e->opts.sampled_by_timer;
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, e->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
@@ -270,6 +282,30 @@ static int explain_load(struct bpf_runtime *e, int err)
 				 strerror(-err));
 }
 
+/*
+ * Whether the kernel has the tracepoint of on_map is tried, since to look for it in the kernel's types takes longer
+ * than all else in a start that has it.
+ */
+static int load_programs(struct bpf_runtime *e)
+{
+	struct verifier_log *log;
+	int err;
+
+	quartz__destroy(e->skel);
+	e->skel = quartz__open();
+	if (!e->skel)
+		return -errno;
+	err = set_sizes(e);
+	if (err)
+		return err;
+	log = log__prints(LOG_DEBUG) ? verifier_log__new(e->skel->obj) : NULL;
+	err = quartz__load(e->skel);
+	if (!err)
+		verifier_log__print(log, e->skel->obj);
+	verifier_log__free(log);
+	return err;
+}
+
 int bpf_runtime__load(struct bpf_runtime *e)
 {
 	int err;
@@ -280,13 +316,14 @@ int bpf_runtime__load(struct bpf_runtime *e)
 					 "CONFIG_DEBUG_INFO_BTF=y is needed",
 					 strerror(errno));
 	choose_sizes(e);
-	e->skel = quartz__open();
+	err = load_programs(e);
+	if (err == -ESRCH && !e->blind) {
+		e->blind = true;
+		err = load_programs(e);
+	}
 	if (!e->skel)
-		return bpf_runtime__fail(e, -errno, "cannot open the BPF programs: %s",
-					 strerror(errno));
-	err = set_sizes(e);
-	if (!err)
-		err = quartz__load(e->skel);
+		return bpf_runtime__fail(e, err, "cannot open the BPF programs: %s",
+					 strerror(-err));
 	if (err)
 		return explain_load(e, err);
 	err = map_all(e);

@@ -28,6 +28,7 @@ struct bpf_runtime {
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;
 	bool started;
+	bool blind;	  /* the kernel has no tracepoint for on_map */
 	uint64_t *before; /* level times of the machine before its processes were known */
 	char error[256];
 };

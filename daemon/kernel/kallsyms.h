@@ -8,14 +8,20 @@
 struct kallsyms;
 
 /*
- * Opens the table, so that it can be read by who has lost the right to (CAP_SYSLOG). Without it, it is
- * opened to be read.
+ * Opens the table, so that it can be read by who has lost the right to (CAP_SYSLOG), and waits for a thread that reads
+ * one ahead, which would keep the right. Without it, the table is opened to be read.
  */
 void kallsyms__open(void);
 
-/* The table, which is read when it is first asked for something. NULL with ENOMEM. */
+/* The table, which is read when it is first asked for something, if not before. NULL with ENOMEM. */
 struct kallsyms *kallsyms__new(void);
 void kallsyms__free(struct kallsyms *k);
+
+/*
+ * Begins to read the table in a thread of its own, for whose end waits who asks it for something: for a time when the
+ * main thread has to wait for something else.
+ */
+void kallsyms__read_ahead(struct kallsyms *k);
 
 /* 0, or why there are no names: -EPERM when the kernel hides its addresses (kptr_restrict), or another -errno. */
 int kallsyms__read(struct kallsyms *k);

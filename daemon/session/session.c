@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/collect/collector.h"
+#include "daemon/kernel/kallsyms.h"
 #include "daemon/util/log.h"
 #include "daemon/session/sd_notify.h"
 #include "daemon/privsep/opener.h"
@@ -416,6 +417,7 @@ static void close_session(struct session *s)
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
+	kallsyms__free(s->kernel);
 	history__free(s->history);
 	qz_timeline_cut__free(s->timeline);
 	module_rounds__free(s->instants);

@@ -223,6 +223,7 @@ int session__load(struct session *s)
 						: PROGRAM_SCOPES,
 		.pid_namespace = s->pid_namespace,
 		.woken = s->config->woken,
+		.text = !s->config->private,
 		.every_process = s->config->system,
 	};
 	struct symbolizer_options symbolizer = {
@@ -239,14 +240,19 @@ int session__load(struct session *s)
 	s->engine = bpf_runtime__new(&options);
 	if (!s->engine)
 		return fail_short(-errno);
-	/* takes the kernel a second or more, and until then signals end quartzd, at once */
+	s->kernel = kallsyms__new();
+	if (!s->kernel)
+		return fail_short(-ENOMEM);
+	kallsyms__read_ahead(s->kernel);
+	/* takes the kernel some tenths of a second, and until then signals end quartzd, at once */
 	err = bpf_runtime__load(s->engine);
 	if (err)
 		return fail(err, bpf_runtime__error(s->engine));
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
-	s->collector = collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules);
+	s->collector =
+		collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules, &s->kernel);
 	if (!s->collector)
 		return fail_short(-errno);
 	err = open_instants(s);

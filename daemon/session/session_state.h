@@ -33,6 +33,7 @@ struct session {
 	cpu_set_t allowed;
 	int nreserved, reserved[MAX_RESERVED];
 	struct bpf_runtime *engine;
+	struct kallsyms *kernel; /* until the collector has it */
 	struct perf_sampler *sampler;
 	struct collector *collector;
 	struct module_device device;

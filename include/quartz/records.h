@@ -71,27 +71,26 @@ enum qz_wait_cause {
 			"child", "preempted", "start", "stopped", "kernel", "running"              \
 	}
 
-/* Waits of equal nominal parallelism. */
-struct qz_wait_part {
-	__u32 nominal; /* mean over each of these waits, see qz_nominal__group */
-	__u32 count;
-	__u64 blocked_ns;
-	__u64 ready_ns;
-};
-
 #define QZ_PARTS 2 /* of two neighbouring values, between which means go to and fro */
+
+#define QZ_WALKED_SHIFT 16 /* from ns to units */
 
 /*
  * Waits of one thread from one place that are not yet in the table of waits. `stack` is 1024 +
- * the slot of a stack in wait_stacks, or below that a cause: then there is no stack.
+ * the slot of a stack in wait_stacks, or below that a cause: then there is no stack. Waits of equal nominal
+ * parallelism are a part. One cache line.
  */
 struct qz_wait_site {
-	__u64 where;  /* hash of registers that are equal at the same place */
-	__u64 arg;    /* first argument of the system call: which object */
-	__u64 walked; /* when the stack was walked */
-	__u32 stack;  /* see above */
-	__u32 object; /* that is waited for, 0: none */
-	struct qz_wait_part parts[QZ_PARTS];
+	__u32 where;		 /* hash of registers that are equal at the same place */
+	__u32 arg;		 /* of the first argument of the system call: which object */
+	__u32 walked;		 /* when the stack was walked, modulo 2^32 units: three days */
+	__u32 stack;		 /* see above */
+	__u16 object;		 /* that is waited for, 0: none */
+	__u16 nominal[QZ_PARTS]; /* mean over each of these waits, see qz_nominal__group */
+	__u16 pad;
+	__u32 count[QZ_PARTS];
+	__u64 blocked_ns[QZ_PARTS];
+	__u64 ready_ns[QZ_PARTS];
 };
 
 #define QZ_BLOCKED_SITES  3 /* a thread that blocks in turn at so many places walks no stack */
@@ -103,18 +102,18 @@ struct qz_wait_site {
  * before its scope began, belongs to the wait that has not ended, at sites[site].
  */
 struct qz_waiting {
-	__u32 site;
-	__u32 queued;	   /* the object in whose queue the thread stands, 0: none */
-	__u32 acquired;	   /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
-	__u32 released;	   /* the last object at which it woke another thread, 0: none */
-	__u64 woke;	   /* hash of registers that are equal where it last woke another thread */
-	__u64 woke_walked; /* when the stack was walked there */
-	__u32 woke_stack;  /* its number, as in struct qz_wait_site */
-	__u32 woken_by;	   /* kind of the call that has just woken it, see bpf/object.bpf.h */
-	__u64 nominal;	   /* integral of the scope's nominal parallelism at its beginning */
+	__u16 site;
+	__u16 queued;	/* the object in whose queue the thread stands, 0: none */
+	__u16 acquired; /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
+	__u16 woken_by; /* kind of the call that has just woken it, see bpf/object.bpf.h */
+	__u64 nominal;	/* integral of the scope's nominal parallelism at its beginning */
 	__u64 charged_blocked;
 	__u64 charged_ready;
 	struct qz_wait_site sites[QZ_SITES];
+	__u32 released;	   /* the last object at which it woke another thread, 0: none */
+	__u32 woke;	   /* hash of registers that are equal where it last woke another thread */
+	__u32 woke_walked; /* as qz_wait_site.walked */
+	__u32 woke_stack;  /* its number, as in struct qz_wait_site */
 };
 
 /*
@@ -122,25 +121,31 @@ struct qz_waiting {
  * or by the one that wakes it, which the scheduler orders after the switch-out and before the
  * switch-in; adoption leaves QZ_UNKNOWN only by compare-and-swap.
  * Conservation: the sum of ns[] is since - seen.
+ *
+ * Most of what a switch costs is memory that is not in the cache. The kernel puts the state 16 bytes behind the
+ * beginning of a cache line (8 bytes before Linux 6.4): each switch touches the first two lines, and one for the
+ * place of a wait. `make bpf-lines` shows it.
  */
 struct qz_thread_state {
-	__u32 serial; /* unique in one run of quartzd, from 1 */
-	__u32 state;  /* enum qz_state */
+	__u32 state; /* enum qz_state */
 	__u32 scope;
-	__u32 image;  /* of the process, see qz_process_event */
-	__u32 parent; /* serial of the creating thread, 0 when it is not known */
-	__u32 cpu;    /* where it runs or ran last */
-	__u64 run;    /* qz_cpu_state.run of the time it is running, see there */
-	__u64 seen;   /* first seen: creation, or attach */
-	__u64 since;  /* of the last change of state */
+	__u64 since; /* of the last change of state */
 	__u64 ns[QZ_THREAD_STATES];
+	/* second line */
+	__u64 cpu_in; /* sum_exec_runtime when it last came in or went out */
+	__u64 run;    /* qz_cpu_state.run of the time it is running, see there */
+	__u32 serial; /* unique in one run of quartzd, from 1 */
+	__u32 image;  /* of the process, see qz_process_event */
+	__u16 page;   /* page set of the process + 1, see qz_page_place; 0: none, or not yet seen */
+	__u16 slot;   /* of the thread in it + 1 */
+	__u16 cpu;    /* where it runs or ran last */
+	__u16 spins;  /* it was spinning when it was preempted, see bpf/spin.bpf.h */
+	struct qz_waiting waiting; /* up to its sites */
+	/* rarely */
+	__u32 parent;	/* serial of the creating thread, 0 when it is not known */
+	__u32 claims;	/* qz_slot.claims, the same as long as the slot is this thread's */
+	__u64 seen;	/* first seen: creation, or attach */
 	__u64 cpu_base; /* sum_exec_runtime when first seen */
-	__u64 cpu_in;	/* sum_exec_runtime when it last came in or went out */
-	struct qz_waiting waiting;
-	__u32 page;   /* page set of the process + 1, see qz_page_place; 0: none, or not yet seen */
-	__u32 slot;   /* of the thread in it + 1 */
-	__u32 claims; /* qz_slot.claims, the same as long as the slot is this thread's */
-	__u32 spins;  /* it was spinning when it was preempted, see bpf/spin.bpf.h */
 	/*
 	 * Its numbers in quartzd's pid namespace, as those of all records: kept, since a thread that
 	 * ends may have lost its own before it is told about.
@@ -292,34 +297,36 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
  * again), and that is who makes `run` odd, by exchange, from the even value of that switch-in.
  */
 struct qz_cpu_state {
+	/* what each switch touches: two cache lines */
 	__u64 task;	  /* address, only ever compared; 0: nothing seen yet */
 	__u64 run;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
 	__u64 mark;	  /* run at the last switch-in */
 	__u32 scope;	  /* of that thread, or QZ_NO_SCOPE */
-	__u32 in_sample;  /* epoch + 1 while the sampler runs, else 0 */
-	__u64 switches;	  /* context switches of any thread */
 	__u32 spinning;	  /* mark: scope + 1 when its last sample found it spinning, else 0 */
-	__u32 leaf_image; /* see leaf */
+	__u64 switches;	  /* context switches of any thread */
+	__u64 idle_ns;	  /* nothing to run: no samples are expected then */
+	__u64 idle_since; /* 0: not idle */
+	__u32 counted;	  /* for the machine, see enum qz_counted */
+	__u32 halvings;	  /* of the rates, written by quartzd */
+	/* Of the thread that runs, for who reads its slot; good if run is the same afterwards. */
+	__u32 serial, image, page, slot; /* see qz_thread_state */
+	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
+	__u64 began[QZ_TIMED];	 /* when the call under way began, 0: it is not timed */
+	__u32 untimed[QZ_TIMED]; /* calls until the next one that is timed */
+	__u32 wakings_left; /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
+	__u64 wait_reuses; /* stacks of waits that were taken for the last one's of the same place */
+	/* the rest */
+	__u64 wait_walks; /* stacks of waits that were walked */
 	__u64 samples;	  /* the sampler was called, and not from idle */
 	__u64 accepted;
 	__u64 filtered; /* a thread outside of every scope */
 	__u64 lost[QZ_LOSSES];
-	__u64 idle_ns;	   /* nothing to run: no samples are expected then */
-	__u64 idle_since;  /* 0: not idle */
-	__u64 wait_walks;  /* stacks of waits that were walked */
-	__u64 wait_reuses; /* that were taken for the last one's of the same place */
-	/* Of the thread that runs, for who reads its slot; good if run is the same afterwards. */
-	__u32 serial, image, page, slot; /* see qz_thread_state */
-	__u64 gaps;			 /* implicit switches settled */
+	__u64 gaps; /* implicit switches settled */
 	/* Where the last sample was, for quartzd to judge soon; the words may be of two samples. */
-	__u64 leaf;	/* user address */
-	__u64 caller;	/* the call before, 0: not known */
-	__u32 counted;	/* for the machine, see enum qz_counted */
-	__u32 halvings; /* of the rates, written by quartzd */
-	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
-	__u64 began[QZ_TIMED];	 /* when the call under way began, 0: it is not timed */
-	__u32 untimed[QZ_TIMED]; /* calls until the next one that is timed */
-	__u32 wakings_left;  /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
+	__u64 leaf;	     /* user address */
+	__u64 caller;	     /* the call before, 0: not known */
+	__u32 leaf_image;    /* see leaf */
+	__u32 in_sample;     /* epoch + 1 while the sampler runs, else 0 */
 	__u64 accounting_ns; /* of timed calls, walks left out */
 	__u64 sampling_ns;
 	__u64 walking_ns;
@@ -680,7 +687,15 @@ struct qz_control {
 	__u32 asleep_stacks;	   /* of threads that slept when they were found */
 };
 
-_Static_assert(sizeof(struct qz_thread_state) == 504, "layout");
+_Static_assert(QZ_OBJECT_SLOTS < 65536, "numbers of objects have 16 bits in the state of a thread");
+_Static_assert(QZ_MAX_LEVEL < 65536, "so have processors");
+_Static_assert(sizeof(struct qz_wait_site) == 64, "layout");
+_Static_assert(16 + __builtin_offsetof(struct qz_thread_state, waiting.sites) == 128,
+	       "a switch touches two lines of the state of a thread, and a place");
+_Static_assert(__builtin_offsetof(struct qz_cpu_state, wait_walks) == 128,
+	       "and two of the state of a processor");
+/* with what the kernel has before it, 512 bytes: a byte more, and each thread takes 1,024 */
+_Static_assert(sizeof(struct qz_thread_state) == 416, "layout");
 _Static_assert(sizeof(struct qz_scope_state) == 168 + sizeof(struct qz_scope_counters), "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");

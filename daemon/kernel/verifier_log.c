@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "daemon/kernel/verifier_log.h"
+#include "daemon/util/log.h"
+
+#define STATISTICS 4 /* log level: BPF_LOG_STATS, since Linux 5.2 */
+#define TEXT	   65536
+#define PROGRAMS   64
+
+struct verifier_log {
+	char text[PROGRAMS][TEXT];
+};
+
+struct verifier_log *verifier_log__new(struct bpf_object *object)
+{
+	struct verifier_log *log = calloc(1, sizeof(*log));
+	struct bpf_program *p;
+	size_t i = 0;
+
+	if (!log)
+		return NULL;
+	bpf_object__for_each_program(p, object)
+	{
+		if (i == PROGRAMS)
+			break;
+		bpf_program__set_log_level(p, STATISTICS);
+		bpf_program__set_log_buf(p, log->text[i++], TEXT);
+	}
+	return log;
+}
+
+/* The number behind a word of the verifier's statistics; 0: there is none. */
+static unsigned long number_behind(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at ? strtoul(at + strlen(word), NULL, 10) : 0;
+}
+
+void verifier_log__print(const struct verifier_log *log, struct bpf_object *object)
+{
+	unsigned long us, processed, sum = 0, all = 0;
+	struct bpf_program *p;
+	size_t i = 0;
+
+	if (!log)
+		return;
+	bpf_object__for_each_program(p, object)
+	{
+		if (i == PROGRAMS)
+			break;
+		us = number_behind(log->text[i], "verification time ");
+		processed = number_behind(log->text[i++], "processed ");
+		if (!processed)
+			continue;
+		sum += us;
+		all += processed;
+		log_debug("verifier: %-18s %6zu instructions %8lu processed %8.1f ms",
+			  bpf_program__name(p), bpf_program__insn_cnt(p), processed, us / 1e3);
+	}
+	log_debug("verifier: %-18s %28lu processed %8.1f ms", "all", all, sum / 1e3);
+}
+
+void verifier_log__free(struct verifier_log *log)
+{
+	free(log);
+}
