@@ -66,6 +66,11 @@ struct config {
 	const char *user;	  /* NULL: not given */
 	char **command;		  /* NULL-terminated, empty: none */
 
+	struct qz_integers processor_list; /* scale; none: the usual ones */
+	int64_t runs;			   /* of each, 0: the default */
+	const char *baseline;		   /* NULL: not given */
+	struct qz_texts from;		   /* files and directories */
+
 	int64_t pid; /* doctor, 0: the machine */
 
 	bool verbose;
@@ -92,6 +97,7 @@ extern const struct qz_option top_options[];
 extern const struct qz_option status_options[];
 extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
+extern const struct qz_option scale_options[];
 extern const struct qz_option doctor_options[];
 extern const struct qz_option events_options[];
 extern const struct qz_option export_options[];
@@ -112,6 +118,7 @@ enum status cmd_pause(const struct config *config);
 enum status cmd_resume(const struct config *config);
 enum status cmd_reload(const struct config *config);
 enum status cmd_record(const struct config *config);
+enum status cmd_scale(const struct config *config);
 enum status cmd_events(const struct config *config);
 enum status cmd_export(const struct config *config);
 enum status cmd_doctor(const struct config *config);

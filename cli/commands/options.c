@@ -170,6 +170,26 @@ const struct qz_option record_options[] = {
 	{0},
 };
 
+const struct qz_option scale_options[] = {
+	{"processors", 'P', QZ_OPTION_INTEGERS, FIELD(processor_list), "N[,N...]",
+	 "Run COMMAND on so many processors each, and on\none [1, 2, 4, ... and all].", 1, 8192},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs on each number [5].", 1, 1000},
+	{"baseline", 'b', QZ_OPTION_STRING, FIELD(baseline), "COMMAND",
+	 "Compare with this sequential program, in the words\nof a shell. Default: COMMAND on one "
+	 "processor."},
+	{"from", 0, QZ_OPTION_STRINGS, FIELD(from), "FILE|DIRECTORY",
+	 "Run nothing, show these profiles; may be repeated."},
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "DIRECTORY",
+	 "Make DIRECTORY for the profiles. Default: a new one\nin /var/tmp."},
+	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
+	 "Samples per second and processor [999].", 1, 10000},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "Run COMMAND as this user. Default: the user who\ncalled sudo, else root."},
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "With --from: this scope of each profile, as of\n'quartzctl report'."},
+	{0},
+};
+
 const struct qz_option doctor_options[] = {
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
 	 "With PID: examine this snapshot. Default: the\nrunning quartzd, else the newest "

@@ -36,6 +36,7 @@
 	X(folding)                                                                                 \
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
+	X(scale)                                                                                   \
 	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
