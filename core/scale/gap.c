@@ -316,38 +316,60 @@ static void say_curvature(struct gap *g)
 		    a->processors, b->processors);
 }
 
-/* What makes the terms doubtful. */
+/* Elapsed time, if others had not had the processors. */
+static double undisturbed(const struct qz_scale_point *p)
+{
+	return p->elapsed.value - p->others.value / p->processors;
+}
+
+/* What makes the terms doubtful: first, because it is in all of them. */
+static void say_others(struct gap *g)
+{
+	const struct qz_scale *s = g->s;
+	double worst = 0, baseline = s->has_baseline ? s->baseline.value : undisturbed(s->points);
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct qz_scale_point *p = &s->points[i];
+		double share = p->others.value / (p->processors * p->elapsed.value);
+
+		worst = share > worst ? share : worst;
+	}
+	if (worst < DISTURBS)
+		return;
+	if (s->n > 1 && undisturbed(g->last) > 0)
+		say(g,
+		    "Other programs had up to %.0f%% of the processors that this one wanted. "
+		    "Without "
+		    "that, it would be about %.2f times as fast on %u. What it shares with them, "
+		    "as "
+		    "caches, is in its inflation: measure again when they rest.",
+		    100 * worst, baseline / undisturbed(g->last), g->last->processors);
+	else
+		say(g, "Other programs had up to %.0f%% of the processors that this one wanted.",
+		    100 * worst);
+}
+
 static void say_doubts(struct gap *g)
 {
 	const struct qz_scale_point *one = &g->s->points[0];
-	double alone = one->elapsed.value > 0 ? one->idle.value / one->elapsed.value : 0;
-	double worst = 0, share;
+	double own = one->idle.value - one->others.value;
 
-	for (uint32_t i = 0; i < g->s->n; i++) {
-		const struct qz_scale_point *p = &g->s->points[i];
-
-		share = p->others.value / (p->processors * p->elapsed.value);
-		worst = share > worst ? share : worst;
-		if (p->beyond > 0.01)
+	for (uint32_t i = 0; i < g->s->n; i++)
+		if (g->s->points[i].beyond > 0.01)
 			say(g,
 			    "On %u processors the program ran on more than these, since it chooses "
 			    "its processors itself: its terms are wrong.",
-			    p->processors);
-	}
-	if (worst >= DISTURBS)
+			    g->s->points[i].processors);
+	if (own >= DISTURBS * one->elapsed.value)
 		say(g,
-		    "Other programs had up to %.0f%% of the processors that this one wanted: what "
-		    "it shares with them, as caches, is in its inflation.",
-		    100 * worst);
-	if (alone - one->others.value / one->elapsed.value >= DISTURBS)
-		say(g,
-		    "On one processor it was idle %.0f%% of the time; this is no part of the work, "
-		    "so that more than the linear speed-up is possible.",
-		    100 * alone);
+		    "On one processor it waited %.0f%% of the time without having work; this is no "
+		    "part of the work, so that more than the linear speed-up is possible.",
+		    100 * own / one->elapsed.value);
 }
 
 static void say_all(struct gap *g)
 {
+	say_others(g);
 	say_overhead(g);
 	if (g->last->processors == 1) {
 		say_doubts(g);
