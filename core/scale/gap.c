@@ -13,7 +13,7 @@
 
 #define SMALL	 0.02 /* of P * T_P: not worth a word more */
 #define NOTABLE	 0.1  /* of a term: is named */
-#define DISTURBS 0.05 /* of P * T_P that others had: figures are not to be trusted */
+#define DISTURBS 0.05 /* of P * T_P that others had, or chance: figures are not to be trusted */
 #define FLAT	 0.25 /* of the slope of the maximal speed-up */
 #define SECOND	 1e9
 #define MOST	 3 /* parts that are named */
@@ -250,12 +250,19 @@ static void say_inflation(struct gap *g)
 	bool certain = f->ci < 0 || qz_scale_value__is_certain(f);
 	char text[32], *list;
 
+	if (!certain && share_of(g, f->ci) > DISTURBS) {
+		say(g,
+		    "Work inflation: %.1f%%%s of what %u processors have, which may be chance: "
+		    "more "
+		    "runs will tell.",
+		    100 * share, within(g, f->ci, text), g->last->processors);
+		return;
+	}
 	if (!certain || fabs(share) < SMALL) {
 		say(g,
-		    "Work inflation: %.1f%%%s of what %u processors have%s: the work takes as much "
+		    "Work inflation: %.1f%%%s of what %u processors have: the work takes as much "
 		    "processor time as on one.",
-		    100 * share, within(g, f->ci, text), g->last->processors,
-		    certain ? "" : ", no more than chance");
+		    100 * share, within(g, f->ci, text), g->last->processors);
 		return;
 	}
 	list = list_rows(g);
@@ -316,36 +323,23 @@ static void say_curvature(struct gap *g)
 		    a->processors, b->processors);
 }
 
-/* Elapsed time, if others had not had the processors. */
-static double undisturbed(const struct qz_scale_point *p)
-{
-	return p->elapsed.value - p->others.value / p->processors;
-}
-
 /* What makes the terms doubtful: first, because it is in all of them. */
 static void say_others(struct gap *g)
 {
-	const struct qz_scale *s = g->s;
-	double worst = 0, baseline = s->has_baseline ? s->baseline.value : undisturbed(s->points);
+	double worst = 0;
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct qz_scale_point *p = &s->points[i];
+	for (uint32_t i = 0; i < g->s->n; i++) {
+		const struct qz_scale_point *p = &g->s->points[i];
 		double share = p->others.value / (p->processors * p->elapsed.value);
 
 		worst = share > worst ? share : worst;
 	}
-	if (worst < DISTURBS)
-		return;
-	if (s->n > 1 && undisturbed(g->last) > 0)
+	if (worst >= DISTURBS)
 		say(g,
-		    "Other programs had up to %.0f%% of the processors that this one wanted. "
-		    "Without "
-		    "that, it would be about %.2f times as fast on %u. What it shares with them, "
-		    "as "
-		    "caches, is in its inflation: measure again when they rest.",
-		    100 * worst, baseline / undisturbed(g->last), g->last->processors);
-	else
-		say(g, "Other programs had up to %.0f%% of the processors that this one wanted.",
+		    "Other programs had up to %.0f%% of the processors that this one wanted. That "
+		    "is in its idle time, and what it shares with them, as caches, in its "
+		    "inflation: "
+		    "measure again when they rest.",
 		    100 * worst);
 }
 
