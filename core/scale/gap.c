@@ -14,7 +14,6 @@
 #define SMALL	 0.02 /* of P * T_P: not worth a word more */
 #define NOTABLE	 0.1  /* of a term: is named */
 #define DISTURBS 0.05 /* of P * T_P that others had, or chance: figures are not to be trusted */
-#define FLAT	 0.25 /* of the slope of the maximal speed-up */
 #define SECOND	 1e9
 #define MOST	 3 /* parts that are named */
 
@@ -285,38 +284,29 @@ static void say_inflation(struct gap *g)
 	free(list);
 }
 
-/* What more processors have brought, from one number of them to the next. */
-static double slope(const struct gap *g, double before, double last)
-{
-	double steps = (double)g->last->processors - g->before->processors;
-	double most = g->last->maximal / g->last->processors;
-
-	return most > 0 ? (last - before) / steps / most : 0;
-}
-
+/* From one number of processors to the next: what became of the processor time that was added. */
 static void say_curvature(struct gap *g)
 {
 	const struct qz_scale_point *a = g->before, *b = g->last;
-	double idle, inflation;
+	double added;
 
 	if (!a)
 		return;
-	idle = slope(g, a->idle_specific, b->idle_specific);
-	inflation = slope(g, a->inflation_specific, b->inflation_specific);
+	added = g->total - a->processors * a->elapsed.value;
 	if (b->elapsed.value > a->elapsed.value + fmax(b->elapsed.ci, 0) + fmax(a->elapsed.ci, 0))
 		say(g, "%u processors are slower than %u.", b->processors, a->processors);
-	if (idle < FLAT)
+	if (b->idle.value - a->idle.value > added / 2)
 		say(g,
 		    "From %u to %u processors, most of what is added is idle: there is too little "
 		    "that can run in parallel.",
 		    a->processors, b->processors);
-	if (inflation < 0)
+	if (b->inflation_specific < a->inflation_specific)
 		say(g,
 		    "From %u to %u processors the work itself goes slower, as where all write to "
 		    "the same memory: locks, atomic operations, cache lines that are shared by "
 		    "accident.",
 		    a->processors, b->processors);
-	else if (inflation < FLAT)
+	else if (b->inflation.value - a->inflation.value > added / 2)
 		say(g,
 		    "From %u to %u processors, most of what is added goes to inflation, as where "
 		    "memory is the bottleneck.",

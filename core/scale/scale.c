@@ -248,21 +248,58 @@ static void measure_row(struct maker *m, struct qz_scale_row *row, uint32_t poin
 	row->inflation[point] = difference(&row->work[0], &row->work[point]);
 }
 
-static int compare_rows(const void *x, const void *y, void *last)
+/* By name, so that the order of runs makes no difference. QZ_NONE is nobody's. */
+static int compare_identities(const struct maker *m, uint32_t a, uint32_t b)
+{
+	struct qz_identity x, y;
+	int order;
+
+	if (a == b || a == QZ_NONE || b == QZ_NONE)
+		return (a > b) - (a < b);
+	x = qz_identities__get(m->ids, a);
+	y = qz_identities__get(m->ids, b);
+	order = strcmp(x.name, y.name);
+	order = order ? order : strcmp(x.module, y.module);
+	return order ? order : (int)x.kind - (int)y.kind;
+}
+
+static int compare_rows(const void *x, const void *y, void *maker)
 {
 	const struct qz_scale_row *a = x, *b = y;
-	uint32_t i = *(const uint32_t *)last;
+	const struct maker *m = maker;
+	uint32_t i = m->s->n - 1;
 	double na = fabs(a->inflation[i].value), nb = fabs(b->inflation[i].value);
 
 	if (na != nb)
 		return na < nb ? 1 : -1;
-	return (a->identity > b->identity) - (a->identity < b->identity);
+	return compare_identities(m, a->identity, b->identity);
+}
+
+/* Where most runs had no sample of it, on any number of processors. */
+static bool is_nothing(const struct maker *m, const struct qz_scale_row *row)
+{
+	for (uint32_t k = 0; k < m->s->n; k++)
+		if (row->work[k].value > 0 || row->beside[k].value > 0)
+			return false;
+	return true;
+}
+
+static void drop_nothing(struct maker *m)
+{
+	struct qz_scale *s = m->s;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->nrows; i++)
+		if (is_nothing(m, &s->rows[i]))
+			free(s->rows[i].work);
+		else
+			s->rows[kept++] = s->rows[i];
+	s->nrows = kept;
 }
 
 static int build_rows(struct maker *m)
 {
 	struct qz_scale *s = m->s;
-	uint32_t last = s->n - 1;
 
 	for (uint32_t i = 0; i < s->nrows; i++) {
 		struct qz_scale_row *row = &s->rows[i];
@@ -275,8 +312,9 @@ static int build_rows(struct maker *m)
 		for (uint32_t k = 0; k < s->n; k++)
 			measure_row(m, row, k);
 	}
+	drop_nothing(m);
 	if (s->nrows)
-		qsort_r(s->rows, s->nrows, sizeof(*s->rows), compare_rows, &last);
+		qsort_r(s->rows, s->nrows, sizeof(*s->rows), compare_rows, m);
 	return 0;
 }
 
@@ -330,29 +368,29 @@ static int add_cause(struct maker *m, const struct qz_idle_cause *c)
 	return 0;
 }
 
-static int compare_causes(const void *x, const void *y, void *last)
+static int compare_causes(const void *x, const void *y, void *maker)
 {
 	const struct qz_scale_cause *a = x, *b = y;
-	uint32_t i = *(const uint32_t *)last;
+	const struct maker *m = maker;
+	uint32_t i = m->s->n - 1;
 
 	if (a->idle[i].value != b->idle[i].value)
 		return a->idle[i].value < b->idle[i].value ? 1 : -1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	return (a->identity > b->identity) - (a->identity < b->identity);
+	return compare_identities(m, a->identity, b->identity);
 }
 
 static int build_causes(struct maker *m)
 {
 	struct qz_scale *s = m->s;
-	uint32_t last = s->n - 1;
 
 	for (uint32_t r = 0; r < m->nruns; r++)
 		for (uint32_t i = 0; i < m->runs[r]->causes.n; i++)
 			if (add_cause(m, &m->runs[r]->causes.causes[i]))
 				return -ENOMEM;
 	if (s->ncauses)
-		qsort_r(s->causes, s->ncauses, sizeof(*s->causes), compare_causes, &last);
+		qsort_r(s->causes, s->ncauses, sizeof(*s->causes), compare_causes, m);
 	return 0;
 }
 
