@@ -21,10 +21,9 @@
 struct gap {
 	const struct qz_scale *s;
 	const struct qz_identities *ids;
-	const struct qz_scale_point *last,
-		*before; /* NULL: no other one but that of one processor */
-	uint32_t point;	 /* index of last */
-	double total;	 /* P * T_P of it */
+	const struct qz_scale_point *last, *before; /* NULL: there is no other one */
+	uint32_t point;				    /* index of last */
+	double total;				    /* P * T_P of it */
 	struct qz_gaps *gaps;
 	int err;
 };
@@ -284,6 +283,18 @@ static void say_inflation(struct gap *g)
 	free(list);
 }
 
+/* Whether a term took most of the processor time that was added, and that is worth a word. */
+static bool takes_most(const struct gap *g, double term, double added)
+{
+	return term > added / 2 && share_of(g, term) >= NOTABLE;
+}
+
+/* Not what others had. */
+static double own_idle(const struct qz_scale_point *p)
+{
+	return p->idle.value - p->others.value;
+}
+
 /* From one number of processors to the next: what became of the processor time that was added. */
 static void say_curvature(struct gap *g)
 {
@@ -294,19 +305,21 @@ static void say_curvature(struct gap *g)
 		return;
 	added = g->total - a->processors * a->elapsed.value;
 	if (b->elapsed.value > a->elapsed.value + fmax(b->elapsed.ci, 0) + fmax(a->elapsed.ci, 0))
-		say(g, "%u processors are slower than %u.", b->processors, a->processors);
-	if (b->idle.value - a->idle.value > added / 2)
+		say(g, "The program is slower on %u processors than on %u.", b->processors,
+		    a->processors);
+	if (takes_most(g, own_idle(b) - own_idle(a), added))
 		say(g,
 		    "From %u to %u processors, most of what is added is idle: there is too little "
 		    "that can run in parallel.",
 		    a->processors, b->processors);
-	if (b->inflation_specific < a->inflation_specific)
+	if (b->inflation_specific < a->inflation_specific &&
+	    qz_scale_value__is_certain(&b->inflation))
 		say(g,
 		    "From %u to %u processors the work itself goes slower, as where all write to "
 		    "the same memory: locks, atomic operations, cache lines that are shared by "
 		    "accident.",
 		    a->processors, b->processors);
-	else if (b->inflation.value - a->inflation.value > added / 2)
+	else if (takes_most(g, b->inflation.value - a->inflation.value, added))
 		say(g,
 		    "From %u to %u processors, most of what is added goes to inflation, as where "
 		    "memory is the bottleneck.",
@@ -377,7 +390,7 @@ int qz_gaps__find(const struct qz_scale *s, const struct qz_identities *ids, str
 		.ids = ids,
 		.point = s->n - 1,
 		.last = &s->points[s->n - 1],
-		.before = s->n > 2 ? &s->points[s->n - 2] : NULL,
+		.before = s->n > 1 ? &s->points[s->n - 2] : NULL,
 		.gaps = gaps,
 	};
 
