@@ -71,6 +71,12 @@ struct config {
 	const char *baseline;		   /* NULL: not given */
 	struct qz_texts from;		   /* files and directories */
 
+	const char *knob, *start; /* tune; NULL: not given */
+	int64_t trials;		  /* 0: the default */
+	uint64_t limit;		  /* ns, likewise */
+	int measure;		  /* in the order of their words */
+	bool dry_run;
+
 	int64_t pid; /* doctor, 0: the machine */
 
 	bool verbose;
@@ -98,6 +104,7 @@ extern const struct qz_option status_options[];
 extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
 extern const struct qz_option scale_options[];
+extern const struct qz_option tune_options[];
 extern const struct qz_option doctor_options[];
 extern const struct qz_option events_options[];
 extern const struct qz_option export_options[];
@@ -119,6 +126,7 @@ enum status cmd_resume(const struct config *config);
 enum status cmd_reload(const struct config *config);
 enum status cmd_record(const struct config *config);
 enum status cmd_scale(const struct config *config);
+enum status cmd_tune(const struct config *config);
 enum status cmd_events(const struct config *config);
 enum status cmd_export(const struct config *config);
 enum status cmd_doctor(const struct config *config);

@@ -51,6 +51,18 @@ static const struct command commands[] = {
 		.takes_command = true,
 	},
 	{
+		.name = "tune",
+		.operands = " [[--] COMMAND [ARGUMENT...]]",
+		.summary = "Find the fastest setting of a command",
+		.details =
+			"Runs the command with one setting after the other, and ends with the best "
+			"one, or\n"
+			"with the one of the start if none is better by more than chance.\n",
+		.options = tune_options,
+		.run = cmd_tune,
+		.takes_command = true,
+	},
+	{
 		.name = "report",
 		.operands = " [PROCEDURE|OBJECT]",
 		.summary = "Show which procedures account for the elapsed time",

@@ -190,6 +190,26 @@ const struct qz_option scale_options[] = {
 	{0},
 };
 
+const struct qz_option tune_options[] = {
+	{"knob", 'k', QZ_OPTION_STRING, FIELD(knob), "NAME:RANGE:COMMAND|cpus[:RANGE]|nice[:RANGE]",
+	 "What to set: {} in COMMAND, a line for sh, or the\nprocessors or the nice value of the "
+	 "COMMAND that\nfollows. RANGE: 1-8, 1-64/4 or 1,2,4,8.\nDefault: by what limits the "
+	 "COMMAND; needs root."},
+	{"start", 0, QZ_OPTION_STRING, FIELD(start), "VALUE",
+	 "The value to begin with, and to go back to.\nDefault: the first one, all processors, "
+	 "nice 0."},
+	{"by", 0, QZ_OPTION_CHOICE, FIELD(measure), "time", "What to make less [time]."},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs in each trial [3].", 1, 32},
+	{"trials", 0, QZ_OPTION_INTEGER, FIELD(trials), "N", "Trials at most [12].", 1, 1000},
+	{"limit", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "Time for all of it at most [10min].", 1, INT64_MAX},
+	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
+	 "Only tell which knob and which values, try none."},
+	{"json", 0, QZ_OPTION_FLAG, FIELD(json), NULL, "Print JSON instead of text."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
+	{0},
+};
+
 const struct qz_option doctor_options[] = {
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
 	 "With PID: examine this snapshot. Default: the\nrunning quartzd, else the newest "

@@ -38,13 +38,14 @@ int processors__find(struct processors *p, const char *root)
 	return 0;
 }
 
-void processors__choose(const struct processors *p, uint32_t n, cpu_set_t *all, char option[32])
+void processors__choose(const struct processors *p, uint32_t n, uint32_t spare, cpu_set_t *all,
+			char option[32])
 {
 	int length = 0;
 
 	CPU_ZERO(all);
 	snprintf(option, 32, "none");
-	for (uint32_t i = 0; i < p->n && i < n + MAX_SPARE; i++) {
+	for (uint32_t i = 0; i < p->n && i < n + spare; i++) {
 		CPU_SET(p->order[i], all);
 		if (i >= n)
 			length += snprintf(option + length, 32 - (size_t)length, "%s%d",

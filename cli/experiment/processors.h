@@ -22,9 +22,10 @@ struct processors {
 int processors__find(struct processors *p, const char *root);
 
 /*
- * For a command on n of them: the set that quartzd is to be started on, and its option --cpu, which tells those that are
- * not the command's ("none": there are no others).
+ * For a command on n of them: the set that quartzd is to be started on, with at most `spare` others, and its option --cpu,
+ * which tells these ("none": there are none).
  */
-void processors__choose(const struct processors *p, uint32_t n, cpu_set_t *all, char option[32]);
+void processors__choose(const struct processors *p, uint32_t n, uint32_t spare, cpu_set_t *all,
+			char option[32]);
 
 #endif

@@ -165,7 +165,7 @@ enum trial_outcome trial__run(const struct trial *t, int *status)
 	char option[32], **words;
 	pid_t pid;
 
-	processors__choose(t->on, t->processors, &all, option);
+	processors__choose(t->on, t->processors, MAX_SPARE, &all, option);
 	words = make_words(t, option);
 	*status = STATUS_FAILURE;
 	pid = words ? fork() : -1;

@@ -37,6 +37,7 @@
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
 	X(scale)                                                                                   \
+	X(tune)                                                                                    \
 	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
