@@ -70,6 +70,7 @@ struct config {
 	int64_t runs;			   /* of each, 0: the default */
 	const char *baseline;		   /* NULL: not given */
 	struct qz_texts from;		   /* files and directories */
+	const char *events;		   /* command that counts them, NULL: not given */
 
 	const char *knob, *start; /* tune; NULL: not given */
 	int64_t trials;		  /* 0: the default */

@@ -177,6 +177,15 @@ const struct qz_option scale_options[] = {
 	{"baseline", 'b', QZ_OPTION_STRING, FIELD(baseline), "COMMAND",
 	 "Compare with this sequential program, in the words\nof a shell. Default: COMMAND on one "
 	 "processor."},
+	{"pid", 'p', QZ_OPTION_INTEGERS, FIELD(pids), "PID[,PID...]",
+	 "Instead of a COMMAND, confine these processes to so\nmany processors in turn, and put "
+	 "them back.",
+	 1, INT32_MAX},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "With --pid: measure so long each time [10s].", 1, INT64_MAX},
+	{"events", 'e', QZ_OPTION_STRING, FIELD(events), "COMMAND",
+	 "With --pid: a line for sh that prints how many\nrequests, or the like, they have done so "
+	 "far."},
 	{"from", 0, QZ_OPTION_STRINGS, FIELD(from), "FILE|DIRECTORY",
 	 "Run nothing, show these profiles; may be repeated."},
 	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "DIRECTORY",

@@ -8,19 +8,32 @@
 #include "core/format/json_fields.h"
 #include "core/scale/scale_json.h"
 
+static const char *find_misuse(const struct config *config)
+{
+	bool runs = config->processor_list.n || config->runs || config->baseline ||
+		    config->output || config->rate || config->user || config->events ||
+		    config->duration;
+
+	if (!!*config->command + !!config->from.n + !!config->pids.n > 1)
+		return "a COMMAND, --from and --pid exclude each other";
+	if (config->from.n && runs)
+		return "--from shows what was measured before: only --scope and what it prints can "
+		       "be chosen";
+	if (config->from.n)
+		return NULL;
+	if (!config->pids.n)
+		return !*config->command ? "no command given, nor --from or --pid"
+		       : config->events || config->duration ? "--events and --duration need --pid"
+							    : NULL;
+	if (!config->events)
+		return "--pid needs --events, a command that prints how much has been done";
+	return config->baseline || config->user ? "--baseline and --user need a COMMAND" : NULL;
+}
+
 static enum status check(const struct config *config)
 {
-	const char *why = NULL;
-	bool runs = config->processor_list.n || config->runs || config->baseline ||
-		    config->output || config->rate || config->user;
+	const char *why = find_misuse(config);
 
-	if (*config->command && config->from.n)
-		why = "--from shows what was measured before, and takes no COMMAND";
-	else if (!*config->command && !config->from.n)
-		why = "no command given, nor --from";
-	else if (config->from.n && runs)
-		why = "-P, --runs, --baseline, --output, --rate and --user are for runs, of which "
-		      "--from has none";
 	if (!why)
 		return STATUS_OK;
 	complain("%s; try 'quartzctl scale --help'", why);
@@ -55,10 +68,17 @@ static enum status print_json(const struct config *config, const struct profile_
 static enum status print_text(const struct config *config, const struct profile_set *set,
 			      const struct qz_gaps *gaps)
 {
+	char *rates = profile_set__rates(set);
 	struct output out;
 	int err;
 
 	output__open(&out, config);
+	if (rates)
+		fprintf(out.file,
+			"Events per second: %s. Times are for as many events as one "
+			"processor has done in the first run.\n",
+			rates);
+	free(rates);
 	err = scale_text__print(set->scale, &set->ids, gaps, profile_set__command(set), config,
 				&out);
 	output__close(&out);
@@ -96,5 +116,6 @@ enum status cmd_scale(const struct config *config)
 	profile_set__free(&set);
 	free(config->processor_list.items);
 	free(config->from.items);
+	free(config->pids.items);
 	return status == STATUS_OK ? shown : status;
 }

@@ -3,6 +3,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +14,18 @@
 #include "core/util/vec.h"
 
 /* ---- files ---- */
+
+static void take_rate(struct profile_of_run *run, const char *name)
+{
+	const char *word = strstr(name, RATE_WORD);
+	unsigned int processors = 0;
+	double rate = word ? strtod(word + strlen(RATE_WORD), NULL) : 0;
+
+	if (!(rate > 0 && isfinite(rate)) || sscanf(name, "on%u-", &processors) != 1 || !processors)
+		return;
+	run->rate = rate;
+	run->processors = processors;
+}
 
 static enum status add_file(struct profile_set *set, const struct config *config, char *file)
 {
@@ -25,6 +39,7 @@ static enum status add_file(struct profile_set *set, const struct config *config
 	run = &set->runs[set->n++];
 	*run = (struct profile_of_run) {.file = file, .config = *config};
 	run->baseline = !strncmp(name, BASELINE_PREFIX, strlen(BASELINE_PREFIX));
+	take_rate(run, name);
 	return STATUS_OK;
 }
 
@@ -79,6 +94,8 @@ static enum status open_run(struct profile_of_run *run)
 
 	run->config.input = run->file;
 	status = view__open(&run->view, &run->config);
+	if (status == STATUS_OK && run->processors)
+		run->view.profile->processors = run->processors;
 	if (status != STATUS_OK || run->view.n == 1)
 		return status;
 	complain("%s has %u scopes; choose one with --scope", run->file, run->view.n);
@@ -126,6 +143,15 @@ static enum status open_all(struct profile_set *set)
 	return status;
 }
 
+/* What the first run on one processor did in a second is what all others are compared by. */
+static double standard_rate(const struct profile_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->runs[i].processors == 1)
+			return set->runs[i].rate;
+	return 0;
+}
+
 static enum status decompose(struct profile_set *set, struct qz_scale_run **runs,
 			     struct qz_scale_run **baseline)
 {
@@ -137,6 +163,8 @@ static enum status decompose(struct profile_set *set, struct qz_scale_run **runs
 
 		if (!run)
 			return out_of_memory();
+		if (set->runs[i].rate > 0)
+			qz_scale_run__stretch(run, standard_rate(set) / set->runs[i].rate);
 		if (set->runs[i].baseline)
 			baseline[nbaseline++] = run;
 		else
@@ -177,6 +205,40 @@ const char *profile_set__command(const struct profile_set *set)
 			most = run;
 	}
 	return most ? scope_of(most)->command : "";
+}
+
+/* The mean of the rates on so many processors. */
+static double rate_on(const struct profile_set *set, uint32_t processors)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->runs[i].processors == processors) {
+			sum += set->runs[i].rate;
+			n++;
+		}
+	return n ? sum / n : 0;
+}
+
+char *profile_set__rates(const struct profile_set *set)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (!(standard_rate(set) > 0) || !set->scale)
+		return NULL;
+	out = open_memstream(&text, &size);
+	for (uint32_t i = 0; out && i < set->scale->n; i++) {
+		uint32_t processors = set->scale->points[i].processors;
+
+		fprintf(out, "%s%.6g on %u", i ? ", " : "", rate_on(set, processors), processors);
+	}
+	if (out && !fclose(out))
+		return text;
+	free(text);
+	return NULL;
 }
 
 enum status profile_set__check_samples(const struct profile_set *set)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/experiment/attached.h"
 #include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
 #include "cli/query/profile_source.h"
@@ -26,6 +27,7 @@ struct series {
 	char directory[PATH_MAX - 64];
 	const char *user;
 	char *baseline[4]; /* its command, [0] is NULL: none */
+	struct attached attached;
 };
 
 /* ---- which runs ---- */
@@ -130,7 +132,7 @@ static void clear_progress(void)
 
 static enum status explain(const struct trial *t, enum trial_outcome outcome, int status)
 {
-	char *name = escape_name(t->command[0]);
+	char *name = escape_name(t->command ? t->command[0] : "");
 	const char *command = name ? name : "?";
 
 	clear_progress();
@@ -146,6 +148,34 @@ static enum status explain(const struct trial *t, enum trial_outcome outcome, in
 		complain("interrupted; the run that was under way is left out");
 	free(name);
 	return outcome == TRIAL_FAILED ? STATUS_FAILURE : (enum status)status;
+}
+
+/* The name of its profile tells what the profile itself does not know. */
+static enum status measure_one(struct series *s, int64_t round, uint32_t processors)
+{
+	char file[PATH_MAX], named[PATH_MAX];
+	struct trial t = {.processors = processors};
+	enum trial_outcome outcome;
+	double rate = 0;
+	int status;
+
+	snprintf(file, sizeof(file), "%s/on%u-run%" PRId64 SOURCE_SUFFIX, s->directory, processors,
+		 round);
+	show_progress(s, round, false, processors);
+	outcome = attached__measure(&s->attached, processors, file, &rate, &status);
+	if (outcome == TRIAL_DONE) {
+		snprintf(named, sizeof(named), "%s/on%u-run%" PRId64 RATE_WORD "%.9g" SOURCE_SUFFIX,
+			 s->directory, processors, round, rate);
+		return rename(file, named) ? profile_source__fail(named, errno)
+					   : profile_set__add(s->set, s->config, named);
+	}
+	unlink(file);
+	if (outcome == TRIAL_FAILED)
+		complain("the profile of round %" PRId64 " could not be taken: status %d", round,
+			 status);
+	return outcome == TRIAL_INTERRUPTED ? explain(&t, outcome, status)
+	       : status			    ? (enum status)status
+					    : STATUS_FAILURE;
 }
 
 static enum status run_one(struct series *s, int64_t round, bool baseline, uint32_t processors)
@@ -180,8 +210,12 @@ static enum status run_all(struct series *s)
 	for (int64_t round = 1; status == STATUS_OK && round <= s->rounds; round++) {
 		if (s->baseline[0])
 			status = run_one(s, round, true, 1);
-		for (uint32_t i = 0; status == STATUS_OK && i < s->n; i++)
-			status = run_one(s, round, false, s->numbers[round % 2 ? i : s->n - 1 - i]);
+		for (uint32_t i = 0; status == STATUS_OK && i < s->n; i++) {
+			uint32_t n = s->numbers[round % 2 ? i : s->n - 1 - i];
+
+			status = s->config->pids.n ? measure_one(s, round, n)
+						   : run_one(s, round, false, n);
+		}
 	}
 	clear_progress();
 	return status;
@@ -209,7 +243,7 @@ static enum status prepare(struct series *s)
 		s->baseline[1] = (char *)"-c";
 		s->baseline[2] = (char *)s->config->baseline;
 	}
-	s->user = programs__user(s->config);
+	s->user = s->config->pids.n ? NULL : programs__user(s->config);
 	return make_directory(s);
 }
 
@@ -220,7 +254,12 @@ enum status series__run(const struct config *config, struct profile_set *set)
 
 	if (status == STATUS_OK) {
 		trial__watch();
-		status = run_all(&s);
+		if (config->pids.n)
+			status = attached__open(&s.attached, config, &s.on);
+		if (status == STATUS_OK)
+			status = run_all(&s);
+		if (config->pids.n)
+			attached__close(&s.attached);
 		trial__unwatch();
 		if (!set->n)
 			rmdir(s.directory);

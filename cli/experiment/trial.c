@@ -5,16 +5,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/experiment/programs.h"
 
+#define TICK_MS	  200
 #define OWN_WORDS 16 /* of the command line of quartzd, before the command */
 
 /* What a signal handler may touch. */
@@ -77,24 +80,25 @@ static void free_words(char **words)
 	free(words);
 }
 
-static char **make_words(const struct trial *t, const char *cpu)
+/* "12,345"; room for ten digits and a comma each. NULL: memory was short. */
+static char *list_pids(const struct qz_integers *pids)
 {
-	const char *own[OWN_WORDS] = {"quartzctl", "--private", "--quiet", "--cpu",
-				      cpu,	   "--output",	t->file};
-	size_t n = 7, ncommand = 0;
-	char rate[24], **words;
+	size_t room = 12 * pids->n + 1, length = 0;
+	char *list = malloc(room);
 
-	snprintf(rate, sizeof(rate), "%" PRId64, t->rate);
-	if (t->rate) {
-		own[n++] = "--rate";
-		own[n++] = rate;
-	}
-	if (t->user) {
-		own[n++] = "--user";
-		own[n++] = t->user;
-	}
-	own[n++] = "--";
-	while (t->command[ncommand])
+	for (size_t i = 0; list && i < pids->n; i++)
+		length += (size_t)snprintf(list + length, room - length, "%s%" PRId64, i ? "," : "",
+					   pids->items[i]);
+	return list;
+}
+
+/* Words of `own`, and those of the command, to be freed. NULL: memory was short. */
+static char **copy_words(const struct trial *t, const char *const *own, size_t n)
+{
+	size_t ncommand = 0;
+	char **words;
+
+	while (t->command && t->command[ncommand])
 		ncommand++;
 	words = calloc(n + ncommand + 1, sizeof(*words));
 	for (size_t i = 0; words && i < n + ncommand; i++) {
@@ -104,6 +108,37 @@ static char **make_words(const struct trial *t, const char *cpu)
 		free_words(words);
 		return NULL;
 	}
+	return words;
+}
+
+static char **make_words(const struct trial *t, const char *cpu)
+{
+	const char *own[OWN_WORDS] = {"quartzctl", "--private", "--quiet", "--cpu",
+				      cpu,	   "--output",	t->file};
+	char rate[24], duration[40], *pids = t->pids ? list_pids(t->pids) : NULL, **words;
+	size_t n = 7;
+
+	if (t->rate) {
+		snprintf(rate, sizeof(rate), "%" PRId64, t->rate);
+		own[n++] = "--rate";
+		own[n++] = rate;
+	}
+	if (t->user) {
+		own[n++] = "--user";
+		own[n++] = t->user;
+	}
+	if (t->pids) {
+		snprintf(duration, sizeof(duration), "%" PRIu64 ".%09" PRIu64,
+			 t->duration_ns / 1000000000, t->duration_ns % 1000000000);
+		own[n++] = "--duration";
+		own[n++] = duration;
+		own[n++] = "--pid";
+		own[n++] = pids;
+	} else {
+		own[n++] = "--";
+	}
+	words = t->pids && !pids ? NULL : copy_words(t, own, n);
+	free(pids);
 	return words;
 }
 
@@ -149,10 +184,22 @@ static void become_quartzd(const struct trial *t, const cpu_set_t *all, char **w
 	_exit(STATUS_FAILURE);
 }
 
-static int await(pid_t pid)
+static void tick_until_end(const struct trial *t, pid_t pid)
+{
+	struct pollfd ended = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+
+	while (ended.fd >= 0 && poll(&ended, 1, TICK_MS) <= 0)
+		t->tick(t->context);
+	if (ended.fd >= 0)
+		close(ended.fd);
+}
+
+static int await(const struct trial *t, pid_t pid)
 {
 	int status;
 
+	if (t->tick)
+		tick_until_end(t, pid);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return STATUS_FAILURE;
@@ -165,6 +212,9 @@ enum trial_outcome trial__run(const struct trial *t, int *status)
 	char option[32], **words;
 	pid_t pid;
 
+	*status = 128 + taken;
+	if (taken)
+		return TRIAL_INTERRUPTED;
 	processors__choose(t->on, t->processors, MAX_SPARE, &all, option);
 	words = make_words(t, option);
 	*status = STATUS_FAILURE;
@@ -177,7 +227,9 @@ enum trial_outcome trial__run(const struct trial *t, int *status)
 	if (!pid)
 		become_quartzd(t, &all, words);
 	child = pid;
-	*status = await(pid);
+	if (taken) /* before anybody knew whom to pass it on to */
+		kill(pid, SIGTERM);
+	*status = await(t, pid);
 	child = 0;
 	free_words(words);
 	if (taken) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One measured run of a command: a private quartzd runs it and saves the profile. */
+/* One measured run: a private quartzd runs a command, or measures processes for a while, and saves the profile. */
 #ifndef QUARTZ_CLI_EXPERIMENT_TRIAL_H
 #define QUARTZ_CLI_EXPERIMENT_TRIAL_H
 
@@ -11,8 +11,13 @@ struct trial {
 	uint32_t processors;  /* so many of them; OMP_NUM_THREADS is set to this */
 	char *const *command; /* "{P}" in its words stands for the number */
 	const char *file;     /* for the profile */
-	const char *user;     /* NULL: this one */
-	int64_t rate;	      /* 0: the default */
+	/* Instead of a command: these processes, for so long. */
+	const struct qz_integers *pids;
+	uint64_t duration_ns;
+	void (*tick)(void *context); /* is called some times a second meanwhile; NULL: nothing is */
+	void *context;
+	const char *user; /* NULL: this one */
+	int64_t rate;	  /* 0: the default */
 };
 
 enum trial_outcome {

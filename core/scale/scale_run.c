@@ -86,6 +86,26 @@ struct qz_scale_run *qz_scale_run__new(struct qz_identities *ids, const struct q
 	return NULL;
 }
 
+void qz_scale_run__stretch(struct qz_scale_run *s, double factor)
+{
+	double *times[] = {&s->elapsed_ns, &s->work_ns,	  &s->idle_ns,
+			   &s->spin_ns,	   &s->others_ns, &s->late_ns,
+			   &s->lacking_ns, &s->beyond_ns, &s->run->absent_ci_ns};
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		*times[i] *= factor;
+	for (uint32_t i = 0; i < s->causes.n; i++)
+		s->causes.causes[i].ns *= factor;
+	for (uint32_t i = 0; i < s->run->n; i++) {
+		struct qz_run_row *row = &s->run->rows[i];
+
+		row->cpu_ns *= factor;
+		row->cpu_ci_ns *= factor;
+		row->spin_ns *= factor;
+		row->beside_ns *= factor;
+	}
+}
+
 void qz_scale_run__free(struct qz_scale_run *s)
 {
 	if (!s)

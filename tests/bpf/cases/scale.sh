@@ -77,7 +77,67 @@ ended_early()
 	grep -q 'interrupted' scale.err || fail 'not said' "$(cat scale.err)"
 }
 
+# serve: a server of two processes, which does something all the time, and counts it; sets server.
+serve()
+{
+	start server bash -c "while :; do echo >>'$T/done'; done"
+	server=$pid
+	for ((i = 0; i < 1200; i++)); do
+		[ ! -s "$T/done" ] || return 0
+		sleep 0.05
+	done
+	fail 'the server does nothing'
+}
+
+processors_of()
+{
+	taskset -p "$1" | sed 's/.*: //'
+}
+
+# What runs already is confined, measured and put back.
+attached()
+{
+	local before
+
+	[ "$(nproc)" -ge 2 ] || skip 'one processor'
+	serve
+	before=$(processors_of "$server")
+	scaled 0 --pid "$server" -d 1 -P 2 --runs 2 --events "wc -l <'$T/done'"
+	holds 'two runs on one processor and on two' '
+		[.processors[] | [.processors, .runs]] == [[1, 2], [2, 2]]'
+	holds 'terms add up' '.processors[0].work_ns as $one | all(.processors[];
+		(.processors * .elapsed_ns - $one - .idle_ns - .inflation_ns | fabs) < 10)'
+	[ "$(processors_of "$server")" = "$before" ] || fail 'it has other processors now'
+	"$out/quartzctl" scale --json --from "$T/runs" >again.out || fail '--from fails'
+	cmp scale.out again.out || fail '--from shows something else'
+}
+
+# Also when the series is ended, or the count is none.
+put_back()
+{
+	local before scale
+
+	[ "$(nproc)" -ge 2 ] || skip 'one processor'
+	serve
+	before=$(processors_of "$server")
+	scaled 1 --pid "$server" -d 1 --events 'echo none'
+	grep -q 'no number in its first line' scale.err || fail 'not said' "$(cat scale.err)"
+	[ "$(processors_of "$server")" = "$before" ] || fail 'it has other processors now'
+	start scale "$out/quartzctl" scale --pid "$server" -d 600 -o "$T/ended" --events "wc -l <'$T/done'"
+	scale=$pid
+	for ((i = 0; i < 1200; i++)); do
+		[ "$(processors_of "$server")" = "$before" ] || break
+		sleep 0.05
+	done
+	kill -TERM "$scale"
+	ended "$scale"
+	[ $status = 143 ] || fail "status $status" "$(cat scale.err)"
+	[ "$(processors_of "$server")" = "$before" ] || fail 'it has other processors now'
+}
+
 try 'scale: terms add up' terms
 try 'scale: the command has its processors' confined
 try 'scale: a run that fails' failing
 try 'scale: ended early' ended_early
+try 'scale: processes that run already' attached
+try 'scale: processors are put back' put_back
