@@ -283,10 +283,10 @@ static void say_inflation(struct gap *g)
 	free(list);
 }
 
-/* Whether a term took most of the processor time that was added, and that is worth a word. */
-static bool takes_most(const struct gap *g, double term, double added)
+/* Whether a term took most of the processor time that was added, which is worth a word, and more than chance. */
+static bool takes_most(const struct gap *g, double term, double ci, double added)
 {
-	return term > added / 2 && share_of(g, term) >= NOTABLE;
+	return term > added / 2 && share_of(g, term) >= NOTABLE && term > ci;
 }
 
 /* Not what others had. */
@@ -307,7 +307,7 @@ static void say_curvature(struct gap *g)
 	if (b->elapsed.value > a->elapsed.value + fmax(b->elapsed.ci, 0) + fmax(a->elapsed.ci, 0))
 		say(g, "The program is slower on %u processors than on %u.", b->processors,
 		    a->processors);
-	if (takes_most(g, own_idle(b) - own_idle(a), added))
+	if (takes_most(g, own_idle(b) - own_idle(a), b->idle.ci, added))
 		say(g,
 		    "From %u to %u processors, most of what is added is idle: there is too little "
 		    "that can run in parallel.",
@@ -319,7 +319,7 @@ static void say_curvature(struct gap *g)
 		    "the same memory: locks, atomic operations, cache lines that are shared by "
 		    "accident.",
 		    a->processors, b->processors);
-	else if (takes_most(g, b->inflation.value - a->inflation.value, added))
+	else if (takes_most(g, b->inflation.value - a->inflation.value, b->inflation.ci, added))
 		say(g,
 		    "From %u to %u processors, most of what is added goes to inflation, as where "
 		    "memory is the bottleneck.",
