@@ -68,6 +68,18 @@ struct config {
 	const char *user;	  /* NULL: not given */
 	char **command;		  /* NULL-terminated, empty: none */
 
+	struct qz_integers processor_list; /* scale; none: the usual ones */
+	int64_t runs;			   /* of each, 0: the default */
+	const char *baseline;		   /* NULL: not given */
+	struct qz_texts from;		   /* files and directories */
+	const char *events;		   /* command that counts them, NULL: not given */
+
+	const char *knob, *start; /* tune; NULL: not given */
+	int64_t trials;		  /* 0: the default */
+	uint64_t limit;		  /* ns, likewise */
+	int measure;		  /* in the order of their words */
+	bool dry_run;
+
 	int64_t pid; /* doctor, 0: the machine */
 
 	bool verbose;
@@ -96,6 +108,8 @@ extern const struct qz_option top_options[];
 extern const struct qz_option status_options[];
 extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
+extern const struct qz_option scale_options[];
+extern const struct qz_option tune_options[];
 extern const struct qz_option doctor_options[];
 extern const struct qz_option events_options[];
 extern const struct qz_option export_options[];
@@ -117,6 +131,8 @@ enum status cmd_pause(const struct config *config);
 enum status cmd_resume(const struct config *config);
 enum status cmd_reload(const struct config *config);
 enum status cmd_record(const struct config *config);
+enum status cmd_scale(const struct config *config);
+enum status cmd_tune(const struct config *config);
 enum status cmd_events(const struct config *config);
 enum status cmd_export(const struct config *config);
 enum status cmd_html(const struct config *config);

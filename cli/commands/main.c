@@ -37,6 +37,32 @@ static const struct command commands[] = {
 		.takes_command = true,
 	},
 	{
+		.name = "scale",
+		.operands = " [[--] COMMAND [ARGUMENT...]]",
+		.summary = "Show why a command is not P times as fast on P processors",
+		.details = "Runs COMMAND on some numbers of processors, several times each. {P} in "
+			   "its "
+			   "words\n"
+			   "stands for the number, and OMP_NUM_THREADS has it. Needs root, as "
+			   "record.\n",
+		.options = scale_options,
+		.more_options = profile_options + PROFILE_SOURCE_OPTIONS,
+		.run = cmd_scale,
+		.takes_command = true,
+	},
+	{
+		.name = "tune",
+		.operands = " [[--] COMMAND [ARGUMENT...]]",
+		.summary = "Find the fastest setting of a command",
+		.details =
+			"Runs the command with one setting after the other, and ends with the best "
+			"one, or\n"
+			"with the one of the start if none is better by more than chance.\n",
+		.options = tune_options,
+		.run = cmd_tune,
+		.takes_command = true,
+	},
+	{
 		.name = "report",
 		.operands = " [PROCEDURE|OBJECT]",
 		.summary = "Show which procedures account for the elapsed time",

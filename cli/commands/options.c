@@ -196,6 +196,55 @@ const struct qz_option record_options[] = {
 	{0},
 };
 
+const struct qz_option scale_options[] = {
+	{"processors", 'P', QZ_OPTION_INTEGERS, FIELD(processor_list), "N[,N...]",
+	 "Run COMMAND on so many processors each, and on\none [1, 2, 4, ... and all].", 1, 8192},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs on each number [5].", 1, 1000},
+	{"baseline", 'b', QZ_OPTION_STRING, FIELD(baseline), "COMMAND",
+	 "Compare with this sequential program, in the words\nof a shell. Default: COMMAND on one "
+	 "processor."},
+	{"pid", 'p', QZ_OPTION_INTEGERS, FIELD(pids), "PID[,PID...]",
+	 "Instead of a COMMAND, confine these processes to so\nmany processors in turn, and put "
+	 "them back.",
+	 1, INT32_MAX},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "With --pid: measure so long each time [10s].", 1, INT64_MAX},
+	{"events", 'e', QZ_OPTION_STRING, FIELD(events), "COMMAND",
+	 "With --pid: a line for sh that prints how many\nrequests, or the like, they have done so "
+	 "far."},
+	{"from", 0, QZ_OPTION_STRINGS, FIELD(from), "FILE|DIRECTORY",
+	 "Run nothing, show these profiles; may be repeated."},
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "DIRECTORY",
+	 "Make DIRECTORY for the profiles. Default: a new one\nin /var/tmp."},
+	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
+	 "Samples per second and processor [999].", 1, 10000},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "Run COMMAND as this user. Default: the user who\ncalled sudo, else root."},
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "With --from: this scope of each profile, as of\n'quartzctl report'."},
+	{0},
+};
+
+const struct qz_option tune_options[] = {
+	{"knob", 'k', QZ_OPTION_STRING, FIELD(knob), "NAME:RANGE:COMMAND|cpus[:RANGE]|nice[:RANGE]",
+	 "What to set: {} in COMMAND, a line for sh, or the\nprocessors or the nice value of the "
+	 "COMMAND that\nfollows. RANGE: 1-8, 1-64/4 or 1,2,4,8.\nDefault: by what limits the "
+	 "COMMAND; needs root."},
+	{"start", 0, QZ_OPTION_STRING, FIELD(start), "VALUE",
+	 "The value to begin with, and to go back to.\nDefault: the first one, all processors, "
+	 "nice 0."},
+	{"by", 0, QZ_OPTION_CHOICE, FIELD(measure), "time", "What to make less [time]."},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs in each trial [3].", 1, 32},
+	{"trials", 0, QZ_OPTION_INTEGER, FIELD(trials), "N", "Trials at most [12].", 1, 1000},
+	{"limit", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "Time for all of it at most [10min].", 1, INT64_MAX},
+	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
+	 "Only tell which knob and which values, try none."},
+	{"json", 0, QZ_OPTION_FLAG, FIELD(json), NULL, "Print JSON instead of text."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
+	{0},
+};
+
 const struct qz_option doctor_options[] = {
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
 	 "With PID: examine this snapshot. Default: the\nrunning quartzd, else the newest "

@@ -6,40 +6,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/experiment/programs.h"
 #include "core/util/vec.h"
-
-/*
- * Searches beside quartzctl (build tree), then relative to it (installed), else uses the usual
- * place.
- */
-static void find(const char *const places[2], const char *usual, char path[PATH_MAX])
-{
-	char own[PATH_MAX] = "";
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash = length > 0 ? strrchr(own, '/') : NULL;
-
-	for (size_t i = 0; slash && i < 2; i++) {
-		int n = snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - own), own, places[i]);
-
-		if (n < PATH_MAX && !access(path, X_OK))
-			return;
-	}
-	strcpy(path, usual);
-}
-
-static void find_quartzd(char path[PATH_MAX])
-{
-	static const char *const places[2] = {"quartzd", "../sbin/quartzd"};
-
-	find(places, "/usr/sbin/quartzd", path);
-}
 
 /* An absolute path, because the command may change its directory. */
 static const char *find_preload(void)
@@ -48,7 +22,7 @@ static const char *find_preload(void)
 					      "../lib/libquartz-preload.so"};
 	static char path[PATH_MAX];
 
-	find(places, "/usr/lib/libquartz-preload.so", path);
+	programs__find(places, "/usr/lib/libquartz-preload.so", path);
 	return path;
 }
 
@@ -127,25 +101,6 @@ static void add_options(struct line *line, const struct config *config, struct t
 		add_text(line, "--spin-symbols", config->spin_symbols.items[i]);
 }
 
-/*
- * With sudo, only measuring needs root. The program runs as the user who called sudo, because its
- * behaviour depends on its user, and its files should belong to that user.
- */
-static const char *choose_user(const struct config *config)
-{
-	const char *uid = getenv("SUDO_UID"), *name = getenv("SUDO_USER");
-	int64_t number;
-
-	if (config->user)
-		return config->user;
-	if (!uid || qz_options__integer(uid, 1, UINT32_MAX - 1, &number) ||
-	    !getpwuid((uid_t)number))
-		return NULL;
-	complain("%s is run as %s; with --user root it is run as root", config->command[0],
-		 name ? name : uid);
-	return uid;
-}
-
 static enum status check_targets(const struct config *config)
 {
 	const char *why = NULL;
@@ -178,13 +133,13 @@ enum status cmd_record(const struct config *config)
 		return out_of_memory();
 	add_options(&line, config, &texts);
 	if (*config->command) {
-		add_text(&line, "--user", choose_user(config));
+		add_text(&line, "--user", programs__user(config));
 		add(&line, "--");
 	}
 	for (char **word = config->command; *word; word++)
 		add(&line, *word);
 	if (!line.failed) {
-		find_quartzd(path);
+		programs__quartzd(path);
 		execv(path, (char **)line.words);
 		complain("cannot start %s: %s", path, strerror(errno));
 	}

@@ -107,12 +107,14 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	const struct qz_scope *scope = &p->scopes[r->scope];
 	uint64_t running = running_of(scope), single, unused;
 	struct queued doubtful = {0}, sure = {0};
-	double taken, level;
+	double taken, level, queued;
 
 	*u = (struct qz_usage) {.processors = p->processors ? p->processors : 1};
 	level = r->elapsed_ns ? (double)running / (double)r->elapsed_ns : 0;
 	find_queued(r, level, u->processors, &doubtful, &sure);
+	queued = doubtful.single + doubtful.taken;
 	limit(&doubtful, &sure, r);
+	queued -= doubtful.single + doubtful.taken;
 	taken = doubtful.taken + sure.taken;
 	u->ready_ns = scope->runnable_ns > running ? scope->runnable_ns - running : 0;
 	u->unused_ns = unused_of(r, u->processors);
@@ -120,6 +122,7 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	unused = u->unused_ns - smaller(u->unused_ns, u->processors * single);
 	u->wanting = unused && taken < (double)unused ? 1 - taken / (double)unused : 0;
 	u->taken_ns = single + smaller(unused, (uint64_t)taken);
+	u->late_ns = smaller(u->unused_ns - u->taken_ns, queued > 0 ? (uint64_t)queued : 0);
 	u->alone_ns = (uint64_t)((double)r->serial_ns * u->wanting) + single;
 	u->idle_ns = (uint64_t)((double)(r->idle_ns - single) * u->wanting);
 }

@@ -13,7 +13,9 @@ struct qz_usage {
 	uint32_t processors; /* at least 1 */
 	uint64_t unused_ns;  /* processor time: sum over levels n < P of (P - n) * their time */
 	uint64_t taken_ns;   /* of this, while a thread was ready; the rest is for lack of work */
-	uint64_t ready_ns;   /* of all threads, exact */
+	/* Likewise, though nobody else had a processor: until a woken thread was on one. */
+	uint64_t late_ns;
+	uint64_t ready_ns; /* of all threads, exact */
 	double wanting; /* share of the time at a level below P in which no other thread was ready */
 	/* Elapsed time, as it were if a thread that is ready always had a processor. */
 	uint64_t alone_ns; /* one thread could run */

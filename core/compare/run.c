@@ -192,6 +192,17 @@ static int take_procedures(struct maker *m)
 
 /* ---- run ---- */
 
+/* Of P processors, P - n are not busy while n are; each of these n has its part in that. */
+static double beside_of(const struct qz_figure *f, const struct qz_report *r)
+{
+	uint32_t processors = r->profile->processors;
+	double ns = 0;
+
+	for (uint32_t n = 1; n < r->nlevels && n < processors; n++)
+		ns += (double)(processors - n) * (double)f->level_norm_ns[n];
+	return ns;
+}
+
 /* Of processor time: what it is of normalized time, at the parallelism of the figure. */
 static double cpu_ci_of(const struct qz_figure *f)
 {
@@ -200,7 +211,7 @@ static double cpu_ci_of(const struct qz_figure *f)
 	return (double)f->ci_ns * (parallelism > 1 ? parallelism : 1);
 }
 
-static struct qz_run_row row_of(const struct tally *t)
+static struct qz_run_row row_of(const struct tally *t, const struct qz_report *r)
 {
 	return (struct qz_run_row) {
 		.identity = t->identity,
@@ -212,6 +223,8 @@ static struct qz_run_row row_of(const struct tally *t)
 		.total_ci_ns = (double)t->total.ci_ns,
 		.cpu_ns = (double)t->self.cpu_ns,
 		.cpu_ci_ns = cpu_ci_of(&t->self),
+		.spin_ns = (double)t->self.spin_ns,
+		.beside_ns = beside_of(&t->self, r),
 		.blocked_ns = t->blocked_ns,
 	};
 }
@@ -227,7 +240,7 @@ static int take_rows(struct qz_run *run, struct maker *m)
 	for (uint32_t i = 0; i < m->n; i++) {
 		qz_figure__finish(&m->tallies[i].self, m->r);
 		qz_figure__finish(&m->tallies[i].total, m->r);
-		run->rows[i] = row_of(&m->tallies[i]);
+		run->rows[i] = row_of(&m->tallies[i], m->r);
 	}
 	run->n = m->n;
 	return 0;

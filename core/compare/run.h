@@ -13,6 +13,8 @@ struct qz_run_row {
 	uint64_t samples;
 	double self_ns, self_ci_ns, total_ns, total_ci_ns;
 	double cpu_ns, cpu_ci_ns; /* of its own */
+	double spin_ns;		  /* of cpu_ns, spinning */
+	double beside_ns;	  /* processor time that was idle or spun while it ran itself */
 	double blocked_ns;	  /* exact, without idle threads */
 };
 

@@ -51,7 +51,8 @@ void qz_timeline_meta__print(FILE *out, const struct qz_timeline *t)
 {
 	uint32_t names[QZ_FIGURE_IDS] = {0};
 
-	fprintf(out, ",\"timeline\":{\"start_ns\":%" PRIu64 ",\"slot_ns\":%" PRIu64 ",\"figures\":[",
+	fprintf(out,
+		",\"timeline\":{\"start_ns\":%" PRIu64 ",\"slot_ns\":%" PRIu64 ",\"figures\":[",
 		t->start_ns, t->slot_ns);
 	print_names(out, t, names);
 	fputs("],\"slots\":[", out);
@@ -92,7 +93,8 @@ static int read_column(const struct reader *r, struct qz_timeslot *slot, const j
 	size_t n = json_array_size(array);
 	uint64_t name, more, value, entity = 0;
 
-	if (!(n & 1) || qz_json_fields__get_integer(json_array_get(array, 0), QZ_FIGURE_IDS, &name) ||
+	if (!(n & 1) ||
+	    qz_json_fields__get_integer(json_array_get(array, 0), QZ_FIGURE_IDS, &name) ||
 	    name >= r->nids)
 		return -EBADMSG;
 	for (size_t i = 1; i < n; i += 2) {

@@ -50,8 +50,8 @@ static int merge(struct qz_timeline *t, struct qz_timeslot *slot, const struct q
 					 : compare(&slot->added[i], added[k].id, added[k].entity);
 
 		all[sum] = order <= 0 ? slot->added[i] : added[k];
-		if (!order && __builtin_add_overflow(all[sum].value, added[k].value,
-						     &all[sum].value))
+		if (!order &&
+		    __builtin_add_overflow(all[sum].value, added[k].value, &all[sum].value))
 			overflow = true;
 		i += order <= 0;
 		k += order >= 0;
@@ -143,8 +143,8 @@ static uint64_t boundary(const struct qz_timeline *t, uint64_t ns)
 }
 
 /* The slots that a time covers: at least one, and the one of its middle where that is so. */
-static void cover(const struct qz_timeline *t, uint64_t from_ns, uint64_t until_ns,
-		  uint64_t *first, uint64_t *last)
+static void cover(const struct qz_timeline *t, uint64_t from_ns, uint64_t until_ns, uint64_t *first,
+		  uint64_t *last)
 {
 	uint64_t middle = from_ns + (until_ns - from_ns) / 2;
 

@@ -16,8 +16,8 @@
 #include "core/model/profile.h"
 
 #define QZ_TIMELINE_SLOTS   512
-#define QZ_TIMELINE_FIGURES (1u << 17) /* 2 MiB */
-#define QZ_TIMELINE_LEAST   8	       /* slots: rather than fewer there is no timeline */
+#define QZ_TIMELINE_FIGURES (1u << 17)	 /* 2 MiB */
+#define QZ_TIMELINE_LEAST   8		 /* slots: rather than fewer there is no timeline */
 #define QZ_TIMELINE_WIDTH   100000000ull /* ns, at first */
 
 /* What was added to one figure. */
@@ -64,7 +64,8 @@ uint64_t qz_timeline__sum(const struct qz_timeline *t, uint32_t first, uint32_t 
 			  uint32_t entity);
 
 /* Where the figures of one column begin in a slot, and how many there are. */
-const struct qz_added *qz_timeline__column(const struct qz_timeslot *slot, uint32_t id, uint32_t *n);
+const struct qz_added *qz_timeline__column(const struct qz_timeslot *slot, uint32_t id,
+					   uint32_t *n);
 
 /*
  * Whether the slots add up to the figures of p, and refer to nothing else. p must have its groups of time without a

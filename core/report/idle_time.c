@@ -40,10 +40,11 @@ static bool is_join(const struct qz_profile *p, const struct qz_wait *w)
 	return w->object != QZ_NONE && p->objects[w->object].kind == QZ_OBJECT_JOIN;
 }
 
-/* 0 waits of threads that work, 1 of those that join others, 2 of those without work. */
-static int rank_of(const struct qz_report *r, const struct qz_wait *w)
+enum qz_idle_rank qz_idle_time__rank(const struct qz_report *r, const struct qz_wait *w)
 {
-	return had_no_work(r, w) ? 2 : is_join(r->profile, w) ? 1 : 0;
+	if (had_no_work(r, w))
+		return QZ_IDLE_HAS_NO_WORK;
+	return is_join(r->profile, w) ? QZ_IDLE_JOINS : QZ_IDLE_WORKS;
 }
 
 static uint64_t weight_blocked(const struct qz_wait *w)
@@ -52,20 +53,20 @@ static uint64_t weight_blocked(const struct qz_wait *w)
 }
 
 /* k threads that are ready share the time. */
-static uint64_t weight_ready(const struct qz_wait *w, int rank)
+static uint64_t weight_ready(const struct qz_wait *w, enum qz_idle_rank rank)
 {
-	return rank == 0 ? w->ready_ns / (w->nominal ? w->nominal : 1) : 0;
+	return rank == QZ_IDLE_WORKS ? w->ready_ns / (w->nominal ? w->nominal : 1) : 0;
 }
 
 /* Of all waits of a rank. */
-static unsigned __int128 add_up(const struct qz_report *r, int rank)
+static unsigned __int128 add_up(const struct qz_report *r, enum qz_idle_rank rank)
 {
 	const struct qz_profile *p = r->profile;
 	unsigned __int128 total = 0;
 
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		if (qz_scope__covers(p, r->scope, p->waits[i].scope) &&
-		    rank_of(r, &p->waits[i]) == rank)
+		    qz_idle_time__rank(r, &p->waits[i]) == rank)
 			total += (unsigned __int128)weight_blocked(&p->waits[i]) +
 				 weight_ready(&p->waits[i], rank);
 	return total;
@@ -75,21 +76,21 @@ int qz_idle_time__charge(struct qz_report *r)
 {
 	const struct qz_profile *p = r->profile;
 	struct qz_split parts = {.amount = r->idle_ns};
-	int rank = 0;
+	enum qz_idle_rank rank = QZ_IDLE_WORKS;
 
 	r->charges = calloc((size_t)p->nwaits + 1, sizeof(*r->charges));
 	if (!r->charges)
 		return -ENOMEM;
-	while (rank < 3 && !(parts.total = add_up(r, rank)))
+	while (rank < QZ_IDLE_RANKS && !(parts.total = add_up(r, rank)))
 		rank++;
 	for (uint32_t i = 0; parts.total && i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (!qz_scope__covers(p, r->scope, w->scope) || rank_of(r, w) != rank)
+		if (!qz_scope__covers(p, r->scope, w->scope) || qz_idle_time__rank(r, w) != rank)
 			continue;
 		r->charges[i].blocked_ns = qz_split__next(&parts, weight_blocked(w));
 		r->charges[i].ready_ns = qz_split__next(&parts, weight_ready(w, rank));
-		r->charges[i].no_work = rank == 2;
+		r->charges[i].no_work = rank == QZ_IDLE_HAS_NO_WORK;
 	}
 	return 0;
 }

@@ -28,7 +28,7 @@
 
 #define TURN_PERIOD 1000000000ull /* ns between turns of the sampler's tables */
 #define TURN_FILL   50		  /* percent of a table at which they are turned early */
-#define TURN_REST   80000000ull   /* at least, see sample__enter in bpf/sample.bpf.h */
+#define TURN_REST   80000000ull	  /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
 #define SETTLING      2000000ull
 #define SETTLED	      3000000ull   /* after a turn: what was reported before it is in order */

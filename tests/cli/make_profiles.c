@@ -841,6 +841,74 @@ static void make_developed(int directory)
 	write_profile(p, directory, "developed.pb.gz");
 }
 
+/*
+ * One run of a solver on n processors: 2 s of reading by main alone, 8 s of solving, which take a tenth more for each
+ * processor beyond one, and, with several, half a second of merging under a lock that the others wait for. Runs differ by
+ * hundredths of a second.
+ */
+static void make_solver(int directory, uint32_t n, uint32_t run)
+{
+	static char module[] = "/srv/solver", libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+	uint64_t solving = 800 + 80 * (n - 1), reading = 200 + run, merging = n > 1 ? 50 : 0;
+	uint64_t level_ns[5] = {0, (reading + merging) * 10 * MS};
+	struct qz_profile *p = new_profile(n);
+	uint32_t scope, first, main_node, started, lock, locking, end;
+	char name[64], command[] = "solver -t 1";
+
+	level_ns[n] += solving * 10 * MS / n;
+	command[10] = (char)('0' + n);
+	scope = add_scope(p, QZ_SCOPE_JOB, 1000, "solver", command, level_ns);
+	first = add_thread(p, scope, 1000, "solver");
+	main_node = call(p, 0, "main", module, "solver.c");
+	started = call(p, mark(p, main_node, QZ_THREAD_START), "worker", module, "solver.c");
+	lock = add_object(p, QZ_OBJECT_MUTEX, "merge_lock", module);
+	end = add_object(p, QZ_OBJECT_JOIN, "worker", module);
+	locking = call(p, started, "pthread_mutex_lock", libc, "");
+	sample(p, first, call(p, main_node, "read_input", module, "input.c"), 1, reading);
+	for (uint32_t i = 1; i <= n; i++) {
+		uint32_t worker = add_thread(p, scope, (int)(1000 + i), "worker");
+
+		sample(p, worker, call(p, started, "solve", module, "solver.c"), n, solving / n);
+		if (i == 1 && merging)
+			hold(p, worker, call(p, started, "merge", module, "solver.c"), 1, lock,
+			     merging);
+		else if (i > 1)
+			wait_for(p, worker, locking, "futex",
+				 (struct qz_wait) {.object = lock,
+						   .nominal = 1,
+						   .count = 10,
+						   .blocked_ns = merging * 10 * MS});
+	}
+	wait_for(p, first, call(p, main_node, "pthread_join", libc, ""), "futex",
+		 (struct qz_wait) {QZ_NONE, .object = end, .nominal = n, .count = 1,
+				   .blocked_ns = level_ns[n] - (n == 1 ? reading * 10 * MS : 0)});
+	snprintf(name, sizeof(name), "solver-on%u-run%u.pb.gz", n, run);
+	write_profile(p, directory, name);
+}
+
+/* What it is compared with: 9 s on one processor. */
+static void make_baseline(int directory, uint32_t run)
+{
+	uint64_t level_ns[] = {0, (900 + run) * 10 * MS};
+	struct qz_profile *p = new_profile(1);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 1100, "sh", "sh -c quicksolve", level_ns);
+	uint32_t first = add_thread(p, scope, 1100, "quicksolve");
+	char name[64];
+
+	sample(p, first, call(p, 0, "main", "/srv/quicksolve", ""), 1, 900 + run);
+	snprintf(name, sizeof(name), "baseline-run%u.pb.gz", run);
+	write_profile(p, directory, name);
+}
+
+static void make_scale(int directory)
+{
+	for (uint32_t run = 1; run <= 3; run++) {
+		for (uint32_t n = 1; n <= 4; n *= 2)
+			make_solver(directory, n, run);
+		make_baseline(directory, run);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int directory;
@@ -868,6 +936,7 @@ int main(int argc, char **argv)
 	make_lowered(directory, true);
 	make_lines(directory);
 	make_developed(directory);
+	make_scale(directory);
 	close(directory);
 	return 0;
 }

@@ -40,6 +40,8 @@
 	X(page)                                                                                    \
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
+	X(scale)                                                                                   \
+	X(tune)                                                                                    \
 	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \

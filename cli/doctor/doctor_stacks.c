@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "cli/commands/doctor_stacks.h"
+#include "cli/doctor/doctor_stacks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include <quartz/unwind.h>
 
-#include "cli/commands/doctor.h"
+#include "cli/doctor/doctor.h"
 #include "cli/render/stack_end.h"
 #include "cli/render/scope_label.h"
 #include "cli/query/scope_select.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/commands/doctor.h"
+#include "cli/doctor/doctor.h"
 #include "cli/render/output.h"
-#include "cli/commands/doctor_stacks.h"
+#include "cli/doctor/doctor_stacks.h"
 #include "core/format/json_fields.h"
 
 static const char *const verdicts[] = {

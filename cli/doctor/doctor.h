@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "cli/commands/doctor_checks.h"
+#include "cli/doctor/doctor_checks.h"
 #include "cli/cli.h"
 
 /* Prints one or two lines of text. False: out of memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "cli/commands/doctor_checks.h"
+#include "cli/doctor/doctor_checks.h"
 
 #include <dirent.h>
 #include <errno.h>

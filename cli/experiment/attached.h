@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Measured times of processes that run already, on some of the processors each, under a load that stays the same: what a
+ * run of a command is elsewhere. How much was done is counted by a command of the user.
+ */
+#ifndef QUARTZ_CLI_EXPERIMENT_ATTACHED_H
+#define QUARTZ_CLI_EXPERIMENT_ATTACHED_H
+
+#include "cli/cli.h"
+#include "cli/experiment/affinity.h"
+#include "cli/experiment/trial.h"
+
+struct attached {
+	const struct config *config;
+	const struct processors *on;
+	struct affinity before;
+};
+
+/* Other than STATUS_OK: it was said why. To be closed in any case, which puts everything back. */
+enum status attached__open(struct attached *a, const struct config *config,
+			   const struct processors *on);
+void attached__close(struct attached *a);
+
+/* Measures them on so many processors into this file. *rate is of events per second. */
+enum trial_outcome attached__measure(struct attached *a, uint32_t processors, const char *file,
+				     double *rate, int *status);
+
+#endif

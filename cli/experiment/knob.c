@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/experiment/knob.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_VALUES 256
+#define WIDE	    8 /* last over first: from here on, ratios matter, not differences */
+#define LEAST	    (-1000000000l)
+#define MOST	    1000000000l
+
+static enum status refuse(const char *text, const char *why)
+{
+	complain("--knob '%s': %s", text, why);
+	return STATUS_USAGE;
+}
+
+static int compare_values(const void *x, const void *y)
+{
+	long a = *(const long *)x, b = *(const long *)y;
+
+	return (a > b) - (a < b);
+}
+
+/* ---- ranges ---- */
+
+static bool add_value(struct knob *k, int64_t value)
+{
+	if (k->n == MOST_VALUES)
+		return false;
+	k->values[k->n++] = (long)value;
+	return true;
+}
+
+static bool add_range(struct knob *k, const char *lo, const char *hi, const char *step)
+{
+	int64_t from, to, by = 1;
+
+	if (qz_options__integer(lo, LEAST, MOST, &from) ||
+	    qz_options__integer(hi, from, MOST, &to) ||
+	    (step && qz_options__integer(step, 1, MOST, &by)))
+		return false;
+	for (int64_t value = from; value <= to; value += by)
+		if (!add_value(k, value))
+			return false;
+	return true;
+}
+
+/* "1-8" or "1-8/2": the first dash is the sign of the first number, if it stands first. */
+static bool parse_range(struct knob *k, char *text)
+{
+	char *dash = strchr(text + (*text == '-'), '-'), *slash = strchr(text, '/');
+
+	if (!dash)
+		return false;
+	*dash = '\0';
+	if (slash)
+		*slash = '\0';
+	return add_range(k, text, dash + 1, slash ? slash + 1 : NULL);
+}
+
+static bool parse_list(struct knob *k, char *text)
+{
+	char *rest = text, *word;
+	int64_t value;
+
+	while ((word = strsep(&rest, ",")))
+		if (qz_options__integer(word, LEAST, MOST, &value) || !add_value(k, value))
+			return false;
+	return true;
+}
+
+static bool parse_values(struct knob *k, const char *range)
+{
+	char *text = strdup(range);
+	bool list, good;
+	uint32_t kept = 0;
+
+	if (!text)
+		return false;
+	list = strchr(text, ',') || !strchr(text + (*text == '-'), '-');
+	good = *text && (list ? parse_list(k, text) : parse_range(k, text));
+	free(text);
+	if (!good || !k->n)
+		return false;
+	qsort(k->values, k->n, sizeof(*k->values), compare_values);
+	for (uint32_t i = 0; i < k->n; i++)
+		if (!kept || k->values[i] != k->values[kept - 1])
+			k->values[kept++] = k->values[i];
+	k->n = kept;
+	return true;
+}
+
+/* ---- knobs ---- */
+
+static bool name_values(struct knob *k)
+{
+	bool wide = k->values[0] > 0 && k->values[k->n - 1] >= WIDE * k->values[0];
+
+	k->names = calloc(k->n, sizeof(*k->names));
+	k->positions = calloc(k->n, sizeof(*k->positions));
+	for (uint32_t i = 0; k->names && k->positions && i < k->n; i++) {
+		k->positions[i] = wide ? log((double)k->values[i]) : (double)k->values[i];
+		if (asprintf(&k->names[i], "%ld", k->values[i]) < 0) {
+			k->names[i] = NULL;
+			return false;
+		}
+	}
+	return k->names && k->positions;
+}
+
+static enum status choose_start(struct knob *k, const char *text, const char *start)
+{
+	int64_t wanted = k->kind == KNOB_NICE ? 0 : k->values[k->kind == KNOB_CPUS ? k->n - 1 : 0];
+
+	if (start && qz_options__integer(start, LEAST, MOST, &wanted))
+		return refuse(text, "--start is no number");
+	for (k->start = 0; k->start < k->n; k->start++)
+		if (k->values[k->start] == wanted)
+			return STATUS_OK;
+	complain("--knob '%s': %ld, which it would start with, is not among its values; --start "
+		 "names another one",
+		 text, (long)wanted);
+	return STATUS_USAGE;
+}
+
+static enum status check_limits(const struct knob *k, const char *text, const struct processors *on)
+{
+	long first = k->values[0], last = k->values[k->n - 1];
+
+	if (k->kind == KNOB_CPUS && (first < 1 || last > (long)on->n)) {
+		complain("--knob '%s': from 1 to %u processors can be used", text, on->n);
+		return STATUS_USAGE;
+	}
+	if (k->kind == KNOB_NICE && (first < -20 || last > 19))
+		return refuse(text, "nice is from -20 to 19");
+	return STATUS_OK;
+}
+
+/* "NAME", "NAME:RANGE" or "NAME:RANGE:COMMAND". */
+static enum status split(struct knob *k, const char *text, char range[64],
+			 const struct processors *on)
+{
+	const char *colon = strchr(text, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
+	int length = colon ? (int)((second ? second : colon + strlen(colon)) - colon - 1) : 0;
+
+	k->name = colon ? strndup(text, (size_t)(colon - text)) : strdup(text);
+	if (!k->name)
+		return out_of_memory();
+	k->command = second ? second + 1 : NULL;
+	k->kind = !strcmp(k->name, "cpus") && !second	? KNOB_CPUS
+		  : !strcmp(k->name, "nice") && !second ? KNOB_NICE
+							: KNOB_COMMAND;
+	if (length >= 64)
+		return refuse(text, "its range is too long");
+	snprintf(range, 64, "%.*s", length, colon ? colon + 1 : "");
+	if (k->kind == KNOB_CPUS && !colon)
+		snprintf(range, 64, "1-%u", on->n < MOST_VALUES ? on->n : MOST_VALUES);
+	if (k->kind == KNOB_NICE && !colon)
+		strcpy(range, "-15,-10,-5,0");
+	if (k->kind == KNOB_COMMAND && (!k->command || !strstr(k->command, "{}")))
+		return refuse(text, "not NAME:RANGE:COMMAND with {} in COMMAND, nor cpus or nice");
+	return STATUS_OK;
+}
+
+enum status knob__parse(struct knob *k, const char *text, const char *start,
+			const struct processors *on)
+{
+	char range[64];
+	enum status status;
+
+	*k = (struct knob) {0};
+	status = split(k, text, range, on);
+	if (status != STATUS_OK)
+		return status;
+	k->values = calloc(MOST_VALUES, sizeof(*k->values));
+	if (!k->values)
+		return out_of_memory();
+	if (!parse_values(k, range))
+		return refuse(text, "its range is none of 1-8, 1-64/4 and 1,2,4,8, or has more "
+				    "than 256 values");
+	status = check_limits(k, text, on);
+	if (status == STATUS_OK && !name_values(k))
+		status = out_of_memory();
+	return status == STATUS_OK ? choose_start(k, text, start) : status;
+}
+
+void knob__free(struct knob *k)
+{
+	for (uint32_t i = 0; k->names && i < k->n; i++)
+		free(k->names[i]);
+	free(k->names);
+	free(k->positions);
+	free(k->values);
+	free(k->name);
+	*k = (struct knob) {0};
+}
+
+char *knob__command(const struct knob *k, uint32_t setting)
+{
+	const char *word = k->command;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (const char *at; (at = strstr(word, "{}")); word = at + 2)
+		fprintf(out, "%.*s%s", (int)(at - word), word, k->names[setting]);
+	fputs(word, out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What can be set differently from run to run: a number in the words of a command, on how many processors it runs, or how
+ * nice it is. "NAME:RANGE:COMMAND" is the former; "cpus" and "nice", with a range or without, are built in.
+ */
+#ifndef QUARTZ_CLI_EXPERIMENT_KNOB_H
+#define QUARTZ_CLI_EXPERIMENT_KNOB_H
+
+#include "cli/cli.h"
+#include "cli/experiment/processors.h"
+
+enum knob_kind { KNOB_COMMAND, KNOB_CPUS, KNOB_NICE };
+
+struct knob {
+	enum knob_kind kind;
+	char *name;
+	const char *command; /* of KNOB_COMMAND: for a shell, "{}" stands for the value; borrowed */
+	uint32_t n;
+	long *values;	   /* ascending */
+	char **names;	   /* of these */
+	double *positions; /* likewise: where the range is wide, their logarithms */
+	uint32_t start;	   /* index */
+};
+
+/*
+ * Ranges: "1-8", "1-64/4" (in steps of four), "1,2,4,8". The start is the value that is named so, else the first one of a
+ * command, all processors, or nice 0. Other than STATUS_OK: it was said why. To be freed in any case.
+ */
+enum status knob__parse(struct knob *k, const char *text, const char *start,
+			const struct processors *on);
+void knob__free(struct knob *k);
+
+/* The command with this value, for a shell. To be freed; NULL with ENOMEM. */
+char *knob__command(const struct knob *k, uint32_t setting);
+
+#endif
