@@ -37,7 +37,7 @@ struct config {
 	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
 	int64_t rows;		   /* 0: all, -1: not given */
 	bool threads, callers, waits, woken, snapshot, timeline, preload, json, wide, no_pager;
-	bool flat, tree, each, all;
+	bool window, flat, tree, each, all;
 	int rank;      /* report: what to sort by, enum qz_rank_key */
 	int64_t depth; /* of the tree, 0: not given */
 	int color;     /* enum color_when */
@@ -98,7 +98,7 @@ extern const struct qz_option threads_options[];
 
 /* Follows the options of each command that shows figures. */
 extern const struct qz_option profile_options[];
-enum { PROFILE_SOURCE_OPTIONS = 5 }; /* the first rows say which profile */
+enum { PROFILE_SOURCE_OPTIONS = 6 }; /* the first rows say which profile */
 
 extern const struct qz_option annotate_options[];
 extern const struct qz_option what_if_options[];

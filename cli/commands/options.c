@@ -82,6 +82,8 @@ const struct qz_option profile_options[] = {
 	 "Short for --since -TIME; for example 10min.", 1, INT64_MAX},
 	{"time", 0, QZ_OPTION_STRING, FIELD(time), "FROM-UNTIL",
 	 "Only this part of the run: 3s-5s, 500ms-2s,\n3-, -5 or 10%-50%."},
+	{"window", 0, QZ_OPTION_FLAG, FIELD(window), NULL,
+	 "Leave out idle time before and after the load."},
 	{"rows", 'n', QZ_OPTION_INTEGER, FIELD(rows), "ROWS",
 	 "Maximum number of rows, 0 for all.\nDefault: 20 in text, all in JSON.", 0, INT32_MAX},
 	{"json", 0, QZ_OPTION_FLAG, FIELD(json), NULL, "Print JSON instead of text."},
@@ -293,6 +295,8 @@ const struct qz_option export_options[] = {
 	 "Short for --since -TIME; for example 10min.", 1, INT64_MAX},
 	{"time", 0, QZ_OPTION_STRING, FIELD(time), "FROM-UNTIL",
 	 "Export only this part of the run, as of\n'quartzctl report'."},
+	{"window", 0, QZ_OPTION_FLAG, FIELD(window), NULL,
+	 "Leave out idle time before and after the load."},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
 	{0},
 };

@@ -316,8 +316,8 @@ enum status cmd_report(const struct config *config)
 {
 	if (config->snapshot)
 		return show_measured(config, check_instants, print_together, print_together_json);
-	if (config->timeline && config->time) {
-		complain("--timeline shows all of the run: not with --time");
+	if (config->timeline && (config->time || config->window)) {
+		complain("--timeline shows all of the run: not with --time or --window");
 		return STATUS_USAGE;
 	}
 	if (config->timeline)

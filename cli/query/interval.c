@@ -71,6 +71,17 @@ enum status interval__complain(const char *option, const struct qz_profile *p)
 	return STATUS_NO_SAMPLES;
 }
 
+enum status interval__of_load(const struct qz_profile *p, struct interval *interval)
+{
+	*interval = (struct interval) {0};
+	if (qz_interval__find_load(p, &interval->from, &interval->until))
+		return STATUS_OK;
+	if (!p->timeline)
+		return interval__complain("--window", p);
+	complain("--window: the program was idle all the time");
+	return STATUS_NO_SAMPLES;
+}
+
 enum status interval__restrict(const struct interval *interval, struct qz_profile **profile)
 {
 	uint64_t whole_ns = qz_interval__whole_ns(*profile);

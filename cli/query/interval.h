@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* --time: which part of a run is shown. */
+/* --time and --window: which part of a run is shown. */
 #ifndef QUARTZ_CLI_INTERVAL_H
 #define QUARTZ_CLI_INTERVAL_H
 
@@ -15,6 +15,9 @@ struct interval {
 
 /* NULL: all of the run. Other than STATUS_OK: the reason was said on stderr. */
 enum status interval__parse(const char *text, struct interval *interval);
+
+/* Sets the interval to that of the load (--window). Other than STATUS_OK: likewise. */
+enum status interval__of_load(const struct qz_profile *p, struct interval *interval);
 
 /* Puts the part in the place of a profile. Other than STATUS_OK: likewise, and *profile is as it was or NULL. */
 enum status interval__restrict(const struct interval *interval, struct qz_profile **profile);

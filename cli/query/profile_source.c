@@ -250,9 +250,15 @@ enum status profile_source__read(const struct config *config, struct qz_profile 
 	enum status status = interval__parse(config->time, &interval);
 
 	*profile = NULL;
+	if (config->time && config->window) {
+		complain("--time and --window both say which part of the run to show: give one");
+		return STATUS_USAGE;
+	}
 	if (status == STATUS_OK)
 		status = read_whole(config, profile);
-	if (status == STATUS_OK && config->time)
+	if (status == STATUS_OK && config->window)
+		status = interval__of_load(*profile, &interval);
+	if (status == STATUS_OK && (config->time || config->window))
 		status = interval__restrict(&interval, profile);
 	return status;
 }

@@ -13,6 +13,47 @@ uint64_t qz_interval__whole_ns(const struct qz_profile *p)
 	return p->timeline ? p->timeline->n * p->timeline->slot_ns : 0;
 }
 
+/* ---- the load ---- */
+
+#define LOADED 20 /* at least one of so many parts of a slot */
+
+static bool is_loaded(const struct qz_profile *p, uint32_t scope, uint32_t slot)
+{
+	uint64_t idle = 0, elapsed = 0;
+
+	if (p->scopes[scope].kind == QZ_SCOPE_MACHINE || p->scopes[scope].kind == QZ_SCOPE_KERNEL)
+		return false;
+	for (uint32_t n = 0; n < p->scopes[scope].nlevels; n++) {
+		uint64_t ns =
+			qz_timeline__sum(p->timeline, slot, slot + 1, QZ_FIGURE_LEVELS + n, scope);
+
+		elapsed += ns;
+		idle += n ? 0 : ns;
+	}
+	return elapsed && elapsed - idle >= elapsed / LOADED;
+}
+
+bool qz_interval__find_load(const struct qz_profile *p, uint64_t *from_ns, uint64_t *until_ns)
+{
+	uint32_t first = QZ_NONE, last = 0;
+
+	for (uint32_t i = 0; p->timeline && i < p->timeline->n; i++) {
+		bool loaded = false;
+
+		for (uint32_t k = 0; !loaded && k < p->nscopes; k++)
+			loaded = is_loaded(p, k, i);
+		if (!loaded)
+			continue;
+		first = first == QZ_NONE ? i : first;
+		last = i + 1;
+	}
+	if (first == QZ_NONE)
+		return false;
+	*from_ns = first * p->timeline->slot_ns;
+	*until_ns = last * p->timeline->slot_ns;
+	return true;
+}
+
 /* ---- figures ---- */
 
 static void clear_column(const struct qz_column *column)

@@ -17,4 +17,11 @@ struct qz_profile *qz_interval__profile(struct qz_profile *p, uint64_t from_ns, 
 /* How long the timeline of p is, 0: there is none. */
 uint64_t qz_interval__whole_ns(const struct qz_profile *p);
 
+/*
+ * Where the load of a run begins and ends: the first and the last slot in which a program was not idle, that is, some
+ * scope other than the machine and the kernel's had a thread on a processor for a twentieth of the time. Times as above.
+ * False: there is no timeline, or no such slot.
+ */
+bool qz_interval__find_load(const struct qz_profile *p, uint64_t *from_ns, uint64_t *until_ns);
+
 #endif

@@ -658,6 +658,54 @@ START_TEST(what_is_not_there_cannot_be_taken)
 }
 END_TEST
 
+/* Idle but for a twentieth and a hundredth, in slots of 100 ms: '-' is idle, 't' a hundredth, '#' a twentieth. */
+static struct qz_profile *served(const char *slots, uint32_t kind)
+{
+	uint64_t level_ns[] = {0, 0};
+	struct qz_profile *p = qz_profile__new();
+	struct qz_scope scope = {.kind = kind,
+				 .comm = "served",
+				 .command = "",
+				 .cgroup = "",
+				 .start_ns = START,
+				 .nlevels = 2,
+				 .level_ns = level_ns};
+	struct qz_timeline_cut *cut = qz_timeline_cut__new(p);
+
+	ck_assert_int_eq(qz_profile__add_scope(p, &scope), 0);
+	for (uint32_t i = 0; slots[i]; i++) {
+		uint64_t busy = slots[i] == '#' ? 5 * MS : slots[i] == 't' ? MS : 0;
+
+		p->scopes[0].level_ns[1] += busy;
+		p->scopes[0].level_ns[0] += 100 * MS - busy;
+		p->scopes[0].elapsed_ns += 100 * MS;
+		ck_assert_int_eq(qz_timeline_cut__take(cut, p, START + (i + 1) * 100 * MS), 0);
+	}
+	qz_timeline_cut__free(cut);
+	return p;
+}
+
+START_TEST(idle_time_around_the_load_is_found)
+{
+	struct qz_profile *p = served("t--##--#-t", QZ_SCOPE_PROCESS);
+	uint64_t from = 1, until = 1;
+
+	ck_assert(qz_interval__find_load(p, &from, &until));
+	ck_assert_uint_eq(from, 300 * MS);
+	ck_assert_uint_eq(until, 800 * MS);
+	qz_profile__free(p);
+	p = served("--t--", QZ_SCOPE_PROCESS);
+	ck_assert(!qz_interval__find_load(p, &from, &until));
+	qz_profile__free(p);
+	p = served("-#-", QZ_SCOPE_MACHINE); /* whatever runs there */
+	ck_assert(!qz_interval__find_load(p, &from, &until));
+	qz_profile__free(p);
+	p = fixture__random(1); /* without a timeline */
+	ck_assert(!qz_interval__find_load(p, &from, &until));
+	qz_profile__free(p);
+}
+END_TEST
+
 /* ---- one scope ---- */
 
 static void assert_scope(const struct qz_profile *p, uint32_t scope)
@@ -861,6 +909,7 @@ Suite *suite_timeline(void)
 	tcase_add_loop_test(c, parts_add_up_to_the_run, 0, SEEDS);
 	tcase_add_test(c, slots_that_an_interval_meets_are_taken);
 	tcase_add_test(c, what_is_not_there_cannot_be_taken);
+	tcase_add_test(c, idle_time_around_the_load_is_found);
 	tcase_add_loop_test(c, slots_of_a_scope_add_up_to_its_report, 0, SEEDS);
 	tcase_add_test(c, stretches_are_where_they_were);
 	tcase_add_test(c, json_has_each_slot);
