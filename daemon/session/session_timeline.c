@@ -95,6 +95,9 @@ int session__follow_timeline(struct session *s, uint64_t now)
 
 	if (!s->timeline || (!collector__was_drained(s->collector) && !s->timeline_late))
 		return 0;
+	if (bpf_runtime__left_alone(
+		    s->engine)) /* nothing is measured any more, and threads live no longer */
+		return 0;
 	if (p->timeline)
 		err = session__refresh_figures(s, now, true);
 	if (!err && p->timeline && must_wait(s, p, now))
