@@ -13,12 +13,15 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 /* Per half and processor, and the least in all: a second of samples that are all different. */
 #define SAMPLES_PER_CPU	    1024
@@ -306,20 +309,34 @@ static int load_programs(struct bpf_runtime *e)
 	return err;
 }
 
+/* libbpf says that there are no types of the kernel, also where there was no memory for them. */
+static int cause_of(int err)
+{
+	struct btf *types;
+
+	if (err != -ESRCH)
+		return err;
+	types = btf__parse(KERNEL_BTF, NULL);
+	if (!types && errno == ENOMEM)
+		return -ENOMEM;
+	btf__free(types);
+	return err;
+}
+
 int bpf_runtime__load(struct bpf_runtime *e)
 {
 	int err;
 
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
+	if (access(KERNEL_BTF, R_OK))
 		return bpf_runtime__fail(e, -ENOSYS,
-					 "/sys/kernel/btf/vmlinux: %s; a kernel with "
-					 "CONFIG_DEBUG_INFO_BTF=y is needed",
+					 KERNEL_BTF ": %s; a kernel with "
+						    "CONFIG_DEBUG_INFO_BTF=y is needed",
 					 strerror(errno));
 	choose_sizes(e);
-	err = load_programs(e);
+	err = cause_of(load_programs(e));
 	if (err == -ESRCH && !e->blind) {
 		e->blind = true;
-		err = load_programs(e);
+		err = cause_of(load_programs(e));
 	}
 	if (!e->skel)
 		return bpf_runtime__fail(e, err, "cannot open the BPF programs: %s",
