@@ -66,7 +66,7 @@ static double flat(uint32_t setting, uint32_t n)
 /* Runs the search; gives the setting that it chose. */
 static uint32_t search(struct world *w, uint32_t n, uint32_t start)
 {
-	static char texts[MOST_SETTINGS][8];
+	static char texts[MOST_SETTINGS][16];
 	const char *names[MOST_SETTINGS];
 	double positions[MOST_SETTINGS], costs[RUNS];
 	struct qz_tune_result r;
