@@ -8,6 +8,7 @@
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "cli/comparison/comparison.h"
+#include "cli/render/output.h"
 #include "core/format/json_fields.h"
 #include "core/page/page_changes.h"
 #include "core/report/ranking.h"
@@ -339,22 +340,14 @@ static enum status print_json(const struct diff *d)
 	uint32_t max = d->config->rows > 0 ? (uint32_t)d->config->rows : UINT32_MAX;
 	json_t *root = json_object(), *scopes = json_array();
 	bool failed = !root || !scopes;
-	char *text = NULL;
 
 	for (uint32_t i = 0; !failed && i < d->nscopes; i++)
 		failed = json_array_append_new(scopes, comparison__json(&d->scopes[i], max));
 	failed = failed || json_object_set_new(root, "schema", json_string("quartz.diff/v1")) ||
 		 json_object_set_new(root, "profiles", profiles_of(d)) ||
 		 json_object_set(root, "scopes", scopes);
-	if (!failed)
-		text = qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
 	json_decref(scopes);
-	json_decref(root);
-	if (!text)
-		return out_of_memory();
-	fputs(text, stdout);
-	free(text);
-	return STATUS_OK;
+	return output__json(qz_json_fields__unless(failed, root), 1);
 }
 
 /* ---- page ---- */
@@ -373,8 +366,9 @@ static int find_compared(const struct diff *d, struct qz_page_compared *scopes)
 	return 0;
 }
 
-static int put_document(struct diff *d, FILE *out)
+static int put_document(FILE *out, void *context)
 {
+	struct diff *d = context;
 	struct qz_page_compared *scopes = calloc(d->nscopes, sizeof(*scopes));
 	json_t *profiles = profiles_of(d);
 	int err = scopes && profiles ? find_compared(d, scopes) : -ENOMEM;
@@ -389,20 +383,9 @@ static int put_document(struct diff *d, FILE *out)
 
 static enum status write_page(struct diff *d)
 {
-	const struct page_file file = {d->config->html, "--html"};
-	enum status status;
-	char *document = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&document, &size);
-	int err;
+	const struct page_file file = {d->config->html, "--html", put_document, d};
+	enum status status = page_file__write(&file);
 
-	if (!memory)
-		return out_of_memory();
-	err = put_document(d, memory);
-	if (fclose(memory) && !err)
-		err = -ENOMEM;
-	status = err ? page_file__fail(&file, err) : page_file__write(&file, document, size);
-	free(document);
 	return status == STATUS_OK && d->config->open ? page_file__open(file.path) : status;
 }
 

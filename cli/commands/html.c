@@ -38,30 +38,19 @@ static int default_name(const struct view *v, char path[PATH_MAX])
 
 /* ---- what is in it ---- */
 
-static enum status write_page(const struct view *v, const struct page_file *file)
+static int put_document(FILE *out, void *context)
 {
+	const struct view *v = context;
 	const struct qz_page_names names = {v->config->input, v->config->scope};
-	enum status status;
-	char *document = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&document, &size);
-	int err;
 
-	if (!memory)
-		return out_of_memory();
-	err = qz_page__write(memory, (const struct qz_report *const *)v->reports, v->n, &names);
-	if (fclose(memory) && !err)
-		err = -ENOMEM;
-	status = err ? page_file__fail(file, err) : page_file__write(file, document, size);
-	free(document);
-	return status;
+	return qz_page__write(out, (const struct qz_report *const *)v->reports, v->n, &names);
 }
 
 enum status cmd_html(const struct config *config)
 {
 	char name[PATH_MAX];
-	struct page_file file = {config->output, "--output"};
 	struct view v;
+	struct page_file file = {config->output, "--output", put_document, &v};
 	enum status status = view__open(&v, config);
 
 	if (status == STATUS_OK && !file.path) {
@@ -70,7 +59,7 @@ enum status cmd_html(const struct config *config)
 			status = page_file__fail(&file, -ENAMETOOLONG);
 	}
 	if (status == STATUS_OK)
-		status = write_page(&v, &file);
+		status = page_file__write(&file);
 	view__close(&v);
 	return status == STATUS_OK && config->open ? page_file__open(file.path) : status;
 }

@@ -45,7 +45,7 @@ static bool is_of_others(const char *path)
 	return n != sizeof(QZ_PAGE_MARK) - 1 || strcmp(first, QZ_PAGE_MARK);
 }
 
-enum status page_file__write(const struct page_file *file, const char *document, size_t size)
+static enum status write_document(const struct page_file *file, const char *document, size_t size)
 {
 	FILE *out;
 	int err;
@@ -66,6 +66,24 @@ enum status page_file__write(const struct page_file *file, const char *document,
 		return page_file__fail(file, err);
 	complain("page written to %s", file->path);
 	return STATUS_OK;
+}
+
+enum status page_file__write(const struct page_file *file)
+{
+	enum status status;
+	char *document = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&document, &size);
+	int err;
+
+	if (!memory)
+		return out_of_memory();
+	err = file->put(memory, file->context);
+	if (fclose(memory) && !err)
+		err = -ENOMEM;
+	status = err ? page_file__fail(file, err) : write_document(file, document, size);
+	free(document);
+	return status;
 }
 
 /* ---- the browser ---- */

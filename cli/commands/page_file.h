@@ -3,20 +3,22 @@
 #ifndef QUARTZ_CLI_PAGE_FILE_H
 #define QUARTZ_CLI_PAGE_FILE_H
 
-#include <stddef.h>
+#include <stdio.h>
 
 #include "cli/cli.h"
 
 struct page_file {
 	const char *path;
-	const char *option; /* that another one is chosen with */
+	const char *option;		      /* that another one is chosen with */
+	int (*put)(FILE *out, void *context); /* writes the document; 0 or -errno */
+	void *context;
 };
 
 /*
- * Writes the page of a document of `size` bytes, and says so on stderr. An earlier page is replaced, any other regular
- * file that is not empty is left as it is.
+ * Writes the page, and says so on stderr. An earlier page is replaced, any other regular file that is not empty is left
+ * as it is, and so is each where the document cannot be made.
  */
-enum status page_file__write(const struct page_file *file, const char *document, size_t size);
+enum status page_file__write(const struct page_file *file);
 
 /* Says why there is no page, by -errno. */
 enum status page_file__fail(const struct page_file *file, int err);

@@ -5,7 +5,7 @@
 
 #include "cli/experiment/scale_text.h"
 #include "cli/experiment/series.h"
-#include "core/format/json_fields.h"
+#include "cli/render/output.h"
 #include "core/scale/scale_json.h"
 
 static const char *find_misuse(const struct config *config)
@@ -53,16 +53,9 @@ static enum status print_json(const struct config *config, const struct profile_
 			      const struct qz_gaps *gaps)
 {
 	uint32_t most = config->rows > 0 ? (uint32_t)config->rows : UINT32_MAX;
-	json_t *root =
-		qz_scale_json__of(set->scale, &set->ids, gaps, profile_set__command(set), most);
-	char *text = root ? qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
 
-	json_decref(root);
-	if (!text)
-		return out_of_memory();
-	fputs(text, stdout);
-	free(text);
-	return STATUS_OK;
+	return output__json(
+		qz_scale_json__of(set->scale, &set->ids, gaps, profile_set__command(set), most), 1);
 }
 
 static enum status print_text(const struct config *config, const struct profile_set *set,

@@ -13,7 +13,6 @@
 #include "cli/experiment/timed_run.h"
 #include "cli/experiment/trial.h"
 #include "cli/render/output.h"
-#include "core/format/json_fields.h"
 #include "core/tune/search.h"
 
 #define SECOND		1000000000ull
@@ -246,14 +245,8 @@ static enum status print_json(const struct tuning *t, const struct qz_tune_resul
 			      "gain_ns", nanoseconds(r->gain), "gain_ci_ns",
 			      nanoseconds(r->gain_ci), "trials", t->trials, "complete",
 			      t->status == STATUS_OK && !t->over);
-	char *text = o ? qz_json_fields__dump(o, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
 
-	json_decref(o);
-	if (!text)
-		return out_of_memory();
-	fputs(text, stdout);
-	free(text);
-	return STATUS_OK;
+	return output__json(o, 1);
 }
 
 static enum status show_result(const struct tuning *t)

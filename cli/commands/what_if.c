@@ -10,6 +10,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/bounds.h"
 #include "core/advise/usage.h"
+#include "cli/render/output.h"
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
 
@@ -227,7 +228,6 @@ static enum status print_json(const struct view *v, const struct change *c)
 {
 	json_t *root = json_object(), *scopes = json_array();
 	bool failed = !root || !scopes;
-	char *text = NULL;
 
 	for (uint32_t i = 0; !failed && i < v->n; i++)
 		if (is_in(v, c, i))
@@ -236,15 +236,8 @@ static enum status print_json(const struct view *v, const struct change *c)
 		 json_object_set_new(root, "change", json_string(words[c->kind])) ||
 		 json_object_set_new(root, "processors", json_integer(c->processors)) ||
 		 json_object_set(root, "scopes", scopes);
-	if (!failed)
-		text = qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
 	json_decref(scopes);
-	json_decref(root);
-	if (!text)
-		return out_of_memory();
-	fputs(text, stdout);
-	free(text);
-	return STATUS_OK;
+	return output__json(qz_json_fields__unless(failed, root), 1);
 }
 
 /* ---- command ---- */

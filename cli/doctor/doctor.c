@@ -7,7 +7,6 @@
 #include "cli/doctor/doctor.h"
 #include "cli/render/output.h"
 #include "cli/doctor/doctor_stacks.h"
-#include "core/format/json_fields.h"
 
 static const char *const verdicts[] = {
 	[CHECK_OK] = "ok", [CHECK_WARN] = "warn", [CHECK_FAIL] = "fail"};
@@ -40,16 +39,7 @@ json_t *doctor__json(const char *name, const struct finding *f)
 
 enum status doctor__print_json(const char *key, json_t *list)
 {
-	json_t *root = json_pack("{ss, sO}", "schema", "quartz.doctor/v1", key, list);
-	char *text = root ? qz_json_fields__dump(root, JSON_INDENT(2) | JSON_SORT_KEYS) : NULL;
-
-	json_decref(root);
-	if (!text)
-		return out_of_memory();
-	/* main detects write errors when it closes stdout */
-	fputs(text, stdout);
-	free(text);
-	return STATUS_OK;
+	return output__json(json_pack("{ss, sO}", "schema", "quartz.doctor/v1", key, list), 2);
 }
 
 static enum status examine_machine(const struct config *config)

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/format/json_fields.h"
 #include "core/util/term_escape.h"
 
 #define DEFAULT_WIDTH 100
@@ -106,4 +107,16 @@ int count_characters(const char *s)
 	for (; *s; s++)
 		n += ((unsigned char)*s & 0xc0) != 0x80;
 	return n;
+}
+
+enum status output__json(json_t *root, size_t indent)
+{
+	char *text = root ? qz_json_fields__dump(root, JSON_INDENT(indent) | JSON_SORT_KEYS) : NULL;
+
+	json_decref(root);
+	if (!text)
+		return out_of_memory();
+	fputs(text, stdout);
+	free(text);
+	return STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef QUARTZ_CLI_OUTPUT_H
 #define QUARTZ_CLI_OUTPUT_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -25,6 +26,12 @@ void output__open(struct output *o, const struct config *config);
  * found when main closes it.
  */
 void output__close(struct output *o);
+
+/*
+ * Prints a document on standard output, sorted by key, each level indented by so many columns. Takes root; NULL: it
+ * could not be made, for want of memory. main finds write errors when it closes standard output.
+ */
+enum status output__json(json_t *root, size_t indent);
 
 /* A copy of a foreign name that may be printed, or NULL (ENOMEM). */
 char *escape_name(const char *name);

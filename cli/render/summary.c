@@ -17,11 +17,9 @@ static void print_ready(const struct scope_view *s)
 {
 	const struct qz_report *r = s->report;
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
-	uint64_t running = 0, ready;
+	uint64_t running = qz_scope__running_ns(scope);
+	uint64_t ready = scope->runnable_ns > running ? scope->runnable_ns - running : 0;
 
-	for (uint32_t n = 1; n < scope->nlevels; n++)
-		running += n * scope->level_ns[n];
-	ready = scope->runnable_ns > running ? scope->runnable_ns - running : 0;
 	if (ready > r->elapsed_ns / 100)
 		fprintf(s->out->file,
 			"ready: %.*f s without a processor, threads ran %s of the time they "

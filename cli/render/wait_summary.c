@@ -18,13 +18,11 @@ static int print_spinning(const struct scope_view *s)
 {
 	const struct qz_report *r = s->report;
 	const struct qz_row *top = NULL;
-	uint64_t cpu_ns = 0;
+	uint64_t cpu_ns = qz_scope__running_ns(&r->profile->scopes[r->scope]);
 	char *name;
 
 	if (!matters(s, r->spin_ns))
 		return 0;
-	for (uint32_t n = 1; n < r->nlevels; n++)
-		cpu_ns += n * r->profile->scopes[r->scope].level_ns[n];
 	for (uint32_t i = 0; i < r->nrows; i++)
 		if (!top || r->rows[i].self.spin_ns > top->self.spin_ns)
 			top = &r->rows[i];

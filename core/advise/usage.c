@@ -9,15 +9,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t running_of(const struct qz_scope *scope)
-{
-	uint64_t running = 0;
-
-	for (uint32_t n = 1; n < scope->nlevels; n++)
-		running += n * scope->level_ns[n];
-	return running;
-}
-
 static uint64_t unused_of(const struct qz_report *r, uint32_t processors)
 {
 	uint64_t unused = 0;
@@ -105,7 +96,7 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 {
 	const struct qz_profile *p = r->profile;
 	const struct qz_scope *scope = &p->scopes[r->scope];
-	uint64_t running = running_of(scope), single, unused;
+	uint64_t running = qz_scope__running_ns(scope), single, unused;
 	struct queued doubtful = {0}, sure = {0};
 	double taken, level, queued;
 

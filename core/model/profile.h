@@ -404,6 +404,16 @@ static inline bool qz_scope__covers(const struct qz_profile *p, uint32_t scope, 
 	return scope == other || p->scopes[scope].kind == QZ_SCOPE_MACHINE;
 }
 
+/* The time that its threads ran, summed over them. */
+static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 1; n < scope->nlevels; n++)
+		sum += n * scope->level_ns[n];
+	return sum;
+}
+
 /* Replaces *field by a copy of s ("" for NULL). */
 int qz_profile__set_string(char **field, const char *s);
 

@@ -60,12 +60,9 @@ static uint64_t running_of(const struct qz_profile *profile)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < profile->nscopes; i++) {
-		const struct qz_scope *s = &profile->scopes[i];
-
-		for (uint32_t n = 1; s->kind != QZ_SCOPE_MACHINE && n < s->nlevels; n++)
-			sum += n * s->level_ns[n];
-	}
+	for (uint32_t i = 0; i < profile->nscopes; i++)
+		if (profile->scopes[i].kind != QZ_SCOPE_MACHINE)
+			sum += qz_scope__running_ns(&profile->scopes[i]);
 	return sum;
 }
 

@@ -95,8 +95,8 @@ int session__follow_timeline(struct session *s, uint64_t now)
 
 	if (!s->timeline || (!collector__was_drained(s->collector) && !s->timeline_late))
 		return 0;
-	if (bpf_runtime__left_alone(
-		    s->engine)) /* nothing is measured any more, and threads live no longer */
+	/* then nothing is measured any more, and threads end where that ended */
+	if (bpf_runtime__left_alone(s->engine))
 		return 0;
 	if (p->timeline)
 		err = session__refresh_figures(s, now, true);
