@@ -211,7 +211,6 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 		event__forked(child, t, creator ? creator->image : 0, told, now);
 	if (!told)
 		return 0;
-	t->parent = creator->serial;
 	__sync_fetch_and_add(&s->counters.creations, 1);
 	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
 	return 0;

@@ -37,7 +37,7 @@ __noinline int queue__try(struct qz_object_figures *f, int delta, u64 now)
 	elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
 	if (elapsed > QZ_TIME_MASK / 2)
 		elapsed = 0;
-	if (!length && delta < 0)
+	if (delta < 0 && length < (u32)-delta)
 		return 0;
 	new = (word & ~QZ_LEVEL_MASK) + (elapsed << QZ_LEVEL_BITS);
 	new |= (length + delta) & QZ_LEVEL_MASK;
@@ -66,21 +66,25 @@ static __always_inline u32 queue__change(struct qz_object_figures *f, int delta,
 	return 0;
 }
 
-/* The thread is about to block: it stands in the queue from now on. */
+/*
+ * The thread is about to block: it stands in the queue from now on, for as many as its wait does
+ * (bpf/wait_gate.bpf.h).
+ */
 __noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
 {
-	u32 key = object - 1, found;
+	u32 key = object - 1, found, weight;
 	struct qz_object_figures *f = bpf_map_lookup_elem(&object_figures, &key);
 
 	if (!t || !f)
 		return 0;
-	found = queue__change(f, 1, now);
+	weight = 1u << t->waiting.weight;
+	found = queue__change(f, weight, now);
 	t->waiting.queued = object;
 	if (f->acquirer == t->serial) /* another one was faster: mostly who had it before */
 		*(volatile u32 *)&f->acquirer = f->releaser;
 	if (found >= QZ_LENGTHS)
 		found = QZ_LENGTHS - 1;
-	__sync_fetch_and_add(&f->arrivals[found], 1);
+	__sync_fetch_and_add(&f->arrivals[found], weight);
 	return 0;
 }
 
@@ -91,19 +95,20 @@ __noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
 __noinline int object__leave(struct qz_thread_state *t, bool released, u64 now)
 {
 	struct qz_object_figures *f;
-	u32 key;
+	u32 key, weight;
 
 	if (!t || !t->waiting.queued)
 		return 0;
+	weight = 1u << t->waiting.weight;
 	key = t->waiting.queued - 1;
 	t->waiting.acquired = t->waiting.queued;
 	t->waiting.queued = 0;
 	f = bpf_map_lookup_elem(&object_figures, &key);
 	if (!f)
 		return 0;
-	queue__change(f, -1, now);
+	queue__change(f, -(int)weight, now);
 	if (released)
-		__sync_fetch_and_add(&f->wakes, 1);
+		__sync_fetch_and_add(&f->wakes, weight);
 	return 0;
 }
 

@@ -26,6 +26,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/futex_key.bpf.h"
 #include "bpf/object.bpf.h"
 #include "bpf/lock_owner.bpf.h"
+#include "bpf/wait_gate.bpf.h"
 #include "bpf/wait_account.bpf.h"
 #include "bpf/spin.bpf.h"
 #include "bpf/wake_window.bpf.h"

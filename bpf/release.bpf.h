@@ -178,8 +178,8 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 	    !release__has_room(scope__get(t->scope), stands))
 		return 0;
 	stack = release__stack(waker, w, now);
-	return release__insert(QZ_WAIT_KEY(stack, QZ_WAKING, w->serial), object, t->scope, stands,
-			       0);
+	return release__insert(QZ_WAIT_KEY(stack, QZ_WAKING, w->serial), object, t->scope,
+			       (u64)stands << t->waiting.weight, 0);
 }
 
 /* sched_waking, because it always runs where the waker does. */
@@ -191,7 +191,7 @@ int BPF_PROG(on_release, struct task_struct *task)
 
 	t = thread__get(task);
 	cpu = cpu__this();
-	if (!cpu || !t || frozen)
+	if (!cpu || !t || !*(volatile u16 *)&t->waiting.queued || frozen)
 		return 0;
 	object__note_waking(t);
 	if (cpu->wakings_left) {

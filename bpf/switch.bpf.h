@@ -25,7 +25,7 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 		__sync_fetch_and_add(&s->ended_ns[i], t->ns[i]);
 	t->cpu_in = task->se.sum_exec_runtime;
 	__sync_fetch_and_add(&s->ended_cpu, t->cpu_in - t->cpu_base);
-	wait_account__end(t, now);
+	wait_account__end(t, now, now);
 	if (event__thread(task, t, false, now))
 		wait_account__flush_all(t);
 	for (int i = 0; i < QZ_SITES; i++)
@@ -71,7 +71,7 @@ static __always_inline void switch__out(struct task_struct *prev, struct qz_thre
 			thread__settle_gap(prev, t, now);
 		if ((s64)(came - t->since) > 0)
 			thread__enter(t, QZ_RUNNING, came);
-		wait_account__end(t, came);
+		wait_account__end(t, came, came);
 	}
 	/*
 	 * A preempted thread stays on its runqueue whatever its state; and until it is switched out
@@ -97,10 +97,13 @@ static __always_inline void cpu__publish(struct qz_cpu_state *cpu, const struct 
 static __always_inline void switch__in(struct task_struct *next, struct qz_thread_state *t,
 				       struct qz_cpu_state *cpu, u64 now)
 {
+	u64 woken;
+
 	if (t->state == QZ_RUNNING)
 		thread__settle_gap(next, t, now);
+	woken = t->state == QZ_READY ? t->since : now;
 	thread__enter(t, QZ_RUNNING, now);
-	wait_account__end(t, now);
+	wait_account__end(t, woken, now);
 	t->cpu = bpf_get_smp_processor_id();
 	t->cpu_in = next->se.sum_exec_runtime;
 	/* no one else's claim can be lost by a plain store: it was for a run that is over */

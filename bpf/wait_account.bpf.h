@@ -12,6 +12,12 @@ static __always_inline struct qz_wait_site *wait_account__at(struct qz_thread_st
 	return &t->waiting.sites[index];
 }
 
+/* The site of the wait that is looked at, or was last. */
+static __always_inline u32 wait_account__site(const struct qz_thread_state *t)
+{
+	return t->waiting.flags & (QZ_SITES - 1);
+}
+
 static __always_inline void wait_account__lose(u32 scope, u64 count, u64 blocked_ns, u64 ready_ns)
 {
 	struct qz_scope_state *s = scope__get(scope);
@@ -131,65 +137,108 @@ static __always_inline struct uncharged wait_account__uncharged(const struct qz_
 				   t->ns[QZ_READY] - t->waiting.charged_ready};
 }
 
-/* They count as charged from now on. */
-static __always_inline struct uncharged wait_account__take(struct qz_thread_state *t,
-							   const struct qz_scope_state *s)
+/*
+ * What the wait that is looked at took by itself: until it was woken, and from then on. That is all there is
+ * unless others were passed.
+ */
+static __always_inline struct uncharged
+wait_account__own(const struct qz_thread_state *t, const struct uncharged *rest, u64 woken, u64 now)
 {
-	struct uncharged rest = wait_account__uncharged(t, s);
+	u64 ns = (u64)(wait_gate__units(now) - t->began) << QZ_BEGAN_SHIFT;
+	u64 ready = woken < now ? now - woken : 0;
 
-	t->waiting.charged_blocked += rest.blocked;
-	t->waiting.charged_ready += rest.ready;
-	return rest;
+	if (!(t->waiting.flags & QZ_WAITING_PASSED))
+		return *rest;
+	return (struct uncharged) {ns > ready ? ns - ready : 0, ready};
 }
 
-/* The mean over what is not charged yet, grouped. */
+static __always_inline u64 smaller(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Charges what a wait stands for: its own time as often as its weight says, and no more than is not charged yet.
+ * Gives that, and leaves in *rest what remains.
+ */
+static __always_inline struct uncharged
+wait_account__take(struct qz_thread_state *t, struct uncharged *rest, const struct uncharged *own)
+{
+	u32 weight = t->waiting.weight;
+	struct uncharged taken = {smaller(own->blocked << weight, rest->blocked),
+				  smaller(own->ready << weight, rest->ready)};
+
+	t->waiting.charged_blocked += taken.blocked;
+	t->waiting.charged_ready += taken.ready;
+	rest->blocked -= taken.blocked;
+	rest->ready -= taken.ready;
+	return taken;
+}
+
+/* The mean over a wait that ends now, grouped. */
 static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t,
 						 const struct qz_scope_state *s,
-						 const struct uncharged *rest, u64 now)
+						 const struct uncharged *own, u64 now)
 {
 	u64 word = *(volatile u64 *)&s->runnable;
 
 	return qz_nominal__group(
-		qz_nominal__mean(word, t->waiting.nominal, now, rest->blocked + rest->ready));
+		qz_nominal__mean(word, t->waiting.nominal, now, own->blocked + own->ready));
+}
+
+/* Adds a wait to the site that it was at. */
+__noinline int wait_account__add(struct qz_thread_state *t, const struct uncharged *taken,
+				 u32 nominal)
+{
+	u32 part = qz_nominal__part(nominal), at;
+	u64 p = wait_account__part(part);
+	struct qz_wait_site *site;
+
+	if (!t || !taken)
+		return 0;
+	at = wait_account__site(t);
+	site = wait_account__at(t, at);
+	if (site->nominal[p] != nominal) {
+		wait_account__flush_part(t, at, part);
+		site->nominal[p] = nominal;
+	}
+	site->count[p] += 1u << t->waiting.weight;
+	site->blocked_ns[p] += taken->blocked;
+	site->ready_ns[p] += taken->ready;
+	return 0;
 }
 
 /*
- * The thread comes back to a processor: all that it was blocked and ready since the last time is
- * charged to the site where it left. What is charged is what the state of the thread grew by, so
- * that the waits of a thread add up to its times whatever was not seen. The mean is that of the
- * threads that were runnable meanwhile; while ready it is itself one of them.
+ * The thread comes back to a processor, having been woken at some time: what it was blocked and ready is charged
+ * to the site where it left. What is charged is what the state of the thread grew by, so that the waits of a
+ * thread add up to its times whatever was not seen. The mean is that of the threads that were runnable meanwhile;
+ * while ready it is itself one of them.
  */
-__noinline int wait_account__end(struct qz_thread_state *t, u64 now)
+__noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 {
+	struct uncharged rest, own, taken;
 	struct qz_scope_state *s;
 	struct qz_waiting *w;
-	struct qz_wait_site *site;
-	struct uncharged rest;
-	u32 nominal, part;
-	u64 p;
 
 	if (!t)
 		return 0;
-	s = scope__get(t->scope);
 	w = &t->waiting;
 	if (w->queued) /* nobody was seen to wake it */
 		object__leave(t, false, now);
+	if (w->flags & QZ_WAITING_CLOSED)
+		return 0;
+	s = scope__get(t->scope);
 	if (!s)
 		return 0;
-	rest = wait_account__take(t, s);
+	rest = wait_account__uncharged(t, s);
 	if (!(rest.blocked | rest.ready))
 		return 0;
-	nominal = wait_account__nominal(t, s, &rest, now);
-	part = qz_nominal__part(nominal);
-	site = wait_account__at(t, w->site);
-	p = wait_account__part(part);
-	if (site->nominal[p] != nominal) {
-		wait_account__flush_part(t, w->site, part);
-		site->nominal[p] = nominal;
-	}
-	site->count[p]++;
-	site->blocked_ns[p] += rest.blocked;
-	site->ready_ns[p] += rest.ready;
+	own = wait_account__own(t, &rest, woken, now);
+	taken = wait_account__take(t, &rest, &own);
+	wait_account__add(t, &taken, wait_account__nominal(t, s, &own, now));
+	if (wait_spacing)
+		w->flags = wait_account__site(t) | QZ_WAITING_CLOSED |
+			   (w->passes || rest.blocked || rest.ready ? QZ_WAITING_PASSED : 0);
 	return 0;
 }
 
@@ -204,7 +253,7 @@ __noinline int wait_account__forget(struct qz_thread_state *t, u64 now)
 	wait_account__flush(t, 0);
 	object__leave(t, false, now);
 	object__refer(t->waiting.sites[0].object, -1);
-	t->waiting.site = 0;
+	t->waiting.flags = 0;
 	t->waiting.sites[0].where = 0;
 	t->waiting.sites[0].stack = QZ_WAIT_UNKNOWN;
 	t->waiting.sites[0].object = 0;
@@ -213,13 +262,36 @@ __noinline int wait_account__forget(struct qz_thread_state *t, u64 now)
 	return 0;
 }
 
+/* What is not charged to a place, of waits that have ended. */
+static __always_inline struct uncharged wait_account__passed(const struct qz_thread_state *t,
+							     const struct qz_scope_state *s)
+{
+	struct uncharged rest = wait_account__uncharged(t, s), own;
+
+	if (t->state != QZ_DEAD && !(t->waiting.flags & QZ_WAITING_PASSED))
+		return (struct uncharged) {0};
+	if (t->waiting.flags & QZ_WAITING_CLOSED || t->state != QZ_READY)
+		return rest;
+	own = wait_account__own(t, &rest, t->since, t->since);
+	rest.blocked -= smaller(own.blocked, rest.blocked);
+	return rest;
+}
+
 /* The thread ends, and there is no room to tell of it: its waits must not be lost with it. */
 __noinline int wait_account__flush_all(struct qz_thread_state *t)
 {
+	struct qz_scope_state *s;
+	struct uncharged passed;
+
 	if (!t)
 		return 0;
 	for (u32 i = 0; i < QZ_SITES; i++)
 		wait_account__flush(t, i);
+	s = scope__get(t->scope);
+	if (!s)
+		return 0;
+	passed = wait_account__passed(t, s);
+	wait_account__lose(t->scope, 0, passed.blocked, passed.ready);
 	return 0;
 }
 
@@ -229,27 +301,56 @@ __noinline int wait_account__flush_all(struct qz_thread_state *t)
 __noinline int wait_account__report_open(struct qz_thread_event *e, struct qz_thread_state *t,
 					 u64 now)
 {
+	struct uncharged rest, passed;
 	struct qz_scope_state *s;
 	struct qz_wait_site *site;
-	struct uncharged rest;
+	bool looked;
 
 	if (!e || !t)
 		return 0;
 	s = scope__get(t->scope);
 	if (!s)
 		return 0;
-	site = wait_account__at(t, t->waiting.site);
+	site = wait_account__at(t, wait_account__site(t));
+	looked = !(t->waiting.flags & QZ_WAITING_CLOSED);
 	rest = wait_account__uncharged(t, s);
+	passed = wait_account__passed(t, s);
+	rest.blocked -= passed.blocked;
+	rest.ready -= passed.ready;
 	e->waits[0] = (struct qz_thread_wait) {
-		.stack = site->stack,
-		.object = site->object,
+		.stack = looked ? site->stack : QZ_WAIT_PASSED,
+		.object = looked ? site->object : 0,
 		.blocked_ns = rest.blocked,
 		.ready_ns = rest.ready,
 	};
 	if (t->state == QZ_BLOCKED || t->state == QZ_READY)
 		rest.blocked += now - t->since;
-	e->waits[0].nominal = wait_account__nominal(t, s, &rest, now);
+	if (looked)
+		e->waits[0].nominal = wait_account__nominal(t, s, &rest, now);
 	return 0;
+}
+
+/* What is not charged to a place, if anything, as the n-th. How many there are then. */
+__noinline u32 wait_account__report_passed(struct qz_thread_event *e, struct qz_thread_state *t,
+					   u32 n)
+{
+	struct uncharged passed;
+	struct qz_scope_state *s;
+
+	if (!e || !t || n > 1)
+		return n;
+	s = scope__get(t->scope);
+	if (!s)
+		return n;
+	passed = wait_account__passed(t, s);
+	if (!(passed.blocked | passed.ready))
+		return n;
+	e->waits[n] = (struct qz_thread_wait) {
+		.stack = QZ_WAIT_PASSED,
+		.blocked_ns = passed.blocked,
+		.ready_ns = passed.ready,
+	};
+	return n + 1;
 }
 
 /* What stands in one part of a site, if anything, as the n-th. How many there are then. */
@@ -284,6 +385,7 @@ static __always_inline u32 wait_account__report(struct qz_thread_event *e,
 
 	if (n)
 		wait_account__report_open(e, t, now);
+	n = wait_account__report_passed(e, t, n);
 	for (u32 i = 0; i < QZ_SITES * QZ_PARTS; i++)
 		n = wait_account__report_part(e, t, i, n);
 	return n < QZ_THREAD_WAITS ? n : QZ_THREAD_WAITS;

@@ -347,7 +347,7 @@ static __always_inline struct qz_wait_site *wait_stack__site(struct task_struct 
 	struct qz_wait_site *site = wait_account__at(t, at);
 	bool known = site->where == where || (!state && site->where);
 
-	t->waiting.site = at;
+	t->waiting.flags = at | (t->waiting.flags & QZ_WAITING_PASSED);
 	if (known && wait_stack__is_fresh(site->walked, now, cpu) &&
 	    (!state || site->arg == arg || syscall__is_futex(nr))) {
 		cpu->wait_reuses++;
@@ -366,11 +366,16 @@ static __always_inline struct qz_wait_site *wait_stack__site(struct task_struct 
 static __always_inline void wait_stack__begin(struct task_struct *task, struct qz_thread_state *t,
 					      struct qz_cpu_state *cpu, u32 state, u64 now)
 {
-	struct qz_scope_state *s = scope__get(t->scope);
-	struct qz_wait_site *site = wait_stack__site(task, t, cpu, state, now);
+	struct qz_scope_state *s;
+	struct qz_wait_site *site;
 
 	if (t->waiting.queued) /* found asleep, and woken before it was followed */
 		object__leave(t, false, now);
+	if (wait_gate__passes(t))
+		return;
+	wait_gate__look(t, cpu, now);
+	s = scope__get(t->scope);
+	site = wait_stack__site(task, t, cpu, state, now);
 	if (site->object)
 		object__join(t, site->object, now);
 	if (s)

@@ -164,7 +164,7 @@ static __always_inline void waking__charge(struct task_struct *task, struct qz_t
 
 	if (!s || !s->began)
 		return;
-	c.object = wait_account__at(t, t->waiting.site)->object;
+	c.object = wait_account__at(t, wait_account__site(t))->object;
 	if ((s64)(s->began - c.from) > 0)
 		c.from = s->began;
 	e = waking__find_waker(&c, task, now);

@@ -85,6 +85,7 @@ static void add_options(struct line *line, const struct config *config, struct t
 		add_number(line, "--pid", config->pids.items[i], texts->pids[i]);
 	if (config->system) {
 		add(line, "--system");
+		add(line, "--exact");
 		add_text(line, "--history", "0");
 	}
 	add_time(line, "--duration", config->duration, texts->duration);

@@ -9,6 +9,7 @@
 #include "core/format/rounds_meta.h"
 #include "core/format/snapshot_meta.h"
 #include "core/format/timeline_meta.h"
+#include "core/model/passed_waits.h"
 #include "core/format/pprof_size.h"
 #include "core/format/pprof_types.h"
 #include "core/format/profile.pb-c.h"
@@ -437,7 +438,8 @@ static int read_message(struct reader *r)
 	err = err ? err : read_calls(r);
 	err = err ? err : read_each(r, r->m->n_location, read_location);
 	err = err ? err : read_each(r, r->m->n_sample, read_sample);
-	return err ? err : read_timeline(r);
+	err = err ? err : read_timeline(r);
+	return err ? err : qz_passed_waits__spread(r->p);
 }
 
 /* ---- unpacking ---- */

@@ -21,10 +21,11 @@ struct quartz;
 
 struct bpf_runtime_options {
 	uint32_t max_scopes;
-	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
-	bool every_process;	/* each process that can be seen is a scope of its own */
-	bool woken;		/* the time until woken is wanted */
-	bool text;		/* so are the text tables */
+	uint32_t pid_namespace;	  /* see daemon/target/pid_namespace.h */
+	bool every_process;	  /* each process that can be seen is a scope of its own */
+	uint64_t wait_spacing_ns; /* see bpf/wait_gate.bpf.h; 0: each wait is looked at */
+	bool woken;		  /* the time until woken is wanted */
+	bool text;		  /* so are the text tables */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
 };
 

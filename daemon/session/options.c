@@ -76,6 +76,8 @@ const struct qz_option config_options[] = {
 	 1000},
 	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL,
 	 "Also measure time until woken: what wakers ran\nwhile other threads waited for them."},
+	{"exact", 0, QZ_OPTION_FLAG, FIELD(exact), NULL,
+	 "With --system, look at every wait; otherwise, of\nthreads that wait often, only at some."},
 	{"lines", 0, QZ_OPTION_FLAG, FIELD(lines), NULL, "Look up source files and lines."},
 	{"inlines", 0, QZ_OPTION_FLAG, FIELD(inlines), NULL, "Also show inlined procedures."},
 	{"spin-symbols", 0, QZ_OPTION_STRINGS, FIELD(spin_symbols), "FILE",

@@ -43,7 +43,7 @@ struct options {
 	int64_t snapshots; /* Hz, 0: none */
 	bool busy;	   /* poll without a pause */
 	struct qz_texts spin_symbols; /* files */
-	bool woken, lines, inlines, private, quiet, verbose, version, help;
+	bool woken, exact, lines, inlines, private, quiet, verbose, version, help;
 	const char *file;     /* of settings, NULL: the usual ones for --system, else none */
 	char *const *command; /* NULL-terminated, NULL: none */
 	struct config_file settings;

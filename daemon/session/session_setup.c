@@ -216,6 +216,14 @@ static int open_instants(struct session *s)
 		       : 0;
 }
 
+#define WAIT_SPACING 4000000ull /* ns, of one thread, at the full rate */
+
+/* Who wants to know the waker of each wait needs each wait. */
+static bool samples_waits(const struct options *config)
+{
+	return config->system && !config->exact && !config->woken;
+}
+
 int session__load(struct session *s)
 {
 	struct bpf_runtime_options options = {
@@ -225,6 +233,7 @@ int session__load(struct session *s)
 		.woken = s->config->woken,
 		.text = !s->config->private,
 		.every_process = s->config->system,
+		.wait_spacing_ns = samples_waits(s->config) ? WAIT_SPACING : 0,
 	};
 	struct symbolizer_options symbolizer = {
 		.lines = s->config->lines || s->config->inlines,

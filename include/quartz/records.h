@@ -60,6 +60,7 @@ enum qz_wait_cause {
 	QZ_WAIT_STOPPED,   /* by a signal or a debugger */
 	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
 	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
+	QZ_WAIT_PASSED,	   /* not looked at, and not estimated from those that were: see bpf/wait_gate.bpf.h */
 	QZ_WAIT_NAMED,
 	QZ_WAIT_SYSCALL = 32,
 	QZ_WAIT_CAUSES = 1024,
@@ -68,12 +69,14 @@ enum qz_wait_cause {
 #define QZ_WAIT_NAMES                                                                              \
 	{                                                                                          \
 		"unknown", "futex", "disk", "page_fault", "pipe", "socket", "poll", "sleep",       \
-			"child", "preempted", "start", "stopped", "kernel", "running"              \
+			"child", "preempted", "start", "stopped", "kernel", "running",             \
+			"not_sampled"                                                              \
 	}
 
 #define QZ_PARTS 2 /* of two neighbouring values, between which means go to and fro */
 
 #define QZ_WALKED_SHIFT 16 /* from ns to units */
+#define QZ_BEGAN_SHIFT	10 /* likewise */
 
 /*
  * Waits of one thread from one place that are not yet in the table of waits. `stack` is 1024 +
@@ -97,15 +100,21 @@ struct qz_wait_site {
 #define QZ_PREEMPTED_SITE 3 /* likewise where it was preempted */
 #define QZ_SITES	  4
 
+/* Flags of qz_waiting, above the number of a site. */
+#define QZ_WAITING_CLOSED 0x80 /* no wait that is looked at is under way */
+#define QZ_WAITING_PASSED 0x40 /* what is not charged may be of waits that were passed, too */
+
 /*
  * The waits of one thread. What stands in qz_thread_state.ns beyond what was charged, less what was
- * before its scope began, belongs to the wait that has not ended, at sites[site].
+ * before its scope began, belongs to the wait that has not ended, at its site, or to waits that were passed.
  */
 struct qz_waiting {
-	__u16 site;
 	__u16 queued;	/* the object in whose queue the thread stands, 0: none */
 	__u16 acquired; /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
-	__u16 woken_by; /* kind of the call that has just woken it, see bpf/object.bpf.h */
+	__u8 woken_by;	/* kind of the call that has just woken it, see bpf/object.bpf.h */
+	__u8 flags;	/* QZ_WAITING_*, and the number of the site of the last wait that was looked at */
+	__u8 passes;	/* waits to pass before one is looked at, see bpf/wait_gate.bpf.h */
+	__u8 weight : 4, step : 4; /* log2: waits for which that one stands, and the next one */
 	__u64 nominal;	/* integral of the scope's nominal parallelism at its beginning */
 	__u64 charged_blocked;
 	__u64 charged_ready;
@@ -142,7 +151,7 @@ struct qz_thread_state {
 	__u16 spins;  /* it was spinning when it was preempted, see bpf/spin.bpf.h */
 	struct qz_waiting waiting; /* up to its sites */
 	/* rarely */
-	__u32 parent;	/* serial of the creating thread, 0 when it is not known */
+	__u32 began;	/* when the wait last looked at began, in units of 2^QZ_BEGAN_SHIFT ns */
 	__u32 claims;	/* qz_slot.claims, the same as long as the slot is this thread's */
 	__u64 seen;	/* first seen: creation, or attach */
 	__u64 cpu_base; /* sum_exec_runtime when first seen */
@@ -616,7 +625,7 @@ struct qz_thread_wait {
 	__u64 ready_ns;
 };
 
-#define QZ_THREAD_WAITS (1 + QZ_SITES * QZ_PARTS)
+#define QZ_THREAD_WAITS (2 + QZ_SITES * QZ_PARTS)
 
 /*
  * A thread as it stands (dump, or an event whose state is not QZ_DEAD) or ended (event): of its state

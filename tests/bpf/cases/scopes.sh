@@ -348,11 +348,32 @@ identities()
 	grep -q '^ledger .* misplaced 0 ' whose.out || fail "$(cat whose.out)"
 }
 
+# Each round trip is a wait of each side, of which few are looked at. How many there were is an estimate; what they
+# took is not. A side that finds its token there does not wait.
+sampled_waits()
+{
+	attach --system --max-overhead 0
+	start pingpong "$programs/pingpong" futex processes 100000
+	game=$pid
+	ended "$game"
+	detach
+	events_lost=true
+	lawful
+	expect 'both sides, and what they waited for' '[.scopes[] | select(.comm == "pingpong")] | length == 2 and
+		all(.[]; .causes.futex.waits as $n | .causes.not_sampled == null and
+			$n > 50000 and $n < 150000 and
+			([.causes[] | .blocked_ns + .ready_ns] | sum) ==
+				([.threads[] | .blocked_ns + .ready_ns] | sum))'
+	expect 'fewer stacks were looked up than there were waits' '.ledger.events as $e |
+		$e.wait_stacks_walked + $e.wait_stacks_reused < 50000'
+}
+
 thorough 'two processes' two_processes
 try 'a tree of processes' tree
 try 'the whole machine' machine
 try "the machine by the kernel's figures" kernel_figures
 thorough 'a storm of processes' storm
+try 'waits of which some are looked at' sampled_waits
 try 'programs that know who they are' identities
 thorough 'more processes than numbers' turnover 32
 thorough 'more processes than memory' turnover 0
