@@ -218,6 +218,10 @@ int dump_threads(struct bpf_iter__task *ctx)
 	t = thread__get(task);
 	if (!t || t->state == QZ_DEAD)
 		return 0;
+	if (thread__is_single(t) && single__lock(t)) {
+		single__update(task, t, 0, read_until);
+		single__unlock(t);
+	}
 	thread__describe(e, task, t, thread__left_unseen(t), bpf_ktime_get_ns());
 	bpf_seq_write(ctx->meta->seq, e, sizeof(*e));
 	return 0;

@@ -96,7 +96,7 @@ static __always_inline u32 thread__describe(struct qz_thread_event *e, struct ta
 	size += wait_account__report(e, t, now) * sizeof(e->waits[0]);
 	event__begin(&e->event, QZ_EVENT_THREAD_END, size, now);
 	e->serial = t->serial;
-	e->state = t->state;
+	e->state = thread__is_single(t) ? QZ_BLOCKED : t->state;
 	e->scope = t->scope;
 	e->image = t->image;
 	e->page = t->page;

@@ -185,6 +185,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if ((!creator && !every_process) || !ctl || frozen)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (!process && creator && thread__is_single(creator))
+		switch__count(parent, creator, now);
 	if (process)
 		scope = scope__of_new_process(child, creator, now);
 	else
@@ -202,7 +204,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 		scope__give_back(scope, s);
 		return 0;
 	}
-	t->state = QZ_BLOCKED; /* until its first wake-up */
+	if (!thread__is_single(t))
+		t->state = QZ_BLOCKED; /* until its first wake-up */
 	t->waiting.sites[0].stack = QZ_WAIT_START;
 	told = creator && creator->scope == scope;
 	if (process && creator)

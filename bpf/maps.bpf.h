@@ -19,6 +19,7 @@ const volatile bool sampled_by_timer;		   /* the sampler is an interrupt, not an
 const volatile __u32 nr_processors = 1;		   /* online */
 const volatile __u64 watchdog_ns = 60000000000ull; /* without a heartbeat of quartzd */
 const volatile bool wanted_woken;		   /* the time until woken is wanted */
+const volatile __u64 wait_spacing; /* ns, see bpf/wait_gate.bpf.h; 0: each wait is looked at */
 const volatile bool every_process; /* each process of the machine is a scope of its own */
 
 /*

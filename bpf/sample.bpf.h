@@ -209,13 +209,14 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 					 struct task_struct *task, struct qz_thread_state *t)
 {
 	struct qz_scope_state *scope = scope__get(t->scope);
-	u64 level = scope ? scope__level(scope) : 0;
+	bool single = thread__is_single(t);
+	u64 level = single ? 1 : scope ? scope__level(scope) : 0;
 	u32 serial = t->serial, more;
 	s32 stack;
 	long n;
 
 	s->image = t->image;
-	if (!scope || !level || level > QZ_MAX_LEVEL || t->state != QZ_RUNNING) {
+	if (!scope || !level || level > QZ_MAX_LEVEL || (t->state != QZ_RUNNING && !single)) {
 		s->cpu->lost[QZ_LOSS_UNSETTLED]++;
 		return;
 	}

@@ -18,7 +18,10 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 	if (!task || !t)
 		return 0;
 	s = scope__get(t->scope);
-	thread__enter(t, QZ_DEAD, now);
+	if (thread__is_single(t))
+		single__leave_as(task, t, QZ_DEAD, now);
+	else
+		thread__enter(t, QZ_DEAD, now);
 	if (!s)
 		return 0;
 	for (int i = 0; i < QZ_THREAD_STATES; i++)
@@ -45,6 +48,8 @@ static __noinline int thread__end_frozen(struct task_struct *task, struct qz_thr
 {
 	if (!task || !t || t->state == QZ_DEAD)
 		return 0;
+	if (thread__is_single(t))
+		single__leave_as(task, t, QZ_BLOCKED, read_until);
 	event__thread(task, t, thread__left_unseen(t), bpf_ktime_get_ns());
 	t->state = QZ_DEAD;
 	return 0;
@@ -81,7 +86,9 @@ static __always_inline void switch__out(struct task_struct *prev, struct qz_thre
 	if (task__ends(prev, preempt))
 		return (void)thread__end(prev, t, now);
 	thread__enter(t, !preempt && state ? QZ_BLOCKED : QZ_READY, now);
-	wait_stack__begin(prev, t, cpu, preempt ? 0 : state, now);
+	state = preempt ? 0 : state;
+	if (!wait_gate__passes(t, state))
+		wait_stack__begin(prev, t, cpu, state, now);
 }
 
 /* For who reads the slot of the running thread from another processor. */
@@ -121,6 +128,21 @@ static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool com
 	cpu->idle_since = comes ? now : 0;
 }
 
+/* A single thread runs here, and is about to get company: it is counted at switches from now on. */
+static __noinline int switch__count(struct task_struct *task, struct qz_thread_state *t, u64 now)
+{
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (!task || !t || !cpu)
+		return 0;
+	single__leave_as(task, t, QZ_BLOCKED, now);
+	switch__in(task, t, cpu, now);
+	cpu->task = (u64)task;
+	cpu->scope = t->scope;
+	scope__change_running(t->scope, 1, now);
+	return 0;
+}
+
 /* The thread that left unseen is taken out of its scope, unless another processor was faster. */
 static __always_inline void cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 now)
 {
@@ -153,7 +175,7 @@ static __noinline int cpu__settle_unseen(struct qz_cpu_state *cpu, struct task_s
 	if (every_process)
 		machine__count(cpu, !task->pid, now);
 	t = thread__get(task);
-	if (!t || t->state == QZ_DEAD)
+	if (!t || t->state == QZ_DEAD || thread__is_single(t))
 		return 0;
 	__sync_fetch_and_add(&cpu->gaps, 1);
 	if ((s64)(came - t->since) < 0)
@@ -226,12 +248,18 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		now = bpf_ktime_get_ns();
 		switch__idle(cpu, !next->pid, now);
 	}
-	if (out || cpu->scope != QZ_NO_SCOPE) {
+	if (out && thread__is_single(out)) {
+		single__switch_out(prev, out, preempt);
+		out = NULL;
+	}
+	if (out || cpu->scope != QZ_NO_SCOPE || cpu->spinning) {
 		now = switch__time(now);
 		switch__leave(prev, out, cpu, preempt, expected, now);
 	}
 	in = thread__get(next);
-	if (in) {
+	if (in && thread__is_single(in)) {
+		single__switch_in(next, in);
+	} else if (in) {
 		now = switch__time(now);
 		switch__in(next, in, cpu, now);
 		spin__switch_in(cpu, in);
@@ -268,6 +296,8 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 	struct qz_thread_state *t = thread__get(task);
 	u64 now;
 
+	if (t && thread__is_single(t))
+		return single__wakeup(t);
 	if (!t || t->state == QZ_READY || frozen)
 		return 0;
 	/* a thread that has not yet left its processor is woken without having slept */
@@ -300,6 +330,8 @@ static __always_inline int handle_first_wakeup(struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
 
+	if (t && thread__is_single(t))
+		return single__wakeup(t);
 	if (t && !frozen && (t->state == QZ_BLOCKED || t->state == QZ_UNKNOWN))
 		thread__enter(t, QZ_READY, bpf_ktime_get_ns());
 	return 0;

@@ -105,6 +105,27 @@ struct {
 	__type(value, struct qz_thread_state);
 } fresh_threads SEC(".maps");
 
+/* Whether the task has left its processor to sleep. One that is being created has not. */
+static __always_inline bool task__sleeps(struct task_struct *task)
+{
+	u32 state = BPF_CORE_READ(task, __state);
+
+	return state && !(state & (TASK_DEAD_BIT | TASK_NEW_BIT)) && !task->on_rq;
+}
+
+/* What it is in when it is found or forked, and whether that is a wait which is looked at. */
+static __always_inline void thread__begin(struct task_struct *task, struct qz_thread_state *t,
+					  u32 how)
+{
+	bool single = single__wants(task, t->scope);
+	bool waits = how == FRESH_FORKED || task__sleeps(task);
+
+	t->state = !single ? QZ_UNKNOWN : waits ? QZ_SINGLE | QZ_BLOCKED : QZ_SINGLE;
+	t->waiting.flags = single && !waits ? QZ_WAITING_CLOSED : 0;
+	if (single)
+		t->waiting.nominal = single__delay(task);
+}
+
 static __noinline int wait_stack__found(struct task_struct *task, struct qz_thread_state *t,
 					u64 now);
 static __noinline int wait_stack__drop(struct qz_thread_state *t, u64 now);
@@ -132,6 +153,7 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 	fresh->cpu_base = task->se.sum_exec_runtime;
 	fresh->cpu_in = fresh->cpu_base;
 	fresh->waiting.nominal = qz_nominal__integral(s->runnable, now);
+	thread__begin(task, fresh, how);
 	if (how == FRESH_FOUND)
 		wait_stack__found(task, fresh, now);
 	t = bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -141,6 +163,9 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 		__sync_fetch_and_add(&ctl->threads_refused, 1);
 		return NULL;
 	}
+	/* it may have got company before it could be seen here: then nobody was told of it */
+	if (thread__is_single(t) && !single__is_alone(task))
+		t->state = QZ_UNKNOWN;
 	wake_window__follow(task);
 	__sync_fetch_and_add(&s->alive, 1);
 	__sync_fetch_and_add(&s->counters.threads_seen, 1);

@@ -126,6 +126,14 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
+struct sched_info {
+	unsigned long long run_delay;
+};
+
+struct signal_struct {
+	int nr_threads;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -144,6 +152,8 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	int nr_cpus_allowed;
 	struct files_struct *files;
+	struct signal_struct *signal;
+	struct sched_info sched_info;
 	struct bpf_local_storage *bpf_storage;
 	struct thread_struct thread;
 };

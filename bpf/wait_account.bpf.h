@@ -182,8 +182,15 @@ static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t
 {
 	u64 word = *(volatile u64 *)&s->runnable;
 
+	if (t->state & QZ_SINGLE) /* of which one is runnable, or none */
+		return own->ready > own->blocked;
 	return qz_nominal__group(
 		qz_nominal__mean(word, t->waiting.nominal, now, own->blocked + own->ready));
+}
+
+static __always_inline bool may_pass(const struct qz_waiting *w)
+{
+	return w->passes || w->flags & QZ_WAITING_STEP;
 }
 
 /* Adds a wait to the site that it was at. */
@@ -237,8 +244,8 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 	taken = wait_account__take(t, &rest, &own);
 	wait_account__add(t, &taken, wait_account__nominal(t, s, &own, now));
 	if (wait_spacing)
-		w->flags = wait_account__site(t) | QZ_WAITING_CLOSED |
-			   (w->passes || rest.blocked || rest.ready ? QZ_WAITING_PASSED : 0);
+		w->flags = (w->flags & ~QZ_WAITING_PASSED) | QZ_WAITING_CLOSED |
+			   (may_pass(w) || rest.blocked || rest.ready ? QZ_WAITING_PASSED : 0);
 	return 0;
 }
 
@@ -270,7 +277,7 @@ static __always_inline struct uncharged wait_account__passed(const struct qz_thr
 
 	if (t->state != QZ_DEAD && !(t->waiting.flags & QZ_WAITING_PASSED))
 		return (struct uncharged) {0};
-	if (t->waiting.flags & QZ_WAITING_CLOSED || t->state != QZ_READY)
+	if (t->waiting.flags & QZ_WAITING_CLOSED || !(t->state & (QZ_SINGLE | QZ_READY)))
 		return rest;
 	own = wait_account__own(t, &rest, t->since, t->since);
 	rest.blocked -= smaller(own.blocked, rest.blocked);

@@ -9,41 +9,70 @@
 #ifndef QUARTZ_WAIT_GATE_BPF_H
 #define QUARTZ_WAIT_GATE_BPF_H
 
-const volatile __u64 wait_spacing; /* ns, at the full rate; 0: each wait is looked at */
-
 #define WAIT_MAX_WEIGHT 7 /* log2 of the waits for which one stands, so that `passes` has room */
-
-/* Whether the wait that begins is passed. */
-static __always_inline bool wait_gate__passes(struct qz_thread_state *t)
-{
-	if (!t->waiting.passes)
-		return false;
-	t->waiting.passes--;
-	return true;
-}
 
 static __always_inline u32 wait_gate__units(u64 now)
 {
 	return now >> QZ_BEGAN_SHIFT;
 }
 
-/* A wait is looked at: for how many it stands, and how many are passed after it. */
-static __always_inline void wait_gate__look(struct qz_thread_state *t,
-					    const struct qz_cpu_state *cpu, u64 now)
+static __always_inline u32 wait_gate__preempted_step(const struct qz_waiting *w)
+{
+	return (w->flags & QZ_WAITING_STEP) >> QZ_WAITING_STEP_SHIFT;
+}
+
+/*
+ * Whether the wait that begins is passed. state: 0 for a thread that is preempted. The two have a gate each: where
+ * one is frequent it must not hide the other.
+ */
+static __always_inline bool wait_gate__passes(struct qz_thread_state *t, u32 state)
 {
 	struct qz_waiting *w = &t->waiting;
-	u32 units = wait_gate__units(now), step = w->step;
+	u32 step;
 
-	w->weight = step;
-	if (units - t->began > wait_gate__units(wait_spacing << cpu->halvings))
-		step -= !!step;
-	else if (step < WAIT_MAX_WEIGHT)
-		step++;
-	t->began = units;
-	if (!wait_spacing)
+	if (!state) {
+		step = wait_gate__preempted_step(w);
+		return step && bpf_get_prandom_u32() & ((1u << step) - 1);
+	}
+	if (!w->passes)
+		return false;
+	w->passes--;
+	return true;
+}
+
+/* The step of the next look at a gate, by how long ago its last one was. */
+static __always_inline u32 wait_gate__next_step(struct qz_wait_site *site, u32 step, u64 spacing,
+						u64 now)
+{
+	u16 units = now >> QZ_LOOKED_SHIFT, since = units - site->looked;
+
+	site->looked = units;
+	if (since > spacing >> QZ_LOOKED_SHIFT)
+		return step - !!step;
+	return step < WAIT_MAX_WEIGHT ? step + 1 : step;
+}
+
+/* A wait is looked at: for how many it stands, and how many are passed after it. */
+static __always_inline void wait_gate__look(struct qz_thread_state *t,
+					    const struct qz_cpu_state *cpu, u32 state, u64 now)
+{
+	u64 spacing = wait_spacing << cpu->halvings;
+	struct qz_waiting *w = &t->waiting;
+	u32 step;
+
+	t->began = wait_gate__units(now);
+	if (!spacing)
 		return;
-	w->step = step;
-	w->passes = step ? bpf_get_prandom_u32() % ((2u << step) - 1) : 0;
+	if (state) {
+		w->weight = w->step;
+		step = wait_gate__next_step(&w->sites[0], w->step, spacing, now);
+		w->step = step;
+		w->passes = step ? bpf_get_prandom_u32() % ((2u << step) - 1) : 0;
+	} else {
+		w->weight = wait_gate__preempted_step(w);
+		step = wait_gate__next_step(&w->sites[QZ_PREEMPTED_SITE], w->weight, spacing, now);
+		w->flags = (w->flags & ~QZ_WAITING_STEP) | step << QZ_WAITING_STEP_SHIFT;
+	}
 }
 
 #endif

@@ -347,7 +347,7 @@ static __always_inline struct qz_wait_site *wait_stack__site(struct task_struct 
 	struct qz_wait_site *site = wait_account__at(t, at);
 	bool known = site->where == where || (!state && site->where);
 
-	t->waiting.flags = at | (t->waiting.flags & QZ_WAITING_PASSED);
+	t->waiting.flags = at | (t->waiting.flags & (QZ_WAITING_PASSED | QZ_WAITING_STEP));
 	if (known && wait_stack__is_fresh(site->walked, now, cpu) &&
 	    (!state || site->arg == arg || syscall__is_futex(nr))) {
 		cpu->wait_reuses++;
@@ -371,14 +371,12 @@ static __always_inline void wait_stack__begin(struct task_struct *task, struct q
 
 	if (t->waiting.queued) /* found asleep, and woken before it was followed */
 		object__leave(t, false, now);
-	if (wait_gate__passes(t))
-		return;
-	wait_gate__look(t, cpu, now);
+	wait_gate__look(t, cpu, state, now);
 	s = scope__get(t->scope);
 	site = wait_stack__site(task, t, cpu, state, now);
 	if (site->object)
 		object__join(t, site->object, now);
-	if (s)
+	if (s && !thread__is_single(t))
 		t->waiting.nominal = qz_nominal__integral(*(volatile u64 *)&s->runnable, now);
 }
 
@@ -404,14 +402,6 @@ static __always_inline u32 wait_stack__registers(struct task_struct *task,
 	w->user.depth = w->nuser;
 	w->user.end = QZ_UNWIND_NOT_READY;
 	return wait_stack__number(w);
-}
-
-/* Whether the task has left its processor to sleep. One that is being created has not. */
-static __always_inline bool task__sleeps(struct task_struct *task)
-{
-	u32 state = BPF_CORE_READ(task, __state);
-
-	return state && !(state & (TASK_DEAD_BIT | TASK_NEW_BIT)) && !task->on_rq;
 }
 
 /* A command of quartzd's own that waits to be let go: that is no wait of the scope's. */

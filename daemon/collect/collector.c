@@ -377,7 +377,7 @@ int collector__freeze(struct collector *c, uint64_t *until)
 	unwind_worker__stop(c->builder);
 	*until = bpf_runtime__freeze(c->engine);
 	c->frozen = true;
-	err = bpf_scopes__dump(c->engine, collector__keep_thread, c);
+	err = bpf_scopes__dump(c->engine, *until, collector__keep_thread, c);
 	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
 		usleep(1000);
 		process_all_reports(c);

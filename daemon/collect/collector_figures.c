@@ -54,7 +54,7 @@ static void refresh_ledger(struct collector *c)
 static int dump_alive(struct collector *c)
 {
 	if (!c->frozen)
-		return bpf_scopes__dump(c->engine, add_alive, c);
+		return bpf_scopes__dump(c->engine, c->refreshed, add_alive, c);
 	for (uint32_t i = 0; i < c->nkept; i++)
 		add_alive(c, &c->kept[i]);
 	return 0;

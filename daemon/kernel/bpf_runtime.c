@@ -224,6 +224,7 @@ static int set_sizes(struct bpf_runtime *e)
 	s->rodata->watchdog_ns = bpf_runtime__watchdog_seconds() * 1000000000ull;
 	s->rodata->wanted_woken = e->opts.woken;
 	s->rodata->wait_spacing = e->opts.wait_spacing_ns;
+	s->rodata->count_singles = !e->opts.wait_spacing_ns || e->opts.pid_namespace;
 	s->rodata->every_process = e->opts.every_process;
 	s->rodata->pid_namespace = e->opts.pid_namespace;
 	s->rodata->sampled_by_timer = e->opts.sampled_by_timer;
@@ -435,6 +436,7 @@ uint64_t bpf_runtime__freeze(struct bpf_runtime *e)
 {
 	uint64_t now;
 
+	e->skel->bss->read_until = bpf_runtime__now(); /* of threads that end from now on */
 	e->skel->bss->frozen = true;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	now = bpf_runtime__left_alone(e) ?: bpf_runtime__now();

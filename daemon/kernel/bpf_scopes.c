@@ -144,8 +144,9 @@ int bpf_scopes__adopt(struct bpf_runtime *e)
 	return err ?: check_found(e);
 }
 
-int bpf_scopes__dump(struct bpf_runtime *e, engine_thread *call, void *context)
+int bpf_scopes__dump(struct bpf_runtime *e, uint64_t until, engine_thread *call, void *context)
 {
+	e->skel->bss->read_until = until;
 	return iterate(e, e->skel->progs.dump_threads, call, context);
 }
 

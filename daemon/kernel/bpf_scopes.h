@@ -39,7 +39,7 @@ int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope);
 typedef void engine_thread(void *context, const struct qz_thread_event *thread);
 
 /* Calls `call` for each thread that is followed and lives. */
-int bpf_scopes__dump(struct bpf_runtime *e, engine_thread *call, void *context);
+int bpf_scopes__dump(struct bpf_runtime *e, uint64_t until, engine_thread *call, void *context);
 
 /* What a scope has, see enum qz_share. */
 void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n);

@@ -39,6 +39,11 @@ enum qz_state {
 	QZ_BLOCKED = 3,
 	QZ_THREAD_STATES = 4,
 	QZ_DEAD = 4,
+	/*
+	 * It is alone in its process and the kernel counts what it does, see bpf/single.bpf.h. With QZ_READY or
+	 * QZ_BLOCKED it is in a wait that is looked at.
+	 */
+	QZ_SINGLE = 8,
 };
 
 /*
@@ -60,7 +65,7 @@ enum qz_wait_cause {
 	QZ_WAIT_STOPPED,   /* by a signal or a debugger */
 	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
 	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
-	QZ_WAIT_PASSED,	   /* not looked at, and not estimated from those that were: see bpf/wait_gate.bpf.h */
+	QZ_WAIT_PASSED, /* not looked at, and not estimated from those that were: see bpf/wait_gate.bpf.h */
 	QZ_WAIT_NAMED,
 	QZ_WAIT_SYSCALL = 32,
 	QZ_WAIT_CAUSES = 1024,
@@ -77,6 +82,7 @@ enum qz_wait_cause {
 
 #define QZ_WALKED_SHIFT 16 /* from ns to units */
 #define QZ_BEGAN_SHIFT	10 /* likewise */
+#define QZ_LOOKED_SHIFT 18
 
 /*
  * Waits of one thread from one place that are not yet in the table of waits. `stack` is 1024 +
@@ -90,7 +96,7 @@ struct qz_wait_site {
 	__u32 stack;		 /* see above */
 	__u16 object;		 /* that is waited for, 0: none */
 	__u16 nominal[QZ_PARTS]; /* mean over each of these waits, see qz_nominal__group */
-	__u16 pad;
+	__u16 looked; /* of the first site of blocking, or of being preempted: when at any, modulo 2^16 units */
 	__u32 count[QZ_PARTS];
 	__u64 blocked_ns[QZ_PARTS];
 	__u64 ready_ns[QZ_PARTS];
@@ -100,9 +106,11 @@ struct qz_wait_site {
 #define QZ_PREEMPTED_SITE 3 /* likewise where it was preempted */
 #define QZ_SITES	  4
 
-/* Flags of qz_waiting, above the number of a site. */
-#define QZ_WAITING_CLOSED 0x80 /* no wait that is looked at is under way */
-#define QZ_WAITING_PASSED 0x40 /* what is not charged may be of waits that were passed, too */
+/* Flags of qz_waiting, above the number of a site and, of being preempted, what `step` is of blocking. */
+#define QZ_WAITING_STEP_SHIFT 2
+#define QZ_WAITING_STEP	      0x3c
+#define QZ_WAITING_CLOSED     0x80 /* no wait that is looked at is under way */
+#define QZ_WAITING_PASSED     0x40 /* what is not charged may be of waits that were passed, too */
 
 /*
  * The waits of one thread. What stands in qz_thread_state.ns beyond what was charged, less what was
@@ -112,10 +120,15 @@ struct qz_waiting {
 	__u16 queued;	/* the object in whose queue the thread stands, 0: none */
 	__u16 acquired; /* the last object whose queue it left, 0: none, see bpf/object.bpf.h */
 	__u8 woken_by;	/* kind of the call that has just woken it, see bpf/object.bpf.h */
-	__u8 flags;	/* QZ_WAITING_*, and the number of the site of the last wait that was looked at */
-	__u8 passes;	/* waits to pass before one is looked at, see bpf/wait_gate.bpf.h */
-	__u8 weight : 4, step : 4; /* log2: waits for which that one stands, and the next one */
-	__u64 nominal;	/* integral of the scope's nominal parallelism at its beginning */
+	__u8 flags; /* QZ_WAITING_*, and the number of the site of the last wait that was looked at */
+	/* See bpf/wait_gate.bpf.h: log2 of the waits for which that one stands, and of those for the next one. */
+	__u8 weight : 4, step : 4;
+	__u8 passes; /* waits to pass before that */
+	/*
+	 * Integral of the scope's nominal parallelism at its beginning; of QZ_SINGLE: how long it was ready, by the
+	 * kernel's account, when it was first seen.
+	 */
+	__u64 nominal;
 	__u64 charged_blocked;
 	__u64 charged_ready;
 	struct qz_wait_site sites[QZ_SITES];
@@ -147,8 +160,13 @@ struct qz_thread_state {
 	__u32 image;  /* of the process, see qz_process_event */
 	__u16 page;   /* page set of the process + 1, see qz_page_place; 0: none, or not yet seen */
 	__u16 slot;   /* of the thread in it + 1 */
-	__u16 cpu;    /* where it runs or ran last */
-	__u16 spins;  /* it was spinning when it was preempted, see bpf/spin.bpf.h */
+	union {
+		struct {
+			__u16 cpu;   /* where it runs or ran last */
+			__u16 spins; /* it was spinning when it was preempted, see bpf/spin.bpf.h */
+		};
+		__u32 woken; /* QZ_SINGLE, ready: when it was woken, in units as `began` */
+	};
 	struct qz_waiting waiting; /* up to its sites */
 	/* rarely */
 	__u32 began;	/* when the wait last looked at began, in units of 2^QZ_BEGAN_SHIFT ns */

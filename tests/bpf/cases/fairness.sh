@@ -25,7 +25,7 @@ hog()
 {
 	local quiet
 
-	serve
+	serve --exact
 	start hog "$programs/hog" 600 "$1"
 	queue # meanwhile the hog takes what it can get
 	queue

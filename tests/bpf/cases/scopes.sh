@@ -368,12 +368,27 @@ sampled_waits()
 		$e.wait_stacks_walked + $e.wait_stacks_reused < 50000'
 }
 
+# Alone in its process at first, where the kernel's accounts are what it is counted by, and then not any more.
+gets_company()
+{
+	attach --system --max-overhead 0
+	start_busy 3
+	sleep 1
+	detach
+	events_lost=true
+	lawful
+	expect 'three threads that always could run' '[.scopes[] | select(.pid == $busy)][0] |
+		.threads_seen == 3 and near(.runnable_ns; 3 * .elapsed_ns; 0.05; 1e8) and
+		(.level_ns[2:] | sum) > 0' --argjson busy "$busy"
+}
+
 thorough 'two processes' two_processes
 try 'a tree of processes' tree
 try 'the whole machine' machine
 try "the machine by the kernel's figures" kernel_figures
 thorough 'a storm of processes' storm
 try 'waits of which some are looked at' sampled_waits
+try 'a process that gets threads' gets_company
 try 'programs that know who they are' identities
 thorough 'more processes than numbers' turnover 32
 thorough 'more processes than memory' turnover 0

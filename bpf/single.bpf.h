@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that are alone in their process, where each process is a scope of its own. The kernel keeps account of how
+ * long they ran and how long they were ready, and the rest of their time they were blocked; their scope's level is 1
+ * while they run. So a switch changes nothing here: their state is brought up to date when somebody wants to know,
+ * when a wait ends that is looked at, when they end, and when the process gets a second thread, from when on it is
+ * counted at switches as any other.
+ *
+ * Written by the processor that runs the thread, or by quartzd's look at all threads (dump_threads): who succeeds in
+ * taking `run`, which has no other use here, from 0 to 1.
+ */
+#ifndef QUARTZ_SINGLE_BPF_H
+#define QUARTZ_SINGLE_BPF_H
+
+#define SINGLE_TRIES 256 /* who has it needs some 100 ns */
+
+const volatile bool
+	count_singles; /* at switches, as other threads: nothing is left to the kernel */
+
+/* The time up to which quartzd is about to read; a thread that ends when all stands still is told up to then. */
+volatile __u64 read_until;
+
+static __always_inline bool thread__is_single(const struct qz_thread_state *t)
+{
+	return t->state & QZ_SINGLE;
+}
+
+static __always_inline bool single__has_accounts(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay);
+}
+
+static __always_inline u64 single__delay(struct task_struct *task)
+{
+	return single__has_accounts(task) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
+}
+
+static __always_inline bool single__is_alone(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, nr_threads) == 1;
+}
+
+/* Whether a thread that is new to us is left to the kernel. */
+static __always_inline bool single__wants(struct task_struct *task, u32 scope)
+{
+	return every_process && !count_singles && scope >= QZ_OWN_SCOPES &&
+	       single__has_accounts(task) && single__is_alone(task);
+}
+
+__noinline int single__try_lock(struct qz_thread_state *t)
+{
+	return t && !__sync_val_compare_and_swap(&t->run, 0, 1);
+}
+
+static __noinline int single__lock(struct qz_thread_state *t)
+{
+	for (int i = 0; i < SINGLE_TRIES; i++)
+		if (single__try_lock(t))
+			return true;
+	return false;
+}
+
+static __always_inline void single__unlock(struct qz_thread_state *t)
+{
+	barrier();
+	*(volatile u64 *)&t->run = 0;
+}
+
+/* What of an account of the kernel's is new, of which we have `known`; no more than there was time. */
+static __always_inline u64 single__news(u64 account, u64 known, u64 time)
+{
+	u64 news = account > known ? account - known : 0;
+
+	return news < time ? news : time;
+}
+
+/*
+ * Brings the thread up to date. A running one's account is as old as the last tick: what is missing is made up for
+ * the next time. `ready`: of a wait that ends now, which the kernel adds to its account only when the thread is on
+ * its processor.
+ */
+static __noinline int single__update(struct task_struct *task, struct qz_thread_state *t, u64 ready,
+				     u64 now)
+{
+	struct qz_scope_state *s;
+	u64 elapsed, ran;
+
+	if (!task || !t)
+		return 0;
+	s = scope__get(t->scope);
+	if (!s || (s64)(now - t->since) <= 0)
+		return 0;
+	elapsed = now - t->since;
+	t->since = now;
+	t->cpu_in = BPF_CORE_READ(task, se.sum_exec_runtime);
+	ran = single__news(t->cpu_in - t->cpu_base, t->ns[QZ_RUNNING], elapsed);
+	ready = single__news(single__delay(task) - t->waiting.nominal + ready, t->ns[QZ_READY],
+			     elapsed - ran);
+	t->ns[QZ_RUNNING] += ran;
+	t->ns[QZ_READY] += ready;
+	t->ns[QZ_BLOCKED] += elapsed - ran - ready;
+	*(volatile u64 *)&s->running = now << QZ_LEVEL_BITS;
+	level__add(t->scope, 1, ran);
+	level__add(t->scope, 0, elapsed - ran);
+	return 0;
+}
+
+/* The thread has no account of its own any more: what it did since it was brought up to date is not known. */
+static __always_inline void single__give_up(struct qz_thread_state *t, u64 now)
+{
+	if ((s64)(now - t->since) <= 0)
+		return;
+	t->ns[QZ_UNKNOWN] += now - t->since;
+	t->since = now;
+}
+
+/* It ends, or is no longer alone: `state` is what it is in then. */
+static __always_inline void single__leave_as(struct task_struct *task, struct qz_thread_state *t,
+					     u32 state, u64 now)
+{
+	if (single__lock(t))
+		single__update(task, t, 0, now);
+	else
+		single__give_up(t, now);
+	t->waiting.nominal = 0;
+	t->spins = 0;
+	t->state = state;
+	single__unlock(t);
+}
+
+#endif

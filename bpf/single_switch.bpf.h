@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is left to do at switches and wake-ups of threads that are alone in their process: waits that are looked at. */
+#ifndef QUARTZ_SINGLE_SWITCH_BPF_H
+#define QUARTZ_SINGLE_SWITCH_BPF_H
+
+static __noinline int thread__end(struct task_struct *task, struct qz_thread_state *t, u64 now);
+
+/* The thread leaves its processor. */
+static __noinline int single__switch_out(struct task_struct *prev, struct qz_thread_state *t,
+					 bool preempt)
+{
+	struct qz_cpu_state *cpu;
+	u32 state;
+	u64 now;
+
+	if (!prev || !t)
+		return 0;
+	state = preempt ? 0 : prev->__state;
+	if (state & TASK_DEAD_BIT)
+		return thread__end(prev, t, bpf_ktime_get_ns());
+	if (t->state != QZ_SINGLE) { /* it was not seen coming back */
+		t->waiting.flags |= QZ_WAITING_CLOSED;
+		t->state = QZ_SINGLE;
+	}
+	if (wait_gate__passes(t, state))
+		return 0;
+	cpu = cpu__this();
+	if (!cpu)
+		return 0;
+	now = bpf_ktime_get_ns();
+	wait_stack__begin(prev, t, cpu, state, now);
+	t->woken = wait_gate__units(now);
+	t->state = QZ_SINGLE | (state ? QZ_BLOCKED : QZ_READY);
+	return 0;
+}
+
+static __always_inline int single__wakeup(struct qz_thread_state *t)
+{
+	u64 now;
+
+	if (t->state != (QZ_SINGLE | QZ_BLOCKED) || frozen)
+		return 0;
+	now = bpf_ktime_get_ns();
+	t->woken = wait_gate__units(now);
+	t->state = QZ_SINGLE | QZ_READY;
+	if (t->waiting.queued)
+		object__leave(t, object__is_released(t->waiting.queued, t), now);
+	return 0;
+}
+
+/* The thread comes back, from a wait that is looked at: else there is nothing to do. */
+static __noinline int single__end_wait(struct task_struct *next, struct qz_thread_state *t)
+{
+	u64 now, ready = 0;
+
+	if (!next || !t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (t->state == (QZ_SINGLE | QZ_READY))
+		ready = (u64)(wait_gate__units(now) - t->woken) << QZ_BEGAN_SHIFT;
+	/* while quartzd reads it, which is rare, this wait stands for nothing */
+	if (single__try_lock(t)) {
+		single__update(next, t, ready, now);
+		wait_account__end(t, now - ready, now);
+		single__unlock(t);
+	}
+	t->waiting.flags |= QZ_WAITING_CLOSED;
+	t->state = QZ_SINGLE;
+	return 0;
+}
+
+static __always_inline void single__switch_in(struct task_struct *next, struct qz_thread_state *t)
+{
+	if (t->state != QZ_SINGLE)
+		single__end_wait(next, t);
+}
+
+#endif
