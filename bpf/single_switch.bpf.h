@@ -5,33 +5,30 @@
 
 static __noinline int thread__end(struct task_struct *task, struct qz_thread_state *t, u64 now);
 
-/* The thread leaves its processor. */
+/* The thread leaves its processor. Whether its wait is looked at; single__begin_wait comes after that then. */
 static __noinline int single__switch_out(struct task_struct *prev, struct qz_thread_state *t,
 					 bool preempt)
 {
-	struct qz_cpu_state *cpu;
 	u32 state;
-	u64 now;
 
 	if (!prev || !t)
-		return 0;
+		return false;
 	state = preempt ? 0 : prev->__state;
-	if (state & TASK_DEAD_BIT)
-		return thread__end(prev, t, bpf_ktime_get_ns());
+	if (state & TASK_DEAD_BIT) {
+		thread__end(prev, t, bpf_ktime_get_ns());
+		return false;
+	}
 	if (t->state != QZ_SINGLE) { /* it was not seen coming back */
 		t->waiting.flags |= QZ_WAITING_CLOSED;
 		t->state = QZ_SINGLE;
 	}
-	if (wait_gate__passes(t, state))
-		return 0;
-	cpu = cpu__this();
-	if (!cpu)
-		return 0;
-	now = bpf_ktime_get_ns();
-	wait_stack__begin(prev, t, cpu, state, now);
+	return !wait_gate__passes(t, state);
+}
+
+static __always_inline void single__begin_wait(struct qz_thread_state *t, u32 state, u64 now)
+{
 	t->woken = wait_gate__units(now);
 	t->state = QZ_SINGLE | (state ? QZ_BLOCKED : QZ_READY);
-	return 0;
 }
 
 static __always_inline int single__wakeup(struct qz_thread_state *t)

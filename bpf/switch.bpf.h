@@ -61,8 +61,8 @@ static __always_inline bool task__ends(struct task_struct *prev, bool preempt)
 	return !preempt && prev->__state & TASK_DEAD_BIT;
 }
 
-/* prev goes out as the mark said, or came in unseen before. */
-static __always_inline void switch__out(struct task_struct *prev, struct qz_thread_state *t,
+/* prev goes out as the mark said, or came in unseen before. Whether its wait is looked at. */
+static __always_inline bool switch__out(struct task_struct *prev, struct qz_thread_state *t,
 					struct qz_cpu_state *cpu, bool preempt, bool expected,
 					u64 now)
 {
@@ -83,12 +83,22 @@ static __always_inline void switch__out(struct task_struct *prev, struct qz_thre
 	 * nobody can wake it, so the state read here is the one that decided.
 	 */
 	t->cpu_in = prev->se.sum_exec_runtime;
-	if (task__ends(prev, preempt))
-		return (void)thread__end(prev, t, now);
+	if (task__ends(prev, preempt)) {
+		thread__end(prev, t, now);
+		return false;
+	}
 	thread__enter(t, !preempt && state ? QZ_BLOCKED : QZ_READY, now);
-	state = preempt ? 0 : state;
-	if (!wait_gate__passes(t, state))
-		wait_stack__begin(prev, t, cpu, state, now);
+	return !wait_gate__passes(t, preempt ? 0 : state);
+}
+
+static __always_inline void switch__begin_wait(struct task_struct *prev, struct qz_thread_state *t,
+					       struct qz_cpu_state *cpu, bool preempt, u64 now)
+{
+	u32 state = preempt ? 0 : prev->__state;
+
+	wait_stack__begin(prev, t, cpu, state, now);
+	if (thread__is_single(t))
+		single__begin_wait(t, state, now);
 }
 
 /* For who reads the slot of the running thread from another processor. */
@@ -190,19 +200,21 @@ static __noinline int cpu__settle_unseen(struct qz_cpu_state *cpu, struct task_s
 /*
  * The thread on whose account the processor ran goes, or one that was not seen coming in. What the
  * scope of the mark is afterwards is left in the mark: the verifier then knows the same in every
- * case, and follows what comes after it once.
+ * case, and follows what comes after it once. Gives what switch__out does.
  */
-static __always_inline void switch__leave(struct task_struct *prev, struct qz_thread_state *out,
+static __always_inline bool switch__leave(struct task_struct *prev, struct qz_thread_state *out,
 					  struct qz_cpu_state *cpu, bool preempt, bool expected,
 					  u64 now)
 {
+	bool looks;
+
 	if (!expected) {
 		cpu__settle_gap(cpu, cpu->scope, now);
 		*(volatile u32 *)&cpu->scope = QZ_NO_SCOPE;
 	}
-	if (out)
-		switch__out(prev, out, cpu, preempt, expected, now);
+	looks = out && switch__out(prev, out, cpu, preempt, expected, now);
 	spin__switch_out(cpu, out);
+	return looks;
 }
 
 /* The time, read when it is first needed. */
@@ -237,7 +249,8 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 					    struct task_struct *prev, struct task_struct *next,
 					    struct qz_thread_state *out)
 {
-	bool expected = cpu->task == (u64)prev;
+	bool expected = cpu->task == (u64)prev, looks = false;
+	bool single = out && thread__is_single(out);
 	struct qz_thread_state *in;
 	u32 comes = QZ_NO_SCOPE;
 	u64 now = 0;
@@ -248,13 +261,15 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		now = bpf_ktime_get_ns();
 		switch__idle(cpu, !next->pid, now);
 	}
-	if (out && thread__is_single(out)) {
-		single__switch_out(prev, out, preempt);
-		out = NULL;
-	}
-	if (out || cpu->scope != QZ_NO_SCOPE || cpu->spinning) {
+	if (single)
+		looks = single__switch_out(prev, out, preempt);
+	if ((out && !single) || cpu->scope != QZ_NO_SCOPE || cpu->spinning) {
 		now = switch__time(now);
-		switch__leave(prev, out, cpu, preempt, expected, now);
+		looks |= switch__leave(prev, single ? NULL : out, cpu, preempt, expected, now);
+	}
+	if (looks && out) {
+		now = switch__time(now);
+		switch__begin_wait(prev, out, cpu, preempt, now);
 	}
 	in = thread__get(next);
 	if (in && thread__is_single(in)) {

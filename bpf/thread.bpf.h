@@ -122,6 +122,7 @@ static __always_inline void thread__begin(struct task_struct *task, struct qz_th
 
 	t->state = !single ? QZ_UNKNOWN : waits ? QZ_SINGLE | QZ_BLOCKED : QZ_SINGLE;
 	t->waiting.flags = single && !waits ? QZ_WAITING_CLOSED : 0;
+	wait_gate__begin(t, how == FRESH_FORKED && task->pid == task->tgid);
 	if (single)
 		t->waiting.nominal = single__delay(task);
 }

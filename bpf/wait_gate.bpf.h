@@ -9,6 +9,7 @@
 #ifndef QUARTZ_WAIT_GATE_BPF_H
 #define QUARTZ_WAIT_GATE_BPF_H
 
+#define WAIT_FIRST_STEP 3
 #define WAIT_MAX_WEIGHT 7 /* log2 of the waits for which one stands, so that `passes` has room */
 
 static __always_inline u32 wait_gate__units(u64 now)
@@ -19,6 +20,21 @@ static __always_inline u32 wait_gate__units(u64 now)
 static __always_inline u32 wait_gate__preempted_step(const struct qz_waiting *w)
 {
 	return (w->flags & QZ_WAITING_STEP) >> QZ_WAITING_STEP_SHIFT;
+}
+
+/*
+ * Of a thread that is new to us. Many processes live for a moment only, and to walk the stacks of all their waits
+ * would cost more than they do: so one of a few waits of a new process is looked at, until it is known to wait
+ * rarely.
+ */
+static __always_inline void wait_gate__begin(struct qz_thread_state *t, bool new_process)
+{
+	struct qz_waiting *w = &t->waiting;
+
+	w->step = wait_spacing && new_process ? WAIT_FIRST_STEP : 0;
+	w->passes = w->step ? bpf_get_prandom_u32() % ((2u << WAIT_FIRST_STEP) - 1) : 0;
+	w->flags |= w->step << QZ_WAITING_STEP_SHIFT;
+	w->weight = 0;
 }
 
 /*

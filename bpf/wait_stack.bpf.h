@@ -10,11 +10,15 @@
  */
 #define WAIT_STACK_AGE	     1000000ull /* ns, at the full rate */
 #define WAIT_STACK_DOUBLINGS 10		/* of it, at most */
+#define WAIT_STACK_SAMPLED   6		/* of it, where not all waits are looked at */
 #define WAIT_PLACES	     1024	/* a power of two */
 
 static __always_inline u64 wait_stack__age(const struct qz_cpu_state *cpu)
 {
 	u32 doublings = 2 * cpu->halvings;
+
+	if (wait_spacing) /* those that are looked at are further apart than that */
+		doublings += WAIT_STACK_SAMPLED;
 
 	return WAIT_STACK_AGE << (doublings < WAIT_STACK_DOUBLINGS ? doublings
 								   : WAIT_STACK_DOUBLINGS);

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# Processor time of the machine for a unit of work of servers and of short programs, at a rate that leaves the
+# processors idle at times: without a profiler, with quartzd --system, with the one in OTHER, and with perf, in turn.
+# A ratio is to the mean of the two windows without beside it. WORK says which (all), WINDOW seconds each (5).
+
+seconds=${WINDOW-5}
+read -r -a works <<<"${WORK:-selects updates redis nginx compile forks}"
+profilers=(quartzd perf perf_switches)
+[ -z "${OTHER:-}" ] || profilers=(quartzd other perf perf_switches)
+
+# shellcheck source=/dev/null
+. "$here/load.sh"
+
+# ---- work: each prints how many units it did ----
+
+pgbench()
+{
+	"${as_nobody[@]}" "$postgres/pgbench" -n -h "$T/data" -c 8 -T "$seconds" "$@" postgres 2>/dev/null |
+		sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p'
+}
+
+# half ARG...: of what can be had.
+half()
+{
+	echo $(($(pgbench "$@") / seconds / 2))
+}
+
+selects() { pgbench -S -R "$select_rate"; }
+updates() { pgbench -R "$update_rate"; }
+
+redis()
+{
+	local before
+
+	before=$(commands)
+	timeout "$seconds" redis-benchmark -s "$T/redis" -c 1 -n 1000000000 -q -t set >/dev/null 2>&1
+	echo $(($(commands) - before))
+}
+
+commands()
+{
+	redis-cli -s "$T/redis" info stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p'
+}
+
+nginx()
+{
+	ab -q -k -c 1 -t "$seconds" -n 100000000 http://127.0.0.1:8093/ 2>/dev/null |
+		sed -n 's/^Complete requests: *\([0-9]*\)/\1/p'
+}
+
+# until_over COMMAND...: how often it was done.
+until_over()
+{
+	local n=0 end=$((SECONDS + seconds))
+
+	while [ $SECONDS -lt $end ]; do
+		"$@" >/dev/null 2>&1
+		n=$((n + 1))
+	done
+	echo $n
+}
+
+compile() { until_over cc -O2 -c -o "$T/source.o" "$T/source.c"; }
+forks() { until_over "$out/tests/programs/forks" 20 4; }
+
+start_nginx()
+{
+	printf 'daemon off; worker_processes 2; pid %s/nginx.pid; error_log /dev/null;
+		events { } http { access_log off; server { listen 127.0.0.1:8093; root %s; } }' "$T" "$T" >"$T/nginx.conf"
+	echo hello >"$T/index.html"
+	chmod 755 "$T"
+	start nginx /usr/sbin/nginx -c "$T/nginx.conf"
+	until ab -q -n 1 http://127.0.0.1:8093/ >"$T/ab.out" 2>&1; do sleep 0.05; done
+}
+
+# ---- windows ----
+
+# Nanoseconds that processors were idle, waited for a disk, or were the host's.
+idle_ns()
+{
+	awk '/^cpu / { printf "%.0f\n", ($5 + $6 + $9) * 1e7 }' /proc/stat
+}
+
+# take WORK: prints ns of processor time a unit, units a second.
+take()
+{
+	local began=${EPOCHREALTIME/./} idle units
+
+	idle=$(idle_ns)
+	units=$("$1")
+	echo "$(($(idle_ns) - idle)) $((${EPOCHREALTIME/./} - began)) ${units:-0} $(nproc)" |
+		awk '{ print ($4 * $2 * 1e3 - $1) / $3, $3 * 1e6 / $2 }'
+}
+
+# with PROFILER COMMAND...
+with()
+{
+	local profiler=$1 build=$out
+
+	shift
+	case $profiler in
+	quartzd | other)
+		[ "$profiler" = quartzd ] || build=$OTHER
+		start profiler "$build/quartzd" --system --cpu none --history 0 --output "$T/profile"
+		await profiler.err 'attached to'
+		;;
+	perf) start profiler perf record -B -N -q -a -g -F 99 -o "$T/perf.data" ;;
+	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
+	esac
+	daemon=$pid
+	sleep 2
+	"$@"
+	if [ "$profiler" = quartzd ]; then
+		programs_of "$daemon" >"$T/programs.$work"
+	fi
+	kill -INT "$daemon"
+	wait "$daemon"
+} 2>/dev/null
+
+# ratios FILE: of its windows to those without.
+ratios()
+{
+	awk 'NR == FNR { without[NR] = $1; next } { print 2 * $1 / (without[FNR] + without[FNR + 1]) }' \
+		"$T/without" "$1" | sort -g >"$T/ratios"
+	awk '{ v[NR] = $1 } END { q = int((NR + 3) / 4); m = int((NR + 1) / 2)
+		printf "%.3f %.3f %.3f\n", (v[m] + v[NR + 1 - m]) / 2, v[q], v[NR + 1 - q] }' "$T/ratios"
+}
+
+export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
+start_redis
+end "$pid"
+start_postgres
+end "$pid"
+start_nginx
+make_files
+select_rate=$(half -S)
+update_rate=$(half)
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
+echo "rates: $select_rate selects, $update_rate updates a second; windows of $seconds s, $rounds rounds"
+printf '%-8s %-14s %12s %10s %7s %s\n' work profiler 'us a unit' 'units/s' ratio quartiles
+for work in "${works[@]}"; do
+	rm -f "$T/without" "$T"/with.*
+	take "$work" >>"$T/without"
+	for ((round = 0; round < rounds; round++)); do
+		for profiler in "${profilers[@]}"; do
+			with "$profiler" take "$work" >>"$T/with.$profiler"
+		done
+		take "$work" >>"$T/without"
+	done
+	printf '%-8s %-14s %12.1f %10.1f\n' "$work" - \
+		"$(awk '{ print $1 / 1000 }' "$T/without" | median | cut -d' ' -f1)" \
+		"$(awk '{ print $2 }' "$T/without" | median | cut -d' ' -f1)"
+	for profiler in "${profilers[@]}"; do
+		read -r ratio low high < <(ratios "$T/with.$profiler")
+		printf '%-8s %-14s %12.1f %10.1f %7.3f %s..%s\n' "$work" "$profiler" \
+			"$(awk '{ print $1 / 1000 }' "$T/with.$profiler" | median | cut -d' ' -f1)" \
+			"$(awk '{ print $2 }' "$T/with.$profiler" | median | cut -d' ' -f1)" "$ratio" "$low" "$high"
+	done
+	awk '$2 { printf "%-8s   %s: %d calls, %d ns each\n", "'"$work"'", $1, $2, $3 / $2 }' "$T/programs.$work"
+done
+kill -INT "$server"
+wait "$server"
