@@ -109,19 +109,42 @@ json_t *qz_json_fields__object(const struct qz_field *fields, const void *base)
 				      object);
 }
 
-/* json_dumps of jansson 2.14 drops a key, and says nothing, when its buffer cannot grow. */
+struct dump {
+	char *text;
+	size_t size, room;
+	bool failed; /* jansson 2.14 goes on when a key cannot be taken */
+};
+
+static int take_piece(const char *piece, size_t size, void *context)
+{
+	struct dump *d = context;
+
+	if (d->room - d->size < size) {
+		size_t room = 2 * (d->room + size);
+		char *text = d->failed ? NULL : realloc(d->text, room);
+
+		d->failed = !text;
+		if (!text)
+			return -1;
+		d->text = text;
+		d->room = room;
+	}
+	memcpy(d->text + d->size, piece, size);
+	d->size += size;
+	return 0;
+}
+
 char *qz_json_fields__dump(const json_t *value, size_t flags)
 {
-	size_t size = json_dumpb(value, NULL, 0, flags);
-	char *text = size ? malloc(size + 2) : NULL;
+	struct dump d = {0};
 
-	if (!text || json_dumpb(value, text, size, flags) != size) {
-		free(text);
+	if (json_dump_callback(value, take_piece, &d, flags) || d.failed ||
+	    take_piece("\n", sizeof("\n"), &d)) {
+		free(d.text);
 		errno = ENOMEM;
 		return NULL;
 	}
-	strcpy(text + size, "\n");
-	return qz_escape__json(text);
+	return qz_escape__json(d.text);
 }
 
 int qz_json_fields__put(FILE *out, json_t *value)

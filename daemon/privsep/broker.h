@@ -14,7 +14,7 @@
 #include "daemon/privsep/seccomp.h"
 
 enum keeper_what {
-	KEEPER_START, /* a helper; gives a socket, of a symbolizer a pidfd as well */
+	KEEPER_START, /* a helper; gives a socket, which is closed when it has ended */
 	KEEPER_KILL,  /* one of its own */
 	KEEPER_EVENT, /* gives a perf event */
 };
@@ -35,8 +35,8 @@ int broker__start(const char *symbolizer, int niceness);
 
 /*
  * What the keeper does when it is asked for a process; where there is none, quartzd itself, for a symbolizer.
- * Its pid with what KEEPER_START gives, or -errno.
+ * Its pid, and its socket, or -errno.
  */
-pid_t broker__spawn(enum helper_job job, const char *symbolizer, int given[MESSAGE_FDS]);
+pid_t broker__spawn(enum helper_job job, const char *symbolizer, int *given);
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,16 +30,10 @@
 #define FORGIVEN_S  60
 #define END_MS	    1000 /* for a symbolizer that was killed */
 #define MAX_LATE    64	 /* that are known by name */
-
-/* A process (pid, start) or a file (device, inode) that somebody has waited for in vain. */
-struct culprit {
-	uint64_t a, b;
-	bool file;
-};
+#define CULPRIT	    80
 
 struct opener {
 	struct helper process;
-	enum helper_job job;
 	bool busy;
 };
 
@@ -51,8 +46,8 @@ static struct {
 	uint32_t returns; /* atomic: how often it came then */
 	bool hurry;	  /* atomic */
 	struct opener openers[OPENERS + 1];
-	struct culprit culprits[MAX_LATE];
-	uint32_t nculprits, next;
+	char culprits[MAX_LATE][CULPRIT]; /* files and processes that were waited for in vain */
+	uint32_t nculprits;		  /* so many there were */
 	uint32_t recent;
 	time_t last;
 	struct opener_counts counts;
@@ -60,7 +55,7 @@ static struct {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.keeper_lock = PTHREAD_MUTEX_INITIALIZER,
 	.idle = PTHREAD_COND_INITIALIZER,
-	.openers = {{.job = JOB_OPENER}, {.job = JOB_OPENER}, {.job = JOB_WAKER}},
+	.openers = {{{.job = JOB_OPENER}}, {{.job = JOB_OPENER}}, {{.job = JOB_WAKER}}},
 };
 
 void opener__use(int keeper, pid_t pid)
@@ -110,8 +105,9 @@ static bool is_in(pid_t pid, const char *states)
 }
 
 /* When it is hurried, one that neither works nor waits for a processor, or for a child to begin, is stopped. */
-static ssize_t await_keeper(int32_t *result, int fds[MESSAGE_FDS])
+static ssize_t await_keeper(int32_t *result, int *given)
 {
+	int fds[MESSAGE_FDS] = {-1, -1};
 	ssize_t n = -ETIME;
 
 	for (int ms = 0; n == -ETIME && ms < KEEPER_MS; ms += SLICE_MS) {
@@ -120,6 +116,7 @@ static ssize_t await_keeper(int32_t *result, int fds[MESSAGE_FDS])
 		n = fd_ipc__receive(all.keeper, result, sizeof(*result), fds,
 				    fd_ipc__now_ms() + SLICE_MS);
 	}
+	*given = fds[0];
 	return n;
 }
 
@@ -156,7 +153,7 @@ static bool settle_keeper(void)
 }
 
 static ssize_t exchange_with_keeper(const struct broker_request *request, int32_t *result,
-				    int fds[MESSAGE_FDS])
+				    int *given)
 {
 	ssize_t n = -EAGAIN;
 
@@ -164,20 +161,20 @@ static ssize_t exchange_with_keeper(const struct broker_request *request, int32_
 		n = fd_ipc__send(all.keeper, request, sizeof(*request), NULL, 0);
 	if (n)
 		return n;
-	n = await_keeper(result, fds);
+	n = await_keeper(result, given);
 	if (n != -ETIME)
 		return n;
 	tell_late(true);
 	return -EAGAIN;
 }
 
-static int ask_keeper(struct broker_request request, int fds[MESSAGE_FDS])
+static int ask_keeper(struct broker_request request, int *given)
 {
 	int32_t result = -EPIPE;
 	ssize_t n;
 
 	pthread_mutex_lock(&all.keeper_lock);
-	n = exchange_with_keeper(&request, &result, fds);
+	n = exchange_with_keeper(&request, &result, given);
 	pthread_mutex_unlock(&all.keeper_lock);
 	if (n != sizeof(result))
 		return n < 0 ? (int)n : -EBADMSG;
@@ -228,15 +225,12 @@ struct opener_counts opener__counts(void)
 int opener__start(struct helper *h, enum helper_job job, const char *symbolizer)
 {
 	struct broker_request request = {.what = KEEPER_START, .job = job};
-	int fds[MESSAGE_FDS];
-	pid_t pid = all.keeper ? ask_keeper(request, fds) : broker__spawn(job, symbolizer, fds);
+	pid_t pid = all.keeper ? ask_keeper(request, &h->socket)
+			       : broker__spawn(job, symbolizer, &h->socket);
 
-	if (pid < 0)
-		return pid;
-	h->pid = pid;
-	h->socket = fds[0];
-	h->pidfd = fds[1];
-	return 0;
+	h->pid = pid > 0 ? pid : 0;
+	h->job = job;
+	return pid < 0 ? pid : 0;
 }
 
 uint64_t opener__cpu_of(struct helper *h)
@@ -253,70 +247,70 @@ uint64_t opener__cpu_of(struct helper *h)
 	return h->cpu_ns;
 }
 
-static int end_process(pid_t pid)
-{
-	int fds[MESSAGE_FDS];
-
-	if (all.keeper)
-		return ask_keeper((struct broker_request) {.what = KEEPER_KILL, .pid = pid}, fds);
-	return kill(pid, SIGKILL) || waitpid(pid, NULL, 0) < 0 ? -errno : 0;
-}
-
-/* A process that sleeps on a dead file system does not even die at once; it is left behind then. */
+/* An opener that sleeps on a dead file system does not even die at once; it is left behind then. */
 void opener__end(struct helper *h)
 {
+	struct broker_request request = {.what = KEEPER_KILL, .pid = h->pid};
+	int none;
+
 	if (!h->pid)
 		return;
 	h->ended_ns = opener__cpu_of(h);
-	close(h->socket); /* one that does not hang ends by that */
-	if (!end_process(h->pid) && h->pidfd >= 0)
-		fd_ipc__await(h->pidfd, POLLIN, fd_ipc__now_ms() + END_MS);
-	if (h->pidfd >= 0)
-		close(h->pidfd);
+	shutdown(h->socket, SHUT_WR); /* one that does not hang ends by that */
+	if (!all.keeper)
+		kill(h->pid, SIGKILL), waitpid(h->pid, NULL, 0);
+	else if (!ask_keeper(request, &none) && h->job == JOB_SYMBOLIZER)
+		fd_ipc__await(h->socket, POLLHUP, fd_ipc__now_ms() + END_MS);
+	close(h->socket);
 	h->pid = 0;
 }
 
 int opener__sample_event(const struct sample_event *event)
 {
-	int fds[MESSAGE_FDS], err;
+	int fd, err = -EACCES;
 
-	if (!all.keeper)
-		return -EACCES;
-	err = ask_keeper((struct broker_request) {.what = KEEPER_EVENT, .event = *event}, fds);
-	return err < 0 ? err : fds[0];
+	if (all.keeper)
+		err = ask_keeper((struct broker_request) {.what = KEEPER_EVENT, .event = *event},
+				 &fd);
+	return err < 0 ? err : fd;
 }
 
 /* ---- culprits ---- */
 
-/* False: what is asked for is nobody's in particular. */
-static bool name_culprit(const struct opener_request *r, int fd, struct culprit *c)
+/* "" for what is nobody's in particular. */
+static void name_culprit(const struct opener_request *r, int fd, char name[CULPRIT])
 {
+	uint64_t pid, start, inode = r->inode;
+	uint32_t major = r->major, minor = r->minor;
 	struct statx st;
 
-	*c = (struct culprit) {makedev(r->major, r->minor), r->inode, true};
-	if (r->what == OPENER_FILE)
-		return true;
-	c->file = r->what == OPENER_REOPEN;
-	if (!c->file)
-		return procfs__identity(fd, &c->a, &c->b);
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st))
-		return false;
-	c->a = makedev(st.stx_dev_major, st.stx_dev_minor);
-	c->b = st.stx_ino;
-	return true;
+	name[0] = '\0';
+	if (r->what == OPENER_REOPEN) {
+		if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st))
+			return;
+		inode = st.stx_ino;
+		major = st.stx_dev_major;
+		minor = st.stx_dev_minor;
+	} else if (r->what != OPENER_FILE) {
+		if (procfs__identity(fd, &pid, &start))
+			snprintf(name, CULPRIT, "process %" PRIu64 ", started at tick %" PRIu64,
+				 pid, start);
+		return;
+	}
+	snprintf(name, CULPRIT, "file %" PRIu64 " of device %u:%u", inode, major, minor);
 }
 
 static bool is_culprit(const struct opener_request *r, int fd)
 {
-	struct culprit c;
+	char name[CULPRIT];
 	bool found = false;
 
-	if (!__atomic_load_n(&all.nculprits, __ATOMIC_RELAXED) || !name_culprit(r, fd, &c))
+	if (!__atomic_load_n(&all.nculprits, __ATOMIC_RELAXED))
 		return false;
+	name_culprit(r, fd, name);
 	pthread_mutex_lock(&all.lock);
-	for (uint32_t i = 0; i < all.nculprits && !found; i++)
-		found = all.culprits[i].a == c.a && all.culprits[i].b == c.b &&
-			all.culprits[i].file == c.file;
+	for (uint32_t i = 0; i < MAX_LATE && name[0] && !found; i++)
+		found = !strcmp(all.culprits[i], name);
 	pthread_mutex_unlock(&all.lock);
 	return found;
 }
@@ -331,27 +325,20 @@ static time_t seconds(void)
 
 static void accuse(const struct opener_request *r, int fd)
 {
-	struct culprit c;
-	bool named = name_culprit(r, fd, &c);
+	char name[CULPRIT];
 
+	name_culprit(r, fd, name);
 	pthread_mutex_lock(&all.lock);
 	all.counts.late++;
 	all.recent++;
 	all.last = seconds();
-	if (named) {
-		all.culprits[all.next++ % MAX_LATE] = c;
-		if (all.nculprits < MAX_LATE)
-			__atomic_store_n(&all.nculprits, all.nculprits + 1, __ATOMIC_RELAXED);
-	}
+	if (name[0])
+		strcpy(all.culprits[all.nculprits++ % MAX_LATE], name);
 	pthread_mutex_unlock(&all.lock);
-	if (named && c.file)
-		log_warning("file %llu of device %u:%u: to open it takes more than the time there "
-			    "is; it stays without names",
-			    (unsigned long long)c.b, major(c.a), minor(c.a));
-	else if (named)
-		log_warning("process %llu: to look at it takes more than the time there is; it is "
-			    "left alone",
-			    (unsigned long long)c.a);
+	if (name[0])
+		log_warning("%s: to look at it takes more than the time there is; nothing of it "
+			    "gets a name from now on",
+			    name);
 }
 
 static int patience(void)
@@ -378,7 +365,7 @@ uint64_t opener__cpu_ns(void)
 static struct opener *find_idle(enum helper_job job)
 {
 	for (int i = 0; i <= OPENERS; i++)
-		if (!all.openers[i].busy && all.openers[i].job == job)
+		if (!all.openers[i].busy && all.openers[i].process.job == job)
 			return &all.openers[i];
 	return NULL;
 }
@@ -420,7 +407,7 @@ static int exchange_once(struct opener *o, const struct opener_request *r, int f
 			 struct opener_reply *reply, int *given, int ms)
 {
 	int fds[MESSAGE_FDS] = {fd, -1};
-	ssize_t n = o->process.pid ? 0 : opener__start(&o->process, o->job, NULL);
+	ssize_t n = o->process.pid ? 0 : opener__start(&o->process, o->process.job, NULL);
 
 	if (n)
 		return (int)n;
@@ -485,11 +472,10 @@ static int ask(const struct opener_request *r, int fd, struct opener_reply *repl
 	return given && err >= 0 ? -EBADMSG : err;
 }
 
-/* A descriptor, or -errno. */
-static int ask_for_file(int fd, struct opener_request r)
+int opener__file(int fd, struct opener_request request)
 {
 	struct opener_reply *reply = malloc(sizeof(*reply));
-	int given, err = reply ? ask(&r, fd, reply, &given) : -ENOMEM;
+	int given, err = reply ? ask(&request, fd, reply, &given) : -ENOMEM;
 
 	free(reply);
 	return err < 0 ? err : given;
@@ -513,7 +499,7 @@ int opener__maps(int dir)
 	int fd;
 
 	if (all.keeper)
-		return ask_for_file(dir, (struct opener_request) {.what = OPENER_MAPS});
+		return opener__file(dir, (struct opener_request) {.what = OPENER_MAPS});
 	/* who has the right needs no copy, and a waker could not write one */
 	fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
 	return fd >= 0 ? fd : errno == ENOENT ? -ESRCH : -errno;
@@ -535,31 +521,7 @@ ssize_t opener__text(int dir, enum opener_what what, int number, char *to, size_
 	return n;
 }
 
-int opener__perf_map(int dir, pid_t pid)
-{
-	return ask_for_file(dir, (struct opener_request) {.what = OPENER_PERF_MAP, .number = pid});
-}
-
 int opener__wake(int dir)
 {
 	return (int)ask_for_bytes(dir, (struct opener_request) {.what = OPENER_WAKE}, NULL, 0);
-}
-
-int opener__file(int dir, const struct opener_file *file)
-{
-	struct opener_request r = {
-		.what = OPENER_FILE,
-		.start = file->start,
-		.end = file->end,
-		.inode = file->inode,
-		.major = file->major,
-		.minor = file->minor,
-	};
-
-	return ask_for_file(dir, r);
-}
-
-int opener__reopen(int fd)
-{
-	return ask_for_file(fd, (struct opener_request) {.what = OPENER_REOPEN});
 }

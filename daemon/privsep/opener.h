@@ -28,27 +28,16 @@ int opener__keeper(void);
 int opener__maps(int dir);
 ssize_t opener__memory(int dir, uint64_t start, void *to, size_t size);
 ssize_t opener__text(int dir, enum opener_what what, int number, char *to, size_t size);
-int opener__perf_map(int dir, pid_t pid);
 int opener__wake(int dir);
 
-/*
- * Of the file that is mapped at a place, one to read. Device and inode are those that were mapped
- * there; it may be another one by now.
- */
-struct opener_file {
-	uint64_t start, end, inode;
-	uint32_t major, minor;
-};
-int opener__file(int dir, const struct opener_file *file);
-
-/* Gives a descriptor, with an offset of its own, to read what fd is; fd stays open. */
-int opener__reopen(int fd);
+/* What gives a descriptor: OPENER_FILE, OPENER_PERF_MAP, and of fd, which stays open, OPENER_REOPEN. */
+int opener__file(int fd, struct opener_request request);
 
 /* A process that the keeper has started. All 0 to begin with. */
 struct helper {
 	pid_t pid; /* 0: none is there */
 	int socket;
-	int pidfd;	   /* of a symbolizer, else -1 */
+	enum helper_job job;
 	uint64_t cpu_ns;   /* of all that were there, at the last look */
 	uint64_t ended_ns; /* of those that have ended */
 };

@@ -137,7 +137,7 @@ static int open_file(int dir, const struct opener_request *r)
 	struct place p = {.wanted = r};
 	int path_fd = open_at(dir, r->start, r->end), fd;
 
-	if (path_fd == -ENOENT && !procfs__all_mappings(dir, find_part, &p) && p.end)
+	if (path_fd == -ENOENT && !procfs__mappings(dir, find_part, &p) && p.end)
 		path_fd = open_at(dir, p.start, p.end);
 	if (path_fd < 0)
 		return path_fd;

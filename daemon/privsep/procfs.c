@@ -181,7 +181,7 @@ void procfs__command(int dir, char *to, size_t size)
 			to[i] = ' ';
 }
 
-static int each_mapping(int dir, bool code, proc_call *call, void *context)
+int procfs__mappings(int dir, proc_call *call, void *context)
 {
 	int fd = opener__maps(dir);
 	char *line = NULL;
@@ -206,20 +206,10 @@ static int each_mapping(int dir, bool code, proc_call *call, void *context)
 			   &path) < 7)
 			continue;
 		m.path = line + path;
-		if (!code || flags[2] == 'x')
-			call(context, &m);
+		m.code = flags[2] == 'x';
+		call(context, &m);
 	}
 	free(line);
 	fclose(f);
 	return 0;
-}
-
-int procfs__mappings(int dir, proc_call *call, void *context)
-{
-	return each_mapping(dir, true, call, context);
-}
-
-int procfs__all_mappings(int dir, proc_call *call, void *context)
-{
-	return each_mapping(dir, false, call, context);
 }

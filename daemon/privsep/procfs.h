@@ -49,15 +49,13 @@ void procfs__command(int dir, char *to, size_t size);
 struct procfs_mapping {
 	uint64_t start, end, offset, inode;
 	uint32_t major, minor;
+	bool code;	  /* executable */
 	const char *path; /* "" for anonymous memory */
 };
 
 typedef void proc_call(void *context, const struct procfs_mapping *m);
 
-/* Calls `call` for every executable mapping. 0 or -errno. */
+/* Calls `call` for every mapping. 0 or -errno. */
 int procfs__mappings(int dir, proc_call *call, void *context);
-
-/* The same for every mapping at all. */
-int procfs__all_mappings(int dir, proc_call *call, void *context);
 
 #endif

@@ -4,168 +4,52 @@
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "daemon/privsep/seccomp.h"
 #include "quartz/page.h"
 
-#define CALL(name)  SCMP_SYS(name)
-#define LIST(calls) calls, sizeof(calls) / sizeof((calls)[0])
-
 /* What every process does: memory, its own descriptors, time, its end. */
-static const int common[] = {
-	CALL(read),
-	CALL(readv),
-	CALL(pread64),
-	CALL(lseek),
-	CALL(close),
-	CALL(close_range),
-	CALL(fcntl),
-	CALL(dup),
-	CALL(dup2),
-	CALL(dup3),
-	CALL(fstat),
-	CALL(newfstatat),
-	CALL(statx),
-	CALL(fstatfs),
-	CALL(statfs),
-	CALL(access),
-	CALL(faccessat),
-	CALL(faccessat2),
-	CALL(readlink),
-	CALL(readlinkat),
-	CALL(getdents64),
-	CALL(memfd_create),
-	CALL(munmap),
-	CALL(mremap),
-	CALL(madvise),
-	CALL(brk),
-	CALL(recvmsg),
-	CALL(sendmsg),
-	CALL(poll),
-	CALL(ppoll),
-	CALL(futex),
-	CALL(getpid),
-	CALL(gettid),
-	CALL(getppid),
-	CALL(getuid),
-	CALL(geteuid),
-	CALL(getgid),
-	CALL(getegid),
-	CALL(tgkill),
-	CALL(clock_gettime),
-	CALL(clock_nanosleep),
-	CALL(nanosleep),
-	CALL(gettimeofday),
-	CALL(getrandom),
-	CALL(sysinfo),
-	CALL(uname),
-	CALL(sched_yield),
-	CALL(rt_sigaction),
-	CALL(rt_sigprocmask),
-	CALL(rt_sigreturn),
-	CALL(sigaltstack),
-	CALL(restart_syscall),
-	CALL(exit),
-	CALL(exit_group),
-	CALL(set_robust_list),
-	CALL(rseq),
-	CALL(set_tid_address),
-};
+static const char common[] =
+	"read readv pread64 lseek close close_range fcntl dup dup2 dup3 fstat newfstatat "
+	"statx fstatfs statfs access faccessat faccessat2 readlink readlinkat getdents64 "
+	"memfd_create munmap mremap madvise brk recvmsg sendmsg poll ppoll futex getpid "
+	"gettid getppid getuid geteuid getgid getegid tgkill clock_gettime clock_nanosleep "
+	"nanosleep gettimeofday getrandom sysinfo uname sched_yield rt_sigaction "
+	"rt_sigprocmask rt_sigreturn sigaltstack restart_syscall exit exit_group "
+	"set_robust_list rseq set_tid_address";
 
-static const int writing[] = {CALL(write), CALL(writev), CALL(pwrite64)};
-static const int mapping[] = {CALL(mmap), CALL(mprotect)};
+static const char writing[] = "write writev pwrite64";
+static const char mapping[] = "mmap mprotect";
 
 /* Threads, files of its own, sockets, BPF and perf events. */
-static const int quartzd[] = {
-	CALL(bpf),
-	CALL(perf_event_open),
-	CALL(ioctl),
-	CALL(openat2),
-	CALL(clone),
-	CALL(clone3),
-	CALL(kill),
-	CALL(wait4),
-	CALL(waitid),
-	CALL(pidfd_open),
-	CALL(pidfd_send_signal),
-	CALL(mkdir),
-	CALL(mkdirat),
-	CALL(rmdir),
-	CALL(unlink),
-	CALL(unlinkat),
-	CALL(rename),
-	CALL(renameat),
-	CALL(renameat2),
-	CALL(chmod),
-	CALL(fchmod),
-	CALL(fchmodat),
-	CALL(chown),
-	CALL(fchown),
-	CALL(fchownat),
-	CALL(lchown),
-	CALL(ftruncate),
-	CALL(fallocate),
-	CALL(fsync),
-	CALL(fdatasync),
-	CALL(msync),
-	CALL(mincore),
-	CALL(umask),
-	CALL(flock),
-	CALL(pipe2),
-	CALL(eventfd2),
-	CALL(signalfd4),
-	CALL(epoll_create1),
-	CALL(epoll_ctl),
-	CALL(epoll_wait),
-	CALL(epoll_pwait),
-	CALL(select),
-	CALL(pselect6),
-	CALL(bind),
-	CALL(listen),
-	CALL(accept4),
-	CALL(connect),
-	CALL(getsockopt),
-	CALL(setsockopt),
-	CALL(getsockname),
-	CALL(sendto),
-	CALL(recvfrom),
-	CALL(sendfile),
-	CALL(prctl),
-	CALL(prlimit64),
-	CALL(getrlimit),
-	CALL(setrlimit),
-	CALL(getrusage),
-	CALL(getpriority),
-	CALL(sched_getaffinity),
-	CALL(sched_setaffinity),
-	CALL(sched_getscheduler),
-	CALL(sched_setscheduler),
-	CALL(sched_getparam),
-	CALL(getcpu),
-	CALL(membarrier),
-	CALL(clock_getres),
-	CALL(times),
-	CALL(mlock),
-};
+static const char quartzd[] =
+	"bpf perf_event_open ioctl openat2 clone clone3 kill wait4 waitid pidfd_open "
+	"pidfd_send_signal mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
+	"chmod fchmod fchmodat chown fchown fchownat lchown ftruncate fallocate fsync "
+	"fdatasync msync mincore umask flock pipe2 eventfd2 signalfd4 epoll_create1 epoll_ctl "
+	"epoll_wait epoll_pwait select pselect6 bind listen accept4 connect getsockopt "
+	"setsockopt getsockname sendto recvfrom sendfile prctl prlimit64 getrlimit setrlimit "
+	"getrusage getpriority sched_getaffinity sched_setaffinity sched_getscheduler "
+	"sched_setscheduler sched_getparam getcpu membarrier clock_getres times mlock";
 
 /* Processes, all that one does that is executed and gives up everything, and perf events. */
-static const int keeper[] = {
-	CALL(clone),	  CALL(clone3),	    CALL(vfork),     CALL(fork),
-	CALL(execve),	  CALL(kill),	    CALL(wait4),     CALL(waitid),
-	CALL(pidfd_open), CALL(socketpair), CALL(prctl),     CALL(arch_prctl),
-	CALL(prlimit64),  CALL(getrlimit),  CALL(setrlimit), CALL(capget),
-	CALL(capset),	  CALL(setgroups),  CALL(setresgid), CALL(setresuid),
-	CALL(seccomp),	  CALL(signalfd4),  CALL(ioctl),     CALL(perf_event_open),
-};
+static const char keeper[] =
+	"clone clone3 vfork fork execve pidfd_send_signal pidfd_open socketpair prctl "
+	"arch_prctl prlimit64 getrlimit setrlimit capget capset setgroups setresgid setresuid "
+	"seccomp ioctl perf_event_open";
 
-static int allow(scmp_filter_ctx filter, const int *calls, size_t n)
+/* A name that there is not fails with -EINVAL. */
+static int allow(scmp_filter_ctx filter, const char *calls)
 {
-	int err = 0;
+	char name[32];
+	int length, err = 0;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	for (; !err && sscanf(calls, "%31s%n", name, &length) == 1; calls += length)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, seccomp_syscall_resolve_name(name),
+				       0);
 	return err;
 }
 
@@ -196,15 +80,14 @@ static int allow_waking(scmp_filter_ctx filter)
 
 /* What each may do beyond what all may. What the keeper may, those that it starts may at most. */
 static const struct rules {
-	const int *calls;
-	size_t n;
+	const char *calls;
 	bool writes;	     /* else one word, see allow_waking */
 	bool executes;	     /* memory may become code */
 	bool opens_to_write; /* files that are there */
 	bool makes_files;    /* and connects, within the machine */
 } rules[] = {
-	[JOB_QUARTZD] = {LIST(quartzd), .writes = true, .makes_files = true},
-	[JOB_KEEPER] = {LIST(keeper), .writes = true, .executes = true, .opens_to_write = true},
+	[JOB_QUARTZD] = {quartzd, .writes = true, .makes_files = true},
+	[JOB_KEEPER] = {keeper, .writes = true, .executes = true, .opens_to_write = true},
 	[JOB_OPENER] = {.writes = true},
 	[JOB_WAKER] = {.opens_to_write = true},
 };
@@ -225,10 +108,10 @@ int seccomp__confine(enum helper_job job)
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	int err = filter ? 0 : -ENOMEM;
 
-	err = err ?: allow(filter, LIST(common));
-	err = err ?: allow(filter, r->calls, r->n);
-	err = err ?: (r->writes ? allow(filter, LIST(writing)) : allow_waking(filter));
-	err = err ?: (r->executes ? allow(filter, LIST(mapping)) : allow_data(filter));
+	err = err ?: allow(filter, common);
+	err = err ?: (r->calls ? allow(filter, r->calls) : 0);
+	err = err ?: (r->writes ? allow(filter, writing) : allow_waking(filter));
+	err = err ?: (r->executes ? allow(filter, mapping) : allow_data(filter));
 	err = err ?: allow_files(filter, r);
 	err = err ?: seccomp_load(filter);
 	seccomp_release(filter);

@@ -97,7 +97,7 @@ void shm_wake__call(int dir)
 {
 	struct search s = {"", ""};
 
-	if (procfs__all_mappings(dir, check_mapping, &s))
+	if (procfs__mappings(dir, check_mapping, &s))
 		return;
 	if (s.waiting[0])
 		store(dir, s.waiting, 1, is_waiting);

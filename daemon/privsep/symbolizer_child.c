@@ -9,11 +9,6 @@
 
 #define START_MS 5000
 
-int64_t symbolizer_child__now_ms(void)
-{
-	return fd_ipc__now_ms();
-}
-
 /* What comes with descriptors is refused. */
 static ssize_t receive_message(const struct symbolizer_child *c, void *bytes)
 {
@@ -58,16 +53,6 @@ int symbolizer_child__start(struct symbolizer_child *c, const char *program)
 		return 0;
 	opener__end(&c->process);
 	return -EIO;
-}
-
-void symbolizer_child__stop(struct symbolizer_child *c)
-{
-	opener__end(&c->process);
-}
-
-uint64_t symbolizer_child__cpu_ns(struct symbolizer_child *c)
-{
-	return opener__cpu_of(&c->process);
 }
 
 bool symbolizer_child__ended(const struct symbolizer_child *c)

@@ -31,22 +31,13 @@ struct symbolizer_request {
 };
 
 /*
- * Starts the program and waits until it has given up its privileges. -EIO. It is killed when quartzd
- * ends, or, where there is no keeper, the thread that started it.
+ * Starts the program and waits until it has given up its privileges. -EIO. It is killed by opener__end(), and when
+ * quartzd ends, or, where there is no keeper, the thread that started it.
  */
 int symbolizer_child__start(struct symbolizer_child *c, const char *program);
 
-/* Kills and reaps; without effect when none is running. */
-void symbolizer_child__stop(struct symbolizer_child *c);
-
 /* Whether it has ended by itself, or was ended by others. */
 bool symbolizer_child__ended(const struct symbolizer_child *c);
-
-/* The clock of deadlines. */
-int64_t symbolizer_child__now_ms(void);
-
-/* Processor time of the one that runs, and of those before. */
-uint64_t symbolizer_child__cpu_ns(struct symbolizer_child *c);
 
 /*
  * Sends a request and writes the answer, with its header, to answer, which has room for

@@ -266,7 +266,7 @@ static void read_mapping(void *context, const struct procfs_mapping *p)
 				   p->major, p->minor, p->path, 0};
 	struct region region = {.start = p->start, .end = p->end, .offset = p->offset};
 
-	if (!is_wanted(r, p))
+	if (!p->code || !is_wanted(r, p))
 		return;
 	region.module = module_of(r->images, &m);
 	add_region(r, p, &region);

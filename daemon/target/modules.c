@@ -215,10 +215,14 @@ static int open_by_name(const struct module_mapping *mapping, struct identity *i
 /* What is mapped at the place now. */
 static int open_mapped(const struct module_mapping *mapping, struct identity *id)
 {
-	const struct opener_file file = {mapping->start, mapping->end, mapping->inode,
-					 mapping->major, mapping->minor};
+	const struct opener_request file = {.what = OPENER_FILE,
+					    .start = mapping->start,
+					    .end = mapping->end,
+					    .inode = mapping->inode,
+					    .major = mapping->major,
+					    .minor = mapping->minor};
 	int dir = procfs_dir__fd(mapping->dir);
-	int fd = dir < 0 ? -ESRCH : opener__file(dir, &file);
+	int fd = dir < 0 ? -ESRCH : opener__file(dir, file);
 
 	if (fd >= 0 && read_identity(fd, id)) {
 		close(fd);
@@ -239,7 +243,7 @@ static int spare(int fd)
 /* Turns a path descriptor into one to read from; closes the former. */
 static int reopen(int path_fd)
 {
-	int fd = opener__reopen(path_fd);
+	int fd = opener__file(path_fd, (struct opener_request) {.what = OPENER_REOPEN});
 
 	close(path_fd);
 	return spare(fd);
@@ -558,9 +562,10 @@ uint32_t modules__of_file(struct modules *m, int fd, const char *path)
 
 static int open_perf_map(struct procfs_dir *dir)
 {
+	const struct opener_request map = {.what = OPENER_PERF_MAP, .number = dir->pid};
 	int fd = procfs_dir__fd(dir);
 
-	return fd < 0 ? -1 : opener__perf_map(fd, dir->pid);
+	return fd < 0 ? -1 : opener__file(fd, map);
 }
 
 /* NULL without memory. */

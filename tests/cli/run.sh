@@ -105,22 +105,33 @@ check_profiles()
 # Other checks report themselves: 0 passed, 77 skipped.
 check_script()
 {
-	local status
+	local began=${EPOCHREALTIME/./} said status
 
-	O=$out "$here/$1"
+	said=$(O=$out "$here/$1" 2>&1)
 	status=$?
-	if [ $status -eq 77 ]; then
-		echo "skip $1: see above"
-	else
-		report $status "$1"
-	fi
+	{
+		flock 9
+		[ -z "$said" ] || printf '%s\n' "$said"
+		echo "took $(((${EPOCHREALTIME/./} - began) / 1000))"
+		if [ $status -eq 77 ]; then
+			echo "skip $1: see above"
+		else
+			report $status "$1"
+		fi
+	} 9<"$0"
 }
+
+if [ "${1-}" = --script ]; then
+	check_script "$2"
+	exit $failed
+fi
 
 cases=("${@/#/$here/cases/}") scripts=()
 if [ $# -eq 0 ]; then
 	cases=("$here"/cases/*)
-	scripts=(man-options.sh packages.sh completion.sh old-profiles.sh pprof-reader.sh exporter.sh fleet.sh
-		prometheus.sh export.sh top.sh page.sh)
+	# the longest ones first, since they run side by side
+	scripts=(page.sh exporter.sh prometheus.sh export.sh top.sh man-options.sh packages.sh completion.sh
+		old-profiles.sh pprof-reader.sh fleet.sh)
 fi
 $record || echo "plan $((1 + ${#cases[@]} + ${#scripts[@]}))"
 check_profiles
@@ -129,7 +140,7 @@ for case in "${cases[@]}"; do
 	check_case "$case"
 done
 $record && exit
-for script in "${scripts[@]}"; do
-	check_script "$script"
-done
+cd "$OLDPWD" || exit 1
+[ ${#scripts[@]} -eq 0 ] || printf '%s\n' "${scripts[@]}" |
+	xargs -P "$(nproc)" -n 1 "$BASH" "$here/run.sh" --script || failed=1
 exit $failed

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * wakes N: one thread sleeps at `bell`, and another one, on another processor where there are two,
- * rings it N times: each time once the sleeper has left its processor. So each ends one sleep.
+ * rings it N times: each time once the sleeper has left its processor. So each ends one sleep. It begins after a
+ * sleep of its own, so that who looks on from outside has seen the code by then.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "tests/programs/truth.h"
+
+#define BEGIN_US 100000
 
 uint32_t bell;
 
@@ -51,6 +54,22 @@ PROCEDURE static void *sleep_often(void *unused)
 	return unused;
 }
 
+/* "running" stands there until the switch is over: a thread sleeps, and is counted as gone, before it has left. */
+static bool has_left(void)
+{
+	char path[64], line[128] = "running";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", atomic_load(&sleeper));
+	f = fopen(path, "r");
+	if (!f)
+		die(path, errno);
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 'r';
+	fclose(f);
+	return line[0] != 'r';
+}
+
 /* How often the sleeper has left its processor of its own accord; -1 when it does not sleep. */
 static long departures(void)
 {
@@ -67,7 +86,7 @@ static long departures(void)
 		sscanf(line, "voluntary_ctxt_switches: %ld", &n);
 	}
 	fclose(f);
-	return state == 'S' ? n : -1;
+	return state == 'S' && has_left() ? n : -1;
 }
 
 PROCEDURE static void ring(void)
@@ -97,6 +116,7 @@ int main(int argc, char **argv)
 	while (!atomic_load(&sleeper))
 		sched_yield();
 	pin(true);
+	usleep(BEGIN_US);
 	ring();
 	check("pthread_join", pthread_join(thread, NULL));
 	return 0;
