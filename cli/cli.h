@@ -55,7 +55,7 @@ struct config {
 	struct qz_texts profiles; /* diff: files */
 	size_t nbefore;		  /* of these; 0: nothing separates them */
 	const char *fail_above;	  /* NULL: not given */
-	const char *html;	  /* diff: the page's file, NULL: none */
+	const char *html;	  /* diff, scale: the page's file, NULL: none */
 
 	const char *output, *cpu; /* record */
 	int64_t rate;		  /* 0: the default of quartzd */
@@ -86,7 +86,7 @@ struct config {
 
 	struct qz_texts between; /* events: pairs of values */
 
-	bool open; /* html, diff */
+	bool open; /* html, diff, scale */
 
 	int format, value; /* export: in the order of their words, -1: not given */
 };

@@ -49,11 +49,11 @@ function steer(event) {
 	}
 	const sections = [...document.querySelectorAll("main > section[id], main > .columns > section[id]")].filter((s) => s.offsetParent);
 	const digit = Number(event.key);
-	if (event.key === "/") byId("search").focus();
+	if (event.key === "/" && state.selection) byId("search").focus();
 	else if (event.key === "?") byId("keys").open = !byId("keys").open;
 	else if (event.key === "Escape" && state.subject) selectSubject(null);
 	else if (digit >= 1 && digit <= sections.length) sections[digit - 1].scrollIntoView();
-	else if (event.key === "i") byId("flame-inverted").click();
+	else if (event.key === "i" && state.selection) byId("flame-inverted").click();
 	else if (event.key === "b" && state.side) chooseMetric(state.measure, state.side === "after" ? "before" : "after");
 	else return;
 	event.preventDefault();
@@ -84,10 +84,13 @@ function beginToShow() {
 	document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 
+// By the schema of the document.
+const PAGES = { [COMPARISON_SCHEMA]: ["comparison", ComparisonModel], [SCALING_SCHEMA]: ["scaling", ScalingModel] };
+
 // Of what kind the page is: other views stay hidden.
 function choosePage(page) {
 	state.page = page;
-	for (const part of document.querySelectorAll("[data-page]")) part.hidden = part.dataset.page !== page;
+	for (const part of document.querySelectorAll("[data-page]")) part.hidden = !part.dataset.page.split(" ").includes(page);
 	if (page === "comparison") startComparison();
 }
 
@@ -104,9 +107,9 @@ async function start() {
 		startLive();
 		return;
 	}
-	const json = await unpack(data), comparison = json.schema === COMPARISON_SCHEMA;
-	if (comparison) choosePage("comparison");
-	state.model = comparison ? new ComparisonModel(json) : new Model(json);
+	const json = await unpack(data), [page, kind] = PAGES[json.schema] ?? ["profile", Model];
+	choosePage(page);
+	state.model = new kind(json);
 	beginToShow();
 }
 

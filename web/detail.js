@@ -188,4 +188,4 @@ function startDetail() {
 	byId("detail-close").addEventListener("click", () => selectSubject(null));
 }
 
-listen("data subject theme", drawDetail, "all");
+listen("data subject theme", drawDetail, "profile comparison");

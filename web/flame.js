@@ -353,5 +353,5 @@ function startFlame() {
 // color, legend, lines, which are shown of a frame under the mouse, sum, beside the legend, and drawn, which is called then.
 flame.look = { metrics: METRICS, color: frameColor, legend: levelLegend, lines: linesOf, sum: sumText };
 
-listen("data", growFlame, "all");
-listen("search subject theme view", () => flame.root && drawFlame(), "all");
+listen("data", growFlame, "profile comparison");
+listen("search subject theme view", () => flame.root && drawFlame(), "profile comparison");

@@ -48,4 +48,4 @@ function startSearch() {
 	});
 }
 
-listen("data", describeMatches, "all");
+listen("data", describeMatches, "profile comparison");

@@ -2,7 +2,7 @@
 // What is selected, and who wants to know.
 
 const state = {
-	page: "profile", // or "comparison": which views there are
+	page: "profile", // or "comparison", "scaling": which views there are
 	model: null,
 	scope: null,
 	interval: null, // of slots, or null
@@ -18,13 +18,13 @@ const state = {
 
 const listeners = { data: [], search: [], subject: [], theme: [], view: [] };
 
-// pages: the kind of page that the view is of, or "all".
+// pages: the kinds of page that the view is of.
 function listen(events, listener, pages = "profile") {
 	for (const event of events.split(" ")) listeners[event].push({ listener, pages });
 }
 
 function announce(...events) {
-	const wanted = events.flatMap((event) => listeners[event]).filter(({ pages }) => pages === "all" || pages === state.page);
+	const wanted = events.flatMap((event) => listeners[event]).filter(({ pages }) => pages.split(" ").includes(state.page));
 	for (const listener of new Set(wanted.map((view) => view.listener))) listener();
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/commands/page_file.h"
 #include "cli/experiment/scale_text.h"
 #include "cli/experiment/series.h"
 #include "cli/render/output.h"
@@ -14,6 +15,8 @@ static const char *find_misuse(const struct config *config)
 		    config->output || config->rate || config->user || config->events ||
 		    config->duration;
 
+	if (config->open && !config->html)
+		return "--open needs --html";
 	if (!!*config->command + !!config->from.n + !!config->pids.n > 1)
 		return "a COMMAND, --from and --pid exclude each other";
 	if (config->from.n && runs)
@@ -48,6 +51,37 @@ static enum status take_profiles(const struct config *config, struct profile_set
 		status = profile_set__add(set, config, config->from.items[i]);
 	return status;
 }
+
+/* ---- the page ---- */
+
+struct scale_page {
+	const struct profile_set *set;
+	const struct qz_gaps *gaps;
+};
+
+/* All rows: the page leaves out what is not worth a line. */
+static int put_document(FILE *out, void *context)
+{
+	const struct scale_page *page = context;
+	json_t *document = qz_scale_json__of(page->set->scale, &page->set->ids, page->gaps,
+					     profile_set__command(page->set), UINT32_MAX);
+	int err = document ? json_dumpf(document, out, JSON_COMPACT) : -1;
+
+	json_decref(document);
+	return err ? -ENOMEM : 0;
+}
+
+static enum status write_page(const struct config *config, const struct profile_set *set,
+			      const struct qz_gaps *gaps)
+{
+	struct scale_page page = {set, gaps};
+	const struct page_file file = {config->html, "--html", put_document, &page};
+	enum status status = page_file__write(&file);
+
+	return status == STATUS_OK && config->open ? page_file__open(file.path) : status;
+}
+
+/* ---- the rest ---- */
 
 static enum status print_json(const struct config *config, const struct profile_set *set,
 			      const struct qz_gaps *gaps)
@@ -89,8 +123,10 @@ static enum status show(const struct config *config, struct profile_set *set)
 		status = out_of_memory();
 	else if (config->json)
 		status = print_json(config, set, &gaps);
-	else
+	else if (!config->html)
 		status = print_text(config, set, &gaps);
+	if (status == STATUS_OK && config->html)
+		status = write_page(config, set, &gaps);
 	qz_gaps__free(&gaps);
 	return status == STATUS_OK ? profile_set__check_samples(set) : status;
 }

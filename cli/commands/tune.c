@@ -215,7 +215,12 @@ static void print_result(const struct tuning *t, const struct qz_tune_result *r)
 		printf("interrupted; of what was measured until then:\n");
 	else if (t->over)
 		printf("the time of --limit is over; of what was measured until then:\n");
-	if (r->setting != t->search->start)
+	if (r->setting != t->search->start && r->gain_ci < 0)
+		printf("%s %s is best: %.3f s, %.1f%% less than at the start (%s, %.3f s); one run "
+		       "each, so this may be chance\n",
+		       name, t->knob.names[r->setting], r->cost, 100 * r->gain / r->start_cost,
+		       start, r->start_cost);
+	else if (r->setting != t->search->start)
 		printf("%s %s is best: %.3f s, %.1f%% less than at the start (%s, %.3f s); +- %.3f "
 		       "s\n",
 		       name, t->knob.names[r->setting], r->cost, 100 * r->gain / r->start_cost,

@@ -716,6 +716,72 @@ def test_print_has_no_controls(browser):
     same("controls", shown, [])
 
 
+# ---- scaling ----
+
+
+def scaled(*options):
+    return [option for f in sorted(PROFILES.glob("solver-*.pb.gz")) for option in ("--from", f)] + list(options)
+
+
+def test_speed_ups_are_those_of_scale(browser):
+    page = pathlib.Path(WORK.name) / "scale.html"
+    printed = json.loads(quartzctl("scale", *scaled("--json", "--html", page)))
+    open_page(browser, page)
+    same("loading", browser.run("document.getElementById('loading').hidden"), True)
+    curves = browser.run("[...document.querySelectorAll('#speedups .speedup')].map((g) => [g.dataset.key, "
+                         "[...g.querySelectorAll('circle')].map((c) => [Number(c.getAttribute('cx')), Number(c.getAttribute('cy'))])])")
+    same("curves", [key for key, _ in curves], ["linear", "maximal", "idle_time_specific", "inflation_specific", "actual"])
+    points = printed["processors"]
+    check("there are points", len(points) == 3)
+    # All by one scale: that of the linear speed-up, which is the number of processors.
+    (x1, y1), (x2, y2) = curves[0][1][0], curves[0][1][-1]
+    first, last = points[0]["processors"], points[-1]["processors"]
+    for key, places in curves:
+        same(f"{key}: points", len(places), len(points))
+        for (x, y), point in zip(places, points):
+            check(f"{key}: x", abs(x - x1 - (x2 - x1) * (point["processors"] - first) / (last - first)) < 0.01)
+            check(f"{key}: y", abs(y - y1 - (y2 - y1) * (point["speedup"][key] - first) / (last - first)) < 0.01)
+    rows = browser.run("[...document.querySelectorAll('#speedups-table tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    for row, point in zip(rows, points):
+        same("a row", row[:7], [str(point["processors"]), str(point["runs"])] + [f"{point['speedup'][key]:.2f}" for key, _ in curves])
+    same("sentences", browser.run("[...document.querySelectorAll('#gaps li')].map((e) => e.textContent)"), printed["gaps"])
+    terms = browser.run("[...document.querySelectorAll('#terms tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    for row, point in zip(terms, points):
+        whole, one, idle, more = (float(row[i]) for i in (3, 4, 5, 7))
+        check(f"terms add up: {row}", abs(whole - one - idle - more) < 0.003)
+        same("elapsed", row[1], f"{point['elapsed_ns'] / 1e9:.3f}")
+    text = browser.run("document.getElementById('idle-causes').innerText + document.getElementById('inflation').innerText")
+    for name in ("waits for mutex merge_lock", "no further thread to run", "solve", "read_input"):
+        check(f"{name} is not shown", name in text)
+    same("other views", browser.run("[...document.querySelectorAll('section')].filter((s) => s.offsetParent).map((s) => s.id)"),
+         ["speedups-section", "gaps-section", "terms-section", "idle-section", "inflation-section"])
+    for key in ("/", "i", "b", "1", "?", "Escape"):
+        browser.key(key)
+    browser.run("chooseTheme('dark')")
+    same("complaints", browser.complaints(), [])
+
+
+def test_one_number_of_processors_is_shown(browser):
+    page = pathlib.Path(WORK.name) / "scale-one.html"
+    quartzctl("scale", "--from", PROFILES / "solver-on1-run1.pb.gz", "--html", page)
+    open_page(browser, page)
+    same("points", browser.run("document.querySelectorAll('#speedups circle').length"), 5)
+    shown = browser.run("document.body.innerText")
+    check(shown, "NaN" not in shown and "undefined" not in shown and "null" not in shown)
+
+
+def test_names_of_a_scaling_page_are_text(browser):
+    page = pathlib.Path(WORK.name) / "scale-names.html"
+    document = json.loads(quartzctl("scale", *scaled("--json", "--html", page)))
+    document["command"] = document["gaps"][0] = "</script><img src=x onerror=alert(1)>"
+    for row in document["procedures"] + document["idle"]:
+        row["name"] = "<b>\u202e</b>" if row["name"] is not None else None
+    open_page(browser, page_of_document(page, document))
+    shown = browser.run("document.body.innerText")
+    check(shown, "</script><img" in shown and "<b>\\u202e</b>" in shown)
+    same("elements of names", browser.run("document.querySelectorAll('img, main b b, i').length"), 0)
+
+
 # ---- what it must not do ----
 
 

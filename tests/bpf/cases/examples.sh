@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# The scripts of examples/, on little data: each goes to its end, and says what it is for.
+
+# example NAME ARG...: with this build's quartzctl, and its output in example.out.
+example()
+{
+	local name=$1 directory
+
+	shift
+	directory=$(cd "$here/../../examples" && pwd)
+	PATH="$out:$PATH" TMPDIR=$T "$directory/$name" "$@" >example.out 2>example.err || fail "$name ended with status $?"
+	[ -z "$(find "$T" -maxdepth 1 -name 'tmp.*')" ] || fail "$name leaves files" "$(ls "$T")"
+}
+
+# says PATTERN...
+says()
+{
+	local pattern
+
+	for pattern; do
+		grep -qE -e "$pattern" example.out || fail "no '$pattern'" "$(cat example.out)"
+	done
+}
+
+example_what_if()
+{
+	example what-if 500000
+	says 'spread main over [0-9]+ processors?: gains .* of ' '^elapsed time, s' 'commands differ: xz -T1'
+}
+
+example_scale()
+{
+	[ "$(nproc)" -ge 2 ] || skip 'one processor'
+	example scale 500000 -P 2 --runs 1
+	says 'times as fast on 2 processors as on 1: pigz -p 2' 'linear +maximal' 'Idle time: ' 'Work inflation: '
+}
+
+example_tune()
+{
+	example tune 100000 --runs 2 --trials 3
+	says 'block: 6 values from 1 to 24' '^ +1 +24 +[0-9.]+  the start' 'block [0-9]+ (is best|stays)' 'use: xz -T0 -6 --block-size='
+}
+
+try 'example: what-if' example_what_if
+try 'example: scale' example_scale
+try 'example: tune' example_tune
