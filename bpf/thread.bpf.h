@@ -142,6 +142,7 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 		return NULL;
 	}
 	wake_window__follow(task);
+	critical_path__follow(task);
 	__sync_fetch_and_add(&s->alive, 1);
 	__sync_fetch_and_add(&s->counters.threads_seen, 1);
 	return t;

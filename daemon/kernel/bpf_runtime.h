@@ -24,6 +24,7 @@ struct bpf_runtime_options {
 	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
 	bool every_process;	/* each process that can be seen is a scope of its own */
 	bool woken;		/* the time until woken is wanted */
+	bool what_if;		/* so is the length of the run without candidates */
 	bool text;		/* so are the text tables */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
 };
