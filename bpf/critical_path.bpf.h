@@ -23,10 +23,10 @@ volatile __u32 path_candidates, path_generation;
 #define PATH_READY 20000ull /* ns */
 
 struct thread_path {
-	u64 settled;   /* of the time run, and preempted: that is part of what follows */
-	u64 unknown;   /* of that, before any candidate was known */
-	u64 preempted; /* by others than threads of the scope: it goes with what was to run */
-	u64 place;     /* hash of registers at the last event, where the segment began */
+	u64 settled; /* of its running time: that is part of what follows */
+	u64 unknown; /* of that, before any candidate was known */
+	u64 preempted; /* since then, by others than threads of the scope: it goes with what was to run */
+	u64 place; /* hash of registers at the last event, where the segment began */
 	u32 generation;
 	u32 spins; /* samples that found it waiting in a loop, ever */
 	/* samples of the segment, and of the thread */
@@ -215,15 +215,16 @@ __noinline int critical_path__settle(struct thread_path *p, u64 ran, u64 place)
 {
 	struct qz_path_segment *s = NULL;
 	u32 n = path_candidates, found;
-	u64 key, ns;
+	u64 key, ns, preempted;
 
 	if (!p)
 		return 0;
 	critical_path__renew(p);
-	ran += p->preempted;
 	key = mix(p->place, place) | 1;
 	ns = ran - p->settled;
 	p->settled = ran;
+	preempted = p->preempted;
+	p->preempted = 0;
 	p->place = place;
 	if (!n || (s64)ns <= 0) {
 		p->unknown += (s64)ns > 0 ? ns : 0;
@@ -236,11 +237,15 @@ __noinline int critical_path__settle(struct thread_path *p, u64 ran, u64 place)
 		s = NULL;
 	for (u32 i = 0; i < QZ_CANDIDATES; i++) {
 		u64 part;
+		u32 share;
 
 		if (i >= n)
 			break;
-		part = qz_path__part(ns, critical_path__share(p, s, i));
+		share = critical_path__share(p, s, i);
+		part = qz_path__part(ns, share);
 		p->work[i] += part;
+		if (preempted)
+			part += qz_path__part(preempted, share);
 		for (u32 k = 0; k < QZ_SPEEDS; k++)
 			p->saving[k * QZ_CANDIDATES + i] += part >> k;
 	}
@@ -438,7 +443,7 @@ static __noinline int critical_path__end(struct task_struct *task, struct qz_thr
 	for (u32 i = 0; i < QZ_CANDIDATES; i++)
 		__sync_fetch_and_add(&s->work[i], p->work[i]);
 	if (task__ends_itself(task))
-		critical_path__finish(p, t->scope, t->ns[QZ_RUNNING] + p->preempted, now);
+		critical_path__finish(p, t->scope, t->ns[QZ_RUNNING], now);
 	return 0;
 }
 

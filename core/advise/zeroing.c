@@ -4,13 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/advise/bounds.h"
+
 #define MOST_PROCEDURES 64   /* of one name */
 #define LATEST		4    /* so many times what was known of a candidate's time, at most */
 #define DEVIATIONS	1.96 /* of the 95 % interval */
 
-/* What the report knows of a candidate: its processor time, and the samples that this is from. */
+/* What the report knows of a candidate: its processor time, the samples that this is from, and what ran alone of it. */
 struct known {
-	double work_ns, samples;
+	double work_ns, samples, alone_ns;
 };
 
 static struct known look(const struct qz_report *r, const struct qz_what_if *w)
@@ -28,6 +30,7 @@ static struct known look(const struct qz_report *r, const struct qz_what_if *w)
 			if (r->rows[i].procedure != found[k])
 				continue;
 			known.work_ns += (double)(f->cpu_ns - f->spin_ns);
+			known.alone_ns += (double)qz_part__of_procedure(r, &r->rows[i]).alone_ns;
 			known.samples += (double)(f->samples - f->spin_samples);
 		}
 	}
@@ -86,7 +89,11 @@ struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_wh
 	uint32_t processors = r->profile->processors ? r->profile->processors : 1;
 	double run = elapsed - (elapsed - (double)w->run_ns[speed]) * lateness(w, &known);
 	double least = (busy - gone) / processors;
+	double most = elapsed - known.alone_ns / (double)(1u << speed);
 	struct qz_zeroing z = {.limit = QZ_ZEROING_PATH};
+
+	if (run > most) /* that is sure, whatever delayed it */
+		run = most;
 
 	if ((double)w->most_ns[speed] > run) {
 		run = (double)w->most_ns[speed];

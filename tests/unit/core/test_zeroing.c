@@ -108,8 +108,9 @@ START_TEST(known_too_late)
 	w.work_ns = 4000 * MS;
 	w.run_ns[0] = 7600 * MS;
 	near(qz_zeroing__find(r, &w, 0).gain_ns, 3000 * MS);
-	w.work_ns = 6000 * MS; /* with what it was preempted */
-	near(qz_zeroing__find(r, &w, 0).gain_ns, 2400 * MS);
+	w.work_ns = 6000 * MS; /* samples say less than was taken off */
+	w.run_ns[0] = 7200 * MS;
+	near(qz_zeroing__find(r, &w, 0).gain_ns, 2800 * MS);
 	qz_report__free(r);
 	qz_profile__free(f.p);
 }
@@ -122,11 +123,27 @@ START_TEST(never_less_than_nothing)
 	struct qz_what_if w = slow();
 	struct qz_zeroing z;
 
+	w.name = (char *)"neither";
 	w.run_ns[0] = 11000 * MS;
 	z = qz_zeroing__find(r, &w, 0);
 	ck_assert_uint_eq(z.gain_ns, 0);
 	ck_assert_uint_eq(z.low_ns, 0);
 	ck_assert_uint_eq(z.high_ns, 0);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+/* For half of five seconds it ran while nothing else could. */
+START_TEST(not_less_than_what_ran_alone)
+{
+	struct fixture f = program();
+	struct qz_report *r = report(&f);
+	struct qz_what_if w = slow();
+
+	w.run_ns[0] = w.run_ns[1] = 9900 * MS;
+	near(qz_zeroing__find(r, &w, 0).gain_ns, 2500 * MS);
+	near(qz_zeroing__find(r, &w, 1).gain_ns, 1250 * MS);
 	qz_report__free(r);
 	qz_profile__free(f.p);
 }
@@ -185,6 +202,7 @@ Suite *suite_zeroing(void)
 	tcase_add_test(t, what_limits_it);
 	tcase_add_test(t, known_too_late);
 	tcase_add_test(t, never_less_than_nothing);
+	tcase_add_test(t, not_less_than_what_ran_alone);
 	tcase_add_test(t, it_comes_back_from_a_file);
 	tcase_add_test(t, objects_by_name);
 	suite_add_tcase(s, t);
