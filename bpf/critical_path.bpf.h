@@ -64,9 +64,9 @@ struct {
 	__type(value, struct qz_path_scope);
 } path_scopes SEC(".maps");
 
-/* Key: image. Written by quartzd. Full: candidates are not found in the images that come later. */
+/* Key: image. Written by quartzd. The least recently used ones go when it is full: processes that have ended. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct qz_path_image);

@@ -59,7 +59,10 @@ int BPF_PROG(on_path, struct task_struct *task)
 
 	if (!t || frozen || *(volatile u32 *)&t->state != QZ_BLOCKED)
 		return 0;
-	return critical_path__wake(task, t);
+	self_cost__begin(QZ_TIMED_WAKEUP);
+	critical_path__wake(task, t);
+	self_cost__end(QZ_TIMED_WAKEUP);
+	return 0;
 }
 
 /* ---- samples ---- */

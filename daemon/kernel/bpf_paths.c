@@ -6,7 +6,7 @@
 
 #include "daemon/kernel/bpf_runtime_private.h"
 
-#define IMAGES 8192
+#define IMAGES 2048 /* that run at a time */
 
 int bpf_paths__set_sizes(struct bpf_runtime *e, bool wanted, uint32_t scopes)
 {
