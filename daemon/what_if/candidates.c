@@ -29,7 +29,8 @@ struct candidates {
 	uint32_t looked_at; /* places */
 	struct code *code;
 	uint32_t ncode;
-	bool news; /* of code that no image was told of */
+	bool news;  /* of code that no image was told of */
+	bool begun; /* the programs know that there are candidates */
 	enum qz_what_if_kind kinds[QZ_CANDIDATES];
 	uint8_t objects[QZ_OBJECT_SLOTS + 1]; /* by number: candidate + 1 that was told */
 };
@@ -132,6 +133,12 @@ static int look_at_places(struct candidates *c)
 
 /* ---- where it is ---- */
 
+static void renew(struct candidates *c)
+{
+	bpf_paths__renew(c->context.engine, c->names.n);
+	c->begun = true;
+}
+
 static void add_range(struct qz_path_image *to, const struct region *r, const struct code *code)
 {
 	uint64_t from = code->start > r->offset ? code->start : r->offset;
@@ -186,7 +193,7 @@ void candidates__tell(struct candidates *c)
 	}
 	address_spaces__unlock(images);
 	if (c->news)
-		bpf_paths__renew(c->context.engine, c->names.n);
+		renew(c);
 	c->news = false;
 }
 
@@ -213,6 +220,8 @@ static void look_at_objects(struct candidates *c)
 		if (told)
 			c->kinds[candidate] = QZ_WHAT_IF_OBJECT;
 		bpf_paths__set_object(c->context.engine, number, candidate);
+		if (!c->begun)
+			renew(c);
 	}
 }
 
@@ -238,7 +247,7 @@ int candidates__learn(struct candidates *c)
 	if (err || c->automatic)
 		return err;
 	if (began)
-		bpf_paths__renew(c->context.engine, c->names.n);
+		renew(c);
 	err = look_at_places(c);
 	look_at_objects(c);
 	if (c->news)
