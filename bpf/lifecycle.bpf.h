@@ -207,6 +207,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if (!thread__is_single(t))
 		t->state = QZ_BLOCKED; /* until its first wake-up */
 	t->waiting.sites[0].stack = QZ_WAIT_START;
+	if (wanted_what_if && creator)
+		critical_path__fork(parent, creator, child, now);
 	told = creator && creator->scope == scope;
 	if (process && creator)
 		image__inherit(image, creator->image);

@@ -234,6 +234,8 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 		sample__count(s, QZ_SAMPLE_KEY(stack, level, serial), more);
 	if (wanted_woken && s->scratch->nuser)
 		waking__sample(task, &s->scratch->user, s->image);
+	if (wanted_what_if)
+		critical_path__sample(task, &s->scratch->user, s->image, QZ_SAMPLE_SPINNING(more));
 }
 
 /*

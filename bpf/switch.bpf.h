@@ -29,6 +29,8 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 	t->cpu_in = task->se.sum_exec_runtime;
 	__sync_fetch_and_add(&s->ended_cpu, t->cpu_in - t->cpu_base);
 	wait_account__end(t, now, now);
+	if (wanted_what_if)
+		critical_path__end(task, t, now);
 	if (event__thread(task, t, false, now))
 		wait_account__flush_all(t);
 	for (int i = 0; i < QZ_SITES; i++)
@@ -276,6 +278,8 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		single__switch_in(next, in);
 	} else if (in) {
 		now = switch__time(now);
+		if (wanted_what_if)
+			critical_path__came(prev, out, next, in, now);
 		switch__in(next, in, cpu, now);
 		spin__switch_in(cpu, in);
 		comes = in->scope;

@@ -168,6 +168,7 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 	if (thread__is_single(t) && !single__is_alone(task))
 		t->state = QZ_UNKNOWN;
 	wake_window__follow(task);
+	critical_path__follow(task);
 	__sync_fetch_and_add(&s->alive, 1);
 	__sync_fetch_and_add(&s->counters.threads_seen, 1);
 	return t;

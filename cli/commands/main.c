@@ -100,8 +100,9 @@ static const struct command commands[] = {
 		.name = "what-if",
 		.operands = "",
 		.summary = "Show what a change would gain, at least and at most",
-		.details =
-			"One of --spread, --remove, --speedup and --overlap says which change.\n",
+		.details = "One of --spread, --remove, --speedup and --overlap says which change.\n"
+			   "Without: what was computed while the program ran, of a profile of\n"
+			   "'record --what-if'.\n",
 		.options = what_if_options,
 		.more_options = profile_options,
 		.run = cmd_what_if,

@@ -189,6 +189,8 @@ const struct qz_option record_options[] = {
 	{"spin-symbols", 0, QZ_OPTION_STRINGS, FIELD(spin_symbols), "FILE",
 	 "Rules about procedures that spin; may be\nrepeated."},
 	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL, "Also measure time until woken."},
+	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
+	 "Also find what the run would gain without each of\nthese procedures and objects."},
 	{"snapshots", 0, QZ_OPTION_INTEGER, FIELD(snapshots), "HZ",
 	 "Capture what all processors do at one instant,\nHZ times a second; needs quartz.ko.", 1,
 	 1000},

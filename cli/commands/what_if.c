@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands/what_if_recorded.h"
 #include "cli/query/interval.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "core/advise/advise.h"
 #include "core/advise/bounds.h"
 #include "core/advise/usage.h"
+#include "core/advise/zeroing.h"
 #include "cli/render/output.h"
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
@@ -64,8 +66,7 @@ static enum status parse_change(const struct config *config, struct change *c)
 		n++;
 	}
 	if (n != 1) {
-		complain("one of --spread, --remove, --speedup and --overlap is needed; try "
-			 "'quartzctl "
+		complain("only one of --spread, --remove, --speedup and --overlap; try 'quartzctl "
 			 "what-if --help'");
 		return STATUS_USAGE;
 	}
@@ -166,6 +167,27 @@ static void print_extra(FILE *out, const struct view *v, const struct change *c,
 	}
 }
 
+/* What was computed of it while it ran, where it was a candidate. */
+static void print_computed(FILE *out, const struct view *v, const struct change *c, uint32_t i)
+{
+	static const double factors[QZ_WHAT_IF_SPEEDS] = {0, 2, 4 / 3.0};
+	const struct qz_report *r = v->reports[i];
+	const struct qz_what_if *w = qz_zeroing__of_name(r, c->name);
+
+	for (uint32_t k = 0; w && k < QZ_WHAT_IF_SPEEDS; k++) {
+		struct qz_zeroing z = qz_zeroing__find(r, w, k);
+		double off = c->factor - factors[k];
+
+		if ((c->kind != REMOVE || k) && (c->kind != SPEEDUP || off > 0.01 || off < -0.01))
+			continue;
+		fprintf(out,
+			"  as its threads waited for each other: %.2f s (%.0f%%), from %.2f to "
+			"%.2f s\n",
+			(double)z.gain_ns / 1e9, qz_finding__percent(r, z.gain_ns),
+			(double)z.low_ns / 1e9, (double)z.high_ns / 1e9);
+	}
+}
+
 static int print_outcome(FILE *out, const struct view *v, const struct change *c, uint32_t i)
 {
 	const struct qz_report *r = v->reports[i];
@@ -184,6 +206,7 @@ static int print_outcome(FILE *out, const struct view *v, const struct change *c
 		(double)r->elapsed_ns / 1e9, qz_finding__percent(r, o.bounds.low_ns),
 		qz_finding__percent(r, o.bounds.high_ns));
 	print_extra(out, v, c, i);
+	print_computed(out, v, c, i);
 	fprintf(out, "  assumed: %s\n", assumption_of(c, &o));
 	if (o.open)
 		fprintf(out, "  not closed: %s\n", OPEN);
@@ -292,11 +315,88 @@ static enum status show(const struct config *config, struct change *c)
 	return status;
 }
 
+/* ---- without a change: what was computed while it ran ---- */
+
+static int print_candidates(const struct view *v, const struct output *out, uint32_t i)
+{
+	bool rough = false;
+	struct scope_view s = {v->config, out,	    v->reports[i],
+			       NULL,	  v->names, decimals_of_report(v->reports[i]),
+			       &rough};
+
+	return what_if_recorded__print(&s);
+}
+
+static enum status print_recorded(const struct view *v)
+{
+	struct output out;
+	int err = 0;
+
+	output__open(&out, v->config);
+	interval__print(out.file, v->profile);
+	for (uint32_t i = 0; !err && i < v->n; i++)
+		err = print_candidates(v, &out, i);
+	output__close(&out);
+	return err ? out_of_memory() : STATUS_OK;
+}
+
+static json_t *candidates_json(const struct view *v, uint32_t i)
+{
+	const struct qz_profile *p = v->profile;
+	json_t *scope = scope__json(v->reports[i]), *all = json_array();
+	bool failed = !scope || !all;
+
+	for (uint32_t k = 0; !failed && k < p->nwhat_ifs; k++)
+		if (p->what_ifs[k].scope == v->scopes[i])
+			failed = json_array_append_new(
+					 all, what_if_recorded__json(v->reports[i],
+								     &p->what_ifs[k])) != 0;
+	failed = failed || json_object_set(scope, "candidates", all);
+	json_decref(all);
+	return qz_json_fields__unless(failed, scope);
+}
+
+static enum status print_recorded_json(const struct view *v)
+{
+	json_t *root = json_object(), *scopes = json_array();
+	bool failed = !root || !scopes;
+
+	for (uint32_t i = 0; !failed && i < v->n; i++)
+		failed = json_array_append_new(scopes, candidates_json(v, i)) != 0;
+	failed = failed || json_object_set_new(root, "schema", json_string("quartz.what-if/v1")) ||
+		 json_object_set_new(root, "change", json_string("recorded")) ||
+		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
+		 json_object_set(root, "scopes", scopes);
+	json_decref(scopes);
+	return output__json(qz_json_fields__unless(failed, root), 1);
+}
+
+static enum status show_recorded(const struct config *config)
+{
+	struct view v;
+	enum status status = view__open(&v, config);
+
+	if (status == STATUS_OK && !v.profile->nwhat_ifs) {
+		complain("this profile knows no candidates: record one with --what-if, of a run "
+			 "that "
+			 "ends, or give one of --spread, --remove, --speedup and --overlap; try "
+			 "'quartzctl what-if --help'");
+		status = STATUS_USAGE;
+	}
+	if (status == STATUS_OK)
+		status = config->json ? print_recorded_json(&v) : print_recorded(&v);
+	view__close(&v);
+	return status;
+}
+
 enum status cmd_what_if(const struct config *config)
 {
 	struct change c = {0};
-	enum status status = parse_change(config, &c);
+	enum status status;
 
+	if (!config->spread && !config->remove && !config->speedup && !config->overlap)
+		return show_recorded(config);
+	status = parse_change(config, &c);
 	if (status == STATUS_OK)
 		status = show(config, &c);
 	free(c.name);

@@ -7,6 +7,7 @@
 
 #include "core/util/gzip.h"
 #include "core/format/rounds_meta.h"
+#include "core/format/what_if_meta.h"
 #include "core/format/snapshot_meta.h"
 #include "core/format/timeline_meta.h"
 #include "core/model/passed_waits.h"
@@ -406,6 +407,7 @@ static int read_calls(struct reader *r)
 	int err = qz_snapshot_meta__calls(r->meta, r->p);
 
 	err = err ? err : qz_rounds_meta__read(json_object_get(r->meta, "instants"), r->p);
+	err = err ? err : qz_what_if_meta__read(json_object_get(r->meta, "what_ifs"), r->p);
 
 	return err ? fail(r, err, bad_meta) : 0;
 }

@@ -10,6 +10,7 @@
 
 #include "core/format/json_fields.h"
 #include "core/format/rounds_meta.h"
+#include "core/format/what_if_meta.h"
 #include "core/format/timeline_meta.h"
 #include "core/util/string_table.h"
 
@@ -132,6 +133,8 @@ static void put_meta(struct writer *w)
 		put_object_of(w, "costs", qz_cost_fields, p);
 	if (p->instants.rate_hz)
 		w->failed = qz_rounds_meta__print(w->out, p) || w->failed;
+	if (p->nwhat_ifs)
+		w->failed = qz_what_if_meta__print(w->out, p) || w->failed;
 	if (p->timeline && p->timeline->n)
 		qz_timeline_meta__print(w->out, p->timeline);
 	fputs("}\n", w->out);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model/what_if.h"
+
 const struct qz_field qz_run_fields[] = {
 	QZ_FIELD(TEXT, qz_profile, quartz_version, QZ_TOLD),
 	QZ_FIELD(TEXT, qz_profile, kernel, QZ_TOLD),
@@ -125,6 +127,19 @@ const struct qz_field qz_object_fields[] = {
 	QZ_FIELD(U64, qz_object, wait_ns, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, queue_ns, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, arrivals, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
+	{0},
+};
+
+const struct qz_field qz_what_if_fields[] = {
+	QZ_FIELD(U32, qz_what_if, scope, QZ_SAVED),
+	QZ_FIELD(U32, qz_what_if, kind, QZ_SAVED),
+	QZ_FIELD(TEXT, qz_what_if, name, QZ_SAVED),
+	QZ_FIELDS(U64, qz_what_if, run_ns, QZ_WHAT_IF_SPEEDS, QZ_SAVED),
+	QZ_FIELDS(U64, qz_what_if, most_ns, QZ_WHAT_IF_SPEEDS, QZ_SAVED),
+	QZ_FIELD(U64, qz_what_if, work_ns, QZ_SAVED),
+	QZ_FIELD(U64, qz_what_if, kept_ns, QZ_SAVED),
+	QZ_FIELD(U64, qz_what_if, freed_ns, QZ_SAVED),
+	QZ_FIELD(U64, qz_what_if, spinning_ns, QZ_SAVED),
 	{0},
 };
 

@@ -9,6 +9,7 @@
 #include "core/util/vec.h"
 #include "core/model/profile_index.h"
 #include "core/model/timeline.h"
+#include "core/model/what_if.h"
 
 static char *const marker_names[QZ_PROCEDURE_KINDS] = {
 	[QZ_PROCEDURE] = "",
@@ -97,6 +98,7 @@ void qz_profile__free(struct qz_profile *p)
 	entities_free(p);
 	index_free(p->index);
 	qz_timeline__free(p->timeline);
+	qz_what_ifs__clear(p);
 	free(p);
 }
 

@@ -382,6 +382,8 @@ struct qz_profile {
 	uint32_t nmoments;
 	struct qz_round *moments;     /* sum of counts below 2^63 / QZ_MAX_LEVELS */
 	struct qz_timeline *timeline; /* core/model/timeline.h; NULL: none was kept */
+	uint32_t nwhat_ifs;
+	struct qz_what_if *what_ifs; /* core/model/what_if.h */
 	/* Of a part of a run: where it begins and ends, from the beginning of the run. 0: it is no part. */
 	uint64_t interval_from_ns, interval_until_ns;
 	bool timeline_differs; /* a file had one that does not add up: it was left out */

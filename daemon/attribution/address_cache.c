@@ -113,6 +113,16 @@ const struct place *address_cache__get(const struct address_cache *p, uint32_t m
 	return i == UINT32_MAX || p->items[i].location == QZ_NONE ? NULL : &p->items[i];
 }
 
+uint32_t address_cache__count(const struct address_cache *p)
+{
+	return p->n;
+}
+
+const struct place *address_cache__at(const struct address_cache *p, uint32_t index)
+{
+	return p->items[index].location == QZ_NONE ? NULL : &p->items[index];
+}
+
 /* ---- naming ---- */
 
 /* symbols: its number in the symbolizer, or -errno. */

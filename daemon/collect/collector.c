@@ -21,6 +21,7 @@
 #include "daemon/target/event_reader.h"
 #include "daemon/unwind/unwind_worker.h"
 #include "daemon/waits/wait_drain.h"
+#include "daemon/what_if/candidates.h"
 #include "daemon/collect/self_overhead.h"
 #include "daemon/collect/loss_accounting.h"
 #include "daemon/waits/object_naming.h"
@@ -114,6 +115,7 @@ void collector__free(struct collector *c)
 	map_quota__free(c->shares);
 	shm_polling__free(c->polling);
 	rounds__free(c->moments);
+	candidates__free(c->candidates);
 	object_naming__free(c->names);
 	shm_counters__free(c->page_figures);
 	instrumented_stacks__free(c->stacks.selfreport);
@@ -153,6 +155,22 @@ int collector__use_instants(struct collector *c, struct module_rounds *instants,
 {
 	c->moments = rounds__new(instants, rate, c->engine, c->classes, &c->stacks);
 	return c->moments ? 0 : -ENOMEM;
+}
+
+int collector__use_what_if(struct collector *c, const char *names)
+{
+	struct candidates_context context = {
+		.engine = c->engine,
+		.images = c->images,
+		.modules = c->modules,
+		.symbolizer = c->symbolizer,
+		.places = c->places,
+		.waits = c->waits,
+		.profile = c->profile,
+	};
+
+	c->candidates = candidates__new(&context, names);
+	return c->candidates ? 0 : -errno;
 }
 
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
@@ -306,6 +324,8 @@ int collector__tick(struct collector *c)
 	c->hurry = 0;
 	if (c->moments)
 		err = rounds__drain(c->moments, c->processed);
+	if (c->candidates)
+		candidates__tell(c->candidates);
 	since = bpf_runtime__now() - c->turned;
 	if (!err && c->half_waits && c->turned < c->processed)
 		err = collector__drain_half(c);

@@ -44,6 +44,12 @@ int collector__use_poller(struct collector *c, struct shm_sampler *poller);
  */
 int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate);
 
+/*
+ * Finds how long the run would have been without candidates, too: their names, with commas between them, or "auto".
+ * The text must outlive the collector. 0, -ENOMEM, or -EINVAL: it names none, or too many.
+ */
+int collector__use_what_if(struct collector *c, const char *names);
+
 /* Tells what a scope of the engine is. To be called before its first event is drained. */
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
 			 const char *comm, const char *command);

@@ -11,6 +11,7 @@
 #include "daemon/target/reorder_buffer.h"
 #include "daemon/unwind/unwind_worker.h"
 #include "daemon/waits/wait_drain.h"
+#include "daemon/what_if/candidates.h"
 #include "daemon/collect/loss_accounting.h"
 
 static void add_alive(void *context, const struct qz_thread_event *e)
@@ -75,6 +76,11 @@ int collector__refresh(struct collector *c, uint64_t until)
 	if (c->page_figures)
 		shm_counters__refresh(c->page_figures);
 	refresh_ledger(c);
+	err = c->candidates ? candidates__refresh(c->candidates, scopes__rows(c->scopes),
+						  bpf_runtime__max_scopes(c->engine))
+			    : 0;
+	if (err)
+		return err;
 	return c->polling ? shm_polling__join(c->polling) : 0;
 }
 

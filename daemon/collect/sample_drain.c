@@ -14,6 +14,7 @@
 #include "daemon/spin/spin_tracker.h"
 #include "daemon/unwind/unwind_worker.h"
 #include "daemon/waits/wait_drain.h"
+#include "daemon/what_if/candidates.h"
 
 static const char *const end_names[] = QZ_UNWIND_END_NAMES;
 
@@ -282,6 +283,8 @@ int collector__drain_half(struct collector *c)
 	address_spaces__refresh(c->images);
 	if (address_spaces__changes(c->images) != changes)
 		unwind_worker__wake(c->builder);
+	if (c->candidates && !err && !c->frozen)
+		err = candidates__learn(c->candidates);
 	if (c->page_figures)
 		shm_counters__drained(c->page_figures);
 	c->half_waits = false;

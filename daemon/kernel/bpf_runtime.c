@@ -16,6 +16,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "daemon/kernel/bpf_paths.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/kernel/verifier_log.h"
@@ -209,7 +210,7 @@ static int set_sizes(struct bpf_runtime *e)
 {
 	struct quartz *s = e->skel;
 	uint32_t scopes = e->opts.max_scopes;
-	int err = 0;
+	int err;
 
 	choose_programs(e);
 	snprintf((char *)s->rodata->version, sizeof(s->rodata->version), "%s", QUARTZ_VERSION);
@@ -228,6 +229,7 @@ static int set_sizes(struct bpf_runtime *e)
 	s->rodata->every_process = e->opts.every_process;
 	s->rodata->pid_namespace = e->opts.pid_namespace;
 	s->rodata->sampled_by_timer = e->opts.sampled_by_timer;
+	err = bpf_paths__set_sizes(e, e->opts.what_if, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, e->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.levels, scopes * e->level_stride);
@@ -392,7 +394,8 @@ static const struct accounting {
 	}
 	ACCOUNTING(on_switch), ACCOUNTING(on_wakeup),  ACCOUNTING(on_wakeup_new),
 	ACCOUNTING(on_fork),   ACCOUNTING(on_exec),    ACCOUNTING(on_free),
-	ACCOUNTING(on_waking), ACCOUNTING(on_release), ACCOUNTING(on_map),
+	ACCOUNTING(on_waking), ACCOUNTING(on_release), ACCOUNTING(on_path),
+	ACCOUNTING(on_map),
 };
 
 #define NACCOUNTING (sizeof(accounting) / sizeof(accounting[0]))

@@ -78,6 +78,8 @@ const struct qz_option config_options[] = {
 	 "Also measure time until woken: what wakers ran\nwhile other threads waited for them."},
 	{"exact", 0, QZ_OPTION_FLAG, FIELD(exact), NULL,
 	 "With --system, look at every wait; otherwise, of\nthreads that wait often, only at some."},
+	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
+	 "Also find what the run would gain without each of\nthese procedures and objects."},
 	{"lines", 0, QZ_OPTION_FLAG, FIELD(lines), NULL, "Look up source files and lines."},
 	{"inlines", 0, QZ_OPTION_FLAG, FIELD(inlines), NULL, "Also show inlined procedures."},
 	{"spin-symbols", 0, QZ_OPTION_STRINGS, FIELD(spin_symbols), "FILE",
@@ -122,6 +124,8 @@ static int check(const struct options *c, char *error, size_t size)
 			 "says how long to measure");
 	else if (c->user && !c->command)
 		snprintf(error, size, "--user needs a COMMAND");
+	else if (c->what_if && c->system)
+		snprintf(error, size, "--what-if is for runs of programs, not for --system");
 	else if (c->system && targets > 1)
 		snprintf(error, size, "--system cannot be combined with --pid or --tree");
 	else if (!c->command && !targets)

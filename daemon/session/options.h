@@ -38,10 +38,11 @@ struct options {
 	int64_t max_overhead; /* millionths of the processors, negative: the default */
 	const char *cpu;
 	const char *preload;
-	const char *user;  /* whom the command is run as, NULL: the same user as quartzd */
-	int64_t page_rate; /* Hz, 0: not given */
-	int64_t snapshots; /* Hz, 0: none */
-	bool busy;	   /* poll without a pause */
+	const char *what_if; /* candidates, NULL: none */
+	const char *user;    /* whom the command is run as, NULL: the same user as quartzd */
+	int64_t page_rate;   /* Hz, 0: not given */
+	int64_t snapshots;   /* Hz, 0: none */
+	bool busy;	     /* poll without a pause */
 	struct qz_texts spin_symbols; /* files */
 	bool woken, exact, lines, inlines, private, quiet, verbose, version, help;
 	const char *file;     /* of settings, NULL: the usual ones for --system, else none */

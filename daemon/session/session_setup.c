@@ -19,6 +19,7 @@
 #include "daemon/util/paths.h"
 #include "daemon/privsep/capabilities.h"
 #include "daemon/session/session_state.h"
+#include "quartz/critical_path.h"
 #include "quartz/device.h"
 
 #define PROGRAM_SCOPES 64
@@ -221,7 +222,18 @@ static int open_instants(struct session *s)
 /* Who wants to know the waker of each wait needs each wait. */
 static bool samples_waits(const struct options *config)
 {
-	return config->system && !config->exact && !config->woken;
+	return config->system && !config->exact && !config->woken && !config->what_if;
+}
+
+static int fail_what_if(const char *names, int err)
+{
+	if (err != -EINVAL)
+		return fail(err, "out of memory");
+	log_error(
+		"--what-if '%s': give auto, or up to %d names of procedures or objects with commas "
+		"between them",
+		names, QZ_CANDIDATES);
+	return STATUS_USAGE;
 }
 
 int session__load(struct session *s)
@@ -231,6 +243,7 @@ int session__load(struct session *s)
 						: PROGRAM_SCOPES,
 		.pid_namespace = s->pid_namespace,
 		.woken = s->config->woken,
+		.what_if = s->config->what_if,
 		.text = !s->config->private,
 		.every_process = s->config->system,
 		.wait_spacing_ns = samples_waits(s->config) ? WAIT_SPACING : 0,
@@ -267,6 +280,9 @@ int session__load(struct session *s)
 	err = open_instants(s);
 	if (err)
 		return err;
+	err = s->config->what_if ? collector__use_what_if(s->collector, s->config->what_if) : 0;
+	if (err)
+		return fail_what_if(s->config->what_if, err);
 	if (!s->config->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);

@@ -398,6 +398,11 @@ bool objects__has_name(const struct objects *o, uint32_t number)
 	return is_known(o, number) && o->slots[number - 1].index != QZ_NONE;
 }
 
+uint32_t objects__peek(const struct objects *o, uint32_t number)
+{
+	return is_known(o, number) ? o->slots[number - 1].index : QZ_NONE;
+}
+
 uint32_t objects__index(struct objects *o, uint32_t number)
 {
 	if (!is_known(o, number))

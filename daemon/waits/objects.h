@@ -55,6 +55,9 @@ bool objects__has_name(const struct objects *o, uint32_t number);
 /* The object of the profile for a number; QZ_NONE for 0 and for one that has no name. */
 uint32_t objects__index(struct objects *o, uint32_t number);
 
+/* The same for who only looks: the object is not taken to be in use for that. */
+uint32_t objects__peek(const struct objects *o, uint32_t number);
+
 /* Adds the figures of all objects that have names, with their queues as they stand, up to `until`. */
 void objects__settle(struct objects *o, uint64_t until);
 

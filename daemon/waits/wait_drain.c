@@ -344,6 +344,11 @@ uint32_t wait_drain__object(struct wait_drain *w, uint32_t number)
 	return objects__index(w->objects, number);
 }
 
+uint32_t wait_drain__peek_object(const struct wait_drain *w, uint32_t number)
+{
+	return objects__peek(w->objects, number);
+}
+
 bool wait_drain__has_object(const struct wait_drain *w, uint32_t number)
 {
 	return objects__has_name(w->objects, number);

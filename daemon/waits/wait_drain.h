@@ -54,6 +54,7 @@ void wait_drain__alive(struct wait_drain *w, const struct qz_thread_event *event
 /* The object that a sample carries, as objects__want() and objects__index(); wanted before wait_drain__add(). */
 void wait_drain__want_object(struct wait_drain *w, uint32_t number, uint32_t spinner);
 uint32_t wait_drain__object(struct wait_drain *w, uint32_t number);
+uint32_t wait_drain__peek_object(const struct wait_drain *w, uint32_t number); /* objects__peek() */
 bool wait_drain__has_object(const struct wait_drain *w, uint32_t number); /* and it has a name */
 
 /* During a refresh: the figures of all objects, with their queues up to `until`. */

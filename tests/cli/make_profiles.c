@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/model/what_if.h"
 #include "core/estimate/estimate.h"
 #include "core/format/pprof.h"
 #include "core/transform/timeline_cut.h"
@@ -909,6 +910,39 @@ static void make_scale(int directory)
 	}
 }
 
+/* What was computed of candidates: one on the longest path, a lock, and one that was not met. */
+static void make_candidates(int directory)
+{
+	static char names[][24] = {"compress", "mutex queue", "read_all", "no\nbody"};
+	uint64_t level_ns[] = {500 * MS, 4500 * MS, 5000 * MS};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 1200, "pack", "pack -2 data", level_ns);
+	uint32_t first = add_thread(p, scope, 1200, "pack"),
+		 second = add_thread(p, scope, 1201, "pack");
+	uint32_t main_node = call(p, 0, "main", "/usr/bin/pack", "pack.c");
+	uint32_t read_all = call(p, main_node, "read_all", "/usr/bin/pack", "pack.c");
+	uint32_t compress =
+		call(p, mark(p, main_node, QZ_THREAD_START), "compress", "/usr/bin/pack", "pack.c");
+	struct qz_what_if what_if = {.scope = scope, .kept_ns = 300 * MS, .freed_ns = 3000 * MS};
+
+	add_object(p, QZ_OBJECT_MUTEX, "queue", "/usr/bin/pack");
+	sample(p, second, compress, 1, 400);
+	sample(p, first, read_all, 1, 50);
+	sample(p, first, read_all, 2, 500);
+	sample(p, second, compress, 2, 500);
+	for (uint32_t i = 0; i < 4; i++) {
+		what_if.name = names[i];
+		what_if.kind = i < 3 ? 1 + i % 2 : QZ_WHAT_IF_UNKNOWN;
+		what_if.work_ns = i == 1 ? 0 : (8500 - 2000 * i) * MS;
+		for (uint32_t k = 0; k < QZ_WHAT_IF_SPEEDS; k++) {
+			what_if.run_ns[k] = i < 3 ? 10000 * MS - ((7000 - i * 3200) * MS >> k) : 0;
+			what_if.most_ns[k] = (i ? 4000 : 5500) * MS;
+		}
+		must(qz_what_ifs__add(p, &what_if));
+	}
+	write_profile(p, directory, "candidates.pb.gz");
+}
+
 int main(int argc, char **argv)
 {
 	int directory;
@@ -937,6 +971,7 @@ int main(int argc, char **argv)
 	make_lines(directory);
 	make_developed(directory);
 	make_scale(directory);
+	make_candidates(directory);
 	close(directory);
 	return 0;
 }

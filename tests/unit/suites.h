@@ -77,7 +77,9 @@
 	X(spin)                                                                                    \
 	X(spin_rules)                                                                              \
 	X(exporter)                                                                                \
-	X(config_file)
+	X(config_file)                                                                             \
+	X(critical_path)                                                                           \
+	X(zeroing)
 
 #define X(name) Suite *suite_##name(void);
 SUITES

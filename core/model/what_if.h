@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How long a run would have been if a procedure or an object took no time, or less: what was computed while it ran
+ * (record --what-if, quartz/critical_path.h). Only of scopes that ended.
+ */
+#ifndef QUARTZ_CORE_WHAT_IF_H
+#define QUARTZ_CORE_WHAT_IF_H
+
+#include "core/model/profile.h"
+
+#define QZ_WHAT_IF_SPEEDS 3 /* all of its time goes, half of it, a quarter */
+
+enum qz_what_if_kind {
+	QZ_WHAT_IF_UNKNOWN, /* it was not met */
+	QZ_WHAT_IF_PROCEDURE,
+	QZ_WHAT_IF_OBJECT,
+	QZ_WHAT_IF_KINDS,
+};
+
+/* One candidate in one scope. */
+struct qz_what_if {
+	uint32_t scope;
+	uint32_t kind; /* enum qz_what_if_kind */
+	char *name;    /* as it was asked for; of an object, perhaps with its kind before it */
+	uint64_t run_ns
+		[QZ_WHAT_IF_SPEEDS]; /* how long the run would have been, on enough processors */
+	uint64_t most_ns[QZ_WHAT_IF_SPEEDS]; /* what one thread alone ran of it */
+	uint64_t work_ns; /* processor time of the procedure as it was known then */
+	/* of the scope: */
+	uint64_t kept_ns;     /* blocked until what is no thread of the scope came */
+	uint64_t freed_ns;    /* blocked until a thread of the scope came */
+	uint64_t spinning_ns; /* in loops that wait */
+};
+
+/* Adds a copy. 0, -EINVAL: no such scope or kind, -E2BIG, -ENOMEM. */
+int qz_what_ifs__add(struct qz_profile *p, const struct qz_what_if *w);
+
+/* Removes all. */
+void qz_what_ifs__clear(struct qz_profile *p);
+
+/* Whether `name` stands for the procedure, or for the object: with its kind before it, or without. */
+bool qz_what_if__is_object(const char *name, const struct qz_object *o);
+
+#endif

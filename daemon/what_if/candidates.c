@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/what_if/candidates.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/model/what_if.h"
+#include "core/report/report.h"
+#include "core/util/vec.h"
+#include "daemon/kernel/bpf_paths.h"
+#include "daemon/what_if/candidate_names.h"
+
+#define CHOOSE_AFTER 1000000000ull /* ns of the run that "auto" looks at */
+
+_Static_assert(QZ_SPEEDS == QZ_WHAT_IF_SPEEDS, "the profile has the speeds of the programs");
+
+/* A procedure of a candidate, in a file: from and to which offset. */
+struct code {
+	uint32_t module, candidate;
+	uint64_t start, end;
+};
+
+struct candidates {
+	struct candidates_context context;
+	struct candidate_names names;
+	bool automatic;
+	uint64_t began;
+	uint32_t looked_at; /* places */
+	struct code *code;
+	uint32_t ncode;
+	bool news;  /* of code that no image was told of */
+	bool begun; /* the programs know that there are candidates */
+	enum qz_what_if_kind kinds[QZ_CANDIDATES];
+	uint8_t objects[QZ_OBJECT_SLOTS + 1]; /* by number: candidate + 1 that was told */
+};
+
+struct candidates *candidates__new(const struct candidates_context *context, const char *names)
+{
+	struct candidates *c = calloc(1, sizeof(*c));
+	int err = 0;
+
+	if (!c)
+		return NULL;
+	c->context = *context;
+	c->began = bpf_runtime__now();
+	c->automatic = !strcmp(names, "auto");
+	if (!c->automatic)
+		err = candidate_names__parse(&c->names, names);
+	if (!err)
+		return c;
+	candidates__free(c);
+	errno = -err;
+	return NULL;
+}
+
+void candidates__free(struct candidates *c)
+{
+	if (!c)
+		return;
+	candidate_names__free(&c->names);
+	free(c->code);
+	free(c);
+}
+
+/* ---- code ---- */
+
+/* The candidate that a procedure is, or QZ_CANDIDATES. */
+static uint32_t candidate_of(const struct candidates *c, const struct qz_procedure *proc)
+{
+	for (uint32_t i = 0; i < c->names.n; i++)
+		if (proc->kind == QZ_PROCEDURE && qz_procedure__is_called(proc, c->names.items[i]))
+			return i;
+	return QZ_CANDIDATES;
+}
+
+static bool is_known(const struct candidates *c, uint32_t module, uint64_t address)
+{
+	for (uint32_t i = 0; i < c->ncode; i++)
+		if (c->code[i].module == module && address >= c->code[i].start &&
+		    address < c->code[i].end)
+			return true;
+	return false;
+}
+
+/* From where to where the procedure at a place is. False where that is not known, as of code made at run time. */
+static bool find_extent(struct candidates *c, const struct place *place, struct code *code)
+{
+	int symbols = modules__symbols(c->context.modules, place->module);
+	struct spin_record record;
+
+	if (symbols < 0 ||
+	    symbolizer__classify(c->context.symbolizer, symbols, &place->address, 1, &record))
+		return false;
+	code->start = record.procedure_start;
+	code->end = record.procedure_end;
+	return place->address >= code->start && place->address < code->end;
+}
+
+static int look(struct candidates *c, const struct place *place)
+{
+	const struct qz_profile *p = c->context.profile;
+	const struct qz_location *l = &p->locations[place->location];
+	struct code code = {.module = place->module};
+
+	code.candidate = candidate_of(c, &p->procedures[l->lines[l->nlines - 1].procedure]);
+	if (code.candidate == QZ_CANDIDATES || place->module == MODULE_KERNEL ||
+	    is_known(c, place->module, place->address))
+		return 0;
+	c->kinds[code.candidate] = QZ_WHAT_IF_PROCEDURE;
+	if (!find_extent(c, place, &code))
+		return 0;
+	if (qz_array__reserve((void **)&c->code, c->ncode, sizeof(*c->code)))
+		return -ENOMEM;
+	c->code[c->ncode++] = code;
+	c->news = true;
+	return 0;
+}
+
+static int look_at_places(struct candidates *c)
+{
+	uint32_t n = address_cache__count(c->context.places);
+	int err = 0;
+
+	for (; !err && c->looked_at < n; c->looked_at++) {
+		const struct place *place = address_cache__at(c->context.places, c->looked_at);
+
+		if (place)
+			err = look(c, place);
+	}
+	return err;
+}
+
+/* ---- where it is ---- */
+
+static void renew(struct candidates *c)
+{
+	bpf_paths__renew(c->context.engine, c->names.n);
+	c->begun = true;
+}
+
+static void add_range(struct qz_path_image *to, const struct region *r, const struct code *code)
+{
+	uint64_t from = code->start > r->offset ? code->start : r->offset;
+	uint64_t until = r->offset + (r->end - r->start);
+
+	if (until > code->end)
+		until = code->end;
+	if (code->module != r->module || from >= until || to->n == QZ_PATH_RANGES)
+		return;
+	to->ranges[to->n++] = (struct qz_path_range) {
+		.start = r->start + (from - r->offset),
+		.end = r->start + (until - r->offset),
+		.candidate = code->candidate,
+	};
+}
+
+/* With the lock of the images held. */
+static void tell_image(struct candidates *c, struct image *image)
+{
+	const struct address_map *map = address_spaces__map(image);
+	struct qz_path_image told = {0};
+
+	for (uint32_t i = 0; i < map->n; i++)
+		for (uint32_t k = 0; k < c->ncode; k++)
+			add_range(&told, &map->items[i], &c->code[k]);
+	if (told.n)
+		bpf_paths__set_image(c->context.engine, image->number, &told);
+}
+
+/* Contents that are told are not 0. */
+static uint64_t contents_of(const struct image *image)
+{
+	return image->contents + 1;
+}
+
+void candidates__tell(struct candidates *c)
+{
+	struct address_spaces *images = c->context.images;
+	uint32_t n;
+
+	if (!c->ncode)
+		return;
+	address_spaces__lock(images);
+	n = address_spaces__count(images);
+	for (uint32_t i = 0; i < n; i++) {
+		struct image *image = address_spaces__at(images, i);
+
+		if (image->ended || (!c->news && image->candidates == contents_of(image)))
+			continue;
+		image->candidates = contents_of(image);
+		tell_image(c, image);
+	}
+	address_spaces__unlock(images);
+	if (c->news)
+		renew(c);
+	c->news = false;
+}
+
+/* ---- objects ---- */
+
+static uint32_t candidate_of_object(const struct candidates *c, uint32_t index)
+{
+	for (uint32_t i = 0; index != QZ_NONE && i < c->names.n; i++)
+		if (qz_what_if__is_object(c->names.items[i], &c->context.profile->objects[index]))
+			return i;
+	return QZ_CANDIDATES;
+}
+
+static void look_at_objects(struct candidates *c)
+{
+	for (uint32_t number = 1; number <= QZ_OBJECT_SLOTS; number++) {
+		uint32_t index = wait_drain__peek_object(c->context.waits, number);
+		uint32_t candidate = candidate_of_object(c, index);
+		uint8_t told = candidate < QZ_CANDIDATES ? candidate + 1 : 0;
+
+		if (told == c->objects[number])
+			continue;
+		c->objects[number] = told;
+		if (told)
+			c->kinds[candidate] = QZ_WHAT_IF_OBJECT;
+		bpf_paths__set_object(c->context.engine, number, candidate);
+		if (!c->begun)
+			renew(c);
+	}
+}
+
+/* ---- drains ---- */
+
+static int choose(struct candidates *c)
+{
+	int err;
+
+	if (bpf_runtime__now() - c->began < CHOOSE_AFTER)
+		return 0;
+	err = candidate_names__choose(&c->names, c->context.profile);
+	if (c->names.n)
+		c->automatic = false;
+	return err;
+}
+
+int candidates__learn(struct candidates *c)
+{
+	bool began = c->automatic;
+	int err = c->automatic ? choose(c) : 0;
+
+	if (err || c->automatic)
+		return err;
+	if (began)
+		renew(c);
+	err = look_at_places(c);
+	look_at_objects(c);
+	if (c->news)
+		candidates__tell(c);
+	return err;
+}
+
+/* ---- results ---- */
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static int add(struct candidates *c, const struct qz_path_scope *paths, uint64_t began,
+	       uint64_t period_ns, struct qz_what_if *w, uint32_t candidate)
+{
+	w->name = c->names.items[candidate];
+	w->kind = c->kinds[candidate];
+	w->work_ns = paths->work[candidate];
+	w->kept_ns = paths->kept;
+	w->freed_ns = paths->freed;
+	w->spinning_ns = paths->spinning * period_ns;
+	for (uint32_t k = 0; k < QZ_SPEEDS; k++) {
+		w->run_ns[k] = less(paths->finish[k * QZ_CANDIDATES + candidate], began);
+		w->most_ns[k] = paths->most[k * QZ_CANDIDATES + candidate];
+	}
+	return qz_what_ifs__add(c->context.profile, w);
+}
+
+static int add_scope(struct candidates *c, uint32_t scope, uint32_t row)
+{
+	struct qz_profile *p = c->context.profile;
+	struct qz_what_if w = {.scope = row};
+	struct qz_path_scope paths;
+	int err = 0;
+
+	if (!p->scopes[row].ended || bpf_paths__read(c->context.engine, scope, &paths) ||
+	    !paths.ended)
+		return 0;
+	for (uint32_t i = 0; !err && i < c->names.n; i++)
+		err = add(c, &paths, p->scopes[row].start_ns,
+			  p->rate_hz ? 1000000000 / p->rate_hz : 0, &w, i);
+	return err;
+}
+
+int candidates__refresh(struct candidates *c, const uint32_t *scopes, uint32_t nscopes)
+{
+	int err = 0;
+
+	qz_what_ifs__clear(c->context.profile);
+	for (uint32_t i = 0; !err && i < nscopes; i++)
+		if (scopes[i] != QZ_NONE)
+			err = add_scope(c, i, scopes[i]);
+	return err;
+}

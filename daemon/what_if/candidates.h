@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Candidates of --what-if: finds their code and their objects as they are sampled, lets the BPF programs know, and
+ * puts into the profile what these computed.
+ *
+ * One thread at a time. Functions give 0 or -errno.
+ */
+#ifndef QUARTZ_DAEMON_CANDIDATES_H
+#define QUARTZ_DAEMON_CANDIDATES_H
+
+#include "daemon/attribution/address_cache.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/symbolizer/symbolizer.h"
+#include "daemon/target/address_spaces.h"
+#include "daemon/target/modules.h"
+#include "daemon/waits/wait_drain.h"
+
+struct candidates;
+
+/* All borrowed. */
+struct candidates_context {
+	struct bpf_runtime *engine;
+	struct address_spaces *images;
+	struct modules *modules;
+	struct symbolizer *symbolizer;
+	struct address_cache *places;
+	struct wait_drain *waits;
+	struct qz_profile *profile;
+};
+
+/* Names with commas between them, or "auto". NULL with errno ENOMEM, or EINVAL: not such a list. */
+struct candidates *candidates__new(const struct candidates_context *context, const char *names);
+void candidates__free(struct candidates *c);
+
+/* After a drain: looks at what was sampled for the first time. "auto" chooses once a second has been sampled. */
+int candidates__learn(struct candidates *c);
+
+/* Soon after something was mapped: where the code is that is known. */
+void candidates__tell(struct candidates *c);
+
+/* After the scopes of the profile were refreshed: what is known of those that ended. scopes: see struct stack_context. */
+int candidates__refresh(struct candidates *c, const uint32_t *scopes, uint32_t nscopes);
+
+#endif
