@@ -66,7 +66,7 @@ forks() { until_over "$out/tests/programs/forks" 20 4; }
 
 start_nginx()
 {
-	printf 'daemon off; worker_processes 2; pid %s/nginx.pid; error_log /dev/null;
+	printf 'daemon off; master_process off; pid %s/nginx.pid; error_log /dev/null;
 		events { } http { access_log off; server { listen 127.0.0.1:8093; root %s; } }' "$T" "$T" >"$T/nginx.conf"
 	echo hello >"$T/index.html"
 	chmod 755 "$T"
