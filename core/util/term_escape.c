@@ -64,13 +64,22 @@ size_t qz_term_escape(char *dst, size_t size, const char *src)
 	return needed;
 }
 
-/* Of a JSON text: the length of the character, or 1, and whether it must be escaped still. */
-static size_t next_in_json(const char *s, uint32_t *code, bool *plain)
+/* Of a JSON text, which is ASCII nearly all: the length of what is plain from here on. */
+static size_t count_plain(const char *s)
 {
-	size_t length = qz_utf8__decode(s, code);
+	const char *from = s;
+	uint32_t code;
+	size_t length;
 
-	*plain = !length || *code < 0x7f || is_plain(*code);
-	return length ? length : 1;
+	for (;; s += length ? length : 1) {
+		while ((unsigned char)*s - 1u < 0x7e)
+			s++;
+		if (!*s)
+			return s - from;
+		length = qz_utf8__decode(s, &code);
+		if (length && !is_plain(code))
+			return s - from;
+	}
 }
 
 /* All that are not plain are of the plane whose characters are one \uNNNN. */
@@ -80,19 +89,22 @@ char *qz_escape__json(char *text)
 	size_t extra = 0, length;
 	char *copy, *out;
 	uint32_t code;
-	bool plain;
 
-	for (const char *s = text; *s; s += length) {
-		length = next_in_json(s, &code, &plain);
-		extra += plain ? 0 : longest;
+	for (const char *s = text + count_plain(text); *s; s += count_plain(s)) {
+		s += qz_utf8__decode(s, &code);
+		extra += longest;
 	}
 	if (!extra)
 		return text;
 	copy = out = malloc(strlen(text) + extra + 1);
-	for (const char *s = text; out && *s; s += length) {
-		length = next_in_json(s, &code, &plain);
-		out = plain ? mempcpy(out, s, length)
-			    : out + sprintf(out, "\\u%04x", (unsigned int)code);
+	for (const char *s = text; out; s += qz_utf8__decode(s, &code)) {
+		length = count_plain(s);
+		out = mempcpy(out, s, length);
+		s += length;
+		if (!*s)
+			break;
+		qz_utf8__decode(s, &code);
+		out += sprintf(out, "\\u%04x", (unsigned int)code);
 	}
 	if (out)
 		*out = '\0';

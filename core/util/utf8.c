@@ -13,8 +13,13 @@
 size_t qz_utf8__decode(const char *s, uint32_t *code)
 {
 	ucs4_t value;
-	int length = u8_strmbtouc(&value, (const uint8_t *)s);
+	int length;
 
+	if ((unsigned char)*s - 1u < 0x7f) {
+		*code = (unsigned char)*s; /* nearly all are */
+		return 1;
+	}
+	length = u8_strmbtouc(&value, (const uint8_t *)s);
 	if (length <= 0)
 		return 0;
 	*code = value;
@@ -71,9 +76,12 @@ char *qz_utf8__store(const char *s)
 
 void qz_utf8__restore(char *s)
 {
-	char *out = s;
+	char *out;
 	uint32_t code;
 
+	while ((unsigned char)*s - 1u < 0x7f)
+		s++;
+	out = s;
 	while (*s) {
 		size_t length = qz_utf8__decode(s, &code);
 
