@@ -43,9 +43,9 @@ static json_t *members_of(const struct qz_profile *p, const struct qz_round *m)
 static json_t *row_of(const struct qz_profile *p, const struct qz_corun_row *row)
 {
 	json_t *object = qz_json_fields__object(row_fields, row);
-	bool failed = row->moment != QZ_NONE
+	bool failed = row->round != QZ_NONE
 			      ? json_object_set_new(object, "members",
-						    members_of(p, &p->moments[row->moment]))
+						    members_of(p, &p->rounds[row->round]))
 			      : json_object_set_new(object, "procedure",
 						    procedure_name__json(p, row->procedure));
 

@@ -130,7 +130,7 @@ static void add_set(const struct scope_view *s, struct text_table *c, const stru
 	text_table__add(c, PLAIN, "%s", group_digits(row->instants).text);
 	text_table__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
 	text_table__add(c, PLAIN, "%.0f", mean(row->busy, row->instants));
-	text_table__take(c, format_set(s, &s->report->profile->moments[row->moment]));
+	text_table__take(c, format_set(s, &s->report->profile->rounds[row->round]));
 }
 
 static int print_sets(const struct scope_view *s, const struct qz_corun *t)

@@ -14,8 +14,8 @@ int qz_rounds_meta__print(FILE *out, const struct qz_profile *p)
 	fputs(",\"instants\":", out);
 	err = qz_json_fields__print(out, '{', qz_instants_fields, &p->instants);
 	fputs(",\"sets\":[", out);
-	for (uint32_t i = 0; i < p->nmoments; i++) {
-		const struct qz_round *m = &p->moments[i];
+	for (uint32_t i = 0; i < p->nrounds; i++) {
+		const struct qz_round *m = &p->rounds[i];
 
 		fprintf(out, "%s%" PRIu32 ",%" PRIu64 ",%" PRIu32, i ? "," : "", m->scope, m->count,
 			m->n);
@@ -44,7 +44,7 @@ static int next(struct cursor *c, uint64_t max, uint64_t *value)
 
 static int read_set(struct cursor *c, struct qz_profile *p)
 {
-	uint32_t members[QZ_MAX_LEVELS], before = p->nmoments;
+	uint32_t members[QZ_MAX_LEVELS], before = p->nrounds;
 	uint64_t scope, count, n, member;
 	int err;
 
@@ -61,7 +61,7 @@ static int read_set(struct cursor *c, struct qz_profile *p)
 						    .n = (uint32_t)n,
 						    .members = members,
 						    .count = count});
-	if (!err && p->nmoments == before)
+	if (!err && p->nrounds == before)
 		return -EBADMSG; /* it was there before */
 	return err == -EINVAL ? -EBADMSG : err == -E2BIG ? -EFBIG : err;
 }

@@ -170,7 +170,7 @@ const struct qz_field qz_call_fields[] = {
 	{0},
 };
 
-const struct qz_field qz_moment_fields[] = {QZ_FIELD(U64, qz_round, count, QZ_SUMS), {0}};
+const struct qz_field qz_round_fields[] = {QZ_FIELD(U64, qz_round, count, QZ_SUMS), {0}};
 
 void qz_fields__free(void *entity, const struct qz_field *table)
 {

@@ -73,7 +73,7 @@ extern const struct qz_field qz_wait_fields[];
 extern const struct qz_field qz_waking_fields[];
 extern const struct qz_field qz_object_fields[];
 extern const struct qz_field qz_call_fields[];
-extern const struct qz_field qz_moment_fields[]; /* struct qz_round */
+extern const struct qz_field qz_round_fields[]; /* struct qz_round */
 extern const struct qz_field qz_what_if_fields[];
 
 /* Frees what the struct owns, and sets it to NULL. */

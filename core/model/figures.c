@@ -41,7 +41,7 @@ static const struct kind kinds[] = {
 	ARRAY("wakings", qz_waking_fields, UINT32_MAX, wakings, nwakings, qz_waking),
 	ARRAY("objects", qz_object_fields, UINT32_MAX, objects, nobjects, qz_object),
 	ARRAY("calls", qz_call_fields, 1, calls, ncalls, qz_call_count),
-	ARRAY("moments", qz_moment_fields, UINT32_MAX, moments, nmoments, qz_round),
+	ARRAY("moments", qz_round_fields, UINT32_MAX, rounds, nrounds, qz_round),
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

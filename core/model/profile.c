@@ -50,7 +50,7 @@ static void index_free(struct qz_index *index)
 	qz_hash_table__free(&index->waits);
 	qz_hash_table__free(&index->wakings);
 	qz_hash_table__free(&index->calls);
-	qz_hash_table__free(&index->moments);
+	qz_hash_table__free(&index->rounds);
 	free(index);
 }
 
@@ -84,9 +84,9 @@ static void entities_free(struct qz_profile *p)
 	free(p->open);
 	free(p->wakings);
 	free(p->calls);
-	for (uint32_t i = 0; i < p->nmoments; i++)
-		free(p->moments[i].members);
-	free(p->moments);
+	for (uint32_t i = 0; i < p->nrounds; i++)
+		free(p->rounds[i].members);
+	free(p->rounds);
 }
 
 void qz_profile__free(struct qz_profile *p)

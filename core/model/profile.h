@@ -32,7 +32,7 @@
 #define QZ_MAX_LEVELS  8193	  /* 8192 processors, the kernel's own limit on x86-64 */
 #define QZ_MAX_CAUSES  256	  /* of losses, and of events */
 #define QZ_MAX_CALLS   (1u << 18) /* pairs of caller and callee */
-#define QZ_MAX_MEMBERS (1u << 20) /* of all moments together */
+#define QZ_MAX_MEMBERS (1u << 20) /* of all rounds together */
 
 /* What a procedure stands for. All but the first are markers in a stack, never ranked. */
 enum qz_procedure_kind {
@@ -379,8 +379,8 @@ struct qz_profile {
 	struct qz_waking *wakings;
 	struct qz_call_count *calls; /* sum of counts below 2^63 */
 	struct qz_rounds instants;
-	uint32_t nmoments;
-	struct qz_round *moments;     /* sum of counts below 2^63 / QZ_MAX_LEVELS */
+	uint32_t nrounds;
+	struct qz_round *rounds;      /* sum of counts below 2^63 / QZ_MAX_LEVELS */
 	struct qz_timeline *timeline; /* core/model/timeline.h; NULL: none was kept */
 	uint32_t nwhat_ifs;
 	struct qz_what_if *what_ifs; /* core/model/what_if.h */
@@ -510,10 +510,10 @@ uint32_t qz_call_counts__find(const struct qz_profile *p, const struct qz_call_c
 /* ---- core/model/rounds.c ---- */
 
 /*
- * Adds moment->count to that of the equal moment; members are sorted in place, and copied. -EINVAL when
+ * Adds round->count to that of the equal round; members are sorted in place, and copied. -EINVAL when
  * one of them is out of range or a marker.
  */
-int qz_rounds__add(struct qz_profile *p, const struct qz_round *moment);
+int qz_rounds__add(struct qz_profile *p, const struct qz_round *round);
 
 /* Adds n to the count of a cause in a list of them, adding the cause when it is new. */
 int qz_losses__add(struct qz_loss **losses, uint32_t *nlosses, const char *cause, uint64_t n);

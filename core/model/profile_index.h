@@ -9,8 +9,8 @@
 
 struct qz_index {
 	struct qz_hash_table procedures, mappings, locations, nodes, samples, polled;
-	struct qz_hash_table causes, objects, waits, wakings, calls, moments;
-	uint32_t members;				  /* of all moments */
+	struct qz_hash_table causes, objects, waits, wakings, calls, rounds;
+	uint32_t members;				  /* of all rounds */
 	uint32_t first_scope, first_thread, first_object; /* see struct qz_entities */
 };
 

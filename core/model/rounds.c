@@ -6,7 +6,7 @@
 
 #include "core/model/profile_index.h"
 
-static uint32_t moment_hash(const void *row)
+static uint32_t round_hash(const void *row)
 {
 	const struct qz_round *m = row;
 	uint32_t hash = qz_hash_table__hash_number(m->scope, m->n);
@@ -16,10 +16,10 @@ static uint32_t moment_hash(const void *row)
 	return hash;
 }
 
-static bool moment_equal(const void *context, uint32_t index, const void *key)
+static bool round_equal(const void *context, uint32_t index, const void *key)
 {
 	const struct qz_profile *p = context;
-	const struct qz_round *a = &p->moments[index], *b = key;
+	const struct qz_round *a = &p->rounds[index], *b = key;
 
 	return a->scope == b->scope && a->n == b->n &&
 	       (!a->n || !memcmp(a->members, b->members, a->n * sizeof(*a->members)));
@@ -53,9 +53,9 @@ static void release(struct qz_profile *p, void *row)
 	free(m->members);
 }
 
-const struct qz_rows qz_round_rows = QZ_ROWS(moments, nmoments, moments, struct qz_round,
-					     .hash = moment_hash, .equal = moment_equal,
-					     .figures = qz_moment_fields, .release = release);
+const struct qz_rows qz_round_rows = QZ_ROWS(rounds, nrounds, rounds, struct qz_round,
+					     .hash = round_hash, .equal = round_equal,
+					     .figures = qz_round_fields, .release = release);
 
 static int append(struct qz_profile *p, const struct qz_round *m)
 {
@@ -76,19 +76,18 @@ static int append(struct qz_profile *p, const struct qz_round *m)
 	return err;
 }
 
-int qz_rounds__add(struct qz_profile *p, const struct qz_round *moment)
+int qz_rounds__add(struct qz_profile *p, const struct qz_round *round)
 {
 	uint32_t found;
 
-	if (!is_possible(p, moment))
+	if (!is_possible(p, round))
 		return -EINVAL;
-	if (moment->n)
-		qsort(moment->members, moment->n, sizeof(*moment->members), compare_members);
-	found = qz_hash_table__find(&p->index->moments, moment_hash(moment), moment_equal, p,
-				    moment);
+	if (round->n)
+		qsort(round->members, round->n, sizeof(*round->members), compare_members);
+	found = qz_hash_table__find(&p->index->rounds, round_hash(round), round_equal, p, round);
 	if (found != QZ_NONE) {
-		p->moments[found].count += moment->count;
+		p->rounds[found].count += round->count;
 		return 0;
 	}
-	return p->index->members + moment->n >= QZ_MAX_MEMBERS ? -E2BIG : append(p, moment);
+	return p->index->members + round->n >= QZ_MAX_MEMBERS ? -E2BIG : append(p, round);
 }

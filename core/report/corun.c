@@ -35,7 +35,7 @@ static int add_level(struct qz_corun *t, uint32_t level, uint64_t count)
 	return 0;
 }
 
-static int add_moment(struct qz_corun *t, const struct qz_round *m, uint32_t busy)
+static int add_round(struct qz_corun *t, const struct qz_round *m, uint32_t busy)
 {
 	t->instants += m->count;
 	t->running += m->n * m->count;
@@ -59,7 +59,7 @@ static int compare_rows(const void *a, const void *b)
 		return x->instants > y->instants ? -1 : 1;
 	if (x->procedure != y->procedure)
 		return x->procedure < y->procedure ? -1 : 1;
-	return x->moment < y->moment ? -1 : x->moment > y->moment;
+	return x->round < y->round ? -1 : x->round > y->round;
 }
 
 static void sort_rows(struct qz_corun *t)
@@ -73,17 +73,17 @@ int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *
 	int err = 0;
 
 	*t = (struct qz_corun) {0};
-	for (uint32_t i = 0; !err && i < p->nmoments; i++) {
-		const struct qz_round *m = &p->moments[i];
+	for (uint32_t i = 0; !err && i < p->nrounds; i++) {
+		const struct qz_round *m = &p->rounds[i];
 		uint32_t busy;
 
 		if (m->scope != scope)
 			continue;
 		busy = count_busy(m);
-		err = add_moment(t, m, busy);
+		err = add_round(t, m, busy);
 		if (!err)
 			err = add_row(t, &(struct qz_corun_row) {
-						 .moment = i,
+						 .round = i,
 						 .procedure = QZ_NONE,
 						 .instants = m->count,
 						 .busy = busy * m->count,
@@ -96,7 +96,7 @@ int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *
 
 /*
  * What the others are in; one of those in the procedure itself is none of the others. `number` is the
- * moment's, from 1: each row counts it once.
+ * round's, from 1: each row counts it once.
  */
 static void add_others(struct qz_corun_row *rows, const struct qz_round *m, uint32_t number,
 		       uint32_t procedure)
@@ -115,9 +115,9 @@ static void add_others(struct qz_corun_row *rows, const struct qz_round *m, uint
 			row->spinning += m->count;
 		else
 			row->busy += m->count;
-		if (row->moment != number)
+		if (row->round != number)
 			row->instants += m->count;
-		row->moment = number;
+		row->round = number;
 	}
 }
 
@@ -128,7 +128,7 @@ static int take_rows(struct qz_corun *t, const struct qz_corun_row *rows, uint32
 	for (uint32_t i = 0; !err && i < n; i++) {
 		struct qz_corun_row row = rows[i];
 
-		row.moment = QZ_NONE;
+		row.round = QZ_NONE;
 		row.procedure = i;
 		if (row.instants)
 			err = add_row(t, &row);
@@ -144,14 +144,14 @@ int qz_corun__pairs(const struct qz_profile *p, uint32_t scope, uint32_t procedu
 	int err = rows ? 0 : -ENOMEM;
 
 	*t = (struct qz_corun) {0};
-	for (uint32_t i = 0; !err && i < p->nmoments; i++) {
-		const struct qz_round *m = &p->moments[i];
+	for (uint32_t i = 0; !err && i < p->nrounds; i++) {
+		const struct qz_round *m = &p->rounds[i];
 		uint32_t busy;
 
 		if (m->scope != scope || !count_busy_in(m, procedure))
 			continue;
 		busy = count_busy(m);
-		err = add_moment(t, m, busy);
+		err = add_round(t, m, busy);
 		if (busy == 1)
 			t->alone += m->count;
 		add_others(rows, m, i + 1, procedure);

@@ -10,7 +10,7 @@
 
 /* A row of sets, or of one procedure beside another. */
 struct qz_corun_row {
-	uint32_t moment;    /* of profile->moments, of qz_corun__sets; else QZ_NONE */
+	uint32_t round;	    /* of profile->rounds, of qz_corun__sets; else QZ_NONE */
 	uint32_t procedure; /* of qz_corun__pairs; else QZ_NONE */
 	uint64_t instants;  /* at which it was so */
 	uint64_t busy;	    /* processors, summed over these: busy in this procedure */

@@ -28,7 +28,7 @@ enum what {
 	WAKINGS,
 	OBJECTS,
 	CALLS,
-	MOMENTS,
+	ROUNDS,
 	LISTED, /* so many kinds of entities have the same figures each; of the others each scope has a list */
 	LEVELS = LISTED,
 	ENDS,
@@ -106,7 +106,7 @@ static struct entities entities_of(struct qz_profile *p, enum what what)
 		[WAKINGS] = {p->wakings, p->nwakings, sizeof(*p->wakings), qz_waking_fields},
 		[OBJECTS] = {p->objects, p->nobjects, sizeof(*p->objects), qz_object_fields},
 		[CALLS] = {p->calls, p->ncalls, sizeof(*p->calls), qz_call_fields},
-		[MOMENTS] = {p->moments, p->nmoments, sizeof(*p->moments), qz_moment_fields},
+		[ROUNDS] = {p->rounds, p->nrounds, sizeof(*p->rounds), qz_round_fields},
 	};
 
 	return all[what];

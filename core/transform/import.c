@@ -407,29 +407,29 @@ static int bring_call(struct qz_import *m, uint32_t i)
 	return 0;
 }
 
-static int bring_moment(struct qz_import *m, uint32_t i)
+static int bring_round(struct qz_import *m, uint32_t i)
 {
-	struct qz_round moment = m->from->moments[i];
+	struct qz_round round = m->from->rounds[i];
 	int64_t procedure = 0;
 	int err;
 
-	if (m->kept || is_cut(m, moment.scope) || (m->busy && !moment.count))
+	if (m->kept || is_cut(m, round.scope) || (m->busy && !round.count))
 		return 0;
-	err = need_scope(m, moment.scope);
+	err = need_scope(m, round.scope);
 	if (err)
 		return err;
-	moment.scope = m->maps->scopes[moment.scope];
-	moment.members = calloc(moment.n + 1, sizeof(*moment.members));
-	if (!moment.members)
+	round.scope = m->maps->scopes[round.scope];
+	round.members = calloc(round.n + 1, sizeof(*round.members));
+	if (!round.members)
 		return -ENOMEM;
-	for (uint32_t k = 0; procedure >= 0 && k < moment.n; k++) {
-		uint32_t member = m->from->moments[i].members[k];
+	for (uint32_t k = 0; procedure >= 0 && k < round.n; k++) {
+		uint32_t member = m->from->rounds[i].members[k];
 
 		procedure = qz_import__procedure(m, QZ_MEMBER_PROCEDURE(member));
-		moment.members[k] = QZ_MEMBER((uint32_t)procedure, QZ_MEMBER_SPINS(member));
+		round.members[k] = QZ_MEMBER((uint32_t)procedure, QZ_MEMBER_SPINS(member));
 	}
-	err = procedure < 0 ? (int)procedure : qz_rounds__add(m->to, &moment);
-	free(moment.members);
+	err = procedure < 0 ? (int)procedure : qz_rounds__add(m->to, &round);
+	free(round.members);
 	return err;
 }
 
@@ -497,7 +497,7 @@ int qz_import__entities(struct qz_import *m)
 	err = err ? err : bring_each(m, from->nwaits, bring_wait);
 	err = err ? err : bring_each(m, from->nwakings, bring_waking);
 	err = err ? err : bring_each(m, from->ncalls, bring_call);
-	err = err ? err : bring_each(m, from->nmoments, bring_moment);
+	err = err ? err : bring_each(m, from->nrounds, bring_round);
 	return err ? err : bring_run(m);
 }
 

@@ -65,7 +65,7 @@ void qz_merge__sizes(const struct qz_profile *p, uint64_t *bytes)
 					      2ul * PER_STRING + PER_ENTRY;
 	for (uint32_t i = 0; i < p->ncalls; i++)
 		bytes[p->calls[i].scope] += sizeof(*p->calls) + PER_ENTRY;
-	for (uint32_t i = 0; i < p->nmoments; i++)
-		bytes[p->moments[i].scope] += sizeof(*p->moments) + PER_ENTRY +
-					      p->moments[i].n * sizeof(*p->moments[i].members);
+	for (uint32_t i = 0; i < p->nrounds; i++)
+		bytes[p->rounds[i].scope] += sizeof(*p->rounds) + PER_ENTRY +
+					     p->rounds[i].n * sizeof(*p->rounds[i].members);
 }

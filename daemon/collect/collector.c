@@ -114,7 +114,7 @@ void collector__free(struct collector *c)
 	wait_drain__free(c->waits);
 	map_quota__free(c->shares);
 	shm_polling__free(c->polling);
-	rounds__free(c->moments);
+	rounds__free(c->rounds);
 	candidates__free(c->candidates);
 	object_naming__free(c->names);
 	shm_counters__free(c->page_figures);
@@ -153,8 +153,8 @@ int collector__use_poller(struct collector *c, struct shm_sampler *poller)
 
 int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
 {
-	c->moments = rounds__new(instants, rate, c->engine, c->classes, &c->stacks);
-	return c->moments ? 0 : -ENOMEM;
+	c->rounds = rounds__new(instants, rate, c->engine, c->classes, &c->stacks);
+	return c->rounds ? 0 : -ENOMEM;
 }
 
 int collector__use_what_if(struct collector *c, const char *names)
@@ -322,8 +322,8 @@ int collector__tick(struct collector *c)
 	c->hurry = now + TICK_WORK;
 	process_reports(c, c->complete - SETTLING);
 	c->hurry = 0;
-	if (c->moments)
-		err = rounds__drain(c->moments, c->processed);
+	if (c->rounds)
+		err = rounds__drain(c->rounds, c->processed);
 	if (c->candidates)
 		candidates__tell(c->candidates);
 	since = bpf_runtime__now() - c->turned;
@@ -420,8 +420,8 @@ int collector__finish(struct collector *c)
 	int err = 0;
 
 	process_all_reports(c);
-	if (c->moments)
-		err = rounds__finish(c->moments);
+	if (c->rounds)
+		err = rounds__finish(c->rounds);
 	if (!err && c->half_waits)
 		err = collector__drain_half(c);
 	err = err ?: turn(c);

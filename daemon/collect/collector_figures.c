@@ -39,7 +39,7 @@ static void refresh_ledger(struct collector *c)
 		.waits = c->waits,
 		.page_figures = c->page_figures,
 		.polling = c->polling,
-		.moments = c->moments,
+		.rounds = c->rounds,
 		.until = c->refreshed,
 		.processes_folded = c->ended ? scope_gc__folded(c->ended) : 0,
 		.not_stored = c->not_stored,

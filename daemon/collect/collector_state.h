@@ -22,7 +22,7 @@ struct collector {
 	struct map_quota *shares;
 	struct shm_counters *page_figures; /* NULL: no pages are in use */
 	struct shm_polling *polling;	   /* NULL: nor is a poller */
-	struct rounds *moments;		   /* NULL: nor are instants taken */
+	struct rounds *rounds;		   /* NULL: nor are instants taken */
 	struct candidates *candidates;	   /* NULL: nobody asks what if */
 	struct kallsyms *kernel;
 	struct spin_classify *classes;

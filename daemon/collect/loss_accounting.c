@@ -97,7 +97,7 @@ void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_
 		shm_counters__ledger(from->page_figures, l);
 	if (from->polling)
 		shm_polling__ledger(from->polling, l);
-	if (from->moments)
-		rounds__ledger(from->moments, l);
+	if (from->rounds)
+		rounds__ledger(from->rounds, l);
 	qz_ledger__close(l);
 }

@@ -22,7 +22,7 @@ struct loss_accounting_sources {
 	const struct wait_drain *waits;
 	struct shm_counters *page_figures;
 	struct shm_polling *polling;
-	struct rounds *moments;
+	struct rounds *rounds;
 	uint64_t until; /* of processors that are idle */
 	/* Samples that the kernel side has accepted, and that are lost since. */
 	uint64_t not_stored; /* their stack had no room */

@@ -173,13 +173,12 @@ static void add_set(struct rounds *m, uint32_t scope, uint32_t n)
 {
 	struct qz_profile *p = m->context.profile;
 	uint32_t *members = calloc(n ? n : 1, sizeof(*members));
-	struct qz_round moment = {
-		.scope = m->context.scopes[scope], .members = members, .count = 1};
+	struct qz_round round = {.scope = m->context.scopes[scope], .members = members, .count = 1};
 
 	for (uint32_t i = 0; members && i < n; i++)
 		if (m->owners[i] == scope)
-			members[moment.n++] = m->members[i];
-	if (!members || qz_rounds__add(p, &moment))
+			members[round.n++] = m->members[i];
+	if (!members || qz_rounds__add(p, &round))
 		p->instants.unplaced++;
 	free(members);
 }

@@ -155,10 +155,10 @@ uint32_t fixture__procedure(const struct qz_profile *p, const char *name)
 	return QZ_NONE;
 }
 
-void fixture__moment(struct fixture *f, uint32_t scope, const char *names, uint64_t count)
+void fixture__round(struct fixture *f, uint32_t scope, const char *names, uint64_t count)
 {
 	uint32_t members[16];
-	struct qz_round moment = {.scope = scope, .members = members, .count = count};
+	struct qz_round round = {.scope = scope, .members = members, .count = count};
 	char words[200], *rest = words, *word;
 
 	if (f->err)
@@ -166,9 +166,9 @@ void fixture__moment(struct fixture *f, uint32_t scope, const char *names, uint6
 	snprintf(words, sizeof(words), "%s", names);
 	while ((word = strsep(&rest, " ")))
 		if (*word)
-			members[moment.n++] = QZ_MEMBER(
+			members[round.n++] = QZ_MEMBER(
 				fixture__procedure(f->p, word + (*word == '~')), *word == '~');
-	f->err = qz_rounds__add(f->p, &moment);
+	f->err = qz_rounds__add(f->p, &round);
 }
 
 void fixture__calls(struct fixture *f, uint32_t scope, const char *caller, const char *callee,
@@ -363,11 +363,11 @@ struct qz_profile *fixture__everything(void)
 	fixture__calls(&f, 1, "main", "run", 9);
 	if (!f.err)
 		f.p->instants = (struct qz_rounds) {100, 60, 3, 2, 123456, 7890, 5, 40, 1};
-	fixture__moment(&f, 0, "", 4);
-	fixture__moment(&f, 0, "leaf main", 20);
-	fixture__moment(&f, 0, "main ~leaf leaf", 11);
-	fixture__moment(&f, 0, "leaf leaf", INT32_MAX);
-	fixture__moment(&f, 1, "run", 20);
+	fixture__round(&f, 0, "", 4);
+	fixture__round(&f, 0, "leaf main", 20);
+	fixture__round(&f, 0, "main ~leaf leaf", 11);
+	fixture__round(&f, 0, "leaf leaf", INT32_MAX);
+	fixture__round(&f, 1, "run", 20);
 	if (!f.err)
 		f.err = qz_estimate__profile(f.p);
 	if (!f.err)

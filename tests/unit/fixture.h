@@ -37,7 +37,7 @@ void fixture__wait(struct fixture *f, const struct qz_wait *wait, const char *wo
 void fixture__waking(struct fixture *f, const struct qz_waking *waking, const char *words);
 
 /* Adds `count` instants at which the procedures named, separated by blanks, ran; "~name" spun. */
-void fixture__moment(struct fixture *f, uint32_t scope, const char *names, uint64_t count);
+void fixture__round(struct fixture *f, uint32_t scope, const char *names, uint64_t count);
 
 /* Adds counted calls; caller NULL: unknown. */
 void fixture__calls(struct fixture *f, uint32_t scope, const char *caller, const char *callee,

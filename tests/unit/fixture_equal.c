@@ -225,7 +225,7 @@ static void compare_calls(const struct qz_profile *a, const struct qz_profile *b
 	}
 }
 
-static void compare_moments(const struct qz_profile *a, const struct qz_profile *b)
+static void compare_rounds(const struct qz_profile *a, const struct qz_profile *b)
 {
 	const struct qz_rounds *x = &a->instants, *y = &b->instants;
 
@@ -238,9 +238,9 @@ static void compare_moments(const struct qz_profile *a, const struct qz_profile 
 	ck_assert_uint_eq(x->outside, y->outside);
 	ck_assert_uint_eq(x->compared, y->compared);
 	ck_assert_uint_eq(x->differing, y->differing);
-	ck_assert_uint_eq(a->nmoments, b->nmoments);
-	for (uint32_t i = 0; i < a->nmoments; i++) {
-		const struct qz_round *v = &a->moments[i], *w = &b->moments[i];
+	ck_assert_uint_eq(a->nrounds, b->nrounds);
+	for (uint32_t i = 0; i < a->nrounds; i++) {
+		const struct qz_round *v = &a->rounds[i], *w = &b->rounds[i];
 
 		ck_assert_uint_eq(v->scope, w->scope);
 		ck_assert_uint_eq(v->count, w->count);
@@ -267,5 +267,5 @@ void fixture__assert_equal(const struct qz_profile *a, const struct qz_profile *
 	compare_waits(a, b);
 	compare_wakings(a, b);
 	compare_calls(a, b);
-	compare_moments(a, b);
+	compare_rounds(a, b);
 }

@@ -15,13 +15,13 @@ static struct fixture some(void)
 	fixture__scope(&f, level_ns, 5);
 	fixture__thread(&f, 0, 100);
 	fixture__samples(&f, 0, 0, "main a b c", 1, 1);
-	fixture__moment(&f, 0, "a b", 10);
-	fixture__moment(&f, 0, "b a", 5);
-	fixture__moment(&f, 0, "a a b", 4);
-	fixture__moment(&f, 0, "a ~c ~c", 3);
-	fixture__moment(&f, 0, "~a b", 2);
-	fixture__moment(&f, 0, "", 6);
-	fixture__moment(&f, 1, "a", 100);
+	fixture__round(&f, 0, "a b", 10);
+	fixture__round(&f, 0, "b a", 5);
+	fixture__round(&f, 0, "a a b", 4);
+	fixture__round(&f, 0, "a ~c ~c", 3);
+	fixture__round(&f, 0, "~a b", 2);
+	fixture__round(&f, 0, "", 6);
+	fixture__round(&f, 1, "a", 100);
 	ck_assert_int_eq(f.err, 0);
 	return f;
 }
@@ -30,8 +30,8 @@ START_TEST(equal_sets_are_one)
 {
 	struct fixture f = some();
 
-	ck_assert_uint_eq(f.p->nmoments, 6);
-	ck_assert_uint_eq(f.p->moments[0].count, 15);
+	ck_assert_uint_eq(f.p->nrounds, 6);
+	ck_assert_uint_eq(f.p->rounds[0].count, 15);
 	qz_profile__free(f.p);
 }
 END_TEST
@@ -73,7 +73,7 @@ START_TEST(sets_are_bounded)
 	}
 	ck_assert_int_eq(err, -E2BIG);
 	/* one that is there already still counts */
-	fixture__moment(&f, 0, "a b", 1);
+	fixture__round(&f, 0, "a b", 1);
 	ck_assert_int_eq(f.err, 0);
 	qz_profile__free(f.p);
 }

@@ -149,8 +149,8 @@ START_TEST(nothing_is_between_equal_ones)
 		ck_assert_uint_eq(p->scopes[i].cpu_ns, 0);
 	for (uint32_t i = 0; i < p->ncalls; i++)
 		ck_assert_uint_eq(p->calls[i].count, 0);
-	for (uint32_t i = 0; i < p->nmoments; i++)
-		ck_assert_uint_eq(p->moments[i].count, 0);
+	for (uint32_t i = 0; i < p->nrounds; i++)
+		ck_assert_uint_eq(p->rounds[i].count, 0);
 	qz_profile__free(p);
 	qz_profile__free(same);
 }

@@ -49,7 +49,7 @@ static struct qz_profile *two(void)
 		waking.thread = i - 1;
 		fixture__waking(&f, &waking, words);
 		fixture__calls(&f, i, "main", i == MINE ? "f" : "g", 1);
-		fixture__moment(&f, i, i == MINE ? "kernel" : "g", 1);
+		fixture__round(&f, i, i == MINE ? "kernel" : "g", 1);
 	}
 	ck_assert_int_eq(f.err, 0);
 	ck_assert_int_eq(
@@ -81,7 +81,7 @@ START_TEST(nothing_of_others_is_there)
 	ck_assert_uint_eq(s->nwaits, 1);
 	ck_assert_uint_eq(s->nwakings, 1);
 	ck_assert_uint_eq(s->ncalls, 1);
-	ck_assert_uint_eq(s->nmoments, 0);
+	ck_assert_uint_eq(s->nrounds, 0);
 	ck_assert_uint_eq(s->ncauses, 1);
 	ck_assert_str_eq(s->causes[0], "futex");
 	ck_assert_uint_eq(s->nprocedures, 2);

@@ -155,7 +155,7 @@ static struct fixture processes(void)
 		wait.object = fixture__object(&f, i, QZ_OBJECT_MUTEX, "lock");
 		fixture__wait(&f, &wait, "main lock", "futex");
 		fixture__calls(&f, i, "main", "work", 5);
-		fixture__moment(&f, i, "work", 2);
+		fixture__round(&f, i, "work", 2);
 	}
 	f.p->threads[3].merged = true;
 	ck_assert_int_eq(f.err, 0);
@@ -188,7 +188,7 @@ START_TEST(folded_scopes_are_one)
 	ck_assert_uint_eq(f.p->ncalls, 2);
 	ck_assert_uint_eq(f.p->calls[0].scope, 4);
 	ck_assert_uint_eq(f.p->calls[0].count, 10);
-	ck_assert_uint_eq(f.p->nmoments, 2);
+	ck_assert_uint_eq(f.p->nrounds, 2);
 	ck_assert_int_eq(qz_estimate__profile(f.p), 0);
 	qz_profile__free(f.p);
 }

@@ -236,7 +236,7 @@ END_TEST
 static const struct qz_field *const tables[] = {
 	qz_run_fields,	  qz_cost_fields,   qz_ledger_fields, qz_instants_fields, qz_loss_fields,
 	qz_scope_fields,  qz_thread_fields, qz_sample_fields, qz_wait_fields,	  qz_waking_fields,
-	qz_object_fields, qz_call_fields,   qz_moment_fields,
+	qz_object_fields, qz_call_fields,   qz_round_fields,
 };
 
 /* What adds up is read and written as 64 bits; of what is rare it must be known what 0 is. */
