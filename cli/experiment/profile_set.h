@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The profiles of the runs of one experiment, and what they tell together. */
+/* The profiles of the runs of one experiment, and their joint results. */
 #ifndef QUARTZ_CLI_EXPERIMENT_PROFILE_SET_H
 #define QUARTZ_CLI_EXPERIMENT_PROFILE_SET_H
 

@@ -97,7 +97,7 @@ static int print_all_causes(const struct scope_view *s)
 	return err ? err : print_causes(s, "irregular:", l->events, l->nevents, is_irregular);
 }
 
-/* Those beyond the limit of rows are merged into some; how many, such rows do not tell. */
+/* Those beyond the limit of rows are merged into some; such rows do not say how many. */
 static void print_missing_threads(const struct scope_view *s)
 {
 	const struct qz_report *r = s->report;

@@ -21,10 +21,10 @@ struct column {
 
 struct text_table;
 
-/* The heads are borrowed. NULL, which may be used, too: then it is print that tells the lack of memory. */
+/* The heads are borrowed. NULL, which may be used, too: then print reports the lack of memory. */
 struct text_table *text_table__new(const struct column *heads, int n);
 
-/* Appends a cell; the last one of a row begins the next. A lack of memory is told by print. */
+/* Appends a cell; the last one of a row begins the next. A lack of memory is reported by print. */
 void text_table__add(struct text_table *c, enum emphasis emphasis, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -40,7 +40,7 @@ static bool gains(const struct qz_report *r, const struct qz_finding *f)
 	return f->gain_high_ns && (double)f->gain_high_ns >= LEAST_GAIN * (double)r->elapsed_ns;
 }
 
-/* Which procedure it is, a few samples do not tell. */
+/* Which procedure it is, a few samples do not show. */
 static bool is_rough(const struct qz_report *r, const struct qz_finding *f)
 {
 	if (f->subject.kind != QZ_SUBJECT_PROCEDURE)

@@ -2,7 +2,7 @@
 /*
  * What became of the processors that a scope did not use: it had no thread that could run, or others had
  * them while its threads were ready. Levels count running threads only, so that a program between
- * other programs looks more serial than it is; the ready time of its waits tells the two apart.
+ * other programs looks more serial than it is; the ready time of its waits separates the two.
  */
 #ifndef QUARTZ_CORE_USAGE_H
 #define QUARTZ_CORE_USAGE_H

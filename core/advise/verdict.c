@@ -51,7 +51,7 @@ static bool decides(const struct qz_advice *a)
 	       part(a->report, f->gain_low_ns / 2 + f->gain_high_ns / 2) >= QZ_VERDICT_GAIN;
 }
 
-/* ", none 5% of the time", or "no CPU worked 5% of the time, " where there was no serial time to tell of. */
+/* ", none 5% of the time", or "no CPU worked 5% of the time, " where there was no serial time. */
 static void say_levels(const struct qz_report *r, char text[128])
 {
 	double idle = 100 * part(r, r->idle_ns), serial = 100 * part(r, r->serial_ns);

@@ -126,7 +126,7 @@ static bool is_in(const struct side *s, uint32_t identity, bool *kept, uint64_t 
 static bool compare_row(struct pair *p, enum qz_identity_kind kind, uint32_t identity,
 			struct qz_compared *c)
 {
-	/* What no sample tells has no interval in a run, and yet chance decides it. */
+	/* What is not sampled has no interval in a run, and yet chance decides it. */
 	bool unknown = kind == QZ_IDENTITY_NO_SAMPLES, kept = false;
 	bool sampled = unknown || kind == QZ_IDENTITY_PROCEDURE || kind == QZ_IDENTITY_KERNEL;
 	size_t self_ci = unknown ? 0 : OF_ROW(self_ci_ns),
@@ -141,7 +141,7 @@ static bool compare_row(struct pair *p, enum qz_identity_kind kind, uint32_t ide
 	c->total = change_of_row(p, identity, OF_ROW(total_ns), total_ci, sampled);
 	c->cpu = change_of_row(p, identity, OF_ROW(cpu_ns), OF_ROW(cpu_ci_ns), sampled);
 	c->blocked = change_of_row(p, identity, OF_ROW(blocked_ns), 0, false);
-	/* A wrapper tells what the row says that it wraps. */
+	/* A wrapper says what the row says that it wraps. */
 	c->certain = qz_change__is_certain(&c->self) ||
 		     (kept && qz_change__is_certain(&c->total)) ||
 		     (kind == QZ_IDENTITY_WAITS && qz_change__is_certain(&c->blocked));

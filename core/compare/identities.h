@@ -16,7 +16,7 @@
 enum qz_identity_kind {
 	QZ_IDENTITY_PROCEDURE,
 	QZ_IDENTITY_KERNEL,	/* what the kernel did for a program: core/report/kernel_rows.h */
-	QZ_IDENTITY_NO_SAMPLES, /* time of which no sample tells the procedure */
+	QZ_IDENTITY_NO_SAMPLES, /* time without samples, so of no known procedure */
 	QZ_IDENTITY_COST,	/* of instrumentation, taken out of the procedures */
 	QZ_IDENTITY_OBJECT,	/* a second attribution, as are threads */
 	QZ_IDENTITY_THREADS,	/* that were started with one procedure */

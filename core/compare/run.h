@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What one run tells of one scope, by identities that other runs share. Nothing of the report is kept. */
+/* Figures of one scope in one run, by identities that other runs share. Nothing of the report is kept. */
 #ifndef QUARTZ_CORE_COMPARE_RUN_H
 #define QUARTZ_CORE_COMPARE_RUN_H
 

@@ -123,7 +123,7 @@ static int count_samples(struct strata *s, const struct qz_profile *p)
 }
 
 /*
- * Whatever processor a sample is of, it tells how many were busy; so the samples of a level, busy and
+ * Whatever processor a sample is of, it has the number of busy ones; so the samples of a level, busy and
  * spinning, divide its time.
  */
 static void divide_level(struct strata *s, struct stratum *st)

@@ -49,7 +49,7 @@ static int64_t frame_of_procedure(struct builder *b, uint32_t procedure)
 	return frame;
 }
 
-/* The thread tells it, for the scope may be the machine; what has no thread is the scope's own. */
+/* The thread has it, for the scope may be the machine; what has no thread is the scope's own. */
 static int64_t frame_of_program(struct builder *b, uint32_t scope, uint32_t thread)
 {
 	const char *comm;

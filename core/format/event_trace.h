@@ -67,7 +67,7 @@ struct qz_frequency {
 struct qz_frequency *qz_event_trace__frequencies(const struct qz_event_trace_record *records,
 						 size_t n, size_t *count);
 
-/* All events lost before they were seen, as far as later ones tell. */
+/* All events lost before they were seen, as far as later ones show. */
 uint64_t qz_event_trace__lost(const struct qz_event_trace_record *records, size_t n);
 
 #endif

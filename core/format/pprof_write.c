@@ -164,7 +164,7 @@ static void add_string(struct row *row, enum qz_pprof_word key, uint32_t string)
 	label->str = string;
 }
 
-/* Whose it is. Of the machine that is told by the thread alone, which is of another scope. */
+/* Whose it is. Of the machine only the thread says that, which is of another scope. */
 static void add_owner(const struct writer *w, struct row *row, uint32_t scope, uint32_t thread)
 {
 	if (thread != QZ_NONE) {

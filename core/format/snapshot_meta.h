@@ -25,7 +25,7 @@ json_t *qz_snapshot_meta__parse(const char *text);
 int qz_snapshot_meta__fill(const json_t *meta, struct qz_profile *p);
 
 /*
- * What pprof does not tell of the procedure with this index: kind, and module, a text to be freed.
+ * What pprof has no place for, of the procedure with this index: kind, and module, a text to be freed.
  * -EBADMSG, -ENOMEM.
  */
 int qz_snapshot_meta__procedure(const json_t *meta, size_t index, struct qz_procedure *proc);

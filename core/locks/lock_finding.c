@@ -6,7 +6,7 @@
 
 #define MOST_OBJECTS 3 /* that a rule speaks of */
 
-/* A lock below this share of the elapsed time gains less than is told of. */
+/* A lock below this share of the elapsed time gains too little to be shown. */
 #define LEAST_COST 0.02
 
 /* What holders do while others queue: block, when that takes longer than their running. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a lock protects, as far as its name and the code around it tell: each kind has a remedy, and a rule. */
+/* What a lock protects, by its name and the code around it: each kind has a remedy, and a rule. */
 #ifndef QUARTZ_CORE_LOCK_KIND_H
 #define QUARTZ_CORE_LOCK_KIND_H
 

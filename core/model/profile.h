@@ -270,14 +270,14 @@ struct qz_call_count {
 	uint32_t caller; /* QZ_NONE: the callee was entered first in its thread, or nobody knows */
 	uint32_t callee;
 	uint64_t count;
-	uint64_t cost_ns; /* spent in libquartz for these calls where samples cannot tell; not kept
+	uint64_t cost_ns; /* spent in libquartz for these calls that samples do not show; not kept
 			     in snapshots, from whose figures it has been taken out */
 	/* Of a run: of both, what page sets had counted that are no more. */
 	uint64_t closed_count, closed_cost_ns;
 };
 
 /*
- * What the threads of a scope were doing at one instant, on all processors: equal sets, told by the
+ * What the threads of a scope were doing at one instant, on all processors: equal sets, identified by the
  * innermost procedure of each thread that was running. The order of processors is not kept.
  */
 struct qz_round {

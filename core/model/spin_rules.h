@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules that tell by name which procedures wait. Their text, one rule a line, is described at the
+ * Rules that name the procedures that wait. Their text, one rule a line, is described at the
  * head of daemon/spin/spin-symbols.txt.
  */
 #ifndef QUARTZ_CORE_SPIN_RULES_H

@@ -38,7 +38,7 @@ static bool begins(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
-/* What a procedure of the kernel tells of why the kernel runs, or NULL. */
+/* What a procedure of the kernel shows about why the kernel runs, or NULL. */
 static const char *entry_of(const char *name, bool *is_call)
 {
 	static const char *const calls[] = {"__x64_sys_", "__ia32_sys_", "__se_sys_", "ksys_"};

@@ -2,7 +2,7 @@
 /*
  * How well it is known what ran below profile stacks that pollers saw (daemon/shm/poll_join.h). Of the n
  * samples of a stack, the kernel's sampler has seen but c with what ran below, and the share q of one
- * thing there is known as well as c samples tell. The interval is made of all counts as if n had told
+ * thing there is known as well as from c samples. The interval is made of all counts as if n had told
  * it; so what is missing in the variance of a time t * q of the stack's t is
  *
  *	t^2 q (1 - q) (1/c - 1/n)

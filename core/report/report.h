@@ -17,7 +17,7 @@
 struct qz_figure {
 	uint64_t norm_ns;
 	uint64_t cpu_ns;       /* busy and spinning */
-	uint64_t spin_ns;      /* of this, spinning: estimated, as all that only samples tell */
+	uint64_t spin_ns;      /* of this, spinning: estimated, as all that is only sampled */
 	uint64_t samples;      /* busy and spinning */
 	uint64_t spin_samples; /* of these */
 	uint64_t ci_ns;	       /* half width of the 95 % interval of norm_ns */
@@ -70,7 +70,7 @@ struct qz_row {
 /*
  * One step on the stacks, away from the procedure asked about. `via` is QZ_PROCEDURE for a call,
  * or the kind of the marker in between: QZ_THREAD_START, QZ_PROCESS_START, QZ_TRUNCATED. Of several
- * markers it is the one that tells least, the last in this order.
+ * markers it is the least specific one, the last in this order.
  */
 struct qz_edge {
 	uint32_t procedure; /* the other end, QZ_NONE when the stack ends here */

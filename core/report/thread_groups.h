@@ -10,7 +10,7 @@
 #include "core/report/report.h"
 
 struct qz_thread_group {
-	uint32_t start; /* procedure, QZ_NONE: none, or no stack tells it */
+	uint32_t start; /* procedure, QZ_NONE: none, or no stack has it */
 	bool first;	/* the first thread of a process; start is QZ_NONE */
 	bool idle;	/* all are: core/report/idle_threads.h */
 	uint32_t n;	/* threads */

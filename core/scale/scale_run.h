@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What one run on P processors tells: P times its elapsed time is work and idle time. Idle are processors that ran
+ * Figures of one run on P processors: P times its elapsed time is work and idle time. Idle are processors that ran
  * nothing of the program, and those that spun.
  */
 #ifndef QUARTZ_CORE_SCALE_SCALE_RUN_H

@@ -4,7 +4,7 @@
  *
  * Exact are level times, and the times of threads. A group of samples has in each slot as much of its normalized
  * and processor time as of its samples, so the slots add up to the report; time without a sample goes by the time at
- * its level. How many of the running processors were busy in a slot is told by the samples of that slot and level,
+ * its level. How many of the running processors were busy in a slot is estimated from the samples of that slot and level,
  * else by those of the run.
  *
  * Pure.

@@ -59,7 +59,7 @@ static int describe_scope(struct qz_scope *to, const struct qz_scope *from)
 	return err ? err : qz_profile__set_string(&to->cgroup, from->cgroup);
 }
 
-static int bring_scope(struct qz_import *m, uint32_t i)
+static int import_scope(struct qz_import *m, uint32_t i)
 {
 	const struct qz_scope *from = &m->from->scopes[i];
 	uint32_t hash = scope_hash(from), *entry = &m->maps->scopes[i];
@@ -99,14 +99,14 @@ static bool is_idle_scope(const struct qz_scope *s)
 	       !s->counters.threads_seen;
 }
 
-static int bring_scopes(struct qz_import *m)
+static int import_scopes(struct qz_import *m)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
 		if (is_kept(m, i) && !is_marked(m, i) &&
 		    !(m->busy && is_idle_scope(&m->from->scopes[i])))
-			err = bring_scope(m, i);
+			err = import_scope(m, i);
 	for (uint32_t i = 0; !err && i < m->from->nscopes; i++) {
 		if (!is_marked(m, i))
 			continue;
@@ -120,7 +120,7 @@ static int bring_scopes(struct qz_import *m)
 
 static int need_scope(struct qz_import *m, uint32_t i)
 {
-	return m->maps->scopes[i] == QZ_NONE && !is_marked(m, i) ? bring_scope(m, i) : 0;
+	return m->maps->scopes[i] == QZ_NONE && !is_marked(m, i) ? import_scope(m, i) : 0;
 }
 
 /* ---- threads ---- */
@@ -162,7 +162,7 @@ static void make_common(struct qz_thread *key)
 	key->merged = true;
 }
 
-static int bring_thread(struct qz_import *m, uint32_t i)
+static int import_thread(struct qz_import *m, uint32_t i)
 {
 	struct qz_thread key = m->from->threads[i], *to;
 	uint32_t hash, *entry = &m->maps->threads[i];
@@ -206,7 +206,7 @@ static bool into_row(const struct qz_import *m, uint32_t scope)
 	return m->earlier && is_marked(m, scope);
 }
 
-static int bring_threads(struct qz_import *m)
+static int import_threads(struct qz_import *m)
 {
 	int err = 0;
 
@@ -215,7 +215,7 @@ static int bring_threads(struct qz_import *m)
 
 		if (is_kept(m, t->scope) && !t->vacant && !into_row(m, t->scope) &&
 		    !(m->busy && is_idle_thread(t)))
-			err = bring_thread(m, i);
+			err = import_thread(m, i);
 	}
 	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
 		const struct qz_thread *t = &m->from->threads[i];
@@ -231,7 +231,7 @@ static int bring_threads(struct qz_import *m)
 
 /* ---- objects ---- */
 
-static int bring_object(struct qz_import *m, uint32_t i)
+static int import_object(struct qz_import *m, uint32_t i)
 {
 	const struct qz_object *from = &m->from->objects[i];
 	struct qz_object key = *from, *to;
@@ -259,7 +259,7 @@ static bool is_idle_object(const struct qz_object *o)
 	return !o->waits && !o->wakes && !o->wait_ns;
 }
 
-static int bring_objects(struct qz_import *m)
+static int import_objects(struct qz_import *m)
 {
 	int err = 0;
 
@@ -267,7 +267,7 @@ static int bring_objects(struct qz_import *m)
 		const struct qz_object *o = &m->from->objects[i];
 
 		if (is_kept(m, o->scope) && !o->vacant && !(m->busy && is_idle_object(o)))
-			err = bring_object(m, i);
+			err = import_object(m, i);
 	}
 	return err;
 }
@@ -280,9 +280,9 @@ static int need(struct qz_import *m, uint32_t scope, uint32_t thread, uint32_t o
 	int err = need_scope(m, scope);
 
 	if (!err && thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE)
-		err = bring_thread(m, thread);
+		err = import_thread(m, thread);
 	if (!err && object != QZ_NONE && m->maps->objects[object] == QZ_NONE)
-		err = bring_object(m, object);
+		err = import_object(m, object);
 	return err;
 }
 
@@ -314,8 +314,8 @@ static uint32_t own_code(const struct qz_profile *p, uint32_t node)
 }
 
 /* Samples, waits and wake-ups are of a scope, a thread, an object and a stack. */
-static int bring_parts(struct qz_import *m, uint32_t *scope, uint32_t *thread, uint32_t *object,
-		       uint32_t *node)
+static int import_parts(struct qz_import *m, uint32_t *scope, uint32_t *thread, uint32_t *object,
+			uint32_t *node)
 {
 	bool cut = is_cut(m, *scope);
 	int64_t leaf;
@@ -341,18 +341,18 @@ static int bring_parts(struct qz_import *m, uint32_t *scope, uint32_t *thread, u
 }
 
 /* Time without a sample, and that in libquartz, are estimated again. */
-static int bring_sample(struct qz_import *m, uint32_t i)
+static int import_sample(struct qz_import *m, uint32_t i)
 {
 	struct qz_sample s = m->from->samples[i];
 	int err;
 
 	if (!s.count || !is_kept(m, s.scope))
 		return 0;
-	err = bring_parts(m, &s.scope, &s.thread, &s.object, &s.node);
+	err = import_parts(m, &s.scope, &s.thread, &s.object, &s.node);
 	return err ? err : qz_profile__add_samples(m->to, &s);
 }
 
-static int bring_wait(struct qz_import *m, uint32_t i)
+static int import_wait(struct qz_import *m, uint32_t i)
 {
 	struct qz_wait w = m->from->waits[i];
 	int64_t cause;
@@ -361,7 +361,7 @@ static int bring_wait(struct qz_import *m, uint32_t i)
 	if (!is_kept(m, w.scope) || is_cut(m, w.scope) ||
 	    (!w.count && !w.blocked_ns && !w.ready_ns))
 		return 0;
-	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
+	err = import_parts(m, &w.scope, &w.thread, &w.object, &w.node);
 	cause = err ? err : qz_import__cause(m, w.cause);
 	if (cause < 0)
 		return (int)cause;
@@ -369,7 +369,7 @@ static int bring_wait(struct qz_import *m, uint32_t i)
 	return qz_waits__add(m->to, &w);
 }
 
-static int bring_waking(struct qz_import *m, uint32_t i)
+static int import_waking(struct qz_import *m, uint32_t i)
 {
 	struct qz_waking w = m->from->wakings[i];
 	int err;
@@ -378,11 +378,11 @@ static int bring_waking(struct qz_import *m, uint32_t i)
 		return 0;
 	if (m->kept && w.thread == QZ_NONE)
 		return 0; /* a stranger's code */
-	err = bring_parts(m, &w.scope, &w.thread, &w.object, &w.node);
+	err = import_parts(m, &w.scope, &w.thread, &w.object, &w.node);
 	return err ? err : qz_waits__add_waking(m->to, &w);
 }
 
-static int bring_call(struct qz_import *m, uint32_t i)
+static int import_call(struct qz_import *m, uint32_t i)
 {
 	struct qz_call_count c = m->from->calls[i];
 	int64_t caller = QZ_NONE, callee, index;
@@ -407,7 +407,7 @@ static int bring_call(struct qz_import *m, uint32_t i)
 	return 0;
 }
 
-static int bring_round(struct qz_import *m, uint32_t i)
+static int import_round(struct qz_import *m, uint32_t i)
 {
 	struct qz_round round = m->from->rounds[i];
 	int64_t procedure = 0;
@@ -433,13 +433,13 @@ static int bring_round(struct qz_import *m, uint32_t i)
 	return err;
 }
 
-static int bring_each(struct qz_import *m, uint32_t n,
-		      int (*bring)(struct qz_import *m, uint32_t i))
+static int import_each(struct qz_import *m, uint32_t n,
+		       int (*import)(struct qz_import *m, uint32_t i))
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < n; i++) {
-		err = bring(m, i);
+		err = import(m, i);
 		/* what a later state has no place for is not in it */
 		if (m->earlier && err != -ENOMEM)
 			err = 0;
@@ -474,7 +474,7 @@ static int describe_run(struct qz_profile *to, const struct qz_profile *from)
 	return err;
 }
 
-static int bring_run(struct qz_import *m)
+static int import_run(struct qz_import *m)
 {
 	const struct qz_profile *from = m->from;
 	struct qz_profile *to = m->to;
@@ -489,16 +489,16 @@ static int bring_run(struct qz_import *m)
 int qz_import__entities(struct qz_import *m)
 {
 	const struct qz_profile *from = m->from;
-	int err = bring_scopes(m);
+	int err = import_scopes(m);
 
-	err = err ? err : bring_threads(m);
-	err = err ? err : bring_objects(m);
-	err = err ? err : bring_each(m, from->nsamples, bring_sample);
-	err = err ? err : bring_each(m, from->nwaits, bring_wait);
-	err = err ? err : bring_each(m, from->nwakings, bring_waking);
-	err = err ? err : bring_each(m, from->ncalls, bring_call);
-	err = err ? err : bring_each(m, from->nrounds, bring_round);
-	return err ? err : bring_run(m);
+	err = err ? err : import_threads(m);
+	err = err ? err : import_objects(m);
+	err = err ? err : import_each(m, from->nsamples, import_sample);
+	err = err ? err : import_each(m, from->nwaits, import_wait);
+	err = err ? err : import_each(m, from->nwakings, import_waking);
+	err = err ? err : import_each(m, from->ncalls, import_call);
+	err = err ? err : import_each(m, from->nrounds, import_round);
+	return err ? err : import_run(m);
 }
 
 /* ---- one merging ---- */

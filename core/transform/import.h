@@ -9,7 +9,7 @@
 
 /*
  * Where the entities of one profile are in another one, by their index; QZ_NONE: they are not there.
- * Stacks, code and causes are brought over when they are first needed.
+ * Stacks, code and causes are imported when they are first needed.
  */
 struct qz_maps {
 	uint32_t *scopes, *threads, *objects, *calls;
@@ -28,15 +28,15 @@ struct qz_import {
 	bool distinct;		     /* none are looked for: each one of `from` is one of `to` */
 	const bool *marked;	     /* scopes of `from` that go into another one, NULL: none */
 	uint32_t folded, folded_row; /* of `to`: that one and its thread, QZ_NONE: none */
-	bool busy; /* entities are brought only where they have figures, or are needed */
+	bool busy; /* entities are imported only where they have figures, or are needed */
 	/*
 	 * `to` is a later state of the run: figures are added to what it has, and no scope or thread; what
 	 * it does not have is left out. Where the scopes went that it does not have, `marked` and `folded` say.
 	 */
 	bool earlier;
-	const struct qz_compact *summary; /* NULL: all that scopes have is brought */
+	const struct qz_compact *summary; /* NULL: all that scopes have is imported */
 	const bool *
-		kept; /* scopes of `from`: what is theirs is brought, without the kernel; NULL: all */
+		kept; /* scopes of `from`: what is theirs is imported, without the kernel; NULL: all */
 	uint32_t *
 		cuts; /* of each location, the node of `to` that stands for stacks which end there */
 };

@@ -258,7 +258,7 @@ static uint32_t rival_of(const struct qz_tune *t, uint32_t best)
 	return rival;
 }
 
-/* Whether the best one is to be used instead, which more trials may tell. */
+/* Whether the best one is to be used instead, which more trials may show. */
 static bool check_start(const struct qz_tune *t, struct qz_tune_step *step)
 {
 	uint32_t best = best_of(t), less;

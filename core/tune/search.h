@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Looks for the setting of one knob at which something costs least, where each measurement costs time and is off by
- * chance. The caller measures: it asks for the next step, and tells what it cost, until there is none.
+ * chance. The caller measures: it asks for the next step, and reports what it cost, until there is none.
  *
  * A trial is one setting, measured by some runs. The search begins with the start, then narrows down the settings by golden
  * section, which takes the cost to fall up to the best setting and to rise behind it; of two that differ by less than chance,

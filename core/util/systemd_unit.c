@@ -38,7 +38,7 @@ void qz_systemd_unit__of_cgroup(const char *cgroup, char unit[QZ_UNIT_LENGTH])
 	}
 }
 
-/* How much a line's hierarchy tells; 0: it is no line of the file. */
+/* How much a line's hierarchy is worth; 0: it is no line of the file. */
 static int rank(const char *line, size_t n, size_t *path)
 {
 	const char *controllers = memchr(line, ':', n), *second;

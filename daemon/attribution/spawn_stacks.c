@@ -247,7 +247,7 @@ static void addresses_of(struct spawn_stacks *c, const struct creator *creator,
 	memcpy(stack->frames, creator->copy.bytes, creator->nframes * sizeof(*stack->frames));
 }
 
-/* Code that keeps frame pointers does not tell that it is the outermost: its name must. */
+/* Code that keeps frame pointers does not mark the outermost frame: its name does. */
 static bool is_complete(struct spawn_stacks *c, const struct creator *creator,
 			const struct unwinder_stack *stack)
 {
@@ -310,7 +310,7 @@ static struct known *know_copy(struct spawn_stacks *c, const struct creator *cre
 	return k;
 }
 
-/* What is known of a stack, walked now if it was not before. NULL when nothing can be told. */
+/* What is known of a stack, walked now if it was not before. NULL when nothing is known. */
 static struct known *know(struct spawn_stacks *c, const struct image *image,
 			  struct creator *creator)
 {

@@ -29,7 +29,7 @@ uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
 
 /*
  * The node of those threads of an image whose creation was not seen: below its outermost procedure
- * (main), which started them in a way that can no longer be told. main is found on the leader's
+ * (main), which started them in a way that is no longer known. main is found on the leader's
  * stack, which is read from the process while it lives; without it they hang below the root.
  */
 uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_event *event);

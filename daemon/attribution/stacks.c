@@ -2,7 +2,7 @@
 #include "daemon/attribution/instrumented_stacks.h"
 #include "daemon/attribution/stacks.h"
 
-/* The address that tells the procedure: of the call, not of the instruction after it. */
+/* The address that identifies the procedure: of the call, not of the instruction after it. */
 static uint64_t code_address(uint64_t address, bool innermost)
 {
 	return innermost ? address : address - 1;
@@ -86,7 +86,7 @@ static uint32_t user_places(const struct stack_context *c, const struct bpf_runt
 	return n;
 }
 
-/* Whether the walk came to the outermost frame. Frame pointers cannot tell: names must. */
+/* Whether the walk came to the outermost frame. Frame pointers do not show it: names do. */
 static bool is_complete(const struct qz_stack_slot *s, const struct place *last)
 {
 	if (s->end == QZ_UNWIND_NOT_READY || s->end == QZ_UNWIND_STALE)

@@ -16,7 +16,7 @@
 struct instrumented_stacks;
 struct spawn_stacks;
 
-/* What it takes to tell where an address is. All borrowed. */
+/* What is needed to find where an address is. All borrowed. */
 struct stack_context {
 	struct address_spaces *images;
 	struct modules *modules;

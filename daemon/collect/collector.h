@@ -110,7 +110,7 @@ struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_n
  */
 int collector__freeze(struct collector *c, uint64_t *until);
 
-/* For how many ns before the last tick reports have not been processed yet; what they tell is missing. */
+/* For how many ns before the last tick reports have not been processed yet; their content is missing. */
 uint64_t collector__behind(const struct collector *c);
 
 /*

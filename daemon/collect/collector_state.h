@@ -68,7 +68,7 @@ struct collector {
 
 /* ---- collector_events.c ---- */
 
-/* What the programs in the kernel tell of processes and threads, in order of time. */
+/* Reports of the BPF programs about processes and threads, in order of time. */
 void collector__process_event(struct collector *c, const struct qz_event *e);
 
 /* Of a thread that lived when the clock stopped; the context is the collector. */

@@ -25,7 +25,7 @@ struct placed {
 	struct spin_state state;
 };
 
-/* What a scope tells of its samples. */
+/* What a scope knows about its samples. */
 static void count_samples(struct qz_scope *s, const struct placed *at, uint64_t n)
 {
 	qz_losses__add(&s->stack_ends, &s->nstack_ends,
@@ -48,7 +48,7 @@ static void add_to_machine(struct collector *c, struct qz_sample group, uint32_t
 		count_samples(&c->profile->scopes[group.scope], at, group.count);
 }
 
-/* A number that meanwhile is another's, in another scope, tells nothing. */
+/* A number that meanwhile is another's, in another scope, says nothing. */
 static uint32_t object_of(struct collector *c, const struct qz_sample_slot *sample, uint32_t scope)
 {
 	uint32_t object = wait_drain__object(c->waits, QZ_SAMPLE_OBJECT(sample->more));
@@ -56,7 +56,7 @@ static uint32_t object_of(struct collector *c, const struct qz_sample_slot *samp
 	return qz_profile__object_of(c->profile, object, scope) ? object : QZ_NONE;
 }
 
-/* Whose they are, and where. False: that cannot be told, which is counted. */
+/* Whose they are, and where. False: that is unknown, which is counted. */
 static bool find_owner(struct collector *c, const struct placed *at,
 		       const struct qz_sample_slot *sample, struct thread *thread,
 		       struct qz_sample *group)

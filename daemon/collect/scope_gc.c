@@ -64,7 +64,7 @@ uint64_t scope_gc__folded(const struct scope_gc *e)
 
 /* ---- numbers of the engine ---- */
 
-/* What a program told of itself is taken in when its pages are given back. */
+/* What a program reported about itself is added when its pages are given back. */
 static void check_pages(struct scope_gc *e, const struct scope_gc_context *c)
 {
 	memset(e->in_use, 0, e->n * sizeof(*e->in_use));

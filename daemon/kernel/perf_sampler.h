@@ -2,7 +2,7 @@
 /*
  * One perf event per online processor. Each runs the sampling program at every period, writes
  * nothing of its own samples, and reports through its ring what is mapped, executed and renamed on
- * that processor. Its running time tells how many samples there should have been.
+ * that processor. Its running time gives how many samples there should have been.
  *
  * One thread at a time, but perf_sampler__consume() may run in another one beside what others do between
  * start and free. 0 or -errno; perf_sampler__error() has one line about the last failure.

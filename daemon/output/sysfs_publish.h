@@ -16,7 +16,7 @@ void sysfs_publish__free(struct sysfs_publish *p);
 
 /*
  * Tells the report of a scope (NULL: there was no memory for it), one after the other, then the figures of
- * them all. 0 or -errno; what could not be told is left out.
+ * them all. 0 or -errno; what is unknown is left out.
  */
 void sysfs_publish__add(struct sysfs_publish *p, const struct qz_report *r);
 int sysfs_publish__end(struct sysfs_publish *p, const struct qz_profile *profile);

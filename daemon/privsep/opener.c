@@ -120,7 +120,7 @@ static ssize_t await_keeper(int32_t *result, int *given)
 	return n;
 }
 
-static void tell_late(bool late)
+static void set_late(bool late)
 {
 	if (late == all.late)
 		return;
@@ -148,7 +148,7 @@ static bool settle_keeper(void)
 	if (fd_ipc__receive(all.keeper, &result, sizeof(result), fds, 0) == -ETIME)
 		return false;
 	fd_ipc__close(fds);
-	tell_late(false);
+	set_late(false);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static ssize_t exchange_with_keeper(const struct broker_request *request, int32_
 	n = await_keeper(result, given);
 	if (n != -ETIME)
 		return n;
-	tell_late(true);
+	set_late(true);
 	return -EAGAIN;
 }
 

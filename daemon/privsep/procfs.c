@@ -15,7 +15,7 @@
 
 #define NS_PER_SECOND 1000000000ull
 
-/* What /proc/PID/stat tells of a thread; zero of one that is gone. */
+/* What /proc/PID/stat has of a thread; zero of one that is gone. */
 struct life {
 	pid_t pid;
 	bool living;

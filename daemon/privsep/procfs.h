@@ -36,7 +36,7 @@ bool procfs__identity(int dir, uint64_t *pid, uint64_t *start);
 /* Reads a file of the directory to a terminated string, cut at size - 1. The length or -errno. */
 ssize_t procfs__read(int dir, const char *name, char *to, size_t size);
 
-/* The path of its control group, see core/util/systemd_unit.h; "" when it cannot be told. */
+/* The path of its control group, see core/util/systemd_unit.h; "" when it is unknown. */
 void procfs__cgroup(int dir, char *to, size_t size);
 
 /* The value of a line "Key:\tvalue" of /proc/PID/status. 0 or -ENOENT. */

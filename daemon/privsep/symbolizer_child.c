@@ -62,7 +62,7 @@ bool symbolizer_child__ended(const struct symbolizer_child *c)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
 }
 
-void symbolizer_child__tell(struct symbolizer_child *c, const struct symbolizer_request *r)
+void symbolizer_child__send(struct symbolizer_child *c, const struct symbolizer_request *r)
 {
 	send_message(c, r, 0);
 }

@@ -51,6 +51,6 @@ ssize_t symbolizer_child__exchange(struct symbolizer_child *c, const struct symb
 ssize_t symbolizer_child__more(struct symbolizer_child *c, uint32_t type, void *answer);
 
 /* Sends a message that has no answer; what goes wrong shows at the next exchange. */
-void symbolizer_child__tell(struct symbolizer_child *c, const struct symbolizer_request *r);
+void symbolizer_child__send(struct symbolizer_child *c, const struct symbolizer_request *r);
 
 #endif

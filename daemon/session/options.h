@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What quartzd was asked to do on its command line, and what its exit status tells. */
+/* What quartzd was asked to do on its command line, and what its exit status means. */
 #ifndef QUARTZ_DAEMON_OPTIONS_H
 #define QUARTZ_DAEMON_OPTIONS_H
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Lines "NAME=value", such as "READY=1\nSTATUS=...". Never waits; what finds no room is not told. */
+/* Lines "NAME=value", such as "READY=1\nSTATUS=...". Never waits; what finds no room is not sent. */
 void sd_notify__send(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A reload begins: it has ended with the next READY=1. */

@@ -85,7 +85,7 @@ static uint32_t find_pair(struct reading *r, const struct qz_call_count *key)
 }
 
 /*
- * What the calls cost where no sample can tell: quartz_enter and quartz_leave are part of who uses
+ * What the calls cost where no sample shows it: quartz_enter and quartz_leave are part of who uses
  * them. Hooks of the compiler are procedures, and seen. The process's own word, so no more of it than
  * there can be; and no more is taken out than was sampled.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What page sets tell besides stacks: names of threads, exact numbers of calls between procedures,
- * and what the programs could not tell for want of room. Also ends page sets, after their last
+ * What page sets have besides stacks: names of threads, exact numbers of calls between procedures,
+ * and what the programs had no room for. Also ends page sets, after their last
  * figures were read.
  *
  * Main thread only.

@@ -91,7 +91,7 @@ static int watch(struct shm_server *s, int fd, uint32_t what)
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-/* What epoll tells of, besides indices of clients. */
+/* What epoll reports, besides indices of clients. */
 #define LISTENER MAX_CLIENTS
 #define STOP	 (MAX_CLIENTS + 1)
 #define DEVICE	 (MAX_CLIENTS + 2)

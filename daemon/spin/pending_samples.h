@@ -30,7 +30,7 @@ int pending_samples__add(struct pending_samples *u, const struct qz_sample *key,
 			 struct spin_state state);
 
 /*
- * The same samples again, in the scope of the machine: what they tell of their loop is known. 0 or
+ * The same samples again, in the scope of the machine: the class of their loop is known. 0 or
  * -ENOMEM.
  */
 int pending_samples__add_again(struct pending_samples *u, const struct qz_sample *key,

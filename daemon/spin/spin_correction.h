@@ -4,7 +4,7 @@
  *
  * The thread sampled is then known to have been spinning, but the samples of other processors had
  * taken it for busy. Of the samples of one half of the sampler's tables, of one scope and running
- * level, that believed b processors busy, those of busy ones and the late ones tell how many of the b
+ * level, that believed b processors busy, those of busy ones and the late ones give how many of the b
  * spun on average: k = b * late / (busy + late). They are corrected as if floor(k) or ceil(k) had been
  * spinning at each time, and so are those of processors that were known to spin beside them.
  */

@@ -172,7 +172,7 @@ static int64_t wait_ms(uint32_t n)
 }
 
 /* Once a minute at most; counters have them all. */
-static void tell(struct symbolizer *s, const char *what, const char *label)
+static void warn(struct symbolizer *s, const char *what, const char *label)
 {
 	int64_t now = fd_ipc__now_ms();
 
@@ -191,7 +191,7 @@ static void bury_child(struct symbolizer *s)
 		return;
 	s->counters.crashed++;
 	symbolizer__stop_child(s);
-	tell(s, "has ended", "");
+	warn(s, "has ended", "");
 }
 
 int symbolizer__ensure_child(struct symbolizer *s)
@@ -206,7 +206,7 @@ int symbolizer__ensure_child(struct symbolizer *s)
 	err = symbolizer_child__start(&s->child, s->program);
 	if (err) {
 		s->start_ms = fd_ipc__now_ms() + wait_ms(s->unstarted++);
-		tell(s, "cannot be started", "");
+		warn(s, "cannot be started", "");
 		return err;
 	}
 	s->unstarted = 0;
@@ -234,7 +234,7 @@ int symbolizer__accident(struct symbolizer *s, uint32_t module, int err)
 	else
 		s->counters.killed++;
 	symbolizer__stop_child(s);
-	tell(s, err == -EPIPE ? "has ended" : "was ended for its silence or for nonsense",
+	warn(s, err == -EPIPE ? "has ended" : "was ended for its silence or for nonsense",
 	     m ? m->label : "");
 	if (!m)
 		return -EAGAIN;
@@ -403,7 +403,7 @@ static void forget(struct symbolizer *s, uint32_t number)
 	struct symbolizer_module *m = s->modules[number];
 
 	if (has_loaded(s, m)) {
-		symbolizer_child__tell(&s->child, &r);
+		symbolizer_child__send(&s->child, &r);
 		s->loaded--;
 	}
 	m->loaded_by = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Images: which process had what mapped. An image is a process between two execs; an address means
- * something only together with one. Fed, in order of time, with what BPF tells of processes and
+ * something only together with one. Fed, in order of time, with what BPF reports of processes and
  * what the kernel reports of mappings.
  *
  * All threads share them; see doc/internals.md, "Unwinding", for who does what. A lock guards them, which

@@ -188,7 +188,7 @@ static int64_t now_ns(clockid_t clock)
  */
 static bool may_have_changed(const struct module_mapping *mapping, const struct identity *id)
 {
-	/* file systems tell whatever time they like */
+	/* file systems report any time */
 	__int128 changed = (__int128)id->changed_s * 1000000000 + id->changed_ns;
 	int64_t offset = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
 

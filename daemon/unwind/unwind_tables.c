@@ -376,7 +376,8 @@ static void hand_over(struct unwind_tables *t, const struct image *image, const 
 }
 
 /* What the process has now. The regions of a module are neighbours: it is counted once. */
-static void tell(const struct unwind_tables *t, const struct image *image, const struct listing *l)
+static void publish_regions(const struct unwind_tables *t, const struct image *image,
+			    const struct listing *l)
 {
 	struct qz_unwind_region *regions;
 	uint32_t modules = 0;
@@ -413,7 +414,7 @@ static void publish(struct unwind_tables *t, struct image *image, uint64_t known
 	t->complete = false;
 	if (l) {
 		hand_over(t, image, l, known);
-		tell(t, image, l);
+		publish_regions(t, image, l);
 	}
 	release(t, before);
 }
@@ -519,7 +520,7 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 			filled = true;
 		}
 		if (filled)
-			tell(t, live[i], l);
+			publish_regions(t, live[i], l);
 	}
 }
 

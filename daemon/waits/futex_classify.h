@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a wait is for, told by the procedures on its stack and by the arguments of the futex call.
+ * What a wait is for, derived from the procedures on its stack and by the arguments of the futex call.
  * Pure.
  */
 #ifndef QUARTZ_DAEMON_FUTEX_CLASSIFY_H

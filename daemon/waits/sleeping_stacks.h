@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stacks of threads that sleep already when they are found: BPF tells their registers, and their
+ * Stacks of threads that sleep already when they are found: BPF reports their registers, and their
  * memory is read from here while they are known to sleep there still.
  */
 #ifndef QUARTZ_DAEMON_SLEEPING_STACKS_H

@@ -172,7 +172,7 @@ void wait_drain__take(struct wait_drain *w, bool aging)
 
 /* ---- adding ---- */
 
-/* False when it cannot be told to whom it belongs. */
+/* False when its owner is unknown. */
 static bool make_wait(struct wait_drain *w, const struct row *row, struct qz_wait *wait)
 {
 	uint32_t scope = stack_context__scope(w->context, row->scope);

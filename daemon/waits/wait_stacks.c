@@ -377,7 +377,7 @@ static int64_t cause_name(struct wait_stacks *s, uint32_t cause)
 	return qz_waits__intern_cause(s->context->profile, name);
 }
 
-/* A stack that is not yet taken out tells its cause at its slot. */
+/* A stack that is not yet taken out has its cause at its slot. */
 int64_t wait_stacks__cause(struct wait_stacks *s, uint32_t number)
 {
 	const struct wait_stack *item = find(s, number);

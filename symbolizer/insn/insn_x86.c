@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * x86-64, by libcapstone. What an instruction does with its operands is told by the table below and
+ * x86-64, by libcapstone. What an instruction does with its operands is in the table below and
  * not by the library, whose lists are not exact for all; an instruction that is not in the table is
  * opaque.
  */
@@ -373,7 +373,7 @@ static bool is_repeatable(const cs_insn *insn)
 	}
 }
 
-/* One operand: mul and its like work on rax and rdx, which the library tells. */
+/* One operand: mul and its like work on rax and rdx, which the library reports. */
 static bool is_wide(const cs_insn *insn)
 {
 	switch (insn->id) {

@@ -169,7 +169,7 @@ static void fill(struct module_frame *frame, Dwarf_Die *die, uint32_t line)
 	frame->line = line;
 }
 
-/* From the innermost scope outwards; each inlined one tells the line of its caller. */
+/* From the innermost scope outwards; each inlined one has the line of its caller. */
 static uint32_t walk(Dwarf_Die *scopes, int nscopes, uint32_t line, bool inlines,
 		     struct module_frame *frames, uint32_t max)
 {

@@ -274,7 +274,7 @@ static bool peel(Dwarf_Die *type, bool *made)
 	return false;
 }
 
-/* Elements of one dimension of an array; 0 when it is not told. */
+/* Elements of one dimension of an array; 0 when it is unknown. */
 static uint64_t count_of(Dwarf_Die *range)
 {
 	uint64_t n;
@@ -308,7 +308,7 @@ static bool shape_of(Dwarf_Die *array, struct shape *shape)
 	return shape->n > 0;
 }
 
-/* In bytes; 0 when it is not told. */
+/* In bytes; 0 when it is unknown. */
 static uint64_t size_of(Dwarf_Die *type)
 {
 	Dwarf_Die at = *type;

@@ -8,7 +8,7 @@
 
 #include "symbolizer/spin/loop_dataflow.h"
 
-/* A register that tells how many turns were made. */
+/* A register that counts the iterations. */
 struct loop_counter {
 	bool known;
 	uint8_t number; /* of the register */
