@@ -219,7 +219,8 @@ int dump_threads(struct bpf_iter__task *ctx)
 	if (!t || t->state == QZ_DEAD)
 		return 0;
 	if (thread__is_single(t) && single__lock(t)) {
-		single__update(task, t, 0, read_until);
+		if (thread__is_single(t)) /* still, now that nobody else changes that */
+			single__update(task, t, 0, read_until);
 		single__unlock(t);
 	}
 	thread__describe(e, task, t, thread__left_unseen(t), bpf_ktime_get_ns());

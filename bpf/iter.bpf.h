@@ -94,7 +94,7 @@ int text_threads(struct bpf_iter__task *ctx)
 	t = thread__get(task);
 	if (!t || t->state == QZ_DEAD)
 		return 0;
-	BPF_SEQ_PRINTF(seq, "%u\t%d\t%d\t%u\t", t->scope, t->tgid, t->tid, t->state);
+	BPF_SEQ_PRINTF(seq, "%u\t%d\t%d\t%u\t", t->scope, t->tgid, t->tid, t->state & ~QZ_SINGLE);
 	BPF_SEQ_PRINTF(seq, "%llu\t%llu\t%llu\n", t->ns[QZ_RUNNING], t->ns[QZ_READY],
 		       t->ns[QZ_BLOCKED]);
 	return 0;

@@ -62,8 +62,8 @@ static __noinline int single__lock(struct qz_thread_state *t)
 
 static __always_inline void single__unlock(struct qz_thread_state *t)
 {
-	barrier();
-	*(volatile u64 *)&t->run = 0;
+	__sync_val_compare_and_swap(&t->run, 1,
+				    0); /* not what the thread has there when it is counted */
 }
 
 /* What of an account of the kernel's is new, of which we have `known`; no more than there was time. */
