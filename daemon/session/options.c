@@ -77,7 +77,8 @@ const struct qz_option config_options[] = {
 	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL,
 	 "Also measure time until woken: what wakers ran\nwhile other threads waited for them."},
 	{"exact", 0, QZ_OPTION_FLAG, FIELD(exact), NULL,
-	 "With --system, look at every wait; otherwise, of\nthreads that wait often, only at some."},
+	 "With --system, look at every wait; otherwise, of\nthreads that wait often, only at "
+	 "some."},
 	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
 	 "Also find what the run would gain without each of\nthese procedures and objects."},
 	{"lines", 0, QZ_OPTION_FLAG, FIELD(lines), NULL, "Look up source files and lines."},
