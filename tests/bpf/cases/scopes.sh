@@ -378,8 +378,9 @@ gets_company()
 	events_lost=true
 	lawful
 	expect 'three threads that always could run' '[.scopes[] | select(.pid == $busy)][0] |
-		.threads_seen == 3 and near(.runnable_ns; 3 * .elapsed_ns; 0.05; 1e8) and
-		(.level_ns[2:] | sum) > 0' --argjson busy "$busy"
+		.threads_seen == 3 and (.threads | length) == 3 and
+		all(.threads[]; .unknown_ns == 0 and
+			near(.running_ns + .ready_ns; .end_ns - .start_ns; 0.05; 1e8))' --argjson busy "$busy"
 }
 
 thorough 'two processes' two_processes
