@@ -6,6 +6,7 @@
 #include "cli/query/interval.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
+#include "cli/render/output.h"
 #include "cli/render/scope_label.h"
 #include "core/advise/advise_json.h"
 #include "core/advise/advise_text.h"
@@ -138,26 +139,18 @@ static enum status print_json(const struct view *v)
 {
 	struct qz_advice **advices = calloc(v->n, sizeof(struct qz_advice *));
 	bool failed = !advices;
-	json_t *root;
-	char *text = NULL;
+	json_t *root = NULL;
 
 	for (uint32_t i = 0; !failed && i < v->n; i++) {
 		advices[i] = qz_advise__new(v->reports[i]);
 		failed = !advices[i];
 	}
-	if (!failed) {
+	if (!failed)
 		root = document(v, advices);
-		text = qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
-		json_decref(root);
-	}
 	for (uint32_t i = 0; advices && i < v->n; i++)
 		qz_advise__free(advices[i]);
 	free(advices);
-	if (!text)
-		return out_of_memory();
-	fputs(text, stdout);
-	free(text);
-	return STATUS_OK;
+	return output__json(root, 1);
 }
 
 enum status cmd_advise(const struct config *config)

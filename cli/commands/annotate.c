@@ -9,6 +9,7 @@
 #include "cli/code/origin.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
+#include "cli/render/output.h"
 #include "cli/render/scope_label.h"
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
@@ -237,24 +238,14 @@ static enum status print_json(const struct view *v)
 {
 	json_t *root = json_object(), *scopes = json_array();
 	enum status status = scopes ? show_all(v, show_json, scopes) : out_of_memory();
-	char *text = NULL;
+	bool failed =
+		json_object_set_new(root, "schema", json_string("quartz.annotate/v1")) ||
+		json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
+		qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes);
 
-	if (status == STATUS_OK) {
-		bool failed =
-			json_object_set_new(root, "schema", json_string("quartz.annotate/v1")) ||
-			json_object_set_new(root, "processors",
-					    json_integer(v->profile->processors)) ||
-			qz_json__add_rate(root, v->profile) ||
-			json_object_set(root, "scopes", scopes);
-
-		text = failed ? NULL : qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS);
-		if (text)
-			fputs(text, stdout);
-		else
-			status = out_of_memory();
-	}
-	free(text);
 	json_decref(scopes);
+	if (status == STATUS_OK)
+		return output__json(qz_json_fields__unless(failed, root), 1);
 	json_decref(root);
 	return status;
 }

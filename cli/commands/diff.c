@@ -383,10 +383,9 @@ static int put_document(FILE *out, void *context)
 
 static enum status write_page(struct diff *d)
 {
-	const struct page_file file = {d->config->html, "--html", put_document, d};
-	enum status status = page_file__write(&file);
+	const struct page_file file = {d->config->html, "--html", put_document, d, d->config->open};
 
-	return status == STATUS_OK && d->config->open ? page_file__open(file.path) : status;
+	return page_file__write(&file);
 }
 
 /* ---- command ---- */

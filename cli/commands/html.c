@@ -50,7 +50,7 @@ enum status cmd_html(const struct config *config)
 {
 	char name[PATH_MAX];
 	struct view v;
-	struct page_file file = {config->output, "--output", put_document, &v};
+	struct page_file file = {config->output, "--output", put_document, &v, config->open};
 	enum status status = view__open(&v, config);
 
 	if (status == STATUS_OK && !file.path) {
@@ -61,5 +61,5 @@ enum status cmd_html(const struct config *config)
 	if (status == STATUS_OK)
 		status = page_file__write(&file);
 	view__close(&v);
-	return status == STATUS_OK && config->open ? page_file__open(file.path) : status;
+	return status;
 }

@@ -26,6 +26,24 @@ enum status page_file__fail(const struct page_file *file, int err)
 	return STATUS_FAILURE;
 }
 
+/* ---- the browser ---- */
+
+static enum status open_in_browser(const char *path)
+{
+	const char *chosen = getenv("BROWSER"), *browser = chosen && *chosen ? chosen : "xdg-open";
+	char *argv[] = {(char *)browser, (char *)path, NULL};
+	pid_t pid;
+	int err = posix_spawnp(&pid, browser, NULL, NULL, argv, environ);
+
+	if (!err)
+		return STATUS_OK;
+	complain("%s: %s; open %s in a browser, or name one in BROWSER", browser, strerror(err),
+		 path);
+	return STATUS_FAILURE;
+}
+
+/* ---- the file ---- */
+
 /* Whether there is a file that is no page, and so of some other use. Devices and pipes are what was asked for. */
 static bool is_of_others(const char *path)
 {
@@ -83,21 +101,5 @@ enum status page_file__write(const struct page_file *file)
 		err = -ENOMEM;
 	status = err ? page_file__fail(file, err) : write_document(file, document, size);
 	free(document);
-	return status;
-}
-
-/* ---- the browser ---- */
-
-enum status page_file__open(const char *path)
-{
-	const char *chosen = getenv("BROWSER"), *browser = chosen && *chosen ? chosen : "xdg-open";
-	char *argv[] = {(char *)browser, (char *)path, NULL};
-	pid_t pid;
-	int err = posix_spawnp(&pid, browser, NULL, NULL, argv, environ);
-
-	if (!err)
-		return STATUS_OK;
-	complain("%s: %s; open %s in a browser, or name one in BROWSER", browser, strerror(err),
-		 path);
-	return STATUS_FAILURE;
+	return status == STATUS_OK && file->open ? open_in_browser(file->path) : status;
 }

@@ -12,6 +12,7 @@ struct page_file {
 	const char *option;		      /* that another one is chosen with */
 	int (*put)(FILE *out, void *context); /* writes the document; 0 or -errno */
 	void *context;
+	bool open; /* it is given to the browser, whose end is not awaited */
 };
 
 /*
@@ -22,8 +23,5 @@ enum status page_file__write(const struct page_file *file);
 
 /* Says why there is no page, by -errno. */
 enum status page_file__fail(const struct page_file *file, int err);
-
-/* Starts the browser and does not wait for its end. */
-enum status page_file__open(const char *path);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/render/cells.h"
+#include "cli/render/output.h"
 #include "cli/query/interval.h"
 #include "cli/query/view.h"
 #include "cli/timeline/timeline.h"
@@ -101,7 +102,7 @@ static enum status print_text(const struct view *v, print_body *body)
 	return err ? out_of_memory() : STATUS_OK;
 }
 
-/* ---- JSON; main detects write errors when it closes stdout ---- */
+/* ---- JSON ---- */
 
 static uint32_t max_rows(const struct view *v)
 {
@@ -175,7 +176,6 @@ static enum status print_scopes_json(const struct view *v, const char *schema, m
 {
 	json_t *root = json_object(), *scopes = json_array();
 	bool failed = !root || !scopes;
-	enum status status;
 
 	for (uint32_t i = 0; !failed && i < v->n; i++) {
 		json_t *scope = make(v, i);
@@ -186,10 +186,8 @@ static enum status print_scopes_json(const struct view *v, const char *schema, m
 	failed = failed || json_object_set_new(root, "schema", json_string(schema)) ||
 		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
 		 qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes);
-	status = put(failed ? NULL : qz_json_fields__dump(root, JSON_INDENT(1) | JSON_SORT_KEYS));
 	json_decref(scopes);
-	json_decref(root);
-	return status;
+	return output__json(qz_json_fields__unless(failed, root), 1);
 }
 
 static bool is_procedure(const struct view *v)

@@ -75,10 +75,9 @@ static enum status write_page(const struct config *config, const struct profile_
 			      const struct qz_gaps *gaps)
 {
 	struct scale_page page = {set, gaps};
-	const struct page_file file = {config->html, "--html", put_document, &page};
-	enum status status = page_file__write(&file);
+	const struct page_file file = {config->html, "--html", put_document, &page, config->open};
 
-	return status == STATUS_OK && config->open ? page_file__open(file.path) : status;
+	return page_file__write(&file);
 }
 
 /* ---- the rest ---- */

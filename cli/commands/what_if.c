@@ -247,20 +247,29 @@ static json_t *outcome_json(const struct view *v, const struct change *c, uint32
 	return qz_json_fields__unless(failed, scope);
 }
 
+/* Takes the scopes; NULL: they could not be made. */
+static enum status print_scopes(json_t *scopes, const char *change, uint32_t processors)
+{
+	json_t *root = json_object();
+	bool failed = !root || !scopes ||
+		      json_object_set_new(root, "schema", json_string("quartz.what-if/v1")) ||
+		      json_object_set_new(root, "change", json_string(change)) ||
+		      json_object_set_new(root, "processors", json_integer(processors)) ||
+		      json_object_set(root, "scopes", scopes);
+
+	json_decref(scopes);
+	return output__json(qz_json_fields__unless(failed, root), 1);
+}
+
 static enum status print_json(const struct view *v, const struct change *c)
 {
-	json_t *root = json_object(), *scopes = json_array();
-	bool failed = !root || !scopes;
+	json_t *scopes = json_array();
+	bool failed = !scopes;
 
 	for (uint32_t i = 0; !failed && i < v->n; i++)
 		if (is_in(v, c, i))
 			failed = json_array_append_new(scopes, outcome_json(v, c, i));
-	failed = failed || json_object_set_new(root, "schema", json_string("quartz.what-if/v1")) ||
-		 json_object_set_new(root, "change", json_string(words[c->kind])) ||
-		 json_object_set_new(root, "processors", json_integer(c->processors)) ||
-		 json_object_set(root, "scopes", scopes);
-	json_decref(scopes);
-	return output__json(qz_json_fields__unless(failed, root), 1);
+	return print_scopes(qz_json_fields__unless(failed, scopes), words[c->kind], c->processors);
 }
 
 /* ---- command ---- */
@@ -358,17 +367,13 @@ static json_t *candidates_json(const struct view *v, uint32_t i)
 
 static enum status print_recorded_json(const struct view *v)
 {
-	json_t *root = json_object(), *scopes = json_array();
-	bool failed = !root || !scopes;
+	json_t *scopes = json_array();
+	bool failed = !scopes;
 
 	for (uint32_t i = 0; !failed && i < v->n; i++)
 		failed = json_array_append_new(scopes, candidates_json(v, i)) != 0;
-	failed = failed || json_object_set_new(root, "schema", json_string("quartz.what-if/v1")) ||
-		 json_object_set_new(root, "change", json_string("recorded")) ||
-		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
-		 json_object_set(root, "scopes", scopes);
-	json_decref(scopes);
-	return output__json(qz_json_fields__unless(failed, root), 1);
+	return print_scopes(qz_json_fields__unless(failed, scopes), "recorded",
+			    v->profile->processors);
 }
 
 static enum status show_recorded(const struct config *config)

@@ -28,8 +28,8 @@ void output__open(struct output *o, const struct config *config);
 void output__close(struct output *o);
 
 /*
- * Prints a document on standard output, sorted by key, each level indented by so many columns. Takes root; NULL: it
- * could not be made, for want of memory. main finds write errors when it closes standard output.
+ * Prints a document on standard output, sorted by key, each level indented by so many columns. Takes root; NULL:
+ * there was no memory to make it. Write errors show when main closes standard output.
  */
 enum status output__json(json_t *root, size_t indent);
 
