@@ -266,7 +266,7 @@ static __always_inline u64 critical_path__ran(const struct qz_thread_state *t, u
 
 /* ---- dependencies ---- */
 
-/* The thread was held up until the other one came; the object that it waited for is a candidate, less 1, or none. */
+/* The thread was held up until the other one came. object: the candidate that it waited for, + 1; 0: it waited for none. */
 __noinline int critical_path__release(struct thread_path *p, const struct thread_path *other,
 				      u64 held, u32 object)
 {
@@ -291,8 +291,8 @@ __noinline int critical_path__release(struct thread_path *p, const struct thread
 }
 
 /*
- * The same of a processor that the other one had until now. Its segment goes on: what it ran of it so far counts by
- * its share in all, and is not settled.
+ * The thread was held up because the other one had the processor. The other one's segment has not ended: of what it
+ * ran so far, each candidate is taken to have the share that it has in all of that thread.
  */
 __noinline int critical_path__hand_over(struct thread_path *p, const struct thread_path *other,
 					u64 held, u64 unsettled)

@@ -105,23 +105,24 @@ static __always_inline void lock_owner__note(struct qz_thread_state *t, u32 obje
  */
 static __always_inline bool lock_owner__is_contended(const struct qz_object_slot *slot, u32 word)
 {
-	return wait_spacing && (slot->op & FUTEX_COMMAND) == FUTEX_WAIT_CMD && word &&
-	       word == slot->val;
+	return (slot->op & FUTEX_COMMAND) == FUTEX_WAIT_CMD && word && word == slot->val;
 }
 
 /* Whether the running thread holds the object, and others wait. */
 __noinline int lock_owner__holds(struct qz_thread_state *t, u32 object, u32 tid)
 {
 	u32 key = object - 1, word = 0, owner;
+	bool queued;
 	struct qz_object_figures *f = bpf_map_lookup_elem(&object_figures, &key);
 	struct qz_object_slot *slot = object__get(object);
 
 	if (!t || !f || !slot || slot->tag != QZ_TAG_FUTEX)
 		return false;
-	if (!(*(volatile u64 *)&f->queue & QZ_LEVEL_MASK) && !wait_spacing)
+	queued = *(volatile u64 *)&f->queue & QZ_LEVEL_MASK;
+	if (!queued && !wait_spacing)
 		return false;
 	owner = lock_owner__find(slot, &word);
-	if (!(*(volatile u64 *)&f->queue & QZ_LEVEL_MASK) && !lock_owner__is_contended(slot, word))
+	if (!queued && !lock_owner__is_contended(slot, word))
 		return false;
 	if (owner == tid)
 		return true;

@@ -14,10 +14,10 @@
 
 #define SINGLE_TRIES 256 /* who has it needs some 100 ns */
 
-const volatile bool
-	count_singles; /* at switches, as other threads: nothing is left to the kernel */
-
-/* The time up to which quartzd is about to read; a thread that ends when all stands still is told up to then. */
+/*
+ * Set by quartzd before it reads: the time that it reads for. When it has frozen all, it is also the time up to which
+ * a thread that ends is counted.
+ */
 volatile __u64 read_until;
 
 static __always_inline bool thread__is_single(const struct qz_thread_state *t)
@@ -40,10 +40,13 @@ static __always_inline bool single__is_alone(struct task_struct *task)
 	return BPF_CORE_READ(task, signal, nr_threads) == 1;
 }
 
-/* Whether a thread that is new to us is left to the kernel. */
+/*
+ * Whether a thread that is new to us is left to the kernel: not where each wait is looked at, nor in a pid namespace,
+ * whose machine is counted by its scopes.
+ */
 static __always_inline bool single__wants(struct task_struct *task, u32 scope)
 {
-	return every_process && !count_singles && scope >= QZ_OWN_SCOPES &&
+	return every_process && wait_spacing && !pid_namespace && scope >= QZ_OWN_SCOPES &&
 	       single__has_accounts(task) && single__is_alone(task);
 }
 

@@ -188,11 +188,6 @@ static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t
 		qz_nominal__mean(word, t->waiting.nominal, now, own->blocked + own->ready));
 }
 
-static __always_inline bool may_pass(const struct qz_waiting *w)
-{
-	return w->passes || w->flags & QZ_WAITING_STEP;
-}
-
 /* Adds a wait to the site that it was at. */
 __noinline int wait_account__add(struct qz_thread_state *t, const struct uncharged *taken,
 				 u32 nominal)
@@ -245,7 +240,8 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 	wait_account__add(t, &taken, wait_account__nominal(t, s, &own, now));
 	if (wait_spacing)
 		w->flags = (w->flags & ~QZ_WAITING_PASSED) | QZ_WAITING_CLOSED |
-			   (may_pass(w) || rest.blocked || rest.ready ? QZ_WAITING_PASSED : 0);
+			   (wait_gate__may_pass(w) || rest.blocked || rest.ready ? QZ_WAITING_PASSED
+										 : 0);
 	return 0;
 }
 

@@ -56,6 +56,12 @@ static __always_inline bool wait_gate__passes(struct qz_thread_state *t, u32 sta
 	return true;
 }
 
+/* Whether waits may be passed before the next one that is looked at. */
+static __always_inline bool wait_gate__may_pass(const struct qz_waiting *w)
+{
+	return w->passes || w->flags & QZ_WAITING_STEP;
+}
+
 /* The step of the next look at a gate, by how long ago its last one was. */
 static __always_inline u32 wait_gate__next_step(struct qz_wait_site *site, u32 step, u64 spacing,
 						u64 now)

@@ -64,15 +64,6 @@ static double lateness(const struct qz_what_if *w, const struct known *known)
 	return factor < 1 ? 1 : factor > LATEST ? LATEST : factor;
 }
 
-static double busy_ns(const struct qz_report *r)
-{
-	double sum = 0;
-
-	for (uint32_t n = 1; n < r->nlevels; n++)
-		sum += (double)n * (double)r->effective_ns[n];
-	return sum;
-}
-
 static uint64_t within(double ns, uint64_t most)
 {
 	if (!(ns > 0))
@@ -83,7 +74,8 @@ static uint64_t within(double ns, uint64_t most)
 struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_what_if *w,
 				   uint32_t speed)
 {
-	double elapsed = (double)r->elapsed_ns, busy = busy_ns(r), half = 0;
+	double elapsed = (double)r->elapsed_ns, busy = r->parallelism * (double)r->busy_ns,
+	       half = 0;
 	struct known known = look(r, w);
 	double gone = known.work_ns / (double)(1u << speed);
 	uint32_t processors = r->profile->processors ? r->profile->processors : 1;
@@ -94,7 +86,6 @@ struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_wh
 
 	if (run > most) /* that is sure, whatever delayed it */
 		run = most;
-
 	if ((double)w->most_ns[speed] > run) {
 		run = (double)w->most_ns[speed];
 		z.limit = QZ_ZEROING_THREAD;

@@ -112,7 +112,7 @@ json_t *qz_json_fields__object(const struct qz_field *fields, const void *base)
 struct dump {
 	char *text;
 	size_t size, room;
-	bool failed; /* jansson 2.14 goes on when a key cannot be taken */
+	bool failed; /* a piece was lost; jansson 2.14 does not stop when that was a key */
 };
 
 static int take_piece(const char *piece, size_t size, void *context)

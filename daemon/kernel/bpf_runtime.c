@@ -225,7 +225,6 @@ static int set_sizes(struct bpf_runtime *e)
 	s->rodata->watchdog_ns = bpf_runtime__watchdog_seconds() * 1000000000ull;
 	s->rodata->wanted_woken = e->opts.woken;
 	s->rodata->wait_spacing = e->opts.wait_spacing_ns;
-	s->rodata->count_singles = !e->opts.wait_spacing_ns || e->opts.pid_namespace;
 	s->rodata->every_process = e->opts.every_process;
 	s->rodata->pid_namespace = e->opts.pid_namespace;
 	s->rodata->sampled_by_timer = e->opts.sampled_by_timer;
