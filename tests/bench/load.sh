@@ -17,14 +17,25 @@ repeat()
 # PostgreSQL does not run as root.
 as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 
-start_redis()
+serve_redis()
 {
 	start redis redis-server --port 0 --unixsocket "$T/redis" --save '' --dir "$T"
 	until [ -S "$T/redis" ]; do sleep 0.05; done
+}
+
+# How many commands it has done so far.
+count_redis()
+{
+	redis-cli -s "$T/redis" info stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p'
+}
+
+start_redis()
+{
+	serve_redis
 	start ask_redis redis-benchmark -s "$T/redis" -c 8 -n 1000000000 -q -t set
 }
 
-start_postgres()
+serve_postgres()
 {
 	postgres=$(find /usr/lib/postgresql -name initdb -printf '%h\n' 2>/dev/null | head -n 1)
 	[ -n "$postgres" ] || fail 'load: no PostgreSQL'
@@ -37,6 +48,11 @@ start_postgres()
 	until "${as_nobody[@]}" "$postgres/pg_isready" -q -h "$T/data" -d postgres; do sleep 0.05; done
 	"${as_nobody[@]}" "$postgres/pgbench" -h "$T/data" -i -q postgres >"$T/pgbench.out" 2>&1 ||
 		fail 'load: pgbench'
+}
+
+start_postgres()
+{
+	serve_postgres
 	start ask_postgres "${as_nobody[@]}" "$postgres/pgbench" -n -h "$T/data" -c 4 -T 86400 postgres
 }
 

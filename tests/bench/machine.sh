@@ -22,7 +22,7 @@ start_sleepers()
 # What each has done so far.
 count()
 {
-	redis-cli -s "$T/redis" info stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p'
+	count_redis
 	"${as_nobody[@]}" "$postgres/psql" -h "$T/data" -Atc 'select txid_current()' postgres
 	stat -c %s "$T/done.compile" "$T/done.compress" "$T/done.forks"
 }

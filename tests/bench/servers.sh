@@ -33,14 +33,9 @@ redis()
 {
 	local before
 
-	before=$(commands)
+	before=$(count_redis)
 	timeout "$seconds" redis-benchmark -s "$T/redis" -c 1 -n 1000000000 -q -t set >/dev/null 2>&1
-	echo $(($(commands) - before))
-}
-
-commands()
-{
-	redis-cli -s "$T/redis" info stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p'
+	echo $(($(count_redis) - before))
 }
 
 nginx()
@@ -108,14 +103,10 @@ with()
 	perf) start profiler perf record -B -N -q -a -g -F 99 -o "$T/perf.data" ;;
 	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
 	esac
-	daemon=$pid
 	sleep 2
 	"$@"
-	if [ "$profiler" = quartzd ]; then
-		programs_of "$daemon" >"$T/programs.$work"
-	fi
-	kill -INT "$daemon"
-	wait "$daemon"
+	[ "$profiler" != quartzd ] || programs_of "$pid" >"$T/programs.$work"
+	stop
 } 2>/dev/null
 
 # ratios FILE: of its windows to those without.
@@ -128,10 +119,8 @@ ratios()
 }
 
 export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
-start_redis
-end "$pid"
-start_postgres
-end "$pid"
+serve_redis
+serve_postgres
 start_nginx
 make_files
 select_rate=$(half -S)
