@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Runs all unit tests. CK_RUN_SUITE=NAME selects one suite, CK_FORK=no keeps a test in this process
- * for the debugger.
+ * for the debugger. `unit I N` runs each Nth suite from the Ith on, so that N programs share them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,36 +36,47 @@ void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exi
 	__real__tcase_add_test(tcase, test, signal, exit_value, start, end);
 }
 
+struct share {
+	SRunner *runner;
+	unsigned long next, of;
+};
+
 /* The tests of a suite that is not chosen are not planned. */
-static void add(SRunner *runner, const char *name, Suite *(*suite)(void))
+static void add(struct share *share, const char *name, Suite *(*suite)(void))
 {
 	const char *chosen = getenv("CK_RUN_SUITE");
 	unsigned int before = planned;
 
-	srunner_add_suite(runner, suite());
+	if (share->next++ % share->of)
+		return;
+	srunner_add_suite(share->runner, suite());
 	if (chosen && strcmp(chosen, name) != 0)
 		planned = before;
 }
 
 int main(int argc, char **argv)
 {
-	SRunner *runner = srunner_create(NULL);
+	struct share share = {srunner_create(NULL), 0, 1};
 	int failed;
 
-	(void)argc;
 	hide_quartzd(argv);
+	if (argc == 3) {
+		share.of = strtoul(argv[2], NULL, 10) ?: 1;
+		share.next = share.of - strtoul(argv[1], NULL, 10) % share.of;
+	}
+	setlinebuf(stdout); /* programs that share the suites write to one pipe */
 	/* Not for slow tests but for those that hang: Check's own 4 s pass by on a busy machine. */
 	setenv("CK_DEFAULT_TIMEOUT", "240", 0);
 	failing__init();
-#define X(name) add(runner, #name, suite_##name);
+#define X(name) add(&share, #name, suite_##name);
 	SUITES
 #undef X
 	if (getenv("CK_TAP_LOG_FILE_NAME")) {
 		printf("plan %u\n", planned);
 		fflush(stdout);
 	}
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	srunner_run_all(share.runner, CK_ENV);
+	failed = srunner_ntests_failed(share.runner);
+	srunner_free(share.runner);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
