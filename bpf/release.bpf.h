@@ -72,7 +72,7 @@ static __noinline u32 release__stack(struct task_struct *task, struct qz_thread_
 	}
 	w->nuser = unwind__frames(&w->user);
 	t->waiting.woke_stack = release__number(w);
-	t->waiting.woke = where;
+	t->waiting.woke = unwind__was_early(&w->user) ? 0 : where;
 	t->waiting.woke_walked = now >> QZ_WALKED_SHIFT;
 	return t->waiting.woke_stack;
 }

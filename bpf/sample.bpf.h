@@ -173,8 +173,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 		u->depth = n > 0 ? (u32)n / sizeof(u64) : 0;
 	}
 	s->scratch->nuser = unwind__frames(u);
-	if (u->end == QZ_UNWIND_STALE || u->end == QZ_UNWIND_NO_REGION ||
-	    u->end == QZ_UNWIND_NOT_READY)
+	if (unwind__was_early(u))
 		event__unknown_code(s->ctl, bpf_ktime_get_ns());
 }
 

@@ -47,6 +47,13 @@ static __always_inline u32 unwind__clone(struct pt_regs *regs)
 	return stack ? UNWIND_NEW_STACK : UNWIND_CLONE;
 }
 
+/* quartzd has not seen all of the code yet: the next walk may come further. */
+static __always_inline bool unwind__was_early(const struct unwinding *u)
+{
+	return u->end == QZ_UNWIND_STALE || u->end == QZ_UNWIND_NO_REGION ||
+	       u->end == QZ_UNWIND_NOT_READY;
+}
+
 /*
  * Walks the user stack of the current thread. False when there are no tables to do it with: then
  * u->end tells why.

@@ -484,6 +484,11 @@ int64_t qz_waits__intern_cause(struct qz_profile *p, const char *name);
  * and all figures 0.
  */
 int64_t qz_waits__intern_object(struct qz_profile *p, const struct qz_object *key);
+/*
+ * Gives an object another name, kind, module and address, and keeps its figures and what names it. Where another
+ * object has that name already, nothing is changed. The index of the one that has the name now.
+ */
+int64_t qz_waits__rename_object(struct qz_profile *p, uint32_t object, const struct qz_object *key);
 
 /* Add count and times to the group of waits or wake-ups that are equal to these. */
 int qz_waits__add(struct qz_profile *p, const struct qz_wait *wait);

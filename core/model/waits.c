@@ -88,6 +88,27 @@ int64_t qz_waits__intern_object(struct qz_profile *p, const struct qz_object *ke
 	return qz_entities__put(p, &object_entities, row, &new);
 }
 
+int64_t qz_waits__rename_object(struct qz_profile *p, uint32_t object, const struct qz_object *key)
+{
+	struct qz_object *o = &p->objects[object];
+	uint32_t hash = object_hash(key), found;
+
+	found = qz_hash_table__find(&p->index->objects, hash, object_equal, p, key);
+	if (found != QZ_NONE)
+		return found;
+	if (key->scope != o->scope || key->kind >= QZ_OBJECT_KINDS || !key->name[0])
+		return -EINVAL;
+	if (qz_hash_table__reserve(&p->index->objects) ||
+	    qz_profile__set_string(&o->name, key->name) ||
+	    qz_profile__set_string(&o->module, key->module))
+		return -ENOMEM;
+	o->kind = key->kind;
+	o->address = key->address;
+	/* the entry of the name before stays: nothing equals it any more */
+	qz_hash_table__insert(&p->index->objects, hash, object);
+	return object;
+}
+
 static void vacate_object(struct qz_profile *p, uint32_t object, uint32_t scope)
 {
 	struct qz_object *o = &p->objects[object], empty = {.scope = scope};

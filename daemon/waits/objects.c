@@ -305,12 +305,22 @@ static bool is_limited(const struct qz_profile *p, uint32_t scope)
 	return own >= MAX_OBJECTS - all;
 }
 
-static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_t scope,
-		      uint32_t spinner, bool *open)
+/* One that this slot alone has had, under a name for the time being, keeps what was charged to it. */
+static bool is_renamed(const struct objects *o, const struct slot *slot, uint32_t scope)
+{
+	const struct qz_object *has =
+		slot->index == QZ_NONE ? NULL : &o->context->profile->objects[slot->index];
+
+	return has && has->grouped == 1 && has->scope == scope;
+}
+
+static int64_t intern(struct objects *o, uint32_t i, uint32_t scope, uint32_t spinner)
 {
 	static const struct object_naming others = {.name = "[other objects]", .module = ""};
+	const struct qz_object_slot *t = &o->table[i];
 	const struct image *image = address_spaces__get(o->context->images, t->image);
 	struct qz_profile *p = o->context->profile;
+	struct slot *slot = &o->slots[i];
 	struct object_naming name = others;
 	struct qz_object object = {.scope = scope, .pid = image ? image->pid : 0};
 	bool limited = is_limited(p, scope);
@@ -319,12 +329,13 @@ static int64_t intern(struct objects *o, const struct qz_object_slot *t, uint32_
 		name_inode(o, t, limited, &name);
 	else if (!limited)
 		name_word(o, t, spinner, &name);
-	*open = name.open || t->op == QZ_OP_SPUN;
+	slot->open = name.open || t->op == QZ_OP_SPUN;
 	object.kind = name.kind;
 	object.address = name.address;
 	object.name = name.name;
 	object.module = (char *)name.module;
-	return qz_waits__intern_object(p, &object);
+	return is_renamed(o, slot, scope) ? qz_waits__rename_object(p, slot->index, &object)
+					  : qz_waits__intern_object(p, &object);
 }
 
 /* Has the next waiter fill the slot again, whose stack may tell more. */
@@ -346,19 +357,18 @@ static void name(struct objects *o, uint32_t i, uint32_t spinner)
 	if (!slot->hash || (slot->index != QZ_NONE && !slot->open))
 		return;
 	scope = stack_context__scope(o->context, o->table[i].scope);
-	index = scope == QZ_NONE ? -1 : intern(o, &o->table[i], scope, spinner, &slot->open);
+	index = scope == QZ_NONE ? -1 : intern(o, i, scope, spinner);
 	if (index < 0)
 		return;
 	if (slot->open)
 		ask_again(o, i);
+	o->table[i].rwlock = o->context->profile->objects[index].kind == QZ_OBJECT_RWLOCK;
 	if (slot->index == index)
 		return;
 	slot->index = index;
-	o->table[i].rwlock = o->context->profile->objects[index].kind == QZ_OBJECT_RWLOCK;
 	o->context->profile->objects[index].grouped++;
 }
 
-/* What was named for the time being keeps what was charged to that name. */
 void objects__name(struct objects *o)
 {
 	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++) {

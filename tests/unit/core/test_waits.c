@@ -87,6 +87,31 @@ START_TEST(objects_have_names)
 }
 END_TEST
 
+START_TEST(renamed_objects_keep_what_they_have)
+{
+	struct fixture f = fixture__new();
+	struct qz_object o = mutex_named(0, "[unknown]"), other = mutex_named(0, "other");
+	struct qz_object named = mutex_named(0, "queue_lock");
+
+	fixture__scope(&f, level_ns, 2);
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), 0);
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &other), 1);
+	f.p->objects[0].wakes = 7;
+	named.kind = QZ_OBJECT_CONDITION;
+	ck_assert_int_eq(qz_waits__rename_object(f.p, 0, &named), 0);
+	ck_assert_str_eq(f.p->objects[0].name, "queue_lock");
+	ck_assert_int_eq(f.p->objects[0].kind, QZ_OBJECT_CONDITION);
+	ck_assert_uint_eq(f.p->objects[0].wakes, 7);
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &named), 0);
+	ck_assert_int_eq(qz_waits__rename_object(f.p, 0, &other), 1);
+	ck_assert_str_eq(f.p->objects[0].name, "queue_lock");
+	ck_assert_int_eq(qz_waits__intern_object(f.p, &o), 2);
+	named.name = "";
+	ck_assert_int_eq(qz_waits__rename_object(f.p, 0, &named), -EINVAL);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(equal_wakings_are_one)
 {
 	struct fixture f = fixture__new();
@@ -149,6 +174,7 @@ Suite *suite_waits(void)
 	tcase_add_test(t, equal_waits_are_one);
 	tcase_add_test(t, wrong_waits_are_refused);
 	tcase_add_test(t, objects_have_names);
+	tcase_add_test(t, renamed_objects_keep_what_they_have);
 	tcase_add_test(t, equal_wakings_are_one);
 	tcase_add_test(t, passed_waits_are_spread_within_their_thread);
 	suite_add_tcase(s, t);
