@@ -173,4 +173,4 @@ try 'a file of who calls by sudo' own_output
 try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
 thorough 'processes that run, and the machine' what_runs
-try 'measuring later' later
+thorough 'measuring later' later

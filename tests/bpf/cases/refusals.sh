@@ -208,6 +208,6 @@ try 'the status of the command' statuses
 try 'a missing directory for the snapshot' nowhere_to_save
 try 'a full disk' disk_full
 try 'a small limit of open files' few_files
-try 'a small limit of open files, and many programs' few_files_for_many
+thorough 'a small limit of open files, and many programs' few_files_for_many
 thorough 'no descriptors left' no_files_left
 thorough 'a small limit of memory' little_memory
