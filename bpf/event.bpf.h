@@ -50,38 +50,52 @@ static __always_inline void event__fill_process(struct qz_process_event *e,
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
 }
 
-/* An exec is told at once: the sooner its files are opened, the surer. */
+/* ns. Of a machine, on which others may start programs without end, less often. */
+#define NOTICE_PERIOD	  2000000ull
+#define NOTICE_PERIOD_ALL 10000000ull
+
+/* Whether quartzd is to be woken: a wake-up costs more than what it is told. */
+static __always_inline bool event__may_wake(struct qz_control *ctl, u64 now)
+{
+	u64 last = ctl->noticed;
+
+	return now - last >= (every_process ? NOTICE_PERIOD_ALL : NOTICE_PERIOD) &&
+	       __sync_val_compare_and_swap(&ctl->noticed, last, now) == last;
+}
+
+/* An exec is told soon: the sooner its files are opened, the surer. */
 static __always_inline void event__send_process(struct qz_process_event *e)
 {
-	u64 flags = e->cause == QZ_IMAGE_EXEC ? BPF_RB_FORCE_WAKEUP : event__flags();
+	struct qz_control *ctl = control__get();
+	u64 flags = event__flags();
 
+	if (e->cause == QZ_IMAGE_EXEC && ctl && event__may_wake(ctl, e->event.time))
+		flags = BPF_RB_FORCE_WAKEUP;
 	if (bpf_ringbuf_output(&events, e, sizeof(*e), flags))
 		event__lost();
 }
 
+/* Who profiles some processes waits for their end, who profiles the machine does not. */
 static __always_inline void event__scope_end(u32 scope, u64 now)
 {
 	struct qz_scope_event e = {};
 
 	event__begin(&e.event, QZ_EVENT_SCOPE_END, sizeof(e), now);
 	e.scope = scope;
-	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP))
+	if (bpf_ringbuf_output(&events, &e, sizeof(e),
+			       every_process ? event__flags() : BPF_RB_FORCE_WAKEUP))
 		event__lost();
 }
 
-#define NOTICE_PERIOD 2000000ull /* ns */
-
 /*
- * Wakes quartzd because something has been mapped that it has not taken in yet, at most once in a
- * period: there is no cheaper way to be told of a library that is being opened.
+ * Wakes quartzd because something has been mapped that it has not taken in yet: there is no cheaper
+ * way to be told of a library that is being opened.
  */
 static __always_inline void event__unknown_code(struct qz_control *ctl, u64 now)
 {
-	u64 last = ctl->noticed;
 	struct qz_event e = {};
 
-	if (now - last < NOTICE_PERIOD ||
-	    __sync_val_compare_and_swap(&ctl->noticed, last, now) != last)
+	if (!event__may_wake(ctl, now))
 		return;
 	event__begin(&e, QZ_EVENT_UNKNOWN_CODE, sizeof(e), now);
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
