@@ -66,13 +66,16 @@ static uint64_t running_of(const struct qz_profile *profile)
 	return sum;
 }
 
+bool progress__is_due(const struct progress *p, uint64_t now)
+{
+	return p->wanted && now >= p->due;
+}
+
 void progress__update(struct progress *p, const struct qz_profile *profile, uint64_t samples,
 		      uint64_t now)
 {
 	uint64_t running_ns;
 
-	if (!p->wanted || now < p->due)
-		return;
 	p->due = now + SECOND;
 	running_ns = running_of(profile);
 	if (profile->window_ns > p->window_ns && running_ns >= p->running_ns)

@@ -26,7 +26,10 @@ struct progress {
 /* `subject`, any bytes, is measured. Where stderr is no terminal with a cursor, or `quiet`, nothing will be shown. */
 void progress__begin(struct progress *p, const char *subject, bool quiet, uint64_t now);
 
-/* Takes in how far the run is, and shows it about once a second. */
+/* Whether it is time to be updated: never where nothing is shown, else about once a second. */
+bool progress__is_due(const struct progress *p, uint64_t now);
+
+/* Takes in how far the run is, and shows it. */
 void progress__update(struct progress *p, const struct qz_profile *profile, uint64_t samples,
 		      uint64_t now);
 

@@ -144,8 +144,9 @@ static void do_periodic(struct session *s, uint64_t now)
 		s->slice_due = now + s->config->slice;
 	}
 	govern(s, now);
-	progress__update(&s->progress, collector__profile(s->collector),
-			 collector__samples(s->collector), now);
+	if (progress__is_due(&s->progress, now))
+		progress__update(&s->progress, collector__profile(s->collector),
+				 collector__samples(s->collector), now);
 	if (now >= s->hotplug_due) {
 		follow_hotplug(s);
 		s->hotplug_due = now + HOTPLUG_PERIOD;
