@@ -410,9 +410,9 @@ uint64_t collector__behind(const struct collector *c)
 	return c->behind;
 }
 
-bool collector__hurries(const struct collector *c)
+int collector__patience_ms(const struct collector *c)
 {
-	return event_reader__hurries(c->reader, false);
+	return event_reader__patience_ms(c->reader, false, c->halvings);
 }
 
 int collector__finish(struct collector *c)

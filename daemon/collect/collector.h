@@ -114,10 +114,10 @@ int collector__freeze(struct collector *c, uint64_t *until);
 uint64_t collector__behind(const struct collector *c);
 
 /*
- * Whether the next tick should come soon: something has just been mapped, and until that is taken
- * in it is code without names and unwind tables.
+ * After how many ms the next tick should come: soon, if something has just been mapped, which is code
+ * without names and unwind tables until it is taken in.
  */
-bool collector__hurries(const struct collector *c);
+int collector__patience_ms(const struct collector *c);
 
 /* Takes in the rest. The engine must be detached and the sampler stopped. */
 int collector__finish(struct collector *c);

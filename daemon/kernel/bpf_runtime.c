@@ -147,6 +147,11 @@ const char *bpf_runtime__error(const struct bpf_runtime *e)
 	return e->error;
 }
 
+bool bpf_runtime__follows_all(const struct bpf_runtime *e)
+{
+	return e->opts.every_process;
+}
+
 bool bpf_runtime__is_contained(const struct bpf_runtime *e)
 {
 	return e->opts.pid_namespace;

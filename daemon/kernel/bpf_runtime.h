@@ -44,6 +44,9 @@ const char *bpf_runtime__error(const struct bpf_runtime *e);
 /* Is it in a pid namespace below the initial one, as in a container? */
 bool bpf_runtime__is_contained(const struct bpf_runtime *e);
 
+/* Does it follow every process that it can see? */
+bool bpf_runtime__follows_all(const struct bpf_runtime *e);
+
 /* Loads the programs and maps their memory. -ENOSYS no BTF, -EPERM no privilege, or of bpf(2). */
 int bpf_runtime__load(struct bpf_runtime *e);
 

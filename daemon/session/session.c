@@ -14,8 +14,7 @@
 #include "daemon/privsep/opener.h"
 #include "daemon/session/session_state.h"
 
-#define TICK_MS	       100
-#define HURRY_MS       5
+#define LATE_MS	       5 /* where the timeline is late */
 #define MS	       1000000ull
 #define HOTPLUG_PERIOD 1000000000ull
 #define GOVERN_PERIOD  1000000000ull
@@ -210,15 +209,13 @@ static void begin_again(struct session *s, uint64_t now)
 /* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */
 static int patience_ms(const struct session *s, uint64_t now)
 {
-	int ms = collector__hurries(s->collector) ? HURRY_MS << s->governor.halvings : TICK_MS;
+	int ms = collector__patience_ms(s->collector);
 	uint64_t next = collector__next_tick(s->collector);
 
 	if (collector__behind(s->collector))
 		return 0;
 	if (s->timeline_late)
-		return HURRY_MS;
-	if (ms > TICK_MS)
-		ms = TICK_MS;
+		return LATE_MS;
 	if (!next || next >= now + ms * MS)
 		return ms;
 	return next > now ? (int)((next - now + MS - 1) / MS) : 0;

@@ -13,8 +13,11 @@
 #include "daemon/util/guard.h"
 
 /* Put aside, with their contents: what a hundred thousand mappings in a row need. */
-#define MAX_BYTES (32u << 20)
-#define HURRY	  50000000ull /* ns after a report */
+#define MAX_BYTES    (32u << 20)
+#define HURRY	     50000000ull /* ns after a report */
+#define TICK_MS	     100
+#define HURRY_MS     5
+#define HURRY_MS_ALL 20 /* each look costs two threads a wake-up */
 
 struct event_reader {
 	struct bpf_runtime *engine;
@@ -191,12 +194,14 @@ bool event_reader__met_unknown_code(struct event_reader *r)
 	return met;
 }
 
-bool event_reader__hurries(struct event_reader *r, bool waits)
+int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvings)
 {
 	GUARD(&r->lock);
 	uint64_t now = bpf_runtime__now();
+	int ms = (bpf_runtime__follows_all(r->engine) ? HURRY_MS_ALL : HURRY_MS) << halvings;
+	bool hurry = waits || now - r->mapped < HURRY;
 
-	return (waits || now - r->mapped < HURRY) && !loss_backoff__rages(&r->losses, now);
+	return hurry && !loss_backoff__rages(&r->losses, now) && ms < TICK_MS ? ms : TICK_MS;
 }
 
 uint64_t event_reader__dropped(struct event_reader *r)

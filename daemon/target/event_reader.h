@@ -47,10 +47,11 @@ int event_reader__fd(const struct event_reader *r);
 bool event_reader__met_unknown_code(struct event_reader *r);
 
 /*
- * Whether to come again soon: something waits to be done, or something was mapped, forked or executed just
- * now, so that more is coming. Not while reports are lost again and again.
+ * After how many ms to come again: soon, if something waits to be done, or was mapped, forked or executed just
+ * now, so that more is coming. Not while reports are lost again and again; less soon on a machine, where something
+ * is mapped all the time, and at lower rates.
  */
-bool event_reader__hurries(struct event_reader *r, bool waits);
+int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvings);
 
 /* Reports that were dropped for want of memory, so far. */
 uint64_t event_reader__dropped(struct event_reader *r);

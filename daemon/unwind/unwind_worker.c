@@ -15,8 +15,6 @@
 #include "daemon/unwind/unwind_tables.h"
 #include "daemon/util/guard.h"
 
-#define TICK_MS	 100
-#define HURRY_MS 5
 #define PATIENCE 2 /* s, for the tables of what is about to run */
 
 /* What the main thread asks for; owned by whoever holds the lock. */
@@ -166,15 +164,14 @@ static bool is_stopped(const struct unwind_worker *b)
 static void await(struct unwind_worker *b)
 {
 	uint32_t halvings = __atomic_load_n(&b->halvings, __ATOMIC_RELAXED);
-	bool hurry = event_reader__hurries(b->reader, unwind_tables__waits(b->tables));
+	int ms = event_reader__patience_ms(b->reader, unwind_tables__waits(b->tables), halvings);
 	struct pollfd fds[] = {
 		{.fd = halvings ? -1 : bpf_runtime__event_fd(b->engine), .events = POLLIN},
 		{.fd = b->wake, .events = POLLIN},
 	};
-	int ms = hurry ? HURRY_MS << halvings : TICK_MS;
 	uint64_t woken;
 
-	poll(fds, sizeof(fds) / sizeof(fds[0]), ms < TICK_MS ? ms : TICK_MS);
+	poll(fds, sizeof(fds) / sizeof(fds[0]), ms);
 	eventfd_read(b->wake, &woken);
 }
 
