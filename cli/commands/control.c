@@ -46,11 +46,21 @@ static struct qz_profile run_of(const json_t *status)
 /* The overhead of Quartz, which is known only if there is a limit. */
 static void print_overhead(const json_t *status)
 {
+	const json_t *parts = json_object_get(status, "overhead_parts_ppm");
 	uint64_t limit = number(status, "max_overhead_ppm");
 
-	if (limit)
-		printf("overhead %.2f%% of the processors, at most %.4g%%\n",
-		       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
+	if (!limit)
+		return;
+	printf("overhead %.2f%% of the processors, at most %.4g%%\n",
+	       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
+	if (number(status, "overhead_ppm") && parts)
+		printf("  quartzd %.2f%%, switches, wake-ups, forks and execs %.2f%%, samples "
+		       "%.2f%%, "
+		       "stacks of waits %.2f%%\n",
+		       (double)number(parts, "daemon") / 1e4,
+		       (double)number(parts, "accounting") / 1e4,
+		       (double)number(parts, "sampling") / 1e4,
+		       (double)number(parts, "walking") / 1e4);
 }
 
 static void print_run(const json_t *status, const char *event)

@@ -81,12 +81,17 @@ static void decide(struct qz_overhead_governor *g, struct load load)
 		g->quiet = 0;
 }
 
-static void end_window(struct qz_overhead_governor *g, uint64_t elapsed, uint64_t window,
+static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct qz_costs *costs,
 		       struct load load)
 {
-	double longer = (double)window / (double)elapsed;
-
-	g->costs_ppm = (uint32_t)(sum(load) * longer * g->ceiling_ppm);
+	g->last = (struct qz_costs) {
+		.accounting_ns = costs->accounting_ns - g->told.accounting_ns,
+		.sampling_ns = costs->sampling_ns - g->told.sampling_ns,
+		.walking_ns = costs->walking_ns - g->told.walking_ns,
+		.daemon_ns = costs->daemon_ns - g->told.daemon_ns,
+	};
+	g->last_ns = ns;
+	g->costs_ppm = (uint32_t)((double)qz_costs__sum(&g->last) / (double)ns * 1e6);
 	if (g->started)
 		decide(g, load);
 	g->started = true;
@@ -103,7 +108,7 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 	if (g->began) {
 		if (elapsed < QZ_GOVERNOR_WINDOW && !(g->started && sum(load) > 1))
 			return false;
-		end_window(g, elapsed, window, load);
+		end_window(g, elapsed * processors, costs, load);
 	}
 	g->began = now;
 	g->told = *costs;

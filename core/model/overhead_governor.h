@@ -16,7 +16,9 @@ struct qz_overhead_governor {
 	uint32_t ceiling_ppm; /* of the time of all processors */
 	uint32_t most;	      /* halvings */
 	uint32_t halvings;
-	uint32_t costs_ppm; /* of the last window */
+	uint32_t costs_ppm; /* of the last window: of the time of all processors in it, last_ns, */
+	struct qz_costs last; /* these were spent */
+	uint64_t last_ns;
 	/* The rest is the governor's own. */
 	uint64_t began; /* of the window, 0: the first is to begin */
 	struct qz_costs told;

@@ -115,6 +115,18 @@ int session__snapshot(struct session *s, int fd, const struct control_socket_wan
 		       ?: write_wanted(s, collector__profile(s->collector), fd, wanted);
 }
 
+/* What Quartz costs, by part: of the time of all processors in the governor's last window. */
+static json_t *overhead_parts(const struct qz_overhead_governor *g)
+{
+	double ppm = g->last_ns ? 1e6 / (double)g->last_ns : 0;
+
+	return json_pack("{s:i, s:i, s:i, s:i}", "accounting",
+			 (int)((double)g->last.accounting_ns * ppm), "sampling",
+			 (int)((double)g->last.sampling_ns * ppm), "walking",
+			 (int)((double)g->last.walking_ns * ppm), "daemon",
+			 (int)((double)g->last.daemon_ns * ppm));
+}
+
 json_t *session__status(struct session *s)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
@@ -138,6 +150,7 @@ json_t *session__status(struct session *s)
 		(json_int_t)collector__behind(s->collector), "openers_late",
 		(json_int_t)openers.late, "openers_ended", (json_int_t)openers.ended, "snapshot",
 		s->snapshot.path);
+	json_object_set_new(status, "overhead_parts_ppm", overhead_parts(&s->governor));
 	json_object_set_new(status, "keeper_late", json_boolean(openers.keeper_late));
 	json_object_set_new(status, "symbolizers_ended",
 			    json_integer((json_int_t)symbolizers.ended));

@@ -60,6 +60,9 @@ START_TEST(what_is_cheap_is_left_alone)
 	ck_assert_int_eq(run(&m, 100), 0);
 	ck_assert_uint_eq(m.g.halvings, 0);
 	ck_assert(m.g.costs_ppm >= 9890 && m.g.costs_ppm <= 9900);
+	ck_assert_uint_eq(qz_costs__sum(&m.g.last) * 1000 / m.g.last_ns, m.g.costs_ppm / 1000);
+	ck_assert(m.g.last.accounting_ns * 59 / 40 >= m.g.last.sampling_ns - 59 &&
+		  m.g.last.accounting_ns * 59 / 40 <= m.g.last.sampling_ns + 59);
 }
 END_TEST
 
