@@ -189,6 +189,8 @@ int BPF_PROG(on_release, struct task_struct *task)
 	struct qz_cpu_state *cpu;
 	struct qz_thread_state *t;
 
+	if (single_gate__step(task))
+		return 0;
 	t = thread__get(task);
 	cpu = cpu__this();
 	if (!cpu || !t || !*(volatile u16 *)&t->waiting.queued || frozen)

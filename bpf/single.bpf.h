@@ -128,6 +128,7 @@ static __always_inline void single__leave_as(struct task_struct *task, struct qz
 	t->waiting.nominal = 0;
 	t->spins = 0;
 	t->state = state;
+	single_gate__close(task);
 	single__unlock(t);
 }
 

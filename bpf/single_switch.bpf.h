@@ -5,9 +5,12 @@
 
 static __noinline int thread__end(struct task_struct *task, struct qz_thread_state *t, u64 now);
 
-/* The thread leaves its processor. Whether its wait is looked at; single__begin_wait comes after that then. */
+/*
+ * The thread leaves its processor. `wanted`: its gate was open, and its wait is to be looked at. Whether it is;
+ * single__begin_wait comes after that then.
+ */
 static __noinline int single__switch_out(struct task_struct *prev, struct qz_thread_state *t,
-					 bool preempt)
+					 bool preempt, bool wanted)
 {
 	u32 state;
 
@@ -22,11 +25,15 @@ static __noinline int single__switch_out(struct task_struct *prev, struct qz_thr
 		t->waiting.flags |= QZ_WAITING_CLOSED;
 		t->state = QZ_SINGLE;
 	}
-	return !wait_gate__passes(t, state);
+	if (!state)
+		return !wait_gate__passes(t, 0);
+	return wanted || !wait_gate__is_passed(t->waiting.step);
 }
 
-static __always_inline void single__begin_wait(struct qz_thread_state *t, u32 state, u64 now)
+static __always_inline void single__begin_wait(struct task_struct *prev, struct qz_thread_state *t,
+					       u32 state, u64 now)
 {
+	single_gate__close(prev);
 	t->woken = wait_gate__units(now);
 	t->state = QZ_SINGLE | (state ? QZ_BLOCKED : QZ_READY);
 }
@@ -70,6 +77,7 @@ static __always_inline void single__switch_in(struct task_struct *next, struct q
 {
 	if (t->state != QZ_SINGLE)
 		single__end_wait(next, t);
+	single_gate__open(next, t->waiting.step);
 }
 
 #endif

@@ -100,7 +100,7 @@ static __always_inline void switch__begin_wait(struct task_struct *prev, struct 
 
 	wait_stack__begin(prev, t, cpu, state, now);
 	if (thread__is_single(t))
-		single__begin_wait(t, state, now);
+		single__begin_wait(prev, t, state, now);
 }
 
 /* For who reads the slot of the running thread from another processor. */
@@ -225,12 +225,17 @@ static __always_inline u64 switch__time(u64 now)
 	return now ? now : bpf_ktime_get_ns();
 }
 
-/* The processor becomes idle, or busy. */
-static __always_inline void switch__idle(struct qz_cpu_state *cpu, bool comes, u64 now)
+/* The processor becomes idle, or busy. Gives when. */
+static __noinline u64 switch__idle(struct qz_cpu_state *cpu, bool comes)
 {
+	u64 now = bpf_ktime_get_ns();
+
+	if (!cpu)
+		return now;
 	cpu__account_idle(cpu, comes, now);
 	if (every_process)
 		machine__count(cpu, comes, now);
+	return now;
 }
 
 /* Switches inside one scope change nothing that processors share. */
@@ -249,22 +254,20 @@ static __always_inline void switch__change_scope(struct qz_cpu_state *cpu, u32 l
 /* next is looked up when prev is done with, for the same reason. */
 static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preempt,
 					    struct task_struct *prev, struct task_struct *next,
-					    struct qz_thread_state *out)
+					    enum gate gate)
 {
-	bool expected = cpu->task == (u64)prev, looks = false;
-	bool single = out && thread__is_single(out);
-	struct qz_thread_state *in;
+	bool expected = cpu->task == (u64)prev, looks = false, single;
+	struct qz_thread_state *out = gate == GATE_PASSES ? NULL : thread__get(prev), *in;
 	u32 comes = QZ_NO_SCOPE;
 	u64 now = 0;
 
+	single = out && thread__is_single(out);
 	cpu->task = (u64)next;
 	cpu->switches++;
-	if (!prev->pid || !next->pid) {
-		now = bpf_ktime_get_ns();
-		switch__idle(cpu, !next->pid, now);
-	}
+	if (!prev->pid || !next->pid)
+		now = switch__idle(cpu, !next->pid);
 	if (single)
-		looks = single__switch_out(prev, out, preempt);
+		looks = single__switch_out(prev, out, preempt, gate == GATE_LOOKS);
 	if ((out && !single) || cpu->scope != QZ_NO_SCOPE || cpu->spinning) {
 		now = switch__time(now);
 		looks |= switch__leave(prev, single ? NULL : out, cpu, preempt, expected, now);
@@ -273,7 +276,7 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		now = switch__time(now);
 		switch__begin_wait(prev, out, cpu, preempt, now);
 	}
-	in = thread__get(next);
+	in = single_gate__step(next) ? NULL : thread__get(next);
 	if (in && thread__is_single(in)) {
 		single__switch_in(next, in);
 	} else if (in) {
@@ -287,25 +290,48 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	switch__change_scope(cpu, *(volatile u32 *)&cpu->scope, comes, now);
 }
 
-static __always_inline void switch__handle(bool preempt, struct task_struct *prev,
-					   struct task_struct *next)
+/* What the gate of prev says. */
+static __always_inline enum gate switch__gate(struct task_struct *prev, bool preempt)
 {
-	struct qz_thread_state *out = thread__get(prev);
-	struct qz_cpu_state *cpu = cpu__this();
+	u32 step = prev->pid ? single_gate__step(prev) : 0;
 
-	if (frozen) {
-		if (task__ends(prev, preempt))
-			thread__end_frozen(prev, out);
-	} else if (cpu) {
-		switch__account(cpu, preempt, prev, next, out);
-	}
+	if (!prev->pid)
+		return GATE_PASSES;
+	if (!step || preempt || task__ends(prev, preempt))
+		return GATE_CLOSED;
+	return wait_gate__is_passed(step) ? GATE_PASSES : GATE_LOOKS;
 }
 
+/* Whether neither thread is counted, or looked at. */
+static __always_inline bool switch__is_passed(const struct qz_cpu_state *cpu, enum gate gate,
+					      struct task_struct *next)
+{
+	return gate == GATE_PASSES && cpu->scope == QZ_NO_SCOPE && !cpu->spinning && !frozen &&
+	       (!next->pid || single_gate__step(next));
+}
+
+/* Most switches of most servers are passed: that comes first, and is short, since it is seldom in the cache. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	struct qz_cpu_state *cpu = cpu__this();
+	enum gate gate;
+
+	if (!cpu)
+		return 0;
+	gate = switch__gate(prev, preempt);
+	if (switch__is_passed(cpu, gate, next)) {
+		cpu->task = (u64)next;
+		cpu->switches++;
+		if (!prev->pid || !next->pid)
+			switch__idle(cpu, !next->pid);
+		return 0;
+	}
 	self_cost__begin(QZ_TIMED_SWITCH);
-	switch__handle(preempt, prev, next);
+	if (!frozen)
+		switch__account(cpu, preempt, prev, next, gate);
+	else if (task__ends(prev, preempt))
+		thread__end_frozen(prev, thread__get(prev));
 	self_cost__end(QZ_TIMED_SWITCH);
 	return 0;
 }
@@ -338,6 +364,8 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {
+	if (single_gate__step(task))
+		return 0;
 	self_cost__begin(QZ_TIMED_WAKEUP);
 	handle_wakeup(task);
 	self_cost__end(QZ_TIMED_WAKEUP);

@@ -144,6 +144,7 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 
 	if (!ctl || !s || !fresh || bpf_task_storage_get(&threads, task, NULL, 0))
 		return NULL;
+	single_gate__close(task); /* it may have been another one's, whose end was not seen */
 	fresh->serial = next_number(&ctl->next_serial);
 	fresh->scope = scope;
 	fresh->image = image;

@@ -240,7 +240,7 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 	wait_account__add(t, &taken, wait_account__nominal(t, s, &own, now));
 	if (wait_spacing)
 		w->flags = (w->flags & ~QZ_WAITING_PASSED) | QZ_WAITING_CLOSED |
-			   (wait_gate__may_pass(w) || rest.blocked || rest.ready ? QZ_WAITING_PASSED
+			   (wait_gate__may_pass(t) || rest.blocked || rest.ready ? QZ_WAITING_PASSED
 										 : 0);
 	return 0;
 }

@@ -37,6 +37,12 @@ static __always_inline void wait_gate__begin(struct qz_thread_state *t, bool new
 	w->weight = 0;
 }
 
+/* By chance: one of 2^step is not. */
+static __always_inline bool wait_gate__is_passed(u32 step)
+{
+	return step && bpf_get_prandom_u32() & ((1u << step) - 1);
+}
+
 /*
  * Whether the wait that begins is passed. state: 0 for a thread that is preempted. The two have a gate each: where
  * one is frequent it must not hide the other.
@@ -44,12 +50,9 @@ static __always_inline void wait_gate__begin(struct qz_thread_state *t, bool new
 static __always_inline bool wait_gate__passes(struct qz_thread_state *t, u32 state)
 {
 	struct qz_waiting *w = &t->waiting;
-	u32 step;
 
-	if (!state) {
-		step = wait_gate__preempted_step(w);
-		return step && bpf_get_prandom_u32() & ((1u << step) - 1);
-	}
+	if (!state)
+		return wait_gate__is_passed(wait_gate__preempted_step(w));
 	if (!w->passes)
 		return false;
 	w->passes--;
@@ -57,9 +60,11 @@ static __always_inline bool wait_gate__passes(struct qz_thread_state *t, u32 sta
 }
 
 /* Whether waits may be passed before the next one that is looked at. */
-static __always_inline bool wait_gate__may_pass(const struct qz_waiting *w)
+static __always_inline bool wait_gate__may_pass(const struct qz_thread_state *t)
 {
-	return w->passes || w->flags & QZ_WAITING_STEP;
+	const struct qz_waiting *w = &t->waiting;
+
+	return (t->state & QZ_SINGLE ? w->step : w->passes) || w->flags & QZ_WAITING_STEP;
 }
 
 /* The step of the next look at a gate, by how long ago its last one was. */

@@ -217,12 +217,15 @@ static int open_instants(struct session *s)
 		       : 0;
 }
 
-#define WAIT_SPACING 4000000ull /* ns, of one thread, at the full rate */
-
-/* Who wants to know the waker of each wait needs each wait. */
-static bool samples_waits(const struct options *config)
+/*
+ * The waits of a thread are looked at as often as a processor is sampled. Who wants to know the waker of each wait
+ * needs each wait: 0.
+ */
+static uint64_t wait_spacing_ns(const struct options *config)
 {
-	return config->system && !config->exact && !config->woken && !config->what_if;
+	bool sampled = config->system && !config->exact && !config->woken && !config->what_if;
+
+	return sampled ? 1000000000 / options__rate(config) : 0;
 }
 
 static int fail_what_if(const char *names, int err)
@@ -246,7 +249,7 @@ int session__load(struct session *s)
 		.what_if = s->config->what_if,
 		.text = !s->config->private,
 		.every_process = s->config->system,
-		.wait_spacing_ns = samples_waits(s->config) ? WAIT_SPACING : 0,
+		.wait_spacing_ns = wait_spacing_ns(s->config),
 	};
 	struct symbolizer_options symbolizer = {
 		.lines = s->config->lines || s->config->inlines,
