@@ -20,6 +20,7 @@ enum status {
 	STATUS_NO_PRIVILEGE,
 	STATUS_NO_SAMPLES = 7, /* further ones come from quartzd, by way of record */
 	STATUS_SLOWER,	       /* diff --fail-above */
+	STATUS_REFUSED,	       /* set: the program or its libquartz does not take the value */
 };
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -81,7 +82,7 @@ struct config {
 	int measure;		  /* in the order of their words */
 	bool dry_run;
 
-	int64_t pid; /* doctor, 0: the machine */
+	int64_t pid; /* doctor, 0: the machine; knobs, 0: all; set */
 
 	bool verbose;
 
@@ -111,6 +112,7 @@ extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
 extern const struct qz_option scale_options[];
 extern const struct qz_option tune_options[];
+extern const struct qz_option set_options[];
 extern const struct qz_option doctor_options[];
 extern const struct qz_option events_options[];
 extern const struct qz_option export_options[];
@@ -136,6 +138,8 @@ enum status cmd_scale(const struct config *config);
 enum status cmd_tune(const struct config *config);
 enum status cmd_events(const struct config *config);
 enum status cmd_export(const struct config *config);
+enum status cmd_knobs(const struct config *config);
+enum status cmd_set(const struct config *config);
 enum status cmd_html(const struct config *config);
 enum status cmd_doctor(const struct config *config);
 enum status cmd_version(const struct config *config);

@@ -108,6 +108,16 @@ static int replace_set(uint32_t *generation, uint32_t *segments)
 	return err;
 }
 
+/* The one that is there will do, with slots that nobody else reads. */
+static int use_private_set(void)
+{
+	if (!library.segments)
+		library.segments = 1;
+	fill_header(library.segments);
+	store(&library.generation, QZ_PAGE_LOCAL);
+	return 0;
+}
+
 static int open_set(uint32_t generation)
 {
 	uint32_t segments = QZ_SEGMENTS;
@@ -115,6 +125,8 @@ static int open_set(uint32_t generation)
 
 	if (!memory__reserve())
 		return -ENOMEM;
+	if (generation == QZ_PAGE_LOCAL)
+		return use_private_set();
 	err = device__open_set(library.segments);
 	if (err == -ENODEV)
 		err = replace_set(&generation, &segments);
@@ -149,8 +161,10 @@ static bool add_segment(uint32_t seen)
 		store(&library.busy, 0);
 		return true;
 	}
-	if (library.segments < QZ_SEGMENTS &&
-	    !client__ask(QZ_PAGE_MORE, library.segments, &answer)) {
+	if (library.segments < QZ_SEGMENTS && library.generation == QZ_PAGE_LOCAL) {
+		done = true;
+	} else if (library.segments < QZ_SEGMENTS &&
+		   !client__ask(QZ_PAGE_MORE, library.segments, &answer)) {
 		done = !memory__add_segment(answer.fds[0]);
 		close(answer.fds[0]);
 	}
@@ -298,6 +312,15 @@ static void release_slot(void *unused)
 			   ~(1ull << index % QZ_SEGMENT_SLOTS), __ATOMIC_RELEASE);
 }
 
+uint32_t attach__events(void)
+{
+	uint32_t n = load(&library.segments) * QZ_SEGMENT_SLOTS, sum = 0;
+
+	for (uint32_t i = 0; i < n && i < load(&library.tables->header.slots_used); i++)
+		sum += QZ_EVENT_NUMBER(load(&library.slots[i].event));
+	return sum;
+}
+
 exported void quartz_thread_name(const char *name)
 {
 	struct quartz_slot_ *slot;
@@ -362,6 +385,8 @@ static void child_after_fork(void)
 	uint32_t index = quartz_thread_.index;
 	int saved = errno;
 
+	knobs__forget();
+	client__forked();
 	library.pid = getpid();
 	library.busy = library.moving = library.interning = 0;
 	library.generation = library.tried = 0;

@@ -53,8 +53,9 @@ static const struct qz_page_flag *file_flag(const char *path)
 	return flag == MAP_FAILED ? NULL : flag;
 }
 
-/* The memory file QZ_PAGE_WAITING, until there is a flag. */
+/* The memory file QZ_PAGE_WAITING, until there is a flag, and who made it: children of fork share it. */
 static struct qz_page_flag *waiting;
+static pid_t waiting_maker;
 
 static bool is_waiting(void)
 {
@@ -63,7 +64,15 @@ static bool is_waiting(void)
 	return now == &nobody || now == load(&waiting);
 }
 
-static struct qz_page_flag *make_waiting(void)
+/* Without a quartzd, until one calls. */
+static bool is_counting(void)
+{
+	return load(&client_flag) == load(&waiting) &&
+	       load(load(&library_generation)) == QZ_PAGE_LOCAL;
+}
+
+/* `at`: in place of another one; NULL: anywhere. */
+static struct qz_page_flag *make_waiting(void *at)
 {
 	int fd = memfd_create(QZ_PAGE_WAITING, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *p = MAP_FAILED;
@@ -72,7 +81,8 @@ static struct qz_page_flag *make_waiting(void)
 		return NULL;
 	if (!ftruncate(fd, PAGE_BYTES) &&
 	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		p = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p = mmap(at, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0),
+			 fd, 0);
 	close(fd);
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -87,10 +97,24 @@ static void use_flag(const struct qz_page_flag *flag)
 /* One for all threads, because quartzd notifies only the first that it finds. */
 static void have_waiting(void)
 {
-	struct qz_page_flag *own = load(&waiting) ? NULL : make_waiting(), *none = NULL;
+	struct qz_page_flag *own = load(&waiting) ? NULL : make_waiting(NULL), *none = NULL;
 
-	if (own && !replace(&waiting, &none, own))
+	if (own && replace(&waiting, &none, own))
+		store(&waiting_maker, getpid());
+	else if (own)
 		munmap(own, PAGE_BYTES);
+}
+
+/* One that no other process has. False: memory was short. */
+static bool have_own_waiting(void)
+{
+	have_waiting();
+	if (load(&waiting) && load(&waiting_maker) != getpid()) {
+		if (!make_waiting(load(&waiting)))
+			return false;
+		store(&waiting_maker, getpid());
+	}
+	return load(&waiting);
 }
 
 void client__wait(void)
@@ -119,7 +143,7 @@ uint32_t client__called(uint32_t generation)
 	else if (likely(!is_waiting()))
 		return generation;
 	client__find_flag();
-	if (is_waiting() && load(&waiting))
+	if (is_waiting() && load(&waiting) && !is_counting())
 		store(&load(&waiting)->generation, 0);
 	return load(load(&library_generation));
 }
@@ -130,7 +154,7 @@ void client__find_flag(void)
 	int saved = errno;
 	char path[256];
 
-	if (!is_waiting() || !path_of(QZ_PAGE_FLAG, path, sizeof(path)))
+	if (!is_waiting() || is_counting() || !path_of(QZ_PAGE_FLAG, path, sizeof(path)))
 		return;
 	flag = file_flag(path);
 	if (!flag && !secure_getenv("QUARTZ_RUNTIME_DIR"))
@@ -138,6 +162,41 @@ void client__find_flag(void)
 	if (flag)
 		use_flag(flag);
 	errno = saved;
+}
+
+static bool is_listened_to(void)
+{
+	uint32_t generation = load(load(&library_generation));
+
+	return generation && load(&library.generation) == generation;
+}
+
+/*
+ * The word that says so is the one that a quartzd sets which finds this process. A quartzd that listens
+ * and has refused it will not ask for it.
+ */
+void client__count(bool on)
+{
+	uint32_t local = QZ_PAGE_LOCAL;
+
+	if (!on && load(&waiting) && replace(&load(&waiting)->generation, &local, 0))
+		client__find_flag();
+	if (!on || is_counting())
+		return;
+	quartz_connect();
+	if (is_listened_to())
+		return;
+	if (!have_own_waiting())
+		return;
+	/* before the word is in use: who finds 0 there looks for the flag */
+	store(&load(&waiting)->generation, QZ_PAGE_LOCAL);
+	use_flag(load(&waiting));
+}
+
+void client__forked(void)
+{
+	if (is_counting())
+		have_own_waiting();
 }
 
 uint32_t client__patience_ms(void)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # userlib: libquartz, for programs to link, and libquartz-preload, for others.
 # They need only the C library.
-USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/hooks.c \
+USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/hooks.c userlib/knobs.c \
                userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c
 USERLIB_SONAME := libquartz.so.1
 USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile_x86.o
@@ -57,7 +57,7 @@ $(O)/libquartz.pc: userlib/libquartz.pc.in Makefile $(DIRECTORIES)
 
 # Its tests, with a quartzd of their own, and the programs that they run.
 USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \
-                   test_library_threads.c test_interface.c test_preload.c test_programs.c)
+                   test_library_threads.c test_interface.c test_knobs.c test_preload.c test_programs.c)
 USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,waits semantics calls calls-O0 \
                       calls-clang scopes calls-fentry calls-mcount \
                       calls-clang-fentry returns returns-fentry returns-mcount returns-clang-fentry)

@@ -104,6 +104,11 @@ struct thread_state {
 
 extern hidden __thread struct thread_state thread_state;
 
+/* ---- attach.c ---- */
+
+/* Events of all threads since the page set was made, modulo 2^32. */
+hidden uint32_t attach__events(void);
+
 /* ---- memory.c ---- */
 
 /* Creates the private page set if necessary. False without memory. Any thread. */
@@ -150,6 +155,15 @@ hidden void client__wait(void);
  * Returns the generation of the quartzd that listens, or 0.
  */
 hidden uint32_t client__called(uint32_t generation);
+
+/*
+ * While no quartzd listens that has not refused this process, makes threads count their events all the
+ * same, in the private page set, or ends that. A quartzd that comes meanwhile is found as ever.
+ */
+hidden void client__count(bool on);
+
+/* In a child after fork: its parent's events may be counted, its own are not. */
+hidden void client__forked(void);
 
 /* How long to wait for an answer of quartzd. */
 hidden uint32_t client__patience_ms(void);
@@ -213,6 +227,11 @@ static inline struct return_address *returns__find(struct return_table *table, u
 			return &e[i];
 	return NULL;
 }
+
+/* ---- knobs.c ---- */
+
+/* In a child after fork: it has none. */
+hidden void knobs__forget(void);
 
 /* ---- calibrate.c ---- */
 

@@ -3,9 +3,10 @@
  * libquartz: annotations of a program for the Quartz profiler; see quartz(3). For C11 and C++11,
  * with gcc or clang.
  *
- * Every function may be called from any thread and from signal handlers, at any time. None of them
- * fails, takes a lock, allocates from the heap or changes errno. The first call of a thread after
- * quartzd has begun to listen asks it for memory, which takes a fraction of a second at most.
+ * Every function but quartz_knob may be called from any thread and from signal handlers, at any
+ * time. None of these fails, takes a lock, allocates from the heap or changes errno. The first call
+ * of a thread after quartzd has begun to listen asks it for memory, which takes a fraction of a
+ * second at most.
  * Without a listener, each call costs a load and a branch. With QUARTZ_DISABLE defined before the
  * inclusion, everything compiles to nothing and the library is not needed.
  *
@@ -39,6 +40,34 @@ struct quartz_procedure {
 /* A spin lock whose holder and waiters Quartz shows. All bits 0: free. */
 struct quartz_spinlock {
 	int taken_;
+};
+
+/* What a knob is for, by which `quartzctl tune` chooses one. */
+enum quartz_knob_role {
+	QUARTZ_KNOB_THREADS, /* how many threads work, as of a pool */
+	QUARTZ_KNOB_CHUNK,   /* how much work a thread takes at a time */
+	QUARTZ_KNOB_OTHER,
+};
+
+/* A value of the program that `quartzctl set` may change; see quartz_knob. What is not set is 0. */
+struct quartz_knob {
+	const char *name; /* 1 to 31 letters, digits, '.', '_' or '-' */
+	long *value;	  /* valid until the end of the program; what it has now must be allowed */
+	long least, most; /* allowed: least, least + step, ... up to most */
+	long step;	  /* 0: 1 */
+	/*
+	 * Instead of a range: at most 16 names, of at most 23 such characters, NULL at the end. The
+	 * value is the index.
+	 */
+	const char *const *choices;
+	enum quartz_knob_role role;
+	/*
+	 * NULL: a new value is stored by the thread that comes to quartz_knob_point. Otherwise this
+	 * is called with it, in a thread of the library, at once, and it is stored afterwards if this
+	 * returned 0; other results refuse it.
+	 */
+	int (*changed)(long value, void *context);
+	void *context;
 };
 
 /* With -finstrument-functions, the functions of this header must not be instrumented. */
@@ -269,6 +298,38 @@ void quartz_object_name(const void *object, const char *name);
 /* Names this thread. Copies the name, up to 31 bytes; NULL: no name. */
 void quartz_thread_name(const char *name);
 
+/* ---- knobs ---- */
+
+extern const uint32_t *quartz_knobs_asked_;
+extern uint32_t quartz_knobs_seen_;
+void quartz_knob_apply_(void);
+
+/*
+ * Registers a value that the owner of the process and root may set while the program runs (quartzctl
+ * knobs, quartzctl set; no quartzd is needed). Copies the structure and all names, keeps `value`,
+ * `changed` and `context` for ever. The first knob makes a memory file, which stays open, and the
+ * first one with a callback a thread. A child of fork has no knobs, and may register its own. Not
+ * from signal handlers.
+ *
+ * Returns 0, or: -EINVAL, a name, the range, or the value that is there now is not allowed; -EEXIST,
+ * there is a knob of that name; -ENOSPC, there are 64; or a negative errno for want of memory. Then
+ * there is no such knob.
+ */
+int quartz_knob(const struct quartz_knob *knob);
+
+/*
+ * A safe point: stores the values that were set since the last one, of all knobs without a callback.
+ * Costs three loads and a branch if there are none. Of several threads that call it at a time, one
+ * stores, and others may still read the old value.
+ */
+QUARTZ_INLINE_ void quartz_knob_point(void)
+{
+	if (__builtin_expect(__atomic_load_n(quartz_knobs_asked_, __ATOMIC_RELAXED) !=
+				     __atomic_load_n(&quartz_knobs_seen_, __ATOMIC_RELAXED),
+			     0))
+		quartz_knob_apply_();
+}
+
 /* ---- instrumentation by the compiler ---- */
 
 /*
@@ -348,6 +409,16 @@ QUARTZ_INLINE_ void quartz_object_name(const void *object, const char *name)
 QUARTZ_INLINE_ void quartz_thread_name(const char *name)
 {
 	(void)name;
+}
+
+QUARTZ_INLINE_ int quartz_knob(const struct quartz_knob *knob)
+{
+	(void)knob;
+	return 0;
+}
+
+QUARTZ_INLINE_ void quartz_knob_point(void)
+{
 }
 
 QUARTZ_INLINE_ void quartz_exclude(const void *function)

@@ -53,14 +53,36 @@ static const struct command commands[] = {
 	{
 		.name = "tune",
 		.operands = " [[--] COMMAND [ARGUMENT...]]",
-		.summary = "Find the fastest setting of a command",
+		.summary = "Find the best setting of a command or a program",
 		.details =
 			"Runs the command with one setting after the other, and ends with the best "
 			"one, or\n"
-			"with the one of the start if none is better by more than chance.\n",
+			"with the one of the start if none is better by more than chance. With "
+			"--pid, "
+			"sets a\n"
+			"knob of a running program instead, and measures what it does.\n",
 		.options = tune_options,
 		.run = cmd_tune,
 		.takes_command = true,
+	},
+	{
+		.name = "knobs",
+		.operands = " [PID]",
+		.summary = "List what running programs let their owner set",
+		.details = "Programs register knobs with quartz_knob() of libquartz.\n",
+		.options = status_options,
+		.run = cmd_knobs,
+		.takes_pid = true,
+	},
+	{
+		.name = "set",
+		.operands = " PID NAME=VALUE",
+		.summary = "Set a knob of a running program",
+		.details = "Only the owner of the process and root may.\n",
+		.options = set_options,
+		.run = cmd_set,
+		.takes_pid = true,
+		.takes_procedure = true,
 	},
 	{
 		.name = "report",
@@ -468,7 +490,7 @@ static bool parse_kinds(struct config *config)
 
 static enum status run_command(const struct command *c, int argc, char **argv)
 {
-	struct config config = {.rows = -1, .format = -1, .value = -1};
+	struct config config = {.rows = -1, .format = -1, .value = -1, .measure = -1};
 	enum status status = parse(c, argc, argv, &config);
 
 	if (status != STATUS_OK)

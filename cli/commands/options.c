@@ -233,14 +233,22 @@ const struct qz_option scale_options[] = {
 };
 
 const struct qz_option tune_options[] = {
-	{"knob", 'k', QZ_OPTION_STRING, FIELD(knob), "NAME:RANGE:COMMAND|cpus[:RANGE]|nice[:RANGE]",
-	 "What to set: {} in COMMAND, a line for sh, or the\nprocessors or the nice value of the "
-	 "COMMAND that\nfollows. RANGE: 1-8, 1-64/4 or 1,2,4,8.\nDefault: by what limits the "
-	 "COMMAND; needs root."},
+	{"knob", 'k', QZ_OPTION_STRING, FIELD(knob), "KNOB",
+	 "What to set. NAME:RANGE:COMMAND: {} in COMMAND, a line\nfor sh. cpus[:RANGE], "
+	 "nice[:RANGE]: the processors or\nthe nice value of the COMMAND that follows. With\n--pid "
+	 "NAME[:RANGE]: that knob of the process.\nRANGE: 1-8, 1-64/4 or 1,2,4,8. Default: by what "
+	 "limits\nthe program; needs root."},
+	{"pid", 'p', QZ_OPTION_INTEGER, FIELD(pid), "PID",
+	 "Instead of a COMMAND, tune this running process, whose\nprogram has knobs of libquartz.",
+	 1, INT32_MAX},
 	{"start", 0, QZ_OPTION_STRING, FIELD(start), "VALUE",
 	 "The value to begin with, and to go back to.\nDefault: the first one, all processors, "
 	 "nice 0."},
-	{"by", 0, QZ_OPTION_CHOICE, FIELD(measure), "time", "What to make less [time]."},
+	{"by", 0, QZ_OPTION_CHOICE, FIELD(measure), "time|events|parallelism",
+	 "What to make better: how long a COMMAND takes, or with\n--pid events (quartz_event) per "
+	 "second [events], or\neffective parallelism, which needs root."},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "With --pid: length of one run [1s].", 1000000, INT64_MAX},
 	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs in each trial [3].", 1, 32},
 	{"trials", 0, QZ_OPTION_INTEGER, FIELD(trials), "N", "Trials at most [12].", 1, 1000},
 	{"limit", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
@@ -248,6 +256,13 @@ const struct qz_option tune_options[] = {
 	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
 	 "Only tell which knob and which values, try none."},
 	{"json", 0, QZ_OPTION_FLAG, FIELD(json), NULL, "Print JSON instead of text."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
+	{0},
+};
+
+const struct qz_option set_options[] = {
+	{"limit", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "Wait so long until the program has taken it [5s].", 1, INT64_MAX},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
 	{0},
 };

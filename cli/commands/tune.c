@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* quartzctl tune: which setting of a knob is the fastest, by runs of a command. */
+/* quartzctl tune: which setting of a knob is the best, by runs of a command or by what a running program does. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +11,13 @@
 #include "cli/experiment/proposal.h"
 #include "cli/experiment/timed_run.h"
 #include "cli/experiment/trial.h"
-#include "cli/render/output.h"
-#include "core/tune/search.h"
+#include "cli/experiment/tuning.h"
 
 #define SECOND		1000000000ull
 #define STANDARD_RUNS	3
 #define STANDARD_TRIALS 12
 #define STANDARD_LIMIT	(600 * SECOND)
 #define TOO_LONG	4 /* times the start, and a second: such a setting is no good */
-
-struct tuning {
-	const struct config *config;
-	struct processors on;
-	struct knob knob;
-	struct qz_tune *search;
-	int64_t runs;
-	uint64_t limit_ns, deadline;
-	json_t *trials; /* NULL: as text */
-	bool over;	/* no time is left for another trial */
-	enum status status;
-};
 
 static uint64_t now(void)
 {
@@ -92,28 +78,29 @@ static enum timed_outcome run_once(const struct tuning *t, uint32_t setting, uin
 
 /* ---- trials ---- */
 
-struct trial_of_setting {
-	const struct qz_tune_step *step;
-	uint32_t n;
-	double costs[QZ_TUNE_COSTS];
-	char failure[96];
-};
-
-static void explain(const struct tuning *t, struct trial_of_setting *trial,
-		    enum timed_outcome outcome, int status)
+static void fail_trial(struct tuning_trial *trial, const char *why)
 {
-	if (outcome == TIMED_FAILED)
-		snprintf(trial->failure, sizeof(trial->failure), "ended with status %d", status);
-	else if (now() >= t->deadline)
-		snprintf(trial->failure, sizeof(trial->failure), "the time was over");
-	else
-		snprintf(trial->failure, sizeof(trial->failure),
-			 "ended, since it took more than %d times as long as the start", TOO_LONG);
+	snprintf(trial->failure, sizeof(trial->failure), "%s", why);
 	trial->n = 0;
 }
 
+static void explain(const struct tuning *t, struct tuning_trial *trial, enum timed_outcome outcome,
+		    int status)
+{
+	char text[96];
+
+	if (outcome == TIMED_FAILED)
+		snprintf(text, sizeof(text), "ended with status %d", status);
+	else if (now() >= t->deadline)
+		snprintf(text, sizeof(text), "the time was over");
+	else
+		snprintf(text, sizeof(text),
+			 "ended, since it took more than %d times as long as the start", TOO_LONG);
+	fail_trial(trial, text);
+}
+
 /* False: interrupted, or there is no time left, so that nothing is known of this setting. */
-static bool measure(struct tuning *t, struct trial_of_setting *trial)
+static bool measure_command(struct tuning *t, struct tuning_trial *trial)
 {
 	for (int64_t i = 0; i < t->runs; i++) {
 		enum timed_outcome outcome;
@@ -138,40 +125,48 @@ static bool measure(struct tuning *t, struct trial_of_setting *trial)
 	return true;
 }
 
-static double median_of(const struct trial_of_setting *trial)
+static void stop(struct tuning *t, enum live_outcome outcome)
 {
-	struct qz_tune_setting s = {.n = trial->n};
-
-	memcpy(s.costs, trial->costs, trial->n * sizeof(*s.costs));
-	return qz_tune__cost(&s);
+	t->status = outcome == LIVE_INTERRUPTED ? (enum status)(128 + trial__signal())
+						: STATUS_FAILURE;
 }
 
-static void print_trial(const struct tuning *t, const struct trial_of_setting *trial)
+/* So much worse than the start that the rest of the trial would only do harm. */
+static bool is_bad(const struct tuning *t, double cost)
 {
-	const char *value = t->knob.names[trial->step->setting];
+	const struct qz_tune_setting *start = &t->search->settings[t->search->start];
 
-	if (trial->n)
-		printf("%5u  %8s  %9.3f  %s\n", t->search->trials + 1, value, median_of(trial),
-		       trial->step->why);
-	else
-		printf("%5u  %8s  %9s  %s: %s\n", t->search->trials + 1, value, "-",
-		       trial->step->why, trial->failure);
-	fflush(stdout);
+	return start->n && cost > TOO_LONG * qz_tune__cost(start);
 }
 
-static bool keep_trial(struct tuning *t, const struct trial_of_setting *trial)
+/* Likewise. */
+static bool measure_process(struct tuning *t, struct tuning_trial *trial)
 {
-	json_t *times = json_array(), *o;
-	bool failed = !times;
+	const char *why = "";
+	enum live_outcome outcome = live__set(&t->live, t->knob.values[trial->step->setting], &why);
 
-	for (uint32_t i = 0; !failed && i < trial->n; i++)
-		failed = json_array_append_new(
-			times, json_integer(llround(trial->costs[i] * (double)SECOND)));
-	o = json_pack("{sI, ss, sO, sb, ss}", "value",
-		      (json_int_t)t->knob.values[trial->step->setting], "why", trial->step->why,
-		      "elapsed_ns", times, "failed", !trial->n, "failure", trial->failure);
-	json_decref(times);
-	return !failed && !json_array_append_new(t->trials, o);
+	for (int64_t i = 0; outcome == LIVE_DONE && i < t->runs; i++) {
+		double rate = 0;
+
+		if (now() + t->live.duration_ns > t->deadline) {
+			t->over = true;
+			return false;
+		}
+		outcome = live__measure(&t->live, &rate, &why);
+		if (outcome != LIVE_DONE)
+			break;
+		trial->costs[trial->n++] = 1 / rate;
+		if (is_bad(t, 1 / rate)) {
+			snprintf(trial->failure, sizeof(trial->failure),
+				 "left at once, since it did less than a quarter of the start");
+			return true;
+		}
+	}
+	if (outcome == LIVE_REFUSED)
+		fail_trial(trial, why);
+	else if (outcome != LIVE_DONE)
+		stop(t, outcome);
+	return outcome == LIVE_DONE || outcome == LIVE_REFUSED;
 }
 
 static void run_trials(struct tuning *t)
@@ -179,13 +174,12 @@ static void run_trials(struct tuning *t)
 	struct qz_tune_step step;
 
 	while (t->status == STATUS_OK && !t->over && qz_tune__next(t->search, &step)) {
-		struct trial_of_setting trial = {.step = &step};
+		struct tuning_trial trial = {.step = &step};
 
-		if (!measure(t, &trial))
+		if (t->knob.kind == KNOB_PROCESS ? !measure_process(t, &trial)
+						 : !measure_command(t, &trial))
 			break;
-		if (!t->trials)
-			print_trial(t, &trial);
-		else if (!keep_trial(t, &trial))
+		if (!tuning__show_trial(t, &trial))
 			t->status = out_of_memory();
 		qz_tune__tell(t->search, step.setting, trial.costs, trial.n);
 		t->over = now() >= t->deadline;
@@ -194,101 +188,86 @@ static void run_trials(struct tuning *t)
 
 /* ---- the result ---- */
 
-static void print_use(const struct tuning *t, uint32_t setting)
+static enum status fail_to_start(const struct tuning *t)
 {
-	char *command;
+	const char *name = t->search->settings[t->search->start].name;
 
-	if (t->knob.kind != KNOB_COMMAND)
-		return;
-	command = knob__command(&t->knob, setting);
-	if (command)
-		printf("use: %s\n", command);
-	free(command);
-}
-
-static void print_result(const struct tuning *t, const struct qz_tune_result *r)
-{
-	const char *name = t->knob.name, *start = t->knob.names[t->search->start];
-
-	putchar('\n');
 	if (t->status != STATUS_OK)
-		printf("interrupted; of what was measured until then:\n");
-	else if (t->over)
-		printf("the time of --limit is over; of what was measured until then:\n");
-	if (r->setting != t->search->start && r->gain_ci < 0)
-		printf("%s %s is best: %.3f s, %.1f%% less than at the start (%s, %.3f s); one run "
-		       "each, so this may be chance\n",
-		       name, t->knob.names[r->setting], r->cost, 100 * r->gain / r->start_cost,
-		       start, r->start_cost);
-	else if (r->setting != t->search->start)
-		printf("%s %s is best: %.3f s, %.1f%% less than at the start (%s, %.3f s); +- %.3f "
-		       "s\n",
-		       name, t->knob.names[r->setting], r->cost, 100 * r->gain / r->start_cost,
-		       start, r->start_cost, r->gain_ci);
-	else if (r->best != t->search->start)
-		printf("%s %s stays: %s took %.1f%% less, but that may be chance\n", name, start,
-		       t->knob.names[r->best], 100 * r->gain / r->start_cost);
-	else
-		printf("%s %s stays: nothing was faster\n", name, start);
-	print_use(t, r->setting);
+		return t->status;
+	complain("%s %s, the start, could not be measured%s%s", t->knob.name, name,
+		 t->over ? " in the time of --limit" : "",
+		 t->knob.kind == KNOB_PROCESS ? "" : "; --start names another one");
+	return STATUS_FAILURE;
 }
 
-static json_t *nanoseconds(double seconds)
+/* A search that ended early ends where it began. */
+static enum status leave_process(const struct tuning *t, uint32_t setting)
 {
-	return isfinite(seconds) && seconds >= 0 ? json_integer(llround(seconds * (double)SECOND))
-						 : json_null();
+	enum status status;
+
+	if (t->knob.kind != KNOB_PROCESS)
+		return STATUS_OK;
+	if (t->status != STATUS_OK)
+		setting = t->search->start;
+	status = live__leave((struct live *)&t->live, t->knob.values[setting]);
+	if (status == STATUS_OK && !t->trials)
+		printf("process %d has %s %s%s\n", t->live.page.pid, t->knob.name,
+		       t->knob.names[setting],
+		       setting == t->search->start ? ", as at the start" : "");
+	return status;
 }
 
-static enum status print_json(const struct tuning *t, const struct qz_tune_result *r)
+static enum status show_result(struct tuning *t)
 {
-	json_t *o = json_pack("{ss, ss, sI, sI, sI, so, so, so, so, sO, sb}", "schema",
-			      "quartz.tune/v1", "knob", t->knob.name, "start",
-			      (json_int_t)t->knob.values[t->search->start], "best",
-			      (json_int_t)t->knob.values[r->best], "chosen",
-			      (json_int_t)t->knob.values[r->setting], "start_ns",
-			      nanoseconds(r->start_cost), "chosen_ns", nanoseconds(r->cost),
-			      "gain_ns", nanoseconds(r->gain), "gain_ci_ns",
-			      nanoseconds(r->gain_ci), "trials", t->trials, "complete",
-			      t->status == STATUS_OK && !t->over);
+	bool measured = t->search->settings[t->search->start].n;
+	struct qz_tune_result r = {.setting = t->search->start};
+	enum status status, left;
 
-	return output__json(o, 1);
-}
-
-static enum status show_result(const struct tuning *t)
-{
-	const struct qz_tune_setting *start = &t->search->settings[t->search->start];
-	struct qz_tune_result r;
-	enum status status = STATUS_OK;
-
-	if (!start->n) {
-		if (t->status == STATUS_OK)
-			complain("%s %s, the start, could not be measured%s; --start names another "
-				 "one",
-				 t->knob.name, start->name,
-				 t->over ? " in the time of --limit" : "");
-		return t->status == STATUS_OK ? STATUS_FAILURE : t->status;
-	}
-	r = qz_tune__result(t->search);
-	if (t->trials)
-		status = print_json(t, &r);
-	else
-		print_result(t, &r);
-	return t->status == STATUS_OK ? status : t->status;
+	if (measured)
+		r = qz_tune__result(t->search);
+	status = measured ? tuning__show_result(t, &r) : fail_to_start(t);
+	left = leave_process(t, r.setting);
+	if (t->status != STATUS_OK)
+		return t->status;
+	return status == STATUS_OK ? left : status;
 }
 
 /* ---- the command ---- */
 
-static enum status check(const struct config *config)
+/* What does not go together with a process; NULL: nothing. */
+static const char *check_process(const struct config *config)
+{
+	if (*config->command)
+		return "--pid takes no COMMAND";
+	if (config->start)
+		return "a running process starts with what it has: --start is not for --pid";
+	return config->measure == MEASURE_TIME ? "--by time is how long a COMMAND takes: not for "
+						 "--pid"
+					       : NULL;
+}
+
+static const char *check_command(const struct config *config)
 {
 	const char *colon = config->knob ? strchr(config->knob, ':') : NULL;
 	bool whole = colon && strchr(colon + 1, ':');
-	const char *why = NULL;
 
+	if (config->measure > MEASURE_TIME || config->duration)
+		return "--by events, --by parallelism and --duration are of a running process: "
+		       "they "
+		       "need --pid";
 	if (whole && *config->command)
-		why = "a knob with a command of its own takes no COMMAND";
-	else if (!whole && !*config->command)
-		why = config->knob ? "the knob needs a COMMAND" : "no --knob given, nor a COMMAND";
-	else if (config->dry_run && config->json)
+		return "a knob with a command of its own takes no COMMAND";
+	if (!whole && !*config->command)
+		return config->knob ? "the knob needs a COMMAND, or a --pid"
+				    : "no --knob given, nor a COMMAND or a --pid";
+	return NULL;
+}
+
+static enum status check(const struct config *config)
+{
+	const char *why = config->pid ? check_process(config) : check_command(config);
+
+	if (!why && config->dry_run && config->json)
 		why = "--dry-run prints a line of text: not with --json";
 	if (!why)
 		return STATUS_OK;
@@ -296,17 +275,20 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
-/* Also the plan, so that who looks at the first trial knows how long it takes at most. */
-static void print_plan(const struct tuning *t)
+static void print_proposal(const struct config *config, const struct proposal *p)
 {
-	printf("%s: %u value%s from %s to %s, %u trials of %" PRId64 " run%s each, and %" PRIu64
-	       " s, at most\n",
-	       t->knob.name, t->knob.n, t->knob.n == 1 ? "" : "s", t->knob.names[0],
-	       t->knob.names[t->knob.n - 1], t->search->most, t->runs, t->runs == 1 ? "" : "s",
-	       (uint64_t)((t->limit_ns + SECOND - 1) / SECOND));
+	const char *none = config->pid
+				   ? "proposed: no knob of the process is for that; 'quartzctl "
+				     "knobs' lists what it has"
+				   : "proposed: no built-in knob helps with that; if the command "
+				     "has one, --knob 'NAME:RANGE:COMMAND {}'";
+
+	printf("%s%s\n%s%s\n",
+	       p->why ? "measured: " : "measured: nothing limits it that can be told",
+	       p->why ? p->why : "", p->knob ? "proposed: --knob " : none, p->knob ? p->knob : "");
 }
 
-/* Which knob: the one that is named, or the one that helps with what limits the command. *text may be NULL then. */
+/* Which knob: the one that is named, or the one that helps with what limits the program. *text may be NULL then. */
 static enum status choose_knob(const struct tuning *t, const char **text)
 {
 	const struct config *config = t->config;
@@ -317,20 +299,15 @@ static enum status choose_knob(const struct tuning *t, const char **text)
 	if (*text)
 		return STATUS_OK;
 	if (geteuid()) {
-		complain("without --knob the command is measured first, and only root can; run it "
-			 "with sudo");
+		complain("without --knob the %s is measured first, and only root can; run it with "
+			 "sudo",
+			 config->pid ? "process" : "command");
 		return STATUS_NO_PRIVILEGE;
 	}
-	status = proposal__make(&p, config, &t->on);
+	status = proposal__make(&p, config, &t->on, config->pid ? &t->live.page.copy : NULL);
 	*text = p.knob;
 	if (status == STATUS_OK && !config->json)
-		printf("%s%s\n%s%s\n",
-		       p.why ? "measured: " : "measured: nothing limits it that can be told",
-		       p.why ? p.why : "",
-		       p.knob ? "proposed: --knob "
-			      : "proposed: no built-in knob helps with that; if the command has "
-				"one, --knob 'NAME:RANGE:COMMAND {}'",
-		       p.knob ? p.knob : "");
+		print_proposal(config, &p);
 	proposal__free(&p);
 	return status;
 }
@@ -346,12 +323,13 @@ static enum status tune(struct tuning *t)
 	t->trials = config->json ? json_array() : NULL;
 	if (!t->search || (config->json && !t->trials))
 		return out_of_memory();
+	t->search->unordered = t->knob.unordered;
 	if (!config->json)
-		print_plan(t);
+		tuning__print_plan(t);
 	if (config->dry_run && !config->json)
 		return STATUS_OK;
 	if (!config->json)
-		printf("\ntrial  %8s    time, s  why\n", t->knob.name);
+		tuning__print_head(t);
 	t->deadline = now() + t->limit_ns;
 	if (!config->dry_run)
 		run_trials(t);
@@ -359,11 +337,27 @@ static enum status tune(struct tuning *t)
 	return status;
 }
 
+static enum status find_knob(struct tuning *t)
+{
+	const struct config *config = t->config;
+	const char *text = NULL;
+	enum status status = STATUS_OK;
+
+	if (config->pid)
+		status = live__open(&t->live, config, &t->on);
+	t->by = config->pid ? t->live.by : MEASURE_TIME;
+	if (status == STATUS_OK)
+		status = choose_knob(t, &text);
+	if (status != STATUS_OK || !text)
+		return status;
+	return config->pid ? live__choose(&t->live, text, &t->knob)
+			   : knob__parse(&t->knob, text, config->start, &t->on);
+}
+
 enum status cmd_tune(const struct config *config)
 {
 	struct tuning t = {.config = config};
 	enum status status = check(config);
-	const char *knob = NULL;
 	int err = processors__find(&t.on, "");
 
 	t.runs = config->runs ? config->runs : STANDARD_RUNS;
@@ -374,11 +368,10 @@ enum status cmd_tune(const struct config *config)
 	}
 	trial__watch();
 	if (status == STATUS_OK)
-		status = choose_knob(&t, &knob);
-	if (status == STATUS_OK && knob)
-		status = knob__parse(&t.knob, knob, config->start, &t.on);
-	if (status == STATUS_OK && knob)
+		status = find_knob(&t);
+	if (status == STATUS_OK && t.knob.n)
 		status = tune(&t);
+	live__close(&t.live);
 	trial__unwatch();
 	qz_tune__free(t.search);
 	json_decref(t.trials);

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/knobs/knob_page.h"
+
 #define MOST_VALUES 256
-#define WIDE	    8 /* last over first: from here on, ratios matter, not differences */
+#define GRID	    64 /* values that are tried of a knob that can have more than these */
+#define WIDE	    8  /* last over first: from here on, ratios matter, not differences */
 #define LEAST	    (-1000000000l)
 #define MOST	    1000000000l
 
@@ -72,11 +75,22 @@ static bool parse_list(struct knob *k, char *text)
 	return true;
 }
 
+/* Ascending, each one once. */
+static void sort_values(struct knob *k)
+{
+	uint32_t kept = 0;
+
+	qsort(k->values, k->n, sizeof(*k->values), compare_values);
+	for (uint32_t i = 0; i < k->n; i++)
+		if (!kept || k->values[i] != k->values[kept - 1])
+			k->values[kept++] = k->values[i];
+	k->n = kept;
+}
+
 static bool parse_values(struct knob *k, const char *range)
 {
 	char *text = strdup(range);
 	bool list, good;
-	uint32_t kept = 0;
 
 	if (!text)
 		return false;
@@ -85,19 +99,20 @@ static bool parse_values(struct knob *k, const char *range)
 	free(text);
 	if (!good || !k->n)
 		return false;
-	qsort(k->values, k->n, sizeof(*k->values), compare_values);
-	for (uint32_t i = 0; i < k->n; i++)
-		if (!kept || k->values[i] != k->values[kept - 1])
-			k->values[kept++] = k->values[i];
-	k->n = kept;
+	sort_values(k);
 	return true;
 }
 
 /* ---- knobs ---- */
 
+static bool is_wide(long first, long last)
+{
+	return first > 0 && last / WIDE >= first;
+}
+
 static bool name_values(struct knob *k)
 {
-	bool wide = k->values[0] > 0 && k->values[k->n - 1] >= WIDE * k->values[0];
+	bool wide = is_wide(k->values[0], k->values[k->n - 1]);
 
 	k->names = calloc(k->n, sizeof(*k->names));
 	k->positions = calloc(k->n, sizeof(*k->positions));
@@ -185,6 +200,82 @@ enum status knob__parse(struct knob *k, const char *text, const char *start,
 	if (status == STATUS_OK && !name_values(k))
 		status = out_of_memory();
 	return status == STATUS_OK ? choose_start(k, text, start) : status;
+}
+
+/* ---- of a process ---- */
+
+/* The steps are as large as the range is wide, or as the values are high. */
+static void add_grid(struct knob *k, const struct qz_knob *of)
+{
+	bool wide = is_wide(of->least, of->most);
+	double ratio = log((double)of->most) - log((double)of->least);
+
+	for (int i = 0; i < GRID; i++) {
+		double part = (double)i / (GRID - 1);
+		double at =
+			wide ? exp(log((double)of->least) + part * ratio)
+			     : (double)of->least + part * ((double)of->most - (double)of->least);
+		double steps = floor((at - (double)of->least) / (double)of->step);
+
+		add_value(k, of->least + (int64_t)steps * of->step);
+	}
+}
+
+static enum status add_values(struct knob *k, const char *text, const char *range,
+			      const struct qz_knob *of)
+{
+	uint64_t n = ((uint64_t)of->most - (uint64_t)of->least) / (uint64_t)of->step;
+
+	if (of->least < LEAST || of->most > MOST)
+		return refuse(text,
+			      "it has values beyond a thousand million: too many to be tried");
+	if (range && of->choices)
+		return refuse(text, "a choice has no range: all that it can be is tried");
+	if (range && !parse_values(k, range))
+		return refuse(text, "its range is none of 1-8, 1-64/4 and 1,2,4,8, or has more "
+				    "than 256 values");
+	if (!range && n >= MOST_VALUES)
+		add_grid(k, of);
+	for (uint64_t i = 0; !range && n < MOST_VALUES && i <= n; i++)
+		add_value(k, of->least + (int64_t)i * of->step);
+	for (uint32_t i = 0; i < k->n; i++)
+		if (!knob_page__allows(of, k->values[i])) {
+			complain("--knob '%s': it cannot be %ld; 'quartzctl knobs' shows what is "
+				 "allowed",
+				 text, k->values[i]);
+			return STATUS_USAGE;
+		}
+	k->values[k->n++] = of->value;
+	sort_values(k);
+	return STATUS_OK;
+}
+
+enum status knob__of_process(struct knob *k, const char *text, const char *range,
+			     const struct qz_knob *of)
+{
+	enum status status;
+
+	*k = (struct knob) {
+		.kind = KNOB_PROCESS, .name = strdup(of->name), .unordered = of->choices};
+	k->values = calloc(MOST_VALUES + 1, sizeof(*k->values));
+	if (!k->name || !k->values)
+		return out_of_memory();
+	status = add_values(k, text, range, of);
+	if (status != STATUS_OK)
+		return status;
+	if (!name_values(k))
+		return out_of_memory();
+	for (uint32_t i = 0; i < k->n; i++) {
+		if (k->values[i] == of->value)
+			k->start = i;
+		if (!of->choices)
+			continue;
+		free(k->names[i]);
+		k->names[i] = strdup(of->choice[k->values[i]]);
+		if (!k->names[i])
+			return out_of_memory();
+	}
+	return STATUS_OK;
 }
 
 void knob__free(struct knob *k)

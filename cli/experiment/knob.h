@@ -8,8 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/experiment/processors.h"
+#include "quartz/knobs.h"
 
-enum knob_kind { KNOB_COMMAND, KNOB_CPUS, KNOB_NICE };
+enum knob_kind { KNOB_COMMAND, KNOB_CPUS, KNOB_NICE, KNOB_PROCESS };
 
 struct knob {
 	enum knob_kind kind;
@@ -19,6 +20,7 @@ struct knob {
 	long *values;	   /* ascending */
 	char **names;	   /* of these */
 	double *positions; /* likewise: where the range is wide, their logarithms */
+	bool unordered;	   /* neighbours have nothing in common */
 	uint32_t start;	   /* index */
 };
 
@@ -29,6 +31,13 @@ struct knob {
 enum status knob__parse(struct knob *k, const char *text, const char *start,
 			const struct processors *on);
 void knob__free(struct knob *k);
+
+/*
+ * A knob of a running process, from its page: values of the range, NULL: all that it can have, or some of them where these are
+ * too many, and what it has now, which is the start. `text` is what was asked for. As knob__parse.
+ */
+enum status knob__of_process(struct knob *k, const char *text, const char *range,
+			     const struct qz_knob *of);
 
 /* The command with this value, for a shell. To be freed; NULL with ENOMEM. */
 char *knob__command(const struct knob *k, uint32_t setting);

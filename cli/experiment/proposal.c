@@ -14,27 +14,48 @@
 #include "cli/render/output.h"
 #include "core/advise/advise.h"
 
+#define STANDARD_TIME 3000000000ull /* for which a process is measured */
+
 /*
- * What a knob that needs no change of the program can do about a finding. Threads that contend, or work in too small
- * pieces, do so less on fewer processors; who loses processors to others gets more with a lower nice value.
+ * What a knob that needs no change of the program can do about a finding: threads that contend, or work in too small
+ * pieces, do so less on fewer processors; who loses processors to others gets more with a lower nice value. And which
+ * knob of the program helps: where pieces are too small or too large, their size, else how many threads there are.
  */
 static const struct {
 	const char *rule, *knob;
+	int role; /* enum qz_knob_role, -1: none */
 } cures[] = {
-	{"contention", "cpus"},	    {"spinning", "cpus"},  {"fine", "cpus"},
-	{"oversubscribed", "cpus"}, {"allocator", "cpus"}, {"taken", "nice"},
+	{"contention", "cpus", QZ_KNOB_THREADS},
+	{"spinning", "cpus", QZ_KNOB_THREADS},
+	{"fine", "cpus", QZ_KNOB_CHUNK},
+	{"imbalance", NULL, QZ_KNOB_CHUNK},
+	{"oversubscribed", "cpus", QZ_KNOB_THREADS},
+	{"allocator", "cpus", QZ_KNOB_THREADS},
+	{"serial", NULL, QZ_KNOB_THREADS},
+	{"pipeline", NULL, QZ_KNOB_THREADS},
+	{"overlap", NULL, QZ_KNOB_THREADS},
+	{"taken", "nice", -1},
 };
 
-static const char *cure_of(const char *rule)
+static const char *of_role(const struct qz_knobs *knobs, int role)
+{
+	for (uint32_t i = 0; i < knobs->used; i++)
+		if ((int)knobs->knobs[i].role == role)
+			return knobs->knobs[i].name;
+	return NULL;
+}
+
+static const char *cure_of(const char *rule, const struct qz_knobs *knobs)
 {
 	for (size_t i = 0; i < sizeof(cures) / sizeof(cures[0]); i++)
 		if (!strcmp(cures[i].rule, rule))
-			return cures[i].knob;
+			return knobs ? of_role(knobs, cures[i].role) : cures[i].knob;
 	return NULL;
 }
 
 /* The first finding that a knob helps with, or else the first one. */
-static enum status choose(struct proposal *p, const struct qz_report *r)
+static enum status choose(struct proposal *p, const struct qz_report *r,
+			  const struct qz_knobs *knobs)
 {
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *found = a && a->n ? &a->findings[0] : NULL;
@@ -42,7 +63,7 @@ static enum status choose(struct proposal *p, const struct qz_report *r)
 	if (!a)
 		return out_of_memory();
 	for (uint32_t i = 0; i < a->n && !p->knob; i++) {
-		p->knob = cure_of(a->findings[i].rule);
+		p->knob = cure_of(a->findings[i].rule, knobs);
 		found = p->knob ? &a->findings[i] : found;
 	}
 	p->why = found ? escape_name(found->what) : NULL;
@@ -50,7 +71,8 @@ static enum status choose(struct proposal *p, const struct qz_report *r)
 	return found && !p->why ? out_of_memory() : STATUS_OK;
 }
 
-static enum status look_at(struct proposal *p, const struct config *config, const char *file)
+static enum status look_at(struct proposal *p, const struct config *config, const char *file,
+			   const struct qz_knobs *knobs)
 {
 	struct config of = *config;
 	struct view view = {0};
@@ -60,20 +82,24 @@ static enum status look_at(struct proposal *p, const struct config *config, cons
 	of.scope = NULL;
 	status = view__open(&view, &of);
 	if (status == STATUS_OK)
-		status = choose(p, view.reports[0]);
+		status = choose(p, view.reports[0], knobs);
 	view__close(&view);
 	return status;
 }
 
 enum status proposal__make(struct proposal *p, const struct config *config,
-			   const struct processors *on)
+			   const struct processors *on, const struct qz_knobs *knobs)
 {
+	int64_t pid = config->pid;
+	const struct qz_integers pids = {.items = &pid, .n = 1};
 	char directory[] = "/var/tmp/quartz-tune.XXXXXX", file[64];
 	struct trial t = {.on = on,
 			  .processors = on->n,
-			  .command = config->command,
+			  .command = knobs ? NULL : config->command,
+			  .pids = knobs ? &pids : NULL,
+			  .duration_ns = config->duration ? config->duration : STANDARD_TIME,
 			  .file = file,
-			  .user = programs__user(config)};
+			  .user = knobs ? NULL : programs__user(config)};
 	enum status status = STATUS_FAILURE;
 	enum trial_outcome outcome;
 	int ended;
@@ -84,10 +110,10 @@ enum status proposal__make(struct proposal *p, const struct config *config,
 	snprintf(file, sizeof(file), "%s/profile" SOURCE_SUFFIX, directory);
 	outcome = trial__run(&t, &ended);
 	if (outcome == TRIAL_DONE)
-		status = look_at(p, config, file);
+		status = look_at(p, config, file, knobs);
 	else if (outcome == TRIAL_FAILED)
 		complain("%s ended with status %d, so that there is nothing to tune",
-			 config->command[0], ended);
+			 knobs ? "measuring the process" : config->command[0], ended);
 	else
 		status = (enum status)ended;
 	unlink(file);

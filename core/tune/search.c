@@ -9,6 +9,7 @@
 #define GOLDEN	    0.381966 /* the smaller part of the golden section */
 #define INDIFFERENT 0.01     /* of the cost: who cares which of two is better */
 #define MOST_AGAIN  4	     /* trials of one setting */
+#define MANY	    8	     /* trials, of which some are for what is to be told at the end */
 #define NONE	    UINT32_MAX
 
 #define MEDIAN_TO_MEAN 1.2533 /* how much wider a median scatters than a mean */
@@ -92,11 +93,16 @@ static uint32_t add_distances(const struct qz_tune_setting *s, double *distances
 	return s->n - 1;
 }
 
+struct noise {
+	double deviation;
+	uint32_t n; /* runs that it is known by; 0: it is not known */
+};
+
 /*
  * Relative standard deviation of one run, from the median distance of the runs of all settings, so that some runs that were
- * disturbed do not count; 0 where each setting has one run only.
+ * disturbed do not count; unknown where each setting has one run only.
  */
-static double noise_of(const struct qz_tune *t)
+static struct noise noise_of(const struct qz_tune *t)
 {
 	double *distances = t->distances;
 	uint32_t n = 0;
@@ -105,14 +111,31 @@ static double noise_of(const struct qz_tune *t)
 		if (t->settings[i].n > 1 && !t->settings[i].failed)
 			n += add_distances(&t->settings[i], distances + n);
 	qsort(distances, n, sizeof(*distances), compare_numbers);
-	return n ? distances[n / 2] / NORMAL_MEDIAN : 0;
+	return (struct noise) {.deviation = n ? distances[n / 2] / NORMAL_MEDIAN : 0, .n = n};
 }
 
-/* By how much the medians of two settings may differ by chance, so many standard deviations; relative. */
+/* So many standard deviations that are known by n runs only: Student's distribution, by Fisher's expansion. */
+static double widened(double z, double n)
+{
+	double z3 = z * z * z, z5 = z3 * z * z;
+
+	return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+}
+
+/*
+ * By how much the medians of two settings may differ by chance, so many standard deviations; relative. Where nothing is known
+ * of chance, the search goes on as if there were none, but nothing is sure.
+ */
 static double width_of(const struct qz_tune *t, const struct qz_tune_setting *x,
 		       const struct qz_tune_setting *y, double deviations)
 {
-	return deviations * MEDIAN_TO_MEAN * noise_of(t) * sqrt(1.0 / x->n + 1.0 / y->n);
+	struct noise noise = noise_of(t);
+
+	if (!noise.n)
+		return deviations >= SURE ? INFINITY : 0;
+	if (deviations >= SURE)
+		deviations = widened(deviations, noise.n);
+	return deviations * MEDIAN_TO_MEAN * noise.deviation * sqrt(1.0 / x->n + 1.0 / y->n);
 }
 
 /* Whether the cost of a is less than that of b by more than chance; a setting that failed costs more than any. */
@@ -258,20 +281,51 @@ static uint32_t rival_of(const struct qz_tune *t, uint32_t best)
 	return rival;
 }
 
-/* Whether the best one is to be used instead, which more trials may show. */
-static bool check_start(const struct qz_tune *t, struct qz_tune_step *step)
+/* A trial of the best one or of the start, whichever has fewer, to tell which of them is to be used. */
+static bool compare_with_start(const struct qz_tune *t, uint32_t best, struct qz_tune_step *step)
 {
-	uint32_t best = best_of(t), less;
+	uint32_t less = t->settings[best].trials < t->settings[t->start].trials ? best : t->start;
 
-	if (best == t->start || is_below(t, best, t->start, SURE) ||
-	    (!has_room(t, best) && !has_room(t, t->start)))
-		return false;
-	less = t->settings[best].trials < t->settings[t->start].trials ? best : t->start;
 	if (!has_room(t, less))
 		less = less == best ? t->start : best;
+	if (!has_room(t, less))
+		return false;
 	snprintf(step->why, sizeof(step->why), "again: is %s better than %s, the start?",
 		 t->settings[best].name, t->settings[t->start].name);
 	return step_to(step, less);
+}
+
+/* Whether the best one is to be used instead, which more trials may show. */
+static bool check_start(const struct qz_tune *t, struct qz_tune_step *step)
+{
+	uint32_t best = best_of(t);
+
+	return best != t->start && !is_below(t, best, t->start, SURE) &&
+	       compare_with_start(t, best, step);
+}
+
+/*
+ * Trials that are lacking until the best one and the start were each measured twice, some time apart: what disturbs a trial
+ * disturbs all of its runs, so that they differ by less than trials do.
+ */
+static uint32_t unconfirmed(const struct qz_tune *t)
+{
+	uint32_t best = best_of(t);
+
+	return best == t->start
+		       ? 0
+		       : (t->settings[best].trials < 2) + (t->settings[t->start].trials < 2);
+}
+
+static bool confirm(const struct qz_tune *t, struct qz_tune_step *step)
+{
+	return unconfirmed(t) && compare_with_start(t, best_of(t), step);
+}
+
+/* The last trials are for that, unless there are so few that each is better spent on another value. */
+static bool must_confirm(const struct qz_tune *t)
+{
+	return t->most >= MANY && t->most - t->trials <= unconfirmed(t);
 }
 
 static bool measure_again(const struct qz_tune *t, struct qz_tune_step *step)
@@ -281,7 +335,7 @@ static bool measure_again(const struct qz_tune *t, struct qz_tune_step *step)
 	if (check_start(t, step))
 		return true;
 	if (rival == NONE)
-		return false;
+		return confirm(t, step);
 	less = t->settings[rival].trials < t->settings[best].trials ? rival : best;
 	if (!has_room(t, less))
 		less = less == best ? rival : best;
@@ -313,7 +367,9 @@ bool qz_tune__next(struct qz_tune *t, struct qz_tune_step *step)
 	}
 	if (t->settings[t->start].failed)
 		return false;
-	if (t->n <= t->most / 2)
+	if (must_confirm(t) && confirm(t, step))
+		return true;
+	if (t->n <= t->most / 2 || t->unordered)
 		return measure_all(t, step) || measure_again(t, step);
 	if (!t->narrowed && narrow(t, step))
 		return true;
@@ -326,7 +382,8 @@ void qz_tune__tell(struct qz_tune *t, uint32_t setting, const double *costs, uin
 
 	t->trials++;
 	s->trials++;
-	s->failed |= !n;
+	if (setting != t->start || !s->n)
+		s->failed |= !n;
 	for (uint32_t i = 0; i < n && s->n < QZ_TUNE_COSTS; i++)
 		s->costs[s->n++] = costs[i];
 }
@@ -344,7 +401,8 @@ struct qz_tune_result qz_tune__result(const struct qz_tune *t)
 	if (best == start)
 		return r;
 	r.gain = r.start_cost - qz_tune__cost(best);
-	r.gain_ci = start->n + best->n > 2 ? width_of(t, best, start, SURE) * r.start_cost : -1;
+	r.gain_ci = width_of(t, best, start, SURE) * r.start_cost;
+	r.gain_ci = isfinite(r.gain_ci) ? r.gain_ci : -1;
 	if (!is_below(t, r.best, t->start, SURE))
 		return r;
 	r.setting = r.best;

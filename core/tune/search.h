@@ -8,7 +8,8 @@
  * it goes on towards the lower one. What trials are left go to the neighbours of the best one, and to the best ones
  * again, while they differ by less than chance (successive halving). Few settings are all measured instead.
  *
- * The result is the start, unless another one is better by more than chance.
+ * The result is the start, unless another one is better by more than chance. Where each trial is one run, the best one and the
+ * start are measured again, because chance can be told by nothing else.
  */
 #ifndef QUARTZ_CORE_TUNE_SEARCH_H
 #define QUARTZ_CORE_TUNE_SEARCH_H
@@ -34,7 +35,8 @@ struct qz_tune {
 	uint32_t trials, most; /* done, and at most */
 	uint32_t lo, hi;       /* what is left of the settings for the golden section */
 	bool narrowed;	       /* golden section has ended */
-	double *distances;     /* room for those of all costs from their medians */
+	bool unordered; /* settings have no order: all are tried. For the caller to set, before the first step */
+	double *distances; /* room for those of all costs from their medians */
 };
 
 struct qz_tune_step {
@@ -58,7 +60,10 @@ void qz_tune__free(struct qz_tune *t);
 /* False: there is nothing more to be measured. */
 bool qz_tune__next(struct qz_tune *t, struct qz_tune_step *step);
 
-/* What the runs of a trial have cost, n >= 1; n 0: the setting cannot be used. */
+/*
+ * What the runs of a trial have cost, n >= 1; n 0: the setting cannot be used. Not even then is the start given up, once it was
+ * measured: there is nothing else to compare with, and to go back to.
+ */
 void qz_tune__tell(struct qz_tune *t, uint32_t setting, const double *costs, uint32_t n);
 
 /* Of what was measured; the start must have been. */

@@ -76,6 +76,12 @@ struct qz_page_flag {
 #define QZ_PAGE_GONE 0xffffffffu
 
 /*
+ * The `generation` of QZ_PAGE_WAITING while quartzctl has the process count its events without a
+ * quartzd (quartz/knobs.h). A quartzd replaces it as it replaces 0.
+ */
+#define QZ_PAGE_LOCAL 0xfffffffeu
+
+/*
  * QZ_PAGE_SOCKET, SOCK_SEQPACKET, mode 0666. One connection carries one request and one reply; then
  * both sides close it. SO_PEERCRED identifies the process, not the message. The process gives up
  * after patience_ms of the flag, at most QZ_PAGE_PATIENCE_MAX_MS, and does not ask again in this

@@ -6,4 +6,4 @@ TESTS += $(CLI_MAKERS)
 $(CLI_MAKERS): %: %.o $(CORE_LIB)
 	$(call link,$(CORE_LIBS))
 
-check-cli: programs man completion $(CLI_MAKERS)
+check-cli: programs man completion $(CLI_MAKERS) $(addprefix $(O)/tests/programs/,knobs pool)

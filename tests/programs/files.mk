@@ -11,16 +11,25 @@ TESTS += $(TEST_PROGRAMS) $(TEST_LIBRARIES)
 CFLAGS_called := -finstrument-functions
 LIBS_profiled := $(O)/libquartz.a
 LIBS_called := $(O)/libquartz.a
+LIBS_knobs := $(O)/libquartz.a
+LIBS_crew := $(O)/libquartz.a
 # Its code begins the file: it is mapped first as if all of the file were.
 LIBS_deleted_exe := -Wl,-z,noseparate-code
 
-$(O)/tests/programs/profiled $(O)/tests/programs/called: $(O)/libquartz.a
+$(addprefix $(O)/tests/programs/,profiled called knobs crew): $(O)/libquartz.a
 
 $(TEST_PROGRAMS): $(O)/%: %.c
 	$(say) PROGRAM $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(WARN) $(WERROR) $(TEST_PROGRAM_CFLAGS) $(CFLAGS_$(@F)) \
 		-MMD -MP -MF $@.d -MT $@ -o $@ $< $(LIBS_$(@F))
+
+# An example, which includes the header as it is installed.
+TESTS += $(O)/tests/programs/pool
+$(O)/tests/programs/pool: examples/pool.c userlib/quartz.h $(O)/libquartz.a
+	$(say) PROGRAM $@
+	$(Q)mkdir -p $@.include/quartz && ln -sf $(abspath userlib/quartz.h) $@.include/quartz/quartz.h
+	$(Q)$(CC) $(CPPFLAGS) -I$@.include $(WARN) $(WERROR) $(TEST_PROGRAM_CFLAGS) -o $@ $< $(O)/libquartz.a
 
 # Without frame pointers, and so that the one's descriptions are wrong for the other.
 library_flags_first := -DLIBRARY=first -DROOM=5

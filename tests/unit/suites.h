@@ -46,10 +46,12 @@
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
 	X(damage)                                                                                  \
+	X(knob_page)                                                                               \
 	X(library)                                                                                 \
 	X(library_threads)                                                                         \
 	X(library_programs)                                                                        \
 	X(library_interface)                                                                       \
+	X(library_knobs)                                                                           \
 	X(preload)                                                                                 \
 	X(symbolizer)                                                                              \
 	X(symbolizer_parts)                                                                        \

@@ -42,6 +42,15 @@ example_tune()
 	says 'block: 6 values from 1 to 24' '^ +1 +24 +[0-9.]+  the start' 'block [0-9]+ (is best|stays)' 'use: xz -T0 -6 --block-size='
 }
 
+example_tune_pool()
+{
+	export LIBQUARTZ="-I$programs/pool.include $out/libquartz.a"
+	example tune-pool 4 1 --duration 100ms
+	says '^threads +1 +threads +1 to 32' '^ +1 +1 +[0-9.]+  the start' '^threads [0-9]+ is best: .* more \(at least [0-9.]+%\) than at the start' \
+		'^process [0-9]+ has threads [0-9]+$'
+}
+
 try 'example: what-if' example_what_if
 try 'example: scale' example_scale
 try 'example: tune' example_tune
+try 'example: tune-pool' example_tune_pool

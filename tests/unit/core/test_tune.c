@@ -19,6 +19,7 @@ struct world {
 	cost_function *cost;
 	double noise; /* relative, standard deviation of one run */
 	uint64_t state;
+	uint32_t runs; /* in each trial; 0: the usual number */
 	uint32_t trials;
 };
 
@@ -69,6 +70,7 @@ static uint32_t search(struct world *w, uint32_t n, uint32_t start)
 	static char texts[MOST_SETTINGS][16];
 	const char *names[MOST_SETTINGS];
 	double positions[MOST_SETTINGS], costs[RUNS];
+	uint32_t runs = w->runs ? w->runs : RUNS;
 	struct qz_tune_result r;
 	struct qz_tune_step step;
 	struct qz_tune *t;
@@ -83,9 +85,9 @@ static uint32_t search(struct world *w, uint32_t n, uint32_t start)
 	while (qz_tune__next(t, &step)) {
 		ck_assert_uint_lt(step.setting, n);
 		ck_assert_int_ne(step.why[0], '\0');
-		for (int i = 0; i < RUNS; i++)
+		for (uint32_t i = 0; i < runs; i++)
 			costs[i] = w->cost(step.setting, n) * (1 + w->noise * normal(w));
-		qz_tune__tell(t, step.setting, costs, RUNS);
+		qz_tune__tell(t, step.setting, costs, runs);
 	}
 	w->trials = t->trials;
 	r = qz_tune__result(t);
@@ -108,7 +110,7 @@ static uint32_t found(cost_function *cost, double noise, uint32_t n, uint64_t se
 	uint32_t good = 0;
 
 	for (uint32_t i = 0; i < 10; i++) {
-		struct world w = {cost, noise, seed * 1000 + i, 0};
+		struct world w = {cost, noise, seed * 1000 + i, 0, 0};
 		uint32_t start = i * (n - 1) / 9, chosen = search(&w, n, start);
 
 		ck_assert_uint_le(w.trials, TRIALS);
@@ -143,7 +145,7 @@ START_TEST(chance_is_no_gain)
 	uint32_t moved = 0;
 
 	for (uint32_t i = 0; i < 100; i++) {
-		struct world w = {flat, 0.05, 77000 + i, 0};
+		struct world w = {flat, 0.05, 77000 + i, 0, 0};
 
 		moved += search(&w, 32, 12) != 12;
 	}
@@ -151,9 +153,68 @@ START_TEST(chance_is_no_gain)
 }
 END_TEST
 
+/* With one run in each trial nothing is known of chance, until something was measured twice. */
+START_TEST(one_run_each_is_not_taken_for_certain)
+{
+	uint32_t moved = 0, better = 0;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		struct world w = {flat, 0.05, 99000 + i, 1, 0};
+
+		moved += search(&w, i % 2 ? 32 : 4, 2) != 2;
+		w = (struct world) {pool, 0.02, 99000 + i, 1, 0};
+		better += pool(search(&w, 32, 0), 32) <= 1.1 * least_of(pool, 32);
+	}
+	ck_assert_uint_le(moved, 20);
+	ck_assert_uint_ge(better, 180);
+}
+END_TEST
+
+/* There is no time for a second run of anything. */
+START_TEST(without_a_second_run_the_start_stays)
+{
+	const char *const names[] = {"1", "2", "3"};
+	const double positions[] = {1, 2, 3};
+	struct qz_tune *t = qz_tune__new(names, positions, 3, 0, 3);
+	struct qz_tune_result r;
+	struct qz_tune_step step;
+
+	while (qz_tune__next(t, &step)) {
+		const double cost = 10 - step.setting;
+
+		qz_tune__tell(t, step.setting, &cost, 1);
+	}
+	r = qz_tune__result(t);
+	ck_assert_uint_eq(r.best, 2);
+	ck_assert_uint_eq(r.setting, 0);
+	ck_assert(r.gain_ci < 0);
+	qz_tune__free(t);
+}
+END_TEST
+
+START_TEST(what_has_no_order_is_tried_as_a_whole)
+{
+	const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+	const double positions[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct qz_tune *t = qz_tune__new(names, positions, 8, 0, TRIALS);
+	struct qz_tune_step step;
+
+	t->unordered = true;
+	while (qz_tune__next(t, &step)) {
+		const double costs[] = {step.setting == 6 ? 1 : 5, step.setting == 6 ? 1.001 : 5};
+
+		qz_tune__tell(t, step.setting, costs, 2);
+	}
+	ck_assert_uint_eq(qz_tune__result(t).setting, 6);
+	for (int i = 0; i < 8; i++)
+		ck_assert_uint_ge(t->settings[i].trials, 1);
+	qz_tune__free(t);
+}
+END_TEST
+
 START_TEST(without_noise_it_is_exact)
 {
-	struct world w = {pool, 0, 1, 0};
+	struct world w = {pool, 0, 1, 0, 0};
 
 	ck_assert_uint_eq(search(&w, 32, 31), 7);
 	ck_assert_uint_eq(search(&w, 32, 0), 7);
@@ -190,6 +251,32 @@ START_TEST(what_fails_is_not_chosen)
 }
 END_TEST
 
+/* A start that fails later stays what others are compared with. */
+START_TEST(a_start_that_fails_later_is_kept)
+{
+	const char *const names[] = {"1", "2"};
+	const double positions[] = {1, 2};
+	struct qz_tune *t = qz_tune__new(names, positions, 2, 0, TRIALS);
+	const double costs[] = {10, 10.1}, less[] = {9.9, 10};
+	struct qz_tune_result r;
+	struct qz_tune_step step;
+	uint32_t trials[2] = {1, 1};
+
+	qz_tune__tell(t, 0, costs, 2);
+	qz_tune__tell(t, 1, less, 2);
+	while (qz_tune__next(t, &step)) {
+		trials[step.setting]++;
+		qz_tune__tell(t, step.setting, less, step.setting ? 2 : 0);
+	}
+	ck_assert_uint_gt(trials[0], 1);
+	ck_assert_uint_le(trials[0] + trials[1], 8);
+	r = qz_tune__result(t);
+	ck_assert(isfinite(r.start_cost) && isfinite(r.gain));
+	ck_assert_uint_eq(r.setting, 0);
+	qz_tune__free(t);
+}
+END_TEST
+
 START_TEST(lack_of_memory_is_reported)
 {
 	const double position = 0;
@@ -217,8 +304,12 @@ Suite *suite_tune(void)
 	tcase_add_loop_test(tc, finds_what_is_at_an_end, 0, SEEDS);
 	tcase_add_loop_test(tc, tries_all_of_few, 0, SEEDS);
 	tcase_add_test(tc, chance_is_no_gain);
+	tcase_add_test(tc, one_run_each_is_not_taken_for_certain);
+	tcase_add_test(tc, without_a_second_run_the_start_stays);
+	tcase_add_test(tc, what_has_no_order_is_tried_as_a_whole);
 	tcase_add_test(tc, without_noise_it_is_exact);
 	tcase_add_test(tc, what_fails_is_not_chosen);
+	tcase_add_test(tc, a_start_that_fails_later_is_kept);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	suite_add_tcase(s, tc);
 	return s;

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/experiment/live.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/experiment/trial.h"
+#include "cli/knobs/knob_failure.h"
+#include "cli/query/profile_source.h"
+#include "cli/query/view.h"
+
+#define SECOND	      1000000000ull
+#define PATIENCE      (5 * SECOND)
+#define STANDARD_TIME (1 * SECOND)
+#define MOST_SETTLE   (SECOND / 2)
+#define MOST_WINDOWS  10 /* without an event: a bad value may make few, and all at once */
+#define NAME	      "/profile" SOURCE_SUFFIX
+
+/* ---- opening ---- */
+
+static enum status fail_to_measure(struct live *l, int err)
+{
+	l->ended |= err == -ESRCH;
+	if (err == -ESRCH)
+		complain("process %d has ended", l->page.pid);
+	else if (err == -ETIMEDOUT)
+		complain("process %d: its events cannot be counted, since it comes to no "
+			 "quartz_knob_point()",
+			 l->page.pid);
+	else
+		complain("process %d: its events cannot be counted: %s", l->page.pid,
+			 strerror(-err));
+	return STATUS_FAILURE;
+}
+
+/* For profiles, which only root can take. */
+static enum status make_directory(struct live *l)
+{
+	if (geteuid()) {
+		complain("--by parallelism needs a profile, which only root can take; run it with "
+			 "sudo, or use --by events");
+		return STATUS_NO_PRIVILEGE;
+	}
+	strcpy(l->directory, "/var/tmp/quartz-tune.XXXXXX");
+	if (mkdtemp(l->directory))
+		return STATUS_OK;
+	l->directory[0] = '\0';
+	return profile_source__fail("/var/tmp", errno);
+}
+
+enum status live__open(struct live *l, const struct config *config, const struct processors *on)
+{
+	int err;
+
+	*l = (struct live) {
+		.on = on,
+		.pid = config->pid,
+		.by = config->measure < 0 ? MEASURE_EVENTS : (enum tune_measure)config->measure,
+		.duration_ns = config->duration ? config->duration : STANDARD_TIME,
+	};
+	l->pids = (struct qz_integers) {.items = &l->pid, .n = 1};
+	err = knob_page__open(&l->page, (pid_t)config->pid);
+	if (!err)
+		return l->by == MEASURE_PARALLELISM && !config->dry_run ? make_directory(l)
+									: STATUS_OK;
+	l->pid = 0;
+	return knob_failure__open((pid_t)config->pid, err);
+}
+
+void live__close(struct live *l)
+{
+	if (!l->pid)
+		return;
+	if (l->counts)
+		knob_page__stop_counting(&l->page);
+	if (*l->directory)
+		rmdir(l->directory);
+	knob_page__close(&l->page);
+	l->pid = 0;
+}
+
+enum status live__choose(struct live *l, const char *text, struct knob *k)
+{
+	const char *colon = strchr(text, ':');
+	char name[QZ_KNOB_NAME_LENGTH + 1];
+	size_t n = colon ? (size_t)(colon - text) : strlen(text);
+
+	snprintf(name, sizeof(name), "%.*s", n < sizeof(name) ? (int)n : (int)sizeof(name), text);
+	l->knob = knob_page__find(&l->page, name);
+	if (l->knob)
+		return knob__of_process(k, text, colon ? colon + 1 : NULL, l->knob);
+	complain("process %d has no knob '%s'; 'quartzctl knobs %d' lists what it has", l->page.pid,
+		 name, l->page.pid);
+	return STATUS_USAGE;
+}
+
+/* ---- setting ---- */
+
+static const char *name_of(const struct live *l, int64_t value, char text[24])
+{
+	if (l->knob->choices && value >= 0 && value < (int64_t)l->knob->choices)
+		return l->knob->choice[value];
+	snprintf(text, 24, "%" PRId64, value);
+	return text;
+}
+
+static enum status fail_to_set(struct live *l, int64_t value, int err)
+{
+	char text[24];
+
+	l->ended |= err == -ESRCH;
+	return knob_failure__set(l->page.pid, l->knob, name_of(l, value, text), err);
+}
+
+/* False: a signal came. */
+static bool pass(uint64_t ns)
+{
+	struct timespec rest = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
+
+	while (!trial__signal() && nanosleep(&rest, &rest) && errno == EINTR)
+		;
+	return !trial__signal();
+}
+
+enum live_outcome live__set(struct live *l, int64_t value, const char **why)
+{
+	uint64_t settle = l->duration_ns / 2;
+	int err;
+
+	if (trial__signal())
+		return LIVE_INTERRUPTED;
+	err = knob_page__set(&l->page, l->knob, value, PATIENCE);
+	*why = knob_failure__refusal(err);
+	if (*why)
+		return LIVE_REFUSED;
+	l->stuck = err == -ETIMEDOUT;
+	if (l->stuck)
+		complain("%s of process %d: not taken in %d s, since the program has not come to "
+			 "its "
+			 "quartz_knob_point() nor ended its callback; it keeps what it had",
+			 l->knob->name, l->page.pid, (int)(PATIENCE / SECOND));
+	else if (err)
+		fail_to_set(l, value, err);
+	if (err)
+		return LIVE_LOST;
+	return pass(settle < MOST_SETTLE ? settle : MOST_SETTLE) ? LIVE_DONE : LIVE_INTERRUPTED;
+}
+
+/* Where a value was not taken, it is enough that this one is asked for instead. */
+enum status live__leave(struct live *l, int64_t value)
+{
+	int err;
+
+	if (l->ended)
+		return STATUS_FAILURE;
+	err = knob_page__set(&l->page, l->knob, value, l->stuck ? 1 : PATIENCE);
+	if (l->stuck)
+		return STATUS_FAILURE;
+	return err ? fail_to_set(l, value, err) : STATUS_OK;
+}
+
+/* ---- events ---- */
+
+static enum live_outcome count(struct live *l, struct knob_count *c)
+{
+	int err;
+
+	l->counts = true;
+	err = knob_page__count(&l->page, c, PATIENCE);
+	if (!err)
+		return LIVE_DONE;
+	fail_to_measure(l, err);
+	return LIVE_LOST;
+}
+
+/* Events between two counts. Fewer than before: a quartzd has come or gone, and the count has begun anew. */
+static int32_t events_between(const struct knob_count *before, const struct knob_count *after)
+{
+	return (int32_t)(after->events - before->events);
+}
+
+static enum live_outcome measure_events(struct live *l, double *rate, const char **why)
+{
+	struct knob_count before, after;
+	enum live_outcome outcome = count(l, &before);
+
+	for (int i = 0; outcome == LIVE_DONE && i < MOST_WINDOWS; i++) {
+		int32_t events;
+
+		if (!pass(l->duration_ns))
+			return LIVE_INTERRUPTED;
+		outcome = count(l, &after);
+		events = events_between(&before, &after);
+		if (outcome == LIVE_DONE && events > 0 && after.at > before.at) {
+			*rate = (double)events * SECOND / (double)(after.at - before.at);
+			return LIVE_DONE;
+		}
+		if (events < 0)
+			before = after;
+	}
+	*why = "no events; is there a load, and does it call quartz_event()?";
+	return outcome == LIVE_DONE ? LIVE_REFUSED : outcome;
+}
+
+/* ---- effective parallelism ---- */
+
+/* Over all of the time, also that in which nothing ran: a pool that is not busy gets nothing done. */
+static enum status read_parallelism(const char *file, double *rate)
+{
+	struct config of = {.input = file, .rows = -1};
+	struct view view = {0};
+	enum status status = view__open(&view, &of);
+
+	if (status == STATUS_OK && view.reports[0]->elapsed_ns)
+		*rate = view.reports[0]->parallelism * (double)view.reports[0]->busy_ns /
+			(double)view.reports[0]->elapsed_ns;
+	view__close(&view);
+	return status;
+}
+
+static enum live_outcome measure_parallelism(struct live *l, double *rate, const char **why)
+{
+	char file[sizeof(l->directory) + sizeof(NAME)];
+	struct trial t = {.on = l->on,
+			  .processors = l->on->n,
+			  .pids = &l->pids,
+			  .duration_ns = l->duration_ns,
+			  .file = file};
+	enum trial_outcome outcome;
+	enum status status = STATUS_OK;
+	int ended;
+
+	*rate = 0;
+	snprintf(file, sizeof(file), "%s" NAME, l->directory);
+	outcome = trial__run(&t, &ended);
+	if (outcome == TRIAL_DONE)
+		status = read_parallelism(file, rate);
+	unlink(file);
+	if (outcome == TRIAL_INTERRUPTED)
+		return LIVE_INTERRUPTED;
+	*why = "it does nothing that could be sampled";
+	if (outcome != TRIAL_DONE && ended == STATUS_NO_SAMPLES)
+		return LIVE_REFUSED;
+	if (outcome == TRIAL_FAILED)
+		complain("process %d: it could not be profiled; quartzd ended with status %d",
+			 l->page.pid, ended);
+	if (outcome != TRIAL_DONE || status != STATUS_OK)
+		return LIVE_LOST;
+	return *rate > 0 ? LIVE_DONE : LIVE_REFUSED;
+}
+
+enum live_outcome live__measure(struct live *l, double *rate, const char **why)
+{
+	return l->by == MEASURE_EVENTS ? measure_events(l, rate, why)
+				       : measure_parallelism(l, rate, why);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A running program whose knob is tried: a value is set, and what the program does with it is measured for a while, by its
+ * events (quartz_event) or by its effective parallelism.
+ */
+#ifndef QUARTZ_CLI_EXPERIMENT_LIVE_H
+#define QUARTZ_CLI_EXPERIMENT_LIVE_H
+
+#include "cli/cli.h"
+#include "cli/experiment/knob.h"
+#include "cli/experiment/processors.h"
+#include "cli/knobs/knob_page.h"
+
+enum tune_measure { MEASURE_TIME, MEASURE_EVENTS, MEASURE_PARALLELISM }; /* as --by has them */
+
+struct live {
+	struct knob_page page;
+	const struct qz_knob *knob; /* in the copy of the page; NULL until live__choose */
+	const struct processors *on;
+	struct qz_integers pids; /* one, which is `pid` */
+	int64_t pid;
+	enum tune_measure by;
+	uint64_t duration_ns; /* of one measurement */
+	bool counts;	      /* the program was asked to count its events */
+	bool ended;	      /* so that nothing can be set any more; it was said */
+	bool stuck;	      /* it does not take values in time; likewise */
+	char directory[32];   /* for profiles; "": there is none */
+};
+
+enum live_outcome {
+	LIVE_DONE,
+	LIVE_REFUSED,	  /* the process does not take this value, or does nothing with it: *why */
+	LIVE_LOST,	  /* nothing can be measured any more; it was said why */
+	LIVE_INTERRUPTED, /* by a signal */
+};
+
+/* Opens the knobs of process `config->pid`. Other than STATUS_OK: it was said why. To be closed in any case. */
+enum status live__open(struct live *l, const struct config *config, const struct processors *on);
+void live__close(struct live *l);
+
+/* "NAME" or "NAME:RANGE": which knob, and the values of it that are to be tried. Other than STATUS_OK: it was said why. */
+enum status live__choose(struct live *l, const char *text, struct knob *k);
+
+/* Sets the value, and lets the program get used to it. */
+enum live_outcome live__set(struct live *l, int64_t value, const char **why);
+
+/* How much it does in a second with the value that is set, > 0. */
+enum live_outcome live__measure(struct live *l, double *rate, const char **why);
+
+/* Sets the value at the end, also after a signal. Other than STATUS_OK: it was said why, if only by what was done before. */
+enum status live__leave(struct live *l, int64_t value);
+
+#endif

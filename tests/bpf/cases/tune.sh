@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# quartzctl tune --pid with what only root can: a knob chosen by what limits the process, and effective parallelism; and beside
+# a quartzd that comes and goes. What needs no root is in tests/cli/knobs.sh.
+
+# start_open NAME ARG...: a program of tests/programs whose input stays open until the test ends.
+start_open()
+{
+	local program=$programs/$1 name=$1
+
+	shift
+	mkfifo in
+	exec 3<>in
+	# what runs in the background has no input by itself
+	# shellcheck disable=SC2016 # for that shell
+	start "$name" sh -c 'exec "$0" "$@" <in' "$program" "$@"
+	await "$name.out" ready
+}
+
+# tuned STATUS ARG...: with its output in tune.out.
+tuned()
+{
+	local wanted=$1
+
+	shift
+	"$out/quartzctl" tune "$@" >tune.out 2>tune.err
+	status=$?
+	[ $status = "$wanted" ] || fail "status $status" "$(cat tune.out tune.err)"
+}
+
+value_of()
+{
+	"$out/quartzctl" knobs "$1" --json | jq ".processes[0].knobs[] | select(.name == \"$2\").value"
+}
+
+# Threads that spin for each other without processors are too many.
+proposes_threads()
+{
+	local crew
+
+	start_open crew 8 64
+	crew=$pid
+	tuned 0 --pid "$crew" --dry-run
+	grep -q '^measured: .*spun' tune.out && grep -qx 'proposed: --knob threads' tune.out ||
+		fail 'not proposed' "$(cat tune.out)"
+	grep -q '^threads: 16 values from 1 to 16, ' tune.out || fail 'no plan' "$(cat tune.out)"
+	[ "$(value_of "$crew" threads)" = 8 ] || fail 'a dry run has set it'
+}
+
+# It has none for what limits it, which is said.
+proposes_nothing()
+{
+	start_open knobs deaf
+	tuned 0 --pid "$pid"
+	grep -q '^measured: nothing limits it' tune.out && grep -q '^proposed: no knob of the process is for that' tune.out ||
+		fail 'something is proposed' "$(cat tune.out)"
+}
+
+# One thread keeps one processor busy, and no more than there are can be.
+by_parallelism()
+{
+	local crew
+
+	start_open crew 1 64
+	crew=$pid
+	tuned 0 --pid "$crew" --knob threads:1,2 --by parallelism --duration 300ms --runs 2 --trials 2 --json
+	jq -e --argjson most "$(nproc)" '.by == "parallelism" and (.trials | length) == 2 and .start_ns == null and
+		(.trials[0] | .value == 1 and all(.rates[]; . > 0 and . <= 1.01)) and
+		all(.trials[].rates[]; . > 0 and . <= $most * 1.01)' tune.out >/dev/null ||
+		fail 'not these figures' "$(cat tune.out)"
+	[ "$(value_of "$crew" threads)" = "$(jq .chosen tune.out)" ] || fail 'it has not what was chosen'
+	[ -z "$(ls -d /var/tmp/quartz-tune.?????? 2>/dev/null)" ] || fail 'profiles are left'
+}
+
+has_trials()
+{
+	[ "$(grep -cE '^ +[0-9]+ +[34] +[0-9.]+  ' search.out)" -ge "$1" ]
+}
+
+await_trials()
+{
+	local i
+
+	for ((i = 0; i < 1200; i++)); do
+		! has_trials "$1" || return 0
+		sleep 0.05
+	done
+	fail "no $1 trials" "$(cat search.out)"
+}
+
+# The process counts by itself, then for quartzd, which finds it as ever, then by itself again.
+beside_quartzd()
+{
+	local search pool
+
+	start pool "$programs/pool" 8 3
+	pool=$pid
+	await pool.out ready
+	start search "$out/quartzctl" tune --pid "$pool" --knob threads:3,4 --duration 500ms
+	search=$pid
+	await_trials 1
+	attach --pid "$pool"
+	pid=$pool
+	for ((i = 0; i < 200; i++)); do
+		! grep -q 'quartz-tables\|/dev/quartz' "/proc/$pool/maps" || break
+		sleep 0.05
+	done
+	grep -q 'quartz-tables\|/dev/quartz' "/proc/$pool/maps" || fail 'quartzd does not find it' "$(cat "/proc/$pool/maps")"
+	# with samples or without
+	kill -INT "$daemon"
+	ended "$daemon"
+	ended "$search"
+	[ $status = 0 ] || fail "tune ended with status $status" "$(cat search.out search.err)"
+	has_trials 2 || fail 'not both are measured' "$(cat search.out)"
+}
+
+try 'tune: too many threads are proposed' proposes_threads
+try 'tune: what no knob is for' proposes_nothing
+try 'tune: effective parallelism' by_parallelism
+try 'tune: beside a quartzd' beside_quartzd
