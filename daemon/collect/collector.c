@@ -218,7 +218,7 @@ static void take_reports(struct collector *c)
 static void change_rates(struct collector *c)
 {
 	c->halvings_drained = c->halvings;
-	if (c->halvings == c->halvings_wanted)
+	if (c->halvings == c->halvings_wanted && !perf_sampler__wants_restart(c->sampler))
 		return;
 	c->halvings = c->profile->halvings = c->halvings_wanted;
 	perf_sampler__set_halvings(c->sampler, c->halvings,
