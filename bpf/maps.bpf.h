@@ -11,7 +11,8 @@
 const volatile __u32 level_stride = 2;	 /* entries of levels per scope */
 const volatile __u32 nr_stacks = 1;	 /* slots of one half of stacks, a power of two */
 const volatile __u32 nr_frames = 1;	 /* words of one half of frames */
-const volatile __u32 nr_samples = 1;	 /* slots of one half of samples, a power of two */
+const volatile __u32 nr_records = 1;	 /* of samples, of one processor in one half */
+const volatile __u32 nr_possible = 1;	 /* processors */
 const volatile __u32 nr_wait_stacks = 1; /* powers of two */
 const volatile __u32 nr_wait_frames = 1;
 const volatile __u32 nr_waits = 1;
@@ -129,7 +130,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct qz_sample_slot);
+	__type(value, struct qz_sample_record);
 } samples SEC(".maps");
 
 /* Waits, see struct qz_wait_stack. Full: a wait has its cause alone, counted in wait_stacks_lost. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The sampler: one call per period and processor adds one to one counter. */
+/* The sampler: one call per instant and processor writes one record. */
 #ifndef QUARTZ_SAMPLE_BPF_H
 #define QUARTZ_SAMPLE_BPF_H
 
@@ -28,7 +28,8 @@ struct sampling {
 	struct page_copy *page; /* NULL: none */
 	u32 half;
 	u32 image;
-	u32 machine; /* see qz_sample_slot */
+	u64 now;
+	u32 stream, changed, flags, object; /* see qz_sample_record */
 };
 
 /* The frames that are there; not 0. */
@@ -130,32 +131,33 @@ static __noinline s32 sample__stack(struct sampling *s)
 	return -1;
 }
 
-static __always_inline void sample__count(struct sampling *s, u64 key, u32 more)
+/* The level of the machine; this processor may not be counted yet. */
+static __always_inline u32 sample__machine(void)
 {
-	u64 hash = mix(mix(0, QZ_SAMPLE_STACK(key) << 12 | QZ_SAMPLE_LEVEL(key)), (u32)key);
+	struct qz_scope_state *machine = every_process ? scope__get(QZ_SCOPE_OF_MACHINE) : NULL;
 
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 at = (first_slot(hash) + i) & (nr_samples - 1);
-		u32 index = (s->half & 1) * nr_samples + at;
-		struct qz_sample_slot *slot = bpf_map_lookup_elem(&samples, &index);
-		u64 taken;
+	return machine ? scope__level(machine) ?: 1 : 0;
+}
 
-		if (!slot)
-			break;
-		taken = __sync_val_compare_and_swap(&slot->key, 0, key);
-		if (!taken) {
-			slot->machine = s->machine;
-			*(volatile u32 *)&slot->more = more;
-			__sync_fetch_and_add(&s->ctl->samples_used[s->half & 1], 1);
-		} else if (taken != key || *(volatile u32 *)&slot->more != more ||
-			   *(volatile u32 *)&slot->machine != s->machine) {
-			continue;
-		}
-		__sync_fetch_and_add(&slot->count, 1);
-		s->cpu->accepted++;
+static __always_inline void sample__write(struct sampling *s, u64 key)
+{
+	u32 half = s->half & 1, n = s->cpu->records[half];
+	u32 index = (half * nr_possible + bpf_get_smp_processor_id()) * nr_records + n;
+	struct qz_sample_record *record = bpf_map_lookup_elem(&samples, &index);
+
+	if (n >= nr_records || !record) {
+		s->cpu->lost[QZ_LOSS_SAMPLES_FULL]++;
 		return;
 	}
-	s->cpu->lost[QZ_LOSS_SAMPLES_FULL]++;
+	/* not as a whole: Linux 6.1 refuses to read words of its stack that were written in parts */
+	record->key = key;
+	record->time = QZ_ROUND_TIME(s->now, s->stream);
+	record->machine = sample__machine();
+	record->object = s->object;
+	record->changed = s->changed;
+	record->flags = s->flags;
+	s->cpu->records[half] = n + 1;
+	s->cpu->accepted++;
 }
 
 /* Without tables the kernel walks the frame pointers, if the code keeps any. */
@@ -177,17 +179,16 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 		event__unknown_code(s->ctl, bpf_ktime_get_ns());
 }
 
-/* What kind of time it is: QZ_SAMPLE_MORE. */
-static __noinline u32 sample__judge(struct sampling *s, struct task_struct *task,
-				    struct qz_thread_state *t, struct qz_scope_state *scope,
-				    u32 level)
+/* What kind of time it is, and whose object. */
+static __noinline int sample__judge(struct sampling *s, struct task_struct *task,
+				    struct qz_thread_state *t)
 {
 	struct sample_scratch *scratch = s->scratch;
 	u64 kernel = scratch->nkernel ? scratch->kernel[0] : 0;
 	u64 caller = scratch->nuser > 1 ? scratch->user.frames[1] - 1 : 0;
+	u32 changed = QZ_RECORD_FIRST << 16;
 	bool spinning;
 	u64 on = 0;
-	u32 busy;
 
 	s->cpu->leaf_image = t->image;
 	s->cpu->leaf = scratch->nuser ? scratch->user.frames[0] : 0;
@@ -196,12 +197,12 @@ static __noinline u32 sample__judge(struct sampling *s, struct task_struct *task
 		spinning = true;
 		on = QZ_WAIT_ADDRESS(s->page->head.wait);
 	} else {
-		spinning = spin__waits(task, t, kernel, caller, &on);
+		spinning = spin__waits(task, t, kernel, caller, s->now, &on, &changed);
 	}
-	busy = spin__busy(s->cpu, scope, t->scope, level, spinning);
-	s->machine = spin__machine(spinning);
-	return QZ_SAMPLE_MORE(busy, spinning,
-			      spinning ? object__spun(t, on) : lock_owner__held(task, t));
+	s->changed = changed;
+	s->flags = (spinning ? QZ_RECORD_SPINNING : 0) | changed >> 16;
+	s->object = spinning ? object__spun(t, on) : lock_owner__held(task, t);
+	return 0;
 }
 
 static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct sampling *s,
@@ -210,7 +211,7 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 	struct qz_scope_state *scope = scope__get(t->scope);
 	bool single = thread__is_single(t);
 	u64 level = single ? 1 : scope ? scope__level(scope) : 0;
-	u32 serial = t->serial, more;
+	u32 serial = t->serial;
 	s32 stack;
 	long n;
 
@@ -227,14 +228,15 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 		s->cpu->lost[QZ_LOSS_STACK_FAULT]++;
 		return;
 	}
-	more = sample__judge(s, task, t, scope, level);
+	sample__judge(s, task, t);
 	stack = sample__stack(s);
 	if (stack >= 0)
-		sample__count(s, QZ_SAMPLE_KEY(stack, level, serial), more);
+		sample__write(s, QZ_SAMPLE_KEY(stack, level, serial));
 	if (wanted_woken && s->scratch->nuser)
 		waking__sample(task, &s->scratch->user, s->image);
 	if (wanted_what_if)
-		critical_path__sample(task, &s->scratch->user, s->image, QZ_SAMPLE_SPINNING(more));
+		critical_path__sample(task, &s->scratch->user, s->image,
+				      s->flags & QZ_RECORD_SPINNING);
 }
 
 /*
@@ -278,6 +280,8 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 		s.cpu->filtered++;
 		return 0;
 	}
+	s.now = now;
+	s.stream = ctx->sample_period & ((1 << QZ_STREAM_BITS) - 1);
 	s.half = sample__enter(s.cpu, s.ctl) & 1;
 	sample__take(ctx, &s, task, t);
 	*(volatile u32 *)&s.cpu->in_sample = 0;

@@ -126,7 +126,6 @@ static __always_inline void single__leave_as(struct task_struct *task, struct qz
 	else
 		single__give_up(t, now);
 	t->waiting.nominal = 0;
-	t->spins = 0;
 	t->state = state;
 	single_gate__close(task);
 	single__unlock(t);

@@ -160,7 +160,6 @@ static __always_inline void cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves
 {
 	if (leaves == QZ_NO_SCOPE || !cpu__end_run(cpu, cpu->mark))
 		return;
-	cpu__mark_spinning(cpu, 0);
 	scope__change_running(leaves, -1, now);
 	__sync_fetch_and_add(&cpu->gaps, 1);
 }
@@ -208,15 +207,11 @@ static __always_inline bool switch__leave(struct task_struct *prev, struct qz_th
 					  struct qz_cpu_state *cpu, bool preempt, bool expected,
 					  u64 now)
 {
-	bool looks;
-
 	if (!expected) {
 		cpu__settle_gap(cpu, cpu->scope, now);
 		*(volatile u32 *)&cpu->scope = QZ_NO_SCOPE;
 	}
-	looks = out && switch__out(prev, out, cpu, preempt, expected, now);
-	spin__switch_out(cpu, out);
-	return looks;
+	return out && switch__out(prev, out, cpu, preempt, expected, now);
 }
 
 /* The time, read when it is first needed. */
@@ -268,7 +263,7 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		now = switch__idle(cpu, !next->pid);
 	if (single)
 		looks = single__switch_out(prev, out, preempt, gate == GATE_LOOKS);
-	if ((out && !single) || cpu->scope != QZ_NO_SCOPE || cpu->spinning) {
+	if ((out && !single) || cpu->scope != QZ_NO_SCOPE) {
 		now = switch__time(now);
 		looks |= switch__leave(prev, single ? NULL : out, cpu, preempt, expected, now);
 	}
@@ -284,7 +279,6 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		if (wanted_what_if)
 			critical_path__came(prev, out, next, in, now);
 		switch__in(next, in, cpu, now);
-		spin__switch_in(cpu, in);
 		comes = in->scope;
 	}
 	switch__change_scope(cpu, *(volatile u32 *)&cpu->scope, comes, now);
@@ -306,7 +300,7 @@ static __always_inline enum gate switch__gate(struct task_struct *prev, bool pre
 static __always_inline bool switch__is_passed(const struct qz_cpu_state *cpu, enum gate gate,
 					      struct task_struct *next)
 {
-	return gate == GATE_PASSES && cpu->scope == QZ_NO_SCOPE && !cpu->spinning && !frozen &&
+	return gate == GATE_PASSES && cpu->scope == QZ_NO_SCOPE && !frozen &&
 	       (!next->pid || single_gate__step(next));
 }
 

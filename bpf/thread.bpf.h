@@ -63,7 +63,6 @@ static __always_inline void thread__settle_gap(struct task_struct *task, struct 
 	s64 elapsed = now - t->since;
 
 	if (there && cpu__end_run(there, t->run)) {
-		cpu__mark_spinning(there, 0);
 		scope__change_running(t->scope, -1, now);
 		__sync_fetch_and_add(&there->gaps, 1);
 	}

@@ -69,14 +69,19 @@ static bool is_cut(const char *end)
 /*
  * Implicit switches are settled when they are found: they cost nothing but a little accuracy. How
  * many stacks of waits were walked, or kept from the wait before, is the regular course of things, as
- * are looks at threads, also at one that was just leaving its processor.
+ * are looks at threads, also at one that was just leaving its processor, and rounds: intervals know which of these
+ * are doubtful.
  */
 static bool is_irregular(const char *event)
 {
 	static const char *const regular[] = {
-		"implicit_switches", "wait_stacks_walked", "wait_stacks_reused",
-		"page_rounds",	     "page_samples",	   "page_slots_torn",
-		"libquartz_ns",	     "libquartz_scope_ps", "libquartz_hook_ps",
+		"implicit_switches",  "wait_stacks_walked",
+		"wait_stacks_reused", "page_rounds",
+		"page_samples",	      "page_slots_torn",
+		"libquartz_ns",	      "libquartz_scope_ps",
+		"libquartz_hook_ps",  "rounds",
+		"rounds_unanswered",  "rounds_impossible",
+		"rounds_moved",	      "timers_out_of_phase",
 	};
 
 	for (size_t i = 0; i < sizeof(regular) / sizeof(regular[0]); i++)

@@ -30,6 +30,8 @@ struct thread {
 	bool placed;	    /* node is known */
 	bool kept;	    /* by the collector, as it stood when the clock stopped */
 	uint32_t ended;	    /* at which drain, from 1; 0: it has not */
+	uint64_t loop;	    /* that it was in in its last sample and may have waited in; 0: none */
+	uint16_t loop_written;	  /* registers that this writes */
 	struct thread_times seen; /* when it was seen last; its row has them */
 };
 

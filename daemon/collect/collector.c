@@ -15,7 +15,7 @@
 #include "daemon/kernel/map_quota.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
-#include "daemon/spin/pending_samples.h"
+#include "daemon/collect/sample_rounds.h"
 #include "daemon/spin/spin_classify.h"
 #include "daemon/spin/spin_tracker.h"
 #include "daemon/target/event_reader.h"
@@ -76,8 +76,9 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	c->spinning = spin_tracker__new(engine, c->images, c->modules, c->classes);
 	if (!c->spinning)
 		goto fail;
-	c->undecided = pending_samples__new(c->profile, c->spinning);
-	if (!c->undecided)
+	c->sampled = sample_rounds__new(
+		&(struct sample_rounds_context) {engine, c->images, c->threads, c->spinning});
+	if (!c->sampled)
 		goto fail;
 	c->stacks = (struct stack_context) {
 		.images = c->images,
@@ -119,7 +120,7 @@ void collector__free(struct collector *c)
 	object_naming__free(c->names);
 	shm_counters__free(c->page_figures);
 	instrumented_stacks__free(c->stacks.selfreport);
-	pending_samples__free(c->undecided);
+	sample_rounds__free(c->sampled);
 	scope_gc__free(c->ended);
 	spin_tracker__free(c->spinning);
 	spin_classify__free(c->classes);
@@ -218,7 +219,8 @@ static void take_reports(struct collector *c)
 static void change_rates(struct collector *c)
 {
 	c->halvings_drained = c->halvings;
-	if (c->halvings == c->halvings_wanted)
+	c->schedule_drained = *perf_sampler__schedule(c->sampler);
+	if (c->halvings == c->halvings_wanted && !perf_sampler__wants_restart(c->sampler))
 		return;
 	c->halvings = c->profile->halvings = c->halvings_wanted;
 	perf_sampler__set_halvings(c->sampler, c->halvings,
@@ -236,11 +238,22 @@ static bool ages(struct collector *c, uint64_t now)
 	return true;
 }
 
+/* The answers of one round are to be in one half. */
+static void await_end_of_round(const struct collector *c)
+{
+	uint64_t now = bpf_runtime__now();
+	uint64_t at = timer_schedule__between(perf_sampler__schedule(c->sampler), now);
+
+	if (at > now)
+		usleep((at - now) / 1000);
+}
+
 static int turn(struct collector *c)
 {
 	bool aging = ages(c, bpf_runtime__now());
 	int err;
 
+	await_end_of_round(c);
 	change_rates(c);
 	err = bpf_runtime__swap_buffers(c->engine, &c->half);
 	if (c->polling)
@@ -425,6 +438,5 @@ int collector__finish(struct collector *c)
 	if (!err && c->half_waits)
 		err = collector__drain_half(c);
 	err = err ?: turn(c);
-	err = err ?: collector__drain_half(c);
-	return err ?: pending_samples__finish(c->undecided);
+	return err ?: collector__drain_half(c);
 }

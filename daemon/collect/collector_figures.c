@@ -6,7 +6,6 @@
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
-#include "daemon/spin/pending_samples.h"
 #include "daemon/target/event_reader.h"
 #include "daemon/target/reorder_buffer.h"
 #include "daemon/unwind/unwind_worker.h"
@@ -39,11 +38,12 @@ static void refresh_ledger(struct collector *c)
 		.waits = c->waits,
 		.page_figures = c->page_figures,
 		.polling = c->polling,
+		.sampled = c->sampled,
 		.rounds = c->rounds,
 		.until = c->refreshed,
 		.processes_folded = c->ended ? scope_gc__folded(c->ended) : 0,
 		.not_stored = c->not_stored,
-		.misplaced = c->misplaced + pending_samples__refused(c->undecided),
+		.misplaced = c->misplaced,
 		.unplaced = c->unplaced,
 		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reports) +
 				   event_reader__dropped(c->reader),

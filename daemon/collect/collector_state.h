@@ -6,6 +6,7 @@
 #include "daemon/collect/collector.h"
 #include "daemon/attribution/stacks.h"
 #include "daemon/kernel/bpf_runtime.h"
+#include "daemon/kernel/perf_sampler.h"
 #include "daemon/target/loss_backoff.h"
 
 struct collector {
@@ -37,7 +38,7 @@ struct collector {
 	uint64_t complete, processed; /* what was reported by then is in `reports`, was processed */
 	uint64_t behind;	      /* from the latter to where the last tick should have come */
 	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
-	struct pending_samples *undecided;
+	struct sample_rounds *sampled;
 	struct scope_gc *ended; /* NULL: not every process is a scope */
 	struct shm_sets *pages; /* NULL: none are in use */
 	void (*before_fold)(void *context);
@@ -52,6 +53,9 @@ struct collector {
 	bool drained;  /* since that was asked for */
 	/* Of the rates: of the half that waits, of that in which is sampled, and to be. */
 	uint32_t halvings_drained, halvings, halvings_wanted;
+	struct timer_schedule schedule_drained; /* of the half that waits */
+	struct joined_sample *joined;		/* of that half, of sample_rounds.h */
+	int64_t njoined;
 
 	uint64_t not_stored; /* samples whose stack had no room */
 	uint64_t misplaced;  /* whose stack is of another process than their thread */

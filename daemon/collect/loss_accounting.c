@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/loss_accounting.h"
+#include "daemon/collect/sample_rounds.h"
 
 static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
 {
@@ -93,6 +94,7 @@ void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_
 	qz_ledger__add_event(l, "wakings_lost", wait_drain__wakings_lost(from->waits));
 	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(from->waits));
 	add_symbolizers(l, from);
+	sample_rounds__ledger(from->sampled, l);
 	if (from->page_figures)
 		shm_counters__ledger(from->page_figures, l);
 	if (from->polling)

@@ -13,7 +13,7 @@
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/waits/wait_drain.h"
 
-/* All borrowed; the last three may be NULL. */
+/* All borrowed; of these, page_figures, polling and rounds may be NULL. */
 struct loss_accounting_sources {
 	const struct bpf_runtime *engine;
 	struct perf_sampler *sampler;
@@ -23,6 +23,7 @@ struct loss_accounting_sources {
 	struct shm_counters *page_figures;
 	struct shm_polling *polling;
 	struct rounds *rounds;
+	const struct sample_rounds *sampled;
 	uint64_t until; /* of processors that are idle */
 	/* Samples that the kernel side has accepted, and that are lost since. */
 	uint64_t not_stored; /* their stack had no room */

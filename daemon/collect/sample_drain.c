@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/model/profile_index.h"
 #include "daemon/collect/collector_state.h"
@@ -10,7 +10,8 @@
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
-#include "daemon/spin/pending_samples.h"
+#include "daemon/collect/sample_rounds.h"
+#include "daemon/kernel/bpf_scopes.h"
 #include "daemon/spin/spin_tracker.h"
 #include "daemon/unwind/unwind_worker.h"
 #include "daemon/waits/wait_drain.h"
@@ -18,11 +19,10 @@
 
 static const char *const end_names[] = QZ_UNWIND_END_NAMES;
 
-/* A stack of the half, and what a thread does there. */
+/* A stack of the half. */
 struct placed {
 	const struct qz_stack_slot *slot;
 	struct stack stack;
-	struct spin_state state;
 };
 
 /* What a scope knows about its samples. */
@@ -37,31 +37,47 @@ static void count_samples(struct qz_scope *s, const struct placed *at, uint64_t 
 		s->unresolved += n;
 }
 
+/* 0 or -errno. */
+static int add_group(struct collector *c, struct qz_sample group, const struct placed *at)
+{
+	struct qz_scope *scope = &c->profile->scopes[group.scope];
+	uint32_t most = scope->nlevels - 1;
+	int err;
+
+	if (group.level > most)
+		group.level = most; /* as its time was: a switch went unseen */
+	most = group.level - group.spinning;
+	if (group.busy > most)
+		group.busy = most;
+	err = qz_profile__add_samples(c->profile, &group);
+	if (!err)
+		count_samples(scope, at, group.count);
+	return err;
+}
+
 /* The same samples at the machine's level. */
-static void add_to_machine(struct collector *c, struct qz_sample group, uint32_t machine,
-			   const struct placed *at)
+static void add_to_machine(struct collector *c, struct qz_sample group,
+			   const struct joined_sample *sample, const struct placed *at)
 {
 	group.scope = scopes__machine(c->scopes);
-	group.level = QZ_SAMPLE_MACHINE_LEVEL(machine);
-	group.busy = QZ_SAMPLE_MACHINE_BUSY(machine);
-	if (!pending_samples__add_again(c->undecided, &group, at->state))
-		count_samples(&c->profile->scopes[group.scope], at, group.count);
+	group.level = sample->machine;
+	group.busy = sample->machine_busy;
+	add_group(c, group, at);
 }
 
 /* A number that meanwhile is another's, in another scope, says nothing. */
-static uint32_t object_of(struct collector *c, const struct qz_sample_slot *sample, uint32_t scope)
+static uint32_t object_of(struct collector *c, const struct joined_sample *sample, uint32_t scope)
 {
-	uint32_t object = wait_drain__object(c->waits, QZ_SAMPLE_OBJECT(sample->more));
+	uint32_t object = wait_drain__object(c->waits, sample->object);
 
 	return qz_profile__object_of(c->profile, object, scope) ? object : QZ_NONE;
 }
 
 /* Whose they are, and where. False: that is unknown, which is counted. */
-static bool find_owner(struct collector *c, const struct placed *at,
-		       const struct qz_sample_slot *sample, struct thread *thread,
+static bool find_owner(struct collector *c, const struct image *image, const struct placed *at,
+		       const struct joined_sample *sample, struct thread *thread,
 		       struct qz_sample *group)
 {
-	const struct image *image = address_spaces__get(c->images, at->slot->image);
 	uint32_t scope = image ? scopes__index(c->scopes, image->scope) : QZ_NONE;
 	int64_t node;
 
@@ -85,54 +101,34 @@ static bool find_owner(struct collector *c, const struct placed *at,
 }
 
 static void add_samples(struct collector *c, const struct placed *at,
-			const struct qz_sample_slot *sample)
+			const struct joined_sample *sample)
 {
 	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
 	struct qz_sample group = {
 		.level = QZ_SAMPLE_LEVEL(sample->key),
-		.busy = QZ_SAMPLE_BUSY(sample->more),
-		.spinning = QZ_SAMPLE_SPINNING(sample->more),
+		.busy = sample->busy,
+		.spinning = sample->spinning,
 		.halvings = (uint8_t)c->halvings_drained,
 		.count = sample->count,
 	};
 
-	if (!find_owner(c, at, sample, thread, &group))
+	const struct image *image = address_spaces__get(c->images, at->slot->image);
+	int err;
+
+	if (!find_owner(c, image, at, sample, thread, &group))
 		return;
 	group.object = object_of(c, sample, group.scope);
-	if (pending_samples__add(c->undecided, &group, at->state)) {
-		c->unplaced += sample->count;
+	err = add_group(c, group, at);
+	if (err) {
+		*(err == -EINVAL ? &c->misplaced : &c->unplaced) += sample->count;
 		return;
 	}
-	count_samples(&c->profile->scopes[group.scope], at, sample->count);
+	if (sample->doubtful)
+		bpf_scopes__add_spin_turns(c->engine, image->scope, sample->doubtful);
 	if (sample->machine && scopes__machine(c->scopes) != QZ_NONE)
-		add_to_machine(c, group, sample->machine, at);
+		add_to_machine(c, group, sample, at);
 	if (c->polling && at->slot->profiled)
 		shm_polling__leaf(c->polling, thread, thread->node, group.node, &at->stack);
-}
-
-/* Most of the table is empty: what is in use goes to its front, and the half ends there. */
-static void gather(struct bpf_runtime_half *h)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < h->nsamples; i++) {
-		if (!h->samples[i].key)
-			continue;
-		if (i != n) {
-			h->samples[n] = h->samples[i];
-			memset(&h->samples[i], 0, sizeof(h->samples[i]));
-		}
-		n++;
-	}
-	h->nsamples = n;
-}
-
-/* Samples come sorted by stack here, so that each stack is placed once. */
-static int compare_samples(const void *a, const void *b)
-{
-	const struct qz_sample_slot *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
 }
 
 static bool is_stale(const struct qz_stack_slot *slot)
@@ -154,23 +150,21 @@ static int name_stacks(struct collector *c, bool stale)
 	return address_cache__resolve(c->places) ?: spin_tracker__resolve(c->spinning);
 }
 
-static bool has_new_object(const struct collector *c, const struct qz_sample_slot *sample)
+static bool has_new_object(const struct collector *c, const struct joined_sample *sample)
 {
-	uint32_t object = QZ_SAMPLE_OBJECT(sample->more);
-
-	return object && !wait_drain__has_object(c->waits, object);
+	return sample->object && !wait_drain__has_object(c->waits, sample->object);
 }
 
 /* The node of a thread that spins on an object. */
 static uint32_t spinner_of(struct collector *c, const struct qz_stack_slot *slot,
-			   const struct qz_sample_slot *sample)
+			   const struct joined_sample *sample)
 {
 	const struct image *image = address_spaces__get(c->images, slot->image);
 	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
 	struct stack stack;
 	int64_t node;
 
-	if (!QZ_SAMPLE_SPINNING(sample->more) || !thread)
+	if (!sample->spinning || !thread)
 		return 0;
 	stack__place(&c->stacks, &c->half, slot, &stack);
 	node = stack__node(c->profile, thread__node(thread, image), &stack);
@@ -182,13 +176,13 @@ static void want_objects(struct collector *c)
 {
 	struct bpf_runtime_half *h = &c->half;
 
-	for (uint32_t i = 0; i < h->nsamples; i++) {
-		const struct qz_sample_slot *sample = &h->samples[i];
+	for (int64_t i = 0; i < c->njoined; i++) {
+		const struct joined_sample *sample = &c->joined[i];
 		uint32_t at = QZ_SAMPLE_STACK(sample->key);
 
-		if (sample->key && sample->count && at < h->nstacks && has_new_object(c, sample) &&
+		if (sample->count && at < h->nstacks && has_new_object(c, sample) &&
 		    stack_slot__used(h, &h->stacks[at]))
-			wait_drain__want_object(c->waits, QZ_SAMPLE_OBJECT(sample->more),
+			wait_drain__want_object(c->waits, sample->object,
 						spinner_of(c, &h->stacks[at], sample));
 	}
 }
@@ -203,12 +197,12 @@ static void drain_samples(struct collector *c, bool stale)
 	uint32_t last = UINT32_MAX;
 	struct placed placed = {0};
 
-	for (uint32_t i = 0; i < h->nsamples; i++) {
-		struct qz_sample_slot *sample = &h->samples[i];
+	for (int64_t i = 0; i < c->njoined; i++) {
+		struct joined_sample *sample = &c->joined[i];
 		uint32_t at = QZ_SAMPLE_STACK(sample->key);
 		const struct qz_stack_slot *slot;
 
-		if (!sample->key || !sample->count || at >= h->nstacks)
+		if (!sample->count || at >= h->nstacks)
 			continue;
 		if (!stale && (is_stale(&h->stacks[at]) || has_new_object(c, sample)))
 			continue;
@@ -221,7 +215,6 @@ static void drain_samples(struct collector *c, bool stale)
 		if (at != last) {
 			placed.slot = slot;
 			stack__place(&c->stacks, h, slot, &placed.stack);
-			placed.state = spin_tracker__state(c->spinning, h, slot);
 		}
 		last = at;
 		add_samples(c, &placed, sample);
@@ -229,6 +222,17 @@ static void drain_samples(struct collector *c, bool stale)
 	}
 	if (c->polling)
 		shm_polling__begin(c->polling);
+}
+
+static int join_rounds(struct collector *c)
+{
+	c->njoined = sample_rounds__take(c->sampled, &c->half, &c->schedule_drained, c->turned,
+					 &c->joined);
+	if (c->njoined < 0)
+		return (int)c->njoined;
+	if (sample_rounds__are_off(c->sampled))
+		perf_sampler__restart(c->sampler);
+	return 0;
 }
 
 static int settle_ended(struct collector *c)
@@ -259,11 +263,9 @@ int collector__drain_half(struct collector *c)
 	uint64_t changes = address_spaces__changes(c->images);
 	int err;
 
-	pending_samples__begin_half(c->undecided);
 	address_spaces__refresh(c->images);
-	gather(h);
-	qsort(h->samples, h->nsamples, sizeof(*h->samples), compare_samples);
 	err = name_stacks(c, false);
+	err = err ?: join_rounds(c);
 	if (!err)
 		drain_samples(c, false);
 	/* From here on by what is mapped now, where stacks with stale tables have it read. */
@@ -276,7 +278,6 @@ int collector__drain_half(struct collector *c)
 		wait_drain__add(c->waits); /* names them */
 		drain_samples(c, true);
 	}
-	err = pending_samples__end_half(c->undecided) ?: err;
 	if (!err && c->polling)
 		shm_polling__drain(c->polling);
 	bpf_runtime__clear(c->engine, h);

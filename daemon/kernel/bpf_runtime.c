@@ -24,7 +24,7 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-/* Per half and processor, and the least in all: a second of samples that are all different. */
+/* Per half and processor, where the rate is not above it, or there are few processors. */
 #define SAMPLES_PER_CPU	    1024
 #define MIN_SAMPLES	    16384
 #define MAX_STACKS	    (1u << 20) /* 20 bits of the sample key */
@@ -171,15 +171,12 @@ static int on_event(void *context, void *data, size_t size)
 
 static void choose_sizes(struct bpf_runtime *e)
 {
-	uint32_t samples;
-
 	e->processors = libbpf_num_possible_cpus();
 	e->level_stride = e->processors + 1;
-	samples = e->processors * SAMPLES_PER_CPU;
-	if (samples < MIN_SAMPLES)
-		samples = MIN_SAMPLES;
-	e->nsamples = round_up_power_of_two(samples);
-	e->nstacks = e->nsamples / 2;
+	e->nrecords = e->opts.rate > SAMPLES_PER_CPU ? e->opts.rate : SAMPLES_PER_CPU;
+	if (e->nrecords * e->processors < MIN_SAMPLES)
+		e->nrecords = MIN_SAMPLES / e->processors;
+	e->nstacks = round_up_power_of_two(e->nrecords * e->processors) / 2;
 	if (e->nstacks > MAX_STACKS)
 		e->nstacks = MAX_STACKS;
 	e->nframes = e->nstacks * FRAMES_PER_STACK;
@@ -222,7 +219,8 @@ static int set_sizes(struct bpf_runtime *e)
 	s->rodata->level_stride = e->level_stride;
 	s->rodata->nr_stacks = e->nstacks;
 	s->rodata->nr_frames = e->nframes;
-	s->rodata->nr_samples = e->nsamples;
+	s->rodata->nr_records = e->nrecords;
+	s->rodata->nr_possible = e->processors;
 	s->rodata->nr_wait_stacks = e->waits.nstacks;
 	s->rodata->nr_wait_frames = e->waits.nframes;
 	s->rodata->nr_waits = e->waits.nslots;
@@ -241,7 +239,7 @@ static int set_sizes(struct bpf_runtime *e)
 	err = err ?: bpf_map__set_max_entries(s->maps.targets, scopes + 1024);
 	err = err ?: bpf_map__set_max_entries(s->maps.stacks, 2 * e->nstacks);
 	err = err ?: bpf_map__set_max_entries(s->maps.frames, 2 * e->nframes);
-	err = err ?: bpf_map__set_max_entries(s->maps.samples, 2 * e->nsamples);
+	err = err ?: bpf_map__set_max_entries(s->maps.samples, 2 * e->nrecords * e->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_stacks, e->waits.nstacks);
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, e->waits.nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.waits, e->waits.nslots);
@@ -572,10 +570,10 @@ int bpf_runtime__swap_buffers(struct bpf_runtime *e, struct bpf_runtime_half *ha
 	__atomic_store_n(&e->control->epoch, epoch + 1, __ATOMIC_SEQ_CST);
 	half->stacks = &e->stacks[(size_t)which * e->nstacks];
 	half->frames = &e->frames[(size_t)which * e->nframes];
-	half->samples = &e->samples[(size_t)which * e->nsamples];
+	half->records = &e->samples[(size_t)which * e->nrecords * e->processors];
+	half->which = which;
 	half->nstacks = e->nstacks;
 	half->nframes = e->nframes;
-	half->nsamples = e->nsamples;
 	for (uint32_t cpu = 0; cpu < e->processors; cpu++) {
 		int tries = 0;
 
@@ -589,19 +587,27 @@ int bpf_runtime__swap_buffers(struct bpf_runtime *e, struct bpf_runtime_half *ha
 	return 0;
 }
 
+const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *e,
+						    const struct bpf_runtime_half *half,
+						    uint32_t cpu, uint32_t *n)
+{
+	*n = e->cpus[cpu].records[half->which];
+	if (*n > e->nrecords)
+		*n = e->nrecords;
+	return &half->records[(size_t)cpu * e->nrecords];
+}
+
 void bpf_runtime__clear(struct bpf_runtime *e, struct bpf_runtime_half *half)
 {
-	uint32_t which = half->stacks != e->stacks;
+	uint32_t which = half->which;
 
 	for (uint32_t i = 0; i < half->nstacks; i++)
 		if (half->stacks[i].hash)
 			memset(&half->stacks[i], 0, sizeof(half->stacks[i]));
-	for (uint32_t i = 0; i < half->nsamples; i++)
-		if (half->samples[i].key)
-			memset(&half->samples[i], 0, sizeof(half->samples[i]));
+	for (uint32_t i = 0; i < e->processors; i++)
+		e->cpus[i].records[which] = 0;
 	e->control->stacks_used[which] = 0;
 	e->control->frames_used[which] = 0;
-	e->control->samples_used[which] = 0;
 }
 
 const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *e)
@@ -629,8 +635,12 @@ unsigned int bpf_runtime__fill(const struct bpf_runtime *e)
 	uint32_t which = e->control->epoch & 1;
 	unsigned int stacks = percent(e->control->stacks_used[which], e->nstacks);
 	unsigned int frames = percent(e->control->frames_used[which], e->nframes);
-	unsigned int samples = percent(e->control->samples_used[which], e->nsamples);
 	unsigned int most = stacks > frames ? stacks : frames;
 
-	return most > samples ? most : samples;
+	for (uint32_t i = 0; i < e->processors; i++) {
+		unsigned int records = percent(e->cpus[i].records[which], e->nrecords);
+
+		most = records > most ? records : most;
+	}
+	return most;
 }

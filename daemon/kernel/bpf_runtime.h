@@ -21,6 +21,7 @@ struct quartz;
 
 struct bpf_runtime_options {
 	uint32_t max_scopes;
+	uint32_t rate;		  /* of samples per second and processor */
 	uint32_t pid_namespace;	  /* see daemon/target/pid_namespace.h */
 	bool every_process;	  /* each process that can be seen is a scope of its own */
 	uint64_t wait_spacing_ns; /* see bpf/wait_gate.bpf.h; 0: each wait is looked at */
@@ -105,8 +106,9 @@ struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *e);
 struct bpf_runtime_half {
 	struct qz_stack_slot *stacks;
 	uint64_t *frames;
-	struct qz_sample_slot *samples;
-	uint32_t nstacks, nframes, nsamples;
+	const struct qz_sample_record *records; /* see bpf_runtime__records */
+	uint32_t which;
+	uint32_t nstacks, nframes;
 };
 
 /*
@@ -115,6 +117,11 @@ struct bpf_runtime_half {
  */
 int bpf_runtime__swap_buffers(struct bpf_runtime *e, struct bpf_runtime_half *half);
 void bpf_runtime__clear(struct bpf_runtime *e, struct bpf_runtime_half *half);
+
+/* The samples of a processor in a half, *n of them, in the order of time. */
+const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *e,
+						    const struct bpf_runtime_half *half,
+						    uint32_t cpu, uint32_t *n);
 
 /* How full the half in use is, in percent of its fullest table. */
 unsigned int bpf_runtime__fill(const struct bpf_runtime *e);

@@ -13,14 +13,14 @@ struct bpf_runtime {
 	engine_event *call;
 	void *context;
 	uint32_t processors, level_stride, next_scope;
-	uint32_t nstacks, nframes, nsamples;
+	uint32_t nstacks, nframes, nrecords;
 	struct qz_control *control;
 	struct qz_cpu_state *cpus;
 	struct qz_scope_state *scopes;
 	uint64_t *levels;
 	struct qz_stack_slot *stacks;
 	uint64_t *frames;
-	struct qz_sample_slot *samples;
+	struct qz_sample_record *samples;
 	struct bpf_runtime_waits waits;
 	struct qz_object_slot *objects;
 	struct qz_object_figures *object_figures;

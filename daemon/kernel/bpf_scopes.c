@@ -183,6 +183,11 @@ int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope)
 	return bpf_map_update_elem(bpf_map__fd(e->skel->maps.free_scopes), NULL, &scope, BPF_ANY);
 }
 
+void bpf_scopes__add_spin_turns(struct bpf_runtime *e, uint32_t scope, uint64_t n)
+{
+	e->scopes[scope].counters.spin_turns += n;
+}
+
 void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n)
 {
 	__u32 *share = &e->scopes[scope].shares[what];

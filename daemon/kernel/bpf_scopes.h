@@ -44,6 +44,9 @@ int bpf_scopes__dump(struct bpf_runtime *e, uint64_t until, engine_thread *call,
 /* What a scope has, see enum qz_share. */
 void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n);
 
+/* Adds to its counter of that name: the BPF programs do not know rounds. */
+void bpf_scopes__add_spin_turns(struct bpf_runtime *e, uint32_t scope, uint64_t n);
+
 /* A copy of a scope and its exact level times up to `until`; levels has level_stride entries. */
 void bpf_scopes__read(const struct bpf_runtime *e, uint32_t scope, uint64_t until,
 		      struct qz_scope_state *state, uint64_t *level_ns);

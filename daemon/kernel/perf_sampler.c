@@ -15,11 +15,12 @@
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/sample_event.h"
 #include "daemon/kernel/perf_sampler.h"
+#include "daemon/kernel/timer_phase.h"
 
 #define MAX_RECORD 65536
 
 struct processor {
-	int fd; /* -1: not sampled */
+	int fds[TIMER_STREAMS]; /* of each stream; the first one reports, and -1: not sampled */
 	struct perf_event_mmap_page *ring;
 	uint64_t before;  /* expected earlier: of other events (hotplug), or at other rates */
 	uint64_t counted; /* by this event then */
@@ -32,13 +33,15 @@ struct perf_sampler {
 	struct processor *processors;
 	int prog_fd;
 	uint32_t rate;
-	uint64_t cycle_rate;   /* cycles per second, 0: no PMU, by the cpu-clock */
-	uint64_t full_period;  /* ns, or cycles, at the rate that was asked for */
-	uint64_t period;       /* in force */
+	uint64_t cycle_rate;  /* cycles per second, 0: no PMU, by the cpu-clock */
+	uint64_t full_period; /* ns, or cycles, at the rate that was asked for */
+	uint64_t period;      /* in force: of all streams of a processor together */
+	struct timer_schedule schedule;
 	uint64_t idle_ns;      /* up to the last change of it */
 	uint64_t idle_before;  /* periods that were idle until then */
 	pthread_mutex_t rings; /* held by who reads one, or makes or ends one */
 	uint64_t reports_lost;
+	bool restarts; /* timers, at the next change of rates, since some are out of phase */
 	size_t page;
 	char *record; /* one that wraps around the end of the ring */
 	char error[256];
@@ -132,7 +135,7 @@ static uint64_t counted_by(const struct perf_sampler *s, const struct processor 
 {
 	uint64_t values[3]; /* value, time enabled, time running */
 
-	if (p->fd < 0 || read(p->fd, values, sizeof(values)) != sizeof(values))
+	if (p->fds[0] < 0 || read(p->fds[0], values, sizeof(values)) != sizeof(values))
 		return p->counted;
 	return s->cycle_rate ? values[0] : values[2];
 }
@@ -143,25 +146,34 @@ static uint64_t expected_of(const struct perf_sampler *s, const struct processor
 	return (counted_by(s, p) - p->counted) / s->period;
 }
 
+static void stop_processor(struct processor *p)
+{
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
+		if (p->fds[i] >= 0)
+			ioctl(p->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
 static void close_processor(struct perf_sampler *s, struct processor *p)
 {
-	if (p->fd < 0)
+	if (p->fds[0] < 0)
 		return;
-	ioctl(p->fd, PERF_EVENT_IOC_DISABLE, 0);
+	stop_processor(p);
 	p->before += expected_of(s, p);
 	p->counted = 0;
 	if (p->ring)
 		munmap(p->ring, ring_size(s));
 	p->ring = NULL;
-	close(p->fd);
-	p->fd = -1;
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++) {
+		if (p->fds[i] >= 0)
+			close(p->fds[i]);
+		p->fds[i] = -1;
+	}
 }
 
 void perf_sampler__stop(struct perf_sampler *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->processors[i].fd >= 0)
-			ioctl(s->processors[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		stop_processor(&s->processors[i]);
 }
 
 void perf_sampler__free(struct perf_sampler *s)
@@ -191,38 +203,76 @@ bool perf_sampler__by_timer(const struct perf_sampler *s)
 	return !s->cycle_rate;
 }
 
-static int open_event(const struct perf_sampler *s, uint32_t cpu)
+static int open_event(const struct perf_sampler *s, uint32_t cpu, uint32_t stream)
 {
 	const struct sample_event event = {
 		.cpu = cpu,
 		.cycles = s->cycle_rate > 0,
-		.period = s->period,
+		.reports = !stream,
+		.period = s->cycle_rate ? s->period : s->schedule.period[stream],
 	};
 	int fd = sample_event__open(&event);
 
 	return fd == -EACCES ? opener__sample_event(&event) : fd;
 }
 
-static int start_processor(struct perf_sampler *s, uint32_t cpu)
+/* Its events, which are not enabled yet. */
+static int open_processor(struct perf_sampler *s, uint32_t cpu)
 {
 	struct processor *p = &s->processors[cpu];
-	int fd = open_event(s, cpu), err;
+	int err = 0;
 
-	if (fd < 0)
-		return fd;
-	p->ring = mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p->ring == MAP_FAILED) {
-		p->ring = NULL;
-		err = -errno;
-		close(fd);
-		return err;
+	for (uint32_t i = 0; !err && i < s->schedule.nstreams; i++) {
+		p->fds[i] = open_event(s, cpu, i);
+		if (p->fds[i] < 0)
+			err = p->fds[i];
+		else if (ioctl(p->fds[i], PERF_EVENT_IOC_SET_BPF, s->prog_fd))
+			err = -errno;
 	}
-	p->fd = fd;
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		err = -errno;
+	if (!err) {
+		p->ring =
+			mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, p->fds[0], 0);
+		if (p->ring == MAP_FAILED) {
+			p->ring = NULL;
+			err = -errno;
+		}
+	}
+	if (err)
 		close_processor(s, p);
-		return err;
+	return err;
+}
+
+/* Enables the events of n processors, or those of new periods, in phase. Gives the first that fails. */
+static int start_timers(struct perf_sampler *s, const uint32_t *cpus, uint32_t n, bool enabled,
+			uint32_t *failed)
+{
+	struct timer_group *groups = calloc(n ? n : 1, sizeof(*groups));
+	int err = groups ? 0 : -ENOMEM;
+
+	*failed = n ? cpus[0] : 0;
+	for (uint32_t i = 0; !err && i < n; i++) {
+		groups[i] = (struct timer_group) {.cpu = cpus[i]};
+		memset(groups[i].enabled, enabled, sizeof(groups[i].enabled));
+		memcpy(groups[i].fds, s->processors[cpus[i]].fds, sizeof(groups[i].fds));
 	}
+	timer_schedule__begin(&s->schedule);
+	if (!err)
+		timer_phase__start(groups, n, &s->schedule);
+	s->restarts = false;
+	for (uint32_t i = 0; !err && i < n; i++) {
+		*failed = cpus[i];
+		err = groups[i].err;
+	}
+	free(groups);
+	return err;
+}
+
+/* The events of one processor, at any time; cycles have no phase that they could keep. */
+static int enable_processor(const struct processor *p)
+{
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
+		if (p->fds[i] >= 0 && ioctl(p->fds[i], PERF_EVENT_IOC_ENABLE, 0))
+			return -errno;
 	return 0;
 }
 
@@ -249,26 +299,46 @@ static bool is_offline(int err)
 	return err == -ENODEV || err == -ENXIO;
 }
 
+/* Of the rate in force. Cycles are of no one clock: what a round has of them is as near as a period. */
+static void set_schedule(struct perf_sampler *s, uint32_t halvings)
+{
+	uint64_t period = (1000000000ull << halvings) / s->rate;
+
+	timer_schedule__init(&s->schedule, period, s->cycle_rate ? 1 : TIMER_STREAMS);
+	timer_schedule__begin(&s->schedule);
+}
+
 int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate)
 {
+	uint32_t *cpus = calloc(processors, sizeof(*cpus)), n = 0, failed = 0;
 	int err = 0;
 
 	s->processors = calloc(processors, sizeof(*s->processors));
-	if (!s->processors)
+	if (!s->processors || !cpus) {
+		free(cpus);
 		return explain(s, 0, -ENOMEM);
+	}
 	s->n = processors;
 	s->prog_fd = prog_fd;
 	s->rate = rate;
-	s->period = s->full_period = (s->cycle_rate ?: 1000000000) / rate;
+	/* by its two lowest bits the program tells streams apart */
+	s->period = s->full_period = (s->cycle_rate ?: 1000000000) / rate & ~3ull;
+	set_schedule(s, 0);
 	for (uint32_t i = 0; i < processors; i++)
-		s->processors[i].fd = -1;
+		memset(s->processors[i].fds, -1, sizeof(s->processors[i].fds));
 	for (uint32_t i = 0; i < processors && !err; i++) {
-		err = start_processor(s, i);
+		err = open_processor(s, i);
+		if (!err)
+			cpus[n++] = i;
+		if (!err && s->cycle_rate)
+			err = enable_processor(&s->processors[i]);
+		failed = i;
 		err = is_offline(err) ? 0 : err;
-		if (err)
-			explain(s, i, err);
 	}
-	return err;
+	if (!err && !s->cycle_rate)
+		err = start_timers(s, cpus, n, false, &failed);
+	free(cpus);
+	return err ? explain(s, failed, err) : 0;
 }
 
 /* Sets online[i] for each processor in a list such as "0-3,8". */
@@ -305,7 +375,7 @@ static bool stands_still(struct processor *p)
 {
 	uint64_t values[3], last = p->enabled;
 
-	if (read(p->fd, values, sizeof(values)) != sizeof(values))
+	if (read(p->fds[0], values, sizeof(values)) != sizeof(values))
 		return true;
 	p->enabled = values[1];
 	return p->enabled == last;
@@ -315,8 +385,12 @@ static bool stands_still(struct processor *p)
 static bool follow(struct perf_sampler *s, uint32_t cpu)
 {
 	struct processor *p = &s->processors[cpu];
-	int err = start_processor(s, cpu);
+	int err = open_processor(s, cpu);
 
+	err = err ?: enable_processor(p);
+	s->restarts |= !err && !s->cycle_rate;
+	if (err)
+		close_processor(s, p);
 	if (err && !is_offline(err) && !p->refused) {
 		explain(s, cpu, err);
 		log_warning("%s; what runs there has no samples", s->error);
@@ -339,9 +413,9 @@ int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came)
 	for (uint32_t cpu = 0; cpu < s->n; cpu++) {
 		struct processor *p = &s->processors[cpu];
 
-		if (p->fd >= 0 && (!online[cpu] || stands_still(p)))
+		if (p->fds[0] >= 0 && (!online[cpu] || stands_still(p)))
 			close_processor(s, p);
-		if (p->fd < 0 && online[cpu] && follow(s, cpu))
+		if (p->fds[0] < 0 && online[cpu] && follow(s, cpu))
 			came[n++] = cpu;
 	}
 	pthread_mutex_unlock(&s->rings);
@@ -426,7 +500,7 @@ uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void 
 	pthread_mutex_lock(&s->rings);
 	before = s->reports_lost;
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->processors[i].fd >= 0)
+		if (s->processors[i].fds[0] >= 0)
 			consume_processor(s, &s->processors[i], call, context);
 	lost = s->reports_lost - before;
 	pthread_mutex_unlock(&s->rings);
@@ -440,20 +514,45 @@ static uint64_t idle_periods(const struct perf_sampler *s, uint64_t idle_ns)
 
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns)
 {
-	uint64_t period = s->full_period << halvings;
+	uint32_t *cpus = calloc(s->n, sizeof(*cpus)), n = 0, failed;
+	uint64_t period;
 
+	if (!cpus)
+		return; /* the rate stays */
 	s->idle_before = idle_periods(s, idle_ns);
 	s->idle_ns = idle_ns;
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct processor *p = &s->processors[i];
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->processors[i].fds[0] >= 0)
+			cpus[n++] = i;
+	set_schedule(s, halvings);
+	period = s->full_period << halvings;
+	if (!s->cycle_rate)
+		start_timers(s, cpus, n, true, &failed);
+	for (uint32_t i = 0; s->cycle_rate && i < n; i++)
+		ioctl(s->processors[cpus[i]].fds[0], PERF_EVENT_IOC_PERIOD, &period);
+	for (uint32_t i = 0; i < n; i++) {
+		struct processor *p = &s->processors[cpus[i]];
 
-		if (p->fd < 0)
-			continue;
-		ioctl(p->fd, PERF_EVENT_IOC_PERIOD, &period);
 		p->before += expected_of(s, p);
 		p->counted = counted_by(s, p);
 	}
 	s->period = period;
+	free(cpus);
+}
+
+const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s)
+{
+	return &s->schedule;
+}
+
+void perf_sampler__restart(struct perf_sampler *s)
+{
+	s->restarts = !s->cycle_rate;
+}
+
+bool perf_sampler__wants_restart(const struct perf_sampler *s)
+{
+	return s->restarts;
 }
 
 uint64_t perf_sampler__expected(struct perf_sampler *s, uint64_t idle_ns)
@@ -475,7 +574,7 @@ uint64_t perf_sampler__reports_lost(const struct perf_sampler *s)
 
 bool perf_sampler__samples(const struct perf_sampler *s, uint32_t cpu)
 {
-	return s->processors[cpu].fd >= 0;
+	return s->processors[cpu].fds[0] >= 0;
 }
 
 uint32_t perf_sampler__online(const struct perf_sampler *s)
@@ -483,6 +582,6 @@ uint32_t perf_sampler__online(const struct perf_sampler *s)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		n += s->processors[i].fd >= 0;
+		n += s->processors[i].fds[0] >= 0;
 	return n;
 }

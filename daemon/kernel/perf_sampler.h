@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One perf event per online processor. Each runs the sampling program at every period, writes
+ * The perf events of each online processor: one by cycles, or several timers, which are in phase with those of all
+ * other processors. Each runs the sampling program at every period, writes
  * nothing of its own samples, and reports through its ring what is mapped, executed and renamed on
  * that processor. Its running time gives how many samples there should have been.
  *
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "daemon/kernel/timer_phase.h"
 
 struct perf_sampler;
 
@@ -55,6 +58,16 @@ uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void 
  * all up to now. The first sample at the new rate comes a whole period later.
  */
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns);
+
+/* When samples are taken, at the rate in force. Of cycles, about when. */
+const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s);
+
+/*
+ * Some timers are out of phase: lets the next perf_sampler__set_halvings() put them right, which should come soon, with
+ * the same number if need be. Those of a processor that has come online are.
+ */
+void perf_sampler__restart(struct perf_sampler *s);
+bool perf_sampler__wants_restart(const struct perf_sampler *s);
 
 /*
  * How many samples all events together should have given so far, at the rates that there were, when the

@@ -111,10 +111,16 @@ bool capabilities__may_write(int at, const char *directory)
 	return writable;
 }
 
-/* The rings of perf events are charged to it when there is no CAP_IPC_LOCK. */
-static void raise_memory_limit(void)
+/*
+ * What nothing is started with that is not quartzd's own. The rings of perf events are charged to the memory limit when
+ * there is no CAP_IPC_LOCK. Threads that start timers in phase (daemon/kernel/timer_phase.h) have the lowest real-time
+ * priority, for some milliseconds, without CAP_SYS_NICE.
+ */
+static void raise_limits(void)
 {
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY}, lowest = {1, 1};
+
+	setrlimit(RLIMIT_RTPRIO, &lowest);
 
 	if (!setrlimit(RLIMIT_MEMLOCK, &limit) || getrlimit(RLIMIT_MEMLOCK, &limit))
 		return;
@@ -131,7 +137,7 @@ int capabilities__give_up(const struct capabilities_needs *needs)
 
 	if (done)
 		return 0;
-	raise_memory_limit();
+	raise_limits();
 	if (needs->signals)
 		caps[n++] = CAP_KILL;
 	if (needs->priority)

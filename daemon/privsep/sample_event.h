@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The perf event that samples one processor. quartzd opens it, or has it opened by the keeper, where the
+ * A perf event that samples one processor. quartzd opens it, or has it opened by the keeper, where the
  * kernel wants more for it than quartzd has kept.
  */
 #ifndef QUARTZ_DAEMON_SAMPLE_EVENT_H
@@ -14,7 +14,9 @@
 
 struct sample_event {
 	uint32_t cpu;
-	uint32_t cycles; /* 1: by processor cycles, 0: by the cpu-clock */
+	uint32_t cycles;  /* 1: by processor cycles, 0: by the cpu-clock */
+	uint32_t reports; /* 1: what is mapped and executed is reported in its ring */
+	uint32_t zero;
 	uint64_t period; /* cycles, or ns */
 };
 

@@ -245,6 +245,7 @@ int session__load(struct session *s)
 		.max_scopes = s->config->system ? options__processes(s->config) + QZ_OWN_SCOPES
 						: PROGRAM_SCOPES,
 		.pid_namespace = s->pid_namespace,
+		.rate = options__rate(s->config),
 		.woken = s->config->woken,
 		.what_if = s->config->what_if,
 		.text = !s->config->private,

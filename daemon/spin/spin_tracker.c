@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/util/vec.h"
-#include "core/util/hash_table.h"
 #include "daemon/attribution/address_cache.h"
 #include "daemon/spin/spin_tracker.h"
 
@@ -13,17 +12,6 @@
 
 /* Of a loop that is not longer all addresses are entered when one was sampled. */
 #define SMALL_LOOP 64
-
-/* Samples of a loop that say enough of it. */
-#define ENOUGH 8
-
-/* A loop in which threads may wait or pass, and what the sampler has marked of it. */
-struct loop {
-	uint32_t module;
-	uint64_t start;
-	uint64_t spun, samples;
-	uint64_t carry; /* of share() */
-};
 
 /* Where a thread was. An address that is not known is 0. */
 struct point {
@@ -39,11 +27,8 @@ struct spin_tracker {
 	struct qz_spin_address *table;
 	uint32_t since[QZ_SPIN_ADDRESSES]; /* swap with which the sampler learned it */
 	uint32_t used, swaps;
-	struct loop *loops;
-	uint32_t nloops;
-	struct qz_hash_table by_start; /* of loops */
-	struct point *seen;	       /* of each processor when they were read last */
-	struct point *asked;	       /* resolve() takes them */
+	struct point *seen;  /* of each processor when they were read last */
+	struct point *asked; /* resolve() takes them */
 	uint32_t nasked;
 	struct qz_spin_address *news; /* for the sampler */
 	uint32_t nnews;
@@ -72,8 +57,6 @@ void spin_tracker__free(struct spin_tracker *s)
 {
 	if (!s)
 		return;
-	free(s->loops);
-	qz_hash_table__free(&s->by_start);
 	free(s->seen);
 	free(s->asked);
 	free(s->news);
@@ -350,32 +333,7 @@ int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_half *ha
 	return ask(s, &p);
 }
 
-/* ---- loops to be confirmed ---- */
-
-static bool same_loop(const void *context, uint32_t index, const void *key)
-{
-	const struct loop *a = &((const struct spin_tracker *)context)->loops[index], *b = key;
-
-	return a->module == b->module && a->start == b->start;
-}
-
-/* Its number, or QZ_NONE when there is no memory. */
-static uint32_t loop_of(struct spin_tracker *s, const struct code_class *c)
-{
-	struct loop new = {.module = c->module, .start = c->code.start};
-	uint32_t hash =
-		qz_hash_table__hash_number(qz_hash_table__hash_number(1, c->module), c->code.start);
-	uint32_t found = qz_hash_table__find(&s->by_start, hash, same_loop, s, &new);
-
-	if (found != QZ_NONE)
-		return found;
-	if (qz_hash_table__reserve(&s->by_start) ||
-	    qz_array__reserve((void **)&s->loops, s->nloops, sizeof(*s->loops)))
-		return QZ_NONE;
-	s->loops[s->nloops] = new;
-	qz_hash_table__insert(&s->by_start, hash, s->nloops);
-	return s->nloops++;
-}
+/* ---- verdicts ---- */
 
 /* Whether the sampler knew an address in the half that the last swap has given. */
 static bool was_taught(const struct spin_tracker *s, uint32_t image, uint64_t address)
@@ -385,57 +343,35 @@ static bool was_taught(const struct spin_tracker *s, uint32_t image, uint64_t ad
 	return a && a->address && s->since[a - s->table] < s->swaps;
 }
 
-void spin_tracker__count(struct spin_tracker *s, uint32_t loop, bool spinning, uint64_t count)
+/* Of the code of a loop, wherever it is mapped; not 0. */
+static uint64_t loop_of(const struct code_class *c)
 {
-	s->loops[loop].samples += count;
-	s->loops[loop].spun += spinning ? count : 0;
+	return ((c->code.start ^ (uint64_t)c->module << 40) * 0x9e3779b97f4a7c15ull) | 1;
 }
 
-bool spin_tracker__knows(const struct spin_tracker *s, uint32_t loop)
+struct spin_verdict spin_tracker__judge(struct spin_tracker *s, const struct bpf_runtime_half *half,
+					const struct qz_stack_slot *slot)
 {
-	return s->loops[loop].samples >= ENOUGH;
-}
-
-/* What a division leaves goes to the next one, so that many small counts come out right in sum. */
-uint64_t spin_tracker__share(struct spin_tracker *s, uint32_t loop, uint64_t count)
-{
-	struct loop *l = &s->loops[loop];
-	unsigned __int128 spun;
-	uint64_t share;
-
-	if (!l->samples)
-		return 0;
-	spun = (unsigned __int128)count * l->spun + l->carry % l->samples;
-	share = (uint64_t)(spun / l->samples);
-	l->carry = (uint64_t)(spun % l->samples);
-	return share < count ? share : count;
-}
-
-struct spin_state spin_tracker__state(struct spin_tracker *s, const struct bpf_runtime_half *half,
-				      const struct qz_stack_slot *slot)
-{
-	struct spin_state state = {SPIN_WORKS, QZ_NONE};
 	struct point p = point_of(half, slot);
-	const struct code_class *c;
+	struct spin_verdict v = {.kind = SPIN_WORKS};
+	const struct code_class *c, *leaf;
 	uint64_t shift, where = p.leaf;
 
 	c = p.kernel ? spin_classify__get(s->classes, MODULE_KERNEL, p.kernel) : NULL;
-	if (!waits(c)) {
-		c = get(s, p.image, p.leaf, &shift);
-		if (is_by_caller(c)) {
-			where = p.caller;
-			c = get(s, p.image, p.caller, &shift);
-		}
-		if (waits(c) && c->code.flags & QZ_SPIN_CONFIRM)
-			state.loop = loop_of(s, c);
-		else if (!waits(c))
-			return state;
+	if (waits(c)) {
+		v.kind = SPIN_WAITS;
+		return v;
 	}
-	if (state.loop != QZ_NONE)
-		state.kind = was_taught(s, p.image, where) && was_taught(s, p.image, p.leaf)
-				     ? SPIN_MARKED
-				     : SPIN_OPEN;
-	else if (!(c->code.flags & QZ_SPIN_CONFIRM)) /* else there was no memory */
-		state.kind = SPIN_WAITS;
-	return state;
+	c = leaf = get(s, p.image, p.leaf, &shift);
+	if (is_by_caller(leaf)) {
+		where = p.caller;
+		c = get(s, p.image, p.caller, &shift);
+	}
+	if (!waits(c))
+		return v;
+	v.kind = c->code.flags & QZ_SPIN_CONFIRM ? SPIN_MAY_WAIT : SPIN_WAITS;
+	v.loop = loop_of(c);
+	v.written = (uint16_t)(c->code.written | leaf->code.written);
+	v.was_taught = was_taught(s, p.image, where) && was_taught(s, p.image, p.leaf);
+	return v;
 }

@@ -32,26 +32,20 @@ int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_half *ha
 int spin_tracker__resolve(struct spin_tracker *s);
 
 /* What a thread does, by its stack. */
-struct spin_state {
+struct spin_verdict {
 	enum {
 		SPIN_WORKS,
-		SPIN_WAITS,  /* by its address alone */
-		SPIN_MARKED, /* it may wait or pass, and the sampler has marked which */
-		SPIN_OPEN, /* it may, and the sampler did not know yet that this is to be marked */
+		SPIN_WAITS,    /* by its address alone */
+		SPIN_MAY_WAIT, /* it may wait or pass */
 	} kind;
-	uint32_t loop; /* of the latter two */
+	bool was_taught;  /* the sampler knew this and has told which */
+	uint16_t written; /* registers that the loop writes */
+	uint64_t loop;	  /* which one, 0: of the kernel */
 };
 
 /* With this stack, in the half that the last swap has given. */
-struct spin_state spin_tracker__state(struct spin_tracker *s, const struct bpf_runtime_half *half,
-				      const struct qz_stack_slot *slot);
-
-/* Counts what the sampler has marked of a loop. */
-void spin_tracker__count(struct spin_tracker *s, uint32_t loop, bool spinning, uint64_t count);
-
-/* Whether enough is known of a loop for share(): how many of so many samples there, in that proportion. */
-bool spin_tracker__knows(const struct spin_tracker *s, uint32_t loop);
-uint64_t spin_tracker__share(struct spin_tracker *s, uint32_t loop, uint64_t count);
+struct spin_verdict spin_tracker__judge(struct spin_tracker *s, const struct bpf_runtime_half *half,
+					const struct qz_stack_slot *slot);
 
 /* Whether there is something for the sampler to learn; a swap, followed by teach(), should come soon. */
 bool spin_tracker__hurries(const struct spin_tracker *s);

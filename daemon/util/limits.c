@@ -10,10 +10,10 @@
 #include "daemon/util/limits.h"
 #include "daemon/util/log.h"
 
-#define WANTED_FILES 65536 /* two per processor, one or two per module, clients */
+#define WANTED_FILES 65536 /* five per processor, one or two per module, clients */
 #define FEW_FILES    512   /* one program has that many modules, but not a machine */
 #define OWN_FILES    116   /* of BPF, of processes of its own, of one program */
-#define CPU_FILES    2
+#define CPU_FILES    5
 #define LEFT_FILES   16 /* to save, to name kernel code, to start a symbolizer anew, to answer */
 
 static const struct limit {

@@ -162,8 +162,8 @@ struct qz_thread_state {
 	__u16 slot;   /* of the thread in it + 1 */
 	union {
 		struct {
-			__u16 cpu;   /* where it runs or ran last */
-			__u16 spins; /* it was spinning when it was preempted, see bpf/spin.bpf.h */
+			__u16 cpu; /* where it runs or ran last */
+			__u16 zero;
 		};
 		__u32 woken; /* QZ_SINGLE, ready: when it was woken, in units as `began` */
 	};
@@ -283,7 +283,6 @@ struct qz_scope_state {
 	__u64 waits_lost; /* for want of room, and their times */
 	__u64 lost_blocked_ns;
 	__u64 lost_ready_ns;
-	__s64 spinning;	    /* processors marked for it, see qz_cpu_state.spinning */
 	__u64 woken_ns;	    /* time until woken; see qz_wait_slot */
 	__u64 wakings_lost; /* wake-ups, for want of room, and their times */
 	__u64 woken_lost_ns;
@@ -316,7 +315,7 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
 #define QZ_TIMED_CALLS 61 /* a prime, so as to be in step with nothing */
 
 /*
- * One processor, written by itself only, except `run`, and `spinning` where a gap is settled.
+ * One processor, written by itself only, except `run`, and `records` of the half that quartzd has emptied.
  *
  * `task` is the thread last seen coming in. The switch tracepoint is not gapless on every host:
  * when prev is another one, the thread in the mark left unseen. Its scope must be told once, by
@@ -329,7 +328,7 @@ struct qz_cpu_state {
 	__u64 run;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
 	__u64 mark;	  /* run at the last switch-in */
 	__u32 scope;	  /* of that thread, or QZ_NO_SCOPE */
-	__u32 spinning;	  /* mark: scope + 1 when its last sample found it spinning, else 0 */
+	__u16 records[2]; /* in each half, see struct qz_sample_record */
 	__u64 switches;	  /* context switches of any thread */
 	__u64 idle_ns;	  /* nothing to run: no samples are expected then */
 	__u64 idle_since; /* 0: not idle */
@@ -435,35 +434,36 @@ struct qz_stack_slot {
 };
 
 /*
+ * What one processor did at one instant, its answer in that round. Each processor writes those of its own, one
+ * after the other, to a part of each half.
+ *
  * key: stack slot (20 bits) | level (12 bits) | thread serial (32 bits)
- * more: object held, or spun on (19 bits, 0: none) | spinning (1 bit) | busy processors (12 bits)
- * machine: level (16 bits) | busy processors (16 bits) of the machine, 0 where it is no scope
- * `more` and `machine` are written by who took the slot; until then, and where they differ, the slot
- * is another's.
+ * time: units of 2^QZ_ROUND_SHIFT ns modulo 2^30 (30 bits) | stream of the timer, see daemon/kernel/timer_phase.h (2 bits)
  */
-struct qz_sample_slot {
+struct qz_sample_record {
 	__u64 key;
-	__u32 count;
-	__u32 more;
-	__u32 machine;
-	__u32 pad;
+	__u32 time;
+	__u16 machine; /* its level, 0 where it is no scope */
+	__u16 object;  /* held, or spun on; 0: none */
+	__u16 changed; /* registers, as instructions number them, since the sample of the thread before */
+	__u16 flags; /* enum qz_record_flags */
+	__u32 zero;
 };
+
+enum qz_record_flags {
+	QZ_RECORD_SPINNING = 1, /* as far as was known to the sampler */
+	QZ_RECORD_FIRST = 2,	/* nothing is known of the sample before */
+};
+
+#define QZ_ROUND_SHIFT		  10
+#define QZ_STREAM_BITS		  2
+#define QZ_ROUND_TIME(ns, stream) ((__u32)((ns) >> QZ_ROUND_SHIFT) << QZ_STREAM_BITS | (stream))
 
 #define QZ_SAMPLE_KEY(stack, level, serial)                                                        \
 	((__u64)(stack) << 44 | (__u64)(level) << 32 | (__u64)(serial))
 #define QZ_SAMPLE_STACK(key)  ((__u32)((key) >> 44))
 #define QZ_SAMPLE_LEVEL(key)  ((__u32)((key) >> 32) & 0xfff)
 #define QZ_SAMPLE_SERIAL(key) ((__u32)(key))
-
-#define QZ_SAMPLE_MORE(busy, spinning, object)                                                     \
-	((__u32)(object) << 13 | (__u32)(spinning) << 12 | (__u32)(busy))
-#define QZ_SAMPLE_BUSY(more)	 ((more)&0xfff)
-#define QZ_SAMPLE_SPINNING(more) ((more) >> 12 & 1)
-#define QZ_SAMPLE_OBJECT(more)	 ((more) >> 13)
-
-#define QZ_SAMPLE_MACHINE(level, busy)	 ((__u32)(level) << 16 | (__u32)(busy))
-#define QZ_SAMPLE_MACHINE_LEVEL(machine) ((machine) >> 16)
-#define QZ_SAMPLE_MACHINE_BUSY(machine)	 ((machine)&0xffff)
 
 /* ---- waits: memory-mapped arrays ---- */
 
@@ -694,7 +694,6 @@ struct qz_control {
 	__u32 pad;
 	__u32 stacks_used[2]; /* by the sampler: how full each half is */
 	__u32 frames_used[2];
-	__u32 samples_used[2];
 	__u32 next_serial;
 	__u32 next_image;
 	__u64 events_lost;	   /* ring buffer records of any type for which there was no room */
@@ -723,7 +722,7 @@ _Static_assert(__builtin_offsetof(struct qz_cpu_state, wait_walks) == 128,
 	       "and two of the state of a processor");
 /* with what the kernel has before it, 512 bytes: a byte more, and each thread takes 1,024 */
 _Static_assert(sizeof(struct qz_thread_state) == 416, "layout");
-_Static_assert(sizeof(struct qz_scope_state) == 168 + sizeof(struct qz_scope_counters), "layout");
+_Static_assert(sizeof(struct qz_scope_state) == 160 + sizeof(struct qz_scope_counters), "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
@@ -732,7 +731,7 @@ _Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
 _Static_assert(sizeof(struct qz_wait_slot) == 40, "layout");
 _Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
 _Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
-_Static_assert(sizeof(struct qz_sample_slot) == 24, "layout");
+_Static_assert(sizeof(struct qz_sample_record) == 24, "layout");
 _Static_assert(sizeof(struct qz_creation_event) == 64, "layout");
 _Static_assert(sizeof(struct qz_process_event) == 88, "layout");
 _Static_assert(sizeof(struct qz_thread_event) == 128 + 32 * QZ_THREAD_WAITS, "layout");

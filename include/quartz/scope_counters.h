@@ -15,8 +15,9 @@ struct qz_scope_counters {
 	__u64 creations;      /* thread and process starts inside the window */
 	__u64 creations_lost; /* of these, without the creator's stack, for want of room */
 	/*
-	 * Samples that found their processor spinning where its sample before had found it busy, or
-	 * the reverse: in between, the samples of others have taken it for what it was not.
+	 * Samples in rounds of which it is not known who was busy: impossible ones, and those that were moved for
+	 * them, see daemon/collect/round_join.h. Counted by quartzd. (Version 0.1.0: those that found their processor
+	 * spinning where its sample before had found it busy, or the reverse.)
 	 */
 	__u64 spin_turns;
 	__u64 limited; /* stacks of waits, waits and objects that it had no share left for */

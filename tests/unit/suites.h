@@ -74,7 +74,7 @@
 	X(address_map)                                                                             \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
-	X(spin_correction)                                                                         \
+	X(round_join)                                                                              \
 	X(slots)                                                                                   \
 	X(spin)                                                                                    \
 	X(spin_rules)                                                                              \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What tells the slots of the tables in the kernel apart, and whose the samples in them are. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "daemon/spin/spin_correction.h"
 #include "daemon/shm/poll_table.h"
 #include "daemon/attribution/threads.h"
 #include "quartz/records.h"
@@ -119,27 +119,16 @@ END_TEST
 
 START_TEST(a_sample_that_cannot_be_right_is_left_out)
 {
-	struct spin_correction_sample all[] = {
-		{.sample = {.level = 1, .busy = 1, .object = QZ_NONE, .count = 5},
-		 .believed = 1,
-		 .loop = QZ_NONE},
-		{.sample = {.scope = 1, .level = 1, .busy = 1, .object = QZ_NONE, .count = 3},
-		 .believed = 1,
-		 .loop = QZ_NONE},
-	};
+	struct qz_sample sample = {.level = 1, .busy = 1, .object = QZ_NONE, .count = 5};
 	struct fixture f = two_scopes();
-	uint64_t refused = 0;
 
 	fixture__thread(&f, 0, 1);
 	ck_assert_int_eq(f.err, 0);
-	f.p->scopes[0].samples = 5;
-	f.p->scopes[1].samples = 3; /* of a thread of scope 0 */
-	ck_assert_int_eq(spin_correction__add(f.p, all, 2, &refused), 0);
-	ck_assert_uint_eq(refused, 3);
+	ck_assert_int_eq(qz_profile__add_samples(f.p, &sample), 0);
+	sample.scope = 1; /* of a thread of scope 0 */
+	ck_assert_int_eq(qz_profile__add_samples(f.p, &sample), -EINVAL);
 	ck_assert_uint_eq(f.p->nsamples, 1);
 	ck_assert_uint_eq(f.p->samples[0].count, 5);
-	ck_assert_uint_eq(f.p->scopes[0].samples, 5);
-	ck_assert_uint_eq(f.p->scopes[1].samples, 0);
 	qz_profile__free(f.p);
 }
 END_TEST

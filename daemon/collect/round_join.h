@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rounds: what all processors did at one instant. Of each scope, they tell how many of its running threads were busy
+ * while others of them were spinning. Pure.
+ *
+ * The running level is exact, and is in each answer. A processor of the scope that gave no answer, since its sample was
+ * lost or the host had taken it away, counts as busy.
+ *
+ * The instants of a round are some microseconds apart. A thread can hand a lock to another in between, and be seen
+ * spinning, as the other was before: then all that run spin, though one of them held the lock. Or both are seen busy.
+ * On average the two are equally frequent. So a round is impossible where all threads of the scope that run spin in
+ * one loop, and one of them is busy in a round before or after it without others having run meanwhile. It
+ * counts as if one were busy, and another round with the same threads, which has more than one, as if it had one less.
+ */
+#ifndef QUARTZ_DAEMON_ROUND_JOIN_H
+#define QUARTZ_DAEMON_ROUND_JOIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct round_join;
+
+/* What one processor did in a round. */
+struct round_answer {
+	uint32_t round; /* numbers in the order of time */
+	uint32_t scope;
+	uint32_t serial; /* of the thread */
+	uint32_t place;	 /* for the caller */
+	uint64_t spot;	 /* where it spins; 0: not known */
+	bool spinning;
+	uint16_t level,
+		machine; /* running threads of the scope; busy processors of the machine, 0: not known */
+	/* Results. */
+	uint16_t busy, machine_busy; /* of these, those that did not spin */
+	bool doubtful; /* it was in a round that another one was impossible for, or in an impossible one */
+};
+
+/* Sums over all that was joined. */
+struct round_figures {
+	uint64_t rounds;     /* of each scope: those in which it gave an answer */
+	uint64_t unanswered; /* running threads that gave none */
+	uint64_t impossible;
+	uint64_t
+		moved; /* rounds that had one less for these; less than these where there were none */
+};
+
+/* NULL with errno ENOMEM. */
+struct round_join *round_join__new(void);
+void round_join__free(struct round_join *j);
+
+/*
+ * Sets the results of n answers, which are in the order of rounds; those of one round are put in the order of scopes.
+ * All of one round must come in one call. 0 or -ENOMEM.
+ */
+int round_join__run(struct round_join *j, struct round_answer *answers, uint32_t n);
+
+const struct round_figures *round_join__figures(const struct round_join *j);
+
+#endif

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/collect/sample_rounds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/collect/round_join.h"
+
+#define OFF                                                                                        \
+	25000 /* ns; a timer that is on average as far from those of others was not started in time */
+#define LATE	    500000 /* a sample that is as late is not its timer's fault */
+#define OFF_SAMPLES 16	   /* to say so */
+#define MOST_PAUSE  64	   /* halves until timers are looked at again */
+#define TIME_MASK   0x3fffffffu
+
+struct verdict {
+	struct spin_verdict spin;
+	uint32_t scope;
+	bool known;
+};
+
+/* Numbers of rounds in the order of time, from those of the instants of each stream. */
+struct numbering {
+	int64_t first[TIMER_STREAMS];
+	uint32_t base[TIMER_STREAMS];
+	uint32_t n;
+	uint32_t *order; /* of n */
+};
+
+struct instant {
+	uint64_t time;
+	uint32_t index;
+};
+
+struct sample_rounds {
+	struct sample_rounds_context context;
+	struct round_join *join;
+	struct joined_sample *samples;
+	uint64_t off; /* times that some timers were found off */
+	bool are_off;
+	uint32_t pause, pause_left; /* halves, after that */
+};
+
+/* How far the samples of a timer are from their instants. */
+struct lateness {
+	int64_t sum;
+	uint32_t n;
+};
+
+/* One half under way. */
+struct taking {
+	struct sample_rounds *rounds;
+	const struct bpf_runtime_half *half;
+	const struct timer_schedule *schedule;
+	uint64_t now;
+	uint32_t n;
+	const struct qz_sample_record **records;
+	int64_t *ks;	       /* of the records, in their streams */
+	struct lateness *late; /* of each processor, by stream */
+	struct numbering numbering;
+	struct verdict *verdicts; /* of stacks */
+	struct round_answer *answers;
+};
+
+struct sample_rounds *sample_rounds__new(const struct sample_rounds_context *context)
+{
+	struct sample_rounds *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->context = *context;
+	r->join = round_join__new();
+	if (r->join)
+		return r;
+	free(r);
+	return NULL;
+}
+
+void sample_rounds__free(struct sample_rounds *r)
+{
+	if (!r)
+		return;
+	round_join__free(r->join);
+	free(r->samples);
+	free(r);
+}
+
+/* ---- which round ---- */
+
+static uint32_t stream_of(const struct taking *t, const struct qz_sample_record *record)
+{
+	uint32_t stream = record->time & (TIMER_STREAMS - 1);
+
+	return stream < t->schedule->nstreams ? stream : 0;
+}
+
+static uint64_t time_of(const struct taking *t, const struct qz_sample_record *record)
+{
+	uint32_t ago = (uint32_t)(t->now >> QZ_ROUND_SHIFT) - (record->time >> QZ_STREAM_BITS);
+
+	return t->now - ((uint64_t)(ago & TIME_MASK) << QZ_ROUND_SHIFT);
+}
+
+/* Finds the instants of the records of one processor. */
+static void find_instants(struct taking *t, uint32_t cpu)
+{
+	uint32_t n;
+	const struct qz_sample_record *records =
+		bpf_runtime__records(t->rounds->context.engine, t->half, cpu, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t stream = stream_of(t, &records[i]);
+		uint64_t time = time_of(t, &records[i]);
+		int64_t k = timer_schedule__round(t->schedule, stream, time);
+		int64_t from = (int64_t)(time - timer_schedule__instant(t->schedule, stream, k));
+
+		if (from > -LATE && from < LATE) {
+			t->late[cpu * TIMER_STREAMS + stream].sum += from;
+			t->late[cpu * TIMER_STREAMS + stream].n++;
+		}
+		t->records[t->n] = &records[i];
+		t->ks[t->n++] = k;
+	}
+}
+
+/* All are late by what an interrupt takes to come, which does not matter. */
+static bool is_off(const struct taking *t, uint32_t stream)
+{
+	uint32_t processors = bpf_runtime__processors(t->rounds->context.engine);
+	int64_t least = INT64_MAX, most = INT64_MIN;
+
+	for (uint32_t cpu = 0; cpu < processors; cpu++) {
+		const struct lateness *late = &t->late[cpu * TIMER_STREAMS + stream];
+		int64_t mean = late->n ? late->sum / late->n : 0;
+
+		if (late->n < OFF_SAMPLES)
+			continue;
+		least = mean < least ? mean : least;
+		most = mean > most ? mean : most;
+	}
+	return least <= most && most - least > OFF;
+}
+
+/* Where starting again does not help, it is done more and more seldom. */
+static void find_off(struct taking *t)
+{
+	struct sample_rounds *r = t->rounds;
+
+	r->are_off = false;
+	if (r->pause_left) {
+		r->pause_left--;
+		return;
+	}
+	for (uint32_t i = 0; t->schedule->nstreams > 1 && i < t->schedule->nstreams; i++)
+		r->are_off |= is_off(t, i);
+	if (!r->are_off)
+		return;
+	r->off++;
+	r->pause = r->pause < MOST_PAUSE / 2 ? 2 * r->pause + 1 : MOST_PAUSE;
+	r->pause_left = r->pause;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct instant *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static int sort_instants(struct taking *t)
+{
+	struct numbering *num = &t->numbering;
+	struct instant *all = calloc(num->n ? num->n : 1, sizeof(*all));
+
+	num->order = calloc(num->n ? num->n : 1, sizeof(*num->order));
+	if (!all || !num->order) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
+		uint32_t end = stream + 1 < t->schedule->nstreams ? num->base[stream + 1] : num->n;
+
+		for (uint32_t i = num->base[stream]; i < end; i++)
+			all[i] = (struct instant) {
+				timer_schedule__instant(t->schedule, stream,
+							num->first[stream] + i - num->base[stream]),
+				i};
+	}
+	qsort(all, num->n, sizeof(*all), by_time);
+	for (uint32_t i = 0; i < num->n; i++)
+		num->order[all[i].index] = i;
+	free(all);
+	return 0;
+}
+
+static int number_rounds(struct taking *t)
+{
+	int64_t last[TIMER_STREAMS];
+	bool any[TIMER_STREAMS] = {false};
+	struct numbering *num = &t->numbering;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t stream = stream_of(t, t->records[i]);
+
+		if (!any[stream] || t->ks[i] < num->first[stream])
+			num->first[stream] = t->ks[i];
+		if (!any[stream] || t->ks[i] > last[stream])
+			last[stream] = t->ks[i];
+		any[stream] = true;
+	}
+	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
+		num->base[stream] = num->n;
+		num->n += any[stream] ? (uint32_t)(last[stream] - num->first[stream]) + 1 : 0;
+	}
+	return sort_instants(t);
+}
+
+static uint32_t round_of(const struct taking *t, uint32_t i)
+{
+	const struct numbering *num = &t->numbering;
+	uint32_t stream = stream_of(t, t->records[i]);
+
+	return num->order[num->base[stream] + (uint32_t)(t->ks[i] - num->first[stream])];
+}
+
+/* Records in the order of rounds: what is left of an answer is its round and its record. */
+static int sort_answers(struct taking *t)
+{
+	uint32_t *begin = calloc(t->numbering.n + 1, sizeof(*begin));
+
+	t->answers = calloc(t->n ? t->n : 1, sizeof(*t->answers));
+	if (!begin || !t->answers) {
+		free(begin);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		begin[round_of(t, i) + 1]++;
+	for (uint32_t i = 0; i < t->numbering.n; i++)
+		begin[i + 1] += begin[i];
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t round = round_of(t, i);
+
+		t->answers[begin[round]++] = (struct round_answer) {.round = round, .place = i};
+	}
+	free(begin);
+	return 0;
+}
+
+/* ---- what it was ---- */
+
+static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
+{
+	const struct sample_rounds_context *from = &t->rounds->context;
+	const struct qz_stack_slot *slot = &t->half->stacks[stack];
+	struct verdict *v = &t->verdicts[stack];
+	const struct image *image;
+
+	if (v->known)
+		return v;
+	v->known = true;
+	image = address_spaces__get(from->images, slot->image);
+	v->scope = image ? image->scope : QZ_NO_SCOPE;
+	if (stack_slot__used(t->half, slot))
+		v->spin = spin_tracker__judge(from->spinning, t->half, slot);
+	return v;
+}
+
+/*
+ * The sampler has judged by what it knew then. What it did not know of code that needs to be confirmed is told by
+ * the thread's sample before, which was taken in without being known, too.
+ */
+static bool spins(const struct qz_sample_record *record, const struct spin_verdict *v,
+		  struct thread *thread)
+{
+	uint16_t written = v->written | (thread ? thread->loop_written : 0);
+	bool same = thread && v->loop && thread->loop == v->loop &&
+		    !(record->flags & QZ_RECORD_FIRST) && !(record->changed & ~written);
+
+	if (thread) {
+		thread->loop = v->loop;
+		thread->loop_written = v->written;
+	}
+	if (record->flags & QZ_RECORD_SPINNING || v->kind == SPIN_WAITS)
+		return true;
+	return v->kind == SPIN_MAY_WAIT && !v->was_taught && same;
+}
+
+static void judge(struct taking *t, struct round_answer *a)
+{
+	const struct qz_sample_record *record = t->records[a->place];
+	uint32_t serial = QZ_SAMPLE_SERIAL(record->key), stack = QZ_SAMPLE_STACK(record->key);
+	static const struct verdict unknown = {.scope = QZ_NO_SCOPE};
+	const struct verdict *v = stack < t->half->nstacks ? verdict_of(t, stack) : &unknown;
+
+	a->scope = v->scope;
+	a->serial = serial;
+	a->level = QZ_SAMPLE_LEVEL(record->key);
+	a->machine = record->machine;
+	a->spinning = spins(record, &v->spin, threads__get(t->rounds->context.threads, serial));
+	a->spot = !a->spinning ? 0 : v->spin.loop ?: record->object;
+}
+
+/* ---- samples ---- */
+
+static int by_key(const void *a, const void *b)
+{
+	const struct joined_sample *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	if (x->busy != y->busy)
+		return x->busy - y->busy;
+	if (x->machine != y->machine)
+		return x->machine - y->machine;
+	if (x->machine_busy != y->machine_busy)
+		return x->machine_busy - y->machine_busy;
+	return x->spinning - y->spinning;
+}
+
+static struct joined_sample join(const struct taking *t, const struct round_answer *a)
+{
+	const struct qz_sample_record *record = t->records[a->place];
+	/* of one that was found to spin only now, the object is what it holds */
+	bool knew = !a->spinning || record->flags & QZ_RECORD_SPINNING;
+
+	return (struct joined_sample) {
+		.key = record->key,
+		.object = knew ? record->object : 0,
+		.count = 1,
+		.doubtful = a->doubtful,
+		.busy = a->busy,
+		.machine = a->machine,
+		.machine_busy = a->machine_busy,
+		.spinning = a->spinning,
+	};
+}
+
+/* Gives the number of those that differ. */
+static int64_t make_samples(struct taking *t)
+{
+	struct sample_rounds *r = t->rounds;
+	uint32_t n = 0;
+
+	free(r->samples);
+	r->samples = calloc(t->n ? t->n : 1, sizeof(*r->samples));
+	if (!r->samples)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n; i++)
+		r->samples[i] = join(t, &t->answers[i]);
+	qsort(r->samples, t->n, sizeof(*r->samples), by_key);
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (n && !by_key(&r->samples[n - 1], &r->samples[i])) {
+			r->samples[n - 1].count++;
+			r->samples[n - 1].doubtful += r->samples[i].doubtful;
+		} else {
+			r->samples[n++] = r->samples[i];
+		}
+	}
+	return n;
+}
+
+/* ---- all ---- */
+
+static int allocate(struct taking *t)
+{
+	uint32_t processors = bpf_runtime__processors(t->rounds->context.engine), all = 0, n;
+
+	for (uint32_t cpu = 0; cpu < processors; cpu++) {
+		bpf_runtime__records(t->rounds->context.engine, t->half, cpu, &n);
+		all += n;
+	}
+	t->records = calloc(all + 1, sizeof(*t->records));
+	t->ks = calloc(all + 1, sizeof(*t->ks));
+	t->verdicts = calloc(t->half->nstacks, sizeof(*t->verdicts));
+	t->late = calloc(processors * TIMER_STREAMS, sizeof(*t->late));
+	return t->records && t->ks && t->verdicts && t->late ? 0 : -ENOMEM;
+}
+
+static int64_t take(struct taking *t)
+{
+	int err = allocate(t);
+
+	if (err)
+		return err;
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(t->rounds->context.engine); cpu++)
+		find_instants(t, cpu);
+	find_off(t);
+	err = number_rounds(t);
+	err = err ?: sort_answers(t);
+	for (uint32_t i = 0; !err && i < t->n; i++)
+		judge(t, &t->answers[i]);
+	err = err ?: round_join__run(t->rounds->join, t->answers, t->n);
+	return err ?: make_samples(t);
+}
+
+int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_half *half,
+			    const struct timer_schedule *schedule, uint64_t now,
+			    struct joined_sample **samples)
+{
+	struct taking t = {.rounds = r, .half = half, .schedule = schedule, .now = now};
+	int64_t n;
+
+	n = take(&t);
+	*samples = r->samples;
+	free(t.records);
+	free(t.ks);
+	free(t.late);
+	free(t.verdicts);
+	free(t.numbering.order);
+	free(t.answers);
+	return n;
+}
+
+bool sample_rounds__are_off(const struct sample_rounds *r)
+{
+	return r->are_off;
+}
+
+void sample_rounds__ledger(const struct sample_rounds *r, struct qz_ledger *ledger)
+{
+	const struct round_figures *f = round_join__figures(r->join);
+
+	qz_ledger__add_event(ledger, "rounds", f->rounds);
+	qz_ledger__add_event(ledger, "rounds_unanswered", f->unanswered);
+	qz_ledger__add_event(ledger, "rounds_impossible", f->impossible);
+	qz_ledger__add_event(ledger, "rounds_moved", f->moved);
+	qz_ledger__add_event(ledger, "timers_out_of_phase", r->off);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The records of one half of the sampler's tables, judged by what is known of the code now, and joined to rounds.
+ *
+ * One thread at a time.
+ */
+#ifndef QUARTZ_DAEMON_SAMPLE_ROUNDS_H
+#define QUARTZ_DAEMON_SAMPLE_ROUNDS_H
+
+#include "core/model/profile.h"
+#include "daemon/attribution/stacks.h"
+#include "daemon/attribution/threads.h"
+#include "daemon/kernel/bpf_runtime.h"
+#include "daemon/kernel/perf_sampler.h"
+#include "daemon/spin/spin_tracker.h"
+#include "daemon/target/address_spaces.h"
+
+struct sample_rounds;
+
+struct sample_rounds_context {
+	struct bpf_runtime *engine;
+	struct address_spaces *images;
+	struct threads *threads;
+	struct spin_tracker *spinning;
+};
+
+/* Samples that are equal. */
+struct joined_sample {
+	uint64_t key; /* see struct qz_sample_record */
+	uint32_t object;
+	uint32_t count;
+	uint32_t doubtful; /* of these, see struct round_answer */
+	uint16_t busy, machine, machine_busy;
+	bool spinning;
+};
+
+/* Borrows what the context has. NULL with errno ENOMEM. */
+struct sample_rounds *sample_rounds__new(const struct sample_rounds_context *context);
+void sample_rounds__free(struct sample_rounds *r);
+
+/*
+ * Takes the records of a half, sampled by a schedule up to `now`, whose stacks the spin tracker has resolved. They are in
+ * the order of keys, and valid until the next call. Gives the number or -ENOMEM.
+ */
+int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_half *half,
+			    const struct timer_schedule *schedule, uint64_t now,
+			    struct joined_sample **samples);
+
+/* Whether the timers of the last half were out of phase. */
+bool sample_rounds__are_off(const struct sample_rounds *r);
+
+/* How many rounds there were, and what they lacked. */
+void sample_rounds__ledger(const struct sample_rounds *r, struct qz_ledger *ledger);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "daemon/kernel/timer_phase.h"
+
+#define MARGIN                                                                                     \
+	1500000ull /* ns until a schedule begins: threads have come to their processors by then */
+#define SPREAD                                                                                     \
+	40000ull /* between the origins of streams: one processor starts its timers in turn */
+#define AWAKE	    60000ull	/* before the instant: a sleep ends late */
+#define TOLERANCE   12000ull	/* by which a timer may be off */
+#define PATIENCE    50000000ull /* from the beginning to the last try */
+#define PRIORITY    1
+#define ROUND_TAKES 60000 /* ns, around its instant */
+#define STACK_BYTES (64u << 10)
+
+/*
+ * Shares of the rate, in thousandths. A program whose period is in resonance with one stream is not with the
+ * others, and the instants of all streams together have no period that a run would see again. Each
+ * period is far from the common ones.
+ */
+static const uint32_t shares[TIMER_STREAMS] = {289, 263, 237, 211};
+
+/* What the threads of one call share. */
+struct start {
+	const struct timer_schedule *schedule;
+	struct timer_group *group;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void timer_schedule__init(struct timer_schedule *s, uint64_t period, uint32_t nstreams)
+{
+	*s = (struct timer_schedule) {.nstreams = nstreams};
+	for (uint32_t i = 0; i < nstreams; i++) {
+		s->period[i] = nstreams == 1 ? period : period * 1000 / shares[i];
+		s->period[i] = (s->period[i] & ~(uint64_t)(TIMER_STREAMS - 1)) | i;
+	}
+}
+
+void timer_schedule__begin(struct timer_schedule *s)
+{
+	uint64_t first = now() + MARGIN;
+
+	for (uint32_t i = 0; i < s->nstreams; i++)
+		s->origin[i] = first + i * SPREAD;
+}
+
+int64_t timer_schedule__round(const struct timer_schedule *s, uint32_t stream, uint64_t time)
+{
+	int64_t since = (int64_t)(time - s->origin[stream]), period = (int64_t)s->period[stream];
+
+	since += period / 2;
+	return since / period - (since % period < 0);
+}
+
+uint64_t timer_schedule__instant(const struct timer_schedule *s, uint32_t stream, int64_t k)
+{
+	return s->origin[stream] + (uint64_t)k * s->period[stream];
+}
+
+uint64_t timer_schedule__between(const struct timer_schedule *s, uint64_t time)
+{
+	for (uint32_t i = 0, far = 0; far < s->nstreams; i = (i + 1) % s->nstreams) {
+		int64_t k = timer_schedule__round(s, i, time);
+		int64_t from = (int64_t)(time - timer_schedule__instant(s, i, k));
+
+		if (from < -ROUND_TAKES || from > ROUND_TAKES) {
+			far++;
+			continue;
+		}
+		time += (uint64_t)(ROUND_TAKES + 1 - from);
+		far = 0;
+	}
+	return time;
+}
+
+/* The next instant that there is time to wait for. */
+static uint64_t next_instant(const struct timer_schedule *s, uint32_t stream)
+{
+	uint64_t soon = now() + AWAKE, at = s->origin[stream];
+
+	return soon > at ? at + ((soon - at) / s->period[stream] + 1) * s->period[stream] : at;
+}
+
+static void wait_until(uint64_t at)
+{
+	struct timespec t = {(time_t)((at - AWAKE) / 1000000000),
+			     (long)((at - AWAKE) % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+	while (now() < at)
+		;
+}
+
+/*
+ * Setting a period restarts the timer with a whole one, where enabling it again would go on with the rest. Gives whether
+ * something came in between.
+ */
+static bool start_timer(struct timer_group *g, uint32_t stream, uint64_t period, uint64_t at)
+{
+	int result = g->enabled[stream] ? ioctl(g->fds[stream], PERF_EVENT_IOC_PERIOD, &period)
+					: ioctl(g->fds[stream], PERF_EVENT_IOC_ENABLE, 0);
+
+	if (result)
+		g->err = -errno;
+	g->enabled[stream] = true;
+	return now() > at + TOLERANCE;
+}
+
+/* Once at least, be it out of phase. */
+static void start_stream(const struct timer_schedule *s, struct timer_group *g, uint32_t stream)
+{
+	uint64_t until = s->origin[0] + PATIENCE, at = next_instant(s, stream);
+
+	do {
+		if (at <= until)
+			wait_until(at);
+		if (!start_timer(g, stream, s->period[stream], at))
+			return;
+		at = next_instant(s, stream);
+	} while (!g->err && at <= until);
+}
+
+static void *start_group(void *context)
+{
+	const struct start *start = context;
+	struct sched_param priority = {.sched_priority = PRIORITY};
+	cpu_set_t own;
+
+	/* where neither is allowed, timers are started from where this is, and may be off */
+	CPU_ZERO(&own);
+	CPU_SET(start->group->cpu, &own);
+	sched_setaffinity(0, sizeof(own), &own);
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
+	for (uint32_t i = 0; !start->group->err && i < start->schedule->nstreams; i++)
+		start_stream(start->schedule, start->group, i);
+	return NULL;
+}
+
+void timer_phase__start(struct timer_group *groups, uint32_t n,
+			const struct timer_schedule *schedule)
+{
+	struct start *starts = calloc(n ? n : 1, sizeof(*starts));
+	pthread_t *threads = calloc(n ? n : 1, sizeof(*threads));
+	bool *made = calloc(n ? n : 1, sizeof(*made));
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	for (uint32_t i = 0; i < n; i++) {
+		groups[i].err = starts && threads && made ? 0 : -ENOMEM;
+		if (groups[i].err)
+			continue;
+		starts[i] = (struct start) {schedule, &groups[i]};
+		made[i] = !pthread_create(&threads[i], &attr, start_group, &starts[i]);
+		for (uint32_t k = 0; !made[i] && !groups[i].err && k < schedule->nstreams; k++)
+			start_timer(&groups[i], k, schedule->period[k], 0);
+	}
+	for (uint32_t i = 0; made && i < n; i++)
+		if (made[i])
+			pthread_join(threads[i], NULL);
+	pthread_attr_destroy(&attr);
+	free(starts);
+	free(threads);
+	free(made);
+}
