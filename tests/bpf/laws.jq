@@ -21,7 +21,8 @@ def thread_laws($unit):
 	    .cpu_ns >= (0.91 - $thread_clock) * .running_ns - $unit;
 	    {tid, comm, cpu_ns, running_ns, unknown_ns} | tojson);
 
-def scope_laws($unit; $lossy):
+# Processes that were refused run on the machine, and are not among its threads.
+def scope_laws($unit; $lossy; $refused):
 	([.rows[].self.norm_ns] | sum) as $norm |
 	([.rows[].self.cpu_ns] | sum) as $cpu |
 	(levels_cpu - $cpu - .instrumentation_cpu_ns) as $rest |
@@ -65,7 +66,8 @@ def scope_laws($unit; $lossy):
 	    $lossy or ([.causes[].ready_ns] | sum) == ([.threads[].ready_ns] | sum);
 	    "\([.causes[].ready_ns] | sum) \([.threads[].ready_ns] | sum)"),
 	law("sum of n * level n = time running of all threads";
-	    $lossy or near(levels_cpu; [.threads[].running_ns] | sum; 0.01; $unit);
+	    $lossy or (.kind == "machine" and $refused > 0) or
+		near(levels_cpu; [.threads[].running_ns] | sum; 0.01; $unit);
 	    "\(levels_cpu) \([.threads[].running_ns] | sum)"),
 	law("never fewer idle than running nothing"; .idle_ns >= .level_ns[0]; "\(.idle_ns) \(.level_ns)"),
 	law("never more busy than there were threads"; (.level_ns[.threads_seen + 1:] | sum) == 0;
@@ -104,5 +106,5 @@ law("accepted = samples of all scopes"; $lossy or .ledger.accepted == ([$own[].s
 			 . >= -2e7 - $gaps - ([$finding, 0] | max) * (($machine[0].level_ns | length) - 1));
 		 "\(levels_cpu) \($all) \($finding)")),
 (.ledger.events | law("no event lost"; $events_lost or .events_lost == 0; tojson)),
-(.scopes[] | scope_laws($unit; $lossy)),
+(.scopes[] | scope_laws($unit; $lossy; $refused)),
 ($meta[0].threads[] | thread_laws($unit))
