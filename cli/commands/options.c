@@ -192,8 +192,9 @@ const struct qz_option record_options[] = {
 	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
 	 "Also find what the run would gain without each of\nthese procedures and objects."},
 	{"snapshots", 0, QZ_OPTION_INTEGER, FIELD(snapshots), "HZ",
-	 "Capture what all processors do at one instant,\nHZ times a second; needs quartz.ko.", 1,
-	 1000},
+	 "Capture what all processors do at one instant,\nHZ times a second; without "
+	 "quartz.ko,\nat each sample.",
+	 1, 1000},
 	{"preload", 0, QZ_OPTION_FLAG, FIELD(preload), NULL,
 	 "Load libquartz-preload.so into COMMAND."},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},

@@ -269,8 +269,7 @@ static enum status check_instants(const struct view *v)
 {
 	if (v->profile->instants.rate_hz)
 		return STATUS_OK;
-	complain("no snapshots of all processors were taken: record with --snapshots, which needs "
-		 "quartz.ko");
+	complain("no snapshots of all processors were taken: record with --snapshots HZ");
 	return STATUS_NO_SAMPLES;
 }
 

@@ -13,8 +13,9 @@ static void print_instants(const struct scope_view *s)
 	const struct qz_rounds *i = &s->report->profile->instants;
 	uint64_t whole = i->taken > i->incomplete ? i->taken - i->incomplete : 0;
 
-	fprintf(s->out->file, "\nSnapshots of all processors: %s at %u Hz",
-		group_digits(i->taken).text, i->rate_hz);
+	fprintf(s->out->file, "\n%s of all processors: %s at %u Hz",
+		i->sampled ? "Samples at one instant" : "Snapshots", group_digits(i->taken).text,
+		i->rate_hz);
 	if (i->incomplete)
 		fprintf(s->out->file, ", %s incomplete", group_digits(i->incomplete).text);
 	if (i->unplaced)
@@ -24,6 +25,8 @@ static void print_instants(const struct scope_view *s)
 	fprintf(s->out->file, "; skew %s on average,",
 		duration(whole ? (double)i->skew_ns / (double)whole : 0).text);
 	fprintf(s->out->file, " %s at most.\n", duration((double)i->skew_max_ns).text);
+	if (i->sampled)
+		fputs("Instants at which nobody ran are not among them.\n", s->out->file);
 }
 
 static double mean(uint64_t sum, uint64_t n)

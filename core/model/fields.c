@@ -58,6 +58,7 @@ const struct qz_field qz_instants_fields[] = {
 	QZ_FIELD(U64, qz_rounds, outside, QZ_SUMS | QZ_TOLD),
 	QZ_FIELD(U64, qz_rounds, compared, QZ_SUMS | QZ_TOLD),
 	QZ_FIELD(U64, qz_rounds, differing, QZ_SUMS | QZ_TOLD),
+	QZ_FIELD(BOOL, qz_rounds, sampled, QZ_TOLD | QZ_LATER | QZ_RARE),
 	{0},
 };
 

@@ -306,6 +306,7 @@ struct qz_rounds {
 	uint64_t
 		compared; /* the accounting had one number of running threads from before to after */
 	uint64_t differing; /* of these: another one than the set */
+	bool sampled; /* they are those of the samples: there is no set of a scope where nobody ran */
 };
 
 /* expected = accepted + filtered + sum of losses + unaccounted */

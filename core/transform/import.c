@@ -469,6 +469,7 @@ static int describe_run(struct qz_profile *to, const struct qz_profile *from)
 	to->addresses_sampled |= from->addresses_sampled;
 	if (!to->instants.rate_hz)
 		to->instants.rate_hz = from->instants.rate_hz;
+	to->instants.sampled |= from->instants.sampled;
 	if (from->instants.skew_max_ns > to->instants.skew_max_ns)
 		to->instants.skew_max_ns = from->instants.skew_max_ns;
 	return err;

@@ -152,6 +152,12 @@ int collector__use_poller(struct collector *c, struct shm_sampler *poller)
 	return c->polling ? 0 : -ENOMEM;
 }
 
+void collector__use_rounds(struct collector *c, uint32_t rate)
+{
+	c->profile->instants.rate_hz = rate;
+	c->profile->instants.sampled = true;
+}
+
 int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
 {
 	c->rounds = rounds__new(instants, rate, c->engine, c->classes, &c->stacks);

@@ -44,6 +44,9 @@ int collector__use_poller(struct collector *c, struct shm_sampler *poller);
  */
 int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate);
 
+/* The same from the samples, which are taken on all processors at one instant, at `rate` Hz. */
+void collector__use_rounds(struct collector *c, uint32_t rate);
+
 /*
  * Finds how long the run would have been without candidates, too: their names, with commas between them, or "auto".
  * The text must outlive the collector. 0, -ENOMEM, or -EINVAL: it names none, or too many.

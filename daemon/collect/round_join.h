@@ -26,6 +26,7 @@ struct round_answer {
 	uint32_t scope;
 	uint32_t serial; /* of the thread */
 	uint32_t place;	 /* for the caller */
+	uint32_t time;	 /* for the caller, in units of 2^QZ_ROUND_SHIFT ns */
 	uint64_t spot;	 /* where it spins; 0: not known */
 	bool spinning;
 	uint16_t level,

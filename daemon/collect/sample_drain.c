@@ -6,6 +6,7 @@
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/address_cache.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/round_sets.h"
 #include "daemon/collect/scope_gc.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
@@ -235,6 +236,15 @@ static int join_rounds(struct collector *c)
 	return 0;
 }
 
+/* What ran together, where that is wanted and the module does not tell. */
+static int add_sets(struct collector *c)
+{
+	uint32_t n;
+	const struct round_answer *answers = sample_rounds__answers(c->sampled, &n);
+
+	return c->profile->instants.sampled ? round_sets__add(&c->stacks, &c->half, answers, n) : 0;
+}
+
 static int settle_ended(struct collector *c)
 {
 	struct scope_gc_context context = {
@@ -277,6 +287,7 @@ int collector__drain_half(struct collector *c)
 		want_objects(c);
 		wait_drain__add(c->waits); /* names them */
 		drain_samples(c, true);
+		err = add_sets(c);
 	}
 	if (!err && c->polling)
 		shm_polling__drain(c->polling);

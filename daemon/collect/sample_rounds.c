@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/collect/round_join.h"
-
 #define OFF                                                                                        \
 	25000 /* ns; a timer that is on average as far from those of others was not started in time */
 #define LATE	    500000 /* a sample that is as late is not its timer's fault */
@@ -36,6 +34,8 @@ struct sample_rounds {
 	struct sample_rounds_context context;
 	struct round_join *join;
 	struct joined_sample *samples;
+	struct round_answer *answers; /* of the last half */
+	uint32_t nanswers;
 	uint64_t off; /* times that some timers were found off */
 	bool are_off;
 	uint32_t pause, pause_left; /* halves, after that */
@@ -82,6 +82,7 @@ void sample_rounds__free(struct sample_rounds *r)
 		return;
 	round_join__free(r->join);
 	free(r->samples);
+	free(r->answers);
 	free(r);
 }
 
@@ -295,6 +296,7 @@ static void judge(struct taking *t, struct round_answer *a)
 	a->scope = v->scope;
 	a->serial = serial;
 	a->level = QZ_SAMPLE_LEVEL(record->key);
+	a->time = record->time >> QZ_STREAM_BITS;
 	a->machine = record->machine;
 	a->spinning = spins(record, &v->spin, threads__get(t->rounds->context.threads, serial));
 	a->spot = !a->spinning ? 0 : v->spin.loop ?: record->object;
@@ -361,6 +363,18 @@ static int64_t make_samples(struct taking *t)
 	return n;
 }
 
+/* The records go, what was answered stays. */
+static void keep_answers(struct taking *t)
+{
+	struct sample_rounds *r = t->rounds;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		t->answers[i].place = QZ_SAMPLE_STACK(t->records[t->answers[i].place]->key);
+	r->answers = t->answers;
+	r->nanswers = t->n;
+	t->answers = NULL;
+}
+
 /* ---- all ---- */
 
 static int allocate(struct taking *t)
@@ -381,6 +395,7 @@ static int allocate(struct taking *t)
 static int64_t take(struct taking *t)
 {
 	int err = allocate(t);
+	int64_t made;
 
 	if (err)
 		return err;
@@ -392,7 +407,11 @@ static int64_t take(struct taking *t)
 	for (uint32_t i = 0; !err && i < t->n; i++)
 		judge(t, &t->answers[i]);
 	err = err ?: round_join__run(t->rounds->join, t->answers, t->n);
-	return err ?: make_samples(t);
+	if (err)
+		return err;
+	made = make_samples(t);
+	keep_answers(t);
+	return made;
 }
 
 int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_half *half,
@@ -402,6 +421,9 @@ int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_ha
 	struct taking t = {.rounds = r, .half = half, .schedule = schedule, .now = now};
 	int64_t n;
 
+	free(r->answers);
+	r->answers = NULL;
+	r->nanswers = 0;
 	n = take(&t);
 	*samples = r->samples;
 	free(t.records);
@@ -411,6 +433,12 @@ int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_ha
 	free(t.numbering.order);
 	free(t.answers);
 	return n;
+}
+
+const struct round_answer *sample_rounds__answers(const struct sample_rounds *r, uint32_t *n)
+{
+	*n = r->nanswers;
+	return r->answers;
 }
 
 bool sample_rounds__are_off(const struct sample_rounds *r)

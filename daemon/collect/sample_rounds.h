@@ -8,6 +8,7 @@
 #define QUARTZ_DAEMON_SAMPLE_ROUNDS_H
 
 #include "core/model/profile.h"
+#include "daemon/collect/round_join.h"
 #include "daemon/attribution/stacks.h"
 #include "daemon/attribution/threads.h"
 #include "daemon/kernel/bpf_runtime.h"
@@ -45,6 +46,12 @@ void sample_rounds__free(struct sample_rounds *r);
 int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_half *half,
 			    const struct timer_schedule *schedule, uint64_t now,
 			    struct joined_sample **samples);
+
+/*
+ * The answers of that half, until the next call, with their results: in the order of rounds and then of scopes. The place of
+ * each is the number of its stack in the half. Sets the number.
+ */
+const struct round_answer *sample_rounds__answers(const struct sample_rounds *r, uint32_t *n);
 
 /* Whether the timers of the last half were out of phase. */
 bool sample_rounds__are_off(const struct sample_rounds *r);

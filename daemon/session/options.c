@@ -72,8 +72,9 @@ const struct qz_option config_options[] = {
 	 1, MAX_PAGE_RATE},
 	{"busy", 0, QZ_OPTION_FLAG, FIELD(busy), NULL, "Poll them without a pause."},
 	{"snapshots", 0, QZ_OPTION_INTEGER, FIELD(snapshots), "HZ",
-	 "Capture what all processors do at one instant,\nHZ times a second; needs quartz.ko.", 1,
-	 1000},
+	 "Capture what all processors do at one instant,\nHZ times a second; without "
+	 "quartz.ko,\nat each sample.",
+	 1, 1000},
 	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL,
 	 "Also measure time until woken: what wakers ran\nwhile other threads waited for them."},
 	{"exact", 0, QZ_OPTION_FLAG, FIELD(exact), NULL,

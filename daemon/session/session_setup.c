@@ -202,15 +202,16 @@ static int open_instants(struct session *s)
 
 	if (!rate)
 		return 0;
-	if (s->pid_namespace)
-		return fail(-EOPNOTSUPP, "--snapshots: the module serves the initial PID namespace "
-					 "only, no container; run quartzd outside of it");
-	s->instants = module_rounds__new(rate, s->engine);
+	/* the module serves the initial pid namespace only */
+	s->instants = s->pid_namespace ? NULL : module_rounds__new(rate, s->engine);
+	if (!s->instants && (s->pid_namespace || errno == ENOENT)) {
+		collector__use_rounds(s->collector, options__rate(s->config));
+		return 0;
+	}
 	if (!s->instants) {
-		snprintf(line, sizeof(line), "--snapshots: " QZ_DEVICE_PATH ": %s%s",
-			 strerror(errno),
-			 errno == ENOENT ? "; load the module quartz.ko (modprobe quartz)" : "");
-		return fail(errno == ENOENT ? -EOPNOTSUPP : -errno, line);
+		snprintf(line, sizeof(line), "--snapshots: " QZ_DEVICE_PATH ": %s",
+			 strerror(errno));
+		return fail(-errno, line);
 	}
 	return collector__use_instants(s->collector, s->instants, rate)
 		       ? fail(-ENOMEM, "out of memory")

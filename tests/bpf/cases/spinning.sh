@@ -88,6 +88,27 @@ nobody()
 	expect 'the leaf computes' 'row("leaf").self.spin_ns == 0'
 }
 
+# What ran together, without the module: two threads, of which one spins most of the time that the other one computes.
+together()
+{
+	"$out/quartzctl" record --cpu none --snapshots 100 -o "$T/profile" -- "$programs/spins" plain:1 >program.out 2>record.err ||
+		fail "record ended with status $?"
+	"$out/quartzctl" report -i profile --snapshot --json >sets.json 2>report.err ||
+		fail "report ended with status $?"
+	"$out/quartzctl" pairs -i profile --json compute_plain >pairs.json 2>pairs.err || fail "pairs ended with status $?"
+	jq -e '.scopes[0] | .snapshots as $s | $s.sampled and .instants > 0 and
+		.instants == (.busy_instants | add) and .instants == ([.sets[].instants] | add) and
+		.running == ([.sets[] | .instants * (.members | length)] | add) and
+		.running - .spinning == ([.busy_instants | to_entries[] | .key * .value] | add) and
+		.instants + $s.incomplete + $s.unplaced + $s.outside == $s.taken and
+		all(.sets[]; .members | length >= 1 and length <= $processors)' \
+		--argjson processors "$(nproc)" sets.json >sets.out || fail 'sets do not add up' "$(head -c 2000 sets.json)"
+	jq -e '.scopes[0] | .alone > 0 and ([.others[].busy] | add // 0) <= 0.1 * .instants' pairs.json >pairs.out ||
+		fail 'compute_plain is not alone' "$(head -c 2000 pairs.json)"
+	[ "$(nproc)" = 1 ] || jq -e 'any(.scopes[0].others[]; .procedure.name == "wait_plain" and .spinning > .busy)' \
+		pairs.json >pairs.out || fail 'nobody spins beside it' "$(head -c 2000 pairs.json)"
+}
+
 attached()
 {
 	start spins "$programs/spins" plain:600
@@ -106,6 +127,7 @@ done
 try 'one waits: lock' waits lock lock
 try 'one waits: exchange' atomics
 try 'turns shorter than a period' turns
+try 'what ran together' together
 try 'OpenMP, active waiting' openmp
 try 'none but computing threads' nobody
 thorough 'attach to a thread that waits' attached
