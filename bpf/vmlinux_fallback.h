@@ -184,7 +184,11 @@ struct bpf_iter__bpf_map_elem {
 	void *value;
 };
 
-struct bpf_perf_event_data;
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	u64 sample_period;
+	u64 addr;
+};
 
 #pragma clang attribute pop
 

@@ -124,7 +124,7 @@ static uint64_t held_once(void)
 
 static void *run(void *held)
 {
-	struct waiter own = {0};
+	struct waiter own = {.next = NULL};
 	uint64_t sum = 0;
 
 	while (!atomic_load_explicit(&over, memory_order_relaxed)) {

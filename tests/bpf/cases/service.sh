@@ -65,11 +65,13 @@ settings_count()
 	printf 'rate = 1\n' >etc/quartzd.conf.d/other
 	serve
 	state '.rate_hz == 29 and .state == "running"'
+	sleep 0.5 # the first sample comes some periods after the start
 	kill -TERM "$daemon"
 	finished
 	grep -q STOPPING=1 manager.out || fail 'the manager was not told of the end'
 	serve --rate 19
 	state '.rate_hz == 19'
+	sleep 0.5
 	kill -TERM "$daemon"
 	finished
 }
