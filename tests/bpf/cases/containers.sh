@@ -223,7 +223,7 @@ unable()
 }
 
 try 'record in a PID namespace' recorded
-try 'attach in a PID namespace' attached
+thorough 'attach in a PID namespace' attached
 thorough 'the whole of a PID namespace' whole
 try 'exec by a thread in a PID namespace' executed
 thorough 'a PID namespace from above' from_above

@@ -68,4 +68,4 @@ governor()
 # which of the two is gone first is up to the depth of the stacks
 try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
-try governor governor
+thorough governor governor

@@ -424,7 +424,7 @@ thorough 'exact numbers of scopes' counted_scopes
 try 'time in libquartz is taken out' taken_out
 thorough 'calls of several processes' summed_calls
 thorough 'an object with a name of its own' named_object
-try 'quartzd is started for the first time' first
+thorough 'quartzd is started for the first time' first
 thorough 'quartzd is started anew' restarted
 thorough 'quartzd is started anew, and its directory was removed' removed
 try 'no quartzd' absent

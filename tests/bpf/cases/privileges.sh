@@ -358,10 +358,10 @@ try 'a snapshot in a directory of another user' saved_for_others
 try 'a deleted program of another user' others_names
 thorough 'a program that only its user may read' others_secrets
 thorough 'a file that nobody answers for' stuck_file
-try 'a map of code that was made' names_of_made_code own
+thorough 'a map of code that was made' names_of_made_code own
 try 'a map of code that root made for everybody' names_of_made_code public
 for kind in pipe link second others roots; do
-	try "a map of code that is not to be believed: $kind" names_of_made_code $kind
+	thorough "a map of code that is not to be believed: $kind" names_of_made_code $kind
 done
 thorough 'a program in namespaces of its own' in_namespaces
 try 'kill -9 of an opener' opener_killed

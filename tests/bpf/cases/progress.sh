@@ -93,6 +93,6 @@ no_terminal()
 }
 
 try 'a line says how far a recording is, below what its command prints' command_on_terminal
-try 'the same while attached' attached_on_terminal
-try 'a program that has the whole screen keeps it' whole_screen
+thorough 'the same while attached' attached_on_terminal
+thorough 'a program that has the whole screen keeps it' whole_screen
 try 'there is no line without a terminal' no_terminal

@@ -139,5 +139,5 @@ try 'scale: terms add up' terms
 try 'scale: the command has its processors' confined
 try 'scale: a run that fails' failing
 try 'scale: ended early' ended_early
-try 'scale: processes that run already' attached
+thorough 'scale: processes that run already' attached
 try 'scale: processors are put back' put_back

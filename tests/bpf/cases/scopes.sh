@@ -386,7 +386,7 @@ gets_company()
 thorough 'two processes' two_processes
 try 'a tree of processes' tree
 try 'the whole machine' machine
-try "the machine by the kernel's figures" kernel_figures
+thorough "the machine by the kernel's figures" kernel_figures
 thorough 'a storm of processes' storm
 try 'waits of which some are looked at' sampled_waits
 try 'a process that gets threads' gets_company

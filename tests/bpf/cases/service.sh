@@ -353,5 +353,5 @@ thorough 'stopped for longer than its watchdog allows' stopped
 try 'reload' reload
 try 'what runs for one program is not paused' not_for_one_run
 try 'the capabilities of the unit are enough' unit_is_enough
-try 'snapshots of no more than is asked for' parts_of_snapshots
-try 'figures and profiles for others' exported
+thorough 'snapshots of no more than is asked for' parts_of_snapshots
+thorough 'figures and profiles for others' exported

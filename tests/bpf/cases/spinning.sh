@@ -125,7 +125,7 @@ for kind in pause plain yield bounded backoff; do
 	try "one waits: $kind" waits "$kind" flag
 done
 try 'one waits: lock' waits lock lock
-try 'one waits: exchange' atomics
+thorough 'one waits: exchange' atomics
 try 'turns shorter than a period' turns
 try 'what ran together' together
 try 'OpenMP, active waiting' openmp

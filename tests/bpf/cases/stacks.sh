@@ -147,12 +147,12 @@ rust_threads()
 	created worker create_threads hand_out
 }
 
-try 'a library in place of another' swapped
+thorough 'a library in place of another' swapped
 thorough 'call frame information of zeros' hostile zero
 thorough 'call frame information of ones' hostile ones
 thorough 'random call frame information' hostile random
 thorough 'call frame information with wrong bits' hostile bits
-try 'call frame information that overlaps' hostile overlap
+thorough 'call frame information that overlaps' hostile overlap
 thorough 'a program with random call frame information' hostile_program random
 try 'threads of libomp' libomp
 thorough 'threads of std::thread' standard_threads

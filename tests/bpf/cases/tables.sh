@@ -111,7 +111,7 @@ foreign()
 	lawful
 }
 
-try 'text tables' shown
+thorough 'text tables' shown
 try 'text tables of a quartzd that was killed' stale
 thorough 'text tables of two quartzds' second
 try 'a directory that others can write to' foreign chmod 777 $tables

@@ -119,9 +119,9 @@ service_has_slices()
 	"$out/quartzctl" ps --last 10min >/dev/null || fail "ps --last: status $?"
 }
 
-try 'phases are where they were, and slots add up' phases_in_order
+thorough 'phases are where they were, and slots add up' phases_in_order
 try 'parts of a run add up to it' parts_add_up
 try 'slots add up with waits and with threads that come and go' waits_and_turnover
-try 'a process that was attached to has a timeline' attached
+thorough 'a process that was attached to has a timeline' attached
 try 'the machine has a timeline' machine
 try 'a service has none, but slices' service_has_slices

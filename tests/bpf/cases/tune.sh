@@ -116,5 +116,5 @@ beside_quartzd()
 
 try 'tune: too many threads are proposed' proposes_threads
 try 'tune: what no knob is for' proposes_nothing
-try 'tune: effective parallelism' by_parallelism
-try 'tune: beside a quartzd' beside_quartzd
+thorough 'tune: effective parallelism' by_parallelism
+thorough 'tune: beside a quartzd' beside_quartzd

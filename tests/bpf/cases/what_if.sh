@@ -116,15 +116,15 @@ not_asked()
 	grep -q 'knows no candidates: record one with --what-if' what_if.err || fail "$(cat what_if.err)"
 }
 
-try 'two threads with a lock' shape lock 0.5
+thorough 'two threads with a lock' shape lock 0.5
 try 'a chain of three threads' shape chain 0.5
 try 'threads that meet, equal' shape even 0.5
 thorough 'short segments' shape chain 0.5 1 500
 thorough 'more threads than processors' shape crowd 0.5
-try 'nobody waits for it' nobody_waits_for_it
-try 'a lock that is gone' lock_that_is_gone
+thorough 'nobody waits for it' nobody_waits_for_it
+thorough 'a lock that is gone' lock_that_is_gone
 thorough 'sleep stays' sleep_stays
 thorough 'candidates that lead' chosen_by_itself
-try 'a name that is not met' not_met
+thorough 'a name that is not met' not_met
 try 'bad input of what-if' bad_input
 thorough 'what-if not asked for' not_asked
