@@ -59,6 +59,7 @@ snapshots()
 
 settings_count()
 {
+	start_busy 1 # idle processors are not sampled
 	mkdir -p etc/quartzd.conf.d
 	printf '# mine\nrate = 49\ncpu=none\n\nwoken = yes\n' >etc/quartzd.conf
 	printf 'rate = 29\n woken = no \n' >etc/quartzd.conf.d/10.conf
