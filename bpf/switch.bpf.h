@@ -287,10 +287,11 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 /* What the gate of prev says. */
 static __always_inline enum gate switch__gate(struct task_struct *prev, bool preempt)
 {
-	u32 step = prev->pid ? single_gate__step(prev) : 0;
+	u32 step;
 
 	if (!prev->pid)
 		return GATE_PASSES;
+	step = single_gate__step(prev);
 	if (!step || preempt || task__ends(prev, preempt))
 		return GATE_CLOSED;
 	return wait_gate__is_passed(step) ? GATE_PASSES : GATE_LOOKS;

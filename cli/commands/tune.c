@@ -12,6 +12,7 @@
 #include "cli/experiment/timed_run.h"
 #include "cli/experiment/trial.h"
 #include "cli/experiment/tuning.h"
+#include "core/util/clock.h"
 
 #define SECOND		1000000000ull
 #define STANDARD_RUNS	3
@@ -19,21 +20,13 @@
 #define STANDARD_LIMIT	(600 * SECOND)
 #define TOO_LONG	4 /* times the start, and a second: such a setting is no good */
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- one run ---- */
 
 /* For one run: as much as the start took, some times, and no more than there is. */
 static uint64_t limit_of(const struct tuning *t)
 {
 	double start = qz_tune__cost(&t->search->settings[t->search->start]);
-	uint64_t at = now(), left = t->deadline > at ? t->deadline - at : 1;
+	uint64_t at = qz_clock__now(), left = t->deadline > at ? t->deadline - at : 1;
 	double most = TOO_LONG * start + 1;
 
 	return isfinite(start) && most * SECOND < (double)left ? (uint64_t)(most * SECOND) : left;
@@ -91,7 +84,7 @@ static void explain(const struct tuning *t, struct tuning_trial *trial, enum tim
 
 	if (outcome == TIMED_FAILED)
 		snprintf(text, sizeof(text), "ended with status %d", status);
-	else if (now() >= t->deadline)
+	else if (qz_clock__now() >= t->deadline)
 		snprintf(text, sizeof(text), "the time was over");
 	else
 		snprintf(text, sizeof(text),
@@ -112,7 +105,7 @@ static bool measure_command(struct tuning *t, struct tuning_trial *trial)
 			t->status = (enum status)status;
 			return false;
 		}
-		if (outcome == TIMED_TOO_LONG && now() >= t->deadline) {
+		if (outcome == TIMED_TOO_LONG && qz_clock__now() >= t->deadline) {
 			t->over = true;
 			return false;
 		}
@@ -148,7 +141,7 @@ static bool measure_process(struct tuning *t, struct tuning_trial *trial)
 	for (int64_t i = 0; outcome == LIVE_DONE && i < t->runs; i++) {
 		double rate = 0;
 
-		if (now() + t->live.duration_ns > t->deadline) {
+		if (qz_clock__now() + t->live.duration_ns > t->deadline) {
 			t->over = true;
 			return false;
 		}
@@ -182,7 +175,7 @@ static void run_trials(struct tuning *t)
 		if (!tuning__show_trial(t, &trial))
 			t->status = out_of_memory();
 		qz_tune__tell(t->search, step.setting, trial.costs, trial.n);
-		t->over = now() >= t->deadline;
+		t->over = qz_clock__now() >= t->deadline;
 	}
 }
 
@@ -330,7 +323,7 @@ static enum status tune(struct tuning *t)
 		return STATUS_OK;
 	if (!config->json)
 		tuning__print_head(t);
-	t->deadline = now() + t->limit_ns;
+	t->deadline = qz_clock__now() + t->limit_ns;
 	if (!config->dry_run)
 		run_trials(t);
 	status = show_result(t);

@@ -2,7 +2,6 @@
 #include "cli/experiment/live.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,27 +94,17 @@ enum status live__choose(struct live *l, const char *text, struct knob *k)
 	l->knob = knob_page__find(&l->page, name);
 	if (l->knob)
 		return knob__of_process(k, text, colon ? colon + 1 : NULL, l->knob);
-	complain("process %d has no knob '%s'; 'quartzctl knobs %d' lists what it has", l->page.pid,
-		 name, l->page.pid);
-	return STATUS_USAGE;
+	return knob_failure__missing(l->page.pid, name);
 }
 
 /* ---- setting ---- */
 
-static const char *name_of(const struct live *l, int64_t value, char text[24])
-{
-	if (l->knob->choices && value >= 0 && value < (int64_t)l->knob->choices)
-		return l->knob->choice[value];
-	snprintf(text, 24, "%" PRId64, value);
-	return text;
-}
-
 static enum status fail_to_set(struct live *l, int64_t value, int err)
 {
-	char text[24];
+	char text[KNOB_VALUE];
 
 	l->ended |= err == -ESRCH;
-	return knob_failure__set(l->page.pid, l->knob, name_of(l, value, text), err);
+	return knob_failure__set(l->page.pid, l->knob, knob_page__value(l->knob, value, text), err);
 }
 
 /* False: a signal came. */

@@ -15,18 +15,11 @@
 
 #include "cli/cli.h"
 #include "cli/experiment/trial.h"
+#include "core/util/clock.h"
 
 #define SECOND	 1000000000ull
 #define GRACE_MS 2000 /* between SIGTERM and SIGKILL */
 #define TICK_MS	 100  /* a signal may come just before the poll */
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 static void become(const struct timed_run *r)
 {
@@ -58,7 +51,7 @@ static bool ends_by(int fd, uint64_t until)
 	struct pollfd ended = {.fd = fd, .events = POLLIN};
 
 	while (!trial__signal()) {
-		uint64_t at = now();
+		uint64_t at = qz_clock__now();
 		int n;
 
 		if (at >= until)
@@ -74,10 +67,10 @@ static bool ends_by(int fd, uint64_t until)
 static void end_group(pid_t pid, int fd)
 {
 	struct pollfd ended = {.fd = fd, .events = POLLIN};
-	uint64_t until = now() + GRACE_MS * 1000000ull;
+	uint64_t until = qz_clock__now() + GRACE_MS * 1000000ull;
 
 	kill(-pid, SIGTERM);
-	while (now() < until && poll(&ended, 1, TICK_MS) <= 0)
+	while (qz_clock__now() < until && poll(&ended, 1, TICK_MS) <= 0)
 		;
 	kill(-pid, SIGKILL);
 }
@@ -94,7 +87,7 @@ static int status_of(pid_t pid)
 
 enum timed_outcome timed_run__do(const struct timed_run *r, uint64_t *elapsed_ns, int *status)
 {
-	uint64_t began = now();
+	uint64_t began = qz_clock__now();
 	pid_t pid = fork();
 	bool ended;
 	int fd;
@@ -113,7 +106,7 @@ enum timed_outcome timed_run__do(const struct timed_run *r, uint64_t *elapsed_ns
 	}
 	setpgid(pid, pid); /* whoever is first */
 	ended = ends_by(fd, began + r->limit_ns);
-	*elapsed_ns = now() - began;
+	*elapsed_ns = qz_clock__now() - began;
 	if (!ended)
 		end_group(pid, fd);
 	*status = status_of(pid);

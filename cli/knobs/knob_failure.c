@@ -29,6 +29,13 @@ enum status knob_failure__open(pid_t pid, int err)
 	}
 }
 
+enum status knob_failure__missing(pid_t pid, const char *name)
+{
+	complain("process %d has no knob '%s'; 'quartzctl knobs %d' lists what it has", pid, name,
+		 pid);
+	return STATUS_USAGE;
+}
+
 const char *knob_failure__refusal(int err)
 {
 	switch (err) {

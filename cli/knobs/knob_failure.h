@@ -9,6 +9,9 @@
 /* Of knob_page__open. */
 enum status knob_failure__open(pid_t pid, int err);
 
+/* Of knob_page__find. */
+enum status knob_failure__missing(pid_t pid, const char *name);
+
 /* Of knob_page__set, with the value as text; STATUS_REFUSED where the process does not take it. */
 enum status knob_failure__set(pid_t pid, const struct qz_knob *k, const char *value, int err);
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
@@ -18,23 +19,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #define LINK	  "/memfd:" QZ_KNOBS_FILE " (deleted)"
 #define PAUSE_MS  2
 #define SECOND	  1000000000ull
 #define NEEDED	  (F_SEAL_SHRINK | F_SEAL_GROW)
 #define LETTERS	  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 #define MOST_LINK 65536 /* that are looked at: a process can have any number of descriptors */
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- its contents ---- */
 
@@ -49,6 +42,14 @@ bool knob_page__allows(const struct qz_knob *k, int64_t value)
 {
 	return value >= k->least && value <= k->most &&
 	       ((uint64_t)value - (uint64_t)k->least) % (uint64_t)k->step == 0;
+}
+
+const char *knob_page__value(const struct qz_knob *k, int64_t value, char text[KNOB_VALUE])
+{
+	if (value >= 0 && value < (int64_t)k->choices)
+		return k->choice[value];
+	snprintf(text, KNOB_VALUE, "%" PRId64, value);
+	return text;
 }
 
 static bool is_valid(const struct qz_knob *k)
@@ -250,7 +251,7 @@ static int lock(const struct knob_page *p, uint64_t deadline)
 			return -errno;
 		if (ends_within(p, PAUSE_MS))
 			return -ESRCH;
-		if (now() >= deadline)
+		if (qz_clock__now() >= deadline)
 			return -EBUSY;
 	}
 	return 0;
@@ -272,7 +273,7 @@ static int await(const struct knob_page *p, const uint32_t *answered, uint32_t r
 	while (__atomic_load_n(answered, __ATOMIC_ACQUIRE) != request) {
 		if (ends_within(p, PAUSE_MS))
 			return -ESRCH;
-		if (now() >= deadline)
+		if (qz_clock__now() >= deadline)
 			return -ETIMEDOUT;
 	}
 	return 0;
@@ -291,7 +292,7 @@ int knob_page__set(struct knob_page *p, const struct qz_knob *knob, int64_t valu
 		   uint64_t patience_ns)
 {
 	struct qz_knob *k = &p->map->knobs[knob - p->copy.knobs];
-	uint64_t deadline = now() + patience_ns;
+	uint64_t deadline = qz_clock__now() + patience_ns;
 	int err = lock(p, deadline);
 
 	if (err)
@@ -304,7 +305,7 @@ int knob_page__set(struct knob_page *p, const struct qz_knob *knob, int64_t valu
 
 int knob_page__count(struct knob_page *p, struct knob_count *count, uint64_t patience_ns)
 {
-	uint64_t deadline = now() + patience_ns;
+	uint64_t deadline = qz_clock__now() + patience_ns;
 	int err = lock(p, deadline);
 
 	if (err)

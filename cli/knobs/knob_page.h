@@ -27,7 +27,7 @@ struct knob_count {
 
 /*
  * 0, or: -ESRCH, no such process; -EACCES or -EPERM, it is somebody else's; -ENOENT, it has no knobs; -EPROTO, they are not
- * what libquartz writes; others for want of memory or descriptors. To be closed if 0.
+ * what libquartz writes; other errors are want of memory or descriptors. If it is 0, knob_page__close() must follow.
  */
 int knob_page__open(struct knob_page *p, pid_t pid);
 
@@ -41,6 +41,11 @@ bool knob_page__is_valid(const struct qz_knobs *copy);
 /* The knob of that name, or NULL. */
 const struct qz_knob *knob_page__find(const struct knob_page *p, const char *name);
 
+#define KNOB_VALUE 24
+
+/* A value as text, which need not be one that it can have: the name of a choice, or else a number, in `text`. */
+const char *knob_page__value(const struct qz_knob *k, int64_t value, char text[KNOB_VALUE]);
+
 /* Whether the knob can have this value. */
 bool knob_page__allows(const struct qz_knob *k, int64_t value);
 
@@ -52,7 +57,10 @@ bool knob_page__allows(const struct qz_knob *k, int64_t value);
 int knob_page__set(struct knob_page *p, const struct qz_knob *knob, int64_t value,
 		   uint64_t patience_ns);
 
-/* What the process has counted by now, and from now on does while no quartzd listens; errors as of set, but for refusals. */
+/*
+ * Asks for the number of events so far. From now on the process counts them also while no quartzd listens. Errors as of set,
+ * but for refusals.
+ */
 int knob_page__count(struct knob_page *p, struct knob_count *count, uint64_t patience_ns);
 
 /* It need not count any more. Waits for nothing. */

@@ -40,13 +40,11 @@ static bool is_pending(const struct qz_knob *k)
 
 /* ---- as text ---- */
 
-/* Also values that the process had no right to write. */
 static void add_value(struct text_table *t, const struct qz_knob *k, int64_t value)
 {
-	if (k->choices && value >= 0 && value < (int64_t)k->choices)
-		text_table__add(t, PLAIN, "%s", k->choice[value]);
-	else
-		text_table__add(t, PLAIN, "%" PRId64, value);
+	char text[KNOB_VALUE];
+
+	text_table__add(t, PLAIN, "%s", knob_page__value(k, value, text));
 }
 
 static void add_range(struct text_table *t, const struct qz_knob *k)
@@ -220,21 +218,12 @@ static bool parse_value(const struct qz_knob *k, const char *text, int64_t *valu
 	return !k->choices && !qz_options__integer(text, INT64_MIN, INT64_MAX, value);
 }
 
-static void print_value(const struct qz_knob *k, int64_t value)
-{
-	if (k->choices && value >= 0 && value < (int64_t)k->choices)
-		fputs(k->choice[value], stdout);
-	else
-		printf("%" PRId64, value);
-}
-
 static void tell_change(const struct qz_knob *k, pid_t pid, int64_t value)
 {
-	printf("%s of process %d: ", k->name, pid);
-	print_value(k, k->value);
-	fputs(" -> ", stdout);
-	print_value(k, value);
-	putchar('\n');
+	char before[KNOB_VALUE], after[KNOB_VALUE];
+
+	printf("%s of process %d: %s -> %s\n", k->name, pid, knob_page__value(k, k->value, before),
+	       knob_page__value(k, value, after));
 }
 
 static enum status set_in(struct knob_page *p, const struct config *config, const char *name,
@@ -244,11 +233,8 @@ static enum status set_in(struct knob_page *p, const struct config *config, cons
 	int64_t value;
 	int err;
 
-	if (!k) {
-		complain("process %d has no knob '%s'; 'quartzctl knobs %d' lists what it has",
-			 p->pid, name, p->pid);
-		return STATUS_USAGE;
-	}
+	if (!k)
+		return knob_failure__missing(p->pid, name);
 	if (!parse_value(k, text, &value)) {
 		complain("%s of process %d cannot be '%s'; 'quartzctl knobs %d' shows what is "
 			 "allowed",

@@ -32,11 +32,9 @@ static double sum(struct load load)
 }
 
 static struct load load_of(const struct qz_overhead_governor *g, uint64_t ns,
-			   const struct qz_costs *costs)
+			   const struct qz_costs *spent)
 {
-	const struct qz_costs *told = &g->told;
-	uint64_t fixed = costs->accounting_ns - told->accounting_ns;
-	uint64_t all = qz_costs__sum(costs) - qz_costs__sum(told);
+	uint64_t fixed = spent->accounting_ns, all = qz_costs__sum(spent);
 	double ceiling = (double)ns * g->ceiling_ppm / 1e6;
 
 	return (struct load) {(double)fixed / ceiling, (double)(all - fixed) / ceiling};
@@ -81,15 +79,10 @@ static void decide(struct qz_overhead_governor *g, struct load load)
 		g->quiet = 0;
 }
 
-static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct qz_costs *costs,
+static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct qz_costs *spent,
 		       struct load load)
 {
-	g->last = (struct qz_costs) {
-		.accounting_ns = costs->accounting_ns - g->told.accounting_ns,
-		.sampling_ns = costs->sampling_ns - g->told.sampling_ns,
-		.walking_ns = costs->walking_ns - g->told.walking_ns,
-		.daemon_ns = costs->daemon_ns - g->told.daemon_ns,
-	};
+	g->last = *spent;
 	g->last_ns = ns;
 	g->costs_ppm = (uint32_t)((double)qz_costs__sum(&g->last) / (double)ns * 1e6);
 	if (g->started)
@@ -103,12 +96,13 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 	uint32_t before = g->halvings;
 	uint64_t elapsed = now - g->began;
 	uint64_t window = elapsed > QZ_GOVERNOR_WINDOW ? elapsed : QZ_GOVERNOR_WINDOW;
-	struct load load = load_of(g, window * processors, costs);
+	struct qz_costs spent = qz_costs__since(costs, &g->told);
+	struct load load = load_of(g, window * processors, &spent);
 
 	if (g->began) {
 		if (elapsed < QZ_GOVERNOR_WINDOW && !(g->started && sum(load) > 1))
 			return false;
-		end_window(g, elapsed * processors, costs, load);
+		end_window(g, elapsed * processors, &spent, load);
 	}
 	g->began = now;
 	g->told = *costs;

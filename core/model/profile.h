@@ -337,6 +337,18 @@ static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *mo
 	sum->daemon_ns += more->daemon_ns;
 }
 
+/* What came since `before`. */
+static inline struct qz_costs qz_costs__since(const struct qz_costs *now,
+					      const struct qz_costs *before)
+{
+	return (struct qz_costs) {
+		.accounting_ns = now->accounting_ns - before->accounting_ns,
+		.sampling_ns = now->sampling_ns - before->sampling_ns,
+		.walking_ns = now->walking_ns - before->walking_ns,
+		.daemon_ns = now->daemon_ns - before->daemon_ns,
+	};
+}
+
 static inline uint64_t qz_costs__sum(const struct qz_costs *c)
 {
 	return c->accounting_ns + c->sampling_ns + c->walking_ns + c->daemon_ns;

@@ -123,8 +123,8 @@ static double widened(double z, double n)
 }
 
 /*
- * By how much the medians of two settings may differ by chance, so many standard deviations; relative. Where nothing is known
- * of chance, the search goes on as if there were none, but nothing is sure.
+ * By how much the medians of two settings may differ by chance, so many standard deviations; relative. Before any
+ * setting has two runs, the search takes chance for 0, and no difference is sure.
  */
 static double width_of(const struct qz_tune *t, const struct qz_tune_setting *x,
 		       const struct qz_tune_setting *y, double deviations)

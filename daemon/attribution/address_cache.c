@@ -113,6 +113,16 @@ const struct place *address_cache__get(const struct address_cache *p, uint32_t m
 	return i == UINT32_MAX || p->items[i].location == QZ_NONE ? NULL : &p->items[i];
 }
 
+int64_t place__procedure(struct qz_profile *profile, const struct place *place)
+{
+	const struct qz_procedure unknown = {
+		.name = "[unknown]", .module = "", .file = "", .kind = QZ_PROCEDURE};
+
+	return place && place->location != QZ_NONE
+		       ? profile->locations[place->location].lines[0].procedure
+		       : qz_profile__intern_procedure(profile, &unknown);
+}
+
 uint32_t address_cache__count(const struct address_cache *p)
 {
 	return p->n;

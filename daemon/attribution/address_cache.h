@@ -45,6 +45,9 @@ int address_cache__resolve(struct address_cache *p);
 const struct place *address_cache__get(const struct address_cache *p, uint32_t module,
 				       uint64_t address);
 
+/* The innermost procedure of a place, or "[unknown]" where there is none: NULL. -ENOMEM. */
+int64_t place__procedure(struct qz_profile *profile, const struct place *place);
+
 /* The number of places that were ever wanted, and each of them: NULL where it has no location. They stay. */
 uint32_t address_cache__count(const struct address_cache *p);
 const struct place *address_cache__at(const struct address_cache *p, uint32_t index);

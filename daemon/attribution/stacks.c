@@ -146,8 +146,8 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_half *
 		instrumented_stacks__merge(c->selfreport, h, s, stack);
 }
 
-uint32_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *h,
-		     const struct qz_stack_slot *s)
+int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *h,
+		    const struct qz_stack_slot *s)
 {
 	const struct image *image = address_spaces__get(c->images, s->image);
 	const struct place *place = NULL;
@@ -159,9 +159,7 @@ uint32_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_hal
 		place = user_place(c, image, user_frame(h, s, 0));
 		address_spaces__unlock(c->images);
 	}
-	return place && place->location != QZ_NONE
-		       ? c->profile->locations[place->location].lines[0].procedure
-		       : QZ_NONE;
+	return place__procedure(c->profile, place);
 }
 
 static uint32_t procedure_of(const struct qz_profile *profile, uint32_t location)

@@ -62,9 +62,9 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 void stack__place(const struct stack_context *c, const struct bpf_runtime_half *half,
 		  const struct qz_stack_slot *slot, struct stack *stack);
 
-/* The procedure of the innermost frame of a used slot, whose places were resolved: of the code; QZ_NONE: unknown. */
-uint32_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *half,
-		     const struct qz_stack_slot *slot);
+/* The procedure of the innermost frame of a used slot, whose places were resolved: of the code, see place__procedure(). */
+int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *half,
+		    const struct qz_stack_slot *slot);
 
 /* The leaf of a stack that hangs below `node`, or -errno. */
 int64_t stack__node(struct qz_profile *profile, uint32_t node, const struct stack *stack);

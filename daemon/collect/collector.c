@@ -74,10 +74,9 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	if (!c->creation || !c->classes)
 		goto fail;
 	c->spinning = spin_tracker__new(engine, c->images, c->modules, c->classes);
-	if (!c->spinning)
-		goto fail;
-	c->sampled = sample_rounds__new(
-		&(struct sample_rounds_context) {engine, c->images, c->threads, c->spinning});
+	if (c->spinning)
+		c->sampled = sample_rounds__new(&(
+			struct sample_rounds_context) {engine, c->images, c->threads, c->spinning});
 	if (!c->sampled)
 		goto fail;
 	c->stacks = (struct stack_context) {

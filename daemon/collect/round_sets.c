@@ -11,15 +11,6 @@ struct sets {
 	uint32_t *members;
 };
 
-/* Code that nobody knows. */
-static int64_t unknown(struct qz_profile *p)
-{
-	const struct qz_procedure procedure = {
-		.name = "[unknown]", .module = "", .file = "", .kind = QZ_PROCEDURE};
-
-	return qz_profile__intern_procedure(p, &procedure);
-}
-
 static int64_t leaf_of(struct sets *s, uint32_t stack)
 {
 	int64_t procedure;
@@ -29,8 +20,6 @@ static int64_t leaf_of(struct sets *s, uint32_t stack)
 	if (s->leaves[stack])
 		return s->leaves[stack] - 1;
 	procedure = stack__leaf(s->context, s->half, &s->half->stacks[stack]);
-	if (procedure == QZ_NONE)
-		procedure = unknown(s->context->profile);
 	if (procedure >= 0)
 		s->leaves[stack] = (uint32_t)procedure + 1;
 	return procedure;

@@ -111,19 +111,9 @@ static void want(struct rounds *m, const struct instant *instant)
 	}
 }
 
-/* Code that nobody knows: outside of all that is mapped from files. */
-static int64_t unknown(struct qz_profile *p)
-{
-	const struct qz_procedure procedure = {
-		.name = "[unknown]", .module = "", .file = "", .kind = QZ_PROCEDURE};
-
-	return qz_profile__intern_procedure(p, &procedure);
-}
-
 /* The member that a capture is, or -errno. Only loops whose code alone says that they wait, spin. */
 static int64_t member_of(struct rounds *m, const struct qz_capture *c, struct image *image)
 {
-	struct qz_profile *p = m->context.profile;
 	const struct code_class *class = NULL;
 	const struct place *place = NULL;
 	struct spot spot;
@@ -133,9 +123,7 @@ static int64_t member_of(struct rounds *m, const struct qz_capture *c, struct im
 		place = address_cache__get(m->context.places, spot.module, spot.address);
 		class = spin_classify__get(m->classes, spot.module, spot.address);
 	}
-	procedure = place && place->location != QZ_NONE
-			    ? p->locations[place->location].lines[0].procedure
-			    : unknown(p);
+	procedure = place__procedure(m->context.profile, place);
 	if (procedure < 0)
 		return procedure;
 	return QZ_MEMBER((uint32_t)procedure,

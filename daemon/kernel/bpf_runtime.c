@@ -16,6 +16,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "core/util/clock.h"
 #include "daemon/kernel/bpf_paths.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
@@ -52,10 +53,7 @@ int bpf_runtime__fail(struct bpf_runtime *e, int err, const char *format, ...)
 
 uint64_t bpf_runtime__now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	return qz_clock__now();
 }
 
 __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "core/util/clock.h"
 #include "daemon/kernel/timer_phase.h"
 
 #define MARGIN                                                                                     \
@@ -33,14 +34,6 @@ struct start {
 	struct timer_group *group;
 };
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void timer_schedule__init(struct timer_schedule *s, uint64_t period, uint32_t nstreams)
 {
 	*s = (struct timer_schedule) {.nstreams = nstreams};
@@ -52,7 +45,7 @@ void timer_schedule__init(struct timer_schedule *s, uint64_t period, uint32_t ns
 
 void timer_schedule__begin(struct timer_schedule *s)
 {
-	uint64_t first = now() + MARGIN;
+	uint64_t first = qz_clock__now() + MARGIN;
 
 	for (uint32_t i = 0; i < s->nstreams; i++)
 		s->origin[i] = first + i * SPREAD;
@@ -90,7 +83,7 @@ uint64_t timer_schedule__between(const struct timer_schedule *s, uint64_t time)
 /* The next instant that there is time to wait for. */
 static uint64_t next_instant(const struct timer_schedule *s, uint32_t stream)
 {
-	uint64_t soon = now() + AWAKE, at = s->origin[stream];
+	uint64_t soon = qz_clock__now() + AWAKE, at = s->origin[stream];
 
 	return soon > at ? at + ((soon - at) / s->period[stream] + 1) * s->period[stream] : at;
 }
@@ -102,7 +95,7 @@ static void wait_until(uint64_t at)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
 		;
-	while (now() < at)
+	while (qz_clock__now() < at)
 		;
 }
 
@@ -118,7 +111,7 @@ static bool start_timer(struct timer_group *g, uint32_t stream, uint64_t period,
 	if (result)
 		g->err = -errno;
 	g->enabled[stream] = true;
-	return now() > at + TOLERANCE;
+	return qz_clock__now() > at + TOLERANCE;
 }
 
 /* Once at least, be it out of phase. */
