@@ -1,40 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # Programs of Debian with a known fix: what the fix gained, beside what the first findings promised.
-# -r says how many pairs; 3 are for the tables of doc/truth.md. WORK keeps what the programs read, and the
-# profiles; SET is the set of cases, ONLY a pattern of their names.
+# -r says how many pairs; 3 are for the tables of doc/truth.md. SET is the set of cases.
 
-[ -d "${WORK-}" ] || fail 'WORK does not name a directory with a gigabyte of room'
-cd "$WORK" || fail "$WORK"
-# shellcheck source=tests/bench/truth_inputs.sh
-. "$here/truth_inputs.sh"
-[ "$rounds" -le 9 ] || rounds=3
-
-# seconds COMMAND: that it takes; its own words are kept for when it fails.
-seconds()
-{
-	local began=${EPOCHREALTIME/./}
-
-	bash -c "$(sed 's/^!\w* //' <<<"$1")" >"$T/fix.out" 2>"$T/fix.err" </dev/null || fail "$1: $(tail -n 3 "$T/fix.err")"
-	awk "BEGIN { print (${EPOCHREALTIME/./} - $began) / 1e6 }"
-}
-
-# advised NAME COMMAND: its findings; of "!PROGRAM COMMAND", those of the program from a profile of the machine.
-advised()
-{
-	local how=(-- bash -c "$2") scope=()
-
-	if [[ $2 == !* ]]; then
-		read -r program command <<<"${2#!}"
-		bash -c "$command" >/dev/null 2>&1 </dev/null &
-		how=(-F 499 --system --duration 3)
-		scope=(-s "comm=$program")
-	fi
-	"$out/quartzctl" record --cpu none -o "$WORK/$1.profile" "${how[@]}" >"$T/fix.out" 2>"$T/fix.err" </dev/null ||
-		fail "$2: $(tail -n 3 "$T/fix.err")"
-	wait
-	"$out/quartzctl" advise -i "$WORK/$1.profile" "${scope[@]}" --json
-}
+# shellcheck source=tests/bench/fixes.sh
+. "$here/fixes.sh"
 
 # found RULES CULPRIT: of findings, the rank, rule, subject and range in percent of the first that is what is sought.
 found()
@@ -60,17 +30,9 @@ fix()
 {
 	local name=$1 rank rule subject low high gain least most before after
 
-	[ -z "${ONLY-}" ] || [[ $name =~ $ONLY ]] || return
-	: >"$T/$name.before"
-	: >"$T/$name.after"
-	seconds "$5" >/dev/null # reads its files from the disk
-	for ((round = 0; round < rounds; round++)); do
-		seconds "$4" >>"$T/$name.before"
-		seconds "$5" >>"$T/$name.after"
-	done
+	is_wanted "$name" || return 0
+	try_fix "$name" "$4" "$5"
 	read -r rank rule subject low high < <(advised "$name" "$4" | found "$2" "$3")
-	read -r gain least most < <(paste "$T/$name.before" "$T/$name.after" |
-		awk '{ print 100 * (1 - $2 / $1) }' | median)
 	read -r before _ < <(median "$T/$name.before")
 	read -r after _ < <(median "$T/$name.after")
 	printf '| %s | %s | %s | %s | %.2f | %.2f | %.0f %% (%.0f..%.0f) | %.0f..%.0f %% | %s |\n' \
@@ -81,7 +43,7 @@ fix()
 # well NAME COMMAND: a program with nothing wrong; the greatest gain that is promised.
 well()
 {
-	[ -z "${ONLY-}" ] || [[ $1 =~ $ONLY ]] || return
+	is_wanted "$1" || return 0
 	printf '| %s | %s |\n' "$1" "$(advised "$1" "$2" |
 		jq -r '.findings[0] // {rule: "nothing", gain_low_ppm: 0, gain_high_ppm: 0} |
 			"\(.rule) \(.subject.name // "") \(.gain_low_ppm / 1e4)..\(.gain_high_ppm / 1e4) %"')"
