@@ -81,7 +81,8 @@ static __noinline u32 release__stack(struct task_struct *task, struct qz_thread_
 
 __noinline int release__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns)
 {
-	struct waits_figures add = {key, object, scope, count, ns, 0};
+	struct waits_figures add = {
+		.key = key, .object = object, .scope = scope, .count = count, .blocked_ns = ns};
 	int room = wait_account__add_row(&add);
 	struct qz_control *ctl = control__get();
 	struct qz_scope_state *s;

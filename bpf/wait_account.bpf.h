@@ -33,7 +33,7 @@ static __always_inline void wait_account__lose(u32 scope, u64 count, u64 blocked
 struct waits_figures {
 	u64 key;
 	u32 object, scope;
-	u64 count, blocked_ns, ready_ns;
+	u64 count, blocked_ns, ready_ns, variance;
 };
 
 enum waits_room { WAITS_OTHER, WAITS_FULL, WAITS_FOUND, WAITS_NEW };
@@ -63,6 +63,8 @@ __noinline int wait_account__probe(struct waits_figures *add, u32 at)
 		__sync_fetch_and_add(&slot->blocked_ns, add->blocked_ns);
 	if (add->ready_ns)
 		__sync_fetch_and_add(&slot->ready_ns, add->ready_ns);
+	if (add->variance)
+		__sync_fetch_and_add(&slot->variance, add->variance);
 	return taken ? WAITS_FOUND : WAITS_NEW;
 }
 
@@ -86,8 +88,8 @@ static __always_inline u64 wait_account__part(u32 part)
 	return index;
 }
 
-/* Moves one part of what stands at a site to the table of waits. */
-__noinline int wait_account__flush_part(struct qz_thread_state *t, u32 at, u32 part)
+/* Moves one part of what stands at a site to the table of waits; variance is that of the part. */
+__noinline int wait_account__flush_part(struct qz_thread_state *t, u32 at, u32 part, u64 variance)
 {
 	struct waits_figures add;
 	struct qz_wait_site *site;
@@ -105,6 +107,7 @@ __noinline int wait_account__flush_part(struct qz_thread_state *t, u32 at, u32 p
 		.count = site->count[p],
 		.blocked_ns = site->blocked_ns[p],
 		.ready_ns = site->ready_ns[p],
+		.variance = variance,
 	};
 	if (wait_account__add_row(&add) <= WAITS_FULL)
 		wait_account__lose(t->scope, add.count, add.blocked_ns, add.ready_ns);
@@ -118,7 +121,7 @@ __noinline int wait_account__flush_part(struct qz_thread_state *t, u32 at, u32 p
 static __always_inline void wait_account__flush(struct qz_thread_state *t, u32 at)
 {
 	for (u32 i = 0; i < QZ_PARTS; i++)
-		wait_account__flush_part(t, at, i);
+		wait_account__flush_part(t, at, i, 0);
 }
 
 /* The times blocked and ready that are not charged yet. */
@@ -188,7 +191,21 @@ static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t
 		qz_nominal__mean(word, t->waiting.nominal, now, own->blocked + own->ready));
 }
 
-/* Adds a wait to the site that it was at. */
+/*
+ * What a wait adds to the variance of the sum of all, where it was looked at with probability 1/w and stands for w: w (w - 1)
+ * times its square (Horvitz and Thompson), in units of 2^20 ns^2. A second and more counts as one: threads that wait
+ * so long are looked at each time.
+ */
+static __always_inline u64 wait_account__variance(u32 weight, const struct uncharged *taken)
+{
+	u64 ns = (taken->blocked + taken->ready) >> weight, unit = ns >> 10, w = 1ull << weight;
+
+	if (unit >> 20)
+		unit = 1 << 20;
+	return w * (w - 1) * unit * unit;
+}
+
+/* Adds a wait to the site that it was at; to the table at once if it stands for others: a site has no place for doubt. */
 __noinline int wait_account__add(struct qz_thread_state *t, const struct uncharged *taken,
 				 u32 nominal)
 {
@@ -201,12 +218,15 @@ __noinline int wait_account__add(struct qz_thread_state *t, const struct uncharg
 	at = wait_account__site(t);
 	site = wait_account__at(t, at);
 	if (site->nominal[p] != nominal) {
-		wait_account__flush_part(t, at, part);
+		wait_account__flush_part(t, at, part, 0);
 		site->nominal[p] = nominal;
 	}
 	site->count[p] += 1u << t->waiting.weight;
 	site->blocked_ns[p] += taken->blocked;
 	site->ready_ns[p] += taken->ready;
+	if (t->waiting.weight)
+		wait_account__flush_part(t, at, part,
+					 wait_account__variance(t->waiting.weight, taken));
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/render/quality.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
+#include "core/report/wait_report.h"
 
 #define SECOND 1e9
 
@@ -82,6 +83,29 @@ static void add_seconds_of(const struct scope_view *s, struct text_table *c, uin
 	const struct estimate e = {(double)ns / SECOND, ci_ns / SECOND, s->decimals, rough};
 
 	add_estimate(c, PLAIN, &e);
+}
+
+void add_blocked(const struct scope_view *s, struct text_table *c, const struct qz_wait_figure *f,
+		 bool idle_too)
+{
+	uint64_t ns = idle_too ? f->blocked_ns : qz_wait_figure__blocked(f);
+	uint64_t ci = qz_wait_figure__ci(f);
+
+	if (ci)
+		add_seconds_of(s, c, ns, (double)ci, false);
+	else
+		add_seconds(s, c, ns);
+}
+
+void add_wait_interval(const struct scope_view *s, struct text_table *c,
+		       const struct qz_wait_figure *f)
+{
+	uint64_t ci = qz_wait_figure__ci(f);
+
+	if (ci)
+		add_seconds_of(s, c, ci, (double)ci, false);
+	else
+		text_table__add(c, PLAIN, "%s", "");
 }
 
 void add_norm_part(const struct scope_view *s, struct text_table *c, uint64_t ns,

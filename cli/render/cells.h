@@ -32,6 +32,14 @@ int decimals_of_report(const struct qz_report *r);
 
 void add_seconds(const struct scope_view *s, struct text_table *c, uint64_t ns);
 
+/* Time blocked, of idle threads too or only of the others, to as many digits as are known of it. */
+void add_blocked(const struct scope_view *s, struct text_table *c, const struct qz_wait_figure *f,
+		 bool idle_too);
+
+/* Half the width of the interval of time blocked and ready, empty where it is exact. */
+void add_wait_interval(const struct scope_view *s, struct text_table *c,
+		       const struct qz_wait_figure *f);
+
 /* From 5 % on grave, from 0.5 % on notable, as with perf. */
 enum emphasis emphasis_of(double percent);
 

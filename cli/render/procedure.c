@@ -50,7 +50,7 @@ static void add_edge(const struct scope_view *s, struct text_table *c, const str
 	if (s->report->spin_ns)
 		add_spun(s, c, &e->figure);
 	if (s->report->waits.count)
-		add_seconds(s, c, qz_wait_figure__blocked(&e->waits));
+		add_blocked(s, c, &e->waits, false);
 	if (s->report->profile->ncalls)
 		add_calls(c, e->calls);
 	text_table__add(c, PLAIN, "%s", describe_way(e, callers));

@@ -11,7 +11,7 @@
 struct shape {
 	struct column heads[MAX_COLUMNS];
 	int n;
-	bool self, spin, blocked, idle, waits;
+	bool self, spin, blocked, idle, waits, estimated;
 };
 
 static void add_head(struct shape *shape, const char *first, const char *second)
@@ -63,6 +63,7 @@ static void make_shape(const struct scope_view *s, struct shape *shape)
 		.self = !s->config->waits && s->config->kinds & QZ_RANK_PROCEDURES,
 		.blocked = s->config->waits || s->report->waits.count != 0,
 		.idle = s->report->waits.charged_ns >= s->report->elapsed_ns / 50,
+		.estimated = s->config->waits && s->report->waits.variance > 0,
 	};
 	add_share(shape, "total");
 	if (shape->self) {
@@ -81,6 +82,8 @@ static void make_shape(const struct scope_view *s, struct shape *shape)
 		add_head(shape, "idle", "s");
 	if (shape->waits) {
 		add_head(shape, "ready", "s");
+		if (shape->estimated)
+			add_head(shape, plus_minus(s->out), "s");
 		add_head(shape, "", "waits");
 		add_word(shape, "waits", "mostly for");
 	}
@@ -114,11 +117,13 @@ static void add_line(const struct scope_view *s, struct text_table *c, const str
 	if (shape->spin)
 		add_spun(s, c, line->total);
 	if (shape->blocked)
-		add_seconds(s, c, qz_wait_figure__blocked(&line->waits));
+		add_blocked(s, c, &line->waits, false);
 	if (shape->idle)
 		add_seconds(s, c, line->waits.charged_ns);
 	if (shape->waits) {
 		add_seconds(s, c, line->waits.ready_ns);
+		if (shape->estimated)
+			add_wait_interval(s, c, &line->waits);
 		text_table__add(c, PLAIN, "%s", group_digits(line->waits.count).text);
 		text_table__take(c, escape_name(line->mostly));
 	}

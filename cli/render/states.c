@@ -106,7 +106,7 @@ static void add_cause(const struct scope_view *s, struct text_table *c,
 	label = name && asprintf(&label, "  %s", name) >= 0 ? label : NULL;
 	free(name);
 	text_table__take(c, label);
-	add_seconds(s, c, row->waits.blocked_ns);
+	add_blocked(s, c, &row->waits, true);
 	text_table__add(c, PLAIN, "%s", group_digits(row->waits.count).text);
 	text_table__add(c, PLAIN, "%s", "");
 	text_table__take(c, format_parts(s, &row->waits, &states->waits));

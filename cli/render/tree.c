@@ -52,7 +52,7 @@ static void add_branch(const struct scope_view *s, struct text_table *c, const s
 	if (s->report->spin_ns)
 		add_spun(s, c, &b->total);
 	if (s->report->waits.count)
-		add_seconds(s, c, qz_wait_figure__blocked(&b->waits));
+		add_blocked(s, c, &b->waits, false);
 	text_table__take(c, format_branch(s, b));
 }
 

@@ -189,7 +189,7 @@ struct row {
 	enum row_kind kind;
 	uint32_t scope, level, busy, thread, object, cause, nominal, spinning, halvings, below,
 		seen;
-	uint64_t values[QZ_PPROF_TYPES];
+	uint64_t variance, values[QZ_PPROF_TYPES];
 };
 
 static const struct {
@@ -213,6 +213,8 @@ static const struct {
 static int read_number(struct reader *r, const Pprof__Label *label, const char *key,
 		       struct row *row)
 {
+	if (!strcmp(key, qz_pprof_words[QZ_WORD_VARIANCE]))
+		return number_in(r, label->num, INT64_MAX, &row->variance) ? -EBADMSG : 0;
 	for (size_t i = 0; i < sizeof(number_labels) / sizeof(*number_labels); i++) {
 		uint64_t number;
 
@@ -313,7 +315,8 @@ static int take_wait(struct reader *r, const struct row *row, uint32_t node)
 						       .nominal = row->nominal,
 						       .count = row->values[QZ_PPROF_WAITS],
 						       .blocked_ns = row->values[QZ_PPROF_BLOCKED],
-						       .ready_ns = row->values[QZ_PPROF_READY]});
+						       .ready_ns = row->values[QZ_PPROF_READY],
+						       .variance = row->variance});
 
 	return check_index(r, err ? err : (int64_t)r->p->nwaits - 1, before);
 }

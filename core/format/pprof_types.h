@@ -68,7 +68,8 @@ enum {
 	WORD(MACHINE_SPIN, "machine_spin")                                                         \
 	WORD(RATE_HALVINGS, "rate_halvings")                                                       \
 	WORD(BELOW, "below")                                                                       \
-	WORD(SEEN, "seen")
+	WORD(SEEN, "seen")                                                                         \
+	WORD(VARIANCE, "variance")
 
 enum qz_pprof_word {
 #define QZ_PPROF_NUMBER(number, text) QZ_WORD_##number,

@@ -275,6 +275,8 @@ static int emit_wait(struct writer *w, uint32_t i)
 	add_number(&row, QZ_WORD_NOMINAL, wait->nominal, QZ_WORD_COUNT);
 	add_owner(w, &row, wait->scope, wait->thread);
 	add_object(w, &row, wait->object);
+	if (wait->variance && add_rare(w, &row, QZ_WORD_VARIANCE, (int64_t)wait->variance))
+		return -ENOMEM;
 	return emit_row(w, &row, wait->node);
 }
 

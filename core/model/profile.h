@@ -205,6 +205,8 @@ struct qz_wait {
 	uint64_t count;
 	uint64_t blocked_ns;
 	uint64_t ready_ns;
+	uint64_t
+		variance; /* of blocked_ns + ready_ns, in 2^20 ns^2: 0 where each wait was looked at */
 };
 
 /*

@@ -301,8 +301,8 @@ struct qz_report *qz_report__new(const struct qz_profile *p, uint32_t scope)
 		goto fail;
 	count_levels(r);
 	sum_levels(r);
-	if (qz_idle_threads__find(r) || qz_idle_time__charge(r) || qz_polled__build(r) ||
-	    build_rows(r) || build_threads(r) || qz_wait_report__build(r))
+	if (qz_idle_threads__find(r) || qz_idle_time__charge(r) || qz_wait_report__find_doubt(r) ||
+	    qz_polled__build(r) || build_rows(r) || build_threads(r) || qz_wait_report__build(r))
 		goto fail;
 	if (qz_object_cost__build(r))
 		goto fail;
@@ -337,6 +337,7 @@ void qz_report__free(struct qz_report *r)
 	free(r->order);
 	free(r->idle);
 	free(r->charges);
+	free(r->wait_variances);
 	free(r->effective_ns);
 	free(r);
 }

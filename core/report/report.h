@@ -42,6 +42,7 @@ struct qz_wait_figure {
 	uint64_t idle_ns; /* of blocked_ns, of idle threads: core/report/idle_threads.h */
 	uint64_t
 		charged_ns; /* elapsed time in which nothing ran, because of these: core/report/idle_time.h */
+	double variance; /* of blocked_ns + ready_ns, in ns^2: 0 where each wait was looked at */
 };
 
 /* What the other threads were blocked. */
@@ -132,6 +133,7 @@ struct qz_report {
 	struct qz_wait_figure waits;	/* of all threads */
 	struct qz_causes causes;	/* of these */
 	struct qz_idle_charge *charges; /* by wait of the profile: core/report/idle_time.h */
+	double *wait_variances;		/* likewise, in ns^2: core/report/wait_report.h */
 	bool *idle;			/* by thread of the profile: core/report/idle_threads.h */
 	uint32_t nidle;			/* so many are */
 	uint32_t nobjects;

@@ -7,6 +7,7 @@
 #include "core/format/json_fields.h"
 #include "core/model/objects.h"
 #include "core/report/ranking.h"
+#include "core/report/wait_report.h"
 #include "core/util/systemd_unit.h"
 #include "core/util/utf8.h"
 
@@ -96,13 +97,16 @@ json_t *qz_json__figure(const struct qz_report *r, const struct qz_figure *f)
 
 int qz_json__add_waits(json_t *object, const struct qz_wait_figure *f)
 {
+	uint64_t ci = qz_wait_figure__ci(f);
+
 	return json_object_set_new(object, "waits", qz_json_fields__integer(f->count)) ||
 	       json_object_set_new(object, "blocked_ns", qz_json_fields__integer(f->blocked_ns)) ||
 	       json_object_set_new(object, "ready_ns", qz_json_fields__integer(f->ready_ns)) ||
 	       json_object_set_new(object, "blocked_idle_ns",
 				   qz_json_fields__integer(f->idle_ns)) ||
 	       json_object_set_new(object, "charged_idle_ns",
-				   qz_json_fields__integer(f->charged_ns));
+				   qz_json_fields__integer(f->charged_ns)) ||
+	       (ci && json_object_set_new(object, "waits_ci_ns", qz_json_fields__integer(ci)));
 }
 
 json_t *qz_json__causes(const struct qz_profile *p, const struct qz_causes *causes)
@@ -172,6 +176,7 @@ json_t *qz_json__object(const struct qz_report *r, const struct qz_object_row *r
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
 	json_t *object = qz_json__figure(r, &row->figure);
+	uint64_t ci = qz_wait_figure__ci(&row->waits);
 	bool failed =
 		!object || qz_json_fields__write(object, qz_object_fields, o) ||
 		json_object_set_new(object, "kind", json_string("object")) ||
@@ -183,6 +188,7 @@ json_t *qz_json__object(const struct qz_report *r, const struct qz_object_row *r
 				    qz_json_fields__integer(row->waits.blocked_ns)) ||
 		json_object_set_new(object, "ready_ns",
 				    qz_json_fields__integer(row->waits.ready_ns)) ||
+		(ci && json_object_set_new(object, "waits_ci_ns", qz_json_fields__integer(ci))) ||
 		json_object_set_new(object, "cost",
 				    qz_json_fields__object(cost_fields, &row->cost));
 

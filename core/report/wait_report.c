@@ -2,12 +2,16 @@
 #include "core/report/wait_report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/util/vec.h"
 #include "core/report/figure.h"
 #include "core/report/idle_time.h"
+
+#define Z_95	      1.959964	/* 97.5 % quantile of the normal distribution */
+#define VARIANCE_UNIT (1 << 20) /* of qz_wait.variance, in ns^2 */
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -22,6 +26,7 @@ void qz_wait_figure__add(struct qz_wait_figure *f, const struct qz_report *r,
 	f->count += w->count;
 	f->blocked_ns += w->blocked_ns;
 	f->ready_ns += w->ready_ns;
+	f->variance += r->wait_variances[w - r->profile->waits];
 	if (w->thread != QZ_NONE && r->idle[w->thread])
 		f->idle_ns += w->blocked_ns;
 	f->charged_ns += r->charges[w - r->profile->waits].blocked_ns +
@@ -31,6 +36,11 @@ void qz_wait_figure__add(struct qz_wait_figure *f, const struct qz_report *r,
 uint64_t qz_wait_figure__time(const struct qz_wait_figure *f)
 {
 	return f->blocked_ns + f->ready_ns;
+}
+
+uint64_t qz_wait_figure__ci(const struct qz_wait_figure *f)
+{
+	return (uint64_t)(Z_95 * sqrt(f->variance));
 }
 
 int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const struct qz_wait *w)
@@ -60,6 +70,51 @@ void qz_causes__sort(struct qz_causes *causes)
 {
 	if (causes->n)
 		qsort(causes->rows, causes->n, sizeof(*causes->rows), compare_causes);
+}
+
+/* ---- doubt ---- */
+
+/* Of all waits of a thread together. */
+struct thread_sums {
+	double ns, variance;
+};
+
+/*
+ * The time of a thread is known, so a place that is estimated is a share of it: what the others have is doubtful as far
+ * as the share goes, and its own as far as the rest. A thread that waits at one place only leaves no doubt.
+ */
+static double variance_of_share(const struct qz_wait *w, const struct thread_sums *all)
+{
+	double share = all->ns > 0 ? (double)(w->blocked_ns + w->ready_ns) / all->ns : 0;
+	double own = (double)w->variance, others = all->variance - own;
+
+	return ((1 - share) * (1 - share) * own + share * share * others) * VARIANCE_UNIT;
+}
+
+int qz_wait_report__find_doubt(struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	struct thread_sums *threads = calloc((size_t)p->nthreads + 1, sizeof(*threads));
+
+	r->wait_variances = calloc((size_t)p->nwaits + 1, sizeof(*r->wait_variances));
+	if (!threads || !r->wait_variances) {
+		free(threads);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (w->thread == QZ_NONE)
+			continue;
+		threads[w->thread].ns += (double)w->blocked_ns + (double)w->ready_ns;
+		threads[w->thread].variance += (double)w->variance;
+	}
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (p->waits[i].thread != QZ_NONE && p->waits[i].variance)
+			r->wait_variances[i] =
+				variance_of_share(&p->waits[i], &threads[p->waits[i].thread]);
+	free(threads);
+	return 0;
 }
 
 /* ---- objects ---- */

@@ -12,8 +12,14 @@
 void qz_wait_figure__add(struct qz_wait_figure *f, const struct qz_report *r,
 			 const struct qz_wait *w);
 
+/* Sets the variances of the waits of a report, before the first is added. 0 or -ENOMEM. */
+int qz_wait_report__find_doubt(struct qz_report *r);
+
 /* blocked + ready */
 uint64_t qz_wait_figure__time(const struct qz_wait_figure *f);
+
+/* Half the width of the 95 % interval of that, at most: 0 where each wait was looked at. */
+uint64_t qz_wait_figure__ci(const struct qz_wait_figure *f);
 
 /* Counts a wait under its cause. -ENOMEM. Sort once all are in; free rows. */
 int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const struct qz_wait *w);

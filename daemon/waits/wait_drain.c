@@ -13,7 +13,7 @@
 struct row {
 	uint32_t scope; /* of the engine */
 	uint32_t serial, stack, object, nominal;
-	uint64_t count, blocked_ns, ready_ns;
+	uint64_t count, blocked_ns, ready_ns, variance;
 };
 
 /* What is kept of a slot of the table between two drains. */
@@ -145,6 +145,7 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 		.count = take(&table->count),
 		.blocked_ns = take(&table->blocked_ns),
 		.ready_ns = take(&table->ready_ns),
+		.variance = take(&table->variance),
 	};
 	add_row(w, &row);
 	if (row.nominal == QZ_WAKING)
@@ -195,6 +196,7 @@ static bool make_wait(struct wait_drain *w, const struct row *row, struct qz_wai
 		.count = row->count,
 		.blocked_ns = row->blocked_ns,
 		.ready_ns = row->ready_ns,
+		.variance = row->variance,
 	};
 	return true;
 }

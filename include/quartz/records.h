@@ -483,6 +483,7 @@ struct qz_wait_stack {
 /*
  * Waits that are equal in key and object; quartzd exchanges the figures for 0 about once a second.
  * key: stack (20 bits, see qz_wait_site) | nominal (12 bits) | thread serial (32 bits)
+ * variance: of blocked_ns + ready_ns, in units of 2^20 ns^2, where a wait that was looked at stands for others.
  * It frees a slot that was idle in two steps a second apart: first object becomes
  * QZ_WAIT_RETIRED, so that nobody finds the slot any more; then, with all that was added
  * meanwhile taken out, key becomes 0. So a slot that was just taken is nobody's until object is written.
@@ -494,6 +495,7 @@ struct qz_wait_slot {
 	__u64 count;
 	__u64 blocked_ns;
 	__u64 ready_ns;
+	__u64 variance;
 };
 
 /*
@@ -728,7 +730,7 @@ _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
 _Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
-_Static_assert(sizeof(struct qz_wait_slot) == 40, "layout");
+_Static_assert(sizeof(struct qz_wait_slot) == 48, "layout");
 _Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
 _Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
 _Static_assert(sizeof(struct qz_sample_record) == 24, "layout");

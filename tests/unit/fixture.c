@@ -310,6 +310,7 @@ static void describe_waiting(struct fixture *f)
 	wait.count = 4;
 	wait.blocked_ns = 300;
 	wait.ready_ns = 50;
+	wait.variance = 5ull << 32;
 	fixture__wait(f, &wait, "main run [thread] work lock", "futex");
 	wait.nominal = 0;
 	fixture__wait(f, &wait, "main run [thread] work lock", "futex");

@@ -193,6 +193,7 @@ static void compare_waits(const struct qz_profile *a, const struct qz_profile *b
 		ck_assert_uint_eq(v->count, w->count);
 		ck_assert_uint_eq(v->blocked_ns, w->blocked_ns);
 		ck_assert_uint_eq(v->ready_ns, w->ready_ns);
+		ck_assert_uint_eq(v->variance, w->variance);
 		compare_stacks(a, v->node, b, w->node);
 	}
 }

@@ -364,8 +364,29 @@ sampled_waits()
 			$n > 50000 and $n < 150000 and
 			([.causes[] | .blocked_ns + .ready_ns] | sum) ==
 				([.threads[] | .blocked_ns + .ready_ns] | sum))'
+	expect 'little doubt that each waited for the other' '[.scopes[] | select(.comm == "pingpong")] |
+		all(.[].causes.futex; (.waits_ci_ns // 0) < 0.1 * (.blocked_ns + .ready_ns))'
 	expect 'fewer stacks were looked up than there were waits' '.ledger.events as $e |
 		$e.wait_stacks_walked + $e.wait_stacks_reused < 50000'
+}
+
+# What was passed is charged to the right places, within an interval that says something. Six standard deviations, since a
+# test is right always; and what its clock was late by, or where it lost the processor, is not in a wait.
+doubtful_waits()
+{
+	attach --system --max-overhead 0
+	start two_waits "$programs/two_waits" 3
+	ended "$pid"
+	detach
+	"$out/quartzctl" report -i profile --scope all --json >report.json || fail "report ended with status $?"
+	expect 'how long it waited in poll and for a futex' '[.scopes[] | select(.comm == "two_waits")][0].causes as $c |
+		([$c | to_entries[] | select(.key | IN("poll", "futex") | not) | .value.blocked_ns + .value.ready_ns] |
+			add // 0) as $others |
+		all({poll: $poll, futex: $futex} | to_entries[]; .value as $ns | $c[.key] | .waits_ci_ns as $ci |
+			(.blocked_ns + .ready_ns) as $waited | $ci > 0 and $ci < $waited / 2 and
+			$waited - $ns < 3 * $ci and $ns - $waited < 3 * $ci + 0.1 * $ns + $others)' \
+		--argjson poll "$(sed -n 's/^truth poll .*elapsed_ns //p' two_waits.out)" \
+		--argjson futex "$(sed -n 's/^truth futex .*elapsed_ns //p' two_waits.out)"
 }
 
 # Alone in its process at first, where the kernel's accounts are what it is counted by, and then not any more.
@@ -389,6 +410,7 @@ try 'the whole machine' machine
 thorough "the machine by the kernel's figures" kernel_figures
 thorough 'a storm of processes' storm
 try 'waits of which some are looked at' sampled_waits
+try 'what the others were is known within an interval' doubtful_waits
 try 'a process that gets threads' gets_company
 try 'programs that know who they are' identities
 thorough 'more processes than numbers' turnover 32

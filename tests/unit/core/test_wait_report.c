@@ -2,6 +2,7 @@
 /* Waits, objects and wake-ups in reports: what the parts say adds up to what the profile says. */
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,6 +306,38 @@ START_TEST(known_waits)
 }
 END_TEST
 
+/* What is known of a thread's sum leaves less doubt about its parts, and none about the only one. */
+START_TEST(shares_of_a_known_sum_are_less_doubtful)
+{
+	static const uint64_t level_ns[] = {100, 400, 0};
+	struct fixture f = fixture__new();
+	struct qz_wait wait = {.object = QZ_NONE, .count = 2, .variance = 160000};
+	struct qz_report *r;
+
+	fixture__scope(&f, level_ns, 3);
+	for (uint32_t tid = 1; tid <= 2; tid++)
+		fixture__thread(&f, 0, tid);
+	fixture__samples(&f, 0, 0, "main", 1, 5);
+	wait.blocked_ns = 30;
+	fixture__wait(&f, &wait, "main f", "futex");
+	wait.blocked_ns = 10;
+	fixture__wait(&f, &wait, "main g", "poll");
+	wait.thread = 1;
+	fixture__wait(&f, &wait, "main h", "poll");
+	ck_assert_int_eq(f.err, 0);
+	ck_assert_int_eq(qz_estimate__profile(f.p), 0);
+	r = qz_report__new(f.p, 0);
+	/* a quarter of it, squared, and three of the other's: 1.96 deviations of 1.024 us times 400 */
+	ck_assert_uint_eq(qz_wait_figure__ci(&row_named(r, "f")->self_waits) / 1000,
+			  (uint64_t)(1.959964 * sqrt(10. / 16) * 400 * 1.024));
+	ck_assert_uint_eq(qz_wait_figure__ci(&row_named(r, "g")->self_waits) / 1000,
+			  (uint64_t)(1.959964 * sqrt(10. / 16) * 400 * 1.024));
+	ck_assert_uint_eq(qz_wait_figure__ci(&row_named(r, "h")->self_waits), 0);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(objects_are_found_by_name)
 {
 	static const uint64_t level_ns[] = {100, 400};
@@ -379,6 +412,7 @@ Suite *suite_wait_report(void)
 	tcase_add_loop_test(tc, stacks_add_up, 0, RANDOM_PROFILES);
 	tcase_add_loop_test(tc, woken_time_adds_up, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, known_waits);
+	tcase_add_test(tc, shares_of_a_known_sum_are_less_doubtful);
 	tcase_add_test(tc, objects_are_found_by_name);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	suite_add_tcase(s, tc);
