@@ -94,6 +94,7 @@ function procedureDetail(procedure) {
 				[levelCell(level), " ", formatTime(ns), ", ", formatPercent(ns, selection.elapsed)])),
 			detailList("Calls", amountLines(callees, "procedure", (ns) => (ns >= 1 ? formatTime(ns) : "waits"))),
 			detailList("Called by", amountLines(callers, "procedure", (ns) => (ns >= 1 ? formatTime(ns) : "waits"))),
+			detailList("Other processors meanwhile", pairLines(procedure)),
 			detailList("Blocked by cause", amountLines([...causes], "cause", formatTime)),
 			detailList("Threads", amountLines(sumBy(selection.samples, below, "thread", (i) => selection.samples.norm_ns[i])
 				.filter(([t]) => t >= 0 && t < scope.threadCount), "thread", formatTime))),

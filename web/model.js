@@ -72,6 +72,7 @@ class Scope {
 		this.waits = Scope.readRows(json.waits);
 		this.wakes = Scope.readRows(json.wakes);
 		this.timeline = json.timeline ? new Timeline(json.timeline) : null;
+		this.together = json.together ?? null;
 		this.isMachine = json.summary.kind === "machine";
 	}
 

@@ -9,6 +9,7 @@
 #include "core/page/page_nodes.h"
 #include "core/page/page_rows.h"
 #include "core/page/page_scope.h"
+#include "core/page/page_together.h"
 #include "core/report/report_json.h"
 
 #define SCHEMA "quartz.page/v1"
@@ -87,6 +88,7 @@ static int put_all(FILE *out, const struct qz_report *const *reports, uint32_t n
 	for (uint32_t i = 0; i < n; i++) {
 		qz_page_rows__mark(reports[i], marks);
 		mark_rows(reports[i], used);
+		qz_page_together__mark(reports[i], used);
 	}
 	err = qz_page_nodes__build(&nodes, p, marks);
 	for (uint32_t i = 1; !err && i < nodes.n; i++)

@@ -12,6 +12,7 @@
 #include "core/page/page_rows.h"
 #include "core/page/page_threads.h"
 #include "core/page/page_timeline.h"
+#include "core/page/page_together.h"
 #include "core/report/report_json.h"
 
 #define INNER QZ_PAGE_COLUMN
@@ -210,6 +211,7 @@ int qz_page_scope__put(FILE *out, const struct qz_report *r, const struct qz_pag
 	err = err ? err : put_objects(out, r);
 	err = err ? err : put_rows(out, r, nodes);
 	err = err ? err : qz_page_timeline__put(out, r, nodes);
+	err = err ? err : qz_page_together__put(out, r);
 	fputs("}", out);
 	return err;
 }

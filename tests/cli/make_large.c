@@ -130,6 +130,18 @@ static void add_stack(struct qz_profile *p, const uint32_t locations[PROCEDURES]
 	}
 }
 
+/* Each of the first procedures beside the next one, which spins. */
+static void add_rounds(struct qz_profile *p)
+{
+	p->instants = (struct qz_rounds) {.rate_hz = 999, .sampled = true};
+	for (uint32_t i = 0; i < 12; i++) {
+		uint32_t members[] = {QZ_MEMBER(i, false), QZ_MEMBER(i + 1, true)};
+
+		must(qz_rounds__add(p, &(struct qz_round) {0, 2, members, 1000 - i}));
+		p->instants.taken += 1000 - i;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t level_ns[PROCESSORS + 1];
@@ -161,6 +173,7 @@ int main(int argc, char **argv)
 	must(qz_profile__add_scope(p, &scope));
 	add_threads(p);
 	add_procedures(p, locations);
+	add_rounds(p);
 	for (uint32_t i = 0; i < (uint32_t)atoi(argv[2]); i++)
 		add_stack(p, locations, i);
 	fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

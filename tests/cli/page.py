@@ -380,6 +380,34 @@ def test_objects_have_queues_and_who_waits(browser):
     check(f"nobody waits for {top[0]}", top[5] != "")
 
 
+def test_what_ran_together_is_that_of_the_report(browser):
+    profile = PROFILES / "together.pb.gz"
+    want = json.loads(quartzctl("report", "--snapshot", "--json", "-i", profile))["scopes"][0]
+    open_page(browser, page_of(profile))
+    name = lambda member: member["procedure"]["name"] + (" (spinning)" if member["spinning"] else "")
+    sets = browser.run("""state.scope.together.sets.map(([n, busy, spinning]) => [n,
+        [...busy.map((p) => state.model.procedureName(p)), ...spinning.map((p) => state.model.procedureName(p) + " (spinning)")].sort()])""")
+    same("sets", sorted(sets), sorted([row["instants"], sorted(name(m) for m in row["members"])] for row in want["sets"]))
+    rows = browser.run("[...document.querySelectorAll('#together tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    same("rows", [(row[0], row[1], row[3]) for row in rows],
+         [("4 × compress", "480", "4"), ("read_input", "300", "1"), ("read_input, await_block (spinning)", "150", "1"),
+          ("(nobody)", "50", "0"), ("read_input, 2 × compress, await_block (spinning)", "20", "3")])
+    said = browser.run("document.getElementById('together-said').textContent")
+    for part in ("1\u202f007 snapshots", "100 Hz", "2 incomplete", "1 without a place", "4 before or after"):
+        check(said, part in said)
+    for procedure in ("read_input", "compress"):
+        pairs = json.loads(quartzctl("pairs", procedure, "--json", "-i", profile))["scopes"][0]
+        got = browser.run(f"""(() => {{ const {{ instants, alone, others }} = pairsOf(state.model.procedures.name.indexOf("{procedure}"));
+            return {{ instants, alone, others: others.map(([p, sum]) => [state.model.procedureName(p), sum.instants, sum.busy, sum.spinning]) }}; }})()""")
+        same(procedure, got, {"instants": pairs["instants"], "alone": pairs["alone"],
+                              "others": [[o["procedure"]["name"], o["instants"], o["busy"], o["spinning"]] for o in pairs["others"]]})
+        browser.run(f"selectSubject('procedure', state.model.procedures.name.indexOf('{procedure}'))")
+        shown = browser.run("document.getElementById('detail').innerText")
+        check(shown, "OTHER PROCESSORS MEANWHILE" in shown.upper() and "await_block" in shown and "spinning" in shown)
+    open_page(browser, page_of(PROFILES / "locked.pb.gz"))
+    same("shown without sets", browser.run("document.getElementById('together-section').offsetParent"), None)
+
+
 def test_tables_sort(browser):
     open_page(browser, page_of(PROFILES / "verify.pb.gz"))
     for column in range(browser.run("procedureTable.columns.length")):
@@ -797,11 +825,13 @@ def test_hostile_names_are_text(browser):
     open_page(browser, page)
     browser.run("procedureTable.showAll(true), threadTable.showAll(true)")
     shown = browser.run("document.getElementById('procedures').innerText")
+    beside = browser.run("document.getElementById('together').innerText")
     for name in ("</script><script>document.title='owned'</script>", "\"><svg onload=alert(1)>'", "<!--<script>", "&lt;b&gt;&amp;",
                  "javascript:document.title='owned'", "right\\u202eleft\\u200b", "line\\x0afeed\\x1b[31m\\x7f", "__proto__", "constructor"):
         check(f"{name} is not shown", name in shown)
-    check("a name of a megabyte is shown in full", len(shown) < 400_000)
-    check("it is not shown", "<b>longaaa" in shown)
+        check(f"{name} is not shown beside others", name in beside)
+    check("a name of a megabyte is shown in full", len(shown) < 400_000 and len(beside) < 10_000)
+    check("it is not shown", "<b>longaaa" in shown and "<b>longaaa" in beside)
     same("title", browser.run("document.title"), "Quartz: large </title><b>")
     same("elements of names", browser.run("[...document.querySelectorAll('img, iframe, object, embed, link, base, i, u, form')].length"), 0)
     same("scripts", browser.run("document.scripts.length"), 2)
