@@ -21,7 +21,7 @@ static void print_instants(const struct scope_view *s)
 	if (i->unplaced)
 		fprintf(s->out->file, ", %s without a place", group_digits(i->unplaced).text);
 	if (i->outside)
-		fprintf(s->out->file, ", %s before or after", group_digits(i->outside).text);
+		fprintf(s->out->file, ", %s with nobody running", group_digits(i->outside).text);
 	fprintf(s->out->file, "; skew %s on average,",
 		duration(whole ? (double)i->skew_ns / (double)whole : 0).text);
 	fprintf(s->out->file, " %s at most.\n", duration((double)i->skew_max_ns).text);

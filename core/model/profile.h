@@ -295,7 +295,7 @@ struct qz_round {
 
 /*
  * How the instants were come by. Each that was taken and is neither incomplete, unplaced nor outside is
- * in one set of each scope that had threads then.
+ * in one set, of each scope that ran then.
  */
 struct qz_rounds {
 	uint32_t rate_hz; /* 0: none were asked for */
@@ -304,11 +304,11 @@ struct qz_rounds {
 	uint64_t unplaced;    /* there was no room for a set, or whose a thread was is not known */
 	uint64_t skew_ns;     /* sum over `taken`: last answer less first */
 	uint64_t skew_max_ns; /* the longest */
-	uint64_t outside;     /* no scope had begun, or all threads of all had ended */
+	uint64_t outside;     /* nobody ran; of samples not counted */
 	uint64_t
 		compared; /* the accounting had one number of running threads from before to after */
 	uint64_t differing; /* of these: another one than the set */
-	bool sampled; /* they are those of the samples: there is no set of a scope where nobody ran */
+	bool sampled; /* they are those of the samples */
 };
 
 /* expected = accepted + filtered + sum of losses + unaccounted */

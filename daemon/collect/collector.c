@@ -159,7 +159,8 @@ void collector__use_rounds(struct collector *c, uint32_t rate)
 
 int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
 {
-	c->rounds = rounds__new(instants, rate, c->engine, c->classes, &c->stacks);
+	c->rounds = rounds__new(instants, rate, bpf_runtime__processors(c->engine), c->spinning,
+				&c->stacks);
 	return c->rounds ? 0 : -ENOMEM;
 }
 

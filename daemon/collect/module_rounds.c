@@ -33,30 +33,19 @@ struct module_rounds {
 
 /* ---- aims ---- */
 
-struct aim *aim__new(uint32_t pids, uint32_t scopes)
+struct aim *aim__new(uint32_t pids)
 {
-	struct aim *aim = calloc(1, sizeof(*aim));
+	struct aim *aim = calloc(1, sizeof(*aim) + pids * sizeof(*aim->pids));
 
-	if (!aim)
-		return NULL;
-	aim->refs = 1;
-	aim->pids = calloc(pids ? pids : 1, sizeof(*aim->pids));
-	aim->scopes = calloc(scopes ? scopes : 1, sizeof(*aim->scopes));
-	if (aim->pids && aim->scopes)
-		return aim;
-	free(aim->pids);
-	free(aim->scopes);
-	free(aim);
-	return NULL;
+	if (aim)
+		*aim = (struct aim) {.refs = 1, .scope = QZ_NO_SCOPE};
+	return aim;
 }
 
 static void drop_aim(struct aim *aim)
 {
-	if (!aim || --aim->refs)
-		return;
-	free(aim->pids);
-	free(aim->scopes);
-	free(aim);
+	if (aim && !--aim->refs)
+		free(aim);
 }
 
 /* To look whether a process runs takes the kernel as long as to interrupt a processor. */
@@ -96,7 +85,6 @@ static void keep(struct module_rounds *i, struct aim *aim, const struct qz_ioc_s
 	struct instant *instant = malloc(sizeof(*instant) + size);
 
 	pthread_mutex_lock(&i->lock);
-	i->figures.taken++;
 	if (!instant || i->pending >= MAX_PENDING) {
 		i->figures.dropped++;
 		drop_aim(aim);
@@ -104,7 +92,6 @@ static void keep(struct module_rounds *i, struct aim *aim, const struct qz_ioc_s
 	} else {
 		*instant = (struct instant) {.aim = aim,
 					     .begun = s->begun,
-					     .skew_ns = s->skew_ns,
 					     .missed = s->missed,
 					     .level = level,
 					     .ncaptures = s->captured};
@@ -116,11 +103,10 @@ static void keep(struct module_rounds *i, struct aim *aim, const struct qz_ioc_s
 	pthread_mutex_unlock(&i->lock);
 }
 
-static void fail(struct module_rounds *i, struct aim *aim, int error)
+static void fail(struct module_rounds *i, struct aim *aim)
 {
 	pthread_mutex_lock(&i->lock);
 	i->figures.failed++;
-	i->figures.error = error;
 	drop_aim(aim);
 	pthread_mutex_unlock(&i->lock);
 }
@@ -128,7 +114,7 @@ static void fail(struct module_rounds *i, struct aim *aim, int error)
 /* The word that has the level of the aim's only scope. */
 static uint64_t running_word(const struct module_rounds *i, const struct aim *aim)
 {
-	return aim->nscopes == 1 ? bpf_scopes__running(i->engine, aim->scopes[0]) : 0;
+	return aim->scope == QZ_NO_SCOPE ? 0 : bpf_scopes__running(i->engine, aim->scope);
 }
 
 static void take_one(struct module_rounds *i, struct aim *aim)
@@ -145,7 +131,7 @@ static void take_one(struct module_rounds *i, struct aim *aim)
 	uint64_t running = running_word(i, aim);
 
 	if (ioctl(i->device, QZ_IOC_SNAPSHOT, &s)) {
-		fail(i, aim, errno);
+		fail(i, aim);
 		return;
 	}
 	if (!running || running_word(i, aim) != running)

@@ -19,9 +19,9 @@ struct module_rounds;
 struct aim {
 	uint32_t refs;	/* guarded by the lock of instants */
 	bool everybody; /* so many that every processor is asked, whatever it runs */
-	uint32_t npids, nscopes;
-	int32_t *pids;
-	uint32_t *scopes; /* of the engine: each that has a process among them */
+	uint32_t scope; /* of the engine, of all of them; QZ_NO_SCOPE: there are more */
+	uint32_t npids;
+	int32_t pids[];
 };
 
 #define LEVEL_UNKNOWN UINT32_MAX
@@ -29,8 +29,7 @@ struct aim {
 struct instant {
 	struct instant *next;
 	struct aim *aim;
-	uint64_t begun; /* CLOCK_MONOTONIC */
-	uint64_t skew_ns;
+	uint64_t begun;	 /* CLOCK_MONOTONIC */
 	uint32_t missed; /* processors */
 	uint32_t
 		level; /* of the aim's only scope, all the time; LEVEL_UNKNOWN: it changed, or there are more */
@@ -48,8 +47,8 @@ int module_rounds__start(struct module_rounds *i);
 void module_rounds__stop(struct module_rounds *i);
 void module_rounds__free(struct module_rounds *i); /* stops it first; accepts NULL */
 
-/* An aim with room for so many, each 0, or NULL. */
-struct aim *aim__new(uint32_t pids, uint32_t scopes);
+/* An aim at nobody, with room for so many, or NULL. */
+struct aim *aim__new(uint32_t pids);
 
 /* Aims at these from now on; takes the aim over. With no pids, no instant is taken. */
 void module_rounds__aim(struct module_rounds *i, struct aim *aim);
@@ -62,10 +61,8 @@ struct instant *module_rounds__take(struct module_rounds *i, uint64_t horizon);
 void module_rounds__release(struct module_rounds *i, struct instant *instant);
 
 struct module_rounds_figures {
-	uint64_t taken;
-	uint64_t dropped; /* of these, there was no room until somebody took them */
-	uint64_t failed;  /* calls that the module refused; the last errno */
-	int error;
+	uint64_t dropped; /* there was no room until somebody took them */
+	uint64_t failed;  /* calls that the module refused */
 };
 void module_rounds__figures(struct module_rounds *i, struct module_rounds_figures *figures);
 

@@ -174,6 +174,12 @@ static int by_scope(const void *a, const void *b)
 	return x->scope < y->scope ? -1 : x->scope > y->scope;
 }
 
+void round_answers__sort(struct round_answer *answers, uint32_t n)
+{
+	if (n > 1)
+		qsort(answers, n, sizeof(*answers), by_scope);
+}
+
 static int make_groups(struct round_join *j, struct round_answer *answers, uint32_t n)
 {
 	int err = 0;
@@ -181,8 +187,7 @@ static int make_groups(struct round_join *j, struct round_answer *answers, uint3
 	for (uint32_t i = 0, end; !err && i < n; i = end) {
 		for (end = i + 1; end < n && answers[end].round == answers[i].round; end++)
 			;
-		if (end - i > 1)
-			qsort(&answers[i], end - i, sizeof(*answers), by_scope);
+		round_answers__sort(&answers[i], end - i);
 		for (uint32_t k = i, next; !err && k < end; k = next) {
 			for (next = k + 1; next < end && answers[next].scope == answers[k].scope;)
 				next++;

@@ -30,11 +30,14 @@ struct round_answer {
 	uint64_t spot;	 /* where it spins; 0: not known */
 	bool spinning;
 	uint16_t level,
-		machine; /* running threads of the scope; busy processors of the machine, 0: not known */
+		machine; /* running threads of the scope; busy processors of the machine; 0: not known */
 	/* Results. */
 	uint16_t busy, machine_busy; /* of these, those that did not spin */
 	bool doubtful; /* it was in a round that another one was impossible for, or in an impossible one */
 };
+
+/* Puts the answers of one round in the order of scopes. */
+void round_answers__sort(struct round_answer *answers, uint32_t n);
 
 /* Sums over all that was joined. */
 struct round_figures {

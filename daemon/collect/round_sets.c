@@ -58,7 +58,7 @@ static void count_set(struct sets *s, const struct round_answer *answers, uint32
 		first = from < first ? from : first;
 		last = from > last ? from : last;
 	}
-	if (n != level) {
+	if (level && n != level) {
 		sum->incomplete++;
 		return;
 	}

@@ -1,55 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/util/vec.h"
-#include "daemon/kernel/bpf_scopes.h"
+#include "daemon/collect/round_sets.h"
 #include "daemon/collect/rounds.h"
 
 /* Instants that are named together. */
-#define BATCH 256
-
-/* When a scope had threads. */
-struct life {
-	uint64_t began, ended;
-	bool alive;
-	uint32_t round; /* in which it was read */
-};
+#define BATCH 64
 
 struct rounds {
 	struct module_rounds *instants;
-	struct bpf_runtime *engine;
-	struct spin_classify *classes;
+	struct spin_tracker *spinning;
 	struct stack_context context;
-	struct life *lives; /* by the engine's scope */
-	uint32_t *aimed;    /* likewise: the round in which an aim took it in */
-	uint32_t nscopes;
-	uint32_t round;		    /* of taking in and aiming; scopes are looked at once in each */
-	uint64_t *levels;	    /* for bpf_scopes__read */
-	uint32_t *members, *owners; /* of one instant: members, and whose scope each is of */
-	uint32_t processors;
+	/* Of a batch: captures as stacks of the sampler's, and who answered what. */
+	struct bpf_runtime_half half;
+	struct round_answer *answers;
+	uint32_t nanswers;
 };
 
-struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate,
-			   struct bpf_runtime *engine, struct spin_classify *classes,
-			   const struct stack_context *context)
+struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate, uint32_t processors,
+			   struct spin_tracker *spinning, const struct stack_context *context)
 {
 	struct rounds *m = calloc(1, sizeof(*m));
+	uint32_t n = BATCH * processors;
 
 	if (!m)
 		return NULL;
 	m->instants = instants;
-	m->engine = engine;
-	m->classes = classes;
+	m->spinning = spinning;
 	m->context = *context;
-	m->processors = bpf_runtime__processors(engine);
-	m->nscopes = bpf_runtime__max_scopes(engine);
-	m->lives = calloc(m->nscopes, sizeof(*m->lives));
-	m->aimed = calloc(m->nscopes, sizeof(*m->aimed));
-	m->levels = calloc(bpf_runtime__level_stride(engine), sizeof(*m->levels));
-	m->members = calloc(m->processors, sizeof(*m->members));
-	m->owners = calloc(m->processors, sizeof(*m->owners));
-	if (!m->lives || !m->aimed || !m->levels || !m->members || !m->owners) {
+	m->half.stacks = calloc(n, sizeof(*m->half.stacks));
+	m->half.frames = calloc(2ul * n, sizeof(*m->half.frames));
+	m->half.nframes = 2 * n;
+	m->answers = calloc(n, sizeof(*m->answers));
+	if (!m->half.stacks || !m->half.frames || !m->answers) {
 		rounds__free(m);
 		return NULL;
 	}
@@ -61,208 +45,140 @@ void rounds__free(struct rounds *m)
 {
 	if (!m)
 		return;
-	free(m->lives);
-	free(m->aimed);
-	free(m->levels);
-	free(m->members);
-	free(m->owners);
+	free(m->half.stacks);
+	free(m->half.frames);
+	free(m->answers);
 	free(m);
 }
 
-/* ---- whose and where ---- */
+/* ---- stacks ---- */
 
-struct spot {
-	uint32_t module;
-	uint64_t address;
-};
-
-static bool find_spot(struct rounds *m, const struct qz_capture *c, struct image *image,
-		      struct spot *spot)
+/* What one capture tells of a stack; of no image if it is of some process that is not measured. */
+static void add_stack(struct rounds *m, const struct qz_capture *c)
 {
-	const struct module *module;
-	struct region r;
+	struct image *image = address_spaces__of_process(m->context.images, c->tgid, c->time);
+	struct qz_stack_slot *slot = &m->half.stacks[m->half.nstacks];
+	uint32_t offset = 2 * m->half.nstacks++;
+	uint64_t *frames = &m->half.frames[offset];
 
-	if (c->kernel_ip) {
-		*spot = (struct spot) {MODULE_KERNEL, c->kernel_ip};
-		return true;
-	}
-	if (!address_spaces__find(m->context.images, image, c->user_ip, &r))
-		return false;
-	module = modules__get(m->context.modules, r.module);
-	if (!module)
-		return false;
-	spot->module = r.module;
-	spot->address = module->jit ? c->user_ip : c->user_ip - r.start + r.offset;
+	*slot = (struct qz_stack_slot) {
+		.hash = 1,
+		.image = image ? image->number : 0,
+		.offset = offset,
+		.nkernel = c->kernel_ip != 0,
+		.nuser = 1,
+		.depth = 1,
+		.end = QZ_UNWIND_OUTERMOST,
+		.stored = QZ_STACK_STORED,
+	};
+	frames[0] = c->kernel_ip;
+	frames[slot->nkernel] = c->user_ip;
+	if (!image)
+		return;
+	stack__want(&m->context, &m->half, slot);
+	spin_tracker__want(m->spinning, &m->half, slot);
+}
+
+/* Names the stacks of the first instants, up to a batch. */
+static int add_stacks(struct rounds *m, const struct instant *instant)
+{
+	m->half.nstacks = 0;
+	for (uint32_t n = 0; instant && n < BATCH; n++, instant = instant->next)
+		for (uint32_t i = 0; i < instant->ncaptures; i++)
+			add_stack(m, &instant->captures[i]);
+	return address_cache__resolve(m->context.places) ?: spin_tracker__resolve(m->spinning);
+}
+
+/* ---- answers ---- */
+
+/* Only loops whose code alone says that they wait, spin. False: what ran there is not known. */
+static bool answer(struct rounds *m, const struct instant *instant, uint32_t round, uint32_t place,
+		   uint64_t time)
+{
+	const struct qz_stack_slot *slot = &m->half.stacks[place];
+	const struct image *image = address_spaces__get(m->context.images, slot->image);
+
+	if (!image)
+		return instant->aim->everybody; /* then it is some other process */
+	m->answers[m->nanswers++] = (struct round_answer) {
+		.round = round,
+		.scope = image->scope,
+		.place = place,
+		.time = (uint32_t)(time >> QZ_ROUND_SHIFT),
+		.spinning = spin_tracker__judge(m->spinning, &m->half, slot).kind == SPIN_WAITS,
+	};
 	return true;
 }
 
-static void want(struct rounds *m, const struct instant *instant)
-{
-	for (uint32_t i = 0; i < instant->ncaptures; i++) {
-		const struct qz_capture *c = &instant->captures[i];
-		struct image *image =
-			address_spaces__of_process(m->context.images, c->tgid, c->time);
-		struct spot spot;
-
-		if (!image || !find_spot(m, c, image, &spot))
-			continue;
-		address_cache__want(m->context.places, spot.module, spot.address);
-		spin_classify__want(m->classes, spot.module, spot.address);
-	}
-}
-
-/* The member that a capture is, or -errno. Only loops whose code alone says that they wait, spin. */
-static int64_t member_of(struct rounds *m, const struct qz_capture *c, struct image *image)
-{
-	const struct code_class *class = NULL;
-	const struct place *place = NULL;
-	struct spot spot;
-	int64_t procedure;
-
-	if (find_spot(m, c, image, &spot)) {
-		place = address_cache__get(m->context.places, spot.module, spot.address);
-		class = spin_classify__get(m->classes, spot.module, spot.address);
-	}
-	procedure = place__procedure(m->context.profile, place);
-	if (procedure < 0)
-		return procedure;
-	return QZ_MEMBER((uint32_t)procedure,
-			 class && class->code.class != QZ_SPIN_NONE &&
-				 !(class->code.flags & (QZ_SPIN_CONFIRM | QZ_SPIN_BY_CALLER)));
-}
-
-/* ---- sets ---- */
-
-/* As it is now: whatever begins or ends later does so after the instants that are taken in. */
-static const struct life *life_of(struct rounds *m, uint32_t scope)
-{
-	struct life *life = &m->lives[scope];
-	struct qz_scope_state state;
-
-	if (life->round == m->round)
-		return life;
-	bpf_scopes__read(m->engine, scope, 0, &state, m->levels);
-	*life = (struct life) {state.began, state.ended, state.alive, m->round};
-	return life;
-}
-
-/* Whether the scope had threads then: before and after, nobody runs is no news. */
-static bool has_begun(struct rounds *m, uint32_t scope, uint64_t time)
-{
-	const struct life *life;
-
-	if (stack_context__scope(&m->context, scope) == QZ_NONE)
-		return false;
-	life = life_of(m, scope);
-	return life->began && time >= life->began && (life->alive || time < life->ended);
-}
-
-static void add_set(struct rounds *m, uint32_t scope, uint32_t n)
-{
-	struct qz_profile *p = m->context.profile;
-	uint32_t *members = calloc(n ? n : 1, sizeof(*members));
-	struct qz_round round = {.scope = m->context.scopes[scope], .members = members, .count = 1};
-
-	for (uint32_t i = 0; members && i < n; i++)
-		if (m->owners[i] == scope)
-			members[round.n++] = m->members[i];
-	if (!members || qz_rounds__add(p, &round))
-		p->instants.unplaced++;
-	free(members);
-}
-
-static void add_instant(struct rounds *m, const struct instant *instant)
+/* One that makes no round is counted. */
+static void add_instant(struct rounds *m, const struct instant *instant, uint32_t round,
+			uint32_t first)
 {
 	struct qz_rounds *sum = &m->context.profile->instants;
-	bool outside = true;
-	uint32_t n = 0;
+	uint32_t before = m->nanswers;
+	bool known = true;
 
-	if (instant->missed) {
-		sum->incomplete++;
-		return;
+	for (uint32_t i = 0; !instant->missed && i < instant->ncaptures; i++)
+		known &= answer(m, instant, round, first + i, instant->captures[i].time);
+	if (!known)
+		m->nanswers = before;
+	if (m->nanswers == before) {
+		sum->taken++;
+		++*(instant->missed ? &sum->incomplete : known ? &sum->outside : &sum->unplaced);
 	}
-	sum->skew_ns += instant->skew_ns;
-	if (instant->skew_ns > sum->skew_max_ns)
-		sum->skew_max_ns = instant->skew_ns;
-	for (uint32_t i = 0; i < instant->ncaptures && n < m->processors; i++) {
-		const struct qz_capture *c = &instant->captures[i];
-		struct image *image =
-			address_spaces__of_process(m->context.images, c->tgid, c->time);
-		int64_t member;
-
-		if (!image && instant->aim->everybody)
-			continue; /* it is some other process */
-		member = image ? member_of(m, c, image) : -1;
-		if (member < 0) {
-			sum->unplaced++;
-			return;
-		}
-		m->members[n] = (uint32_t)member;
-		m->owners[n++] = image->scope;
-	}
-	for (uint32_t i = 0; i < instant->aim->nscopes; i++)
-		if (has_begun(m, instant->aim->scopes[i], instant->begun)) {
-			add_set(m, instant->aim->scopes[i], n);
-			outside = false;
-		}
-	sum->outside += outside;
-	if (!outside && instant->level != LEVEL_UNKNOWN) {
+	round_answers__sort(&m->answers[before], m->nanswers - before);
+	if (!instant->missed && instant->level != LEVEL_UNKNOWN) {
 		sum->compared++;
-		sum->differing += n != instant->level;
+		sum->differing += instant->ncaptures != instant->level;
 	}
 }
 
-static struct instant *want_batch(struct rounds *m, struct instant *from)
+/* Those of one batch, which are released; gives the rest. */
+static int take_batch(struct rounds *m, struct instant **instants)
 {
-	for (uint32_t n = 0; from && n < BATCH; n++, from = from->next)
-		want(m, from);
-	return from;
+	uint32_t stacks = 0, n = 0;
+	int err = add_stacks(m, *instants);
+
+	for (m->nanswers = 0; *instants && n < BATCH; n++) {
+		struct instant *instant = *instants;
+
+		if (!err)
+			add_instant(m, instant, n, stacks);
+		stacks += instant->ncaptures;
+		*instants = instant->next;
+		module_rounds__release(m->instants, instant);
+	}
+	return err ?: round_sets__add(&m->context, &m->half, m->answers, m->nanswers);
 }
 
 static int take(struct rounds *m, uint64_t horizon)
 {
-	struct instant *instant = module_rounds__take(m->instants, horizon), *next;
+	struct instant *instants = module_rounds__take(m->instants, horizon);
 	int err = 0;
 
-	m->round++;
-	while (instant) {
-		struct instant *end = want_batch(m, instant);
-
-		err = err ?: address_cache__resolve(m->context.places);
-		err = err ?: spin_classify__resolve(m->classes);
-		for (; instant != end; instant = next) {
-			next = instant->next;
-			if (!err)
-				add_instant(m, instant);
-			module_rounds__release(m->instants, instant);
-		}
-	}
+	while (instants)
+		err = take_batch(m, &instants) ?: err;
 	return err;
 }
 
 /* ---- aiming ---- */
 
-static void add_scope(struct rounds *m, struct aim *aim, uint32_t scope)
-{
-	if (scope >= m->nscopes || m->aimed[scope] == m->round)
-		return;
-	m->aimed[scope] = m->round;
-	aim->scopes[aim->nscopes++] = scope;
-}
-
 /* With the lock of the images held. */
-static struct aim *make_aim(struct rounds *m, struct address_spaces *images)
+static struct aim *make_aim(struct address_spaces *images)
 {
 	uint32_t n = address_spaces__count(images);
-	struct aim *aim = aim__new(n, n);
+	struct aim *aim = aim__new(n);
 
 	for (uint32_t i = 0; aim && i < n; i++) {
 		const struct image *image = address_spaces__at(images, i);
 
 		if (image->ended || image->launcher)
 			continue;
+		if (aim->npids && image->scope != aim->scope)
+			aim->scope = QZ_NO_SCOPE;
+		else if (!aim->npids)
+			aim->scope = image->scope;
 		aim->pids[aim->npids++] = image->pid;
-		add_scope(m, aim, image->scope);
 	}
 	return aim;
 }
@@ -272,7 +188,7 @@ static int aim_anew(struct rounds *m)
 	struct aim *aim;
 
 	address_spaces__lock(m->context.images);
-	aim = make_aim(m, m->context.images);
+	aim = make_aim(m->context.images);
 	address_spaces__unlock(m->context.images);
 	if (!aim)
 		return -ENOMEM;
@@ -294,11 +210,9 @@ int rounds__finish(struct rounds *m)
 
 void rounds__ledger(struct rounds *m, struct qz_ledger *ledger)
 {
-	struct qz_rounds *sum = &m->context.profile->instants;
 	struct module_rounds_figures f;
 
 	module_rounds__figures(m->instants, &f);
-	sum->taken = f.taken;
 	qz_ledger__add_event(ledger, "instants_dropped", f.dropped);
 	qz_ledger__add_event(ledger, "instants_refused", f.failed);
 }

@@ -3,17 +3,15 @@
 #ifndef QUARTZ_DAEMON_ROUNDS_H
 #define QUARTZ_DAEMON_ROUNDS_H
 
-#include "daemon/kernel/bpf_runtime.h"
 #include "daemon/collect/module_rounds.h"
 #include "daemon/attribution/stacks.h"
-#include "daemon/spin/spin_classify.h"
+#include "daemon/spin/spin_tracker.h"
 
 struct rounds;
 
 /* Borrows all. NULL with errno ENOMEM. */
-struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate,
-			   struct bpf_runtime *engine, struct spin_classify *classes,
-			   const struct stack_context *context);
+struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate, uint32_t processors,
+			   struct spin_tracker *spinning, const struct stack_context *context);
 void rounds__free(struct rounds *m);
 
 /* Takes in the instants before `horizon`, up to which reports were processed; then aims anew. 0 or -ENOMEM. */
