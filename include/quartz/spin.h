@@ -26,7 +26,7 @@ enum qz_spin_flags {
 	/*
 	 * Code of this shape may also pass without waiting: it counts when two successive samples of a thread are
 	 * in the loop, and all registers but those that it writes are equal; or when its counter shows that it has
-	 * made QZ_SPIN_MANY_TURNS.
+	 * made QZ_SPIN_MANY_TURNS, or _PAUSES.
 	 */
 	QZ_SPIN_CONFIRM = 1,
 	/*
@@ -45,6 +45,9 @@ enum qz_spin_flags {
  * short array of which it looks at one word only would not come so far.
  */
 #define QZ_SPIN_MANY_TURNS 256
+
+/* One that has paused so often in a row does, whatever it looks for. */
+#define QZ_SPIN_MANY_PAUSES 16
 
 /* Whether a counter that began with `first` has come so far from it; many: what QZ_SPIN_MANY_TURNS add to it. */
 static inline int qz_spin__has_turned(unsigned long long counter, int first, int many)

@@ -308,7 +308,7 @@ static void find_watched(struct spin *s, const struct code_source *source,
 }
 
 /* A counter that has been stepped so often proves what a second sample would. */
-static void find_counter(struct spin *s, uint64_t start, struct spin_code *found)
+static void find_counter(struct spin *s, uint64_t start, int turns, struct spin_code *found)
 {
 	struct loop_counter c;
 
@@ -317,7 +317,7 @@ static void find_counter(struct spin *s, uint64_t start, struct spin_code *found
 		return;
 	found->counter = c.number;
 	found->first = c.first;
-	found->many = c.step * QZ_SPIN_MANY_TURNS;
+	found->many = c.step * turns;
 }
 
 /*
@@ -357,7 +357,13 @@ static void classify_loops(struct spin *s, const struct code_source *source, uin
 	found->end = s->loops[i].end;
 	found->written = written_by(s, source, &s->loops[i]);
 	if (found->class == QZ_SPIN_COUNTED)
-		find_counter(s, start, found);
+		find_counter(s, start, QZ_SPIN_MANY_TURNS, found);
+	/* who has paused so often waits, whatever goes on around that */
+	for (unsigned int k = 0; confirm && found->class == QZ_SPIN_PAUSE && !found->many && k < n;
+	     k++)
+		if (always_relaxes(s, source, &s->loops[k]) &&
+		    prepare_turn(s, source, &s->loops[k]))
+			find_counter(s, start, QZ_SPIN_MANY_PAUSES, found);
 	find_watched(s, source, &s->loops[i], found);
 	/* a loop around may load elsewhere, where it sleeps after so many turns */
 	for (i = 0; i < n && !(found->flags & QZ_SPIN_WATCHES); i++)

@@ -4,7 +4,7 @@
 # holder is the time held, which the program measures. TURNS_THREADS (2), TURNS_SECONDS (3) and TURNS (words
 # KIND:HOLD_US) choose others.
 
-: "${TURNS:=spin:1 spin:10 spin:20 spin:100 spin:300 spin:1000 spin:5000 ticket:20 mcs:20}"
+: "${TURNS:=spin:1 spin:10 spin:20 spin:100 spin:300 spin:1000 spin:5000 ticket:20 mcs:20 pass:20 barrier:20}"
 
 # Of the run just recorded, with the truth in ns: error in percent, 1 where the interval covers it, what main's total
 # and idle time lack of the elapsed time in percent, what self and unattributed lack of the busy time, spun s.
@@ -24,8 +24,8 @@ turns_figures()
 
 for ((round = 0; round < rounds; round++)); do
 	for turn in $TURNS; do
-		"$out/quartzctl" record -o "$T/profile" -- "$out/tests/programs/turns" "${turn%:*}" \
-			"${turn#*:}" "${TURNS_SECONDS:-3}" "${TURNS_THREADS:-2}" >"$T/turns" \
+		OMP_WAIT_POLICY=active "$out/quartzctl" record -o "$T/profile" -- "$out/tests/programs/turns" \
+			"${turn%:*}" "${turn#*:}" "${TURNS_SECONDS:-3}" "${TURNS_THREADS:-2}" >"$T/turns" \
 			2>"$T/record.err" || fail 'record'
 		turns_figures "$(awk '$2 == "hold_lock" { print $4 }' "$T/turns")" >>"$T/turns.$turn"
 	done

@@ -6,6 +6,7 @@ TEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c))
 TEST_PROGRAM_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread
 CFLAGS_omp_work := -fopenmp
 CFLAGS_omp_wait := -fopenmp
+CFLAGS_turns := -fopenmp
 TEST_LIBRARIES := $(addprefix $(O)/tests/programs/library/,first.so second.so)
 TESTS += $(TEST_PROGRAMS) $(TEST_LIBRARIES)
 CFLAGS_called := -finstrument-functions

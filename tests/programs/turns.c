@@ -2,11 +2,14 @@
 /*
  * turns KIND HOLD_US SECONDS [THREADS]: threads that do nothing but take a lock, compute in hold_lock for
  * some HOLD_US, and let go of it. At each moment one of them computes and the others spin, so that the
- * normalized time of hold_lock is the time that the lock was held. KIND is the lock: spin (pthread_spin_lock), ticket, mcs.
+ * normalized time of hold_lock is the time that the lock was held. KIND is the lock: spin (pthread_spin_lock), ticket, mcs;
+ * or pass: each waits for what the one before has made; or barrier: one computes, the others wait at a barrier of
+ * OpenMP, which spins where OMP_WAIT_POLICY is active.
  *
  * At the end: "truth hold_lock cpu_ns N elapsed_ns N", as in truth.h; cpu_ns is the time held, without the time
  * that a holder was off its processor.
  */
+#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,6 +23,7 @@
 struct waiter {
 	_Atomic(struct waiter *) next;
 	atomic_int waits;
+	uint32_t number;
 };
 
 struct kind {
@@ -32,6 +36,8 @@ static pthread_spinlock_t lock;
 static atomic_uint next_ticket, now_serving;
 static _Atomic(struct waiter *) last;
 static atomic_bool over;
+static atomic_uint passed_to; /* number of the thread that may go on */
+static uint32_t nthreads;
 
 static const struct kind *kind;
 static uint64_t turns;	  /* of compute_turns, for one hold */
@@ -96,10 +102,22 @@ static void release_mcs(struct waiter *own)
 	atomic_store(&atomic_load(&own->next)->waits, 0);
 }
 
+/* A loop without PAUSE. */
+static void take_pass(struct waiter *own)
+{
+	while (atomic_load_explicit(&passed_to, memory_order_acquire) != own->number)
+		;
+}
+
+static void release_pass(struct waiter *own)
+{
+	atomic_store(&passed_to, (own->number + 1) % nthreads);
+}
+
 static const struct kind kinds[] = {
-	{"spin", take_spin, release_spin},
-	{"ticket", take_ticket, release_ticket},
-	{"mcs", take_mcs, release_mcs},
+	{"spin", take_spin, release_spin}, {"ticket", take_ticket, release_ticket},
+	{"mcs", take_mcs, release_mcs},	   {"pass", take_pass, release_pass},
+	{"barrier", NULL, NULL},
 };
 
 /* ---- holding ---- */
@@ -122,18 +140,61 @@ static uint64_t held_once(void)
 	return ns < hold_ns + 200000 ? ns : hold_ns;
 }
 
-static void *run(void *held)
+struct thread {
+	pthread_t id;
+	uint32_t number;
+	uint64_t held;
+};
+
+static void *run(void *argument)
 {
-	struct waiter own = {.next = NULL};
-	uint64_t sum = 0;
+	struct thread *t = argument;
+	struct waiter own = {.number = t->number};
 
 	while (!atomic_load_explicit(&over, memory_order_relaxed)) {
 		kind->take(&own);
-		sum += held_once();
+		t->held += held_once();
 		kind->release(&own);
 	}
-	*(uint64_t *)held = sum;
 	return NULL;
+}
+
+static uint64_t take_turns(double seconds)
+{
+	static struct thread threads[MAX_THREADS];
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < nthreads; i++) {
+		threads[i].number = i;
+		check("pthread_create", pthread_create(&threads[i].id, NULL, run, &threads[i]));
+	}
+	nanosleep(&(struct timespec) {(time_t)seconds,
+				      (long)((seconds - (double)(time_t)seconds) * 1e9)},
+		  NULL);
+	atomic_store(&over, true);
+	for (uint32_t i = 0; i < nthreads; i++) {
+		check("pthread_join", pthread_join(threads[i].id, NULL));
+		sum += threads[i].held;
+	}
+	return sum;
+}
+
+/* Who computes decides whether there is a next turn: all know it behind the barrier. */
+static uint64_t meet(double seconds)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9), sum = 0;
+	_Atomic uint64_t most = UINT64_MAX;
+
+#pragma omp parallel num_threads(nthreads) reduction(+ : sum)
+	for (uint64_t i = 0; i < atomic_load(&most); i++) {
+		if (i % nthreads == (uint64_t)omp_get_thread_num()) {
+			sum += held_once();
+			if (clock_ns(CLOCK_MONOTONIC) > end)
+				atomic_store(&most, i + 1);
+		}
+#pragma omp barrier
+	}
+	return sum;
 }
 
 /* ---- */
@@ -162,31 +223,22 @@ int main(int argc, char **argv)
 {
 	double hold_us = number_argument(argc, argv, 2, 100, 1e6);
 	double seconds = seconds_argument(argc, argv, 3, 3);
-	long n = (long)number_argument(argc, argv, 4, 2, MAX_THREADS);
-	pthread_t threads[MAX_THREADS];
-	uint64_t held[MAX_THREADS] = {0}, sum = 0;
 	struct truth start;
+	uint64_t held;
 
+	nthreads = (uint32_t)number_argument(argc, argv, 4, 2, MAX_THREADS);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (argc > 1 && !strcmp(kinds[i].name, argv[1]))
 			kind = &kinds[i];
-	if (!kind || n < 1) {
-		fprintf(stderr, "usage: turns spin|ticket|mcs HOLD_US SECONDS [THREADS]\n");
+	if (!kind || !nthreads) {
+		fprintf(stderr,
+			"usage: turns spin|ticket|mcs|pass|barrier HOLD_US SECONDS [THREADS]\n");
 		return 2;
 	}
 	pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
 	calibrate(hold_us);
 	start = truth_now();
-	for (long i = 0; i < n; i++)
-		check("pthread_create", pthread_create(&threads[i], NULL, run, &held[i]));
-	nanosleep(&(struct timespec) {(time_t)seconds,
-				      (long)((seconds - (double)(time_t)seconds) * 1e9)},
-		  NULL);
-	atomic_store(&over, true);
-	for (long i = 0; i < n; i++) {
-		check("pthread_join", pthread_join(threads[i], NULL));
-		sum += held[i];
-	}
-	truth_print("hold_lock", sum, truth_now().elapsed_ns - start.elapsed_ns);
+	held = kind->take ? take_turns(seconds) : meet(seconds);
+	truth_print("hold_lock", held, truth_now().elapsed_ns - start.elapsed_ns);
 	return 0;
 }

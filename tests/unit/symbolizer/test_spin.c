@@ -108,6 +108,11 @@ CODE(limited, "3: mov $1000, %eax; jmp 2f; 1: sub $1, %eax; je 4f; 2:",
 CODE(entered_inside, "3: mov 8(%rsi), %rdx; xor %eax, %eax; jmp 2f; 1: pause",
      "add $1, %rax; cmp %rdx, %rax; je 4f; 2: mov (%rbp), %ecx; cmp %ecx, %ebx; je 1b; jmp 5f;"
      "4: mov $202, %eax; mov %rbp, %rdi; syscall; 5: mov 4(%rbp), %eax; test $1, %al; jne 3b; ret")
+CODE(entered_at_load,
+     "3: mov 8(%rsi), %rdx; xor %eax, %eax; jmp 2f; 1: pause; add $1, %rax; cmp %rdx, %rax; je 4f; "
+     "2:",
+     "mov (%rbp), %ecx; cmp %ecx, %ebx; je 1b; jmp 5f;"
+     "4: mov $202, %eax; mov %rbp, %rdi; syscall; 5: mov 4(%rbp), %eax; test $1, %al; jne 3b; ret")
 CODE(in_getter, "", "mov (%rdi), %eax; test %eax, %eax; sete %al; ret")
 CODE(in_relax, "nop", "push %rbp; pause; pop %rbp; ret")
 
@@ -247,6 +252,7 @@ static const struct piece {
 	P(inner_of_lock, PURE, CONFIRM),
 	P(limited, COUNTED, CONFIRM),
 	P(entered_inside, PAUSE, 0),
+	P(entered_at_load, PAUSE, CONFIRM),
 	P(in_getter, NONE, BY_CALLER),
 	P(in_relax, PAUSE, 0),
 	P(state_machine, PURE, CONFIRM),
@@ -468,6 +474,7 @@ static const struct {
 	C(bounded_downwards, 6, 5000, -QZ_SPIN_MANY_TURNS),
 	C(bounded_anew, 0, 1, 2 * QZ_SPIN_MANY_TURNS),
 	C(limited, 0, 1000, -QZ_SPIN_MANY_TURNS),
+	C(entered_at_load, 0, 0, QZ_SPIN_MANY_PAUSES),
 	/* What it begins with is not known. */
 	C(bounded, 0, 0, 0),
 	C(bounded_by_argument, 0, 0, 0),
