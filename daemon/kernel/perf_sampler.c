@@ -37,9 +37,10 @@ struct perf_sampler {
 	uint64_t full_period; /* ns, or cycles, at the rate that was asked for */
 	uint64_t period;      /* in force: of all streams of a processor together */
 	struct timer_schedule schedule;
-	uint64_t idle_ns;      /* up to the last change of it */
-	uint64_t idle_before;  /* periods that were idle until then */
-	pthread_mutex_t rings; /* held by who reads one, or makes or ends one */
+	struct timer_group *groups; /* room for all processors */
+	uint64_t idle_ns;	    /* up to the last change of it */
+	uint64_t idle_before;	    /* periods that were idle until then */
+	pthread_mutex_t rings;	    /* held by who reads one, or makes or ends one */
 	uint64_t reports_lost;
 	bool restarts; /* timers, at the next change of rates, since some are out of phase */
 	size_t page;
@@ -183,6 +184,7 @@ void perf_sampler__free(struct perf_sampler *s)
 	for (uint32_t i = 0; i < s->n; i++)
 		close_processor(s, &s->processors[i]);
 	free(s->processors);
+	free(s->groups);
 	free(s->record);
 	pthread_mutex_destroy(&s->rings);
 	free(s);
@@ -242,28 +244,29 @@ static int open_processor(struct perf_sampler *s, uint32_t cpu)
 	return err;
 }
 
-/* Enables the events of n processors, or those of new periods, in phase. Gives the first that fails. */
-static int start_timers(struct perf_sampler *s, const uint32_t *cpus, uint32_t n, bool enabled,
-			uint32_t *failed)
+/* Enables the events of all processors, or those of new periods, in phase. Sets which one fails. */
+static int start_timers(struct perf_sampler *s, bool enabled, uint32_t *failed)
 {
-	struct timer_group *groups = calloc(n ? n : 1, sizeof(*groups));
-	int err = groups ? 0 : -ENOMEM;
+	uint32_t n = 0;
+	int err = 0;
 
-	*failed = n ? cpus[0] : 0;
-	for (uint32_t i = 0; !err && i < n; i++) {
-		groups[i] = (struct timer_group) {.cpu = cpus[i]};
-		memset(groups[i].enabled, enabled, sizeof(groups[i].enabled));
-		memcpy(groups[i].fds, s->processors[cpus[i]].fds, sizeof(groups[i].fds));
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct timer_group *g = &s->groups[n];
+
+		if (s->processors[i].fds[0] < 0)
+			continue;
+		*g = (struct timer_group) {.cpu = i};
+		memset(g->enabled, enabled, sizeof(g->enabled));
+		memcpy(g->fds, s->processors[i].fds, sizeof(g->fds));
+		n++;
 	}
 	timer_schedule__begin(&s->schedule);
-	if (!err)
-		timer_phase__start(groups, n, &s->schedule);
+	timer_phase__start(s->groups, n, &s->schedule);
 	s->restarts = false;
 	for (uint32_t i = 0; !err && i < n; i++) {
-		*failed = cpus[i];
-		err = groups[i].err;
+		*failed = s->groups[i].cpu;
+		err = s->groups[i].err;
 	}
-	free(groups);
 	return err;
 }
 
@@ -305,19 +308,19 @@ static void set_schedule(struct perf_sampler *s, uint32_t halvings)
 	uint64_t period = (1000000000ull << halvings) / s->rate;
 
 	timer_schedule__init(&s->schedule, period, s->cycle_rate ? 1 : TIMER_STREAMS);
-	timer_schedule__begin(&s->schedule);
+	if (s->cycle_rate)
+		timer_schedule__begin(&s->schedule);
 }
 
 int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate)
 {
-	uint32_t *cpus = calloc(processors, sizeof(*cpus)), n = 0, failed = 0;
+	uint32_t failed = 0;
 	int err = 0;
 
 	s->processors = calloc(processors, sizeof(*s->processors));
-	if (!s->processors || !cpus) {
-		free(cpus);
+	s->groups = calloc(processors, sizeof(*s->groups));
+	if (!s->processors || !s->groups)
 		return explain(s, 0, -ENOMEM);
-	}
 	s->n = processors;
 	s->prog_fd = prog_fd;
 	s->rate = rate;
@@ -328,16 +331,13 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 		memset(s->processors[i].fds, -1, sizeof(s->processors[i].fds));
 	for (uint32_t i = 0; i < processors && !err; i++) {
 		err = open_processor(s, i);
-		if (!err)
-			cpus[n++] = i;
 		if (!err && s->cycle_rate)
 			err = enable_processor(&s->processors[i]);
 		failed = i;
 		err = is_offline(err) ? 0 : err;
 	}
 	if (!err && !s->cycle_rate)
-		err = start_timers(s, cpus, n, false, &failed);
-	free(cpus);
+		err = start_timers(s, false, &failed);
 	return err ? explain(s, failed, err) : 0;
 }
 
@@ -514,30 +514,25 @@ static uint64_t idle_periods(const struct perf_sampler *s, uint64_t idle_ns)
 
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns)
 {
-	uint32_t *cpus = calloc(s->n, sizeof(*cpus)), n = 0, failed;
-	uint64_t period;
+	uint64_t period = s->full_period << halvings;
+	uint32_t failed;
 
-	if (!cpus)
-		return; /* the rate stays */
 	s->idle_before = idle_periods(s, idle_ns);
 	s->idle_ns = idle_ns;
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->processors[i].fds[0] >= 0)
-			cpus[n++] = i;
 	set_schedule(s, halvings);
-	period = s->full_period << halvings;
 	if (!s->cycle_rate)
-		start_timers(s, cpus, n, true, &failed);
-	for (uint32_t i = 0; s->cycle_rate && i < n; i++)
-		ioctl(s->processors[cpus[i]].fds[0], PERF_EVENT_IOC_PERIOD, &period);
-	for (uint32_t i = 0; i < n; i++) {
-		struct processor *p = &s->processors[cpus[i]];
+		start_timers(s, true, &failed);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct processor *p = &s->processors[i];
 
+		if (p->fds[0] < 0)
+			continue;
+		if (s->cycle_rate)
+			ioctl(p->fds[0], PERF_EVENT_IOC_PERIOD, &period);
 		p->before += expected_of(s, p);
 		p->counted = counted_by(s, p);
 	}
 	s->period = period;
-	free(cpus);
 }
 
 const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s)

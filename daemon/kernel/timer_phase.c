@@ -28,12 +28,6 @@
  */
 static const uint32_t shares[TIMER_STREAMS] = {289, 263, 237, 211};
 
-/* What the threads of one call share. */
-struct start {
-	const struct timer_schedule *schedule;
-	struct timer_group *group;
-};
-
 void timer_schedule__init(struct timer_schedule *s, uint64_t period, uint32_t nstreams)
 {
 	*s = (struct timer_schedule) {.nstreams = nstreams};
@@ -130,44 +124,37 @@ static void start_stream(const struct timer_schedule *s, struct timer_group *g, 
 
 static void *start_group(void *context)
 {
-	const struct start *start = context;
+	struct timer_group *g = context;
 	struct sched_param priority = {.sched_priority = PRIORITY};
 	cpu_set_t own;
 
 	/* where neither is allowed, timers are started from where this is, and may be off */
 	CPU_ZERO(&own);
-	CPU_SET(start->group->cpu, &own);
+	CPU_SET(g->cpu, &own);
 	sched_setaffinity(0, sizeof(own), &own);
 	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
-	for (uint32_t i = 0; !start->group->err && i < start->schedule->nstreams; i++)
-		start_stream(start->schedule, start->group, i);
+	for (uint32_t i = 0; !g->err && i < g->schedule->nstreams; i++)
+		start_stream(g->schedule, g, i);
 	return NULL;
 }
 
 void timer_phase__start(struct timer_group *groups, uint32_t n,
 			const struct timer_schedule *schedule)
 {
-	struct start *starts = calloc(n ? n : 1, sizeof(*starts));
-	pthread_t *threads = calloc(n ? n : 1, sizeof(*threads));
-	bool *made = calloc(n ? n : 1, sizeof(*made));
 	pthread_attr_t attr;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	for (uint32_t i = 0; i < n; i++) {
-		groups[i].err = starts && threads && made ? 0 : -ENOMEM;
-		if (groups[i].err)
-			continue;
-		starts[i] = (struct start) {schedule, &groups[i]};
-		made[i] = !pthread_create(&threads[i], &attr, start_group, &starts[i]);
-		for (uint32_t k = 0; !made[i] && !groups[i].err && k < schedule->nstreams; k++)
-			start_timer(&groups[i], k, schedule->period[k], 0);
+		struct timer_group *g = &groups[i];
+
+		g->schedule = schedule;
+		g->has_thread = !pthread_create(&g->thread, &attr, start_group, g);
+		for (uint32_t k = 0; !g->has_thread && !g->err && k < schedule->nstreams; k++)
+			start_timer(g, k, schedule->period[k], 0);
 	}
-	for (uint32_t i = 0; made && i < n; i++)
-		if (made[i])
-			pthread_join(threads[i], NULL);
+	for (uint32_t i = 0; i < n; i++)
+		if (groups[i].has_thread)
+			pthread_join(groups[i].thread, NULL);
 	pthread_attr_destroy(&attr);
-	free(starts);
-	free(threads);
-	free(made);
 }

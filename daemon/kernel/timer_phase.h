@@ -10,6 +10,7 @@
 #ifndef QUARTZ_DAEMON_TIMER_PHASE_H
 #define QUARTZ_DAEMON_TIMER_PHASE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,7 +29,11 @@ struct timer_group {
 	int fds[TIMER_STREAMS];
 	bool enabled
 		[TIMER_STREAMS]; /* else they are, and have the period that they were opened with */
-	int err;		 /* result: 0 or -errno */
+	int err;		 /* result: 0 or -errno; 0 before */
+	/* Of timer_phase__start. */
+	const struct timer_schedule *schedule;
+	pthread_t thread;
+	bool has_thread;
 };
 
 /*
