@@ -20,6 +20,12 @@
 #define PURE_NODES 24
 #define PURE_LOADS 4
 
+/* So many instructions behind PAUSE still belong to the wait. */
+#define BEHIND 4
+#define GOES_ON                                                                                    \
+	(INSTRUCTION_JUMP | INSTRUCTION_CALL | INSTRUCTION_RETURN | INSTRUCTION_END |              \
+	 INSTRUCTION_OPAQUE | INSTRUCTION_STORE | INSTRUCTION_ATOMIC)
+
 /* While a procedure is called, the stack and frame pointers are its own. */
 #define CALL_FRAME (REGISTER_BOTH(4) | REGISTER_BOTH(5))
 
@@ -320,6 +326,18 @@ static void find_counter(struct spin *s, uint64_t start, int turns, struct spin_
 	found->many = c.step * turns;
 }
 
+/* The same of one that relaxes in each turn, whatever goes on around that. */
+static void find_pauses(struct spin *s, const struct code_source *source, uint64_t start,
+			unsigned int n, struct spin_code *found)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (always_relaxes(s, source, &s->loops[i]) &&
+		    prepare_turn(s, source, &s->loops[i])) {
+			find_counter(s, start, QZ_SPIN_MANY_PAUSES, found);
+			return;
+		}
+}
+
 /*
  * A turn may begin anywhere. Compilers enter a loop in its middle, where it looks at what it waits for, and what they
  * have there in a register is then carried over the head, though not over that place.
@@ -358,12 +376,8 @@ static void classify_loops(struct spin *s, const struct code_source *source, uin
 	found->written = written_by(s, source, &s->loops[i]);
 	if (found->class == QZ_SPIN_COUNTED)
 		find_counter(s, start, QZ_SPIN_MANY_TURNS, found);
-	/* who has paused so often waits, whatever goes on around that */
-	for (unsigned int k = 0; confirm && found->class == QZ_SPIN_PAUSE && !found->many && k < n;
-	     k++)
-		if (always_relaxes(s, source, &s->loops[k]) &&
-		    prepare_turn(s, source, &s->loops[k]))
-			find_counter(s, start, QZ_SPIN_MANY_PAUSES, found);
+	if (found->class == QZ_SPIN_PAUSE && confirm)
+		find_pauses(s, source, start, n, found);
 	find_watched(s, source, &s->loops[i], found);
 	/* a loop around may load elsewhere, where it sleeps after so many turns */
 	for (i = 0; i < n && !(found->flags & QZ_SPIN_WATCHES); i++)
@@ -393,6 +407,44 @@ static void classify_leaf(struct spin *s, const struct code_source *source, uint
 	found->written = (uint32_t)((leaf.writes | leaf.writes >> 16) & 0xffff);
 }
 
+/* Where code can be decoded from, so that it is in step at the address. */
+static size_t approach(const struct cfg *f, uint64_t address, uint64_t start)
+{
+	size_t end = (size_t)(address - f->start),
+	       at = end > SPIN_APPROACH ? end - SPIN_APPROACH : 0;
+
+	return start > f->start + at && start <= address ? (size_t)(start - f->start) : at;
+}
+
+static void decode_at(struct cfg *f, size_t at, struct instruction *code)
+{
+	if (!decoder__decode(f->decoder, f->bytes + at, at, f->size - at, f->start + at, code))
+		*code = (struct instruction) {.length = 1, .flags = INSTRUCTION_END};
+}
+
+/*
+ * Where the straight way to the address begins, of a few instructions at most, behind one that relaxes; 0: there is
+ * none.
+ */
+static uint64_t behind_relax(struct cfg *f, uint64_t address, uint64_t start)
+{
+	size_t end = (size_t)(address - f->start), at = approach(f, address, start);
+	struct instruction code;
+	uint64_t behind = 0;
+	int n = 0;
+
+	for (; at < end; at += code.length) {
+		decode_at(f, at, &code);
+		if (code.flags & INSTRUCTION_RELAX) {
+			behind = f->start + at + code.length;
+			n = 0;
+		} else if (++n > BEHIND || code.flags & GOES_ON) {
+			behind = 0;
+		}
+	}
+	return at == end ? behind : 0;
+}
+
 /*
  * Whether the instruction before the address relaxes: the processor reports the one behind it. Its
  * bytes could be the end of another one, so code is decoded up to there, from the start of the
@@ -400,21 +452,31 @@ static void classify_leaf(struct spin *s, const struct code_source *source, uint
  */
 static bool follows_relax(struct cfg *f, uint64_t address, uint64_t start)
 {
-	size_t end = (size_t)(address - f->start),
-	       at = end > SPIN_APPROACH ? end - SPIN_APPROACH : 0;
-	struct instruction code = {0};
+	size_t end = (size_t)(address - f->start);
 
-	if (!decoder__follows_relax(f->bytes + end, end))
+	return decoder__follows_relax(f->bytes + end, end) &&
+	       behind_relax(f, address, start) == address;
+}
+
+/*
+ * Whether the instructions before the address relax and lead straight to it, and no branch nearby does. In a larger loop
+ * that passes through, too, only who has waited comes there.
+ */
+static bool has_relaxed(struct cfg *f, uint64_t address, uint64_t start)
+{
+	size_t at = approach(f, address, start), end = (size_t)(address - f->start) + SPIN_APPROACH;
+	uint64_t behind = behind_relax(f, address, start);
+	struct instruction code;
+
+	if (f->nodes[0].code.flags & GOES_ON & ~INSTRUCTION_JUMP)
 		return false;
-	if (start > f->start + at && start <= address)
-		at = (size_t)(start - f->start);
-	while (at < end) {
-		if (!decoder__decode(f->decoder, f->bytes + at, at, f->size - at, f->start + at,
-				     &code))
-			code = (struct instruction) {.length = 1};
-		at += code.length;
+	for (; behind && at < f->size && at < end; at += code.length) {
+		decode_at(f, at, &code);
+		if (code.flags & (INSTRUCTION_BRANCH | INSTRUCTION_JUMP) && code.target >= behind &&
+		    code.target <= address)
+			return false;
 	}
-	return at == end && code.flags & INSTRUCTION_RELAX;
+	return behind;
 }
 
 /* Whether no branch nearby goes to the address: then only what stands before it leads to it. */
@@ -465,6 +527,10 @@ void spin__classify(struct spin *s, const struct code_source *source, uint64_t a
 			found->end = address + f->nodes[0].code.length;
 		}
 		found->class = QZ_SPIN_PAUSE;
+		found->flags &= ~(uint32_t)QZ_SPIN_CONFIRM;
+		found->many = 0;
+	} else if (found->class == QZ_SPIN_PAUSE && found->flags & QZ_SPIN_CONFIRM &&
+		   has_relaxed(f, address, start)) {
 		found->flags &= ~(uint32_t)QZ_SPIN_CONFIRM;
 		found->many = 0;
 	} else if (found->class == QZ_SPIN_NONE && start && end - start <= LEAF_BYTES) {

@@ -18,7 +18,7 @@ struct spin;
 #define SPIN_MAX_CALLS 16  /* procedures that are looked into */
 #define SPIN_APPROACH  128 /* bytes before the address */
 #define SPIN_MAX_DECODED                                                                           \
-	(FLOW_MAX + SPIN_APPROACH + COUNTER_APPROACH + (SPIN_MAX_CALLS + 1) * LEAF_INSTRUCTIONS)
+	(FLOW_MAX + 4 * SPIN_APPROACH + COUNTER_APPROACH + (SPIN_MAX_CALLS + 1) * LEAF_INSTRUCTIONS)
 
 /* For one architecture (ELF e_machine). NULL with errno: ENOTSUP, ENOMEM. */
 struct spin *spin__new(uint16_t machine);

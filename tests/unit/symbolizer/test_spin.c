@@ -29,6 +29,14 @@ CODE(test_and_pause, "", "1: mov (%rdi), %eax; test %eax, %eax; jne 2f; pause; j
 CODE(pause_with_work, "1:", "mov (%rdi), %rdi; mov %rax, (%rsi); pause; loop 1b; ret")
 CODE(pause_and_exchange, "1: pause; 2: mov $1, %eax",
      "xchg %eax, (%rdi); test %eax, %eax; jne 1b; ret")
+/* pthread_spin_lock of glibc */
+CODE(after_pause, "2: lock decl (%rdi); jne 1f; xor %eax, %eax; ret; 1: pause; cmpl $0, (%rdi)",
+     "jg 2b; jmp 1b")
+CODE(before_pause, "2:",
+     "lock decl (%rdi); jne 1f; xor %eax, %eax; ret; 1: pause; cmpl $0, (%rdi); jg 2b; jmp 1b")
+CODE(entered_after_pause,
+     "2: lock decl (%rdi); jne 3f; xor %eax, %eax; ret; 1: pause; cmpl $0, (%rdi); 3:",
+     "jg 2b; jmp 1b")
 CODE(pause_far_behind, "1:",
      "cmpl $0, (%rdi); jne 2f; .rept 100; nopw 0x200(%rax, %rax); .endr; pause; jmp 1b; 2: ret")
 CODE(yield, "1: mov $24, %eax", "syscall; cmpl $0, (%rdi); je 1b; ret")
@@ -211,6 +219,9 @@ static const struct piece {
 	P(tpause, PAUSE, 0),
 	P(test_and_pause, PAUSE, 0),
 	P(pause_with_work, PAUSE, CONFIRM),
+	P(after_pause, PAUSE, 0),
+	P(before_pause, PAUSE, CONFIRM),
+	P(entered_after_pause, PAUSE, CONFIRM),
 	P(pause_and_exchange, PAUSE, CONFIRM),
 	P(pause_far_behind, PAUSE, 0),
 	P(yield, PAUSE, 0),
