@@ -102,6 +102,24 @@ static uint64_t time_of(const struct taking *t, const struct qz_sample_record *r
 	return t->now - ((uint64_t)(ago & TIME_MASK) << QZ_ROUND_SHIFT);
 }
 
+/*
+ * Of the last n records, those of one processor: where a timer was not started in time, a sample that comes later still is
+ * taken for that of the next instant, which has its own.
+ */
+static void tell_apart(struct taking *t, uint32_t n)
+{
+	int64_t next[TIMER_STREAMS] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+
+	for (uint32_t i = t->n; i > t->n - n; i--) {
+		uint32_t stream = stream_of(t, t->records[i - 1]);
+		int64_t *k = &t->ks[i - 1];
+
+		if (*k >= next[stream])
+			*k = next[stream] - 1;
+		next[stream] = *k;
+	}
+}
+
 /* Finds the instants of the records of one processor. */
 static void find_instants(struct taking *t, uint32_t cpu)
 {
@@ -122,6 +140,8 @@ static void find_instants(struct taking *t, uint32_t cpu)
 		t->records[t->n] = &records[i];
 		t->ks[t->n++] = k;
 	}
+	if (t->schedule->nstreams > 1)
+		tell_apart(t, n);
 }
 
 /* All are late by what an interrupt takes to come, which does not matter. */

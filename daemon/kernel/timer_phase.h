@@ -52,7 +52,10 @@ void timer_schedule__begin(struct timer_schedule *s);
 void timer_phase__start(struct timer_group *groups, uint32_t n,
 			const struct timer_schedule *schedule);
 
-/* The number k of the instant of a stream that is nearest to a time. */
+/*
+ * The number k of the instant of a stream that a sample of that time is of. Timers come late, never early: where the host
+ * had taken the processor away, what it did then is what it did at the instant.
+ */
 int64_t timer_schedule__round(const struct timer_schedule *s, uint32_t stream, uint64_t time);
 
 /* That instant. */

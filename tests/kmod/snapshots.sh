@@ -68,6 +68,49 @@ without_the_module()
 	law 'they are samples' .snapshots.sampled
 }
 
+# sets NAME: a quartzd that has attached to the target when this returns, and writes NAME.
+sets()
+{
+	QUARTZ_RUNTIME_DIR=$T/run.$1 start "$1" "$out/quartzd" --cpu none --snapshots 50 --output "$T/$1" --pid "$target"
+	await "$1.err" 'attached to'
+}
+
+# The module and the samples look at one run: what they say ran beside a procedure is the same, but for chance. Of each share,
+# the difference and four times its standard error.
+agree()
+{
+	local target module name
+
+	start program "$programs/pairs" 8
+	target=$pid
+	kill -STOP "$target"
+	sets module
+	module=$pid
+	mv /dev/quartz /dev/quartz.hidden
+	(sets samples && echo "$pid" >samples.pid && ended "$pid") &
+	until [ -s samples.pid ] || ! kill -0 $!; do sleep 0.1; done
+	mv /dev/quartz.hidden /dev/quartz
+	kill -CONT "$target"
+	wait $!
+	ended "$module"
+	for name in module samples; do
+		"$out/quartzctl" pairs -i "$name" --json steady >"$name.json" || fail "no pairs of the $name"
+		jq -c --arg name "$name" '.scopes[0] | [$name, .snapshots, .instants,
+			(.others[:4][] | [.procedure.name, .instants])]' "$name.json"
+	done
+	# shellcheck disable=SC2016 # for jq
+	jq -se '
+		def share($name): .scopes[0] | [([.others[] | select(.procedure.name == $name).instants] | add // 0), .instants];
+		.[0].scopes[0].snapshots.sampled == false and .[1].scopes[0].snapshots.sampled and
+		([("first", "second") as $name | [.[0, 1] | share($name)] | . as [[$a, $n], [$b, $m]] |
+			(($a + $b) / ($n + $m)) as $p |
+			$n >= 100 and $m >= 100 and $a >= 10 and $b >= 10 and
+			($a / $n - $b / $m | fabs) <= 4 * ($p * (1 - $p) * (1 / $n + 1 / $m) | sqrt)] | all) and
+		all(.[].scopes[0].others[]; .procedure.name != "steady")' \
+		module.json samples.json || fail 'module and samples disagree'
+}
+
 try 'snapshots of a steady phase' levels
 try 'snapshots tell spinning apart' spinners pause:2
 try 'snapshots without the module' without_the_module
+try 'the module and samples agree' agree

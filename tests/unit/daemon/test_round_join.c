@@ -250,15 +250,15 @@ START_TEST(streams_make_up_a_rate)
 }
 END_TEST
 
-START_TEST(a_time_is_of_the_nearest_instant)
+START_TEST(a_late_time_is_of_the_instant_before)
 {
-	struct timer_schedule s = {.nstreams = 1, .origin = {1000000}, .period = {1000}};
+	struct timer_schedule s = {.nstreams = 1, .origin = {100000000}, .period = {1000000}};
 
-	ck_assert_int_eq(timer_schedule__round(&s, 0, 1000000), 0);
-	ck_assert_int_eq(timer_schedule__round(&s, 0, 1000499), 0);
-	ck_assert_int_eq(timer_schedule__round(&s, 0, 1000501), 1);
-	ck_assert_int_eq(timer_schedule__round(&s, 0, 999501), 0);
-	ck_assert_int_eq(timer_schedule__round(&s, 0, 999499), -1);
+	ck_assert_int_eq(timer_schedule__round(&s, 0, 100000000), 0);
+	ck_assert_int_eq(timer_schedule__round(&s, 0, 99999000), 0);
+	ck_assert_int_eq(timer_schedule__round(&s, 0, 100900000), 0);
+	ck_assert_int_eq(timer_schedule__round(&s, 0, 100999000), 1);
+	ck_assert_int_eq(timer_schedule__round(&s, 0, 99900000), -1);
 	for (int64_t k = -3; k < 3; k++)
 		ck_assert_int_eq(timer_schedule__round(&s, 0, timer_schedule__instant(&s, 0, k)),
 				 k);
@@ -300,7 +300,7 @@ Suite *suite_round_join(void)
 	tcase_add_loop_test(tc, rounds_are_moved_and_none_is_made, 0, 4);
 	tcase_add_test(tc, rounds_without_memory);
 	tcase_add_test(tc, streams_make_up_a_rate);
-	tcase_add_test(tc, a_time_is_of_the_nearest_instant);
+	tcase_add_test(tc, a_late_time_is_of_the_instant_before);
 	tcase_add_test(tc, between_instants_there_is_none);
 	suite_add_tcase(s, tc);
 	return s;
