@@ -44,7 +44,7 @@ struct sample_rounds {
 /* How far the samples of a timer are from their instants. */
 struct lateness {
 	int64_t sum;
-	uint32_t n;
+	uint32_t n, all; /* without and with those that are too late */
 };
 
 /* One half under way. */
@@ -133,6 +133,7 @@ static void find_instants(struct taking *t, uint32_t cpu)
 		int64_t k = timer_schedule__round(t->schedule, stream, time);
 		int64_t from = (int64_t)(time - timer_schedule__instant(t->schedule, stream, k));
 
+		t->late[cpu * TIMER_STREAMS + stream].all++;
 		if (from > -LATE && from < LATE) {
 			t->late[cpu * TIMER_STREAMS + stream].sum += from;
 			t->late[cpu * TIMER_STREAMS + stream].n++;
@@ -154,6 +155,8 @@ static bool is_off(const struct taking *t, uint32_t stream)
 		const struct lateness *late = &t->late[cpu * TIMER_STREAMS + stream];
 		int64_t mean = late->n ? late->sum / late->n : 0;
 
+		if (late->all >= OFF_SAMPLES && late->n < late->all / 4)
+			return true;
 		if (late->n < OFF_SAMPLES)
 			continue;
 		least = mean < least ? mean : least;

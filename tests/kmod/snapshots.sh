@@ -75,8 +75,8 @@ sets()
 	await "$1.err" 'attached to'
 }
 
-# The module and the samples look at one run: what they say ran beside a procedure is the same, but for chance. Of each share,
-# the difference and four times its standard error.
+# The module and the samples look at one run: what they say ran beside a procedure is the same within four standard errors.
+# A thread is seldom seen beside itself, on the processor that it has moved to.
 agree()
 {
 	local target module name
@@ -104,9 +104,9 @@ agree()
 		.[0].scopes[0].snapshots.sampled == false and .[1].scopes[0].snapshots.sampled and
 		([("first", "second") as $name | [.[0, 1] | share($name)] | . as [[$a, $n], [$b, $m]] |
 			(($a + $b) / ($n + $m)) as $p |
-			$n >= 100 and $m >= 100 and $a >= 10 and $b >= 10 and
+			$n >= 50 and $m >= 50 and $a >= 5 and $b >= 5 and
 			($a / $n - $b / $m | fabs) <= 4 * ($p * (1 - $p) * (1 / $n + 1 / $m) | sqrt)] | all) and
-		all(.[].scopes[0].others[]; .procedure.name != "steady")' \
+		([.[] | share("steady") | .[0] <= 0.01 * .[1]] | all)' \
 		module.json samples.json || fail 'module and samples disagree'
 }
 
