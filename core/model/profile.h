@@ -308,7 +308,7 @@ struct qz_rounds {
 	uint64_t
 		compared; /* the accounting had one number of running threads from before to after */
 	uint64_t differing; /* of these: another one than the set */
-	bool sampled; /* they are those of the samples */
+	bool sampled;	    /* they are those of the samples */
 };
 
 /* expected = accepted + filtered + sum of losses + unaccounted */
