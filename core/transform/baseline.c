@@ -218,7 +218,7 @@ void qz_baseline__advance(struct qz_baseline *b, struct qz_profile *p)
 
 /* Of the waits of a thread: what is kept and is not in p any more. */
 struct excess {
-	uint64_t figures[3];
+	uint64_t figures[4];
 };
 
 static uint64_t *wait_figure(struct qz_profile *p, uint32_t wait, uint32_t k)
