@@ -271,7 +271,10 @@ __noinline int wait_stack__settle(struct qz_thread_state *t, u32 at, u32 stack, 
 	return 0;
 }
 
-/* Walks the stack unless that was done shortly ago. A preempted thread may be anywhere: place is 0. */
+/*
+ * Walks the stack unless that was done shortly ago, in units as the site: were it fresh here for longer, every wait
+ * in between would come here, and look for its object. A preempted thread may be anywhere: place is 0.
+ */
 static __always_inline void wait_stack__visit(struct task_struct *task, struct qz_thread_state *t,
 					      u32 state, struct wait_place *p, u64 place)
 {
@@ -281,7 +284,7 @@ static __always_inline void wait_stack__visit(struct task_struct *task, struct q
 	if (!cpu)
 		return;
 	if (place && p->place == place && p->image == t->image &&
-	    now - p->walked < wait_stack__age(cpu)) {
+	    wait_stack__is_fresh(p->walked >> QZ_WALKED_SHIFT, now, cpu)) {
 		cpu->wait_reuses++;
 		return;
 	}
