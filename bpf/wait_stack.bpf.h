@@ -52,7 +52,7 @@ struct {
 struct wait_place {
 	u64 place;  /* hash of thread, registers and, but for a futex word, what is waited for */
 	u64 image;  /* of the thread, whose registers say what it likes */
-	u64 walked; /* when */
+	u64 walked; /* when, as qz_wait_site.walked */
 	u32 stack;  /* its number, as in struct qz_wait_site */
 	u32 cause;
 };
@@ -272,7 +272,7 @@ __noinline int wait_stack__settle(struct qz_thread_state *t, u32 at, u32 stack, 
 }
 
 /*
- * Walks the stack unless that was done shortly ago, in units as the site: were it fresh here for longer, every wait
+ * Walks the stack unless that was done shortly ago, by the site's units: were it fresh here for longer, every wait
  * in between would come here, and look for its object. A preempted thread may be anywhere: place is 0.
  */
 static __always_inline void wait_stack__visit(struct task_struct *task, struct qz_thread_state *t,
@@ -284,7 +284,7 @@ static __always_inline void wait_stack__visit(struct task_struct *task, struct q
 	if (!cpu)
 		return;
 	if (place && p->place == place && p->image == t->image &&
-	    wait_stack__is_fresh(p->walked >> QZ_WALKED_SHIFT, now, cpu)) {
+	    wait_stack__is_fresh(p->walked, now, cpu)) {
 		cpu->wait_reuses++;
 		return;
 	}
@@ -293,7 +293,7 @@ static __always_inline void wait_stack__visit(struct task_struct *task, struct q
 	p->stack = wait_stack__walk(task, t, state, &p->cause);
 	p->place = place;
 	p->image = t->image;
-	p->walked = now;
+	p->walked = now >> QZ_WALKED_SHIFT;
 	self_cost__add_walk(bpf_ktime_get_ns() - now);
 }
 
@@ -310,7 +310,7 @@ static __noinline int wait_stack__look(struct task_struct *task, struct qz_threa
 	object = object__of_wait(task, t, *(volatile u32 *)&p->cause, p->stack);
 	lock_owner__note(t, object);
 	wait_stack__settle(t, at, p->stack, object);
-	wait_account__at(t, at)->walked = p->walked >> QZ_WALKED_SHIFT;
+	wait_account__at(t, at)->walked = p->walked;
 	return 0;
 }
 
