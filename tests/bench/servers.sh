@@ -5,7 +5,7 @@
 # A ratio is to the mean of the two windows without beside it. WORK says which (all), WINDOW seconds each (5).
 
 seconds=${WINDOW-5}
-read -r -a works <<<"${WORK:-selects updates redis nginx compile forks}"
+read -r -a works <<<"${WORK:-selects updates redis nginx compile forks fork_storm exec_storm}"
 profilers=(quartzd perf perf_switches)
 [ -z "${OTHER:-}" ] || profilers=(quartzd other perf perf_switches)
 
@@ -58,6 +58,8 @@ until_over()
 
 compile() { until_over cc -O2 -c -o "$T/source.o" "$T/source.c"; }
 forks() { until_over "$out/tests/programs/forks" 20 4; }
+fork_storm() { "$out/tests/bench/storm" forks 5000 "$seconds"; }
+exec_storm() { "$out/tests/bench/storm" execs 1000 "$seconds"; }
 
 start_nginx()
 {
@@ -67,6 +69,12 @@ start_nginx()
 	chmod 755 "$T"
 	start nginx /usr/sbin/nginx -c "$T/nginx.conf"
 	until ab -q -n 1 http://127.0.0.1:8093/ >"$T/ab.out" 2>&1; do sleep 0.05; done
+}
+
+# wants WORK: whether it is to be done, or one of WORK|WORK.
+wants()
+{
+	[[ " ${works[*]} " =~ \ ($1)\  ]]
 }
 
 # ---- windows ----
@@ -119,14 +127,17 @@ ratios()
 }
 
 export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
-serve_redis
-serve_postgres
-start_nginx
+wants redis && serve_redis
+if wants 'selects|updates'; then
+	serve_postgres
+	select_rate=$(half -S)
+	update_rate=$(half)
+	echo "rates: $select_rate selects, $update_rate updates a second"
+fi
+wants nginx && start_nginx
 make_files
-select_rate=$(half -S)
-update_rate=$(half)
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
-echo "rates: $select_rate selects, $update_rate updates a second; windows of $seconds s, $rounds rounds"
+echo "windows of $seconds s, $rounds rounds"
 printf '%-8s %-14s %12s %10s %7s %s\n' work profiler 'us a unit' 'units/s' ratio quartiles
 for work in "${works[@]}"; do
 	rm -f "$T/without" "$T"/with.*
@@ -148,5 +159,7 @@ for work in "${works[@]}"; do
 	done
 	awk '$2 { printf "%-8s   %s: %d calls, %d ns each\n", "'"$work"'", $1, $2, $3 / $2 }' "$T/programs.$work"
 done
-kill -INT "$server"
-wait "$server"
+if wants 'selects|updates'; then
+	kill -INT "$server"
+	wait "$server"
+fi
