@@ -220,7 +220,7 @@ int dump_threads(struct bpf_iter__task *ctx)
 		return 0;
 	if (thread__is_single(t) && single__lock(t)) {
 		if (thread__is_single(t)) /* still, now that nobody else changes that */
-			single__update(task, t, 0, read_until);
+			single__update(task, t, 0, read_until, 0);
 		single__unlock(t);
 	}
 	thread__describe(e, task, t, thread__left_unseen(t), bpf_ktime_get_ns());

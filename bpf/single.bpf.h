@@ -80,13 +80,14 @@ static __always_inline u64 single__news(u64 account, u64 known, u64 time)
 /*
  * Brings the thread up to date. A running one's account is as old as the last tick: what is missing is made up for
  * the next time. `ready`: of a wait that ends now, which the kernel adds to its account only when the thread is on
- * its processor.
+ * its processor. `open`: there is no next time; so much of the time at most is left out, if it is not known to be that
+ * of a running or ready thread. Gives how much was.
  */
-static __noinline int single__update(struct task_struct *task, struct qz_thread_state *t, u64 ready,
-				     u64 now)
+static __noinline u32 single__update(struct task_struct *task, struct qz_thread_state *t, u64 ready,
+				     u64 now, u32 open)
 {
 	struct qz_scope_state *s;
-	u64 elapsed, ran;
+	u64 elapsed, ran, blocked;
 
 	if (!task || !t)
 		return 0;
@@ -99,13 +100,16 @@ static __noinline int single__update(struct task_struct *task, struct qz_thread_
 	ran = single__news(t->cpu_in - t->cpu_base, t->ns[QZ_RUNNING], elapsed);
 	ready = single__news(single__delay(task) - t->waiting.nominal + ready, t->ns[QZ_READY],
 			     elapsed - ran);
+	blocked = elapsed - ran - ready;
+	if (open > blocked)
+		open = blocked;
 	t->ns[QZ_RUNNING] += ran;
 	t->ns[QZ_READY] += ready;
-	t->ns[QZ_BLOCKED] += elapsed - ran - ready;
+	t->ns[QZ_BLOCKED] += blocked - open;
 	*(volatile u64 *)&s->running = now << QZ_LEVEL_BITS;
 	level__add(t->scope, 1, ran);
-	level__add(t->scope, 0, elapsed - ran);
-	return 0;
+	level__add(t->scope, 0, elapsed - ran - open);
+	return open;
 }
 
 /* The thread has no account of its own any more: what it did since it was brought up to date is not known. */
@@ -117,18 +121,21 @@ static __always_inline void single__give_up(struct qz_thread_state *t, u64 now)
 	t->since = now;
 }
 
-/* It ends, or is no longer alone: `state` is what it is in then. */
-static __always_inline void single__leave_as(struct task_struct *task, struct qz_thread_state *t,
-					     u32 state, u64 now)
+/* It ends, or is no longer alone: `state` is what it is in then. As single__update. */
+static __always_inline u32 single__leave_as(struct task_struct *task, struct qz_thread_state *t,
+					    u32 state, u64 now, u32 open)
 {
-	if (single__lock(t))
-		single__update(task, t, 0, now);
-	else
+	if (single__lock(t)) {
+		open = single__update(task, t, 0, now, open);
+	} else {
 		single__give_up(t, now);
+		open = 0;
+	}
 	t->waiting.nominal = 0;
 	t->state = state;
 	single_gate__close(task);
 	single__unlock(t);
+	return open;
 }
 
 #endif

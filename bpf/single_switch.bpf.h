@@ -64,7 +64,7 @@ static __noinline int single__end_wait(struct task_struct *next, struct qz_threa
 		ready = (u64)(wait_gate__units(now) - t->woken) << QZ_BEGAN_SHIFT;
 	/* while quartzd reads it, which is rare, this wait stands for nothing */
 	if (single__try_lock(t)) {
-		single__update(next, t, ready, now);
+		single__update(next, t, ready, now, 0);
 		wait_account__end(t, now - ready, now);
 		single__unlock(t);
 	}

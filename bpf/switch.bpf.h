@@ -19,7 +19,7 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 		return 0;
 	s = scope__get(t->scope);
 	if (thread__is_single(t))
-		single__leave_as(task, t, QZ_DEAD, now);
+		single__leave_as(task, t, QZ_DEAD, now, 0);
 	else
 		thread__enter(t, QZ_DEAD, now);
 	if (!s)
@@ -51,7 +51,7 @@ static __noinline int thread__end_frozen(struct task_struct *task, struct qz_thr
 	if (!task || !t || t->state == QZ_DEAD)
 		return 0;
 	if (thread__is_single(t))
-		single__leave_as(task, t, QZ_BLOCKED, read_until);
+		single__leave_as(task, t, QZ_BLOCKED, read_until, 0);
 	event__thread(task, t, thread__left_unseen(t), bpf_ktime_get_ns());
 	t->state = QZ_DEAD;
 	return 0;
@@ -140,18 +140,46 @@ static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool com
 	cpu->idle_since = comes ? now : 0;
 }
 
-/* A single thread runs here, and is about to get company: it is counted at switches from now on. */
+/* The longest that the kernel's account of a running thread is behind: a tick, at CONFIG_HZ=100. */
+#define TICK 10000000
+
+/*
+ * A single thread runs here, and is about to get company: it is counted at switches from now on. How long it has been
+ * running is known when it goes out.
+ */
 static __noinline int switch__count(struct task_struct *task, struct qz_thread_state *t, u64 now)
 {
 	struct qz_cpu_state *cpu = cpu__this();
+	u32 open;
 
 	if (!task || !t || !cpu)
 		return 0;
-	single__leave_as(task, t, QZ_BLOCKED, now);
+	open = single__leave_as(task, t, QZ_BLOCKED, now, TICK);
 	switch__in(task, t, cpu, now);
+	t->waiting.nominal = open;
+	cpu->open = true;
 	cpu->task = (u64)task;
 	cpu->scope = t->scope;
 	scope__change_running(t->scope, 1, now);
+	return 0;
+}
+
+/* It goes out: what was left open was time running as far as the kernel counted more than was counted here since. */
+static __noinline int switch__settle_open(struct task_struct *task, struct qz_thread_state *t,
+					  u64 now)
+{
+	u64 open, ran;
+
+	if (!task || !t)
+		return 0;
+	open = t->waiting.nominal;
+	ran = task->se.sum_exec_runtime - t->cpu_in;
+	ran = single__news(ran, now - t->since, open);
+	t->waiting.nominal = 0;
+	t->ns[QZ_RUNNING] += ran;
+	t->ns[QZ_BLOCKED] += open - ran;
+	level__add(t->scope, 1, ran);
+	level__add(t->scope, 0, open - ran);
 	return 0;
 }
 
@@ -210,6 +238,11 @@ static __always_inline bool switch__leave(struct task_struct *prev, struct qz_th
 	if (!expected) {
 		cpu__settle_gap(cpu, cpu->scope, now);
 		*(volatile u32 *)&cpu->scope = QZ_NO_SCOPE;
+	}
+	if (cpu->open) {
+		cpu->open = false;
+		if (expected && out)
+			switch__settle_open(prev, out, now);
 	}
 	return out && switch__out(prev, out, cpu, preempt, expected, now);
 }

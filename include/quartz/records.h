@@ -332,7 +332,8 @@ struct qz_cpu_state {
 	__u64 switches;	  /* context switches of any thread */
 	__u64 idle_ns;	  /* nothing to run: no samples are expected then */
 	__u64 idle_since; /* 0: not idle */
-	__u32 counted;	  /* for the machine, see enum qz_counted */
+	__u16 counted;	  /* for the machine, see enum qz_counted */
+	__u16 open;	  /* of that thread some time is not accounted for yet: switch__count() */
 	__u32 halvings;	  /* of the rates, written by quartzd */
 	/* Of the thread that runs, for who reads its slot; good if run is the same afterwards. */
 	__u32 serial, image, page, slot; /* see qz_thread_state */
