@@ -203,6 +203,21 @@ int settle_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Of one process, which quartzd has to know. */
+SEC("iter/task")
+int tell_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct qz_thread_state *t = task ? thread__get(task) : NULL;
+
+	if (!t || !thread__is_single(t) || !single__lock(t))
+		return 0;
+	if (thread__is_single(t))
+		group__leave(task, t, bpf_ktime_get_ns());
+	single__unlock(t);
+	return 0;
+}
+
 /* Writes a struct qz_thread_event for each thread that is followed and has not ended. */
 SEC("iter/task")
 int dump_threads(struct bpf_iter__task *ctx)
@@ -219,10 +234,14 @@ int dump_threads(struct bpf_iter__task *ctx)
 	if (!t || t->state == QZ_DEAD)
 		return 0;
 	if (thread__is_single(t) && single__lock(t)) {
-		if (thread__is_single(t)) /* still, now that nobody else changes that */
+		if (thread__is_single(t)) { /* still, now that nobody else changes that */
+			group__leave(task, t, bpf_ktime_get_ns());
 			single__update(task, t, 0, read_until, 0);
+		}
 		single__unlock(t);
 	}
+	if (t->state == QZ_DEAD)
+		return 0;
 	thread__describe(e, task, t, thread__left_unseen(t), bpf_ktime_get_ns());
 	bpf_seq_write(ctx->meta->seq, e, sizeof(*e));
 	return 0;

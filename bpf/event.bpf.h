@@ -47,6 +47,7 @@ static __always_inline void event__fill_process(struct qz_process_event *e,
 	e->scope = t->scope;
 	e->tgid = t->tgid;
 	e->start_boottime = BPF_CORE_READ(task, group_leader, start_boottime);
+	e->began = t->seen;
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
 }
 

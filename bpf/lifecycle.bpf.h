@@ -107,15 +107,6 @@ static __always_inline void event__creation(struct task_struct *parent, u32 pare
 	}
 }
 
-/* A forked process has its parent's code at its parent's addresses. */
-static __always_inline void image__inherit(u32 child, u32 parent)
-{
-	struct qz_unwind_image *tables = bpf_map_lookup_elem(&unwind_images, &parent);
-
-	if (tables && !image__is_remapped(parent, tables))
-		bpf_map_update_elem(&unwind_images, &child, tables, BPF_ANY);
-}
-
 /* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed. */
 static __always_inline u32 scope__of_new_process(struct task_struct *child,
 						 struct qz_thread_state *parent, u64 now)
@@ -153,8 +144,10 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 /* A new process that could not be followed leaves its scope to another one. */
 static __always_inline void scope__give_back(u32 scope, struct qz_scope_state *s)
 {
-	if (every_process && scope >= QZ_OWN_SCOPES && !s->counters.threads_seen)
-		bpf_map_push_elem(&free_scopes, &scope, BPF_ANY);
+	if (!every_process || scope < QZ_OWN_SCOPES || s->counters.threads_seen)
+		return;
+	__builtin_memset(s, 0, sizeof(*s));
+	bpf_map_push_elem(&free_scopes, &scope, BPF_ANY);
 }
 
 /* Not inlined: its record must not be on the stack while the creator's is walked. */
@@ -185,8 +178,10 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if ((!creator && !every_process) || !ctl || frozen)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!process && creator && thread__is_single(creator))
+	if (!process && creator && thread__is_single(creator)) {
 		switch__count(parent, creator, now);
+		group__notice(parent, creator, now);
+	}
 	if (process)
 		scope = scope__of_new_process(child, creator, now);
 	else
@@ -199,17 +194,23 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 		image = creator->image;
 	else
 		image = next_number(&ctl->next_image);
+	if (process && group__wants(child, scope))
+		group__begin(s, parent, creator, now);
 	t = thread__follow(child, scope, image, FRESH_FORKED, now);
 	if (!t) {
 		scope__give_back(scope, s);
 		return 0;
 	}
+	if (process && !thread__is_single(t))
+		group__leave(child, t, now);
 	if (!thread__is_single(t))
 		t->state = QZ_BLOCKED; /* until its first wake-up */
 	t->waiting.sites[0].stack = QZ_WAIT_START;
 	if (wanted_what_if && creator)
 		critical_path__fork(parent, creator, child, now);
 	told = creator && creator->scope == scope;
+	if (process && s->untold)
+		return 0;
 	if (process && creator)
 		image__inherit(image, creator->image);
 	if (process)
@@ -237,6 +238,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	struct qz_thread_state *t = thread__get(task);
 	struct qz_control *ctl = control__get();
 	struct qz_process_event e = {};
+	struct qz_scope_state *s;
 
 	if (!t || !ctl)
 		return 0;
@@ -247,6 +249,11 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	t->waiting.woke = 0;
 	t->page = t->slot = 0;
 	t->tid = task__number(task); /* its leader's, whichever thread it was */
+	s = scope__get(t->scope);
+	if (s && s->untold) {
+		s->untold = QZ_IMAGE_EXEC;
+		return 0;
+	}
 	event__fill_process(&e, task, t, QZ_IMAGE_EXEC, bpf_ktime_get_ns());
 	event__send_process(&e);
 	return 0;

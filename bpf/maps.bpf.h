@@ -90,6 +90,17 @@ struct {
 	__uint(value_size, sizeof(u32));
 } free_scopes SEC(".maps");
 
+/*
+ * Key: what the processes of a group have in common. Value: its scope. Written when the first one has ended; entries
+ * are taken out by quartzd. Full: processes are scopes of their own.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, QZ_GROUPS);
+	__type(key, struct qz_group_key);
+	__type(value, u32);
+} groups SEC(".maps");
+
 /* Key: tgid of a process to enumerate. Value: its scope. Written by quartzd before enumerating. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

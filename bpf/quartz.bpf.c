@@ -37,6 +37,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/event.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/stack.bpf.h"
+#include "bpf/group.bpf.h"
 #include "bpf/remap.bpf.h"
 #include "bpf/wait_stack.bpf.h"
 #include "bpf/single_switch.bpf.h"

@@ -178,6 +178,7 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 	if (!object || !object__is_released(object, t) ||
 	    !release__has_room(scope__get(t->scope), stands))
 		return 0;
+	group__notice(waker, w, now);
 	stack = release__stack(waker, w, now);
 	return release__insert(QZ_WAIT_KEY(stack, QZ_WAKING, w->serial), object, t->scope,
 			       (u64)stands << t->waiting.weight, 0);

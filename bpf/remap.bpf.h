@@ -57,6 +57,7 @@ int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 
 	if (!t || start >= ERRORS_AT)
 		return 0;
+	group__map(bpf_get_current_task_btf(), t);
 	image = t->image;
 	tables = bpf_map_lookup_elem(&unwind_images, &image);
 	if (!tables || !image__has_file(tables, start, start + info->length))

@@ -220,6 +220,8 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 		s->cpu->lost[QZ_LOSS_UNSETTLED]++;
 		return;
 	}
+	if (scope->untold)
+		group__tell(group__leader(task), t, s->now);
 	n = bpf_get_stack(ctx, s->scratch->kernel, sizeof(s->scratch->kernel), 0);
 	s->scratch->nkernel = n > 0 ? (u32)n / sizeof(u64) : 0;
 	sample__user_stack(ctx, s, task);

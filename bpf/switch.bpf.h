@@ -22,8 +22,9 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
 		single__leave_as(task, t, QZ_DEAD, now, 0);
 	else
 		thread__enter(t, QZ_DEAD, now);
-	if (!s)
+	if (!s || group__end(task, t, s, now))
 		return 0;
+	group__leave(task, t, now);
 	for (int i = 0; i < QZ_THREAD_STATES; i++)
 		__sync_fetch_and_add(&s->ended_ns[i], t->ns[i]);
 	t->cpu_in = task->se.sum_exec_runtime;
@@ -150,11 +151,15 @@ static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool com
 static __noinline int switch__count(struct task_struct *task, struct qz_thread_state *t, u64 now)
 {
 	struct qz_cpu_state *cpu = cpu__this();
+	struct qz_scope_state *s;
 	u32 open;
 
 	if (!task || !t || !cpu)
 		return 0;
 	open = single__leave_as(task, t, QZ_BLOCKED, now, TICK);
+	s = scope__get(t->scope);
+	if (s)
+		group__release(s);
 	switch__in(task, t, cpu, now);
 	t->waiting.nominal = open;
 	cpu->open = true;
@@ -302,6 +307,7 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	}
 	if (looks && out) {
 		now = switch__time(now);
+		group__notice(prev, out, now);
 		switch__begin_wait(prev, out, cpu, preempt, now);
 	}
 	in = single_gate__step(next) ? NULL : thread__get(next);

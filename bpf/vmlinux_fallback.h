@@ -134,6 +134,18 @@ struct signal_struct {
 	int nr_threads;
 };
 
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -149,9 +161,11 @@ struct task_struct {
 	struct task_struct *group_leader;
 	u64 start_boottime;
 	char comm[16];
+	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
 	int nr_cpus_allowed;
 	struct files_struct *files;
+	struct css_set *cgroups;
 	struct signal_struct *signal;
 	struct sched_info sched_info;
 	struct bpf_local_storage *bpf_storage;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/render/scope_label.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/transform/merge.h"
 #include "cli/render/output.h"
 
 char *scope_label(const struct qz_scope *scope, int width)
@@ -26,8 +28,12 @@ char *scope_label(const struct qz_scope *scope, int width)
 
 	if (!command)
 		return NULL;
-	if (scope->pid ? asprintf(&label, "%s %d: %s", name, scope->pid, command) < 0
-		       : asprintf(&label, "%s", name) < 0)
+	if (qz_scope__is_group(scope)) {
+		if (asprintf(&label, "%s (%" PRIu64 " processes that lived for less than a second)",
+			     command, (uint64_t)scope->counters.threads_seen) < 0)
+			label = NULL;
+	} else if (scope->pid ? asprintf(&label, "%s %d: %s", name, scope->pid, command) < 0
+			      : asprintf(&label, "%s", name) < 0)
 		label = NULL;
 	free(command);
 	if (label && count_characters(label) > width) {

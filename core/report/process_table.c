@@ -2,6 +2,7 @@
 #include "core/report/process_table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,10 @@ static void name_of(const struct qz_scope *s, enum qz_process_group by, const ch
 		    char unit[QZ_UNIT_LENGTH])
 {
 	*name = s->comm;
+	if (by == QZ_BY_PROCESS && qz_scope__is_group(s)) {
+		snprintf(unit, QZ_UNIT_LENGTH, "%s (short-lived)", s->comm);
+		*name = unit;
+	}
 	if (by == QZ_BY_CGROUP)
 		*name = s->cgroup;
 	if (by != QZ_BY_UNIT)
@@ -117,7 +122,7 @@ static int add_scope(struct making *m, uint32_t scope, enum qz_process_group by)
 	if (m->row_of[scope] == QZ_NONE)
 		return -ENOMEM;
 	row = &m->t->rows[m->row_of[scope]];
-	row->processes++;
+	row->processes += qz_scope__is_group(s) ? s->counters.threads_seen : 1;
 	row->threads += s->counters.threads_seen;
 	row->cpu_ns += s->cpu_ns;
 	row->samples += s->samples;

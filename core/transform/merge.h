@@ -26,7 +26,13 @@ int qz_merge__busy(struct qz_profile *to, const struct qz_profile *from);
 /* Whether a scope stands for these: no process has the number 0. */
 static inline bool qz_scope__is_folded(const struct qz_scope *s)
 {
-	return s->kind == QZ_SCOPE_PROCESS && !s->pid;
+	return s->kind == QZ_SCOPE_PROCESS && !s->pid && !s->start_ns;
+}
+
+/* Processes of one program in one unit that ended within a second: as many as threads were seen. */
+static inline bool qz_scope__is_group(const struct qz_scope *s)
+{
+	return s->kind == QZ_SCOPE_PROCESS && !s->pid && s->start_ns;
 }
 
 /* Bytes of memory that each scope takes with all that is its own; bytes has an entry for each. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/transform/merge.h"
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/target/address_spaces.h"
@@ -127,7 +128,9 @@ uint32_t threads__row(struct threads *t, struct thread *thread, uint32_t scope, 
 
 	if (thread->row != QZ_NONE)
 		return has_row_in(t, thread, scope) ? thread->row : QZ_NONE;
-	if (is_full(t))
+	if (qz_scope__is_group(&t->profile->scopes[scope]))
+		thread->row = merged_row(t, scope, 0, t->profile->scopes[scope].comm);
+	else if (is_full(t))
 		thread->row = merged_row(t, scope, pid, "");
 	else
 		thread->row = add_row(t, &row);
@@ -238,6 +241,17 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 	sum->cpu_ns += cpu;
 	sum->runnable_ns += e.ns[QZ_RUNNING] + e.ns[QZ_READY];
 	return 0;
+}
+
+void threads__join(struct threads *t, uint32_t serial, uint32_t row)
+{
+	struct thread *thread = threads__get(t, serial);
+
+	if (!thread)
+		return;
+	thread->row = row;
+	thread->placed = true;
+	thread->ended = t->drains + 1;
 }
 
 /* ---- forgetting ---- */

@@ -74,6 +74,9 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 /* The row that stands for ended threads of a scope under this name. QZ_NONE: no memory. */
 uint32_t threads__merged_row(struct threads *t, uint32_t scope, const char *comm);
 
+/* A thread that has ended is one of those that a merged row stands for. */
+void threads__join(struct threads *t, uint32_t serial, uint32_t row);
+
 /*
  * After each drain: forgets threads that have ended so long ago that nothing of them is on its way any more.
  * Their rows stay.

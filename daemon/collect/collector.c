@@ -9,6 +9,7 @@
 #include "daemon/attribution/address_cache.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/groups.h"
 #include "daemon/collect/rounds.h"
 #include "daemon/collect/scope_gc.h"
 #include "daemon/collect/scopes.h"
@@ -60,6 +61,8 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 		goto fail;
 	c->modules = modules__new(c->symbolizer);
 	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
+	if (c->images && bpf_runtime__follows_all(engine))
+		address_spaces__keep_all(c->images);
 	c->reader = c->images ? event_reader__new(engine, sampler, c->images) : NULL;
 	if (!c->reader)
 		goto fail;
@@ -78,6 +81,10 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 		c->sampled = sample_rounds__new(&(
 			struct sample_rounds_context) {engine, c->images, c->threads, c->spinning});
 	if (!c->sampled)
+		goto fail;
+	c->groups = groups__new(
+		&(struct groups_context) {engine, c->profile, c->scopes, c->threads, c->images});
+	if (!c->groups)
 		goto fail;
 	c->stacks = (struct stack_context) {
 		.images = c->images,
@@ -121,6 +128,7 @@ void collector__free(struct collector *c)
 	instrumented_stacks__free(c->stacks.selfreport);
 	sample_rounds__free(c->sampled);
 	scope_gc__free(c->ended);
+	groups__free(c->groups);
 	spin_tracker__free(c->spinning);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->creation);

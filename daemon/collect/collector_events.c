@@ -6,6 +6,7 @@
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/groups.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/waits/wait_drain.h"
@@ -34,9 +35,14 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 {
 	char comm[QZ_COMM_LEN + 1] = "";
 
+	if (e->scope >= bpf_runtime__max_scopes(c->engine))
+		return;
+	if (groups__keep(c->groups, e)) {
+		place_threads(c, e);
+		return;
+	}
 	memcpy(comm, e->comm, QZ_COMM_LEN);
-	if (e->scope < bpf_runtime__max_scopes(c->engine) &&
-	    scopes__index(c->scopes, e->scope) == QZ_NONE)
+	if (scopes__index(c->scopes, e->scope) == QZ_NONE)
 		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
 	scopes__describe(c->scopes, e, address_spaces__get(c->images, e->parent));
 	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
@@ -56,6 +62,18 @@ static void add_creation(struct collector *c, const struct qz_creation_event *e)
 	child->placed = true;
 }
 
+void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
+{
+	char comm[QZ_COMM_LEN + 1] = "";
+
+	if (!bpf_runtime__follows_all(c->engine) ||
+	    e->scope >= bpf_runtime__max_scopes(c->engine) ||
+	    scopes__index(c->scopes, e->scope) != QZ_NONE)
+		return;
+	memcpy(comm, e->comm, QZ_COMM_LEN);
+	collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
+}
+
 void collector__keep_thread(void *context, const struct qz_thread_event *e)
 {
 	struct collector *c = context;
@@ -64,6 +82,7 @@ void collector__keep_thread(void *context, const struct qz_thread_event *e)
 
 	if (!thread || thread->kept)
 		return;
+	collector__know_scope(c, e);
 	more = qz_array__room(c->kept, c->nkept, sizeof(*more));
 	if (!more) {
 		c->dropped++;
@@ -97,6 +116,7 @@ static void end_thread(struct collector *c, const struct qz_thread_event *e)
 		collector__keep_thread(c, e);
 		return;
 	}
+	collector__know_scope(c, e);
 	if (!scopes__read(c->scopes, scope, &state))
 		return;
 	threads__ended(c->threads, scopes__index(c->scopes, scope), e, state.began);
@@ -115,4 +135,6 @@ void collector__process_event(struct collector *c, const struct qz_event *e)
 		 e->length >= offsetof(struct qz_thread_event, waits) &&
 		 e->length <= sizeof(struct qz_thread_event))
 		end_thread(c, (const struct qz_thread_event *)e);
+	else if (e->type == QZ_EVENT_GROUP && e->length >= sizeof(struct qz_group_event))
+		groups__add(c->groups, (const struct qz_group_event *)e);
 }

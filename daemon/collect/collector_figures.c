@@ -3,6 +3,7 @@
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/threads.h"
 #include "daemon/collect/scope_gc.h"
+#include "daemon/collect/groups.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
@@ -19,6 +20,7 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 	uint32_t scope = e->scope;
 	struct qz_scope_state state;
 
+	collector__know_scope(c, e);
 	if (!scopes__read(c->scopes, scope, &state))
 		return;
 	threads__alive(c->threads, scopes__index(c->scopes, scope), e, state.began, c->refreshed,
@@ -71,6 +73,7 @@ int collector__refresh(struct collector *c, uint64_t until)
 	err = dump_alive(c);
 	if (err)
 		return err;
+	groups__refresh(c->groups, until);
 	scopes__refresh(c->scopes, c->waits, until);
 	wait_drain__objects(c->waits, until);
 	if (c->page_figures)

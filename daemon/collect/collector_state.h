@@ -31,6 +31,7 @@ struct collector {
 	struct stack_context stacks;
 	struct qz_profile *profile;
 	struct scopes *scopes;
+	struct groups *groups;
 
 	struct event_reader *reader;
 	struct unwind_worker *builder; /* of unwind tables, in a thread of its own */
@@ -71,6 +72,9 @@ struct collector {
 };
 
 /* ---- collector_events.c ---- */
+
+/* Of the machine, a thread may be seen before its process was told of. */
+void collector__know_scope(struct collector *c, const struct qz_thread_event *e);
 
 /* Reports of the BPF programs about processes and threads, in order of time. */
 void collector__process_event(struct collector *c, const struct qz_event *e);

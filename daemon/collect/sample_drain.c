@@ -8,6 +8,7 @@
 #include "daemon/attribution/threads.h"
 #include "daemon/collect/round_sets.h"
 #include "daemon/collect/scope_gc.h"
+#include "daemon/collect/groups.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
@@ -273,6 +274,7 @@ int collector__drain_half(struct collector *c)
 	uint64_t changes = address_spaces__changes(c->images);
 	int err;
 
+	groups__decide(c->groups);
 	address_spaces__refresh(c->images);
 	err = name_stacks(c, false);
 	err = err ?: join_rounds(c);

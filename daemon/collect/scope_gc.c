@@ -93,7 +93,8 @@ static bool is_settled(struct scope_gc *e, const struct scope_gc_context *c, uin
 /* Nothing was heard of one whose reports were lost, but what the engine counted. */
 static int retire(struct scope_gc *e, const struct scope_gc_context *c, uint32_t scope)
 {
-	if (scopes__index(c->scopes, scope) == QZ_NONE) {
+	if (scopes__index(c->scopes, scope) == QZ_NONE &&
+	    bpf_scopes__youth(c->engine, scope) != QZ_FOLDED) {
 		int64_t index = scopes__add(c->scopes, scope, QZ_SCOPE_PROCESS,
 					    bpf_scopes__pid(c->engine, scope), "", "");
 

@@ -93,6 +93,17 @@ int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, i
 	return index;
 }
 
+void scopes__join(struct scopes *s, uint32_t scope, uint32_t group)
+{
+	s->rows[scope] = scopes__index(s, group);
+}
+
+/* Its figures are the group's. */
+static bool is_folded(const struct scopes *s, uint32_t scope)
+{
+	return bpf_scopes__youth(s->engine, scope) == QZ_FOLDED;
+}
+
 uint32_t scopes__index(const struct scopes *s, uint32_t scope)
 {
 	return scope < s->n ? s->rows[scope] : QZ_NONE;
@@ -224,6 +235,10 @@ void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits)
 {
 	struct qz_scope_state state;
 
+	if (is_folded(s, scope)) {
+		s->rows[scope] = QZ_NONE;
+		return;
+	}
 	s->living[scope] = (struct living) {0};
 	refresh(s, scope, bpf_runtime__now(), &state);
 	wait_drain__retire_scope(waits, scope, &state);
@@ -253,7 +268,7 @@ void scopes__refresh(struct scopes *s, struct wait_drain *waits, uint64_t until)
 	struct qz_scope_state state;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (s->rows[i] == QZ_NONE)
+		if (s->rows[i] == QZ_NONE || is_folded(s, i))
 			continue;
 		refresh(s, i, until, &state);
 		wait_drain__lost(waits, i, &state);

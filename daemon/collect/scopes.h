@@ -26,6 +26,9 @@ void scopes__free(struct scopes *s);
 int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, int pid,
 		    const char *comm, const char *command);
 
+/* A scope of the engine that is folded: what is found of it belongs to its group, another scope, which is known. */
+void scopes__join(struct scopes *s, uint32_t scope, uint32_t group);
+
 /* Its index in the profile, QZ_NONE: it is not known. Any number may be asked for. */
 uint32_t scopes__index(const struct scopes *s, uint32_t scope);
 

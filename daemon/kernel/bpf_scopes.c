@@ -70,11 +70,11 @@ void bpf_scopes__restart(struct bpf_runtime *e, uint32_t scope)
 /* ---- threads ---- */
 
 /* Reads a task iterator to its end; `thread` gets what it writes, if anything. */
-static int iterate(struct bpf_runtime *e, struct bpf_program *prog, engine_thread *call,
-		   void *context)
+static int iterate(struct bpf_runtime *e, struct bpf_program *prog,
+		   const struct bpf_iter_attach_opts *opts, engine_thread *call, void *context)
 {
 	struct qz_thread_event records[64];
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
 	size_t have = 0;
 	ssize_t n;
 	int fd, err = 0;
@@ -133,21 +133,62 @@ int bpf_scopes__adopt(struct bpf_runtime *e)
 	for (int pass = 0; !err && pass < MAX_PASSES; pass++) {
 		uint64_t before = s->bss->threads_found;
 
-		err = iterate(e, s->progs.find_threads, NULL, NULL);
+		err = iterate(e, s->progs.find_threads, NULL, NULL, NULL);
 		if (s->bss->threads_found == before)
 			break;
 	}
 	err = err ?: bpf_runtime__mark_processors(e);
 	if (e->before)
 		start_machine(e);
-	err = err ?: iterate(e, s->progs.settle_threads, NULL, NULL);
+	err = err ?: iterate(e, s->progs.settle_threads, NULL, NULL, NULL);
 	return err ?: check_found(e);
 }
 
 int bpf_scopes__dump(struct bpf_runtime *e, uint64_t until, engine_thread *call, void *context)
 {
 	e->skel->bss->read_until = until;
-	return iterate(e, e->skel->progs.dump_threads, call, context);
+	return iterate(e, e->skel->progs.dump_threads, NULL, call, context);
+}
+
+/* ---- young processes ---- */
+
+enum qz_youth bpf_scopes__youth(const struct bpf_runtime *e, uint32_t scope)
+{
+	return scope < e->opts.max_scopes
+		       ? __atomic_load_n(&e->scopes[scope].youth, __ATOMIC_SEQ_CST)
+		       : QZ_GROWN;
+}
+
+bool bpf_scopes__grow(struct bpf_runtime *e, uint32_t scope)
+{
+	__u32 youth = QZ_YOUNG;
+
+	return __atomic_compare_exchange_n(&e->scopes[scope].youth, &youth, QZ_GROWN, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
+	       youth == QZ_GROWN;
+}
+
+uint32_t bpf_scopes__group(const struct bpf_runtime *e, uint32_t scope)
+{
+	return __atomic_load_n(&e->scopes[scope].group, __ATOMIC_SEQ_CST);
+}
+
+int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid)
+{
+	union bpf_iter_link_info which = {.task.pid = (__u32)pid};
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
+			    .link_info_len = sizeof(which));
+
+	if (bpf_scopes__youth(e, scope) != QZ_YOUNG)
+		return 0;
+	return iterate(e, e->skel->progs.tell_threads, &opts, NULL, NULL);
+}
+
+/* Who has just found the group adds to it still; quartzd reads it for some drains. */
+void bpf_scopes__end_group(struct bpf_runtime *e, uint32_t scope, const struct qz_group_key *key)
+{
+	bpf_map_delete_elem(bpf_map__fd(e->skel->maps.groups), key);
+	__atomic_store_n(&e->scopes[scope].ended, bpf_runtime__now(), __ATOMIC_SEQ_CST);
 }
 
 /* ---- one scope ---- */
@@ -212,6 +253,8 @@ void bpf_scopes__read(const struct bpf_runtime *e, uint32_t scope, uint64_t unti
 		memcpy(level_ns, levels, e->level_stride * sizeof(*levels));
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	} while (state->running != __atomic_load_n(&e->scopes[scope].running, __ATOMIC_SEQ_CST));
+	if (state->youth == QZ_GROUP)
+		return; /* its levels are those of its processes */
 	level = state->running & QZ_LEVEL_MASK;
 	elapsed = (until - (state->running >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
 	if (elapsed > QZ_TIME_MASK / 2)

@@ -35,6 +35,20 @@ int bpf_scopes__pid(const struct bpf_runtime *e, uint32_t scope);
 /* Gives a scope number back whose figures were read. every_process only. */
 int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope);
 
+/*
+ * Young processes, see bpf/group.bpf.h. What a scope is now; whether it is grown, having been young or not; and of one
+ * that is folded, the scope of its group. Any thread may ask.
+ */
+enum qz_youth bpf_scopes__youth(const struct bpf_runtime *e, uint32_t scope);
+bool bpf_scopes__grow(struct bpf_runtime *e, uint32_t scope);
+uint32_t bpf_scopes__group(const struct bpf_runtime *e, uint32_t scope);
+
+/* A process is to be told of, and is grown. Any thread may ask. */
+int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid);
+
+/* Nothing more is put into a group from now on. It is a scope that has ended, soon. */
+void bpf_scopes__end_group(struct bpf_runtime *e, uint32_t scope, const struct qz_group_key *key);
+
 /* What the dump of threads is given to. */
 typedef void engine_thread(void *context, const struct qz_thread_event *thread);
 

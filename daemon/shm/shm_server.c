@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/kernel/bpf_scopes.h"
 #include "daemon/privsep/fd_ipc.h"
 #include "daemon/util/unix_listener.h"
 #include "daemon/shm/shm_device.h"
@@ -164,6 +165,7 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
 		return -errno;
 	err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
 	owner->image = state.image;
+	err = err ?: bpf_scopes__tell(s->engine, state.scope, process->pid);
 	if (err)
 		close(owner->pidfd);
 	return err == -ENOENT ? -ESRCH : err;

@@ -11,11 +11,19 @@
 #include "daemon/privsep/procfs.h"
 #include "daemon/util/guard.h"
 
-/* What was mapped by an exec before its image has a number. */
+/*
+ * What a process has mapped whose image has no number yet: between an exec and its report, and all that young processes
+ * map (bpf/group.bpf.h), most of which will never have one.
+ */
 struct pending {
-	pid_t pid;
+	pid_t pid; /* 0: free */
+	bool exec; /* there was one: nothing of what was mapped before is left */
+	uint64_t since;
 	struct address_map regions;
 };
+
+/* A power of two. Who comes takes the place of who came so many PIDs before. */
+#define PENDING 4096
 
 struct address_spaces {
 	struct modules *modules;
@@ -30,7 +38,7 @@ struct address_spaces {
 	struct image **latest; /* image of each scope, or NULL */
 	uint32_t nscopes;
 	struct pending *pending;
-	uint32_t npending;
+	bool keeps_all; /* also of processes of which nothing is known yet */
 	uint64_t next_contents;
 	uint64_t changes; /* also read without the lock */
 };
@@ -42,8 +50,19 @@ struct address_spaces *address_spaces__new(struct modules *modules)
 	if (!images)
 		return NULL;
 	images->modules = modules;
+	images->pending = calloc(PENDING, sizeof(*images->pending));
+	if (!images->pending) {
+		free(images);
+		errno = ENOMEM;
+		return NULL;
+	}
 	pthread_mutex_init(&images->lock, NULL);
 	return images;
+}
+
+void address_spaces__keep_all(struct address_spaces *images)
+{
+	images->keeps_all = true;
 }
 
 static void free_image(struct image *image)
@@ -62,7 +81,7 @@ void address_spaces__free(struct address_spaces *images)
 			free_image(images->live[i]);
 	for (uint32_t i = 0; i < images->n; i++)
 		free_image(images->items[i]);
-	for (uint32_t i = 0; i < images->npending; i++)
+	for (uint32_t i = 0; i < PENDING; i++)
 		address_map__free(&images->pending[i].regions);
 	free(images->items);
 	free(images->live);
@@ -167,12 +186,16 @@ struct image *address_spaces__of_process(struct address_spaces *images, pid_t pi
 	return found;
 }
 
+static struct pending *pending_of(const struct address_spaces *images, pid_t pid)
+{
+	return &images->pending[(uint32_t)pid & (PENDING - 1)];
+}
+
 static struct pending *find_pending(struct address_spaces *images, pid_t pid)
 {
-	for (uint32_t i = 0; i < images->npending; i++)
-		if (images->pending[i].pid == pid)
-			return &images->pending[i];
-	return NULL;
+	struct pending *p = pending_of(images, pid);
+
+	return p->pid == pid ? p : NULL;
 }
 
 uint32_t address_spaces__count(const struct address_spaces *images)
@@ -381,16 +404,26 @@ static bool inherit(struct image *to, const struct image *from)
 	return !from || !from->deferred;
 }
 
-/* Regions that were reported between the exec and its event go over to the image. */
-static void take_pending(struct address_spaces *images, struct image *image)
+/*
+ * Regions that were reported before the image was go over to it: those since its exec, or those that a forked process
+ * has mapped besides its parent's. One that is executing something is a forked one still, and has them later.
+ */
+static void take_pending(struct address_spaces *images, struct image *image,
+			 const struct qz_process_event *event)
 {
 	struct pending *p = find_pending(images, image->pid);
+	bool wanted = p && p->since >= event->began;
 
-	if (!p)
+	if (!p || (wanted && p->exec && event->cause == QZ_IMAGE_FORK))
 		return;
-	image->regions = p->regions;
+	if (wanted && p->exec) {
+		image->regions = p->regions;
+		p->regions = (struct address_map) {0};
+	}
+	for (uint32_t i = 0; wanted && i < p->regions.n; i++)
+		address_map__map(&image->regions, &p->regions.items[i]);
 	image->contents = ++images->next_contents;
-	*p = images->pending[--images->npending];
+	p->pid = 0;
 }
 
 /* *complete: nothing is to be read. NULL without memory. */
@@ -406,10 +439,9 @@ static struct image *begin_image(struct address_spaces *images,
 	if (!image)
 		return NULL;
 	*complete = true;
-	if (event->cause == QZ_IMAGE_EXEC)
-		take_pending(images, image);
-	else if (event->cause == QZ_IMAGE_FORK)
+	if (event->cause == QZ_IMAGE_FORK)
 		*complete = inherit(image, find_image(images, event->parent));
+	take_pending(images, image, event);
 	*complete &= image->regions.n > 0;
 	return image;
 }
@@ -428,18 +460,16 @@ int address_spaces__process(struct address_spaces *images, const struct qz_proce
 	return 0;
 }
 
-static void begin_pending(struct address_spaces *images, pid_t pid)
+static struct pending *begin_pending(struct address_spaces *images,
+				     const struct perf_sampler_mapping *mapping)
 {
-	struct pending *p = find_pending(images, pid);
+	struct pending *p = pending_of(images, mapping->pid);
 
-	if (p) {
-		p->regions.n = 0;
-		return;
-	}
-	if (qz_array__reserve((void **)&images->pending, images->npending,
-			      sizeof(*images->pending)))
-		return;
-	images->pending[images->npending++] = (struct pending) {.pid = pid};
+	p->pid = mapping->pid;
+	p->exec = mapping->exec;
+	p->since = mapping->time;
+	p->regions.n = 0;
+	return p;
 }
 
 /* JIT compilers protect and unprotect their code all the time, which says nothing new. */
@@ -480,12 +510,13 @@ static bool find_mapped(struct address_spaces *images, const struct perf_sampler
 {
 	GUARD(&images->lock);
 	struct image *current = find_current(images, mapping->pid);
-	struct pending *p = find_pending(images, mapping->pid);
+	struct pending *p;
 
 	*dir = (struct procfs_dir) {.pid = mapping->pid,
 				    .start_boottime = current ? current->start_boottime : 0};
-	if (mapping->exec && current)
-		begin_pending(images, mapping->pid);
+	p = find_pending(images, mapping->pid);
+	if (mapping->exec ? current || images->keeps_all : !p && !current && images->keeps_all)
+		p = begin_pending(images, mapping);
 	if (mapping->exec || (!p && !current))
 		return false;
 	return !is_known_jit(images, p ? &p->regions : &current->regions, mapping);

@@ -65,6 +65,9 @@ struct address_spaces;
 struct address_spaces *address_spaces__new(struct modules *modules);
 void address_spaces__free(struct address_spaces *images);
 
+/* Mappings are kept of processes that are not known yet, too: they may be told of later. Before the first one. */
+void address_spaces__keep_all(struct address_spaces *images);
+
 void address_spaces__lock(struct address_spaces *images);
 void address_spaces__unlock(struct address_spaces *images);
 

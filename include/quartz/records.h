@@ -288,9 +288,24 @@ struct qz_scope_state {
 	__u64 woken_lost_ns;
 	__u32 shares[QZ_SHARES]; /* that it has; set right by quartzd at each drain */
 	__u32 drain;		 /* of its frames */
-	__u32 pad;
+	/* See bpf/group.bpf.h. */
+	__u32 youth;  /* enum qz_youth */
+	__u32 untold; /* enum qz_image_cause of the image that quartzd was not told of; 0: it was */
+	__u32 origin; /* the image that its process was forked from */
+	__u32 group;  /* folded: scope of the group that has its figures */
+	__u32 serial; /* of a group: in the place of that of a thread, in its waits */
 	struct qz_scope_counters counters;
 };
+
+/* Whether what a process does is its own or a group's: bpf/group.bpf.h. */
+enum qz_youth {
+	QZ_GROWN,  /* its own */
+	QZ_YOUNG,  /* its own, until it ends */
+	QZ_FOLDED, /* it has ended, and the group has it */
+	QZ_GROUP,  /* this is a group */
+};
+
+#define QZ_GROUPS 1024
 
 /* ---- processors: memory-mapped array ---- */
 
@@ -590,7 +605,8 @@ enum qz_event_type {
 	QZ_EVENT_THREAD_END = 3, /* struct qz_thread_event */
 	QZ_EVENT_SCOPE_END = 4,	 /* struct qz_scope_event */
 	QZ_EVENT_UNKNOWN_CODE =
-		5, /* struct qz_event: a walk met code that quartzd does not know yet */
+		5,	    /* struct qz_event: a walk met code that quartzd does not know yet */
+	QZ_EVENT_GROUP = 6, /* struct qz_group_event */
 };
 
 struct qz_event {
@@ -632,6 +648,7 @@ struct qz_process_event {
 	__s32 tgid;
 	__u32 leader;	      /* serial of its first thread when its creation is not told, else 0 */
 	__u64 start_boottime; /* with tgid, the identity of the process */
+	__u64 began;	      /* what was mapped before then was another process's */
 	char comm[QZ_COMM_LEN];
 	struct qz_user_registers regs; /* found only: of the leader */
 };
@@ -673,6 +690,22 @@ struct qz_scope_event {
 	struct qz_event event;
 	__u32 scope;
 	__u32 pad;
+};
+
+/* Which processes are put together: those of a program in a unit. */
+struct qz_group_key {
+	__u64 cgroup; /* its number */
+	char comm[QZ_COMM_LEN];
+};
+
+/* There is a new group. */
+struct qz_group_event {
+	struct qz_event event;
+	__u32 scope;
+	__u32 serial;	/* of its threads */
+	__u32 relative; /* an image whose process is in the same unit; 0: none is known */
+	__u32 pad;
+	struct qz_group_key key;
 };
 
 /* ---- text tables ---- */
@@ -725,7 +758,7 @@ _Static_assert(__builtin_offsetof(struct qz_cpu_state, wait_walks) == 128,
 	       "and two of the state of a processor");
 /* with what the kernel has before it, 512 bytes: a byte more, and each thread takes 1,024 */
 _Static_assert(sizeof(struct qz_thread_state) == 416, "layout");
-_Static_assert(sizeof(struct qz_scope_state) == 160 + sizeof(struct qz_scope_counters), "layout");
+_Static_assert(sizeof(struct qz_scope_state) == 176 + sizeof(struct qz_scope_counters), "layout");
 _Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
@@ -736,7 +769,8 @@ _Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
 _Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
 _Static_assert(sizeof(struct qz_sample_record) == 24, "layout");
 _Static_assert(sizeof(struct qz_creation_event) == 64, "layout");
-_Static_assert(sizeof(struct qz_process_event) == 88, "layout");
+_Static_assert(sizeof(struct qz_group_event) == 56, "layout");
+_Static_assert(sizeof(struct qz_process_event) == 96, "layout");
 _Static_assert(sizeof(struct qz_thread_event) == 128 + 32 * QZ_THREAD_WAITS, "layout");
 
 #endif

@@ -233,7 +233,7 @@ lawful()
 	metadata profile >meta.json
 	broken=$(jq -r --slurpfile meta meta.json --argjson unaccounted "${UNACCOUNTED:-0.05}" \
 		--argjson events_lost $events_lost --argjson stops "${HOST_STOPS:-1000}" \
-		--argjson thread_clock "${THREAD_CLOCK:-0.01}" \
+		--argjson thread_clock "${THREAD_CLOCK:-0.01}" --argjson left_out "${LEFT_OUT:-0}" \
 		--argjson stolen $(($(stolen_ns) - stolen_before)) -f "$here/laws.jq" report.json) ||
 		fail 'the laws could not be checked'
 	[ -z "$broken" ] || fail "$broken"

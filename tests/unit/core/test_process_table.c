@@ -63,6 +63,29 @@ static struct qz_profile *machine(void)
 
 static const uint32_t all[] = {0, 1, 2, 3};
 
+/* Processes that ended within a second are so many as threads were seen, and one row among processes. */
+START_TEST(a_group_counts_as_its_processes)
+{
+	struct qz_profile *p = machine();
+	struct qz_process_table t;
+
+	p->scopes[3].pid = 0;
+	p->scopes[3].start_ns = 1;
+	p->scopes[3].counters.threads_seen = 1234;
+	ck_assert_int_eq(qz_process_table__make(&t, p, all, 4, QZ_BY_PROCESS, QZ_ORDER_NORM), 0);
+	ck_assert_uint_eq(t.n, 3);
+	ck_assert_str_eq(t.rows[2].name, "two (short-lived)");
+	ck_assert_uint_eq(t.rows[2].processes, 1234);
+	qz_process_table__free(&t);
+	ck_assert_int_eq(qz_process_table__make(&t, p, all, 4, QZ_BY_COMM, QZ_ORDER_NORM), 0);
+	ck_assert_uint_eq(t.n, 2);
+	ck_assert_str_eq(t.rows[1].name, "two");
+	ck_assert_uint_eq(t.rows[1].processes, 1235);
+	qz_process_table__free(&t);
+	qz_profile__free(p);
+}
+END_TEST
+
 START_TEST(processes_add_up_to_the_machine)
 {
 	struct qz_profile *p = machine();
@@ -371,6 +394,7 @@ Suite *suite_process_table(void)
 	TCase *tc = tcase_create("processes");
 
 	tcase_add_test(tc, processes_add_up_to_the_machine);
+	tcase_add_test(tc, a_group_counts_as_its_processes);
 	tcase_add_test(tc, exact_figures_need_no_samples);
 	tcase_add_test(tc, the_order_is_exact_where_samples_are_few);
 	tcase_add_test(tc, rates_are_those_of_the_samples);
