@@ -201,7 +201,7 @@ turnover()
 	start busy nice -n 19 "$programs/phases" --time "$(nproc):600"
 	most=$(($(ls /proc | grep -c '^[0-9]') + 400))
 	attach --system --processes "$most" --ended-memory "$1"
-	for ((round = 0; round < 4; round++)); do
+	for ((round = 0; round < 3; round++)); do
 		# a number is free when nothing of its process is on its way: some turns of the tables
 		[ $round = 0 ] || sleep 9
 		for ((i = 0; i < 300; i++)); do
@@ -229,7 +229,7 @@ turnover()
 	else
 		jq -e --argjson lost "$lost" '
 			[.rows[] | select(.name == "turned") | .processes] | add |
-			. <= 1200 and 1200 - . <= $lost' ps.json >ps.out ||
+			. <= 900 and 900 - . <= $lost' ps.json >ps.out ||
 			fail 'not all of them have their names' \
 				"$(jq -c '.rows[] | [.name, .processes]' ps.json)"
 	fi
