@@ -115,7 +115,7 @@ END_TEST
 START_TEST(what_cannot_be_is_refused)
 {
 	const char *many[QZ_KNOB_CHOICES + 2] = {NULL}, *none[] = {NULL}, *ugly[] = {"a b", NULL};
-	char names[QZ_KNOBS][8];
+	char names[QZ_KNOBS][16];
 	struct quartz_knob k;
 
 	refuse(-EINVAL, name = NULL);

@@ -141,7 +141,7 @@ static void *enter_all(void *unused)
 
 START_TEST(threads_agree_on_numbers)
 {
-	static char names[SITES][8];
+	static char names[SITES][16];
 	pthread_t threads[8];
 
 	for (int i = 0; i < SITES; i++) {
