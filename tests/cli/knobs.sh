@@ -167,6 +167,7 @@ put_back()
 	local signal tuner
 
 	for signal in INT TERM; do
+		rm -f "$tmp/tune"
 		env --default-signal=INT "$out/quartzctl" tune --pid "$pid" --knob threads:4-32 --duration 100ms \
 			>"$tmp/tune" 2>&1 &
 		tuner=$!
@@ -182,6 +183,7 @@ put_back()
 	has 'not taken in 5 s, .*; it keeps what it had$'
 	kill -CONT "$pid"
 	until_true eval '[ "$(value_of threads)" = 3 ]' || fail "after a stop it has $(value_of threads)"
+	rm -f "$tmp/tune" # what the last one said must not be taken for the beginning of this one
 	"$out/quartzctl" tune --pid "$pid" --knob threads --duration 100ms >"$tmp/tune" 2>&1 &
 	tuner=$!
 	until_true grep -qs 'golden section' "$tmp/tune" || fail 'it does not begin' "$(cat "$tmp/tune")"
