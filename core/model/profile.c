@@ -553,6 +553,11 @@ void qz_thread__add(struct qz_thread *to, const struct qz_thread *from)
 
 /* ---- vacant rows ---- */
 
+bool qz_profile__has_vacant_rows(const struct qz_profile *p)
+{
+	return p->vacant_scopes || p->vacant_threads || p->vacant_objects;
+}
+
 void qz_profile__empty_string(char **field)
 {
 	char *less;

@@ -483,6 +483,9 @@ void qz_waits__drop_empty(struct qz_profile *p);
 int64_t qz_profile__add_scope(struct qz_profile *p, const struct qz_scope *scope);
 int64_t qz_profile__add_thread(struct qz_profile *p, const struct qz_thread *thread);
 
+/* Whether some of its rows are vacant (core/model/fold.h), so that it is no file: core/transform/filter_scopes.h. */
+bool qz_profile__has_vacant_rows(const struct qz_profile *p);
+
 /* Add what is counted and what is exact to another scope or thread. */
 int qz_scope__add(struct qz_scope *to, const struct qz_scope *from);
 /* Those figures that have one of these uses: enum qz_field_use. */

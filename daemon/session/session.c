@@ -310,11 +310,12 @@ static void finish_events(struct session *s)
 static int save(struct session *s)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
-	struct qz_profile *packed = p->vacant_scopes ? session__packed(p) : NULL;
+	bool packs = qz_profile__has_vacant_rows(p);
+	struct qz_profile *packed = packs ? session__packed(p) : NULL;
 	char saved[PATH_MAX] = "";
 	int err = -ENOMEM;
 
-	if (packed || !p->vacant_scopes)
+	if (packed || !packs)
 		err = snapshot_file__save(&s->snapshot, packed ? packed : p, saved, sizeof(saved));
 	progress__end(&s->progress);
 	if (err) {

@@ -87,7 +87,7 @@ static int write_wanted(struct session *s, struct qz_profile *p, int fd,
 {
 	if (wanted->detail != SERVER_STACKS)
 		return write_summary(s, p, fd, wanted);
-	if (p->vacant_scopes)
+	if (qz_profile__has_vacant_rows(p))
 		return write_packed(p, fd);
 	return qz_estimate__profile(p) ?: qz_pprof__write(p, fd);
 }
