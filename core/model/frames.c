@@ -15,3 +15,15 @@ uint32_t qz_frames__next(struct qz_frames *f)
 	}
 	return QZ_NONE;
 }
+
+uint32_t qz_frames__program_code(const struct qz_profile *p, uint32_t node)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t procedure;
+
+	while ((procedure = qz_frames__next(&frames)) != QZ_NONE)
+		if (p->procedures[procedure].kind == QZ_PROCEDURE &&
+		    *p->procedures[procedure].module != '[')
+			return procedure;
+	return QZ_NONE;
+}

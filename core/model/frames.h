@@ -14,4 +14,7 @@ struct qz_frames {
 /* The next procedure, or QZ_NONE at the root. */
 uint32_t qz_frames__next(struct qz_frames *f);
 
+/* The innermost procedure of a stack that is no kernel code, or QZ_NONE. */
+uint32_t qz_frames__program_code(const struct qz_profile *p, uint32_t node);
+
 #endif

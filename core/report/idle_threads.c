@@ -5,27 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/report/wait_report.h"
+
 #define RAN_PERCENT    1
 #define PLACE_PERCENT  95
 #define WAITS_A_SECOND 100
 
 #define SECOND 1000000000ull
-
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_waits(const void *x, const void *y, void *profile)
-{
-	const struct qz_wait *waits = ((const struct qz_profile *)profile)->waits;
-	const struct qz_wait *a = &waits[*(const uint32_t *)x], *b = &waits[*(const uint32_t *)y];
-	int order = compare(a->thread, b->thread);
-
-	if (!order)
-		order = compare(a->cause, b->cause);
-	return order ? order : compare(a->object, b->object);
-}
 
 /* Whether somebody waits there for work, or for the end of others. */
 static bool is_rest(const struct qz_profile *p, const struct qz_wait *w)
@@ -83,20 +69,14 @@ static void classify(struct qz_report *r, const uint32_t *sorted, uint32_t n)
 
 int qz_idle_threads__find(struct qz_report *r)
 {
-	struct qz_profile *p = (struct qz_profile *)r->profile; /* for qsort_r, which only reads */
-	uint32_t *sorted = calloc((size_t)p->nwaits + 1, sizeof(*sorted)), n = 0;
+	const struct qz_profile *p = r->profile;
+	uint32_t n, *sorted = qz_wait_report__by_thread(r, &n);
 
 	r->idle = calloc((size_t)p->nthreads + 1, sizeof(*r->idle));
 	if (!sorted || !r->idle) {
 		free(sorted);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < p->nwaits; i++)
-		if (p->waits[i].thread != QZ_NONE &&
-		    qz_scope__covers(p, r->scope, p->waits[i].scope))
-			sorted[n++] = i;
-	if (n)
-		qsort_r(sorted, n, sizeof(*sorted), compare_waits, p);
 	classify(r, sorted, n);
 	for (uint32_t i = 0; i < p->nthreads; i++)
 		r->nidle += r->idle[i];

@@ -194,7 +194,21 @@ static int compare_waits(const void *x, const void *y, void *profile)
 	return order ? order : compare(a->object, b->object);
 }
 
-/* Waits of one thread, cause and object stand together. */
+uint32_t *qz_wait_report__by_thread(const struct qz_report *r, uint32_t *n)
+{
+	struct qz_profile *p = (struct qz_profile *)r->profile; /* for qsort_r, which only reads */
+	uint32_t *sorted = calloc((size_t)p->nwaits + 1, sizeof(*sorted));
+
+	*n = 0;
+	for (uint32_t i = 0; sorted && i < p->nwaits; i++)
+		if (p->waits[i].thread != QZ_NONE &&
+		    qz_scope__covers(p, r->scope, p->waits[i].scope))
+			sorted[(*n)++] = i;
+	if (*n)
+		qsort_r(sorted, *n, sizeof(*sorted), compare_waits, p);
+	return sorted;
+}
+
 static void find_top(struct qz_thread_row **row_of, const struct qz_report *r,
 		     const uint32_t *sorted, uint32_t n)
 {
@@ -223,21 +237,14 @@ static void find_top(struct qz_thread_row **row_of, const struct qz_report *r,
 
 static int build_thread_waits(struct qz_report *r)
 {
-	struct qz_profile *p = (struct qz_profile *)r->profile; /* for qsort_r, which only reads */
-	struct qz_thread_row **row_of = calloc((size_t)p->nthreads + 1, sizeof(*row_of));
-	uint32_t *sorted = calloc((size_t)p->nwaits + 1, sizeof(*sorted)), n = 0;
+	struct qz_thread_row **row_of = calloc((size_t)r->profile->nthreads + 1, sizeof(*row_of));
+	uint32_t n, *sorted = qz_wait_report__by_thread(r, &n);
 	int err = row_of && sorted ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < r->nthreads; i++)
 		row_of[r->threads[i].thread] = &r->threads[i];
-	for (uint32_t i = 0; !err && i < p->nwaits; i++)
-		if (p->waits[i].thread != QZ_NONE &&
-		    qz_scope__covers(p, r->scope, p->waits[i].scope))
-			sorted[n++] = i;
-	if (!err && n) {
-		qsort_r(sorted, n, sizeof(*sorted), compare_waits, p);
+	if (!err)
 		find_top(row_of, r, sorted, n);
-	}
 	free(sorted);
 	free(row_of);
 	return err;

@@ -26,6 +26,12 @@ int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const st
 void qz_causes__sort(struct qz_causes *causes);
 
 /*
+ * The waits of the scope's threads by number, *n of them: those of one thread, cause and object stand together. To be
+ * freed; NULL without memory.
+ */
+uint32_t *qz_wait_report__by_thread(const struct qz_report *r, uint32_t *n);
+
+/*
  * Fills in waits, causes, objects and the waits of the threads, which r has by now. -ENOMEM; what
  * was allocated is freed with the report.
  */

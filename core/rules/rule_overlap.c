@@ -37,19 +37,6 @@ static void find_time(const struct qz_report *r, struct device_time *d)
 	}
 }
 
-/* The procedure next to the program's end of a stack, that is no kernel code: who asked for it. */
-static uint32_t asker(const struct qz_profile *p, uint32_t node)
-{
-	struct qz_frames frames = {.profile = p, .node = node};
-	uint32_t frame;
-
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
-		if (p->procedures[frame].kind == QZ_PROCEDURE &&
-		    *p->procedures[frame].module != '[')
-			return frame;
-	return QZ_NONE;
-}
-
 /*
  * Time alone in the procedures that ask devices, with the kernel's part: who asks less often, or several at a time,
  * saves most of that, too. Page faults are of any code, so that they say nothing about it.
@@ -70,7 +57,7 @@ static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint6
 		    !qz_usage__is_device(p->causes[w->cause]) ||
 		    !strcmp(p->causes[w->cause], "page_fault"))
 			continue;
-		procedure = asker(p, w->node);
+		procedure = qz_frames__program_code(p, w->node);
 		if (procedure != QZ_NONE)
 			asks[procedure] = true;
 	}
@@ -109,7 +96,7 @@ int qz_rule__overlap(const struct qz_report *r, struct qz_advice *a)
 	qz_finding__say(&f, &f.what,
 			"Nothing ran %.0f%% of the time because threads waited for a device (%s).",
 			qz_finding__percent(r, idle), f.shown);
-	procedure = asker(p, d.node);
+	procedure = qz_frames__program_code(p, d.node);
 	if (procedure != QZ_NONE)
 		qz_finding__say(&f, &f.where, "%s", p->procedures[procedure].name);
 	qz_finding__prove(&f, "report --waits", NULL, "%llu waits of %.3g ms on average",

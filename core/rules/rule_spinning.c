@@ -28,19 +28,6 @@ struct spinning {
 	uint64_t held_back_ns; /* of those that did not spin */
 };
 
-/* Where the thread is in the program's code, not in the kernel; QZ_NONE: that is not known. */
-static uint32_t program_code(const struct qz_profile *p, uint32_t node)
-{
-	struct qz_frames frames = {.profile = p, .node = node};
-	uint32_t frame;
-
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
-		if (p->procedures[frame].kind == QZ_PROCEDURE &&
-		    *p->procedures[frame].module != '[')
-			return frame;
-	return QZ_NONE;
-}
-
 static void add_up(struct spinning *s)
 {
 	const struct qz_profile *p = s->report->profile;
@@ -55,7 +42,7 @@ static void add_up(struct spinning *s)
 		s->cpu_ns += sample->cpu_ns;
 		if (sample->spinning && sample->object != QZ_NONE)
 			s->on[sample->object] += sample->cpu_ns;
-		code = program_code(p, sample->node);
+		code = qz_frames__program_code(p, sample->node);
 		if (code == QZ_NONE)
 			continue;
 		if (sample->spinning)
@@ -77,7 +64,7 @@ static void find_held_back(struct spinning *s)
 		if (!w->ready_ns || !qz_scope__covers(p, s->report->scope, w->scope))
 			continue;
 		s->ready_ns += w->ready_ns;
-		code = program_code(p, w->node);
+		code = qz_frames__program_code(p, w->node);
 		if (code == QZ_NONE ||
 		    s->by_procedure[code].spun_ns <= s->by_procedure[code].busy_ns)
 			s->held_back_ns += w->ready_ns;
