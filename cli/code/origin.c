@@ -32,7 +32,11 @@ static char *first_package(const char *answer)
 									  : NULL;
 }
 
-char *origin__package(const char *link)
+/*
+ * The Debian package that the file at `link` belongs to, by dpkg, for the caller to free; NULL where that is not known.
+ * The path may be a stranger's.
+ */
+static char *package_of(const char *link)
 {
 	char resolved[PATH_MAX];
 	const char *path = *link == '/' && realpath(link, resolved) ? resolved : link;
@@ -79,7 +83,7 @@ uint32_t origin__mapping(const struct qz_report *r, uint32_t procedure)
 
 char *origin__debug_hint(const char *module, const char *build_id)
 {
-	char *package = origin__package(module), *hint = NULL;
+	char *package = package_of(module), *hint = NULL;
 	int length;
 
 	if (package)
@@ -102,7 +106,7 @@ char *origin__debug_hint(const char *module, const char *build_id)
 
 char *origin__source_hint(const char *module, const char *build_id, const char *file)
 {
-	char *package = origin__package(module), *hint = NULL;
+	char *package = package_of(module), *hint = NULL;
 	int length;
 
 	if (package)

@@ -9,12 +9,6 @@
 uint32_t origin__mapping(const struct qz_report *r, uint32_t procedure);
 
 /*
- * The Debian package that the file at `path` belongs to, by dpkg, for the caller to free; NULL where that is not
- * known. The path may be a stranger's.
- */
-char *origin__package(const char *path);
-
-/*
  * What to do about a module without debug information, or about a missing source file of it, as a part of a
  * sentence; for the caller to free, or NULL (ENOMEM). build_id may be "".
  */

@@ -40,7 +40,6 @@ enum qz_lost {
 	QZ_LOST_SERIAL = 1, /* processors without work while others were busy */
 	QZ_LOST_IDLE = 2,   /* nothing ran */
 	QZ_LOST_READY = 4,  /* threads could have run, and had no processor */
-	QZ_LOST_CPU = 8,    /* processors did what is not the program's work */
 	/* core/advise/alone.h has divided the loss among the findings that have this: they share none. */
 	QZ_LOST_DIVIDED = 16,
 };

@@ -91,7 +91,8 @@ static const char *first_command(const struct qz_finding *f)
 	return NULL;
 }
 
-void qz_advise_text__gain(const struct qz_finding *f, const struct qz_report *r, char text[64])
+/* "1.20 to 2.80 s (25 to 55%)" */
+static void format_gain(const struct qz_finding *f, const struct qz_report *r, char text[64])
 {
 	double low = qz_finding__percent(r, f->gain_low_ns);
 	double high = qz_finding__percent(r, f->gain_high_ns);
@@ -125,7 +126,7 @@ static int put_brief(FILE *out, const struct qz_advice *a, uint32_t i, int width
 		err = err ? err : put_command(out, a, command, at, INDENT, width);
 	else
 		fputc('\n', out);
-	qz_advise_text__gain(f, a->report, gain);
+	format_gain(f, a->report, gain);
 	at = INDENT + fprintf(out, "%*sgain %s:", INDENT, "", gain) - INDENT;
 	err = err ? err : put_escaped(out, f->remedy, INDENT, width, &at);
 	fputc('\n', out);
@@ -234,7 +235,7 @@ static int put_whole(FILE *out, const struct qz_advice *a, uint32_t i, int width
 
 	fprintf(out, "\n%2u. ", i + 1);
 	err = put_escaped(out, f->what, INDENT, width, &at);
-	qz_advise_text__gain(f, a->report, gain);
+	format_gain(f, a->report, gain);
 	fprintf(out, "\n%*s%-10s%s\n", INDENT, "", "gain", gain);
 	if (f->where && !err) {
 		err = put_part(out, "where", f->where, width, &at);

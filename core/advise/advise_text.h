@@ -19,7 +19,4 @@ int qz_advise_text__verdict(FILE *out, const struct qz_advice *a);
 /* The verdict, and the first n findings with all there is to each of them. 0 or -ENOMEM. */
 int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_t n);
 
-/* The gain of a finding: "1.20 to 2.80 s (25 to 55%)". */
-void qz_advise_text__gain(const struct qz_finding *f, const struct qz_report *r, char text[64]);
-
 #endif

@@ -32,7 +32,8 @@ struct qz_stretch qz_stretches__longest(const struct qz_slots *s, enum qz_stretc
 	return longest;
 }
 
-uint32_t qz_stretches__procedure(const struct qz_profile *p, uint32_t node)
+/* The procedure that a group of samples is charged to, QZ_NONE: none. */
+static uint32_t procedure_of(const struct qz_profile *p, uint32_t node)
 {
 	struct qz_frames frames = {.profile = p, .node = node};
 	uint32_t procedure = qz_frames__next(&frames);
@@ -57,8 +58,7 @@ void qz_stretches__add_norm(const struct qz_slots *s, const struct qz_profile *p
 
 		for (uint32_t k = 0; k < s->all[i].nsamples; k++) {
 			const struct qz_slot_sample *sample = &s->all[i].samples[k];
-			uint32_t procedure =
-				qz_stretches__procedure(p, p->samples[sample->sample].node);
+			uint32_t procedure = procedure_of(p, p->samples[sample->sample].node);
 
 			if (procedure != QZ_NONE)
 				norm_ns[procedure] += part * (double)sample->norm_ns;

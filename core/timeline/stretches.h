@@ -10,7 +10,6 @@ enum qz_stretch_kind {
 	QZ_STRETCH_IDLE,     /* most of the time no processor was busy */
 	QZ_STRETCH_SERIAL,   /* else: most of the time at most one was */
 	QZ_STRETCH_PARALLEL, /* else */
-	QZ_STRETCH_KINDS,
 };
 
 /* Slots first .. last - 1. */
@@ -24,9 +23,6 @@ enum qz_stretch_kind qz_stretches__kind(const struct qz_slots *s, uint32_t first
 
 /* The longest stretch of slots of one kind, the first one of several; first == last: there is none. */
 struct qz_stretch qz_stretches__longest(const struct qz_slots *s, enum qz_stretch_kind kind);
-
-/* The procedure that a group of samples is charged to, QZ_NONE: none. */
-uint32_t qz_stretches__procedure(const struct qz_profile *p, uint32_t node);
 
 /*
  * Adds the normalized time of each procedure's own code in a part of the slots, both in slots and parts of them, to

@@ -160,7 +160,8 @@ bool instrumented_stacks__is_function(struct instrumented_stacks *s, uint32_t im
 	return item && item->function;
 }
 
-uint32_t instrumented_stacks__location(struct instrumented_stacks *s, uint32_t image, uint32_t id)
+/* The location of an id that was asked for and resolved, or QZ_NONE. */
+static uint32_t location_of(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
 	const struct item *item = find(s, image, id);
 	const struct place *place;
@@ -218,7 +219,7 @@ static uint32_t procedure_of(const struct instrumented_stacks *s, uint32_t locat
 
 uint32_t instrumented_stacks__procedure(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
-	uint32_t location = instrumented_stacks__location(s, image, id);
+	uint32_t location = location_of(s, image, id);
 
 	return location == QZ_NONE ? QZ_NONE : procedure_of(s, location);
 }
@@ -239,7 +240,7 @@ static uint32_t place_ids(struct instrumented_stacks *s, uint32_t image, const u
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct item *item = find(s, image, ids[i]);
-		uint32_t location = instrumented_stacks__location(s, image, ids[i]);
+		uint32_t location = location_of(s, image, ids[i]);
 
 		if (location == QZ_NONE)
 			continue;

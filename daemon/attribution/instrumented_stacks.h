@@ -35,10 +35,7 @@ void instrumented_stacks__want_slot(struct instrumented_stacks *s,
 /* Does an id that was asked for stand for code, and not for something that the program has named? */
 bool instrumented_stacks__is_function(struct instrumented_stacks *s, uint32_t image, uint32_t id);
 
-/* The location of an id that was asked for and resolved, or QZ_NONE. */
-uint32_t instrumented_stacks__location(struct instrumented_stacks *s, uint32_t image, uint32_t id);
-
-/* Its procedure, likewise. */
+/* The procedure of an id that was asked for and resolved, or QZ_NONE. */
 uint32_t instrumented_stacks__procedure(struct instrumented_stacks *s, uint32_t image, uint32_t id);
 
 /* The name that an image's program gave to the object at an address. False: none. */

@@ -176,7 +176,8 @@ bool shm_tables__object_name(int fd, uint64_t address, char name[QZ_NAME_LENGTH]
 	return false;
 }
 
-uint32_t shm_task__check(struct qz_task *task)
+/* Validates a copy of a task in place. Gives the number of its procedures. */
+static uint32_t check_task(struct qz_task *task)
 {
 	uint32_t n = 0;
 
@@ -198,7 +199,7 @@ uint32_t shm_tables__task(int fd, uint32_t task, uint32_t procedures[QZ_TASK_STA
 	    read_at(fd, &copy, sizeof(copy),
 		    offsetof(struct qz_tables, tasks) + (task - 1) * sizeof(copy)))
 		return 0;
-	n = shm_task__check(&copy);
+	n = check_task(&copy);
 	memcpy(procedures, copy.procedures, n * sizeof(*procedures));
 	return n;
 }
@@ -240,26 +241,6 @@ int shm_tables__calls(int fd, const struct qz_page_header *header, page_call *ca
 			return -EIO;
 		if (!take_calls(calls, sizeof(calls) / sizeof(calls[0]), call, context))
 			break;
-	}
-	return 0;
-}
-
-int shm_tables__symbols(int fd, uint32_t kind, page_symbol_call *call, void *context)
-{
-	size_t begin = offsetof(struct qz_tables, symbols);
-	size_t end = begin + QZ_SYMBOLS * sizeof(struct qz_symbol);
-	struct qz_symbol symbols[CHUNK / sizeof(struct qz_symbol)];
-	struct page_symbol symbol;
-
-	for (size_t at = begin; at < end; at += CHUNK) {
-		at = next_data(fd, at, end);
-		if (at >= end)
-			break;
-		if (read_at(fd, symbols, sizeof(symbols), at))
-			return -EIO;
-		for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
-			if (symbols[i].kind == kind && !take_symbol(fd, &symbols[i], &symbol))
-				call(context, (at - begin) / sizeof(symbols[0]) + i + 1, &symbol);
 	}
 	return 0;
 }

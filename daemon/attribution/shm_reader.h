@@ -73,9 +73,6 @@ bool shm_tables__object_name(int fd, uint64_t address, char name[QZ_NAME_LENGTH]
 /* The procedures of a task, outermost first. Gives their number, 0 when it has none. */
 uint32_t shm_tables__task(int fd, uint32_t task, uint32_t procedures[QZ_TASK_STACK]);
 
-/* Validates a copy of a task in place. Gives the number of its procedures. */
-uint32_t shm_task__check(struct qz_task *task);
-
 /*
  * Calls `call` for each pair of caller (0: the first procedure of a thread) and callee that stands in
  * the tables, perhaps more than once for one pair, as long as it says true; the numbers add up. 0 or
@@ -83,9 +80,5 @@ uint32_t shm_task__check(struct qz_task *task);
  */
 typedef bool page_call(void *context, uint32_t caller, uint32_t callee, uint64_t count);
 int shm_tables__calls(int fd, const struct qz_page_header *header, page_call *call, void *context);
-
-/* Calls `call` for each finished symbol of a kind. */
-typedef void page_symbol_call(void *context, uint32_t id, const struct page_symbol *symbol);
-int shm_tables__symbols(int fd, uint32_t kind, page_symbol_call *call, void *context);
 
 #endif

@@ -60,11 +60,6 @@ enum qz_unwind_unsupported {
 	QZ_UNSUPPORTED_REASONS,
 };
 
-#define QZ_UNSUPPORTED_NAMES                                                                       \
-	{                                                                                          \
-		"broken", "register", "expression", "offset", "return", "rbp"                      \
-	}
-
 /* Where the caller's rbp is. The return address is always at CFA - 8. */
 enum qz_rbp_kind {
 	QZ_RBP_SAME = 0, /* still in rbp */

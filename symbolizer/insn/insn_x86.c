@@ -29,7 +29,6 @@ enum kind {
 	KIND_ADDRESS,  /* lea */
 	KIND_TIME,
 	KIND_RELAX,
-	KIND_CONTROL,
 	KIND_PUSH,
 	KIND_POP,
 };

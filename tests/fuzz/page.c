@@ -43,10 +43,22 @@ static bool take_call(void *context, uint32_t caller, uint32_t callee, uint64_t 
 	return true;
 }
 
-static void take_symbol(void *context, uint32_t id, const struct page_symbol *symbol)
+/* Each symbol that something was written to. */
+static void read_symbols(int fd)
 {
-	check(id >= 1 && id <= QZ_SYMBOLS && symbol->kind <= QZ_SYMBOL_OBJECT);
-	check(memchr(symbol->name, 0, sizeof(symbol->name)) != NULL);
+	off_t begin = offsetof(struct qz_tables, symbols);
+	off_t end = begin + (off_t)(QZ_SYMBOLS * sizeof(struct qz_symbol));
+	struct page_symbol symbol;
+
+	for (off_t at = begin; (at = lseek(fd, at, SEEK_DATA)) >= begin && at < end;
+	     at += sizeof(struct qz_symbol)) {
+		uint32_t id = (uint32_t)((size_t)(at - begin) / sizeof(struct qz_symbol)) + 1;
+
+		if (shm_tables__symbol(fd, id, &symbol))
+			continue;
+		check(symbol.kind <= QZ_SYMBOL_OBJECT);
+		check(memchr(symbol.name, 0, sizeof(symbol.name)) != NULL);
+	}
 }
 
 /* Pieces of the input: a place in units of 16 bytes (4 bytes, little-endian), then 64 bytes. */
@@ -75,8 +87,7 @@ static void read_tables(int fd)
 	check(!shm_tables__header(fd, &header));
 	check(header.slots_used <= QZ_SLOTS && header.symbols_used <= QZ_SYMBOLS);
 	shm_tables__calls(fd, &header, take_call, NULL);
-	for (uint32_t kind = 0; kind <= QZ_SYMBOL_OBJECT + 1; kind++)
-		shm_tables__symbols(fd, kind, take_symbol, NULL);
+	read_symbols(fd);
 	for (uint32_t task = 0; task <= QZ_TASKS + 1; task += 17) {
 		n = shm_tables__task(fd, task, procedures);
 		check(n <= QZ_TASK_STACK);
