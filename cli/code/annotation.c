@@ -67,16 +67,16 @@ static char *format_text(const char *text)
 		} while (n % TAB);
 	}
 	plain[n] = 0;
-	return escape_name(plain);
+	return output__escape(plain);
 }
 
 static void add_figures(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
 {
-	add_norm(s, c, f);
-	add_cpu(s, c, f);
-	add_parallelism(c, f);
+	cells__add_norm(s, c, f);
+	cells__add_cpu(s, c, f);
+	cells__add_parallelism(c, f);
 	if (s->report->spin_ns)
-		add_spun(s, c, f);
+		cells__add_spun(s, c, f);
 }
 
 static void add_nothing(const struct scope_view *s, struct text_table *c)
@@ -135,8 +135,8 @@ static void add_rows(const struct scope_view *s, struct text_table *c, const str
 static int print_head(const struct scope_view *s, const struct annotation *a)
 {
 	const struct qz_procedure *p = &s->report->profile->procedures[a->row->procedure];
-	char *name = escape_name(p->name), *module = escape_name(p->module);
-	char *file = escape_name(a->source->n ? a->source->path : p->file);
+	char *name = output__escape(p->name), *module = output__escape(p->module);
+	char *file = output__escape(a->source->n ? a->source->path : p->file);
 	bool complete = name && module && file;
 
 	if (complete) {
@@ -144,7 +144,7 @@ static int print_head(const struct scope_view *s, const struct annotation *a)
 		if (*file)
 			fprintf(s->out->file, ", %s:%" PRIu32, file, p->line);
 		fputs("\nself ", s->out->file);
-		print_norm(s, &a->row->self);
+		cells__print_norm(s, &a->row->self);
 		fprintf(s->out->file, " of the elapsed %.*f s\n\n", s->decimals,
 			(double)s->report->elapsed_ns / 1e9);
 	}
@@ -175,7 +175,7 @@ static int print_table(const struct scope_view *s, const struct annotation *a, c
 
 int annotation__print(const struct scope_view *s, const struct annotation *a)
 {
-	uint32_t shown = rows_wanted(s->config, 0, a->n);
+	uint32_t shown = cells__rows_wanted(s->config, 0, a->n);
 	bool *chosen = annotation__choose(a, shown);
 	int err = chosen ? print_head(s, a) : -ENOMEM;
 
@@ -183,7 +183,7 @@ int annotation__print(const struct scope_view *s, const struct annotation *a)
 		err = print_table(s, a, chosen);
 	free(chosen);
 	if (!err)
-		print_rest(s, a->n, shown,
-			   a->assembly ? "instructions with samples" : "lines with samples");
+		cells__print_rest(s, a->n, shown,
+				  a->assembly ? "instructions with samples" : "lines with samples");
 	return err;
 }

@@ -21,7 +21,7 @@
 
 static enum status refuse(const char *path, const char *why)
 {
-	char *name = escape_name(path);
+	char *name = output__escape(path);
 
 	complain("'%s': %s", name ? name : "?", why);
 	free(name);

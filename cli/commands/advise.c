@@ -32,7 +32,7 @@ static int print_scope(const struct view *v, const struct output *out, uint32_t 
 		a->input = v->config->input;
 		a->scope = v->config->scope;
 		fprintf(out->file, "%s, %.2f s elapsed, %s thread%s\n", label,
-			(double)r->elapsed_ns / 1e9, group_digits(r->nthreads).text,
+			(double)r->elapsed_ns / 1e9, cells__count(r->nthreads).text,
 			r->nthreads == 1 ? "" : "s");
 		err = qz_advise_text__all(out->file, a, out->width, findings_wanted(v->config));
 	}

@@ -57,7 +57,7 @@ static enum status complain_no_lines(const struct view *v, uint32_t i)
 {
 	const struct qz_procedure *p = procedure_of(v, i);
 	char *name = names__format(v->names, v->rows[i]->procedure);
-	char *module = escape_name(p->module), *hint = NULL;
+	char *module = output__escape(p->module), *hint = NULL;
 
 	if (!qz_code_times__any_line(v->profile) && !v->profile->addresses_sampled) {
 		complain("this profile has no source lines: record with --lines");
@@ -79,7 +79,7 @@ static enum status complain_no_lines(const struct view *v, uint32_t i)
 static void complain_no_source(const struct view *v, uint32_t i, const char *path, int err)
 {
 	const struct qz_procedure *p = procedure_of(v, i);
-	char *name = escape_name(path ? path : p->file);
+	char *name = output__escape(path ? path : p->file);
 	char *hint = origin__source_hint(p->module, build_id_of(v, i), p->file);
 
 	complain("no source text: cannot read '%s': %s; --source-dir DIR says where it is, "
@@ -91,7 +91,7 @@ static void complain_no_source(const struct view *v, uint32_t i, const char *pat
 
 static void complain_newer(const char *path)
 {
-	char *name = escape_name(path);
+	char *name = output__escape(path);
 
 	complain("'%s' has changed since this was measured: its lines may be others",
 		 name ? name : "?");
@@ -183,7 +183,7 @@ static enum status show_text(const struct view *v, uint32_t i, const struct sect
 	struct output *out = to;
 	bool rough = false;
 	struct scope_view view = {v->config, out,      v->reports[i],
-				  NULL,	     v->names, decimals_of_report(v->reports[i]),
+				  NULL,	     v->names, cells__decimals(v->reports[i]),
 				  &rough};
 
 	return print_scope(v, i, out) || annotation__print(&view, &s->annotation) ? out_of_memory()

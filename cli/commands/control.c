@@ -70,12 +70,12 @@ static void print_run(const json_t *status, const char *event)
 	printf("sampling (%s) at %s\n"
 	       "on %" PRIu64 " processors for %.1f s\n"
 	       "processes %s, samples %s, lost %s, processes refused %s\n",
-	       event, rate_in_force(&run).text, number(status, "processors"),
+	       event, quality__rate(&run).text, number(status, "processors"),
 	       (double)number(status, "window_ns") / 1e9,
-	       group_digits(number(status, "processes")).text,
-	       group_digits(number(status, "samples")).text,
-	       group_digits(number(status, "lost")).text,
-	       group_digits(number(status, "scopes_refused")).text);
+	       cells__count(number(status, "processes")).text,
+	       cells__count(number(status, "samples")).text,
+	       cells__count(number(status, "lost")).text,
+	       cells__count(number(status, "scopes_refused")).text);
 	if (number(status, "behind_ns") >= 100000000)
 		printf("quartzd is %.1f s behind with the reports about processes\n",
 		       (double)number(status, "behind_ns") / 1e9);
@@ -84,8 +84,8 @@ static void print_run(const json_t *status, const char *event)
 		     "names until it does");
 	if (number(status, "modules_waiting"))
 		printf("quartz-symbolizer has ended %s times; files that it will try again: %s\n",
-		       group_digits(number(status, "symbolizers_ended")).text,
-		       group_digits(number(status, "modules_waiting")).text);
+		       cells__count(number(status, "symbolizers_ended")).text,
+		       cells__count(number(status, "modules_waiting")).text);
 	print_overhead(status);
 }
 
@@ -94,8 +94,9 @@ static enum status print_text(const json_t *status)
 	const char *state = json_string_value(json_object_get(status, "state"));
 	const char *version = json_string_value(json_object_get(status, "version"));
 	const char *event = json_string_value(json_object_get(status, "event"));
-	char *words[] = {escape_name(state ? state : "?"), escape_name(version ? version : "?"),
-			 escape_name(event ? event : "?")};
+	char *words[] = {output__escape(state ? state : "?"),
+			 output__escape(version ? version : "?"),
+			 output__escape(event ? event : "?")};
 	bool complete = words[0] && words[1] && words[2];
 
 	if (complete) {

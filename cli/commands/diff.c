@@ -89,7 +89,7 @@ static enum status check_limit(const struct diff *d)
 			continue;
 		if (d->n > 2)
 			snprintf(within, sizeof(within), "+- %.3f s", e->ci / 1e9);
-		comm = escape_name(d->scopes[i].after[0]->comm);
+		comm = output__escape(d->scopes[i].after[0]->comm);
 		complain("%s: the elapsed time grew from %.3f to %.3f s, by %.3f s %s, which is "
 			 "above %s",
 			 comm ? comm : "?", e->before / 1e9, e->after / 1e9, qz_change__of(e) / 1e9,
@@ -250,7 +250,7 @@ static uint32_t list_rest(FILE *out, const struct source *s)
 			fputs(", ...", out);
 			continue;
 		}
-		comm = escape_name(scope->kind == QZ_SCOPE_MACHINE ? "machine" : scope->comm);
+		comm = output__escape(scope->kind == QZ_SCOPE_MACHINE ? "machine" : scope->comm);
 		fprintf(out, "%s%s", n > 1 ? ", " : "", comm ? comm : "?");
 		free(comm);
 	}
@@ -261,7 +261,7 @@ static uint32_t list_rest(FILE *out, const struct source *s)
 static enum status print_rest_of(const struct diff *d, FILE *out)
 {
 	for (uint32_t i = 0; i < d->n; i++) {
-		char *list = NULL, *file = escape_name(d->sources[i].file);
+		char *list = NULL, *file = output__escape(d->sources[i].file);
 		size_t size;
 		FILE *text = open_memstream(&list, &size);
 		uint32_t n = text ? list_rest(text, &d->sources[i]) : 0;
@@ -401,7 +401,7 @@ static enum status complain_without_samples(const struct diff *d)
 			samples += v->profile->scopes[v->scopes[k]].samples;
 		if (samples)
 			continue;
-		file = escape_name(d->sources[i].file);
+		file = output__escape(d->sources[i].file);
 		complain("%s: no samples were captured, so that its procedures are not known",
 			 file ? file : "?");
 		free(file);

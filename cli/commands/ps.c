@@ -36,9 +36,9 @@ static char *top_object(const struct table *t, const struct qz_process_row *row)
 	char *label, *escaped;
 
 	if (row->top_object == QZ_NONE)
-		return escape_name("");
+		return output__escape("");
 	label = qz_objects__label(&t->profile->objects[row->top_object]);
-	escaped = label ? escape_name(label) : NULL;
+	escaped = label ? output__escape(label) : NULL;
 	free(label);
 	return escaped;
 }
@@ -52,8 +52,8 @@ static void add_row_norm(const struct table *t, struct text_table *c,
 	const struct estimate p = {percent * (double)row->norm_ns, percent * (double)row->ci_ns, 1,
 				   rough};
 
-	add_estimate(c, PLAIN, &s);
-	add_estimate(c, emphasis_of(p.value), &p);
+	quality__add_estimate(c, PLAIN, &s);
+	quality__add_estimate(c, cells__emphasis(p.value), &p);
 }
 
 /* A figure of levels. Merged processes have none. */
@@ -74,7 +74,7 @@ static void add_row_spun(struct text_table *c, const struct qz_process_row *row)
 	const struct estimate e = {(double)row->spin_ns / 1e9, (double)ci / 1e9, 3,
 				   row->spin_samples && row->spin_samples < QZ_FEW_SAMPLES};
 
-	add_estimate(c, PLAIN, &e);
+	quality__add_estimate(c, PLAIN, &e);
 }
 
 static void add_row(const struct table *t, struct text_table *c, const struct qz_process_row *row)
@@ -94,15 +94,15 @@ static void add_row(const struct table *t, struct text_table *c, const struct qz
 	if (t->spun)
 		add_row_spun(c, row);
 	text_table__add(c, PLAIN, "%llu", (unsigned long long)row->threads);
-	text_table__take(c, escape_name(*row->name ? row->name : "-"));
-	text_table__take(c,
-			 escape_name(top ? t->profile->procedures[row->top_procedure].name : ""));
+	text_table__take(c, output__escape(*row->name ? row->name : "-"));
+	text_table__take(c, output__escape(top ? t->profile->procedures[row->top_procedure].name
+					       : ""));
 	text_table__take(c, top_object(t, row));
 }
 
 static void print_quality(const struct table *t, FILE *out)
 {
-	struct rate_text rate = rate_in_force(t->profile);
+	struct rate_text rate = quality__rate(t->profile);
 	uint64_t samples = 0, unresolved = 0;
 
 	for (uint32_t i = 0; i < t->processes.n; i++) {
@@ -111,15 +111,16 @@ static void print_quality(const struct table *t, FILE *out)
 	}
 	fprintf(out, "elapsed %.3f s, %u processors; samples %s, lost %s, unresolved %s",
 		(double)t->profile->window_ns / 1e9, t->profile->processors,
-		group_digits(samples).text, group_digits(qz_ledger__lost(&t->profile->ledger)).text,
-		share(unresolved, samples).text);
+		cells__count(samples).text, cells__count(qz_ledger__lost(&t->profile->ledger)).text,
+		cells__share(unresolved, samples).text);
 	if (t->processes.unattributed_ns)
 		fprintf(out, ", without a sample %.3f s",
 			(double)t->processes.unattributed_ns / 1e9);
 	fputc('\n', out);
 	if (*rate.text)
 		fprintf(out, "sampled at %s\n", rate.text);
-	print_ledger(out, t->profile, samples, !t->config->scope && t->processes.estimated);
+	quality__print_ledger(out, t->profile, samples,
+			      !t->config->scope && t->processes.estimated);
 	fputc('\n', out);
 }
 
@@ -131,7 +132,7 @@ static void print_notes(const struct table *t, uint32_t shown, FILE *out)
 	for (uint32_t i = 0; i < shown; i++)
 		rough |= qz_process_table__is_rough(&t->processes, &t->processes.rows[i]);
 	if (rough)
-		print_rough(out);
+		quality__print_rough(out);
 	if (t->config->sort == QZ_ORDER_AUTO && t->processes.order == QZ_ORDER_CPU)
 		fputs("sorted by CPU: most of it is of rows with too few samples to be sorted by "
 		      "norm\n",
@@ -166,7 +167,7 @@ static int make_heads(const struct table *t, struct column *heads)
 static int print_text(const struct table *t)
 {
 	struct column heads[11];
-	uint32_t shown = rows_wanted(t->config, DEFAULT_ROWS, t->processes.n);
+	uint32_t shown = cells__rows_wanted(t->config, DEFAULT_ROWS, t->processes.n);
 	struct text_table *c = text_table__new(heads, make_heads(t, heads));
 	struct output out;
 	int err;
@@ -242,7 +243,7 @@ static char *make_json(const struct table *t)
 	static const char *const orders[] = {"auto",   "norm", "cpu",	  "parallelism",
 					     "serial", "spin", "threads", "name"};
 	json_t *root = json_object(), *rows = json_array();
-	uint32_t shown = rows_wanted(t->config, 0, t->processes.n);
+	uint32_t shown = cells__rows_wanted(t->config, 0, t->processes.n);
 	bool failed = !root || !rows;
 	char *text;
 

@@ -67,7 +67,7 @@ static int print_section(const struct view *v, const struct output *out, uint32_
 	struct qz_advice *advice = qz_advise__new(v->reports[i]);
 	bool rough = false;
 	struct scope_view s = {v->config, out,	    v->reports[i],
-			       advice,	  v->names, decimals_of_report(v->reports[i]),
+			       advice,	  v->names, cells__decimals(v->reports[i]),
 			       &rough};
 	int err;
 

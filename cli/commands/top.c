@@ -65,7 +65,7 @@ static void drop_news(struct top_news *news)
 
 static void explain(struct top_news *news, int err, const char *why)
 {
-	char *escaped = escape_name(why), socket[PATH_MAX];
+	char *escaped = output__escape(why), socket[PATH_MAX];
 
 	profile_source__socket(socket);
 	if (err == -ENOENT || err == -ECONNREFUSED)
@@ -219,8 +219,8 @@ void top__fit(struct top *t, int width)
 	int most = LEAST_NAME, room = LEAST_NAME + (width > 80 ? (width - 80) / 2 : 0);
 
 	for (uint32_t i = 0; i < t->processes.n && most < room; i++) {
-		char *name = escape_name(t->processes.rows[i].name);
-		int length = name ? count_characters(name) : 0;
+		char *name = output__escape(t->processes.rows[i].name);
+		int length = name ? output__count_characters(name) : 0;
 
 		most = length > most ? length : most;
 		free(name);
@@ -263,8 +263,8 @@ static double percent(uint64_t part, uint64_t whole)
 /* Cuts a text at a number of characters. */
 static char *cut(char *name, int width)
 {
-	if (name && count_characters(name) > width)
-		name[skip_characters(name, width)] = 0;
+	if (name && output__count_characters(name) > width)
+		name[output__skip_characters(name, width)] = 0;
 	return name;
 }
 
@@ -274,7 +274,7 @@ static struct digits estimate(uint64_t part, uint64_t ci, uint64_t whole, bool r
 	struct digits d;
 
 	snprintf(d.text, sizeof(d.text), "%s%.*f", rough ? ROUGH_MARK : "",
-		 part ? decimals_of(percent(ci, whole), 1) : 0, percent(part, whole));
+		 part ? quality__decimals(percent(ci, whole), 1) : 0, percent(part, whole));
 	return d;
 }
 
@@ -315,8 +315,8 @@ static char *process_line(const struct top *t, const struct qz_process_row *row)
 {
 	const struct qz_scope *scope = &t->added->scopes[row->scope];
 	bool procedure = row->top_procedure != QZ_NONE, one = t->by == QZ_BY_PROCESS;
-	char *name = cut(escape_name(*row->name ? row->name : "-"), t->name_width), *line = NULL;
-	char *top = escape_name(procedure ? t->added->procedures[row->top_procedure].name : "");
+	char *name = cut(output__escape(*row->name ? row->name : "-"), t->name_width), *line = NULL;
+	char *top = output__escape(procedure ? t->added->procedures[row->top_procedure].name : "");
 	uint64_t window = t->added->window_ns;
 	uint64_t spin_ci = qz_share_half_width(row->cpu_ns, row->spin_samples, row->samples);
 
@@ -335,7 +335,7 @@ static char *process_line(const struct top *t, const struct qz_process_row *row)
 			      row->spin_samples && row->spin_samples < QZ_FEW_SAMPLES)
 			     .text,
 		     text("%" PRIu64, row->threads).text, name,
-		     t->name_width - count_characters(name), "", top) < 0)
+		     t->name_width - output__count_characters(name), "", top) < 0)
 		line = NULL;
 	free(name);
 	free(top);
@@ -344,7 +344,7 @@ static char *process_line(const struct top *t, const struct qz_process_row *row)
 
 static char *procedure_line(const struct top *t, const struct qz_row *row)
 {
-	char *name = escape_name(t->added->procedures[row->procedure].name), *line = NULL;
+	char *name = output__escape(t->added->procedures[row->procedure].name), *line = NULL;
 
 	if (name && asprintf(&line, "%7s %6s %6s %6.1f %10.3f  %s", figure(t, &row->total).text,
 			     figure(t, &row->self).text, cpu_figure(t, &row->self).text,
@@ -358,7 +358,7 @@ static char *procedure_line(const struct top *t, const struct qz_row *row)
 static char *object_line(const struct top *t, const struct qz_object_row *row)
 {
 	char *label = qz_objects__label(&t->added->objects[row->object]);
-	char *name = label ? escape_name(label) : NULL, *line = NULL;
+	char *name = label ? output__escape(label) : NULL, *line = NULL;
 
 	if (name && asprintf(&line, "%7s %6" PRIu64 " %10.3f  %s", figure(t, &row->figure).text,
 			     row->waits.count, (double)row->waits.blocked_ns / 1e9, name) < 0)
@@ -440,7 +440,7 @@ char *top__title(const struct top *t)
 		return order_title(t);
 	scope = find_scope(t);
 	ended = scope == QZ_NONE || t->added->scopes[scope].ended;
-	name = escape_name(t->focus.comm);
+	name = output__escape(t->focus.comm);
 	if (name && asprintf(&line, "process %d %s%s: %s", t->focus.pid, name,
 			     ended ? " has ended, Esc goes back" : "", what) < 0)
 		line = NULL;
@@ -452,7 +452,7 @@ char *top__title(const struct top *t)
 char *top__quality(const struct top *t)
 {
 	uint32_t machine = qz_profile__machine(t->added), scope = QZ_NONE;
-	struct rate_text rate = rate_in_force(t->added);
+	struct rate_text rate = quality__rate(t->added);
 	uint64_t samples = 0;
 	char *line;
 
@@ -463,7 +463,7 @@ char *top__quality(const struct top *t)
 	for (uint32_t i = 0; i < t->added->nscopes; i++)
 		if (scope == i || (scope == QZ_NONE && t->view == TOP_PROCESSES))
 			samples += t->added->scopes[i].samples;
-	if (asprintf(&line, "%s samples%s%s; " ROUGH_MARK ": below %d", group_digits(samples).text,
+	if (asprintf(&line, "%s samples%s%s; " ROUGH_MARK ": below %d", cells__count(samples).text,
 		     *rate.text ? " at " : "", rate.text, QZ_FEW_SAMPLES) < 0)
 		return NULL;
 	return line;

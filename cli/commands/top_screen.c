@@ -62,8 +62,8 @@ static void put_line(int y, const char *text, attr_t attributes)
 
 	if (!copy)
 		return;
-	if (count_characters(copy) > COLS)
-		copy[skip_characters(copy, COLS)] = 0;
+	if (output__count_characters(copy) > COLS)
+		copy[output__skip_characters(copy, COLS)] = 0;
 	attron(attributes);
 	mvaddstr(y, 0, copy);
 	if (attributes & A_REVERSE)

@@ -192,7 +192,7 @@ static int print_outcome(FILE *out, const struct view *v, const struct change *c
 {
 	const struct qz_report *r = v->reports[i];
 	struct outcome o = find_outcome(v, c, i);
-	char *name = escape_name(c->name);
+	char *name = output__escape(c->name);
 
 	if (!name)
 		return -ENOMEM;
@@ -330,7 +330,7 @@ static int print_candidates(const struct view *v, const struct output *out, uint
 {
 	bool rough = false;
 	struct scope_view s = {v->config, out,	    v->reports[i],
-			       NULL,	  v->names, decimals_of_report(v->reports[i]),
+			       NULL,	  v->names, cells__decimals(v->reports[i]),
 			       &rough};
 
 	return what_if_recorded__print(&s);

@@ -34,11 +34,11 @@ static void add_gain(const struct scope_view *s, struct text_table *c, const str
 {
 	struct qz_zeroing z = qz_zeroing__find(s->report, w, speed);
 
-	add_seconds(s, c, z.gain_ns);
+	cells__add_seconds(s, c, z.gain_ns);
 	if (!speed)
-		text_table__add(c, PLAIN, "%s%.*f", plus_minus(s->out), s->decimals,
+		text_table__add(c, PLAIN, "%s%.*f", cells__plus_minus(s->out), s->decimals,
 				(double)(z.high_ns - z.low_ns) / 2e9);
-	add_percent(s, c, z.gain_ns);
+	cells__add_percent(s, c, z.gain_ns);
 }
 
 static int compare(const void *a, const void *b, void *context)
@@ -71,15 +71,15 @@ static void add_row(const struct scope_view *s, struct text_table *c, const stru
 
 	for (uint32_t k = 0; k < QZ_WHAT_IF_SPEEDS; k++)
 		add_gain(s, c, w, k);
-	add_seconds(s, c, b.low_ns);
-	add_seconds(s, c, b.high_ns);
+	cells__add_seconds(s, c, b.low_ns);
+	cells__add_seconds(s, c, b.high_ns);
 	text_table__add(c, PLAIN, "%s", limits[all.limit]);
-	text_table__take(c, escape_name(w->name));
+	text_table__take(c, output__escape(w->name));
 }
 
 static void print_unknown(FILE *out, const struct qz_what_if *w)
 {
-	char *name = escape_name(w->name);
+	char *name = output__escape(w->name);
 
 	fprintf(out, "Not met in code with a name of its own: %s\n", name ? name : "?");
 	free(name);

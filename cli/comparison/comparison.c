@@ -78,7 +78,7 @@ static void add_difference(struct text_table *t, enum emphasis emphasis, double 
 /* Two digits of the interval are shown, so that it can be seen on which side of 0 it is. */
 static int digits_of(double ci, int most)
 {
-	int digits = decimals_of(ci, most);
+	int digits = quality__decimals(ci, most);
 
 	return digits < most ? digits + 1 : most;
 }
@@ -97,8 +97,8 @@ static void add_percentage(struct text_table *t, const struct view_of *v, double
 {
 	double percent = percent_of(v->c, ns);
 
-	add_difference(t, emphasis_of(fabs(percent)), percent, decimals_of(percent_of(v->c, ci), 1),
-		       1);
+	add_difference(t, cells__emphasis(fabs(percent)), percent,
+		       quality__decimals(percent_of(v->c, ci), 1), 1);
 }
 
 static void add_blanks(struct text_table *t, int n)
@@ -153,7 +153,7 @@ static int print_runs(const struct view_of *v)
 		{.head = {"", "after"}},
 		{.head = {"", "change"}},
 		{.head = {"", "%"}},
-		{.head = {"", plus_minus(v->out)}},
+		{.head = {"", cells__plus_minus(v->out)}},
 	};
 	struct text_table *t = text_table__new(heads, is_repeated(v->c) ? 6 : 5);
 
@@ -190,7 +190,7 @@ static void print_headline(const struct view_of *v)
 	fprintf(out, ": %.*f s before, %.*f s after (%+.1f%%", v->decimals, from, v->decimals, to,
 		percent);
 	if (is_repeated(v->c))
-		fprintf(out, " %s %.1f%%)\n", plus_minus(v->out), percent_of(v->c, e->ci));
+		fprintf(out, " %s %.1f%%)\n", cells__plus_minus(v->out), percent_of(v->c, e->ci));
 	else
 		fputs(", one run each)\n", out);
 }
@@ -212,7 +212,7 @@ static int print_waits(const struct view_of *v)
 		n++;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct qz_compared *row = &waits->rows[i];
-		char *name = escape_name(qz_identities__get(v->s->ids, row->identity).name);
+		char *name = output__escape(qz_identities__get(v->s->ids, row->identity).name);
 
 		if (!name)
 			return -ENOMEM;
@@ -259,12 +259,12 @@ static const struct qz_run *find_other(const struct view_of *v, is_same *same)
 
 static char *command_of(const struct qz_run *run)
 {
-	char *text = escape_name(*run->command ? run->command
-				 : *run->comm  ? run->comm
-					       : "(no name)");
+	char *text = output__escape(*run->command ? run->command
+				    : *run->comm  ? run->comm
+						  : "(no name)");
 
-	if (text && count_characters(text) > MAX_TEXT)
-		strcpy(text + skip_characters(text, MAX_TEXT - 3), "...");
+	if (text && output__count_characters(text) > MAX_TEXT)
+		strcpy(text + output__skip_characters(text, MAX_TEXT - 3), "...");
 	return text;
 }
 
@@ -335,7 +335,7 @@ static char *name_of(const struct view_of *v, const struct qz_compared *row)
 	if (asprintf(&raw, "%.*s%s%s", with_module ? id.module_length : 0, id.module,
 		     with_module ? ":" : "", *id.name ? id.name : "(no name)") < 0)
 		return NULL;
-	name = escape_name(raw);
+	name = output__escape(raw);
 	free(raw);
 	return name;
 }
@@ -400,7 +400,7 @@ static void add_row(struct text_table *t, const struct view_of *v, const struct 
 
 static int print_table(const struct view_of *v, uint32_t shown)
 {
-	const char *pm = plus_minus(v->out);
+	const char *pm = cells__plus_minus(v->out);
 	const struct column heads[] = {
 		{.head = {"self", "before"}},	    {.head = {"self", "after"}},
 		{.head = {"self", "change"}},	    {.head = {"", "%"}, .joined = true},
@@ -421,7 +421,7 @@ static int print_table(const struct view_of *v, uint32_t shown)
 /* "18 rows, self +0.022 s" */
 static void print_part(const struct view_of *v, uint32_t from, uint32_t to)
 {
-	fprintf(v->out->file, "%s row%s", group_digits(to - from).text, to - from == 1 ? "" : "s");
+	fprintf(v->out->file, "%s row%s", cells__count(to - from).text, to - from == 1 ? "" : "s");
 	if (!has_self(v))
 		return;
 	fputs(", self ", v->out->file);
@@ -455,7 +455,7 @@ static void print_sums(const struct view_of *v, uint32_t shown)
 static int print_rows(const struct view_of *v)
 {
 	static const char *const keys[] = {"self", "total", "CPU", "blocked", "name"};
-	uint32_t shown = rows_wanted(v->config, DEFAULT_ROWS, v->c->ncertain);
+	uint32_t shown = cells__rows_wanted(v->config, DEFAULT_ROWS, v->c->ncertain);
 	FILE *out = v->out->file;
 	int err = 0;
 
@@ -479,7 +479,7 @@ static int print_rows(const struct view_of *v)
 
 static int print_verdict(const struct view_of *v, const char *which, const struct qz_run *run)
 {
-	char *verdict = escape_name(run->verdict);
+	char *verdict = output__escape(run->verdict);
 
 	if (!verdict)
 		return -ENOMEM;

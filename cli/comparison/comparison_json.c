@@ -86,7 +86,7 @@ static json_t *waits_of(const struct compared_scope *s)
 
 	for (uint32_t i = 0; !failed && i < s->waits->n; i++) {
 		const struct qz_compared *row = &s->waits->rows[i];
-		char *name = escape_name(qz_identities__get(s->ids, row->identity).name);
+		char *name = output__escape(qz_identities__get(s->ids, row->identity).name);
 
 		failed = !name || json_object_set_new(o, name, change_of(&row->blocked));
 		free(name);

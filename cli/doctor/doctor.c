@@ -13,7 +13,7 @@ static const char *const verdicts[] = {
 
 bool doctor__print(const char *name, const struct finding *f)
 {
-	char *detail = escape_name(f->detail);
+	char *detail = output__escape(f->detail);
 
 	if (!detail)
 		return false;
@@ -26,7 +26,7 @@ bool doctor__print(const char *name, const struct finding *f)
 
 json_t *doctor__json(const char *name, const struct finding *f)
 {
-	char *detail = escape_name(f->detail);
+	char *detail = output__escape(f->detail);
 	json_t *object;
 
 	if (!detail)

@@ -29,8 +29,8 @@ static void examine(const struct qz_scope *scope, const struct qz_loss *loss, st
 
 	f->verdict = often ? CHECK_WARN : CHECK_OK;
 	f->remedy = often ? end->remedy : NULL;
-	snprintf(f->detail, sizeof(f->detail), "%s (%s): %s", group_digits(loss->count).text,
-		 share(loss->count, scope->samples).text, end->meaning);
+	snprintf(f->detail, sizeof(f->detail), "%s (%s): %s", cells__count(loss->count).text,
+		 cells__share(loss->count, scope->samples).text, end->meaning);
 }
 
 static bool print_scope(const struct qz_scope *scope)
@@ -40,8 +40,8 @@ static bool print_scope(const struct qz_scope *scope)
 
 	if (complete)
 		printf("%s\nsamples %s, stacks complete %s\n\n", label,
-		       group_digits(scope->samples).text,
-		       share(scope->samples - scope->truncated, scope->samples).text);
+		       cells__count(scope->samples).text,
+		       cells__share(scope->samples - scope->truncated, scope->samples).text);
 	free(label);
 	for (uint32_t i = 0; complete && i < scope->nstack_ends; i++) {
 		struct finding f;

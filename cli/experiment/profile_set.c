@@ -118,8 +118,8 @@ static enum status check_program(const struct profile_set *set, const struct pro
 			continue;
 		if (!strcmp(scope_of(run)->comm, scope_of(other)->comm))
 			return STATUS_OK;
-		a = escape_name(scope_of(other)->comm);
-		b = escape_name(scope_of(run)->comm);
+		a = output__escape(scope_of(other)->comm);
+		b = output__escape(scope_of(run)->comm);
 		complain("%s is of %s, and %s of %s: runs of one program are compared", other->file,
 			 a ? a : "?", run->file, b ? b : "?");
 		free(a);

@@ -66,7 +66,7 @@ static enum status choose(struct proposal *p, const struct qz_report *r,
 		p->knob = cure_of(a->findings[i].rule, knobs);
 		found = p->knob ? &a->findings[i] : found;
 	}
-	p->why = found ? escape_name(found->what) : NULL;
+	p->why = found ? output__escape(found->what) : NULL;
 	qz_advise__free(a);
 	return found && !p->why ? out_of_memory() : STATUS_OK;
 }

@@ -66,15 +66,15 @@ static void add_percentage(struct text_table *t, double part, double whole)
 
 	if (fabs(percent) < 0.05)
 		percent = 0;
-	text_table__add(t, emphasis_of(fabs(percent)), "%.1f", percent);
+	text_table__add(t, cells__emphasis(fabs(percent)), "%.1f", percent);
 }
 
 /* ---- parts ---- */
 
 static void print_headline(const struct scale_view *v, const char *command)
 {
-	char *text = escape_name(command);
-	int length = text ? count_characters(text) : 0;
+	char *text = output__escape(command);
+	int length = text ? output__count_characters(text) : 0;
 	const struct qz_scale_value *actual = &v->last->actual;
 	FILE *out = v->out->file;
 
@@ -82,9 +82,9 @@ static void print_headline(const struct scale_view *v, const char *command)
 		v->last->processors, v->last->processors == 1 ? "" : "s",
 		v->s->has_baseline ? "the baseline" : "on 1");
 	if (actual->ci >= 0)
-		fprintf(out, ", %s %.2f", plus_minus(v->out), actual->ci);
+		fprintf(out, ", %s %.2f", cells__plus_minus(v->out), actual->ci);
 	if (length > MAX_TEXT && !v->config->wide)
-		fprintf(out, ": %.*s%s\n\n", (int)skip_characters(text, MAX_TEXT - 3), text,
+		fprintf(out, ": %.*s%s\n\n", (int)output__skip_characters(text, MAX_TEXT - 3), text,
 			v->out->utf8 ? "…" : "...");
 	else
 		fprintf(out, ": %s\n\n", text ? text : "?");
@@ -93,7 +93,7 @@ static void print_headline(const struct scale_view *v, const char *command)
 
 static int print_terms(const struct scale_view *v)
 {
-	const char *ci = plus_minus(v->out);
+	const char *ci = cells__plus_minus(v->out);
 	const struct column heads[] = {
 		{.head = {"", "processors"}},
 		{.head = {"", "runs"}},
@@ -133,7 +133,7 @@ static int print_speedups(const struct scale_view *v)
 		{.head = {"idle-time-", "specific"}},
 		{.head = {"inflation-", "specific"}},
 		{.head = {"", "actual"}},
-		{.head = {"", plus_minus(v->out)}},
+		{.head = {"", cells__plus_minus(v->out)}},
 	};
 	struct text_table *t;
 
@@ -173,7 +173,7 @@ static void print_sentence(const struct scale_view *v, const char *text)
 		int length;
 
 		snprintf(word, sizeof(word), "%.*s", (int)n, text);
-		length = count_characters(word);
+		length = output__count_characters(word);
 		if (used && used + 1 + length > room) {
 			fputs("\n" INDENT, out);
 			used = 0;
@@ -198,10 +198,10 @@ static int print_causes(const struct scale_view *v)
 	const struct column heads[] = {
 		{.head = {"", "s"}},
 		{.head = {"% of", "all"}},
-		{.head = {"", plus_minus(v->out)}},
+		{.head = {"", cells__plus_minus(v->out)}},
 		{.head = {"", "cause"}, .left = true},
 	};
-	uint32_t most = rows_wanted(v->config, DEFAULT_ROWS, v->s->ncauses), n = 0;
+	uint32_t most = cells__rows_wanted(v->config, DEFAULT_ROWS, v->s->ncauses), n = 0;
 	struct text_table *t;
 
 	if (!v->s->ncauses || v->last->idle.value < WORTH * total_of(v->last))
@@ -234,7 +234,7 @@ static bool is_worth(const struct scale_view *v, const struct qz_scale_row *row)
 
 static int print_rows(const struct scale_view *v)
 {
-	const char *ci = plus_minus(v->out);
+	const char *ci = cells__plus_minus(v->out);
 	const struct column heads[] = {
 		{.head = {"work", "on one"}},
 		{.head = {"work", "now"}},
@@ -244,7 +244,7 @@ static int print_rows(const struct scale_view *v)
 		{.head = {"idle", "meanwhile"}},
 		{.head = {"", "procedure"}, .left = true},
 	};
-	uint32_t most = rows_wanted(v->config, DEFAULT_ROWS, v->s->nrows), n = 0;
+	uint32_t most = cells__rows_wanted(v->config, DEFAULT_ROWS, v->s->nrows), n = 0;
 	struct text_table *t;
 
 	if (v->last->processors == 1)

@@ -132,7 +132,7 @@ static void clear_progress(void)
 
 static enum status explain(const struct trial *t, enum trial_outcome outcome, int status)
 {
-	char *name = escape_name(t->command ? t->command[0] : "");
+	char *name = output__escape(t->command ? t->command[0] : "");
 	const char *command = name ? name : "?";
 
 	clear_progress();

@@ -30,7 +30,7 @@ static char *name_of(pid_t pid)
 			comm[strcspn(comm, "\n")] = 0;
 		fclose(f);
 	}
-	return escape_name(comm);
+	return output__escape(comm);
 }
 
 static bool is_pending(const struct qz_knob *k)

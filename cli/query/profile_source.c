@@ -214,7 +214,7 @@ enum status profile_source__explain(const char *socket, int err, const char *rea
 		complain("%s: the answer makes no sense; is quartzd of another version?", socket);
 		return STATUS_FAILURE;
 	case -EREMOTEIO:
-		escaped = escape_name(reason);
+		escaped = output__escape(reason);
 		complain("quartzd cannot do that: %s", escaped ? escaped : "?");
 		free(escaped);
 		return STATUS_FAILURE;

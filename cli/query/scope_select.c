@@ -110,7 +110,7 @@ static bool is_busier(const struct qz_scope *a, const struct qz_scope *b)
 /* As --scope wants them, with the program's name. */
 static void print_scope(FILE *out, const struct qz_scope *scope, bool first)
 {
-	char *comm = escape_name(scope->comm);
+	char *comm = output__escape(scope->comm);
 
 	fputs(first ? "" : ", ", out);
 	if (scope->kind == QZ_SCOPE_MACHINE || scope->kind == QZ_SCOPE_KERNEL)

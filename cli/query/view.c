@@ -83,7 +83,7 @@ static uint32_t list_similar_objects(const struct view *v, FILE *out)
 			char *label = NULL;
 
 			if (strcasestr(v->profile->objects[object].name, v->config->procedure))
-				label = format_object(r, object);
+				label = cells__object(r, object);
 			if (label)
 				fprintf(out, "%s%s", n++ ? ", " : "", label);
 			free(label);
@@ -107,7 +107,7 @@ static enum status complain_candidates(const struct view *v, const struct qz_rep
 	if (!out)
 		return out_of_memory();
 	for (uint32_t i = 0; i < n && i < MAX_CANDIDATES; i++) {
-		char *name = r ? format_object(r, candidates[i])
+		char *name = r ? cells__object(r, candidates[i])
 			       : names__format(v->names, candidates[i]);
 
 		fprintf(out, "%s%s", i ? ", " : "", name ? name : "?");
@@ -179,7 +179,7 @@ static const struct qz_object_row *find_object_label(const struct view *v,
 	const struct qz_object_row *row = NULL;
 
 	for (uint32_t i = 0; !row && i < r->nobjects; i++) {
-		char *label = format_object(r, r->objects[i].object);
+		char *label = cells__object(r, r->objects[i].object);
 
 		if (label && !strcmp(label, v->config->procedure))
 			row = &r->objects[i];

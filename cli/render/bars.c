@@ -31,11 +31,11 @@ static int make_bars(const struct scope_view *s, const struct qz_figure *self,
 static void add_levels(const struct scope_view *s, struct text_table *c, const struct bar *b,
 		       uint64_t widest)
 {
-	int total = bar_cells(b->total_ns, widest), self = bar_cells(b->self_ns, widest);
+	int total = cells__of_bar(b->total_ns, widest), self = cells__of_bar(b->self_ns, widest);
 
 	if (total == 1 && 2 * b->self_ns < b->total_ns)
 		self = 0; /* one cell for both: the larger part has it */
-	add_bar(s, c, self, total);
+	cells__add_bar(s, c, self, total);
 }
 
 int bars__print(const struct scope_view *s, const struct qz_figure *self,
@@ -59,11 +59,11 @@ int bars__print(const struct scope_view *s, const struct qz_figure *self,
 		else
 			text_table__add(c, PLAIN, "%u-%u", bars[i].first, bars[i].last);
 		if (self)
-			add_norm_part(s, c, bars[i].self_ns, self);
+			cells__add_norm_part(s, c, bars[i].self_ns, self);
 		else
 			text_table__add(c, PLAIN, "%s", "");
-		add_norm_part(s, c, bars[i].total_ns, total);
-		add_norm_percent(s, c, bars[i].total_ns, total);
+		cells__add_norm_part(s, c, bars[i].total_ns, total);
+		cells__add_norm_percent(s, c, bars[i].total_ns, total);
 		add_levels(s, c, &bars[i], widest);
 	}
 	return text_table__print(c, s->out);

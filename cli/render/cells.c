@@ -11,57 +11,57 @@
 
 #define SECOND 1e9
 
-uint32_t rows_wanted(const struct config *config, uint32_t standard, uint32_t n)
+uint32_t cells__rows_wanted(const struct config *config, uint32_t standard, uint32_t n)
 {
 	int64_t rows = config->rows < 0 ? standard : config->rows;
 
 	return rows && rows < n ? (uint32_t)rows : n;
 }
 
-uint32_t rows_shown(const struct scope_view *s, uint32_t n)
+uint32_t cells__rows_shown(const struct scope_view *s, uint32_t n)
 {
-	return rows_wanted(s->config, DEFAULT_ROWS, n);
+	return cells__rows_wanted(s->config, DEFAULT_ROWS, n);
 }
 
-void print_rest(const struct scope_view *s, uint32_t n, uint32_t shown, const char *what)
+void cells__print_rest(const struct scope_view *s, uint32_t n, uint32_t shown, const char *what)
 {
 	uint64_t lost = qz_ledger__lost(&s->report->profile->ledger);
 
 	fprintf(s->out->file, "\n%s %s, not shown %s%s; samples lost %s\n", what,
-		group_digits(n).text, group_digits(n - shown).text,
-		n > shown ? " (-n 0 shows all)" : "", group_digits(lost).text);
+		cells__count(n).text, cells__count(n - shown).text,
+		n > shown ? " (-n 0 shows all)" : "", cells__count(lost).text);
 	if (*s->rough)
-		print_rough(s->out->file);
+		quality__print_rough(s->out->file);
 	*s->rough = false;
 }
 
-int decimals_of_report(const struct qz_report *r)
+int cells__decimals(const struct qz_report *r)
 {
 	double elapsed = (double)r->elapsed_ns / SECOND;
 
 	return elapsed < 1 ? 5 : elapsed < 100 ? 3 : elapsed < 10000 ? 2 : 1;
 }
 
-void add_seconds(const struct scope_view *s, struct text_table *c, uint64_t ns)
+void cells__add_seconds(const struct scope_view *s, struct text_table *c, uint64_t ns)
 {
 	text_table__add(c, PLAIN, "%.*f", s->decimals, (double)ns / SECOND);
 }
 
-enum emphasis emphasis_of(double percent)
+enum emphasis cells__emphasis(double percent)
 {
 	return percent >= 5 ? GRAVE : percent >= 0.5 ? NOTABLE : PLAIN;
 }
 
-void add_part(struct text_table *c, uint64_t part, uint64_t whole)
+void cells__add_part(struct text_table *c, uint64_t part, uint64_t whole)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
 
-	text_table__add(c, emphasis_of(percent), "%.1f", percent);
+	text_table__add(c, cells__emphasis(percent), "%.1f", percent);
 }
 
-void add_percent(const struct scope_view *s, struct text_table *c, uint64_t ns)
+void cells__add_percent(const struct scope_view *s, struct text_table *c, uint64_t ns)
 {
-	add_part(c, ns, s->report->elapsed_ns);
+	cells__add_part(c, ns, s->report->elapsed_ns);
 }
 
 static bool is_rough(const struct scope_view *s, uint64_t samples)
@@ -82,11 +82,11 @@ static void add_seconds_of(const struct scope_view *s, struct text_table *c, uin
 {
 	const struct estimate e = {(double)ns / SECOND, ci_ns / SECOND, s->decimals, rough};
 
-	add_estimate(c, PLAIN, &e);
+	quality__add_estimate(c, PLAIN, &e);
 }
 
-void add_blocked(const struct scope_view *s, struct text_table *c, const struct qz_wait_figure *f,
-		 bool idle_too)
+void cells__add_blocked(const struct scope_view *s, struct text_table *c,
+			const struct qz_wait_figure *f, bool idle_too)
 {
 	uint64_t ns = idle_too ? f->blocked_ns : qz_wait_figure__blocked(f);
 	uint64_t ci = qz_wait_figure__ci(f);
@@ -94,11 +94,11 @@ void add_blocked(const struct scope_view *s, struct text_table *c, const struct 
 	if (ci)
 		add_seconds_of(s, c, ns, (double)ci, false);
 	else
-		add_seconds(s, c, ns);
+		cells__add_seconds(s, c, ns);
 }
 
-void add_wait_interval(const struct scope_view *s, struct text_table *c,
-		       const struct qz_wait_figure *f)
+void cells__add_wait_interval(const struct scope_view *s, struct text_table *c,
+			      const struct qz_wait_figure *f)
 {
 	uint64_t ci = qz_wait_figure__ci(f);
 
@@ -108,33 +108,34 @@ void add_wait_interval(const struct scope_view *s, struct text_table *c,
 		text_table__add(c, PLAIN, "%s", "");
 }
 
-void add_norm_part(const struct scope_view *s, struct text_table *c, uint64_t ns,
-		   const struct qz_figure *f)
+void cells__add_norm_part(const struct scope_view *s, struct text_table *c, uint64_t ns,
+			  const struct qz_figure *f)
 {
 	add_seconds_of(s, c, ns, (double)f->ci_ns, is_rough(s, f->samples));
 }
 
-void add_norm_percent(const struct scope_view *s, struct text_table *c, uint64_t ns,
-		      const struct qz_figure *f)
+void cells__add_norm_percent(const struct scope_view *s, struct text_table *c, uint64_t ns,
+			     const struct qz_figure *f)
 {
 	const struct estimate e = {percent_of(s, ns), percent_of(s, f->ci_ns), 1,
 				   is_rough(s, f->samples)};
 
-	add_estimate(c, emphasis_of(e.value), &e);
+	quality__add_estimate(c, cells__emphasis(e.value), &e);
 }
 
-void add_norm(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_norm(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
 {
-	add_norm_part(s, c, f->norm_ns, f);
-	add_norm_percent(s, c, f->norm_ns, f);
+	cells__add_norm_part(s, c, f->norm_ns, f);
+	cells__add_norm_percent(s, c, f->norm_ns, f);
 }
 
-void add_interval(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_interval(const struct scope_view *s, struct text_table *c,
+			 const struct qz_figure *f)
 {
 	add_seconds_of(s, c, f->ci_ns, (double)f->ci_ns, false);
 }
 
-void add_cpu(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_cpu(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
 {
 	double ci = (double)f->ci_ns, parallelism = qz_figure__parallelism(f);
 
@@ -142,7 +143,7 @@ void add_cpu(const struct scope_view *s, struct text_table *c, const struct qz_f
 		       is_rough(s, f->samples));
 }
 
-void add_spun(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_spun(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
 {
 	const struct qz_scope *scope = &s->report->profile->scopes[s->report->scope];
 	uint64_t ci = qz_share_half_width(scope->cpu_ns, f->spin_samples, scope->samples);
@@ -150,10 +151,10 @@ void add_spun(const struct scope_view *s, struct text_table *c, const struct qz_
 	add_seconds_of(s, c, f->spin_ns, (double)ci, is_rough(s, f->spin_samples));
 }
 
-void print_norm(const struct scope_view *s, const struct qz_figure *f)
+void cells__print_norm(const struct scope_view *s, const struct qz_figure *f)
 {
 	double percent = percent_of(s, f->norm_ns), ci = percent_of(s, f->ci_ns);
-	int decimals = decimals_of((double)f->ci_ns / SECOND, s->decimals);
+	int decimals = quality__decimals((double)f->ci_ns / SECOND, s->decimals);
 	const char *mark = is_rough(s, f->samples) ? ROUGH_MARK : "";
 
 	if (!f->samples) {
@@ -161,16 +162,16 @@ void print_norm(const struct scope_view *s, const struct qz_figure *f)
 		return;
 	}
 	fprintf(s->out->file, "%s%.*f s (%s%.*f%%) %s %.*f s", mark, decimals,
-		(double)f->norm_ns / SECOND, mark, decimals_of(ci, 1), percent, plus_minus(s->out),
-		decimals, (double)f->ci_ns / SECOND);
+		(double)f->norm_ns / SECOND, mark, quality__decimals(ci, 1), percent,
+		cells__plus_minus(s->out), decimals, (double)f->ci_ns / SECOND);
 }
 
-void add_parallelism(struct text_table *c, const struct qz_figure *f)
+void cells__add_parallelism(struct text_table *c, const struct qz_figure *f)
 {
 	text_table__add(c, PLAIN, "%.1f", qz_figure__parallelism(f));
 }
 
-struct digits duration(double ns)
+struct digits cells__duration(double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	struct digits d;
@@ -188,7 +189,7 @@ struct digits duration(double ns)
 	return d;
 }
 
-char *format_object(const struct qz_report *r, uint32_t object)
+char *cells__object(const struct qz_report *r, uint32_t object)
 {
 	const struct qz_object *o = &r->profile->objects[object];
 	const struct qz_scope *whose = &r->profile->scopes[o->scope];
@@ -204,7 +205,7 @@ char *format_object(const struct qz_report *r, uint32_t object)
 			      foreign ? whose->comm : "", process) < 0)
 		raw = NULL;
 	if (raw)
-		escaped = escape_name(raw);
+		escaped = output__escape(raw);
 	free(raw);
 	free(label);
 	return escaped;
@@ -219,14 +220,14 @@ static const char *bar_mark(const struct output *out, bool dark)
 	return dark ? "#" : ".";
 }
 
-int bar_cells(uint64_t ns, uint64_t widest)
+int cells__of_bar(uint64_t ns, uint64_t widest)
 {
 	int cells = widest ? (int)((double)ns / (double)widest * BAR_WIDTH + 0.5) : 0;
 
 	return ns && !cells ? 1 : cells;
 }
 
-void add_bar(const struct scope_view *s, struct text_table *c, int dark, int cells)
+void cells__add_bar(const struct scope_view *s, struct text_table *c, int dark, int cells)
 {
 	char text[3 * (BAR_WIDTH + 1)] = "";
 	char *end = text;
@@ -236,12 +237,12 @@ void add_bar(const struct scope_view *s, struct text_table *c, int dark, int cel
 	text_table__add(c, PLAIN, "%s", text);
 }
 
-const char *plus_minus(const struct output *out)
+const char *cells__plus_minus(const struct output *out)
 {
 	return out->utf8 ? "±" : "+-";
 }
 
-struct digits group_digits(uint64_t n)
+struct digits cells__count(uint64_t n)
 {
 	struct digits d;
 	char *end = d.text + sizeof(d.text) - 1, *p = end;
@@ -258,7 +259,7 @@ struct digits group_digits(uint64_t n)
 	return d;
 }
 
-struct digits share(uint64_t part, uint64_t whole)
+struct digits cells__share(uint64_t part, uint64_t whole)
 {
 	double percent = 100.0 * (double)part / (double)whole;
 	struct digits d;

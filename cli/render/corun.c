@@ -14,17 +14,17 @@ static void print_instants(const struct scope_view *s)
 	uint64_t whole = i->taken > i->incomplete ? i->taken - i->incomplete : 0;
 
 	fprintf(s->out->file, "\n%s of all processors: %s at %u Hz",
-		i->sampled ? "Samples at one instant" : "Snapshots", group_digits(i->taken).text,
+		i->sampled ? "Samples at one instant" : "Snapshots", cells__count(i->taken).text,
 		i->rate_hz);
 	if (i->incomplete)
-		fprintf(s->out->file, ", %s incomplete", group_digits(i->incomplete).text);
+		fprintf(s->out->file, ", %s incomplete", cells__count(i->incomplete).text);
 	if (i->unplaced)
-		fprintf(s->out->file, ", %s without a place", group_digits(i->unplaced).text);
+		fprintf(s->out->file, ", %s without a place", cells__count(i->unplaced).text);
 	if (i->outside)
-		fprintf(s->out->file, ", %s with nobody running", group_digits(i->outside).text);
+		fprintf(s->out->file, ", %s with nobody running", cells__count(i->outside).text);
 	fprintf(s->out->file, "; skew %s on average,",
-		duration(whole ? (double)i->skew_ns / (double)whole : 0).text);
-	fprintf(s->out->file, " %s at most.\n", duration((double)i->skew_max_ns).text);
+		cells__duration(whole ? (double)i->skew_ns / (double)whole : 0).text);
+	fprintf(s->out->file, " %s at most.\n", cells__duration((double)i->skew_max_ns).text);
 	if (i->sampled)
 		fputs("Instants at which nobody ran are not among them.\n", s->out->file);
 }
@@ -57,8 +57,8 @@ static void print_agreement(const struct scope_view *s)
 			"As many threads ran as the accounting says at %s of %s where its number "
 			"stood "
 			"still.\n",
-			group_digits(i->compared - i->differing).text,
-			group_digits(i->compared).text);
+			cells__count(i->compared - i->differing).text,
+			cells__count(i->compared).text);
 	fputs("\n", s->out->file);
 }
 
@@ -76,12 +76,12 @@ static int print_levels(const struct scope_view *s, const struct qz_corun *t)
 	for (uint32_t i = 0; i < t->nlevels; i++)
 		widest = t->levels[i] > widest ? t->levels[i] : widest;
 	for (uint32_t i = 0; i < t->nlevels; i++) {
-		int cells = bar_cells(t->levels[i], widest);
+		int cells = cells__of_bar(t->levels[i], widest);
 
 		text_table__add(c, PLAIN, "%u", i);
-		text_table__add(c, PLAIN, "%s", group_digits(t->levels[i]).text);
+		text_table__add(c, PLAIN, "%s", cells__count(t->levels[i]).text);
 		text_table__add(c, PLAIN, "%.1f", 100 * mean(t->levels[i], t->instants));
-		add_bar(s, c, cells, cells);
+		cells__add_bar(s, c, cells, cells);
 	}
 	return text_table__print(c, s->out);
 }
@@ -130,7 +130,7 @@ static char *format_set(const struct scope_view *s, const struct qz_round *m)
 static void add_set(const struct scope_view *s, struct text_table *c, const struct qz_corun *t,
 		    const struct qz_corun_row *row)
 {
-	text_table__add(c, PLAIN, "%s", group_digits(row->instants).text);
+	text_table__add(c, PLAIN, "%s", cells__count(row->instants).text);
 	text_table__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
 	text_table__add(c, PLAIN, "%.0f", mean(row->busy, row->instants));
 	text_table__take(c, format_set(s, &s->report->profile->rounds[row->round]));
@@ -144,7 +144,7 @@ static int print_sets(const struct scope_view *s, const struct qz_corun *t)
 		{{"busy", "proc."}},
 		{{"", "what ran together"}, .left = true},
 	};
-	uint32_t shown = rows_shown(s, t->nrows);
+	uint32_t shown = cells__rows_shown(s, t->nrows);
 	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	int err;
 
@@ -153,7 +153,7 @@ static int print_sets(const struct scope_view *s, const struct qz_corun *t)
 	fputc('\n', s->out->file);
 	err = text_table__print(c, s->out);
 	if (!err)
-		print_rest(s, t->nrows, shown, "sets");
+		cells__print_rest(s, t->nrows, shown, "sets");
 	return err;
 }
 
@@ -179,7 +179,7 @@ int corun__print(const struct scope_view *s)
 static void add_pair(const struct scope_view *s, struct text_table *c, const struct qz_corun *t,
 		     const struct qz_corun_row *row)
 {
-	text_table__add(c, PLAIN, "%s", group_digits(row->instants).text);
+	text_table__add(c, PLAIN, "%s", cells__count(row->instants).text);
 	text_table__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
 	text_table__add(c, PLAIN, "%.2f", mean(row->busy, t->instants));
 	text_table__add(c, PLAIN, "%.2f", mean(row->spinning, t->instants));
@@ -195,7 +195,7 @@ static int print_pairs(const struct scope_view *s, const struct qz_corun *t)
 		{{"spin", "proc."}},
 		{{"", "on other processors"}, .left = true},
 	};
-	uint32_t shown = rows_shown(s, t->nrows);
+	uint32_t shown = cells__rows_shown(s, t->nrows);
 	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	int err;
 
@@ -203,7 +203,7 @@ static int print_pairs(const struct scope_view *s, const struct qz_corun *t)
 		add_pair(s, c, t, &t->rows[i]);
 	err = text_table__print(c, s->out);
 	if (!err)
-		print_rest(s, t->nrows, shown, "procedures");
+		cells__print_rest(s, t->nrows, shown, "procedures");
 	return err;
 }
 
@@ -221,9 +221,9 @@ int pairs__print(const struct scope_view *s, uint32_t procedure)
 			"A processor was busy in %s itself at %s of them, with %.2f busy "
 			"processors "
 			"in all;\nno other one was at %s (%s).\n\n",
-			name, group_digits(t.instants).text,
-			mean(t.running - t.spinning, t.instants), group_digits(t.alone).text,
-			share(t.alone, t.instants).text);
+			name, cells__count(t.instants).text,
+			mean(t.running - t.spinning, t.instants), cells__count(t.alone).text,
+			cells__share(t.alone, t.instants).text);
 		err = print_pairs(s, &t);
 	}
 	qz_corun__clear(&t);

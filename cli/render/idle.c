@@ -22,21 +22,21 @@ static char *name_of(const struct scope_view *s, const struct qz_idle_row *row)
 	if (row->kind == QZ_IDLE_UNKNOWN)
 		return strdup("unknown");
 	if (row->object != QZ_NONE)
-		return format_object(s->report, row->object);
-	return escape_name(p->causes[row->cause]);
+		return cells__object(s->report, row->object);
+	return output__escape(p->causes[row->cause]);
 }
 
 static void add_row(const struct scope_view *s, struct text_table *c, uint64_t ns, char *name)
 {
-	add_seconds(s, c, ns);
-	add_percent(s, c, ns);
+	cells__add_seconds(s, c, ns);
+	cells__add_percent(s, c, ns);
 	text_table__take(c, name);
 }
 
 static void add_rows(const struct scope_view *s, struct text_table *c, const struct qz_idle *idle)
 {
 	double least = LEAST_ROW * (double)s->report->elapsed_ns;
-	uint32_t shown = rows_shown(s, idle->n);
+	uint32_t shown = cells__rows_shown(s, idle->n);
 	uint64_t rest = 0;
 
 	for (uint32_t i = 0; i < idle->n; i++)
@@ -68,7 +68,7 @@ int idle__print(const struct scope_view *s)
 	c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	add_rows(s, c, &idle);
 	fprintf(s->out->file, "\nNothing ran %s of the time; threads %s:\n",
-		share(r->idle_ns, r->elapsed_ns).text,
+		cells__share(r->idle_ns, r->elapsed_ns).text,
 		idle.n && idle.rows[0].kind == QZ_IDLE_WORK ? "that had no work waited for"
 							    : "waited for");
 	free(idle.rows);

@@ -113,7 +113,7 @@ char *names__format(const struct names *n, uint32_t procedure)
 			  with_file ? ")" : "");
 	if (length < 0)
 		return NULL;
-	escaped = escape_name(raw);
+	escaped = output__escape(raw);
 	free(raw);
 	return escaped;
 }

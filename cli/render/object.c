@@ -14,7 +14,7 @@
 
 static int print_identity(const struct scope_view *s, const struct qz_object *o, uint32_t object)
 {
-	char *name = format_object(s->report, object), *module = escape_name(o->module);
+	char *name = cells__object(s->report, object), *module = output__escape(o->module);
 	bool inode = o->kind >= QZ_OBJECT_FILE;
 	bool complete = name && module;
 
@@ -35,7 +35,7 @@ static int print_identity(const struct scope_view *s, const struct qz_object *o,
 static struct digits rate(uint64_t count, double elapsed_ns)
 {
 	double per_second = elapsed_ns > 0 ? (double)count / elapsed_ns * 1e9 : 0;
-	struct digits text = group_digits((uint64_t)llround(per_second));
+	struct digits text = cells__count((uint64_t)llround(per_second));
 
 	if (per_second < 100)
 		snprintf(text.text, sizeof(text.text), "%.3g", per_second);
@@ -49,16 +49,16 @@ static void print_totals(const struct scope_view *s, const struct qz_object_row 
 	double elapsed = (double)s->report->elapsed_ns;
 	uint64_t waits = o->waits;
 
-	fprintf(s->out->file, "waits %s", group_digits(waits).text);
+	fprintf(s->out->file, "waits %s", cells__count(waits).text);
 	if (waits)
 		fprintf(s->out->file, " (%s per second), %s each", rate(waits, elapsed).text,
-			duration((double)o->wait_ns / (double)waits).text);
+			cells__duration((double)o->wait_ns / (double)waits).text);
 	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s\n",
-		elapsed > 0 ? (double)o->wait_ns / elapsed : 0, group_digits(o->wakes).text);
+		elapsed > 0 ? (double)o->wait_ns / elapsed : 0, cells__count(o->wakes).text);
 	if (row->figure.spin_ns)
 		fprintf(s->out->file, "spun on it: %.*f s, %s of what was spun\n", s->decimals,
 			(double)row->figure.spin_ns / 1e9,
-			share(row->figure.spin_ns, s->report->spin_ns).text);
+			cells__share(row->figure.spin_ns, s->report->spin_ns).text);
 }
 
 /*
@@ -72,7 +72,7 @@ static void print_cost(const struct scope_view *s, const struct qz_object_cost *
 	if (!cost->cost_ns)
 		return;
 	fprintf(out, "cost %.*f s (%s): ", s->decimals, (double)cost->cost_ns / 1e9,
-		share(cost->cost_ns, s->report->elapsed_ns).text);
+		cells__share(cost->cost_ns, s->report->elapsed_ns).text);
 	if (cost->queued_ns)
 		fprintf(out, "held %.*f s running and %.*f s blocked while others queued, ",
 			s->decimals, (double)cost->held_running_ns / 1e9, s->decimals,
@@ -93,7 +93,7 @@ static int print_held(const struct scope_view *s, const struct qz_figure *f)
 		return 0;
 	}
 	fputs("held while others waited: normalized time ", s->out->file);
-	print_norm(s, f);
+	cells__print_norm(s, f);
 	fputs("\n\n", s->out->file);
 	err = bars__print(s, NULL, f);
 	return err;
@@ -118,16 +118,16 @@ static int print_queue(const struct scope_view *s, const struct qz_object *o)
 	for (uint32_t n = 0; n <= last; n++) {
 		text_table__add(c, PLAIN, "%u%s", n, n == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
 		if (n) {
-			add_seconds(s, c, o->queue_ns[n]);
-			add_percent(s, c, o->queue_ns[n]);
+			cells__add_seconds(s, c, o->queue_ns[n]);
+			cells__add_percent(s, c, o->queue_ns[n]);
 		} else { /* the time without a queue is not kept */
 			text_table__add(c, PLAIN, "%s", "");
 			text_table__add(c, PLAIN, "%s", "");
 		}
-		text_table__add(c, PLAIN, "%s", group_digits(o->arrivals[n]).text);
+		text_table__add(c, PLAIN, "%s", cells__count(o->arrivals[n]).text);
 		if (n)
-			add_bar(s, c, bar_cells(o->queue_ns[n], widest),
-				bar_cells(o->queue_ns[n], widest));
+			cells__add_bar(s, c, cells__of_bar(o->queue_ns[n], widest),
+				       cells__of_bar(o->queue_ns[n], widest));
 		else
 			text_table__add(c, PLAIN, "%s", "");
 	}
@@ -175,12 +175,12 @@ static void add_stack(const struct scope_view *s, struct text_table *c, enum sta
 					   : row->wakes;
 
 	if (what == WAKERS)
-		text_table__add(c, PLAIN, "%s", group_digits(part).text);
+		text_table__add(c, PLAIN, "%s", cells__count(part).text);
 	else
-		add_seconds(s, c, part);
-	text_table__add(c, PLAIN, "%s", share(part, all).text);
+		cells__add_seconds(s, c, part);
+	text_table__add(c, PLAIN, "%s", cells__share(part, all).text);
 	if (what == WAITERS)
-		text_table__add(c, PLAIN, "%s", group_digits(row->waits.count).text);
+		text_table__add(c, PLAIN, "%s", cells__count(row->waits.count).text);
 	text_table__take(c, format_stack(s, row->node));
 }
 
@@ -201,7 +201,7 @@ static int print_stacks(const struct scope_view *s, enum stacks what, struct qz_
 		heads[nheads++] = (struct column) {{"", "waits"}};
 	heads[nheads++] = (struct column) {{"", "from, innermost procedure first"}, .left = true};
 	c = text_table__new(heads, nheads);
-	for (uint32_t i = 0; i < rows_shown(s, n); i++)
+	for (uint32_t i = 0; i < cells__rows_shown(s, n); i++)
 		add_stack(s, c, what, &rows[i], all);
 	free(rows);
 	return text_table__print(c, s->out);

@@ -30,22 +30,23 @@ static void add_row(const struct scope_view *s, struct text_table *c,
 	uint64_t elapsed = s->report->elapsed_ns;
 	uint32_t longest = longest_queue(o);
 
-	add_seconds(s, c, row->cost.cost_ns);
-	add_percent(s, c, row->cost.cost_ns);
-	add_seconds(s, c, row->cost.held_running_ns);
-	add_seconds(s, c, row->cost.held_blocked_ns);
-	add_seconds(s, c, row->cost.lock_ns);
-	text_table__add(c, PLAIN, "%s", group_digits(o->waits).text);
-	add_seconds(s, c, o->wait_ns);
+	cells__add_seconds(s, c, row->cost.cost_ns);
+	cells__add_percent(s, c, row->cost.cost_ns);
+	cells__add_seconds(s, c, row->cost.held_running_ns);
+	cells__add_seconds(s, c, row->cost.held_blocked_ns);
+	cells__add_seconds(s, c, row->cost.lock_ns);
+	text_table__add(c, PLAIN, "%s", cells__count(o->waits).text);
+	cells__add_seconds(s, c, o->wait_ns);
 	text_table__add(c, PLAIN, "%s",
-			o->waits ? duration((double)o->wait_ns / (double)o->waits).text : "-");
+			o->waits ? cells__duration((double)o->wait_ns / (double)o->waits).text
+				 : "-");
 	if (spun) {
-		add_spun(s, c, &row->figure);
-		add_percent(s, c, row->figure.spin_ns);
+		cells__add_spun(s, c, &row->figure);
+		cells__add_percent(s, c, row->figure.spin_ns);
 	}
 	text_table__add(c, PLAIN, "%.2f", elapsed ? (double)o->wait_ns / (double)elapsed : 0);
 	text_table__add(c, PLAIN, "%u%s", longest, longest == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
-	text_table__take(c, format_object(s->report, row->object));
+	text_table__take(c, cells__object(s->report, row->object));
 }
 
 static int compare(const void *x, const void *y)
@@ -90,7 +91,7 @@ int objects__print(const struct scope_view *s)
 		{{"held,", "blocked"}}, {{"lock", "code"}},	     {{"", "waits"}},
 		{{"waited", "s"}},	{{"average", "wait"}},
 	};
-	uint32_t n = s->report->nobjects, shown = rows_shown(s, n);
+	uint32_t n = s->report->nobjects, shown = cells__rows_shown(s, n);
 	const struct qz_object_row **rows;
 	bool spun = any_spun(s);
 	struct text_table *c;
@@ -113,6 +114,6 @@ int objects__print(const struct scope_view *s)
 	err = text_table__print(c, s->out);
 	if (err)
 		return err;
-	print_rest(s, n, shown, "objects");
+	cells__print_rest(s, n, shown, "objects");
 	return idle__print(s);
 }

@@ -80,7 +80,7 @@ void output__close(struct output *o)
 	*o = (struct output) {0};
 }
 
-char *escape_name(const char *name)
+char *output__escape(const char *name)
 {
 	size_t size = qz_term_escape(NULL, 0, name) + 1;
 	char *escaped = malloc(size);
@@ -90,7 +90,7 @@ char *escape_name(const char *name)
 	return escaped;
 }
 
-size_t skip_characters(const char *s, int n)
+size_t output__skip_characters(const char *s, int n)
 {
 	size_t i = 0;
 
@@ -100,7 +100,7 @@ size_t skip_characters(const char *s, int n)
 	return i;
 }
 
-int count_characters(const char *s)
+int output__count_characters(const char *s)
 {
 	int n = 0;
 

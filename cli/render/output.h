@@ -34,12 +34,12 @@ void output__close(struct output *o);
 enum status output__json(json_t *root, size_t indent);
 
 /* A copy of a foreign name that may be printed, or NULL (ENOMEM). */
-char *escape_name(const char *name);
+char *output__escape(const char *name);
 
 /* Characters of an escaped string. */
-int count_characters(const char *s);
+int output__count_characters(const char *s);
 
 /* Bytes of the first n characters of s. */
-size_t skip_characters(const char *s, int n);
+size_t output__skip_characters(const char *s, int n);
 
 #endif

@@ -44,13 +44,13 @@ static void add_edge(const struct scope_view *s, struct text_table *c, const str
 	bool self = e->procedure == QZ_NONE && !callers;
 	char *name = self ? names__format(s->names, procedure) : NULL;
 
-	add_norm(s, c, &e->figure);
-	add_parallelism(c, &e->figure);
-	add_interval(s, c, &e->figure);
+	cells__add_norm(s, c, &e->figure);
+	cells__add_parallelism(c, &e->figure);
+	cells__add_interval(s, c, &e->figure);
 	if (s->report->spin_ns)
-		add_spun(s, c, &e->figure);
+		cells__add_spun(s, c, &e->figure);
 	if (s->report->waits.count)
-		add_blocked(s, c, &e->waits, false);
+		cells__add_blocked(s, c, &e->waits, false);
 	if (s->report->profile->ncalls)
 		add_calls(c, e->calls);
 	text_table__add(c, PLAIN, "%s", describe_way(e, callers));
@@ -96,7 +96,7 @@ static int make_heads(const struct scope_view *s, struct column *heads)
 	heads[n++] = (struct column) {{"total", "s"}};
 	heads[n++] = (struct column) {{"", "%"}, .joined = true};
 	heads[n++] = (struct column) {{"paral-", "lelism"}};
-	heads[n++] = (struct column) {{plus_minus(s->out), "s"}};
+	heads[n++] = (struct column) {{cells__plus_minus(s->out), "s"}};
 	if (s->report->spin_ns)
 		heads[n++] = (struct column) {{"spin", "s"}};
 	if (s->report->waits.count)
@@ -121,14 +121,14 @@ static int print_edges(const struct scope_view *s, uint32_t procedure)
 	if (err)
 		return err;
 	named = count_named(edges, n);
-	shown = rows_shown(s, named);
+	shown = cells__rows_shown(s, named);
 	c = text_table__new(heads, make_heads(s, heads));
 	add_edges(s, c, edges, n, procedure, shown);
 	qz_call_graph__free(edges, n);
 	fputc('\n', s->out->file);
 	err = text_table__print(c, s->out);
 	if (!err)
-		print_rest(s, named, shown, callers ? "callers" : "callees");
+		cells__print_rest(s, named, shown, callers ? "callers" : "callees");
 	return err;
 }
 
@@ -136,8 +136,8 @@ static int print_edges(const struct scope_view *s, uint32_t procedure)
 static int print_identity(const struct scope_view *s, uint32_t procedure)
 {
 	const struct qz_procedure *p = &s->report->profile->procedures[procedure];
-	char *name = escape_name(p->name), *module = escape_name(p->module);
-	char *file = escape_name(p->file);
+	char *name = output__escape(p->name), *module = output__escape(p->module);
+	char *file = output__escape(p->file);
 	bool complete = name && module && file;
 
 	if (complete) {
@@ -157,9 +157,9 @@ static int print_identity(const struct scope_view *s, uint32_t procedure)
 static void print_totals(const struct scope_view *s, const struct qz_row *row)
 {
 	fputs("normalized time ", s->out->file);
-	print_norm(s, &row->total);
+	cells__print_norm(s, &row->total);
 	fputs(", self ", s->out->file);
-	print_norm(s, &row->self);
+	cells__print_norm(s, &row->self);
 	fputs("\n\n", s->out->file);
 }
 

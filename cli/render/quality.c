@@ -17,7 +17,7 @@ static struct digits hertz(double rate)
 	return d;
 }
 
-struct rate_text rate_in_force(const struct qz_profile *p)
+struct rate_text quality__rate(const struct qz_profile *p)
 {
 	double now = qz_profile__rate(p), least = qz_profile__least_rate(p);
 	struct rate_text t = {""};
@@ -43,10 +43,10 @@ static void print_term(FILE *out, int64_t n, const char *what)
 {
 	if (n)
 		fprintf(out, ", %s%s %s", n < 0 ? "-" : "",
-			group_digits(n < 0 ? -(uint64_t)n : (uint64_t)n).text, what);
+			cells__count(n < 0 ? -(uint64_t)n : (uint64_t)n).text, what);
 }
 
-void print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool machine)
+void quality__print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool machine)
 {
 	const struct qz_ledger *l = &p->ledger;
 	uint64_t lost = qz_ledger__lost(l);
@@ -59,8 +59,8 @@ void print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool ma
 	}
 	if (!l->expected || (l->accepted == shown && !l->filtered && !lost && !l->unaccounted))
 		return;
-	fprintf(out, "samples expected %s: %s here", group_digits(l->expected).text,
-		group_digits(shown).text);
+	fprintf(out, "samples expected %s: %s here", cells__count(l->expected).text,
+		cells__count(shown).text);
 	print_term(out, others, machine ? "not placed" : "of other processes");
 	print_term(out, (int64_t)l->filtered, "outside");
 	print_term(out, (int64_t)lost, "lost");
@@ -70,7 +70,7 @@ void print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool ma
 
 /* ---- digits ---- */
 
-int decimals_of(double ci, int most)
+int quality__decimals(double ci, int most)
 {
 	int digits;
 
@@ -83,14 +83,14 @@ int decimals_of(double ci, int most)
 	return digits < most ? digits : most;
 }
 
-void print_rough(FILE *out)
+void quality__print_rough(FILE *out)
 {
 	fprintf(out, ROUGH_MARK " rests on fewer than %d samples\n", QZ_FEW_SAMPLES);
 }
 
-void add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e)
+void quality__add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e)
 {
-	int decimals = e->value > 0 ? decimals_of(e->ci, e->decimals) : 0;
+	int decimals = e->value > 0 ? quality__decimals(e->ci, e->decimals) : 0;
 	int blanks = e->decimals - decimals + (e->decimals && !decimals);
 
 	text_table__add(c, emphasis, "%s%.*f%*s", e->rough ? ROUGH_MARK : "", decimals, e->value,

@@ -18,16 +18,16 @@
 struct rate_text {
 	char text[96];
 };
-struct rate_text rate_in_force(const struct qz_profile *p);
+struct rate_text quality__rate(const struct qz_profile *p);
 
 /*
  * What the samples that were expected became, of which `shown` are those of what is shown, as a line whose
  * numbers add up; none where all of them are.
  */
-void print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool machine);
+void quality__print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool machine);
 
 /* What the mark means. */
-void print_rough(FILE *out);
+void quality__print_rough(FILE *out);
 
 /* An estimate. */
 struct estimate {
@@ -38,12 +38,12 @@ struct estimate {
 };
 
 /* Down to the first digit that ci leaves in doubt. */
-int decimals_of(double ci, int most);
+int quality__decimals(double ci, int most);
 
 /*
  * A cell with that, in a column of `decimals` whose points stand below each other. An estimate of nothing is 0
  * without digits.
  */
-void add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e);
+void quality__add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e);
 
 #endif

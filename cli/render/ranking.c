@@ -72,7 +72,7 @@ static void make_shape(const struct scope_view *s, struct shape *shape)
 	}
 	if (!shape->waits) {
 		add_head(shape, "paral-", "lelism");
-		add_head(shape, plus_minus(s->out), "s");
+		add_head(shape, cells__plus_minus(s->out), "s");
 	}
 	if (shape->spin)
 		add_head(shape, "spin", "s");
@@ -83,7 +83,7 @@ static void make_shape(const struct scope_view *s, struct shape *shape)
 	if (shape->waits) {
 		add_head(shape, "ready", "s");
 		if (shape->estimated)
-			add_head(shape, plus_minus(s->out), "s");
+			add_head(shape, cells__plus_minus(s->out), "s");
 		add_head(shape, "", "waits");
 		add_word(shape, "waits", "mostly for");
 	}
@@ -102,30 +102,30 @@ struct line {
 static void add_line(const struct scope_view *s, struct text_table *c, const struct shape *shape,
 		     const struct line *line)
 {
-	add_norm(s, c, line->total);
+	cells__add_norm(s, c, line->total);
 	if (shape->self && line->self) {
-		add_norm(s, c, line->self);
-		add_cpu(s, c, line->self);
+		cells__add_norm(s, c, line->self);
+		cells__add_cpu(s, c, line->self);
 	} else if (shape->self) {
 		for (int i = 0; i < 3; i++)
 			text_table__add(c, PLAIN, "%s", "");
 	}
 	if (!shape->waits) {
-		add_parallelism(c, line->total);
-		add_interval(s, c, line->total);
+		cells__add_parallelism(c, line->total);
+		cells__add_interval(s, c, line->total);
 	}
 	if (shape->spin)
-		add_spun(s, c, line->total);
+		cells__add_spun(s, c, line->total);
 	if (shape->blocked)
-		add_blocked(s, c, &line->waits, false);
+		cells__add_blocked(s, c, &line->waits, false);
 	if (shape->idle)
-		add_seconds(s, c, line->waits.charged_ns);
+		cells__add_seconds(s, c, line->waits.charged_ns);
 	if (shape->waits) {
-		add_seconds(s, c, line->waits.ready_ns);
+		cells__add_seconds(s, c, line->waits.ready_ns);
 		if (shape->estimated)
-			add_wait_interval(s, c, &line->waits);
-		text_table__add(c, PLAIN, "%s", group_digits(line->waits.count).text);
-		text_table__take(c, escape_name(line->mostly));
+			cells__add_wait_interval(s, c, &line->waits);
+		text_table__add(c, PLAIN, "%s", cells__count(line->waits.count).text);
+		text_table__take(c, output__escape(line->mostly));
 	}
 	text_table__take(c, line->name);
 }
@@ -149,7 +149,7 @@ static struct line kernel_line(const struct qz_kernel_row *row)
 		.self = &row->figure,
 		.waits = row->waits,
 		.mostly = "",
-		.name = escape_name(row->label),
+		.name = output__escape(row->label),
 	};
 }
 
@@ -162,7 +162,7 @@ static struct line object_line(const struct scope_view *s, const struct qz_objec
 		.waits = {o->waits, o->wait_ns, row->waits.ready_ns, row->waits.idle_ns,
 			  row->waits.charged_ns},
 		.mostly = "",
-		.name = format_object(s->report, row->object),
+		.name = cells__object(s->report, row->object),
 	};
 }
 
@@ -173,7 +173,7 @@ static struct line thread_line(const struct scope_view *s, const struct qz_threa
 
 	if (asprintf(&raw, "thread %s %d", *thread->name ? thread->name : thread->comm,
 		     thread->tid) >= 0) {
-		name = escape_name(raw);
+		name = output__escape(raw);
 		free(raw);
 	}
 	return (struct line) {
@@ -210,10 +210,10 @@ static void print_folded(const struct scope_view *s, const struct qz_folding *f)
 		return;
 	fputs("folded into the rows above:", s->out->file);
 	if (f->nwrappers)
-		fprintf(s->out->file, " wrappers %s", group_digits(f->nwrappers).text);
+		fprintf(s->out->file, " wrappers %s", cells__count(f->nwrappers).text);
 	if (f->nkernel)
 		fprintf(s->out->file, "%s procedures of the kernel %s", f->nwrappers ? "," : "",
-			group_digits(f->nkernel).text);
+			cells__count(f->nkernel).text);
 	fputs(" (--flat shows them)\n", s->out->file);
 }
 
@@ -263,7 +263,7 @@ int ranking__print(const struct scope_view *s)
 		goto out;
 	make_shape(s, &shape);
 	c = text_table__new(shape.heads, shape.n);
-	shown = rows_shown(s, n);
+	shown = cells__rows_shown(s, n);
 	for (uint32_t i = 0; i < shown; i++) {
 		struct line line = line_of(s, &folding, &ranking[i]);
 
@@ -272,7 +272,7 @@ int ranking__print(const struct scope_view *s)
 	print_title(s, title);
 	err = text_table__print(c, s->out);
 	if (!err) {
-		print_rest(s, n, shown, title);
+		cells__print_rest(s, n, shown, title);
 		print_folded(s, &folding);
 	}
 out:

@@ -18,7 +18,7 @@ char *scope_label(const struct qz_scope *scope, int width)
 		[QZ_SCOPE_MACHINE] = "machine",
 		[QZ_SCOPE_KERNEL] = "kernel threads",
 	};
-	char *command = escape_name(*scope->command ? scope->command : scope->comm);
+	char *command = output__escape(*scope->command ? scope->command : scope->comm);
 	const char *name = kinds[scope->kind];
 	char *label = NULL;
 	size_t keep;
@@ -36,8 +36,8 @@ char *scope_label(const struct qz_scope *scope, int width)
 			      : asprintf(&label, "%s", name) < 0)
 		label = NULL;
 	free(command);
-	if (label && count_characters(label) > width) {
-		keep = skip_characters(label, width - 3);
+	if (label && output__count_characters(label) > width) {
+		keep = output__skip_characters(label, width - 3);
 		strcpy(label + keep, "...");
 	}
 	return label;

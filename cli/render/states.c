@@ -40,12 +40,12 @@ static void print_distribution(FILE *out, const struct scope_view *s, const stru
 				continue;
 			fprintf(out, "%s%u%s: %s", any ? ", " : "", i,
 				i == s->report->nlevels ? " or more" : "",
-				share(state->nominal_ns[i], state->ns).text);
+				cells__share(state->nominal_ns[i], state->ns).text);
 			any = true;
 		}
 	}
 	if (rest)
-		fprintf(out, ", others: %s", share(rest, state->ns).text);
+		fprintf(out, ", others: %s", cells__share(rest, state->ns).text);
 }
 
 /* For the caller to free, or NULL. */
@@ -68,8 +68,8 @@ static void add_state(const struct scope_view *s, struct text_table *c, const ch
 		      const struct qz_state *state, uint64_t waits)
 {
 	text_table__add(c, PLAIN, "%s", name);
-	add_seconds(s, c, state->ns);
-	text_table__add(c, PLAIN, "%s", waits ? group_digits(waits).text : "");
+	cells__add_seconds(s, c, state->ns);
+	text_table__add(c, PLAIN, "%s", waits ? cells__count(waits).text : "");
 	if (state->ns)
 		text_table__add(c, PLAIN, "%.1f", state->mean);
 	else
@@ -86,13 +86,14 @@ static char *format_parts(const struct scope_view *s, const struct qz_wait_figur
 
 	if (!waits->ready_ns)
 		n = asprintf(&text, "%s of blocked",
-			     share(waits->blocked_ns, all->blocked_ns).text);
+			     cells__share(waits->blocked_ns, all->blocked_ns).text);
 	else
 		n = asprintf(&text, "%s%s%s of ready (%.*f s)",
-			     waits->blocked_ns ? share(waits->blocked_ns, all->blocked_ns).text
-					       : "",
+			     waits->blocked_ns
+				     ? cells__share(waits->blocked_ns, all->blocked_ns).text
+				     : "",
 			     waits->blocked_ns ? " of blocked, " : "",
-			     share(waits->ready_ns, all->ready_ns).text, s->decimals,
+			     cells__share(waits->ready_ns, all->ready_ns).text, s->decimals,
 			     (double)waits->ready_ns / 1e9);
 	return n < 0 ? NULL : text;
 }
@@ -101,13 +102,13 @@ static char *format_parts(const struct scope_view *s, const struct qz_wait_figur
 static void add_cause(const struct scope_view *s, struct text_table *c,
 		      const struct qz_states *states, const struct qz_cause_row *row)
 {
-	char *name = escape_name(s->report->profile->causes[row->cause]), *label;
+	char *name = output__escape(s->report->profile->causes[row->cause]), *label;
 
 	label = name && asprintf(&label, "  %s", name) >= 0 ? label : NULL;
 	free(name);
 	text_table__take(c, label);
-	add_blocked(s, c, &row->waits, true);
-	text_table__add(c, PLAIN, "%s", group_digits(row->waits.count).text);
+	cells__add_blocked(s, c, &row->waits, true);
+	text_table__add(c, PLAIN, "%s", cells__count(row->waits.count).text);
 	text_table__add(c, PLAIN, "%s", "");
 	text_table__take(c, format_parts(s, &row->waits, &states->waits));
 }
@@ -116,10 +117,11 @@ static void add_idle(const struct scope_view *s, struct text_table *c,
 		     const struct qz_wait_figure *waits)
 {
 	text_table__add(c, PLAIN, "  idle threads");
-	add_seconds(s, c, waits->idle_ns);
+	cells__add_seconds(s, c, waits->idle_ns);
 	text_table__add(c, PLAIN, "%s", "");
 	text_table__add(c, PLAIN, "%s", "");
-	text_table__add(c, PLAIN, "%s of blocked", share(waits->idle_ns, waits->blocked_ns).text);
+	text_table__add(c, PLAIN, "%s of blocked",
+			cells__share(waits->idle_ns, waits->blocked_ns).text);
 }
 
 static void add_all(const struct scope_view *s, struct text_table *c,
@@ -133,7 +135,7 @@ static void add_all(const struct scope_view *s, struct text_table *c,
 	add_state(s, c, "blocked", &all[QZ_STATE_BLOCKED], states->waits.count);
 	if (states->waits.idle_ns)
 		add_idle(s, c, &states->waits);
-	for (uint32_t i = 0; i < rows_shown(s, states->causes.n); i++)
+	for (uint32_t i = 0; i < cells__rows_shown(s, states->causes.n); i++)
 		add_cause(s, c, states, &states->causes.rows[i]);
 	add_state(s, c, "ready", &all[QZ_STATE_READY], 0);
 }

@@ -24,7 +24,8 @@ static void print_ready(const struct scope_view *s)
 		fprintf(s->out->file,
 			"ready: %.*f s without a processor, threads ran %s of the time they "
 			"could\n",
-			s->decimals, (double)ready / 1e9, share(running, scope->runnable_ns).text);
+			s->decimals, (double)ready / 1e9,
+			cells__share(running, scope->runnable_ns).text);
 }
 
 typedef bool is_shown(const char *cause);
@@ -43,11 +44,11 @@ static int print_causes(const struct scope_view *s, const char *what, const stru
 
 		if (!losses[i].count || !shown(losses[i].cause))
 			continue;
-		cause = escape_name(losses[i].cause);
+		cause = output__escape(losses[i].cause);
 		if (!cause)
 			return -1;
 		fprintf(s->out->file, "%s %s %s", any ? "," : what, cause,
-			group_digits(losses[i].count).text);
+			cells__count(losses[i].count).text);
 		any = true;
 		free(cause);
 	}
@@ -113,7 +114,7 @@ static void print_missing_threads(const struct scope_view *s)
 		merged |= r->profile->threads[r->threads[i].thread].merged;
 	if (seen > r->nthreads && !merged)
 		fprintf(s->out->file, "threads without a row: %s of %s\n",
-			group_digits(seen - r->nthreads).text, group_digits(seen).text);
+			cells__count(seen - r->nthreads).text, cells__count(seen).text);
 }
 
 static uint64_t event_of(const struct qz_ledger *l, const char *cause)
@@ -149,7 +150,7 @@ static void print_rate(const struct scope_view *s)
 {
 	const struct qz_profile *p = s->report->profile;
 	double all = (double)p->window_ns * p->processors;
-	struct rate_text rate = rate_in_force(p);
+	struct rate_text rate = quality__rate(p);
 
 	if (*rate.text)
 		fprintf(s->out->file, "sampled at %s\n", rate.text);
@@ -166,23 +167,23 @@ static int print_quality(const struct scope_view *s)
 
 	print_rate(s);
 	fprintf(out, "samples %s, lost %s, stacks complete %s, unresolved %s\n",
-		group_digits(scope->samples).text, group_digits(qz_ledger__lost(&p->ledger)).text,
-		share(scope->samples - scope->truncated, scope->samples).text,
-		share(scope->unresolved, scope->samples).text);
-	print_ledger(out, p, scope->samples, scope->kind == QZ_SCOPE_MACHINE);
+		cells__count(scope->samples).text, cells__count(qz_ledger__lost(&p->ledger)).text,
+		cells__share(scope->samples - scope->truncated, scope->samples).text,
+		cells__share(scope->unresolved, scope->samples).text);
+	quality__print_ledger(out, p, scope->samples, scope->kind == QZ_SCOPE_MACHINE);
 	if (print_all_causes(s))
 		return -1;
 	if (s->report->unattributed_ns)
 		fprintf(out, "unattributed: %.*f s (%s of elapsed) without a sample\n", s->decimals,
 			(double)s->report->unattributed_ns / 1e9,
-			share(s->report->unattributed_ns, s->report->elapsed_ns).text);
+			cells__share(s->report->unattributed_ns, s->report->elapsed_ns).text);
 	if (scope->counters.creations_lost)
 		fprintf(out, "thread starts without the stack of their creator: %s of %s\n",
-			group_digits(scope->counters.creations_lost).text,
-			group_digits(scope->counters.creations).text);
+			cells__count(scope->counters.creations_lost).text,
+			cells__count(scope->counters.creations).text);
 	if (scope->counters.limited)
 		fprintf(out, "limited: %s stacks of waits, waits and objects beyond its share\n",
-			group_digits(scope->counters.limited).text);
+			cells__count(scope->counters.limited).text);
 	print_missing_threads(s);
 	print_libquartz(s);
 	return 0;
@@ -204,7 +205,7 @@ static int print_subject(const struct scope_view *s)
 	fprintf(s->out->file, "%s\n", label);
 	fprintf(s->out->file, "elapsed %.*f s, CPU %.*f s, threads %s, %s%s\n", s->decimals,
 		(double)scope->elapsed_ns / 1e9, s->decimals, (double)scope->cpu_ns / 1e9,
-		group_digits(scope->counters.threads_seen).text, p->live ? "live since " : "",
+		cells__count(scope->counters.threads_seen).text, p->live ? "live since " : "",
 		date);
 	free(label);
 	return 0;

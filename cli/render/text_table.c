@@ -77,12 +77,12 @@ static void measure(const struct text_table *c, int *widths)
 {
 	for (int i = 0; i < c->ncolumns; i++) {
 		for (int line = 0; line < 2; line++) {
-			int n = count_characters(c->heads[i].head[line]);
+			int n = output__count_characters(c->heads[i].head[line]);
 
 			widths[i] = n > widths[i] ? n : widths[i];
 		}
 		for (size_t k = (size_t)i; k < c->ncells; k += (size_t)c->ncolumns) {
-			int n = count_characters(c->cells[k].text);
+			int n = output__count_characters(c->cells[k].text);
 
 			widths[i] = n > widths[i] ? n : widths[i];
 		}
@@ -137,9 +137,9 @@ static const char *offset_of(const char *name)
 static void print_cut(const char *text, int width, const struct output *out)
 {
 	const char *mark = out->utf8 ? "…" : "...", *tail = offset_of(text);
-	int keep = width - count_characters(mark) - (int)strlen(tail);
+	int keep = width - output__count_characters(mark) - (int)strlen(tail);
 
-	if (count_characters(text) <= width) {
+	if (output__count_characters(text) <= width) {
 		fputs(text, out->file);
 		return;
 	}
@@ -147,8 +147,8 @@ static void print_cut(const char *text, int width, const struct output *out)
 		keep += (int)strlen(tail);
 		tail = "";
 	}
-	fprintf(out->file, "%.*s%s%s", (int)skip_characters(text, keep > 0 ? keep : 0), text, mark,
-		tail);
+	fprintf(out->file, "%.*s%s%s", (int)output__skip_characters(text, keep > 0 ? keep : 0),
+		text, mark, tail);
 }
 
 /* Of a number that has fewer decimals than others of its column. */
@@ -171,7 +171,7 @@ static void print_line(const struct text_table *c, const int *widths, const stru
 	for (int i = 0; i < c->ncolumns; i++) {
 		const char *text = cells[i].text;
 		const char *color = out->color ? colors[cells[i].emphasis] : NULL;
-		int length = count_characters(text);
+		int length = output__count_characters(text);
 		int tail = c->heads[i].left ? 0 : trailing_blanks(text);
 		int blanks = widths[i] > length ? widths[i] - length : 0;
 

@@ -15,10 +15,10 @@ static void add_top_wait(const struct scope_view *s, struct text_table *c,
 	bool any = row->top_cause != QZ_NONE, object = row->top_object != QZ_NONE;
 
 	if (object)
-		text_table__take(c, format_object(s->report, row->top_object));
+		text_table__take(c, cells__object(s->report, row->top_object));
 	else
-		text_table__take(c, escape_name(any ? s->report->profile->causes[row->top_cause]
-						    : ""));
+		text_table__take(c, output__escape(any ? s->report->profile->causes[row->top_cause]
+						       : ""));
 }
 
 /* ---- level times ---- */
@@ -47,7 +47,7 @@ static void add_levels(const struct scope_view *s, struct text_table *c, const s
 	for (uint32_t level = 1; level < s->report->nlevels; level++)
 		ns[column_of(level)] += f->level_cpu_ns[level];
 	for (int i = 0; i < columns(s->report); i++)
-		add_norm_part(s, c, ns[i], f);
+		cells__add_norm_part(s, c, ns[i], f);
 }
 
 /* ---- rows ---- */
@@ -86,12 +86,12 @@ struct times {
 
 static void add_times(const struct scope_view *s, struct text_table *c, const struct times *t)
 {
-	add_norm(s, c, t->figure);
+	cells__add_norm(s, c, t->figure);
 	add_levels(s, c, t->figure);
 	if (s->report->spin_ns)
-		add_spun(s, c, t->figure);
-	add_seconds(s, c, t->ready_ns);
-	add_seconds(s, c, t->blocked_ns);
+		cells__add_spun(s, c, t->figure);
+	cells__add_seconds(s, c, t->ready_ns);
+	cells__add_seconds(s, c, t->blocked_ns);
 }
 
 /* "serve(int) (worker)", "idle: serve(int)", "(first thread)"; takes the name of the threads over. */
@@ -120,7 +120,7 @@ static char *format_name(const struct view_of_threads *v, const char *name, bool
 		return strdup("");
 	if (asprintf(&raw, "(%s%s%s)", name, several ? ", ..." : "",
 		     merged ? ", several, ended" : "") >= 0)
-		escaped = escape_name(raw);
+		escaped = output__escape(raw);
 	free(raw);
 	return escaped;
 }
@@ -146,7 +146,7 @@ static void add_group(const struct view_of_threads *v, struct text_table *c, uin
 	const struct times times = {&g->figure, g->ready_ns, g->blocked_ns};
 
 	add_times(v->s, c, &times);
-	text_table__add(c, PLAIN, "%s", group_digits(g->n).text);
+	text_table__add(c, PLAIN, "%s", cells__count(g->n).text);
 	add_start(v, c, g, format_names(v, group));
 	if (v->s->report->waits.count)
 		add_top_wait(v->s, c, &v->s->report->threads[g->row]);
@@ -205,7 +205,7 @@ static int print_table(const struct view_of_threads *v)
 	struct column heads[9 + MAX_LEVELS];
 	int nheads = make_heads(s, heads), err;
 	bool each = s->config->each;
-	uint32_t n = each ? s->report->nthreads : v->groups.n, shown = rows_shown(s, n);
+	uint32_t n = each ? s->report->nthreads : v->groups.n, shown = cells__rows_shown(s, n);
 	struct text_table *c = text_table__new(heads, nheads);
 	uint64_t unknown = unknown_time(s->report);
 
@@ -220,10 +220,10 @@ static int print_table(const struct view_of_threads *v)
 	if (unknown)
 		fprintf(s->out->file, "State unknown for %.*f s, all threads together.\n",
 			s->decimals, (double)unknown / 1e9);
-	print_rest(s, n, shown, each ? "threads" : "groups of threads");
+	cells__print_rest(s, n, shown, each ? "threads" : "groups of threads");
 	if (!each && s->report->nthreads > n)
 		fprintf(s->out->file, "threads %s (threads --each shows them)\n",
-			group_digits(s->report->nthreads).text);
+			cells__count(s->report->nthreads).text);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ static int make_heads(const struct scope_view *s, struct column *heads)
 	heads[n++] = (struct column) {{"", "%"}, .joined = true};
 	heads[n++] = (struct column) {{"self", "%"}};
 	heads[n++] = (struct column) {{"paral-", "lelism"}};
-	heads[n++] = (struct column) {{plus_minus(s->out), "s"}};
+	heads[n++] = (struct column) {{cells__plus_minus(s->out), "s"}};
 	if (s->report->spin_ns)
 		heads[n++] = (struct column) {{"spin", "s"}};
 	if (s->report->waits.count)
@@ -34,7 +34,7 @@ static char *format_branch(const struct scope_view *s, const struct qz_branch *b
 		[QZ_TRUNCATED] = "... ",
 	};
 	const char *via = how[b->via] ? how[b->via] : "";
-	char *name = b->kernel ? escape_name(b->kernel) : names__format(s->names, b->procedure);
+	char *name = b->kernel ? output__escape(b->kernel) : names__format(s->names, b->procedure);
 	char *text = NULL;
 
 	if (!name || asprintf(&text, "%*s%s%s", (int)b->depth * INDENT, "", via, name) < 0)
@@ -45,20 +45,20 @@ static char *format_branch(const struct scope_view *s, const struct qz_branch *b
 
 static void add_branch(const struct scope_view *s, struct text_table *c, const struct qz_branch *b)
 {
-	add_norm(s, c, &b->total);
-	add_norm_percent(s, c, b->self.norm_ns, &b->self);
-	add_parallelism(c, &b->total);
-	add_interval(s, c, &b->total);
+	cells__add_norm(s, c, &b->total);
+	cells__add_norm_percent(s, c, b->self.norm_ns, &b->self);
+	cells__add_parallelism(c, &b->total);
+	cells__add_interval(s, c, &b->total);
 	if (s->report->spin_ns)
-		add_spun(s, c, &b->total);
+		cells__add_spun(s, c, &b->total);
 	if (s->report->waits.count)
-		add_blocked(s, c, &b->waits, false);
+		cells__add_blocked(s, c, &b->waits, false);
 	text_table__take(c, format_branch(s, b));
 }
 
 int tree__print(const struct scope_view *s)
 {
-	uint32_t rows = rows_shown(s, UINT32_MAX);
+	uint32_t rows = cells__rows_shown(s, UINT32_MAX);
 	uint32_t depth = s->config->depth ? (uint32_t)s->config->depth : UINT32_MAX;
 	uint32_t wrappers = 0;
 	struct column heads[8];
@@ -78,11 +78,11 @@ int tree__print(const struct scope_view *s)
 	err = text_table__print(c, s->out);
 	if (err)
 		goto out;
-	print_rest(s, tree.n + tree.left_out, tree.n, "calls of 0.1% or more");
+	cells__print_rest(s, tree.n + tree.left_out, tree.n, "calls of 0.1% or more");
 	if (wrappers)
 		fprintf(s->out->file,
 			"folded into the rows above: wrappers %s (--flat shows them)\n",
-			group_digits(wrappers).text);
+			cells__count(wrappers).text);
 out:
 	qz_tree__free(&tree);
 	return err;

@@ -27,13 +27,13 @@ static int print_spinning(const struct scope_view *s)
 		if (!top || r->rows[i].self.spin_ns > top->self.spin_ns)
 			top = &r->rows[i];
 	fprintf(s->out->file, "spinning: %.2f processors on average, %s of CPU time",
-		(double)r->spin_ns / (double)r->elapsed_ns, share(r->spin_ns, cpu_ns).text);
+		(double)r->spin_ns / (double)r->elapsed_ns, cells__share(r->spin_ns, cpu_ns).text);
 	if (top && top->self.spin_ns) {
 		name = names__format(s->names, top->procedure);
 		if (!name)
 			return -ENOMEM;
 		fprintf(s->out->file, "; most of it in %s (%s)", name,
-			share(top->self.spin_ns, r->spin_ns).text);
+			cells__share(top->self.spin_ns, r->spin_ns).text);
 		free(name);
 	}
 	fputc('\n', s->out->file);
@@ -60,10 +60,11 @@ static int print_causes(const struct scope_view *s, bool idle)
 
 		if (ns < all / 100 || !ns)
 			continue;
-		name = escape_name(r->profile->causes[row->cause]);
+		name = output__escape(r->profile->causes[row->cause]);
 		if (!name)
 			return -ENOMEM;
-		fprintf(s->out->file, "%s%s %s", shown++ ? ", " : ": ", name, share(ns, all).text);
+		fprintf(s->out->file, "%s%s %s", shown++ ? ", " : ": ", name,
+			cells__share(ns, all).text);
 		free(name);
 	}
 	fputc('\n', s->out->file);

@@ -8,11 +8,11 @@
 static void add_row(const struct scope_view *s, struct text_table *c,
 		    const struct qz_woken_row *row)
 {
-	add_seconds(s, c, row->total_ns);
-	add_percent(s, c, row->total_ns);
-	add_seconds(s, c, row->self_ns);
-	add_percent(s, c, row->self_ns);
-	text_table__add(c, PLAIN, "%s", group_digits(row->wakes).text);
+	cells__add_seconds(s, c, row->total_ns);
+	cells__add_percent(s, c, row->total_ns);
+	cells__add_seconds(s, c, row->self_ns);
+	cells__add_percent(s, c, row->self_ns);
+	text_table__add(c, PLAIN, "%s", cells__count(row->wakes).text);
 	text_table__take(c, names__format(s->names, row->procedure));
 }
 
@@ -23,7 +23,7 @@ static int print_rows(const struct scope_view *s, const struct qz_woken *woken)
 		{{"self", "s"}},    {{"", "%"}, .joined = true},
 		{{"wake-", "ups"}}, {{"", "procedure"}, .left = true},
 	};
-	uint32_t shown = rows_shown(s, woken->nrows);
+	uint32_t shown = cells__rows_shown(s, woken->nrows);
 	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	int err;
 
@@ -31,7 +31,7 @@ static int print_rows(const struct scope_view *s, const struct qz_woken *woken)
 		add_row(s, c, &woken->rows[i]);
 	err = text_table__print(c, s->out);
 	if (!err)
-		print_rest(s, woken->nrows, shown, "procedures");
+		cells__print_rest(s, woken->nrows, shown, "procedures");
 	return err;
 }
 
@@ -52,7 +52,7 @@ static void print_nobody(const struct scope_view *s, const struct qz_woken *woke
 			" of waits (%s) that no thread measured here ended, but the end of a "
 			"sleep, a "
 			"time-out, a\ndevice or another program",
-			group_digits(woken->nobody_wakes).text);
+			cells__count(woken->nobody_wakes).text);
 		if (woken->nobody_futex_ns)
 			print_seconds(
 				s, "; time-outs at locks and conditions:", woken->nobody_futex_ns);
@@ -82,7 +82,7 @@ int wakeups__print(const struct scope_view *s)
 		"processor was free; %.*f s in all, %s wake-ups; %% of elapsed time, for each who\n"
 		"waited.\n",
 		s->decimals, (double)(woken.woken_ns - woken.nobody_ns) / 1e9,
-		group_digits(woken.wakes - woken.nobody_wakes).text);
+		cells__count(woken.wakes - woken.nobody_wakes).text);
 	print_nobody(s, &woken);
 	err = print_rows(s, &woken);
 	free(woken.rows);
