@@ -21,7 +21,7 @@ static json_t *line_of(const struct qz_report *r, const struct annotation *a,
 		      json_object_set_new(object, "text",
 					  text_of(known ? source_file__line(a->source, t->line)
 							: NULL)) ||
-		      json_object_set_new(object, "self", qz_json__figure(r, &t->figure));
+		      json_object_set_new(object, "self", qz_report_json__figure(r, &t->figure));
 
 	return qz_json_fields__unless(failed, object);
 }
@@ -38,7 +38,7 @@ static json_t *instruction_of(const struct qz_report *r, const struct annotation
 		json_object_set_new(object, "line",
 				    t->line ? json_integer(t->line) : json_null()) ||
 		json_object_set_new(object, "text", text_of(hit ? hit->text : NULL)) ||
-		json_object_set_new(object, "self", qz_json__figure(r, &t->figure));
+		json_object_set_new(object, "self", qz_report_json__figure(r, &t->figure));
 
 	return qz_json_fields__unless(failed, object);
 }
@@ -61,14 +61,15 @@ static json_t *rows_of(const struct qz_report *r, const struct annotation *a, ui
 json_t *annotation__json(const struct qz_report *r, const struct annotation *a, uint32_t max)
 {
 	json_t *scope = scope__json(r);
-	bool failed = json_object_set_new(scope, "procedure",
-					  procedure_name__json(r->profile, a->row->procedure)) ||
-		      json_object_set_new(scope, "self", qz_json__figure(r, &a->row->self)) ||
-		      json_object_set_new(scope, "source",
-					  text_of(a->source->n ? a->source->path : NULL)) ||
-		      json_object_set_new(scope, "rows_total", json_integer(a->n)) ||
-		      json_object_set_new(scope, a->assembly ? "instructions" : "lines",
-					  rows_of(r, a, max));
+	bool failed =
+		json_object_set_new(scope, "procedure",
+				    procedure_name__json(r->profile, a->row->procedure)) ||
+		json_object_set_new(scope, "self", qz_report_json__figure(r, &a->row->self)) ||
+		json_object_set_new(scope, "source",
+				    text_of(a->source->n ? a->source->path : NULL)) ||
+		json_object_set_new(scope, "rows_total", json_integer(a->n)) ||
+		json_object_set_new(scope, a->assembly ? "instructions" : "lines",
+				    rows_of(r, a, max));
 
 	return qz_json_fields__unless(failed, scope);
 }

@@ -129,7 +129,8 @@ static json_t *document(const struct view *v, struct qz_advice *const *advices)
 		failed = json_array_append_new(scopes, scope_of(advices[i]));
 	failed = failed || json_object_set_new(root, "schema", json_string("quartz.advice/v1")) ||
 		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
-		 qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes) ||
+		 qz_report_json__add_rate(root, v->profile) ||
+		 json_object_set(root, "scopes", scopes) ||
 		 json_object_set_new(root, "findings", findings_of(v, advices));
 	json_decref(scopes);
 	return qz_json_fields__unless(failed, root);

@@ -241,7 +241,8 @@ static enum status print_json(const struct view *v)
 	bool failed =
 		json_object_set_new(root, "schema", json_string("quartz.annotate/v1")) ||
 		json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
-		qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes);
+		qz_report_json__add_rate(root, v->profile) ||
+		json_object_set(root, "scopes", scopes);
 
 	json_decref(scopes);
 	if (status == STATUS_OK)

@@ -210,7 +210,7 @@ static int describe_process(json_t *object, const struct qz_scope *scope)
 {
 	return json_object_set_new(object, "pid", json_integer(scope->pid)) ||
 	       json_object_set_new(object, "ended", json_boolean(scope->ended)) ||
-	       qz_json__add_cgroup(object, scope);
+	       qz_report_json__add_cgroup(object, scope);
 }
 
 static json_t *row_json(const struct table *t, const struct qz_process_row *row)
@@ -223,15 +223,15 @@ static json_t *row_json(const struct table *t, const struct qz_process_row *row)
 	char *label = row->top_object == QZ_NONE
 			      ? NULL
 			      : qz_objects__label(&t->profile->objects[row->top_object]);
-	bool failed =
-		!object || (row->top_object != QZ_NONE && !label) ||
-		json_object_set_new(object, "kind", json_string(qz_json__scope_kind(scope))) ||
-		json_object_set_new(object, "name", qz_json_fields__text(row->name)) ||
-		(t->config->by == QZ_BY_PROCESS && describe_process(object, scope)) ||
-		json_object_set_new(object, "top_procedure",
-				    top ? qz_json_fields__text(top) : json_null()) ||
-		json_object_set_new(object, "top_object",
-				    label ? qz_json_fields__text(label) : json_null());
+	bool failed = !object || (row->top_object != QZ_NONE && !label) ||
+		      json_object_set_new(object, "kind",
+					  json_string(qz_report_json__scope_kind(scope))) ||
+		      json_object_set_new(object, "name", qz_json_fields__text(row->name)) ||
+		      (t->config->by == QZ_BY_PROCESS && describe_process(object, scope)) ||
+		      json_object_set_new(object, "top_procedure",
+					  top ? qz_json_fields__text(top) : json_null()) ||
+		      json_object_set_new(object, "top_object",
+					  label ? qz_json_fields__text(label) : json_null());
 
 	free(label);
 	return qz_json_fields__unless(failed, object);
@@ -251,7 +251,7 @@ static char *make_json(const struct table *t)
 		failed = json_array_append_new(rows, row_json(t, &t->processes.rows[i])) != 0;
 	failed = failed || json_object_set_new(root, "schema", json_string(SCHEMA)) ||
 		 json_object_set_new(root, "by", json_string(words[t->config->by])) ||
-		 qz_json__add_rate(root, t->profile) ||
+		 qz_report_json__add_rate(root, t->profile) ||
 		 json_object_set_new(root, "sorted_by", json_string(orders[t->processes.order])) ||
 		 json_object_set_new(root, "processors", json_integer(t->profile->processors)) ||
 		 json_object_set_new(root, "window_ns",

@@ -138,7 +138,8 @@ static enum status print_report_json(const struct view *v)
 
 	if (v->config->all)
 		return print_all(v);
-	return put(qz_json__report((const struct qz_report *const *)v->reports, v->n, &which));
+	return put(
+		qz_report_json__report((const struct qz_report *const *)v->reports, v->n, &which));
 }
 
 /* Makes the object of scope i in a document; json_null() to leave it out. */
@@ -185,7 +186,8 @@ static enum status print_scopes_json(const struct view *v, const char *schema, m
 	}
 	failed = failed || json_object_set_new(root, "schema", json_string(schema)) ||
 		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
-		 qz_json__add_rate(root, v->profile) || json_object_set(root, "scopes", scopes);
+		 qz_report_json__add_rate(root, v->profile) ||
+		 json_object_set(root, "scopes", scopes);
 	json_decref(scopes);
 	return output__json(qz_json_fields__unless(failed, root), 1);
 }

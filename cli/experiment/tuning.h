@@ -9,7 +9,7 @@
 #include "cli/experiment/knob.h"
 #include "cli/experiment/live.h"
 #include "cli/experiment/processors.h"
-#include "core/tune/search.h"
+#include "core/tune/tune.h"
 
 struct tuning {
 	const struct config *config;

@@ -82,7 +82,8 @@ json_t *objects__json(const struct qz_report *r, uint32_t max_rows)
 	bool failed = !scope || !rows;
 
 	for (uint32_t i = 0; !failed && i < r->nobjects && i < max_rows; i++)
-		failed = json_array_append_new(rows, qz_json__object(r, &r->objects[i])) != 0;
+		failed = json_array_append_new(rows, qz_report_json__object(r, &r->objects[i])) !=
+			 0;
 	failed = json_object_set_new(scope, "objects_total", json_integer(r->nobjects)) || failed;
 	failed = json_object_set(scope, "objects", rows) || failed;
 	failed = json_object_set_new(scope, "idle", idle_of(r)) || failed;
@@ -108,7 +109,7 @@ static json_t *frames_of(const struct qz_profile *p, uint32_t node)
 static json_t *waiter_of(const struct qz_profile *p, const struct qz_stack_row *row)
 {
 	json_t *object = json_object();
-	bool failed = qz_json__add_waits(object, &row->waits) ||
+	bool failed = qz_report_json__add_waits(object, &row->waits) ||
 		      json_object_set_new(object, "stack", frames_of(p, row->node));
 
 	return qz_json_fields__unless(failed, object);
@@ -158,7 +159,7 @@ json_t *object__json(const struct qz_report *r, const struct qz_object_row *row)
 	uint32_t object = row->object;
 	json_t *scope = scope__json(r);
 	bool failed =
-		json_object_set_new(scope, "object", qz_json__object(r, row)) ||
+		json_object_set_new(scope, "object", qz_report_json__object(r, row)) ||
 		json_object_set_new(scope, "states",
 				    states__json(r, qz_state_breakdown__of_object, object)) ||
 		json_object_set_new(scope, "waiters",
@@ -179,10 +180,10 @@ static json_t *all_states_of(const struct qz_report *r, const struct qz_states *
 {
 	static const char *const names[QZ_STATES] = {"busy", "spinning", "blocked", "ready"};
 	json_t *object = json_object();
-	bool failed =
-		json_object_set_new(object, "waits",
-				    qz_json_fields__integer(states->waits.count)) ||
-		json_object_set_new(object, "causes", qz_json__causes(r->profile, &states->causes));
+	bool failed = json_object_set_new(object, "waits",
+					  qz_json_fields__integer(states->waits.count)) ||
+		      json_object_set_new(object, "causes",
+					  qz_report_json__causes(r->profile, &states->causes));
 
 	for (int i = 0; !failed && i < QZ_STATES; i++) {
 		json_t *state = json_object();

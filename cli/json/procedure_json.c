@@ -16,9 +16,9 @@ static json_t *identity_of(const struct qz_report *r, uint32_t procedure)
 static json_t *figure_of(const struct qz_report *r, const struct qz_figure *f,
 			 const struct qz_wait_figure *waits)
 {
-	json_t *object = qz_json__figure(r, f);
+	json_t *object = qz_report_json__figure(r, f);
 
-	return qz_json_fields__unless(qz_json__add_waits(object, waits), object);
+	return qz_json_fields__unless(qz_report_json__add_waits(object, waits), object);
 }
 
 static json_t *edge_of(const struct qz_report *r, const struct qz_edge *e)

@@ -56,7 +56,7 @@ static int put_row(FILE *out, const struct qz_report *r, const struct qz_row *ro
 {
 	const struct qz_procedure *proc = &r->profile->procedures[row->procedure];
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
-	json_t *object = qz_json__procedure(r, row);
+	json_t *object = qz_report_json__procedure(r, row);
 	int err = object ? 0 : -ENOMEM;
 
 	if (err)

@@ -144,7 +144,7 @@ char *qz_json_fields__dump(const json_t *value, size_t flags)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return qz_escape__json(d.text);
+	return qz_term_escape__json(d.text);
 }
 
 int qz_json_fields__put(FILE *out, json_t *value)

@@ -95,7 +95,7 @@ static int put_all(FILE *out, const struct qz_report *const *reports, uint32_t n
 		used[nodes.nodes[i].procedure] = true;
 	if (!err) {
 		fputs("{\"schema\":\"" SCHEMA "\",\n\"run\":", out);
-		err = qz_json_fields__put(out, qz_json__run(p));
+		err = qz_json_fields__put(out, qz_report_json__run(p));
 	}
 	err = err ? err : put_causes(out, p);
 	err = err ? err : put_procedures(out, p, used);

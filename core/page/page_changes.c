@@ -100,7 +100,8 @@ static int put_all(FILE *out, const struct qz_page_stacks *stacks, json_t *profi
 	int err;
 
 	fputs("{\"schema\":\"" SCHEMA "\",\n\"run\":", out);
-	err = qz_json_fields__put(out, qz_json__run(first->reports[first->rows->nbefore]->profile));
+	err = qz_json_fields__put(
+		out, qz_report_json__run(first->reports[first->rows->nbefore]->profile));
 	fputs(",\n\"profiles\":", out);
 	err = err ? err : qz_json_fields__put(out, json_incref(profiles));
 	err = err ? err : put_names(out, stacks->ids);

@@ -118,7 +118,7 @@ static int put_procedures(FILE *out, const struct qz_report *r)
 
 static json_t *object_of(const struct qz_report *r, const struct qz_object_row *row)
 {
-	json_t *object = qz_json__object(r, row);
+	json_t *object = qz_report_json__object(r, row);
 	char *label = qz_objects__label(&r->profile->objects[row->object]);
 	bool failed = !label || json_object_set_new(object, "label", qz_json_fields__text(label));
 
@@ -204,7 +204,7 @@ int qz_page_scope__put(FILE *out, const struct qz_report *r, const struct qz_pag
 	int err;
 
 	fputs("{\"summary\":", out);
-	err = qz_json_fields__put(out, qz_json__scope(r));
+	err = qz_json_fields__put(out, qz_report_json__scope(r));
 	err = err ? err : put_findings(out, r, names);
 	err = err ? err : qz_page_threads__put(out, r);
 	err = err ? err : put_procedures(out, r);

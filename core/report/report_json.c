@@ -34,7 +34,7 @@ static const struct qz_field figure_fields[] = {
 	{0},
 };
 
-const char *qz_json__scope_kind(const struct qz_scope *scope)
+const char *qz_report_json__scope_kind(const struct qz_scope *scope)
 {
 	static const char *const kinds[QZ_SCOPE_KINDS] = {
 		[QZ_SCOPE_PROCESS] = "process", [QZ_SCOPE_TREE] = "tree",
@@ -45,7 +45,7 @@ const char *qz_json__scope_kind(const struct qz_scope *scope)
 	return kinds[scope->kind];
 }
 
-int qz_json__add_cgroup(json_t *object, const struct qz_scope *scope)
+int qz_report_json__add_cgroup(json_t *object, const struct qz_scope *scope)
 {
 	char unit[QZ_UNIT_LENGTH];
 
@@ -68,7 +68,7 @@ static int add_interval(json_t *object, const struct qz_profile *p)
 	return json_object_set_new(object, "interval", interval);
 }
 
-int qz_json__add_rate(json_t *object, const struct qz_profile *p)
+int qz_report_json__add_rate(json_t *object, const struct qz_profile *p)
 {
 	return add_interval(object, p) ||
 	       json_object_set_new(object, "rate_hz", json_integer(p->rate_hz)) ||
@@ -85,7 +85,7 @@ static json_t *ledger_of(const struct qz_ledger *l)
 	return qz_json_fields__unless(failed, object);
 }
 
-json_t *qz_json__figure(const struct qz_report *r, const struct qz_figure *f)
+json_t *qz_report_json__figure(const struct qz_report *r, const struct qz_figure *f)
 {
 	json_t *object = qz_json_fields__object(figure_fields, f);
 	bool failed = json_object_set_new(object, "level_cpu_ns",
@@ -95,7 +95,7 @@ json_t *qz_json__figure(const struct qz_report *r, const struct qz_figure *f)
 	return qz_json_fields__unless(failed, object);
 }
 
-int qz_json__add_waits(json_t *object, const struct qz_wait_figure *f)
+int qz_report_json__add_waits(json_t *object, const struct qz_wait_figure *f)
 {
 	uint64_t ci = qz_wait_figure__ci(f);
 
@@ -109,7 +109,7 @@ int qz_json__add_waits(json_t *object, const struct qz_wait_figure *f)
 	       (ci && json_object_set_new(object, "waits_ci_ns", qz_json_fields__integer(ci)));
 }
 
-json_t *qz_json__causes(const struct qz_profile *p, const struct qz_causes *causes)
+json_t *qz_report_json__causes(const struct qz_profile *p, const struct qz_causes *causes)
 {
 	json_t *object = json_object();
 	bool failed = !object;
@@ -119,7 +119,7 @@ json_t *qz_json__causes(const struct qz_profile *p, const struct qz_causes *caus
 		char *name = qz_utf8__replace(p->causes[row->cause]);
 		json_t *waits = json_object();
 
-		failed = !name || qz_json__add_waits(waits, &row->waits) ||
+		failed = !name || qz_report_json__add_waits(waits, &row->waits) ||
 			 json_object_set(object, name, waits);
 		json_decref(waits);
 		free(name);
@@ -133,20 +133,20 @@ static json_t *self_of(const struct qz_row *row)
 {
 	json_t *object = qz_json_fields__object(figure_fields, &row->self);
 
-	return qz_json_fields__unless(qz_json__add_waits(object, &row->self_waits), object);
+	return qz_json_fields__unless(qz_report_json__add_waits(object, &row->self_waits), object);
 }
 
 static json_t *total_of(const struct qz_report *r, const struct qz_row *row)
 {
-	json_t *object = qz_json__figure(r, &row->total);
-	bool failed =
-		qz_json__add_waits(object, &row->total_waits) ||
-		json_object_set_new(object, "causes", qz_json__causes(r->profile, &row->causes));
+	json_t *object = qz_report_json__figure(r, &row->total);
+	bool failed = qz_report_json__add_waits(object, &row->total_waits) ||
+		      json_object_set_new(object, "causes",
+					  qz_report_json__causes(r->profile, &row->causes));
 
 	return qz_json_fields__unless(failed, object);
 }
 
-json_t *qz_json__procedure(const struct qz_report *r, const struct qz_row *row)
+json_t *qz_report_json__procedure(const struct qz_report *r, const struct qz_row *row)
 {
 	const struct qz_procedure *proc = &r->profile->procedures[row->procedure];
 	json_t *object = json_object();
@@ -172,10 +172,10 @@ static const struct qz_field cost_fields[] = {
 	{0},
 };
 
-json_t *qz_json__object(const struct qz_report *r, const struct qz_object_row *row)
+json_t *qz_report_json__object(const struct qz_report *r, const struct qz_object_row *row)
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
-	json_t *object = qz_json__figure(r, &row->figure);
+	json_t *object = qz_report_json__figure(r, &row->figure);
 	uint64_t ci = qz_wait_figure__ci(&row->waits);
 	bool failed =
 		!object || qz_json_fields__write(object, qz_object_fields, o) ||
@@ -239,9 +239,9 @@ static json_t *ranked_of(const struct qz_report *r, const struct qz_ranked *rank
 
 	switch (ranked->kind) {
 	case QZ_RANK_PROCEDURES:
-		return qz_json__procedure(r, &r->rows[ranked->row]);
+		return qz_report_json__procedure(r, &r->rows[ranked->row]);
 	case QZ_RANK_OBJECTS:
-		return qz_json__object(r, &r->objects[ranked->row]);
+		return qz_report_json__object(r, &r->objects[ranked->row]);
 	default:
 		object = thread_of(r, &r->threads[ranked->row]);
 		return qz_json_fields__unless(
@@ -273,31 +273,32 @@ static json_t *threads_of(const struct qz_report *r)
 	return qz_json_fields__unless(failed, array);
 }
 
-json_t *qz_json__scope(const struct qz_report *r)
+json_t *qz_report_json__scope(const struct qz_report *r)
 {
 	const struct qz_ledger *l = &r->profile->ledger;
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
 	json_t *object = qz_json_fields__object(qz_scope_fields, scope);
-	bool failed =
-		!object || qz_json_fields__write(object, report_fields, r) ||
-		json_object_set_new(object, "kind", json_string(qz_json__scope_kind(scope))) ||
-		qz_json__add_cgroup(object, scope) ||
-		json_object_set_new(object, "effective_ns",
-				    qz_json_fields__integers(r->effective_ns, r->nlevels)) ||
-		json_object_set_new(object, "lost",
-				    qz_json_fields__losses(l->losses, l->nlosses)) ||
-		json_object_set_new(object, "rows_total", json_integer(r->nrows)) ||
-		json_object_set_new(object, "objects_total", json_integer(r->nobjects)) ||
-		qz_json__add_waits(object, &r->waits) ||
-		json_object_set_new(object, "causes", qz_json__causes(r->profile, &r->causes)) ||
-		json_object_set_new(object, "idle_threads", json_integer(r->nidle));
+	bool failed = !object || qz_json_fields__write(object, report_fields, r) ||
+		      json_object_set_new(object, "kind",
+					  json_string(qz_report_json__scope_kind(scope))) ||
+		      qz_report_json__add_cgroup(object, scope) ||
+		      json_object_set_new(object, "effective_ns",
+					  qz_json_fields__integers(r->effective_ns, r->nlevels)) ||
+		      json_object_set_new(object, "lost",
+					  qz_json_fields__losses(l->losses, l->nlosses)) ||
+		      json_object_set_new(object, "rows_total", json_integer(r->nrows)) ||
+		      json_object_set_new(object, "objects_total", json_integer(r->nobjects)) ||
+		      qz_report_json__add_waits(object, &r->waits) ||
+		      json_object_set_new(object, "causes",
+					  qz_report_json__causes(r->profile, &r->causes)) ||
+		      json_object_set_new(object, "idle_threads", json_integer(r->nidle));
 
 	return qz_json_fields__unless(failed, object);
 }
 
 static json_t *scope_of(const struct qz_report *r, const struct qz_json_rows *which)
 {
-	json_t *object = qz_json__scope(r);
+	json_t *object = qz_report_json__scope(r);
 	bool failed =
 		json_object_set_new(object, "rows", rows_of(r, which)) ||
 		json_object_set_new(object, "threads", threads_of(r)) ||
@@ -317,11 +318,11 @@ static json_t *scopes_of(const struct qz_report *const *reports, uint32_t n,
 	return qz_json_fields__unless(failed, array);
 }
 
-json_t *qz_json__run(const struct qz_profile *p)
+json_t *qz_report_json__run(const struct qz_profile *p)
 {
 	json_t *object = qz_json_fields__object(qz_run_fields, p);
 	bool failed =
-		qz_json__add_rate(object, p) ||
+		qz_report_json__add_rate(object, p) ||
 		((p->ceiling_ppm || qz_costs__sum(&p->costs)) &&
 		 json_object_set_new(object, "costs", qz_json_fields__object(qz_cost_fields, p))) ||
 		json_object_set_new(object, "ledger", ledger_of(&p->ledger));
@@ -332,15 +333,15 @@ json_t *qz_json__run(const struct qz_profile *p)
 static json_t *document_of(const struct qz_report *const *reports, uint32_t n,
 			   const struct qz_json_rows *which)
 {
-	json_t *object = qz_json__run(reports[0]->profile);
+	json_t *object = qz_report_json__run(reports[0]->profile);
 	bool failed = json_object_set_new(object, "schema", json_string(SCHEMA)) ||
 		      json_object_set_new(object, "scopes", scopes_of(reports, n, which));
 
 	return qz_json_fields__unless(failed, object);
 }
 
-char *qz_json__report(const struct qz_report *const *reports, uint32_t n,
-		      const struct qz_json_rows *which)
+char *qz_report_json__report(const struct qz_report *const *reports, uint32_t n,
+			     const struct qz_json_rows *which)
 {
 	json_t *document = document_of(reports, n, which);
 	char *text = qz_json_fields__dump(document, JSON_SORT_KEYS | JSON_INDENT(1));

@@ -24,27 +24,27 @@ struct qz_json_rows {
  * The document for one or more reports on the same profile. Gives a text that ends with a newline, to be
  * freed, or NULL (errno ENOMEM).
  */
-char *qz_json__report(const struct qz_report *const *reports, uint32_t n,
-		      const struct qz_json_rows *which);
+char *qz_report_json__report(const struct qz_report *const *reports, uint32_t n,
+			     const struct qz_json_rows *which);
 
 /* Parts of it that other documents have too. NULL: memory was short. */
 /* What it says of the run, and of a scope without its rows and threads. */
-json_t *qz_json__run(const struct qz_profile *p);
-json_t *qz_json__scope(const struct qz_report *r);
-json_t *qz_json__figure(const struct qz_report *r, const struct qz_figure *f);
-json_t *qz_json__causes(const struct qz_profile *p, const struct qz_causes *causes);
-json_t *qz_json__procedure(const struct qz_report *r, const struct qz_row *row);
-json_t *qz_json__object(const struct qz_report *r, const struct qz_object_row *row);
+json_t *qz_report_json__run(const struct qz_profile *p);
+json_t *qz_report_json__scope(const struct qz_report *r);
+json_t *qz_report_json__figure(const struct qz_report *r, const struct qz_figure *f);
+json_t *qz_report_json__causes(const struct qz_profile *p, const struct qz_causes *causes);
+json_t *qz_report_json__procedure(const struct qz_report *r, const struct qz_row *row);
+json_t *qz_report_json__object(const struct qz_report *r, const struct qz_object_row *row);
 
 /* The word for a kind of scope. */
-const char *qz_json__scope_kind(const struct qz_scope *scope);
+const char *qz_report_json__scope_kind(const struct qz_scope *scope);
 
 /* These add to an object. Other than 0: memory was short. */
 /* "cgroup" and "unit", where they are known. */
-int qz_json__add_cgroup(json_t *object, const struct qz_scope *scope);
+int qz_report_json__add_cgroup(json_t *object, const struct qz_scope *scope);
 /* rate_hz, which was asked for, rate_in_force_hz at the end, and rate_least_hz; the interval of a part of a run. */
-int qz_json__add_rate(json_t *object, const struct qz_profile *p);
+int qz_report_json__add_rate(json_t *object, const struct qz_profile *p);
 /* Waits, blocked_ns, ready_ns and blocked_idle_ns; waits_ci_ns where only some of the waits were looked at. */
-int qz_json__add_waits(json_t *object, const struct qz_wait_figure *f);
+int qz_report_json__add_waits(json_t *object, const struct qz_wait_figure *f);
 
 #endif

@@ -58,7 +58,7 @@ int64_t qz_import__keep(uint32_t *entry, int64_t index)
 	return index;
 }
 
-static int64_t bring_mapping(struct qz_import *m, uint32_t i)
+static int64_t import_mapping(struct qz_import *m, uint32_t i)
 {
 	uint32_t *entry = &m->maps->mappings[i];
 
@@ -76,7 +76,7 @@ int64_t qz_import__procedure(struct qz_import *m, uint32_t i)
 	return qz_import__keep(entry, qz_profile__intern_procedure(m->to, &m->from->procedures[i]));
 }
 
-static int64_t bring_location(struct qz_import *m, uint32_t i)
+static int64_t import_location(struct qz_import *m, uint32_t i)
 {
 	const struct qz_location *from = &m->from->locations[i];
 	struct qz_location location = *from;
@@ -89,7 +89,7 @@ static int64_t bring_location(struct qz_import *m, uint32_t i)
 	if (!location.lines)
 		return -ENOMEM;
 	if (from->mapping != QZ_NONE) {
-		index = bring_mapping(m, from->mapping);
+		index = import_mapping(m, from->mapping);
 		location.mapping = (uint32_t)index;
 	}
 	for (uint32_t k = 0; index >= 0 && k < from->nlines; k++) {
@@ -113,7 +113,7 @@ int64_t qz_import__node(struct qz_import *m, uint32_t leaf)
 
 		while (m->maps->nodes[nodes[node].parent] == QZ_NONE)
 			node = nodes[node].parent;
-		index = bring_location(m, nodes[node].location);
+		index = import_location(m, nodes[node].location);
 		if (index >= 0)
 			index = qz_profile__intern_node(m->to, m->maps->nodes[nodes[node].parent],
 							(uint32_t)index);

@@ -83,7 +83,7 @@ static size_t count_plain(const char *s)
 }
 
 /* All that are not plain are of the plane whose characters are one \uNNNN. */
-char *qz_escape__json(char *text)
+char *qz_term_escape__json(char *text)
 {
 	static const size_t longest = sizeof("\\uNNNN") - 1;
 	size_t extra = 0, length;

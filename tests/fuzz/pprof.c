@@ -82,8 +82,8 @@ static void view(const struct qz_profile *p, uint32_t scope)
 	if (qz_wakeup_report__woken(r, &woken))
 		abort();
 	free(woken.rows);
-	text = qz_json__report((const struct qz_report *const[]) {r}, 1,
-			       &(struct qz_json_rows) {.kinds = ~0u, .max = UINT32_MAX});
+	text = qz_report_json__report((const struct qz_report *const[]) {r}, 1,
+				      &(struct qz_json_rows) {.kinds = ~0u, .max = UINT32_MAX});
 	if (!text)
 		abort();
 	free(text);

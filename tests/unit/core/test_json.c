@@ -14,9 +14,9 @@
 static char *dump(const struct qz_profile *p, uint32_t max_rows)
 {
 	struct qz_report *r = qz_report__new(p, 0);
-	char *text = qz_json__report((const struct qz_report *const[]) {r}, 1,
-				     &(struct qz_json_rows) {.kinds = QZ_RANK_PROCEDURES,
-							     .max = max_rows});
+	char *text = qz_report_json__report((const struct qz_report *const[]) {r}, 1,
+					    &(struct qz_json_rows) {.kinds = QZ_RANK_PROCEDURES,
+								    .max = max_rows});
 
 	qz_report__free(r);
 	return text;
@@ -142,10 +142,10 @@ START_TEST(objects_are_ranked_with_procedures)
 {
 	struct qz_profile *p = fixture__everything();
 	struct qz_report *r = qz_report__new(p, 1);
-	char *text = qz_json__report((const struct qz_report *const[]) {r}, 1,
-				     &(struct qz_json_rows) {.kinds = QZ_RANK_PROCEDURES |
-								      QZ_RANK_OBJECTS,
-							     .max = UINT32_MAX});
+	char *text = qz_report_json__report((const struct qz_report *const[]) {r}, 1,
+					    &(struct qz_json_rows) {.kinds = QZ_RANK_PROCEDURES |
+									     QZ_RANK_OBJECTS,
+								    .max = UINT32_MAX});
 	json_t *document = json_loads(text, 0, NULL), *row;
 	const json_t *scope = json_array_get(json_object_get(document, "scopes"), 0);
 	const json_t *rows = json_object_get(scope, "rows");
@@ -190,8 +190,9 @@ START_TEST(documents_report_lack_of_memory)
 		bool failed;
 
 		failing__arm(n);
-		text = qz_json__report((const struct qz_report *const[]) {r}, 1,
-				       &(struct qz_json_rows) {.kinds = ~0u, .max = UINT32_MAX});
+		text = qz_report_json__report((const struct qz_report *const[]) {r}, 1,
+					      &(struct qz_json_rows) {.kinds = ~0u,
+								      .max = UINT32_MAX});
 		failed = failing__disarm();
 		ck_assert_int_eq(failed, !text);
 		if (failed)

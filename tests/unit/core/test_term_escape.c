@@ -88,7 +88,7 @@ START_TEST(json_means_what_it_meant)
 	if (!value) /* not a text that JSON can hold */
 		return;
 	ck_assert_ptr_nonnull(text);
-	text = qz_escape__json(text);
+	text = qz_term_escape__json(text);
 	for (const char *c = text; *c; c++)
 		ck_assert((unsigned char)*c >= 0x20 && *c != 0x7f);
 	ck_assert_ptr_null(strstr(text, "\xc2\x9b"));
@@ -106,11 +106,11 @@ END_TEST
 
 START_TEST(json_is_escaped_as_json_is)
 {
-	char *text = qz_escape__json(strdup("\"a\xc2\x9b\xe2\x80\xae\x7f\xc3\xa9\""));
+	char *text = qz_term_escape__json(strdup("\"a\xc2\x9b\xe2\x80\xae\x7f\xc3\xa9\""));
 
 	ck_assert_str_eq(text, "\"a\\u009b\\u202e\\u007f\xc3\xa9\"");
 	free(text);
-	text = qz_escape__json(strdup("{\n \"\xc3\xa9\": 1\n}\n"));
+	text = qz_term_escape__json(strdup("{\n \"\xc3\xa9\": 1\n}\n"));
 	ck_assert_str_eq(text, "{\n \"\xc3\xa9\": 1\n}\n");
 	free(text);
 }

@@ -530,7 +530,7 @@ static char *report_of(const struct qz_profile *p)
 		reports[i] = qz_report__new(p, i);
 		ck_assert_ptr_nonnull(reports[i]);
 	}
-	text = qz_json__report((const struct qz_report *const *)reports, p->nscopes, &which);
+	text = qz_report_json__report((const struct qz_report *const *)reports, p->nscopes, &which);
 	for (uint32_t i = 0; i < p->nscopes; i++)
 		qz_report__free(reports[i]);
 	free(reports);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/tune/search.h"
+#include "core/tune/tune.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/suites.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/tune/search.h"
+#include "core/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  * The result is the start, unless another one is better by more than chance. Where each trial is one run, the best one and the
  * start are measured again, because chance can be told by nothing else.
  */
-#ifndef QUARTZ_CORE_TUNE_SEARCH_H
-#define QUARTZ_CORE_TUNE_SEARCH_H
+#ifndef QUARTZ_CORE_TUNE_H
+#define QUARTZ_CORE_TUNE_H
 
 #include <stdbool.h>
 #include <stdint.h>
