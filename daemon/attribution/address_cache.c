@@ -17,7 +17,7 @@ struct address_cache {
 	struct qz_profile *profile;
 	struct kallsyms *kernel;
 	bool kernel_asked;
-	struct place *items;
+	struct cached_address *items;
 	uint32_t n;
 	uint32_t *wanted; /* indices of items */
 	uint32_t nwanted;
@@ -55,15 +55,15 @@ struct modules *address_cache__modules(const struct address_cache *p)
 
 /* ---- the table ---- */
 
-static uint32_t hash_place(uint32_t module, uint64_t address)
+static uint32_t hash_address(uint32_t module, uint64_t address)
 {
 	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, module), address);
 }
 
-static bool same_place(const void *context, uint32_t index, const void *key)
+static bool same_address(const void *context, uint32_t index, const void *key)
 {
 	const struct address_cache *p = context;
-	const struct place *wanted = key;
+	const struct cached_address *wanted = key;
 
 	return p->items[index].module == wanted->module &&
 	       p->items[index].address == wanted->address;
@@ -71,17 +71,17 @@ static bool same_place(const void *context, uint32_t index, const void *key)
 
 static uint32_t find(const struct address_cache *p, uint32_t module, uint64_t address)
 {
-	struct place key = {.module = module, .address = address};
+	struct cached_address key = {.module = module, .address = address};
 
-	return qz_hash_table__find(&p->table, hash_place(module, address), same_place, p, &key);
+	return qz_hash_table__find(&p->table, hash_address(module, address), same_address, p, &key);
 }
 
 /* A name may come later where code is made at run time, and when the symbolizer is back. */
-static bool is_final(const struct address_cache *p, const struct place *place)
+static bool is_final(const struct address_cache *p, const struct cached_address *cached)
 {
-	const struct module *m = modules__get(p->modules, place->module);
+	const struct module *m = modules__get(p->modules, cached->module);
 
-	return place->found || (!place->later && (!m || !m->jit));
+	return cached->found || (!cached->later && (!m || !m->jit));
 }
 
 int address_cache__want(struct address_cache *p, uint32_t module, uint64_t address)
@@ -95,9 +95,9 @@ int address_cache__want(struct address_cache *p, uint32_t module, uint64_t addre
 		    qz_hash_table__reserve(&p->table))
 			return -ENOMEM;
 		i = p->n++;
-		p->items[i] =
-			(struct place) {.module = module, .address = address, .location = QZ_NONE};
-		qz_hash_table__insert(&p->table, hash_place(module, address), i);
+		p->items[i] = (struct cached_address) {
+			.module = module, .address = address, .location = QZ_NONE};
+		qz_hash_table__insert(&p->table, hash_address(module, address), i);
 	} else if (is_final(p, &p->items[i])) {
 		return 0;
 	}
@@ -105,21 +105,21 @@ int address_cache__want(struct address_cache *p, uint32_t module, uint64_t addre
 	return 0;
 }
 
-const struct place *address_cache__get(const struct address_cache *p, uint32_t module,
-				       uint64_t address)
+const struct cached_address *address_cache__get(const struct address_cache *p, uint32_t module,
+						uint64_t address)
 {
 	uint32_t i = find(p, module, address);
 
 	return i == UINT32_MAX || p->items[i].location == QZ_NONE ? NULL : &p->items[i];
 }
 
-int64_t place__procedure(struct qz_profile *profile, const struct place *place)
+int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached)
 {
 	const struct qz_procedure unknown = {
 		.name = "[unknown]", .module = "", .file = "", .kind = QZ_PROCEDURE};
 
-	return place && place->location != QZ_NONE
-		       ? profile->locations[place->location].lines[0].procedure
+	return cached && cached->location != QZ_NONE
+		       ? profile->locations[cached->location].lines[0].procedure
 		       : qz_profile__intern_procedure(profile, &unknown);
 }
 
@@ -128,7 +128,7 @@ uint32_t address_cache__count(const struct address_cache *p)
 	return p->n;
 }
 
-const struct place *address_cache__at(const struct address_cache *p, uint32_t index)
+const struct cached_address *address_cache__at(const struct address_cache *p, uint32_t index)
 {
 	return p->items[index].location == QZ_NONE ? NULL : &p->items[index];
 }
@@ -156,7 +156,7 @@ static uint32_t mapping_of(struct address_cache *p, struct module *m, int symbol
 	return m->mapping;
 }
 
-static int set_location(struct address_cache *p, struct place *place, uint32_t mapping,
+static int set_location(struct address_cache *p, struct cached_address *cached, uint32_t mapping,
 			uint64_t start, const struct symbolizer_frame *frames, uint32_t n,
 			const char *module)
 {
@@ -183,16 +183,16 @@ static int set_location(struct address_cache *p, struct place *place, uint32_t m
 	index = qz_profile__intern_location(p->profile, &location);
 	if (index < 0)
 		return index;
-	place->location = index;
+	cached->location = index;
 	return 0;
 }
 
-static int set_unknown(struct address_cache *p, struct place *place, uint32_t mapping,
+static int set_unknown(struct address_cache *p, struct cached_address *cached, uint32_t mapping,
 		       const char *module)
 {
 	struct symbolizer_frame frame = {.name = "[unknown]", .file = ""};
 
-	return set_location(p, place, mapping, 0, &frame, 1, module);
+	return set_location(p, cached, mapping, 0, &frame, 1, module);
 }
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -219,7 +219,7 @@ static bool is_creator(const char *name)
 	return is_one_of(name, names);
 }
 
-static int resolve_kernel(struct address_cache *p, struct place *place)
+static int resolve_kernel(struct address_cache *p, struct cached_address *cached)
 {
 	struct symbolizer_frame frame = {.file = ""};
 	uint64_t start;
@@ -228,29 +228,29 @@ static int resolve_kernel(struct address_cache *p, struct place *place)
 		log_warning("/proc/kallsyms: %s; kernel code stays without names (kptr_restrict)",
 			    strerror(-kallsyms__read(p->kernel)));
 	p->kernel_asked = true;
-	frame.name = kallsyms__find(p->kernel, place->address, &start);
+	frame.name = kallsyms__find(p->kernel, cached->address, &start);
 	if (!frame.name)
-		return set_unknown(p, place, QZ_NONE, "[kernel]");
-	place->found = true;
-	return set_location(p, place, QZ_NONE, start, &frame, 1, "[kernel]");
+		return set_unknown(p, cached, QZ_NONE, "[kernel]");
+	cached->found = true;
+	return set_location(p, cached, QZ_NONE, start, &frame, 1, "[kernel]");
 }
 
-static int take_answer(struct address_cache *p, struct place *place, struct module *m,
+static int take_answer(struct address_cache *p, struct cached_address *cached, struct module *m,
 		       uint32_t mapping, const struct symbolizer_answer *answer)
 {
 	uint64_t start = answer->start;
 
 	if (!answer->found || !answer->nframes)
-		return set_unknown(p, place, mapping, m->path);
-	place->found = true;
-	place->outermost = answer->outermost;
-	place->creator = is_creator(answer->frames[answer->nframes - 1].name);
+		return set_unknown(p, cached, mapping, m->path);
+	cached->found = true;
+	cached->outermost = answer->outermost;
+	cached->creator = is_creator(answer->frames[answer->nframes - 1].name);
 	if (p->profile->addresses_sampled && !m->jit)
-		start = place->address;
-	return set_location(p, place, mapping, start, answer->frames, answer->nframes, m->path);
+		start = cached->address;
+	return set_location(p, cached, mapping, start, answer->frames, answer->nframes, m->path);
 }
 
-/* Names n wanted places of one module. */
+/* Names n wanted addresses of one module. */
 static int resolve_batch(struct address_cache *p, uint32_t module, const uint32_t *indices,
 			 uint32_t n)
 {
@@ -265,14 +265,14 @@ static int resolve_batch(struct address_cache *p, uint32_t module, const uint32_
 	if (symbols >= 0)
 		err = symbolizer__resolve(p->symbolizer, symbols, addresses, n, answers);
 	for (uint32_t i = 0; i < n; i++) {
-		struct place *place = &p->items[indices[i]];
+		struct cached_address *cached = &p->items[indices[i]];
 		int failed;
 
-		place->later = symbolizer__is_passing(err);
+		cached->later = symbolizer__is_passing(err);
 		if (err)
-			failed = set_unknown(p, place, mapping, m ? m->path : "");
+			failed = set_unknown(p, cached, mapping, m ? m->path : "");
 		else
-			failed = take_answer(p, place, m, mapping, &answers[i]);
+			failed = take_answer(p, cached, m, mapping, &answers[i]);
 		if (failed)
 			return failed;
 	}
@@ -282,8 +282,8 @@ static int resolve_batch(struct address_cache *p, uint32_t module, const uint32_
 static int by_module(const void *a, const void *b, void *context)
 {
 	const struct address_cache *p = context;
-	const struct place *x = &p->items[*(const uint32_t *)a];
-	const struct place *y = &p->items[*(const uint32_t *)b];
+	const struct cached_address *x = &p->items[*(const uint32_t *)a];
+	const struct cached_address *y = &p->items[*(const uint32_t *)b];
 
 	return x->module < y->module ? -1 : x->module > y->module;
 }

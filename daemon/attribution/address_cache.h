@@ -18,7 +18,7 @@
 
 struct address_cache;
 
-struct place {
+struct cached_address {
 	uint32_t module;
 	uint64_t address;  /* file offset; virtual for JIT code and the kernel */
 	uint32_t location; /* in the profile; QZ_NONE before resolve() */
@@ -41,15 +41,15 @@ int address_cache__want(struct address_cache *p, uint32_t module, uint64_t addre
 /* Names all that was wanted. Addresses without a name become "[unknown]" of their module. */
 int address_cache__resolve(struct address_cache *p);
 
-/* The place of an address that was wanted before the last resolve(), or NULL. */
-const struct place *address_cache__get(const struct address_cache *p, uint32_t module,
-				       uint64_t address);
+/* An address that was wanted before the last resolve(), or NULL. */
+const struct cached_address *address_cache__get(const struct address_cache *p, uint32_t module,
+						uint64_t address);
 
-/* The innermost procedure of a place, or "[unknown]" where there is none: NULL. -ENOMEM. */
-int64_t place__procedure(struct qz_profile *profile, const struct place *place);
+/* The innermost procedure of an address, or "[unknown]" where there is none: NULL. -ENOMEM. */
+int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached);
 
-/* The number of places that were ever wanted, and each of them: NULL where it has no location. They stay. */
+/* The number of addresses that were ever wanted, and each of them: NULL where it has no location. They stay. */
 uint32_t address_cache__count(const struct address_cache *p);
-const struct place *address_cache__at(const struct address_cache *p, uint32_t index);
+const struct cached_address *address_cache__at(const struct address_cache *p, uint32_t index);
 
 #endif

@@ -99,7 +99,7 @@ static uint32_t named_location(struct instrumented_stacks *s, const char *name)
 	return index < 0 ? QZ_NONE : (uint32_t)index;
 }
 
-/* Where a function is: its file and the place in it, or its address in code made at run time. */
+/* Where a function is: its file and the offset in it, or its address in code made at run time. */
 static void locate(struct instrumented_stacks *s, struct item *item, uint64_t address)
 {
 	struct image *image = address_spaces__get(s->context.images, item->image);
@@ -149,7 +149,7 @@ void instrumented_stacks__want(struct instrumented_stacks *s, uint32_t image, co
 		struct item *item = know(s, image, ids[i]);
 
 		if (item && item->module != MODULE_NONE)
-			address_cache__want(s->context.places, item->module, item->address);
+			address_cache__want(s->context.addresses, item->module, item->address);
 	}
 }
 
@@ -164,12 +164,12 @@ bool instrumented_stacks__is_function(struct instrumented_stacks *s, uint32_t im
 static uint32_t location_of(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
 	const struct item *item = find(s, image, id);
-	const struct place *place;
+	const struct cached_address *cached;
 
 	if (!item || item->module == MODULE_NONE)
 		return item ? item->location : QZ_NONE;
-	place = address_cache__get(s->context.places, item->module, item->address);
-	return place ? place->location : QZ_NONE;
+	cached = address_cache__get(s->context.addresses, item->module, item->address);
+	return cached ? cached->location : QZ_NONE;
 }
 
 /* ---- stacks ---- */

@@ -23,7 +23,7 @@ struct instrumented_stacks *instrumented_stacks__new(struct shm_sets *pages,
 						     const struct stack_context *context);
 void instrumented_stacks__free(struct instrumented_stacks *s);
 
-/* Asks for the places of ids of an image's procedures; address_cache__resolve() then finds them. */
+/* Asks for the addresses of ids of an image's procedures; address_cache__resolve() then finds them. */
 void instrumented_stacks__want(struct instrumented_stacks *s, uint32_t image, const uint32_t *ids,
 			       uint32_t n);
 
@@ -51,7 +51,7 @@ bool instrumented_stacks__object_name(const struct instrumented_stacks *s, uint3
 void instrumented_stacks__merge(struct instrumented_stacks *s, const struct bpf_runtime_half *half,
 				const struct qz_stack_slot *slot, struct stack *stack);
 
-/* Asks for the places of a polled profile stack, and of the task that it is run for, if any. */
+/* Asks for the addresses of a polled profile stack, and of the task that it is run for, if any. */
 void instrumented_stacks__want_polled(struct instrumented_stacks *s, uint32_t image, uint32_t task,
 				      const uint32_t *ids, uint32_t n);
 

@@ -30,7 +30,7 @@ struct known {
 struct spawn_stacks {
 	struct stack_copies *copies;
 	struct address_spaces *images;
-	struct address_cache *places;
+	struct address_cache *addresses;
 	struct qz_profile *profile;
 	struct known *known;
 	uint32_t n;
@@ -38,7 +38,7 @@ struct spawn_stacks {
 };
 
 struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
-				       struct address_cache *places, struct qz_profile *profile)
+				       struct address_cache *addresses, struct qz_profile *profile)
 {
 	struct spawn_stacks *c = calloc(1, sizeof(*c));
 
@@ -50,7 +50,7 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 		return NULL;
 	}
 	c->images = images;
-	c->places = places;
+	c->addresses = addresses;
 	c->profile = profile;
 	return c;
 }
@@ -155,7 +155,7 @@ static bool is_pointed_at(const struct region *r, const struct stack_copy *copy)
 static void walk(struct spawn_stacks *c, const struct creator *creator,
 		 struct unwinder_stack *stack)
 {
-	struct modules *modules = address_cache__modules(c->places);
+	struct modules *modules = address_cache__modules(c->addresses);
 	struct stack_copies_region *regions = calloc(creator->map.n + 1UL, sizeof(*regions));
 	uint32_t n = regions ? creator->map.n : 0;
 
@@ -182,13 +182,13 @@ void spawn_stacks__walk(struct spawn_stacks *c, const struct image *image,
 	address_map__free(&creator.map);
 }
 
-/* The place of a return address: that of the call before it. */
-static const struct place *place_of(struct spawn_stacks *c, const struct creator *creator,
-				    uint64_t address)
+/* Of a return address: that of the call before it. */
+static const struct cached_address *cached_address(struct spawn_stacks *c,
+						   const struct creator *creator, uint64_t address)
 {
 	const struct region *r = address_map__find(&creator->map, address - 1);
 
-	return r ? address_cache__get(c->places, r->module, address - 1 - r->start + r->offset)
+	return r ? address_cache__get(c->addresses, r->module, address - 1 - r->start + r->offset)
 		 : NULL;
 }
 
@@ -197,7 +197,7 @@ static void want(struct spawn_stacks *c, const struct creator *creator, uint64_t
 	const struct region *r = address_map__find(&creator->map, address - 1);
 
 	if (r)
-		address_cache__want(c->places, r->module, address - 1 - r->start + r->offset);
+		address_cache__want(c->addresses, r->module, address - 1 - r->start + r->offset);
 }
 
 /*
@@ -208,26 +208,28 @@ static void want(struct spawn_stacks *c, const struct creator *creator, uint64_t
 static void trim(struct spawn_stacks *c, const struct creator *creator, const uint64_t *addresses,
 		 size_t *first, size_t *n)
 {
-	const struct place *inner = *n ? place_of(c, creator, addresses[0]) : NULL;
-	const struct place *outer = *n ? place_of(c, creator, addresses[*n - 1]) : NULL;
+	const struct cached_address *inner = *n ? cached_address(c, creator, addresses[0]) : NULL;
+	const struct cached_address *outer = *n ? cached_address(c, creator, addresses[*n - 1])
+						: NULL;
 	bool library = inner && outer && inner->creator;
 	uint32_t module = inner ? inner->module : MODULE_NONE;
 
 	for (*first = 0; *first < *n; (*first)++) {
-		const struct place *p = place_of(c, creator, addresses[*first]);
+		const struct cached_address *p = cached_address(c, creator, addresses[*first]);
 
 		if (!p || !(p->creator || p->outermost || (library && p->module == module)))
 			break;
 	}
 	if (*first == *n) /* a static program: all is one module */
 		for (*first = 0; *first < *n; (*first)++) {
-			const struct place *p = place_of(c, creator, addresses[*first]);
+			const struct cached_address *p =
+				cached_address(c, creator, addresses[*first]);
 
 			if (!p || !(p->creator || p->outermost))
 				break;
 		}
 	while (*n > *first + 1) {
-		const struct place *p = place_of(c, creator, addresses[*n - 1]);
+		const struct cached_address *p = cached_address(c, creator, addresses[*n - 1]);
 
 		if (!p || !p->outermost)
 			break;
@@ -251,7 +253,8 @@ static void addresses_of(struct spawn_stacks *c, const struct creator *creator,
 static bool is_complete(struct spawn_stacks *c, const struct creator *creator,
 			const struct unwinder_stack *stack)
 {
-	const struct place *last = place_of(c, creator, stack->frames[stack->nframes - 1]);
+	const struct cached_address *last =
+		cached_address(c, creator, stack->frames[stack->nframes - 1]);
 
 	return stack->end == QZ_UNWIND_OUTERMOST || (stack->nframes > 1 && last && last->outermost);
 }
@@ -265,14 +268,14 @@ static void learn(struct spawn_stacks *c, const struct creator *creator, struct 
 	n = stack.nframes;
 	for (size_t i = 0; i < n; i++)
 		want(c, creator, stack.frames[i]);
-	address_cache__resolve(c->places);
+	address_cache__resolve(c->addresses);
 	k->complete = is_complete(c, creator, &stack);
 	trim(c, creator, stack.frames, &first, &n);
 	k->locations = calloc(n - first + 2, sizeof(*k->locations));
 	if (!k->locations)
 		return;
 	for (size_t i = n; i > first; i--) {
-		const struct place *p = place_of(c, creator, stack.frames[i - 1]);
+		const struct cached_address *p = cached_address(c, creator, stack.frames[i - 1]);
 
 		if (stack.depth > stack.nframes && i == QZ_INNER_FRAMES)
 			k->locations[k->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);

@@ -37,7 +37,7 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 	if (image && s->end == QZ_UNWIND_STALE)
 		address_spaces__reread(c->images, image);
 	for (uint32_t i = 0; i < s->nkernel; i++)
-		address_cache__want(c->places, MODULE_KERNEL, code_address(frames[i], i == 0));
+		address_cache__want(c->addresses, MODULE_KERNEL, code_address(frames[i], i == 0));
 	if (!image || image->launcher)
 		return;
 	if (c->selfreport)
@@ -51,35 +51,35 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 			continue;
 		m = modules__get(c->modules, r.module);
 		if (m)
-			address_cache__want(c->places, r.module,
+			address_cache__want(c->addresses, r.module,
 					    m->jit ? address : address - r.start + r.offset);
 	}
 }
 
 /* With the lock of the images held. */
-static const struct place *user_place(const struct stack_context *c, const struct image *image,
-				      uint64_t address)
+static const struct cached_address *user_address(const struct stack_context *c,
+						 const struct image *image, uint64_t address)
 {
 	const struct region *r = address_map__find(address_spaces__map(image), address);
 	const struct module *m = r ? modules__get(c->modules, r->module) : NULL;
 
 	if (!m)
 		return NULL;
-	return address_cache__get(c->places, r->module,
+	return address_cache__get(c->addresses, r->module,
 				  m->jit ? address : address - r->start + r->offset);
 }
 
-/* The places of the user frames, from the inner end, up to one outside of all code. */
-static uint32_t user_places(const struct stack_context *c, const struct bpf_runtime_half *h,
-			    const struct qz_stack_slot *s, const struct image *image,
-			    const struct place **places)
+/* The addresses of the user frames, from the inner end, up to one outside of all code. */
+static uint32_t user_addresses(const struct stack_context *c, const struct bpf_runtime_half *h,
+			       const struct qz_stack_slot *s, const struct image *image,
+			       const struct cached_address **found)
 {
 	uint32_t n;
 
 	address_spaces__lock(c->images);
 	for (n = 0; n < s->nuser && n < QZ_USER_FRAMES; n++) {
-		places[n] = user_place(c, image, code_address(user_frame(h, s, n), n == 0));
-		if (!places[n])
+		found[n] = user_address(c, image, code_address(user_frame(h, s, n), n == 0));
+		if (!found[n])
 			break;
 	}
 	address_spaces__unlock(c->images);
@@ -87,7 +87,7 @@ static uint32_t user_places(const struct stack_context *c, const struct bpf_runt
 }
 
 /* Whether the walk came to the outermost frame. Frame pointers do not show it: names do. */
-static bool is_complete(const struct qz_stack_slot *s, const struct place *last)
+static bool is_complete(const struct qz_stack_slot *s, const struct cached_address *last)
 {
 	if (s->end == QZ_UNWIND_NOT_READY || s->end == QZ_UNWIND_STALE)
 		return last && last->outermost;
@@ -103,21 +103,21 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_h
 		       const struct qz_stack_slot *s, struct stack *stack)
 {
 	const struct image *image = address_spaces__get(c->images, s->image);
-	const struct place *places[QZ_USER_FRAMES];
+	const struct cached_address *found[QZ_USER_FRAMES];
 	uint32_t n;
 
 	if (image && image->launcher)
 		return;
-	n = image ? user_places(c, h, s, image, places) : 0;
-	stack->truncated = n < s->nuser || !is_complete(s, n ? places[n - 1] : NULL);
+	n = image ? user_addresses(c, h, s, image, found) : 0;
+	stack->truncated = n < s->nuser || !is_complete(s, n ? found[n - 1] : NULL);
 	if (!s->nkernel)
-		stack->unresolved = !n || !places[0]->found;
-	while (n > 1 && places[n - 1]->outermost)
+		stack->unresolved = !n || !found[0]->found;
+	while (n > 1 && found[n - 1]->outermost)
 		n--;
 	while (n) {
 		if (s->depth > s->nuser && n == QZ_INNER_FRAMES)
 			stack->locations[stack->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
-		stack->locations[stack->n++] = places[--n]->location;
+		stack->locations[stack->n++] = found[--n]->location;
 	}
 }
 
@@ -134,8 +134,8 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_half *
 	place_user(c, h, s, stack);
 	stack->nuser = stack->n;
 	for (uint32_t i = s->nkernel; i > 0; i--) {
-		const struct place *p = address_cache__get(c->places, MODULE_KERNEL,
-							   code_address(frames[i - 1], i == 1));
+		const struct cached_address *p = address_cache__get(
+			c->addresses, MODULE_KERNEL, code_address(frames[i - 1], i == 1));
 
 		if (p)
 			stack->locations[stack->n++] = p->location;
@@ -150,16 +150,16 @@ int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half
 		    const struct qz_stack_slot *s)
 {
 	const struct image *image = address_spaces__get(c->images, s->image);
-	const struct place *place = NULL;
+	const struct cached_address *cached = NULL;
 
 	if (s->nkernel) {
-		place = address_cache__get(c->places, MODULE_KERNEL, h->frames[s->offset]);
+		cached = address_cache__get(c->addresses, MODULE_KERNEL, h->frames[s->offset]);
 	} else if (s->nuser && image && !image->launcher) {
 		address_spaces__lock(c->images);
-		place = user_place(c, image, user_frame(h, s, 0));
+		cached = user_address(c, image, user_frame(h, s, 0));
 		address_spaces__unlock(c->images);
 	}
-	return place__procedure(c->profile, place);
+	return address_cache__procedure(c->profile, cached);
 }
 
 static uint32_t procedure_of(const struct qz_profile *profile, uint32_t location)

@@ -20,7 +20,7 @@ struct spawn_stacks;
 struct stack_context {
 	struct address_spaces *images;
 	struct modules *modules;
-	struct address_cache *places;
+	struct address_cache *addresses;
 	struct qz_profile *profile;
 	struct instrumented_stacks *selfreport; /* NULL: none */
 	struct spawn_stacks *creation;
@@ -52,17 +52,17 @@ struct stack {
 bool stack_slot__used(const struct bpf_runtime_half *half, const struct qz_stack_slot *slot);
 
 /*
- * Asks for the places of all frames of a used slot; address_cache__resolve() then finds them. Where its tables
+ * Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. Where its tables
  * were stale, those are meant that are mapped now: see address_spaces__reread().
  */
 void stack__want(const struct stack_context *c, const struct bpf_runtime_half *half,
 		 const struct qz_stack_slot *slot);
 
-/* The stack of a used slot, whose places were resolved; a profile stack where there is one. */
+/* The stack of a used slot, whose addresses were resolved; a profile stack where there is one. */
 void stack__place(const struct stack_context *c, const struct bpf_runtime_half *half,
 		  const struct qz_stack_slot *slot, struct stack *stack);
 
-/* The procedure of the innermost frame of a used slot, whose places were resolved: of the code, see place__procedure(). */
+/* The procedure of the innermost frame of a used slot, whose addresses were resolved: of the code, see address_cache__procedure(). */
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *half,
 		    const struct qz_stack_slot *slot);
 

@@ -28,16 +28,16 @@
 #include "daemon/waits/object_naming.h"
 #include "daemon/attribution/instrumented_stacks.h"
 
-#define TURN_PERIOD 1000000000ull /* ns between turns of the sampler's tables */
-#define TURN_FILL   50		  /* percent of a table at which they are turned early */
-#define TURN_REST   80000000ull	  /* at least, see sample__enter in bpf/sample.bpf.h */
+#define SWAP_PERIOD 1000000000ull /* ns between swaps of the sampler's tables */
+#define SWAP_FILL   50		  /* percent of a table at which they are swapped early */
+#define SWAP_REST   80000000ull	  /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
 #define SETTLING      2000000ull
-#define SETTLED	      3000000ull   /* after a turn: what was reported before it is in order */
+#define SETTLED	      3000000ull   /* after a swap: what was reported before it is in order */
 #define TICK_WORK     100000000ull /* of reports in one tick: others wait for an answer */
 #define MAX_BEHIND    (32u << 20)  /* bytes of reports that wait */
 #define ENDING_TRIES  500 /* of 1 ms, for threads between their end and their last switch */
-#define NAME_PERIOD   150000000ull /* as TURN_PERIOD, when code was replaced */
+#define NAME_PERIOD   150000000ull /* as SWAP_PERIOD, when code was replaced */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
 struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
@@ -69,10 +69,10 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	c->builder = unwind_worker__new(engine, c->reader, c->images, c->modules);
 	if (!c->builder)
 		goto fail;
-	c->places = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
-	if (!c->places)
+	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
+	if (!c->addresses)
 		goto fail;
-	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->places, c->profile);
+	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->addresses, c->profile);
 	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
 	if (!c->creation || !c->classes)
 		goto fail;
@@ -89,7 +89,7 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	c->stacks = (struct stack_context) {
 		.images = c->images,
 		.modules = c->modules,
-		.places = c->places,
+		.addresses = c->addresses,
 		.profile = c->profile,
 		.creation = c->creation,
 		.scopes = scopes__rows(c->scopes),
@@ -101,7 +101,7 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	c->shares = map_quota__new(engine);
 	if (!c->waits || !c->shares)
 		goto fail;
-	c->turned = bpf_runtime__now();
+	c->swapped = bpf_runtime__now();
 	return c;
 fail:
 	err = errno;
@@ -132,7 +132,7 @@ void collector__free(struct collector *c)
 	spin_tracker__free(c->spinning);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->creation);
-	address_cache__free(c->places);
+	address_cache__free(c->addresses);
 	kallsyms__free(c->kernel);
 	address_spaces__free(c->images);
 	threads__free(c->threads);
@@ -179,7 +179,7 @@ int collector__use_what_if(struct collector *c, const char *names)
 		.images = c->images,
 		.modules = c->modules,
 		.symbolizer = c->symbolizer,
-		.places = c->places,
+		.addresses = c->addresses,
 		.waits = c->waits,
 		.profile = c->profile,
 	};
@@ -229,7 +229,7 @@ static void take_reports(struct collector *c)
 	c->complete = event_reader__take(c->reader, c->reports);
 }
 
-/* So near to a turn that no sample comes between: all of one half are of one rate. */
+/* So near to a swap that no sample comes between: all of one half are of one rate. */
 static void change_rates(struct collector *c)
 {
 	c->halvings_drained = c->halvings;
@@ -246,7 +246,7 @@ static void change_rates(struct collector *c)
 /* Whether what is in use is looked through: the times after which things are freed are in drains, of a second. */
 static bool ages(struct collector *c, uint64_t now)
 {
-	if (c->due && now - c->aged < TURN_PERIOD)
+	if (c->due && now - c->aged < SWAP_PERIOD)
 		return false;
 	c->aged = now;
 	return true;
@@ -262,7 +262,7 @@ static void await_end_of_round(const struct collector *c)
 		usleep((at - now) / 1000);
 }
 
-static int turn(struct collector *c)
+static int swap_buffers(struct collector *c)
 {
 	bool aging = ages(c, bpf_runtime__now());
 	int err;
@@ -275,7 +275,7 @@ static int turn(struct collector *c)
 	wait_drain__take(c->waits, aging);
 	map_quota__drained(c->shares);
 	spin_tracker__teach(c->spinning);
-	c->turned = bpf_runtime__now();
+	c->swapped = bpf_runtime__now();
 	c->name_soon = false;
 	c->half_waits = !err;
 	c->half_ages = aging;
@@ -292,9 +292,9 @@ static void name_before(struct collector *c, uint64_t now)
 	int err = c->half_waits ? collector__drain_half(c) : 0;
 
 	c->replaced = now;
-	if (now - c->turned < TURN_REST)
-		usleep((TURN_REST - (now - c->turned)) / 1000);
-	if (!err && !turn(c)) {
+	if (now - c->swapped < SWAP_REST)
+		usleep((SWAP_REST - (now - c->swapped)) / 1000);
+	if (!err && !swap_buffers(c)) {
 		usleep(SETTLING / 1000);
 		collector__drain_half(c);
 		c->name_soon = true;
@@ -353,17 +353,17 @@ int collector__tick(struct collector *c)
 		err = rounds__drain(c->rounds, c->processed);
 	if (c->candidates)
 		candidates__tell(c->candidates);
-	since = bpf_runtime__now() - c->turned;
-	if (!err && c->half_waits && c->turned < c->processed)
+	since = bpf_runtime__now() - c->swapped;
+	if (!err && c->half_waits && c->swapped < c->processed)
 		err = collector__drain_half(c);
-	if (err || c->half_waits || since < TURN_REST)
+	if (err || c->half_waits || since < SWAP_REST)
 		return err;
 	err = spin_tracker__read_processors(c->spinning);
 	take_reports(c); /* that may have taken long */
 	if (!err &&
-	    (since >= (c->name_soon ? NAME_PERIOD : TURN_PERIOD) || (c->due && now >= c->due) ||
-	     bpf_runtime__fill(c->engine) >= TURN_FILL || spin_tracker__hurries(c->spinning)))
-		err = turn(c);
+	    (since >= (c->name_soon ? NAME_PERIOD : SWAP_PERIOD) || (c->due && now >= c->due) ||
+	     bpf_runtime__fill(c->engine) >= SWAP_FILL || spin_tracker__hurries(c->spinning)))
+		err = swap_buffers(c);
 	return err;
 }
 
@@ -382,7 +382,7 @@ bool collector__was_drained(struct collector *c)
 
 uint64_t collector__next_tick(const struct collector *c)
 {
-	return c->due && c->half_waits ? c->turned + SETTLED : c->due;
+	return c->due && c->half_waits ? c->swapped + SETTLED : c->due;
 }
 
 void collector__set_halvings(struct collector *c, uint32_t halvings)
@@ -451,6 +451,6 @@ int collector__finish(struct collector *c)
 		err = rounds__finish(c->rounds);
 	if (!err && c->half_waits)
 		err = collector__drain_half(c);
-	err = err ?: turn(c);
+	err = err ?: swap_buffers(c);
 	return err ?: collector__drain_half(c);
 }

@@ -82,7 +82,7 @@ int collector__keep_ended(struct collector *c, uint64_t bytes);
 void collector__on_fold(struct collector *c, void (*before)(void *context),
 			void (*after)(void *context), void *context);
 
-/* Takes in what has been reported; turns the sampler's tables about once a second. */
+/* Takes in what has been reported; swaps the sampler's buffers about once a second. */
 int collector__tick(struct collector *c);
 
 /*
@@ -93,7 +93,7 @@ void collector__drain_at(struct collector *c, uint64_t time);
 bool collector__was_drained(struct collector *c);
 uint64_t collector__next_tick(const struct collector *c);
 
-/* Halves the rates so many times, from the next turn of the tables on. See core/model/overhead_governor.h. */
+/* Halves the rates so many times, from the next swap of the buffers on. See core/model/overhead_governor.h. */
 void collector__set_halvings(struct collector *c, uint32_t halvings);
 
 /* How the symbolizers fared: of both, names and tables. */

@@ -15,7 +15,7 @@ struct collector {
 	struct symbolizer *symbolizer;
 	struct modules *modules;
 	struct address_spaces *images;
-	struct address_cache *places;
+	struct address_cache *addresses;
 	struct spawn_stacks *creation;
 	struct threads *threads;
 	struct object_naming_context *names;
@@ -48,9 +48,9 @@ struct collector {
 
 	struct bpf_runtime_half half;
 	bool half_waits, half_ages; /* the latter: see wait_drain__take */
-	uint64_t turned;	    /* when the half that waits was taken */
+	uint64_t swapped;	    /* when the half that waits was taken */
 	uint64_t aged; /* when one was taken that counts for what is left unused for some drains */
-	uint64_t due;  /* see collector__drain_at; 0: within TURN_PERIOD */
+	uint64_t due;  /* see collector__drain_at; 0: within SWAP_PERIOD */
 	bool drained;  /* since that was asked for */
 	/* Of the rates: of the half that waits, of that in which is sampled, and to be. */
 	uint32_t halvings_drained, halvings, halvings_wanted;

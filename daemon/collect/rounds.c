@@ -86,7 +86,7 @@ static int add_stacks(struct rounds *m, const struct instant *instant)
 	for (uint32_t n = 0; instant && n < BATCH; n++, instant = instant->next)
 		for (uint32_t i = 0; i < instant->ncaptures; i++)
 			add_stack(m, &instant->captures[i]);
-	return address_cache__resolve(m->context.places) ?: spin_tracker__resolve(m->spinning);
+	return address_cache__resolve(m->context.addresses) ?: spin_tracker__resolve(m->spinning);
 }
 
 /* ---- answers ---- */

@@ -149,7 +149,7 @@ static int name_stacks(struct collector *c, bool stale)
 		stack__want(&c->stacks, h, &h->stacks[i]);
 		spin_tracker__want(c->spinning, h, &h->stacks[i]);
 	}
-	return address_cache__resolve(c->places) ?: spin_tracker__resolve(c->spinning);
+	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->spinning);
 }
 
 static bool has_new_object(const struct collector *c, const struct joined_sample *sample)
@@ -228,7 +228,7 @@ static void drain_samples(struct collector *c, bool stale)
 
 static int join_rounds(struct collector *c)
 {
-	c->njoined = sample_rounds__take(c->sampled, &c->half, &c->schedule_drained, c->turned,
+	c->njoined = sample_rounds__take(c->sampled, &c->half, &c->schedule_drained, c->swapped,
 					 &c->joined);
 	if (c->njoined < 0)
 		return (int)c->njoined;
@@ -263,7 +263,7 @@ static int settle_ended(struct collector *c)
 	};
 
 	/* while code is named before it is replaced, later reports have not been processed yet */
-	if (!c->ended || c->frozen || c->turned >= c->processed)
+	if (!c->ended || c->frozen || c->swapped >= c->processed)
 		return 0;
 	return scope_gc__settle(c->ended, &context);
 }

@@ -39,7 +39,7 @@
 #define PROGRAM_ROWS   (2u << 20)
 #define SYSTEM_ROWS    (8u << 20)
 #define UNWIND_REGIONS (32u << 10)
-#define TURN_TRIES     10000 /* of 100 us */
+#define SWAP_TRIES     10000 /* of 100 us */
 
 int bpf_runtime__fail(struct bpf_runtime *e, int err, const char *format, ...)
 {
@@ -576,7 +576,7 @@ int bpf_runtime__swap_buffers(struct bpf_runtime *e, struct bpf_runtime_half *ha
 		int tries = 0;
 
 		while (__atomic_load_n(&e->cpus[cpu].in_sample, __ATOMIC_SEQ_CST) == epoch + 1) {
-			if (++tries > TURN_TRIES)
+			if (++tries > SWAP_TRIES)
 				return bpf_runtime__fail(
 					e, -ETIME, "processor %u does not leave the sampler", cpu);
 			usleep(100);

@@ -112,8 +112,8 @@ struct bpf_runtime_half {
 };
 
 /*
- * Turns the sampler to the other half and waits until none is left in the one that it had, which is
- * given in *half. It must be emptied with bpf_runtime__clear before the next turn.
+ * Switches the sampler to the other half and waits until none is left in the one that it had, which is
+ * given in *half. It must be emptied with bpf_runtime__clear before the next swap.
  */
 int bpf_runtime__swap_buffers(struct bpf_runtime *e, struct bpf_runtime_half *half);
 void bpf_runtime__clear(struct bpf_runtime *e, struct bpf_runtime_half *half);

@@ -158,7 +158,7 @@ static void read_page(struct shm_calls *c, struct page *page, bool closing)
 	r.cost_ps = header.cost_scope_ps;
 	r.scope = c->context.scopes[image->scope];
 	shm_tables__calls(page->tables, &header, want, &r);
-	if (address_cache__resolve(c->context.places))
+	if (address_cache__resolve(c->context.addresses))
 		return;
 	r.entries = 0;
 	shm_tables__calls(page->tables, &header, take, &r);

@@ -17,10 +17,10 @@ struct shm_polling *shm_polling__new(struct shm_sampler *poller, struct threads 
 				     const struct stack_context *context);
 void shm_polling__free(struct shm_polling *p);
 
-/* Together with the turn of the kernel sampler's tables. */
+/* Together with the kernel sampler's buffers. */
 void shm_polling__swap_buffers(struct shm_polling *p);
 
-/* Asks for the places of what was counted before the turn; address_cache__resolve() then finds them. */
+/* Asks for the addresses of what was counted before the swap; address_cache__resolve() then finds them. */
 void shm_polling__want(struct shm_polling *p);
 
 /* Before the kernel's samples are added to the profile, or scopes of it folded. */

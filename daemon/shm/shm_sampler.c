@@ -44,7 +44,7 @@ struct worker {
 	int cpu; /* -1: any */
 	pthread_t thread;
 	uint32_t which; /* half in use */
-	uint64_t round; /* odd while a round is made, see turn */
+	uint64_t round; /* odd while a round is made, see swap_buffer */
 	struct poll_half *halves[2];
 	struct view *views; /* one per processor */
 	struct events *seen[MAX_PAGES];
@@ -403,7 +403,7 @@ void shm_sampler__free(struct shm_sampler *p)
 /* ---- results ---- */
 
 /* Waits until the worker is not in a round that it began with the half before: microseconds. */
-static void turn(struct worker *w)
+static void swap_buffer(struct worker *w)
 {
 	uint64_t round;
 
@@ -416,7 +416,7 @@ static void turn(struct worker *w)
 void shm_sampler__swap_buffers(struct shm_sampler *p)
 {
 	for (uint32_t i = 0; i < p->nworkers; i++)
-		turn(&p->workers[i]);
+		swap_buffer(&p->workers[i]);
 }
 
 void shm_sampler__each(struct shm_sampler *p, poller_call *call, void *context)

@@ -20,7 +20,7 @@ struct spin_classify;
 struct code_class {
 	uint32_t module;
 	bool later;	       /* nothing yet: the symbolizer could not be asked */
-	uint64_t address;      /* in the unit of a place: see struct place */
+	uint64_t address;      /* in the unit of struct cached_address */
 	struct spin_code code; /* likewise; of class NONE where it does not wait */
 };
 

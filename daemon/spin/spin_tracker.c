@@ -142,9 +142,9 @@ static int add_news(struct spin_tracker *s, const struct qz_spin_address *news)
 
 /* ---- classes ---- */
 
-/* The module of an address of an image, and the address in the unit of a place. */
+/* The module of an address of an image, and the address in the unit of struct cached_address. */
 static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, uint32_t *module,
-		   uint64_t *place)
+		   uint64_t *offset)
 {
 	struct image *image = address_spaces__get(s->images, number);
 	const struct module *m;
@@ -157,31 +157,31 @@ static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, ui
 	if (!m)
 		return false;
 	*module = r.module;
-	*place = m->jit ? address : address - r.start + r.offset;
+	*offset = m->jit ? address : address - r.start + r.offset;
 	return true;
 }
 
 static int want(struct spin_tracker *s, uint32_t image, uint64_t address)
 {
-	uint64_t place;
+	uint64_t offset;
 	uint32_t module;
 
-	return locate(s, image, address, &module, &place)
-		       ? spin_classify__want(s->classes, module, place)
+	return locate(s, image, address, &module, &offset)
+		       ? spin_classify__want(s->classes, module, offset)
 		       : 0;
 }
 
-/* *shift leads from places to addresses. */
+/* *shift leads from offsets to addresses. */
 static const struct code_class *get(struct spin_tracker *s, uint32_t image, uint64_t address,
 				    uint64_t *shift)
 {
-	uint64_t place;
+	uint64_t offset;
 	uint32_t module;
 
-	if (!locate(s, image, address, &module, &place))
+	if (!locate(s, image, address, &module, &offset))
 		return NULL;
-	*shift = address - place;
-	return spin_classify__get(s->classes, module, place);
+	*shift = address - offset;
+	return spin_classify__get(s->classes, module, offset);
 }
 
 static int ask(struct spin_tracker *s, const struct point *p)

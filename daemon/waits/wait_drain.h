@@ -35,7 +35,7 @@ void wait_drain__retire_scope(struct wait_drain *w, uint32_t scope,
 void wait_drain__forget(struct wait_drain *w, const bool *marked);
 
 /*
- * Takes what is new out of the tables; some time later, when what was mapped by then is known, asks for the places of
+ * Takes what is new out of the tables; some time later, when what was mapped by then is known, asks for the addresses of
  * its stacks, and when they are resolved, adds it. About once a second it is `aging`: what has not been used for some
  * such times is freed.
  */

@@ -16,7 +16,7 @@
 enum stack_state {
 	STACK_FREE,
 	STACK_NEW,    /* frames were taken out */
-	STACK_WANTED, /* their places were asked for */
+	STACK_WANTED, /* their addresses were asked for */
 	STACK_PLACED,
 };
 

@@ -34,7 +34,7 @@ void wait_stacks__forget(struct wait_stacks *s, const bool *marked);
 /* Whether a number that was told with an image long ago still stands for what it stood for then. */
 bool wait_stacks__lasts(struct wait_stacks *s, uint32_t number, uint32_t image);
 
-/* Asks for the places of what was taken out; when they are resolved, wait_stacks__place(). */
+/* Asks for the addresses of what was taken out; when they are resolved, wait_stacks__place(). */
 void wait_stacks__want(struct wait_stacks *s);
 void wait_stacks__place(struct wait_stacks *s);
 

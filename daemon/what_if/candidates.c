@@ -26,7 +26,7 @@ struct candidates {
 	struct candidate_names names;
 	bool automatic;
 	uint64_t began;
-	uint32_t looked_at; /* places */
+	uint32_t checked; /* addresses */
 	struct code *code;
 	uint32_t ncode;
 	bool news;  /* of code that no image was told of */
@@ -83,32 +83,33 @@ static bool is_known(const struct candidates *c, uint32_t module, uint64_t addre
 	return false;
 }
 
-/* From where to where the procedure at a place is. False where that is not known, as of code made at run time. */
-static bool find_extent(struct candidates *c, const struct place *place, struct code *code)
+/* From where to where the procedure at an address is. False where that is not known, as of code made at run time. */
+static bool find_extent(struct candidates *c, const struct cached_address *cached,
+			struct code *code)
 {
-	int symbols = modules__symbols(c->context.modules, place->module);
+	int symbols = modules__symbols(c->context.modules, cached->module);
 	struct spin_record record;
 
 	if (symbols < 0 ||
-	    symbolizer__classify(c->context.symbolizer, symbols, &place->address, 1, &record))
+	    symbolizer__classify(c->context.symbolizer, symbols, &cached->address, 1, &record))
 		return false;
 	code->start = record.procedure_start;
 	code->end = record.procedure_end;
-	return place->address >= code->start && place->address < code->end;
+	return cached->address >= code->start && cached->address < code->end;
 }
 
-static int look(struct candidates *c, const struct place *place)
+static int look(struct candidates *c, const struct cached_address *cached)
 {
 	const struct qz_profile *p = c->context.profile;
-	const struct qz_location *l = &p->locations[place->location];
-	struct code code = {.module = place->module};
+	const struct qz_location *l = &p->locations[cached->location];
+	struct code code = {.module = cached->module};
 
 	code.candidate = candidate_of(c, &p->procedures[l->lines[l->nlines - 1].procedure]);
-	if (code.candidate == QZ_CANDIDATES || place->module == MODULE_KERNEL ||
-	    is_known(c, place->module, place->address))
+	if (code.candidate == QZ_CANDIDATES || cached->module == MODULE_KERNEL ||
+	    is_known(c, cached->module, cached->address))
 		return 0;
 	c->kinds[code.candidate] = QZ_WHAT_IF_PROCEDURE;
-	if (!find_extent(c, place, &code))
+	if (!find_extent(c, cached, &code))
 		return 0;
 	if (qz_array__reserve((void **)&c->code, c->ncode, sizeof(*c->code)))
 		return -ENOMEM;
@@ -117,16 +118,17 @@ static int look(struct candidates *c, const struct place *place)
 	return 0;
 }
 
-static int look_at_places(struct candidates *c)
+static int check_addresses(struct candidates *c)
 {
-	uint32_t n = address_cache__count(c->context.places);
+	uint32_t n = address_cache__count(c->context.addresses);
 	int err = 0;
 
-	for (; !err && c->looked_at < n; c->looked_at++) {
-		const struct place *place = address_cache__at(c->context.places, c->looked_at);
+	for (; !err && c->checked < n; c->checked++) {
+		const struct cached_address *cached =
+			address_cache__at(c->context.addresses, c->checked);
 
-		if (place)
-			err = look(c, place);
+		if (cached)
+			err = look(c, cached);
 	}
 	return err;
 }
@@ -156,7 +158,7 @@ static void add_range(struct qz_path_image *to, const struct region *r, const st
 }
 
 /* With the lock of the images held. */
-static void tell_image(struct candidates *c, struct image *image)
+static void publish_image(struct candidates *c, struct image *image)
 {
 	const struct address_map *map = address_spaces__map(image);
 	struct qz_path_image told = {0};
@@ -189,7 +191,7 @@ void candidates__tell(struct candidates *c)
 		if (image->ended || (!c->news && image->candidates == contents_of(image)))
 			continue;
 		image->candidates = contents_of(image);
-		tell_image(c, image);
+		publish_image(c, image);
 	}
 	address_spaces__unlock(images);
 	if (c->news)
@@ -207,7 +209,7 @@ static uint32_t candidate_of_object(const struct candidates *c, uint32_t index)
 	return QZ_CANDIDATES;
 }
 
-static void look_at_objects(struct candidates *c)
+static void check_objects(struct candidates *c)
 {
 	for (uint32_t number = 1; number <= QZ_OBJECT_SLOTS; number++) {
 		uint32_t index = wait_drain__peek_object(c->context.waits, number);
@@ -248,8 +250,8 @@ int candidates__learn(struct candidates *c)
 		return err;
 	if (began)
 		renew(c);
-	err = look_at_places(c);
-	look_at_objects(c);
+	err = check_addresses(c);
+	check_objects(c);
 	if (c->news)
 		candidates__tell(c);
 	return err;

@@ -23,7 +23,7 @@ struct candidates_context {
 	struct address_spaces *images;
 	struct modules *modules;
 	struct symbolizer *symbolizer;
-	struct address_cache *places;
+	struct address_cache *addresses;
 	struct wait_drain *waits;
 	struct qz_profile *profile;
 };

@@ -106,7 +106,7 @@ static void end_child(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* A stack as wait__fill() leaves it. */
+/* A stack as wait_stack__fill() leaves it. */
 static void take_slot(uint32_t at, uint32_t image, uint32_t cause)
 {
 	slots[at] = (struct qz_wait_stack) {
