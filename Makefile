@@ -34,6 +34,8 @@ SCDOC   ?= scdoc
 INSTALL ?= install
 LDCONFIG ?= /sbin/ldconfig
 VMLINUX ?= /sys/kernel/btf/vmlinux
+# As libbpf and the kernel call it: files for it alone are called *_$(CPU_ARCH).
+CPU_ARCH := $(patsubst x86_64%,x86,$(patsubst aarch64%,arm64,$(shell $(CC) -dumpmachine)))
 
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
@@ -41,7 +43,7 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 CPPFLAGS += -D_GNU_SOURCE -DQUARTZ_VERSION='"$(VERSION)"' -I. -Iinclude -I$(O)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(WERROR) $(CFLAGS) -fno-strict-aliasing -MMD -MP
 BPF_CFLAGS = -O2 -g -mcpu=v3 -target bpf -Wall -Wextra -Wno-unused-parameter \
-             -Wno-missing-declarations $(WERROR) -I. -Iinclude -I$(O)/bpf -D__TARGET_ARCH_x86
+             -Wno-missing-declarations $(WERROR) -I. -Iinclude -I$(O)/bpf -D__TARGET_ARCH_$(CPU_ARCH)
 
 ifeq ($(V),1)
 Q :=

@@ -2,9 +2,9 @@
 # userlib: libquartz, for programs to link, and libquartz-preload, for others.
 # They need only the C library.
 USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/hooks.c userlib/knobs.c \
-               userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c
+               userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c $(wildcard userlib/*_$(CPU_ARCH).c)
 USERLIB_SONAME := libquartz.so.1
-USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile_x86.o
+USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile_$(CPU_ARCH).o
 USERLIB_A   := $(O)/libquartz.a
 USERLIB_SO  := $(O)/$(USERLIB_SONAME)
 PRELOAD_SRC := userlib/preload.c userlib/preload_rwlock.c userlib/preload_thread.c
@@ -21,10 +21,10 @@ $(USERLIB_OBJ) $(PRELOAD_OBJ): ALL_CFLAGS += $(USERLIB_CFLAGS)
 $(USERLIB_OBJ) $(PRELOAD_OBJ) $(USERLIB_SO) $(PRELOAD_SO): \
 	CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
 
-# Functions that profile_x86.S calls must not use vector registers: they hold arguments and results.
-$(O)/userlib/hooks.o: ALL_CFLAGS += -mgeneral-regs-only
+# Functions that profile_$(CPU_ARCH).S calls must not use vector registers: they hold arguments and results.
+$(O)/userlib/hooks.o $(O)/userlib/xsave_x86.o: ALL_CFLAGS += -mgeneral-regs-only
 
-$(O)/userlib/profile_x86.o: userlib/profile_x86.S
+$(O)/userlib/profile_%.o: userlib/profile_%.S
 	$(say) AS $<
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<

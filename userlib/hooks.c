@@ -480,20 +480,6 @@ static __attribute__((noinline)) void leave_frame(const struct hooks *h, uint64_
 	}
 }
 
-/* 2 if the processor has XSAVE and the kernel uses it, else 1. */
-hidden uint32_t hooks__xsave(void);
-uint32_t hooks__xsave(void)
-{
-	static uint32_t known;
-	uint32_t a = 1, b, c = 0, d;
-
-	if (!known) {
-		__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-		known = c >> 27 & 1 ? 2 : 1;
-	}
-	return known;
-}
-
 /* A procedure returns to a caller with this stack pointer. Returns the original return address. */
 uint64_t hooks__returns(uint64_t frame)
 {

@@ -139,7 +139,7 @@ called_slowly:
 	pushq	%rdi
 	pushq	%rsi
 	pushq	%rdx
-	call	hooks__xsave
+	call	xsave__kind
 	movl	%eax, %r8d
 	popq	%rdx
 	popq	%rsi

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "symbolizer/cfi/gopclntab.h"
+#include "symbolizer/cfi/go_switch.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -13,7 +14,6 @@ enum {
 
 #define HEADER_SIZE   72 /* of the longest */
 #define FLAG_SP_WRITE 2	 /* since Go 1.17: the function changes the stack pointer by itself */
-#define CODE_SIZE     160
 
 static bool read_at(const struct gopclntab_functions *t, uint64_t offset, size_t size,
 		    uint64_t *value)
@@ -134,42 +134,6 @@ static bool read_entry(const struct gopclntab_functions *t, uint32_t i, uint64_t
 	return *record < t->size;
 }
 
-/* The word behind an instruction with these first bytes, anywhere in the code. */
-static bool find_operand(const uint8_t *code, size_t size, const uint8_t *instruction,
-			 size_t length, int32_t *operand)
-{
-	for (size_t i = 0; i + length + sizeof(*operand) <= size; i++)
-		if (memcmp(code + i, instruction, length) == 0) {
-			memcpy(operand, code + i + length, sizeof(*operand));
-			return true;
-		}
-	return false;
-}
-
-/*
- * Whether runtime.systemstack comes back in the way that the unwinder knows: to the stack pointer
- * in the goroutine that runs on the thread: m = g->m; g = m->curg; rsp = g->sched.sp.
- */
-static bool read_switch(const struct gopclntab_functions *t, struct gopclntab_function *fn)
-{
-	static const uint8_t g[] = {0x64, 0x48, 0x8b, 0x04, 0x25}; /* mov rax, fs:slot */
-	static const uint8_t back[] = {
-		0x48, 0x8b, 0x58, QZ_GO_G_M,		    /* mov rbx, [rax + m] */
-		0x48, 0x8b, 0x83, QZ_GO_M_CURG, 0,    0, 0, /* mov rax, [rbx + curg] */
-		0x64, 0x48, 0x89, 0x04,		0x25,	    /* mov fs:slot, rax */
-	};
-	static const uint8_t stack[] = {0x48, 0x8b, 0x60, QZ_GO_G_SP}; /* mov rsp, [rax + sp] */
-	const uint8_t *code;
-	int32_t slot;
-	size_t size;
-
-	code = elf_file__bytes(t->file, fn->start, CODE_SIZE, &size);
-	return code && find_operand(code, size, g, sizeof(g), &fn->slot) && fn->slot % 8 == 0 &&
-	       fn->slot / 8 >= INT16_MIN && fn->slot / 8 <= INT16_MAX &&
-	       find_operand(code, size, back, sizeof(back), &slot) && slot == fn->slot &&
-	       find_operand(code, size, stack, sizeof(stack), &slot);
-}
-
 /* Functions that begin stacks, and that are never returned from to what called them. */
 static bool is_outermost(const char *name)
 {
@@ -193,7 +157,8 @@ static enum go_kind kind_of(const struct gopclntab_functions *t, struct gopclnta
 		const char *rest = fn->name + sizeof(runtime) - 1;
 
 		if (strcmp(rest, "systemstack") == 0)
-			return read_switch(t, fn) ? GO_SWITCH : GO_OUTERMOST;
+			return go_switch__find(t->file, fn->start, &fn->slot) ? GO_SWITCH
+									      : GO_OUTERMOST;
 		if (strncmp(rest, "sigreturn", strlen("sigreturn")) == 0)
 			return GO_SIGNAL;
 		if (is_outermost(rest))
