@@ -58,9 +58,9 @@ struct queued {
 };
 
 /*
- * It takes a moment to wake a thread up, also on a processor that is idle, and more threads than processors take those
- * from each other: no more of this was taken than others had. Who was preempted though there are processors
- * enough was so by others, or by its quota.
+ * It takes a moment to wake a thread up, also on an idle processor, and if there are more threads than processors,
+ * they take processors from each other. So others can have taken no more than the processor time that they had. A
+ * thread that was preempted although there were enough processors lost its processor to others, or to its quota.
  */
 static void limit(struct queued *doubtful, const struct queued *sure, const struct qz_report *r)
 {

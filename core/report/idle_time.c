@@ -32,7 +32,7 @@ static bool had_no_work(const struct qz_report *r, const struct qz_wait *w)
 	return (double)t->running_ns < HARDLY_RAN * (double)r->elapsed_ns;
 }
 
-/* Who waits for another thread or process to end waits for what that one waits for. */
+/* A wait for the end of a thread or process is caused by whatever that one waits for. */
 static bool is_join(const struct qz_profile *p, const struct qz_wait *w)
 {
 	if (!strcmp(p->causes[w->cause], "child"))

@@ -21,7 +21,7 @@ struct qz_idle_charge {
 	bool no_work; /* blocked_ns is QZ_IDLE_WORK */
 };
 
-/* Who waits: threads that work, first; those that join others wait for what these wait for; and those without work. */
+/* Which waits explain idle time best: those of threads with work, then waits for the end of others, then idle threads. */
 enum qz_idle_rank { QZ_IDLE_WORKS, QZ_IDLE_JOINS, QZ_IDLE_HAS_NO_WORK, QZ_IDLE_RANKS };
 
 enum qz_idle_rank qz_idle_time__rank(const struct qz_report *r, const struct qz_wait *w);

@@ -25,7 +25,7 @@ struct module_rounds {
 	bool running, stop;
 
 	pthread_mutex_t lock; /* guards all below */
-	struct aim *aim;      /* NULL: at nobody */
+	struct aim *aim;      /* NULL: no processes */
 	struct instant *first, **end;
 	uint32_t pending;
 	struct module_rounds_figures figures;

@@ -15,7 +15,7 @@
 
 struct module_rounds;
 
-/* Whom to look at. Belongs to whoever holds a reference; what is in it does not change. */
+/* Which processes are looked at. Counted by references, and constant. */
 struct aim {
 	uint32_t refs;	/* guarded by the lock of instants */
 	bool everybody; /* so many that every processor is asked, whatever it runs */
@@ -47,7 +47,7 @@ int module_rounds__start(struct module_rounds *i);
 void module_rounds__stop(struct module_rounds *i);
 void module_rounds__free(struct module_rounds *i); /* stops it first; accepts NULL */
 
-/* An aim at nobody, with room for so many, or NULL. */
+/* Without processes, with room for so many, or NULL. */
 struct aim *aim__new(uint32_t pids);
 
 /* Aims at these from now on; takes the aim over. With no pids, no instant is taken. */

@@ -184,7 +184,7 @@ int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid)
 	return iterate(e, e->skel->progs.tell_threads, &opts, NULL, NULL);
 }
 
-/* Who has just found the group adds to it still; quartzd reads it for some drains. */
+/* A program that has just found the group still adds to it; quartzd reads it for some more drains. */
 void bpf_scopes__end_group(struct bpf_runtime *e, uint32_t scope, const struct qz_group_key *key)
 {
 	bpf_map_delete_elem(bpf_map__fd(e->skel->maps.groups), key);

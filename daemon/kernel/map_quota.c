@@ -34,7 +34,7 @@ void map_quota__free(struct map_quota *s)
 	free(s);
 }
 
-/* Programs only ever add: below a quarter nobody is refused anything, whatever was freed meanwhile. */
+/* BPF programs only count up. Below a quarter of the table they refuse nothing, so no recount is needed. */
 static bool must_count(const struct map_quota *s, enum qz_share what, uint32_t size)
 {
 	return __atomic_load_n(&bpf_runtime__control(s->engine)->shared[what], __ATOMIC_RELAXED) >

@@ -88,7 +88,7 @@ static bool is_ours(const struct stat *st)
 	return S_ISDIR(st->st_mode) && !st->st_uid && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Whoever held it may have removed it meanwhile: then it is another one's. A descriptor or -errno. */
+/* A descriptor or -errno; -EAGAIN: its holder has removed it meanwhile. */
 static int open_lock(void)
 {
 	struct stat st, now;

@@ -177,7 +177,7 @@ static struct client *free_client(struct control_socket *s, uid_t uid, bool gues
 	return same < MAX_PER_USER && (!guest || guests < MAX_GUESTS) ? found : NULL;
 }
 
-/* False: there is nobody. */
+/* False: nobody has connected. */
 static bool take_client(struct control_socket *s, bool guest)
 {
 	struct ucred peer;

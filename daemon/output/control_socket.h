@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sockets on which quartzd gives snapshots to quartzctl: NUL-terminated JSON requests, see
- * quartzd(8). Never waits for a client. Who may ask is decided by the kernel's word on the peer's
- * user and groups. The second socket is for everybody, and gives everybody their own processes; whatever
- * they do there wakes nobody up, and costs no more than it may.
+ * quartzd(8). Never waits for a client. The peer's user and groups, by the kernel, decide who may ask. The second
+ * socket is for everybody, and gives each user the own processes; requests there do not wake quartzd up, and have a
+ * bounded cost.
  */
 #ifndef QUARTZ_DAEMON_CONTROL_SOCKET_H
 #define QUARTZ_DAEMON_CONTROL_SOCKET_H

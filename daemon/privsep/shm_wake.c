@@ -59,7 +59,7 @@ static bool is_waiting(const struct stat *st)
 	return known && has_flag(st) && st->st_dev == own.st_dev;
 }
 
-/* Who has sealed it against writing is not called. */
+/* A file that is sealed against writing cannot be stored to. */
 static bool can_be_called(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

@@ -30,8 +30,8 @@ static void set_preload(const char *library)
 }
 
 /*
- * As one who logs in has it; PATH stays. Until the exec nobody else can trace the process, whose memory is
- * quartzd's: a change of the user makes it undumpable.
+ * Becomes the user, with the environment of a login but for PATH. Until the exec the process has quartzd's memory; nobody
+ * can trace it, because a change of the user makes it undumpable.
  */
 static int become(const struct user *user)
 {

@@ -51,8 +51,8 @@ static int choose(const char *which, const cpu_set_t *allowed, int cpus[MAX_RESE
 	return CPU_COUNT(allowed) >= ENOUGH;
 }
 
-/* The kernel takes what it can of a set: all of it, or nothing. Also processors that are isolated, which
- * nobody is on who was not put there. */
+/* All of a set or none of it: the kernel itself would take a part. Isolated processors, too: only what was put there
+ * runs on them. */
 static int move_to(const cpu_set_t *own, const cpu_set_t *back)
 {
 	cpu_set_t now;

@@ -33,8 +33,8 @@ static void take_signal(struct session *s, int number)
 	}
 	s->host->pending = ACTION_STOP;
 	/*
-	 * An interrupt from the terminal reaches the command, too: its end ends the run. Whoever
-	 * repeats it does not want to wait for that.
+	 * An interrupt from the terminal reaches the command, too: its end ends the run. A second
+	 * interrupt ends the run at once.
 	 */
 	if (s->config->command && number == SIGINT && !s->signal && !command__ended(&s->command)) {
 		s->signal = number;
@@ -58,7 +58,7 @@ static void take_signals(struct session *s)
 		take_signal(s, info.ssi_signo);
 }
 
-/* Who has pressed Ctrl-C is told at once what happens: saving may take some seconds. */
+/* Says at once what Ctrl-C does: saving may take some seconds. */
 static void answer(struct session *s, uint64_t now, bool over)
 {
 	if (over && s->signal == SIGINT && s->config->private && !s->config->quiet)

@@ -171,8 +171,8 @@ static void open_to_programs(struct session *s)
 }
 
 /*
- * The pollers need processors that the programs do not use: one that competes with them runs when
- * they do not. Who asks for a rate has it anyway.
+ * The pollers need processors that the programs do not use: a poller that competes with them runs when
+ * they do not. With --page-rate they run anyway.
  */
 static int start_poller(struct session *s)
 {
@@ -219,8 +219,8 @@ static int open_instants(struct session *s)
 }
 
 /*
- * The waits of a thread are looked at as often as a processor is sampled. Who wants to know the waker of each wait
- * needs each wait: 0.
+ * The waits of a thread are looked at as often as a processor is sampled. 0: each wait is, as where the waker of each is
+ * wanted.
  */
 static uint64_t wait_spacing_ns(const struct options *config)
 {

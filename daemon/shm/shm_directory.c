@@ -39,8 +39,8 @@ static uintmax_t own_namespace(void)
 }
 
 /*
- * Whoever has it holds its lock for as long as he lives; before that his pid tells. `name` is that and
- * the pid namespace.
+ * A quartzd holds the lock of its directory for as long as it lives; before it has the lock, its PID tells. `name` is
+ * that PID and the PID namespace.
  */
 static bool is_left(const char *path, const char *name)
 {

@@ -86,7 +86,7 @@ static bool is_taught(const struct spin_tracker *s, uint32_t image, uint64_t add
 	return a && a->address;
 }
 
-/* Whoever reads in between finds less than there was, or an address of a wait in another process. */
+/* The sampler may read meanwhile. It finds fewer addresses then, or one of another process. */
 static void forget_all(struct spin_tracker *s)
 {
 	for (uint32_t i = 0; i < QZ_SPIN_ADDRESSES; i++)

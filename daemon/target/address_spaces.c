@@ -22,7 +22,7 @@ struct pending {
 	struct address_map regions;
 };
 
-/* A power of two. Who comes takes the place of who came so many PIDs before. */
+/* A power of two: a process replaces the one whose PID was lower by so many. */
 #define PENDING 4096
 
 struct address_spaces {
@@ -325,7 +325,7 @@ static bool same_regions(const void *context, uint32_t index, const void *key)
 	return address_map__equal(&images->items[index]->regions, key);
 }
 
-/* Who was found and maps what another one does, a fork of the same process, has equal contents. It was added last. */
+/* An image found with the same mappings as another one, a fork of the same process, shares their tables. It was added last. */
 static void share_contents(struct address_spaces *images, struct image *image)
 {
 	GUARD(&images->lock);
@@ -504,7 +504,7 @@ static void map(struct address_spaces *images, struct image *image, const struct
 	change(images);
 }
 
-/* Whose mapping it is: a process that is followed, or the image that an exec has begun. False: nobody's. */
+/* The process whose mapping it is: one that is followed, or the image that an exec has begun. False: neither. */
 static bool find_mapped(struct address_spaces *images, const struct perf_sampler_mapping *mapping,
 			struct procfs_dir *dir)
 {

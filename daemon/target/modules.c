@@ -28,7 +28,7 @@
 /* Larger than any vDSO; it is read from our own memory. */
 #define VDSO_MAX (64 * 1024)
 
-/* Calls of modules__sleep_unused(), until what nobody has mapped is closed; at once when so many are open. */
+/* Calls of modules__sleep_unused(), until a file that no process has mapped is closed; at once when so many are open. */
 #define WAKEFUL	  30
 #define MAX_AWAKE 256
 
@@ -631,7 +631,7 @@ uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir)
 	return index;
 }
 
-/* ---- those that nobody has mapped ---- */
+/* ---- files that no process has mapped ---- */
 
 void modules__use(struct modules *m, const struct address_map *map)
 {

@@ -79,7 +79,7 @@ bool limits__has_room(int fd)
 	return limit == RLIM_INFINITY || (rlim_t)fd + LEFT_FILES < limit;
 }
 
-/* Whoever found no descriptor may have told of something else. */
+/* What failed for want of a descriptor may have given another error. */
 static bool out_of_files(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -8,8 +8,8 @@
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
 /*
- * Whoever is called as quartzctl speaks as it: quartzctl record becomes quartzd. `called` is the
- * first word of the command line.
+ * `quartzctl record` executes quartzd, whose messages then begin with "quartzctl: ". `called` is the first word of the
+ * command line.
  */
 void log__set_name(const char *called);
 

@@ -19,8 +19,8 @@ struct user {
 int user__look(struct user *u, const char *text, char *error, size_t size);
 
 /*
- * Who called by sudo, as SUDO_UID says to root: 0. -ENOENT where nobody did, or root itself, or nobody
- * of that number is known.
+ * The user who called by sudo, by SUDO_UID, which counts for root only. 0, or -ENOENT: none did, or root itself, or
+ * there is no such user.
  */
 int user__caller(struct user *u);
 
