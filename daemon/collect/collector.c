@@ -39,6 +39,64 @@
 #define ENDING_TRIES  500 /* of 1 ms, for threads between their end and their last switch */
 #define NAME_PERIOD   150000000ull /* as SWAP_PERIOD, when code was replaced */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
+/* Processes, their files, and unwind tables of these. False with errno ENOMEM or EMFILE, as those below. */
+static bool make_target(struct collector *c, const struct symbolizer_options *options)
+{
+	c->symbolizer = symbolizer__new(options);
+	c->reports = reorder_buffer__new();
+	if (!c->symbolizer || !c->reports)
+		return false;
+	c->modules = modules__new(c->symbolizer);
+	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
+	if (c->images && bpf_runtime__follows_all(c->engine))
+		address_spaces__keep_all(c->images);
+	c->reader = c->images ? event_reader__new(c->engine, c->sampler, c->images) : NULL;
+	if (c->reader)
+		c->builder = unwind_worker__new(c->engine, c->reader, c->images, c->modules);
+	return c->builder;
+}
+
+/* From addresses to procedures, and which of these spin. */
+static bool make_attribution(struct collector *c, const struct spin_rules *rules)
+{
+	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
+	if (!c->addresses)
+		return false;
+	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->addresses, c->profile);
+	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
+	if (!c->creation || !c->classes)
+		return false;
+	c->stacks = (struct stack_context) {
+		.images = c->images,
+		.modules = c->modules,
+		.addresses = c->addresses,
+		.profile = c->profile,
+		.creation = c->creation,
+		.scopes = scopes__rows(c->scopes),
+		.nscopes = bpf_runtime__max_scopes(c->engine),
+	};
+	c->spinning = spin_tracker__new(c->engine, c->images, c->modules, c->classes);
+	return c->spinning;
+}
+
+/* What samples and waits are drained by. */
+static bool make_drains(struct collector *c)
+{
+	c->sampled = sample_rounds__new(
+		&(struct sample_rounds_context) {c->engine, c->images, c->threads, c->spinning});
+	if (!c->sampled)
+		return false;
+	c->groups = groups__new(
+		&(struct groups_context) {c->engine, c->profile, c->scopes, c->threads, c->images});
+	if (!c->groups)
+		return false;
+	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
+	if (c->names)
+		c->waits = wait_drain__new(c->engine, c->threads, &c->stacks, c->names);
+	c->shares = map_quota__new(c->engine);
+	return c->waits && c->shares;
+}
+
 struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
 				 const struct spin_rules *rules, struct kallsyms **kernel)
@@ -54,56 +112,12 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
 	c->scopes = c->profile ? scopes__new(engine, c->profile) : NULL;
-	c->symbolizer = symbolizer__new(options);
-	c->reports = reorder_buffer__new();
 	c->threads = threads__new(c->profile);
-	if (!c->scopes || !c->symbolizer || !c->reports || !c->threads)
-		goto fail;
-	c->modules = modules__new(c->symbolizer);
-	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
-	if (c->images && bpf_runtime__follows_all(engine))
-		address_spaces__keep_all(c->images);
-	c->reader = c->images ? event_reader__new(engine, sampler, c->images) : NULL;
-	if (!c->reader)
-		goto fail;
-	c->builder = unwind_worker__new(engine, c->reader, c->images, c->modules);
-	if (!c->builder)
-		goto fail;
-	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
-	if (!c->addresses)
-		goto fail;
-	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->addresses, c->profile);
-	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
-	if (!c->creation || !c->classes)
-		goto fail;
-	c->spinning = spin_tracker__new(engine, c->images, c->modules, c->classes);
-	if (c->spinning)
-		c->sampled = sample_rounds__new(&(
-			struct sample_rounds_context) {engine, c->images, c->threads, c->spinning});
-	if (!c->sampled)
-		goto fail;
-	c->groups = groups__new(
-		&(struct groups_context) {engine, c->profile, c->scopes, c->threads, c->images});
-	if (!c->groups)
-		goto fail;
-	c->stacks = (struct stack_context) {
-		.images = c->images,
-		.modules = c->modules,
-		.addresses = c->addresses,
-		.profile = c->profile,
-		.creation = c->creation,
-		.scopes = scopes__rows(c->scopes),
-		.nscopes = bpf_runtime__max_scopes(engine),
-	};
-	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
-	if (c->names)
-		c->waits = wait_drain__new(engine, c->threads, &c->stacks, c->names);
-	c->shares = map_quota__new(engine);
-	if (!c->waits || !c->shares)
-		goto fail;
-	c->swapped = bpf_runtime__now();
-	return c;
-fail:
+	if (c->scopes && c->threads && make_target(c, options) && make_attribution(c, rules) &&
+	    make_drains(c)) {
+		c->swapped = bpf_runtime__now();
+		return c;
+	}
 	err = errno;
 	collector__free(c);
 	errno = err;
