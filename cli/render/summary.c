@@ -83,6 +83,7 @@ static bool is_irregular(const char *event)
 		"libquartz_hook_ps",  "rounds",
 		"rounds_unanswered",  "rounds_impossible",
 		"rounds_moved",	      "timers_out_of_phase",
+		"rounds_told_later",
 	};
 
 	for (size_t i = 0; i < sizeof(regular) / sizeof(regular[0]); i++)

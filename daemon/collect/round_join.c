@@ -24,7 +24,8 @@ struct group {
 		candidate; /* the one before among those of its set that have one busy too many, or NONE */
 	int change;	   /* of the busy ones */
 	bool whole;	   /* each thread that ran has answered */
-	bool one_spot; /* all spin, at one spot */
+	bool one_spot;	 /* all spin, at one spot */
+	bool told_later; /* what some did is known from later samples */
 };
 
 /* Threads of a scope that ran at the same time. */
@@ -124,11 +125,34 @@ static uint64_t hash_thread(uint32_t serial)
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
 }
 
-static void sum_up(struct group *g, const struct round_answer *a, uint64_t *threads)
+static bool has_thread(const struct round_answer *a, uint32_t n, uint32_t serial)
 {
+	while (n && a[n - 1].serial != serial)
+		n--;
+	return n;
+}
+
+/* Of those that only a later sample tells of, the ones that the level has room for: they ran. */
+static void choose_missed(struct group *g, struct round_answer *a, uint32_t n)
+{
+	for (uint32_t i = g->n; i < n && g->n < g->level; i++) {
+		struct round_answer missed = a[i];
+
+		if (has_thread(a, g->n, missed.serial))
+			continue;
+		a[i] = a[g->n];
+		a[g->n++] = missed;
+		g->told_later = true;
+	}
+}
+
+static void sum_up(struct group *g, struct round_answer *a, uint32_t n, uint64_t *threads)
+{
+	for (; g->n < n && !a[g->n].missed; g->n++)
+		g->level = a[g->n].level > g->level ? a[g->n].level : g->level;
+	choose_missed(g, a, n);
 	g->one_spot = true;
 	for (uint32_t i = 0; i < g->n; i++) {
-		g->level = a[i].level > g->level ? a[i].level : g->level;
 		g->spinning += a[i].spinning;
 		g->one_spot &= a[i].spinning && a[i].spot && a[i].spot == a[0].spot;
 		*threads += hash_thread(a[i].serial);
@@ -136,13 +160,12 @@ static void sum_up(struct group *g, const struct round_answer *a, uint64_t *thre
 	g->whole = g->n == g->level;
 }
 
-static int add_group(struct round_join *j, const struct round_answer *answers, uint32_t first,
-		     uint32_t n)
+/* n answers, the missed ones last. */
+static int add_group(struct round_join *j, struct round_answer *answers, uint32_t first, uint32_t n)
 {
 	struct group g = {.round = answers[first].round,
 			  .scope = answers[first].scope,
 			  .first = first,
-			  .n = n,
 			  .set = NONE,
 			  .after = NONE,
 			  .candidate = NONE};
@@ -151,7 +174,7 @@ static int add_group(struct round_join *j, const struct round_answer *answers, u
 
 	if (!scope || qz_array__reserve((void **)&j->groups, j->ngroups, sizeof(*j->groups)))
 		return -ENOMEM;
-	sum_up(&g, &answers[first], &threads);
+	sum_up(&g, &answers[first], n, &threads);
 	if (g.level > 1) {
 		g.set = set_of(j, g.scope, threads);
 		if (g.set == NONE)
@@ -163,7 +186,9 @@ static int add_group(struct round_join *j, const struct round_answer *answers, u
 	scope->last = j->ngroups;
 	j->groups[j->ngroups++] = g;
 	j->figures.rounds++;
-	j->figures.unanswered += g.level > n ? g.level - n : 0;
+	j->figures.unanswered += g.level > g.n ? g.level - g.n : 0;
+	for (uint32_t i = first; i < first + g.n; i++)
+		j->figures.told_later += answers[i].missed;
 	return 0;
 }
 
@@ -171,7 +196,9 @@ static int by_scope(const void *a, const void *b)
 {
 	const struct round_answer *x = a, *y = b;
 
-	return x->scope < y->scope ? -1 : x->scope > y->scope;
+	if (x->scope != y->scope)
+		return x->scope < y->scope ? -1 : 1;
+	return x->missed - y->missed;
 }
 
 void round_answers__sort(struct round_answer *answers, uint32_t n)
@@ -191,7 +218,8 @@ static int make_groups(struct round_join *j, struct round_answer *answers, uint3
 		for (uint32_t k = i, next; !err && k < end; k = next) {
 			for (next = k + 1; next < end && answers[next].scope == answers[k].scope;)
 				next++;
-			err = add_group(j, answers, k, next - k);
+			if (!answers[k].missed) /* else nothing is known of the level */
+				err = add_group(j, answers, k, next - k);
 		}
 	}
 	return err;
@@ -289,7 +317,7 @@ static void set_results(const struct round_join *j, struct round_answer *answers
 			a->machine_busy = a->machine ? within(a->machine - spinning + change,
 							      a->machine, a->spinning)
 						     : 0;
-			a->doubtful = g->change;
+			a->doubtful = g->change || g->told_later;
 		}
 	}
 }

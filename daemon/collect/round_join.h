@@ -3,8 +3,9 @@
  * Rounds: what all processors did at one instant. Of each scope, they tell how many of its running threads were busy
  * while others of them were spinning. Pure.
  *
- * The running level is exact, and is in each answer. A processor of the scope that gave no answer, since its sample was
- * lost or the host had taken it away, counts as busy.
+ * The running level is exact, and is in each answer. Where a processor of the scope gave none, since the host had stopped
+ * it, a later sample may tell what its thread did (missed_instants.h), as far as the level has room for it. Who gave no
+ * answer at all counts as busy.
  *
  * The instants of a round are some microseconds apart. A thread can hand a lock to another in between, and be seen
  * spinning, as the other was before: then all that run spin, though one of them held the lock. Or both are seen busy.
@@ -29,11 +30,13 @@ struct round_answer {
 	uint32_t time;	 /* for the caller, in units of 2^QZ_ROUND_SHIFT ns */
 	uint64_t spot;	 /* where it spins; 0: not known */
 	bool spinning;
+	bool missed; /* told by a later sample, see missed_instants.h: it counts, but has no results */
 	uint16_t level,
 		machine; /* running threads of the scope; busy processors of the machine; 0: not known */
 	/* Results. */
 	uint16_t busy, machine_busy; /* of these, those that did not spin */
-	bool doubtful; /* it was in a round that another one was impossible for, or in an impossible one */
+	/* It was in a round that another one was impossible for, in an impossible one, or in one that later samples tell in part. */
+	bool doubtful;
 };
 
 /* Puts the answers of one round in the order of scopes. */
@@ -43,6 +46,7 @@ void round_answers__sort(struct round_answer *answers, uint32_t n);
 struct round_figures {
 	uint64_t rounds;     /* of each scope: those in which it gave an answer */
 	uint64_t unanswered; /* running threads that gave none */
+	uint64_t told_later; /* running threads of which only a later sample tells */
 	uint64_t impossible;
 	uint64_t
 		moved; /* rounds that had one less for these; less than these where there were none */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/collect/missed_instants.h"
+
 #define OFF                                                                                        \
 	25000 /* ns; a timer that is on average as far from those of others was not started in time */
 #define LATE	    500000 /* a sample that is as late is not its timer's fault */
@@ -55,11 +57,13 @@ struct taking {
 	uint64_t now;
 	uint32_t n;
 	const struct qz_sample_record **records;
-	int64_t *ks;	       /* of the records, in their streams */
+	struct timed_sample *timed; /* the same */
+	struct missed_instants missed;
 	struct lateness *late; /* of each processor, by stream */
 	struct numbering numbering;
-	struct verdict *verdicts; /* of stacks */
-	struct round_answer *answers;
+	struct verdict *verdicts;     /* of stacks */
+	struct round_answer *answers; /* of records and of missed instants */
+	uint32_t nanswers;
 };
 
 struct sample_rounds *sample_rounds__new(const struct sample_rounds_context *context)
@@ -111,17 +115,16 @@ static void tell_apart(struct taking *t, uint32_t n)
 	int64_t next[TIMER_STREAMS] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
 
 	for (uint32_t i = t->n; i > t->n - n; i--) {
-		uint32_t stream = stream_of(t, t->records[i - 1]);
-		int64_t *k = &t->ks[i - 1];
+		struct timed_sample *timed = &t->timed[i - 1];
 
-		if (*k >= next[stream])
-			*k = next[stream] - 1;
-		next[stream] = *k;
+		if (timed->k >= next[timed->stream])
+			timed->k = next[timed->stream] - 1;
+		next[timed->stream] = timed->k;
 	}
 }
 
-/* Finds the instants of the records of one processor. */
-static void find_instants(struct taking *t, uint32_t cpu)
+/* Finds the instants of the records of one processor, and those that it has missed. 0 or -ENOMEM. */
+static int find_instants(struct taking *t, uint32_t cpu)
 {
 	uint32_t n;
 	const struct qz_sample_record *records =
@@ -139,10 +142,13 @@ static void find_instants(struct taking *t, uint32_t cpu)
 			t->late[cpu * TIMER_STREAMS + stream].n++;
 		}
 		t->records[t->n] = &records[i];
-		t->ks[t->n++] = k;
+		t->timed[t->n++] =
+			(struct timed_sample) {time, k, stream, QZ_SAMPLE_SERIAL(records[i].key)};
 	}
-	if (t->schedule->nstreams > 1)
-		tell_apart(t, n);
+	if (t->schedule->nstreams == 1)
+		return 0;
+	tell_apart(t, n);
+	return missed_instants__add(&t->missed, t->schedule, &t->timed[t->n - n], n, t->n - n);
 }
 
 /* All are late by what an interrupt takes to come, which does not matter. */
@@ -224,12 +230,13 @@ static int number_rounds(struct taking *t)
 	struct numbering *num = &t->numbering;
 
 	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t stream = stream_of(t, t->records[i]);
+		uint32_t stream = t->timed[i].stream;
+		int64_t k = t->timed[i].k;
 
-		if (!any[stream] || t->ks[i] < num->first[stream])
-			num->first[stream] = t->ks[i];
-		if (!any[stream] || t->ks[i] > last[stream])
-			last[stream] = t->ks[i];
+		if (!any[stream] || k < num->first[stream])
+			num->first[stream] = k;
+		if (!any[stream] || k > last[stream])
+			last[stream] = k;
 		any[stream] = true;
 	}
 	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
@@ -239,32 +246,56 @@ static int number_rounds(struct taking *t)
 	return sort_instants(t);
 }
 
-static uint32_t round_of(const struct taking *t, uint32_t i)
+static uint32_t round_of(const struct numbering *num, uint32_t stream, int64_t k)
 {
-	const struct numbering *num = &t->numbering;
-	uint32_t stream = stream_of(t, t->records[i]);
-
-	return num->order[num->base[stream] + (uint32_t)(t->ks[i] - num->first[stream])];
+	return num->order[num->base[stream] + (uint32_t)(k - num->first[stream])];
 }
 
-/* Records in the order of rounds: what is left of an answer is its round and its record. */
+/* The i-th, of a record or, behind them, of a missed instant. What is known are its round and the record that tells it. */
+static struct round_answer nth_answer(const struct taking *t, uint32_t i)
+{
+	const struct numbering *num = &t->numbering;
+	const struct missed_instant *m;
+
+	if (i < t->n)
+		return (struct round_answer) {
+			.round = round_of(num, t->timed[i].stream, t->timed[i].k), .place = i};
+	m = &t->missed.list[i - t->n];
+	return (struct round_answer) {
+		.round = round_of(num, m->stream, m->k), .place = m->sample, .missed = true};
+}
+
+/* Those that the half has no round of: nobody has a sample of them. */
+static void forget_missed(struct taking *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->missed.n; i++)
+		if (t->missed.list[i].k >= t->numbering.first[t->missed.list[i].stream])
+			t->missed.list[n++] = t->missed.list[i];
+	t->missed.n = n;
+}
+
+/* In the order of rounds. */
 static int sort_answers(struct taking *t)
 {
 	uint32_t *begin = calloc(t->numbering.n + 1, sizeof(*begin));
 
-	t->answers = calloc(t->n ? t->n : 1, sizeof(*t->answers));
+	forget_missed(t);
+	t->nanswers = t->n + t->missed.n;
+	t->answers = calloc(t->nanswers ? t->nanswers : 1, sizeof(*t->answers));
 	if (!begin || !t->answers) {
 		free(begin);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < t->n; i++)
-		begin[round_of(t, i) + 1]++;
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		begin[nth_answer(t, i).round + 1]++;
 	for (uint32_t i = 0; i < t->numbering.n; i++)
 		begin[i + 1] += begin[i];
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t round = round_of(t, i);
+	for (uint32_t i = 0; i < t->nanswers; i++) {
+		struct round_answer a = nth_answer(t, i);
 
-		t->answers[begin[round]++] = (struct round_answer) {.round = round, .place = i};
+		t->answers[begin[a.round]++] = a;
 	}
 	free(begin);
 	return 0;
@@ -325,6 +356,33 @@ static void judge(struct taking *t, struct round_answer *a)
 	a->spot = !a->spinning ? 0 : v->spin.loop ?: record->object;
 }
 
+/* Those of missed instants are what the late ones are. */
+static int judge_all(struct taking *t)
+{
+	const struct round_answer **of =
+		calloc(t->n ? t->n : 1, sizeof(const struct round_answer *));
+
+	if (!of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		if (!t->answers[i].missed) {
+			judge(t, &t->answers[i]);
+			of[t->answers[i].place] = &t->answers[i];
+		}
+	for (uint32_t i = 0; i < t->nanswers; i++) {
+		struct round_answer *a = &t->answers[i];
+		uint32_t round = a->round;
+
+		if (!a->missed)
+			continue;
+		*a = *of[a->place];
+		a->round = round;
+		a->missed = true;
+	}
+	free(of);
+	return 0;
+}
+
 /* ---- samples ---- */
 
 static int by_key(const void *a, const void *b)
@@ -372,8 +430,10 @@ static int64_t make_samples(struct taking *t)
 	r->samples = calloc(t->n ? t->n : 1, sizeof(*r->samples));
 	if (!r->samples)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n; i++)
-		r->samples[i] = join(t, &t->answers[i]);
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		if (!t->answers[i].missed)
+			r->samples[n++] = join(t, &t->answers[i]);
+	n = 0;
 	qsort(r->samples, t->n, sizeof(*r->samples), by_key);
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (n && !by_key(&r->samples[n - 1], &r->samples[i])) {
@@ -386,15 +446,21 @@ static int64_t make_samples(struct taking *t)
 	return n;
 }
 
-/* The records go, what was answered stays. */
+/* The records go, what they have answered stays. */
 static void keep_answers(struct taking *t)
 {
 	struct sample_rounds *r = t->rounds;
 
-	for (uint32_t i = 0; i < t->n; i++)
-		t->answers[i].place = QZ_SAMPLE_STACK(t->records[t->answers[i].place]->key);
+	r->nanswers = 0;
+	for (uint32_t i = 0; i < t->nanswers; i++) {
+		struct round_answer *a = &t->answers[i];
+
+		if (a->missed)
+			continue;
+		a->place = QZ_SAMPLE_STACK(t->records[a->place]->key);
+		t->answers[r->nanswers++] = *a;
+	}
 	r->answers = t->answers;
-	r->nanswers = t->n;
 	t->answers = NULL;
 }
 
@@ -409,10 +475,10 @@ static int allocate(struct taking *t)
 		all += n;
 	}
 	t->records = calloc(all + 1, sizeof(*t->records));
-	t->ks = calloc(all + 1, sizeof(*t->ks));
+	t->timed = calloc(all + 1, sizeof(*t->timed));
 	t->verdicts = calloc(t->half->nstacks, sizeof(*t->verdicts));
 	t->late = calloc(processors * TIMER_STREAMS, sizeof(*t->late));
-	return t->records && t->ks && t->verdicts && t->late ? 0 : -ENOMEM;
+	return t->records && t->timed && t->verdicts && t->late ? 0 : -ENOMEM;
 }
 
 static int64_t take(struct taking *t)
@@ -420,16 +486,16 @@ static int64_t take(struct taking *t)
 	int err = allocate(t);
 	int64_t made;
 
+	for (uint32_t cpu = 0; !err && cpu < bpf_runtime__processors(t->rounds->context.engine);
+	     cpu++)
+		err = find_instants(t, cpu);
 	if (err)
 		return err;
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(t->rounds->context.engine); cpu++)
-		find_instants(t, cpu);
 	find_off(t);
 	err = number_rounds(t);
 	err = err ?: sort_answers(t);
-	for (uint32_t i = 0; !err && i < t->n; i++)
-		judge(t, &t->answers[i]);
-	err = err ?: round_join__run(t->rounds->join, t->answers, t->n);
+	err = err ?: judge_all(t);
+	err = err ?: round_join__run(t->rounds->join, t->answers, t->nanswers);
 	if (err)
 		return err;
 	made = make_samples(t);
@@ -450,7 +516,8 @@ int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_ha
 	n = take(&t);
 	*samples = r->samples;
 	free(t.records);
-	free(t.ks);
+	free(t.timed);
+	free(t.missed.list);
 	free(t.late);
 	free(t.verdicts);
 	free(t.numbering.order);
@@ -475,6 +542,7 @@ void sample_rounds__ledger(const struct sample_rounds *r, struct qz_ledger *ledg
 
 	qz_ledger__add_event(ledger, "rounds", f->rounds);
 	qz_ledger__add_event(ledger, "rounds_unanswered", f->unanswered);
+	qz_ledger__add_event(ledger, "rounds_told_later", f->told_later);
 	qz_ledger__add_event(ledger, "rounds_impossible", f->impossible);
 	qz_ledger__add_event(ledger, "rounds_moved", f->moved);
 	qz_ledger__add_event(ledger, "timers_out_of_phase", r->off);

@@ -74,6 +74,7 @@
 	X(address_map)                                                                             \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
+	X(missed_instants)                                                                         \
 	X(round_join)                                                                              \
 	X(slots)                                                                                   \
 	X(spin)                                                                                    \

@@ -81,6 +81,56 @@ START_TEST(who_gave_no_answer_is_busy)
 }
 END_TEST
 
+/* The last answer is told by a later sample only. */
+static void missed(void)
+{
+	answers[n - 1].missed = true;
+}
+
+START_TEST(who_was_stopped_is_what_it_was_found_doing)
+{
+	struct round_figures f;
+
+	answer(0, 0, 3, 1, 7);
+	missed();
+	answer(0, 0, 1, 4, 7);
+	answer(0, 0, 4, 4, 0);
+	missed();
+	answer(0, 0, 2, 4, 7);
+	f = join();
+	ck_assert_uint_eq(f.unanswered, 0);
+	ck_assert_uint_eq(f.told_later, 2);
+	for (uint32_t i = 0; i < n; i++)
+		if (!answers[i].missed) {
+			ck_assert_uint_eq(answers[i].busy, 1);
+			ck_assert_uint_eq(answers[i].machine_busy, 1);
+			ck_assert(answers[i].doubtful);
+		}
+}
+END_TEST
+
+/* All that ran have answered, or it has itself, or nobody has. */
+START_TEST(who_did_not_run_was_not_stopped)
+{
+	struct round_figures f;
+
+	both(0, 7, 0);
+	answer(0, 0, 3, 2, 7);
+	missed();
+	answer(1, 0, 1, 3, 0);
+	answer(1, 0, 1, 3, 7);
+	missed();
+	answer(2, 0, 1, 2, 7);
+	missed();
+	f = join();
+	ck_assert_uint_eq(f.rounds, 2);
+	ck_assert_uint_eq(f.told_later, 0);
+	ck_assert_uint_eq(f.unanswered, 2);
+	ck_assert_uint_eq(answers[0].busy, 1);
+	ck_assert_uint_eq(answers[3].busy, 3);
+}
+END_TEST
+
 /* Each says its own level, between which a thread came. */
 START_TEST(levels_of_a_round_may_differ)
 {
@@ -292,6 +342,8 @@ Suite *suite_round_join(void)
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, those_that_spin_are_not_busy);
 	tcase_add_test(tc, who_gave_no_answer_is_busy);
+	tcase_add_test(tc, who_was_stopped_is_what_it_was_found_doing);
+	tcase_add_test(tc, who_did_not_run_was_not_stopped);
 	tcase_add_test(tc, levels_of_a_round_may_differ);
 	tcase_add_test(tc, an_impossible_round_moves_another_one);
 	tcase_add_test(tc, what_is_owed_is_paid_later);

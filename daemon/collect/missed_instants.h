@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Instants for which a processor has no sample, since the host had stopped it: the kernel skips those that a timer
+ * has missed, and takes one sample for the last of them when the processor goes on. The thread that is found then was there
+ * all the time, and in the midst of what it is found doing. Pure.
+ */
+#ifndef QUARTZ_DAEMON_MISSED_INSTANTS_H
+#define QUARTZ_DAEMON_MISSED_INSTANTS_H
+
+#include <stdint.h>
+
+#include "daemon/kernel/timer_phase.h"
+
+/* By how much a sample comes after its instant, at least, where the host had stopped its processor; ns. */
+#define LATE_SAMPLE 60000
+
+struct timed_sample {
+	uint64_t time; /* ns of CLOCK_MONOTONIC */
+	int64_t k;     /* of its instant, in its stream */
+	uint32_t stream;
+	uint32_t serial; /* of the thread */
+};
+
+struct missed_instant {
+	int64_t k;
+	uint32_t stream;
+	uint32_t sample; /* that tells what the processor did */
+};
+
+struct missed_instants {
+	struct missed_instant *list;
+	uint32_t n;
+};
+
+/*
+ * Adds those that n samples of one processor tell of, which are in the order of time and of which the first has this
+ * number. Some may be of a time in which the thread did not run: only the level tells. 0 or -ENOMEM; the list is to be freed
+ * in any case.
+ */
+int missed_instants__add(struct missed_instants *m, const struct timer_schedule *schedule,
+			 const struct timed_sample *samples, uint32_t n, uint32_t first);
+
+#endif
