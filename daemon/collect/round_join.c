@@ -42,6 +42,7 @@ struct scope {
 };
 
 struct round_join {
+	const struct round_answer *answers; /* while it runs */
 	struct group *groups;
 	struct set *sets;
 	struct scope *scopes;
@@ -227,6 +228,23 @@ static int make_groups(struct round_join *j, struct round_answer *answers, uint3
 
 /* ---- impossible rounds ---- */
 
+static bool was_stopped(const struct round_join *j, const struct group *g, uint32_t serial)
+{
+	for (uint32_t i = g->first; i < g->first + g->n; i++)
+		if (j->answers[i].serial == serial)
+			return j->answers[i].late;
+	return false;
+}
+
+/* Whether a thread that the host had not stopped in the one round is busy in the other one. */
+static bool has_got_on(const struct round_join *j, const struct group *g, const struct group *other)
+{
+	for (uint32_t i = other->first; i < other->first + other->n; i++)
+		if (!j->answers[i].spinning && !was_stopped(j, g, j->answers[i].serial))
+			return true;
+	return false;
+}
+
 /* Whether one of the same threads is busy in the first round of a direction in which not all spin. */
 static bool somebody_gets_on(const struct round_join *j, const struct group *g, bool later)
 {
@@ -240,7 +258,7 @@ static bool somebody_gets_on(const struct round_join *j, const struct group *g, 
 		    (later ? next->round - at->round : at->round - next->round) > APART)
 			return false;
 		if (next->spinning < next->n)
-			return true;
+			return has_got_on(j, g, next);
 		at = next;
 	}
 	return false;
@@ -340,6 +358,7 @@ int round_join__run(struct round_join *j, struct round_answer *answers, uint32_t
 {
 	int err = make_groups(j, answers, n);
 
+	j->answers = answers;
 	if (!err)
 		find_impossible(j);
 	for (uint32_t i = 0, end; !err && i < j->ngroups; i = end) {

@@ -12,6 +12,9 @@
  * On average the two are equally frequent. So a round is impossible where all threads of the scope that run spin in
  * one loop, and one of them is busy in a round before or after it without others having run meanwhile. It
  * counts as if one were busy, and another round with the same threads, which has more than one, as if it had one less.
+ *
+ * Where the host had stopped the thread that the lock was handed to, all spin until it goes on, for milliseconds, and
+ * then it is busy. So it must be another thread that is busy before or after a round in which some were stopped.
  */
 #ifndef QUARTZ_DAEMON_ROUND_JOIN_H
 #define QUARTZ_DAEMON_ROUND_JOIN_H
@@ -30,6 +33,7 @@ struct round_answer {
 	uint32_t time;	 /* for the caller, in units of 2^QZ_ROUND_SHIFT ns */
 	uint64_t spot;	 /* where it spins; 0: not known */
 	bool spinning;
+	bool late; /* the host had stopped its processor at the instant */
 	bool missed; /* told by a later sample, see missed_instants.h: it counts, but has no results */
 	uint16_t level,
 		machine; /* running threads of the scope; busy processors of the machine; 0: not known */

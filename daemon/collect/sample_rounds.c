@@ -340,6 +340,16 @@ static bool spins(const struct qz_sample_record *record, const struct spin_verdi
 	return v->kind == SPIN_MAY_WAIT && !v->was_taught && same;
 }
 
+/* Cycles have no instants. */
+static bool is_late(const struct taking *t, uint32_t place)
+{
+	const struct timed_sample *timed = &t->timed[place];
+
+	return t->schedule->nstreams > 1 &&
+	       (int64_t)(timed->time - timer_schedule__instant(t->schedule, timed->stream,
+							       timed->k)) >= LATE_SAMPLE;
+}
+
 static void judge(struct taking *t, struct round_answer *a)
 {
 	const struct qz_sample_record *record = t->records[a->place];
@@ -353,6 +363,7 @@ static void judge(struct taking *t, struct round_answer *a)
 	a->time = record->time >> QZ_STREAM_BITS;
 	a->machine = record->machine;
 	a->spinning = spins(record, &v->spin, threads__get(t->rounds->context.threads, serial));
+	a->late = is_late(t, a->place);
 	a->spot = !a->spinning ? 0 : v->spin.loop ?: record->object;
 }
 
@@ -377,7 +388,7 @@ static int judge_all(struct taking *t)
 			continue;
 		*a = *of[a->place];
 		a->round = round;
-		a->missed = true;
+		a->late = a->missed = true;
 	}
 	free(of);
 	return 0;

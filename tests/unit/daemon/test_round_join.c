@@ -81,9 +81,16 @@ START_TEST(who_gave_no_answer_is_busy)
 }
 END_TEST
 
-/* The last answer is told by a later sample only. */
+/* The last answer is of a processor that the host had stopped. */
+static void stopped(void)
+{
+	answers[n - 1].late = true;
+}
+
+/* And it is told by a later sample only. */
 static void missed(void)
 {
+	stopped();
 	answers[n - 1].missed = true;
 }
 
@@ -202,6 +209,36 @@ START_TEST(all_may_spin)
 	ck_assert_uint_eq(answers[0].busy, 0);
 	ck_assert_uint_eq(answers[2].busy, 0);
 	ck_assert_uint_eq(answers[6].busy, 0);
+}
+END_TEST
+
+/* All wait for a thread that the host has stopped, and that goes on afterwards. */
+START_TEST(all_spin_while_one_is_stopped)
+{
+	both(0, 7, 7);
+	stopped();
+	both(1, 7, 7);
+	stopped();
+	both(2, 7, 0);
+	ck_assert_uint_eq(join().impossible, 0);
+	ck_assert_uint_eq(answers[0].busy, 0);
+	ck_assert_uint_eq(answers[2].busy, 0);
+}
+END_TEST
+
+START_TEST(none_spins_for_one_that_is_stopped_while_others_go_on)
+{
+	both(0, 7, 7);
+	stopped();
+	both(1, 0, 7);
+	ck_assert_uint_eq(join().impossible, 1);
+	ck_assert_uint_eq(answers[0].busy, 1);
+	n = 0;
+	both(0, 0, 7);
+	both(1, 7, 7);
+	stopped();
+	ck_assert_uint_eq(join().impossible, 1);
+	ck_assert_uint_eq(answers[2].busy, 1);
 }
 END_TEST
 
@@ -348,6 +385,8 @@ Suite *suite_round_join(void)
 	tcase_add_test(tc, an_impossible_round_moves_another_one);
 	tcase_add_test(tc, what_is_owed_is_paid_later);
 	tcase_add_test(tc, all_may_spin);
+	tcase_add_test(tc, all_spin_while_one_is_stopped);
+	tcase_add_test(tc, none_spins_for_one_that_is_stopped_while_others_go_on);
 	tcase_add_test(tc, what_lasts_at_several_spots_is_possible);
 	tcase_add_loop_test(tc, rounds_are_moved_and_none_is_made, 0, 4);
 	tcase_add_test(tc, rounds_without_memory);
