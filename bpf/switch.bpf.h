@@ -265,6 +265,9 @@ static __noinline u64 switch__idle(struct qz_cpu_state *cpu, bool comes)
 
 	if (!cpu)
 		return now;
+	/* it came or went before, unseen: until now the machine had one busy processor too many or too few */
+	if (cpu->counted && !!cpu->idle_since == comes)
+		cpu->gaps++;
 	cpu__account_idle(cpu, comes, now);
 	if (every_process)
 		machine__count(cpu, comes, now);
