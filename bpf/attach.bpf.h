@@ -218,6 +218,17 @@ int tell_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Processes whose fork was passed are followed from now on. */
+SEC("iter/task")
+int follow_passed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && !thread__get(task))
+		passed__look(task, bpf_ktime_get_ns());
+	return 0;
+}
+
 /* Writes a struct qz_thread_event for each thread that is followed and has not ended. */
 SEC("iter/task")
 int dump_threads(struct bpf_iter__task *ctx)
@@ -231,6 +242,10 @@ int dump_threads(struct bpf_iter__task *ctx)
 	if (!task || !e)
 		return 0;
 	t = thread__get(task);
+	if (!t) {
+		passed__look(task, bpf_ktime_get_ns());
+		t = thread__get(task);
+	}
 	if (!t || t->state == QZ_DEAD)
 		return 0;
 	if (thread__is_single(t) && single__lock(t)) {

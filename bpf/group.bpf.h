@@ -118,6 +118,11 @@ static __always_inline void group__begin(struct qz_scope_state *s, struct task_s
 	*(volatile u32 *)&s->youth = QZ_YOUNG;
 }
 
+static __always_inline bool task__execs(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
 /*
  * A forked process that maps memory may use addresses of its parent's code again. One that executes something has an
  * image of its own soon.
@@ -126,9 +131,7 @@ static __always_inline void group__map(struct task_struct *task, struct qz_threa
 {
 	struct qz_scope_state *s = scope__get(t->scope);
 
-	if (!s || s->untold != QZ_IMAGE_FORK)
-		return;
-	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
+	if (!s || s->untold != QZ_IMAGE_FORK || task__execs(task))
 		return;
 	group__tell(group__leader(task), t, bpf_ktime_get_ns());
 }
@@ -237,12 +240,26 @@ static __always_inline void group__add_figures(struct qz_scope_state *to,
 	group__add(&to->counters.limited, from->counters.limited);
 }
 
+/* Time of waits that nobody looked at. `serial`: the group's. */
+__noinline int group__add_passed(u32 group, u32 serial, u64 blocked, u64 ready)
+{
+	struct waits_figures add = {
+		.key = QZ_WAIT_KEY(QZ_WAIT_PASSED, 0, serial),
+		.scope = group,
+		.blocked_ns = blocked,
+		.ready_ns = ready,
+	};
+
+	if (blocked | ready && wait_account__add_row(&add) <= WAITS_FULL)
+		wait_account__lose(group, 0, blocked, ready);
+	return 0;
+}
+
 /* Its waits are the group's. What they were for is not: objects are of a scope. */
 __noinline int group__move_waits(struct qz_thread_state *t, u32 group)
 {
 	struct qz_scope_state *s, *to;
 	struct uncharged passed;
-	struct waits_figures add;
 
 	if (!t)
 		return 0;
@@ -260,17 +277,7 @@ __noinline int group__move_waits(struct qz_thread_state *t, u32 group)
 		site->object = 0;
 		wait_account__flush(t, i);
 	}
-	if (!(passed.blocked | passed.ready))
-		return 0;
-	add = (struct waits_figures) {
-		.key = QZ_WAIT_KEY(QZ_WAIT_PASSED, 0, t->serial),
-		.scope = group,
-		.blocked_ns = passed.blocked,
-		.ready_ns = passed.ready,
-	};
-	if (wait_account__add_row(&add) <= WAITS_FULL)
-		wait_account__lose(group, 0, passed.blocked, passed.ready);
-	return 0;
+	return group__add_passed(group, to->serial, passed.blocked, passed.ready);
 }
 
 /* Who was told of the process gives its scope back. */

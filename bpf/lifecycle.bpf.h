@@ -107,49 +107,6 @@ static __always_inline void event__creation(struct task_struct *parent, u32 pare
 	}
 }
 
-/* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed. */
-static __always_inline u32 scope__of_new_process(struct task_struct *child,
-						 struct qz_thread_state *parent, u64 now)
-{
-	struct qz_control *ctl = control__get();
-	struct qz_scope_state *s;
-	u32 scope, number;
-
-	if (parent) {
-		s = scope__get(parent->scope);
-		if (s && s->follows)
-			return parent->scope;
-	}
-	if (!every_process)
-		return QZ_NO_SCOPE;
-	number = task__process_number(child);
-	if (!number)
-		return QZ_NO_SCOPE; /* the kernel's threads are in the initial namespace alone, too */
-	if (child->flags & PF_KTHREAD_BIT)
-		return QZ_SCOPE_OF_KERNEL;
-	if (bpf_map_pop_elem(&free_scopes, &scope)) {
-		if (ctl)
-			__sync_fetch_and_add(&ctl->scopes_refused, 1);
-		return QZ_NO_SCOPE;
-	}
-	s = scope__get(scope);
-	if (!s)
-		return QZ_NO_SCOPE;
-	s->pid = number;
-	s->began = now;
-	s->running = now << QZ_LEVEL_BITS;
-	return scope;
-}
-
-/* A new process that could not be followed leaves its scope to another one. */
-static __always_inline void scope__give_back(u32 scope, struct qz_scope_state *s)
-{
-	if (!every_process || scope < QZ_OWN_SCOPES || s->counters.threads_seen)
-		return;
-	__builtin_memset(s, 0, sizeof(*s));
-	bpf_map_push_elem(&free_scopes, &scope, BPF_ANY);
-}
-
 /* Not inlined: its record must not be on the stack while the creator's is walked. */
 static __noinline int event__forked(struct task_struct *child, struct qz_thread_state *t,
 				    u32 parent_image, bool creation_told, u64 now)
@@ -178,6 +135,12 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if ((!creator && !every_process) || !ctl || frozen)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (process && passed__begin(child, creator, now))
+		return 0;
+	if (!creator && passed__is(parent)) {
+		passed__follow(parent, FRESH_PASSED, now);
+		creator = thread__get(parent);
+	}
 	if (!process && creator && thread__is_single(creator)) {
 		switch__count(parent, creator, now);
 		group__notice(parent, creator, now);
@@ -269,7 +232,11 @@ int BPF_PROG(on_free, struct task_struct *task)
 	struct qz_thread_state *t = thread__get(task);
 	u64 now;
 
-	if (!t || t->state == QZ_DEAD)
+	if (!t) {
+		passed__free(task, frozen ? read_until : bpf_ktime_get_ns());
+		return 0;
+	}
+	if (t->state == QZ_DEAD)
 		return 0;
 	if (frozen)
 		return thread__end_frozen(task, t);

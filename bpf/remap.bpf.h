@@ -50,14 +50,21 @@ static __always_inline bool image__has_file(const struct qz_unwind_image *image,
 SEC("tp_btf/vm_unmapped_area")
 int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 {
-	struct qz_thread_state *t = thread__get(bpf_get_current_task_btf());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct qz_thread_state *t = thread__get(task);
 	struct remapping remapping = {};
 	struct qz_unwind_image *tables;
 	u32 image;
 
-	if (!t || start >= ERRORS_AT)
+	if (start >= ERRORS_AT)
 		return 0;
-	group__map(bpf_get_current_task_btf(), t);
+	if (!t && passed__maps(task)) {
+		passed__follow(task, FRESH_PASSED, bpf_ktime_get_ns());
+		t = thread__get(task);
+	}
+	if (!t)
+		return 0;
+	group__map(task, t);
 	image = t->image;
 	tables = bpf_map_lookup_elem(&unwind_images, &image);
 	if (!tables || !image__has_file(tables, start, start + info->length))

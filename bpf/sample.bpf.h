@@ -278,6 +278,10 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 		machine__count(s.cpu, false, bpf_ktime_get_ns());
 	s.cpu->samples++;
 	t = thread__get(task);
+	if (!t && sampled_by_timer && passed__is(task)) {
+		passed__follow(task, FRESH_SAMPLED, now);
+		t = thread__get(task);
+	}
 	if (!t || t->state == QZ_DEAD) {
 		s.cpu->filtered++;
 		return 0;

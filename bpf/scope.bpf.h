@@ -103,4 +103,47 @@ static __always_inline u64 scope__level(const struct qz_scope_state *s)
 	return *(volatile u64 *)&s->running & QZ_LEVEL_MASK;
 }
 
+/* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed. */
+static __always_inline u32 scope__of_new_process(struct task_struct *child,
+						 struct qz_thread_state *parent, u64 now)
+{
+	struct qz_control *ctl = control__get();
+	struct qz_scope_state *s;
+	u32 scope, number;
+
+	if (parent) {
+		s = scope__get(parent->scope);
+		if (s && s->follows)
+			return parent->scope;
+	}
+	if (!every_process)
+		return QZ_NO_SCOPE;
+	number = task__process_number(child);
+	if (!number)
+		return QZ_NO_SCOPE; /* the kernel's threads are in the initial namespace alone, too */
+	if (child->flags & PF_KTHREAD_BIT)
+		return QZ_SCOPE_OF_KERNEL;
+	if (bpf_map_pop_elem(&free_scopes, &scope)) {
+		if (ctl)
+			__sync_fetch_and_add(&ctl->scopes_refused, 1);
+		return QZ_NO_SCOPE;
+	}
+	s = scope__get(scope);
+	if (!s)
+		return QZ_NO_SCOPE;
+	s->pid = number;
+	s->began = now;
+	s->running = now << QZ_LEVEL_BITS;
+	return scope;
+}
+
+/* A new process that could not be followed leaves its scope to another one. */
+static __always_inline void scope__give_back(u32 scope, struct qz_scope_state *s)
+{
+	if (!every_process || scope < QZ_OWN_SCOPES || s->counters.threads_seen)
+		return;
+	__builtin_memset(s, 0, sizeof(*s));
+	bpf_map_push_elem(&free_scopes, &scope, BPF_ANY);
+}
+
 #endif

@@ -49,7 +49,11 @@ static __noinline int thread__end(struct task_struct *task, struct qz_thread_sta
  */
 static __noinline int thread__end_frozen(struct task_struct *task, struct qz_thread_state *t)
 {
-	if (!task || !t || t->state == QZ_DEAD)
+	if (!task)
+		return 0;
+	if (!t && !passed__end(task, read_until))
+		t = thread__get(task);
+	if (!t || t->state == QZ_DEAD)
 		return 0;
 	if (thread__is_single(t))
 		single__leave_as(task, t, QZ_BLOCKED, read_until, 0);
@@ -297,6 +301,8 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	u32 comes = QZ_NO_SCOPE;
 	u64 now = 0;
 
+	if (!out && task__ends(prev, preempt) && !passed__end(prev, bpf_ktime_get_ns()))
+		out = thread__get(prev);
 	single = out && thread__is_single(out);
 	cpu->task = (u64)next;
 	cpu->switches++;

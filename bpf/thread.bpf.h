@@ -93,9 +93,17 @@ static __always_inline u32 next_number(u32 *counter)
 
 /*
  * The first state of a thread, which is too large for the BPF stack. Whoever uses one is not
- * interrupted by another who does: forking is not preempted, threads are found by one iterator.
+ * interrupted by another who does: forking is not preempted, threads are found by one iterator. The last three are
+ * for a process whose fork was passed, see bpf/passed.bpf.h: by itself, by the sampler, by an iterator.
  */
-enum fresh_thread { FRESH_FORKED, FRESH_FOUND, FRESH_THREADS };
+enum fresh_thread {
+	FRESH_FORKED,
+	FRESH_FOUND,
+	FRESH_PASSED,
+	FRESH_SAMPLED,
+	FRESH_LOOKED_AT,
+	FRESH_THREADS
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -130,6 +138,23 @@ static __noinline int wait_stack__found(struct task_struct *task, struct qz_thre
 					u64 now);
 static __noinline int wait_stack__drop(struct qz_thread_state *t, u64 now);
 
+/* Who it is; all times 0. `cpu`: what it had run when it was first seen. */
+static __always_inline void thread__fill(struct qz_thread_state *fresh, struct task_struct *task,
+					 u32 scope, u32 image, u64 seen, u64 cpu)
+{
+	struct qz_control *ctl = control__get();
+
+	fresh->serial = ctl ? next_number(&ctl->next_serial) : 0;
+	fresh->scope = scope;
+	fresh->image = image;
+	fresh->tid = task__number(task);
+	fresh->tgid = task__process_number(task);
+	fresh->seen = seen;
+	fresh->since = seen;
+	fresh->cpu_base = cpu;
+	fresh->cpu_in = cpu;
+}
+
 /*
  * Starts to follow a thread: state QZ_UNKNOWN, all times 0. NULL when it is followed already or
  * there is no memory, which is counted. Not for the scheduler's path: it allocates.
@@ -144,15 +169,7 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 	if (!ctl || !s || !fresh || bpf_task_storage_get(&threads, task, NULL, 0))
 		return NULL;
 	single_gate__close(task); /* it may have been another one's, whose end was not seen */
-	fresh->serial = next_number(&ctl->next_serial);
-	fresh->scope = scope;
-	fresh->image = image;
-	fresh->tid = task__number(task);
-	fresh->tgid = task__process_number(task);
-	fresh->seen = now;
-	fresh->since = now;
-	fresh->cpu_base = task->se.sum_exec_runtime;
-	fresh->cpu_in = fresh->cpu_base;
+	thread__fill(fresh, task, scope, image, now, task->se.sum_exec_runtime);
 	fresh->waiting.nominal = qz_nominal__integral(s->runnable, now);
 	thread__begin(task, fresh, how);
 	if (how == FRESH_FOUND)

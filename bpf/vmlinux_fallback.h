@@ -67,6 +67,8 @@ struct bpf_local_storage;
 
 struct mm_struct {
 	unsigned long exec_vm;
+	unsigned long start_stack;
+	struct file *exe_file;
 };
 
 struct inode {
@@ -159,6 +161,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	u64 start_time;
 	u64 start_boottime;
 	char comm[16];
 	unsigned in_execve : 1;

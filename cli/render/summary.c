@@ -71,7 +71,7 @@ static bool is_cut(const char *end)
  * Implicit switches are settled when they are found: they cost nothing but a little accuracy. How
  * many stacks of waits were walked, or kept from the wait before, is the regular course of things, as
  * are looks at threads, also at one that was just leaving its processor, and rounds: intervals know which of these
- * are doubtful.
+ * are doubtful. A process whose fork was passed has all its figures.
  */
 static bool is_irregular(const char *event)
 {
@@ -83,7 +83,7 @@ static bool is_irregular(const char *event)
 		"libquartz_hook_ps",  "rounds",
 		"rounds_unanswered",  "rounds_impossible",
 		"rounds_moved",	      "timers_out_of_phase",
-		"rounds_told_later",
+		"rounds_told_later",  "forks_passed",
 	};
 
 	for (size_t i = 0; i < sizeof(regular) / sizeof(regular[0]); i++)

@@ -286,6 +286,8 @@ static int swap_buffers(struct collector *c)
 	err = bpf_runtime__swap_buffers(c->engine, &c->half);
 	if (c->polling)
 		shm_polling__swap_buffers(c->polling);
+	if (aging)
+		groups__follow(c->groups);
 	wait_drain__take(c->waits, aging);
 	map_quota__drained(c->shares);
 	spin_tracker__teach(c->spinning);

@@ -23,6 +23,8 @@ struct groups {
 	uint32_t n;
 	struct qz_process_event *kept;
 	uint32_t nkept;
+	uint64_t passed; /* forks, until the last look at them */
+	bool looks;	 /* there were some before it */
 };
 
 struct groups *groups__new(const struct groups_context *context)
@@ -181,4 +183,16 @@ void groups__decide(struct groups *g)
 	for (uint32_t i = 0; i < g->nkept; i++)
 		decide(g, &g->kept[i]);
 	g->nkept = 0;
+}
+
+/* Of those that were passed before a look none is left. */
+void groups__follow(struct groups *g)
+{
+	uint64_t passed = bpf_runtime__control(g->c.engine)->forks_passed;
+
+	if (passed == g->passed && !g->looks)
+		return;
+	g->looks = passed != g->passed;
+	g->passed = passed;
+	bpf_scopes__follow_passed(g->c.engine, 0);
 }

@@ -35,6 +35,9 @@ bool groups__keep(struct groups *g, const struct qz_process_event *e);
 /* What is kept is decided; before each drain is added to the profile. */
 void groups__decide(struct groups *g);
 
+/* Once a second: processes whose forks were passed and that live since the last time or longer are followed. */
+void groups__follow(struct groups *g);
+
 /* Brings the rows of threads of all groups up to date; groups that nothing was added to for long end. */
 void groups__refresh(struct groups *g, uint64_t until);
 

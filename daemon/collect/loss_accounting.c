@@ -66,6 +66,7 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 	qz_ledger__add_event(l, "events_lost", control->events_lost);
 	qz_ledger__add_event(l, "scopes_refused", control->scopes_refused);
 	qz_ledger__add_event(l, "threads_refused", control->threads_refused);
+	qz_ledger__add_event(l, "forks_passed", control->forks_passed);
 	qz_ledger__add_event(l, "wait_stacks_lost", control->wait_stacks_lost);
 	qz_ledger__add_event(l, "objects_full", control->objects_full);
 	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);

@@ -125,6 +125,15 @@ static int check_found(struct bpf_runtime *e)
 	return 0;
 }
 
+/* As group__wants(): elsewhere each process is followed from its start. And the sampler must be able to follow one. */
+static bool passes_forks(const struct bpf_runtime *e)
+{
+	const struct bpf_runtime_options *o = &e->opts;
+
+	return o->every_process && o->wait_spacing_ns && o->sampled_by_timer && !o->pid_namespace &&
+	       !o->woken && !o->what_if;
+}
+
 int bpf_scopes__adopt(struct bpf_runtime *e)
 {
 	struct quartz *s = e->skel;
@@ -141,6 +150,8 @@ int bpf_scopes__adopt(struct bpf_runtime *e)
 	if (e->before)
 		start_machine(e);
 	err = err ?: iterate(e, s->progs.settle_threads, NULL, NULL, NULL);
+	if (!err && passes_forks(e))
+		s->bss->passed_since = bpf_runtime__now();
 	return err ?: check_found(e);
 }
 
@@ -173,15 +184,26 @@ uint32_t bpf_scopes__group(const struct bpf_runtime *e, uint32_t scope)
 	return __atomic_load_n(&e->scopes[scope].group, __ATOMIC_SEQ_CST);
 }
 
-int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid)
+/* Over the threads of all processes, or of one. */
+static int iterate_over(struct bpf_runtime *e, struct bpf_program *prog, int pid)
 {
 	union bpf_iter_link_info which = {.task.pid = (__u32)pid};
 	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
 			    .link_info_len = sizeof(which));
 
+	return iterate(e, prog, pid ? &opts : NULL, NULL, NULL);
+}
+
+int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid)
+{
 	if (bpf_scopes__youth(e, scope) != QZ_YOUNG)
 		return 0;
-	return iterate(e, e->skel->progs.tell_threads, &opts, NULL, NULL);
+	return iterate_over(e, e->skel->progs.tell_threads, pid);
+}
+
+int bpf_scopes__follow_passed(struct bpf_runtime *e, int pid)
+{
+	return e->skel->bss->passed_since ? iterate_over(e, e->skel->progs.follow_passed, pid) : 0;
 }
 
 /* A program that has just found the group still adds to it; quartzd reads it for some more drains. */

@@ -46,6 +46,12 @@ uint32_t bpf_scopes__group(const struct bpf_runtime *e, uint32_t scope);
 /* A process is to be told of, and is grown. Any thread may ask. */
 int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid);
 
+/*
+ * Processes whose forks were passed (bpf/passed.bpf.h), all, or with a pid that one, are followed from now on. Any thread
+ * may ask. 0 or -errno.
+ */
+int bpf_scopes__follow_passed(struct bpf_runtime *e, int pid);
+
 /* Nothing more is put into a group from now on. It is a scope that has ended, soon. */
 void bpf_scopes__end_group(struct bpf_runtime *e, uint32_t scope, const struct qz_group_key *key);
 

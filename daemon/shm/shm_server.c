@@ -164,6 +164,8 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
 	if (owner->pidfd < 0)
 		return -errno;
 	err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
+	if (err == -ENOENT && !bpf_scopes__follow_passed(s->engine, process->pid))
+		err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
 	owner->image = state.image;
 	err = err ?: bpf_scopes__tell(s->engine, state.scope, process->pid);
 	if (err)

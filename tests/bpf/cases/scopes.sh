@@ -257,6 +257,7 @@ short_lived()
 	# of the end of a process and of the start of the next one, the kernel's account leaves out some 12 us
 	LEFT_OUT=$((3300 * 50000 * slow)) lawful
 	expect 'nothing refused' '.ledger.events.scopes_refused == 0'
+	expect 'nothing was done for most forks' '.ledger.events.forks_passed > 1000'
 	expect 'forked processes are a group' '[.scopes[] | select(.comm == "forks")] |
 		([.[].threads_seen] | add) == 3001 and
 		([.[] | select(.pid == 0)] | length == 1 and .[0].threads_seen > 2900)'
@@ -280,6 +281,24 @@ short_lived()
 	"$out/quartzctl" ps -i profile --by comm --json >ps.json || fail "ps ended with status $?"
 	jq -e '.rows[] | select(.name == "forks") | .processes == 3001' ps.json >ps.out ||
 		fail 'not all are among the processes of the program' "$(jq -c '.rows[] | [.name, .processes]' ps.json)"
+}
+
+# Programs that ask for a page set are scopes of their own, though most forks are passed.
+pages_in_storm()
+{
+	local i
+
+	attach --system --max-overhead 0
+	start storm "$programs/forks" 20000 4
+	for ((i = 0; i < 20; i++)); do
+		"$programs/profiled" mangled 0.01 >profiled.out || fail "profiled ended with status $?"
+	done
+	kill "$pid"
+	detach
+	events_lost=true
+	LEFT_OUT=$((20000 * 50000 * slow)) lawful # as of processes that live for a moment
+	expect 'most forks were passed' '.ledger.events.forks_passed > 100'
+	expect 'each has its own figures' '[.scopes[] | select(.comm == "profiled" and .pid != 0)] | length == 20'
 }
 
 open_files()
@@ -458,6 +477,7 @@ try 'the whole machine' machine
 thorough "the machine by the kernel's figures" kernel_figures
 thorough 'a storm of processes' storm
 try 'processes that live for a moment' short_lived
+try 'programs with libquartz in a storm of forks' pages_in_storm
 try 'waits of which some are looked at' sampled_waits
 try 'what the others were is known within an interval' doubtful_waits
 try 'a process that gets threads' gets_company

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Processes whose fork was passed: where there are many forks, one of so many is looked at. The others have no scope and
+ * no state, and nothing is done at their switches. The kernel keeps account of how long such a process ran and was
+ * ready since its start; when it ends, its group (bpf/group.bpf.h) gets that. As soon as something has to be known of
+ * it, it is followed, with all that it did since its start, as if its fork had been looked at: when it is sampled, gets a
+ * second thread, maps memory before it executes anything, has a child that is looked at, and when quartzd looks at all
+ * threads.
+ *
+ * A process without a state that was started after passed_since is one whose fork was passed.
+ */
+#ifndef QUARTZ_PASSED_BPF_H
+#define QUARTZ_PASSED_BPF_H
+
+#define PF_FORKNOEXEC_BIT 0x40 /* include/linux/sched.h, since 2.4 */
+
+#define PASSED_ANCESTORS 4 /* that are asked for their unit */
+
+/* ns between forks that are looked at on a processor, at the full rate */
+#define FORK_RARE 10000000ull
+
+/* When all threads had been found; 0: not yet, or no fork is passed. Set by quartzd. */
+volatile __u64 passed_since;
+
+/* ---- forks ---- */
+
+struct fork_gate {
+	struct rate_gate gate;
+	u32 left; /* to pass before one is looked at */
+	u32 pad;
+};
+
+/* One entry per processor. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fork_gate);
+} fork_gates SEC(".maps");
+
+static __always_inline bool passed__is(struct task_struct *task)
+{
+	return passed_since && single__has_accounts(task) && task->pid && task->pid == task->tgid &&
+	       !(task->flags & PF_KTHREAD_BIT) && task->start_time >= passed_since;
+}
+
+/* Whether nothing is done about a new process. */
+static __always_inline bool passed__begin(struct task_struct *child,
+					  const struct qz_thread_state *creator, u64 now)
+{
+	struct qz_scope_state *from = creator ? scope__get(creator->scope) : NULL;
+	struct qz_control *ctl = control__get();
+	struct qz_cpu_state *cpu = cpu__this();
+	struct fork_gate *g;
+	u32 zero = 0;
+
+	g = bpf_map_lookup_elem(&fork_gates, &zero);
+	if (!passed__is(child) || !cpu || !ctl || !g || (from && from->follows))
+		return false;
+	if (g->left) {
+		g->left--;
+		__sync_fetch_and_add(&ctl->forks_passed, 1);
+		return true;
+	}
+	rate_gate__look(&g->gate, now, FORK_RARE << cpu->halvings, &g->left);
+	return false;
+}
+
+/* ---- following ---- */
+
+/* Whether the process has the code that its parent has now: neither has executed anything since the fork. */
+static __always_inline bool passed__has_parents_code(struct task_struct *task,
+						     struct task_struct *parent)
+{
+	struct mm_struct *mm = task->mm, *from = parent->mm;
+
+	return task->flags & PF_FORKNOEXEC_BIT && mm && from &&
+	       BPF_CORE_READ(mm, exe_file) == BPF_CORE_READ(from, exe_file) &&
+	       BPF_CORE_READ(mm, start_stack) == BPF_CORE_READ(from, start_stack);
+}
+
+/* Its scope, as if its fork had been looked at. */
+static __always_inline void passed__enter(struct qz_scope_state *s, struct task_struct *task,
+					  u64 now)
+{
+	struct task_struct *parent = task->real_parent;
+	struct qz_thread_state *p = parent ? thread__get(parent) : NULL;
+
+	if (p && passed__has_parents_code(task, parent)) {
+		group__begin(s, parent, p, now);
+		return;
+	}
+	group__begin(s, task, NULL, now);
+	s->untold = QZ_IMAGE_EXEC;
+}
+
+/* As thread__follow, of a thread whose times are those of the kernel's accounts from its start on. */
+static __always_inline bool passed__store(struct task_struct *task, struct qz_scope_state *s,
+					  u32 scope, u32 image, u32 how)
+{
+	struct qz_thread_state *fresh = bpf_map_lookup_elem(&fresh_threads, &how);
+
+	if (!fresh || bpf_task_storage_get(&threads, task, NULL, 0))
+		return false;
+	single_gate__close(task);
+	thread__fill(fresh, task, scope, image, task->start_time, 0);
+	fresh->state = QZ_SINGLE;
+	fresh->waiting.flags = QZ_WAITING_CLOSED;
+	wait_gate__begin(fresh, true);
+	if (!bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		return false;
+	__sync_fetch_and_add(&s->alive, 1);
+	__sync_fetch_and_add(&s->counters.threads_seen, 1);
+	return true;
+}
+
+/* From a context in which nobody else does so for the same entry of fresh_threads. False: it cannot, or is. */
+static __noinline int passed__follow(struct task_struct *task, u32 how, u64 now)
+{
+	struct qz_control *ctl = control__get();
+	struct qz_scope_state *s;
+	u32 scope;
+
+	if (!task || !ctl)
+		return false;
+	scope = scope__of_new_process(task, NULL, task->start_time);
+	s = scope__get(scope);
+	if (!s)
+		return false;
+	passed__enter(s, task, now);
+	if (passed__store(task, s, scope, next_number(&ctl->next_image), how))
+		return true;
+	scope__give_back(scope, s);
+	return false;
+}
+
+/* Whether it maps memory and has its parent's code, whose addresses it may use again. */
+static __always_inline bool passed__maps(struct task_struct *task)
+{
+	return passed__is(task) && task->flags & PF_FORKNOEXEC_BIT && !task__execs(task);
+}
+
+/* ---- quartzd's look at all threads ---- */
+
+/*
+ * The process that is being followed from another processor, where it may end at the same time. Who looks says so, and
+ * then asks whether it is dead; who ends is dead, and then asks whether it is looked at. So one of them knows.
+ */
+volatile __u32 passed_looked_at;
+
+static __always_inline bool passed__is_dead(struct task_struct *task)
+{
+	return *(volatile u32 *)&task->__state & TASK_DEAD_BIT || task->exit_state;
+}
+
+/* It has ended before it could be seen to have a state: its group has what it did. */
+static __always_inline void passed__forget(struct task_struct *task)
+{
+	struct qz_thread_state *t = thread__get(task);
+	struct qz_scope_state *s = t ? scope__get(t->scope) : NULL;
+
+	if (!s)
+		return;
+	t->state = QZ_DEAD;
+	s->counters.threads_seen = 0;
+	scope__give_back(t->scope, s);
+}
+
+/* Follows it, if it was passed and nobody else is being looked at. */
+static __noinline int passed__look(struct task_struct *task, u64 now)
+{
+	u32 pid;
+
+	if (!task || !passed__is(task) || !single__is_alone(task))
+		return 0;
+	pid = task->pid;
+	if (__sync_val_compare_and_swap(&passed_looked_at, 0, pid))
+		return 0;
+	if (!passed__is_dead(task) && passed__follow(task, FRESH_LOOKED_AT, now)) {
+		if (__sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid)
+			passed__forget(task);
+		return 0;
+	}
+	__sync_val_compare_and_swap(&passed_looked_at, pid, 0);
+	return 0;
+}
+
+/* ---- ending ---- */
+
+/* Who has ended is known until it is freed, in case that its last switch went unseen. By number, as single_gates. */
+__u16 passed_ended[1 << GATE_BITS];
+
+static __always_inline volatile u16 *passed__end_mark(const struct task_struct *task)
+{
+	return &passed_ended[(u32)task->pid & ((1 << GATE_BITS) - 1)];
+}
+
+static __always_inline u16 passed__mark(const struct task_struct *task)
+{
+	return (u32)task->pid >> GATE_BITS << 1 | 1;
+}
+
+/* The image of the nearest ancestor that is followed, if it is in the same unit: its group is named by that. */
+static __always_inline u32 passed__origin(struct task_struct *task)
+{
+	struct task_struct *parent = task;
+
+	for (int i = 0; i < PASSED_ANCESTORS; i++) {
+		struct qz_thread_state *p;
+
+		parent = parent->real_parent;
+		if (!parent)
+			return 0;
+		p = thread__get(parent);
+		if (p)
+			return group__unit(parent) == group__unit(task) ? p->image : 0;
+	}
+	return 0;
+}
+
+__noinline int passed__fold(u64 address, u32 origin, u64 now)
+{
+	struct task_struct *task = (struct task_struct *)address;
+	u64 cpu = BPF_CORE_READ(task, se.sum_exec_runtime), ran, ready;
+	s64 life = now - BPF_CORE_READ(task, start_time);
+	struct qz_scope_state *to;
+	u32 group;
+
+	if (life <= 0)
+		return 0;
+	group = group__find(address, origin, now);
+	to = scope__get(group);
+	if (!to) {
+		struct qz_control *ctl = control__get();
+
+		if (ctl)
+			__sync_fetch_and_add(&ctl->scopes_refused, 1);
+		return 0;
+	}
+	ran = single__news(cpu, 0, life);
+	ready = single__news(single__delay(task), 0, life - ran);
+	group__add(&to->ended_ns[QZ_RUNNING], ran);
+	group__add(&to->ended_ns[QZ_READY], ready);
+	group__add(&to->ended_ns[QZ_BLOCKED], life - ran - ready);
+	group__add(&to->ended_cpu, cpu);
+	group__add(&to->counters.threads_seen, 1);
+	level__add(group, 1, ran);
+	level__add(group, 0, life - ran);
+	return group__add_passed(group, to->serial, life - ran - ready, ready);
+}
+
+/* At the last switch of a thread without a state. False: it has one now. */
+static __always_inline bool passed__end(struct task_struct *task, u64 now)
+{
+	u32 pid = task->pid;
+
+	if (!passed__is(task))
+		return true;
+	if (passed_looked_at == pid &&
+	    __sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid)
+		return false;
+	passed__fold(group__leader(task), passed__origin(task), now);
+	*passed__end_mark(task) = passed__mark(task);
+	return true;
+}
+
+/* Where another process has the mark, this one is taken to have ended at a switch that was seen. */
+static __always_inline void passed__free(struct task_struct *task, u64 now)
+{
+	volatile u16 *mark = passed__end_mark(task);
+
+	if (!passed__is(task))
+		return;
+	if (*mark == passed__mark(task))
+		*mark = 0;
+	else if (!*mark)
+		passed__fold(group__leader(task), passed__origin(task), now);
+}
+
+#endif
