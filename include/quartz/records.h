@@ -736,7 +736,7 @@ struct qz_control {
 	__u64 noticed;		   /* time of the last QZ_EVENT_UNKNOWN_CODE */
 	__u64 scopes_refused;	   /* processes beyond the number of scopes */
 	__u64 threads_refused;	   /* no memory for the state of a thread */
-	__u64 forks_passed;	   /* processes that are not followed from their start: bpf/passed.bpf.h */
+	__u64 forks_passed;	   /* see bpf/passed.bpf.h */
 	__u32 wait_frames_used;	   /* words ever taken of the ring of frames, modulo 2^32 */
 	__u32 wait_frames_read;	   /* of these, free again */
 	__u64 objects_full;	   /* waits whose object had no room: they are without */
