@@ -6,10 +6,11 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 out=$(cd "${O:-build}" && pwd) || exit 1
 tmp=$(mktemp -d) || exit 1
 children=()
-# A test may leave them running.
+# A test may leave them running, or stopped: such a one would hold the pipe that the test's output goes through.
 clean_up()
 {
 	[ ${#children[@]} -eq 0 ] || kill "${children[@]}" 2>/dev/null
+	[ ${#children[@]} -eq 0 ] || kill -CONT "${children[@]}" 2>/dev/null
 	rm -rf "$tmp"
 }
 trap clean_up EXIT

@@ -161,6 +161,12 @@ others()
 	fi
 }
 
+# With all its threads: the signal takes a moment.
+is_stopped()
+{
+	! grep -h ^State: /proc/"$pid"/task/*/status | grep -qv 'T (stopped)'
+}
+
 # A search that is interrupted, that has no events, whose program stands or dies, puts back what was there.
 put_back()
 {
@@ -179,6 +185,7 @@ put_back()
 		[ "$(value_of threads)" = 3 ] || fail "$signal: the value is $(value_of threads)"
 	done
 	kill -STOP "$pid"
+	until_true is_stopped || fail 'it does not stop'
 	ctl 1 tune --pid "$pid" --knob threads:4-32
 	has 'not taken in 5 s, .*; it keeps what it had$'
 	kill -CONT "$pid"
