@@ -16,8 +16,9 @@
 
 #define PASSED_ANCESTORS 4 /* that are asked for their unit */
 
-/* ns between forks that are looked at on a processor, at the full rate */
-#define FORK_RARE 10000000ull
+/* ns, at most, between forks that are looked at on a processor, at the full rate; and what is saved up for bursts, as a shell's. */
+#define FORK_RARE  10000000ull
+#define FORK_SAVED 1000000000ull
 
 /* When all threads had been found; 0: not yet, or no fork is passed. Set by quartzd. */
 volatile __u64 passed_since;
@@ -25,9 +26,8 @@ volatile __u64 passed_since;
 /* ---- forks ---- */
 
 struct fork_gate {
-	struct rate_gate gate;
-	u32 left; /* to pass before one is looked at */
-	u32 pad;
+	u64 last; /* fork */
+	u64 left; /* ns, of which each fork that is looked at takes some */
 };
 
 /* One entry per processor. */
@@ -53,16 +53,22 @@ static __always_inline bool passed__begin(struct task_struct *child,
 	struct qz_cpu_state *cpu = cpu__this();
 	struct fork_gate *g;
 	u32 zero = 0;
+	u64 spacing;
 
 	g = bpf_map_lookup_elem(&fork_gates, &zero);
 	if (!passed__is(child) || !cpu || !ctl || !g || (from && from->follows))
 		return false;
-	if (g->left) {
-		g->left--;
+	spacing = FORK_RARE << cpu->halvings;
+	g->left += now - g->last;
+	g->last = now;
+	if (g->left > FORK_SAVED)
+		g->left = FORK_SAVED;
+	if (g->left < spacing) {
 		__sync_fetch_and_add(&ctl->forks_passed, 1);
 		return true;
 	}
-	rate_gate__look(&g->gate, now, FORK_RARE << cpu->halvings, &g->left);
+	/* by chance, lest a program that forks in turn from the same places is always seen at the same one */
+	g->left -= spacing / 2 + bpf_get_prandom_u32() % (u32)(spacing / 2);
 	return false;
 }
 
