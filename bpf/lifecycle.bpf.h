@@ -135,7 +135,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if ((!creator && !every_process) || !ctl || frozen)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (process && passed__begin(child, creator, now))
+	if (process && passed__begin(child, creator, ctl, now))
 		return 0;
 	if (!creator && passed__is(parent)) {
 		passed__follow(parent, FRESH_PASSED, now);

@@ -46,17 +46,17 @@ static __always_inline bool passed__is(struct task_struct *task)
 
 /* Whether nothing is done about a new process. */
 static __always_inline bool passed__begin(struct task_struct *child,
-					  const struct qz_thread_state *creator, u64 now)
+					  const struct qz_thread_state *creator,
+					  struct qz_control *ctl, u64 now)
 {
 	struct qz_scope_state *from = creator ? scope__get(creator->scope) : NULL;
-	struct qz_control *ctl = control__get();
 	struct qz_cpu_state *cpu = cpu__this();
 	struct fork_gate *g;
 	u32 zero = 0;
 	u64 spacing;
 
 	g = bpf_map_lookup_elem(&fork_gates, &zero);
-	if (!passed__is(child) || !cpu || !ctl || !g || (from && from->follows))
+	if (!passed__is(child) || !cpu || !g || (from && from->follows))
 		return false;
 	spacing = FORK_RARE << cpu->halvings;
 	g->left += now - g->last;
@@ -175,6 +175,7 @@ static __always_inline void passed__forget(struct task_struct *task)
 /* Follows it, if it was passed and nobody else is being looked at. */
 static __noinline int passed__look(struct task_struct *task, u64 now)
 {
+	bool followed;
 	u32 pid;
 
 	if (!task || !passed__is(task) || !single__is_alone(task))
@@ -182,12 +183,9 @@ static __noinline int passed__look(struct task_struct *task, u64 now)
 	pid = task->pid;
 	if (__sync_val_compare_and_swap(&passed_looked_at, 0, pid))
 		return 0;
-	if (!passed__is_dead(task) && passed__follow(task, FRESH_LOOKED_AT, now)) {
-		if (__sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid)
-			passed__forget(task);
-		return 0;
-	}
-	__sync_val_compare_and_swap(&passed_looked_at, pid, 0);
+	followed = !passed__is_dead(task) && passed__follow(task, FRESH_LOOKED_AT, now);
+	if (__sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid && followed)
+		passed__forget(task);
 	return 0;
 }
 

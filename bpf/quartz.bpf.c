@@ -20,7 +20,6 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/namespace.bpf.h"
 #include "bpf/hash.bpf.h"
 #include "bpf/self_cost.bpf.h"
-#include "bpf/rate_gate.bpf.h"
 #include "bpf/scope.bpf.h"
 #include "bpf/quota.bpf.h"
 #include "bpf/wait_cause.bpf.h"

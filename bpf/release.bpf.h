@@ -105,23 +105,47 @@ __noinline int release__insert(u64 key, u32 object, u32 scope, u64 count, u64 ns
  * As far apart are those that are looked at, where there are many: to look takes some 0.3 us, or 3 where a
  * stack is walked.
  */
-#define RELEASE_RARE 500000ull /* ns, at the full rate */
+#define RELEASE_RARE	 500000ull /* ns, at the full rate */
+#define RELEASE_MAX_STEP 1024	   /* of so many wake-ups, on average, at least one is looked at */
+
+struct release_gate {
+	u64 last;   /* when one was looked at */
+	u32 step;   /* one of so many is, on average */
+	u32 stands; /* for how many the next one stands */
+};
+
 /* One entry per processor. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct rate_gate);
+	__type(value, struct release_gate);
 } release_gates SEC(".maps");
 
-/* A wake-up is looked at: for how many it stands. */
+/*
+ * A wake-up is looked at: for how many it stands, and how many are passed from now on. By chance, lest
+ * a program that wakes in turn from the same places is always seen at the same one.
+ */
 static __always_inline u32 release__stands(struct qz_cpu_state *cpu, u64 now)
 {
-	u32 zero = 0;
-	struct rate_gate *gate = bpf_map_lookup_elem(&release_gates, &zero);
+	u32 zero = 0, stands, step;
+	struct release_gate *gate = bpf_map_lookup_elem(&release_gates, &zero);
 
-	return gate ? rate_gate__look(gate, now, RELEASE_RARE << cpu->halvings, &cpu->wakings_left)
-		    : 1;
+	if (!gate)
+		return 1;
+	stands = gate->stands;
+	step = gate->step;
+	if (now - gate->last > RELEASE_RARE << cpu->halvings)
+		step /= 2;
+	else if (step < RELEASE_MAX_STEP)
+		step = 2 * step;
+	if (!step)
+		step = 1;
+	gate->last = now;
+	gate->step = step;
+	gate->stands = step > 1 ? 1 + bpf_get_prandom_u32() % (2 * step - 1) : 1;
+	cpu->wakings_left = gate->stands - 1;
+	return stands ?: 1;
 }
 
 /* Wake-ups have a quarter of the table at most, lest waits have no room. */
