@@ -16,7 +16,7 @@ static uint64_t instant_of(const struct search *s, const struct timed_sample *sa
 	return timer_schedule__instant(s->schedule, sample->stream, sample->k);
 }
 
-/* Up to which sample they were all due when sample i came: all timers of a processor that goes on fire at once. */
+/* When a stopped processor goes on, all its timers fire at once. Gives the end of the samples that were due when the i-th came. */
 static uint32_t due_with(const struct search *s, uint32_t i)
 {
 	uint32_t end = i + 1;
