@@ -105,8 +105,8 @@ endef
 LAYERS := unit asan bpf cli fuzz vm
 .PHONY: force demo check check-all $(LAYERS:%=check-%) bench soak install clean help deb deps
 
-# On all processors, unless -j says otherwise.
-build = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+# On all processors, unless -j says otherwise; one job more, since some wait for files.
+build = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell expr $$(nproc) + 1))
 
 # deps first: what is built, and with which tools, is known only after it.
 demo:
@@ -116,7 +116,7 @@ demo:
 
 check check-all:
 	$(Q)scripts/deps.sh build check
-	$(Q)$(build) all tests fuzz-targets asan
+	$(Q)$(build) vm-files all tests fuzz-targets asan
 	$(Q)O=$(O) tests/check $(if $(filter check-all,$@),-a)
 
 # What else a layer needs is in its files.mk.

@@ -2,6 +2,11 @@
 # Debian kernels with 8 processors in QEMU: tests/vm/run -h says more.
 check-vm: programs tests
 
+# While others compile. What cannot be had is told by the layer.
+.PHONY: vm-files
+vm-files:
+	$(Q)tests/vm/fetch $(O)/vm 2>/dev/null || :
+
 # The whole layer of tests/bpf there, which takes long.
 .PHONY: check-guests
 check-guests: programs tests

@@ -227,6 +227,6 @@ locks()
 
 try 'other users learn nothing' others
 try 'other users hold no lock' locks
-try 'users see their own processes' own
+thorough 'users see their own processes' own
 try 'text tables are not for everybody' tables
 thorough 'clients that behave badly' bad_clients

@@ -53,4 +53,4 @@ example_tune_pool()
 try 'example: what-if' example_what_if
 try 'example: scale' example_scale
 try 'example: tune' example_tune
-try 'example: tune-pool' example_tune_pool
+thorough 'example: tune-pool' example_tune_pool

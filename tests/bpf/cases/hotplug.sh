@@ -24,4 +24,4 @@ hotplug()
 		--argjson elapsed "$(jq '.scopes[0].elapsed_ns' report.json)"
 }
 
-try 'a processor goes and comes back' hotplug
+thorough 'a processor goes and comes back' hotplug

@@ -137,7 +137,7 @@ put_back()
 
 try 'scale: terms add up' terms
 try 'scale: the command has its processors' confined
-try 'scale: a run that fails' failing
+thorough 'scale: a run that fails' failing
 try 'scale: ended early' ended_early
 thorough 'scale: processes that run already' attached
 try 'scale: processors are put back' put_back

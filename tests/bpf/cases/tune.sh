@@ -115,6 +115,6 @@ beside_quartzd()
 }
 
 try 'tune: too many threads are proposed' proposes_threads
-try 'tune: what no knob is for' proposes_nothing
+thorough 'tune: what no knob is for' proposes_nothing
 thorough 'tune: effective parallelism' by_parallelism
 thorough 'tune: beside a quartzd' beside_quartzd

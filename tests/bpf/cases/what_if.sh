@@ -118,7 +118,7 @@ not_asked()
 
 thorough 'two threads with a lock' shape lock 0.5
 try 'a chain of three threads' shape chain 0.5
-try 'threads that meet, equal' shape even 0.5
+thorough 'threads that meet, equal' shape even 0.5
 thorough 'short segments' shape chain 0.5 1 500
 thorough 'more threads than processors' shape crowd 0.5
 thorough 'nobody waits for it' nobody_waits_for_it
