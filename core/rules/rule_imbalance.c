@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that do the same, and wait for the slowest of them: at a barrier, at a join, or in a loop.
+ * Threads that do the same, and wait for the slowest of them: at a barrier, at a join, or in a loop, which may be
+ * that of a spin lock.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
+#include "core/model/frames.h"
 
 /*
  * Of what perfect balance would gain. An OpenMP loop of 64 pieces that grow, two threads, other load: alone 52 %
@@ -24,11 +30,80 @@ static uint64_t room(const struct qz_report *r, const struct qz_alone *alone)
 	return (uint64_t)ns;
 }
 
+/* At the end of a parallel loop the threads of these spin for each other, not for a lock. */
+static bool is_openmp(const struct qz_procedure *procedure)
+{
+	static const char *const names[] = {"libgomp", "libomp", "libiomp"};
+	const char *base = strrchr(procedure->module, '/');
+
+	base = base ? base + 1 : procedure->module;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(base, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/*
+ * The procedure in which one or more of the others spin while one works, for most of that time. QZ_NONE: there is
+ * none, as where they sleep. 0 or -ENOMEM.
+ */
+static int find_spinning(const struct qz_report *r, const struct qz_alone *alone, uint32_t *best)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t *spun_ns = calloc((size_t)p->nprocedures + 1, sizeof(*spun_ns));
+
+	*best = QZ_NONE;
+	if (!spun_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		uint32_t code;
+
+		if (s->scope != r->scope || !s->spinning || s->busy != 1)
+			continue;
+		code = qz_frames__program_code(p, s->node);
+		if (code == QZ_NONE)
+			continue;
+		spun_ns[code] += s->cpu_ns / (s->level - s->busy);
+		if (*best == QZ_NONE || spun_ns[code] > spun_ns[*best])
+			*best = code;
+	}
+	if (*best != QZ_NONE &&
+	    (spun_ns[*best] < alone->shared_ns / 2 || is_openmp(&p->procedures[*best])))
+		*best = QZ_NONE;
+	free(spun_ns);
+	return 0;
+}
+
+static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
+			  const struct qz_alone *alone, uint32_t spinning)
+{
+	const char *name = r->profile->procedures[spinning].name;
+	char shown[QZ_SHORT_NAME];
+
+	qz_finding__shorten(shown, name);
+	f->word = "CONTENDED";
+	qz_finding__say(
+		f, &f->what,
+		"%u threads run %s one at a time: only one of them works %.0f%% of the time, and "
+		"the others spin in %s.",
+		alone->sharers, f->shown, qz_finding__percent(r, alone->shared_ns), shown);
+	qz_finding__prove(f, "report", name, "%s spins while one works", shown);
+	qz_finding__say(
+		f, &f->remedy,
+		"if %s takes a lock: hold it for less time, or give each part of the data one of "
+		"its own; else divide the work into smaller pieces",
+		shown);
+}
+
 /* Of threads that did as much as each other in the end, none is the slowest: now this one works, now that. */
 static void say_what(struct qz_finding *f, const struct qz_report *r, const struct qz_alone *alone)
 {
 	double percent = qz_finding__percent(r, alone->shared_ns);
 
+	qz_finding__say(f, &f->remedy,
+			"divide the work into smaller pieces that threads take as they get done "
+			"(OpenMP: schedule(dynamic))");
 	if ((double)alone->most_ns < 1.2 * (double)alone->least_ns) {
 		f->word = "TAKING TURNS";
 		qz_finding__say(
@@ -49,24 +124,28 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 {
 	struct qz_alone alone;
 	struct qz_finding f;
+	uint32_t spinning = QZ_NONE;
 	int err = qz_alone__find(r, &alone);
 
 	if (err || alone.kind == QZ_ALONE_PROCESSES || !alone.shared_ns || alone.locked ||
 	    alone.sharers < 2)
 		return err;
+	err = find_spinning(r, &alone, &spinning);
+	if (err)
+		return err;
 	f = qz_finding__about("imbalance", r, QZ_SUBJECT_PROCEDURE, alone.shared_phase);
 	f.gain_high_ns = room(r, &alone);
 	f.gain_low_ns = (uint64_t)(USUAL * (double)f.gain_high_ns);
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_DIVIDED;
-	say_what(&f, r, &alone);
+	if (spinning == QZ_NONE)
+		say_what(&f, r, &alone);
+	else
+		say_who_spins(&f, r, &alone, spinning);
 	qz_finding__prove(&f, "threads", NULL,
 			  "processor time of these threads in it: %.2f s at most, %.2f s at least",
 			  (double)alone.most_ns / 1e9, (double)alone.least_ns / 1e9);
 	qz_finding__prove(&f, "report", f.subject.name,
 			  "only one of them could run %.0f%% of the time",
 			  qz_finding__percent(r, alone.shared_ns));
-	qz_finding__say(&f, &f.remedy,
-			"divide the work into smaller pieces that threads take as they get done "
-			"(OpenMP: schedule(dynamic))");
 	return qz_advise__add(a, &f);
 }

@@ -286,6 +286,59 @@ START_TEST(imbalance_is_found)
 }
 END_TEST
 
+static void add_locked(struct fixture *f, uint32_t thread, bool spinning, const char *words)
+{
+	struct qz_sample sample = {.thread = thread,
+				   .level = 2,
+				   .busy = 1,
+				   .spinning = spinning,
+				   .object = QZ_NONE,
+				   .count = 500,
+				   .node = fixture__stack(f, words)};
+
+	if (!f->err)
+		f->err = qz_profile__add_samples(f->p, &sample);
+}
+
+static void be_of_library(struct qz_profile *p, const char *name, const char *module)
+{
+	struct qz_procedure *procedure = &p->procedures[fixture__procedure(p, name)];
+
+	free(procedure->module);
+	procedure->module = strdup(module);
+}
+
+/* What a spin loop is for is not known by its code: the one of OpenMP is, by its library. */
+START_TEST(who_waits_for_a_spin_lock_is_contended)
+{
+	for (int openmp = 0; openmp < 2; openmp++) {
+		static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+		struct fixture f = fixture__new();
+		uint32_t scope = fixture__scope(&f, level_ns, 3);
+		uint32_t threads[] = {fixture__thread(&f, scope, 1), fixture__thread(&f, scope, 2)};
+		const struct qz_finding *found;
+		struct advised x;
+		char *verdict;
+
+		for (size_t t = 0; t < 2; t++) {
+			add_locked(&f, threads[t], false, "main [thread] loop");
+			add_locked(&f, threads[t], true, "main [thread] loop take_lock");
+		}
+		if (openmp)
+			be_of_library(f.p, "take_lock", "/usr/lib/libgomp.so.1");
+		x = advise(&f, 2);
+		found = find(x.a, "imbalance");
+		ck_assert_ptr_nonnull(found);
+		ck_assert_str_eq(found->subject.name, "loop");
+		ck_assert_int_eq(!strstr(found->what, "take_lock"), openmp);
+		verdict = qz_verdict__text(x.a);
+		ck_assert_int_eq(!!strncmp(verdict, "CONTENDED: ", 11), openmp);
+		free(verdict);
+		done(&x);
+	}
+}
+END_TEST
+
 START_TEST(balanced_threads_have_no_finding)
 {
 	struct advised x = shared_work(20, 980);
@@ -660,6 +713,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, crowded_out_is_not_serial);
 	tcase_add_test(tc, waking_up_is_not_waiting_for_others);
 	tcase_add_test(tc, imbalance_is_found);
+	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
