@@ -44,6 +44,7 @@ static const struct kind *kind;
 static uint64_t turns;	  /* of compute_turns, for one hold */
 static double tsc_per_ns; /* of the time-stamp counter */
 static uint64_t hold_ns;
+static uint64_t cpu_clock_ns; /* what a look at the clock of processor time takes */
 
 /* ---- locks ---- */
 
@@ -141,10 +142,14 @@ static bool was_preempted(void)
 	return was;
 }
 
-/* Short holds cannot afford the clock of processor time: only where one is much too long it is asked why. */
+/*
+ * Short holds cannot afford the clock of processor time, which is not part of hold_lock: only where one is much
+ * too long it is asked why.
+ */
 static uint64_t held_once(void)
 {
-	uint64_t cpu = hold_ns >= 50000 ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0, start, ns;
+	bool is_long = hold_ns >= 200 * cpu_clock_ns;
+	uint64_t cpu = is_long ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0, start, ns;
 
 	start = __rdtsc();
 	hold_lock();
@@ -229,6 +234,10 @@ static void calibrate(double hold_us)
 		if (CALIBRATION / 5 / (double)cpu > best)
 			best = CALIBRATION / 5 / (double)cpu;
 	}
+	cpu_clock_ns = clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < 100; i++)
+		clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	cpu_clock_ns = (clock_ns(CLOCK_MONOTONIC) - cpu_clock_ns) / 100;
 	hold_ns = (uint64_t)(hold_us * 1000);
 	turns = (uint64_t)(best * (double)hold_ns);
 }
