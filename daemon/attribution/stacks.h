@@ -24,7 +24,7 @@ struct stack_context {
 	struct qz_profile *profile;
 	struct instrumented_stacks *selfreport; /* NULL: none */
 	struct spawn_stacks *creation;
-	const uint32_t *scopes; /* of the profile, by number of the engine; QZ_NONE: not known */
+	const uint32_t *scopes; /* of the profile, by number in BPF; QZ_NONE: not known */
 	uint32_t nscopes;
 };
 

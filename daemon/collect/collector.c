@@ -48,11 +48,11 @@ static bool make_target(struct collector *c, const struct symbolizer_options *op
 		return false;
 	c->modules = modules__new(c->symbolizer);
 	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
-	if (c->images && bpf_runtime__follows_all(c->engine))
+	if (c->images && bpf_runtime__follows_all(c->bpf))
 		address_spaces__keep_all(c->images);
-	c->reader = c->images ? event_reader__new(c->engine, c->sampler, c->images) : NULL;
+	c->reader = c->images ? event_reader__new(c->bpf, c->sampler, c->images) : NULL;
 	if (c->reader)
-		c->builder = unwind_worker__new(c->engine, c->reader, c->images, c->modules);
+		c->builder = unwind_worker__new(c->bpf, c->reader, c->images, c->modules);
 	return c->builder;
 }
 
@@ -73,9 +73,9 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.profile = c->profile,
 		.creation = c->creation,
 		.scopes = scopes__rows(c->scopes),
-		.nscopes = bpf_runtime__max_scopes(c->engine),
+		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
-	c->spinning = spin_tracker__new(c->engine, c->images, c->modules, c->classes);
+	c->spinning = spin_tracker__new(c->bpf, c->images, c->modules, c->classes);
 	return c->spinning;
 }
 
@@ -83,21 +83,21 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 static bool make_drains(struct collector *c)
 {
 	c->sampled = sample_rounds__new(
-		&(struct sample_rounds_context) {c->engine, c->images, c->threads, c->spinning});
+		&(struct sample_rounds_context) {c->bpf, c->images, c->threads, c->spinning});
 	if (!c->sampled)
 		return false;
 	c->groups = groups__new(
-		&(struct groups_context) {c->engine, c->profile, c->scopes, c->threads, c->images});
+		&(struct groups_context) {c->bpf, c->profile, c->scopes, c->threads, c->images});
 	if (!c->groups)
 		return false;
 	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
 	if (c->names)
-		c->waits = wait_drain__new(c->engine, c->threads, &c->stacks, c->names);
-	c->shares = map_quota__new(c->engine);
+		c->waits = wait_drain__new(c->bpf, c->threads, &c->stacks, c->names);
+	c->shares = map_quota__new(c->bpf);
 	return c->waits && c->shares;
 }
 
-struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
 				 const struct spin_rules *rules, struct kallsyms **kernel)
 {
@@ -108,10 +108,10 @@ struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler
 		return NULL;
 	c->kernel = *kernel;
 	*kernel = NULL;
-	c->engine = engine;
+	c->bpf = bpf;
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
-	c->scopes = c->profile ? scopes__new(engine, c->profile) : NULL;
+	c->scopes = c->profile ? scopes__new(bpf, c->profile) : NULL;
 	c->threads = threads__new(c->profile);
 	if (c->scopes && c->threads && make_target(c, options) && make_attribution(c, rules) &&
 	    make_drains(c)) {
@@ -163,7 +163,7 @@ int collector__use_pages(struct collector *c, struct shm_sets *pages)
 	if (!c->stacks.selfreport)
 		return -ENOMEM;
 	c->pages = pages;
-	c->page_figures = shm_counters__new(pages, c->engine, &c->stacks);
+	c->page_figures = shm_counters__new(pages, c->bpf, &c->stacks);
 	return c->page_figures ? 0 : -ENOMEM;
 }
 
@@ -181,7 +181,7 @@ void collector__use_rounds(struct collector *c, uint32_t rate)
 
 int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
 {
-	c->rounds = rounds__new(instants, rate, bpf_runtime__processors(c->engine), c->spinning,
+	c->rounds = rounds__new(instants, rate, bpf_runtime__processors(c->bpf), c->spinning,
 				&c->stacks);
 	return c->rounds ? 0 : -ENOMEM;
 }
@@ -189,7 +189,7 @@ int collector__use_instants(struct collector *c, struct module_rounds *instants,
 int collector__use_what_if(struct collector *c, const char *names)
 {
 	struct candidates_context context = {
-		.engine = c->engine,
+		.bpf = c->bpf,
 		.images = c->images,
 		.modules = c->modules,
 		.symbolizer = c->symbolizer,
@@ -212,7 +212,7 @@ int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind
 
 int collector__add_own_scopes(struct collector *c)
 {
-	bool contained = bpf_runtime__is_contained(c->engine);
+	bool contained = bpf_runtime__is_contained(c->bpf);
 	int err = collector__add_scope(c, QZ_SCOPE_OF_MACHINE, QZ_SCOPE_MACHINE, 0,
 				       contained ? QZ_CONTAINED : "machine", "");
 
@@ -224,7 +224,7 @@ int collector__add_own_scopes(struct collector *c)
 
 int collector__keep_ended(struct collector *c, uint64_t bytes)
 {
-	c->ended = scope_gc__new(c->engine, bytes);
+	c->ended = scope_gc__new(c->bpf, bytes);
 	return c->ended ? 0 : -ENOMEM;
 }
 
@@ -252,9 +252,9 @@ static void change_rates(struct collector *c)
 		return;
 	c->halvings = c->profile->halvings = c->halvings_wanted;
 	perf_sampler__set_halvings(c->sampler, c->halvings,
-				   loss_accounting__idle_ns(c->engine, bpf_runtime__now()));
-	for (uint32_t i = 0; i < bpf_runtime__processors(c->engine); i++)
-		bpf_runtime__cpus(c->engine)[i].halvings = c->halvings;
+				   loss_accounting__idle_ns(c->bpf, bpf_runtime__now()));
+	for (uint32_t i = 0; i < bpf_runtime__processors(c->bpf); i++)
+		bpf_runtime__cpus(c->bpf)[i].halvings = c->halvings;
 }
 
 /* Whether what is in use is looked through: the times after which things are freed are in drains, of a second. */
@@ -283,7 +283,7 @@ static int swap_buffers(struct collector *c)
 
 	await_end_of_round(c);
 	change_rates(c);
-	err = bpf_runtime__swap_buffers(c->engine, &c->half);
+	err = bpf_runtime__swap_buffers(c->bpf, &c->half);
 	if (c->polling)
 		shm_polling__swap_buffers(c->polling);
 	if (aging)
@@ -360,7 +360,7 @@ int collector__tick(struct collector *c)
 	uint64_t now = bpf_runtime__now(), since;
 	int err = 0;
 
-	bpf_runtime__control(c->engine)->heartbeat = now;
+	bpf_runtime__control(c->bpf)->heartbeat = now;
 	take_reports(c);
 	c->hurry = now + TICK_WORK;
 	process_reports(c, c->complete - SETTLING);
@@ -378,7 +378,7 @@ int collector__tick(struct collector *c)
 	take_reports(c); /* that may have taken long */
 	if (!err &&
 	    (since >= (c->name_soon ? NAME_PERIOD : SWAP_PERIOD) || (c->due && now >= c->due) ||
-	     bpf_runtime__fill(c->engine) >= SWAP_FILL || spin_tracker__hurries(c->spinning)))
+	     bpf_runtime__fill(c->bpf) >= SWAP_FILL || spin_tracker__hurries(c->spinning)))
 		err = swap_buffers(c);
 	return err;
 }
@@ -409,13 +409,13 @@ void collector__set_halvings(struct collector *c, uint32_t halvings)
 
 struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)
 {
-	return self_overhead__read(c->engine, c->symbolizer, c->builder, interrupt_ns);
+	return self_overhead__read(c->bpf, c->symbolizer, c->builder, interrupt_ns);
 }
 
 int collector__start(struct collector *c)
 {
 	/* from the first sample on, so that it is also noticed when quartzd is stopped before its first tick */
-	bpf_runtime__control(c->engine)->heartbeat = bpf_runtime__now();
+	bpf_runtime__control(c->bpf)->heartbeat = bpf_runtime__now();
 	return unwind_worker__start(c->builder);
 }
 
@@ -438,9 +438,9 @@ int collector__freeze(struct collector *c, uint64_t *until)
 	int err;
 
 	unwind_worker__stop(c->builder);
-	*until = bpf_runtime__freeze(c->engine);
+	*until = bpf_runtime__freeze(c->bpf);
 	c->frozen = true;
-	err = bpf_scopes__dump(c->engine, *until, collector__keep_thread, c);
+	err = bpf_scopes__dump(c->bpf, *until, collector__keep_thread, c);
 	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
 		usleep(1000);
 		process_all_reports(c);

@@ -35,7 +35,7 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 {
 	char comm[QZ_COMM_LEN + 1] = "";
 
-	if (e->scope >= bpf_runtime__max_scopes(c->engine))
+	if (e->scope >= bpf_runtime__max_scopes(c->bpf))
 		return;
 	if (groups__keep(c->groups, e)) {
 		place_threads(c, e);
@@ -66,8 +66,7 @@ void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
 {
 	char comm[QZ_COMM_LEN + 1] = "";
 
-	if (!bpf_runtime__follows_all(c->engine) ||
-	    e->scope >= bpf_runtime__max_scopes(c->engine) ||
+	if (!bpf_runtime__follows_all(c->bpf) || e->scope >= bpf_runtime__max_scopes(c->bpf) ||
 	    scopes__index(c->scopes, e->scope) != QZ_NONE)
 		return;
 	memcpy(comm, e->comm, QZ_COMM_LEN);

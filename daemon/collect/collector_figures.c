@@ -33,7 +33,7 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 static void refresh_ledger(struct collector *c)
 {
 	struct loss_accounting_sources from = {
-		.engine = c->engine,
+		.bpf = c->bpf,
 		.sampler = c->sampler,
 		.symbolizer = c->symbolizer,
 		.builder = c->builder,
@@ -57,7 +57,7 @@ static void refresh_ledger(struct collector *c)
 static int dump_alive(struct collector *c)
 {
 	if (!c->frozen)
-		return bpf_scopes__dump(c->engine, c->refreshed, add_alive, c);
+		return bpf_scopes__dump(c->bpf, c->refreshed, add_alive, c);
 	for (uint32_t i = 0; i < c->nkept; i++)
 		add_alive(c, &c->kept[i]);
 	return 0;
@@ -80,7 +80,7 @@ int collector__refresh(struct collector *c, uint64_t until)
 		shm_counters__refresh(c->page_figures);
 	refresh_ledger(c);
 	err = c->candidates ? candidates__refresh(c->candidates, scopes__rows(c->scopes),
-						  bpf_runtime__max_scopes(c->engine))
+						  bpf_runtime__max_scopes(c->bpf))
 			    : 0;
 	if (err)
 		return err;

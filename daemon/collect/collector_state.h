@@ -10,7 +10,7 @@
 #include "daemon/target/loss_backoff.h"
 
 struct collector {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	struct symbolizer *symbolizer;
 	struct modules *modules;

@@ -15,7 +15,7 @@
 struct groups;
 
 struct groups_context {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct threads *threads;

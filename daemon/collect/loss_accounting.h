@@ -15,7 +15,7 @@
 
 /* All borrowed; of these, page_figures, polling and rounds may be NULL. */
 struct loss_accounting_sources {
-	const struct bpf_runtime *engine;
+	const struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	const struct symbolizer *symbolizer;
 	struct unwind_worker *builder;
@@ -34,7 +34,7 @@ struct loss_accounting_sources {
 };
 
 /* How long all processors together have been idle. */
-uint64_t loss_accounting__idle_ns(const struct bpf_runtime *engine, uint64_t until);
+uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until);
 
 void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_sources *from);
 

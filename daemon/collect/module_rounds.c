@@ -18,7 +18,7 @@
 
 struct module_rounds {
 	int device;
-	const struct bpf_runtime *engine;
+	const struct bpf_runtime *bpf;
 	uint32_t period_ns, processors;
 	struct qz_capture *captures; /* of the call in progress */
 	pthread_t thread;
@@ -114,7 +114,7 @@ static void fail(struct module_rounds *i, struct aim *aim)
 /* The word that has the level of the aim's only scope. */
 static uint64_t running_word(const struct module_rounds *i, const struct aim *aim)
 {
-	return aim->scope == QZ_NO_SCOPE ? 0 : bpf_scopes__running(i->engine, aim->scope);
+	return aim->scope == QZ_NO_SCOPE ? 0 : bpf_scopes__running(i->bpf, aim->scope);
 }
 
 static void take_one(struct module_rounds *i, struct aim *aim)
@@ -166,7 +166,7 @@ static void *work(void *argument)
 
 /* ---- life ---- */
 
-struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *engine)
+struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *bpf)
 {
 	struct module_rounds *i = calloc(1, sizeof(*i));
 	int err;
@@ -174,8 +174,8 @@ struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime
 	if (!i)
 		return NULL;
 	i->period_ns = SECOND / rate;
-	i->engine = engine;
-	i->processors = bpf_runtime__processors(engine);
+	i->bpf = bpf;
+	i->processors = bpf_runtime__processors(bpf);
 	i->end = &i->first;
 	pthread_mutex_init(&i->lock, NULL);
 	i->captures = calloc(i->processors, sizeof(*i->captures));

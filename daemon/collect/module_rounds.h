@@ -19,7 +19,7 @@ struct module_rounds;
 struct aim {
 	uint32_t refs;	/* guarded by the lock of instants */
 	bool everybody; /* so many that every processor is asked, whatever it runs */
-	uint32_t scope; /* of the engine, of all of them; QZ_NO_SCOPE: there are more */
+	uint32_t scope; /* number in BPF, of all of them; QZ_NO_SCOPE: there are more */
 	uint32_t npids;
 	int32_t pids[];
 };
@@ -37,8 +37,8 @@ struct instant {
 	struct qz_capture captures[];
 };
 
-/* Opens the device. Borrows the engine. NULL with errno: of open(2), or ENOMEM. */
-struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *engine);
+/* Opens the device. Borrows bpf. NULL with errno: of open(2), or ENOMEM. */
+struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *bpf);
 
 /* Begins to take instants, in a thread. 0 or -errno. */
 int module_rounds__start(struct module_rounds *i);

@@ -126,7 +126,7 @@ static void add_samples(struct collector *c, const struct placed *at,
 		return;
 	}
 	if (sample->doubtful)
-		bpf_scopes__add_spin_turns(c->engine, image->scope, sample->doubtful);
+		bpf_scopes__add_spin_turns(c->bpf, image->scope, sample->doubtful);
 	if (sample->machine && scopes__machine(c->scopes) != QZ_NONE)
 		add_to_machine(c, group, sample, at);
 	if (c->polling && at->slot->profiled)
@@ -249,7 +249,7 @@ static int add_sets(struct collector *c)
 static int settle_ended(struct collector *c)
 {
 	struct scope_gc_context context = {
-		.engine = c->engine,
+		.bpf = c->bpf,
 		.profile = c->profile,
 		.scopes = c->scopes,
 		.threads = c->threads,
@@ -293,7 +293,7 @@ int collector__drain_half(struct collector *c)
 	}
 	if (!err && c->polling)
 		shm_polling__drain(c->polling);
-	bpf_runtime__clear(c->engine, h);
+	bpf_runtime__clear(c->bpf, h);
 	address_spaces__refresh(c->images);
 	if (address_spaces__changes(c->images) != changes)
 		unwind_worker__wake(c->builder);

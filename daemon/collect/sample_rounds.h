@@ -19,7 +19,7 @@
 struct sample_rounds;
 
 struct sample_rounds_context {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct address_spaces *images;
 	struct threads *threads;
 	struct spin_tracker *spinning;

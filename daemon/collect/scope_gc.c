@@ -21,7 +21,7 @@
 
 struct scope_gc {
 	uint64_t bytes;
-	uint32_t n;	 /* scopes of the engine */
+	uint32_t n;	 /* scopes in BPF */
 	uint32_t *since; /* of each, the drain at which it was seen to have ended; 0: it has not */
 	bool *gone, *in_use; /* of each, in one call of scope_gc__settle() */
 	uint32_t drains;
@@ -29,14 +29,14 @@ struct scope_gc {
 	uint64_t folded;
 };
 
-struct scope_gc *scope_gc__new(const struct bpf_runtime *engine, uint64_t bytes)
+struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes)
 {
 	struct scope_gc *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
 	e->bytes = bytes;
-	e->n = bpf_runtime__max_scopes(engine);
+	e->n = bpf_runtime__max_scopes(bpf);
 	e->since = calloc(e->n, sizeof(*e->since));
 	e->gone = calloc(e->n, sizeof(*e->gone));
 	e->in_use = calloc(e->n, sizeof(*e->in_use));
@@ -62,7 +62,7 @@ uint64_t scope_gc__folded(const struct scope_gc *e)
 	return e->folded;
 }
 
-/* ---- numbers of the engine ---- */
+/* ---- numbers in BPF ---- */
 
 /* What a program reported about itself is added when its pages are given back. */
 static void check_pages(struct scope_gc *e, const struct scope_gc_context *c)
@@ -80,7 +80,7 @@ static void check_pages(struct scope_gc *e, const struct scope_gc_context *c)
 
 static bool is_settled(struct scope_gc *e, const struct scope_gc_context *c, uint32_t scope)
 {
-	if (!bpf_scopes__ended(c->engine, scope)) {
+	if (!bpf_scopes__ended(c->bpf, scope)) {
 		e->since[scope] = 0;
 		return false;
 	}
@@ -90,13 +90,13 @@ static bool is_settled(struct scope_gc *e, const struct scope_gc_context *c, uin
 	       !wait_drain__use_scope(c->waits, scope);
 }
 
-/* Nothing was heard of one whose reports were lost, but what the engine counted. */
+/* Nothing was heard of one whose reports were lost, but what BPF counted. */
 static int retire(struct scope_gc *e, const struct scope_gc_context *c, uint32_t scope)
 {
 	if (scopes__index(c->scopes, scope) == QZ_NONE &&
-	    bpf_scopes__youth(c->engine, scope) != QZ_FOLDED) {
+	    bpf_scopes__youth(c->bpf, scope) != QZ_FOLDED) {
 		int64_t index = scopes__add(c->scopes, scope, QZ_SCOPE_PROCESS,
-					    bpf_scopes__pid(c->engine, scope), "", "");
+					    bpf_scopes__pid(c->bpf, scope), "", "");
 
 		if (index < 0)
 			return (int)index;
@@ -128,7 +128,7 @@ static int retire_settled(struct scope_gc *e, const struct scope_gc_context *c)
 	address_spaces__forget(c->images, e->gone);
 	for (uint32_t i = QZ_OWN_SCOPES; i < e->n; i++)
 		if (e->gone[i])
-			err = bpf_scopes__recycle(c->engine, i) ?: err;
+			err = bpf_scopes__recycle(c->bpf, i) ?: err;
 	return err;
 }
 
@@ -161,7 +161,7 @@ static int find_other(const struct scope_gc_context *c, uint32_t *scope, uint32_
 		.kind = QZ_SCOPE_PROCESS,
 		.comm = QZ_ENDED_NAME,
 		.ended = true,
-		.nlevels = bpf_runtime__level_stride(c->engine),
+		.nlevels = bpf_runtime__level_stride(c->bpf),
 	};
 	int64_t index = 0;
 

@@ -7,8 +7,8 @@
 
 struct map_quota;
 
-/* Borrows the engine. NULL with errno ENOMEM. */
-struct map_quota *map_quota__new(struct bpf_runtime *engine);
+/* Borrows bpf. NULL with errno ENOMEM. */
+struct map_quota *map_quota__new(struct bpf_runtime *bpf);
 void map_quota__free(struct map_quota *s);
 
 /* The tables have been drained: what was freed is nobody's any more. */

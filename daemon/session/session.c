@@ -73,14 +73,14 @@ static void answer(struct session *s, uint64_t now, bool over)
 
 static void follow_hotplug(struct session *s)
 {
-	int *came = calloc(bpf_runtime__processors(s->engine), sizeof(*came));
+	int *came = calloc(bpf_runtime__processors(s->bpf), sizeof(*came));
 	int n = came ? perf_sampler__follow_hotplug(s->sampler, came) : 0;
 
 	for (int i = 0; i < n; i++)
-		bpf_runtime__mark_processor(s->engine, came[i]);
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->engine); cpu++)
+		bpf_runtime__mark_processor(s->bpf, came[i]);
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->bpf); cpu++)
 		if (!perf_sampler__samples(s->sampler, cpu))
-			bpf_runtime__cpus(s->engine)[cpu].idle_since = 0;
+			bpf_runtime__cpus(s->bpf)[cpu].idle_since = 0;
 	free(came);
 }
 
@@ -193,7 +193,7 @@ static void watch_keeper(struct session *s, short revents)
 /* What was measured until then is saved; the machine is measured anew. */
 static void begin_again(struct session *s, uint64_t now)
 {
-	uint64_t alone = bpf_runtime__left_alone(s->engine);
+	uint64_t alone = bpf_runtime__left_alone(s->bpf);
 
 	if (!alone || s->host->pending != ACTION_NONE)
 		return;
@@ -346,7 +346,7 @@ static int finish(struct session *s)
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	err = collector__freeze(s->collector, &until);
-	bpf_runtime__detach(s->engine);
+	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
 	if (s->history && !err)
 		session__cut_slice(s, until, false);
@@ -424,7 +424,7 @@ static void close_session(struct session *s)
 	event_log__free(s->events);
 	shm_sets__free(s->pages);
 	perf_sampler__free(s->sampler);
-	bpf_runtime__free(s->engine);
+	bpf_runtime__free(s->bpf);
 	module_device__close(&s->device);
 	spin_rules__free(&s->spin_rules);
 	if (s->signals >= 0)

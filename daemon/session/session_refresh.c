@@ -130,7 +130,7 @@ static json_t *overhead_parts(const struct qz_overhead_governor *g)
 json_t *session__status(struct session *s)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
-	const struct qz_control *control = bpf_runtime__control(s->engine);
+	const struct qz_control *control = bpf_runtime__control(s->bpf);
 	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
 	struct opener_counts openers = opener__counts();
 	struct collector_symbolizers symbolizers = collector__symbolizers(s->collector);

@@ -131,7 +131,7 @@ static int open_to_others(struct session *s)
 				 paths__runtime(), strerror(errno));
 		return fail(-EBUSY, line);
 	}
-	s->text = bpffs_tables__new(s->engine, line, sizeof(line));
+	s->text = bpffs_tables__new(s->bpf, line, sizeof(line));
 	if (!s->text)
 		log_warning("%s", line);
 	/* the module gives and takes the kernel's own pids */
@@ -161,7 +161,7 @@ static void open_to_programs(struct session *s)
 	}
 	s->pages = err ? NULL : shm_sets__new();
 	if (s->pages)
-		s->page_server = shm_server__new(directory, s->engine, s->pages, &s->device);
+		s->page_server = shm_server__new(directory, s->bpf, s->pages, &s->device);
 	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->pages) : -errno);
 	if (err)
 		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
@@ -190,7 +190,7 @@ static int start_poller(struct session *s)
 	for (int i = 0; i < s->nreserved; i++)
 		options.cpus[i] = s->reserved[i];
 	s->events = event_log__new(&s->snapshot, s->nreserved ? s->nreserved : 1);
-	s->poller = s->events ? shm_sampler__new(&options, s->engine, s->pages, s->events) : NULL;
+	s->poller = s->events ? shm_sampler__new(&options, s->bpf, s->pages, s->events) : NULL;
 	err = s->poller ? collector__use_poller(s->collector, s->poller) : -errno;
 	return err ? fail(err, "cannot start a thread that polls") : 0;
 }
@@ -203,7 +203,7 @@ static int open_instants(struct session *s)
 	if (!rate)
 		return 0;
 	/* the module serves the initial pid namespace only */
-	s->instants = s->pid_namespace ? NULL : module_rounds__new(rate, s->engine);
+	s->instants = s->pid_namespace ? NULL : module_rounds__new(rate, s->bpf);
 	if (!s->instants && (s->pid_namespace || errno == ENOENT)) {
 		collector__use_rounds(s->collector, options__rate(s->config));
 		return 0;
@@ -264,22 +264,21 @@ int session__load(struct session *s)
 		return fail_short(-errno);
 	options.sampled_by_timer = perf_sampler__by_timer(s->sampler);
 	s->interrupt_ns = self_overhead__of_interrupt();
-	s->engine = bpf_runtime__new(&options);
-	if (!s->engine)
+	s->bpf = bpf_runtime__new(&options);
+	if (!s->bpf)
 		return fail_short(-errno);
 	s->kernel = kallsyms__new();
 	if (!s->kernel)
 		return fail_short(-ENOMEM);
 	kallsyms__read_ahead(s->kernel);
 	/* takes the kernel some tenths of a second, and until then signals end quartzd, at once */
-	err = bpf_runtime__load(s->engine);
+	err = bpf_runtime__load(s->bpf);
 	if (err)
-		return fail(err, bpf_runtime__error(s->engine));
+		return fail(err, bpf_runtime__error(s->bpf));
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
-	s->collector =
-		collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules, &s->kernel);
+	s->collector = collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kernel);
 	if (!s->collector)
 		return fail_short(-errno);
 	err = open_instants(s);
@@ -291,8 +290,8 @@ int session__load(struct session *s)
 	if (!s->config->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
-	err = bpf_runtime__attach(s->engine);
-	return err ? fail(err, bpf_runtime__error(s->engine)) : 0;
+	err = bpf_runtime__attach(s->bpf);
+	return err ? fail(err, bpf_runtime__error(s->bpf)) : 0;
 }
 
 static int describe_run(struct session *s)
@@ -320,10 +319,10 @@ static int describe_run(struct session *s)
 
 static int open_scope(struct session *s, enum qz_scope_kind kind, const struct target *t)
 {
-	int scope = bpf_scopes__open(s->engine, t->pid, kind != QZ_SCOPE_PROCESS);
+	int scope = bpf_scopes__open(s->bpf, t->pid, kind != QZ_SCOPE_PROCESS);
 
 	if (scope < 0)
-		return fail(scope, bpf_runtime__error(s->engine));
+		return fail(scope, bpf_runtime__error(s->bpf));
 	if (collector__add_scope(s->collector, scope, kind, t->pid, t->comm, t->command))
 		return fail(-ENOMEM, "out of memory");
 	return 0;
@@ -409,7 +408,7 @@ static int start_command(struct session *s)
 	err = stop_asked(s);
 	if (err)
 		return err;
-	bpf_scopes__restart(s->engine, 0);
+	bpf_scopes__restart(s->bpf, 0);
 	return let_go(s);
 }
 
@@ -493,8 +492,8 @@ int session__start(struct session *s)
 
 	if (err)
 		return err;
-	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->engine),
-				  bpf_runtime__sampler_fd(s->engine), options__rate(s->config));
+	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->bpf),
+				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->config));
 	if (err)
 		return fail(err, perf_sampler__error(s->sampler));
 	if (describe_run(s))
@@ -519,9 +518,9 @@ int session__start(struct session *s)
 	err = collector__start(s->collector);
 	if (err)
 		return fail(err, "cannot start a thread");
-	err = bpf_scopes__adopt(s->engine);
+	err = bpf_scopes__adopt(s->bpf);
 	if (err)
-		return fail(err, bpf_runtime__error(s->engine));
+		return fail(err, bpf_runtime__error(s->bpf));
 	err = start_poller(s);
 	if (err)
 		return err;

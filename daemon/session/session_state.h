@@ -32,7 +32,7 @@ struct session {
 	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
 	cpu_set_t allowed;
 	int nreserved, reserved[MAX_RESERVED];
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct kallsyms *kernel; /* until the collector has it */
 	struct perf_sampler *sampler;
 	struct collector *collector;

@@ -19,13 +19,13 @@ struct lack {
 
 struct shm_counters {
 	struct shm_sets *pages;
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct stack_context context;
 	struct shm_calls *calls;
 	struct lack closed; /* of page sets that are no more */
 };
 
-struct shm_counters *shm_counters__new(struct shm_sets *pages, struct bpf_runtime *engine,
+struct shm_counters *shm_counters__new(struct shm_sets *pages, struct bpf_runtime *bpf,
 				       const struct stack_context *context)
 {
 	struct shm_counters *f = calloc(1, sizeof(*f));
@@ -33,7 +33,7 @@ struct shm_counters *shm_counters__new(struct shm_sets *pages, struct bpf_runtim
 	if (!f)
 		return NULL;
 	f->pages = pages;
-	f->engine = engine;
+	f->bpf = bpf;
 	f->context = *context;
 	f->calls = shm_calls__new(pages, context);
 	if (f->calls)
@@ -138,7 +138,7 @@ static bool close_page(void *context, struct page *page)
 	shm_calls__close(f->calls, page);
 	last = shm_sets__of_image(f->pages, page->image);
 	if (!last || last->over)
-		bpf_runtime__set_page(f->engine, page->image, NULL);
+		bpf_runtime__set_page(f->bpf, page->image, NULL);
 	return true;
 }
 

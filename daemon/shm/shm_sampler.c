@@ -57,7 +57,7 @@ struct worker {
 
 struct shm_sampler {
 	struct shm_sampler_options options;
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct shm_sets *pages;
 	struct event_log *events;
 	bool stop;
@@ -101,7 +101,7 @@ static void look(struct worker *w, const struct qz_cpu_state *cpu, struct view *
 		w->figures.invalid++;
 		return;
 	}
-	v->key.level = bpf_scopes__running(w->poller->engine, v->key.scope) & QZ_LEVEL_MASK;
+	v->key.level = bpf_scopes__running(w->poller->bpf, v->key.scope) & QZ_LEVEL_MASK;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&cpu->run, __ATOMIC_ACQUIRE) != run || !v->key.level ||
 	    *(volatile const uint32_t *)&cpu->scope != v->key.scope) {
@@ -238,8 +238,8 @@ static void count(struct worker *w, struct view *v, uint32_t spinning)
  */
 static void make_round(struct worker *w)
 {
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(w->poller->engine);
-	uint32_t n = bpf_runtime__processors(w->poller->engine), workers = w->poller->nworkers;
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(w->poller->bpf);
+	uint32_t n = bpf_runtime__processors(w->poller->bpf), workers = w->poller->nworkers;
 
 	__atomic_store_n(&w->round, w->round + 1, __ATOMIC_SEQ_CST);
 	shm_sets__enter(w->poller->pages, w->number);
@@ -340,14 +340,14 @@ static int init_worker(struct shm_sampler *p, uint32_t number)
 	w->number = number;
 	w->cpu = p->options.ncpus ? p->options.cpus[number] : -1;
 	w->random = 0x9e3779b97f4a7c15ull + number;
-	w->views = calloc(bpf_runtime__processors(p->engine), sizeof(*w->views));
+	w->views = calloc(bpf_runtime__processors(p->bpf), sizeof(*w->views));
 	w->halves[0] = calloc(1, sizeof(*w->halves[0]));
 	w->halves[1] = calloc(1, sizeof(*w->halves[1]));
 	return w->views && w->halves[0] && w->halves[1] ? 0 : -ENOMEM;
 }
 
 struct shm_sampler *shm_sampler__new(const struct shm_sampler_options *options,
-				     struct bpf_runtime *engine, struct shm_sets *pages,
+				     struct bpf_runtime *bpf, struct shm_sets *pages,
 				     struct event_log *events)
 {
 	struct shm_sampler *p = calloc(1, sizeof(*p));
@@ -356,7 +356,7 @@ struct shm_sampler *shm_sampler__new(const struct shm_sampler_options *options,
 	if (!p)
 		return NULL;
 	p->options = *options;
-	p->engine = engine;
+	p->bpf = bpf;
 	p->pages = pages;
 	p->events = events;
 	p->nworkers = options->ncpus ? options->ncpus : 1;

@@ -34,7 +34,7 @@ struct client {
 };
 
 struct shm_server {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct shm_sets *pages;
 	const struct module_device *device;
 	int listener, epoll, stop, lock, flag_fd;
@@ -97,7 +97,7 @@ static int watch(struct shm_server *s, int fd, uint32_t what)
 #define STOP	 (MAX_CLIENTS + 1)
 #define DEVICE	 (MAX_CLIENTS + 2)
 
-struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *engine,
+struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
 				   struct shm_sets *pages, const struct module_device *device)
 {
 	const struct unix_listener_options options = {SOCK_SEQPACKET, BACKLOG, -1, 0666};
@@ -106,7 +106,7 @@ struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *en
 
 	if (!s)
 		return NULL;
-	s->engine = engine;
+	s->bpf = bpf;
 	s->pages = pages;
 	s->device = device;
 	s->listener = s->lock = s->flag_fd = -1;
@@ -163,11 +163,11 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
 	owner->pidfd = syscall(SYS_pidfd_open, process->pid, 0);
 	if (owner->pidfd < 0)
 		return -errno;
-	err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
-	if (err == -ENOENT && !bpf_scopes__follow_passed(s->engine, process->pid))
-		err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
+	err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
+	if (err == -ENOENT && !bpf_scopes__follow_passed(s->bpf, process->pid))
+		err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
 	owner->image = state.image;
-	err = err ?: bpf_scopes__tell(s->engine, state.scope, process->pid);
+	err = err ?: bpf_scopes__tell(s->bpf, state.scope, process->pid);
 	if (err)
 		close(owner->pidfd);
 	return err == -ENOENT ? -ESRCH : err;
@@ -189,7 +189,7 @@ int shm_server__open_set(struct shm_server *s, const struct ucred *process,
 	if (err)
 		close(owner.pidfd);
 	else if (place->slot_pointer)
-		bpf_runtime__set_page(s->engine, owner.image, place);
+		bpf_runtime__set_page(s->bpf, owner.image, place);
 	return err;
 }
 

@@ -20,7 +20,7 @@ struct point {
 };
 
 struct spin_tracker {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct address_spaces *images;
 	struct modules *modules;
 	struct spin_classify *classes;
@@ -34,19 +34,19 @@ struct spin_tracker {
 	uint32_t nnews;
 };
 
-struct spin_tracker *spin_tracker__new(struct bpf_runtime *engine, struct address_spaces *images,
+struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *images,
 				       struct modules *modules, struct spin_classify *classes)
 {
 	struct spin_tracker *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->engine = engine;
+	s->bpf = bpf;
 	s->images = images;
 	s->modules = modules;
 	s->classes = classes;
-	s->table = bpf_runtime__spin_addresses(engine);
-	s->seen = calloc(bpf_runtime__processors(engine), sizeof(*s->seen));
+	s->table = bpf_runtime__spin_addresses(bpf);
+	s->seen = calloc(bpf_runtime__processors(bpf), sizeof(*s->seen));
 	if (s->seen)
 		return s;
 	free(s);
@@ -293,10 +293,10 @@ int spin_tracker__resolve(struct spin_tracker *s)
  */
 int spin_tracker__read_processors(struct spin_tracker *s)
 {
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(s->engine);
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(s->bpf);
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < bpf_runtime__processors(s->engine); i++) {
+	for (uint32_t i = 0; !err && i < bpf_runtime__processors(s->bpf); i++) {
 		struct point p = {
 			.image = __atomic_load_n(&cpus[i].leaf_image, __ATOMIC_RELAXED),
 			.leaf = __atomic_load_n(&cpus[i].leaf, __ATOMIC_RELAXED),

@@ -21,7 +21,7 @@
 
 struct image {
 	uint32_t number;
-	uint32_t scope; /* of the engine */
+	uint32_t scope; /* number in BPF */
 	pid_t pid;
 	uint64_t start_boottime;
 	uint64_t seen; /* when it was found or began; CLOCK_MONOTONIC */
@@ -89,7 +89,7 @@ bool address_spaces__mapping(struct address_spaces *images,
 /* Reports were lost: regions can no longer be trusted to be complete. */
 void address_spaces__distrust(struct address_spaces *images);
 
-/* The images of a scope of the engine that were there at a time have ended. */
+/* The images of a scope in BPF that were there at a time have ended. */
 void address_spaces__end(struct address_spaces *images, uint32_t scope, uint64_t time);
 
 /* ---- who makes unwind tables, with the lock held ---- */
@@ -145,7 +145,7 @@ void address_spaces__reread(struct address_spaces *images, struct image *image);
 /* What was read anew is dropped, and allowed once more for each image. Called before and after a drain. */
 void address_spaces__refresh(struct address_spaces *images);
 
-/* Forgets the images of the scopes that are marked, by number of the engine. */
+/* Forgets the images of the scopes that are marked, by number in BPF. */
 void address_spaces__forget(struct address_spaces *images, const bool *marked);
 
 #endif

@@ -20,7 +20,7 @@
 #define HURRY_MS_ALL 20 /* each look costs two threads a wake-up */
 
 struct event_reader {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	struct address_spaces *images;
 	pthread_mutex_t lock;	      /* of all below, and of both kinds of rings */
@@ -35,7 +35,7 @@ struct event_reader {
 	int fd;
 };
 
-struct event_reader *event_reader__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				       struct address_spaces *images)
 {
 	struct event_reader *r = calloc(1, sizeof(*r));
@@ -43,7 +43,7 @@ struct event_reader *event_reader__new(struct bpf_runtime *engine, struct perf_s
 
 	if (!r)
 		return NULL;
-	r->engine = engine;
+	r->bpf = bpf;
 	r->sampler = sampler;
 	r->images = images;
 	pthread_mutex_init(&r->lock, NULL);
@@ -113,7 +113,7 @@ static void take_mapping(struct event_reader *r, const struct perf_sampler_mappi
 /* It may have been without a thread for a moment, when its threads were being found. */
 static void end_scope(struct event_reader *r, const struct qz_scope_event *e)
 {
-	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->engine, e->scope, e->event.time))
+	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->bpf, e->scope, e->event.time))
 		address_spaces__end(r->images, e->scope, e->event.time);
 }
 
@@ -141,7 +141,7 @@ static void empty_rings(struct event_reader *r)
 	uint64_t now = bpf_runtime__now(), until = now;
 	bool lost = perf_sampler__consume(r->sampler, keep_mapping, r);
 
-	bpf_runtime__consume(r->engine, keep_event, r);
+	bpf_runtime__consume(r->bpf, keep_event, r);
 	if (lost || opener__came_back(&r->keeper_returns))
 		loss_backoff__lost(&r->losses, now);
 	if (loss_backoff__wants_reading(&r->losses, now))
@@ -198,7 +198,7 @@ int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvi
 {
 	GUARD(&r->lock);
 	uint64_t now = bpf_runtime__now();
-	int ms = (bpf_runtime__follows_all(r->engine) ? HURRY_MS_ALL : HURRY_MS) << halvings;
+	int ms = (bpf_runtime__follows_all(r->bpf) ? HURRY_MS_ALL : HURRY_MS) << halvings;
 	bool hurry = waits || now - r->mapped < HURRY;
 
 	return hurry && !loss_backoff__rages(&r->losses, now) && ms < TICK_MS ? ms : TICK_MS;

@@ -45,7 +45,7 @@ struct listing {
 #define NONE	UINT32_MAX
 
 struct unwind_tables {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct symbolizer *symbolizer;
 	struct modules *modules;
 	struct address_spaces *images;
@@ -63,21 +63,21 @@ struct unwind_tables {
 	bool waiting;	 /* an image has changed and is not published, or to be confirmed */
 };
 
-struct unwind_tables *unwind_tables__new(struct bpf_runtime *engine, struct symbolizer *symbolizer,
+struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symbolizer *symbolizer,
 					 struct modules *modules, struct address_spaces *images)
 {
 	struct unwind_tables *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	t->engine = engine;
+	t->bpf = bpf;
 	t->symbolizer = symbolizer;
 	t->modules = modules;
 	t->images = images;
 	t->free = NONE;
 	memset(t->buckets, 0xff, sizeof(t->buckets));
-	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(engine), GRACE) ||
-	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(engine, NULL), GRACE)) {
+	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(bpf), GRACE) ||
+	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(bpf, NULL), GRACE)) {
 		unwind_tables__free(t);
 		return NULL;
 	}
@@ -126,7 +126,7 @@ static bool is_used(const struct unwind_tables *t, uint32_t first)
 {
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < t->nlistings; i++) {
 		const struct listing *l = &t->listings[i];
 
@@ -162,7 +162,7 @@ static void store(struct unwind_tables *t, struct table *table, const struct qz_
 		t->full++;
 		return;
 	}
-	if (bpf_runtime__store_rows(t->engine, first, rows, n)) {
+	if (bpf_runtime__store_rows(t->bpf, first, rows, n)) {
 		range_alloc__give(&t->rows, first, n, now);
 		return;
 	}
@@ -325,7 +325,7 @@ static bool has_jit(const struct unwind_tables *t, const struct image *image)
  */
 static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *image)
 {
-	bool compared = !bpf_runtime__sees_mappings(t->engine) && !has_jit(t, image);
+	bool compared = !bpf_runtime__sees_mappings(t->bpf) && !has_jit(t, image);
 	int dir = !compared ? -1 : procfs__open(image->pid, image->start_boottime);
 	uint64_t kb = 0;
 	char value[64];
@@ -356,7 +356,7 @@ static struct listing *make_listing(struct unwind_tables *t, const struct image 
 		range_alloc__give(&t->regions, first, image->regions.n, 0);
 		return NULL;
 	}
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	memset(&regions[first], 0, image->regions.n * sizeof(*regions));
 	l->image = (struct qz_unwind_image) {first, image->regions.n, read_exec_vm(t, image), 0};
 	l->unasked = image->regions.n <= EAGER_REGIONS ? image->regions.n : 1;
@@ -372,7 +372,7 @@ static void hand_over(struct unwind_tables *t, const struct image *image, const 
 	struct qz_unwind_image regions = l->image;
 
 	regions.known = known;
-	bpf_runtime__set_unwind_image(t->engine, image->number, &regions);
+	bpf_runtime__set_unwind_image(t->bpf, image->number, &regions);
 }
 
 /* What the process has now. The regions of a module are neighbours: it is counted once. */
@@ -385,7 +385,7 @@ static void publish_regions(const struct unwind_tables *t, const struct image *i
 
 	if (!log__prints(LOG_DEBUG))
 		return;
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	regions += l->image.first;
 	for (uint32_t i = 0; i < l->image.count; i++) {
 		if (!regions[i].count || (i && regions[i].first == regions[i - 1].first))
@@ -435,7 +435,7 @@ static void confirm(struct unwind_tables *t, struct image *image, uint64_t known
 
 static void withdraw(struct unwind_tables *t, struct image *image)
 {
-	bpf_runtime__set_unwind_image(t->engine, image->number, NULL);
+	bpf_runtime__set_unwind_image(t->bpf, image->number, NULL);
 	release(t, image->published);
 	image->published = 0;
 }
@@ -458,7 +458,7 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 {
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	regions += l->image.first;
 	for (uint32_t i = 0; i < n && i < l->image.count; i++)
 		if (!regions[i].count && regions[i].first == state)
@@ -505,7 +505,7 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 	struct image *const *live = address_spaces__live(t->images, &n);
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct listing *l = current_listing(t, live[i]);
 		bool filled = false;
@@ -531,7 +531,7 @@ static void want_again(struct unwind_tables *t, uint32_t module)
 	struct image *const *live = address_spaces__live(t->images, &n);
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		struct listing *l = current_listing(t, live[i]);
 

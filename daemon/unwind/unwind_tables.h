@@ -19,7 +19,7 @@
 
 struct unwind_tables;
 
-struct unwind_tables *unwind_tables__new(struct bpf_runtime *engine, struct symbolizer *symbolizer,
+struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symbolizer *symbolizer,
 					 struct modules *modules, struct address_spaces *images);
 void unwind_tables__free(struct unwind_tables *t);
 

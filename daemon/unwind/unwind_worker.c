@@ -25,7 +25,7 @@ struct order {
 };
 
 struct unwind_worker {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct event_reader *reader;
 	struct address_spaces *images;
 	struct modules *modules;
@@ -48,7 +48,7 @@ struct unwind_worker {
 	pthread_t thread;
 };
 
-struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct event_reader *reader,
+struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
 					 struct address_spaces *images, struct modules *modules)
 {
 	struct unwind_worker *b = calloc(1, sizeof(*b));
@@ -58,7 +58,7 @@ struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct even
 
 	if (!b)
 		return NULL;
-	b->engine = engine;
+	b->bpf = bpf;
 	b->reader = reader;
 	b->images = images;
 	b->modules = modules;
@@ -71,8 +71,7 @@ struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct even
 	b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = b->wake < 0 ? errno : ENOMEM;
 	b->symbolizer = symbolizer__new(&options);
-	b->tables = b->symbolizer ? unwind_tables__new(engine, b->symbolizer, modules, images)
-				  : NULL;
+	b->tables = b->symbolizer ? unwind_tables__new(bpf, b->symbolizer, modules, images) : NULL;
 	if (b->wake >= 0 && b->tables)
 		return b;
 	unwind_worker__free(b);
@@ -166,7 +165,7 @@ static void await(struct unwind_worker *b)
 	uint32_t halvings = __atomic_load_n(&b->halvings, __ATOMIC_RELAXED);
 	int ms = event_reader__patience_ms(b->reader, unwind_tables__waits(b->tables), halvings);
 	struct pollfd fds[] = {
-		{.fd = halvings ? -1 : bpf_runtime__event_fd(b->engine), .events = POLLIN},
+		{.fd = halvings ? -1 : bpf_runtime__event_fd(b->bpf), .events = POLLIN},
 		{.fd = b->wake, .events = POLLIN},
 	};
 	uint64_t woken;

@@ -16,14 +16,14 @@
 struct unwind_worker;
 
 /* Borrows all. NULL with errno ENOMEM or EMFILE. */
-struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct event_reader *reader,
+struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
 					 struct address_spaces *images, struct modules *modules);
 void unwind_worker__free(struct unwind_worker *b);
 
 /* Starts the thread; the sampler must be. 0 or -errno. */
 int unwind_worker__start(struct unwind_worker *b);
 
-/* Ends it, when it has built the table at which it is. Idempotent; before the engine is detached. */
+/* Ends it, when it has built the table at which it is. Idempotent; before BPF is detached. */
 void unwind_worker__stop(struct unwind_worker *b);
 
 /*

@@ -41,12 +41,12 @@ struct objects {
 	struct wait_stacks *stacks;
 	struct object_naming_context *names;
 	struct slot *slots;
-	uint32_t nscopes; /* of the engine */
-	uint32_t *used;	  /* by scope of the engine: the last drain at which it had a slot */
+	uint32_t nscopes; /* in BPF */
+	uint32_t *used;	  /* by scope in BPF: the last drain at which it had a slot */
 	uint32_t drains;
 };
 
-struct objects *objects__new(const struct bpf_runtime *engine, struct threads *threads,
+struct objects *objects__new(const struct bpf_runtime *bpf, struct threads *threads,
 			     const struct stack_context *context, struct wait_stacks *stacks,
 			     struct object_naming_context *names)
 {
@@ -54,13 +54,13 @@ struct objects *objects__new(const struct bpf_runtime *engine, struct threads *t
 
 	if (!o)
 		return NULL;
-	o->table = bpf_runtime__objects(engine);
-	o->figures = bpf_runtime__object_figures(engine);
+	o->table = bpf_runtime__objects(bpf);
+	o->figures = bpf_runtime__object_figures(bpf);
 	o->threads = threads;
 	o->context = context;
 	o->stacks = stacks;
 	o->names = names;
-	o->nscopes = bpf_runtime__max_scopes(engine);
+	o->nscopes = bpf_runtime__max_scopes(bpf);
 	o->slots = calloc(QZ_OBJECT_SLOTS, sizeof(*o->slots));
 	o->used = calloc(o->nscopes, sizeof(*o->used));
 	if (!o->slots || !o->used) {

@@ -53,15 +53,15 @@ struct wait_stacks {
 	uint32_t causes[QZ_WAIT_CAUSES];
 };
 
-struct wait_stacks *wait_stacks__new(const struct bpf_runtime *engine,
+struct wait_stacks *wait_stacks__new(const struct bpf_runtime *bpf,
 				     const struct stack_context *context)
 {
 	struct wait_stacks *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->tables = bpf_runtime__waits(engine);
-	s->control = bpf_runtime__control(engine);
+	s->tables = bpf_runtime__waits(bpf);
+	s->control = bpf_runtime__control(bpf);
 	s->context = context;
 	s->items = calloc(s->tables->nstacks, sizeof(*s->items));
 	for (uint32_t i = 0; i < QZ_WAIT_CAUSES; i++)

@@ -19,7 +19,7 @@ struct candidates;
 
 /* All borrowed. */
 struct candidates_context {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct address_spaces *images;
 	struct modules *modules;
 	struct symbolizer *symbolizer;

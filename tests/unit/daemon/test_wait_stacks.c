@@ -23,15 +23,15 @@ static struct qz_control control;
 static struct image images[2]; /* numbers 1 and 2 */
 static uint32_t asked;
 
-const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *engine)
+const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf)
 {
-	(void)engine;
+	(void)bpf;
 	return &tables;
 }
 
-struct qz_control *bpf_runtime__control(const struct bpf_runtime *engine)
+struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf)
 {
-	(void)engine;
+	(void)bpf;
 	return &control;
 }
 
