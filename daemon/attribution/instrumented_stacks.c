@@ -102,11 +102,11 @@ static uint32_t named_location(struct instrumented_stacks *s, const char *name)
 /* Where a function is: its file and the offset in it, or its address in code made at run time. */
 static void locate(struct instrumented_stacks *s, struct item *item, uint64_t address)
 {
-	struct image *image = address_spaces__get(s->context.images, item->image);
+	struct image *image = address_spaces__get(s->context.spaces, item->image);
 	const struct module *m;
 	struct region r;
 
-	if (!image || !address_spaces__find(s->context.images, image, address, &r))
+	if (!image || !address_spaces__find(s->context.spaces, image, address, &r))
 		return;
 	m = modules__get(s->context.modules, r.module);
 	if (!m)

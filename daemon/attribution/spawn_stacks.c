@@ -29,7 +29,7 @@ struct known {
 
 struct spawn_stacks {
 	struct stack_copies *copies;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct address_cache *addresses;
 	struct qz_profile *profile;
 	struct known *known;
@@ -37,7 +37,7 @@ struct spawn_stacks {
 	struct qz_hash_table table;
 };
 
-struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
+struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *spaces,
 				       struct address_cache *addresses, struct qz_profile *profile)
 {
 	struct spawn_stacks *c = calloc(1, sizeof(*c));
@@ -49,7 +49,7 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 		free(c);
 		return NULL;
 	}
-	c->images = images;
+	c->spaces = spaces;
 	c->addresses = addresses;
 	c->profile = profile;
 	return c;
@@ -177,7 +177,7 @@ void spawn_stacks__walk(struct spawn_stacks *c, const struct image *image,
 {
 	struct creator creator = {.copy = *copy};
 
-	creator.map = address_spaces__copy(c->images, image, &creator.contents);
+	creator.map = address_spaces__copy(c->spaces, image, &creator.contents);
 	walk(c, &creator, stack);
 	address_map__free(&creator.map);
 }
@@ -319,7 +319,7 @@ static struct known *know(struct spawn_stacks *c, const struct image *image,
 {
 	struct known *k;
 
-	creator->map = address_spaces__copy(c->images, image, &creator->contents);
+	creator->map = address_spaces__copy(c->spaces, image, &creator->contents);
 	k = creator->map.n ? know_copy(c, creator) : NULL;
 	address_map__free(&creator->map);
 	return k;
@@ -328,7 +328,7 @@ static struct known *know(struct spawn_stacks *c, const struct image *image,
 uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
 			    const struct qz_creation_event *event)
 {
-	struct image *image = address_spaces__get(c->images, event->image);
+	struct image *image = address_spaces__get(c->spaces, event->image);
 	struct creator creator = {.copy = {event->regs, event->stack, event->size},
 				  .nframes = event->nframes};
 	struct known *k = NULL;
@@ -360,7 +360,7 @@ static size_t read_stack(const struct image *image, uint64_t sp, void *to, size_
 
 uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_event *event)
 {
-	struct image *image = address_spaces__get(c->images, event->image);
+	struct image *image = address_spaces__get(c->spaces, event->image);
 	struct creator creator = {.copy.regs = event->regs};
 	void *stack = malloc(FOUND_STACK);
 	struct known *k = NULL;

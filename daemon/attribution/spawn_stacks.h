@@ -16,7 +16,7 @@
 
 struct spawn_stacks;
 
-struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
+struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *spaces,
 				       struct address_cache *addresses, struct qz_profile *profile);
 void spawn_stacks__free(struct spawn_stacks *c);
 

@@ -18,7 +18,7 @@ struct spawn_stacks;
 
 /* What is needed to find where an address is. All borrowed. */
 struct stack_context {
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct modules *modules;
 	struct address_cache *addresses;
 	struct qz_profile *profile;

@@ -47,12 +47,12 @@ static bool make_target(struct collector *c, const struct symbolizer_options *op
 	if (!c->symbolizer || !c->reports)
 		return false;
 	c->modules = modules__new(c->symbolizer);
-	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
-	if (c->images && bpf_runtime__follows_all(c->bpf))
-		address_spaces__keep_all(c->images);
-	c->reader = c->images ? event_reader__new(c->bpf, c->sampler, c->images) : NULL;
+	c->spaces = c->modules ? address_spaces__new(c->modules) : NULL;
+	if (c->spaces && bpf_runtime__follows_all(c->bpf))
+		address_spaces__keep_all(c->spaces);
+	c->reader = c->spaces ? event_reader__new(c->bpf, c->sampler, c->spaces) : NULL;
 	if (c->reader)
-		c->builder = unwind_worker__new(c->bpf, c->reader, c->images, c->modules);
+		c->builder = unwind_worker__new(c->bpf, c->reader, c->spaces, c->modules);
 	return c->builder;
 }
 
@@ -62,12 +62,12 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
 	if (!c->addresses)
 		return false;
-	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->addresses, c->profile);
+	c->creation = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
 	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
 	if (!c->creation || !c->classes)
 		return false;
 	c->stacks = (struct stack_context) {
-		.images = c->images,
+		.spaces = c->spaces,
 		.modules = c->modules,
 		.addresses = c->addresses,
 		.profile = c->profile,
@@ -75,7 +75,7 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
-	c->spinning = spin_tracker__new(c->bpf, c->images, c->modules, c->classes);
+	c->spinning = spin_tracker__new(c->bpf, c->spaces, c->modules, c->classes);
 	return c->spinning;
 }
 
@@ -83,11 +83,11 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 static bool make_drains(struct collector *c)
 {
 	c->sampled = sample_rounds__new(
-		&(struct sample_rounds_context) {c->bpf, c->images, c->threads, c->spinning});
+		&(struct sample_rounds_context) {c->bpf, c->spaces, c->threads, c->spinning});
 	if (!c->sampled)
 		return false;
 	c->groups = groups__new(
-		&(struct groups_context) {c->bpf, c->profile, c->scopes, c->threads, c->images});
+		&(struct groups_context) {c->bpf, c->profile, c->scopes, c->threads, c->spaces});
 	if (!c->groups)
 		return false;
 	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
@@ -148,7 +148,7 @@ void collector__free(struct collector *c)
 	spawn_stacks__free(c->creation);
 	address_cache__free(c->addresses);
 	kallsyms__free(c->kernel);
-	address_spaces__free(c->images);
+	address_spaces__free(c->spaces);
 	threads__free(c->threads);
 	modules__free(c->modules);
 	symbolizer__free(c->symbolizer);
@@ -190,7 +190,7 @@ int collector__use_what_if(struct collector *c, const char *names)
 {
 	struct candidates_context context = {
 		.bpf = c->bpf,
-		.images = c->images,
+		.spaces = c->spaces,
 		.modules = c->modules,
 		.symbolizer = c->symbolizer,
 		.addresses = c->addresses,
@@ -321,9 +321,9 @@ static void remap(struct collector *c, const struct remap *remap)
 {
 	uint64_t now = bpf_runtime__now();
 
-	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->images, remap))
+	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->spaces, remap))
 		name_before(c, now);
-	address_spaces__remap(c->images, remap);
+	address_spaces__remap(c->spaces, remap);
 }
 
 static bool take_report(void *context, const struct report *report)

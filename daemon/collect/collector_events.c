@@ -22,7 +22,7 @@ static void place_threads(struct collector *c, const struct qz_process_event *e)
 		leader->placed = true;
 	if (scopes__kind(c->scopes, e->scope) == QZ_SCOPE_KERNEL)
 		return;
-	image = address_spaces__get(c->images, e->image);
+	image = address_spaces__get(c->spaces, e->image);
 	if (!image)
 		return;
 	image->launcher = image->found && scopes__kind(c->scopes, image->scope) == QZ_SCOPE_JOB;
@@ -44,7 +44,7 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(c->scopes, e->scope) == QZ_NONE)
 		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(c->scopes, e, address_spaces__get(c->images, e->parent));
+	scopes__describe(c->scopes, e, address_spaces__get(c->spaces, e->parent));
 	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
 		shm_wake__process(e->tgid, e->start_boottime);
 	place_threads(c, e);
@@ -53,7 +53,7 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 static void add_creation(struct collector *c, const struct qz_creation_event *e)
 {
 	struct thread *parent = threads__get(c->threads, e->parent), *child;
-	uint32_t node = parent ? thread__node(parent, address_spaces__get(c->images, e->image)) : 0;
+	uint32_t node = parent ? thread__node(parent, address_spaces__get(c->spaces, e->image)) : 0;
 
 	child = threads__get(c->threads, e->child);
 	if (!child)

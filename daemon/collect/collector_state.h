@@ -14,7 +14,7 @@ struct collector {
 	struct perf_sampler *sampler;
 	struct symbolizer *symbolizer;
 	struct modules *modules;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct address_cache *addresses;
 	struct spawn_stacks *creation;
 	struct threads *threads;

@@ -71,7 +71,7 @@ static struct group *make_room(struct groups *g, uint32_t scope)
 
 static const char *unit_of(const struct groups *g, uint32_t image)
 {
-	const struct image *relative = image ? address_spaces__get(g->c.images, image) : NULL;
+	const struct image *relative = image ? address_spaces__get(g->c.spaces, image) : NULL;
 	uint32_t scope = relative ? scopes__index(g->c.scopes, relative->scope) : QZ_NONE;
 
 	return scope == QZ_NONE ? "" : g->c.profile->scopes[scope].cgroup;
@@ -175,7 +175,7 @@ static void decide(struct groups *g, const struct qz_process_event *e)
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(g->c.scopes, e->scope) == QZ_NONE)
 		scopes__add(g->c.scopes, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(g->c.scopes, e, address_spaces__get(g->c.images, e->parent));
+	scopes__describe(g->c.scopes, e, address_spaces__get(g->c.spaces, e->parent));
 }
 
 void groups__decide(struct groups *g)

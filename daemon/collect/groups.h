@@ -19,7 +19,7 @@ struct groups_context {
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct threads *threads;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 };
 
 /* All borrowed. NULL with errno ENOMEM. */

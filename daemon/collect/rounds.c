@@ -56,7 +56,7 @@ void rounds__free(struct rounds *m)
 /* What one capture tells of a stack; of no image if it is of some process that is not measured. */
 static void add_stack(struct rounds *m, const struct qz_capture *c)
 {
-	struct image *image = address_spaces__of_process(m->context.images, c->tgid, c->time);
+	struct image *image = address_spaces__of_process(m->context.spaces, c->tgid, c->time);
 	struct qz_stack_slot *slot = &m->half.stacks[m->half.nstacks];
 	uint32_t offset = 2 * m->half.nstacks++;
 	uint64_t *frames = &m->half.frames[offset];
@@ -96,7 +96,7 @@ static bool answer(struct rounds *m, const struct instant *instant, uint32_t rou
 		   uint64_t time)
 {
 	const struct qz_stack_slot *slot = &m->half.stacks[place];
-	const struct image *image = address_spaces__get(m->context.images, slot->image);
+	const struct image *image = address_spaces__get(m->context.spaces, slot->image);
 
 	if (!image)
 		return instant->aim->everybody; /* then it is some other process */
@@ -163,14 +163,14 @@ static int take(struct rounds *m, uint64_t horizon)
 
 /* ---- aiming ---- */
 
-/* With the lock of the images held. */
-static struct aim *make_aim(struct address_spaces *images)
+/* With the lock of the address spaces held. */
+static struct aim *make_aim(struct address_spaces *spaces)
 {
-	uint32_t n = address_spaces__count(images);
+	uint32_t n = address_spaces__count(spaces);
 	struct aim *aim = aim__new(n);
 
 	for (uint32_t i = 0; aim && i < n; i++) {
-		const struct image *image = address_spaces__at(images, i);
+		const struct image *image = address_spaces__at(spaces, i);
 
 		if (image->ended || image->launcher)
 			continue;
@@ -187,9 +187,9 @@ static int aim_anew(struct rounds *m)
 {
 	struct aim *aim;
 
-	address_spaces__lock(m->context.images);
-	aim = make_aim(m->context.images);
-	address_spaces__unlock(m->context.images);
+	address_spaces__lock(m->context.spaces);
+	aim = make_aim(m->context.spaces);
+	address_spaces__unlock(m->context.spaces);
 	if (!aim)
 		return -ENOMEM;
 	module_rounds__aim(m->instants, aim);

@@ -114,7 +114,7 @@ static void add_samples(struct collector *c, const struct placed *at,
 		.count = sample->count,
 	};
 
-	const struct image *image = address_spaces__get(c->images, at->slot->image);
+	const struct image *image = address_spaces__get(c->spaces, at->slot->image);
 	int err;
 
 	if (!find_owner(c, image, at, sample, thread, &group))
@@ -161,7 +161,7 @@ static bool has_new_object(const struct collector *c, const struct joined_sample
 static uint32_t spinner_of(struct collector *c, const struct qz_stack_slot *slot,
 			   const struct joined_sample *sample)
 {
-	const struct image *image = address_spaces__get(c->images, slot->image);
+	const struct image *image = address_spaces__get(c->spaces, slot->image);
 	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
 	struct stack stack;
 	int64_t node;
@@ -253,7 +253,7 @@ static int settle_ended(struct collector *c)
 		.profile = c->profile,
 		.scopes = c->scopes,
 		.threads = c->threads,
-		.images = c->images,
+		.spaces = c->spaces,
 		.waits = c->waits,
 		.pages = c->pages,
 		.polling = c->polling,
@@ -271,11 +271,11 @@ static int settle_ended(struct collector *c)
 int collector__drain_half(struct collector *c)
 {
 	struct bpf_runtime_half *h = &c->half;
-	uint64_t changes = address_spaces__changes(c->images);
+	uint64_t changes = address_spaces__changes(c->spaces);
 	int err;
 
 	groups__decide(c->groups);
-	address_spaces__refresh(c->images);
+	address_spaces__refresh(c->spaces);
 	err = name_stacks(c, false);
 	err = err ?: join_rounds(c);
 	if (!err)
@@ -294,8 +294,8 @@ int collector__drain_half(struct collector *c)
 	if (!err && c->polling)
 		shm_polling__drain(c->polling);
 	bpf_runtime__clear(c->bpf, h);
-	address_spaces__refresh(c->images);
-	if (address_spaces__changes(c->images) != changes)
+	address_spaces__refresh(c->spaces);
+	if (address_spaces__changes(c->spaces) != changes)
 		unwind_worker__wake(c->builder);
 	if (c->candidates && !err && !c->frozen)
 		err = candidates__learn(c->candidates);

@@ -313,7 +313,7 @@ static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 	if (v->known)
 		return v;
 	v->known = true;
-	image = address_spaces__get(from->images, slot->image);
+	image = address_spaces__get(from->spaces, slot->image);
 	v->scope = image ? image->scope : QZ_NO_SCOPE;
 	if (stack_slot__used(t->half, slot))
 		v->spin = spin_tracker__judge(from->spinning, t->half, slot);

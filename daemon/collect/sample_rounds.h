@@ -20,7 +20,7 @@ struct sample_rounds;
 
 struct sample_rounds_context {
 	struct bpf_runtime *bpf;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct threads *threads;
 	struct spin_tracker *spinning;
 };

@@ -70,7 +70,7 @@ static void check_pages(struct scope_gc *e, const struct scope_gc_context *c)
 	memset(e->in_use, 0, e->n * sizeof(*e->in_use));
 	for (uint32_t i = 0; c->pages && i < shm_sets__limit(c->pages); i++) {
 		const struct page *page = shm_sets__at(c->pages, i);
-		const struct image *image = page ? address_spaces__get(c->images, page->image)
+		const struct image *image = page ? address_spaces__get(c->spaces, page->image)
 						 : NULL;
 
 		if (image && image->scope < e->n)
@@ -125,7 +125,7 @@ static int retire_settled(struct scope_gc *e, const struct scope_gc_context *c)
 	if (!n)
 		return err;
 	wait_drain__forget(c->waits, e->gone);
-	address_spaces__forget(c->images, e->gone);
+	address_spaces__forget(c->spaces, e->gone);
 	for (uint32_t i = QZ_OWN_SCOPES; i < e->n; i++)
 		if (e->gone[i])
 			err = bpf_scopes__recycle(c->bpf, i) ?: err;

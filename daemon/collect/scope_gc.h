@@ -29,7 +29,7 @@ struct scope_gc_context {
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct threads *threads;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct wait_drain *waits;
 	struct shm_sets *pages;
 	struct shm_polling *polling;

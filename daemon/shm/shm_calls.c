@@ -148,7 +148,7 @@ static bool take(void *context, uint32_t caller, uint32_t callee, uint64_t count
 /* First all names are asked for, which is done by another process, then the numbers are taken. */
 static void read_page(struct shm_calls *c, struct page *page, bool closing)
 {
-	const struct image *image = address_spaces__get(c->context.images, page->image);
+	const struct image *image = address_spaces__get(c->context.spaces, page->image);
 	struct reading r = {.calls = c, .page = page, .closing = closing};
 	struct qz_page_header header;
 

@@ -148,7 +148,7 @@ static void end_replaced(struct shm_counters *f)
 	for (uint32_t i = 0; i < shm_sets__limit(f->pages); i++) {
 		struct page *page = shm_sets__at(f->pages, i);
 		const struct image *image =
-			page ? address_spaces__get(f->context.images, page->image) : NULL;
+			page ? address_spaces__get(f->context.spaces, page->image) : NULL;
 
 		if (image && image->ended)
 			shm_sets__end(page);

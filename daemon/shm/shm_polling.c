@@ -82,7 +82,7 @@ void shm_polling__leaf(struct shm_polling *p, struct thread *thread, uint32_t be
 static int64_t node_of(struct shm_polling *p, const struct thread *thread,
 		       const struct poll_sample *sample, const uint32_t *ids)
 {
-	const struct image *image = address_spaces__get(p->context.images, sample->key.image);
+	const struct image *image = address_spaces__get(p->context.spaces, sample->key.image);
 	struct stack stack;
 	uint32_t below;
 

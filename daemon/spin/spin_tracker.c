@@ -21,7 +21,7 @@ struct point {
 
 struct spin_tracker {
 	struct bpf_runtime *bpf;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct modules *modules;
 	struct spin_classify *classes;
 	struct qz_spin_address *table;
@@ -34,7 +34,7 @@ struct spin_tracker {
 	uint32_t nnews;
 };
 
-struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *images,
+struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *spaces,
 				       struct modules *modules, struct spin_classify *classes)
 {
 	struct spin_tracker *s = calloc(1, sizeof(*s));
@@ -42,7 +42,7 @@ struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_s
 	if (!s)
 		return NULL;
 	s->bpf = bpf;
-	s->images = images;
+	s->spaces = spaces;
 	s->modules = modules;
 	s->classes = classes;
 	s->table = bpf_runtime__spin_addresses(bpf);
@@ -146,12 +146,12 @@ static int add_news(struct spin_tracker *s, const struct qz_spin_address *news)
 static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, uint32_t *module,
 		   uint64_t *offset)
 {
-	struct image *image = address_spaces__get(s->images, number);
+	struct image *image = address_spaces__get(s->spaces, number);
 	const struct module *m;
 	struct region r;
 
 	if (!image || image->launcher || !address ||
-	    !address_spaces__find(s->images, image, address, &r))
+	    !address_spaces__find(s->spaces, image, address, &r))
 		return false;
 	m = modules__get(s->modules, r.module);
 	if (!m)

@@ -22,7 +22,7 @@
 struct event_reader {
 	struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	pthread_mutex_t lock;	      /* of all below, and of both kinds of rings */
 	struct reorder_buffer *fresh; /* what the address spaces take in */
 	struct reorder_buffer *aside; /* for the main thread */
@@ -36,7 +36,7 @@ struct event_reader {
 };
 
 struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
-				       struct address_spaces *images)
+				       struct address_spaces *spaces)
 {
 	struct event_reader *r = calloc(1, sizeof(*r));
 	int err;
@@ -45,7 +45,7 @@ struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_samp
 		return NULL;
 	r->bpf = bpf;
 	r->sampler = sampler;
-	r->images = images;
+	r->spaces = spaces;
 	pthread_mutex_init(&r->lock, NULL);
 	r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = r->fd < 0 ? errno : ENOMEM;
@@ -105,16 +105,16 @@ static void take_mapping(struct event_reader *r, const struct perf_sampler_mappi
 {
 	struct remap remap;
 
-	if (address_spaces__mapping(r->images, mapping, &remap) &&
+	if (address_spaces__mapping(r->spaces, mapping, &remap) &&
 	    !reorder_buffer__add_remap(r->aside, &remap))
-		address_spaces__remap(r->images, &remap);
+		address_spaces__remap(r->spaces, &remap);
 }
 
 /* It may have been without a thread for a moment, when its threads were being found. */
 static void end_scope(struct event_reader *r, const struct qz_scope_event *e)
 {
 	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->bpf, e->scope, e->event.time))
-		address_spaces__end(r->images, e->scope, e->event.time);
+		address_spaces__end(r->spaces, e->scope, e->event.time);
 }
 
 static bool take_report(void *context, const struct report *report)
@@ -126,7 +126,7 @@ static bool take_report(void *context, const struct report *report)
 	} else if (report->event->type == QZ_EVENT_SCOPE_END) {
 		end_scope(r, (const struct qz_scope_event *)report->event);
 	} else if (report->event->length >= sizeof(struct qz_process_event)) {
-		address_spaces__process(r->images, (const struct qz_process_event *)report->event);
+		address_spaces__process(r->spaces, (const struct qz_process_event *)report->event);
 		reorder_buffer__add_event(r->aside, report->event, report->size - sizeof(*report));
 	}
 	return true;
@@ -145,7 +145,7 @@ static void empty_rings(struct event_reader *r)
 	if (lost || opener__came_back(&r->keeper_returns))
 		loss_backoff__lost(&r->losses, now);
 	if (loss_backoff__wants_reading(&r->losses, now))
-		address_spaces__distrust(r->images);
+		address_spaces__distrust(r->spaces);
 	reorder_buffer__process(r->fresh, &until, take_report, r);
 	r->emptied = until;
 }

@@ -48,7 +48,7 @@ struct unwind_tables {
 	struct bpf_runtime *bpf;
 	struct symbolizer *symbolizer;
 	struct modules *modules;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct range_alloc rows, regions;
 	struct table *tables; /* by module */
 	uint32_t ntables;
@@ -64,7 +64,7 @@ struct unwind_tables {
 };
 
 struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symbolizer *symbolizer,
-					 struct modules *modules, struct address_spaces *images)
+					 struct modules *modules, struct address_spaces *spaces)
 {
 	struct unwind_tables *t = calloc(1, sizeof(*t));
 
@@ -73,7 +73,7 @@ struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symboli
 	t->bpf = bpf;
 	t->symbolizer = symbolizer;
 	t->modules = modules;
-	t->images = images;
+	t->spaces = spaces;
 	t->free = NONE;
 	memset(t->buckets, 0xff, sizeof(t->buckets));
 	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(bpf), GRACE) ||
@@ -470,7 +470,7 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 static uint32_t find_module(struct unwind_tables *t, bool asked)
 {
 	uint32_t n, module = MODULE_NONE;
-	struct image *const *live = address_spaces__live(t->images, &n);
+	struct image *const *live = address_spaces__live(t->spaces, &n);
 
 	for (uint32_t i = 0; i < n && module == MODULE_NONE; i++) {
 		struct listing *l = current_listing(t, live[i]);
@@ -502,7 +502,7 @@ static uint32_t find_next(struct unwind_tables *t)
 static void fill_regions(struct unwind_tables *t, uint32_t module)
 {
 	uint32_t n;
-	struct image *const *live = address_spaces__live(t->images, &n);
+	struct image *const *live = address_spaces__live(t->spaces, &n);
 	struct qz_unwind_region *regions;
 
 	bpf_runtime__unwind_regions(t->bpf, &regions);
@@ -528,7 +528,7 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 static void want_again(struct unwind_tables *t, uint32_t module)
 {
 	uint32_t n;
-	struct image *const *live = address_spaces__live(t->images, &n);
+	struct image *const *live = address_spaces__live(t->spaces, &n);
 	struct qz_unwind_region *regions;
 
 	bpf_runtime__unwind_regions(t->bpf, &regions);
@@ -557,7 +557,7 @@ void unwind_tables__retry(struct unwind_tables *t)
 {
 	if (!t->nlater)
 		return;
-	address_spaces__lock(t->images);
+	address_spaces__lock(t->spaces);
 	for (uint32_t i = 0; i < t->ntables; i++) {
 		if (!may_build(t, &t->tables[i]))
 			continue;
@@ -565,22 +565,22 @@ void unwind_tables__retry(struct unwind_tables *t)
 		t->nlater--;
 		want_again(t, i);
 	}
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 }
 
 bool unwind_tables__build(struct unwind_tables *t)
 {
 	uint32_t module;
 
-	address_spaces__lock(t->images);
+	address_spaces__lock(t->spaces);
 	module = find_next(t);
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 	if (module == MODULE_NONE)
 		return false;
 	unwind_tables__build_module(t, module);
-	address_spaces__lock(t->images);
+	address_spaces__lock(t->spaces);
 	fill_regions(t, module);
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 	return true;
 }
 
@@ -607,8 +607,8 @@ void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
 	uint32_t n;
 
 	t->waiting = false;
-	address_spaces__lock(t->images);
-	live = address_spaces__live(t->images, &n);
+	address_spaces__lock(t->spaces);
+	live = address_spaces__live(t->spaces, &n);
 	for (uint32_t i = n; i-- > 0;) {
 		if (!live[i]->ended) {
 			t->waiting |= update(t, live[i], known);
@@ -616,9 +616,9 @@ void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
 		}
 		if (live[i]->published)
 			withdraw(t, live[i]);
-		address_spaces__withdrawn(t->images, i);
+		address_spaces__withdrawn(t->spaces, i);
 	}
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 }
 
 bool unwind_tables__waits(const struct unwind_tables *t)

@@ -27,13 +27,13 @@ struct order {
 struct unwind_worker {
 	struct bpf_runtime *bpf;
 	struct event_reader *reader;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct modules *modules;
 
 	/* of the thread alone, from start to stop */
 	struct symbolizer *symbolizer;
 	struct unwind_tables *tables;
-	uint64_t changes; /* of the images, at the last look */
+	uint64_t changes; /* of the address spaces, at the last look */
 
 	/* shared */
 	pthread_mutex_t lock;
@@ -49,7 +49,7 @@ struct unwind_worker {
 };
 
 struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
-					 struct address_spaces *images, struct modules *modules)
+					 struct address_spaces *spaces, struct modules *modules)
 {
 	struct unwind_worker *b = calloc(1, sizeof(*b));
 	struct symbolizer_options options = {0};
@@ -60,7 +60,7 @@ struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_r
 		return NULL;
 	b->bpf = bpf;
 	b->reader = reader;
-	b->images = images;
+	b->spaces = spaces;
 	b->modules = modules;
 	b->order.fd = -1;
 	pthread_mutex_init(&b->lock, NULL);
@@ -71,7 +71,7 @@ struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_r
 	b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = b->wake < 0 ? errno : ENOMEM;
 	b->symbolizer = symbolizer__new(&options);
-	b->tables = b->symbolizer ? unwind_tables__new(bpf, b->symbolizer, modules, images) : NULL;
+	b->tables = b->symbolizer ? unwind_tables__new(bpf, b->symbolizer, modules, spaces) : NULL;
 	if (b->wake >= 0 && b->tables)
 		return b;
 	unwind_worker__free(b);
@@ -102,7 +102,7 @@ void unwind_worker__free(struct unwind_worker *b)
 static void publish_changes(struct unwind_worker *b)
 {
 	uint64_t known = event_reader__read(b->reader);
-	uint64_t changes = address_spaces__changes(b->images);
+	uint64_t changes = address_spaces__changes(b->spaces);
 
 	if (event_reader__met_unknown_code(b->reader))
 		unwind_tables__look(b->tables);

@@ -17,7 +17,7 @@ struct unwind_worker;
 
 /* Borrows all. NULL with errno ENOMEM or EMFILE. */
 struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
-					 struct address_spaces *images, struct modules *modules);
+					 struct address_spaces *spaces, struct modules *modules);
 void unwind_worker__free(struct unwind_worker *b);
 
 /* Starts the thread; the sampler must be. 0 or -errno. */

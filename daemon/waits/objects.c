@@ -245,7 +245,7 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 		      struct object_naming *name)
 {
 	struct thread *thread = threads__get(o->threads, t->serial);
-	struct image *image = address_spaces__get(o->context->images, t->image);
+	struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct program program = {o, t->image};
 	struct address_map map = {0};
 	uint64_t contents;
@@ -267,7 +267,7 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 		f.nbytes = read_word(image, f.word, f.bytes);
 	f.node = f.spun ? spinner : node > 0 ? node : 0;
 	if (image)
-		map = address_spaces__copy(o->context->images, image, &contents);
+		map = address_spaces__copy(o->context->spaces, image, &contents);
 	object_naming__futex(o->names, &f, name);
 	address_map__free(&map);
 }
@@ -275,7 +275,7 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 static void name_inode(struct objects *o, const struct qz_object_slot *t, bool limited,
 		       struct object_naming *name)
 {
-	const struct image *image = address_spaces__get(o->context->images, t->image);
+	const struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct object_naming_file f = {
 		.pid = image ? image->pid : 0,
 		.start_boottime = image ? image->start_boottime : 0,
@@ -318,7 +318,7 @@ static int64_t intern(struct objects *o, uint32_t i, uint32_t scope, uint32_t sp
 {
 	static const struct object_naming others = {.name = "[other objects]", .module = ""};
 	const struct qz_object_slot *t = &o->table[i];
-	const struct image *image = address_spaces__get(o->context->images, t->image);
+	const struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct qz_profile *p = o->context->profile;
 	struct slot *slot = &o->slots[i];
 	struct object_naming name = others;

@@ -98,7 +98,7 @@ static void free_slot(struct qz_wait_stack *slot)
 /* Where its stack cannot be read, the frame that the thread sleeps in is all that is known. */
 static void read_asleep(struct wait_stacks *s, struct wait_stack *item, pid_t tid)
 {
-	const struct image *image = address_spaces__get(s->context->images, item->slot.image);
+	const struct image *image = address_spaces__get(s->context->spaces, item->slot.image);
 	struct qz_user_registers regs;
 
 	if (image && item->slot.nuser * sizeof(*item->frames) == sizeof(regs) &&
@@ -196,7 +196,7 @@ static bool process_is_gone(const struct image *image)
  */
 static bool is_gone(struct wait_stacks *s, uint32_t number)
 {
-	const struct image *image = address_spaces__get(s->context->images, number);
+	const struct image *image = address_spaces__get(s->context->spaces, number);
 	struct owner *owner = image ? get_owner(s, number) : NULL;
 
 	if (!owner)
@@ -237,7 +237,7 @@ static void forget_owners(struct wait_stacks *s, const bool *marked)
 	qz_hash_table__clear(&s->by_image);
 	for (uint32_t i = 0; i < s->nowners; i++) {
 		const struct image *image =
-			address_spaces__get(s->context->images, s->owners[i].image);
+			address_spaces__get(s->context->spaces, s->owners[i].image);
 
 		if (!image || marked[image->scope])
 			continue;
@@ -256,7 +256,7 @@ void wait_stacks__forget(struct wait_stacks *s, const bool *marked)
 
 		if (s->items[i].state != STACK_PLACED)
 			continue;
-		image = address_spaces__get(s->context->images, s->items[i].slot.image);
+		image = address_spaces__get(s->context->spaces, s->items[i].slot.image);
 		if (image && marked[image->scope])
 			release(s, i);
 	}
@@ -285,7 +285,7 @@ static struct bpf_runtime_half frames_of(const struct wait_stack *item)
 /* Frames in the place of registers. */
 static void walk_asleep(struct wait_stacks *s, struct wait_stack *item)
 {
-	const struct image *image = address_spaces__get(s->context->images, item->slot.image);
+	const struct image *image = address_spaces__get(s->context->spaces, item->slot.image);
 	uint64_t *frames = calloc(QZ_USER_FRAMES, sizeof(*frames));
 	uint32_t n;
 
@@ -409,7 +409,7 @@ int64_t wait_stacks__node(struct wait_stacks *s, uint32_t number, struct thread 
 
 	if (!item || item->state != STACK_PLACED)
 		return thread__node(thread, NULL);
-	below = thread__node(thread, address_spaces__get(s->context->images, item->slot.image));
+	below = thread__node(thread, address_spaces__get(s->context->spaces, item->slot.image));
 	if (item->leaf != QZ_NONE && item->below == below)
 		return item->leaf;
 	stack = (struct stack) {.n = item->n, .truncated = item->truncated};

@@ -157,7 +157,7 @@ static void add_range(struct qz_path_image *to, const struct region *r, const st
 	};
 }
 
-/* With the lock of the images held. */
+/* With the lock of the address spaces held. */
 static void publish_image(struct candidates *c, struct image *image)
 {
 	const struct address_map *map = address_spaces__map(image);
@@ -178,22 +178,22 @@ static uint64_t contents_of(const struct image *image)
 
 void candidates__tell(struct candidates *c)
 {
-	struct address_spaces *images = c->context.images;
+	struct address_spaces *spaces = c->context.spaces;
 	uint32_t n;
 
 	if (!c->ncode)
 		return;
-	address_spaces__lock(images);
-	n = address_spaces__count(images);
+	address_spaces__lock(spaces);
+	n = address_spaces__count(spaces);
 	for (uint32_t i = 0; i < n; i++) {
-		struct image *image = address_spaces__at(images, i);
+		struct image *image = address_spaces__at(spaces, i);
 
 		if (image->ended || (!c->news && image->candidates == contents_of(image)))
 			continue;
 		image->candidates = contents_of(image);
 		publish_image(c, image);
 	}
-	address_spaces__unlock(images);
+	address_spaces__unlock(spaces);
 	if (c->news)
 		renew(c);
 	c->news = false;

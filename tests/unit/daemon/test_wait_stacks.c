@@ -35,9 +35,9 @@ struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf)
 	return &control;
 }
 
-struct image *address_spaces__get(struct address_spaces *all, uint32_t number)
+struct image *address_spaces__get(struct address_spaces *spaces, uint32_t number)
 {
-	(void)all;
+	(void)spaces;
 	asked++;
 	return number >= 1 && number <= 2 ? &images[number - 1] : NULL;
 }
