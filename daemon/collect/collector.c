@@ -52,8 +52,8 @@ static bool make_target(struct collector *c, const struct symbolizer_options *op
 		address_spaces__keep_all(c->spaces);
 	c->reader = c->spaces ? event_reader__new(c->bpf, c->sampler, c->spaces) : NULL;
 	if (c->reader)
-		c->builder = unwind_worker__new(c->bpf, c->reader, c->spaces, c->modules);
-	return c->builder;
+		c->worker = unwind_worker__new(c->bpf, c->reader, c->spaces, c->modules);
+	return c->worker;
 }
 
 /* From addresses to procedures, and which of these spin. */
@@ -62,16 +62,16 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
 	if (!c->addresses)
 		return false;
-	c->creation = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
+	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
 	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
-	if (!c->creation || !c->classes)
+	if (!c->spawn || !c->classes)
 		return false;
 	c->stacks = (struct stack_context) {
 		.spaces = c->spaces,
 		.modules = c->modules,
 		.addresses = c->addresses,
 		.profile = c->profile,
-		.creation = c->creation,
+		.spawn = c->spawn,
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
@@ -93,8 +93,8 @@ static bool make_drains(struct collector *c)
 	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
 	if (c->names)
 		c->waits = wait_drain__new(c->bpf, c->threads, &c->stacks, c->names);
-	c->shares = map_quota__new(c->bpf);
-	return c->waits && c->shares;
+	c->quota = map_quota__new(c->bpf);
+	return c->waits && c->quota;
 }
 
 struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
@@ -128,12 +128,12 @@ void collector__free(struct collector *c)
 {
 	if (!c)
 		return;
-	unwind_worker__free(c->builder);
+	unwind_worker__free(c->worker);
 	event_reader__free(c->reader);
 	reorder_buffer__free(c->reports);
 	free(c->kept);
 	wait_drain__free(c->waits);
-	map_quota__free(c->shares);
+	map_quota__free(c->quota);
 	shm_polling__free(c->polling);
 	rounds__free(c->rounds);
 	candidates__free(c->candidates);
@@ -145,7 +145,7 @@ void collector__free(struct collector *c)
 	groups__free(c->groups);
 	spin_tracker__free(c->spinning);
 	spin_classify__free(c->classes);
-	spawn_stacks__free(c->creation);
+	spawn_stacks__free(c->spawn);
 	address_cache__free(c->addresses);
 	kallsyms__free(c->kernel);
 	address_spaces__free(c->spaces);
@@ -289,7 +289,7 @@ static int swap_buffers(struct collector *c)
 	if (aging)
 		groups__follow(c->groups);
 	wait_drain__take(c->waits, aging);
-	map_quota__drained(c->shares);
+	map_quota__drained(c->quota);
 	spin_tracker__teach(c->spinning);
 	c->swapped = bpf_runtime__now();
 	c->name_soon = false;
@@ -404,24 +404,24 @@ uint64_t collector__next_tick(const struct collector *c)
 void collector__set_halvings(struct collector *c, uint32_t halvings)
 {
 	c->halvings_wanted = halvings;
-	unwind_worker__set_halvings(c->builder, halvings);
+	unwind_worker__set_halvings(c->worker, halvings);
 }
 
 struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)
 {
-	return self_overhead__read(c->bpf, c->symbolizer, c->builder, interrupt_ns);
+	return self_overhead__read(c->bpf, c->symbolizer, c->worker, interrupt_ns);
 }
 
 int collector__start(struct collector *c)
 {
 	/* from the first sample on, so that it is also noticed when quartzd is stopped before its first tick */
 	bpf_runtime__control(c->bpf)->heartbeat = bpf_runtime__now();
-	return unwind_worker__start(c->builder);
+	return unwind_worker__start(c->worker);
 }
 
 void collector__prepare(struct collector *c, int fd, const char *path)
 {
-	unwind_worker__prepare(c->builder, fd, path);
+	unwind_worker__prepare(c->worker, fd, path);
 }
 
 int collector__event_fd(const struct collector *c)
@@ -437,7 +437,7 @@ int collector__freeze(struct collector *c, uint64_t *until)
 {
 	int err;
 
-	unwind_worker__stop(c->builder);
+	unwind_worker__stop(c->worker);
 	*until = bpf_runtime__freeze(c->bpf);
 	c->frozen = true;
 	err = bpf_scopes__dump(c->bpf, *until, collector__keep_thread, c);

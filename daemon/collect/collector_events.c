@@ -28,7 +28,7 @@ static void place_threads(struct collector *c, const struct qz_process_event *e)
 	image->launcher = image->found && scopes__kind(c->scopes, image->scope) == QZ_SCOPE_JOB;
 	if (image->launcher)
 		return;
-	image->node = spawn_stacks__unseen(c->creation, e);
+	image->node = spawn_stacks__unseen(c->spawn, e);
 }
 
 static void add_process(struct collector *c, const struct qz_process_event *e)
@@ -58,7 +58,7 @@ static void add_creation(struct collector *c, const struct qz_creation_event *e)
 	child = threads__get(c->threads, e->child);
 	if (!child)
 		return;
-	child->node = spawn_stacks__node(c->creation, node, e);
+	child->node = spawn_stacks__node(c->spawn, node, e);
 	child->placed = true;
 }
 

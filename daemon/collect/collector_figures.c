@@ -36,7 +36,7 @@ static void refresh_ledger(struct collector *c)
 		.bpf = c->bpf,
 		.sampler = c->sampler,
 		.symbolizer = c->symbolizer,
-		.builder = c->builder,
+		.worker = c->worker,
 		.waits = c->waits,
 		.page_figures = c->page_figures,
 		.polling = c->polling,
@@ -90,7 +90,7 @@ int collector__refresh(struct collector *c, uint64_t until)
 struct collector_symbolizers collector__symbolizers(const struct collector *c)
 {
 	const struct symbolizer_counters *names = symbolizer__counters(c->symbolizer);
-	struct unwind_worker_figures tables = unwind_worker__figures(c->builder);
+	struct unwind_worker_figures tables = unwind_worker__figures(c->worker);
 
 	return (struct collector_symbolizers) {
 		.ended = names->crashed + names->killed + tables.ended + tables.killed,

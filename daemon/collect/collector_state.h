@@ -16,11 +16,11 @@ struct collector {
 	struct modules *modules;
 	struct address_spaces *spaces;
 	struct address_cache *addresses;
-	struct spawn_stacks *creation;
+	struct spawn_stacks *spawn;
 	struct threads *threads;
 	struct object_naming_context *names;
 	struct wait_drain *waits;
-	struct map_quota *shares;
+	struct map_quota *quota;
 	struct shm_counters *page_figures; /* NULL: no pages are in use */
 	struct shm_polling *polling;	   /* NULL: nor is a poller */
 	struct rounds *rounds;		   /* NULL: nor are instants taken */
@@ -34,7 +34,7 @@ struct collector {
 	struct groups *groups;
 
 	struct event_reader *reader;
-	struct unwind_worker *builder; /* of unwind tables, in a thread of its own */
+	struct unwind_worker *worker; /* of unwind tables, in a thread of its own */
 	struct reorder_buffer *reports;
 	uint64_t complete, processed; /* what was reported by then is in `reports`, was processed */
 	uint64_t behind;	      /* from the latter to where the last tick should have come */

@@ -75,7 +75,7 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 static void add_symbolizers(struct qz_ledger *l, const struct loss_accounting_sources *from)
 {
 	const struct symbolizer_counters *child = symbolizer__counters(from->symbolizer);
-	struct unwind_worker_figures tables = unwind_worker__figures(from->builder);
+	struct unwind_worker_figures tables = unwind_worker__figures(from->worker);
 
 	qz_ledger__add_event(l, "symbolizer_killed", child->killed + tables.killed);
 	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + tables.ended);

@@ -18,7 +18,7 @@ struct loss_accounting_sources {
 	const struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	const struct symbolizer *symbolizer;
-	struct unwind_worker *builder;
+	struct unwind_worker *worker;
 	const struct wait_drain *waits;
 	struct shm_counters *page_figures;
 	struct shm_polling *polling;

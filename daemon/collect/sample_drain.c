@@ -296,7 +296,7 @@ int collector__drain_half(struct collector *c)
 	bpf_runtime__clear(c->bpf, h);
 	address_spaces__refresh(c->spaces);
 	if (address_spaces__changes(c->spaces) != changes)
-		unwind_worker__wake(c->builder);
+		unwind_worker__wake(c->worker);
 	if (c->candidates && !err && !c->frozen)
 		err = candidates__learn(c->candidates);
 	if (c->page_figures)

@@ -76,10 +76,10 @@ static uint64_t own_cpu_ns(void)
 }
 
 struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbolizer *symbolizer,
-				    struct unwind_worker *builder, uint64_t interrupt_ns)
+				    struct unwind_worker *worker, uint64_t interrupt_ns)
 {
 	const struct qz_cpu_state *cpus = bpf_runtime__cpus(bpf);
-	struct unwind_worker_figures figures = unwind_worker__figures(builder);
+	struct unwind_worker_figures figures = unwind_worker__figures(worker);
 	struct qz_costs costs = {0};
 
 	costs.daemon_ns =

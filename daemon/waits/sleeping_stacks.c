@@ -68,13 +68,13 @@ void sleeping_stacks__free(struct sleeping_stacks *a)
 }
 
 enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
-					 struct spawn_stacks *creation, const struct image *image,
+					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n)
 {
 	const struct stack_copy copy = {a->regs, a->stack, a->size};
 	struct unwinder_stack stack;
 
-	spawn_stacks__walk(creation, image, &copy, &stack);
+	spawn_stacks__walk(spawn, image, &copy, &stack);
 	*n = stack.depth > stack.nframes ? QZ_INNER_FRAMES : stack.nframes;
 	memcpy(frames, stack.frames, *n * sizeof(*frames));
 	return *n < stack.depth ? QZ_UNWIND_TOO_DEEP : stack.end;

@@ -26,7 +26,7 @@ void sleeping_stacks__free(struct sleeping_stacks *a);
 
 /* Its frames, innermost first, of which there is always one, and how they end. */
 enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
-					 struct spawn_stacks *creation, const struct image *image,
+					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n);
 
 #endif

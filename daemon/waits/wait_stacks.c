@@ -290,8 +290,8 @@ static void walk_asleep(struct wait_stacks *s, struct wait_stack *item)
 	uint32_t n;
 
 	if (frames && image) {
-		item->slot.end = sleeping_stacks__walk(item->asleep, s->context->creation, image,
-						       frames, &n);
+		item->slot.end =
+			sleeping_stacks__walk(item->asleep, s->context->spawn, image, frames, &n);
 		item->slot.nuser = item->slot.depth = n;
 		free(item->frames);
 		item->frames = frames;

@@ -74,10 +74,10 @@ void sleeping_stacks__free(struct sleeping_stacks *a)
 }
 
 enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
-					 struct spawn_stacks *creation, const struct image *image,
+					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n)
 {
-	(void)a, (void)creation, (void)image, (void)frames;
+	(void)a, (void)spawn, (void)image, (void)frames;
 	*n = 0;
 	return QZ_UNWIND_NO_REGION;
 }
