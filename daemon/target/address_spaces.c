@@ -19,7 +19,7 @@ struct pending {
 	pid_t pid; /* 0: free */
 	bool exec; /* there was one: nothing of what was mapped before is left */
 	uint64_t since;
-	struct address_map regions;
+	struct address_map map;
 };
 
 /* A power of two: a process replaces the one whose PID was lower by so many. */
@@ -34,7 +34,7 @@ struct address_spaces {
 	uint32_t nlive;
 	struct qz_hash_table by_number,
 		by_pid,	       /* the latest image of a process, see find_current */
-		by_regions;    /* of those that were found, when they were read */
+		by_map;    /* of those that were found, when they were read */
 	struct image **latest; /* image of each scope, or NULL */
 	uint32_t nscopes;
 	struct pending *pending;
@@ -67,7 +67,7 @@ void address_spaces__keep_all(struct address_spaces *spaces)
 
 static void free_image(struct image *image)
 {
-	address_map__free(&image->regions);
+	address_map__free(&image->map);
 	address_map__free(&image->now);
 	free(image);
 }
@@ -82,14 +82,14 @@ void address_spaces__free(struct address_spaces *spaces)
 	for (uint32_t i = 0; i < spaces->n; i++)
 		free_image(spaces->items[i]);
 	for (uint32_t i = 0; i < PENDING; i++)
-		address_map__free(&spaces->pending[i].regions);
+		address_map__free(&spaces->pending[i].map);
 	free(spaces->items);
 	free(spaces->live);
 	free(spaces->pending);
 	free(spaces->latest);
 	qz_hash_table__free(&spaces->by_number);
 	qz_hash_table__free(&spaces->by_pid);
-	qz_hash_table__free(&spaces->by_regions);
+	qz_hash_table__free(&spaces->by_map);
 	pthread_mutex_destroy(&spaces->lock);
 	free(spaces);
 }
@@ -116,12 +116,12 @@ uint64_t address_spaces__changes(const struct address_spaces *spaces)
 
 static void map_region(struct address_spaces *spaces, struct image *image, const struct region *r)
 {
-	const struct region *known = address_map__find(&image->regions, r->start);
+	const struct region *known = address_map__find(&image->map, r->start);
 
 	if (known && r->end <= known->end && known->module == r->module &&
 	    known->offset + (r->start - known->start) == r->offset)
 		return;
-	if (address_map__map(&image->regions, r))
+	if (address_map__map(&image->map, r))
 		return;
 	image->contents = ++spaces->next_contents;
 	change(spaces);
@@ -240,8 +240,8 @@ static uint32_t module_of(struct address_spaces *spaces, const struct module_map
 /* The last region that has any of the addresses, or NULL. */
 static const struct region *overlapped(const struct image *image, uint64_t start, uint64_t end)
 {
-	uint32_t before = address_map__before(&image->regions, end - 1);
-	const struct region *r = before ? &image->regions.items[before - 1] : NULL;
+	uint32_t before = address_map__before(&image->map, end - 1);
+	const struct region *r = before ? &image->map.items[before - 1] : NULL;
 
 	return r && r->end > start ? r : NULL;
 }
@@ -306,14 +306,14 @@ static void read_mappings(struct address_spaces *spaces, const struct image *ima
 	procfs_dir__close(&dir);
 }
 
-static uint32_t hash_regions(const struct address_map *r)
+static uint32_t hash_regions(const struct address_map *map)
 {
 	uint32_t hash = 1;
 
-	for (uint32_t i = 0; i < r->n; i++) {
-		hash = qz_hash_table__hash_number(hash, r->items[i].start);
-		hash = qz_hash_table__hash_number(hash, r->items[i].offset);
-		hash = qz_hash_table__hash_number(hash, r->items[i].module);
+	for (uint32_t i = 0; i < map->n; i++) {
+		hash = qz_hash_table__hash_number(hash, map->items[i].start);
+		hash = qz_hash_table__hash_number(hash, map->items[i].offset);
+		hash = qz_hash_table__hash_number(hash, map->items[i].module);
 	}
 	return hash;
 }
@@ -322,22 +322,22 @@ static bool same_regions(const void *context, uint32_t index, const void *key)
 {
 	const struct address_spaces *spaces = context;
 
-	return address_map__equal(&spaces->items[index]->regions, key);
+	return address_map__equal(&spaces->items[index]->map, key);
 }
 
 /* An image found with the same mappings as another one, a fork of the same process, shares their tables. It was added last. */
 static void share_contents(struct address_spaces *spaces, struct image *image)
 {
 	GUARD(&spaces->lock);
-	uint32_t hash = hash_regions(&image->regions), i;
+	uint32_t hash = hash_regions(&image->map), i;
 
-	if (!image->regions.n)
+	if (!image->map.n)
 		return;
-	i = qz_hash_table__find(&spaces->by_regions, hash, same_regions, spaces, &image->regions);
+	i = qz_hash_table__find(&spaces->by_map, hash, same_regions, spaces, &image->map);
 	if (i != UINT32_MAX)
 		image->contents = spaces->items[i]->contents;
-	else if (!qz_hash_table__reserve(&spaces->by_regions))
-		qz_hash_table__insert(&spaces->by_regions, hash, spaces->n - 1);
+	else if (!qz_hash_table__reserve(&spaces->by_map))
+		qz_hash_table__insert(&spaces->by_map, hash, spaces->n - 1);
 }
 
 /* ---- feeding ---- */
@@ -399,7 +399,7 @@ static struct image *add_image(struct address_spaces *spaces, const struct qz_pr
 /* False: the parent has code mapped that is not among its regions yet. */
 static bool inherit(struct image *to, const struct image *from)
 {
-	if (from && !address_map__copy(&to->regions, &from->regions))
+	if (from && !address_map__copy(&to->map, &from->map))
 		to->contents = from->contents;
 	return !from || !from->deferred;
 }
@@ -417,11 +417,11 @@ static void take_pending(struct address_spaces *spaces, struct image *image,
 	if (!p || (wanted && p->exec && event->cause == QZ_IMAGE_FORK))
 		return;
 	if (wanted && p->exec) {
-		image->regions = p->regions;
-		p->regions = (struct address_map) {0};
+		image->map = p->map;
+		p->map = (struct address_map) {0};
 	}
-	for (uint32_t i = 0; wanted && i < p->regions.n; i++)
-		address_map__map(&image->regions, &p->regions.items[i]);
+	for (uint32_t i = 0; wanted && i < p->map.n; i++)
+		address_map__map(&image->map, &p->map.items[i]);
 	image->contents = ++spaces->next_contents;
 	p->pid = 0;
 }
@@ -442,7 +442,7 @@ static struct image *begin_image(struct address_spaces *spaces,
 	if (event->cause == QZ_IMAGE_FORK)
 		*complete = inherit(image, find_image(spaces, event->parent));
 	take_pending(spaces, image, event);
-	*complete &= image->regions.n > 0;
+	*complete &= image->map.n > 0;
 	return image;
 }
 
@@ -468,15 +468,15 @@ static struct pending *begin_pending(struct address_spaces *spaces,
 	p->pid = mapping->pid;
 	p->exec = mapping->exec;
 	p->since = mapping->time;
-	p->regions.n = 0;
+	p->map.n = 0;
 	return p;
 }
 
 /* JIT compilers protect and unprotect their code all the time, which says nothing new. */
-static bool is_known_jit(const struct address_spaces *spaces, const struct address_map *regions,
+static bool is_known_jit(const struct address_spaces *spaces, const struct address_map *map,
 			 const struct perf_sampler_mapping *mapping)
 {
-	const struct region *known = address_map__find(regions, mapping->start);
+	const struct region *known = address_map__find(map, mapping->start);
 	const struct module *m = known ? modules__get(spaces->modules, known->module) : NULL;
 
 	return m && m->jit && mapping->end <= known->end && is_anonymous(mapping->path);
@@ -519,7 +519,7 @@ static bool find_mapped(struct address_spaces *spaces, const struct perf_sampler
 		p = begin_pending(spaces, mapping);
 	if (mapping->exec || (!p && !current))
 		return false;
-	return !is_known_jit(spaces, p ? &p->regions : &current->regions, mapping);
+	return !is_known_jit(spaces, p ? &p->map : &current->map, mapping);
 }
 
 /* True: it is left for later. */
@@ -531,7 +531,7 @@ static bool take_region(struct address_spaces *spaces, const struct perf_sampler
 	struct image *image = find_current(spaces, mapping->pid);
 
 	if (p) {
-		address_map__map(&p->regions, region);
+		address_map__map(&p->map, region);
 		return false;
 	}
 	if (!image)
@@ -610,7 +610,7 @@ void address_spaces__remap(struct address_spaces *spaces, const struct remap *re
 
 const struct address_map *address_spaces__map(const struct image *image)
 {
-	return image->now.n ? &image->now : &image->regions;
+	return image->now.n ? &image->now : &image->map;
 }
 
 struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
@@ -686,7 +686,7 @@ void address_spaces__forget(struct address_spaces *spaces, const bool *marked)
 	spaces->n = 0;
 	qz_hash_table__clear(&spaces->by_number);
 	qz_hash_table__clear(&spaces->by_pid);
-	qz_hash_table__clear(&spaces->by_regions); /* nobody else is found at the same time */
+	qz_hash_table__clear(&spaces->by_map); /* nobody else is found at the same time */
 	for (uint32_t i = 0; i < spaces->nscopes; i++)
 		spaces->latest[i] = NULL;
 	for (uint32_t i = 0; i < n; i++) {
@@ -697,7 +697,7 @@ void address_spaces__forget(struct address_spaces *spaces, const bool *marked)
 			continue;
 		}
 		enter(spaces, image);
-		modules__use(spaces->modules, &image->regions);
+		modules__use(spaces->modules, &image->map);
 	}
 	spaces->n = qz_array__shrink((void **)&spaces->items, n, spaces->n, sizeof(*spaces->items));
 	change(spaces);

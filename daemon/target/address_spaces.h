@@ -36,7 +36,7 @@ struct image {
 	struct address_map now; /* what it had; without a region: by what was reported */
 
 	/* With the lock. */
-	struct address_map regions;
+	struct address_map map;
 	uint64_t contents;  /* changes with the regions; equal in a forked copy */
 	uint64_t published; /* contents that the unwinder has, see unwind_tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when unwind_tables.h knows of it */

@@ -310,8 +310,8 @@ static void release(struct unwind_tables *t, uint64_t contents)
 
 static bool has_jit(const struct unwind_tables *t, const struct image *image)
 {
-	for (uint32_t i = 0; i < image->regions.n; i++) {
-		const struct module *m = modules__get(t->modules, image->regions.items[i].module);
+	for (uint32_t i = 0; i < image->map.n; i++) {
+		const struct module *m = modules__get(t->modules, image->map.items[i].module);
 
 		if (m && m->jit)
 			return true;
@@ -343,7 +343,7 @@ static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *
 /* With its first user. */
 static struct listing *make_listing(struct unwind_tables *t, const struct image *image)
 {
-	uint32_t first = range_alloc__take(&t->regions, image->regions.n, bpf_runtime__now());
+	uint32_t first = range_alloc__take(&t->regions, image->map.n, bpf_runtime__now());
 	struct qz_unwind_region *regions;
 	struct listing *l;
 
@@ -353,15 +353,15 @@ static struct listing *make_listing(struct unwind_tables *t, const struct image 
 	}
 	l = add_listing(t, image->contents);
 	if (!l) {
-		range_alloc__give(&t->regions, first, image->regions.n, 0);
+		range_alloc__give(&t->regions, first, image->map.n, 0);
 		return NULL;
 	}
 	bpf_runtime__unwind_regions(t->bpf, &regions);
-	memset(&regions[first], 0, image->regions.n * sizeof(*regions));
-	l->image = (struct qz_unwind_image) {first, image->regions.n, read_exec_vm(t, image), 0};
-	l->unasked = image->regions.n <= EAGER_REGIONS ? image->regions.n : 1;
-	for (uint32_t i = 0; i < image->regions.n; i++)
-		fill_region(t, &image->regions.items[i], &regions[first + i]);
+	memset(&regions[first], 0, image->map.n * sizeof(*regions));
+	l->image = (struct qz_unwind_image) {first, image->map.n, read_exec_vm(t, image), 0};
+	l->unasked = image->map.n <= EAGER_REGIONS ? image->map.n : 1;
+	for (uint32_t i = 0; i < image->map.n; i++)
+		fill_region(t, &image->map.items[i], &regions[first + i]);
 	return l;
 }
 
@@ -449,7 +449,7 @@ static struct listing *current_listing(struct unwind_tables *t, const struct ima
 				    ? find_listing(t, image->published)
 				    : NULL;
 
-	return l && l->image.count == image->regions.n ? l : NULL;
+	return l && l->image.count == image->map.n ? l : NULL;
 }
 
 /* The module of the first of n regions, at most, that stands at `state`, or MODULE_NONE. */
@@ -462,7 +462,7 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 	regions += l->image.first;
 	for (uint32_t i = 0; i < n && i < l->image.count; i++)
 		if (!regions[i].count && regions[i].first == state)
-			return image->regions.items[i].module;
+			return image->map.items[i].module;
 	return MODULE_NONE;
 }
 
@@ -512,7 +512,7 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 
 		for (uint32_t k = 0; l && k < l->image.count; k++) {
 			struct qz_unwind_region *r = &regions[l->image.first + k];
-			const struct region *from = &live[i]->regions.items[k];
+			const struct region *from = &live[i]->map.items[k];
 
 			if (from->module != module || r->count || r->first < QZ_UNWIND_WANTED)
 				continue;
@@ -538,7 +538,7 @@ static void want_again(struct unwind_tables *t, uint32_t module)
 		for (uint32_t k = 0; l && k < l->image.count; k++) {
 			struct qz_unwind_region *r = &regions[l->image.first + k];
 
-			if (live[i]->regions.items[k].module != module || r->count)
+			if (live[i]->map.items[k].module != module || r->count)
 				continue;
 			r->first = QZ_UNWIND_PENDING;
 			l->unasked = l->image.count;
@@ -594,7 +594,7 @@ static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 {
 	if (image->deferred)
 		return true;
-	if (image->regions.n && image->published != image->contents)
+	if (image->map.n && image->published != image->contents)
 		publish(t, image, known);
 	else if (image->mapped)
 		confirm(t, image, known);
