@@ -24,7 +24,7 @@ struct host {
 };
 
 /* Measures what the configuration says, saves the snapshot and gives the exit status. */
-int session__run(const struct options *config, struct host *host);
+int session__run(const struct options *options, struct host *host);
 
 /* A snapshot of this moment, or of what is wanted of it: 0 or -errno. */
 int session__snapshot(struct session *s, int fd, const struct control_socket_wanted *wanted);

@@ -131,7 +131,7 @@ json_t *session__status(struct session *s)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
 	const struct qz_control *control = bpf_runtime__control(s->bpf);
-	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
+	uint32_t own = s->options->system ? QZ_OWN_SCOPES : 0;
 	struct opener_counts openers = opener__counts();
 	struct collector_symbolizers symbolizers = collector__symbolizers(s->collector);
 	json_t *status;

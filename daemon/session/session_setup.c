@@ -52,7 +52,7 @@ static int fail_short(int err)
 /* Looks at all targets before anything is touched. */
 static int check_targets(struct session *s)
 {
-	const struct qz_integers *lists[] = {&s->config->pids, &s->config->trees};
+	const struct qz_integers *lists[] = {&s->options->pids, &s->options->trees};
 	char error[256];
 	struct target t;
 
@@ -65,12 +65,12 @@ static int check_targets(struct session *s)
 			if (!s->first.pid)
 				s->first = t;
 		}
-	if (s->config->command) {
-		const char *name = strrchr(s->config->command[0], '/');
+	if (s->options->command) {
+		const char *name = strrchr(s->options->command[0], '/');
 
 		snprintf(s->first.comm, sizeof(s->first.comm), "%s",
-			 name ? name + 1 : s->config->command[0]);
-	} else if (s->config->system) {
+			 name ? name + 1 : s->options->command[0]);
+	} else if (s->options->system) {
 		snprintf(s->first.comm, sizeof(s->first.comm), "system");
 	}
 	return 0;
@@ -85,7 +85,7 @@ static int watch_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
-	if (s->config->system)
+	if (s->options->system)
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -109,7 +109,7 @@ static int stop_asked(struct session *s)
 		kill(s->command.pid, SIGTERM);
 	s->host->pending = ACTION_STOP;
 	log_info("stopped before anything was measured; nothing is saved");
-	return s->config->command ? 128 + s->signal : STATUS_NO_SAMPLES;
+	return s->options->command ? 128 + s->signal : STATUS_NO_SAMPLES;
 }
 
 static int open_to_others(struct session *s)
@@ -152,9 +152,9 @@ static void open_to_programs(struct session *s)
 	const char *directory = paths__runtime();
 	int err = 0;
 
-	if (s->config->private && !s->config->command)
+	if (s->options->private && !s->options->command)
 		return;
-	if (s->config->private) {
+	if (s->options->private) {
 		err = shm_server__private_directory(directory, s->page_directory,
 						    sizeof(s->page_directory));
 		directory = s->page_directory;
@@ -166,7 +166,7 @@ static void open_to_programs(struct session *s)
 	if (err)
 		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
 			    directory, strerror(-err));
-	else if (s->config->command)
+	else if (s->options->command)
 		setenv("QUARTZ_RUNTIME_DIR", directory, true);
 }
 
@@ -177,11 +177,11 @@ static void open_to_programs(struct session *s)
 static int start_poller(struct session *s)
 {
 	struct shm_sampler_options options = {.ncpus = s->nreserved,
-					      .rate = options__page_rate(s->config),
-					      .busy = s->config->busy};
+					      .rate = options__page_rate(s->options),
+					      .busy = s->options->busy};
 	int err;
 
-	if (!s->page_server || (!s->nreserved && !s->config->page_rate && !s->config->busy))
+	if (!s->page_server || (!s->nreserved && !s->options->page_rate && !s->options->busy))
 		return 0;
 	if (!s->nreserved)
 		log_warning(
@@ -197,7 +197,7 @@ static int start_poller(struct session *s)
 
 static int open_instants(struct session *s)
 {
-	uint32_t rate = s->config->snapshots;
+	uint32_t rate = s->options->snapshots;
 	char line[160];
 
 	if (!rate)
@@ -205,7 +205,7 @@ static int open_instants(struct session *s)
 	/* the module serves the initial pid namespace only */
 	s->instants = s->pid_namespace ? NULL : module_rounds__new(rate, s->bpf);
 	if (!s->instants && (s->pid_namespace || errno == ENOENT)) {
-		collector__use_rounds(s->collector, options__rate(s->config));
+		collector__use_rounds(s->collector, options__rate(s->options));
 		return 0;
 	}
 	if (!s->instants) {
@@ -222,11 +222,11 @@ static int open_instants(struct session *s)
  * The waits of a thread are looked at as often as a processor is sampled. 0: each wait is, as where the waker of each is
  * wanted.
  */
-static uint64_t wait_spacing_ns(const struct options *config)
+static uint64_t wait_spacing_ns(const struct options *options)
 {
-	bool sampled = config->system && !config->exact && !config->woken && !config->what_if;
+	bool sampled = options->system && !options->exact && !options->woken && !options->what_if;
 
-	return sampled ? 1000000000 / options__rate(config) : 0;
+	return sampled ? 1000000000 / options__rate(options) : 0;
 }
 
 static int fail_what_if(const char *names, int err)
@@ -243,19 +243,19 @@ static int fail_what_if(const char *names, int err)
 int session__load(struct session *s)
 {
 	struct bpf_runtime_options options = {
-		.max_scopes = s->config->system ? options__processes(s->config) + QZ_OWN_SCOPES
-						: PROGRAM_SCOPES,
+		.max_scopes = s->options->system ? options__processes(s->options) + QZ_OWN_SCOPES
+						 : PROGRAM_SCOPES,
 		.pid_namespace = s->pid_namespace,
-		.rate = options__rate(s->config),
-		.woken = s->config->woken,
-		.what_if = s->config->what_if,
-		.text = !s->config->private,
-		.every_process = s->config->system,
-		.wait_spacing_ns = wait_spacing_ns(s->config),
+		.rate = options__rate(s->options),
+		.woken = s->options->woken,
+		.what_if = s->options->what_if,
+		.text = !s->options->private,
+		.every_process = s->options->system,
+		.wait_spacing_ns = wait_spacing_ns(s->options),
 	};
 	struct symbolizer_options symbolizer = {
-		.lines = s->config->lines || s->config->inlines,
-		.inlines = s->config->inlines,
+		.lines = s->options->lines || s->options->inlines,
+		.inlines = s->options->inlines,
 	};
 	int err;
 
@@ -284,10 +284,10 @@ int session__load(struct session *s)
 	err = open_instants(s);
 	if (err)
 		return err;
-	err = s->config->what_if ? collector__use_what_if(s->collector, s->config->what_if) : 0;
+	err = s->options->what_if ? collector__use_what_if(s->collector, s->options->what_if) : 0;
 	if (err)
-		return fail_what_if(s->config->what_if, err);
-	if (!s->config->private && open_to_others(s))
+		return fail_what_if(s->options->what_if, err);
+	if (!s->options->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
 	err = bpf_runtime__attach(s->bpf);
@@ -307,12 +307,12 @@ static int describe_run(struct session *s)
 	err = err ?: qz_profile__set_string(&p->kernel, host.release);
 	err = err ?: qz_profile__set_string(&p->machine, host.nodename);
 	err = err ?: qz_profile__set_string(&p->event, perf_sampler__event(s->sampler));
-	p->rate_hz = options__rate(s->config);
-	p->ceiling_ppm = options__max_overhead(s->config);
-	p->wakes_sampled = !s->config->woken;
-	p->addresses_sampled = s->config->lines || s->config->inlines;
-	p->processors = s->config->command ? (uint32_t)CPU_COUNT(&s->allowed)
-					   : perf_sampler__online(s->sampler);
+	p->rate_hz = options__rate(s->options);
+	p->ceiling_ppm = options__max_overhead(s->options);
+	p->wakes_sampled = !s->options->woken;
+	p->addresses_sampled = s->options->lines || s->options->inlines;
+	p->processors = s->options->command ? (uint32_t)CPU_COUNT(&s->allowed)
+					    : perf_sampler__online(s->sampler);
 	p->wall_start_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 	return err;
 }
@@ -357,18 +357,18 @@ static void join(char *to, size_t size, char *const *words)
 
 static int prepare_command(struct session *s)
 {
-	const struct user *user = s->config->user ? &s->user : NULL;
-	int err = command__prepare(&s->command, s->config->command, s->config->preload, &s->allowed,
-				   user);
+	const struct user *user = s->options->user ? &s->user : NULL;
+	int err = command__prepare(&s->command, s->options->command, s->options->preload,
+				   &s->allowed, user);
 
 	if (err) {
-		log_error("cannot make a process for %s: %s", s->config->command[0],
+		log_error("cannot make a process for %s: %s", s->options->command[0],
 			  strerror(-err));
 		return STATUS_FAILURE;
 	}
 	s->first.pid = s->command.pid;
 	snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
-	join(s->first.command, sizeof(s->first.command), s->config->command);
+	join(s->first.command, sizeof(s->first.command), s->options->command);
 	return 0;
 }
 
@@ -378,7 +378,7 @@ static int let_go(struct session *s)
 
 	if (!err)
 		return 0;
-	log_error("%s: %s", s->config->command[0],
+	log_error("%s: %s", s->options->command[0],
 		  err == -ENOENT ? "no such command in PATH" : strerror(-err));
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
@@ -398,7 +398,7 @@ static int open_command(struct session *s)
 static int start_command(struct session *s)
 {
 	char path[PATH_MAX];
-	int fd = command__open(s->config->command, path), err;
+	int fd = command__open(s->options->command, path), err;
 
 	collector__prepare(s->collector, fd, path);
 	usleep(TAKING_IN_MS * 1000);
@@ -435,15 +435,15 @@ static int delay(struct session *s)
 	uint64_t now = bpf_runtime__now();
 	int err = 0;
 
-	s->delayed_until = now + s->config->delay;
-	if (s->config->command)
+	s->delayed_until = now + s->options->delay;
+	if (s->options->command)
 		err = prepare_command(s) ?: let_go(s);
 	for (; !err && now < s->delayed_until; now = bpf_runtime__now()) {
 		await(s, now);
 		err = stop_asked(s);
-		if (!err && s->config->command && command__ended(&s->command)) {
+		if (!err && s->options->command && command__ended(&s->command)) {
 			log_error("%s ended within the time of --delay; nothing was measured",
-				  s->config->command[0]);
+				  s->options->command[0]);
 			err = STATUS_NO_SAMPLES;
 		}
 	}
@@ -456,17 +456,17 @@ static int delay(struct session *s)
  */
 static void take_precedence(const struct session *s)
 {
-	if (!s->config->system && nice(-10) == -1)
+	if (!s->options->system && nice(-10) == -1)
 		return; /* then it is as busy as others */
 }
 
 static void start_governor(struct session *s)
 {
-	uint32_t ceiling = options__max_overhead(s->config);
+	uint32_t ceiling = options__max_overhead(s->options);
 
 	if (!ceiling)
 		return;
-	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->config));
+	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->options));
 	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
 }
 
@@ -474,7 +474,7 @@ static void start_governor(struct session *s)
 static int give_up_privileges(const struct session *s)
 {
 	const struct capabilities_needs needs = {
-		.signals = s->config->command,
+		.signals = s->options->command,
 		.priority = s->nreserved,
 		.foreign = snapshot_file__is_foreign(&s->snapshot),
 		.giving = s->snapshot.owner,
@@ -488,23 +488,23 @@ static int give_up_privileges(const struct session *s)
 
 int session__start(struct session *s)
 {
-	int err = s->config->delay ? delay(s) : stop_asked(s);
+	int err = s->options->delay ? delay(s) : stop_asked(s);
 
 	if (err)
 		return err;
 	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->bpf),
-				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->config));
+				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->options));
 	if (err)
 		return fail(err, perf_sampler__error(s->sampler));
 	if (describe_run(s))
 		return fail(-ENOMEM, "out of memory");
-	err = open_targets(s, &s->config->pids, QZ_SCOPE_PROCESS);
-	err = err ?: open_targets(s, &s->config->trees, QZ_SCOPE_TREE);
-	if (!err && s->config->command)
+	err = open_targets(s, &s->options->pids, QZ_SCOPE_PROCESS);
+	err = err ?: open_targets(s, &s->options->trees, QZ_SCOPE_TREE);
+	if (!err && s->options->command)
 		err = open_command(s);
-	if (!err && s->config->system &&
+	if (!err && s->options->system &&
 	    (collector__add_own_scopes(s->collector) ||
-	     collector__keep_ended(s->collector, (uint64_t)s->config->ended_memory << 20)))
+	     collector__keep_ended(s->collector, (uint64_t)s->options->ended_memory << 20)))
 		err = fail(-ENOMEM, "out of memory");
 	if (err)
 		return err;
@@ -534,9 +534,9 @@ int session__start(struct session *s)
 		return status_of(err);
 	if (session__start_timeline(s))
 		return fail(-ENOMEM, "out of memory");
-	if (s->config->duration)
-		s->deadline = s->started + s->config->duration;
-	return s->config->command && !s->command.started ? start_command(s) : 0;
+	if (s->options->duration)
+		s->deadline = s->started + s->options->duration;
+	return s->options->command && !s->command.started ? start_command(s) : 0;
 }
 
 /* Another quartzd that serves would be asked first by who wants to see the result. */
@@ -545,24 +545,25 @@ static bool is_beside_another(const struct session *s)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/quartzd.sock", paths__runtime());
-	return s->config->private && !access(path, F_OK);
+	return s->options->private && !access(path, F_OK);
 }
 
 /* What the machine did is for root and the group of readers, whoever started the service. */
 static int prepare_saving(struct session *s)
 {
-	const struct options *c = s->config;
-	int err = snapshot_file__open(&s->snapshot, c->output, !c->system || c->private);
+	const struct options *options = s->options;
+	int err = snapshot_file__open(&s->snapshot, options->output,
+				      !options->system || options->private);
 
 	if (err) {
 		log_error("%s: cannot be written: %s%s; choose another file with --output",
 			  s->snapshot.path, strerror(-err),
-			  err == -EPERM && !c->output
+			  err == -EPERM && !options->output
 				  ? "; it must be root's own, where root alone can write"
 				  : "");
 		return STATUS_FAILURE;
 	}
-	if (!c->command)
+	if (!options->command)
 		snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
 	s->beside = is_beside_another(s);
 	return 0;
@@ -570,7 +571,7 @@ static int prepare_saving(struct session *s)
 
 int session__prepare(struct session *s)
 {
-	const struct options *c = s->config;
+	const struct options *options = s->options;
 	char error[512];
 	int err;
 
@@ -582,7 +583,7 @@ int session__prepare(struct session *s)
 	err = limits__raise_files(error, sizeof(error));
 	if (err)
 		return fail(err, error);
-	err = spin_symbols__load(&s->spin_rules, &c->spin_symbols, error, sizeof(error));
+	err = spin_symbols__load(&s->spin_rules, &options->spin_symbols, error, sizeof(error));
 	if (err) {
 		log_error("%s", error);
 		return err == -ENOMEM ? STATUS_FAILURE : STATUS_USAGE;
@@ -590,13 +591,13 @@ int session__prepare(struct session *s)
 	err = check_targets(s);
 	if (err)
 		return err;
-	s->nreserved =
-		cpu_reserve__processors(c->cpu, &s->allowed, s->reserved, error, sizeof(error));
+	s->nreserved = cpu_reserve__processors(options->cpu, &s->allowed, s->reserved, error,
+					       sizeof(error));
 	if (s->nreserved < 0) {
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}
-	if (c->user && user__look(&s->user, c->user, error, sizeof(error))) {
+	if (options->user && user__look(&s->user, options->user, error, sizeof(error))) {
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}

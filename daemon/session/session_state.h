@@ -27,7 +27,7 @@
 #include "daemon/util/user.h"
 
 struct session {
-	const struct options *config;
+	const struct options *options;
 	struct host *host;
 	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
 	cpu_set_t allowed;

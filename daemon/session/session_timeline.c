@@ -24,7 +24,7 @@ static void end_timeline(void *context)
 
 int session__start_timeline(struct session *s)
 {
-	if (s->config->system && !s->config->private)
+	if (s->options->system && !s->options->private)
 		return 0;
 	s->timeline = qz_timeline_cut__new(collector__profile(s->collector));
 	if (!s->timeline)
