@@ -157,13 +157,13 @@ void collector__free(struct collector *c)
 	free(c);
 }
 
-int collector__use_pages(struct collector *c, struct shm_sets *pages)
+int collector__use_pages(struct collector *c, struct shm_sets *sets)
 {
-	c->stacks.selfreport = instrumented_stacks__new(pages, &c->stacks);
+	c->stacks.selfreport = instrumented_stacks__new(sets, &c->stacks);
 	if (!c->stacks.selfreport)
 		return -ENOMEM;
-	c->pages = pages;
-	c->page_figures = shm_counters__new(pages, c->bpf, &c->stacks);
+	c->sets = sets;
+	c->page_figures = shm_counters__new(sets, c->bpf, &c->stacks);
 	return c->page_figures ? 0 : -ENOMEM;
 }
 

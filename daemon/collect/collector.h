@@ -32,8 +32,8 @@ struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *s
 				 const struct spin_rules *rules, struct kallsyms **kernel);
 void collector__free(struct collector *c);
 
-/* Takes in what instrumented programs say of themselves, too. Borrows the pages. 0 or -ENOMEM. */
-int collector__use_pages(struct collector *c, struct shm_sets *pages);
+/* Takes in what instrumented programs say of themselves, too. Borrows the page sets. 0 or -ENOMEM. */
+int collector__use_pages(struct collector *c, struct shm_sets *sets);
 
 /* Takes in what a poller counts, too; collector__use_pages comes first. Borrows it. 0 or -ENOMEM. */
 int collector__use_poller(struct collector *c, struct shm_sampler *poller);

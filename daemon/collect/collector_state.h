@@ -21,7 +21,7 @@ struct collector {
 	struct object_naming_context *names;
 	struct wait_drain *waits;
 	struct map_quota *quota;
-	struct shm_counters *page_figures; /* NULL: no pages are in use */
+	struct shm_counters *page_figures; /* NULL: no page sets are in use */
 	struct shm_polling *polling;	   /* NULL: nor is a poller */
 	struct rounds *rounds;		   /* NULL: nor are instants taken */
 	struct candidates *candidates;	   /* NULL: nobody asks what if */
@@ -41,7 +41,7 @@ struct collector {
 	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
 	struct sample_rounds *sampled;
 	struct scope_gc *ended; /* NULL: not every process is a scope */
-	struct shm_sets *pages; /* NULL: none are in use */
+	struct shm_sets *sets;	/* NULL: none are in use */
 	void (*before_fold)(void *context);
 	void (*after_fold)(void *context);
 	void *fold_context;

@@ -255,7 +255,7 @@ static int settle_ended(struct collector *c)
 		.threads = c->threads,
 		.spaces = c->spaces,
 		.waits = c->waits,
-		.pages = c->pages,
+		.sets = c->sets,
 		.polling = c->polling,
 		.before = c->before_fold,
 		.after = c->after_fold,

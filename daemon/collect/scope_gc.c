@@ -68,8 +68,8 @@ uint64_t scope_gc__folded(const struct scope_gc *e)
 static void check_pages(struct scope_gc *e, const struct scope_gc_context *c)
 {
 	memset(e->in_use, 0, e->n * sizeof(*e->in_use));
-	for (uint32_t i = 0; c->pages && i < shm_sets__limit(c->pages); i++) {
-		const struct page *page = shm_sets__at(c->pages, i);
+	for (uint32_t i = 0; c->sets && i < shm_sets__limit(c->sets); i++) {
+		const struct page *page = shm_sets__at(c->sets, i);
 		const struct image *image = page ? address_spaces__get(c->spaces, page->image)
 						 : NULL;
 

@@ -31,7 +31,7 @@ struct scope_gc_context {
 	struct threads *threads;
 	struct address_spaces *spaces;
 	struct wait_drain *waits;
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct shm_polling *polling;
 	/* before scopes of the profile are put together, and after it; NULL: nobody wants to know */
 	void (*before)(void *context);

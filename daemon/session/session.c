@@ -422,7 +422,7 @@ static void close_session(struct session *s)
 	module_rounds__free(s->instants);
 	shm_sampler__free(s->poller);
 	event_log__free(s->events);
-	shm_sets__free(s->pages);
+	shm_sets__free(s->sets);
 	perf_sampler__free(s->sampler);
 	bpf_runtime__free(s->bpf);
 	module_device__close(&s->device);

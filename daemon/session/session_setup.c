@@ -159,10 +159,10 @@ static void open_to_programs(struct session *s)
 						    sizeof(s->page_directory));
 		directory = s->page_directory;
 	}
-	s->pages = err ? NULL : shm_sets__new();
-	if (s->pages)
-		s->page_server = shm_server__new(directory, s->bpf, s->pages, &s->device);
-	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->pages) : -errno);
+	s->sets = err ? NULL : shm_sets__new();
+	if (s->sets)
+		s->page_server = shm_server__new(directory, s->bpf, s->sets, &s->device);
+	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->sets) : -errno);
 	if (err)
 		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
 			    directory, strerror(-err));
@@ -190,7 +190,7 @@ static int start_poller(struct session *s)
 	for (int i = 0; i < s->nreserved; i++)
 		options.cpus[i] = s->reserved[i];
 	s->events = event_log__new(&s->snapshot, s->nreserved ? s->nreserved : 1);
-	s->poller = s->events ? shm_sampler__new(&options, s->bpf, s->pages, s->events) : NULL;
+	s->poller = s->events ? shm_sampler__new(&options, s->bpf, s->sets, s->events) : NULL;
 	err = s->poller ? collector__use_poller(s->collector, s->poller) : -errno;
 	return err ? fail(err, "cannot start a thread that polls") : 0;
 }

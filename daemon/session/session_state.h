@@ -37,7 +37,7 @@ struct session {
 	struct perf_sampler *sampler;
 	struct collector *collector;
 	struct module_device device;
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct shm_server *page_server;
 	struct event_log *events;
 	struct shm_sampler *poller;

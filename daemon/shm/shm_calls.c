@@ -17,19 +17,19 @@
 #define MAX_COST_NS (1ull << 48)
 
 struct shm_calls {
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct stack_context context;
 	uint64_t sum, closed_sum, closed_cost;
 	uint64_t refused, closed_refused;
 };
 
-struct shm_calls *shm_calls__new(struct shm_sets *pages, const struct stack_context *context)
+struct shm_calls *shm_calls__new(struct shm_sets *sets, const struct stack_context *context)
 {
 	struct shm_calls *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	c->pages = pages;
+	c->sets = sets;
 	c->context = *context;
 	return c;
 }
@@ -181,8 +181,8 @@ void shm_calls__refresh(struct shm_calls *c)
 		p->calls[i].count = p->calls[i].closed_count;
 		p->calls[i].cost_ns = p->calls[i].closed_cost_ns;
 	}
-	for (uint32_t i = 0; i < shm_sets__limit(c->pages); i++) {
-		struct page *page = shm_sets__at(c->pages, i);
+	for (uint32_t i = 0; i < shm_sets__limit(c->sets); i++) {
+		struct page *page = shm_sets__at(c->sets, i);
 
 		if (page)
 			read_page(c, page, false);

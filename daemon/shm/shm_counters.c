@@ -18,24 +18,24 @@ struct lack {
 };
 
 struct shm_counters {
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct bpf_runtime *bpf;
 	struct stack_context context;
 	struct shm_calls *calls;
 	struct lack closed; /* of page sets that are no more */
 };
 
-struct shm_counters *shm_counters__new(struct shm_sets *pages, struct bpf_runtime *bpf,
+struct shm_counters *shm_counters__new(struct shm_sets *sets, struct bpf_runtime *bpf,
 				       const struct stack_context *context)
 {
 	struct shm_counters *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
-	f->pages = pages;
+	f->sets = sets;
 	f->bpf = bpf;
 	f->context = *context;
-	f->calls = shm_calls__new(pages, context);
+	f->calls = shm_calls__new(sets, context);
 	if (f->calls)
 		return f;
 	free(f);
@@ -81,7 +81,7 @@ static void raise_to(uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-static void add_lack(struct lack *sum, struct shm_sets *pages, struct page *page)
+static void add_lack(struct lack *sum, struct shm_sets *sets, struct page *page)
 {
 	struct qz_page_header header;
 	uint32_t i;
@@ -94,9 +94,8 @@ static void add_lack(struct lack *sum, struct shm_sets *pages, struct page *page
 	sum->calls += believable(header.calls_refused);
 	raise_to(&sum->scope_ps, header.cost_scope_ps);
 	raise_to(&sum->hook_ps, header.cost_hook_ps);
-	for (i = shm_sets__next_slot(pages, page, 0, header.slots_used, true);
-	     i < header.slots_used;
-	     i = shm_sets__next_slot(pages, page, i + 1, header.slots_used, true)) {
+	for (i = shm_sets__next_slot(sets, page, 0, header.slots_used, true); i < header.slots_used;
+	     i = shm_sets__next_slot(sets, page, i + 1, header.slots_used, true)) {
 		sum->overflows += page->slots[i].overflows;
 		sum->cost_ns += cost_of(&header, page->slots[i].pushes);
 	}
@@ -106,11 +105,11 @@ void shm_counters__ledger(struct shm_counters *f, struct qz_ledger *ledger)
 {
 	struct lack sum = f->closed;
 
-	for (uint32_t i = 0; i < shm_sets__limit(f->pages); i++) {
-		struct page *page = shm_sets__at(f->pages, i);
+	for (uint32_t i = 0; i < shm_sets__limit(f->sets); i++) {
+		struct page *page = shm_sets__at(f->sets, i);
 
 		if (page)
-			add_lack(&sum, f->pages, page);
+			add_lack(&sum, f->sets, page);
 	}
 	qz_ledger__add_event(ledger, "profile_stack_overflows", sum.overflows);
 	qz_ledger__add_event(ledger, "profile_slots_refused", sum.slots);
@@ -122,7 +121,7 @@ void shm_counters__ledger(struct shm_counters *f, struct qz_ledger *ledger)
 			     sum.cost_ns < MOST_COST_NS ? sum.cost_ns : MOST_COST_NS);
 	qz_ledger__add_event(ledger, "libquartz_scope_ps", sum.scope_ps);
 	qz_ledger__add_event(ledger, "libquartz_hook_ps", sum.hook_ps);
-	qz_ledger__add_event(ledger, "pages_refused", shm_sets__refused(f->pages));
+	qz_ledger__add_event(ledger, "pages_refused", shm_sets__refused(f->sets));
 }
 
 /* ---- the end of a page set ---- */
@@ -134,9 +133,9 @@ static bool close_page(void *context, struct page *page)
 
 	if (++page->closing < LAST_DRAINS)
 		return false;
-	add_lack(&f->closed, f->pages, page);
+	add_lack(&f->closed, f->sets, page);
 	shm_calls__close(f->calls, page);
-	last = shm_sets__of_image(f->pages, page->image);
+	last = shm_sets__of_image(f->sets, page->image);
 	if (!last || last->over)
 		bpf_runtime__set_page(f->bpf, page->image, NULL);
 	return true;
@@ -145,8 +144,8 @@ static bool close_page(void *context, struct page *page)
 /* A process that executed another program is another image. */
 static void end_replaced(struct shm_counters *f)
 {
-	for (uint32_t i = 0; i < shm_sets__limit(f->pages); i++) {
-		struct page *page = shm_sets__at(f->pages, i);
+	for (uint32_t i = 0; i < shm_sets__limit(f->sets); i++) {
+		struct page *page = shm_sets__at(f->sets, i);
 		const struct image *image =
 			page ? address_spaces__get(f->context.spaces, page->image) : NULL;
 
@@ -157,9 +156,9 @@ static void end_replaced(struct shm_counters *f)
 
 void shm_counters__drained(struct shm_counters *f)
 {
-	shm_sets__reap(f->pages);
+	shm_sets__reap(f->sets);
 	end_replaced(f);
-	shm_sets__collect(f->pages, close_page, f);
+	shm_sets__collect(f->sets, close_page, f);
 }
 
 /* ---- threads ---- */
@@ -167,12 +166,12 @@ void shm_counters__drained(struct shm_counters *f)
 bool shm_counters__thread_name(struct shm_counters *f, const struct qz_thread_event *thread,
 			       char name[QZ_THREAD_NAME_LENGTH])
 {
-	struct page *page = thread->page ? shm_sets__at(f->pages, thread->page - 1) : NULL;
+	struct page *page = thread->page ? shm_sets__at(f->sets, thread->page - 1) : NULL;
 	const struct qz_slot *slot;
 
 	if (!page || page->image != thread->image || !thread->slot)
 		return false;
-	slot = shm_sets__slot(f->pages, page, thread->slot - 1);
+	slot = shm_sets__slot(f->sets, page, thread->slot - 1);
 	if (!slot)
 		return false;
 	shm_slot__name(slot, name);

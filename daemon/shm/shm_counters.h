@@ -17,7 +17,7 @@
 struct shm_counters;
 
 /* All borrowed. NULL with errno ENOMEM. */
-struct shm_counters *shm_counters__new(struct shm_sets *pages, struct bpf_runtime *bpf,
+struct shm_counters *shm_counters__new(struct shm_sets *sets, struct bpf_runtime *bpf,
 				       const struct stack_context *context);
 void shm_counters__free(struct shm_counters *f);
 

@@ -35,7 +35,7 @@ struct client {
 
 struct shm_server {
 	struct bpf_runtime *bpf;
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	const struct module_device *device;
 	int listener, epoll, stop, lock, flag_fd;
 	struct qz_page_flag *flag;
@@ -98,7 +98,7 @@ static int watch(struct shm_server *s, int fd, uint32_t what)
 #define DEVICE	 (MAX_CLIENTS + 2)
 
 struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
-				   struct shm_sets *pages, const struct module_device *device)
+				   struct shm_sets *sets, const struct module_device *device)
 {
 	const struct unix_listener_options options = {SOCK_SEQPACKET, BACKLOG, -1, 0666};
 	struct shm_server *s = calloc(1, sizeof(*s));
@@ -107,7 +107,7 @@ struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bp
 	if (!s)
 		return NULL;
 	s->bpf = bpf;
-	s->pages = pages;
+	s->sets = sets;
 	s->device = device;
 	s->listener = s->lock = s->flag_fd = -1;
 	for (int i = 0; i < MAX_CLIENTS; i++)
@@ -185,7 +185,7 @@ int shm_server__open_set(struct shm_server *s, const struct ucred *process,
 
 	if (err)
 		return err;
-	err = shm_sets__open(s->pages, &owner, memory, &place->index);
+	err = shm_sets__open(s->sets, &owner, memory, &place->index);
 	if (err)
 		close(owner.pidfd);
 	else if (place->slot_pointer)
@@ -220,7 +220,7 @@ static int grow_set(struct shm_server *s, const struct client *c, const struct q
 	if (err)
 		return err;
 	close(owner.pidfd);
-	return shm_sets__grow(s->pages, owner.image, r->index, segment);
+	return shm_sets__grow(s->sets, owner.image, r->index, segment);
 }
 
 /* 0 with descriptors, or -errno. */
@@ -244,7 +244,7 @@ static void answer(struct shm_server *s, struct client *c)
 	if (n > 0) {
 		reply.status = check_request(&request, n) ?: fulfil(s, c, &request, fds);
 		if (fd_ipc__send(c->fd, &reply, sizeof(reply), fds, 0) && !reply.status)
-			shm_sets__refuse(s->pages); /* it has given up */
+			shm_sets__refuse(s->sets); /* it has given up */
 		fd_ipc__close(fds);
 	}
 	drop(c);
@@ -279,7 +279,7 @@ static int take_client(struct shm_server *s)
 		return fd;
 	c = free_client(s, peer.uid);
 	if (!c) {
-		shm_sets__refuse(s->pages);
+		shm_sets__refuse(s->sets);
 		close(fd);
 		return 0;
 	}
@@ -334,7 +334,7 @@ static void *serve(void *argument)
 			if (what == STOP)
 				stop = true;
 			else if (what == DEVICE)
-				shm_device__answer(s->device, s, s->pages);
+				shm_device__answer(s->device, s, s->sets);
 			else if (what == LISTENER)
 				take_clients(s);
 			else if (s->clients[what].fd >= 0)
