@@ -138,7 +138,7 @@ void collector__free(struct collector *c)
 	rounds__free(c->rounds);
 	candidates__free(c->candidates);
 	object_naming__free(c->names);
-	shm_counters__free(c->page_figures);
+	shm_counters__free(c->counters);
 	instrumented_stacks__free(c->stacks.selfreport);
 	sample_rounds__free(c->sampled);
 	scope_gc__free(c->ended);
@@ -163,8 +163,8 @@ int collector__use_pages(struct collector *c, struct shm_sets *sets)
 	if (!c->stacks.selfreport)
 		return -ENOMEM;
 	c->sets = sets;
-	c->page_figures = shm_counters__new(sets, c->bpf, &c->stacks);
-	return c->page_figures ? 0 : -ENOMEM;
+	c->counters = shm_counters__new(sets, c->bpf, &c->stacks);
+	return c->counters ? 0 : -ENOMEM;
 }
 
 int collector__use_poller(struct collector *c, struct shm_sampler *poller)

@@ -45,7 +45,7 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 	if (scopes__index(c->scopes, e->scope) == QZ_NONE)
 		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
 	scopes__describe(c->scopes, e, address_spaces__get(c->spaces, e->parent));
-	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
+	if (c->counters && e->cause == QZ_IMAGE_FOUND)
 		shm_wake__process(e->tgid, e->start_boottime);
 	place_threads(c, e);
 }
@@ -99,10 +99,10 @@ void collector__name_thread(struct collector *c, const struct qz_thread_event *e
 	char name[QZ_THREAD_NAME_LENGTH];
 	struct qz_thread *row;
 
-	if (!c->page_figures || !thread || thread->row == QZ_NONE)
+	if (!c->counters || !thread || thread->row == QZ_NONE)
 		return;
 	row = &c->profile->threads[thread->row];
-	if (!row->merged && shm_counters__thread_name(c->page_figures, e, name) && name[0])
+	if (!row->merged && shm_counters__thread_name(c->counters, e, name) && name[0])
 		qz_profile__set_string(&row->name, name);
 }
 

@@ -38,7 +38,7 @@ static void refresh_ledger(struct collector *c)
 		.symbolizer = c->symbolizer,
 		.worker = c->worker,
 		.waits = c->waits,
-		.page_figures = c->page_figures,
+		.counters = c->counters,
 		.polling = c->polling,
 		.sampled = c->sampled,
 		.rounds = c->rounds,
@@ -76,8 +76,8 @@ int collector__refresh(struct collector *c, uint64_t until)
 	groups__refresh(c->groups, until);
 	scopes__refresh(c->scopes, c->waits, until);
 	wait_drain__objects(c->waits, until);
-	if (c->page_figures)
-		shm_counters__refresh(c->page_figures);
+	if (c->counters)
+		shm_counters__refresh(c->counters);
 	refresh_ledger(c);
 	err = c->candidates ? candidates__refresh(c->candidates, scopes__rows(c->scopes),
 						  bpf_runtime__max_scopes(c->bpf))

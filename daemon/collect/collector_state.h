@@ -21,10 +21,10 @@ struct collector {
 	struct object_naming_context *names;
 	struct wait_drain *waits;
 	struct map_quota *quota;
-	struct shm_counters *page_figures; /* NULL: no page sets are in use */
-	struct shm_polling *polling;	   /* NULL: nor is a poller */
-	struct rounds *rounds;		   /* NULL: nor are instants taken */
-	struct candidates *candidates;	   /* NULL: nobody asks what if */
+	struct shm_counters *counters; /* NULL: no page sets are in use */
+	struct shm_polling *polling;   /* NULL: nor is a poller */
+	struct rounds *rounds;	       /* NULL: nor are instants taken */
+	struct candidates *candidates; /* NULL: nobody asks what if */
 	struct kallsyms *kernel;
 	struct spin_classify *classes;
 	struct spin_tracker *spinning;

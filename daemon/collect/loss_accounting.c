@@ -96,8 +96,8 @@ void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_
 	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(from->waits));
 	add_symbolizers(l, from);
 	sample_rounds__ledger(from->sampled, l);
-	if (from->page_figures)
-		shm_counters__ledger(from->page_figures, l);
+	if (from->counters)
+		shm_counters__ledger(from->counters, l);
 	if (from->polling)
 		shm_polling__ledger(from->polling, l);
 	if (from->rounds)

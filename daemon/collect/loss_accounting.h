@@ -13,14 +13,14 @@
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/waits/wait_drain.h"
 
-/* All borrowed; of these, page_figures, polling and rounds may be NULL. */
+/* All borrowed; of these, counters, polling and rounds may be NULL. */
 struct loss_accounting_sources {
 	const struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	const struct symbolizer *symbolizer;
 	struct unwind_worker *worker;
 	const struct wait_drain *waits;
-	struct shm_counters *page_figures;
+	struct shm_counters *counters;
 	struct shm_polling *polling;
 	struct rounds *rounds;
 	const struct sample_rounds *sampled;

@@ -299,8 +299,8 @@ int collector__drain_half(struct collector *c)
 		unwind_worker__wake(c->worker);
 	if (c->candidates && !err && !c->frozen)
 		err = candidates__learn(c->candidates);
-	if (c->page_figures)
-		shm_counters__drained(c->page_figures);
+	if (c->counters)
+		shm_counters__drained(c->counters);
 	c->half_waits = false;
 	c->drained = true;
 	symbolizer__rest(c->symbolizer);
