@@ -179,9 +179,9 @@ void collector__use_rounds(struct collector *c, uint32_t rate)
 	c->profile->instants.sampled = true;
 }
 
-int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
+int collector__use_instants(struct collector *c, struct module_rounds *module_rounds, uint32_t rate)
 {
-	c->rounds = rounds__new(instants, rate, bpf_runtime__processors(c->bpf), c->spinning,
+	c->rounds = rounds__new(module_rounds, rate, bpf_runtime__processors(c->bpf), c->spinning,
 				&c->stacks);
 	return c->rounds ? 0 : -ENOMEM;
 }

@@ -42,7 +42,8 @@ int collector__use_poller(struct collector *c, struct shm_sampler *poller);
  * Takes in what all processors do at single instants, of which there are so many per second, too; before
  * any scope is added. Borrows them; they are stopped before collector__finish. 0 or -ENOMEM.
  */
-int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate);
+int collector__use_instants(struct collector *c, struct module_rounds *module_rounds,
+			    uint32_t rate);
 
 /* The same from the samples, which are taken on all processors at one instant, at `rate` Hz. */
 void collector__use_rounds(struct collector *c, uint32_t rate);

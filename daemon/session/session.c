@@ -341,8 +341,8 @@ static int finish(struct session *s)
 
 	progress__say(&s->progress, "reading the rest of");
 	perf_sampler__stop(s->sampler);
-	if (s->instants)
-		module_rounds__stop(s->instants);
+	if (s->module_rounds)
+		module_rounds__stop(s->module_rounds);
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	err = collector__freeze(s->collector, &until);
@@ -419,7 +419,7 @@ static void close_session(struct session *s)
 	kallsyms__free(s->kernel);
 	history__free(s->history);
 	qz_timeline_cut__free(s->timeline);
-	module_rounds__free(s->instants);
+	module_rounds__free(s->module_rounds);
 	shm_sampler__free(s->poller);
 	event_log__free(s->events);
 	shm_sets__free(s->sets);

@@ -203,17 +203,17 @@ static int open_instants(struct session *s)
 	if (!rate)
 		return 0;
 	/* the module serves the initial pid namespace only */
-	s->instants = s->pid_namespace ? NULL : module_rounds__new(rate, s->bpf);
-	if (!s->instants && (s->pid_namespace || errno == ENOENT)) {
+	s->module_rounds = s->pid_namespace ? NULL : module_rounds__new(rate, s->bpf);
+	if (!s->module_rounds && (s->pid_namespace || errno == ENOENT)) {
 		collector__use_rounds(s->collector, options__rate(s->options));
 		return 0;
 	}
-	if (!s->instants) {
+	if (!s->module_rounds) {
 		snprintf(line, sizeof(line), "--snapshots: " QZ_DEVICE_PATH ": %s",
 			 strerror(errno));
 		return fail(-errno, line);
 	}
-	return collector__use_instants(s->collector, s->instants, rate)
+	return collector__use_instants(s->collector, s->module_rounds, rate)
 		       ? fail(-ENOMEM, "out of memory")
 		       : 0;
 }
@@ -512,7 +512,7 @@ int session__start(struct session *s)
 	err = give_up_privileges(s);
 	if (err)
 		return err;
-	err = s->instants ? module_rounds__start(s->instants) : 0;
+	err = s->module_rounds ? module_rounds__start(s->module_rounds) : 0;
 	if (err)
 		return fail(err, "cannot start a thread that takes snapshots");
 	err = collector__start(s->collector);

@@ -49,8 +49,8 @@ struct session {
 		timeline_late; /* since then figures of threads that have ended are awaited, 0: none are */
 	uint64_t slice_due;
 	struct bpffs_tables *text;
-	struct module_rounds *instants;	 /* NULL: not asked for */
-	struct sysfs_publish *publisher; /* NULL without quartz.ko */
+	struct module_rounds *module_rounds; /* NULL: not asked for */
+	struct sysfs_publish *publisher;     /* NULL without quartz.ko */
 	struct spin_rules spin_rules;
 	struct command command;
 	struct user user;    /* whom the command is run as */
