@@ -219,23 +219,26 @@ static void trim(struct spawn_stacks *spawn, const struct creator *creator,
 	uint32_t module = inner ? inner->module : MODULE_NONE;
 
 	for (*first = 0; *first < *n; (*first)++) {
-		const struct cached_address *p = cached_address(spawn, creator, addresses[*first]);
+		const struct cached_address *cached =
+			cached_address(spawn, creator, addresses[*first]);
 
-		if (!p || !(p->creator || p->outermost || (library && p->module == module)))
+		if (!cached || !(cached->creator || cached->outermost ||
+				 (library && cached->module == module)))
 			break;
 	}
 	if (*first == *n) /* a static program: all is one module */
 		for (*first = 0; *first < *n; (*first)++) {
-			const struct cached_address *p =
+			const struct cached_address *cached =
 				cached_address(spawn, creator, addresses[*first]);
 
-			if (!p || !(p->creator || p->outermost))
+			if (!cached || !(cached->creator || cached->outermost))
 				break;
 		}
 	while (*n > *first + 1) {
-		const struct cached_address *p = cached_address(spawn, creator, addresses[*n - 1]);
+		const struct cached_address *cached =
+			cached_address(spawn, creator, addresses[*n - 1]);
 
-		if (!p || !p->outermost)
+		if (!cached || !cached->outermost)
 			break;
 		(*n)--;
 	}
@@ -279,13 +282,13 @@ static void learn(struct spawn_stacks *spawn, const struct creator *creator, str
 	if (!k->locations)
 		return;
 	for (size_t i = n; i > first; i--) {
-		const struct cached_address *p =
+		const struct cached_address *cached =
 			cached_address(spawn, creator, stack.frames[i - 1]);
 
 		if (stack.depth > stack.nframes && i == QZ_INNER_FRAMES)
 			k->locations[k->n++] = qz_profile__marker(spawn->profile, QZ_TRUNCATED);
-		if (p)
-			k->locations[k->n++] = p->location;
+		if (cached)
+			k->locations[k->n++] = cached->location;
 		else
 			k->complete = false;
 	}

@@ -134,13 +134,13 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_half *
 	place_user(c, h, s, stack);
 	stack->nuser = stack->n;
 	for (uint32_t i = s->nkernel; i > 0; i--) {
-		const struct cached_address *p = address_cache__get(
+		const struct cached_address *cached = address_cache__get(
 			c->addresses, MODULE_KERNEL, code_address(frames[i - 1], i == 1));
 
-		if (p)
-			stack->locations[stack->n++] = p->location;
+		if (cached)
+			stack->locations[stack->n++] = cached->location;
 		if (i == 1)
-			stack->unresolved = !p || !p->found;
+			stack->unresolved = !cached || !cached->found;
 	}
 	if (c->selfreport)
 		instrumented_stacks__merge(c->selfreport, h, s, stack);
