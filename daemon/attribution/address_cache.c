@@ -15,7 +15,7 @@ struct address_cache {
 	struct symbolizer *symbolizer;
 	struct modules *modules;
 	struct qz_profile *profile;
-	struct kallsyms *kernel;
+	struct kallsyms *kallsyms;
 	bool kernel_asked;
 	struct cached_address *items;
 	uint32_t n;
@@ -25,7 +25,7 @@ struct address_cache {
 };
 
 struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kernel, struct qz_profile *profile)
+					 struct kallsyms *kallsyms, struct qz_profile *profile)
 {
 	struct address_cache *cache = calloc(1, sizeof(*cache));
 
@@ -33,7 +33,7 @@ struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct m
 		return NULL;
 	cache->symbolizer = symbolizer;
 	cache->modules = modules;
-	cache->kernel = kernel;
+	cache->kallsyms = kallsyms;
 	cache->profile = profile;
 	return cache;
 }
@@ -225,11 +225,11 @@ static int resolve_kernel(struct address_cache *cache, struct cached_address *ca
 	struct symbolizer_frame frame = {.file = ""};
 	uint64_t start;
 
-	if (!cache->kernel_asked && kallsyms__read(cache->kernel))
+	if (!cache->kernel_asked && kallsyms__read(cache->kallsyms))
 		log_warning("/proc/kallsyms: %s; kernel code stays without names (kptr_restrict)",
-			    strerror(-kallsyms__read(cache->kernel)));
+			    strerror(-kallsyms__read(cache->kallsyms)));
 	cache->kernel_asked = true;
-	frame.name = kallsyms__find(cache->kernel, cached->address, &start);
+	frame.name = kallsyms__find(cache->kallsyms, cached->address, &start);
 	if (!frame.name)
 		return set_unknown(cache, cached, QZ_NONE, "[kernel]");
 	cached->found = true;

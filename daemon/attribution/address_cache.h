@@ -30,7 +30,7 @@ struct cached_address {
 
 /* Borrows all of these. NULL with ENOMEM. */
 struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kernel, struct qz_profile *profile);
+					 struct kallsyms *kallsyms, struct qz_profile *profile);
 void address_cache__free(struct address_cache *cache);
 
 struct modules *address_cache__modules(const struct address_cache *cache);

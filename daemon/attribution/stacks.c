@@ -40,8 +40,8 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 		address_cache__want(c->addresses, MODULE_KERNEL, code_address(frames[i], i == 0));
 	if (!image || image->launcher)
 		return;
-	if (c->selfreport)
-		instrumented_stacks__want_slot(c->selfreport, h, s);
+	if (c->instrumented)
+		instrumented_stacks__want_slot(c->instrumented, h, s);
 	for (uint32_t i = 0; i < s->nuser; i++) {
 		uint64_t address = code_address(user_frame(h, s, i), i == 0);
 		const struct module *m;
@@ -142,8 +142,8 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_half *
 		if (i == 1)
 			stack->unresolved = !cached || !cached->found;
 	}
-	if (c->selfreport)
-		instrumented_stacks__merge(c->selfreport, h, s, stack);
+	if (c->instrumented)
+		instrumented_stacks__merge(c->instrumented, h, s, stack);
 }
 
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *h,

@@ -22,7 +22,7 @@ struct stack_context {
 	struct modules *modules;
 	struct address_cache *addresses;
 	struct qz_profile *profile;
-	struct instrumented_stacks *selfreport; /* NULL: none */
+	struct instrumented_stacks *instrumented; /* NULL: none */
 	struct spawn_stacks *spawn;
 	const uint32_t *scopes; /* of the profile, by number in BPF; QZ_NONE: not known */
 	uint32_t nscopes;

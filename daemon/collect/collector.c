@@ -43,8 +43,8 @@
 static bool make_target(struct collector *c, const struct symbolizer_options *options)
 {
 	c->symbolizer = symbolizer__new(options);
-	c->reports = reorder_buffer__new();
-	if (!c->symbolizer || !c->reports)
+	c->reorder = reorder_buffer__new();
+	if (!c->symbolizer || !c->reorder)
 		return false;
 	c->modules = modules__new(c->symbolizer);
 	c->spaces = c->modules ? address_spaces__new(c->modules) : NULL;
@@ -59,11 +59,11 @@ static bool make_target(struct collector *c, const struct symbolizer_options *op
 /* From addresses to procedures, and which of these spin. */
 static bool make_attribution(struct collector *c, const struct spin_rules *rules)
 {
-	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
+	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kallsyms, c->profile);
 	if (!c->addresses)
 		return false;
 	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
-	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
+	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kallsyms, rules);
 	if (!c->spawn || !c->classes)
 		return false;
 	c->stacks = (struct stack_context) {
@@ -75,15 +75,15 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
-	c->spinning = spin_tracker__new(c->bpf, c->spaces, c->modules, c->classes);
-	return c->spinning;
+	c->tracker = spin_tracker__new(c->bpf, c->spaces, c->modules, c->classes);
+	return c->tracker;
 }
 
 /* What samples and waits are drained by. */
 static bool make_drains(struct collector *c)
 {
 	c->sampled = sample_rounds__new(
-		&(struct sample_rounds_context) {c->bpf, c->spaces, c->threads, c->spinning});
+		&(struct sample_rounds_context) {c->bpf, c->spaces, c->threads, c->tracker});
 	if (!c->sampled)
 		return false;
 	c->groups = groups__new(
@@ -99,15 +99,15 @@ static bool make_drains(struct collector *c)
 
 struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
-				 const struct spin_rules *rules, struct kallsyms **kernel)
+				 const struct spin_rules *rules, struct kallsyms **kallsyms)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
 		return NULL;
-	c->kernel = *kernel;
-	*kernel = NULL;
+	c->kallsyms = *kallsyms;
+	*kallsyms = NULL;
 	c->bpf = bpf;
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
@@ -130,7 +130,7 @@ void collector__free(struct collector *c)
 		return;
 	unwind_worker__free(c->worker);
 	event_reader__free(c->reader);
-	reorder_buffer__free(c->reports);
+	reorder_buffer__free(c->reorder);
 	free(c->kept);
 	wait_drain__free(c->waits);
 	map_quota__free(c->quota);
@@ -139,15 +139,15 @@ void collector__free(struct collector *c)
 	candidates__free(c->candidates);
 	object_naming__free(c->names);
 	shm_counters__free(c->counters);
-	instrumented_stacks__free(c->stacks.selfreport);
+	instrumented_stacks__free(c->stacks.instrumented);
 	sample_rounds__free(c->sampled);
-	scope_gc__free(c->ended);
+	scope_gc__free(c->gc);
 	groups__free(c->groups);
-	spin_tracker__free(c->spinning);
+	spin_tracker__free(c->tracker);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->spawn);
 	address_cache__free(c->addresses);
-	kallsyms__free(c->kernel);
+	kallsyms__free(c->kallsyms);
 	address_spaces__free(c->spaces);
 	threads__free(c->threads);
 	modules__free(c->modules);
@@ -159,8 +159,8 @@ void collector__free(struct collector *c)
 
 int collector__use_pages(struct collector *c, struct shm_sets *sets)
 {
-	c->stacks.selfreport = instrumented_stacks__new(sets, &c->stacks);
-	if (!c->stacks.selfreport)
+	c->stacks.instrumented = instrumented_stacks__new(sets, &c->stacks);
+	if (!c->stacks.instrumented)
 		return -ENOMEM;
 	c->sets = sets;
 	c->counters = shm_counters__new(sets, c->bpf, &c->stacks);
@@ -181,7 +181,7 @@ void collector__use_rounds(struct collector *c, uint32_t rate)
 
 int collector__use_instants(struct collector *c, struct module_rounds *module_rounds, uint32_t rate)
 {
-	c->rounds = rounds__new(module_rounds, rate, bpf_runtime__processors(c->bpf), c->spinning,
+	c->rounds = rounds__new(module_rounds, rate, bpf_runtime__processors(c->bpf), c->tracker,
 				&c->stacks);
 	return c->rounds ? 0 : -ENOMEM;
 }
@@ -224,8 +224,8 @@ int collector__add_own_scopes(struct collector *c)
 
 int collector__keep_ended(struct collector *c, uint64_t bytes)
 {
-	c->ended = scope_gc__new(c->bpf, bytes);
-	return c->ended ? 0 : -ENOMEM;
+	c->gc = scope_gc__new(c->bpf, bytes);
+	return c->gc ? 0 : -ENOMEM;
 }
 
 void collector__on_fold(struct collector *c, void (*before)(void *context),
@@ -238,9 +238,9 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 
 static void take_reports(struct collector *c)
 {
-	if (reorder_buffer__bytes(c->reports) > MAX_BEHIND)
+	if (reorder_buffer__bytes(c->reorder) > MAX_BEHIND)
 		return; /* they are put aside next, and then fill the rings, which count what is lost */
-	c->complete = event_reader__take(c->reader, c->reports);
+	c->complete = event_reader__take(c->reader, c->reorder);
 }
 
 /* So near to a swap that no sample comes between: all of one half are of one rate. */
@@ -290,7 +290,7 @@ static int swap_buffers(struct collector *c)
 		groups__follow(c->groups);
 	wait_drain__take(c->waits, aging);
 	map_quota__drained(c->quota);
-	spin_tracker__teach(c->spinning);
+	spin_tracker__teach(c->tracker);
 	c->swapped = bpf_runtime__now();
 	c->name_soon = false;
 	c->half_waits = !err;
@@ -342,14 +342,14 @@ static void process_reports(struct collector *c, uint64_t until)
 {
 	uint64_t done = until;
 
-	reorder_buffer__process(c->reports, &done, take_report, c);
+	reorder_buffer__process(c->reorder, &done, take_report, c);
 	c->processed = done;
 	c->behind = until - done;
 }
 
 static void process_all_reports(struct collector *c)
 {
-	if (reorder_buffer__bytes(c->reports) > MAX_BEHIND)
+	if (reorder_buffer__bytes(c->reorder) > MAX_BEHIND)
 		process_reports(c, c->complete - SETTLING);
 	take_reports(c);
 	process_reports(c, UINT64_MAX);
@@ -374,11 +374,11 @@ int collector__tick(struct collector *c)
 		err = collector__drain_half(c);
 	if (err || c->half_waits || since < SWAP_REST)
 		return err;
-	err = spin_tracker__read_processors(c->spinning);
+	err = spin_tracker__read_processors(c->tracker);
 	take_reports(c); /* that may have taken long */
 	if (!err &&
 	    (since >= (c->name_soon ? NAME_PERIOD : SWAP_PERIOD) || (c->due && now >= c->due) ||
-	     bpf_runtime__fill(c->bpf) >= SWAP_FILL || spin_tracker__hurries(c->spinning)))
+	     bpf_runtime__fill(c->bpf) >= SWAP_FILL || spin_tracker__hurries(c->tracker)))
 		err = swap_buffers(c);
 	return err;
 }

@@ -24,12 +24,12 @@ struct collector;
 struct kallsyms;
 
 /*
- * Borrows bpf, sampler and rules, which must outlive it; takes *kernel, which is NULL then. NULL with errno ENOMEM,
+ * Borrows bpf, sampler and rules, which must outlive it; takes *kallsyms, which is NULL then. NULL with errno ENOMEM,
  * EMFILE or ENFILE.
  */
 struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *symbolizer,
-				 const struct spin_rules *rules, struct kallsyms **kernel);
+				 const struct spin_rules *rules, struct kallsyms **kallsyms);
 void collector__free(struct collector *c);
 
 /* Takes in what instrumented programs say of themselves, too. Borrows the page sets. 0 or -ENOMEM. */

@@ -43,11 +43,11 @@ static void refresh_ledger(struct collector *c)
 		.sampled = c->sampled,
 		.rounds = c->rounds,
 		.until = c->refreshed,
-		.processes_folded = c->ended ? scope_gc__folded(c->ended) : 0,
+		.processes_folded = c->gc ? scope_gc__folded(c->gc) : 0,
 		.not_stored = c->not_stored,
 		.misplaced = c->misplaced,
 		.unplaced = c->unplaced,
-		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reports) +
+		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reorder) +
 				   event_reader__dropped(c->reader),
 	};
 
@@ -90,12 +90,12 @@ int collector__refresh(struct collector *c, uint64_t until)
 struct collector_symbolizers collector__symbolizers(const struct collector *c)
 {
 	const struct symbolizer_counters *names = symbolizer__counters(c->symbolizer);
-	struct unwind_worker_figures tables = unwind_worker__figures(c->worker);
+	struct unwind_worker_figures figures = unwind_worker__figures(c->worker);
 
 	return (struct collector_symbolizers) {
-		.ended = names->crashed + names->killed + tables.ended + tables.killed,
-		.waiting = symbolizer__waiting(c->symbolizer) + tables.waiting,
-		.refused = names->modules_refused + tables.refused,
+		.ended = names->crashed + names->killed + figures.ended + figures.killed,
+		.waiting = symbolizer__waiting(c->symbolizer) + figures.waiting,
+		.refused = names->modules_refused + figures.refused,
 	};
 }
 

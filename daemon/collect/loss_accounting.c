@@ -75,12 +75,12 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 static void add_symbolizers(struct qz_ledger *l, const struct loss_accounting_sources *from)
 {
 	const struct symbolizer_counters *child = symbolizer__counters(from->symbolizer);
-	struct unwind_worker_figures tables = unwind_worker__figures(from->worker);
+	struct unwind_worker_figures figures = unwind_worker__figures(from->worker);
 
-	qz_ledger__add_event(l, "symbolizer_killed", child->killed + tables.killed);
-	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + tables.ended);
-	qz_ledger__add_event(l, "tables_full", tables.full);
-	qz_ledger__add_event(l, "modules_refused", child->modules_refused + tables.refused);
+	qz_ledger__add_event(l, "symbolizer_killed", child->killed + figures.killed);
+	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + figures.ended);
+	qz_ledger__add_event(l, "tables_full", figures.full);
+	qz_ledger__add_event(l, "modules_refused", child->modules_refused + figures.refused);
 }
 
 void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_sources *from)

@@ -10,7 +10,7 @@
 
 struct rounds {
 	struct module_rounds *module_rounds;
-	struct spin_tracker *spinning;
+	struct spin_tracker *tracker;
 	struct stack_context context;
 	/* Of a batch: captures as stacks of the sampler's, and who answered what. */
 	struct bpf_runtime_half half;
@@ -19,7 +19,7 @@ struct rounds {
 };
 
 struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, uint32_t processors,
-			   struct spin_tracker *spinning, const struct stack_context *context)
+			   struct spin_tracker *tracker, const struct stack_context *context)
 {
 	struct rounds *rounds = calloc(1, sizeof(*rounds));
 	uint32_t n = BATCH * processors;
@@ -27,7 +27,7 @@ struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, u
 	if (!rounds)
 		return NULL;
 	rounds->module_rounds = module_rounds;
-	rounds->spinning = spinning;
+	rounds->tracker = tracker;
 	rounds->context = *context;
 	rounds->half.stacks = calloc(n, sizeof(*rounds->half.stacks));
 	rounds->half.frames = calloc(2ul * n, sizeof(*rounds->half.frames));
@@ -76,7 +76,7 @@ static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 	if (!image)
 		return;
 	stack__want(&rounds->context, &rounds->half, slot);
-	spin_tracker__want(rounds->spinning, &rounds->half, slot);
+	spin_tracker__want(rounds->tracker, &rounds->half, slot);
 }
 
 /* Names the stacks of the first instants, up to a batch. */
@@ -87,7 +87,7 @@ static int add_stacks(struct rounds *rounds, const struct instant *instant)
 		for (uint32_t i = 0; i < instant->ncaptures; i++)
 			add_stack(rounds, &instant->captures[i]);
 	return address_cache__resolve(rounds->context.addresses)
-		       ?: spin_tracker__resolve(rounds->spinning);
+		       ?: spin_tracker__resolve(rounds->tracker);
 }
 
 /* ---- answers ---- */
@@ -106,7 +106,7 @@ static bool answer(struct rounds *rounds, const struct instant *instant, uint32_
 		.scope = image->scope,
 		.place = place,
 		.time = (uint32_t)(time >> QZ_ROUND_SHIFT),
-		.spinning = spin_tracker__judge(rounds->spinning, &rounds->half, slot).kind ==
+		.spinning = spin_tracker__judge(rounds->tracker, &rounds->half, slot).kind ==
 			    SPIN_WAITS,
 	};
 	return true;

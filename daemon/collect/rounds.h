@@ -11,7 +11,7 @@ struct rounds;
 
 /* Borrows all. NULL with errno ENOMEM. */
 struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, uint32_t processors,
-			   struct spin_tracker *spinning, const struct stack_context *context);
+			   struct spin_tracker *tracker, const struct stack_context *context);
 void rounds__free(struct rounds *rounds);
 
 /* Takes in the instants before `horizon`, up to which reports were processed; then aims anew. 0 or -ENOMEM. */

@@ -147,9 +147,9 @@ static int name_stacks(struct collector *c, bool stale)
 		if (!stack_slot__used(h, &h->stacks[i]) || is_stale(&h->stacks[i]) != stale)
 			continue;
 		stack__want(&c->stacks, h, &h->stacks[i]);
-		spin_tracker__want(c->spinning, h, &h->stacks[i]);
+		spin_tracker__want(c->tracker, h, &h->stacks[i]);
 	}
-	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->spinning);
+	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->tracker);
 }
 
 static bool has_new_object(const struct collector *c, const struct joined_sample *sample)
@@ -263,9 +263,9 @@ static int settle_ended(struct collector *c)
 	};
 
 	/* while code is named before it is replaced, later reports have not been processed yet */
-	if (!c->ended || c->frozen || c->swapped >= c->processed)
+	if (!c->gc || c->frozen || c->swapped >= c->processed)
 		return 0;
-	return scope_gc__settle(c->ended, &context);
+	return scope_gc__settle(c->gc, &context);
 }
 
 int collector__drain_half(struct collector *c)

@@ -316,7 +316,7 @@ static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 	image = address_spaces__get(from->spaces, slot->image);
 	v->scope = image ? image->scope : QZ_NO_SCOPE;
 	if (stack_slot__used(t->half, slot))
-		v->spin = spin_tracker__judge(from->spinning, t->half, slot);
+		v->spin = spin_tracker__judge(from->tracker, t->half, slot);
 	return v;
 }
 

@@ -41,14 +41,14 @@ struct scope_gc_context {
 
 /* `bytes`: what ended processes may take. NULL with errno ENOMEM. */
 struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes);
-void scope_gc__free(struct scope_gc *e);
+void scope_gc__free(struct scope_gc *gc);
 
 /*
  * After each drain of the sampler's tables. 0 or -errno: without memory, nothing is folded.
  */
-int scope_gc__settle(struct scope_gc *e, const struct scope_gc_context *c);
+int scope_gc__settle(struct scope_gc *gc, const struct scope_gc_context *c);
 
 /* Processes that were put together so far. */
-uint64_t scope_gc__folded(const struct scope_gc *e);
+uint64_t scope_gc__folded(const struct scope_gc *gc);
 
 #endif

@@ -64,19 +64,19 @@ static void end(struct map_quota *quota, enum qz_share what)
 			 __ATOMIC_RELAXED);
 }
 
-static void count_stacks(struct map_quota *quota, const struct bpf_runtime_waits *tables)
+static void count_stacks(struct map_quota *quota, const struct bpf_runtime_waits *waits)
 {
 	begin(quota);
-	for (uint32_t i = 0; i < tables->nstacks; i++)
-		count(quota, tables->stacks[i].stack.hash, tables->stacks[i].scope);
+	for (uint32_t i = 0; i < waits->nstacks; i++)
+		count(quota, waits->stacks[i].stack.hash, waits->stacks[i].scope);
 	end(quota, QZ_SHARE_STACKS);
 }
 
-static void count_waits(struct map_quota *quota, const struct bpf_runtime_waits *tables)
+static void count_waits(struct map_quota *quota, const struct bpf_runtime_waits *waits)
 {
 	begin(quota);
-	for (uint32_t i = 0; i < tables->nslots; i++)
-		count(quota, tables->slots[i].key, tables->slots[i].scope);
+	for (uint32_t i = 0; i < waits->nslots; i++)
+		count(quota, waits->slots[i].key, waits->slots[i].scope);
 	end(quota, QZ_SHARE_WAITS);
 }
 
@@ -92,13 +92,13 @@ static void count_objects(struct map_quota *quota)
 
 void map_quota__drained(struct map_quota *quota)
 {
-	const struct bpf_runtime_waits *tables = bpf_runtime__waits(quota->bpf);
+	const struct bpf_runtime_waits *waits = bpf_runtime__waits(quota->bpf);
 
 	__atomic_fetch_add(&bpf_runtime__control(quota->bpf)->drain, 1, __ATOMIC_RELAXED);
-	if (must_count(quota, QZ_SHARE_STACKS, tables->nstacks))
-		count_stacks(quota, tables);
-	if (must_count(quota, QZ_SHARE_WAITS, tables->nslots))
-		count_waits(quota, tables);
+	if (must_count(quota, QZ_SHARE_STACKS, waits->nstacks))
+		count_stacks(quota, waits);
+	if (must_count(quota, QZ_SHARE_WAITS, waits->nslots))
+		count_waits(quota, waits);
 	if (must_count(quota, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
 		count_objects(quota);
 }

@@ -154,15 +154,15 @@ static void stay_paused(struct service *s)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	fds[0].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	fds[1].fd = s->host.server ? control_socket__fd(s->host.server) : -1;
+	fds[1].fd = s->host.socket ? control_socket__fd(s->host.socket) : -1;
 	log_info("paused; nothing is attached until quartzctl resume");
 	sd_notify__send("STATUS=paused");
 	s->host.pending = fds[0].fd < 0 ? ACTION_STOP : ACTION_PAUSE;
 	while (s->host.pending == ACTION_PAUSE) {
 		poll(fds, 2, PAUSED_TICK_MS);
 		take_signals(s, fds[0].fd);
-		if (s->host.server)
-			control_socket__run(s->host.server);
+		if (s->host.socket)
+			control_socket__run(s->host.socket);
 		host__alive(&s->host, bpf_runtime__now());
 	}
 	if (fds[0].fd >= 0)
@@ -227,7 +227,7 @@ int service__run(struct options *options, int argc, char *argv[])
 		status = session__run(options, &s.host);
 	} while (goes_on(&s, status));
 	sd_notify__send("STOPPING=1");
-	control_socket__free(s.host.server);
+	control_socket__free(s.host.socket);
 	options__free(&s.next);
 	return status;
 }

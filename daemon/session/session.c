@@ -154,8 +154,8 @@ static void do_periodic(struct session *s, uint64_t now)
 		show(s, now);
 		s->text_due = next_text(now);
 	}
-	if (s->host->server && !s->options->private)
-		control_socket__run(s->host->server);
+	if (s->host->socket && !s->options->private)
+		control_socket__run(s->host->socket);
 	host__alive(s->host, now);
 	if (s->events)
 		event_log__write(s->events);
@@ -226,7 +226,7 @@ static int run(struct session *s)
 	struct pollfd fds[] = {
 		{.fd = s->signals, .events = POLLIN},
 		{.events = POLLIN},
-		{.fd = s->host->server && !s->options->private ? control_socket__fd(s->host->server)
+		{.fd = s->host->socket && !s->options->private ? control_socket__fd(s->host->socket)
 							       : -1,
 		 .events = POLLIN},
 		{.fd = opener__keeper()},
@@ -416,7 +416,7 @@ static void close_session(struct session *s)
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
-	kallsyms__free(s->kernel);
+	kallsyms__free(s->kallsyms);
 	history__free(s->history);
 	qz_timeline_cut__free(s->timeline);
 	module_rounds__free(s->module_rounds);

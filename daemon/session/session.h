@@ -16,7 +16,7 @@ enum action { ACTION_NONE, ACTION_STOP, ACTION_PAUSE, ACTION_RELOAD };
 /* What outlives a session; see service.h. */
 struct host {
 	const struct control_socket_calls *calls;
-	struct control_socket *server; /* opened by the first session that is not private */
+	struct control_socket *socket; /* opened by the first session that is not private */
 	struct session *session;       /* that runs, NULL: none */
 	enum action pending;
 	uint64_t watchdog, watchdog_due; /* ns; 0: nobody watches */

@@ -95,12 +95,12 @@ static int write_wanted(struct session *s, struct qz_profile *p, int fd,
 static int write_own(struct session *s, int fd, const struct control_socket_wanted *wanted)
 {
 	struct qz_profile *p = collector__profile(s->collector), *part = NULL;
-	struct user_filter *own = user_filter__look(p, wanted->uid);
-	int err = own ? session__refresh(s, bpf_runtime__now(), true) : -ENOMEM;
+	struct user_filter *filter = user_filter__look(p, wanted->uid);
+	int err = filter ? session__refresh(s, bpf_runtime__now(), true) : -ENOMEM;
 
 	if (!err)
-		part = user_filter__part(own, p);
-	user_filter__free(own);
+		part = user_filter__part(filter, p);
+	user_filter__free(filter);
 	if (!err)
 		err = part ? write_wanted(s, part, fd, wanted) : -ENOMEM;
 	qz_profile__free(part);

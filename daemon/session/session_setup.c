@@ -118,9 +118,9 @@ static int open_to_others(struct session *s)
 	int holder = 0, err;
 	char line[512];
 
-	if (!host->server)
-		host->server = control_socket__new(paths__runtime(), host->calls, host, &holder);
-	if (!host->server) {
+	if (!host->socket)
+		host->socket = control_socket__new(paths__runtime(), host->calls, host, &holder);
+	if (!host->socket) {
 		if (errno == EBUSY)
 			snprintf(line, sizeof(line),
 				 "another quartzd runs as process %d; stop it, "
@@ -267,10 +267,10 @@ int session__load(struct session *s)
 	s->bpf = bpf_runtime__new(&options);
 	if (!s->bpf)
 		return fail_short(-errno);
-	s->kernel = kallsyms__new();
-	if (!s->kernel)
+	s->kallsyms = kallsyms__new();
+	if (!s->kallsyms)
 		return fail_short(-ENOMEM);
-	kallsyms__read_ahead(s->kernel);
+	kallsyms__read_ahead(s->kallsyms);
 	/* takes the kernel some tenths of a second, and until then signals end quartzd, at once */
 	err = bpf_runtime__load(s->bpf);
 	if (err)
@@ -278,7 +278,8 @@ int session__load(struct session *s)
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
-	s->collector = collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kernel);
+	s->collector =
+		collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kallsyms);
 	if (!s->collector)
 		return fail_short(-errno);
 	err = open_instants(s);
@@ -418,14 +419,14 @@ static void await(struct session *s, uint64_t now)
 {
 	struct pollfd fds[] = {
 		{.fd = s->signals, .events = POLLIN},
-		{.fd = s->host->server ? control_socket__fd(s->host->server) : -1,
+		{.fd = s->host->socket ? control_socket__fd(s->host->socket) : -1,
 		 .events = POLLIN},
 	};
 	uint64_t left = s->delayed_until > now ? (s->delayed_until - now) / 1000000 + 1 : 0;
 
 	poll(fds, 2, left < DELAY_TICK_MS ? (int)left : DELAY_TICK_MS);
-	if (s->host->server)
-		control_socket__run(s->host->server);
+	if (s->host->socket)
+		control_socket__run(s->host->socket);
 	host__alive(s->host, bpf_runtime__now());
 }
 

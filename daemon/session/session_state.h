@@ -33,7 +33,7 @@ struct session {
 	cpu_set_t allowed;
 	int nreserved, reserved[MAX_RESERVED];
 	struct bpf_runtime *bpf;
-	struct kallsyms *kernel; /* until the collector has it */
+	struct kallsyms *kallsyms; /* until the collector has it */
 	struct perf_sampler *sampler;
 	struct collector *collector;
 	struct module_device device;

@@ -65,7 +65,7 @@ static bool want(void *context, uint32_t caller, uint32_t callee, uint64_t count
 	struct reading *r = context;
 	uint32_t ids[2] = {callee, caller};
 
-	instrumented_stacks__want(r->calls->context.selfreport, r->page->image, ids,
+	instrumented_stacks__want(r->calls->context.instrumented, r->page->image, ids,
 				  caller ? 2 : 1);
 	return ++r->entries < MAX_ENTRIES;
 }
@@ -93,7 +93,7 @@ static uint64_t cost_of(struct reading *r, uint32_t callee, uint64_t count)
 {
 	unsigned __int128 ns = (unsigned __int128)count * r->cost_ps / 1000;
 
-	if (instrumented_stacks__is_function(r->calls->context.selfreport, r->page->image,
+	if (instrumented_stacks__is_function(r->calls->context.instrumented, r->page->image,
 					     callee) ||
 	    ns > MAX_COST_NS - r->cost_ns)
 		return 0;
@@ -117,7 +117,7 @@ static bool take(void *context, uint32_t caller, uint32_t callee, uint64_t count
 {
 	struct reading *r = context;
 	struct shm_calls *c = r->calls;
-	struct instrumented_stacks *s = c->context.selfreport;
+	struct instrumented_stacks *s = c->context.instrumented;
 	struct qz_call_count key = {.scope = r->scope, .caller = QZ_NONE};
 	struct qz_call_count *call;
 	uint64_t cost_ns;

@@ -224,8 +224,8 @@ static bool given_name(void *context, uint64_t address, char *name)
 {
 	const struct program *p = context;
 
-	return instrumented_stacks__object_name(p->objects->context->selfreport, p->image, address,
-						name);
+	return instrumented_stacks__object_name(p->objects->context->instrumented, p->image,
+						address, name);
 }
 
 /* The memory from a futex word on, of the process that it was meant in; how many bytes. */
@@ -250,7 +250,7 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 	struct address_map map = {0};
 	uint64_t contents;
 	struct object_naming_futex f = {
-		.given = o->context->selfreport ? given_name : NULL,
+		.given = o->context->instrumented ? given_name : NULL,
 		.context = &program,
 		.map = &map,
 		.word = t->address,

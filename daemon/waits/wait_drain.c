@@ -158,13 +158,13 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 
 void wait_drain__take(struct wait_drain *w, bool aging)
 {
-	const struct bpf_runtime_waits *tables = bpf_runtime__waits(w->bpf);
+	const struct bpf_runtime_waits *waits = bpf_runtime__waits(w->bpf);
 
 	w->drains++;
 	w->aging = aging;
 	w->nwakings = 0;
-	for (uint32_t i = 0; i < tables->nslots; i++)
-		drain_slot(w, &tables->slots[i], &w->slots[i]);
+	for (uint32_t i = 0; i < waits->nslots; i++)
+		drain_slot(w, &waits->slots[i], &w->slots[i]);
 	bpf_runtime__control(w->bpf)->waking_rows = w->nwakings;
 	/* in this order: what names another was written after it */
 	objects__drain(w->objects, aging);

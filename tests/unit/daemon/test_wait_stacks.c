@@ -17,7 +17,7 @@
 /* What the programs and the rest of quartzd would do. */
 static struct qz_wait_stack slots[SLOTS];
 static uint64_t ring[FRAMES];
-static struct bpf_runtime_waits tables = {
+static struct bpf_runtime_waits waits = {
 	.stacks = slots, .nstacks = SLOTS, .frames = ring, .nframes = FRAMES};
 static struct qz_control control;
 static struct image images[2]; /* numbers 1 and 2 */
@@ -26,7 +26,7 @@ static uint32_t asked;
 const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf)
 {
 	(void)bpf;
-	return &tables;
+	return &waits;
 }
 
 struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf)
@@ -68,16 +68,16 @@ struct sleeping_stacks *sleeping_stacks__read(const struct image *image, pid_t t
 	return NULL;
 }
 
-void sleeping_stacks__free(struct sleeping_stacks *a)
+void sleeping_stacks__free(struct sleeping_stacks *s)
 {
-	(void)a;
+	(void)s;
 }
 
-enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
+enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *s,
 					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n)
 {
-	(void)a, (void)spawn, (void)image, (void)frames;
+	(void)s, (void)spawn, (void)image, (void)frames;
 	*n = 0;
 	return QZ_UNWIND_NO_REGION;
 }
