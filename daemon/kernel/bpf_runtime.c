@@ -206,6 +206,19 @@ static void choose_programs(struct bpf_runtime *bpf)
 		bpf_program__set_autoload(text[i], bpf->opts.text);
 }
 
+/*
+ * Threads are left to the kernel's accounts: not where each wait is looked at, nor in a pid namespace, whose machine
+ * is counted by its scopes. Young processes are kept by group: not where each process is followed from its start.
+ */
+static void choose_accounts(struct bpf_runtime *bpf)
+{
+	const struct bpf_runtime_options *o = &bpf->opts;
+	struct quartz *s = bpf->skel;
+
+	s->rodata->wanted_singles = o->every_process && o->wait_spacing_ns && !o->pid_namespace;
+	s->rodata->wanted_groups = s->rodata->wanted_singles && !o->woken && !o->what_if;
+}
+
 static int set_sizes(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
@@ -229,6 +242,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->every_process = bpf->opts.every_process;
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
 	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;
+	choose_accounts(bpf);
 	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);

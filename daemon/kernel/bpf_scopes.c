@@ -129,13 +129,10 @@ static int check_found(struct bpf_runtime *bpf)
 	return 0;
 }
 
-/* As group__wants(): elsewhere each process is followed from its start. And the sampler must be able to follow one. */
+/* Elsewhere each process is followed from its start. And the sampler must be able to follow one. */
 static bool passes_forks(const struct bpf_runtime *bpf)
 {
-	const struct bpf_runtime_options *o = &bpf->opts;
-
-	return o->every_process && o->wait_spacing_ns && o->sampled_by_timer && !o->pid_namespace &&
-	       !o->woken && !o->what_if;
+	return bpf->skel->rodata->wanted_groups && bpf->opts.sampled_by_timer;
 }
 
 int bpf_scopes__adopt(struct bpf_runtime *bpf)
