@@ -196,7 +196,7 @@ __u16 passed_ended[1 << GATE_BITS];
 
 static __always_inline volatile u16 *passed__end_mark(const struct task_struct *task)
 {
-	return &passed_ended[(u32)task->pid & ((1 << GATE_BITS) - 1)];
+	return &passed_ended[single_gate__index(task)];
 }
 
 static __always_inline u16 passed__mark(const struct task_struct *task)
@@ -227,6 +227,7 @@ __noinline int passed__fold(u64 address, u32 origin, u64 now)
 	struct task_struct *task = (struct task_struct *)address;
 	u64 cpu = BPF_CORE_READ(task, se.sum_exec_runtime), ran, ready;
 	s64 life = now - BPF_CORE_READ(task, start_time);
+	u64 ns[QZ_THREAD_STATES] = {};
 	struct qz_scope_state *to;
 	u32 group;
 
@@ -243,11 +244,10 @@ __noinline int passed__fold(u64 address, u32 origin, u64 now)
 	}
 	ran = single__news(cpu, 0, life);
 	ready = single__news(single__delay(task), 0, life - ran);
-	group__add(&to->ended_ns[QZ_RUNNING], ran);
-	group__add(&to->ended_ns[QZ_READY], ready);
-	group__add(&to->ended_ns[QZ_BLOCKED], life - ran - ready);
-	group__add(&to->ended_cpu, cpu);
-	group__add(&to->counters.threads_seen, 1);
+	ns[QZ_RUNNING] = ran;
+	ns[QZ_READY] = ready;
+	ns[QZ_BLOCKED] = life - ran - ready;
+	group__add_thread(to, ns, cpu);
 	level__add(group, 1, ran);
 	level__add(group, 0, life - ran);
 	return group__add_passed(group, to->serial, life - ran - ready, ready);

@@ -40,14 +40,11 @@ static __always_inline bool single__is_alone(struct task_struct *task)
 	return BPF_CORE_READ(task, signal, nr_threads) == 1;
 }
 
-/*
- * Whether a thread that is new to us is left to the kernel: not where each wait is looked at, nor in a pid namespace,
- * whose machine is counted by its scopes.
- */
+/* Whether a thread that is new to us is left to the kernel. */
 static __always_inline bool single__wants(struct task_struct *task, u32 scope)
 {
-	return every_process && wait_spacing && !pid_namespace && scope >= QZ_OWN_SCOPES &&
-	       single__has_accounts(task) && single__is_alone(task);
+	return wanted_singles && scope >= QZ_OWN_SCOPES && single__has_accounts(task) &&
+	       single__is_alone(task);
 }
 
 __noinline int single__try_lock(struct qz_thread_state *t)

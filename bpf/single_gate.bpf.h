@@ -18,9 +18,14 @@ enum gate { GATE_CLOSED, GATE_PASSES, GATE_LOOKS };
 /* 0: nobody's. Read by all processors, seldom written. */
 __u16 single_gates[1 << GATE_BITS];
 
+static __always_inline u32 single_gate__index(const struct task_struct *task)
+{
+	return (u32)task->pid & ((1 << GATE_BITS) - 1);
+}
+
 static __always_inline volatile u16 *single_gate__entry(const struct task_struct *task)
 {
-	return &single_gates[(u32)task->pid & ((1 << GATE_BITS) - 1)];
+	return &single_gates[single_gate__index(task)];
 }
 
 static __always_inline u16 single_gate__tag(const struct task_struct *task)

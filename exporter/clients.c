@@ -77,33 +77,33 @@ static bool is_open(const struct client *client)
 	return client->phase != CLIENT_FREE && !client->closing;
 }
 
-static int count(const struct clients *p, uint64_t address)
+static int count(const struct clients *clients, uint64_t address)
 {
 	int n = 0;
 
 	for (int i = 0; i < CLIENTS_MAX; i++)
-		n += is_open(&p->all[i]) && p->all[i].address == address;
+		n += is_open(&clients->all[i]) && clients->all[i].address == address;
 	return n;
 }
 
-static int count_all(const struct clients *p)
+static int count_all(const struct clients *clients)
 {
 	int n = 0;
 
 	for (int i = 0; i < CLIENTS_MAX; i++)
-		n += is_open(&p->all[i]);
+		n += is_open(&clients->all[i]);
 	return n;
 }
 
 /* The address with the most connections. */
-static uint64_t busiest_address(const struct clients *p)
+static uint64_t busiest_address(const struct clients *clients)
 {
 	uint64_t found = LOOPBACK;
 	int most = 0;
 
 	for (int i = 0; i < CLIENTS_MAX; i++) {
-		const struct client *client = &p->all[i];
-		int n = is_open(client) ? count(p, client->address) : 0;
+		const struct client *client = &clients->all[i];
+		int n = is_open(client) ? count(clients, client->address) : 0;
 
 		if (n > most) {
 			most = n;
@@ -121,16 +121,16 @@ static bool closes_before(const struct client *a, const struct client *b)
 	return a->since_ms < b->since_ms;
 }
 
-static void make_room(struct clients *p, const struct client *fresh)
+static void make_room(struct clients *clients, const struct client *fresh)
 {
-	bool many = count(p, fresh->address) > PER_ADDRESS;
-	uint64_t address = many ? fresh->address : busiest_address(p);
+	bool many = count(clients, fresh->address) > PER_ADDRESS;
+	uint64_t address = many ? fresh->address : busiest_address(clients);
 	struct client *found = NULL;
 
-	if (!many && count_all(p) <= CONNECTIONS)
+	if (!many && count_all(clients) <= CONNECTIONS)
 		return;
 	for (int i = 0; i < CLIENTS_MAX; i++) {
-		struct client *client = &p->all[i];
+		struct client *client = &clients->all[i];
 
 		if (client == fresh || !is_open(client) || client->address != address ||
 		    client->phase == CLIENT_PREPARING)
@@ -145,12 +145,12 @@ static void make_room(struct clients *p, const struct client *fresh)
 /* ---- deadlines ---- */
 
 /* Closes clients whose deadline is over. Returns the next deadline, INT64_MAX: none. */
-static int64_t close_overdue(struct clients *p)
+static int64_t close_overdue(struct clients *clients)
 {
 	int64_t now = now_ms(), next = INT64_MAX;
 
 	for (int i = 0; i < CLIENTS_MAX; i++) {
-		struct client *client = &p->all[i];
+		struct client *client = &clients->all[i];
 
 		if (!is_open(client))
 			continue;
@@ -164,125 +164,126 @@ static int64_t close_overdue(struct clients *p)
 
 static void *watch(void *context)
 {
-	struct clients *p = context;
+	struct clients *clients = context;
 
-	pthread_mutex_lock(&p->lock);
-	while (!p->stop) {
-		int64_t next = close_overdue(p);
+	pthread_mutex_lock(&clients->lock);
+	while (!clients->stop) {
+		int64_t next = close_overdue(clients);
 		struct timespec t = {.tv_sec = next / 1000, .tv_nsec = next % 1000 * 1000000};
 
 		if (next == INT64_MAX)
-			pthread_cond_wait(&p->changed, &p->lock);
+			pthread_cond_wait(&clients->changed, &clients->lock);
 		else
-			pthread_cond_timedwait(&p->changed, &p->lock, &t);
+			pthread_cond_timedwait(&clients->changed, &clients->lock, &t);
 	}
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&clients->lock);
 	return NULL;
 }
 
 /* ---- phases ---- */
 
-static void set_phase(struct clients *p, struct client *client, enum client_phase phase, int64_t ms)
+static void set_phase(struct clients *clients, struct client *client, enum client_phase phase,
+		      int64_t ms)
 {
 	client->phase = phase;
 	client->since_ms = now_ms();
 	client->due_ms = client->since_ms + (ms ? ms : usual_ms[phase]);
-	pthread_cond_signal(&p->changed);
+	pthread_cond_signal(&clients->changed);
 }
 
-struct client *clients__add(struct clients *p, int fd, const struct sockaddr *address)
+struct client *clients__add(struct clients *clients, int fd, const struct sockaddr *address)
 {
 	struct client *client = NULL;
 
-	pthread_mutex_lock(&p->lock);
+	pthread_mutex_lock(&clients->lock);
 	for (int i = 0; i < CLIENTS_MAX && !client; i++)
-		if (p->all[i].phase == CLIENT_FREE)
-			client = &p->all[i];
+		if (clients->all[i].phase == CLIENT_FREE)
+			client = &clients->all[i];
 	if (client) {
 		*client = (struct client) {.fd = fd, .address = key_of(address)};
-		set_phase(p, client, CLIENT_REQUESTING, 0);
-		make_room(p, client);
+		set_phase(clients, client, CLIENT_REQUESTING, 0);
+		make_room(clients, client);
 	}
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&clients->lock);
 	return client;
 }
 
-static void end_work(struct clients *p, struct client *client)
+static void end_work(struct clients *clients, struct client *client)
 {
 	if (client->work)
-		p->works[client->work]--;
+		clients->works[client->work]--;
 	client->work = CLIENT_NO_WORK;
 }
 
-void clients__remove(struct clients *p, struct client *client)
+void clients__remove(struct clients *clients, struct client *client)
 {
 	if (!client)
 		return;
-	pthread_mutex_lock(&p->lock);
-	end_work(p, client);
+	pthread_mutex_lock(&clients->lock);
+	end_work(clients, client);
 	client->phase = CLIENT_FREE;
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&clients->lock);
 }
 
-void clients__set_phase(struct clients *p, struct client *client, enum client_phase phase,
+void clients__set_phase(struct clients *clients, struct client *client, enum client_phase phase,
 			int64_t ms)
 {
-	pthread_mutex_lock(&p->lock);
-	set_phase(p, client, phase, ms);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&clients->lock);
+	set_phase(clients, client, phase, ms);
+	pthread_mutex_unlock(&clients->lock);
 }
 
-bool clients__begin(struct clients *p, struct client *client, enum client_work work)
+bool clients__begin(struct clients *clients, struct client *client, enum client_work work)
 {
-	pthread_mutex_lock(&p->lock);
-	if (!client->work && p->works[work] < MOST_OF_A_WORK) {
+	pthread_mutex_lock(&clients->lock);
+	if (!client->work && clients->works[work] < MOST_OF_A_WORK) {
 		client->work = work;
-		p->works[work]++;
+		clients->works[work]++;
 	}
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&clients->lock);
 	return client->work == work;
 }
 
-void clients__end(struct clients *p, struct client *client)
+void clients__end(struct clients *clients, struct client *client)
 {
-	pthread_mutex_lock(&p->lock);
-	end_work(p, client);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&clients->lock);
+	end_work(clients, client);
+	pthread_mutex_unlock(&clients->lock);
 }
 
 /* ---- creation ---- */
 
 struct clients *clients__new(void)
 {
-	struct clients *p = calloc(1, sizeof(*p));
+	struct clients *clients = calloc(1, sizeof(*clients));
 	pthread_condattr_t attr;
 	int err;
 
-	if (!p)
+	if (!clients)
 		return NULL;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->changed, &attr);
+	pthread_mutex_init(&clients->lock, NULL);
+	pthread_cond_init(&clients->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	err = pthread_create(&p->thread, NULL, watch, p);
+	err = pthread_create(&clients->thread, NULL, watch, clients);
 	if (!err)
-		return p;
-	free(p);
+		return clients;
+	free(clients);
 	errno = err;
 	return NULL;
 }
 
-void clients__free(struct clients *p)
+void clients__free(struct clients *clients)
 {
-	if (!p)
+	if (!clients)
 		return;
-	pthread_mutex_lock(&p->lock);
-	p->stop = true;
-	pthread_cond_signal(&p->changed);
-	pthread_mutex_unlock(&p->lock);
-	pthread_join(p->thread, NULL);
-	pthread_cond_destroy(&p->changed);
-	pthread_mutex_destroy(&p->lock);
-	free(p);
+	pthread_mutex_lock(&clients->lock);
+	clients->stop = true;
+	pthread_cond_signal(&clients->changed);
+	pthread_mutex_unlock(&clients->lock);
+	pthread_join(clients->thread, NULL);
+	pthread_cond_destroy(&clients->changed);
+	pthread_mutex_destroy(&clients->lock);
+	free(clients);
 }

@@ -29,19 +29,19 @@ enum client_phase {
 struct clients *clients__new(void);
 
 /* After the last connection has ended. Accepts NULL. */
-void clients__free(struct clients *p);
+void clients__free(struct clients *clients);
 
 /*
  * Adds a connection, in the phase CLIENT_REQUESTING. The socket is borrowed until clients__remove,
  * and is shut down to close the connection. NULL: there are CLIENTS_MAX.
  */
-struct client *clients__add(struct clients *p, int fd, const struct sockaddr *address);
+struct client *clients__add(struct clients *clients, int fd, const struct sockaddr *address);
 
 /* Accepts NULL as the client. */
-void clients__remove(struct clients *p, struct client *client);
+void clients__remove(struct clients *clients, struct client *client);
 
 /* Begins a phase, with a deadline in ms; 0: the default of the phase. */
-void clients__set_phase(struct clients *p, struct client *client, enum client_phase phase,
+void clients__set_phase(struct clients *clients, struct client *client, enum client_phase phase,
 			int64_t ms);
 
 /* What has snapshots in memory while it is served. */
@@ -53,7 +53,7 @@ enum client_work {
 };
 
 /* Few of each are served at a time. False: too many others are. */
-bool clients__begin(struct clients *p, struct client *client, enum client_work work);
-void clients__end(struct clients *p, struct client *client);
+bool clients__begin(struct clients *clients, struct client *client, enum client_work work);
+void clients__end(struct clients *clients, struct client *client);
 
 #endif

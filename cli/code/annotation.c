@@ -70,31 +70,32 @@ static char *format_text(const char *text)
 	return output__escape(plain);
 }
 
-static void add_figures(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+static void add_figures(const struct scope_view *s, struct text_table *table,
+			const struct qz_figure *f)
 {
-	cells__add_norm(s, c, f);
-	cells__add_cpu(s, c, f);
-	cells__add_parallelism(c, f);
+	cells__add_norm(s, table, f);
+	cells__add_cpu(s, table, f);
+	cells__add_parallelism(table, f);
 	if (s->report->spin_ns)
-		cells__add_spun(s, c, f);
+		cells__add_spun(s, table, f);
 }
 
-static void add_nothing(const struct scope_view *s, struct text_table *c)
+static void add_nothing(const struct scope_view *s, struct text_table *table)
 {
 	for (int i = s->report->spin_ns ? 5 : 4; i; i--)
-		text_table__add(c, PLAIN, "%s", "");
+		text_table__add(table, PLAIN, "%s", "");
 }
 
 /* f: NULL where there are no figures. */
-static void add_row(const struct scope_view *s, struct text_table *c, const struct qz_figure *f,
+static void add_row(const struct scope_view *s, struct text_table *table, const struct qz_figure *f,
 		    const char *place, const char *text)
 {
 	if (f)
-		add_figures(s, c, f);
+		add_figures(s, table, f);
 	else
-		add_nothing(s, c);
-	text_table__add(c, PLAIN, "%s", place);
-	text_table__take(c, format_text(text));
+		add_nothing(s, table);
+	text_table__add(table, PLAIN, "%s", place);
+	text_table__take(table, format_text(text));
 }
 
 static int make_heads(const struct scope_view *s, struct column *heads, bool assembly)
@@ -112,8 +113,8 @@ static int make_heads(const struct scope_view *s, struct column *heads, bool ass
 	return n;
 }
 
-static void add_rows(const struct scope_view *s, struct text_table *c, const struct annotation *a,
-		     const struct excerpt *e)
+static void add_rows(const struct scope_view *s, struct text_table *table,
+		     const struct annotation *a, const struct excerpt *e)
 {
 	for (uint32_t i = 0; i < e->n; i++) {
 		const struct excerpt_row *row = &e->rows[i];
@@ -124,7 +125,7 @@ static void add_rows(const struct scope_view *s, struct text_table *c, const str
 		else if (row->text)
 			snprintf(place, sizeof(place), a->assembly ? "%" PRIx64 : "%" PRIu64,
 				 row->number);
-		add_row(s, c, row->time == QZ_NONE ? NULL : &a->times[row->time].figure, place,
+		add_row(s, table, row->time == QZ_NONE ? NULL : &a->times[row->time].figure, place,
 			row->text ? row->text : "...");
 	}
 }
@@ -158,7 +159,7 @@ static int print_table(const struct scope_view *s, const struct annotation *a, c
 {
 	uint32_t line = s->report->profile->procedures[a->row->procedure].line;
 	struct column heads[7];
-	struct text_table *c;
+	struct text_table *table;
 	struct excerpt e;
 	int err = a->assembly ? excerpt__instructions(&e, a, chosen)
 			      : excerpt__lines(&e, a, chosen, line);
@@ -167,10 +168,10 @@ static int print_table(const struct scope_view *s, const struct annotation *a, c
 		excerpt__free(&e);
 		return err;
 	}
-	c = text_table__new(heads, make_heads(s, heads, a->assembly));
-	add_rows(s, c, a, &e);
+	table = text_table__new(heads, make_heads(s, heads, a->assembly));
+	add_rows(s, table, a, &e);
 	excerpt__free(&e);
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }
 
 int annotation__print(const struct scope_view *s, const struct annotation *a)

@@ -113,29 +113,29 @@ static int print_values(const struct output *out, const struct log *log)
 {
 	static const struct column heads[] = {
 		{{"event", "value"}}, {{"", "count"}}, {{"per", "second"}}};
-	struct text_table *c = text_table__new(heads, 3);
+	struct text_table *table = text_table__new(heads, 3);
 
 	for (size_t i = 0; i < log->nvalues; i++) {
 		const struct qz_frequency *f = &log->values[i];
 		double seconds = (double)(f->last_ns - f->first_ns) / 1e9;
 
-		text_table__add(c, PLAIN, "%" PRIu32, f->value);
-		text_table__add(c, PLAIN, "%" PRIu64, f->count);
+		text_table__add(table, PLAIN, "%" PRIu32, f->value);
+		text_table__add(table, PLAIN, "%" PRIu64, f->count);
 		if (f->count > 1 && seconds > 0)
-			text_table__add(c, PLAIN, "%.1f", (double)(f->count - 1) / seconds);
+			text_table__add(table, PLAIN, "%.1f", (double)(f->count - 1) / seconds);
 		else
-			text_table__add(c, PLAIN, "-");
+			text_table__add(table, PLAIN, "-");
 	}
-	return text_table__print(c, out);
+	return text_table__print(table, out);
 }
 
-static void add_intervals(struct text_table *c, const char *name, const struct qz_intervals *s)
+static void add_intervals(struct text_table *table, const char *name, const struct qz_intervals *s)
 {
-	text_table__add(c, PLAIN, "%" PRIu64, s->count);
-	text_table__add(c, PLAIN, "%.3f", (double)s->min / 1e3);
-	text_table__add(c, PLAIN, "%.3f", (double)mean_of(s) / 1e3);
-	text_table__add(c, PLAIN, "%.3f", (double)s->max / 1e3);
-	text_table__add(c, PLAIN, "%s", name);
+	text_table__add(table, PLAIN, "%" PRIu64, s->count);
+	text_table__add(table, PLAIN, "%.3f", (double)s->min / 1e3);
+	text_table__add(table, PLAIN, "%.3f", (double)mean_of(s) / 1e3);
+	text_table__add(table, PLAIN, "%.3f", (double)s->max / 1e3);
+	text_table__add(table, PLAIN, "%s", name);
 }
 
 static void print_histogram(const struct output *out, const struct qz_intervals *s)
@@ -163,7 +163,7 @@ static int print_pair(const struct output *out, const struct pair *p)
 					      {{"mean", "us"}},
 					      {{"longest", "us"}},
 					      {{"", ""}, .left = true}};
-	struct text_table *c = text_table__new(heads, 5);
+	struct text_table *table = text_table__new(heads, 5);
 	int err;
 
 	fprintf(out->file, "\nFrom event %" PRIu32 " to event %" PRIu32, p->from, p->to);
@@ -171,9 +171,9 @@ static int print_pair(const struct output *out, const struct pair *p)
 		fprintf(out->file, "; %" PRIu64 " left out, for events between were lost",
 			p->raw.broken);
 	fputs(":\n", out->file);
-	add_intervals(c, "all", &p->raw);
-	add_intervals(c, "up to 4 times the least", &p->culled);
-	err = text_table__print(c, out);
+	add_intervals(table, "all", &p->raw);
+	add_intervals(table, "up to 4 times the least", &p->culled);
+	err = text_table__print(table, out);
 	print_histogram(out, &p->raw);
 	return err;
 }

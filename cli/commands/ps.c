@@ -43,7 +43,7 @@ static char *top_object(const struct table *t, const struct qz_process_row *row)
 	return escaped;
 }
 
-static void add_row_norm(const struct table *t, struct text_table *c,
+static void add_row_norm(const struct table *t, struct text_table *table,
 			 const struct qz_process_row *row)
 {
 	double percent = t->profile->window_ns ? 100 / (double)t->profile->window_ns : 0;
@@ -52,52 +52,53 @@ static void add_row_norm(const struct table *t, struct text_table *c,
 	const struct estimate p = {percent * (double)row->norm_ns, percent * (double)row->ci_ns, 1,
 				   rough};
 
-	quality__add_estimate(c, PLAIN, &s);
-	quality__add_estimate(c, cells__emphasis(p.value), &p);
+	quality__add_estimate(table, PLAIN, &s);
+	quality__add_estimate(table, cells__emphasis(p.value), &p);
 }
 
 /* A figure of levels. Merged processes have none. */
-static void add_row_levels(struct text_table *c, const struct qz_process_row *row)
+static void add_row_levels(struct text_table *table, const struct qz_process_row *row)
 {
 	if (!row->busy_ns) {
-		text_table__add(c, PLAIN, "-");
-		text_table__add(c, PLAIN, "-");
+		text_table__add(table, PLAIN, "-");
+		text_table__add(table, PLAIN, "-");
 		return;
 	}
-	text_table__add(c, PLAIN, "%.1f", qz_process_row__parallelism(row));
-	text_table__add(c, PLAIN, "%.0f", 100 * qz_process_row__serial(row));
+	text_table__add(table, PLAIN, "%.1f", qz_process_row__parallelism(row));
+	text_table__add(table, PLAIN, "%.0f", 100 * qz_process_row__serial(row));
 }
 
-static void add_row_spun(struct text_table *c, const struct qz_process_row *row)
+static void add_row_spun(struct text_table *table, const struct qz_process_row *row)
 {
 	uint64_t ci = qz_share_half_width(row->cpu_ns, row->spin_samples, row->samples);
 	const struct estimate e = {(double)row->spin_ns / 1e9, (double)ci / 1e9, 3,
 				   row->spin_samples && row->spin_samples < QZ_FEW_SAMPLES};
 
-	quality__add_estimate(c, PLAIN, &e);
+	quality__add_estimate(table, PLAIN, &e);
 }
 
-static void add_row(const struct table *t, struct text_table *c, const struct qz_process_row *row)
+static void add_row(const struct table *t, struct text_table *table,
+		    const struct qz_process_row *row)
 {
 	const struct qz_scope *scope = &t->profile->scopes[row->scope];
 	bool top = row->top_procedure != QZ_NONE, one = t->config->by == QZ_BY_PROCESS;
 
 	if (one && !scope->pid)
-		text_table__add(c, PLAIN, "-");
+		text_table__add(table, PLAIN, "-");
 	else
-		text_table__add(c, PLAIN, "%llu",
+		text_table__add(table, PLAIN, "%llu",
 				one ? (unsigned long long)scope->pid
 				    : (unsigned long long)row->processes);
-	text_table__add(c, PLAIN, "%.3f", (double)row->cpu_ns / 1e9);
-	add_row_norm(t, c, row);
-	add_row_levels(c, row);
+	text_table__add(table, PLAIN, "%.3f", (double)row->cpu_ns / 1e9);
+	add_row_norm(t, table, row);
+	add_row_levels(table, row);
 	if (t->spun)
-		add_row_spun(c, row);
-	text_table__add(c, PLAIN, "%llu", (unsigned long long)row->threads);
-	text_table__take(c, output__escape(*row->name ? row->name : "-"));
-	text_table__take(c, output__escape(top ? t->profile->procedures[row->top_procedure].name
-					       : ""));
-	text_table__take(c, top_object(t, row));
+		add_row_spun(table, row);
+	text_table__add(table, PLAIN, "%llu", (unsigned long long)row->threads);
+	text_table__take(table, output__escape(*row->name ? row->name : "-"));
+	text_table__take(table, output__escape(top ? t->profile->procedures[row->top_procedure].name
+						   : ""));
+	text_table__take(table, top_object(t, row));
 }
 
 static void print_quality(const struct table *t, FILE *out)
@@ -168,16 +169,16 @@ static int print_text(const struct table *t)
 {
 	struct column heads[11];
 	uint32_t shown = cells__rows_wanted(t->config, DEFAULT_ROWS, t->processes.n);
-	struct text_table *c = text_table__new(heads, make_heads(t, heads));
+	struct text_table *table = text_table__new(heads, make_heads(t, heads));
 	struct output out;
 	int err;
 
 	for (uint32_t i = 0; i < shown; i++)
-		add_row(t, c, &t->processes.rows[i]);
+		add_row(t, table, &t->processes.rows[i]);
 	output__open(&out, t->config);
 	interval__print(out.file, t->profile);
 	print_quality(t, out.file);
-	err = text_table__print(c, &out);
+	err = text_table__print(table, &out);
 	if (!err) {
 		fprintf(out.file, "\n%s %u, not shown %u%s\n", plural_by[t->config->by],
 			t->processes.n, t->processes.n - shown,

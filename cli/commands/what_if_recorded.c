@@ -29,16 +29,16 @@ static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_wha
 
 /* ---- text ---- */
 
-static void add_gain(const struct scope_view *s, struct text_table *c, const struct qz_what_if *w,
-		     uint32_t speed)
+static void add_gain(const struct scope_view *s, struct text_table *table,
+		     const struct qz_what_if *w, uint32_t speed)
 {
 	struct qz_zeroing z = qz_zeroing__find(s->report, w, speed);
 
-	cells__add_seconds(s, c, z.gain_ns);
+	cells__add_seconds(s, table, z.gain_ns);
 	if (!speed)
-		text_table__add(c, PLAIN, "%s%.*f", cells__plus_minus(s->out), s->decimals,
+		text_table__add(table, PLAIN, "%s%.*f", cells__plus_minus(s->out), s->decimals,
 				(double)(z.high_ns - z.low_ns) / 2e9);
-	cells__add_percent(s, c, z.gain_ns);
+	cells__add_percent(s, table, z.gain_ns);
 }
 
 static int compare(const void *a, const void *b, void *context)
@@ -63,18 +63,19 @@ static uint32_t gather(const struct qz_report *r, const struct qz_what_if **rows
 	return n;
 }
 
-static void add_row(const struct scope_view *s, struct text_table *c, const struct qz_what_if *w)
+static void add_row(const struct scope_view *s, struct text_table *table,
+		    const struct qz_what_if *w)
 {
 	static const char *const limits[] = {"", "one thread", "processors"};
 	struct qz_bounds b = bounds_of(s->report, w);
 	struct qz_zeroing all = qz_zeroing__find(s->report, w, 0);
 
 	for (uint32_t k = 0; k < QZ_WHAT_IF_SPEEDS; k++)
-		add_gain(s, c, w, k);
-	cells__add_seconds(s, c, b.low_ns);
-	cells__add_seconds(s, c, b.high_ns);
-	text_table__add(c, PLAIN, "%s", limits[all.limit]);
-	text_table__take(c, output__escape(w->name));
+		add_gain(s, table, w, k);
+	cells__add_seconds(s, table, b.low_ns);
+	cells__add_seconds(s, table, b.high_ns);
+	text_table__add(table, PLAIN, "%s", limits[all.limit]);
+	text_table__take(table, output__escape(w->name));
 }
 
 static void print_unknown(FILE *out, const struct qz_what_if *w)
@@ -125,20 +126,20 @@ int what_if_recorded__print(const struct scope_view *s)
 	};
 	const struct qz_report *r = s->report;
 	const struct qz_what_if **rows = calloc(r->profile->nwhat_ifs + 1, sizeof(*rows));
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	uint32_t n;
 	int err;
 
 	if (!rows) {
-		text_table__print(c, s->out);
+		text_table__print(table, s->out);
 		return -ENOMEM;
 	}
 	n = gather(r, rows);
 	for (uint32_t i = 0; i < n; i++)
-		add_row(s, c, rows[i]);
+		add_row(s, table, rows[i]);
 	fprintf(s->out->file, "\nWhat would be gained of %.*f s:\n\n", s->decimals,
 		(double)r->elapsed_ns / 1e9);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (!err)
 		print_notes(s);
 	free(rows);

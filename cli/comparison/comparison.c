@@ -58,20 +58,21 @@ static int blanks_after(int decimals, int most)
 	return most - decimals + (most && !decimals);
 }
 
-static void add_number(struct text_table *t, enum emphasis emphasis, double value, int decimals,
+static void add_number(struct text_table *table, enum emphasis emphasis, double value, int decimals,
 		       int most)
 {
-	text_table__add(t, emphasis, "%.*f%*s", decimals, value, blanks_after(decimals, most), "");
+	text_table__add(table, emphasis, "%.*f%*s", decimals, value, blanks_after(decimals, most),
+			"");
 }
 
 /* With a sign, but for what is rounded to nothing. */
-static void add_difference(struct text_table *t, enum emphasis emphasis, double value, int decimals,
-			   int most)
+static void add_difference(struct text_table *table, enum emphasis emphasis, double value,
+			   int decimals, int most)
 {
 	if (fabs(value) * pow(10, decimals) < 0.5)
-		add_number(t, PLAIN, 0, decimals, most);
+		add_number(table, PLAIN, 0, decimals, most);
 	else
-		text_table__add(t, emphasis, "%+.*f%*s", decimals, value,
+		text_table__add(table, emphasis, "%+.*f%*s", decimals, value,
 				blanks_after(decimals, most), "");
 }
 
@@ -83,66 +84,66 @@ static int digits_of(double ci, int most)
 	return digits < most ? digits + 1 : most;
 }
 
-static void add_value(struct text_table *t, const struct view_of *v, double ns, double ci)
+static void add_value(struct text_table *table, const struct view_of *v, double ns, double ci)
 {
-	add_number(t, PLAIN, ns / SECOND, digits_of(ci / SECOND, v->decimals), v->decimals);
+	add_number(table, PLAIN, ns / SECOND, digits_of(ci / SECOND, v->decimals), v->decimals);
 }
 
-static void add_signed(struct text_table *t, const struct view_of *v, double ns, double ci)
+static void add_signed(struct text_table *table, const struct view_of *v, double ns, double ci)
 {
-	add_difference(t, PLAIN, ns / SECOND, digits_of(ci / SECOND, v->decimals), v->decimals);
+	add_difference(table, PLAIN, ns / SECOND, digits_of(ci / SECOND, v->decimals), v->decimals);
 }
 
-static void add_percentage(struct text_table *t, const struct view_of *v, double ns, double ci)
+static void add_percentage(struct text_table *table, const struct view_of *v, double ns, double ci)
 {
 	double percent = percent_of(v->c, ns);
 
-	add_difference(t, cells__emphasis(fabs(percent)), percent,
+	add_difference(table, cells__emphasis(fabs(percent)), percent,
 		       quality__decimals(percent_of(v->c, ci), 1), 1);
 }
 
-static void add_blanks(struct text_table *t, int n)
+static void add_blanks(struct text_table *table, int n)
 {
 	while (n--)
-		text_table__add(t, PLAIN, "%s", "");
+		text_table__add(table, PLAIN, "%s", "");
 }
 
-static void add_interval_of(struct text_table *t, const struct view_of *v, double ci)
+static void add_interval_of(struct text_table *table, const struct view_of *v, double ci)
 {
 	if (ci > 0)
-		add_value(t, v, ci, ci);
+		add_value(table, v, ci, ci);
 	else
-		add_blanks(t, 1);
+		add_blanks(table, 1);
 }
 
 /* ---- the run ---- */
 
-static void add_time(struct text_table *t, const struct view_of *v, const char *name,
+static void add_time(struct text_table *table, const struct view_of *v, const char *name,
 		     const struct qz_change *c, bool with_percent)
 {
-	text_table__add(t, PLAIN, "%s", name);
-	add_value(t, v, c->before, 0);
-	add_value(t, v, c->after, 0);
-	add_signed(t, v, qz_change__of(c), 0);
+	text_table__add(table, PLAIN, "%s", name);
+	add_value(table, v, c->before, 0);
+	add_value(table, v, c->after, 0);
+	add_signed(table, v, qz_change__of(c), 0);
 	if (with_percent)
-		add_percentage(t, v, qz_change__of(c), 0);
+		add_percentage(table, v, qz_change__of(c), 0);
 	else
-		add_blanks(t, 1);
+		add_blanks(table, 1);
 	if (is_repeated(v->c))
-		add_value(t, v, c->ci, 0);
+		add_value(table, v, c->ci, 0);
 }
 
-static void add_parallelism_of(struct text_table *t, const struct view_of *v)
+static void add_parallelism_of(struct text_table *table, const struct view_of *v)
 {
 	const struct qz_change *c = &v->c->parallelism;
 
-	text_table__add(t, PLAIN, "average parallelism");
-	add_number(t, PLAIN, c->before, 2, v->decimals);
-	add_number(t, PLAIN, c->after, 2, v->decimals);
-	add_difference(t, PLAIN, qz_change__of(c), 2, v->decimals);
-	add_blanks(t, 1);
+	text_table__add(table, PLAIN, "average parallelism");
+	add_number(table, PLAIN, c->before, 2, v->decimals);
+	add_number(table, PLAIN, c->after, 2, v->decimals);
+	add_difference(table, PLAIN, qz_change__of(c), 2, v->decimals);
+	add_blanks(table, 1);
 	if (is_repeated(v->c))
-		add_number(t, PLAIN, c->ci, v->decimals, v->decimals);
+		add_number(table, PLAIN, c->ci, v->decimals, v->decimals);
 }
 
 static int print_runs(const struct view_of *v)
@@ -155,14 +156,14 @@ static int print_runs(const struct view_of *v)
 		{.head = {"", "%"}},
 		{.head = {"", cells__plus_minus(v->out)}},
 	};
-	struct text_table *t = text_table__new(heads, is_repeated(v->c) ? 6 : 5);
+	struct text_table *table = text_table__new(heads, is_repeated(v->c) ? 6 : 5);
 
-	add_time(t, v, "elapsed time, s", &v->c->elapsed, true);
-	add_time(t, v, "CPU time, s", &v->c->cpu, false);
-	add_parallelism_of(t, v);
-	add_time(t, v, "only one CPU worked, s", &v->c->serial, true);
-	add_time(t, v, "none worked, s", &v->c->idle, true);
-	return text_table__print(t, v->out);
+	add_time(table, v, "elapsed time, s", &v->c->elapsed, true);
+	add_time(table, v, "CPU time, s", &v->c->cpu, false);
+	add_parallelism_of(table, v);
+	add_time(table, v, "only one CPU worked, s", &v->c->serial, true);
+	add_time(table, v, "none worked, s", &v->c->idle, true);
+	return text_table__print(table, v->out);
 }
 
 /* Less is not worth a word, and of one run each may be anything. */
@@ -340,35 +341,36 @@ static char *name_of(const struct view_of *v, const struct qz_compared *row)
 	return name;
 }
 
-static void add_side(struct text_table *t, const struct view_of *v, bool is_in, double ns,
+static void add_side(struct text_table *table, const struct view_of *v, bool is_in, double ns,
 		     double ci)
 {
 	if (is_in && ns > 0)
-		add_value(t, v, ns, ci);
+		add_value(table, v, ns, ci);
 	else
-		text_table__add(t, PLAIN, "%s%*s", is_in ? "0" : "-", blanks_after(0, v->decimals),
-				"");
+		text_table__add(table, PLAIN, "%s%*s", is_in ? "0" : "-",
+				blanks_after(0, v->decimals), "");
 }
 
 /* What has none on both sides has no interval that says anything. */
-static void add_change(struct text_table *t, const struct view_of *v, const struct qz_change *c)
+static void add_change(struct text_table *table, const struct view_of *v, const struct qz_change *c)
 {
 	if (!(c->before > 0) && !(c->after > 0)) {
-		add_blanks(t, 3);
+		add_blanks(table, 3);
 		return;
 	}
-	add_signed(t, v, qz_change__of(c), c->ci);
-	add_percentage(t, v, qz_change__of(c), c->ci);
-	add_interval_of(t, v, c->ci);
+	add_signed(table, v, qz_change__of(c), c->ci);
+	add_percentage(table, v, qz_change__of(c), c->ci);
+	add_interval_of(table, v, c->ci);
 }
 
 /* Without its interval: what is within chance is 0. */
-static void add_certain(struct text_table *t, const struct view_of *v, const struct qz_change *c)
+static void add_certain(struct text_table *table, const struct view_of *v,
+			const struct qz_change *c)
 {
 	if (qz_change__is_certain(c))
-		add_signed(t, v, qz_change__of(c), c->ci);
+		add_signed(table, v, qz_change__of(c), c->ci);
 	else
-		add_number(t, PLAIN, 0, 0, v->decimals);
+		add_number(table, PLAIN, 0, 0, v->decimals);
 }
 
 #define SELF_COLUMNS 6 /* they come first */
@@ -379,23 +381,24 @@ static bool has_self(const struct view_of *v)
 	return v->config->kinds & QZ_RANK_PROCEDURES;
 }
 
-static void add_row(struct text_table *t, const struct view_of *v, const struct qz_compared *row)
+static void add_row(struct text_table *table, const struct view_of *v,
+		    const struct qz_compared *row)
 {
 	enum qz_identity_kind kind = qz_identities__get(v->s->ids, row->identity).kind;
 
 	if (!has_self(v)) {
 		/* none of the rows has one */
 	} else if (QZ_COMPARE_ADDING & 1u << kind) {
-		add_side(t, v, row->in_before, row->self.before, row->self.ci);
-		add_side(t, v, row->in_after, row->self.after, row->self.ci);
-		add_change(t, v, &row->self);
-		add_certain(t, v, &row->cpu);
+		add_side(table, v, row->in_before, row->self.before, row->self.ci);
+		add_side(table, v, row->in_after, row->self.after, row->self.ci);
+		add_change(table, v, &row->self);
+		add_certain(table, v, &row->cpu);
 	} else {
-		add_blanks(t, SELF_COLUMNS);
+		add_blanks(table, SELF_COLUMNS);
 	}
-	add_change(t, v, &row->total);
-	add_certain(t, v, &row->blocked);
-	text_table__take(t, name_of(v, row));
+	add_change(table, v, &row->total);
+	add_certain(table, v, &row->blocked);
+	text_table__take(table, name_of(v, row));
 }
 
 static int print_table(const struct view_of *v, uint32_t shown)
@@ -410,12 +413,12 @@ static int print_table(const struct view_of *v, uint32_t shown)
 		{.head = {"", ""}, .left = true},
 	};
 	int first = has_self(v) ? 0 : SELF_COLUMNS;
-	struct text_table *t =
+	struct text_table *table =
 		text_table__new(heads + first, (int)(sizeof(heads) / sizeof(*heads)) - first);
 
 	for (uint32_t i = 0; i < shown; i++)
-		add_row(t, v, &v->c->rows[i]);
-	return text_table__print(t, v->out);
+		add_row(table, v, &v->c->rows[i]);
+	return text_table__print(table, v->out);
 }
 
 /* "18 rows, self +0.022 s" */

@@ -30,43 +30,43 @@ static double total_of(const struct qz_scale_point *p)
 
 /* ---- cells ---- */
 
-static void add_blank(struct text_table *t)
+static void add_blank(struct text_table *table)
 {
-	text_table__add(t, PLAIN, "%s", "");
+	text_table__add(table, PLAIN, "%s", "");
 }
 
 /* What is rounded to nothing has no sign. */
-static void add_time(struct text_table *t, const struct scale_view *v, double ns)
+static void add_time(struct text_table *table, const struct scale_view *v, double ns)
 {
 	double seconds = ns / SECOND;
 
 	if (fabs(seconds) * pow(10, v->decimals) < 0.5)
 		seconds = 0;
-	text_table__add(t, PLAIN, "%.*f", v->decimals, seconds);
+	text_table__add(table, PLAIN, "%.*f", v->decimals, seconds);
 }
 
-static void add_width(struct text_table *t, const struct scale_view *v, double ci)
+static void add_width(struct text_table *table, const struct scale_view *v, double ci)
 {
 	if (ci < 0)
-		add_blank(t);
+		add_blank(table);
 	else
-		add_time(t, v, ci);
+		add_time(table, v, ci);
 }
 
-static void add_value(struct text_table *t, const struct scale_view *v,
+static void add_value(struct text_table *table, const struct scale_view *v,
 		      const struct qz_scale_value *value)
 {
-	add_time(t, v, value->value);
-	add_width(t, v, value->ci);
+	add_time(table, v, value->value);
+	add_width(table, v, value->ci);
 }
 
-static void add_percentage(struct text_table *t, double part, double whole)
+static void add_percentage(struct text_table *table, double part, double whole)
 {
 	double percent = whole > 0 ? 100 * part / whole : 0;
 
 	if (fabs(percent) < 0.05)
 		percent = 0;
-	text_table__add(t, cells__emphasis(fabs(percent)), "%.1f", percent);
+	text_table__add(table, cells__emphasis(fabs(percent)), "%.1f", percent);
 }
 
 /* ---- parts ---- */
@@ -106,22 +106,22 @@ static int print_terms(const struct scale_view *v)
 		{.head = {"+ work", "inflation"}},
 		{.head = {"", ci}},
 	};
-	struct text_table *t = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
 
 	fputs("Processor time, s, medians:\n", v->out->file);
 	for (uint32_t i = 0; i < v->s->n; i++) {
 		const struct qz_scale_point *p = &v->s->points[i];
 
-		text_table__add(t, PLAIN, "%u", p->processors);
-		text_table__add(t, PLAIN, "%u", p->runs);
-		add_value(t, v, &p->elapsed);
-		add_time(t, v, total_of(p));
-		add_time(t, v, v->s->points[0].work.value);
-		add_value(t, v, &p->idle);
-		add_time(t, v, p->inflation.value);
-		add_width(t, v, i ? p->inflation.ci : QZ_SCALE_UNKNOWN);
+		text_table__add(table, PLAIN, "%u", p->processors);
+		text_table__add(table, PLAIN, "%u", p->runs);
+		add_value(table, v, &p->elapsed);
+		add_time(table, v, total_of(p));
+		add_time(table, v, v->s->points[0].work.value);
+		add_value(table, v, &p->idle);
+		add_time(table, v, p->inflation.value);
+		add_width(table, v, i ? p->inflation.ci : QZ_SCALE_UNKNOWN);
 	}
-	return text_table__print(t, v->out);
+	return text_table__print(table, v->out);
 }
 
 static int print_speedups(const struct scale_view *v)
@@ -135,29 +135,29 @@ static int print_speedups(const struct scale_view *v)
 		{.head = {"", "actual"}},
 		{.head = {"", cells__plus_minus(v->out)}},
 	};
-	struct text_table *t;
+	struct text_table *table;
 
 	if (v->s->n == 1 && !v->s->has_baseline)
 		return 0;
-	t = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
+	table = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
 	fprintf(v->out->file, "\nSpeed-up over %s, %.*f s:\n",
 		v->s->has_baseline ? "the baseline" : "one processor", v->decimals,
 		v->s->baseline.value / SECOND);
 	for (uint32_t i = 0; i < v->s->n; i++) {
 		const struct qz_scale_point *p = &v->s->points[i];
 
-		text_table__add(t, PLAIN, "%u", p->processors);
-		text_table__add(t, PLAIN, "%.2f", (double)p->processors);
-		text_table__add(t, PLAIN, "%.2f", p->maximal);
-		text_table__add(t, PLAIN, "%.2f", p->idle_specific);
-		text_table__add(t, PLAIN, "%.2f", p->inflation_specific);
-		text_table__add(t, PLAIN, "%.2f", p->actual.value);
+		text_table__add(table, PLAIN, "%u", p->processors);
+		text_table__add(table, PLAIN, "%.2f", (double)p->processors);
+		text_table__add(table, PLAIN, "%.2f", p->maximal);
+		text_table__add(table, PLAIN, "%.2f", p->idle_specific);
+		text_table__add(table, PLAIN, "%.2f", p->inflation_specific);
+		text_table__add(table, PLAIN, "%.2f", p->actual.value);
 		if (p->actual.ci < 0 || (!i && !v->s->has_baseline))
-			add_blank(t);
+			add_blank(table);
 		else
-			text_table__add(t, PLAIN, "%.2f", p->actual.ci);
+			text_table__add(table, PLAIN, "%.2f", p->actual.ci);
 	}
-	return text_table__print(t, v->out);
+	return text_table__print(table, v->out);
 }
 
 /* In lines of the output's width. */
@@ -202,11 +202,11 @@ static int print_causes(const struct scale_view *v)
 		{.head = {"", "cause"}, .left = true},
 	};
 	uint32_t most = cells__rows_wanted(v->config, DEFAULT_ROWS, v->s->ncauses), n = 0;
-	struct text_table *t;
+	struct text_table *table;
 
 	if (!v->s->ncauses || v->last->idle.value < WORTH * total_of(v->last))
 		return 0;
-	t = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
+	table = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
 	fprintf(v->out->file, "\nIdle time of %u processor%s by cause, s of processor time:\n",
 		v->last->processors, v->last->processors == 1 ? "" : "s");
 	for (uint32_t i = 0; i < v->s->ncauses && n < most; i++) {
@@ -216,12 +216,12 @@ static int print_causes(const struct scale_view *v)
 		if (idle->value < WORTH * v->last->idle.value)
 			continue;
 		n++;
-		add_time(t, v, idle->value);
-		add_percentage(t, idle->value, total_of(v->last));
-		add_width(t, v, idle->ci);
-		text_table__take(t, qz_gaps__cause(v->ids, c));
+		add_time(table, v, idle->value);
+		add_percentage(table, idle->value, total_of(v->last));
+		add_width(table, v, idle->ci);
+		text_table__take(table, qz_gaps__cause(v->ids, c));
 	}
-	return text_table__print(t, v->out);
+	return text_table__print(table, v->out);
 }
 
 static bool is_worth(const struct scale_view *v, const struct qz_scale_row *row)
@@ -245,11 +245,11 @@ static int print_rows(const struct scale_view *v)
 		{.head = {"", "procedure"}, .left = true},
 	};
 	uint32_t most = cells__rows_wanted(v->config, DEFAULT_ROWS, v->s->nrows), n = 0;
-	struct text_table *t;
+	struct text_table *table;
 
 	if (v->last->processors == 1)
 		return 0;
-	t = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
+	table = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
 	fprintf(v->out->file, "\nWork on %u processors by procedure, s of processor time:\n",
 		v->last->processors);
 	for (uint32_t i = 0; i < v->s->nrows && n < most; i++) {
@@ -258,15 +258,15 @@ static int print_rows(const struct scale_view *v)
 		if (!is_worth(v, row))
 			continue;
 		n++;
-		add_time(t, v, row->work[0].value);
-		add_time(t, v, row->work[v->point].value);
-		add_time(t, v, row->inflation[v->point].value);
-		add_percentage(t, row->inflation[v->point].value, total_of(v->last));
-		add_width(t, v, row->inflation[v->point].ci);
-		add_time(t, v, row->beside[v->point].value);
-		text_table__take(t, qz_gaps__name(v->ids, row->identity));
+		add_time(table, v, row->work[0].value);
+		add_time(table, v, row->work[v->point].value);
+		add_time(table, v, row->inflation[v->point].value);
+		add_percentage(table, row->inflation[v->point].value, total_of(v->last));
+		add_width(table, v, row->inflation[v->point].ci);
+		add_time(table, v, row->beside[v->point].value);
+		text_table__take(table, qz_gaps__name(v->ids, row->identity));
 	}
-	return text_table__print(t, v->out);
+	return text_table__print(table, v->out);
 }
 
 int scale_text__print(const struct qz_scale *s, const struct qz_identities *ids,

@@ -52,55 +52,56 @@ static json_t *row_of(const struct qz_profile *p, const struct qz_corun_row *row
 	return qz_json_fields__unless(failed, object);
 }
 
-static json_t *rows_of(const struct qz_profile *p, const struct qz_corun *t, uint32_t max_rows)
+static json_t *rows_of(const struct qz_profile *p, const struct qz_corun *corun, uint32_t max_rows)
 {
 	json_t *array = json_array();
 	bool failed = !array;
 
-	for (uint32_t i = 0; !failed && i < t->nrows && i < max_rows; i++)
-		failed = json_array_append_new(array, row_of(p, &t->rows[i])) != 0;
+	for (uint32_t i = 0; !failed && i < corun->nrows && i < max_rows; i++)
+		failed = json_array_append_new(array, row_of(p, &corun->rows[i])) != 0;
 	return qz_json_fields__unless(failed, array);
 }
 
-static json_t *document_of(const struct qz_report *r, const struct qz_corun *t, const char *rows,
-			   uint32_t max_rows)
+static json_t *document_of(const struct qz_report *r, const struct qz_corun *corun,
+			   const char *rows, uint32_t max_rows)
 {
 	json_t *scope = scope__json(r);
-	bool failed = !scope || qz_json_fields__write(scope, together_fields, t) ||
-		      json_object_set_new(scope, "snapshots",
-					  qz_json_fields__object(qz_instants_fields,
-								 &r->profile->instants)) ||
-		      json_object_set_new(scope, "busy_instants",
-					  qz_json_fields__integers(t->levels, t->nlevels)) ||
-		      json_object_set_new(scope, "rows_total", json_integer(t->nrows)) ||
-		      json_object_set_new(scope, rows, rows_of(r->profile, t, max_rows));
+	bool failed =
+		!scope || qz_json_fields__write(scope, together_fields, corun) ||
+		json_object_set_new(scope, "snapshots",
+				    qz_json_fields__object(qz_instants_fields,
+							   &r->profile->instants)) ||
+		json_object_set_new(scope, "busy_instants",
+				    qz_json_fields__integers(corun->levels, corun->nlevels)) ||
+		json_object_set_new(scope, "rows_total", json_integer(corun->nrows)) ||
+		json_object_set_new(scope, rows, rows_of(r->profile, corun, max_rows));
 
 	return qz_json_fields__unless(failed, scope);
 }
 
 json_t *corun__json(const struct qz_report *r, uint32_t max_rows)
 {
-	struct qz_corun t;
+	struct qz_corun corun;
 	json_t *scope = NULL;
 
-	if (!qz_corun__sets(r->profile, r->scope, &t))
-		scope = document_of(r, &t, "sets", max_rows);
-	qz_corun__clear(&t);
+	if (!qz_corun__sets(r->profile, r->scope, &corun))
+		scope = document_of(r, &corun, "sets", max_rows);
+	qz_corun__clear(&corun);
 	return scope;
 }
 
 json_t *pairs__json(const struct qz_report *r, uint32_t procedure, uint32_t max_rows)
 {
-	struct qz_corun t;
+	struct qz_corun corun;
 	json_t *scope = NULL;
-	bool failed = qz_corun__pairs(r->profile, r->scope, procedure, &t);
+	bool failed = qz_corun__pairs(r->profile, r->scope, procedure, &corun);
 
 	if (!failed) {
-		scope = document_of(r, &t, "others", max_rows);
+		scope = document_of(r, &corun, "others", max_rows);
 		failed = json_object_set_new(scope, "procedure",
 					     procedure_name__json(r->profile, procedure)) ||
-			 json_object_set_new(scope, "alone", qz_json_fields__integer(t.alone));
+			 json_object_set_new(scope, "alone", qz_json_fields__integer(corun.alone));
 	}
-	qz_corun__clear(&t);
+	qz_corun__clear(&corun);
 	return qz_json_fields__unless(failed, scope);
 }

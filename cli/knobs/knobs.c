@@ -40,26 +40,26 @@ static bool is_pending(const struct qz_knob *k)
 
 /* ---- as text ---- */
 
-static void add_value(struct text_table *t, const struct qz_knob *k, int64_t value)
+static void add_value(struct text_table *table, const struct qz_knob *k, int64_t value)
 {
 	char text[KNOB_VALUE];
 
-	text_table__add(t, PLAIN, "%s", knob_page__value(k, value, text));
+	text_table__add(table, PLAIN, "%s", knob_page__value(k, value, text));
 }
 
-static void add_range(struct text_table *t, const struct qz_knob *k)
+static void add_range(struct text_table *table, const struct qz_knob *k)
 {
 	char text[QZ_KNOB_CHOICES * (QZ_KNOB_CHOICE + 1)] = "";
 
 	for (uint32_t i = 0; i < k->choices; i++)
 		sprintf(text + strlen(text), "%s%s", i ? "," : "", k->choice[i]);
 	if (k->choices)
-		text_table__add(t, PLAIN, "%s", text);
+		text_table__add(table, PLAIN, "%s", text);
 	else if (k->step == 1)
-		text_table__add(t, PLAIN, "%" PRId64 " to %" PRId64, (int64_t)k->least,
+		text_table__add(table, PLAIN, "%" PRId64 " to %" PRId64, (int64_t)k->least,
 				(int64_t)k->most);
 	else
-		text_table__add(t, PLAIN, "%" PRId64 " to %" PRId64 " by %" PRId64,
+		text_table__add(table, PLAIN, "%" PRId64 " to %" PRId64 " by %" PRId64,
 				(int64_t)k->least, (int64_t)k->most, (int64_t)k->step);
 }
 
@@ -72,7 +72,7 @@ static enum status print_text(const struct knob_page *p, const struct output *ou
 		{.head = {"", "role"}, .left = true},
 		{.head = {"", "range"}, .left = true},
 	};
-	struct text_table *t = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
 	char *name = name_of(p->pid);
 
 	fprintf(out->file, "process %d, %s:\n", p->pid, name ? name : "?");
@@ -80,16 +80,16 @@ static enum status print_text(const struct knob_page *p, const struct output *ou
 	for (uint32_t i = 0; i < p->copy.used; i++) {
 		const struct qz_knob *k = &p->copy.knobs[i];
 
-		text_table__add(t, PLAIN, "%s", k->name);
-		add_value(t, k, k->value);
+		text_table__add(table, PLAIN, "%s", k->name);
+		add_value(table, k, k->value);
 		if (is_pending(k))
-			add_value(t, k, k->wanted);
+			add_value(table, k, k->wanted);
 		else
-			text_table__add(t, PLAIN, "%s", "");
-		text_table__add(t, PLAIN, "%s", roles[k->role]);
-		add_range(t, k);
+			text_table__add(table, PLAIN, "%s", "");
+		text_table__add(table, PLAIN, "%s", roles[k->role]);
+		add_range(table, k);
 	}
-	return text_table__print(t, out) ? out_of_memory() : STATUS_OK;
+	return text_table__print(table, out) ? out_of_memory() : STATUS_OK;
 }
 
 /* ---- as JSON ---- */

@@ -28,14 +28,14 @@ static int make_bars(const struct scope_view *s, const struct qz_figure *self,
 	return n;
 }
 
-static void add_levels(const struct scope_view *s, struct text_table *c, const struct bar *b,
+static void add_levels(const struct scope_view *s, struct text_table *table, const struct bar *b,
 		       uint64_t widest)
 {
 	int total = cells__of_bar(b->total_ns, widest), self = cells__of_bar(b->self_ns, widest);
 
 	if (total == 1 && 2 * b->self_ns < b->total_ns)
 		self = 0; /* one cell for both: the larger part has it */
-	cells__add_bar(s, c, self, total);
+	cells__add_bar(s, table, self, total);
 }
 
 int bars__print(const struct scope_view *s, const struct qz_figure *self,
@@ -48,23 +48,23 @@ int bars__print(const struct scope_view *s, const struct qz_figure *self,
 	};
 	struct bar bars[MAX_BARS];
 	int n = make_bars(s, self, total, bars);
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	uint64_t widest = 0;
 
 	for (int i = 0; i < n; i++)
 		widest = bars[i].total_ns > widest ? bars[i].total_ns : widest;
 	for (int i = 0; i < n; i++) {
 		if (bars[i].first == bars[i].last)
-			text_table__add(c, PLAIN, "%u", bars[i].first);
+			text_table__add(table, PLAIN, "%u", bars[i].first);
 		else
-			text_table__add(c, PLAIN, "%u-%u", bars[i].first, bars[i].last);
+			text_table__add(table, PLAIN, "%u-%u", bars[i].first, bars[i].last);
 		if (self)
-			cells__add_norm_part(s, c, bars[i].self_ns, self);
+			cells__add_norm_part(s, table, bars[i].self_ns, self);
 		else
-			text_table__add(c, PLAIN, "%s", "");
-		cells__add_norm_part(s, c, bars[i].total_ns, total);
-		cells__add_norm_percent(s, c, bars[i].total_ns, total);
-		add_levels(s, c, &bars[i], widest);
+			text_table__add(table, PLAIN, "%s", "");
+		cells__add_norm_part(s, table, bars[i].total_ns, total);
+		cells__add_norm_percent(s, table, bars[i].total_ns, total);
+		add_levels(s, table, &bars[i], widest);
 	}
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }

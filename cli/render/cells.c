@@ -42,9 +42,9 @@ int cells__decimals(const struct qz_report *r)
 	return elapsed < 1 ? 5 : elapsed < 100 ? 3 : elapsed < 10000 ? 2 : 1;
 }
 
-void cells__add_seconds(const struct scope_view *s, struct text_table *c, uint64_t ns)
+void cells__add_seconds(const struct scope_view *s, struct text_table *table, uint64_t ns)
 {
-	text_table__add(c, PLAIN, "%.*f", s->decimals, (double)ns / SECOND);
+	text_table__add(table, PLAIN, "%.*f", s->decimals, (double)ns / SECOND);
 }
 
 enum emphasis cells__emphasis(double percent)
@@ -52,16 +52,16 @@ enum emphasis cells__emphasis(double percent)
 	return percent >= 5 ? GRAVE : percent >= 0.5 ? NOTABLE : PLAIN;
 }
 
-void cells__add_part(struct text_table *c, uint64_t part, uint64_t whole)
+void cells__add_part(struct text_table *table, uint64_t part, uint64_t whole)
 {
 	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
 
-	text_table__add(c, cells__emphasis(percent), "%.1f", percent);
+	text_table__add(table, cells__emphasis(percent), "%.1f", percent);
 }
 
-void cells__add_percent(const struct scope_view *s, struct text_table *c, uint64_t ns)
+void cells__add_percent(const struct scope_view *s, struct text_table *table, uint64_t ns)
 {
-	cells__add_part(c, ns, s->report->elapsed_ns);
+	cells__add_part(table, ns, s->report->elapsed_ns);
 }
 
 static bool is_rough(const struct scope_view *s, uint64_t samples)
@@ -77,78 +77,80 @@ static double percent_of(const struct scope_view *s, uint64_t ns)
 	return s->report->elapsed_ns ? 100 * (double)ns / (double)s->report->elapsed_ns : 0;
 }
 
-static void add_seconds_of(const struct scope_view *s, struct text_table *c, uint64_t ns,
+static void add_seconds_of(const struct scope_view *s, struct text_table *table, uint64_t ns,
 			   double ci_ns, bool rough)
 {
 	const struct estimate e = {(double)ns / SECOND, ci_ns / SECOND, s->decimals, rough};
 
-	quality__add_estimate(c, PLAIN, &e);
+	quality__add_estimate(table, PLAIN, &e);
 }
 
-void cells__add_blocked(const struct scope_view *s, struct text_table *c,
+void cells__add_blocked(const struct scope_view *s, struct text_table *table,
 			const struct qz_wait_figure *f, bool idle_too)
 {
 	uint64_t ns = idle_too ? f->blocked_ns : qz_wait_figure__blocked(f);
 	uint64_t ci = qz_wait_figure__ci(f);
 
 	if (ci)
-		add_seconds_of(s, c, ns, (double)ci, false);
+		add_seconds_of(s, table, ns, (double)ci, false);
 	else
-		cells__add_seconds(s, c, ns);
+		cells__add_seconds(s, table, ns);
 }
 
-void cells__add_wait_interval(const struct scope_view *s, struct text_table *c,
+void cells__add_wait_interval(const struct scope_view *s, struct text_table *table,
 			      const struct qz_wait_figure *f)
 {
 	uint64_t ci = qz_wait_figure__ci(f);
 
 	if (ci)
-		add_seconds_of(s, c, ci, (double)ci, false);
+		add_seconds_of(s, table, ci, (double)ci, false);
 	else
-		text_table__add(c, PLAIN, "%s", "");
+		text_table__add(table, PLAIN, "%s", "");
 }
 
-void cells__add_norm_part(const struct scope_view *s, struct text_table *c, uint64_t ns,
+void cells__add_norm_part(const struct scope_view *s, struct text_table *table, uint64_t ns,
 			  const struct qz_figure *f)
 {
-	add_seconds_of(s, c, ns, (double)f->ci_ns, is_rough(s, f->samples));
+	add_seconds_of(s, table, ns, (double)f->ci_ns, is_rough(s, f->samples));
 }
 
-void cells__add_norm_percent(const struct scope_view *s, struct text_table *c, uint64_t ns,
+void cells__add_norm_percent(const struct scope_view *s, struct text_table *table, uint64_t ns,
 			     const struct qz_figure *f)
 {
 	const struct estimate e = {percent_of(s, ns), percent_of(s, f->ci_ns), 1,
 				   is_rough(s, f->samples)};
 
-	quality__add_estimate(c, cells__emphasis(e.value), &e);
+	quality__add_estimate(table, cells__emphasis(e.value), &e);
 }
 
-void cells__add_norm(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_norm(const struct scope_view *s, struct text_table *table,
+		     const struct qz_figure *f)
 {
-	cells__add_norm_part(s, c, f->norm_ns, f);
-	cells__add_norm_percent(s, c, f->norm_ns, f);
+	cells__add_norm_part(s, table, f->norm_ns, f);
+	cells__add_norm_percent(s, table, f->norm_ns, f);
 }
 
-void cells__add_interval(const struct scope_view *s, struct text_table *c,
+void cells__add_interval(const struct scope_view *s, struct text_table *table,
 			 const struct qz_figure *f)
 {
-	add_seconds_of(s, c, f->ci_ns, (double)f->ci_ns, false);
+	add_seconds_of(s, table, f->ci_ns, (double)f->ci_ns, false);
 }
 
-void cells__add_cpu(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_cpu(const struct scope_view *s, struct text_table *table, const struct qz_figure *f)
 {
 	double ci = (double)f->ci_ns, parallelism = qz_figure__parallelism(f);
 
-	add_seconds_of(s, c, f->cpu_ns, parallelism > 1 ? ci * parallelism : ci,
+	add_seconds_of(s, table, f->cpu_ns, parallelism > 1 ? ci * parallelism : ci,
 		       is_rough(s, f->samples));
 }
 
-void cells__add_spun(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+void cells__add_spun(const struct scope_view *s, struct text_table *table,
+		     const struct qz_figure *f)
 {
 	const struct qz_scope *scope = &s->report->profile->scopes[s->report->scope];
 	uint64_t ci = qz_share_half_width(scope->cpu_ns, f->spin_samples, scope->samples);
 
-	add_seconds_of(s, c, f->spin_ns, (double)ci, is_rough(s, f->spin_samples));
+	add_seconds_of(s, table, f->spin_ns, (double)ci, is_rough(s, f->spin_samples));
 }
 
 void cells__print_norm(const struct scope_view *s, const struct qz_figure *f)
@@ -166,9 +168,9 @@ void cells__print_norm(const struct scope_view *s, const struct qz_figure *f)
 		cells__plus_minus(s->out), decimals, (double)f->ci_ns / SECOND);
 }
 
-void cells__add_parallelism(struct text_table *c, const struct qz_figure *f)
+void cells__add_parallelism(struct text_table *table, const struct qz_figure *f)
 {
-	text_table__add(c, PLAIN, "%.1f", qz_figure__parallelism(f));
+	text_table__add(table, PLAIN, "%.1f", qz_figure__parallelism(f));
 }
 
 struct digits cells__duration(double ns)
@@ -227,14 +229,14 @@ int cells__of_bar(uint64_t ns, uint64_t widest)
 	return ns && !cells ? 1 : cells;
 }
 
-void cells__add_bar(const struct scope_view *s, struct text_table *c, int dark, int cells)
+void cells__add_bar(const struct scope_view *s, struct text_table *table, int dark, int cells)
 {
 	char text[3 * (BAR_WIDTH + 1)] = "";
 	char *end = text;
 
 	for (int i = 0; i < cells; i++)
 		end = stpcpy(end, bar_mark(s->out, i < dark));
-	text_table__add(c, PLAIN, "%s", text);
+	text_table__add(table, PLAIN, "%s", text);
 }
 
 const char *cells__plus_minus(const struct output *out)

@@ -30,45 +30,48 @@ void cells__print_rest(const struct scope_view *s, uint32_t n, uint32_t shown, c
 /* Of seconds: about five significant digits of the elapsed time. */
 int cells__decimals(const struct qz_report *r);
 
-void cells__add_seconds(const struct scope_view *s, struct text_table *c, uint64_t ns);
+void cells__add_seconds(const struct scope_view *s, struct text_table *table, uint64_t ns);
 
 /* Time blocked, of idle threads too or only of the others, to as many digits as are known of it. */
-void cells__add_blocked(const struct scope_view *s, struct text_table *c,
+void cells__add_blocked(const struct scope_view *s, struct text_table *table,
 			const struct qz_wait_figure *f, bool idle_too);
 
 /* Half the width of the interval of time blocked and ready, empty where it is exact. */
-void cells__add_wait_interval(const struct scope_view *s, struct text_table *c,
+void cells__add_wait_interval(const struct scope_view *s, struct text_table *table,
 			      const struct qz_wait_figure *f);
 
 /* From 5 % on grave, from 0.5 % on notable, as with perf. */
 enum emphasis cells__emphasis(double percent);
 
 /* In percent. */
-void cells__add_part(struct text_table *c, uint64_t part, uint64_t whole);
+void cells__add_part(struct text_table *table, uint64_t part, uint64_t whole);
 
 /* Likewise of the elapsed time. */
-void cells__add_percent(const struct scope_view *s, struct text_table *c, uint64_t ns);
+void cells__add_percent(const struct scope_view *s, struct text_table *table, uint64_t ns);
 
 /* Normalized time in seconds and in percent of the elapsed time, and half of its interval. */
-void cells__add_norm(const struct scope_view *s, struct text_table *c, const struct qz_figure *f);
-void cells__add_interval(const struct scope_view *s, struct text_table *c,
+void cells__add_norm(const struct scope_view *s, struct text_table *table,
+		     const struct qz_figure *f);
+void cells__add_interval(const struct scope_view *s, struct text_table *table,
 			 const struct qz_figure *f);
 
 /* A part of it, which is no more certain than all of it. */
-void cells__add_norm_part(const struct scope_view *s, struct text_table *c, uint64_t ns,
+void cells__add_norm_part(const struct scope_view *s, struct text_table *table, uint64_t ns,
 			  const struct qz_figure *f);
-void cells__add_norm_percent(const struct scope_view *s, struct text_table *c, uint64_t ns,
+void cells__add_norm_percent(const struct scope_view *s, struct text_table *table, uint64_t ns,
 			     const struct qz_figure *f);
 
 /* Processor time of a figure, and the part of it that was spun. */
-void cells__add_cpu(const struct scope_view *s, struct text_table *c, const struct qz_figure *f);
-void cells__add_spun(const struct scope_view *s, struct text_table *c, const struct qz_figure *f);
+void cells__add_cpu(const struct scope_view *s, struct text_table *table,
+		    const struct qz_figure *f);
+void cells__add_spun(const struct scope_view *s, struct text_table *table,
+		     const struct qz_figure *f);
 
 /* "6.82 s (88%) ± 0.04 s" */
 void cells__print_norm(const struct scope_view *s, const struct qz_figure *f);
 
 /* How many processors were busy, on average. */
-void cells__add_parallelism(struct text_table *c, const struct qz_figure *f);
+void cells__add_parallelism(struct text_table *table, const struct qz_figure *f);
 
 /* A time of any size with its unit, as "1.25 ms", "-" for that of nothing. */
 struct digits cells__duration(double ns);
@@ -81,7 +84,7 @@ char *cells__object(const struct qz_report *r, uint32_t object);
 
 /* Bars of at most BAR_WIDTH cells; the first `dark` of them stand for a part. */
 #define BAR_WIDTH 44
-void cells__add_bar(const struct scope_view *s, struct text_table *c, int dark, int cells);
+void cells__add_bar(const struct scope_view *s, struct text_table *table, int dark, int cells);
 
 /* In cells, when widest takes all; what is not nothing is seen. */
 int cells__of_bar(uint64_t ns, uint64_t widest);

@@ -35,15 +35,16 @@ static double mean(uint64_t sum, uint64_t n)
 }
 
 /* As the verdict has it: the mean over the time at which a processor was busy at all. */
-static void print_parallelism(const struct scope_view *s, const struct qz_corun *t)
+static void print_parallelism(const struct scope_view *s, const struct qz_corun *corun)
 {
-	uint64_t busy = t->running - t->spinning, idle = t->nlevels ? t->levels[0] : 0;
+	uint64_t busy = corun->running - corun->spinning,
+		 idle = corun->nlevels ? corun->levels[0] : 0;
 
 	fprintf(s->out->file, "Average parallelism %.2f, counted from them; %.2f by the accounting",
-		mean(busy, t->instants - idle), s->report->parallelism);
-	if (t->spinning)
+		mean(busy, corun->instants - idle), s->report->parallelism);
+	if (corun->spinning)
 		fprintf(s->out->file, "; %.2f more were spinning",
-			mean(t->spinning, t->instants - idle));
+			mean(corun->spinning, corun->instants - idle));
 	fputs(".\n", s->out->file);
 }
 
@@ -62,7 +63,7 @@ static void print_agreement(const struct scope_view *s)
 	fputs("\n", s->out->file);
 }
 
-static int print_levels(const struct scope_view *s, const struct qz_corun *t)
+static int print_levels(const struct scope_view *s, const struct qz_corun *corun)
 {
 	static const struct column heads[] = {
 		{{"busy", "proc."}},
@@ -70,20 +71,21 @@ static int print_levels(const struct scope_view *s, const struct qz_corun *t)
 		{{"", "%"}, .joined = true},
 		{{"", ""}, .left = true},
 	};
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	uint64_t widest = 0;
 
-	for (uint32_t i = 0; i < t->nlevels; i++)
-		widest = t->levels[i] > widest ? t->levels[i] : widest;
-	for (uint32_t i = 0; i < t->nlevels; i++) {
-		int cells = cells__of_bar(t->levels[i], widest);
+	for (uint32_t i = 0; i < corun->nlevels; i++)
+		widest = corun->levels[i] > widest ? corun->levels[i] : widest;
+	for (uint32_t i = 0; i < corun->nlevels; i++) {
+		int cells = cells__of_bar(corun->levels[i], widest);
 
-		text_table__add(c, PLAIN, "%u", i);
-		text_table__add(c, PLAIN, "%s", cells__count(t->levels[i]).text);
-		text_table__add(c, PLAIN, "%.1f", 100 * mean(t->levels[i], t->instants));
-		cells__add_bar(s, c, cells, cells);
+		text_table__add(table, PLAIN, "%u", i);
+		text_table__add(table, PLAIN, "%s", cells__count(corun->levels[i]).text);
+		text_table__add(table, PLAIN, "%.1f",
+				100 * mean(corun->levels[i], corun->instants));
+		cells__add_bar(s, table, cells, cells);
 	}
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }
 
 /* ---- sets ---- */
@@ -127,16 +129,16 @@ static char *format_set(const struct scope_view *s, const struct qz_round *m)
 	return text;
 }
 
-static void add_set(const struct scope_view *s, struct text_table *c, const struct qz_corun *t,
-		    const struct qz_corun_row *row)
+static void add_set(const struct scope_view *s, struct text_table *table,
+		    const struct qz_corun *corun, const struct qz_corun_row *row)
 {
-	text_table__add(c, PLAIN, "%s", cells__count(row->instants).text);
-	text_table__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
-	text_table__add(c, PLAIN, "%.0f", mean(row->busy, row->instants));
-	text_table__take(c, format_set(s, &s->report->profile->rounds[row->round]));
+	text_table__add(table, PLAIN, "%s", cells__count(row->instants).text);
+	text_table__add(table, PLAIN, "%.1f", 100 * mean(row->instants, corun->instants));
+	text_table__add(table, PLAIN, "%.0f", mean(row->busy, row->instants));
+	text_table__take(table, format_set(s, &s->report->profile->rounds[row->round]));
 }
 
-static int print_sets(const struct scope_view *s, const struct qz_corun *t)
+static int print_sets(const struct scope_view *s, const struct qz_corun *corun)
 {
 	static const struct column heads[] = {
 		{{"", "instants"}},
@@ -144,49 +146,49 @@ static int print_sets(const struct scope_view *s, const struct qz_corun *t)
 		{{"busy", "proc."}},
 		{{"", "what ran together"}, .left = true},
 	};
-	uint32_t shown = cells__rows_shown(s, t->nrows);
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	uint32_t shown = cells__rows_shown(s, corun->nrows);
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	int err;
 
 	for (uint32_t i = 0; i < shown; i++)
-		add_set(s, c, t, &t->rows[i]);
+		add_set(s, table, corun, &corun->rows[i]);
 	fputc('\n', s->out->file);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (!err)
-		cells__print_rest(s, t->nrows, shown, "sets");
+		cells__print_rest(s, corun->nrows, shown, "sets");
 	return err;
 }
 
 int corun__print(const struct scope_view *s)
 {
-	struct qz_corun t;
-	int err = qz_corun__sets(s->report->profile, s->report->scope, &t);
+	struct qz_corun corun;
+	int err = qz_corun__sets(s->report->profile, s->report->scope, &corun);
 
 	if (!err) {
 		print_instants(s);
-		print_parallelism(s, &t);
+		print_parallelism(s, &corun);
 		print_agreement(s);
-		err = print_levels(s, &t);
+		err = print_levels(s, &corun);
 	}
 	if (!err)
-		err = print_sets(s, &t);
-	qz_corun__clear(&t);
+		err = print_sets(s, &corun);
+	qz_corun__clear(&corun);
 	return err;
 }
 
 /* ---- pairs ---- */
 
-static void add_pair(const struct scope_view *s, struct text_table *c, const struct qz_corun *t,
-		     const struct qz_corun_row *row)
+static void add_pair(const struct scope_view *s, struct text_table *table,
+		     const struct qz_corun *corun, const struct qz_corun_row *row)
 {
-	text_table__add(c, PLAIN, "%s", cells__count(row->instants).text);
-	text_table__add(c, PLAIN, "%.1f", 100 * mean(row->instants, t->instants));
-	text_table__add(c, PLAIN, "%.2f", mean(row->busy, t->instants));
-	text_table__add(c, PLAIN, "%.2f", mean(row->spinning, t->instants));
-	text_table__take(c, names__format(s->names, row->procedure));
+	text_table__add(table, PLAIN, "%s", cells__count(row->instants).text);
+	text_table__add(table, PLAIN, "%.1f", 100 * mean(row->instants, corun->instants));
+	text_table__add(table, PLAIN, "%.2f", mean(row->busy, corun->instants));
+	text_table__add(table, PLAIN, "%.2f", mean(row->spinning, corun->instants));
+	text_table__take(table, names__format(s->names, row->procedure));
 }
 
-static int print_pairs(const struct scope_view *s, const struct qz_corun *t)
+static int print_pairs(const struct scope_view *s, const struct qz_corun *corun)
 {
 	static const struct column heads[] = {
 		{{"", "instants"}},
@@ -195,23 +197,23 @@ static int print_pairs(const struct scope_view *s, const struct qz_corun *t)
 		{{"spin", "proc."}},
 		{{"", "on other processors"}, .left = true},
 	};
-	uint32_t shown = cells__rows_shown(s, t->nrows);
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	uint32_t shown = cells__rows_shown(s, corun->nrows);
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	int err;
 
 	for (uint32_t i = 0; i < shown; i++)
-		add_pair(s, c, t, &t->rows[i]);
-	err = text_table__print(c, s->out);
+		add_pair(s, table, corun, &corun->rows[i]);
+	err = text_table__print(table, s->out);
 	if (!err)
-		cells__print_rest(s, t->nrows, shown, "procedures");
+		cells__print_rest(s, corun->nrows, shown, "procedures");
 	return err;
 }
 
 int pairs__print(const struct scope_view *s, uint32_t procedure)
 {
 	char *name = names__format(s->names, procedure);
-	struct qz_corun t;
-	int err = qz_corun__pairs(s->report->profile, s->report->scope, procedure, &t);
+	struct qz_corun corun;
+	int err = qz_corun__pairs(s->report->profile, s->report->scope, procedure, &corun);
 
 	if (!name)
 		err = -ENOMEM;
@@ -221,12 +223,13 @@ int pairs__print(const struct scope_view *s, uint32_t procedure)
 			"A processor was busy in %s itself at %s of them, with %.2f busy "
 			"processors "
 			"in all;\nno other one was at %s (%s).\n\n",
-			name, cells__count(t.instants).text,
-			mean(t.running - t.spinning, t.instants), cells__count(t.alone).text,
-			cells__share(t.alone, t.instants).text);
-		err = print_pairs(s, &t);
+			name, cells__count(corun.instants).text,
+			mean(corun.running - corun.spinning, corun.instants),
+			cells__count(corun.alone).text,
+			cells__share(corun.alone, corun.instants).text);
+		err = print_pairs(s, &corun);
 	}
-	qz_corun__clear(&t);
+	qz_corun__clear(&corun);
 	free(name);
 	return err;
 }

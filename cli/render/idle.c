@@ -26,14 +26,15 @@ static char *name_of(const struct scope_view *s, const struct qz_idle_row *row)
 	return output__escape(p->causes[row->cause]);
 }
 
-static void add_row(const struct scope_view *s, struct text_table *c, uint64_t ns, char *name)
+static void add_row(const struct scope_view *s, struct text_table *table, uint64_t ns, char *name)
 {
-	cells__add_seconds(s, c, ns);
-	cells__add_percent(s, c, ns);
-	text_table__take(c, name);
+	cells__add_seconds(s, table, ns);
+	cells__add_percent(s, table, ns);
+	text_table__take(table, name);
 }
 
-static void add_rows(const struct scope_view *s, struct text_table *c, const struct qz_idle *idle)
+static void add_rows(const struct scope_view *s, struct text_table *table,
+		     const struct qz_idle *idle)
 {
 	double least = LEAST_ROW * (double)s->report->elapsed_ns;
 	uint32_t shown = cells__rows_shown(s, idle->n);
@@ -41,11 +42,11 @@ static void add_rows(const struct scope_view *s, struct text_table *c, const str
 
 	for (uint32_t i = 0; i < idle->n; i++)
 		if (i < shown && (double)idle->rows[i].idle_ns >= least)
-			add_row(s, c, idle->rows[i].idle_ns, name_of(s, &idle->rows[i]));
+			add_row(s, table, idle->rows[i].idle_ns, name_of(s, &idle->rows[i]));
 		else
 			rest += idle->rows[i].idle_ns;
 	if (rest)
-		add_row(s, c, rest, strdup("all others"));
+		add_row(s, table, rest, strdup("all others"));
 }
 
 int idle__print(const struct scope_view *s)
@@ -57,7 +58,7 @@ int idle__print(const struct scope_view *s)
 	};
 	const struct qz_report *r = s->report;
 	struct qz_idle idle;
-	struct text_table *c;
+	struct text_table *table;
 	int err;
 
 	if (!r->idle_ns || (double)r->idle_ns < LEAST_IDLE * (double)r->elapsed_ns)
@@ -65,12 +66,12 @@ int idle__print(const struct scope_view *s)
 	err = qz_idle_time__find(r, &idle);
 	if (err)
 		return err;
-	c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
-	add_rows(s, c, &idle);
+	table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	add_rows(s, table, &idle);
 	fprintf(s->out->file, "\nNothing ran %s of the time; threads %s:\n",
 		cells__share(r->idle_ns, r->elapsed_ns).text,
 		idle.n && idle.rows[0].kind == QZ_IDLE_WORK ? "that had no work waited for"
 							    : "waited for");
 	free(idle.rows);
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }

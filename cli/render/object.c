@@ -107,7 +107,7 @@ static int print_queue(const struct scope_view *s, const struct qz_object *o)
 		{{"", "queue"}},    {{"time", "s"}},	      {{"", "%"}, .joined = true},
 		{{"", "arrivals"}}, {{"", ""}, .left = true},
 	};
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	uint64_t widest = 0;
 	uint32_t last = 0;
 
@@ -116,23 +116,23 @@ static int print_queue(const struct scope_view *s, const struct qz_object *o)
 		last = (n && o->queue_ns[n]) || o->arrivals[n] ? n : last;
 	}
 	for (uint32_t n = 0; n <= last; n++) {
-		text_table__add(c, PLAIN, "%u%s", n, n == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
+		text_table__add(table, PLAIN, "%u%s", n, n == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
 		if (n) {
-			cells__add_seconds(s, c, o->queue_ns[n]);
-			cells__add_percent(s, c, o->queue_ns[n]);
+			cells__add_seconds(s, table, o->queue_ns[n]);
+			cells__add_percent(s, table, o->queue_ns[n]);
 		} else { /* the time without a queue is not kept */
-			text_table__add(c, PLAIN, "%s", "");
-			text_table__add(c, PLAIN, "%s", "");
+			text_table__add(table, PLAIN, "%s", "");
+			text_table__add(table, PLAIN, "%s", "");
 		}
-		text_table__add(c, PLAIN, "%s", cells__count(o->arrivals[n]).text);
+		text_table__add(table, PLAIN, "%s", cells__count(o->arrivals[n]).text);
 		if (n)
-			cells__add_bar(s, c, cells__of_bar(o->queue_ns[n], widest),
+			cells__add_bar(s, table, cells__of_bar(o->queue_ns[n], widest),
 				       cells__of_bar(o->queue_ns[n], widest));
 		else
-			text_table__add(c, PLAIN, "%s", "");
+			text_table__add(table, PLAIN, "%s", "");
 	}
 	fputs("\nLength of the queue, and what those who had to wait found:\n", s->out->file);
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }
 
 /* ---- stacks ---- */
@@ -167,7 +167,7 @@ static char *format_stack(const struct scope_view *s, uint32_t node)
 
 enum stacks { WAITERS, SPINNERS, WAKERS };
 
-static void add_stack(const struct scope_view *s, struct text_table *c, enum stacks what,
+static void add_stack(const struct scope_view *s, struct text_table *table, enum stacks what,
 		      const struct qz_stack_row *row, uint64_t all)
 {
 	uint64_t part = what == WAITERS	   ? row->waits.blocked_ns
@@ -175,13 +175,13 @@ static void add_stack(const struct scope_view *s, struct text_table *c, enum sta
 					   : row->wakes;
 
 	if (what == WAKERS)
-		text_table__add(c, PLAIN, "%s", cells__count(part).text);
+		text_table__add(table, PLAIN, "%s", cells__count(part).text);
 	else
-		cells__add_seconds(s, c, part);
-	text_table__add(c, PLAIN, "%s", cells__share(part, all).text);
+		cells__add_seconds(s, table, part);
+	text_table__add(table, PLAIN, "%s", cells__share(part, all).text);
 	if (what == WAITERS)
-		text_table__add(c, PLAIN, "%s", cells__count(row->waits.count).text);
-	text_table__take(c, format_stack(s, row->node));
+		text_table__add(table, PLAIN, "%s", cells__count(row->waits.count).text);
+	text_table__take(table, format_stack(s, row->node));
 }
 
 /* Takes the rows over. */
@@ -195,16 +195,16 @@ static int print_stacks(const struct scope_view *s, enum stacks what, struct qz_
 	};
 	struct column heads[4] = {first[what], {{"", ""}, .joined = true}};
 	int nheads = 2;
-	struct text_table *c;
+	struct text_table *table;
 
 	if (what == WAITERS)
 		heads[nheads++] = (struct column) {{"", "waits"}};
 	heads[nheads++] = (struct column) {{"", "from, innermost procedure first"}, .left = true};
-	c = text_table__new(heads, nheads);
+	table = text_table__new(heads, nheads);
 	for (uint32_t i = 0; i < cells__rows_shown(s, n); i++)
-		add_stack(s, c, what, &rows[i], all);
+		add_stack(s, table, what, &rows[i], all);
 	free(rows);
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }
 
 static int print_waiters(const struct scope_view *s, const struct qz_object_row *object)

@@ -23,30 +23,30 @@ static bool any_spun(const struct scope_view *s)
 	return false;
 }
 
-static void add_row(const struct scope_view *s, struct text_table *c,
+static void add_row(const struct scope_view *s, struct text_table *table,
 		    const struct qz_object_row *row, bool spun)
 {
 	const struct qz_object *o = &s->report->profile->objects[row->object];
 	uint64_t elapsed = s->report->elapsed_ns;
 	uint32_t longest = longest_queue(o);
 
-	cells__add_seconds(s, c, row->cost.cost_ns);
-	cells__add_percent(s, c, row->cost.cost_ns);
-	cells__add_seconds(s, c, row->cost.held_running_ns);
-	cells__add_seconds(s, c, row->cost.held_blocked_ns);
-	cells__add_seconds(s, c, row->cost.lock_ns);
-	text_table__add(c, PLAIN, "%s", cells__count(o->waits).text);
-	cells__add_seconds(s, c, o->wait_ns);
-	text_table__add(c, PLAIN, "%s",
+	cells__add_seconds(s, table, row->cost.cost_ns);
+	cells__add_percent(s, table, row->cost.cost_ns);
+	cells__add_seconds(s, table, row->cost.held_running_ns);
+	cells__add_seconds(s, table, row->cost.held_blocked_ns);
+	cells__add_seconds(s, table, row->cost.lock_ns);
+	text_table__add(table, PLAIN, "%s", cells__count(o->waits).text);
+	cells__add_seconds(s, table, o->wait_ns);
+	text_table__add(table, PLAIN, "%s",
 			o->waits ? cells__duration((double)o->wait_ns / (double)o->waits).text
 				 : "-");
 	if (spun) {
-		cells__add_spun(s, c, &row->figure);
-		cells__add_percent(s, c, row->figure.spin_ns);
+		cells__add_spun(s, table, &row->figure);
+		cells__add_percent(s, table, row->figure.spin_ns);
 	}
-	text_table__add(c, PLAIN, "%.2f", elapsed ? (double)o->wait_ns / (double)elapsed : 0);
-	text_table__add(c, PLAIN, "%u%s", longest, longest == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
-	text_table__take(c, cells__object(s->report, row->object));
+	text_table__add(table, PLAIN, "%.2f", elapsed ? (double)o->wait_ns / (double)elapsed : 0);
+	text_table__add(table, PLAIN, "%u%s", longest, longest == QZ_QUEUE_LENGTHS - 1 ? "+" : "");
+	text_table__take(table, cells__object(s->report, row->object));
 }
 
 static int compare(const void *x, const void *y)
@@ -94,7 +94,7 @@ int objects__print(const struct scope_view *s)
 	uint32_t n = s->report->nobjects, shown = cells__rows_shown(s, n);
 	const struct qz_object_row **rows;
 	bool spun = any_spun(s);
-	struct text_table *c;
+	struct text_table *table;
 	int err;
 
 	if (!n) {
@@ -104,14 +104,14 @@ int objects__print(const struct scope_view *s)
 	rows = sorted(s->report);
 	if (!rows)
 		return -ENOMEM;
-	c = text_table__new(heads, add_columns(heads, 8, spun));
+	table = text_table__new(heads, add_columns(heads, 8, spun));
 	for (uint32_t i = 0; i < shown; i++)
-		add_row(s, c, rows[i], spun);
+		add_row(s, table, rows[i], spun);
 	free(rows);
 	fputs("\nObjects by cost: held while others queued, locked and unlocked, waited for while "
 	      "CPUs were free:\n",
 	      s->out->file);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (err)
 		return err;
 	cells__print_rest(s, n, shown, "objects");

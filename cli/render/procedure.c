@@ -29,55 +29,55 @@ static const char *describe_way(const struct qz_edge *e, bool callers)
 	}
 }
 
-static void add_calls(struct text_table *c, uint64_t calls)
+static void add_calls(struct text_table *table, uint64_t calls)
 {
 	if (calls)
-		text_table__add(c, PLAIN, "%" PRIu64, calls);
+		text_table__add(table, PLAIN, "%" PRIu64, calls);
 	else
-		text_table__add(c, PLAIN, "%s", "");
+		text_table__add(table, PLAIN, "%s", "");
 }
 
-static void add_edge(const struct scope_view *s, struct text_table *c, const struct qz_edge *e,
+static void add_edge(const struct scope_view *s, struct text_table *table, const struct qz_edge *e,
 		     uint32_t procedure)
 {
 	bool callers = s->config->callers;
 	bool self = e->procedure == QZ_NONE && !callers;
 	char *name = self ? names__format(s->names, procedure) : NULL;
 
-	cells__add_norm(s, c, &e->figure);
-	cells__add_parallelism(c, &e->figure);
-	cells__add_interval(s, c, &e->figure);
+	cells__add_norm(s, table, &e->figure);
+	cells__add_parallelism(table, &e->figure);
+	cells__add_interval(s, table, &e->figure);
 	if (s->report->spin_ns)
-		cells__add_spun(s, c, &e->figure);
+		cells__add_spun(s, table, &e->figure);
 	if (s->report->waits.count)
-		cells__add_blocked(s, c, &e->waits, false);
+		cells__add_blocked(s, table, &e->waits, false);
 	if (s->report->profile->ncalls)
-		add_calls(c, e->calls);
-	text_table__add(c, PLAIN, "%s", describe_way(e, callers));
+		add_calls(table, e->calls);
+	text_table__add(table, PLAIN, "%s", describe_way(e, callers));
 	if (name)
-		text_table__add(c, PLAIN, "%s self", name);
+		text_table__add(table, PLAIN, "%s self", name);
 	else if (self)
-		text_table__take(c, NULL);
+		text_table__take(table, NULL);
 	else if (e->procedure != QZ_NONE)
-		text_table__take(c, names__format(s->names, e->procedure));
+		text_table__take(table, names__format(s->names, e->procedure));
 	else
-		text_table__add(c, PLAIN, e->via == QZ_PROCEDURE ? "(outermost)" : "(unknown)");
+		text_table__add(table, PLAIN, e->via == QZ_PROCEDURE ? "(outermost)" : "(unknown)");
 	free(name);
 }
 
 /* The procedure's own time comes last, as in the paper, and is never left out. */
-static void add_edges(const struct scope_view *s, struct text_table *c, const struct qz_edge *edges,
-		      uint32_t n, uint32_t procedure, uint32_t shown)
+static void add_edges(const struct scope_view *s, struct text_table *table,
+		      const struct qz_edge *edges, uint32_t n, uint32_t procedure, uint32_t shown)
 {
 	for (uint32_t i = 0; i < n && shown; i++) {
 		if (edges[i].procedure == QZ_NONE)
 			continue;
-		add_edge(s, c, &edges[i], procedure);
+		add_edge(s, table, &edges[i], procedure);
 		shown--;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (edges[i].procedure == QZ_NONE)
-			add_edge(s, c, &edges[i], procedure);
+			add_edge(s, table, &edges[i], procedure);
 }
 
 static uint32_t count_named(const struct qz_edge *edges, uint32_t n)
@@ -112,7 +112,7 @@ static int print_edges(const struct scope_view *s, uint32_t procedure)
 {
 	bool callers = s->config->callers;
 	struct column heads[9];
-	struct text_table *c;
+	struct text_table *table;
 	struct qz_edge *edges = NULL;
 	uint32_t n = 0, named, shown;
 	int err = callers ? qz_call_graph__callers(s->report, procedure, &edges, &n)
@@ -122,11 +122,11 @@ static int print_edges(const struct scope_view *s, uint32_t procedure)
 		return err;
 	named = count_named(edges, n);
 	shown = cells__rows_shown(s, named);
-	c = text_table__new(heads, make_heads(s, heads));
-	add_edges(s, c, edges, n, procedure, shown);
+	table = text_table__new(heads, make_heads(s, heads));
+	add_edges(s, table, edges, n, procedure, shown);
 	qz_call_graph__free(edges, n);
 	fputc('\n', s->out->file);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (!err)
 		cells__print_rest(s, named, shown, callers ? "callers" : "callees");
 	return err;

@@ -88,11 +88,12 @@ void quality__print_rough(FILE *out)
 	fprintf(out, ROUGH_MARK " rests on fewer than %d samples\n", QZ_FEW_SAMPLES);
 }
 
-void quality__add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e)
+void quality__add_estimate(struct text_table *table, enum emphasis emphasis,
+			   const struct estimate *e)
 {
 	int decimals = e->value > 0 ? quality__decimals(e->ci, e->decimals) : 0;
 	int blanks = e->decimals - decimals + (e->decimals && !decimals);
 
-	text_table__add(c, emphasis, "%s%.*f%*s", e->rough ? ROUGH_MARK : "", decimals, e->value,
-			blanks, "");
+	text_table__add(table, emphasis, "%s%.*f%*s", e->rough ? ROUGH_MARK : "", decimals,
+			e->value, blanks, "");
 }

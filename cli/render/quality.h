@@ -44,6 +44,7 @@ int quality__decimals(double ci, int most);
  * A cell with that, in a column of `decimals` whose points stand below each other. An estimate of nothing is 0
  * without digits.
  */
-void quality__add_estimate(struct text_table *c, enum emphasis emphasis, const struct estimate *e);
+void quality__add_estimate(struct text_table *table, enum emphasis emphasis,
+			   const struct estimate *e);
 
 #endif

@@ -99,35 +99,35 @@ struct line {
 };
 
 /* Takes the name over. */
-static void add_line(const struct scope_view *s, struct text_table *c, const struct shape *shape,
-		     const struct line *line)
+static void add_line(const struct scope_view *s, struct text_table *table,
+		     const struct shape *shape, const struct line *line)
 {
-	cells__add_norm(s, c, line->total);
+	cells__add_norm(s, table, line->total);
 	if (shape->self && line->self) {
-		cells__add_norm(s, c, line->self);
-		cells__add_cpu(s, c, line->self);
+		cells__add_norm(s, table, line->self);
+		cells__add_cpu(s, table, line->self);
 	} else if (shape->self) {
 		for (int i = 0; i < 3; i++)
-			text_table__add(c, PLAIN, "%s", "");
+			text_table__add(table, PLAIN, "%s", "");
 	}
 	if (!shape->waits) {
-		cells__add_parallelism(c, line->total);
-		cells__add_interval(s, c, line->total);
+		cells__add_parallelism(table, line->total);
+		cells__add_interval(s, table, line->total);
 	}
 	if (shape->spin)
-		cells__add_spun(s, c, line->total);
+		cells__add_spun(s, table, line->total);
 	if (shape->blocked)
-		cells__add_blocked(s, c, &line->waits, false);
+		cells__add_blocked(s, table, &line->waits, false);
 	if (shape->idle)
-		cells__add_seconds(s, c, line->waits.charged_ns);
+		cells__add_seconds(s, table, line->waits.charged_ns);
 	if (shape->waits) {
-		cells__add_seconds(s, c, line->waits.ready_ns);
+		cells__add_seconds(s, table, line->waits.ready_ns);
 		if (shape->estimated)
-			cells__add_wait_interval(s, c, &line->waits);
-		text_table__add(c, PLAIN, "%s", cells__count(line->waits.count).text);
-		text_table__take(c, output__escape(line->mostly));
+			cells__add_wait_interval(s, table, &line->waits);
+		text_table__add(table, PLAIN, "%s", cells__count(line->waits.count).text);
+		text_table__take(table, output__escape(line->mostly));
 	}
-	text_table__take(c, line->name);
+	text_table__take(table, line->name);
 }
 
 static struct line procedure_line(const struct scope_view *s, const struct qz_row *row)
@@ -256,21 +256,21 @@ int ranking__print(const struct scope_view *s)
 	uint32_t n = 0, shown;
 	const char *title = plural[kinds_shown(s)];
 	struct shape shape;
-	struct text_table *c;
+	struct text_table *table;
 	int err = find_rows(s, &folding, &ranking, &n);
 
 	if (err)
 		goto out;
 	make_shape(s, &shape);
-	c = text_table__new(shape.heads, shape.n);
+	table = text_table__new(shape.heads, shape.n);
 	shown = cells__rows_shown(s, n);
 	for (uint32_t i = 0; i < shown; i++) {
 		struct line line = line_of(s, &folding, &ranking[i]);
 
-		add_line(s, c, &shape, &line);
+		add_line(s, table, &shape, &line);
 	}
 	print_title(s, title);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (!err) {
 		cells__print_rest(s, n, shown, title);
 		print_folded(s, &folding);

@@ -64,17 +64,17 @@ static char *format_distribution(const struct scope_view *s, const struct qz_sta
 	return NULL;
 }
 
-static void add_state(const struct scope_view *s, struct text_table *c, const char *name,
+static void add_state(const struct scope_view *s, struct text_table *table, const char *name,
 		      const struct qz_state *state, uint64_t waits)
 {
-	text_table__add(c, PLAIN, "%s", name);
-	cells__add_seconds(s, c, state->ns);
-	text_table__add(c, PLAIN, "%s", waits ? cells__count(waits).text : "");
+	text_table__add(table, PLAIN, "%s", name);
+	cells__add_seconds(s, table, state->ns);
+	text_table__add(table, PLAIN, "%s", waits ? cells__count(waits).text : "");
 	if (state->ns)
-		text_table__add(c, PLAIN, "%.1f", state->mean);
+		text_table__add(table, PLAIN, "%.1f", state->mean);
 	else
-		text_table__add(c, PLAIN, "%s", "");
-	text_table__take(c, format_distribution(s, state));
+		text_table__add(table, PLAIN, "%s", "");
+	text_table__take(table, format_distribution(s, state));
 }
 
 /* "76.3% of blocked, 100% of ready (0.400 s)", or one of them. For the caller to free, or NULL. */
@@ -99,45 +99,45 @@ static char *format_parts(const struct scope_view *s, const struct qz_wait_figur
 }
 
 /* Below the states that it is a part of. */
-static void add_cause(const struct scope_view *s, struct text_table *c,
+static void add_cause(const struct scope_view *s, struct text_table *table,
 		      const struct qz_states *states, const struct qz_cause_row *row)
 {
 	char *name = output__escape(s->report->profile->causes[row->cause]), *label;
 
 	label = name && asprintf(&label, "  %s", name) >= 0 ? label : NULL;
 	free(name);
-	text_table__take(c, label);
-	cells__add_blocked(s, c, &row->waits, true);
-	text_table__add(c, PLAIN, "%s", cells__count(row->waits.count).text);
-	text_table__add(c, PLAIN, "%s", "");
-	text_table__take(c, format_parts(s, &row->waits, &states->waits));
+	text_table__take(table, label);
+	cells__add_blocked(s, table, &row->waits, true);
+	text_table__add(table, PLAIN, "%s", cells__count(row->waits.count).text);
+	text_table__add(table, PLAIN, "%s", "");
+	text_table__take(table, format_parts(s, &row->waits, &states->waits));
 }
 
-static void add_idle(const struct scope_view *s, struct text_table *c,
+static void add_idle(const struct scope_view *s, struct text_table *table,
 		     const struct qz_wait_figure *waits)
 {
-	text_table__add(c, PLAIN, "  idle threads");
-	cells__add_seconds(s, c, waits->idle_ns);
-	text_table__add(c, PLAIN, "%s", "");
-	text_table__add(c, PLAIN, "%s", "");
-	text_table__add(c, PLAIN, "%s of blocked",
+	text_table__add(table, PLAIN, "  idle threads");
+	cells__add_seconds(s, table, waits->idle_ns);
+	text_table__add(table, PLAIN, "%s", "");
+	text_table__add(table, PLAIN, "%s", "");
+	text_table__add(table, PLAIN, "%s of blocked",
 			cells__share(waits->idle_ns, waits->blocked_ns).text);
 }
 
-static void add_all(const struct scope_view *s, struct text_table *c,
+static void add_all(const struct scope_view *s, struct text_table *table,
 		    const struct qz_states *states)
 {
 	const struct qz_state *all = states->all;
 
-	add_state(s, c, "busy", &all[QZ_STATE_BUSY], 0);
+	add_state(s, table, "busy", &all[QZ_STATE_BUSY], 0);
 	if (all[QZ_STATE_SPINNING].ns)
-		add_state(s, c, "spinning", &all[QZ_STATE_SPINNING], 0);
-	add_state(s, c, "blocked", &all[QZ_STATE_BLOCKED], states->waits.count);
+		add_state(s, table, "spinning", &all[QZ_STATE_SPINNING], 0);
+	add_state(s, table, "blocked", &all[QZ_STATE_BLOCKED], states->waits.count);
 	if (states->waits.idle_ns)
-		add_idle(s, c, &states->waits);
+		add_idle(s, table, &states->waits);
 	for (uint32_t i = 0; i < cells__rows_shown(s, states->causes.n); i++)
-		add_cause(s, c, states, &states->causes.rows[i]);
-	add_state(s, c, "ready", &all[QZ_STATE_READY], 0);
+		add_cause(s, table, states, &states->causes.rows[i]);
+	add_state(s, table, "ready", &all[QZ_STATE_READY], 0);
 }
 
 static int print_table(const struct scope_view *s, const struct qz_states *states)
@@ -149,14 +149,14 @@ static int print_table(const struct scope_view *s, const struct qz_states *state
 		{{"could", "run"}},
 		{{"threads that could run:", "share of the state's time"}, .left = true},
 	};
-	struct text_table *c;
+	struct text_table *table;
 
 	if (!s->report->waits.count && !s->report->spin_ns)
 		return 0;
-	c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
-	add_all(s, c, states);
+	table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	add_all(s, table, states);
 	fputc('\n', s->out->file);
-	return text_table__print(c, s->out);
+	return text_table__print(table, s->out);
 }
 
 int states__print(const struct scope_view *s, find_states *find, uint32_t of)

@@ -21,42 +21,42 @@ struct text_table {
 
 struct text_table *text_table__new(const struct column *heads, int n)
 {
-	struct text_table *c = calloc(1, sizeof(*c));
+	struct text_table *table = calloc(1, sizeof(*table));
 
-	if (c) {
-		c->heads = heads;
-		c->ncolumns = n;
+	if (table) {
+		table->heads = heads;
+		table->ncolumns = n;
 	}
-	return c;
+	return table;
 }
 
-static bool make_room(struct text_table *c)
+static bool make_room(struct text_table *table)
 {
-	size_t room = c->room ? 2 * c->room : 256;
+	size_t room = table->room ? 2 * table->room : 256;
 	struct cell *cells;
 
-	if (c->ncells < c->room)
+	if (table->ncells < table->room)
 		return true;
-	cells = realloc(c->cells, room * sizeof(*cells));
+	cells = realloc(table->cells, room * sizeof(*cells));
 	if (!cells)
 		return false;
-	c->cells = cells;
-	c->room = room;
+	table->cells = cells;
+	table->room = room;
 	return true;
 }
 
-static void append(struct text_table *c, struct cell cell)
+static void append(struct text_table *table, struct cell cell)
 {
-	if (c && cell.text && make_room(c)) {
-		c->cells[c->ncells++] = cell;
+	if (table && cell.text && make_room(table)) {
+		table->cells[table->ncells++] = cell;
 		return;
 	}
 	free(cell.text);
-	if (c)
-		c->failed = true;
+	if (table)
+		table->failed = true;
 }
 
-void text_table__add(struct text_table *c, enum emphasis emphasis, const char *format, ...)
+void text_table__add(struct text_table *table, enum emphasis emphasis, const char *format, ...)
 {
 	struct cell cell = {.emphasis = emphasis};
 	va_list args;
@@ -65,24 +65,24 @@ void text_table__add(struct text_table *c, enum emphasis emphasis, const char *f
 	if (vasprintf(&cell.text, format, args) < 0)
 		cell.text = NULL;
 	va_end(args);
-	append(c, cell);
+	append(table, cell);
 }
 
-void text_table__take(struct text_table *c, char *text)
+void text_table__take(struct text_table *table, char *text)
 {
-	append(c, (struct cell) {.text = text});
+	append(table, (struct cell) {.text = text});
 }
 
-static void measure(const struct text_table *c, int *widths)
+static void measure(const struct text_table *table, int *widths)
 {
-	for (int i = 0; i < c->ncolumns; i++) {
+	for (int i = 0; i < table->ncolumns; i++) {
 		for (int line = 0; line < 2; line++) {
-			int n = output__count_characters(c->heads[i].head[line]);
+			int n = output__count_characters(table->heads[i].head[line]);
 
 			widths[i] = n > widths[i] ? n : widths[i];
 		}
-		for (size_t k = (size_t)i; k < c->ncells; k += (size_t)c->ncolumns) {
-			int n = output__count_characters(c->cells[k].text);
+		for (size_t k = (size_t)i; k < table->ncells; k += (size_t)table->ncolumns) {
+			int n = output__count_characters(table->cells[k].text);
 
 			widths[i] = n > widths[i] ? n : widths[i];
 		}
@@ -95,27 +95,27 @@ static void measure(const struct text_table *c, int *widths)
 /* As much of a name stands before its offset, or the offset is cut. */
 #define LEAST_KEPT 4
 
-static int width_of_all(const struct text_table *c, const int *widths)
+static int width_of_all(const struct text_table *table, const int *widths)
 {
 	int sum = 0;
 
-	for (int i = 0; i < c->ncolumns; i++)
-		sum += widths[i] + (!i ? 0 : c->heads[i].joined ? 1 : 2);
+	for (int i = 0; i < table->ncolumns; i++)
+		sum += widths[i] + (!i ? 0 : table->heads[i].joined ? 1 : 2);
 	return sum;
 }
 
 /* The widest gives way first, the last column among them, until all fit or none can give way. */
-static void shrink(const struct text_table *c, int *widths, int width)
+static void shrink(const struct text_table *table, int *widths, int width)
 {
 	bool elastic = false;
 
-	for (int i = 0; i < c->ncolumns; i++)
-		elastic |= c->heads[i].elastic;
-	for (int over = width_of_all(c, widths) - width; elastic && over > 0; over--) {
+	for (int i = 0; i < table->ncolumns; i++)
+		elastic |= table->heads[i].elastic;
+	for (int over = width_of_all(table, widths) - width; elastic && over > 0; over--) {
 		int widest = -1;
 
-		for (int i = 0; i < c->ncolumns; i++)
-			if ((c->heads[i].elastic || i == c->ncolumns - 1) &&
+		for (int i = 0; i < table->ncolumns; i++)
+			if ((table->heads[i].elastic || i == table->ncolumns - 1) &&
 			    widths[i] > LEAST_WIDTH && (widest < 0 || widths[i] > widths[widest]))
 				widest = i;
 		if (widest < 0)
@@ -162,56 +162,57 @@ static int trailing_blanks(const char *text)
 }
 
 /* Prints one line of the table and keeps trailing blanks away. */
-static void print_line(const struct text_table *c, const int *widths, const struct cell *cells,
+static void print_line(const struct text_table *table, const int *widths, const struct cell *cells,
 		       const struct output *out)
 {
 	static const char *const colors[] = {[NOTABLE] = "\033[32m", [GRAVE] = "\033[31m"};
 	int pending = 0, position = 0;
 
-	for (int i = 0; i < c->ncolumns; i++) {
+	for (int i = 0; i < table->ncolumns; i++) {
 		const char *text = cells[i].text;
 		const char *color = out->color ? colors[cells[i].emphasis] : NULL;
 		int length = output__count_characters(text);
-		int tail = c->heads[i].left ? 0 : trailing_blanks(text);
+		int tail = table->heads[i].left ? 0 : trailing_blanks(text);
 		int blanks = widths[i] > length ? widths[i] - length : 0;
 
-		pending += !i ? 0 : c->heads[i].joined ? 1 : 2;
-		pending += c->heads[i].left ? 0 : blanks;
+		pending += !i ? 0 : table->heads[i].joined ? 1 : 2;
+		pending += table->heads[i].left ? 0 : blanks;
 		if (length) {
 			position += pending;
 			fprintf(out->file, "%*s%s", pending, "", color ? color : "");
 			pending = tail;
-			if (i == c->ncolumns - 1)
+			if (i == table->ncolumns - 1)
 				print_cut(text, out->width - 1 - position, out);
-			else if (c->heads[i].left)
+			else if (table->heads[i].left)
 				print_cut(text, widths[i], out);
 			else
 				fprintf(out->file, "%.*s", (int)strlen(text) - tail, text);
 			fputs(color ? "\033[0m" : "", out->file);
 			position += (length < widths[i] ? length : widths[i]) - tail;
 		}
-		pending += c->heads[i].left ? blanks : 0;
+		pending += table->heads[i].left ? blanks : 0;
 	}
 	fputc('\n', out->file);
 }
 
-static int print(const struct text_table *c, const struct output *out)
+static int print(const struct text_table *table, const struct output *out)
 {
-	int *widths = calloc((size_t)c->ncolumns, sizeof(*widths));
-	struct cell *head = calloc((size_t)c->ncolumns, sizeof(*head));
+	int *widths = calloc((size_t)table->ncolumns, sizeof(*widths));
+	struct cell *head = calloc((size_t)table->ncolumns, sizeof(*head));
 	int err = -ENOMEM;
 
 	if (!widths || !head)
 		goto out;
-	measure(c, widths);
-	shrink(c, widths, out->width - 1);
+	measure(table, widths);
+	shrink(table, widths, out->width - 1);
 	for (int line = 0; line < 2; line++) {
-		for (int i = 0; i < c->ncolumns; i++)
-			head[i].text = (char *)c->heads[i].head[line];
-		print_line(c, widths, head, out);
+		for (int i = 0; i < table->ncolumns; i++)
+			head[i].text = (char *)table->heads[i].head[line];
+		print_line(table, widths, head, out);
 	}
-	for (size_t k = 0; k + (size_t)c->ncolumns <= c->ncells; k += (size_t)c->ncolumns)
-		print_line(c, widths, &c->cells[k], out);
+	for (size_t k = 0; k + (size_t)table->ncolumns <= table->ncells;
+	     k += (size_t)table->ncolumns)
+		print_line(table, widths, &table->cells[k], out);
 	err = 0;
 out:
 	free(head);
@@ -219,14 +220,14 @@ out:
 	return err;
 }
 
-int text_table__print(struct text_table *c, const struct output *out)
+int text_table__print(struct text_table *table, const struct output *out)
 {
-	int err = c && !c->failed ? print(c, out) : -ENOMEM;
+	int err = table && !table->failed ? print(table, out) : -ENOMEM;
 
-	for (size_t i = 0; c && i < c->ncells; i++)
-		free(c->cells[i].text);
-	if (c)
-		free(c->cells);
-	free(c);
+	for (size_t i = 0; table && i < table->ncells; i++)
+		free(table->cells[i].text);
+	if (table)
+		free(table->cells);
+	free(table);
 	return err;
 }

@@ -25,13 +25,13 @@ struct text_table;
 struct text_table *text_table__new(const struct column *heads, int n);
 
 /* Appends a cell; the last one of a row begins the next. A lack of memory is reported by print. */
-void text_table__add(struct text_table *c, enum emphasis emphasis, const char *format, ...)
+void text_table__add(struct text_table *table, enum emphasis emphasis, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same with a text that is taken over, and freed; NULL: memory was short. */
-void text_table__take(struct text_table *c, char *text);
+void text_table__take(struct text_table *table, char *text);
 
 /* Prints it and frees it. 0 or -ENOMEM. */
-int text_table__print(struct text_table *c, const struct output *out);
+int text_table__print(struct text_table *table, const struct output *out);
 
 #endif

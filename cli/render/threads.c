@@ -9,16 +9,17 @@
 #define MAX_LEVELS 5 /* columns of level times: 1, 2, 3-4, 5-8, more */
 
 /* "mutex queue_lock", or the cause where it is no object. */
-static void add_top_wait(const struct scope_view *s, struct text_table *c,
+static void add_top_wait(const struct scope_view *s, struct text_table *table,
 			 const struct qz_thread_row *row)
 {
 	bool any = row->top_cause != QZ_NONE, object = row->top_object != QZ_NONE;
 
 	if (object)
-		text_table__take(c, cells__object(s->report, row->top_object));
+		text_table__take(table, cells__object(s->report, row->top_object));
 	else
-		text_table__take(c, output__escape(any ? s->report->profile->causes[row->top_cause]
-						       : ""));
+		text_table__take(table,
+				 output__escape(any ? s->report->profile->causes[row->top_cause]
+						    : ""));
 }
 
 /* ---- level times ---- */
@@ -40,14 +41,15 @@ static int columns(const struct qz_report *r)
 	return r->nlevels > 1 ? column_of(r->nlevels - 1) + 1 : 0;
 }
 
-static void add_levels(const struct scope_view *s, struct text_table *c, const struct qz_figure *f)
+static void add_levels(const struct scope_view *s, struct text_table *table,
+		       const struct qz_figure *f)
 {
 	uint64_t ns[MAX_LEVELS] = {0};
 
 	for (uint32_t level = 1; level < s->report->nlevels; level++)
 		ns[column_of(level)] += f->level_cpu_ns[level];
 	for (int i = 0; i < columns(s->report); i++)
-		cells__add_norm_part(s, c, ns[i], f);
+		cells__add_norm_part(s, table, ns[i], f);
 }
 
 /* ---- rows ---- */
@@ -84,28 +86,28 @@ struct times {
 	uint64_t ready_ns, blocked_ns;
 };
 
-static void add_times(const struct scope_view *s, struct text_table *c, const struct times *t)
+static void add_times(const struct scope_view *s, struct text_table *table, const struct times *t)
 {
-	cells__add_norm(s, c, t->figure);
-	add_levels(s, c, t->figure);
+	cells__add_norm(s, table, t->figure);
+	add_levels(s, table, t->figure);
 	if (s->report->spin_ns)
-		cells__add_spun(s, c, t->figure);
-	cells__add_seconds(s, c, t->ready_ns);
-	cells__add_seconds(s, c, t->blocked_ns);
+		cells__add_spun(s, table, t->figure);
+	cells__add_seconds(s, table, t->ready_ns);
+	cells__add_seconds(s, table, t->blocked_ns);
 }
 
 /* "serve(int) (worker)", "idle: serve(int)", "(first thread)"; takes the name of the threads over. */
-static void add_start(const struct view_of_threads *v, struct text_table *c,
+static void add_start(const struct view_of_threads *v, struct text_table *table,
 		      const struct qz_thread_group *g, char *threads)
 {
 	char *start = g->start != QZ_NONE ? names__format(v->s->names, g->start)
 					  : strdup(g->first ? "(first thread)" : "(unknown)");
 
 	if (start && threads)
-		text_table__add(c, PLAIN, "%s%s%s%s", g->idle ? "idle: " : "", start,
+		text_table__add(table, PLAIN, "%s%s%s%s", g->idle ? "idle: " : "", start,
 				*threads ? " " : "", threads);
 	else
-		text_table__take(c, NULL);
+		text_table__take(table, NULL);
 	free(start);
 	free(threads);
 }
@@ -140,33 +142,33 @@ static char *format_names(const struct view_of_threads *v, uint32_t group)
 	return format_name(v, name, several, merged);
 }
 
-static void add_group(const struct view_of_threads *v, struct text_table *c, uint32_t group)
+static void add_group(const struct view_of_threads *v, struct text_table *table, uint32_t group)
 {
 	const struct qz_thread_group *g = &v->groups.groups[group];
 	const struct times times = {&g->figure, g->ready_ns, g->blocked_ns};
 
-	add_times(v->s, c, &times);
-	text_table__add(c, PLAIN, "%s", cells__count(g->n).text);
-	add_start(v, c, g, format_names(v, group));
+	add_times(v->s, table, &times);
+	text_table__add(table, PLAIN, "%s", cells__count(g->n).text);
+	add_start(v, table, g, format_names(v, group));
 	if (v->s->report->waits.count)
-		add_top_wait(v->s, c, &v->s->report->threads[g->row]);
+		add_top_wait(v->s, table, &v->s->report->threads[g->row]);
 }
 
-static void add_thread(const struct view_of_threads *v, struct text_table *c, uint32_t row)
+static void add_thread(const struct view_of_threads *v, struct text_table *table, uint32_t row)
 {
 	const struct qz_thread *t = thread_of(v->s->report, row);
 	const struct qz_thread_row *r = &v->s->report->threads[row];
 	const struct times times = {&r->figure, t->ready_ns, t->blocked_ns};
 
-	add_times(v->s, c, &times);
+	add_times(v->s, table, &times);
 	if (t->merged)
-		text_table__add(c, PLAIN, "-");
+		text_table__add(table, PLAIN, "-");
 	else
-		text_table__add(c, PLAIN, "%d", t->tid);
-	add_start(v, c, &v->groups.groups[v->groups.group[row]],
+		text_table__add(table, PLAIN, "%d", t->tid);
+	add_start(v, table, &v->groups.groups[v->groups.group[row]],
 		  format_name(v, name_of(t), false, t->merged));
 	if (v->s->report->waits.count)
-		add_top_wait(v->s, c, r);
+		add_top_wait(v->s, table, r);
 }
 
 /* ---- tables ---- */
@@ -206,15 +208,15 @@ static int print_table(const struct view_of_threads *v)
 	int nheads = make_heads(s, heads), err;
 	bool each = s->config->each;
 	uint32_t n = each ? s->report->nthreads : v->groups.n, shown = cells__rows_shown(s, n);
-	struct text_table *c = text_table__new(heads, nheads);
+	struct text_table *table = text_table__new(heads, nheads);
 	uint64_t unknown = unknown_time(s->report);
 
 	for (uint32_t i = 0; i < shown; i++)
-		(each ? add_thread : add_group)(v, c, i);
+		(each ? add_thread : add_group)(v, table, i);
 	fputs("\nNormalized time of threads, % of elapsed time; seconds that they ran with so many "
 	      "busy CPUs:\n",
 	      s->out->file);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (err)
 		return err;
 	if (unknown)

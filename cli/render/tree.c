@@ -43,17 +43,18 @@ static char *format_branch(const struct scope_view *s, const struct qz_branch *b
 	return text;
 }
 
-static void add_branch(const struct scope_view *s, struct text_table *c, const struct qz_branch *b)
+static void add_branch(const struct scope_view *s, struct text_table *table,
+		       const struct qz_branch *b)
 {
-	cells__add_norm(s, c, &b->total);
-	cells__add_norm_percent(s, c, b->self.norm_ns, &b->self);
-	cells__add_parallelism(c, &b->total);
-	cells__add_interval(s, c, &b->total);
+	cells__add_norm(s, table, &b->total);
+	cells__add_norm_percent(s, table, b->self.norm_ns, &b->self);
+	cells__add_parallelism(table, &b->total);
+	cells__add_interval(s, table, &b->total);
 	if (s->report->spin_ns)
-		cells__add_spun(s, c, &b->total);
+		cells__add_spun(s, table, &b->total);
 	if (s->report->waits.count)
-		cells__add_blocked(s, c, &b->waits, false);
-	text_table__take(c, format_branch(s, b));
+		cells__add_blocked(s, table, &b->waits, false);
+	text_table__take(table, format_branch(s, b));
 }
 
 int tree__print(const struct scope_view *s)
@@ -63,19 +64,19 @@ int tree__print(const struct scope_view *s)
 	uint32_t wrappers = 0;
 	struct column heads[8];
 	struct qz_tree tree;
-	struct text_table *c;
+	struct text_table *table;
 	int err = qz_tree__find(s->report, s->config->flat, rows, depth, &tree);
 
 	if (err)
 		goto out;
-	c = text_table__new(heads, make_heads(s, heads));
+	table = text_table__new(heads, make_heads(s, heads));
 	for (uint32_t i = 0; i < tree.n; i++) {
-		add_branch(s, c, &tree.branches[i]);
+		add_branch(s, table, &tree.branches[i]);
 		wrappers += tree.branches[i].wrappers;
 	}
 	fputs("\nNormalized time of calls, each below its caller, % of elapsed time:\n",
 	      s->out->file);
-	err = text_table__print(c, s->out);
+	err = text_table__print(table, s->out);
 	if (err)
 		goto out;
 	cells__print_rest(s, tree.n + tree.left_out, tree.n, "calls of 0.1% or more");

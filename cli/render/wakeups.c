@@ -5,15 +5,15 @@
 #include "cli/render/cells.h"
 #include "core/report/wakeup_report.h"
 
-static void add_row(const struct scope_view *s, struct text_table *c,
+static void add_row(const struct scope_view *s, struct text_table *table,
 		    const struct qz_woken_row *row)
 {
-	cells__add_seconds(s, c, row->total_ns);
-	cells__add_percent(s, c, row->total_ns);
-	cells__add_seconds(s, c, row->self_ns);
-	cells__add_percent(s, c, row->self_ns);
-	text_table__add(c, PLAIN, "%s", cells__count(row->wakes).text);
-	text_table__take(c, names__format(s->names, row->procedure));
+	cells__add_seconds(s, table, row->total_ns);
+	cells__add_percent(s, table, row->total_ns);
+	cells__add_seconds(s, table, row->self_ns);
+	cells__add_percent(s, table, row->self_ns);
+	text_table__add(table, PLAIN, "%s", cells__count(row->wakes).text);
+	text_table__take(table, names__format(s->names, row->procedure));
 }
 
 static int print_rows(const struct scope_view *s, const struct qz_woken *woken)
@@ -24,12 +24,12 @@ static int print_rows(const struct scope_view *s, const struct qz_woken *woken)
 		{{"wake-", "ups"}}, {{"", "procedure"}, .left = true},
 	};
 	uint32_t shown = cells__rows_shown(s, woken->nrows);
-	struct text_table *c = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
 	int err;
 
 	for (uint32_t i = 0; i < shown; i++)
-		add_row(s, c, &woken->rows[i]);
-	err = text_table__print(c, s->out);
+		add_row(s, table, &woken->rows[i]);
+	err = text_table__print(table, s->out);
 	if (!err)
 		cells__print_rest(s, woken->nrows, shown, "procedures");
 	return err;

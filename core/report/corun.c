@@ -24,30 +24,31 @@ static uint32_t count_busy_in(const struct qz_round *m, uint32_t procedure)
 	return busy;
 }
 
-static int add_level(struct qz_corun *t, uint32_t level, uint64_t count)
+static int add_level(struct qz_corun *corun, uint32_t level, uint64_t count)
 {
-	while (t->nlevels <= level) {
-		if (qz_array__reserve((void **)&t->levels, t->nlevels, sizeof(*t->levels)))
+	while (corun->nlevels <= level) {
+		if (qz_array__reserve((void **)&corun->levels, corun->nlevels,
+				      sizeof(*corun->levels)))
 			return -ENOMEM;
-		t->levels[t->nlevels++] = 0;
+		corun->levels[corun->nlevels++] = 0;
 	}
-	t->levels[level] += count;
+	corun->levels[level] += count;
 	return 0;
 }
 
-static int add_round(struct qz_corun *t, const struct qz_round *m, uint32_t busy)
+static int add_round(struct qz_corun *corun, const struct qz_round *m, uint32_t busy)
 {
-	t->instants += m->count;
-	t->running += m->n * m->count;
-	t->spinning += (m->n - busy) * m->count;
-	return add_level(t, busy, m->count);
+	corun->instants += m->count;
+	corun->running += m->n * m->count;
+	corun->spinning += (m->n - busy) * m->count;
+	return add_level(corun, busy, m->count);
 }
 
-static int add_row(struct qz_corun *t, const struct qz_corun_row *row)
+static int add_row(struct qz_corun *corun, const struct qz_corun_row *row)
 {
-	if (qz_array__reserve((void **)&t->rows, t->nrows, sizeof(*t->rows)))
+	if (qz_array__reserve((void **)&corun->rows, corun->nrows, sizeof(*corun->rows)))
 		return -ENOMEM;
-	t->rows[t->nrows++] = *row;
+	corun->rows[corun->nrows++] = *row;
 	return 0;
 }
 
@@ -62,17 +63,17 @@ static int compare_rows(const void *a, const void *b)
 	return x->round < y->round ? -1 : x->round > y->round;
 }
 
-static void sort_rows(struct qz_corun *t)
+static void sort_rows(struct qz_corun *corun)
 {
-	if (t->nrows)
-		qsort(t->rows, t->nrows, sizeof(*t->rows), compare_rows);
+	if (corun->nrows)
+		qsort(corun->rows, corun->nrows, sizeof(*corun->rows), compare_rows);
 }
 
-int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *t)
+int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *corun)
 {
 	int err = 0;
 
-	*t = (struct qz_corun) {0};
+	*corun = (struct qz_corun) {0};
 	for (uint32_t i = 0; !err && i < p->nrounds; i++) {
 		const struct qz_round *m = &p->rounds[i];
 		uint32_t busy;
@@ -80,17 +81,17 @@ int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *
 		if (m->scope != scope)
 			continue;
 		busy = count_busy(m);
-		err = add_round(t, m, busy);
+		err = add_round(corun, m, busy);
 		if (!err)
-			err = add_row(t, &(struct qz_corun_row) {
-						 .round = i,
-						 .procedure = QZ_NONE,
-						 .instants = m->count,
-						 .busy = busy * m->count,
-						 .spinning = (m->n - busy) * m->count,
-					 });
+			err = add_row(corun, &(struct qz_corun_row) {
+						     .round = i,
+						     .procedure = QZ_NONE,
+						     .instants = m->count,
+						     .busy = busy * m->count,
+						     .spinning = (m->n - busy) * m->count,
+					     });
 	}
-	sort_rows(t);
+	sort_rows(corun);
 	return err;
 }
 
@@ -121,7 +122,7 @@ static void add_others(struct qz_corun_row *rows, const struct qz_round *m, uint
 	}
 }
 
-static int take_rows(struct qz_corun *t, const struct qz_corun_row *rows, uint32_t n)
+static int take_rows(struct qz_corun *corun, const struct qz_corun_row *rows, uint32_t n)
 {
 	int err = 0;
 
@@ -131,19 +132,19 @@ static int take_rows(struct qz_corun *t, const struct qz_corun_row *rows, uint32
 		row.round = QZ_NONE;
 		row.procedure = i;
 		if (row.instants)
-			err = add_row(t, &row);
+			err = add_row(corun, &row);
 	}
-	sort_rows(t);
+	sort_rows(corun);
 	return err;
 }
 
 int qz_corun__pairs(const struct qz_profile *p, uint32_t scope, uint32_t procedure,
-		    struct qz_corun *t)
+		    struct qz_corun *corun)
 {
 	struct qz_corun_row *rows = calloc(p->nprocedures ? p->nprocedures : 1, sizeof(*rows));
 	int err = rows ? 0 : -ENOMEM;
 
-	*t = (struct qz_corun) {0};
+	*corun = (struct qz_corun) {0};
 	for (uint32_t i = 0; !err && i < p->nrounds; i++) {
 		const struct qz_round *m = &p->rounds[i];
 		uint32_t busy;
@@ -151,20 +152,20 @@ int qz_corun__pairs(const struct qz_profile *p, uint32_t scope, uint32_t procedu
 		if (m->scope != scope || !count_busy_in(m, procedure))
 			continue;
 		busy = count_busy(m);
-		err = add_round(t, m, busy);
+		err = add_round(corun, m, busy);
 		if (busy == 1)
-			t->alone += m->count;
+			corun->alone += m->count;
 		add_others(rows, m, i + 1, procedure);
 	}
 	if (!err)
-		err = take_rows(t, rows, p->nprocedures);
+		err = take_rows(corun, rows, p->nprocedures);
 	free(rows);
 	return err;
 }
 
-void qz_corun__clear(struct qz_corun *t)
+void qz_corun__clear(struct qz_corun *corun)
 {
-	free(t->levels);
-	free(t->rows);
-	*t = (struct qz_corun) {0};
+	free(corun->levels);
+	free(corun->rows);
+	*corun = (struct qz_corun) {0};
 }

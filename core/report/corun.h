@@ -29,15 +29,15 @@ struct qz_corun {
 };
 
 /* All instants of a scope, with a row for each set that differs. 0 or -ENOMEM. */
-int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *t);
+int qz_corun__sets(const struct qz_profile *p, uint32_t scope, struct qz_corun *corun);
 
 /*
  * The instants at which a processor was busy in `procedure`, with a row for each procedure that
  * others were in: for itself when two were. 0 or -ENOMEM.
  */
 int qz_corun__pairs(const struct qz_profile *p, uint32_t scope, uint32_t procedure,
-		    struct qz_corun *t);
+		    struct qz_corun *corun);
 
-void qz_corun__clear(struct qz_corun *t);
+void qz_corun__clear(struct qz_corun *corun);
 
 #endif

@@ -15,7 +15,7 @@ struct address_cache {
 	struct symbolizer *symbolizer;
 	struct modules *modules;
 	struct qz_profile *profile;
-	struct kallsyms *kernel;
+	struct kallsyms *kallsyms;
 	bool kernel_asked;
 	struct cached_address *items;
 	uint32_t n;
@@ -25,32 +25,32 @@ struct address_cache {
 };
 
 struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kernel, struct qz_profile *profile)
+					 struct kallsyms *kallsyms, struct qz_profile *profile)
 {
-	struct address_cache *p = calloc(1, sizeof(*p));
+	struct address_cache *cache = calloc(1, sizeof(*cache));
 
-	if (!p)
+	if (!cache)
 		return NULL;
-	p->symbolizer = symbolizer;
-	p->modules = modules;
-	p->kernel = kernel;
-	p->profile = profile;
-	return p;
+	cache->symbolizer = symbolizer;
+	cache->modules = modules;
+	cache->kallsyms = kallsyms;
+	cache->profile = profile;
+	return cache;
 }
 
-void address_cache__free(struct address_cache *p)
+void address_cache__free(struct address_cache *cache)
 {
-	if (!p)
+	if (!cache)
 		return;
-	free(p->items);
-	free(p->wanted);
-	qz_hash_table__free(&p->table);
-	free(p);
+	free(cache->items);
+	free(cache->wanted);
+	qz_hash_table__free(&cache->table);
+	free(cache);
 }
 
-struct modules *address_cache__modules(const struct address_cache *p)
+struct modules *address_cache__modules(const struct address_cache *cache)
 {
-	return p->modules;
+	return cache->modules;
 }
 
 /* ---- the table ---- */
@@ -62,55 +62,56 @@ static uint32_t hash_address(uint32_t module, uint64_t address)
 
 static bool same_address(const void *context, uint32_t index, const void *key)
 {
-	const struct address_cache *p = context;
+	const struct address_cache *cache = context;
 	const struct cached_address *wanted = key;
 
-	return p->items[index].module == wanted->module &&
-	       p->items[index].address == wanted->address;
+	return cache->items[index].module == wanted->module &&
+	       cache->items[index].address == wanted->address;
 }
 
-static uint32_t find(const struct address_cache *p, uint32_t module, uint64_t address)
+static uint32_t find(const struct address_cache *cache, uint32_t module, uint64_t address)
 {
 	struct cached_address key = {.module = module, .address = address};
 
-	return qz_hash_table__find(&p->table, hash_address(module, address), same_address, p, &key);
+	return qz_hash_table__find(&cache->table, hash_address(module, address), same_address,
+				   cache, &key);
 }
 
 /* A name may come later where code is made at run time, and when the symbolizer is back. */
-static bool is_final(const struct address_cache *p, const struct cached_address *cached)
+static bool is_final(const struct address_cache *cache, const struct cached_address *cached)
 {
-	const struct module *m = modules__get(p->modules, cached->module);
+	const struct module *m = modules__get(cache->modules, cached->module);
 
 	return cached->found || (!cached->later && (!m || !m->jit));
 }
 
-int address_cache__want(struct address_cache *p, uint32_t module, uint64_t address)
+int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t address)
 {
-	uint32_t i = find(p, module, address);
+	uint32_t i = find(cache, module, address);
 
-	if (qz_array__reserve((void **)&p->wanted, p->nwanted, sizeof(*p->wanted)))
+	if (qz_array__reserve((void **)&cache->wanted, cache->nwanted, sizeof(*cache->wanted)))
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
-		if (qz_array__reserve((void **)&p->items, p->n, sizeof(*p->items)) ||
-		    qz_hash_table__reserve(&p->table))
+		if (qz_array__reserve((void **)&cache->items, cache->n, sizeof(*cache->items)) ||
+		    qz_hash_table__reserve(&cache->table))
 			return -ENOMEM;
-		i = p->n++;
-		p->items[i] = (struct cached_address) {
+		i = cache->n++;
+		cache->items[i] = (struct cached_address) {
 			.module = module, .address = address, .location = QZ_NONE};
-		qz_hash_table__insert(&p->table, hash_address(module, address), i);
-	} else if (is_final(p, &p->items[i])) {
+		qz_hash_table__insert(&cache->table, hash_address(module, address), i);
+	} else if (is_final(cache, &cache->items[i])) {
 		return 0;
 	}
-	p->wanted[p->nwanted++] = i;
+	cache->wanted[cache->nwanted++] = i;
 	return 0;
 }
 
-const struct cached_address *address_cache__get(const struct address_cache *p, uint32_t module,
+const struct cached_address *address_cache__get(const struct address_cache *cache, uint32_t module,
 						uint64_t address)
 {
-	uint32_t i = find(p, module, address);
+	uint32_t i = find(cache, module, address);
 
-	return i == UINT32_MAX || p->items[i].location == QZ_NONE ? NULL : &p->items[i];
+	return i == UINT32_MAX || cache->items[i].location == QZ_NONE ? NULL : &cache->items[i];
 }
 
 int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached)
@@ -123,20 +124,20 @@ int64_t address_cache__procedure(struct qz_profile *profile, const struct cached
 		       : qz_profile__intern_procedure(profile, &unknown);
 }
 
-uint32_t address_cache__count(const struct address_cache *p)
+uint32_t address_cache__count(const struct address_cache *cache)
 {
-	return p->n;
+	return cache->n;
 }
 
-const struct cached_address *address_cache__at(const struct address_cache *p, uint32_t index)
+const struct cached_address *address_cache__at(const struct address_cache *cache, uint32_t index)
 {
-	return p->items[index].location == QZ_NONE ? NULL : &p->items[index];
+	return cache->items[index].location == QZ_NONE ? NULL : &cache->items[index];
 }
 
 /* ---- naming ---- */
 
 /* symbols: its number in the symbolizer, or -errno. */
-static uint32_t mapping_of(struct address_cache *p, struct module *m, int symbols)
+static uint32_t mapping_of(struct address_cache *cache, struct module *m, int symbols)
 {
 	struct qz_mapping mapping = {.path = m->path, .build_id = (char *)"", .limit = 1ull << 47};
 	const char *build_id;
@@ -146,19 +147,19 @@ static uint32_t mapping_of(struct address_cache *p, struct module *m, int symbol
 	if (m->mapping != QZ_NONE || m->jit)
 		return m->mapping;
 	if (symbols >= 0)
-		err = symbolizer__build_id(p->symbolizer, symbols, &build_id);
+		err = symbolizer__build_id(cache->symbolizer, symbols, &build_id);
 	if (symbolizer__is_passing(err))
 		return QZ_NONE;
 	if (!err)
 		mapping.build_id = (char *)build_id;
-	index = qz_profile__intern_mapping(p->profile, &mapping);
+	index = qz_profile__intern_mapping(cache->profile, &mapping);
 	m->mapping = index < 0 ? QZ_NONE : index;
 	return m->mapping;
 }
 
-static int set_location(struct address_cache *p, struct cached_address *cached, uint32_t mapping,
-			uint64_t start, const struct symbolizer_frame *frames, uint32_t n,
-			const char *module)
+static int set_location(struct address_cache *cache, struct cached_address *cached,
+			uint32_t mapping, uint64_t start, const struct symbolizer_frame *frames,
+			uint32_t n, const char *module)
 {
 	struct qz_line lines[64];
 	struct qz_location location = {.address = start, .mapping = mapping, .lines = lines};
@@ -174,25 +175,25 @@ static int set_location(struct address_cache *p, struct cached_address *cached, 
 			.line = frames[i].decl_line,
 		};
 
-		index = qz_profile__intern_procedure(p->profile, &procedure);
+		index = qz_profile__intern_procedure(cache->profile, &procedure);
 		if (index < 0)
 			return index;
 		lines[i] = (struct qz_line) {index, frames[i].line};
 	}
 	location.nlines = n;
-	index = qz_profile__intern_location(p->profile, &location);
+	index = qz_profile__intern_location(cache->profile, &location);
 	if (index < 0)
 		return index;
 	cached->location = index;
 	return 0;
 }
 
-static int set_unknown(struct address_cache *p, struct cached_address *cached, uint32_t mapping,
+static int set_unknown(struct address_cache *cache, struct cached_address *cached, uint32_t mapping,
 		       const char *module)
 {
 	struct symbolizer_frame frame = {.name = "[unknown]", .file = ""};
 
-	return set_location(p, cached, mapping, 0, &frame, 1, module);
+	return set_location(cache, cached, mapping, 0, &frame, 1, module);
 }
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -219,60 +220,61 @@ static bool is_creator(const char *name)
 	return is_one_of(name, names);
 }
 
-static int resolve_kernel(struct address_cache *p, struct cached_address *cached)
+static int resolve_kernel(struct address_cache *cache, struct cached_address *cached)
 {
 	struct symbolizer_frame frame = {.file = ""};
 	uint64_t start;
 
-	if (!p->kernel_asked && kallsyms__read(p->kernel))
+	if (!cache->kernel_asked && kallsyms__read(cache->kallsyms))
 		log_warning("/proc/kallsyms: %s; kernel code stays without names (kptr_restrict)",
-			    strerror(-kallsyms__read(p->kernel)));
-	p->kernel_asked = true;
-	frame.name = kallsyms__find(p->kernel, cached->address, &start);
+			    strerror(-kallsyms__read(cache->kallsyms)));
+	cache->kernel_asked = true;
+	frame.name = kallsyms__find(cache->kallsyms, cached->address, &start);
 	if (!frame.name)
-		return set_unknown(p, cached, QZ_NONE, "[kernel]");
+		return set_unknown(cache, cached, QZ_NONE, "[kernel]");
 	cached->found = true;
-	return set_location(p, cached, QZ_NONE, start, &frame, 1, "[kernel]");
+	return set_location(cache, cached, QZ_NONE, start, &frame, 1, "[kernel]");
 }
 
-static int take_answer(struct address_cache *p, struct cached_address *cached, struct module *m,
+static int take_answer(struct address_cache *cache, struct cached_address *cached, struct module *m,
 		       uint32_t mapping, const struct symbolizer_answer *answer)
 {
 	uint64_t start = answer->start;
 
 	if (!answer->found || !answer->nframes)
-		return set_unknown(p, cached, mapping, m->path);
+		return set_unknown(cache, cached, mapping, m->path);
 	cached->found = true;
 	cached->outermost = answer->outermost;
 	cached->creator = is_creator(answer->frames[answer->nframes - 1].name);
-	if (p->profile->addresses_sampled && !m->jit)
+	if (cache->profile->addresses_sampled && !m->jit)
 		start = cached->address;
-	return set_location(p, cached, mapping, start, answer->frames, answer->nframes, m->path);
+	return set_location(cache, cached, mapping, start, answer->frames, answer->nframes,
+			    m->path);
 }
 
 /* Names n wanted addresses of one module. */
-static int resolve_batch(struct address_cache *p, uint32_t module, const uint32_t *indices,
+static int resolve_batch(struct address_cache *cache, uint32_t module, const uint32_t *indices,
 			 uint32_t n)
 {
-	struct module *m = modules__get(p->modules, module);
+	struct module *m = modules__get(cache->modules, module);
 	uint64_t addresses[BATCH];
 	struct symbolizer_answer answers[BATCH];
-	int symbols = modules__symbols(p->modules, module), err = symbols;
-	uint32_t mapping = m ? mapping_of(p, m, symbols) : QZ_NONE;
+	int symbols = modules__symbols(cache->modules, module), err = symbols;
+	uint32_t mapping = m ? mapping_of(cache, m, symbols) : QZ_NONE;
 
 	for (uint32_t i = 0; i < n; i++)
-		addresses[i] = p->items[indices[i]].address;
+		addresses[i] = cache->items[indices[i]].address;
 	if (symbols >= 0)
-		err = symbolizer__resolve(p->symbolizer, symbols, addresses, n, answers);
+		err = symbolizer__resolve(cache->symbolizer, symbols, addresses, n, answers);
 	for (uint32_t i = 0; i < n; i++) {
-		struct cached_address *cached = &p->items[indices[i]];
+		struct cached_address *cached = &cache->items[indices[i]];
 		int failed;
 
 		cached->later = symbolizer__is_passing(err);
 		if (err)
-			failed = set_unknown(p, cached, mapping, m ? m->path : "");
+			failed = set_unknown(cache, cached, mapping, m ? m->path : "");
 		else
-			failed = take_answer(p, cached, m, mapping, &answers[i]);
+			failed = take_answer(cache, cached, m, mapping, &answers[i]);
 		if (failed)
 			return failed;
 	}
@@ -281,33 +283,33 @@ static int resolve_batch(struct address_cache *p, uint32_t module, const uint32_
 
 static int by_module(const void *a, const void *b, void *context)
 {
-	const struct address_cache *p = context;
-	const struct cached_address *x = &p->items[*(const uint32_t *)a];
-	const struct cached_address *y = &p->items[*(const uint32_t *)b];
+	const struct address_cache *cache = context;
+	const struct cached_address *x = &cache->items[*(const uint32_t *)a];
+	const struct cached_address *y = &cache->items[*(const uint32_t *)b];
 
 	return x->module < y->module ? -1 : x->module > y->module;
 }
 
-int address_cache__resolve(struct address_cache *p)
+int address_cache__resolve(struct address_cache *cache)
 {
 	uint32_t i = 0, n;
 	int err = 0;
 
-	if (!p->nwanted)
+	if (!cache->nwanted)
 		return 0;
-	qsort_r(p->wanted, p->nwanted, sizeof(*p->wanted), by_module, p);
-	while (i < p->nwanted && !err) {
-		uint32_t module = p->items[p->wanted[i]].module;
+	qsort_r(cache->wanted, cache->nwanted, sizeof(*cache->wanted), by_module, cache);
+	while (i < cache->nwanted && !err) {
+		uint32_t module = cache->items[cache->wanted[i]].module;
 
-		for (n = 1; n < BATCH && i + n < p->nwanted; n++)
-			if (p->items[p->wanted[i + n]].module != module)
+		for (n = 1; n < BATCH && i + n < cache->nwanted; n++)
+			if (cache->items[cache->wanted[i + n]].module != module)
 				break;
 		if (module != MODULE_KERNEL)
-			err = resolve_batch(p, module, &p->wanted[i], n);
+			err = resolve_batch(cache, module, &cache->wanted[i], n);
 		for (uint32_t k = 0; k < n && module == MODULE_KERNEL && !err; k++)
-			err = resolve_kernel(p, &p->items[p->wanted[i + k]]);
+			err = resolve_kernel(cache, &cache->items[cache->wanted[i + k]]);
 		i += n;
 	}
-	p->nwanted = 0;
+	cache->nwanted = 0;
 	return err;
 }

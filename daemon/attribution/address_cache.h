@@ -30,26 +30,26 @@ struct cached_address {
 
 /* Borrows all of these. NULL with ENOMEM. */
 struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kernel, struct qz_profile *profile);
-void address_cache__free(struct address_cache *p);
+					 struct kallsyms *kallsyms, struct qz_profile *profile);
+void address_cache__free(struct address_cache *cache);
 
-struct modules *address_cache__modules(const struct address_cache *p);
+struct modules *address_cache__modules(const struct address_cache *cache);
 
 /* Asks for an address. 0 or -ENOMEM. */
-int address_cache__want(struct address_cache *p, uint32_t module, uint64_t address);
+int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t address);
 
 /* Names all that was wanted. Addresses without a name become "[unknown]" of their module. */
-int address_cache__resolve(struct address_cache *p);
+int address_cache__resolve(struct address_cache *cache);
 
 /* An address that was wanted before the last resolve(), or NULL. */
-const struct cached_address *address_cache__get(const struct address_cache *p, uint32_t module,
+const struct cached_address *address_cache__get(const struct address_cache *cache, uint32_t module,
 						uint64_t address);
 
 /* The innermost procedure of an address, or "[unknown]" where there is none: NULL. -ENOMEM. */
 int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached);
 
 /* The number of addresses that were ever wanted, and each of them: NULL where it has no location. They stay. */
-uint32_t address_cache__count(const struct address_cache *p);
-const struct cached_address *address_cache__at(const struct address_cache *p, uint32_t index);
+uint32_t address_cache__count(const struct address_cache *cache);
+const struct cached_address *address_cache__at(const struct address_cache *cache, uint32_t index);
 
 #endif

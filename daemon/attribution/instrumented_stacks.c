@@ -22,21 +22,21 @@ struct item {
 };
 
 struct instrumented_stacks {
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct stack_context context;
 	struct item *items;
 	uint32_t n;
 	struct qz_hash_table table;
 };
 
-struct instrumented_stacks *instrumented_stacks__new(struct shm_sets *pages,
+struct instrumented_stacks *instrumented_stacks__new(struct shm_sets *sets,
 						     const struct stack_context *context)
 {
 	struct instrumented_stacks *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->pages = pages;
+	s->sets = sets;
 	s->context = *context;
 	return s;
 }
@@ -102,11 +102,11 @@ static uint32_t named_location(struct instrumented_stacks *s, const char *name)
 /* Where a function is: its file and the offset in it, or its address in code made at run time. */
 static void locate(struct instrumented_stacks *s, struct item *item, uint64_t address)
 {
-	struct image *image = address_spaces__get(s->context.images, item->image);
+	struct image *image = address_spaces__get(s->context.spaces, item->image);
 	const struct module *m;
 	struct region r;
 
-	if (!image || !address_spaces__find(s->context.images, image, address, &r))
+	if (!image || !address_spaces__find(s->context.spaces, image, address, &r))
 		return;
 	m = modules__get(s->context.modules, r.module);
 	if (!m)
@@ -129,7 +129,7 @@ static void take_symbol(struct instrumented_stacks *s, struct item *item,
 static struct item *know(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
 	struct item *item = find(s, image, id);
-	const struct page *page = item ? NULL : shm_sets__of_image(s->pages, image);
+	const struct page *page = item ? NULL : shm_sets__of_image(s->sets, image);
 	struct page_symbol symbol;
 
 	if (item || !page || shm_tables__symbol(page->tables, id, &symbol))
@@ -227,7 +227,7 @@ uint32_t instrumented_stacks__procedure(struct instrumented_stacks *s, uint32_t 
 bool instrumented_stacks__object_name(const struct instrumented_stacks *s, uint32_t image,
 				      uint64_t address, char name[QZ_NAME_LENGTH])
 {
-	const struct page *page = shm_sets__of_image(s->pages, image);
+	const struct page *page = shm_sets__of_image(s->sets, image);
 
 	return page && shm_tables__object_name(page->tables, address, name);
 }
@@ -320,7 +320,7 @@ void instrumented_stacks__merge(struct instrumented_stacks *s, const struct bpf_
 static uint32_t read_task(struct instrumented_stacks *s, uint32_t image, uint32_t task,
 			  uint32_t ids[QZ_TASK_STACK])
 {
-	const struct page *page = task ? shm_sets__of_image(s->pages, image) : NULL;
+	const struct page *page = task ? shm_sets__of_image(s->sets, image) : NULL;
 
 	return page ? shm_tables__task(page->tables, task, ids) : 0;
 }

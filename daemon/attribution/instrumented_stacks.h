@@ -19,7 +19,7 @@
 struct instrumented_stacks;
 
 /* All borrowed. NULL with errno ENOMEM. */
-struct instrumented_stacks *instrumented_stacks__new(struct shm_sets *pages,
+struct instrumented_stacks *instrumented_stacks__new(struct shm_sets *sets,
 						     const struct stack_context *context);
 void instrumented_stacks__free(struct instrumented_stacks *s);
 

@@ -42,17 +42,17 @@ struct shm_sets {
 
 struct shm_sets *shm_sets__new(void)
 {
-	struct shm_sets *p = calloc(1, sizeof(*p));
+	struct shm_sets *sets = calloc(1, sizeof(*sets));
 
-	if (!p)
+	if (!sets)
 		return NULL;
-	p->deaths = epoll_create1(EPOLL_CLOEXEC);
-	if (p->deaths < 0) {
-		free(p);
+	sets->deaths = epoll_create1(EPOLL_CLOEXEC);
+	if (sets->deaths < 0) {
+		free(sets);
 		return NULL;
 	}
-	pthread_mutex_init(&p->lock, NULL);
-	return p;
+	pthread_mutex_init(&sets->lock, NULL);
+	return sets;
 }
 
 /* ---- shares ---- */
@@ -67,12 +67,12 @@ static void count_in(struct use *use, const struct page *page)
 	use->more += page->whole ? 0 : page->nsegments - 1;
 }
 
-static void count_use(const struct shm_sets *p, uid_t uid, struct use *own, struct use *users,
+static void count_use(const struct shm_sets *sets, uid_t uid, struct use *own, struct use *users,
 		      struct use *all)
 {
 	*own = *users = *all = (struct use) {0};
-	for (uint32_t i = 0; i < p->limit; i++) {
-		const struct page *page = p->all[i];
+	for (uint32_t i = 0; i < sets->limit; i++) {
+		const struct page *page = sets->all[i];
 
 		if (!page)
 			continue;
@@ -94,19 +94,19 @@ static bool may_take(uid_t uid, uint32_t own, uint32_t users, uint32_t all, uint
 	return !uid || (users < for_users && own < for_users - users);
 }
 
-static bool may_have_page(const struct shm_sets *p, uid_t uid)
+static bool may_have_page(const struct shm_sets *sets, uid_t uid)
 {
 	struct use own, users, all;
 
-	count_use(p, uid, &own, &users, &all);
+	count_use(sets, uid, &own, &users, &all);
 	return may_take(uid, own.pages, users.pages, all.pages, MAX_PAGES);
 }
 
-static bool may_have_more(const struct shm_sets *p, uid_t uid)
+static bool may_have_more(const struct shm_sets *sets, uid_t uid)
 {
 	struct use own, users, all;
 
-	count_use(p, uid, &own, &users, &all);
+	count_use(sets, uid, &own, &users, &all);
 	return may_take(uid, own.more, users.more, all.more, MAX_MORE);
 }
 
@@ -127,14 +127,14 @@ static int make_memory(const char *name, size_t size, int seals)
 	return err;
 }
 
-void shm_sets__refuse(struct shm_sets *p)
+void shm_sets__refuse(struct shm_sets *sets)
 {
-	__atomic_fetch_add(&p->refused, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&sets->refused, 1, __ATOMIC_RELAXED);
 }
 
-uint64_t shm_sets__refused(const struct shm_sets *p)
+uint64_t shm_sets__refused(const struct shm_sets *sets)
 {
-	return __atomic_load_n(&p->refused, __ATOMIC_RELAXED);
+	return __atomic_load_n(&sets->refused, __ATOMIC_RELAXED);
 }
 
 /* Places of all segments side by side; what is not mapped takes no memory. */
@@ -184,16 +184,16 @@ static void free_page(struct page *page)
 	free(page);
 }
 
-void shm_sets__free(struct shm_sets *p)
+void shm_sets__free(struct shm_sets *sets)
 {
-	if (!p)
+	if (!sets)
 		return;
-	for (uint32_t i = 0; i < p->limit; i++)
-		if (p->all[i])
-			free_page(p->all[i]);
-	close(p->deaths);
-	pthread_mutex_destroy(&p->lock);
-	free(p);
+	for (uint32_t i = 0; i < sets->limit; i++)
+		if (sets->all[i])
+			free_page(sets->all[i]);
+	close(sets->deaths);
+	pthread_mutex_destroy(&sets->lock);
+	free(sets);
 }
 
 /* ---- making ---- */
@@ -228,32 +228,32 @@ static int fill_memory(struct page *page, struct page_memory *memory)
 }
 
 /* Ends those that the process has had; gives a free index, or MAX_PAGES when there is no room. */
-static uint32_t find_room(struct shm_sets *p, pid_t pid, uid_t uid)
+static uint32_t find_room(struct shm_sets *sets, pid_t pid, uid_t uid)
 {
 	uint32_t room = MAX_PAGES;
 
-	for (uint32_t i = 0; i < p->limit; i++) {
-		struct page *page = p->all[i];
+	for (uint32_t i = 0; i < sets->limit; i++) {
+		struct page *page = sets->all[i];
 
 		if (!page && room == MAX_PAGES)
 			room = i;
 		if (page && page->pid == pid)
 			shm_sets__end(page);
 	}
-	if (!may_have_page(p, uid))
+	if (!may_have_page(sets, uid))
 		return MAX_PAGES;
-	return room == MAX_PAGES ? p->limit : room;
+	return room == MAX_PAGES ? sets->limit : room;
 }
 
-static void publish(struct shm_sets *p, struct page *page, int pidfd)
+static void publish(struct shm_sets *sets, struct page *page, int pidfd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = page->index};
 
 	page->pidfd = pidfd;
-	epoll_ctl(p->deaths, EPOLL_CTL_ADD, pidfd, &event);
-	if (page->index == p->limit)
-		__atomic_store_n(&p->limit, page->index + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&p->all[page->index], page, __ATOMIC_RELEASE);
+	epoll_ctl(sets->deaths, EPOLL_CTL_ADD, pidfd, &event);
+	if (page->index == sets->limit)
+		__atomic_store_n(&sets->limit, page->index + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&sets->all[page->index], page, __ATOMIC_RELEASE);
 }
 
 static struct page *new_page(const struct page_owner *owner)
@@ -286,33 +286,33 @@ static int map_device(struct page *page, int device)
 	return 0;
 }
 
-static int place(struct shm_sets *p, struct page *page, int pidfd, struct page_memory *memory)
+static int place(struct shm_sets *sets, struct page *page, int pidfd, struct page_memory *memory)
 {
 	int err;
 
-	page->index = find_room(p, page->pid, page->uid);
+	page->index = find_room(sets, page->pid, page->uid);
 	if (page->index == MAX_PAGES)
 		return -EAGAIN;
 	err = memory->device >= 0 ? map_device(page, memory->device) : fill_memory(page, memory);
 	if (!err)
-		publish(p, page, pidfd);
+		publish(sets, page, pidfd);
 	return err;
 }
 
-int shm_sets__open(struct shm_sets *p, const struct page_owner *owner, struct page_memory *memory,
-		   uint32_t *index)
+int shm_sets__open(struct shm_sets *sets, const struct page_owner *owner,
+		   struct page_memory *memory, uint32_t *index)
 {
 	struct page *page = new_page(owner);
 	int err = -ENOMEM;
 
 	if (page) {
-		pthread_mutex_lock(&p->lock);
-		err = place(p, page, owner->pidfd, memory);
+		pthread_mutex_lock(&sets->lock);
+		err = place(sets, page, owner->pidfd, memory);
 		*index = page->index;
-		pthread_mutex_unlock(&p->lock);
+		pthread_mutex_unlock(&sets->lock);
 	}
 	if (err) {
-		shm_sets__refuse(p);
+		shm_sets__refuse(sets);
 		free_page(page);
 	}
 	return err;
@@ -324,7 +324,7 @@ int shm_sets__open(struct shm_sets *p, const struct page_owner *owner, struct pa
  * What the process has touched stays from then on: no more holes can be punched. It must have mapped the
  * segment before, and says so. Segments of the device have no descriptor that could be used for that.
  */
-static bool is_sealed(struct shm_sets *p, struct page *page, uint32_t number)
+static bool is_sealed(struct shm_sets *sets, struct page *page, uint32_t number)
 {
 	struct segment *segment = &page->segments[number];
 	int fd = __atomic_load_n(&segment->fd, __ATOMIC_ACQUIRE);
@@ -334,14 +334,14 @@ static bool is_sealed(struct shm_sets *p, struct page *page, uint32_t number)
 		return true;
 	if (pread(page->tables, &mapped, sizeof(mapped),
 		  offsetof(struct qz_page_header, segments)) != sizeof(mapped) ||
-	    mapped <= number || pthread_mutex_trylock(&p->lock))
+	    mapped <= number || pthread_mutex_trylock(&sets->lock))
 		return false;
 	if (segment->fd >= 0 && !fcntl(segment->fd, F_ADD_SEALS, LAST_SEALS)) {
 		close(segment->fd);
 		__atomic_store_n(&segment->fd, -1, __ATOMIC_RELEASE);
 	}
 	fd = segment->fd;
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&sets->lock);
 	return fd < 0;
 }
 
@@ -373,7 +373,7 @@ static uint16_t this_moment(void)
  * Where the kernel knew of nothing new, it is not asked again at the same moment, or else who claims
  * slots without touching them keeps sampling threads busy. Others touch what they claim before.
  */
-static uint16_t touched_of(struct shm_sets *p, struct page *page, uint32_t number, bool now)
+static uint16_t touched_of(struct shm_sets *sets, struct page *page, uint32_t number, bool now)
 {
 	struct segment *segment = &page->segments[number];
 	uint16_t touched = __atomic_load_n(&segment->touched, __ATOMIC_RELAXED), found;
@@ -381,7 +381,7 @@ static uint16_t touched_of(struct shm_sets *p, struct page *page, uint32_t numbe
 
 	if (number >= __atomic_load_n(&page->nsegments, __ATOMIC_ACQUIRE) ||
 	    (!now && __atomic_load_n(&segment->in_vain, __ATOMIC_RELAXED) == moment) ||
-	    !is_sealed(p, page, number))
+	    !is_sealed(sets, page, number))
 		return touched;
 	found = find_touched(page, number);
 	if (!(found & ~touched))
@@ -390,26 +390,26 @@ static uint16_t touched_of(struct shm_sets *p, struct page *page, uint32_t numbe
 }
 
 /* From this chunk of a segment on; 0: none. */
-static uint16_t touched_from(struct shm_sets *p, struct page *page, uint32_t number, uint32_t chunk,
-			     bool now)
+static uint16_t touched_from(struct shm_sets *sets, struct page *page, uint32_t number,
+			     uint32_t chunk, bool now)
 {
 	uint16_t touched = __atomic_load_n(&page->segments[number].touched, __ATOMIC_RELAXED);
 
 	if (!(touched >> chunk & 1))
-		touched = touched_of(p, page, number, now);
+		touched = touched_of(sets, page, number, now);
 	return touched >> chunk;
 }
 
-const struct qz_slot *shm_sets__slot(struct shm_sets *p, struct page *page, uint32_t slot)
+const struct qz_slot *shm_sets__slot(struct shm_sets *sets, struct page *page, uint32_t slot)
 {
-	if (slot >= QZ_SLOTS || !(touched_from(p, page, slot / QZ_SEGMENT_SLOTS,
+	if (slot >= QZ_SLOTS || !(touched_from(sets, page, slot / QZ_SEGMENT_SLOTS,
 					       slot % QZ_SEGMENT_SLOTS / SLOTS_IN_CHUNK, false) &
 				  1))
 		return NULL;
 	return &page->slots[slot];
 }
 
-uint32_t shm_sets__next_slot(struct shm_sets *p, struct page *page, uint32_t from, uint32_t end,
+uint32_t shm_sets__next_slot(struct shm_sets *sets, struct page *page, uint32_t from, uint32_t end,
 			     bool now)
 {
 	uint32_t slot = from;
@@ -417,7 +417,7 @@ uint32_t shm_sets__next_slot(struct shm_sets *p, struct page *page, uint32_t fro
 	while (slot < end && slot < QZ_SLOTS) {
 		uint32_t number = slot / QZ_SEGMENT_SLOTS;
 		uint32_t chunk = slot % QZ_SEGMENT_SLOTS / SLOTS_IN_CHUNK;
-		uint16_t touched = touched_from(p, page, number, chunk, now);
+		uint16_t touched = touched_from(sets, page, number, chunk, now);
 
 		if (touched & 1)
 			return slot;
@@ -429,7 +429,7 @@ uint32_t shm_sets__next_slot(struct shm_sets *p, struct page *page, uint32_t fro
 
 /* ---- growing ---- */
 
-static int grow_locked(struct shm_sets *p, struct page *page, uint32_t number)
+static int grow_locked(struct shm_sets *sets, struct page *page, uint32_t number)
 {
 	int fd;
 
@@ -437,37 +437,37 @@ static int grow_locked(struct shm_sets *p, struct page *page, uint32_t number)
 		return -ENOENT;
 	if (page->whole || number != page->nsegments || number >= QZ_SEGMENTS)
 		return -EINVAL;
-	fd = may_have_more(p, page->uid) ? add_segment(page) : -EAGAIN;
+	fd = may_have_more(sets, page->uid) ? add_segment(page) : -EAGAIN;
 	if (fd < 0)
-		shm_sets__refuse(p);
+		shm_sets__refuse(sets);
 	return fd;
 }
 
-int shm_sets__grow(struct shm_sets *p, uint32_t image, uint32_t number, int *segment)
+int shm_sets__grow(struct shm_sets *sets, uint32_t image, uint32_t number, int *segment)
 {
 	int fd;
 
-	pthread_mutex_lock(&p->lock);
-	fd = grow_locked(p, shm_sets__of_image(p, image), number);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&sets->lock);
+	fd = grow_locked(sets, shm_sets__of_image(sets, image), number);
+	pthread_mutex_unlock(&sets->lock);
 	*segment = fd;
 	return fd < 0 ? fd : 0;
 }
 
 /* ---- finding ---- */
 
-struct page *shm_sets__at(const struct shm_sets *p, uint32_t index)
+struct page *shm_sets__at(const struct shm_sets *sets, uint32_t index)
 {
-	return index < MAX_PAGES ? __atomic_load_n(&p->all[index], __ATOMIC_ACQUIRE) : NULL;
+	return index < MAX_PAGES ? __atomic_load_n(&sets->all[index], __ATOMIC_ACQUIRE) : NULL;
 }
 
-struct page *shm_sets__of_image(const struct shm_sets *p, uint32_t image)
+struct page *shm_sets__of_image(const struct shm_sets *sets, uint32_t image)
 {
-	uint32_t limit = shm_sets__limit(p);
+	uint32_t limit = shm_sets__limit(sets);
 	struct page *found = NULL;
 
 	for (uint32_t i = 0; i < limit; i++) {
-		struct page *page = shm_sets__at(p, i);
+		struct page *page = shm_sets__at(sets, i);
 
 		if (!page || page->image != image)
 			continue;
@@ -478,9 +478,9 @@ struct page *shm_sets__of_image(const struct shm_sets *p, uint32_t image)
 	return found;
 }
 
-uint32_t shm_sets__limit(const struct shm_sets *p)
+uint32_t shm_sets__limit(const struct shm_sets *sets)
 {
-	return __atomic_load_n(&p->limit, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&sets->limit, __ATOMIC_ACQUIRE);
 }
 
 /* ---- ending ---- */
@@ -490,53 +490,54 @@ void shm_sets__end(struct page *page)
 	__atomic_store_n(&page->over, true, __ATOMIC_RELEASE);
 }
 
-void shm_sets__reap(struct shm_sets *p)
+void shm_sets__reap(struct shm_sets *sets)
 {
 	struct epoll_event events[64];
 	int n;
 
 	do {
-		n = epoll_wait(p->deaths, events, 64, 0);
+		n = epoll_wait(sets->deaths, events, 64, 0);
 		for (int i = 0; i < n; i++) {
-			struct page *page = shm_sets__at(p, events[i].data.u32);
+			struct page *page = shm_sets__at(sets, events[i].data.u32);
 
 			if (!page)
 				continue;
-			epoll_ctl(p->deaths, EPOLL_CTL_DEL, page->pidfd, NULL);
+			epoll_ctl(sets->deaths, EPOLL_CTL_DEL, page->pidfd, NULL);
 			shm_sets__end(page);
 		}
 	} while (n == 64);
 }
 
-void shm_sets__enter(struct shm_sets *p, uint32_t poller)
+void shm_sets__enter(struct shm_sets *sets, uint32_t poller)
 {
-	__atomic_fetch_add(&p->rounds[poller].n, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&sets->rounds[poller].n, 1, __ATOMIC_SEQ_CST);
 }
 
-void shm_sets__leave(struct shm_sets *p, uint32_t poller)
+void shm_sets__leave(struct shm_sets *sets, uint32_t poller)
 {
-	__atomic_fetch_add(&p->rounds[poller].n, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&sets->rounds[poller].n, 1, __ATOMIC_RELEASE);
 }
 
 /* Until each sampling thread has left the round that it was in: some microseconds. */
-static void await_rounds(struct shm_sets *p)
+static void await_rounds(struct shm_sets *sets)
 {
 	uint64_t seen[MAX_POLLERS];
 
 	for (int i = 0; i < MAX_POLLERS; i++)
-		seen[i] = __atomic_load_n(&p->rounds[i].n, __ATOMIC_SEQ_CST);
+		seen[i] = __atomic_load_n(&sets->rounds[i].n, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < MAX_POLLERS; i++)
-		while (seen[i] & 1 && __atomic_load_n(&p->rounds[i].n, __ATOMIC_ACQUIRE) == seen[i])
+		while (seen[i] & 1 &&
+		       __atomic_load_n(&sets->rounds[i].n, __ATOMIC_ACQUIRE) == seen[i])
 			usleep(10);
 }
 
-void shm_sets__collect(struct shm_sets *p, pages_call *call, void *context)
+void shm_sets__collect(struct shm_sets *sets, pages_call *call, void *context)
 {
 	struct page *over[64];
-	uint32_t n = 0, limit = shm_sets__limit(p);
+	uint32_t n = 0, limit = shm_sets__limit(sets);
 
 	for (uint32_t i = 0; i < limit && n < 64; i++) {
-		struct page *page = shm_sets__at(p, i);
+		struct page *page = shm_sets__at(sets, i);
 
 		if (!page || !__atomic_load_n(&page->over, __ATOMIC_ACQUIRE))
 			continue;
@@ -545,11 +546,11 @@ void shm_sets__collect(struct shm_sets *p, pages_call *call, void *context)
 	}
 	if (!n)
 		return;
-	pthread_mutex_lock(&p->lock);
+	pthread_mutex_lock(&sets->lock);
 	for (uint32_t i = 0; i < n; i++)
-		__atomic_store_n(&p->all[over[i]->index], NULL, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&p->lock);
-	await_rounds(p);
+		__atomic_store_n(&sets->all[over[i]->index], NULL, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&sets->lock);
+	await_rounds(sets);
 	for (uint32_t i = 0; i < n; i++)
 		free_page(over[i]);
 }

@@ -55,7 +55,7 @@ struct page {
 struct shm_sets *shm_sets__new(void);
 
 /* Frees all page sets. No thread may use any. Accepts NULL. */
-void shm_sets__free(struct shm_sets *p);
+void shm_sets__free(struct shm_sets *sets);
 
 /* Whose a new page set is to be; pidfd is taken over with it. */
 struct page_owner {
@@ -76,56 +76,56 @@ struct page_memory {
  * Adds a page set; one that the process had before is over. 0 with its index, -EAGAIN: this user, or all
  * together, have as many as they may, or -errno.
  */
-int shm_sets__open(struct shm_sets *p, const struct page_owner *owner, struct page_memory *memory,
-		   uint32_t *index);
+int shm_sets__open(struct shm_sets *sets, const struct page_owner *owner,
+		   struct page_memory *memory, uint32_t *index);
 
 /*
  * A slot to be read, or NULL: it is not mapped, or its process has never touched it. Reading would then
  * make memory of a hole, which is quartzd's. The main thread, and sampling threads that have entered.
  */
-const struct qz_slot *shm_sets__slot(struct shm_sets *p, struct page *page, uint32_t slot);
+const struct qz_slot *shm_sets__slot(struct shm_sets *sets, struct page *page, uint32_t slot);
 
 /*
  * The first slot from `from` on that may be read; `end` when there is none before. One that was touched
  * just now can be missed, unless `now` is said: the kernel is asked then, whatever that takes.
  */
-uint32_t shm_sets__next_slot(struct shm_sets *p, struct page *page, uint32_t from, uint32_t end,
+uint32_t shm_sets__next_slot(struct shm_sets *sets, struct page *page, uint32_t from, uint32_t end,
 			     bool now);
 
 /*
  * Adds segment `number` of slots to the page set of an image. 0 with its descriptor in *segment,
  * -ENOENT: it has no page set, -EINVAL: not the next one, -EAGAIN: as in shm_sets__open, or -errno.
  */
-int shm_sets__grow(struct shm_sets *p, uint32_t image, uint32_t number, int *segment);
+int shm_sets__grow(struct shm_sets *sets, uint32_t image, uint32_t number, int *segment);
 
 /* A page set of this index, or NULL. For the main thread, and sampling threads that have entered. */
-struct page *shm_sets__at(const struct shm_sets *p, uint32_t index);
+struct page *shm_sets__at(const struct shm_sets *sets, uint32_t index);
 
 /* The page set of an image, rather one that is not over, or NULL; main thread. */
-struct page *shm_sets__of_image(const struct shm_sets *p, uint32_t image);
+struct page *shm_sets__of_image(const struct shm_sets *sets, uint32_t image);
 
 /* All indices in use are below this. */
-uint32_t shm_sets__limit(const struct shm_sets *p);
+uint32_t shm_sets__limit(const struct shm_sets *sets);
 
 /* Says that a page set is over. Any thread. */
 void shm_sets__end(struct page *page);
 
 /* Says so of those whose process has ended. Main thread. */
-void shm_sets__reap(struct shm_sets *p);
+void shm_sets__reap(struct shm_sets *sets);
 
 /*
  * Calls `call` for each that is over, and frees those for which it says true: nothing more is
  * wanted of them. Main thread.
  */
 typedef bool pages_call(void *context, struct page *page);
-void shm_sets__collect(struct shm_sets *p, pages_call *call, void *context);
+void shm_sets__collect(struct shm_sets *sets, pages_call *call, void *context);
 
 /* A sampling thread, 0 .. MAX_POLLERS - 1, uses page sets from now on, or no longer. Never waits. */
-void shm_sets__enter(struct shm_sets *p, uint32_t poller);
-void shm_sets__leave(struct shm_sets *p, uint32_t poller);
+void shm_sets__enter(struct shm_sets *sets, uint32_t poller);
+void shm_sets__leave(struct shm_sets *sets, uint32_t poller);
 
 /* Counts a request that could not be fulfilled, for want of room or in time. */
-void shm_sets__refuse(struct shm_sets *p);
-uint64_t shm_sets__refused(const struct shm_sets *p);
+void shm_sets__refuse(struct shm_sets *sets);
+uint64_t shm_sets__refused(const struct shm_sets *sets);
 
 #endif

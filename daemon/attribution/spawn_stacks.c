@@ -29,7 +29,7 @@ struct known {
 
 struct spawn_stacks {
 	struct stack_copies *copies;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct address_cache *addresses;
 	struct qz_profile *profile;
 	struct known *known;
@@ -37,34 +37,34 @@ struct spawn_stacks {
 	struct qz_hash_table table;
 };
 
-struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
+struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *spaces,
 				       struct address_cache *addresses, struct qz_profile *profile)
 {
-	struct spawn_stacks *c = calloc(1, sizeof(*c));
+	struct spawn_stacks *spawn = calloc(1, sizeof(*spawn));
 
-	if (!c)
+	if (!spawn)
 		return NULL;
-	c->copies = stack_copies__new(symbolizer);
-	if (!c->copies) {
-		free(c);
+	spawn->copies = stack_copies__new(symbolizer);
+	if (!spawn->copies) {
+		free(spawn);
 		return NULL;
 	}
-	c->images = images;
-	c->addresses = addresses;
-	c->profile = profile;
-	return c;
+	spawn->spaces = spaces;
+	spawn->addresses = addresses;
+	spawn->profile = profile;
+	return spawn;
 }
 
-void spawn_stacks__free(struct spawn_stacks *c)
+void spawn_stacks__free(struct spawn_stacks *spawn)
 {
-	if (!c)
+	if (!spawn)
 		return;
-	for (uint32_t i = 0; i < c->n; i++)
-		free(c->known[i].locations);
-	free(c->known);
-	qz_hash_table__free(&c->table);
-	stack_copies__free(c->copies);
-	free(c);
+	for (uint32_t i = 0; i < spawn->n; i++)
+		free(spawn->known[i].locations);
+	free(spawn->known);
+	qz_hash_table__free(&spawn->table);
+	stack_copies__free(spawn->copies);
+	free(spawn);
 }
 
 /* ---- what was walked before ---- */
@@ -101,38 +101,39 @@ static uint64_t sign(const struct creator *creator)
 
 static bool same_known(const void *context, uint32_t index, const void *key)
 {
-	const struct spawn_stacks *c = context;
+	const struct spawn_stacks *spawn = context;
 	const struct known *k = key;
 
-	return c->known[index].signature == k->signature && c->known[index].contents == k->contents;
+	return spawn->known[index].signature == k->signature &&
+	       spawn->known[index].contents == k->contents;
 }
 
 /* What is still needed is walked anew. */
-static void forget_known(struct spawn_stacks *c)
+static void forget_known(struct spawn_stacks *spawn)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		free(c->known[i].locations);
-	free(c->known);
-	c->known = NULL;
-	c->n = 0;
-	qz_hash_table__clear(&c->table);
+	for (uint32_t i = 0; i < spawn->n; i++)
+		free(spawn->known[i].locations);
+	free(spawn->known);
+	spawn->known = NULL;
+	spawn->n = 0;
+	qz_hash_table__clear(&spawn->table);
 }
 
-static struct known *add_known(struct spawn_stacks *c, const struct known *key)
+static struct known *add_known(struct spawn_stacks *spawn, const struct known *key)
 {
 	struct known *more;
 
-	if (c->n >= MAX_KNOWN)
-		forget_known(c);
-	more = qz_array__room(c->known, c->n, sizeof(*more));
+	if (spawn->n >= MAX_KNOWN)
+		forget_known(spawn);
+	more = qz_array__room(spawn->known, spawn->n, sizeof(*more));
 	if (!more)
 		return NULL;
-	c->known = more;
-	if (qz_hash_table__reserve(&c->table))
+	spawn->known = more;
+	if (qz_hash_table__reserve(&spawn->table))
 		return NULL;
-	c->known[c->n] = *key;
-	qz_hash_table__insert(&c->table, key->signature, c->n);
-	return &c->known[c->n++];
+	spawn->known[spawn->n] = *key;
+	qz_hash_table__insert(&spawn->table, key->signature, spawn->n);
+	return &spawn->known[spawn->n++];
 }
 
 /* ---- walking ---- */
@@ -152,10 +153,10 @@ static bool is_pointed_at(const struct region *r, const struct stack_copy *copy)
 	return false;
 }
 
-static void walk(struct spawn_stacks *c, const struct creator *creator,
+static void walk(struct spawn_stacks *spawn, const struct creator *creator,
 		 struct unwinder_stack *stack)
 {
-	struct modules *modules = address_cache__modules(c->addresses);
+	struct modules *modules = address_cache__modules(spawn->addresses);
 	struct stack_copies_region *regions = calloc(creator->map.n + 1UL, sizeof(*regions));
 	uint32_t n = regions ? creator->map.n : 0;
 
@@ -168,36 +169,38 @@ static void walk(struct spawn_stacks *c, const struct creator *creator,
 
 		regions[i] = (struct stack_copies_region) {r->start, r->end, r->offset, symbols};
 	}
-	stack_copies__walk(c->copies, regions, n, &creator->copy, stack);
+	stack_copies__walk(spawn->copies, regions, n, &creator->copy, stack);
 	free(regions);
 }
 
-void spawn_stacks__walk(struct spawn_stacks *c, const struct image *image,
+void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 			const struct stack_copy *copy, struct unwinder_stack *stack)
 {
 	struct creator creator = {.copy = *copy};
 
-	creator.map = address_spaces__copy(c->images, image, &creator.contents);
-	walk(c, &creator, stack);
+	creator.map = address_spaces__copy(spawn->spaces, image, &creator.contents);
+	walk(spawn, &creator, stack);
 	address_map__free(&creator.map);
 }
 
 /* Of a return address: that of the call before it. */
-static const struct cached_address *cached_address(struct spawn_stacks *c,
+static const struct cached_address *cached_address(struct spawn_stacks *spawn,
 						   const struct creator *creator, uint64_t address)
 {
 	const struct region *r = address_map__find(&creator->map, address - 1);
 
-	return r ? address_cache__get(c->addresses, r->module, address - 1 - r->start + r->offset)
+	return r ? address_cache__get(spawn->addresses, r->module,
+				      address - 1 - r->start + r->offset)
 		 : NULL;
 }
 
-static void want(struct spawn_stacks *c, const struct creator *creator, uint64_t address)
+static void want(struct spawn_stacks *spawn, const struct creator *creator, uint64_t address)
 {
 	const struct region *r = address_map__find(&creator->map, address - 1);
 
 	if (r)
-		address_cache__want(c->addresses, r->module, address - 1 - r->start + r->offset);
+		address_cache__want(spawn->addresses, r->module,
+				    address - 1 - r->start + r->offset);
 }
 
 /*
@@ -205,43 +208,47 @@ static void want(struct spawn_stacks *c, const struct creator *creator, uint64_t
  * that made the system call, when it is a library; else those known by name), and the runtime's
  * start-up code at the outer end.
  */
-static void trim(struct spawn_stacks *c, const struct creator *creator, const uint64_t *addresses,
-		 size_t *first, size_t *n)
+static void trim(struct spawn_stacks *spawn, const struct creator *creator,
+		 const uint64_t *addresses, size_t *first, size_t *n)
 {
-	const struct cached_address *inner = *n ? cached_address(c, creator, addresses[0]) : NULL;
-	const struct cached_address *outer = *n ? cached_address(c, creator, addresses[*n - 1])
+	const struct cached_address *inner = *n ? cached_address(spawn, creator, addresses[0])
+						: NULL;
+	const struct cached_address *outer = *n ? cached_address(spawn, creator, addresses[*n - 1])
 						: NULL;
 	bool library = inner && outer && inner->creator;
 	uint32_t module = inner ? inner->module : MODULE_NONE;
 
 	for (*first = 0; *first < *n; (*first)++) {
-		const struct cached_address *p = cached_address(c, creator, addresses[*first]);
+		const struct cached_address *cached =
+			cached_address(spawn, creator, addresses[*first]);
 
-		if (!p || !(p->creator || p->outermost || (library && p->module == module)))
+		if (!cached || !(cached->creator || cached->outermost ||
+				 (library && cached->module == module)))
 			break;
 	}
 	if (*first == *n) /* a static program: all is one module */
 		for (*first = 0; *first < *n; (*first)++) {
-			const struct cached_address *p =
-				cached_address(c, creator, addresses[*first]);
+			const struct cached_address *cached =
+				cached_address(spawn, creator, addresses[*first]);
 
-			if (!p || !(p->creator || p->outermost))
+			if (!cached || !(cached->creator || cached->outermost))
 				break;
 		}
 	while (*n > *first + 1) {
-		const struct cached_address *p = cached_address(c, creator, addresses[*n - 1]);
+		const struct cached_address *cached =
+			cached_address(spawn, creator, addresses[*n - 1]);
 
-		if (!p || !p->outermost)
+		if (!cached || !cached->outermost)
 			break;
 		(*n)--;
 	}
 }
 
-static void addresses_of(struct spawn_stacks *c, const struct creator *creator,
+static void addresses_of(struct spawn_stacks *spawn, const struct creator *creator,
 			 struct unwinder_stack *stack)
 {
 	if (!creator->nframes) {
-		walk(c, creator, stack);
+		walk(spawn, creator, stack);
 		return;
 	}
 	stack->end = QZ_UNWIND_OUTERMOST;
@@ -250,37 +257,38 @@ static void addresses_of(struct spawn_stacks *c, const struct creator *creator,
 }
 
 /* Code that keeps frame pointers does not mark the outermost frame: its name does. */
-static bool is_complete(struct spawn_stacks *c, const struct creator *creator,
+static bool is_complete(struct spawn_stacks *spawn, const struct creator *creator,
 			const struct unwinder_stack *stack)
 {
 	const struct cached_address *last =
-		cached_address(c, creator, stack->frames[stack->nframes - 1]);
+		cached_address(spawn, creator, stack->frames[stack->nframes - 1]);
 
 	return stack->end == QZ_UNWIND_OUTERMOST || (stack->nframes > 1 && last && last->outermost);
 }
 
-static void learn(struct spawn_stacks *c, const struct creator *creator, struct known *k)
+static void learn(struct spawn_stacks *spawn, const struct creator *creator, struct known *k)
 {
 	struct unwinder_stack stack;
 	size_t first, n;
 
-	addresses_of(c, creator, &stack);
+	addresses_of(spawn, creator, &stack);
 	n = stack.nframes;
 	for (size_t i = 0; i < n; i++)
-		want(c, creator, stack.frames[i]);
-	address_cache__resolve(c->addresses);
-	k->complete = is_complete(c, creator, &stack);
-	trim(c, creator, stack.frames, &first, &n);
+		want(spawn, creator, stack.frames[i]);
+	address_cache__resolve(spawn->addresses);
+	k->complete = is_complete(spawn, creator, &stack);
+	trim(spawn, creator, stack.frames, &first, &n);
 	k->locations = calloc(n - first + 2, sizeof(*k->locations));
 	if (!k->locations)
 		return;
 	for (size_t i = n; i > first; i--) {
-		const struct cached_address *p = cached_address(c, creator, stack.frames[i - 1]);
+		const struct cached_address *cached =
+			cached_address(spawn, creator, stack.frames[i - 1]);
 
 		if (stack.depth > stack.nframes && i == QZ_INNER_FRAMES)
-			k->locations[k->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
-		if (p)
-			k->locations[k->n++] = p->location;
+			k->locations[k->n++] = qz_profile__marker(spawn->profile, QZ_TRUNCATED);
+		if (cached)
+			k->locations[k->n++] = cached->location;
 		else
 			k->complete = false;
 	}
@@ -288,47 +296,47 @@ static void learn(struct spawn_stacks *c, const struct creator *creator, struct 
 
 /* ---- nodes ---- */
 
-static uint32_t below(struct spawn_stacks *c, uint32_t node, int64_t location)
+static uint32_t below(struct spawn_stacks *spawn, uint32_t node, int64_t location)
 {
-	int64_t next = location < 0 ? -1 : qz_profile__intern_node(c->profile, node, location);
+	int64_t next = location < 0 ? -1 : qz_profile__intern_node(spawn->profile, node, location);
 
 	return next < 0 ? node : next;
 }
 
-static uint32_t mark(struct spawn_stacks *c, uint32_t node, enum qz_procedure_kind kind)
+static uint32_t mark(struct spawn_stacks *spawn, uint32_t node, enum qz_procedure_kind kind)
 {
-	return below(c, node, qz_profile__marker(c->profile, kind));
+	return below(spawn, node, qz_profile__marker(spawn->profile, kind));
 }
 
-static struct known *know_copy(struct spawn_stacks *c, const struct creator *creator)
+static struct known *know_copy(struct spawn_stacks *spawn, const struct creator *creator)
 {
 	struct known key = {.contents = creator->contents, .signature = sign(creator)}, *k;
-	uint32_t index = qz_hash_table__find(&c->table, key.signature, same_known, c, &key);
+	uint32_t index = qz_hash_table__find(&spawn->table, key.signature, same_known, spawn, &key);
 
 	if (index != UINT32_MAX)
-		return &c->known[index];
-	k = add_known(c, &key);
+		return &spawn->known[index];
+	k = add_known(spawn, &key);
 	if (k)
-		learn(c, creator, k);
+		learn(spawn, creator, k);
 	return k;
 }
 
 /* What is known of a stack, walked now if it was not before. NULL when nothing is known. */
-static struct known *know(struct spawn_stacks *c, const struct image *image,
+static struct known *know(struct spawn_stacks *spawn, const struct image *image,
 			  struct creator *creator)
 {
 	struct known *k;
 
-	creator->map = address_spaces__copy(c->images, image, &creator->contents);
-	k = creator->map.n ? know_copy(c, creator) : NULL;
+	creator->map = address_spaces__copy(spawn->spaces, image, &creator->contents);
+	k = creator->map.n ? know_copy(spawn, creator) : NULL;
 	address_map__free(&creator->map);
 	return k;
 }
 
-uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
+uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 			    const struct qz_creation_event *event)
 {
-	struct image *image = address_spaces__get(c->images, event->image);
+	struct image *image = address_spaces__get(spawn->spaces, event->image);
 	struct creator creator = {.copy = {event->regs, event->stack, event->size},
 				  .nframes = event->nframes};
 	struct known *k = NULL;
@@ -336,15 +344,15 @@ uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
 
 	if (creator.nframes > QZ_USER_FRAMES || creator.nframes * sizeof(uint64_t) > event->size)
 		creator.nframes = 0;
-	if (c->profile->nodes[parent].depth > MAX_DEPTH)
+	if (spawn->profile->nodes[parent].depth > MAX_DEPTH)
 		return parent;
 	if (image)
-		k = know(c, image, &creator);
+		k = know(spawn, image, &creator);
 	if (!k || !k->complete)
-		node = mark(c, node, QZ_TRUNCATED);
+		node = mark(spawn, node, QZ_TRUNCATED);
 	for (uint32_t i = 0; k && i < k->n; i++)
-		node = below(c, node, k->locations[i]);
-	return mark(c, node, event->process ? QZ_PROCESS_START : QZ_THREAD_START);
+		node = below(spawn, node, k->locations[i]);
+	return mark(spawn, node, event->process ? QZ_PROCESS_START : QZ_THREAD_START);
 }
 
 /* The stack from sp upwards as far as it is mapped, at most `size` bytes. */
@@ -358,9 +366,9 @@ static size_t read_stack(const struct image *image, uint64_t sp, void *to, size_
 	return n > 0 ? n : 0;
 }
 
-uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_event *event)
+uint32_t spawn_stacks__unseen(struct spawn_stacks *spawn, const struct qz_process_event *event)
 {
-	struct image *image = address_spaces__get(c->images, event->image);
+	struct image *image = address_spaces__get(spawn->spaces, event->image);
 	struct creator creator = {.copy.regs = event->regs};
 	void *stack = malloc(FOUND_STACK);
 	struct known *k = NULL;
@@ -369,10 +377,10 @@ uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_ev
 	if (stack && image && event->regs.sp) {
 		creator.copy.bytes = stack;
 		creator.copy.size = read_stack(image, event->regs.sp, stack, FOUND_STACK);
-		k = know(c, image, &creator);
+		k = know(spawn, image, &creator);
 	}
 	free(stack);
 	if (k && k->complete && k->n)
-		node = below(c, node, k->locations[0]);
-	return mark(c, mark(c, node, QZ_TRUNCATED), QZ_THREAD_START);
+		node = below(spawn, node, k->locations[0]);
+	return mark(spawn, mark(spawn, node, QZ_TRUNCATED), QZ_THREAD_START);
 }

@@ -16,15 +16,15 @@
 
 struct spawn_stacks;
 
-struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *images,
+struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *spaces,
 				       struct address_cache *addresses, struct qz_profile *profile);
-void spawn_stacks__free(struct spawn_stacks *c);
+void spawn_stacks__free(struct spawn_stacks *spawn);
 
 /*
  * The node below which the child's stacks belong, given that of its creator. A creator's stack that
  * cannot be had is shown as truncated. Gives `parent` itself or a marker below it when all fails.
  */
-uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
+uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 			    const struct qz_creation_event *event);
 
 /*
@@ -32,10 +32,10 @@ uint32_t spawn_stacks__node(struct spawn_stacks *c, uint32_t parent,
  * (main), which started them in a way that is no longer known. main is found on the leader's
  * stack, which is read from the process while it lives; without it they hang below the root.
  */
-uint32_t spawn_stacks__unseen(struct spawn_stacks *c, const struct qz_process_event *event);
+uint32_t spawn_stacks__unseen(struct spawn_stacks *spawn, const struct qz_process_event *event);
 
 /* Any copy of a stack of an image. */
-void spawn_stacks__walk(struct spawn_stacks *c, const struct image *image,
+void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 			const struct stack_copy *copy, struct unwinder_stack *stack);
 
 #endif

@@ -32,22 +32,22 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 		 const struct qz_stack_slot *s)
 {
 	const uint64_t *frames = &h->frames[s->offset];
-	struct image *image = address_spaces__get(c->images, s->image);
+	struct image *image = address_spaces__get(c->spaces, s->image);
 
 	if (image && s->end == QZ_UNWIND_STALE)
-		address_spaces__reread(c->images, image);
+		address_spaces__reread(c->spaces, image);
 	for (uint32_t i = 0; i < s->nkernel; i++)
 		address_cache__want(c->addresses, MODULE_KERNEL, code_address(frames[i], i == 0));
 	if (!image || image->launcher)
 		return;
-	if (c->selfreport)
-		instrumented_stacks__want_slot(c->selfreport, h, s);
+	if (c->instrumented)
+		instrumented_stacks__want_slot(c->instrumented, h, s);
 	for (uint32_t i = 0; i < s->nuser; i++) {
 		uint64_t address = code_address(user_frame(h, s, i), i == 0);
 		const struct module *m;
 		struct region r;
 
-		if (!address_spaces__find(c->images, image, address, &r))
+		if (!address_spaces__find(c->spaces, image, address, &r))
 			continue;
 		m = modules__get(c->modules, r.module);
 		if (m)
@@ -56,7 +56,7 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 	}
 }
 
-/* With the lock of the images held. */
+/* With the lock of the address spaces held. */
 static const struct cached_address *user_address(const struct stack_context *c,
 						 const struct image *image, uint64_t address)
 {
@@ -76,13 +76,13 @@ static uint32_t user_addresses(const struct stack_context *c, const struct bpf_r
 {
 	uint32_t n;
 
-	address_spaces__lock(c->images);
+	address_spaces__lock(c->spaces);
 	for (n = 0; n < s->nuser && n < QZ_USER_FRAMES; n++) {
 		found[n] = user_address(c, image, code_address(user_frame(h, s, n), n == 0));
 		if (!found[n])
 			break;
 	}
-	address_spaces__unlock(c->images);
+	address_spaces__unlock(c->spaces);
 	return n;
 }
 
@@ -102,7 +102,7 @@ static bool is_complete(const struct qz_stack_slot *s, const struct cached_addre
 static void place_user(const struct stack_context *c, const struct bpf_runtime_half *h,
 		       const struct qz_stack_slot *s, struct stack *stack)
 {
-	const struct image *image = address_spaces__get(c->images, s->image);
+	const struct image *image = address_spaces__get(c->spaces, s->image);
 	const struct cached_address *found[QZ_USER_FRAMES];
 	uint32_t n;
 
@@ -134,30 +134,30 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_half *
 	place_user(c, h, s, stack);
 	stack->nuser = stack->n;
 	for (uint32_t i = s->nkernel; i > 0; i--) {
-		const struct cached_address *p = address_cache__get(
+		const struct cached_address *cached = address_cache__get(
 			c->addresses, MODULE_KERNEL, code_address(frames[i - 1], i == 1));
 
-		if (p)
-			stack->locations[stack->n++] = p->location;
+		if (cached)
+			stack->locations[stack->n++] = cached->location;
 		if (i == 1)
-			stack->unresolved = !p || !p->found;
+			stack->unresolved = !cached || !cached->found;
 	}
-	if (c->selfreport)
-		instrumented_stacks__merge(c->selfreport, h, s, stack);
+	if (c->instrumented)
+		instrumented_stacks__merge(c->instrumented, h, s, stack);
 }
 
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *h,
 		    const struct qz_stack_slot *s)
 {
-	const struct image *image = address_spaces__get(c->images, s->image);
+	const struct image *image = address_spaces__get(c->spaces, s->image);
 	const struct cached_address *cached = NULL;
 
 	if (s->nkernel) {
 		cached = address_cache__get(c->addresses, MODULE_KERNEL, h->frames[s->offset]);
 	} else if (s->nuser && image && !image->launcher) {
-		address_spaces__lock(c->images);
+		address_spaces__lock(c->spaces);
 		cached = user_address(c, image, user_frame(h, s, 0));
-		address_spaces__unlock(c->images);
+		address_spaces__unlock(c->spaces);
 	}
 	return address_cache__procedure(c->profile, cached);
 }

@@ -18,13 +18,13 @@ struct spawn_stacks;
 
 /* What is needed to find where an address is. All borrowed. */
 struct stack_context {
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct modules *modules;
 	struct address_cache *addresses;
 	struct qz_profile *profile;
-	struct instrumented_stacks *selfreport; /* NULL: none */
-	struct spawn_stacks *creation;
-	const uint32_t *scopes; /* of the profile, by number of the engine; QZ_NONE: not known */
+	struct instrumented_stacks *instrumented; /* NULL: none */
+	struct spawn_stacks *spawn;
+	const uint32_t *scopes; /* of the profile, by number in BPF; QZ_NONE: not known */
 	uint32_t nscopes;
 };
 

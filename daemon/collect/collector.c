@@ -43,75 +43,75 @@
 static bool make_target(struct collector *c, const struct symbolizer_options *options)
 {
 	c->symbolizer = symbolizer__new(options);
-	c->reports = reorder_buffer__new();
-	if (!c->symbolizer || !c->reports)
+	c->reorder = reorder_buffer__new();
+	if (!c->symbolizer || !c->reorder)
 		return false;
 	c->modules = modules__new(c->symbolizer);
-	c->images = c->modules ? address_spaces__new(c->modules) : NULL;
-	if (c->images && bpf_runtime__follows_all(c->engine))
-		address_spaces__keep_all(c->images);
-	c->reader = c->images ? event_reader__new(c->engine, c->sampler, c->images) : NULL;
+	c->spaces = c->modules ? address_spaces__new(c->modules) : NULL;
+	if (c->spaces && bpf_runtime__follows_all(c->bpf))
+		address_spaces__keep_all(c->spaces);
+	c->reader = c->spaces ? event_reader__new(c->bpf, c->sampler, c->spaces) : NULL;
 	if (c->reader)
-		c->builder = unwind_worker__new(c->engine, c->reader, c->images, c->modules);
-	return c->builder;
+		c->worker = unwind_worker__new(c->bpf, c->reader, c->spaces, c->modules);
+	return c->worker;
 }
 
 /* From addresses to procedures, and which of these spin. */
 static bool make_attribution(struct collector *c, const struct spin_rules *rules)
 {
-	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kernel, c->profile);
+	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kallsyms, c->profile);
 	if (!c->addresses)
 		return false;
-	c->creation = spawn_stacks__new(c->symbolizer, c->images, c->addresses, c->profile);
-	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kernel, rules);
-	if (!c->creation || !c->classes)
+	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
+	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kallsyms, rules);
+	if (!c->spawn || !c->classes)
 		return false;
 	c->stacks = (struct stack_context) {
-		.images = c->images,
+		.spaces = c->spaces,
 		.modules = c->modules,
 		.addresses = c->addresses,
 		.profile = c->profile,
-		.creation = c->creation,
+		.spawn = c->spawn,
 		.scopes = scopes__rows(c->scopes),
-		.nscopes = bpf_runtime__max_scopes(c->engine),
+		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
-	c->spinning = spin_tracker__new(c->engine, c->images, c->modules, c->classes);
-	return c->spinning;
+	c->tracker = spin_tracker__new(c->bpf, c->spaces, c->modules, c->classes);
+	return c->tracker;
 }
 
 /* What samples and waits are drained by. */
 static bool make_drains(struct collector *c)
 {
 	c->sampled = sample_rounds__new(
-		&(struct sample_rounds_context) {c->engine, c->images, c->threads, c->spinning});
+		&(struct sample_rounds_context) {c->bpf, c->spaces, c->threads, c->tracker});
 	if (!c->sampled)
 		return false;
 	c->groups = groups__new(
-		&(struct groups_context) {c->engine, c->profile, c->scopes, c->threads, c->images});
+		&(struct groups_context) {c->bpf, c->profile, c->scopes, c->threads, c->spaces});
 	if (!c->groups)
 		return false;
 	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
 	if (c->names)
-		c->waits = wait_drain__new(c->engine, c->threads, &c->stacks, c->names);
-	c->shares = map_quota__new(c->engine);
-	return c->waits && c->shares;
+		c->waits = wait_drain__new(c->bpf, c->threads, &c->stacks, c->names);
+	c->quota = map_quota__new(c->bpf);
+	return c->waits && c->quota;
 }
 
-struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
-				 const struct spin_rules *rules, struct kallsyms **kernel)
+				 const struct spin_rules *rules, struct kallsyms **kallsyms)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
 		return NULL;
-	c->kernel = *kernel;
-	*kernel = NULL;
-	c->engine = engine;
+	c->kallsyms = *kallsyms;
+	*kallsyms = NULL;
+	c->bpf = bpf;
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
-	c->scopes = c->profile ? scopes__new(engine, c->profile) : NULL;
+	c->scopes = c->profile ? scopes__new(bpf, c->profile) : NULL;
 	c->threads = threads__new(c->profile);
 	if (c->scopes && c->threads && make_target(c, options) && make_attribution(c, rules) &&
 	    make_drains(c)) {
@@ -128,27 +128,27 @@ void collector__free(struct collector *c)
 {
 	if (!c)
 		return;
-	unwind_worker__free(c->builder);
+	unwind_worker__free(c->worker);
 	event_reader__free(c->reader);
-	reorder_buffer__free(c->reports);
+	reorder_buffer__free(c->reorder);
 	free(c->kept);
 	wait_drain__free(c->waits);
-	map_quota__free(c->shares);
+	map_quota__free(c->quota);
 	shm_polling__free(c->polling);
 	rounds__free(c->rounds);
 	candidates__free(c->candidates);
 	object_naming__free(c->names);
-	shm_counters__free(c->page_figures);
-	instrumented_stacks__free(c->stacks.selfreport);
+	shm_counters__free(c->counters);
+	instrumented_stacks__free(c->stacks.instrumented);
 	sample_rounds__free(c->sampled);
-	scope_gc__free(c->ended);
+	scope_gc__free(c->gc);
 	groups__free(c->groups);
-	spin_tracker__free(c->spinning);
+	spin_tracker__free(c->tracker);
 	spin_classify__free(c->classes);
-	spawn_stacks__free(c->creation);
+	spawn_stacks__free(c->spawn);
 	address_cache__free(c->addresses);
-	kallsyms__free(c->kernel);
-	address_spaces__free(c->images);
+	kallsyms__free(c->kallsyms);
+	address_spaces__free(c->spaces);
 	threads__free(c->threads);
 	modules__free(c->modules);
 	symbolizer__free(c->symbolizer);
@@ -157,14 +157,14 @@ void collector__free(struct collector *c)
 	free(c);
 }
 
-int collector__use_pages(struct collector *c, struct shm_sets *pages)
+int collector__use_pages(struct collector *c, struct shm_sets *sets)
 {
-	c->stacks.selfreport = instrumented_stacks__new(pages, &c->stacks);
-	if (!c->stacks.selfreport)
+	c->stacks.instrumented = instrumented_stacks__new(sets, &c->stacks);
+	if (!c->stacks.instrumented)
 		return -ENOMEM;
-	c->pages = pages;
-	c->page_figures = shm_counters__new(pages, c->engine, &c->stacks);
-	return c->page_figures ? 0 : -ENOMEM;
+	c->sets = sets;
+	c->counters = shm_counters__new(sets, c->bpf, &c->stacks);
+	return c->counters ? 0 : -ENOMEM;
 }
 
 int collector__use_poller(struct collector *c, struct shm_sampler *poller)
@@ -179,9 +179,9 @@ void collector__use_rounds(struct collector *c, uint32_t rate)
 	c->profile->instants.sampled = true;
 }
 
-int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate)
+int collector__use_instants(struct collector *c, struct module_rounds *module_rounds, uint32_t rate)
 {
-	c->rounds = rounds__new(instants, rate, bpf_runtime__processors(c->engine), c->spinning,
+	c->rounds = rounds__new(module_rounds, rate, bpf_runtime__processors(c->bpf), c->tracker,
 				&c->stacks);
 	return c->rounds ? 0 : -ENOMEM;
 }
@@ -189,8 +189,8 @@ int collector__use_instants(struct collector *c, struct module_rounds *instants,
 int collector__use_what_if(struct collector *c, const char *names)
 {
 	struct candidates_context context = {
-		.engine = c->engine,
-		.images = c->images,
+		.bpf = c->bpf,
+		.spaces = c->spaces,
 		.modules = c->modules,
 		.symbolizer = c->symbolizer,
 		.addresses = c->addresses,
@@ -212,7 +212,7 @@ int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind
 
 int collector__add_own_scopes(struct collector *c)
 {
-	bool contained = bpf_runtime__is_contained(c->engine);
+	bool contained = bpf_runtime__is_contained(c->bpf);
 	int err = collector__add_scope(c, QZ_SCOPE_OF_MACHINE, QZ_SCOPE_MACHINE, 0,
 				       contained ? QZ_CONTAINED : "machine", "");
 
@@ -224,8 +224,8 @@ int collector__add_own_scopes(struct collector *c)
 
 int collector__keep_ended(struct collector *c, uint64_t bytes)
 {
-	c->ended = scope_gc__new(c->engine, bytes);
-	return c->ended ? 0 : -ENOMEM;
+	c->gc = scope_gc__new(c->bpf, bytes);
+	return c->gc ? 0 : -ENOMEM;
 }
 
 void collector__on_fold(struct collector *c, void (*before)(void *context),
@@ -238,9 +238,9 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 
 static void take_reports(struct collector *c)
 {
-	if (reorder_buffer__bytes(c->reports) > MAX_BEHIND)
+	if (reorder_buffer__bytes(c->reorder) > MAX_BEHIND)
 		return; /* they are put aside next, and then fill the rings, which count what is lost */
-	c->complete = event_reader__take(c->reader, c->reports);
+	c->complete = event_reader__take(c->reader, c->reorder);
 }
 
 /* So near to a swap that no sample comes between: all of one half are of one rate. */
@@ -252,9 +252,9 @@ static void change_rates(struct collector *c)
 		return;
 	c->halvings = c->profile->halvings = c->halvings_wanted;
 	perf_sampler__set_halvings(c->sampler, c->halvings,
-				   loss_accounting__idle_ns(c->engine, bpf_runtime__now()));
-	for (uint32_t i = 0; i < bpf_runtime__processors(c->engine); i++)
-		bpf_runtime__cpus(c->engine)[i].halvings = c->halvings;
+				   loss_accounting__idle_ns(c->bpf, bpf_runtime__now()));
+	for (uint32_t i = 0; i < bpf_runtime__processors(c->bpf); i++)
+		bpf_runtime__cpus(c->bpf)[i].halvings = c->halvings;
 }
 
 /* Whether what is in use is looked through: the times after which things are freed are in drains, of a second. */
@@ -283,14 +283,14 @@ static int swap_buffers(struct collector *c)
 
 	await_end_of_round(c);
 	change_rates(c);
-	err = bpf_runtime__swap_buffers(c->engine, &c->half);
+	err = bpf_runtime__swap_buffers(c->bpf, &c->half);
 	if (c->polling)
 		shm_polling__swap_buffers(c->polling);
 	if (aging)
 		groups__follow(c->groups);
 	wait_drain__take(c->waits, aging);
-	map_quota__drained(c->shares);
-	spin_tracker__teach(c->spinning);
+	map_quota__drained(c->quota);
+	spin_tracker__teach(c->tracker);
 	c->swapped = bpf_runtime__now();
 	c->name_soon = false;
 	c->half_waits = !err;
@@ -321,9 +321,9 @@ static void remap(struct collector *c, const struct remap *remap)
 {
 	uint64_t now = bpf_runtime__now();
 
-	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->images, remap))
+	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->spaces, remap))
 		name_before(c, now);
-	address_spaces__remap(c->images, remap);
+	address_spaces__remap(c->spaces, remap);
 }
 
 static bool take_report(void *context, const struct report *report)
@@ -342,14 +342,14 @@ static void process_reports(struct collector *c, uint64_t until)
 {
 	uint64_t done = until;
 
-	reorder_buffer__process(c->reports, &done, take_report, c);
+	reorder_buffer__process(c->reorder, &done, take_report, c);
 	c->processed = done;
 	c->behind = until - done;
 }
 
 static void process_all_reports(struct collector *c)
 {
-	if (reorder_buffer__bytes(c->reports) > MAX_BEHIND)
+	if (reorder_buffer__bytes(c->reorder) > MAX_BEHIND)
 		process_reports(c, c->complete - SETTLING);
 	take_reports(c);
 	process_reports(c, UINT64_MAX);
@@ -360,7 +360,7 @@ int collector__tick(struct collector *c)
 	uint64_t now = bpf_runtime__now(), since;
 	int err = 0;
 
-	bpf_runtime__control(c->engine)->heartbeat = now;
+	bpf_runtime__control(c->bpf)->heartbeat = now;
 	take_reports(c);
 	c->hurry = now + TICK_WORK;
 	process_reports(c, c->complete - SETTLING);
@@ -374,11 +374,11 @@ int collector__tick(struct collector *c)
 		err = collector__drain_half(c);
 	if (err || c->half_waits || since < SWAP_REST)
 		return err;
-	err = spin_tracker__read_processors(c->spinning);
+	err = spin_tracker__read_processors(c->tracker);
 	take_reports(c); /* that may have taken long */
 	if (!err &&
 	    (since >= (c->name_soon ? NAME_PERIOD : SWAP_PERIOD) || (c->due && now >= c->due) ||
-	     bpf_runtime__fill(c->engine) >= SWAP_FILL || spin_tracker__hurries(c->spinning)))
+	     bpf_runtime__fill(c->bpf) >= SWAP_FILL || spin_tracker__hurries(c->tracker)))
 		err = swap_buffers(c);
 	return err;
 }
@@ -404,24 +404,24 @@ uint64_t collector__next_tick(const struct collector *c)
 void collector__set_halvings(struct collector *c, uint32_t halvings)
 {
 	c->halvings_wanted = halvings;
-	unwind_worker__set_halvings(c->builder, halvings);
+	unwind_worker__set_halvings(c->worker, halvings);
 }
 
 struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)
 {
-	return self_overhead__read(c->engine, c->symbolizer, c->builder, interrupt_ns);
+	return self_overhead__read(c->bpf, c->symbolizer, c->worker, interrupt_ns);
 }
 
 int collector__start(struct collector *c)
 {
 	/* from the first sample on, so that it is also noticed when quartzd is stopped before its first tick */
-	bpf_runtime__control(c->engine)->heartbeat = bpf_runtime__now();
-	return unwind_worker__start(c->builder);
+	bpf_runtime__control(c->bpf)->heartbeat = bpf_runtime__now();
+	return unwind_worker__start(c->worker);
 }
 
 void collector__prepare(struct collector *c, int fd, const char *path)
 {
-	unwind_worker__prepare(c->builder, fd, path);
+	unwind_worker__prepare(c->worker, fd, path);
 }
 
 int collector__event_fd(const struct collector *c)
@@ -437,10 +437,10 @@ int collector__freeze(struct collector *c, uint64_t *until)
 {
 	int err;
 
-	unwind_worker__stop(c->builder);
-	*until = bpf_runtime__freeze(c->engine);
+	unwind_worker__stop(c->worker);
+	*until = bpf_runtime__freeze(c->bpf);
 	c->frozen = true;
-	err = bpf_scopes__dump(c->engine, *until, collector__keep_thread, c);
+	err = bpf_scopes__dump(c->bpf, *until, collector__keep_thread, c);
 	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
 		usleep(1000);
 		process_all_reports(c);

@@ -24,16 +24,16 @@ struct collector;
 struct kallsyms;
 
 /*
- * Borrows engine, sampler and rules, which must outlive it; takes *kernel, which is NULL then. NULL with errno ENOMEM,
+ * Borrows bpf, sampler and rules, which must outlive it; takes *kallsyms, which is NULL then. NULL with errno ENOMEM,
  * EMFILE or ENFILE.
  */
-struct collector *collector__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
+struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *symbolizer,
-				 const struct spin_rules *rules, struct kallsyms **kernel);
+				 const struct spin_rules *rules, struct kallsyms **kallsyms);
 void collector__free(struct collector *c);
 
-/* Takes in what instrumented programs say of themselves, too. Borrows the pages. 0 or -ENOMEM. */
-int collector__use_pages(struct collector *c, struct shm_sets *pages);
+/* Takes in what instrumented programs say of themselves, too. Borrows the page sets. 0 or -ENOMEM. */
+int collector__use_pages(struct collector *c, struct shm_sets *sets);
 
 /* Takes in what a poller counts, too; collector__use_pages comes first. Borrows it. 0 or -ENOMEM. */
 int collector__use_poller(struct collector *c, struct shm_sampler *poller);
@@ -42,7 +42,8 @@ int collector__use_poller(struct collector *c, struct shm_sampler *poller);
  * Takes in what all processors do at single instants, of which there are so many per second, too; before
  * any scope is added. Borrows them; they are stopped before collector__finish. 0 or -ENOMEM.
  */
-int collector__use_instants(struct collector *c, struct module_rounds *instants, uint32_t rate);
+int collector__use_instants(struct collector *c, struct module_rounds *module_rounds,
+			    uint32_t rate);
 
 /* The same from the samples, which are taken on all processors at one instant, at `rate` Hz. */
 void collector__use_rounds(struct collector *c, uint32_t rate);
@@ -53,7 +54,7 @@ void collector__use_rounds(struct collector *c, uint32_t rate);
  */
 int collector__use_what_if(struct collector *c, const char *names);
 
-/* Tells what a scope of the engine is. To be called before its first event is drained. */
+/* Tells what a scope in BPF is. To be called before its first event is drained. */
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
 			 const char *comm, const char *command);
 
@@ -109,7 +110,7 @@ struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_n
 
 /*
  * Stops the clock, and keeps all threads as they stand at that time, which is given in *until. To
- * be called once, before the engine is detached.
+ * be called once, before BPF is detached.
  */
 int collector__freeze(struct collector *c, uint64_t *until);
 
@@ -122,7 +123,7 @@ uint64_t collector__behind(const struct collector *c);
  */
 int collector__patience_ms(const struct collector *c);
 
-/* Takes in the rest. The engine must be detached and the sampler stopped. */
+/* Takes in the rest. BPF must be detached and the sampler stopped. */
 int collector__finish(struct collector *c);
 
 /*

@@ -22,20 +22,20 @@ static void place_threads(struct collector *c, const struct qz_process_event *e)
 		leader->placed = true;
 	if (scopes__kind(c->scopes, e->scope) == QZ_SCOPE_KERNEL)
 		return;
-	image = address_spaces__get(c->images, e->image);
+	image = address_spaces__get(c->spaces, e->image);
 	if (!image)
 		return;
 	image->launcher = image->found && scopes__kind(c->scopes, image->scope) == QZ_SCOPE_JOB;
 	if (image->launcher)
 		return;
-	image->node = spawn_stacks__unseen(c->creation, e);
+	image->node = spawn_stacks__unseen(c->spawn, e);
 }
 
 static void add_process(struct collector *c, const struct qz_process_event *e)
 {
 	char comm[QZ_COMM_LEN + 1] = "";
 
-	if (e->scope >= bpf_runtime__max_scopes(c->engine))
+	if (e->scope >= bpf_runtime__max_scopes(c->bpf))
 		return;
 	if (groups__keep(c->groups, e)) {
 		place_threads(c, e);
@@ -44,8 +44,8 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(c->scopes, e->scope) == QZ_NONE)
 		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(c->scopes, e, address_spaces__get(c->images, e->parent));
-	if (c->page_figures && e->cause == QZ_IMAGE_FOUND)
+	scopes__describe(c->scopes, e, address_spaces__get(c->spaces, e->parent));
+	if (c->counters && e->cause == QZ_IMAGE_FOUND)
 		shm_wake__process(e->tgid, e->start_boottime);
 	place_threads(c, e);
 }
@@ -53,12 +53,12 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 static void add_creation(struct collector *c, const struct qz_creation_event *e)
 {
 	struct thread *parent = threads__get(c->threads, e->parent), *child;
-	uint32_t node = parent ? thread__node(parent, address_spaces__get(c->images, e->image)) : 0;
+	uint32_t node = parent ? thread__node(parent, address_spaces__get(c->spaces, e->image)) : 0;
 
 	child = threads__get(c->threads, e->child);
 	if (!child)
 		return;
-	child->node = spawn_stacks__node(c->creation, node, e);
+	child->node = spawn_stacks__node(c->spawn, node, e);
 	child->placed = true;
 }
 
@@ -66,8 +66,7 @@ void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
 {
 	char comm[QZ_COMM_LEN + 1] = "";
 
-	if (!bpf_runtime__follows_all(c->engine) ||
-	    e->scope >= bpf_runtime__max_scopes(c->engine) ||
+	if (!bpf_runtime__follows_all(c->bpf) || e->scope >= bpf_runtime__max_scopes(c->bpf) ||
 	    scopes__index(c->scopes, e->scope) != QZ_NONE)
 		return;
 	memcpy(comm, e->comm, QZ_COMM_LEN);
@@ -100,10 +99,10 @@ void collector__name_thread(struct collector *c, const struct qz_thread_event *e
 	char name[QZ_THREAD_NAME_LENGTH];
 	struct qz_thread *row;
 
-	if (!c->page_figures || !thread || thread->row == QZ_NONE)
+	if (!c->counters || !thread || thread->row == QZ_NONE)
 		return;
 	row = &c->profile->threads[thread->row];
-	if (!row->merged && shm_counters__thread_name(c->page_figures, e, name) && name[0])
+	if (!row->merged && shm_counters__thread_name(c->counters, e, name) && name[0])
 		qz_profile__set_string(&row->name, name);
 }
 

@@ -33,21 +33,21 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 static void refresh_ledger(struct collector *c)
 {
 	struct loss_accounting_sources from = {
-		.engine = c->engine,
+		.bpf = c->bpf,
 		.sampler = c->sampler,
 		.symbolizer = c->symbolizer,
-		.builder = c->builder,
+		.worker = c->worker,
 		.waits = c->waits,
-		.page_figures = c->page_figures,
+		.counters = c->counters,
 		.polling = c->polling,
 		.sampled = c->sampled,
 		.rounds = c->rounds,
 		.until = c->refreshed,
-		.processes_folded = c->ended ? scope_gc__folded(c->ended) : 0,
+		.processes_folded = c->gc ? scope_gc__folded(c->gc) : 0,
 		.not_stored = c->not_stored,
 		.misplaced = c->misplaced,
 		.unplaced = c->unplaced,
-		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reports) +
+		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reorder) +
 				   event_reader__dropped(c->reader),
 	};
 
@@ -57,7 +57,7 @@ static void refresh_ledger(struct collector *c)
 static int dump_alive(struct collector *c)
 {
 	if (!c->frozen)
-		return bpf_scopes__dump(c->engine, c->refreshed, add_alive, c);
+		return bpf_scopes__dump(c->bpf, c->refreshed, add_alive, c);
 	for (uint32_t i = 0; i < c->nkept; i++)
 		add_alive(c, &c->kept[i]);
 	return 0;
@@ -76,11 +76,11 @@ int collector__refresh(struct collector *c, uint64_t until)
 	groups__refresh(c->groups, until);
 	scopes__refresh(c->scopes, c->waits, until);
 	wait_drain__objects(c->waits, until);
-	if (c->page_figures)
-		shm_counters__refresh(c->page_figures);
+	if (c->counters)
+		shm_counters__refresh(c->counters);
 	refresh_ledger(c);
 	err = c->candidates ? candidates__refresh(c->candidates, scopes__rows(c->scopes),
-						  bpf_runtime__max_scopes(c->engine))
+						  bpf_runtime__max_scopes(c->bpf))
 			    : 0;
 	if (err)
 		return err;
@@ -90,12 +90,12 @@ int collector__refresh(struct collector *c, uint64_t until)
 struct collector_symbolizers collector__symbolizers(const struct collector *c)
 {
 	const struct symbolizer_counters *names = symbolizer__counters(c->symbolizer);
-	struct unwind_worker_figures tables = unwind_worker__figures(c->builder);
+	struct unwind_worker_figures figures = unwind_worker__figures(c->worker);
 
 	return (struct collector_symbolizers) {
-		.ended = names->crashed + names->killed + tables.ended + tables.killed,
-		.waiting = symbolizer__waiting(c->symbolizer) + tables.waiting,
-		.refused = names->modules_refused + tables.refused,
+		.ended = names->crashed + names->killed + figures.ended + figures.killed,
+		.waiting = symbolizer__waiting(c->symbolizer) + figures.waiting,
+		.refused = names->modules_refused + figures.refused,
 	};
 }
 

@@ -10,38 +10,38 @@
 #include "daemon/target/loss_backoff.h"
 
 struct collector {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	struct symbolizer *symbolizer;
 	struct modules *modules;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct address_cache *addresses;
-	struct spawn_stacks *creation;
+	struct spawn_stacks *spawn;
 	struct threads *threads;
 	struct object_naming_context *names;
 	struct wait_drain *waits;
-	struct map_quota *shares;
-	struct shm_counters *page_figures; /* NULL: no pages are in use */
-	struct shm_polling *polling;	   /* NULL: nor is a poller */
-	struct rounds *rounds;		   /* NULL: nor are instants taken */
-	struct candidates *candidates;	   /* NULL: nobody asks what if */
-	struct kallsyms *kernel;
+	struct map_quota *quota;
+	struct shm_counters *counters; /* NULL: no page sets are in use */
+	struct shm_polling *polling;   /* NULL: nor is a poller */
+	struct rounds *rounds;	       /* NULL: nor are instants taken */
+	struct candidates *candidates; /* NULL: nobody asks what if */
+	struct kallsyms *kallsyms;
 	struct spin_classify *classes;
-	struct spin_tracker *spinning;
+	struct spin_tracker *tracker;
 	struct stack_context stacks;
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct groups *groups;
 
 	struct event_reader *reader;
-	struct unwind_worker *builder; /* of unwind tables, in a thread of its own */
-	struct reorder_buffer *reports;
+	struct unwind_worker *worker; /* of unwind tables, in a thread of its own */
+	struct reorder_buffer *reorder;
 	uint64_t complete, processed; /* what was reported by then is in `reports`, was processed */
 	uint64_t behind;	      /* from the latter to where the last tick should have come */
 	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
 	struct sample_rounds *sampled;
-	struct scope_gc *ended; /* NULL: not every process is a scope */
-	struct shm_sets *pages; /* NULL: none are in use */
+	struct scope_gc *gc;   /* NULL: not every process is a scope */
+	struct shm_sets *sets; /* NULL: none are in use */
 	void (*before_fold)(void *context);
 	void (*after_fold)(void *context);
 	void *fold_context;

@@ -11,7 +11,7 @@
 #define IDLE 600000000000ull /* ns without a process, and a group is over */
 
 struct group {
-	uint32_t scope; /* of the engine */
+	uint32_t scope; /* number in BPF */
 	uint32_t row;	/* of its threads */
 	struct qz_group_key key;
 	uint64_t processes, changed; /* so many, since when */
@@ -71,7 +71,7 @@ static struct group *make_room(struct groups *g, uint32_t scope)
 
 static const char *unit_of(const struct groups *g, uint32_t image)
 {
-	const struct image *relative = image ? address_spaces__get(g->c.images, image) : NULL;
+	const struct image *relative = image ? address_spaces__get(g->c.spaces, image) : NULL;
 	uint32_t scope = relative ? scopes__index(g->c.scopes, relative->scope) : QZ_NONE;
 
 	return scope == QZ_NONE ? "" : g->c.profile->scopes[scope].cgroup;
@@ -132,7 +132,7 @@ void groups__refresh(struct groups *g, uint64_t until)
 		}
 		refresh(g, group, &state, until);
 		if (until > group->changed + IDLE && !state.ended)
-			bpf_scopes__end_group(g->c.engine, group->scope, &group->key);
+			bpf_scopes__end_group(g->c.bpf, group->scope, &group->key);
 	}
 }
 
@@ -140,7 +140,7 @@ void groups__refresh(struct groups *g, uint64_t until)
 
 bool groups__keep(struct groups *g, const struct qz_process_event *e)
 {
-	enum qz_youth youth = bpf_scopes__youth(g->c.engine, e->scope);
+	enum qz_youth youth = bpf_scopes__youth(g->c.bpf, e->scope);
 	struct qz_process_event *more;
 
 	if (youth != QZ_YOUNG && youth != QZ_FOLDED)
@@ -156,7 +156,7 @@ bool groups__keep(struct groups *g, const struct qz_process_event *e)
 /* What is on its way of its thread is the group's. */
 static void join(struct groups *g, const struct qz_process_event *e)
 {
-	const struct group *group = find_group(g, bpf_scopes__group(g->c.engine, e->scope));
+	const struct group *group = find_group(g, bpf_scopes__group(g->c.bpf, e->scope));
 
 	if (!group)
 		return;
@@ -168,14 +168,14 @@ static void decide(struct groups *g, const struct qz_process_event *e)
 {
 	char comm[QZ_COMM_LEN + 1] = "";
 
-	if (!bpf_scopes__grow(g->c.engine, e->scope)) {
+	if (!bpf_scopes__grow(g->c.bpf, e->scope)) {
 		join(g, e);
 		return;
 	}
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(g->c.scopes, e->scope) == QZ_NONE)
 		scopes__add(g->c.scopes, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(g->c.scopes, e, address_spaces__get(g->c.images, e->parent));
+	scopes__describe(g->c.scopes, e, address_spaces__get(g->c.spaces, e->parent));
 }
 
 void groups__decide(struct groups *g)
@@ -188,11 +188,11 @@ void groups__decide(struct groups *g)
 /* Of those that were passed before a look none is left. */
 void groups__follow(struct groups *g)
 {
-	uint64_t passed = bpf_runtime__control(g->c.engine)->forks_passed;
+	uint64_t passed = bpf_runtime__control(g->c.bpf)->forks_passed;
 
 	if (passed == g->passed && !g->looks)
 		return;
 	g->looks = passed != g->passed;
 	g->passed = passed;
-	bpf_scopes__follow_passed(g->c.engine, 0);
+	bpf_scopes__follow_passed(g->c.bpf, 0);
 }

@@ -15,11 +15,11 @@
 struct groups;
 
 struct groups_context {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct threads *threads;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 };
 
 /* All borrowed. NULL with errno ENOMEM. */

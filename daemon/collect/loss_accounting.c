@@ -9,12 +9,12 @@ static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
 	return cpu->idle_ns + (since && since < until ? until - since : 0);
 }
 
-uint64_t loss_accounting__idle_ns(const struct bpf_runtime *engine, uint64_t until)
+uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until)
 {
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(engine);
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(bpf);
 	uint64_t idle = 0;
 
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(engine); cpu++)
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(bpf); cpu++)
 		idle += idle_of(&cpus[cpu], until);
 	return idle;
 }
@@ -23,8 +23,8 @@ uint64_t loss_accounting__idle_ns(const struct bpf_runtime *engine, uint64_t unt
 static uint64_t expected(const struct loss_accounting_sources *from)
 {
 	uint64_t n = perf_sampler__expected(from->sampler,
-					    loss_accounting__idle_ns(from->engine, from->until)),
-		 alone = bpf_runtime__control(from->engine)->samples_alone;
+					    loss_accounting__idle_ns(from->bpf, from->until)),
+		 alone = bpf_runtime__control(from->bpf)->samples_alone;
 
 	return n > alone ? n - alone : 0;
 }
@@ -33,10 +33,10 @@ static uint64_t expected(const struct loss_accounting_sources *from)
 static void add_processors(struct qz_ledger *l, const struct loss_accounting_sources *from)
 {
 	static const char *const names[] = QZ_LOSS_NAMES;
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(from->engine);
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(from->bpf);
 	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, walks = 0, reuses = 0;
 
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(from->engine); cpu++) {
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(from->bpf); cpu++) {
 		l->accepted += cpus[cpu].accepted;
 		l->filtered += cpus[cpu].filtered;
 		gaps += cpus[cpu].gaps;
@@ -75,19 +75,19 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 static void add_symbolizers(struct qz_ledger *l, const struct loss_accounting_sources *from)
 {
 	const struct symbolizer_counters *child = symbolizer__counters(from->symbolizer);
-	struct unwind_worker_figures tables = unwind_worker__figures(from->builder);
+	struct unwind_worker_figures figures = unwind_worker__figures(from->worker);
 
-	qz_ledger__add_event(l, "symbolizer_killed", child->killed + tables.killed);
-	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + tables.ended);
-	qz_ledger__add_event(l, "tables_full", tables.full);
-	qz_ledger__add_event(l, "modules_refused", child->modules_refused + tables.refused);
+	qz_ledger__add_event(l, "symbolizer_killed", child->killed + figures.killed);
+	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + figures.ended);
+	qz_ledger__add_event(l, "tables_full", figures.full);
+	qz_ledger__add_event(l, "modules_refused", child->modules_refused + figures.refused);
 }
 
 void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_sources *from)
 {
 	qz_ledger__clear(l);
 	add_processors(l, from);
-	add_control(l, bpf_runtime__control(from->engine));
+	add_control(l, bpf_runtime__control(from->bpf));
 	qz_ledger__add_event(l, "reports_dropped", from->reports_dropped);
 	qz_ledger__add_event(l, "processes_folded", from->processes_folded);
 	qz_ledger__add_event(l, "mappings_lost", perf_sampler__reports_lost(from->sampler));
@@ -96,8 +96,8 @@ void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_
 	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(from->waits));
 	add_symbolizers(l, from);
 	sample_rounds__ledger(from->sampled, l);
-	if (from->page_figures)
-		shm_counters__ledger(from->page_figures, l);
+	if (from->counters)
+		shm_counters__ledger(from->counters, l);
 	if (from->polling)
 		shm_polling__ledger(from->polling, l);
 	if (from->rounds)

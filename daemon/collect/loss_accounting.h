@@ -13,14 +13,14 @@
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/waits/wait_drain.h"
 
-/* All borrowed; of these, page_figures, polling and rounds may be NULL. */
+/* All borrowed; of these, counters, polling and rounds may be NULL. */
 struct loss_accounting_sources {
-	const struct bpf_runtime *engine;
+	const struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
 	const struct symbolizer *symbolizer;
-	struct unwind_worker *builder;
+	struct unwind_worker *worker;
 	const struct wait_drain *waits;
-	struct shm_counters *page_figures;
+	struct shm_counters *counters;
 	struct shm_polling *polling;
 	struct rounds *rounds;
 	const struct sample_rounds *sampled;
@@ -34,7 +34,7 @@ struct loss_accounting_sources {
 };
 
 /* How long all processors together have been idle. */
-uint64_t loss_accounting__idle_ns(const struct bpf_runtime *engine, uint64_t until);
+uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until);
 
 void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_sources *from);
 

@@ -18,7 +18,7 @@
 
 struct module_rounds {
 	int device;
-	const struct bpf_runtime *engine;
+	const struct bpf_runtime *bpf;
 	uint32_t period_ns, processors;
 	struct qz_capture *captures; /* of the call in progress */
 	pthread_t thread;
@@ -49,44 +49,44 @@ static void drop_aim(struct aim *aim)
 }
 
 /* To look whether a process runs takes the kernel as long as to interrupt a processor. */
-static bool are_many(const struct module_rounds *i, const struct aim *aim)
+static bool are_many(const struct module_rounds *m, const struct aim *aim)
 {
-	return aim->npids > i->processors || aim->npids > QZ_TARGETS_MAX;
+	return aim->npids > m->processors || aim->npids > QZ_TARGETS_MAX;
 }
 
-void module_rounds__aim(struct module_rounds *i, struct aim *aim)
+void module_rounds__aim(struct module_rounds *m, struct aim *aim)
 {
-	aim->everybody = are_many(i, aim);
-	pthread_mutex_lock(&i->lock);
-	drop_aim(i->aim);
-	i->aim = aim;
-	pthread_mutex_unlock(&i->lock);
+	aim->everybody = are_many(m, aim);
+	pthread_mutex_lock(&m->lock);
+	drop_aim(m->aim);
+	m->aim = aim;
+	pthread_mutex_unlock(&m->lock);
 }
 
-static struct aim *hold_aim(struct module_rounds *i)
+static struct aim *hold_aim(struct module_rounds *m)
 {
 	struct aim *aim;
 
-	pthread_mutex_lock(&i->lock);
-	aim = i->aim && i->aim->npids ? i->aim : NULL;
+	pthread_mutex_lock(&m->lock);
+	aim = m->aim && m->aim->npids ? m->aim : NULL;
 	if (aim)
 		aim->refs++;
-	pthread_mutex_unlock(&i->lock);
+	pthread_mutex_unlock(&m->lock);
 	return aim;
 }
 
 /* ---- the thread ---- */
 
 /* Takes the aim over. */
-static void keep(struct module_rounds *i, struct aim *aim, const struct qz_ioc_snapshot *s,
+static void keep(struct module_rounds *m, struct aim *aim, const struct qz_ioc_snapshot *s,
 		 uint32_t level)
 {
 	size_t size = s->captured * sizeof(struct qz_capture);
 	struct instant *instant = malloc(sizeof(*instant) + size);
 
-	pthread_mutex_lock(&i->lock);
-	if (!instant || i->pending >= MAX_PENDING) {
-		i->figures.dropped++;
+	pthread_mutex_lock(&m->lock);
+	if (!instant || m->pending >= MAX_PENDING) {
+		m->figures.dropped++;
 		drop_aim(aim);
 		free(instant);
 	} else {
@@ -95,69 +95,69 @@ static void keep(struct module_rounds *i, struct aim *aim, const struct qz_ioc_s
 					     .missed = s->missed,
 					     .level = level,
 					     .ncaptures = s->captured};
-		memcpy(instant->captures, i->captures, size);
-		*i->end = instant;
-		i->end = &instant->next;
-		i->pending++;
+		memcpy(instant->captures, m->captures, size);
+		*m->end = instant;
+		m->end = &instant->next;
+		m->pending++;
 	}
-	pthread_mutex_unlock(&i->lock);
+	pthread_mutex_unlock(&m->lock);
 }
 
-static void fail(struct module_rounds *i, struct aim *aim)
+static void fail(struct module_rounds *m, struct aim *aim)
 {
-	pthread_mutex_lock(&i->lock);
-	i->figures.failed++;
+	pthread_mutex_lock(&m->lock);
+	m->figures.failed++;
 	drop_aim(aim);
-	pthread_mutex_unlock(&i->lock);
+	pthread_mutex_unlock(&m->lock);
 }
 
 /* The word that has the level of the aim's only scope. */
-static uint64_t running_word(const struct module_rounds *i, const struct aim *aim)
+static uint64_t running_word(const struct module_rounds *m, const struct aim *aim)
 {
-	return aim->scope == QZ_NO_SCOPE ? 0 : bpf_scopes__running(i->engine, aim->scope);
+	return aim->scope == QZ_NO_SCOPE ? 0 : bpf_scopes__running(m->bpf, aim->scope);
 }
 
-static void take_one(struct module_rounds *i, struct aim *aim)
+static void take_one(struct module_rounds *m, struct aim *aim)
 {
 	struct qz_ioc_snapshot s = {
 		.size = sizeof(s),
 		.flags = aim->everybody ? QZ_SNAPSHOT_ALL : 0,
 		.ntargets = aim->everybody ? 0 : aim->npids,
-		.room = i->processors,
+		.room = m->processors,
 		.targets = (uintptr_t)aim->pids,
-		.captures = (uintptr_t)i->captures,
+		.captures = (uintptr_t)m->captures,
 		.patience_ns = QZ_PATIENCE_MAX,
 	};
-	uint64_t running = running_word(i, aim);
+	uint64_t running = running_word(m, aim);
 
-	if (ioctl(i->device, QZ_IOC_SNAPSHOT, &s)) {
-		fail(i, aim);
+	if (ioctl(m->device, QZ_IOC_SNAPSHOT, &s)) {
+		fail(m, aim);
 		return;
 	}
-	if (!running || running_word(i, aim) != running)
-		keep(i, aim, &s, LEVEL_UNKNOWN);
+	if (!running || running_word(m, aim) != running)
+		keep(m, aim, &s, LEVEL_UNKNOWN);
 	else
-		keep(i, aim, &s, running & QZ_LEVEL_MASK);
+		keep(m, aim, &s, running & QZ_LEVEL_MASK);
 }
 
 static void *work(void *argument)
 {
-	struct module_rounds *i = argument;
+	struct module_rounds *m = argument;
 	uint64_t due = bpf_runtime__now();
 
 	pthread_setname_np(pthread_self(), "quartzd-instant");
 	prctl(PR_SET_TIMERSLACK, 1ul);
-	while (!__atomic_load_n(&i->stop, __ATOMIC_ACQUIRE)) {
-		struct aim *aim = hold_aim(i);
+	while (!__atomic_load_n(&m->stop, __ATOMIC_ACQUIRE)) {
+		struct aim *aim = hold_aim(m);
 		struct timespec ts;
 		uint64_t now;
 
 		if (aim)
-			take_one(i, aim);
+			take_one(m, aim);
 		now = bpf_runtime__now();
-		due += i->period_ns;
+		due += m->period_ns;
 		if (due < now)
-			due = now + i->period_ns; /* some are left out, none is made up for */
+			due = now + m->period_ns; /* some are left out, none is made up for */
 		ts = (struct timespec) {due / SECOND, due % SECOND};
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 	}
@@ -166,95 +166,95 @@ static void *work(void *argument)
 
 /* ---- life ---- */
 
-struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *engine)
+struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *bpf)
 {
-	struct module_rounds *i = calloc(1, sizeof(*i));
+	struct module_rounds *m = calloc(1, sizeof(*m));
 	int err;
 
-	if (!i)
+	if (!m)
 		return NULL;
-	i->period_ns = SECOND / rate;
-	i->engine = engine;
-	i->processors = bpf_runtime__processors(engine);
-	i->end = &i->first;
-	pthread_mutex_init(&i->lock, NULL);
-	i->captures = calloc(i->processors, sizeof(*i->captures));
-	i->device = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	err = i->device < 0 ? errno : i->captures ? 0 : ENOMEM;
+	m->period_ns = SECOND / rate;
+	m->bpf = bpf;
+	m->processors = bpf_runtime__processors(bpf);
+	m->end = &m->first;
+	pthread_mutex_init(&m->lock, NULL);
+	m->captures = calloc(m->processors, sizeof(*m->captures));
+	m->device = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	err = m->device < 0 ? errno : m->captures ? 0 : ENOMEM;
 	if (!err)
-		return i;
-	module_rounds__free(i);
+		return m;
+	module_rounds__free(m);
 	errno = err;
 	return NULL;
 }
 
-int module_rounds__start(struct module_rounds *i)
+int module_rounds__start(struct module_rounds *m)
 {
-	int err = pthread_create(&i->thread, NULL, work, i);
+	int err = pthread_create(&m->thread, NULL, work, m);
 
-	i->running = !err;
+	m->running = !err;
 	return -err;
 }
 
-void module_rounds__stop(struct module_rounds *i)
+void module_rounds__stop(struct module_rounds *m)
 {
-	__atomic_store_n(&i->stop, true, __ATOMIC_RELEASE);
-	if (i->running)
-		pthread_join(i->thread, NULL);
-	i->running = false;
+	__atomic_store_n(&m->stop, true, __ATOMIC_RELEASE);
+	if (m->running)
+		pthread_join(m->thread, NULL);
+	m->running = false;
 }
 
-void module_rounds__free(struct module_rounds *i)
+void module_rounds__free(struct module_rounds *m)
 {
 	struct instant *instant;
 
-	if (!i)
+	if (!m)
 		return;
-	module_rounds__stop(i);
-	while ((instant = module_rounds__take(i, UINT64_MAX)))
+	module_rounds__stop(m);
+	while ((instant = module_rounds__take(m, UINT64_MAX)))
 		while (instant) {
 			struct instant *next = instant->next;
 
-			module_rounds__release(i, instant);
+			module_rounds__release(m, instant);
 			instant = next;
 		}
-	drop_aim(i->aim);
-	if (i->device >= 0)
-		close(i->device);
-	pthread_mutex_destroy(&i->lock);
-	free(i->captures);
-	free(i);
+	drop_aim(m->aim);
+	if (m->device >= 0)
+		close(m->device);
+	pthread_mutex_destroy(&m->lock);
+	free(m->captures);
+	free(m);
 }
 
 /* ---- taking ---- */
 
-struct instant *module_rounds__take(struct module_rounds *i, uint64_t horizon)
+struct instant *module_rounds__take(struct module_rounds *m, uint64_t horizon)
 {
 	struct instant *first, **last;
 
-	pthread_mutex_lock(&i->lock);
-	first = i->first;
+	pthread_mutex_lock(&m->lock);
+	first = m->first;
 	for (last = &first; *last && (*last)->begun < horizon; last = &(*last)->next)
-		i->pending--;
-	i->first = *last;
+		m->pending--;
+	m->first = *last;
 	*last = NULL;
-	if (!i->first)
-		i->end = &i->first;
-	pthread_mutex_unlock(&i->lock);
+	if (!m->first)
+		m->end = &m->first;
+	pthread_mutex_unlock(&m->lock);
 	return first;
 }
 
-void module_rounds__release(struct module_rounds *i, struct instant *instant)
+void module_rounds__release(struct module_rounds *m, struct instant *instant)
 {
-	pthread_mutex_lock(&i->lock);
+	pthread_mutex_lock(&m->lock);
 	drop_aim(instant->aim);
-	pthread_mutex_unlock(&i->lock);
+	pthread_mutex_unlock(&m->lock);
 	free(instant);
 }
 
-void module_rounds__figures(struct module_rounds *i, struct module_rounds_figures *figures)
+void module_rounds__figures(struct module_rounds *m, struct module_rounds_figures *figures)
 {
-	pthread_mutex_lock(&i->lock);
-	*figures = i->figures;
-	pthread_mutex_unlock(&i->lock);
+	pthread_mutex_lock(&m->lock);
+	*figures = m->figures;
+	pthread_mutex_unlock(&m->lock);
 }

@@ -19,7 +19,7 @@ struct module_rounds;
 struct aim {
 	uint32_t refs;	/* guarded by the lock of instants */
 	bool everybody; /* so many that every processor is asked, whatever it runs */
-	uint32_t scope; /* of the engine, of all of them; QZ_NO_SCOPE: there are more */
+	uint32_t scope; /* number in BPF, of all of them; QZ_NO_SCOPE: there are more */
 	uint32_t npids;
 	int32_t pids[];
 };
@@ -37,33 +37,33 @@ struct instant {
 	struct qz_capture captures[];
 };
 
-/* Opens the device. Borrows the engine. NULL with errno: of open(2), or ENOMEM. */
-struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *engine);
+/* Opens the device. Borrows bpf. NULL with errno: of open(2), or ENOMEM. */
+struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *bpf);
 
 /* Begins to take instants, in a thread. 0 or -errno. */
-int module_rounds__start(struct module_rounds *i);
+int module_rounds__start(struct module_rounds *m);
 
 /* No instant is taken any more when this returns. */
-void module_rounds__stop(struct module_rounds *i);
-void module_rounds__free(struct module_rounds *i); /* stops it first; accepts NULL */
+void module_rounds__stop(struct module_rounds *m);
+void module_rounds__free(struct module_rounds *m); /* stops it first; accepts NULL */
 
 /* Without processes, with room for so many, or NULL. */
 struct aim *aim__new(uint32_t pids);
 
 /* Aims at these from now on; takes the aim over. With no pids, no instant is taken. */
-void module_rounds__aim(struct module_rounds *i, struct aim *aim);
+void module_rounds__aim(struct module_rounds *m, struct aim *aim);
 
 /*
  * The instants begun before `horizon`, oldest first, in a list; each is given back by
  * module_rounds__release. One thread at a time.
  */
-struct instant *module_rounds__take(struct module_rounds *i, uint64_t horizon);
-void module_rounds__release(struct module_rounds *i, struct instant *instant);
+struct instant *module_rounds__take(struct module_rounds *m, uint64_t horizon);
+void module_rounds__release(struct module_rounds *m, struct instant *instant);
 
 struct module_rounds_figures {
 	uint64_t dropped; /* there was no room until somebody took them */
 	uint64_t failed;  /* calls that the module refused */
 };
-void module_rounds__figures(struct module_rounds *i, struct module_rounds_figures *figures);
+void module_rounds__figures(struct module_rounds *m, struct module_rounds_figures *figures);
 
 #endif

@@ -9,8 +9,8 @@
 #define BATCH 64
 
 struct rounds {
-	struct module_rounds *instants;
-	struct spin_tracker *spinning;
+	struct module_rounds *module_rounds;
+	struct spin_tracker *tracker;
 	struct stack_context context;
 	/* Of a batch: captures as stacks of the sampler's, and who answered what. */
 	struct bpf_runtime_half half;
@@ -18,48 +18,48 @@ struct rounds {
 	uint32_t nanswers;
 };
 
-struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate, uint32_t processors,
-			   struct spin_tracker *spinning, const struct stack_context *context)
+struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, uint32_t processors,
+			   struct spin_tracker *tracker, const struct stack_context *context)
 {
-	struct rounds *m = calloc(1, sizeof(*m));
+	struct rounds *rounds = calloc(1, sizeof(*rounds));
 	uint32_t n = BATCH * processors;
 
-	if (!m)
+	if (!rounds)
 		return NULL;
-	m->instants = instants;
-	m->spinning = spinning;
-	m->context = *context;
-	m->half.stacks = calloc(n, sizeof(*m->half.stacks));
-	m->half.frames = calloc(2ul * n, sizeof(*m->half.frames));
-	m->half.nframes = 2 * n;
-	m->answers = calloc(n, sizeof(*m->answers));
-	if (!m->half.stacks || !m->half.frames || !m->answers) {
-		rounds__free(m);
+	rounds->module_rounds = module_rounds;
+	rounds->tracker = tracker;
+	rounds->context = *context;
+	rounds->half.stacks = calloc(n, sizeof(*rounds->half.stacks));
+	rounds->half.frames = calloc(2ul * n, sizeof(*rounds->half.frames));
+	rounds->half.nframes = 2 * n;
+	rounds->answers = calloc(n, sizeof(*rounds->answers));
+	if (!rounds->half.stacks || !rounds->half.frames || !rounds->answers) {
+		rounds__free(rounds);
 		return NULL;
 	}
 	context->profile->instants.rate_hz = rate;
-	return m;
+	return rounds;
 }
 
-void rounds__free(struct rounds *m)
+void rounds__free(struct rounds *rounds)
 {
-	if (!m)
+	if (!rounds)
 		return;
-	free(m->half.stacks);
-	free(m->half.frames);
-	free(m->answers);
-	free(m);
+	free(rounds->half.stacks);
+	free(rounds->half.frames);
+	free(rounds->answers);
+	free(rounds);
 }
 
 /* ---- stacks ---- */
 
 /* What one capture tells of a stack; of no image if it is of some process that is not measured. */
-static void add_stack(struct rounds *m, const struct qz_capture *c)
+static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 {
-	struct image *image = address_spaces__of_process(m->context.images, c->tgid, c->time);
-	struct qz_stack_slot *slot = &m->half.stacks[m->half.nstacks];
-	uint32_t offset = 2 * m->half.nstacks++;
-	uint64_t *frames = &m->half.frames[offset];
+	struct image *image = address_spaces__of_process(rounds->context.spaces, c->tgid, c->time);
+	struct qz_stack_slot *slot = &rounds->half.stacks[rounds->half.nstacks];
+	uint32_t offset = 2 * rounds->half.nstacks++;
+	uint64_t *frames = &rounds->half.frames[offset];
 
 	*slot = (struct qz_stack_slot) {
 		.hash = 1,
@@ -75,58 +75,60 @@ static void add_stack(struct rounds *m, const struct qz_capture *c)
 	frames[slot->nkernel] = c->user_ip;
 	if (!image)
 		return;
-	stack__want(&m->context, &m->half, slot);
-	spin_tracker__want(m->spinning, &m->half, slot);
+	stack__want(&rounds->context, &rounds->half, slot);
+	spin_tracker__want(rounds->tracker, &rounds->half, slot);
 }
 
 /* Names the stacks of the first instants, up to a batch. */
-static int add_stacks(struct rounds *m, const struct instant *instant)
+static int add_stacks(struct rounds *rounds, const struct instant *instant)
 {
-	m->half.nstacks = 0;
+	rounds->half.nstacks = 0;
 	for (uint32_t n = 0; instant && n < BATCH; n++, instant = instant->next)
 		for (uint32_t i = 0; i < instant->ncaptures; i++)
-			add_stack(m, &instant->captures[i]);
-	return address_cache__resolve(m->context.addresses) ?: spin_tracker__resolve(m->spinning);
+			add_stack(rounds, &instant->captures[i]);
+	return address_cache__resolve(rounds->context.addresses)
+		       ?: spin_tracker__resolve(rounds->tracker);
 }
 
 /* ---- answers ---- */
 
 /* Only loops whose code alone says that they wait, spin. False: what ran there is not known. */
-static bool answer(struct rounds *m, const struct instant *instant, uint32_t round, uint32_t place,
-		   uint64_t time)
+static bool answer(struct rounds *rounds, const struct instant *instant, uint32_t round,
+		   uint32_t place, uint64_t time)
 {
-	const struct qz_stack_slot *slot = &m->half.stacks[place];
-	const struct image *image = address_spaces__get(m->context.images, slot->image);
+	const struct qz_stack_slot *slot = &rounds->half.stacks[place];
+	const struct image *image = address_spaces__get(rounds->context.spaces, slot->image);
 
 	if (!image)
 		return instant->aim->everybody; /* then it is some other process */
-	m->answers[m->nanswers++] = (struct round_answer) {
+	rounds->answers[rounds->nanswers++] = (struct round_answer) {
 		.round = round,
 		.scope = image->scope,
 		.place = place,
 		.time = (uint32_t)(time >> QZ_ROUND_SHIFT),
-		.spinning = spin_tracker__judge(m->spinning, &m->half, slot).kind == SPIN_WAITS,
+		.spinning = spin_tracker__judge(rounds->tracker, &rounds->half, slot).kind ==
+			    SPIN_WAITS,
 	};
 	return true;
 }
 
 /* One that makes no round is counted. */
-static void add_instant(struct rounds *m, const struct instant *instant, uint32_t round,
+static void add_instant(struct rounds *rounds, const struct instant *instant, uint32_t round,
 			uint32_t first)
 {
-	struct qz_rounds *sum = &m->context.profile->instants;
-	uint32_t before = m->nanswers;
+	struct qz_rounds *sum = &rounds->context.profile->instants;
+	uint32_t before = rounds->nanswers;
 	bool known = true;
 
 	for (uint32_t i = 0; !instant->missed && i < instant->ncaptures; i++)
-		known &= answer(m, instant, round, first + i, instant->captures[i].time);
+		known &= answer(rounds, instant, round, first + i, instant->captures[i].time);
 	if (!known)
-		m->nanswers = before;
-	if (m->nanswers == before) {
+		rounds->nanswers = before;
+	if (rounds->nanswers == before) {
 		sum->taken++;
 		++*(instant->missed ? &sum->incomplete : known ? &sum->outside : &sum->unplaced);
 	}
-	round_answers__sort(&m->answers[before], m->nanswers - before);
+	round_answers__sort(&rounds->answers[before], rounds->nanswers - before);
 	if (!instant->missed && instant->level != LEVEL_UNKNOWN) {
 		sum->compared++;
 		sum->differing += instant->ncaptures != instant->level;
@@ -134,43 +136,45 @@ static void add_instant(struct rounds *m, const struct instant *instant, uint32_
 }
 
 /* Those of one batch, which are released; gives the rest. */
-static int take_batch(struct rounds *m, struct instant **instants)
+static int take_batch(struct rounds *rounds, struct instant **instants)
 {
 	uint32_t stacks = 0, n = 0;
-	int err = add_stacks(m, *instants);
+	int err = add_stacks(rounds, *instants);
 
-	for (m->nanswers = 0; *instants && n < BATCH; n++) {
+	for (rounds->nanswers = 0; *instants && n < BATCH; n++) {
 		struct instant *instant = *instants;
 
 		if (!err)
-			add_instant(m, instant, n, stacks);
+			add_instant(rounds, instant, n, stacks);
 		stacks += instant->ncaptures;
 		*instants = instant->next;
-		module_rounds__release(m->instants, instant);
+		module_rounds__release(rounds->module_rounds, instant);
 	}
-	return err ?: round_sets__add(&m->context, &m->half, m->answers, m->nanswers);
+	return err
+		       ?: round_sets__add(&rounds->context, &rounds->half, rounds->answers,
+					  rounds->nanswers);
 }
 
-static int take(struct rounds *m, uint64_t horizon)
+static int take(struct rounds *rounds, uint64_t horizon)
 {
-	struct instant *instants = module_rounds__take(m->instants, horizon);
+	struct instant *instants = module_rounds__take(rounds->module_rounds, horizon);
 	int err = 0;
 
 	while (instants)
-		err = take_batch(m, &instants) ?: err;
+		err = take_batch(rounds, &instants) ?: err;
 	return err;
 }
 
 /* ---- aiming ---- */
 
-/* With the lock of the images held. */
-static struct aim *make_aim(struct address_spaces *images)
+/* With the lock of the address spaces held. */
+static struct aim *make_aim(struct address_spaces *spaces)
 {
-	uint32_t n = address_spaces__count(images);
+	uint32_t n = address_spaces__count(spaces);
 	struct aim *aim = aim__new(n);
 
 	for (uint32_t i = 0; aim && i < n; i++) {
-		const struct image *image = address_spaces__at(images, i);
+		const struct image *image = address_spaces__at(spaces, i);
 
 		if (image->ended || image->launcher)
 			continue;
@@ -183,36 +187,36 @@ static struct aim *make_aim(struct address_spaces *images)
 	return aim;
 }
 
-static int aim_anew(struct rounds *m)
+static int aim_anew(struct rounds *rounds)
 {
 	struct aim *aim;
 
-	address_spaces__lock(m->context.images);
-	aim = make_aim(m->context.images);
-	address_spaces__unlock(m->context.images);
+	address_spaces__lock(rounds->context.spaces);
+	aim = make_aim(rounds->context.spaces);
+	address_spaces__unlock(rounds->context.spaces);
 	if (!aim)
 		return -ENOMEM;
-	module_rounds__aim(m->instants, aim);
+	module_rounds__aim(rounds->module_rounds, aim);
 	return 0;
 }
 
-int rounds__drain(struct rounds *m, uint64_t horizon)
+int rounds__drain(struct rounds *rounds, uint64_t horizon)
 {
-	int err = take(m, horizon);
+	int err = take(rounds, horizon);
 
-	return err ?: aim_anew(m);
+	return err ?: aim_anew(rounds);
 }
 
-int rounds__finish(struct rounds *m)
+int rounds__finish(struct rounds *rounds)
 {
-	return take(m, UINT64_MAX);
+	return take(rounds, UINT64_MAX);
 }
 
-void rounds__ledger(struct rounds *m, struct qz_ledger *ledger)
+void rounds__ledger(struct rounds *rounds, struct qz_ledger *ledger)
 {
 	struct module_rounds_figures f;
 
-	module_rounds__figures(m->instants, &f);
+	module_rounds__figures(rounds->module_rounds, &f);
 	qz_ledger__add_event(ledger, "instants_dropped", f.dropped);
 	qz_ledger__add_event(ledger, "instants_refused", f.failed);
 }

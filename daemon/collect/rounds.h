@@ -10,17 +10,17 @@
 struct rounds;
 
 /* Borrows all. NULL with errno ENOMEM. */
-struct rounds *rounds__new(struct module_rounds *instants, uint32_t rate, uint32_t processors,
-			   struct spin_tracker *spinning, const struct stack_context *context);
-void rounds__free(struct rounds *m);
+struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, uint32_t processors,
+			   struct spin_tracker *tracker, const struct stack_context *context);
+void rounds__free(struct rounds *rounds);
 
 /* Takes in the instants before `horizon`, up to which reports were processed; then aims anew. 0 or -ENOMEM. */
-int rounds__drain(struct rounds *m, uint64_t horizon);
+int rounds__drain(struct rounds *rounds, uint64_t horizon);
 
 /* Takes in the last ones. */
-int rounds__finish(struct rounds *m);
+int rounds__finish(struct rounds *rounds);
 
 /* Adds what went wrong to the ledger. */
-void rounds__ledger(struct rounds *m, struct qz_ledger *ledger);
+void rounds__ledger(struct rounds *rounds, struct qz_ledger *ledger);
 
 #endif

@@ -114,7 +114,7 @@ static void add_samples(struct collector *c, const struct placed *at,
 		.count = sample->count,
 	};
 
-	const struct image *image = address_spaces__get(c->images, at->slot->image);
+	const struct image *image = address_spaces__get(c->spaces, at->slot->image);
 	int err;
 
 	if (!find_owner(c, image, at, sample, thread, &group))
@@ -126,7 +126,7 @@ static void add_samples(struct collector *c, const struct placed *at,
 		return;
 	}
 	if (sample->doubtful)
-		bpf_scopes__add_spin_turns(c->engine, image->scope, sample->doubtful);
+		bpf_scopes__add_spin_turns(c->bpf, image->scope, sample->doubtful);
 	if (sample->machine && scopes__machine(c->scopes) != QZ_NONE)
 		add_to_machine(c, group, sample, at);
 	if (c->polling && at->slot->profiled)
@@ -147,9 +147,9 @@ static int name_stacks(struct collector *c, bool stale)
 		if (!stack_slot__used(h, &h->stacks[i]) || is_stale(&h->stacks[i]) != stale)
 			continue;
 		stack__want(&c->stacks, h, &h->stacks[i]);
-		spin_tracker__want(c->spinning, h, &h->stacks[i]);
+		spin_tracker__want(c->tracker, h, &h->stacks[i]);
 	}
-	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->spinning);
+	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->tracker);
 }
 
 static bool has_new_object(const struct collector *c, const struct joined_sample *sample)
@@ -161,7 +161,7 @@ static bool has_new_object(const struct collector *c, const struct joined_sample
 static uint32_t spinner_of(struct collector *c, const struct qz_stack_slot *slot,
 			   const struct joined_sample *sample)
 {
-	const struct image *image = address_spaces__get(c->images, slot->image);
+	const struct image *image = address_spaces__get(c->spaces, slot->image);
 	struct thread *thread = threads__get(c->threads, QZ_SAMPLE_SERIAL(sample->key));
 	struct stack stack;
 	int64_t node;
@@ -249,13 +249,13 @@ static int add_sets(struct collector *c)
 static int settle_ended(struct collector *c)
 {
 	struct scope_gc_context context = {
-		.engine = c->engine,
+		.bpf = c->bpf,
 		.profile = c->profile,
 		.scopes = c->scopes,
 		.threads = c->threads,
-		.images = c->images,
+		.spaces = c->spaces,
 		.waits = c->waits,
-		.pages = c->pages,
+		.sets = c->sets,
 		.polling = c->polling,
 		.before = c->before_fold,
 		.after = c->after_fold,
@@ -263,19 +263,19 @@ static int settle_ended(struct collector *c)
 	};
 
 	/* while code is named before it is replaced, later reports have not been processed yet */
-	if (!c->ended || c->frozen || c->swapped >= c->processed)
+	if (!c->gc || c->frozen || c->swapped >= c->processed)
 		return 0;
-	return scope_gc__settle(c->ended, &context);
+	return scope_gc__settle(c->gc, &context);
 }
 
 int collector__drain_half(struct collector *c)
 {
 	struct bpf_runtime_half *h = &c->half;
-	uint64_t changes = address_spaces__changes(c->images);
+	uint64_t changes = address_spaces__changes(c->spaces);
 	int err;
 
 	groups__decide(c->groups);
-	address_spaces__refresh(c->images);
+	address_spaces__refresh(c->spaces);
 	err = name_stacks(c, false);
 	err = err ?: join_rounds(c);
 	if (!err)
@@ -293,14 +293,14 @@ int collector__drain_half(struct collector *c)
 	}
 	if (!err && c->polling)
 		shm_polling__drain(c->polling);
-	bpf_runtime__clear(c->engine, h);
-	address_spaces__refresh(c->images);
-	if (address_spaces__changes(c->images) != changes)
-		unwind_worker__wake(c->builder);
+	bpf_runtime__clear(c->bpf, h);
+	address_spaces__refresh(c->spaces);
+	if (address_spaces__changes(c->spaces) != changes)
+		unwind_worker__wake(c->worker);
 	if (c->candidates && !err && !c->frozen)
 		err = candidates__learn(c->candidates);
-	if (c->page_figures)
-		shm_counters__drained(c->page_figures);
+	if (c->counters)
+		shm_counters__drained(c->counters);
 	c->half_waits = false;
 	c->drained = true;
 	symbolizer__rest(c->symbolizer);

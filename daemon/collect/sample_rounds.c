@@ -128,7 +128,7 @@ static int find_instants(struct taking *t, uint32_t cpu)
 {
 	uint32_t n;
 	const struct qz_sample_record *records =
-		bpf_runtime__records(t->rounds->context.engine, t->half, cpu, &n);
+		bpf_runtime__records(t->rounds->context.bpf, t->half, cpu, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t stream = stream_of(t, &records[i]);
@@ -154,7 +154,7 @@ static int find_instants(struct taking *t, uint32_t cpu)
 /* All are late by what an interrupt takes to come, which does not matter. */
 static bool is_off(const struct taking *t, uint32_t stream)
 {
-	uint32_t processors = bpf_runtime__processors(t->rounds->context.engine);
+	uint32_t processors = bpf_runtime__processors(t->rounds->context.bpf);
 	int64_t least = INT64_MAX, most = INT64_MIN;
 
 	for (uint32_t cpu = 0; cpu < processors; cpu++) {
@@ -313,10 +313,10 @@ static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 	if (v->known)
 		return v;
 	v->known = true;
-	image = address_spaces__get(from->images, slot->image);
+	image = address_spaces__get(from->spaces, slot->image);
 	v->scope = image ? image->scope : QZ_NO_SCOPE;
 	if (stack_slot__used(t->half, slot))
-		v->spin = spin_tracker__judge(from->spinning, t->half, slot);
+		v->spin = spin_tracker__judge(from->tracker, t->half, slot);
 	return v;
 }
 
@@ -479,10 +479,10 @@ static void keep_answers(struct taking *t)
 
 static int allocate(struct taking *t)
 {
-	uint32_t processors = bpf_runtime__processors(t->rounds->context.engine), all = 0, n;
+	uint32_t processors = bpf_runtime__processors(t->rounds->context.bpf), all = 0, n;
 
 	for (uint32_t cpu = 0; cpu < processors; cpu++) {
-		bpf_runtime__records(t->rounds->context.engine, t->half, cpu, &n);
+		bpf_runtime__records(t->rounds->context.bpf, t->half, cpu, &n);
 		all += n;
 	}
 	t->records = calloc(all + 1, sizeof(*t->records));
@@ -497,8 +497,7 @@ static int64_t take(struct taking *t)
 	int err = allocate(t);
 	int64_t made;
 
-	for (uint32_t cpu = 0; !err && cpu < bpf_runtime__processors(t->rounds->context.engine);
-	     cpu++)
+	for (uint32_t cpu = 0; !err && cpu < bpf_runtime__processors(t->rounds->context.bpf); cpu++)
 		err = find_instants(t, cpu);
 	if (err)
 		return err;

@@ -19,10 +19,10 @@
 struct sample_rounds;
 
 struct sample_rounds_context {
-	struct bpf_runtime *engine;
-	struct address_spaces *images;
+	struct bpf_runtime *bpf;
+	struct address_spaces *spaces;
 	struct threads *threads;
-	struct spin_tracker *spinning;
+	struct spin_tracker *tracker;
 };
 
 /* Samples that are equal. */

@@ -21,7 +21,7 @@
 
 struct scope_gc {
 	uint64_t bytes;
-	uint32_t n;	 /* scopes of the engine */
+	uint32_t n;	 /* scopes in BPF */
 	uint32_t *since; /* of each, the drain at which it was seen to have ended; 0: it has not */
 	bool *gone, *in_use; /* of each, in one call of scope_gc__settle() */
 	uint32_t drains;
@@ -29,106 +29,106 @@ struct scope_gc {
 	uint64_t folded;
 };
 
-struct scope_gc *scope_gc__new(const struct bpf_runtime *engine, uint64_t bytes)
+struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes)
 {
-	struct scope_gc *e = calloc(1, sizeof(*e));
+	struct scope_gc *gc = calloc(1, sizeof(*gc));
 
-	if (!e)
+	if (!gc)
 		return NULL;
-	e->bytes = bytes;
-	e->n = bpf_runtime__max_scopes(engine);
-	e->since = calloc(e->n, sizeof(*e->since));
-	e->gone = calloc(e->n, sizeof(*e->gone));
-	e->in_use = calloc(e->n, sizeof(*e->in_use));
-	if (e->since && e->gone && e->in_use)
-		return e;
-	scope_gc__free(e);
+	gc->bytes = bytes;
+	gc->n = bpf_runtime__max_scopes(bpf);
+	gc->since = calloc(gc->n, sizeof(*gc->since));
+	gc->gone = calloc(gc->n, sizeof(*gc->gone));
+	gc->in_use = calloc(gc->n, sizeof(*gc->in_use));
+	if (gc->since && gc->gone && gc->in_use)
+		return gc;
+	scope_gc__free(gc);
 	errno = ENOMEM;
 	return NULL;
 }
 
-void scope_gc__free(struct scope_gc *e)
+void scope_gc__free(struct scope_gc *gc)
 {
-	if (!e)
+	if (!gc)
 		return;
-	free(e->since);
-	free(e->gone);
-	free(e->in_use);
-	free(e);
+	free(gc->since);
+	free(gc->gone);
+	free(gc->in_use);
+	free(gc);
 }
 
-uint64_t scope_gc__folded(const struct scope_gc *e)
+uint64_t scope_gc__folded(const struct scope_gc *gc)
 {
-	return e->folded;
+	return gc->folded;
 }
 
-/* ---- numbers of the engine ---- */
+/* ---- numbers in BPF ---- */
 
 /* What a program reported about itself is added when its pages are given back. */
-static void check_pages(struct scope_gc *e, const struct scope_gc_context *c)
+static void check_pages(struct scope_gc *gc, const struct scope_gc_context *c)
 {
-	memset(e->in_use, 0, e->n * sizeof(*e->in_use));
-	for (uint32_t i = 0; c->pages && i < shm_sets__limit(c->pages); i++) {
-		const struct page *page = shm_sets__at(c->pages, i);
-		const struct image *image = page ? address_spaces__get(c->images, page->image)
+	memset(gc->in_use, 0, gc->n * sizeof(*gc->in_use));
+	for (uint32_t i = 0; c->sets && i < shm_sets__limit(c->sets); i++) {
+		const struct page *page = shm_sets__at(c->sets, i);
+		const struct image *image = page ? address_spaces__get(c->spaces, page->image)
 						 : NULL;
 
-		if (image && image->scope < e->n)
-			e->in_use[image->scope] = true;
+		if (image && image->scope < gc->n)
+			gc->in_use[image->scope] = true;
 	}
 }
 
-static bool is_settled(struct scope_gc *e, const struct scope_gc_context *c, uint32_t scope)
+static bool is_settled(struct scope_gc *gc, const struct scope_gc_context *c, uint32_t scope)
 {
-	if (!bpf_scopes__ended(c->engine, scope)) {
-		e->since[scope] = 0;
+	if (!bpf_scopes__ended(c->bpf, scope)) {
+		gc->since[scope] = 0;
 		return false;
 	}
-	if (!e->since[scope])
-		e->since[scope] = e->drains;
-	return e->drains - e->since[scope] >= SETTLED_DRAINS && !e->in_use[scope] &&
+	if (!gc->since[scope])
+		gc->since[scope] = gc->drains;
+	return gc->drains - gc->since[scope] >= SETTLED_DRAINS && !gc->in_use[scope] &&
 	       !wait_drain__use_scope(c->waits, scope);
 }
 
-/* Nothing was heard of one whose reports were lost, but what the engine counted. */
-static int retire(struct scope_gc *e, const struct scope_gc_context *c, uint32_t scope)
+/* Nothing was heard of one whose reports were lost, but what BPF counted. */
+static int retire(struct scope_gc *gc, const struct scope_gc_context *c, uint32_t scope)
 {
 	if (scopes__index(c->scopes, scope) == QZ_NONE &&
-	    bpf_scopes__youth(c->engine, scope) != QZ_FOLDED) {
+	    bpf_scopes__youth(c->bpf, scope) != QZ_FOLDED) {
 		int64_t index = scopes__add(c->scopes, scope, QZ_SCOPE_PROCESS,
-					    bpf_scopes__pid(c->engine, scope), "", "");
+					    bpf_scopes__pid(c->bpf, scope), "", "");
 
 		if (index < 0)
 			return (int)index;
 	}
 	scopes__retire(c->scopes, scope, c->waits);
-	e->since[scope] = 0;
-	e->gone[scope] = true;
-	e->retired++;
+	gc->since[scope] = 0;
+	gc->gone[scope] = true;
+	gc->retired++;
 	return 0;
 }
 
 /* Numbers are given to others when nobody knows them any more. */
-static int retire_settled(struct scope_gc *e, const struct scope_gc_context *c)
+static int retire_settled(struct scope_gc *gc, const struct scope_gc_context *c)
 {
 	uint32_t n = 0;
 	int err = 0;
 
-	check_pages(e, c);
-	memset(e->gone, 0, e->n * sizeof(*e->gone));
-	for (uint32_t i = QZ_OWN_SCOPES; !err && i < e->n; i++) {
-		if (!is_settled(e, c, i))
+	check_pages(gc, c);
+	memset(gc->gone, 0, gc->n * sizeof(*gc->gone));
+	for (uint32_t i = QZ_OWN_SCOPES; !err && i < gc->n; i++) {
+		if (!is_settled(gc, c, i))
 			continue;
-		err = retire(e, c, i);
+		err = retire(gc, c, i);
 		n += !err;
 	}
 	if (!n)
 		return err;
-	wait_drain__forget(c->waits, e->gone);
-	address_spaces__forget(c->images, e->gone);
-	for (uint32_t i = QZ_OWN_SCOPES; i < e->n; i++)
-		if (e->gone[i])
-			err = bpf_scopes__recycle(c->engine, i) ?: err;
+	wait_drain__forget(c->waits, gc->gone);
+	address_spaces__forget(c->spaces, gc->gone);
+	for (uint32_t i = QZ_OWN_SCOPES; i < gc->n; i++)
+		if (gc->gone[i])
+			err = bpf_scopes__recycle(c->bpf, i) ?: err;
 	return err;
 }
 
@@ -161,7 +161,7 @@ static int find_other(const struct scope_gc_context *c, uint32_t *scope, uint32_
 		.kind = QZ_SCOPE_PROCESS,
 		.comm = QZ_ENDED_NAME,
 		.ended = true,
-		.nlevels = bpf_runtime__level_stride(c->engine),
+		.nlevels = bpf_runtime__level_stride(c->bpf),
 	};
 	int64_t index = 0;
 
@@ -202,7 +202,7 @@ static uint32_t find_candidates(const struct scope_gc_context *c, const uint64_t
  * Marks the least ones, until what stays takes three quarters of what is wanted; and where those that live find
  * few objects left, the least ones that have any, until they have few. Gives how many.
  */
-static uint32_t mark(const struct scope_gc *e, const struct scope_gc_context *c, bool *marked)
+static uint32_t mark(const struct scope_gc *gc, const struct scope_gc_context *c, bool *marked)
 {
 	uint32_t nscopes = c->profile->nscopes, n = 0, done = 0;
 	uint64_t *bytes = calloc(nscopes + 1ul, sizeof(*bytes));
@@ -217,7 +217,7 @@ static uint32_t mark(const struct scope_gc *e, const struct scope_gc_context *c,
 			objects[c->profile->objects[i].scope]++;
 		n = find_candidates(c, bytes, objects, all, &sum);
 	}
-	full = sum.bytes > e->bytes;
+	full = sum.bytes > gc->bytes;
 	crowded = c->profile->nobjects - c->profile->vacant_objects > MAX_OBJECTS / 4 * 3 &&
 		  sum.objects > MAX_OBJECTS / 4;
 	if (full || crowded)
@@ -229,7 +229,7 @@ static uint32_t mark(const struct scope_gc *e, const struct scope_gc_context *c,
 		done++;
 		sum.bytes -= all[i].bytes;
 		sum.objects -= all[i].objects;
-		full = full && sum.bytes > e->bytes / 4 * 3;
+		full = full && sum.bytes > gc->bytes / 4 * 3;
 		crowded = crowded && sum.objects > MAX_OBJECTS / 8;
 	}
 	free(bytes);
@@ -238,10 +238,10 @@ static uint32_t mark(const struct scope_gc *e, const struct scope_gc_context *c,
 	return done;
 }
 
-static int fold(struct scope_gc *e, const struct scope_gc_context *c)
+static int fold(struct scope_gc *gc, const struct scope_gc_context *c)
 {
 	bool *marked = calloc(c->profile->nscopes + 1ul, sizeof(*marked));
-	uint32_t n = marked ? mark(e, c, marked) : 0, other = QZ_NONE, row = QZ_NONE;
+	uint32_t n = marked ? mark(gc, c, marked) : 0, other = QZ_NONE, row = QZ_NONE;
 	int err = marked ? 0 : -ENOMEM;
 
 	if (n) {
@@ -252,7 +252,7 @@ static int fold(struct scope_gc *e, const struct scope_gc_context *c)
 		err = find_other(c, &other, &row);
 		err = err ?: qz_fold__scopes(c->profile, marked, other, row);
 		if (!err) {
-			e->folded += n;
+			gc->folded += n;
 			threads__forget_vacant(c->threads);
 		}
 		if (!err && c->after)
@@ -263,15 +263,15 @@ static int fold(struct scope_gc *e, const struct scope_gc_context *c)
 	return err;
 }
 
-int scope_gc__settle(struct scope_gc *e, const struct scope_gc_context *c)
+int scope_gc__settle(struct scope_gc *gc, const struct scope_gc_context *c)
 {
 	int err;
 
-	e->drains++;
+	gc->drains++;
 	threads__forget(c->threads);
-	err = retire_settled(e, c);
-	if (err || e->retired < LOOK_AFTER)
+	err = retire_settled(gc, c);
+	if (err || gc->retired < LOOK_AFTER)
 		return err;
-	e->retired = 0;
-	return fold(e, c);
+	gc->retired = 0;
+	return fold(gc, c);
 }

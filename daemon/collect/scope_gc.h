@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Processes that have ended, where every process is a scope. Once nothing of one is on its way any more,
- * its number in the engine is free for another process; its figures stay in the profile. When those of all
+ * its number in BPF is free for another process; its figures stay in the profile. When those of all
  * ended ones take more memory than is wanted, the least ones, by processor time, are put together as
  * "other (ended)": sums stay as they are.
  *
@@ -25,13 +25,13 @@ struct scope_gc;
 
 /* What a scope has, and what must be over before it is. All borrowed; the last three may be NULL. */
 struct scope_gc_context {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct threads *threads;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct wait_drain *waits;
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct shm_polling *polling;
 	/* before scopes of the profile are put together, and after it; NULL: nobody wants to know */
 	void (*before)(void *context);
@@ -40,15 +40,15 @@ struct scope_gc_context {
 };
 
 /* `bytes`: what ended processes may take. NULL with errno ENOMEM. */
-struct scope_gc *scope_gc__new(const struct bpf_runtime *engine, uint64_t bytes);
-void scope_gc__free(struct scope_gc *e);
+struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes);
+void scope_gc__free(struct scope_gc *gc);
 
 /*
  * After each drain of the sampler's tables. 0 or -errno: without memory, nothing is folded.
  */
-int scope_gc__settle(struct scope_gc *e, const struct scope_gc_context *c);
+int scope_gc__settle(struct scope_gc *gc, const struct scope_gc_context *c);
 
 /* Processes that were put together so far. */
-uint64_t scope_gc__folded(const struct scope_gc *e);
+uint64_t scope_gc__folded(const struct scope_gc *gc);
 
 #endif

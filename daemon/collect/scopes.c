@@ -13,31 +13,31 @@
 #include "daemon/privsep/procfs.h"
 
 struct scopes {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct qz_profile *profile;
-	/* by the engine's number: in the profile, QZ_NONE where not known; at the last refresh */
+	/* by number in BPF: in the profile, QZ_NONE where not known; at the last refresh */
 	uint32_t *rows;
 	struct living *living;
 	uint32_t n;
-	bool *numbered; /* by index in the profile: it has a number of the engine */
+	bool *numbered; /* by index in the profile: it has a number in BPF */
 	uint32_t nnumbered;
 	uint64_t *levels;
 	uint32_t machine; /* its scope in the profile, QZ_NONE: none */
 };
 
-struct scopes *scopes__new(struct bpf_runtime *engine, struct qz_profile *profile)
+struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
 {
 	struct scopes *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->engine = engine;
+	s->bpf = bpf;
 	s->profile = profile;
 	s->machine = QZ_NONE;
-	s->n = bpf_runtime__max_scopes(engine);
+	s->n = bpf_runtime__max_scopes(bpf);
 	s->rows = malloc(s->n * sizeof(*s->rows));
 	s->living = calloc(s->n, sizeof(*s->living));
-	s->levels = calloc(bpf_runtime__level_stride(engine), sizeof(*s->levels));
+	s->levels = calloc(bpf_runtime__level_stride(bpf), sizeof(*s->levels));
 	if (!s->rows || !s->living || !s->levels) {
 		scopes__free(s);
 		errno = ENOMEM;
@@ -77,12 +77,12 @@ int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, i
 		.pid = pid,
 		.comm = (char *)comm,
 		.command = (char *)command,
-		.nlevels = bpf_runtime__level_stride(s->engine),
+		.nlevels = bpf_runtime__level_stride(s->bpf),
 	};
 	struct qz_scope_state state;
 	int64_t index;
 
-	bpf_scopes__read(s->engine, scope, 0, &state, s->levels);
+	bpf_scopes__read(s->bpf, scope, 0, &state, s->levels);
 	new.start_ns = state.began;
 	index = qz_profile__add_scope(s->profile, &new);
 	if (index < 0 || set_numbered(s, index))
@@ -101,7 +101,7 @@ void scopes__join(struct scopes *s, uint32_t scope, uint32_t group)
 /* Its figures are the group's. */
 static bool is_folded(const struct scopes *s, uint32_t scope)
 {
-	return bpf_scopes__youth(s->engine, scope) == QZ_FOLDED;
+	return bpf_scopes__youth(s->bpf, scope) == QZ_FOLDED;
 }
 
 uint32_t scopes__index(const struct scopes *s, uint32_t scope)
@@ -172,7 +172,7 @@ bool scopes__read(struct scopes *s, uint32_t scope, struct qz_scope_state *state
 {
 	if (scopes__index(s, scope) == QZ_NONE)
 		return false;
-	bpf_scopes__read(s->engine, scope, 0, state, s->levels);
+	bpf_scopes__read(s->bpf, scope, 0, state, s->levels);
 	return true;
 }
 
@@ -214,11 +214,11 @@ static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_
 {
 	struct qz_scope *to = &s->profile->scopes[s->rows[scope]];
 
-	bpf_scopes__read(s->engine, scope, until, state, s->levels);
+	bpf_scopes__read(s->bpf, scope, until, state, s->levels);
 	/* it also was without a thread for a moment when the first one found ended before the next */
 	to->ended = state->ended && !state->alive;
 	if (to->ended && state->ended < until)
-		bpf_scopes__read(s->engine, scope, state->ended, state, s->levels);
+		bpf_scopes__read(s->bpf, scope, state->ended, state, s->levels);
 	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
 	to->elapsed_ns = 0;
 	for (uint32_t i = 0; i < to->nlevels; i++)

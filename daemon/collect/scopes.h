@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scopes of the engine in the profile: which is which, what each is called, and its exact figures.
+ * The scopes of BPF in the profile: which is which, what each is called, and its exact figures.
  *
  * One thread at a time. Functions give 0 or -errno.
  */
@@ -19,20 +19,20 @@
 struct scopes;
 
 /* Borrows both. NULL with errno ENOMEM. */
-struct scopes *scopes__new(struct bpf_runtime *engine, struct qz_profile *profile);
+struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile);
 void scopes__free(struct scopes *s);
 
-/* Tells what a scope of the engine is. Gives its index in the profile or -errno. */
+/* Tells what a scope in BPF is. Gives its index in the profile or -errno. */
 int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, int pid,
 		    const char *comm, const char *command);
 
-/* A scope of the engine that is folded: what is found of it belongs to its group, another scope, which is known. */
+/* A scope in BPF that is folded: what is found of it belongs to its group, another scope, which is known. */
 void scopes__join(struct scopes *s, uint32_t scope, uint32_t group);
 
 /* Its index in the profile, QZ_NONE: it is not known. Any number may be asked for. */
 uint32_t scopes__index(const struct scopes *s, uint32_t scope);
 
-/* All of these, by number of the engine. */
+/* All of these, by number in BPF. */
 const uint32_t *scopes__rows(const struct scopes *s);
 
 /* The index of the machine's, QZ_NONE: there is none. */
@@ -60,7 +60,7 @@ bool scopes__read(struct scopes *s, uint32_t scope, struct qz_scope_state *state
  */
 void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits);
 
-/* Whether one of the profile still has a number of the engine. */
+/* Whether one of the profile still has a number in BPF. */
 bool scopes__has_number(const struct scopes *s, uint32_t index);
 
 /* Threads of all of them that have not ended; whether all have. */

@@ -75,16 +75,16 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-struct qz_costs self_overhead__read(const struct bpf_runtime *engine, struct symbolizer *symbolizer,
-				    struct unwind_worker *builder, uint64_t interrupt_ns)
+struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbolizer *symbolizer,
+				    struct unwind_worker *worker, uint64_t interrupt_ns)
 {
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(engine);
-	struct unwind_worker_figures figures = unwind_worker__figures(builder);
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(bpf);
+	struct unwind_worker_figures figures = unwind_worker__figures(worker);
 	struct qz_costs costs = {0};
 
 	costs.daemon_ns =
 		own_cpu_ns() + symbolizer__cpu_ns(symbolizer) + figures.child_ns + opener__cpu_ns();
-	for (uint32_t i = 0; i < bpf_runtime__processors(engine); i++) {
+	for (uint32_t i = 0; i < bpf_runtime__processors(bpf); i++) {
 		costs.accounting_ns +=
 			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;
 		costs.sampling_ns += cpus[i].sampling_ns + cpus[i].samples * interrupt_ns;

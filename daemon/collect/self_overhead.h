@@ -16,7 +16,7 @@
 uint64_t self_overhead__of_interrupt(void);
 
 /* All so far. quartzd's own since it was started. */
-struct qz_costs self_overhead__read(const struct bpf_runtime *engine, struct symbolizer *symbolizer,
-				    struct unwind_worker *builder, uint64_t interrupt_ns);
+struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbolizer *symbolizer,
+				    struct unwind_worker *worker, uint64_t interrupt_ns);
 
 #endif

@@ -8,9 +8,9 @@
 
 #define IMAGES 2048 /* that run at a time */
 
-int bpf_paths__set_sizes(struct bpf_runtime *e, bool wanted, uint32_t scopes)
+int bpf_paths__set_sizes(struct bpf_runtime *bpf, bool wanted, uint32_t scopes)
 {
-	struct quartz *s = e->skel;
+	struct quartz *s = bpf->skel;
 	int err;
 
 	s->rodata->wanted_what_if = wanted;
@@ -22,26 +22,26 @@ int bpf_paths__set_sizes(struct bpf_runtime *e, bool wanted, uint32_t scopes)
 	return err ?: bpf_map__set_max_entries(s->maps.path_images, IMAGES);
 }
 
-void bpf_paths__renew(struct bpf_runtime *e, uint32_t n)
+void bpf_paths__renew(struct bpf_runtime *bpf, uint32_t n)
 {
-	e->skel->bss->path_candidates = n;
-	__atomic_add_fetch(&e->skel->bss->path_generation, 1, __ATOMIC_SEQ_CST);
+	bpf->skel->bss->path_candidates = n;
+	__atomic_add_fetch(&bpf->skel->bss->path_generation, 1, __ATOMIC_SEQ_CST);
 }
 
-int bpf_paths__set_image(struct bpf_runtime *e, uint32_t image, const struct qz_path_image *code)
+int bpf_paths__set_image(struct bpf_runtime *bpf, uint32_t image, const struct qz_path_image *code)
 {
-	return bpf_map_update_elem(bpf_map__fd(e->skel->maps.path_images), &image, code, BPF_ANY);
+	return bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.path_images), &image, code, BPF_ANY);
 }
 
-int bpf_paths__set_object(struct bpf_runtime *e, uint32_t number, uint32_t candidate)
+int bpf_paths__set_object(struct bpf_runtime *bpf, uint32_t number, uint32_t candidate)
 {
 	uint32_t value = candidate < QZ_CANDIDATES ? candidate + 1 : 0;
 
-	return bpf_map_update_elem(bpf_map__fd(e->skel->maps.path_objects), &number, &value,
+	return bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.path_objects), &number, &value,
 				   BPF_ANY);
 }
 
-int bpf_paths__read(const struct bpf_runtime *e, uint32_t scope, struct qz_path_scope *paths)
+int bpf_paths__read(const struct bpf_runtime *bpf, uint32_t scope, struct qz_path_scope *paths)
 {
-	return bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.path_scopes), &scope, paths);
+	return bpf_map_lookup_elem(bpf_map__fd(bpf->skel->maps.path_scopes), &scope, paths);
 }

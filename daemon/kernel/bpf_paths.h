@@ -10,18 +10,18 @@
 #include "quartz/critical_path.h"
 
 /* The sizes of the maps, before they are loaded. 0 or -errno. */
-int bpf_paths__set_sizes(struct bpf_runtime *e, bool wanted, uint32_t scopes);
+int bpf_paths__set_sizes(struct bpf_runtime *bpf, bool wanted, uint32_t scopes);
 
 /* From now on there are n candidates, and more is known of their code than samples told before. */
-void bpf_paths__renew(struct bpf_runtime *e, uint32_t n);
+void bpf_paths__renew(struct bpf_runtime *bpf, uint32_t n);
 
 /* The candidates' code in an image. 0 or -errno. */
-int bpf_paths__set_image(struct bpf_runtime *e, uint32_t image, const struct qz_path_image *code);
+int bpf_paths__set_image(struct bpf_runtime *bpf, uint32_t image, const struct qz_path_image *code);
 
 /* The object of this number is this candidate; QZ_CANDIDATES: it is none. 0 or -errno. */
-int bpf_paths__set_object(struct bpf_runtime *e, uint32_t number, uint32_t candidate);
+int bpf_paths__set_object(struct bpf_runtime *bpf, uint32_t number, uint32_t candidate);
 
-/* What is known of a scope of the engine. 0 or -errno. */
-int bpf_paths__read(const struct bpf_runtime *e, uint32_t scope, struct qz_path_scope *paths);
+/* What is known of a scope in BPF. 0 or -errno. */
+int bpf_paths__read(const struct bpf_runtime *bpf, uint32_t scope, struct qz_path_scope *paths);
 
 #endif

@@ -32,30 +32,30 @@ struct bpf_runtime_options {
 };
 
 /* What an event of the ring buffer is given to; the record is valid during the call only. */
-typedef void engine_event(void *context, const struct qz_event *event, size_t size);
+typedef void bpf_runtime_event(void *context, const struct qz_event *event, size_t size);
 
 /* NULL with errno ENOMEM. */
 struct bpf_runtime *bpf_runtime__new(const struct bpf_runtime_options *opts);
 
 /* Closing detaches everything: no link is pinned. */
-void bpf_runtime__free(struct bpf_runtime *e);
+void bpf_runtime__free(struct bpf_runtime *bpf);
 
-const char *bpf_runtime__error(const struct bpf_runtime *e);
+const char *bpf_runtime__error(const struct bpf_runtime *bpf);
 
 /* Is it in a pid namespace below the initial one, as in a container? */
-bool bpf_runtime__is_contained(const struct bpf_runtime *e);
+bool bpf_runtime__is_contained(const struct bpf_runtime *bpf);
 
 /* Does it follow every process that it can see? */
-bool bpf_runtime__follows_all(const struct bpf_runtime *e);
+bool bpf_runtime__follows_all(const struct bpf_runtime *bpf);
 
 /* Loads the programs and maps their memory. -ENOSYS no BTF, -EPERM no privilege, or of bpf(2). */
-int bpf_runtime__load(struct bpf_runtime *e);
+int bpf_runtime__load(struct bpf_runtime *bpf);
 
 /* Attaches the accounting. No scope is open yet, so nothing is counted. */
-int bpf_runtime__attach(struct bpf_runtime *e);
+int bpf_runtime__attach(struct bpf_runtime *bpf);
 
 /* When the clock stopped by itself, since quartzd did not run for so long; 0: it did not. */
-uint64_t bpf_runtime__left_alone(const struct bpf_runtime *e);
+uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf);
 
 /* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS, more for emulated machines and less for a test. */
 unsigned int bpf_runtime__watchdog_seconds(void);
@@ -65,42 +65,43 @@ unsigned int bpf_runtime__watchdog_seconds(void);
  * they only tell how it stood. What was written by then can be read at leisure. Gives the time since
  * when it stands.
  */
-uint64_t bpf_runtime__freeze(struct bpf_runtime *e);
+uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf);
 
 /* Detaches the accounting; the memory stays readable. Idempotent. */
-void bpf_runtime__detach(struct bpf_runtime *e);
+void bpf_runtime__detach(struct bpf_runtime *bpf);
 
 /* Sets the mark of a processor that has come online. */
-int bpf_runtime__mark_processor(struct bpf_runtime *e, int cpu);
+int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu);
 
 /* Hands all waiting events to `call`. Gives their number. */
-int bpf_runtime__consume(struct bpf_runtime *e, engine_event *call, void *context);
+int bpf_runtime__consume(struct bpf_runtime *bpf, bpf_runtime_event *call, void *context);
 
 /* A descriptor for poll(2): readable when the events should be consumed before the next tick. */
-int bpf_runtime__event_fd(const struct bpf_runtime *e);
+int bpf_runtime__event_fd(const struct bpf_runtime *bpf);
 
 /* Descriptor of the program for perf events. */
-int bpf_runtime__sampler_fd(const struct bpf_runtime *e);
+int bpf_runtime__sampler_fd(const struct bpf_runtime *bpf);
 
 /*
  * The state of a process' leader, by its pidfd: 0, -ENOENT when it is not followed, or -errno. These
  * two may be called by any thread.
  */
-int bpf_runtime__thread_of(const struct bpf_runtime *e, int pidfd, struct qz_thread_state *state);
+int bpf_runtime__thread_of(const struct bpf_runtime *bpf, int pidfd, struct qz_thread_state *state);
 
 /* Tells where an image has its page set (quartz/page.h), or that it has none (NULL). 0 or -errno. */
-int bpf_runtime__set_page(const struct bpf_runtime *e, uint32_t image,
+int bpf_runtime__set_page(const struct bpf_runtime *bpf, uint32_t image,
 			  const struct qz_page_place *place);
 
-struct quartz *bpf_runtime__skeleton(struct bpf_runtime *e); /* for bpffs_tables.c */
+struct quartz *bpf_runtime__skeleton(struct bpf_runtime *bpf); /* for bpffs_tables.c */
 
 /* ---- shared memory ---- */
 
-uint32_t bpf_runtime__processors(const struct bpf_runtime *e); /* possible ones: entries of cpus */
-uint32_t bpf_runtime__level_stride(const struct bpf_runtime *e);
-uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *e);
-struct qz_control *bpf_runtime__control(const struct bpf_runtime *e);
-struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *e);
+uint32_t
+bpf_runtime__processors(const struct bpf_runtime *bpf); /* possible ones: entries of cpus */
+uint32_t bpf_runtime__level_stride(const struct bpf_runtime *bpf);
+uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf);
+struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf);
+struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf);
 
 /* One half of the sampler's tables. */
 struct bpf_runtime_half {
@@ -115,16 +116,16 @@ struct bpf_runtime_half {
  * Switches the sampler to the other half and waits until none is left in the one that it had, which is
  * given in *half. It must be emptied with bpf_runtime__clear before the next swap.
  */
-int bpf_runtime__swap_buffers(struct bpf_runtime *e, struct bpf_runtime_half *half);
-void bpf_runtime__clear(struct bpf_runtime *e, struct bpf_runtime_half *half);
+int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_half *half);
+void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_half *half);
 
 /* The samples of a processor in a half, *n of them, in the order of time. */
-const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *e,
+const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *bpf,
 						    const struct bpf_runtime_half *half,
 						    uint32_t cpu, uint32_t *n);
 
 /* How full the half in use is, in percent of its fullest table. */
-unsigned int bpf_runtime__fill(const struct bpf_runtime *e);
+unsigned int bpf_runtime__fill(const struct bpf_runtime *bpf);
 
 /* The tables of waits, see struct qz_wait_stack; the numbers are powers of two. */
 struct bpf_runtime_waits {
@@ -135,31 +136,31 @@ struct bpf_runtime_waits {
 };
 
 /* The objects that threads wait for: QZ_OBJECT_SLOTS slots and as many figures. */
-struct qz_object_slot *bpf_runtime__objects(const struct bpf_runtime *e);
-struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *e);
+struct qz_object_slot *bpf_runtime__objects(const struct bpf_runtime *bpf);
+struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *bpf);
 
-const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *e);
+const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf);
 
 /* How many rows of unwind tables there is room for, and writing n of them from `first` on. */
-uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *e);
-int bpf_runtime__store_rows(struct bpf_runtime *e, uint32_t first, const struct qz_unwind_row *rows,
-			    uint32_t n);
+uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *bpf);
+int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
+			    const struct qz_unwind_row *rows, uint32_t n);
 
 /* How many regions there is room for; their memory in *regions unless that is NULL. */
-uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *e,
+uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
 				     struct qz_unwind_region **regions);
 
 /* The sampler's table of code that waits, QZ_SPIN_ADDRESSES slots of shared memory. */
-struct qz_spin_address *bpf_runtime__spin_addresses(const struct bpf_runtime *e);
+struct qz_spin_address *bpf_runtime__spin_addresses(const struct bpf_runtime *bpf);
 
 /*
  * Whether the unwinder itself notices that places of code are used again. Where it does not, it
  * compares qz_unwind_image.exec_vm.
  */
-bool bpf_runtime__sees_mappings(const struct bpf_runtime *e);
+bool bpf_runtime__sees_mappings(const struct bpf_runtime *bpf);
 
 /* Lets the unwinder use the regions of an image, or no longer (NULL). */
-int bpf_runtime__set_unwind_image(struct bpf_runtime *e, uint32_t image,
+int bpf_runtime__set_unwind_image(struct bpf_runtime *bpf, uint32_t image,
 				  const struct qz_unwind_image *regions);
 
 /* CLOCK_MONOTONIC now, as bpf_ktime_get_ns gives it. */

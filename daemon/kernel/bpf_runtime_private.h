@@ -10,7 +10,7 @@ struct bpf_runtime {
 	struct bpf_runtime_options opts;
 	struct quartz *skel;
 	struct ring_buffer *events;
-	engine_event *call;
+	bpf_runtime_event *call;
 	void *context;
 	uint32_t processors, level_stride, next_scope;
 	uint32_t nstacks, nframes, nrecords;
@@ -34,13 +34,13 @@ struct bpf_runtime {
 };
 
 /* Sets what bpf_runtime__error() gives; gives err. */
-__attribute__((format(printf, 3, 4))) int bpf_runtime__fail(struct bpf_runtime *e, int err,
+__attribute__((format(printf, 3, 4))) int bpf_runtime__fail(struct bpf_runtime *bpf, int err,
 							    const char *format, ...);
 
 /* Sets the mark of each processor, 0 or -errno. */
-int bpf_runtime__mark_processors(struct bpf_runtime *e);
+int bpf_runtime__mark_processors(struct bpf_runtime *bpf);
 
 /* Makes all scopes of the machine ready. 0 or -errno. */
-int bpf_scopes__init(struct bpf_runtime *e);
+int bpf_scopes__init(struct bpf_runtime *bpf);
 
 #endif

@@ -14,10 +14,10 @@
 
 /* ---- opening ---- */
 
-static void clear_levels(struct bpf_runtime *e, uint32_t scope)
+static void clear_levels(struct bpf_runtime *bpf, uint32_t scope)
 {
-	memset(&e->levels[(size_t)scope * e->level_stride], 0,
-	       e->level_stride * sizeof(*e->levels));
+	memset(&bpf->levels[(size_t)scope * bpf->level_stride], 0,
+	       bpf->level_stride * sizeof(*bpf->levels));
 }
 
 /* Its clock runs from now on. */
@@ -27,51 +27,54 @@ static void start_clock(struct qz_scope_state *s)
 	s->running = s->began << QZ_LEVEL_BITS;
 }
 
-int bpf_scopes__init(struct bpf_runtime *e)
+int bpf_scopes__init(struct bpf_runtime *bpf)
 {
-	e->before = calloc(e->level_stride, sizeof(*e->before));
-	if (!e->before)
-		return bpf_runtime__fail(e, -ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < e->opts.max_scopes; i++)
-		if (i == QZ_SCOPE_OF_MACHINE || (i == QZ_SCOPE_OF_KERNEL && !e->opts.pid_namespace))
-			start_clock(&e->scopes[i]);
+	bpf->before = calloc(bpf->level_stride, sizeof(*bpf->before));
+	if (!bpf->before)
+		return bpf_runtime__fail(bpf, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < bpf->opts.max_scopes; i++)
+		if (i == QZ_SCOPE_OF_MACHINE ||
+		    (i == QZ_SCOPE_OF_KERNEL && !bpf->opts.pid_namespace))
+			start_clock(&bpf->scopes[i]);
 		else if (i >= QZ_OWN_SCOPES)
-			bpf_scopes__recycle(e, i);
+			bpf_scopes__recycle(bpf, i);
 	return 0;
 }
 
-int bpf_scopes__open(struct bpf_runtime *e, int pid, bool follows)
+int bpf_scopes__open(struct bpf_runtime *bpf, int pid, bool follows)
 {
-	uint32_t scope = e->next_scope, tgid = pid;
+	uint32_t scope = bpf->next_scope, tgid = pid;
 	struct qz_scope_state *s;
 	int err;
 
-	if (e->opts.every_process || scope >= e->opts.max_scopes)
-		return bpf_runtime__fail(e, -ENOSPC, "process %d: no room for more than %u scopes",
-					 pid, e->opts.max_scopes);
-	s = &e->scopes[scope];
+	if (bpf->opts.every_process || scope >= bpf->opts.max_scopes)
+		return bpf_runtime__fail(bpf, -ENOSPC,
+					 "process %d: no room for more than %u scopes", pid,
+					 bpf->opts.max_scopes);
+	s = &bpf->scopes[scope];
 	s->pid = pid;
 	s->follows = follows;
 	start_clock(s);
-	err = bpf_map_update_elem(bpf_map__fd(e->skel->maps.targets), &tgid, &scope, BPF_NOEXIST);
+	err = bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.targets), &tgid, &scope, BPF_NOEXIST);
 	if (err)
-		return bpf_runtime__fail(e, err, "process %d: given twice, or too many targets: %s",
-					 pid, strerror(-err));
-	e->next_scope++;
+		return bpf_runtime__fail(bpf, err,
+					 "process %d: given twice, or too many targets: %s", pid,
+					 strerror(-err));
+	bpf->next_scope++;
 	return scope;
 }
 
-void bpf_scopes__restart(struct bpf_runtime *e, uint32_t scope)
+void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope)
 {
-	clear_levels(e, scope);
-	start_clock(&e->scopes[scope]);
+	clear_levels(bpf, scope);
+	start_clock(&bpf->scopes[scope]);
 }
 
 /* ---- threads ---- */
 
 /* Reads a task iterator to its end; `thread` gets what it writes, if anything. */
-static int iterate(struct bpf_runtime *e, struct bpf_program *prog,
-		   const struct bpf_iter_attach_opts *opts, engine_thread *call, void *context)
+static int iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
+		   const struct bpf_iter_attach_opts *opts, bpf_scopes_thread *call, void *context)
 {
 	struct qz_thread_event records[64];
 	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
@@ -81,7 +84,7 @@ static int iterate(struct bpf_runtime *e, struct bpf_program *prog,
 
 	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	if (fd < 0) {
-		err = bpf_runtime__fail(e, -errno, "cannot iterate over the threads: %s",
+		err = bpf_runtime__fail(bpf, -errno, "cannot iterate over the threads: %s",
 					strerror(errno));
 		goto out;
 	}
@@ -95,7 +98,8 @@ static int iterate(struct bpf_runtime *e, struct bpf_program *prog,
 		memmove(records, &records[whole], have);
 	}
 	if (n < 0)
-		err = bpf_runtime__fail(e, -errno, "cannot read the threads: %s", strerror(errno));
+		err = bpf_runtime__fail(bpf, -errno, "cannot read the threads: %s",
+					strerror(errno));
 	close(fd);
 out:
 	bpf_link__destroy(link);
@@ -103,157 +107,156 @@ out:
 }
 
 /* From here on each processor that is counted as busy is so for a scope too. */
-static void start_machine(struct bpf_runtime *e)
+static void start_machine(struct bpf_runtime *bpf)
 {
 	struct qz_scope_state state;
 	uint64_t now = bpf_runtime__now();
 
-	bpf_scopes__read(e, QZ_SCOPE_OF_MACHINE, now, &state, e->before);
-	e->scopes[QZ_SCOPE_OF_MACHINE].began = now;
-	e->started = true;
+	bpf_scopes__read(bpf, QZ_SCOPE_OF_MACHINE, now, &state, bpf->before);
+	bpf->scopes[QZ_SCOPE_OF_MACHINE].began = now;
+	bpf->started = true;
 }
 
 /* A scope that has never begun would never end. */
-static int check_found(struct bpf_runtime *e)
+static int check_found(struct bpf_runtime *bpf)
 {
-	for (uint32_t i = 0; i < e->next_scope; i++)
-		if (!e->scopes[i].counters.threads_seen)
+	for (uint32_t i = 0; i < bpf->next_scope; i++)
+		if (!bpf->scopes[i].counters.threads_seen)
 			return bpf_runtime__fail(
-				e, -ESRCH,
+				bpf, -ESRCH,
 				"process %d: none of its threads was found; it has just ended",
-				e->scopes[i].pid);
+				bpf->scopes[i].pid);
 	return 0;
 }
 
-/* As group__wants(): elsewhere each process is followed from its start. And the sampler must be able to follow one. */
-static bool passes_forks(const struct bpf_runtime *e)
+/* Elsewhere each process is followed from its start. And the sampler must be able to follow one. */
+static bool passes_forks(const struct bpf_runtime *bpf)
 {
-	const struct bpf_runtime_options *o = &e->opts;
-
-	return o->every_process && o->wait_spacing_ns && o->sampled_by_timer && !o->pid_namespace &&
-	       !o->woken && !o->what_if;
+	return bpf->skel->rodata->wanted_groups && bpf->opts.sampled_by_timer;
 }
 
-int bpf_scopes__adopt(struct bpf_runtime *e)
+int bpf_scopes__adopt(struct bpf_runtime *bpf)
 {
-	struct quartz *s = e->skel;
+	struct quartz *s = bpf->skel;
 	int err = 0;
 
 	for (int pass = 0; !err && pass < MAX_PASSES; pass++) {
 		uint64_t before = s->bss->threads_found;
 
-		err = iterate(e, s->progs.find_threads, NULL, NULL, NULL);
+		err = iterate(bpf, s->progs.find_threads, NULL, NULL, NULL);
 		if (s->bss->threads_found == before)
 			break;
 	}
-	err = err ?: bpf_runtime__mark_processors(e);
-	if (e->before)
-		start_machine(e);
-	err = err ?: iterate(e, s->progs.settle_threads, NULL, NULL, NULL);
-	if (!err && passes_forks(e))
+	err = err ?: bpf_runtime__mark_processors(bpf);
+	if (bpf->before)
+		start_machine(bpf);
+	err = err ?: iterate(bpf, s->progs.settle_threads, NULL, NULL, NULL);
+	if (!err && passes_forks(bpf))
 		s->bss->passed_since = bpf_runtime__now();
-	return err ?: check_found(e);
+	return err ?: check_found(bpf);
 }
 
-int bpf_scopes__dump(struct bpf_runtime *e, uint64_t until, engine_thread *call, void *context)
+int bpf_scopes__dump(struct bpf_runtime *bpf, uint64_t until, bpf_scopes_thread *call,
+		     void *context)
 {
-	e->skel->bss->read_until = until;
-	return iterate(e, e->skel->progs.dump_threads, NULL, call, context);
+	bpf->skel->bss->read_until = until;
+	return iterate(bpf, bpf->skel->progs.dump_threads, NULL, call, context);
 }
 
 /* ---- young processes ---- */
 
-enum qz_youth bpf_scopes__youth(const struct bpf_runtime *e, uint32_t scope)
+enum qz_youth bpf_scopes__youth(const struct bpf_runtime *bpf, uint32_t scope)
 {
-	return scope < e->opts.max_scopes
-		       ? __atomic_load_n(&e->scopes[scope].youth, __ATOMIC_SEQ_CST)
+	return scope < bpf->opts.max_scopes
+		       ? __atomic_load_n(&bpf->scopes[scope].youth, __ATOMIC_SEQ_CST)
 		       : QZ_GROWN;
 }
 
-bool bpf_scopes__grow(struct bpf_runtime *e, uint32_t scope)
+bool bpf_scopes__grow(struct bpf_runtime *bpf, uint32_t scope)
 {
 	__u32 youth = QZ_YOUNG;
 
-	return __atomic_compare_exchange_n(&e->scopes[scope].youth, &youth, QZ_GROWN, false,
+	return __atomic_compare_exchange_n(&bpf->scopes[scope].youth, &youth, QZ_GROWN, false,
 					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ||
 	       youth == QZ_GROWN;
 }
 
-uint32_t bpf_scopes__group(const struct bpf_runtime *e, uint32_t scope)
+uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope)
 {
-	return __atomic_load_n(&e->scopes[scope].group, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&bpf->scopes[scope].group, __ATOMIC_SEQ_CST);
 }
 
 /* Over the threads of all processes, or of one. */
-static int iterate_over(struct bpf_runtime *e, struct bpf_program *prog, int pid)
+static int iterate_over(struct bpf_runtime *bpf, struct bpf_program *prog, int pid)
 {
 	union bpf_iter_link_info which = {.task.pid = (__u32)pid};
 	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
 			    .link_info_len = sizeof(which));
 
-	return iterate(e, prog, pid ? &opts : NULL, NULL, NULL);
+	return iterate(bpf, prog, pid ? &opts : NULL, NULL, NULL);
 }
 
-int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid)
+int bpf_scopes__tell(struct bpf_runtime *bpf, uint32_t scope, int pid)
 {
-	if (bpf_scopes__youth(e, scope) != QZ_YOUNG)
+	if (bpf_scopes__youth(bpf, scope) != QZ_YOUNG)
 		return 0;
-	return iterate_over(e, e->skel->progs.tell_threads, pid);
+	return iterate_over(bpf, bpf->skel->progs.tell_threads, pid);
 }
 
-int bpf_scopes__follow_passed(struct bpf_runtime *e, int pid)
+int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid)
 {
-	return e->skel->bss->passed_since ? iterate_over(e, e->skel->progs.follow_passed, pid) : 0;
+	return bpf->skel->bss->passed_since ? iterate_over(bpf, bpf->skel->progs.follow_passed, pid)
+					    : 0;
 }
 
 /* A program that has just found the group still adds to it; quartzd reads it for some more drains. */
-void bpf_scopes__end_group(struct bpf_runtime *e, uint32_t scope, const struct qz_group_key *key)
+void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key)
 {
-	bpf_map_delete_elem(bpf_map__fd(e->skel->maps.groups), key);
-	__atomic_store_n(&e->scopes[scope].ended, bpf_runtime__now(), __ATOMIC_SEQ_CST);
+	bpf_map_delete_elem(bpf_map__fd(bpf->skel->maps.groups), key);
+	__atomic_store_n(&bpf->scopes[scope].ended, bpf_runtime__now(), __ATOMIC_SEQ_CST);
 }
 
 /* ---- one scope ---- */
 
-bool bpf_scopes__ended(const struct bpf_runtime *e, uint32_t scope)
+bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope)
 {
-	const struct qz_scope_state *s = &e->scopes[scope];
+	const struct qz_scope_state *s = &bpf->scopes[scope];
 
 	return __atomic_load_n(&s->ended, __ATOMIC_SEQ_CST) &&
 	       !__atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
 	       !(__atomic_load_n(&s->running, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
 }
 
-bool bpf_scopes__lives(const struct bpf_runtime *e, uint32_t scope, uint64_t since)
+bool bpf_scopes__lives(const struct bpf_runtime *bpf, uint32_t scope, uint64_t since)
 {
-	const struct qz_scope_state *s = scope < e->opts.max_scopes ? &e->scopes[scope] : NULL;
+	const struct qz_scope_state *s = scope < bpf->opts.max_scopes ? &bpf->scopes[scope] : NULL;
 
 	return s && __atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
 	       __atomic_load_n(&s->began, __ATOMIC_SEQ_CST) <= since;
 }
 
-int bpf_scopes__pid(const struct bpf_runtime *e, uint32_t scope)
+int bpf_scopes__pid(const struct bpf_runtime *bpf, uint32_t scope)
 {
-	return e->scopes[scope].pid;
+	return bpf->scopes[scope].pid;
 }
 
-int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope)
+int bpf_scopes__recycle(struct bpf_runtime *bpf, uint32_t scope)
 {
-	if (scope >= e->opts.max_scopes)
+	if (scope >= bpf->opts.max_scopes)
 		return -EINVAL;
-	memset(&e->scopes[scope], 0, sizeof(e->scopes[scope]));
-	clear_levels(e, scope);
-	return bpf_map_update_elem(bpf_map__fd(e->skel->maps.free_scopes), NULL, &scope, BPF_ANY);
+	memset(&bpf->scopes[scope], 0, sizeof(bpf->scopes[scope]));
+	clear_levels(bpf, scope);
+	return bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.free_scopes), NULL, &scope, BPF_ANY);
 }
 
-void bpf_scopes__add_spin_turns(struct bpf_runtime *e, uint32_t scope, uint64_t n)
+void bpf_scopes__add_spin_turns(struct bpf_runtime *bpf, uint32_t scope, uint64_t n)
 {
-	e->scopes[scope].counters.spin_turns += n;
+	bpf->scopes[scope].counters.spin_turns += n;
 }
 
-void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n)
+void bpf_scopes__set_share(struct bpf_runtime *bpf, uint32_t scope, enum qz_share what, uint32_t n)
 {
-	__u32 *share = &e->scopes[scope].shares[what];
+	__u32 *share = &bpf->scopes[scope].shares[what];
 
 	if (__atomic_load_n(share, __ATOMIC_RELAXED) != n)
 		__atomic_store_n(share, n, __ATOMIC_RELAXED);
@@ -264,34 +267,34 @@ void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share 
  * processor may be between its exchange of the word and its addition to the level: then a copy is
  * short by that interval, never wrong for good.
  */
-void bpf_scopes__read(const struct bpf_runtime *e, uint32_t scope, uint64_t until,
+void bpf_scopes__read(const struct bpf_runtime *bpf, uint32_t scope, uint64_t until,
 		      struct qz_scope_state *state, uint64_t *level_ns)
 {
-	const uint64_t *levels = &e->levels[(size_t)scope * e->level_stride];
+	const uint64_t *levels = &bpf->levels[(size_t)scope * bpf->level_stride];
 	uint64_t level, elapsed;
 
 	do {
-		memcpy(state, &e->scopes[scope], sizeof(*state));
-		memcpy(level_ns, levels, e->level_stride * sizeof(*levels));
+		memcpy(state, &bpf->scopes[scope], sizeof(*state));
+		memcpy(level_ns, levels, bpf->level_stride * sizeof(*levels));
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	} while (state->running != __atomic_load_n(&e->scopes[scope].running, __ATOMIC_SEQ_CST));
+	} while (state->running != __atomic_load_n(&bpf->scopes[scope].running, __ATOMIC_SEQ_CST));
 	if (state->youth == QZ_GROUP)
 		return; /* its levels are those of its processes */
 	level = state->running & QZ_LEVEL_MASK;
 	elapsed = (until - (state->running >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
 	if (elapsed > QZ_TIME_MASK / 2)
 		elapsed = 0;
-	if (level >= e->level_stride)
-		level = e->level_stride - 1;
+	if (level >= bpf->level_stride)
+		level = bpf->level_stride - 1;
 	level_ns[level] += elapsed;
-	if (scope == QZ_SCOPE_OF_MACHINE && e->started)
-		for (uint32_t i = 0; i < e->level_stride; i++)
-			level_ns[i] -= level_ns[i] < e->before[i] ? level_ns[i] : e->before[i];
+	if (scope == QZ_SCOPE_OF_MACHINE && bpf->started)
+		for (uint32_t i = 0; i < bpf->level_stride; i++)
+			level_ns[i] -= level_ns[i] < bpf->before[i] ? level_ns[i] : bpf->before[i];
 }
 
-uint64_t bpf_scopes__running(const struct bpf_runtime *e, uint32_t scope)
+uint64_t bpf_scopes__running(const struct bpf_runtime *bpf, uint32_t scope)
 {
-	if (scope >= e->opts.max_scopes)
+	if (scope >= bpf->opts.max_scopes)
 		return 0;
-	return __atomic_load_n(&e->scopes[scope].running, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&bpf->scopes[scope].running, __ATOMIC_SEQ_CST);
 }

@@ -9,72 +9,73 @@
  * Opens a scope for a process, and for its descendants when `follows`; its clock starts
  * when its first thread is found. Gives its number or -ENOSPC.
  */
-int bpf_scopes__open(struct bpf_runtime *e, int pid, bool follows);
+int bpf_scopes__open(struct bpf_runtime *bpf, int pid, bool follows);
 
 /*
  * Finds and settles the threads of all open scopes (bpf/attach.bpf.h). To be called once. -ESRCH: there
  * are none of one.
  */
-int bpf_scopes__adopt(struct bpf_runtime *e);
+int bpf_scopes__adopt(struct bpf_runtime *bpf);
 
 /*
  * Starts the clock of a scope anew. Only while none of its threads is running: for a command that
  * waits to be let go.
  */
-void bpf_scopes__restart(struct bpf_runtime *e, uint32_t scope);
+void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope);
 
 /* Whether all threads of a scope have ended and the last one has left its processor. */
-bool bpf_scopes__ended(const struct bpf_runtime *e, uint32_t scope);
+bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope);
 
 /* Whether a scope that was there at a time has threads. Any thread may ask. */
-bool bpf_scopes__lives(const struct bpf_runtime *e, uint32_t scope, uint64_t since);
+bool bpf_scopes__lives(const struct bpf_runtime *bpf, uint32_t scope, uint64_t since);
 
 /* The process of a scope of which nothing else is known. */
-int bpf_scopes__pid(const struct bpf_runtime *e, uint32_t scope);
+int bpf_scopes__pid(const struct bpf_runtime *bpf, uint32_t scope);
 
 /* Gives a scope number back whose figures were read. every_process only. */
-int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope);
+int bpf_scopes__recycle(struct bpf_runtime *bpf, uint32_t scope);
 
 /*
  * Young processes, see bpf/group.bpf.h. What a scope is now; whether it is grown, having been young or not; and of one
  * that is folded, the scope of its group. Any thread may ask.
  */
-enum qz_youth bpf_scopes__youth(const struct bpf_runtime *e, uint32_t scope);
-bool bpf_scopes__grow(struct bpf_runtime *e, uint32_t scope);
-uint32_t bpf_scopes__group(const struct bpf_runtime *e, uint32_t scope);
+enum qz_youth bpf_scopes__youth(const struct bpf_runtime *bpf, uint32_t scope);
+bool bpf_scopes__grow(struct bpf_runtime *bpf, uint32_t scope);
+uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope);
 
 /* A process is to be told of, and is grown. Any thread may ask. */
-int bpf_scopes__tell(struct bpf_runtime *e, uint32_t scope, int pid);
+int bpf_scopes__tell(struct bpf_runtime *bpf, uint32_t scope, int pid);
 
 /*
  * Processes whose forks were passed (bpf/passed.bpf.h), all, or with a pid that one, are followed from now on. Any thread
  * may ask. 0 or -errno.
  */
-int bpf_scopes__follow_passed(struct bpf_runtime *e, int pid);
+int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid);
 
 /* Nothing more is put into a group from now on. It is a scope that has ended, soon. */
-void bpf_scopes__end_group(struct bpf_runtime *e, uint32_t scope, const struct qz_group_key *key);
+void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key);
 
 /* What the dump of threads is given to. */
-typedef void engine_thread(void *context, const struct qz_thread_event *thread);
+typedef void bpf_scopes_thread(void *context, const struct qz_thread_event *thread);
 
 /* Calls `call` for each thread that is followed and lives. */
-int bpf_scopes__dump(struct bpf_runtime *e, uint64_t until, engine_thread *call, void *context);
+int bpf_scopes__dump(struct bpf_runtime *bpf, uint64_t until, bpf_scopes_thread *call,
+		     void *context);
 
 /* What a scope has, see enum qz_share. */
-void bpf_scopes__set_share(struct bpf_runtime *e, uint32_t scope, enum qz_share what, uint32_t n);
+void bpf_scopes__set_share(struct bpf_runtime *bpf, uint32_t scope, enum qz_share what, uint32_t n);
 
 /* Adds to its counter of that name: the BPF programs do not know rounds. */
-void bpf_scopes__add_spin_turns(struct bpf_runtime *e, uint32_t scope, uint64_t n);
+void bpf_scopes__add_spin_turns(struct bpf_runtime *bpf, uint32_t scope, uint64_t n);
 
 /* A copy of a scope and its exact level times up to `until`; levels has level_stride entries. */
-void bpf_scopes__read(const struct bpf_runtime *e, uint32_t scope, uint64_t until,
+void bpf_scopes__read(const struct bpf_runtime *bpf, uint32_t scope, uint64_t until,
 		      struct qz_scope_state *state, uint64_t *level_ns);
 
 /*
  * How many threads of a scope run at this moment (QZ_LEVEL_MASK) and since when, as the BPF programs keep it: the
  * same twice means that it was so in between. Any thread may ask.
  */
-uint64_t bpf_scopes__running(const struct bpf_runtime *e, uint32_t scope);
+uint64_t bpf_scopes__running(const struct bpf_runtime *bpf, uint32_t scope);
 
 #endif

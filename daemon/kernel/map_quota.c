@@ -6,98 +6,99 @@
 #include "daemon/kernel/map_quota.h"
 
 struct map_quota {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	uint32_t *counts; /* by scope */
 	uint32_t nscopes, all;
 };
 
-struct map_quota *map_quota__new(struct bpf_runtime *engine)
+struct map_quota *map_quota__new(struct bpf_runtime *bpf)
 {
-	struct map_quota *s = calloc(1, sizeof(*s));
+	struct map_quota *quota = calloc(1, sizeof(*quota));
 
-	if (!s)
+	if (!quota)
 		return NULL;
-	s->engine = engine;
-	s->nscopes = bpf_runtime__max_scopes(engine);
-	s->counts = calloc(s->nscopes, sizeof(*s->counts));
-	if (s->counts)
-		return s;
-	free(s);
+	quota->bpf = bpf;
+	quota->nscopes = bpf_runtime__max_scopes(bpf);
+	quota->counts = calloc(quota->nscopes, sizeof(*quota->counts));
+	if (quota->counts)
+		return quota;
+	free(quota);
 	return NULL;
 }
 
-void map_quota__free(struct map_quota *s)
+void map_quota__free(struct map_quota *quota)
 {
-	if (!s)
+	if (!quota)
 		return;
-	free(s->counts);
-	free(s);
+	free(quota->counts);
+	free(quota);
 }
 
 /* BPF programs only count up. Below a quarter of the table they refuse nothing, so no recount is needed. */
-static bool must_count(const struct map_quota *s, enum qz_share what, uint32_t size)
+static bool must_count(const struct map_quota *quota, enum qz_share what, uint32_t size)
 {
-	return __atomic_load_n(&bpf_runtime__control(s->engine)->shared[what], __ATOMIC_RELAXED) >
+	return __atomic_load_n(&bpf_runtime__control(quota->bpf)->shared[what], __ATOMIC_RELAXED) >
 	       size / 4;
 }
 
-static void begin(struct map_quota *s)
+static void begin(struct map_quota *quota)
 {
-	memset(s->counts, 0, s->nscopes * sizeof(*s->counts));
-	s->all = 0;
+	memset(quota->counts, 0, quota->nscopes * sizeof(*quota->counts));
+	quota->all = 0;
 }
 
-static void count(struct map_quota *s, uint64_t in_use, uint32_t scope)
+static void count(struct map_quota *quota, uint64_t in_use, uint32_t scope)
 {
 	if (!in_use)
 		return;
-	s->all++;
-	if (scope < s->nscopes)
-		s->counts[scope]++;
+	quota->all++;
+	if (scope < quota->nscopes)
+		quota->counts[scope]++;
 }
 
-static void end(struct map_quota *s, enum qz_share what)
+static void end(struct map_quota *quota, enum qz_share what)
 {
-	for (uint32_t i = 0; i < s->nscopes; i++)
-		bpf_scopes__set_share(s->engine, i, what, s->counts[i]);
-	__atomic_store_n(&bpf_runtime__control(s->engine)->shared[what], s->all, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < quota->nscopes; i++)
+		bpf_scopes__set_share(quota->bpf, i, what, quota->counts[i]);
+	__atomic_store_n(&bpf_runtime__control(quota->bpf)->shared[what], quota->all,
+			 __ATOMIC_RELAXED);
 }
 
-static void count_stacks(struct map_quota *s, const struct bpf_runtime_waits *tables)
+static void count_stacks(struct map_quota *quota, const struct bpf_runtime_waits *waits)
 {
-	begin(s);
-	for (uint32_t i = 0; i < tables->nstacks; i++)
-		count(s, tables->stacks[i].stack.hash, tables->stacks[i].scope);
-	end(s, QZ_SHARE_STACKS);
+	begin(quota);
+	for (uint32_t i = 0; i < waits->nstacks; i++)
+		count(quota, waits->stacks[i].stack.hash, waits->stacks[i].scope);
+	end(quota, QZ_SHARE_STACKS);
 }
 
-static void count_waits(struct map_quota *s, const struct bpf_runtime_waits *tables)
+static void count_waits(struct map_quota *quota, const struct bpf_runtime_waits *waits)
 {
-	begin(s);
-	for (uint32_t i = 0; i < tables->nslots; i++)
-		count(s, tables->slots[i].key, tables->slots[i].scope);
-	end(s, QZ_SHARE_WAITS);
+	begin(quota);
+	for (uint32_t i = 0; i < waits->nslots; i++)
+		count(quota, waits->slots[i].key, waits->slots[i].scope);
+	end(quota, QZ_SHARE_WAITS);
 }
 
-static void count_objects(struct map_quota *s)
+static void count_objects(struct map_quota *quota)
 {
-	const struct qz_object_slot *objects = bpf_runtime__objects(s->engine);
+	const struct qz_object_slot *objects = bpf_runtime__objects(quota->bpf);
 
-	begin(s);
+	begin(quota);
 	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
-		count(s, objects[i].hash, objects[i].scope);
-	end(s, QZ_SHARE_OBJECTS);
+		count(quota, objects[i].hash, objects[i].scope);
+	end(quota, QZ_SHARE_OBJECTS);
 }
 
-void map_quota__drained(struct map_quota *s)
+void map_quota__drained(struct map_quota *quota)
 {
-	const struct bpf_runtime_waits *tables = bpf_runtime__waits(s->engine);
+	const struct bpf_runtime_waits *waits = bpf_runtime__waits(quota->bpf);
 
-	__atomic_fetch_add(&bpf_runtime__control(s->engine)->drain, 1, __ATOMIC_RELAXED);
-	if (must_count(s, QZ_SHARE_STACKS, tables->nstacks))
-		count_stacks(s, tables);
-	if (must_count(s, QZ_SHARE_WAITS, tables->nslots))
-		count_waits(s, tables);
-	if (must_count(s, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
-		count_objects(s);
+	__atomic_fetch_add(&bpf_runtime__control(quota->bpf)->drain, 1, __ATOMIC_RELAXED);
+	if (must_count(quota, QZ_SHARE_STACKS, waits->nstacks))
+		count_stacks(quota, waits);
+	if (must_count(quota, QZ_SHARE_WAITS, waits->nslots))
+		count_waits(quota, waits);
+	if (must_count(quota, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
+		count_objects(quota);
 }

@@ -7,11 +7,11 @@
 
 struct map_quota;
 
-/* Borrows the engine. NULL with errno ENOMEM. */
-struct map_quota *map_quota__new(struct bpf_runtime *engine);
-void map_quota__free(struct map_quota *s);
+/* Borrows bpf. NULL with errno ENOMEM. */
+struct map_quota *map_quota__new(struct bpf_runtime *bpf);
+void map_quota__free(struct map_quota *quota);
 
 /* The tables have been drained: what was freed is nobody's any more. */
-void map_quota__drained(struct map_quota *s);
+void map_quota__drained(struct map_quota *quota);
 
 #endif

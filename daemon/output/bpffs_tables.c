@@ -187,9 +187,9 @@ static int map_procedures(struct bpffs_tables *t, struct bpf_map *map, char *err
 	return 0;
 }
 
-struct bpffs_tables *bpffs_tables__new(struct bpf_runtime *engine, char *error, size_t size)
+struct bpffs_tables *bpffs_tables__new(struct bpf_runtime *bpf, char *error, size_t size)
 {
-	struct quartz *s = bpf_runtime__skeleton(engine);
+	struct quartz *s = bpf_runtime__skeleton(bpf);
 	struct bpffs_tables *t = calloc(1, sizeof(*t));
 	int err;
 

@@ -25,34 +25,35 @@ static bool belongs_to(int32_t pid, uid_t uid)
 
 struct user_filter *user_filter__look(const struct qz_profile *p, uid_t uid)
 {
-	struct user_filter *o = calloc(1, sizeof(*o) + p->nscopes * sizeof(*o->items));
+	struct user_filter *filter =
+		calloc(1, sizeof(*filter) + p->nscopes * sizeof(*filter->items));
 
-	if (!o)
+	if (!filter)
 		return NULL;
-	o->n = p->nscopes;
-	for (uint32_t i = 0; i < o->n; i++) {
+	filter->n = p->nscopes;
+	for (uint32_t i = 0; i < filter->n; i++) {
 		const struct qz_scope *s = &p->scopes[i];
 
-		o->items[i] = s->kind == QZ_SCOPE_PROCESS && !s->ended && s->pid > 0 &&
-			      belongs_to(s->pid, uid);
+		filter->items[i] = s->kind == QZ_SCOPE_PROCESS && !s->ended && s->pid > 0 &&
+				   belongs_to(s->pid, uid);
 	}
-	return o;
+	return filter;
 }
 
-void user_filter__free(struct user_filter *o)
+void user_filter__free(struct user_filter *filter)
 {
-	free(o);
+	free(filter);
 }
 
-struct qz_profile *user_filter__part(struct user_filter *o, const struct qz_profile *p)
+struct qz_profile *user_filter__part(struct user_filter *filter, const struct qz_profile *p)
 {
 	bool *kept = calloc((size_t)p->nscopes + 1, sizeof(*kept));
 	struct qz_profile *part = NULL;
 
 	if (!kept)
 		return NULL;
-	for (uint32_t i = 0; i < o->n; i++)
-		kept[i] = o->items[i] && !p->scopes[i].ended;
+	for (uint32_t i = 0; i < filter->n; i++)
+		kept[i] = filter->items[i] && !p->scopes[i].ended;
 	part = qz_filter_scopes__profile(p, kept);
 	free(kept);
 	return part;

@@ -15,12 +15,12 @@ struct user_filter;
  * somebody else's before they last executed one. NULL with errno ENOMEM. Free with user_filter__free.
  */
 struct user_filter *user_filter__look(const struct qz_profile *p, uid_t uid);
-void user_filter__free(struct user_filter *o);
+void user_filter__free(struct user_filter *filter);
 
 /*
  * A profile of these alone (core/transform/filter_scopes.h), once p has been brought up to date after the look: who lives by
  * then is the one that was looked at. NULL with errno ENOMEM.
  */
-struct qz_profile *user_filter__part(struct user_filter *o, const struct qz_profile *p);
+struct qz_profile *user_filter__part(struct user_filter *filter, const struct qz_profile *p);
 
 #endif

@@ -34,9 +34,9 @@ struct broker {
 /* ---- children ---- */
 
 /* The kernel reaps them (SIGCHLD is ignored): only a pidfd says which process a number means, and whether it has ended. */
-static void forget_ended(struct broker *k)
+static void forget_ended(struct broker *b)
 {
-	for (struct child *c = k->children; c < k->children + MAX_CHILDREN; c++) {
+	for (struct child *c = b->children; c < b->children + MAX_CHILDREN; c++) {
 		if (!c->pidfd || fd_ipc__await(c->pidfd, POLLIN, 0))
 			continue;
 		close(c->pidfd);
@@ -44,9 +44,9 @@ static void forget_ended(struct broker *k)
 	}
 }
 
-static int end(struct broker *k, pid_t pid)
+static int end(struct broker *b, pid_t pid)
 {
-	for (struct child *c = k->children; c < k->children + MAX_CHILDREN; c++) {
+	for (struct child *c = b->children; c < b->children + MAX_CHILDREN; c++) {
 		if (!c->pidfd || c->pid != pid)
 			continue;
 		c->doomed = true;
@@ -57,13 +57,13 @@ static int end(struct broker *k, pid_t pid)
 
 /* ---- requests ---- */
 
-static int start(struct broker *k, uint32_t job, int *given)
+static int start(struct broker *b, uint32_t job, int *given)
 {
 	struct child *free = NULL;
 	int doomed = 0;
 	pid_t pid;
 
-	for (struct child *c = k->children; c < k->children + MAX_CHILDREN; c++) {
+	for (struct child *c = b->children; c < b->children + MAX_CHILDREN; c++) {
 		doomed += c->doomed;
 		free = c->pidfd ? free : c;
 	}
@@ -71,7 +71,7 @@ static int start(struct broker *k, uint32_t job, int *given)
 		return -EINVAL;
 	if (!free || doomed >= MAX_DOOMED)
 		return -EAGAIN;
-	pid = broker__spawn(job, k->symbolizer, given);
+	pid = broker__spawn(job, b->symbolizer, given);
 	if (pid < 0)
 		return pid;
 	*free = (struct child) {.pid = pid, .pidfd = pidfd_open(pid, 0)};
@@ -84,23 +84,23 @@ static int start(struct broker *k, uint32_t job, int *given)
 }
 
 /* False when quartzd is gone. */
-static bool serve(struct broker *k)
+static bool serve(struct broker *b)
 {
 	int given[MESSAGE_FDS] = {-1, -1};
 	struct broker_request request;
-	ssize_t n = fd_ipc__receive(k->socket, &request, sizeof(request), NULL, FD_IPC_NEVER);
+	ssize_t n = fd_ipc__receive(b->socket, &request, sizeof(request), NULL, FD_IPC_NEVER);
 	int32_t result = -EINVAL;
 
 	if (n != sizeof(request))
 		return false;
-	forget_ended(k);
+	forget_ended(b);
 	if (request.what == KEEPER_START)
-		result = start(k, request.job, &given[0]);
+		result = start(b, request.job, &given[0]);
 	else if (request.what == KEEPER_KILL)
-		result = end(k, request.pid);
+		result = end(b, request.pid);
 	else if (request.what == KEEPER_EVENT)
 		result = given[0] = sample_event__open(&request.event);
-	n = fd_ipc__send(k->socket, &result, sizeof(result), given, FD_IPC_NEVER);
+	n = fd_ipc__send(b->socket, &result, sizeof(result), given, FD_IPC_NEVER);
 	fd_ipc__close(given);
 	return !n;
 }
@@ -134,11 +134,11 @@ static void be_symbolizer(const char *program, int socket)
 
 static void be_keeper(int socket, const char *symbolizer, pid_t quartzd)
 {
-	struct broker k = {.socket = socket, .symbolizer = symbolizer};
+	struct broker b = {.socket = socket, .symbolizer = symbolizer};
 
 	signal(SIGCHLD, SIG_IGN);
 	if (!capabilities__become(JOB_KEEPER, quartzd))
-		while (serve(&k))
+		while (serve(&b))
 			;
 }
 

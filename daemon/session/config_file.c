@@ -18,7 +18,7 @@
 #define MAX_FILE (64 << 10)
 
 /* Options that make sense for a service; the others say what one run is about. */
-const char *const settings_names[] = {
+const char *const config_file_names[] = {
 	"rate",	 "processes", "ended-memory", "history", "history-size", "max-overhead",
 	"slice", "cpu",	      "page-rate",    "busy",	 "woken",	 "exact",
 	"lines", "inlines",   "spin-symbols", "quiet",	 "verbose",	 NULL,
@@ -53,9 +53,9 @@ static const struct qz_option *find_option(const char *name)
 {
 	bool may = false;
 
-	for (const char *const *n = settings_names; *n; n++)
+	for (const char *const *n = config_file_names; *n; n++)
 		may |= !strcmp(name, *n);
-	for (const struct qz_option *o = config_options; may && o->name; o++)
+	for (const struct qz_option *o = options_table; may && o->name; o++)
 		if (!strcmp(name, o->name))
 			return o;
 	return NULL;
@@ -92,7 +92,7 @@ static int add_word(const struct reading *r, char *word)
 
 	if (!word)
 		return refuse(r, -ENOMEM, "memory is short");
-	err = qz_options__parse(2, argv, config_options, &trial, why, sizeof(why));
+	err = qz_options__parse(2, argv, options_table, &trial, why, sizeof(why));
 	options__free(&trial);
 	if (err < 0) {
 		free(word);

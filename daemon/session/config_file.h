@@ -12,7 +12,7 @@ struct config_file {
 };
 
 /* Of the options that may stand there; ends with NULL. */
-extern const char *const settings_names[];
+extern const char *const config_file_names[];
 
 /*
  * Reads `file`, or when that is NULL quartzd.conf of the configuration directory, as far as it is there, and

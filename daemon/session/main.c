@@ -13,29 +13,29 @@
 
 int main(int argc, char *argv[])
 {
-	struct options config;
+	struct options options;
 	char error[256];
 	int status = STATUS_OK, err;
 
 	/* else glibc raises it to what was freed last, and the tables of a library stay in the heap */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	log__set_name(argv[0]);
-	err = options__parse(&config, argc, argv, error, sizeof(error));
+	err = options__parse(&options, argc, argv, error, sizeof(error));
 	if (err == -EBADMSG) {
 		log_error("%s", error);
 		status = STATUS_CONFIGURATION;
 	} else if (err) {
 		log_error("%s; try %s", error, log__help());
 		status = STATUS_USAGE;
-	} else if (config.help) {
+	} else if (options.help) {
 		options__help();
-	} else if (config.version) {
+	} else if (options.version) {
 		printf("quartzd %s\n", QUARTZ_VERSION);
 	} else {
-		if (config.verbose)
+		if (options.verbose)
 			log__set_level(LOG_DEBUG);
-		status = service__run(&config, argc, argv);
+		status = service__run(&options, argc, argv);
 	}
-	options__free(&config);
+	options__free(&options);
 	return fflush(stdout) && !status ? STATUS_FAILURE : status;
 }

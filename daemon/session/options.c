@@ -28,7 +28,7 @@
 
 #define FIELD(name) offsetof(struct options, name)
 
-const struct qz_option config_options[] = {
+const struct qz_option options_table[] = {
 	{"pid", 'p', QZ_OPTION_INTEGERS, FIELD(pids), "PID[,PID...]",
 	 "Profile these processes; may be repeated.", 1, INT_MAX},
 	{"tree", 0, QZ_OPTION_INTEGERS, FIELD(trees), "PID[,PID...]",
@@ -113,24 +113,24 @@ void options__help(void)
 			 "Measures which procedures account for the elapsed time of parallel "
 			 "programs.\n"
 			 "quartzctl report shows the result.\n",
-			 config_options);
+			 options_table);
 }
 
-static int check(const struct options *c, char *error, size_t size)
+static int check(const struct options *options, char *error, size_t size)
 {
-	int targets = !!c->pids.n + !!c->trees.n + c->system;
+	int targets = !!options->pids.n + !!options->trees.n + options->system;
 
-	if (c->command && targets)
+	if (options->command && targets)
 		snprintf(error, size,
 			 "a COMMAND cannot be combined with --pid, --tree or --system; --duration "
 			 "says how long to measure");
-	else if (c->user && !c->command)
+	else if (options->user && !options->command)
 		snprintf(error, size, "--user needs a COMMAND");
-	else if (c->what_if && c->system)
+	else if (options->what_if && options->system)
 		snprintf(error, size, "--what-if is for runs of programs, not for --system");
-	else if (c->system && targets > 1)
+	else if (options->system && targets > 1)
 		snprintf(error, size, "--system cannot be combined with --pid or --tree");
-	else if (!c->command && !targets)
+	else if (!options->command && !targets)
 		snprintf(error, size,
 			 "nothing to profile: give --pid, --tree, --system or -- COMMAND");
 	else
@@ -139,10 +139,10 @@ static int check(const struct options *c, char *error, size_t size)
 }
 
 /* As if the settings stood before the words of the command line, which therefore count more. */
-static int parse_again(struct options *config, int argc, char *argv[], char *error, size_t size)
+static int parse_again(struct options *options, int argc, char *argv[], char *error, size_t size)
 {
 	struct config_file s;
-	const char *file = config->file;
+	const char *file = options->file;
 	char **words;
 	int first;
 
@@ -156,65 +156,65 @@ static int parse_again(struct options *config, int argc, char *argv[], char *err
 		snprintf(error, size, "out of memory");
 		return -ENOMEM;
 	}
-	options__free(config);
-	*config = (struct options) {DEFAULTS, .settings = s, .words = words};
+	options__free(options);
+	*options = (struct options) {DEFAULTS, .settings = s, .words = words};
 	words[0] = argv[0];
 	if (s.n) /* else there are no words */
 		memcpy(words + 1, s.words, s.n * sizeof(*words));
 	memcpy(words + 1 + s.n, argv + 1, (argc - 1) * sizeof(*words));
-	first = qz_options__parse(argc + (int)s.n, words, config_options, config, error, size);
+	first = qz_options__parse(argc + (int)s.n, words, options_table, options, error, size);
 	return first < 0 ? first : first - (int)s.n;
 }
 
-int options__parse(struct options *config, int argc, char *argv[], char *error, size_t size)
+int options__parse(struct options *options, int argc, char *argv[], char *error, size_t size)
 {
 	int first;
 
-	*config = (struct options) {DEFAULTS};
-	first = qz_options__parse(argc, argv, config_options, config, error, size);
+	*options = (struct options) {DEFAULTS};
+	first = qz_options__parse(argc, argv, options_table, options, error, size);
 	if (first < 0)
 		return first;
-	if (config->help || config->version)
+	if (options->help || options->version)
 		return 0;
-	if (config->system || config->file)
-		first = parse_again(config, argc, argv, error, size);
+	if (options->system || options->file)
+		first = parse_again(options, argc, argv, error, size);
 	if (first < 0)
 		return first;
 	if (first < argc)
-		config->command = &argv[first];
-	return check(config, error, size);
+		options->command = &argv[first];
+	return check(options, error, size);
 }
 
-void options__free(struct options *config)
+void options__free(struct options *options)
 {
-	free(config->pids.items);
-	free(config->trees.items);
-	free(config->spin_symbols.items);
-	config_file__free(&config->settings);
-	free(config->words);
-	*config = (struct options) {0};
+	free(options->pids.items);
+	free(options->trees.items);
+	free(options->spin_symbols.items);
+	config_file__free(&options->settings);
+	free(options->words);
+	*options = (struct options) {0};
 }
 
-uint32_t options__page_rate(const struct options *config)
+uint32_t options__page_rate(const struct options *options)
 {
-	return config->page_rate ? config->page_rate : PAGE_RATE;
+	return options->page_rate ? options->page_rate : PAGE_RATE;
 }
 
-uint32_t options__rate(const struct options *config)
+uint32_t options__rate(const struct options *options)
 {
-	if (config->rate)
-		return config->rate;
-	return config->system ? SYSTEM_RATE : PROGRAM_RATE;
+	if (options->rate)
+		return options->rate;
+	return options->system ? SYSTEM_RATE : PROGRAM_RATE;
 }
 
-uint32_t options__max_overhead(const struct options *config)
+uint32_t options__max_overhead(const struct options *options)
 {
-	if (config->max_overhead >= 0)
-		return (uint32_t)config->max_overhead;
-	return config->system ? MAX_OVERHEAD : 0;
+	if (options->max_overhead >= 0)
+		return (uint32_t)options->max_overhead;
+	return options->system ? MAX_OVERHEAD : 0;
 }
 
-uint32_t options__processes(const struct options *config)
+uint32_t options__processes(const struct options *options)
 {
-	return config->processes ? (uint32_t)config->processes : PROCESSES;
+	return options->processes ? (uint32_t)options->processes : PROCESSES;
 }

@@ -51,26 +51,26 @@ struct options {
 	char **words; /* settings and command line together; strings above point into them */
 };
 
-extern const struct qz_option config_options[];
+extern const struct qz_option options_table[];
 
 /*
  * Reads the command line, and quartzd.conf where it counts. 0, or one line in error with -EINVAL for the
- * command line and -EBADMSG for a file of settings. What config holds is freed with options__free.
+ * command line and -EBADMSG for a file of settings. What options holds is freed with options__free.
  */
-int options__parse(struct options *config, int argc, char *argv[], char *error, size_t size);
-void options__free(struct options *config);
+int options__parse(struct options *options, int argc, char *argv[], char *error, size_t size);
+void options__free(struct options *options);
 void options__help(void);
 
 /* Rounds of the pollers per second. */
-uint32_t options__page_rate(const struct options *config);
+uint32_t options__page_rate(const struct options *options);
 
 /* How many processes of the machine may be followed at a time. */
-uint32_t options__processes(const struct options *config);
+uint32_t options__processes(const struct options *options);
 
 /* What Quartz may cost, in millionths of the time of all processors; 0: that is not watched. */
-uint32_t options__max_overhead(const struct options *config);
+uint32_t options__max_overhead(const struct options *options);
 
 /* The rate that is asked for. */
-uint32_t options__rate(const struct options *config);
+uint32_t options__rate(const struct options *options);
 
 #endif

@@ -22,7 +22,7 @@
 
 struct service {
 	struct host host;
-	struct options *config, next; /* next: of a reload that is to come */
+	struct options *options, next; /* next: of a reload that is to come */
 	int argc;
 	char **argv;
 	char reason[512];
@@ -49,9 +49,9 @@ static bool may_end(struct service *s)
 {
 	const char *why = NULL;
 
-	if (!s->config->system)
+	if (!s->options->system)
 		why = "only quartzd --system can be paused or reloaded";
-	else if (s->config->output)
+	else if (s->options->output)
 		why = "it writes to the file of --output, which would be written anew";
 	if (why)
 		snprintf(s->reason, sizeof(s->reason), "%s", why);
@@ -154,15 +154,15 @@ static void stay_paused(struct service *s)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	fds[0].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	fds[1].fd = s->host.server ? control_socket__fd(s->host.server) : -1;
+	fds[1].fd = s->host.socket ? control_socket__fd(s->host.socket) : -1;
 	log_info("paused; nothing is attached until quartzctl resume");
 	sd_notify__send("STATUS=paused");
 	s->host.pending = fds[0].fd < 0 ? ACTION_STOP : ACTION_PAUSE;
 	while (s->host.pending == ACTION_PAUSE) {
 		poll(fds, 2, PAUSED_TICK_MS);
 		take_signals(s, fds[0].fd);
-		if (s->host.server)
-			control_socket__run(s->host.server);
+		if (s->host.socket)
+			control_socket__run(s->host.socket);
 		host__alive(&s->host, bpf_runtime__now());
 	}
 	if (fds[0].fd >= 0)
@@ -172,10 +172,10 @@ static void stay_paused(struct service *s)
 /* The parsed words point into what `next` holds, which goes over whole. */
 static void take_next(struct service *s)
 {
-	options__free(s->config);
-	*s->config = s->next;
+	options__free(s->options);
+	*s->options = s->next;
 	s->next = (struct options) {0};
-	log__set_level(s->config->verbose ? LOG_DEBUG : LOG_INFO);
+	log__set_level(s->options->verbose ? LOG_DEBUG : LOG_INFO);
 }
 
 static bool goes_on(struct service *s, int status)
@@ -192,10 +192,10 @@ static bool goes_on(struct service *s, int status)
 }
 
 /* Those whom quartzd waits for must not be later than itself, see take_precedence in session.c. */
-static int start_keeper(const struct options *config)
+static int start_keeper(const struct options *options)
 {
 	char *program = symbolizer__program();
-	int err = program ? broker__start(program, config->system ? 0 : -10) : -ENOMEM;
+	int err = program ? broker__start(program, options->system ? 0 : -10) : -ENOMEM;
 
 	char line[512];
 
@@ -209,25 +209,25 @@ static int start_keeper(const struct options *config)
 	return err;
 }
 
-int service__run(struct options *config, int argc, char *argv[])
+int service__run(struct options *options, int argc, char *argv[])
 {
 	struct service s = {
 		.host = {.calls = &calls, .watchdog = sd_notify__watchdog_period()},
-		.config = config,
+		.options = options,
 		.argc = argc,
 		.argv = argv,
 	};
 	int status;
 
 	s.host.service = &s;
-	if (!geteuid() && start_keeper(config))
+	if (!geteuid() && start_keeper(options))
 		return STATUS_FAILURE;
 	do {
 		s.host.pending = ACTION_NONE;
-		status = session__run(config, &s.host);
+		status = session__run(options, &s.host);
 	} while (goes_on(&s, status));
 	sd_notify__send("STOPPING=1");
-	control_socket__free(s.host.server);
+	control_socket__free(s.host.socket);
 	options__free(&s.next);
 	return status;
 }

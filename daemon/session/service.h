@@ -9,7 +9,7 @@
 
 #include "daemon/session/options.h"
 
-/* Runs until it is to stop, and gives the exit status. `config` is that of this command line. */
-int service__run(struct options *config, int argc, char *argv[]);
+/* Runs until it is to stop, and gives the exit status. `options` are those of this command line. */
+int service__run(struct options *options, int argc, char *argv[]);
 
 #endif

@@ -36,12 +36,12 @@ static void take_signal(struct session *s, int number)
 	 * An interrupt from the terminal reaches the command, too: its end ends the run. A second
 	 * interrupt ends the run at once.
 	 */
-	if (s->config->command && number == SIGINT && !s->signal && !command__ended(&s->command)) {
+	if (s->options->command && number == SIGINT && !s->signal && !command__ended(&s->command)) {
 		s->signal = number;
 		s->answer_due = bpf_runtime__now() + ANSWER_AFTER;
 		return;
 	}
-	if (s->config->command && number == SIGTERM && !command__ended(&s->command)) {
+	if (s->options->command && number == SIGTERM && !command__ended(&s->command)) {
 		kill(s->command.pid, SIGTERM);
 		s->deadline = bpf_runtime__now() + FORWARD_GRACE;
 	} else {
@@ -61,26 +61,26 @@ static void take_signals(struct session *s)
 /* Says at once what Ctrl-C does: saving may take some seconds. */
 static void answer(struct session *s, uint64_t now, bool over)
 {
-	if (over && s->signal == SIGINT && s->config->private && !s->config->quiet)
+	if (over && s->signal == SIGINT && s->options->private && !s->options->quiet)
 		log_info("interrupted; saving the profile");
 	if (over || !s->answer_due || now < s->answer_due)
 		return;
 	s->answer_due = 0;
 	log_info("interrupted; the profile is saved when %s and all that it started have ended, "
 		 "or at once at the next Ctrl-C",
-		 s->config->command[0]);
+		 s->options->command[0]);
 }
 
 static void follow_hotplug(struct session *s)
 {
-	int *came = calloc(bpf_runtime__processors(s->engine), sizeof(*came));
+	int *came = calloc(bpf_runtime__processors(s->bpf), sizeof(*came));
 	int n = came ? perf_sampler__follow_hotplug(s->sampler, came) : 0;
 
 	for (int i = 0; i < n; i++)
-		bpf_runtime__mark_processor(s->engine, came[i]);
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->engine); cpu++)
+		bpf_runtime__mark_processor(s->bpf, came[i]);
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->bpf); cpu++)
 		if (!perf_sampler__samples(s->sampler, cpu))
-			bpf_runtime__cpus(s->engine)[cpu].idle_since = 0;
+			bpf_runtime__cpus(s->bpf)[cpu].idle_since = 0;
 	free(came);
 }
 
@@ -98,7 +98,7 @@ static void govern(struct session *s, uint64_t now)
 	collector__set_halvings(s->collector, g->halvings);
 	log_info("Quartz took %.2f%% of the processors, of %.2f%% that it may; sampling at %.4g Hz",
 		 g->costs_ppm / 1e4, g->ceiling_ppm / 1e4,
-		 (double)options__rate(s->config) / (1u << g->halvings));
+		 (double)options__rate(s->options) / (1u << g->halvings));
 }
 
 /* Of the machine, or else of each scope. */
@@ -140,7 +140,7 @@ static void do_periodic(struct session *s, uint64_t now)
 {
 	if (s->history && now >= s->slice_due) {
 		session__cut_slice(s, now, true);
-		s->slice_due = now + s->config->slice;
+		s->slice_due = now + s->options->slice;
 	}
 	govern(s, now);
 	if (progress__is_due(&s->progress, now))
@@ -154,8 +154,8 @@ static void do_periodic(struct session *s, uint64_t now)
 		show(s, now);
 		s->text_due = next_text(now);
 	}
-	if (s->host->server && !s->config->private)
-		control_socket__run(s->host->server);
+	if (s->host->socket && !s->options->private)
+		control_socket__run(s->host->socket);
 	host__alive(s->host, now);
 	if (s->events)
 		event_log__write(s->events);
@@ -167,10 +167,10 @@ static bool is_over(struct session *s, uint64_t now)
 		return true;
 	if (s->host->pending == ACTION_PAUSE || s->host->pending == ACTION_RELOAD)
 		return true;
-	if (s->config->system)
+	if (s->options->system)
 		return false;
 	return collector__ended(s->collector) &&
-	       (!s->config->command || command__ended(&s->command));
+	       (!s->options->command || command__ended(&s->command));
 }
 
 static void stop_now(struct session *s)
@@ -193,7 +193,7 @@ static void watch_keeper(struct session *s, short revents)
 /* What was measured until then is saved; the machine is measured anew. */
 static void begin_again(struct session *s, uint64_t now)
 {
-	uint64_t alone = bpf_runtime__left_alone(s->engine);
+	uint64_t alone = bpf_runtime__left_alone(s->bpf);
 
 	if (!alone || s->host->pending != ACTION_NONE)
 		return;
@@ -226,8 +226,8 @@ static int run(struct session *s)
 	struct pollfd fds[] = {
 		{.fd = s->signals, .events = POLLIN},
 		{.events = POLLIN},
-		{.fd = s->host->server && !s->config->private ? control_socket__fd(s->host->server)
-							      : -1,
+		{.fd = s->host->socket && !s->options->private ? control_socket__fd(s->host->socket)
+							       : -1,
 		 .events = POLLIN},
 		{.fd = opener__keeper()},
 	};
@@ -256,7 +256,7 @@ static int run(struct session *s)
 
 static void say_saved(struct session *s, const char *saved, uint64_t samples)
 {
-	if (!s->config->quiet)
+	if (!s->options->quiet)
 		log_info("%llu samples in %.1f s, saved to %s", (unsigned long long)samples,
 			 collector__profile(s->collector)->window_ns / 1e9, saved);
 }
@@ -300,7 +300,7 @@ static void finish_events(struct session *s)
 	if (err)
 		log_error("%s" QZ_EVENTS_SUFFIX ": %s; events are lost", s->snapshot.path,
 			  strerror(-err));
-	else if (written && !s->config->quiet)
+	else if (written && !s->options->quiet)
 		log_info("%llu events, saved to %s" QZ_EVENTS_SUFFIX, (unsigned long long)written,
 			 s->snapshot.path);
 	if (dropped)
@@ -325,7 +325,7 @@ static int save(struct session *s)
 		return STATUS_FAILURE;
 	}
 	say_saved(s, saved, collector__samples(s->collector));
-	if (s->config->private && !s->config->quiet) {
+	if (s->options->private && !s->options->quiet) {
 		session__say_advice(packed ? packed : p,
 				    s->snapshot.named && !s->beside ? NULL : s->snapshot.path);
 		say_next(s);
@@ -341,12 +341,12 @@ static int finish(struct session *s)
 
 	progress__say(&s->progress, "reading the rest of");
 	perf_sampler__stop(s->sampler);
-	if (s->instants)
-		module_rounds__stop(s->instants);
+	if (s->module_rounds)
+		module_rounds__stop(s->module_rounds);
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	err = collector__freeze(s->collector, &until);
-	bpf_runtime__detach(s->engine);
+	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
 	if (s->history && !err)
 		session__cut_slice(s, until, false);
@@ -360,46 +360,46 @@ static int finish(struct session *s)
 	err = save(s);
 	if (err || s->failed)
 		return err ?: STATUS_FAILURE;
-	if (s->config->command && command__ended(&s->command))
+	if (s->options->command && command__ended(&s->command))
 		return command__exit_status(&s->command);
-	if (s->config->command && s->signal)
+	if (s->options->command && s->signal)
 		return 128 + s->signal;
 	return collector__samples(s->collector) ? 0 : STATUS_NO_SAMPLES;
 }
 
 static void announce(const struct session *s)
 {
-	const struct qz_integers *lists[] = {&s->config->pids, &s->config->trees};
+	const struct qz_integers *lists[] = {&s->options->pids, &s->options->trees};
 	size_t n = lists[0]->n + lists[1]->n;
 
-	if (s->config->quiet || s->config->command)
+	if (s->options->quiet || s->options->command)
 		return;
-	if (s->config->system)
+	if (s->options->system)
 		log_info("attached to every process%s, sampling at %u Hz (%s)",
 			 s->pid_namespace ? " of this PID namespace, not of the host" : "",
-			 options__rate(s->config), perf_sampler__event(s->sampler));
+			 options__rate(s->options), perf_sampler__event(s->sampler));
 	else if (n == 1)
 		log_info("attached to process %d (%s), sampling at %u Hz (%s)", s->first.pid,
-			 s->first.comm, options__rate(s->config), perf_sampler__event(s->sampler));
+			 s->first.comm, options__rate(s->options), perf_sampler__event(s->sampler));
 	else
 		log_info("attached to %zu targets, sampling at %u Hz (%s)", n,
-			 options__rate(s->config), perf_sampler__event(s->sampler));
+			 options__rate(s->options), perf_sampler__event(s->sampler));
 }
 
 /* Of a recording, which is of a person who waits for it. */
 static void begin_progress(struct session *s)
 {
-	const struct options *c = s->config;
+	const struct options *options = s->options;
 	char subject[64];
 
-	if (c->command)
-		snprintf(subject, sizeof(subject), "%s", c->command[0]);
-	else if (c->system)
+	if (options->command)
+		snprintf(subject, sizeof(subject), "%s", options->command[0]);
+	else if (options->system)
 		snprintf(subject, sizeof(subject), "all processes");
 	else
 		snprintf(subject, sizeof(subject), "process %d (%s)%s", s->first.pid, s->first.comm,
-			 c->pids.n + c->trees.n > 1 ? " and others" : "");
-	progress__begin(&s->progress, subject, !c->private || c->quiet, s->started);
+			 options->pids.n + options->trees.n > 1 ? " and others" : "");
+	progress__begin(&s->progress, subject, !options->private || options->quiet, s->started);
 }
 
 static void close_session(struct session *s)
@@ -416,24 +416,24 @@ static void close_session(struct session *s)
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
-	kallsyms__free(s->kernel);
+	kallsyms__free(s->kallsyms);
 	history__free(s->history);
 	qz_timeline_cut__free(s->timeline);
-	module_rounds__free(s->instants);
+	module_rounds__free(s->module_rounds);
 	shm_sampler__free(s->poller);
 	event_log__free(s->events);
-	shm_sets__free(s->pages);
+	shm_sets__free(s->sets);
 	perf_sampler__free(s->sampler);
-	bpf_runtime__free(s->engine);
+	bpf_runtime__free(s->bpf);
 	module_device__close(&s->device);
 	spin_rules__free(&s->spin_rules);
 	if (s->signals >= 0)
 		close(s->signals);
 }
 
-int session__run(const struct options *config, struct host *host)
+int session__run(const struct options *options, struct host *host)
 {
-	struct session s = {.config = config,
+	struct session s = {.options = options,
 			    .host = host,
 			    .signals = -1,
 			    .device.fd = -1,
@@ -447,7 +447,7 @@ int session__run(const struct options *config, struct host *host)
 		announce(&s);
 		begin_progress(&s);
 		host->session = &s;
-		sd_notify__send("READY=1\nSTATUS=measuring at %u Hz", options__rate(config));
+		sd_notify__send("READY=1\nSTATUS=measuring at %u Hz", options__rate(options));
 		err = run(&s);
 		host->session = NULL;
 		opener__hurry(host->pending != ACTION_PAUSE && host->pending != ACTION_RELOAD);

@@ -16,7 +16,7 @@ enum action { ACTION_NONE, ACTION_STOP, ACTION_PAUSE, ACTION_RELOAD };
 /* What outlives a session; see service.h. */
 struct host {
 	const struct control_socket_calls *calls;
-	struct control_socket *server; /* opened by the first session that is not private */
+	struct control_socket *socket; /* opened by the first session that is not private */
 	struct session *session;       /* that runs, NULL: none */
 	enum action pending;
 	uint64_t watchdog, watchdog_due; /* ns; 0: nobody watches */
@@ -24,7 +24,7 @@ struct host {
 };
 
 /* Measures what the configuration says, saves the snapshot and gives the exit status. */
-int session__run(const struct options *config, struct host *host);
+int session__run(const struct options *options, struct host *host);
 
 /* A snapshot of this moment, or of what is wanted of it: 0 or -errno. */
 int session__snapshot(struct session *s, int fd, const struct control_socket_wanted *wanted);

@@ -95,12 +95,12 @@ static int write_wanted(struct session *s, struct qz_profile *p, int fd,
 static int write_own(struct session *s, int fd, const struct control_socket_wanted *wanted)
 {
 	struct qz_profile *p = collector__profile(s->collector), *part = NULL;
-	struct user_filter *own = user_filter__look(p, wanted->uid);
-	int err = own ? session__refresh(s, bpf_runtime__now(), true) : -ENOMEM;
+	struct user_filter *filter = user_filter__look(p, wanted->uid);
+	int err = filter ? session__refresh(s, bpf_runtime__now(), true) : -ENOMEM;
 
 	if (!err)
-		part = user_filter__part(own, p);
-	user_filter__free(own);
+		part = user_filter__part(filter, p);
+	user_filter__free(filter);
 	if (!err)
 		err = part ? write_wanted(s, part, fd, wanted) : -ENOMEM;
 	qz_profile__free(part);
@@ -130,8 +130,8 @@ static json_t *overhead_parts(const struct qz_overhead_governor *g)
 json_t *session__status(struct session *s)
 {
 	const struct qz_profile *p = collector__profile(s->collector);
-	const struct qz_control *control = bpf_runtime__control(s->engine);
-	uint32_t own = s->config->system ? QZ_OWN_SCOPES : 0;
+	const struct qz_control *control = bpf_runtime__control(s->bpf);
+	uint32_t own = s->options->system ? QZ_OWN_SCOPES : 0;
 	struct opener_counts openers = opener__counts();
 	struct collector_symbolizers symbolizers = collector__symbolizers(s->collector);
 	json_t *status;

@@ -52,7 +52,7 @@ static int fail_short(int err)
 /* Looks at all targets before anything is touched. */
 static int check_targets(struct session *s)
 {
-	const struct qz_integers *lists[] = {&s->config->pids, &s->config->trees};
+	const struct qz_integers *lists[] = {&s->options->pids, &s->options->trees};
 	char error[256];
 	struct target t;
 
@@ -65,12 +65,12 @@ static int check_targets(struct session *s)
 			if (!s->first.pid)
 				s->first = t;
 		}
-	if (s->config->command) {
-		const char *name = strrchr(s->config->command[0], '/');
+	if (s->options->command) {
+		const char *name = strrchr(s->options->command[0], '/');
 
 		snprintf(s->first.comm, sizeof(s->first.comm), "%s",
-			 name ? name + 1 : s->config->command[0]);
-	} else if (s->config->system) {
+			 name ? name + 1 : s->options->command[0]);
+	} else if (s->options->system) {
 		snprintf(s->first.comm, sizeof(s->first.comm), "system");
 	}
 	return 0;
@@ -85,7 +85,7 @@ static int watch_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
-	if (s->config->system)
+	if (s->options->system)
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -109,7 +109,7 @@ static int stop_asked(struct session *s)
 		kill(s->command.pid, SIGTERM);
 	s->host->pending = ACTION_STOP;
 	log_info("stopped before anything was measured; nothing is saved");
-	return s->config->command ? 128 + s->signal : STATUS_NO_SAMPLES;
+	return s->options->command ? 128 + s->signal : STATUS_NO_SAMPLES;
 }
 
 static int open_to_others(struct session *s)
@@ -118,9 +118,9 @@ static int open_to_others(struct session *s)
 	int holder = 0, err;
 	char line[512];
 
-	if (!host->server)
-		host->server = control_socket__new(paths__runtime(), host->calls, host, &holder);
-	if (!host->server) {
+	if (!host->socket)
+		host->socket = control_socket__new(paths__runtime(), host->calls, host, &holder);
+	if (!host->socket) {
 		if (errno == EBUSY)
 			snprintf(line, sizeof(line),
 				 "another quartzd runs as process %d; stop it, "
@@ -131,7 +131,7 @@ static int open_to_others(struct session *s)
 				 paths__runtime(), strerror(errno));
 		return fail(-EBUSY, line);
 	}
-	s->text = bpffs_tables__new(s->engine, line, sizeof(line));
+	s->text = bpffs_tables__new(s->bpf, line, sizeof(line));
 	if (!s->text)
 		log_warning("%s", line);
 	/* the module gives and takes the kernel's own pids */
@@ -152,21 +152,21 @@ static void open_to_programs(struct session *s)
 	const char *directory = paths__runtime();
 	int err = 0;
 
-	if (s->config->private && !s->config->command)
+	if (s->options->private && !s->options->command)
 		return;
-	if (s->config->private) {
+	if (s->options->private) {
 		err = shm_server__private_directory(directory, s->page_directory,
 						    sizeof(s->page_directory));
 		directory = s->page_directory;
 	}
-	s->pages = err ? NULL : shm_sets__new();
-	if (s->pages)
-		s->page_server = shm_server__new(directory, s->engine, s->pages, &s->device);
-	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->pages) : -errno);
+	s->sets = err ? NULL : shm_sets__new();
+	if (s->sets)
+		s->page_server = shm_server__new(directory, s->bpf, s->sets, &s->device);
+	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->sets) : -errno);
 	if (err)
 		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
 			    directory, strerror(-err));
-	else if (s->config->command)
+	else if (s->options->command)
 		setenv("QUARTZ_RUNTIME_DIR", directory, true);
 }
 
@@ -177,11 +177,11 @@ static void open_to_programs(struct session *s)
 static int start_poller(struct session *s)
 {
 	struct shm_sampler_options options = {.ncpus = s->nreserved,
-					      .rate = options__page_rate(s->config),
-					      .busy = s->config->busy};
+					      .rate = options__page_rate(s->options),
+					      .busy = s->options->busy};
 	int err;
 
-	if (!s->page_server || (!s->nreserved && !s->config->page_rate && !s->config->busy))
+	if (!s->page_server || (!s->nreserved && !s->options->page_rate && !s->options->busy))
 		return 0;
 	if (!s->nreserved)
 		log_warning(
@@ -190,30 +190,30 @@ static int start_poller(struct session *s)
 	for (int i = 0; i < s->nreserved; i++)
 		options.cpus[i] = s->reserved[i];
 	s->events = event_log__new(&s->snapshot, s->nreserved ? s->nreserved : 1);
-	s->poller = s->events ? shm_sampler__new(&options, s->engine, s->pages, s->events) : NULL;
+	s->poller = s->events ? shm_sampler__new(&options, s->bpf, s->sets, s->events) : NULL;
 	err = s->poller ? collector__use_poller(s->collector, s->poller) : -errno;
 	return err ? fail(err, "cannot start a thread that polls") : 0;
 }
 
 static int open_instants(struct session *s)
 {
-	uint32_t rate = s->config->snapshots;
+	uint32_t rate = s->options->snapshots;
 	char line[160];
 
 	if (!rate)
 		return 0;
 	/* the module serves the initial pid namespace only */
-	s->instants = s->pid_namespace ? NULL : module_rounds__new(rate, s->engine);
-	if (!s->instants && (s->pid_namespace || errno == ENOENT)) {
-		collector__use_rounds(s->collector, options__rate(s->config));
+	s->module_rounds = s->pid_namespace ? NULL : module_rounds__new(rate, s->bpf);
+	if (!s->module_rounds && (s->pid_namespace || errno == ENOENT)) {
+		collector__use_rounds(s->collector, options__rate(s->options));
 		return 0;
 	}
-	if (!s->instants) {
+	if (!s->module_rounds) {
 		snprintf(line, sizeof(line), "--snapshots: " QZ_DEVICE_PATH ": %s",
 			 strerror(errno));
 		return fail(-errno, line);
 	}
-	return collector__use_instants(s->collector, s->instants, rate)
+	return collector__use_instants(s->collector, s->module_rounds, rate)
 		       ? fail(-ENOMEM, "out of memory")
 		       : 0;
 }
@@ -222,11 +222,11 @@ static int open_instants(struct session *s)
  * The waits of a thread are looked at as often as a processor is sampled. 0: each wait is, as where the waker of each is
  * wanted.
  */
-static uint64_t wait_spacing_ns(const struct options *config)
+static uint64_t wait_spacing_ns(const struct options *options)
 {
-	bool sampled = config->system && !config->exact && !config->woken && !config->what_if;
+	bool sampled = options->system && !options->exact && !options->woken && !options->what_if;
 
-	return sampled ? 1000000000 / options__rate(config) : 0;
+	return sampled ? 1000000000 / options__rate(options) : 0;
 }
 
 static int fail_what_if(const char *names, int err)
@@ -243,19 +243,19 @@ static int fail_what_if(const char *names, int err)
 int session__load(struct session *s)
 {
 	struct bpf_runtime_options options = {
-		.max_scopes = s->config->system ? options__processes(s->config) + QZ_OWN_SCOPES
-						: PROGRAM_SCOPES,
+		.max_scopes = s->options->system ? options__processes(s->options) + QZ_OWN_SCOPES
+						 : PROGRAM_SCOPES,
 		.pid_namespace = s->pid_namespace,
-		.rate = options__rate(s->config),
-		.woken = s->config->woken,
-		.what_if = s->config->what_if,
-		.text = !s->config->private,
-		.every_process = s->config->system,
-		.wait_spacing_ns = wait_spacing_ns(s->config),
+		.rate = options__rate(s->options),
+		.woken = s->options->woken,
+		.what_if = s->options->what_if,
+		.text = !s->options->private,
+		.every_process = s->options->system,
+		.wait_spacing_ns = wait_spacing_ns(s->options),
 	};
 	struct symbolizer_options symbolizer = {
-		.lines = s->config->lines || s->config->inlines,
-		.inlines = s->config->inlines,
+		.lines = s->options->lines || s->options->inlines,
+		.inlines = s->options->inlines,
 	};
 	int err;
 
@@ -264,35 +264,35 @@ int session__load(struct session *s)
 		return fail_short(-errno);
 	options.sampled_by_timer = perf_sampler__by_timer(s->sampler);
 	s->interrupt_ns = self_overhead__of_interrupt();
-	s->engine = bpf_runtime__new(&options);
-	if (!s->engine)
+	s->bpf = bpf_runtime__new(&options);
+	if (!s->bpf)
 		return fail_short(-errno);
-	s->kernel = kallsyms__new();
-	if (!s->kernel)
+	s->kallsyms = kallsyms__new();
+	if (!s->kallsyms)
 		return fail_short(-ENOMEM);
-	kallsyms__read_ahead(s->kernel);
+	kallsyms__read_ahead(s->kallsyms);
 	/* takes the kernel some tenths of a second, and until then signals end quartzd, at once */
-	err = bpf_runtime__load(s->engine);
+	err = bpf_runtime__load(s->bpf);
 	if (err)
-		return fail(err, bpf_runtime__error(s->engine));
+		return fail(err, bpf_runtime__error(s->bpf));
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
 	s->collector =
-		collector__new(s->engine, s->sampler, &symbolizer, &s->spin_rules, &s->kernel);
+		collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kallsyms);
 	if (!s->collector)
 		return fail_short(-errno);
 	err = open_instants(s);
 	if (err)
 		return err;
-	err = s->config->what_if ? collector__use_what_if(s->collector, s->config->what_if) : 0;
+	err = s->options->what_if ? collector__use_what_if(s->collector, s->options->what_if) : 0;
 	if (err)
-		return fail_what_if(s->config->what_if, err);
-	if (!s->config->private && open_to_others(s))
+		return fail_what_if(s->options->what_if, err);
+	if (!s->options->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
-	err = bpf_runtime__attach(s->engine);
-	return err ? fail(err, bpf_runtime__error(s->engine)) : 0;
+	err = bpf_runtime__attach(s->bpf);
+	return err ? fail(err, bpf_runtime__error(s->bpf)) : 0;
 }
 
 static int describe_run(struct session *s)
@@ -308,22 +308,22 @@ static int describe_run(struct session *s)
 	err = err ?: qz_profile__set_string(&p->kernel, host.release);
 	err = err ?: qz_profile__set_string(&p->machine, host.nodename);
 	err = err ?: qz_profile__set_string(&p->event, perf_sampler__event(s->sampler));
-	p->rate_hz = options__rate(s->config);
-	p->ceiling_ppm = options__max_overhead(s->config);
-	p->wakes_sampled = !s->config->woken;
-	p->addresses_sampled = s->config->lines || s->config->inlines;
-	p->processors = s->config->command ? (uint32_t)CPU_COUNT(&s->allowed)
-					   : perf_sampler__online(s->sampler);
+	p->rate_hz = options__rate(s->options);
+	p->ceiling_ppm = options__max_overhead(s->options);
+	p->wakes_sampled = !s->options->woken;
+	p->addresses_sampled = s->options->lines || s->options->inlines;
+	p->processors = s->options->command ? (uint32_t)CPU_COUNT(&s->allowed)
+					    : perf_sampler__online(s->sampler);
 	p->wall_start_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 	return err;
 }
 
 static int open_scope(struct session *s, enum qz_scope_kind kind, const struct target *t)
 {
-	int scope = bpf_scopes__open(s->engine, t->pid, kind != QZ_SCOPE_PROCESS);
+	int scope = bpf_scopes__open(s->bpf, t->pid, kind != QZ_SCOPE_PROCESS);
 
 	if (scope < 0)
-		return fail(scope, bpf_runtime__error(s->engine));
+		return fail(scope, bpf_runtime__error(s->bpf));
 	if (collector__add_scope(s->collector, scope, kind, t->pid, t->comm, t->command))
 		return fail(-ENOMEM, "out of memory");
 	return 0;
@@ -358,18 +358,18 @@ static void join(char *to, size_t size, char *const *words)
 
 static int prepare_command(struct session *s)
 {
-	const struct user *user = s->config->user ? &s->user : NULL;
-	int err = command__prepare(&s->command, s->config->command, s->config->preload, &s->allowed,
-				   user);
+	const struct user *user = s->options->user ? &s->user : NULL;
+	int err = command__prepare(&s->command, s->options->command, s->options->preload,
+				   &s->allowed, user);
 
 	if (err) {
-		log_error("cannot make a process for %s: %s", s->config->command[0],
+		log_error("cannot make a process for %s: %s", s->options->command[0],
 			  strerror(-err));
 		return STATUS_FAILURE;
 	}
 	s->first.pid = s->command.pid;
 	snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
-	join(s->first.command, sizeof(s->first.command), s->config->command);
+	join(s->first.command, sizeof(s->first.command), s->options->command);
 	return 0;
 }
 
@@ -379,7 +379,7 @@ static int let_go(struct session *s)
 
 	if (!err)
 		return 0;
-	log_error("%s: %s", s->config->command[0],
+	log_error("%s: %s", s->options->command[0],
 		  err == -ENOENT ? "no such command in PATH" : strerror(-err));
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
@@ -399,7 +399,7 @@ static int open_command(struct session *s)
 static int start_command(struct session *s)
 {
 	char path[PATH_MAX];
-	int fd = command__open(s->config->command, path), err;
+	int fd = command__open(s->options->command, path), err;
 
 	collector__prepare(s->collector, fd, path);
 	usleep(TAKING_IN_MS * 1000);
@@ -409,7 +409,7 @@ static int start_command(struct session *s)
 	err = stop_asked(s);
 	if (err)
 		return err;
-	bpf_scopes__restart(s->engine, 0);
+	bpf_scopes__restart(s->bpf, 0);
 	return let_go(s);
 }
 
@@ -419,14 +419,14 @@ static void await(struct session *s, uint64_t now)
 {
 	struct pollfd fds[] = {
 		{.fd = s->signals, .events = POLLIN},
-		{.fd = s->host->server ? control_socket__fd(s->host->server) : -1,
+		{.fd = s->host->socket ? control_socket__fd(s->host->socket) : -1,
 		 .events = POLLIN},
 	};
 	uint64_t left = s->delayed_until > now ? (s->delayed_until - now) / 1000000 + 1 : 0;
 
 	poll(fds, 2, left < DELAY_TICK_MS ? (int)left : DELAY_TICK_MS);
-	if (s->host->server)
-		control_socket__run(s->host->server);
+	if (s->host->socket)
+		control_socket__run(s->host->socket);
 	host__alive(s->host, bpf_runtime__now());
 }
 
@@ -436,15 +436,15 @@ static int delay(struct session *s)
 	uint64_t now = bpf_runtime__now();
 	int err = 0;
 
-	s->delayed_until = now + s->config->delay;
-	if (s->config->command)
+	s->delayed_until = now + s->options->delay;
+	if (s->options->command)
 		err = prepare_command(s) ?: let_go(s);
 	for (; !err && now < s->delayed_until; now = bpf_runtime__now()) {
 		await(s, now);
 		err = stop_asked(s);
-		if (!err && s->config->command && command__ended(&s->command)) {
+		if (!err && s->options->command && command__ended(&s->command)) {
 			log_error("%s ended within the time of --delay; nothing was measured",
-				  s->config->command[0]);
+				  s->options->command[0]);
 			err = STATUS_NO_SAMPLES;
 		}
 	}
@@ -457,17 +457,17 @@ static int delay(struct session *s)
  */
 static void take_precedence(const struct session *s)
 {
-	if (!s->config->system && nice(-10) == -1)
+	if (!s->options->system && nice(-10) == -1)
 		return; /* then it is as busy as others */
 }
 
 static void start_governor(struct session *s)
 {
-	uint32_t ceiling = options__max_overhead(s->config);
+	uint32_t ceiling = options__max_overhead(s->options);
 
 	if (!ceiling)
 		return;
-	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->config));
+	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->options));
 	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
 }
 
@@ -475,7 +475,7 @@ static void start_governor(struct session *s)
 static int give_up_privileges(const struct session *s)
 {
 	const struct capabilities_needs needs = {
-		.signals = s->config->command,
+		.signals = s->options->command,
 		.priority = s->nreserved,
 		.foreign = snapshot_file__is_foreign(&s->snapshot),
 		.giving = s->snapshot.owner,
@@ -489,23 +489,23 @@ static int give_up_privileges(const struct session *s)
 
 int session__start(struct session *s)
 {
-	int err = s->config->delay ? delay(s) : stop_asked(s);
+	int err = s->options->delay ? delay(s) : stop_asked(s);
 
 	if (err)
 		return err;
-	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->engine),
-				  bpf_runtime__sampler_fd(s->engine), options__rate(s->config));
+	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->bpf),
+				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->options));
 	if (err)
 		return fail(err, perf_sampler__error(s->sampler));
 	if (describe_run(s))
 		return fail(-ENOMEM, "out of memory");
-	err = open_targets(s, &s->config->pids, QZ_SCOPE_PROCESS);
-	err = err ?: open_targets(s, &s->config->trees, QZ_SCOPE_TREE);
-	if (!err && s->config->command)
+	err = open_targets(s, &s->options->pids, QZ_SCOPE_PROCESS);
+	err = err ?: open_targets(s, &s->options->trees, QZ_SCOPE_TREE);
+	if (!err && s->options->command)
 		err = open_command(s);
-	if (!err && s->config->system &&
+	if (!err && s->options->system &&
 	    (collector__add_own_scopes(s->collector) ||
-	     collector__keep_ended(s->collector, (uint64_t)s->config->ended_memory << 20)))
+	     collector__keep_ended(s->collector, (uint64_t)s->options->ended_memory << 20)))
 		err = fail(-ENOMEM, "out of memory");
 	if (err)
 		return err;
@@ -513,15 +513,15 @@ int session__start(struct session *s)
 	err = give_up_privileges(s);
 	if (err)
 		return err;
-	err = s->instants ? module_rounds__start(s->instants) : 0;
+	err = s->module_rounds ? module_rounds__start(s->module_rounds) : 0;
 	if (err)
 		return fail(err, "cannot start a thread that takes snapshots");
 	err = collector__start(s->collector);
 	if (err)
 		return fail(err, "cannot start a thread");
-	err = bpf_scopes__adopt(s->engine);
+	err = bpf_scopes__adopt(s->bpf);
 	if (err)
-		return fail(err, bpf_runtime__error(s->engine));
+		return fail(err, bpf_runtime__error(s->bpf));
 	err = start_poller(s);
 	if (err)
 		return err;
@@ -535,9 +535,9 @@ int session__start(struct session *s)
 		return status_of(err);
 	if (session__start_timeline(s))
 		return fail(-ENOMEM, "out of memory");
-	if (s->config->duration)
-		s->deadline = s->started + s->config->duration;
-	return s->config->command && !s->command.started ? start_command(s) : 0;
+	if (s->options->duration)
+		s->deadline = s->started + s->options->duration;
+	return s->options->command && !s->command.started ? start_command(s) : 0;
 }
 
 /* Another quartzd that serves would be asked first by who wants to see the result. */
@@ -546,24 +546,25 @@ static bool is_beside_another(const struct session *s)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/quartzd.sock", paths__runtime());
-	return s->config->private && !access(path, F_OK);
+	return s->options->private && !access(path, F_OK);
 }
 
 /* What the machine did is for root and the group of readers, whoever started the service. */
 static int prepare_saving(struct session *s)
 {
-	const struct options *c = s->config;
-	int err = snapshot_file__open(&s->snapshot, c->output, !c->system || c->private);
+	const struct options *options = s->options;
+	int err = snapshot_file__open(&s->snapshot, options->output,
+				      !options->system || options->private);
 
 	if (err) {
 		log_error("%s: cannot be written: %s%s; choose another file with --output",
 			  s->snapshot.path, strerror(-err),
-			  err == -EPERM && !c->output
+			  err == -EPERM && !options->output
 				  ? "; it must be root's own, where root alone can write"
 				  : "");
 		return STATUS_FAILURE;
 	}
-	if (!c->command)
+	if (!options->command)
 		snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
 	s->beside = is_beside_another(s);
 	return 0;
@@ -571,7 +572,7 @@ static int prepare_saving(struct session *s)
 
 int session__prepare(struct session *s)
 {
-	const struct options *c = s->config;
+	const struct options *options = s->options;
 	char error[512];
 	int err;
 
@@ -583,7 +584,7 @@ int session__prepare(struct session *s)
 	err = limits__raise_files(error, sizeof(error));
 	if (err)
 		return fail(err, error);
-	err = spin_symbols__load(&s->spin_rules, &c->spin_symbols, error, sizeof(error));
+	err = spin_symbols__load(&s->spin_rules, &options->spin_symbols, error, sizeof(error));
 	if (err) {
 		log_error("%s", error);
 		return err == -ENOMEM ? STATUS_FAILURE : STATUS_USAGE;
@@ -591,13 +592,13 @@ int session__prepare(struct session *s)
 	err = check_targets(s);
 	if (err)
 		return err;
-	s->nreserved =
-		cpu_reserve__processors(c->cpu, &s->allowed, s->reserved, error, sizeof(error));
+	s->nreserved = cpu_reserve__processors(options->cpu, &s->allowed, s->reserved, error,
+					       sizeof(error));
 	if (s->nreserved < 0) {
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}
-	if (c->user && user__look(&s->user, c->user, error, sizeof(error))) {
+	if (options->user && user__look(&s->user, options->user, error, sizeof(error))) {
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}

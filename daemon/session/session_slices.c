@@ -26,7 +26,7 @@ static void after_fold(void *context)
 
 static bool has_history(const struct session *s)
 {
-	return s->config->system && !s->config->private && s->config->history;
+	return s->options->system && !s->options->private && s->options->history;
 }
 
 static int refuse(int err)
@@ -46,14 +46,14 @@ int session__prepare_history(const struct session *s)
 
 int session__start_history(struct session *s)
 {
-	const struct options *c = s->config;
+	const struct options *options = s->options;
 
 	if (!has_history(s))
 		return 0;
-	s->history = history__new(c->history, (uint64_t)c->history_size << 20);
+	s->history = history__new(options->history, (uint64_t)options->history_size << 20);
 	if (!s->history)
 		return refuse(-errno);
-	s->slice_due = s->started + c->slice;
+	s->slice_due = s->started + options->slice;
 	collector__on_fold(s->collector, before_fold, after_fold, s);
 	return 0;
 }

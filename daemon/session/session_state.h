@@ -27,17 +27,17 @@
 #include "daemon/util/user.h"
 
 struct session {
-	const struct options *config;
+	const struct options *options;
 	struct host *host;
 	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
 	cpu_set_t allowed;
 	int nreserved, reserved[MAX_RESERVED];
-	struct bpf_runtime *engine;
-	struct kallsyms *kernel; /* until the collector has it */
+	struct bpf_runtime *bpf;
+	struct kallsyms *kallsyms; /* until the collector has it */
 	struct perf_sampler *sampler;
 	struct collector *collector;
 	struct module_device device;
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct shm_server *page_server;
 	struct event_log *events;
 	struct shm_sampler *poller;
@@ -49,8 +49,8 @@ struct session {
 		timeline_late; /* since then figures of threads that have ended are awaited, 0: none are */
 	uint64_t slice_due;
 	struct bpffs_tables *text;
-	struct module_rounds *instants;	 /* NULL: not asked for */
-	struct sysfs_publish *publisher; /* NULL without quartz.ko */
+	struct module_rounds *module_rounds; /* NULL: not asked for */
+	struct sysfs_publish *publisher;     /* NULL without quartz.ko */
 	struct spin_rules spin_rules;
 	struct command command;
 	struct user user;    /* whom the command is run as */

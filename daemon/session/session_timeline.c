@@ -24,7 +24,7 @@ static void end_timeline(void *context)
 
 int session__start_timeline(struct session *s)
 {
-	if (s->config->system && !s->config->private)
+	if (s->options->system && !s->options->private)
 		return 0;
 	s->timeline = qz_timeline_cut__new(collector__profile(s->collector));
 	if (!s->timeline)
@@ -96,7 +96,7 @@ int session__follow_timeline(struct session *s, uint64_t now)
 	if (!s->timeline || (!collector__was_drained(s->collector) && !s->timeline_late))
 		return 0;
 	/* then nothing is measured any more, and threads end where that ended */
-	if (bpf_runtime__left_alone(s->engine))
+	if (bpf_runtime__left_alone(s->bpf))
 		return 0;
 	if (p->timeline)
 		err = session__refresh_figures(s, now, true);

@@ -17,19 +17,19 @@
 #define MAX_COST_NS (1ull << 48)
 
 struct shm_calls {
-	struct shm_sets *pages;
+	struct shm_sets *sets;
 	struct stack_context context;
 	uint64_t sum, closed_sum, closed_cost;
 	uint64_t refused, closed_refused;
 };
 
-struct shm_calls *shm_calls__new(struct shm_sets *pages, const struct stack_context *context)
+struct shm_calls *shm_calls__new(struct shm_sets *sets, const struct stack_context *context)
 {
 	struct shm_calls *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	c->pages = pages;
+	c->sets = sets;
 	c->context = *context;
 	return c;
 }
@@ -65,7 +65,7 @@ static bool want(void *context, uint32_t caller, uint32_t callee, uint64_t count
 	struct reading *r = context;
 	uint32_t ids[2] = {callee, caller};
 
-	instrumented_stacks__want(r->calls->context.selfreport, r->page->image, ids,
+	instrumented_stacks__want(r->calls->context.instrumented, r->page->image, ids,
 				  caller ? 2 : 1);
 	return ++r->entries < MAX_ENTRIES;
 }
@@ -93,7 +93,7 @@ static uint64_t cost_of(struct reading *r, uint32_t callee, uint64_t count)
 {
 	unsigned __int128 ns = (unsigned __int128)count * r->cost_ps / 1000;
 
-	if (instrumented_stacks__is_function(r->calls->context.selfreport, r->page->image,
+	if (instrumented_stacks__is_function(r->calls->context.instrumented, r->page->image,
 					     callee) ||
 	    ns > MAX_COST_NS - r->cost_ns)
 		return 0;
@@ -117,7 +117,7 @@ static bool take(void *context, uint32_t caller, uint32_t callee, uint64_t count
 {
 	struct reading *r = context;
 	struct shm_calls *c = r->calls;
-	struct instrumented_stacks *s = c->context.selfreport;
+	struct instrumented_stacks *s = c->context.instrumented;
 	struct qz_call_count key = {.scope = r->scope, .caller = QZ_NONE};
 	struct qz_call_count *call;
 	uint64_t cost_ns;
@@ -148,7 +148,7 @@ static bool take(void *context, uint32_t caller, uint32_t callee, uint64_t count
 /* First all names are asked for, which is done by another process, then the numbers are taken. */
 static void read_page(struct shm_calls *c, struct page *page, bool closing)
 {
-	const struct image *image = address_spaces__get(c->context.images, page->image);
+	const struct image *image = address_spaces__get(c->context.spaces, page->image);
 	struct reading r = {.calls = c, .page = page, .closing = closing};
 	struct qz_page_header header;
 
@@ -181,8 +181,8 @@ void shm_calls__refresh(struct shm_calls *c)
 		p->calls[i].count = p->calls[i].closed_count;
 		p->calls[i].cost_ns = p->calls[i].closed_cost_ns;
 	}
-	for (uint32_t i = 0; i < shm_sets__limit(c->pages); i++) {
-		struct page *page = shm_sets__at(c->pages, i);
+	for (uint32_t i = 0; i < shm_sets__limit(c->sets); i++) {
+		struct page *page = shm_sets__at(c->sets, i);
 
 		if (page)
 			read_page(c, page, false);

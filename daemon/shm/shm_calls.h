@@ -13,8 +13,8 @@
 
 struct shm_calls;
 
-/* All borrowed, and context->selfreport is there. NULL with errno ENOMEM. */
-struct shm_calls *shm_calls__new(struct shm_sets *pages, const struct stack_context *context);
+/* All borrowed, and context->instrumented is there. NULL with errno ENOMEM. */
+struct shm_calls *shm_calls__new(struct shm_sets *sets, const struct stack_context *context);
 void shm_calls__free(struct shm_calls *c);
 
 /* Takes in the last numbers of a page set that is going to be freed. */

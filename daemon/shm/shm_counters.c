@@ -18,40 +18,40 @@ struct lack {
 };
 
 struct shm_counters {
-	struct shm_sets *pages;
-	struct bpf_runtime *engine;
+	struct shm_sets *sets;
+	struct bpf_runtime *bpf;
 	struct stack_context context;
 	struct shm_calls *calls;
 	struct lack closed; /* of page sets that are no more */
 };
 
-struct shm_counters *shm_counters__new(struct shm_sets *pages, struct bpf_runtime *engine,
+struct shm_counters *shm_counters__new(struct shm_sets *sets, struct bpf_runtime *bpf,
 				       const struct stack_context *context)
 {
-	struct shm_counters *f = calloc(1, sizeof(*f));
+	struct shm_counters *counters = calloc(1, sizeof(*counters));
 
-	if (!f)
+	if (!counters)
 		return NULL;
-	f->pages = pages;
-	f->engine = engine;
-	f->context = *context;
-	f->calls = shm_calls__new(pages, context);
-	if (f->calls)
-		return f;
-	free(f);
+	counters->sets = sets;
+	counters->bpf = bpf;
+	counters->context = *context;
+	counters->calls = shm_calls__new(sets, context);
+	if (counters->calls)
+		return counters;
+	free(counters);
 	return NULL;
 }
 
-void shm_counters__free(struct shm_counters *f)
+void shm_counters__free(struct shm_counters *counters)
 {
-	if (f)
-		shm_calls__free(f->calls);
-	free(f);
+	if (counters)
+		shm_calls__free(counters->calls);
+	free(counters);
 }
 
-void shm_counters__refresh(struct shm_counters *f)
+void shm_counters__refresh(struct shm_counters *counters)
 {
-	shm_calls__refresh(f->calls);
+	shm_calls__refresh(counters->calls);
 }
 
 /* ---- what found no room ---- */
@@ -81,7 +81,7 @@ static void raise_to(uint64_t *most, uint64_t value)
 		*most = value;
 }
 
-static void add_lack(struct lack *sum, struct shm_sets *pages, struct page *page)
+static void add_lack(struct lack *sum, struct shm_sets *sets, struct page *page)
 {
 	struct qz_page_header header;
 	uint32_t i;
@@ -94,85 +94,84 @@ static void add_lack(struct lack *sum, struct shm_sets *pages, struct page *page
 	sum->calls += believable(header.calls_refused);
 	raise_to(&sum->scope_ps, header.cost_scope_ps);
 	raise_to(&sum->hook_ps, header.cost_hook_ps);
-	for (i = shm_sets__next_slot(pages, page, 0, header.slots_used, true);
-	     i < header.slots_used;
-	     i = shm_sets__next_slot(pages, page, i + 1, header.slots_used, true)) {
+	for (i = shm_sets__next_slot(sets, page, 0, header.slots_used, true); i < header.slots_used;
+	     i = shm_sets__next_slot(sets, page, i + 1, header.slots_used, true)) {
 		sum->overflows += page->slots[i].overflows;
 		sum->cost_ns += cost_of(&header, page->slots[i].pushes);
 	}
 }
 
-void shm_counters__ledger(struct shm_counters *f, struct qz_ledger *ledger)
+void shm_counters__ledger(struct shm_counters *counters, struct qz_ledger *ledger)
 {
-	struct lack sum = f->closed;
+	struct lack sum = counters->closed;
 
-	for (uint32_t i = 0; i < shm_sets__limit(f->pages); i++) {
-		struct page *page = shm_sets__at(f->pages, i);
+	for (uint32_t i = 0; i < shm_sets__limit(counters->sets); i++) {
+		struct page *page = shm_sets__at(counters->sets, i);
 
 		if (page)
-			add_lack(&sum, f->pages, page);
+			add_lack(&sum, counters->sets, page);
 	}
 	qz_ledger__add_event(ledger, "profile_stack_overflows", sum.overflows);
 	qz_ledger__add_event(ledger, "profile_slots_refused", sum.slots);
 	qz_ledger__add_event(ledger, "profile_symbols_refused", sum.symbols);
 	qz_ledger__add_event(ledger, "profile_tasks_refused", sum.tasks);
 	qz_ledger__add_event(ledger, "profile_calls_refused",
-			     sum.calls + shm_calls__refused(f->calls));
+			     sum.calls + shm_calls__refused(counters->calls));
 	qz_ledger__add_event(ledger, "libquartz_ns",
 			     sum.cost_ns < MOST_COST_NS ? sum.cost_ns : MOST_COST_NS);
 	qz_ledger__add_event(ledger, "libquartz_scope_ps", sum.scope_ps);
 	qz_ledger__add_event(ledger, "libquartz_hook_ps", sum.hook_ps);
-	qz_ledger__add_event(ledger, "pages_refused", shm_sets__refused(f->pages));
+	qz_ledger__add_event(ledger, "pages_refused", shm_sets__refused(counters->sets));
 }
 
 /* ---- the end of a page set ---- */
 
 static bool close_page(void *context, struct page *page)
 {
-	struct shm_counters *f = context;
+	struct shm_counters *counters = context;
 	const struct page *last;
 
 	if (++page->closing < LAST_DRAINS)
 		return false;
-	add_lack(&f->closed, f->pages, page);
-	shm_calls__close(f->calls, page);
-	last = shm_sets__of_image(f->pages, page->image);
+	add_lack(&counters->closed, counters->sets, page);
+	shm_calls__close(counters->calls, page);
+	last = shm_sets__of_image(counters->sets, page->image);
 	if (!last || last->over)
-		bpf_runtime__set_page(f->engine, page->image, NULL);
+		bpf_runtime__set_page(counters->bpf, page->image, NULL);
 	return true;
 }
 
 /* A process that executed another program is another image. */
-static void end_replaced(struct shm_counters *f)
+static void end_replaced(struct shm_counters *counters)
 {
-	for (uint32_t i = 0; i < shm_sets__limit(f->pages); i++) {
-		struct page *page = shm_sets__at(f->pages, i);
+	for (uint32_t i = 0; i < shm_sets__limit(counters->sets); i++) {
+		struct page *page = shm_sets__at(counters->sets, i);
 		const struct image *image =
-			page ? address_spaces__get(f->context.images, page->image) : NULL;
+			page ? address_spaces__get(counters->context.spaces, page->image) : NULL;
 
 		if (image && image->ended)
 			shm_sets__end(page);
 	}
 }
 
-void shm_counters__drained(struct shm_counters *f)
+void shm_counters__drained(struct shm_counters *counters)
 {
-	shm_sets__reap(f->pages);
-	end_replaced(f);
-	shm_sets__collect(f->pages, close_page, f);
+	shm_sets__reap(counters->sets);
+	end_replaced(counters);
+	shm_sets__collect(counters->sets, close_page, counters);
 }
 
 /* ---- threads ---- */
 
-bool shm_counters__thread_name(struct shm_counters *f, const struct qz_thread_event *thread,
+bool shm_counters__thread_name(struct shm_counters *counters, const struct qz_thread_event *thread,
 			       char name[QZ_THREAD_NAME_LENGTH])
 {
-	struct page *page = thread->page ? shm_sets__at(f->pages, thread->page - 1) : NULL;
+	struct page *page = thread->page ? shm_sets__at(counters->sets, thread->page - 1) : NULL;
 	const struct qz_slot *slot;
 
 	if (!page || page->image != thread->image || !thread->slot)
 		return false;
-	slot = shm_sets__slot(f->pages, page, thread->slot - 1);
+	slot = shm_sets__slot(counters->sets, page, thread->slot - 1);
 	if (!slot)
 		return false;
 	shm_slot__name(slot, name);

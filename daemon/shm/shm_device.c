@@ -47,7 +47,7 @@ static int take_memory(const struct module_device *device, const struct qz_set_i
 }
 
 static void take(const struct module_device *device, const struct qz_set_info *set,
-		 struct shm_server *server, struct shm_sets *pages)
+		 struct shm_server *server, struct shm_sets *sets)
 {
 	uint32_t index;
 	int err = check_set(set);
@@ -55,23 +55,23 @@ static void take(const struct module_device *device, const struct qz_set_info *s
 	err = err ?: take_memory(device, set, server, &index);
 	/* Nobody waits any more: the process was killed, and its number may be another's. */
 	if (answer(device, set->id, err) && !err)
-		shm_sets__end(shm_sets__at(pages, index));
+		shm_sets__end(shm_sets__at(sets, index));
 }
 
 void shm_device__answer(const struct module_device *device, struct shm_server *server,
-			struct shm_sets *pages)
+			struct shm_sets *sets)
 {
-	struct qz_set_info sets[AT_ONCE];
+	struct qz_set_info infos[AT_ONCE];
 	struct qz_ioc_list_sets list = {
-		.size = sizeof(list), .room = AT_ONCE, .sets = (uintptr_t)sets};
+		.size = sizeof(list), .room = AT_ONCE, .sets = (uintptr_t)infos};
 	int n;
 
 	do {
 		n = ioctl(device->fd, QZ_IOC_LIST_SETS, &list);
 		for (int i = 0; i < n; i++) {
-			list.after = sets[i].id;
-			if (sets[i].awaiting)
-				take(device, &sets[i], server, pages);
+			list.after = infos[i].id;
+			if (infos[i].awaiting)
+				take(device, &infos[i], server, sets);
 		}
 	} while (n == AT_ONCE);
 }

@@ -10,6 +10,6 @@
 
 /* Takes over, or refuses, those that wait; the server's thread. */
 void shm_device__answer(const struct module_device *device, struct shm_server *server,
-			struct shm_sets *pages);
+			struct shm_sets *sets);
 
 #endif

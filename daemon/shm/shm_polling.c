@@ -47,8 +47,8 @@ static void want(void *context, const struct poll_sample *sample, const uint32_t
 {
 	struct shm_polling *p = context;
 
-	instrumented_stacks__want_polled(p->context.selfreport, sample->key.image, sample->key.task,
-					 ids, sample->n);
+	instrumented_stacks__want_polled(p->context.instrumented, sample->key.image,
+					 sample->key.task, ids, sample->n);
 }
 
 void shm_polling__want(struct shm_polling *p)
@@ -82,14 +82,14 @@ void shm_polling__leaf(struct shm_polling *p, struct thread *thread, uint32_t be
 static int64_t node_of(struct shm_polling *p, const struct thread *thread,
 		       const struct poll_sample *sample, const uint32_t *ids)
 {
-	const struct image *image = address_spaces__get(p->context.images, sample->key.image);
+	const struct image *image = address_spaces__get(p->context.spaces, sample->key.image);
 	struct stack stack;
 	uint32_t below;
 
 	if (!image)
 		return -1;
 	below = thread__node((struct thread *)thread, image);
-	if (!instrumented_stacks__place_polled(p->context.selfreport, sample->key.image,
+	if (!instrumented_stacks__place_polled(p->context.instrumented, sample->key.image,
 					       sample->key.task, ids, sample->n, thread->outermost,
 					       &stack))
 		return below;

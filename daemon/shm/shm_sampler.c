@@ -57,8 +57,8 @@ struct worker {
 
 struct shm_sampler {
 	struct shm_sampler_options options;
-	struct bpf_runtime *engine;
-	struct shm_sets *pages;
+	struct bpf_runtime *bpf;
+	struct shm_sets *sets;
 	struct event_log *events;
 	bool stop;
 	uint32_t nworkers;
@@ -73,7 +73,7 @@ static const struct qz_slot *find_slot(struct worker *w, const struct qz_cpu_sta
 {
 	uint32_t index = *(volatile const uint32_t *)&cpu->page;
 	uint32_t slot = *(volatile const uint32_t *)&cpu->slot;
-	struct page *page = index ? shm_sets__at(w->poller->pages, index - 1) : NULL;
+	struct page *page = index ? shm_sets__at(w->poller->sets, index - 1) : NULL;
 
 	v->key.image = *(volatile const uint32_t *)&cpu->image;
 	v->key.serial = *(volatile const uint32_t *)&cpu->serial;
@@ -81,7 +81,7 @@ static const struct qz_slot *find_slot(struct worker *w, const struct qz_cpu_sta
 	if (v->key.scope == QZ_NO_SCOPE || !page || page->image != v->key.image || !slot)
 		return NULL;
 	v->pid = page->pid;
-	return shm_sets__slot(w->poller->pages, page, slot - 1);
+	return shm_sets__slot(w->poller->sets, page, slot - 1);
 }
 
 /* Good only if the thread is still there when all has been copied. */
@@ -101,7 +101,7 @@ static void look(struct worker *w, const struct qz_cpu_state *cpu, struct view *
 		w->figures.invalid++;
 		return;
 	}
-	v->key.level = bpf_scopes__running(w->poller->engine, v->key.scope) & QZ_LEVEL_MASK;
+	v->key.level = bpf_scopes__running(w->poller->bpf, v->key.scope) & QZ_LEVEL_MASK;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&cpu->run, __ATOMIC_ACQUIRE) != run || !v->key.level ||
 	    *(volatile const uint32_t *)&cpu->scope != v->key.scope) {
@@ -163,7 +163,7 @@ static void watch_events(struct worker *w, const struct qz_cpu_state *cpu)
 {
 	struct view v;
 	const struct qz_slot *slot = find_slot(w, cpu, &v);
-	const struct page *page = slot ? shm_sets__at(w->poller->pages, cpu->page - 1) : NULL;
+	const struct page *page = slot ? shm_sets__at(w->poller->sets, cpu->page - 1) : NULL;
 
 	if (page && page->image == v.key.image && has_events(w, page) && slot >= page->slots &&
 	    slot < page->slots + QZ_SLOTS)
@@ -172,14 +172,14 @@ static void watch_events(struct worker *w, const struct qz_cpu_state *cpu)
 
 static uint32_t sweep_page(struct worker *w, struct page *page, bool now)
 {
-	struct shm_sets *pages = w->poller->pages;
+	struct shm_sets *sets = w->poller->sets;
 	struct qz_page_header header;
 
 	if (shm_tables__header(page->tables, &header))
 		return 0;
-	for (uint32_t i = shm_sets__next_slot(pages, page, 0, header.slots_used, now);
+	for (uint32_t i = shm_sets__next_slot(sets, page, 0, header.slots_used, now);
 	     i < header.slots_used;
-	     i = shm_sets__next_slot(pages, page, i + 1, header.slots_used, now))
+	     i = shm_sets__next_slot(sets, page, i + 1, header.slots_used, now))
 		take_event(w, page, i);
 	return header.slots_used;
 }
@@ -187,14 +187,14 @@ static uint32_t sweep_page(struct worker *w, struct page *page, bool now)
 /* Last events of threads that have left their processors, some page sets at a time. */
 static void sweep(struct worker *w, uint32_t npages, uint64_t nslots, bool now)
 {
-	uint32_t limit = shm_sets__limit(w->poller->pages);
+	uint32_t limit = shm_sets__limit(w->poller->sets);
 	uint64_t slots = 0;
 
 	for (uint32_t i = 0; i < npages && i < limit && slots < nslots; i++) {
 		struct page *page;
 
 		w->swept = (w->swept + 1) % limit;
-		page = shm_sets__at(w->poller->pages, w->swept);
+		page = shm_sets__at(w->poller->sets, w->swept);
 		if (page && has_events(w, page)) {
 			slots += sweep_page(w, page, now);
 		} else if (!page) {
@@ -238,11 +238,11 @@ static void count(struct worker *w, struct view *v, uint32_t spinning)
  */
 static void make_round(struct worker *w)
 {
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(w->poller->engine);
-	uint32_t n = bpf_runtime__processors(w->poller->engine), workers = w->poller->nworkers;
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(w->poller->bpf);
+	uint32_t n = bpf_runtime__processors(w->poller->bpf), workers = w->poller->nworkers;
 
 	__atomic_store_n(&w->round, w->round + 1, __ATOMIC_SEQ_CST);
-	shm_sets__enter(w->poller->pages, w->number);
+	shm_sets__enter(w->poller->sets, w->number);
 	for (uint32_t i = 0; i < n; i++) {
 		watch_events(w, &cpus[i]);
 		look(w, &cpus[i], &w->views[i]);
@@ -254,7 +254,7 @@ static void make_round(struct worker *w)
 		sweep(w, SWEEP_PAGES, SWEEP_SLOTS, false);
 		w->sweep_due = bpf_runtime__now() + SWEEP_NS;
 	}
-	shm_sets__leave(w->poller->pages, w->number);
+	shm_sets__leave(w->poller->sets, w->number);
 	__atomic_store_n(&w->round, w->round + 1, __ATOMIC_RELEASE);
 	w->figures.rounds++;
 }
@@ -281,7 +281,7 @@ static uint64_t pause_until_next(struct worker *w, uint64_t due)
 {
 	uint64_t now = bpf_runtime__now();
 
-	if (!shm_sets__limit(w->poller->pages)) {
+	if (!shm_sets__limit(w->poller->sets)) {
 		sleep_until(now + IDLE_NS);
 		return bpf_runtime__now();
 	}
@@ -324,9 +324,9 @@ static void *work(void *argument)
 		due = pause_until_next(w, due);
 	}
 	/* what was written last */
-	shm_sets__enter(w->poller->pages, w->number);
+	shm_sets__enter(w->poller->sets, w->number);
 	sweep(w, UINT32_MAX, UINT64_MAX, true);
-	shm_sets__leave(w->poller->pages, w->number);
+	shm_sets__leave(w->poller->sets, w->number);
 	return NULL;
 }
 
@@ -340,14 +340,14 @@ static int init_worker(struct shm_sampler *p, uint32_t number)
 	w->number = number;
 	w->cpu = p->options.ncpus ? p->options.cpus[number] : -1;
 	w->random = 0x9e3779b97f4a7c15ull + number;
-	w->views = calloc(bpf_runtime__processors(p->engine), sizeof(*w->views));
+	w->views = calloc(bpf_runtime__processors(p->bpf), sizeof(*w->views));
 	w->halves[0] = calloc(1, sizeof(*w->halves[0]));
 	w->halves[1] = calloc(1, sizeof(*w->halves[1]));
 	return w->views && w->halves[0] && w->halves[1] ? 0 : -ENOMEM;
 }
 
 struct shm_sampler *shm_sampler__new(const struct shm_sampler_options *options,
-				     struct bpf_runtime *engine, struct shm_sets *pages,
+				     struct bpf_runtime *bpf, struct shm_sets *sets,
 				     struct event_log *events)
 {
 	struct shm_sampler *p = calloc(1, sizeof(*p));
@@ -356,8 +356,8 @@ struct shm_sampler *shm_sampler__new(const struct shm_sampler_options *options,
 	if (!p)
 		return NULL;
 	p->options = *options;
-	p->engine = engine;
-	p->pages = pages;
+	p->bpf = bpf;
+	p->sets = sets;
 	p->events = events;
 	p->nworkers = options->ncpus ? options->ncpus : 1;
 	for (uint32_t i = 0; i < p->nworkers && !err; i++)

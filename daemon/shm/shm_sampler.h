@@ -28,9 +28,9 @@ struct shm_sampler_options {
 
 struct shm_sampler;
 
-/* Borrows engine and pages. NULL with errno. The threads run from the first page set on. */
+/* Borrows bpf and the page sets. NULL with errno. The threads run from the first page set on. */
 struct shm_sampler *shm_sampler__new(const struct shm_sampler_options *options,
-				     struct bpf_runtime *engine, struct shm_sets *pages,
+				     struct bpf_runtime *bpf, struct shm_sets *sets,
 				     struct event_log *events);
 
 /* Stops the threads; what they counted can be read. Idempotent. */

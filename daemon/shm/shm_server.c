@@ -34,8 +34,8 @@ struct client {
 };
 
 struct shm_server {
-	struct bpf_runtime *engine;
-	struct shm_sets *pages;
+	struct bpf_runtime *bpf;
+	struct shm_sets *sets;
 	const struct module_device *device;
 	int listener, epoll, stop, lock, flag_fd;
 	struct qz_page_flag *flag;
@@ -97,8 +97,8 @@ static int watch(struct shm_server *s, int fd, uint32_t what)
 #define STOP	 (MAX_CLIENTS + 1)
 #define DEVICE	 (MAX_CLIENTS + 2)
 
-struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *engine,
-				   struct shm_sets *pages, const struct module_device *device)
+struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
+				   struct shm_sets *sets, const struct module_device *device)
 {
 	const struct unix_listener_options options = {SOCK_SEQPACKET, BACKLOG, -1, 0666};
 	struct shm_server *s = calloc(1, sizeof(*s));
@@ -106,8 +106,8 @@ struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *en
 
 	if (!s)
 		return NULL;
-	s->engine = engine;
-	s->pages = pages;
+	s->bpf = bpf;
+	s->sets = sets;
 	s->device = device;
 	s->listener = s->lock = s->flag_fd = -1;
 	for (int i = 0; i < MAX_CLIENTS; i++)
@@ -163,11 +163,11 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
 	owner->pidfd = syscall(SYS_pidfd_open, process->pid, 0);
 	if (owner->pidfd < 0)
 		return -errno;
-	err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
-	if (err == -ENOENT && !bpf_scopes__follow_passed(s->engine, process->pid))
-		err = bpf_runtime__thread_of(s->engine, owner->pidfd, &state);
+	err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
+	if (err == -ENOENT && !bpf_scopes__follow_passed(s->bpf, process->pid))
+		err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
 	owner->image = state.image;
-	err = err ?: bpf_scopes__tell(s->engine, state.scope, process->pid);
+	err = err ?: bpf_scopes__tell(s->bpf, state.scope, process->pid);
 	if (err)
 		close(owner->pidfd);
 	return err == -ENOENT ? -ESRCH : err;
@@ -185,11 +185,11 @@ int shm_server__open_set(struct shm_server *s, const struct ucred *process,
 
 	if (err)
 		return err;
-	err = shm_sets__open(s->pages, &owner, memory, &place->index);
+	err = shm_sets__open(s->sets, &owner, memory, &place->index);
 	if (err)
 		close(owner.pidfd);
 	else if (place->slot_pointer)
-		bpf_runtime__set_page(s->engine, owner.image, place);
+		bpf_runtime__set_page(s->bpf, owner.image, place);
 	return err;
 }
 
@@ -220,7 +220,7 @@ static int grow_set(struct shm_server *s, const struct client *c, const struct q
 	if (err)
 		return err;
 	close(owner.pidfd);
-	return shm_sets__grow(s->pages, owner.image, r->index, segment);
+	return shm_sets__grow(s->sets, owner.image, r->index, segment);
 }
 
 /* 0 with descriptors, or -errno. */
@@ -244,7 +244,7 @@ static void answer(struct shm_server *s, struct client *c)
 	if (n > 0) {
 		reply.status = check_request(&request, n) ?: fulfil(s, c, &request, fds);
 		if (fd_ipc__send(c->fd, &reply, sizeof(reply), fds, 0) && !reply.status)
-			shm_sets__refuse(s->pages); /* it has given up */
+			shm_sets__refuse(s->sets); /* it has given up */
 		fd_ipc__close(fds);
 	}
 	drop(c);
@@ -279,7 +279,7 @@ static int take_client(struct shm_server *s)
 		return fd;
 	c = free_client(s, peer.uid);
 	if (!c) {
-		shm_sets__refuse(s->pages);
+		shm_sets__refuse(s->sets);
 		close(fd);
 		return 0;
 	}
@@ -334,7 +334,7 @@ static void *serve(void *argument)
 			if (what == STOP)
 				stop = true;
 			else if (what == DEVICE)
-				shm_device__answer(s->device, s, s->pages);
+				shm_device__answer(s->device, s, s->sets);
 			else if (what == LISTENER)
 				take_clients(s);
 			else if (s->clients[what].fd >= 0)

@@ -22,10 +22,10 @@ struct shm_server;
 
 /*
  * Listens in `directory`, which is there, without telling anybody yet, and at the device unless
- * that is closed. Borrows the engine, the pages and the device, which must outlive it. NULL with errno.
+ * that is closed. Borrows bpf, the page sets and the device, which must outlive it. NULL with errno.
  */
-struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *engine,
-				   struct shm_sets *pages, const struct module_device *device);
+struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
+				   struct shm_sets *sets, const struct module_device *device);
 
 /*
  * Opens a page set (shm_sets.h) for a process and says where it has it; place->index is set. 0, -ESRCH when

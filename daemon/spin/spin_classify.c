@@ -27,11 +27,11 @@ struct spin_classify {
 	uint32_t *wanted; /* indices of items */
 	uint32_t nwanted;
 	struct qz_hash_table table;
-	struct kallsyms *kernel;
+	struct kallsyms *kallsyms;
 };
 
 struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kernel, const struct spin_rules *rules)
+					 struct kallsyms *kallsyms, const struct spin_rules *rules)
 {
 	struct spin_classify *s = calloc(1, sizeof(*s));
 
@@ -39,7 +39,7 @@ struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct m
 		return NULL;
 	s->symbolizer = symbolizer;
 	s->modules = modules;
-	s->kernel = kernel;
+	s->kallsyms = kallsyms;
 	s->rules = rules;
 	return s;
 }
@@ -128,7 +128,7 @@ static void classify_kernel(struct spin_classify *s, struct code_class *c)
 {
 	struct kernel_match m = {s->rules, c};
 
-	kallsyms__names(s->kernel, c->address, match_kernel, &m);
+	kallsyms__names(s->kallsyms, c->address, match_kernel, &m);
 }
 
 /* ---- user code ---- */

@@ -26,7 +26,7 @@ struct code_class {
 
 /* Borrows all four; the rules must not change. NULL with errno ENOMEM. */
 struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kernel, const struct spin_rules *rules);
+					 struct kallsyms *kallsyms, const struct spin_rules *rules);
 void spin_classify__free(struct spin_classify *s);
 
 /* Asks for an address of a module, or of MODULE_KERNEL. 0 or -ENOMEM. */

@@ -20,8 +20,8 @@ struct point {
 };
 
 struct spin_tracker {
-	struct bpf_runtime *engine;
-	struct address_spaces *images;
+	struct bpf_runtime *bpf;
+	struct address_spaces *spaces;
 	struct modules *modules;
 	struct spin_classify *classes;
 	struct qz_spin_address *table;
@@ -34,19 +34,19 @@ struct spin_tracker {
 	uint32_t nnews;
 };
 
-struct spin_tracker *spin_tracker__new(struct bpf_runtime *engine, struct address_spaces *images,
+struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *spaces,
 				       struct modules *modules, struct spin_classify *classes)
 {
 	struct spin_tracker *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->engine = engine;
-	s->images = images;
+	s->bpf = bpf;
+	s->spaces = spaces;
 	s->modules = modules;
 	s->classes = classes;
-	s->table = bpf_runtime__spin_addresses(engine);
-	s->seen = calloc(bpf_runtime__processors(engine), sizeof(*s->seen));
+	s->table = bpf_runtime__spin_addresses(bpf);
+	s->seen = calloc(bpf_runtime__processors(bpf), sizeof(*s->seen));
 	if (s->seen)
 		return s;
 	free(s);
@@ -146,12 +146,12 @@ static int add_news(struct spin_tracker *s, const struct qz_spin_address *news)
 static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, uint32_t *module,
 		   uint64_t *offset)
 {
-	struct image *image = address_spaces__get(s->images, number);
+	struct image *image = address_spaces__get(s->spaces, number);
 	const struct module *m;
 	struct region r;
 
 	if (!image || image->launcher || !address ||
-	    !address_spaces__find(s->images, image, address, &r))
+	    !address_spaces__find(s->spaces, image, address, &r))
 		return false;
 	m = modules__get(s->modules, r.module);
 	if (!m)
@@ -293,10 +293,10 @@ int spin_tracker__resolve(struct spin_tracker *s)
  */
 int spin_tracker__read_processors(struct spin_tracker *s)
 {
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(s->engine);
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(s->bpf);
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < bpf_runtime__processors(s->engine); i++) {
+	for (uint32_t i = 0; !err && i < bpf_runtime__processors(s->bpf); i++) {
 		struct point p = {
 			.image = __atomic_load_n(&cpus[i].leaf_image, __ATOMIC_RELAXED),
 			.leaf = __atomic_load_n(&cpus[i].leaf, __ATOMIC_RELAXED),

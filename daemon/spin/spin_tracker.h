@@ -19,7 +19,7 @@
 struct spin_tracker;
 
 /* Borrows all four. NULL with errno ENOMEM. */
-struct spin_tracker *spin_tracker__new(struct bpf_runtime *engine, struct address_spaces *images,
+struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *spaces,
 				       struct modules *modules, struct spin_classify *classes);
 void spin_tracker__free(struct spin_tracker *s);
 

@@ -8,21 +8,21 @@
 /* Of one image; a process with more has the rest unresolved. */
 #define MAX_REGIONS 65536
 
-void address_map__free(struct address_map *r)
+void address_map__free(struct address_map *map)
 {
-	free(r->items);
-	*r = (struct address_map) {0};
+	free(map->items);
+	*map = (struct address_map) {0};
 }
 
 /* Index of the first region that ends after address. */
-static uint32_t lower_bound(const struct address_map *r, uint64_t address)
+static uint32_t lower_bound(const struct address_map *map, uint64_t address)
 {
-	uint32_t low = 0, high = r->n;
+	uint32_t low = 0, high = map->n;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (r->items[middle].end <= address)
+		if (map->items[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -30,77 +30,77 @@ static uint32_t lower_bound(const struct address_map *r, uint64_t address)
 	return low;
 }
 
-const struct region *address_map__find(const struct address_map *r, uint64_t address)
+const struct region *address_map__find(const struct address_map *map, uint64_t address)
 {
-	uint32_t i = lower_bound(r, address);
+	uint32_t i = lower_bound(map, address);
 
-	return i < r->n && r->items[i].start <= address ? &r->items[i] : NULL;
+	return i < map->n && map->items[i].start <= address ? &map->items[i] : NULL;
 }
 
-uint32_t address_map__before(const struct address_map *r, uint64_t address)
+uint32_t address_map__before(const struct address_map *map, uint64_t address)
 {
-	uint32_t i = lower_bound(r, address);
+	uint32_t i = lower_bound(map, address);
 
-	return i < r->n && r->items[i].start <= address ? i + 1 : i;
+	return i < map->n && map->items[i].start <= address ? i + 1 : i;
 }
 
-static int reserve(struct address_map *r, uint32_t more)
+static int reserve(struct address_map *map, uint32_t more)
 {
-	uint32_t room = r->room ? r->room : 16;
+	uint32_t room = map->room ? map->room : 16;
 	struct region *items;
 
-	while (room < r->n + more)
+	while (room < map->n + more)
 		room *= 2;
-	if (room == r->room)
+	if (room == map->room)
 		return 0;
 	if (room > MAX_REGIONS)
 		return -E2BIG;
-	items = reallocarray(r->items, room, sizeof(*items));
+	items = reallocarray(map->items, room, sizeof(*items));
 	if (!items)
 		return -ENOMEM;
-	r->items = items;
-	r->room = room;
+	map->items = items;
+	map->room = room;
 	return 0;
 }
 
-static void insert_at(struct address_map *r, uint32_t i, const struct region *region)
+static void insert_at(struct address_map *map, uint32_t i, const struct region *region)
 {
-	memmove(&r->items[i + 1], &r->items[i], (r->n - i) * sizeof(*r->items));
-	r->items[i] = *region;
-	r->n++;
+	memmove(&map->items[i + 1], &map->items[i], (map->n - i) * sizeof(*map->items));
+	map->items[i] = *region;
+	map->n++;
 }
 
 /* Cuts the region at i, which begins before `region`, at its start; a part behind stays. */
-static void cut_first(struct address_map *r, uint32_t i, const struct region *region)
+static void cut_first(struct address_map *map, uint32_t i, const struct region *region)
 {
-	struct region tail = r->items[i];
+	struct region tail = map->items[i];
 
-	r->items[i].end = region->start;
+	map->items[i].end = region->start;
 	if (tail.end <= region->end)
 		return;
 	tail.offset += region->end - tail.start;
 	tail.start = region->end;
-	insert_at(r, i + 1, &tail);
+	insert_at(map, i + 1, &tail);
 }
 
-int address_map__map(struct address_map *r, const struct region *region)
+int address_map__map(struct address_map *map, const struct region *region)
 {
-	uint32_t first = lower_bound(r, region->start), last;
-	int err = region->start < region->end ? reserve(r, 2) : -EINVAL;
+	uint32_t first = lower_bound(map, region->start), last;
+	int err = region->start < region->end ? reserve(map, 2) : -EINVAL;
 
 	if (err)
 		return err;
-	if (first < r->n && r->items[first].start < region->start)
-		cut_first(r, first++, region);
-	for (last = first; last < r->n && r->items[last].end <= region->end; last++)
+	if (first < map->n && map->items[first].start < region->start)
+		cut_first(map, first++, region);
+	for (last = first; last < map->n && map->items[last].end <= region->end; last++)
 		;
-	if (last < r->n && r->items[last].start < region->end) {
-		r->items[last].offset += region->end - r->items[last].start;
-		r->items[last].start = region->end;
+	if (last < map->n && map->items[last].start < region->end) {
+		map->items[last].offset += region->end - map->items[last].start;
+		map->items[last].start = region->end;
 	}
-	memmove(&r->items[first], &r->items[last], (r->n - last) * sizeof(*r->items));
-	r->n -= last - first;
-	insert_at(r, first, region);
+	memmove(&map->items[first], &map->items[last], (map->n - last) * sizeof(*map->items));
+	map->n -= last - first;
+	insert_at(map, first, region);
 	return 0;
 }
 

@@ -18,19 +18,19 @@ struct address_map {
 	uint32_t n, room;
 };
 
-void address_map__free(struct address_map *r);
+void address_map__free(struct address_map *map);
 
 /* The region that holds an address, or NULL. */
-const struct region *address_map__find(const struct address_map *r, uint64_t address);
+const struct region *address_map__find(const struct address_map *map, uint64_t address);
 
 /* The number of regions that begin at or before an address. */
-uint32_t address_map__before(const struct address_map *r, uint64_t address);
+uint32_t address_map__before(const struct address_map *map, uint64_t address);
 
 /*
  * Maps a region: what it covers of others is gone, those at its ends are cut. 0, -EINVAL when it is
  * empty, -E2BIG, or -ENOMEM.
  */
-int address_map__map(struct address_map *r, const struct region *region);
+int address_map__map(struct address_map *map, const struct region *region);
 
 bool address_map__equal(const struct address_map *a, const struct address_map *b);
 

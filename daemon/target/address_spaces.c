@@ -19,7 +19,7 @@ struct pending {
 	pid_t pid; /* 0: free */
 	bool exec; /* there was one: nothing of what was mapped before is left */
 	uint64_t since;
-	struct address_map regions;
+	struct address_map map;
 };
 
 /* A power of two: a process replaces the one whose PID was lower by so many. */
@@ -34,7 +34,7 @@ struct address_spaces {
 	uint32_t nlive;
 	struct qz_hash_table by_number,
 		by_pid,	       /* the latest image of a process, see find_current */
-		by_regions;    /* of those that were found, when they were read */
+		by_map;    /* of those that were found, when they were read */
 	struct image **latest; /* image of each scope, or NULL */
 	uint32_t nscopes;
 	struct pending *pending;
@@ -45,140 +45,140 @@ struct address_spaces {
 
 struct address_spaces *address_spaces__new(struct modules *modules)
 {
-	struct address_spaces *images = calloc(1, sizeof(*images));
+	struct address_spaces *spaces = calloc(1, sizeof(*spaces));
 
-	if (!images)
+	if (!spaces)
 		return NULL;
-	images->modules = modules;
-	images->pending = calloc(PENDING, sizeof(*images->pending));
-	if (!images->pending) {
-		free(images);
+	spaces->modules = modules;
+	spaces->pending = calloc(PENDING, sizeof(*spaces->pending));
+	if (!spaces->pending) {
+		free(spaces);
 		errno = ENOMEM;
 		return NULL;
 	}
-	pthread_mutex_init(&images->lock, NULL);
-	return images;
+	pthread_mutex_init(&spaces->lock, NULL);
+	return spaces;
 }
 
-void address_spaces__keep_all(struct address_spaces *images)
+void address_spaces__keep_all(struct address_spaces *spaces)
 {
-	images->keeps_all = true;
+	spaces->keeps_all = true;
 }
 
 static void free_image(struct image *image)
 {
-	address_map__free(&image->regions);
+	address_map__free(&image->map);
 	address_map__free(&image->now);
 	free(image);
 }
 
-void address_spaces__free(struct address_spaces *images)
+void address_spaces__free(struct address_spaces *spaces)
 {
-	if (!images)
+	if (!spaces)
 		return;
-	for (uint32_t i = 0; i < images->nlive; i++)
-		if (images->live[i]->forgotten)
-			free_image(images->live[i]);
-	for (uint32_t i = 0; i < images->n; i++)
-		free_image(images->items[i]);
+	for (uint32_t i = 0; i < spaces->nlive; i++)
+		if (spaces->live[i]->forgotten)
+			free_image(spaces->live[i]);
+	for (uint32_t i = 0; i < spaces->n; i++)
+		free_image(spaces->items[i]);
 	for (uint32_t i = 0; i < PENDING; i++)
-		address_map__free(&images->pending[i].regions);
-	free(images->items);
-	free(images->live);
-	free(images->pending);
-	free(images->latest);
-	qz_hash_table__free(&images->by_number);
-	qz_hash_table__free(&images->by_pid);
-	qz_hash_table__free(&images->by_regions);
-	pthread_mutex_destroy(&images->lock);
-	free(images);
+		address_map__free(&spaces->pending[i].map);
+	free(spaces->items);
+	free(spaces->live);
+	free(spaces->pending);
+	free(spaces->latest);
+	qz_hash_table__free(&spaces->by_number);
+	qz_hash_table__free(&spaces->by_pid);
+	qz_hash_table__free(&spaces->by_map);
+	pthread_mutex_destroy(&spaces->lock);
+	free(spaces);
 }
 
-void address_spaces__lock(struct address_spaces *images)
+void address_spaces__lock(struct address_spaces *spaces)
 {
-	pthread_mutex_lock(&images->lock);
+	pthread_mutex_lock(&spaces->lock);
 }
 
-void address_spaces__unlock(struct address_spaces *images)
+void address_spaces__unlock(struct address_spaces *spaces)
 {
-	pthread_mutex_unlock(&images->lock);
+	pthread_mutex_unlock(&spaces->lock);
 }
 
-static void change(struct address_spaces *images)
+static void change(struct address_spaces *spaces)
 {
-	__atomic_store_n(&images->changes, images->changes + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&spaces->changes, spaces->changes + 1, __ATOMIC_RELEASE);
 }
 
-uint64_t address_spaces__changes(const struct address_spaces *images)
+uint64_t address_spaces__changes(const struct address_spaces *spaces)
 {
-	return __atomic_load_n(&images->changes, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&spaces->changes, __ATOMIC_ACQUIRE);
 }
 
-static void map_region(struct address_spaces *images, struct image *image, const struct region *r)
+static void map_region(struct address_spaces *spaces, struct image *image, const struct region *r)
 {
-	const struct region *known = address_map__find(&image->regions, r->start);
+	const struct region *known = address_map__find(&image->map, r->start);
 
 	if (known && r->end <= known->end && known->module == r->module &&
 	    known->offset + (r->start - known->start) == r->offset)
 		return;
-	if (address_map__map(&image->regions, r))
+	if (address_map__map(&image->map, r))
 		return;
-	image->contents = ++images->next_contents;
-	change(images);
+	image->contents = ++spaces->next_contents;
+	change(spaces);
 }
 
 /* ---- finding images ---- */
 
 static bool same_number(const void *context, uint32_t index, const void *key)
 {
-	const struct address_spaces *images = context;
+	const struct address_spaces *spaces = context;
 
-	return images->items[index]->number == *(const uint32_t *)key;
+	return spaces->items[index]->number == *(const uint32_t *)key;
 }
 
-static struct image *find_image(const struct address_spaces *images, uint32_t number)
+static struct image *find_image(const struct address_spaces *spaces, uint32_t number)
 {
-	uint32_t i = qz_hash_table__find(&images->by_number, qz_hash_table__hash_number(1, number),
-					 same_number, images, &number);
+	uint32_t i = qz_hash_table__find(&spaces->by_number, qz_hash_table__hash_number(1, number),
+					 same_number, spaces, &number);
 
-	return i == UINT32_MAX ? NULL : images->items[i];
+	return i == UINT32_MAX ? NULL : spaces->items[i];
 }
 
-struct image *address_spaces__get(struct address_spaces *images, uint32_t number)
+struct image *address_spaces__get(struct address_spaces *spaces, uint32_t number)
 {
-	GUARD(&images->lock);
+	GUARD(&spaces->lock);
 
-	return find_image(images, number);
+	return find_image(spaces, number);
 }
 
 static bool is_latest(const void *context, uint32_t index, const void *key)
 {
-	const struct address_spaces *images = context;
+	const struct address_spaces *spaces = context;
 
-	return images->items[index]->pid == *(const pid_t *)key &&
-	       !images->items[index]->superseded;
+	return spaces->items[index]->pid == *(const pid_t *)key &&
+	       !spaces->items[index]->superseded;
 }
 
-static struct image *find_latest(const struct address_spaces *images, pid_t pid)
+static struct image *find_latest(const struct address_spaces *spaces, pid_t pid)
 {
-	uint32_t i = qz_hash_table__find(&images->by_pid, qz_hash_table__hash_number(1, pid),
-					 is_latest, images, &pid);
+	uint32_t i = qz_hash_table__find(&spaces->by_pid, qz_hash_table__hash_number(1, pid),
+					 is_latest, spaces, &pid);
 
-	return i == UINT32_MAX ? NULL : images->items[i];
+	return i == UINT32_MAX ? NULL : spaces->items[i];
 }
 
 /* The image that a process has now. */
-static struct image *find_current(struct address_spaces *images, pid_t pid)
+static struct image *find_current(struct address_spaces *spaces, pid_t pid)
 {
-	struct image *image = find_latest(images, pid);
+	struct image *image = find_latest(spaces, pid);
 
 	return image && !image->ended ? image : NULL;
 }
 
-struct image *address_spaces__of_process(struct address_spaces *images, pid_t pid, uint64_t time)
+struct image *address_spaces__of_process(struct address_spaces *spaces, pid_t pid, uint64_t time)
 {
-	GUARD(&images->lock);
-	struct image *found = NULL, *image = find_latest(images, pid);
+	GUARD(&spaces->lock);
+	struct image *found = NULL, *image = find_latest(spaces, pid);
 
 	for (; image && (!found || found->seen > time); image = image->earlier)
 		if (!image->launcher)
@@ -186,40 +186,40 @@ struct image *address_spaces__of_process(struct address_spaces *images, pid_t pi
 	return found;
 }
 
-static struct pending *pending_of(const struct address_spaces *images, pid_t pid)
+static struct pending *pending_of(const struct address_spaces *spaces, pid_t pid)
 {
-	return &images->pending[(uint32_t)pid & (PENDING - 1)];
+	return &spaces->pending[(uint32_t)pid & (PENDING - 1)];
 }
 
-static struct pending *find_pending(struct address_spaces *images, pid_t pid)
+static struct pending *find_pending(struct address_spaces *spaces, pid_t pid)
 {
-	struct pending *p = pending_of(images, pid);
+	struct pending *p = pending_of(spaces, pid);
 
 	return p->pid == pid ? p : NULL;
 }
 
-uint32_t address_spaces__count(const struct address_spaces *images)
+uint32_t address_spaces__count(const struct address_spaces *spaces)
 {
-	return images->n;
+	return spaces->n;
 }
 
-struct image *address_spaces__at(struct address_spaces *images, uint32_t index)
+struct image *address_spaces__at(struct address_spaces *spaces, uint32_t index)
 {
-	return images->items[index];
+	return spaces->items[index];
 }
 
-struct image *const *address_spaces__live(const struct address_spaces *images, uint32_t *n)
+struct image *const *address_spaces__live(const struct address_spaces *spaces, uint32_t *n)
 {
-	*n = images->nlive;
-	return images->live;
+	*n = spaces->nlive;
+	return spaces->live;
 }
 
-void address_spaces__withdrawn(struct address_spaces *images, uint32_t i)
+void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i)
 {
-	images->live[i]->live = false;
-	if (images->live[i]->forgotten)
-		free_image(images->live[i]);
-	images->live[i] = images->live[--images->nlive];
+	spaces->live[i]->live = false;
+	if (spaces->live[i]->forgotten)
+		free_image(spaces->live[i]);
+	spaces->live[i] = spaces->live[--spaces->nlive];
 }
 
 /* ---- what is mapped ---- */
@@ -230,25 +230,25 @@ static bool is_anonymous(const char *path)
 	return !path[0] || !strncmp(path, "//anon", 6) || !strncmp(path, "[anon", 5);
 }
 
-static uint32_t module_of(struct address_spaces *images, const struct module_mapping *m)
+static uint32_t module_of(struct address_spaces *spaces, const struct module_mapping *m)
 {
 	if (is_anonymous(m->path))
-		return modules__of_jit(images->modules, m->dir);
-	return modules__of_mapping(images->modules, m);
+		return modules__of_jit(spaces->modules, m->dir);
+	return modules__of_mapping(spaces->modules, m);
 }
 
 /* The last region that has any of the addresses, or NULL. */
 static const struct region *overlapped(const struct image *image, uint64_t start, uint64_t end)
 {
-	uint32_t before = address_map__before(&image->regions, end - 1);
-	const struct region *r = before ? &image->regions.items[before - 1] : NULL;
+	uint32_t before = address_map__before(&image->map, end - 1);
+	const struct region *r = before ? &image->map.items[before - 1] : NULL;
 
 	return r && r->end > start ? r : NULL;
 }
 
 /* /proc/PID/maps, into the regions of an image or into a map of its own. */
 struct reading {
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	uint32_t image;
 	struct procfs_dir *dir;
 	struct address_map *to; /* NULL: the image's */
@@ -258,14 +258,14 @@ struct reading {
 /* The image, where the mapping is of use; with the lock held. NULL: it is not. */
 static struct image *find_room(const struct reading *r, const struct procfs_mapping *p)
 {
-	struct image *image = find_image(r->images, r->image);
+	struct image *image = find_image(r->spaces, r->image);
 
 	return image && r->add && overlapped(image, p->start, p->end) ? NULL : image;
 }
 
 static bool is_wanted(const struct reading *r, const struct procfs_mapping *p)
 {
-	GUARD(&r->images->lock);
+	GUARD(&r->spaces->lock);
 
 	return r->to || find_room(r, p);
 }
@@ -273,13 +273,13 @@ static bool is_wanted(const struct reading *r, const struct procfs_mapping *p)
 static void add_region(const struct reading *r, const struct procfs_mapping *p,
 		       const struct region *region)
 {
-	GUARD(&r->images->lock);
+	GUARD(&r->spaces->lock);
 	struct image *image = find_room(r, p);
 
 	if (r->to)
 		address_map__map(r->to, region);
 	else if (image)
-		map_region(r->images, image, region);
+		map_region(r->spaces, image, region);
 }
 
 static void read_mapping(void *context, const struct procfs_mapping *p)
@@ -291,94 +291,94 @@ static void read_mapping(void *context, const struct procfs_mapping *p)
 
 	if (!p->code || !is_wanted(r, p))
 		return;
-	region.module = module_of(r->images, &m);
+	region.module = module_of(r->spaces, &m);
 	add_region(r, p, &region);
 }
 
-static void read_mappings(struct address_spaces *images, const struct image *image,
+static void read_mappings(struct address_spaces *spaces, const struct image *image,
 			  struct address_map *to, bool add)
 {
 	struct procfs_dir dir = {.pid = image->pid, .start_boottime = image->start_boottime};
-	struct reading r = {images, image->number, &dir, to, add};
+	struct reading r = {spaces, image->number, &dir, to, add};
 
 	if (procfs_dir__fd(&dir) >= 0)
 		procfs__mappings(dir.fd, read_mapping, &r);
 	procfs_dir__close(&dir);
 }
 
-static uint32_t hash_regions(const struct address_map *r)
+static uint32_t hash_regions(const struct address_map *map)
 {
 	uint32_t hash = 1;
 
-	for (uint32_t i = 0; i < r->n; i++) {
-		hash = qz_hash_table__hash_number(hash, r->items[i].start);
-		hash = qz_hash_table__hash_number(hash, r->items[i].offset);
-		hash = qz_hash_table__hash_number(hash, r->items[i].module);
+	for (uint32_t i = 0; i < map->n; i++) {
+		hash = qz_hash_table__hash_number(hash, map->items[i].start);
+		hash = qz_hash_table__hash_number(hash, map->items[i].offset);
+		hash = qz_hash_table__hash_number(hash, map->items[i].module);
 	}
 	return hash;
 }
 
 static bool same_regions(const void *context, uint32_t index, const void *key)
 {
-	const struct address_spaces *images = context;
+	const struct address_spaces *spaces = context;
 
-	return address_map__equal(&images->items[index]->regions, key);
+	return address_map__equal(&spaces->items[index]->map, key);
 }
 
 /* An image found with the same mappings as another one, a fork of the same process, shares their tables. It was added last. */
-static void share_contents(struct address_spaces *images, struct image *image)
+static void share_contents(struct address_spaces *spaces, struct image *image)
 {
-	GUARD(&images->lock);
-	uint32_t hash = hash_regions(&image->regions), i;
+	GUARD(&spaces->lock);
+	uint32_t hash = hash_regions(&image->map), i;
 
-	if (!image->regions.n)
+	if (!image->map.n)
 		return;
-	i = qz_hash_table__find(&images->by_regions, hash, same_regions, images, &image->regions);
+	i = qz_hash_table__find(&spaces->by_map, hash, same_regions, spaces, &image->map);
 	if (i != UINT32_MAX)
-		image->contents = images->items[i]->contents;
-	else if (!qz_hash_table__reserve(&images->by_regions))
-		qz_hash_table__insert(&images->by_regions, hash, images->n - 1);
+		image->contents = spaces->items[i]->contents;
+	else if (!qz_hash_table__reserve(&spaces->by_map))
+		qz_hash_table__insert(&spaces->by_map, hash, spaces->n - 1);
 }
 
 /* ---- feeding ---- */
 
-static int reserve_scope(struct address_spaces *images, uint32_t scope)
+static int reserve_scope(struct address_spaces *spaces, uint32_t scope)
 {
 	if (scope == QZ_NO_SCOPE)
 		return -EINVAL;
-	while (images->nscopes <= scope) {
-		if (qz_array__reserve((void **)&images->latest, images->nscopes,
-				      sizeof(*images->latest)))
+	while (spaces->nscopes <= scope) {
+		if (qz_array__reserve((void **)&spaces->latest, spaces->nscopes,
+				      sizeof(*spaces->latest)))
 			return -ENOMEM;
-		images->latest[images->nscopes++] = NULL;
+		spaces->latest[spaces->nscopes++] = NULL;
 	}
 	return 0;
 }
 
 /* There is room in the tables. It becomes the latest of its pid, and of its scope. */
-static void enter(struct address_spaces *images, struct image *image)
+static void enter(struct address_spaces *spaces, struct image *image)
 {
 	image->superseded = false;
-	image->earlier = find_latest(images, image->pid);
+	image->earlier = find_latest(spaces, image->pid);
 	if (image->earlier)
 		image->earlier->superseded = true;
-	image->sibling = images->latest[image->scope];
-	images->latest[image->scope] = image;
-	qz_hash_table__insert(&images->by_number, qz_hash_table__hash_number(1, image->number),
-			      images->n);
-	qz_hash_table__insert(&images->by_pid, qz_hash_table__hash_number(1, image->pid),
-			      images->n);
-	images->items[images->n++] = image;
+	image->sibling = spaces->latest[image->scope];
+	spaces->latest[image->scope] = image;
+	qz_hash_table__insert(&spaces->by_number, qz_hash_table__hash_number(1, image->number),
+			      spaces->n);
+	qz_hash_table__insert(&spaces->by_pid, qz_hash_table__hash_number(1, image->pid),
+			      spaces->n);
+	spaces->items[spaces->n++] = image;
 }
 
-static struct image *add_image(struct address_spaces *images, const struct qz_process_event *event)
+static struct image *add_image(struct address_spaces *spaces, const struct qz_process_event *event)
 {
 	struct image *image;
 
-	if (qz_array__reserve((void **)&images->items, images->n, sizeof(*images->items)) ||
-	    qz_array__reserve((void **)&images->live, images->nlive, sizeof(*images->live)) ||
-	    qz_hash_table__reserve(&images->by_number) || qz_hash_table__reserve(&images->by_pid) ||
-	    reserve_scope(images, event->scope))
+	if (qz_array__reserve((void **)&spaces->items, spaces->n, sizeof(*spaces->items)) ||
+	    qz_array__reserve((void **)&spaces->live, spaces->nlive, sizeof(*spaces->live)) ||
+	    qz_hash_table__reserve(&spaces->by_number) || qz_hash_table__reserve(&spaces->by_pid) ||
+	    reserve_scope(spaces, event->scope))
 		return NULL;
 	image = calloc(1, sizeof(*image));
 	if (!image)
@@ -389,17 +389,17 @@ static struct image *add_image(struct address_spaces *images, const struct qz_pr
 	image->start_boottime = event->start_boottime;
 	image->seen = event->event.time;
 	image->found = event->cause == QZ_IMAGE_FOUND;
-	enter(images, image);
+	enter(spaces, image);
 	image->live = true;
-	images->live[images->nlive++] = image;
-	change(images);
+	spaces->live[spaces->nlive++] = image;
+	change(spaces);
 	return image;
 }
 
 /* False: the parent has code mapped that is not among its regions yet. */
 static bool inherit(struct image *to, const struct image *from)
 {
-	if (from && !address_map__copy(&to->regions, &from->regions))
+	if (from && !address_map__copy(&to->map, &from->map))
 		to->contents = from->contents;
 	return !from || !from->deferred;
 }
@@ -408,85 +408,85 @@ static bool inherit(struct image *to, const struct image *from)
  * Regions that were reported before the image was go over to it: those since its exec, or those that a forked process
  * has mapped besides its parent's. One that is executing something is a forked one still, and has them later.
  */
-static void take_pending(struct address_spaces *images, struct image *image,
+static void take_pending(struct address_spaces *spaces, struct image *image,
 			 const struct qz_process_event *event)
 {
-	struct pending *p = find_pending(images, image->pid);
+	struct pending *p = find_pending(spaces, image->pid);
 	bool wanted = p && p->since >= event->began;
 
 	if (!p || (wanted && p->exec && event->cause == QZ_IMAGE_FORK))
 		return;
 	if (wanted && p->exec) {
-		image->regions = p->regions;
-		p->regions = (struct address_map) {0};
+		image->map = p->map;
+		p->map = (struct address_map) {0};
 	}
-	for (uint32_t i = 0; wanted && i < p->regions.n; i++)
-		address_map__map(&image->regions, &p->regions.items[i]);
-	image->contents = ++images->next_contents;
+	for (uint32_t i = 0; wanted && i < p->map.n; i++)
+		address_map__map(&image->map, &p->map.items[i]);
+	image->contents = ++spaces->next_contents;
 	p->pid = 0;
 }
 
 /* *complete: nothing is to be read. NULL without memory. */
-static struct image *begin_image(struct address_spaces *images,
+static struct image *begin_image(struct address_spaces *spaces,
 				 const struct qz_process_event *event, bool *complete)
 {
-	GUARD(&images->lock);
-	struct image *before = find_current(images, event->tgid), *image;
+	GUARD(&spaces->lock);
+	struct image *before = find_current(spaces, event->tgid), *image;
 
 	if (before)
 		before->ended = true;
-	image = add_image(images, event);
+	image = add_image(spaces, event);
 	if (!image)
 		return NULL;
 	*complete = true;
 	if (event->cause == QZ_IMAGE_FORK)
-		*complete = inherit(image, find_image(images, event->parent));
-	take_pending(images, image, event);
-	*complete &= image->regions.n > 0;
+		*complete = inherit(image, find_image(spaces, event->parent));
+	take_pending(spaces, image, event);
+	*complete &= image->map.n > 0;
 	return image;
 }
 
-int address_spaces__process(struct address_spaces *images, const struct qz_process_event *event)
+int address_spaces__process(struct address_spaces *spaces, const struct qz_process_event *event)
 {
 	bool complete;
-	struct image *image = begin_image(images, event, &complete);
+	struct image *image = begin_image(spaces, event, &complete);
 
 	if (!image)
 		return -ENOMEM;
 	if (!complete)
-		read_mappings(images, image, NULL, false);
+		read_mappings(spaces, image, NULL, false);
 	if (image->found)
-		share_contents(images, image);
+		share_contents(spaces, image);
 	return 0;
 }
 
-static struct pending *begin_pending(struct address_spaces *images,
+static struct pending *begin_pending(struct address_spaces *spaces,
 				     const struct perf_sampler_mapping *mapping)
 {
-	struct pending *p = pending_of(images, mapping->pid);
+	struct pending *p = pending_of(spaces, mapping->pid);
 
 	p->pid = mapping->pid;
 	p->exec = mapping->exec;
 	p->since = mapping->time;
-	p->regions.n = 0;
+	p->map.n = 0;
 	return p;
 }
 
 /* JIT compilers protect and unprotect their code all the time, which says nothing new. */
-static bool is_known_jit(const struct address_spaces *images, const struct address_map *regions,
+static bool is_known_jit(const struct address_spaces *spaces, const struct address_map *map,
 			 const struct perf_sampler_mapping *mapping)
 {
-	const struct region *known = address_map__find(regions, mapping->start);
-	const struct module *m = known ? modules__get(images->modules, known->module) : NULL;
+	const struct region *known = address_map__find(map, mapping->start);
+	const struct module *m = known ? modules__get(spaces->modules, known->module) : NULL;
 
 	return m && m->jit && mapping->end <= known->end && is_anonymous(mapping->path);
 }
 
 /* A mapping of the same part of the same file replaces nothing. */
-static bool replaces(const struct address_spaces *images, const struct image *image,
+static bool replaces(const struct address_spaces *spaces, const struct image *image,
 		     const struct region *region)
 {
-	const struct module *m = modules__get(images->modules, region->module);
+	const struct module *m = modules__get(spaces->modules, region->module);
 	const struct region *r = overlapped(image, region->start, region->end);
 
 	return r && !(m && m->jit) &&
@@ -495,49 +495,49 @@ static bool replaces(const struct address_spaces *images, const struct image *im
 }
 
 /* Also where the same was mapped before: it may have been gone meanwhile. */
-static void map(struct address_spaces *images, struct image *image, const struct region *region,
+static void map(struct address_spaces *spaces, struct image *image, const struct region *region,
 		uint64_t time)
 {
-	map_region(images, image, region);
-	image->contents = ++images->next_contents;
+	map_region(spaces, image, region);
+	image->contents = ++spaces->next_contents;
 	image->mapped = time;
-	change(images);
+	change(spaces);
 }
 
 /* The process whose mapping it is: one that is followed, or the image that an exec has begun. False: neither. */
-static bool find_mapped(struct address_spaces *images, const struct perf_sampler_mapping *mapping,
+static bool find_mapped(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
 			struct procfs_dir *dir)
 {
-	GUARD(&images->lock);
-	struct image *current = find_current(images, mapping->pid);
+	GUARD(&spaces->lock);
+	struct image *current = find_current(spaces, mapping->pid);
 	struct pending *p;
 
 	*dir = (struct procfs_dir) {.pid = mapping->pid,
 				    .start_boottime = current ? current->start_boottime : 0};
-	p = find_pending(images, mapping->pid);
-	if (mapping->exec ? current || images->keeps_all : !p && !current && images->keeps_all)
-		p = begin_pending(images, mapping);
+	p = find_pending(spaces, mapping->pid);
+	if (mapping->exec ? current || spaces->keeps_all : !p && !current && spaces->keeps_all)
+		p = begin_pending(spaces, mapping);
 	if (mapping->exec || (!p && !current))
 		return false;
-	return !is_known_jit(images, p ? &p->regions : &current->regions, mapping);
+	return !is_known_jit(spaces, p ? &p->map : &current->map, mapping);
 }
 
 /* True: it is left for later. */
-static bool take_region(struct address_spaces *images, const struct perf_sampler_mapping *mapping,
+static bool take_region(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
 			const struct region *region, struct remap *remap)
 {
-	GUARD(&images->lock);
-	struct pending *p = find_pending(images, mapping->pid);
-	struct image *image = find_current(images, mapping->pid);
+	GUARD(&spaces->lock);
+	struct pending *p = find_pending(spaces, mapping->pid);
+	struct image *image = find_current(spaces, mapping->pid);
 
 	if (p) {
-		address_map__map(&p->regions, region);
+		address_map__map(&p->map, region);
 		return false;
 	}
 	if (!image)
 		return false;
-	if (!image->deferred && !replaces(images, image, region)) {
-		map(images, image, region, mapping->time);
+	if (!image->deferred && !replaces(spaces, image, region)) {
+		map(spaces, image, region, mapping->time);
 		return false;
 	}
 	image->deferred++;
@@ -545,7 +545,7 @@ static bool take_region(struct address_spaces *images, const struct perf_sampler
 	return true;
 }
 
-bool address_spaces__mapping(struct address_spaces *images,
+bool address_spaces__mapping(struct address_spaces *spaces,
 			     const struct perf_sampler_mapping *mapping, struct remap *remap)
 {
 	struct region region = {mapping->start, mapping->end, mapping->offset, MODULE_NONE};
@@ -553,70 +553,70 @@ bool address_spaces__mapping(struct address_spaces *images,
 	struct module_mapping m = {&dir,	   mapping->start, mapping->end,  mapping->inode,
 				   mapping->major, mapping->minor, mapping->path, mapping->time};
 
-	if (!find_mapped(images, mapping, &dir))
+	if (!find_mapped(spaces, mapping, &dir))
 		return false;
-	region.module = module_of(images, &m);
+	region.module = module_of(spaces, &m);
 	procfs_dir__close(&dir);
-	return take_region(images, mapping, &region, remap);
+	return take_region(spaces, mapping, &region, remap);
 }
 
-void address_spaces__distrust(struct address_spaces *images)
+void address_spaces__distrust(struct address_spaces *spaces)
 {
 	struct image *all; /* who they are, as they may be forgotten meanwhile */
 	uint32_t n = 0;
 
-	address_spaces__lock(images);
-	all = calloc(images->nlive, sizeof(*all));
-	for (uint32_t i = 0; all && i < images->nlive; i++)
-		if (!images->live[i]->ended)
-			all[n++] = *images->live[i];
-	address_spaces__unlock(images);
+	address_spaces__lock(spaces);
+	all = calloc(spaces->nlive, sizeof(*all));
+	for (uint32_t i = 0; all && i < spaces->nlive; i++)
+		if (!spaces->live[i]->ended)
+			all[n++] = *spaces->live[i];
+	address_spaces__unlock(spaces);
 	for (uint32_t i = 0; i < n; i++)
-		read_mappings(images, &all[i], NULL, false);
+		read_mappings(spaces, &all[i], NULL, false);
 	free(all);
 }
 
-void address_spaces__end(struct address_spaces *images, uint32_t scope, uint64_t time)
+void address_spaces__end(struct address_spaces *spaces, uint32_t scope, uint64_t time)
 {
-	GUARD(&images->lock);
-	struct image *image = scope < images->nscopes ? images->latest[scope] : NULL;
+	GUARD(&spaces->lock);
+	struct image *image = scope < spaces->nscopes ? spaces->latest[scope] : NULL;
 
 	for (; image; image = image->sibling)
 		if (image->seen <= time)
 			image->ended = true;
-	change(images);
+	change(spaces);
 }
 
 /* ---- the main thread ---- */
 
-bool address_spaces__replaces(struct address_spaces *images, const struct remap *remap)
+bool address_spaces__replaces(struct address_spaces *spaces, const struct remap *remap)
 {
-	GUARD(&images->lock);
-	struct image *image = find_image(images, remap->image);
+	GUARD(&spaces->lock);
+	struct image *image = find_image(spaces, remap->image);
 
-	return image && replaces(images, image, &remap->region);
+	return image && replaces(spaces, image, &remap->region);
 }
 
-void address_spaces__remap(struct address_spaces *images, const struct remap *remap)
+void address_spaces__remap(struct address_spaces *spaces, const struct remap *remap)
 {
-	GUARD(&images->lock);
-	struct image *image = find_image(images, remap->image);
+	GUARD(&spaces->lock);
+	struct image *image = find_image(spaces, remap->image);
 
 	if (!image)
 		return;
 	image->deferred--;
-	map(images, image, &remap->region, remap->time);
+	map(spaces, image, &remap->region, remap->time);
 }
 
 const struct address_map *address_spaces__map(const struct image *image)
 {
-	return image->now.n ? &image->now : &image->regions;
+	return image->now.n ? &image->now : &image->map;
 }
 
-struct address_map address_spaces__copy(struct address_spaces *images, const struct image *image,
+struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
 					uint64_t *contents)
 {
-	GUARD(&images->lock);
+	GUARD(&spaces->lock);
 	struct address_map to = {0};
 
 	address_map__copy(&to, address_spaces__map(image));
@@ -624,10 +624,10 @@ struct address_map address_spaces__copy(struct address_spaces *images, const str
 	return to;
 }
 
-static bool look_up(struct address_spaces *images, const struct image *image, uint64_t address,
+static bool look_up(struct address_spaces *spaces, const struct image *image, uint64_t address,
 		    struct region *region, bool *ended)
 {
-	GUARD(&images->lock);
+	GUARD(&spaces->lock);
 	const struct region *r = address_map__find(address_spaces__map(image), address);
 
 	if (r)
@@ -636,36 +636,36 @@ static bool look_up(struct address_spaces *images, const struct image *image, ui
 	return r;
 }
 
-bool address_spaces__find(struct address_spaces *images, struct image *image, uint64_t address,
+bool address_spaces__find(struct address_spaces *spaces, struct image *image, uint64_t address,
 			  struct region *region)
 {
 	bool ended;
 
-	if (look_up(images, image, address, region, &ended))
+	if (look_up(spaces, image, address, region, &ended))
 		return true;
 	if (ended || image->reread)
 		return false;
 	image->reread = true;
-	read_mappings(images, image, NULL, true);
-	return look_up(images, image, address, region, &ended);
+	read_mappings(spaces, image, NULL, true);
+	return look_up(spaces, image, address, region, &ended);
 }
 
 /* What was known stays when the process has ended meanwhile and can no longer be read. */
-void address_spaces__reread(struct address_spaces *images, struct image *image)
+void address_spaces__reread(struct address_spaces *spaces, struct image *image)
 {
 	if (image->refreshed)
 		return;
 	image->refreshed = image->reread = true;
-	read_mappings(images, image, &image->now, false);
+	read_mappings(spaces, image, &image->now, false);
 }
 
-void address_spaces__refresh(struct address_spaces *images)
+void address_spaces__refresh(struct address_spaces *spaces)
 {
-	GUARD(&images->lock);
+	GUARD(&spaces->lock);
 
-	for (uint32_t i = 0; i < images->n; i++) {
-		images->items[i]->reread = images->items[i]->refreshed = false;
-		address_map__free(&images->items[i]->now);
+	for (uint32_t i = 0; i < spaces->n; i++) {
+		spaces->items[i]->reread = spaces->items[i]->refreshed = false;
+		address_map__free(&spaces->items[i]->now);
 	}
 }
 
@@ -677,30 +677,30 @@ static void forget(struct image *image)
 		image->ended = image->forgotten = true;
 }
 
-void address_spaces__forget(struct address_spaces *images, const bool *marked)
+void address_spaces__forget(struct address_spaces *spaces, const bool *marked)
 {
 	uint32_t n;
 
-	address_spaces__lock(images);
-	n = images->n;
-	images->n = 0;
-	qz_hash_table__clear(&images->by_number);
-	qz_hash_table__clear(&images->by_pid);
-	qz_hash_table__clear(&images->by_regions); /* nobody else is found at the same time */
-	for (uint32_t i = 0; i < images->nscopes; i++)
-		images->latest[i] = NULL;
+	address_spaces__lock(spaces);
+	n = spaces->n;
+	spaces->n = 0;
+	qz_hash_table__clear(&spaces->by_number);
+	qz_hash_table__clear(&spaces->by_pid);
+	qz_hash_table__clear(&spaces->by_map); /* nobody else is found at the same time */
+	for (uint32_t i = 0; i < spaces->nscopes; i++)
+		spaces->latest[i] = NULL;
 	for (uint32_t i = 0; i < n; i++) {
-		struct image *image = images->items[i];
+		struct image *image = spaces->items[i];
 
 		if (marked[image->scope]) {
 			forget(image);
 			continue;
 		}
-		enter(images, image);
-		modules__use(images->modules, &image->regions);
+		enter(spaces, image);
+		modules__use(spaces->modules, &image->map);
 	}
-	images->n = qz_array__shrink((void **)&images->items, n, images->n, sizeof(*images->items));
-	change(images);
-	address_spaces__unlock(images);
-	modules__sleep_unused(images->modules);
+	spaces->n = qz_array__shrink((void **)&spaces->items, n, spaces->n, sizeof(*spaces->items));
+	change(spaces);
+	address_spaces__unlock(spaces);
+	modules__sleep_unused(spaces->modules);
 }

@@ -21,7 +21,7 @@
 
 struct image {
 	uint32_t number;
-	uint32_t scope; /* of the engine */
+	uint32_t scope; /* number in BPF */
 	pid_t pid;
 	uint64_t start_boottime;
 	uint64_t seen; /* when it was found or began; CLOCK_MONOTONIC */
@@ -36,7 +36,7 @@ struct image {
 	struct address_map now; /* what it had; without a region: by what was reported */
 
 	/* With the lock. */
-	struct address_map regions;
+	struct address_map map;
 	uint64_t contents;  /* changes with the regions; equal in a forked copy */
 	uint64_t published; /* contents that the unwinder has, see unwind_tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when unwind_tables.h knows of it */
@@ -63,67 +63,67 @@ struct address_spaces;
 
 /* NULL with errno ENOMEM. */
 struct address_spaces *address_spaces__new(struct modules *modules);
-void address_spaces__free(struct address_spaces *images);
+void address_spaces__free(struct address_spaces *spaces);
 
 /* Mappings are kept of processes that are not known yet, too: they may be told of later. Before the first one. */
-void address_spaces__keep_all(struct address_spaces *images);
+void address_spaces__keep_all(struct address_spaces *spaces);
 
-void address_spaces__lock(struct address_spaces *images);
-void address_spaces__unlock(struct address_spaces *images);
+void address_spaces__lock(struct address_spaces *spaces);
+void address_spaces__unlock(struct address_spaces *spaces);
 
 /* How often anything was changed, so far. */
-uint64_t address_spaces__changes(const struct address_spaces *images);
+uint64_t address_spaces__changes(const struct address_spaces *spaces);
 
 /* ---- who reads the rings, one thread at a time ---- */
 
 /* Takes in a new image. 0 or -ENOMEM. */
-int address_spaces__process(struct address_spaces *images, const struct qz_process_event *event);
+int address_spaces__process(struct address_spaces *spaces, const struct qz_process_event *event);
 
 /*
  * Takes in a mapping or an exec of any process; those of others are ignored. True: it is left to
  * address_spaces__remap(), which must be called with *remap.
  */
-bool address_spaces__mapping(struct address_spaces *images,
+bool address_spaces__mapping(struct address_spaces *spaces,
 			     const struct perf_sampler_mapping *mapping, struct remap *remap);
 
 /* Reports were lost: regions can no longer be trusted to be complete. */
-void address_spaces__distrust(struct address_spaces *images);
+void address_spaces__distrust(struct address_spaces *spaces);
 
-/* The images of a scope of the engine that were there at a time have ended. */
-void address_spaces__end(struct address_spaces *images, uint32_t scope, uint64_t time);
+/* The images of a scope in BPF that were there at a time have ended. */
+void address_spaces__end(struct address_spaces *spaces, uint32_t scope, uint64_t time);
 
 /* ---- who makes unwind tables, with the lock held ---- */
 
 /* Images that have not ended, and those that have but are published: the first n. */
-struct image *const *address_spaces__live(const struct address_spaces *images, uint32_t *n);
+struct image *const *address_spaces__live(const struct address_spaces *spaces, uint32_t *n);
 
 /* The i-th of these has ended, and is not published. Another one stands in its place then. */
-void address_spaces__withdrawn(struct address_spaces *images, uint32_t i);
+void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i);
 
 /* ---- the main thread ---- */
 
 /* Whether it puts code at a place where its image has other code. */
-bool address_spaces__replaces(struct address_spaces *images, const struct remap *remap);
-void address_spaces__remap(struct address_spaces *images, const struct remap *remap);
+bool address_spaces__replaces(struct address_spaces *spaces, const struct remap *remap);
+void address_spaces__remap(struct address_spaces *spaces, const struct remap *remap);
 
 /* NULL when there is no image of this number. Valid until it is forgotten. */
-struct image *address_spaces__get(struct address_spaces *images, uint32_t number);
+struct image *address_spaces__get(struct address_spaces *spaces, uint32_t number);
 
 /*
  * The image that a process was at a time; its first one, for a time before. NULL when none is known that
  * is not a launcher. Valid as long.
  */
-struct image *address_spaces__of_process(struct address_spaces *images, pid_t pid, uint64_t time);
+struct image *address_spaces__of_process(struct address_spaces *spaces, pid_t pid, uint64_t time);
 
 /* All images that are not forgotten, in the order in which they came. With the lock held. */
-uint32_t address_spaces__count(const struct address_spaces *images);
-struct image *address_spaces__at(struct address_spaces *images, uint32_t index);
+uint32_t address_spaces__count(const struct address_spaces *spaces);
+struct image *address_spaces__at(struct address_spaces *spaces, uint32_t index);
 
 /* What an image has mapped, or had in address_spaces__reread(). With the lock held. */
 const struct address_map *address_spaces__map(const struct image *image);
 
 /* A copy of that, which is empty without memory, and its contents. */
-struct address_map address_spaces__copy(struct address_spaces *images, const struct image *image,
+struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
 					uint64_t *contents);
 
 /*
@@ -131,7 +131,7 @@ struct address_map address_spaces__copy(struct address_spaces *images, const str
  * again if it lives; what they have at places that are known is left to the reports, whose time tells
  * which samples it concerns.
  */
-bool address_spaces__find(struct address_spaces *images, struct image *image, uint64_t address,
+bool address_spaces__find(struct address_spaces *spaces, struct image *image, uint64_t address,
 			  struct region *region);
 
 /*
@@ -140,12 +140,12 @@ bool address_spaces__find(struct address_spaces *images, struct image *image, ui
  * it takes the place of other code. So what is read holds until address_spaces__refresh(), and for the main
  * thread only. At most once until then.
  */
-void address_spaces__reread(struct address_spaces *images, struct image *image);
+void address_spaces__reread(struct address_spaces *spaces, struct image *image);
 
 /* What was read anew is dropped, and allowed once more for each image. Called before and after a drain. */
-void address_spaces__refresh(struct address_spaces *images);
+void address_spaces__refresh(struct address_spaces *spaces);
 
-/* Forgets the images of the scopes that are marked, by number of the engine. */
-void address_spaces__forget(struct address_spaces *images, const bool *marked);
+/* Forgets the images of the scopes that are marked, by number in BPF. */
+void address_spaces__forget(struct address_spaces *spaces, const bool *marked);
 
 #endif

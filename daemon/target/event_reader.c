@@ -20,9 +20,9 @@
 #define HURRY_MS_ALL 20 /* each look costs two threads a wake-up */
 
 struct event_reader {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct perf_sampler *sampler;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	pthread_mutex_t lock;	      /* of all below, and of both kinds of rings */
 	struct reorder_buffer *fresh; /* what the address spaces take in */
 	struct reorder_buffer *aside; /* for the main thread */
@@ -35,17 +35,17 @@ struct event_reader {
 	int fd;
 };
 
-struct event_reader *event_reader__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
-				       struct address_spaces *images)
+struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
+				       struct address_spaces *spaces)
 {
 	struct event_reader *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return NULL;
-	r->engine = engine;
+	r->bpf = bpf;
 	r->sampler = sampler;
-	r->images = images;
+	r->spaces = spaces;
 	pthread_mutex_init(&r->lock, NULL);
 	r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = r->fd < 0 ? errno : ENOMEM;
@@ -105,16 +105,16 @@ static void take_mapping(struct event_reader *r, const struct perf_sampler_mappi
 {
 	struct remap remap;
 
-	if (address_spaces__mapping(r->images, mapping, &remap) &&
+	if (address_spaces__mapping(r->spaces, mapping, &remap) &&
 	    !reorder_buffer__add_remap(r->aside, &remap))
-		address_spaces__remap(r->images, &remap);
+		address_spaces__remap(r->spaces, &remap);
 }
 
 /* It may have been without a thread for a moment, when its threads were being found. */
 static void end_scope(struct event_reader *r, const struct qz_scope_event *e)
 {
-	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->engine, e->scope, e->event.time))
-		address_spaces__end(r->images, e->scope, e->event.time);
+	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->bpf, e->scope, e->event.time))
+		address_spaces__end(r->spaces, e->scope, e->event.time);
 }
 
 static bool take_report(void *context, const struct report *report)
@@ -126,7 +126,7 @@ static bool take_report(void *context, const struct report *report)
 	} else if (report->event->type == QZ_EVENT_SCOPE_END) {
 		end_scope(r, (const struct qz_scope_event *)report->event);
 	} else if (report->event->length >= sizeof(struct qz_process_event)) {
-		address_spaces__process(r->images, (const struct qz_process_event *)report->event);
+		address_spaces__process(r->spaces, (const struct qz_process_event *)report->event);
 		reorder_buffer__add_event(r->aside, report->event, report->size - sizeof(*report));
 	}
 	return true;
@@ -141,11 +141,11 @@ static void empty_rings(struct event_reader *r)
 	uint64_t now = bpf_runtime__now(), until = now;
 	bool lost = perf_sampler__consume(r->sampler, keep_mapping, r);
 
-	bpf_runtime__consume(r->engine, keep_event, r);
+	bpf_runtime__consume(r->bpf, keep_event, r);
 	if (lost || opener__came_back(&r->keeper_returns))
 		loss_backoff__lost(&r->losses, now);
 	if (loss_backoff__wants_reading(&r->losses, now))
-		address_spaces__distrust(r->images);
+		address_spaces__distrust(r->spaces);
 	reorder_buffer__process(r->fresh, &until, take_report, r);
 	r->emptied = until;
 }
@@ -198,7 +198,7 @@ int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvi
 {
 	GUARD(&r->lock);
 	uint64_t now = bpf_runtime__now();
-	int ms = (bpf_runtime__follows_all(r->engine) ? HURRY_MS_ALL : HURRY_MS) << halvings;
+	int ms = (bpf_runtime__follows_all(r->bpf) ? HURRY_MS_ALL : HURRY_MS) << halvings;
 	bool hurry = waits || now - r->mapped < HURRY;
 
 	return hurry && !loss_backoff__rages(&r->losses, now) && ms < TICK_MS ? ms : TICK_MS;

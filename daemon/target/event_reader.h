@@ -24,8 +24,8 @@
 struct event_reader;
 
 /* Borrows all. NULL with errno ENOMEM or EMFILE. */
-struct event_reader *event_reader__new(struct bpf_runtime *engine, struct perf_sampler *sampler,
-				       struct address_spaces *images);
+struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
+				       struct address_spaces *spaces);
 void event_reader__free(struct event_reader *r);
 
 /*

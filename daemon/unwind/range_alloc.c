@@ -7,53 +7,53 @@
 #include "core/util/vec.h"
 #include "daemon/unwind/range_alloc.h"
 
-int range_alloc__init(struct range_alloc *p, uint32_t size, uint64_t grace)
+int range_alloc__init(struct range_alloc *a, uint32_t size, uint64_t grace)
 {
-	*p = (struct range_alloc) {.grace = grace};
-	return range_alloc__give(p, 0, size, 0);
+	*a = (struct range_alloc) {.grace = grace};
+	return range_alloc__give(a, 0, size, 0);
 }
 
-void range_alloc__free(struct range_alloc *p)
+void range_alloc__free(struct range_alloc *a)
 {
-	free(p->ranges);
-	p->ranges = NULL;
-	p->n = 0;
+	free(a->ranges);
+	a->ranges = NULL;
+	a->n = 0;
 }
 
-static bool is_ready(const struct range_alloc *p, const struct range_alloc_range *r, uint64_t now)
+static bool is_ready(const struct range_alloc *a, const struct range_alloc_range *r, uint64_t now)
 {
-	return !r->free_since || now - r->free_since >= p->grace;
+	return !r->free_since || now - r->free_since >= a->grace;
 }
 
-static void remove_at(struct range_alloc *p, uint32_t i)
+static void remove_at(struct range_alloc *a, uint32_t i)
 {
-	memmove(&p->ranges[i], &p->ranges[i + 1], (p->n - i - 1) * sizeof(*p->ranges));
-	p->n--;
+	memmove(&a->ranges[i], &a->ranges[i + 1], (a->n - i - 1) * sizeof(*a->ranges));
+	a->n--;
 }
 
 /* Ranges whose grace is over have no time any more, and grow together. */
-static void settle(struct range_alloc *p, uint64_t now)
+static void settle(struct range_alloc *a, uint64_t now)
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		if (is_ready(p, &p->ranges[i], now))
-			p->ranges[i].free_since = 0;
-	for (uint32_t i = 0; i + 1 < p->n;) {
-		struct range_alloc_range *r = &p->ranges[i];
+	for (uint32_t i = 0; i < a->n; i++)
+		if (is_ready(a, &a->ranges[i], now))
+			a->ranges[i].free_since = 0;
+	for (uint32_t i = 0; i + 1 < a->n;) {
+		struct range_alloc_range *r = &a->ranges[i];
 
 		if (r->free_since || r[1].free_since || r->first + r->count != r[1].first) {
 			i++;
 			continue;
 		}
 		r->count += r[1].count;
-		remove_at(p, i + 1);
+		remove_at(a, i + 1);
 	}
 }
 
-uint32_t range_alloc__take(struct range_alloc *p, uint32_t count, uint64_t now)
+uint32_t range_alloc__take(struct range_alloc *a, uint32_t count, uint64_t now)
 {
-	settle(p, now);
-	for (uint32_t i = 0; count && i < p->n; i++) {
-		struct range_alloc_range *r = &p->ranges[i];
+	settle(a, now);
+	for (uint32_t i = 0; count && i < a->n; i++) {
+		struct range_alloc_range *r = &a->ranges[i];
 		uint32_t first = r->first;
 
 		if (r->free_since || r->count < count)
@@ -61,27 +61,27 @@ uint32_t range_alloc__take(struct range_alloc *p, uint32_t count, uint64_t now)
 		r->first += count;
 		r->count -= count;
 		if (!r->count)
-			remove_at(p, i);
+			remove_at(a, i);
 		return first;
 	}
 	return UINT32_MAX;
 }
 
-int range_alloc__give(struct range_alloc *p, uint32_t first, uint32_t count, uint64_t now)
+int range_alloc__give(struct range_alloc *a, uint32_t first, uint32_t count, uint64_t now)
 {
 	struct range_alloc_range *more;
 	uint32_t i = 0;
 
 	if (!count)
 		return 0;
-	more = qz_array__room(p->ranges, p->n, sizeof(*more));
+	more = qz_array__room(a->ranges, a->n, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	p->ranges = more;
-	while (i < p->n && p->ranges[i].first < first)
+	a->ranges = more;
+	while (i < a->n && a->ranges[i].first < first)
 		i++;
-	memmove(&p->ranges[i + 1], &p->ranges[i], (p->n - i) * sizeof(*p->ranges));
-	p->ranges[i] = (struct range_alloc_range) {first, count, now};
-	p->n++;
+	memmove(&a->ranges[i + 1], &a->ranges[i], (a->n - i) * sizeof(*a->ranges));
+	a->ranges[i] = (struct range_alloc_range) {first, count, now};
+	a->n++;
 	return 0;
 }

@@ -21,13 +21,13 @@ struct range_alloc {
 };
 
 /* A pool of `size` elements, all free at once. 0 or -ENOMEM. */
-int range_alloc__init(struct range_alloc *p, uint32_t size, uint64_t grace);
-void range_alloc__free(struct range_alloc *p);
+int range_alloc__init(struct range_alloc *a, uint32_t size, uint64_t grace);
+void range_alloc__free(struct range_alloc *a);
 
 /* The first of `count` adjacent elements, or UINT32_MAX when there are none or count is 0. */
-uint32_t range_alloc__take(struct range_alloc *p, uint32_t count, uint64_t now);
+uint32_t range_alloc__take(struct range_alloc *a, uint32_t count, uint64_t now);
 
 /* Gives a range back. 0, or -ENOMEM: then it is lost to the pool. */
-int range_alloc__give(struct range_alloc *p, uint32_t first, uint32_t count, uint64_t now);
+int range_alloc__give(struct range_alloc *a, uint32_t first, uint32_t count, uint64_t now);
 
 #endif

@@ -45,10 +45,10 @@ struct listing {
 #define NONE	UINT32_MAX
 
 struct unwind_tables {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct symbolizer *symbolizer;
 	struct modules *modules;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct range_alloc rows, regions;
 	struct table *tables; /* by module */
 	uint32_t ntables;
@@ -63,21 +63,21 @@ struct unwind_tables {
 	bool waiting;	 /* an image has changed and is not published, or to be confirmed */
 };
 
-struct unwind_tables *unwind_tables__new(struct bpf_runtime *engine, struct symbolizer *symbolizer,
-					 struct modules *modules, struct address_spaces *images)
+struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symbolizer *symbolizer,
+					 struct modules *modules, struct address_spaces *spaces)
 {
 	struct unwind_tables *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	t->engine = engine;
+	t->bpf = bpf;
 	t->symbolizer = symbolizer;
 	t->modules = modules;
-	t->images = images;
+	t->spaces = spaces;
 	t->free = NONE;
 	memset(t->buckets, 0xff, sizeof(t->buckets));
-	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(engine), GRACE) ||
-	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(engine, NULL), GRACE)) {
+	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(bpf), GRACE) ||
+	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(bpf, NULL), GRACE)) {
 		unwind_tables__free(t);
 		return NULL;
 	}
@@ -126,7 +126,7 @@ static bool is_used(const struct unwind_tables *t, uint32_t first)
 {
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < t->nlistings; i++) {
 		const struct listing *l = &t->listings[i];
 
@@ -162,7 +162,7 @@ static void store(struct unwind_tables *t, struct table *table, const struct qz_
 		t->full++;
 		return;
 	}
-	if (bpf_runtime__store_rows(t->engine, first, rows, n)) {
+	if (bpf_runtime__store_rows(t->bpf, first, rows, n)) {
 		range_alloc__give(&t->rows, first, n, now);
 		return;
 	}
@@ -310,8 +310,8 @@ static void release(struct unwind_tables *t, uint64_t contents)
 
 static bool has_jit(const struct unwind_tables *t, const struct image *image)
 {
-	for (uint32_t i = 0; i < image->regions.n; i++) {
-		const struct module *m = modules__get(t->modules, image->regions.items[i].module);
+	for (uint32_t i = 0; i < image->map.n; i++) {
+		const struct module *m = modules__get(t->modules, image->map.items[i].module);
 
 		if (m && m->jit)
 			return true;
@@ -325,7 +325,7 @@ static bool has_jit(const struct unwind_tables *t, const struct image *image)
  */
 static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *image)
 {
-	bool compared = !bpf_runtime__sees_mappings(t->engine) && !has_jit(t, image);
+	bool compared = !bpf_runtime__sees_mappings(t->bpf) && !has_jit(t, image);
 	int dir = !compared ? -1 : procfs__open(image->pid, image->start_boottime);
 	uint64_t kb = 0;
 	char value[64];
@@ -343,7 +343,7 @@ static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *
 /* With its first user. */
 static struct listing *make_listing(struct unwind_tables *t, const struct image *image)
 {
-	uint32_t first = range_alloc__take(&t->regions, image->regions.n, bpf_runtime__now());
+	uint32_t first = range_alloc__take(&t->regions, image->map.n, bpf_runtime__now());
 	struct qz_unwind_region *regions;
 	struct listing *l;
 
@@ -353,15 +353,15 @@ static struct listing *make_listing(struct unwind_tables *t, const struct image 
 	}
 	l = add_listing(t, image->contents);
 	if (!l) {
-		range_alloc__give(&t->regions, first, image->regions.n, 0);
+		range_alloc__give(&t->regions, first, image->map.n, 0);
 		return NULL;
 	}
-	bpf_runtime__unwind_regions(t->engine, &regions);
-	memset(&regions[first], 0, image->regions.n * sizeof(*regions));
-	l->image = (struct qz_unwind_image) {first, image->regions.n, read_exec_vm(t, image), 0};
-	l->unasked = image->regions.n <= EAGER_REGIONS ? image->regions.n : 1;
-	for (uint32_t i = 0; i < image->regions.n; i++)
-		fill_region(t, &image->regions.items[i], &regions[first + i]);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
+	memset(&regions[first], 0, image->map.n * sizeof(*regions));
+	l->image = (struct qz_unwind_image) {first, image->map.n, read_exec_vm(t, image), 0};
+	l->unasked = image->map.n <= EAGER_REGIONS ? image->map.n : 1;
+	for (uint32_t i = 0; i < image->map.n; i++)
+		fill_region(t, &image->map.items[i], &regions[first + i]);
 	return l;
 }
 
@@ -372,7 +372,7 @@ static void hand_over(struct unwind_tables *t, const struct image *image, const 
 	struct qz_unwind_image regions = l->image;
 
 	regions.known = known;
-	bpf_runtime__set_unwind_image(t->engine, image->number, &regions);
+	bpf_runtime__set_unwind_image(t->bpf, image->number, &regions);
 }
 
 /* What the process has now. The regions of a module are neighbours: it is counted once. */
@@ -385,7 +385,7 @@ static void publish_regions(const struct unwind_tables *t, const struct image *i
 
 	if (!log__prints(LOG_DEBUG))
 		return;
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	regions += l->image.first;
 	for (uint32_t i = 0; i < l->image.count; i++) {
 		if (!regions[i].count || (i && regions[i].first == regions[i - 1].first))
@@ -435,7 +435,7 @@ static void confirm(struct unwind_tables *t, struct image *image, uint64_t known
 
 static void withdraw(struct unwind_tables *t, struct image *image)
 {
-	bpf_runtime__set_unwind_image(t->engine, image->number, NULL);
+	bpf_runtime__set_unwind_image(t->bpf, image->number, NULL);
 	release(t, image->published);
 	image->published = 0;
 }
@@ -449,7 +449,7 @@ static struct listing *current_listing(struct unwind_tables *t, const struct ima
 				    ? find_listing(t, image->published)
 				    : NULL;
 
-	return l && l->image.count == image->regions.n ? l : NULL;
+	return l && l->image.count == image->map.n ? l : NULL;
 }
 
 /* The module of the first of n regions, at most, that stands at `state`, or MODULE_NONE. */
@@ -458,11 +458,11 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 {
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	regions += l->image.first;
 	for (uint32_t i = 0; i < n && i < l->image.count; i++)
 		if (!regions[i].count && regions[i].first == state)
-			return image->regions.items[i].module;
+			return image->map.items[i].module;
 	return MODULE_NONE;
 }
 
@@ -470,7 +470,7 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 static uint32_t find_module(struct unwind_tables *t, bool asked)
 {
 	uint32_t n, module = MODULE_NONE;
-	struct image *const *live = address_spaces__live(t->images, &n);
+	struct image *const *live = address_spaces__live(t->spaces, &n);
 
 	for (uint32_t i = 0; i < n && module == MODULE_NONE; i++) {
 		struct listing *l = current_listing(t, live[i]);
@@ -502,17 +502,17 @@ static uint32_t find_next(struct unwind_tables *t)
 static void fill_regions(struct unwind_tables *t, uint32_t module)
 {
 	uint32_t n;
-	struct image *const *live = address_spaces__live(t->images, &n);
+	struct image *const *live = address_spaces__live(t->spaces, &n);
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct listing *l = current_listing(t, live[i]);
 		bool filled = false;
 
 		for (uint32_t k = 0; l && k < l->image.count; k++) {
 			struct qz_unwind_region *r = &regions[l->image.first + k];
-			const struct region *from = &live[i]->regions.items[k];
+			const struct region *from = &live[i]->map.items[k];
 
 			if (from->module != module || r->count || r->first < QZ_UNWIND_WANTED)
 				continue;
@@ -528,17 +528,17 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 static void want_again(struct unwind_tables *t, uint32_t module)
 {
 	uint32_t n;
-	struct image *const *live = address_spaces__live(t->images, &n);
+	struct image *const *live = address_spaces__live(t->spaces, &n);
 	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->engine, &regions);
+	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		struct listing *l = current_listing(t, live[i]);
 
 		for (uint32_t k = 0; l && k < l->image.count; k++) {
 			struct qz_unwind_region *r = &regions[l->image.first + k];
 
-			if (live[i]->regions.items[k].module != module || r->count)
+			if (live[i]->map.items[k].module != module || r->count)
 				continue;
 			r->first = QZ_UNWIND_PENDING;
 			l->unasked = l->image.count;
@@ -557,7 +557,7 @@ void unwind_tables__retry(struct unwind_tables *t)
 {
 	if (!t->nlater)
 		return;
-	address_spaces__lock(t->images);
+	address_spaces__lock(t->spaces);
 	for (uint32_t i = 0; i < t->ntables; i++) {
 		if (!may_build(t, &t->tables[i]))
 			continue;
@@ -565,22 +565,22 @@ void unwind_tables__retry(struct unwind_tables *t)
 		t->nlater--;
 		want_again(t, i);
 	}
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 }
 
 bool unwind_tables__build(struct unwind_tables *t)
 {
 	uint32_t module;
 
-	address_spaces__lock(t->images);
+	address_spaces__lock(t->spaces);
 	module = find_next(t);
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 	if (module == MODULE_NONE)
 		return false;
 	unwind_tables__build_module(t, module);
-	address_spaces__lock(t->images);
+	address_spaces__lock(t->spaces);
 	fill_regions(t, module);
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 	return true;
 }
 
@@ -594,7 +594,7 @@ static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 {
 	if (image->deferred)
 		return true;
-	if (image->regions.n && image->published != image->contents)
+	if (image->map.n && image->published != image->contents)
 		publish(t, image, known);
 	else if (image->mapped)
 		confirm(t, image, known);
@@ -607,8 +607,8 @@ void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
 	uint32_t n;
 
 	t->waiting = false;
-	address_spaces__lock(t->images);
-	live = address_spaces__live(t->images, &n);
+	address_spaces__lock(t->spaces);
+	live = address_spaces__live(t->spaces, &n);
 	for (uint32_t i = n; i-- > 0;) {
 		if (!live[i]->ended) {
 			t->waiting |= update(t, live[i], known);
@@ -616,9 +616,9 @@ void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
 		}
 		if (live[i]->published)
 			withdraw(t, live[i]);
-		address_spaces__withdrawn(t->images, i);
+		address_spaces__withdrawn(t->spaces, i);
 	}
-	address_spaces__unlock(t->images);
+	address_spaces__unlock(t->spaces);
 }
 
 bool unwind_tables__waits(const struct unwind_tables *t)

@@ -19,13 +19,13 @@
 
 struct unwind_tables;
 
-struct unwind_tables *unwind_tables__new(struct bpf_runtime *engine, struct symbolizer *symbolizer,
-					 struct modules *modules, struct address_spaces *images);
+struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symbolizer *symbolizer,
+					 struct modules *modules, struct address_spaces *spaces);
 void unwind_tables__free(struct unwind_tables *t);
 
 /*
  * Publishes every image whose regions have changed, with the tables that are built, and takes back what
- * ended ones had. `known`: all that was mapped before is in the images, or deferred, and those for which
+ * ended ones had. `known`: all that was mapped before is in the address spaces, or deferred, and those for which
  * something is are left for a later call.
  */
 void unwind_tables__publish(struct unwind_tables *t, uint64_t known);

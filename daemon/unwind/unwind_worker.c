@@ -25,15 +25,15 @@ struct order {
 };
 
 struct unwind_worker {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct event_reader *reader;
-	struct address_spaces *images;
+	struct address_spaces *spaces;
 	struct modules *modules;
 
 	/* of the thread alone, from start to stop */
 	struct symbolizer *symbolizer;
 	struct unwind_tables *tables;
-	uint64_t changes; /* of the images, at the last look */
+	uint64_t changes; /* of the address spaces, at the last look */
 
 	/* shared */
 	pthread_mutex_t lock;
@@ -48,217 +48,219 @@ struct unwind_worker {
 	pthread_t thread;
 };
 
-struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct event_reader *reader,
-					 struct address_spaces *images, struct modules *modules)
+struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
+					 struct address_spaces *spaces, struct modules *modules)
 {
-	struct unwind_worker *b = calloc(1, sizeof(*b));
+	struct unwind_worker *worker = calloc(1, sizeof(*worker));
 	struct symbolizer_options options = {0};
 	pthread_condattr_t clock;
 	int err;
 
-	if (!b)
+	if (!worker)
 		return NULL;
-	b->engine = engine;
-	b->reader = reader;
-	b->images = images;
-	b->modules = modules;
-	b->order.fd = -1;
-	pthread_mutex_init(&b->lock, NULL);
+	worker->bpf = bpf;
+	worker->reader = reader;
+	worker->spaces = spaces;
+	worker->modules = modules;
+	worker->order.fd = -1;
+	pthread_mutex_init(&worker->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->done, &clock);
+	pthread_cond_init(&worker->done, &clock);
 	pthread_condattr_destroy(&clock);
-	b->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = b->wake < 0 ? errno : ENOMEM;
-	b->symbolizer = symbolizer__new(&options);
-	b->tables = b->symbolizer ? unwind_tables__new(engine, b->symbolizer, modules, images)
-				  : NULL;
-	if (b->wake >= 0 && b->tables)
-		return b;
-	unwind_worker__free(b);
+	worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = worker->wake < 0 ? errno : ENOMEM;
+	worker->symbolizer = symbolizer__new(&options);
+	worker->tables = worker->symbolizer
+				 ? unwind_tables__new(bpf, worker->symbolizer, modules, spaces)
+				 : NULL;
+	if (worker->wake >= 0 && worker->tables)
+		return worker;
+	unwind_worker__free(worker);
 	errno = err;
 	return NULL;
 }
 
-void unwind_worker__free(struct unwind_worker *b)
+void unwind_worker__free(struct unwind_worker *worker)
 {
-	if (!b)
+	if (!worker)
 		return;
-	unwind_worker__stop(b);
-	unwind_tables__free(b->tables);
-	symbolizer__free(b->symbolizer);
-	if (b->order.fd >= 0)
-		close(b->order.fd);
-	free(b->order.path);
-	if (b->wake >= 0)
-		close(b->wake);
-	pthread_cond_destroy(&b->done);
-	pthread_mutex_destroy(&b->lock);
-	free(b);
+	unwind_worker__stop(worker);
+	unwind_tables__free(worker->tables);
+	symbolizer__free(worker->symbolizer);
+	if (worker->order.fd >= 0)
+		close(worker->order.fd);
+	free(worker->order.path);
+	if (worker->wake >= 0)
+		close(worker->wake);
+	pthread_cond_destroy(&worker->done);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker);
 }
 
 /* ---- the thread ---- */
 
 /* Publishes what has changed since the last look. */
-static void publish_changes(struct unwind_worker *b)
+static void publish_changes(struct unwind_worker *worker)
 {
-	uint64_t known = event_reader__read(b->reader);
-	uint64_t changes = address_spaces__changes(b->images);
+	uint64_t known = event_reader__read(worker->reader);
+	uint64_t changes = address_spaces__changes(worker->spaces);
 
-	if (event_reader__met_unknown_code(b->reader))
-		unwind_tables__look(b->tables);
-	if (changes != b->changes || unwind_tables__waits(b->tables))
-		unwind_tables__publish(b->tables, known);
-	b->changes = changes;
+	if (event_reader__met_unknown_code(worker->reader))
+		unwind_tables__look(worker->tables);
+	if (changes != worker->changes || unwind_tables__waits(worker->tables))
+		unwind_tables__publish(worker->tables, known);
+	worker->changes = changes;
 }
 
-static void tell_figures(struct unwind_worker *b)
+static void tell_figures(struct unwind_worker *worker)
 {
-	const struct symbolizer_counters *c = symbolizer__counters(b->symbolizer);
-	GUARD(&b->lock);
+	const struct symbolizer_counters *c = symbolizer__counters(worker->symbolizer);
+	GUARD(&worker->lock);
 
-	b->figures = (struct unwind_worker_figures) {
-		.full = unwind_tables__full(b->tables),
+	worker->figures = (struct unwind_worker_figures) {
+		.full = unwind_tables__full(worker->tables),
 		.killed = c->killed,
 		.ended = c->crashed,
-		.waiting = symbolizer__waiting(b->symbolizer),
+		.waiting = symbolizer__waiting(worker->symbolizer),
 		.refused = c->modules_refused,
-		.child_ns = symbolizer__cpu_ns(b->symbolizer),
+		.child_ns = symbolizer__cpu_ns(worker->symbolizer),
 	};
 }
 
 /* The number of the order that stands, whose file is taken. */
-static uint64_t read_order(struct unwind_worker *b)
+static uint64_t read_order(struct unwind_worker *worker)
 {
 	struct order order;
 
-	pthread_mutex_lock(&b->lock);
-	order = b->order;
-	b->order.fd = -1;
-	b->order.path = NULL;
-	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_lock(&worker->lock);
+	order = worker->order;
+	worker->order.fd = -1;
+	worker->order.path = NULL;
+	pthread_mutex_unlock(&worker->lock);
 	if (order.fd >= 0)
-		unwind_tables__build_module(b->tables,
-					    modules__of_file(b->modules, order.fd, order.path));
+		unwind_tables__build_module(worker->tables, modules__of_file(worker->modules,
+									     order.fd, order.path));
 	free(order.path);
 	return order.asked;
 }
 
-static void fulfil(struct unwind_worker *b, uint64_t asked)
+static void fulfil(struct unwind_worker *worker, uint64_t asked)
 {
-	GUARD(&b->lock);
+	GUARD(&worker->lock);
 
-	b->order.done = asked;
-	pthread_cond_signal(&b->done);
+	worker->order.done = asked;
+	pthread_cond_signal(&worker->done);
 }
 
-static bool is_stopped(const struct unwind_worker *b)
+static bool is_stopped(const struct unwind_worker *worker)
 {
-	return __atomic_load_n(&b->stop, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE);
 }
 
 /*
  * Until a report, an order, or the time of the next look at the rings of what is mapped. Where the governor has
  * lowered the rates, reports wait for that look, too: each would wake the thread.
  */
-static void await(struct unwind_worker *b)
+static void await(struct unwind_worker *worker)
 {
-	uint32_t halvings = __atomic_load_n(&b->halvings, __ATOMIC_RELAXED);
-	int ms = event_reader__patience_ms(b->reader, unwind_tables__waits(b->tables), halvings);
+	uint32_t halvings = __atomic_load_n(&worker->halvings, __ATOMIC_RELAXED);
+	int ms = event_reader__patience_ms(worker->reader, unwind_tables__waits(worker->tables),
+					   halvings);
 	struct pollfd fds[] = {
-		{.fd = halvings ? -1 : bpf_runtime__event_fd(b->engine), .events = POLLIN},
-		{.fd = b->wake, .events = POLLIN},
+		{.fd = halvings ? -1 : bpf_runtime__event_fd(worker->bpf), .events = POLLIN},
+		{.fd = worker->wake, .events = POLLIN},
 	};
 	uint64_t woken;
 
 	poll(fds, sizeof(fds) / sizeof(fds[0]), ms);
-	eventfd_read(b->wake, &woken);
+	eventfd_read(worker->wake, &woken);
 }
 
 static void *follow(void *argument)
 {
-	struct unwind_worker *b = argument;
+	struct unwind_worker *worker = argument;
 
 	pthread_setname_np(pthread_self(), "quartzd-tables");
-	while (!is_stopped(b)) {
-		uint64_t asked = read_order(b);
+	while (!is_stopped(worker)) {
+		uint64_t asked = read_order(worker);
 
-		unwind_tables__retry(b->tables);
+		unwind_tables__retry(worker->tables);
 		do
-			publish_changes(b);
-		while (unwind_tables__build(b->tables) && !is_stopped(b));
-		tell_figures(b);
-		fulfil(b, asked);
-		await(b);
+			publish_changes(worker);
+		while (unwind_tables__build(worker->tables) && !is_stopped(worker));
+		tell_figures(worker);
+		fulfil(worker, asked);
+		await(worker);
 	}
 	return NULL;
 }
 
 /* ---- the main thread ---- */
 
-int unwind_worker__start(struct unwind_worker *b)
+int unwind_worker__start(struct unwind_worker *worker)
 {
 	int err;
 
-	err = pthread_create(&b->thread, NULL, follow, b);
-	b->started = !err;
+	err = pthread_create(&worker->thread, NULL, follow, worker);
+	worker->started = !err;
 	return -err;
 }
 
-void unwind_worker__stop(struct unwind_worker *b)
+void unwind_worker__stop(struct unwind_worker *worker)
 {
-	if (!b->started)
+	if (!worker->started)
 		return;
-	__atomic_store_n(&b->stop, true, __ATOMIC_RELEASE);
-	eventfd_write(b->wake, 1);
-	pthread_join(b->thread, NULL);
-	b->started = false;
+	__atomic_store_n(&worker->stop, true, __ATOMIC_RELEASE);
+	eventfd_write(worker->wake, 1);
+	pthread_join(worker->thread, NULL);
+	worker->started = false;
 }
 
-static void order(struct unwind_worker *b, int fd, const char *path)
+static void order(struct unwind_worker *worker, int fd, const char *path)
 {
-	b->order.asked++;
+	worker->order.asked++;
 	if (fd < 0)
 		return;
-	if (b->order.fd >= 0)
-		close(b->order.fd);
-	free(b->order.path);
-	b->order.fd = fd;
-	b->order.path = strdup(path);
-	if (b->order.path)
+	if (worker->order.fd >= 0)
+		close(worker->order.fd);
+	free(worker->order.path);
+	worker->order.fd = fd;
+	worker->order.path = strdup(path);
+	if (worker->order.path)
 		return;
 	close(fd);
-	b->order.fd = -1;
+	worker->order.fd = -1;
 }
 
-void unwind_worker__prepare(struct unwind_worker *b, int fd, const char *path)
+void unwind_worker__prepare(struct unwind_worker *worker, int fd, const char *path)
 {
 	struct timespec until;
 	int err = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE;
-	pthread_mutex_lock(&b->lock);
-	order(b, fd, path);
-	eventfd_write(b->wake, 1);
-	while (!err && b->started && b->order.done < b->order.asked)
-		err = pthread_cond_timedwait(&b->done, &b->lock, &until);
-	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_lock(&worker->lock);
+	order(worker, fd, path);
+	eventfd_write(worker->wake, 1);
+	while (!err && worker->started && worker->order.done < worker->order.asked)
+		err = pthread_cond_timedwait(&worker->done, &worker->lock, &until);
+	pthread_mutex_unlock(&worker->lock);
 }
 
-void unwind_worker__set_halvings(struct unwind_worker *b, uint32_t halvings)
+void unwind_worker__set_halvings(struct unwind_worker *worker, uint32_t halvings)
 {
-	__atomic_store_n(&b->halvings, halvings, __ATOMIC_RELAXED);
+	__atomic_store_n(&worker->halvings, halvings, __ATOMIC_RELAXED);
 }
 
-void unwind_worker__wake(struct unwind_worker *b)
+void unwind_worker__wake(struct unwind_worker *worker)
 {
-	eventfd_write(b->wake, 1);
+	eventfd_write(worker->wake, 1);
 }
 
-struct unwind_worker_figures unwind_worker__figures(struct unwind_worker *b)
+struct unwind_worker_figures unwind_worker__figures(struct unwind_worker *worker)
 {
-	GUARD(&b->lock);
+	GUARD(&worker->lock);
 
-	return b->figures;
+	return worker->figures;
 }

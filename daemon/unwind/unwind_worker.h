@@ -16,28 +16,28 @@
 struct unwind_worker;
 
 /* Borrows all. NULL with errno ENOMEM or EMFILE. */
-struct unwind_worker *unwind_worker__new(struct bpf_runtime *engine, struct event_reader *reader,
-					 struct address_spaces *images, struct modules *modules);
-void unwind_worker__free(struct unwind_worker *b);
+struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
+					 struct address_spaces *spaces, struct modules *modules);
+void unwind_worker__free(struct unwind_worker *worker);
 
 /* Starts the thread; the sampler must be. 0 or -errno. */
-int unwind_worker__start(struct unwind_worker *b);
+int unwind_worker__start(struct unwind_worker *worker);
 
-/* Ends it, when it has built the table at which it is. Idempotent; before the engine is detached. */
-void unwind_worker__stop(struct unwind_worker *b);
+/* Ends it, when it has built the table at which it is. Idempotent; before BPF is detached. */
+void unwind_worker__stop(struct unwind_worker *worker);
 
 /*
  * Waits until all that was reported before has been taken in and the tables built that are built
  * unasked, and that of a file that will be executed: a descriptor (O_PATH suffices), which is closed, or
  * -1. At most two seconds.
  */
-void unwind_worker__prepare(struct unwind_worker *b, int fd, const char *path);
+void unwind_worker__prepare(struct unwind_worker *worker, int fd, const char *path);
 
 /* How often the rates are halved: so much more rarely it looks for what is mapped, unless it is called. */
-void unwind_worker__set_halvings(struct unwind_worker *b, uint32_t halvings);
+void unwind_worker__set_halvings(struct unwind_worker *worker, uint32_t halvings);
 
 /* The main thread has changed what is mapped. */
-void unwind_worker__wake(struct unwind_worker *b);
+void unwind_worker__wake(struct unwind_worker *worker);
 
 /* As in unwind_tables.h and symbolizer.h. */
 struct unwind_worker_figures {
@@ -45,6 +45,6 @@ struct unwind_worker_figures {
 	uint64_t child_ns; /* processor time of its symbolizer */
 };
 
-struct unwind_worker_figures unwind_worker__figures(struct unwind_worker *b);
+struct unwind_worker_figures unwind_worker__figures(struct unwind_worker *worker);
 
 #endif

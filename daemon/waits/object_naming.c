@@ -188,19 +188,19 @@ static const char *find_variable(struct object_naming_context *c,
 				 const struct object_naming_futex *f, uint32_t beyond,
 				 const char **module, bool *later)
 {
-	const struct address_map *regions = f->map;
-	uint32_t n = regions ? address_map__before(regions, f->word) : 0;
+	const struct address_map *map = f->map;
+	uint32_t n = map ? address_map__before(map, f->word) : 0;
 	const char *name = "";
 
-	for (int turn = 0; regions && turn < 2 && !name[0]; turn++) {
+	for (int turn = 0; map && turn < 2 && !name[0]; turn++) {
 		uint32_t i = turn ? n : n - 1;
 
-		for (int passed = 0; passed < MAX_PASSED && i < regions->n; passed++) {
-			uint32_t number = regions->items[i].module;
+		for (int passed = 0; passed < MAX_PASSED && i < map->n; passed++) {
+			uint32_t number = map->items[i].module;
 			const struct module *m = modules__get(c->modules, number);
 
 			if (m && !m->jit && modules__has_file(c->modules, number)) {
-				name = ask_module(c, &regions->items[i], f->word, beyond, later);
+				name = ask_module(c, &map->items[i], f->word, beyond, later);
 				*module = m->path;
 				break;
 			}

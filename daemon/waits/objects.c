@@ -41,12 +41,12 @@ struct objects {
 	struct wait_stacks *stacks;
 	struct object_naming_context *names;
 	struct slot *slots;
-	uint32_t nscopes; /* of the engine */
-	uint32_t *used;	  /* by scope of the engine: the last drain at which it had a slot */
+	uint32_t nscopes; /* in BPF */
+	uint32_t *used;	  /* by scope in BPF: the last drain at which it had a slot */
 	uint32_t drains;
 };
 
-struct objects *objects__new(const struct bpf_runtime *engine, struct threads *threads,
+struct objects *objects__new(const struct bpf_runtime *bpf, struct threads *threads,
 			     const struct stack_context *context, struct wait_stacks *stacks,
 			     struct object_naming_context *names)
 {
@@ -54,13 +54,13 @@ struct objects *objects__new(const struct bpf_runtime *engine, struct threads *t
 
 	if (!o)
 		return NULL;
-	o->table = bpf_runtime__objects(engine);
-	o->figures = bpf_runtime__object_figures(engine);
+	o->table = bpf_runtime__objects(bpf);
+	o->figures = bpf_runtime__object_figures(bpf);
 	o->threads = threads;
 	o->context = context;
 	o->stacks = stacks;
 	o->names = names;
-	o->nscopes = bpf_runtime__max_scopes(engine);
+	o->nscopes = bpf_runtime__max_scopes(bpf);
 	o->slots = calloc(QZ_OBJECT_SLOTS, sizeof(*o->slots));
 	o->used = calloc(o->nscopes, sizeof(*o->used));
 	if (!o->slots || !o->used) {
@@ -224,8 +224,8 @@ static bool given_name(void *context, uint64_t address, char *name)
 {
 	const struct program *p = context;
 
-	return instrumented_stacks__object_name(p->objects->context->selfreport, p->image, address,
-						name);
+	return instrumented_stacks__object_name(p->objects->context->instrumented, p->image,
+						address, name);
 }
 
 /* The memory from a futex word on, of the process that it was meant in; how many bytes. */
@@ -245,12 +245,12 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 		      struct object_naming *name)
 {
 	struct thread *thread = threads__get(o->threads, t->serial);
-	struct image *image = address_spaces__get(o->context->images, t->image);
+	struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct program program = {o, t->image};
 	struct address_map map = {0};
 	uint64_t contents;
 	struct object_naming_futex f = {
-		.given = o->context->selfreport ? given_name : NULL,
+		.given = o->context->instrumented ? given_name : NULL,
 		.context = &program,
 		.map = &map,
 		.word = t->address,
@@ -267,7 +267,7 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 		f.nbytes = read_word(image, f.word, f.bytes);
 	f.node = f.spun ? spinner : node > 0 ? node : 0;
 	if (image)
-		map = address_spaces__copy(o->context->images, image, &contents);
+		map = address_spaces__copy(o->context->spaces, image, &contents);
 	object_naming__futex(o->names, &f, name);
 	address_map__free(&map);
 }
@@ -275,7 +275,7 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 static void name_inode(struct objects *o, const struct qz_object_slot *t, bool limited,
 		       struct object_naming *name)
 {
-	const struct image *image = address_spaces__get(o->context->images, t->image);
+	const struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct object_naming_file f = {
 		.pid = image ? image->pid : 0,
 		.start_boottime = image ? image->start_boottime : 0,
@@ -318,7 +318,7 @@ static int64_t intern(struct objects *o, uint32_t i, uint32_t scope, uint32_t sp
 {
 	static const struct object_naming others = {.name = "[other objects]", .module = ""};
 	const struct qz_object_slot *t = &o->table[i];
-	const struct image *image = address_spaces__get(o->context->images, t->image);
+	const struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct qz_profile *p = o->context->profile;
 	struct slot *slot = &o->slots[i];
 	struct object_naming name = others;

@@ -23,12 +23,12 @@
 struct objects;
 
 /* Borrows all. NULL without memory. */
-struct objects *objects__new(const struct bpf_runtime *engine, struct threads *threads,
+struct objects *objects__new(const struct bpf_runtime *bpf, struct threads *threads,
 			     const struct stack_context *context, struct wait_stacks *stacks,
 			     struct object_naming_context *names);
 void objects__free(struct objects *o);
 
-/* Whether a slot was of a scope of the engine at the last drain. */
+/* Whether a slot was of a scope in BPF at the last drain. */
 bool objects__use_scope(const struct objects *o, uint32_t scope);
 
 /* Takes in what is new; about once a second, when it is `aging`, frees what nobody refers to any more. */

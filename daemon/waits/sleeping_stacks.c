@@ -44,37 +44,37 @@ struct sleeping_stacks *sleeping_stacks__read(const struct image *image, pid_t t
 					      const struct qz_user_registers *regs)
 {
 	int dir = procfs__open(image->pid, image->start_boottime);
-	struct sleeping_stacks *a, *less;
+	struct sleeping_stacks *s, *less;
 
 	if (dir < 0)
 		return NULL;
-	a = malloc(sizeof(*a) + STACK_SIZE);
-	if (a) {
-		a->regs = *regs;
-		a->size = read_stack(dir, regs->sp, a->stack);
-		if (!a->size || !sleeps_there(dir, tid, regs)) {
-			free(a);
-			a = NULL;
+	s = malloc(sizeof(*s) + STACK_SIZE);
+	if (s) {
+		s->regs = *regs;
+		s->size = read_stack(dir, regs->sp, s->stack);
+		if (!s->size || !sleeps_there(dir, tid, regs)) {
+			free(s);
+			s = NULL;
 		}
 	}
 	close(dir);
-	less = a ? realloc(a, sizeof(*a) + a->size) : NULL;
-	return less ? less : a;
+	less = s ? realloc(s, sizeof(*s) + s->size) : NULL;
+	return less ? less : s;
 }
 
-void sleeping_stacks__free(struct sleeping_stacks *a)
+void sleeping_stacks__free(struct sleeping_stacks *s)
 {
-	free(a);
+	free(s);
 }
 
-enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
-					 struct spawn_stacks *creation, const struct image *image,
+enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *s,
+					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n)
 {
-	const struct stack_copy copy = {a->regs, a->stack, a->size};
+	const struct stack_copy copy = {s->regs, s->stack, s->size};
 	struct unwinder_stack stack;
 
-	spawn_stacks__walk(creation, image, &copy, &stack);
+	spawn_stacks__walk(spawn, image, &copy, &stack);
 	*n = stack.depth > stack.nframes ? QZ_INNER_FRAMES : stack.nframes;
 	memcpy(frames, stack.frames, *n * sizeof(*frames));
 	return *n < stack.depth ? QZ_UNWIND_TOO_DEEP : stack.end;

@@ -22,11 +22,11 @@ struct sleeping_stacks;
 /* NULL when the thread is awake, or gone, or its memory cannot be read. */
 struct sleeping_stacks *sleeping_stacks__read(const struct image *image, pid_t tid,
 					      const struct qz_user_registers *regs);
-void sleeping_stacks__free(struct sleeping_stacks *a);
+void sleeping_stacks__free(struct sleeping_stacks *s);
 
 /* Its frames, innermost first, of which there is always one, and how they end. */
-enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
-					 struct spawn_stacks *creation, const struct image *image,
+enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *s,
+					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* Waits as they were taken out, not yet part of the profile. */
 struct row {
-	uint32_t scope; /* of the engine */
+	uint32_t scope; /* number in BPF */
 	uint32_t serial, stack, object, nominal;
 	uint64_t count, blocked_ns, ready_ns, variance;
 };
@@ -29,7 +29,7 @@ struct figures {
 };
 
 struct wait_drain {
-	struct bpf_runtime *engine;
+	struct bpf_runtime *bpf;
 	struct threads *threads;
 	const struct stack_context *context;
 	struct qz_profile *profile;
@@ -44,29 +44,29 @@ struct wait_drain {
 	uint64_t wakings_lost;	/* likewise */
 	uint64_t dropped;	/* for want of memory here */
 	struct figures retired; /* of scopes that have ended for good, as the four above */
-	uint32_t *used;		/* by scope of the engine: the last drain at which it had a slot */
+	uint32_t *used;		/* by scope in BPF: the last drain at which it had a slot */
 	uint32_t drains;
 	uint32_t nwakings; /* slots that have wake-ups, by the last drain */
 	bool aging;	   /* this one frees what is not used any more */
 	uint64_t unopened; /* waits that have not ended and cannot be placed, by the last refresh */
 };
 
-struct wait_drain *wait_drain__new(struct bpf_runtime *engine, struct threads *threads,
+struct wait_drain *wait_drain__new(struct bpf_runtime *bpf, struct threads *threads,
 				   const struct stack_context *context,
 				   struct object_naming_context *names)
 {
 	struct wait_drain *w = calloc(1, sizeof(*w));
-	uint32_t scopes = bpf_runtime__max_scopes(engine);
+	uint32_t scopes = bpf_runtime__max_scopes(bpf);
 
 	if (!w)
 		return NULL;
-	w->engine = engine;
+	w->bpf = bpf;
 	w->threads = threads;
 	w->context = context;
 	w->profile = context->profile;
-	w->stacks = wait_stacks__new(engine, context);
-	w->objects = w->stacks ? objects__new(engine, threads, context, w->stacks, names) : NULL;
-	w->slots = calloc(bpf_runtime__waits(engine)->nslots, sizeof(*w->slots));
+	w->stacks = wait_stacks__new(bpf, context);
+	w->objects = w->stacks ? objects__new(bpf, threads, context, w->stacks, names) : NULL;
+	w->slots = calloc(bpf_runtime__waits(bpf)->nslots, sizeof(*w->slots));
 	w->used = calloc(scopes, sizeof(*w->used));
 	if (!w->objects || !w->slots || !w->used) {
 		wait_drain__free(w);
@@ -134,7 +134,7 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 
 	if (!key || (table->object == QZ_WAIT_RETIRED && !slot->retired))
 		return; /* being taken */
-	if (table->scope < bpf_runtime__max_scopes(w->engine))
+	if (table->scope < bpf_runtime__max_scopes(w->bpf))
 		w->used[table->scope] = w->drains;
 	row = (struct row) {
 		.scope = table->scope,
@@ -158,14 +158,14 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 
 void wait_drain__take(struct wait_drain *w, bool aging)
 {
-	const struct bpf_runtime_waits *tables = bpf_runtime__waits(w->engine);
+	const struct bpf_runtime_waits *waits = bpf_runtime__waits(w->bpf);
 
 	w->drains++;
 	w->aging = aging;
 	w->nwakings = 0;
-	for (uint32_t i = 0; i < tables->nslots; i++)
-		drain_slot(w, &tables->slots[i], &w->slots[i]);
-	bpf_runtime__control(w->engine)->waking_rows = w->nwakings;
+	for (uint32_t i = 0; i < waits->nslots; i++)
+		drain_slot(w, &waits->slots[i], &w->slots[i]);
+	bpf_runtime__control(w->bpf)->waking_rows = w->nwakings;
 	/* in this order: what names another was written after it */
 	objects__drain(w->objects, aging);
 	wait_stacks__drain(w->stacks, aging);

@@ -19,15 +19,15 @@
 struct wait_drain;
 
 /* Borrows all. NULL without memory. */
-struct wait_drain *wait_drain__new(struct bpf_runtime *engine, struct threads *threads,
+struct wait_drain *wait_drain__new(struct bpf_runtime *bpf, struct threads *threads,
 				   const struct stack_context *context,
 				   struct object_naming_context *names);
 void wait_drain__free(struct wait_drain *w);
 
-/* Whether anything was in the tables of a scope of the engine at the last drain. */
+/* Whether anything was in the tables of a scope in BPF at the last drain. */
 bool wait_drain__use_scope(const struct wait_drain *w, uint32_t scope);
 
-/* A scope of the engine has ended for good, as it stands: what it lost is part of the profile. */
+/* A scope in BPF has ended for good, as it stands: what it lost is part of the profile. */
 void wait_drain__retire_scope(struct wait_drain *w, uint32_t scope,
 			      const struct qz_scope_state *state);
 

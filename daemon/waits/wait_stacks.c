@@ -26,7 +26,7 @@ struct wait_stack {
 	struct qz_stack_slot slot; /* its frames stand at offset 0 of those below */
 	uint64_t *frames;	   /* until it is placed */
 	struct sleeping_stacks
-		*asleep; /* until it is asked for: what frames are still to be had of */
+		*sleeping; /* until it is asked for: what frames are still to be had of */
 	uint32_t n;
 	bool truncated;
 	uint32_t *locations;  /* from then on */
@@ -41,7 +41,7 @@ struct owner {
 };
 
 struct wait_stacks {
-	const struct bpf_runtime_waits *tables;
+	const struct bpf_runtime_waits *waits;
 	struct qz_control *control;
 	const struct stack_context *context;
 	struct wait_stack *items; /* one per slot */
@@ -53,17 +53,17 @@ struct wait_stacks {
 	uint32_t causes[QZ_WAIT_CAUSES];
 };
 
-struct wait_stacks *wait_stacks__new(const struct bpf_runtime *engine,
+struct wait_stacks *wait_stacks__new(const struct bpf_runtime *bpf,
 				     const struct stack_context *context)
 {
 	struct wait_stacks *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->tables = bpf_runtime__waits(engine);
-	s->control = bpf_runtime__control(engine);
+	s->waits = bpf_runtime__waits(bpf);
+	s->control = bpf_runtime__control(bpf);
 	s->context = context;
-	s->items = calloc(s->tables->nstacks, sizeof(*s->items));
+	s->items = calloc(s->waits->nstacks, sizeof(*s->items));
 	for (uint32_t i = 0; i < QZ_WAIT_CAUSES; i++)
 		s->causes[i] = QZ_NONE;
 	if (s->items)
@@ -76,9 +76,9 @@ void wait_stacks__free(struct wait_stacks *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
+	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
 		free(s->items[i].frames);
-		sleeping_stacks__free(s->items[i].asleep);
+		sleeping_stacks__free(s->items[i].sleeping);
 		free(s->items[i].locations);
 	}
 	free(s->items);
@@ -98,14 +98,14 @@ static void free_slot(struct qz_wait_stack *slot)
 /* Where its stack cannot be read, the frame that the thread sleeps in is all that is known. */
 static void read_asleep(struct wait_stacks *s, struct wait_stack *item, pid_t tid)
 {
-	const struct image *image = address_spaces__get(s->context->images, item->slot.image);
+	const struct image *image = address_spaces__get(s->context->spaces, item->slot.image);
 	struct qz_user_registers regs;
 
 	if (image && item->slot.nuser * sizeof(*item->frames) == sizeof(regs) &&
 	    s->nasleep < ASLEEP_MAX) {
 		memcpy(&regs, item->frames, sizeof(regs));
-		item->asleep = sleeping_stacks__read(image, tid, &regs);
-		s->nasleep += item->asleep != NULL;
+		item->sleeping = sleeping_stacks__read(image, tid, &regs);
+		s->nasleep += item->sleeping != NULL;
 	}
 	item->slot.nuser = item->slot.depth = 1;
 }
@@ -114,7 +114,7 @@ static void read_asleep(struct wait_stacks *s, struct wait_stack *item, pid_t ti
 static void take_out(struct wait_stacks *s, struct wait_stack *item,
 		     const struct qz_wait_stack *slot)
 {
-	uint32_t mask = s->tables->nframes - 1;
+	uint32_t mask = s->waits->nframes - 1;
 
 	item->slot = slot->stack;
 	item->cause = slot->cause < QZ_WAIT_CAUSES ? slot->cause : QZ_WAIT_UNKNOWN;
@@ -124,7 +124,7 @@ static void take_out(struct wait_stacks *s, struct wait_stack *item,
 	if (!item->frames)
 		return;
 	for (uint32_t i = 0; i < item->slot.nuser; i++)
-		item->frames[i] = s->tables->frames[(slot->stack.offset + i) & mask];
+		item->frames[i] = s->waits->frames[(slot->stack.offset + i) & mask];
 	item->slot.offset = 0;
 	item->slot.nkernel = 0;
 	if (slot->asleep)
@@ -138,8 +138,8 @@ static uint32_t take_out_new(struct wait_stacks *s, bool *complete)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
-		struct qz_wait_stack *slot = &s->tables->stacks[i];
+	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
+		struct qz_wait_stack *slot = &s->waits->stacks[i];
 		uint8_t stored;
 
 		if (!__atomic_load_n(&slot->stack.hash, __ATOMIC_SEQ_CST))
@@ -196,7 +196,7 @@ static bool process_is_gone(const struct image *image)
  */
 static bool is_gone(struct wait_stacks *s, uint32_t number)
 {
-	const struct image *image = address_spaces__get(s->context->images, number);
+	const struct image *image = address_spaces__get(s->context->spaces, number);
 	struct owner *owner = image ? get_owner(s, number) : NULL;
 
 	if (!owner)
@@ -215,16 +215,16 @@ static void release(struct wait_stacks *s, uint32_t i)
 
 	if (item->cause == QZ_WAIT_RUNNING)
 		__atomic_fetch_sub(&s->control->running_stacks, 1, __ATOMIC_SEQ_CST);
-	if (s->tables->stacks[i].asleep)
+	if (s->waits->stacks[i].asleep)
 		__atomic_fetch_sub(&s->control->asleep_stacks, 1, __ATOMIC_SEQ_CST);
 	free(item->locations);
 	*item = (struct wait_stack) {.state = STACK_FREE};
-	free_slot(&s->tables->stacks[i]);
+	free_slot(&s->waits->stacks[i]);
 }
 
 static void release_ended(struct wait_stacks *s)
 {
-	for (uint32_t i = 0; i < s->tables->nstacks; i++)
+	for (uint32_t i = 0; i < s->waits->nstacks; i++)
 		if (s->items[i].state == STACK_PLACED && is_gone(s, s->items[i].slot.image))
 			release(s, i);
 }
@@ -237,7 +237,7 @@ static void forget_owners(struct wait_stacks *s, const bool *marked)
 	qz_hash_table__clear(&s->by_image);
 	for (uint32_t i = 0; i < s->nowners; i++) {
 		const struct image *image =
-			address_spaces__get(s->context->images, s->owners[i].image);
+			address_spaces__get(s->context->spaces, s->owners[i].image);
 
 		if (!image || marked[image->scope])
 			continue;
@@ -251,12 +251,12 @@ static void forget_owners(struct wait_stacks *s, const bool *marked)
 
 void wait_stacks__forget(struct wait_stacks *s, const bool *marked)
 {
-	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
+	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
 		const struct image *image;
 
 		if (s->items[i].state != STACK_PLACED)
 			continue;
-		image = address_spaces__get(s->context->images, s->items[i].slot.image);
+		image = address_spaces__get(s->context->spaces, s->items[i].slot.image);
 		if (image && marked[image->scope])
 			release(s, i);
 	}
@@ -269,7 +269,7 @@ void wait_stacks__drain(struct wait_stacks *s, bool aging)
 	bool complete = true;
 
 	s->drains += aging;
-	if (take_out_new(s, &complete) > s->tables->nstacks / 2 && aging)
+	if (take_out_new(s, &complete) > s->waits->nstacks / 2 && aging)
 		release_ended(s);
 	if (complete) /* else the ring stays as it is until the next time */
 		__atomic_store_n(&s->control->wait_frames_read, used, __ATOMIC_SEQ_CST);
@@ -285,32 +285,32 @@ static struct bpf_runtime_half frames_of(const struct wait_stack *item)
 /* Frames in the place of registers. */
 static void walk_asleep(struct wait_stacks *s, struct wait_stack *item)
 {
-	const struct image *image = address_spaces__get(s->context->images, item->slot.image);
+	const struct image *image = address_spaces__get(s->context->spaces, item->slot.image);
 	uint64_t *frames = calloc(QZ_USER_FRAMES, sizeof(*frames));
 	uint32_t n;
 
 	if (frames && image) {
-		item->slot.end = sleeping_stacks__walk(item->asleep, s->context->creation, image,
-						       frames, &n);
+		item->slot.end =
+			sleeping_stacks__walk(item->sleeping, s->context->spawn, image, frames, &n);
 		item->slot.nuser = item->slot.depth = n;
 		free(item->frames);
 		item->frames = frames;
 	} else {
 		free(frames);
 	}
-	sleeping_stacks__free(item->asleep);
-	item->asleep = NULL;
+	sleeping_stacks__free(item->sleeping);
+	item->sleeping = NULL;
 }
 
 void wait_stacks__want(struct wait_stacks *s)
 {
-	for (uint32_t i = 0; i < s->tables->nstacks; i++) {
+	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
 		struct wait_stack *item = &s->items[i];
 		struct bpf_runtime_half frames;
 
 		if (item->state != STACK_NEW)
 			continue;
-		if (item->asleep)
+		if (item->sleeping)
 			walk_asleep(s, item);
 		frames = frames_of(item);
 		stack__want(s->context, &frames, &item->slot);
@@ -337,7 +337,7 @@ static void place(struct wait_stacks *s, struct wait_stack *item)
 
 void wait_stacks__place(struct wait_stacks *s)
 {
-	for (uint32_t i = 0; i < s->tables->nstacks; i++)
+	for (uint32_t i = 0; i < s->waits->nstacks; i++)
 		if (s->items[i].state == STACK_WANTED)
 			place(s, &s->items[i]);
 }
@@ -348,7 +348,7 @@ static struct wait_stack *find(struct wait_stacks *s, uint32_t number)
 {
 	uint32_t at = number - QZ_WAIT_CAUSES;
 
-	if (number < QZ_WAIT_CAUSES || at >= s->tables->nstacks || s->items[at].state == STACK_FREE)
+	if (number < QZ_WAIT_CAUSES || at >= s->waits->nstacks || s->items[at].state == STACK_FREE)
 		return NULL;
 	return &s->items[at];
 }
@@ -387,8 +387,8 @@ int64_t wait_stacks__cause(struct wait_stacks *s, uint32_t number)
 	if (item)
 		cause = item->cause;
 	else if (number >= QZ_WAIT_CAUSES)
-		cause = number - QZ_WAIT_CAUSES < s->tables->nstacks
-				? s->tables->stacks[number - QZ_WAIT_CAUSES].cause
+		cause = number - QZ_WAIT_CAUSES < s->waits->nstacks
+				? s->waits->stacks[number - QZ_WAIT_CAUSES].cause
 				: QZ_WAIT_UNKNOWN;
 	if (cause >= QZ_WAIT_CAUSES)
 		cause = QZ_WAIT_UNKNOWN;
@@ -409,7 +409,7 @@ int64_t wait_stacks__node(struct wait_stacks *s, uint32_t number, struct thread 
 
 	if (!item || item->state != STACK_PLACED)
 		return thread__node(thread, NULL);
-	below = thread__node(thread, address_spaces__get(s->context->images, item->slot.image));
+	below = thread__node(thread, address_spaces__get(s->context->spaces, item->slot.image));
 	if (item->leaf != QZ_NONE && item->below == below)
 		return item->leaf;
 	stack = (struct stack) {.n = item->n, .truncated = item->truncated};

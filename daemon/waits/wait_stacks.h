@@ -17,7 +17,7 @@
 struct wait_stacks;
 
 /* Borrows all. NULL without memory. */
-struct wait_stacks *wait_stacks__new(const struct bpf_runtime *engine,
+struct wait_stacks *wait_stacks__new(const struct bpf_runtime *bpf,
 				     const struct stack_context *context);
 void wait_stacks__free(struct wait_stacks *s);
 
@@ -28,7 +28,7 @@ void wait_stacks__free(struct wait_stacks *s);
 #define WAIT_STACKS_GRACE 10
 void wait_stacks__drain(struct wait_stacks *s, bool aging);
 
-/* Scopes of the engine that are marked have ended for good: their stacks lose their numbers. */
+/* Scopes in BPF that are marked have ended for good: their stacks lose their numbers. */
 void wait_stacks__forget(struct wait_stacks *s, const bool *marked);
 
 /* Whether a number that was told with an image long ago still stands for what it stood for then. */

@@ -137,7 +137,7 @@ static int check_addresses(struct candidates *c)
 
 static void renew(struct candidates *c)
 {
-	bpf_paths__renew(c->context.engine, c->names.n);
+	bpf_paths__renew(c->context.bpf, c->names.n);
 	c->begun = true;
 }
 
@@ -157,7 +157,7 @@ static void add_range(struct qz_path_image *to, const struct region *r, const st
 	};
 }
 
-/* With the lock of the images held. */
+/* With the lock of the address spaces held. */
 static void publish_image(struct candidates *c, struct image *image)
 {
 	const struct address_map *map = address_spaces__map(image);
@@ -167,7 +167,7 @@ static void publish_image(struct candidates *c, struct image *image)
 		for (uint32_t k = 0; k < c->ncode; k++)
 			add_range(&told, &map->items[i], &c->code[k]);
 	if (told.n)
-		bpf_paths__set_image(c->context.engine, image->number, &told);
+		bpf_paths__set_image(c->context.bpf, image->number, &told);
 }
 
 /* Contents that are told are not 0. */
@@ -178,22 +178,22 @@ static uint64_t contents_of(const struct image *image)
 
 void candidates__tell(struct candidates *c)
 {
-	struct address_spaces *images = c->context.images;
+	struct address_spaces *spaces = c->context.spaces;
 	uint32_t n;
 
 	if (!c->ncode)
 		return;
-	address_spaces__lock(images);
-	n = address_spaces__count(images);
+	address_spaces__lock(spaces);
+	n = address_spaces__count(spaces);
 	for (uint32_t i = 0; i < n; i++) {
-		struct image *image = address_spaces__at(images, i);
+		struct image *image = address_spaces__at(spaces, i);
 
 		if (image->ended || (!c->news && image->candidates == contents_of(image)))
 			continue;
 		image->candidates = contents_of(image);
 		publish_image(c, image);
 	}
-	address_spaces__unlock(images);
+	address_spaces__unlock(spaces);
 	if (c->news)
 		renew(c);
 	c->news = false;
@@ -221,7 +221,7 @@ static void check_objects(struct candidates *c)
 		c->objects[number] = told;
 		if (told)
 			c->kinds[candidate] = QZ_WHAT_IF_OBJECT;
-		bpf_paths__set_object(c->context.engine, number, candidate);
+		bpf_paths__set_object(c->context.bpf, number, candidate);
 		if (!c->begun)
 			renew(c);
 	}
@@ -287,8 +287,7 @@ static int add_scope(struct candidates *c, uint32_t scope, uint32_t row)
 	struct qz_path_scope paths;
 	int err = 0;
 
-	if (!p->scopes[row].ended || bpf_paths__read(c->context.engine, scope, &paths) ||
-	    !paths.ended)
+	if (!p->scopes[row].ended || bpf_paths__read(c->context.bpf, scope, &paths) || !paths.ended)
 		return 0;
 	for (uint32_t i = 0; !err && i < c->names.n; i++)
 		err = add(c, &paths, p->scopes[row].start_ns,

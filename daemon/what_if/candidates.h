@@ -19,8 +19,8 @@ struct candidates;
 
 /* All borrowed. */
 struct candidates_context {
-	struct bpf_runtime *engine;
-	struct address_spaces *images;
+	struct bpf_runtime *bpf;
+	struct address_spaces *spaces;
 	struct modules *modules;
 	struct symbolizer *symbolizer;
 	struct address_cache *addresses;

@@ -3,7 +3,7 @@
 # suite in suites.h. Tests elsewhere append to UNIT_SRC, UNIT_ARCHIVES (libraries built here) and UNIT_LIBS.
 UNIT := $(O)/tests/unit/unit
 TESTS += $(UNIT)
-UNIT_SRC += $(wildcard tests/unit/*.c tests/unit/*/*.c) cli/knobs/knob_page.c
+UNIT_SRC += $(wildcard tests/unit/*.c tests/unit/*/*.c tests/unit/core/*/*.c) cli/knobs/knob_page.c
 UNIT_ARCHIVES += $(DAEMON_LIB) $(SYMBOLIZER_LIB) $(CORE_LIB)
 UNIT_LIBS += $(SYMBOLIZER_LIBS) $(CORE_LIBS) -lbpf -lcap -lseccomp -lcheck_pic -lsubunit -lrt -lpthread
 UNIT_WRAP := malloc calloc realloc reallocarray strdup asprintf open_memstream gzdopen inflateInit2_ _tcase_add_test
@@ -14,7 +14,7 @@ $(UNIT): $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)) $(UNIT_ARCHIVES)
 $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)): | $(CORE_PB).h
 $(O)/tests/unit/daemon/test_object_naming.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'
 $(O)/tests/unit/daemon/test_config_file.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
-$(O)/tests/unit/core/test_recorded_advice.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
+$(O)/tests/unit/core/advise/test_recorded_advice.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
 
 comma := ,
 

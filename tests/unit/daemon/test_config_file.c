@@ -48,13 +48,13 @@ static int uncomment(const char *path, const char *name)
 	return n;
 }
 
-static void parse(struct options *config, const char *file)
+static void parse(struct options *options, const char *file)
 {
 	char option[64], error[512] = "";
 	char *argv[] = {(char *)"quartzd", (char *)"--system", option, NULL};
 
 	snprintf(option, sizeof(option), "--config=%s", file);
-	ck_assert_msg(!options__parse(config, 3, argv, error, sizeof(error)), "%s", error);
+	ck_assert_msg(!options__parse(options, 3, argv, error, sizeof(error)), "%s", error);
 }
 
 static void same_value(const struct options *given, const struct options *without,
@@ -91,14 +91,14 @@ START_TEST(the_file_has_all_defaults)
 
 	ck_assert_int_ge(mkstemp(path), 0);
 	parse(&without, path);
-	for (const char *const *name = settings_names; *name; name++) {
+	for (const char *const *name = config_file_names; *name; name++) {
 		ck_assert_msg(uncomment(path, *name) == 1, "%s: not once", *name);
 		snprintf(entry, sizeof(entry), "*%s*", *name);
 		ck_assert_msg(strstr(page, entry), "%s: not in the man page", *name);
 	}
 	parse(&given, path);
-	for (const char *const *name = settings_names; *name; name++)
-		for (const struct qz_option *o = config_options; o->name; o++)
+	for (const char *const *name = config_file_names; *name; name++)
+		for (const struct qz_option *o = options_table; o->name; o++)
 			if (!strcmp(o->name, *name))
 				same_value(&given, &without, o);
 	ck_assert_uint_eq(options__rate(&given), options__rate(&without));

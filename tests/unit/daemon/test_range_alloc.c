@@ -10,41 +10,41 @@
 
 START_TEST(all_can_be_taken_at_once)
 {
-	struct range_alloc p;
+	struct range_alloc a;
 
-	ck_assert_int_eq(range_alloc__init(&p, SIZE, GRACE), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE + 1, 1), UINT32_MAX);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE, 1), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, 1, 1), UINT32_MAX);
-	ck_assert_uint_eq(range_alloc__take(&p, 0, 1), UINT32_MAX);
-	range_alloc__free(&p);
+	ck_assert_int_eq(range_alloc__init(&a, SIZE, GRACE), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE + 1, 1), UINT32_MAX);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE, 1), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, 1, 1), UINT32_MAX);
+	ck_assert_uint_eq(range_alloc__take(&a, 0, 1), UINT32_MAX);
+	range_alloc__free(&a);
 }
 END_TEST
 
 START_TEST(what_is_given_back_waits_for_its_grace)
 {
-	struct range_alloc p;
+	struct range_alloc a;
 
-	ck_assert_int_eq(range_alloc__init(&p, SIZE, GRACE), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE, 1), 0);
-	ck_assert_int_eq(range_alloc__give(&p, 0, SIZE, 1000), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE, 1000 + GRACE - 1), UINT32_MAX);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE, 1000 + GRACE), 0);
-	range_alloc__free(&p);
+	ck_assert_int_eq(range_alloc__init(&a, SIZE, GRACE), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE, 1), 0);
+	ck_assert_int_eq(range_alloc__give(&a, 0, SIZE, 1000), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE, 1000 + GRACE - 1), UINT32_MAX);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE, 1000 + GRACE), 0);
+	range_alloc__free(&a);
 }
 END_TEST
 
 START_TEST(neighbours_grow_together)
 {
-	struct range_alloc p;
+	struct range_alloc a;
 
-	ck_assert_int_eq(range_alloc__init(&p, SIZE, GRACE), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, 400, 1), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, 600, 1), 400);
-	ck_assert_int_eq(range_alloc__give(&p, 400, 600, 10), 0);
-	ck_assert_int_eq(range_alloc__give(&p, 0, 400, 20), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE, 20 + GRACE), 0);
-	range_alloc__free(&p);
+	ck_assert_int_eq(range_alloc__init(&a, SIZE, GRACE), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, 400, 1), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, 600, 1), 400);
+	ck_assert_int_eq(range_alloc__give(&a, 400, 600, 10), 0);
+	ck_assert_int_eq(range_alloc__give(&a, 0, 400, 20), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE, 20 + GRACE), 0);
+	range_alloc__free(&a);
 }
 END_TEST
 
@@ -56,10 +56,10 @@ START_TEST(random_use_conserves_the_pool)
 	} held[64];
 	static bool taken[SIZE];
 	uint64_t now = 1;
-	struct range_alloc p;
+	struct range_alloc a;
 
 	srandom(_i);
-	ck_assert_int_eq(range_alloc__init(&p, SIZE, GRACE), 0);
+	ck_assert_int_eq(range_alloc__init(&a, SIZE, GRACE), 0);
 	for (int i = 0; i < SIZE; i++)
 		taken[i] = false;
 	for (int i = 0; i < 64; i++)
@@ -69,9 +69,9 @@ START_TEST(random_use_conserves_the_pool)
 
 		for (uint32_t i = 0; i < held[k].count; i++)
 			taken[held[k].first + i] = false;
-		ck_assert_int_eq(range_alloc__give(&p, held[k].first, held[k].count, now), 0);
+		ck_assert_int_eq(range_alloc__give(&a, held[k].first, held[k].count, now), 0);
 		held[k].count = 1 + random() % 60;
-		held[k].first = range_alloc__take(&p, held[k].count, now);
+		held[k].first = range_alloc__take(&a, held[k].count, now);
 		if (held[k].first == UINT32_MAX)
 			held[k].count = 0;
 		for (uint32_t i = 0; i < held[k].count; i++) {
@@ -80,9 +80,9 @@ START_TEST(random_use_conserves_the_pool)
 		}
 	}
 	for (int k = 0; k < 64; k++)
-		ck_assert_int_eq(range_alloc__give(&p, held[k].first, held[k].count, now), 0);
-	ck_assert_uint_eq(range_alloc__take(&p, SIZE, now + GRACE), 0);
-	range_alloc__free(&p);
+		ck_assert_int_eq(range_alloc__give(&a, held[k].first, held[k].count, now), 0);
+	ck_assert_uint_eq(range_alloc__take(&a, SIZE, now + GRACE), 0);
+	range_alloc__free(&a);
 }
 END_TEST
 

@@ -17,27 +17,27 @@
 /* What the programs and the rest of quartzd would do. */
 static struct qz_wait_stack slots[SLOTS];
 static uint64_t ring[FRAMES];
-static struct bpf_runtime_waits tables = {
+static struct bpf_runtime_waits waits = {
 	.stacks = slots, .nstacks = SLOTS, .frames = ring, .nframes = FRAMES};
 static struct qz_control control;
 static struct image images[2]; /* numbers 1 and 2 */
 static uint32_t asked;
 
-const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *engine)
+const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf)
 {
-	(void)engine;
-	return &tables;
+	(void)bpf;
+	return &waits;
 }
 
-struct qz_control *bpf_runtime__control(const struct bpf_runtime *engine)
+struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf)
 {
-	(void)engine;
+	(void)bpf;
 	return &control;
 }
 
-struct image *address_spaces__get(struct address_spaces *all, uint32_t number)
+struct image *address_spaces__get(struct address_spaces *spaces, uint32_t number)
 {
-	(void)all;
+	(void)spaces;
 	asked++;
 	return number >= 1 && number <= 2 ? &images[number - 1] : NULL;
 }
@@ -68,16 +68,16 @@ struct sleeping_stacks *sleeping_stacks__read(const struct image *image, pid_t t
 	return NULL;
 }
 
-void sleeping_stacks__free(struct sleeping_stacks *a)
+void sleeping_stacks__free(struct sleeping_stacks *s)
 {
-	(void)a;
+	(void)s;
 }
 
-enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *a,
-					 struct spawn_stacks *creation, const struct image *image,
+enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *s,
+					 struct spawn_stacks *spawn, const struct image *image,
 					 uint64_t frames[QZ_USER_FRAMES], uint32_t *n)
 {
-	(void)a, (void)creation, (void)image, (void)frames;
+	(void)s, (void)spawn, (void)image, (void)frames;
 	*n = 0;
 	return QZ_UNWIND_NO_REGION;
 }

@@ -165,16 +165,22 @@ static void lived(struct fixture *f, uint32_t thread, int32_t pid, uint64_t star
 	t->running_ns = running * MS;
 }
 
+/* Times in ms. */
+struct waits {
+	uint32_t nominal;
+	uint64_t count, blocked, ready;
+};
+
 static void waited(struct fixture *f, uint32_t thread, const char *stack, const char *cause,
-		   uint32_t nominal, uint64_t count, uint64_t blocked, uint64_t ready)
+		   struct waits waits)
 {
 	fixture__wait(f,
 		      &(struct qz_wait) {.thread = thread,
 					 .object = QZ_NONE,
-					 .nominal = nominal,
-					 .count = count,
-					 .blocked_ns = blocked * MS,
-					 .ready_ns = ready * MS},
+					 .nominal = waits.nominal,
+					 .count = waits.count,
+					 .blocked_ns = waits.blocked * MS,
+					 .ready_ns = waits.ready * MS},
 		      stack, cause);
 }
 
@@ -188,7 +194,7 @@ START_TEST(ready_time_is_not_idle)
 	struct advised x;
 
 	fixture__samples(&f, scope, thread, "main deflate", 1, 400);
-	waited(&f, thread, "main deflate", "preempted", 1, 100, 0, 600);
+	waited(&f, thread, "main deflate", "preempted", (struct waits) {1, 100, 0, 600});
 	f.p->scopes[0].runnable_ns = 1000 * MS;
 	x = advise(&f, 2);
 	found = find(x.a, "serial");
@@ -211,8 +217,8 @@ START_TEST(crowded_out_is_not_serial)
 
 	fixture__samples(&f, scope, one, "main [thread] deflate", 1, 500);
 	fixture__samples(&f, scope, two, "main [thread] deflate", 1, 500);
-	waited(&f, one, "main [thread] deflate", "preempted", 2, 100, 0, 500);
-	waited(&f, two, "main [thread] deflate", "preempted", 2, 100, 0, 500);
+	waited(&f, one, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
+	waited(&f, two, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
 	f.p->scopes[0].runnable_ns = 2000 * MS;
 	x = advise(&f, 2);
 	ck_assert_uint_eq(x.a->n, 0);
@@ -239,8 +245,8 @@ START_TEST(waking_up_is_not_waiting_for_others)
 
 	fixture__samples(&f, scope, one, "main [thread] deflate", 1, 500);
 	fixture__samples(&f, scope, two, "main [thread] deflate", 1, 500);
-	waited(&f, one, "main [thread] get", "futex", 2, 100, 100, 400);
-	waited(&f, two, "main [thread] get", "futex", 2, 100, 100, 400);
+	waited(&f, one, "main [thread] get", "futex", (struct waits) {2, 100, 100, 400});
+	waited(&f, two, "main [thread] get", "futex", (struct waits) {2, 100, 100, 400});
 	f.p->scopes[0].runnable_ns = 1800 * MS;
 	f.p->scopes[0].cpu_ns = 1000 * MS;
 	f.p->ledger = (struct qz_ledger) {.expected = 1050, .accepted = 1000, .filtered = 50};
@@ -380,7 +386,7 @@ static struct advised stages(uint64_t waits)
 	fixture__samples(&f, scope, slow, "main [thread] encode", 1, 700);
 	fixture__samples(&f, scope, slow, "main [thread] encode", 2, 300);
 	fixture__samples(&f, scope, fast, "main parse", 2, 300);
-	waited(&f, fast, "main put", "futex", 1, waits, 700, 0);
+	waited(&f, fast, "main put", "futex", (struct waits) {1, waits, 700, 0});
 	lived(&f, slow, 100, 0, 1000, 1000);
 	lived(&f, fast, 100, 0, 1000, 300);
 	return advise(&f, 2);
@@ -417,7 +423,7 @@ static struct advised jobs(bool in_turn)
 	uint32_t scope = fixture__scope(&f, level_ns, 3), shell = fixture__thread(&f, scope, 1);
 
 	lived(&f, shell, 1, 0, 1000, 0);
-	waited(&f, shell, "main wait", "child", 1, 4, 1000, 0);
+	waited(&f, shell, "main wait", "child", (struct waits) {1, 4, 1000, 0});
 	for (uint64_t i = 0; i < 4; i++) {
 		uint32_t job = fixture__thread(&f, scope, 2 + (int32_t)i);
 
@@ -457,7 +463,7 @@ static struct advised blocked_for(const char *cause)
 	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
 
 	fixture__samples(&f, scope, thread, "main search", 1, 400);
-	waited(&f, thread, "main search read_file", cause, 0, 100, 600, 0);
+	waited(&f, thread, "main search read_file", cause, (struct waits) {0, 100, 600, 0});
 	return advise(&f, 2);
 }
 
@@ -484,7 +490,7 @@ START_TEST(calls_of_devices_are_part_of_what_they_cost)
 
 	fixture__samples(&f, scope, thread, "main search", 1, 300);
 	fixture__samples(&f, scope, thread, "main search read_file", 1, 100);
-	waited(&f, thread, "main search read_file", "disk", 0, 100, 600, 0);
+	waited(&f, thread, "main search read_file", "disk", (struct waits) {0, 100, 600, 0});
 	x = advise(&f, 2);
 	ck_assert_str_eq(x.a->findings[0].rule, "overlap");
 	ck_assert_uint_eq(x.a->findings[0].gain_high_ns, 700 * MS);
@@ -500,7 +506,7 @@ START_TEST(code_that_faults_is_no_call_of_a_device)
 	struct advised x;
 
 	fixture__samples(&f, scope, thread, "main search", 1, 900);
-	waited(&f, thread, "main search", "page_fault", 0, 100, 100, 0);
+	waited(&f, thread, "main search", "page_fault", (struct waits) {0, 100, 100, 0});
 	x = advise(&f, 2);
 	ck_assert_uint_eq(find(x.a, "overlap")->gain_high_ns, 100 * MS);
 	done(&x);
@@ -544,7 +550,7 @@ static struct advised crowd(bool spins)
 									  .count = 1000});
 	else
 		fixture__samples(&f, scope, thread, "main [thread] await", 2, 1000);
-	waited(&f, thread, "main [thread] await", "preempted", 4, 100, 0, 2000);
+	waited(&f, thread, "main [thread] await", "preempted", (struct waits) {4, 100, 0, 2000});
 	f.p->scopes[0].runnable_ns = 4000 * MS;
 	return advise(&f, 2);
 }
@@ -583,7 +589,7 @@ static struct advised neighbours(bool machine)
 	f.p->scopes[other].cpu_ns = 1500 * MS;
 	ck_assert_int_eq(qz_profile__set_string(&f.p->scopes[other].comm, "backup"), 0);
 	fixture__samples(&f, scope, thread, "main work", 1, 500);
-	waited(&f, thread, "main work", "preempted", 1, 100, 0, 500);
+	waited(&f, thread, "main work", "preempted", (struct waits) {1, 100, 0, 500});
 	f.p->scopes[scope].runnable_ns = 1000 * MS;
 	return advise(&f, 2);
 }
@@ -654,7 +660,7 @@ START_TEST(known_bounds)
 	fixture__samples(&f, scope, main, "main load", 1, 500);
 	fixture__samples(&f, scope, main, "main load", 2, 300);
 	fixture__samples(&f, scope, worker, "main [thread] work", 2, 300);
-	waited(&f, main, "main load", "disk", 0, 10, 200, 0);
+	waited(&f, main, "main load", "disk", (struct waits) {0, 10, 200, 0});
 	x = advise(&f, 2);
 	for (uint32_t i = 0; i < x.r->nrows; i++)
 		if (x.r->rows[i].procedure == fixture__procedure(x.p, "load"))

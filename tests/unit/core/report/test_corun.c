@@ -83,32 +83,32 @@ START_TEST(levels_are_counted_from_the_sets)
 {
 	static const uint64_t levels[] = {6, 5, 15, 4};
 	struct fixture f = some();
-	struct qz_corun t;
+	struct qz_corun corun;
 	uint64_t sum = 0;
 
-	ck_assert_int_eq(qz_corun__sets(f.p, 0, &t), 0);
-	ck_assert_uint_eq(t.instants, 30);
-	ck_assert_uint_eq(t.running, 15 * 2 + 4 * 3 + 3 * 3 + 2 * 2);
-	ck_assert_uint_eq(t.spinning, 3 * 2 + 2);
-	ck_assert_uint_eq(t.nlevels, 4);
+	ck_assert_int_eq(qz_corun__sets(f.p, 0, &corun), 0);
+	ck_assert_uint_eq(corun.instants, 30);
+	ck_assert_uint_eq(corun.running, 15 * 2 + 4 * 3 + 3 * 3 + 2 * 2);
+	ck_assert_uint_eq(corun.spinning, 3 * 2 + 2);
+	ck_assert_uint_eq(corun.nlevels, 4);
 	for (int i = 0; i < 4; i++)
-		ck_assert_uint_eq(t.levels[i], levels[i]);
-	ck_assert_uint_eq(t.nrows, 5);
-	ck_assert_uint_eq(t.rows[0].instants, 15);
-	for (uint32_t i = 0; i < t.nrows; i++)
-		sum += t.rows[i].instants;
-	ck_assert_uint_eq(sum, t.instants);
-	qz_corun__clear(&t);
+		ck_assert_uint_eq(corun.levels[i], levels[i]);
+	ck_assert_uint_eq(corun.nrows, 5);
+	ck_assert_uint_eq(corun.rows[0].instants, 15);
+	for (uint32_t i = 0; i < corun.nrows; i++)
+		sum += corun.rows[i].instants;
+	ck_assert_uint_eq(sum, corun.instants);
+	qz_corun__clear(&corun);
 	qz_profile__free(f.p);
 }
 END_TEST
 
-static const struct qz_corun_row *row_of(const struct fixture *f, const struct qz_corun *t,
+static const struct qz_corun_row *row_of(const struct fixture *f, const struct qz_corun *corun,
 					 const char *name)
 {
-	for (uint32_t i = 0; i < t->nrows; i++)
-		if (t->rows[i].procedure == fixture__procedure(f->p, name))
-			return &t->rows[i];
+	for (uint32_t i = 0; i < corun->nrows; i++)
+		if (corun->rows[i].procedure == fixture__procedure(f->p, name))
+			return &corun->rows[i];
 	ck_abort_msg("no row of %s", name);
 	return NULL;
 }
@@ -117,23 +117,23 @@ START_TEST(pairs_leave_the_one_itself_out)
 {
 	struct fixture f = some();
 	const struct qz_corun_row *row;
-	struct qz_corun t;
+	struct qz_corun corun;
 
-	ck_assert_int_eq(qz_corun__pairs(f.p, 0, fixture__procedure(f.p, "a"), &t), 0);
-	ck_assert_uint_eq(t.instants, 15 + 4 + 3);
-	ck_assert_uint_eq(t.alone, 3);
-	ck_assert_uint_eq(t.nrows, 3);
-	row = row_of(&f, &t, "b");
+	ck_assert_int_eq(qz_corun__pairs(f.p, 0, fixture__procedure(f.p, "a"), &corun), 0);
+	ck_assert_uint_eq(corun.instants, 15 + 4 + 3);
+	ck_assert_uint_eq(corun.alone, 3);
+	ck_assert_uint_eq(corun.nrows, 3);
+	row = row_of(&f, &corun, "b");
 	ck_assert_uint_eq(row->instants, 19);
 	ck_assert_uint_eq(row->busy, 19);
-	row = row_of(&f, &t, "a");
+	row = row_of(&f, &corun, "a");
 	ck_assert_uint_eq(row->instants, 4);
 	ck_assert_uint_eq(row->busy, 4);
-	row = row_of(&f, &t, "c");
+	row = row_of(&f, &corun, "c");
 	ck_assert_uint_eq(row->instants, 3);
 	ck_assert_uint_eq(row->busy, 0);
 	ck_assert_uint_eq(row->spinning, 6);
-	qz_corun__clear(&t);
+	qz_corun__clear(&corun);
 	qz_profile__free(f.p);
 }
 END_TEST
@@ -144,18 +144,18 @@ START_TEST(pairs_add_up)
 	struct fixture f = some();
 
 	for (uint32_t procedure = 0; procedure < f.p->nprocedures; procedure++) {
-		struct qz_corun t;
+		struct qz_corun corun;
 		uint64_t busy = 0, spinning = 0;
 
-		ck_assert_int_eq(qz_corun__pairs(f.p, 0, procedure, &t), 0);
-		for (uint32_t i = 0; i < t.nrows; i++) {
-			busy += t.rows[i].busy;
-			spinning += t.rows[i].spinning;
-			ck_assert_uint_le(t.rows[i].instants, t.instants);
+		ck_assert_int_eq(qz_corun__pairs(f.p, 0, procedure, &corun), 0);
+		for (uint32_t i = 0; i < corun.nrows; i++) {
+			busy += corun.rows[i].busy;
+			spinning += corun.rows[i].spinning;
+			ck_assert_uint_le(corun.rows[i].instants, corun.instants);
 		}
-		ck_assert_uint_eq(busy, t.running - t.spinning - t.instants);
-		ck_assert_uint_eq(spinning, t.spinning);
-		qz_corun__clear(&t);
+		ck_assert_uint_eq(busy, corun.running - corun.spinning - corun.instants);
+		ck_assert_uint_eq(spinning, corun.spinning);
+		qz_corun__clear(&corun);
 	}
 	qz_profile__free(f.p);
 }

@@ -45,7 +45,7 @@ static struct qz_profile *read_recorded(const char *name)
 	struct qz_profile *p;
 	int fd;
 
-	snprintf(path, sizeof(path), TEST_TREE "/tests/unit/core/recorded/%s.pb.gz", name);
+	snprintf(path, sizeof(path), TEST_TREE "/tests/unit/core/advise/recorded/%s.pb.gz", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	ck_assert_msg(fd >= 0, "%s cannot be opened", path);
 	p = qz_pprof__read(fd, &why);
