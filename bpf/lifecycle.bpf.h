@@ -140,6 +140,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if (!creator && passed__is(parent)) {
 		passed__follow(parent, FRESH_PASSED, now);
 		creator = thread__get(parent);
+		if (!creator && !process)
+			scope__refuse();
 	}
 	if (!process && creator && thread__is_single(creator)) {
 		switch__count(parent, creator, now);
@@ -149,6 +151,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 		scope = scope__of_new_process(child, creator, now);
 	else
 		scope = creator ? creator->scope : QZ_NO_SCOPE;
+	if (scope == QZ_NO_NUMBER)
+		return passed__begin_without(child, ctl);
 	s = scope__get(scope);
 	if (!s)
 		return 0;

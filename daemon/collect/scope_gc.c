@@ -27,6 +27,7 @@ struct scope_gc {
 	uint32_t drains;
 	uint32_t retired; /* since memory was last looked at */
 	uint64_t folded;
+	bool is_short;
 };
 
 struct scope_gc *scope_gc__new(const struct bpf_runtime *engine, uint64_t bytes)
@@ -60,6 +61,11 @@ void scope_gc__free(struct scope_gc *e)
 uint64_t scope_gc__folded(const struct scope_gc *e)
 {
 	return e->folded;
+}
+
+bool scope_gc__is_short(const struct scope_gc *e)
+{
+	return e->is_short;
 }
 
 /* ---- numbers of the engine ---- */
@@ -111,17 +117,21 @@ static int retire(struct scope_gc *e, const struct scope_gc_context *c, uint32_t
 /* Numbers are given to others when nobody knows them any more. */
 static int retire_settled(struct scope_gc *e, const struct scope_gc_context *c)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, unused = 0, held = 0;
 	int err = 0;
 
 	check_pages(e, c);
 	memset(e->gone, 0, e->n * sizeof(*e->gone));
 	for (uint32_t i = QZ_OWN_SCOPES; !err && i < e->n; i++) {
-		if (!is_settled(e, c, i))
+		if (!is_settled(e, c, i)) {
+			unused += bpf_scopes__is_free(c->engine, i);
+			held += e->since[i] != 0;
 			continue;
+		}
 		err = retire(e, c, i);
 		n += !err;
 	}
+	e->is_short = held > unused + n;
 	if (!n)
 		return err;
 	wait_drain__forget(c->waits, e->gone);

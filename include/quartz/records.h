@@ -310,7 +310,7 @@ enum qz_youth {
 /* ---- processors: memory-mapped array ---- */
 
 enum qz_sample_loss {
-	QZ_LOSS_UNSETTLED,    /* the thread's scope was at level 0: adoption not finished */
+	QZ_LOSS_UNSETTLED,    /* the scope was at level 0, adoption not finished; or none was left, bpf/passed.bpf.h */
 	QZ_LOSS_STACKS_FULL,  /* no slot for a new stack */
 	QZ_LOSS_FRAMES_FULL,  /* no room for the frames of a new stack */
 	QZ_LOSS_SAMPLES_FULL, /* no slot for a new sample key */
