@@ -199,8 +199,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /* The process keeps its scope and has a new image; its other threads have ended before. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task)
+static __always_inline int handle_exec(struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
 	struct qz_control *ctl = control__get();
@@ -226,12 +225,20 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	self_cost__begin(QZ_TIMED_LIFE);
+	handle_exec(task);
+	self_cost__end(QZ_TIMED_LIFE);
+	return 0;
+}
+
 /*
  * A thread ends at its last switch-out, which is accounted there. This is for one whose last
  * switch-out went unseen: it must not be alive for ever.
  */
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(on_free, struct task_struct *task)
+static __always_inline int handle_free(struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
 	u64 now;
@@ -248,6 +255,15 @@ int BPF_PROG(on_free, struct task_struct *task)
 	if (t->state == QZ_RUNNING)
 		thread__settle_gap(task, t, now);
 	return thread__end(task, t, now);
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	self_cost__begin(QZ_TIMED_LIFE);
+	handle_free(task);
+	self_cost__end(QZ_TIMED_LIFE);
+	return 0;
 }
 
 #endif
