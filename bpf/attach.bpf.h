@@ -113,6 +113,10 @@ static __always_inline u32 scope__of_found(struct task_struct *task, u64 now)
 	scope = scope__by_ancestor(task);
 	if (scope == QZ_NO_SCOPE)
 		scope = scope__of_new_process(task, NULL, now);
+	if (scope == QZ_NO_NUMBER) {
+		scope__refuse();
+		return QZ_NO_SCOPE;
+	}
 	if (scope != QZ_NO_SCOPE && every_process)
 		bpf_map_update_elem(&targets, &tgid, &scope, BPF_ANY);
 	return scope;

@@ -140,6 +140,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if (!creator && passed__is(parent)) {
 		passed__follow(parent, FRESH_PASSED, now);
 		creator = thread__get(parent);
+		if (!creator && !process)
+			scope__refuse();
 	}
 	if (!process && creator && thread__is_single(creator)) {
 		switch__count(parent, creator, now);
@@ -149,6 +151,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 		scope = scope__of_new_process(child, creator, now);
 	else
 		scope = creator ? creator->scope : QZ_NO_SCOPE;
+	if (scope == QZ_NO_NUMBER)
+		return passed__begin_without(child, ctl);
 	s = scope__get(scope);
 	if (!s)
 		return 0;
@@ -195,8 +199,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /* The process keeps its scope and has a new image; its other threads have ended before. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task)
+static __always_inline int handle_exec(struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
 	struct qz_control *ctl = control__get();
@@ -222,12 +225,20 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	self_cost__begin(QZ_TIMED_LIFE);
+	handle_exec(task);
+	self_cost__end(QZ_TIMED_LIFE);
+	return 0;
+}
+
 /*
  * A thread ends at its last switch-out, which is accounted there. This is for one whose last
  * switch-out went unseen: it must not be alive for ever.
  */
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(on_free, struct task_struct *task)
+static __always_inline int handle_free(struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
 	u64 now;
@@ -244,6 +255,15 @@ int BPF_PROG(on_free, struct task_struct *task)
 	if (t->state == QZ_RUNNING)
 		thread__settle_gap(task, t, now);
 	return thread__end(task, t, now);
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_free, struct task_struct *task)
+{
+	self_cost__begin(QZ_TIMED_LIFE);
+	handle_free(task);
+	self_cost__end(QZ_TIMED_LIFE);
+	return 0;
 }
 
 #endif

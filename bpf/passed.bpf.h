@@ -5,7 +5,7 @@
  * ready since its start; when it ends, its group (bpf/group.bpf.h) gets that. As soon as something has to be known of
  * it, it is followed, with all that it did since its start, as if its fork had been looked at: when it is sampled, gets a
  * second thread, maps memory before it executes anything, has a child that is looked at, and when quartzd looks at all
- * threads.
+ * threads. While as many scopes as there may be are in use, it stays as it is, and is sampled in vain.
  *
  * A process without a state that was started after passed_since is one whose fork was passed.
  */
@@ -70,6 +70,16 @@ static __always_inline bool passed__begin(struct task_struct *child,
 	/* by chance, lest a program that forks in turn from the same places is always seen at the same one */
 	g->left -= spacing / 2 + bpf_get_prandom_u32() % (u32)(spacing / 2);
 	return false;
+}
+
+/* There is no scope left for it: that of its group will do, unless it lives for long. */
+static __always_inline int passed__begin_without(struct task_struct *child, struct qz_control *ctl)
+{
+	if (passed__is(child))
+		__sync_fetch_and_add(&ctl->forks_passed, 1);
+	else
+		scope__refuse();
+	return 0;
 }
 
 /* ---- following ---- */
@@ -154,6 +164,10 @@ static __always_inline bool passed__maps(struct task_struct *task)
  */
 volatile __u32 passed_looked_at;
 
+/* quartzd's: when it began the last look at all, and how many there has been no scope for since. */
+volatile __u64 passed_last_look;
+volatile __u32 passed_left;
+
 static __always_inline bool passed__is_dead(struct task_struct *task)
 {
 	return *(volatile u32 *)&task->__state & TASK_DEAD_BIT || task->exit_state;
@@ -172,10 +186,20 @@ static __always_inline void passed__forget(struct task_struct *task)
 	scope__give_back(t->scope, s);
 }
 
+/* It cannot be followed. What was to be a scope of its own by now is refused, once. */
+static __always_inline void passed__leave(struct task_struct *task, u64 now)
+{
+	u64 grown = task->start_time + YOUTH;
+
+	__sync_fetch_and_add(&passed_left, 1);
+	if (grown <= now && grown > passed_last_look)
+		scope__refuse();
+}
+
 /* Follows it, if it was passed and nobody else is being looked at. */
 static __noinline int passed__look(struct task_struct *task, u64 now)
 {
-	bool followed;
+	bool followed = false;
 	u32 pid;
 
 	if (!task || !passed__is(task) || !single__is_alone(task))
@@ -183,7 +207,11 @@ static __noinline int passed__look(struct task_struct *task, u64 now)
 	pid = task->pid;
 	if (__sync_val_compare_and_swap(&passed_looked_at, 0, pid))
 		return 0;
-	followed = !passed__is_dead(task) && passed__follow(task, FRESH_LOOKED_AT, now);
+	if (!passed__is_dead(task)) {
+		followed = passed__follow(task, FRESH_LOOKED_AT, now);
+		if (!followed)
+			passed__leave(task, now);
+	}
 	if (__sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid && followed)
 		passed__forget(task);
 	return 0;
@@ -236,10 +264,7 @@ __noinline int passed__fold(u64 address, u32 origin, u64 now)
 	group = group__find(address, origin, now);
 	to = scope__get(group);
 	if (!to) {
-		struct qz_control *ctl = control__get();
-
-		if (ctl)
-			__sync_fetch_and_add(&ctl->scopes_refused, 1);
+		scope__refuse();
 		return 0;
 	}
 	ran = single__news(cpu, 0, life);

@@ -281,6 +281,10 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 	if (!t && sampled_by_timer && passed__is(task)) {
 		passed__follow(task, FRESH_SAMPLED, now);
 		t = thread__get(task);
+		if (!t) {
+			s.cpu->lost[QZ_LOSS_UNSETTLED]++;
+			return 0;
+		}
 	}
 	if (!t || t->state == QZ_DEAD) {
 		s.cpu->filtered++;

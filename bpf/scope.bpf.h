@@ -103,11 +103,20 @@ static __always_inline u64 scope__level(const struct qz_scope_state *s)
 	return *(volatile u64 *)&s->running & QZ_LEVEL_MASK;
 }
 
-/* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed. */
+#define QZ_NO_NUMBER 0xfffffffeu /* no scope, since as many as there may be are in use */
+
+static __always_inline void scope__refuse(void)
+{
+	struct qz_control *ctl = control__get();
+
+	if (ctl)
+		__sync_fetch_and_add(&ctl->scopes_refused, 1);
+}
+
+/* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed, QZ_NO_NUMBER when it cannot be. */
 static __always_inline u32 scope__of_new_process(struct task_struct *child,
 						 struct qz_thread_state *parent, u64 now)
 {
-	struct qz_control *ctl = control__get();
 	struct qz_scope_state *s;
 	u32 scope, number;
 
@@ -123,11 +132,8 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 		return QZ_NO_SCOPE; /* the kernel's threads are in the initial namespace alone, too */
 	if (child->flags & PF_KTHREAD_BIT)
 		return QZ_SCOPE_OF_KERNEL;
-	if (bpf_map_pop_elem(&free_scopes, &scope)) {
-		if (ctl)
-			__sync_fetch_and_add(&ctl->scopes_refused, 1);
-		return QZ_NO_SCOPE;
-	}
+	if (bpf_map_pop_elem(&free_scopes, &scope))
+		return QZ_NO_NUMBER;
 	s = scope__get(scope);
 	if (!s)
 		return QZ_NO_SCOPE;

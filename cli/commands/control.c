@@ -48,18 +48,18 @@ static void print_overhead(const json_t *status)
 {
 	const json_t *parts = json_object_get(status, "overhead_parts_ppm");
 	uint64_t limit = number(status, "max_overhead_ppm");
+	uint64_t accounting = number(parts, "accounting"), lifecycle = number(parts, "lifecycle");
 
 	if (!limit)
 		return;
 	printf("overhead %.2f%% of the processors, at most %.4g%%\n",
 	       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
 	if (number(status, "overhead_ppm") && parts)
-		printf("  quartzd %.2f%%, switches, wake-ups, forks and execs %.2f%%, samples "
-		       "%.2f%%, "
-		       "stacks of waits %.2f%%\n",
+		printf("  quartzd %.2f%%, switches and wake-ups %.2f%%, forks, execs and ends of "
+		       "processes %.2f%%, samples %.2f%%, stacks of waits %.2f%%\n",
 		       (double)number(parts, "daemon") / 1e4,
-		       (double)number(parts, "accounting") / 1e4,
-		       (double)number(parts, "sampling") / 1e4,
+		       (double)(accounting > lifecycle ? accounting - lifecycle : 0) / 1e4,
+		       (double)lifecycle / 1e4, (double)number(parts, "sampling") / 1e4,
 		       (double)number(parts, "walking") / 1e4);
 }
 

@@ -530,16 +530,37 @@ static int emit_string(struct writer *w, uint32_t i)
 	return emit_text(w, w->strings.all[i]);
 }
 
-/* It must be the last of the strings, even where another one is equal to it. */
+/* A piece on its way to the file. */
+struct stream {
+	ProtobufCBuffer base;
+	gzFile gz;
+	int err;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
+{
+	struct stream *stream = (struct stream *)buffer;
+
+	if (!stream->err)
+		stream->err = qz_gzip__write(stream->gz, bytes, size);
+}
+
+/* It must be the last of the strings, even where another one is equal to it. It is the longest by far, and not copied. */
 static int emit_meta(struct writer *w)
 {
+	struct stream stream = {.base.append = append, .gz = w->gz};
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
 	char *meta = qz_snapshot_meta__write(w->p);
 	char *stored = meta ? qz_utf8__store(meta) : NULL;
-	int err = stored ? emit_text(w, stored) : -ENOMEM;
 
-	free(stored);
 	free(meta);
-	return err;
+	if (!stored)
+		return -ENOMEM;
+	piece.n_string_table = 1;
+	piece.string_table = &stored;
+	pprof__profile__pack_to_buffer(&piece, &stream.base);
+	free(stored);
+	return stream.err;
 }
 
 static int emit_all(struct writer *w)

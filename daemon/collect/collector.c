@@ -32,12 +32,13 @@
 #define SWAP_FILL   50		  /* percent of a table at which they are swapped early */
 #define SWAP_REST   80000000ull	  /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
-#define SETTLING      2000000ull
-#define SETTLED	      3000000ull   /* after a swap: what was reported before it is in order */
-#define TICK_WORK     100000000ull /* of reports in one tick: others wait for an answer */
-#define MAX_BEHIND    (32u << 20)  /* bytes of reports that wait */
-#define ENDING_TRIES  500 /* of 1 ms, for threads between their end and their last switch */
-#define NAME_PERIOD   150000000ull /* as SWAP_PERIOD, when code was replaced */
+#define SETTLING     2000000ull
+#define SETTLED	     3000000ull	  /* after a swap: what was reported before it is in order */
+#define TICK_WORK    100000000ull /* of reports in one tick: others wait for an answer */
+#define MAX_BEHIND   (32u << 20)  /* bytes of reports that wait */
+#define ENDING_TRIES 500	  /* of 1 ms, for threads between their end and their last switch */
+#define SOON_PERIOD                                                                                \
+	150000000ull /* as SWAP_PERIOD, when code was replaced, or numbers of scopes are short */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
 /* Processes, their files, and unwind tables of these. False with errno ENOMEM or EMFILE, as those below. */
 static bool make_target(struct collector *c, const struct symbolizer_options *options)
@@ -260,7 +261,7 @@ static void change_rates(struct collector *c)
 /* Whether what is in use is looked through: the times after which things are freed are in drains, of a second. */
 static bool ages(struct collector *c, uint64_t now)
 {
-	if (c->due && now - c->aged < SWAP_PERIOD)
+	if (now - c->aged < SWAP_PERIOD)
 		return false;
 	c->aged = now;
 	return true;
@@ -355,6 +356,11 @@ static void process_all_reports(struct collector *c)
 	process_reports(c, UINT64_MAX);
 }
 
+static uint64_t swap_period(const struct collector *c)
+{
+	return c->name_soon || (c->gc && scope_gc__is_short(c->gc)) ? SOON_PERIOD : SWAP_PERIOD;
+}
+
 int collector__tick(struct collector *c)
 {
 	uint64_t now = bpf_runtime__now(), since;
@@ -376,9 +382,8 @@ int collector__tick(struct collector *c)
 		return err;
 	err = spin_tracker__read_processors(c->tracker);
 	take_reports(c); /* that may have taken long */
-	if (!err &&
-	    (since >= (c->name_soon ? NAME_PERIOD : SWAP_PERIOD) || (c->due && now >= c->due) ||
-	     bpf_runtime__fill(c->bpf) >= SWAP_FILL || spin_tracker__hurries(c->tracker)))
+	if (!err && (since >= swap_period(c) || (c->due && now >= c->due) ||
+		     bpf_runtime__fill(c->bpf) >= SWAP_FILL || spin_tracker__hurries(c->tracker)))
 		err = swap_buffers(c);
 	return err;
 }

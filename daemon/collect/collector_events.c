@@ -73,24 +73,39 @@ void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
 	collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
 }
 
+_Static_assert(offsetof(struct qz_thread_event, waits) % sizeof(uint64_t) == 0 &&
+		       sizeof(struct qz_thread_wait) % sizeof(uint64_t) == 0,
+	       "whole words");
+
+/* Only the waits that it has: there are up to a hundred thousand of them. */
+static bool keep(struct collector *c, const struct qz_thread_event *e)
+{
+	const uint64_t *from = (const uint64_t *)e;
+	uint32_t n = c->kept_words;
+
+	for (uint32_t i = 0; i < e->event.length / sizeof(*from); i++) {
+		uint64_t *more = qz_array__room(c->kept, n, sizeof(*more));
+
+		if (!more)
+			return false;
+		c->kept = more;
+		c->kept[n++] = from[i];
+	}
+	c->kept_words = n;
+	c->nkept++;
+	return true;
+}
+
 void collector__keep_thread(void *context, const struct qz_thread_event *e)
 {
 	struct collector *c = context;
 	struct thread *thread = threads__get(c->threads, e->serial);
-	struct qz_thread_event *more;
 
 	if (!thread || thread->kept)
 		return;
 	collector__know_scope(c, e);
-	more = qz_array__room(c->kept, c->nkept, sizeof(*more));
-	if (!more) {
-		c->dropped++;
-		return;
-	}
-	c->kept = more;
-	thread->kept = true;
-	c->kept[c->nkept] = (struct qz_thread_event) {0};
-	memcpy(&c->kept[c->nkept++], e, e->event.length); /* the waits that it has */
+	thread->kept = keep(c, e);
+	c->dropped += !thread->kept;
 }
 
 void collector__name_thread(struct collector *c, const struct qz_thread_event *e)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/threads.h"
@@ -58,8 +60,14 @@ static int dump_alive(struct collector *c)
 {
 	if (!c->frozen)
 		return bpf_scopes__dump(c->bpf, c->refreshed, add_alive, c);
-	for (uint32_t i = 0; i < c->nkept; i++)
-		add_alive(c, &c->kept[i]);
+	for (uint32_t i = 0; i < c->kept_words;) {
+		const struct qz_event *event = (const struct qz_event *)&c->kept[i];
+		struct qz_thread_event e = {0};
+
+		memcpy(&e, event, event->length);
+		add_alive(c, &e);
+		i += event->length / sizeof(*c->kept);
+	}
 	return 0;
 }
 

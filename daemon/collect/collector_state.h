@@ -66,8 +66,9 @@ struct collector {
 	bool name_soon;	     /* what was sampled since, before there is a next one */
 
 	bool frozen;
-	struct qz_thread_event *kept; /* the threads that lived when the clock stopped */
-	uint32_t nkept;
+	/* The threads that lived when the clock stopped, one after the other, each as long as it says it is. */
+	uint64_t *kept;
+	uint32_t kept_words, nkept;
 	uint64_t dropped; /* of these, for want of memory */
 };
 

@@ -185,14 +185,13 @@ void groups__decide(struct groups *g)
 	g->nkept = 0;
 }
 
-/* Of those that were passed before a look none is left. */
+/* Of those that were passed before a look none is left, unless there were too few scopes. */
 void groups__follow(struct groups *g)
 {
 	uint64_t passed = bpf_runtime__control(g->c.bpf)->forks_passed;
 
 	if (passed == g->passed && !g->looks)
 		return;
-	g->looks = passed != g->passed;
+	g->looks = !bpf_scopes__follow_all_passed(g->c.bpf) || passed != g->passed;
 	g->passed = passed;
-	bpf_scopes__follow_passed(g->c.bpf, 0);
 }

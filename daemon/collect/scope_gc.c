@@ -27,6 +27,7 @@ struct scope_gc {
 	uint32_t drains;
 	uint32_t retired; /* since memory was last looked at */
 	uint64_t folded;
+	bool is_short;
 };
 
 struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes)
@@ -60,6 +61,11 @@ void scope_gc__free(struct scope_gc *gc)
 uint64_t scope_gc__folded(const struct scope_gc *gc)
 {
 	return gc->folded;
+}
+
+bool scope_gc__is_short(const struct scope_gc *gc)
+{
+	return gc->is_short;
 }
 
 /* ---- numbers in BPF ---- */
@@ -111,17 +117,21 @@ static int retire(struct scope_gc *gc, const struct scope_gc_context *c, uint32_
 /* Numbers are given to others when nobody knows them any more. */
 static int retire_settled(struct scope_gc *gc, const struct scope_gc_context *c)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, unused = 0, held = 0;
 	int err = 0;
 
 	check_pages(gc, c);
 	memset(gc->gone, 0, gc->n * sizeof(*gc->gone));
 	for (uint32_t i = QZ_OWN_SCOPES; !err && i < gc->n; i++) {
-		if (!is_settled(gc, c, i))
+		if (!is_settled(gc, c, i)) {
+			unused += bpf_scopes__is_free(c->bpf, i);
+			held += gc->since[i] != 0;
 			continue;
+		}
 		err = retire(gc, c, i);
 		n += !err;
 	}
+	gc->is_short = held > unused + n;
 	if (!n)
 		return err;
 	wait_drain__forget(c->waits, gc->gone);

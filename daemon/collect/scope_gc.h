@@ -48,6 +48,9 @@ void scope_gc__free(struct scope_gc *gc);
  */
 int scope_gc__settle(struct scope_gc *gc, const struct scope_gc_context *c);
 
+/* Whether fewer numbers are free than those that will be after some more drains. */
+bool scope_gc__is_short(const struct scope_gc *gc);
+
 /* Processes that were put together so far. */
 uint64_t scope_gc__folded(const struct scope_gc *gc);
 

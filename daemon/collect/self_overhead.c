@@ -87,8 +87,10 @@ struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbol
 	for (uint32_t i = 0; i < bpf_runtime__processors(bpf); i++) {
 		costs.accounting_ns +=
 			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;
+		costs.lifecycle_ns += cpus[i].lifecycle_ns * QZ_TIMED_CALLS;
 		costs.sampling_ns += cpus[i].sampling_ns + cpus[i].samples * interrupt_ns;
 		costs.walking_ns += cpus[i].walking_ns;
 	}
+	costs.accounting_ns += costs.lifecycle_ns;
 	return costs;
 }

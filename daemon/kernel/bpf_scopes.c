@@ -209,6 +209,16 @@ int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid)
 					    : 0;
 }
 
+bool bpf_scopes__follow_all_passed(struct bpf_runtime *bpf)
+{
+	uint64_t began = bpf_runtime__now();
+
+	bpf->skel->bss->passed_left = 0;
+	bpf_scopes__follow_passed(bpf, 0);
+	bpf->skel->bss->passed_last_look = began;
+	return !bpf->skel->bss->passed_left;
+}
+
 /* A program that has just found the group still adds to it; quartzd reads it for some more drains. */
 void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key)
 {
@@ -233,6 +243,11 @@ bool bpf_scopes__lives(const struct bpf_runtime *bpf, uint32_t scope, uint64_t s
 
 	return s && __atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
 	       __atomic_load_n(&s->began, __ATOMIC_SEQ_CST) <= since;
+}
+
+bool bpf_scopes__is_free(const struct bpf_runtime *bpf, uint32_t scope)
+{
+	return !__atomic_load_n(&bpf->scopes[scope].began, __ATOMIC_RELAXED);
 }
 
 int bpf_scopes__pid(const struct bpf_runtime *bpf, uint32_t scope)

@@ -23,6 +23,9 @@ int bpf_scopes__adopt(struct bpf_runtime *bpf);
  */
 void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope);
 
+/* Whether the number is for another process to have. */
+bool bpf_scopes__is_free(const struct bpf_runtime *bpf, uint32_t scope);
+
 /* Whether all threads of a scope have ended and the last one has left its processor. */
 bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope);
 
@@ -51,6 +54,9 @@ int bpf_scopes__tell(struct bpf_runtime *bpf, uint32_t scope, int pid);
  * may ask. 0 or -errno.
  */
 int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid);
+
+/* As that, of all, by one thread. False: there were not enough scopes. */
+bool bpf_scopes__follow_all_passed(struct bpf_runtime *bpf);
 
 /* Nothing more is put into a group from now on. It is a scope that has ended, soon. */
 void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key);

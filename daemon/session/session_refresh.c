@@ -120,8 +120,9 @@ static json_t *overhead_parts(const struct qz_overhead_governor *g)
 {
 	double ppm = g->last_ns ? 1e6 / (double)g->last_ns : 0;
 
-	return json_pack("{s:i, s:i, s:i, s:i}", "accounting",
-			 (int)((double)g->last.accounting_ns * ppm), "sampling",
+	return json_pack("{s:i, s:i, s:i, s:i, s:i}", "accounting",
+			 (int)((double)g->last.accounting_ns * ppm), "lifecycle",
+			 (int)((double)g->last.lifecycle_ns * ppm), "sampling",
 			 (int)((double)g->last.sampling_ns * ppm), "walking",
 			 (int)((double)g->last.walking_ns * ppm), "daemon",
 			 (int)((double)g->last.daemon_ns * ppm));

@@ -310,7 +310,7 @@ enum qz_youth {
 /* ---- processors: memory-mapped array ---- */
 
 enum qz_sample_loss {
-	QZ_LOSS_UNSETTLED,    /* the thread's scope was at level 0: adoption not finished */
+	QZ_LOSS_UNSETTLED, /* the scope was at level 0, adoption not finished; or none was left, bpf/passed.bpf.h */
 	QZ_LOSS_STACKS_FULL,  /* no slot for a new stack */
 	QZ_LOSS_FRAMES_FULL,  /* no room for the frames of a new stack */
 	QZ_LOSS_SAMPLES_FULL, /* no slot for a new sample key */
@@ -353,9 +353,10 @@ struct qz_cpu_state {
 	/* Of the thread that runs, for who reads its slot; good if run is the same afterwards. */
 	__u32 serial, image, page, slot; /* see qz_thread_state */
 	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
-	__u64 began[QZ_TIMED];	 /* when the call under way began, 0: it is not timed */
-	__u32 untimed[QZ_TIMED]; /* calls until the next one that is timed */
-	__u32 wakings_left; /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
+	__u64 began[QZ_TIMED]; /* when the call under way began, 0: it is not timed */
+	__u8 untimed[4];       /* calls until the next one that is timed, by kind */
+	__u32 wakings_left;    /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
+	__u64 lifecycle_ns;    /* of timed calls at forks, execs and ends of processes */
 	__u64 wait_reuses; /* stacks of waits that were taken for the last one's of the same place */
 	/* the rest */
 	__u64 wait_walks; /* stacks of waits that were walked */
@@ -369,7 +370,7 @@ struct qz_cpu_state {
 	__u64 caller;	     /* the call before, 0: not known */
 	__u32 leaf_image;    /* see leaf */
 	__u32 in_sample;     /* epoch + 1 while the sampler runs, else 0 */
-	__u64 accounting_ns; /* of timed calls, walks left out */
+	__u64 accounting_ns; /* of timed calls at switches and wake-ups, walks left out */
 	__u64 sampling_ns;
 	__u64 walking_ns;
 };

@@ -65,7 +65,32 @@ governor()
 		.costs.sampling_ns > 0 and .costs.accounting_ns > 0 and .costs.daemon_ns > 0'
 }
 
+# What Quartz costs, by part: all of it, and what new processes cost is told apart.
+parts()
+{
+	local i
+
+	serve --max-overhead 50
+	start storm "$programs/forks" 1000000 4
+	for ((i = 0; i < 240; i++)); do
+		"$out/quartzctl" status --json >status.json 2>status.err &&
+			jq -e '.overhead_ppm > 0' status.json >state.out && break
+		sleep 0.5
+	done
+	[ "$i" -lt 240 ] || fail 'no overhead is known' "$(cat status.json status.err quartzd.err)"
+	"$out/quartzctl" status >status.text || fail "status ended with status $?"
+	kill "$pid"
+	detach
+	jq -e '.overhead_parts_ppm as $of |
+		($of.daemon + $of.accounting + $of.sampling + $of.walking - .overhead_ppm | fabs) <= 4 and
+		([$of.daemon, $of.sampling, $of.lifecycle, $of.accounting - $of.lifecycle] | all(. > 0))' \
+		status.json >parts.out || fail 'the parts are not the whole' "$(cat status.json)"
+	grep -q 'quartzd [0-9.]*%, switches and wake-ups [0-9.]*%, forks, execs and ends of processes [0-9.]*%, samples' \
+		status.text || fail 'the parts are not shown' "$(cat status.text)"
+}
+
 # which of the two is gone first is up to the depth of the stacks
 try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
+try 'what Quartz costs, by part' parts
 thorough governor governor
