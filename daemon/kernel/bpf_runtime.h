@@ -103,8 +103,8 @@ uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf);
 struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf);
 struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf);
 
-/* One half of the sampler's tables. */
-struct bpf_runtime_half {
+/* One buffer of the sampler. */
+struct bpf_runtime_buffer {
 	struct qz_stack_slot *stacks;
 	uint64_t *frames;
 	const struct qz_sample_record *records; /* see bpf_runtime__records */
@@ -113,18 +113,18 @@ struct bpf_runtime_half {
 };
 
 /*
- * Switches the sampler to the other half and waits until none is left in the one that it had, which is
- * given in *half. It must be emptied with bpf_runtime__clear before the next swap.
+ * Switches the sampler to the other buffer and waits until none is left in the one that it had, which is
+ * given in *buffer. It must be emptied with bpf_runtime__clear before the next swap.
  */
-int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_half *half);
-void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_half *half);
+int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer);
+void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer);
 
-/* The samples of a processor in a half, *n of them, in the order of time. */
+/* The samples of a processor in a buffer, *n of them, in the order of time. */
 const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *bpf,
-						    const struct bpf_runtime_half *half,
+						    const struct bpf_runtime_buffer *buffer,
 						    uint32_t cpu, uint32_t *n);
 
-/* How full the half in use is, in percent of its fullest table. */
+/* How full the buffer in use is, in percent of its fullest table. */
 unsigned int bpf_runtime__fill(const struct bpf_runtime *bpf);
 
 /* The tables of waits, see struct qz_wait_stack; the numbers are powers of two. */

@@ -44,7 +44,7 @@ bool bpf_scopes__grow(struct bpf_runtime *bpf, uint32_t scope);
 uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope);
 
 /* A process is to be told of, and is grown. Any thread may ask. */
-int bpf_scopes__tell(struct bpf_runtime *bpf, uint32_t scope, int pid);
+int bpf_scopes__report_threads(struct bpf_runtime *bpf, uint32_t scope, int pid);
 
 /*
  * Processes whose forks were passed (bpf/passed.bpf.h), all, or with a pid that one, are followed from now on. Any thread
