@@ -54,16 +54,15 @@ int bpf_runtime__load(struct bpf_runtime *bpf);
 /* Attaches the accounting. No scope is open yet, so nothing is counted. */
 int bpf_runtime__attach(struct bpf_runtime *bpf);
 
-/* When the clock stopped by itself, since quartzd did not run for so long; 0: it did not. */
+/* When the watchdog stopped the clock, because quartzd had not run for too long; 0: it did not. */
 uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf);
 
-/* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS, more for emulated machines and less for a test. */
+/* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS: more for emulated machines, less for tests. */
 unsigned int bpf_runtime__watchdog_seconds(void);
 
 /*
- * Stops the clock: what the programs account stands still from now on, and of a thread that ends
- * they only tell how it stood. What was written by then can be read at leisure. Gives the time since
- * when it stands.
+ * Stops the clock: nothing is accounted from now on, and a thread that ends is reported as it stood
+ * then. So figures that belong together can be read one after the other. Gives the time of the stop.
  */
 uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf);
 
