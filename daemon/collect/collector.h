@@ -99,7 +99,7 @@ void collector__set_halvings(struct collector *c, uint32_t halvings);
 
 /* Trouble with the symbolizers, that for names and that for unwind tables together. */
 struct collector_symbolizers {
-	uint64_t ended;	  /* crashed, were killed, or were ended since they did not answer, or not by the protocol */
+	uint64_t ended;	  /* crashed, killed, silent or not by the protocol */
 	uint64_t waiting; /* modules to be tried again */
 	uint64_t refused; /* modules that are not */
 };
