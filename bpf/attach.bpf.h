@@ -209,7 +209,7 @@ int settle_threads(struct bpf_iter__task *ctx)
 
 /* Of one process, which quartzd has to know. */
 SEC("iter/task")
-int tell_threads(struct bpf_iter__task *ctx)
+int report_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct qz_thread_state *t = task ? thread__get(task) : NULL;

@@ -42,7 +42,7 @@ static __always_inline u64 group__leader(struct task_struct *task)
  * Tells of the image of the thread's process, if that was not done. A global function, as others that follow: the
  * verifier follows them once. They take the address of a task, since before Linux 6.8 they cannot take a pointer to one.
  */
-__noinline int group__tell(u64 address, struct qz_thread_state *t, u64 now)
+__noinline int group__report(u64 address, struct qz_thread_state *t, u64 now)
 {
 	struct task_struct *task = (struct task_struct *)address;
 	struct qz_process_event *e;
@@ -54,8 +54,8 @@ __noinline int group__tell(u64 address, struct qz_thread_state *t, u64 now)
 	s = scope__get(t->scope);
 	if (!s)
 		return 0;
-	cause = s->untold;
-	if (!cause || __sync_val_compare_and_swap(&s->untold, cause, 0) != cause)
+	cause = s->unreported;
+	if (!cause || __sync_val_compare_and_swap(&s->unreported, cause, 0) != cause)
 		return 0;
 	if (cause == QZ_IMAGE_FORK && s->origin)
 		image__inherit(t->image, s->origin);
@@ -78,8 +78,8 @@ static __always_inline void group__notice(struct task_struct *task, struct qz_th
 {
 	struct qz_scope_state *s = scope__get(t->scope);
 
-	if (s && s->untold)
-		group__tell(group__leader(task), t, now);
+	if (s && s->unreported)
+		group__report(group__leader(task), t, now);
 }
 
 /* The process is a scope of its own from now on, and is told. False: it has ended. */
@@ -90,8 +90,8 @@ static __always_inline bool group__leave(struct task_struct *task, struct qz_thr
 
 	if (!s || !group__release(s))
 		return false;
-	if (s->untold)
-		group__tell(group__leader(task), t, now);
+	if (s->unreported)
+		group__report(group__leader(task), t, now);
 	return true;
 }
 
@@ -109,12 +109,12 @@ static __always_inline void group__begin(struct qz_scope_state *s, struct task_s
 {
 	struct qz_scope_state *from = creator ? scope__get(creator->scope) : NULL;
 
-	if (from && from->untold == QZ_IMAGE_EXEC)
-		group__tell(group__leader(parent), creator, now);
+	if (from && from->unreported == QZ_IMAGE_EXEC)
+		group__report(group__leader(parent), creator, now);
 	s->origin = creator ? creator->image : 0;
-	if (from && from->untold == QZ_IMAGE_FORK)
+	if (from && from->unreported == QZ_IMAGE_FORK)
 		s->origin = from->origin;
-	s->untold = sampled_by_timer ? QZ_IMAGE_FORK : 0;
+	s->unreported = sampled_by_timer ? QZ_IMAGE_FORK : 0;
 	*(volatile u32 *)&s->youth = QZ_YOUNG;
 }
 
@@ -131,9 +131,9 @@ static __always_inline void group__map(struct task_struct *task, struct qz_threa
 {
 	struct qz_scope_state *s = scope__get(t->scope);
 
-	if (!s || s->untold != QZ_IMAGE_FORK || task__execs(task))
+	if (!s || s->unreported != QZ_IMAGE_FORK || task__execs(task))
 		return;
-	group__tell(group__leader(task), t, bpf_ktime_get_ns());
+	group__report(group__leader(task), t, bpf_ktime_get_ns());
 }
 
 /* ---- groups ---- */
@@ -143,9 +143,9 @@ static __always_inline u64 group__unit(struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
-static __always_inline bool group__tell_new(struct task_struct *task,
-					    const struct qz_group_key *key, u32 scope, u32 serial,
-					    u32 origin, u64 now)
+static __always_inline bool group__report_new(struct task_struct *task,
+					      const struct qz_group_key *key, u32 scope, u32 serial,
+					      u32 origin, u64 now)
 {
 	struct qz_group_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
@@ -183,7 +183,7 @@ __noinline u32 group__new(u64 address, const struct qz_group_key *wanted, u32 or
 	s->youth = QZ_GROUP;
 	s->serial = next_number(&ctl->next_serial);
 	if (!bpf_map_update_elem(&groups, &key, &scope, BPF_NOEXIST)) {
-		if (group__tell_new(task, &key, scope, s->serial, origin, now))
+		if (group__report_new(task, &key, scope, s->serial, origin, now))
 			return scope;
 		bpf_map_delete_elem(&groups, &key);
 	}
@@ -293,7 +293,7 @@ __noinline int group__end_scope(u32 scope, u32 group, u64 now)
 
 	if (!s)
 		return 0;
-	if (!s->untold) {
+	if (!s->unreported) {
 		s->group = group;
 		s->alive = 0;
 		s->ended = now;

@@ -109,7 +109,7 @@ static __always_inline void event__creation(struct task_struct *parent, u32 pare
 
 /* Not inlined: its record must not be on the stack while the creator's is walked. */
 static __noinline int event__forked(struct task_struct *child, struct qz_thread_state *t,
-				    u32 parent_image, bool creation_told, u64 now)
+				    u32 parent_image, bool creation_reported, u64 now)
 {
 	struct qz_process_event e = {};
 
@@ -117,7 +117,7 @@ static __noinline int event__forked(struct task_struct *child, struct qz_thread_
 		return 0;
 	event__fill_process(&e, child, t, QZ_IMAGE_FORK, now);
 	e.parent = parent_image;
-	e.leader = creation_told ? 0 : t->serial;
+	e.leader = creation_reported ? 0 : t->serial;
 	event__send_process(&e);
 	return 0;
 }
@@ -129,7 +129,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	bool process = child->tgid != parent->tgid;
 	struct qz_scope_state *s;
 	u32 scope, image;
-	bool told;
+	bool reported;
 	u64 now;
 
 	if ((!creator && !every_process) || !ctl || frozen)
@@ -175,14 +175,14 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	t->waiting.sites[0].stack = QZ_WAIT_START;
 	if (wanted_what_if && creator)
 		critical_path__fork(parent, creator, child, now);
-	told = creator && creator->scope == scope;
-	if (process && s->untold)
+	reported = creator && creator->scope == scope;
+	if (process && s->unreported)
 		return 0;
 	if (process && creator)
 		image__inherit(image, creator->image);
 	if (process)
-		event__forked(child, t, creator ? creator->image : 0, told, now);
-	if (!told)
+		event__forked(child, t, creator ? creator->image : 0, reported, now);
+	if (!reported)
 		return 0;
 	__sync_fetch_and_add(&s->counters.creations, 1);
 	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
@@ -216,8 +216,8 @@ static __always_inline int handle_exec(struct task_struct *task)
 	t->page = t->slot = 0;
 	t->tid = task__number(task); /* its leader's, whichever thread it was */
 	s = scope__get(t->scope);
-	if (s && s->untold) {
-		s->untold = QZ_IMAGE_EXEC;
+	if (s && s->unreported) {
+		s->unreported = QZ_IMAGE_EXEC;
 		return 0;
 	}
 	event__fill_process(&e, task, t, QZ_IMAGE_EXEC, bpf_ktime_get_ns());

@@ -9,9 +9,9 @@
 /* ---- configuration, set between open and load ---- */
 
 const volatile __u32 level_stride = 2;	 /* entries of levels per scope */
-const volatile __u32 nr_stacks = 1;	 /* slots of one half of stacks, a power of two */
-const volatile __u32 nr_frames = 1;	 /* words of one half of frames */
-const volatile __u32 nr_records = 1;	 /* of samples, of one processor in one half */
+const volatile __u32 nr_stacks = 1;	 /* slots of one buffer of stacks, a power of two */
+const volatile __u32 nr_frames = 1;	 /* words of one buffer of frames */
+const volatile __u32 nr_records = 1;	 /* of samples, of one processor in one buffer */
 const volatile __u32 nr_possible = 1;	 /* processors */
 const volatile __u32 nr_wait_stacks = 1; /* powers of two */
 const volatile __u32 nr_wait_frames = 1;

@@ -107,7 +107,7 @@ static __always_inline void passed__enter(struct qz_scope_state *s, struct task_
 		return;
 	}
 	group__begin(s, task, NULL, now);
-	s->untold = QZ_IMAGE_EXEC;
+	s->unreported = QZ_IMAGE_EXEC;
 }
 
 /* As thread__follow, of a thread whose times are those of the kernel's accounts from its start on. */

@@ -26,7 +26,7 @@ struct sampling {
 	struct qz_control *ctl;
 	struct sample_scratch *scratch;
 	struct page_copy *page; /* NULL: none */
-	u32 half;
+	u32 buffer;
 	u32 image;
 	u64 now;
 	u32 stream, changed, flags, object; /* see qz_sample_record */
@@ -76,8 +76,8 @@ static __always_inline bool sample__store(struct sampling *s, struct qz_stack_sl
 					  const struct qz_stack_slot *of)
 {
 	u32 nsampled = of->nkernel + of->nuser, n = nsampled + of->ntask + of->nown;
-	u32 offset = __sync_fetch_and_add(&s->ctl->frames_used[s->half & 1], n);
-	u32 key = (s->half & 1) * nr_frames + offset;
+	u32 offset = __sync_fetch_and_add(&s->ctl->frames_used[s->buffer & 1], n);
+	u32 key = (s->buffer & 1) * nr_frames + offset;
 
 	stack_slot__set(slot, of);
 	slot->offset = offset;
@@ -92,7 +92,7 @@ static __always_inline bool sample__store(struct sampling *s, struct qz_stack_sl
 	return true;
 }
 
-/* The number of the stack's slot in this half, or -1 with the loss counted. */
+/* The number of the stack's slot in this buffer, or -1 with the loss counted. */
 static __noinline s32 sample__stack(struct sampling *s)
 {
 	const struct qz_stack_slot of = {
@@ -111,7 +111,7 @@ static __noinline s32 sample__stack(struct sampling *s)
 		hash = mix(hash, page__hash(s->page)) ?: 1;
 	for (u32 i = 0; i < PROBES; i++) {
 		u32 index = (first_slot(hash) + i) & (nr_stacks - 1);
-		u32 key = (s->half & 1) * nr_stacks + index;
+		u32 key = (s->buffer & 1) * nr_stacks + index;
 		struct qz_stack_slot *slot = bpf_map_lookup_elem(&stacks, &key);
 		u64 taken;
 
@@ -121,7 +121,7 @@ static __noinline s32 sample__stack(struct sampling *s)
 		if (taken && (taken != hash || !stack_slot__is(slot, &of)))
 			continue;
 		if (!taken)
-			__sync_fetch_and_add(&s->ctl->stacks_used[s->half & 1], 1);
+			__sync_fetch_and_add(&s->ctl->stacks_used[s->buffer & 1], 1);
 		if (taken ? slot->stored == QZ_STACK_STORED : sample__store(s, slot, &of))
 			return index;
 		s->cpu->lost[QZ_LOSS_FRAMES_FULL]++;
@@ -141,8 +141,8 @@ static __always_inline u32 sample__machine(void)
 
 static __always_inline void sample__write(struct sampling *s, u64 key)
 {
-	u32 half = s->half & 1, n = s->cpu->records[half];
-	u32 index = (half * nr_possible + bpf_get_smp_processor_id()) * nr_records + n;
+	u32 buffer = s->buffer & 1, n = s->cpu->records[buffer];
+	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_records + n;
 	struct qz_sample_record *record = bpf_map_lookup_elem(&samples, &index);
 
 	if (n >= nr_records || !record) {
@@ -156,7 +156,7 @@ static __always_inline void sample__write(struct sampling *s, u64 key)
 	record->object = s->object;
 	record->changed = s->changed;
 	record->flags = s->flags;
-	s->cpu->records[half] = n + 1;
+	s->cpu->records[buffer] = n + 1;
 	s->cpu->accepted++;
 }
 
@@ -220,8 +220,8 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 		s->cpu->lost[QZ_LOSS_UNSETTLED]++;
 		return;
 	}
-	if (scope->untold)
-		group__tell(group__leader(task), t, s->now);
+	if (scope->unreported)
+		group__report(group__leader(task), t, s->now);
 	n = bpf_get_stack(ctx, s->scratch->kernel, sizeof(s->scratch->kernel), 0);
 	s->scratch->nkernel = n > 0 ? (u32)n / sizeof(u64) : 0;
 	sample__user_stack(ctx, s, task);
@@ -292,7 +292,7 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 	}
 	s.now = now;
 	s.stream = ctx->sample_period & ((1 << QZ_STREAM_BITS) - 1);
-	s.half = sample__enter(s.cpu, s.ctl) & 1;
+	s.buffer = sample__enter(s.cpu, s.ctl) & 1;
 	sample__take(ctx, &s, task, t);
 	*(volatile u32 *)&s.cpu->in_sample = 0;
 	return 0;

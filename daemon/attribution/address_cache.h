@@ -45,10 +45,10 @@ int address_cache__resolve(struct address_cache *cache);
 const struct cached_address *address_cache__get(const struct address_cache *cache, uint32_t module,
 						uint64_t address);
 
-/* The innermost procedure of an address, or "[unknown]" where there is none: NULL. -ENOMEM. */
+/* The innermost procedure of an address; "[unknown]" for NULL, an address that has none. Or -ENOMEM. */
 int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached);
 
-/* The number of addresses that were ever wanted, and each of them: NULL where it has no location. They stay. */
+/* How many addresses were wanted so far, and each of them: NULL when it has no location. Indices stay valid. */
 uint32_t address_cache__count(const struct address_cache *cache);
 const struct cached_address *address_cache__at(const struct address_cache *cache, uint32_t index);
 

@@ -181,17 +181,17 @@ struct profile_stack {
 };
 
 /* That of a used slot. False: the thread keeps none, or has entered nothing. */
-static bool read_stack(const struct bpf_runtime_half *half, const struct qz_stack_slot *slot,
+static bool read_stack(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot,
 		       struct profile_stack *profile)
 {
-	const uint64_t *ids = &half->frames[slot->offset + slot->nkernel + slot->nuser];
+	const uint64_t *ids = &buffer->frames[slot->offset + slot->nkernel + slot->nuser];
 
 	profile->ntask = slot->ntask;
 	profile->nown = slot->nown;
 	if (!slot->profiled || slot->ntask > QZ_TASK_STACK || slot->nown >= QZ_SLOT_STACK ||
 	    !(slot->ntask + slot->nown) ||
 	    (uint64_t)slot->offset + slot->nkernel + slot->nuser + slot->ntask + slot->nown >
-		    half->nframes)
+		    buffer->nframes)
 		return false;
 	for (uint32_t i = 0; i < profile->ntask + profile->nown; i++)
 		profile->ids[i] = ids[i];
@@ -199,12 +199,12 @@ static bool read_stack(const struct bpf_runtime_half *half, const struct qz_stac
 }
 
 void instrumented_stacks__want_slot(struct instrumented_stacks *s,
-				    const struct bpf_runtime_half *half,
+				    const struct bpf_runtime_buffer *buffer,
 				    const struct qz_stack_slot *slot)
 {
 	struct profile_stack profile;
 
-	if (read_stack(half, slot, &profile))
+	if (read_stack(buffer, slot, &profile))
 		instrumented_stacks__want(s, slot->image, profile.ids,
 					  profile.ntask + profile.nown);
 }
@@ -305,12 +305,13 @@ static void merge(struct instrumented_stacks *s, uint32_t image,
 	stack->truncated = false;
 }
 
-void instrumented_stacks__merge(struct instrumented_stacks *s, const struct bpf_runtime_half *half,
+void instrumented_stacks__merge(struct instrumented_stacks *s,
+				const struct bpf_runtime_buffer *buffer,
 				const struct qz_stack_slot *slot, struct stack *stack)
 {
 	struct profile_stack profile;
 
-	if (read_stack(half, slot, &profile))
+	if (read_stack(buffer, slot, &profile))
 		merge(s, slot->image, &profile, stack);
 }
 

@@ -29,7 +29,7 @@ void instrumented_stacks__want(struct instrumented_stacks *s, uint32_t image, co
 
 /* The same for the profile stack of a used slot. */
 void instrumented_stacks__want_slot(struct instrumented_stacks *s,
-				    const struct bpf_runtime_half *half,
+				    const struct bpf_runtime_buffer *buffer,
 				    const struct qz_stack_slot *slot);
 
 /* Does an id that was asked for stand for code, and not for something that the program has named? */
@@ -48,7 +48,8 @@ bool instrumented_stacks__object_name(const struct instrumented_stacks *s, uint3
  * or the innermost one alone where that cannot be told; and the outermost one, main, above. Without
  * a procedure on the profile stack all stays as it was.
  */
-void instrumented_stacks__merge(struct instrumented_stacks *s, const struct bpf_runtime_half *half,
+void instrumented_stacks__merge(struct instrumented_stacks *s,
+				const struct bpf_runtime_buffer *buffer,
 				const struct qz_stack_slot *slot, struct stack *stack);
 
 /* Asks for the addresses of a polled profile stack, and of the task that it is run for, if any. */

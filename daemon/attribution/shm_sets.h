@@ -18,8 +18,8 @@
 #include "quartz/page.h"
 
 /*
- * In all. Users other than root have four fifths of the page sets, and of the segments beyond each one's
- * first; of that a user may take as much as he leaves free: half of it, the next one a quarter, and so on.
+ * For all users together. Users other than root share four fifths of the page sets, and of the segments beyond the
+ * first one of each. A user may take as much as is left free then: the first one half, the next one a quarter, and so on.
  */
 #define MAX_PAGES    10000
 #define MAX_SEGMENTS 24576 /* of slots: the kernel allows 65,530 mappings */
@@ -107,10 +107,10 @@ struct page *shm_sets__of_image(const struct shm_sets *sets, uint32_t image);
 /* All indices in use are below this. */
 uint32_t shm_sets__limit(const struct shm_sets *sets);
 
-/* Says that a page set is over. Any thread. */
+/* Marks a page set as over. Any thread. */
 void shm_sets__end(struct page *page);
 
-/* Says so of those whose process has ended. Main thread. */
+/* Marks those whose process has ended. Main thread. */
 void shm_sets__reap(struct shm_sets *sets);
 
 /*

@@ -34,7 +34,7 @@ uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
  */
 uint32_t spawn_stacks__unseen(struct spawn_stacks *spawn, const struct qz_process_event *event);
 
-/* Any copy of a stack of an image. */
+/* Walks a copy of a stack of an image that was taken for another purpose. */
 void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 			const struct stack_copy *copy, struct unwinder_stack *stack);
 

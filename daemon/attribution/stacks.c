@@ -8,30 +8,30 @@ static uint64_t code_address(uint64_t address, bool innermost)
 	return innermost ? address : address - 1;
 }
 
-bool stack_slot__used(const struct bpf_runtime_half *h, const struct qz_stack_slot *s)
+bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *s)
 {
 	return s->hash && s->stored == QZ_STACK_STORED &&
-	       (uint64_t)s->offset + s->nkernel + s->nuser <= h->nframes;
+	       (uint64_t)s->offset + s->nkernel + s->nuser <= buffer->nframes;
 }
 
 /*
  * The i-th user frame from the inner end. Of a stack deeper than its room the first frames stand in
  * order, and the last ones in a ring.
  */
-static uint64_t user_frame(const struct bpf_runtime_half *h, const struct qz_stack_slot *s,
+static uint64_t user_frame(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *s,
 			   uint32_t i)
 {
-	const uint64_t *frames = &h->frames[s->offset + s->nkernel];
+	const uint64_t *frames = &buffer->frames[s->offset + s->nkernel];
 
 	if (s->depth > s->nuser && i >= QZ_INNER_FRAMES)
 		i = QZ_INNER_FRAMES + (s->depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
 	return frames[i];
 }
 
-void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h,
+void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *s)
 {
-	const uint64_t *frames = &h->frames[s->offset];
+	const uint64_t *frames = &buffer->frames[s->offset];
 	struct image *image = address_spaces__get(c->spaces, s->image);
 
 	if (image && s->end == QZ_UNWIND_STALE)
@@ -41,9 +41,9 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_half *h
 	if (!image || image->launcher)
 		return;
 	if (c->instrumented)
-		instrumented_stacks__want_slot(c->instrumented, h, s);
+		instrumented_stacks__want_slot(c->instrumented, buffer, s);
 	for (uint32_t i = 0; i < s->nuser; i++) {
-		uint64_t address = code_address(user_frame(h, s, i), i == 0);
+		uint64_t address = code_address(user_frame(buffer, s, i), i == 0);
 		const struct module *m;
 		struct region r;
 
@@ -70,7 +70,8 @@ static const struct cached_address *user_address(const struct stack_context *c,
 }
 
 /* The addresses of the user frames, from the inner end, up to one outside of all code. */
-static uint32_t user_addresses(const struct stack_context *c, const struct bpf_runtime_half *h,
+static uint32_t user_addresses(const struct stack_context *c,
+			       const struct bpf_runtime_buffer *buffer,
 			       const struct qz_stack_slot *s, const struct image *image,
 			       const struct cached_address **found)
 {
@@ -78,7 +79,7 @@ static uint32_t user_addresses(const struct stack_context *c, const struct bpf_r
 
 	address_spaces__lock(c->spaces);
 	for (n = 0; n < s->nuser && n < QZ_USER_FRAMES; n++) {
-		found[n] = user_address(c, image, code_address(user_frame(h, s, n), n == 0));
+		found[n] = user_address(c, image, code_address(user_frame(buffer, s, n), n == 0));
 		if (!found[n])
 			break;
 	}
@@ -99,7 +100,7 @@ static bool is_complete(const struct qz_stack_slot *s, const struct cached_addre
  * was read from memory that is no stack. The runtime's code that begins a thread is left out, so
  * that main is the outermost procedure.
  */
-static void place_user(const struct stack_context *c, const struct bpf_runtime_half *h,
+static void place_user(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *s, struct stack *stack)
 {
 	const struct image *image = address_spaces__get(c->spaces, s->image);
@@ -108,7 +109,7 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_h
 
 	if (image && image->launcher)
 		return;
-	n = image ? user_addresses(c, h, s, image, found) : 0;
+	n = image ? user_addresses(c, buffer, s, image, found) : 0;
 	stack->truncated = n < s->nuser || !is_complete(s, n ? found[n - 1] : NULL);
 	if (!s->nkernel)
 		stack->unresolved = !n || !found[0]->found;
@@ -121,17 +122,17 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_h
 	}
 }
 
-void stack__place(const struct stack_context *c, const struct bpf_runtime_half *h,
+void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		  const struct qz_stack_slot *s, struct stack *stack)
 {
-	const uint64_t *frames = &h->frames[s->offset];
+	const uint64_t *frames = &buffer->frames[s->offset];
 
 	stack->n = 0;
 	stack->nprofile = 0;
 	stack->on_behalf = false;
 	stack->truncated = false;
 	stack->unresolved = false;
-	place_user(c, h, s, stack);
+	place_user(c, buffer, s, stack);
 	stack->nuser = stack->n;
 	for (uint32_t i = s->nkernel; i > 0; i--) {
 		const struct cached_address *cached = address_cache__get(
@@ -143,20 +144,20 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_half *
 			stack->unresolved = !cached || !cached->found;
 	}
 	if (c->instrumented)
-		instrumented_stacks__merge(c->instrumented, h, s, stack);
+		instrumented_stacks__merge(c->instrumented, buffer, s, stack);
 }
 
-int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *h,
+int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		    const struct qz_stack_slot *s)
 {
 	const struct image *image = address_spaces__get(c->spaces, s->image);
 	const struct cached_address *cached = NULL;
 
 	if (s->nkernel) {
-		cached = address_cache__get(c->addresses, MODULE_KERNEL, h->frames[s->offset]);
+		cached = address_cache__get(c->addresses, MODULE_KERNEL, buffer->frames[s->offset]);
 	} else if (s->nuser && image && !image->launcher) {
 		address_spaces__lock(c->spaces);
-		cached = user_address(c, image, user_frame(h, s, 0));
+		cached = user_address(c, image, user_frame(buffer, s, 0));
 		address_spaces__unlock(c->spaces);
 	}
 	return address_cache__procedure(c->profile, cached);

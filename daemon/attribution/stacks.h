@@ -48,22 +48,22 @@ struct stack {
 	bool unresolved;    /* its innermost frame has no name */
 };
 
-/* Whether a slot of a half holds a stack. */
-bool stack_slot__used(const struct bpf_runtime_half *half, const struct qz_stack_slot *slot);
+/* Whether a slot of a buffer holds a stack. */
+bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot);
 
 /*
  * Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. Where its tables
  * were stale, those are meant that are mapped now: see address_spaces__reread().
  */
-void stack__want(const struct stack_context *c, const struct bpf_runtime_half *half,
+void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *slot);
 
 /* The stack of a used slot, whose addresses were resolved; a profile stack where there is one. */
-void stack__place(const struct stack_context *c, const struct bpf_runtime_half *half,
+void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		  const struct qz_stack_slot *slot, struct stack *stack);
 
 /* The procedure of the innermost frame of a used slot, whose addresses were resolved: of the code, see address_cache__procedure(). */
-int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_half *half,
+int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		    const struct qz_stack_slot *slot);
 
 /* The leaf of a stack that hangs below `node`, or -errno. */

@@ -54,7 +54,7 @@ uint32_t threads__row(struct threads *t, struct thread *thread, uint32_t scope, 
 struct image;
 uint32_t thread__node(struct thread *thread, const struct image *image);
 
-/* Time before the scope's clock began was spent waiting for that; it does not count. */
+/* How much of a thread's blocked time is from before its scope's clock began, and does not count. */
 uint64_t thread__before(const struct qz_thread_event *event, uint64_t scope_began);
 
 /* Sums over the living threads of a scope. */
@@ -74,7 +74,7 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 /* The row that stands for ended threads of a scope under this name. QZ_NONE: no memory. */
 uint32_t threads__merged_row(struct threads *t, uint32_t scope, const char *comm);
 
-/* A thread that has ended is one of those that a merged row stands for. */
+/* Adds an ended thread to a merged row. */
 void threads__join(struct threads *t, uint32_t serial, uint32_t row);
 
 /*

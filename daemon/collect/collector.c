@@ -244,7 +244,7 @@ static void take_reports(struct collector *c)
 	c->complete = event_reader__take(c->reader, c->reorder);
 }
 
-/* So near to a swap that no sample comes between: all of one half are of one rate. */
+/* So near to a swap that no sample comes between: all of one buffer are of one rate. */
 static void change_rates(struct collector *c)
 {
 	c->halvings_drained = c->halvings;
@@ -267,7 +267,7 @@ static bool ages(struct collector *c, uint64_t now)
 	return true;
 }
 
-/* The answers of one round are to be in one half. */
+/* The answers of one round are to be in one buffer. */
 static void await_end_of_round(const struct collector *c)
 {
 	uint64_t now = bpf_runtime__now();
@@ -284,7 +284,7 @@ static int swap_buffers(struct collector *c)
 
 	await_end_of_round(c);
 	change_rates(c);
-	err = bpf_runtime__swap_buffers(c->bpf, &c->half);
+	err = bpf_runtime__swap_buffers(c->bpf, &c->buffer);
 	if (c->polling)
 		shm_polling__swap_buffers(c->polling);
 	if (aging)
@@ -294,8 +294,8 @@ static int swap_buffers(struct collector *c)
 	spin_tracker__teach(c->tracker);
 	c->swapped = bpf_runtime__now();
 	c->name_soon = false;
-	c->half_waits = !err;
-	c->half_ages = aging;
+	c->buffer_waits = !err;
+	c->buffer_ages = aging;
 	return err;
 }
 
@@ -306,14 +306,14 @@ static int swap_buffers(struct collector *c)
  */
 static void name_before(struct collector *c, uint64_t now)
 {
-	int err = c->half_waits ? collector__drain_half(c) : 0;
+	int err = c->buffer_waits ? collector__drain_buffer(c) : 0;
 
 	c->replaced = now;
 	if (now - c->swapped < SWAP_REST)
 		usleep((SWAP_REST - (now - c->swapped)) / 1000);
 	if (!err && !swap_buffers(c)) {
 		usleep(SETTLING / 1000);
-		collector__drain_half(c);
+		collector__drain_buffer(c);
 		c->name_soon = true;
 	}
 }
@@ -374,11 +374,11 @@ int collector__tick(struct collector *c)
 	if (c->rounds)
 		err = rounds__drain(c->rounds, c->processed);
 	if (c->candidates)
-		candidates__tell(c->candidates);
+		candidates__publish(c->candidates);
 	since = bpf_runtime__now() - c->swapped;
-	if (!err && c->half_waits && c->swapped < c->processed)
-		err = collector__drain_half(c);
-	if (err || c->half_waits || since < SWAP_REST)
+	if (!err && c->buffer_waits && c->swapped < c->processed)
+		err = collector__drain_buffer(c);
+	if (err || c->buffer_waits || since < SWAP_REST)
 		return err;
 	err = spin_tracker__read_processors(c->tracker);
 	take_reports(c); /* that may have taken long */
@@ -403,7 +403,7 @@ bool collector__was_drained(struct collector *c)
 
 uint64_t collector__next_tick(const struct collector *c)
 {
-	return c->due && c->half_waits ? c->swapped + SETTLED : c->due;
+	return c->due && c->buffer_waits ? c->swapped + SETTLED : c->due;
 }
 
 void collector__set_halvings(struct collector *c, uint32_t halvings)
@@ -470,8 +470,8 @@ int collector__finish(struct collector *c)
 	process_all_reports(c);
 	if (c->rounds)
 		err = rounds__finish(c->rounds);
-	if (!err && c->half_waits)
-		err = collector__drain_half(c);
+	if (!err && c->buffer_waits)
+		err = collector__drain_buffer(c);
 	err = err ?: swap_buffers(c);
-	return err ?: collector__drain_half(c);
+	return err ?: collector__drain_buffer(c);
 }

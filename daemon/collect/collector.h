@@ -35,12 +35,12 @@ void collector__free(struct collector *c);
 /* Takes in what instrumented programs say of themselves, too. Borrows the page sets. 0 or -ENOMEM. */
 int collector__use_pages(struct collector *c, struct shm_sets *sets);
 
-/* Takes in what a poller counts, too; collector__use_pages comes first. Borrows it. 0 or -ENOMEM. */
+/* Takes in what the pollers count, too. To be called after collector__use_pages. Borrows poller. 0 or -ENOMEM. */
 int collector__use_poller(struct collector *c, struct shm_sampler *poller);
 
 /*
- * Takes in what all processors do at single instants, of which there are so many per second, too; before
- * any scope is added. Borrows them; they are stopped before collector__finish. 0 or -ENOMEM.
+ * Takes in the rounds of the module, too: what all processors do at single instants, `rate` of them a second. To be
+ * called before any scope is added. Borrows module_rounds, which must be stopped before collector__finish. 0 or -ENOMEM.
  */
 int collector__use_instants(struct collector *c, struct module_rounds *module_rounds,
 			    uint32_t rate);
@@ -49,8 +49,8 @@ int collector__use_instants(struct collector *c, struct module_rounds *module_ro
 void collector__use_rounds(struct collector *c, uint32_t rate);
 
 /*
- * Finds how long the run would have been without candidates, too: their names, with commas between them, or "auto".
- * The text must outlive the collector. 0, -ENOMEM, or -EINVAL: it names none, or too many.
+ * Computes how long the run would have been without candidates, too. The text is "auto" or their names, separated by
+ * commas. It must outlive the collector. 0, -ENOMEM, or -EINVAL: it names none, or too many.
  */
 int collector__use_what_if(struct collector *c, const char *names);
 
@@ -68,12 +68,12 @@ void collector__prepare(struct collector *c, int fd, const char *path);
 int collector__event_fd(const struct collector *c);
 
 /*
- * The scopes of the machine and of the kernel's threads, where every process is a scope; to be called
- * before any other scope is added. 0 or -errno.
+ * Adds the scopes of the machine and of the kernel's threads. Only where every process is a scope, and before any
+ * other scope is added. 0 or -errno.
  */
 int collector__add_own_scopes(struct collector *c);
 
-/* Those that have ended may take so many bytes. To be called after that. 0 or -ENOMEM. */
+/* Limits the memory of processes that have ended. To be called after collector__add_own_scopes. 0 or -ENOMEM. */
 int collector__keep_ended(struct collector *c, uint64_t bytes);
 
 /*
@@ -87,8 +87,8 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 int collector__tick(struct collector *c);
 
 /*
- * Has the tables drained soon after a time that is less than a second away, once. collector__was_drained says when that
- * was done, for whatever reason, and collector__next_tick when the next tick should come for it, 0: at any time.
+ * Asks for one drain of the tables soon after a time, which is less than a second away. collector__was_drained says when
+ * they have been drained since, for whatever reason; collector__next_tick when the next tick should come, 0: at any time.
  */
 void collector__drain_at(struct collector *c, uint64_t time);
 bool collector__was_drained(struct collector *c);
@@ -97,11 +97,11 @@ uint64_t collector__next_tick(const struct collector *c);
 /* Halves the rates so many times, from the next swap of the buffers on. See core/model/overhead_governor.h. */
 void collector__set_halvings(struct collector *c, uint32_t halvings);
 
-/* How the symbolizers fared: of both, names and tables. */
+/* Trouble with the symbolizers, that for names and that for unwind tables together. */
 struct collector_symbolizers {
-	uint64_t ended;	  /* by themselves or by others, or for their silence or nonsense */
+	uint64_t ended;	  /* crashed, killed, silent or not by the protocol */
 	uint64_t waiting; /* modules to be tried again */
-	uint64_t refused; /* that are not */
+	uint64_t refused; /* modules that are not */
 };
 struct collector_symbolizers collector__symbolizers(const struct collector *c);
 

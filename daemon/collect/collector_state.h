@@ -46,16 +46,16 @@ struct collector {
 	void (*after_fold)(void *context);
 	void *fold_context;
 
-	struct bpf_runtime_half half;
-	bool half_waits, half_ages; /* the latter: see wait_drain__take */
-	uint64_t swapped;	    /* when the half that waits was taken */
+	struct bpf_runtime_buffer buffer;
+	bool buffer_waits, buffer_ages; /* the latter: see wait_drain__take */
+	uint64_t swapped;		/* when the buffer that waits was taken */
 	uint64_t aged; /* when one was taken that counts for what is left unused for some drains */
 	uint64_t due;  /* see collector__drain_at; 0: within SWAP_PERIOD */
 	bool drained;  /* since that was asked for */
-	/* Of the rates: of the half that waits, of that in which is sampled, and to be. */
+	/* Of the rates: of the buffer that waits, of that in which is sampled, and to be. */
 	uint32_t halvings_drained, halvings, halvings_wanted;
-	struct timer_schedule schedule_drained; /* of the half that waits */
-	struct joined_sample *joined;		/* of that half, of sample_rounds.h */
+	struct timer_schedule schedule_drained; /* of the buffer that waits */
+	struct joined_sample *joined;		/* of that buffer, of sample_rounds.h */
 	int64_t njoined;
 
 	uint64_t not_stored; /* samples whose stack had no room */
@@ -88,7 +88,7 @@ void collector__name_thread(struct collector *c, const struct qz_thread_event *e
 
 /* ---- sample_drain.c ---- */
 
-/* Takes all out of the half of the sampler's tables that waits. */
-int collector__drain_half(struct collector *c);
+/* Takes all out of the buffer of the sampler that waits. */
+int collector__drain_buffer(struct collector *c);
 
 #endif

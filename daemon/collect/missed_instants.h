@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Instants for which a processor has no sample, since the host had stopped it: the kernel skips those that a timer
- * has missed, and takes one sample for the last of them when the processor goes on. The thread that is found then was there
- * all the time, and in the midst of what it is found doing. Pure.
+ * Answers for instants at which the host had stopped a processor. When the processor goes on, the kernel takes one
+ * late sample for all timer instants that were missed. The thread in that sample was stopped in the midst of what it
+ * is seen doing, so the sample also tells what the processor did at the missed instants. Pure.
  */
 #ifndef QUARTZ_DAEMON_MISSED_INSTANTS_H
 #define QUARTZ_DAEMON_MISSED_INSTANTS_H
@@ -11,7 +11,7 @@
 
 #include "daemon/kernel/timer_phase.h"
 
-/* By how much a sample comes after its instant, at least, where the host had stopped its processor; ns. */
+/* A sample that comes this long after its instant is late: the host had stopped its processor; ns. */
 #define LATE_SAMPLE 60000
 
 struct timed_sample {

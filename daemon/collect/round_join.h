@@ -3,9 +3,9 @@
  * Rounds: what all processors did at one instant. Of each scope, they tell how many of its running threads were busy
  * while others of them were spinning. Pure.
  *
- * The running level is exact, and is in each answer. Where a processor of the scope gave none, since the host had stopped
- * it, a later sample may tell what its thread did (missed_instants.h), as far as the level has room for it. Who gave no
- * answer at all counts as busy.
+ * The running level is exact, and is in each answer. When the host had stopped a processor, a later sample may tell what
+ * its thread did (missed_instants.h). Such answers are used up to the level. A running thread without an answer counts
+ * as busy.
  *
  * The instants of a round are some microseconds apart. A thread can hand a lock to another in between, and be seen
  * spinning, as the other was before: then all that run spin, though one of them held the lock. Or both are seen busy.
@@ -13,8 +13,9 @@
  * one loop, and one of them is busy in a round before or after it without others having run meanwhile. It
  * counts as if one were busy, and another round with the same threads, which has more than one, as if it had one less.
  *
- * Where the host had stopped the thread that the lock was handed to, all spin until it goes on, for milliseconds, and
- * then it is busy. So it must be another thread that is busy before or after a round in which some were stopped.
+ * There is an exception, since the host can stop the thread that was just handed the lock. All others spin until it
+ * goes on, for milliseconds. So where some samples of a round are late, the thread that is busy before or after it must
+ * be one whose sample is not late; else the round is possible.
  */
 #ifndef QUARTZ_DAEMON_ROUND_JOIN_H
 #define QUARTZ_DAEMON_ROUND_JOIN_H

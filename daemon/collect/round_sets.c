@@ -6,7 +6,7 @@
 
 struct sets {
 	const struct stack_context *context;
-	const struct bpf_runtime_half *half;
+	const struct bpf_runtime_buffer *buffer;
 	uint32_t *leaves; /* procedures, by number of the stack + 1; 0: not asked for yet */
 	uint32_t *members;
 };
@@ -15,11 +15,11 @@ static int64_t leaf_of(struct sets *s, uint32_t stack)
 {
 	int64_t procedure;
 
-	if (stack >= s->half->nstacks || !stack_slot__used(s->half, &s->half->stacks[stack]))
+	if (stack >= s->buffer->nstacks || !stack_slot__used(s->buffer, &s->buffer->stacks[stack]))
 		return -ENOENT;
 	if (s->leaves[stack])
 		return s->leaves[stack] - 1;
-	procedure = stack__leaf(s->context, s->half, &s->half->stacks[stack]);
+	procedure = stack__leaf(s->context, s->buffer, &s->buffer->stacks[stack]);
 	if (procedure >= 0)
 		s->leaves[stack] = (uint32_t)procedure + 1;
 	return procedure;
@@ -71,13 +71,13 @@ static void count_set(struct sets *s, const struct round_answer *answers, uint32
 	sum->skew_max_ns = skew > sum->skew_max_ns ? skew : sum->skew_max_ns;
 }
 
-int round_sets__add(const struct stack_context *context, const struct bpf_runtime_half *half,
+int round_sets__add(const struct stack_context *context, const struct bpf_runtime_buffer *buffer,
 		    const struct round_answer *answers, uint32_t n)
 {
-	struct sets s = {.context = context, .half = half};
+	struct sets s = {.context = context, .buffer = buffer};
 	int err = 0;
 
-	s.leaves = calloc(half->nstacks + 1ul, sizeof(*s.leaves));
+	s.leaves = calloc(buffer->nstacks + 1ul, sizeof(*s.leaves));
 	s.members = calloc(n + 1ul, sizeof(*s.members));
 	if (!s.leaves || !s.members)
 		err = -ENOMEM;

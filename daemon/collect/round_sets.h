@@ -14,9 +14,9 @@
 
 /*
  * Adds n answers to the rounds of the profile. They are in the order of rounds and then of scopes, and their places are
- * the numbers of stacks of the half, which have been resolved. What finds no room is counted there. 0 or -ENOMEM.
+ * the numbers of stacks of the buffer, which have been resolved. What finds no room is counted there. 0 or -ENOMEM.
  */
-int round_sets__add(const struct stack_context *context, const struct bpf_runtime_half *half,
+int round_sets__add(const struct stack_context *context, const struct bpf_runtime_buffer *buffer,
 		    const struct round_answer *answers, uint32_t n);
 
 #endif

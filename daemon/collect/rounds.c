@@ -13,7 +13,7 @@ struct rounds {
 	struct spin_tracker *tracker;
 	struct stack_context context;
 	/* Of a batch: captures as stacks of the sampler's, and who answered what. */
-	struct bpf_runtime_half half;
+	struct bpf_runtime_buffer buffer;
 	struct round_answer *answers;
 	uint32_t nanswers;
 };
@@ -29,11 +29,11 @@ struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, u
 	rounds->module_rounds = module_rounds;
 	rounds->tracker = tracker;
 	rounds->context = *context;
-	rounds->half.stacks = calloc(n, sizeof(*rounds->half.stacks));
-	rounds->half.frames = calloc(2ul * n, sizeof(*rounds->half.frames));
-	rounds->half.nframes = 2 * n;
+	rounds->buffer.stacks = calloc(n, sizeof(*rounds->buffer.stacks));
+	rounds->buffer.frames = calloc(2ul * n, sizeof(*rounds->buffer.frames));
+	rounds->buffer.nframes = 2 * n;
 	rounds->answers = calloc(n, sizeof(*rounds->answers));
-	if (!rounds->half.stacks || !rounds->half.frames || !rounds->answers) {
+	if (!rounds->buffer.stacks || !rounds->buffer.frames || !rounds->answers) {
 		rounds__free(rounds);
 		return NULL;
 	}
@@ -45,8 +45,8 @@ void rounds__free(struct rounds *rounds)
 {
 	if (!rounds)
 		return;
-	free(rounds->half.stacks);
-	free(rounds->half.frames);
+	free(rounds->buffer.stacks);
+	free(rounds->buffer.frames);
 	free(rounds->answers);
 	free(rounds);
 }
@@ -57,9 +57,9 @@ void rounds__free(struct rounds *rounds)
 static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 {
 	struct image *image = address_spaces__of_process(rounds->context.spaces, c->tgid, c->time);
-	struct qz_stack_slot *slot = &rounds->half.stacks[rounds->half.nstacks];
-	uint32_t offset = 2 * rounds->half.nstacks++;
-	uint64_t *frames = &rounds->half.frames[offset];
+	struct qz_stack_slot *slot = &rounds->buffer.stacks[rounds->buffer.nstacks];
+	uint32_t offset = 2 * rounds->buffer.nstacks++;
+	uint64_t *frames = &rounds->buffer.frames[offset];
 
 	*slot = (struct qz_stack_slot) {
 		.hash = 1,
@@ -75,14 +75,14 @@ static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 	frames[slot->nkernel] = c->user_ip;
 	if (!image)
 		return;
-	stack__want(&rounds->context, &rounds->half, slot);
-	spin_tracker__want(rounds->tracker, &rounds->half, slot);
+	stack__want(&rounds->context, &rounds->buffer, slot);
+	spin_tracker__want(rounds->tracker, &rounds->buffer, slot);
 }
 
 /* Names the stacks of the first instants, up to a batch. */
 static int add_stacks(struct rounds *rounds, const struct instant *instant)
 {
-	rounds->half.nstacks = 0;
+	rounds->buffer.nstacks = 0;
 	for (uint32_t n = 0; instant && n < BATCH; n++, instant = instant->next)
 		for (uint32_t i = 0; i < instant->ncaptures; i++)
 			add_stack(rounds, &instant->captures[i]);
@@ -96,7 +96,7 @@ static int add_stacks(struct rounds *rounds, const struct instant *instant)
 static bool answer(struct rounds *rounds, const struct instant *instant, uint32_t round,
 		   uint32_t place, uint64_t time)
 {
-	const struct qz_stack_slot *slot = &rounds->half.stacks[place];
+	const struct qz_stack_slot *slot = &rounds->buffer.stacks[place];
 	const struct image *image = address_spaces__get(rounds->context.spaces, slot->image);
 
 	if (!image)
@@ -106,7 +106,7 @@ static bool answer(struct rounds *rounds, const struct instant *instant, uint32_
 		.scope = image->scope,
 		.place = place,
 		.time = (uint32_t)(time >> QZ_ROUND_SHIFT),
-		.spinning = spin_tracker__judge(rounds->tracker, &rounds->half, slot).kind ==
+		.spinning = spin_tracker__judge(rounds->tracker, &rounds->buffer, slot).kind ==
 			    SPIN_WAITS,
 	};
 	return true;
@@ -151,7 +151,7 @@ static int take_batch(struct rounds *rounds, struct instant **instants)
 		module_rounds__release(rounds->module_rounds, instant);
 	}
 	return err
-		       ?: round_sets__add(&rounds->context, &rounds->half, rounds->answers,
+		       ?: round_sets__add(&rounds->context, &rounds->buffer, rounds->answers,
 					  rounds->nanswers);
 }
 

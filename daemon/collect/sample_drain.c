@@ -21,7 +21,7 @@
 
 static const char *const end_names[] = QZ_UNWIND_END_NAMES;
 
-/* A stack of the half. */
+/* A stack of the buffer. */
 struct placed {
 	const struct qz_stack_slot *slot;
 	struct stack stack;
@@ -141,13 +141,14 @@ static bool is_stale(const struct qz_stack_slot *slot)
 /* Names the stacks whose walk has found stale tables, or the others. */
 static int name_stacks(struct collector *c, bool stale)
 {
-	struct bpf_runtime_half *h = &c->half;
+	struct bpf_runtime_buffer *buffer = &c->buffer;
 
-	for (uint32_t i = 0; i < h->nstacks; i++) {
-		if (!stack_slot__used(h, &h->stacks[i]) || is_stale(&h->stacks[i]) != stale)
+	for (uint32_t i = 0; i < buffer->nstacks; i++) {
+		if (!stack_slot__used(buffer, &buffer->stacks[i]) ||
+		    is_stale(&buffer->stacks[i]) != stale)
 			continue;
-		stack__want(&c->stacks, h, &h->stacks[i]);
-		spin_tracker__want(c->tracker, h, &h->stacks[i]);
+		stack__want(&c->stacks, buffer, &buffer->stacks[i]);
+		spin_tracker__want(c->tracker, buffer, &buffer->stacks[i]);
 	}
 	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->tracker);
 }
@@ -168,7 +169,7 @@ static uint32_t spinner_of(struct collector *c, const struct qz_stack_slot *slot
 
 	if (!sample->spinning || !thread)
 		return 0;
-	stack__place(&c->stacks, &c->half, slot, &stack);
+	stack__place(&c->stacks, &c->buffer, slot, &stack);
 	node = stack__node(c->profile, thread__node(thread, image), &stack);
 	return node < 0 ? 0 : (uint32_t)node;
 }
@@ -176,16 +177,16 @@ static uint32_t spinner_of(struct collector *c, const struct qz_stack_slot *slot
 /* Objects that samples carry are named before these are added. */
 static void want_objects(struct collector *c)
 {
-	struct bpf_runtime_half *h = &c->half;
+	struct bpf_runtime_buffer *buffer = &c->buffer;
 
 	for (int64_t i = 0; i < c->njoined; i++) {
 		const struct joined_sample *sample = &c->joined[i];
 		uint32_t at = QZ_SAMPLE_STACK(sample->key);
 
-		if (sample->count && at < h->nstacks && has_new_object(c, sample) &&
-		    stack_slot__used(h, &h->stacks[at]))
+		if (sample->count && at < buffer->nstacks && has_new_object(c, sample) &&
+		    stack_slot__used(buffer, &buffer->stacks[at]))
 			wait_drain__want_object(c->waits, sample->object,
-						spinner_of(c, &h->stacks[at], sample));
+						spinner_of(c, &buffer->stacks[at], sample));
 	}
 }
 
@@ -195,7 +196,7 @@ static void want_objects(struct collector *c)
  */
 static void drain_samples(struct collector *c, bool stale)
 {
-	struct bpf_runtime_half *h = &c->half;
+	struct bpf_runtime_buffer *buffer = &c->buffer;
 	uint32_t last = UINT32_MAX;
 	struct placed placed = {0};
 
@@ -204,19 +205,19 @@ static void drain_samples(struct collector *c, bool stale)
 		uint32_t at = QZ_SAMPLE_STACK(sample->key);
 		const struct qz_stack_slot *slot;
 
-		if (!sample->count || at >= h->nstacks)
+		if (!sample->count || at >= buffer->nstacks)
 			continue;
-		if (!stale && (is_stale(&h->stacks[at]) || has_new_object(c, sample)))
+		if (!stale && (is_stale(&buffer->stacks[at]) || has_new_object(c, sample)))
 			continue;
-		slot = &h->stacks[at];
-		if (!stack_slot__used(h, slot)) {
+		slot = &buffer->stacks[at];
+		if (!stack_slot__used(buffer, slot)) {
 			c->not_stored += sample->count;
 			sample->count = 0;
 			continue;
 		}
 		if (at != last) {
 			placed.slot = slot;
-			stack__place(&c->stacks, h, slot, &placed.stack);
+			stack__place(&c->stacks, buffer, slot, &placed.stack);
 		}
 		last = at;
 		add_samples(c, &placed, sample);
@@ -228,7 +229,7 @@ static void drain_samples(struct collector *c, bool stale)
 
 static int join_rounds(struct collector *c)
 {
-	c->njoined = sample_rounds__take(c->sampled, &c->half, &c->schedule_drained, c->swapped,
+	c->njoined = sample_rounds__take(c->sampled, &c->buffer, &c->schedule_drained, c->swapped,
 					 &c->joined);
 	if (c->njoined < 0)
 		return (int)c->njoined;
@@ -243,7 +244,8 @@ static int add_sets(struct collector *c)
 	uint32_t n;
 	const struct round_answer *answers = sample_rounds__answers(c->sampled, &n);
 
-	return c->profile->instants.sampled ? round_sets__add(&c->stacks, &c->half, answers, n) : 0;
+	return c->profile->instants.sampled ? round_sets__add(&c->stacks, &c->buffer, answers, n)
+					    : 0;
 }
 
 static int settle_ended(struct collector *c)
@@ -268,9 +270,9 @@ static int settle_ended(struct collector *c)
 	return scope_gc__settle(c->gc, &context);
 }
 
-int collector__drain_half(struct collector *c)
+int collector__drain_buffer(struct collector *c)
 {
-	struct bpf_runtime_half *h = &c->half;
+	struct bpf_runtime_buffer *buffer = &c->buffer;
 	uint64_t changes = address_spaces__changes(c->spaces);
 	int err;
 
@@ -293,7 +295,7 @@ int collector__drain_half(struct collector *c)
 	}
 	if (!err && c->polling)
 		shm_polling__drain(c->polling);
-	bpf_runtime__clear(c->bpf, h);
+	bpf_runtime__clear(c->bpf, buffer);
 	address_spaces__refresh(c->spaces);
 	if (address_spaces__changes(c->spaces) != changes)
 		unwind_worker__wake(c->worker);
@@ -301,8 +303,8 @@ int collector__drain_half(struct collector *c)
 		err = candidates__learn(c->candidates);
 	if (c->counters)
 		shm_counters__drained(c->counters);
-	c->half_waits = false;
+	c->buffer_waits = false;
 	c->drained = true;
 	symbolizer__rest(c->symbolizer);
-	return err ?: c->half_ages ? settle_ended(c) : 0;
+	return err ?: c->buffer_ages ? settle_ended(c) : 0;
 }

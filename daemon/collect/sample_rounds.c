@@ -10,7 +10,7 @@
 	25000 /* ns; a timer that is on average as far from those of others was not started in time */
 #define LATE	    500000 /* a sample that is as late is not its timer's fault */
 #define OFF_SAMPLES 16	   /* to say so */
-#define MOST_PAUSE  64	   /* halves until timers are looked at again */
+#define MOST_PAUSE  64	   /* buffers until timers are looked at again */
 #define TIME_MASK   0x3fffffffu
 
 struct verdict {
@@ -36,11 +36,11 @@ struct sample_rounds {
 	struct sample_rounds_context context;
 	struct round_join *join;
 	struct joined_sample *samples;
-	struct round_answer *answers; /* of the last half */
+	struct round_answer *answers; /* of the last buffer */
 	uint32_t nanswers;
 	uint64_t off; /* times that some timers were found off */
 	bool are_off;
-	uint32_t pause, pause_left; /* halves, after that */
+	uint32_t pause, pause_left; /* buffers, after that */
 };
 
 /* How far the samples of a timer are from their instants. */
@@ -49,10 +49,10 @@ struct lateness {
 	uint32_t n, all; /* without and with those that are too late */
 };
 
-/* One half under way. */
+/* One buffer under way. */
 struct taking {
 	struct sample_rounds *rounds;
-	const struct bpf_runtime_half *half;
+	const struct bpf_runtime_buffer *buffer;
 	const struct timer_schedule *schedule;
 	uint64_t now;
 	uint32_t n;
@@ -128,7 +128,7 @@ static int find_instants(struct taking *t, uint32_t cpu)
 {
 	uint32_t n;
 	const struct qz_sample_record *records =
-		bpf_runtime__records(t->rounds->context.bpf, t->half, cpu, &n);
+		bpf_runtime__records(t->rounds->context.bpf, t->buffer, cpu, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t stream = stream_of(t, &records[i]);
@@ -265,7 +265,7 @@ static struct round_answer nth_answer(const struct taking *t, uint32_t i)
 		.round = round_of(num, m->stream, m->k), .place = m->sample, .missed = true};
 }
 
-/* Those that the half has no round of: nobody has a sample of them. */
+/* Those that the buffer has no round of: nobody has a sample of them. */
 static void forget_missed(struct taking *t)
 {
 	uint32_t n = 0;
@@ -306,7 +306,7 @@ static int sort_answers(struct taking *t)
 static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 {
 	const struct sample_rounds_context *from = &t->rounds->context;
-	const struct qz_stack_slot *slot = &t->half->stacks[stack];
+	const struct qz_stack_slot *slot = &t->buffer->stacks[stack];
 	struct verdict *v = &t->verdicts[stack];
 	const struct image *image;
 
@@ -315,8 +315,8 @@ static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 	v->known = true;
 	image = address_spaces__get(from->spaces, slot->image);
 	v->scope = image ? image->scope : QZ_NO_SCOPE;
-	if (stack_slot__used(t->half, slot))
-		v->spin = spin_tracker__judge(from->tracker, t->half, slot);
+	if (stack_slot__used(t->buffer, slot))
+		v->spin = spin_tracker__judge(from->tracker, t->buffer, slot);
 	return v;
 }
 
@@ -355,7 +355,7 @@ static void judge(struct taking *t, struct round_answer *a)
 	const struct qz_sample_record *record = t->records[a->place];
 	uint32_t serial = QZ_SAMPLE_SERIAL(record->key), stack = QZ_SAMPLE_STACK(record->key);
 	static const struct verdict unknown = {.scope = QZ_NO_SCOPE};
-	const struct verdict *v = stack < t->half->nstacks ? verdict_of(t, stack) : &unknown;
+	const struct verdict *v = stack < t->buffer->nstacks ? verdict_of(t, stack) : &unknown;
 
 	a->scope = v->scope;
 	a->serial = serial;
@@ -482,12 +482,12 @@ static int allocate(struct taking *t)
 	uint32_t processors = bpf_runtime__processors(t->rounds->context.bpf), all = 0, n;
 
 	for (uint32_t cpu = 0; cpu < processors; cpu++) {
-		bpf_runtime__records(t->rounds->context.bpf, t->half, cpu, &n);
+		bpf_runtime__records(t->rounds->context.bpf, t->buffer, cpu, &n);
 		all += n;
 	}
 	t->records = calloc(all + 1, sizeof(*t->records));
 	t->timed = calloc(all + 1, sizeof(*t->timed));
-	t->verdicts = calloc(t->half->nstacks, sizeof(*t->verdicts));
+	t->verdicts = calloc(t->buffer->nstacks, sizeof(*t->verdicts));
 	t->late = calloc(processors * TIMER_STREAMS, sizeof(*t->late));
 	return t->records && t->timed && t->verdicts && t->late ? 0 : -ENOMEM;
 }
@@ -513,11 +513,11 @@ static int64_t take(struct taking *t)
 	return made;
 }
 
-int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_half *half,
+int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_buffer *buffer,
 			    const struct timer_schedule *schedule, uint64_t now,
 			    struct joined_sample **samples)
 {
-	struct taking t = {.rounds = r, .half = half, .schedule = schedule, .now = now};
+	struct taking t = {.rounds = r, .buffer = buffer, .schedule = schedule, .now = now};
 	int64_t n;
 
 	free(r->answers);

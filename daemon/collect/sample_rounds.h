@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records of one half of the sampler's tables, judged by what is known of the code now, and joined to rounds.
+ * The records of one buffer of the sampler, judged by what is known of the code now, and joined to rounds.
  *
  * One thread at a time.
  */
@@ -40,20 +40,20 @@ struct sample_rounds *sample_rounds__new(const struct sample_rounds_context *con
 void sample_rounds__free(struct sample_rounds *r);
 
 /*
- * Takes the records of a half, sampled by a schedule up to `now`, whose stacks the spin tracker has resolved. They are in
+ * Takes the records of a buffer, sampled by a schedule up to `now`, whose stacks the spin tracker has resolved. They are in
  * the order of keys, and valid until the next call. Gives the number or -ENOMEM.
  */
-int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_half *half,
+int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_buffer *buffer,
 			    const struct timer_schedule *schedule, uint64_t now,
 			    struct joined_sample **samples);
 
 /*
- * The answers of that half, until the next call, with their results: in the order of rounds and then of scopes. The place of
- * each is the number of its stack in the half. Sets the number.
+ * The answers of that buffer, until the next call, with their results: in the order of rounds and then of scopes. The place of
+ * each is the number of its stack in the buffer. Sets the number.
  */
 const struct round_answer *sample_rounds__answers(const struct sample_rounds *r, uint32_t *n);
 
-/* Whether the timers of the last half were out of phase. */
+/* Whether the timers of the last buffer were out of phase. */
 bool sample_rounds__are_off(const struct sample_rounds *r);
 
 /* How many rounds there were, and what they lacked. */

@@ -13,7 +13,7 @@
 
 /*
  * Drains from when a scope is seen to have ended until all that was sampled in it, and reported of it by
- * then, is part of the profile: both halves of the tables have been drained since.
+ * then, is part of the profile: both buffers have been drained since.
  */
 #define SETTLED_DRAINS 3
 /* So many processes more, and the memory that they take is looked at. */

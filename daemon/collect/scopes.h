@@ -38,32 +38,32 @@ const uint32_t *scopes__rows(const struct scopes *s);
 /* The index of the machine's, QZ_NONE: there is none. */
 uint32_t scopes__machine(const struct scopes *s);
 
-/* Of one that is not known: a process. */
+/* What kind a scope is; a process where it is not known. */
 enum qz_scope_kind scopes__kind(const struct scopes *s, uint32_t scope);
 
 /*
- * A process is called as the program that it executed last, and is where it was then; until it has
- * executed one, it is what its parent is, whose image may be NULL.
+ * Names a process: it has the name and control group of the program that it executed last. If it has
+ * not executed any, it has those of its parent, whose image may be NULL.
  */
 void scopes__describe(struct scopes *s, const struct qz_process_event *e,
 		      const struct image *parent);
 
-/* A process is called as its first thread is at last, which prctl(2) changes without any event. */
+/* Names a process after its first thread, whose name prctl(2) changes without any event. */
 void scopes__name(struct scopes *s, const struct qz_thread_event *e);
 
-/* How a scope stands. False: it is not known. */
+/* A scope's present figures in BPF. False: it is not known. */
 bool scopes__read(struct scopes *s, uint32_t scope, struct qz_scope_state *state);
 
 /*
- * One that has ended for good: its figures are part of the profile and its number means nothing any
- * more.
+ * Ends a scope for good: its figures become part of the profile, and its number in BPF means nothing
+ * any more.
  */
 void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits);
 
 /* Whether one of the profile still has a number in BPF. */
 bool scopes__has_number(const struct scopes *s, uint32_t index);
 
-/* Threads of all of them that have not ended; whether all have. */
+/* How many threads of all scopes have not ended, and whether all threads have. */
 uint64_t scopes__alive(struct scopes *s);
 bool scopes__ended(struct scopes *s);
 

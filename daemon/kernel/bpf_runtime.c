@@ -25,7 +25,7 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-/* Per half and processor, where the rate is not above it, or there are few processors. */
+/* Per buffer and processor, where the rate is not above it, or there are few processors. */
 #define SAMPLES_PER_CPU	    1024
 #define MIN_SAMPLES	    16384
 #define MAX_STACKS	    (1u << 20) /* 20 bits of the sample key */
@@ -578,17 +578,17 @@ struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf)
 	return bpf->cpus;
 }
 
-int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_half *half)
+int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer)
 {
 	uint32_t epoch = bpf->control->epoch, which = epoch & 1;
 
 	__atomic_store_n(&bpf->control->epoch, epoch + 1, __ATOMIC_SEQ_CST);
-	half->stacks = &bpf->stacks[(size_t)which * bpf->nstacks];
-	half->frames = &bpf->frames[(size_t)which * bpf->nframes];
-	half->records = &bpf->samples[(size_t)which * bpf->nrecords * bpf->processors];
-	half->which = which;
-	half->nstacks = bpf->nstacks;
-	half->nframes = bpf->nframes;
+	buffer->stacks = &bpf->stacks[(size_t)which * bpf->nstacks];
+	buffer->frames = &bpf->frames[(size_t)which * bpf->nframes];
+	buffer->records = &bpf->samples[(size_t)which * bpf->nrecords * bpf->processors];
+	buffer->which = which;
+	buffer->nstacks = bpf->nstacks;
+	buffer->nframes = bpf->nframes;
 	for (uint32_t cpu = 0; cpu < bpf->processors; cpu++) {
 		int tries = 0;
 
@@ -604,22 +604,22 @@ int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_half *
 }
 
 const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *bpf,
-						    const struct bpf_runtime_half *half,
+						    const struct bpf_runtime_buffer *buffer,
 						    uint32_t cpu, uint32_t *n)
 {
-	*n = bpf->cpus[cpu].records[half->which];
+	*n = bpf->cpus[cpu].records[buffer->which];
 	if (*n > bpf->nrecords)
 		*n = bpf->nrecords;
-	return &half->records[(size_t)cpu * bpf->nrecords];
+	return &buffer->records[(size_t)cpu * bpf->nrecords];
 }
 
-void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_half *half)
+void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer)
 {
-	uint32_t which = half->which;
+	uint32_t which = buffer->which;
 
-	for (uint32_t i = 0; i < half->nstacks; i++)
-		if (half->stacks[i].hash)
-			memset(&half->stacks[i], 0, sizeof(half->stacks[i]));
+	for (uint32_t i = 0; i < buffer->nstacks; i++)
+		if (buffer->stacks[i].hash)
+			memset(&buffer->stacks[i], 0, sizeof(buffer->stacks[i]));
 	for (uint32_t i = 0; i < bpf->processors; i++)
 		bpf->cpus[i].records[which] = 0;
 	bpf->control->stacks_used[which] = 0;

@@ -54,16 +54,15 @@ int bpf_runtime__load(struct bpf_runtime *bpf);
 /* Attaches the accounting. No scope is open yet, so nothing is counted. */
 int bpf_runtime__attach(struct bpf_runtime *bpf);
 
-/* When the clock stopped by itself, since quartzd did not run for so long; 0: it did not. */
+/* When the watchdog stopped the clock, because quartzd had not run for too long; 0: it did not. */
 uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf);
 
-/* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS, more for emulated machines and less for a test. */
+/* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS: more for emulated machines, less for tests. */
 unsigned int bpf_runtime__watchdog_seconds(void);
 
 /*
- * Stops the clock: what the programs account stands still from now on, and of a thread that ends
- * they only tell how it stood. What was written by then can be read at leisure. Gives the time since
- * when it stands.
+ * Stops the clock: nothing is accounted from now on, and a thread that ends is reported as it stood
+ * then. So figures that belong together can be read one after the other. Gives the time of the stop.
  */
 uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf);
 
@@ -103,8 +102,8 @@ uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf);
 struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf);
 struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf);
 
-/* One half of the sampler's tables. */
-struct bpf_runtime_half {
+/* One buffer of the sampler. */
+struct bpf_runtime_buffer {
 	struct qz_stack_slot *stacks;
 	uint64_t *frames;
 	const struct qz_sample_record *records; /* see bpf_runtime__records */
@@ -113,18 +112,18 @@ struct bpf_runtime_half {
 };
 
 /*
- * Switches the sampler to the other half and waits until none is left in the one that it had, which is
- * given in *half. It must be emptied with bpf_runtime__clear before the next swap.
+ * Switches the sampler to the other buffer and waits until none is left in the one that it had, which is
+ * given in *buffer. It must be emptied with bpf_runtime__clear before the next swap.
  */
-int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_half *half);
-void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_half *half);
+int bpf_runtime__swap_buffers(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer);
+void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer);
 
-/* The samples of a processor in a half, *n of them, in the order of time. */
+/* The samples of a processor in a buffer, *n of them, in the order of time. */
 const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *bpf,
-						    const struct bpf_runtime_half *half,
+						    const struct bpf_runtime_buffer *buffer,
 						    uint32_t cpu, uint32_t *n);
 
-/* How full the half in use is, in percent of its fullest table. */
+/* How full the buffer in use is, in percent of its fullest table. */
 unsigned int bpf_runtime__fill(const struct bpf_runtime *bpf);
 
 /* The tables of waits, see struct qz_wait_stack; the numbers are powers of two. */

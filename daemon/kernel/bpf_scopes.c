@@ -196,11 +196,11 @@ static int iterate_over(struct bpf_runtime *bpf, struct bpf_program *prog, int p
 	return iterate(bpf, prog, pid ? &opts : NULL, NULL, NULL);
 }
 
-int bpf_scopes__tell(struct bpf_runtime *bpf, uint32_t scope, int pid)
+int bpf_scopes__report_threads(struct bpf_runtime *bpf, uint32_t scope, int pid)
 {
 	if (bpf_scopes__youth(bpf, scope) != QZ_YOUNG)
 		return 0;
-	return iterate_over(bpf, bpf->skel->progs.tell_threads, pid);
+	return iterate_over(bpf, bpf->skel->progs.report_threads, pid);
 }
 
 int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid)

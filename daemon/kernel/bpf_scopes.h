@@ -32,7 +32,7 @@ bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope);
 /* Whether a scope that was there at a time has threads. Any thread may ask. */
 bool bpf_scopes__lives(const struct bpf_runtime *bpf, uint32_t scope, uint64_t since);
 
-/* The process of a scope of which nothing else is known. */
+/* The pid of the process of a scope, for when nothing else is known of it. */
 int bpf_scopes__pid(const struct bpf_runtime *bpf, uint32_t scope);
 
 /* Gives a scope number back whose figures were read. every_process only. */
@@ -46,8 +46,8 @@ enum qz_youth bpf_scopes__youth(const struct bpf_runtime *bpf, uint32_t scope);
 bool bpf_scopes__grow(struct bpf_runtime *bpf, uint32_t scope);
 uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope);
 
-/* A process is to be told of, and is grown. Any thread may ask. */
-int bpf_scopes__tell(struct bpf_runtime *bpf, uint32_t scope, int pid);
+/* Makes a young process grown, and has it reported. Any thread may ask. */
+int bpf_scopes__report_threads(struct bpf_runtime *bpf, uint32_t scope, int pid);
 
 /*
  * Processes whose forks were passed (bpf/passed.bpf.h), all, or with a pid that one, are followed from now on. Any thread
@@ -58,7 +58,7 @@ int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid);
 /* As that, of all, by one thread. False: there were not enough scopes. */
 bool bpf_scopes__follow_all_passed(struct bpf_runtime *bpf);
 
-/* Nothing more is put into a group from now on. It is a scope that has ended, soon. */
+/* Closes a group: no more processes are added. Soon it is a scope that has ended. */
 void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key);
 
 /* What the dump of threads is given to. */

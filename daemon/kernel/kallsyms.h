@@ -8,8 +8,8 @@
 struct kallsyms;
 
 /*
- * Opens the table, so that it can be read by who has lost the right to (CAP_SYSLOG), and waits for a thread that reads
- * one ahead, which would keep the right. Without it, the table is opened to be read.
+ * Opens the table while there is the right to (CAP_SYSLOG), so that it can be read after that is given up. Waits for the
+ * thread of kallsyms__read_ahead, which would keep the right. Without this call, the table is opened when it is read.
  */
 void kallsyms__open(void);
 
@@ -18,8 +18,8 @@ struct kallsyms *kallsyms__new(void);
 void kallsyms__free(struct kallsyms *k);
 
 /*
- * Begins to read the table in a thread of its own, for whose end waits who asks it for something: for a time when the
- * main thread has to wait for something else.
+ * Begins to read the table in a thread of its own, while the main thread has to wait for something else. Whoever needs
+ * the table then waits for that thread.
  */
 void kallsyms__read_ahead(struct kallsyms *k);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* /dev/quartz, where quartz.ko is loaded: this quartzd speaks there, as long as it is open. */
+/* /dev/quartz, where quartz.ko is loaded: the quartzd that has it open is the one that publishes there. */
 #ifndef QUARTZ_DAEMON_MODULE_DEVICE_H
 #define QUARTZ_DAEMON_MODULE_DEVICE_H
 
@@ -16,7 +16,7 @@ struct module_device {
  */
 int module_device__open(struct module_device *d);
 
-/* Falls silent: what was published stays, and grows old visibly. Closed ones, too. */
+/* Stops publishing. What was published stays, and its age shows. Accepts one that is closed. */
 void module_device__close(struct module_device *d);
 
 #endif

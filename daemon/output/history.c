@@ -192,7 +192,7 @@ int history__cut(struct history *h, struct qz_profile *p)
 	return rotate(h, now) ?: err;
 }
 
-int history__told(struct history *h, struct qz_profile *p)
+int history__renumbered(struct history *h, struct qz_profile *p)
 {
 	return qz_slices__restart(h->slices, p);
 }

@@ -29,6 +29,6 @@ const char *history__directory(const struct history *h);
 int history__cut(struct history *h, struct qz_profile *p);
 
 /* Entities of the profile have other indices since the last cut. 0 or -ENOMEM. */
-int history__told(struct history *h, struct qz_profile *p);
+int history__renumbered(struct history *h, struct qz_profile *p);
 
 #endif

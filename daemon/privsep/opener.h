@@ -74,7 +74,7 @@ struct opener_counts {
 };
 struct opener_counts opener__counts(void);
 
-/* How many ms a request may take after so many that were late within a minute. */
+/* How many ms a request may take, after `late` ones that took too long within a minute. */
 int opener__patience(uint32_t late);
 
 /* Processor time of the openers, those that have ended included. */

@@ -30,8 +30,8 @@ static void set_preload(const char *library)
 }
 
 /*
- * Becomes the user, with the environment of a login but for PATH. Until the exec the process has quartzd's memory; nobody
- * can trace it, because a change of the user makes it undumpable.
+ * Changes to the user and sets the environment of a login, except PATH. Until the exec, the process still has a copy of
+ * quartzd's memory. The user cannot trace it, because a change of the user makes a process undumpable.
  */
 static int become(const struct user *user)
 {

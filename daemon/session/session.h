@@ -32,7 +32,7 @@ int session__snapshot(struct session *s, int fd, const struct control_socket_wan
 /* What the session is and has measured, for the answer to a status request; NULL without memory. */
 json_t *session__status(struct session *s);
 
-/* Has the session end and another one begin with settings read anew; false: not this one, or not with these. */
+/* Has the session end and another one begin, with settings read anew. False: this session cannot, or the settings are wrong. */
 bool host__begin_anew(struct host *host);
 
 /* SIGHUP: what a host does about it. */

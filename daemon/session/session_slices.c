@@ -18,7 +18,7 @@ static void after_fold(void *context)
 	struct session *s = context;
 	int err = s->poller ? session__refresh(s, bpf_runtime__now(), true) : 0;
 
-	err = err ?: history__told(s->history, collector__profile(s->collector));
+	err = err ?: history__renumbered(s->history, collector__profile(s->collector));
 	if (err)
 		log_warning("%s: %s; slices from now on are wrong", history__directory(s->history),
 			    strerror(-err));

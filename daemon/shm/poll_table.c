@@ -35,49 +35,50 @@ static uint64_t hash_sample(const struct poll_key *key, const uint32_t *ids, uin
 	return h ? h : 1;
 }
 
-static bool add(struct poll_half *h, struct poll_sample *sample, uint64_t hash,
+static bool add(struct poll_buffer *buffer, struct poll_sample *sample, uint64_t hash,
 		const struct poll_key *key, const uint32_t *ids, uint32_t n)
 {
-	if (h->used >= POLL_SAMPLES / 4 * 3 || n > POLL_IDS - h->ids_used)
+	if (buffer->used >= POLL_SAMPLES / 4 * 3 || n > POLL_IDS - buffer->ids_used)
 		return false;
-	memcpy(&h->ids[h->ids_used], ids, n * sizeof(*ids));
-	*sample = (struct poll_sample) {hash, *key, 1, n, h->ids_used};
-	h->ids_used += n;
-	h->used++;
+	memcpy(&buffer->ids[buffer->ids_used], ids, n * sizeof(*ids));
+	*sample = (struct poll_sample) {hash, *key, 1, n, buffer->ids_used};
+	buffer->ids_used += n;
+	buffer->used++;
 	return true;
 }
 
-static bool is_of(const struct poll_half *h, const struct poll_sample *sample,
+static bool is_of(const struct poll_buffer *buffer, const struct poll_sample *sample,
 		  const struct poll_key *key, const uint32_t *ids, uint32_t n)
 {
 	return !memcmp(&sample->key, key, sizeof(*key)) && sample->n == n &&
-	       !memcmp(&h->ids[sample->first], ids, n * sizeof(*ids));
+	       !memcmp(&buffer->ids[sample->first], ids, n * sizeof(*ids));
 }
 
-bool poll_half__count(struct poll_half *h, const struct poll_key *key, const uint32_t *ids,
-		      uint32_t n)
+bool poll_buffer__count(struct poll_buffer *buffer, const struct poll_key *key, const uint32_t *ids,
+			uint32_t n)
 {
 	uint64_t hash = hash_sample(key, ids, n);
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct poll_sample *sample = &h->samples[((hash >> 32) + i) & (POLL_SAMPLES - 1)];
+		struct poll_sample *sample =
+			&buffer->samples[((hash >> 32) + i) & (POLL_SAMPLES - 1)];
 
-		if (sample->hash == hash && is_of(h, sample, key, ids, n)) {
+		if (sample->hash == hash && is_of(buffer, sample, key, ids, n)) {
 			sample->count++;
 			return true;
 		}
 		if (sample->hash)
 			continue;
-		if (add(h, sample, hash, key, ids, n))
+		if (add(buffer, sample, hash, key, ids, n))
 			return true;
 		break;
 	}
-	h->lost++;
+	buffer->lost++;
 	return false;
 }
 
-void poll_half__clear(struct poll_half *h)
+void poll_buffer__clear(struct poll_buffer *buffer)
 {
-	memset(h->samples, 0, sizeof(h->samples));
-	h->used = h->ids_used = 0;
+	memset(buffer->samples, 0, sizeof(buffer->samples));
+	buffer->used = buffer->ids_used = 0;
 }

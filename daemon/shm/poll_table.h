@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counters of equal samples of profile stacks: one thread counts, another reads what was counted in
- * the half that is not in use, as with the tables of the sampler in the kernel.
+ * the buffer that is not in use, as with the tables of the sampler in the kernel.
  */
 #ifndef QUARTZ_DAEMON_POLL_TABLE_H
 #define QUARTZ_DAEMON_POLL_TABLE_H
@@ -11,7 +11,7 @@
 
 #include "daemon/attribution/shm_reader.h"
 
-#define POLL_SAMPLES (1u << 14) /* of a half */
+#define POLL_SAMPLES (1u << 14) /* of a buffer */
 #define POLL_IDS     (1u << 18)
 
 /* What equal samples are equal in, besides the stack. */
@@ -31,7 +31,7 @@ struct poll_sample {
 	uint32_t n, first; /* ids */
 };
 
-struct poll_half {
+struct poll_buffer {
 	struct poll_sample samples[POLL_SAMPLES];
 	uint32_t ids[POLL_IDS];
 	uint32_t used, ids_used;
@@ -39,10 +39,10 @@ struct poll_half {
 };
 
 /* Adds one to the samples of this key and stack. False: no room, counted. */
-bool poll_half__count(struct poll_half *h, const struct poll_key *key, const uint32_t *ids,
-		      uint32_t n);
+bool poll_buffer__count(struct poll_buffer *buffer, const struct poll_key *key, const uint32_t *ids,
+			uint32_t n);
 
 /* Forgets all but what was lost. */
-void poll_half__clear(struct poll_half *h);
+void poll_buffer__clear(struct poll_buffer *buffer);
 
 #endif

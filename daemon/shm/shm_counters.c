@@ -7,7 +7,7 @@
 #include "daemon/shm/shm_counters.h"
 #include "daemon/attribution/shm_reader.h"
 
-/* Drains after the end of a process until no half of the sampler's tables knows of it. */
+/* Drains after the end of a process until no buffer of the sampler knows of it. */
 #define LAST_DRAINS 3
 
 /* The process's own ledger. */

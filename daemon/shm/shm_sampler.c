@@ -43,9 +43,9 @@ struct worker {
 	uint32_t number;
 	int cpu; /* -1: any */
 	pthread_t thread;
-	uint32_t which; /* half in use */
+	uint32_t which; /* buffer in use */
 	uint64_t round; /* odd while a round is made, see swap_buffer */
-	struct poll_half *halves[2];
+	struct poll_buffer *buffers[2];
 	struct view *views; /* one per processor */
 	struct events *seen[MAX_PAGES];
 	uint64_t sweep_due;
@@ -218,7 +218,7 @@ static uint32_t count_spinning(const struct worker *w, uint32_t n, uint32_t scop
 
 static void count(struct worker *w, struct view *v, uint32_t spinning)
 {
-	struct poll_half *half = w->halves[__atomic_load_n(&w->which, __ATOMIC_ACQUIRE)];
+	struct poll_buffer *buffer = w->buffers[__atomic_load_n(&w->which, __ATOMIC_ACQUIRE)];
 	const struct page_slot *slot = &v->slot;
 
 	v->key.busy = v->key.level > spinning ? v->key.level - spinning : 0;
@@ -226,7 +226,7 @@ static void count(struct worker *w, struct view *v, uint32_t spinning)
 	v->key.task = slot->task;
 	v->key.base = slot->base;
 	v->key.object = v->key.spinning ? slot->object : 0;
-	if (poll_half__count(half, &v->key, slot->ids + slot->base, slot->n - slot->base))
+	if (poll_buffer__count(buffer, &v->key, slot->ids + slot->base, slot->n - slot->base))
 		w->figures.samples++;
 	else
 		w->figures.lost++;
@@ -341,9 +341,9 @@ static int init_worker(struct shm_sampler *p, uint32_t number)
 	w->cpu = p->options.ncpus ? p->options.cpus[number] : -1;
 	w->random = 0x9e3779b97f4a7c15ull + number;
 	w->views = calloc(bpf_runtime__processors(p->bpf), sizeof(*w->views));
-	w->halves[0] = calloc(1, sizeof(*w->halves[0]));
-	w->halves[1] = calloc(1, sizeof(*w->halves[1]));
-	return w->views && w->halves[0] && w->halves[1] ? 0 : -ENOMEM;
+	w->buffers[0] = calloc(1, sizeof(*w->buffers[0]));
+	w->buffers[1] = calloc(1, sizeof(*w->buffers[1]));
+	return w->views && w->buffers[0] && w->buffers[1] ? 0 : -ENOMEM;
 }
 
 struct shm_sampler *shm_sampler__new(const struct shm_sampler_options *options,
@@ -394,15 +394,15 @@ void shm_sampler__free(struct shm_sampler *p)
 		for (uint32_t k = 0; k < MAX_PAGES; k++)
 			free(w->seen[k]);
 		free(w->views);
-		free(w->halves[0]);
-		free(w->halves[1]);
+		free(w->buffers[0]);
+		free(w->buffers[1]);
 	}
 	free(p);
 }
 
 /* ---- results ---- */
 
-/* Waits until the worker is not in a round that it began with the half before: microseconds. */
+/* Waits until the worker is not in a round that it began with the buffer before: microseconds. */
 static void swap_buffer(struct worker *w)
 {
 	uint64_t round;
@@ -422,19 +422,20 @@ void shm_sampler__swap_buffers(struct shm_sampler *p)
 void shm_sampler__each(struct shm_sampler *p, poller_call *call, void *context)
 {
 	for (uint32_t i = 0; i < p->nworkers; i++) {
-		const struct poll_half *h = p->workers[i].halves[!p->workers[i].which];
+		const struct poll_buffer *buffer = p->workers[i].buffers[!p->workers[i].which];
 
-		for (uint32_t k = 0; k < POLL_SAMPLES && h->used; k++)
-			if (h->samples[k].hash)
-				call(context, &h->samples[k], &h->ids[h->samples[k].first]);
+		for (uint32_t k = 0; k < POLL_SAMPLES && buffer->used; k++)
+			if (buffer->samples[k].hash)
+				call(context, &buffer->samples[k],
+				     &buffer->ids[buffer->samples[k].first]);
 	}
 }
 
 void shm_sampler__clear(struct shm_sampler *p)
 {
 	for (uint32_t i = 0; i < p->nworkers; i++)
-		if (p->workers[i].halves[!p->workers[i].which]->used)
-			poll_half__clear(p->workers[i].halves[!p->workers[i].which]);
+		if (p->workers[i].buffers[!p->workers[i].which]->used)
+			poll_buffer__clear(p->workers[i].buffers[!p->workers[i].which]);
 }
 
 void shm_sampler__figures(const struct shm_sampler *p, struct shm_sampler_figures *sum)

@@ -38,7 +38,7 @@ void shm_sampler__stop(struct shm_sampler *p);
 void shm_sampler__free(struct shm_sampler *p);
 
 /*
- * Turns to the other halves; then shm_sampler__each gives what was counted before, any number of times,
+ * Turns to the other buffers; then shm_sampler__each gives what was counted before, any number of times,
  * until shm_sampler__clear forgets it, which must come before the next swap.
  */
 typedef void poller_call(void *context, const struct poll_sample *sample, const uint32_t *ids);

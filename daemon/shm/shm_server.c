@@ -167,7 +167,7 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
 	if (err == -ENOENT && !bpf_scopes__follow_passed(s->bpf, process->pid))
 		err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
 	owner->image = state.image;
-	err = err ?: bpf_scopes__tell(s->bpf, state.scope, process->pid);
+	err = err ?: bpf_scopes__report_threads(s->bpf, state.scope, process->pid);
 	if (err)
 		close(owner->pidfd);
 	return err == -ENOENT ? -ESRCH : err;

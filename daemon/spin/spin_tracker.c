@@ -313,9 +313,10 @@ int spin_tracker__read_processors(struct spin_tracker *s)
 
 /* ---- stacks ---- */
 
-static struct point point_of(const struct bpf_runtime_half *half, const struct qz_stack_slot *slot)
+static struct point point_of(const struct bpf_runtime_buffer *buffer,
+			     const struct qz_stack_slot *slot)
 {
-	const uint64_t *frames = &half->frames[slot->offset];
+	const uint64_t *frames = &buffer->frames[slot->offset];
 
 	return (struct point) {
 		.image = slot->image,
@@ -325,17 +326,17 @@ static struct point point_of(const struct bpf_runtime_half *half, const struct q
 	};
 }
 
-int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_half *half,
+int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *slot)
 {
-	struct point p = point_of(half, slot);
+	struct point p = point_of(buffer, slot);
 
 	return ask(s, &p);
 }
 
 /* ---- verdicts ---- */
 
-/* Whether the sampler knew an address in the half that the last swap has given. */
+/* Whether the sampler knew an address in the buffer that the last swap has given. */
 static bool was_taught(const struct spin_tracker *s, uint32_t image, uint64_t address)
 {
 	const struct qz_spin_address *a = find_slot(s, image, address);
@@ -349,10 +350,11 @@ static uint64_t loop_of(const struct code_class *c)
 	return ((c->code.start ^ (uint64_t)c->module << 40) * 0x9e3779b97f4a7c15ull) | 1;
 }
 
-struct spin_verdict spin_tracker__judge(struct spin_tracker *s, const struct bpf_runtime_half *half,
+struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
+					const struct bpf_runtime_buffer *buffer,
 					const struct qz_stack_slot *slot)
 {
-	struct point p = point_of(half, slot);
+	struct point p = point_of(buffer, slot);
 	struct spin_verdict v = {.kind = SPIN_WORKS};
 	const struct code_class *c, *leaf;
 	uint64_t shift, where = p.leaf;

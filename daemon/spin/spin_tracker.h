@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which code waits: has the addresses classified that are sampled, and lets the sampler know those that are. What the
- * sampler learns holds from a swap of its tables on, so that the samples of one half were all taken with the same
+ * sampler learns holds from a swap of its tables on, so that the samples of one buffer were all taken with the same
  * knowledge.
  *
  * One thread at a time.
@@ -26,8 +26,8 @@ void spin_tracker__free(struct spin_tracker *s);
 /* Reads where each processor was sampled last, so that a wait is known soon. 0 or -ENOMEM. */
 int spin_tracker__read_processors(struct spin_tracker *s);
 
-/* Asks for what a stack does, a used slot of a half; resolve() then has it. 0 or -ENOMEM. */
-int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_half *half,
+/* Asks for what a stack does, a used slot of a buffer; resolve() then has it. 0 or -ENOMEM. */
+int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *slot);
 int spin_tracker__resolve(struct spin_tracker *s);
 
@@ -43,8 +43,9 @@ struct spin_verdict {
 	uint64_t loop;	  /* which one, 0: of the kernel */
 };
 
-/* With this stack, in the half that the last swap has given. */
-struct spin_verdict spin_tracker__judge(struct spin_tracker *s, const struct bpf_runtime_half *half,
+/* With this stack, in the buffer that the last swap has given. */
+struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
+					const struct bpf_runtime_buffer *buffer,
 					const struct qz_stack_slot *slot);
 
 /* Whether there is something for the sampler to learn; a swap, followed by teach(), should come soon. */

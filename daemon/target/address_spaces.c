@@ -34,7 +34,7 @@ struct address_spaces {
 	uint32_t nlive;
 	struct qz_hash_table by_number,
 		by_pid,	       /* the latest image of a process, see find_current */
-		by_map;    /* of those that were found, when they were read */
+		by_map;	       /* of those that were found, when they were read */
 	struct image **latest; /* image of each scope, or NULL */
 	uint32_t nscopes;
 	struct pending *pending;

@@ -39,7 +39,7 @@ bool unwind_tables__waits(const struct unwind_tables *t);
  */
 bool unwind_tables__build(struct unwind_tables *t);
 
-/* Has those built that could not be for the time being, as far as they may be asked for again. */
+/* Tries tables again that could not be built before, where enough time has passed. */
 void unwind_tables__retry(struct unwind_tables *t);
 
 /* The unwinder has met code without a table: the next call above looks which. */

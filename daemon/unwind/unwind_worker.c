@@ -113,7 +113,7 @@ static void publish_changes(struct unwind_worker *worker)
 	worker->changes = changes;
 }
 
-static void tell_figures(struct unwind_worker *worker)
+static void publish_figures(struct unwind_worker *worker)
 {
 	const struct symbolizer_counters *c = symbolizer__counters(worker->symbolizer);
 	GUARD(&worker->lock);
@@ -189,7 +189,7 @@ static void *follow(void *argument)
 		do
 			publish_changes(worker);
 		while (unwind_tables__build(worker->tables) && !is_stopped(worker));
-		tell_figures(worker);
+		publish_figures(worker);
 		fulfil(worker, asked);
 		await(worker);
 	}

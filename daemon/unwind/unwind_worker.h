@@ -23,7 +23,7 @@ void unwind_worker__free(struct unwind_worker *worker);
 /* Starts the thread; the sampler must be. 0 or -errno. */
 int unwind_worker__start(struct unwind_worker *worker);
 
-/* Ends it, when it has built the table at which it is. Idempotent; before BPF is detached. */
+/* Ends the thread, after the table that it is building. Idempotent. To be called before BPF is detached. */
 void unwind_worker__stop(struct unwind_worker *worker);
 
 /*
@@ -33,7 +33,7 @@ void unwind_worker__stop(struct unwind_worker *worker);
  */
 void unwind_worker__prepare(struct unwind_worker *worker, int fd, const char *path);
 
-/* How often the rates are halved: so much more rarely it looks for what is mapped, unless it is called. */
+/* How often the rates are halved: it looks for new mappings that much more rarely, unless it is woken. */
 void unwind_worker__set_halvings(struct unwind_worker *worker, uint32_t halvings);
 
 /* The main thread has changed what is mapped. */

@@ -79,7 +79,7 @@ bool limits__has_room(int fd)
 	return limit == RLIM_INFINITY || (rlim_t)fd + LEFT_FILES < limit;
 }
 
-/* What failed for want of a descriptor may have given another error. */
+/* Tries it: a library call that found no free descriptor may have reported another error. */
 static bool out_of_files(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -27,7 +27,7 @@ void wait_drain__free(struct wait_drain *w);
 /* Whether anything was in the tables of a scope in BPF at the last drain. */
 bool wait_drain__use_scope(const struct wait_drain *w, uint32_t scope);
 
-/* A scope in BPF has ended for good, as it stands: what it lost is part of the profile. */
+/* A scope in BPF has ended for good. What it lost, as its state says, becomes part of the profile. */
 void wait_drain__retire_scope(struct wait_drain *w, uint32_t scope,
 			      const struct qz_scope_state *state);
 

@@ -277,9 +277,9 @@ void wait_stacks__drain(struct wait_stacks *s, bool aging)
 
 /* ---- naming ---- */
 
-static struct bpf_runtime_half frames_of(const struct wait_stack *item)
+static struct bpf_runtime_buffer frames_of(const struct wait_stack *item)
 {
-	return (struct bpf_runtime_half) {.frames = item->frames, .nframes = item->slot.nuser};
+	return (struct bpf_runtime_buffer) {.frames = item->frames, .nframes = item->slot.nuser};
 }
 
 /* Frames in the place of registers. */
@@ -306,7 +306,7 @@ void wait_stacks__want(struct wait_stacks *s)
 {
 	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
 		struct wait_stack *item = &s->items[i];
-		struct bpf_runtime_half frames;
+		struct bpf_runtime_buffer frames;
 
 		if (item->state != STACK_NEW)
 			continue;
@@ -320,7 +320,7 @@ void wait_stacks__want(struct wait_stacks *s)
 
 static void place(struct wait_stacks *s, struct wait_stack *item)
 {
-	struct bpf_runtime_half frames = frames_of(item);
+	struct bpf_runtime_buffer frames = frames_of(item);
 	struct stack stack;
 
 	stack__place(s->context, &frames, &item->slot, &stack);

@@ -176,7 +176,7 @@ static uint64_t contents_of(const struct image *image)
 	return image->contents + 1;
 }
 
-void candidates__tell(struct candidates *c)
+void candidates__publish(struct candidates *c)
 {
 	struct address_spaces *spaces = c->context.spaces;
 	uint32_t n;
@@ -253,7 +253,7 @@ int candidates__learn(struct candidates *c)
 	err = check_addresses(c);
 	check_objects(c);
 	if (c->news)
-		candidates__tell(c);
+		candidates__publish(c);
 	return err;
 }
 

@@ -36,7 +36,7 @@ void candidates__free(struct candidates *c);
 int candidates__learn(struct candidates *c);
 
 /* Soon after something was mapped: where the code is that is known. */
-void candidates__tell(struct candidates *c);
+void candidates__publish(struct candidates *c);
 
 /* After the scopes of the profile were refreshed: what is known of those that ended. scopes: see struct stack_context. */
 int candidates__refresh(struct candidates *c, const uint32_t *scopes, uint32_t nscopes);

@@ -289,11 +289,11 @@ struct qz_scope_state {
 	__u32 shares[QZ_SHARES]; /* that it has; set right by quartzd at each drain */
 	__u32 drain;		 /* of its frames */
 	/* See bpf/group.bpf.h. */
-	__u32 youth;  /* enum qz_youth */
-	__u32 untold; /* enum qz_image_cause of the image that quartzd was not told of; 0: it was */
-	__u32 origin; /* the image that its process was forked from */
-	__u32 group;  /* folded: scope of the group that has its figures */
-	__u32 serial; /* of a group: in the place of that of a thread, in its waits */
+	__u32 youth;	  /* enum qz_youth */
+	__u32 unreported; /* enum qz_image_cause of the image that quartzd was not told of; 0: it was */
+	__u32 origin;	  /* the image that its process was forked from */
+	__u32 group;	  /* folded: scope of the group that has its figures */
+	__u32 serial;	  /* of a group: in the place of that of a thread, in its waits */
 	struct qz_scope_counters counters;
 };
 
@@ -330,7 +330,7 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
 #define QZ_TIMED_CALLS 61 /* a prime, so as to be in step with nothing */
 
 /*
- * One processor, written by itself only, except `run`, and `records` of the half that quartzd has emptied.
+ * One processor, written by itself only, except `run`, and `records` of the buffer that quartzd has emptied.
  *
  * `task` is the thread last seen coming in. The switch tracepoint is not gapless on every host:
  * when prev is another one, the thread in the mark left unseen. Its scope must be told once, by
@@ -343,7 +343,7 @@ struct qz_cpu_state {
 	__u64 run;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
 	__u64 mark;	  /* run at the last switch-in */
 	__u32 scope;	  /* of that thread, or QZ_NO_SCOPE */
-	__u16 records[2]; /* in each half, see struct qz_sample_record */
+	__u16 records[2]; /* in each buffer, see struct qz_sample_record */
 	__u64 switches;	  /* context switches of any thread */
 	__u64 idle_ns;	  /* nothing to run: no samples are expected then */
 	__u64 idle_since; /* 0: not idle */
@@ -417,7 +417,7 @@ static inline __u32 qz_spin__hash(__u32 image, __u64 address)
 	return (__u32)(h >> 32);
 }
 
-/* ---- samples: two halves each of three memory-mapped arrays ---- */
+/* ---- samples: two buffers, each of three memory-mapped arrays ---- */
 
 enum qz_stack_stored {
 	QZ_STACK_FILLING,
@@ -426,8 +426,8 @@ enum qz_stack_stored {
 };
 
 /*
- * The sampler writes to half (epoch & 1); the daemon moves the epoch on, waits until no processor
- * is in an older one, reads the other half and zeroes it.
+ * The sampler writes to buffer (epoch & 1); the daemon moves the epoch on, waits until no processor
+ * is in an older one, reads the other buffer and zeroes it.
  *
  * A slot is taken by compare-and-swap of its key from 0, so that the sampler may interrupt itself
  * (NMI) and no lock is needed.
@@ -435,7 +435,7 @@ enum qz_stack_stored {
 struct qz_stack_slot {
 	__u64 hash; /* of frames and all below but offset and stored, never 0 in use */
 	__u32 image;
-	__u32 offset;  /* of the frames in this half of the frames array */
+	__u32 offset;  /* of the frames in this buffer */
 	__u16 nkernel; /* kernel frames come first, innermost first */
 	__u16 nuser;
 	__u16 depth; /* user frames walked; when more than nuser, see QZ_INNER_FRAMES */
@@ -452,7 +452,7 @@ struct qz_stack_slot {
 
 /*
  * What one processor did at one instant, its answer in that round. Each processor writes those of its own, one
- * after the other, to a part of each half.
+ * after the other, to a part of each buffer.
  *
  * key: stack slot (20 bits) | level (12 bits) | thread serial (32 bits)
  * time: units of 2^QZ_ROUND_SHIFT ns modulo 2^30 (30 bits) | stream of the timer, see daemon/kernel/timer_phase.h (2 bits)
@@ -729,7 +729,7 @@ struct qz_control {
 	__u64 samples_alone; /* that were not taken since, idle processors' too */
 	__u32 epoch;
 	__u32 pad;
-	__u32 stacks_used[2]; /* by the sampler: how full each half is */
+	__u32 stacks_used[2]; /* by the sampler: how full each buffer is */
 	__u32 frames_used[2];
 	__u32 next_serial;
 	__u32 next_image;

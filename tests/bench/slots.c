@@ -11,7 +11,7 @@
 #define SECONDS	       1.0
 #define SLOTS_PER_LOOK 100000 /* at the clock, which is a system call */
 
-static uint64_t round_of(const struct qz_slot *slots, long n, struct poll_half *half)
+static uint64_t round_of(const struct qz_slot *slots, long n, struct poll_buffer *buffer)
 {
 	uint64_t counted = 0;
 	struct page_slot slot;
@@ -22,7 +22,7 @@ static uint64_t round_of(const struct qz_slot *slots, long n, struct poll_half *
 		if (shm_slot__copy(&slots[i], &slot) != PAGE_SLOT_GOOD)
 			continue;
 		key.busy = 1;
-		counted += poll_half__count(half, &key, slot.ids, slot.n);
+		counted += poll_buffer__count(buffer, &key, slot.ids, slot.n);
 	}
 	return counted;
 }
@@ -30,12 +30,12 @@ static uint64_t round_of(const struct qz_slot *slots, long n, struct poll_half *
 int main(int argc, char **argv)
 {
 	long n = count_argument(argc, argv, 1, 1000), depth = count_argument(argc, argv, 2, 8);
-	struct poll_half *half = calloc(1, sizeof(*half));
+	struct poll_buffer *buffer = calloc(1, sizeof(*buffer));
 	struct qz_slot *slots = mmap(NULL, n * sizeof(*slots), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), counted = 0, now;
 
-	if (!half || slots == MAP_FAILED || depth >= QZ_SLOT_STACK)
+	if (!buffer || slots == MAP_FAILED || depth >= QZ_SLOT_STACK)
 		die("slots", ENOMEM);
 	for (long i = 0; i < n; i++) {
 		slots[i].tid = i + 1;
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	}
 	do {
 		for (long i = 0; i < SLOTS_PER_LOOK; i += n)
-			counted += round_of(slots, n, half);
+			counted += round_of(slots, n, buffer);
 		now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	} while (now - start < SECONDS * 1e9);
 	printf("%ld slots of depth %ld: %.1f million a second, %.1f ns each\n", n, depth,

@@ -136,18 +136,18 @@ END_TEST
 /* The stack of a slot is made another one behind its hash's back. */
 START_TEST(polled_samples_are_told_by_their_stacks)
 {
-	struct poll_half *h = calloc(1, sizeof(*h));
+	struct poll_buffer *buffer = calloc(1, sizeof(*buffer));
 	const struct poll_key key = {.image = 1, .serial = 1};
 	const uint32_t ids[] = {1, 2};
 
-	ck_assert_ptr_nonnull(h);
-	ck_assert(poll_half__count(h, &key, ids, 2));
-	ck_assert(poll_half__count(h, &key, ids, 2));
-	ck_assert_uint_eq(h->used, 1);
-	h->ids[1] = 3;
-	ck_assert(poll_half__count(h, &key, ids, 2));
-	ck_assert_uint_eq(h->used, 2);
-	free(h);
+	ck_assert_ptr_nonnull(buffer);
+	ck_assert(poll_buffer__count(buffer, &key, ids, 2));
+	ck_assert(poll_buffer__count(buffer, &key, ids, 2));
+	ck_assert_uint_eq(buffer->used, 1);
+	buffer->ids[1] = 3;
+	ck_assert(poll_buffer__count(buffer, &key, ids, 2));
+	ck_assert_uint_eq(buffer->used, 2);
+	free(buffer);
 }
 END_TEST
 

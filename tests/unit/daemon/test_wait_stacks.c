@@ -42,16 +42,16 @@ struct image *address_spaces__get(struct address_spaces *spaces, uint32_t number
 	return number >= 1 && number <= 2 ? &images[number - 1] : NULL;
 }
 
-void stack__want(const struct stack_context *c, const struct bpf_runtime_half *half,
+void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *slot)
 {
-	(void)c, (void)half, (void)slot;
+	(void)c, (void)buffer, (void)slot;
 }
 
-void stack__place(const struct stack_context *c, const struct bpf_runtime_half *half,
+void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		  const struct qz_stack_slot *slot, struct stack *stack)
 {
-	(void)c, (void)half, (void)slot;
+	(void)c, (void)buffer, (void)slot;
 	*stack = (struct stack) {.n = 1};
 }
 
