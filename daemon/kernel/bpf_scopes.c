@@ -258,6 +258,8 @@ int bpf_scopes__recycle(struct bpf_runtime *e, uint32_t scope)
 		return -EINVAL;
 	memset(&e->scopes[scope], 0, sizeof(e->scopes[scope]));
 	clear_levels(e, scope);
+	if (!bpf_map_update_elem(bpf_map__fd(e->skel->maps.spare_scopes), NULL, &scope, BPF_ANY))
+		return 0; /* some of them were in use */
 	return bpf_map_update_elem(bpf_map__fd(e->skel->maps.free_scopes), NULL, &scope, BPF_ANY);
 }
 
