@@ -173,7 +173,9 @@ __noinline u32 group__new(u64 address, const struct qz_group_key *wanted, u32 or
 	struct qz_scope_state *s;
 	u32 scope, *there;
 
-	if (!wanted || !ctl || bpf_map_pop_elem(&free_scopes, &scope))
+	if (!wanted || !ctl)
+		return QZ_NO_SCOPE;
+	if (bpf_map_pop_elem(&free_scopes, &scope) && bpf_map_pop_elem(&spare_scopes, &scope))
 		return QZ_NO_SCOPE;
 	key = *wanted;
 	s = scope__get(scope);

@@ -93,6 +93,13 @@ struct {
 	__uint(value_size, sizeof(u32));
 } free_scopes SEC(".maps");
 
+/* Likewise, for groups alone: of one that cannot be made, no process that lived for a moment is counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, QZ_SPARE_SCOPES);
+	__uint(value_size, sizeof(u32));
+} spare_scopes SEC(".maps");
+
 /*
  * Key: what the processes of a group have in common. Value: its scope. Written when the first one has ended; entries
  * are taken out by quartzd. Full: processes are scopes of their own.

@@ -261,6 +261,8 @@ int bpf_scopes__recycle(struct bpf_runtime *bpf, uint32_t scope)
 		return -EINVAL;
 	memset(&bpf->scopes[scope], 0, sizeof(bpf->scopes[scope]));
 	clear_levels(bpf, scope);
+	if (!bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.spare_scopes), NULL, &scope, BPF_ANY))
+		return 0; /* some of them were in use */
 	return bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.free_scopes), NULL, &scope, BPF_ANY);
 }
 

@@ -243,7 +243,8 @@ static int fail_what_if(const char *names, int err)
 int session__load(struct session *s)
 {
 	struct bpf_runtime_options options = {
-		.max_scopes = s->options->system ? options__processes(s->options) + QZ_OWN_SCOPES
+		.max_scopes = s->options->system ? options__processes(s->options) + QZ_OWN_SCOPES +
+							   QZ_SPARE_SCOPES
 						 : PROGRAM_SCOPES,
 		.pid_namespace = s->pid_namespace,
 		.rate = options__rate(s->options),

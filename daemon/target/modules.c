@@ -60,6 +60,14 @@ struct entry {
 	uint32_t given; /* which of the files it has */
 };
 
+/* What was at an inode at a time: what was mapped before, and not changed since, is the same. */
+struct checked {
+	struct identity id;
+	int64_t at;
+};
+
+#define CHECKED 64 /* inodes, by number */
+
 struct modules {
 	struct symbolizer *symbolizer;
 	pthread_mutex_t lock; /* of all below */
@@ -67,6 +75,7 @@ struct modules {
 	uint32_t n; /* also read without the lock */
 	struct qz_hash_table by_identity, by_path, by_pid;
 	uint32_t vdso;
+	struct checked checked[CHECKED];
 };
 
 struct modules *modules__new(struct symbolizer *symbolizer)
@@ -193,6 +202,26 @@ static bool may_have_changed(const struct module_mapping *mapping, const struct 
 	int64_t offset = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
 
 	return mapping->time && changed - offset + LONGEST_TICK >= mapping->time;
+}
+
+/* In a storm of execs the same few files are mapped again and again: one look answers for all of a batch of reports. */
+static bool was_checked(struct modules *m, const struct module_mapping *mapping,
+			struct identity *id)
+{
+	const struct checked *c = &m->checked[mapping->inode % CHECKED];
+	GUARD(&m->lock);
+
+	*id = c->id;
+	return mapping->time && (int64_t)mapping->time <= c->at && id->inode == mapping->inode &&
+	       id->device == makedev(mapping->major, mapping->minor) &&
+	       !may_have_changed(mapping, id);
+}
+
+static void note_checked(struct modules *m, const struct identity *id, int64_t at)
+{
+	GUARD(&m->lock);
+
+	m->checked[id->inode % CHECKED] = (struct checked) {*id, at};
 }
 
 /* By name (O_PATH), as far as the kernel has the way there cached, and only the inode that was mapped. */
@@ -528,6 +557,7 @@ static void copy_path(char *to, size_t size, const char *path)
 uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *mapping)
 {
 	struct identity named = {0}, id;
+	int64_t now = now_ns(CLOCK_MONOTONIC);
 	uint32_t known;
 	char path[4096];
 	int fd;
@@ -536,8 +566,12 @@ uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *map
 		return find_vdso(m);
 	if (mapping->path[0] != '/' || !strncmp(mapping->path, "//anon", 6))
 		return MODULE_NONE;
+	if (was_checked(m, mapping, &named) && is_awake(m, &named, &known))
+		return known;
 	copy_path(path, sizeof(path), mapping->path);
 	fd = open_by_name(mapping, &named);
+	if (fd >= 0)
+		note_checked(m, &named, now);
 	if (fd >= 0 && is_awake(m, &named, &known)) {
 		close(fd);
 		return known;

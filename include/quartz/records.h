@@ -27,6 +27,8 @@
 #define QZ_SCOPE_OF_MACHINE 0 /* its level is the number of processors that are not idle */
 #define QZ_SCOPE_OF_KERNEL  1 /* the kernel's own threads */
 #define QZ_OWN_SCOPES	    2
+/* And so many are for groups alone, when all others are in use. */
+#define QZ_SPARE_SCOPES 16
 #define QZ_MAX_LEVEL	    4094 /* 12 bits of the packed word, one value spare */
 
 /* ---- threads: task storage ---- */
