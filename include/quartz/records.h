@@ -29,7 +29,7 @@
 #define QZ_OWN_SCOPES	    2
 /* And so many are for groups alone, when all others are in use. */
 #define QZ_SPARE_SCOPES 16
-#define QZ_MAX_LEVEL	    4094 /* 12 bits of the packed word, one value spare */
+#define QZ_MAX_LEVEL	4094 /* 12 bits of the packed word, one value spare */
 
 /* ---- threads: task storage ---- */
 
