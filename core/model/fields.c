@@ -34,6 +34,8 @@ const struct qz_field qz_cost_fields[] = {
 	INNER(qz_profile, accounting_ns, costs.accounting_ns, QZ_SUMS | QZ_TOLD),
 	INNER(qz_profile, sampling_ns, costs.sampling_ns, QZ_SUMS | QZ_TOLD),
 	INNER(qz_profile, walking_ns, costs.walking_ns, QZ_SUMS | QZ_TOLD),
+	INNER(qz_profile, lifecycle_ns, costs.lifecycle_ns,
+	      QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	INNER(qz_profile, daemon_ns, costs.daemon_ns, QZ_SUMS | QZ_TOLD),
 	{0},
 };

@@ -326,7 +326,7 @@ struct qz_ledger {
 /* Processor time that Quartz itself took, as core/model/overhead_governor.h has it. */
 struct qz_costs {
 	uint64_t accounting_ns; /* at switches and wake-ups, forks and execs */
-	uint64_t lifecycle_ns;	/* of these, at forks, execs and ends of processes; not saved */
+	uint64_t lifecycle_ns;	/* of these, at forks, execs and ends of processes */
 	uint64_t sampling_ns;	/* with the interrupts */
 	uint64_t walking_ns;	/* stacks of waits; not in accounting_ns */
 	uint64_t daemon_ns;	/* quartzd and its children */
