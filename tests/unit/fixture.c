@@ -340,8 +340,11 @@ static void describe_costs(struct fixture *f)
 	f->err = qz_profile__add_samples(f->p, &s);
 	f->p->halvings = 2;
 	f->p->ceiling_ppm = 12500;
-	f->p->costs = (struct qz_costs) {
-		.accounting_ns = 123, .sampling_ns = 4567, .walking_ns = 89, .daemon_ns = 10111};
+	f->p->costs = (struct qz_costs) {.accounting_ns = 123,
+					 .lifecycle_ns = 77,
+					 .sampling_ns = 4567,
+					 .walking_ns = 89,
+					 .daemon_ns = 10111};
 }
 
 struct qz_profile *fixture__everything(void)
