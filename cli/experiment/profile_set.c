@@ -11,6 +11,7 @@
 
 #include "cli/query/profile_source.h"
 #include "cli/render/output.h"
+#include "core/util/base_name.h"
 #include "core/util/vec.h"
 
 /* ---- files ---- */
@@ -29,7 +30,7 @@ static void take_rate(struct profile_of_run *run, const char *name)
 
 static enum status add_file(struct profile_set *set, const struct config *config, char *file)
 {
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	const char *name = qz_base_name(file);
 	struct profile_of_run *run;
 
 	if (qz_array__reserve((void **)&set->runs, set->n, sizeof(*set->runs))) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/render/output.h"
+#include "core/util/base_name.h"
 
 enum {
 	LISTED = 1,   /* has a row */
@@ -92,13 +93,6 @@ void names__free(struct names *n)
 	free(n);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 char *names__format(const struct names *n, uint32_t procedure)
 {
 	const struct qz_procedure *p = &n->profile->procedures[procedure];
@@ -107,9 +101,9 @@ char *names__format(const struct names *n, uint32_t procedure)
 	char *raw = NULL, *escaped;
 	int length;
 
-	length = asprintf(&raw, "%s%s%s%s%s%s", with_module ? base_name(p->module) : "",
+	length = asprintf(&raw, "%s%s%s%s%s%s", with_module ? qz_base_name(p->module) : "",
 			  with_module ? ":" : "", *p->name ? p->name : "(no name)",
-			  with_file ? " (" : "", with_file ? base_name(p->file) : "",
+			  with_file ? " (" : "", with_file ? qz_base_name(p->file) : "",
 			  with_file ? ")" : "");
 	if (length < 0)
 		return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/model/executable.h"
+#include "core/util/base_name.h"
 #include "core/util/vec.h"
 
 #define NAMELESS "(procedures without names)"
@@ -24,7 +25,7 @@ struct qz_module_builds {
 /* Without the directory, and without the version of a library: "libz.so". To be freed. */
 static char *file_name(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = qz_base_name(path);
 	const char *version = strstr(name, ".so.");
 	char *copy = version ? strndup(name, (size_t)(version - name) + 3) : strdup(name);
 
@@ -114,7 +115,7 @@ static size_t source_length(const char *name)
 /* "libz.so.1.2.13+0x4970": by the file that it is in. */
 static bool is_nameless(const struct qz_procedure *proc)
 {
-	const char *slash = strrchr(proc->module, '/'), *file = slash ? slash + 1 : proc->module;
+	const char *file = qz_base_name(proc->module);
 	size_t length = strlen(file);
 
 	return length && !strncmp(proc->name, file, length) &&

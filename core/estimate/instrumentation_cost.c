@@ -7,6 +7,7 @@
 
 #include "core/util/apportion.h"
 #include "core/model/frames.h"
+#include "core/util/base_name.h"
 
 #define LIBRARY "libquartz.so"
 
@@ -64,13 +65,6 @@ static void free_rows(struct rows *r)
 
 /* ---- libquartz's own code ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* In a program that is linked with libquartz.a, its code is the program's. */
 static bool is_hook(const char *name)
 {
@@ -99,7 +93,7 @@ static bool is_hook(const char *name)
 
 static bool is_library(const struct taking *t, const struct qz_procedure *p)
 {
-	return !strncmp(base_name(p->module), LIBRARY, strlen(LIBRARY)) ||
+	return !strncmp(qz_base_name(p->module), LIBRARY, strlen(LIBRARY)) ||
 	       (t->counted && is_hook(p->name));
 }
 
@@ -272,7 +266,7 @@ static int take_scope(struct taking *t)
 static bool is_instrumented(const struct qz_profile *p)
 {
 	for (uint32_t i = 0; i < p->nprocedures; i++)
-		if (!strncmp(base_name(p->procedures[i].module), LIBRARY, strlen(LIBRARY)))
+		if (!strncmp(qz_base_name(p->procedures[i].module), LIBRARY, strlen(LIBRARY)))
 			return true;
 	return p->ncalls;
 }

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/base_name.h"
+
 /* libz.so.1.2.13, ld-linux-x86-64.so.2, plugin.so; and what is no file at all, such as [vdso]. */
 static bool is_library(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *so;
+	const char *name = qz_base_name(path), *so;
 
 	if (*name == '\0' || *name == '[')
 		return true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/base_name.h"
 #include "core/util/vec.h"
 
 /* Only the last star need be tried again: at worst the product of both lengths. */
@@ -159,11 +160,9 @@ void spin_rules__free(struct spin_rules *rules)
 enum spin_rule_kind spin_rules__find(const struct spin_rules *rules, const char *module,
 				     const char *procedure)
 {
-	const char *slash = strrchr(module, '/');
 	bool kernel = strcmp(module, SPIN_RULES_KERNEL) == 0;
 
-	if (slash)
-		module = slash + 1;
+	module = qz_base_name(module);
 	for (uint32_t i = rules->n; i > 0; i--) {
 		const struct spin_rule *rule = &rules->items[i - 1];
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/report/figure.h"
+#include "core/util/base_name.h"
 
 /*
  * What a procedure calls most, by normalized and blocked time together. Only one that takes more than half can be its
@@ -82,7 +83,7 @@ static void take_all(struct ballot *b)
 
 static bool is_libc(const struct qz_procedure *proc)
 {
-	const char *slash = strrchr(proc->module, '/'), *name = slash ? slash + 1 : proc->module;
+	const char *name = qz_base_name(proc->module);
 
 	return !strncmp(name, "libc.", 5) || !strncmp(name, "libc-", 5) ||
 	       !strncmp(name, "libpthread", 10) || !strncmp(name, "ld-", 3);

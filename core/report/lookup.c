@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/model/objects.h"
+#include "core/util/base_name.h"
 
 /*
  * The length of a demangled name without its parameters: up to the parenthesis that opens the last
@@ -35,8 +36,7 @@ bool qz_procedure__is_called(const struct qz_procedure *proc, const char *name)
 /* "module:name", the module being a path or the last part of one. */
 static bool names_in_module(const char *wanted, const struct qz_procedure *proc)
 {
-	const char *slash = strrchr(proc->module, '/');
-	const char *modules[] = {proc->module, slash ? slash + 1 : proc->module};
+	const char *modules[] = {proc->module, qz_base_name(proc->module)};
 
 	for (int i = 0; i < 2; i++) {
 		size_t length = strlen(modules[i]);

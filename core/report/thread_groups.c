@@ -7,6 +7,7 @@
 
 #include "core/report/figure.h"
 #include "core/report/kernel_rows.h"
+#include "core/util/base_name.h"
 #include "core/util/vec.h"
 
 /* ---- what a thread was started with ---- */
@@ -32,7 +33,7 @@ static bool is_generic(const struct qz_procedure *proc)
 	};
 	static const char *const modules[] = {"libstdc++.so", "libc++.so", "libglib-2.0.so",
 					      "libquartz-preload.so"};
-	const char *slash = strrchr(proc->module, '/'), *module = slash ? slash + 1 : proc->module;
+	const char *module = qz_base_name(proc->module);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(proc->name, names[i]))

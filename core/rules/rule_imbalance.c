@@ -11,6 +11,7 @@
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
 #include "core/model/frames.h"
+#include "core/util/base_name.h"
 
 /*
  * Of what perfect balance would gain. An OpenMP loop of 64 pieces that grow, two threads, other load: alone 52 %
@@ -34,9 +35,8 @@ static uint64_t room(const struct qz_report *r, const struct qz_alone *alone)
 static bool is_openmp(const struct qz_procedure *procedure)
 {
 	static const char *const names[] = {"libgomp", "libomp", "libiomp"};
-	const char *base = strrchr(procedure->module, '/');
+	const char *base = qz_base_name(procedure->module);
 
-	base = base ? base + 1 : procedure->module;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(base, names[i], strlen(names[i])))
 			return true;

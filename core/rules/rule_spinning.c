@@ -9,6 +9,7 @@
 
 #include "core/advise/advise.h"
 #include "core/model/frames.h"
+#include "core/util/base_name.h"
 
 /* Below this share of the processor time a wait is shorter than what it would take to sleep. */
 #define LEAST_SHARE 0.02
@@ -151,9 +152,8 @@ static const char *remedy_for(const char *module)
 		 "OPENBLAS_NUM_THREADS not above the free CPUs, or OPENBLAS_THREAD_TIMEOUT "
 		 "smaller"},
 	};
-	const char *base = strrchr(module, '/');
+	const char *base = qz_base_name(module);
 
-	base = base ? base + 1 : module;
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
 		if (!strncmp(base, remedies[i].module, strlen(remedies[i].module)))
 			return remedies[i].remedy;

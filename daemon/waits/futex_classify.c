@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "core/util/base_name.h"
 #include "daemon/waits/futex_classify.h"
 
 /* ---- procedures ---- */
@@ -263,22 +264,15 @@ static bool begins_with_one(const char *s, const char *const *beginnings)
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool futex_classify__is_runtime(const char *procedure, const char *module)
 {
-	return begins_with_one(base_name(module), runtime_modules) ||
+	return begins_with_one(qz_base_name(module), runtime_modules) ||
 	       begins_with_one(procedure, runtime_names) || futex_classify__function(procedure);
 }
 
 uint32_t futex_classify__module(const char *module)
 {
-	return !strncmp(base_name(module), "libgomp", strlen("libgomp")) ? BARRIER : OTHER;
+	return !strncmp(qz_base_name(module), "libgomp", strlen("libgomp")) ? BARRIER : OTHER;
 }
 
 /* ---- the futex call ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/util/base_name.h"
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/waits/fd_names.h"
@@ -236,13 +237,6 @@ append(struct object_naming *out, const char *format, ...)
 	va_end(arguments);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "in PROCEDURE (FILE:LINE)", the place of the first wait that was seen. */
 static void append_caller(struct object_naming *out, const struct caller *caller)
 {
@@ -255,7 +249,7 @@ static void append_caller(struct object_naming *out, const struct caller *caller
 	}
 	append(out, " in %.300s", p->name);
 	if (p->file[0] && caller->line)
-		append(out, " (%.100s:%" PRIu32 ")", base_name(p->file), caller->line);
+		append(out, " (%.100s:%" PRIu32 ")", qz_base_name(p->file), caller->line);
 	out->module = p->module;
 }
 
