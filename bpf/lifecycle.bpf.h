@@ -122,6 +122,17 @@ static __noinline int event__forked(struct task_struct *child, struct qz_thread_
 	return 0;
 }
 
+/* The state of a creator whose own fork was passed. Without one, there is no scope for its new thread. */
+static __always_inline struct qz_thread_state *fork__creator(struct task_struct *parent,
+							     bool process, u64 now)
+{
+	struct qz_thread_state *creator = passed__state(parent, FRESH_PASSED, now);
+
+	if (!creator && !process)
+		scope__refuse();
+	return creator;
+}
+
 static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child)
 {
 	struct qz_thread_state *creator = thread__get(parent), *t;
@@ -137,12 +148,8 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	now = bpf_ktime_get_ns();
 	if (process && passed__begin(child, creator, ctl, now))
 		return 0;
-	if (!creator && passed__is(parent)) {
-		passed__follow(parent, FRESH_PASSED, now);
-		creator = thread__get(parent);
-		if (!creator && !process)
-			scope__refuse();
-	}
+	if (!creator && passed__is(parent))
+		creator = fork__creator(parent, process, now);
 	if (!process && creator && thread__is_single(creator)) {
 		switch__count(parent, creator, now);
 		group__notice(parent, creator, now);
@@ -157,10 +164,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	if (!s)
 		return 0;
 
-	if (!process && creator)
-		image = creator->image;
-	else
-		image = next_number(&ctl->next_image);
+	image = !process && creator ? creator->image : next_number(&ctl->next_image);
 	if (process && group__wants(child, scope))
 		group__begin(s, parent, creator, now);
 	t = thread__follow(child, scope, image, FRESH_FORKED, now);

@@ -150,6 +150,14 @@ static __noinline int passed__follow(struct task_struct *task, u32 how, u64 now)
 	return false;
 }
 
+/* As passed__follow; the state that the thread has then, or NULL. */
+static __always_inline struct qz_thread_state *passed__state(struct task_struct *task, u32 how,
+							     u64 now)
+{
+	passed__follow(task, how, now);
+	return thread__get(task);
+}
+
 /* Whether it maps memory and has its parent's code, whose addresses it may use again. */
 static __always_inline bool passed__maps(struct task_struct *task)
 {

@@ -58,10 +58,8 @@ int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 
 	if (start >= ERRORS_AT)
 		return 0;
-	if (!t && passed__maps(task)) {
-		passed__follow(task, FRESH_PASSED, bpf_ktime_get_ns());
-		t = thread__get(task);
-	}
+	if (!t && passed__maps(task))
+		t = passed__state(task, FRESH_PASSED, bpf_ktime_get_ns());
 	if (!t)
 		return 0;
 	group__map(task, t);

@@ -279,8 +279,7 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 	s.cpu->samples++;
 	t = thread__get(task);
 	if (!t && sampled_by_timer && passed__is(task)) {
-		passed__follow(task, FRESH_SAMPLED, now);
-		t = thread__get(task);
+		t = passed__state(task, FRESH_SAMPLED, now);
 		if (!t) {
 			s.cpu->lost[QZ_LOSS_UNSETTLED]++;
 			return 0;
