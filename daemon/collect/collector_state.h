@@ -7,7 +7,6 @@
 #include "daemon/attribution/stacks.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/kernel/perf_sampler.h"
-#include "daemon/target/loss_backoff.h"
 
 struct collector {
 	struct bpf_runtime *bpf;

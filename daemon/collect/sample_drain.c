@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core/model/profile_index.h"
 #include "daemon/collect/collector_state.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "daemon/util/unix_listener.h"
-#include "daemon/util/log.h"
 #include "daemon/util/paths.h"
 #include "daemon/output/control_socket.h"
 

@@ -6,7 +6,6 @@
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/kernel/kallsyms.h"
-#include "daemon/util/log.h"
 #include "daemon/attribution/address_cache.h"
 #include "daemon/spin/spin_classify.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/util/vec.h"
 #include "daemon/attribution/address_cache.h"
