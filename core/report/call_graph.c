@@ -91,19 +91,18 @@ static struct qz_edge *edge_to(struct edges *edges, const struct qz_report *r, s
 {
 	uint32_t row = end.procedure == QZ_NONE ? r->profile->nprocedures : end.procedure;
 	uint32_t *slot = &edges->slots[(size_t)row * QZ_PROCEDURE_KINDS + end.via];
-	struct qz_edge *all;
+	struct qz_edge *edge;
 
 	if (*slot != QZ_NONE)
 		return &edges->all[*slot];
-	all = qz_array__room(edges->all, edges->n, sizeof(*all));
-	if (!all)
+	if (qz_array__reserve((void **)&edges->all, edges->n, sizeof(*edges->all)))
 		return NULL;
-	edges->all = all;
-	all[edges->n] = (struct qz_edge) {.procedure = end.procedure, .via = end.via};
-	if (qz_figure__init(&all[edges->n].figure, r))
+	edge = &edges->all[edges->n];
+	*edge = (struct qz_edge) {.procedure = end.procedure, .via = end.via};
+	if (qz_figure__init(&edge->figure, r))
 		return NULL;
-	*slot = edges->n;
-	return &all[edges->n++];
+	*slot = edges->n++;
+	return edge;
 }
 
 static int compare_edges(const void *x, const void *y)

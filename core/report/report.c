@@ -92,15 +92,13 @@ static void count_levels(struct qz_report *r)
 
 static struct qz_row *row_of(struct qz_report *r, struct place *place, uint32_t procedure)
 {
-	struct qz_row *rows, *row;
+	struct qz_row *row;
 
 	if (place->row != QZ_NONE)
 		return &r->rows[place->row];
-	rows = qz_array__room(r->rows, r->nrows, sizeof(*rows));
-	if (!rows)
+	if (qz_array__reserve((void **)&r->rows, r->nrows, sizeof(*r->rows)))
 		return NULL;
-	r->rows = rows;
-	row = &rows[r->nrows];
+	row = &r->rows[r->nrows];
 	*row = (struct qz_row) {.procedure = procedure};
 	if (qz_figure__init(&row->self, r) || qz_figure__init(&row->total, r)) {
 		qz_figure__clear(&row->self);
@@ -220,14 +218,11 @@ static int build_rows(struct qz_report *r)
 
 static int add_thread_row(struct qz_report *r, struct place *place, uint32_t thread)
 {
-	struct qz_thread_row *rows = qz_array__room(r->threads, r->nthreads, sizeof(*rows));
-
-	if (!rows)
+	if (qz_array__reserve((void **)&r->threads, r->nthreads, sizeof(*r->threads)))
 		return -ENOMEM;
-	r->threads = rows;
-	rows[r->nthreads] = (struct qz_thread_row) {
+	r->threads[r->nthreads] = (struct qz_thread_row) {
 		.thread = thread, .top_cause = QZ_NONE, .top_object = QZ_NONE};
-	if (qz_figure__init(&rows[r->nthreads].figure, r))
+	if (qz_figure__init(&r->threads[r->nthreads].figure, r))
 		return -ENOMEM;
 	place->row = r->nthreads++;
 	return 0;

@@ -74,13 +74,12 @@ static struct item *find(struct instrumented_stacks *s, uint32_t image, uint32_t
 
 static struct item *add(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
-	if (qz_array__reserve((void **)&s->items, s->n, sizeof(*s->items)) ||
-	    qz_hash_table__reserve(&s->table))
-		return NULL;
-	s->items[s->n] = (struct item) {
+	const struct item new = {
 		.image = image, .id = id, .module = MODULE_NONE, .location = QZ_NONE};
-	qz_hash_table__insert(&s->table, hash_item(image, id), s->n);
-	return &s->items[s->n++];
+	int64_t i = qz_hash_table__append(&s->table, hash_item(image, id), (void **)&s->items,
+					  &s->n, &new, sizeof(new));
+
+	return i < 0 ? NULL : &s->items[i];
 }
 
 static uint32_t named_location(struct instrumented_stacks *s, const char *name)

@@ -121,19 +121,13 @@ static void forget_known(struct spawn_stacks *spawn)
 
 static struct known *add_known(struct spawn_stacks *spawn, const struct known *key)
 {
-	struct known *more;
+	int64_t i;
 
 	if (spawn->n >= MAX_KNOWN)
 		forget_known(spawn);
-	more = qz_array__room(spawn->known, spawn->n, sizeof(*more));
-	if (!more)
-		return NULL;
-	spawn->known = more;
-	if (qz_hash_table__reserve(&spawn->table))
-		return NULL;
-	spawn->known[spawn->n] = *key;
-	qz_hash_table__insert(&spawn->table, key->signature, spawn->n);
-	return &spawn->known[spawn->n++];
+	i = qz_hash_table__append(&spawn->table, key->signature, (void **)&spawn->known, &spawn->n,
+				  key, sizeof(*key));
+	return i < 0 ? NULL : &spawn->known[i];
 }
 
 /* ---- walking ---- */

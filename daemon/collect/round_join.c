@@ -86,16 +86,12 @@ static uint32_t set_of(struct round_join *j, uint32_t scope, uint64_t threads)
 {
 	struct set new = {.scope = scope, .threads = threads, .candidate = NONE};
 	uint32_t hash = qz_hash_table__hash_number(scope, threads);
-	uint32_t found = qz_hash_table__find(&j->by_threads, hash, same_set, j, &new);
+	int64_t i = qz_hash_table__find(&j->by_threads, hash, same_set, j, &new);
 
-	if (found != NONE)
-		return found;
-	if (qz_hash_table__reserve(&j->by_threads) ||
-	    qz_array__reserve((void **)&j->sets, j->nsets, sizeof(*j->sets)))
-		return NONE;
-	j->sets[j->nsets] = new;
-	qz_hash_table__insert(&j->by_threads, hash, j->nsets);
-	return j->nsets++;
+	if (i == NONE)
+		i = qz_hash_table__append(&j->by_threads, hash, (void **)&j->sets, &j->nsets, &new,
+					  sizeof(new));
+	return i < 0 ? NONE : (uint32_t)i;
 }
 
 static bool same_scope(const void *context, uint32_t index, const void *key)
@@ -106,16 +102,12 @@ static bool same_scope(const void *context, uint32_t index, const void *key)
 static struct scope *scope_of(struct round_join *j, uint32_t scope)
 {
 	uint32_t hash = qz_hash_table__hash_number(1, scope);
-	uint32_t found = qz_hash_table__find(&j->by_scope, hash, same_scope, j, &scope);
+	int64_t i = qz_hash_table__find(&j->by_scope, hash, same_scope, j, &scope);
 
-	if (found != NONE)
-		return &j->scopes[found];
-	if (qz_hash_table__reserve(&j->by_scope) ||
-	    qz_array__reserve((void **)&j->scopes, j->nscopes, sizeof(*j->scopes)))
-		return NULL;
-	j->scopes[j->nscopes] = (struct scope) {scope, NONE};
-	qz_hash_table__insert(&j->by_scope, hash, j->nscopes);
-	return &j->scopes[j->nscopes++];
+	if (i == NONE)
+		i = qz_hash_table__append(&j->by_scope, hash, (void **)&j->scopes, &j->nscopes,
+					  &(struct scope) {scope, NONE}, sizeof(*j->scopes));
+	return i < 0 ? NULL : &j->scopes[i];
 }
 
 /* Whatever the order of the processors. */

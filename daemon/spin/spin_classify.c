@@ -78,23 +78,21 @@ static uint32_t find(const struct spin_classify *s, uint32_t module, uint64_t ad
 
 int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t address)
 {
+	const struct code_class new = {.module = module, .address = address};
 	uint32_t i = find(s, module, address);
 
 	if (i != UINT32_MAX && !s->items[i].later)
 		return 0;
 	if (qz_array__reserve((void **)&s->wanted, s->nwanted, sizeof(*s->wanted)))
 		return -ENOMEM;
-	if (i != UINT32_MAX) {
-		s->items[i].later = false;
-		s->wanted[s->nwanted++] = i;
-		return 0;
+	if (i == UINT32_MAX) {
+		i = s->n;
+		if (qz_hash_table__append(&s->table, hash_address(module, address),
+					  (void **)&s->items, &s->n, &new, sizeof(new)) < 0)
+			return -ENOMEM;
 	}
-	if (qz_array__reserve((void **)&s->items, s->n, sizeof(*s->items)) ||
-	    qz_hash_table__reserve(&s->table))
-		return -ENOMEM;
-	s->items[s->n] = (struct code_class) {.module = module, .address = address};
-	qz_hash_table__insert(&s->table, hash_address(module, address), s->n);
-	s->wanted[s->nwanted++] = s->n++;
+	s->items[i].later = false;
+	s->wanted[s->nwanted++] = i;
 	return 0;
 }
 

@@ -141,11 +141,8 @@ static const struct extent *find_extent(const struct object_naming_context *c, u
 
 static void keep_extent(struct object_naming_context *c, const struct extent *extent)
 {
-	if (qz_array__reserve((void **)&c->extents, c->nextents, sizeof(*extent)) ||
-	    qz_hash_table__reserve(&c->table))
-		return;
-	c->extents[c->nextents] = *extent;
-	qz_hash_table__insert(&c->table, hash_extent(extent->module, extent->code), c->nextents++);
+	qz_hash_table__append(&c->table, hash_extent(extent->module, extent->code),
+			      (void **)&c->extents, &c->nextents, extent, sizeof(*extent));
 }
 
 /* Asks what variable of the module whose code is mapped there has the word. "": none */

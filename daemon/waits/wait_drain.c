@@ -90,17 +90,12 @@ void wait_drain__free(struct wait_drain *w)
 
 static void add_row(struct wait_drain *w, const struct row *row)
 {
-	struct row *more;
-
 	if (!row->count && !row->blocked_ns && !row->ready_ns)
 		return;
-	more = qz_array__room(w->rows, w->nrows, sizeof(*more));
-	if (!more) {
+	if (qz_array__reserve((void **)&w->rows, w->nrows, sizeof(*w->rows)))
 		w->dropped += row->count;
-		return;
-	}
-	w->rows = more;
-	w->rows[w->nrows++] = *row;
+	else
+		w->rows[w->nrows++] = *row;
 }
 
 static uint64_t take(__u64 *figure)
