@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/util/clock.h"
 #include "daemon/symbolizer/symbolizer.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/privsep/fd_ipc.h"
 #include "daemon/util/log.h"
 #include "daemon/symbolizer/symbolizer_private.h"
 
@@ -174,7 +174,7 @@ static int64_t wait_ms(uint32_t n)
 /* Once a minute at most; counters have them all. */
 static void warn(struct symbolizer *s, const char *what, const char *label)
 {
-	int64_t now = fd_ipc__now_ms();
+	int64_t now = qz_clock__now_ms();
 
 	if (s->told_ms && now - s->told_ms < TELL_MS)
 		return;
@@ -201,11 +201,11 @@ int symbolizer__ensure_child(struct symbolizer *s)
 	bury_child(s);
 	if (s->child.process.pid)
 		return 0;
-	if (fd_ipc__now_ms() < s->start_ms)
+	if (qz_clock__now_ms() < s->start_ms)
 		return -EIO;
 	err = symbolizer_child__start(&s->child, s->program);
 	if (err) {
-		s->start_ms = fd_ipc__now_ms() + wait_ms(s->unstarted++);
+		s->start_ms = qz_clock__now_ms() + wait_ms(s->unstarted++);
 		warn(s, "cannot be started", "");
 		return err;
 	}
@@ -216,7 +216,7 @@ int symbolizer__ensure_child(struct symbolizer *s)
 
 static int suspect(struct symbolizer *s, struct symbolizer_module *m)
 {
-	int64_t now = fd_ipc__now_ms();
+	int64_t now = qz_clock__now_ms();
 
 	m->loaded_by = 0;
 	m->again_ms = now + wait_ms(m->accidents++);
@@ -252,7 +252,7 @@ ssize_t symbolizer__exchange(struct symbolizer *s, const struct symbolizer_reque
 {
 	ssize_t n;
 
-	s->asked_ms = fd_ipc__now_ms();
+	s->asked_ms = qz_clock__now_ms();
 	n = symbolizer_child__exchange(&s->child, r, &s->answer);
 	if (n < 0)
 		return symbolizer__accident(s, module, (int)n);
@@ -274,7 +274,7 @@ bool symbolizer__is_passing(int err)
 bool symbolizer__may_ask(const struct symbolizer *s, int module)
 {
 	const struct symbolizer_module *m = symbolizer__find_module(s, module);
-	int64_t now = fd_ipc__now_ms();
+	int64_t now = qz_clock__now_ms();
 
 	if (!m || (!s->child.process.pid && now < s->start_ms))
 		return false;
