@@ -15,7 +15,8 @@
 
 /* The answers of one scope in one round. */
 struct group {
-	uint32_t round, scope;
+	int64_t round;
+	uint32_t scope;
 	uint32_t first, n; /* answers */
 	uint32_t set;	   /* of threads, see struct set */
 	uint32_t level, spinning;

@@ -19,19 +19,6 @@ struct verdict {
 	bool known;
 };
 
-/* Numbers of rounds in the order of time, from those of the instants of each stream. */
-struct numbering {
-	int64_t first[TIMER_STREAMS];
-	uint32_t base[TIMER_STREAMS];
-	uint32_t n;
-	uint32_t *order; /* of n */
-};
-
-struct instant {
-	uint64_t time;
-	uint32_t index;
-};
-
 struct sample_rounds {
 	struct sample_rounds_context context;
 	struct round_join *join;
@@ -59,8 +46,7 @@ struct taking {
 	const struct qz_sample_record **records;
 	struct timed_sample *timed; /* the same */
 	struct missed_instants missed;
-	struct lateness *late; /* of each processor, by stream */
-	struct numbering numbering;
+	struct lateness *late;	      /* of each processor, by stream */
 	struct verdict *verdicts;     /* of stacks */
 	struct round_answer *answers; /* of records and of missed instants */
 	uint32_t nanswers;
@@ -190,114 +176,40 @@ static void find_off(struct taking *t)
 	r->pause_left = r->pause;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_round(const void *a, const void *b)
 {
-	const struct instant *x = a, *y = b;
+	const struct round_answer *x = a, *y = b;
 
-	return x->time < y->time ? -1 : x->time > y->time;
+	if (x->round != y->round)
+		return x->round < y->round ? -1 : 1;
+	if (x->missed != y->missed)
+		return x->missed - y->missed;
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static int sort_instants(struct taking *t)
+/* In the order of rounds. Of each are known its round and the record that tells it. */
+static int make_answers(struct taking *t)
 {
-	struct numbering *num = &t->numbering;
-	struct instant *all = calloc(num->n ? num->n : 1, sizeof(*all));
+	uint32_t n = t->n + t->missed.n;
 
-	num->order = calloc(num->n ? num->n : 1, sizeof(*num->order));
-	if (!all || !num->order) {
-		free(all);
+	t->answers = calloc(n + 1ul, sizeof(*t->answers));
+	if (!t->answers)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n; i++)
+		t->answers[i] = (struct round_answer) {
+			.round = timer_schedule__number(t->schedule, t->timed[i].stream,
+							t->timed[i].k),
+			.place = i};
+	for (uint32_t i = 0; i < t->missed.n; i++) {
+		const struct missed_instant *m = &t->missed.list[i];
+
+		t->answers[t->n + i] = (struct round_answer) {
+			.round = timer_schedule__number(t->schedule, m->stream, m->k),
+			.place = m->sample,
+			.missed = true};
 	}
-	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
-		uint32_t end = stream + 1 < t->schedule->nstreams ? num->base[stream + 1] : num->n;
-
-		for (uint32_t i = num->base[stream]; i < end; i++)
-			all[i] = (struct instant) {
-				timer_schedule__instant(t->schedule, stream,
-							num->first[stream] + i - num->base[stream]),
-				i};
-	}
-	qsort(all, num->n, sizeof(*all), by_time);
-	for (uint32_t i = 0; i < num->n; i++)
-		num->order[all[i].index] = i;
-	free(all);
-	return 0;
-}
-
-static int number_rounds(struct taking *t)
-{
-	int64_t last[TIMER_STREAMS];
-	bool any[TIMER_STREAMS] = {false};
-	struct numbering *num = &t->numbering;
-
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t stream = t->timed[i].stream;
-		int64_t k = t->timed[i].k;
-
-		if (!any[stream] || k < num->first[stream])
-			num->first[stream] = k;
-		if (!any[stream] || k > last[stream])
-			last[stream] = k;
-		any[stream] = true;
-	}
-	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
-		num->base[stream] = num->n;
-		num->n += any[stream] ? (uint32_t)(last[stream] - num->first[stream]) + 1 : 0;
-	}
-	return sort_instants(t);
-}
-
-static uint32_t round_of(const struct numbering *num, uint32_t stream, int64_t k)
-{
-	return num->order[num->base[stream] + (uint32_t)(k - num->first[stream])];
-}
-
-/* The i-th, of a record or, behind them, of a missed instant. What is known are its round and the record that tells it. */
-static struct round_answer nth_answer(const struct taking *t, uint32_t i)
-{
-	const struct numbering *num = &t->numbering;
-	const struct missed_instant *m;
-
-	if (i < t->n)
-		return (struct round_answer) {
-			.round = round_of(num, t->timed[i].stream, t->timed[i].k), .place = i};
-	m = &t->missed.list[i - t->n];
-	return (struct round_answer) {
-		.round = round_of(num, m->stream, m->k), .place = m->sample, .missed = true};
-}
-
-/* Those that the buffer has no round of: nobody has a sample of them. */
-static void forget_missed(struct taking *t)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < t->missed.n; i++)
-		if (t->missed.list[i].k >= t->numbering.first[t->missed.list[i].stream])
-			t->missed.list[n++] = t->missed.list[i];
-	t->missed.n = n;
-}
-
-/* In the order of rounds. */
-static int sort_answers(struct taking *t)
-{
-	uint32_t *begin = calloc(t->numbering.n + 1, sizeof(*begin));
-
-	forget_missed(t);
-	t->nanswers = t->n + t->missed.n;
-	t->answers = calloc(t->nanswers ? t->nanswers : 1, sizeof(*t->answers));
-	if (!begin || !t->answers) {
-		free(begin);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < t->nanswers; i++)
-		begin[nth_answer(t, i).round + 1]++;
-	for (uint32_t i = 0; i < t->numbering.n; i++)
-		begin[i + 1] += begin[i];
-	for (uint32_t i = 0; i < t->nanswers; i++) {
-		struct round_answer a = nth_answer(t, i);
-
-		t->answers[begin[a.round]++] = a;
-	}
-	free(begin);
+	t->nanswers = n;
+	qsort(t->answers, n, sizeof(*t->answers), by_round);
 	return 0;
 }
 
@@ -382,7 +294,7 @@ static int judge_all(struct taking *t)
 		}
 	for (uint32_t i = 0; i < t->nanswers; i++) {
 		struct round_answer *a = &t->answers[i];
-		uint32_t round = a->round;
+		int64_t round = a->round;
 
 		if (!a->missed)
 			continue;
@@ -502,8 +414,7 @@ static int64_t take(struct taking *t)
 	if (err)
 		return err;
 	find_off(t);
-	err = number_rounds(t);
-	err = err ?: sort_answers(t);
+	err = make_answers(t);
 	err = err ?: judge_all(t);
 	err = err ?: round_join__run(t->rounds->join, t->answers, t->nanswers);
 	if (err)
@@ -530,7 +441,6 @@ int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_bu
 	free(t.missed.list);
 	free(t.late);
 	free(t.verdicts);
-	free(t.numbering.order);
 	free(t.answers);
 	return n;
 }
