@@ -32,30 +32,6 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 	scopes__name(c->scopes, e);
 }
 
-static void refresh_ledger(struct collector *c)
-{
-	struct loss_accounting_sources from = {
-		.bpf = c->bpf,
-		.sampler = c->sampler,
-		.symbolizer = c->symbolizer,
-		.worker = c->worker,
-		.waits = c->waits,
-		.counters = c->counters,
-		.polling = c->polling,
-		.sampled = c->sampled,
-		.rounds = c->rounds,
-		.until = c->refreshed,
-		.processes_folded = c->gc ? scope_gc__folded(c->gc) : 0,
-		.not_stored = c->not_stored,
-		.misplaced = c->misplaced,
-		.unplaced = c->unplaced,
-		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reorder) +
-				   event_reader__dropped(c->reader),
-	};
-
-	loss_accounting__refresh(&c->profile->ledger, &from);
-}
-
 static int dump_alive(struct collector *c)
 {
 	if (!c->frozen)
@@ -86,7 +62,7 @@ int collector__refresh(struct collector *c, uint64_t until)
 	wait_drain__objects(c->waits, until);
 	if (c->counters)
 		shm_counters__refresh(c->counters);
-	refresh_ledger(c);
+	loss_accounting__refresh(c);
 	err = c->candidates ? candidates__refresh(c->candidates, scopes__rows(c->scopes),
 						  bpf_runtime__max_scopes(c->bpf))
 			    : 0;

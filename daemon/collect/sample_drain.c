@@ -249,24 +249,10 @@ static int add_sets(struct collector *c)
 
 static int settle_ended(struct collector *c)
 {
-	struct scope_gc_context context = {
-		.bpf = c->bpf,
-		.profile = c->profile,
-		.scopes = c->scopes,
-		.threads = c->threads,
-		.spaces = c->spaces,
-		.waits = c->waits,
-		.sets = c->sets,
-		.polling = c->polling,
-		.before = c->before_fold,
-		.after = c->after_fold,
-		.context = c->fold_context,
-	};
-
 	/* while code is named before it is replaced, later reports have not been processed yet */
 	if (!c->gc || c->frozen || c->swapped >= c->processed)
 		return 0;
-	return scope_gc__settle(c->gc, &context);
+	return scope_gc__settle(c);
 }
 
 int collector__drain_buffer(struct collector *c)
