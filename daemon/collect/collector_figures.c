@@ -12,6 +12,7 @@
 #include "daemon/target/event_reader.h"
 #include "daemon/target/reorder_buffer.h"
 #include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/objects.h"
 #include "daemon/waits/wait_drain.h"
 #include "daemon/what_if/candidates.h"
 #include "daemon/collect/loss_accounting.h"
@@ -59,7 +60,7 @@ int collector__refresh(struct collector *c, uint64_t until)
 		return err;
 	groups__refresh(c->groups, until);
 	scopes__refresh(c->scopes, c->waits, until);
-	wait_drain__objects(c->waits, until);
+	objects__settle(wait_drain__objects(c->waits), until);
 	if (c->counters)
 		shm_counters__refresh(c->counters);
 	loss_accounting__refresh(c);

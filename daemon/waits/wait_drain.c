@@ -330,29 +330,9 @@ void wait_drain__begin_refresh(struct wait_drain *w)
 	objects__name(w->objects);
 }
 
-void wait_drain__want_object(struct wait_drain *w, uint32_t number, uint32_t spinner)
+struct objects *wait_drain__objects(const struct wait_drain *w)
 {
-	objects__want(w->objects, number, spinner);
-}
-
-uint32_t wait_drain__object(struct wait_drain *w, uint32_t number)
-{
-	return objects__index(w->objects, number);
-}
-
-uint32_t wait_drain__peek_object(const struct wait_drain *w, uint32_t number)
-{
-	return objects__peek(w->objects, number);
-}
-
-bool wait_drain__has_object(const struct wait_drain *w, uint32_t number)
-{
-	return objects__has_name(w->objects, number);
-}
-
-void wait_drain__objects(struct wait_drain *w, uint64_t until)
-{
-	objects__settle(w->objects, until);
+	return w->objects;
 }
 
 /* False: there is nothing. */
