@@ -97,20 +97,13 @@ static uint32_t named_location(struct instrumented_stacks *s, const char *name)
 	return index < 0 ? QZ_NONE : (uint32_t)index;
 }
 
-/* Where a function is: its file and the offset in it, or its address in code made at run time. */
 static void locate(struct instrumented_stacks *s, struct item *item, uint64_t address)
 {
 	struct image *image = address_spaces__get(s->context.spaces, item->image);
-	const struct module *m;
-	struct region r;
 
-	if (!image || !address_spaces__find(s->context.spaces, image, address, &r))
-		return;
-	m = modules__get(s->context.modules, r.module);
-	if (!m)
-		return;
-	item->module = r.module;
-	item->address = m->jit ? address : address - r.start + r.offset;
+	if (image)
+		address_spaces__locate(s->context.spaces, image, address, &item->module,
+				       &item->address);
 }
 
 static void take_symbol(struct instrumented_stacks *s, struct item *item,

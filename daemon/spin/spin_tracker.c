@@ -21,7 +21,6 @@ struct point {
 struct spin_tracker {
 	struct bpf_runtime *bpf;
 	struct address_spaces *spaces;
-	struct modules *modules;
 	struct spin_classify *classes;
 	struct qz_spin_address *table;
 	uint32_t since[QZ_SPIN_ADDRESSES]; /* swap with which the sampler learned it */
@@ -34,7 +33,7 @@ struct spin_tracker {
 };
 
 struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *spaces,
-				       struct modules *modules, struct spin_classify *classes)
+				       struct spin_classify *classes)
 {
 	struct spin_tracker *s = calloc(1, sizeof(*s));
 
@@ -42,7 +41,6 @@ struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_s
 		return NULL;
 	s->bpf = bpf;
 	s->spaces = spaces;
-	s->modules = modules;
 	s->classes = classes;
 	s->table = bpf_runtime__spin_addresses(bpf);
 	s->seen = calloc(bpf_runtime__processors(bpf), sizeof(*s->seen));
@@ -146,18 +144,9 @@ static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, ui
 		   uint64_t *offset)
 {
 	struct image *image = address_spaces__get(s->spaces, number);
-	const struct module *m;
-	struct region r;
 
-	if (!image || image->launcher || !address ||
-	    !address_spaces__find(s->spaces, image, address, &r))
-		return false;
-	m = modules__get(s->modules, r.module);
-	if (!m)
-		return false;
-	*module = r.module;
-	*offset = m->jit ? address : address - r.start + r.offset;
-	return true;
+	return image && !image->launcher && address &&
+	       address_spaces__locate(s->spaces, image, address, module, offset);
 }
 
 static int want(struct spin_tracker *s, uint32_t image, uint64_t address)
