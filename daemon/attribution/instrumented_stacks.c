@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/vec.h"
 #include "core/report/report.h"
 #include "core/util/hash_table.h"
 #include "daemon/attribution/shm_reader.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/privsep/opener.h"

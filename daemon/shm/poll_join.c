@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 #include "core/util/hash_table.h"
 #include "daemon/shm/poll_join.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "core/util/clock.h"
-#include "core/util/vec.h"
 #include "core/model/profile.h"
 #include "core/util/hash_table.h"
 #include "daemon/target/address_map.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/util/base_name.h"
-#include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/waits/fd_names.h"
 #include "daemon/waits/object_naming.h"
