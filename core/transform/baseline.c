@@ -184,12 +184,7 @@ int qz_baseline__subtract(struct qz_baseline *b, struct qz_profile *p)
 	if (err)
 		return err;
 	qz_ledger__close(&p->ledger);
-	for (uint32_t i = 0; i < p->nscopes; i++) {
-		struct qz_scope *s = &p->scopes[i];
-
-		s->elapsed_ns = 0;
-		for (uint32_t k = 0; k < s->nlevels; k++)
-			s->elapsed_ns += s->level_ns[k];
-	}
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		qz_scope__sum_levels(&p->scopes[i]);
 	return 0;
 }
