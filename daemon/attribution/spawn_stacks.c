@@ -196,6 +196,19 @@ static void want(struct spawn_stacks *spawn, const struct creator *creator, uint
 				    address - 1 - r->start + r->offset);
 }
 
+/* How many frames from the inner end on are known by name, or of this module. */
+static size_t count_inner(struct spawn_stacks *spawn, const struct creator *creator,
+			  const uint64_t *addresses, size_t n, uint32_t module)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct cached_address *cached = cached_address(spawn, creator, addresses[i]);
+
+		if (!cached || !(cached->creator || cached->outermost || cached->module == module))
+			return i;
+	}
+	return n;
+}
+
 /*
  * Leaves out the C library's own way into the kernel at the inner end (all frames of the module
  * that made the system call, when it is a library; else those known by name), and the runtime's
@@ -209,32 +222,12 @@ static void trim(struct spawn_stacks *spawn, const struct creator *creator,
 	const struct cached_address *outer = *n ? cached_address(spawn, creator, addresses[*n - 1])
 						: NULL;
 	bool library = inner && outer && inner->creator;
-	uint32_t module = inner ? inner->module : MODULE_NONE;
 
-	for (*first = 0; *first < *n; (*first)++) {
-		const struct cached_address *cached =
-			cached_address(spawn, creator, addresses[*first]);
-
-		if (!cached || !(cached->creator || cached->outermost ||
-				 (library && cached->module == module)))
-			break;
-	}
+	*first = count_inner(spawn, creator, addresses, *n, library ? inner->module : MODULE_NONE);
 	if (*first == *n) /* a static program: all is one module */
-		for (*first = 0; *first < *n; (*first)++) {
-			const struct cached_address *cached =
-				cached_address(spawn, creator, addresses[*first]);
-
-			if (!cached || !(cached->creator || cached->outermost))
-				break;
-		}
-	while (*n > *first + 1) {
-		const struct cached_address *cached =
-			cached_address(spawn, creator, addresses[*n - 1]);
-
-		if (!cached || !cached->outermost)
-			break;
-		(*n)--;
-	}
+		*first = count_inner(spawn, creator, addresses, *n, MODULE_NONE);
+	for (; *n > *first + 1 && outer && outer->outermost; (*n)--)
+		outer = cached_address(spawn, creator, addresses[*n - 2]);
 }
 
 static void addresses_of(struct spawn_stacks *spawn, const struct creator *creator,

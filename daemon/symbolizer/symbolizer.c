@@ -16,6 +16,7 @@
 
 #define LOAD_MS	  5000
 #define FORGET_MS 2000
+#define ASK_MS	  2000
 #define RESTS	  120 /* of symbolizer__rest(), until a module is forgotten */
 
 /*
@@ -332,7 +333,18 @@ static bool has_loaded(const struct symbolizer *s, const struct symbolizer_modul
 	return s->child.process.pid && m->loaded_by == s->counters.started;
 }
 
-/* Makes sure that the child has the module. A child whose memory is full of others is replaced. */
+int symbolizer__try(struct symbolizer *s, uint32_t number, symbolizer_request_fn *request)
+{
+	int err = symbolizer__ensure_child(s);
+
+	err = err ?: request(s, number);
+	if (err != -ENOMEM || !s->loaded)
+		return err;
+	symbolizer__stop_child(s);
+	err = symbolizer__ensure_child(s);
+	return err ?: request(s, number);
+}
+
 int symbolizer__load(struct symbolizer *s, uint32_t number)
 {
 	struct symbolizer_module *m = s->modules[number];
@@ -346,17 +358,7 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 		return 0;
 	if (!symbolizer__may_ask(s, (int)number))
 		return m->accidents ? -EAGAIN : -EIO;
-	err = symbolizer__ensure_child(s);
-	if (err)
-		return err;
-	err = request_load(s, number);
-	if (err == -ENOMEM && s->loaded > 0) {
-		symbolizer__stop_child(s);
-		err = symbolizer__ensure_child(s);
-		if (err)
-			return err;
-		err = request_load(s, number);
-	}
+	err = symbolizer__try(s, number, request_load);
 	if (m->error)
 		return m->error;
 	if (symbolizer__is_passing(err))
@@ -430,17 +432,48 @@ void symbolizer__rest(struct symbolizer *s)
 			forget(s, i);
 }
 
-ssize_t symbolizer__ask(struct symbolizer *s, struct symbolizer_request *r, uint32_t module,
-			const uint64_t *addresses, size_t n)
+/* About the first addresses of those that are left; gives how many were answered. */
+static ssize_t ask_some(struct symbolizer *s, uint32_t module, const struct symbolizer_question *q,
+			size_t done)
 {
 	struct resolve_request *request = &s->request.resolve;
+	size_t n = q->n - done < q->batch ? q->n - done : q->batch;
+	struct symbolizer_request r = {
+		.bytes = request,
+		.length = sizeof(*request) + n * sizeof(*q->addresses),
+		.type = q->type,
+		.fds = &s->modules[module]->fd,
+		.nfds = q->with_file,
+		.deadline_ms = ASK_MS,
+	};
+	ssize_t length, answered;
 
 	request->module = module;
 	request->n = (uint32_t)n;
-	memcpy(request + 1, addresses, n * sizeof(*addresses));
-	r->bytes = request;
-	r->length = sizeof(*request) + n * sizeof(*addresses);
-	return symbolizer__exchange(s, r, module);
+	memcpy(request + 1, q->addresses + done, n * sizeof(*q->addresses));
+	length = symbolizer__exchange(s, &r, module);
+	if (length < 0)
+		return length;
+	answered = q->take(s, (size_t)length, n, q->answers, done);
+	return answered == -EBADMSG ? symbolizer__accident(s, module, -EBADMSG) : answered;
+}
+
+int symbolizer__ask(struct symbolizer *s, int module, const struct symbolizer_question *q)
+{
+	int err = -EINVAL;
+	size_t done = 0;
+
+	if (symbolizer__find_module(s, module))
+		err = symbolizer__load(s, (uint32_t)module);
+	while (!err && done < q->n) {
+		ssize_t some = ask_some(s, (uint32_t)module, q, done);
+
+		if (some < 0)
+			err = (int)some;
+		else
+			done += (size_t)some;
+	}
+	return err;
 }
 
 const struct symbolizer_counters *symbolizer__counters(const struct symbolizer *s)
