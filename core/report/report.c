@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 #include "core/report/polled.h"
 #include "core/report/figure.h"
@@ -166,24 +167,16 @@ static int count_wait(struct qz_report *r, struct place *places, uint32_t index)
 	return 0;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_rows(const void *x, const void *y, void *profile)
 {
 	const struct qz_row *a = x, *b = y;
 	const struct qz_procedure *procs = ((const struct qz_profile *)profile)->procedures;
-	int order = compare(b->total.norm_ns, a->total.norm_ns);
 
-	if (!order)
-		order = compare(b->self.norm_ns, a->self.norm_ns);
-	if (!order)
-		order = compare(b->total_waits.blocked_ns, a->total_waits.blocked_ns);
-	if (!order)
-		order = strcmp(procs[a->procedure].name, procs[b->procedure].name);
-	return order ? order : compare(a->procedure, b->procedure);
+	return qz_order(b->total.norm_ns, a->total.norm_ns)
+		?: qz_order(b->self.norm_ns, a->self.norm_ns)
+		?: qz_order(b->total_waits.blocked_ns, a->total_waits.blocked_ns)
+		?: strcmp(procs[a->procedure].name, procs[b->procedure].name)
+		?: qz_order(a->procedure, b->procedure);
 }
 
 static int build_rows(struct qz_report *r)
@@ -241,11 +234,10 @@ static int compare_threads(const void *x, const void *y, void *profile)
 	const struct qz_thread_row *a = x, *b = y;
 	const struct qz_thread *threads = ((const struct qz_profile *)profile)->threads;
 	int32_t tid_a = threads[a->thread].tid, tid_b = threads[b->thread].tid;
-	int order = compare(b->figure.norm_ns, a->figure.norm_ns);
 
-	if (!order)
-		order = (tid_a > tid_b) - (tid_a < tid_b);
-	return order ? order : compare(a->thread, b->thread);
+	return qz_order(b->figure.norm_ns, a->figure.norm_ns)
+		?: (tid_a > tid_b) - (tid_a < tid_b)
+		?: qz_order(a->thread, b->thread);
 }
 
 static int build_threads(struct qz_report *r)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 #define NONE	 UINT32_MAX
@@ -190,9 +191,7 @@ static int by_scope(const void *a, const void *b)
 {
 	const struct round_answer *x = a, *y = b;
 
-	if (x->scope != y->scope)
-		return x->scope < y->scope ? -1 : 1;
-	return x->missed - y->missed;
+	return qz_order(x->scope, y->scope) ?: qz_order(x->missed, y->missed);
 }
 
 void round_answers__sort(struct round_answer *answers, uint32_t n)

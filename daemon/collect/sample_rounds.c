@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/util/order.h"
 #include "daemon/collect/missed_instants.h"
 
 #define OFF                                                                                        \
@@ -182,9 +183,7 @@ static int by_round(const void *a, const void *b)
 
 	if (x->round != y->round)
 		return x->round < y->round ? -1 : 1;
-	if (x->missed != y->missed)
-		return x->missed - y->missed;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return qz_order(x->missed, y->missed) ?: qz_order(x->place, y->place);
 }
 
 /* In the order of rounds. Of each are known its round and the record that tells it. */
@@ -312,17 +311,12 @@ static int by_key(const void *a, const void *b)
 {
 	const struct joined_sample *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	if (x->busy != y->busy)
-		return x->busy - y->busy;
-	if (x->machine != y->machine)
-		return x->machine - y->machine;
-	if (x->machine_busy != y->machine_busy)
-		return x->machine_busy - y->machine_busy;
-	return x->spinning - y->spinning;
+	return qz_order(x->key, y->key)
+		?: qz_order(x->object, y->object)
+		?: qz_order(x->busy, y->busy)
+		?: qz_order(x->machine, y->machine)
+		?: qz_order(x->machine_busy, y->machine_busy)
+		?: qz_order(x->spinning, y->spinning);
 }
 
 static struct joined_sample join(const struct taking *t, const struct round_answer *a)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "core/util/order.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/scope_gc.h"
 
@@ -166,9 +167,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (x->cpu_ns != y->cpu_ns)
-		return x->cpu_ns < y->cpu_ns ? -1 : 1;
-	return (x->scope > y->scope) - (x->scope < y->scope);
+	return qz_order(x->cpu_ns, y->cpu_ns) ?: qz_order(x->scope, y->scope);
 }
 
 /* The scope that stands for the others, with its row of threads; made when it is not there. */

@@ -5,6 +5,7 @@
 
 #include "core/estimate/estimate.h"
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 #include "daemon/shm/poll_join.h"
 
 /* Where a leaf of the kernel's samples belongs. */
@@ -177,9 +178,7 @@ static int by_stack(const void *a, const void *b)
 {
 	const struct leaf *x = a, *y = b;
 
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	return qz_order(x->stack, y->stack) ?: qz_order(x->node, y->node);
 }
 
 static uint32_t first_of(const struct leaf *leaves, uint32_t n, uint32_t stack)

@@ -195,7 +195,7 @@ static void bury_child(struct symbolizer *s)
 	warn(s, "has ended", "");
 }
 
-int symbolizer__ensure_child(struct symbolizer *s)
+static int ensure_child(struct symbolizer *s)
 {
 	int err;
 
@@ -335,13 +335,13 @@ static bool has_loaded(const struct symbolizer *s, const struct symbolizer_modul
 
 int symbolizer__try(struct symbolizer *s, uint32_t number, symbolizer_request_fn *request)
 {
-	int err = symbolizer__ensure_child(s);
+	int err = ensure_child(s);
 
 	err = err ?: request(s, number);
 	if (err != -ENOMEM || !s->loaded)
 		return err;
 	symbolizer__stop_child(s);
-	err = symbolizer__ensure_child(s);
+	err = ensure_child(s);
 	return err ?: request(s, number);
 }
 

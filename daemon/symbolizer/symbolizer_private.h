@@ -64,8 +64,7 @@ struct symbolizer {
 /* NULL: no such number. */
 struct symbolizer_module *symbolizer__find_module(const struct symbolizer *s, int number);
 
-/* Makes sure that there is a child; ends it, and what it has loaded. */
-int symbolizer__ensure_child(struct symbolizer *s);
+/* Ends the child, and what it has loaded. */
 void symbolizer__stop_child(struct symbolizer *s);
 
 /* The module is no good, for ever. */
