@@ -177,39 +177,61 @@ static void find_off(struct taking *t)
 	r->pause_left = r->pause;
 }
 
-static int by_round(const void *a, const void *b)
+/* As they come. Of each are known its round and the record that tells it. */
+static void fill_answers(const struct taking *t, struct round_answer *all)
 {
-	const struct round_answer *x = a, *y = b;
-
-	if (x->round != y->round)
-		return x->round < y->round ? -1 : 1;
-	return qz_order(x->missed, y->missed) ?: qz_order(x->place, y->place);
-}
-
-/* In the order of rounds. Of each are known its round and the record that tells it. */
-static int make_answers(struct taking *t)
-{
-	uint32_t n = t->n + t->missed.n;
-
-	t->answers = calloc(n + 1ul, sizeof(*t->answers));
-	if (!t->answers)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < t->n; i++)
-		t->answers[i] = (struct round_answer) {
-			.round = timer_schedule__number(t->schedule, t->timed[i].stream,
-							t->timed[i].k),
-			.place = i};
+		all[i] = (struct round_answer) {.round = timer_schedule__number(t->schedule,
+										t->timed[i].stream,
+										t->timed[i].k),
+						.place = i};
 	for (uint32_t i = 0; i < t->missed.n; i++) {
 		const struct missed_instant *m = &t->missed.list[i];
 
-		t->answers[t->n + i] = (struct round_answer) {
+		all[t->n + i] = (struct round_answer) {
 			.round = timer_schedule__number(t->schedule, m->stream, m->k),
 			.place = m->sample,
 			.missed = true};
 	}
-	t->nanswers = n;
-	qsort(t->answers, n, sizeof(*t->answers), by_round);
+}
+
+/* In the order of rounds: a counting sort, since there can be many. */
+static int sort_answers(struct taking *t, const struct round_answer *all)
+{
+	int64_t first = all[0].round, last = first;
+	uint32_t *begin;
+
+	for (uint32_t i = 1; i < t->nanswers; i++) {
+		first = all[i].round < first ? all[i].round : first;
+		last = all[i].round > last ? all[i].round : last;
+	}
+	begin = calloc(last - first + 2, sizeof(*begin));
+	if (!begin)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		begin[all[i].round - first + 1]++;
+	for (int64_t i = 0; i < last - first; i++)
+		begin[i + 1] += begin[i];
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		t->answers[begin[all[i].round - first]++] = all[i];
+	free(begin);
 	return 0;
+}
+
+static int make_answers(struct taking *t)
+{
+	struct round_answer *all;
+	int err = -ENOMEM;
+
+	t->nanswers = t->n + t->missed.n;
+	all = calloc(t->nanswers + 1ul, sizeof(*all));
+	t->answers = calloc(t->nanswers + 1ul, sizeof(*t->answers));
+	if (all && t->answers) {
+		fill_answers(t, all);
+		err = sort_answers(t, all);
+	}
+	free(all);
+	return err;
 }
 
 /* ---- what it was ---- */
