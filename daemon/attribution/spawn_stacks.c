@@ -54,13 +54,22 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 	return spawn;
 }
 
+/* What is still needed is walked anew. */
+static void forget_known(struct spawn_stacks *spawn)
+{
+	for (uint32_t i = 0; i < spawn->n; i++)
+		free(spawn->known[i].locations);
+	free(spawn->known);
+	spawn->known = NULL;
+	spawn->n = 0;
+	qz_hash_table__clear(&spawn->table);
+}
+
 void spawn_stacks__free(struct spawn_stacks *spawn)
 {
 	if (!spawn)
 		return;
-	for (uint32_t i = 0; i < spawn->n; i++)
-		free(spawn->known[i].locations);
-	free(spawn->known);
+	forget_known(spawn);
 	qz_hash_table__free(&spawn->table);
 	stack_copies__free(spawn->copies);
 	free(spawn);
@@ -105,17 +114,6 @@ static bool same_known(const void *context, uint32_t index, const void *key)
 
 	return spawn->known[index].signature == k->signature &&
 	       spawn->known[index].contents == k->contents;
-}
-
-/* What is still needed is walked anew. */
-static void forget_known(struct spawn_stacks *spawn)
-{
-	for (uint32_t i = 0; i < spawn->n; i++)
-		free(spawn->known[i].locations);
-	free(spawn->known);
-	spawn->known = NULL;
-	spawn->n = 0;
-	qz_hash_table__clear(&spawn->table);
 }
 
 static struct known *add_known(struct spawn_stacks *spawn, const struct known *key)
