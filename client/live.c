@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "client/live.h"
-#include "core/util/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "core/util/clock.h"
 
 #define DEADLINE_MS  10000 /* what quartzd gives its clients, too */
 #define MAX_REQUEST  256

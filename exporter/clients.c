@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/util/clock.h"
 #include "exporter/clients.h"
 
 #include <arpa/inet.h>
@@ -9,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "core/util/clock.h"
 
 #define CONNECTIONS    64
 #define PER_ADDRESS    32

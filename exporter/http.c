@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/util/clock.h"
 #include "exporter/http.h"
 
 #include <errno.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "core/util/term_escape.h"
 #include "core/util/options.h"
 #include "core/format/pprof.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/util/clock.h"
 #include "exporter/metrics.h"
 
 #include <inttypes.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/util/clock.h"
 #include "exporter/label.h"
 #include "exporter/source.h"
 #include "exporter/sums.h"

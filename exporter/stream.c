@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/util/clock.h"
 #include "exporter/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/util/clock.h"
 
 #define PERIOD_MS 1000
 #define BLOCK	  (64 << 10)

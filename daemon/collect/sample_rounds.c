@@ -180,11 +180,12 @@ static void find_off(struct taking *t)
 /* As they come. Of each are known its round and the record that tells it. */
 static void fill_answers(const struct taking *t, struct round_answer *all)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		all[i] = (struct round_answer) {.round = timer_schedule__number(t->schedule,
-										t->timed[i].stream,
-										t->timed[i].k),
-						.place = i};
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct timed_sample *s = &t->timed[i];
+
+		all[i] = (struct round_answer) {
+			.round = timer_schedule__number(t->schedule, s->stream, s->k), .place = i};
+	}
 	for (uint32_t i = 0; i < t->missed.n; i++) {
 		const struct missed_instant *m = &t->missed.list[i];
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/util/order.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/scope_gc.h"
 
@@ -10,6 +9,7 @@
 
 #include "core/model/fold.h"
 #include "core/transform/merge.h"
+#include "core/util/order.h"
 #include "daemon/attribution/shm_sets.h"
 #include "daemon/attribution/threads.h"
 #include "daemon/collect/collector_state.h"

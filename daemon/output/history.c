@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/util/clock.h"
 #include "daemon/output/history.h"
 
 #include <dirent.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 #include "core/format/pprof.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/util/clock.h"
 #include "daemon/privsep/symbolizer_child.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 
+#include "core/util/clock.h"
 #include "daemon/privsep/fd_ipc.h"
 
 #define START_MS 5000

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/util/clock.h"
 #include "daemon/symbolizer/symbolizer.h"
 
 #include <errno.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/util/log.h"
 #include "daemon/symbolizer/symbolizer_private.h"
 
