@@ -185,7 +185,7 @@ static int by_module(const void *a, const void *b, void *context)
 	return x->module < y->module ? -1 : x->module > y->module;
 }
 
-int spin_classify__resolve(struct spin_classify *s)
+void spin_classify__resolve(struct spin_classify *s)
 {
 	uint32_t n;
 
@@ -203,5 +203,4 @@ int spin_classify__resolve(struct spin_classify *s)
 			classify_kernel(s, &s->items[s->wanted[i + k]]);
 	}
 	s->nwanted = 0;
-	return 0;
 }

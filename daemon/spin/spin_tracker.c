@@ -265,10 +265,11 @@ static int want_callers(struct spin_tracker *s)
 
 int spin_tracker__resolve(struct spin_tracker *s)
 {
-	int err = spin_classify__resolve(s->classes);
+	int err;
 
-	err = err ?: want_callers(s);
-	err = err ?: spin_classify__resolve(s->classes);
+	spin_classify__resolve(s->classes);
+	err = want_callers(s);
+	spin_classify__resolve(s->classes);
 	for (uint32_t i = 0; !err && i < s->nasked; i++)
 		err = enter_point(s, &s->asked[i]);
 	s->nasked = 0;

@@ -195,6 +195,7 @@ static void bury_child(struct symbolizer *s)
 	warn(s, "has ended", "");
 }
 
+/* 0 or -EIO, which passes. */
 static int ensure_child(struct symbolizer *s)
 {
 	int err;
