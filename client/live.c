@@ -11,26 +11,19 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "core/util/clock.h"
 
 #define DEADLINE_MS  10000 /* what quartzd gives its clients, too */
 #define MAX_REQUEST  256
 #define MAX_HEADER   (64 << 10)
 #define MAX_SNAPSHOT (1LL << 30)
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
-
 static int wait_for(int sock, short events, int64_t deadline)
 {
 	struct pollfd p = {.fd = sock, .events = events};
-	int64_t left = deadline - now_ms();
+	int64_t left = deadline - qz_clock__now_ms();
 	int n = poll(&p, 1, left > 0 ? (int)left : 0);
 
 	if (n < 0)
@@ -168,7 +161,7 @@ static void word_request(char request[MAX_REQUEST], const struct live_wanted *wa
 static int exchange(int sock, const char *request, int fd, char *reason, size_t size)
 {
 	char buffer[MAX_HEADER];
-	int64_t deadline = now_ms() + DEADLINE_MS, bytes;
+	int64_t deadline = qz_clock__now_ms() + DEADLINE_MS, bytes;
 	ssize_t have;
 	size_t header;
 	int err;
@@ -216,7 +209,7 @@ int live__call(const char *path, const char *method, json_t **parameters, char *
 	if (sock < 0)
 		return sock;
 	snprintf(request, sizeof(request), "{\"method\":\"%s\"}", method);
-	have = ask(sock, request, buffer, now_ms() + DEADLINE_MS);
+	have = ask(sock, request, buffer, qz_clock__now_ms() + DEADLINE_MS);
 	close(sock);
 	if (have < 0)
 		return (int)have;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/util/clock.h"
+
 #define CONNECTIONS    64
 #define PER_ADDRESS    32
 #define MOST_OF_A_WORK 2
@@ -34,14 +36,6 @@ struct clients {
 	int works[CLIENT_WORKS]; /* being served */
 	struct client all[CLIENTS_MAX];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 /*
  * What counts as one address: an IPv4 address; the network of an IPv6 address, because one client
@@ -147,7 +141,7 @@ static void make_room(struct clients *clients, const struct client *fresh)
 /* Closes clients whose deadline is over. Returns the next deadline, INT64_MAX: none. */
 static int64_t close_overdue(struct clients *clients)
 {
-	int64_t now = now_ms(), next = INT64_MAX;
+	int64_t now = qz_clock__now_ms(), next = INT64_MAX;
 
 	for (int i = 0; i < CLIENTS_MAX; i++) {
 		struct client *client = &clients->all[i];
@@ -186,7 +180,7 @@ static void set_phase(struct clients *clients, struct client *client, enum clien
 		      int64_t ms)
 {
 	client->phase = phase;
-	client->since_ms = now_ms();
+	client->since_ms = qz_clock__now_ms();
 	client->due_ms = client->since_ms + (ms ? ms : usual_ms[phase]);
 	pthread_cond_signal(&clients->changed);
 }

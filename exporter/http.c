@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "core/util/term_escape.h"
 #include "core/util/options.h"
 #include "core/format/pprof.h"
@@ -149,14 +150,6 @@ static enum MHD_Result serve_metrics(struct http *h, struct MHD_Connection *c)
 				  : "text/plain; version=0.0.4; charset=utf-8");
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
-
 /* Waits. False: the client has disconnected, or the server ends. */
 static bool wait_until(struct http *h, struct MHD_Connection *c, int64_t due)
 {
@@ -167,7 +160,7 @@ static bool wait_until(struct http *h, struct MHD_Connection *c, int64_t due)
 	int n;
 
 	do {
-		int64_t left = due - now_ms();
+		int64_t left = due - qz_clock__now_ms();
 
 		n = poll(fds, 2, left > 0 ? (int)left : 0);
 	} while (n < 0 && errno == EINTR);
@@ -194,7 +187,7 @@ serve_limited(struct http *h, struct MHD_Connection *c, enum client_work work,
 static enum MHD_Result serve_difference(struct http *h, struct MHD_Connection *c, int64_t seconds)
 {
 	char reason[SOURCE_REASON];
-	int64_t due = now_ms() + seconds * 1000;
+	int64_t due = qz_clock__now_ms() + seconds * 1000;
 	struct qz_profile *before = source__profile(h->options.socket, reason), *whole, *added;
 	enum MHD_Result result;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/util/clock.h"
 #include "exporter/label.h"
 #include "exporter/source.h"
 #include "exporter/sums.h"
@@ -245,21 +246,13 @@ static void put_daemon(const struct text *t, const struct metrics *m)
 
 /* ---- page ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Without an answer, the sums stay unchanged. */
 static void refresh(struct metrics *m)
 {
 	struct qz_profile *whole, *added;
 	char reason[SOURCE_REASON];
 
-	if (m->read_ns && now_ns() - m->read_ns < FRESH_NS)
+	if (m->read_ns && qz_clock__now() - m->read_ns < FRESH_NS)
 		return;
 	json_decref(m->status);
 	m->status = source__status(m->socket);
@@ -273,7 +266,7 @@ static void refresh(struct metrics *m)
 		qz_profile__free(m->last);
 		m->last = whole;
 	}
-	m->read_ns = now_ns();
+	m->read_ns = qz_clock__now();
 }
 
 char *metrics__text(struct metrics *m, bool openmetrics, size_t *size)

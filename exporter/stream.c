@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "core/util/clock.h"
 
 #define PERIOD_MS 1000
 #define BLOCK	  (64 << 10)
@@ -18,14 +19,6 @@ struct stream {
 	int64_t due_ms;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
-
 /* The next message, a period after the one before, or at once where that took longer to make and to send. */
 static bool advance(struct stream *s)
 {
@@ -37,8 +30,8 @@ static bool advance(struct stream *s)
 	if (!s->wait(s->context, s->due_ms))
 		return false;
 	s->due_ms += PERIOD_MS;
-	if (s->due_ms < now_ms())
-		s->due_ms = now_ms();
+	if (s->due_ms < qz_clock__now_ms())
+		s->due_ms = qz_clock__now_ms();
 	s->message = deltas__next(s->deltas, &s->size, reason);
 	return s->message != NULL;
 }
@@ -78,7 +71,7 @@ struct MHD_Response *stream__response(struct deltas *deltas, stream_wait *wait,
 			      .wait = wait,
 			      .done = done,
 			      .context = context,
-			      .due_ms = now_ms() + PERIOD_MS};
+			      .due_ms = qz_clock__now_ms() + PERIOD_MS};
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, give, s, end);
 	if (!response)
 		free(s);

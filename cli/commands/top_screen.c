@@ -16,6 +16,7 @@
 #include "cli/render/output.h"
 #include "cli/render/quality.h"
 #include "cli/commands/top.h"
+#include "core/util/clock.h"
 
 #define PERIOD_MS  1000
 #define ABOVE	   3 /* lines above the advice */
@@ -260,14 +261,6 @@ static int take_key(struct top_screen *s, int key)
 
 /* ---- the command ---- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
-
 static void *renew(void *context)
 {
 	struct top_screen *s = context;
@@ -311,7 +304,7 @@ static void wait_for_something(const struct top_screen *s)
 		{.fd = STDIN_FILENO, .events = POLLIN},
 		{.fd = s->renewed, .events = POLLIN},
 	};
-	int64_t left = s->due - now_ms();
+	int64_t left = s->due - qz_clock__now_ms();
 
 	poll(fds, 2, s->renewing ? -1 : left > 0 ? (int)left : 0);
 }
@@ -320,7 +313,7 @@ static enum status run(struct top_screen *s)
 {
 	int err = 0;
 
-	s->due = now_ms() + PERIOD_MS;
+	s->due = qz_clock__now_ms() + PERIOD_MS;
 	timeout(0);
 	while (!s->ended && err != -ENOMEM) {
 		draw(s);
@@ -328,11 +321,11 @@ static enum status run(struct top_screen *s)
 		err = take_keys(s);
 		if (err != -ENOMEM && s->renewing)
 			err = end_renewal(s);
-		if (s->renewing || now_ms() < s->due)
+		if (s->renewing || qz_clock__now_ms() < s->due)
 			continue;
 		if (!s->paused || top__lacks(&s->top))
 			begin_renewal(s);
-		s->due = now_ms() + PERIOD_MS;
+		s->due = qz_clock__now_ms() + PERIOD_MS;
 	}
 	return err == -ENOMEM ? STATUS_FAILURE : STATUS_OK;
 }

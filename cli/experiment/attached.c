@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/query/profile_source.h"
+#include "core/util/clock.h"
 #include "core/util/vec.h"
 
 #define SECOND		  1e9
@@ -29,10 +30,7 @@ struct counts {
 
 static double now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / SECOND;
+	return (double)qz_clock__read(CLOCK_REALTIME) / SECOND;
 }
 
 /* ---- counting ---- */

@@ -10,7 +10,6 @@
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"

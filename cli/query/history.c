@@ -14,6 +14,7 @@
 
 #include "cli/render/output.h"
 #include "cli/query/profile_source.h"
+#include "core/util/clock.h"
 #include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 #include "core/transform/merge.h"
@@ -82,11 +83,8 @@ static bool parse_time(const char *text, uint64_t now, uint64_t *ms)
 static enum status parse_span(const struct config *c, struct span *span)
 {
 	const char *wrong = NULL;
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = qz_clock__read(CLOCK_REALTIME) / 1000000;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	now = (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 	*span = (struct span) {0, UINT64_MAX};
 	if (c->last)
 		span->from = c->last / 1000000 < now ? now - c->last / 1000000 : 0;

@@ -82,12 +82,7 @@ void output__close(struct output *o)
 
 char *output__escape(const char *name)
 {
-	size_t size = qz_term_escape(NULL, 0, name) + 1;
-	char *escaped = malloc(size);
-
-	if (escaped)
-		qz_term_escape(escaped, size, name);
-	return escaped;
+	return qz_term_escape__copy(name);
 }
 
 size_t output__skip_characters(const char *s, int n)

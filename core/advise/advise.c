@@ -54,20 +54,17 @@ static bool is_rough(const struct qz_report *r, const struct qz_finding *f)
 int qz_advise__add(struct qz_advice *a, struct qz_finding *f)
 {
 	uint64_t elapsed = a->report->elapsed_ns;
-	struct qz_finding *findings;
 
 	if (f->gain_high_ns > elapsed)
 		f->gain_high_ns = elapsed;
 	if (f->gain_low_ns > f->gain_high_ns)
 		f->gain_low_ns = f->gain_high_ns;
-	findings = f->failed ? NULL : qz_array__room(a->findings, a->n, sizeof(*findings));
-	if (!findings) {
+	if (f->failed || qz_array__reserve((void **)&a->findings, a->n, sizeof(*a->findings))) {
 		clear(f);
 		return -ENOMEM;
 	}
-	a->findings = findings;
 	if (gains(a->report, f) && !is_rough(a->report, f))
-		findings[a->n++] = *f;
+		a->findings[a->n++] = *f;
 	else
 		clear(f);
 	return 0;

@@ -47,12 +47,10 @@ static int put_broken(FILE *out, const char *text, int at, int indent, int width
 
 static int put_escaped(FILE *out, const char *text, int indent, int width, int *at)
 {
-	size_t size = qz_term_escape(NULL, 0, text) + 1;
-	char *escaped = malloc(size);
+	char *escaped = qz_term_escape__copy(text);
 
 	if (!escaped)
 		return -ENOMEM;
-	qz_term_escape(escaped, size, text);
 	*at = put_broken(out, escaped, *at, indent, width);
 	free(escaped);
 	return 0;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/util/vec.h"
 #include "core/estimate/instrumentation_cost.h"
 #include "core/util/apportion.h"
 #include "core/util/hash_table.h"
@@ -86,19 +85,20 @@ static struct part *part_of(const struct strata *s, const struct qz_sample *samp
 static int add_part(struct strata *s, const struct qz_sample *sample)
 {
 	struct stratum *st = stratum_of(s, sample->scope, sample->level);
+	const struct part new = {.scope = sample->scope,
+				 .level = sample->level,
+				 .busy = sample->busy,
+				 .next = st->part};
 	uint32_t hash = part_hash(sample);
+	int64_t i = qz_hash_table__find(&s->by_busy, hash, part_equal, s, sample);
 
-	if (qz_hash_table__find(&s->by_busy, hash, part_equal, s, sample) != QZ_NONE)
+	if (i != QZ_NONE)
 		return 0;
-	if (qz_hash_table__reserve(&s->by_busy) ||
-	    qz_array__reserve((void **)&s->parts, s->nparts, sizeof(*s->parts)))
-		return -ENOMEM;
-	s->parts[s->nparts] = (struct part) {.scope = sample->scope,
-					     .level = sample->level,
-					     .busy = sample->busy,
-					     .next = st->part};
-	st->part = s->nparts;
-	qz_hash_table__insert(&s->by_busy, hash, s->nparts++);
+	i = qz_hash_table__append(&s->by_busy, hash, (void **)&s->parts, &s->nparts, &new,
+				  sizeof(new));
+	if (i < 0)
+		return (int)i;
+	st->part = (uint32_t)i;
 	return 0;
 }
 

@@ -15,12 +15,10 @@ static const char *const parts[] = {"self", "total"};
 /* A cell that begins like a formula would be computed by a spreadsheet; after a ' it is text. */
 static int put_text(FILE *out, const char *text)
 {
-	size_t size = qz_term_escape(NULL, 0, text) + 1;
-	char *escaped = malloc(size);
+	char *escaped = qz_term_escape__copy(text);
 
 	if (!escaped)
 		return -ENOMEM;
-	qz_term_escape(escaped, size, text);
 	fputs(*escaped && strchr("=+-@", *escaped) ? ",\"'" : ",\"", out);
 	for (const char *c = escaped; *c; c++) {
 		if (*c == '"')

@@ -9,14 +9,9 @@
 
 static char *name_of(const struct qz_stack_frame *frame)
 {
-	const char *name = *frame->name ? frame->name : "?";
-	size_t size = qz_term_escape(NULL, 0, name) + 1;
-	char *escaped = malloc(size);
+	char *escaped = qz_term_escape__copy(*frame->name ? frame->name : "?");
 
-	if (!escaped)
-		return NULL;
-	qz_term_escape(escaped, size, name);
-	for (char *c = escaped; *c; c++)
+	for (char *c = escaped; c && *c; c++)
 		if (*c == ';')
 			*c = ':';
 	return escaped;

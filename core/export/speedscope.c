@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/export/speedscope.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "core/format/json_fields.h"

@@ -18,10 +18,6 @@ struct builder {
 	uint32_t path[QZ_MAX_STACK_FRAMES]; /* of the stack in the making, innermost first */
 };
 
-struct key {
-	uint32_t parent, frame;
-};
-
 /* ---- frames ---- */
 
 static int64_t add_frame(struct builder *b, const char *name, const char *file, uint32_t line)
@@ -76,35 +72,26 @@ static int64_t frame_of_program(struct builder *b, uint32_t scope, uint32_t thre
 
 static bool is_stack(const void *context, uint32_t index, const void *key)
 {
-	const struct qz_stack *stack = &((const struct qz_stacks *)context)->stacks[index];
-	const struct key *k = key;
+	const struct qz_stack *a = &((const struct qz_stacks *)context)->stacks[index], *b = key;
 
-	return stack->parent == k->parent && stack->frame == k->frame;
+	return a->parent == b->parent && a->frame == b->frame;
 }
 
 static int64_t intern_stack(struct builder *b, uint32_t parent, uint32_t frame)
 {
 	struct qz_stacks *s = b->s;
-	struct key key = {parent, frame};
+	struct qz_stack new = {
+		.parent = parent, .frame = frame, .child = QZ_NONE, .sibling = QZ_NONE};
 	uint32_t hash = qz_hash_table__hash_number(parent, frame);
-	uint32_t i = qz_hash_table__find(&b->table, hash, is_stack, s, &key);
+	uint32_t i = qz_hash_table__find(&b->table, hash, is_stack, s, &new);
 
 	if (i != QZ_NONE)
 		return i;
 	if (s->n >= QZ_MAX_STACKS)
 		return -E2BIG;
-	if (qz_array__reserve((void **)&s->stacks, s->n, sizeof(*s->stacks)) ||
-	    qz_hash_table__reserve(&b->table))
-		return -ENOMEM;
-	s->stacks[s->n] = (struct qz_stack) {
-		.parent = parent,
-		.frame = frame,
-		.depth = parent == QZ_NONE ? 1 : s->stacks[parent].depth + 1,
-		.child = QZ_NONE,
-		.sibling = QZ_NONE,
-	};
-	qz_hash_table__insert(&b->table, hash, s->n);
-	return s->n++;
+	new.depth = parent == QZ_NONE ? 1 : s->stacks[parent].depth + 1;
+	return qz_hash_table__append(&b->table, hash, (void **)&s->stacks, &s->n, &new,
+				     sizeof(new));
 }
 
 static int64_t stack_of(struct builder *b, uint32_t scope, uint32_t thread, uint32_t node)

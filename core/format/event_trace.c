@@ -91,16 +91,12 @@ static bool same_thread(const void *context, uint32_t index, const void *key)
 static struct open *open_of(struct pairing *p, uint64_t id)
 {
 	uint32_t hash = qz_hash_table__hash_number(1, id);
-	uint32_t i = qz_hash_table__find(&p->table, hash, same_thread, p, &id);
+	int64_t i = qz_hash_table__find(&p->table, hash, same_thread, p, &id);
 
-	if (i != UINT32_MAX)
-		return &p->threads[i];
-	if (qz_array__reserve((void **)&p->threads, p->n, sizeof(*p->threads)) ||
-	    qz_hash_table__reserve(&p->table))
-		return NULL;
-	p->threads[p->n] = (struct open) {.id = id};
-	qz_hash_table__insert(&p->table, hash, p->n);
-	return &p->threads[p->n++];
+	if (i == UINT32_MAX)
+		i = qz_hash_table__append(&p->table, hash, (void **)&p->threads, &p->n,
+					  &(struct open) {.id = id}, sizeof(*p->threads));
+	return i < 0 ? NULL : &p->threads[i];
 }
 
 static void end_interval(struct pairing *p, struct open *o, uint64_t now)
@@ -203,17 +199,14 @@ struct qz_frequency *qz_event_trace__frequencies(const struct qz_event_trace_rec
 	for (size_t i = 0; i < n; i++) {
 		const struct qz_event_trace_record *e = &records[i];
 		uint32_t hash = qz_hash_table__hash_number(1, e->value);
-		uint32_t at = qz_hash_table__find(&table, hash, same_value, &c, &e->value);
+		const struct qz_frequency new = {.value = e->value, .first_ns = e->time_ns};
+		int64_t at = qz_hash_table__find(&table, hash, same_value, &c, &e->value);
 
-		if (at == UINT32_MAX) {
-			if (qz_array__reserve((void **)&c.all, c.n, sizeof(*c.all)) ||
-			    qz_hash_table__reserve(&table))
-				break;
-			at = c.n++;
-			qz_hash_table__insert(&table, hash, at);
-			c.all[at] =
-				(struct qz_frequency) {.value = e->value, .first_ns = e->time_ns};
-		}
+		if (at == UINT32_MAX)
+			at = qz_hash_table__append(&table, hash, (void **)&c.all, &c.n, &new,
+						   sizeof(new));
+		if (at < 0)
+			break;
 		c.all[at].count++;
 		c.all[at].last_ns = e->time_ns;
 	}

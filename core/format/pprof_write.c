@@ -438,52 +438,43 @@ static int intern_threads(struct writer *w)
 	return err;
 }
 
-static int intern_units(struct writer *w)
-{
-	w->units = calloc((size_t)w->p->nscopes + 1, sizeof(*w->units));
-	if (!w->units)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->p->nscopes; i++) {
-		char unit[QZ_UNIT_LENGTH];
-		int64_t number;
+typedef int64_t intern_label(struct writer *w, uint32_t i);
 
-		qz_systemd_unit__of_cgroup(w->p->scopes[i].cgroup, unit);
-		number = intern(w, unit);
-		if (number < 0)
-			return (int)number;
-		w->units[i] = (uint32_t)number;
-	}
-	return 0;
+static int64_t intern_unit(struct writer *w, uint32_t scope)
+{
+	char unit[QZ_UNIT_LENGTH];
+
+	qz_systemd_unit__of_cgroup(w->p->scopes[scope].cgroup, unit);
+	return intern(w, unit);
 }
 
-static int intern_object_labels(struct writer *w)
+static int64_t intern_object(struct writer *w, uint32_t object)
 {
-	w->object_labels = calloc((size_t)w->p->nobjects + 1, sizeof(*w->object_labels));
-	if (!w->object_labels)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->p->nobjects; i++) {
-		char *label = qz_objects__label(&w->p->objects[i]);
-		int err = take_label(w, label ? 0 : -1, label, &w->object_labels[i]);
+	char *label = qz_objects__label(&w->p->objects[object]);
+	int64_t number = label ? intern(w, label) : -ENOMEM;
 
-		if (err)
-			return err;
-	}
-	return 0;
+	free(label);
+	return number;
 }
 
-static int intern_cause_labels(struct writer *w)
+static int64_t intern_cause(struct writer *w, uint32_t cause)
 {
-	w->cause_labels = calloc((size_t)w->p->ncauses + 1, sizeof(*w->cause_labels));
-	if (!w->cause_labels)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < w->p->ncauses; i++) {
-		int64_t number = intern(w, w->p->causes[i]);
+	return intern(w, w->p->causes[cause]);
+}
 
-		if (number < 0)
-			return (int)number;
-		w->cause_labels[i] = (uint32_t)number;
+/* The strings of n entities. */
+static int intern_labels(struct writer *w, uint32_t **labels, uint32_t n, intern_label *intern_one)
+{
+	int64_t number = 0;
+
+	*labels = calloc((size_t)n + 1, sizeof(**labels));
+	if (!*labels)
+		return -ENOMEM;
+	for (uint32_t i = 0; number >= 0 && i < n; i++) {
+		number = intern_one(w, i);
+		(*labels)[i] = (uint32_t)number;
 	}
-	return 0;
+	return number < 0 ? (int)number : 0;
 }
 
 /* Readers take the first mapping for the program's own; the others stay in their order. */
@@ -571,9 +562,9 @@ static int emit_all(struct writer *w)
 	err = intern_words(w);
 	err = err ? err : order_mappings(w);
 	err = err ? err : intern_threads(w);
-	err = err ? err : intern_units(w);
-	err = err ? err : intern_object_labels(w);
-	err = err ? err : intern_cause_labels(w);
+	err = err ? err : intern_labels(w, &w->units, w->p->nscopes, intern_unit);
+	err = err ? err : intern_labels(w, &w->object_labels, w->p->nobjects, intern_object);
+	err = err ? err : intern_labels(w, &w->cause_labels, w->p->ncauses, intern_cause);
 	err = err ? err : emit_run(w);
 	err = err ? err : emit_each(w, w->p->nmappings, emit_mapping);
 	err = err ? err : emit_each(w, w->p->nprocedures, emit_function);

@@ -7,6 +7,7 @@
 
 #include "core/format/json_fields.h"
 #include "core/model/figures.h"
+#include "core/util/order.h"
 
 /* ---- writing ---- */
 
@@ -113,9 +114,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct qz_added *x = a, *y = b;
 
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->entity > y->entity) - (x->entity < y->entity);
+	return qz_order(x->id, y->id) ?: qz_order(x->entity, y->entity);
 }
 
 /* How many figures a slot has at most. */

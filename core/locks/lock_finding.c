@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/util/order.h"
+
 #define MOST_OBJECTS 3 /* that a rule speaks of */
 
 /* A lock below this share of the elapsed time gains too little to be shown. */
@@ -99,9 +101,7 @@ static int compare(const void *x, const void *y)
 	const struct qz_object_row *a = *(const struct qz_object_row *const *)x;
 	const struct qz_object_row *b = *(const struct qz_object_row *const *)y;
 
-	if (a->cost.cost_ns != b->cost.cost_ns)
-		return a->cost.cost_ns < b->cost.cost_ns ? 1 : -1;
-	return a->object < b->object ? -1 : a->object > b->object;
+	return qz_order(b->cost.cost_ns, a->cost.cost_ns) ?: qz_order(a->object, b->object);
 }
 
 int qz_lock_finding__add(const struct qz_report *r, struct qz_advice *a,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/model/figures.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,21 @@ uint64_t *qz_column__at(const struct qz_column *column, uint32_t entity)
 	if (column->id < QZ_FIGURE_ENDS)
 		return level < scope->nlevels ? &scope->level_ns[level] : NULL;
 	return end < scope->nstack_ends ? &scope->stack_ends[end].count : NULL;
+}
+
+int qz_kept__grow(struct qz_kept *k, uint32_t n)
+{
+	uint32_t room = n + n / 8 + 16;
+	uint64_t *values;
+
+	if (n <= k->n)
+		return 0;
+	values = reallocarray(k->values, room, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	memset(values + k->n, 0, (room - k->n) * sizeof(*values));
+	*k = (struct qz_kept) {values, room};
+	return 0;
 }
 
 /* ---- names ---- */

@@ -25,6 +25,15 @@ struct qz_column {
 /* False: there is none of this number, or no entity of its kind. */
 bool qz_figures__column(struct qz_profile *p, uint32_t id, struct qz_column *column);
 
+/* The figures of a column as they were. */
+struct qz_kept {
+	uint64_t *values;
+	uint32_t n; /* that there is room for */
+};
+
+/* Makes room for n; of entities that are new, 0 was kept. 0 or -ENOMEM. */
+int qz_kept__grow(struct qz_kept *k, uint32_t n);
+
 /* The number after this one, but for those of levels that no scope has. */
 uint32_t qz_figures__next(const struct qz_profile *p, uint32_t id);
 

@@ -154,7 +154,8 @@ static bool procedure_equal(const void *context, uint32_t index, const void *key
 
 int64_t qz_profile__intern_procedure(struct qz_profile *p, const struct qz_procedure *proc)
 {
-	struct qz_procedure new = {.line = proc->line, .kind = proc->kind}, *procs;
+	struct qz_procedure new = {.line = proc->line, .kind = proc->kind};
+	int64_t index = -ENOMEM;
 	uint32_t hash, found;
 
 	if (proc->kind >= QZ_PROCEDURE_KINDS)
@@ -163,21 +164,14 @@ int64_t qz_profile__intern_procedure(struct qz_profile *p, const struct qz_proce
 	found = qz_hash_table__find(&p->index->procedures, hash, procedure_equal, p, proc);
 	if (found != QZ_NONE)
 		return found;
-	if (qz_hash_table__reserve(&p->index->procedures))
-		return -ENOMEM;
-	procs = qz_array__room(p->procedures, p->nprocedures, sizeof(*procs));
-	if (!procs)
-		return -errno;
-	p->procedures = procs;
-	if (qz_profile__set_string(&new.name, proc->name) ||
-	    qz_profile__set_string(&new.module, proc->module) ||
-	    qz_profile__set_string(&new.file, proc->file)) {
+	if (!qz_profile__set_string(&new.name, proc->name) &&
+	    !qz_profile__set_string(&new.module, proc->module) &&
+	    !qz_profile__set_string(&new.file, proc->file))
+		index = qz_hash_table__append(&p->index->procedures, hash, (void **)&p->procedures,
+					      &p->nprocedures, &new, sizeof(new));
+	if (index < 0)
 		procedure_clear(&new);
-		return -ENOMEM;
-	}
-	procs[p->nprocedures] = new;
-	qz_hash_table__insert(&p->index->procedures, hash, p->nprocedures);
-	return p->nprocedures++;
+	return index;
 }
 
 /* ---- mappings ---- */
@@ -197,24 +191,17 @@ int64_t qz_profile__intern_mapping(struct qz_profile *p, const struct qz_mapping
 	uint32_t hash =
 		qz_hash_table__hash_string(qz_hash_table__hash_number(0, map->start), map->path);
 	uint32_t found = qz_hash_table__find(&p->index->mappings, hash, mapping_equal, p, map);
-	struct qz_mapping *maps;
+	int64_t index = -ENOMEM;
 
 	if (found != QZ_NONE)
 		return found;
-	if (qz_hash_table__reserve(&p->index->mappings))
-		return -ENOMEM;
-	maps = qz_array__room(p->mappings, p->nmappings, sizeof(*maps));
-	if (!maps)
-		return -errno;
-	p->mappings = maps;
-	if (qz_profile__set_string(&new.path, map->path) ||
-	    qz_profile__set_string(&new.build_id, map->build_id)) {
+	if (!qz_profile__set_string(&new.path, map->path) &&
+	    !qz_profile__set_string(&new.build_id, map->build_id))
+		index = qz_hash_table__append(&p->index->mappings, hash, (void **)&p->mappings,
+					      &p->nmappings, &new, sizeof(new));
+	if (index < 0)
 		mapping_clear(&new);
-		return -ENOMEM;
-	}
-	maps[p->nmappings] = new;
-	qz_hash_table__insert(&p->index->mappings, hash, p->nmappings);
-	return p->nmappings++;
+	return index;
 }
 
 /* ---- locations ---- */
@@ -260,8 +247,9 @@ static int location_check(const struct qz_profile *p, const struct qz_location *
 int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_location *loc)
 {
 	int err = location_check(p, loc);
-	struct qz_location new = *loc, *locs;
+	struct qz_location new = *loc;
 	uint32_t hash, found;
+	int64_t index;
 
 	if (err)
 		return err;
@@ -269,19 +257,15 @@ int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_locati
 	found = qz_hash_table__find(&p->index->locations, hash, location_equal, p, loc);
 	if (found != QZ_NONE)
 		return found;
-	if (qz_hash_table__reserve(&p->index->locations))
-		return -ENOMEM;
-	locs = qz_array__room(p->locations, p->nlocations, sizeof(*locs));
-	if (!locs)
-		return -errno;
-	p->locations = locs;
 	new.lines = malloc(loc->nlines * sizeof(*new.lines));
 	if (!new.lines)
 		return -ENOMEM;
 	memcpy(new.lines, loc->lines, loc->nlines * sizeof(*new.lines));
-	locs[p->nlocations] = new;
-	qz_hash_table__insert(&p->index->locations, hash, p->nlocations);
-	return p->nlocations++;
+	index = qz_hash_table__append(&p->index->locations, hash, (void **)&p->locations,
+				      &p->nlocations, &new, sizeof(new));
+	if (index < 0)
+		free(new.lines);
+	return index;
 }
 
 int64_t qz_profile__marker(struct qz_profile *p, enum qz_procedure_kind kind)
@@ -313,7 +297,7 @@ static bool node_equal(const void *context, uint32_t index, const void *key)
 
 int64_t qz_profile__intern_node(struct qz_profile *p, uint32_t parent, uint32_t location)
 {
-	struct qz_node key = {.parent = parent, .location = location}, *nodes;
+	struct qz_node key = {.parent = parent, .location = location};
 	uint32_t hash, found;
 
 	if (parent >= p->nnodes || location >= p->nlocations)
@@ -324,16 +308,9 @@ int64_t qz_profile__intern_node(struct qz_profile *p, uint32_t parent, uint32_t 
 		return found;
 	if (p->nodes[parent].depth >= QZ_MAX_DEPTH)
 		return -E2BIG;
-	if (qz_hash_table__reserve(&p->index->nodes))
-		return -ENOMEM;
-	nodes = qz_array__room(p->nodes, p->nnodes, sizeof(*nodes));
-	if (!nodes)
-		return -errno;
-	p->nodes = nodes;
-	key.depth = nodes[parent].depth + 1;
-	nodes[p->nnodes] = key;
-	qz_hash_table__insert(&p->index->nodes, hash, p->nnodes);
-	return p->nnodes++;
+	key.depth = p->nodes[parent].depth + 1;
+	return qz_hash_table__append(&p->index->nodes, hash, (void **)&p->nodes, &p->nnodes, &key,
+				     sizeof(key));
 }
 
 static uint32_t sample_hash(const void *row)
@@ -609,7 +586,8 @@ void qz_losses__free(struct qz_loss *losses, uint32_t n)
 
 int qz_losses__add(struct qz_loss **losses, uint32_t *n, const char *cause, uint64_t count)
 {
-	struct qz_loss new = {.count = count}, *grown;
+	struct qz_loss new = {.count = count};
+	int err;
 
 	for (uint32_t i = 0; i < *n; i++) {
 		if (!strcmp((*losses)[i].cause, cause)) {
@@ -619,14 +597,11 @@ int qz_losses__add(struct qz_loss **losses, uint32_t *n, const char *cause, uint
 	}
 	if (*n >= QZ_MAX_CAUSES)
 		return -E2BIG;
-	grown = qz_array__room(*losses, *n, sizeof(*grown));
-	if (!grown)
-		return -errno;
-	*losses = grown;
-	if (qz_profile__set_string(&new.cause, cause))
-		return -ENOMEM;
-	grown[(*n)++] = new;
-	return 0;
+	err = qz_array__reserve((void **)losses, *n, sizeof(new));
+	err = err ?: qz_profile__set_string(&new.cause, cause);
+	if (!err)
+		(*losses)[(*n)++] = new;
+	return err;
 }
 
 int qz_ledger__add_loss(struct qz_ledger *l, const char *cause, uint64_t n)

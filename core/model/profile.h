@@ -434,6 +434,14 @@ static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
 	return sum;
 }
 
+/* Makes the elapsed time that of all levels. */
+static inline void qz_scope__sum_levels(struct qz_scope *scope)
+{
+	scope->elapsed_ns = 0;
+	for (uint32_t n = 0; n < scope->nlevels; n++)
+		scope->elapsed_ns += scope->level_ns[n];
+}
+
 /* Replaces *field by a copy of s ("" for NULL). */
 int qz_profile__set_string(char **field, const char *s);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rows of a profile that are found by the members which they are equal in. */
-#include <errno.h>
 #include <string.h>
 
 #include "core/util/vec.h"
@@ -30,21 +29,14 @@ int64_t qz_rows__intern(struct qz_profile *p, const struct qz_rows *kind, const 
 {
 	struct qz_hash_table *table = table_of(p, kind);
 	uint32_t *n = count_of(p, kind), hash = kind->hash(key);
-	uint32_t found = qz_hash_table__find(table, hash, kind->equal, p, key);
-	int err;
+	int64_t i = qz_hash_table__find(table, hash, kind->equal, p, key);
 
-	if (found != QZ_NONE)
-		return found;
-	if (qz_hash_table__reserve(table))
-		return -ENOMEM;
-	err = qz_array__reserve(rows_of(p, kind), *n, kind->size);
-	if (err)
-		return err;
-	memcpy(row_at(p, kind, *n), key, kind->size);
-	for (uint32_t k = 0; k < qz_fields__count(kind->figures); k++)
-		*qz_fields__at(row_at(p, kind, *n), kind->figures, k) = 0;
-	qz_hash_table__insert(table, hash, *n);
-	return (*n)++;
+	if (i != QZ_NONE)
+		return i;
+	i = qz_hash_table__append(table, hash, rows_of(p, kind), n, key, kind->size);
+	for (uint32_t k = 0; i >= 0 && k < qz_fields__count(kind->figures); k++)
+		*qz_fields__at(row_at(p, kind, (uint32_t)i), kind->figures, k) = 0;
+	return i;
 }
 
 int qz_rows__add(struct qz_profile *p, const struct qz_rows *kind, const void *row)

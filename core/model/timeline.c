@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/model/figures.h"
+#include "core/util/order.h"
 
 struct qz_timeline *qz_timeline__new(uint64_t start_ns, uint64_t slot_ns)
 {
@@ -29,9 +30,7 @@ void qz_timeline__free(struct qz_timeline *t)
 
 static int compare(const struct qz_added *a, uint32_t id, uint32_t entity)
 {
-	if (a->id != id)
-		return a->id < id ? -1 : 1;
-	return (a->entity > entity) - (a->entity < entity);
+	return qz_order(a->id, id) ?: qz_order(a->entity, entity);
 }
 
 /* Adds to a slot; the result is a new array. */

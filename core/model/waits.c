@@ -20,22 +20,19 @@ int64_t qz_waits__intern_cause(struct qz_profile *p, const char *name)
 {
 	uint32_t hash = qz_hash_table__hash_string(0, name);
 	uint32_t found = qz_hash_table__find(&p->index->causes, hash, cause_equal, p, name);
-	char **causes, *copy;
+	int64_t index;
+	char *copy;
 
 	if (found != QZ_NONE)
 		return found;
-	if (qz_hash_table__reserve(&p->index->causes))
-		return -ENOMEM;
-	causes = qz_array__room(p->causes, p->ncauses, sizeof(*causes));
-	if (!causes)
-		return -errno;
-	p->causes = causes;
 	copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
-	causes[p->ncauses] = copy;
-	qz_hash_table__insert(&p->index->causes, hash, p->ncauses);
-	return p->ncauses++;
+	index = qz_hash_table__append(&p->index->causes, hash, (void **)&p->causes, &p->ncauses,
+				      &copy, sizeof(copy));
+	if (index < 0)
+		free(copy);
+	return index;
 }
 
 /* ---- objects ---- */

@@ -6,7 +6,6 @@
 #ifndef QUARTZ_CORE_PAGE_HTML_H
 #define QUARTZ_CORE_PAGE_HTML_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* The first bytes of every page. */

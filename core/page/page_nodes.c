@@ -20,19 +20,12 @@ int64_t qz_page_nodes__intern(struct qz_page_nodes *t, uint32_t parent, uint32_t
 	struct qz_page_node key = {parent, procedure};
 	uint32_t hash = qz_hash_table__hash_number(parent, procedure);
 	uint32_t i = qz_hash_table__find(&t->table, hash, is_node, t, &key);
-	int err;
 
 	if (i != QZ_NONE)
 		return i;
 	if (t->n >= QZ_PAGE_MAX_NODES)
 		return -E2BIG;
-	err = qz_array__reserve((void **)&t->nodes, t->n, sizeof(*t->nodes));
-	err = err ? err : qz_hash_table__reserve(&t->table);
-	if (err)
-		return err;
-	t->nodes[t->n] = key;
-	qz_hash_table__insert(&t->table, hash, t->n);
-	return t->n++;
+	return qz_hash_table__append(&t->table, hash, (void **)&t->nodes, &t->n, &key, sizeof(key));
 }
 
 /* Nodes stand behind their parents, in a profile as here. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/page/page_rows.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "core/page/page_places.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 #include "core/report/figure.h"
 #include "core/report/wait_report.h"
@@ -91,34 +92,29 @@ static struct qz_edge *edge_to(struct edges *edges, const struct qz_report *r, s
 {
 	uint32_t row = end.procedure == QZ_NONE ? r->profile->nprocedures : end.procedure;
 	uint32_t *slot = &edges->slots[(size_t)row * QZ_PROCEDURE_KINDS + end.via];
-	struct qz_edge *all;
+	struct qz_edge *edge;
 
 	if (*slot != QZ_NONE)
 		return &edges->all[*slot];
-	all = qz_array__room(edges->all, edges->n, sizeof(*all));
-	if (!all)
+	if (qz_array__reserve((void **)&edges->all, edges->n, sizeof(*edges->all)))
 		return NULL;
-	edges->all = all;
-	all[edges->n] = (struct qz_edge) {.procedure = end.procedure, .via = end.via};
-	if (qz_figure__init(&all[edges->n].figure, r))
+	edge = &edges->all[edges->n];
+	*edge = (struct qz_edge) {.procedure = end.procedure, .via = end.via};
+	if (qz_figure__init(&edge->figure, r))
 		return NULL;
-	*slot = edges->n;
-	return &all[edges->n++];
+	*slot = edges->n++;
+	return edge;
 }
 
 static int compare_edges(const void *x, const void *y)
 {
 	const struct qz_edge *a = x, *b = y;
 
-	if (a->figure.norm_ns != b->figure.norm_ns)
-		return a->figure.norm_ns < b->figure.norm_ns ? 1 : -1;
-	if (a->waits.blocked_ns != b->waits.blocked_ns)
-		return a->waits.blocked_ns < b->waits.blocked_ns ? 1 : -1;
-	if (a->calls != b->calls)
-		return a->calls < b->calls ? 1 : -1;
-	if (a->procedure != b->procedure)
-		return a->procedure < b->procedure ? -1 : 1;
-	return (a->via > b->via) - (a->via < b->via);
+	return qz_order(b->figure.norm_ns, a->figure.norm_ns)
+		?: qz_order(b->waits.blocked_ns, a->waits.blocked_ns)
+		?: qz_order(b->calls, a->calls)
+		?: qz_order(a->procedure, b->procedure)
+		?: qz_order(a->via, b->via);
 }
 
 /* Of a call without a caller there is only what the callee says of it. */

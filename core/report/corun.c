@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 static uint32_t count_busy(const struct qz_round *m)
@@ -56,11 +57,9 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct qz_corun_row *x = a, *y = b;
 
-	if (x->instants != y->instants)
-		return x->instants > y->instants ? -1 : 1;
-	if (x->procedure != y->procedure)
-		return x->procedure < y->procedure ? -1 : 1;
-	return x->round < y->round ? -1 : x->round > y->round;
+	return qz_order(y->instants, x->instants)
+		?: qz_order(x->procedure, y->procedure)
+		?: qz_order(x->round, y->round);
 }
 
 static void sort_rows(struct qz_corun *corun)

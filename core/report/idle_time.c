@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/util/apportion.h"
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 /* A thread that ran for less than this share of the time waits for work. */
@@ -107,27 +108,20 @@ static int add(struct qz_idle *idle, struct qz_idle_row row)
 	return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_subjects(const void *x, const void *y)
 {
 	const struct qz_idle_row *a = x, *b = y;
-	int order = compare_numbers(a->kind, b->kind);
 
-	if (!order)
-		order = compare_numbers(a->cause, b->cause);
-	return order ? order : compare_numbers(a->object, b->object);
+	return qz_order(a->kind, b->kind)
+		?: qz_order(a->cause, b->cause)
+		?: qz_order(a->object, b->object);
 }
 
 static int compare_rows(const void *x, const void *y)
 {
 	const struct qz_idle_row *a = x, *b = y;
-	int order = compare_numbers(b->idle_ns, a->idle_ns);
 
-	return order ? order : compare_subjects(a, b);
+	return qz_order(b->idle_ns, a->idle_ns) ?: compare_subjects(a, b);
 }
 
 /* Equal ones become one. */

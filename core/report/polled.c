@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 uint32_t qz_polled__node(const struct qz_profile *p, const struct qz_sample *s)
@@ -23,9 +24,7 @@ static int compare_places(const void *x, const void *y)
 {
 	const struct place *a = x, *b = y;
 
-	if (a->stack != b->stack)
-		return a->stack < b->stack ? -1 : 1;
-	return (a->sample > b->sample) - (a->sample < b->sample);
+	return qz_order(a->stack, b->stack) ?: qz_order(a->sample, b->sample);
 }
 
 /* Samples come stack by stack. */
@@ -87,9 +86,7 @@ int qz_polled__build(struct qz_report *r)
 
 static int compare_node(const void *key, const void *stack)
 {
-	uint32_t a = *(const uint32_t *)key, b = ((const struct qz_polled_stack *)stack)->node;
-
-	return (a > b) - (a < b);
+	return qz_order(*(const uint32_t *)key, ((const struct qz_polled_stack *)stack)->node);
 }
 
 double qz_polled__square(const struct qz_report *r, uint32_t node, double norm_ns)

@@ -143,16 +143,12 @@ static struct part *part_of(struct making *m, uint32_t row, uint32_t what, bool 
 {
 	struct part key = {.row = row, .what = what, .object = object};
 	uint32_t hash = qz_hash_table__hash_number(row, (uint64_t)what << 1 | object);
-	uint32_t i = qz_hash_table__find(&m->by_part, hash, same_part, m, &key);
+	int64_t i = qz_hash_table__find(&m->by_part, hash, same_part, m, &key);
 
-	if (i != QZ_NONE)
-		return &m->parts[i];
-	if (qz_hash_table__reserve(&m->by_part) ||
-	    qz_array__reserve((void **)&m->parts, m->nparts, sizeof(*m->parts)))
-		return NULL;
-	m->parts[m->nparts] = key;
-	qz_hash_table__insert(&m->by_part, hash, m->nparts);
-	return &m->parts[m->nparts++];
+	if (i == QZ_NONE)
+		i = qz_hash_table__append(&m->by_part, hash, (void **)&m->parts, &m->nparts, &key,
+					  sizeof(key));
+	return i < 0 ? NULL : &m->parts[i];
 }
 
 /* The procedure at whose own account a sample is, QZ_NONE for markers. */

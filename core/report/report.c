@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 #include "core/report/polled.h"
 #include "core/report/figure.h"
@@ -92,15 +93,13 @@ static void count_levels(struct qz_report *r)
 
 static struct qz_row *row_of(struct qz_report *r, struct place *place, uint32_t procedure)
 {
-	struct qz_row *rows, *row;
+	struct qz_row *row;
 
 	if (place->row != QZ_NONE)
 		return &r->rows[place->row];
-	rows = qz_array__room(r->rows, r->nrows, sizeof(*rows));
-	if (!rows)
+	if (qz_array__reserve((void **)&r->rows, r->nrows, sizeof(*r->rows)))
 		return NULL;
-	r->rows = rows;
-	row = &rows[r->nrows];
+	row = &r->rows[r->nrows];
 	*row = (struct qz_row) {.procedure = procedure};
 	if (qz_figure__init(&row->self, r) || qz_figure__init(&row->total, r)) {
 		qz_figure__clear(&row->self);
@@ -168,24 +167,16 @@ static int count_wait(struct qz_report *r, struct place *places, uint32_t index)
 	return 0;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_rows(const void *x, const void *y, void *profile)
 {
 	const struct qz_row *a = x, *b = y;
 	const struct qz_procedure *procs = ((const struct qz_profile *)profile)->procedures;
-	int order = compare(b->total.norm_ns, a->total.norm_ns);
 
-	if (!order)
-		order = compare(b->self.norm_ns, a->self.norm_ns);
-	if (!order)
-		order = compare(b->total_waits.blocked_ns, a->total_waits.blocked_ns);
-	if (!order)
-		order = strcmp(procs[a->procedure].name, procs[b->procedure].name);
-	return order ? order : compare(a->procedure, b->procedure);
+	return qz_order(b->total.norm_ns, a->total.norm_ns)
+		?: qz_order(b->self.norm_ns, a->self.norm_ns)
+		?: qz_order(b->total_waits.blocked_ns, a->total_waits.blocked_ns)
+		?: strcmp(procs[a->procedure].name, procs[b->procedure].name)
+		?: qz_order(a->procedure, b->procedure);
 }
 
 static int build_rows(struct qz_report *r)
@@ -220,14 +211,11 @@ static int build_rows(struct qz_report *r)
 
 static int add_thread_row(struct qz_report *r, struct place *place, uint32_t thread)
 {
-	struct qz_thread_row *rows = qz_array__room(r->threads, r->nthreads, sizeof(*rows));
-
-	if (!rows)
+	if (qz_array__reserve((void **)&r->threads, r->nthreads, sizeof(*r->threads)))
 		return -ENOMEM;
-	r->threads = rows;
-	rows[r->nthreads] = (struct qz_thread_row) {
+	r->threads[r->nthreads] = (struct qz_thread_row) {
 		.thread = thread, .top_cause = QZ_NONE, .top_object = QZ_NONE};
-	if (qz_figure__init(&rows[r->nthreads].figure, r))
+	if (qz_figure__init(&r->threads[r->nthreads].figure, r))
 		return -ENOMEM;
 	place->row = r->nthreads++;
 	return 0;
@@ -246,11 +234,10 @@ static int compare_threads(const void *x, const void *y, void *profile)
 	const struct qz_thread_row *a = x, *b = y;
 	const struct qz_thread *threads = ((const struct qz_profile *)profile)->threads;
 	int32_t tid_a = threads[a->thread].tid, tid_b = threads[b->thread].tid;
-	int order = compare(b->figure.norm_ns, a->figure.norm_ns);
 
-	if (!order)
-		order = (tid_a > tid_b) - (tid_a < tid_b);
-	return order ? order : compare(a->thread, b->thread);
+	return qz_order(b->figure.norm_ns, a->figure.norm_ns)
+		?: (tid_a > tid_b) - (tid_a < tid_b)
+		?: qz_order(a->thread, b->thread);
 }
 
 static int build_threads(struct qz_report *r)

@@ -8,6 +8,7 @@
 #include "core/report/figure.h"
 #include "core/report/kernel_rows.h"
 #include "core/util/base_name.h"
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 /* ---- what a thread was started with ---- */
@@ -150,11 +151,9 @@ static int compare(const void *x, const void *y)
 {
 	const struct qz_thread_group *a = x, *b = y;
 
-	if (a->figure.norm_ns != b->figure.norm_ns)
-		return a->figure.norm_ns < b->figure.norm_ns ? 1 : -1;
-	if (a->blocked_ns != b->blocked_ns)
-		return a->blocked_ns < b->blocked_ns ? 1 : -1;
-	return (a->row > b->row) - (a->row < b->row);
+	return qz_order(b->figure.norm_ns, a->figure.norm_ns)
+		?: qz_order(b->blocked_ns, a->blocked_ns)
+		?: qz_order(a->row, b->row);
 }
 
 /* Groups move: the threads' numbers of them follow. */

@@ -53,12 +53,7 @@ static int64_t grow(struct forest *f, const struct growing *key)
 	found = qz_hash_table__find(&f->table, hash, is_equal, f, key);
 	if (found != QZ_NONE)
 		return found;
-	if (qz_hash_table__reserve(&f->table) ||
-	    qz_array__reserve((void **)&f->all, f->n, sizeof(*f->all)))
-		return -ENOMEM;
-	f->all[f->n] = *key;
-	qz_hash_table__insert(&f->table, hash, f->n);
-	return f->n++;
+	return qz_hash_table__append(&f->table, hash, (void **)&f->all, &f->n, key, sizeof(*key));
 }
 
 /* Takes the label over. */

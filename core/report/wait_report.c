@@ -6,17 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 #include "core/report/figure.h"
 #include "core/report/idle_time.h"
 
 #define Z_95	      1.959964	/* 97.5 % quantile of the normal distribution */
 #define VARIANCE_UNIT (1 << 20) /* of qz_wait.variance, in ns^2 */
-
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 /* ---- figures ---- */
 
@@ -61,9 +57,9 @@ int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const st
 static int compare_causes(const void *x, const void *y)
 {
 	const struct qz_cause_row *a = x, *b = y;
-	int order = compare(qz_wait_figure__time(&b->waits), qz_wait_figure__time(&a->waits));
 
-	return order ? order : compare(a->cause, b->cause);
+	return qz_order(qz_wait_figure__time(&b->waits), qz_wait_figure__time(&a->waits))
+		       ?: qz_order(a->cause, b->cause);
 }
 
 void qz_causes__sort(struct qz_causes *causes)
@@ -124,13 +120,11 @@ static int compare_objects(const void *x, const void *y, void *profile)
 	const struct qz_object_row *a = x, *b = y;
 	const struct qz_object *objects = ((const struct qz_profile *)profile)->objects;
 	const struct qz_object *o = &objects[a->object], *q = &objects[b->object];
-	int order = compare(b->figure.norm_ns, a->figure.norm_ns);
 
-	if (!order)
-		order = compare(q->wait_ns + b->figure.spin_ns, o->wait_ns + a->figure.spin_ns);
-	if (!order)
-		order = strcmp(o->name, q->name);
-	return order ? order : compare(a->object, b->object);
+	return qz_order(b->figure.norm_ns, a->figure.norm_ns)
+		?: qz_order(q->wait_ns + b->figure.spin_ns, o->wait_ns + a->figure.spin_ns)
+		?: strcmp(o->name, q->name)
+		?: qz_order(a->object, b->object);
 }
 
 static int add_objects(struct qz_report *r, uint32_t *rows)
@@ -187,11 +181,10 @@ static int compare_waits(const void *x, const void *y, void *profile)
 {
 	const struct qz_wait *waits = ((const struct qz_profile *)profile)->waits;
 	const struct qz_wait *a = &waits[*(const uint32_t *)x], *b = &waits[*(const uint32_t *)y];
-	int order = compare(a->thread, b->thread);
 
-	if (!order)
-		order = compare(a->cause, b->cause);
-	return order ? order : compare(a->object, b->object);
+	return qz_order(a->thread, b->thread)
+		?: qz_order(a->cause, b->cause)
+		?: qz_order(a->object, b->object);
 }
 
 uint32_t *qz_wait_report__by_thread(const struct qz_report *r, uint32_t *n)

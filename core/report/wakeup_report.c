@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 #include "core/report/figure.h"
 #include "core/report/wait_report.h"
 #include "core/report/wakeup_report.h"
-
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 /* ---- stacks ---- */
 
@@ -95,13 +91,11 @@ static int collect_wakes(struct stacks *stacks, const struct qz_report *r, uint3
 static int compare_stacks(const void *x, const void *y)
 {
 	const struct qz_stack_row *a = x, *b = y;
-	int order = compare(qz_wait_figure__time(&b->waits), qz_wait_figure__time(&a->waits));
 
-	if (!order)
-		order = compare(b->spin_ns, a->spin_ns);
-	if (!order)
-		order = compare(b->wakes, a->wakes);
-	return order ? order : compare(a->node, b->node);
+	return qz_order(qz_wait_figure__time(&b->waits), qz_wait_figure__time(&a->waits))
+		?: qz_order(b->spin_ns, a->spin_ns)
+		?: qz_order(b->wakes, a->wakes)
+		?: qz_order(a->node, b->node);
 }
 
 static int stacks_of(const struct qz_report *r, uint32_t object, collect_stacks *collect,
@@ -222,15 +216,12 @@ static int compare_woken(const void *x, const void *y, void *profile)
 {
 	const struct qz_woken_row *a = x, *b = y;
 	const struct qz_procedure *procs = ((const struct qz_profile *)profile)->procedures;
-	int order = compare(b->total_ns, a->total_ns);
 
-	if (!order)
-		order = compare(b->self_ns, a->self_ns);
-	if (!order)
-		order = compare(b->wakes, a->wakes);
-	if (!order)
-		order = strcmp(procs[a->procedure].name, procs[b->procedure].name);
-	return order ? order : compare(a->procedure, b->procedure);
+	return qz_order(b->total_ns, a->total_ns)
+		?: qz_order(b->self_ns, a->self_ns)
+		?: qz_order(b->wakes, a->wakes)
+		?: strcmp(procs[a->procedure].name, procs[b->procedure].name)
+		?: qz_order(a->procedure, b->procedure);
 }
 
 int qz_wakeup_report__woken(const struct qz_report *r, struct qz_woken *woken)

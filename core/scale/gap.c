@@ -61,13 +61,7 @@ static const char *within(const struct gap *g, double ci, char text[32])
 
 char *qz_gaps__name(const struct qz_identities *ids, uint32_t identity)
 {
-	const char *name = qz_identities__get(ids, identity).name;
-	size_t size = qz_term_escape(NULL, 0, name) + 1;
-	char *escaped = malloc(size);
-
-	if (escaped)
-		qz_term_escape(escaped, size, name);
-	return escaped;
+	return qz_term_escape__copy(qz_identities__get(ids, identity).name);
 }
 
 char *qz_gaps__cause(const struct qz_identities *ids, const struct qz_scale_cause *cause)

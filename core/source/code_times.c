@@ -6,6 +6,7 @@
 
 #include "core/report/figure.h"
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 struct times {
@@ -82,19 +83,13 @@ static int collect(struct times *times, uint32_t procedure, enum qz_code_unit un
 	return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare(const void *x, const void *y)
 {
 	const struct qz_code_time *a = x, *b = y;
-	int order = compare_numbers(a->mapping, b->mapping);
 
-	if (!order)
-		order = compare_numbers(a->address, b->address);
-	return order ? order : compare_numbers(a->line, b->line);
+	return qz_order(a->mapping, b->mapping)
+		?: qz_order(a->address, b->address)
+		?: qz_order(a->line, b->line);
 }
 
 int qz_code_times__of(const struct qz_report *r, uint32_t procedure, enum qz_code_unit unit,

@@ -7,6 +7,7 @@
 #include "core/model/figures.h"
 #include "core/model/timeline.h"
 #include "core/util/apportion.h"
+#include "core/util/order.h"
 
 /* Samples of a level that say that so many processors were busy. */
 struct part {
@@ -35,9 +36,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
 
-	if (x->level != y->level)
-		return x->level < y->level ? -1 : 1;
-	return (x->busy > y->busy) - (x->busy < y->busy);
+	return qz_order(x->level, y->level) ?: qz_order(x->busy, y->busy);
 }
 
 static struct part *part_of(const struct making *m, const struct qz_sample *s)

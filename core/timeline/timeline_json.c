@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/format/json_fields.h"
 #include "core/timeline/slots.h"

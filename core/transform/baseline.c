@@ -2,52 +2,20 @@
 #include "core/transform/baseline.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/model/fields.h"
+#include "core/model/figures.h"
 
-/* Figures of n entities, so many of each, one entity after the other. */
-struct kept {
-	uint64_t *values;
-	uint32_t n, each;
-};
-
-enum what {
-	RUN,
-	INSTANTS,
-	COSTS,
-	LEDGER,
-	LOSSES,
-	EVENTS,
-	SCOPES,
-	THREADS,
-	SAMPLES,
-	WAITS,
-	WAKINGS,
-	OBJECTS,
-	CALLS,
-	ROUNDS,
-	LISTED, /* so many kinds of entities have the same figures each; of the others each scope has a list */
-	LEVELS = LISTED,
-	ENDS,
-	WHAT,
-};
+/* The columns of a profile (core/model/figures.h), and what calls cost, which is estimated for the run as a whole. */
+#define CALL_COSTS QZ_FIGURE_IDS
 
 struct qz_baseline {
-	struct kept kept[WHAT];
+	struct qz_kept columns[CALL_COSTS + 1];
 };
 
 /* What is done with each figure, and with the one that is kept of it. */
 typedef void visit_figure(uint64_t *figure, uint64_t *kept);
-
-struct entities {
-	void *first;
-	uint32_t n;
-	size_t size;
-	const struct qz_field *figures;
-};
 
 struct qz_baseline *qz_baseline__new(void)
 {
@@ -58,103 +26,53 @@ void qz_baseline__free(struct qz_baseline *b)
 {
 	if (!b)
 		return;
-	for (int i = 0; i < WHAT; i++)
-		free(b->kept[i].values);
+	for (uint32_t id = 0; id <= CALL_COSTS; id++)
+		free(b->columns[id].values);
 	free(b);
 }
 
-/* Of entities that are new, 0 was kept. */
-static int grow(struct kept *k, uint32_t n, uint32_t each)
+/* False: there is nothing in it. */
+static bool find_column(struct qz_profile *p, uint32_t id, struct qz_column *column)
 {
-	uint64_t *values;
-
-	if (n <= k->n && each <= k->each)
-		return 0;
-	n = n < k->n ? k->n : n;
-	each = each < k->each ? k->each : each;
-	values = calloc((size_t)n * each + 1, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < k->n; i++)
-		memcpy(&values[(size_t)i * each], &k->values[(size_t)i * k->each],
-		       k->each * sizeof(*values));
-	free(k->values);
-	*k = (struct kept) {values, n, each};
-	return 0;
-}
-
-static uint64_t *row(const struct kept *k, uint32_t i)
-{
-	return &k->values[(size_t)i * k->each];
-}
-
-static struct entities entities_of(struct qz_profile *p, enum what what)
-{
-	const struct entities all[LISTED] = {
-		[RUN] = {p, 1, 0, qz_run_fields},
-		[INSTANTS] = {&p->instants, 1, 0, qz_instants_fields},
-		[COSTS] = {p, 1, 0, qz_cost_fields},
-		[LEDGER] = {&p->ledger, 1, 0, qz_ledger_fields},
-		[LOSSES] = {p->ledger.losses, p->ledger.nlosses, sizeof(struct qz_loss),
-			    qz_loss_fields},
-		[EVENTS] = {p->ledger.events, p->ledger.nevents, sizeof(struct qz_loss),
-			    qz_loss_fields},
-		[SCOPES] = {p->scopes, p->nscopes, sizeof(*p->scopes), qz_scope_fields},
-		[THREADS] = {p->threads, p->nthreads, sizeof(*p->threads), qz_thread_fields},
-		[SAMPLES] = {p->samples, p->nsamples, sizeof(*p->samples), qz_sample_fields},
-		[WAITS] = {p->waits, p->nwaits, sizeof(*p->waits), qz_wait_fields},
-		[WAKINGS] = {p->wakings, p->nwakings, sizeof(*p->wakings), qz_waking_fields},
-		[OBJECTS] = {p->objects, p->nobjects, sizeof(*p->objects), qz_object_fields},
-		[CALLS] = {p->calls, p->ncalls, sizeof(*p->calls), qz_call_fields},
-		[ROUNDS] = {p->rounds, p->nrounds, sizeof(*p->rounds), qz_round_fields},
-	};
-
-	return all[what];
+	if (id < QZ_FIGURE_IDS)
+		return qz_figures__column(p, id, column);
+	*column = (struct qz_column) {.first = (char *)p->calls,
+				      .size = sizeof(*p->calls),
+				      .at = offsetof(struct qz_call_count, cost_ns),
+				      .n = p->ncalls};
+	return p->ncalls;
 }
 
 /* Makes room for all that can be kept of p. */
 static int make_room(struct qz_baseline *b, struct qz_profile *p)
 {
-	uint32_t levels = 0, ends = 0;
+	struct qz_column column;
 	int err = 0;
 
-	for (enum what i = 0; !err && i < LISTED; i++) {
-		struct entities e = entities_of(p, i);
-
-		err = grow(&b->kept[i], e.n, qz_fields__count(e.figures));
-	}
-	for (uint32_t i = 0; i < p->nscopes; i++) {
-		levels = p->scopes[i].nlevels > levels ? p->scopes[i].nlevels : levels;
-		ends = p->scopes[i].nstack_ends > ends ? p->scopes[i].nstack_ends : ends;
-	}
-	err = err ? err : grow(&b->kept[LEVELS], p->nscopes, levels);
-	return err ? err : grow(&b->kept[ENDS], p->nscopes, ends);
+	for (uint32_t id = 0; !err && id <= CALL_COSTS; id = qz_figures__next(p, id))
+		if (find_column(p, id, &column))
+			err = qz_kept__grow(&b->columns[id], column.n);
+	return err;
 }
 
-static void visit_scope(struct qz_baseline *b, struct qz_profile *p, uint32_t scope,
-			visit_figure *visit)
+static void visit_column(const struct qz_column *column, struct qz_kept *kept, visit_figure *visit)
 {
-	struct qz_scope *s = &p->scopes[scope];
+	for (uint32_t i = 0; i < column->n; i++) {
+		uint64_t *figure = qz_column__at(column, i);
 
-	for (uint32_t k = 0; k < s->nlevels; k++)
-		visit(&s->level_ns[k], row(&b->kept[LEVELS], scope) + k);
-	for (uint32_t k = 0; k < s->nstack_ends; k++)
-		visit(&s->stack_ends[k].count, row(&b->kept[ENDS], scope) + k);
+		if (figure)
+			visit(figure, &kept->values[i]);
+	}
 }
 
 /* Entities are only added, each list at its end, so that what is kept stays in its place. */
 static void visit_all(struct qz_baseline *b, struct qz_profile *p, visit_figure *visit)
 {
-	for (enum what i = 0; i < LISTED; i++) {
-		struct entities e = entities_of(p, i);
+	struct qz_column column;
 
-		for (uint32_t n = 0; n < e.n; n++)
-			for (uint32_t k = 0; k < b->kept[i].each; k++)
-				visit(qz_fields__at((char *)e.first + n * e.size, e.figures, k),
-				      row(&b->kept[i], n) + k);
-	}
-	for (uint32_t i = 0; i < p->nscopes; i++)
-		visit_scope(b, p, i, visit);
+	for (uint32_t id = 0; id <= CALL_COSTS; id = qz_figures__next(p, id))
+		if (find_column(p, id, &column))
+			visit_column(&column, &b->columns[id], visit);
 }
 
 static void keep(uint64_t *figure, uint64_t *kept)
@@ -216,67 +134,57 @@ void qz_baseline__advance(struct qz_baseline *b, struct qz_profile *p)
 
 /* ---- subtraction ---- */
 
-/* Of the waits of a thread: what is kept and is not in p any more. */
-struct excess {
-	uint64_t figures[4];
-};
-
-static uint64_t *wait_figure(struct qz_profile *p, uint32_t wait, uint32_t k)
-{
-	return qz_fields__at(&p->waits[wait], qz_wait_fields, k);
-}
-
-/* Waits of no thread are one thread more. */
-static uint64_t *excess_of(struct excess *all, const struct qz_profile *p, uint32_t wait,
-			   uint32_t k)
+/* Of a thread's waits: what is kept and is not in p any more. Waits of no thread are one thread more. */
+static uint64_t *excess_of(uint64_t *all, const struct qz_profile *p, uint32_t wait)
 {
 	uint32_t thread = p->waits[wait].thread;
 
-	return &all[thread == QZ_NONE ? p->nthreads : thread].figures[k];
+	return &all[thread == QZ_NONE ? p->nthreads : thread];
 }
 
-static void find_excess(const struct kept *waits, struct qz_profile *p, struct excess *all)
+static void take_less(uint64_t *figure, uint64_t *rest)
 {
-	for (uint32_t i = 0; i < p->nwaits; i++)
-		for (uint32_t k = 0; k < waits->each; k++) {
-			uint64_t now = *wait_figure(p, i, k), kept = row(waits, i)[k];
+	uint64_t less = *figure < *rest ? *figure : *rest;
 
-			if (kept > now)
-				*excess_of(all, p, i, k) += kept - now;
-		}
+	*figure -= less;
+	*rest -= less;
 }
 
 /* What is not left because of the excess will be later, when there is none any more. */
-static void take_excess(const struct kept *waits, struct qz_profile *p, struct excess *all)
+static void subtract_waits(const struct qz_column *column, struct qz_kept *kept,
+			   const struct qz_profile *p, uint64_t *excess)
 {
-	for (uint32_t i = 0; i < p->nwaits; i++)
-		for (uint32_t k = 0; k < waits->each; k++) {
-			uint64_t *figure = wait_figure(p, i, k), *rest = excess_of(all, p, i, k);
-			uint64_t less = *figure < *rest ? *figure : *rest;
+	memset(excess, 0, (p->nthreads + 1ul) * sizeof(*excess));
+	for (uint32_t i = 0; i < column->n; i++) {
+		uint64_t now = *qz_column__at(column, i);
 
-			*figure -= less;
-			*rest -= less;
-		}
+		if (kept->values[i] > now)
+			*excess_of(excess, p, i) += kept->values[i] - now;
+	}
+	visit_column(column, kept, subtract);
+	for (uint32_t i = 0; i < column->n; i++)
+		take_less(qz_column__at(column, i), excess_of(excess, p, i));
 }
 
 int qz_baseline__subtract(struct qz_baseline *b, struct qz_profile *p)
 {
-	struct excess *all = calloc(p->nthreads + 1ul, sizeof(*all));
-	int err = all ? make_room(b, p) : -ENOMEM;
+	uint64_t *excess = calloc(p->nthreads + 1ul, sizeof(*excess));
+	int err = excess ? make_room(b, p) : -ENOMEM;
+	struct qz_column column;
 
-	if (!err) {
-		find_excess(&b->kept[WAITS], p, all);
-		visit_all(b, p, subtract);
-		take_excess(&b->kept[WAITS], p, all);
-		qz_ledger__close(&p->ledger);
+	for (uint32_t id = 0; !err && id <= CALL_COSTS; id = qz_figures__next(p, id)) {
+		if (!find_column(p, id, &column))
+			continue;
+		if (column.first == (const char *)p->waits)
+			subtract_waits(&column, &b->columns[id], p, excess);
+		else
+			visit_column(&column, &b->columns[id], subtract);
 	}
-	for (uint32_t i = 0; !err && i < p->nscopes; i++) {
-		struct qz_scope *s = &p->scopes[i];
-
-		s->elapsed_ns = 0;
-		for (uint32_t k = 0; k < s->nlevels; k++)
-			s->elapsed_ns += s->level_ns[k];
-	}
-	free(all);
-	return err;
+	free(excess);
+	if (err)
+		return err;
+	qz_ledger__close(&p->ledger);
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		qz_scope__sum_levels(&p->scopes[i]);
+	return 0;
 }

@@ -91,16 +91,6 @@ static void add_slot(struct qz_profile *p, const struct qz_timeslot *slot)
 	}
 }
 
-static void sum_levels(struct qz_profile *p)
-{
-	for (uint32_t i = 0; i < p->nscopes; i++) {
-		p->scopes[i].elapsed_ns = 0;
-		for (uint32_t k = 0; k < p->scopes[i].nlevels; k++)
-			p->scopes[i].elapsed_ns += p->scopes[i].level_ns[k];
-	}
-	qz_ledger__close(&p->ledger);
-}
-
 /* The run has what its part shall have. */
 static void cut(struct qz_profile *run, uint32_t first, uint32_t last)
 {
@@ -109,7 +99,9 @@ static void cut(struct qz_profile *run, uint32_t first, uint32_t last)
 	clear_all(run);
 	for (uint32_t i = first; i < last; i++)
 		add_slot(run, &run->timeline->slots[i]);
-	sum_levels(run);
+	for (uint32_t i = 0; i < run->nscopes; i++)
+		qz_scope__sum_levels(&run->scopes[i]);
+	qz_ledger__close(&run->ledger);
 }
 
 /* ---- entities ---- */

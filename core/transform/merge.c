@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/transform/merge.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "core/transform/import.h"

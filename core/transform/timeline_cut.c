@@ -3,21 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/model/figures.h"
 #include "core/model/timeline.h"
 #include "core/util/vec.h"
 
-/* The figures of a column as they were. */
-struct kept {
-	uint64_t *values;
-	uint32_t n;
-};
-
 struct qz_timeline_cut {
 	uint64_t taken_ns;
-	struct kept columns[QZ_FIGURE_IDS];
+	struct qz_kept columns[QZ_FIGURE_IDS];
 	struct qz_added *added; /* since then */
 	uint32_t nadded;
 };
@@ -44,24 +37,6 @@ void qz_timeline_cut__free(struct qz_timeline_cut *c)
 	free(c);
 }
 
-/* Of entities that are new, 0 was kept. */
-static int grow(struct kept *k, uint32_t n)
-{
-	uint32_t room = k->n ? k->n : 16;
-	uint64_t *values;
-
-	if (n <= k->n)
-		return 0;
-	while (room < n)
-		room *= 2;
-	values = reallocarray(k->values, room, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	memset(values + k->n, 0, (room - k->n) * sizeof(*values));
-	*k = (struct kept) {values, room};
-	return 0;
-}
-
 static int append(struct qz_timeline_cut *c, uint32_t id, uint32_t entity, uint64_t value)
 {
 	if (qz_array__reserve((void **)&c->added, c->nadded, sizeof(*c->added)))
@@ -73,8 +48,8 @@ static int append(struct qz_timeline_cut *c, uint32_t id, uint32_t entity, uint6
 static int take_column(struct qz_timeline_cut *c, struct qz_timeline *t,
 		       const struct qz_column *column)
 {
-	struct kept *kept = &c->columns[column->id];
-	int err = grow(kept, column->n);
+	struct qz_kept *kept = &c->columns[column->id];
+	int err = qz_kept__grow(kept, column->n);
 
 	for (uint32_t i = 0; !err && i < column->n; i++) {
 		const uint64_t *figure = qz_column__at(column, i);

@@ -5,13 +5,24 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ns of CLOCK_MONOTONIC. */
+/* ns of a clock. */
+static inline uint64_t qz_clock__read(clockid_t clock)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* ns and ms of CLOCK_MONOTONIC. */
 static inline uint64_t qz_clock__now(void)
 {
-	struct timespec ts;
+	return qz_clock__read(CLOCK_MONOTONIC);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+static inline int64_t qz_clock__now_ms(void)
+{
+	return (int64_t)(qz_clock__now() / 1000000);
 }
 
 #endif

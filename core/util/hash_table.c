@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/vec.h"
+
 #define FIRST_SIZE 16
 
 struct qz_slot {
@@ -74,6 +76,19 @@ void qz_hash_table__insert(struct qz_hash_table *t, uint32_t hash, uint32_t inde
 {
 	put(t, (struct qz_slot) {.hash = hash, .entry = index + 1});
 	t->used++;
+}
+
+int64_t qz_hash_table__append(struct qz_hash_table *t, uint32_t hash, void **array, uint32_t *n,
+			      const void *item, size_t size)
+{
+	int err = qz_hash_table__reserve(t);
+
+	err = err ?: qz_array__reserve(array, *n, size);
+	if (err)
+		return err;
+	memcpy((char *)*array + *n * size, item, size);
+	qz_hash_table__insert(t, hash, *n);
+	return (*n)++;
 }
 
 void qz_hash_table__clear(struct qz_hash_table *t)

@@ -7,6 +7,7 @@
 #define QUARTZ_CORE_HASH_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct qz_slot;
@@ -34,6 +35,13 @@ int qz_hash_table__reserve(struct qz_hash_table *t);
 
 /* Adds an index whose key is not in the table. There must be room. */
 void qz_hash_table__insert(struct qz_hash_table *t, uint32_t hash, uint32_t index);
+
+/*
+ * Copies an item of this size behind the n of the array, which is moved when it must be, see vec.h, and adds its index;
+ * its key is not in the table. Gives the index, or -errno with all as it was.
+ */
+int64_t qz_hash_table__append(struct qz_hash_table *t, uint32_t hash, void **array, uint32_t *n,
+			      const void *item, size_t size);
 
 /* Forgets all entries and keeps the room. */
 void qz_hash_table__clear(struct qz_hash_table *t);

@@ -6,8 +6,6 @@
 #ifndef QUARTZ_CORE_STATUS_LINE_H
 #define QUARTZ_CORE_STATUS_LINE_H
 
-#include <stdbool.h>
-
 #define QZ_STATUS_LINE_ROWS 5 /* there must be at least so many */
 
 struct qz_status_line {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/vec.h"
-
 static bool string_equal(const void *context, uint32_t index, const void *key)
 {
 	const struct qz_string_table *set = context;
@@ -18,22 +16,19 @@ int64_t qz_string_table__intern(struct qz_string_table *set, const char *s)
 {
 	uint32_t hash = qz_hash_table__hash_string(0, s);
 	uint32_t found = qz_hash_table__find(&set->table, hash, string_equal, set, s);
-	char **all, *copy;
+	int64_t index;
+	char *copy;
 
 	if (found != UINT32_MAX)
 		return found;
-	if (qz_hash_table__reserve(&set->table))
-		return -ENOMEM;
-	all = qz_array__room(set->all, set->n, sizeof(*all));
-	if (!all)
-		return -errno;
-	set->all = all;
 	copy = strdup(s);
 	if (!copy)
 		return -ENOMEM;
-	all[set->n] = copy;
-	qz_hash_table__insert(&set->table, hash, set->n);
-	return set->n++;
+	index = qz_hash_table__append(&set->table, hash, (void **)&set->all, &set->n, &copy,
+				      sizeof(copy));
+	if (index < 0)
+		free(copy);
+	return index;
 }
 
 void qz_string_table__free(struct qz_string_table *set)

@@ -64,6 +64,16 @@ size_t qz_term_escape(char *dst, size_t size, const char *src)
 	return needed;
 }
 
+char *qz_term_escape__copy(const char *src)
+{
+	size_t size = qz_term_escape(NULL, 0, src) + 1;
+	char *copy = malloc(size);
+
+	if (copy)
+		qz_term_escape(copy, size, src);
+	return copy;
+}
+
 /* Of a JSON text, which is ASCII nearly all: the length of what is plain from here on. */
 static size_t count_plain(const char *s)
 {

@@ -16,6 +16,9 @@
  */
 size_t qz_term_escape(char *dst, size_t size, const char *src);
 
+/* The same as a string of its own, which is malloc'ed. NULL with errno ENOMEM. */
+char *qz_term_escape__copy(const char *src);
+
 /*
  * A JSON text, which is malloc'ed and taken over, with the same characters as \uNNNN. They can only stand
  * in its strings, whose meaning stays; what is below 0x7f its writer has escaped. NULL with errno ENOMEM.

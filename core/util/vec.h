@@ -14,27 +14,20 @@
 #define QZ_MAX_ENTITIES (1u << 30)
 
 /*
- * Gives the array of n elements of this size with room for one more, moved perhaps, or NULL with
- * errno ENOMEM or E2BIG; then the array is as it was. Start with array NULL, n 0.
+ * Makes room for one more behind n elements of this size; *array is moved when it must be. 0, -ENOMEM or -E2BIG; then the
+ * array is as it was. Start with *array NULL, n 0.
  */
-static inline void *qz_array__room(void *array, uint32_t n, size_t size)
-{
-	if (n & (n - 1))
-		return array;
-	if (n >= QZ_MAX_ENTITIES) {
-		errno = E2BIG;
-		return NULL;
-	}
-	return realloc(array, (n ? 2 * (size_t)n : 1) * size);
-}
-
-/* The same in place: *array is moved when it must be. 0 or -errno. */
 static inline int qz_array__reserve(void **array, uint32_t n, size_t size)
 {
-	void *room = qz_array__room(*array, n, size);
+	void *room;
 
+	if (n & (n - 1))
+		return 0;
+	if (n >= QZ_MAX_ENTITIES)
+		return -E2BIG;
+	room = realloc(*array, (n ? 2 * (size_t)n : 1) * size);
 	if (!room)
-		return -errno;
+		return -ENOMEM;
 	*array = room;
 	return 0;
 }

@@ -87,18 +87,17 @@ static bool is_final(const struct address_cache *cache, const struct cached_addr
 
 int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t address)
 {
+	const struct cached_address new = {
+		.module = module, .address = address, .location = QZ_NONE};
 	uint32_t i = find(cache, module, address);
 
 	if (qz_array__reserve((void **)&cache->wanted, cache->nwanted, sizeof(*cache->wanted)))
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
-		if (qz_array__reserve((void **)&cache->items, cache->n, sizeof(*cache->items)) ||
-		    qz_hash_table__reserve(&cache->table))
+		i = cache->n;
+		if (qz_hash_table__append(&cache->table, hash_address(module, address),
+					  (void **)&cache->items, &cache->n, &new, sizeof(new)) < 0)
 			return -ENOMEM;
-		i = cache->n++;
-		cache->items[i] = (struct cached_address) {
-			.module = module, .address = address, .location = QZ_NONE};
-		qz_hash_table__insert(&cache->table, hash_address(module, address), i);
 	} else if (is_final(cache, &cache->items[i])) {
 		return 0;
 	}

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/vec.h"
 #include "core/report/report.h"
 #include "core/util/hash_table.h"
 #include "daemon/attribution/shm_reader.h"
@@ -75,13 +73,12 @@ static struct item *find(struct instrumented_stacks *s, uint32_t image, uint32_t
 
 static struct item *add(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
-	if (qz_array__reserve((void **)&s->items, s->n, sizeof(*s->items)) ||
-	    qz_hash_table__reserve(&s->table))
-		return NULL;
-	s->items[s->n] = (struct item) {
+	const struct item new = {
 		.image = image, .id = id, .module = MODULE_NONE, .location = QZ_NONE};
-	qz_hash_table__insert(&s->table, hash_item(image, id), s->n);
-	return &s->items[s->n++];
+	int64_t i = qz_hash_table__append(&s->table, hash_item(image, id), (void **)&s->items,
+					  &s->n, &new, sizeof(new));
+
+	return i < 0 ? NULL : &s->items[i];
 }
 
 static uint32_t named_location(struct instrumented_stacks *s, const char *name)
@@ -99,20 +96,13 @@ static uint32_t named_location(struct instrumented_stacks *s, const char *name)
 	return index < 0 ? QZ_NONE : (uint32_t)index;
 }
 
-/* Where a function is: its file and the offset in it, or its address in code made at run time. */
 static void locate(struct instrumented_stacks *s, struct item *item, uint64_t address)
 {
 	struct image *image = address_spaces__get(s->context.spaces, item->image);
-	const struct module *m;
-	struct region r;
 
-	if (!image || !address_spaces__find(s->context.spaces, image, address, &r))
-		return;
-	m = modules__get(s->context.modules, r.module);
-	if (!m)
-		return;
-	item->module = r.module;
-	item->address = m->jit ? address : address - r.start + r.offset;
+	if (image)
+		address_spaces__locate(s->context.spaces, image, address, &item->module,
+				       &item->address);
 }
 
 static void take_symbol(struct instrumented_stacks *s, struct item *item,

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/attribution/shm_sets.h"
 
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
@@ -363,10 +363,7 @@ static uint16_t find_touched(const struct page *page, uint32_t number)
 /* Quarters of a second; never 0. */
 static uint16_t this_moment(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint16_t)(now.tv_sec * 4 + now.tv_nsec / 250000000) ?: 1;
+	return (uint16_t)(qz_clock__read(CLOCK_MONOTONIC_COARSE) / 250000000) ?: 1;
 }
 
 /*

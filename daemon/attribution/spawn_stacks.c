@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/privsep/opener.h"
@@ -55,13 +54,22 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 	return spawn;
 }
 
+/* What is still needed is walked anew. */
+static void forget_known(struct spawn_stacks *spawn)
+{
+	for (uint32_t i = 0; i < spawn->n; i++)
+		free(spawn->known[i].locations);
+	free(spawn->known);
+	spawn->known = NULL;
+	spawn->n = 0;
+	qz_hash_table__clear(&spawn->table);
+}
+
 void spawn_stacks__free(struct spawn_stacks *spawn)
 {
 	if (!spawn)
 		return;
-	for (uint32_t i = 0; i < spawn->n; i++)
-		free(spawn->known[i].locations);
-	free(spawn->known);
+	forget_known(spawn);
 	qz_hash_table__free(&spawn->table);
 	stack_copies__free(spawn->copies);
 	free(spawn);
@@ -108,32 +116,15 @@ static bool same_known(const void *context, uint32_t index, const void *key)
 	       spawn->known[index].contents == k->contents;
 }
 
-/* What is still needed is walked anew. */
-static void forget_known(struct spawn_stacks *spawn)
-{
-	for (uint32_t i = 0; i < spawn->n; i++)
-		free(spawn->known[i].locations);
-	free(spawn->known);
-	spawn->known = NULL;
-	spawn->n = 0;
-	qz_hash_table__clear(&spawn->table);
-}
-
 static struct known *add_known(struct spawn_stacks *spawn, const struct known *key)
 {
-	struct known *more;
+	int64_t i;
 
 	if (spawn->n >= MAX_KNOWN)
 		forget_known(spawn);
-	more = qz_array__room(spawn->known, spawn->n, sizeof(*more));
-	if (!more)
-		return NULL;
-	spawn->known = more;
-	if (qz_hash_table__reserve(&spawn->table))
-		return NULL;
-	spawn->known[spawn->n] = *key;
-	qz_hash_table__insert(&spawn->table, key->signature, spawn->n);
-	return &spawn->known[spawn->n++];
+	i = qz_hash_table__append(&spawn->table, key->signature, (void **)&spawn->known, &spawn->n,
+				  key, sizeof(*key));
+	return i < 0 ? NULL : &spawn->known[i];
 }
 
 /* ---- walking ---- */
@@ -203,6 +194,19 @@ static void want(struct spawn_stacks *spawn, const struct creator *creator, uint
 				    address - 1 - r->start + r->offset);
 }
 
+/* How many frames from the inner end on are known by name, or of this module. */
+static size_t count_inner(struct spawn_stacks *spawn, const struct creator *creator,
+			  const uint64_t *addresses, size_t n, uint32_t module)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct cached_address *cached = cached_address(spawn, creator, addresses[i]);
+
+		if (!cached || !(cached->creator || cached->outermost || cached->module == module))
+			return i;
+	}
+	return n;
+}
+
 /*
  * Leaves out the C library's own way into the kernel at the inner end (all frames of the module
  * that made the system call, when it is a library; else those known by name), and the runtime's
@@ -216,32 +220,12 @@ static void trim(struct spawn_stacks *spawn, const struct creator *creator,
 	const struct cached_address *outer = *n ? cached_address(spawn, creator, addresses[*n - 1])
 						: NULL;
 	bool library = inner && outer && inner->creator;
-	uint32_t module = inner ? inner->module : MODULE_NONE;
 
-	for (*first = 0; *first < *n; (*first)++) {
-		const struct cached_address *cached =
-			cached_address(spawn, creator, addresses[*first]);
-
-		if (!cached || !(cached->creator || cached->outermost ||
-				 (library && cached->module == module)))
-			break;
-	}
+	*first = count_inner(spawn, creator, addresses, *n, library ? inner->module : MODULE_NONE);
 	if (*first == *n) /* a static program: all is one module */
-		for (*first = 0; *first < *n; (*first)++) {
-			const struct cached_address *cached =
-				cached_address(spawn, creator, addresses[*first]);
-
-			if (!cached || !(cached->creator || cached->outermost))
-				break;
-		}
-	while (*n > *first + 1) {
-		const struct cached_address *cached =
-			cached_address(spawn, creator, addresses[*n - 1]);
-
-		if (!cached || !cached->outermost)
-			break;
-		(*n)--;
-	}
+		*first = count_inner(spawn, creator, addresses, *n, MODULE_NONE);
+	for (; *n > *first + 1 && outer && outer->outermost; (*n)--)
+		outer = cached_address(spawn, creator, addresses[*n - 2]);
 }
 
 static void addresses_of(struct spawn_stacks *spawn, const struct creator *creator,

@@ -43,16 +43,11 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer 
 	if (c->instrumented)
 		instrumented_stacks__want_slot(c->instrumented, buffer, s);
 	for (uint32_t i = 0; i < s->nuser; i++) {
-		uint64_t address = code_address(user_frame(buffer, s, i), i == 0);
-		const struct module *m;
-		struct region r;
+		uint64_t address = code_address(user_frame(buffer, s, i), i == 0), offset;
+		uint32_t module;
 
-		if (!address_spaces__find(c->spaces, image, address, &r))
-			continue;
-		m = modules__get(c->modules, r.module);
-		if (m)
-			address_cache__want(c->addresses, r.module,
-					    m->jit ? address : address - r.start + r.offset);
+		if (address_spaces__locate(c->spaces, image, address, &module, &offset))
+			address_cache__want(c->addresses, module, offset);
 	}
 }
 

@@ -48,17 +48,14 @@ static bool same_serial(const void *context, uint32_t index, const void *key)
 
 struct thread *threads__get(struct threads *t, uint32_t serial)
 {
-	uint32_t hash = qz_hash_table__hash_number(1, serial), index;
+	const struct thread new = {.serial = serial, .row = QZ_NONE, .outermost = QZ_NONE};
+	uint32_t hash = qz_hash_table__hash_number(1, serial);
+	int64_t i = qz_hash_table__find(&t->by_serial, hash, same_serial, t, &serial);
 
-	index = qz_hash_table__find(&t->by_serial, hash, same_serial, t, &serial);
-	if (index != UINT32_MAX)
-		return &t->items[index];
-	if (qz_array__reserve((void **)&t->items, t->n, sizeof(*t->items)) ||
-	    qz_hash_table__reserve(&t->by_serial))
-		return NULL;
-	t->items[t->n] = (struct thread) {.serial = serial, .row = QZ_NONE, .outermost = QZ_NONE};
-	qz_hash_table__insert(&t->by_serial, hash, t->n);
-	return &t->items[t->n++];
+	if (i == UINT32_MAX)
+		i = qz_hash_table__append(&t->by_serial, hash, (void **)&t->items, &t->n, &new,
+					  sizeof(new));
+	return i < 0 ? NULL : &t->items[i];
 }
 
 /* ---- rows ---- */

@@ -76,7 +76,7 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
-	c->tracker = spin_tracker__new(c->bpf, c->spaces, c->modules, c->classes);
+	c->tracker = spin_tracker__new(c->bpf, c->spaces, c->classes);
 	return c->tracker;
 }
 

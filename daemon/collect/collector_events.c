@@ -84,11 +84,8 @@ static bool keep(struct collector *c, const struct qz_thread_event *e)
 	uint32_t n = c->kept_words;
 
 	for (uint32_t i = 0; i < e->event.length / sizeof(*from); i++) {
-		uint64_t *more = qz_array__room(c->kept, n, sizeof(*more));
-
-		if (!more)
+		if (qz_array__reserve((void **)&c->kept, n, sizeof(*c->kept)))
 			return false;
-		c->kept = more;
 		c->kept[n++] = from[i];
 	}
 	c->kept_words = n;

@@ -4,14 +4,12 @@
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/threads.h"
-#include "daemon/collect/scope_gc.h"
 #include "daemon/collect/groups.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
-#include "daemon/target/event_reader.h"
-#include "daemon/target/reorder_buffer.h"
 #include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/objects.h"
 #include "daemon/waits/wait_drain.h"
 #include "daemon/what_if/candidates.h"
 #include "daemon/collect/loss_accounting.h"
@@ -30,30 +28,6 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 	wait_drain__alive(c->waits, e, state.began, c->refreshed);
 	collector__name_thread(c, e);
 	scopes__name(c->scopes, e);
-}
-
-static void refresh_ledger(struct collector *c)
-{
-	struct loss_accounting_sources from = {
-		.bpf = c->bpf,
-		.sampler = c->sampler,
-		.symbolizer = c->symbolizer,
-		.worker = c->worker,
-		.waits = c->waits,
-		.counters = c->counters,
-		.polling = c->polling,
-		.sampled = c->sampled,
-		.rounds = c->rounds,
-		.until = c->refreshed,
-		.processes_folded = c->gc ? scope_gc__folded(c->gc) : 0,
-		.not_stored = c->not_stored,
-		.misplaced = c->misplaced,
-		.unplaced = c->unplaced,
-		.reports_dropped = c->dropped + reorder_buffer__dropped(c->reorder) +
-				   event_reader__dropped(c->reader),
-	};
-
-	loss_accounting__refresh(&c->profile->ledger, &from);
 }
 
 static int dump_alive(struct collector *c)
@@ -83,10 +57,10 @@ int collector__refresh(struct collector *c, uint64_t until)
 		return err;
 	groups__refresh(c->groups, until);
 	scopes__refresh(c->scopes, c->waits, until);
-	wait_drain__objects(c->waits, until);
+	objects__settle(wait_drain__objects(c->waits), until);
 	if (c->counters)
 		shm_counters__refresh(c->counters);
-	refresh_ledger(c);
+	loss_accounting__refresh(c);
 	err = c->candidates ? candidates__refresh(c->candidates, scopes__rows(c->scopes),
 						  bpf_runtime__max_scopes(c->bpf))
 			    : 0;

@@ -7,7 +7,6 @@
 #include "daemon/attribution/stacks.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/kernel/perf_sampler.h"
-#include "daemon/target/loss_backoff.h"
 
 struct collector {
 	struct bpf_runtime *bpf;
@@ -58,9 +57,10 @@ struct collector {
 	struct joined_sample *joined;		/* of that buffer, of sample_rounds.h */
 	int64_t njoined;
 
-	uint64_t not_stored; /* samples whose stack had no room */
-	uint64_t misplaced;  /* whose stack is of another process than their thread */
-	uint64_t unplaced;   /* of a process that is not known, or for want of memory */
+	/* Samples that the kernel side has accepted, and that are lost since. */
+	uint64_t not_stored; /* their stack had no room */
+	uint64_t misplaced;  /* they cannot be right: of two processes, or of an impossible level */
+	uint64_t unplaced;   /* nothing is known of their process, or there was no memory */
 	uint64_t refreshed;  /* the `until` of a refresh in progress */
 	uint64_t replaced;   /* when name_before was done */
 	bool name_soon;	     /* what was sampled since, before there is a next one */

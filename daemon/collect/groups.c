@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/groups.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +57,12 @@ static struct group *find_group(const struct groups *g, uint32_t scope)
 /* Where one that is over has the same number, its place. NULL without memory. */
 static struct group *make_room(struct groups *g, uint32_t scope)
 {
-	struct group *old = find_group(g, scope), *more;
+	struct group *old = find_group(g, scope);
 
 	if (old)
 		return old;
-	more = qz_array__room(g->all, g->n, sizeof(*more));
-	if (!more)
+	if (qz_array__reserve((void **)&g->all, g->n, sizeof(*g->all)))
 		return NULL;
-	g->all = more;
 	return &g->all[g->n++];
 }
 
@@ -141,14 +138,10 @@ void groups__refresh(struct groups *g, uint64_t until)
 bool groups__keep(struct groups *g, const struct qz_process_event *e)
 {
 	enum qz_youth youth = bpf_scopes__youth(g->c.bpf, e->scope);
-	struct qz_process_event *more;
 
-	if (youth != QZ_YOUNG && youth != QZ_FOLDED)
+	if ((youth != QZ_YOUNG && youth != QZ_FOLDED) ||
+	    qz_array__reserve((void **)&g->kept, g->nkept, sizeof(*g->kept)))
 		return false;
-	more = qz_array__room(g->kept, g->nkept, sizeof(*more));
-	if (!more)
-		return false;
-	g->kept = more;
 	g->kept[g->nkept++] = *e;
 	return true;
 }

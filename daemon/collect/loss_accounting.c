@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/loss_accounting.h"
+#include "daemon/collect/collector_state.h"
+#include "daemon/collect/rounds.h"
 #include "daemon/collect/sample_rounds.h"
+#include "daemon/collect/scope_gc.h"
+#include "daemon/shm/shm_counters.h"
+#include "daemon/shm/shm_polling.h"
+#include "daemon/target/event_reader.h"
+#include "daemon/target/reorder_buffer.h"
+#include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/wait_drain.h"
 
 static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
 {
@@ -20,23 +29,23 @@ uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until)
 }
 
 /* Nothing is expected of the time after the clock stopped by itself. */
-static uint64_t expected(const struct loss_accounting_sources *from)
+static uint64_t expected(const struct collector *c)
 {
-	uint64_t n = perf_sampler__expected(from->sampler,
-					    loss_accounting__idle_ns(from->bpf, from->until)),
-		 alone = bpf_runtime__control(from->bpf)->samples_alone;
+	uint64_t idle_ns = loss_accounting__idle_ns(c->bpf, c->refreshed);
+	uint64_t n = perf_sampler__expected(c->sampler, idle_ns);
+	uint64_t alone = bpf_runtime__control(c->bpf)->samples_alone;
 
 	return n > alone ? n - alone : 0;
 }
 
 /* What each processor counts for itself. */
-static void add_processors(struct qz_ledger *l, const struct loss_accounting_sources *from)
+static void add_processors(struct qz_ledger *l, const struct collector *c)
 {
 	static const char *const names[] = QZ_LOSS_NAMES;
-	const struct qz_cpu_state *cpus = bpf_runtime__cpus(from->bpf);
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(c->bpf);
 	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, walks = 0, reuses = 0;
 
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(from->bpf); cpu++) {
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(c->bpf); cpu++) {
 		l->accepted += cpus[cpu].accepted;
 		l->filtered += cpus[cpu].filtered;
 		gaps += cpus[cpu].gaps;
@@ -45,13 +54,13 @@ static void add_processors(struct qz_ledger *l, const struct loss_accounting_sou
 		for (int i = 0; i < QZ_LOSSES; i++)
 			lost[i] += cpus[cpu].lost[i];
 	}
-	l->expected = expected(from);
-	l->accepted -= from->not_stored + from->misplaced + from->unplaced;
-	lost[QZ_LOSS_FRAMES_FULL] += from->not_stored;
+	l->expected = expected(c);
+	l->accepted -= c->not_stored + c->misplaced + c->unplaced;
+	lost[QZ_LOSS_FRAMES_FULL] += c->not_stored;
 	for (int i = 0; i < QZ_LOSSES; i++)
 		qz_ledger__add_loss(l, names[i], lost[i]);
-	qz_ledger__add_loss(l, "misplaced", from->misplaced);
-	qz_ledger__add_loss(l, "unplaced", from->unplaced);
+	qz_ledger__add_loss(l, "misplaced", c->misplaced);
+	qz_ledger__add_loss(l, "unplaced", c->unplaced);
 	qz_ledger__add_event(l, "implicit_switches", gaps);
 	qz_ledger__add_event(l, "wait_stacks_walked", walks);
 	qz_ledger__add_event(l, "wait_stacks_reused", reuses);
@@ -72,10 +81,10 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);
 }
 
-static void add_symbolizers(struct qz_ledger *l, const struct loss_accounting_sources *from)
+static void add_symbolizers(struct qz_ledger *l, const struct collector *c)
 {
-	const struct symbolizer_counters *child = symbolizer__counters(from->symbolizer);
-	struct unwind_worker_figures figures = unwind_worker__figures(from->worker);
+	const struct symbolizer_counters *child = symbolizer__counters(c->symbolizer);
+	struct unwind_worker_figures figures = unwind_worker__figures(c->worker);
 
 	qz_ledger__add_event(l, "symbolizer_killed", child->killed + figures.killed);
 	qz_ledger__add_event(l, "symbolizer_ended", child->crashed + figures.ended);
@@ -83,24 +92,28 @@ static void add_symbolizers(struct qz_ledger *l, const struct loss_accounting_so
 	qz_ledger__add_event(l, "modules_refused", child->modules_refused + figures.refused);
 }
 
-void loss_accounting__refresh(struct qz_ledger *l, const struct loss_accounting_sources *from)
+void loss_accounting__refresh(struct collector *c)
 {
+	struct qz_ledger *l = &c->profile->ledger;
+
 	qz_ledger__clear(l);
-	add_processors(l, from);
-	add_control(l, bpf_runtime__control(from->bpf));
-	qz_ledger__add_event(l, "reports_dropped", from->reports_dropped);
-	qz_ledger__add_event(l, "processes_folded", from->processes_folded);
-	qz_ledger__add_event(l, "mappings_lost", perf_sampler__reports_lost(from->sampler));
-	qz_ledger__add_event(l, "waits_lost", wait_drain__count_lost(from->waits));
-	qz_ledger__add_event(l, "wakings_lost", wait_drain__wakings_lost(from->waits));
-	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(from->waits));
-	add_symbolizers(l, from);
-	sample_rounds__ledger(from->sampled, l);
-	if (from->counters)
-		shm_counters__ledger(from->counters, l);
-	if (from->polling)
-		shm_polling__ledger(from->polling, l);
-	if (from->rounds)
-		rounds__ledger(from->rounds, l);
+	add_processors(l, c);
+	add_control(l, bpf_runtime__control(c->bpf));
+	qz_ledger__add_event(l, "reports_dropped",
+			     c->dropped + reorder_buffer__dropped(c->reorder) +
+				     event_reader__dropped(c->reader));
+	qz_ledger__add_event(l, "processes_folded", c->gc ? scope_gc__folded(c->gc) : 0);
+	qz_ledger__add_event(l, "mappings_lost", perf_sampler__reports_lost(c->sampler));
+	qz_ledger__add_event(l, "waits_lost", wait_drain__count_lost(c->waits));
+	qz_ledger__add_event(l, "wakings_lost", wait_drain__wakings_lost(c->waits));
+	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(c->waits));
+	add_symbolizers(l, c);
+	sample_rounds__ledger(c->sampled, l);
+	if (c->counters)
+		shm_counters__ledger(c->counters, l);
+	if (c->polling)
+		shm_polling__ledger(c->polling, l);
+	if (c->rounds)
+		rounds__ledger(c->rounds, l);
 	qz_ledger__close(l);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 #define NONE	 UINT32_MAX
@@ -15,7 +16,8 @@
 
 /* The answers of one scope in one round. */
 struct group {
-	uint32_t round, scope;
+	int64_t round;
+	uint32_t scope;
 	uint32_t first, n; /* answers */
 	uint32_t set;	   /* of threads, see struct set */
 	uint32_t level, spinning;
@@ -86,16 +88,12 @@ static uint32_t set_of(struct round_join *j, uint32_t scope, uint64_t threads)
 {
 	struct set new = {.scope = scope, .threads = threads, .candidate = NONE};
 	uint32_t hash = qz_hash_table__hash_number(scope, threads);
-	uint32_t found = qz_hash_table__find(&j->by_threads, hash, same_set, j, &new);
+	int64_t i = qz_hash_table__find(&j->by_threads, hash, same_set, j, &new);
 
-	if (found != NONE)
-		return found;
-	if (qz_hash_table__reserve(&j->by_threads) ||
-	    qz_array__reserve((void **)&j->sets, j->nsets, sizeof(*j->sets)))
-		return NONE;
-	j->sets[j->nsets] = new;
-	qz_hash_table__insert(&j->by_threads, hash, j->nsets);
-	return j->nsets++;
+	if (i == NONE)
+		i = qz_hash_table__append(&j->by_threads, hash, (void **)&j->sets, &j->nsets, &new,
+					  sizeof(new));
+	return i < 0 ? NONE : (uint32_t)i;
 }
 
 static bool same_scope(const void *context, uint32_t index, const void *key)
@@ -106,16 +104,12 @@ static bool same_scope(const void *context, uint32_t index, const void *key)
 static struct scope *scope_of(struct round_join *j, uint32_t scope)
 {
 	uint32_t hash = qz_hash_table__hash_number(1, scope);
-	uint32_t found = qz_hash_table__find(&j->by_scope, hash, same_scope, j, &scope);
+	int64_t i = qz_hash_table__find(&j->by_scope, hash, same_scope, j, &scope);
 
-	if (found != NONE)
-		return &j->scopes[found];
-	if (qz_hash_table__reserve(&j->by_scope) ||
-	    qz_array__reserve((void **)&j->scopes, j->nscopes, sizeof(*j->scopes)))
-		return NULL;
-	j->scopes[j->nscopes] = (struct scope) {scope, NONE};
-	qz_hash_table__insert(&j->by_scope, hash, j->nscopes);
-	return &j->scopes[j->nscopes++];
+	if (i == NONE)
+		i = qz_hash_table__append(&j->by_scope, hash, (void **)&j->scopes, &j->nscopes,
+					  &(struct scope) {scope, NONE}, sizeof(*j->scopes));
+	return i < 0 ? NULL : &j->scopes[i];
 }
 
 /* Whatever the order of the processors. */
@@ -197,9 +191,7 @@ static int by_scope(const void *a, const void *b)
 {
 	const struct round_answer *x = a, *y = b;
 
-	if (x->scope != y->scope)
-		return x->scope < y->scope ? -1 : 1;
-	return x->missed - y->missed;
+	return qz_order(x->scope, y->scope) ?: qz_order(x->missed, y->missed);
 }
 
 void round_answers__sort(struct round_answer *answers, uint32_t n)

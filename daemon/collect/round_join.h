@@ -27,7 +27,7 @@ struct round_join;
 
 /* What one processor did in a round. */
 struct round_answer {
-	uint32_t round; /* numbers in the order of time */
+	int64_t round; /* numbers in the order of time */
 	uint32_t scope;
 	uint32_t serial; /* of the thread */
 	uint32_t place;	 /* for the caller */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core/model/profile_index.h"
 #include "daemon/collect/collector_state.h"
@@ -16,6 +15,7 @@
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/spin/spin_tracker.h"
 #include "daemon/unwind/unwind_worker.h"
+#include "daemon/waits/objects.h"
 #include "daemon/waits/wait_drain.h"
 #include "daemon/what_if/candidates.h"
 
@@ -70,7 +70,7 @@ static void add_to_machine(struct collector *c, struct qz_sample group,
 /* A number that meanwhile is another's, in another scope, says nothing. */
 static uint32_t object_of(struct collector *c, const struct joined_sample *sample, uint32_t scope)
 {
-	uint32_t object = wait_drain__object(c->waits, sample->object);
+	uint32_t object = objects__index(wait_drain__objects(c->waits), sample->object);
 
 	return qz_profile__object_of(c->profile, object, scope) ? object : QZ_NONE;
 }
@@ -155,7 +155,7 @@ static int name_stacks(struct collector *c, bool stale)
 
 static bool has_new_object(const struct collector *c, const struct joined_sample *sample)
 {
-	return sample->object && !wait_drain__has_object(c->waits, sample->object);
+	return sample->object && !objects__has_name(wait_drain__objects(c->waits), sample->object);
 }
 
 /* The node of a thread that spins on an object. */
@@ -185,8 +185,8 @@ static void want_objects(struct collector *c)
 
 		if (sample->count && at < buffer->nstacks && has_new_object(c, sample) &&
 		    stack_slot__used(buffer, &buffer->stacks[at]))
-			wait_drain__want_object(c->waits, sample->object,
-						spinner_of(c, &buffer->stacks[at], sample));
+			objects__want(wait_drain__objects(c->waits), sample->object,
+				      spinner_of(c, &buffer->stacks[at], sample));
 	}
 }
 
@@ -250,24 +250,10 @@ static int add_sets(struct collector *c)
 
 static int settle_ended(struct collector *c)
 {
-	struct scope_gc_context context = {
-		.bpf = c->bpf,
-		.profile = c->profile,
-		.scopes = c->scopes,
-		.threads = c->threads,
-		.spaces = c->spaces,
-		.waits = c->waits,
-		.sets = c->sets,
-		.polling = c->polling,
-		.before = c->before_fold,
-		.after = c->after_fold,
-		.context = c->fold_context,
-	};
-
 	/* while code is named before it is replaced, later reports have not been processed yet */
 	if (!c->gc || c->frozen || c->swapped >= c->processed)
 		return 0;
-	return scope_gc__settle(c->gc, &context);
+	return scope_gc__settle(c);
 }
 
 int collector__drain_buffer(struct collector *c)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/util/order.h"
 #include "daemon/collect/missed_instants.h"
 
 #define OFF                                                                                        \
@@ -17,19 +18,6 @@ struct verdict {
 	struct spin_verdict spin;
 	uint32_t scope;
 	bool known;
-};
-
-/* Numbers of rounds in the order of time, from those of the instants of each stream. */
-struct numbering {
-	int64_t first[TIMER_STREAMS];
-	uint32_t base[TIMER_STREAMS];
-	uint32_t n;
-	uint32_t *order; /* of n */
-};
-
-struct instant {
-	uint64_t time;
-	uint32_t index;
 };
 
 struct sample_rounds {
@@ -59,8 +47,7 @@ struct taking {
 	const struct qz_sample_record **records;
 	struct timed_sample *timed; /* the same */
 	struct missed_instants missed;
-	struct lateness *late; /* of each processor, by stream */
-	struct numbering numbering;
+	struct lateness *late;	      /* of each processor, by stream */
 	struct verdict *verdicts;     /* of stacks */
 	struct round_answer *answers; /* of records and of missed instants */
 	uint32_t nanswers;
@@ -190,115 +177,62 @@ static void find_off(struct taking *t)
 	r->pause_left = r->pause;
 }
 
-static int by_time(const void *a, const void *b)
+/* As they come. Of each are known its round and the record that tells it. */
+static void fill_answers(const struct taking *t, struct round_answer *all)
 {
-	const struct instant *x = a, *y = b;
-
-	return x->time < y->time ? -1 : x->time > y->time;
-}
-
-static int sort_instants(struct taking *t)
-{
-	struct numbering *num = &t->numbering;
-	struct instant *all = calloc(num->n ? num->n : 1, sizeof(*all));
-
-	num->order = calloc(num->n ? num->n : 1, sizeof(*num->order));
-	if (!all || !num->order) {
-		free(all);
-		return -ENOMEM;
-	}
-	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
-		uint32_t end = stream + 1 < t->schedule->nstreams ? num->base[stream + 1] : num->n;
-
-		for (uint32_t i = num->base[stream]; i < end; i++)
-			all[i] = (struct instant) {
-				timer_schedule__instant(t->schedule, stream,
-							num->first[stream] + i - num->base[stream]),
-				i};
-	}
-	qsort(all, num->n, sizeof(*all), by_time);
-	for (uint32_t i = 0; i < num->n; i++)
-		num->order[all[i].index] = i;
-	free(all);
-	return 0;
-}
-
-static int number_rounds(struct taking *t)
-{
-	int64_t last[TIMER_STREAMS];
-	bool any[TIMER_STREAMS] = {false};
-	struct numbering *num = &t->numbering;
-
 	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t stream = t->timed[i].stream;
-		int64_t k = t->timed[i].k;
+		const struct timed_sample *s = &t->timed[i];
 
-		if (!any[stream] || k < num->first[stream])
-			num->first[stream] = k;
-		if (!any[stream] || k > last[stream])
-			last[stream] = k;
-		any[stream] = true;
+		all[i] = (struct round_answer) {
+			.round = timer_schedule__number(t->schedule, s->stream, s->k), .place = i};
 	}
-	for (uint32_t stream = 0; stream < t->schedule->nstreams; stream++) {
-		num->base[stream] = num->n;
-		num->n += any[stream] ? (uint32_t)(last[stream] - num->first[stream]) + 1 : 0;
+	for (uint32_t i = 0; i < t->missed.n; i++) {
+		const struct missed_instant *m = &t->missed.list[i];
+
+		all[t->n + i] = (struct round_answer) {
+			.round = timer_schedule__number(t->schedule, m->stream, m->k),
+			.place = m->sample,
+			.missed = true};
 	}
-	return sort_instants(t);
 }
 
-static uint32_t round_of(const struct numbering *num, uint32_t stream, int64_t k)
+/* In the order of rounds: a counting sort, since there can be many. */
+static int sort_answers(struct taking *t, const struct round_answer *all)
 {
-	return num->order[num->base[stream] + (uint32_t)(k - num->first[stream])];
-}
+	int64_t first = all[0].round, last = first;
+	uint32_t *begin;
 
-/* The i-th, of a record or, behind them, of a missed instant. What is known are its round and the record that tells it. */
-static struct round_answer nth_answer(const struct taking *t, uint32_t i)
-{
-	const struct numbering *num = &t->numbering;
-	const struct missed_instant *m;
-
-	if (i < t->n)
-		return (struct round_answer) {
-			.round = round_of(num, t->timed[i].stream, t->timed[i].k), .place = i};
-	m = &t->missed.list[i - t->n];
-	return (struct round_answer) {
-		.round = round_of(num, m->stream, m->k), .place = m->sample, .missed = true};
-}
-
-/* Those that the buffer has no round of: nobody has a sample of them. */
-static void forget_missed(struct taking *t)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < t->missed.n; i++)
-		if (t->missed.list[i].k >= t->numbering.first[t->missed.list[i].stream])
-			t->missed.list[n++] = t->missed.list[i];
-	t->missed.n = n;
-}
-
-/* In the order of rounds. */
-static int sort_answers(struct taking *t)
-{
-	uint32_t *begin = calloc(t->numbering.n + 1, sizeof(*begin));
-
-	forget_missed(t);
-	t->nanswers = t->n + t->missed.n;
-	t->answers = calloc(t->nanswers ? t->nanswers : 1, sizeof(*t->answers));
-	if (!begin || !t->answers) {
-		free(begin);
+	for (uint32_t i = 1; i < t->nanswers; i++) {
+		first = all[i].round < first ? all[i].round : first;
+		last = all[i].round > last ? all[i].round : last;
+	}
+	begin = calloc(last - first + 2, sizeof(*begin));
+	if (!begin)
 		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < t->nanswers; i++)
-		begin[nth_answer(t, i).round + 1]++;
-	for (uint32_t i = 0; i < t->numbering.n; i++)
+		begin[all[i].round - first + 1]++;
+	for (int64_t i = 0; i < last - first; i++)
 		begin[i + 1] += begin[i];
-	for (uint32_t i = 0; i < t->nanswers; i++) {
-		struct round_answer a = nth_answer(t, i);
-
-		t->answers[begin[a.round]++] = a;
-	}
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		t->answers[begin[all[i].round - first]++] = all[i];
 	free(begin);
 	return 0;
+}
+
+static int make_answers(struct taking *t)
+{
+	struct round_answer *all;
+	int err = -ENOMEM;
+
+	t->nanswers = t->n + t->missed.n;
+	all = calloc(t->nanswers + 1ul, sizeof(*all));
+	t->answers = calloc(t->nanswers + 1ul, sizeof(*t->answers));
+	if (all && t->answers) {
+		fill_answers(t, all);
+		err = sort_answers(t, all);
+	}
+	free(all);
+	return err;
 }
 
 /* ---- what it was ---- */
@@ -382,7 +316,7 @@ static int judge_all(struct taking *t)
 		}
 	for (uint32_t i = 0; i < t->nanswers; i++) {
 		struct round_answer *a = &t->answers[i];
-		uint32_t round = a->round;
+		int64_t round = a->round;
 
 		if (!a->missed)
 			continue;
@@ -400,17 +334,12 @@ static int by_key(const void *a, const void *b)
 {
 	const struct joined_sample *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	if (x->busy != y->busy)
-		return x->busy - y->busy;
-	if (x->machine != y->machine)
-		return x->machine - y->machine;
-	if (x->machine_busy != y->machine_busy)
-		return x->machine_busy - y->machine_busy;
-	return x->spinning - y->spinning;
+	return qz_order(x->key, y->key)
+		?: qz_order(x->object, y->object)
+		?: qz_order(x->busy, y->busy)
+		?: qz_order(x->machine, y->machine)
+		?: qz_order(x->machine_busy, y->machine_busy)
+		?: qz_order(x->spinning, y->spinning);
 }
 
 static struct joined_sample join(const struct taking *t, const struct round_answer *a)
@@ -502,8 +431,7 @@ static int64_t take(struct taking *t)
 	if (err)
 		return err;
 	find_off(t);
-	err = number_rounds(t);
-	err = err ?: sort_answers(t);
+	err = make_answers(t);
 	err = err ?: judge_all(t);
 	err = err ?: round_join__run(t->rounds->join, t->answers, t->nanswers);
 	if (err)
@@ -530,7 +458,6 @@ int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_bu
 	free(t.missed.list);
 	free(t.late);
 	free(t.verdicts);
-	free(t.numbering.order);
 	free(t.answers);
 	return n;
 }

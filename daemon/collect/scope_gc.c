@@ -9,7 +9,15 @@
 
 #include "core/model/fold.h"
 #include "core/transform/merge.h"
+#include "core/util/order.h"
+#include "daemon/attribution/shm_sets.h"
+#include "daemon/attribution/threads.h"
+#include "daemon/collect/collector_state.h"
+#include "daemon/collect/scopes.h"
+#include "daemon/shm/shm_polling.h"
+#include "daemon/target/address_spaces.h"
 #include "daemon/waits/objects.h"
+#include "daemon/waits/wait_drain.h"
 
 /*
  * Drains from when a scope is seen to have ended until all that was sampled in it, and reported of it by
@@ -71,7 +79,7 @@ bool scope_gc__is_short(const struct scope_gc *gc)
 /* ---- numbers in BPF ---- */
 
 /* What a program reported about itself is added when its pages are given back. */
-static void check_pages(struct scope_gc *gc, const struct scope_gc_context *c)
+static void check_pages(struct scope_gc *gc, const struct collector *c)
 {
 	memset(gc->in_use, 0, gc->n * sizeof(*gc->in_use));
 	for (uint32_t i = 0; c->sets && i < shm_sets__limit(c->sets); i++) {
@@ -84,7 +92,7 @@ static void check_pages(struct scope_gc *gc, const struct scope_gc_context *c)
 	}
 }
 
-static bool is_settled(struct scope_gc *gc, const struct scope_gc_context *c, uint32_t scope)
+static bool is_settled(struct scope_gc *gc, const struct collector *c, uint32_t scope)
 {
 	if (!bpf_scopes__ended(c->bpf, scope)) {
 		gc->since[scope] = 0;
@@ -97,7 +105,7 @@ static bool is_settled(struct scope_gc *gc, const struct scope_gc_context *c, ui
 }
 
 /* Nothing was heard of one whose reports were lost, but what BPF counted. */
-static int retire(struct scope_gc *gc, const struct scope_gc_context *c, uint32_t scope)
+static int retire(struct scope_gc *gc, const struct collector *c, uint32_t scope)
 {
 	if (scopes__index(c->scopes, scope) == QZ_NONE &&
 	    bpf_scopes__youth(c->bpf, scope) != QZ_FOLDED) {
@@ -115,7 +123,7 @@ static int retire(struct scope_gc *gc, const struct scope_gc_context *c, uint32_
 }
 
 /* Numbers are given to others when nobody knows them any more. */
-static int retire_settled(struct scope_gc *gc, const struct scope_gc_context *c)
+static int retire_settled(struct scope_gc *gc, const struct collector *c)
 {
 	uint32_t n = 0, unused = 0, held = 0;
 	int err = 0;
@@ -159,13 +167,11 @@ static int compare(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (x->cpu_ns != y->cpu_ns)
-		return x->cpu_ns < y->cpu_ns ? -1 : 1;
-	return (x->scope > y->scope) - (x->scope < y->scope);
+	return qz_order(x->cpu_ns, y->cpu_ns) ?: qz_order(x->scope, y->scope);
 }
 
 /* The scope that stands for the others, with its row of threads; made when it is not there. */
-static int find_other(const struct scope_gc_context *c, uint32_t *scope, uint32_t *row)
+static int find_other(const struct collector *c, uint32_t *scope, uint32_t *row)
 {
 	struct qz_scope other = {
 		.kind = QZ_SCOPE_PROCESS,
@@ -190,7 +196,7 @@ static int find_other(const struct scope_gc_context *c, uint32_t *scope, uint32_
 }
 
 /* Those that have ended and have no number any more, with the memory that all of them take. */
-static uint32_t find_candidates(const struct scope_gc_context *c, const uint64_t *bytes,
+static uint32_t find_candidates(const struct collector *c, const uint64_t *bytes,
 				const uint32_t *objects, struct candidate *all, struct taken *sum)
 {
 	uint32_t n = 0;
@@ -212,7 +218,7 @@ static uint32_t find_candidates(const struct scope_gc_context *c, const uint64_t
  * Marks the least ones, until what stays takes three quarters of what is wanted; and where those that live find
  * few objects left, the least ones that have any, until they have few. Gives how many.
  */
-static uint32_t mark(const struct scope_gc *gc, const struct scope_gc_context *c, bool *marked)
+static uint32_t mark(const struct scope_gc *gc, const struct collector *c, bool *marked)
 {
 	uint32_t nscopes = c->profile->nscopes, n = 0, done = 0;
 	uint64_t *bytes = calloc(nscopes + 1ul, sizeof(*bytes));
@@ -248,15 +254,15 @@ static uint32_t mark(const struct scope_gc *gc, const struct scope_gc_context *c
 	return done;
 }
 
-static int fold(struct scope_gc *gc, const struct scope_gc_context *c)
+static int fold(struct scope_gc *gc, const struct collector *c)
 {
 	bool *marked = calloc(c->profile->nscopes + 1ul, sizeof(*marked));
 	uint32_t n = marked ? mark(gc, c, marked) : 0, other = QZ_NONE, row = QZ_NONE;
 	int err = marked ? 0 : -ENOMEM;
 
 	if (n) {
-		if (c->before)
-			c->before(c->context);
+		if (c->before_fold)
+			c->before_fold(c->fold_context);
 		if (c->polling)
 			shm_polling__begin(c->polling);
 		err = find_other(c, &other, &row);
@@ -265,16 +271,17 @@ static int fold(struct scope_gc *gc, const struct scope_gc_context *c)
 			gc->folded += n;
 			threads__forget_vacant(c->threads);
 		}
-		if (!err && c->after)
-			c->after(c->context);
+		if (!err && c->after_fold)
+			c->after_fold(c->fold_context);
 		malloc_trim(0); /* what was freed lies between what stays */
 	}
 	free(marked);
 	return err;
 }
 
-int scope_gc__settle(struct scope_gc *gc, const struct scope_gc_context *c)
+int scope_gc__settle(struct collector *c)
 {
+	struct scope_gc *gc = c->gc;
 	int err;
 
 	gc->drains++;

@@ -12,41 +12,17 @@
 
 #include <stdint.h>
 
-#include "core/model/profile.h"
 #include "daemon/kernel/bpf_runtime.h"
-#include "daemon/target/address_spaces.h"
-#include "daemon/attribution/shm_sets.h"
-#include "daemon/shm/shm_polling.h"
-#include "daemon/collect/scopes.h"
-#include "daemon/attribution/threads.h"
-#include "daemon/waits/wait_drain.h"
 
+struct collector;
 struct scope_gc;
-
-/* What a scope has, and what must be over before it is. All borrowed; the last three may be NULL. */
-struct scope_gc_context {
-	struct bpf_runtime *bpf;
-	struct qz_profile *profile;
-	struct scopes *scopes;
-	struct threads *threads;
-	struct address_spaces *spaces;
-	struct wait_drain *waits;
-	struct shm_sets *sets;
-	struct shm_polling *polling;
-	/* before scopes of the profile are put together, and after it; NULL: nobody wants to know */
-	void (*before)(void *context);
-	void (*after)(void *context);
-	void *context;
-};
 
 /* `bytes`: what ended processes may take. NULL with errno ENOMEM. */
 struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes);
 void scope_gc__free(struct scope_gc *gc);
 
-/*
- * After each drain of the sampler's tables. 0 or -errno: without memory, nothing is folded.
- */
-int scope_gc__settle(struct scope_gc *gc, const struct scope_gc_context *c);
+/* After each drain of the sampler's tables, by the collector's own. 0 or -errno: without memory, nothing is folded. */
+int scope_gc__settle(struct collector *c);
 
 /* Whether fewer numbers are free than those that will be after some more drains. */
 bool scope_gc__is_short(const struct scope_gc *gc);

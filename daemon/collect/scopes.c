@@ -220,9 +220,7 @@ static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_
 	if (to->ended && state->ended < until)
 		bpf_scopes__read(s->bpf, scope, state->ended, state, s->levels);
 	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
-	to->elapsed_ns = 0;
-	for (uint32_t i = 0; i < to->nlevels; i++)
-		to->elapsed_ns += to->level_ns[i];
+	qz_scope__sum_levels(to);
 	to->start_ns = state->began;
 	to->threads_alive = state->alive;
 	to->counters = state->counters;

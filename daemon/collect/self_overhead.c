@@ -2,9 +2,9 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/collect/self_overhead.h"
 #include "daemon/privsep/opener.h"
 
@@ -67,14 +67,6 @@ uint64_t self_overhead__of_interrupt(void)
 	return ns;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbolizer *symbolizer,
 				    struct unwind_worker *worker, uint64_t interrupt_ns)
 {
@@ -82,8 +74,8 @@ struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbol
 	struct unwind_worker_figures figures = unwind_worker__figures(worker);
 	struct qz_costs costs = {0};
 
-	costs.daemon_ns =
-		own_cpu_ns() + symbolizer__cpu_ns(symbolizer) + figures.child_ns + opener__cpu_ns();
+	costs.daemon_ns = qz_clock__read(CLOCK_PROCESS_CPUTIME_ID) +
+			  symbolizer__cpu_ns(symbolizer) + figures.child_ns + opener__cpu_ns();
 	for (uint32_t i = 0; i < bpf_runtime__processors(bpf); i++) {
 		costs.accounting_ns +=
 			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -491,22 +489,22 @@ int bpf_runtime__thread_of(const struct bpf_runtime *bpf, int pidfd, struct qz_t
 	return bpf_map_lookup_elem(bpf_map__fd(bpf->skel->maps.threads), &pidfd, state);
 }
 
+static int set_element(const struct bpf_map *map, uint32_t image, const void *value)
+{
+	return value ? bpf_map_update_elem(bpf_map__fd(map), &image, value, BPF_ANY)
+		     : bpf_map_delete_elem(bpf_map__fd(map), &image);
+}
+
 int bpf_runtime__set_page(const struct bpf_runtime *bpf, uint32_t image,
 			  const struct qz_page_place *place)
 {
-	int map = bpf_map__fd(bpf->skel->maps.pages);
-
-	return place ? bpf_map_update_elem(map, &image, place, BPF_ANY)
-		     : bpf_map_delete_elem(map, &image);
+	return set_element(bpf->skel->maps.pages, image, place);
 }
 
 int bpf_runtime__set_unwind_image(struct bpf_runtime *bpf, uint32_t image,
 				  const struct qz_unwind_image *regions)
 {
-	int map = bpf_map__fd(bpf->skel->maps.unwind_images);
-
-	return regions ? bpf_map_update_elem(map, &image, regions, BPF_ANY)
-		       : bpf_map_delete_elem(map, &image);
+	return set_element(bpf->skel->maps.unwind_images, image, regions);
 }
 
 /* ---- shared memory ---- */

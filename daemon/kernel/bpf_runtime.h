@@ -165,4 +165,12 @@ int bpf_runtime__set_unwind_image(struct bpf_runtime *bpf, uint32_t image,
 /* CLOCK_MONOTONIC now, as bpf_ktime_get_ns gives it. */
 uint64_t bpf_runtime__now(void);
 
+/* Takes what a program has counted out of memory that it shares. */
+static inline uint64_t bpf_runtime__take(__u64 *figure)
+{
+	return __atomic_load_n(figure, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(figure, 0, __ATOMIC_SEQ_CST)
+		       : 0;
+}
+
 #endif

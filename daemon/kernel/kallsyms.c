@@ -54,13 +54,10 @@ void kallsyms__free(struct kallsyms *k)
 static int add(struct kallsyms *k, uint64_t address, const char *name)
 {
 	uint32_t length = strlen(name) + 1;
-	struct symbol *more;
 	char *names;
 
-	more = qz_array__room(k->symbols, k->n, sizeof(*more));
-	if (!more)
+	if (qz_array__reserve((void **)&k->symbols, k->n, sizeof(*k->symbols)))
 		return -ENOMEM;
-	k->symbols = more;
 	if (k->size + length > k->names_room) {
 		uint32_t room = k->names_room ? 2 * k->names_room : 1 << 18;
 

@@ -58,6 +58,17 @@ uint64_t timer_schedule__instant(const struct timer_schedule *s, uint32_t stream
 	return s->origin[stream] + (uint64_t)k * s->period[stream];
 }
 
+int64_t timer_schedule__number(const struct timer_schedule *s, uint32_t stream, int64_t k)
+{
+	uint64_t at = timer_schedule__instant(s, stream, k) - ROUND_TAKES;
+	int64_t number = k;
+
+	for (uint32_t i = 0; i < s->nstreams; i++)
+		if (i != stream)
+			number += timer_schedule__round(s, i, i < stream ? at : at - 1);
+	return number;
+}
+
 uint64_t timer_schedule__between(const struct timer_schedule *s, uint64_t time)
 {
 	for (uint32_t i = 0, far = 0; far < s->nstreams; i = (i + 1) % s->nstreams) {

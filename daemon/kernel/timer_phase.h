@@ -61,6 +61,9 @@ int64_t timer_schedule__round(const struct timer_schedule *s, uint32_t stream, u
 /* That instant. */
 uint64_t timer_schedule__instant(const struct timer_schedule *s, uint32_t stream, int64_t k);
 
+/* The number of that instant among those of all streams, which are counted in the order of time. */
+int64_t timer_schedule__number(const struct timer_schedule *s, uint32_t stream, int64_t k);
+
 /* The first time from one on that is well between two instants: no round is under way then. */
 uint64_t timer_schedule__between(const struct timer_schedule *s, uint64_t time);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/util/unix_listener.h"
-#include "daemon/util/log.h"
 #include "daemon/util/paths.h"
 #include "daemon/output/control_socket.h"
 
@@ -55,18 +54,7 @@ struct control_socket {
 
 static time_t seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	return (time_t)(qz_clock__read(CLOCK_MONOTONIC_COARSE) / 1000000000);
 }
 
 /* ---- starting ---- */
@@ -305,7 +293,7 @@ static void answer_command(struct control_socket *s, struct client *c, enum serv
 
 static void answer_guest(struct control_socket *s, struct client *c, json_t *request)
 {
-	uint64_t begin = now_ns(), end;
+	uint64_t begin = qz_clock__now(), end;
 
 	if (begin < s->answer_due) {
 		answer_error(c, "io.quartz.Failed",
@@ -313,7 +301,7 @@ static void answer_guest(struct control_socket *s, struct client *c, json_t *req
 		return;
 	}
 	answer_snapshot(s, c, request);
-	end = now_ns();
+	end = qz_clock__now();
 	s->answer_due = end + GUESTS_SHARE * (end - begin);
 }
 
@@ -416,7 +404,7 @@ static void serve(struct control_socket *s, struct client *c)
 
 static void serve_guests(struct control_socket *s)
 {
-	uint64_t now = now_ns();
+	uint64_t now = qz_clock__now();
 
 	if (now < s->guests_due)
 		return;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 #include "core/format/pprof.h"
@@ -44,10 +44,7 @@ struct files {
 
 static uint64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return qz_clock__read(CLOCK_REALTIME) / 1000000;
 }
 
 int history__prepare(void)

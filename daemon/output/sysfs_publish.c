@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 
+#include "core/util/clock.h"
 #include "core/util/term_escape.h"
 #include "core/model/objects.h"
 #include "core/report/report.h"
@@ -118,15 +118,6 @@ static void add_up(struct sums *sums, const struct qz_report *r)
 	sums->runnable_ns += r->profile->scopes[r->scope].runnable_ns;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage use;
-
-	getrusage(RUSAGE_SELF, &use);
-	return (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000000 +
-	       (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000;
-}
-
 /* A sum is estimated anew each time and may be smaller than before. */
 static uint64_t milli(uint64_t now, uint64_t before, uint64_t elapsed)
 {
@@ -146,7 +137,8 @@ static int show_totals(struct sysfs_publish *p, const struct qz_profile *profile
 		.nominal_milli = milli(now.runnable_ns, p->before.runnable_ns, elapsed),
 		.samples = profile->ledger.accepted,
 		.lost = qz_ledger__lost(&profile->ledger),
-		.overhead_ppm = machine ? own_cpu_ns() * 1000000 / machine : 0,
+		.overhead_ppm =
+			machine ? qz_clock__read(CLOCK_PROCESS_CPUTIME_ID) * 1000000 / machine : 0,
 	};
 
 	p->before = now;

@@ -3,7 +3,6 @@
 #ifndef QUARTZ_DAEMON_USER_FILTER_H
 #define QUARTZ_DAEMON_USER_FILTER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "core/model/profile.h"

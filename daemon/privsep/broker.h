@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/privsep/fd_ipc.h"
 #include "daemon/privsep/sample_event.h"
 #include "daemon/privsep/seccomp.h"
 

@@ -4,8 +4,6 @@
 #include <grp.h>
 #include <linux/securebits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

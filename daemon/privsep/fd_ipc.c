@@ -3,9 +3,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/privsep/fd_ipc.h"
 
 union control {
@@ -13,20 +13,12 @@ union control {
 	char bytes[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
 };
 
-int64_t fd_ipc__now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
-
 int fd_ipc__await(int fd, short events, int64_t until)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 
 	for (;;) {
-		int64_t left = until - fd_ipc__now_ms();
+		int64_t left = until - qz_clock__now_ms();
 		int n = poll(&p, 1, until == FD_IPC_NEVER ? -1 : left > 0 ? (int)left : 0);
 
 		if (n > 0)

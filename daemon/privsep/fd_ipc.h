@@ -11,7 +11,6 @@
 
 /* Deadlines: ms of CLOCK_MONOTONIC. Those that have passed: without waiting. */
 #define FD_IPC_NEVER INT64_MAX
-int64_t fd_ipc__now_ms(void);
 
 /* Waits until there are events of poll(2). 0, -ETIME or -errno. */
 int fd_ipc__await(int fd, short events, int64_t until);

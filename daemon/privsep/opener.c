@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/privsep/broker.h"
 #include "daemon/util/log.h"
 #include "daemon/privsep/fd_ipc.h"
@@ -114,7 +115,7 @@ static ssize_t await_keeper(int32_t *result, int *given)
 		if (ms >= HURRIED_MS && is_hurried() && !is_in(all.keeper_pid, "RD"))
 			break;
 		n = fd_ipc__receive(all.keeper, result, sizeof(*result), fds,
-				    fd_ipc__now_ms() + SLICE_MS);
+				    qz_clock__now_ms() + SLICE_MS);
 	}
 	*given = fds[0];
 	return n;
@@ -235,13 +236,11 @@ int opener__start(struct helper *h, enum helper_job job, const char *symbolizer)
 
 uint64_t opener__cpu_of(struct helper *h)
 {
-	struct timespec t = {0};
 	clockid_t clock;
-	uint64_t now;
+	uint64_t now = h->ended_ns;
 
 	if (h->pid && !clock_getcpuclockid(h->pid, &clock))
-		clock_gettime(clock, &t);
-	now = h->ended_ns + (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+		now += qz_clock__read(clock);
 	if (now > h->cpu_ns)
 		h->cpu_ns = now;
 	return h->cpu_ns;
@@ -260,7 +259,7 @@ void opener__end(struct helper *h)
 	if (!all.keeper)
 		kill(h->pid, SIGKILL), waitpid(h->pid, NULL, 0);
 	else if (!ask_keeper(request, &none) && h->job == JOB_SYMBOLIZER)
-		fd_ipc__await(h->socket, POLLHUP, fd_ipc__now_ms() + END_MS);
+		fd_ipc__await(h->socket, POLLHUP, qz_clock__now_ms() + END_MS);
 	close(h->socket);
 	h->pid = 0;
 }
@@ -317,10 +316,7 @@ static bool is_culprit(const struct opener_request *r, int fd)
 
 static time_t seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec;
+	return (time_t)(qz_clock__read(CLOCK_MONOTONIC_COARSE) / 1000000000);
 }
 
 static void accuse(const struct opener_request *r, int fd)
@@ -395,11 +391,11 @@ static void put(struct opener *o)
 static ssize_t await_reply(const struct helper *h, struct opener_reply *reply, int fds[MESSAGE_FDS],
 			   int ms)
 {
-	ssize_t n = fd_ipc__receive(h->socket, reply, sizeof(*reply), fds, fd_ipc__now_ms() + ms);
+	ssize_t n = fd_ipc__receive(h->socket, reply, sizeof(*reply), fds, qz_clock__now_ms() + ms);
 
 	for (int i = 0; i < EXTENSIONS && n == -ETIME && is_in(h->pid, "R"); i++)
 		n = fd_ipc__receive(h->socket, reply, sizeof(*reply), fds,
-				    fd_ipc__now_ms() + PATIENCE_MS);
+				    qz_clock__now_ms() + PATIENCE_MS);
 	return n;
 }
 

@@ -7,7 +7,6 @@
 #define QUARTZ_DAEMON_OPENER_WORKER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define OPENER_BYTES (64 * 1024) /* of one answer */

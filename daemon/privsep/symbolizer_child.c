@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "core/util/clock.h"
 #include "daemon/privsep/fd_ipc.h"
 
 #define START_MS 5000
@@ -26,7 +27,7 @@ static ssize_t receive_message(const struct symbolizer_child *c, void *bytes)
 static int send_message(struct symbolizer_child *c, const struct symbolizer_request *r, uint64_t id)
 {
 	struct message_header header = {r->type, (uint32_t)r->length, id};
-	int64_t until = fd_ipc__now_ms() + r->deadline_ms;
+	int64_t until = qz_clock__now_ms() + r->deadline_ms;
 	int fds[MESSAGE_FDS] = {-1, -1}, err;
 
 	memcpy(r->bytes, &header, sizeof(header));
@@ -47,7 +48,7 @@ int symbolizer_child__start(struct symbolizer_child *c, const char *program)
 
 	if (opener__start(&c->process, JOB_SYMBOLIZER, program))
 		return -EIO;
-	c->until = fd_ipc__now_ms() + START_MS;
+	c->until = qz_clock__now_ms() + START_MS;
 	if (receive_message(c, &message) == sizeof(message.hello) &&
 	    message.hello.header.type == MESSAGE_HELLO && message.hello.version == PROTOCOL_VERSION)
 		return 0;
@@ -77,7 +78,7 @@ ssize_t symbolizer_child__exchange(struct symbolizer_child *c, const struct symb
 
 ssize_t symbolizer_child__more(struct symbolizer_child *c, uint32_t type, void *answer)
 {
-	ssize_t n = fd_ipc__now_ms() < c->until ? receive_message(c, answer) : -ETIME;
+	ssize_t n = qz_clock__now_ms() < c->until ? receive_message(c, answer) : -ETIME;
 	struct message_header header;
 
 	if (n < 0)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/privsep/broker.h"
 #include "daemon/util/limits.h"
@@ -76,15 +76,6 @@ void host__reload(struct host *host)
 		log_error("%s; what it measures is as before", s->reason);
 }
 
-/* Of quartzd alone, without its child. */
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static json_t *describe(struct service *s)
 {
 	struct session *session = s->host.session;
@@ -92,7 +83,9 @@ static json_t *describe(struct service *s)
 
 	if (json_object_set_new(status, "version", json_string(QUARTZ_VERSION)) ||
 	    json_object_set_new(status, "pid", json_integer(getpid())) ||
-	    json_object_set_new(status, "cpu_ns", json_integer((json_int_t)own_cpu_ns()))) {
+	    json_object_set_new(
+		    status, "cpu_ns",
+		    json_integer((json_int_t)qz_clock__read(CLOCK_PROCESS_CPUTIME_ID)))) {
 		json_decref(status);
 		return NULL;
 	}

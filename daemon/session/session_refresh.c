@@ -135,10 +135,10 @@ json_t *session__status(struct session *s)
 	uint32_t own = s->options->system ? QZ_OWN_SCOPES : 0;
 	struct opener_counts openers = opener__counts();
 	struct collector_symbolizers symbolizers = collector__symbolizers(s->collector);
-	json_t *status;
 
-	status = json_pack(
-		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
+	return json_pack(
+		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s,"
+		" s:o, s:b, s:I, s:I, s:I}",
 		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
 		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
 		(int)s->governor.ceiling_ppm, "event", perf_sampler__event(s->sampler),
@@ -150,14 +150,8 @@ json_t *session__status(struct session *s)
 		(json_int_t)control->scopes_refused, "behind_ns",
 		(json_int_t)collector__behind(s->collector), "openers_late",
 		(json_int_t)openers.late, "openers_ended", (json_int_t)openers.ended, "snapshot",
-		s->snapshot.path);
-	json_object_set_new(status, "overhead_parts_ppm", overhead_parts(&s->governor));
-	json_object_set_new(status, "keeper_late", json_boolean(openers.keeper_late));
-	json_object_set_new(status, "symbolizers_ended",
-			    json_integer((json_int_t)symbolizers.ended));
-	json_object_set_new(status, "modules_waiting",
-			    json_integer((json_int_t)symbolizers.waiting));
-	json_object_set_new(status, "modules_refused",
-			    json_integer((json_int_t)symbolizers.refused));
-	return status;
+		s->snapshot.path, "overhead_parts_ppm", overhead_parts(&s->governor), "keeper_late",
+		(int)openers.keeper_late, "symbolizers_ended", (json_int_t)symbolizers.ended,
+		"modules_waiting", (json_int_t)symbolizers.waiting, "modules_refused",
+		(json_int_t)symbolizers.refused);
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/self_overhead.h"
 #include "daemon/kernel/kallsyms.h"
@@ -300,12 +301,10 @@ static int describe_run(struct session *s)
 {
 	struct qz_profile *p = collector__profile(s->collector);
 	struct utsname host;
-	struct timespec ts;
-	int err = 0;
+	int err;
 
 	uname(&host);
-	clock_gettime(CLOCK_REALTIME, &ts);
-	err = err ?: qz_profile__set_string(&p->quartz_version, QUARTZ_VERSION);
+	err = qz_profile__set_string(&p->quartz_version, QUARTZ_VERSION);
 	err = err ?: qz_profile__set_string(&p->kernel, host.release);
 	err = err ?: qz_profile__set_string(&p->machine, host.nodename);
 	err = err ?: qz_profile__set_string(&p->event, perf_sampler__event(s->sampler));
@@ -315,7 +314,7 @@ static int describe_run(struct session *s)
 	p->addresses_sampled = s->options->lines || s->options->inlines;
 	p->processors = s->options->command ? (uint32_t)CPU_COUNT(&s->allowed)
 					    : perf_sampler__online(s->sampler);
-	p->wall_start_ns = (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	p->wall_start_ns = qz_clock__read(CLOCK_REALTIME);
 	return err;
 }
 

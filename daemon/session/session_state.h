@@ -3,7 +3,6 @@
 #ifndef QUARTZ_DAEMON_SESSION_STATE_H
 #define QUARTZ_DAEMON_SESSION_STATE_H
 
-#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>

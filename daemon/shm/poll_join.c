@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 #include "daemon/shm/poll_join.h"
 
 /* Where a leaf of the kernel's samples belongs. */
@@ -54,16 +54,15 @@ static bool same_leaf(const void *context, uint32_t index, const void *key)
 
 int poll_join__leaf(struct poll_join *j, uint32_t node, uint32_t stack)
 {
+	const struct leaf new = {.node = node, .stack = stack};
 	uint32_t hash = qz_hash_table__hash_number(1, node);
+	int64_t index;
 
 	if (qz_hash_table__find(&j->by_leaf, hash, same_leaf, j, &node) != UINT32_MAX)
 		return 0;
-	if (qz_array__reserve((void **)&j->leaves, j->nleaves, sizeof(*j->leaves)) ||
-	    qz_hash_table__reserve(&j->by_leaf))
-		return -ENOMEM;
-	j->leaves[j->nleaves] = (struct leaf) {.node = node, .stack = stack};
-	qz_hash_table__insert(&j->by_leaf, hash, j->nleaves++);
-	return 0;
+	index = qz_hash_table__append(&j->by_leaf, hash, (void **)&j->leaves, &j->nleaves, &new,
+				      sizeof(new));
+	return index < 0 ? (int)index : 0;
 }
 
 int poll_join__add(struct poll_join *j, const struct qz_sample *sample)
@@ -179,9 +178,7 @@ static int by_stack(const void *a, const void *b)
 {
 	const struct leaf *x = a, *y = b;
 
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	return qz_order(x->stack, y->stack) ?: qz_order(x->node, y->node);
 }
 
 static uint32_t first_of(const struct leaf *leaves, uint32_t n, uint32_t stack)

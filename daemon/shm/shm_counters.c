@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/shm/shm_calls.h"
 #include "daemon/shm/shm_counters.h"

@@ -6,7 +6,6 @@
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/kernel/kallsyms.h"
-#include "daemon/util/log.h"
 #include "daemon/attribution/address_cache.h"
 #include "daemon/spin/spin_classify.h"
 
@@ -79,23 +78,21 @@ static uint32_t find(const struct spin_classify *s, uint32_t module, uint64_t ad
 
 int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t address)
 {
+	const struct code_class new = {.module = module, .address = address};
 	uint32_t i = find(s, module, address);
 
 	if (i != UINT32_MAX && !s->items[i].later)
 		return 0;
 	if (qz_array__reserve((void **)&s->wanted, s->nwanted, sizeof(*s->wanted)))
 		return -ENOMEM;
-	if (i != UINT32_MAX) {
-		s->items[i].later = false;
-		s->wanted[s->nwanted++] = i;
-		return 0;
+	if (i == UINT32_MAX) {
+		i = s->n;
+		if (qz_hash_table__append(&s->table, hash_address(module, address),
+					  (void **)&s->items, &s->n, &new, sizeof(new)) < 0)
+			return -ENOMEM;
 	}
-	if (qz_array__reserve((void **)&s->items, s->n, sizeof(*s->items)) ||
-	    qz_hash_table__reserve(&s->table))
-		return -ENOMEM;
-	s->items[s->n] = (struct code_class) {.module = module, .address = address};
-	qz_hash_table__insert(&s->table, hash_address(module, address), s->n);
-	s->wanted[s->nwanted++] = s->n++;
+	s->items[i].later = false;
+	s->wanted[s->nwanted++] = i;
 	return 0;
 }
 
@@ -188,7 +185,7 @@ static int by_module(const void *a, const void *b, void *context)
 	return x->module < y->module ? -1 : x->module > y->module;
 }
 
-int spin_classify__resolve(struct spin_classify *s)
+void spin_classify__resolve(struct spin_classify *s)
 {
 	uint32_t n;
 
@@ -206,5 +203,4 @@ int spin_classify__resolve(struct spin_classify *s)
 			classify_kernel(s, &s->items[s->wanted[i + k]]);
 	}
 	s->nwanted = 0;
-	return 0;
 }

@@ -34,9 +34,9 @@ int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t addre
 
 /*
  * Classifies all that was wanted, in batches. What cannot be, because its file cannot be read or its code was made
- * at run time and has no rule, does not wait. 0 or -ENOMEM.
+ * at run time and has no rule, does not wait.
  */
-int spin_classify__resolve(struct spin_classify *s);
+void spin_classify__resolve(struct spin_classify *s);
 
 /* What an address is that was wanted before the last resolve(), or NULL. Valid until want(). */
 const struct code_class *spin_classify__get(const struct spin_classify *s, uint32_t module,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/util/vec.h"
 #include "daemon/attribution/address_cache.h"
@@ -22,7 +21,6 @@ struct point {
 struct spin_tracker {
 	struct bpf_runtime *bpf;
 	struct address_spaces *spaces;
-	struct modules *modules;
 	struct spin_classify *classes;
 	struct qz_spin_address *table;
 	uint32_t since[QZ_SPIN_ADDRESSES]; /* swap with which the sampler learned it */
@@ -35,7 +33,7 @@ struct spin_tracker {
 };
 
 struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *spaces,
-				       struct modules *modules, struct spin_classify *classes)
+				       struct spin_classify *classes)
 {
 	struct spin_tracker *s = calloc(1, sizeof(*s));
 
@@ -43,7 +41,6 @@ struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_s
 		return NULL;
 	s->bpf = bpf;
 	s->spaces = spaces;
-	s->modules = modules;
 	s->classes = classes;
 	s->table = bpf_runtime__spin_addresses(bpf);
 	s->seen = calloc(bpf_runtime__processors(bpf), sizeof(*s->seen));
@@ -147,18 +144,9 @@ static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, ui
 		   uint64_t *offset)
 {
 	struct image *image = address_spaces__get(s->spaces, number);
-	const struct module *m;
-	struct region r;
 
-	if (!image || image->launcher || !address ||
-	    !address_spaces__find(s->spaces, image, address, &r))
-		return false;
-	m = modules__get(s->modules, r.module);
-	if (!m)
-		return false;
-	*module = r.module;
-	*offset = m->jit ? address : address - r.start + r.offset;
-	return true;
+	return image && !image->launcher && address &&
+	       address_spaces__locate(s->spaces, image, address, module, offset);
 }
 
 static int want(struct spin_tracker *s, uint32_t image, uint64_t address)
@@ -277,10 +265,11 @@ static int want_callers(struct spin_tracker *s)
 
 int spin_tracker__resolve(struct spin_tracker *s)
 {
-	int err = spin_classify__resolve(s->classes);
+	int err;
 
-	err = err ?: want_callers(s);
-	err = err ?: spin_classify__resolve(s->classes);
+	spin_classify__resolve(s->classes);
+	err = want_callers(s);
+	spin_classify__resolve(s->classes);
 	for (uint32_t i = 0; !err && i < s->nasked; i++)
 		err = enter_point(s, &s->asked[i]);
 	s->nasked = 0;

@@ -13,14 +13,13 @@
 
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/target/address_spaces.h"
-#include "daemon/target/modules.h"
 #include "daemon/spin/spin_classify.h"
 
 struct spin_tracker;
 
-/* Borrows all four. NULL with errno ENOMEM. */
+/* Borrows all. NULL with errno ENOMEM. */
 struct spin_tracker *spin_tracker__new(struct bpf_runtime *bpf, struct address_spaces *spaces,
-				       struct modules *modules, struct spin_classify *classes);
+				       struct spin_classify *classes);
 void spin_tracker__free(struct spin_tracker *s);
 
 /* Reads where each processor was sampled last, so that a wait is known soon. 0 or -ENOMEM. */

@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/privsep/fd_ipc.h"
+#include "core/util/clock.h"
 #include "daemon/util/log.h"
 #include "daemon/symbolizer/symbolizer_private.h"
 
 #define LOAD_MS	  5000
 #define FORGET_MS 2000
+#define ASK_MS	  2000
 #define RESTS	  120 /* of symbolizer__rest(), until a module is forgotten */
 
 /*
@@ -174,7 +175,7 @@ static int64_t wait_ms(uint32_t n)
 /* Once a minute at most; counters have them all. */
 static void warn(struct symbolizer *s, const char *what, const char *label)
 {
-	int64_t now = fd_ipc__now_ms();
+	int64_t now = qz_clock__now_ms();
 
 	if (s->told_ms && now - s->told_ms < TELL_MS)
 		return;
@@ -194,18 +195,19 @@ static void bury_child(struct symbolizer *s)
 	warn(s, "has ended", "");
 }
 
-int symbolizer__ensure_child(struct symbolizer *s)
+/* 0 or -EIO, which passes. */
+static int ensure_child(struct symbolizer *s)
 {
 	int err;
 
 	bury_child(s);
 	if (s->child.process.pid)
 		return 0;
-	if (fd_ipc__now_ms() < s->start_ms)
+	if (qz_clock__now_ms() < s->start_ms)
 		return -EIO;
 	err = symbolizer_child__start(&s->child, s->program);
 	if (err) {
-		s->start_ms = fd_ipc__now_ms() + wait_ms(s->unstarted++);
+		s->start_ms = qz_clock__now_ms() + wait_ms(s->unstarted++);
 		warn(s, "cannot be started", "");
 		return err;
 	}
@@ -216,7 +218,7 @@ int symbolizer__ensure_child(struct symbolizer *s)
 
 static int suspect(struct symbolizer *s, struct symbolizer_module *m)
 {
-	int64_t now = fd_ipc__now_ms();
+	int64_t now = qz_clock__now_ms();
 
 	m->loaded_by = 0;
 	m->again_ms = now + wait_ms(m->accidents++);
@@ -252,7 +254,7 @@ ssize_t symbolizer__exchange(struct symbolizer *s, const struct symbolizer_reque
 {
 	ssize_t n;
 
-	s->asked_ms = fd_ipc__now_ms();
+	s->asked_ms = qz_clock__now_ms();
 	n = symbolizer_child__exchange(&s->child, r, &s->answer);
 	if (n < 0)
 		return symbolizer__accident(s, module, (int)n);
@@ -274,7 +276,7 @@ bool symbolizer__is_passing(int err)
 bool symbolizer__may_ask(const struct symbolizer *s, int module)
 {
 	const struct symbolizer_module *m = symbolizer__find_module(s, module);
-	int64_t now = fd_ipc__now_ms();
+	int64_t now = qz_clock__now_ms();
 
 	if (!m || (!s->child.process.pid && now < s->start_ms))
 		return false;
@@ -332,7 +334,18 @@ static bool has_loaded(const struct symbolizer *s, const struct symbolizer_modul
 	return s->child.process.pid && m->loaded_by == s->counters.started;
 }
 
-/* Makes sure that the child has the module. A child whose memory is full of others is replaced. */
+int symbolizer__try(struct symbolizer *s, uint32_t number, symbolizer_request_fn *request)
+{
+	int err = ensure_child(s);
+
+	err = err ?: request(s, number);
+	if (err != -ENOMEM || !s->loaded)
+		return err;
+	symbolizer__stop_child(s);
+	err = ensure_child(s);
+	return err ?: request(s, number);
+}
+
 int symbolizer__load(struct symbolizer *s, uint32_t number)
 {
 	struct symbolizer_module *m = s->modules[number];
@@ -346,17 +359,7 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 		return 0;
 	if (!symbolizer__may_ask(s, (int)number))
 		return m->accidents ? -EAGAIN : -EIO;
-	err = symbolizer__ensure_child(s);
-	if (err)
-		return err;
-	err = request_load(s, number);
-	if (err == -ENOMEM && s->loaded > 0) {
-		symbolizer__stop_child(s);
-		err = symbolizer__ensure_child(s);
-		if (err)
-			return err;
-		err = request_load(s, number);
-	}
+	err = symbolizer__try(s, number, request_load);
 	if (m->error)
 		return m->error;
 	if (symbolizer__is_passing(err))
@@ -430,17 +433,48 @@ void symbolizer__rest(struct symbolizer *s)
 			forget(s, i);
 }
 
-ssize_t symbolizer__ask(struct symbolizer *s, struct symbolizer_request *r, uint32_t module,
-			const uint64_t *addresses, size_t n)
+/* About the first addresses of those that are left; gives how many were answered. */
+static ssize_t ask_some(struct symbolizer *s, uint32_t module, const struct symbolizer_question *q,
+			size_t done)
 {
 	struct resolve_request *request = &s->request.resolve;
+	size_t n = q->n - done < q->batch ? q->n - done : q->batch;
+	struct symbolizer_request r = {
+		.bytes = request,
+		.length = sizeof(*request) + n * sizeof(*q->addresses),
+		.type = q->type,
+		.fds = &s->modules[module]->fd,
+		.nfds = q->with_file,
+		.deadline_ms = ASK_MS,
+	};
+	ssize_t length, answered;
 
 	request->module = module;
 	request->n = (uint32_t)n;
-	memcpy(request + 1, addresses, n * sizeof(*addresses));
-	r->bytes = request;
-	r->length = sizeof(*request) + n * sizeof(*addresses);
-	return symbolizer__exchange(s, r, module);
+	memcpy(request + 1, q->addresses + done, n * sizeof(*q->addresses));
+	length = symbolizer__exchange(s, &r, module);
+	if (length < 0)
+		return length;
+	answered = q->take(s, (size_t)length, n, q->answers, done);
+	return answered == -EBADMSG ? symbolizer__accident(s, module, -EBADMSG) : answered;
+}
+
+int symbolizer__ask(struct symbolizer *s, int module, const struct symbolizer_question *q)
+{
+	int err = -EINVAL;
+	size_t done = 0;
+
+	if (symbolizer__find_module(s, module))
+		err = symbolizer__load(s, (uint32_t)module);
+	while (!err && done < q->n) {
+		ssize_t some = ask_some(s, (uint32_t)module, q, done);
+
+		if (some < 0)
+			err = (int)some;
+		else
+			done += (size_t)some;
+	}
+	return err;
 }
 
 const struct symbolizer_counters *symbolizer__counters(const struct symbolizer *s)

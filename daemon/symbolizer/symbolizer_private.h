@@ -64,8 +64,7 @@ struct symbolizer {
 /* NULL: no such number. */
 struct symbolizer_module *symbolizer__find_module(const struct symbolizer *s, int number);
 
-/* Makes sure that there is a child; ends it, and what it has loaded. */
-int symbolizer__ensure_child(struct symbolizer *s);
+/* Ends the child, and what it has loaded. */
 void symbolizer__stop_child(struct symbolizer *s);
 
 /* The module is no good, for ever. */
@@ -77,7 +76,7 @@ void symbolizer__refuse(struct symbolizer *s, struct symbolizer_module *m, int e
  */
 bool symbolizer__was_written(struct symbolizer *s, struct symbolizer_module *m);
 
-/* Makes sure that the child has the module. A child whose memory is full of others is replaced. */
+/* Makes sure that the child has the module. */
 int symbolizer__load(struct symbolizer *s, uint32_t number);
 
 /* Sends a request about a module and gives the length of the answer, or what accident() gives. */
@@ -93,9 +92,25 @@ static inline bool symbolizer__text_valid(const char *text, uint32_t size, uint3
 	return at < size && strnlen(text + at, PROTOCOL_MAX_TEXT) < PROTOCOL_MAX_TEXT;
 }
 
-/* Exchanges a request of these type, descriptors and deadline for n addresses, which fit. Likewise. */
-ssize_t symbolizer__ask(struct symbolizer *s, struct symbolizer_request *r, uint32_t module,
-			const uint64_t *addresses, size_t n);
+/* Makes a request, for which a child whose memory is full of other modules is replaced. */
+typedef int symbolizer_request_fn(struct symbolizer *s, uint32_t number);
+int symbolizer__try(struct symbolizer *s, uint32_t number, symbolizer_request_fn *request);
+
+/* A question about n addresses of one module, a batch at a time, so that a request ends in a small part of its time. */
+struct symbolizer_question {
+	uint32_t type;
+	size_t batch;
+	bool with_file; /* goes with each request */
+	const uint64_t *addresses;
+	size_t n;
+	/* Takes the answer of this length to some of them, before which `done` were answered. Their number, -EBADMSG or -ENOMEM. */
+	ssize_t (*take)(struct symbolizer *s, size_t length, size_t asked, void *answers,
+			size_t done);
+	void *answers;
+};
+
+/* 0; -EINVAL: no such module; or why it cannot be answered. */
+int symbolizer__ask(struct symbolizer *s, int module, const struct symbolizer_question *q);
 
 /*
  * Ends a child that did not answer as it should (-EBADMSG, or what exchange met). The module that it worked on

@@ -5,9 +5,7 @@
 
 #include "daemon/symbolizer/symbolizer_private.h"
 
-#define RESOLVE_MS 2000
-
-/* Addresses per request, so that a request ends in a small part of its time. */
+/* Addresses per request. */
 #define BATCH	    512
 #define BATCH_LINES 32
 
@@ -82,9 +80,10 @@ fail:
 }
 
 /* Turns a message into answers. Their number, or -EBADMSG. */
-static ssize_t take_answers(struct symbolizer *s, size_t length, size_t asked,
-			    struct symbolizer_answer *answers)
+static ssize_t take_answers(struct symbolizer *s, size_t length, size_t asked, void *all,
+			    size_t done)
 {
+	struct symbolizer_answer *answers = (struct symbolizer_answer *)all + done;
 	const struct resolve_answer *a = &s->answer.resolve;
 	const struct answer_record *records = (const struct answer_record *)(a + 1);
 	const struct frame_record *frames;
@@ -118,41 +117,18 @@ static ssize_t take_answers(struct symbolizer *s, size_t length, size_t asked,
 	return a->n;
 }
 
-/* Asks for up to n addresses; gives how many were answered. */
-static ssize_t resolve_some(struct symbolizer *s, uint32_t module, const uint64_t *addresses,
-			    size_t n, struct symbolizer_answer *answers)
-{
-	size_t batch = s->options.lines || s->options.inlines ? BATCH_LINES : BATCH;
-	struct symbolizer_request r = {.type = MESSAGE_RESOLVE, .deadline_ms = RESOLVE_MS};
-	ssize_t length, answered;
-
-	if (n > batch)
-		n = batch;
-	length = symbolizer__ask(s, &r, module, addresses, n);
-	if (length < 0)
-		return length;
-	answered = take_answers(s, (size_t)length, n, answers);
-	return answered < 0 ? symbolizer__accident(s, module, (int)answered) : answered;
-}
-
 int symbolizer__resolve(struct symbolizer *s, int module, const uint64_t *addresses, size_t n,
 			struct symbolizer_answer *answers)
 {
-	size_t done = 0;
-	int err;
+	const struct symbolizer_question q = {
+		.type = MESSAGE_RESOLVE,
+		.batch = s->options.lines || s->options.inlines ? BATCH_LINES : BATCH,
+		.addresses = addresses,
+		.n = n,
+		.take = take_answers,
+		.answers = answers,
+	};
 
 	symbolizer__drop_answers(s);
-	if (!symbolizer__find_module(s, module))
-		return -EINVAL;
-	err = symbolizer__load(s, (uint32_t)module);
-	while (!err && done < n) {
-		ssize_t some = resolve_some(s, (uint32_t)module, addresses + done, n - done,
-					    answers + done);
-
-		if (some < 0)
-			err = (int)some;
-		else
-			done += (size_t)some;
-	}
-	return err;
+	return symbolizer__ask(s, module, &q);
 }

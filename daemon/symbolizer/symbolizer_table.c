@@ -83,17 +83,9 @@ static int open_table(struct symbolizer *s, uint32_t number)
 
 	if (!err && !symbolizer__may_ask(s, (int)number))
 		err = -EAGAIN;
-	err = err ?: symbolizer__ensure_child(s);
 	if (err)
 		return err;
-	err = request_table(s, number);
-	if (err == -ENOMEM && s->loaded > 0) {
-		symbolizer__stop_child(s);
-		err = symbolizer__ensure_child(s);
-		if (err)
-			return err;
-		err = request_table(s, number);
-	}
+	err = symbolizer__try(s, number, request_table);
 	if (err && err != -ENODATA && err != -E2BIG && err != -ENOMEM && !m->error &&
 	    !symbolizer__is_passing(err)) {
 		err = -ENOEXEC;

@@ -636,8 +636,8 @@ static bool look_up(struct address_spaces *spaces, const struct image *image, ui
 	return r;
 }
 
-bool address_spaces__find(struct address_spaces *spaces, struct image *image, uint64_t address,
-			  struct region *region)
+static bool find(struct address_spaces *spaces, struct image *image, uint64_t address,
+		 struct region *region)
 {
 	bool ended;
 
@@ -648,6 +648,21 @@ bool address_spaces__find(struct address_spaces *spaces, struct image *image, ui
 	image->reread = true;
 	read_mappings(spaces, image, NULL, true);
 	return look_up(spaces, image, address, region, &ended);
+}
+
+bool address_spaces__locate(struct address_spaces *spaces, struct image *image, uint64_t address,
+			    uint32_t *module, uint64_t *offset)
+{
+	const struct module *m = NULL;
+	struct region r;
+
+	if (find(spaces, image, address, &r))
+		m = modules__get(spaces->modules, r.module);
+	if (!m)
+		return false;
+	*module = r.module;
+	*offset = m->jit ? address : address - r.start + r.offset;
+	return true;
 }
 
 /* What was known stays when the process has ended meanwhile and can no longer be read. */

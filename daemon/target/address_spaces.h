@@ -127,12 +127,12 @@ struct address_map address_spaces__copy(struct address_spaces *spaces, const str
 					uint64_t *contents);
 
 /*
- * The region that holds an address. False: none does. Where none does, the process' mappings are read once
- * again if it lives; what they have at places that are known is left to the reports, whose time tells
- * which samples it concerns.
+ * The module that an address is in, and where: the offset in its file, the address itself in code made at run time.
+ * False: in none. Where no region has it, the process' mappings are read once again if it lives; what they have at places
+ * that are known is left to the reports, whose time tells which samples it concerns.
  */
-bool address_spaces__find(struct address_spaces *spaces, struct image *image, uint64_t address,
-			  struct region *region);
+bool address_spaces__locate(struct address_spaces *spaces, struct image *image, uint64_t address,
+			    uint32_t *module, uint64_t *offset);
 
 /*
  * For stacks that were walked with stale tables: what is mapped now. It may not have been reported yet,

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/vec.h"
+#include "core/util/clock.h"
 #include "core/model/profile.h"
 #include "core/util/hash_table.h"
 #include "daemon/target/address_map.h"
@@ -183,14 +183,6 @@ static int read_identity(int fd, struct identity *id)
 	return 0;
 }
 
-static int64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 /*
  * Whether a file may have been written, or its inode used again, after it was mapped: it then has other
  * code. The kernel notes changes with the time of its last tick.
@@ -199,7 +191,7 @@ static bool may_have_changed(const struct module_mapping *mapping, const struct 
 {
 	/* file systems report any time */
 	__int128 changed = (__int128)id->changed_s * 1000000000 + id->changed_ns;
-	int64_t offset = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
+	int64_t offset = (int64_t)(qz_clock__read(CLOCK_REALTIME) - qz_clock__now());
 
 	return mapping->time && changed - offset + LONGEST_TICK >= mapping->time;
 }
@@ -557,7 +549,7 @@ static void copy_path(char *to, size_t size, const char *path)
 uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *mapping)
 {
 	struct identity named = {0}, id;
-	int64_t now = now_ns(CLOCK_MONOTONIC);
+	int64_t now = (int64_t)qz_clock__now();
 	uint32_t known;
 	char path[4096];
 	int fd;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 /* The path of a mapping and the event of a report are the report's own. */
@@ -132,9 +133,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct report *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
+	return qz_order(x->time, y->time) ?: qz_order(x->order, y->order);
 }
 
 uint32_t reorder_buffer__process(struct reorder_buffer *r, uint64_t *horizon, reports_take *take,

@@ -69,15 +69,12 @@ uint32_t range_alloc__take(struct range_alloc *a, uint32_t count, uint64_t now)
 
 int range_alloc__give(struct range_alloc *a, uint32_t first, uint32_t count, uint64_t now)
 {
-	struct range_alloc_range *more;
 	uint32_t i = 0;
 
 	if (!count)
 		return 0;
-	more = qz_array__room(a->ranges, a->n, sizeof(*more));
-	if (!more)
+	if (qz_array__reserve((void **)&a->ranges, a->n, sizeof(*a->ranges)))
 		return -ENOMEM;
-	a->ranges = more;
 	while (i < a->n && a->ranges[i].first < first)
 		i++;
 	memmove(&a->ranges[i + 1], &a->ranges[i], (a->n - i) * sizeof(*a->ranges));

@@ -81,24 +81,21 @@ static void keep_rows(struct stack_copies *c, struct table *table, const struct 
 /* NULL: it cannot be had now. */
 static const struct table *build_table(struct stack_copies *c, int module)
 {
-	struct table table = {.module = module}, *more;
+	struct table table = {.module = module}, *added = NULL;
 	struct qz_unwind_row *rows = NULL;
 	uint32_t n = 0;
 	int err = symbolizer__unwind_table(c->symbolizer, module, &rows, &n, &table.layout);
 
-	more = symbolizer__is_passing(err)
-		       ? NULL
-		       : qz_array__room(c->tables, c->ntables, sizeof(*c->tables));
-	if (more) {
+	if (!symbolizer__is_passing(err) &&
+	    !qz_array__reserve((void **)&c->tables, c->ntables, sizeof(*c->tables))) {
 		if (!err)
 			keep_rows(c, &table, rows, n);
-		c->tables = more;
-		c->tables[c->ntables++] = table;
-		more += c->ntables - 1;
+		added = &c->tables[c->ntables++];
+		*added = table;
 	}
 	if (!err)
 		free(rows);
-	return more;
+	return added;
 }
 
 /* ---- regions ---- */

@@ -49,8 +49,9 @@ struct unwind_tables {
 	struct symbolizer *symbolizer;
 	struct modules *modules;
 	struct address_spaces *spaces;
-	struct range_alloc rows, regions;
-	struct table *tables; /* by module */
+	struct qz_unwind_region *shared;  /* with the unwinder */
+	struct range_alloc rows, regions; /* which of them are free */
+	struct table *tables;		  /* by module */
 	uint32_t ntables;
 	struct listing *listings;
 	uint32_t nlistings;
@@ -77,7 +78,7 @@ struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symboli
 	t->free = NONE;
 	memset(t->buckets, 0xff, sizeof(t->buckets));
 	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(bpf), GRACE) ||
-	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(bpf, NULL), GRACE)) {
+	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(bpf, &t->shared), GRACE)) {
 		unwind_tables__free(t);
 		return NULL;
 	}
@@ -124,15 +125,12 @@ static struct table *table_slot(struct unwind_tables *t, uint32_t module)
 
 static bool is_used(const struct unwind_tables *t, uint32_t first)
 {
-	struct qz_unwind_region *regions;
-
-	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < t->nlistings; i++) {
 		const struct listing *l = &t->listings[i];
 
 		for (uint32_t k = 0; l->users && k < l->image.count; k++)
-			if (regions[l->image.first + k].count &&
-			    regions[l->image.first + k].first == first)
+			if (t->shared[l->image.first + k].count &&
+			    t->shared[l->image.first + k].first == first)
 				return true;
 	}
 	return false;
@@ -344,7 +342,6 @@ static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *
 static struct listing *make_listing(struct unwind_tables *t, const struct image *image)
 {
 	uint32_t first = range_alloc__take(&t->regions, image->map.n, bpf_runtime__now());
-	struct qz_unwind_region *regions;
 	struct listing *l;
 
 	if (first == UINT32_MAX) {
@@ -356,12 +353,11 @@ static struct listing *make_listing(struct unwind_tables *t, const struct image 
 		range_alloc__give(&t->regions, first, image->map.n, 0);
 		return NULL;
 	}
-	bpf_runtime__unwind_regions(t->bpf, &regions);
-	memset(&regions[first], 0, image->map.n * sizeof(*regions));
+	memset(&t->shared[first], 0, image->map.n * sizeof(*t->shared));
 	l->image = (struct qz_unwind_image) {first, image->map.n, read_exec_vm(t, image), 0};
 	l->unasked = image->map.n <= EAGER_REGIONS ? image->map.n : 1;
 	for (uint32_t i = 0; i < image->map.n; i++)
-		fill_region(t, &image->map.items[i], &regions[first + i]);
+		fill_region(t, &image->map.items[i], &t->shared[first + i]);
 	return l;
 }
 
@@ -379,14 +375,12 @@ static void hand_over(struct unwind_tables *t, const struct image *image, const 
 static void publish_regions(const struct unwind_tables *t, const struct image *image,
 			    const struct listing *l)
 {
-	struct qz_unwind_region *regions;
+	const struct qz_unwind_region *regions = &t->shared[l->image.first];
 	uint32_t modules = 0;
 	uint64_t rows = 0;
 
 	if (!log__prints(LOG_DEBUG))
 		return;
-	bpf_runtime__unwind_regions(t->bpf, &regions);
-	regions += l->image.first;
 	for (uint32_t i = 0; i < l->image.count; i++) {
 		if (!regions[i].count || (i && regions[i].first == regions[i - 1].first))
 			continue;
@@ -456,10 +450,8 @@ static struct listing *current_listing(struct unwind_tables *t, const struct ima
 static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 			    const struct listing *l, uint32_t n, uint32_t state)
 {
-	struct qz_unwind_region *regions;
+	const struct qz_unwind_region *regions = &t->shared[l->image.first];
 
-	bpf_runtime__unwind_regions(t->bpf, &regions);
-	regions += l->image.first;
 	for (uint32_t i = 0; i < n && i < l->image.count; i++)
 		if (!regions[i].count && regions[i].first == state)
 			return image->map.items[i].module;
@@ -503,15 +495,13 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 {
 	uint32_t n;
 	struct image *const *live = address_spaces__live(t->spaces, &n);
-	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct listing *l = current_listing(t, live[i]);
 		bool filled = false;
 
 		for (uint32_t k = 0; l && k < l->image.count; k++) {
-			struct qz_unwind_region *r = &regions[l->image.first + k];
+			struct qz_unwind_region *r = &t->shared[l->image.first + k];
 			const struct region *from = &live[i]->map.items[k];
 
 			if (from->module != module || r->count || r->first < QZ_UNWIND_WANTED)
@@ -529,14 +519,12 @@ static void want_again(struct unwind_tables *t, uint32_t module)
 {
 	uint32_t n;
 	struct image *const *live = address_spaces__live(t->spaces, &n);
-	struct qz_unwind_region *regions;
 
-	bpf_runtime__unwind_regions(t->bpf, &regions);
 	for (uint32_t i = 0; i < n; i++) {
 		struct listing *l = current_listing(t, live[i]);
 
 		for (uint32_t k = 0; l && k < l->image.count; k++) {
-			struct qz_unwind_region *r = &regions[l->image.first + k];
+			struct qz_unwind_region *r = &t->shared[l->image.first + k];
 
 			if (live[i]->map.items[k].module != module || r->count)
 				continue;

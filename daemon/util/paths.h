@@ -3,7 +3,6 @@
 #ifndef QUARTZ_DAEMON_PATHS_H
 #define QUARTZ_DAEMON_PATHS_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 /* QUARTZ_RUNTIME_DIR, RUNTIME_DIRECTORY (systemd) or /run/quartz. */

@@ -3,7 +3,6 @@
 #ifndef QUARTZ_DAEMON_USER_H
 #define QUARTZ_DAEMON_USER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/util/base_name.h"
-#include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/waits/fd_names.h"
 #include "daemon/waits/object_naming.h"
@@ -141,11 +140,8 @@ static const struct extent *find_extent(const struct object_naming_context *c, u
 
 static void keep_extent(struct object_naming_context *c, const struct extent *extent)
 {
-	if (qz_array__reserve((void **)&c->extents, c->nextents, sizeof(*extent)) ||
-	    qz_hash_table__reserve(&c->table))
-		return;
-	c->extents[c->nextents] = *extent;
-	qz_hash_table__insert(&c->table, hash_extent(extent->module, extent->code), c->nextents++);
+	qz_hash_table__append(&c->table, hash_extent(extent->module, extent->code),
+			      (void **)&c->extents, &c->nextents, extent, sizeof(*extent));
 }
 
 /* Asks what variable of the module whose code is mapped there has the word. "": none */

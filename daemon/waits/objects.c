@@ -81,13 +81,6 @@ void objects__free(struct objects *o)
 
 /* ---- figures ---- */
 
-static uint64_t take(__u64 *figure)
-{
-	return __atomic_load_n(figure, __ATOMIC_RELAXED)
-		       ? __atomic_exchange_n(figure, 0, __ATOMIC_SEQ_CST)
-		       : 0;
-}
-
 static uint64_t waiting_ns(uint64_t queue_ns, uint32_t length)
 {
 	return length < QZ_LENGTHS - 1 ? queue_ns * length : 0;
@@ -115,12 +108,13 @@ static void settle_queue(struct qz_object_figures *f, struct qz_object *to, uint
 /* Gives whether there was anything. */
 static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
 {
-	uint64_t wakes = take(&f->wakes), any = wakes;
+	uint64_t wakes = bpf_runtime__take(&f->wakes), any = wakes;
 
 	to->wakes += wakes;
-	to->wait_ns += take(&f->beyond_ns);
+	to->wait_ns += bpf_runtime__take(&f->beyond_ns);
 	for (uint32_t i = 0; i < QZ_LENGTHS; i++) {
-		uint64_t arrivals = take(&f->arrivals[i]), ns = take(&f->queue_ns[i]);
+		uint64_t arrivals = bpf_runtime__take(&f->arrivals[i]),
+			 ns = bpf_runtime__take(&f->queue_ns[i]);
 
 		to->arrivals[i] += arrivals;
 		to->waits += arrivals;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/util/vec.h"
 #include "daemon/waits/objects.h"
@@ -23,7 +22,7 @@ struct slot {
 	bool retired;
 };
 
-/* What the kernel side counts of a scope. */
+/* What the kernel side counts of scopes; woken_counted is less what was lost of it. */
 struct figures {
 	uint64_t lost, woken_counted, wakings_lost;
 };
@@ -38,12 +37,10 @@ struct wait_drain {
 	struct slot *slots;
 	struct row *rows;
 	uint32_t nrows;
-	uint64_t lost;		/* waits, by the last refresh */
+	struct figures counted; /* of all scopes, by the last refresh */
+	struct figures retired; /* of those of them that have ended for good */
 	uint64_t woken_ns;	/* taken out of the table and added, ever */
-	uint64_t woken_counted; /* by the kernel side, less what was lost, by the last refresh */
-	uint64_t wakings_lost;	/* likewise */
 	uint64_t dropped;	/* for want of memory here */
-	struct figures retired; /* of scopes that have ended for good, as the four above */
 	uint32_t *used;		/* by scope in BPF: the last drain at which it had a slot */
 	uint32_t drains;
 	uint32_t nwakings; /* slots that have wake-ups, by the last drain */
@@ -91,24 +88,12 @@ void wait_drain__free(struct wait_drain *w)
 
 static void add_row(struct wait_drain *w, const struct row *row)
 {
-	struct row *more;
-
 	if (!row->count && !row->blocked_ns && !row->ready_ns)
 		return;
-	more = qz_array__room(w->rows, w->nrows, sizeof(*more));
-	if (!more) {
+	if (qz_array__reserve((void **)&w->rows, w->nrows, sizeof(*w->rows)))
 		w->dropped += row->count;
-		return;
-	}
-	w->rows = more;
-	w->rows[w->nrows++] = *row;
-}
-
-static uint64_t take(__u64 *figure)
-{
-	return __atomic_load_n(figure, __ATOMIC_RELAXED)
-		       ? __atomic_exchange_n(figure, 0, __ATOMIC_SEQ_CST)
-		       : 0;
+	else
+		w->rows[w->nrows++] = *row;
 }
 
 /* The first step retires a slot, the second one frees it. */
@@ -142,10 +127,10 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 		.stack = QZ_WAIT_STACK(key),
 		.object = slot->retired ? slot->object : table->object,
 		.nominal = QZ_WAIT_NOMINAL(key),
-		.count = take(&table->count),
-		.blocked_ns = take(&table->blocked_ns),
-		.ready_ns = take(&table->ready_ns),
-		.variance = take(&table->variance),
+		.count = bpf_runtime__take(&table->count),
+		.blocked_ns = bpf_runtime__take(&table->blocked_ns),
+		.ready_ns = bpf_runtime__take(&table->ready_ns),
+		.variance = bpf_runtime__take(&table->variance),
 	};
 	add_row(w, &row);
 	if (row.nominal == QZ_WAKING)
@@ -329,36 +314,14 @@ void wait_drain__begin_refresh(struct wait_drain *w)
 {
 	qz_waits__close_all(w->profile);
 	w->unopened = 0;
-	w->lost = w->retired.lost;
-	w->wakings_lost = w->retired.wakings_lost;
-	w->woken_counted = w->retired.woken_counted;
+	w->counted = w->retired;
 	objects__want_waited(w->objects);
 	objects__name(w->objects);
 }
 
-void wait_drain__want_object(struct wait_drain *w, uint32_t number, uint32_t spinner)
+struct objects *wait_drain__objects(const struct wait_drain *w)
 {
-	objects__want(w->objects, number, spinner);
-}
-
-uint32_t wait_drain__object(struct wait_drain *w, uint32_t number)
-{
-	return objects__index(w->objects, number);
-}
-
-uint32_t wait_drain__peek_object(const struct wait_drain *w, uint32_t number)
-{
-	return objects__peek(w->objects, number);
-}
-
-bool wait_drain__has_object(const struct wait_drain *w, uint32_t number)
-{
-	return objects__has_name(w->objects, number);
-}
-
-void wait_drain__objects(struct wait_drain *w, uint64_t until)
-{
-	objects__settle(w->objects, until);
+	return w->objects;
 }
 
 /* False: there is nothing. */
@@ -379,13 +342,18 @@ static bool make_lost(struct wait_drain *w, uint32_t scope, const struct qz_scop
 	return cause >= 0 && (wait->count || wait->blocked_ns || wait->ready_ns);
 }
 
+static void add_figures(struct figures *f, const struct qz_scope_state *state)
+{
+	f->lost += state->waits_lost;
+	f->wakings_lost += state->wakings_lost;
+	f->woken_counted += state->woken_ns - state->woken_lost_ns;
+}
+
 void wait_drain__lost(struct wait_drain *w, uint32_t scope, const struct qz_scope_state *state)
 {
 	struct qz_wait wait;
 
-	w->lost += state->waits_lost;
-	w->wakings_lost += state->wakings_lost;
-	w->woken_counted += state->woken_ns - state->woken_lost_ns;
+	add_figures(&w->counted, state);
 	if (make_lost(w, scope, state, &wait))
 		add_open(w, &wait);
 }
@@ -400,9 +368,7 @@ void wait_drain__retire_scope(struct wait_drain *w, uint32_t scope,
 {
 	struct qz_wait wait;
 
-	w->retired.lost += state->waits_lost;
-	w->retired.wakings_lost += state->wakings_lost;
-	w->retired.woken_counted += state->woken_ns - state->woken_lost_ns;
+	add_figures(&w->retired, state);
 	if (make_lost(w, scope, state, &wait) && qz_waits__add(w->profile, &wait))
 		w->dropped += wait.count;
 }
@@ -414,16 +380,17 @@ void wait_drain__forget(struct wait_drain *w, const bool *marked)
 
 uint64_t wait_drain__wakings_lost(const struct wait_drain *w)
 {
-	return w->wakings_lost;
+	return w->counted.wakings_lost;
 }
 
 uint64_t wait_drain__woken_unaccounted(const struct wait_drain *w)
 {
-	return w->woken_counted > w->woken_ns ? w->woken_counted - w->woken_ns
-					      : w->woken_ns - w->woken_counted;
+	uint64_t counted = w->counted.woken_counted;
+
+	return counted > w->woken_ns ? counted - w->woken_ns : w->woken_ns - counted;
 }
 
 uint64_t wait_drain__count_lost(const struct wait_drain *w)
 {
-	return w->lost + w->dropped + w->unopened;
+	return w->counted.lost + w->dropped + w->unopened;
 }

@@ -51,14 +51,8 @@ void wait_drain__begin_refresh(struct wait_drain *w);
 void wait_drain__alive(struct wait_drain *w, const struct qz_thread_event *event,
 		       uint64_t scope_began, uint64_t until);
 
-/* The object that a sample carries, as objects__want() and objects__index(); wanted before wait_drain__add(). */
-void wait_drain__want_object(struct wait_drain *w, uint32_t number, uint32_t spinner);
-uint32_t wait_drain__object(struct wait_drain *w, uint32_t number);
-uint32_t wait_drain__peek_object(const struct wait_drain *w, uint32_t number); /* objects__peek() */
-bool wait_drain__has_object(const struct wait_drain *w, uint32_t number); /* and it has a name */
-
-/* During a refresh: the figures of all objects, with their queues up to `until`. */
-void wait_drain__objects(struct wait_drain *w, uint64_t until);
+/* Samples carry objects, too; these are wanted before wait_drain__add(), which names them. */
+struct objects *wait_drain__objects(const struct wait_drain *w);
 
 /* During a refresh: the waits of a scope for which there was no room, as waits of unknown cause. */
 void wait_drain__lost(struct wait_drain *w, uint32_t scope, const struct qz_scope_state *state);

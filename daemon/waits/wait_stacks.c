@@ -169,16 +169,12 @@ static bool same_image(const void *context, uint32_t index, const void *key)
 static struct owner *get_owner(struct wait_stacks *s, uint32_t image)
 {
 	uint32_t hash = qz_hash_table__hash_number(1, image);
-	uint32_t i = qz_hash_table__find(&s->by_image, hash, same_image, s, &image);
+	int64_t i = qz_hash_table__find(&s->by_image, hash, same_image, s, &image);
 
-	if (i != UINT32_MAX)
-		return &s->owners[i];
-	if (qz_array__reserve((void **)&s->owners, s->nowners, sizeof(*s->owners)) ||
-	    qz_hash_table__reserve(&s->by_image))
-		return NULL;
-	s->owners[s->nowners] = (struct owner) {.image = image};
-	qz_hash_table__insert(&s->by_image, hash, s->nowners);
-	return &s->owners[s->nowners++];
+	if (i == UINT32_MAX)
+		i = qz_hash_table__append(&s->by_image, hash, (void **)&s->owners, &s->nowners,
+					  &(struct owner) {.image = image}, sizeof(*s->owners));
+	return i < 0 ? NULL : &s->owners[i];
 }
 
 static bool process_is_gone(const struct image *image)

@@ -8,6 +8,7 @@
 
 #include "core/model/frames.h"
 #include "core/model/objects.h"
+#include "core/util/order.h"
 
 /* Of the candidates that are chosen. */
 #define LOCKS 4
@@ -123,16 +124,14 @@ static int by_own(const void *a, const void *b)
 {
 	const struct standing *x = a, *y = b;
 
-	return x->own != y->own ? (x->own < y->own ? 1 : -1)
-				: (x->procedure < y->procedure ? -1 : x->procedure > y->procedure);
+	return qz_order(y->own, x->own) ?: qz_order(x->procedure, y->procedure);
 }
 
 static int by_callees(const void *a, const void *b)
 {
 	const struct standing *x = a, *y = b;
 
-	return x->with_callees != y->with_callees ? (x->with_callees < y->with_callees ? 1 : -1)
-						  : by_own(a, b);
+	return qz_order(y->with_callees, x->with_callees) ?: by_own(a, b);
 }
 
 static int take(struct candidate_names *names, const struct qz_profile *p, const struct standing *s)

@@ -3,8 +3,6 @@
 #ifndef QUARTZ_DAEMON_CANDIDATE_NAMES_H
 #define QUARTZ_DAEMON_CANDIDATE_NAMES_H
 
-#include <stdbool.h>
-
 #include "core/model/profile.h"
 #include "quartz/critical_path.h"
 

@@ -9,6 +9,7 @@
 #include "core/report/report.h"
 #include "core/util/vec.h"
 #include "daemon/kernel/bpf_paths.h"
+#include "daemon/waits/objects.h"
 #include "daemon/what_if/candidate_names.h"
 
 #define CHOOSE_AFTER 1000000000ull /* ns of the run that "auto" looks at */
@@ -211,8 +212,10 @@ static uint32_t candidate_of_object(const struct candidates *c, uint32_t index)
 
 static void check_objects(struct candidates *c)
 {
+	const struct objects *objects = wait_drain__objects(c->context.waits);
+
 	for (uint32_t number = 1; number <= QZ_OBJECT_SLOTS; number++) {
-		uint32_t index = wait_drain__peek_object(c->context.waits, number);
+		uint32_t index = objects__peek(objects, number);
 		uint32_t candidate = candidate_of_object(c, index);
 		uint8_t told = candidate < QZ_CANDIDATES ? candidate + 1 : 0;
 

@@ -47,6 +47,26 @@ static void teardown(void)
 	free(found.list);
 }
 
+/* At 12000 us there is one of each. */
+START_TEST(instants_of_all_streams_are_numbered_in_the_order_of_time)
+{
+	int64_t k[2] = {-20, -20};
+
+	while (timer_schedule__instant(&schedule, 1, k[1]) <
+	       timer_schedule__instant(&schedule, 0, -20))
+		k[1]++;
+	for (int64_t i = timer_schedule__number(&schedule, 0, -20); k[0] < 40; i++) {
+		uint32_t next = timer_schedule__instant(&schedule, 0, k[0]) <=
+						timer_schedule__instant(&schedule, 1, k[1])
+					? 0
+					: 1;
+
+		ck_assert_int_eq(timer_schedule__number(&schedule, next, k[next]), i);
+		k[next]++;
+	}
+}
+END_TEST
+
 START_TEST(who_is_in_time_has_missed_nothing)
 {
 	sample(0, 0, 2, 7);
@@ -118,6 +138,7 @@ Suite *suite_missed_instants(void)
 	TCase *tc = tcase_create("all");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, instants_of_all_streams_are_numbered_in_the_order_of_time);
 	tcase_add_test(tc, who_is_in_time_has_missed_nothing);
 	tcase_add_test(tc, who_comes_late_has_missed_what_was_between);
 	tcase_add_test(tc, what_another_thread_missed_is_not_known);
