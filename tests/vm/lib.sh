@@ -2,19 +2,18 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # What the runners of tests in virtual machines share. They are given $o, the build directory, print a line for
 # each test, "ok NAME", "FAIL NAME", "flaky NAME" or "skip NAME: REASON", and end by `finish`.
-failed=0
 kernels='6.1 6.12'
 
-# verdict ok|FAIL|flaky|skip NAME
+# verdict ok|FAIL|flaky|skip NAME: also of a subshell.
 verdict()
 {
-	[ "$1" != FAIL ] || failed=1
+	[ "$1" != FAIL ] || : >"$work/failed"
 	echo "$*"
 }
 
 finish()
 {
-	[ $failed = 0 ] && [ ! -e "$work/failed" ]
+	[ ! -e "$work/failed" ]
 	exit
 }
 
@@ -72,7 +71,6 @@ guest()
 		: >"$work/failed"
 	elif [ "$status" != 0 ] || ! grep -qE '^(ok|flaky|skip) ' "$log"; then
 		verdict FAIL "$kernel: the guest ended with status $status"
-		: >"$work/failed"
 	fi
 }
 

@@ -50,9 +50,10 @@ on_the_isolated_one()
 	threads=$((others < 16 ? others : 16)) # what phases can have
 
 	isolated_one
-	recorded --cpu "$isolated" -- "$programs/phases" --time "$threads:1"
+	# shellcheck disable=SC2016 # for that shell
+	recorded --cpu "$isolated" -- sh -c 'grep Cpus_allowed_list /proc/self/status && exec "$0" --time "$1:1"' \
+		"$programs/phases" "$threads"
 	none_beyond "$threads"
-	recorded --cpu "$isolated" -- grep Cpus_allowed_list /proc/self/status
 	grep -q "[[:space:]]0-$((others - 1))\$" program.out || fail "$(cat program.out)"
 	start sleeper sleep 1000
 	attach --cpu "$isolated" --pid "$pid"

@@ -73,8 +73,10 @@ again_and_again()
 	for ((i = 0; i < 10; i++)); do
 		attach --pid "$busy" --duration 200ms
 		finished
+		kill -STOP "$busy" # it takes no processor from the report
 		lawful
 		always_runnable 3
+		kill -CONT "$busy"
 	done
 }
 
@@ -89,10 +91,12 @@ churning()
 	for ((i = 0; i < 10; i++)); do
 		attach --pid "$churn" --duration 200ms
 		finished
+		kill -STOP "$churn"
 		lawful
 		# besides the 9 that it has, those that were joined and had yet to leave the kernel
 		expect 'threads that come are seen' '.scopes[0] | .creations > 0 and
 			.threads_seen > .creations'
+		kill -CONT "$churn"
 	done
 }
 

@@ -87,7 +87,9 @@ ended_all()
 # attached TARGET...: attaches and detaches; notes what there was meanwhile in objects and children.
 attached()
 {
+	kill -STOP "$busy" # as in attach_to
 	attach "$@"
+	kill -CONT "$busy"
 	sleep 0.1
 	objects_of "$daemon" >>objects
 	descendants "$daemon" >>children
