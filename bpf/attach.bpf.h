@@ -53,6 +53,7 @@ int mark_processor(void *ctx)
 	if (!cpu->task) {
 		cpu->task = (u64)task;
 		cpu->idle_since = task->pid ? 0 : bpf_ktime_get_ns();
+		idle__compare(cpu, bpf_ktime_get_ns());
 	}
 	if (every_process)
 		machine__count(cpu, !task->pid, bpf_ktime_get_ns());

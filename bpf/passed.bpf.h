@@ -114,7 +114,7 @@ static __always_inline void passed__enter(struct qz_scope_state *s, struct task_
 static __always_inline bool passed__store(struct task_struct *task, struct qz_scope_state *s,
 					  u32 scope, u32 image, u32 how)
 {
-	struct qz_thread_state *fresh = bpf_map_lookup_elem(&fresh_threads, &how);
+	struct qz_thread_state *fresh = bpf_map_lookup_elem(&fresh_threads, &how), *t;
 
 	if (!fresh || bpf_task_storage_get(&threads, task, NULL, 0))
 		return false;
@@ -123,7 +123,10 @@ static __always_inline bool passed__store(struct task_struct *task, struct qz_sc
 	fresh->state = QZ_SINGLE;
 	fresh->waiting.flags = QZ_WAITING_CLOSED;
 	wait_gate__begin(fresh, true);
-	if (!bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
+	t = bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t ||
+	    t->serial !=
+		    fresh->serial) /* the sampler was faster, or an iterator on another processor */
 		return false;
 	__sync_fetch_and_add(&s->alive, 1);
 	__sync_fetch_and_add(&s->counters.threads_seen, 1);
@@ -217,7 +220,7 @@ static __noinline int passed__look(struct task_struct *task, u64 now)
 		return 0;
 	if (!passed__is_dead(task)) {
 		followed = passed__follow(task, FRESH_LOOKED_AT, now);
-		if (!followed)
+		if (!followed && !thread__get(task))
 			passed__leave(task, now);
 	}
 	if (__sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid && followed)
@@ -301,7 +304,11 @@ static __always_inline bool passed__end(struct task_struct *task, u64 now)
 	return true;
 }
 
-/* Where another process has the mark, this one is taken to have ended at a switch that was seen. */
+/*
+ * Where another process has the mark, this one is taken to have ended at a switch that was seen. So is one that
+ * something is stored at: it may have a state that cannot be had. Before Linux 6.2 none can be had while the processor is at
+ * that of another task, and tasks are freed in an interrupt.
+ */
 static __always_inline void passed__free(struct task_struct *task, u64 now)
 {
 	volatile u16 *mark = passed__end_mark(task);
@@ -310,7 +317,7 @@ static __always_inline void passed__free(struct task_struct *task, u64 now)
 		return;
 	if (*mark == passed__mark(task))
 		*mark = 0;
-	else if (!*mark)
+	else if (!*mark && !task->bpf_storage)
 		passed__fold(group__leader(task), passed__origin(task), now);
 }
 

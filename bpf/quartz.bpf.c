@@ -42,6 +42,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/remap.bpf.h"
 #include "bpf/wait_stack.bpf.h"
 #include "bpf/single_switch.bpf.h"
+#include "bpf/idle.bpf.h"
 #include "bpf/switch.bpf.h"
 #include "bpf/release.bpf.h"
 #include "bpf/waking.bpf.h"

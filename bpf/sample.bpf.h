@@ -272,11 +272,12 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 	task = bpf_get_current_task_btf();
 	if (sampled_by_timer && s.cpu->task && s.cpu->task != (u64)task)
 		cpu__settle_unseen(s.cpu, task, bpf_ktime_get_ns());
+	if (sampled_by_timer)
+		idle__compare(s.cpu, now);
 	if (!task->pid)
 		return 0;
 	if (sampled_by_timer && every_process && s.cpu->counted == QZ_COUNTED_IDLE)
 		machine__count(s.cpu, false, bpf_ktime_get_ns());
-	s.cpu->samples++;
 	t = thread__get(task);
 	if (!t && sampled_by_timer && passed__is(task)) {
 		t = passed__state(task, FRESH_SAMPLED, now);

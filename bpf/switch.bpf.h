@@ -137,14 +137,6 @@ static __always_inline void switch__in(struct task_struct *next, struct qz_threa
 	t->run = cpu->mark;
 }
 
-/* The idle task comes or goes. */
-static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool comes, u64 now)
-{
-	if (cpu->idle_since)
-		cpu->idle_ns += now - cpu->idle_since;
-	cpu->idle_since = comes ? now : 0;
-}
-
 /* The longest that the kernel's account of a running thread is behind: a tick, at CONFIG_HZ=100. */
 #define TICK 10000000
 
@@ -195,10 +187,29 @@ static __noinline int switch__settle_open(struct task_struct *task, struct qz_th
 /* The thread that left unseen is taken out of its scope, unless another processor was faster. */
 static __always_inline void cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 now)
 {
+	cpu->open = false;
 	if (leaves == QZ_NO_SCOPE || !cpu__end_run(cpu, cpu->mark))
 		return;
 	scope__change_running(leaves, -1, now);
 	__sync_fetch_and_add(&cpu->gaps, 1);
+}
+
+/* The processor became idle unseen, or busy: it is now, or is about to change back. */
+static __noinline int cpu__settle_idle(struct qz_cpu_state *cpu, bool idle, u64 now)
+{
+	u64 when;
+
+	if (!cpu)
+		return 0;
+	when = idle ? idle__began_unseen(cpu, now) : idle__ended_unseen(cpu, now);
+	if (idle) {
+		cpu__settle_gap(cpu, cpu->scope, when);
+		cpu->scope = QZ_NO_SCOPE;
+	}
+	cpu__account_idle(cpu, idle, when);
+	if (every_process)
+		machine__count(cpu, idle, when);
+	return 0;
 }
 
 /*
@@ -215,11 +226,11 @@ static __noinline int cpu__settle_unseen(struct qz_cpu_state *cpu, struct task_s
 	if (!cpu || !task)
 		return 0;
 	came = now - task__run_ns(task);
+	if (!task->pid != !!cpu->idle_since)
+		cpu__settle_idle(cpu, !task->pid, now);
 	cpu__settle_gap(cpu, cpu->scope, now);
 	cpu->task = (u64)task;
 	cpu->scope = QZ_NO_SCOPE;
-	if (!task->pid != !!cpu->idle_since)
-		cpu__account_idle(cpu, !task->pid, now);
 	if (every_process)
 		machine__count(cpu, !task->pid, now);
 	t = thread__get(task);
@@ -269,9 +280,12 @@ static __noinline u64 switch__idle(struct qz_cpu_state *cpu, bool comes)
 
 	if (!cpu)
 		return now;
-	/* it came or went before, unseen: until now the machine had one busy processor too many or too few */
-	if (cpu->counted && !!cpu->idle_since == comes)
-		cpu->gaps++;
+	/* it came or went before, unseen */
+	if (!!cpu->idle_since == comes) {
+		if (cpu->counted)
+			cpu->gaps++;
+		cpu__settle_idle(cpu, !comes, now);
+	}
 	cpu__account_idle(cpu, comes, now);
 	if (every_process)
 		machine__count(cpu, comes, now);

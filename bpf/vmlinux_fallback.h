@@ -58,9 +58,21 @@ struct pt_regs {
 	unsigned long ip, cs, flags, sp, ss;
 };
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
 	u64 prev_sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
+};
+
+struct tick_sched {
+	s64 idle_sleeptime;
+	s64 iowait_sleeptime;
 };
 
 struct bpf_local_storage;

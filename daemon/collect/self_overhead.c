@@ -67,6 +67,16 @@ uint64_t self_overhead__of_interrupt(void)
 	return ns;
 }
 
+/* How often the sampler was called, not counting idle processors. */
+static uint64_t samples_of(const struct qz_cpu_state *cpu)
+{
+	uint64_t n = cpu->accepted + cpu->filtered;
+
+	for (int i = 0; i < QZ_LOSSES; i++)
+		n += cpu->lost[i];
+	return n;
+}
+
 struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbolizer *symbolizer,
 				    struct unwind_worker *worker, uint64_t interrupt_ns)
 {
@@ -80,7 +90,7 @@ struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbol
 		costs.accounting_ns +=
 			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;
 		costs.lifecycle_ns += cpus[i].lifecycle_ns * QZ_TIMED_CALLS;
-		costs.sampling_ns += cpus[i].sampling_ns + cpus[i].samples * interrupt_ns;
+		costs.sampling_ns += cpus[i].sampling_ns + samples_of(&cpus[i]) * interrupt_ns;
 		costs.walking_ns += cpus[i].walking_ns;
 	}
 	costs.accounting_ns += costs.lifecycle_ns;

@@ -18,6 +18,7 @@
 #include "daemon/kernel/bpf_paths.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
+#include "daemon/kernel/percpu_place.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 
@@ -240,6 +241,9 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->every_process = bpf->opts.every_process;
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
 	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;
+	if (bpf->opts.every_process)
+		s->rodata->ticks_from_runqueue =
+			percpu_place__distance("runqueues", "tick_cpu_sched");
 	choose_accounts(bpf);
 	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);

@@ -22,8 +22,7 @@
 struct processor {
 	int fds[TIMER_STREAMS]; /* of each stream; the first one reports, and -1: not sampled */
 	struct perf_event_mmap_page *ring;
-	uint64_t before;  /* expected earlier: of other events (hotplug), or at other rates */
-	uint64_t counted; /* by this event then */
+	uint64_t counted; /* by this event when its timers, or its rate, last changed */
 	uint64_t enabled; /* time enabled at the last look at hotplug */
 	bool refused;	  /* it came and could not be sampled; that was said */
 };
@@ -37,10 +36,11 @@ struct perf_sampler {
 	uint64_t full_period; /* ns, or cycles, at the rate that was asked for */
 	uint64_t period;      /* in force: of all streams of a processor together */
 	struct timer_schedule schedule;
-	struct timer_group *groups; /* room for all processors */
-	uint64_t idle_ns;	    /* up to the last change of it */
-	uint64_t idle_before;	    /* periods that were idle until then */
-	pthread_mutex_t rings;	    /* held by who reads one, or makes or ends one */
+	struct timer_group *groups;	 /* room for all processors */
+	double before;			 /* samples expected until timers or rates last changed */
+	uint64_t idle_ns;		 /* of all processors, until then */
+	uint64_t gone_instants, gone_ns; /* since then, of processors that have gone offline */
+	pthread_mutex_t rings;		 /* held by who reads one, or makes or ends one */
 	uint64_t reports_lost;
 	bool restarts; /* timers, at the next change of rates, since some are out of phase */
 	size_t page;
@@ -141,10 +141,38 @@ static uint64_t counted_by(const struct perf_sampler *s, const struct processor 
 	return s->cycle_rate ? values[0] : values[2];
 }
 
-/* Samples that it should have given at the rate in force. */
-static uint64_t expected_of(const struct perf_sampler *s, const struct processor *p)
+/* How often its timers have fired within so many ns of their start, or cycles. A timer fires first when a period is over. */
+static uint64_t instants_in(const struct perf_sampler *s, uint64_t counted)
 {
-	return (counted_by(s, p) - p->counted) / s->period;
+	uint64_t n = 0;
+
+	if (s->cycle_rate)
+		return counted / s->period;
+	for (uint32_t i = 0; i < s->schedule.nstreams; i++)
+		n += counted / s->schedule.period[i];
+	return n;
+}
+
+static void add_instants(const struct perf_sampler *s, const struct processor *p,
+			 uint64_t *instants, uint64_t *ns)
+{
+	uint64_t counted = counted_by(s, p) - p->counted;
+
+	*instants += instants_in(s, counted);
+	*ns += counted;
+}
+
+/* Samples since timers or rates last changed: of the instants, as many as processors were busy for. */
+static double expected_since(const struct perf_sampler *s, uint64_t idle_ns)
+{
+	uint64_t instants = s->gone_instants, ns = s->gone_ns,
+		 idle = idle_ns > s->idle_ns ? idle_ns - s->idle_ns : 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		add_instants(s, &s->processors[i], &instants, &ns);
+	if (s->cycle_rate) /* cycles stand still by themselves when the processor does */
+		return instants;
+	return idle < ns ? (double)instants * (ns - idle) / ns : 0;
 }
 
 static void stop_processor(struct processor *p)
@@ -159,7 +187,7 @@ static void close_processor(struct perf_sampler *s, struct processor *p)
 	if (p->fds[0] < 0)
 		return;
 	stop_processor(p);
-	p->before += expected_of(s, p);
+	add_instants(s, p, &s->gone_instants, &s->gone_ns);
 	p->counted = 0;
 	if (p->ring)
 		munmap(p->ring, ring_size(s));
@@ -312,7 +340,8 @@ static void set_schedule(struct perf_sampler *s, uint32_t halvings)
 		timer_schedule__begin(&s->schedule);
 }
 
-int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate)
+int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate,
+			uint64_t idle_ns)
 {
 	uint32_t failed = 0;
 	int err = 0;
@@ -324,6 +353,7 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 	s->n = processors;
 	s->prog_fd = prog_fd;
 	s->rate = rate;
+	s->idle_ns = idle_ns;
 	/* by its two lowest bits the program tells streams apart */
 	s->period = s->full_period = (s->cycle_rate ?: 1000000000) / rate & ~3ull;
 	set_schedule(s, 0);
@@ -507,32 +537,25 @@ uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void 
 	return lost;
 }
 
-static uint64_t idle_periods(const struct perf_sampler *s, uint64_t idle_ns)
-{
-	return s->idle_before + (idle_ns > s->idle_ns ? idle_ns - s->idle_ns : 0) / s->period;
-}
-
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns)
 {
 	uint64_t period = s->full_period << halvings;
 	uint32_t failed;
 
-	s->idle_before = idle_periods(s, idle_ns);
+	s->before += expected_since(s, idle_ns);
 	s->idle_ns = idle_ns;
-	set_schedule(s, halvings);
-	if (!s->cycle_rate)
-		start_timers(s, true, &failed);
+	s->gone_instants = s->gone_ns = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct processor *p = &s->processors[i];
 
-		if (p->fds[0] < 0)
-			continue;
-		if (s->cycle_rate)
-			ioctl(p->fds[0], PERF_EVENT_IOC_PERIOD, &period);
-		p->before += expected_of(s, p);
 		p->counted = counted_by(s, p);
+		if (s->cycle_rate && p->fds[0] >= 0)
+			ioctl(p->fds[0], PERF_EVENT_IOC_PERIOD, &period);
 	}
 	s->period = period;
+	set_schedule(s, halvings);
+	if (!s->cycle_rate)
+		start_timers(s, true, &failed);
 }
 
 const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s)
@@ -550,16 +573,9 @@ bool perf_sampler__wants_restart(const struct perf_sampler *s)
 	return s->restarts;
 }
 
-uint64_t perf_sampler__expected(struct perf_sampler *s, uint64_t idle_ns)
+uint64_t perf_sampler__expected(const struct perf_sampler *s, uint64_t idle_ns)
 {
-	uint64_t sum = 0, idle = idle_periods(s, idle_ns);
-
-	for (uint32_t i = 0; i < s->n; i++)
-		sum += s->processors[i].before + expected_of(s, &s->processors[i]);
-	/* cycles stand still by themselves when the processor does */
-	if (s->cycle_rate)
-		return sum;
-	return sum > idle ? sum - idle : 0;
+	return (uint64_t)(s->before + expected_since(s, idle_ns) + 0.5);
 }
 
 uint64_t perf_sampler__reports_lost(const struct perf_sampler *s)

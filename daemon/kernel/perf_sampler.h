@@ -37,8 +37,12 @@ struct perf_sampler *perf_sampler__new(void);
 void perf_sampler__free(struct perf_sampler *s);
 const char *perf_sampler__error(const struct perf_sampler *s);
 
-/* Opens and starts events on all online processors at `rate` Hz, running the program prog_fd. */
-int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate);
+/*
+ * Opens and starts events on all online processors at `rate` Hz, running the program prog_fd. The processors were idle
+ * for idle_ns in all up to now.
+ */
+int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate,
+			uint64_t idle_ns);
 
 /* Stops all events and remembers what was expected of them. Idempotent. */
 void perf_sampler__stop(struct perf_sampler *s);
@@ -70,10 +74,10 @@ void perf_sampler__restart(struct perf_sampler *s);
 bool perf_sampler__wants_restart(const struct perf_sampler *s);
 
 /*
- * How many samples all events together should have given so far, at the rates that there were, when the
+ * How many samples all events together should have given so far, at the instants that there were, when the
  * processors were idle for idle_ns in all: an idle processor is not sampled.
  */
-uint64_t perf_sampler__expected(struct perf_sampler *s, uint64_t idle_ns);
+uint64_t perf_sampler__expected(const struct perf_sampler *s, uint64_t idle_ns);
 
 /* Reports that the kernel threw away because a ring was full, so far. */
 uint64_t perf_sampler__reports_lost(const struct perf_sampler *s);

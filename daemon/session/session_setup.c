@@ -12,6 +12,7 @@
 
 #include "core/util/clock.h"
 #include "daemon/kernel/bpf_scopes.h"
+#include "daemon/collect/loss_accounting.h"
 #include "daemon/collect/self_overhead.h"
 #include "daemon/kernel/kallsyms.h"
 #include "daemon/util/limits.h"
@@ -494,7 +495,8 @@ int session__start(struct session *s)
 	if (err)
 		return err;
 	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->bpf),
-				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->options));
+				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->options),
+				  loss_accounting__idle_ns(s->bpf, bpf_runtime__now()));
 	if (err)
 		return fail(err, perf_sampler__error(s->sampler));
 	if (describe_run(s))

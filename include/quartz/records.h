@@ -362,7 +362,7 @@ struct qz_cpu_state {
 	__u64 wait_reuses; /* stacks of waits that were taken for the last one's of the same place */
 	/* the rest */
 	__u64 wait_walks; /* stacks of waits that were walked */
-	__u64 samples;	  /* the sampler was called, and not from idle */
+	__u64 idle_ahead; /* the kernel's account of idle time less idle_ns; 0: not known, see bpf/idle.bpf.h */
 	__u64 accepted;
 	__u64 filtered; /* a thread outside of every scope */
 	__u64 lost[QZ_LOSSES];

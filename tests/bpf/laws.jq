@@ -3,7 +3,7 @@
 # report; $meta is the metadata of its snapshot, $unaccounted the share of samples that may be missing
 # without a cause, $stops how many of them by stops of the machine, $events_lost whether records of
 # threads may be missing, $thread_clock the share by which the kernel's account of a thread may be wrong
-# to the good of another, $left_out the ns that it may leave out, $stolen the ns that interrupts and the host took from all processors. Output:
+# to the good of another, $left_out the ns that it may leave out, or have too much, $stolen the ns that interrupts and the host took from all processors. Output:
 # one line for each law that is broken.
 
 def sum: add // 0;
@@ -104,7 +104,7 @@ law("accepted = samples of all scopes"; $lossy or .ledger.accepted == ([$own[].s
 ($machine[] | ([$own[].elapsed_ns - .elapsed_ns] | max) as $finding |
 	law("busy processors = running threads of all other scopes"; $lossy or $refused > 0 or
 		 (levels_cpu - $all | . <= 2e7 + $left_out + $stolen + $gaps and
-			 . >= -2e7 - $gaps - ([$finding, 0] | max) * (($machine[0].level_ns | length) - 1));
+			 . >= -2e7 - $left_out - $gaps - ([$finding, 0] | max) * (($machine[0].level_ns | length) - 1));
 		 "\(levels_cpu) \($all) \($finding)")),
 (.ledger.events | law("no event lost"; $events_lost or .events_lost == 0; tojson)),
 (.scopes[] | scope_laws($unit; $lossy; $refused)),
