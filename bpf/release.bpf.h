@@ -184,18 +184,11 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 			       (u64)stands << t->waiting.weight, 0);
 }
 
-/* sched_waking, because it always runs where the waker does. */
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_release, struct task_struct *task)
+static __always_inline int handle_waking(struct task_struct *task, struct qz_cpu_state *cpu)
 {
-	struct qz_cpu_state *cpu;
-	struct qz_thread_state *t;
+	struct qz_thread_state *t = thread__get(task);
 
-	if (single_gate__step(task))
-		return 0;
-	t = thread__get(task);
-	cpu = cpu__this();
-	if (!cpu || !t || !*(volatile u16 *)&t->waiting.queued || frozen)
+	if (!t || !*(volatile u16 *)&t->waiting.queued || frozen)
 		return 0;
 	object__note_waking(t);
 	if (cpu->wakings_left) {
@@ -203,6 +196,21 @@ int BPF_PROG(on_release, struct task_struct *task)
 		return 0;
 	}
 	return release__look(t, cpu);
+}
+
+/* sched_waking, because it always runs where the waker does. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_release, struct task_struct *task)
+{
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (!cpu)
+		return 0;
+	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
+	if (!single_gate__step(task))
+		handle_waking(task, cpu);
+	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
+	return 0;
 }
 
 #endif

@@ -7,22 +7,24 @@
 #define LONGEST_CALL 500000 /* ns; the deepest stack is walked in less */
 
 /*
+ * Whether what is done until the next switch is timed: of so many intervals one, spread so evenly that each of some
+ * kinds of switches that alternate has its share.
+ */
+static __always_inline bool self_cost__is_timed(const struct qz_cpu_state *cpu)
+{
+	return (u32)cpu->switches * 0x9e3779b1u < 0xffffffffu / QZ_TIMED_CALLS;
+}
+
+/*
  * The beginning stands in memory, and global functions note it, of which the verifier forgets what they did: else
  * it would follow a call once timed and once not.
  */
 __noinline int self_cost__begin(u32 kind)
 {
 	struct qz_cpu_state *cpu = cpu__this();
-	u64 now = 0;
 
-	if (!cpu || kind >= QZ_TIMED)
-		return 0;
-	if (!cpu->untimed[kind]) {
-		cpu->untimed[kind] = QZ_TIMED_CALLS;
-		now = bpf_ktime_get_ns();
-	}
-	cpu->untimed[kind]--;
-	cpu->began[kind] = now;
+	if (cpu && kind < QZ_TIMED)
+		cpu->began[kind] = self_cost__is_timed(cpu) ? bpf_ktime_get_ns() : 0;
 	return 0;
 }
 
@@ -42,6 +44,19 @@ __noinline int self_cost__end(u32 kind)
 	else
 		cpu->accounting_ns += ns;
 	return 0;
+}
+
+/* The same where there is mostly so little to do that a function would cost as much. */
+static __always_inline void self_cost__begin_short(const struct qz_cpu_state *cpu, u32 kind)
+{
+	if (self_cost__is_timed(cpu))
+		self_cost__begin(kind);
+}
+
+static __always_inline void self_cost__end_short(const struct qz_cpu_state *cpu, u32 kind)
+{
+	if (self_cost__is_timed(cpu))
+		self_cost__end(kind);
 }
 
 /* A walk, which has a rate, within the accounting at a switch, which has none. */

@@ -376,12 +376,14 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 	if (!cpu)
 		return 0;
+	self_cost__begin_short(cpu, QZ_TIMED_SWITCH);
 	gate = switch__gate(prev, preempt);
 	if (switch__is_passed(cpu, gate, next)) {
 		cpu->task = (u64)next;
-		cpu->switches++;
 		if (!prev->pid || !next->pid)
 			switch__idle(cpu, !next->pid);
+		self_cost__end_short(cpu, QZ_TIMED_SWITCH);
+		cpu->switches++;
 		return 0;
 	}
 	self_cost__begin(QZ_TIMED_SWITCH);
@@ -421,11 +423,14 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {
-	if (single_gate__step(task))
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (!cpu)
 		return 0;
-	self_cost__begin(QZ_TIMED_WAKEUP);
-	handle_wakeup(task);
-	self_cost__end(QZ_TIMED_WAKEUP);
+	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
+	if (!single_gate__step(task))
+		handle_wakeup(task);
+	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
 	return 0;
 }
 
