@@ -8,8 +8,11 @@
 /* A doubling that lasted no longer was a mistake: the next one takes twice the patience. */
 #define LASTING	      6
 #define MOST_PATIENCE 60
-/* Where what can be lowered is a smaller share of the ceiling, lowering it is of no use. */
+/* Where what can be lowered is a smaller share of the ceiling, or of what cannot, lowering it is of no use. */
 #define USEFUL 0.1
+#define WORTH  0.25
+/* About as much of quartzd's own time is there at any rate: looks at tables, what is mapped, ends of processes. */
+#define STEADY 0.5
 
 void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling_ppm,
 				uint32_t rate_hz)
@@ -31,13 +34,19 @@ static double sum(struct load load)
 	return load.fixed + load.variable;
 }
 
+static bool is_lowered_usefully(struct load load)
+{
+	return load.variable > USEFUL && load.variable > WORTH * load.fixed;
+}
+
 static struct load load_of(const struct qz_overhead_governor *g, uint64_t ns,
 			   const struct qz_costs *spent)
 {
-	uint64_t fixed = spent->accounting_ns, all = qz_costs__sum(spent);
+	double fixed = (double)spent->accounting_ns + STEADY * (double)spent->daemon_ns;
+	double all = (double)qz_costs__sum(spent);
 	double ceiling = (double)ns * g->ceiling_ppm / 1e6;
 
-	return (struct load) {(double)fixed / ceiling, (double)(all - fixed) / ceiling};
+	return (struct load) {fixed / ceiling, (all - fixed) / ceiling};
 }
 
 static void lower(struct qz_overhead_governor *g, struct load load)
@@ -51,7 +60,7 @@ static void lower(struct qz_overhead_governor *g, struct load load)
 	do {
 		g->halvings++;
 		load.variable /= 2;
-	} while (sum(load) > 1 && load.variable > USEFUL && g->halvings < g->most);
+	} while (sum(load) > 1 && is_lowered_usefully(load) && g->halvings < g->most);
 }
 
 static void raise(struct qz_overhead_governor *g)
@@ -67,11 +76,13 @@ static void raise(struct qz_overhead_governor *g)
 
 static void decide(struct qz_overhead_governor *g, struct load load)
 {
-	bool affordable = load.fixed + 2 * load.variable <= AFFORDABLE;
+	struct load doubled = {load.fixed, 2 * load.variable};
+	struct load more = {load.fixed, doubled.variable / AFFORDABLE};
+	bool affordable = sum(doubled) <= AFFORDABLE || !is_lowered_usefully(more);
 
 	if (g->since < LASTING && ++g->since == LASTING && g->halvings <= g->failed)
 		g->patience = PATIENCE;
-	if (sum(load) > 1 && load.variable > USEFUL && g->halvings < g->most)
+	if (sum(load) > 1 && is_lowered_usefully(load) && g->halvings < g->most)
 		lower(g, load);
 	if (g->halvings && affordable)
 		raise(g);

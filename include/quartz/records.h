@@ -357,8 +357,8 @@ struct qz_cpu_state {
 	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
 	__u64 began[QZ_TIMED]; /* when the call under way began, 0: it is not timed */
 	__u32 pad;
-	__u32 wakings_left;    /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
-	__u64 lifecycle_ns;    /* of timed calls at forks, execs and ends of processes */
+	__u32 wakings_left; /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
+	__u64 lifecycle_ns; /* of timed calls at forks, execs and ends of processes */
 	__u64 wait_reuses; /* stacks of waits that were taken for the last one's of the same place */
 	/* the rest */
 	__u64 wait_walks; /* stacks of waits that were walked */

@@ -160,6 +160,22 @@ START_TEST(what_cannot_be_lowered_lowers_nothing)
 }
 END_TEST
 
+/* Servers: what switches cost is above the ceiling, and samples are a small part of the sum. */
+START_TEST(samples_are_kept_where_switches_cost_the_most)
+{
+	struct machine m = machine_new(99, 28000, 5000);
+
+	ck_assert_int_eq(run(&m, 100), 0);
+	ck_assert_uint_eq(m.g.halvings, 0);
+	m.fixed = 12000; /* now they are a third */
+	run(&m, 4);
+	ck_assert_uint_eq(m.g.halvings, 1);
+	m.fixed = 28000;
+	run(&m, 100);
+	ck_assert_uint_eq(m.g.halvings, 0);
+}
+END_TEST
+
 START_TEST(some_samples_are_left)
 {
 	struct machine m = machine_new((uint32_t)_i, 0, 1e6);
@@ -260,6 +276,7 @@ Suite *suite_overhead_governor(void)
 	tcase_add_test(tcase, rates_stay_in_between);
 	tcase_add_test(tcase, mistakes_are_made_rarely);
 	tcase_add_test(tcase, what_cannot_be_lowered_lowers_nothing);
+	tcase_add_test(tcase, samples_are_kept_where_switches_cost_the_most);
 	tcase_add_loop_test(tcase, some_samples_are_left, 1, 200);
 	tcase_add_loop_test(tcase, shares_are_those_of_all_the_time, 0, QZ_MAX_HALVINGS + 1);
 	tcase_add_test(tcase, estimates_are_unbiased);
