@@ -124,9 +124,8 @@ static __always_inline bool passed__store(struct task_struct *task, struct qz_sc
 	fresh->waiting.flags = QZ_WAITING_CLOSED;
 	wait_gate__begin(fresh, true);
 	t = bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t ||
-	    t->serial !=
-		    fresh->serial) /* the sampler was faster, or an iterator on another processor */
+	/* else the sampler was faster, or an iterator on another processor */
+	if (!t || t->serial != fresh->serial)
 		return false;
 	__sync_fetch_and_add(&s->alive, 1);
 	__sync_fetch_and_add(&s->counters.threads_seen, 1);

@@ -2,12 +2,14 @@
 # shellcheck shell=bash disable=SC2154
 # Processor time of the machine for a unit of work of servers and of short programs, at a rate that leaves the
 # processors idle at times: without a profiler, with quartzd --system, with the one in OTHER, and with perf, in turn.
-# A ratio is to the mean of the two windows without beside it. WORK says which (all), WINDOW seconds each (5).
+# A ratio is to the mean of the two windows without beside it. WORK says which (all), WINDOW seconds each (5), after WARM
+# seconds (8) of the same work with the profiler: what is read once, as unwind tables of programs, is not what a profiler costs
+# that runs for months. PROFILERS says beside which.
 
 seconds=${WINDOW-5}
+warm=${WARM-8}
 read -r -a works <<<"${WORK:-selects updates redis nginx compile forks fork_storm exec_storm}"
-profilers=(quartzd perf perf_switches)
-[ -z "${OTHER:-}" ] || profilers=(quartzd other perf perf_switches)
+read -r -a profilers <<<"${PROFILERS:-quartzd ${OTHER:+other} perf perf_switches}"
 
 # shellcheck source=/dev/null
 . "$here/load.sh"
@@ -96,6 +98,13 @@ take()
 		awk '{ print ($4 * $2 * 1e3 - $1) / $3, $3 * 1e6 / $2 }'
 }
 
+warm_up()
+{
+	local seconds=$warm
+
+	[ "$seconds" = 0 ] || "$1" >/dev/null
+}
+
 # with PROFILER COMMAND...
 with()
 {
@@ -111,7 +120,8 @@ with()
 	perf) start profiler perf record -B -N -q -a -g -F 99 -o "$T/perf.data" ;;
 	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
 	esac
-	sleep 2
+	sleep 1
+	warm_up "$work"
 	"$@"
 	[ "$profiler" != quartzd ] || programs_of "$pid" >"$T/programs.$work"
 	stop

@@ -89,8 +89,28 @@ parts()
 		status.text || fail 'the parts are not shown' "$(cat status.text)"
 }
 
+# Nothing is done at most switches of threads that are alone in their processes; what that costs is in the account, as the
+# kernel measures it.
+passed()
+{
+	local stats kernel
+
+	stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	serve --max-overhead 50
+	start ball "$programs/pingpong" pipe processes 100000
+	ended "$pid"
+	kernel=$(awk '/^run_time_ns:/ { ns += $2 } END { printf "%.0f", ns }' /proc/"$daemon"/fdinfo/*)
+	echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
+	detach
+	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
+	expect 'what programs cost is in the account' '.costs | .accounting_ns + .sampling_ns + .walking_ns |
+		. >= 0.6 * $kernel and . <= 3 * $kernel' --argjson kernel "$kernel"
+}
+
 # which of the two is gone first is up to the depth of the stacks
 try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
 try 'what Quartz costs, by part' parts
+try 'switches at which nothing is done are in the account' passed
 thorough governor governor
