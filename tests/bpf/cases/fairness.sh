@@ -104,8 +104,9 @@ passed()
 	echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 	detach
 	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
-	expect 'what programs cost is in the account' '.costs | .accounting_ns + .sampling_ns + .walking_ns |
-		. >= 0.6 * $kernel and . <= 3 * $kernel' --argjson kernel "$kernel"
+	# ours has the way to the programs and back, too
+	expect 'what programs cost is in the account' '.costs.accounting_ns |
+		. >= 0.8 * $kernel and . <= 3 * $kernel' --argjson kernel "$kernel"
 }
 
 # which of the two is gone first is up to the depth of the stacks
