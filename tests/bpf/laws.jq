@@ -3,7 +3,8 @@
 # report; $meta is the metadata of its snapshot, $unaccounted the share of samples that may be missing
 # without a cause, $stops how many of them by stops of the machine, $events_lost whether records of
 # threads may be missing, $thread_clock the share by which the kernel's account of a thread may be wrong
-# to the good of another, $left_out the ns that it may leave out, or have too much, $stolen the ns that interrupts and the host took from all processors. Output:
+# to the good of another, $left_out the ns that it may leave out, or have too much, $stolen the ns that interrupts and the
+# host took from all processors. Output:
 # one line for each law that is broken.
 
 def sum: add // 0;
