@@ -288,8 +288,8 @@ __noinline int passed__fold(u64 address, u32 origin, u64 now)
 	return group__add_passed(group, to->serial, life - ran - ready, ready);
 }
 
-/* At the last switch of a thread without a state. False: it has one now. */
-static __always_inline bool passed__end(struct task_struct *task, u64 now)
+/* At the last switch of a thread without a state. False: it has one now. A function, for the stack of on_switch. */
+static __noinline bool passed__end(struct task_struct *task, u64 now)
 {
 	u32 pid = task->pid;
 

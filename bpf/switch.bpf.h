@@ -185,13 +185,16 @@ static __noinline int switch__settle_open(struct task_struct *task, struct qz_th
 }
 
 /* The thread that left unseen is taken out of its scope, unless another processor was faster. */
-static __always_inline void cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 now)
+static __noinline int cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 now)
 {
+	if (!cpu)
+		return 0;
 	cpu->open = false;
 	if (leaves == QZ_NO_SCOPE || !cpu__end_run(cpu, cpu->mark))
-		return;
+		return 0;
 	scope__change_running(leaves, -1, now);
 	__sync_fetch_and_add(&cpu->gaps, 1);
+	return 0;
 }
 
 /* The processor became idle unseen, or busy: it is now, or is about to change back. */
