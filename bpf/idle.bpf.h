@@ -14,7 +14,7 @@
 const volatile __s64 ticks_from_runqueue;
 
 /* The idle task comes or goes. */
-static __always_inline void cpu__account_idle(struct qz_cpu_state *cpu, bool comes, u64 now)
+static __always_inline void idle__account(struct qz_cpu_state *cpu, bool comes, u64 now)
 {
 	if (cpu->idle_since)
 		cpu->idle_ns += now - cpu->idle_since;
@@ -41,7 +41,10 @@ static __always_inline void idle__compare(struct qz_cpu_state *cpu, u64 now)
 	cpu->idle_ahead = idle__by_kernel() - cpu->idle_ns - (since ? now - since : 0);
 }
 
-/* How long this processor has been idle since then, but for what is counted in idle_ns; never too long. Else `unknown`. */
+/*
+ * Idle time of this processor that is not in idle_ns yet, by the kernel's account, which is never too long; `unknown`
+ * where there is no such account.
+ */
 static __always_inline u64 idle__uncounted(const struct qz_cpu_state *cpu, u64 unknown)
 {
 	u64 kernel = idle__by_kernel();

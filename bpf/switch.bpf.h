@@ -209,7 +209,7 @@ static __noinline int cpu__settle_idle(struct qz_cpu_state *cpu, bool idle, u64 
 		cpu__settle_gap(cpu, cpu->scope, when);
 		cpu->scope = QZ_NO_SCOPE;
 	}
-	cpu__account_idle(cpu, idle, when);
+	idle__account(cpu, idle, when);
 	if (every_process)
 		machine__count(cpu, idle, when);
 	return 0;
@@ -262,9 +262,9 @@ static __always_inline bool switch__leave(struct task_struct *prev, struct qz_th
 		cpu__settle_gap(cpu, cpu->scope, now);
 		*(volatile u32 *)&cpu->scope = QZ_NO_SCOPE;
 	}
-	if (cpu->open) {
+	if (cpu->open) { /* of the thread that was expected, then */
 		cpu->open = false;
-		if (expected && out)
+		if (out)
 			switch__settle_open(prev, out, now);
 	}
 	return out && switch__out(prev, out, cpu, preempt, expected, now);
@@ -289,7 +289,7 @@ static __noinline u64 switch__idle(struct qz_cpu_state *cpu, bool comes)
 			cpu->gaps++;
 		cpu__settle_idle(cpu, !comes, now);
 	}
-	cpu__account_idle(cpu, comes, now);
+	idle__account(cpu, comes, now);
 	if (every_process)
 		machine__count(cpu, comes, now);
 	return now;
