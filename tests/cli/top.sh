@@ -39,6 +39,22 @@ shows()
 	done
 }
 
+# A screen may be seen while it is drawn: what stands where in it comes sooner or later, too.
+is_above()
+{
+	local above below
+
+	terminal capture-pane -p >"$tmp/screen"
+	above=$(grep -nE -m 1 "$1" "$tmp/screen") && below=$(grep -nE -m 1 "$2" "$tmp/screen") &&
+		[ "${above%%:*}" -lt "${below%%:*}" ]
+}
+
+# shows_above PATTERN PATTERN MESSAGE: the first line of the one is above that of the other.
+shows_above()
+{
+	until_true is_above "$1" "$2" || fail "$3" "$(cat "$tmp/screen")"
+}
+
 # key NAME...
 key()
 {
@@ -70,8 +86,7 @@ key a
 shows 'sorted by name'
 key c
 shows 'sorted by CPU'
-[ "$(grep -nE '^ +500 ' "$tmp/screen" | cut -d: -f1)" -lt "$(grep -nE '^ +600 ' "$tmp/screen" | cut -d: -f1)" ] ||
-	fail 'not sorted by CPU' "$(cat "$tmp/screen")"
+shows_above '^ +500 ' '^ +600 ' 'not sorted by CPU'
 key b b
 shows 'by unit' 'postgresql.serv ' 'evil.scope'
 key Enter
@@ -106,13 +121,11 @@ shows 'by process, sorted by CPU: too few samples to sort by norm$' \
 	'^25 samples at 99 Hz, lowered to 3\.1 Hz to hold 1% overhead; ~: below 16$' \
 	'^ +502 +100\.0 +~0 +1\.7 +33 +0 +1 brief +std::vector<std:$' \
 	'^ +500 +40\.0 +48 +1\.0 +100 +0 +1 postgres +std::vector<std:$'
-[ "$(grep -nE '^ +502 ' "$tmp/screen" | cut -d: -f1)" -lt "$(grep -nE '^ +500 ' "$tmp/screen" | cut -d: -f1)" ] ||
-	fail 'not sorted by what is exact' "$(cat "$tmp/screen")"
+shows_above '^ +502 ' '^ +500 ' 'not sorted by what is exact'
 [ "$(wc -L <"$tmp/screen")" -le 80 ] || fail 'wider than the screen' "$(cat "$tmp/screen")"
 key n
 shows 'sorted by norm$'
-[ "$(grep -nE '^ +502 ' "$tmp/screen" | cut -d: -f1)" -gt "$(grep -nE '^ +500 ' "$tmp/screen" | cut -d: -f1)" ] ||
-	fail 'not sorted by norm' "$(cat "$tmp/screen")"
+shows_above '^ +500 ' '^ +502 ' 'not sorted by norm'
 key d
 shows 'sorted by CPU: too few'
 key Enter
