@@ -264,6 +264,7 @@ int collector__drain_buffer(struct collector *c)
 
 	groups__decide(c->groups);
 	address_spaces__refresh(c->spaces);
+	spin_tracker__count(c->tracker, buffer);
 	err = name_stacks(c, false);
 	err = err ?: join_rounds(c);
 	if (!err)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/util/vec.h"
 #include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/stacks.h"
 #include "daemon/spin/spin_tracker.h"
 
 /* As near as this to the sample seen before, a thread may be in the same loop. */
@@ -11,6 +13,13 @@
 
 /* Of a loop that is not longer all addresses are entered when one was sampled. */
 #define SMALL_LOOP 64
+
+/*
+ * A loop that waits is sampled again and again. Code that was sampled once is not worth reading: where much code runs,
+ * as in a compiler, that would be most of what quartzd does. Places are as long as a small loop.
+ */
+#define PLACES	   16384 /* a power of two */
+#define REMEMBERED 4096	 /* samples, until places are forgotten */
 
 /* Where a thread was. An address that is not known is 0. */
 struct point {
@@ -28,6 +37,8 @@ struct spin_tracker {
 	struct point *seen;  /* of each processor when they were read last */
 	struct point *asked; /* resolve() takes them */
 	uint32_t nasked;
+	uint8_t times[PLACES];	      /* sampled there, at most 2 */
+	uint32_t remembered;	      /* samples in it */
 	struct qz_spin_address *news; /* for the sampler */
 	uint32_t nnews;
 };
@@ -315,12 +326,51 @@ static struct point point_of(const struct bpf_runtime_buffer *buffer,
 	};
 }
 
+/* Of what a thread does in user space, or of kernel code. Two places may be one here: code is read for nothing then. */
+static uint8_t *times_at(struct spin_tracker *s, const struct point *p)
+{
+	uint64_t address = p->leaf ?: p->kernel;
+
+	return &s->times[qz_spin__hash(p->image, address / SMALL_LOOP) & (PLACES - 1)];
+}
+
+static void count_samples(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+			  uint32_t cpu)
+{
+	uint32_t n;
+	const struct qz_sample_record *records = bpf_runtime__records(s->bpf, buffer, cpu, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = QZ_SAMPLE_STACK(records[i].key);
+		struct point p;
+		uint8_t *times;
+
+		if (at >= buffer->nstacks || !stack_slot__used(buffer, &buffer->stacks[at]))
+			continue;
+		p = point_of(buffer, &buffer->stacks[at]);
+		times = times_at(s, &p);
+		if (*times < 2)
+			++*times;
+		s->remembered++;
+	}
+}
+
+void spin_tracker__count(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer)
+{
+	if (s->remembered >= REMEMBERED) {
+		memset(s->times, 0, sizeof(s->times));
+		s->remembered = 0;
+	}
+	for (uint32_t i = 0; i < bpf_runtime__processors(s->bpf); i++)
+		count_samples(s, buffer, i);
+}
+
 int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *slot)
 {
 	struct point p = point_of(buffer, slot);
 
-	return ask(s, &p);
+	return *times_at(s, &p) > 1 ? ask(s, &p) : 0;
 }
 
 /* ---- verdicts ---- */
