@@ -22,29 +22,27 @@ pgbench()
 		sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p'
 }
 
-# half ARG...: of what can be had.
+# half COMMAND...: of what it does in a second as fast as it can.
 half()
 {
-	echo $(($(pgbench "$@") / seconds / 2))
+	echo $(($("$@") / seconds / 2))
 }
 
 selects() { pgbench -S -R "$select_rate"; }
 updates() { pgbench -R "$update_rate"; }
 
-redis()
-{
-	local before
+# redis_at RATE: by as many connections as redis-benchmark has.
+redis_at() { "$out/tests/bench/redis_rate" "$T/redis" 50 "$1" "$seconds"; }
+redis() { redis_at "$redis_rate"; }
 
-	before=$(count_redis)
-	timeout "$seconds" redis-benchmark -s "$T/redis" -c 1 -n 1000000000 -q -t set >/dev/null 2>&1
-	echo $(($(count_redis) - before))
+# nginx_at [RATE]: each connection has a request at a time, and a timer in steps of a millisecond or so.
+nginx_at()
+{
+	h2load --h1 -c 200 -D "$seconds" ${1:+--rps $(($1 / 200))} http://127.0.0.1:8093/ |
+		sed -n 's/^requests: .* \([0-9]*\) succeeded.*/\1/p'
 }
 
-nginx()
-{
-	ab -q -k -c 1 -t "$seconds" -n 100000000 http://127.0.0.1:8093/ 2>/dev/null |
-		sed -n 's/^Complete requests: *\([0-9]*\)/\1/p'
-}
+nginx() { nginx_at "$nginx_rate"; }
 
 # until_over COMMAND...: how often it was done.
 until_over()
@@ -58,7 +56,14 @@ until_over()
 	echo $n
 }
 
-compile() { until_over cc -O2 -c -o "$T/source.o" "$T/source.c"; }
+# libquartz, as everybody builds it.
+make_library()
+{
+	rm -rf "$T/made"
+	make -C "$here/../.." -s -j2 O="$T/made" "$T/made/libquartz.so"
+}
+
+compile() { until_over make_library; }
 forks() { until_over "$out/tests/programs/forks" 20 4; }
 fork_storm() { "$out/tests/bench/storm" forks 5000 "$seconds"; }
 exec_storm() { "$out/tests/bench/storm" execs 1000 "$seconds"; }
@@ -70,7 +75,7 @@ start_nginx()
 	echo hello >"$T/index.html"
 	chmod 755 "$T"
 	start nginx /usr/sbin/nginx -c "$T/nginx.conf"
-	until ab -q -n 1 http://127.0.0.1:8093/ >"$T/ab.out" 2>&1; do sleep 0.05; done
+	until h2load --h1 -n 1 http://127.0.0.1:8093/ | grep -q '1 succeeded'; do sleep 0.05; done
 }
 
 # wants WORK: whether it is to be done, or one of WORK|WORK.
@@ -137,15 +142,22 @@ ratios()
 }
 
 export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
-wants redis && serve_redis
+if wants redis; then
+	serve_redis
+	redis_rate=$(half redis_at 1000000000)
+	echo "rate: $redis_rate commands a second"
+fi
 if wants 'selects|updates'; then
 	serve_postgres
-	select_rate=$(half -S)
-	update_rate=$(half)
+	select_rate=$(half pgbench -S)
+	update_rate=$(half pgbench)
 	echo "rates: $select_rate selects, $update_rate updates a second"
 fi
-wants nginx && start_nginx
-make_files
+if wants nginx; then
+	start_nginx
+	nginx_rate=$(half nginx_at)
+	echo "rate: $nginx_rate requests a second"
+fi
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 echo "windows of $seconds s, $rounds rounds"
 printf '%-8s %-14s %12s %10s %7s %s\n' work profiler 'us a unit' 'units/s' ratio quartiles
