@@ -15,8 +15,8 @@
 #define SMALL_LOOP 64
 
 /*
- * A loop that waits is sampled again and again. Code that was sampled once is not worth reading: where much code runs,
- * as in a compiler, that would be most of what quartzd does. Places are as long as a small loop.
+ * A loop that waits is sampled again and again. User code that was sampled once is not worth reading: where much code
+ * runs, as in a compiler, that would be most of what quartzd does. Places are as long as a small loop.
  */
 #define PLACES	   16384 /* a power of two */
 #define REMEMBERED 4096	 /* samples, until places are forgotten */
@@ -326,12 +326,10 @@ static struct point point_of(const struct bpf_runtime_buffer *buffer,
 	};
 }
 
-/* Of what a thread does in user space, or of kernel code. Two places may be one here: code is read for nothing then. */
+/* Two places may be one here: code is read for nothing then. */
 static uint8_t *times_at(struct spin_tracker *s, const struct point *p)
 {
-	uint64_t address = p->leaf ?: p->kernel;
-
-	return &s->times[qz_spin__hash(p->image, address / SMALL_LOOP) & (PLACES - 1)];
+	return &s->times[qz_spin__hash(p->image, p->leaf / SMALL_LOOP) & (PLACES - 1)];
 }
 
 static void count_samples(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
@@ -370,7 +368,9 @@ int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *
 {
 	struct point p = point_of(buffer, slot);
 
-	return *times_at(s, &p) > 1 ? ask(s, &p) : 0;
+	if (*times_at(s, &p) < 2)
+		p.leaf = 0;
+	return p.kernel || p.leaf ? ask(s, &p) : 0;
 }
 
 /* ---- verdicts ---- */

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # Processor time of the machine for a unit of work of servers and of short programs, at a rate that leaves the
-# processors idle at times: without a profiler, with quartzd --system, with the one in OTHER, and with perf, in turn.
-# A ratio is to the mean of the two windows without beside it. WORK says which (all), WINDOW seconds each (5), after WARM
-# seconds (8) of the same work with the profiler: what is read once, as unwind tables of programs, is not what a profiler costs
-# that runs for months. PROFILERS says beside which.
+# processors idle at times: with nothing, with quartzd --system, with the one in OTHER, and with perf, in turn.
+# A ratio is to the mean of the two windows with nothing beside it. WORK says which (all), WINDOW seconds each (5), after WARM
+# seconds (8) of the same work, with the profiler too: what is read once, as unwind tables of programs, is not what a profiler costs
+# that runs for months. PROFILERS says beside which; `nothing` among them shows what the machine's noise makes of a ratio.
 
 seconds=${WINDOW-5}
 warm=${WARM-8}
@@ -84,6 +84,12 @@ wants()
 	[[ " ${works[*]} " =~ \ ($1)\  ]]
 }
 
+# needs COMMAND PACKAGE
+needs()
+{
+	command -v "$1" >/dev/null || fail "servers: no $1, of Debian's package $2"
+}
+
 # ---- windows ----
 
 # Nanoseconds that processors were idle, waited for a disk, or were the host's.
@@ -103,11 +109,14 @@ take()
 		awk '{ print ($4 * $2 * 1e3 - $1) / $3, $3 * 1e6 / $2 }'
 }
 
+# The kernel's statistics of programs are of this: they take a tenth of what a program takes at a switch.
 warm_up()
 {
 	local seconds=$warm
 
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
 	[ "$seconds" = 0 ] || "$1" >/dev/null
+	echo 0 >/proc/sys/kernel/bpf_stats_enabled
 }
 
 # with PROFILER COMMAND...
@@ -117,6 +126,7 @@ with()
 
 	shift
 	case $profiler in
+	nothing) start profiler sleep infinity ;;
 	quartzd | other)
 		[ "$profiler" = quartzd ] || build=$OTHER
 		start profiler "$build/quartzd" --system --cpu none --history 0 --output "$T/profile"
@@ -143,6 +153,7 @@ ratios()
 
 export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
 if wants redis; then
+	needs redis-server redis-server
 	serve_redis
 	redis_rate=$(half redis_at 1000000000)
 	echo "rate: $redis_rate commands a second"
@@ -154,21 +165,22 @@ if wants 'selects|updates'; then
 	echo "rates: $select_rate selects, $update_rate updates a second"
 fi
 if wants nginx; then
+	needs /usr/sbin/nginx nginx
+	needs h2load nghttp2-client
 	start_nginx
 	nginx_rate=$(half nginx_at)
 	echo "rate: $nginx_rate requests a second"
 fi
-echo 1 >/proc/sys/kernel/bpf_stats_enabled
 echo "windows of $seconds s, $rounds rounds"
 printf '%-8s %-14s %12s %10s %7s %s\n' work profiler 'us a unit' 'units/s' ratio quartiles
 for work in "${works[@]}"; do
 	rm -f "$T/without" "$T"/with.*
-	take "$work" >>"$T/without"
+	with nothing take "$work" >>"$T/without"
 	for ((round = 0; round < rounds; round++)); do
 		for profiler in "${profilers[@]}"; do
 			with "$profiler" take "$work" >>"$T/with.$profiler"
 		done
-		take "$work" >>"$T/without"
+		with nothing take "$work" >>"$T/without"
 	done
 	printf '%-8s %-14s %12.1f %10.1f\n' "$work" - \
 		"$(awk '{ print $1 / 1000 }' "$T/without" | median | cut -d' ' -f1)" \
