@@ -349,7 +349,7 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	switch__change_scope(cpu, *(volatile u32 *)&cpu->scope, comes, now);
 }
 
-/* What the gate of prev says. */
+/* What the gate of prev says. That of its preemptions is another one, which its state has, see wait_gate__passes. */
 static __always_inline enum gate switch__gate(struct task_struct *prev, bool preempt)
 {
 	u32 step;
@@ -357,7 +357,7 @@ static __always_inline enum gate switch__gate(struct task_struct *prev, bool pre
 	if (!prev->pid)
 		return GATE_PASSES;
 	step = single_gate__step(prev);
-	if (!step || preempt || task__ends(prev, preempt))
+	if (!step || preempt || !prev->__state || task__ends(prev, preempt))
 		return GATE_CLOSED;
 	return wait_gate__is_passed(step) ? GATE_PASSES : GATE_LOOKS;
 }

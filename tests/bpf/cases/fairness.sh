@@ -110,8 +110,29 @@ passed()
 }
 
 # which of the two is gone first is up to the depth of the stacks
+# Of a process that waits often some waits are looked at, and some of its preemptions; each of the two is estimated as often as
+# the kernel counts it.
+preempted()
+{
+	local waited preempted
+
+	serve --max-overhead 50
+	start preempted "$programs/preempted" 8
+	ended "$pid"
+	[ "$status" = 0 ] || fail "preempted ended with status $status" "$(cat preempted.err)"
+	read -r _ waited _ preempted <preempted.out
+	detach
+	"$out/quartzctl" report -i profile --scope "pid=$pid" --json >report.json ||
+		fail "report ended with status $?"
+	expect 'waits' '[.scopes[0].causes | to_entries[] | select(.key != "preempted").value.waits] |
+		add | . * 2 >= $n and . <= 2 * $n' --argjson n "$waited"
+	expect 'preemptions' '.scopes[0].causes.preempted.waits | . * 2 >= $n and . <= 2 * $n' \
+		--argjson n "$preempted"
+}
+
 try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
 try 'what Quartz costs, by part' parts
 try 'switches at which nothing is done are in the account' passed
+try 'waits and preemptions, estimated' preempted
 thorough governor governor
