@@ -60,7 +60,8 @@ static int take(int n)
 	for (int i = 0; i < n; i++) {
 		if (!connections[i].revents)
 			continue;
-		if (read(connections[i].fd, got, sizeof(got)) != sizeof(answer) - 1)
+		if (read(connections[i].fd, got, sizeof(got)) != sizeof(answer) - 1 ||
+		    memcmp(got, answer, sizeof(answer) - 1))
 			die("an answer of Redis", EPROTO);
 		asked[i] = false;
 		done++;
