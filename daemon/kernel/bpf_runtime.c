@@ -191,20 +191,6 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 	return seconds >= 10 && seconds <= 3600 ? (unsigned int)seconds : 60;
 }
 
-/* The verifier's time is most of a start: what this run does not use is not loaded. */
-static void choose_programs(struct bpf_runtime *bpf)
-{
-	struct quartz *s = bpf->skel;
-	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
-				      s->progs.text_threads, s->progs.text_procedures};
-
-	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
-	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
-	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
-	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-		bpf_program__set_autoload(text[i], bpf->opts.text);
-}
-
 /*
  * Threads are left to the kernel's accounts: not where each wait is looked at, nor in a pid namespace, whose machine
  * is counted by its scopes. Young processes are kept by group: not where each process is followed from its start.
@@ -218,12 +204,29 @@ static void choose_accounts(struct bpf_runtime *bpf)
 	s->rodata->wanted_groups = s->rodata->wanted_singles && !o->woken && !o->what_if;
 }
 
+/* The verifier's time is most of a start: what this run does not use is not loaded. */
+static void choose_programs(struct bpf_runtime *bpf)
+{
+	struct quartz *s = bpf->skel;
+	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
+				      s->progs.text_threads, s->progs.text_procedures};
+
+	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
+	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
+	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
+	bpf_program__set_autoload(s->progs.follow_passed, s->rodata->wanted_groups);
+	bpf_program__set_autoload(s->progs.report_threads, s->rodata->wanted_groups);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		bpf_program__set_autoload(text[i], bpf->opts.text);
+}
+
 static int set_sizes(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
 	uint32_t scopes = bpf->opts.max_scopes;
 	int err;
 
+	choose_accounts(bpf);
 	choose_programs(bpf);
 	snprintf((char *)s->rodata->version, sizeof(s->rodata->version), "%s", QUARTZ_VERSION);
 	s->rodata->level_stride = bpf->level_stride;
@@ -244,7 +247,6 @@ static int set_sizes(struct bpf_runtime *bpf)
 	if (bpf->opts.every_process)
 		s->rodata->ticks_from_runqueue =
 			percpu_place__distance("runqueues", "tick_cpu_sched");
-	choose_accounts(bpf);
 	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
