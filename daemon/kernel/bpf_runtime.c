@@ -19,6 +19,7 @@
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/kernel/percpu_place.h"
+#include "daemon/kernel/program_loader.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 
@@ -131,6 +132,7 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 	if (!bpf)
 		return;
 	ring_buffer__free(bpf->events);
+	program_loader__free(bpf->loader);
 	for (size_t i = 0; i < NSHARED; i++)
 		if (*memory_of(bpf, i))
 			munmap(*memory_of(bpf, i), size_of(map_of(bpf, i)));
@@ -315,17 +317,21 @@ static int explain_load(struct bpf_runtime *bpf, int err)
  */
 static int load_programs(struct bpf_runtime *bpf)
 {
+	bool logged = log__prints(LOG_DEBUG); /* by libbpf, which says what the verifier says */
 	struct verifier_log *log;
-	int err;
+	int err = program_loader__register();
 
+	program_loader__free(bpf->loader);
+	bpf->loader = NULL;
 	quartz__destroy(bpf->skel);
-	bpf->skel = quartz__open();
+	bpf->skel = err ? NULL : quartz__open();
 	if (!bpf->skel)
-		return -errno;
+		return err ?: -errno;
 	err = set_sizes(bpf);
+	err = err ?: program_loader__begin(&bpf->loader, bpf->skel->obj, !logged);
 	if (err)
 		return err;
-	log = log__prints(LOG_DEBUG) ? verifier_log__new(bpf->skel->obj) : NULL;
+	log = logged ? verifier_log__new(bpf->skel->obj) : NULL;
 	err = quartz__load(bpf->skel);
 	if (!err)
 		verifier_log__print(log, bpf->skel->obj);
@@ -375,6 +381,15 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 		return bpf_runtime__fail(bpf, -errno, "cannot map the event ring: %s",
 					 strerror(errno));
 	return bpf->opts.every_process ? bpf_scopes__init(bpf) : 0;
+}
+
+int bpf_runtime__await_programs(struct bpf_runtime *bpf)
+{
+	int err = program_loader__await(bpf->loader);
+
+	program_loader__free(bpf->loader);
+	bpf->loader = NULL;
+	return err ? explain_load(bpf, err) : 0;
 }
 
 /* ---- attaching ---- */
@@ -433,7 +448,7 @@ int bpf_runtime__attach(struct bpf_runtime *bpf)
 
 		if (!bpf_program__autoload(p))
 			continue;
-		*link_of(bpf, i) = bpf_program__attach(p);
+		*link_of(bpf, i) = bpf_program__attach_trace(p);
 		/* without on_map it goes, too; see bpf_runtime__sees_mappings */
 		if (!*link_of(bpf, i) && p != bpf->skel->progs.on_map)
 			return bpf_runtime__fail(bpf, -errno, "cannot attach BPF program %s: %s",

@@ -291,6 +291,9 @@ int session__load(struct session *s)
 	err = s->options->what_if ? collector__use_what_if(s->collector, s->options->what_if) : 0;
 	if (err)
 		return fail_what_if(s->options->what_if, err);
+	err = bpf_runtime__await_programs(s->bpf);
+	if (err)
+		return fail(err, bpf_runtime__error(s->bpf));
 	if (!s->options->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
