@@ -173,7 +173,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	u32 scope;
 	u64 now;
 
-	if (!task || task->exit_state || thread__get(task) ||
+	if (!task || task->exit_state || thread__find(task) ||
 	    (task->flags & PF_KTHREAD_BIT && !every_process))
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -198,7 +198,7 @@ int settle_threads(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	t = thread__get(task);
+	t = thread__find(task);
 	if (!t || t->state != QZ_UNKNOWN)
 		return 0;
 	state = task->on_rq && !BPF_CORE_READ(task, __state) ? QZ_READY : QZ_BLOCKED;
@@ -213,7 +213,7 @@ SEC("iter/task")
 int report_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct qz_thread_state *t = task ? thread__get(task) : NULL;
+	struct qz_thread_state *t = task ? thread__find(task) : NULL;
 
 	if (!t || !thread__is_single(t) || !single__lock(t))
 		return 0;
@@ -229,7 +229,7 @@ int follow_passed(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (task && !thread__get(task))
+	if (task && !thread__find(task))
 		passed__look(task, bpf_ktime_get_ns());
 	return 0;
 }
@@ -246,10 +246,10 @@ int dump_threads(struct bpf_iter__task *ctx)
 	e = bpf_map_lookup_elem(&dumped_thread, &zero);
 	if (!task || !e)
 		return 0;
-	t = thread__get(task);
+	t = thread__find(task);
 	if (!t) {
 		passed__look(task, bpf_ktime_get_ns());
-		t = thread__get(task);
+		t = thread__find(task);
 	}
 	if (!t || t->state == QZ_DEAD)
 		return 0;

@@ -91,7 +91,7 @@ int text_threads(struct bpf_iter__task *ctx)
 	}
 	if (!task)
 		return 0;
-	t = thread__get(task);
+	t = thread__find(task);
 	if (!t || t->state == QZ_DEAD)
 		return 0;
 	BPF_SEQ_PRINTF(seq, "%u\t%d\t%d\t%u\t", t->scope, t->tgid, t->tid, t->state & ~QZ_SINGLE);

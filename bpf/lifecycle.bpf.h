@@ -135,7 +135,7 @@ static __always_inline struct qz_thread_state *fork__creator(struct task_struct 
 
 static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child)
 {
-	struct qz_thread_state *creator = thread__get(parent), *t;
+	struct qz_thread_state *creator = thread__find(parent), *t;
 	struct qz_control *ctl = control__get();
 	bool process = child->tgid != parent->tgid;
 	struct qz_scope_state *s;
@@ -205,7 +205,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 /* The process keeps its scope and has a new image; its other threads have ended before. */
 static __always_inline int handle_exec(struct task_struct *task)
 {
-	struct qz_thread_state *t = thread__get(task);
+	struct qz_thread_state *t = thread__find(task);
 	struct qz_control *ctl = control__get();
 	struct qz_process_event e = {};
 	struct qz_scope_state *s;
@@ -244,7 +244,7 @@ int BPF_PROG(on_exec, struct task_struct *task)
  */
 static __always_inline int handle_free(struct task_struct *task)
 {
-	struct qz_thread_state *t = thread__get(task);
+	struct qz_thread_state *t = thread__find(task);
 	u64 now;
 
 	if (!t) {

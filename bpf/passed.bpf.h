@@ -40,8 +40,9 @@ struct {
 
 static __always_inline bool passed__is(struct task_struct *task)
 {
-	return passed_since && single__has_accounts(task) && task->pid && task->pid == task->tgid &&
-	       !(task->flags & PF_KTHREAD_BIT) && task->start_time >= passed_since;
+	return wanted_groups && passed_since && single__has_accounts(task) && task->pid &&
+	       task->pid == task->tgid && !(task->flags & PF_KTHREAD_BIT) &&
+	       task->start_time >= passed_since;
 }
 
 /* Whether nothing is done about a new process. */
@@ -100,7 +101,7 @@ static __always_inline void passed__enter(struct qz_scope_state *s, struct task_
 					  u64 now)
 {
 	struct task_struct *parent = task->real_parent;
-	struct qz_thread_state *p = parent ? thread__get(parent) : NULL;
+	struct qz_thread_state *p = parent ? thread__find(parent) : NULL;
 
 	if (p && passed__has_parents_code(task, parent)) {
 		group__begin(s, parent, p, now);
@@ -157,7 +158,7 @@ static __always_inline struct qz_thread_state *passed__state(struct task_struct 
 							     u64 now)
 {
 	passed__follow(task, how, now);
-	return thread__get(task);
+	return thread__find(task);
 }
 
 /* Whether it maps memory and has its parent's code, whose addresses it may use again. */
@@ -186,7 +187,7 @@ static __always_inline bool passed__is_dead(struct task_struct *task)
 /* It has ended before it could be seen to have a state: its group has what it did. */
 static __always_inline void passed__forget(struct task_struct *task)
 {
-	struct qz_thread_state *t = thread__get(task);
+	struct qz_thread_state *t = thread__find(task);
 	struct qz_scope_state *s = t ? scope__get(t->scope) : NULL;
 
 	if (!s)
@@ -219,7 +220,7 @@ static __noinline int passed__look(struct task_struct *task, u64 now)
 		return 0;
 	if (!passed__is_dead(task)) {
 		followed = passed__follow(task, FRESH_LOOKED_AT, now);
-		if (!followed && !thread__get(task))
+		if (!followed && !thread__find(task))
 			passed__leave(task, now);
 	}
 	if (__sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid && followed)
@@ -253,7 +254,7 @@ static __always_inline u32 passed__origin(struct task_struct *task)
 		parent = parent->real_parent;
 		if (!parent)
 			return 0;
-		p = thread__get(parent);
+		p = thread__find(parent);
 		if (p)
 			return group__unit(parent) == group__unit(task) ? p->image : 0;
 	}

@@ -171,7 +171,7 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 		return 0;
 	now = bpf_ktime_get_ns();
 	stands = release__stands(cpu, now);
-	w = thread__get(waker);
+	w = thread__find(waker);
 	if (!w || t->scope != w->scope || w->state == QZ_DEAD)
 		return 0;
 	object = *(volatile u16 *)&t->waiting.queued;

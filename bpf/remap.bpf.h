@@ -51,7 +51,7 @@ SEC("tp_btf/vm_unmapped_area")
 int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct qz_thread_state *t = thread__get(task);
+	struct qz_thread_state *t = thread__find(task);
 	struct remapping remapping = {};
 	struct qz_unwind_image *tables;
 	u32 image;

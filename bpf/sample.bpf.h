@@ -167,7 +167,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 	struct unwinding *u = &s->scratch->user;
 	long n;
 
-	if (!task->mm || task->flags & PF_KTHREAD_BIT) {
+	if (!task__has_memory(task) || task->flags & PF_KTHREAD_BIT) {
 		u->depth = 0;
 		u->end = QZ_UNWIND_OUTERMOST;
 	} else if (!unwind__current(u, task, s->image)) {
@@ -278,7 +278,7 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 		return 0;
 	if (sampled_by_timer && every_process && s.cpu->counted == QZ_COUNTED_IDLE)
 		machine__count(s.cpu, false, bpf_ktime_get_ns());
-	t = thread__get(task);
+	t = thread__find(task);
 	if (!t && sampled_by_timer && passed__is(task)) {
 		t = passed__state(task, FRESH_SAMPLED, now);
 		if (!t) {

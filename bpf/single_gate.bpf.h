@@ -36,8 +36,11 @@ static __always_inline u16 single_gate__tag(const struct task_struct *task)
 /* 0: its state is to be looked at. */
 static __always_inline u32 single_gate__step(const struct task_struct *task)
 {
-	u16 step = *single_gate__entry(task) ^ single_gate__tag(task);
+	u16 step;
 
+	if (!wanted_singles)
+		return 0;
+	step = *single_gate__entry(task) ^ single_gate__tag(task);
 	return step < 1 << GATE_STEP ? step : 0;
 }
 

@@ -132,18 +132,18 @@ static __always_inline bool spin__waits(struct task_struct *task, const struct q
 	u32 image = t->image, serial = t->serial, written;
 	u32 key = serial & (SPIN_TURNS - 1);
 	struct spin_turn *turn = bpf_map_lookup_elem(&spin_turns, &key);
+	bool user = task__has_memory(task), same;
 	struct qz_spin_address *a;
-	bool same;
 
 	if (!turn)
 		return false;
-	if (task->mm)
+	if (user)
 		*changed = spin__compare(turn, task, image, serial, now);
 	if (kernel && spin__find(0, kernel)) {
 		turn->start = 0;
 		return true;
 	}
-	a = task->mm ? spin__find(image, arch__ip(regs)) : NULL;
+	a = user ? spin__find(image, arch__ip(regs)) : NULL;
 	written = a ? a->written : 0;
 	if (a && a->flags & QZ_SPIN_BY_CALLER)
 		a = caller ? spin__find(image, caller) : NULL;

@@ -417,6 +417,11 @@ struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_n
 	return self_overhead__read(c->bpf, c->symbolizer, c->worker, interrupt_ns);
 }
 
+void collector__start_ahead(struct collector *c)
+{
+	unwind_worker__start_ahead(c->worker);
+}
+
 int collector__start(struct collector *c)
 {
 	/* from the first sample on, so that it is also noticed when quartzd is stopped before its first tick */

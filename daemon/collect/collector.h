@@ -58,6 +58,9 @@ int collector__use_what_if(struct collector *c, const char *names);
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
 			 const char *comm, const char *command);
 
+/* As unwind_worker__start_ahead(). */
+void collector__start_ahead(struct collector *c);
+
 /* Starts the thread that makes unwind tables; the sampler must be started. 0 or -errno. */
 int collector__start(struct collector *c);
 

@@ -19,6 +19,7 @@
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/kernel/percpu_place.h"
+#include "daemon/kernel/program_loader.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 
@@ -131,6 +132,7 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 	if (!bpf)
 		return;
 	ring_buffer__free(bpf->events);
+	program_loader__free(bpf->loader);
 	for (size_t i = 0; i < NSHARED; i++)
 		if (*memory_of(bpf, i))
 			munmap(*memory_of(bpf, i), size_of(map_of(bpf, i)));
@@ -191,20 +193,6 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 	return seconds >= 10 && seconds <= 3600 ? (unsigned int)seconds : 60;
 }
 
-/* The verifier's time is most of a start: what this run does not use is not loaded. */
-static void choose_programs(struct bpf_runtime *bpf)
-{
-	struct quartz *s = bpf->skel;
-	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
-				      s->progs.text_threads, s->progs.text_procedures};
-
-	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
-	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
-	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
-	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-		bpf_program__set_autoload(text[i], bpf->opts.text);
-}
-
 /*
  * Threads are left to the kernel's accounts: not where each wait is looked at, nor in a pid namespace, whose machine
  * is counted by its scopes. Young processes are kept by group: not where each process is followed from its start.
@@ -218,12 +206,29 @@ static void choose_accounts(struct bpf_runtime *bpf)
 	s->rodata->wanted_groups = s->rodata->wanted_singles && !o->woken && !o->what_if;
 }
 
+/* The verifier's time is most of a start: what this run does not use is not loaded. */
+static void choose_programs(struct bpf_runtime *bpf)
+{
+	struct quartz *s = bpf->skel;
+	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
+				      s->progs.text_threads, s->progs.text_procedures};
+
+	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
+	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
+	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
+	bpf_program__set_autoload(s->progs.follow_passed, s->rodata->wanted_groups);
+	bpf_program__set_autoload(s->progs.report_threads, s->rodata->wanted_groups);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		bpf_program__set_autoload(text[i], bpf->opts.text);
+}
+
 static int set_sizes(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
 	uint32_t scopes = bpf->opts.max_scopes;
 	int err;
 
+	choose_accounts(bpf);
 	choose_programs(bpf);
 	snprintf((char *)s->rodata->version, sizeof(s->rodata->version), "%s", QUARTZ_VERSION);
 	s->rodata->level_stride = bpf->level_stride;
@@ -244,7 +249,6 @@ static int set_sizes(struct bpf_runtime *bpf)
 	if (bpf->opts.every_process)
 		s->rodata->ticks_from_runqueue =
 			percpu_place__distance("runqueues", "tick_cpu_sched");
-	choose_accounts(bpf);
 	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
@@ -313,17 +317,21 @@ static int explain_load(struct bpf_runtime *bpf, int err)
  */
 static int load_programs(struct bpf_runtime *bpf)
 {
+	bool logged = log__prints(LOG_DEBUG); /* by libbpf, which says what the verifier says */
 	struct verifier_log *log;
-	int err;
+	int err = program_loader__register();
 
+	program_loader__free(bpf->loader);
+	bpf->loader = NULL;
 	quartz__destroy(bpf->skel);
-	bpf->skel = quartz__open();
+	bpf->skel = err ? NULL : quartz__open();
 	if (!bpf->skel)
-		return -errno;
+		return err ?: -errno;
 	err = set_sizes(bpf);
+	err = err ?: program_loader__begin(&bpf->loader, bpf->skel->obj, !logged);
 	if (err)
 		return err;
-	log = log__prints(LOG_DEBUG) ? verifier_log__new(bpf->skel->obj) : NULL;
+	log = logged ? verifier_log__new(bpf->skel->obj) : NULL;
 	err = quartz__load(bpf->skel);
 	if (!err)
 		verifier_log__print(log, bpf->skel->obj);
@@ -373,6 +381,15 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 		return bpf_runtime__fail(bpf, -errno, "cannot map the event ring: %s",
 					 strerror(errno));
 	return bpf->opts.every_process ? bpf_scopes__init(bpf) : 0;
+}
+
+int bpf_runtime__await_programs(struct bpf_runtime *bpf)
+{
+	int err = program_loader__await(bpf->loader);
+
+	program_loader__free(bpf->loader);
+	bpf->loader = NULL;
+	return err ? explain_load(bpf, err) : 0;
 }
 
 /* ---- attaching ---- */
@@ -431,7 +448,7 @@ int bpf_runtime__attach(struct bpf_runtime *bpf)
 
 		if (!bpf_program__autoload(p))
 			continue;
-		*link_of(bpf, i) = bpf_program__attach(p);
+		*link_of(bpf, i) = bpf_program__attach_trace(p);
 		/* without on_map it goes, too; see bpf_runtime__sees_mappings */
 		if (!*link_of(bpf, i) && p != bpf->skel->progs.on_map)
 			return bpf_runtime__fail(bpf, -errno, "cannot attach BPF program %s: %s",

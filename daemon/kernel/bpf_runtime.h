@@ -48,8 +48,14 @@ bool bpf_runtime__is_contained(const struct bpf_runtime *bpf);
 /* Does it follow every process that it can see? */
 bool bpf_runtime__follows_all(const struct bpf_runtime *bpf);
 
-/* Loads the programs and maps their memory. -ENOSYS no BTF, -EPERM no privilege, or of bpf(2). */
+/*
+ * Makes and maps the memory, and begins to load the programs. -ENOSYS no BTF, -EPERM no privilege, or of bpf(2).
+ * Threads do the rest, with the privileges that there are now.
+ */
 int bpf_runtime__load(struct bpf_runtime *bpf);
+
+/* Waits until the programs are loaded, and the threads have ended. Likewise. Once. */
+int bpf_runtime__await_programs(struct bpf_runtime *bpf);
 
 /* Attaches the accounting. No scope is open yet, so nothing is counted. */
 int bpf_runtime__attach(struct bpf_runtime *bpf);

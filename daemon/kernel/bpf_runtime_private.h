@@ -9,6 +9,7 @@
 struct bpf_runtime {
 	struct bpf_runtime_options opts;
 	struct quartz *skel;
+	struct program_loader *loader; /* NULL: not used, or all are loaded */
 	struct ring_buffer *events;
 	bpf_runtime_event *call;
 	void *context;

@@ -39,19 +39,26 @@ static int send_message(struct symbolizer_child *c, const struct symbolizer_requ
 	return err && err != -ETIME ? -EPIPE : err;
 }
 
-int symbolizer_child__start(struct symbolizer_child *c, const char *program)
+int symbolizer_child__begin(struct symbolizer_child *c, const char *program)
+{
+	c->greeted = false;
+	return opener__start(&c->process, JOB_SYMBOLIZER, program) ? -EIO : 0;
+}
+
+int symbolizer_child__greet(struct symbolizer_child *c)
 {
 	union {
 		struct message_hello hello;
 		char bytes[PROTOCOL_MAX_MESSAGE];
 	} message;
 
-	if (opener__start(&c->process, JOB_SYMBOLIZER, program))
-		return -EIO;
 	c->until = qz_clock__now_ms() + START_MS;
 	if (receive_message(c, &message) == sizeof(message.hello) &&
-	    message.hello.header.type == MESSAGE_HELLO && message.hello.version == PROTOCOL_VERSION)
+	    message.hello.header.type == MESSAGE_HELLO &&
+	    message.hello.version == PROTOCOL_VERSION) {
+		c->greeted = true;
 		return 0;
+	}
 	opener__end(&c->process);
 	return -EIO;
 }

@@ -18,6 +18,7 @@ struct symbolizer_child {
 	struct helper process;
 	uint64_t last_id;
 	int64_t until; /* the deadline of the last request */
+	bool greeted;  /* it is ready */
 };
 
 /* A request, which begins with a header that exchange() fills in. fds go along, nfds <= 2. */
@@ -31,10 +32,13 @@ struct symbolizer_request {
 };
 
 /*
- * Starts the program and waits until it has given up its privileges. -EIO. It is killed by opener__end(), and when
- * quartzd ends, or, where there is no keeper, the thread that started it.
+ * Starts the program. -EIO. It is killed by opener__end(), and when quartzd ends, or, where there is no keeper, the
+ * thread that started it.
  */
-int symbolizer_child__start(struct symbolizer_child *c, const char *program);
+int symbolizer_child__begin(struct symbolizer_child *c, const char *program);
+
+/* Waits until it has given up its privileges: before the first request. -EIO: it was killed. */
+int symbolizer_child__greet(struct symbolizer_child *c);
 
 /* Whether it has ended by itself, or was ended by others. */
 bool symbolizer_child__ended(const struct symbolizer_child *c);

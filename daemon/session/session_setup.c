@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 
 #define PROGRAM_SCOPES 64
 #define DELAY_TICK_MS  100
-#define TAKING_IN_MS   10 /* until a process that waits is reported */
+#define TAKING_IN      10000000ull /* ns until a process that waits is reported */
 
 static int status_of(int err)
 {
@@ -242,6 +243,32 @@ static int fail_what_if(const char *names, int err)
 	return STATUS_USAGE;
 }
 
+/* Beside what libbpf does in one thread; one after the other, lest one gets in the way of what the other one measures. */
+static void *look_ahead(void *argument)
+{
+	struct session *s = argument;
+
+	s->interrupt_ns = self_overhead__of_interrupt();
+	kallsyms__read_ahead(s->kallsyms);
+	return NULL;
+}
+
+static int load_programs(struct session *s)
+{
+	pthread_t thread;
+	bool beside = sysconf(_SC_NPROCESSORS_ONLN) > 1 &&
+		      !pthread_create(&thread, NULL, look_ahead, s);
+	int err;
+
+	if (!beside)
+		look_ahead(s);
+	/* takes the kernel some tenths of a second, and until then signals end quartzd, at once */
+	err = bpf_runtime__load(s->bpf);
+	if (beside)
+		pthread_join(thread, NULL);
+	return err;
+}
+
 int session__load(struct session *s)
 {
 	struct bpf_runtime_options options = {
@@ -266,16 +293,13 @@ int session__load(struct session *s)
 	if (!s->sampler)
 		return fail_short(-errno);
 	options.sampled_by_timer = perf_sampler__by_timer(s->sampler);
-	s->interrupt_ns = self_overhead__of_interrupt();
 	s->bpf = bpf_runtime__new(&options);
 	if (!s->bpf)
 		return fail_short(-errno);
 	s->kallsyms = kallsyms__new();
 	if (!s->kallsyms)
 		return fail_short(-ENOMEM);
-	kallsyms__read_ahead(s->kallsyms);
-	/* takes the kernel some tenths of a second, and until then signals end quartzd, at once */
-	err = bpf_runtime__load(s->bpf);
+	err = load_programs(s);
 	if (err)
 		return fail(err, bpf_runtime__error(s->bpf));
 	err = watch_signals(s);
@@ -285,12 +309,17 @@ int session__load(struct session *s)
 		collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kallsyms);
 	if (!s->collector)
 		return fail_short(-errno);
+	if (s->options->command)
+		collector__start_ahead(s->collector);
 	err = open_instants(s);
 	if (err)
 		return err;
 	err = s->options->what_if ? collector__use_what_if(s->collector, s->options->what_if) : 0;
 	if (err)
 		return fail_what_if(s->options->what_if, err);
+	err = bpf_runtime__await_programs(s->bpf);
+	if (err)
+		return fail(err, bpf_runtime__error(s->bpf));
 	if (!s->options->private && open_to_others(s))
 		return STATUS_FAILURE;
 	open_to_programs(s);
@@ -399,11 +428,14 @@ static int open_command(struct session *s)
  */
 static int start_command(struct session *s)
 {
+	uint64_t taken_in = s->started + TAKING_IN, now;
 	char path[PATH_MAX];
 	int fd = command__open(s->options->command, path), err;
 
 	collector__prepare(s->collector, fd, path);
-	usleep(TAKING_IN_MS * 1000);
+	now = bpf_runtime__now();
+	if (now < taken_in)
+		usleep((taken_in - now) / 1000);
 	err = collector__tick(s->collector);
 	if (err)
 		return fail(err, "cannot take in the waiting process");

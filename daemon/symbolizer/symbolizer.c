@@ -195,17 +195,26 @@ static void bury_child(struct symbolizer *s)
 	warn(s, "has ended", "");
 }
 
+void symbolizer__start_ahead(struct symbolizer *s)
+{
+	if (!s->child.process.pid)
+		symbolizer_child__begin(&s->child,
+					s->program); /* else it is tried when it is wanted */
+}
+
 /* 0 or -EIO, which passes. */
 static int ensure_child(struct symbolizer *s)
 {
-	int err;
+	int err = 0;
 
 	bury_child(s);
-	if (s->child.process.pid)
+	if (s->child.process.pid && s->child.greeted)
 		return 0;
 	if (qz_clock__now_ms() < s->start_ms)
 		return -EIO;
-	err = symbolizer_child__start(&s->child, s->program);
+	if (!s->child.process.pid)
+		err = symbolizer_child__begin(&s->child, s->program);
+	err = err ?: symbolizer_child__greet(&s->child);
 	if (err) {
 		s->start_ms = qz_clock__now_ms() + wait_ms(s->unstarted++);
 		warn(s, "cannot be started", "");

@@ -59,6 +59,9 @@ char *symbolizer__program(void);
 struct symbolizer *symbolizer__new(const struct symbolizer_options *opts);
 void symbolizer__free(struct symbolizer *s);
 
+/* Starts the child and does not wait for it. What goes wrong shows when it is asked. */
+void symbolizer__start_ahead(struct symbolizer *s);
+
 /*
  * Registers a module and gives its number (>= 0). Takes ownership of fd (a readable regular file),
  * and of debug_fd (its separate debug file found by build-id, or -1; the child compares the

@@ -198,6 +198,11 @@ static void *follow(void *argument)
 
 /* ---- the main thread ---- */
 
+void unwind_worker__start_ahead(struct unwind_worker *worker)
+{
+	symbolizer__start_ahead(worker->symbolizer);
+}
+
 int unwind_worker__start(struct unwind_worker *worker)
 {
 	int err;

@@ -20,6 +20,9 @@ struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_r
 					 struct address_spaces *spaces, struct modules *modules);
 void unwind_worker__free(struct unwind_worker *worker);
 
+/* Before the thread is started: lets a symbolizer begin, which takes a moment, for tables that will be wanted at once. */
+void unwind_worker__start_ahead(struct unwind_worker *worker);
+
 /* Starts the thread; the sampler must be. 0 or -errno. */
 int unwind_worker__start(struct unwind_worker *worker);
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "daemon/kernel/program_loader.h"
+#include "daemon/util/guard.h"
+
+#define MAX_PROGRAMS 32
+#define MAX_THREADS  8
+#define STACK_BYTES  (64u << 10)
+#define LICENSE	     "GPL" /* of bpf/quartz.bpf.c */
+
+enum stage { STAGE_WAITS, STAGE_TAKEN };
+
+/* What the kernel wants of one, in copies: libbpf's own may be gone, should it fail meanwhile. */
+struct program {
+	struct bpf_program *program;
+	struct bpf_prog_load_opts *opts;
+	struct bpf_insn *insns;
+	size_t n;
+	enum stage stage; /* with the lock */
+	int result;	  /* descriptor, which is owned, or -errno; of who has taken it */
+};
+
+struct program_loader {
+	pthread_mutex_t lock;
+	pthread_cond_t came;
+	struct program programs[MAX_PROGRAMS];
+	uint32_t nprograms; /* with the lock, as what follows */
+	bool complete;
+	pthread_t threads[MAX_THREADS];
+	uint32_t nthreads, max_threads; /* of the main thread */
+};
+
+/* Sections, and what libbpf takes their programs for. */
+static const struct section {
+	const char *name;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+} sections[] = {
+	{"tp_btf+", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP},
+	{"iter+", BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER},
+	{"perf_event", BPF_PROG_TYPE_PERF_EVENT, 0},
+};
+
+/* libbpf's callback has no argument that leads to the loader: of the object that is being loaded. */
+static struct program_loader *current;
+
+/* ---- threads ---- */
+
+/* The largest first, lest all wait for it in the end. NULL: there will be no more. */
+static struct program *take(struct program_loader *l)
+{
+	struct program *best = NULL;
+	GUARD(&l->lock);
+
+	for (;;) {
+		for (struct program *p = l->programs; p < l->programs + l->nprograms; p++)
+			if (p->stage == STAGE_WAITS && (!best || p->n > best->n))
+				best = p;
+		if (best || l->complete)
+			break;
+		pthread_cond_wait(&l->came, &l->lock);
+	}
+	if (best)
+		best->stage = STAGE_TAKEN;
+	return best;
+}
+
+static void load(struct program *p)
+{
+	p->result = bpf_prog_load(bpf_program__type(p->program), bpf_program__name(p->program),
+				  LICENSE, p->insns, p->n, p->opts);
+}
+
+static void *run(void *argument)
+{
+	struct program *p;
+
+	while ((p = take(argument)))
+		load(p);
+	return NULL;
+}
+
+/* False: there is none. */
+static bool ensure_thread(struct program_loader *l)
+{
+	pthread_attr_t attr;
+
+	if (l->nthreads == l->max_threads)
+		return l->nthreads;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	if (!pthread_create(&l->threads[l->nthreads], &attr, run, l))
+		l->nthreads++;
+	pthread_attr_destroy(&attr);
+	return l->nthreads;
+}
+
+static void end_threads(struct program_loader *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->complete = true;
+	pthread_cond_broadcast(&l->came);
+	pthread_mutex_unlock(&l->lock);
+	while (l->nthreads)
+		pthread_join(l->threads[--l->nthreads], NULL);
+}
+
+/* ---- taking ---- */
+
+static void *copy(const void *from, size_t size)
+{
+	void *to = malloc(size);
+
+	return to ? memcpy(to, from, size) : NULL;
+}
+
+static void free_program(struct program *p)
+{
+	if (p->opts) {
+		free((void *)p->opts->func_info);
+		free((void *)p->opts->line_info);
+	}
+	free(p->opts);
+	free(p->insns);
+	if (p->result >= 0)
+		close(p->result);
+}
+
+static int copy_program(struct program *p, struct bpf_program *program,
+			const struct bpf_prog_load_opts *opts)
+{
+	*p = (struct program) {
+		.program = program,
+		.n = bpf_program__insn_cnt(program),
+		.result = -ECANCELED,
+	};
+	p->insns = copy(bpf_program__insns(program), p->n * sizeof(*p->insns));
+	p->opts = copy(opts, opts->sz); /* as large as libbpf's version has it */
+	if (!p->opts)
+		return -ENOMEM;
+	p->opts->func_info =
+		copy(opts->func_info, (size_t)opts->func_info_cnt * opts->func_info_rec_size);
+	p->opts->line_info =
+		copy(opts->line_info, (size_t)opts->line_info_cnt * opts->line_info_rec_size);
+	return p->insns && p->opts->func_info && p->opts->line_info ? 0 : -ENOMEM;
+}
+
+static void add(struct program_loader *l, const struct program *p)
+{
+	GUARD(&l->lock);
+
+	l->programs[l->nprograms++] = *p;
+	pthread_cond_signal(&l->came);
+}
+
+/* What a module of the kernel has, or what has no type, is libbpf's. */
+static bool is_taken(const struct program_loader *l, const struct bpf_prog_load_opts *opts)
+{
+	return l && l->nprograms < MAX_PROGRAMS && !opts->fd_array && opts->func_info_cnt &&
+	       opts->line_info_cnt;
+}
+
+/* Called by libbpf before it loads a program. */
+static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
+{
+	struct bpf_insn empty[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	struct program_loader *l = current;
+	struct program p;
+	int err;
+
+	(void)cookie;
+	if (!is_taken(l, opts) || !ensure_thread(l))
+		return 0;
+	err = copy_program(&p, program, opts);
+	err = err ?: bpf_program__set_insns(program, empty, sizeof(empty) / sizeof(empty[0]));
+	if (err) {
+		free_program(&p);
+		return err;
+	}
+	opts->func_info_cnt = 0;
+	opts->line_info_cnt = 0;
+	add(l, &p);
+	return 0;
+}
+
+int program_loader__register(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare);
+	static bool done;
+
+	for (size_t i = 0; !done && i < sizeof(sections) / sizeof(sections[0]); i++) {
+		const struct section *s = &sections[i];
+		int id = libbpf_register_prog_handler(s->name, s->type, s->attach, &opts);
+
+		if (id < 0)
+			return id;
+	}
+	done = true;
+	return 0;
+}
+
+/* As libbpf does it for sections of its own. */
+static int set_targets(struct bpf_object *object)
+{
+	struct bpf_program *p;
+	int err = 0;
+
+	bpf_object__for_each_program(p, object)
+	{
+		const char *slash = strchr(bpf_program__section_name(p), '/');
+
+		if (bpf_program__autoload(p) && slash)
+			err = bpf_program__set_attach_target(p, 0, slash + 1);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+int program_loader__begin(struct program_loader **loader, struct bpf_object *object,
+			  bool side_by_side)
+{
+	int err = set_targets(object);
+	struct program_loader *l;
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	current = *loader = NULL;
+	if (err || !side_by_side || n < 2)
+		return err;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->came, NULL);
+	l->max_threads = n < MAX_THREADS ? n : MAX_THREADS;
+	current = *loader = l;
+	return 0;
+}
+
+static int put(const struct program *p)
+{
+	if (p->result < 0)
+		return p->result;
+	return dup3(p->result, bpf_program__fd(p->program), O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+int program_loader__await(struct program_loader *l)
+{
+	int err = 0, first = 0;
+
+	if (!l)
+		return 0;
+	end_threads(l);
+	for (uint32_t i = 0; i < l->nprograms; i++) {
+		err = put(&l->programs[i]);
+		first = first ?: err;
+	}
+	return first;
+}
+
+void program_loader__free(struct program_loader *l)
+{
+	if (!l)
+		return;
+	current = NULL;
+	end_threads(l);
+	for (uint32_t i = 0; i < l->nprograms; i++)
+		free_program(&l->programs[i]);
+	pthread_cond_destroy(&l->came);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}

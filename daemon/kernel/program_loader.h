@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Loads the programs of a BPF object side by side: the verifier takes most of a start, and libbpf loads one program after
+ * the other. It gives each to a callback just before, relocated and with all that the kernel wants. There the program is
+ * taken, for one of some threads to load, and libbpf loads an empty one in its place; in the end the descriptor of
+ * that becomes one of the true program.
+ */
+#ifndef QUARTZ_DAEMON_PROGRAM_LOADER_H
+#define QUARTZ_DAEMON_PROGRAM_LOADER_H
+
+#include <bpf/libbpf.h>
+
+struct program_loader;
+
+/* Before the first object is opened. 0 or -errno. */
+int program_loader__register(void);
+
+/*
+ * Of an object that is not loaded yet: sets what its programs are attached to. -ESRCH: the kernel does not have it. Where
+ * side_by_side is false, and in the other cases in which it is not possible, libbpf loads them.
+ */
+int program_loader__begin(struct program_loader **loader, struct bpf_object *object,
+			  bool side_by_side);
+
+/* After the object was loaded: waits until its programs are. 0 or -errno. Once. */
+int program_loader__await(struct program_loader *loader);
+
+/* Waits until no thread is there. NULL is allowed. */
+void program_loader__free(struct program_loader *loader);
+
+#endif
