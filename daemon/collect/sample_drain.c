@@ -148,7 +148,7 @@ static int name_stacks(struct collector *c, bool stale)
 		    is_stale(&buffer->stacks[i]) != stale)
 			continue;
 		stack__want(&c->stacks, buffer, &buffer->stacks[i]);
-		spin_tracker__want(c->tracker, buffer, &buffer->stacks[i]);
+		spin_tracker__want_repeated(c->tracker, buffer, &buffer->stacks[i]);
 	}
 	return address_cache__resolve(c->addresses) ?: spin_tracker__resolve(c->tracker);
 }

@@ -368,6 +368,14 @@ int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *
 {
 	struct point p = point_of(buffer, slot);
 
+	return ask(s, &p);
+}
+
+int spin_tracker__want_repeated(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+				const struct qz_stack_slot *slot)
+{
+	struct point p = point_of(buffer, slot);
+
 	if (*times_at(s, &p) < 2)
 		p.leaf = 0;
 	return p.kernel || p.leaf ? ask(s, &p) : 0;

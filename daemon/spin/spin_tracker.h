@@ -25,15 +25,16 @@ void spin_tracker__free(struct spin_tracker *s);
 /* Reads where each processor was sampled last, so that a wait is known soon. 0 or -ENOMEM. */
 int spin_tracker__read_processors(struct spin_tracker *s);
 
-/* Takes in how often places were sampled in a buffer, whose stacks are asked for next. */
-void spin_tracker__count(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer);
-
-/*
- * Asks for what a stack does, a used slot of a buffer; resolve() then has it, but for user code whose place was sampled
- * only once. 0 or -ENOMEM.
- */
+/* Asks for what a stack does, a used slot of a buffer; resolve() then has it. 0 or -ENOMEM. */
 int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *slot);
+
+/* Takes in how often places were sampled in a buffer of the sampler's, whose stacks are asked for next. */
+void spin_tracker__count(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer);
+
+/* As want(), but not for user code whose place was sampled only once. */
+int spin_tracker__want_repeated(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+				const struct qz_stack_slot *slot);
 int spin_tracker__resolve(struct spin_tracker *s);
 
 /* What a thread does, by its stack. */
