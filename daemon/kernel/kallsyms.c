@@ -134,16 +134,15 @@ static FILE *open_table(void)
 
 static void read_table(struct kallsyms *k)
 {
-	FILE *f = open_table();
-	int err = -errno;
 	char *buffer = malloc(BUFFER);
+	FILE *f = open_table();
 
 	/* 1 KiB else, as the file has it: four times the calls. glibc heeds no size without a buffer. */
 	if (f && buffer)
 		setvbuf(f, buffer, _IOFBF, BUFFER);
 	if (f)
 		rewind(f);
-	k->err = f ? read_lines(k, f) : err;
+	k->err = f ? read_lines(k, f) : -errno;
 	if (f)
 		fclose(f);
 	free(buffer);

@@ -16,16 +16,14 @@
 #define STACK_BYTES  (64u << 10)
 #define LICENSE	     "GPL" /* of bpf/quartz.bpf.c */
 
-enum stage { STAGE_WAITS, STAGE_TAKEN };
-
 /* What the kernel wants of one, in copies: libbpf's own may be gone, should it fail meanwhile. */
 struct program {
 	struct bpf_program *program;
 	struct bpf_prog_load_opts *opts;
 	struct bpf_insn *insns;
 	size_t n;
-	enum stage stage; /* with the lock */
-	int result;	  /* descriptor, which is owned, or -errno; of who has taken it */
+	bool taken; /* by a thread; with the lock */
+	int result; /* descriptor, which is owned, or -errno; of who has taken it */
 };
 
 struct program_loader {
@@ -62,14 +60,14 @@ static struct program *take(struct program_loader *l)
 
 	for (;;) {
 		for (struct program *p = l->programs; p < l->programs + l->nprograms; p++)
-			if (p->stage == STAGE_WAITS && (!best || p->n > best->n))
+			if (!p->taken && (!best || p->n > best->n))
 				best = p;
 		if (best || l->complete)
 			break;
 		pthread_cond_wait(&l->came, &l->lock);
 	}
 	if (best)
-		best->stage = STAGE_TAKEN;
+		best->taken = true;
 	return best;
 }
 
@@ -257,16 +255,14 @@ static int put(const struct program *p)
 
 int program_loader__await(struct program_loader *l)
 {
-	int err = 0, first = 0;
+	int err = 0;
 
 	if (!l)
 		return 0;
 	end_threads(l);
-	for (uint32_t i = 0; i < l->nprograms; i++) {
+	for (uint32_t i = 0; i < l->nprograms && !err; i++)
 		err = put(&l->programs[i]);
-		first = first ?: err;
-	}
-	return first;
+	return err;
 }
 
 void program_loader__free(struct program_loader *l)

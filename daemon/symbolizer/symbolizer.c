@@ -197,9 +197,9 @@ static void bury_child(struct symbolizer *s)
 
 void symbolizer__start_ahead(struct symbolizer *s)
 {
+	/* what fails here is tried again when it is wanted */
 	if (!s->child.process.pid)
-		symbolizer_child__begin(&s->child,
-					s->program); /* else it is tried when it is wanted */
+		symbolizer_child__begin(&s->child, s->program);
 }
 
 /* 0 or -EIO, which passes. */
