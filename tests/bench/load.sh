@@ -17,8 +17,15 @@ repeat()
 # PostgreSQL does not run as root.
 as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 
+# needs COMMAND PACKAGE
+needs()
+{
+	command -v "$1" >/dev/null || fail "load: no $1, of Debian's package $2"
+}
+
 serve_redis()
 {
+	needs redis-server redis-server
 	start redis redis-server --port 0 --unixsocket "$T/redis" --save '' --dir "$T"
 	until [ -S "$T/redis" ]; do sleep 0.05; done
 }

@@ -70,6 +70,8 @@ exec_storm() { "$out/tests/bench/storm" execs 1000 "$seconds"; }
 
 start_nginx()
 {
+	needs /usr/sbin/nginx nginx
+	needs h2load nghttp2-client
 	printf 'daemon off; master_process off; pid %s/nginx.pid; error_log /dev/null;
 		events { } http { access_log off; server { listen 127.0.0.1:8093; root %s; } }' "$T" "$T" >"$T/nginx.conf"
 	echo hello >"$T/index.html"
@@ -82,12 +84,6 @@ start_nginx()
 wants()
 {
 	[[ " ${works[*]} " =~ \ ($1)\  ]]
-}
-
-# needs COMMAND PACKAGE
-needs()
-{
-	command -v "$1" >/dev/null || fail "servers: no $1, of Debian's package $2"
 }
 
 # ---- windows ----
@@ -153,7 +149,6 @@ ratios()
 
 export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
 if wants redis; then
-	needs redis-server redis-server
 	serve_redis
 	redis_rate=$(half redis_at 1000000000)
 	echo "rate: $redis_rate commands a second"
@@ -165,8 +160,6 @@ if wants 'selects|updates'; then
 	echo "rates: $select_rate selects, $update_rate updates a second"
 fi
 if wants nginx; then
-	needs /usr/sbin/nginx nginx
-	needs h2load nghttp2-client
 	start_nginx
 	nginx_rate=$(half nginx_at)
 	echo "rate: $nginx_rate requests a second"

@@ -27,8 +27,8 @@ waits()
 		elapsed: .elapsed_ns,
 		preempted: (.causes.preempted.waits // 0),
 		ready: ([.causes[].ready_ns] | add // 0),
-		places: [.rows[] | select(.total.waits) | {name, waits: .total.waits,
-			ns: .total.blocked_ns, within: (.total.waits_ci_ns // 0)}]}]' >"$T/$1.waits"
+		places: [.rows[] | select(.total.waits) | {name, ns: .total.blocked_ns,
+			within: (.total.waits_ci_ns // 0)}]}]' >"$T/$1.waits"
 }
 
 serve_redis

@@ -109,7 +109,6 @@ passed()
 		. >= 0.8 * $kernel and . <= 3 * $kernel' --argjson kernel "$kernel"
 }
 
-# which of the two is gone first is up to the depth of the stacks
 # Of a process that waits often some waits are looked at, and some of its preemptions; each of the two is estimated as often as
 # the kernel counts it.
 preempted()
@@ -130,6 +129,7 @@ preempted()
 		--argjson n "$preempted"
 }
 
+# which of the two is gone first is up to the depth of the stacks
 try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
 try 'what Quartz costs, by part' parts
