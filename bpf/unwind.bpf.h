@@ -109,6 +109,26 @@ static __always_inline struct qz_unwind_region *unwind__find_region(struct unwin
 	return r;
 }
 
+/*
+ * By the index, the part of the table that is to be searched: the first `low` rows begin before `wanted`, and
+ * those behind the next `count` after it. In the whole of it, half of the steps wait for memory.
+ */
+static __always_inline void region__narrow(const struct qz_unwind_region *r, u64 wanted, u32 *low,
+					   u32 *count)
+{
+	u64 number = QZ_UNWIND_BLOCK(wanted) - r->block;
+	u32 at = r->first - r->blocks + (u32)number;
+	const struct qz_unwind_block *block;
+
+	if (number >= r->blocks)
+		return;
+	block = bpf_map_lookup_elem(&unwind_rows, &at);
+	if (!block)
+		return;
+	*low += block->before;
+	*count = block->count;
+}
+
 /* The row that holds for pc: the last one that does not begin after it. */
 static __always_inline struct qz_unwind_row *region__find_row(const struct qz_unwind_region *r,
 							      u64 pc)
@@ -119,6 +139,7 @@ static __always_inline struct qz_unwind_row *region__find_row(const struct qz_un
 
 	if (wanted >> 32)
 		return NULL;
+	region__narrow(r, wanted, &low, &count);
 	for (int i = 0; i < ROW_STEPS && count; i++) {
 		u32 half = count / 2, at = low + half;
 

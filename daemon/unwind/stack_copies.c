@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/util/vec.h"
+#include "daemon/unwind/unwind_index.h"
 
 /* All tables are dropped before a walk when they have more rows than this: 16 MiB. */
 #define ROWS_KEPT   (2U << 20)
@@ -13,7 +14,8 @@
 
 struct table {
 	int module;
-	uint32_t first, count; /* rows; count 0: there can be none */
+	uint32_t first, count;	/* rows; count 0: there can be none */
+	uint32_t blocks, block; /* see struct qz_unwind_region */
 	struct symbolizer_table layout;
 };
 
@@ -64,18 +66,25 @@ static const struct table *find_table(const struct stack_copies *c, int module)
 static void keep_rows(struct stack_copies *c, struct table *table, const struct qz_unwind_row *rows,
 		      uint32_t n)
 {
-	struct qz_unwind_row *more;
+	struct qz_unwind_block *index;
+	struct qz_unwind_row *more = NULL;
+	uint32_t blocks = unwind_index__new(rows, n, &index);
 
-	if (n > MAX_ROWS - c->nrows)
-		return;
-	more = reallocarray(c->rows, c->nrows + n, sizeof(*more));
-	if (!more)
-		return;
-	memcpy(more + c->nrows, rows, n * sizeof(*rows));
-	table->first = c->nrows;
-	table->count = n;
-	c->rows = more;
-	c->nrows += n;
+	if (blocks + n <= MAX_ROWS - c->nrows)
+		more = reallocarray(c->rows, c->nrows + blocks + n, sizeof(*more));
+	if (more) {
+		c->rows = more;
+		more += c->nrows;
+		c->nrows += blocks + n;
+		if (blocks)
+			memcpy(more, index, blocks * sizeof(*index));
+		memcpy(more + blocks, rows, n * sizeof(*rows));
+		table->first = c->nrows - n;
+		table->count = n;
+		table->blocks = blocks;
+		table->block = QZ_UNWIND_BLOCK(rows[0].pc);
+	}
+	free(index);
 }
 
 /* NULL: it cannot be had now. */
@@ -111,6 +120,8 @@ static void fill_region(const struct stack_copies_region *r, const struct table 
 	to->bias = r->start - (vaddr - table->layout.base);
 	to->first = table->first;
 	to->count = table->count;
+	to->blocks = table->blocks;
+	to->block = table->block;
 }
 
 static struct qz_unwind_region *make_regions(const struct stack_copies *c,

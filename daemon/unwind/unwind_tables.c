@@ -6,8 +6,9 @@
 
 #include "core/util/vec.h"
 #include "daemon/util/log.h"
-#include "daemon/unwind/range_alloc.h"
 #include "daemon/privsep/procfs.h"
+#include "daemon/unwind/range_alloc.h"
+#include "daemon/unwind/unwind_index.h"
 #include "daemon/unwind/unwind_tables.h"
 
 /* A walk takes microseconds; whoever was interrupted in one has surely been back by then. */
@@ -27,7 +28,8 @@ struct table {
 	bool later; /* and is to be tried again */
 	uint32_t
 		asked; /* its number in the symbolizer and one, as long as it may be tried; 0: none */
-	uint32_t first, count;
+	uint32_t first, count;	/* rows */
+	uint32_t blocks, block; /* see struct qz_unwind_region */
 	struct symbolizer_table layout;
 };
 
@@ -144,7 +146,8 @@ static void evict(struct unwind_tables *t, uint64_t now)
 
 		if (!table->count || is_used(t, table->first))
 			continue;
-		range_alloc__give(&t->rows, table->first, table->count, now);
+		range_alloc__give(&t->rows, table->first - table->blocks,
+				  table->blocks + table->count, now);
 		*table = (struct table) {0};
 	}
 }
@@ -153,19 +156,23 @@ static void store(struct unwind_tables *t, struct table *table, const struct qz_
 		  uint32_t n)
 {
 	uint64_t now = bpf_runtime__now();
-	uint32_t first = range_alloc__take(&t->rows, n, now);
+	struct qz_unwind_block *index;
+	uint32_t blocks = unwind_index__new(rows, n, &index);
+	uint32_t first = range_alloc__take(&t->rows, blocks + n, now);
 
 	if (first == UINT32_MAX) {
 		evict(t, now);
 		t->full++;
-		return;
+	} else if ((blocks && bpf_runtime__store_rows(t->bpf, first, index, blocks)) ||
+		   bpf_runtime__store_rows(t->bpf, first + blocks, rows, n)) {
+		range_alloc__give(&t->rows, first, blocks + n, now);
+	} else {
+		table->first = first + blocks;
+		table->count = n;
+		table->blocks = blocks;
+		table->block = QZ_UNWIND_BLOCK(rows[0].pc);
 	}
-	if (bpf_runtime__store_rows(t->bpf, first, rows, n)) {
-		range_alloc__give(&t->rows, first, n, now);
-		return;
-	}
-	table->first = first;
-	table->count = n;
+	free(index);
 }
 
 /* NULL: there can be none. */
@@ -256,6 +263,8 @@ static void fill_region(struct unwind_tables *t, const struct region *r,
 	}
 	to->bias = r->start - (vaddr - table->layout.base);
 	to->first = table->first;
+	to->blocks = table->blocks;
+	to->block = table->block;
 	__atomic_store_n(&to->count, table->count, __ATOMIC_RELEASE);
 }
 

@@ -6,7 +6,8 @@
  * architecture needs a kind for return addresses that are in a register.
  *
  * A table is an array of rows sorted by pc; a row holds up to the next one. Where no code is
- * described a row of kind QZ_CFA_NONE says so.
+ * described a row of kind QZ_CFA_NONE says so. Before the rows there may be an index: which of them are
+ * of each block of code.
  */
 #ifndef QUARTZ_UNWIND_H
 #define QUARTZ_UNWIND_H
@@ -86,6 +87,16 @@ struct qz_unwind_row {
 
 _Static_assert(sizeof(struct qz_unwind_row) == 8, "layout");
 
+/* The rows of a block of code, in an index. Takes the place of a row. */
+struct qz_unwind_block {
+	__u32 before; /* rows of earlier blocks */
+	__u32 count;
+};
+
+#define QZ_UNWIND_BLOCK(pc) ((pc) >> 10) /* by number */
+
+_Static_assert(sizeof(struct qz_unwind_block) == sizeof(struct qz_unwind_row), "layout");
+
 /* What came of the descriptions of a module. */
 struct qz_unwind_stats {
 	__u32 bytes;	/* of .eh_frame and .debug_frame */
@@ -97,9 +108,11 @@ struct qz_unwind_stats {
 /* A range of addresses of an image and its part of the rows. Sorted by start, without overlap. */
 struct qz_unwind_region {
 	__u64 start, end;
-	__u64 bias;  /* address - bias = pc of rows */
-	__u32 first; /* row; where there are none, one of those below, or anything less */
-	__u32 count; /* of rows; 0: no table, code that keeps frame pointers is hoped for */
+	__u64 bias;   /* address - bias = pc of rows */
+	__u32 first;  /* row; where there are none, one of those below, or anything less */
+	__u32 count;  /* of rows; 0: no table, code that keeps frame pointers is hoped for */
+	__u32 blocks; /* of the index, which ends where the rows begin; 0: there is none */
+	__u32 block;  /* the number of its first one */
 };
 
 /* The table is built when the unwinder has asked for it: it makes the former the latter. */

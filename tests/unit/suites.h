@@ -65,6 +65,7 @@
 	X(event_trace)                                                                             \
 	X(shm_reader)                                                                              \
 	X(poll_join)                                                                               \
+	X(unwind_index)                                                                            \
 	X(unwind_table)                                                                            \
 	X(recorded)                                                                                \
 	X(data_symbols)                                                                            \

@@ -15,6 +15,12 @@ struct header {
 	uint32_t nregions, nrows, nstops, zero;
 };
 
+/* As struct qz_unwind_region: rows that were left out are in no index. */
+struct region {
+	uint64_t start, end, bias;
+	uint32_t first, count;
+};
+
 /* As in struct unwinder_stack, with nframes frames behind it and then nblocks blocks. */
 struct stop_header {
 	struct unwinder_start start;
@@ -36,6 +42,21 @@ static void *get_array(gzFile file, uint32_t n, size_t size)
 		return items;
 	free(items);
 	return NULL;
+}
+
+static struct qz_unwind_region *get_regions(gzFile file, uint32_t n)
+{
+	struct region *from = get_array(file, n, sizeof(*from));
+	struct qz_unwind_region *to = from ? calloc(n + 1UL, sizeof(*to)) : NULL;
+
+	for (uint32_t i = 0; to && i < n; i++)
+		to[i] = (struct qz_unwind_region) {.start = from[i].start,
+						   .end = from[i].end,
+						   .bias = from[i].bias,
+						   .first = from[i].first,
+						   .count = from[i].count};
+	free(from);
+	return to;
 }
 
 static bool get_stop(gzFile file, struct recording_stop *stop)
@@ -70,7 +91,7 @@ int recording__read(struct recording *r, const char *path)
 	if (good) {
 		r->nregions = h.nregions;
 		r->nrows = h.nrows;
-		r->regions = get_array(file, h.nregions, sizeof(*r->regions));
+		r->regions = get_regions(file, h.nregions);
 		r->rows = get_array(file, h.nrows, sizeof(*r->rows));
 		r->stops = calloc(h.nstops + 1UL, sizeof(*r->stops));
 		good = r->regions && r->rows && r->stops;
@@ -87,6 +108,18 @@ int recording__read(struct recording *r, const char *path)
 static bool put(gzFile file, const void *bytes, size_t size)
 {
 	return size == 0 || gzwrite(file, bytes, (unsigned int)size) == (int)size;
+}
+
+static bool put_regions(gzFile file, const struct qz_unwind_region *regions, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct qz_unwind_region *r = &regions[i];
+		const struct region to = {r->start, r->end, r->bias, r->first, r->count};
+
+		if (!put(file, &to, sizeof(to)))
+			return false;
+	}
+	return true;
 }
 
 static bool put_stop(gzFile file, const struct recording_stop *stop)
@@ -114,8 +147,7 @@ int recording__write(const struct recording *r, const char *path)
 	if (!file)
 		return -errno;
 	memcpy(h.magic, magic, sizeof(magic));
-	good = put(file, &h, sizeof(h)) &&
-	       put(file, r->regions, r->nregions * sizeof(*r->regions)) &&
+	good = put(file, &h, sizeof(h)) && put_regions(file, r->regions, r->nregions) &&
 	       put(file, r->rows, r->nrows * sizeof(*r->rows));
 	for (uint32_t i = 0; good && i < r->nstops; i++)
 		good = put_stop(file, &r->stops[i]);

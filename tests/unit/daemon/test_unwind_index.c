@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The index of unwind tables: the unwinder finds by it the row that holds, and looks at few others.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/unwind/unwind_index.h"
+#include "daemon/unwind/unwinder.h"
+#include "tests/unit/suites.h"
+
+#define ROWS  20000 /* each with a frame of its own size: they fit into a row's cfa */
+#define BIAS  0x400000ull
+#define STACK 0x7fff00000000ull
+
+/* Dense code, and now and then a gap of several blocks. */
+static uint32_t make_rows(struct qz_unwind_row *rows, uint32_t n)
+{
+	uint32_t pc = 7000;
+
+	for (uint32_t i = 0; i < n; i++) {
+		rows[i] = (struct qz_unwind_row) {
+			.pc = pc,
+			.cfa = (int16_t)(i + 1),
+			.kind = QZ_UNWIND_KIND(QZ_CFA_RSP, QZ_RBP_SAME),
+		};
+		pc += random() % 100 == 0 ? 1 + (uint32_t)random() % 5000
+					  : 1 + (uint32_t)random() % 80;
+	}
+	return pc;
+}
+
+/* The frame size of the row that was followed. Nothing can be read, a return address neither. */
+static bool note_size(void *arg, uint64_t address, void *to, size_t size)
+{
+	(void)to;
+	if (size == sizeof(uint64_t))
+		*(uint64_t *)arg = (address + 8 - STACK) / 8;
+	return false;
+}
+
+/* The number of the row that is found for a pc, plus 1; 0: none. */
+static uint64_t find(const struct qz_unwind_row *rows, uint32_t n, struct qz_unwind_region region,
+		     uint32_t pc, uint8_t *touched)
+{
+	uint64_t found = 0;
+	const struct unwinder w = {
+		.regions = &region,
+		.nregions = 1,
+		.rows = rows,
+		.nrows = n,
+		.touched = touched,
+		.read = note_size,
+		.arg = &found,
+	};
+	const struct unwinder_start start = {.ip = BIAS + pc, .sp = STACK};
+	struct unwinder_stack stack;
+
+	unwinder__walk(&w, &start, &stack);
+	return found;
+}
+
+/* How many were looked at; none are marked after it. */
+static uint32_t count_touched(uint8_t *touched, uint32_t n)
+{
+	uint32_t count = 0;
+
+	for (uint8_t *at = touched; (at = memchr(at, 1, touched + n - at)); count++)
+		*at = 0;
+	return count;
+}
+
+START_TEST(leads_to_the_row_that_holds)
+{
+	static struct qz_unwind_row all[2 * ROWS];
+	static uint8_t touched[2 * ROWS];
+	struct qz_unwind_block *index;
+	struct qz_unwind_row *rows;
+	struct qz_unwind_region r = {.start = BIAS, .end = BIAS + (1 << 30), .bias = BIAS};
+	uint32_t end, n, row = 0;
+
+	end = make_rows(all, ROWS);
+	r.blocks = unwind_index__new(all, ROWS, &index);
+	ck_assert_uint_gt(r.blocks, 100);
+	r.first = r.blocks;
+	r.count = ROWS;
+	r.block = QZ_UNWIND_BLOCK(all[0].pc);
+	rows = all + r.first;
+	memmove(rows, all, ROWS * sizeof(*rows));
+	memcpy(all, index, r.blocks * sizeof(*index));
+	free(index);
+	for (uint32_t pc = 0; pc < end + 3000; pc++) {
+		while (row < ROWS && rows[row].pc <= pc)
+			row++;
+		ck_assert_uint_eq(find(all, 2 * ROWS, r, pc, touched), row);
+		n = count_touched(touched, 2 * ROWS);
+		/* the block, half of what is left of at most 1,024 rows each time, and the row */
+		if (pc >= rows[0].pc && pc < rows[ROWS - 1].pc)
+			ck_assert_uint_le(n, 1 + 11 + 1);
+	}
+}
+END_TEST
+
+START_TEST(is_left_out_where_it_would_be_larger_than_the_table)
+{
+	struct qz_unwind_row rows[] = {{.pc = 5000}, {.pc = 6000}, {.pc = 7000}};
+	struct qz_unwind_block *index;
+
+	ck_assert_uint_eq(unwind_index__new(rows, 3, &index), 3);
+	ck_assert_uint_eq(index[0].before, 0);
+	ck_assert_uint_eq(index[0].count, 1);
+	ck_assert_uint_eq(index[2].before, 2);
+	ck_assert_uint_eq(index[2].count, 1);
+	free(index);
+	rows[2].pc = UINT32_MAX;
+	ck_assert_uint_eq(unwind_index__new(rows, 3, &index), 0);
+	ck_assert_ptr_null(index);
+	ck_assert_uint_eq(unwind_index__new(rows, 0, &index), 0);
+	free(index);
+}
+END_TEST
+
+Suite *suite_unwind_index(void)
+{
+	Suite *suite = suite_create("unwind_index");
+	TCase *tcase = tcase_create("index");
+
+	tcase_add_test(tcase, leads_to_the_row_that_holds);
+	tcase_add_test(tcase, is_left_out_where_it_would_be_larger_than_the_table);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
