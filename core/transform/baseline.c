@@ -43,25 +43,37 @@ static bool find_column(struct qz_profile *p, uint32_t id, struct qz_column *col
 	return p->ncalls;
 }
 
-/* Makes room for all that can be kept of p. */
+static bool has_any(const struct qz_column *column)
+{
+	for (uint32_t i = 0; i < column->n; i++) {
+		const uint64_t *figure = qz_column__at(column, i);
+
+		if (figure && *figure)
+			return true;
+	}
+	return false;
+}
+
+/* Makes room for all that is to be kept of p: most columns of ten thousand scopes are 0 throughout, and take none. */
 static int make_room(struct qz_baseline *b, struct qz_profile *p)
 {
 	struct qz_column column;
 	int err = 0;
 
 	for (uint32_t id = 0; !err && id <= CALL_COSTS; id = qz_figures__next(p, id))
-		if (find_column(p, id, &column))
+		if (find_column(p, id, &column) && has_any(&column))
 			err = qz_kept__grow(&b->columns[id], column.n);
 	return err;
 }
 
+/* Where there is no room, 0 is kept. */
 static void visit_column(const struct qz_column *column, struct qz_kept *kept, visit_figure *visit)
 {
 	for (uint32_t i = 0; i < column->n; i++) {
-		uint64_t *figure = qz_column__at(column, i);
+		uint64_t *figure = qz_column__at(column, i), zero = 0;
 
 		if (figure)
-			visit(figure, &kept->values[i]);
+			visit(figure, i < kept->n ? &kept->values[i] : &zero);
 	}
 }
 
@@ -155,7 +167,7 @@ static void subtract_waits(const struct qz_column *column, struct qz_kept *kept,
 			   const struct qz_profile *p, uint64_t *excess)
 {
 	memset(excess, 0, (p->nthreads + 1ul) * sizeof(*excess));
-	for (uint32_t i = 0; i < column->n; i++) {
+	for (uint32_t i = 0; i < column->n && i < kept->n; i++) {
 		uint64_t now = *qz_column__at(column, i);
 
 		if (kept->values[i] > now)
