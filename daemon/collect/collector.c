@@ -125,10 +125,8 @@ struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *s
 	return NULL;
 }
 
-void collector__free(struct collector *c)
+void collector__release(struct collector *c)
 {
-	if (!c)
-		return;
 	unwind_worker__free(c->worker);
 	event_reader__free(c->reader);
 	reorder_buffer__free(c->reorder);
@@ -153,6 +151,14 @@ void collector__free(struct collector *c)
 	threads__free(c->threads);
 	modules__free(c->modules);
 	symbolizer__free(c->symbolizer);
+	*c = (struct collector) {.profile = c->profile, .scopes = c->scopes};
+}
+
+void collector__free(struct collector *c)
+{
+	if (!c)
+		return;
+	collector__release(c);
 	scopes__free(c->scopes);
 	qz_profile__free(c->profile);
 	free(c);

@@ -136,6 +136,12 @@ int collector__finish(struct collector *c);
 int collector__refresh(struct collector *c, uint64_t until);
 struct qz_profile *collector__profile(struct collector *c);
 
+/*
+ * Frees all that the profile was made by, when it is not to be refreshed any more. Only it, collector__samples and
+ * collector__free can be asked for then.
+ */
+void collector__release(struct collector *c);
+
 /* Whether all threads of all scopes have ended. */
 bool collector__ended(const struct collector *c);
 

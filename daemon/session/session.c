@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "core/estimate/estimate.h"
 #include "daemon/collect/collector.h"
 #include "daemon/kernel/kallsyms.h"
 #include "daemon/util/log.h"
@@ -107,7 +108,7 @@ static void show(struct session *s, uint64_t now)
 	const struct qz_profile *p = collector__profile(s->collector);
 	uint32_t machine;
 
-	if (session__bring_up_to_date(s, now, true))
+	if (session__bring_up_to_date(s, now))
 		return;
 	machine = qz_profile__machine(p);
 	for (uint32_t i = 0; i < p->nscopes; i++) {
@@ -139,7 +140,7 @@ static uint64_t next_text(uint64_t began)
 static void do_periodic(struct session *s, uint64_t now)
 {
 	if (s->history && now >= s->slice_due) {
-		session__cut_slice(s, now, true);
+		session__cut_slice(s, session__refresh(s, now, true));
 		s->slice_due = now + s->options->slice;
 	}
 	govern(s, now);
@@ -348,9 +349,13 @@ static int finish(struct session *s)
 	err = collector__freeze(s->collector, &until);
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
+	err = err ?: session__refresh(s, until, false);
+	collector__release(s->collector); /* what is freed has room for what saving takes */
 	if (s->history && !err)
-		session__cut_slice(s, until, false);
-	err = err ?: session__bring_up_to_date(s, until, false);
+		session__cut_slice(s, 0);
+	history__free(s->history);
+	s->history = NULL;
+	err = err ?: qz_estimate__profile(collector__profile(s->collector));
 	if (err) {
 		log_error("the last samples could not be read: %s", strerror(-err));
 		s->failed = true;

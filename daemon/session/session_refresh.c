@@ -36,9 +36,9 @@ int session__refresh(struct session *s, uint64_t until, bool live)
 	return err;
 }
 
-int session__bring_up_to_date(struct session *s, uint64_t until, bool live)
+int session__bring_up_to_date(struct session *s, uint64_t until)
 {
-	return session__refresh(s, until, live)
+	return session__refresh(s, until, true)
 		       ?: qz_estimate__profile(collector__profile(s->collector));
 }
 

@@ -10,7 +10,7 @@ static void before_fold(void *context)
 {
 	struct session *s = context;
 
-	session__cut_slice(s, bpf_runtime__now(), true);
+	session__cut_slice(s, session__refresh(s, bpf_runtime__now(), true));
 }
 
 static void after_fold(void *context)
@@ -58,10 +58,8 @@ int session__start_history(struct session *s)
 	return 0;
 }
 
-void session__cut_slice(struct session *s, uint64_t until, bool live)
+void session__cut_slice(struct session *s, int err)
 {
-	int err = session__refresh(s, until, live);
-
 	err = err ?: history__cut(s->history, collector__profile(s->collector));
 	if (err)
 		log_warning("%s: %s; a slice is missing there", history__directory(s->history),

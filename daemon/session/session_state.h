@@ -91,8 +91,8 @@ int session__refresh_figures(struct session *s, uint64_t until, bool live);
 /* With it. */
 int session__refresh(struct session *s, uint64_t until, bool live);
 
-/* The estimates, too. */
-int session__bring_up_to_date(struct session *s, uint64_t until, bool live);
+/* The estimates, too, while it goes on. */
+int session__bring_up_to_date(struct session *s, uint64_t until);
 
 /* A copy without vacant rows (core/model/fold.h), estimated, for a file. NULL: no memory. */
 struct qz_profile *session__packed(const struct qz_profile *p);
@@ -121,7 +121,7 @@ int session__prepare_history(const struct session *s);
 /* Once all that is there already has been found. -errno after a line that says why. */
 int session__start_history(struct session *s);
 
-/* Ends a slice. Without room on the disk the next one has all. */
-void session__cut_slice(struct session *s, uint64_t until, bool live);
+/* Ends a slice; err is that of the refresh before. Without room on the disk the next one has all. */
+void session__cut_slice(struct session *s, int err);
 
 #endif
