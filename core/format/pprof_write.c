@@ -541,10 +541,12 @@ static int emit_meta(struct writer *w)
 {
 	struct stream stream = {.base.append = append, .gz = w->gz};
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
-	char *meta = qz_snapshot_meta__write(w->p);
-	char *stored = meta ? qz_utf8__store(meta) : NULL;
+	char *meta = qz_snapshot_meta__write(w->p), *stored = meta;
 
-	free(meta);
+	if (meta && !qz_utf8__stays(meta)) {
+		stored = qz_utf8__store(meta);
+		free(meta);
+	}
 	if (!stored)
 		return -ENOMEM;
 	piece.n_string_table = 1;
@@ -573,6 +575,7 @@ static int emit_all(struct writer *w)
 	err = err ? err : emit_each(w, w->p->nwaits, emit_wait);
 	err = err ? err : emit_each(w, w->p->nwakings, emit_waking);
 	err = err ? err : emit_each(w, w->strings.n, emit_string);
+	qz_string_table__free(&w->strings);
 	return err ? err : emit_meta(w);
 }
 

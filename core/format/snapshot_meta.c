@@ -22,7 +22,6 @@
 
 /* ---- writing ---- */
 
-/* The text as it grows. */
 struct writer {
 	const struct qz_profile *p;
 	FILE *out;
@@ -140,21 +139,46 @@ static void put_meta(struct writer *w)
 	fputs("}\n", w->out);
 }
 
+/* The text as it grows; open_memstream(3) takes up to three times as much. */
+struct text {
+	char *bytes;
+	size_t size, room;
+};
+
+static ssize_t append(void *context, const char *bytes, size_t size)
+{
+	struct text *text = context;
+
+	if (text->room - text->size < size) {
+		size_t room = 2 * (text->room + size);
+		char *grown = realloc(text->bytes, room);
+
+		if (!grown)
+			return 0;
+		text->bytes = grown;
+		text->room = room;
+	}
+	memcpy(text->bytes + text->size, bytes, size);
+	text->size += size;
+	return (ssize_t)size;
+}
+
 char *qz_snapshot_meta__write(const struct qz_profile *p)
 {
+	static const cookie_io_functions_t growing = {.write = append};
 	struct writer w = {.p = p};
-	char *text = NULL;
-	size_t size;
+	struct text text = {0};
 
-	w.out = open_memstream(&text, &size);
+	w.out = fopencookie(&text, "w", growing);
 	if (!w.out)
 		return NULL;
 	__fsetlocking(w.out, FSETLOCKING_BYCALLER);
 	put_meta(&w);
+	fputc('\0', w.out);
 	w.failed = ferror(w.out) || w.failed;
 	if (!fclose(w.out) && !w.failed)
-		return text;
-	free(text);
+		return text.bytes;
+	free(text.bytes);
 	errno = ENOMEM;
 	return NULL;
 }

@@ -74,6 +74,20 @@ char *qz_utf8__store(const char *s)
 	return copy;
 }
 
+bool qz_utf8__stays(const char *s)
+{
+	uint32_t code;
+
+	while (*s) {
+		size_t length = qz_utf8__decode(s, &code);
+
+		if (!length || is_stored_byte(code))
+			return false;
+		s += length;
+	}
+	return true;
+}
+
 void qz_utf8__restore(char *s)
 {
 	char *out;

@@ -5,6 +5,7 @@
 #ifndef QUARTZ_CORE_UTF8_H
 #define QUARTZ_CORE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ char *qz_utf8__replace(const char *s);
  * not part of a character became the private U+10FFNN. NULL: ENOMEM.
  */
 char *qz_utf8__store(const char *s);
+
+/* Whether that is equal to s. */
+bool qz_utf8__stays(const char *s);
 
 /* Undoes qz_utf8__store in place. */
 void qz_utf8__restore(char *s);
