@@ -77,20 +77,41 @@ _Static_assert(offsetof(struct qz_thread_event, waits) % sizeof(uint64_t) == 0 &
 		       sizeof(struct qz_thread_wait) % sizeof(uint64_t) == 0,
 	       "whole words");
 
-/* Only the waits that it has: there are up to a hundred thousand of them. */
+#define WORDS (sizeof(struct qz_thread_event) / sizeof(uint64_t))
+
+_Static_assert(WORDS <= 64, "a bit for each");
+
+/* Of a hundred thousand threads: the words that are not 0, behind one that tells which those are. */
 static bool keep(struct collector *c, const struct qz_thread_event *e)
 {
-	const uint64_t *from = (const uint64_t *)e;
-	uint32_t n = c->kept_words;
+	uint64_t words[WORDS], packed[1 + WORDS] = {0};
+	uint32_t n = 1;
 
-	for (uint32_t i = 0; i < e->event.length / sizeof(*from); i++) {
-		if (qz_array__reserve((void **)&c->kept, n, sizeof(*c->kept)))
-			return false;
-		c->kept[n++] = from[i];
+	memcpy(words, e, e->event.length);
+	for (uint32_t i = 0; i < e->event.length / sizeof(words[0]); i++) {
+		if (!words[i])
+			continue;
+		packed[0] |= 1ull << i;
+		packed[n++] = words[i];
 	}
-	c->kept_words = n;
+	for (uint32_t i = 0; i < n; i++) {
+		if (qz_array__reserve((void **)&c->kept, c->kept_words + i, sizeof(*c->kept)))
+			return false;
+		c->kept[c->kept_words + i] = packed[i];
+	}
+	c->kept_words += n;
 	c->nkept++;
 	return true;
+}
+
+const uint64_t *collector__kept_thread(const uint64_t *kept, struct qz_thread_event *e)
+{
+	uint64_t words[WORDS] = {0};
+
+	for (uint64_t which = *kept++; which; which &= which - 1)
+		words[__builtin_ctzll(which)] = *kept++;
+	memcpy(e, words, sizeof(*e));
+	return kept;
 }
 
 void collector__keep_thread(void *context, const struct qz_thread_event *e)

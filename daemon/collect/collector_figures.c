@@ -34,13 +34,11 @@ static int dump_alive(struct collector *c)
 {
 	if (!c->frozen)
 		return bpf_scopes__dump(c->bpf, c->refreshed, add_alive, c);
-	for (uint32_t i = 0; i < c->kept_words;) {
-		const struct qz_event *event = (const struct qz_event *)&c->kept[i];
-		struct qz_thread_event e = {0};
+	for (const uint64_t *kept = c->kept; kept < c->kept + c->kept_words;) {
+		struct qz_thread_event e;
 
-		memcpy(&e, event, event->length);
+		kept = collector__kept_thread(kept, &e);
 		add_alive(c, &e);
-		i += event->length / sizeof(*c->kept);
 	}
 	return 0;
 }

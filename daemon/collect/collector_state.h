@@ -66,7 +66,7 @@ struct collector {
 	bool name_soon;	     /* what was sampled since, before there is a next one */
 
 	bool frozen;
-	/* The threads that lived when the clock stopped, one after the other, each as long as it says it is. */
+	/* The threads that lived when the clock stopped, one after the other, see collector__kept_thread. */
 	uint64_t *kept;
 	uint32_t kept_words, nkept;
 	uint64_t dropped; /* of these, for want of memory */
@@ -82,6 +82,9 @@ void collector__process_event(struct collector *c, const struct qz_event *e);
 
 /* Of a thread that lived when the clock stopped; the context is the collector. */
 void collector__keep_thread(void *context, const struct qz_thread_event *e);
+
+/* The thread that begins there in what is kept, and where the next one does. */
+const uint64_t *collector__kept_thread(const uint64_t *kept, struct qz_thread_event *e);
 
 /* By the name that it has given itself, if any. */
 void collector__name_thread(struct collector *c, const struct qz_thread_event *e);
