@@ -350,7 +350,7 @@ static int finish(struct session *s)
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
 	err = err ?: session__refresh(s, until, false);
-	collector__release(s->collector); /* what is freed has room for what saving takes */
+	collector__release(s->collector); /* saving takes its place in memory */
 	if (s->history && !err)
 		session__cut_slice(s, 0);
 	history__free(s->history);

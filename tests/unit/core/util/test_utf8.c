@@ -68,6 +68,7 @@ static void assert_restored(const char *original)
 	char *s = qz_utf8__store(original);
 	uint32_t code;
 
+	ck_assert_int_eq(qz_utf8__stays(original), !strcmp(s, original));
 	for (const char *c = s; *c; c += qz_utf8__decode(c, &code))
 		ck_assert_uint_ne(qz_utf8__decode(c, &code), 0);
 	qz_utf8__restore(s);
