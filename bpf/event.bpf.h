@@ -81,6 +81,7 @@ static __always_inline void event__scope_end(u32 scope, u64 now)
 {
 	struct qz_scope_event e = {};
 
+	used__mark(USED_ENDED, scope);
 	event__begin(&e.event, QZ_EVENT_SCOPE_END, sizeof(e), now);
 	e.scope = scope;
 	if (bpf_ringbuf_output(&events, &e, sizeof(e),

@@ -198,6 +198,24 @@ struct {
 } object_figures SEC(".maps");
 
 /*
+ * Bits: slots of waits, of wait stacks and of objects that are in use, then scopes that have ended. quartzd looks at no
+ * others. Set when a slot has been taken, which is seldom; cleared by quartzd before it frees the slot.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} used SEC(".maps");
+
+/* The first bit of each; all are multiples of 64. */
+#define USED_WAITS   0
+#define USED_STACKS  nr_waits
+#define USED_OBJECTS (USED_STACKS + nr_wait_stacks)
+#define USED_ENDED   (USED_OBJECTS + QZ_OBJECT_SLOTS)
+
+/*
  * Addresses of code that waits, see struct qz_spin_address. Full: quartzd empties it; what was in it is
  * entered again when it is sampled.
  */
@@ -307,6 +325,15 @@ static __always_inline struct qz_thread_state *thread__get(struct task_struct *t
 static __always_inline struct qz_thread_state *thread__find(struct task_struct *task)
 {
 	return bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+static __always_inline void used__mark(u32 first, u32 index)
+{
+	u32 word = (first + index) / 64;
+	u64 *bits = bpf_map_lookup_elem(&used, &word);
+
+	if (bits)
+		__sync_fetch_and_or(bits, 1ull << index % 64);
 }
 
 static __always_inline bool task__has_memory(struct task_struct *task)

@@ -339,8 +339,10 @@ __noinline int object__probe(struct object_key *key, u64 hash, u32 at)
 	taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
 	if (taken && (taken != hash || !object__is(slot, key)))
 		return OBJECT_OTHER;
-	if (!taken)
+	if (!taken) {
+		used__mark(USED_OBJECTS, index); /* before others can find it */
 		object__identify(slot, key);
+	}
 	if (!taken || object__refill(slot, key))
 		object__fill(slot, key);
 	return index;

@@ -25,7 +25,7 @@ __noinline int release__probe(struct wait_scratch *w, u64 hash, u32 at)
 			return PROBE_NO_ROOM;
 		taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
 		if (!taken)
-			return wait_stack__fill(slot, w) ? index : PROBE_NO_ROOM;
+			return wait_stack__fill(slot, index, w) ? index : PROBE_NO_ROOM;
 	}
 	if (taken != hash || !wait_stack__is(slot, w))
 		return PROBE_OTHER;

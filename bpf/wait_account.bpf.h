@@ -65,7 +65,10 @@ __noinline int wait_account__probe(struct waits_figures *add, u32 at)
 		__sync_fetch_and_add(&slot->ready_ns, add->ready_ns);
 	if (add->variance)
 		__sync_fetch_and_add(&slot->variance, add->variance);
-	return taken ? WAITS_FOUND : WAITS_NEW;
+	if (taken)
+		return WAITS_FOUND;
+	used__mark(USED_WAITS, index);
+	return WAITS_NEW;
 }
 
 /* Adds to what the table has of this key and object in the scope: those of no thread are in several. */

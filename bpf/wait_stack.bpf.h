@@ -139,12 +139,15 @@ static __always_inline struct qz_stack_slot wait_stack__of(const struct wait_scr
 	};
 }
 
-/* Fills a slot just taken. */
-static __always_inline bool wait_stack__fill(struct qz_wait_stack *slot, struct wait_scratch *w)
+/* Fills a slot just taken, which is marked before: quartzd sees it when it sees that the ring has its frames. */
+static __always_inline bool wait_stack__fill(struct qz_wait_stack *slot, u32 index,
+					     struct wait_scratch *w)
 {
 	const struct qz_stack_slot of = wait_stack__of(w);
-	s64 offset = wait_stack__store(w);
+	s64 offset;
 
+	used__mark(USED_STACKS, index);
+	offset = wait_stack__store(w);
 	if (offset >= 0)
 		wait_stack__count(w);
 	stack_slot__set(&slot->stack, &of);
@@ -188,7 +191,7 @@ __noinline int wait_stack__probe(struct wait_scratch *w, u64 hash, u32 at)
 	taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
 	if (taken && (taken != hash || !wait_stack__is(slot, w)))
 		return PROBE_OTHER;
-	if (taken ? slot->stack.stored == QZ_STACK_STORED : wait_stack__fill(slot, w))
+	if (taken ? slot->stack.stored == QZ_STACK_STORED : wait_stack__fill(slot, index, w))
 		return index;
 	return PROBE_NO_ROOM;
 }

@@ -122,29 +122,38 @@ static int retire(struct scope_gc *gc, const struct collector *c, uint32_t scope
 	return 0;
 }
 
+/* Whether more scopes that have ended hold their numbers than there are free ones, with the n that are given back now. */
+static bool is_short(const struct scope_gc *gc, const struct collector *c, uint32_t n,
+		     uint32_t held)
+{
+	for (uint32_t i = QZ_OWN_SCOPES; i < gc->n && n < held; i++)
+		n += bpf_scopes__is_free(c->bpf, i);
+	return n < held;
+}
+
 /* Numbers are given to others when nobody knows them any more. */
 static int retire_settled(struct scope_gc *gc, const struct collector *c)
 {
-	uint32_t n = 0, unused = 0, held = 0;
+	uint32_t n = 0, held = 0, i = QZ_OWN_SCOPES;
 	int err = 0;
 
 	check_pages(gc, c);
 	memset(gc->gone, 0, gc->n * sizeof(*gc->gone));
-	for (uint32_t i = QZ_OWN_SCOPES; !err && i < gc->n; i++) {
-		if (!is_settled(gc, c, i)) {
-			unused += bpf_scopes__is_free(c->bpf, i);
+	while (!err && (i = bpf_scopes__next_ended(c->bpf, i)) < gc->n) {
+		if (is_settled(gc, c, i)) {
+			err = retire(gc, c, i);
+			n += !err;
+		} else {
 			held += gc->since[i] != 0;
-			continue;
 		}
-		err = retire(gc, c, i);
-		n += !err;
+		i++;
 	}
-	gc->is_short = held > unused + n;
+	gc->is_short = is_short(gc, c, n, held);
 	if (!n)
 		return err;
 	wait_drain__forget(c->waits, gc->gone);
 	address_spaces__forget(c->spaces, gc->gone);
-	for (uint32_t i = QZ_OWN_SCOPES; i < gc->n; i++)
+	for (i = QZ_OWN_SCOPES; i < gc->n; i++)
 		if (gc->gone[i])
 			err = bpf_scopes__recycle(c->bpf, i) ?: err;
 	return err;

@@ -106,6 +106,7 @@ static const struct shared {
 	SHARED(waits.slots, waits),
 	SHARED(objects, objects),
 	SHARED(object_figures, object_figures),
+	SHARED(used, used),
 	SHARED(unwind_regions, unwind_regions),
 	SHARED(spin_addresses, spin_addresses),
 };
@@ -222,6 +223,22 @@ static void choose_programs(struct bpf_runtime *bpf)
 		bpf_program__set_autoload(text[i], bpf->opts.text);
 }
 
+static uint32_t words_of_used(const struct bpf_runtime *bpf)
+{
+	return (bpf->waits.nslots + bpf->waits.nstacks + QZ_OBJECT_SLOTS + bpf->opts.max_scopes +
+		63) /
+	       64;
+}
+
+/* In the order of bpf/maps.bpf.h. */
+static void divide_used(struct bpf_runtime *bpf)
+{
+	bpf->waits.used_slots = bpf->used;
+	bpf->waits.used_stacks = bpf->waits.used_slots + bpf->waits.nslots / 64;
+	bpf->used_objects = bpf->waits.used_stacks + bpf->waits.nstacks / 64;
+	bpf->ended_scopes = bpf->used_objects + QZ_OBJECT_SLOTS / 64;
+}
+
 static int set_sizes(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
@@ -261,6 +278,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_stacks, bpf->waits.nstacks);
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, bpf->waits.nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.waits, bpf->waits.nslots);
+	err = err ?: bpf_map__set_max_entries(s->maps.used, words_of_used(bpf));
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_rows, bpf->nrows);
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_regions, UNWIND_REGIONS);
 	return err;
@@ -279,6 +297,7 @@ static int map_all(struct bpf_runtime *bpf)
 						 bpf_map__name(map), size_of(map), strerror(errno));
 		*memory_of(bpf, i) = memory;
 	}
+	divide_used(bpf);
 	for (uint32_t i = 0; i < bpf->processors; i++)
 		bpf->cpus[i].scope = QZ_NO_SCOPE;
 	for (uint32_t i = 0; i < bpf->waits.nslots; i++) /* as slots are that were in use */
@@ -652,6 +671,11 @@ const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf
 struct qz_object_slot *bpf_runtime__objects(const struct bpf_runtime *bpf)
 {
 	return bpf->objects;
+}
+
+uint64_t *bpf_runtime__used_objects(const struct bpf_runtime *bpf)
+{
+	return bpf->used_objects;
 }
 
 struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *bpf)

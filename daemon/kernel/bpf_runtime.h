@@ -138,10 +138,12 @@ struct bpf_runtime_waits {
 	uint64_t *frames;
 	struct qz_wait_slot *slots;
 	uint32_t nstacks, nframes, nslots;
+	uint64_t *used_stacks, *used_slots; /* bits; who frees one clears its bit before */
 };
 
-/* The objects that threads wait for: QZ_OBJECT_SLOTS slots and as many figures. */
+/* The objects that threads wait for: QZ_OBJECT_SLOTS slots and as many figures, and likewise bits. */
 struct qz_object_slot *bpf_runtime__objects(const struct bpf_runtime *bpf);
+uint64_t *bpf_runtime__used_objects(const struct bpf_runtime *bpf);
 struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *bpf);
 
 const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf);

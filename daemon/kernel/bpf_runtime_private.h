@@ -25,6 +25,7 @@ struct bpf_runtime {
 	struct bpf_runtime_waits waits;
 	struct qz_object_slot *objects;
 	struct qz_object_figures *object_figures;
+	uint64_t *used, *used_objects, *ended_scopes; /* the latter are parts of it */
 	uint32_t nrows;
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;

@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "core/util/bits.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 
@@ -224,9 +225,15 @@ void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct
 {
 	bpf_map_delete_elem(bpf_map__fd(bpf->skel->maps.groups), key);
 	__atomic_store_n(&bpf->scopes[scope].ended, bpf_runtime__now(), __ATOMIC_SEQ_CST);
+	qz_bits__set(bpf->ended_scopes, scope);
 }
 
 /* ---- one scope ---- */
+
+uint32_t bpf_scopes__next_ended(const struct bpf_runtime *bpf, uint32_t from)
+{
+	return qz_bits__next(bpf->ended_scopes, bpf->opts.max_scopes, from);
+}
 
 bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope)
 {
@@ -259,6 +266,7 @@ int bpf_scopes__recycle(struct bpf_runtime *bpf, uint32_t scope)
 {
 	if (scope >= bpf->opts.max_scopes)
 		return -EINVAL;
+	qz_bits__clear(bpf->ended_scopes, scope);
 	memset(&bpf->scopes[scope], 0, sizeof(bpf->scopes[scope]));
 	clear_levels(bpf, scope);
 	if (!bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.spare_scopes), NULL, &scope, BPF_ANY))

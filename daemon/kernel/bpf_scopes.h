@@ -26,6 +26,9 @@ void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope);
 /* Whether the number is for another process to have. */
 bool bpf_scopes__is_free(const struct bpf_runtime *bpf, uint32_t scope);
 
+/* The next one from `from` on of those that bpf_scopes__ended() may be said of; the number of scopes: none. */
+uint32_t bpf_scopes__next_ended(const struct bpf_runtime *bpf, uint32_t from);
+
 /* Whether all threads of a scope have ended and the last one has left its processor. */
 bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/util/bits.h"
 #include "daemon/waits/objects.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/procfs.h"
@@ -36,6 +37,7 @@ struct slot {
 struct objects {
 	struct qz_object_slot *table;
 	struct qz_object_figures *figures;
+	uint64_t *in_table; /* bits: slots that are in use */
 	struct threads *threads;
 	const struct stack_context *context;
 	struct wait_stacks *stacks;
@@ -56,6 +58,7 @@ struct objects *objects__new(const struct bpf_runtime *bpf, struct threads *thre
 		return NULL;
 	o->table = bpf_runtime__objects(bpf);
 	o->figures = bpf_runtime__object_figures(bpf);
+	o->in_table = bpf_runtime__used_objects(bpf);
 	o->threads = threads;
 	o->context = context;
 	o->stacks = stacks;
@@ -134,10 +137,12 @@ static bool in_use(const struct qz_object_slot *table, const struct qz_object_fi
 }
 
 /* A retired slot is freed, unless somebody had found it just before. */
-static void end_retirement(struct qz_object_slot *table, struct qz_object_figures *f,
-			   struct slot *slot)
+static void end_retirement(struct objects *o, uint32_t i)
 {
-	if (in_use(table, f)) {
+	struct qz_object_slot *table = &o->table[i];
+	struct slot *slot = &o->slots[i];
+
+	if (in_use(table, &o->figures[i])) {
 		slot->retired = false;
 		slot->idle = 0;
 		__atomic_store_n(&table->hash, slot->hash, __ATOMIC_SEQ_CST);
@@ -145,6 +150,7 @@ static void end_retirement(struct qz_object_slot *table, struct qz_object_figure
 	}
 	*slot = (struct slot) {.index = QZ_NONE};
 	table->stored = 0;
+	qz_bits__clear(o->in_table, i);
 	__atomic_store_n(&table->hash, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -169,8 +175,6 @@ static void drain_slot(struct objects *o, uint32_t i, bool aging)
 	struct slot *slot = &o->slots[i];
 	uint64_t hash = __atomic_load_n(&table->hash, __ATOMIC_SEQ_CST);
 
-	if (!hash)
-		return;
 	if (table->scope < o->nscopes)
 		o->used[table->scope] = o->drains;
 	if (is_filling(table))
@@ -187,13 +191,13 @@ static void drain_slot(struct objects *o, uint32_t i, bool aging)
 	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table, f)) {
 		slot->idle = 0;
 		if (slot->retired)
-			end_retirement(table, f, slot);
+			end_retirement(o, i);
 		return;
 	}
 	if (!aging)
 		return;
 	if (slot->retired) {
-		end_retirement(table, f, slot);
+		end_retirement(o, i);
 	} else if (++slot->idle >= IDLE_DRAINS) {
 		slot->retired = true;
 		__atomic_store_n(&table->hash, QZ_OBJECT_RETIRED, __ATOMIC_SEQ_CST);
@@ -203,7 +207,7 @@ static void drain_slot(struct objects *o, uint32_t i, bool aging)
 void objects__drain(struct objects *o, bool aging)
 {
 	o->drains++;
-	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+	qz_bits__for_each(i, o->in_table, QZ_OBJECT_SLOTS)
 		drain_slot(o, i, aging);
 }
 
@@ -365,7 +369,7 @@ static void name(struct objects *o, uint32_t i, uint32_t spinner)
 
 void objects__name(struct objects *o)
 {
-	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++) {
+	qz_bits__for_each(i, o->in_table, QZ_OBJECT_SLOTS) {
 		struct slot *slot = &o->slots[i];
 
 		if (slot->hash && (slot->wanted || stored(&o->table[i]) == QZ_OBJECT_STORED))
@@ -392,7 +396,7 @@ void objects__want(struct objects *o, uint32_t number, uint32_t spinner)
 
 void objects__want_waited(struct objects *o)
 {
-	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++)
+	qz_bits__for_each(i, o->in_table, QZ_OBJECT_SLOTS)
 		if (o->slots[i].hash && in_use(&o->table[i], &o->figures[i]))
 			objects__want(o, i + 1, 0);
 }
@@ -422,7 +426,7 @@ bool objects__use_scope(const struct objects *o, uint32_t scope)
 
 void objects__settle(struct objects *o, uint64_t until)
 {
-	for (uint32_t i = 0; i < QZ_OBJECT_SLOTS; i++) {
+	qz_bits__for_each(i, o->in_table, QZ_OBJECT_SLOTS) {
 		struct slot *slot = &o->slots[i];
 		struct qz_object *object;
 

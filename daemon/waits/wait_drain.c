@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
+#include "core/util/bits.h"
 #include "core/util/vec.h"
 #include "daemon/waits/objects.h"
 #include "daemon/waits/wait_stacks.h"
@@ -97,8 +98,12 @@ static void add_row(struct wait_drain *w, const struct row *row)
 }
 
 /* The first step retires a slot, the second one frees it. */
-static void age(struct qz_wait_slot *table, struct slot *slot)
+static void age(struct wait_drain *w, uint32_t i)
 {
+	const struct bpf_runtime_waits *waits = bpf_runtime__waits(w->bpf);
+	struct qz_wait_slot *table = &waits->slots[i];
+	struct slot *slot = &w->slots[i];
+
 	if (slot->idle++ < IDLE_DRAINS)
 		return;
 	if (!slot->retired) {
@@ -109,16 +114,17 @@ static void age(struct qz_wait_slot *table, struct slot *slot)
 		return;
 	}
 	*slot = (struct slot) {0};
+	qz_bits__clear(waits->used_slots, i);
 	__atomic_store_n(&table->key, 0, __ATOMIC_SEQ_CST);
 }
 
-static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct slot *slot)
+static void drain_slot(struct wait_drain *w, uint32_t i)
 {
-	uint64_t key = __atomic_load_n(&table->key, __ATOMIC_SEQ_CST);
+	struct qz_wait_slot *table = &bpf_runtime__waits(w->bpf)->slots[i];
+	struct slot *slot = &w->slots[i];
+	uint64_t key = table->key;
 	struct row row;
 
-	if (!key || (table->object == QZ_WAIT_RETIRED && !slot->retired))
-		return; /* being taken */
 	if (table->scope < bpf_runtime__max_scopes(w->bpf))
 		w->used[table->scope] = w->drains;
 	row = (struct row) {
@@ -138,7 +144,7 @@ static void drain_slot(struct wait_drain *w, struct qz_wait_slot *table, struct 
 	if (row.count || row.blocked_ns || row.ready_ns)
 		slot->idle = 0;
 	else if (w->aging)
-		age(table, slot);
+		age(w, i);
 }
 
 void wait_drain__take(struct wait_drain *w, bool aging)
@@ -148,8 +154,8 @@ void wait_drain__take(struct wait_drain *w, bool aging)
 	w->drains++;
 	w->aging = aging;
 	w->nwakings = 0;
-	for (uint32_t i = 0; i < waits->nslots; i++)
-		drain_slot(w, &waits->slots[i], &w->slots[i]);
+	qz_bits__for_each(i, waits->used_slots, waits->nslots)
+		drain_slot(w, i);
 	bpf_runtime__control(w->bpf)->waking_rows = w->nwakings;
 	/* in this order: what names another was written after it */
 	objects__drain(w->objects, aging);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/util/bits.h"
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/waits/sleeping_stacks.h"
@@ -89,9 +90,12 @@ void wait_stacks__free(struct wait_stacks *s)
 
 /* ---- taking out ---- */
 
-static void free_slot(struct qz_wait_stack *slot)
+static void free_slot(struct wait_stacks *s, uint32_t i)
 {
+	struct qz_wait_stack *slot = &s->waits->stacks[i];
+
 	slot->stack.stored = 0;
+	qz_bits__clear(s->waits->used_stacks, i);
 	__atomic_store_n(&slot->stack.hash, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -138,16 +142,13 @@ static uint32_t take_out_new(struct wait_stacks *s, bool *complete)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
-		struct qz_wait_stack *slot = &s->waits->stacks[i];
-		uint8_t stored;
+	qz_bits__for_each(i, s->waits->used_stacks, s->waits->nstacks) {
+		const struct qz_wait_stack *slot = &s->waits->stacks[i];
+		uint8_t stored = __atomic_load_n(&slot->stack.stored, __ATOMIC_SEQ_CST);
 
-		if (!__atomic_load_n(&slot->stack.hash, __ATOMIC_SEQ_CST))
-			continue;
 		n++;
-		stored = __atomic_load_n(&slot->stack.stored, __ATOMIC_SEQ_CST);
 		if (stored == QZ_STACK_NO_ROOM)
-			free_slot(slot);
+			free_slot(s, i);
 		else if (stored && s->items[i].state == STACK_FREE)
 			take_out(s, &s->items[i], slot);
 		if (stored != QZ_STACK_NO_ROOM && s->items[i].state == STACK_FREE)
@@ -215,12 +216,12 @@ static void release(struct wait_stacks *s, uint32_t i)
 		__atomic_fetch_sub(&s->control->asleep_stacks, 1, __ATOMIC_SEQ_CST);
 	free(item->locations);
 	*item = (struct wait_stack) {.state = STACK_FREE};
-	free_slot(&s->waits->stacks[i]);
+	free_slot(s, i);
 }
 
 static void release_ended(struct wait_stacks *s)
 {
-	for (uint32_t i = 0; i < s->waits->nstacks; i++)
+	qz_bits__for_each(i, s->waits->used_stacks, s->waits->nstacks)
 		if (s->items[i].state == STACK_PLACED && is_gone(s, s->items[i].slot.image))
 			release(s, i);
 }
@@ -247,7 +248,7 @@ static void forget_owners(struct wait_stacks *s, const bool *marked)
 
 void wait_stacks__forget(struct wait_stacks *s, const bool *marked)
 {
-	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
+	qz_bits__for_each(i, s->waits->used_stacks, s->waits->nstacks) {
 		const struct image *image;
 
 		if (s->items[i].state != STACK_PLACED)
@@ -300,7 +301,7 @@ static void walk_asleep(struct wait_stacks *s, struct wait_stack *item)
 
 void wait_stacks__want(struct wait_stacks *s)
 {
-	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
+	qz_bits__for_each(i, s->waits->used_stacks, s->waits->nstacks) {
 		struct wait_stack *item = &s->items[i];
 		struct bpf_runtime_buffer frames;
 
@@ -333,7 +334,7 @@ static void place(struct wait_stacks *s, struct wait_stack *item)
 
 void wait_stacks__place(struct wait_stacks *s)
 {
-	for (uint32_t i = 0; i < s->waits->nstacks; i++)
+	qz_bits__for_each(i, s->waits->used_stacks, s->waits->nstacks)
 		if (s->items[i].state == STACK_WANTED)
 			place(s, &s->items[i]);
 }

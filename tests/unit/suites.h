@@ -8,6 +8,7 @@
 #include <check.h>
 
 #define SUITES                                                                                     \
+	X(bits)                                                                                    \
 	X(utf8)                                                                                    \
 	X(term_escape)                                                                             \
 	X(suggest)                                                                                 \

@@ -16,9 +16,12 @@
 
 /* What the programs and the rest of quartzd would do. */
 static struct qz_wait_stack slots[SLOTS];
-static uint64_t ring[FRAMES];
-static struct bpf_runtime_waits waits = {
-	.stacks = slots, .nstacks = SLOTS, .frames = ring, .nframes = FRAMES};
+static uint64_t ring[FRAMES], in_use;
+static struct bpf_runtime_waits waits = {.stacks = slots,
+					 .nstacks = SLOTS,
+					 .frames = ring,
+					 .nframes = FRAMES,
+					 .used_stacks = &in_use};
 static struct qz_control control;
 static struct image images[2]; /* numbers 1 and 2 */
 static uint32_t asked;
@@ -112,6 +115,7 @@ static void take_slot(uint32_t at, uint32_t image, uint32_t cause)
 	slots[at] = (struct qz_wait_stack) {
 		.stack = {.hash = 1000 + at, .image = image, .nuser = 1, .depth = 1, .stored = 1},
 		.cause = cause};
+	in_use |= 1ull << at;
 }
 
 static struct wait_stacks *new_stacks(uint32_t nliving, uint32_t nended, pid_t living, pid_t ended)
@@ -119,6 +123,7 @@ static struct wait_stacks *new_stacks(uint32_t nliving, uint32_t nended, pid_t l
 	static struct stack_context context;
 	struct wait_stacks *s;
 
+	in_use = 0;
 	for (uint32_t i = 0; i < SLOTS; i++)
 		slots[i] = (struct qz_wait_stack) {0};
 	images[0] = (struct image) {.number = 1, .pid = living};
@@ -145,8 +150,10 @@ static uint32_t used(void)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		ck_assert_uint_eq(in_use >> i & 1, slots[i].stack.hash != 0);
 		n += slots[i].stack.hash != 0;
+	}
 	return n;
 }
 
