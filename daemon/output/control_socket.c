@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -402,14 +403,16 @@ static void serve(struct control_socket *s, struct client *c)
 		read_request(s, c);
 }
 
+/* accept(2) makes a socket before it looks. */
 static void serve_guests(struct control_socket *s)
 {
+	struct pollfd listener = {.fd = s->guests, .events = POLLIN};
 	uint64_t now = qz_clock__now();
 
 	if (now < s->guests_due)
 		return;
 	s->guests_due = now + GUESTS_PERIOD;
-	for (int i = 0; i < MAX_GUESTS && take_client(s, true); i++)
+	for (int i = 0; i < MAX_GUESTS && poll(&listener, 1, 0) > 0 && take_client(s, true); i++)
 		;
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		if (s->clients[i].fd >= 0 && s->clients[i].guest)
