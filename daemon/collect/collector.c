@@ -245,9 +245,13 @@ void collector__on_fold(struct collector *c, void (*before)(void *context),
 
 static void take_reports(struct collector *c)
 {
+	bool news;
+
 	if (reorder_buffer__bytes(c->reorder) > MAX_BEHIND)
 		return; /* they are put aside next, and then fill the rings, which count what is lost */
-	c->complete = event_reader__take(c->reader, c->reorder);
+	c->complete = event_reader__take(c->reader, c->reorder, &news);
+	if (news)
+		unwind_worker__wake(c->worker);
 }
 
 /* So near to a swap that no sample comes between: all of one buffer are of one rate. */
@@ -331,6 +335,7 @@ static void remap(struct collector *c, const struct remap *remap)
 	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->spaces, remap))
 		name_before(c, now);
 	address_spaces__remap(c->spaces, remap);
+	unwind_worker__wake(c->worker);
 }
 
 static bool take_report(void *context, const struct report *report)
@@ -471,7 +476,7 @@ uint64_t collector__behind(const struct collector *c)
 
 int collector__patience_ms(const struct collector *c)
 {
-	return event_reader__patience_ms(c->reader, false, c->halvings);
+	return event_reader__tick_ms(c->reader, c->halvings);
 }
 
 int collector__finish(struct collector *c)

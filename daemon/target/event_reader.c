@@ -16,6 +16,7 @@
 #define MAX_BYTES    (32u << 20)
 #define HURRY	     50000000ull /* ns after a report */
 #define TICK_MS	     100
+#define ALONE_MS     250 /* of the other thread, for when the main thread is held up */
 #define HURRY_MS     5
 #define HURRY_MS_ALL 20 /* each look costs two threads a wake-up */
 
@@ -168,14 +169,15 @@ uint64_t event_reader__read(struct event_reader *r)
 	return r->emptied;
 }
 
-uint64_t event_reader__take(struct event_reader *r, struct reorder_buffer *to)
+uint64_t event_reader__take(struct event_reader *r, struct reorder_buffer *to, bool *news)
 {
 	GUARD(&r->lock);
-	uint64_t drained;
+	uint64_t drained, mapped = r->mapped;
 
 	eventfd_read(r->fd, &drained);
 	reorder_buffer__move(to, r->aside);
 	read_rings(r);
+	*news = r->mapped != mapped;
 	reorder_buffer__move(to, r->aside);
 	return r->emptied;
 }
@@ -194,14 +196,26 @@ bool event_reader__met_unknown_code(struct event_reader *r)
 	return met;
 }
 
-int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvings)
+static int patience_ms(struct event_reader *r, bool waits, uint32_t halvings, int most)
 {
 	GUARD(&r->lock);
 	uint64_t now = bpf_runtime__now();
 	int ms = (bpf_runtime__follows_all(r->bpf) ? HURRY_MS_ALL : HURRY_MS) << halvings;
 	bool hurry = waits || now - r->mapped < HURRY;
 
-	return hurry && !loss_backoff__rages(&r->losses, now) && ms < TICK_MS ? ms : TICK_MS;
+	if (!hurry || loss_backoff__rages(&r->losses, now))
+		return most;
+	return ms < TICK_MS ? ms : TICK_MS;
+}
+
+int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvings)
+{
+	return patience_ms(r, waits, halvings, ALONE_MS);
+}
+
+int event_reader__tick_ms(struct event_reader *r, uint32_t halvings)
+{
+	return patience_ms(r, false, halvings, TICK_MS);
 }
 
 uint64_t event_reader__dropped(struct event_reader *r)

@@ -36,9 +36,10 @@ uint64_t event_reader__read(struct event_reader *r);
 
 /*
  * The same for the main thread, which is given what was put aside for it: of each process, all that was reported
- * before the time is among it.
+ * before the time is among it. *news: the other thread is to be woken, as something was mapped, forked, executed, or
+ * met without a table.
  */
-uint64_t event_reader__take(struct event_reader *r, struct reorder_buffer *to);
+uint64_t event_reader__take(struct event_reader *r, struct reorder_buffer *to, bool *news);
 
 /* Readable when another thread has put an event aside for the main thread. */
 int event_reader__fd(const struct event_reader *r);
@@ -47,10 +48,11 @@ int event_reader__fd(const struct event_reader *r);
 bool event_reader__met_unknown_code(struct event_reader *r);
 
 /*
- * After how many ms to come again: soon, if something waits to be done, or was mapped, forked or executed just
- * now, so that more is coming. Not while reports are lost again and again; less soon on a machine, where something
- * is mapped all the time, and at lower rates.
+ * After how many ms the main thread is to come again, and the other one, if it is not woken: soon, if something waits to
+ * be done, or was mapped, forked or executed just now, so that more is coming. Not while reports are lost again and
+ * again; less soon on a machine, where something is mapped all the time, and at lower rates.
  */
+int event_reader__tick_ms(struct event_reader *r, uint32_t halvings);
 int event_reader__patience_ms(struct event_reader *r, bool waits, uint32_t halvings);
 
 /* Reports that were dropped for want of memory, so far. */
