@@ -7,6 +7,7 @@ BENCH_OBJECTS_scopes := $(O)/libquartz.a
 BENCH_OBJECTS_tables := $(O)/tests/unit/symbolizer/cfi_bytes.o $(O)/tests/unit/symbolizer/cfi_image.o $(SYMBOLIZER_LIB)
 BENCH_LIBS_tables := $(SYMBOLIZER_LIBS)
 BENCH_LIBS_redis_rate := -lm
+BENCH_LIBS_empty := -lbpf
 
 $(O)/tests/bench/slots: $(BENCH_OBJECTS_slots)
 $(O)/tests/bench/scopes: $(BENCH_OBJECTS_scopes)

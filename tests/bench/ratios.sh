@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # What it costs to be profiled, or to run beside one who is: pairs of the same work without and
-# with a profiler, one after the other, for each profiler and round. Each pair gives one ratio.
+# with a profiler, one after the other, for each profiler and round. Each pair gives one ratio. WORK says which work,
+# BESIDE which profilers (all).
 
-workloads=(compute clock futex-threads futex-processes pipe-threads pipe-processes getppid fork thread)
+read -r -a workloads <<<"${WORK:-compute clock futex-threads futex-processes pipe-threads pipe-processes getppid fork thread}"
 declare -A slices=([fork]=25 [thread]=30)
-profilers=(timer quartzd woken outside)
-! command -v perf >/dev/null || profilers+=(perf perf-all perf-switch)
+read -r -a profilers <<<"${BESIDE:-timer empty quartzd system woken outside$(! command -v perf >/dev/null || echo ' perf perf-all perf-switch')}"
 declare -A titles=(
 	[timer]='interrupt alone, 999 Hz'
+	[empty]='two empty programs'
 	[quartzd]='quartzd'
+	[system]='quartzd --system'
 	[woken]='quartzd --woken'
 	[outside]='quartzd on another program'
 	[perf]='perf record -g -p'
@@ -50,7 +52,12 @@ start_profiler()
 		start timer "$out/tests/bench/timer" 999
 		await timer.out ready
 		;;
+	empty)
+		start empty "$out/tests/bench/empty" sched_switch sched_wakeup
+		await empty.out ready
+		;;
 	quartzd) start_quartzd --tree "${beats%% *}" ;;
+	system) start_quartzd --system --history 0 ;;
 	woken) start_quartzd --woken --tree "${beats%% *}" ;;
 	outside) start_quartzd --pid "$sleeper" ;;
 	perf) start_perf -p "${beats// /,}" ;;
