@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Threads at whose switches and wake-ups there is nothing to do, known without a look at their state, which is mostly
- * not in the cache: those that are alone in their process (bpf/single.bpf.h), are in no wait that is looked at, and
- * wait often enough that most of their waits are passed (bpf/wait_gate.bpf.h). Of two threads whose numbers collide
- * one has no entry, and its state is looked at.
+ * not in the cache: those that are alone in their process (bpf/single.bpf.h), and are in no wait that is looked at. Which
+ * of their waits are passed is known here, too (bpf/wait_gate.bpf.h). Of two threads whose numbers collide one has no
+ * entry, and its state is looked at.
  */
 #ifndef QUARTZ_SINGLE_GATE_BPF_H
 #define QUARTZ_SINGLE_GATE_BPF_H
 
-/* Of the number of a thread, which has 22 bits at most; below the rest of it, log2 of waits for one that is looked at. */
+/* Of the number of a thread, which has 22 bits at most. */
 #define GATE_BITS 16
-#define GATE_STEP 4
+/* An entry: log2 of waits for one that is looked at, the rest of the number, the same of preemptions, and that it is there. */
+#define GATE_STEP	   15
+#define GATE_TAG_SHIFT	   4
+#define GATE_PREEMPT_SHIFT 10
+#define GATE_KNOWN	   0x4000
 
 /* What is to be done with a wait: CLOSED, the state of the thread knows. */
 enum gate { GATE_CLOSED, GATE_PASSES, GATE_LOOKS };
@@ -30,23 +34,28 @@ static __always_inline volatile u16 *single_gate__entry(const struct task_struct
 
 static __always_inline u16 single_gate__tag(const struct task_struct *task)
 {
-	return (u32)task->pid >> GATE_BITS << GATE_STEP;
+	return GATE_KNOWN | (u32)task->pid >> GATE_BITS << GATE_TAG_SHIFT;
 }
 
-/* 0: its state is to be looked at. */
-static __always_inline u32 single_gate__step(const struct task_struct *task)
+/* 0: the state of the thread is to be looked at. */
+static __always_inline u16 single_gate__get(const struct task_struct *task)
 {
-	u16 step;
+	u16 entry = wanted_singles ? *single_gate__entry(task) : 0;
+	u16 rest = entry ^ single_gate__tag(task);
 
-	if (!wanted_singles)
-		return 0;
-	step = *single_gate__entry(task) ^ single_gate__tag(task);
-	return step < 1 << GATE_STEP ? step : 0;
+	return rest & ~(GATE_STEP | GATE_STEP << GATE_PREEMPT_SHIFT) ? 0 : entry;
 }
 
-static __always_inline void single_gate__open(const struct task_struct *task, u32 step)
+/* The step of its waits, or of its preemptions. */
+static __always_inline u32 single_gate__step(u16 entry, bool preempted)
 {
-	u16 entry = step ? single_gate__tag(task) | step : 0;
+	return entry >> (preempted ? GATE_PREEMPT_SHIFT : 0) & GATE_STEP;
+}
+
+static __always_inline void single_gate__open(const struct task_struct *task, u32 step,
+					      u32 preempted)
+{
+	u16 entry = single_gate__tag(task) | step | preempted << GATE_PREEMPT_SHIFT;
 
 	if (*single_gate__entry(task) != entry)
 		*single_gate__entry(task) = entry;

@@ -25,9 +25,8 @@ static __noinline int single__switch_out(struct task_struct *prev, struct qz_thr
 		t->waiting.flags |= QZ_WAITING_CLOSED;
 		t->state = QZ_SINGLE;
 	}
-	if (!state)
-		return !wait_gate__passes(t, 0);
-	return wanted || !wait_gate__is_passed(t->waiting.step);
+	return wanted || !wait_gate__is_passed(state ? t->waiting.step
+						     : wait_gate__preempted_step(&t->waiting));
 }
 
 static __always_inline void single__begin_wait(struct task_struct *prev, struct qz_thread_state *t,
@@ -77,7 +76,7 @@ static __always_inline void single__switch_in(struct task_struct *next, struct q
 {
 	if (t->state != QZ_SINGLE)
 		single__end_wait(next, t);
-	single_gate__open(next, t->waiting.step);
+	single_gate__open(next, t->waiting.step, wait_gate__preempted_step(&t->waiting));
 }
 
 #endif

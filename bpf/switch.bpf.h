@@ -336,7 +336,7 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 		group__notice(prev, out, now);
 		switch__begin_wait(prev, out, cpu, preempt, now);
 	}
-	in = single_gate__step(next) ? NULL : thread__get(next);
+	in = single_gate__get(next) ? NULL : thread__get(next);
 	if (in && thread__is_single(in)) {
 		single__switch_in(next, in);
 	} else if (in) {
@@ -349,17 +349,19 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	switch__change_scope(cpu, *(volatile u32 *)&cpu->scope, comes, now);
 }
 
-/* What the gate of prev says. That of its preemptions is another one, which its state has, see wait_gate__passes. */
+/* What the gate of prev says. */
 static __always_inline enum gate switch__gate(struct task_struct *prev, bool preempt)
 {
-	u32 step;
+	u32 state;
+	u16 entry;
 
 	if (!prev->pid)
 		return GATE_PASSES;
-	step = single_gate__step(prev);
-	if (!step || preempt || !prev->__state || task__ends(prev, preempt))
+	entry = single_gate__get(prev);
+	state = preempt ? 0 : prev->__state;
+	if (!entry || state & TASK_DEAD_BIT)
 		return GATE_CLOSED;
-	return wait_gate__is_passed(step) ? GATE_PASSES : GATE_LOOKS;
+	return wait_gate__is_passed(single_gate__step(entry, !state)) ? GATE_PASSES : GATE_LOOKS;
 }
 
 /* Whether neither thread is counted, or looked at. */
@@ -367,7 +369,7 @@ static __always_inline bool switch__is_passed(const struct qz_cpu_state *cpu, en
 					      struct task_struct *next)
 {
 	return gate == GATE_PASSES && cpu->scope == QZ_NO_SCOPE && !frozen &&
-	       (!next->pid || single_gate__step(next));
+	       (!next->pid || single_gate__get(next));
 }
 
 /* Most switches of most servers are passed: that comes first, and is short, since it is seldom in the cache. */
@@ -431,7 +433,7 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 	if (!cpu)
 		return 0;
 	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
-	if (!single_gate__step(task))
+	if (!single_gate__get(task))
 		handle_wakeup(task);
 	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
 	return 0;
