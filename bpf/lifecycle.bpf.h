@@ -244,9 +244,12 @@ int BPF_PROG(on_exec, struct task_struct *task)
  */
 static __always_inline int handle_free(struct task_struct *task)
 {
-	struct qz_thread_state *t = thread__find(task);
+	struct qz_thread_state *t;
 	u64 now;
 
+	if (passed__has_ended(task))
+		return 0;
+	t = thread__find(task);
 	if (!t) {
 		passed__free(task, frozen ? read_until : bpf_ktime_get_ns());
 		return 0;

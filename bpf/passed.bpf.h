@@ -261,25 +261,21 @@ static __always_inline u32 passed__origin(struct task_struct *task)
 	return 0;
 }
 
-__noinline int passed__fold(u64 address, u32 origin, u64 now)
+/* Its group gets what it did. `cpu` and `delay` are the kernel's accounts. */
+__noinline int passed__fold(u32 group, s64 life, u64 cpu, u64 delay)
 {
-	struct task_struct *task = (struct task_struct *)address;
-	u64 cpu = BPF_CORE_READ(task, se.sum_exec_runtime), ran, ready;
-	s64 life = now - BPF_CORE_READ(task, start_time);
+	struct qz_scope_state *to = scope__get(group);
 	u64 ns[QZ_THREAD_STATES] = {};
-	struct qz_scope_state *to;
-	u32 group;
+	u64 ran, ready;
 
 	if (life <= 0)
 		return 0;
-	group = group__find(address, origin, now);
-	to = scope__get(group);
 	if (!to) {
 		scope__refuse();
 		return 0;
 	}
 	ran = single__news(cpu, 0, life);
-	ready = single__news(single__delay(task), 0, life - ran);
+	ready = single__news(delay, 0, life - ran);
 	ns[QZ_RUNNING] = ran;
 	ns[QZ_READY] = ready;
 	ns[QZ_BLOCKED] = life - ran - ready;
@@ -287,6 +283,28 @@ __noinline int passed__fold(u64 address, u32 origin, u64 now)
 	level__add(group, 1, ran);
 	level__add(group, 0, life - ran);
 	return group__add_passed(group, to->serial, life - ran - ready, ready);
+}
+
+static __always_inline void passed__add(struct task_struct *task, u32 group, u64 now)
+{
+	u64 delay = single__has_accounts(task) ? task->sched_info.run_delay : 0;
+
+	passed__fold(group, now - task->start_time, task->se.sum_exec_runtime, delay);
+}
+
+/*
+ * The group of the process that is running, a leader: helpers for that cost less than reading what they read. Where it is
+ * from is of interest to a new group alone.
+ */
+static __noinline u32 passed__group(struct task_struct *task, u64 now)
+{
+	struct qz_group_key key = {};
+	u32 *scope;
+
+	key.cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	scope = bpf_map_lookup_elem(&groups, &key);
+	return scope ? *scope : group__find(group__leader(task), passed__origin(task), now);
 }
 
 /* At the last switch of a thread without a state. False: it has one now. A function, for the stack of on_switch. */
@@ -299,26 +317,32 @@ static __noinline bool passed__end(struct task_struct *task, u64 now)
 	if (passed_looked_at == pid &&
 	    __sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid)
 		return false;
-	passed__fold(group__leader(task), passed__origin(task), now);
+	passed__add(task, passed__group(task, now), now);
 	*passed__end_mark(task) = passed__mark(task);
 	return true;
 }
 
 /*
- * Where another process has the mark, this one is taken to have ended at a switch that was seen. So is one that
- * something is stored at: it may have a state that cannot be had. Before Linux 6.2 none can be had while the processor is at
- * that of another task, and tasks are freed in an interrupt.
+ * It is freed, and its end was not seen. Where another process has the mark, this one is taken to have ended at a switch
+ * that was seen. So is one that something is stored at: it may have a state that cannot be had. Before Linux 6.2 none can
+ * be had while the processor is at that of another task, and tasks are freed in an interrupt.
  */
 static __always_inline void passed__free(struct task_struct *task, u64 now)
 {
+	if (!passed__is(task) || *passed__end_mark(task) || task->bpf_storage)
+		return;
+	passed__add(task, group__find(group__leader(task), passed__origin(task), now), now);
+}
+
+/* Whether it was passed, and ended at a switch that was seen. Nothing but its number is looked at: it is not in the cache. */
+static __always_inline bool passed__has_ended(struct task_struct *task)
+{
 	volatile u16 *mark = passed__end_mark(task);
 
-	if (!passed__is(task))
-		return;
-	if (*mark == passed__mark(task))
-		*mark = 0;
-	else if (!*mark && !task->bpf_storage)
-		passed__fold(group__leader(task), passed__origin(task), now);
+	if (!wanted_groups || *mark != passed__mark(task))
+		return false;
+	*mark = 0;
+	return true;
 }
 
 #endif

@@ -47,9 +47,12 @@ __noinline int wait_account__probe(struct waits_figures *add, u32 at)
 
 	if (!slot || !add)
 		return WAITS_FULL;
-	if (!*(volatile u64 *)&slot->key && !quota__take(add->scope, QZ_SHARE_WAITS, nr_waits))
-		return WAITS_FULL;
-	taken = __sync_val_compare_and_swap(&slot->key, 0, add->key);
+	taken = *(volatile u64 *)&slot->key;
+	if (!taken) {
+		if (!quota__take(add->scope, QZ_SHARE_WAITS, nr_waits))
+			return WAITS_FULL;
+		taken = __sync_val_compare_and_swap(&slot->key, 0, add->key);
+	}
 	if (!taken) {
 		slot->scope = add->scope;
 		barrier(); /* until `object` is there the slot is nobody's */
@@ -58,7 +61,8 @@ __noinline int wait_account__probe(struct waits_figures *add, u32 at)
 		   slot->scope != add->scope) {
 		return WAITS_OTHER;
 	}
-	__sync_fetch_and_add(&slot->count, add->count);
+	if (add->count)
+		__sync_fetch_and_add(&slot->count, add->count);
 	if (add->blocked_ns)
 		__sync_fetch_and_add(&slot->blocked_ns, add->blocked_ns);
 	if (add->ready_ns)
