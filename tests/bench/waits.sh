@@ -35,6 +35,7 @@ serve_redis
 serve_postgres
 start ask_redis "$out/tests/bench/redis_rate" "$T/redis" 50 60000 $((seconds + 10))
 start ask_postgres "${as_nobody[@]}" "$postgres/pgbench" -n -h "$T/data" -c 8 -R 1500 -T $((seconds + 10)) postgres
+MALLOC_ARENA_MAX=1 start arena "$out/tests/bench/arena" $((seconds + 10))
 both=()
 for name in sampled exact; do
 	options=()
