@@ -102,18 +102,20 @@ add_up()
 	awk '{ ns[$1] += $2 } END { for (p in ns) printf "%d %.0f\n", p, ns[p] }' | sort
 }
 
+# Those that have a row of their own. Others, of less than a second, are in one for all of their program.
 ended_processes()
 {
 	awk '$3 >= 1e8 { print $1 }' "$T/compile.out" "$T/compress.out" | sort -u >"$T/long"
 	cat "$T/compile.out" "$T/compress.out" | add_up >"$T/waited"
 	jq -r '.rows[] | select(.name == "cc1" or .name == "pigz") | "\(.pid) \(.cpu_ns)"' "$T/ps" |
 		add_up >"$T/measured"
-	join "$T/long" "$T/waited" | join -a 1 -e 0 -o 2.2,1.2,1.2 - "$T/measured"
+	join "$T/long" "$T/waited" | join -o 2.2,1.2,1.2 - "$T/measured"
 }
 
 processes_of()
 {
-	awk -v measured="$(jq --arg name "$1" '[.rows[] | select(.name == $name).cpu_ns] | add' "$T/ps")" '
+	awk -v measured="$(jq --arg name "$1" \
+		'[.rows[] | select(.name == $name or .name == $name + " (short-lived)").cpu_ns] | add' "$T/ps")" '
 		{ ns += $2 } END { printf "%.0f %.0f %.0f\n", measured, ns, ns }' "$T/$2.out"
 }
 
@@ -148,6 +150,8 @@ stop_load
 echo "$(jq .rows_total "$T/ps") processes in $(jq '.window_ns / 1e9 | floor' "$T/ps") s"
 machine_busy | print_brackets 'busy time of the machine'
 ended_processes | print_brackets 'processes that lived 100 ms or more and ended'
+processes_of cc1 compile | print_brackets 'all compilers together'
+processes_of pigz compress | print_brackets 'all compressors together'
 processes_of forks forks | print_brackets 'all forks together'
 for at in 1 2; do
 	jq -r '.rows[] | select(.ended | not) | select(.kind == "process") | "\(.pid) \(.cpu_ns)"' "$T/ps$at" |
