@@ -560,10 +560,11 @@ uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *bpf)
 }
 
 /* Mapped for as long as it takes: the kernel counts what is mapped of a map as memory in use. */
-int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first, const void *rows, uint32_t n)
+int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
+			    const struct qz_unwind_row *rows, uint32_t n)
 {
-	size_t page = sysconf(_SC_PAGESIZE), at = first * sizeof(struct qz_unwind_row);
-	size_t before = at % page, size = n * sizeof(struct qz_unwind_row);
+	size_t page = sysconf(_SC_PAGESIZE), at = (size_t)first * sizeof(*rows);
+	size_t before = at % page, size = n * sizeof(*rows);
 	char *memory;
 
 	if (first > bpf->nrows || n > bpf->nrows - first)

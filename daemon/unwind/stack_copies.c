@@ -63,28 +63,25 @@ static const struct table *find_table(const struct stack_copies *c, int module)
 	return NULL;
 }
 
+/* n rows, behind an index. */
 static void keep_rows(struct stack_copies *c, struct table *table, const struct qz_unwind_row *rows,
-		      uint32_t n)
+		      uint32_t blocks, uint32_t n)
 {
-	struct qz_unwind_block *index;
-	struct qz_unwind_row *more = NULL;
-	uint32_t blocks = unwind_index__new(rows, n, &index);
+	uint32_t all = blocks + n;
+	struct qz_unwind_row *more;
 
-	if (blocks + n <= MAX_ROWS - c->nrows)
-		more = reallocarray(c->rows, c->nrows + blocks + n, sizeof(*more));
-	if (more) {
-		c->rows = more;
-		more += c->nrows;
-		c->nrows += blocks + n;
-		if (blocks)
-			memcpy(more, index, blocks * sizeof(*index));
-		memcpy(more + blocks, rows, n * sizeof(*rows));
-		table->first = c->nrows - n;
-		table->count = n;
-		table->blocks = blocks;
-		table->block = QZ_UNWIND_BLOCK(rows[0].pc);
-	}
-	free(index);
+	if (all > MAX_ROWS - c->nrows)
+		return;
+	more = reallocarray(c->rows, c->nrows + all, sizeof(*more));
+	if (!more)
+		return;
+	memcpy(more + c->nrows, rows, all * sizeof(*rows));
+	table->first = c->nrows + blocks;
+	table->count = n;
+	table->blocks = blocks;
+	table->block = QZ_UNWIND_BLOCK(rows[blocks].pc);
+	c->rows = more;
+	c->nrows += all;
 }
 
 /* NULL: it cannot be had now. */
@@ -92,13 +89,15 @@ static const struct table *build_table(struct stack_copies *c, int module)
 {
 	struct table table = {.module = module}, *added = NULL;
 	struct qz_unwind_row *rows = NULL;
-	uint32_t n = 0;
+	uint32_t n = 0, blocks;
 	int err = symbolizer__unwind_table(c->symbolizer, module, &rows, &n, &table.layout);
 
 	if (!symbolizer__is_passing(err) &&
 	    !qz_array__reserve((void **)&c->tables, c->ntables, sizeof(*c->tables))) {
-		if (!err)
-			keep_rows(c, &table, rows, n);
+		if (!err) {
+			blocks = unwind_index__add(&rows, n);
+			keep_rows(c, &table, rows, blocks, n);
+		}
 		added = &c->tables[c->ntables++];
 		*added = table;
 	}

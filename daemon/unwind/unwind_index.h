@@ -8,11 +8,10 @@
 #include <quartz/unwind.h>
 
 /*
- * The blocks of n rows, sorted by pc, from that of the first row on; *index is the caller's, to be freed.
- * The number of blocks; 0, with NULL: no rows, no memory, or so few rows in so much code that the index
- * would be larger than the table.
+ * Puts an index before n rows that are sorted by pc: *rows, of malloc(3), is moved. The number of its blocks, each of
+ * which takes the place of a row. 0, with the rows as they were: there are none, there is no memory, or so few rows in
+ * so much code that the index would be larger than the table.
  */
-uint32_t unwind_index__new(const struct qz_unwind_row *rows, uint32_t n,
-			   struct qz_unwind_block **index);
+uint32_t unwind_index__add(struct qz_unwind_row **rows, uint32_t n);
 
 #endif

@@ -152,27 +152,26 @@ static void evict(struct unwind_tables *t, uint64_t now)
 	}
 }
 
+/* n rows, behind an index. */
 static void store(struct unwind_tables *t, struct table *table, const struct qz_unwind_row *rows,
-		  uint32_t n)
+		  uint32_t blocks, uint32_t n)
 {
 	uint64_t now = bpf_runtime__now();
-	struct qz_unwind_block *index;
-	uint32_t blocks = unwind_index__new(rows, n, &index);
 	uint32_t first = range_alloc__take(&t->rows, blocks + n, now);
 
 	if (first == UINT32_MAX) {
 		evict(t, now);
 		t->full++;
-	} else if ((blocks && bpf_runtime__store_rows(t->bpf, first, index, blocks)) ||
-		   bpf_runtime__store_rows(t->bpf, first + blocks, rows, n)) {
-		range_alloc__give(&t->rows, first, blocks + n, now);
-	} else {
-		table->first = first + blocks;
-		table->count = n;
-		table->blocks = blocks;
-		table->block = QZ_UNWIND_BLOCK(rows[0].pc);
+		return;
 	}
-	free(index);
+	if (bpf_runtime__store_rows(t->bpf, first, rows, blocks + n)) {
+		range_alloc__give(&t->rows, first, blocks + n, now);
+		return;
+	}
+	table->first = first + blocks;
+	table->count = n;
+	table->blocks = blocks;
+	table->block = QZ_UNWIND_BLOCK(rows[blocks].pc);
 }
 
 /* NULL: there can be none. */
@@ -217,7 +216,7 @@ void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 {
 	struct table *table = table_of(t, module);
 	struct qz_unwind_row *rows;
-	uint32_t n;
+	uint32_t n, blocks;
 	int err;
 
 	if (!table || table->known)
@@ -233,7 +232,8 @@ void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 		take_file(t, table);
 	if (err)
 		return;
-	store(t, table, rows, n);
+	blocks = unwind_index__add(&rows, n);
+	store(t, table, rows, blocks, n);
 	free(rows);
 }
 

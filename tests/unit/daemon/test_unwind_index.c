@@ -73,51 +73,55 @@ static uint32_t count_touched(uint8_t *touched, uint32_t n)
 
 START_TEST(leads_to_the_row_that_holds)
 {
-	static struct qz_unwind_row all[2 * ROWS];
+	struct qz_unwind_row *all = calloc(ROWS, sizeof(*all)), *rows;
 	static uint8_t touched[2 * ROWS];
-	struct qz_unwind_block *index;
-	struct qz_unwind_row *rows;
 	struct qz_unwind_region r = {.start = BIAS, .end = BIAS + (1 << 30), .bias = BIAS};
 	uint32_t end, n, row = 0;
 
+	ck_assert_ptr_nonnull(all);
 	end = make_rows(all, ROWS);
-	r.blocks = unwind_index__new(all, ROWS, &index);
+	r.block = QZ_UNWIND_BLOCK(all[0].pc);
+	r.blocks = unwind_index__add(&all, ROWS);
 	ck_assert_uint_gt(r.blocks, 100);
 	r.first = r.blocks;
 	r.count = ROWS;
-	r.block = QZ_UNWIND_BLOCK(all[0].pc);
 	rows = all + r.first;
-	memmove(rows, all, ROWS * sizeof(*rows));
-	memcpy(all, index, r.blocks * sizeof(*index));
-	free(index);
 	for (uint32_t pc = 0; pc < end + 3000; pc++) {
 		while (row < ROWS && rows[row].pc <= pc)
 			row++;
-		ck_assert_uint_eq(find(all, 2 * ROWS, r, pc, touched), row);
+		ck_assert_uint_eq(find(all, r.blocks + ROWS, r, pc, touched), row);
 		n = count_touched(touched, 2 * ROWS);
 		/* the block, half of what is left of at most 1,024 rows each time, and the row */
 		if (pc >= rows[0].pc && pc < rows[ROWS - 1].pc)
 			ck_assert_uint_le(n, 1 + 11 + 1);
 	}
+	free(all);
 }
 END_TEST
 
 START_TEST(is_left_out_where_it_would_be_larger_than_the_table)
 {
-	struct qz_unwind_row rows[] = {{.pc = 5000}, {.pc = 6000}, {.pc = 7000}};
-	struct qz_unwind_block *index;
+	static const struct qz_unwind_row dense[] = {{.pc = 5000}, {.pc = 6000}, {.pc = 7000}};
+	static const struct qz_unwind_row sparse[] = {
+		{.pc = 5000}, {.pc = 6000}, {.pc = UINT32_MAX}};
+	struct qz_unwind_row *rows = malloc(sizeof(dense));
+	const struct qz_unwind_block *index;
 
-	ck_assert_uint_eq(unwind_index__new(rows, 3, &index), 3);
+	ck_assert_ptr_nonnull(rows);
+	memcpy(rows, sparse, sizeof(sparse));
+	ck_assert_uint_eq(unwind_index__add(&rows, 3), 0);
+	ck_assert_mem_eq(rows, sparse, sizeof(sparse));
+	ck_assert_uint_eq(unwind_index__add(&rows, 0), 0);
+	ck_assert_mem_eq(rows, sparse, sizeof(sparse));
+	memcpy(rows, dense, sizeof(dense));
+	ck_assert_uint_eq(unwind_index__add(&rows, 3), 3);
+	ck_assert_mem_eq(rows + 3, dense, sizeof(dense));
+	index = (const struct qz_unwind_block *)rows;
 	ck_assert_uint_eq(index[0].before, 0);
 	ck_assert_uint_eq(index[0].count, 1);
 	ck_assert_uint_eq(index[2].before, 2);
 	ck_assert_uint_eq(index[2].count, 1);
-	free(index);
-	rows[2].pc = UINT32_MAX;
-	ck_assert_uint_eq(unwind_index__new(rows, 3, &index), 0);
-	ck_assert_ptr_null(index);
-	ck_assert_uint_eq(unwind_index__new(rows, 0, &index), 0);
-	free(index);
+	free(rows);
 }
 END_TEST
 
