@@ -287,9 +287,7 @@ __noinline int passed__fold(u32 group, s64 life, u64 cpu, u64 delay)
 
 static __always_inline void passed__add(struct task_struct *task, u32 group, u64 now)
 {
-	u64 delay = single__has_accounts(task) ? task->sched_info.run_delay : 0;
-
-	passed__fold(group, now - task->start_time, task->se.sum_exec_runtime, delay);
+	passed__fold(group, now - task->start_time, task->se.sum_exec_runtime, single__delay(task));
 }
 
 /*

@@ -33,7 +33,7 @@ static __always_inline bool single__has_accounts(struct task_struct *task)
 
 static __always_inline u64 single__delay(struct task_struct *task)
 {
-	return single__has_accounts(task) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
+	return single__has_accounts(task) ? task->sched_info.run_delay : 0;
 }
 
 static __always_inline bool single__is_alone(struct task_struct *task)
