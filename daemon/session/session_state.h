@@ -91,7 +91,7 @@ int session__refresh_figures(struct session *s, uint64_t until, bool live);
 /* With it. */
 int session__refresh(struct session *s, uint64_t until, bool live);
 
-/* The estimates, too, while it goes on. */
+/* Of a session that is still sampling: with the estimates, too. */
 int session__bring_up_to_date(struct session *s, uint64_t until);
 
 /* A copy without vacant rows (core/model/fold.h), estimated, for a file. NULL: no memory. */

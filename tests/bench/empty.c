@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * empty EVENT...: attaches to each of these tracepoints a BPF program that does nothing, as one that
- * accounts for threads does to sched_switch and sched_wakeup. What a machine asks for the call alone. Prints
- * "ready", and goes on until a signal ends it.
+ * accounts for threads does to sched_switch and sched_wakeup. What a machine asks for the call alone. It prints
+ * "ready" when they are attached, and runs until it is killed.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -6,7 +6,8 @@
 
 read -r -a workloads <<<"${WORK:-compute clock futex-threads futex-processes pipe-threads pipe-processes getppid fork thread}"
 declare -A slices=([fork]=25 [thread]=30)
-read -r -a profilers <<<"${BESIDE:-timer empty quartzd system woken outside$(! command -v perf >/dev/null || echo ' perf perf-all perf-switch')}"
+read -r -a profilers <<<"${BESIDE:-timer empty quartzd system woken outside}"
+[ -n "${BESIDE-}" ] || ! command -v perf >/dev/null || profilers+=(perf perf-all perf-switch)
 declare -A titles=(
 	[timer]='interrupt alone, 999 Hz'
 	[empty]='two empty programs'
