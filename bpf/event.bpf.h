@@ -103,6 +103,22 @@ static __always_inline void event__unknown_code(struct qz_control *ctl, u64 now)
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 
+/* It sleeps as far as was seen. If it is in the queue of a processor by now, it is told when it was woken. */
+static __always_inline void thread__describe_queued(struct qz_thread_event *e,
+						    struct task_struct *task,
+						    struct qz_thread_state *t)
+{
+	u64 ready = kernel_account__ready(task, t, read_until), slept;
+
+	if (e->state != QZ_BLOCKED || thread__is_single(t) || !ready)
+		return;
+	slept = read_until - t->since - ready;
+	e->ns[QZ_BLOCKED] += slept;
+	e->waits[0].blocked_ns += slept;
+	e->since += slept;
+	e->state = QZ_READY;
+}
+
 /* Gives the size of the record. */
 static __always_inline u32 thread__describe(struct qz_thread_event *e, struct task_struct *task,
 					    struct qz_thread_state *t, bool gone, u64 now)
@@ -124,6 +140,7 @@ static __always_inline u32 thread__describe(struct qz_thread_event *e, struct ta
 	e->seen = t->seen;
 	e->since = t->since;
 	__builtin_memcpy(e->ns, t->ns, sizeof(e->ns));
+	thread__describe_queued(e, task, t);
 	e->cpu = t->cpu_in - t->cpu_base;
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
 	return size;

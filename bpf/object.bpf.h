@@ -140,6 +140,12 @@ static __always_inline bool object__is_released(u32 object, const struct qz_thre
 	       t->waiting.woken_by == (slot->tag == QZ_TAG_FUTEX ? WOKEN_BY_FUTEX : WOKEN_BY_FD);
 }
 
+static __always_inline void object__leave_woken(struct qz_thread_state *t, u64 now)
+{
+	if (t->waiting.queued)
+		object__leave(t, object__is_released(t->waiting.queued, t), now);
+}
+
 /* The current thread has woken another one, and may be back at the lock before that. */
 static __always_inline void object__note_release(u32 object, const struct qz_thread_state *woken,
 						 struct task_struct *task)

@@ -40,9 +40,8 @@ struct {
 
 static __always_inline bool passed__is(struct task_struct *task)
 {
-	return wanted_groups && passed_since && single__has_accounts(task) && task->pid &&
-	       task->pid == task->tgid && !(task->flags & PF_KTHREAD_BIT) &&
-	       task->start_time >= passed_since;
+	return wanted_groups && passed_since && task->pid && task->pid == task->tgid &&
+	       !(task->flags & PF_KTHREAD_BIT) && task->start_time >= passed_since;
 }
 
 /* Whether nothing is done about a new process. */
@@ -274,8 +273,8 @@ __noinline int passed__fold(u32 group, s64 life, u64 cpu, u64 delay)
 		scope__refuse();
 		return 0;
 	}
-	ran = single__news(cpu, 0, life);
-	ready = single__news(delay, 0, life - ran);
+	ran = kernel_account__news(cpu, 0, life);
+	ready = kernel_account__news(delay, 0, life - ran);
 	ns[QZ_RUNNING] = ran;
 	ns[QZ_READY] = ready;
 	ns[QZ_BLOCKED] = life - ran - ready;
@@ -287,7 +286,8 @@ __noinline int passed__fold(u32 group, s64 life, u64 cpu, u64 delay)
 
 static __always_inline void passed__add(struct task_struct *task, u32 group, u64 now)
 {
-	passed__fold(group, now - task->start_time, task->se.sum_exec_runtime, single__delay(task));
+	passed__fold(group, now - task->start_time, task->se.sum_exec_runtime,
+		     kernel_account__delay(task));
 }
 
 /*

@@ -30,6 +30,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/wait_account.bpf.h"
 #include "bpf/spin.bpf.h"
 #include "bpf/wake_window.bpf.h"
+#include "bpf/kernel_account.bpf.h"
 #include "bpf/single_gate.bpf.h"
 #include "bpf/single.bpf.h"
 #include "bpf/critical_path.bpf.h"

@@ -191,11 +191,13 @@ static __always_inline int handle_waking(struct task_struct *task, struct qz_cpu
 	if (!t || !*(volatile u16 *)&t->waiting.queued || frozen)
 		return 0;
 	object__note_waking(t);
-	if (cpu->wakings_left) {
+	if (cpu->wakings_left)
 		cpu->wakings_left--;
-		return 0;
-	}
-	return release__look(t, cpu);
+	else
+		release__look(t, cpu);
+	if (wanted_kernel_ready)
+		object__leave_woken(t, bpf_ktime_get_ns());
+	return 0;
 }
 
 /* sched_waking, because it always runs where the waker does. */

@@ -26,16 +26,6 @@ static __always_inline bool thread__is_single(const struct qz_thread_state *t)
 	return wanted_singles && t->state & QZ_SINGLE;
 }
 
-static __always_inline bool single__has_accounts(struct task_struct *task)
-{
-	return bpf_core_field_exists(task->sched_info.run_delay);
-}
-
-static __always_inline u64 single__delay(struct task_struct *task)
-{
-	return single__has_accounts(task) ? task->sched_info.run_delay : 0;
-}
-
 static __always_inline bool single__is_alone(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, signal, nr_threads) == 1;
@@ -44,8 +34,7 @@ static __always_inline bool single__is_alone(struct task_struct *task)
 /* Whether a thread that is new to us is left to the kernel. */
 static __always_inline bool single__wants(struct task_struct *task, u32 scope)
 {
-	return wanted_singles && scope >= QZ_OWN_SCOPES && single__has_accounts(task) &&
-	       single__is_alone(task);
+	return wanted_singles && scope >= QZ_OWN_SCOPES && single__is_alone(task);
 }
 
 __noinline int single__try_lock(struct qz_thread_state *t)
@@ -65,14 +54,6 @@ static __always_inline void single__unlock(struct qz_thread_state *t)
 {
 	__sync_val_compare_and_swap(&t->run, 1,
 				    0); /* not what the thread has there when it is counted */
-}
-
-/* What of an account of the kernel's is new, of which we have `known`; no more than there was time. */
-static __always_inline u64 single__news(u64 account, u64 known, u64 time)
-{
-	u64 news = account > known ? account - known : 0;
-
-	return news < time ? news : time;
 }
 
 /*
@@ -95,9 +76,9 @@ static __noinline u32 single__update(struct task_struct *task, struct qz_thread_
 	elapsed = now - t->since;
 	t->since = now;
 	t->cpu_in = BPF_CORE_READ(task, se.sum_exec_runtime);
-	ran = single__news(t->cpu_in - t->cpu_base, t->ns[QZ_RUNNING], elapsed);
-	ready = single__news(single__delay(task) - t->waiting.nominal + ready, t->ns[QZ_READY],
-			     elapsed - ran);
+	ran = kernel_account__news(t->cpu_in - t->cpu_base, t->ns[QZ_RUNNING], elapsed);
+	ready = kernel_account__news(kernel_account__delay(task) - t->waiting.nominal + ready,
+				     t->ns[QZ_READY], elapsed - ran);
 	blocked = elapsed - ran - ready;
 	if (open > blocked)
 		open = blocked;

@@ -33,34 +33,18 @@ static __always_inline void single__begin_wait(struct task_struct *prev, struct 
 					       u32 state, u64 now)
 {
 	single_gate__close(prev);
-	t->woken = wait_gate__units(now);
 	t->state = QZ_SINGLE | (state ? QZ_BLOCKED : QZ_READY);
-}
-
-static __always_inline int single__wakeup(struct qz_thread_state *t)
-{
-	u64 now;
-
-	if (t->state != (QZ_SINGLE | QZ_BLOCKED) || frozen)
-		return 0;
-	now = bpf_ktime_get_ns();
-	t->woken = wait_gate__units(now);
-	t->state = QZ_SINGLE | QZ_READY;
-	if (t->waiting.queued)
-		object__leave(t, object__is_released(t->waiting.queued, t), now);
-	return 0;
 }
 
 /* The thread comes back, from a wait that is looked at: else there is nothing to do. */
 static __noinline int single__end_wait(struct task_struct *next, struct qz_thread_state *t)
 {
-	u64 now, ready = 0;
+	u64 now, ready;
 
 	if (!next || !t)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (t->state == (QZ_SINGLE | QZ_READY))
-		ready = (u64)(wait_gate__units(now) - t->woken) << QZ_BEGAN_SHIFT;
+	ready = kernel_account__queued(next);
 	/* while quartzd reads it, which is rare, this wait stands for nothing */
 	if (single__try_lock(t)) {
 		single__update(next, t, ready, now, 0);

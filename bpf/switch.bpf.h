@@ -82,8 +82,9 @@ static __always_inline bool switch__out(struct task_struct *prev, struct qz_thre
 		if (t->state == QZ_RUNNING)
 			thread__settle_gap(prev, t, now);
 		if ((s64)(came - t->since) > 0)
-			thread__enter(t, QZ_RUNNING, came);
-		wait_account__end(t, came, came);
+			thread__come(prev, t, came);
+		else
+			wait_account__end(t, came, came);
 	}
 	/*
 	 * A preempted thread stays on its runqueue whatever its state; and until it is switched out
@@ -95,6 +96,7 @@ static __always_inline bool switch__out(struct task_struct *prev, struct qz_thre
 		return false;
 	}
 	thread__enter(t, !preempt && state ? QZ_BLOCKED : QZ_READY, now);
+	thread__note_delay(prev, t);
 	return !wait_gate__passes(t, preempt ? 0 : state);
 }
 
@@ -121,13 +123,9 @@ static __always_inline void cpu__publish(struct qz_cpu_state *cpu, const struct 
 static __always_inline void switch__in(struct task_struct *next, struct qz_thread_state *t,
 				       struct qz_cpu_state *cpu, u64 now)
 {
-	u64 woken;
-
 	if (t->state == QZ_RUNNING)
 		thread__settle_gap(next, t, now);
-	woken = t->state == QZ_READY ? t->since : now;
-	thread__enter(t, QZ_RUNNING, now);
-	wait_account__end(t, woken, now);
+	thread__come(next, t, now);
 	t->cpu = bpf_get_smp_processor_id();
 	t->cpu_in = next->se.sum_exec_runtime;
 	/* no one else's claim can be lost by a plain store: it was for a run that is over */
@@ -175,7 +173,7 @@ static __noinline int switch__settle_open(struct task_struct *task, struct qz_th
 		return 0;
 	open = t->waiting.nominal;
 	ran = task->se.sum_exec_runtime - t->cpu_in;
-	ran = single__news(ran, now - t->since, open);
+	ran = kernel_account__news(ran, now - t->since, open);
 	t->waiting.nominal = 0;
 	t->ns[QZ_RUNNING] += ran;
 	t->ns[QZ_BLOCKED] += open - ran;
@@ -405,8 +403,6 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 	struct qz_thread_state *t = thread__get(task);
 	u64 now;
 
-	if (t && thread__is_single(t))
-		return single__wakeup(t);
 	if (!t || t->state == QZ_READY || frozen)
 		return 0;
 	/* a thread that has not yet left its processor is woken without having slept */
@@ -416,8 +412,7 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 	if (t->state == QZ_RUNNING)
 		thread__settle_gap(task, t, now);
 	thread__enter(t, QZ_READY, now);
-	if (t->waiting.queued)
-		object__leave(t, object__is_released(t->waiting.queued, t), now);
+	object__leave_woken(t, now);
 	return 0;
 }
 
@@ -433,8 +428,7 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 	if (!cpu)
 		return 0;
 	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
-	if (!single_gate__get(task))
-		handle_wakeup(task);
+	handle_wakeup(task);
 	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
 	return 0;
 }
@@ -444,8 +438,6 @@ static __always_inline int handle_first_wakeup(struct task_struct *task)
 {
 	struct qz_thread_state *t = thread__get(task);
 
-	if (t && thread__is_single(t))
-		return single__wakeup(t);
 	if (t && !frozen && (t->state == QZ_BLOCKED || t->state == QZ_UNKNOWN))
 		thread__enter(t, QZ_READY, bpf_ktime_get_ns());
 	return 0;

@@ -42,6 +42,27 @@ static __always_inline bool thread__left_unseen(struct qz_thread_state *t)
 	return cpu && *(volatile u64 *)&cpu->run != t->run;
 }
 
+/* It is not running: what it will have been ready since then is what the kernel's account grew by. */
+static __always_inline void thread__note_delay(struct task_struct *task, struct qz_thread_state *t)
+{
+	if (wanted_kernel_ready)
+		t->delay = kernel_account__delay(task);
+}
+
+/* It comes to a processor: it was ready since it was woken or preempted, if that was seen, else by the kernel's account. */
+static __always_inline void thread__come(struct task_struct *task, struct qz_thread_state *t,
+					 u64 now)
+{
+	u64 ready = t->state == QZ_READY ? 0 : kernel_account__ready(task, t, now);
+	u64 woken;
+
+	if (ready)
+		thread__enter(t, QZ_READY, now - ready);
+	woken = t->state == QZ_READY ? t->since : now;
+	thread__enter(t, QZ_RUNNING, now);
+	wait_account__end(t, woken, now);
+}
+
 /*
  * Moves the run of a processor on from `run`; whoever succeeds must take the thread of that
  * run out of its scope's running count.
@@ -74,6 +95,7 @@ static __always_inline void thread__settle_gap(struct task_struct *task, struct 
 	}
 	t->cpu_in = task->se.sum_exec_runtime;
 	t->state = QZ_UNKNOWN;
+	thread__note_delay(task, t);
 	scope__change_runnable(t->scope, -1, now);
 	wait_account__forget(t, now);
 }
@@ -131,7 +153,9 @@ static __always_inline void thread__begin(struct task_struct *task, struct qz_th
 	t->waiting.flags = single && !waits ? QZ_WAITING_CLOSED : 0;
 	wait_gate__begin(t, how == FRESH_FORKED && task->pid == task->tgid);
 	if (single)
-		t->waiting.nominal = single__delay(task);
+		t->waiting.nominal = kernel_account__delay(task);
+	else
+		thread__note_delay(task, t);
 }
 
 static __noinline int wait_stack__found(struct task_struct *task, struct qz_thread_state *t,
@@ -153,6 +177,7 @@ static __always_inline void thread__fill(struct qz_thread_state *fresh, struct t
 	fresh->since = seen;
 	fresh->cpu_base = cpu;
 	fresh->cpu_in = cpu;
+	fresh->run = 0;
 }
 
 /*
@@ -182,8 +207,10 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 		return NULL;
 	}
 	/* it may have got company before it could be seen here: then nobody was told of it */
-	if (thread__is_single(t) && !single__is_alone(task))
+	if (thread__is_single(t) && !single__is_alone(task)) {
 		t->state = QZ_UNKNOWN;
+		thread__note_delay(task, t);
+	}
 	wake_window__follow(task);
 	critical_path__follow(task);
 	__sync_fetch_and_add(&s->alive, 1);

@@ -58,7 +58,9 @@ struct pt_regs {
 	unsigned long ip, cs, flags, sp, ss;
 };
 
-struct rq;
+struct rq {
+	u64 clock;
+};
 
 struct cfs_rq {
 	struct rq *rq;
@@ -142,6 +144,7 @@ struct thread_struct {
 
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_queued;
 };
 
 struct signal_struct {

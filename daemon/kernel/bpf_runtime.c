@@ -18,7 +18,7 @@
 #include "daemon/kernel/bpf_paths.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
-#include "daemon/kernel/percpu_place.h"
+#include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/program_loader.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
@@ -195,15 +195,21 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 }
 
 /*
- * Threads are left to the kernel's accounts: not where each wait is looked at, nor in a pid namespace, whose machine
- * is counted by its scopes. Young processes are kept by group: not where each process is followed from its start.
+ * What is left to the kernel's accounts: nothing where each wait is looked at. Else how long threads are ready; and, but
+ * in a pid namespace, whose machine is counted by its scopes, all of threads that are alone. Young processes are kept by
+ * group: not where each process is followed from its start.
  */
 static void choose_accounts(struct bpf_runtime *bpf)
 {
 	const struct bpf_runtime_options *o = &bpf->opts;
+	struct kernel_types types = {0};
 	struct quartz *s = bpf->skel;
 
-	s->rodata->wanted_singles = o->every_process && o->wait_spacing_ns && !o->pid_namespace;
+	if (o->every_process)
+		kernel_types__read(&types);
+	s->rodata->ticks_from_runqueue = types.ticks_from_runqueue;
+	s->rodata->wanted_kernel_ready = o->wait_spacing_ns && types.tells_ready;
+	s->rodata->wanted_singles = s->rodata->wanted_kernel_ready && !o->pid_namespace;
 	s->rodata->wanted_groups = s->rodata->wanted_singles && !o->woken && !o->what_if;
 }
 
@@ -214,6 +220,8 @@ static void choose_programs(struct bpf_runtime *bpf)
 	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
 				      s->progs.text_threads, s->progs.text_procedures};
 
+	bpf_program__set_autoload(s->progs.on_wakeup, !s->rodata->wanted_kernel_ready);
+	bpf_program__set_autoload(s->progs.on_wakeup_new, !s->rodata->wanted_kernel_ready);
 	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
 	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
 	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
@@ -263,9 +271,6 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->every_process = bpf->opts.every_process;
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
 	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;
-	if (bpf->opts.every_process)
-		s->rodata->ticks_from_runqueue =
-			percpu_place__distance("runqueues", "tick_cpu_sched");
 	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);

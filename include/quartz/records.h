@@ -157,18 +157,16 @@ struct qz_thread_state {
 	__u64 ns[QZ_THREAD_STATES];
 	/* second line */
 	__u64 cpu_in; /* sum_exec_runtime when it last came in or went out */
-	__u64 run;    /* qz_cpu_state.run of the time it is running, see there */
+	union {
+		__u64 run; /* qz_cpu_state.run of the time it is running, see there */
+		__u64 delay; /* not running: how long it was ready before, by the kernel; bpf/kernel_account.bpf.h */
+	};
 	__u32 serial; /* unique in one run of quartzd, from 1 */
 	__u32 image;  /* of the process, see qz_process_event */
 	__u16 page;   /* page set of the process + 1, see qz_page_place; 0: none, or not yet seen */
 	__u16 slot;   /* of the thread in it + 1 */
-	union {
-		struct {
-			__u16 cpu; /* where it runs or ran last */
-			__u16 zero;
-		};
-		__u32 woken; /* QZ_SINGLE, ready: when it was woken, in units as `began` */
-	};
+	__u16 cpu;    /* where it runs or ran last */
+	__u16 unused;
 	struct qz_waiting waiting; /* up to its sites */
 	/* rarely */
 	__u32 began;	/* when the wait last looked at began, in units of 2^QZ_BEGAN_SHIFT ns */

@@ -111,15 +111,16 @@ passed()
 
 # Of a process that waits often some waits are looked at, and some of its preemptions; each of the two is estimated as often as
 # the kernel counts it.
+# preempted THREADS: as the kernel counts it of a process with so many.
 preempted()
 {
-	local waited preempted
+	local waited preempted ready
 
 	serve --max-overhead 50
-	start preempted "$programs/preempted" 8
+	start preempted "$programs/preempted" 8 "$1"
 	ended "$pid"
 	[ "$status" = 0 ] || fail "preempted ended with status $status" "$(cat preempted.err)"
-	read -r _ waited _ preempted <preempted.out
+	read -r _ waited _ preempted _ ready <preempted.out
 	detach
 	"$out/quartzctl" report -i profile --scope "pid=$pid" --json >report.json ||
 		fail "report ended with status $?"
@@ -127,6 +128,8 @@ preempted()
 		add | . * 2 >= $n and . <= 2 * $n' --argjson n "$waited"
 	expect 'preemptions' '.scopes[0].causes.preempted.waits | . * 2 >= $n and . <= 2 * $n' \
 		--argjson n "$preempted"
+	expect 'time ready' '[.scopes[0].threads[] | select(.tid == $tid).ready_ns] |
+		length == 1 and (.[0] / $ns - 1 | fabs) < 0.05' --argjson ns "$ready" --argjson tid "$pid"
 }
 
 # which of the two is gone first is up to the depth of the stacks
@@ -134,5 +137,6 @@ try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
 try 'what Quartz costs, by part' parts
 try 'switches at which nothing is done are in the account' passed
-try 'waits and preemptions, estimated' preempted
+try 'waits and preemptions, estimated' preempted 1
+try 'waits and preemptions of a process with threads, estimated' preempted 3
 thorough governor governor
