@@ -24,6 +24,23 @@ static __always_inline void object__refer(u32 object, int delta)
 
 /* ---- queues ---- */
 
+/*
+ * How many threads stand in queues, by their numbers, some of which have an entry together: who stands in none is woken
+ * without a look at its state. Not in a pid namespace, where a waker would have to look for the number.
+ */
+#define QUEUED_ENTRIES 16384 /* a power of two */
+__u32 queued_threads[QUEUED_ENTRIES];
+
+static __always_inline u32 *queued__entry(u32 tid)
+{
+	return &queued_threads[tid & (QUEUED_ENTRIES - 1)];
+}
+
+static __always_inline bool queued__maybe(const struct task_struct *task)
+{
+	return pid_namespace || *(volatile u32 *)queued__entry(task->pid);
+}
+
 /* One attempt: the number of waiters that there was, or -1. */
 __noinline int queue__try(struct qz_object_figures *f, int delta, u64 now)
 {
@@ -80,6 +97,7 @@ __noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
 	weight = 1u << t->waiting.weight;
 	found = queue__change(f, weight, now);
 	t->waiting.queued = object;
+	__sync_fetch_and_add(queued__entry(t->tid), 1);
 	if (f->acquirer == t->serial) /* another one was faster: mostly who had it before */
 		*(volatile u32 *)&f->acquirer = f->releaser;
 	if (found >= QZ_LENGTHS)
@@ -103,6 +121,7 @@ __noinline int object__leave(struct qz_thread_state *t, bool released, u64 now)
 	key = t->waiting.queued - 1;
 	t->waiting.acquired = t->waiting.queued;
 	t->waiting.queued = 0;
+	__sync_fetch_and_add(queued__entry(t->tid), -1);
 	f = bpf_map_lookup_elem(&object_figures, &key);
 	if (!f)
 		return 0;

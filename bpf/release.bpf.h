@@ -209,7 +209,7 @@ int BPF_PROG(on_release, struct task_struct *task)
 	if (!cpu)
 		return 0;
 	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
-	if (!single_gate__get(task))
+	if (queued__maybe(task))
 		handle_waking(task, cpu);
 	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
 	return 0;
