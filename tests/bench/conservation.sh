@@ -4,7 +4,7 @@
 # processes that ended (wait4) and of those that live (schedstat), all samples, and names. Differences of what
 # lives are taken between two snapshots, and lie between the inner and the outer differences of the kernel's.
 
-seconds=${WINDOW-60}
+seconds=${WINDOW-40}
 
 # shellcheck source=/dev/null
 . "$here/load.sh"
