@@ -204,14 +204,16 @@ static __always_inline int handle_waking(struct task_struct *task, struct qz_cpu
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_release, struct task_struct *task)
 {
-	struct qz_cpu_state *cpu = cpu__this();
+	struct qz_cpu_state *cpu;
 
+	if (!queued__maybe(task)) /* as most: to time this would take as long */
+		return 0;
+	cpu = cpu__this();
 	if (!cpu)
 		return 0;
-	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
-	if (queued__maybe(task))
-		handle_waking(task, cpu);
-	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
+	self_cost__begin(QZ_TIMED_WAKEUP);
+	handle_waking(task, cpu);
+	self_cost__end(QZ_TIMED_WAKEUP);
 	return 0;
 }
 

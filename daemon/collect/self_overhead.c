@@ -10,7 +10,7 @@
 
 #define PERIOD	100000ull /* ns */
 #define PERIODS 101
-/* How the kernel comes to a program and back, at a switch and at the wake-up that it often follows. */
+/* How the kernel comes to a program and back, at a switch and at the wake-up that it often follows, which is mostly passed. */
 #define DISPATCH 60ull /* ns */
 
 static int compare(const void *a, const void *b)
