@@ -432,8 +432,9 @@ sampled_waits()
 			$n > 100000 and $n < 300000 and
 			([.causes[] | .blocked_ns + .ready_ns] | sum) ==
 				([.threads[] | .blocked_ns + .ready_ns] | sum))'
+	# one of 10 ms is looked at: some 50 where the game is over in half a second
 	expect 'little doubt that each waited for the other' '[.scopes[] | select(.comm == "pingpong")] |
-		all(.[].causes.futex; (.waits_ci_ns // 0) < 0.1 * (.blocked_ns + .ready_ns))'
+		all(.[].causes.futex; (.waits_ci_ns // 0) < 0.2 * (.blocked_ns + .ready_ns))'
 	expect 'fewer stacks were looked up than there were waits' '.ledger.events as $e |
 		$e.wait_stacks_walked + $e.wait_stacks_reused < 100000'
 }
