@@ -195,9 +195,9 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 }
 
 /*
- * What is left to the kernel's accounts: nothing where each wait is looked at. Else how long threads are ready; and, but
- * in a pid namespace, whose machine is counted by its scopes, all of threads that are alone. Young processes are kept by
- * group: not where each process is followed from its start.
+ * What is left to the kernel's accounts. Where each wait is looked at, nothing. Else how long threads are ready, and all of
+ * threads that are alone in their process; the latter not in a pid namespace, whose machine is counted by its scopes.
+ * Young processes are kept by group: not where each process is followed from its start.
  */
 static void choose_accounts(struct bpf_runtime *bpf)
 {
