@@ -108,9 +108,12 @@ static __always_inline void thread__describe_queued(struct qz_thread_event *e,
 						    struct task_struct *task,
 						    struct qz_thread_state *t)
 {
-	u64 ready = kernel_account__ready(task, t, read_until), slept;
+	u64 ready, slept;
 
-	if (e->state != QZ_BLOCKED || thread__is_single(t) || !ready)
+	if (t->state != QZ_BLOCKED)
+		return;
+	ready = kernel_account__ready(task, t, read_until);
+	if (!ready)
 		return;
 	slept = read_until - t->since - ready;
 	e->ns[QZ_BLOCKED] += slept;

@@ -30,7 +30,7 @@ static __noinline int single__switch_out(struct task_struct *prev, struct qz_thr
 }
 
 static __always_inline void single__begin_wait(struct task_struct *prev, struct qz_thread_state *t,
-					       u32 state, u64 now)
+					       u32 state)
 {
 	single_gate__close(prev);
 	t->state = QZ_SINGLE | (state ? QZ_BLOCKED : QZ_READY);

@@ -107,7 +107,7 @@ static __always_inline void switch__begin_wait(struct task_struct *prev, struct 
 
 	wait_stack__begin(prev, t, cpu, state, now);
 	if (thread__is_single(t))
-		single__begin_wait(prev, t, state, now);
+		single__begin_wait(prev, t, state);
 }
 
 /* For who reads the slot of the running thread from another processor. */
