@@ -17,6 +17,12 @@
 /* A thread takes part in a phase with this share of its processor time. */
 #define TAKES_PART 0.03
 
+/*
+ * Processes that share work run at the same time for this part of the time in which one of them works alone. A shell
+ * and its children, which wait for each other, run the same code and share nothing: 1 % (nested command substitutions).
+ */
+#define AT_ONCE 0.05
+
 /* ---- which code ---- */
 
 /*
@@ -127,9 +133,41 @@ static void add_times(const struct qz_report *r, const struct qz_alone *a, uint6
 	}
 }
 
+/* Of threads or processes, from the beginning of the first one to the end of the last one. */
+struct lives {
+	uint64_t first, last;
+	double sum;
+};
+
+static void lives__add(struct lives *l, uint64_t start_ns, uint64_t end_ns)
+{
+	l->first = start_ns < l->first ? start_ns : l->first;
+	l->last = end_ns > l->last ? end_ns : l->last;
+	l->sum += (double)(end_ns - start_ns);
+}
+
+/* Whether they came one after another: their lives fill that time once, not twice. */
+static bool lives__are_in_turn(const struct lives *l)
+{
+	return l->sum <= 1.5 * (double)(l->last - l->first);
+}
+
+/* Whether two threads of the scope ever ran at once for long, if only to spin. */
+static bool ran_at_once(const struct qz_report *r, const struct qz_alone *a)
+{
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+	uint64_t ns = 0;
+
+	for (uint32_t n = 2; n < scope->nlevels; n++)
+		ns += scope->level_ns[n];
+	return (double)ns >= AT_ONCE * (double)a->shared_ns;
+}
+
 static int find_sharers(const struct qz_report *r, struct qz_alone *a)
 {
 	uint64_t *times = calloc((size_t)r->profile->nthreads + 1, sizeof(*times)), all = 0;
+	const struct qz_thread *threads = r->profile->threads;
+	struct lives lives = {.first = UINT64_MAX};
 
 	if (!times)
 		return -ENOMEM;
@@ -137,13 +175,18 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a)
 	for (uint32_t i = 0; i < r->profile->nthreads; i++)
 		all += times[i];
 	a->least_ns = all;
+	a->apart = true;
 	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
 		if (!times[i] || (double)times[i] < TAKES_PART * (double)all)
 			continue;
 		a->sharers++;
+		a->apart &= threads[i].tid == threads[i].pid;
+		lives__add(&lives, threads[i].start_ns, threads[i].end_ns);
 		a->most_ns = times[i] > a->most_ns ? times[i] : a->most_ns;
 		a->least_ns = times[i] < a->least_ns ? times[i] : a->least_ns;
 	}
+	if (a->apart && (lives__are_in_turn(&lives) || !ran_at_once(r, a)))
+		a->shared_ns = 0;
 	free(times);
 	return 0;
 }
@@ -205,14 +248,11 @@ static uint32_t join_threads(struct part *parts, uint32_t n)
 	return kept;
 }
 
-/*
- * Whether processes ran one after another: none has most of the time, and the lives of those that have a part
- * of it fill the time between the first and the last of them once, not twice.
- */
+/* Whether those that have a part of the time ran one after another, and none has most of it. */
 static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n)
 {
-	uint64_t all = 0, most = 0, first = UINT64_MAX, last = 0;
-	double lives = 0;
+	struct lives lives = {.first = UINT64_MAX};
+	uint64_t all = 0, most = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		all += parts[i].alone_ns;
@@ -224,12 +264,10 @@ static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n
 		a->processes++;
 		most = part->alone_ns > most ? part->alone_ns : most;
 		a->longest_ns = part->cpu_ns > a->longest_ns ? part->cpu_ns : a->longest_ns;
-		first = part->start_ns < first ? part->start_ns : first;
-		last = part->end_ns > last ? part->end_ns : last;
-		lives += (double)(part->end_ns - part->start_ns);
+		lives__add(&lives, part->start_ns, part->end_ns);
 	}
 	return a->processes >= 2 && (double)most <= 0.75 * (double)all &&
-	       lives <= 1.5 * (double)(last - first);
+	       lives__are_in_turn(&lives);
 }
 
 static int look_at_processes(const struct qz_report *r, struct qz_alone *a)

@@ -25,10 +25,11 @@ struct qz_alone {
 	uint64_t code_ns;
 	uint32_t thread; /* that runs it: of profile->threads */
 
-	uint64_t shared_ns;	    /* of the rest; 0: no code that several threads run */
+	uint64_t shared_ns;	    /* of the rest; 0: no work that several threads share */
 	uint32_t shared_phase;	    /* procedure */
 	bool locked;		    /* its threads wait for locks, more than for each other */
 	uint32_t sharers;	    /* threads that run it */
+	bool apart;		    /* each is the first one of its process */
 	uint64_t most_ns, least_ns; /* processor time of these in it */
 
 	uint32_t processes;  /* with a part of the time */

@@ -11,6 +11,14 @@
 #define PARALLEL 0.9 /* of the processors, while any was busy */
 #define TAKEN	 0.1 /* processors, on average */
 
+/* What of the processors that the program wanted Quartz itself had, which on few processors is much of a short run. */
+static uint64_t own_ns(const struct qz_report *r, const struct qz_usage *u)
+{
+	uint64_t ns = r->profile->costs.daemon_ns;
+
+	return ns < u->taken_ns ? ns : u->taken_ns;
+}
+
 static double part(const struct qz_report *r, uint64_t ns)
 {
 	return r->elapsed_ns ? (double)ns / (double)r->elapsed_ns : 0;
@@ -23,6 +31,7 @@ static double part(const struct qz_report *r, uint64_t ns)
 static const char *word_of(const struct qz_report *r, const struct qz_usage *u)
 {
 	double idle = part(r, u->idle_ns), serial = part(r, u->alone_ns);
+	uint64_t own = own_ns(r, u), others = u->taken_ns - own;
 
 	if (!r->elapsed_ns)
 		return "NOTHING MEASURED";
@@ -38,9 +47,10 @@ static const char *word_of(const struct qz_report *r, const struct qz_usage *u)
 		return "MOSTLY SERIAL";
 	if (r->parallelism * (1 - idle) >= PARALLEL * u->processors)
 		return "PARALLEL"; /* what others had besides is no more than a tenth */
-	if (u->taken_ns > u->unused_ns / 2 && part(r, u->taken_ns) >= TAKEN)
+	if (others > u->unused_ns / 2 && part(r, others) >= TAKEN)
 		return "SHORT OF CPUS";
-	return r->parallelism >= PARALLEL * u->processors ? "PARALLEL" : "PARTLY PARALLEL";
+	return r->parallelism + part(r, own) >= PARALLEL * u->processors ? "PARALLEL"
+									 : "PARTLY PARALLEL";
 }
 
 static bool decides(const struct qz_advice *a)
@@ -69,12 +79,14 @@ char *qz_verdict__text(const struct qz_advice *a)
 	const struct qz_report *r = a->report;
 	char levels[128] = "", taken[64] = "", *text;
 	struct qz_usage u;
+	uint64_t own;
 
 	qz_usage__find(r, &u);
 	say_levels(r, levels);
+	own = own_ns(r, &u);
 	if (part(r, u.taken_ns) >= TAKEN)
-		snprintf(taken, sizeof(taken), "; others had %.1f that it wanted",
-			 part(r, u.taken_ns));
+		snprintf(taken, sizeof(taken), "; %s had %.1f that it wanted",
+			 own > u.taken_ns / 2 ? "Quartz" : "others", part(r, u.taken_ns));
 	if (asprintf(&text, "%s: %s%saverage %.1f of %u%s%s",
 		     decides(a) ? a->findings[0].word : word_of(r, &u), levels, *levels ? " (" : "",
 		     r->parallelism, u.processors, taken, *levels ? ")" : " CPUs") < 0)

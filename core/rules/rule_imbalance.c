@@ -75,6 +75,11 @@ static int find_spinning(const struct qz_report *r, const struct qz_alone *alone
 	return 0;
 }
 
+static const char *kind_of(const struct qz_alone *alone)
+{
+	return alone->apart ? "processes" : "threads";
+}
+
 static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
 			  const struct qz_alone *alone, uint32_t spinning)
 {
@@ -85,9 +90,10 @@ static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
 	f->word = "CONTENDED";
 	qz_finding__say(
 		f, &f->what,
-		"%u threads run %s one at a time: only one of them works %.0f%% of the time, and "
+		"%u %s run %s one at a time: only one of them works %.0f%% of the time, and "
 		"the others spin in %s.",
-		alone->sharers, f->shown, qz_finding__percent(r, alone->shared_ns), shown);
+		alone->sharers, kind_of(alone), f->shown, qz_finding__percent(r, alone->shared_ns),
+		shown);
 	qz_finding__prove(f, "report", name, "%s spins while one works", shown);
 	qz_finding__say(
 		f, &f->remedy,
@@ -101,23 +107,25 @@ static void say_what(struct qz_finding *f, const struct qz_report *r, const stru
 {
 	double percent = qz_finding__percent(r, alone->shared_ns);
 
-	qz_finding__say(f, &f->remedy,
-			"divide the work into smaller pieces that threads take as they get done "
-			"(OpenMP: schedule(dynamic))");
+	qz_finding__say(
+		f, &f->remedy, "%s",
+		alone->apart ? "divide the work into more and smaller jobs, or start the longest "
+			       "first"
+			     : "divide the work into smaller pieces that threads take as they "
+			       "get done (OpenMP: schedule(dynamic))");
 	if ((double)alone->most_ns < 1.2 * (double)alone->least_ns) {
 		f->word = "TAKING TURNS";
-		qz_finding__say(
-			f, &f->what,
-			"%u threads run %s in turns: only one of them works %.0f%% of the time.",
-			alone->sharers, f->shown, percent);
+		qz_finding__say(f, &f->what,
+				"%u %s run %s in turns: only one of them works %.0f%% of the time.",
+				alone->sharers, kind_of(alone), f->shown, percent);
 		return;
 	}
 	f->word = "UNBALANCED";
 	qz_finding__say(f, &f->what,
-			"%u threads run %s, and one of them still works while the others wait for "
+			"%u %s run %s, and one of them still works while the others wait for "
 			"it %.0f%% "
 			"of the time.",
-			alone->sharers, f->shown, percent);
+			alone->sharers, kind_of(alone), f->shown, percent);
 }
 
 int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
@@ -142,8 +150,9 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 	else
 		say_who_spins(&f, r, &alone, spinning);
 	qz_finding__prove(&f, "threads", NULL,
-			  "processor time of these threads in it: %.2f s at most, %.2f s at least",
-			  (double)alone.most_ns / 1e9, (double)alone.least_ns / 1e9);
+			  "processor time of these %s in it: %.2f s at most, %.2f s at least",
+			  kind_of(&alone), (double)alone.most_ns / 1e9,
+			  (double)alone.least_ns / 1e9);
 	qz_finding__prove(&f, "report", f.subject.name,
 			  "only one of them could run %.0f%% of the time",
 			  qz_finding__percent(r, alone.shared_ns));

@@ -205,7 +205,7 @@ START_TEST(ready_time_is_not_idle)
 }
 END_TEST
 
-/* Two threads that would both run, of which others leave room for one. */
+/* Two threads that would both run, of which others leave room for one: these are quartzd, in the second case. */
 START_TEST(crowded_out_is_not_serial)
 {
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
@@ -220,11 +220,13 @@ START_TEST(crowded_out_is_not_serial)
 	waited(&f, one, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
 	waited(&f, two, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
 	f.p->scopes[0].runnable_ns = 2000 * MS;
+	f.p->costs.daemon_ns = _i ? 900 * MS : 400 * MS;
 	x = advise(&f, 2);
 	ck_assert_uint_eq(x.a->n, 0);
 	verdict = qz_verdict__text(x.a);
-	ck_assert_ptr_nonnull(strstr(verdict, "SHORT OF CPUS"));
-	ck_assert_ptr_nonnull(strstr(verdict, "others had 1.0 that it wanted"));
+	ck_assert_ptr_nonnull(strstr(verdict, _i ? "PARALLEL: " : "SHORT OF CPUS: "));
+	ck_assert_ptr_nonnull(strstr(verdict, _i ? "Quartz had 1.0 that it wanted"
+						 : "others had 1.0 that it wanted"));
 	free(verdict);
 	done(&x);
 }
@@ -288,6 +290,40 @@ START_TEST(imbalance_is_found)
 	ck_assert_int_eq(strncmp(verdict, "UNBALANCED: ", 12), 0);
 	ck_assert_ptr_null(find(x.a, "serial"));
 	free(verdict);
+	done(&x);
+}
+END_TEST
+
+/*
+ * A shell and its children, say, which run the same code one after another: none runs while another one does, or
+ * their lives do not overlap.
+ */
+START_TEST(processes_that_share_work_run_at_once)
+{
+	static const struct {
+		uint64_t together, began;
+	} cases[] = {{100, 0}, {0, 0}, {100, 700}};
+	uint64_t together = cases[_i].together;
+	const uint64_t level_ns[] = {0, (1000 - together) * MS, together * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), one = fixture__thread(&f, scope, 1);
+	uint32_t two = fixture__thread(&f, scope, 2);
+	const struct qz_finding *found;
+	struct advised x;
+
+	fixture__samples(&f, scope, one, "main execute", 1, 800 - together);
+	fixture__samples(&f, scope, one, "main execute", 2, together);
+	fixture__samples(&f, scope, two, "main [process] execute", 1, 200);
+	fixture__samples(&f, scope, two, "main [process] execute", 2, together);
+	lived(&f, one, 1, 0, _i == 2 ? 800 : 1000, 800);
+	lived(&f, two, 2, cases[_i].began, 1000, 200 + together);
+	x = advise(&f, 2);
+	found = find(x.a, "imbalance");
+	ck_assert_int_eq(!found, _i > 0);
+	if (found) {
+		ck_assert_ptr_nonnull(strstr(found->what, "2 processes run execute"));
+		ck_assert_ptr_null(strstr(found->remedy, "OpenMP"));
+	}
 	done(&x);
 }
 END_TEST
@@ -716,9 +752,10 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, parallel_work_is_no_serial_phase);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
-	tcase_add_test(tc, crowded_out_is_not_serial);
+	tcase_add_loop_test(tc, crowded_out_is_not_serial, 0, 2);
 	tcase_add_test(tc, waking_up_is_not_waiting_for_others);
 	tcase_add_test(tc, imbalance_is_found);
+	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
