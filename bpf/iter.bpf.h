@@ -23,11 +23,14 @@ struct {
 
 const volatile char version[32] = "";
 
+/* Each table begins with it: quartzd brings the tables up to date when one has been read. */
 static __always_inline void iter__heartbeat(struct seq_file *seq)
 {
 	struct qz_control *ctl = control__get();
 	u64 age = ctl ? bpf_ktime_get_ns() - ctl->heartbeat : ~0ull;
 
+	if (ctl)
+		__sync_fetch_and_add(&ctl->text_reads, 1);
 	if (age > STALE_NS)
 		BPF_SEQ_PRINTF(seq, "# heartbeat_age_ms %llu stale\n", age / 1000000);
 	else

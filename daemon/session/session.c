@@ -20,6 +20,7 @@
 #define HOTPLUG_PERIOD 1000000000ull
 #define GOVERN_PERIOD  1000000000ull
 #define TEXT_PERIOD    2000000000ull
+#define TEXT_UNREAD    8000000000ull /* so much longer while nobody reads it */
 #define TEXT_SHARE     200	    /* one part of so many of the time, at most, is spent on text */
 #define ANSWER_AFTER   200000000ull /* an interrupt that nothing has ended after */
 #define FORWARD_GRACE  2000000000ull /* for a command to end after a SIGTERM that was passed on */
@@ -129,6 +130,18 @@ static void show(struct session *s, uint64_t now)
 		sysfs_publish__end(s->publisher, p);
 }
 
+/* Text that nobody reads is made seldom; of /sys it is not known whether somebody does. */
+static bool wants_text(struct session *s, uint64_t now)
+{
+	uint32_t reads = bpf_runtime__control(s->bpf)->text_reads;
+	bool is_read = s->publisher || reads != s->text_reads;
+
+	if ((!s->text && !s->publisher) || now < s->text_due + (is_read ? 0 : TEXT_UNREAD))
+		return false;
+	s->text_reads = reads;
+	return true;
+}
+
 /* Showing takes the longer the more has been measured. */
 static uint64_t next_text(uint64_t began)
 {
@@ -151,7 +164,7 @@ static void do_periodic(struct session *s, uint64_t now)
 		follow_hotplug(s);
 		s->hotplug_due = now + HOTPLUG_PERIOD;
 	}
-	if ((s->text || s->publisher) && now >= s->text_due) {
+	if (wants_text(s, now)) {
 		show(s, now);
 		s->text_due = next_text(now);
 	}
@@ -237,6 +250,7 @@ static int run(struct session *s)
 
 	s->hotplug_due = now + HOTPLUG_PERIOD;
 	s->text_due = now + TEXT_PERIOD;
+	s->text_reads = bpf_runtime__control(s->bpf)->text_reads - 1; /* the first one is made */
 	while (!err && !is_over(s, now)) {
 		fds[1].fd = s->governor.halvings ? -1 : collector__event_fd(s->collector);
 		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s, now));

@@ -62,6 +62,7 @@ struct session {
 	uint64_t deadline;   /* 0: none */
 	uint64_t delayed_until; /* measuring begins then */
 	uint64_t hotplug_due, text_due, govern_due, started;
+	uint32_t text_reads;		      /* when text was last made */
 	struct qz_overhead_governor governor; /* ceiling 0: there is none */
 	uint64_t interrupt_ns;
 	uint64_t daemon_before; /* costs of earlier sessions */
