@@ -89,14 +89,16 @@ static const char *first_command(const struct qz_finding *f)
 	return NULL;
 }
 
-/* "1.20 to 2.80 s (25 to 55%)" */
+/* "1.20 to 2.80 s (25 to 55%)", of a short run "12 to 28 ms (25 to 55%)" */
 static void format_gain(const struct qz_finding *f, const struct qz_report *r, char text[64])
 {
-	double low = qz_finding__percent(r, f->gain_low_ns);
-	double high = qz_finding__percent(r, f->gain_high_ns);
+	bool is_short = f->gain_high_ns < 100000000;
+	double unit = is_short ? 1e6 : 1e9;
 
-	snprintf(text, 64, "%.2f to %.2f s (%.0f to %.0f%%)", (double)f->gain_low_ns / 1e9,
-		 (double)f->gain_high_ns / 1e9, low, high);
+	snprintf(text, 64, "%.*f to %.*f %s (%.0f to %.0f%%)", is_short ? 0 : 2,
+		 (double)f->gain_low_ns / unit, is_short ? 0 : 2, (double)f->gain_high_ns / unit,
+		 is_short ? "ms" : "s", qz_finding__percent(r, f->gain_low_ns),
+		 qz_finding__percent(r, f->gain_high_ns));
 }
 
 int qz_advise_text__verdict(FILE *out, const struct qz_advice *a)
@@ -162,6 +164,8 @@ static int put_reasons(FILE *out, const struct qz_advice *a, const struct qz_idl
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < idle->n && i < MOST_REASONS; i++) {
+		if (i && qz_finding__percent(a->report, idle->rows[i].idle_ns) < 0.5)
+			break;
 		if (i)
 			at = put_broken(out, "and", at, 0, width);
 		err = put_reason(out, a->report, &idle->rows[i], width, &at);

@@ -139,11 +139,13 @@ struct lives {
 	double sum;
 };
 
-static void lives__add(struct lives *l, uint64_t start_ns, uint64_t end_ns)
+static void lives__add(struct lives *l, uint64_t start_ns, uint64_t end_ns, uint64_t less_ns)
 {
+	uint64_t ns = end_ns - start_ns;
+
 	l->first = start_ns < l->first ? start_ns : l->first;
 	l->last = end_ns > l->last ? end_ns : l->last;
-	l->sum += (double)(end_ns - start_ns);
+	l->sum += (double)(ns > less_ns ? ns - less_ns : 0);
 }
 
 /* Whether they came one after another: their lives fill that time once, not twice. */
@@ -181,7 +183,7 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a)
 			continue;
 		a->sharers++;
 		a->apart &= threads[i].tid == threads[i].pid;
-		lives__add(&lives, threads[i].start_ns, threads[i].end_ns);
+		lives__add(&lives, threads[i].start_ns, threads[i].end_ns, 0);
 		a->most_ns = times[i] > a->most_ns ? times[i] : a->most_ns;
 		a->least_ns = times[i] < a->least_ns ? times[i] : a->least_ns;
 	}
@@ -207,6 +209,7 @@ static uint32_t find_thread(const struct qz_report *r)
 struct part {
 	int32_t pid;
 	uint64_t alone_ns, cpu_ns, start_ns, end_ns;
+	uint64_t child_ns; /* waited for processes that it started, which live instead */
 };
 
 static int compare_pids(const void *x, const void *y)
@@ -216,12 +219,28 @@ static int compare_pids(const void *x, const void *y)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static struct part part_of(const struct qz_report *r, const struct qz_thread_row *row)
+static struct part part_of(const struct qz_report *r, const struct qz_thread_row *row,
+			   uint64_t child_ns)
 {
 	const struct qz_thread *t = &r->profile->threads[row->thread];
 
-	return (struct part) {t->pid, row->figure.level_norm_ns[1], t->running_ns, t->start_ns,
-			      t->end_ns};
+	return (struct part) {t->pid,	     row->figure.level_norm_ns[1],
+			      t->running_ns, t->start_ns,
+			      t->end_ns,     child_ns};
+}
+
+/* By thread of the profile. NULL: no memory. */
+static uint64_t *find_child_times(const struct qz_profile *p)
+{
+	uint64_t *times = calloc((size_t)p->nthreads + 1, sizeof(*times));
+
+	for (uint32_t i = 0; times && i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (w->thread != QZ_NONE && !strcmp(p->causes[w->cause], "child"))
+			times[w->thread] += w->blocked_ns;
+	}
+	return times;
 }
 
 /* One row for each process, from one for each thread. Gives how many. */
@@ -240,6 +259,7 @@ static uint32_t join_threads(struct part *parts, uint32_t n)
 		}
 		last->alone_ns += parts[i].alone_ns;
 		last->cpu_ns += parts[i].cpu_ns;
+		last->child_ns += parts[i].child_ns;
 		if (parts[i].start_ns < last->start_ns)
 			last->start_ns = parts[i].start_ns;
 		if (parts[i].end_ns > last->end_ns)
@@ -264,7 +284,7 @@ static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n
 		a->processes++;
 		most = part->alone_ns > most ? part->alone_ns : most;
 		a->longest_ns = part->cpu_ns > a->longest_ns ? part->cpu_ns : a->longest_ns;
-		lives__add(&lives, part->start_ns, part->end_ns);
+		lives__add(&lives, part->start_ns, part->end_ns, part->child_ns);
 	}
 	return a->processes >= 2 && (double)most <= 0.75 * (double)all &&
 	       lives__are_in_turn(&lives);
@@ -273,20 +293,24 @@ static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n
 static int look_at_processes(const struct qz_report *r, struct qz_alone *a)
 {
 	struct part *parts = calloc((size_t)r->nthreads + 1, sizeof(*parts));
+	uint64_t *child_ns = find_child_times(r->profile);
+	int err = parts && child_ns ? 0 : -ENOMEM;
 	uint32_t n = 0;
 
-	if (!parts)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->nthreads; i++)
-		if (!r->profile->threads[r->threads[i].thread].merged)
-			parts[n++] = part_of(r, &r->threads[i]);
+	for (uint32_t i = 0; !err && i < r->nthreads; i++) {
+		uint32_t thread = r->threads[i].thread;
+
+		if (!r->profile->threads[thread].merged)
+			parts[n++] = part_of(r, &r->threads[i], child_ns[thread]);
+	}
 	n = join_threads(parts, n);
 	if (are_in_turn(a, parts, n)) {
 		a->kind = QZ_ALONE_PROCESSES;
 		a->thread = find_thread(r);
 	}
 	free(parts);
-	return 0;
+	free(child_ns);
+	return err;
 }
 
 /* ---- how it came about ---- */

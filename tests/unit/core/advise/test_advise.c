@@ -451,8 +451,11 @@ START_TEST(a_thread_that_is_waited_for_once_is_no_stage)
 }
 END_TEST
 
-/* Four processes of 250 ms each, which live all the time or in turn, and who waits for them. */
-static struct advised jobs(bool in_turn)
+/*
+ * Four processes of 250 ms each, which live all the time or in turn, and who waits for them. `drivers`: each is started by
+ * one that works for a tenth of it, as cc1 is by gcc.
+ */
+static struct advised jobs(bool in_turn, bool drivers)
 {
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
 	struct fixture f = fixture__new();
@@ -463,16 +466,26 @@ static struct advised jobs(bool in_turn)
 	for (uint64_t i = 0; i < 4; i++) {
 		uint32_t job = fixture__thread(&f, scope, 2 + (int32_t)i);
 
-		lived(&f, job, 2 + (int32_t)i, in_turn ? 250 * i : 0,
-		      in_turn ? 250 * i + 250 : 1000, 250);
-		fixture__samples(&f, scope, job, "main [process] bzip", 1, 250);
+		uint64_t start = in_turn ? 250 * i : 0, end = in_turn ? 250 * i + 250 : 1000;
+		uint64_t own = drivers ? 25 : 0;
+
+		lived(&f, job, 2 + (int32_t)i, start, end, 250 - own);
+		fixture__samples(&f, scope, job, "main [process] bzip", 1, 250 - own);
+		if (drivers) {
+			uint32_t driver = fixture__thread(&f, scope, 12 + (int32_t)i);
+
+			lived(&f, driver, 12 + (int32_t)i, start, end, own);
+			fixture__samples(&f, scope, driver, "main [process] drive", 1, own);
+			waited(&f, driver, "main [process] drive", "child",
+			       (struct waits) {1, 1, end - start - own, 0});
+		}
 	}
 	return advise(&f, 2);
 }
 
 START_TEST(jobs_one_after_another_are_found)
 {
-	struct advised x = jobs(true);
+	struct advised x = jobs(true, _i);
 	const struct qz_finding *found = find(x.a, "processes");
 
 	ck_assert_ptr_nonnull(found);
@@ -485,7 +498,7 @@ END_TEST
 
 START_TEST(jobs_side_by_side_are_not_in_turn)
 {
-	struct advised x = jobs(false);
+	struct advised x = jobs(false, _i);
 
 	ck_assert_ptr_null(find(x.a, "processes"));
 	done(&x);
@@ -761,8 +774,8 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
 	tcase_add_test(tc, a_thread_that_is_waited_for_once_is_no_stage);
-	tcase_add_test(tc, jobs_one_after_another_are_found);
-	tcase_add_test(tc, jobs_side_by_side_are_not_in_turn);
+	tcase_add_loop_test(tc, jobs_one_after_another_are_found, 0, 2);
+	tcase_add_loop_test(tc, jobs_side_by_side_are_not_in_turn, 0, 2);
 	tcase_add_test(tc, devices_that_are_waited_for_are_found);
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
