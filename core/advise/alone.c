@@ -165,7 +165,7 @@ static bool ran_at_once(const struct qz_report *r, const struct qz_alone *a)
 	return (double)ns >= AT_ONCE * (double)a->shared_ns;
 }
 
-static int find_sharers(const struct qz_report *r, struct qz_alone *a)
+static int find_sharers(const struct qz_report *r, struct qz_alone *a, const uint64_t *child_ns)
 {
 	uint64_t *times = calloc((size_t)r->profile->nthreads + 1, sizeof(*times)), all = 0;
 	const struct qz_thread *threads = r->profile->threads;
@@ -183,7 +183,7 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a)
 			continue;
 		a->sharers++;
 		a->apart &= threads[i].tid == threads[i].pid;
-		lives__add(&lives, threads[i].start_ns, threads[i].end_ns, 0);
+		lives__add(&lives, threads[i].start_ns, threads[i].end_ns, child_ns[i]);
 		a->most_ns = times[i] > a->most_ns ? times[i] : a->most_ns;
 		a->least_ns = times[i] < a->least_ns ? times[i] : a->least_ns;
 	}
@@ -290,14 +290,15 @@ static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n
 	       lives__are_in_turn(&lives);
 }
 
-static int look_at_processes(const struct qz_report *r, struct qz_alone *a)
+static int look_at_processes(const struct qz_report *r, struct qz_alone *a,
+			     const uint64_t *child_ns)
 {
 	struct part *parts = calloc((size_t)r->nthreads + 1, sizeof(*parts));
-	uint64_t *child_ns = find_child_times(r->profile);
-	int err = parts && child_ns ? 0 : -ENOMEM;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; !err && i < r->nthreads; i++) {
+	if (!parts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->nthreads; i++) {
 		uint32_t thread = r->threads[i].thread;
 
 		if (!r->profile->threads[thread].merged)
@@ -309,8 +310,7 @@ static int look_at_processes(const struct qz_report *r, struct qz_alone *a)
 		a->thread = find_thread(r);
 	}
 	free(parts);
-	free(child_ns);
-	return err;
+	return 0;
 }
 
 /* ---- how it came about ---- */
@@ -352,7 +352,8 @@ static bool is_stage(const struct qz_report *r, const struct qz_alone *a, uint64
 	       (double)able >= 0.8 * (double)(r->elapsed_ns - a->usage.idle_ns);
 }
 
-static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz_own_time *times)
+static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz_own_time *times,
+		  const uint64_t *child_ns)
 {
 	uint32_t single = find_single(r->profile, times);
 
@@ -373,12 +374,13 @@ static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz
 		return 0;
 	a->shared_ns = a->usage.alone_ns - a->ns;
 	a->locked = waits_for_locks(r);
-	return find_sharers(r, a);
+	return find_sharers(r, a, child_ns);
 }
 
 int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 {
 	struct qz_own_time *times;
+	uint64_t *child_ns;
 	int err;
 
 	*a = (struct qz_alone) {0};
@@ -389,11 +391,11 @@ int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 	if (qz_usage__is_open(r, &a->usage))
 		return 0;
 	times = qz_own_time__of(r);
-	if (!times)
-		return -ENOMEM;
-	err = look_at_processes(r, a);
-	if (!err)
-		err = divide(r, a, times);
+	child_ns = find_child_times(r->profile);
+	err = times && child_ns ? 0 : -ENOMEM;
+	err = err ? err : look_at_processes(r, a, child_ns);
+	err = err ? err : divide(r, a, times, child_ns);
+	free(child_ns);
 	free(times);
 	return err;
 }
