@@ -728,7 +728,7 @@ struct qz_control {
 	__u64 left_alone; /* when the sampler saw that quartzd does not run, see bpf/watchdog.bpf.h; 0: it runs */
 	__u64 samples_alone; /* that were not taken since, idle processors' too */
 	__u32 epoch;
-	__u32 text_reads; /* of a text table, by anybody */
+	__u32 text_reads;     /* of a text table, by anybody */
 	__u32 stacks_used[2]; /* by the sampler: how full each buffer is */
 	__u32 frames_used[2];
 	__u32 next_serial;
