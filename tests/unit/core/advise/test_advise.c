@@ -465,7 +465,6 @@ static struct advised jobs(bool in_turn, bool drivers)
 	waited(&f, shell, "main wait", "child", (struct waits) {1, 4, 1000, 0});
 	for (uint64_t i = 0; i < 4; i++) {
 		uint32_t job = fixture__thread(&f, scope, 2 + (int32_t)i);
-
 		uint64_t start = in_turn ? 250 * i : 0, end = in_turn ? 250 * i + 250 : 1000;
 		uint64_t own = drivers ? 25 : 0;
 
