@@ -357,7 +357,9 @@ static int load_programs(struct bpf_runtime *bpf)
 		return err;
 	log = logged ? verifier_log__new(bpf->skel->obj) : NULL;
 	err = quartz__load(bpf->skel);
-	if (!err)
+	if (err)
+		verifier_log__print_refusal(log, bpf->skel->obj);
+	else
 		verifier_log__print(log, bpf->skel->obj);
 	verifier_log__free(log);
 	return err;

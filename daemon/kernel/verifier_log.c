@@ -65,6 +65,25 @@ void verifier_log__print(const struct verifier_log *log, struct bpf_object *obje
 	log_debug("verifier: %-18s %28lu processed %8.1f ms", "all", all, sum / 1e3);
 }
 
+void verifier_log__print_refusal(const struct verifier_log *log, struct bpf_object *object)
+{
+	struct bpf_program *p;
+	size_t i = 0;
+
+	if (!log)
+		return;
+	bpf_object__for_each_program(p, object)
+	{
+		if (i == PROGRAMS)
+			break;
+		/* the statistics come last, and are all that is said of a program that was not refused */
+		if (*log->text[i] &&
+		    strncmp(log->text[i], "verification time", strlen("verification time")))
+			log_debug("verifier: %s: %s", bpf_program__name(p), log->text[i]);
+		i++;
+	}
+}
+
 void verifier_log__free(struct verifier_log *log)
 {
 	free(log);

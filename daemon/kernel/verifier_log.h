@@ -13,6 +13,8 @@ struct verifier_log *verifier_log__new(struct bpf_object *object);
 void verifier_log__print(const struct verifier_log *log, struct bpf_object *object);
 
 /* NULL is allowed. Not while programs are being loaded. */
+/* What it said of programs that it refused. */
+void verifier_log__print_refusal(const struct verifier_log *log, struct bpf_object *object);
 void verifier_log__free(struct verifier_log *log);
 
 #endif
