@@ -69,6 +69,26 @@ int mark_processor(void *ctx)
 	return 0;
 }
 
+/* Likewise: switches are counted there from now on. */
+SEC("raw_tp")
+int end_skip(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct qz_cpu_state *cpu = cpu__this();
+	struct qz_thread_state *t;
+
+	if (!cpu)
+		return 0;
+	cpu->skipping = false;
+	machine__count(cpu, !task->pid, bpf_ktime_get_ns());
+	if (!task->pid || cpu->scope != QZ_NO_SCOPE || cpu->task != (u64)task)
+		return 0;
+	t = thread__find(task);
+	if (t && thread__is_single(t) && t->skipped)
+		switch__count(task, t, bpf_ktime_get_ns());
+	return 0;
+}
+
 /* What a process is known by in `targets`, 0: it is not. */
 static __always_inline u32 target__key(struct task_struct *task)
 {
@@ -162,7 +182,7 @@ static __always_inline void scope__begin(u32 scope, u64 now)
 	if (!s || s->counters.threads_seen)
 		return;
 	s->began = now;
-	s->running = now << QZ_LEVEL_BITS;
+	s->running = skip__clock(now) << QZ_LEVEL_BITS;
 }
 
 SEC("iter/task")

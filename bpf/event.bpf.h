@@ -136,7 +136,7 @@ static __always_inline u32 thread__describe(struct qz_thread_event *e, struct ta
 	e->image = t->image;
 	e->page = t->page;
 	e->slot = t->slot;
-	e->claims = t->claims;
+	e->claims = t->slot ? t->claims : 0;
 	e->gone = gone;
 	e->tid = t->tid;
 	e->tgid = t->tgid;

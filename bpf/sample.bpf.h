@@ -29,7 +29,7 @@ struct sampling {
 	u32 buffer;
 	u32 image;
 	u64 now;
-	u32 stream, changed, flags, object; /* see qz_sample_record */
+	u32 stream, machine, changed, flags, object; /* see qz_sample_record */
 };
 
 /* The frames that are there; not 0. */
@@ -152,7 +152,7 @@ static __always_inline void sample__write(struct sampling *s, u64 key)
 	/* not as a whole: Linux 6.1 refuses to read words of its stack that were written in parts */
 	record->key = key;
 	record->time = QZ_ROUND_TIME(s->now, s->stream);
-	record->machine = sample__machine();
+	record->machine = s->machine;
 	record->object = s->object;
 	record->changed = s->changed;
 	record->flags = s->flags;
@@ -205,12 +205,28 @@ static __noinline int sample__judge(struct sampling *s, struct task_struct *task
 	return 0;
 }
 
+/* What the level of the scope is, and in s->machine that of the machine. Neither is counted while switches are skipped. */
+static __always_inline u64 sample__levels(struct sampling *s, const struct qz_scope_state *scope,
+					  struct task_struct *task, const struct qz_thread_state *t)
+{
+	bool single = thread__is_single(t);
+	u32 elsewhere;
+
+	if (!skip__is_on(s->cpu) && !(single && t->skipped)) {
+		s->machine = sample__machine();
+		return single ? 1 : scope__level(scope);
+	}
+	elsewhere = skip__elsewhere(t->scope, task->tgid);
+	s->machine = 1 + SKIP_BUSY(elsewhere);
+	return single && !t->skipped ? 1 : 1 + SKIP_RUNNING(elsewhere);
+}
+
 static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct sampling *s,
 					 struct task_struct *task, struct qz_thread_state *t)
 {
 	struct qz_scope_state *scope = scope__get(t->scope);
 	bool single = thread__is_single(t);
-	u64 level = single ? 1 : scope ? scope__level(scope) : 0;
+	u64 level = scope ? sample__levels(s, scope, task, t) : 0;
 	u32 serial = t->serial;
 	s32 stack;
 	long n;

@@ -21,6 +21,7 @@ __noinline int level__try(u32 scope, int delta, u64 now)
 
 	if (!s)
 		return true;
+	now = skip__clock(now);
 	word = *(volatile u64 *)&s->running;
 	level = word & QZ_LEVEL_MASK;
 	elapsed = (now - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
@@ -87,9 +88,12 @@ __noinline int scope__change_running(u32 scope, int delta, u64 now)
  */
 static __always_inline void machine__count(struct qz_cpu_state *cpu, bool idle, u64 now)
 {
-	u32 as = idle ? QZ_COUNTED_IDLE : QZ_COUNTED_BUSY, was = cpu->counted;
+	u32 as = idle ? QZ_COUNTED_IDLE : QZ_COUNTED_BUSY, was;
 
-	if (was == as || machine__is_namespace())
+	if (skip__is_on(cpu) || machine__is_namespace())
+		return;
+	was = cpu->counted;
+	if (was == as)
 		return;
 	cpu->counted = as;
 	if (!idle)
@@ -139,7 +143,7 @@ static __always_inline u32 scope__of_new_process(struct task_struct *child,
 		return QZ_NO_SCOPE;
 	s->pid = number;
 	s->began = now;
-	s->running = now << QZ_LEVEL_BITS;
+	s->running = skip__clock(now) << QZ_LEVEL_BITS;
 	return scope;
 }
 

@@ -76,7 +76,8 @@ static __noinline u32 single__update(struct task_struct *task, struct qz_thread_
 	elapsed = now - t->since;
 	t->since = now;
 	t->cpu_in = BPF_CORE_READ(task, se.sum_exec_runtime);
-	ran = kernel_account__news(t->cpu_in - t->cpu_base, t->ns[QZ_RUNNING], elapsed);
+	ran = kernel_account__news(t->cpu_in - t->cpu_base + (t->skipped ? t->more : 0),
+				   t->ns[QZ_RUNNING], elapsed);
 	ready = kernel_account__news(kernel_account__delay(task) - t->waiting.nominal + ready,
 				     t->ns[QZ_READY], elapsed - ran);
 	blocked = elapsed - ran - ready;
@@ -85,7 +86,9 @@ static __noinline u32 single__update(struct task_struct *task, struct qz_thread_
 	t->ns[QZ_RUNNING] += ran;
 	t->ns[QZ_READY] += ready;
 	t->ns[QZ_BLOCKED] += blocked - open;
-	*(volatile u64 *)&s->running = now << QZ_LEVEL_BITS;
+	if (t->skipped)
+		return open;
+	*(volatile u64 *)&s->running = skip__clock(now) << QZ_LEVEL_BITS;
 	level__add(t->scope, 1, ran);
 	level__add(t->scope, 0, elapsed - ran - open);
 	return open;
@@ -100,6 +103,14 @@ static __always_inline void single__give_up(struct qz_thread_state *t, u64 now)
 	t->since = now;
 }
 
+static __always_inline void single__end_skip(struct qz_thread_state *t)
+{
+	if (!t->skipped)
+		return;
+	t->skipped = false;
+	t->more = 0; /* no wait is looked at, and it has no slot */
+}
+
 /* It ends, or is no longer alone: `state` is what it is in then. As single__update. */
 static __always_inline u32 single__leave_as(struct task_struct *task, struct qz_thread_state *t,
 					    u32 state, u64 now, u32 open)
@@ -111,6 +122,7 @@ static __always_inline u32 single__leave_as(struct task_struct *task, struct qz_
 		open = 0;
 	}
 	t->waiting.nominal = 0;
+	single__end_skip(t);
 	t->state = state;
 	single_gate__close(task);
 	single__unlock(t);

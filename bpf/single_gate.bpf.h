@@ -15,9 +15,11 @@
 #define GATE_TAG_SHIFT	   4
 #define GATE_PREEMPT_SHIFT 10
 #define GATE_KNOWN	   0x4000
+#define GATE_SKIPPED                                                                               \
+	0x8000 /* there is nothing to do while switches are skipped alone, see bpf/skip.bpf.h */
 
-/* What is to be done with a wait: CLOSED, the state of the thread knows. */
-enum gate { GATE_CLOSED, GATE_PASSES, GATE_LOOKS };
+/* What is to be done with a wait: CLOSED, the state of the thread knows; SKIPS, nothing. */
+enum gate { GATE_CLOSED, GATE_PASSES, GATE_LOOKS, GATE_SKIPS };
 
 /* 0: nobody's. Read by all processors, seldom written. */
 __u16 single_gates[1 << GATE_BITS];
@@ -46,16 +48,25 @@ static __always_inline u16 single_gate__get(const struct task_struct *task)
 	return rest & ~(GATE_STEP | GATE_STEP << GATE_PREEMPT_SHIFT) ? 0 : entry;
 }
 
+/* Whether there is nothing to do when the thread comes to a processor while switches are skipped. */
+static __always_inline bool single_gate__is_skipped(const struct task_struct *task)
+{
+	u16 rest = *single_gate__entry(task) ^ single_gate__tag(task);
+
+	return !(rest & ~(GATE_STEP | GATE_STEP << GATE_PREEMPT_SHIFT | GATE_SKIPPED));
+}
+
 /* The step of its waits, or of its preemptions. */
 static __always_inline u32 single_gate__step(u16 entry, bool preempted)
 {
 	return entry >> (preempted ? GATE_PREEMPT_SHIFT : 0) & GATE_STEP;
 }
 
-static __always_inline void single_gate__open(const struct task_struct *task, u32 step,
-					      u32 preempted)
+static __always_inline void single_gate__open(const struct task_struct *task,
+					      const struct qz_thread_state *t)
 {
-	u16 entry = single_gate__tag(task) | step | preempted << GATE_PREEMPT_SHIFT;
+	u16 entry = single_gate__tag(task) | t->waiting.step | (t->skipped ? GATE_SKIPPED : 0) |
+		    wait_gate__preempted_step(&t->waiting) << GATE_PREEMPT_SHIFT;
 
 	if (*single_gate__entry(task) != entry)
 		*single_gate__entry(task) = entry;

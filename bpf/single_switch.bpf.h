@@ -21,6 +21,8 @@ static __noinline int single__switch_out(struct task_struct *prev, struct qz_thr
 		thread__end(prev, t, bpf_ktime_get_ns());
 		return false;
 	}
+	if (t->skipped) /* until it is counted */
+		return false;
 	if (t->state != QZ_SINGLE) { /* it was not seen coming back */
 		t->waiting.flags |= QZ_WAITING_CLOSED;
 		t->state = QZ_SINGLE;
@@ -60,7 +62,7 @@ static __always_inline void single__switch_in(struct task_struct *next, struct q
 {
 	if (t->state != QZ_SINGLE)
 		single__end_wait(next, t);
-	single_gate__open(next, t->waiting.step, wait_gate__preempted_step(&t->waiting));
+	single_gate__open(next, t);
 }
 
 #endif

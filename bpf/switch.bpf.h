@@ -139,12 +139,13 @@ static __always_inline void switch__in(struct task_struct *next, struct qz_threa
 #define TICK 10000000
 
 /*
- * A single thread runs here, and is about to get company: it is counted at switches from now on. How long it has been
- * running is known when it goes out.
+ * A thread that is left to the kernel runs here, and is about to get company, or a window begins: it is counted at
+ * switches from now on. How long it has been running is known when it goes out.
  */
 static __noinline int switch__count(struct task_struct *task, struct qz_thread_state *t, u64 now)
 {
 	struct qz_cpu_state *cpu = cpu__this();
+	bool skipped = t && t->skipped;
 	struct qz_scope_state *s;
 	u32 open;
 
@@ -156,7 +157,7 @@ static __noinline int switch__count(struct task_struct *task, struct qz_thread_s
 		group__release(s);
 	switch__in(task, t, cpu, now);
 	t->waiting.nominal = open;
-	cpu->open = true;
+	cpu->open = skipped ? QZ_OPEN_THREAD : QZ_OPEN;
 	cpu->task = (u64)task;
 	cpu->scope = t->scope;
 	scope__change_running(t->scope, 1, now);
@@ -165,7 +166,7 @@ static __noinline int switch__count(struct task_struct *task, struct qz_thread_s
 
 /* It goes out: what was left open was time running as far as the kernel counted more than was counted here since. */
 static __noinline int switch__settle_open(struct task_struct *task, struct qz_thread_state *t,
-					  u64 now)
+					  u32 what, u64 now)
 {
 	u64 open, ran;
 
@@ -177,6 +178,8 @@ static __noinline int switch__settle_open(struct task_struct *task, struct qz_th
 	t->waiting.nominal = 0;
 	t->ns[QZ_RUNNING] += ran;
 	t->ns[QZ_BLOCKED] += open - ran;
+	if (what == QZ_OPEN_THREAD)
+		return 0;
 	level__add(t->scope, 1, ran);
 	level__add(t->scope, 0, open - ran);
 	return 0;
@@ -187,7 +190,7 @@ static __noinline int cpu__settle_gap(struct qz_cpu_state *cpu, u32 leaves, u64 
 {
 	if (!cpu)
 		return 0;
-	cpu->open = false;
+	cpu->open = QZ_OPEN_NOT;
 	if (leaves == QZ_NO_SCOPE || !cpu__end_run(cpu, cpu->mark))
 		return 0;
 	scope__change_running(leaves, -1, now);
@@ -261,9 +264,11 @@ static __always_inline bool switch__leave(struct task_struct *prev, struct qz_th
 		*(volatile u32 *)&cpu->scope = QZ_NO_SCOPE;
 	}
 	if (cpu->open) { /* of the thread that was expected, then */
-		cpu->open = false;
+		u32 what = cpu->open;
+
+		cpu->open = QZ_OPEN_NOT;
 		if (out)
-			switch__settle_open(prev, out, now);
+			switch__settle_open(prev, out, what, now);
 	}
 	return out && switch__out(prev, out, cpu, preempt, expected, now);
 }
@@ -306,13 +311,19 @@ static __always_inline void switch__change_scope(struct qz_cpu_state *cpu, u32 l
 		scope__change_running(comes, 1, now);
 }
 
+/* Whether anything is to be done about the thread that leaves. While switches are skipped, if it was counted. */
+static __always_inline bool switch__needs_prev(const struct qz_cpu_state *cpu, enum gate gate)
+{
+	return gate == GATE_SKIPS ? cpu->scope != QZ_NO_SCOPE : gate != GATE_PASSES;
+}
+
 /* next is looked up when prev is done with, for the same reason. */
 static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preempt,
 					    struct task_struct *prev, struct task_struct *next,
 					    enum gate gate)
 {
 	bool expected = cpu->task == (u64)prev, looks = false, single;
-	struct qz_thread_state *out = gate == GATE_PASSES ? NULL : thread__get(prev), *in;
+	struct qz_thread_state *out = switch__needs_prev(cpu, gate) ? thread__get(prev) : NULL, *in;
 	u32 comes = QZ_NO_SCOPE;
 	u64 now = 0;
 
@@ -323,22 +334,27 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	cpu->switches++;
 	if (!prev->pid || !next->pid)
 		now = switch__idle(cpu, !next->pid);
-	if (single)
+	if (single && gate != GATE_SKIPS)
 		looks = single__switch_out(prev, out, preempt, gate == GATE_LOOKS);
 	if ((out && !single) || cpu->scope != QZ_NO_SCOPE) {
 		now = switch__time(now);
 		looks |= switch__leave(prev, single ? NULL : out, cpu, preempt, expected, now);
 	}
-	if (looks && out) {
+	if (skip__is_on(cpu) && out && !single) {
+		skip__leave(prev, out, now);
+	} else if (looks && out) {
 		now = switch__time(now);
 		group__notice(prev, out, now);
 		switch__begin_wait(prev, out, cpu, preempt, now);
 	}
 	in = single_gate__get(next) ? NULL : thread__get(next);
+	if (in)
+		now = switch__time(now);
+	if (in && thread__is_single(in) && in->skipped && !skip__is_on(cpu))
+		skip__return(next, in, now);
 	if (in && thread__is_single(in)) {
 		single__switch_in(next, in);
-	} else if (in) {
-		now = switch__time(now);
+	} else if (in && !(skip__is_on(cpu) && skip__come(next, in, now))) {
 		if (wanted_what_if)
 			critical_path__came(prev, out, next, in, now);
 		switch__in(next, in, cpu, now);
@@ -370,6 +386,28 @@ static __always_inline bool switch__is_passed(const struct qz_cpu_state *cpu, en
 	       (!next->pid || single_gate__get(next));
 }
 
+/*
+ * Passes the switch, as almost all while switches are skipped: as few lines of memory as can be are touched, and whether
+ * the processor was idle is what our own account says. Whether it could.
+ */
+static __always_inline bool switch__pass_skipped(struct qz_cpu_state *cpu, bool preempt,
+						 struct task_struct *prev, struct task_struct *next)
+{
+	u64 began = self_cost__is_timed(cpu) ? bpf_ktime_get_ns() : 0;
+	bool idles = !next->pid;
+
+	if (cpu->scope != QZ_NO_SCOPE || (!cpu->idle_since && task__ends(prev, preempt)) ||
+	    !(idles || single_gate__is_skipped(next)))
+		return false;
+	cpu->task = (u64)next;
+	cpu->switches++;
+	if (cpu->idle_since || idles)
+		idle__account(cpu, idles, bpf_ktime_get_ns());
+	if (began)
+		cpu->accounting_ns += bpf_ktime_get_ns() - began;
+	return true;
+}
+
 /* Most switches of most servers are passed: that comes first, and is short, since it is seldom in the cache. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
@@ -379,8 +417,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 	if (!cpu)
 		return 0;
+	if (skip__is_on(cpu) && switch__pass_skipped(cpu, preempt, prev, next))
+		return 0;
 	self_cost__begin_short(cpu, QZ_TIMED_SWITCH);
-	gate = switch__gate(prev, preempt);
+	gate = skip__is_on(cpu) && !task__ends(prev, preempt) ? GATE_SKIPS
+							      : switch__gate(prev, preempt);
 	if (switch__is_passed(cpu, gate, next)) {
 		cpu->task = (u64)next;
 		if (!prev->pid || !next->pid)

@@ -191,9 +191,13 @@ static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t
 						 const struct uncharged *own, u64 now)
 {
 	u64 word = *(volatile u64 *)&s->runnable;
+	u32 itself = own->ready > own->blocked;
 
-	if (t->state & QZ_SINGLE) /* of which one is runnable, or none */
-		return own->ready > own->blocked;
+	if (t->state & QZ_SINGLE && !t->skipped) /* of which one is runnable, or none */
+		return itself;
+	/* the mean is not known, so it is those that run now */
+	if (t->skipped || skip__was_after(t->began))
+		return qz_nominal__group(itself + SKIP_RUNNING(skip__elsewhere(t->scope, t->tgid)));
 	return qz_nominal__group(
 		qz_nominal__mean(word, t->waiting.nominal, now, own->blocked + own->ready));
 }

@@ -85,19 +85,23 @@ static __always_inline void wait_gate__look(struct qz_thread_state *t,
 {
 	u64 spacing = wait_spacing << cpu->halvings;
 	struct qz_waiting *w = &t->waiting;
-	u32 step;
+	u32 step, skipped;
 
 	t->began = wait_gate__units(now);
 	if (!spacing)
 		return;
+	skipped = wanted_skips ? skip_step : 0;
+	if (skipped)
+		w->flags |= QZ_WAITING_PASSED;
 	if (state) {
-		w->weight = w->step;
+		w->weight = w->step + skipped;
 		step = wait_gate__next_step(&w->sites[0], w->step, spacing, now);
 		w->step = step;
 		w->passes = step ? bpf_get_prandom_u32() % ((2u << step) - 1) : 0;
 	} else {
-		w->weight = wait_gate__preempted_step(w);
-		step = wait_gate__next_step(&w->sites[QZ_PREEMPTED_SITE], w->weight, spacing, now);
+		step = wait_gate__preempted_step(w);
+		w->weight = step + skipped;
+		step = wait_gate__next_step(&w->sites[QZ_PREEMPTED_SITE], step, spacing, now);
 		w->flags = (w->flags & ~QZ_WAITING_STEP) | step << QZ_WAITING_STEP_SHIFT;
 	}
 }

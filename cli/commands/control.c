@@ -2,6 +2,7 @@
 /* Commands about quartzd itself: status, pause, resume, reload. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -48,10 +49,14 @@ static void print_overhead(const json_t *status)
 {
 	const json_t *parts = json_object_get(status, "overhead_parts_ppm");
 	uint64_t limit = number(status, "max_overhead_ppm");
+	uint64_t halvings = number(status, "switch_halvings");
 	uint64_t accounting = number(parts, "accounting"), lifecycle = number(parts, "lifecycle");
 
 	if (!limit)
 		return;
+	if (halvings)
+		printf("switches counted for %.4g%% of the time to hold %.4g%% overhead\n",
+		       ldexp(100, -(int)(halvings % 32)), (double)limit / 1e4);
 	printf("overhead %.2f%% of the processors, at most %.4g%%\n",
 	       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
 	if (number(status, "overhead_ppm") && parts)

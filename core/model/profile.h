@@ -370,7 +370,9 @@ struct qz_profile {
 	uint32_t ceiling_ppm; /* what Quartz may take of the processors, 0: it was not watched */
 	struct qz_costs
 		costs; /* nought where they were not kept: before 0.2 only where it was watched */
-	uint32_t processors;	/* online, available to the scopes */
+	uint64_t
+		switches_skipped_ns; /* of window_ns, in which switches were not counted: bpf/skip.bpf.h */
+	uint32_t processors;	     /* online, available to the scopes */
 	uint64_t wall_start_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;
 	bool live; /* taken from a running quartzd */

@@ -236,6 +236,7 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 	update(row, threads__get(t, e.serial), &e, scope_began, cpu);
 	row->ended = false;
 	sum->cpu_ns += cpu;
+	sum->running_ns += e.ns[QZ_RUNNING];
 	sum->runnable_ns += e.ns[QZ_RUNNING] + e.ns[QZ_READY];
 	return 0;
 }

@@ -59,7 +59,7 @@ uint64_t thread__before(const struct qz_thread_event *event, uint64_t scope_bega
 
 /* Sums over the living threads of a scope. */
 struct living {
-	uint64_t cpu_ns, runnable_ns;
+	uint64_t cpu_ns, running_ns, runnable_ns;
 };
 
 /*

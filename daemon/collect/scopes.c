@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/scopes.h"
 
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/model/fields.h"
+#include "core/model/levels.h"
 #include "core/util/vec.h"
 #include "daemon/privsep/procfs.h"
 
@@ -21,8 +23,10 @@ struct scopes {
 	uint32_t n;
 	bool *numbered; /* by index in the profile: it has a number in BPF */
 	uint32_t nnumbered;
-	uint64_t *levels;
-	uint32_t machine; /* its scope in the profile, QZ_NONE: none */
+	uint64_t *levels, *completed; /* of one scope, and what completes it */
+	double **counted;	 /* by number in BPF, see struct qz_levels; NULL: nothing yet */
+	uint32_t machine;	 /* its scope in the profile, QZ_NONE: none */
+	uint64_t all_running_ns; /* of all others, at the last refresh */
 };
 
 struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
@@ -38,7 +42,9 @@ struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
 	s->rows = malloc(s->n * sizeof(*s->rows));
 	s->living = calloc(s->n, sizeof(*s->living));
 	s->levels = calloc(bpf_runtime__level_stride(bpf), sizeof(*s->levels));
-	if (!s->rows || !s->living || !s->levels) {
+	s->completed = calloc(bpf_runtime__level_stride(bpf), sizeof(*s->completed));
+	s->counted = calloc(s->n, sizeof(*s->counted));
+	if (!s->rows || !s->living || !s->levels || !s->completed || !s->counted) {
 		scopes__free(s);
 		errno = ENOMEM;
 		return NULL;
@@ -52,6 +58,10 @@ void scopes__free(struct scopes *s)
 	if (!s)
 		return;
 	free(s->numbered);
+	for (uint32_t i = 0; s->counted && i < s->n; i++)
+		free(s->counted[i]);
+	free(s->counted);
+	free(s->completed);
 	free(s->levels);
 	free(s->rows);
 	free(s->living);
@@ -209,21 +219,97 @@ struct living *scopes__living(struct scopes *s, uint32_t scope)
 	return &s->living[scope];
 }
 
+static uint64_t left(uint64_t all, uint64_t some)
+{
+	return all > some ? all - some : 0;
+}
+
+static uint64_t sum_of(const uint64_t *levels, uint32_t n)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		ns += levels[i];
+	return ns;
+}
+
+/* Processor time that levels stand for. */
+static uint64_t cpu_of(const uint64_t *levels, uint32_t n)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		ns += i * levels[i];
+	return ns;
+}
+
+/* Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. */
+static void complete(struct scopes *s, uint32_t scope, const struct qz_scope *to,
+		     uint64_t elapsed_ns, uint64_t missing_ns)
+{
+	uint64_t threads = to->kind == QZ_SCOPE_MACHINE ? to->nlevels : to->counters.threads_seen;
+	struct qz_levels levels = {
+		.ns = s->levels,
+		.before = to->level_ns,
+		.n = threads < to->nlevels ? (uint32_t)threads + 1 : to->nlevels,
+		.elapsed_ns = elapsed_ns,
+		.missing_ns = missing_ns,
+	};
+
+	if (levels.n < 2 || elapsed_ns <= sum_of(s->levels, to->nlevels))
+		return;
+	if (!s->counted[scope])
+		s->counted[scope] = calloc(to->nlevels, sizeof(*s->counted[scope]));
+	levels.counted = s->counted[scope];
+	if (!levels.counted)
+		return;
+	qz_levels__complete(&levels, s->completed);
+	bpf_scopes__add_levels(s->bpf, scope, s->completed, levels.n);
+}
+
+/* What its threads ran that no level stands for. */
+static uint64_t missing_of_process(const struct scopes *s, uint32_t scope,
+				   const struct qz_scope *to, const struct qz_scope_state *state)
+{
+	return left(state->ended_ns[QZ_RUNNING] + s->living[scope].running_ns,
+		    cpu_of(s->levels, to->nlevels));
+}
+
+/* Of the machine, what its processes ran since the last time, of which some may not have been followed. */
+static uint64_t missing_of_machine(struct scopes *s, const struct qz_scope *to)
+{
+	uint64_t before = s->all_running_ns;
+
+	s->all_running_ns = 0;
+	for (uint32_t i = 0; i < s->profile->nscopes; i++)
+		if (i != s->machine)
+			s->all_running_ns += qz_scope__running_ns(&s->profile->scopes[i]);
+	return left(left(s->all_running_ns, before),
+		    left(cpu_of(s->levels, to->nlevels), qz_scope__running_ns(to)));
+}
+
 /* Up to a time, or to its end; *state is how it stands. */
 static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_scope_state *state)
 {
 	struct qz_scope *to = &s->profile->scopes[s->rows[scope]];
+	uint64_t missing;
 
 	bpf_scopes__read(s->bpf, scope, until, state, s->levels);
 	/* it also was without a thread for a moment when the first one found ended before the next */
 	to->ended = state->ended && !state->alive;
-	if (to->ended && state->ended < until)
-		bpf_scopes__read(s->bpf, scope, state->ended, state, s->levels);
+	if (to->ended && state->ended < until) {
+		until = state->ended;
+		bpf_scopes__read(s->bpf, scope, until, state, s->levels);
+	}
+	to->counters = state->counters;
+	missing = s->rows[scope] == s->machine ? missing_of_machine(s, to)
+					       : missing_of_process(s, scope, to, state);
+	if (bpf_skips__ns(s->bpf, until) && state->youth != QZ_GROUP)
+		complete(s, scope, to, left(until, state->began), missing);
 	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
 	qz_scope__sum_levels(to);
 	to->start_ns = state->began;
 	to->threads_alive = state->alive;
-	to->counters = state->counters;
 	to->cpu_ns = state->ended_cpu + s->living[scope].cpu_ns;
 	to->runnable_ns = state->ended_ns[QZ_RUNNING] + state->ended_ns[QZ_READY] +
 			  s->living[scope].runnable_ns;
@@ -240,6 +326,8 @@ void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits)
 	s->living[scope] = (struct living) {0};
 	refresh(s, scope, bpf_runtime__now(), &state);
 	wait_drain__retire_scope(waits, scope, &state);
+	free(s->counted[scope]);
+	s->counted[scope] = NULL;
 	s->numbered[s->rows[scope]] = false;
 	s->rows[scope] = QZ_NONE;
 }
@@ -266,11 +354,13 @@ void scopes__refresh(struct scopes *s, struct wait_drain *waits, uint64_t until)
 	struct qz_scope_state state;
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (s->rows[i] == QZ_NONE || is_folded(s, i))
+		if (s->rows[i] == QZ_NONE || s->rows[i] == s->machine || is_folded(s, i))
 			continue;
 		refresh(s, i, until, &state);
 		wait_drain__lost(waits, i, &state);
 	}
-	if (s->machine != QZ_NONE)
-		sum_machine(s);
+	if (s->machine == QZ_NONE)
+		return;
+	refresh(s, QZ_SCOPE_OF_MACHINE, until, &state);
+	sum_machine(s);
 }

@@ -210,6 +210,7 @@ static void choose_accounts(struct bpf_runtime *bpf)
 	s->rodata->ticks_from_runqueue = types.ticks_from_runqueue;
 	s->rodata->wanted_kernel_ready = o->wait_spacing_ns && types.tells_ready;
 	s->rodata->wanted_singles = s->rodata->wanted_kernel_ready && !o->pid_namespace;
+	s->rodata->wanted_skips = s->rodata->wanted_singles && !o->woken && !o->what_if;
 	s->rodata->wanted_groups = s->rodata->wanted_singles && !o->woken && !o->what_if;
 }
 
@@ -225,6 +226,7 @@ static void choose_programs(struct bpf_runtime *bpf)
 	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
 	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
 	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
+	bpf_program__set_autoload(s->progs.end_skip, s->rodata->wanted_skips);
 	bpf_program__set_autoload(s->progs.follow_passed, s->rodata->wanted_groups);
 	bpf_program__set_autoload(s->progs.report_threads, s->rodata->wanted_groups);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)

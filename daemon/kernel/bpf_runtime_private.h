@@ -30,8 +30,10 @@ struct bpf_runtime {
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;
 	bool started;
-	bool blind;	  /* the kernel has no tracepoint for on_map */
-	uint64_t *before; /* level times of the machine before its processes were known */
+	bool blind;	    /* the kernel has no tracepoint for on_map */
+	uint64_t *before;   /* level times of the machine before its processes were known */
+	uint32_t skip_step; /* wanted */
+	uint64_t skip_due;  /* its beginning, or end */
 	char error[256];
 };
 

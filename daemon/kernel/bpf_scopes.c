@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/util/bits.h"
+#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 
@@ -306,6 +307,7 @@ void bpf_scopes__read(const struct bpf_runtime *bpf, uint32_t scope, uint64_t un
 	if (state->youth == QZ_GROUP)
 		return; /* its levels are those of its processes */
 	level = state->running & QZ_LEVEL_MASK;
+	until = bpf_skips__clock(bpf, until);
 	elapsed = (until - (state->running >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
 	if (elapsed > QZ_TIME_MASK / 2)
 		elapsed = 0;
@@ -315,6 +317,16 @@ void bpf_scopes__read(const struct bpf_runtime *bpf, uint32_t scope, uint64_t un
 	if (scope == QZ_SCOPE_OF_MACHINE && bpf->started)
 		for (uint32_t i = 0; i < bpf->level_stride; i++)
 			level_ns[i] -= level_ns[i] < bpf->before[i] ? level_ns[i] : bpf->before[i];
+}
+
+void bpf_scopes__add_levels(struct bpf_runtime *bpf, uint32_t scope, const uint64_t *add,
+			    uint32_t n)
+{
+	uint64_t *levels = &bpf->levels[(size_t)scope * bpf->level_stride];
+
+	for (uint32_t i = 0; i < n; i++)
+		if (add[i])
+			__atomic_fetch_add(&levels[i], add[i], __ATOMIC_SEQ_CST);
 }
 
 uint64_t bpf_scopes__running(const struct bpf_runtime *bpf, uint32_t scope)

@@ -81,6 +81,10 @@ void bpf_scopes__add_spin_turns(struct bpf_runtime *bpf, uint32_t scope, uint64_
 void bpf_scopes__read(const struct bpf_runtime *bpf, uint32_t scope, uint64_t until,
 		      struct qz_scope_state *state, uint64_t *level_ns);
 
+/* Adds to the first n levels of a scope what was not counted. */
+void bpf_scopes__add_levels(struct bpf_runtime *bpf, uint32_t scope, const uint64_t *add,
+			    uint32_t n);
+
 /*
  * How many threads of a scope run at this moment (QZ_LEVEL_MASK) and since when, as the BPF programs keep it: the
  * same twice means that it was so in between. Any thread may ask.

@@ -9,6 +9,7 @@
 
 #include "core/estimate/estimate.h"
 #include "daemon/collect/collector.h"
+#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/kallsyms.h"
 #include "daemon/util/log.h"
 #include "daemon/session/sd_notify.h"
@@ -97,10 +98,15 @@ static void govern(struct session *s, uint64_t now)
 	costs = session__costs(s);
 	if (!qz_overhead_governor__update(g, now, perf_sampler__online(s->sampler), &costs))
 		return;
-	collector__set_halvings(s->collector, g->halvings);
-	log_info("Quartz took %.2f%% of the processors, of %.2f%% that it may; sampling at %.4g Hz",
-		 g->costs_ppm / 1e4, g->ceiling_ppm / 1e4,
-		 (double)options__rate(s->options) / (1u << g->halvings));
+	collector__set_halvings(s->collector, g->rates.halvings);
+	if (g->switches.most)
+		bpf_skips__set_step(s->bpf, g->switches.halvings);
+	log_info(
+		"Quartz took %.2f%% of the processors, of %.2f%% that it may; sampling at %.4g Hz, "
+		"counting switches for %.4g%% of the time",
+		g->costs_ppm / 1e4, g->ceiling_ppm / 1e4,
+		(double)options__rate(s->options) / (1u << g->rates.halvings),
+		100.0 / (1u << g->switches.halvings));
 }
 
 /* Of the machine, or else of each scope. */
@@ -224,7 +230,8 @@ static void begin_again(struct session *s, uint64_t now)
 static int patience_ms(const struct session *s, uint64_t now)
 {
 	int ms = collector__patience_ms(s->collector);
-	uint64_t next = collector__next_tick(s->collector);
+	uint64_t tick = collector__next_tick(s->collector), window = bpf_skips__follow(s->bpf, now);
+	uint64_t next = !window || (tick && tick < window) ? tick : window;
 
 	if (collector__behind(s->collector))
 		return 0;
@@ -252,7 +259,7 @@ static int run(struct session *s)
 	s->text_due = now + TEXT_PERIOD;
 	s->text_reads = bpf_runtime__control(s->bpf)->text_reads - 1; /* the first one is made */
 	while (!err && !is_over(s, now)) {
-		fds[1].fd = s->governor.halvings ? -1 : collector__event_fd(s->collector);
+		fds[1].fd = s->governor.rates.halvings ? -1 : collector__event_fd(s->collector);
 		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s, now));
 		take_signals(s);
 		watch_keeper(s, fds[3].revents);
@@ -360,6 +367,7 @@ static int finish(struct session *s)
 		module_rounds__stop(s->module_rounds);
 	if (s->poller)
 		shm_sampler__stop(s->poller);
+	bpf_skips__stop(s->bpf);
 	err = collector__freeze(s->collector, &until);
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);

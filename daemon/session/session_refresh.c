@@ -5,6 +5,7 @@
 #include "core/format/pprof.h"
 #include "core/transform/compact.h"
 #include "core/transform/filter_scopes.h"
+#include "daemon/kernel/bpf_skips.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/output/user_filter.h"
 #include "daemon/session/session_state.h"
@@ -24,6 +25,7 @@ int session__refresh_figures(struct session *s, uint64_t until, bool live)
 	p->live = live;
 	p->window_ns = until - s->started;
 	p->costs = session__costs(s);
+	p->switches_skipped_ns = bpf_skips__ns(s->bpf, until);
 	return collector__refresh(s->collector, until);
 }
 
@@ -138,7 +140,7 @@ json_t *session__status(struct session *s)
 
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s,"
-		" s:o, s:b, s:I, s:I, s:I}",
+		" s:o, s:b, s:I, s:I, s:I, s:i}",
 		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
 		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
 		(int)s->governor.ceiling_ppm, "event", perf_sampler__event(s->sampler),
@@ -153,5 +155,5 @@ json_t *session__status(struct session *s)
 		s->snapshot.path, "overhead_parts_ppm", overhead_parts(&s->governor), "keeper_late",
 		(int)openers.keeper_late, "symbolizers_ended", (json_int_t)symbolizers.ended,
 		"modules_waiting", (json_int_t)symbolizers.waiting, "modules_refused",
-		(json_int_t)symbolizers.refused);
+		(json_int_t)symbolizers.refused, "switch_halvings", (int)bpf_skips__step(s->bpf));
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/util/clock.h"
+#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/loss_accounting.h"
 #include "daemon/collect/self_overhead.h"
@@ -494,13 +495,20 @@ static void take_precedence(const struct session *s)
 		return; /* then it is as busy as others */
 }
 
+/* Pollers and the module ask for the number of running threads at any time. */
+static bool may_skip(const struct session *s)
+{
+	return !s->poller && !s->module_rounds;
+}
+
 static void start_governor(struct session *s)
 {
 	uint32_t ceiling = options__max_overhead(s->options);
 
 	if (!ceiling)
 		return;
-	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->options));
+	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->options),
+				   may_skip(s) ? bpf_skips__most(s->bpf) : 0);
 	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
 }
 
@@ -563,6 +571,8 @@ int session__start(struct session *s)
 	if (err)
 		return fail(err, "cannot start a thread");
 	start_governor(s);
+	if (may_skip(s))
+		bpf_skips__start(s->bpf);
 	s->started = bpf_runtime__now();
 	err = session__start_history(s);
 	if (err)

@@ -42,8 +42,8 @@ enum qz_state {
 	QZ_THREAD_STATES = 4,
 	QZ_DEAD = 4,
 	/*
-	 * It is alone in its process and the kernel counts what it does, see bpf/single.bpf.h. With QZ_READY or
-	 * QZ_BLOCKED it is in a wait that is looked at.
+	 * The kernel counts what it does, since it is alone in its process, see bpf/single.bpf.h, or while switches are
+	 * passed. With QZ_READY or QZ_BLOCKED it is in a wait that is looked at.
 	 */
 	QZ_SINGLE = 8,
 };
@@ -166,11 +166,16 @@ struct qz_thread_state {
 	__u16 page;   /* page set of the process + 1, see qz_page_place; 0: none, or not yet seen */
 	__u16 slot;   /* of the thread in it + 1 */
 	__u16 cpu;    /* where it runs or ran last */
-	__u16 unused;
+	__u16 skipped; /* with QZ_SINGLE: since switches are skipped, see bpf/skip.bpf.h; it need not be alone */
 	struct qz_waiting waiting; /* up to its sites */
 	/* rarely */
-	__u32 began;	/* when the wait last looked at began, in units of 2^QZ_BEGAN_SHIFT ns */
-	__u32 claims;	/* qz_slot.claims, the same as long as the slot is this thread's */
+	union {
+		struct {
+			__u32 began; /* when the wait last looked at began, in units of 2^QZ_BEGAN_SHIFT ns */
+			__u32 claims; /* qz_slot.claims, the same as long as the slot is this thread's */
+		};
+		__u64 more; /* skipped: what ns[QZ_RUNNING] had more than the kernel's account when that began */
+	};
 	__u64 seen;	/* first seen: creation, or attach */
 	__u64 cpu_base; /* sum_exec_runtime when first seen */
 	/*
@@ -339,24 +344,24 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
  */
 struct qz_cpu_state {
 	/* what each switch touches: two cache lines */
-	__u64 task;	  /* address, only ever compared; 0: nothing seen yet */
-	__u64 run;	  /* 2 more at each switch-in, 1 more by whoever settles a gap */
-	__u64 mark;	  /* run at the last switch-in */
-	__u32 scope;	  /* of that thread, or QZ_NO_SCOPE */
-	__u16 records[2]; /* in each buffer, see struct qz_sample_record */
-	__u64 switches;	  /* context switches of any thread */
-	__u64 idle_ns;	  /* nothing to run: no samples are expected then */
+	__u64 task;	/* address, only ever compared; 0: nothing seen yet */
+	__u64 run;	/* 2 more at each switch-in, 1 more by whoever settles a gap */
+	__u64 mark;	/* run at the last switch-in */
+	__u32 scope;	/* of that thread, or QZ_NO_SCOPE */
+	__u32 skipping; /* switches are passed, see bpf/skip.bpf.h; set by quartzd, cleared here */
+	__u64 switches; /* context switches of any thread */
+	__u64 idle_ns;	/* nothing to run: no samples are expected then */
 	__u64 idle_since; /* 0: not idle */
 	__u16 counted;	  /* for the machine, see enum qz_counted */
-	__u16 open;	  /* of that thread some time is not accounted for yet: switch__count() */
+	__u16 open;	  /* enum qz_open */
 	__u32 halvings;	  /* of the rates, written by quartzd */
 	/* Of the thread that runs, for who reads its slot; good if run is the same afterwards. */
 	__u32 serial, image, page, slot; /* see qz_thread_state */
 	/* What Quartz costs here: of the accounting, one call in QZ_TIMED_CALLS is timed. */
 	__u64 began[QZ_TIMED]; /* when the call under way began, 0: it is not timed */
-	__u32 pad;
-	__u32 wakings_left; /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
-	__u64 lifecycle_ns; /* of timed calls at forks, execs and ends of processes */
+	__u16 records[2];      /* in each buffer, see struct qz_sample_record */
+	__u32 wakings_left;    /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
+	__u64 lifecycle_ns;    /* of timed calls at forks, execs and ends of processes */
 	__u64 wait_reuses; /* stacks of waits that were taken for the last one's of the same place */
 	/* the rest */
 	__u64 wait_walks; /* stacks of waits that were walked */
@@ -374,6 +379,9 @@ struct qz_cpu_state {
 	__u64 sampling_ns;
 	__u64 walking_ns;
 };
+
+/* Whether of the thread that runs some time before is not accounted for yet, see switch__count(), and of its scope. */
+enum qz_open { QZ_OPEN_NOT, QZ_OPEN, QZ_OPEN_THREAD };
 
 /* How the machine's level has a processor. */
 enum qz_counted { QZ_COUNTED_NOT, QZ_COUNTED_IDLE, QZ_COUNTED_BUSY };

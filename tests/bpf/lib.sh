@@ -148,6 +148,15 @@ attach_to()
 	kill -CONT "$1"
 }
 
+# serve OPTION...: a quartzd --system that answers when this returns; sets daemon.
+serve()
+{
+	start quartzd "$out/quartzd" --system --cpu none --history 0 --ended-memory 32 \
+		--output "$T/profile" "$@"
+	daemon=$pid
+	await quartzd.err 'attached to'
+}
+
 # detach [SIGNAL]: ends it, with its snapshot in $T/profile.
 detach()
 {

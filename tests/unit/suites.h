@@ -26,6 +26,7 @@
 	X(wait_report)                                                                             \
 	X(estimate)                                                                                \
 	X(overhead_governor)                                                                       \
+	X(levels)                                                                                  \
 	X(instrumentation_cost)                                                                    \
 	X(polled)                                                                                  \
 	X(diff)                                                                                    \

@@ -2,15 +2,6 @@
 # shellcheck shell=bash disable=SC2154,SC2034
 # One process that takes all it can get does not starve the others, and Quartz does not cost what it may not.
 
-# serve OPTION...: a quartzd --system that answers when this returns; sets daemon.
-serve()
-{
-	start quartzd "$out/quartzd" --system --cpu none --history 0 --ended-memory 32 \
-		--output "$T/profile" "$@"
-	daemon=$pid
-	await quartzd.err 'attached to'
-}
-
 # One that queues for a lock which it holds for longer than others let it run; sets quiet.
 queue()
 {

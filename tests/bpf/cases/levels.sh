@@ -107,5 +107,23 @@ attached()
 	normalized_times phases.out
 }
 
+# With switches counted in windows: each phase has its number of threads, and hardly any time is at other levels. How long
+# each took is an estimate, from as many windows as there are on an emulated machine.
+skipped()
+{
+	enough_processors
+	QUARTZ_SKIP_SWITCHES=2 attach --system --max-overhead 0
+	start phases "$programs/phases" --time 1:3,2:3,4:3
+	ended "$pid"
+	[ "$status" = 0 ] || fail "the phases ended with status $status"
+	detach
+	events_lost=true
+	lawful
+	expect 'time at levels 1, 2 and 4' '[.scopes[] | select(.comm == "phases")][0] |
+		[.level_ns[1, 2, 4]] | all(. > 0) and add > 0.9 * $busy' \
+		--argjson busy "$(jq '[.scopes[] | select(.comm == "phases")][0].busy_ns' report.json)"
+}
+
 try 'normalized times of a launched program' launched
+try 'levels while switches are skipped' skipped
 thorough 'normalized times of an attached program' attached

@@ -17,19 +17,25 @@ struct machine {
 	uint64_t now;
 	struct qz_costs costs;
 	double fixed, variable;
+	double switches; /* likewise, if all are counted; a third of it where they are passed */
 };
 
 static struct machine machine_new(uint32_t rate, double fixed, double variable)
 {
 	struct machine m = {.now = 1, .fixed = fixed, .variable = variable};
 
-	qz_overhead_governor__init(&m.g, ONE_CENT, rate);
+	qz_overhead_governor__init(&m.g, ONE_CENT, rate, 0);
 	return m;
+}
+
+static double switches_of(const struct machine *m)
+{
+	return m->switches / 3 + ldexp(m->switches * 2 / 3, -(int)m->g.switches.halvings);
 }
 
 static double costs_of(const struct machine *m)
 {
-	return m->fixed + ldexp(m->variable, -(int)m->g.halvings);
+	return m->fixed + switches_of(m) + ldexp(m->variable, -(int)m->g.rates.halvings);
 }
 
 /* The governor looks so often, a step of time after the other; gives how often the rate was changed. */
@@ -41,9 +47,10 @@ static int look(struct machine *m, int times, uint64_t step)
 	for (int i = 0; i < times; i++) {
 		changes += qz_overhead_governor__update(&m->g, m->now, PROCESSORS, &m->costs);
 		m->now += step;
-		m->costs.accounting_ns += (uint64_t)(m->fixed * processors_ns);
+		m->costs.lifecycle_ns += (uint64_t)(m->fixed * processors_ns);
+		m->costs.accounting_ns += (uint64_t)((m->fixed + switches_of(m)) * processors_ns);
 		m->costs.sampling_ns +=
-			(uint64_t)(ldexp(m->variable, -(int)m->g.halvings) * processors_ns);
+			(uint64_t)(ldexp(m->variable, -(int)m->g.rates.halvings) * processors_ns);
 	}
 	return changes;
 }
@@ -58,7 +65,7 @@ START_TEST(what_is_cheap_is_left_alone)
 	struct machine m = machine_new(99, 4000, 5900);
 
 	ck_assert_int_eq(run(&m, 100), 0);
-	ck_assert_uint_eq(m.g.halvings, 0);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
 	ck_assert(m.g.costs_ppm >= 9890 && m.g.costs_ppm <= 9900);
 	ck_assert_uint_eq(qz_costs__sum(&m.g.last) * 1000 / m.g.last_ns, m.g.costs_ppm / 1000);
 	ck_assert(m.g.last.accounting_ns * 59 / 40 >= m.g.last.sampling_ns - 59 &&
@@ -72,7 +79,7 @@ START_TEST(rates_are_lowered_until_it_fits)
 	struct machine m = machine_new(999, 2000, 50000);
 
 	ck_assert_int_eq(run(&m, 4), 1);
-	ck_assert_uint_eq(m.g.halvings, 3); /* 2000 + 6250 */
+	ck_assert_uint_eq(m.g.rates.halvings, 3); /* 2000 + 6250 */
 	ck_assert_int_eq(run(&m, 100), 0);
 	ck_assert(costs_of(&m) <= ONE_CENT);
 }
@@ -87,12 +94,12 @@ START_TEST(far_too_much_is_seen_at_once)
 	ck_assert_int_eq(look(&m, 20, second), 0);
 	m.variable = 120000;
 	look(&m, 2, second);
-	ck_assert_uint_eq(m.g.halvings, 1);
+	ck_assert_uint_eq(m.g.rates.halvings, 1);
 	look(&m, 3, second);
-	ck_assert_uint_eq(m.g.halvings, 2);
+	ck_assert_uint_eq(m.g.rates.halvings, 2);
 	ck_assert_uint_ge(m.g.costs_ppm, 60000);
 	look(&m, 100, second);
-	ck_assert_uint_eq(m.g.halvings, 4);
+	ck_assert_uint_eq(m.g.rates.halvings, 4);
 	ck_assert(costs_of(&m) <= ONE_CENT);
 }
 END_TEST
@@ -112,10 +119,10 @@ START_TEST(rates_come_back)
 	struct machine m = machine_new(999, 1000, 60000);
 
 	run(&m, 4);
-	ck_assert_uint_eq(m.g.halvings, 3);
+	ck_assert_uint_eq(m.g.rates.halvings, 3);
 	m.variable = 2000;
 	ck_assert_int_eq(run(&m, 60), 3);
-	ck_assert_uint_eq(m.g.halvings, 0);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
 }
 END_TEST
 
@@ -125,7 +132,7 @@ START_TEST(rates_stay_in_between)
 	struct machine m = machine_new(999, 0, 17000);
 
 	run(&m, 4);
-	ck_assert_uint_eq(m.g.halvings, 1); /* 8500; twice as much is too much */
+	ck_assert_uint_eq(m.g.rates.halvings, 1); /* 8500; twice as much is too much */
 	ck_assert_int_eq(run(&m, 200), 0);
 }
 END_TEST
@@ -141,8 +148,8 @@ START_TEST(mistakes_are_made_rarely)
 
 	for (int window = 0; window < 600; window++) {
 		m.variable = 0;
-		m.fixed = m.g.halvings ? 100 : 10000;
-		m.variable = m.g.halvings ? 5000 : 4000;
+		m.fixed = m.g.rates.halvings ? 100 : 10000;
+		m.variable = m.g.rates.halvings ? 5000 : 4000;
 		run(&m, 1);
 		above += costs_of(&m) > ONE_CENT;
 	}
@@ -166,13 +173,78 @@ START_TEST(samples_are_kept_where_switches_cost_the_most)
 	struct machine m = machine_new(99, 28000, 5000);
 
 	ck_assert_int_eq(run(&m, 100), 0);
-	ck_assert_uint_eq(m.g.halvings, 0);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
 	m.fixed = 12000; /* now they are a third */
 	run(&m, 4);
-	ck_assert_uint_eq(m.g.halvings, 1);
+	ck_assert_uint_eq(m.g.rates.halvings, 1);
 	m.fixed = 28000;
 	run(&m, 100);
-	ck_assert_uint_eq(m.g.halvings, 0);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
+}
+END_TEST
+
+static struct machine machine_with_switches(double switches, double variable)
+{
+	struct machine m = machine_new(99, 500, variable);
+
+	qz_overhead_governor__init(&m.g, ONE_CENT, 99, 4);
+	m.switches = switches;
+	return m;
+}
+
+START_TEST(switches_are_passed_before_samples_are_left_out)
+{
+	struct machine m = machine_with_switches(15000, 3000);
+
+	run(&m, 10);
+	ck_assert_uint_ge(m.g.switches.halvings, 2);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert(costs_of(&m) <= ONE_CENT);
+	ck_assert_int_eq(run(&m, 100), 0);
+}
+END_TEST
+
+/* Passing almost all of them does not suffice. */
+START_TEST(samples_are_left_out_then)
+{
+	struct machine m = machine_with_switches(15000, 6000);
+
+	run(&m, 20);
+	ck_assert_uint_ge(m.g.switches.halvings, 3);
+	ck_assert_uint_eq(m.g.rates.halvings, 1);
+	ck_assert(costs_of(&m) <= ONE_CENT);
+}
+END_TEST
+
+START_TEST(switches_are_counted_again_after_samples)
+{
+	struct machine m = machine_with_switches(15000, 6000);
+
+	run(&m, 20);
+	m.switches = 1000;
+	m.variable = 3000;
+	for (int i = 0; i < 60 && m.g.switches.halvings; i++) {
+		uint32_t before = m.g.switches.halvings;
+
+		run(&m, 1);
+		ck_assert(m.g.switches.halvings == before || !m.g.rates.halvings);
+	}
+	ck_assert_uint_eq(m.g.switches.halvings, 0);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
+}
+END_TEST
+
+/* What they cost is not of the start alone, as all else may be. */
+START_TEST(switches_are_passed_at_the_start)
+{
+	struct machine m = machine_with_switches(15000, 90000);
+
+	look(&m, 8, QZ_GOVERNOR_WINDOW / 10);
+	ck_assert_uint_ge(m.g.switches.halvings, 1);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	m.variable = 1000;
+	run(&m, 20);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
 }
 END_TEST
 
@@ -181,10 +253,10 @@ START_TEST(some_samples_are_left)
 	struct machine m = machine_new((uint32_t)_i, 0, 1e6);
 
 	run(&m, 300);
-	ck_assert_uint_le(m.g.halvings, QZ_MAX_HALVINGS);
-	if (m.g.halvings < QZ_MAX_HALVINGS)
-		ck_assert(ldexp(_i, -(int)m.g.halvings) < 6 || _i < 6);
-	ck_assert(_i < 3 ? !m.g.halvings : ldexp(_i, -(int)m.g.halvings) >= 3);
+	ck_assert_uint_le(m.g.rates.halvings, QZ_MAX_HALVINGS);
+	if (m.g.rates.halvings < QZ_MAX_HALVINGS)
+		ck_assert(ldexp(_i, -(int)m.g.rates.halvings) < 6 || _i < 6);
+	ck_assert(_i < 3 ? !m.g.rates.halvings : ldexp(_i, -(int)m.g.rates.halvings) >= 3);
 }
 END_TEST
 
@@ -277,6 +349,10 @@ Suite *suite_overhead_governor(void)
 	tcase_add_test(tcase, mistakes_are_made_rarely);
 	tcase_add_test(tcase, what_cannot_be_lowered_lowers_nothing);
 	tcase_add_test(tcase, samples_are_kept_where_switches_cost_the_most);
+	tcase_add_test(tcase, switches_are_passed_before_samples_are_left_out);
+	tcase_add_test(tcase, samples_are_left_out_then);
+	tcase_add_test(tcase, switches_are_counted_again_after_samples);
+	tcase_add_test(tcase, switches_are_passed_at_the_start);
 	tcase_add_loop_test(tcase, some_samples_are_left, 1, 200);
 	tcase_add_loop_test(tcase, shares_are_those_of_all_the_time, 0, QZ_MAX_HALVINGS + 1);
 	tcase_add_test(tcase, estimates_are_unbiased);
