@@ -131,12 +131,14 @@ static struct qz_costs costs_of_start(const struct qz_costs *spent, double ceili
 	};
 }
 
-static void decide_start(struct qz_overhead_governor *g, const struct qz_costs *judged,
+/* The ceiling is that of the time that has passed: switches are no burst, and all that is needed is done at once. */
+static void decide_start(struct qz_overhead_governor *g, const struct qz_costs *spent,
 			 double ceiling)
 {
-	double all = (double)qz_costs__sum(judged);
+	struct qz_costs judged = costs_of_start(spent, ceiling);
+	double all = (double)qz_costs__sum(&judged);
 
-	decide(&g->switches, load_of(switches_of(g, judged), all, ceiling, 0));
+	decide(&g->switches, load_of(switches_of(g, &judged), all, ceiling, 0));
 }
 
 static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct qz_costs *spent)
@@ -164,7 +166,7 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 		if (g->started)
 			decide_both(g, &judged, ceiling);
 		else
-			decide_start(g, &judged, ceiling);
+			decide_start(g, &spent, ceiling * (double)elapsed / (double)window);
 		g->started = now - g->first >= QZ_GOVERNOR_WINDOW;
 	} else {
 		g->first = now;
