@@ -15,8 +15,7 @@
 #define GATE_TAG_SHIFT	   4
 #define GATE_PREEMPT_SHIFT 10
 #define GATE_KNOWN	   0x4000
-#define GATE_SKIPPED                                                                               \
-	0x8000 /* there is nothing to do while switches are skipped alone, see bpf/skip.bpf.h */
+#define GATE_SKIPPED	   0x8000 /* only while switches are skipped there is nothing to do */
 
 /* What is to be done with a wait: CLOSED, the state of the thread knows; SKIPS, nothing. */
 enum gate { GATE_CLOSED, GATE_PASSES, GATE_LOOKS, GATE_SKIPS };

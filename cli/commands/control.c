@@ -2,8 +2,8 @@
 /* Commands about quartzd itself: status, pause, resume, reload. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "client/live.h"

@@ -15,15 +15,6 @@ static uint64_t left(uint64_t all, uint64_t some)
 	return all > some ? all - some : 0;
 }
 
-static uint64_t sum(const uint64_t *ns, uint32_t from, uint32_t to)
-{
-	uint64_t all = 0;
-
-	for (uint32_t i = from; i < to; i++)
-		all += ns[i];
-	return all;
-}
-
 /* What is remembered: of all levels, and the highest one. */
 struct memory {
 	double all;
@@ -33,7 +24,7 @@ struct memory {
 /* Adds what was counted since the last completion. */
 static struct memory remember(const struct qz_levels *l)
 {
-	uint64_t since = left(l->elapsed_ns, sum(l->before, 0, l->n));
+	uint64_t since = left(l->elapsed_ns, qz_levels__sum(l->before, l->n));
 	double weight = exp(-(double)since / MEMORY);
 	struct memory m = {0, 1};
 
@@ -124,11 +115,10 @@ static uint64_t divide(const struct qz_levels *l, uint64_t time, uint64_t *add)
 static void move_up(const struct qz_levels *l, uint64_t *add)
 {
 	for (uint32_t turn = 1; turn < l->n; turn++) {
-		uint64_t below = sum(add, 1, l->n - 1), cpu = 0;
+		uint64_t below = qz_levels__sum(add + 1, l->n - 2);
+		uint64_t cpu = qz_levels__cpu(add, l->n);
 		double part;
 
-		for (uint32_t i = 1; i < l->n; i++)
-			cpu += i * add[i];
 		if (cpu >= l->missing_ns || !below)
 			return;
 		part = (double)(l->missing_ns - cpu) / (double)below;
@@ -144,7 +134,7 @@ static void move_up(const struct qz_levels *l, uint64_t *add)
 void qz_levels__complete(const struct qz_levels *l, uint64_t *add)
 {
 	memset(add, 0, l->n * sizeof(*add));
-	add[0] = divide(l, left(l->elapsed_ns, sum(l->ns, 0, l->n)), add);
+	add[0] = divide(l, left(l->elapsed_ns, qz_levels__sum(l->ns, l->n)), add);
 	move_up(l, add);
 	for (uint32_t i = 0; i < l->n; i++)
 		l->ns[i] += add[i];

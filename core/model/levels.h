@@ -5,6 +5,26 @@
 
 #include <stdint.h>
 
+/* The time at n levels. */
+static inline uint64_t qz_levels__sum(const uint64_t *ns, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += ns[i];
+	return sum;
+}
+
+/* The processor time that they stand for. */
+static inline uint64_t qz_levels__cpu(const uint64_t *ns, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		sum += i * ns[i];
+	return sum;
+}
+
 /* Times are ns; of n levels, the index is the number of running threads. */
 struct qz_levels {
 	uint64_t *ns;		/* so far; what was not counted is added */

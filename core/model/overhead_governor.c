@@ -164,7 +164,7 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 			return false;
 		end_window(g, elapsed * processors, &spent);
 		if (g->started)
-			decide_both(g, &judged, ceiling);
+			decide_both(g, &spent, ceiling);
 		else
 			decide_start(g, &spent, ceiling * (double)elapsed / (double)window);
 		g->started = now - g->first >= QZ_GOVERNOR_WINDOW;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/model/levels.h"
 #include "quartz/scope_counters.h"
 
 #define QZ_NONE UINT32_MAX /* no index */
@@ -429,19 +430,13 @@ static inline bool qz_scope__covers(const struct qz_profile *p, uint32_t scope, 
 /* The time that its threads ran, summed over them. */
 static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
 {
-	uint64_t sum = 0;
-
-	for (uint32_t n = 1; n < scope->nlevels; n++)
-		sum += n * scope->level_ns[n];
-	return sum;
+	return qz_levels__cpu(scope->level_ns, scope->nlevels);
 }
 
 /* Makes the elapsed time that of all levels. */
 static inline void qz_scope__sum_levels(struct qz_scope *scope)
 {
-	scope->elapsed_ns = 0;
-	for (uint32_t n = 0; n < scope->nlevels; n++)
-		scope->elapsed_ns += scope->level_ns[n];
+	scope->elapsed_ns = qz_levels__sum(scope->level_ns, scope->nlevels);
 }
 
 /* Replaces *field by a copy of s ("" for NULL). */

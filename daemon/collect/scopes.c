@@ -224,25 +224,6 @@ static uint64_t left(uint64_t all, uint64_t some)
 	return all > some ? all - some : 0;
 }
 
-static uint64_t sum_of(const uint64_t *levels, uint32_t n)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		ns += levels[i];
-	return ns;
-}
-
-/* Processor time that levels stand for. */
-static uint64_t cpu_of(const uint64_t *levels, uint32_t n)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 1; i < n; i++)
-		ns += i * levels[i];
-	return ns;
-}
-
 /* Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. */
 static void complete(struct scopes *s, uint32_t scope, const struct qz_scope *to,
 		     uint64_t elapsed_ns, uint64_t missing_ns)
@@ -256,7 +237,7 @@ static void complete(struct scopes *s, uint32_t scope, const struct qz_scope *to
 		.missing_ns = missing_ns,
 	};
 
-	if (levels.n < 2 || elapsed_ns <= sum_of(s->levels, to->nlevels))
+	if (levels.n < 2 || elapsed_ns <= qz_levels__sum(s->levels, to->nlevels))
 		return;
 	if (!s->counted[scope])
 		s->counted[scope] = calloc(to->nlevels, sizeof(*s->counted[scope]));
@@ -272,7 +253,7 @@ static uint64_t missing_of_process(const struct scopes *s, uint32_t scope,
 				   const struct qz_scope *to, const struct qz_scope_state *state)
 {
 	return left(state->ended_ns[QZ_RUNNING] + s->living[scope].running_ns,
-		    cpu_of(s->levels, to->nlevels));
+		    qz_levels__cpu(s->levels, to->nlevels));
 }
 
 /* Of the machine, what its processes ran since the last time, of which some may not have been followed. */
@@ -285,7 +266,7 @@ static uint64_t missing_of_machine(struct scopes *s, const struct qz_scope *to)
 		if (i != s->machine)
 			s->all_running_ns += qz_scope__running_ns(&s->profile->scopes[i]);
 	return left(left(s->all_running_ns, before),
-		    left(cpu_of(s->levels, to->nlevels), qz_scope__running_ns(to)));
+		    left(qz_levels__cpu(s->levels, to->nlevels), qz_scope__running_ns(to)));
 }
 
 /* Up to a time, or to its end; *state is how it stands. */

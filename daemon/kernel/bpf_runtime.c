@@ -359,10 +359,7 @@ static int load_programs(struct bpf_runtime *bpf)
 		return err;
 	log = logged ? verifier_log__new(bpf->skel->obj) : NULL;
 	err = quartz__load(bpf->skel);
-	if (err)
-		verifier_log__print_refusal(log, bpf->skel->obj);
-	else
-		verifier_log__print(log, bpf->skel->obj);
+	verifier_log__print(log, bpf->skel->obj);
 	verifier_log__free(log);
 	return err;
 }
@@ -422,11 +419,16 @@ int bpf_runtime__await_programs(struct bpf_runtime *bpf)
 
 /* ---- attaching ---- */
 
-int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu)
+int bpf_runtime__run_on(const struct bpf_program *program, int cpu)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 
-	return bpf_prog_test_run_opts(bpf_program__fd(bpf->skel->progs.mark_processor), &opts);
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+}
+
+int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu)
+{
+	return bpf_runtime__run_on(bpf->skel->progs.mark_processor, cpu);
 }
 
 int bpf_runtime__mark_processors(struct bpf_runtime *bpf)

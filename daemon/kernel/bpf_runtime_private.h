@@ -41,6 +41,9 @@ struct bpf_runtime {
 __attribute__((format(printf, 3, 4))) int bpf_runtime__fail(struct bpf_runtime *bpf, int err,
 							    const char *format, ...);
 
+/* Runs a program in an interrupt of that processor. 0 or -errno: -ENXIO it is offline. */
+int bpf_runtime__run_on(const struct bpf_program *program, int cpu);
+
 /* Sets the mark of each processor, 0 or -errno. */
 int bpf_runtime__mark_processors(struct bpf_runtime *bpf);
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 
@@ -57,7 +54,6 @@ static bool stays_idle(const struct qz_cpu_state *cpu)
 
 static void end_on(struct bpf_runtime *bpf, uint32_t number)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = number);
 	struct qz_cpu_state *cpu = &bpf->cpus[number];
 
 	if (stays_idle(cpu)) {
@@ -66,11 +62,11 @@ static void end_on(struct bpf_runtime *bpf, uint32_t number)
 			return;
 	}
 	/* it may be offline */
-	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->skel->progs.end_skip), &opts))
+	if (bpf_runtime__run_on(bpf->skel->progs.end_skip, (int)number))
 		__atomic_store_n(&cpu->skipping, 0, __ATOMIC_SEQ_CST);
 }
 
-/* The clock goes on when all processors count. First what it leaves out, so that it never runs ahead. */
+/* The clock goes on when all processors count. skipped_ns grows before skipping_since is cleared: so it never runs ahead. */
 static void end(struct bpf_runtime *bpf)
 {
 	uint64_t now, since = bpf->skel->bss->skipping_since;
@@ -102,12 +98,11 @@ uint64_t bpf_skips__follow(struct bpf_runtime *bpf, uint64_t now)
 		return 0;
 	if (now < bpf->skip_due)
 		return bpf->skip_due;
+	bpf->skel->bss->skip_step = bpf->skip_step;
 	if (bpf->skel->bss->skipping_since) {
 		end(bpf);
-		bpf->skel->bss->skip_step = bpf->skip_step;
 		window = PERIOD >> bpf->skip_step;
 	} else {
-		bpf->skel->bss->skip_step = bpf->skip_step;
 		begin(bpf, now);
 		window = PERIOD - (PERIOD >> bpf->skip_step);
 	}

@@ -10,6 +10,7 @@
 #define STATISTICS 4 /* log level: BPF_LOG_STATS, since Linux 5.2 */
 #define TEXT	   65536
 #define PROGRAMS   64
+#define TIME	   "verification time " /* how statistics begin */
 
 struct verifier_log {
 	char text[PROGRAMS][TEXT];
@@ -45,6 +46,7 @@ void verifier_log__print(const struct verifier_log *log, struct bpf_object *obje
 {
 	unsigned long us, processed, sum = 0, all = 0;
 	struct bpf_program *p;
+	const char *text;
 	size_t i = 0;
 
 	if (!log)
@@ -53,8 +55,12 @@ void verifier_log__print(const struct verifier_log *log, struct bpf_object *obje
 	{
 		if (i == PROGRAMS)
 			break;
-		us = number_behind(log->text[i], "verification time ");
-		processed = number_behind(log->text[i++], "processed ");
+		text = log->text[i++];
+		/* statistics are all that is said of a program that was not refused */
+		if (*text && strncmp(text, TIME, strlen(TIME)))
+			log_debug("verifier: %s: %s", bpf_program__name(p), text);
+		us = number_behind(text, TIME);
+		processed = number_behind(text, "processed ");
 		if (!processed)
 			continue;
 		sum += us;
@@ -63,25 +69,6 @@ void verifier_log__print(const struct verifier_log *log, struct bpf_object *obje
 			  bpf_program__name(p), bpf_program__insn_cnt(p), processed, us / 1e3);
 	}
 	log_debug("verifier: %-18s %28lu processed %8.1f ms", "all", all, sum / 1e3);
-}
-
-void verifier_log__print_refusal(const struct verifier_log *log, struct bpf_object *object)
-{
-	struct bpf_program *p;
-	size_t i = 0;
-
-	if (!log)
-		return;
-	bpf_object__for_each_program(p, object)
-	{
-		if (i == PROGRAMS)
-			break;
-		/* the statistics come last, and are all that is said of a program that was not refused */
-		if (*log->text[i] &&
-		    strncmp(log->text[i], "verification time", strlen("verification time")))
-			log_debug("verifier: %s: %s", bpf_program__name(p), log->text[i]);
-		i++;
-	}
 }
 
 void verifier_log__free(struct verifier_log *log)

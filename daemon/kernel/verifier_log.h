@@ -9,12 +9,13 @@ struct verifier_log;
 /* Asks for it, before the programs of an open object are loaded. NULL: there is no memory for it. */
 struct verifier_log *verifier_log__new(struct bpf_object *object);
 
-/* Prints it when they have been loaded: "verifier: PROGRAM N instructions, PROCESSED, MILLISECONDS". */
+/*
+ * Prints it when they have been loaded, or one was refused: "verifier: PROGRAM N instructions, PROCESSED, MILLISECONDS", and why
+ * it was.
+ */
 void verifier_log__print(const struct verifier_log *log, struct bpf_object *object);
 
 /* NULL is allowed. Not while programs are being loaded. */
-/* What it said of programs that it refused. */
-void verifier_log__print_refusal(const struct verifier_log *log, struct bpf_object *object);
 void verifier_log__free(struct verifier_log *log);
 
 #endif

@@ -348,7 +348,7 @@ struct qz_cpu_state {
 	__u64 run;	/* 2 more at each switch-in, 1 more by whoever settles a gap */
 	__u64 mark;	/* run at the last switch-in */
 	__u32 scope;	/* of that thread, or QZ_NO_SCOPE */
-	__u32 skipping; /* switches are passed, see bpf/skip.bpf.h; set by quartzd, cleared here */
+	__u32 skipping; /* switches are skipped, see bpf/skip.bpf.h; set by quartzd, cleared here */
 	__u64 switches; /* context switches of any thread */
 	__u64 idle_ns;	/* nothing to run: no samples are expected then */
 	__u64 idle_since; /* 0: not idle */

@@ -157,6 +157,19 @@ serve()
 	await quartzd.err 'attached to'
 }
 
+# await_status FILTER MESSAGE: until it holds of what quartzd says of itself, which is in status.json then.
+await_status()
+{
+	local i
+
+	for ((i = 0; i < 240; i++)); do
+		"$out/quartzctl" status --json >status.json 2>status.err &&
+			jq -e "$1" status.json >state.out && return
+		sleep 0.5
+	done
+	fail "$2" "$(cat status.json status.err quartzd.err)"
+}
+
 # detach [SIGNAL]: ends it, with its snapshot in $T/profile.
 detach()
 {

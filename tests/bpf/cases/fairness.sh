@@ -35,16 +35,9 @@ hog()
 # Rates are lowered when Quartz costs more than it may; the ledger has what was expected at each rate.
 governor()
 {
-	local i
-
 	serve --max-overhead 0.01 --rate 999
 	start_busy 2
-	for ((i = 0; i < 240; i++)); do
-		"$out/quartzctl" status --json >status.json 2>status.err &&
-			jq -e '.rate_halvings >= 2' status.json >state.out && break
-		sleep 0.5
-	done
-	[ "$i" -lt 240 ] || fail 'the rate was not lowered' "$(cat status.json status.err quartzd.err)"
+	await_status '.rate_halvings >= 2' 'the rate was not lowered'
 	kill_now "$busy"
 	detach
 	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
@@ -59,16 +52,9 @@ governor()
 # What Quartz costs, by part: all of it, and what new processes cost is told apart.
 parts()
 {
-	local i
-
 	serve --max-overhead 50
 	start storm "$programs/forks" 1000000 4
-	for ((i = 0; i < 240; i++)); do
-		"$out/quartzctl" status --json >status.json 2>status.err &&
-			jq -e '.overhead_ppm > 0' status.json >state.out && break
-		sleep 0.5
-	done
-	[ "$i" -lt 240 ] || fail 'no overhead is known' "$(cat status.json status.err quartzd.err)"
+	await_status '.overhead_ppm > 0' 'no overhead is known'
 	"$out/quartzctl" status >status.text || fail "status ended with status $?"
 	kill "$pid"
 	detach

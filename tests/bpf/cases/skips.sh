@@ -51,17 +51,12 @@ pages()
 # Where switches cost more than all may, they are skipped, and samples are kept.
 governed()
 {
-	local i game
+	local game
 
 	serve --max-overhead 2
 	start pingpong "$programs/pingpong" futex threads 100000000
 	game=$pid
-	for ((i = 0; i < 240; i++)); do
-		"$out/quartzctl" status --json >status.json 2>status.err &&
-			jq -e '.switch_halvings >= 1' status.json >state.out && break
-		sleep 0.5
-	done
-	[ "$i" -lt 240 ] || fail 'all switches are counted' "$(cat status.json status.err quartzd.err)"
+	await_status '.switch_halvings >= 1' 'all switches are counted'
 	"$out/quartzctl" status >status.out || fail "status ended with status $?"
 	grep -q '^switches counted for [0-9.]*% of the time to hold 2% overhead$' status.out ||
 		fail 'status does not say so' "$(cat status.out)"
