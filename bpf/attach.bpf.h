@@ -135,7 +135,7 @@ static __always_inline u32 scope__of_found(struct task_struct *task, u64 now)
 	if (scope == QZ_NO_SCOPE)
 		scope = scope__of_new_process(task, NULL, now);
 	if (scope == QZ_NO_NUMBER) {
-		scope__refuse();
+		scope__refuse(1);
 		return QZ_NO_SCOPE;
 	}
 	if (scope != QZ_NO_SCOPE && every_process)

@@ -227,20 +227,21 @@ static __always_inline void group__move_level(u32 from, u32 to, u32 level)
 	*ns = 0;
 }
 
-/* What an ended thread did: ns in each state, and the processor time that the kernel counted. */
-static __always_inline void group__add_thread(struct qz_scope_state *to, const u64 *ns, u64 cpu)
+/* What n ended threads did: ns in each state, and the processor time that the kernel counted. */
+static __always_inline void group__add_threads(struct qz_scope_state *to, const u64 *ns, u64 cpu,
+					       u64 n)
 {
 	for (int i = 0; i < QZ_THREAD_STATES; i++)
 		group__add(&to->ended_ns[i], ns[i]);
 	group__add(&to->ended_cpu, cpu);
-	group__add(&to->counters.threads_seen, 1);
+	group__add(&to->counters.threads_seen, n);
 }
 
 static __always_inline void group__add_figures(struct qz_scope_state *to,
 					       struct qz_scope_state *from,
 					       const struct qz_thread_state *t)
 {
-	group__add_thread(to, t->ns, t->cpu_in - t->cpu_base);
+	group__add_threads(to, t->ns, t->cpu_in - t->cpu_base, 1);
 	group__add(&to->waits_lost, from->waits_lost);
 	group__add(&to->lost_blocked_ns, from->lost_blocked_ns);
 	group__add(&to->lost_ready_ns, from->lost_ready_ns);

@@ -129,25 +129,30 @@ static __always_inline struct qz_thread_state *fork__creator(struct task_struct 
 	struct qz_thread_state *creator = passed__state(parent, FRESH_PASSED, now);
 
 	if (!creator && !process)
-		scope__refuse();
+		scope__refuse(1);
 	return creator;
 }
 
-static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child)
+static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child,
+				       struct qz_cpu_state *cpu)
 {
-	struct qz_thread_state *creator = thread__find(parent), *t;
-	struct qz_control *ctl = control__get();
 	bool process = child->tgid != parent->tgid;
+	struct qz_thread_state *creator, *t;
+	struct qz_control *ctl;
 	struct qz_scope_state *s;
 	u32 scope, image;
 	bool reported;
 	u64 now;
 
-	if ((!creator && !every_process) || !ctl || frozen)
+	if (frozen)
+		return 0;
+	if (process && passed__begin(child, cpu))
+		return 0;
+	creator = thread__find(parent);
+	ctl = control__get();
+	if ((!creator && !every_process) || !ctl)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (process && passed__begin(child, creator, ctl, now))
-		return 0;
 	if (!creator && passed__is(parent))
 		creator = fork__creator(parent, process, now);
 	if (!process && creator && thread__is_single(creator)) {
@@ -159,7 +164,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	else
 		scope = creator ? creator->scope : QZ_NO_SCOPE;
 	if (scope == QZ_NO_NUMBER)
-		return passed__begin_without(child, ctl);
+		return passed__begin_without(child, cpu);
 	s = scope__get(scope);
 	if (!s)
 		return 0;
@@ -196,9 +201,13 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	self_cost__begin(QZ_TIMED_LIFE);
-	handle_fork(parent, child);
-	self_cost__end(QZ_TIMED_LIFE);
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (!cpu)
+		return 0;
+	self_cost__begin_short(cpu, QZ_TIMED_LIFE);
+	handle_fork(parent, child, cpu);
+	self_cost__end_short(cpu, QZ_TIMED_LIFE);
 	return 0;
 }
 
@@ -267,9 +276,13 @@ static __always_inline int handle_free(struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	self_cost__begin(QZ_TIMED_LIFE);
+	struct qz_cpu_state *cpu = cpu__this();
+
+	if (!cpu)
+		return 0;
+	self_cost__begin_short(cpu, QZ_TIMED_LIFE);
 	handle_free(task);
-	self_cost__end(QZ_TIMED_LIFE);
+	self_cost__end_short(cpu, QZ_TIMED_LIFE);
 	return 0;
 }
 

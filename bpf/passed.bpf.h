@@ -25,60 +25,48 @@ volatile __u64 passed_since;
 
 /* ---- forks ---- */
 
-struct fork_gate {
-	u64 last; /* fork */
-	u64 left; /* ns, of which each fork that is looked at takes some */
-};
-
-/* One entry per processor. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct fork_gate);
-} fork_gates SEC(".maps");
-
 static __always_inline bool passed__is(struct task_struct *task)
 {
 	return wanted_groups && passed_since && task->pid && task->pid == task->tgid &&
 	       !(task->flags & PF_KTHREAD_BIT) && task->start_time >= passed_since;
 }
 
-/* Whether nothing is done about a new process. */
-static __always_inline bool passed__begin(struct task_struct *child,
-					  const struct qz_thread_state *creator,
-					  struct qz_control *ctl, u64 now)
+static __always_inline void passed__begin_as(struct task_struct *child, struct qz_cpu_state *cpu)
 {
-	struct qz_scope_state *from = creator ? scope__get(creator->scope) : NULL;
-	struct qz_cpu_state *cpu = cpu__this();
-	struct fork_gate *g;
-	u32 zero = 0;
-	u64 spacing;
+	cpu->forks_passed++;
+	single_gate__open_unknown(child);
+}
 
-	g = bpf_map_lookup_elem(&fork_gates, &zero);
-	if (!passed__is(child) || !cpu || !g || (from && from->follows))
+/* Whether nothing is done about a new process. No one that can be passed is of a scope that its children are of. */
+static __always_inline bool passed__begin(struct task_struct *child, struct qz_cpu_state *cpu)
+{
+	u64 spacing, now;
+
+	if (!passed__is(child))
 		return false;
+	now = bpf_ktime_get_ns();
 	spacing = FORK_RARE << cpu->halvings;
-	g->left += now - g->last;
-	g->last = now;
-	if (g->left > FORK_SAVED)
-		g->left = FORK_SAVED;
-	if (g->left < spacing) {
-		__sync_fetch_and_add(&ctl->forks_passed, 1);
+	cpu->fork_room += now - cpu->fork_time;
+	cpu->fork_time = now;
+	if (cpu->fork_room > FORK_SAVED)
+		cpu->fork_room = FORK_SAVED;
+	if (cpu->fork_room < spacing) {
+		passed__begin_as(child, cpu);
 		return true;
 	}
 	/* by chance, lest a program that forks in turn from the same places is always seen at the same one */
-	g->left -= spacing / 2 + bpf_get_prandom_u32() % (u32)(spacing / 2);
+	cpu->fork_room -= spacing / 2 + bpf_get_prandom_u32() % (u32)(spacing / 2);
 	return false;
 }
 
 /* There is no scope left for it: that of its group will do, unless it lives for long. */
-static __always_inline int passed__begin_without(struct task_struct *child, struct qz_control *ctl)
+static __always_inline int passed__begin_without(struct task_struct *child,
+						 struct qz_cpu_state *cpu)
 {
 	if (passed__is(child))
-		__sync_fetch_and_add(&ctl->forks_passed, 1);
+		passed__begin_as(child, cpu);
 	else
-		scope__refuse();
+		scope__refuse(1);
 	return 0;
 }
 
@@ -203,7 +191,7 @@ static __always_inline void passed__leave(struct task_struct *task, u64 now)
 
 	__sync_fetch_and_add(&passed_left, 1);
 	if (grown <= now && grown > passed_last_look)
-		scope__refuse();
+		scope__refuse(1);
 }
 
 /* Follows it, if it was passed and nobody else is being looked at. */
@@ -260,62 +248,117 @@ static __always_inline u32 passed__origin(struct task_struct *task)
 	return 0;
 }
 
-/* Its group gets what it did. `cpu` and `delay` are the kernel's accounts. */
-__noinline int passed__fold(u32 group, s64 life, u64 cpu, u64 delay)
+/* Its group gets what they did. */
+__noinline int passed__fold(const struct qz_passed_sum *sum)
 {
-	struct qz_scope_state *to = scope__get(group);
 	u64 ns[QZ_THREAD_STATES] = {};
-	u64 ran, ready;
+	struct qz_scope_state *to;
+	u64 life, ran, ready;
 
-	if (life <= 0)
+	if (!sum || !sum->processes)
 		return 0;
-	if (!to) {
-		scope__refuse();
+	to = scope__get(sum->group);
+	if (!to || to->serial != sum->serial) {
+		scope__refuse(sum->processes);
 		return 0;
 	}
-	ran = kernel_account__news(cpu, 0, life);
-	ready = kernel_account__news(delay, 0, life - ran);
+	life = sum->life_ns;
+	ran = kernel_account__news(sum->cpu_ns, 0, life);
+	ready = kernel_account__news(sum->delay_ns, 0, life - ran);
 	ns[QZ_RUNNING] = ran;
 	ns[QZ_READY] = ready;
 	ns[QZ_BLOCKED] = life - ran - ready;
-	group__add_thread(to, ns, cpu);
-	level__add(group, 1, ran);
-	level__add(group, 0, life - ran);
-	return group__add_passed(group, to->serial, life - ran - ready, ready);
+	group__add_threads(to, ns, sum->cpu_ns, sum->processes);
+	level__add(sum->group, 1, ran);
+	level__add(sum->group, 0, life - ran);
+	return group__add_passed(sum->group, to->serial, life - ran - ready, ready);
 }
 
-static __always_inline void passed__add(struct task_struct *task, u32 group, u64 now)
+static __always_inline void passed__set_group(struct qz_passed_sum *sum, u32 group)
 {
-	passed__fold(group, now - task->start_time, task->se.sum_exec_runtime,
-		     kernel_account__delay(task));
+	struct qz_scope_state *s = scope__get(group);
+
+	sum->group = group;
+	sum->serial = s ? s->serial : 0;
+}
+
+static __always_inline void passed__add(struct qz_passed_sum *sum, struct task_struct *task,
+					u64 now)
+{
+	s64 life = now - task->start_time;
+
+	sum->processes++;
+	sum->life_ns += life > 0 ? life : 0;
+	sum->cpu_ns += task->se.sum_exec_runtime;
+	sum->delay_ns += kernel_account__delay(task);
+}
+
+/* What stands in the sum of a processor goes to where it belongs. By itself, with interrupts disabled. */
+static __noinline int passed__flush(struct qz_cpu_state *cpu)
+{
+	if (!cpu)
+		return 0;
+	passed__fold(&cpu->passed);
+	cpu->passed.processes = 0;
+	cpu->passed.life_ns = 0;
+	cpu->passed.cpu_ns = 0;
+	cpu->passed.delay_ns = 0;
+	return 0;
+}
+
+static __always_inline bool passed__is_of(const struct qz_passed_sum *sum,
+					  const struct qz_group_key *key)
+{
+	const u64 *a = (const u64 *)&sum->key, *b = (const u64 *)key;
+
+	return sum->processes && a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
 /*
- * The group of the process that is running, a leader: helpers for that cost less than reading what they read. Where it is
- * from is of interest to a new group alone.
+ * The running process, a leader, ends. Helpers for its group cost less than reading what they read. Where it is from is of
+ * interest to a new group alone.
  */
-static __noinline u32 passed__group(struct task_struct *task, u64 now)
+static __always_inline void passed__collect(struct task_struct *task, struct qz_cpu_state *cpu,
+					    u64 now)
 {
 	struct qz_group_key key = {};
 	u32 *scope;
 
 	key.cgroup = bpf_get_current_cgroup_id();
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
-	scope = bpf_map_lookup_elem(&groups, &key);
-	return scope ? *scope : group__find(group__leader(task), passed__origin(task), now);
+	if (!passed__is_of(&cpu->passed, &key)) {
+		passed__flush(cpu);
+		scope = bpf_map_lookup_elem(&groups, &key);
+		passed__set_group(&cpu->passed, scope ? *scope
+						      : group__new(group__leader(task), &key,
+								   passed__origin(task), now));
+		cpu->passed.key = key;
+	}
+	passed__add(&cpu->passed, task, now);
+}
+
+/* By quartzd, before it reads what groups have. */
+SEC("raw_tp")
+int flush_passed(void *ctx)
+{
+	passed__flush(cpu__this());
+	return 0;
 }
 
 /* At the last switch of a thread without a state. False: it has one now. A function, for the stack of on_switch. */
 static __noinline bool passed__end(struct task_struct *task, u64 now)
 {
+	struct qz_cpu_state *cpu = cpu__this();
 	u32 pid = task->pid;
 
-	if (!passed__is(task))
+	if (!cpu || !passed__is(task))
 		return true;
 	if (passed_looked_at == pid &&
 	    __sync_val_compare_and_swap(&passed_looked_at, pid, 0) != pid)
 		return false;
-	passed__add(task, passed__group(task, now), now);
+	passed__collect(task, cpu, now);
+	if (frozen) /* quartzd may have had all sums before */
+		passed__flush(cpu);
 	*passed__end_mark(task) = passed__mark(task);
 	return true;
 }
@@ -327,9 +370,13 @@ static __noinline bool passed__end(struct task_struct *task, u64 now)
  */
 static __always_inline void passed__free(struct task_struct *task, u64 now)
 {
+	struct qz_passed_sum sum = {};
+
 	if (!passed__is(task) || *passed__end_mark(task) || task->bpf_storage)
 		return;
-	passed__add(task, group__find(group__leader(task), passed__origin(task), now), now);
+	passed__set_group(&sum, group__find(group__leader(task), passed__origin(task), now));
+	passed__add(&sum, task, now);
+	passed__fold(&sum);
 }
 
 /* Whether it was passed, and ended at a switch that was seen. Nothing but its number is looked at: it is not in the cache. */

@@ -109,12 +109,13 @@ static __always_inline u64 scope__level(const struct qz_scope_state *s)
 
 #define QZ_NO_NUMBER 0xfffffffeu /* no scope, since as many as there may be are in use */
 
-static __always_inline void scope__refuse(void)
+/* So many processes have no scope. */
+static __always_inline void scope__refuse(u64 n)
 {
 	struct qz_control *ctl = control__get();
 
 	if (ctl)
-		__sync_fetch_and_add(&ctl->scopes_refused, 1);
+		__sync_fetch_and_add(&ctl->scopes_refused, n);
 }
 
 /* The scope of a new process, or QZ_NO_SCOPE when it is not to be followed, QZ_NO_NUMBER when it cannot be. */

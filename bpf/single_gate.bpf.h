@@ -71,6 +71,13 @@ static __always_inline void single_gate__open(const struct task_struct *task,
 		*single_gate__entry(task) = entry;
 }
 
+/* Of a thread without a state: none of its waits is to be looked at. */
+static __always_inline void single_gate__open_unknown(const struct task_struct *task)
+{
+	*single_gate__entry(task) = single_gate__tag(task) | GATE_STEP |
+				    GATE_STEP << GATE_PREEMPT_SHIFT;
+}
+
 static __always_inline void single_gate__close(const struct task_struct *task)
 {
 	*single_gate__entry(task) = 0;

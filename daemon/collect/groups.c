@@ -181,7 +181,7 @@ void groups__decide(struct groups *g)
 /* Of those that were passed before a look none is left, unless there were too few scopes. */
 void groups__follow(struct groups *g)
 {
-	uint64_t passed = bpf_runtime__control(g->c.bpf)->forks_passed;
+	uint64_t passed = bpf_scopes__forks_passed(g->c.bpf);
 
 	if (passed == g->passed && !g->looks)
 		return;

@@ -4,6 +4,7 @@
 #include "daemon/collect/rounds.h"
 #include "daemon/collect/sample_rounds.h"
 #include "daemon/collect/scope_gc.h"
+#include "daemon/kernel/bpf_scopes.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
 #include "daemon/target/event_reader.h"
@@ -75,7 +76,6 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 	qz_ledger__add_event(l, "events_lost", control->events_lost);
 	qz_ledger__add_event(l, "scopes_refused", control->scopes_refused);
 	qz_ledger__add_event(l, "threads_refused", control->threads_refused);
-	qz_ledger__add_event(l, "forks_passed", control->forks_passed);
 	qz_ledger__add_event(l, "wait_stacks_lost", control->wait_stacks_lost);
 	qz_ledger__add_event(l, "objects_full", control->objects_full);
 	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);
@@ -99,6 +99,7 @@ void loss_accounting__refresh(struct collector *c)
 	qz_ledger__clear(l);
 	add_processors(l, c);
 	add_control(l, bpf_runtime__control(c->bpf));
+	qz_ledger__add_event(l, "forks_passed", bpf_scopes__forks_passed(c->bpf));
 	qz_ledger__add_event(l, "reports_dropped",
 			     c->dropped + reorder_buffer__dropped(c->reorder) +
 				     event_reader__dropped(c->reader));

@@ -228,6 +228,7 @@ static void choose_programs(struct bpf_runtime *bpf)
 	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
 	bpf_program__set_autoload(s->progs.end_skip, s->rodata->wanted_skips);
 	bpf_program__set_autoload(s->progs.follow_passed, s->rodata->wanted_groups);
+	bpf_program__set_autoload(s->progs.flush_passed, s->rodata->wanted_groups);
 	bpf_program__set_autoload(s->progs.report_threads, s->rodata->wanted_groups);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		bpf_program__set_autoload(text[i], bpf->opts.text);

@@ -158,9 +158,18 @@ int bpf_scopes__adopt(struct bpf_runtime *bpf)
 	return err ?: check_found(bpf);
 }
 
+/* A processor that is offline keeps what it has until it is online. */
+static void flush_passed(struct bpf_runtime *bpf)
+{
+	for (uint32_t i = 0; i < bpf->processors; i++)
+		if (__atomic_load_n(&bpf->cpus[i].passed.processes, __ATOMIC_RELAXED))
+			bpf_runtime__run_on(bpf->skel->progs.flush_passed, (int)i);
+}
+
 int bpf_scopes__dump(struct bpf_runtime *bpf, uint64_t until, bpf_scopes_thread *call,
 		     void *context)
 {
+	flush_passed(bpf);
 	bpf->skel->bss->read_until = until;
 	return iterate(bpf, bpf->skel->progs.dump_threads, NULL, call, context);
 }
@@ -209,6 +218,15 @@ int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid)
 {
 	return bpf->skel->bss->passed_since ? iterate_over(bpf, bpf->skel->progs.follow_passed, pid)
 					    : 0;
+}
+
+uint64_t bpf_scopes__forks_passed(const struct bpf_runtime *bpf)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < bpf->processors; i++)
+		n += __atomic_load_n(&bpf->cpus[i].forks_passed, __ATOMIC_RELAXED);
+	return n;
 }
 
 bool bpf_scopes__follow_all_passed(struct bpf_runtime *bpf)

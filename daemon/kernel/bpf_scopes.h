@@ -61,6 +61,9 @@ int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid);
 /* As that, of all, by one thread. False: there were not enough scopes. */
 bool bpf_scopes__follow_all_passed(struct bpf_runtime *bpf);
 
+/* How many forks were passed. */
+uint64_t bpf_scopes__forks_passed(const struct bpf_runtime *bpf);
+
 /* Closes a group: no more processes are added. Soon it is a scope that has ended. */
 void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key);
 

@@ -312,6 +312,12 @@ enum qz_youth {
 
 #define QZ_GROUPS 1024
 
+/* Which processes are put together: those of a program in a unit. */
+struct qz_group_key {
+	__u64 cgroup; /* its number */
+	char comm[QZ_COMM_LEN];
+};
+
 /* ---- processors: memory-mapped array ---- */
 
 enum qz_sample_loss {
@@ -334,6 +340,15 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
 
 #define QZ_TIMED_CALLS 61 /* a prime, so as to be in step with nothing */
 
+/* What processes did that ended in turn on a processor, are of one group, and were passed, see bpf/passed.bpf.h. */
+struct qz_passed_sum {
+	struct qz_group_key key;
+	__u32 group, serial; /* its scope, and of that */
+	__u64 processes;     /* 0: nothing but room */
+	__u64 life_ns;
+	__u64 cpu_ns, delay_ns; /* by the kernel's accounts */
+};
+
 /*
  * One processor, written by itself only, except `run`, and `records` of the buffer that quartzd has emptied.
  *
@@ -346,7 +361,7 @@ struct qz_cpu_state {
 	/* what each switch touches: two cache lines */
 	__u64 task;	/* address, only ever compared; 0: nothing seen yet */
 	__u64 run;	/* 2 more at each switch-in, 1 more by whoever settles a gap */
-	__u64 mark;	/* run at the last switch-in */
+	__u64 behind;	/* so much the clock of the runqueue is, see bpf/idle.bpf.h; 0: not known */
 	__u32 scope;	/* of that thread, or QZ_NO_SCOPE */
 	__u32 skipping; /* switches are skipped, see bpf/skip.bpf.h; set by quartzd, cleared here */
 	__u64 switches; /* context switches of any thread */
@@ -361,8 +376,8 @@ struct qz_cpu_state {
 	__u64 began[QZ_TIMED]; /* when the call under way began, 0: it is not timed */
 	__u16 records[2];      /* in each buffer, see struct qz_sample_record */
 	__u32 wakings_left;    /* wake-ups to pass before one is looked at, see bpf/release.bpf.h */
-	__u64 lifecycle_ns;    /* of timed calls at forks, execs and ends of processes */
 	__u64 wait_reuses; /* stacks of waits that were taken for the last one's of the same place */
+	__u64 mark;	   /* run at the last switch-in */
 	/* the rest */
 	__u64 wait_walks; /* stacks of waits that were walked */
 	__u64 idle_ahead; /* the kernel's account of idle time less idle_ns; 0: not known, see bpf/idle.bpf.h */
@@ -378,6 +393,13 @@ struct qz_cpu_state {
 	__u64 accounting_ns; /* of timed calls at switches and wake-ups, walks left out */
 	__u64 sampling_ns;
 	__u64 walking_ns;
+	/* At ends of processes, and at forks, a line each. */
+	struct qz_passed_sum passed;
+	__u64 lifecycle_ns; /* of timed calls at forks, execs and ends of processes */
+	__u64 forks_passed; /* see bpf/passed.bpf.h */
+	__u64 fork_time;    /* of the last one */
+	__u64 fork_room;    /* ns, of which each that is looked at takes some */
+	__u64 room[4];
 };
 
 /* Whether of the thread that runs some time before is not accounted for yet, see switch__count(), and of its scope. */
@@ -701,12 +723,6 @@ struct qz_scope_event {
 	__u32 pad;
 };
 
-/* Which processes are put together: those of a program in a unit. */
-struct qz_group_key {
-	__u64 cgroup; /* its number */
-	char comm[QZ_COMM_LEN];
-};
-
 /* There is a new group. */
 struct qz_group_event {
 	struct qz_event event;
@@ -745,7 +761,6 @@ struct qz_control {
 	__u64 noticed;		   /* time of the last QZ_EVENT_UNKNOWN_CODE */
 	__u64 scopes_refused;	   /* processes beyond the number of scopes */
 	__u64 threads_refused;	   /* no memory for the state of a thread */
-	__u64 forks_passed;	   /* see bpf/passed.bpf.h */
 	__u32 wait_frames_used;	   /* words ever taken of the ring of frames, modulo 2^32 */
 	__u32 wait_frames_read;	   /* of these, free again */
 	__u64 objects_full;	   /* waits whose object had no room: they are without */
@@ -769,7 +784,7 @@ _Static_assert(__builtin_offsetof(struct qz_cpu_state, wait_walks) == 128,
 /* with what the kernel has before it, 512 bytes: a byte more, and each thread takes 1,024 */
 _Static_assert(sizeof(struct qz_thread_state) == 416, "layout");
 _Static_assert(sizeof(struct qz_scope_state) == 176 + sizeof(struct qz_scope_counters), "layout");
-_Static_assert(sizeof(struct qz_cpu_state) == 256, "layout");
+_Static_assert(sizeof(struct qz_cpu_state) == 384, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
