@@ -16,9 +16,27 @@ const volatile __s64 ticks_from_runqueue;
 /* The idle task comes or goes. */
 static __always_inline void idle__account(struct qz_cpu_state *cpu, bool comes, u64 now)
 {
-	if (cpu->idle_since)
+	if (cpu->idle_since && (s64)(now - cpu->idle_since) > 0)
 		cpu->idle_ns += now - cpu->idle_since;
 	cpu->idle_since = comes ? now : 0;
+}
+
+/* It is now, at a switch at which `task` comes or goes, and not the idle task. */
+static __always_inline void idle__compare_clock(struct qz_cpu_state *cpu, struct task_struct *task,
+						u64 now)
+{
+	u64 clock = wanted_skips ? kernel_account__clock(task) : 0;
+
+	if (clock)
+		cpu->behind = now - clock;
+}
+
+/* Now, likewise. The kernel has just read its clock, and to read ours takes longer than all that is done at such a switch. */
+static __always_inline u64 idle__time(const struct qz_cpu_state *cpu, struct task_struct *task)
+{
+	u64 clock = kernel_account__clock(task);
+
+	return clock && cpu->behind ? clock + cpu->behind : bpf_ktime_get_ns();
 }
 
 /* Of this processor, up to when it was last interrupted or left; 0: this kernel does not tell. */

@@ -12,18 +12,23 @@ static __always_inline u64 kernel_account__delay(struct task_struct *task)
 	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
 }
 
+/* When the last event was on its processor, this switch, say, by a clock of the kernel's own. 0: this kernel does not tell. */
+static __always_inline u64 kernel_account__clock(struct task_struct *task)
+{
+	return bpf_core_field_exists(struct cfs_rq, rq) ? task->se.cfs_rq->rq->clock : 0;
+}
+
 /* Of the time that lasts, or ends with this switch. 0: it is not in a queue. */
 static __always_inline u64 kernel_account__queued(struct task_struct *task)
 {
 	u64 since, clock;
 
-	if (!bpf_core_field_exists(task->sched_info.last_queued) ||
-	    !bpf_core_field_exists(struct cfs_rq, rq))
+	if (!bpf_core_field_exists(task->sched_info.last_queued))
 		return 0;
 	since = task->sched_info.last_queued;
 	if (!since)
 		return 0;
-	clock = task->se.cfs_rq->rq->clock; /* of the last event there, this switch, say */
+	clock = kernel_account__clock(task);
 	return clock > since ? clock - since : 0;
 }
 

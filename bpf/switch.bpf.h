@@ -279,13 +279,14 @@ static __always_inline u64 switch__time(u64 now)
 	return now ? now : bpf_ktime_get_ns();
 }
 
-/* The processor becomes idle, or busy. Gives when. */
-static __noinline u64 switch__idle(struct qz_cpu_state *cpu, bool comes)
+/* The processor becomes idle, or busy: `task` goes, or comes. Gives when. */
+static __noinline u64 switch__idle(struct qz_cpu_state *cpu, struct task_struct *task, bool comes)
 {
 	u64 now = bpf_ktime_get_ns();
 
-	if (!cpu)
+	if (!cpu || !task)
 		return now;
+	idle__compare_clock(cpu, task, now);
 	/* it came or went before, unseen */
 	if (!!cpu->idle_since == comes) {
 		if (cpu->counted)
@@ -333,7 +334,7 @@ static __always_inline void switch__account(struct qz_cpu_state *cpu, bool preem
 	cpu->task = (u64)next;
 	cpu->switches++;
 	if (!prev->pid || !next->pid)
-		now = switch__idle(cpu, !next->pid);
+		now = switch__idle(cpu, next->pid ? next : prev, !next->pid);
 	if (single && gate != GATE_SKIPS)
 		looks = single__switch_out(prev, out, preempt, gate == GATE_LOOKS);
 	if ((out && !single) || cpu->scope != QZ_NO_SCOPE) {
@@ -402,7 +403,7 @@ static __always_inline bool switch__pass_skipped(struct qz_cpu_state *cpu, bool 
 	cpu->task = (u64)next;
 	cpu->switches++;
 	if (cpu->idle_since || idles)
-		idle__account(cpu, idles, bpf_ktime_get_ns());
+		idle__account(cpu, idles, idle__time(cpu, idles ? prev : next));
 	if (began)
 		cpu->accounting_ns += bpf_ktime_get_ns() - began;
 	return true;
@@ -425,7 +426,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (switch__is_passed(cpu, gate, next)) {
 		cpu->task = (u64)next;
 		if (!prev->pid || !next->pid)
-			switch__idle(cpu, !next->pid);
+			switch__idle(cpu, next->pid ? next : prev, !next->pid);
 		self_cost__end_short(cpu, QZ_TIMED_SWITCH);
 		cpu->switches++;
 		return 0;
