@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154
 # Processor time of the machine for a unit of work of servers and of short programs, at a rate that leaves the
 # processors idle at times: with nothing, with quartzd --system, with the one in OTHER, and with perf, in turn.
-# A ratio is to the mean of the two windows with nothing beside it. WORK says which (all), WINDOW seconds each (5), after WARM
-# seconds (8) of the same work with quartzd, and two with what has no governor that decides meanwhile: what is read once, as unwind
+# A ratio is to the mean of the two windows with nothing beside it. WORK says which (all), WINDOW seconds each (5), after two
+# of the same work; before these quartzd has WARM seconds (8) of it, in which its governor decides: what is read once, as unwind
 # tables of programs, is not what a profiler costs that runs for months. PROFILERS says beside which; `nothing` among them shows
 # what the machine's noise makes of a ratio.
 
@@ -106,35 +106,35 @@ take()
 		awk '{ print ($4 * $2 * 1e3 - $1) / $3, $3 * 1e6 / $2 }'
 }
 
-# warm_up WORK SECONDS. The kernel's statistics of programs are of this: they take a tenth of what a program takes at a switch.
+# warm_up SECONDS. The kernel's statistics of programs are of this: they take a tenth of what a program takes at a switch.
 warm_up()
 {
-	local seconds=$2
+	local seconds=$1
 
 	echo 1 >/proc/sys/kernel/bpf_stats_enabled
-	[ "$seconds" = 0 ] || "$1" >/dev/null
+	[ "$seconds" = 0 ] || "$work" >/dev/null
 	echo 0 >/proc/sys/kernel/bpf_stats_enabled
 }
 
 # with PROFILER COMMAND...
 with()
 {
-	local profiler=$1 build=$out warms=2
+	local profiler=$1 build=$out
 
 	shift
 	case $profiler in
 	nothing) start profiler sleep infinity ;;
 	quartzd | other)
-		warms=$warm
 		[ "$profiler" = quartzd ] || build=$OTHER
 		start profiler "$build/quartzd" --system --cpu none --history 0 --output "$T/profile"
 		await profiler.err 'attached to'
+		warm_up "$warm"
 		;;
 	perf) start profiler perf record -B -N -q -a -g -F 99 -o "$T/perf.data" ;;
 	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
 	esac
 	sleep 1
-	warm_up "$work" "$warms"
+	warm_up 2
 	"$@"
 	[ "$profiler" != quartzd ] || programs_of "$pid" >"$T/programs.$work"
 	stop
