@@ -33,7 +33,7 @@ static __always_inline bool passed__is(struct task_struct *task)
 
 static __always_inline void passed__begin_as(struct task_struct *child, struct qz_cpu_state *cpu)
 {
-	cpu->forks_passed++;
+	__sync_fetch_and_add(&cpu->forks_passed, 1); /* a fork may be preempted by another one */
 	single_gate__open_unknown(child);
 }
 
