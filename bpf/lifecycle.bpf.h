@@ -133,6 +133,36 @@ static __always_inline struct qz_thread_state *fork__creator(struct task_struct 
 	return creator;
 }
 
+/* The scope of what is forked, as scope__of_new_process() gives it. */
+static __always_inline u32 fork__scope(struct task_struct *child, struct qz_thread_state *creator,
+				       bool process, u64 now)
+{
+	if (process)
+		return scope__of_new_process(child, creator, now);
+	return creator ? creator->scope : QZ_NO_SCOPE;
+}
+
+/* Tells of a new process, and of who created what is of its own scope. */
+static __always_inline int fork__report(struct task_struct *parent, struct qz_thread_state *creator,
+					struct task_struct *child, struct qz_thread_state *t,
+					struct qz_scope_state *s, u64 now)
+{
+	bool process = child->tgid != parent->tgid;
+	bool reported = creator && creator->scope == t->scope;
+
+	if (process && s->unreported)
+		return 0;
+	if (process && creator)
+		image__inherit(t->image, creator->image);
+	if (process)
+		event__forked(child, t, creator ? creator->image : 0, reported, now);
+	if (!reported)
+		return 0;
+	__sync_fetch_and_add(&s->counters.creations, 1);
+	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
+	return 0;
+}
+
 static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child,
 				       struct qz_cpu_state *cpu)
 {
@@ -141,7 +171,6 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	struct qz_control *ctl;
 	struct qz_scope_state *s;
 	u32 scope, image;
-	bool reported;
 	u64 now;
 
 	if (frozen)
@@ -159,10 +188,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 		switch__count(parent, creator, now);
 		group__notice(parent, creator, now);
 	}
-	if (process)
-		scope = scope__of_new_process(child, creator, now);
-	else
-		scope = creator ? creator->scope : QZ_NO_SCOPE;
+	scope = fork__scope(child, creator, process, now);
 	if (scope == QZ_NO_NUMBER)
 		return passed__begin_without(child, cpu);
 	s = scope__get(scope);
@@ -184,18 +210,7 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	t->waiting.sites[0].stack = QZ_WAIT_START;
 	if (wanted_what_if && creator)
 		critical_path__fork(parent, creator, child, now);
-	reported = creator && creator->scope == scope;
-	if (process && s->unreported)
-		return 0;
-	if (process && creator)
-		image__inherit(image, creator->image);
-	if (process)
-		event__forked(child, t, creator ? creator->image : 0, reported, now);
-	if (!reported)
-		return 0;
-	__sync_fetch_and_add(&s->counters.creations, 1);
-	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
-	return 0;
+	return fork__report(parent, creator, child, t, s, now);
 }
 
 SEC("tp_btf/sched_process_fork")

@@ -37,7 +37,7 @@ static __always_inline void passed__begin_as(struct task_struct *child, struct q
 	single_gate__open_unknown(child);
 }
 
-/* Whether nothing is done about a new process. No one that can be passed is of a scope that its children are of. */
+/* Whether nothing is done about a new process. Where forks are passed, no scope follows its children. */
 static __always_inline bool passed__begin(struct task_struct *child, struct qz_cpu_state *cpu)
 {
 	u64 spacing, now;

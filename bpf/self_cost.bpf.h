@@ -37,7 +37,7 @@ __noinline int self_cost__end(u32 kind)
 		return 0;
 	began = *(volatile u64 *)&cpu->began[kind];
 	ns = began ? bpf_ktime_get_ns() - began : 0;
-	cpu->began[kind] = 0;
+	cpu->began[kind] = 0; /* the next call may begin untimed, and end as one that is timed */
 	if (ns >= LONGEST_CALL)
 		return 0;
 	if (kind == QZ_TIMED_LIFE)

@@ -66,7 +66,10 @@ static void end_on(struct bpf_runtime *bpf, uint32_t number)
 		__atomic_store_n(&cpu->skipping, 0, __ATOMIC_SEQ_CST);
 }
 
-/* The clock goes on when all processors count. skipped_ns grows before skipping_since is cleared: so it never runs ahead. */
+/*
+ * The clock goes on when all processors count. First the skipped time is added to what the clock leaves out, then the clock is
+ * let go: the other way round it would run ahead for a moment.
+ */
 static void end(struct bpf_runtime *bpf)
 {
 	uint64_t now, since = bpf->skel->bss->skipping_since;

@@ -344,7 +344,7 @@ enum qz_timed { QZ_TIMED_SWITCH, QZ_TIMED_WAKEUP, QZ_TIMED_LIFE, QZ_TIMED };
 struct qz_passed_sum {
 	struct qz_group_key key;
 	__u32 group, serial; /* its scope, and of that */
-	__u64 processes;     /* 0: nothing but room */
+	__u64 processes;     /* 0: none, and the rest means nothing */
 	__u64 life_ns;
 	__u64 cpu_ns, delay_ns; /* by the kernel's accounts */
 };
@@ -391,15 +391,14 @@ struct qz_cpu_state {
 	__u32 leaf_image;    /* see leaf */
 	__u32 in_sample;     /* epoch + 1 while the sampler runs, else 0 */
 	__u64 accounting_ns; /* of timed calls at switches and wake-ups, walks left out */
-	__u64 sampling_ns;
-	__u64 walking_ns;
-	/* At ends of processes, and at forks, a line each. */
+	__u64 sampling_ns, walking_ns;
+	/* A line for ends of processes, and one for forks. */
 	struct qz_passed_sum passed;
 	__u64 lifecycle_ns; /* of timed calls at forks, execs and ends of processes */
 	__u64 forks_passed; /* see bpf/passed.bpf.h */
 	__u64 fork_time;    /* of the last one */
 	__u64 fork_room;    /* ns, of which each that is looked at takes some */
-	__u64 room[4];
+	__u64 unused[4];
 };
 
 /* Whether of the thread that runs some time before is not accounted for yet, see switch__count(), and of its scope. */
