@@ -122,12 +122,12 @@ begin()
 	sleep 2
 }
 
-# finish WORK: what is being made is made first.
+# The work ends; what is being made is made first.
 finish()
 {
 	kill -0 "$load" 2>/dev/null || fail "$work ended: $(tail -n 1 "$T/load.err")"
 	rm "$T/goes_on"
-	if [ "$1" = compile ]; then
+	if [ "$work" = compile ]; then
 		wait "$load"
 	else
 		end "$load"
@@ -142,7 +142,7 @@ idle_ns()
 	awk '/^cpu / { printf "%.0f\n", ($5 + $6 + $9) * 1e7 }' /proc/stat
 }
 
-# take: prints ns of processor time a unit.
+# Prints ns of processor time a unit.
 take()
 {
 	local began=${EPOCHREALTIME/./} idle
@@ -153,13 +153,12 @@ take()
 		awk '{ print ($4 * $2 * 1e3 - $1) / ($2 / 1e6 * $3) }'
 }
 
-# with PROFILER COMMAND... The kernel's statistics of programs are of the time before: they take a tenth of what a program
+# window PROFILER: as take. The kernel's statistics of programs are of the time before: they take a tenth of what a program
 # takes at a switch.
-with()
+window()
 {
 	local profiler=$1 build=$out
 
-	shift
 	case $profiler in
 	nothing) start profiler sleep infinity ;;
 	quartzd | other)
@@ -174,7 +173,7 @@ with()
 	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
 	esac
 	sleep 1
-	"$@"
+	take
 	[ "$profiler" != quartzd ] || programs_of "$pid" >"$T/programs"
 	stop
 } 2>/dev/null
@@ -200,14 +199,14 @@ printf '%-10s %-14s %10s %12s %7s %s\n' work profiler 'units/s' 'us a unit' rati
 for work in "${works[@]}"; do
 	rm -f "$T/without" "$T"/with.*
 	begin "$work"
-	with nothing take >>"$T/without"
+	window nothing >>"$T/without"
 	for ((round = 0; round < rounds; round++)); do
 		for profiler in "${profilers[@]}"; do
-			with "$profiler" take >>"$T/with.$profiler"
+			window "$profiler" >>"$T/with.$profiler"
 		done
-		with nothing take >>"$T/without"
+		window nothing >>"$T/without"
 	done
-	finish "$work"
+	finish
 	printf '%-10s %-14s %10d %12.1f\n' "$work" - "$rate" "$(us_a_unit "$T/without")"
 	for profiler in "${profilers[@]}"; do
 		read -r ratio low high < <(ratios "$T/with.$profiler")
