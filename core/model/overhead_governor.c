@@ -19,6 +19,8 @@
 #define EXPECTED 0.4
 /* About as much of quartzd's own time is there at any rate: looks at tables, what is mapped, ends of processes. */
 #define STEADY 0.5
+/* A machine that is less busy counts as if so much of it were: there, nobody misses what Quartz takes. */
+#define LEAST_BUSY 0.5
 
 void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling_ppm,
 				uint32_t rate_hz, uint32_t most_switches)
@@ -107,16 +109,19 @@ static struct load load_of(double variable, double all, double ceiling, double w
 	return (struct load) {(all - variable) / ceiling, variable / ceiling, worth};
 }
 
-/* Switches are lowered first and doubled last: that costs least of what is known. One at a time. */
+/*
+ * Switches are lowered first and doubled last: that costs least of what is known. One at a time. `busy`: how much of the
+ * processors' time.
+ */
 static void decide_both(struct qz_overhead_governor *g, const struct qz_costs *spent,
-			double ceiling)
+			double ceiling, double busy)
 {
 	double all = (double)qz_costs__sum(spent);
 	double rates = all - (double)spent->accounting_ns - STEADY * (double)spent->daemon_ns;
 	struct load of_rates = load_of(rates, all, ceiling, WORTH);
-	struct load of_switches = load_of(switches_of(g, spent), all, ceiling, 0);
+	struct load of_switches = load_of(switches_of(g, spent), all, ceiling * busy, 0);
 
-	if (all > ceiling ? may_lower(&g->switches, of_switches) : !g->rates.halvings)
+	if (may_lower(&g->switches, of_switches) || (all <= ceiling && !g->rates.halvings))
 		decide(&g->switches, of_switches);
 	else
 		decide(&g->rates, of_rates);
@@ -133,12 +138,12 @@ static struct qz_costs costs_of_start(const struct qz_costs *spent, double ceili
 
 /* The ceiling is that of the time that has passed: switches are no burst, and all that is needed is done at once. */
 static void decide_start(struct qz_overhead_governor *g, const struct qz_costs *spent,
-			 double ceiling)
+			 double ceiling, double busy)
 {
 	struct qz_costs judged = costs_of_start(spent, ceiling);
 	double all = (double)qz_costs__sum(&judged);
 
-	decide(&g->switches, load_of(switches_of(g, &judged), all, ceiling, 0));
+	decide(&g->switches, load_of(switches_of(g, &judged), all, ceiling * busy, 0));
 }
 
 static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct qz_costs *spent)
@@ -148,8 +153,16 @@ static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct
 	g->costs_ppm = (uint32_t)((double)qz_costs__sum(&g->last) / (double)ns * 1e6);
 }
 
+/* The share of the time that processors were busy in a window, which has so much of all of them. */
+static double busy_in(const struct qz_overhead_governor *g, double ns, uint64_t idle_ns)
+{
+	double busy = 1 - (double)(idle_ns - g->told_idle) / ns;
+
+	return busy > LEAST_BUSY ? busy : LEAST_BUSY;
+}
+
 bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, uint32_t processors,
-				  const struct qz_costs *costs)
+				  uint64_t idle_ns, const struct qz_costs *costs)
 {
 	uint32_t rates = g->rates.halvings, switches = g->switches.halvings;
 	uint64_t elapsed = now - g->began;
@@ -158,20 +171,23 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 	struct qz_costs spent = qz_costs__since(costs, &g->told);
 	struct qz_costs judged = g->started ? spent : costs_of_start(&spent, ceiling);
 	bool early = elapsed < QZ_GOVERNOR_WINDOW;
+	double busy;
 
 	if (g->began) {
 		if (early && (double)qz_costs__sum(&judged) <= ceiling)
 			return false;
 		end_window(g, elapsed * processors, &spent);
+		busy = busy_in(g, (double)g->last_ns, idle_ns);
 		if (g->started)
-			decide_both(g, &spent, ceiling);
+			decide_both(g, &spent, ceiling, busy);
 		else
-			decide_start(g, &spent, ceiling * (double)elapsed / (double)window);
+			decide_start(g, &spent, ceiling * (double)elapsed / (double)window, busy);
 		g->started = now - g->first >= QZ_GOVERNOR_WINDOW;
 	} else {
 		g->first = now;
 	}
 	g->began = now;
 	g->told = *costs;
+	g->told_idle = idle_ns;
 	return g->rates.halvings != rates || g->switches.halvings != switches;
 }

@@ -4,6 +4,9 @@
  * of what need not be exact, samples and walks of stacks, or the part of the time in which switches are counted
  * (bpf/skip.bpf.h), and doubles them again when that is affordable. What is left of the cost of switches, forks and ends
  * of processes has no rate.
+ *
+ * Of a machine that is half idle, that share is twice as much of what its programs use. To skip switches costs little of what
+ * is known, so that is done wherever Quartz takes more than the ceiling of the time that processors are busy.
  */
 #ifndef QUARTZ_CORE_OVERHEAD_GOVERNOR_H
 #define QUARTZ_CORE_OVERHEAD_GOVERNOR_H
@@ -32,6 +35,7 @@ struct qz_overhead_governor {
 	uint64_t first; /* when the first window began, */
 	uint64_t began; /* and this one; 0: the first is to begin */
 	struct qz_costs told;
+	uint64_t told_idle;
 	bool started; /* the time in which everything is new is over */
 };
 
@@ -43,10 +47,10 @@ void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling
 				uint32_t rate_hz, uint32_t most_switches);
 
 /*
- * To be called now and then with all costs so far. Gives whether the halvings are others than before;
+ * To be called now and then with all costs so far, and how long the processors were idle so far, in ns of all of them. Gives whether the halvings are others than before;
  * they hold from then on.
  */
 bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, uint32_t processors,
-				  const struct qz_costs *costs);
+				  uint64_t idle_ns, const struct qz_costs *costs);
 
 #endif

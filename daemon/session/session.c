@@ -9,6 +9,7 @@
 
 #include "core/estimate/estimate.h"
 #include "daemon/collect/collector.h"
+#include "daemon/collect/loss_accounting.h"
 #include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/kallsyms.h"
 #include "daemon/util/log.h"
@@ -96,7 +97,8 @@ static void govern(struct session *s, uint64_t now)
 		return;
 	s->govern_due = now + GOVERN_PERIOD;
 	costs = session__costs(s);
-	if (!qz_overhead_governor__update(g, now, perf_sampler__online(s->sampler), &costs))
+	if (!qz_overhead_governor__update(g, now, perf_sampler__online(s->sampler),
+					  loss_accounting__idle_ns(s->bpf, now), &costs))
 		return;
 	collector__set_halvings(s->collector, g->rates.halvings);
 	if (g->switches.most)

@@ -30,7 +30,7 @@ struct event_reader {
 	struct loss_backoff losses;
 	uint32_t keeper_returns; /* see opener__came_back() */
 	uint64_t emptied;
-	uint64_t mapped; /* when anything was last mapped, forked or executed */
+	uint64_t mapped; /* when anything was last mapped or executed */
 	bool unknown_code;
 	bool event; /* there was one in this round */
 	int fd;
@@ -79,6 +79,14 @@ static void keep_mapping(void *context, const struct perf_sampler_mapping *mappi
 	reorder_buffer__add_mapping(r->fresh, mapping);
 }
 
+/* What a process has by a fork is its parent's, which is known where it is sampled. */
+static bool maps(const struct qz_event *event, size_t size)
+{
+	const struct qz_process_event *e = (const struct qz_process_event *)event;
+
+	return size >= sizeof(*e) && e->cause != QZ_IMAGE_FORK;
+}
+
 /* Those of processes go on to the main thread when the address spaces have taken them in. */
 static void keep_event(void *context, const struct qz_event *event, size_t size)
 {
@@ -91,7 +99,8 @@ static void keep_event(void *context, const struct qz_event *event, size_t size)
 		r->unknown_code = true;
 		break;
 	case QZ_EVENT_PROCESS:
-		r->mapped = event->time;
+		if (maps(event, size))
+			r->mapped = event->time;
 		reorder_buffer__add_event(r->fresh, event, size);
 		break;
 	case QZ_EVENT_SCOPE_END:

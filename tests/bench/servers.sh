@@ -4,11 +4,11 @@
 # processors idle at times: with nothing, with quartzd --system, with the one in OTHER, and with perf, in turn.
 # A ratio is to the mean of the two windows with nothing beside it. WORK says which (all). The work goes on all the time at its
 # rate, so that no window has its start or end in it. WINDOW says of how many seconds one is (4), WARM how many quartzd has before
-# (8), in which its governor decides: what is read once, as unwind tables of programs, is not what a profiler costs that runs for
+# (11), in which its governor decides: what is read once, as unwind tables of programs, is not what a profiler costs that runs for
 # months. PROFILERS says beside which; `nothing` among them shows what the machine's noise makes of a ratio.
 
 seconds=${WINDOW-4}
-warm=${WARM-8}
+warm=${WARM-11}
 measuring=3 # seconds, of a rate
 read -r -a works <<<"${WORK:-selects updates redis nginx compile fork_storm exec_storm}"
 read -r -a profilers <<<"${PROFILERS:-quartzd ${OTHER:+other} perf perf_switches}"

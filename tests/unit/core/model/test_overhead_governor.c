@@ -14,8 +14,9 @@
 /* What Quartz costs in a window, in millionths of the processors: at all rates, and at the full one. */
 struct machine {
 	struct qz_overhead_governor g;
-	uint64_t now;
+	uint64_t now, idle_ns;
 	struct qz_costs costs;
+	double idle; /* share of the time of its processors */
 	double fixed, variable;
 	double switches; /* likewise, if all are counted; a third of it where they are passed */
 };
@@ -45,8 +46,10 @@ static int look(struct machine *m, int times, uint64_t step)
 	int changes = 0;
 
 	for (int i = 0; i < times; i++) {
-		changes += qz_overhead_governor__update(&m->g, m->now, PROCESSORS, &m->costs);
+		changes += qz_overhead_governor__update(&m->g, m->now, PROCESSORS, m->idle_ns,
+							&m->costs);
 		m->now += step;
+		m->idle_ns += (uint64_t)(m->idle * (double)(PROCESSORS * step));
 		m->costs.lifecycle_ns += (uint64_t)(m->fixed * processors_ns);
 		m->costs.accounting_ns += (uint64_t)((m->fixed + switches_of(m)) * processors_ns);
 		m->costs.sampling_ns +=
@@ -248,6 +251,36 @@ START_TEST(switches_are_passed_at_the_start)
 }
 END_TEST
 
+/* 0.7 % of all processors is 1 % of what is busy only where that is as much. */
+START_TEST(switches_are_passed_where_little_is_busy)
+{
+	static const double idle[] = {0.1, 0.45, 0.9};
+	struct machine m = machine_with_switches(4500, 2000);
+
+	m.idle = idle[_i];
+	run(&m, 10);
+	ck_assert_int_eq(m.g.switches.halvings > 0, _i > 0);
+	ck_assert(costs_of(&m) <= ONE_CENT * (1 - fmin(m.idle, 0.5)));
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_int_eq(run(&m, 100), 0);
+	m.idle = 0;
+	run(&m, 20);
+	ck_assert_uint_eq(m.g.switches.halvings, 0);
+}
+END_TEST
+
+/* Samples are what is known: they are not left out for it. */
+START_TEST(samples_are_kept_where_little_is_busy)
+{
+	struct machine m = machine_with_switches(100, 8000);
+
+	m.idle = 0.6;
+	run(&m, 20);
+	ck_assert(costs_of(&m) > ONE_CENT / 2);
+	ck_assert_uint_eq(m.g.rates.halvings, 0);
+}
+END_TEST
+
 START_TEST(some_samples_are_left)
 {
 	struct machine m = machine_new((uint32_t)_i, 0, 1e6);
@@ -353,6 +386,8 @@ Suite *suite_overhead_governor(void)
 	tcase_add_test(tcase, samples_are_left_out_then);
 	tcase_add_test(tcase, switches_are_counted_again_after_samples);
 	tcase_add_test(tcase, switches_are_passed_at_the_start);
+	tcase_add_loop_test(tcase, switches_are_passed_where_little_is_busy, 0, 3);
+	tcase_add_test(tcase, samples_are_kept_where_little_is_busy);
 	tcase_add_loop_test(tcase, some_samples_are_left, 1, 200);
 	tcase_add_loop_test(tcase, shares_are_those_of_all_the_time, 0, QZ_MAX_HALVINGS + 1);
 	tcase_add_test(tcase, estimates_are_unbiased);
