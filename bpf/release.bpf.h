@@ -211,9 +211,9 @@ int BPF_PROG(on_release, struct task_struct *task)
 	cpu = cpu__this();
 	if (!cpu)
 		return 0;
-	self_cost__begin(QZ_TIMED_WAKEUP);
+	self_cost__begin_short(cpu, QZ_TIMED_WAKEUP);
 	handle_waking(task, cpu);
-	self_cost__end(QZ_TIMED_WAKEUP);
+	self_cost__end_short(cpu, QZ_TIMED_WAKEUP);
 	return 0;
 }
 

@@ -47,7 +47,7 @@ __noinline int self_cost__end(u32 kind)
 	return 0;
 }
 
-/* The same where there is mostly so little to do that a function would cost as much. */
+/* The same where a function would cost as much as what is mostly to be done; not across the count of a switch. */
 static __always_inline void self_cost__begin_short(const struct qz_cpu_state *cpu, u32 kind)
 {
 	if (self_cost__is_timed(cpu))
@@ -57,6 +57,13 @@ static __always_inline void self_cost__begin_short(const struct qz_cpu_state *cp
 static __always_inline void self_cost__end_short(const struct qz_cpu_state *cpu, u32 kind)
 {
 	if (self_cost__is_timed(cpu))
+		self_cost__end(kind);
+}
+
+/* Likewise, across the count of a switch. */
+static __always_inline void self_cost__end_begun(const struct qz_cpu_state *cpu, u32 kind)
+{
+	if (*(volatile u64 *)&cpu->began[kind])
 		self_cost__end(kind);
 }
 
