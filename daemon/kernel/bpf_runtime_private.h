@@ -34,6 +34,7 @@ struct bpf_runtime {
 	uint64_t *before;   /* level times of the machine before its processes were known */
 	uint32_t skip_step; /* wanted */
 	uint64_t skip_due;  /* its beginning, or end */
+	int64_t skip_owed;  /* ns that are to be skipped for what was counted */
 	char error[256];
 };
 

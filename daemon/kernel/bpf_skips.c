@@ -83,6 +83,22 @@ static void end(struct bpf_runtime *bpf)
 	__atomic_store_n(&bpf->skel->bss->skipping_since, 0, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * How long to skip now: so long that what is counted is one part in 2^step. quartzd mostly comes too late, which makes a window
+ * longer by a larger part than the time between two. What cannot be made up for at once is left for the next time.
+ */
+static uint64_t to_skip(struct bpf_runtime *bpf, uint64_t now)
+{
+	uint64_t planned = PERIOD >> bpf->skip_step, counted = now - bpf->skel->bss->skip_ended;
+
+	if (counted > PERIOD) /* all was counted before */
+		counted = planned;
+	bpf->skip_owed += (int64_t)((counted << bpf->skip_step) - counted);
+	if (bpf->skip_owed < (int64_t)PERIOD / 4)
+		return PERIOD / 4;
+	return bpf->skip_owed < (int64_t)PERIOD * 2 ? (uint64_t)bpf->skip_owed : PERIOD * 2;
+}
+
 void bpf_skips__set_step(struct bpf_runtime *bpf, uint32_t step)
 {
 	bpf->skip_step = step;
@@ -95,21 +111,21 @@ uint32_t bpf_skips__step(const struct bpf_runtime *bpf)
 
 uint64_t bpf_skips__follow(struct bpf_runtime *bpf, uint64_t now)
 {
-	uint64_t window;
+	uint64_t since = bpf->skel->bss->skipping_since;
 
-	if (!bpf->skip_step && !bpf->skel->bss->skipping_since)
+	if (!bpf->skip_step && !since)
 		return 0;
 	if (now < bpf->skip_due)
 		return bpf->skip_due;
 	bpf->skel->bss->skip_step = bpf->skip_step;
-	if (bpf->skel->bss->skipping_since) {
+	if (since) {
 		end(bpf);
-		window = PERIOD >> bpf->skip_step;
+		bpf->skip_owed -= (int64_t)(now - since);
+		bpf->skip_due = now + about(PERIOD >> bpf->skip_step);
 	} else {
+		bpf->skip_due = now + to_skip(bpf, now);
 		begin(bpf, now);
-		window = PERIOD - (PERIOD >> bpf->skip_step);
 	}
-	bpf->skip_due = now + about(window);
 	return bpf->skip_due;
 }
 
