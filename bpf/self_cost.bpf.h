@@ -60,13 +60,6 @@ static __always_inline void self_cost__end_short(const struct qz_cpu_state *cpu,
 		self_cost__end(kind);
 }
 
-/* Likewise, across the count of a switch. */
-static __always_inline void self_cost__end_begun(const struct qz_cpu_state *cpu, u32 kind)
-{
-	if (*(volatile u64 *)&cpu->began[kind])
-		self_cost__end(kind);
-}
-
 /* A walk, which has a rate, within the accounting at a switch, which has none. */
 static __always_inline void self_cost__add_walk(u64 ns)
 {

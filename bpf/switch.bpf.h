@@ -435,7 +435,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		switch__account(cpu, preempt, prev, next, gate);
 	else if (task__ends(prev, preempt))
 		thread__end_frozen(prev, thread__get(prev));
-	self_cost__end_begun(cpu, QZ_TIMED_SWITCH);
+	self_cost__end(QZ_TIMED_SWITCH);
 	return 0;
 }
 
