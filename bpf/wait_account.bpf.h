@@ -204,27 +204,31 @@ static __always_inline u32 wait_account__nominal(const struct qz_thread_state *t
 
 /*
  * What a wait adds to the variance of the sum of all, where it was looked at with probability 1/w and stands for w: w (w - 1)
- * times its square (Horvitz and Thompson), in units of 2^20 ns^2. A second and more counts as one: threads that wait
- * so long are looked at each time.
+ * times its square (Horvitz and Thompson), in units of 2^20 ns^2; that of its own time, also where less was left to be
+ * charged. A second and more counts as one: threads that wait so long are looked at each time.
  */
-static __always_inline u64 wait_account__variance(u32 weight, const struct uncharged *taken)
+static __always_inline u64 wait_account__variance(u32 weight, const struct uncharged *own)
 {
-	u64 ns = (taken->blocked + taken->ready) >> weight, unit = ns >> 10, w = 1ull << weight;
+	u64 unit = (own->blocked + own->ready) >> 10, w = 1ull << weight;
 
 	if (unit >> 20)
 		unit = 1 << 20;
 	return w * (w - 1) * unit * unit;
 }
 
-/* Adds a wait to the site that it was at; to the table at once if it stands for others: a site has no place for doubt. */
-__noinline int wait_account__add(struct qz_thread_state *t, const struct uncharged *taken,
-				 u32 nominal)
+/*
+ * Charges a wait to the site where it was, and leaves in *rest what remains; to the table at once if it stands for others: a
+ * site has no place for doubt.
+ */
+__noinline int wait_account__add(struct qz_thread_state *t, struct uncharged *rest,
+				 const struct uncharged *own, u32 nominal)
 {
 	u32 part = qz_nominal__part(nominal), at;
 	u64 p = wait_account__part(part);
 	struct qz_wait_site *site;
+	struct uncharged taken;
 
-	if (!t || !taken)
+	if (!t || !rest || !own)
 		return 0;
 	at = wait_account__site(t);
 	site = wait_account__at(t, at);
@@ -233,11 +237,12 @@ __noinline int wait_account__add(struct qz_thread_state *t, const struct uncharg
 		site->nominal[p] = nominal;
 	}
 	site->count[p] += 1u << t->waiting.weight;
-	site->blocked_ns[p] += taken->blocked;
-	site->ready_ns[p] += taken->ready;
+	taken = wait_account__take(t, rest, own);
+	site->blocked_ns[p] += taken.blocked;
+	site->ready_ns[p] += taken.ready;
 	if (t->waiting.weight)
 		wait_account__flush_part(t, at, part,
-					 wait_account__variance(t->waiting.weight, taken));
+					 wait_account__variance(t->waiting.weight, own));
 	return 0;
 }
 
@@ -249,7 +254,7 @@ __noinline int wait_account__add(struct qz_thread_state *t, const struct uncharg
  */
 __noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 {
-	struct uncharged rest, own, taken;
+	struct uncharged rest, own;
 	struct qz_scope_state *s;
 	struct qz_waiting *w;
 
@@ -267,8 +272,7 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 	if (!(rest.blocked | rest.ready))
 		return 0;
 	own = wait_account__own(t, &rest, woken, now);
-	taken = wait_account__take(t, &rest, &own);
-	wait_account__add(t, &taken, wait_account__nominal(t, s, &own, now));
+	wait_account__add(t, &rest, &own, wait_account__nominal(t, s, &own, now));
 	if (wait_spacing)
 		w->flags = (w->flags & ~QZ_WAITING_PASSED) | QZ_WAITING_CLOSED |
 			   (wait_gate__may_pass(t) || rest.blocked || rest.ready ? QZ_WAITING_PASSED

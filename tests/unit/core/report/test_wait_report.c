@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/estimate/estimate.h"
+#include "core/model/passed_waits.h"
 #include "core/report/state_breakdown.h"
 #include "core/report/wait_report.h"
 #include "core/report/wakeup_report.h"
@@ -338,6 +339,98 @@ START_TEST(shares_of_a_known_sum_are_less_doubtful)
 }
 END_TEST
 
+/* ---- waits of which some are looked at, as by bpf/wait_gate.bpf.h and wait_account.bpf.h ---- */
+
+#define LOOKS 500 /* in a run, about */
+
+struct looked_at {
+	unsigned int seed;
+	uint64_t truth[2];   /* of two places */
+	uint64_t charged[2]; /* to them */
+	uint64_t variance[2];
+	uint64_t rest; /* not charged yet */
+};
+
+/* One of so many was looked at, and stands for them. */
+static void look(struct looked_at *l, int place, uint64_t ns, uint32_t so_many)
+{
+	uint64_t taken = ns * so_many < l->rest ? ns * so_many : l->rest;
+	uint64_t unit = ns >> 10;
+
+	l->rest -= taken;
+	l->charged[place] += taken;
+	l->variance[place] += (uint64_t)so_many * (so_many - 1) * unit * unit;
+}
+
+/* Waits of a tenth of a millisecond, most of them shorter, of a thread at two places in no order. */
+static void wait_and_look(struct looked_at *l, uint32_t one_of, uint32_t windows)
+{
+	uint32_t waits = LOOKS * one_of * windows, length = 16;
+
+	for (uint32_t i = 0; i < waits; i++) {
+		double chance = (rand_r(&l->seed) + 1.0) / ((double)RAND_MAX + 1);
+		uint64_t ns = (uint64_t)(-log(chance) * 1e5);
+		int place = rand_r(&l->seed) % 10 < 3;
+
+		l->truth[place] += ns;
+		l->rest += ns;
+		if (i / length % windows == 0 && (uint32_t)rand_r(&l->seed) % one_of == 0)
+			look(l, place, ns, one_of * windows);
+	}
+}
+
+/* Whether the interval of the second place has what it waited in truth. */
+static bool has_the_truth(const struct looked_at *l)
+{
+	static const uint64_t level_ns[] = {100, 400};
+	static const char *const places[] = {"main f", "main g"};
+	struct qz_wait wait = {.object = QZ_NONE, .count = 1};
+	struct fixture f = fixture__new();
+	struct qz_report *r;
+	const struct qz_wait_figure *g;
+	double off, ci;
+
+	fixture__scope(&f, level_ns, 2);
+	fixture__thread(&f, 0, 1);
+	fixture__samples(&f, 0, 0, "main", 1, 5);
+	for (int i = 0; i < 2; i++) {
+		wait.blocked_ns = l->charged[i];
+		wait.variance = l->variance[i];
+		fixture__wait(&f, &wait, places[i], "poll");
+	}
+	wait.blocked_ns = l->rest;
+	wait.variance = 0;
+	fixture__wait(&f, &wait, "", QZ_CAUSE_PASSED);
+	ck_assert_int_eq(f.err, 0);
+	ck_assert_int_eq(qz_passed_waits__spread(f.p), 0);
+	ck_assert_int_eq(qz_estimate__profile(f.p), 0);
+	r = qz_report__new(f.p, 0);
+	g = &row_named(r, "g")->self_waits;
+	off = fabs((double)g->blocked_ns - (double)l->truth[1]);
+	ci = (double)qz_wait_figure__ci(g);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+	return off <= ci;
+}
+
+/* Of many runs, 95 in 100: with one of 2 to 128 waits looked at, and with windows between which none is. */
+START_TEST(an_interval_of_waits_has_the_truth)
+{
+	static const uint32_t one_of[] = {2, 8, 128, 1, 4}, windows[] = {1, 1, 1, 16, 16};
+	const int runs = 1000;
+	int covered = 0;
+
+	for (int i = 0; i < runs; i++) {
+		struct looked_at l = {.seed = (unsigned int)i + 1};
+
+		wait_and_look(&l, one_of[_i], windows[_i]);
+		covered += has_the_truth(&l);
+	}
+	ck_assert_int_ge(covered, runs * 93 / 100);
+	ck_assert_int_le(covered, runs * 97 / 100);
+}
+END_TEST
+
 START_TEST(objects_are_found_by_name)
 {
 	static const uint64_t level_ns[] = {100, 400};
@@ -413,6 +506,7 @@ Suite *suite_wait_report(void)
 	tcase_add_loop_test(tc, woken_time_adds_up, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, known_waits);
 	tcase_add_test(tc, shares_of_a_known_sum_are_less_doubtful);
+	tcase_add_loop_test(tc, an_interval_of_waits_has_the_truth, 0, 5);
 	tcase_add_test(tc, objects_are_found_by_name);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	suite_add_tcase(s, tc);
