@@ -110,8 +110,8 @@ static struct load load_of(double variable, double all, double ceiling, double w
 }
 
 /*
- * Switches are lowered first and doubled last: that costs least of what is known. One at a time. `busy`: how much of the
- * processors' time.
+ * Switches are lowered first and doubled last: that costs least of what is known. One at a time. `busy`: the share of the
+ * time that the processors were busy.
  */
 static void decide_both(struct qz_overhead_governor *g, const struct qz_costs *spent,
 			double ceiling, double busy)

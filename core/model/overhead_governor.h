@@ -5,8 +5,8 @@
  * (bpf/skip.bpf.h), and doubles them again when that is affordable. What is left of the cost of switches, forks and ends
  * of processes has no rate.
  *
- * Of a machine that is half idle, that share is twice as much of what its programs use. To skip switches costs little of what
- * is known, so that is done wherever Quartz takes more than the ceiling of the time that processors are busy.
+ * On a machine that is half idle, 1 % of the processors is 2 % of what its programs use. So for switches the ceiling is a
+ * share of the time that the processors are busy: to skip switches loses little. For rates it is a share of all their time.
  */
 #ifndef QUARTZ_CORE_OVERHEAD_GOVERNOR_H
 #define QUARTZ_CORE_OVERHEAD_GOVERNOR_H
@@ -47,8 +47,8 @@ void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling
 				uint32_t rate_hz, uint32_t most_switches);
 
 /*
- * To be called now and then with all costs so far, and how long the processors were idle so far, in ns of all of them. Gives whether the halvings are others than before;
- * they hold from then on.
+ * To be called now and then with all costs so far, and with the idle time so far of all processors together. Gives whether
+ * the halvings are others than before; they hold from then on.
  */
 bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, uint32_t processors,
 				  uint64_t idle_ns, const struct qz_costs *costs);

@@ -67,8 +67,8 @@ static void end_on(struct bpf_runtime *bpf, uint32_t number)
 }
 
 /*
- * The clock goes on when all processors count. First the skipped time is added to what the clock leaves out, then the clock is
- * let go: the other way round it would run ahead for a moment.
+ * Each processor counts again, and then the clock goes on. skipped_ns is written before skipping_since: in the other order the
+ * clock would run ahead for a moment.
  */
 static void end(struct bpf_runtime *bpf)
 {

@@ -79,7 +79,7 @@ static void keep_mapping(void *context, const struct perf_sampler_mapping *mappi
 	reorder_buffer__add_mapping(r->fresh, mapping);
 }
 
-/* What a process has by a fork is its parent's, which is known where it is sampled. */
+/* Whether there may be new code to read. After a fork there is none: the child has its parent's, whose tables are known. */
 static bool maps(const struct qz_event *event, size_t size)
 {
 	const struct qz_process_event *e = (const struct qz_process_event *)event;

@@ -365,7 +365,7 @@ static void look(struct looked_at *l, int place, uint64_t ns, uint32_t so_many)
 /* Waits of a tenth of a millisecond, most of them shorter, of a thread at two places in no order. */
 static void wait_and_look(struct looked_at *l, uint32_t one_of, uint32_t windows)
 {
-	uint32_t waits = LOOKS * one_of * windows, length = 16;
+	const uint32_t waits = LOOKS * one_of * windows, length = 16; /* of a window, in waits */
 
 	for (uint32_t i = 0; i < waits; i++) {
 		double chance = (rand_r(&l->seed) + 1.0) / ((double)RAND_MAX + 1);
