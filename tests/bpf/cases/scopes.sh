@@ -420,7 +420,7 @@ identities()
 sampled_waits()
 {
 	attach --system --max-overhead 0
-	start pingpong "$programs/pingpong" futex processes 600000 # one wait of 10 ms is looked at: these have to be many
+	start pingpong "$programs/pingpong" futex processes 1800000 # one wait of 10 ms is looked at: these have to be many
 	game=$pid
 	"$out/quartzctl" ps >live.out 2>live.err # from now on it is no process of a group, if it is a short one
 	ended "$game"
@@ -429,7 +429,7 @@ sampled_waits()
 	lawful
 	expect 'both sides, and what they waited for' '[.scopes[] | select(.comm == "pingpong")] | length == 2 and
 		all(.[]; .causes.futex.waits as $n | .causes.not_sampled == null and
-			$n > 300000 and $n < 900000 and
+			$n > 900000 and $n < 2700000 and
 			([.causes[] | .blocked_ns + .ready_ns] | sum) ==
 				([.threads[] | .blocked_ns + .ready_ns] | sum))'
 	expect 'little doubt that each waited for the other' '[.scopes[] | select(.comm == "pingpong")] |
