@@ -26,7 +26,8 @@ static __always_inline void object__refer(u32 object, int delta)
 
 /*
  * How many threads stand in queues, by their numbers, some of which have an entry together: who stands in none is woken
- * without a look at its state. Not in a pid namespace, where a waker would have to look for the number.
+ * without a look at its state. Not where each wait is looked at, for the state is needed then; and not in a pid
+ * namespace, where a waker would have to look for the number.
  */
 #define QUEUED_ENTRIES 16384 /* a power of two */
 __u32 queued_threads[QUEUED_ENTRIES];
@@ -38,7 +39,13 @@ static __always_inline u32 *queued__entry(u32 tid)
 
 static __always_inline bool queued__maybe(const struct task_struct *task)
 {
-	return pid_namespace || *(volatile u32 *)queued__entry(task->pid);
+	return !wait_spacing || pid_namespace || *(volatile u32 *)queued__entry(task->pid);
+}
+
+static __always_inline void queued__count(const struct qz_thread_state *t, int delta)
+{
+	if (wait_spacing)
+		__sync_fetch_and_add(queued__entry(t->tid), delta);
 }
 
 /* One attempt: the number of waiters that there was, or -1. */
@@ -62,7 +69,7 @@ __noinline int queue__try(struct qz_object_figures *f, int delta, u64 now)
 		return -1;
 	at = length < QZ_LENGTHS ? length : QZ_LENGTHS - 1;
 	if (length)
-		__sync_fetch_and_add(&f->queue_ns[at], elapsed);
+		__sync_fetch_and_add(&f->lengths[at].ns, elapsed);
 	if (length >= QZ_LENGTHS - 1)
 		__sync_fetch_and_add(&f->beyond_ns, elapsed * length);
 	return length;
@@ -97,12 +104,12 @@ __noinline int object__join(struct qz_thread_state *t, u32 object, u64 now)
 	weight = 1u << t->waiting.weight;
 	found = queue__change(f, weight, now);
 	t->waiting.queued = object;
-	__sync_fetch_and_add(queued__entry(t->tid), 1);
+	queued__count(t, 1);
 	if (f->acquirer == t->serial) /* another one was faster: mostly who had it before */
 		*(volatile u32 *)&f->acquirer = f->releaser;
 	if (found >= QZ_LENGTHS)
 		found = QZ_LENGTHS - 1;
-	__sync_fetch_and_add(&f->arrivals[found], weight);
+	__sync_fetch_and_add(&f->lengths[found].arrivals, weight);
 	return 0;
 }
 
@@ -121,7 +128,7 @@ __noinline int object__leave(struct qz_thread_state *t, bool released, u64 now)
 	key = t->waiting.queued - 1;
 	t->waiting.acquired = t->waiting.queued;
 	t->waiting.queued = 0;
-	__sync_fetch_and_add(queued__entry(t->tid), -1);
+	queued__count(t, -1);
 	f = bpf_map_lookup_elem(&object_figures, &key);
 	if (!f)
 		return 0;

@@ -187,20 +187,32 @@ static __noinline int release__look(struct qz_thread_state *t, struct qz_cpu_sta
 static __always_inline int handle_waking(struct task_struct *task, struct qz_cpu_state *cpu)
 {
 	struct qz_thread_state *t = thread__get(task);
+	bool queued;
+	u64 now;
 
-	if (!t || !*(volatile u16 *)&t->waiting.queued || frozen)
+	if (!t || frozen)
+		return 0;
+	queued = *(volatile u16 *)&t->waiting.queued;
+	if (wait_spacing && !queued)
 		return 0;
 	object__note_waking(t);
-	if (cpu->wakings_left)
+	if (queued && cpu->wakings_left)
 		cpu->wakings_left--;
-	else
+	else if (queued)
 		release__look(t, cpu);
-	if (wanted_kernel_ready)
-		object__leave_woken(t, bpf_ktime_get_ns());
+	if (wanted_wakeup) /* it does the rest */
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!wait_spacing)
+		thread__wake(t, now);
+	object__leave_woken(t, now);
 	return 0;
 }
 
-/* sched_waking, because it always runs where the waker does. */
+/*
+ * sched_waking, because it always runs where the waker does. Where each wait is looked at, the thread is ready from here
+ * on.
+ */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_release, struct task_struct *task)
 {

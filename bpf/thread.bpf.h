@@ -8,27 +8,63 @@ static __always_inline bool state__runnable(u32 state)
 	return state == QZ_RUNNING || state == QZ_READY;
 }
 
-/*
- * Charges the time since the last change to the old state and enters the new one; gives the old.
- * QZ_UNKNOWN may be settled by an adopting processor at the same time, and only then an exchange is
- * needed to decide who told the scope.
- */
-static __always_inline u32 thread__enter(struct qz_thread_state *t, u32 state, u64 now)
+/* Charges the time since the last change to a state. */
+static __always_inline void thread__charge(struct qz_thread_state *t, u32 state, u64 now)
 {
-	u32 old = *(volatile u32 *)&t->state;
 	s64 elapsed = now - t->since;
 
+	if (elapsed <= 0)
+		return;
+	t->ns[state & 3] += elapsed;
+	*(volatile u64 *)&t->since = now;
+}
+
+/*
+ * Charges the time since the last change to the old state and enters the new one. The state comes
+ * last: who wakes the thread may charge the time from then on, see thread__wake. QZ_UNKNOWN may be settled by an
+ * adopting processor at the same time, and only then an exchange is needed to decide who told the scope.
+ */
+static __noinline int thread__enter(struct qz_thread_state *t, u32 state, u64 now)
+{
+	u32 old = *(volatile u32 *)&t->state;
+
+	thread__charge(t, old, now);
 	if (old == QZ_UNKNOWN)
 		old = __sync_lock_test_and_set(&t->state, state);
 	else
-		t->state = state;
-	if (elapsed > 0) {
-		t->ns[old & 3] += elapsed;
-		t->since = now;
-	}
+		*(volatile u32 *)&t->state = state;
 	if (state__runnable(old) != state__runnable(state))
 		scope__change_runnable(t->scope, state__runnable(state) ? 1 : -1, now);
-	return old;
+	return 0;
+}
+
+/* A thread that is on its way out is off its processor in less. */
+#define LEAVING 1000000ull /* ns */
+
+/*
+ * The thread is about to be woken, and may be on its way out on another processor at this moment: only when it is seen
+ * to be blocked it is ready from now on. Else it is noted when that was. Who wakes a thread is alone in that until it
+ * comes.
+ */
+static __always_inline void thread__wake(struct qz_thread_state *t, u64 now)
+{
+	if (__sync_val_compare_and_swap(&t->state, QZ_BLOCKED, QZ_READY) != QZ_BLOCKED) {
+		t->woken = now >> QZ_BEGAN_SHIFT;
+		return;
+	}
+	thread__charge(t, QZ_BLOCKED, now);
+	scope__change_runnable(t->scope, 1, now);
+}
+
+/* How long a thread that was seen to block has been ready, because it was woken on its way out. */
+static __always_inline u64 thread__ready_unseen(const struct qz_thread_state *t, u64 now)
+{
+	u64 ready = (u64)((u32)(now >> QZ_BEGAN_SHIFT) - t->woken) << QZ_BEGAN_SHIFT;
+	s64 away = now - t->since;
+
+	if (away <= 0 || ready > (u64)away + LEAVING)
+		return 0;
+	return ready < (u64)away ? ready : (u64)away;
 }
 
 /* Whether the run that t believes to be in is over without having been seen to end. */
@@ -49,13 +85,18 @@ static __always_inline void thread__note_delay(struct task_struct *task, struct 
 		t->delay = kernel_account__delay(task);
 }
 
-/* It comes to a processor: it was ready since it was woken or preempted, if that was seen, else by the kernel's account. */
+/*
+ * It comes to a processor: it was ready since it was woken or preempted, if that was seen; else by the kernel's account,
+ * which is not needed where each wake-up is seen.
+ */
 static __always_inline void thread__come(struct task_struct *task, struct qz_thread_state *t,
 					 u64 now)
 {
-	u64 ready = t->state == QZ_READY ? 0 : kernel_account__ready(task, t, now);
-	u64 woken;
+	u64 ready = 0, woken;
 
+	if (t->state != QZ_READY)
+		ready = wait_spacing ? kernel_account__ready(task, t, now)
+				     : thread__ready_unseen(t, now);
 	if (ready)
 		thread__enter(t, QZ_READY, now - ready);
 	woken = t->state == QZ_READY ? t->since : now;

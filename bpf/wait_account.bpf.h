@@ -261,8 +261,8 @@ __noinline int wait_account__end(struct qz_thread_state *t, u64 woken, u64 now)
 	if (!t)
 		return 0;
 	w = &t->waiting;
-	if (w->queued) /* nobody was seen to wake it */
-		object__leave(t, false, now);
+	if (w->queued) /* who woke it did not see it there yet */
+		object__leave(t, !wait_spacing && object__is_released(w->queued, t), woken);
 	if (w->flags & QZ_WAITING_CLOSED)
 		return 0;
 	s = scope__get(t->scope);

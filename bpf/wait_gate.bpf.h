@@ -87,9 +87,9 @@ static __always_inline void wait_gate__look(struct qz_thread_state *t,
 	struct qz_waiting *w = &t->waiting;
 	u32 step, skipped;
 
-	t->began = wait_gate__units(now);
 	if (!spacing)
 		return;
+	t->began = wait_gate__units(now);
 	skipped = wanted_skips ? skip_step : 0;
 	if (skipped)
 		w->flags |= QZ_WAITING_PASSED;

@@ -209,9 +209,10 @@ static void choose_accounts(struct bpf_runtime *bpf)
 		kernel_types__read(&types);
 	s->rodata->ticks_from_runqueue = types.ticks_from_runqueue;
 	s->rodata->wanted_kernel_ready = o->wait_spacing_ns && types.tells_ready;
+	s->rodata->wanted_wakeup = o->wait_spacing_ns ? !types.tells_ready : o->woken || o->what_if;
 	s->rodata->wanted_singles = s->rodata->wanted_kernel_ready && !o->pid_namespace;
-	s->rodata->wanted_skips = s->rodata->wanted_singles && !o->woken && !o->what_if;
-	s->rodata->wanted_groups = s->rodata->wanted_singles && !o->woken && !o->what_if;
+	s->rodata->wanted_skips = s->rodata->wanted_singles;
+	s->rodata->wanted_groups = s->rodata->wanted_singles;
 }
 
 /* The verifier's time is most of a start: what this run does not use is not loaded. */
@@ -221,7 +222,7 @@ static void choose_programs(struct bpf_runtime *bpf)
 	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
 				      s->progs.text_threads, s->progs.text_procedures};
 
-	bpf_program__set_autoload(s->progs.on_wakeup, !s->rodata->wanted_kernel_ready);
+	bpf_program__set_autoload(s->progs.on_wakeup, s->rodata->wanted_wakeup);
 	bpf_program__set_autoload(s->progs.on_wakeup_new, !s->rodata->wanted_kernel_ready);
 	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
 	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);

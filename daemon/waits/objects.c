@@ -116,8 +116,8 @@ static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
 	to->wakes += wakes;
 	to->wait_ns += bpf_runtime__take(&f->beyond_ns);
 	for (uint32_t i = 0; i < QZ_LENGTHS; i++) {
-		uint64_t arrivals = bpf_runtime__take(&f->arrivals[i]),
-			 ns = bpf_runtime__take(&f->queue_ns[i]);
+		uint64_t arrivals = bpf_runtime__take(&f->lengths[i].arrivals),
+			 ns = bpf_runtime__take(&f->lengths[i].ns);
 
 		to->arrivals[i] += arrivals;
 		to->waits += arrivals;

@@ -87,9 +87,8 @@ enum qz_wait_cause {
 #define QZ_LOOKED_SHIFT 18
 
 /*
- * Waits of one thread from one place that are not yet in the table of waits. `stack` is 1024 +
- * the slot of a stack in wait_stacks, or below that a cause: then there is no stack. Waits of equal nominal
- * parallelism are a part. One cache line.
+ * Waits of one thread from one place that are not yet in the table of waits. `stack` is 1024 + the slot of a stack in
+ * wait_stacks, or below that a cause: then there is no stack. Waits of equal nominal parallelism are a part. One cache line.
  */
 struct qz_wait_site {
 	__u32 where;		 /* hash of registers that are equal at the same place */
@@ -141,9 +140,9 @@ struct qz_waiting {
 };
 
 /*
- * One thread of a scope. Written by the processor that runs the thread, under its runqueue lock,
- * or by the one that wakes it, which the scheduler orders after the switch-out and before the
- * switch-in; adoption leaves QZ_UNKNOWN only by compare-and-swap.
+ * One thread of a scope. Written by the processor that runs the thread, under its runqueue lock, or by the one that
+ * wakes it, which the scheduler orders before the switch-in, and which waits for QZ_BLOCKED, or for sched_wakeup, which
+ * comes after the switch-out; adoption leaves QZ_UNKNOWN only by compare-and-swap.
  * Conservation: the sum of ns[] is since - seen.
  *
  * Most of what a switch costs is memory that is not in the cache. The kernel puts the state 16 bytes behind the
@@ -171,17 +170,17 @@ struct qz_thread_state {
 	/* rarely */
 	union {
 		struct {
-			__u32 began; /* when the wait last looked at began, in units of 2^QZ_BEGAN_SHIFT ns */
+			union {		     /* in units of 2^QZ_BEGAN_SHIFT ns, modulo 2^32 */
+				__u32 began; /* when the wait last looked at began */
+				__u32 woken; /* each is looked at: when it was last woken, but not yet blocked */
+			};
 			__u32 claims; /* qz_slot.claims, the same as long as the slot is this thread's */
 		};
 		__u64 more; /* skipped: what ns[QZ_RUNNING] had more than the kernel's account when that began */
 	};
 	__u64 seen;	/* first seen: creation, or attach */
 	__u64 cpu_base; /* sum_exec_runtime when first seen */
-	/*
-	 * Its numbers in quartzd's pid namespace, as those of all records: kept, since a thread that
-	 * ends may have lost its own before it is told about.
-	 */
+	/* In quartzd's pid namespace, as in all records: kept, since a thread may lose its own before its end is told. */
 	__s32 tid, tgid;
 };
 
@@ -573,10 +572,9 @@ enum qz_object_tag {
 #define QZ_LENGTHS	16 /* of queues, the last one is for all beyond */
 
 /*
- * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it tells of what
- * it is, fills it, and sets `stored` after each of the two. quartzd frees it when nobody refers to it and nothing has happened there for
- * some seconds: first hash becomes QZ_OBJECT_RETIRED, so that nobody finds it; a second later, if
- * still nobody refers to it, 0.
+ * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it tells of what it is, fills it,
+ * and sets `stored` after each of the two. quartzd frees it when nobody refers to it and nothing has happened there for some
+ * seconds: first hash becomes QZ_OBJECT_RETIRED, so that nobody finds it; a second later, if still nobody refers to it, 0.
  */
 struct qz_object_slot {
 	__u64 hash;    /* of tag, space, place and offset, which tell it from others */
@@ -610,17 +608,19 @@ enum qz_object_stored {
 
 /*
  * `queue` packs the number of waiters with the time of its last change, as qz_scope_state.running
- * does. All are added to atomically; quartzd exchanges the figures for 0.
+ * does. All are added to atomically; quartzd exchanges the figures for 0. Who waits alone touches one cache line.
  */
 struct qz_object_figures {
 	__u64 queue;
-	__u64 queue_ns[QZ_LENGTHS]; /* time with so many waiters; [0] is not kept */
-	__u64 arrivals[QZ_LENGTHS]; /* waits that found so many */
-	__u64 wakes;		    /* waits that a thread ended by a system call */
-	__u64 beyond_ns; /* time times waiters, of queues that the last length stands for */
 	__u32 acquirer;	 /* serial of the thread that was woken last */
 	__u32 releaser;	 /* and of that which woke it */
-};
+	__u64 wakes;	 /* waits that a thread ended by a system call */
+	__u64 beyond_ns; /* time times waiters, of queues that the last length stands for */
+	struct {
+		__u64 ns;	/* with so many waiters; of none it is not kept */
+		__u64 arrivals; /* waits that found so many */
+	} lengths[QZ_LENGTHS];
+} __attribute__((aligned(64)));
 
 /* In the place of a futex call's argument: the word was first seen by a thread that spun on it. */
 #define QZ_OP_SPUN 0xffffffffu
@@ -790,7 +790,7 @@ _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
 _Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
 _Static_assert(sizeof(struct qz_wait_slot) == 48, "layout");
 _Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
-_Static_assert(sizeof(struct qz_object_figures) == 288, "layout");
+_Static_assert(sizeof(struct qz_object_figures) == 320, "layout");
 _Static_assert(sizeof(struct qz_sample_record) == 24, "layout");
 _Static_assert(sizeof(struct qz_creation_event) == 64, "layout");
 _Static_assert(sizeof(struct qz_group_event) == 56, "layout");
