@@ -44,10 +44,12 @@ static __always_inline bool passed__begin(struct task_struct *child, struct qz_c
 
 	if (!passed__is(child))
 		return false;
-	now = bpf_ktime_get_ns();
+	now = child->start_time; /* a moment ago: to read a clock would take longer than the rest */
 	spacing = FORK_RARE << cpu->halvings;
-	cpu->fork_room += now - cpu->fork_time;
-	cpu->fork_time = now;
+	if ((s64)(now - cpu->fork_time) > 0) { /* else a fork was preempted by another one */
+		cpu->fork_room += now - cpu->fork_time;
+		cpu->fork_time = now;
+	}
 	if (cpu->fork_room > FORK_SAVED)
 		cpu->fork_room = FORK_SAVED;
 	if (cpu->fork_room < spacing) {
@@ -72,14 +74,27 @@ static __always_inline int passed__begin_without(struct task_struct *child,
 
 /* ---- following ---- */
 
-/* Whether the process has the code that its parent has now: neither has executed anything since the fork. */
+static __always_inline bool task__is_named_as(struct task_struct *a, struct task_struct *b)
+{
+	const u64 *name = (const u64 *)a->comm, *other = (const u64 *)b->comm;
+
+	return name[0] == other[0] && name[1] == other[1];
+}
+
+/*
+ * Whether the process has the code that its parent has now: neither has executed anything since the fork. Where it has
+ * given its memory back already, to end, equal names have to do.
+ */
 static __always_inline bool passed__has_parents_code(struct task_struct *task,
 						     struct task_struct *parent)
 {
 	struct mm_struct *mm = task->mm, *from = parent->mm;
 
-	return task->flags & PF_FORKNOEXEC_BIT && mm && from &&
-	       BPF_CORE_READ(mm, exe_file) == BPF_CORE_READ(from, exe_file) &&
+	if (!(task->flags & PF_FORKNOEXEC_BIT) || !from)
+		return false;
+	if (!mm)
+		return task__is_named_as(task, parent);
+	return BPF_CORE_READ(mm, exe_file) == BPF_CORE_READ(from, exe_file) &&
 	       BPF_CORE_READ(mm, start_stack) == BPF_CORE_READ(from, start_stack);
 }
 
@@ -315,17 +330,20 @@ static __always_inline bool passed__is_of(const struct qz_passed_sum *sum,
 }
 
 /*
- * The running process, a leader, ends. Helpers for its group cost less than reading what they read. Where it is from is of
- * interest to a new group alone.
+ * The running process, a leader, ends. A helper for its unit costs less than reading what it reads; for its name it is the
+ * other way round. Where it is from is of interest to a new group alone.
  */
 static __always_inline void passed__collect(struct task_struct *task, struct qz_cpu_state *cpu,
 					    u64 now)
 {
+	const u64 *comm = (const u64 *)task->comm; /* the kernel fills it up with zeros */
 	struct qz_group_key key = {};
+	u64 *name = (u64 *)key.comm;
 	u32 *scope;
 
 	key.cgroup = bpf_get_current_cgroup_id();
-	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	name[0] = comm[0];
+	name[1] = comm[1];
 	if (!passed__is_of(&cpu->passed, &key)) {
 		passed__flush(cpu);
 		scope = bpf_map_lookup_elem(&groups, &key);

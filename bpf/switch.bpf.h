@@ -388,6 +388,16 @@ static __always_inline bool switch__is_passed(const struct qz_cpu_state *cpu, en
 }
 
 /*
+ * A thread ends at which nothing is stored, as that of a process whose fork was passed. False: it has a state by now, or
+ * something is stored there.
+ */
+static __always_inline bool switch__end_without(const struct qz_cpu_state *cpu,
+						struct task_struct *prev)
+{
+	return !prev->bpf_storage && passed__end(prev, idle__time(cpu, prev));
+}
+
+/*
  * Passes the switch, as almost all while switches are skipped: as few lines of memory as can be are touched, and whether
  * the processor was idle is what our own account says. Whether it could.
  */
@@ -397,8 +407,9 @@ static __always_inline bool switch__pass_skipped(struct qz_cpu_state *cpu, bool 
 	u64 began = self_cost__is_timed(cpu) ? bpf_ktime_get_ns() : 0;
 	bool idles = !next->pid;
 
-	if (cpu->scope != QZ_NO_SCOPE || (!cpu->idle_since && task__ends(prev, preempt)) ||
-	    !(idles || single_gate__is_skipped(next)))
+	if (cpu->scope != QZ_NO_SCOPE || !(idles || single_gate__is_skipped(next)))
+		return false;
+	if (!cpu->idle_since && task__ends(prev, preempt) && !switch__end_without(cpu, prev))
 		return false;
 	cpu->task = (u64)next;
 	cpu->switches++;
