@@ -23,8 +23,9 @@ const volatile bool wanted_woken;		   /* the time until woken is wanted */
 const volatile __u64 wait_spacing; /* ns, see bpf/wait_gate.bpf.h; 0: each wait is looked at */
 const volatile bool every_process; /* each process of the machine is a scope of its own */
 const volatile bool
-	wanted_kernel_ready;	   /* bpf/kernel_account.bpf.h: ready times are the kernel's */
-const volatile bool wanted_wakeup; /* on_wakeup tells when threads are ready, not who wakes them */
+	wanted_kernel_ready; /* bpf/kernel_account.bpf.h: ready times are the kernel's */
+const volatile bool
+	wanted_wakeup; /* on_wakeup makes threads ready; else on_release does, or the kernel's account tells */
 const volatile bool
 	wanted_singles; /* bpf/single.bpf.h: threads may be left to the kernel's accounts */
 const volatile bool wanted_groups; /* bpf/group.bpf.h: processes that end young are kept by group */

@@ -211,7 +211,7 @@ static __always_inline int handle_waking(struct task_struct *task, struct qz_cpu
 
 /*
  * sched_waking, because it always runs where the waker does. Where each wait is looked at, the thread is ready from here
- * on.
+ * on, unless on_wakeup is there.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_release, struct task_struct *task)

@@ -469,7 +469,7 @@ static __always_inline int handle_wakeup(struct task_struct *task)
 }
 
 /*
- * Where it is wanted (wanted_wakeup). sched_wakeup, not sched_waking: it comes after the sleeper's switch-out and before its switch-in
+ * Only where it is wanted, see wanted_wakeup. sched_wakeup comes after the sleeper's switch-out and before its switch-in
  * whatever the processors, so the order of events is the order of states.
  */
 SEC("tp_btf/sched_wakeup")

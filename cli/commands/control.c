@@ -49,6 +49,7 @@ static void print_overhead(const json_t *status)
 {
 	const json_t *parts = json_object_get(status, "overhead_parts_ppm");
 	uint64_t limit = number(status, "max_overhead_ppm");
+	uint64_t costs = number(status, "overhead_ppm"), busy = number(status, "busy_ppm");
 	uint64_t halvings = number(status, "switch_halvings");
 	uint64_t accounting = number(parts, "accounting"), lifecycle = number(parts, "lifecycle");
 
@@ -57,9 +58,13 @@ static void print_overhead(const json_t *status)
 	if (halvings)
 		printf("switches counted for %.4g%% of the time to hold %.4g%% overhead\n",
 		       ldexp(100, -(int)(halvings % 32)), (double)limit / 1e4);
-	printf("overhead %.2f%% of the processors, at most %.4g%%\n",
-	       (double)number(status, "overhead_ppm") / 1e4, (double)limit / 1e4);
-	if (number(status, "overhead_ppm") && parts)
+	printf("overhead %.2f%% of the processors, at most %.4g%%", (double)costs / 1e4,
+	       (double)limit / 1e4);
+	if (costs && busy)
+		printf("; %.2f%% of the time that they were busy",
+		       100 * (double)costs / (double)busy);
+	putchar('\n');
+	if (costs && parts)
 		printf("  quartzd %.2f%%, switches and wake-ups %.2f%%, forks, execs and ends of "
 		       "processes %.2f%%, samples %.2f%%, stacks of waits %.2f%%\n",
 		       (double)number(parts, "daemon") / 1e4,

@@ -146,17 +146,21 @@ static void decide_start(struct qz_overhead_governor *g, const struct qz_costs *
 	decide(&g->switches, load_of(switches_of(g, &judged), all, ceiling * busy, 0));
 }
 
-static void end_window(struct qz_overhead_governor *g, uint64_t ns, const struct qz_costs *spent)
+static void end_window(struct qz_overhead_governor *g, uint64_t ns, uint64_t idle_ns,
+		       const struct qz_costs *spent)
 {
+	double idle = (double)(idle_ns - g->told_idle) / (double)ns;
+
 	g->last = *spent;
 	g->last_ns = ns;
+	g->busy_ppm = idle < 1 ? (uint32_t)lround((1 - idle) * 1e6) : 0;
 	g->costs_ppm = (uint32_t)((double)qz_costs__sum(&g->last) / (double)ns * 1e6);
 }
 
-/* The share of the time that processors were busy in a window, which has so much of all of them. */
-static double busy_in(const struct qz_overhead_governor *g, double ns, uint64_t idle_ns)
+/* The share of the time that processors were busy in the window that has ended, as it counts. */
+static double busy_of(const struct qz_overhead_governor *g)
 {
-	double busy = 1 - (double)(idle_ns - g->told_idle) / ns;
+	double busy = g->busy_ppm / 1e6;
 
 	return busy > LEAST_BUSY ? busy : LEAST_BUSY;
 }
@@ -176,8 +180,8 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 	if (g->began) {
 		if (early && (double)qz_costs__sum(&judged) <= ceiling)
 			return false;
-		end_window(g, elapsed * processors, &spent);
-		busy = busy_in(g, (double)g->last_ns, idle_ns);
+		end_window(g, elapsed * processors, idle_ns, &spent);
+		busy = busy_of(g);
 		if (g->started)
 			decide_both(g, &spent, ceiling, busy);
 		else

@@ -28,9 +28,10 @@ struct qz_governed {
 struct qz_overhead_governor {
 	uint32_t ceiling_ppm; /* of the time of all processors */
 	struct qz_governed rates, switches;
-	uint32_t costs_ppm; /* of the last window: of the time of all processors in it, last_ns, */
-	struct qz_costs last; /* these were spent */
+	/* Of the last window, which had last_ns of all processors: how much they were busy, what Quartz cost, and for what. */
+	uint32_t busy_ppm, costs_ppm;
 	uint64_t last_ns;
+	struct qz_costs last;
 	/* The rest is the governor's own. */
 	uint64_t first; /* when the first window began, */
 	uint64_t began; /* and this one; 0: the first is to begin */

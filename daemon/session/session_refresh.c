@@ -140,7 +140,7 @@ json_t *session__status(struct session *s)
 
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s,"
-		" s:o, s:b, s:I, s:I, s:I, s:i}",
+		" s:o, s:b, s:I, s:I, s:I, s:i, s:i}",
 		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
 		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
 		(int)s->governor.ceiling_ppm, "event", perf_sampler__event(s->sampler),
@@ -155,5 +155,6 @@ json_t *session__status(struct session *s)
 		s->snapshot.path, "overhead_parts_ppm", overhead_parts(&s->governor), "keeper_late",
 		(int)openers.keeper_late, "symbolizers_ended", (json_int_t)symbolizers.ended,
 		"modules_waiting", (json_int_t)symbolizers.waiting, "modules_refused",
-		(json_int_t)symbolizers.refused, "switch_halvings", (int)bpf_skips__step(s->bpf));
+		(json_int_t)symbolizers.refused, "switch_halvings", (int)bpf_skips__step(s->bpf),
+		"busy_ppm", (int)s->governor.busy_ppm);
 }

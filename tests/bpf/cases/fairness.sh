@@ -64,6 +64,8 @@ parts()
 		status.json >parts.out || fail 'the parts are not the whole' "$(cat status.json)"
 	grep -q 'quartzd [0-9.]*%, switches and wake-ups [0-9.]*%, forks, execs and ends of processes [0-9.]*%, samples' \
 		status.text || fail 'the parts are not shown' "$(cat status.text)"
+	grep -q '^overhead [0-9.]*% of the processors, at most 50%; [0-9.]*% of the time that they were busy$' status.text ||
+		fail 'the share of the busy time is not shown' "$(cat status.text)"
 }
 
 # Nothing is done at most switches of threads that are alone in their processes; what that costs is in the account, as the

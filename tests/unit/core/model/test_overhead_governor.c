@@ -260,6 +260,7 @@ START_TEST(switches_are_passed_where_little_is_busy)
 	m.idle = idle[_i];
 	run(&m, 10);
 	ck_assert_int_eq(m.g.switches.halvings > 0, _i > 0);
+	ck_assert_uint_eq(m.g.busy_ppm, (uint32_t)lround((1 - m.idle) * 1e6));
 	ck_assert(costs_of(&m) <= ONE_CENT * (1 - fmin(m.idle, 0.5)));
 	ck_assert_uint_eq(m.g.rates.halvings, 0);
 	ck_assert_int_eq(run(&m, 100), 0);
