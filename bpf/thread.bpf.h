@@ -49,7 +49,7 @@ static __noinline int thread__enter(struct qz_thread_state *t, u32 state, u64 no
 static __always_inline void thread__wake(struct qz_thread_state *t, u64 now)
 {
 	if (__sync_val_compare_and_swap(&t->state, QZ_BLOCKED, QZ_READY) != QZ_BLOCKED) {
-		t->woken = now >> QZ_BEGAN_SHIFT;
+		t->woken = wait_gate__units(now);
 		return;
 	}
 	thread__charge(t, QZ_BLOCKED, now);
@@ -59,12 +59,12 @@ static __always_inline void thread__wake(struct qz_thread_state *t, u64 now)
 /* How long a thread that was seen to block has been ready, because it was woken on its way out. */
 static __always_inline u64 thread__ready_unseen(const struct qz_thread_state *t, u64 now)
 {
-	u64 ready = (u64)((u32)(now >> QZ_BEGAN_SHIFT) - t->woken) << QZ_BEGAN_SHIFT;
+	u64 ready = (u64)(wait_gate__units(now) - t->woken) << QZ_BEGAN_SHIFT;
 	s64 away = now - t->since;
 
 	if (away <= 0 || ready > (u64)away + LEAVING)
 		return 0;
-	return ready < (u64)away ? ready : (u64)away;
+	return smaller(ready, away);
 }
 
 /* Whether the run that t believes to be in is over without having been seen to end. */

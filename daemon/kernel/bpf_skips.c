@@ -67,8 +67,8 @@ static void end_on(struct bpf_runtime *bpf, uint32_t number)
 }
 
 /*
- * Each processor counts again, and then the clock goes on. skipped_ns is written before skipping_since: in the other order the
- * clock would run ahead for a moment.
+ * First each processor counts again. Then the clock goes on: skipped_ns must be written before skipping_since, or the clock
+ * would run ahead for a moment.
  */
 static void end(struct bpf_runtime *bpf)
 {

@@ -573,8 +573,8 @@ enum qz_object_tag {
 
 /*
  * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it tells of what it is, fills it,
- * and sets `stored` after each of the two. quartzd frees it when nobody refers to it and nothing has happened there for some
- * seconds: first hash becomes QZ_OBJECT_RETIRED, so that nobody finds it; a second later, if still nobody refers to it, 0.
+ * and sets `stored` after each of the two. When nobody refers to a slot and nothing has happened there for some seconds,
+ * quartzd sets its hash to QZ_OBJECT_RETIRED: nobody finds it then. If nobody refers to it a second later, hash becomes 0.
  */
 struct qz_object_slot {
 	__u64 hash;    /* of tag, space, place and offset, which tell it from others */
