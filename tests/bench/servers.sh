@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # Processor time of the machine for a unit of work of servers and of short programs, at a rate that leaves the
-# processors idle at times: with nothing, with quartzd --system, with the one in OTHER, and with perf, in turn.
+# processors idle at times: with nothing, with quartzd --system, with the one in OTHER, with empty programs at the tracepoints
+# where quartzd has its own, and with perf, in turn.
 # A ratio is to the mean of the two windows with nothing beside it. WORK says which (all). The work goes on all the time at its
 # rate, so that no window has its start or end in it. WINDOW says of how many seconds one is (4), WARM how many quartzd has before
 # (11), in which its governor decides: what is read once, as unwind tables of programs, is not what a profiler costs that runs for
@@ -11,7 +12,8 @@ seconds=${WINDOW-4}
 warm=${WARM-11}
 measuring=3 # seconds, of a rate
 read -r -a works <<<"${WORK:-selects updates redis nginx compile fork_storm exec_storm}"
-read -r -a profilers <<<"${PROFILERS:-quartzd ${OTHER:+other} perf perf_switches}"
+read -r -a profilers <<<"${PROFILERS:-quartzd ${OTHER:+other} empty perf perf_switches}"
+tracepoints=(sched_switch sched_waking sched_process_fork sched_process_exec sched_process_free vm_unmapped_area)
 forever=100000 # seconds
 
 # shellcheck source=/dev/null
@@ -168,6 +170,10 @@ window()
 		echo 1 >/proc/sys/kernel/bpf_stats_enabled
 		sleep "$warm"
 		echo 0 >/proc/sys/kernel/bpf_stats_enabled
+		;;
+	empty)
+		start profiler "$out/tests/bench/empty" "${tracepoints[@]}"
+		await profiler.out ready
 		;;
 	perf) start profiler perf record -B -N -q -a -g -F 99 -o "$T/perf.data" ;;
 	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
