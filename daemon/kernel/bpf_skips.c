@@ -67,8 +67,8 @@ static void end_on(struct bpf_runtime *bpf, uint32_t number)
 }
 
 /*
- * First each processor counts again. Then the clock goes on: skipped_ns must be written before skipping_since, or the clock
- * would run ahead for a moment.
+ * Processors count again before the clock goes on. The clock goes on when skipping_since is 0; were skipped_ns written after
+ * that, the clock would run ahead for a moment.
  */
 static void end(struct bpf_runtime *bpf)
 {

@@ -54,10 +54,7 @@ start_profiler()
 		start timer "$out/tests/bench/timer" 999
 		await timer.out ready
 		;;
-	empty)
-		start empty "$out/tests/bench/empty" sched_switch sched_wakeup
-		await empty.out ready
-		;;
+	empty) start_empty sched_switch sched_wakeup ;;
 	quartzd) start_quartzd --tree "${beats%% *}" ;;
 	system) start_quartzd --system --history 0 ;;
 	skips) QUARTZ_SKIP_SWITCHES=4 start_quartzd --system --history 0 ;;

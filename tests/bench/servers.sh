@@ -13,7 +13,7 @@ warm=${WARM-11}
 measuring=3 # seconds, of a rate
 read -r -a works <<<"${WORK:-selects updates redis nginx compile fork_storm exec_storm}"
 read -r -a profilers <<<"${PROFILERS:-quartzd ${OTHER:+other} empty perf perf_switches}"
-tracepoints=(sched_switch sched_waking sched_process_fork sched_process_exec sched_process_free vm_unmapped_area)
+tracepoints=(sched_switch sched_waking sched_process_fork sched_process_exec sched_process_free vm_unmapped_area) # of quartzd --system
 forever=100000 # seconds
 
 # shellcheck source=/dev/null
@@ -171,10 +171,7 @@ window()
 		sleep "$warm"
 		echo 0 >/proc/sys/kernel/bpf_stats_enabled
 		;;
-	empty)
-		start profiler "$out/tests/bench/empty" "${tracepoints[@]}"
-		await profiler.out ready
-		;;
+	empty) start_empty "${tracepoints[@]}" ;;
 	perf) start profiler perf record -B -N -q -a -g -F 99 -o "$T/perf.data" ;;
 	perf_switches) start profiler perf record -B -N -q -a -g -F 99 --switch-events -o "$T/perf.data" ;;
 	esac
@@ -203,7 +200,7 @@ export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/
 echo "windows of $seconds s, $rounds rounds"
 printf '%-10s %-14s %10s %12s %7s %s\n' work profiler 'units/s' 'us a unit' ratio quartiles
 for work in "${works[@]}"; do
-	rm -f "$T/without" "$T"/with.*
+	rm -f "$T/without" "$T"/with.* "$T/programs"
 	begin "$work"
 	window nothing >>"$T/without"
 	for ((round = 0; round < rounds; round++)); do
@@ -219,7 +216,7 @@ for work in "${works[@]}"; do
 		printf '%-10s %-14s %10s %12.1f %7.3f %s..%s\n' "$work" "$profiler" '' \
 			"$(us_a_unit "$T/with.$profiler")" "$ratio" "$low" "$high"
 	done
-	awk '$2 { printf "%-10s   %s: %d calls, %d ns each\n", "'"$work"'", $1, $2, $3 / $2 }' "$T/programs"
+	[ ! -e "$T/programs" ] || awk '$2 { printf "%-10s   %s: %d calls, %d ns each\n", "'"$work"'", $1, $2, $3 / $2 }' "$T/programs"
 done
 if [ -n "${server-}" ]; then
 	kill -INT "$server"
