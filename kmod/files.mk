@@ -5,8 +5,9 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KMOD_RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 KMOD_BUILD = $(abspath $(O))/kmod/$(KMOD_RELEASE)
-# BTF of a module needs pahole, and the module does not need BTF.
-KMOD_BTF = $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+# BTF of a module needs pahole and the kernel's vmlinux, which Debian's headers have since 6.12; the module does
+# not need BTF.
+KMOD_BTF = $(if $(and $(shell command -v pahole),$(wildcard $(KDIR)/vmlinux)),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 # The kernel's makefiles also use O as their output directory.
 KMAKE = $(MAKE) --no-print-directory -C $(KDIR) O= M=$(KMOD_BUILD) $(KMOD_BTF)
 
