@@ -29,13 +29,18 @@ uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until)
 	return idle;
 }
 
-/* Nothing is expected of the time after the clock stopped by itself. */
+/*
+ * Nothing is expected of the time after the clock stopped by itself. Of timers it counts as idle: it is not known how
+ * many of them fired, since there are kernels on which those of an idle processor run no program.
+ */
 static uint64_t expected(const struct collector *c)
 {
 	uint64_t idle_ns = loss_accounting__idle_ns(c->bpf, c->refreshed);
-	uint64_t n = perf_sampler__expected(c->sampler, idle_ns);
-	uint64_t alone = bpf_runtime__control(c->bpf)->samples_alone;
+	uint64_t alone = bpf_runtime__control(c->bpf)->samples_alone, n;
 
+	if (perf_sampler__by_timer(c->sampler))
+		idle_ns += bpf_runtime__alone_ns(c->bpf) * perf_sampler__online(c->sampler);
+	n = perf_sampler__expected(c->sampler, idle_ns);
 	return n > alone ? n - alone : 0;
 }
 

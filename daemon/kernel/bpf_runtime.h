@@ -63,6 +63,9 @@ int bpf_runtime__attach(struct bpf_runtime *bpf);
 /* When the watchdog stopped the clock, because quartzd had not run for too long; 0: it did not. */
 uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf);
 
+/* How long that was before bpf_runtime__freeze, in ns; 0: it did not, or nothing is frozen yet. */
+uint64_t bpf_runtime__alone_ns(const struct bpf_runtime *bpf);
+
 /* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS: more for emulated machines, less for tests. */
 unsigned int bpf_runtime__watchdog_seconds(void);
 

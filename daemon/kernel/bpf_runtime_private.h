@@ -29,6 +29,7 @@ struct bpf_runtime {
 	uint32_t nrows;
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;
+	uint64_t alone_ns; /* see bpf_runtime__alone_ns */
 	bool started;
 	bool blind;	    /* the kernel has no tracepoint for on_map */
 	uint64_t *before;   /* level times of the machine before its processes were known */

@@ -749,7 +749,7 @@ struct qz_text_procedure {
 struct qz_control {
 	__u64 heartbeat; /* written every tick, 0 before the first; the text tables print its age */
 	__u64 left_alone; /* when the sampler saw that quartzd does not run, see bpf/watchdog.bpf.h; 0: it runs */
-	__u64 samples_alone; /* that were not taken since, idle processors' too */
+	__u64 samples_alone; /* by cycles: how many were not taken since */
 	__u32 epoch;
 	__u32 text_reads;     /* of a text table, by anybody */
 	__u32 stacks_used[2]; /* by the sampler: how full each buffer is */
