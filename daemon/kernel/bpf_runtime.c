@@ -202,11 +202,10 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 static void choose_accounts(struct bpf_runtime *bpf)
 {
 	const struct bpf_runtime_options *o = &bpf->opts;
-	struct kernel_types types = {0};
+	struct kernel_types types;
 	struct quartz *s = bpf->skel;
 
-	if (o->every_process)
-		kernel_types__read(&types);
+	kernel_types__read(&types);
 	s->rodata->ticks_from_runqueue = types.ticks_from_runqueue;
 	s->rodata->wanted_kernel_ready = o->wait_spacing_ns && types.tells_ready;
 	s->rodata->wanted_wakeup = o->wait_spacing_ns ? !types.tells_ready : o->woken || o->what_if;
