@@ -224,9 +224,12 @@ static uint64_t left(uint64_t all, uint64_t some)
 	return all > some ? all - some : 0;
 }
 
-/* Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. */
-static void complete(struct scopes *s, uint32_t scope, const struct qz_scope *to,
-		     uint64_t elapsed_ns, uint64_t missing_ns)
+/*
+ * Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. Gives the
+ * processor time that is still missing, for want of time that was not counted.
+ */
+static uint64_t complete(struct scopes *s, uint32_t scope, const struct qz_scope *to,
+			 uint64_t elapsed_ns, uint64_t missing_ns)
 {
 	uint64_t threads = to->kind == QZ_SCOPE_MACHINE ? to->nlevels : to->counters.threads_seen;
 	struct qz_levels levels = {
@@ -238,14 +241,15 @@ static void complete(struct scopes *s, uint32_t scope, const struct qz_scope *to
 	};
 
 	if (levels.n < 2 || elapsed_ns <= qz_levels__sum(s->levels, to->nlevels))
-		return;
+		return missing_ns;
 	if (!s->counted[scope])
 		s->counted[scope] = calloc(to->nlevels, sizeof(*s->counted[scope]));
 	levels.counted = s->counted[scope];
 	if (!levels.counted)
-		return;
+		return missing_ns;
 	qz_levels__complete(&levels, s->completed);
 	bpf_scopes__add_levels(s->bpf, scope, s->completed, levels.n);
+	return left(missing_ns, qz_levels__cpu(s->completed, levels.n));
 }
 
 /* What its threads ran that no level stands for. */
@@ -273,6 +277,7 @@ static uint64_t missing_of_machine(struct scopes *s, const struct qz_scope *to)
 static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_scope_state *state)
 {
 	struct qz_scope *to = &s->profile->scopes[s->rows[scope]];
+	bool is_machine = s->rows[scope] == s->machine;
 	uint64_t missing;
 
 	bpf_scopes__read(s->bpf, scope, until, state, s->levels);
@@ -283,10 +288,13 @@ static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_
 		bpf_scopes__read(s->bpf, scope, until, state, s->levels);
 	}
 	to->counters = state->counters;
-	missing = s->rows[scope] == s->machine ? missing_of_machine(s, to)
-					       : missing_of_process(s, scope, to, state);
+	missing = is_machine ? missing_of_machine(s, to) : missing_of_process(s, scope, to, state);
 	if (bpf_skips__ns(s->bpf, until) && state->youth != QZ_GROUP)
-		complete(s, scope, to, left(until, state->began), missing);
+		missing = complete(s, scope, to, left(until, state->began), missing);
+	else
+		missing = 0;
+	if (is_machine) /* the rest has its place the next time */
+		s->all_running_ns -= missing;
 	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
 	qz_scope__sum_levels(to);
 	to->start_ns = state->began;
