@@ -225,8 +225,8 @@ static uint64_t left(uint64_t all, uint64_t some)
 }
 
 /*
- * Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. Gives the
- * processor time that is still missing, for want of time that was not counted.
+ * Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. Gives how
+ * much of the missing processor time found no place.
  */
 static uint64_t complete(struct scopes *s, uint32_t scope, const struct qz_scope *to,
 			 uint64_t elapsed_ns, uint64_t missing_ns)
@@ -278,7 +278,7 @@ static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_
 {
 	struct qz_scope *to = &s->profile->scopes[s->rows[scope]];
 	bool is_machine = s->rows[scope] == s->machine;
-	uint64_t missing;
+	uint64_t missing, unplaced = 0;
 
 	bpf_scopes__read(s->bpf, scope, until, state, s->levels);
 	/* it also was without a thread for a moment when the first one found ended before the next */
@@ -290,11 +290,9 @@ static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_
 	to->counters = state->counters;
 	missing = is_machine ? missing_of_machine(s, to) : missing_of_process(s, scope, to, state);
 	if (bpf_skips__ns(s->bpf, until) && state->youth != QZ_GROUP)
-		missing = complete(s, scope, to, left(until, state->began), missing);
-	else
-		missing = 0;
-	if (is_machine) /* the rest has its place the next time */
-		s->all_running_ns -= missing;
+		unplaced = complete(s, scope, to, left(until, state->began), missing);
+	if (is_machine) /* it is missing the next time, too */
+		s->all_running_ns -= unplaced;
 	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
 	qz_scope__sum_levels(to);
 	to->start_ns = state->began;

@@ -501,24 +501,24 @@ uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf)
 	return __atomic_load_n(&bpf_runtime__control(bpf)->left_alone, __ATOMIC_RELAXED);
 }
 
-uint64_t bpf_runtime__alone_ns(const struct bpf_runtime *bpf)
-{
-	return bpf->alone_ns;
-}
-
 uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf)
 {
-	uint64_t now, alone;
+	uint64_t now, stopped;
 
 	bpf->skel->bss->read_until = bpf_runtime__now(); /* of threads that end from now on */
 	bpf->skel->bss->frozen = true;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	now = bpf_runtime__now();
-	alone = bpf_runtime__left_alone(bpf) ?: now;
-	bpf->alone_ns = now - alone;
+	stopped = bpf_runtime__left_alone(bpf) ?: now;
+	bpf->alone_ns = now - stopped;
 	/* lets what runs on other processors come to its end */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	return alone;
+	return stopped;
+}
+
+uint64_t bpf_runtime__alone_ns(const struct bpf_runtime *bpf)
+{
+	return bpf->alone_ns;
 }
 
 int bpf_runtime__consume(struct bpf_runtime *bpf, bpf_runtime_event *call, void *context)

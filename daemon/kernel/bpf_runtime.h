@@ -63,9 +63,6 @@ int bpf_runtime__attach(struct bpf_runtime *bpf);
 /* When the watchdog stopped the clock, because quartzd had not run for too long; 0: it did not. */
 uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf);
 
-/* How long that was before bpf_runtime__freeze, in ns; 0: it did not, or nothing is frozen yet. */
-uint64_t bpf_runtime__alone_ns(const struct bpf_runtime *bpf);
-
 /* How long that is: a minute, or QUARTZ_WATCHDOG_SECONDS: more for emulated machines, less for tests. */
 unsigned int bpf_runtime__watchdog_seconds(void);
 
@@ -74,6 +71,9 @@ unsigned int bpf_runtime__watchdog_seconds(void);
  * then. So figures that belong together can be read one after the other. Gives the time of the stop.
  */
 uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf);
+
+/* How long before that call the watchdog had stopped the clock, in ns; 0: it had not, or there was no call yet. */
+uint64_t bpf_runtime__alone_ns(const struct bpf_runtime *bpf);
 
 /* Detaches the accounting; the memory stays readable. Idempotent. */
 void bpf_runtime__detach(struct bpf_runtime *bpf);

@@ -67,8 +67,8 @@ static void end_on(struct bpf_runtime *bpf, uint32_t number)
 }
 
 /*
- * Processors count again before the clock goes on. The clock goes on when skipping_since is 0; were skipped_ns written after
- * that, the clock would run ahead for a moment.
+ * First, all processors count again. Then skipped_ns is written. Last, skipping_since becomes 0, which lets the clock go on: it
+ * would be ahead for a moment if skipped_ns were not right by then.
  */
 static void end(struct bpf_runtime *bpf)
 {
