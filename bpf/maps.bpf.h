@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Configuration and maps of all programs, and the look-ups on them. */
+/* Configuration and maps of all programs that account, and the look-ups on them. */
 #ifndef QUARTZ_MAPS_BPF_H
 #define QUARTZ_MAPS_BPF_H
+
+#include "bpf/text_maps.bpf.h"
 
 /* Attempts at a compare-and-swap before giving up: each failure is another processor's success. */
 #define CAS_TRIES 64
 
 /* ---- configuration, set between open and load ---- */
 
-const volatile __u32 level_stride = 2;	 /* entries of levels per scope */
 const volatile __u32 nr_stacks = 1;	 /* slots of one buffer of stacks, a power of two */
 const volatile __u32 nr_frames = 1;	 /* words of one buffer of frames */
 const volatile __u32 nr_records = 1;	 /* of samples, of one processor in one buffer */
@@ -38,40 +39,6 @@ volatile bool frozen;
 
 /* ---- maps ---- */
 
-/*
- * Key: a thread. Written by the accounting, read by all programs. One entry for each thread of a
- * scope, made at fork or by the enumeration, never in the scheduler's path; freed by the kernel
- * with the thread. When there is no memory the thread is not followed and control.threads_refused
- * counts it.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct qz_thread_state);
-} threads SEC(".maps");
-
-/*
- * Key: scope number. Written by the accounting of all processors with atomic operations, read by
- * quartzd through memory. Sized by quartzd; a process beyond is counted in scopes_refused.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct qz_scope_state);
-} scopes SEC(".maps");
-
-/* Key: scope * level_stride + level. Value: exact ns at that level. Added to atomically. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} levels SEC(".maps");
-
 /* Key: processor. Each entry is written by its processor alone, see struct qz_cpu_state. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -80,15 +47,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct qz_cpu_state);
 } cpus SEC(".maps");
-
-/* One entry, see struct qz_control. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct qz_control);
-} control SEC(".maps");
 
 /* Scope numbers that are free; filled by quartzd, taken at fork when every_process is set. */
 struct {
@@ -291,13 +249,6 @@ struct {
 
 /* ---- look-ups ---- */
 
-static __always_inline struct qz_control *control__get(void)
-{
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&control, &zero);
-}
-
 static __always_inline struct qz_cpu_state *cpu__get(u32 cpu)
 {
 	return bpf_map_lookup_elem(&cpus, &cpu);
@@ -322,12 +273,6 @@ static __always_inline struct qz_thread_state *thread__get(struct task_struct *t
 {
 	if (!task->bpf_storage)
 		return NULL;
-	return bpf_task_storage_get(&threads, task, NULL, 0);
-}
-
-/* Likewise, for the rest. */
-static __always_inline struct qz_thread_state *thread__find(struct task_struct *task)
-{
 	return bpf_task_storage_get(&threads, task, NULL, 0);
 }
 

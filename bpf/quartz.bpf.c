@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All BPF programs of Quartz, one object: they share their maps. One concern per header. */
+/* All BPF programs that measure, one object: they share their maps. One concern per header. */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -55,4 +55,3 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/page.bpf.h"
 #include "bpf/watchdog.bpf.h"
 #include "bpf/sample.bpf.h"
-#include "bpf/iter.bpf.h"

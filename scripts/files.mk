@@ -30,8 +30,8 @@ screenshots: $(O)/quartzctl
 
 # Linux 6.1 adds up the stack of a program and of all that it calls; newer kernels do not always.
 .PHONY: bpf-stack
-bpf-stack: $(O)/bpf/quartz.bpf.o
-	$(Q)scripts/bpf-stack $<
+bpf-stack: $(BPF_OBJECTS)
+	$(Q)for object in $^; do scripts/bpf-stack $$object || exit; done
 
 # What a switch costs is mostly memory that is not in the cache.
 .PHONY: bpf-lines

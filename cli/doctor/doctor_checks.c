@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
 #define OLDEST_MAJOR 5 /* first with tp_btf programs, task storage and bpf timers as used here */
 #define OLDEST_MINOR 15
 #define USUAL_RATE   999 /* quartzd's default for one program */
@@ -365,6 +368,48 @@ static void check_bpffs(const char *root, struct finding *f)
 		     "not mounted: no text files below /sys/fs/bpf/quartz");
 }
 
+/* An empty program of a kind that some kernels refuse: 0 or -errno. */
+static int try_iterator(void)
+{
+	static const struct bpf_insn empty[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_ITER);
+	int id, fd;
+
+	libbpf_set_print(NULL);
+	id = libbpf_find_vmlinux_btf_id("bpf_map_elem", BPF_TRACE_ITER);
+	if (id < 0)
+		return id;
+	opts.attach_btf_id = id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "probe", "GPL", empty, 2, &opts);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* Tried on this machine only (`root` is ""). */
+static void check_text_files(const char *root, struct finding *f)
+{
+	uint64_t set = 0;
+	bool able = read_capabilities(root, &set) && has_capability(set, CAP_BPF) &&
+		    has_capability(set, CAP_PERFMON);
+	int err = able && !*root ? try_iterator() : 0;
+
+	if (!able)
+		find(f, CHECK_WARN, "run quartzctl doctor as root",
+		     "unknown: to try it takes CAP_BPF and CAP_PERFMON");
+	else if (*root)
+		find(f, CHECK_OK, NULL, "not tried");
+	else if (err)
+		find(f, CHECK_WARN, "none needed; all else works",
+		     "none below /sys/fs/bpf/quartz: BPF programs of iter/bpf_map_elem: %s",
+		     strerror(-err));
+	else
+		find(f, CHECK_OK, NULL, "the kernel takes BPF programs of iter/bpf_map_elem");
+}
+
 const struct check checks[] = {
 	{"kernel", check_kernel},
 	{"btf", check_btf},
@@ -377,5 +422,6 @@ const struct check checks[] = {
 	{"perf_event_paranoid", check_paranoid},
 	{"kptr_restrict", check_kptr},
 	{"bpffs", check_bpffs},
+	{"text_files", check_text_files},
 	{0},
 };

@@ -218,8 +218,6 @@ static void choose_accounts(struct bpf_runtime *bpf)
 static void choose_programs(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
-	struct bpf_program *text[] = {s->progs.text_version, s->progs.text_parallelism,
-				      s->progs.text_threads, s->progs.text_procedures};
 
 	bpf_program__set_autoload(s->progs.on_wakeup, s->rodata->wanted_wakeup);
 	bpf_program__set_autoload(s->progs.on_wakeup_new, !s->rodata->wanted_kernel_ready);
@@ -230,8 +228,6 @@ static void choose_programs(struct bpf_runtime *bpf)
 	bpf_program__set_autoload(s->progs.follow_passed, s->rodata->wanted_groups);
 	bpf_program__set_autoload(s->progs.flush_passed, s->rodata->wanted_groups);
 	bpf_program__set_autoload(s->progs.report_threads, s->rodata->wanted_groups);
-	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-		bpf_program__set_autoload(text[i], bpf->opts.text);
 }
 
 static uint32_t words_of_used(const struct bpf_runtime *bpf)
@@ -258,7 +254,6 @@ static int set_sizes(struct bpf_runtime *bpf)
 
 	choose_accounts(bpf);
 	choose_programs(bpf);
-	snprintf((char *)s->rodata->version, sizeof(s->rodata->version), "%s", QUARTZ_VERSION);
 	s->rodata->level_stride = bpf->level_stride;
 	s->rodata->nr_stacks = bpf->nstacks;
 	s->rodata->nr_frames = bpf->nframes;
@@ -315,26 +310,28 @@ static int map_all(struct bpf_runtime *bpf)
 
 static int explain_load(struct bpf_runtime *bpf, int err)
 {
+	const struct bpf_program *failed = program_loader__failed(bpf->loader);
+	char what[96] = "the BPF programs";
+
+	if (failed)
+		snprintf(what, sizeof(what), "BPF program %s (%s)", bpf_program__name(failed),
+			 bpf_program__section_name(failed));
 	if (err == -EPERM || err == -EACCES)
 		return bpf_runtime__fail(
 			bpf, err,
-			"the kernel refused the BPF programs: %s; run as root, in a container "
-			"with CAP_BPF and CAP_PERFMON and a seccomp profile that lets bpf "
-			"pass; see "
-			"`quartzctl doctor`",
-			strerror(-err));
+			"the kernel refused %s: %s; run as root, in a container with CAP_BPF and "
+			"CAP_PERFMON and a seccomp profile that lets bpf pass; see `quartzctl "
+			"doctor`",
+			what, strerror(-err));
 	if (err == -ESRCH || err == -ENOENT)
 		return bpf_runtime__fail(bpf, -ENOSYS,
 					 "this kernel has no BTF or lacks a tracepoint that is "
 					 "needed; Linux >= 5.15 with CONFIG_DEBUG_INFO_BTF=y is");
 	if (err == -EMFILE || err == -ENFILE)
 		return bpf_runtime__fail(
-			bpf, err,
-			"cannot load the BPF programs: %s; raise the limit of open "
-			"files (ulimit -n)",
-			strerror(-err));
-	return bpf_runtime__fail(bpf, err,
-				 "cannot load the BPF programs: %s; `--verbose` shows why",
+			bpf, err, "cannot load %s: %s; raise the limit of open files (ulimit -n)",
+			what, strerror(-err));
+	return bpf_runtime__fail(bpf, err, "cannot load %s: %s; `--verbose` shows why", what,
 				 strerror(-err));
 }
 
@@ -379,6 +376,12 @@ static int cause_of(int err)
 	return err;
 }
 
+/* Was it what the kernel refused? */
+static bool lacks_on_map(const struct bpf_runtime *bpf)
+{
+	return bpf->skel && program_loader__failed(bpf->loader) == bpf->skel->progs.on_map;
+}
+
 int bpf_runtime__load(struct bpf_runtime *bpf)
 {
 	int err;
@@ -390,7 +393,7 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 					 strerror(errno));
 	choose_sizes(bpf);
 	err = cause_of(load_programs(bpf));
-	if (err == -ESRCH && !bpf->blind) {
+	if (err == -ESRCH || (err && lacks_on_map(bpf))) {
 		bpf->blind = true;
 		err = cause_of(load_programs(bpf));
 	}
@@ -411,11 +414,13 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 
 int bpf_runtime__await_programs(struct bpf_runtime *bpf)
 {
-	int err = program_loader__await(bpf->loader);
+	int err = program_loader__await(bpf->loader, bpf->skel->progs.on_map);
 
+	err = err ? explain_load(bpf, err) : 0;
+	bpf->blind |= lacks_on_map(bpf);
 	program_loader__free(bpf->loader);
 	bpf->loader = NULL;
-	return err ? explain_load(bpf, err) : 0;
+	return err;
 }
 
 /* ---- attaching ---- */
@@ -476,12 +481,13 @@ int bpf_runtime__attach(struct bpf_runtime *bpf)
 	for (size_t i = 0; i < NACCOUNTING; i++) {
 		struct bpf_program *p =
 			*(struct bpf_program **)((char *)bpf->skel + accounting[i].program);
+		/* without it it goes, too; see bpf_runtime__sees_mappings */
+		bool spare = p == bpf->skel->progs.on_map;
 
-		if (!bpf_program__autoload(p))
+		if (!bpf_program__autoload(p) || (spare && bpf->blind))
 			continue;
 		*link_of(bpf, i) = bpf_program__attach_trace(p);
-		/* without on_map it goes, too; see bpf_runtime__sees_mappings */
-		if (!*link_of(bpf, i) && p != bpf->skel->progs.on_map)
+		if (!*link_of(bpf, i) && !spare)
 			return bpf_runtime__fail(bpf, -errno, "cannot attach BPF program %s: %s",
 						 bpf_program__name(p), strerror(errno));
 	}

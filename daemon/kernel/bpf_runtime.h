@@ -27,7 +27,6 @@ struct bpf_runtime_options {
 	uint64_t wait_spacing_ns; /* see bpf/wait_gate.bpf.h; 0: each wait is looked at */
 	bool woken;		  /* the time until woken is wanted */
 	bool what_if;		  /* so is the length of the run without candidates */
-	bool text;		  /* so are the text tables */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
 };
 

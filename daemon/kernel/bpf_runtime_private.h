@@ -9,7 +9,7 @@
 struct bpf_runtime {
 	struct bpf_runtime_options opts;
 	struct quartz *skel;
-	struct program_loader *loader; /* NULL: not used, or all are loaded */
+	struct program_loader *loader; /* NULL: all are loaded */
 	struct ring_buffer *events;
 	bpf_runtime_event *call;
 	void *context;
@@ -31,7 +31,7 @@ struct bpf_runtime {
 	struct qz_spin_address *spin_addresses;
 	uint64_t alone_ns; /* see bpf_runtime__alone_ns */
 	bool started;
-	bool blind;	    /* the kernel has no tracepoint for on_map */
+	bool blind;	    /* the kernel has no tracepoint for on_map, or refuses it */
 	uint64_t *before;   /* level times of the machine before its processes were known */
 	uint32_t skip_step; /* wanted */
 	uint64_t skip_due;  /* its beginning, or end */

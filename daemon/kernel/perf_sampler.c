@@ -40,6 +40,7 @@ struct perf_sampler {
 	double before;			 /* samples expected until timers or rates last changed */
 	uint64_t idle_ns;		 /* of all processors, until then */
 	uint64_t gone_instants, gone_ns; /* since then, of processors that have gone offline */
+	bool unmapped;			 /* what failed last was to map a ring */
 	pthread_mutex_t rings;		 /* held by who reads one, or makes or ends one */
 	uint64_t reports_lost;
 	bool restarts; /* timers, at the next change of rates, since some are out of phase */
@@ -262,7 +263,8 @@ static int open_processor(struct perf_sampler *s, uint32_t cpu)
 	if (!err) {
 		p->ring =
 			mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, p->fds[0], 0);
-		if (p->ring == MAP_FAILED) {
+		s->unmapped = p->ring == MAP_FAILED;
+		if (s->unmapped) {
 			p->ring = NULL;
 			err = -errno;
 		}
@@ -313,6 +315,8 @@ static int explain(struct perf_sampler *s, uint32_t cpu, int err)
 
 	if (err == -EMFILE || err == -ENFILE)
 		remedy = "raise the limit of open files (ulimit -n)";
+	else if (err == -EPERM && s->unmapped)
+		remedy = "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=)";
 	else if (err == -EACCES && sample_event__wants_admin())
 		remedy = "run as root, with CAP_SYS_ADMIN, or sysctl kernel.perf_event_paranoid=2";
 	else if (err == -EACCES || err == -EPERM)

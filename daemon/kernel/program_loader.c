@@ -14,7 +14,7 @@
 #define MAX_PROGRAMS 32
 #define MAX_THREADS  8
 #define STACK_BYTES  (64u << 10)
-#define LICENSE	     "GPL" /* of bpf/quartz.bpf.c */
+#define LICENSE	     "GPL" /* of each object in bpf/ */
 
 /* What the kernel wants of one, in copies: libbpf's own may be gone, should it fail meanwhile. */
 struct program {
@@ -33,7 +33,8 @@ struct program_loader {
 	uint32_t nprograms; /* with the lock, as what follows */
 	bool complete;
 	pthread_t threads[MAX_THREADS];
-	uint32_t nthreads, max_threads; /* of the main thread */
+	uint32_t nthreads, max_threads; /* of the main thread, as what follows */
+	const struct bpf_program *last; /* that was begun, or has failed */
 };
 
 /* Sections, and what libbpf takes their programs for. */
@@ -178,6 +179,8 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *opts,
 	int err;
 
 	(void)cookie;
+	if (l)
+		l->last = program;
 	if (!is_taken(l, opts) || !ensure_thread(l))
 		return 0;
 	err = copy_program(&p, program, opts);
@@ -209,7 +212,7 @@ int program_loader__register(void)
 }
 
 /* As libbpf does it for sections of its own. */
-static int set_targets(struct bpf_object *object)
+static int set_targets(struct program_loader *l, struct bpf_object *object)
 {
 	struct bpf_program *p;
 	int err = 0;
@@ -218,32 +221,30 @@ static int set_targets(struct bpf_object *object)
 	{
 		const char *slash = strchr(bpf_program__section_name(p), '/');
 
+		l->last = p;
 		if (bpf_program__autoload(p) && slash)
 			err = bpf_program__set_attach_target(p, 0, slash + 1);
 		if (err)
-			break;
+			return err;
 	}
-	return err;
+	l->last = NULL;
+	return 0;
 }
 
 int program_loader__begin(struct program_loader **loader, struct bpf_object *object,
 			  bool side_by_side)
 {
-	int err = set_targets(object);
-	struct program_loader *l;
+	struct program_loader *l = calloc(1, sizeof(*l));
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-	current = *loader = NULL;
-	if (err || !side_by_side || n < 2)
-		return err;
-	l = calloc(1, sizeof(*l));
+	current = *loader = l;
 	if (!l)
 		return -ENOMEM;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->came, NULL);
-	l->max_threads = n < MAX_THREADS ? n : MAX_THREADS;
-	current = *loader = l;
-	return 0;
+	if (side_by_side && n > 1)
+		l->max_threads = n < MAX_THREADS ? n : MAX_THREADS;
+	return set_targets(l, object);
 }
 
 static int put(const struct program *p)
@@ -253,16 +254,24 @@ static int put(const struct program *p)
 	return dup3(p->result, bpf_program__fd(p->program), O_CLOEXEC) < 0 ? -errno : 0;
 }
 
-int program_loader__await(struct program_loader *l)
+int program_loader__await(struct program_loader *l, const struct bpf_program *spare)
 {
-	int err = 0;
-
-	if (!l)
-		return 0;
 	end_threads(l);
-	for (uint32_t i = 0; i < l->nprograms && !err; i++)
-		err = put(&l->programs[i]);
-	return err;
+	l->last = NULL;
+	for (uint32_t i = 0; i < l->nprograms; i++) {
+		int err = put(&l->programs[i]);
+
+		if (err)
+			l->last = l->programs[i].program;
+		if (err && l->last != spare)
+			return err;
+	}
+	return 0;
+}
+
+const struct bpf_program *program_loader__failed(const struct program_loader *l)
+{
+	return l ? l->last : NULL;
 }
 
 void program_loader__free(struct program_loader *l)

@@ -17,13 +17,23 @@ int program_loader__register(void);
 
 /*
  * Of an object that is not loaded yet: sets what its programs are attached to. -ESRCH: the kernel does not have it. Where
- * side_by_side is false, and in the other cases in which it is not possible, libbpf loads them.
+ * side_by_side is false, and in the other cases in which it is not possible, libbpf loads them. *loader is NULL where there
+ * was no memory for it, else the caller's, whatever is returned. One at a time.
  */
 int program_loader__begin(struct program_loader **loader, struct bpf_object *object,
 			  bool side_by_side);
 
-/* After the object was loaded: waits until its programs are. 0 or -errno. Once. */
-int program_loader__await(struct program_loader *loader);
+/*
+ * After the object was loaded: waits until its programs are. 0 or -errno. Once. Where `spare` alone fails, it is 0, and an
+ * empty program stays in the place of that one.
+ */
+int program_loader__await(struct program_loader *loader, const struct bpf_program *spare);
+
+/*
+ * After begin, the loading of the object or await has failed: the program at which it did, which is the object's, or NULL.
+ * After await, else: NULL, or `spare` where that has failed. Of NULL, NULL.
+ */
+const struct bpf_program *program_loader__failed(const struct program_loader *loader);
 
 /* Waits until no thread is there. NULL is allowed. */
 void program_loader__free(struct program_loader *loader);

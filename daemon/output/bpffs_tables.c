@@ -17,9 +17,11 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/quartz.skel.h"
+#include "bpf/text_tables.skel.h"
 #include "core/util/term_escape.h"
-#include "daemon/util/paths.h"
+#include "daemon/kernel/program_loader.h"
 #include "daemon/output/bpffs_tables.h"
+#include "daemon/util/paths.h"
 
 #define BPFFS	  "/sys/fs/bpf"
 #define DIRECTORY BPFFS "/quartz"
@@ -31,6 +33,7 @@ static const char *const tables[] = {"version", "parallelism", "threads", "proce
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
 struct bpffs_tables {
+	struct text_tables *skel;
 	struct bpf_link *links[NTABLES];
 	struct qz_text_procedure *procedures;
 	uint32_t nprocedures, used;
@@ -173,8 +176,9 @@ static int pin(struct bpffs_tables *t, size_t i, struct bpf_program *prog, struc
 	return 0;
 }
 
-static int map_procedures(struct bpffs_tables *t, struct bpf_map *map, char *error, size_t size)
+static int map_procedures(struct bpffs_tables *t, char *error, size_t size)
 {
+	struct bpf_map *map = t->skel->maps.procedures;
 	void *memory;
 
 	t->nprocedures = bpf_map__max_entries(map);
@@ -186,22 +190,62 @@ static int map_procedures(struct bpffs_tables *t, struct bpf_map *map, char *err
 	return 0;
 }
 
-struct bpffs_tables *bpffs_tables__new(struct bpf_runtime *bpf, char *error, size_t size)
+/* Of the maps and the configuration of the programs that measure. */
+static int open_programs(struct bpffs_tables *t, struct bpf_runtime *bpf)
 {
-	struct quartz *s = bpf_runtime__skeleton(bpf);
-	struct bpffs_tables *t = calloc(1, sizeof(*t));
+	struct quartz *from = bpf_runtime__skeleton(bpf);
+	struct text_tables *s = t->skel = text_tables__open();
 	int err;
 
-	if (!t)
+	if (!s)
+		return -errno;
+	snprintf((char *)s->rodata->version, sizeof(s->rodata->version), "%s", QUARTZ_VERSION);
+	s->rodata->level_stride = from->rodata->level_stride;
+	err = bpf_map__reuse_fd(s->maps.control, bpf_map__fd(from->maps.control));
+	err = err ?: bpf_map__reuse_fd(s->maps.scopes, bpf_map__fd(from->maps.scopes));
+	err = err ?: bpf_map__reuse_fd(s->maps.levels, bpf_map__fd(from->maps.levels));
+	return err ?: bpf_map__reuse_fd(s->maps.threads, bpf_map__fd(from->maps.threads));
+}
+
+static int load_programs(struct bpffs_tables *t, struct bpf_runtime *bpf, char *error, size_t size)
+{
+	struct program_loader *loader = NULL;
+	const struct bpf_program *failed;
+	int err = open_programs(t, bpf);
+
+	err = err ?: program_loader__begin(&loader, t->skel->obj, false);
+	err = err ?: text_tables__load(t->skel);
+	failed = program_loader__failed(loader);
+	if (err)
+		snprintf(error, size,
+			 "the kernel refused BPF program %s (%s): %s; without it there are no text "
+			 "tables, see `quartzctl doctor`",
+			 failed ? bpf_program__name(failed) : "text_tables",
+			 failed ? bpf_program__section_name(failed) : "iter", strerror(-err));
+	program_loader__free(loader);
+	return err;
+}
+
+struct bpffs_tables *bpffs_tables__new(struct bpf_runtime *bpf, char *error, size_t size)
+{
+	struct bpffs_tables *t = calloc(1, sizeof(*t));
+	struct text_tables *s;
+	int err;
+
+	if (!t) {
+		snprintf(error, size, "out of memory; without it there are no text tables");
 		return NULL;
+	}
 	t->lock = -1;
-	err = prepare_directory(t, error, size);
+	err = load_programs(t, bpf, error, size);
+	s = t->skel;
+	err = err ?: prepare_directory(t, error, size);
 	t->pinned = !err;
 	err = err ?: pin(t, 0, s->progs.text_version, s->maps.control, error, size);
 	err = err ?: pin(t, 1, s->progs.text_parallelism, s->maps.scopes, error, size);
 	err = err ?: pin(t, 2, s->progs.text_threads, NULL, error, size);
 	err = err ?: pin(t, 3, s->progs.text_procedures, s->maps.procedures, error, size);
-	err = err ?: map_procedures(t, s->maps.procedures, error, size);
+	err = err ?: map_procedures(t, error, size);
 	if (!err)
 		return t;
 	bpffs_tables__free(t);
@@ -220,6 +264,7 @@ void bpffs_tables__free(struct bpffs_tables *t)
 	unlock_tables(t);
 	if (t->procedures)
 		munmap(t->procedures, t->nprocedures * sizeof(*t->procedures));
+	text_tables__destroy(t->skel);
 	free(t);
 }
 

@@ -280,7 +280,6 @@ int session__load(struct session *s)
 		.rate = options__rate(s->options),
 		.woken = s->options->woken,
 		.what_if = s->options->what_if,
-		.text = !s->options->private,
 		.every_process = s->options->system,
 		.wait_spacing_ns = wait_spacing_ns(s->options),
 	};

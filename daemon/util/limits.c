@@ -27,8 +27,6 @@ static const struct limit {
 	{RLIMIT_DATA, ENOMEM, "RLIMIT_DATA", "raise the limit of data (ulimit -d, LimitDATA=)"},
 	{RLIMIT_NPROC, EAGAIN, "RLIMIT_NPROC",
 	 "raise the limit of processes (ulimit -u, LimitNPROC=)"},
-	{RLIMIT_MEMLOCK, EPERM, "RLIMIT_MEMLOCK",
-	 "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=)"},
 };
 
 static rlim_t limit_of(int resource)

@@ -88,6 +88,28 @@ thorough()
 	[ -n "${QUICK-}" ] || try "$@"
 }
 
+# What doctor says of text tables.
+text_tables_verdict()
+{
+	"$out/quartzctl" doctor --json | jq -r '.checks[] | select(.check == "text_files").verdict'
+}
+
+# lets_text_tables: whether this kernel lets quartzd have them. In a guest it must: TEXT_TABLES=1.
+lets_text_tables()
+{
+	[ -n "${TEXT_TABLES-}" ] || [ "$(text_tables_verdict)" = ok ]
+}
+
+# with_text_tables try|thorough NAME FUNCTION [ARG]...: where there are none, it says that the test is left to a guest.
+with_text_tables()
+{
+	if lets_text_tables; then
+		"$@"
+	elif [ -z "${LIST-}" ]; then
+		echo "    left to a guest of tests/vm, since this kernel refuses text tables: $2"
+	fi
+}
+
 # ---- processes ----
 
 # start NAME COMMAND...: in the background, with output in NAME.out and NAME.err; sets pid.

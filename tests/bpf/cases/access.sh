@@ -228,5 +228,5 @@ locks()
 try 'other users learn nothing' others
 try 'other users hold no lock' locks
 thorough 'users see their own processes' own
-try 'text tables are not for everybody' tables
+with_text_tables try 'text tables are not for everybody' tables
 thorough 'clients that behave badly' bad_clients

@@ -65,10 +65,11 @@ stale()
 	attach --pid "$busy"
 	kill_now "$daemon"
 	[ -e $tables/version ] || fail 'the tables went with quartzd'
+	[ "$(text_tables_verdict)" = ok ] || fail 'doctor does not know of them' "$("$out/quartzctl" doctor)"
 	sleep 0.2
 	cat $tables/version >version
 	attach --pid "$busy"
-	! grep -q cannot quartzd.err || fail 'it complains'
+	! grep -q $tables quartzd.err || fail 'it complains'
 	cat $tables/parallelism | grep -q "	$busy	" || fail 'not replaced'
 	sleep 1
 	detach
@@ -111,8 +112,39 @@ foreign()
 	lawful
 }
 
-thorough 'text tables' shown
-try 'text tables of a quartzd that was killed' stale
-thorough 'text tables of two quartzds' second
-try 'a directory that others can write to' foreign chmod 777 $tables
-try 'a directory with something else in it' foreign mkdir $tables/theirs
+# What quartzd that is attached has said, beside that it is.
+told_once()
+{
+	[ "$(grep -c 'the kernel refused BPF program text_[a-z]* (iter/[a-z_]*): .*text tables' quartzd.err)" = 1 ] &&
+		[ "$(wc -l <quartzd.err)" = 2 ] || fail 'not one line about it' "$(cat quartzd.err)"
+	[ ! -e $tables ] && [ ! -e $tables-lock ] || fail 'something was left'
+}
+
+# A kernel that refuses them costs nothing else.
+refused()
+{
+	alone
+	"$out/quartzctl" doctor | grep '^warn  text_files .* iter/bpf_map_elem: [A-Z]' || fail 'doctor does not say it'
+	start_busy 2
+	attach --pid "$busy"
+	told_once
+	sleep 1
+	"$out/quartzctl" report --json >live.json || fail "report ended with status $?"
+	jq -e '.scopes[0].rows[0].total.samples > 0' live.json >jq.out || fail 'no samples' "$(cat live.json)"
+	detach
+	lawful
+	serve
+	told_once
+	detach
+	lawful
+	launch "$programs/phases" --time 2:0.2
+	lawful
+	! grep text record.err || fail 'record has none anyway'
+}
+
+with_text_tables thorough 'text tables' shown
+with_text_tables try 'text tables of a quartzd that was killed' stale
+with_text_tables thorough 'text tables of two quartzds' second
+with_text_tables try 'a directory that others can write to' foreign chmod 777 $tables
+with_text_tables try 'a directory with something else in it' foreign mkdir $tables/theirs
+lets_text_tables || try 'a kernel that refuses text tables' refused

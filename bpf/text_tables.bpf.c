@@ -1,12 +1,20 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The text tables under /sys/fs/bpf/quartz: tab-separated, ns integers, the first line tells how
  * long ago quartzd was heard of, the second names the columns. The kernel prints them when they are
  * read, from the maps, so that they cost nothing otherwise and stay readable, and visibly stale,
  * after quartzd has died.
+ *
+ * An object of their own, because some kernels refuse iterators over maps: that must cost these tables alone. The maps of
+ * bpf/text_maps.bpf.h are those of bpf/quartz.bpf.c.
  */
-#ifndef QUARTZ_ITER_BPF_H
-#define QUARTZ_ITER_BPF_H
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "quartz/records.h"
+#include "bpf/text_maps.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
 
 #define STALE_NS 5000000000ull
 /* Levels printed per scope: as many processors as one line should name. */
@@ -24,7 +32,7 @@ struct {
 const volatile char version[32] = "";
 
 /* Each table begins with it: quartzd brings the tables up to date when one has been read. */
-static __always_inline void iter__heartbeat(struct seq_file *seq)
+static __always_inline void heartbeat(struct seq_file *seq)
 {
 	struct qz_control *ctl = control__get();
 	u64 age = ctl ? bpf_ktime_get_ns() - ctl->heartbeat : ~0ull;
@@ -44,7 +52,7 @@ int text_version(struct bpf_iter__bpf_map_elem *ctx)
 
 	if (!ctx->value)
 		return 0;
-	iter__heartbeat(seq);
+	heartbeat(seq);
 	BPF_SEQ_PRINTF(seq, "# quartz\ttable\n%s\t1\n", (const char *)version);
 	return 0;
 }
@@ -57,7 +65,7 @@ int text_parallelism(struct bpf_iter__bpf_map_elem *ctx)
 	u32 *key = ctx->key, scope;
 
 	if (ctx->meta->seq_num == 0) {
-		iter__heartbeat(seq);
+		heartbeat(seq);
 		BPF_SEQ_PRINTF(seq, "# scope\tpid\talive\teffective\tnominal\tlevel_ns\n");
 	}
 	if (!s || !key || !s->began)
@@ -89,7 +97,7 @@ int text_threads(struct bpf_iter__task *ctx)
 	struct qz_thread_state *t;
 
 	if (ctx->meta->seq_num == 0) {
-		iter__heartbeat(seq);
+		heartbeat(seq);
 		BPF_SEQ_PRINTF(seq, "# scope\tpid\ttid\tstate\trunning_ns\tready_ns\tblocked_ns\n");
 	}
 	if (!task)
@@ -110,7 +118,7 @@ int text_procedures(struct bpf_iter__bpf_map_elem *ctx)
 	struct qz_text_procedure *p = ctx->value;
 
 	if (ctx->meta->seq_num == 0) {
-		iter__heartbeat(seq);
+		heartbeat(seq);
 		BPF_SEQ_PRINTF(seq, "# scope\ttotal_norm_ns\tself_norm_ns\tself_cpu_ns\tsamples\t"
 				    "name\n");
 	}
@@ -121,5 +129,3 @@ int text_procedures(struct bpf_iter__bpf_map_elem *ctx)
 	BPF_SEQ_PRINTF(seq, "%s\n", p->name);
 	return 0;
 }
-
-#endif
