@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the scheduler's log (quartz/log.h) means: records in order of time go in, exact figures come out. A pure
+ * function: no system call, no clock, no memory asked for where no thread, process, place or object is new. The same
+ * records give the same figures, so that a log that was kept is a test.
+ *
+ * Not thread-safe: one owner at a time. Functions that return int give 0 or -errno (-ENOMEM; -EINVAL: a processor,
+ * kind or state out of range, which changes nothing). Records may be anything: what cannot be is counted in
+ * struct replay_counts and applied as far as it makes sense.
+ *
+ * All times are nanoseconds of the records' clock. Laws, to the nanosecond, at any time `now` that has been reached:
+ *  - of each thread: running + ready + blocked + unknown = (its end, or now) - its beginning;
+ *  - of each process and of the machine: the times at all levels add up to its end, or now, less its beginning;
+ *  - sum of level * time at that level = sum of the running time of its threads (of the machine, of all threads,
+ *    less what processors lost);
+ *  - of each thread: the blocked and ready times of its waits, the one under way included, add up to its own.
+ */
+#ifndef QUARTZ_CORE_REPLAY_H
+#define QUARTZ_CORE_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "quartz/log.h"
+
+struct replay;
+
+#define REPLAY_LENGTHS 16 /* of queues; the last one is for all beyond */
+#define REPLAY_NONE    UINT32_MAX
+
+struct replay_options {
+	uint32_t processors; /* their numbers are below it; at most 8192 */
+	bool every_process;  /* each process is a scope; else those that were opened, and threads of others are nobody's */
+};
+
+enum replay_state {
+	REPLAY_UNKNOWN, /* not seen: before its first record, or behind a gap */
+	REPLAY_RUNNING,
+	REPLAY_READY, /* it could run, and has no processor */
+	REPLAY_BLOCKED,
+	REPLAY_STATES,
+};
+
+/* A thread from its FORK or FOUND record to its last switch. Its number may be another one's later: then that is another row. */
+struct replay_thread {
+	uint32_t serial; /* from 1, never used again */
+	uint32_t tid, process;
+	uint32_t scope; /* index, REPLAY_NONE: nobody's */
+	char comm[QZ_LOG_COMM];
+	enum replay_state state;
+	bool ended;
+	uint64_t began, since; /* since: of the state; of one that ended: when */
+	uint64_t ns[REPLAY_STATES]; /* up to since */
+	uint64_t account_ns;	    /* processor time by the kernel's account: at FOUND 0, at the end what grew since */
+	uint64_t woken;		    /* how often */
+};
+
+/*
+ * Threads whose parallelism is counted together. Arrays are replay's own, and good until the next call that changes
+ * anything.
+ */
+struct replay_scope {
+	uint32_t process; /* that it was opened for */
+	bool follows;	  /* processes that its threads start are part of it */
+	uint64_t began, ended;	/* ended 0: threads live */
+	uint32_t alive, running, runnable; /* threads, now */
+	uint64_t since;		/* of the last change of running; level_ns is up to then */
+	uint32_t nlevels;	/* entries; beyond, the time is 0 */
+	const uint64_t *level_ns; /* by effective parallelism: running threads */
+	uint64_t ns[REPLAY_STATES]; /* of threads that have ended */
+	uint64_t account_ns;	    /* likewise */
+	uint64_t threads;	    /* ever */
+};
+
+/* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */
+struct replay_wait {
+	uint32_t serial; /* of the thread */
+	uint32_t scope;
+	uint32_t site; /* 0: preempted, or not known */
+	uint16_t cause; /* enum qz_wait_cause */
+	uint16_t nominal; /* mean nominal parallelism of the scope over the wait, rounded, grouped as qz_nominal__group does */
+	uint32_t object;  /* index, REPLAY_NONE: none */
+	uint64_t count, blocked_ns, ready_ns;
+};
+
+/* What threads wait for. */
+struct replay_object {
+	uint32_t scope;
+	uint32_t process; /* of the first waiter */
+	uint8_t tag;	  /* enum qz_object_tag */
+	uint64_t address; /* see QZ_LOG_SITE */
+	uint32_t waiters; /* now */
+	uint32_t holder;  /* serial of the thread that has it while others wait, as far as is known; 0: not known */
+	uint64_t wakes;	  /* waits that a thread ended by a system call */
+	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
+	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
+	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */
+	uint64_t held_ns, held_running_ns; /* a holder was known while others waited; of that, it ran */
+};
+
+/* Wake-ups of threads of a scope, equal in the first members. */
+struct replay_wakeup {
+	uint32_t scope;
+	uint32_t waker; /* serial; 0: an interrupt, or nobody that is known */
+	uint32_t object; /* that was waited for, REPLAY_NONE: none */
+	uint64_t count;
+	uint64_t blocked_ns; /* of the waits that these ended, while a processor was free for the thread */
+};
+
+/* What was odd; never silent. */
+struct replay_counts {
+	uint64_t records;
+	uint64_t late;	   /* older than one that was applied */
+	uint64_t gaps;	   /* who left a processor was not who had come: a switch was not seen */
+	uint64_t unwoken;  /* threads that came in from a wait without a wake-up */
+	uint64_t unborn;   /* threads that were met without FORK or FOUND: taken in as found */
+	uint64_t impossible; /* records that contradict all that is known, of any kind */
+	uint64_t lost_ns;    /* processors' time of which the records are lost */
+};
+
+/* NULL: no memory, or too many processors. */
+struct replay *replay__new(const struct replay_options *options);
+void replay__free(struct replay *r);
+
+/*
+ * A scope for a process, with those that its threads start if `follows`; before or after its threads are known. Gives its
+ * index or -errno. With every_process only for those that have descendants counted with them.
+ */
+int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uint64_t now);
+
+/* One record of a processor. Times may go back: then the record counts as late, and as of the last time. */
+int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
+
+/*
+ * The records of a processor from one time to another one are lost: who ran there is not known, those that were
+ * running there are in REPLAY_UNKNOWN until they are seen again.
+ */
+int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
+
+/* All that goes on is charged up to now. Times before are late from then on. */
+void replay__advance(struct replay *r, uint64_t now);
+
+/* Number of the last one + 1. A scope whose threads have ended, and an object, keep their index until they are dropped. */
+uint32_t replay__scopes(const struct replay *r);
+uint32_t replay__objects(const struct replay *r);
+
+/* NULL: there is none, or it was dropped. */
+const struct replay_scope *replay__scope(const struct replay *r, uint32_t scope);
+const struct replay_object *replay__object(const struct replay *r, uint32_t object);
+
+/* The machine: its level is the number of processors that do not run their idle task. */
+const struct replay_scope *replay__machine(const struct replay *r);
+
+/* By number, as it is now; NULL: none that lives. */
+const struct replay_thread *replay__thread(const struct replay *r, uint32_t tid);
+
+/* Every thread that lives, then those that have ended since the last call of replay__drop_ended. */
+void replay__each_thread(const struct replay *r, void (*call)(void *context, const struct replay_thread *t),
+			 void *context);
+void replay__drop_ended(struct replay *r);
+
+/* The waits that have ended; and those under way as of the last time. */
+void replay__each_wait(const struct replay *r, void (*call)(void *context, const struct replay_wait *w),
+		       void *context);
+void replay__each_open_wait(const struct replay *r, void (*call)(void *context, const struct replay_wait *w),
+			    void *context);
+void replay__each_wakeup(const struct replay *r, void (*call)(void *context, const struct replay_wakeup *w),
+			 void *context);
+
+/* Takes out waits and wake-ups that were given: they begin anew. */
+void replay__clear_waits(struct replay *r);
+
+/* Lets go of a scope that has ended, or of an object that nobody waits for. */
+void replay__drop_scope(struct replay *r, uint32_t scope);
+void replay__drop_object(struct replay *r, uint32_t object);
+
+const struct replay_counts *replay__counts(const struct replay *r);
+
+#endif
