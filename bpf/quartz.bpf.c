@@ -52,6 +52,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/path_events.bpf.h"
 #include "bpf/lifecycle.bpf.h"
 #include "bpf/attach.bpf.h"
+#include "bpf/log.bpf.h"
 #include "bpf/page.bpf.h"
 #include "bpf/watchdog.bpf.h"
 #include "bpf/sample.bpf.h"

@@ -66,6 +66,7 @@ struct config {
 	struct qz_integers pids;
 	bool system;
 	uint64_t duration, delay; /* ns, 0: not given */
+	const char *log;	  /* record: file of the scheduler's log, NULL: not given */
 	const char *what_if;	  /* candidates, NULL: none */
 	const char *user;	  /* NULL: not given */
 	char **command;		  /* NULL-terminated, empty: none */

@@ -191,6 +191,8 @@ const struct qz_option record_options[] = {
 	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL, "Also measure time until woken."},
 	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
 	 "Also find what the run would gain without each of\nthese procedures and objects."},
+	{"log", 0, QZ_OPTION_STRING, FIELD(log), "FILE",
+	 "Also keep the scheduler's log in FILE, for\nquartzctl replay."},
 	{"snapshots", 0, QZ_OPTION_INTEGER, FIELD(snapshots), "HZ",
 	 "Capture what all processors do at one instant,\nHZ times a second; without "
 	 "quartz.ko,\nat each sample.",

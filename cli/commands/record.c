@@ -97,6 +97,7 @@ static void add_options(struct line *line, const struct config *config, struct t
 	add_flag(line, "--lines", config->lines);
 	add_flag(line, "--inlines", config->inlines);
 	add_flag(line, "--woken", config->woken);
+	add_text(line, "--log", config->log);
 	add_text(line, "--what-if", config->what_if);
 	add_text(line, "--preload", config->preload ? find_preload() : NULL);
 	for (size_t i = 0; i < config->spin_symbols.n; i++)

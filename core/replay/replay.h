@@ -30,7 +30,7 @@ struct replay;
 
 struct replay_options {
 	uint32_t processors; /* their numbers are below it; at most 8192 */
-	bool every_process;  /* each process is a scope; else those that were opened, and threads of others are nobody's */
+	bool every_process; /* each process is a scope; else those that were opened, and threads of others are nobody's */
 };
 
 enum replay_state {
@@ -49,10 +49,11 @@ struct replay_thread {
 	char comm[QZ_LOG_COMM];
 	enum replay_state state;
 	bool ended;
-	uint64_t began, since; /* since: of the state; of one that ended: when */
+	uint64_t began, since;	    /* since: of the state; of one that ended: when */
 	uint64_t ns[REPLAY_STATES]; /* up to since */
-	uint64_t account_ns;	    /* processor time by the kernel's account: at FOUND 0, at the end what grew since */
-	uint64_t woken;		    /* how often */
+	uint64_t
+		account_ns; /* processor time by the kernel's account: at FOUND 0, at the end what grew since */
+	uint64_t woken; /* how often */
 };
 
 /*
@@ -60,13 +61,13 @@ struct replay_thread {
  * anything.
  */
 struct replay_scope {
-	uint32_t process; /* that it was opened for */
-	bool follows;	  /* processes that its threads start are part of it */
-	uint64_t began, ended;	/* ended 0: threads live */
+	uint32_t process;		   /* that it was opened for */
+	bool follows;			   /* processes that its threads start are part of it */
+	uint64_t began, ended;		   /* ended 0: threads live */
 	uint32_t alive, running, runnable; /* threads, now */
-	uint64_t since;		/* of the last change of running; level_ns is up to then */
-	uint32_t nlevels;	/* entries; beyond, the time is 0 */
-	const uint64_t *level_ns; /* by effective parallelism: running threads */
+	uint64_t since;		    /* of the last change of running; level_ns is up to then */
+	uint32_t nlevels;	    /* entries; beyond, the time is 0 */
+	const uint64_t *level_ns;   /* by effective parallelism: running threads */
 	uint64_t ns[REPLAY_STATES]; /* of threads that have ended */
 	uint64_t account_ns;	    /* likewise */
 	uint64_t threads;	    /* ever */
@@ -76,10 +77,11 @@ struct replay_scope {
 struct replay_wait {
 	uint32_t serial; /* of the thread */
 	uint32_t scope;
-	uint32_t site; /* 0: preempted, or not known */
+	uint32_t site;	/* 0: preempted, or not known */
 	uint16_t cause; /* enum qz_wait_cause */
-	uint16_t nominal; /* mean nominal parallelism of the scope over the wait, rounded, grouped as qz_nominal__group does */
-	uint32_t object;  /* index, REPLAY_NONE: none */
+	uint16_t
+		nominal; /* mean nominal parallelism of the scope over the wait, rounded, grouped as qz_nominal__group does */
+	uint32_t object; /* index, REPLAY_NONE: none */
 	uint64_t count, blocked_ns, ready_ns;
 };
 
@@ -90,30 +92,33 @@ struct replay_object {
 	uint8_t tag;	  /* enum qz_object_tag */
 	uint64_t address; /* see QZ_LOG_SITE */
 	uint32_t waiters; /* now */
-	uint32_t holder;  /* serial of the thread that has it while others wait, as far as is known; 0: not known */
-	uint64_t wakes;	  /* waits that a thread ended by a system call */
+	uint32_t
+		holder; /* serial of the thread that has it while others wait, as far as is known; 0: not known */
+	uint64_t wakes;	    /* waits that a thread ended by a system call */
 	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
 	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
 	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */
-	uint64_t held_ns, held_running_ns; /* a holder was known while others waited; of that, it ran */
+	uint64_t held_ns,
+		held_running_ns; /* a holder was known while others waited; of that, it ran */
 };
 
 /* Wake-ups of threads of a scope, equal in the first members. */
 struct replay_wakeup {
 	uint32_t scope;
-	uint32_t waker; /* serial; 0: an interrupt, or nobody that is known */
+	uint32_t waker;	 /* serial; 0: an interrupt, or nobody that is known */
 	uint32_t object; /* that was waited for, REPLAY_NONE: none */
 	uint64_t count;
-	uint64_t blocked_ns; /* of the waits that these ended, while a processor was free for the thread */
+	uint64_t
+		blocked_ns; /* of the waits that these ended, while a processor was free for the thread */
 };
 
 /* What was odd; never silent. */
 struct replay_counts {
 	uint64_t records;
-	uint64_t late;	   /* older than one that was applied */
-	uint64_t gaps;	   /* who left a processor was not who had come: a switch was not seen */
-	uint64_t unwoken;  /* threads that came in from a wait without a wake-up */
-	uint64_t unborn;   /* threads that were met without FORK or FOUND: taken in as found */
+	uint64_t late;	     /* older than one that was applied */
+	uint64_t gaps;	     /* who left a processor was not who had come: a switch was not seen */
+	uint64_t unwoken;    /* threads that came in from a wait without a wake-up */
+	uint64_t unborn;     /* threads that were met without FORK or FOUND: taken in as found */
 	uint64_t impossible; /* records that contradict all that is known, of any kind */
 	uint64_t lost_ns;    /* processors' time of which the records are lost */
 };
@@ -155,17 +160,18 @@ const struct replay_scope *replay__machine(const struct replay *r);
 const struct replay_thread *replay__thread(const struct replay *r, uint32_t tid);
 
 /* Every thread that lives, then those that have ended since the last call of replay__drop_ended. */
-void replay__each_thread(const struct replay *r, void (*call)(void *context, const struct replay_thread *t),
-			 void *context);
+void replay__each_thread(const struct replay *r,
+			 void (*call)(void *context, const struct replay_thread *t), void *context);
 void replay__drop_ended(struct replay *r);
 
 /* The waits that have ended; and those under way as of the last time. */
-void replay__each_wait(const struct replay *r, void (*call)(void *context, const struct replay_wait *w),
-		       void *context);
-void replay__each_open_wait(const struct replay *r, void (*call)(void *context, const struct replay_wait *w),
+void replay__each_wait(const struct replay *r,
+		       void (*call)(void *context, const struct replay_wait *w), void *context);
+void replay__each_open_wait(const struct replay *r,
+			    void (*call)(void *context, const struct replay_wait *w),
 			    void *context);
-void replay__each_wakeup(const struct replay *r, void (*call)(void *context, const struct replay_wakeup *w),
-			 void *context);
+void replay__each_wakeup(const struct replay *r,
+			 void (*call)(void *context, const struct replay_wakeup *w), void *context);
 
 /* Takes out waits and wake-ups that were given: they begin anew. */
 void replay__clear_waits(struct replay *r);

@@ -15,6 +15,7 @@
 #include <bpf/libbpf.h>
 
 #include "core/util/clock.h"
+#include "daemon/kernel/bpf_log.h"
 #include "daemon/kernel/bpf_paths.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
@@ -134,6 +135,7 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 		return;
 	ring_buffer__free(bpf->events);
 	program_loader__free(bpf->loader);
+	bpf_log__free(bpf);
 	for (size_t i = 0; i < NSHARED; i++)
 		if (*memory_of(bpf, i))
 			munmap(*memory_of(bpf, i), size_of(map_of(bpf, i)));
@@ -207,6 +209,7 @@ static void choose_accounts(struct bpf_runtime *bpf)
 
 	kernel_types__read(&types);
 	s->rodata->ticks_from_runqueue = types.ticks_from_runqueue;
+	s->rodata->switch_tells_state = types.switch_tells_state;
 	s->rodata->wanted_kernel_ready = o->wait_spacing_ns && types.tells_ready;
 	s->rodata->wanted_wakeup = o->wait_spacing_ns ? !types.tells_ready : o->woken || o->what_if;
 	s->rodata->wanted_singles = s->rodata->wanted_kernel_ready && !o->pid_namespace;
@@ -270,6 +273,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
 	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;
 	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
+	err = err ?: bpf_log__set_sizes(bpf);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
 	err = err ?: bpf_map__set_max_entries(s->maps.levels, scopes * bpf->level_stride);
@@ -402,7 +406,7 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 					 strerror(-err));
 	if (err)
 		return explain_load(bpf, err);
-	err = map_all(bpf);
+	err = map_all(bpf) ?: bpf_log__make(bpf);
 	if (err)
 		return err;
 	bpf->events = ring_buffer__new(bpf_map__fd(bpf->skel->maps.events), on_event, bpf, NULL);
@@ -430,6 +434,39 @@ int bpf_runtime__run_on(const struct bpf_program *program, int cpu)
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
+}
+
+int bpf_runtime__iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
+			 const struct bpf_iter_attach_opts *opts,
+			 const struct bpf_runtime_records *records)
+{
+	_Alignas(uint64_t) char buffer[16384];
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
+	size_t have = 0;
+	ssize_t n;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, err = 0;
+
+	if (fd < 0) {
+		err = bpf_runtime__fail(bpf, -errno, "cannot iterate over the threads: %s",
+					strerror(errno));
+		bpf_link__destroy(link);
+		return err;
+	}
+	while ((n = read(fd, buffer + have, sizeof(buffer) - have)) > 0) {
+		size_t whole = (have + n) / records->size * records->size;
+
+		have += n;
+		for (size_t at = 0; records->call && at < whole; at += records->size)
+			records->call(records->context, buffer + at);
+		have -= whole;
+		memmove(buffer, buffer + whole, have);
+	}
+	if (n < 0)
+		err = bpf_runtime__fail(bpf, -errno, "cannot read the threads: %s",
+					strerror(errno));
+	close(fd);
+	bpf_link__destroy(link);
+	return err;
 }
 
 int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu)
@@ -466,7 +503,9 @@ static const struct accounting {
 	ACCOUNTING(on_switch), ACCOUNTING(on_wakeup),  ACCOUNTING(on_wakeup_new),
 	ACCOUNTING(on_fork),   ACCOUNTING(on_exec),    ACCOUNTING(on_free),
 	ACCOUNTING(on_waking), ACCOUNTING(on_release), ACCOUNTING(on_path),
-	ACCOUNTING(on_map),
+	ACCOUNTING(on_map),    ACCOUNTING(log_switch), ACCOUNTING(log_waking),
+	ACCOUNTING(log_fork),  ACCOUNTING(log_exec),   ACCOUNTING(log_exit),
+	ACCOUNTING(log_name),  ACCOUNTING(log_free),
 };
 
 #define NACCOUNTING (sizeof(accounting) / sizeof(accounting[0]))

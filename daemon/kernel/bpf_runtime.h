@@ -27,6 +27,7 @@ struct bpf_runtime_options {
 	uint64_t wait_spacing_ns; /* see bpf/wait_gate.bpf.h; 0: each wait is looked at */
 	bool woken;		  /* the time until woken is wanted */
 	bool what_if;		  /* so is the length of the run without candidates */
+	bool log;		  /* so is the scheduler's log, see bpf_log.h */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
 };
 

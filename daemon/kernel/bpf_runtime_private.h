@@ -31,11 +31,15 @@ struct bpf_runtime {
 	struct qz_spin_address *spin_addresses;
 	uint64_t alone_ns; /* see bpf_runtime__alone_ns */
 	bool started;
-	bool blind;	    /* the kernel has no tracepoint for on_map, or refuses it */
-	uint64_t *before;   /* level times of the machine before its processes were known */
-	uint32_t skip_step; /* wanted */
-	uint64_t skip_due;  /* its beginning, or end */
-	int64_t skip_owed;  /* ns that are to be skipped for what was counted */
+	bool blind;		   /* the kernel has no tracepoint for on_map, or refuses it */
+	uint64_t *before;	   /* level times of the machine before its processes were known */
+	uint32_t skip_step;	   /* wanted */
+	uint64_t skip_due;	   /* its beginning, or end */
+	int64_t skip_owed;	   /* ns that are to be skipped for what was counted */
+	struct qz_log_head **logs; /* by processor; see bpf_log.h */
+	struct ring_buffer *log_alarms;
+	uint32_t nlog;	  /* records of each */
+	int log_template; /* descriptor, 0: there is none */
 	char error[256];
 };
 
@@ -45,6 +49,20 @@ __attribute__((format(printf, 3, 4))) int bpf_runtime__fail(struct bpf_runtime *
 
 /* Runs a program in an interrupt of that processor. 0 or -errno: -ENXIO it is offline. */
 int bpf_runtime__run_on(const struct bpf_program *program, int cpu);
+
+/* What a task iterator writes: records of one size, each given to `call`. call NULL: it writes none. */
+typedef void bpf_runtime_record(void *context, const void *record);
+
+struct bpf_runtime_records {
+	size_t size; /* at most 4096 bytes */
+	bpf_runtime_record *call;
+	void *context;
+};
+
+/* Reads a task iterator to its end. opts NULL: over all threads. 0 or -errno. */
+int bpf_runtime__iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
+			 const struct bpf_iter_attach_opts *opts,
+			 const struct bpf_runtime_records *records);
 
 /* Sets the mark of each processor, 0 or -errno. */
 int bpf_runtime__mark_processors(struct bpf_runtime *bpf);

@@ -74,38 +74,10 @@ void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope)
 
 /* ---- threads ---- */
 
-/* Reads a task iterator to its end; `thread` gets what it writes, if anything. */
-static int iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
-		   const struct bpf_iter_attach_opts *opts, bpf_scopes_thread *call, void *context)
+/* Of the programs that write nothing. */
+static int iterate(struct bpf_runtime *bpf, struct bpf_program *prog)
 {
-	struct qz_thread_event records[64];
-	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
-	size_t have = 0;
-	ssize_t n;
-	int fd, err = 0;
-
-	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	if (fd < 0) {
-		err = bpf_runtime__fail(bpf, -errno, "cannot iterate over the threads: %s",
-					strerror(errno));
-		goto out;
-	}
-	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
-		size_t whole = (have + n) / sizeof(records[0]);
-
-		have += n;
-		for (size_t i = 0; call && i < whole; i++)
-			call(context, &records[i]);
-		have -= whole * sizeof(records[0]);
-		memmove(records, &records[whole], have);
-	}
-	if (n < 0)
-		err = bpf_runtime__fail(bpf, -errno, "cannot read the threads: %s",
-					strerror(errno));
-	close(fd);
-out:
-	bpf_link__destroy(link);
-	return err;
+	return bpf_runtime__iterate(bpf, prog, NULL, &(struct bpf_runtime_records) {.size = 1});
 }
 
 /* From here on each processor that is counted as busy is so for a scope too. */
@@ -145,14 +117,14 @@ int bpf_scopes__adopt(struct bpf_runtime *bpf)
 	for (int pass = 0; !err && pass < MAX_PASSES; pass++) {
 		uint64_t before = s->bss->threads_found;
 
-		err = iterate(bpf, s->progs.find_threads, NULL, NULL, NULL);
+		err = iterate(bpf, s->progs.find_threads);
 		if (s->bss->threads_found == before)
 			break;
 	}
 	err = err ?: bpf_runtime__mark_processors(bpf);
 	if (bpf->before)
 		start_machine(bpf);
-	err = err ?: iterate(bpf, s->progs.settle_threads, NULL, NULL, NULL);
+	err = err ?: iterate(bpf, s->progs.settle_threads);
 	if (!err && passes_forks(bpf))
 		s->bss->passed_since = bpf_runtime__now();
 	return err ?: check_found(bpf);
@@ -169,9 +141,13 @@ static void flush_passed(struct bpf_runtime *bpf)
 int bpf_scopes__dump(struct bpf_runtime *bpf, uint64_t until, bpf_scopes_thread *call,
 		     void *context)
 {
+	const struct bpf_runtime_records records = {.size = sizeof(struct qz_thread_event),
+						    .call = (bpf_runtime_record *)call,
+						    .context = context};
+
 	flush_passed(bpf);
 	bpf->skel->bss->read_until = until;
-	return iterate(bpf, bpf->skel->progs.dump_threads, NULL, call, context);
+	return bpf_runtime__iterate(bpf, bpf->skel->progs.dump_threads, NULL, &records);
 }
 
 /* ---- young processes ---- */
@@ -204,7 +180,8 @@ static int iterate_over(struct bpf_runtime *bpf, struct bpf_program *prog, int p
 	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
 			    .link_info_len = sizeof(which));
 
-	return iterate(bpf, prog, pid ? &opts : NULL, NULL, NULL);
+	return bpf_runtime__iterate(bpf, prog, pid ? &opts : NULL,
+				    &(struct bpf_runtime_records) {.size = 1});
 }
 
 int bpf_scopes__report_threads(struct bpf_runtime *bpf, uint32_t scope, int pid)

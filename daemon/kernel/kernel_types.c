@@ -56,6 +56,18 @@ static bool has_member(const struct btf *types, const char *name, const char *me
 	return false;
 }
 
+/* Of a tracepoint, what its programs are given; 0: there is none. */
+static uint32_t arguments_of(const struct btf *types, const char *name)
+{
+	int32_t id = btf__find_by_name_kind(types, name, BTF_KIND_TYPEDEF);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(types, id) : NULL;
+
+	type = type ? btf__type_by_id(types, type->type) : NULL; /* a pointer */
+	type = type && btf_is_ptr(type) ? btf__type_by_id(types, type->type) : NULL;
+	return type && btf_is_func_proto(type) ? btf_vlen(type) - 1
+					       : 0; /* the first one is not told */
+}
+
 void kernel_types__read(struct kernel_types *types)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -67,5 +79,6 @@ void kernel_types__read(struct kernel_types *types)
 	types->tells_ready = has_member(btf, "sched_info", "run_delay") &&
 			     has_member(btf, "sched_info", "last_queued") &&
 			     has_member(btf, "cfs_rq", "rq") && has_member(btf, "rq", "clock");
+	types->switch_tells_state = arguments_of(btf, "btf_trace_sched_switch") > 3;
 	btf__free(btf);
 }

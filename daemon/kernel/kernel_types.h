@@ -12,6 +12,7 @@ struct kernel_types {
 	 * kernels have no symbols of variables of each processor.
 	 */
 	int64_t ticks_from_runqueue;
+	bool switch_tells_state; /* sched_switch hands over the state that decided: since Linux 5.18 */
 	bool tells_ready; /* accounts of how long threads are ready, as bpf/kernel_account.bpf.h reads them */
 };
 

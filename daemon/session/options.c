@@ -82,6 +82,8 @@ const struct qz_option options_table[] = {
 	 "some."},
 	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
 	 "Also find what the run would gain without each of\nthese procedures and objects."},
+	{"log", 0, QZ_OPTION_STRING, FIELD(log), "FILE",
+	 "Also keep the scheduler's log in FILE, for\nquartzctl replay."},
 	{"lines", 0, QZ_OPTION_FLAG, FIELD(lines), NULL, "Look up source files and lines."},
 	{"inlines", 0, QZ_OPTION_FLAG, FIELD(inlines), NULL, "Also show inlined procedures."},
 	{"spin-symbols", 0, QZ_OPTION_STRINGS, FIELD(spin_symbols), "FILE",

@@ -371,6 +371,7 @@ static int finish(struct session *s)
 		shm_sampler__stop(s->poller);
 	bpf_skips__stop(s->bpf);
 	err = collector__freeze(s->collector, &until);
+	session__finish_log(s, until);
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
 	err = err ?: session__refresh(s, until, false);
@@ -442,6 +443,7 @@ static void close_session(struct session *s)
 	command__free(&s->command);
 	user__free(&s->user);
 	snapshot_file__close(&s->snapshot);
+	session__close_log(s);
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
@@ -467,7 +469,9 @@ int session__run(const struct options *options, struct host *host)
 			    .signals = -1,
 			    .device.fd = -1,
 			    .progress.group = getpgrp(),
-			    .snapshot.directory = -1};
+			    .snapshot.directory = -1,
+			    .log_place.directory = -1,
+			    .log_file = -1};
 	int err = session__prepare(&s);
 
 	err = err ?: session__load(&s);

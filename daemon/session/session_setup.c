@@ -228,7 +228,8 @@ static int open_instants(struct session *s)
  */
 static uint64_t wait_spacing_ns(const struct options *options)
 {
-	bool sampled = options->system && !options->exact && !options->woken && !options->what_if;
+	bool sampled = options->system && !options->exact && !options->woken && !options->what_if &&
+		       !options->log;
 
 	return sampled ? 1000000000 / options__rate(options) : 0;
 }
@@ -280,6 +281,7 @@ int session__load(struct session *s)
 		.rate = options__rate(s->options),
 		.woken = s->options->woken,
 		.what_if = s->options->what_if,
+		.log = s->options->log,
 		.every_process = s->options->system,
 		.wait_spacing_ns = wait_spacing_ns(s->options),
 	};
@@ -550,6 +552,9 @@ int session__start(struct session *s)
 		err = fail(-ENOMEM, "out of memory");
 	if (err)
 		return err;
+	err = session__open_log(s);
+	if (err)
+		return status_of(err);
 	take_precedence(s);
 	err = give_up_privileges(s);
 	if (err)
@@ -563,6 +568,9 @@ int session__start(struct session *s)
 	err = bpf_scopes__adopt(s->bpf);
 	if (err)
 		return fail(err, bpf_runtime__error(s->bpf));
+	err = session__start_log(s);
+	if (err)
+		return status_of(err);
 	err = start_poller(s);
 	if (err)
 		return err;
@@ -645,6 +653,9 @@ int session__prepare(struct session *s)
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}
+	err = session__prepare_log(s);
+	if (err)
+		return status_of(err);
 	err = prepare_saving(s);
 	return err ?: session__prepare_history(s) ? STATUS_FAILURE : 0;
 }

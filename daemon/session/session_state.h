@@ -14,6 +14,7 @@
 #include "daemon/session/options.h"
 #include "daemon/session/progress.h"
 #include "daemon/kernel/bpf_runtime.h"
+#include "daemon/log/log_reader.h"
 #include "daemon/output/history.h"
 #include "daemon/shm/shm_server.h"
 #include "daemon/output/sysfs_publish.h"
@@ -67,6 +68,9 @@ struct session {
 	uint64_t interrupt_ns;
 	uint64_t daemon_before; /* costs of earlier sessions */
 	struct snapshot_file snapshot;
+	struct snapshot_file log_place; /* --log */
+	int log_file;
+	struct log_reader *log; /* NULL: it is not kept */
 	struct progress progress;
 	bool beside; /* another quartzd, which is asked first */
 };
@@ -102,6 +106,19 @@ struct qz_profile *session__packed(const struct qz_profile *p);
 
 /* Logs what limits the program, by an estimated profile. Commands name its file; NULL: it is the newest one. */
 void session__say_advice(const struct qz_profile *p, const char *file);
+
+/* ---- session_log.c: of --log; without it nothing is done. -errno after a line that says why ---- */
+
+/* Before anything is touched; and while the file can be made. */
+int session__prepare_log(struct session *s);
+int session__open_log(struct session *s);
+
+/* Once all threads are followed. */
+int session__start_log(struct session *s);
+
+/* The clock has stopped at a time. */
+void session__finish_log(struct session *s, uint64_t until);
+void session__close_log(struct session *s);
 
 /* ---- session_timeline.c ---- */
 

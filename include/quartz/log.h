@@ -21,12 +21,12 @@ enum qz_log_kind {
 	QZ_LOG_NONE,   /* never written: memory that is still zero */
 	QZ_LOG_SWITCH, /* tid leaves the processor, other comes; state: enum qz_log_left */
 	QZ_LOG_WAKING, /* tid is woken by other, which runs here; state: enum qz_log_woken */
-	QZ_LOG_SITE,   /* what stands behind `site` from now on, before the SWITCH of tid that has it */
-	QZ_LOG_FORK,   /* tid is a new thread of process `site`, created by other */
-	QZ_LOG_EXEC,   /* process tid has a new image; other: the thread that did it, whose number is tid from now on */
-	QZ_LOG_EXIT,   /* tid, of that name, is about to end: its last SWITCH has QZ_LOG_DEAD */
-	QZ_LOG_NAME,   /* tid has this name from now on */
-	QZ_LOG_FOUND,  /* tid of process `other` is there already; state: enum qz_log_found */
+	QZ_LOG_SITE, /* what stands behind `site` from now on, before the SWITCH of tid that has it; other: QZ_LOG_PLACE */
+	QZ_LOG_FORK, /* tid is a new thread of process `site`, created by other */
+	QZ_LOG_EXEC, /* process tid has a new image; other: the thread that did it, whose number is tid from now on */
+	QZ_LOG_EXIT,  /* tid, of that name, is about to end: its last SWITCH has QZ_LOG_DEAD */
+	QZ_LOG_NAME,  /* tid has this name from now on */
+	QZ_LOG_FOUND, /* tid of process `other` is there already; state: enum qz_log_found */
 	QZ_LOG_KINDS,
 };
 
@@ -61,8 +61,8 @@ enum qz_log_found {
 struct qz_log_record {
 	__u64 time;
 	__u32 tid;
-	__u8 kind;   /* enum qz_log_kind */
-	__u8 state;  /* see there; of a SITE: enum qz_object_tag of what is waited for, 0: nothing that is known */
+	__u8 kind; /* enum qz_log_kind */
+	__u8 state; /* see there; of a SITE: enum qz_object_tag of what is waited for, 0: nothing that is known */
 	__u16 cause; /* enum qz_wait_cause, of a SITE */
 	union {
 		struct {
@@ -75,24 +75,32 @@ struct qz_log_record {
 	};
 };
 
+/* Where a thread waits and for what, as quartzd knows it: of struct qz_wait_site `stack` and `object`. */
+#define QZ_LOG_PLACE(stack, object) ((__u32)(stack) | (__u32)(object) << 18)
+#define QZ_LOG_STACK(place)	    ((place)&0x3ffff)
+#define QZ_LOG_OBJECT(place)	    ((place) >> 18)
+
 #define QZ_LOG_WORD(object)  ((__u32)(object))
 #define QZ_LOG_OWNER(object) ((__u32)((object) >> 32)) /* what stands 8 bytes behind the word */
 
-/* The head of one processor's log, one cache line; its records follow. */
+/*
+ * One processor's log is an array of such entries, as many as a power of two and QZ_LOG_FIRST: the head is the first one,
+ * records begin at QZ_LOG_FIRST, so that two are in a cache line. The processor writes all but on, woke and read.
+ */
 struct qz_log_head {
-	__u64 next;    /* number of records ever written; the last ones are there, at number % size */
-	__u32 on;      /* set by quartzd: 0, nothing is written */
+	__u64 next; /* number of records ever written; that of number n is at QZ_LOG_FIRST + n % size */
+	__u64 read;    /* of these, read by quartzd, which writes this */
+	__u32 on;      /* set by quartzd; 0: nothing is written */
 	__u32 busy;    /* programs that are writing: the last records may be incomplete */
 	__u32 running; /* the thread that came in last */
-	__u32 woke;    /* quartzd was woken because the log is half full; cleared by quartzd */
-	__u64 read;    /* records that quartzd has read */
-	__u64 unused[4];
+	__u32 woke;    /* quartzd was woken since the log is half full; cleared by quartzd */
 };
 
+#define QZ_LOG_FIRST 2
 #define QZ_LOG_LEAST (1u << 13) /* records of one processor: 256 KiB */
 #define QZ_LOG_MOST  (1u << 17) /* 4 MiB */
 
 _Static_assert(sizeof(struct qz_log_record) == 32, "layout");
-_Static_assert(sizeof(struct qz_log_head) == 64, "layout");
+_Static_assert(sizeof(struct qz_log_head) == sizeof(struct qz_log_record), "an entry, too");
 
 #endif

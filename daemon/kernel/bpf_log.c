@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/kernel/bpf_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "daemon/kernel/bpf_runtime_private.h"
+
+#define MEMORY	       (64u << 20) /* of all logs, where that leaves none too small */
+#define FOLLOWED_WORDS ((4u << 20) / 64)
+#define SITES	       65536 /* LOG_SITES of bpf/log.bpf.h */
+
+static uint32_t choose_size(uint32_t processors)
+{
+	uint32_t size = QZ_LOG_MOST;
+
+	while (size > QZ_LOG_LEAST &&
+	       (uint64_t)size * processors * sizeof(struct qz_log_record) > MEMORY)
+		size /= 2;
+	return size;
+}
+
+static size_t bytes_of(const struct bpf_runtime *bpf)
+{
+	return (size_t)(QZ_LOG_FIRST + bpf->nlog) * sizeof(struct qz_log_record);
+}
+
+/* Gives a descriptor, or -errno. */
+static int create(const struct bpf_runtime *bpf)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "log", sizeof(uint32_t),
+				sizeof(struct qz_log_record), QZ_LOG_FIRST + bpf->nlog, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What all logs are like, for the verifier. libbpf cannot set the size of a template that it has made itself. */
+static int set_template(struct bpf_runtime *bpf)
+{
+	int err;
+
+	bpf->log_template = create(bpf);
+	if (bpf->log_template < 0)
+		return bpf->log_template;
+	err = bpf_map__set_max_entries(bpf->skel->maps.logs, bpf->processors);
+	return err ?: bpf_map__set_inner_map_fd(bpf->skel->maps.logs, bpf->log_template);
+}
+
+int bpf_log__set_sizes(struct bpf_runtime *bpf)
+{
+	struct quartz *s = bpf->skel;
+	struct bpf_program *programs[] = {
+		s->progs.log_switch, s->progs.log_waking, s->progs.log_fork, s->progs.log_exec,
+		s->progs.log_exit,   s->progs.log_name,	  s->progs.log_free, s->progs.log_threads,
+	};
+	bool wanted = bpf->opts.log;
+	int err;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		bpf_program__set_autoload(programs[i], wanted);
+	if (!wanted)
+		return 0;
+	bpf->nlog = choose_size(bpf->processors);
+	s->rodata->log_follows_all = bpf->opts.every_process;
+	s->rodata->nr_log_records = bpf->nlog;
+	err = set_template(bpf);
+	err = err ?: bpf_map__set_max_entries(s->maps.log_sites, SITES);
+	if (!err && !bpf->opts.every_process)
+		err = bpf_map__set_max_entries(s->maps.followed, FOLLOWED_WORDS);
+	return err;
+}
+
+/* Its pages are there before the processor writes to them. */
+static int make_log(struct bpf_runtime *bpf, uint32_t cpu)
+{
+	int fd = create(bpf), err;
+	void *memory;
+
+	if (fd < 0)
+		return fd;
+	memory =
+		mmap(NULL, bytes_of(bpf), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	err = memory == MAP_FAILED ? -errno : 0;
+	if (!err)
+		bpf->logs[cpu] = memory;
+	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.logs), &cpu, &fd, BPF_ANY))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* They only wake. */
+static int ignore(void *context, void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+int bpf_log__make(struct bpf_runtime *bpf)
+{
+	int err = 0;
+
+	if (!bpf->opts.log)
+		return 0;
+	bpf->logs = calloc(bpf->processors, sizeof(*bpf->logs));
+	if (!bpf->logs)
+		err = -ENOMEM;
+	for (uint32_t cpu = 0; !err && cpu < bpf->processors; cpu++)
+		err = make_log(bpf, cpu);
+	if (!err) {
+		bpf->log_alarms = ring_buffer__new(bpf_map__fd(bpf->skel->maps.log_alarms), ignore,
+						   NULL, NULL);
+		err = bpf->log_alarms ? 0 : -errno;
+	}
+	return err ? bpf_runtime__fail(
+			     bpf, err,
+			     "cannot make the scheduler's log (%zu bytes a processor): %s",
+			     bytes_of(bpf), strerror(-err))
+		   : 0;
+}
+
+void bpf_log__free(struct bpf_runtime *bpf)
+{
+	ring_buffer__free(bpf->log_alarms);
+	for (uint32_t cpu = 0; bpf->logs && cpu < bpf->processors; cpu++)
+		if (bpf->logs[cpu])
+			munmap(bpf->logs[cpu], bytes_of(bpf));
+	free(bpf->logs);
+	if (bpf->log_template > 0)
+		close(bpf->log_template);
+}
+
+static void set_on(struct bpf_runtime *bpf, bool on)
+{
+	for (uint32_t cpu = 0; cpu < bpf->processors; cpu++)
+		__atomic_store_n(&bpf->logs[cpu]->on, on, __ATOMIC_SEQ_CST);
+}
+
+int bpf_log__start(struct bpf_runtime *bpf, bpf_log_record *call, void *context)
+{
+	const struct bpf_runtime_records records = {.size = sizeof(struct qz_log_record),
+						    .call = (bpf_runtime_record *)call,
+						    .context = context};
+
+	set_on(bpf, true);
+	return bpf_runtime__iterate(bpf, bpf->skel->progs.log_threads, NULL, &records);
+}
+
+void bpf_log__stop(struct bpf_runtime *bpf)
+{
+	set_on(bpf, false);
+}
+
+uint32_t bpf_log__size(const struct bpf_runtime *bpf)
+{
+	return bpf->nlog;
+}
+
+struct qz_log_head *bpf_log__of(const struct bpf_runtime *bpf, uint32_t cpu)
+{
+	return bpf->logs[cpu];
+}
+
+void bpf_log__await(struct bpf_runtime *bpf, int ms)
+{
+	ring_buffer__poll(bpf->log_alarms, ms);
+}
