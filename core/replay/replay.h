@@ -78,6 +78,7 @@ struct replay_wait {
 	uint32_t serial; /* of the thread */
 	uint32_t scope;
 	uint32_t site;	/* 0: preempted, or not known */
+	uint32_t place; /* `other` of the site's last SITE record; 0: none was seen */
 	uint16_t cause; /* enum qz_wait_cause */
 	uint16_t
 		nominal; /* mean nominal parallelism of the scope over the wait, rounded, grouped as qz_nominal__group does */
@@ -115,10 +116,12 @@ struct replay_wakeup {
 /* What was odd; never silent. */
 struct replay_counts {
 	uint64_t records;
-	uint64_t late;	     /* older than one that was applied */
-	uint64_t gaps;	     /* who left a processor was not who had come: a switch was not seen */
-	uint64_t unwoken;    /* threads that came in from a wait without a wake-up */
-	uint64_t unborn;     /* threads that were met without FORK or FOUND: taken in as found */
+	uint64_t late;	   /* older than one that was applied */
+	uint64_t gaps;	   /* who left a processor was not who had come: a switch was not seen */
+	uint64_t unwoken;  /* threads that came in from a wait without a wake-up */
+	uint64_t unborn;   /* threads that were met at a switch without FORK or FOUND: taken in as nobody's */
+	uint64_t unended;  /* threads whose end was not seen, before their number came again */
+	uint64_t strange;  /* wake-ups, names and images of threads that are not known: nothing is done */
 	uint64_t impossible; /* records that contradict all that is known, of any kind */
 	uint64_t lost_ns;    /* processors' time of which the records are lost */
 };
@@ -177,8 +180,8 @@ void replay__each_wakeup(const struct replay *r,
 void replay__clear_waits(struct replay *r);
 
 /* Lets go of a scope that has ended, or of an object that nobody waits for. */
-void replay__drop_scope(struct replay *r, uint32_t scope);
-void replay__drop_object(struct replay *r, uint32_t object);
+bool replay__drop_scope(struct replay *r, uint32_t scope);
+bool replay__drop_object(struct replay *r, uint32_t object);
 
 const struct replay_counts *replay__counts(const struct replay *r);
 

@@ -91,6 +91,27 @@ int64_t qz_hash_table__append(struct qz_hash_table *t, uint32_t hash, void **arr
 	return (*n)++;
 }
 
+/* What stands behind the gap moves up, unless the gap is before the place where looking for it begins. */
+void qz_hash_table__remove(struct qz_hash_table *t, uint32_t hash, uint32_t index)
+{
+	uint32_t mask = t->size - 1, gap = hash & mask;
+
+	if (t->size == 0)
+		return;
+	while (t->slots[gap].entry && t->slots[gap].entry != index + 1)
+		gap = (gap + 1) & mask;
+	if (!t->slots[gap].entry)
+		return;
+	for (uint32_t i = (gap + 1) & mask; t->slots[i].entry; i = (i + 1) & mask) {
+		if (((i - t->slots[i].hash) & mask) < ((i - gap) & mask))
+			continue;
+		t->slots[gap] = t->slots[i];
+		gap = i;
+	}
+	t->slots[gap].entry = 0;
+	t->used--;
+}
+
 void qz_hash_table__clear(struct qz_hash_table *t)
 {
 	if (t->size)

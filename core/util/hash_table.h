@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A hash table from keys to indices of an array that its user keeps. Open addressing; entries are
- * never removed one by one.
+ * A hash table from keys to indices of an array that its user keeps. Open addressing.
  */
 #ifndef QUARTZ_CORE_HASH_TABLE_H
 #define QUARTZ_CORE_HASH_TABLE_H
@@ -42,6 +41,9 @@ void qz_hash_table__insert(struct qz_hash_table *t, uint32_t hash, uint32_t inde
  */
 int64_t qz_hash_table__append(struct qz_hash_table *t, uint32_t hash, void **array, uint32_t *n,
 			      const void *item, size_t size);
+
+/* Takes out an index that was added with this hash; nothing if there is none. */
+void qz_hash_table__remove(struct qz_hash_table *t, uint32_t hash, uint32_t index);
 
 /* Forgets all entries and keeps the room. */
 void qz_hash_table__clear(struct qz_hash_table *t);

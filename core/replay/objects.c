@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
+ * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when it was taken by a thread that had waited, and 1
+ * when it was taken by one that found it free. The first is the one who was woken last, unless that one waits again; the
+ * second is not known, and the one who let go of the lock last is taken for it, as it mostly is.
+ */
+#include <sys/syscall.h>
+
+#include "core/replay/state.h"
+
+#define FUTEX_WAITERS_BIT 0x80000000u
+#define FUTEX_TID	  0x3fffffffu
+#define LOCK_TAKEN	  1 /* of locks of three states */
+#define LOCK_CONTENDED	  2
+
+/* ---- time ---- */
+
+static uint64_t replay_row__ran(const struct replay *r, const struct replay_row *t)
+{
+	return t->pub.ns[REPLAY_RUNNING] +
+	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
+}
+
+/* Charges the time with as many waiters, and to the holder. */
+static void replay_queue__charge(const struct replay *r, struct replay_queue *q)
+{
+	uint64_t elapsed = r->now - q->since, ran;
+	uint32_t n = q->pub.waiters;
+
+	q->since = r->now;
+	if (n)
+		q->pub.length_ns[n < REPLAY_LENGTHS ? n : REPLAY_LENGTHS - 1] += elapsed;
+	if (n >= REPLAY_LENGTHS - 1)
+		q->pub.beyond_ns += n * elapsed;
+	if (q->holder == REPLAY_NONE)
+		return;
+	ran = replay_row__ran(r, replay__row(r, q->holder));
+	if (n) {
+		q->pub.held_ns += elapsed;
+		q->pub.held_running_ns += ran - q->holder_ran;
+	}
+	q->holder_ran = ran;
+}
+
+/* ---- holders ---- */
+
+static void replay_queue__unlink_holder(struct replay *r, uint32_t i)
+{
+	struct replay_queue *q = replay__queue(r, i);
+
+	if (q->held_next != REPLAY_NONE)
+		replay__queue(r, q->held_next)->held_before = q->held_before;
+	if (q->held_before != REPLAY_NONE)
+		replay__queue(r, q->held_before)->held_next = q->held_next;
+	else
+		replay__row(r, q->holder)->held = q->held_next;
+	q->holder = REPLAY_NONE;
+}
+
+/* The queue was charged up to now. */
+static void replay_queue__set_holder(struct replay *r, uint32_t i, uint32_t holder)
+{
+	struct replay_queue *q = replay__queue(r, i);
+	struct replay_row *t;
+
+	if (q->holder == holder)
+		return;
+	if (q->holder != REPLAY_NONE)
+		replay_queue__unlink_holder(r, i);
+	if (holder == REPLAY_NONE)
+		return;
+	t = replay__row(r, holder);
+	q->holder = holder;
+	q->holder_ran = replay_row__ran(r, t);
+	q->held_before = REPLAY_NONE;
+	q->held_next = t->held;
+	if (t->held != REPLAY_NONE)
+		replay__queue(r, t->held)->held_before = i;
+	t->held = i;
+}
+
+void replay_queue__release_all(struct replay *r, struct replay_row *t)
+{
+	while (t->held != REPLAY_NONE) {
+		uint32_t i = t->held;
+
+		replay_queue__charge(r, replay__queue(r, i));
+		replay_queue__set_holder(r, i, REPLAY_NONE);
+	}
+}
+
+static uint32_t replay_ref__row(const struct replay *r, const struct replay_ref *ref)
+{
+	const struct replay_row *t;
+
+	if (!ref->serial)
+		return REPLAY_NONE;
+	t = replay__row(r, ref->row);
+	return t->lives && t->pub.serial == ref->serial ? ref->row : REPLAY_NONE;
+}
+
+/* A thread of the process with this number, which may be that of another pid namespace: then there is none, mostly. */
+static uint32_t replay_queue__named(const struct replay *r, const struct replay_row *t,
+				    uint32_t tid)
+{
+	uint32_t i = replay_row__find(r, tid);
+
+	return i != REPLAY_NONE && replay__row(r, i)->process_row == t->process_row ? i
+										    : REPLAY_NONE;
+}
+
+/* Who has what the thread begins to wait for, as far as the word tells. */
+static uint32_t replay_queue__find_holder(const struct replay *r, const struct replay_queue *q,
+					  const struct replay_row *t, uint64_t words)
+{
+	uint32_t word = QZ_LOG_WORD(words), owner = QZ_LOG_OWNER(words), self, i;
+
+	self = (uint32_t)(t - replay__row(r, 0));
+	if (word & FUTEX_WAITERS_BIT && word != UINT32_MAX)
+		owner = word & FUTEX_TID;
+	if (owner) {
+		i = replay_queue__named(r, t, owner);
+		return i != self ? i : REPLAY_NONE;
+	}
+	i = REPLAY_NONE;
+	if (word == LOCK_CONTENDED)
+		i = replay_ref__row(r, &q->acquirer);
+	if (word == LOCK_TAKEN || i == self)
+		i = replay_ref__row(r, &q->releaser);
+	return i != self ? i : REPLAY_NONE;
+}
+
+/* ---- queues ---- */
+
+void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words)
+{
+	uint32_t i = t->stay.object, found;
+	struct replay_queue *q = replay__queue(r, i);
+
+	replay_queue__charge(r, q);
+	found = q->pub.waiters++;
+	q->pub.arrivals[found < REPLAY_LENGTHS ? found : REPLAY_LENGTHS - 1]++;
+	q->refs++;
+	t->stay.queued = true;
+	if (q->pub.tag == QZ_TAG_FUTEX)
+		replay_queue__set_holder(r, i, replay_queue__find_holder(r, q, t, words));
+}
+
+/* By a call that wakes who waits at a word: futex, or the end of a thread, which others join. */
+static bool replay_waker__wakes_words(const struct replay_waker *waker)
+{
+	return waker->by_call &&
+	       (waker->cause == QZ_WAIT_FUTEX || waker->cause == QZ_WAIT_SYSCALL + SYS_futex ||
+		waker->cause == QZ_WAIT_SYSCALL + SYS_exit);
+}
+
+void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
+{
+	uint32_t i = t->stay.object;
+	bool released, by_word = waker && replay_waker__wakes_words(waker);
+	struct replay_queue *q;
+
+	if (!t->stay.queued)
+		return;
+	q = replay__queue(r, i);
+	t->stay.queued = false;
+	replay_queue__charge(r, q);
+	q->pub.waiters--;
+	released = waker && waker->by_call && by_word == (q->pub.tag == QZ_TAG_FUTEX);
+	if (!released)
+		return;
+	q->pub.wakes++;
+	if (!by_word)
+		return;
+	q->acquirer = (struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
+	q->releaser = waker->ref;
+	replay_queue__set_holder(r, i, q->acquirer.row);
+}
+
+/* ---- the table ---- */
+
+struct replay_queue_key {
+	const struct replay *r;
+	uint32_t scope, space;
+	uint8_t tag;
+	uint64_t address;
+};
+
+static uint32_t replay_queue__hash(uint32_t scope, uint32_t space, uint8_t tag, uint64_t address)
+{
+	uint32_t hash = qz_hash_table__hash_number(tag, (uint64_t)scope << 32 | space);
+
+	return qz_hash_table__hash_number(hash, address);
+}
+
+static bool replay_queue__is(const void *context, uint32_t i, const void *key)
+{
+	const struct replay_queue *q = replay__queue(context, i);
+	const struct replay_queue_key *k = key;
+
+	return q->pub.address == k->address && q->pub.scope == k->scope && q->space == k->space &&
+	       q->pub.tag == k->tag;
+}
+
+static uint32_t replay_queue__begin(struct replay *r, const struct replay_queue_key *key,
+				    uint32_t process)
+{
+	bool fresh;
+	uint32_t i = replay_rows__take(&r->objects, &r->free_objects,
+				       offsetof(struct replay_queue, next), &fresh);
+	struct replay_parallelism *s = replay__parallelism(r, key->scope);
+
+	*replay__queue(r, i) = (struct replay_queue) {
+		.pub = {.scope = key->scope,
+			.process = process,
+			.tag = key->tag,
+			.address = key->address},
+		.exists = true,
+		.space = key->space,
+		.since = r->now,
+		.holder = REPLAY_NONE,
+		.before = REPLAY_NONE,
+		.next = s->objects,
+	};
+	if (s->objects != REPLAY_NONE)
+		replay__queue(r, s->objects)->before = i;
+	s->objects = i;
+	qz_hash_table__insert(&r->objects.index,
+			      replay_queue__hash(key->scope, key->space, key->tag, key->address),
+			      i);
+	return i;
+}
+
+uint32_t replay_queue__find(struct replay *r, const struct replay_row *t,
+			    const struct replay_place *place)
+{
+	struct replay_queue_key key = {
+		.scope = t->pub.scope, .tag = place->tag, .address = place->address};
+	uint32_t i = t->stay.object;
+
+	if (!place->tag || t->pub.scope == REPLAY_NONE)
+		return REPLAY_NONE;
+	if (place->tag == QZ_TAG_FUTEX)
+		key.space = replay__process(r, t->process_row)->space;
+	if (i < r->objects.n && replay__queue(r, i)->exists && replay_queue__is(r, i, &key))
+		return i;
+	i = qz_hash_table__find(&r->objects.index,
+				replay_queue__hash(key.scope, key.space, key.tag, key.address),
+				replay_queue__is, r, &key);
+	return i != REPLAY_NONE ? i : replay_queue__begin(r, &key, t->pub.process);
+}
+
+/* ---- for the user ---- */
+
+uint32_t replay__objects(const struct replay *r)
+{
+	return r->objects.n;
+}
+
+const struct replay_object *replay__object(const struct replay *r, uint32_t object)
+{
+	struct replay_queue *q;
+
+	if (object >= r->objects.n || !replay__queue(r, object)->exists)
+		return NULL;
+	q = replay__queue(r, object);
+	replay_queue__charge(r, q);
+	q->pub.holder = q->pub.waiters && q->holder != REPLAY_NONE
+				? replay__row(r, q->holder)->pub.serial
+				: 0;
+	return &q->pub;
+}
+
+bool replay__drop_object(struct replay *r, uint32_t object)
+{
+	struct replay_queue *q;
+
+	if (object >= r->objects.n)
+		return false;
+	q = replay__queue(r, object);
+	if (!q->exists || q->refs)
+		return false;
+	replay_queue__set_holder(r, object, REPLAY_NONE);
+	if (q->next != REPLAY_NONE)
+		replay__queue(r, q->next)->before = q->before;
+	if (q->before != REPLAY_NONE)
+		replay__queue(r, q->before)->next = q->next;
+	else
+		replay__parallelism(r, q->pub.scope)->objects = q->next;
+	qz_hash_table__remove(
+		&r->objects.index,
+		replay_queue__hash(q->pub.scope, q->space, q->pub.tag, q->pub.address), object);
+	q->exists = false;
+	q->next = r->dropped_objects;
+	r->dropped_objects = object;
+	return true;
+}
+
+void replay_queue__drop_scope(struct replay *r, uint32_t scope)
+{
+	while (replay__parallelism(r, scope)->objects != REPLAY_NONE)
+		replay__drop_object(r, replay__parallelism(r, scope)->objects);
+}

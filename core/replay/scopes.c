@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Scopes and processes: how many threads run, or could, and for how long. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/replay/state.h"
+
+void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now)
+{
+	uint64_t elapsed = now - s->pub.since;
+
+	s->level_ns[s->pub.running] += elapsed;
+	s->runnable_ns += s->pub.runnable * elapsed;
+	if (s->pub.running < s->limit)
+		s->room_ns += elapsed;
+	s->pub.since = now;
+}
+
+void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
+				uint64_t now)
+{
+	replay_parallelism__charge(s, now);
+	s->pub.running += (uint32_t)running;
+	s->pub.runnable += (uint32_t)runnable;
+	if (s->pub.running >= s->pub.nlevels)
+		s->pub.nlevels = s->pub.running + 1;
+}
+
+int replay_parallelism__reserve(struct replay_parallelism *s, uint32_t n)
+{
+	uint32_t room = s->room ?: 2;
+	uint64_t *level_ns;
+
+	while (room <= n)
+		room *= 2;
+	if (room == s->room)
+		return 0;
+	level_ns = realloc(s->level_ns, room * sizeof(*level_ns));
+	if (!level_ns)
+		return -ENOMEM;
+	memset(level_ns + s->room, 0, (room - s->room) * sizeof(*level_ns));
+	s->level_ns = level_ns;
+	s->pub.level_ns = level_ns;
+	s->room = room;
+	return 0;
+}
+
+uint64_t replay_parallelism__runnable_ns(const struct replay_parallelism *s, uint64_t now)
+{
+	return s->runnable_ns + s->pub.runnable * (now - s->pub.since);
+}
+
+uint64_t replay_parallelism__room_ns(const struct replay_parallelism *s, uint64_t now)
+{
+	return s->room_ns + (s->pub.running < s->limit ? now - s->pub.since : 0);
+}
+
+/* ---- scopes ---- */
+
+static int64_t replay_parallelism__begin(struct replay *r, uint32_t process, bool follows)
+{
+	bool fresh;
+	uint32_t i = replay_rows__take(&r->scopes, &r->free_scopes,
+				       offsetof(struct replay_parallelism, next), &fresh);
+	struct replay_parallelism *s = replay__parallelism(r, i), old = {0};
+
+	if (!fresh)
+		old = *s;
+	*s = (struct replay_parallelism) {
+		.pub = {.process = process,
+			.follows = follows,
+			.began = r->now,
+			.since = r->now,
+			.nlevels = 1,
+			.level_ns = old.level_ns},
+		.exists = true,
+		.level_ns = old.level_ns,
+		.room = old.room,
+		.objects = REPLAY_NONE,
+		.next = REPLAY_NONE,
+	};
+	if (old.room)
+		memset(s->level_ns, 0, old.room * sizeof(*s->level_ns));
+	else if (replay_parallelism__reserve(s, 1)) {
+		s->exists = false;
+		s->next = r->free_scopes;
+		r->free_scopes = i;
+		return -ENOMEM;
+	}
+	return i;
+}
+
+/* ---- processes ---- */
+
+static uint32_t replay_process__hash(uint32_t pid)
+{
+	return qz_hash_table__hash_number(1, pid);
+}
+
+static bool replay_process__is(const void *context, uint32_t i, const void *key)
+{
+	return replay__process(context, i)->pid == *(const uint32_t *)key;
+}
+
+uint32_t replay_process__find(const struct replay *r, uint32_t pid)
+{
+	return qz_hash_table__find(&r->processes.index, replay_process__hash(pid),
+				   replay_process__is, r, &pid);
+}
+
+static uint32_t replay_process__begin(struct replay *r, uint32_t pid, uint32_t scope)
+{
+	bool fresh;
+	uint32_t i = replay_rows__take(&r->processes, &r->free_processes,
+				       offsetof(struct replay_process, next), &fresh);
+
+	*replay__process(r, i) = (struct replay_process) {
+		.pid = pid, .scope = scope, .space = ++r->last_space, .next = REPLAY_NONE};
+	qz_hash_table__insert(&r->processes.index, replay_process__hash(pid), i);
+	return i;
+}
+
+static void replay_process__end(struct replay *r, uint32_t i)
+{
+	struct replay_process *p = replay__process(r, i);
+
+	qz_hash_table__remove(&r->processes.index, replay_process__hash(p->pid), i);
+	p->next = r->free_processes;
+	r->free_processes = i;
+}
+
+int64_t replay_process__get(struct replay *r, uint32_t pid, uint32_t creator)
+{
+	uint32_t i = replay_process__find(r, pid);
+	int64_t scope = REPLAY_NONE;
+
+	if (i == REPLAY_NONE && creator != REPLAY_NONE) {
+		uint32_t its = replay__row(r, creator)->pub.scope;
+
+		if (its != REPLAY_NONE && replay__parallelism(r, its)->pub.follows)
+			scope = its;
+	}
+	if (i == REPLAY_NONE && scope == REPLAY_NONE && r->options.every_process)
+		scope = replay_parallelism__begin(r, pid, false);
+	if (scope < 0)
+		return scope;
+	if (i == REPLAY_NONE)
+		i = replay_process__begin(r, pid, (uint32_t)scope);
+	scope = replay__process(r, i)->scope;
+	if (scope != REPLAY_NONE) {
+		struct replay_parallelism *s = replay__parallelism(r, (uint32_t)scope);
+
+		if (replay_parallelism__reserve(s, s->pub.alive + 1))
+			return -ENOMEM;
+	}
+	return i;
+}
+
+void replay_process__join(struct replay *r, uint32_t process, struct replay_row *t)
+{
+	struct replay_process *p = replay__process(r, process);
+
+	p->alive++;
+	t->process_row = process;
+	t->pub.process = p->pid;
+	t->pub.scope = p->scope;
+	if (p->scope == REPLAY_NONE)
+		return;
+	replay__parallelism(r, p->scope)->pub.alive++;
+	replay__parallelism(r, p->scope)->pub.threads++;
+}
+
+void replay_process__leave(struct replay *r, struct replay_row *t)
+{
+	struct replay_parallelism *s;
+
+	if (t->pub.scope != REPLAY_NONE) {
+		s = replay__parallelism(r, t->pub.scope);
+		for (int i = 0; i < REPLAY_STATES; i++)
+			s->pub.ns[i] += t->pub.ns[i];
+		s->pub.account_ns += t->pub.account_ns;
+		if (--s->pub.alive == 0) {
+			replay_parallelism__charge(s, r->now);
+			s->pub.ended = r->now;
+		}
+	}
+	if (t->process_row != REPLAY_NONE && --replay__process(r, t->process_row)->alive == 0)
+		replay_process__end(r, t->process_row);
+	t->process_row = REPLAY_NONE;
+}
+
+/* ---- for the user ---- */
+
+/* Threads of the process that are there already, of no scope so far. */
+static int replay_process__adopt_all(struct replay *r, uint32_t process)
+{
+	for (uint32_t i = 0, n = r->threads.n; i < n; i++) {
+		struct replay_row *t = replay__row(r, i);
+
+		if (!t->lives || t->process_row != process ||
+		    t->pub.scope == replay__process(r, process)->scope)
+			continue;
+		if (replay__make_room(r) ||
+		    replay_parallelism__reserve(
+			    replay__parallelism(r, replay__process(r, process)->scope),
+			    r->threads.n))
+			return -ENOMEM;
+		replay_row__adopt(r, replay__row(r, i), process);
+	}
+	return 0;
+}
+
+int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uint64_t now)
+{
+	int64_t scope;
+	uint32_t i;
+
+	if (replay__make_room(r))
+		return -ENOMEM;
+	replay__advance(r, now);
+	i = replay_process__find(r, process);
+	if (i != REPLAY_NONE && replay__process(r, i)->scope != REPLAY_NONE) {
+		scope = replay__process(r, i)->scope;
+		replay__parallelism(r, (uint32_t)scope)->pub.follows |= follows;
+	} else {
+		scope = replay_parallelism__begin(r, process, follows);
+		if (scope < 0)
+			return scope;
+		if (i == REPLAY_NONE)
+			i = replay_process__begin(r, process, (uint32_t)scope);
+		else
+			replay__process(r, i)->scope = (uint32_t)scope;
+	}
+	return replay_process__adopt_all(r, i) ?: scope;
+}
+
+uint32_t replay__scopes(const struct replay *r)
+{
+	return r->scopes.n;
+}
+
+const struct replay_scope *replay__scope(const struct replay *r, uint32_t scope)
+{
+	struct replay_parallelism *s;
+
+	if (scope >= r->scopes.n || !replay__parallelism(r, scope)->exists)
+		return NULL;
+	s = replay__parallelism(r, scope);
+	if (!s->pub.ended)
+		replay_parallelism__charge(s, r->now);
+	return &s->pub;
+}
+
+const struct replay_scope *replay__machine(const struct replay *r)
+{
+	replay_parallelism__charge(r->machine, r->now);
+	return &r->machine->pub;
+}
+
+bool replay__drop_scope(struct replay *r, uint32_t scope)
+{
+	struct replay_parallelism *s;
+	uint32_t process;
+
+	if (scope >= r->scopes.n)
+		return false;
+	s = replay__parallelism(r, scope);
+	if (!s->exists || s->pub.alive)
+		return false;
+	process = replay_process__find(r, s->pub.process); /* that nobody came to */
+	if (process != REPLAY_NONE && replay__process(r, process)->scope == scope)
+		replay_process__end(r, process);
+	replay_queue__drop_scope(r, scope);
+	s->exists = false;
+	s->next = r->dropped_scopes;
+	r->dropped_scopes = scope;
+	return true;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The insides of a replay. Rows stand in arrays and are known by their index there, REPLAY_NONE for none; what was let
+ * go of is in a list of free ones. Whatever changes does so at replay.now, which never goes back: so the laws of
+ * replay.h hold whatever the records say.
+ *
+ * Memory is asked for before anything is changed (replay__make_room), so that no change is left half done.
+ */
+#ifndef QUARTZ_CORE_REPLAY_STATE_H
+#define QUARTZ_CORE_REPLAY_STATE_H
+
+#include "core/replay/replay.h"
+#include "core/util/hash_table.h"
+#include "quartz/records.h"
+
+/*
+ * Records of two processors that are so near may have been written in the other order, and a thread that was woken on
+ * its way out has left within it.
+ */
+#define REPLAY_NEAR_NS 1000000
+
+struct replay_rows {
+	void *items;
+	uint32_t n, room;
+	size_t size; /* of one */
+	struct qz_hash_table index;
+};
+
+/* Of a thread whose row may be let go of: valid as long as the row has the serial. */
+struct replay_ref {
+	uint32_t row, serial; /* serial 0: nobody that is known */
+};
+
+/* Who wakes. */
+struct replay_waker {
+	struct replay_ref ref;
+	uint16_t cause;
+	bool by_call;
+};
+
+/* The wait that a thread is in while it is blocked or ready, or was last. */
+struct replay_stay {
+	uint32_t site, place;
+	uint32_t object; /* that it waits for */
+	uint16_t cause;
+	bool queued; /* it stands in the queue of that */
+	uint64_t began;
+	uint64_t runnable_ns; /* of the scope, when it began */
+	uint64_t room_ns;     /* of the machine, likewise */
+	uint64_t blocked_ns, ready_ns;
+};
+
+struct replay_row {
+	struct replay_thread pub;
+	bool lives;
+	bool unborn;	  /* neither FORK nor FOUND was seen */
+	bool woken_early; /* while it ran, by early: it may be about to leave */
+	bool owes_waking; /* it came in from a wait without one, which may be yet to come */
+	uint32_t cpu;	  /* where it runs */
+	uint64_t came;	  /* when it came there */
+	uint64_t early_at;
+	struct replay_waker early;
+	uint64_t account_base;
+	uint32_t process_row;
+	struct replay_stay stay;
+	uint32_t last_place, last_wait, last_wakeup; /* where to look first */
+	uint32_t held;				     /* objects that it holds: the first one */
+	uint32_t next;				     /* free, or ended */
+};
+
+struct replay_process {
+	uint32_t pid, scope, alive;
+	uint32_t space; /* of addresses: another number after each exec */
+	uint32_t next;
+};
+
+struct replay_parallelism {
+	struct replay_scope pub;
+	bool exists;
+	uint64_t *level_ns;
+	uint32_t room;	      /* of that */
+	uint32_t limit;	      /* room_ns: time at lower levels */
+	uint64_t runnable_ns; /* runnable threads times time */
+	uint64_t room_ns;
+	uint32_t objects; /* the first one */
+	uint32_t next;
+};
+
+struct replay_cpu {
+	uint32_t tid;	 /* that came in last */
+	uint32_t thread; /* its row, as long as it runs here */
+	bool seen;	 /* the above is known */
+	bool gone;	 /* the row was taken away, by what was seen elsewhere */
+	uint64_t gone_at;
+};
+
+struct replay_queue {
+	struct replay_object pub;
+	bool exists;
+	uint32_t space;
+	uint32_t refs; /* waits under way that name it */
+	uint64_t since;
+	struct replay_ref acquirer,
+		releaser; /* of the last wake-up by a futex call: who was woken, and by whom */
+	uint32_t holder;
+	uint64_t holder_ran;		 /* the holder's running time at since */
+	uint32_t held_before, held_next; /* of the same holder */
+	uint32_t before, next;		 /* of the same scope; next: free */
+};
+
+#define PLACE_WAYS 4
+#define PLACE_SETS (1u << 15)
+
+/* What stands behind a site. The one of its set that was not used for longest makes room. */
+struct replay_place {
+	uint32_t site; /* 0: free */
+	uint32_t place;
+	uint16_t cause;
+	uint8_t tag;
+	uint32_t used;
+	uint64_t address;
+};
+
+struct replay {
+	struct replay_options options;
+	struct replay_counts counts;
+	uint64_t now;
+	bool began; /* there was a time */
+	struct replay_cpu *cpus;
+	struct replay_place *places;
+	uint32_t place_clock;
+	struct replay_parallelism *machine;
+	struct replay_rows threads;   /* struct replay_row, by tid of those that live */
+	struct replay_rows processes; /* struct replay_process, by pid of those that live */
+	struct replay_rows scopes;    /* struct replay_parallelism */
+	struct replay_rows objects;   /* struct replay_queue, by scope, tag, space and address */
+	struct replay_rows waits;     /* struct replay_wait, by its first members */
+	struct replay_rows wakeups;   /* struct replay_wakeup, likewise */
+	uint32_t free_threads, ended_threads, free_processes;
+	uint32_t free_scopes,
+		dropped_scopes; /* dropped: free as soon as no wait has their number */
+	uint32_t free_objects, dropped_objects;
+	uint32_t last_serial, last_space;
+};
+
+static inline struct replay_row *replay__row(const struct replay *r, uint32_t i)
+{
+	return (struct replay_row *)r->threads.items + i;
+}
+
+static inline struct replay_process *replay__process(const struct replay *r, uint32_t i)
+{
+	return (struct replay_process *)r->processes.items + i;
+}
+
+static inline struct replay_parallelism *replay__parallelism(const struct replay *r, uint32_t i)
+{
+	return (struct replay_parallelism *)r->scopes.items + i;
+}
+
+static inline struct replay_queue *replay__queue(const struct replay *r, uint32_t i)
+{
+	return (struct replay_queue *)r->objects.items + i;
+}
+
+static inline bool replay_row__waits(const struct replay_row *t)
+{
+	return t->pub.state == REPLAY_READY || t->pub.state == REPLAY_BLOCKED;
+}
+
+/* ---- rows.c ---- */
+
+/* Scopes and objects that were dropped: no wait has their numbers any more. */
+void replay__reuse_dropped(struct replay *r);
+
+/* Room for what one record can make. 0 or -ENOMEM. */
+int replay__make_room(struct replay *r);
+
+/* A row from the list of free ones, or behind the last one: there is room. *fresh: it was never used. */
+uint32_t replay_rows__take(struct replay_rows *rows, uint32_t *free, size_t next, bool *fresh);
+
+/* ---- scopes.c ---- */
+
+/* Charges the time at the present level. */
+void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now);
+void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
+				uint64_t now);
+
+/* Room for levels up to n. 0 or -ENOMEM. */
+int replay_parallelism__reserve(struct replay_parallelism *s, uint32_t n);
+
+/* Integral of runnable threads up to now. */
+uint64_t replay_parallelism__runnable_ns(const struct replay_parallelism *s, uint64_t now);
+uint64_t replay_parallelism__room_ns(const struct replay_parallelism *s, uint64_t now);
+
+/* The process of which threads live, or that was opened; or REPLAY_NONE. */
+uint32_t replay_process__find(const struct replay *r, uint32_t pid);
+
+/*
+ * The process, made with a scope by the rules of the options if it is new: that of its creator (REPLAY_NONE: not known)
+ * if that one follows. Index or -ENOMEM.
+ */
+int64_t replay_process__get(struct replay *r, uint32_t pid, uint32_t creator);
+
+/* A thread comes to a process, or ends there. */
+void replay_process__join(struct replay *r, uint32_t process, struct replay_row *t);
+void replay_process__leave(struct replay *r, struct replay_row *t);
+
+/* ---- threads.c ---- */
+
+/* The row of a thread that lives, or REPLAY_NONE. */
+uint32_t replay_row__find(const struct replay *r, uint32_t tid);
+
+/* Makes a row, in REPLAY_UNKNOWN; process REPLAY_NONE: nobody's. */
+struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t process);
+void replay_row__end(struct replay *r, struct replay_row *t);
+
+/* Its end was not seen. */
+void replay_row__end_unseen(struct replay *r, struct replay_row *t);
+
+void replay_row__charge(const struct replay *r, struct replay_row *t);
+void replay_row__enter(struct replay *r, struct replay_row *t, enum replay_state state);
+
+/* A thread that was nobody's becomes that of a process: as another row in the same state. */
+void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process);
+
+/* FORK, EXEC, EXIT, NAME and FOUND. 0 or -ENOMEM. */
+int replay__apply_life(struct replay *r, const struct qz_log_record *record);
+
+/* ---- switches.c ---- */
+
+void replay__apply_switch(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
+void replay__apply_waking(struct replay *r, const struct qz_log_record *record);
+
+/* Nothing is known of the processor any more. */
+void replay_cpu__forget(struct replay *r, uint32_t cpu);
+
+/* The row does not run where it did: whoever leaves there under its number is not it. */
+void replay_cpu__take_away(struct replay *r, const struct replay_row *t);
+
+/* ---- waits.c ---- */
+
+void replay__apply_site(struct replay *r, const struct qz_log_record *record);
+
+/* The thread waits from now on. `left`: the switch by which it left; NULL: it was not seen. */
+void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
+			const struct qz_log_record *left);
+void replay_stay__end(struct replay *r, struct replay_row *t);
+
+/* ---- objects.c ---- */
+
+/* The object of a place, for a thread: REPLAY_NONE if there is none. */
+uint32_t replay_queue__find(struct replay *r, const struct replay_row *t,
+			    const struct replay_place *place);
+void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words);
+
+/* It leaves the queue where it stands, if any. `waker`: NULL if it was not seen. */
+void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
+
+/* A thread ends: it holds nothing. */
+void replay_queue__release_all(struct replay *r, struct replay_row *t);
+void replay_queue__drop_scope(struct replay *r, uint32_t scope);
+
+/* ---- wakeups.c ---- */
+
+/* A wake-up of the thread that ends its wait, which was blocked for so long with room for it. */
+void replay_wakeup__add(struct replay *r, struct replay_row *t, const struct replay_waker *waker,
+			uint64_t blocked_ns);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where and for what threads wait, and for how long: the table of waits. */
+#include <string.h>
+
+#include "core/replay/state.h"
+
+/* ---- places ---- */
+
+static struct replay_place *replay_place__set(const struct replay *r, uint32_t site)
+{
+	uint32_t hash = qz_hash_table__hash_number(2, site);
+
+	return &r->places[(size_t)(hash % PLACE_SETS) * PLACE_WAYS];
+}
+
+/* NULL: not known. */
+static struct replay_place *replay_place__find(struct replay *r, struct replay_row *t,
+					       uint32_t site)
+{
+	struct replay_place *place;
+
+	if (!site)
+		return NULL;
+	if (t->last_place != REPLAY_NONE && r->places[t->last_place].site == site) {
+		place = &r->places[t->last_place];
+	} else {
+		place = replay_place__set(r, site);
+		for (int i = 0; place->site != site; place++)
+			if (++i == PLACE_WAYS)
+				return NULL;
+		t->last_place = (uint32_t)(place - r->places);
+	}
+	place->used = ++r->place_clock;
+	return place;
+}
+
+void replay__apply_site(struct replay *r, const struct qz_log_record *record)
+{
+	struct replay_place *set = replay_place__set(r, record->site), *place = set;
+
+	if (!record->site) {
+		r->counts.impossible++;
+		return;
+	}
+	r->place_clock++;
+	for (int i = 0; i < PLACE_WAYS && place->site != record->site; i++)
+		if (set[i].site == record->site ||
+		    r->place_clock - set[i].used > r->place_clock - place->used)
+			place = &set[i];
+	*place = (struct replay_place) {
+		.site = record->site,
+		.place = record->other,
+		.cause = record->cause,
+		.tag = record->state,
+		.used = r->place_clock,
+		.address = record->object,
+	};
+}
+
+/* ---- the wait under way ---- */
+
+void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
+			const struct qz_log_record *left)
+{
+	struct replay_place *place = left ? replay_place__find(r, t, left->site) : NULL;
+	uint32_t object = place ? replay_queue__find(r, t, place) : REPLAY_NONE;
+
+	t->stay = (struct replay_stay) {
+		.site = left ? left->site : 0,
+		.place = place ? place->place : 0,
+		.object = object,
+		.cause = place ? place->cause : cause,
+		.began = r->now,
+		.room_ns = replay_parallelism__room_ns(r->machine, r->now),
+	};
+	if (t->pub.scope != REPLAY_NONE)
+		t->stay.runnable_ns = replay_parallelism__runnable_ns(
+			replay__parallelism(r, t->pub.scope), r->now);
+	if (object != REPLAY_NONE)
+		replay_queue__join(r, t, left->object);
+}
+
+/* Of the scope, over the wait so far. */
+static uint16_t replay_stay__nominal(const struct replay *r, const struct replay_row *t)
+{
+	uint64_t elapsed = r->now - t->stay.began, mean;
+	const struct replay_parallelism *s;
+
+	if (t->pub.scope == REPLAY_NONE)
+		return 0;
+	s = replay__parallelism(r, t->pub.scope);
+	mean = s->pub.runnable;
+	if (elapsed)
+		mean = (replay_parallelism__runnable_ns(s, r->now) - t->stay.runnable_ns +
+			elapsed / 2) /
+		       elapsed;
+	return (uint16_t)qz_nominal__group(mean < QZ_MAX_NOMINAL ? (uint32_t)mean : QZ_MAX_NOMINAL);
+}
+
+/* ---- the table ---- */
+
+static uint32_t replay_wait__hash(const struct replay_wait *w)
+{
+	uint32_t hash = qz_hash_table__hash_number(w->serial, (uint64_t)w->site << 32 | w->place);
+
+	return qz_hash_table__hash_number(hash, (uint64_t)w->object << 32 |
+							(uint32_t)w->cause << 16 | w->nominal);
+}
+
+static bool replay_wait__equal(const struct replay_wait *a, const struct replay_wait *b)
+{
+	return a->serial == b->serial && a->site == b->site && a->place == b->place &&
+	       a->object == b->object && a->cause == b->cause && a->nominal == b->nominal;
+}
+
+static bool replay_wait__is(const void *context, uint32_t i, const void *key)
+{
+	const struct replay *r = context;
+
+	return replay_wait__equal((struct replay_wait *)r->waits.items + i, key);
+}
+
+static struct replay_wait replay_stay__tell(const struct replay *r, const struct replay_row *t)
+{
+	return (struct replay_wait) {
+		.serial = t->pub.serial,
+		.scope = t->pub.scope,
+		.site = t->stay.site,
+		.place = t->stay.place,
+		.cause = t->stay.cause,
+		.nominal = replay_stay__nominal(r, t),
+		.object = t->stay.object,
+		.blocked_ns = t->stay.blocked_ns,
+		.ready_ns = t->stay.ready_ns,
+	};
+}
+
+/* The row with the first members of w, which is added if there is none. */
+static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row *t,
+					    const struct replay_wait *w)
+{
+	struct replay_wait *rows = r->waits.items;
+	uint32_t hash, i = t->last_wait;
+
+	if (i < r->waits.n && replay_wait__equal(&rows[i], w))
+		return &rows[i];
+	hash = replay_wait__hash(w);
+	i = qz_hash_table__find(&r->waits.index, hash, replay_wait__is, r, w);
+	if (i == REPLAY_NONE) {
+		i = r->waits.n++;
+		rows[i] = *w;
+		rows[i].count = rows[i].blocked_ns = rows[i].ready_ns = 0;
+		qz_hash_table__insert(&r->waits.index, hash, i);
+	}
+	t->last_wait = i;
+	return &rows[i];
+}
+
+void replay_stay__end(struct replay *r, struct replay_row *t)
+{
+	struct replay_wait told, *w;
+
+	replay_row__charge(r, t);
+	replay_queue__leave(r, t, NULL);
+	if (t->stay.object != REPLAY_NONE)
+		replay__queue(r, t->stay.object)->refs--;
+	told = replay_stay__tell(r, t);
+	w = replay_wait__get(r, t, &told);
+	w->count++;
+	w->blocked_ns += told.blocked_ns;
+	w->ready_ns += told.ready_ns;
+	/* whoever is woken late for it names the object */
+	t->stay.blocked_ns = t->stay.ready_ns = 0;
+}
+
+/* ---- for the user ---- */
+
+void replay__each_wait(const struct replay *r,
+		       void (*call)(void *context, const struct replay_wait *w), void *context)
+{
+	for (uint32_t i = 0; i < r->waits.n; i++)
+		call(context, (struct replay_wait *)r->waits.items + i);
+}
+
+void replay__each_open_wait(const struct replay *r,
+			    void (*call)(void *context, const struct replay_wait *w), void *context)
+{
+	for (uint32_t i = 0; i < r->threads.n; i++) {
+		struct replay_row *t = replay__row(r, i);
+		struct replay_wait w;
+
+		if (!t->lives || !replay_row__waits(t))
+			continue;
+		replay_row__charge(r, t);
+		w = replay_stay__tell(r, t);
+		call(context, &w);
+	}
+}
+
+void replay__clear_waits(struct replay *r)
+{
+	r->waits.n = r->wakeups.n = 0;
+	qz_hash_table__clear(&r->waits.index);
+	qz_hash_table__clear(&r->wakeups.index);
+	replay__reuse_dropped(r);
+}
