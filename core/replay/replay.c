@@ -13,7 +13,8 @@ static bool replay__allocate(struct replay *r)
 	uint32_t n = r->options.processors;
 
 	r->cpus = calloc(n ?: 1, sizeof(*r->cpus));
-	r->places = calloc((size_t)PLACE_SETS * PLACE_WAYS, sizeof(*r->places));
+	r->place_sets = PLACE_SETS_FIRST;
+	r->places = calloc((size_t)r->place_sets * PLACE_WAYS, sizeof(*r->places));
 	r->machine = calloc(1, sizeof(*r->machine));
 	if (!r->cpus || !r->places || !r->machine || replay_parallelism__reserve(r->machine, n))
 		return false;

@@ -91,7 +91,7 @@ struct replay_cpu {
 	uint32_t thread; /* its row, as long as it runs here */
 	bool seen;	 /* the above is known */
 	bool gone;	 /* the row was taken away, by what was seen elsewhere */
-	uint64_t gone_at;
+	uint64_t at;	 /* when it came, or was taken away */
 };
 
 struct replay_queue {
@@ -108,10 +108,11 @@ struct replay_queue {
 	uint32_t before, next;		 /* of the same scope; next: free */
 };
 
-#define PLACE_WAYS 4
-#define PLACE_SETS (1u << 15)
+#define PLACE_WAYS	 4
+#define PLACE_SETS_FIRST 64
+#define PLACE_SETS_MOST	 (1u << 15)
 
-/* What stands behind a site. The one of its set that was not used for longest makes room. */
+/* What stands behind a site. When there are as many sets as can be, the one not used for longest makes room in its set. */
 struct replay_place {
 	uint32_t site; /* 0: free */
 	uint32_t place;
@@ -128,7 +129,7 @@ struct replay {
 	bool began; /* there was a time */
 	struct replay_cpu *cpus;
 	struct replay_place *places;
-	uint32_t place_clock;
+	uint32_t place_sets, place_clock;
 	struct replay_parallelism *machine;
 	struct replay_rows threads;   /* struct replay_row, by tid of those that live */
 	struct replay_rows processes; /* struct replay_process, by pid of those that live */
@@ -234,6 +235,9 @@ void replay__apply_waking(struct replay *r, const struct qz_log_record *record);
 
 /* Nothing is known of the processor any more. */
 void replay_cpu__forget(struct replay *r, uint32_t cpu);
+
+/* A new row is of a thread that came to a processor just before there was one. */
+void replay_cpu__recognize(struct replay *r, struct replay_row *t);
 
 /* The row does not run where it did: whoever leaves there under its number is not it. */
 void replay_cpu__take_away(struct replay *r, const struct replay_row *t);

@@ -18,7 +18,7 @@ void replay_cpu__take_away(struct replay *r, const struct replay_row *t)
 		return;
 	c->thread = REPLAY_NONE;
 	c->gone = true;
-	c->gone_at = r->now;
+	c->at = r->now;
 }
 
 /* Who is there has left, nobody knows when and how. */
@@ -117,6 +117,20 @@ static void replay_row__come(struct replay *r, struct replay_row *t, uint32_t cp
 	replay_row__enter(r, t, REPLAY_RUNNING);
 }
 
+void replay_cpu__recognize(struct replay *r, struct replay_row *t)
+{
+	for (uint32_t i = 0; i < r->options.processors; i++) {
+		struct replay_cpu *c = &r->cpus[i];
+
+		if (!c->seen || c->tid != t->pub.tid || c->thread != REPLAY_NONE || c->gone ||
+		    r->now - c->at > REPLAY_NEAR_NS)
+			continue;
+		c->thread = (uint32_t)(t - replay__row(r, 0));
+		replay_row__come(r, t, i);
+		return;
+	}
+}
+
 static void replay_row__block(struct replay *r, struct replay_row *t,
 			      const struct qz_log_record *record)
 {
@@ -173,7 +187,7 @@ static struct replay_row *replay_cpu__leaver(struct replay *r, uint32_t cpu, uin
 
 	if (t && expected)
 		return t;
-	if (expected && c->gone && r->now - c->gone_at <= REPLAY_NEAR_NS)
+	if (expected && c->gone && r->now - c->at <= REPLAY_NEAR_NS)
 		return NULL;
 	replay_cpu__vanish(r, c);
 	t = replay__meet(r, tid);
@@ -199,5 +213,6 @@ void replay__apply_switch(struct replay *r, uint32_t cpu, const struct qz_log_re
 		.tid = record->other,
 		.thread = t ? (uint32_t)(t - replay__row(r, 0)) : REPLAY_NONE,
 		.seen = true,
+		.at = r->now,
 	};
 }

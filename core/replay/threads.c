@@ -185,6 +185,8 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 	/* the tracepoint of wake-ups is not that of first ones, which come with it */
 	replay_stay__begin(r, t, QZ_WAIT_START, NULL);
 	replay_row__enter(r, t, REPLAY_READY);
+	if (!r->options.every_process)
+		replay_cpu__recognize(r, t);
 	return 0;
 }
 
@@ -208,6 +210,8 @@ static int replay__apply_found(struct replay *r, const struct qz_log_record *rec
 			replay_row__end_unseen(r, t);
 	}
 	t = replay__row(r, replay_row__find(r, record->tid));
+	if (is_new && !r->options.every_process)
+		replay_cpu__recognize(r, t);
 	t->account_base = record->object;
 	if (t->pub.state == REPLAY_UNKNOWN && record->state == QZ_LOG_FOUND_BLOCKED) {
 		replay_stay__begin(r, t, record->cause, NULL);

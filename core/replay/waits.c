@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Where and for what threads wait, and for how long: the table of waits. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "core/replay/state.h"
 
@@ -10,7 +10,7 @@ static struct replay_place *replay_place__set(const struct replay *r, uint32_t s
 {
 	uint32_t hash = qz_hash_table__hash_number(2, site);
 
-	return &r->places[(size_t)(hash % PLACE_SETS) * PLACE_WAYS];
+	return &r->places[(size_t)(hash & (r->place_sets - 1)) * PLACE_WAYS];
 }
 
 /* NULL: not known. */
@@ -34,19 +34,50 @@ static struct replay_place *replay_place__find(struct replay *r, struct replay_r
 	return place;
 }
 
+/* Where a site stands in its set, or is to stand: in a free entry, or in that not used for longest. */
+static struct replay_place *replay_place__choose(const struct replay *r, uint32_t site)
+{
+	struct replay_place *set = replay_place__set(r, site), *place = set;
+
+	for (int i = 0; i < PLACE_WAYS && place->site != site; i++)
+		if (set[i].site == site ||
+		    r->place_clock - set[i].used > r->place_clock - place->used)
+			place = &set[i];
+	return place;
+}
+
+/* Twice as many sets. Where there is no memory for that, as many as there are must do. */
+static void replay_place__grow(struct replay *r)
+{
+	struct replay_place *old = r->places;
+	uint32_t n = r->place_sets * PLACE_WAYS;
+
+	r->places = calloc(2 * (size_t)n, sizeof(*old));
+	if (!r->places) {
+		r->places = old;
+		return;
+	}
+	r->place_sets *= 2;
+	for (uint32_t i = 0; i < n; i++)
+		if (old[i].site)
+			*replay_place__choose(r, old[i].site) = old[i];
+	free(old);
+}
+
 void replay__apply_site(struct replay *r, const struct qz_log_record *record)
 {
-	struct replay_place *set = replay_place__set(r, record->site), *place = set;
+	struct replay_place *place;
 
 	if (!record->site) {
 		r->counts.impossible++;
 		return;
 	}
 	r->place_clock++;
-	for (int i = 0; i < PLACE_WAYS && place->site != record->site; i++)
-		if (set[i].site == record->site ||
-		    r->place_clock - set[i].used > r->place_clock - place->used)
-			place = &set[i];
+	place = replay_place__choose(r, record->site);
+	if (place->site && place->site != record->site && r->place_sets < PLACE_SETS_MOST) {
+		replay_place__grow(r);
+		place = replay_place__choose(r, record->site);
+	}
 	*place = (struct replay_place) {
 		.site = record->site,
 		.place = record->other,

@@ -85,7 +85,11 @@
 	X(exporter)                                                                                \
 	X(config_file)                                                                             \
 	X(critical_path)                                                                           \
-	X(zeroing)
+	X(zeroing)                                                                                 \
+	X(replay)                                                                                  \
+	X(merge_logs)                                                                              \
+	X(hash_table)                                                                              \
+	X(schedules)
 
 #define X(name) Suite *suite_##name(void);
 SUITES

@@ -1,0 +1,886 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Each rule by records made by hand. Thread 10 of process 10 is found ready, 20 and 21 of process 20. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/replay/replay.h"
+#include "quartz/records.h"
+#include "tests/unit/core/replay/laws.h"
+#include "tests/unit/failing.h"
+#include "tests/unit/suites.h"
+
+#define MS 1000000ull
+
+static struct replay *r;
+static struct laws *laws;
+static uint64_t last;
+
+static int apply(uint32_t cpu, struct qz_log_record record)
+{
+	if (record.time > last)
+		last = record.time;
+	return replay__apply(r, cpu, &record);
+}
+
+static void switches(uint32_t cpu, uint64_t time, uint32_t tid, enum qz_log_left how,
+		     uint32_t other)
+{
+	ck_assert_int_eq(0, apply(cpu, (struct qz_log_record) {.kind = QZ_LOG_SWITCH,
+							       .time = time,
+							       .tid = tid,
+							       .state = how,
+							       .other = other}));
+}
+
+static void blocks_at(uint32_t cpu, uint64_t time, uint32_t tid, uint32_t site, uint64_t object,
+		      uint32_t other)
+{
+	ck_assert_int_eq(0, apply(cpu, (struct qz_log_record) {.kind = QZ_LOG_SWITCH,
+							       .time = time,
+							       .tid = tid,
+							       .state = QZ_LOG_BLOCKED,
+							       .site = site,
+							       .object = object,
+							       .other = other}));
+}
+
+static void wakes(uint64_t time, uint32_t tid, uint32_t by)
+{
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_WAKING,
+							     .time = time,
+							     .tid = tid,
+							     .other = by,
+							     .state = by ? QZ_LOG_BY_CALL
+									 : QZ_LOG_BY_INTERRUPT,
+							     .cause = by ? QZ_WAIT_FUTEX : 0}));
+}
+
+static void life(uint8_t kind, uint64_t time, uint32_t tid, uint32_t other, uint32_t site)
+{
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = kind,
+							     .time = time,
+							     .tid = tid,
+							     .other = other,
+							     .site = site}));
+}
+
+static void site(uint64_t time, uint32_t of, uint16_t cause, uint8_t tag, uint64_t address)
+{
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_SITE,
+							     .time = time,
+							     .site = of,
+							     .cause = cause,
+							     .state = tag,
+							     .other = of + 1000,
+							     .object = address}));
+}
+
+static void begin_as(bool every_process)
+{
+	struct replay_options options = {.processors = 4, .every_process = every_process};
+
+	last = 0;
+	r = replay__new(&options);
+	laws = laws__new();
+	ck_assert_ptr_nonnull(r);
+	if (!every_process)
+		replay__open_scope(r, 20, true, 0);
+	life(QZ_LOG_FOUND, 0, 10, 10, 0);
+	life(QZ_LOG_FOUND, 0, 20, 20, 0);
+	life(QZ_LOG_FOUND, 0, 21, 20, 0);
+}
+
+static void begin(void)
+{
+	begin_as(true);
+}
+
+/* The laws hold at the end of each test. */
+static void end(void)
+{
+	const char *broken = laws__check(laws, r, last + 1000);
+
+	ck_assert_msg(!broken, "%s", broken);
+	broken = laws__take(laws, r, last + 2000, 1);
+	ck_assert_msg(!broken, "%s", broken);
+	laws__free(laws);
+	replay__free(r);
+}
+
+static const struct replay_thread *thread(uint32_t tid)
+{
+	const struct replay_thread *t = replay__thread(r, tid);
+
+	ck_assert_ptr_nonnull(t);
+	return t;
+}
+
+static void times(uint32_t tid, uint64_t unknown, uint64_t running, uint64_t ready,
+		  uint64_t blocked)
+{
+	const struct replay_thread *t = thread(tid);
+
+	ck_assert_uint_eq(t->ns[REPLAY_UNKNOWN], unknown);
+	ck_assert_uint_eq(t->ns[REPLAY_RUNNING], running);
+	ck_assert_uint_eq(t->ns[REPLAY_READY], ready);
+	ck_assert_uint_eq(t->ns[REPLAY_BLOCKED], blocked);
+}
+
+static void found_wait(void *context, const struct replay_wait *w)
+{
+	struct replay_wait *want = context;
+
+	if (w->serial != want->serial || w->cause != want->cause || w->site != want->site)
+		return;
+	want->count += w->count;
+	want->blocked_ns += w->blocked_ns;
+	want->ready_ns += w->ready_ns;
+	want->nominal = w->nominal;
+	want->object = w->object;
+	want->place = w->place;
+}
+
+/* All waits of the thread with this cause and site that have ended, added up. */
+static struct replay_wait waits_of(uint32_t tid, uint16_t cause, uint32_t at)
+{
+	struct replay_wait w = {.serial = thread(tid)->serial, .cause = cause, .site = at};
+
+	replay__each_wait(r, found_wait, &w);
+	return w;
+}
+
+static void found_wakeup(void *context, const struct replay_wakeup *w)
+{
+	struct replay_wakeup *want = context;
+
+	if (w->waker != want->waker)
+		return;
+	want->count += w->count;
+	want->blocked_ns += w->blocked_ns;
+	want->scope = w->scope;
+	want->object = w->object;
+}
+
+static struct replay_wakeup wakeups_by(uint32_t serial)
+{
+	struct replay_wakeup w = {.waker = serial};
+
+	replay__each_wakeup(r, found_wakeup, &w);
+	return w;
+}
+
+static void count_row(void *context, const struct replay_thread *t)
+{
+	(void)t;
+	++*(uint32_t *)context;
+}
+
+static uint32_t rows(void)
+{
+	uint32_t n = 0;
+
+	replay__each_thread(r, count_row, &n);
+	return n;
+}
+
+/* ---- states ---- */
+
+START_TEST(states)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 10);
+	switches(0, 130, 10, QZ_LOG_PREEMPTED, 20);
+	switches(0, 200, 20, QZ_LOG_BLOCKED, 10);
+	wakes(260, 20, 10);
+	switches(0, 300, 10, QZ_LOG_BLOCKED, 20);
+	replay__advance(r, 400);
+	times(10, 100, 30 + 100, 70, 100);
+	times(20, 130, 70 + 100, 40, 60);
+	ck_assert_uint_eq(thread(20)->woken, 1);
+	ck_assert_uint_eq(replay__counts(r)->unwoken, 0);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	last = 400;
+}
+END_TEST
+
+START_TEST(levels)
+{
+	const struct replay_scope *s;
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 110, 0, QZ_LOG_PREEMPTED, 21);
+	switches(2, 120, 0, QZ_LOG_PREEMPTED, 10);
+	switches(1, 150, 21, QZ_LOG_BLOCKED, 0);
+	switches(2, 170, 10, QZ_LOG_PREEMPTED, 0);
+	replay__advance(r, 200);
+	s = replay__scope(r, thread(20)->scope);
+	ck_assert_uint_eq(s->process, 20);
+	ck_assert_uint_eq(s->nlevels, 3);
+	ck_assert_uint_eq(s->level_ns[0], 100);
+	ck_assert_uint_eq(s->level_ns[1], 10 + 50);
+	ck_assert_uint_eq(s->level_ns[2], 40);
+	ck_assert_uint_eq(s->running, 1);
+	ck_assert_uint_eq(s->runnable, 1);
+	ck_assert_uint_eq(s->alive, 2);
+	s = replay__machine(r);
+	ck_assert_uint_eq(s->nlevels, 4);
+	ck_assert_uint_eq(s->level_ns[3], 30);
+	last = 200;
+}
+END_TEST
+
+/* ---- wake-ups ---- */
+
+START_TEST(woken_on_its_way_out)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	wakes(200, 20, 0);
+	switches(0, 200 + MS, 20, QZ_LOG_BLOCKED, 0); /* 1 ms: the longest */
+	ck_assert_int_eq(thread(20)->state, REPLAY_READY);
+	switches(1, 300 + MS, 0, QZ_LOG_PREEMPTED, 20);
+	times(20, 100, 100 + MS, 100, 0);
+	wakes(400 + MS, 20, 0);
+	switches(1, 401 + 2 * MS, 20, QZ_LOG_BLOCKED, 0); /* too long ago */
+	ck_assert_int_eq(thread(20)->state, REPLAY_BLOCKED);
+	ck_assert_uint_eq(thread(20)->woken, 1);
+}
+END_TEST
+
+START_TEST(woken_at_the_time_of_leaving)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	wakes(200, 20, 0);
+	switches(0, 200, 20, QZ_LOG_BLOCKED, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_READY);
+	switches(0, 300, 0, QZ_LOG_PREEMPTED, 20);
+	switches(0, 400, 20, QZ_LOG_BLOCKED, 0);
+	wakes(400, 20, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_READY);
+	ck_assert_uint_eq(thread(20)->ns[REPLAY_BLOCKED], 0);
+}
+END_TEST
+
+/* A wake-up of a thread that runs, and is then preempted, says nothing of its next wait. */
+START_TEST(woken_while_it_stays)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	wakes(110, 20, 0);
+	switches(0, 120, 20, QZ_LOG_PREEMPTED, 10);
+	switches(0, 130, 10, QZ_LOG_BLOCKED, 20);
+	switches(0, 140, 20, QZ_LOG_BLOCKED, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_BLOCKED);
+}
+END_TEST
+
+START_TEST(not_woken)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(0, 200, 20, QZ_LOG_BLOCKED, 0);
+	switches(0, 300, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(replay__counts(r)->unwoken, 1);
+	times(20, 100, 100, 0, 100);
+	/* that of a processor whose clock is behind comes after all: it is not for the next wait */
+	wakes(301, 20, 10);
+	ck_assert_uint_eq(replay__counts(r)->unwoken, 0);
+	ck_assert_uint_eq(thread(20)->woken, 1);
+	switches(0, 400, 20, QZ_LOG_BLOCKED, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_BLOCKED);
+}
+END_TEST
+
+START_TEST(who_woke_whom)
+{
+	uint32_t serial = thread(10)->serial;
+
+	site(0, 7, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 4096);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	blocks_at(0, 200, 20, 7, 0, 10);
+	wakes(300, 20, 10);
+	ck_assert_uint_eq(wakeups_by(serial).count, 1);
+	ck_assert_uint_eq(wakeups_by(serial).blocked_ns, 100); /* three processors were free */
+	ck_assert_uint_eq(wakeups_by(serial).scope, thread(20)->scope);
+	ck_assert_uint_eq(wakeups_by(serial).object, 0);
+	/* no processor is free from 400 to 450 */
+	switches(1, 310, 0, QZ_LOG_PREEMPTED, 20);
+	switches(2, 320, 0, QZ_LOG_PREEMPTED, 21);
+	life(QZ_LOG_FORK, 330, 30, 10, 30);
+	life(QZ_LOG_FORK, 330, 31, 10, 30);
+	switches(3, 340, 0, QZ_LOG_PREEMPTED, 30);
+	switches(1, 400, 20, QZ_LOG_BLOCKED, 31);
+	switches(3, 450, 30, QZ_LOG_PREEMPTED, 0);
+	wakes(470, 20, 0);
+	ck_assert_uint_eq(wakeups_by(0).count, 1);
+	ck_assert_uint_eq(wakeups_by(0).blocked_ns, 20);
+	ck_assert_uint_eq(wakeups_by(0).object, REPLAY_NONE);
+}
+END_TEST
+
+/* ---- the order of two processors' records ---- */
+
+/* Seen to come elsewhere before it is seen to leave. */
+START_TEST(comes_before_it_leaves)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 200, 0, QZ_LOG_PREEMPTED, 20);
+	switches(0, 200 + MS, 20, QZ_LOG_PREEMPTED, 10);
+	ck_assert_int_eq(thread(20)->state, REPLAY_RUNNING);
+	ck_assert_uint_eq(replay__machine(r)->running, 2);
+	switches(1, 300 + MS, 20, QZ_LOG_BLOCKED, 0);
+	times(20, 100, 200 + MS, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	/* it has long been elsewhere: then it came back, and what it did between is not known */
+	wakes(300 + MS, 20, 0);
+	switches(1, 400 + MS, 0, QZ_LOG_PREEMPTED, 20);
+	switches(2, 500 + MS, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 501 + 2 * MS, 20, QZ_LOG_BLOCKED, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_BLOCKED);
+	ck_assert_uint_eq(replay__machine(r)->running, 1);
+}
+END_TEST
+
+START_TEST(comes_before_it_is_made)
+{
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 30);
+	ck_assert_uint_eq(replay__counts(r)->unborn, 1);
+	ck_assert_uint_eq(thread(30)->scope, REPLAY_NONE);
+	life(QZ_LOG_FORK, 101, 30, 20, 20);
+	ck_assert_uint_eq(thread(30)->scope, thread(20)->scope);
+	ck_assert_int_eq(thread(30)->state, REPLAY_RUNNING);
+	switches(1, 150, 30, QZ_LOG_BLOCKED, 0);
+	times(30, 0, 49, 0, 0);
+	ck_assert_uint_eq(thread(30)->began, 101);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+}
+END_TEST
+
+/* The same where it has no row: processes that are not followed have none. */
+START_TEST(comes_before_it_is_known)
+{
+	replay__free(r);
+	laws__free(laws);
+	begin_as(false);
+	ck_assert_uint_eq(thread(10)->scope, REPLAY_NONE);
+	switches(1, 100, 20, QZ_LOG_PREEMPTED, 30);
+	ck_assert_ptr_null(replay__thread(r, 30));
+	life(QZ_LOG_FORK, 101, 30, 20, 30);
+	ck_assert_uint_eq(thread(30)->scope, thread(20)->scope);
+	ck_assert_int_eq(thread(30)->state, REPLAY_RUNNING);
+	switches(1, 150, 30, QZ_LOG_BLOCKED, 55);
+	ck_assert_ptr_null(replay__thread(r, 55));
+	/* switches between those who are not followed are not in the log: nothing is missing */
+	switches(1, 160, 56, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	ck_assert_uint_eq(replay__counts(r)->unborn, 0);
+	/* but that 20 leaves is */
+	switches(1, 170, 57, QZ_LOG_PREEMPTED, 30);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 1);
+}
+END_TEST
+
+/* Records of processors whose clocks are off by a microsecond, in each order. */
+START_TEST(clocks_that_are_off)
+{
+	for (uint64_t t = 10000; t < 100000; t += 20000)
+		for (int off = -1000; off <= 1000; off += 500) {
+			uint64_t other = t + (uint64_t)(int64_t)off;
+
+			if (off < 0)
+				wakes(other, 20, 0);
+			switches(0, t, 0, QZ_LOG_PREEMPTED, 20);
+			switches(0, t + 5000, 20, QZ_LOG_BLOCKED, 0);
+			if (off >= 0)
+				wakes(other + 5000, 20, 0);
+			t += 20000;
+		}
+}
+END_TEST
+
+START_TEST(back_in_time)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(0, 50, 20, QZ_LOG_BLOCKED, 0);
+	ck_assert_uint_eq(replay__counts(r)->late, 1);
+	times(20, 100, 0, 0, 0);
+	replay__advance(r, 300);
+	switches(0, 200, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(replay__counts(r)->late, 2);
+	ck_assert_uint_eq(thread(20)->ns[REPLAY_BLOCKED], 200);
+	last = 300;
+}
+END_TEST
+
+/* ---- what was not seen ---- */
+
+START_TEST(gaps)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(0, 200, 10, QZ_LOG_BLOCKED, 21); /* 20 left, and 10 came */
+	ck_assert_uint_eq(replay__counts(r)->gaps, 1);
+	ck_assert_int_eq(thread(20)->state, REPLAY_UNKNOWN);
+	replay__advance(r, 300);
+	times(20, 100 + 100, 100, 0, 0);
+	times(10, 200, 0, 0, 100);
+	/* it must have slept if it is woken */
+	wakes(300, 20, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_READY);
+	switches(1, 350, 0, QZ_LOG_PREEMPTED, 20);
+	times(20, 200, 100, 50, 0);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_UNKNOWN, 0).ready_ns, 50);
+}
+END_TEST
+
+START_TEST(lost_records)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	ck_assert_int_eq(replay__lose(r, 0, 200, 900), 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_UNKNOWN);
+	ck_assert_uint_eq(replay__machine(r)->running, 1);
+	switches(0, 950, 10, QZ_LOG_PREEMPTED, 0);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0); /* it is told of as lost */
+	ck_assert_uint_eq(replay__counts(r)->lost_ns, 700);
+	times(20, 100 + 750, 100, 0, 0);
+	ck_assert_int_eq(replay__lose(r, 4, 0, 1), -EINVAL);
+	ck_assert_int_eq(replay__lose(r, 0, 2, 1), -EINVAL);
+	ck_assert_uint_eq(replay__counts(r)->lost_ns, 700);
+}
+END_TEST
+
+START_TEST(met_without_a_fork)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 40);
+	ck_assert_uint_eq(replay__counts(r)->unborn, 1);
+	ck_assert_uint_eq(thread(40)->process, REPLAY_NONE);
+	switches(0, 150, 40, QZ_LOG_BLOCKED, 0);
+	life(QZ_LOG_FOUND, 5 * MS, 40, 20, 0);
+	ck_assert_uint_eq(thread(40)->process, 20);
+	ck_assert_int_eq(thread(40)->state, REPLAY_BLOCKED);
+	ck_assert_uint_eq(thread(40)->began, 5 * MS);
+	ck_assert_uint_eq(rows(), 5); /* it was another one before, that ended then */
+	wakes(6 * MS, 40, 0);
+	wakes(6 * MS, 41, 0);
+	life(QZ_LOG_NAME, 6 * MS, 41, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->strange, 2);
+	ck_assert_ptr_null(replay__thread(r, 41));
+}
+END_TEST
+
+START_TEST(impossible)
+{
+	struct qz_log_record wrong[] = {
+		{.kind = QZ_LOG_NONE},
+		{.kind = QZ_LOG_KINDS},
+		{.kind = QZ_LOG_SWITCH, .state = QZ_LOG_DEAD + 1},
+		{.kind = QZ_LOG_WAKING, .state = QZ_LOG_BY_CALL + 1},
+		{.kind = QZ_LOG_WAKING, .cause = QZ_WAIT_CAUSES},
+		{.kind = QZ_LOG_FOUND, .state = QZ_LOG_FOUND_BLOCKED + 1},
+		{.kind = QZ_LOG_SITE, .state = QZ_TAG_FILE + 1},
+	};
+	uint64_t records = replay__counts(r)->records;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		ck_assert_int_eq(replay__apply(r, 0, &wrong[i]), -EINVAL);
+	wrong[2].state = 0;
+	ck_assert_int_eq(replay__apply(r, 4, &wrong[2]), -EINVAL);
+	ck_assert_uint_eq(replay__counts(r)->records, records);
+	life(QZ_LOG_FORK, 10, 0, 10, 10);
+	site(10, 0, 0, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->impossible, 2);
+	ck_assert_uint_eq(rows(), 3);
+}
+END_TEST
+
+/* ---- lives ---- */
+
+START_TEST(fork_to_death)
+{
+	const struct replay_scope *s;
+	struct qz_log_record exits = {
+		.kind = QZ_LOG_EXIT, .time = 250, .tid = 30, .comm = "last name"};
+	uint32_t scope;
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	life(QZ_LOG_FORK, 150, 30, 20, 30);
+	ck_assert_uint_ne(thread(30)->scope, thread(20)->scope);
+	scope = thread(30)->scope;
+	switches(1, 200, 0, QZ_LOG_PREEMPTED, 30);
+	ck_assert_uint_eq(waits_of(30, QZ_WAIT_START, 0).ready_ns, 50);
+	ck_assert_uint_eq(waits_of(30, QZ_WAIT_START, 0).count, 1);
+	ck_assert_uint_eq(replay__counts(r)->unwoken, 0);
+	ck_assert_int_eq(apply(1, exits), 0);
+	ck_assert_str_eq(thread(30)->comm, "last name");
+	ck_assert_int_eq(apply(1, (struct qz_log_record) {.kind = QZ_LOG_SWITCH,
+							  .state = QZ_LOG_DEAD,
+							  .time = 300,
+							  .tid = 30,
+							  .object = 77}),
+			 0);
+	ck_assert_ptr_null(replay__thread(r, 30));
+	s = replay__scope(r, scope);
+	ck_assert_uint_eq(s->began, 150);
+	ck_assert_uint_eq(s->ended, 300);
+	ck_assert_uint_eq(s->ns[REPLAY_RUNNING], 100);
+	ck_assert_uint_eq(s->account_ns, 77);
+	ck_assert_uint_eq(s->level_ns[1], 100);
+	ck_assert_uint_eq(s->threads, 1);
+	replay__advance(r, 1000);
+	ck_assert_uint_eq(replay__scope(r, scope)->level_ns[0], 50);
+	ck_assert_uint_eq(rows(), 4);
+	last = 1000;
+}
+END_TEST
+
+START_TEST(number_used_again)
+{
+	uint32_t serial;
+
+	life(QZ_LOG_FORK, 100, 30, 20, 30);
+	serial = thread(30)->serial;
+	switches(1, 200, 0, QZ_LOG_PREEMPTED, 30);
+	switches(1, 300, 30, QZ_LOG_DEAD, 0);
+	life(QZ_LOG_FORK, 400, 30, 10, 10);
+	ck_assert_uint_ne(thread(30)->serial, serial);
+	ck_assert_uint_eq(thread(30)->process, 10);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+	/* and without its end: it was running, and whoever leaves there now is not the new one */
+	switches(1, 500, 0, QZ_LOG_PREEMPTED, 30);
+	life(QZ_LOG_FORK, 600, 30, 20, 30);
+	ck_assert_uint_eq(replay__counts(r)->unended, 1);
+	ck_assert_uint_eq(thread(30)->process, 30);
+	switches(1, 601, 30, QZ_LOG_DEAD, 0);
+	ck_assert_int_eq(thread(30)->state, REPLAY_READY);
+	ck_assert_uint_eq(thread(30)->began, 600);
+}
+END_TEST
+
+/* The first thread of a process comes, of which others seem to live: they are of another one before it. */
+START_TEST(process_number_used_again)
+{
+	uint32_t scope = thread(20)->scope;
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(0, 200, 20, QZ_LOG_DEAD, 10);
+	life(QZ_LOG_FORK, 300, 20, 10, 20);
+	ck_assert_ptr_null(replay__thread(r, 21));
+	ck_assert_uint_eq(replay__scope(r, scope)->ended, 300);
+	ck_assert_uint_ne(thread(20)->scope, scope);
+	ck_assert_uint_eq(replay__counts(r)->unended, 1);
+}
+END_TEST
+
+START_TEST(exec_by_another_thread)
+{
+	uint32_t serial = thread(21)->serial;
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	switches(0, 200, 20, QZ_LOG_DEAD, 0);
+	life(QZ_LOG_EXEC, 300, 20, 21, 0);
+	ck_assert_ptr_null(replay__thread(r, 21));
+	ck_assert_uint_eq(thread(20)->serial, serial);
+	switches(1, 400, 20, QZ_LOG_BLOCKED, 0);
+	times(20, 100, 300, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+}
+END_TEST
+
+/* The death of the first thread comes after the record of exec: it is not that of its heir. */
+START_TEST(exec_before_the_death)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	life(QZ_LOG_EXEC, 300, 20, 21, 0);
+	switches(0, 301, 20, QZ_LOG_DEAD, 0);
+	ck_assert_int_eq(thread(20)->state, REPLAY_RUNNING);
+	ck_assert_uint_eq(replay__counts(r)->unended, 1);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+}
+END_TEST
+
+START_TEST(scopes_that_follow)
+{
+	int64_t scope = replay__open_scope(r, 30, true, 10);
+	const struct replay_scope *s;
+
+	ck_assert_int_ge(scope, 0);
+	ck_assert_uint_eq(replay__scope(r, (uint32_t)scope)->ended, 0);
+	life(QZ_LOG_FORK, 100, 30, 20, 30);
+	life(QZ_LOG_FORK, 200, 40, 30, 40);
+	life(QZ_LOG_FORK, 300, 50, 20, 50);
+	ck_assert_uint_eq(thread(30)->scope, scope);
+	ck_assert_uint_eq(thread(40)->scope, scope);
+	ck_assert_uint_ne(thread(50)->scope, scope);
+	s = replay__scope(r, (uint32_t)scope);
+	ck_assert_uint_eq(s->alive, 2);
+	ck_assert(!replay__drop_scope(r, (uint32_t)scope));
+	ck_assert_int_eq(replay__open_scope(r, 30, true, 310), scope);
+	/* one that nobody came to can be dropped, and its number is another one's after the waits were taken */
+	scope = replay__open_scope(r, 60, false, 320);
+	ck_assert(replay__drop_scope(r, (uint32_t)scope));
+	ck_assert_ptr_null(replay__scope(r, (uint32_t)scope));
+	ck_assert_int_ne(replay__open_scope(r, 60, false, 330), scope);
+	replay__clear_waits(r);
+	ck_assert_int_eq(replay__open_scope(r, 61, false, 340), scope);
+	last = 340;
+}
+END_TEST
+
+/* A process that was nobody's: its threads are others from then on. */
+START_TEST(opened_later)
+{
+	uint32_t serial;
+	int64_t scope;
+
+	replay__free(r);
+	laws__free(laws);
+	begin_as(false);
+	serial = thread(10)->serial;
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 10);
+	scope = replay__open_scope(r, 10, false, 300);
+	ck_assert_uint_eq(thread(10)->scope, scope);
+	ck_assert_uint_ne(thread(10)->serial, serial);
+	switches(0, 400, 10, QZ_LOG_BLOCKED, 0);
+	times(10, 0, 100, 0, 0);
+	ck_assert_uint_eq(replay__scope(r, (uint32_t)scope)->level_ns[1], 100);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+}
+END_TEST
+
+/* ---- waits and objects ---- */
+
+START_TEST(waits)
+{
+	struct replay_wait w;
+
+	site(0, 7, QZ_WAIT_SLEEP, 0, 0);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(0, 200, 20, 7, 0, 0);
+	wakes(300, 20, 0);
+	switches(0, 400, 0, QZ_LOG_PREEMPTED, 20);
+	w = waits_of(20, QZ_WAIT_SLEEP, 7);
+	ck_assert_uint_eq(w.count, 1);
+	ck_assert_uint_eq(w.blocked_ns, 100);
+	ck_assert_uint_eq(w.ready_ns, 100);
+	ck_assert_uint_eq(w.nominal, 2); /* one for half of the time, two for the other, rounded */
+	ck_assert_uint_eq(w.place, 1007);
+	ck_assert_uint_eq(w.object, REPLAY_NONE);
+	switches(0, 500, 20, QZ_LOG_PREEMPTED, 10);
+	switches(0, 600, 10, QZ_LOG_BLOCKED, 20);
+	w = waits_of(20, QZ_WAIT_PREEMPTED, 0);
+	ck_assert_uint_eq(w.ready_ns, 100);
+	/* a site that nothing was told of */
+	blocks_at(0, 700, 20, 8, 0, 0);
+	wakes(800, 20, 0);
+	switches(0, 900, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_UNKNOWN, 8).blocked_ns, 100);
+	replay__clear_waits(r);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_SLEEP, 7).count, 0);
+	/* what stands behind a hash changes */
+	site(950, 7, QZ_WAIT_POLL, 0, 0);
+	blocks_at(0, 1000, 20, 7, 0, 0);
+	switches(0, 1100, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_POLL, 7).blocked_ns, 100);
+	replay__free(r);
+	laws__free(laws);
+	begin();
+}
+END_TEST
+
+START_TEST(queues)
+{
+	const struct replay_object *o;
+
+	site(0, 7, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 4096);
+	site(0, 8, QZ_WAIT_PIPE, QZ_TAG_PIPE, 4096);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	switches(2, 100, 0, QZ_LOG_PREEMPTED, 10);
+	blocks_at(0, 200, 20, 7, 0, 0);
+	blocks_at(1, 300, 21, 7, 0, 0);
+	blocks_at(2, 300, 10, 7, 0, 0); /* the same address in another process */
+	wakes(500, 20, 10);
+	wakes(600, 21, 0);
+	ck_assert_uint_eq(replay__objects(r), 2);
+	o = replay__object(r, 0);
+	ck_assert_uint_eq(o->process, 20);
+	ck_assert_uint_eq(o->address, 4096);
+	ck_assert_uint_eq(o->length_ns[1], 100 + 100);
+	ck_assert_uint_eq(o->length_ns[2], 200);
+	ck_assert_uint_eq(o->arrivals[0], 1);
+	ck_assert_uint_eq(o->arrivals[1], 1);
+	ck_assert_uint_eq(o->wakes, 1); /* the other one by a timeout */
+	ck_assert_uint_eq(o->waiters, 0);
+	ck_assert_uint_eq(replay__object(r, 1)->waiters, 1);
+	ck_assert(!replay__drop_object(r, 1));
+	ck_assert(!replay__drop_object(r, 0)); /* two are ready, and will tell of it */
+	switches(0, 700, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 700, 0, QZ_LOG_PREEMPTED, 21);
+	ck_assert(replay__drop_object(r, 0));
+	ck_assert_ptr_null(replay__object(r, 0));
+	/* an inode is the scope's, whoever waits */
+	blocks_at(0, 800, 20, 8, 0, 0);
+	blocks_at(1, 900, 21, 8, 0, 0);
+	ck_assert_uint_eq(replay__object(r, 2)->waiters, 2);
+	replay__free(r);
+	laws__free(laws);
+	begin();
+}
+END_TEST
+
+START_TEST(long_queues)
+{
+	const struct replay_object *o;
+
+	site(0, 7, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 4096);
+	for (uint32_t i = 0; i < 20; i++) {
+		life(QZ_LOG_FORK, 100, 100 + i, 20, 20);
+		switches(0, 200 + 10 * i, i ? 99 + i : 0, i ? QZ_LOG_PREEMPTED : QZ_LOG_PREEMPTED,
+			 100 + i);
+	}
+	for (uint32_t i = 0; i < 20; i++) {
+		blocks_at(0, 1000 + 10 * i, i ? 99 + i : 119, 7, 0, i < 19 ? 100 + i : 0);
+	}
+	replay__advance(r, 2000);
+	o = replay__object(r, 0);
+	ck_assert_uint_eq(o->waiters, 20);
+	ck_assert_uint_eq(o->arrivals[15], 5);
+	ck_assert_uint_eq(o->length_ns[14], 10);
+	ck_assert_uint_eq(o->length_ns[15], 5 * 10 + 810);
+	ck_assert_uint_eq(o->beyond_ns, 10 * (15 + 16 + 17 + 18 + 19) + 20 * 810);
+	last = 2000;
+}
+END_TEST
+
+#define OWNER(tid) ((uint64_t)(tid) << 32)
+
+START_TEST(holders)
+{
+	const struct replay_object *o;
+
+	site(0, 7, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 4096);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(0, 200, 20, 7, OWNER(21) | 2, 0);
+	switches(1, 250, 21, QZ_LOG_BLOCKED, 0); /* it sleeps with the lock */
+	replay__advance(r, 300);
+	o = replay__object(r, 0);
+	ck_assert_uint_eq(o->holder, thread(21)->serial);
+	ck_assert_uint_eq(o->held_ns, 100);
+	ck_assert_uint_eq(o->held_running_ns, 50);
+	wakes(300, 21, 0);
+	switches(1, 400, 0, QZ_LOG_PREEMPTED, 21);
+	wakes(450, 20, 21);
+	o = replay__object(r, 0);
+	ck_assert_uint_eq(o->holder, 0); /* nobody waits */
+	ck_assert_uint_eq(o->held_ns, 250);
+	ck_assert_uint_eq(o->held_running_ns, 100);
+	/* no owner is named, and the word says that it was taken by who had waited: who was woken last */
+	switches(0, 500, 0, QZ_LOG_PREEMPTED, 20);
+	blocks_at(1, 600, 21, 7, 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
+	wakes(650, 21, 20);
+	switches(1, 660, 0, QZ_LOG_PREEMPTED, 21);
+	/* 21 waits again: 20, who woke it, was faster */
+	blocks_at(1, 700, 21, 7, 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
+	/* a number of another process, or of nobody: not known */
+	wakes(710, 21, 20);
+	switches(1, 720, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(1, 730, 21, 7, OWNER(10) | 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+	/* a lock with priority inheritance has the owner in the word */
+	wakes(740, 21, 0);
+	switches(1, 750, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(1, 760, 21, 7, 0x80000000u | 20, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
+	/* the holder ends */
+	switches(0, 800, 20, QZ_LOG_DEAD, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+/* A record for which there is no memory changes nothing that breaks a law, and can be given again. */
+START_TEST(without_memory)
+{
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < 300; i++) {
+		struct qz_log_record record = {.kind = i % 3 ? QZ_LOG_FORK : QZ_LOG_SWITCH,
+					       .time = i,
+					       .tid = i % 3 ? 1000 + i : i * 7 + 1,
+					       .other = i % 3 ? 20 : 1000 + i,
+					       .site = i % 2 ? 20 : 1000 + i};
+		int err;
+
+		failing__arm(1 + i % 3);
+		err = apply(i % 4, record);
+		failed += failing__disarm();
+		if (err) {
+			const char *broken;
+
+			ck_assert_int_eq(err, -ENOMEM);
+			broken = laws__check(laws, r, last);
+			ck_assert_msg(!broken, "%s", broken);
+			ck_assert_int_eq(apply(i % 4, record), 0);
+		}
+	}
+	ck_assert_uint_gt(failed, 5);
+	for (uint32_t i = 1; i <= 8; i++) {
+		struct replay_options options = {.processors = 4};
+		struct replay *other;
+		bool fails;
+
+		failing__arm(i);
+		other = replay__new(&options);
+		fails = failing__disarm();
+		ck_assert_int_eq(other == NULL, fails);
+		replay__free(other);
+	}
+	ck_assert_ptr_null(replay__new(&(struct replay_options) {.processors = 8193}));
+}
+END_TEST
+
+Suite *suite_replay(void)
+{
+	const TTest *tests[] = {
+		states,
+		levels,
+		woken_on_its_way_out,
+		woken_at_the_time_of_leaving,
+		woken_while_it_stays,
+		not_woken,
+		who_woke_whom,
+		comes_before_it_leaves,
+		comes_before_it_is_made,
+		comes_before_it_is_known,
+		clocks_that_are_off,
+		back_in_time,
+		gaps,
+		lost_records,
+		met_without_a_fork,
+		impossible,
+		fork_to_death,
+		number_used_again,
+		process_number_used_again,
+		exec_by_another_thread,
+		exec_before_the_death,
+		scopes_that_follow,
+		opened_later,
+		waits,
+		queues,
+		long_queues,
+		holders,
+		without_memory,
+	};
+	Suite *s = suite_create("replay");
+	TCase *tc = tcase_create("replay");
+
+	tcase_add_checked_fixture(tc, begin, end);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}
