@@ -95,6 +95,13 @@ static __always_inline bool log__wants(const struct task_struct *task)
 	return log_follows_all || followed__has(task);
 }
 
+#define KTHREADD 2 /* whose the kernel's own threads are in the log */
+
+static __always_inline u32 log__process(const struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD_BIT ? KTHREADD : (u32)task->tgid;
+}
+
 /* ---- writing ---- */
 
 struct log_place {
@@ -337,13 +344,24 @@ int BPF_PROG(log_waking, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(log_fork, struct task_struct *parent, struct task_struct *child)
+/* Whether the processes that a thread starts are followed. */
+static __always_inline bool task__is_followed_on(struct task_struct *task)
 {
-	/* the accounting has seen it first, and knows whether a new process is of a scope */
+	struct qz_thread_state *t = thread__find(task);
+	struct qz_scope_state *s = t ? scope__get(t->scope) : NULL;
+
+	return s && s->follows;
+}
+
+/* Not sched_process_fork: threads that the kernel makes in a process, for io_uring, come without that. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(log_fork, struct task_struct *child)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+
 	if (!log_follows_all && child->tgid != parent->tgid)
-		followed__set(child->tgid, thread__find(child));
-	log__write(child, QZ_LOG_FORK, parent->pid, child->tgid, 0);
+		followed__set(child->tgid, task__is_followed_on(parent));
+	log__write(child, QZ_LOG_FORK, parent->pid, log__process(child), 0);
 	return 0;
 }
 
@@ -386,7 +404,7 @@ static __always_inline void log__found(struct bpf_iter__task *ctx, struct task_s
 
 	log__fill(&r, QZ_LOG_FOUND, sleeps ? QZ_LOG_FOUND_BLOCKED : QZ_LOG_FOUND_RUNNABLE,
 		  sleeps ? wait_cause__find(task, BPF_CORE_READ(task, __state)) : 0, task->pid,
-		  task->tgid);
+		  log__process(task));
 	r.object = task->se.sum_exec_runtime;
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	r.kind = QZ_LOG_NAME;

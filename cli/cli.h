@@ -111,6 +111,7 @@ extern const struct qz_option top_options[];
 extern const struct qz_option status_options[];
 extern const struct qz_option control_options[];
 extern const struct qz_option record_options[];
+extern const struct qz_option replay_options[];
 extern const struct qz_option scale_options[];
 extern const struct qz_option tune_options[];
 extern const struct qz_option set_options[];
@@ -120,6 +121,7 @@ extern const struct qz_option export_options[];
 extern const struct qz_option html_options[];
 extern const struct qz_option version_options[];
 
+enum status cmd_replay(const struct config *config);
 enum status cmd_report(const struct config *config);
 enum status cmd_annotate(const struct config *config);
 enum status cmd_advise(const struct config *config);

@@ -15,3 +15,11 @@ $(CORE_PB).c $(CORE_PB).h &: core/format/profile.proto
 	$(Q)$(PROTOC_C) --c_out=$(O) $<
 
 $(O)/core/format/pprof_read.o $(O)/core/format/pprof_size.o $(O)/core/format/pprof_write.o: | $(CORE_PB).h
+
+# The names of system calls, by number, from the kernel's own header.
+$(O)/core/model/syscall_names.inc:
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#include <asm/unistd.h>\n' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/\t[\2] = "\1",/p' > $@
+$(O)/core/model/syscall_names.o: $(O)/core/model/syscall_names.inc

@@ -20,14 +20,6 @@ $(SPIN_BUILTIN).c: daemon/spin/spin-symbols.txt
 		echo 'const size_t spin_symbols_builtin_size = sizeof(spin_symbols_builtin) - 1;'; \
 	} >$@
 
-# The names of system calls, by number, from the kernel's own header.
-$(O)/daemon/kernel/syscall_names.inc:
-	$(say) GEN $@
-	$(Q)mkdir -p $(@D)
-	$(Q)printf '#include <asm/unistd.h>\n' | $(CC) -E -dM - | \
-		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/\t[\2] = "\1",/p' > $@
-$(O)/daemon/kernel/syscall_names.o: $(O)/daemon/kernel/syscall_names.inc
-
 # All but main(), for tests to link what they need of it.
 DAEMON_MAIN := daemon/session/main.c
 DAEMON_LIB := $(O)/daemon/libdaemon.a

@@ -85,6 +85,18 @@ static const struct command commands[] = {
 		.takes_procedure = true,
 	},
 	{
+		.name = "replay",
+		.operands = " LOG",
+		.summary = "Make a profile of a scheduler's log",
+		.details = "LOG is of 'quartzctl record --log LOG'. The profile has exact times of "
+			   "levels,\nthreads, waits and objects, and no samples. The same log "
+			   "makes the "
+			   "same profile.\n",
+		.options = replay_options,
+		.run = cmd_replay,
+		.takes_procedure = true,
+	},
+	{
 		.name = "report",
 		.operands = " [PROCEDURE|OBJECT]",
 		.summary = "Show which procedures account for the elapsed time",

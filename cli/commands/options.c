@@ -203,6 +203,13 @@ const struct qz_option record_options[] = {
 	{0},
 };
 
+const struct qz_option replay_options[] = {
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write the profile to FILE. Default: the name of the\nlog and .pb.gz."},
+	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},
+	{0},
+};
+
 const struct qz_option scale_options[] = {
 	{"processors", 'P', QZ_OPTION_INTEGERS, FIELD(processor_list), "N[,N...]",
 	 "Run COMMAND on so many processors each, and on\none [1, 2, 4, ... and all].", 1, 8192},

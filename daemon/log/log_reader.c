@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -50,8 +51,8 @@ static void describe(const struct log_reader *r, struct qz_log_header *h)
 		.online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.every_process = bpf_runtime__follows_all(r->bpf),
 	};
-	strncpy(h->kernel, host.release, sizeof(h->kernel) - 1);
-	strncpy(h->machine, host.nodename, sizeof(h->machine) - 1);
+	snprintf(h->kernel, sizeof(h->kernel), "%s", host.release);
+	snprintf(h->machine, sizeof(h->machine), "%s", host.nodename);
 }
 
 struct log_reader *log_reader__new(struct bpf_runtime *bpf, int fd)
@@ -109,7 +110,7 @@ int log_reader__add_scope(struct log_reader *r, uint32_t process, bool follows, 
 	put(r,
 	    &(struct qz_log_block) {.kind = QZ_LOG_SCOPE,
 				    .number = process,
-				    .n = (uint64_t)follows | (uint64_t)is_command << 1,
+				    .n = (follows ? QZ_LOG_FOLLOWS : 0) | (is_command ? QZ_LOG_COMMAND : 0),
 				    .until = qz_clock__now()},
 	    NULL);
 	return r->err;

@@ -445,7 +445,8 @@ static int start_command(struct session *s)
 	if (err)
 		return err;
 	bpf_scopes__restart(s->bpf, 0);
-	return let_go(s);
+	err = session__start_log(s);
+	return err ? status_of(err) : let_go(s);
 }
 
 /* ---- before measuring begins ---- */
@@ -568,7 +569,8 @@ int session__start(struct session *s)
 	err = bpf_scopes__adopt(s->bpf);
 	if (err)
 		return fail(err, bpf_runtime__error(s->bpf));
-	err = session__start_log(s);
+	if (!s->options->command || s->command.started)
+		err = session__start_log(s); /* else its clock starts when it is let go */
 	if (err)
 		return status_of(err);
 	err = start_poller(s);

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model/wait_causes.h"
 #include "core/util/bits.h"
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/waits/sleeping_stacks.h"
-#include "daemon/kernel/syscall_names.h"
 #include "daemon/waits/wait_stacks.h"
 #include "quartz/unwind.h"
 
@@ -353,28 +353,12 @@ bool wait_stacks__lasts(struct wait_stacks *s, uint32_t number, uint32_t image)
 	return !item || item->slot.image == image;
 }
 
-static int64_t cause_name(struct wait_stacks *s, uint32_t cause)
-{
-	static const char *const names[] = QZ_WAIT_NAMES;
-	const char *name = NULL;
-	char number[32];
-
-	if (cause < QZ_WAIT_NAMED)
-		name = names[cause];
-	else if (cause >= QZ_WAIT_SYSCALL)
-		name = syscall_names__name(cause - QZ_WAIT_SYSCALL);
-	if (!name) {
-		snprintf(number, sizeof(number), "syscall_%u", cause - QZ_WAIT_SYSCALL);
-		name = number;
-	}
-	return qz_waits__intern_cause(s->context->profile, name);
-}
-
 /* A stack that is not yet taken out has its cause at its slot. */
 int64_t wait_stacks__cause(struct wait_stacks *s, uint32_t number)
 {
 	const struct wait_stack *item = find(s, number);
 	uint32_t cause = number;
+	char name[QZ_WAIT_CAUSE_LENGTH];
 	int64_t index;
 
 	if (item)
@@ -387,7 +371,7 @@ int64_t wait_stacks__cause(struct wait_stacks *s, uint32_t number)
 		cause = QZ_WAIT_UNKNOWN;
 	if (s->causes[cause] != QZ_NONE)
 		return s->causes[cause];
-	index = cause_name(s, cause);
+	index = qz_waits__intern_cause(s->context->profile, qz_wait_cause__name(cause, name));
 	if (index >= 0)
 		s->causes[cause] = index;
 	return index;

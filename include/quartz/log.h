@@ -22,6 +22,7 @@ enum qz_log_kind {
 	QZ_LOG_SWITCH, /* tid leaves the processor, other comes; state: enum qz_log_left */
 	QZ_LOG_WAKING, /* tid is woken by other, which runs here; state: enum qz_log_woken */
 	QZ_LOG_SITE, /* what stands behind `site` from now on, before the SWITCH of tid that has it; other: QZ_LOG_PLACE */
+	/* of the kernel's own threads, the process is number 2, kthreadd */
 	QZ_LOG_FORK, /* tid is a new thread of process `site`, created by other */
 	QZ_LOG_EXEC, /* process tid has a new image; other: the thread that did it, whose number is tid from now on */
 	QZ_LOG_EXIT,  /* tid, of that name, is about to end: its last SWITCH has QZ_LOG_DEAD */

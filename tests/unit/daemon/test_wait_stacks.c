@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/kernel/syscall_names.h"
 #include "daemon/waits/sleeping_stacks.h"
 #include "daemon/waits/wait_stacks.h"
 #include "tests/unit/suites.h"
@@ -83,12 +82,6 @@ enum qz_unwind_end sleeping_stacks__walk(const struct sleeping_stacks *s,
 	(void)s, (void)spawn, (void)image, (void)frames;
 	*n = 0;
 	return QZ_UNWIND_NO_REGION;
-}
-
-const char *syscall_names__name(uint32_t number)
-{
-	(void)number;
-	return NULL;
 }
 
 static pid_t start_child(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Names of system calls. */
-#ifndef QUARTZ_DAEMON_SYSCALL_NAMES_H
-#define QUARTZ_DAEMON_SYSCALL_NAMES_H
+#ifndef QUARTZ_CORE_SYSCALL_NAMES_H
+#define QUARTZ_CORE_SYSCALL_NAMES_H
 
 #include <stdint.h>
 

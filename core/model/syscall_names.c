@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stddef.h>
 
-#include "daemon/kernel/syscall_names.h"
+#include "core/model/syscall_names.h"
 
 static const char *const names[] = {
-#include "daemon/kernel/syscall_names.inc"
+#include "core/model/syscall_names.inc"
 };
 
 const char *syscall_names__name(uint32_t number)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quartzctl replay: the profile of a scheduler's log that was kept by record --log. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/format/pprof.h"
+#include "core/replay/log_replay.h"
+
+#define SUFFIX ".pb.gz"
+
+static enum status read_log(const char *path, struct qz_profile **p, struct log_replay_figures *f)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err = fd < 0 ? -errno : 0;
+	struct qz_log_header header;
+	struct qz_log_file *file = err ? NULL : qz_log_file__new(fd, &header);
+
+	if (!err && !file)
+		err = -errno;
+	*p = file ? log_replay__profile(file, &header, f) : NULL;
+	if (file && !*p)
+		err = -errno;
+	qz_log_file__free(file);
+	if (fd >= 0)
+		close(fd);
+	if (*p)
+		return STATUS_OK;
+	complain("%s: %s", path,
+		 err == -EBADMSG ? "no scheduler's log of this version of Quartz, or damaged from "
+				   "its beginning; quartzctl record --log FILE makes one"
+				 : strerror(-err));
+	return err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
+}
+
+/* Under another name first, so that a file is whole or not there. */
+static enum status save(const struct qz_profile *p, const char *path)
+{
+	char part[PATH_MAX];
+	int fd, err;
+
+	if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part)) {
+		complain("%s: %s", path, strerror(ENAMETOOLONG));
+		return STATUS_FAILURE;
+	}
+	unlink(part);
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	err = fd < 0 ? -errno : qz_pprof__write(p, fd);
+	if (fd >= 0 && close(fd) && !err)
+		err = -errno;
+	if (!err && rename(part, path))
+		err = -errno;
+	if (!err)
+		return STATUS_OK;
+	if (fd >= 0)
+		unlink(part);
+	complain("%s: %s; choose another file with --output", path, strerror(-err));
+	return STATUS_FAILURE;
+}
+
+static void say_oddities(const char *path, const struct log_replay_figures *f)
+{
+	const struct replay_counts *c = &f->counts;
+
+	if (!f->complete)
+		complain("%s: cut or damaged; the profile is of what comes before", path);
+	if (f->overwritten)
+		complain("%s: %" PRIu64
+			 " records were overwritten before they were read: %.3f s of "
+			 "processors are not known",
+			 path, f->overwritten, (double)c->lost_ns / 1e9);
+	if (c->impossible || c->late)
+		complain("%s: %" PRIu64 " records contradict others, %" PRIu64 " came late", path,
+			 c->impossible, c->late);
+}
+
+enum status cmd_replay(const struct config *config)
+{
+	struct log_replay_figures figures = {0};
+	char output[PATH_MAX];
+	struct qz_profile *p;
+	enum status status;
+
+	if (!config->procedure) {
+		complain("no log given; try 'quartzctl replay --help'");
+		return STATUS_USAGE;
+	}
+	if (snprintf(output, sizeof(output), "%s%s", config->output ?: config->procedure,
+		     config->output ? "" : SUFFIX) >= (int)sizeof(output)) {
+		complain("%s: %s", config->procedure, strerror(ENAMETOOLONG));
+		return STATUS_FAILURE;
+	}
+	status = read_log(config->procedure, &p, &figures);
+	if (status != STATUS_OK)
+		return status;
+	say_oddities(config->procedure, &figures);
+	status = save(p, output);
+	if (status == STATUS_OK)
+		complain("%" PRIu64 " records of %.1f s, profile saved to %s",
+			 figures.counts.records, (double)p->window_ns / 1e9, output);
+	qz_profile__free(p);
+	return status;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/replay/log_profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/estimate/estimate.h"
+#include "core/model/wait_causes.h"
+#include "quartz/records.h"
+
+#define KERNEL_PROCESS 2 /* kthreadd, whose the kernel's own threads are in the log */
+
+/* One profile under way. */
+struct making {
+	const struct log_replay *l;
+	struct qz_profile *p;
+	uint32_t *scopes;  /* by index in the replay: in the profile */
+	uint32_t *threads; /* by serial */
+	uint32_t nserials;
+	uint32_t *objects; /* by index in the replay */
+	uint32_t machine;  /* QZ_NONE: there is none */
+	uint32_t causes[QZ_WAIT_CAUSES];
+	int err;
+};
+
+static void keep_error(struct making *m, int64_t result)
+{
+	if (result < 0 && !m->err)
+		m->err = (int)result;
+}
+
+/* ---- the run ---- */
+
+static void describe_run(struct making *m)
+{
+	const struct qz_log_header *h = m->l->header;
+	struct qz_profile *p = m->p;
+
+	keep_error(m, qz_profile__set_string(&p->quartz_version, QUARTZ_VERSION));
+	keep_error(m, qz_profile__set_string(&p->kernel, h->kernel));
+	keep_error(m, qz_profile__set_string(&p->machine, h->machine));
+	keep_error(m, qz_profile__set_string(&p->event, "none"));
+	p->processors = h->online;
+	p->wall_start_ns = h->wall_start_ns;
+	p->window_ns = m->l->until > h->began ? m->l->until - h->began : 0;
+}
+
+static void describe_oddities(struct making *m)
+{
+	const struct replay_counts *c = replay__counts(m->l->replay);
+	const struct {
+		const char *name;
+		uint64_t n;
+	} events[] = {
+		{"log_records", c->records},
+		{"log_overwritten", m->l->overwritten},
+		{"log_lost_ns", c->lost_ns},
+		{"log_late", c->late},
+		{"log_impossible", c->impossible + m->l->refused},
+		{"implicit_switches", c->gaps},
+		{"waits_without_wake_up", c->unwoken},
+		{"threads_unborn", c->unborn},
+		{"threads_unended", c->unended},
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		keep_error(m, qz_ledger__add_event(&m->p->ledger, events[i].name, events[i].n));
+	qz_ledger__close(&m->p->ledger);
+}
+
+/* ---- scopes ---- */
+
+static enum qz_scope_kind kind_of(const struct making *m, uint32_t scope,
+				  const struct replay_scope *s)
+{
+	if (m->l->header->every_process && s->process == KERNEL_PROCESS)
+		return QZ_SCOPE_KERNEL;
+	if (scope == m->l->command)
+		return QZ_SCOPE_JOB;
+	return s->follows ? QZ_SCOPE_TREE : QZ_SCOPE_PROCESS;
+}
+
+/* Of what has not ended, the time since the last change is at the level of now. */
+static uint32_t add_scope(struct making *m, const struct replay_scope *s, enum qz_scope_kind kind,
+			  const char *comm)
+{
+	uint64_t end = s->ended ?: m->l->until;
+	uint32_t n = s->nlevels > s->running ? s->nlevels : s->running + 1;
+	uint64_t *levels = calloc(n ?: 1, sizeof(*levels));
+	struct qz_scope scope = {
+		.kind = kind,
+		.pid = kind == QZ_SCOPE_MACHINE || kind == QZ_SCOPE_KERNEL ? 0
+									   : (int32_t)s->process,
+		.comm = (char *)comm,
+		.command = (char *)"",
+		.cgroup = (char *)"",
+		.start_ns = s->began,
+		.nlevels = n ?: 1,
+		.level_ns = levels,
+		.cpu_ns = s->account_ns,
+		.runnable_ns = s->ns[REPLAY_RUNNING] + s->ns[REPLAY_READY],
+		.threads_alive = s->alive,
+		.counters.threads_seen = s->threads,
+		.ended = s->ended,
+	};
+	int64_t index = -ENOMEM;
+
+	if (levels) {
+		if (s->nlevels)
+			memcpy(levels, s->level_ns, s->nlevels * sizeof(*levels));
+		if (end > s->since)
+			levels[s->running] += end - s->since;
+		qz_scope__sum_levels(&scope);
+		index = qz_profile__add_scope(m->p, &scope);
+	}
+	free(levels);
+	keep_error(m, index);
+	return index < 0 ? QZ_NONE : (uint32_t)index;
+}
+
+static void add_scopes(struct making *m)
+{
+	uint32_t n = replay__scopes(m->l->replay);
+
+	m->machine = QZ_NONE;
+	if (m->l->header->every_process)
+		m->machine =
+			add_scope(m, replay__machine(m->l->replay), QZ_SCOPE_MACHINE, "machine");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct replay_scope *s = replay__scope(m->l->replay, i);
+
+		m->scopes[i] = s ? add_scope(m, s, kind_of(m, i, s), "") : QZ_NONE;
+	}
+}
+
+/* ---- threads ---- */
+
+static void name_scope(struct making *m, struct qz_scope *scope, const struct replay_thread *t,
+		       const char *comm)
+{
+	if (scope->kind == QZ_SCOPE_KERNEL)
+		comm = "kernel";
+	else if (t->tid != t->process || scope->pid != (int32_t)t->process)
+		return;
+	keep_error(m, qz_profile__set_string(&scope->comm, comm));
+}
+
+/* What the kernel told of one that lives is as of its beginning: its processor time is what it ran. */
+static void add_figures(const struct making *m, struct qz_scope *scope,
+			const struct replay_thread *t)
+{
+	struct qz_scope *machine = m->machine == QZ_NONE ? NULL : &m->p->scopes[m->machine];
+
+	if (!t->ended) {
+		scope->cpu_ns += t->ns[REPLAY_RUNNING];
+		scope->runnable_ns += t->ns[REPLAY_RUNNING] + t->ns[REPLAY_READY];
+	}
+	if (machine) {
+		machine->cpu_ns += t->ended ? t->account_ns : t->ns[REPLAY_RUNNING];
+		machine->runnable_ns += t->ns[REPLAY_RUNNING] + t->ns[REPLAY_READY];
+		machine->counters.threads_seen++;
+		machine->threads_alive += !t->ended;
+	}
+}
+
+static void add_thread(void *context, const struct replay_thread *t)
+{
+	struct making *m = context;
+	uint32_t scope = t->scope == REPLAY_NONE ? QZ_NONE : m->scopes[t->scope];
+	char comm[QZ_LOG_COMM + 1] = "";
+	int64_t index;
+
+	if (scope == QZ_NONE || t->serial >= m->nserials)
+		return;
+	memcpy(comm, t->comm, QZ_LOG_COMM);
+	index = qz_profile__add_thread(m->p, &(struct qz_thread) {
+						     .scope = scope,
+						     .tid = (int32_t)t->tid,
+						     .pid = (int32_t)t->process,
+						     .comm = comm,
+						     .name = (char *)"",
+						     .start_ns = t->began,
+						     .end_ns = t->since,
+						     .cpu_ns = t->ended ? t->account_ns
+									: t->ns[REPLAY_RUNNING],
+						     .running_ns = t->ns[REPLAY_RUNNING],
+						     .ready_ns = t->ns[REPLAY_READY],
+						     .blocked_ns = t->ns[REPLAY_BLOCKED],
+						     .unknown_ns = t->ns[REPLAY_UNKNOWN],
+						     .ended = t->ended,
+					     });
+	keep_error(m, index);
+	if (index < 0)
+		return;
+	m->threads[t->serial] = (uint32_t)index;
+	name_scope(m, &m->p->scopes[scope], t, comm);
+	add_figures(m, &m->p->scopes[scope], t);
+}
+
+static void count_serial(void *context, const struct replay_thread *t)
+{
+	struct making *m = context;
+
+	if (t->serial >= m->nserials)
+		m->nserials = t->serial + 1;
+}
+
+static uint32_t thread_of(const struct making *m, uint32_t serial)
+{
+	return serial < m->nserials ? m->threads[serial] : QZ_NONE;
+}
+
+/* ---- objects ---- */
+
+static const struct {
+	enum qz_object_kind kind;
+	const char *word;
+} tags[] = {
+	[QZ_TAG_FUTEX] = {QZ_OBJECT_OTHER, "word"},
+	[QZ_TAG_PIPE] = {QZ_OBJECT_PIPE, "inode"},
+	[QZ_TAG_SOCKET] = {QZ_OBJECT_SOCKET, "inode"},
+	[QZ_TAG_FILE] = {QZ_OBJECT_FILE, "inode"},
+};
+
+_Static_assert(QZ_QUEUE_LENGTHS == REPLAY_LENGTHS, "lengths of queues");
+
+/* Its name is its address: the log knows no other. */
+static void add_object(struct making *m, uint32_t number)
+{
+	const struct replay_object *o = replay__object(m->l->replay, number);
+	uint32_t scope = o && o->scope != REPLAY_NONE ? m->scopes[o->scope] : QZ_NONE;
+	struct qz_object key = {.scope = scope, .module = (char *)""}, *object;
+	char name[64];
+	int64_t index;
+
+	m->objects[number] = QZ_NONE;
+	if (scope == QZ_NONE || o->tag < QZ_TAG_FUTEX || o->tag > QZ_TAG_FILE)
+		return;
+	if (o->tag == QZ_TAG_FUTEX)
+		snprintf(name, sizeof(name), "word 0x%" PRIx64 " of %" PRIu32, o->address,
+			 o->process);
+	else
+		snprintf(name, sizeof(name), "%s %" PRIu64, tags[o->tag].word, o->address);
+	key.kind = tags[o->tag].kind;
+	key.name = name;
+	key.pid = (int32_t)o->process;
+	key.address = o->address;
+	index = qz_waits__intern_object(m->p, &key);
+	keep_error(m, index);
+	if (index < 0)
+		return;
+	m->objects[number] = (uint32_t)index;
+	object = &m->p->objects[index];
+	object->grouped++;
+	object->wakes += o->wakes;
+	object->wait_ns += o->beyond_ns;
+	for (uint32_t i = 0; i < REPLAY_LENGTHS; i++) {
+		object->queue_ns[i] += o->length_ns[i];
+		object->arrivals[i] += o->arrivals[i];
+		object->waits += o->arrivals[i];
+		object->wait_ns += i < REPLAY_LENGTHS - 1 ? o->length_ns[i] * i : 0;
+	}
+}
+
+static uint32_t object_of(const struct making *m, uint32_t number)
+{
+	return number == REPLAY_NONE ? QZ_NONE : m->objects[number];
+}
+
+/* ---- waits ---- */
+
+static int64_t cause_of(struct making *m, uint32_t cause)
+{
+	char room[QZ_WAIT_CAUSE_LENGTH];
+	int64_t index;
+
+	if (m->causes[cause] != QZ_NONE)
+		return m->causes[cause];
+	index = qz_waits__intern_cause(m->p, qz_wait_cause__name(cause, room));
+	if (index >= 0)
+		m->causes[cause] = (uint32_t)index;
+	return index;
+}
+
+static void add_wait(void *context, const struct replay_wait *w)
+{
+	struct making *m = context;
+	uint32_t scope = w->scope == REPLAY_NONE ? QZ_NONE : m->scopes[w->scope];
+	int64_t cause = cause_of(m, w->cause);
+	struct qz_wait wait = {
+		.scope = scope,
+		.thread = thread_of(m, w->serial),
+		.cause = (uint32_t)cause,
+		.object = object_of(m, w->object),
+		.nominal = w->nominal,
+		.count = w->count,
+		.blocked_ns = w->blocked_ns,
+		.ready_ns = w->ready_ns,
+	};
+
+	if (scope != QZ_NONE)
+		keep_error(m, cause < 0 ? cause : qz_waits__add(m->p, &wait));
+}
+
+static void add_wakeup(void *context, const struct replay_wakeup *w)
+{
+	struct making *m = context;
+	uint32_t scope = w->scope == REPLAY_NONE ? QZ_NONE : m->scopes[w->scope];
+	uint32_t thread = w->waker ? thread_of(m, w->waker) : QZ_NONE;
+	struct qz_waking waking = {
+		.scope = scope,
+		.object = object_of(m, w->object),
+		.count = w->count,
+		.woken_ns = w->blocked_ns,
+	};
+
+	if (scope == QZ_NONE)
+		return;
+	/* a waker of another scope is nobody of this one */
+	waking.thread = thread != QZ_NONE && m->p->threads[thread].scope == scope ? thread
+										  : QZ_NONE;
+	keep_error(m, qz_waits__add_waking(m->p, &waking));
+}
+
+/* ---- all ---- */
+
+static bool allocate(struct making *m)
+{
+	const struct replay *r = m->l->replay;
+
+	replay__each_thread(r, count_serial, m);
+	m->p = qz_profile__new();
+	m->scopes = calloc(replay__scopes(r) + 1ul, sizeof(*m->scopes));
+	m->objects = calloc(replay__objects(r) + 1ul, sizeof(*m->objects));
+	m->threads = malloc((m->nserials + 1ul) * sizeof(*m->threads));
+	if (!m->p || !m->scopes || !m->objects || !m->threads)
+		return false;
+	memset(m->threads, 0xff, (m->nserials + 1ul) * sizeof(*m->threads));
+	memset(m->causes, 0xff, sizeof(m->causes));
+	return true;
+}
+
+static void fill(struct making *m)
+{
+	const struct replay *r = m->l->replay;
+
+	describe_run(m);
+	add_scopes(m);
+	replay__each_thread(r, add_thread, m);
+	for (uint32_t i = 0; i < replay__objects(r); i++)
+		add_object(m, i);
+	replay__each_wait(r, add_wait, m);
+	replay__each_open_wait(r, add_wait, m);
+	replay__each_wakeup(r, add_wakeup, m);
+	describe_oddities(m);
+	if (!m->err)
+		m->err = qz_estimate__profile(m->p);
+}
+
+int log_profile__make(const struct log_replay *l, struct qz_profile **profile)
+{
+	struct making *m = calloc(1, sizeof(*m));
+	int err = -ENOMEM;
+
+	*profile = NULL;
+	if (!m)
+		return err;
+	m->l = l;
+	if (allocate(m)) {
+		fill(m);
+		err = m->err;
+	}
+	if (err)
+		qz_profile__free(m->p);
+	else
+		*profile = m->p;
+	free(m->scopes);
+	free(m->objects);
+	free(m->threads);
+	free(m);
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the figures of a replay to a profile; for log_replay.c. */
+#ifndef QUARTZ_CORE_REPLAY_LOG_PROFILE_H
+#define QUARTZ_CORE_REPLAY_LOG_PROFILE_H
+
+#include "core/format/log_file.h"
+#include "core/model/profile.h"
+#include "core/replay/replay.h"
+
+struct log_replay {
+	const struct qz_log_header *header;
+	struct replay *replay;
+	uint32_t
+		command; /* the scope of the command that was recorded, REPLAY_NONE: there was none */
+	uint64_t until;	      /* what was replayed ends then */
+	uint64_t overwritten; /* records, before they were read */
+	uint64_t refused;     /* what cannot be records */
+};
+
+/* All that was replayed, estimated. 0, -ENOMEM or -E2BIG; then *profile is NULL. */
+int log_profile__make(const struct log_replay *l, struct qz_profile **profile);
+
+#endif

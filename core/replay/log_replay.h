@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A scheduler's log that was kept (core/format/log_file.h), replayed, and the profile that its figures make. */
+#ifndef QUARTZ_CORE_REPLAY_LOG_REPLAY_H
+#define QUARTZ_CORE_REPLAY_LOG_REPLAY_H
+
+#include "core/format/log_file.h"
+#include "core/model/profile.h"
+#include "core/replay/replay.h"
+
+struct log_replay_figures {
+	struct replay_counts counts;
+	uint64_t overwritten; /* records that were lost before they were read */
+	bool complete;	      /* the file has its end */
+};
+
+/*
+ * Reads the rest of a file whose header was read, and gives the profile: scopes with the exact times of their levels,
+ * threads, waits by cause, objects, wake-ups. It has no samples and no stacks, and is estimated. The same file gives the
+ * same profile. NULL with errno: ENOMEM, EBADMSG: damaged before the first record, or of read(2). Free with
+ * qz_profile__free.
+ */
+struct qz_profile *log_replay__profile(struct qz_log_file *file, const struct qz_log_header *header,
+				       struct log_replay_figures *figures);
+
+#endif
