@@ -103,5 +103,5 @@ enum status cmd_replay(const struct config *config)
 		complain("%" PRIu64 " records of %.1f s, profile saved to %s",
 			 figures.counts.records, (double)p->window_ns / 1e9, output);
 	qz_profile__free(p);
-	return status;
+	return status == STATUS_OK && !figures.complete ? STATUS_FAILURE : status;
 }

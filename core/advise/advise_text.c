@@ -180,6 +180,10 @@ static void put_few(FILE *out, const struct qz_report *r)
 
 	if (scope->kind == QZ_SCOPE_MACHINE)
 		fputs("What limits a process: quartzctl advise --scope pid=PID\n", out);
+	else if (!r->profile->rate_hz)
+		fputs("Made of the scheduler's log, which has no samples: of procedures nothing is "
+		      "known.\n",
+		      out);
 	else if (r->elapsed_ns && scope->samples < 4 * QZ_FEW_SAMPLES)
 		fputs("Too few samples to say more: measure for longer.\n", out);
 	else if (r->elapsed_ns)

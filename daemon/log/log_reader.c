@@ -51,8 +51,8 @@ static void describe(const struct log_reader *r, struct qz_log_header *h)
 		.online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.every_process = bpf_runtime__follows_all(r->bpf),
 	};
-	snprintf(h->kernel, sizeof(h->kernel), "%s", host.release);
-	snprintf(h->machine, sizeof(h->machine), "%s", host.nodename);
+	snprintf(h->kernel, sizeof(h->kernel), "%.*s", (int)sizeof(h->kernel) - 1, host.release);
+	snprintf(h->machine, sizeof(h->machine), "%.*s", (int)sizeof(h->machine) - 1, host.nodename);
 }
 
 struct log_reader *log_reader__new(struct bpf_runtime *bpf, int fd)

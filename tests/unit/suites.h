@@ -64,6 +64,8 @@
 	X(cfi)                                                                                     \
 	X(hostile_cfi)                                                                             \
 	X(gopclntab)                                                                               \
+	X(log_file)                                                                                \
+	X(log_replay)                                                                              \
 	X(event_trace)                                                                             \
 	X(shm_reader)                                                                              \
 	X(poll_join)                                                                               \
