@@ -53,10 +53,10 @@ struct config {
 
 	int by, sort; /* ps, diff: in the order of their words */
 
-	struct qz_texts profiles; /* diff: files */
-	size_t nbefore;		  /* of these; 0: nothing separates them */
-	const char *fail_above;	  /* NULL: not given */
-	const char *html;	  /* diff, scale: the page's file, NULL: none */
+	struct qz_texts profiles;   /* diff: files */
+	size_t nbefore;		    /* of these; 0: nothing separates them */
+	struct qz_texts fail_above; /* diff */
+	const char *html;	    /* diff, scale: the page's file, NULL: none */
 
 	const char *output, *cpu; /* record */
 	int64_t rate;		  /* 0: the default of quartzd */

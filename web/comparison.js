@@ -39,6 +39,19 @@ function waitsText(comparison) {
 		`${showName(cause)} ${formatChange(c.change_ns)}`).join(", ") : "";
 }
 
+// The row with the largest change of its own code beyond chance.
+function largestRow() {
+	const rows = state.scope.rows.filter((row) => isOfStacks(row) && row.beyond_chance && isCertain(row.self));
+	return rows.reduce((most, row) => (most && Math.abs(most.self.change_ns) >= Math.abs(row.self.change_ns) ? most : row), null);
+}
+
+// Its frame may be too narrow for a label.
+function largestLine() {
+	const row = largestRow();
+	return row ? [element("p", { id: "largest-change" }, "largest change: ", nameLink("procedure", row.procedure),
+		` ${formatChange(row.self.change_ns)} ± ${formatTime(row.self.ci_ns)}`)] : [];
+}
+
 function fileLines() {
 	const { profiles } = state.model;
 	return SIDES.map((side) => {
@@ -59,7 +72,7 @@ function drawRuns() {
 	replace("runs",
 		element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, heads.map(cell("th")))),
 			element("tbody", {}, runLines(comparison, repeated).map((line) => element("tr", {}, line.map(cell("td"))))))),
-		element("div", {}, verdictLines(comparison), [waitsText(comparison)].filter(Boolean).map((text) => element("p", {}, text)),
+		element("div", {}, largestLine(), verdictLines(comparison), [waitsText(comparison)].filter(Boolean).map((text) => element("p", {}, text)),
 			[...comparison.notes, ...fileLines()].map((line) => element("p", { class: "muted" }, showName(line)))));
 }
 
@@ -208,6 +221,13 @@ function startComparison() {
 	chooseMetric("norm", "after");
 }
 
-listen("data", () => { folded.shown = false; }, "comparison");
+// The side where the frame of the largest change is wider.
+function beginChanges() {
+	const row = largestRow();
+	folded.shown = false;
+	chooseMetric("norm", row && row.self.change_ns < 0 ? "before" : "after");
+}
+
+listen("data", beginChanges, "comparison");
 listen("data theme", drawRuns, "comparison");
 listen("data search subject", drawChanges, "comparison");

@@ -7,7 +7,7 @@
 #include "cli/commands/page_file.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
-#include "cli/comparison/comparison.h"
+#include "cli/comparison/limits.h"
 #include "cli/render/output.h"
 #include "core/format/json_fields.h"
 #include "core/page/page_changes.h"
@@ -23,11 +23,6 @@ struct source {
 	bool *taken; /* by scope of the view */
 };
 
-struct limit {
-	double percent; /* of the elapsed time before; < 0: not by this */
-	double ns;
-};
-
 struct diff {
 	const struct config *config;
 	uint32_t n, nbefore; /* sources */
@@ -36,68 +31,36 @@ struct diff {
 	uint32_t nscopes;
 	struct compared_scope *scopes;
 	const struct qz_report **reports; /* by scope, and by source */
-	struct limit limit;
+	struct growth_limit *limits;	  /* as many as config->fail_above has */
 };
 
-/* ---- the limit ---- */
+/* ---- the limits ---- */
 
-static enum status parse_limit(const char *text, struct limit *limit)
+static enum status parse_limits(struct diff *d)
 {
-	size_t length = text ? strlen(text) : 0;
-	uint64_t ns;
-	char *number;
-	int64_t ppm;
-	int err;
-
-	*limit = (struct limit) {.percent = -1};
-	if (!text)
-		return STATUS_OK;
-	if (!length || text[length - 1] != '%') {
-		err = qz_options__duration(text, 0, INT64_MAX, &ns);
-		limit->ns = err ? 0 : (double)ns;
-	} else {
-		number = strndup(text, length - 1);
-		if (!number)
-			return out_of_memory();
-		err = qz_options__percent(number, 0, 1000000000, &ppm);
-		limit->percent = err ? 0 : (double)ppm / 1e4;
-		free(number);
-	}
-	if (!err)
-		return STATUS_OK;
-	complain("--fail-above: '%s' is neither a percentage, as 5%%, nor a time, as 200ms", text);
-	return STATUS_USAGE;
-}
-
-/* Whether the whole interval of the growth lies above the limit. */
-static bool is_above(const struct limit *limit, const struct qz_change *elapsed)
-{
-	double most = limit->percent >= 0 ? limit->percent / 100 * elapsed->before : limit->ns;
-
-	return qz_change__of(elapsed) - elapsed->ci > most;
-}
-
-static enum status check_limit(const struct diff *d)
-{
+	const struct qz_texts *texts = &d->config->fail_above;
 	enum status status = STATUS_OK;
 
-	for (uint32_t i = 0; d->config->fail_above && i < d->nscopes; i++) {
-		const struct qz_change *e = &d->scopes[i].comparison->elapsed;
-		char *comm, within[64] = "in one run each";
-
-		if (!is_above(&d->limit, e))
-			continue;
-		if (d->n > 2)
-			snprintf(within, sizeof(within), "+- %.3f s", e->ci / 1e9);
-		comm = output__escape(d->scopes[i].after[0]->comm);
-		complain("%s: the elapsed time grew from %.3f to %.3f s, by %.3f s %s, which is "
-			 "above %s",
-			 comm ? comm : "?", e->before / 1e9, e->after / 1e9, qz_change__of(e) / 1e9,
-			 within, d->config->fail_above);
-		free(comm);
-		status = STATUS_SLOWER;
-	}
+	d->limits = calloc(texts->n + 1, sizeof(*d->limits));
+	if (!d->limits)
+		return out_of_memory();
+	for (size_t i = 0; status == STATUS_OK && i < texts->n; i++)
+		status = limits__parse(texts->items[i], &d->limits[i]);
 	return status;
+}
+
+/* All of them, so that all is said that grew. */
+static enum status check_limits(const struct diff *d)
+{
+	enum status worst = STATUS_OK;
+
+	for (size_t i = 0; i < d->config->fail_above.n; i++) {
+		enum status status = limits__check(&d->limits[i], d->scopes, d->nscopes);
+
+		if (worst != STATUS_FAILURE && status != STATUS_OK)
+			worst = status;
+	}
+	return worst;
 }
 
 /* ---- sources ---- */
@@ -412,7 +375,7 @@ static enum status complain_without_samples(const struct diff *d)
 
 static enum status compare(struct diff *d)
 {
-	enum status status = parse_limit(d->config->fail_above, &d->limit);
+	enum status status = parse_limits(d);
 
 	if (status == STATUS_OK)
 		status = open_sources(d);
@@ -429,7 +392,7 @@ static enum status compare(struct diff *d)
 	if (status == STATUS_OK && d->config->html)
 		status = write_page(d);
 	if (status == STATUS_OK)
-		status = check_limit(d);
+		status = check_limits(d);
 	return status == STATUS_OK ? complain_without_samples(d) : status;
 }
 
@@ -446,6 +409,7 @@ static void free_all(struct diff *d)
 		view__close(&d->sources[i].view);
 		free(d->sources[i].taken);
 	}
+	free(d->limits);
 	free(d->scopes);
 	free(d->reports);
 	free(d->sources);
@@ -459,5 +423,6 @@ enum status cmd_diff(const struct config *config)
 
 	free_all(&d);
 	free(config->profiles.items);
+	free(config->fail_above.items);
 	return status;
 }

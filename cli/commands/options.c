@@ -127,9 +127,9 @@ const struct qz_option what_if_options[] = {
 };
 
 const struct qz_option diff_options[] = {
-	{"fail-above", 0, QZ_OPTION_STRING, FIELD(fail_above), "LIMIT",
+	{"fail-above", 0, QZ_OPTION_STRINGS, FIELD(fail_above), "[WHAT:]LIMIT",
 	 "Exit with 8 where the elapsed time grew by more\nthan this, and by more than chance: 5%, "
-	 "200ms."},
+	 "200ms;\nor another time: cpu:5%, serial:5%, PROCEDURE:5%.\nMay be repeated."},
 	{"html", 0, QZ_OPTION_STRING, FIELD(html), "FILE",
 	 "Write a page with a differential flame graph to\nFILE, in place of the text."},
 	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "Open it in the browser."},

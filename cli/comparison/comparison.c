@@ -166,22 +166,51 @@ static int print_runs(const struct view_of *v)
 	return text_table__print(table, v->out);
 }
 
+static char *name_of(const struct view_of *v, const struct qz_compared *row);
+
 /* Less is not worth a word, and of one run each may be anything. */
 #define SAME_PERCENT 1
+
+/* What did change where the elapsed time hides it: the CPU time, or else the row that comes first. */
+static void print_hidden_change(const struct view_of *v)
+{
+	const struct qz_comparison *c = v->c;
+	const struct qz_change *change = &c->cpu;
+	char *name = NULL;
+
+	if (!qz_change__is_certain(change) ||
+	    fabs(qz_change__of(change)) < SAME_PERCENT / 100.0 * change->before) {
+		if (!c->ncertain)
+			return;
+		change = qz_change__is_certain(&c->rows->self) ? &c->rows->self : &c->rows->total;
+		name = name_of(v, c->rows);
+	}
+	fprintf(v->out->file, "; but %s ", name ? name : "the CPU time");
+	print_seconds(v, qz_change__of(change));
+	if (change->ci > 0)
+		fprintf(v->out->file, " %s %.*f", cells__plus_minus(v->out), v->decimals,
+			change->ci / SECOND);
+	free(name);
+}
 
 static void print_headline(const struct view_of *v)
 {
 	const struct qz_change *e = &v->c->elapsed;
 	double from = e->before / SECOND, to = e->after / SECOND;
 	double percent = percent_of(v->c, qz_change__of(e));
+	bool ended = v->s->before[0]->ended && v->s->after[0]->ended;
+	bool unchanged = from > 0 && to > 0 && ended && !qz_change__is_certain(e);
 	FILE *out = v->out->file;
 
 	if (from <= 0 || to <= 0)
 		fprintf(out, "NOTHING TO COMPARE");
-	else if (!v->s->before[0]->ended || !v->s->after[0]->ended)
+	else if (!ended)
 		fprintf(out, "RECORDINGS of a program that did not end in them");
-	else if (!qz_change__is_certain(e))
-		fprintf(out, "NO CHANGE that is larger than chance");
+	else if (unchanged)
+		fprintf(out, "%s that is larger than chance",
+			v->c->ncertain || qz_change__is_certain(&v->c->cpu)
+				? "NO CHANGE OF THE ELAPSED TIME"
+				: "NO CHANGE");
 	else if (fabs(percent) < SAME_PERCENT)
 		fprintf(out, "ABOUT AS FAST");
 	else if (to < from)
@@ -191,9 +220,12 @@ static void print_headline(const struct view_of *v)
 	fprintf(out, ": %.*f s before, %.*f s after (%+.1f%%", v->decimals, from, v->decimals, to,
 		percent);
 	if (is_repeated(v->c))
-		fprintf(out, " %s %.1f%%)\n", cells__plus_minus(v->out), percent_of(v->c, e->ci));
+		fprintf(out, " %s %.1f%%)", cells__plus_minus(v->out), percent_of(v->c, e->ci));
 	else
-		fputs(", one run each)\n", out);
+		fputs(", one run each)", out);
+	if (unchanged)
+		print_hidden_change(v);
+	fputc('\n', out);
 }
 
 /* ---- waits ---- */

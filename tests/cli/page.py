@@ -539,6 +539,9 @@ def test_frames_have_the_width_of_a_side_and_the_colour_of_a_change(browser):
 def test_what_is_gone_is_shown_before(browser):
     open_page(browser, compared("verify", "locked")[0])
     names = "flame.boxes.map((b) => frameName(b.frame))"
+    check("the largest change has no frame", "compare" in browser.run(names))
+    same("the largest change is named", browser.run("document.querySelector('#largest-change a').textContent"), "compare")
+    browser.run("document.querySelector('[data-side=after]').click()")
     check("a new one is missing", "push" in browser.run(names))
     check("one that is gone is shown", "compare" not in browser.run(names))
     said = browser.run("document.getElementById('flame-gone').innerText")
