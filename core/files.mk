@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# core: pure logic, no system calls beyond read and write of a given descriptor.
+# core: pure logic, no system calls beyond read and write of a given descriptor, but for core/util/save_file.c.
 CORE_SRC := $(sort $(wildcard core/*/*.c))
 CORE_PB  := $(O)/core/format/profile.pb-c
 CORE_LIB := $(O)/core/libcore.a

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/util/clock.h"
+#include "core/util/save_file.h"
 #include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 #include "core/format/pprof.h"
@@ -181,7 +182,7 @@ int history__cut(struct history *h, struct qz_profile *p)
 	if (!err) {
 		snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 SUFFIX, h->directory,
 			 h->until, now);
-		err = paths__save(path, 0640, write_profile, slice);
+		err = qz_save_file__at(AT_FDCWD, path, 0640, true, write_profile, slice);
 	}
 	if (slice)
 		h->until = now;

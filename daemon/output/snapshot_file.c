@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/format/pprof.h"
+#include "core/util/save_file.h"
 #include "daemon/util/paths.h"
 #include "daemon/privsep/capabilities.h"
 #include "daemon/output/snapshot_file.h"
@@ -34,30 +35,21 @@ static void copy_name(char *to, size_t size, const char *from)
 
 /* ---- where it goes ---- */
 
-static int write_nothing(void *context, int fd)
+/* For whose it will be. */
+static int check_place(const struct snapshot_file *s, const char *name)
 {
-	return write(fd, "", 1) == 1 ? 0 : -errno;
+	return qz_save_file__check(s->directory, name, s->owner ?: geteuid());
 }
 
-/*
- * Finds out by doing it, under a name that is never that of a snapshot. The file takes the place of what
- * has its name, so that must be a file as well, and no device.
- */
 static int try_to_write(const struct snapshot_file *s)
 {
-	char trial[PATH_MAX];
 	struct stat st;
-	int err;
+	int err = *s->name ? check_place(s, s->name) : -EISDIR;
 
-	if (!*s->name)
-		return -EISDIR;
-	if (!fstatat(s->directory, s->name, &st, 0) && !S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
-	if (snprintf(trial, sizeof(trial), "%s.trial", s->name) >= (int)sizeof(trial))
-		return -ENAMETOOLONG;
-	err = paths__save_at(s->directory, trial, 0600, write_nothing, NULL);
-	unlinkat(s->directory, trial, 0);
-	return err;
+	/* a link is replaced, but not one to a device, which who gave the name may mean */
+	if (!err && !fstatat(s->directory, s->name, &st, 0) && !S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
+	return err ?: qz_save_file__try(s->directory, s->name);
 }
 
 /* The directory part of the path, "." where there is none, and the name after it. */
@@ -175,14 +167,29 @@ static int hand_over(const struct snapshot_file *s, int fd)
 	return fchown(fd, s->owner ? s->owner : (uid_t)-1, paths__group()) ? -errno : 0;
 }
 
+static int name_beside(const struct snapshot_file *s, const char *suffix, char name[PATH_MAX])
+{
+	int n = snprintf(name, PATH_MAX, "%s%s", s->name, suffix);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int snapshot_file__remove(const struct snapshot_file *s, const char *suffix)
+{
+	char name[PATH_MAX];
+	int err = name_beside(s, suffix, name) ?: check_place(s, name);
+
+	return err || !unlinkat(s->directory, name, 0) || errno == ENOENT ? err : -errno;
+}
+
 int snapshot_file__create(const struct snapshot_file *s, const char *suffix)
 {
 	char name[PATH_MAX];
 	int fd, err;
 
-	if (snprintf(name, sizeof(name), "%s%s", s->name, suffix) >= (int)sizeof(name))
-		return -ENAMETOOLONG;
-	unlinkat(s->directory, name, 0);
+	err = name_beside(s, suffix, name) ?: snapshot_file__remove(s, suffix);
+	if (err)
+		return err;
 	fd = openat(s->directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
 	if (fd < 0)
 		return -errno;
@@ -206,17 +213,26 @@ static int write_profile(void *context, int fd)
 	return err ?: qz_pprof__write(w->profile, fd);
 }
 
+int snapshot_file__keep(const struct snapshot_file *s, const struct qz_profile *p)
+{
+	struct writing w = {s, p};
+
+	return check_place(s, s->name)
+		       ?: qz_save_file__at(s->directory, s->name, MODE, false, write_profile, &w);
+}
+
 int snapshot_file__save(const struct snapshot_file *s, const struct qz_profile *p, char *saved,
 			size_t size)
 {
 	static const char *const elsewhere[] = {"/var/tmp", "/dev/shm"};
 	struct writing w = {s, p};
-	int err = paths__save_at(s->directory, s->name, MODE, write_profile, &w);
+	int err = check_place(s, s->name)
+			  ?: qz_save_file__at(s->directory, s->name, MODE, true, write_profile, &w);
 
 	snprintf(saved, size, "%s", err ? "" : s->path);
 	for (size_t i = 0; err && i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
 		snprintf(saved, size, "%s/quartz-%s", elsewhere[i], s->name);
-		if (!paths__save(saved, 0600, write_profile, &w))
+		if (!qz_save_file__at(AT_FDCWD, saved, 0600, true, write_profile, &w))
 			break;
 		saved[0] = '\0';
 	}

@@ -41,8 +41,14 @@ void snapshot_file__name(struct snapshot_file *s, const char *program, int pid);
  */
 int snapshot_file__create(const struct snapshot_file *s, const char *suffix);
 
+/* Removes the file beside it with this suffix, which an earlier run has left there. 0, also if there is none, or -errno. */
+int snapshot_file__remove(const struct snapshot_file *s, const char *suffix);
+
 /* Whether root needs more than its own rights to make files there. */
 bool snapshot_file__is_foreign(const struct snapshot_file *s);
+
+/* Puts down what is known so far at its path, and does not wait for the disk. 0 or -errno. */
+int snapshot_file__keep(const struct snapshot_file *s, const struct qz_profile *p);
 
 /*
  * Saves it. When that fails, to /var/tmp or else /dev/shm, so that what was sampled is not

@@ -12,6 +12,7 @@
 
 #include "daemon/session/command.h"
 #include "daemon/privsep/procfs.h"
+#include "daemon/util/limits.h"
 
 #define SLEEP_TRIES 100000 /* of 100 us */
 
@@ -55,6 +56,8 @@ static void run_child(char *const argv[], const char *preload, const cpu_set_t *
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	limits__restore();
 	sched_setaffinity(0, sizeof(*allowed), allowed);
 	set_preload(preload);
 	byte = (char)-become(user);

@@ -12,6 +12,7 @@
 #include "daemon/collect/loss_accounting.h"
 #include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/kallsyms.h"
+#include "daemon/util/limits.h"
 #include "daemon/util/log.h"
 #include "daemon/session/sd_notify.h"
 #include "daemon/privsep/opener.h"
@@ -23,15 +24,17 @@
 #define GOVERN_PERIOD  1000000000ull
 #define TEXT_PERIOD    2000000000ull
 #define TEXT_UNREAD    8000000000ull /* so much longer while nobody reads it */
-#define TEXT_SHARE     200	    /* one part of so many of the time, at most, is spent on text */
-#define ANSWER_AFTER   200000000ull /* an interrupt that nothing has ended after */
+#define TEXT_SHARE     200 /* one part of so many of the time, at most, is spent on text */
+#define KEEP_PERIOD    5000000000ull
+#define KEEP_SHARE     500
+#define ANSWER_AFTER   200000000ull  /* an interrupt that nothing has ended after */
 #define FORWARD_GRACE  2000000000ull /* for a command to end after a SIGTERM that was passed on */
 
 static void take_signal(struct session *s, int number)
 {
 	if (number == SIGCHLD)
 		return;
-	if (number == SIGHUP) {
+	if (number == SIGHUP && session__reloads(s)) {
 		host__reload(s->host);
 		return;
 	}
@@ -45,8 +48,8 @@ static void take_signal(struct session *s, int number)
 		s->answer_due = bpf_runtime__now() + ANSWER_AFTER;
 		return;
 	}
-	if (s->options->command && number == SIGTERM && !command__ended(&s->command)) {
-		kill(s->command.pid, SIGTERM);
+	if (s->options->command && number != SIGINT && !command__ended(&s->command)) {
+		kill(s->command.pid, number);
 		s->deadline = bpf_runtime__now() + FORWARD_GRACE;
 	} else {
 		s->deadline = bpf_runtime__now();
@@ -150,12 +153,56 @@ static bool wants_text(struct session *s, uint64_t now)
 	return true;
 }
 
-/* Showing takes the longer the more has been measured. */
-static uint64_t next_text(uint64_t began)
+/* What takes the longer the more has been measured. */
+static uint64_t next_in(uint64_t began, uint64_t period, uint64_t share)
 {
-	uint64_t now = bpf_runtime__now(), rest = (now - began) * TEXT_SHARE;
+	uint64_t now = bpf_runtime__now(), rest = (now - began) * share;
 
-	return now + (rest > TEXT_PERIOD ? rest : TEXT_PERIOD);
+	return now + (rest > period ? rest : period);
+}
+
+/* Estimated, and without vacant rows: *packed, which the caller frees, where there are any. NULL: no memory. */
+static const struct qz_profile *profile_to_save(struct session *s, struct qz_profile **packed)
+{
+	const struct qz_profile *p = collector__profile(s->collector);
+	bool packs = qz_profile__has_vacant_rows(p);
+
+	*packed = packs ? session__packed(p) : NULL;
+	return packs ? *packed : p;
+}
+
+/* Those of an earlier run, which has left its profile at the same place. */
+static void forget_events(struct session *s)
+{
+	int err = event_log__is_empty(s->events)
+			  ? snapshot_file__remove(&s->snapshot, QZ_EVENTS_SUFFIX)
+			  : 0;
+
+	if (err)
+		log_warning("%s" QZ_EVENTS_SUFFIX ": %s; it is not of this run", s->snapshot.path,
+			    strerror(-err));
+}
+
+/* Of a recording: should quartzd be killed, this is left. */
+static void keep(struct session *s, uint64_t now)
+{
+	struct qz_profile *packed = NULL;
+	const struct qz_profile *p;
+	int err;
+
+	if (!s->options->private || now < s->keep_due)
+		return;
+	err = session__refresh(s, now, false)
+		      ?: qz_estimate__profile(collector__profile(s->collector));
+	p = err ? NULL : profile_to_save(s, &packed);
+	err = p ? snapshot_file__keep(&s->snapshot, p) : -ENOMEM;
+	if (!err)
+		forget_events(s);
+	else
+		log_debug("%s: %s; nothing is kept of the run so far", s->snapshot.path,
+			  strerror(-err));
+	qz_profile__free(packed);
+	s->keep_due = next_in(now, KEEP_PERIOD, KEEP_SHARE);
 }
 
 static void do_periodic(struct session *s, uint64_t now)
@@ -174,11 +221,12 @@ static void do_periodic(struct session *s, uint64_t now)
 	}
 	if (wants_text(s, now)) {
 		show(s, now);
-		s->text_due = next_text(now);
+		s->text_due = next_in(now, TEXT_PERIOD, TEXT_SHARE);
 	}
 	if (s->host->socket && !s->options->private)
 		control_socket__run(s->host->socket);
 	host__alive(s->host, now);
+	keep(s, now);
 	if (s->events)
 		event_log__write(s->events);
 }
@@ -259,6 +307,7 @@ static int run(struct session *s)
 
 	s->hotplug_due = now + HOTPLUG_PERIOD;
 	s->text_due = now + TEXT_PERIOD;
+	s->keep_due = now + KEEP_PERIOD;
 	s->text_reads = bpf_runtime__control(s->bpf)->text_reads - 1; /* the first one is made */
 	while (!err && !is_over(s, now)) {
 		fds[1].fd = s->governor.rates.halvings ? -1 : collector__event_fd(s->collector);
@@ -318,9 +367,10 @@ static void finish_events(struct session *s)
 	uint64_t written, dropped;
 	int err;
 
+	err = s->events ? event_log__finish(s->events, &written, &dropped) : 0;
+	forget_events(s);
 	if (!s->events)
 		return;
-	err = event_log__finish(s->events, &written, &dropped);
 	if (err)
 		log_error("%s" QZ_EVENTS_SUFFIX ": %s; events are lost", s->snapshot.path,
 			  strerror(-err));
@@ -331,27 +381,32 @@ static void finish_events(struct session *s)
 		log_warning("%llu events found no room", (unsigned long long)dropped);
 }
 
+static void say_not_saved(const struct session *s, int err, const char *saved)
+{
+	char line[2 * PATH_MAX + 200];
+
+	snprintf(line, sizeof(line), "%s: %s; %s%s", s->snapshot.path, strerror(-err),
+		 *saved ? "saved instead to " : "what was sampled is lost", saved);
+	limits__explain(err, line, sizeof(line));
+	log_error("%s", line);
+}
+
 static int save(struct session *s)
 {
-	const struct qz_profile *p = collector__profile(s->collector);
-	bool packs = qz_profile__has_vacant_rows(p);
-	struct qz_profile *packed = packs ? session__packed(p) : NULL;
+	struct qz_profile *packed;
+	const struct qz_profile *p = profile_to_save(s, &packed);
 	char saved[PATH_MAX] = "";
-	int err = -ENOMEM;
+	int err = p ? snapshot_file__save(&s->snapshot, p, saved, sizeof(saved)) : -ENOMEM;
 
-	if (packed || !packs)
-		err = snapshot_file__save(&s->snapshot, packed ? packed : p, saved, sizeof(saved));
 	progress__end(&s->progress);
 	if (err) {
 		qz_profile__free(packed);
-		log_error("%s: %s; %s%s", s->snapshot.path, strerror(-err),
-			  saved[0] ? "saved instead to " : "what was sampled is lost", saved);
+		say_not_saved(s, err, saved);
 		return STATUS_FAILURE;
 	}
 	say_saved(s, saved, collector__samples(s->collector));
 	if (s->options->private && !s->options->quiet) {
-		session__say_advice(packed ? packed : p,
-				    s->snapshot.named && !s->beside ? NULL : s->snapshot.path);
+		session__say_advice(p, s->snapshot.named && !s->beside ? NULL : s->snapshot.path);
 		say_next(s);
 	}
 	qz_profile__free(packed);

@@ -80,16 +80,24 @@ static int check_targets(struct session *s)
 	return 0;
 }
 
+bool session__reloads(const struct session *s)
+{
+	return s->options->system && !s->options->private;
+}
+
 static int watch_signals(struct session *s)
 {
+	struct sigaction hangup;
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* then writing says so */
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);
-	if (s->options->system)
+	/* a terminal that goes away ends a recording, unless nohup was asked not to let it */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -102,15 +110,15 @@ static int stop_asked(struct session *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGHUP)
+		if (info.ssi_signo == SIGHUP && session__reloads(s))
 			host__reload(s->host);
 		else if (info.ssi_signo != SIGCHLD)
 			s->signal = (int)info.ssi_signo;
 	}
 	if (!s->signal)
 		return 0;
-	if (s->signal == SIGTERM && s->command.started && !command__ended(&s->command))
-		kill(s->command.pid, SIGTERM);
+	if (s->signal != SIGINT && s->command.started && !command__ended(&s->command))
+		kill(s->command.pid, s->signal);
 	s->host->pending = ACTION_STOP;
 	log_info("stopped before anything was measured; nothing is saved");
 	return s->options->command ? 128 + s->signal : STATUS_NO_SAMPLES;
@@ -612,9 +620,11 @@ static int prepare_saving(struct session *s)
 	if (err) {
 		log_error("%s: cannot be written: %s%s; choose another file with --output",
 			  s->snapshot.path, strerror(-err),
-			  err == -EPERM && !options->output
-				  ? "; it must be root's own, where root alone can write"
-				  : "");
+			  err != -EPERM ? ""
+			  : options->output
+				  ? " (another user's, where users cannot remove each "
+				    "other's files)"
+				  : "; it must be root's own, where root alone can write");
 		return STATUS_FAILURE;
 	}
 	if (!options->command)
@@ -634,7 +644,7 @@ int session__prepare(struct session *s)
 	err = pid_namespace__look(&s->pid_namespace, error, sizeof(error));
 	if (err)
 		return fail(-EOPNOTSUPP, error);
-	err = limits__raise_files(error, sizeof(error));
+	err = limits__raise(error, sizeof(error));
 	if (err)
 		return fail(err, error);
 	err = spin_symbols__load(&s->spin_rules, &options->spin_symbols, error, sizeof(error));

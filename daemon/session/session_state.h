@@ -62,6 +62,7 @@ struct session {
 	uint64_t answer_due; /* what the first interrupt waits for is said then, 0: need not be */
 	uint64_t deadline;   /* 0: none */
 	uint64_t delayed_until; /* measuring begins then */
+	uint64_t keep_due; /* what is known so far is put down then */
 	uint64_t hotplug_due, text_due, govern_due, started;
 	uint32_t text_reads;		      /* when text was last made */
 	struct qz_overhead_governor governor; /* ceiling 0: there is none */
@@ -79,6 +80,9 @@ struct session {
 
 /* Looks at all that can be wrong before anything is touched. */
 int session__prepare(struct session *s);
+
+/* Whether a hang-up asks the service to read its settings again. Else it ends the run, as SIGTERM does. */
+bool session__reloads(const struct session *s);
 
 /* The programs are in the kernel, and whoever wants to can connect. */
 int session__load(struct session *s);

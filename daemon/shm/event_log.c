@@ -118,6 +118,11 @@ int event_log__write(struct event_log *log)
 	return log->err;
 }
 
+bool event_log__is_empty(const struct event_log *log)
+{
+	return !log || !log->written;
+}
+
 int event_log__finish(struct event_log *log, uint64_t *written, uint64_t *lost)
 {
 	event_log__write(log);

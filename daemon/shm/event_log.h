@@ -7,6 +7,7 @@
 #ifndef QUARTZ_DAEMON_EVENT_LOG_H
 #define QUARTZ_DAEMON_EVENT_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/format/event_trace.h"
@@ -23,6 +24,9 @@ void event_log__put(struct event_log *log, uint32_t poller,
 
 /* Writes what was put down. Main thread. 0 or -errno of the first write that failed. */
 int event_log__write(struct event_log *log);
+
+/* Whether there is no file of it yet. NULL has none. */
+bool event_log__is_empty(const struct event_log *log);
 
 /* Completes the file. Gives how many events were written, and those for which there was no room. */
 int event_log__finish(struct event_log *log, uint64_t *written, uint64_t *dropped);

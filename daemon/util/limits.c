@@ -23,6 +23,8 @@ static const struct limit {
 } limits[] = {
 	{RLIMIT_NOFILE, EMFILE, "RLIMIT_NOFILE",
 	 "raise the limit of open files (ulimit -n, LimitNOFILE=)"},
+	{RLIMIT_FSIZE, EFBIG, "RLIMIT_FSIZE",
+	 "raise the limit of file sizes (ulimit -f, LimitFSIZE=)"},
 	{RLIMIT_AS, ENOMEM, "RLIMIT_AS", "raise the limit of memory (ulimit -v, LimitAS=)"},
 	{RLIMIT_DATA, ENOMEM, "RLIMIT_DATA", "raise the limit of data (ulimit -d, LimitDATA=)"},
 	{RLIMIT_NPROC, EAGAIN, "RLIMIT_NPROC",
@@ -42,20 +44,44 @@ static void describe(const struct limit *l, char *to, size_t size)
 		 l->remedy);
 }
 
-int limits__raise_files(char *error, size_t size)
+/* What quartzd raises for itself, and what was there before for whom it starts. */
+static struct raised {
+	int resource;
+	bool is;
+	struct rlimit before;
+} raised[] = {{.resource = RLIMIT_NOFILE}, {.resource = RLIMIT_FSIZE}};
+
+/* As far as is allowed, and at least to `wanted` if the hard limit can be raised as well. */
+static void raise_limit(struct raised *r, rlim_t wanted)
+{
+	struct rlimit limit = {wanted, wanted};
+
+	if (getrlimit(r->resource, &r->before))
+		return;
+	r->is = true;
+	if (r->before.rlim_max > wanted)
+		limit.rlim_max = r->before.rlim_max;
+	if (!setrlimit(r->resource, &limit))
+		return;
+	limit.rlim_max = r->before.rlim_max;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	setrlimit(r->resource, &limit);
+}
+
+void limits__restore(void)
+{
+	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
+		if (raised[i].is)
+			setrlimit(raised[i].resource, &raised[i].before);
+}
+
+int limits__raise(char *error, size_t size)
 {
 	rlim_t needed = OWN_FILES + CPU_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
-	struct rlimit limit = {WANTED_FILES, WANTED_FILES}, old;
 	char what[160];
 
-	if (getrlimit(RLIMIT_NOFILE, &old))
-		return 0;
-	if (old.rlim_max > limit.rlim_max)
-		limit.rlim_max = old.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &limit)) {
-		old.rlim_cur = old.rlim_max < WANTED_FILES ? old.rlim_max : WANTED_FILES;
-		setrlimit(RLIMIT_NOFILE, &old);
-	}
+	raise_limit(&raised[0], WANTED_FILES);
+	raise_limit(&raised[1], RLIM_INFINITY);
 	describe(&limits[0], what, sizeof(what));
 	if (limit_of(RLIMIT_NOFILE) < needed) {
 		snprintf(error, size,

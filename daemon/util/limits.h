@@ -7,10 +7,13 @@
 #include <stddef.h>
 
 /*
- * Raises the limit of open files as far as that is allowed. -EMFILE after writing a line: it is too small
- * for anything to be measured. A small one is warned of.
+ * Raises the limits of open files, and of the size of a file, as far as that is allowed. -EMFILE after writing a line: too few
+ * files for anything to be measured. A small number is warned of.
  */
-int limits__raise_files(char *error, size_t size);
+int limits__raise(char *error, size_t size);
+
+/* Those that were there before, for a process whose program is not of Quartz. Other processes are as they were. */
+void limits__restore(void);
 
 /*
  * Whether a descriptor may stay open for what is better to have: the last ones that the limit allows are left to

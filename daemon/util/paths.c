@@ -148,31 +148,3 @@ int paths__lock(const char *path, pid_t *holder)
 	close(fd);
 	return err;
 }
-
-int paths__save_at(int dir, const char *name, mode_t mode, paths_write *write, void *context)
-{
-	char temporary[PATH_MAX];
-	int fd, err;
-
-	if (snprintf(temporary, sizeof(temporary), "%s.%d.part", name, getpid()) >=
-	    (int)sizeof(temporary))
-		return -ENAMETOOLONG;
-	fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd < 0)
-		return -errno;
-	err = write(context, fd);
-	if (!err && fsync(fd) && errno != EINVAL)
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && renameat(dir, temporary, dir, name))
-		err = -errno;
-	if (err)
-		unlinkat(dir, temporary, 0);
-	return err;
-}
-
-int paths__save(const char *path, mode_t mode, paths_write *write, void *context)
-{
-	return paths__save_at(AT_FDCWD, path, mode, write, context);
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Directories of quartzd, and files in them that appear whole or not at all. */
+/* Directories of quartzd. */
 #ifndef QUARTZ_DAEMON_PATHS_H
 #define QUARTZ_DAEMON_PATHS_H
 
@@ -38,15 +38,5 @@ int paths__make_state(void);
  * *holder, where that is not NULL, is what he has written, or 0; else -errno.
  */
 int paths__lock(const char *path, pid_t *holder);
-
-/*
- * Writes a file by `write` under a temporary name, and gives it its own name when all is on disk.
- * 0 or -errno; on failure nothing stays behind.
- */
-typedef int paths_write(void *context, int fd);
-int paths__save(const char *path, mode_t mode, paths_write *write, void *context);
-
-/* Likewise, `name` as for openat: of a file in the directory dir. */
-int paths__save_at(int dir, const char *name, mode_t mode, paths_write *write, void *context);
 
 #endif

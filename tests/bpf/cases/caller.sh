@@ -122,6 +122,33 @@ interrupts()
 	[ ! -e ran ] && [ ! -e early ] || fail 'it went on'
 }
 
+# Whatever ends a recording, what it has measured is saved: that of a hang-up as that of SIGTERM, what is killed from time to time.
+ended_from_outside()
+{
+	local i
+
+	start record "$out/quartzctl" record --cpu none -o profile -- sh -c 'echo here; exec sleep 600'
+	await record.out here
+	kill -HUP "$pid"
+	ended "$pid"
+	[ "$status" = 129 ] && [ -s profile ] || fail "status $status of a hang-up"
+	rm profile
+	start record nohup "$out/quartzctl" record --cpu none -o profile -- \
+		sh -c 'echo $$ >left; exec "$1" 600000' - "$programs/spin_cpu"
+	for ((i = 0; i < 600; i++)); do
+		[ ! -s profile ] || break
+		sleep 0.1
+	done
+	kill -HUP "$pid"
+	kill -0 "$pid" || fail 'nohup is of no use'
+	kill_now "$pid"
+	kill -KILL "$(cat left)"
+	"$out/quartzctl" report -i profile --json >report.json 2>report.err || fail 'nothing was kept'
+	jq -e '.scopes[0] | .cpu_ns > 0 and any(.rows[]; .name == "fixed_work")' report.json >jq.out ||
+		fail 'what was kept lacks the program' "$(head -c 2000 report.json)"
+	[ -z "$(find . -name '*.part')" ] || fail 'a part of a file was left'
+}
+
 what_runs()
 {
 	local first
@@ -172,5 +199,6 @@ try 'the command and the profile of who calls by sudo' own_profile
 try 'a file of who calls by sudo' own_output
 try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
+try 'a terminal that goes away, and a kill' ended_from_outside
 thorough 'processes that run, and the machine' what_runs
 thorough 'measuring later' later

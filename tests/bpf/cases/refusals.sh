@@ -136,6 +136,36 @@ disk_full()
 	expect 'nothing was lost' 'row("phase_1").samples != 0'
 }
 
+# Only what is replaced is: not what has a name like it, nor another user's file, and events do not outlive their profile.
+what_is_there()
+{
+	mkdir -m 1777 shared
+	echo mine >profile.trial
+	echo old >profile.events
+	echo theirs >shared/profile
+	chown nobody shared/profile
+	"$out/quartzctl" record --cpu none -o profile -- true 2>record.err || fail "$(cat record.err)"
+	[ "$(cat profile.trial)" = mine ] || fail 'another file was removed'
+	[ ! -e profile.events ] || fail 'events of an earlier run'
+	refused 1 "shared/profile: cannot be written: .*another user's" \
+		"$out/quartzctl" record --cpu none -o shared/profile -- touch ran
+	[ "$(cat shared/profile)" = theirs ] && [ ! -e ran ] || fail "another user's file was replaced"
+}
+
+# quartzd raises that of the size of files for itself; where it may not, one line says what to do, and no part is left.
+small_files()
+{
+	bash -c 'ulimit -S -f 1; exec "$@"' - "$out/quartzctl" record --cpu none -o profile -- \
+		bash -c 'ulimit -f; exec "$1" --time 1:0.2' - "$programs/phases" >program.out 2>record.err || fail "$(cat record.err)"
+	[ "$(head -n 1 program.out)" = 1 ] && [ "$(stat -c %s profile)" -gt 1024 ] || fail 'not raised, or for the command as well'
+	bash -c 'ulimit -f 1; exec setpriv --bounding-set=-sys_resource "$@"' - \
+		"$out/quartzctl" record --cpu none -o none -- "$programs/phases" --time 1:0.2 >program.out 2>record.err
+	status=$?
+	[ $status = 1 ] && [ "$(grep -c 'RLIMIT_FSIZE is 1024: raise' record.err)" = 1 ] ||
+		fail "status $status" "$(cat record.err)"
+	[ -z "$(find . -name 'none*')" ] || fail 'a part of it was left'
+}
+
 # quartzd raises the limit where it may; where it may not, it says what to do.
 few_files()
 {
@@ -207,6 +237,8 @@ try 'commands that cannot be run' commands
 try 'the status of the command' statuses
 try 'a missing directory for the snapshot' nowhere_to_save
 try 'a full disk' disk_full
+try 'what a file replaces' what_is_there
+try 'a small limit of file sizes' small_files
 try 'a small limit of open files' few_files
 thorough 'a small limit of open files, and many programs' few_files_for_many
 thorough 'no descriptors left' no_files_left
