@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands/output_file.h"
 #include "cli/query/history.h"
 #include "cli/query/profile_source.h"
 #include "cli/query/view.h"
@@ -145,27 +146,29 @@ static enum status put(const struct view *v, FILE *out)
 	return v->config->format == FORMAT_CSV ? put_table(v, out) : put_stacks(v, out);
 }
 
-static enum status fail(const char *path)
+struct exporting {
+	const struct view *view;
+	enum status status;
+};
+
+static int put_file(FILE *out, void *context)
 {
-	complain("%s: cannot be written: %s; choose another file with --output", path,
-		 strerror(errno));
-	return STATUS_FAILURE;
+	struct exporting *e = context;
+
+	e->status = put(e->view, out);
+	return e->status == STATUS_OK ? 0 : -ECANCELED;
 }
 
 static enum status write_file(const struct view *v)
 {
-	const char *path = v->config->output;
-	FILE *out = fopen(path, "we");
-	enum status status;
-	bool failed;
+	struct exporting e = {v, STATUS_OK};
+	int err = output_file__write(v->config->output, put_file, &e);
 
-	if (!out)
-		return fail(path);
-	status = put(v, out);
-	failed = ferror(out);
-	if (fclose(out) || failed)
-		return fail(path);
-	return status;
+	if (!err || e.status != STATUS_OK)
+		return e.status;
+	complain("%s: cannot be written: %s; choose another file with --output", v->config->output,
+		 strerror(-err));
+	return STATUS_FAILURE;
 }
 
 static enum status check(const struct config *config)

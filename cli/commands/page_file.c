@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/commands/output_file.h"
 #include "core/page/page_html.h"
 
 extern char **environ;
@@ -63,9 +64,21 @@ static bool is_of_others(const char *path)
 	return n != sizeof(QZ_PAGE_MARK) - 1 || strcmp(first, QZ_PAGE_MARK);
 }
 
-static enum status write_document(const struct page_file *file, const char *document, size_t size)
+struct document {
+	const char *text;
+	size_t size;
+};
+
+static int put_html(FILE *out, void *context)
 {
-	FILE *out;
+	const struct document *d = context;
+
+	return qz_page_html__write(out, d->text, d->size);
+}
+
+static enum status write_document(const struct page_file *file, const char *text, size_t size)
+{
+	struct document document = {text, size};
 	int err;
 
 	if (is_of_others(file->path)) {
@@ -73,13 +86,7 @@ static enum status write_document(const struct page_file *file, const char *docu
 			 file->path, file->option);
 		return STATUS_FAILURE;
 	}
-	out = fopen(file->path, "we");
-	if (!out)
-		return page_file__fail(file, -errno);
-	err = qz_page_html__write(out, document, size);
-	err = !err && ferror(out) ? -errno : err;
-	if (fclose(out) && !err)
-		err = -errno;
+	err = output_file__write(file->path, put_html, &document);
 	if (err)
 		return page_file__fail(file, err);
 	complain("page written to %s", file->path);

@@ -134,4 +134,19 @@ sys.stdout.buffer.write(struct.pack("=QIIIIII", 5000000001, 800, 801, 7, 1, 0, 0
 export_to "$tmp/with.pb.gz" --format perfetto
 same 'events' "$(jq -c '.traceEvents[] | select(.ph == "i") | [.name, .tid, .ts]' "$tmp/out")" '["event 7",801,5000000.001]'
 grep -q 'and 1 events, are in it' "$tmp/err" || fail "events: $(cat "$tmp/err")"
+
+# Another user's file, or device, is no place for what root sees, in a directory where users cannot remove each other's files.
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 1777 "$tmp/shared"
+	echo theirs >"$tmp/shared/file"
+	mkfifo "$tmp/shared/pipe"
+	chown 65534 "$tmp/shared"/*
+	for name in file pipe; do
+		"$out/quartzctl" export -f csv -i two.pb.gz -o "$tmp/shared/$name" 2>"$tmp/err"
+		same "status of another user's $name" "$?" 1
+		same "lines about another user's $name" "$(grep -c 'cannot be written' "$tmp/err")" 1
+	done
+	same "another user's file" "$(cat "$tmp/shared/file")" theirs
+	same 'what is left' "$(ls -A "$tmp/shared" | tr '\n' ' ')" 'file pipe '
+fi
 exit $bad
