@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -135,26 +136,40 @@ static int list(DIR *dir, const struct span *wanted, struct slices *s)
 	return 0;
 }
 
-/* One that is rotated away meanwhile is none. */
+/* NULL after a line that says why, but for one that was rotated away meanwhile, which is none. */
+static struct qz_profile *read_slice(const char *path)
+{
+	/* not to wait for who writes a pipe */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+	struct qz_profile *slice = NULL;
+	const char *why = "no file";
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return NULL;
+	if (fd < 0)
+		why = strerror(errno);
+	else if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		slice = qz_pprof__read(fd, &why);
+	if (fd >= 0)
+		close(fd);
+	if (!slice)
+		complain("%s: %s; it is left out", path, why);
+	return slice;
+}
+
 static enum status add(const char *directory, const struct span *slice, struct qz_profile *to)
 {
 	struct qz_profile *from;
-	const char *why = NULL;
 	char path[PATH_MAX];
-	int fd, err;
+	int err;
 
 	if (snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 SOURCE_SUFFIX, directory,
 		     slice->from, slice->until) >= (int)sizeof(path))
 		return profile_source__fail(directory, ENAMETOOLONG);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-	if (fd < 0)
-		return errno == ENOENT ? STATUS_OK : profile_source__fail(path, errno);
-	from = qz_pprof__read(fd, &why);
-	close(fd);
-	if (!from) {
-		complain("%s: %s", path, why);
-		return STATUS_FAILURE;
-	}
+	from = read_slice(path);
+	if (!from)
+		return STATUS_OK;
 	err = qz_merge__profile(to, from);
 	qz_profile__free(from);
 	return err ? profile_source__fail(path, -err) : STATUS_OK;

@@ -20,6 +20,7 @@
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
 #include "daemon/util/paths.h"
+#include "daemon/output/slice_clock.h"
 #include "daemon/privsep/capabilities.h"
 
 #define SUFFIX ".pb.gz"
@@ -27,7 +28,7 @@
 struct history {
 	struct qz_slices *slices;
 	uint64_t age_ms, bytes;
-	uint64_t until; /* of the last slice, ms */
+	struct slice_clock clock;
 	char directory[PATH_MAX - NAME_MAX - 2];
 };
 
@@ -43,9 +44,14 @@ struct files {
 	uint64_t bytes;
 };
 
-static uint64_t now_ms(void)
+static uint64_t wall_ms(void)
 {
 	return qz_clock__read(CLOCK_REALTIME) / 1000000;
+}
+
+static uint64_t steady_ms(void)
+{
+	return qz_clock__read(CLOCK_BOOTTIME) / 1000000;
 }
 
 int history__prepare(void)
@@ -67,7 +73,7 @@ struct history *history__new(uint64_t age, uint64_t bytes)
 		return NULL;
 	h->age_ms = age / 1000000;
 	h->bytes = bytes;
-	h->until = now_ms();
+	slice_clock__begin(&h->clock, wall_ms(), steady_ms());
 	h->slices = qz_slices__new();
 	snprintf(h->directory, sizeof(h->directory), "%s/history", paths__state());
 	err = h->slices ? history__prepare() : -ENOMEM;
@@ -133,7 +139,7 @@ static int compare(const void *a, const void *b)
 	return (x->until > y->until) - (x->until < y->until);
 }
 
-static int rotate(const struct history *h, uint64_t now)
+static int rotate(const struct history *h)
 {
 	struct files files = {0};
 	DIR *dir = opendir(h->directory);
@@ -144,7 +150,7 @@ static int rotate(const struct history *h, uint64_t now)
 	for (uint32_t i = 0; !err && i < files.n; i++) {
 		const struct file *f = &files.all[i];
 
-		if (f->until + h->age_ms >= now && files.bytes <= h->bytes)
+		if (!slice_clock__is_old(&h->clock, f->until, h->age_ms) && files.bytes <= h->bytes)
 			break;
 		if (unlinkat(dirfd(dir), f->name, 0) && errno != ENOENT)
 			err = -errno;
@@ -168,26 +174,23 @@ static int write_profile(void *context, int fd)
 int history__cut(struct history *h, struct qz_profile *p)
 {
 	struct qz_profile *slice = qz_slices__cut(h->slices, p);
-	uint64_t now = now_ms();
+	struct slice_span span;
 	char path[PATH_MAX];
 	int err = slice ? 0 : -errno;
 
-	if (now <= h->until)
-		now = h->until + 1; /* the clock was set back: names stay in order */
 	if (!err) {
-		slice->wall_start_ns = h->until * 1000000;
+		span = slice_clock__cut(&h->clock, wall_ms(), steady_ms());
+		slice->wall_start_ns = span.from * 1000000;
 		slice->live = false;
 		err = qz_estimate__profile(slice);
 	}
 	if (!err) {
 		snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 SUFFIX, h->directory,
-			 h->until, now);
+			 span.from, span.until);
 		err = qz_save_file__at(AT_FDCWD, path, 0640, true, write_profile, slice);
 	}
-	if (slice)
-		h->until = now;
 	qz_profile__free(slice);
-	return rotate(h, now) ?: err;
+	return rotate(h) ?: err;
 }
 
 int history__renumbered(struct history *h, struct qz_profile *p)

@@ -78,6 +78,7 @@
 	X(nominal)                                                                                 \
 	X(address_map)                                                                             \
 	X(range_alloc)                                                                             \
+	X(slice_clock)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \
 	X(round_join)                                                                              \
