@@ -23,7 +23,8 @@ zshdir     = $(prefix)/share/zsh/vendor-completions
 
 # A file of where things will be installed, changed when that does: for what is made with it inside.
 DIRECTORIES := $(O)/directories
-directories = $(foreach d,prefix sbindir bindir libexecdir datadir libdir includedir,$(d)=$($(d)))
+places      = prefix sbindir bindir libexecdir datadir libdir includedir
+directories = $(foreach d,$(places),$(d)=$($(d)))
 
 CC      ?= cc
 CXX     ?= c++
@@ -100,6 +101,14 @@ define link
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
+endef
+
+# A file of its template, with the places in it, and nothing left that looks like one.
+define substitute
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -e 's|@version@|$(VERSION)|g' $(foreach d,$(places),-e 's|@$(d)@|$($(d))|g') $< >$@
+	$(Q)! grep -n '@[a-z]*@' $@ >&2
 endef
 
 LAYERS := unit asan bpf cli fuzz vm

@@ -7,10 +7,8 @@ sysusersdir = $(prefix)/lib/sysusers.d
 UNITS := $(O)/service/quartzd.service $(O)/service/quartz-exporter.service
 PROGRAMS += $(UNITS)
 
-$(O)/service/%.service: service/%.service.in $(DIRECTORIES)
-	$(say) GEN $@
-	$(Q)mkdir -p $(@D)
-	$(Q)sed -e 's|@sbindir@|$(sbindir)|' -e 's|@bindir@|$(bindir)|' $< >$@
+$(O)/service/%.service: service/%.service.in Makefile $(DIRECTORIES)
+	$(call substitute)
 
 # Do not overwrite the administrator's settings.
 .PHONY: install-service

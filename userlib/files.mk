@@ -52,8 +52,7 @@ $(PRELOAD_SO): $(PRELOAD_OBJ) userlib/libquartz-preload.map | $(O)/libquartz.so
 		-o $@ $(filter %.o,$^) -L$(O) -lquartz
 
 $(O)/libquartz.pc: userlib/libquartz.pc.in Makefile $(DIRECTORIES)
-	$(Q)sed 's|@prefix@|$(prefix)|; s|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' \
-		$< >$@
+	$(call substitute)
 
 # Its tests, with a quartzd of their own, and the programs that they run.
 USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \

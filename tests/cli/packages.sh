@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # packages.sh: each file that `make install` brings is in exactly one of the Debian packages, and a server needs no
-# library that only people or other machines have a use for. O names the build directory.
+# library that only people or other machines have a use for; templates are filled in, and systemd takes the units. O names
+# the build directory.
 set -u
 out=$(cd "${O:-build}" && pwd) || exit 1
 cd "$(dirname "$0")/../.." || exit 1
@@ -45,4 +46,16 @@ for program in usr/sbin/quartzd usr/libexec/quartz/quartz-symbolizer; do
 	grep -q 'NEEDED.*libc.so' "$tmp/needed" || wrong "$program needs nothing"
 	! grep -E 'NEEDED.*(microhttpd|ncurses|tinfo)' "$tmp/needed" || wrong "$program needs what servers do not"
 done
+# What was made of a template has no place left to fill in.
+grep -rIlE '@[a-z]+@' "$tmp/root" >"$tmp/templates" && wrong "places are left in" "$(cat "$tmp/templates")"
+# Whatever systemd has to say of the units, but that the programs are not where they will be.
+if command -v systemd-analyze >/dev/null; then
+	mkdir "$tmp/units"
+	for unit in "$tmp/root/lib/systemd/system"/*.service; do
+		sed "s|^ExecStart=|&$tmp/root|" "$unit" >"$tmp/units/${unit##*/}"
+	done
+	[ "$(find "$tmp/units" -name '*.service' | wc -l)" = 2 ] || wrong 'not two units'
+	systemd-analyze --man=no --recursive-errors=no verify "$tmp/units"/*.service >"$tmp/verified" 2>&1 &&
+		[ ! -s "$tmp/verified" ] || wrong 'systemd on the units:' "$(cat "$tmp/verified")"
+fi
 exit $bad
