@@ -6,5 +6,5 @@ PROGRAMS += $(O)/quartz-exporter
 $(O)/quartz-exporter: $(EXPORTER_SRC:%.c=$(O)/%.o) $(CORE_LIB)
 	$(call link,-lmicrohttpd $(CORE_LIBS) -lpthread)
 
-# The names that it is called by and those that it gives, tested without the network.
-UNIT_SRC += exporter/host.c exporter/label.c
+# The names that it is called by, the password, and the names that it gives, tested without the network.
+UNIT_SRC += exporter/credentials.c exporter/host.c exporter/label.c

@@ -23,6 +23,7 @@
 #include "core/page/page_html.h"
 #include "exporter/host.h"
 #include "exporter/clients.h"
+#include "exporter/credentials.h"
 #include "exporter/source.h"
 #include "exporter/stream.h"
 
@@ -295,26 +296,26 @@ static enum MHD_Result serve_deltas(struct http *h, struct MHD_Connection *c)
 
 /* ---- requests ---- */
 
-/* Takes the same time for any text. */
-static bool is_equal(const char *given, const char *wanted)
-{
-	size_t length = strlen(given), n = strlen(wanted);
-	unsigned char differ = length != n;
-
-	for (size_t i = 0; i < n; i++)
-		differ |= (unsigned char)(wanted[i] ^ given[i < length ? i : length]);
-	return !differ;
-}
-
-/* With any user name. */
 static bool has_password(struct MHD_Connection *c, const char *wanted)
 {
-	char *given = NULL, *user = MHD_basic_auth_get_username_password(c, &given);
-	bool has = given && is_equal(given, wanted);
+	const char *given =
+		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
 
-	MHD_free(user);
-	MHD_free(given);
-	return has;
+	return given && credentials__have(given, wanted);
+}
+
+/*
+ * Whether a browser asks for a page of another origin (Fetch Metadata). Such a page cannot read the answer, but could take all
+ * places of those that look. It may lead to what costs nothing, as by a link.
+ */
+static bool is_foreign(struct MHD_Connection *c, bool costly)
+{
+	const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
+	const char *target = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Dest");
+
+	if (!site || !strcmp(site, "same-origin") || !strcmp(site, "none"))
+		return false;
+	return costly || !target || strcmp(target, "document");
 }
 
 struct seen {
@@ -365,15 +366,15 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, const cha
 	static const struct {
 		const char *path;
 		enum MHD_Result (*serve)(struct http *, struct MHD_Connection *);
-		bool profile;
+		bool profile, costly;
 	} pages[] = {
 		{"/", serve_index},
 		{"/metrics", serve_metrics},
 		{"/debug/pprof/", serve_index},
-		{"/debug/pprof/profile", serve_profile, true},
-		{"/debug/pprof/all", serve_all, true},
+		{"/debug/pprof/profile", serve_profile, true, true},
+		{"/debug/pprof/all", serve_all, true, true},
 		{"/page", serve_page, true},
-		{"/page/deltas", serve_deltas, true},
+		{"/page/deltas", serve_deltas, true, true},
 	};
 	const char *host;
 
@@ -384,6 +385,9 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *c, const cha
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
 		if (strcmp(url, pages[i].path))
 			continue;
+		if (is_foreign(c, pages[i].costly))
+			return answer_line(c, MHD_HTTP_FORBIDDEN,
+					   "a web page of another origin asked for this");
 		if (pages[i].profile && !h->options.profiles)
 			return answer_line(c, MHD_HTTP_FORBIDDEN,
 					   "profiles are given where quartz-exporter was started "

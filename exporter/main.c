@@ -94,12 +94,13 @@ static void standard_socket(char *path, size_t size)
 		 directory && *directory ? directory : "/run/quartz");
 }
 
-/* 0 or -errno; -EINVAL: the first line is empty or too long. */
+/* 0 or -errno; -EINVAL: the first line is empty, too long, or has a byte that is 0. */
 static int read_password(const char *path, char *password, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	ssize_t n = fd < 0 ? -1 : read(fd, password, size);
 	int err = n < 0 ? -errno : 0;
+	char *end;
 
 	if (fd >= 0)
 		close(fd);
@@ -107,9 +108,9 @@ static int read_password(const char *path, char *password, size_t size)
 		return err;
 	if ((size_t)n == size)
 		return -EINVAL;
-	password[n] = 0;
-	password[strcspn(password, "\n")] = 0;
-	return *password ? 0 : -EINVAL;
+	end = memchr(password, '\n', (size_t)n) ?: password + n;
+	*end = 0;
+	return *password && password + strlen(password) == end ? 0 : -EINVAL;
 }
 
 static int serve(const struct config *config, const struct addrinfo *address)

@@ -71,7 +71,7 @@ check_metrics()
 check_openmetrics()
 {
 	answers '200 application/openmetrics-text; version=1.0.0' "$url/metrics" GET \
-		'application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
+		'Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5'
 	has "$tmp/body" '# TYPE quartz_cpu_seconds counter' '# UNIT quartz_cpu_seconds seconds' \
 		'# TYPE quartz_build info'
 	[ "$(tail -n 1 "$tmp/body")" = '# EOF' ] || fail 'no end'
@@ -227,6 +227,24 @@ check_hosts()
 	[[ $(asked "$(printf 'a\033[31mb')") = 4* ]] || fail 'controls'
 }
 
+# Pages of other origins, as browsers tell of them, take no place of those that look; a link to the page is followed.
+check_foreign_pages()
+{
+	local path site
+
+	start_exporter --profiles
+	for path in /page/deltas /debug/pprof/all '/debug/pprof/profile?seconds=1' /page /metrics; do
+		for site in cross-site same-site; do
+			answers '403 ' "$url$path" GET "Sec-Fetch-Site: $site" 'Sec-Fetch-Mode: no-cors' 'Sec-Fetch-Dest: image'
+		done
+	done
+	answers '403 ' "$url/page" GET 'Sec-Fetch-Site: cross-site' 'Sec-Fetch-Dest: iframe'
+	answers '403 ' "$url/page/deltas" GET 'Sec-Fetch-Site: cross-site' 'Sec-Fetch-Dest: document'
+	answers '200 text/html' "$url/page" GET 'Sec-Fetch-Site: cross-site' 'Sec-Fetch-Dest: document'
+	answers '200 application/octet-stream' "$url/debug/pprof/all" GET 'Sec-Fetch-Site: same-origin' 'Sec-Fetch-Dest: empty'
+	answers '200 application/octet-stream' "$url/debug/pprof/all" GET 'Sec-Fetch-Site: none' 'Sec-Fetch-Dest: document'
+}
+
 # The seconds asked for begin with the first snapshot and end with the second.
 check_difference()
 {
@@ -284,6 +302,8 @@ check_access()
 	done
 	answers '200 text/plain' "${url/\/\////anybody:two words@}/metrics"
 	answers '200 application/octet-stream' "${url/\/\////:two words@}/debug/pprof/all"
+	answers '200 text/plain' "$url/metrics" GET "Authorization: basic $(printf 'a:two words' | base64)"
+	answers '401 ' "$url/metrics" GET "Authorization: Basic $(printf 'a:two words\0x' | base64)"
 }
 
 check_options()
@@ -298,7 +318,8 @@ check_options()
 	[ $status = 1 ] && grep -q 'Address already in use' "$tmp/err" ||
 		fail "status $status" "$(cat "$tmp/err")"
 	echo >"$tmp/password"
-	for file in "$tmp/password" "$tmp/none" /dev/zero; do
+	printf 'two\0words\n' >"$tmp/cut"
+	for file in "$tmp/password" "$tmp/none" "$tmp/cut" /dev/zero; do
 		"$out/quartz-exporter" --listen 127.0.0.1:0 --password-file "$file" 2>"$tmp/err"
 		status=$?
 		[ $status = 1 ] && grep -q "$file: " "$tmp/err" || fail "status $status" "$(cat "$tmp/err")"
@@ -320,4 +341,5 @@ check_access
 check_attacks
 check_deadline
 check_hosts
+check_foreign_pages
 check_forged_names

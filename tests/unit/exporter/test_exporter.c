@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names that strangers choose: those by which a request calls quartz-exporter, and those in labels. */
+/* What strangers choose: the names by which a request calls quartz-exporter, its password, and names in labels. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporter/credentials.h"
 #include "exporter/host.h"
 #include "exporter/label.h"
 #include "tests/unit/suites.h"
@@ -153,6 +154,43 @@ START_TEST(long_names_differ)
 }
 END_TEST
 
+/* ---- the password ---- */
+
+static const struct {
+	const char *header;
+	bool has;
+} authorizations[] = {
+	{"Basic dXNlcjpzZXNhbWU=", true}, /* user:sesame */
+	{"basic dXNlcjpzZXNhbWU=", true},
+	{"BASIC   dXNlcjpzZXNhbWU=", true},
+	{"Basic OnNlc2FtZQ==", true},	       /* :sesame */
+	{"Basic dXNlcjpzZXNhbWUAeA==", false}, /* user:sesame, a 0 and x */
+	{"Basic dQA6c2VzYW1l", true},	       /* a 0 in the name of the user */
+	{"Basic dXNlcjpzZXNhbQ==", false},     /* user:sesam */
+	{"Basic dXNlcjpzZXNhbWUx", false},     /* user:sesame1 */
+	{"Basic dXNlcjp4OnNlc2FtZQ==", false}, /* user:x:sesame: all behind the first colon */
+	{"Basic c2VzYW1l", false},	       /* no colon */
+	{"Basic dXNlcjpzZXNhbWU", false},      /* no padding */
+	{"Basic dXNlcjpzZXNhbWU=dXNl", false},
+	{"Basic dXNlcjpzZ!NhbWU=", false},
+	{"Basic", false},
+	{"Basic ", false},
+	{"Bearer dXNlcjpzZXNhbWU=", false},
+	{"", false},
+};
+
+START_TEST(the_whole_password_counts)
+{
+	char large[4096] = "Basic ";
+
+	ck_assert_int_eq(credentials__have(authorizations[_i].header, "sesame"),
+			 authorizations[_i].has);
+	memset(large + 6, 'a', sizeof(large) - 7);
+	large[sizeof(large) - 1] = '\0';
+	ck_assert(!credentials__have(large, "sesame"));
+}
+END_TEST
+
 Suite *suite_exporter(void)
 {
 	Suite *suite = suite_create("exporter");
@@ -164,6 +202,8 @@ Suite *suite_exporter(void)
 	tcase_add_loop_test(names, labels_can_be_read_back, 0, sizeof(labels) / sizeof(*labels));
 	tcase_add_test(names, no_two_names_have_one_label);
 	tcase_add_loop_test(names, long_names_differ, 0, 5);
+	tcase_add_loop_test(names, the_whole_password_counts, 0,
+			    sizeof(authorizations) / sizeof(*authorizations));
 	tcase_set_timeout(names, 60);
 	suite_add_tcase(suite, names);
 	return suite;
