@@ -16,6 +16,7 @@
 #include "core/util/clock.h"
 
 #define DEADLINE_MS  10000 /* what quartzd gives its clients, too */
+#define AGAIN_MS     20
 #define MAX_REQUEST  256
 #define MAX_HEADER   (64 << 10)
 #define MAX_SNAPSHOT (1LL << 30)
@@ -31,6 +32,19 @@ static int wait_for(int sock, short events, int64_t deadline)
 	return n ? 0 : -ETIMEDOUT;
 }
 
+/* Where the queue of quartzd is full, there is room again a little later. */
+static int connect_in_time(int sock, const struct sockaddr_un *address, int64_t deadline)
+{
+	while (connect(sock, (const struct sockaddr *)address, sizeof(*address))) {
+		if (errno != EAGAIN)
+			return -errno;
+		if (qz_clock__now_ms() >= deadline)
+			return -ETIMEDOUT;
+		poll(NULL, 0, AGAIN_MS);
+	}
+	return 0;
+}
+
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -42,9 +56,9 @@ static int connect_to(const char *path)
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0)
 		return -errno;
-	if (!connect(sock, (struct sockaddr *)&address, sizeof(address)))
+	err = connect_in_time(sock, &address, qz_clock__now_ms() + DEADLINE_MS);
+	if (!err)
 		return sock;
-	err = errno == EAGAIN ? -ETIMEDOUT : -errno; /* EAGAIN: the queue of quartzd is full */
 	close(sock);
 	return err;
 }

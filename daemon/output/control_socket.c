@@ -26,14 +26,20 @@
 #define REQUEST_SECONDS 5
 #define SEND_SECONDS	10 /* from one piece that is taken to the next */
 #define MAX_PIECES	64 /* of answers, a client and a turn */
-/* Guests are looked after so often, and their answers take no more than a hundredth of the time. */
+/*
+ * Guests are looked after so often, so many are let in then, be it only to be sent away, and their answers take no more than
+ * a hundredth of the time. More may queue than are let in: nobody fills the queue for long.
+ */
 #define GUESTS_PERIOD 100000000ull
+#define GUESTS_TURN   256
+#define GUESTS_QUEUE  1024
 #define GUESTS_SHARE  100
 
 struct client {
 	int fd;	    /* -1: free */
 	bool guest; /* came by the socket for everybody */
 	uid_t uid;
+	gid_t gid;
 	char request[MAX_REQUEST];
 	size_t have;
 	char *head; /* JSON and its NUL */
@@ -88,7 +94,7 @@ struct control_socket *control_socket__new(const char *directory,
 {
 	const struct unix_listener_options options = {SOCK_STREAM, MAX_CLIENTS, paths__group(),
 						      0660};
-	const struct unix_listener_options guests = {SOCK_STREAM, MAX_GUESTS, -1, 0666};
+	const struct unix_listener_options guests = {SOCK_STREAM, GUESTS_QUEUE, -1, 0666};
 	struct control_socket *s = calloc(1, sizeof(*s));
 	int err;
 
@@ -149,22 +155,37 @@ void control_socket__free(struct control_socket *s)
 	free(s);
 }
 
+/*
+ * Where all places of guests are taken, who has not asked makes room: a request that is meant comes with its
+ * connection.
+ */
 static struct client *free_client(struct control_socket *s, uid_t uid, bool guest)
 {
-	struct client *found = NULL;
+	struct client *found = NULL, *silent = NULL;
 	int same = 0, guests = 0;
 
 	for (int i = 0; i < MAX_CLIENTS; i++) {
 		struct client *c = &s->clients[i];
 
-		if (c->fd < 0)
+		if (c->fd < 0) {
 			found = c;
-		else if (c->uid == uid)
-			same++;
-		guests += c->fd >= 0 && c->guest;
+			continue;
+		}
+		same += c->uid == uid;
+		guests += c->guest;
+		if (c->guest && !c->answering && (!silent || c->deadline < silent->deadline))
+			silent = c;
 	}
-	return same < MAX_PER_USER && (!guest || guests < MAX_GUESTS) ? found : NULL;
+	if (same >= MAX_PER_USER)
+		return NULL;
+	if (!guest || guests < MAX_GUESTS)
+		return found;
+	if (silent)
+		drop(silent);
+	return silent;
 }
+
+static void serve(struct control_socket *s, struct client *c);
 
 /* False: nobody has connected. */
 static bool take_client(struct control_socket *s, bool guest)
@@ -182,9 +203,12 @@ static bool take_client(struct control_socket *s, bool guest)
 	}
 	c->fd = fd;
 	c->uid = peer.uid;
+	c->gid = peer.gid;
 	c->guest = guest;
 	c->deadline = seconds() + REQUEST_SECONDS;
-	if (!guest && watch(s, fd, EPOLLIN, c, EPOLL_CTL_ADD))
+	if (guest)
+		serve(s, c);
+	else if (watch(s, fd, EPOLLIN, c, EPOLL_CTL_ADD))
 		drop(c);
 	return true;
 }
@@ -260,6 +284,7 @@ static void answer_snapshot(struct control_socket *s, struct client *c, json_t *
 	}
 	wanted.own = c->guest;
 	wanted.uid = c->uid;
+	wanted.gid = c->gid;
 	c->body = memfd_create("snapshot", MFD_CLOEXEC);
 	err = c->body < 0 ? -errno : s->calls->snapshot(s->context, c->body, &wanted);
 	if (!err && fstat(c->body, &st))
@@ -412,7 +437,7 @@ static void serve_guests(struct control_socket *s)
 	if (now < s->guests_due)
 		return;
 	s->guests_due = now + GUESTS_PERIOD;
-	for (int i = 0; i < MAX_GUESTS && poll(&listener, 1, 0) > 0 && take_client(s, true); i++)
+	for (int i = 0; i < GUESTS_TURN && poll(&listener, 1, 0) > 0 && take_client(s, true); i++)
 		;
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		if (s->clients[i].fd >= 0 && s->clients[i].guest)

@@ -30,6 +30,7 @@ struct control_socket_wanted {
 	uint64_t start_ns;
 	bool own; /* no more than the processes of this user: */
 	uid_t uid;
+	gid_t gid;
 };
 
 struct control_socket_calls {

@@ -10,10 +10,11 @@
 struct user_filter;
 
 /*
- * Those that the kernel calls this user's at this moment: not those that run a setuid program, or were
- * somebody else's before they last executed one. NULL with errno ENOMEM. Free with user_filter__free.
+ * Those whose memory the kernel would show at this moment to a process of this user and group that has no capabilities: not those
+ * that run a setuid program, that were somebody else's before they last executed one, that cannot be dumped, or that have
+ * capabilities. NULL with errno ENOMEM. Free with user_filter__free.
  */
-struct user_filter *user_filter__look(const struct qz_profile *p, uid_t uid);
+struct user_filter *user_filter__look(const struct qz_profile *p, uid_t uid, gid_t gid);
 void user_filter__free(struct user_filter *filter);
 
 /*

@@ -97,7 +97,7 @@ static int write_wanted(struct session *s, struct qz_profile *p, int fd,
 static int write_own(struct session *s, int fd, const struct control_socket_wanted *wanted)
 {
 	struct qz_profile *p = collector__profile(s->collector), *part = NULL;
-	struct user_filter *filter = user_filter__look(p, wanted->uid);
+	struct user_filter *filter = user_filter__look(p, wanted->uid, wanted->gid);
 	int err = filter ? session__refresh(s, bpf_runtime__now(), true) : -ENOMEM;
 
 	if (!err)

@@ -137,6 +137,93 @@ own()
 	detach
 }
 
+# What a process of nobody makes of itself before it works on; its name says it, and mem() who may see it.
+other_selves()
+{
+	cat >self.py <<-'END'
+		import ctypes, os, sys, time
+
+		PR_SET_DUMPABLE, PR_SET_NAME = 4, 15
+		libc, name = ctypes.CDLL(None), sys.argv[1]
+		if os.getuid() == 0:
+		    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+		if name == "undumped":
+		    libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+		libc.prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
+		print("so", flush=True)
+		while True:
+		    time.sleep(0.03 * (sum(range(300000)) > 0))
+	END
+	start descended /usr/bin/python3 self.py descended # from root, without exec
+	selves=("$pid")
+	start_as_nobody undumped /usr/bin/python3 self.py undumped
+	selves+=("$pid")
+	start grouped setpriv --reuid nobody --regid daemon --clear-groups /usr/bin/python3 self.py grouped
+	selves+=("$pid")
+	start able setpriv --reuid nobody --regid nogroup --clear-groups --inh-caps +net_raw --ambient-caps +net_raw \
+		/usr/bin/python3 self.py able
+	selves+=("$pid")
+	start_as_nobody plain /usr/bin/python3 self.py plain
+	plain=$pid
+	for name in descended undumped grouped able plain; do
+		await $name.out so
+	done
+}
+
+# What the kernel does not let a user see of processes of this user, Quartz does not show either.
+uninspected()
+{
+	local selves plain pid
+
+	chmod 755 "$T"
+	cp "$out/quartzctl" quartzctl
+	other_selves
+	for pid in "${selves[@]}"; do
+		as_nobody head -c 0 "/proc/$pid/mem"
+		[ "$status" != 0 ] || fail "nobody may open the memory of $(cat "/proc/$pid/comm")"
+	done
+	as_nobody head -c 0 "/proc/$plain/mem"
+	[ "$status" = 0 ] || fail 'nobody may not open the memory of its own' "$(cat nobody.err)"
+	attach --system --max-overhead 0
+	own_report "[.scopes[] | select(.pid == $plain) | .samples] | add > 0"
+	jq -e '[.scopes[].comm] | all(. != "descended" and . != "undumped" and . != "grouped" and . != "able")' own.json \
+		>jq.out || fail 'shown to nobody' "$(jq -c '[.scopes[].comm]' own.json)"
+	insist report --scope all --json >all.json
+	jq -e '[.scopes[].comm] | contains(["descended", "undumped", "grouped", "able"])' all.json >jq.out ||
+		fail 'root does not see all'
+	detach
+}
+
+# A user who connects and asks nothing, over and over, keeps no other one out.
+half_open()
+{
+	chmod 755 "$T"
+	cp "$out/quartzctl" quartzctl
+	start_as_nobody mine /usr/bin/python3 -c 'while True: pass'
+	attach --system
+	start silent setpriv --reuid daemon --regid daemon --clear-groups /usr/bin/python3 -c '
+import socket, sys, threading
+
+def hold():
+    while True:
+        s = socket.socket(socket.AF_UNIX)
+        try:
+            s.connect(sys.argv[1])
+            s.sendall(b"{\"method\":")
+            s.recv(1)
+        except OSError:
+            pass
+
+for _ in range(39):
+    threading.Thread(target=hold).start()
+print("so", flush=True)
+hold()' "$T/run/users.sock"
+	await silent.out so
+	own_report '.scopes | length > 0'
+	kill_now "$pid"
+	detach
+}
+
 # What others see of the tables, where the file system lets them come so far.
 tables()
 {
@@ -228,5 +315,7 @@ locks()
 try 'other users learn nothing' others
 try 'other users hold no lock' locks
 thorough 'users see their own processes' own
+thorough 'what the kernel does not show of a process' uninspected
+thorough 'one who asks nothing over and over' half_open
 with_text_tables try 'text tables are not for everybody' tables
 thorough 'clients that behave badly' bad_clients
