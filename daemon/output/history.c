@@ -20,21 +20,23 @@
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
 #include "daemon/util/paths.h"
-#include "daemon/output/slice_clock.h"
 #include "daemon/privsep/capabilities.h"
 
 #define SUFFIX ".pb.gz"
+#define CLOCK_SET_MS                                                                               \
+	1000 /* by which the clock of the day and the one that is never set differ after a slice */
 
 struct history {
 	struct qz_slices *slices;
 	uint64_t age_ms, bytes;
-	struct slice_clock clock;
+	struct history_time begin, last; /* of the run, and of the last slice */
 	char directory[PATH_MAX - NAME_MAX - 2];
 };
 
 /* A slice that was saved. */
 struct file {
 	uint64_t from, until, bytes;
+	bool future; /* its name is of a time when the clock was wrong */
 	char name[64];
 };
 
@@ -44,14 +46,10 @@ struct files {
 	uint64_t bytes;
 };
 
-static uint64_t wall_ms(void)
+struct history_time history__now(void)
 {
-	return qz_clock__read(CLOCK_REALTIME) / 1000000;
-}
-
-static uint64_t steady_ms(void)
-{
-	return qz_clock__read(CLOCK_BOOTTIME) / 1000000;
+	return (struct history_time) {qz_clock__read(CLOCK_REALTIME) / 1000000,
+				      qz_clock__read(CLOCK_BOOTTIME) / 1000000};
 }
 
 int history__prepare(void)
@@ -64,7 +62,7 @@ int history__prepare(void)
 	return err ?: capabilities__may_write(AT_FDCWD, path) ? 0 : -EACCES;
 }
 
-struct history *history__new(uint64_t age, uint64_t bytes)
+struct history *history__new(uint64_t age, uint64_t bytes, const struct history_time *now)
 {
 	struct history *h = calloc(1, sizeof(*h));
 	int err;
@@ -73,7 +71,7 @@ struct history *history__new(uint64_t age, uint64_t bytes)
 		return NULL;
 	h->age_ms = age / 1000000;
 	h->bytes = bytes;
-	slice_clock__begin(&h->clock, wall_ms(), steady_ms());
+	h->begin = h->last = *now;
 	h->slices = qz_slices__new();
 	snprintf(h->directory, sizeof(h->directory), "%s/history", paths__state());
 	err = h->slices ? history__prepare() : -ENOMEM;
@@ -136,22 +134,33 @@ static int compare(const void *a, const void *b)
 {
 	const struct file *x = a, *y = b;
 
+	if (x->future != y->future)
+		return y->future - x->future;
 	return (x->until > y->until) - (x->until < y->until);
 }
 
-static int rotate(const struct history *h)
+/*
+ * What is too old is so by the clock of the day and as it would be had nobody set it since the run began: a clock that jumps
+ * ahead and back makes nothing old.
+ */
+static int rotate(const struct history *h, const struct history_time *now)
 {
+	uint64_t unset = h->begin.wall_ms + (now->steady_ms - h->begin.steady_ms);
+	uint64_t early = now->wall_ms < unset ? now->wall_ms : unset;
+	uint64_t late = now->wall_ms < unset ? unset : now->wall_ms;
 	struct files files = {0};
 	DIR *dir = opendir(h->directory);
 	int err = dir ? list(dir, &files) : -errno;
 
+	for (uint32_t i = 0; i < files.n; i++)
+		files.all[i].future = files.all[i].until > late + CLOCK_SET_MS;
 	if (files.n)
 		qsort(files.all, files.n, sizeof(*files.all), compare);
 	for (uint32_t i = 0; !err && i < files.n; i++) {
 		const struct file *f = &files.all[i];
 
-		if (!slice_clock__is_old(&h->clock, f->until, h->age_ms) && files.bytes <= h->bytes)
-			break;
+		if (f->until + h->age_ms >= early && files.bytes <= h->bytes)
+			continue;
 		if (unlinkat(dirfd(dir), f->name, 0) && errno != ENOENT)
 			err = -errno;
 		files.bytes -= f->bytes;
@@ -171,26 +180,37 @@ static int write_profile(void *context, int fd)
 	return qz_pprof__write(context, fd);
 }
 
-int history__cut(struct history *h, struct qz_profile *p)
+/* Where the clock was set meanwhile, the slice has its length up to now; slices that overlap by that have names of their own. */
+static int save(const struct history *h, struct qz_profile *slice, const struct history_time *now)
+{
+	uint64_t elapsed = now->steady_ms - h->last.steady_ms, from = h->last.wall_ms;
+	int64_t set = (int64_t)(now->wall_ms - from - elapsed);
+	uint64_t until = now->wall_ms;
+	char path[PATH_MAX];
+
+	if (set < -CLOCK_SET_MS || set > CLOCK_SET_MS)
+		from = until > elapsed ? until - elapsed : 0;
+	if (until <= from)
+		until = from + 1;
+	do
+		snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 SUFFIX, h->directory, from,
+			 until++);
+	while (!faccessat(AT_FDCWD, path, F_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW));
+	slice->wall_start_ns = from * 1000000;
+	slice->live = false;
+	return qz_estimate__profile(slice)
+		       ?: qz_save_file__at(AT_FDCWD, path, 0640, true, write_profile, slice);
+}
+
+int history__cut(struct history *h, struct qz_profile *p, const struct history_time *now)
 {
 	struct qz_profile *slice = qz_slices__cut(h->slices, p);
-	struct slice_span span;
-	char path[PATH_MAX];
-	int err = slice ? 0 : -errno;
+	int err = slice ? save(h, slice, now) : -errno;
 
-	if (!err) {
-		span = slice_clock__cut(&h->clock, wall_ms(), steady_ms());
-		slice->wall_start_ns = span.from * 1000000;
-		slice->live = false;
-		err = qz_estimate__profile(slice);
-	}
-	if (!err) {
-		snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 SUFFIX, h->directory,
-			 span.from, span.until);
-		err = qz_save_file__at(AT_FDCWD, path, 0640, true, write_profile, slice);
-	}
+	if (slice)
+		h->last = *now;
 	qz_profile__free(slice);
-	return rotate(h) ?: err;
+	return rotate(h, now) ?: err;
 }
 
 int history__renumbered(struct history *h, struct qz_profile *p)

@@ -2,7 +2,7 @@
 /*
  * What was measured, slice by slice: files in the directory "history" of the state directory, each named
  * after the milliseconds since 1970 when it begins and ends. The oldest ones go when they are too old, or
- * all of them too large.
+ * all of them too large; of the latter, those first that are named after a time to come.
  */
 #ifndef QUARTZ_DAEMON_HISTORY_H
 #define QUARTZ_DAEMON_HISTORY_H
@@ -13,20 +13,30 @@
 
 struct history;
 
+/* A moment in ms: by the clock of the day, which can be set, and by one that cannot (CLOCK_REALTIME, CLOCK_BOOTTIME). */
+struct history_time {
+	uint64_t wall_ms, steady_ms;
+};
+
+struct history_time history__now(void);
+
 /*
  * Makes the directory, or finds out that slices cannot be saved there once privileges have been given up.
  * While the process has them. 0 or -errno.
  */
 int history__prepare(void);
 
-/* `age` in ns. NULL with errno: of the directory, or ENOMEM. */
-struct history *history__new(uint64_t age, uint64_t bytes);
+/* `age` in ns; the first slice begins now. NULL with errno: of the directory, or ENOMEM. */
+struct history *history__new(uint64_t age, uint64_t bytes, const struct history_time *now);
 void history__free(struct history *h);
 
 const char *history__directory(const struct history *h);
 
-/* Saves what the profile, brought up to date, has beyond the slices before; it is to be estimated again. 0 or -errno. */
-int history__cut(struct history *h, struct qz_profile *p);
+/*
+ * Saves what the profile, brought up to date, has beyond the slices before; it is to be estimated again. Slices follow each other
+ * without a gap, but where the clock of the day was set: such a one ends now and is as long as it lasted. 0 or -errno.
+ */
+int history__cut(struct history *h, struct qz_profile *p, const struct history_time *now);
 
 /* Entities of the profile have other indices since the last cut. 0 or -ENOMEM. */
 int history__renumbered(struct history *h, struct qz_profile *p);

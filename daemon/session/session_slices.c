@@ -47,10 +47,12 @@ int session__prepare_history(const struct session *s)
 int session__start_history(struct session *s)
 {
 	const struct options *options = s->options;
+	struct history_time now;
 
 	if (!has_history(s))
 		return 0;
-	s->history = history__new(options->history, (uint64_t)options->history_size << 20);
+	now = history__now();
+	s->history = history__new(options->history, (uint64_t)options->history_size << 20, &now);
 	if (!s->history)
 		return refuse(-errno);
 	s->slice_due = s->started + options->slice;
@@ -60,7 +62,9 @@ int session__start_history(struct session *s)
 
 void session__cut_slice(struct session *s, int err)
 {
-	err = err ?: history__cut(s->history, collector__profile(s->collector));
+	struct history_time now = history__now();
+
+	err = err ?: history__cut(s->history, collector__profile(s->collector), &now);
 	if (err)
 		log_warning("%s: %s; a slice is missing there", history__directory(s->history),
 			    strerror(-err));

@@ -78,9 +78,9 @@
 	X(nominal)                                                                                 \
 	X(address_map)                                                                             \
 	X(range_alloc)                                                                             \
-	X(slice_clock)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \
+	X(history)                                                                                 \
 	X(round_join)                                                                              \
 	X(slots)                                                                                   \
 	X(spin)                                                                                    \
