@@ -163,12 +163,29 @@ static uint32_t write_text(struct writer *w, const struct name *name)
 	return at;
 }
 
+/* Most lines are in the file of their procedure. */
+static struct frame_record write_frame(struct writer *w, const struct module_frame *frame)
+{
+	struct frame_record record = {
+		.name = write_text(w, &frame->name),
+		.file = write_text(w, &frame->file),
+		.decl_line = frame->decl_line,
+		.line = frame->line,
+	};
+
+	record.line_file = strcmp(frame->file.text, frame->line_file.text)
+				   ? write_text(w, &frame->line_file)
+				   : record.file;
+	return record;
+}
+
 static size_t text_size(const struct module_frame *frames, uint32_t n)
 {
 	size_t size = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		size += frames[i].name.length + frames[i].file.length + 2;
+		size += frames[i].name.length + frames[i].file.length + frames[i].line_file.length +
+			3;
 	return size;
 }
 
@@ -189,12 +206,7 @@ static bool write_answer(struct writer *w, struct module_answer *a)
 	}
 	w->records[w->n++] = (struct answer_record) {a->start, a->flags, a->nframes};
 	for (uint32_t i = 0; i < a->nframes; i++)
-		w->frames[w->nframes++] = (struct frame_record) {
-			.name = write_text(w, &frames[i].name),
-			.file = write_text(w, &frames[i].file),
-			.decl_line = frames[i].decl_line,
-			.line = frames[i].line,
-		};
+		w->frames[w->nframes++] = write_frame(w, &frames[i]);
 	return true;
 }
 

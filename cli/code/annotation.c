@@ -49,6 +49,20 @@ bool *annotation__choose(const struct annotation *a, uint32_t max)
 	return chosen;
 }
 
+/* ---- files ---- */
+
+const char *annotation__file(const struct qz_report *r, const struct annotation *a, uint32_t part)
+{
+	const struct qz_line line = {.procedure = a->row->procedure, .part = part};
+
+	return qz_line__file(r->profile, &line);
+}
+
+const char *annotation__own_path(const struct annotation *a)
+{
+	return a->nfiles && !a->files->part && a->files->source.n ? a->files->source.path : NULL;
+}
+
 /* ---- rows ---- */
 
 /* Escaped, with blanks for tabs. */
@@ -120,7 +134,9 @@ static void add_rows(const struct scope_view *s, struct text_table *table,
 		const struct excerpt_row *row = &e->rows[i];
 		char place[24] = "";
 
-		if (row->text && !row->number)
+		if (row->is_file)
+			snprintf(place, sizeof(place), "file");
+		else if (row->text && !row->number)
 			snprintf(place, sizeof(place), "?");
 		else if (row->text)
 			snprintf(place, sizeof(place), a->assembly ? "%" PRIx64 : "%" PRIu64,
@@ -137,7 +153,7 @@ static int print_head(const struct scope_view *s, const struct annotation *a)
 {
 	const struct qz_procedure *p = &s->report->profile->procedures[a->row->procedure];
 	char *name = output__escape(p->name), *module = output__escape(p->module);
-	char *file = output__escape(a->source->n ? a->source->path : p->file);
+	char *file = output__escape(annotation__own_path(a) ?: p->file);
 	bool complete = name && module && file;
 
 	if (complete) {
@@ -157,12 +173,11 @@ static int print_head(const struct scope_view *s, const struct annotation *a)
 
 static int print_table(const struct scope_view *s, const struct annotation *a, const bool *chosen)
 {
-	uint32_t line = s->report->profile->procedures[a->row->procedure].line;
 	struct column heads[7];
 	struct text_table *table;
 	struct excerpt e;
 	int err = a->assembly ? excerpt__instructions(&e, a, chosen)
-			      : excerpt__lines(&e, a, chosen, line);
+			      : excerpt__lines(&e, s->report, a, chosen);
 
 	if (err) {
 		excerpt__free(&e);

@@ -11,16 +11,31 @@ static json_t *text_of(const char *text)
 	return text ? qz_json_fields__text(text) : json_null();
 }
 
+/* The text of a line, NULL when it is not known. */
+static const char *source_of(const struct annotation *a, const struct qz_code_time *t)
+{
+	for (uint32_t i = 0; i < a->nfiles; i++)
+		if (a->files[i].part == t->part && t->line && t->line <= a->files[i].source.n)
+			return source_file__line(&a->files[i].source, t->line);
+	return NULL;
+}
+
+/* Sets the file and the line of a time. */
+static bool set_place(json_t *object, const struct qz_report *r, const struct annotation *a,
+		      const struct qz_code_time *t)
+{
+	const char *file = annotation__file(r, a, t->part);
+
+	return json_object_set_new(object, "file", text_of(t->line && *file ? file : NULL)) ||
+	       json_object_set_new(object, "line", t->line ? json_integer(t->line) : json_null());
+}
+
 static json_t *line_of(const struct qz_report *r, const struct annotation *a,
 		       const struct qz_code_time *t)
 {
-	bool known = t->line && t->line <= a->source->n;
 	json_t *object = json_object();
-	bool failed = json_object_set_new(object, "line",
-					  t->line ? json_integer(t->line) : json_null()) ||
-		      json_object_set_new(object, "text",
-					  text_of(known ? source_file__line(a->source, t->line)
-							: NULL)) ||
+	bool failed = set_place(object, r, a, t) ||
+		      json_object_set_new(object, "text", text_of(source_of(a, t))) ||
 		      json_object_set_new(object, "self", qz_report_json__figure(r, &t->figure));
 
 	return qz_json_fields__unless(failed, object);
@@ -35,8 +50,7 @@ static json_t *instruction_of(const struct qz_report *r, const struct annotation
 	bool failed =
 		json_object_set_new(object, "address",
 				    hit ? qz_json_fields__integer(hit->address) : json_null()) ||
-		json_object_set_new(object, "line",
-				    t->line ? json_integer(t->line) : json_null()) ||
+		set_place(object, r, a, t) ||
 		json_object_set_new(object, "text", text_of(hit ? hit->text : NULL)) ||
 		json_object_set_new(object, "self", qz_report_json__figure(r, &t->figure));
 
@@ -65,8 +79,7 @@ json_t *annotation__json(const struct qz_report *r, const struct annotation *a, 
 		json_object_set_new(scope, "procedure",
 				    procedure_name__json(r->profile, a->row->procedure)) ||
 		json_object_set_new(scope, "self", qz_report_json__figure(r, &a->row->self)) ||
-		json_object_set_new(scope, "source",
-				    text_of(a->source->n ? a->source->path : NULL)) ||
+		json_object_set_new(scope, "source", text_of(annotation__own_path(a))) ||
 		json_object_set_new(scope, "rows_total", json_integer(a->n)) ||
 		json_object_set_new(scope, a->assembly ? "instructions" : "lines",
 				    rows_of(r, a, max));

@@ -12,24 +12,24 @@ static int add(struct excerpt *e, uint64_t number, const char *text, uint32_t ti
 {
 	if (qz_array__reserve((void **)&e->rows, e->n, sizeof(*e->rows)))
 		return -ENOMEM;
-	e->rows[e->n++] = (struct excerpt_row) {number, text, time};
+	e->rows[e->n++] = (struct excerpt_row) {.number = number, .text = text, .time = time};
 	return 0;
 }
 
-/* Leaves out what is far from all figures, but for the first row. One row is not worth being left out. */
-static void fold(struct excerpt *e)
+/* Leaves out what is far from all figures, but for row `first`. One row is not worth being left out. */
+static void fold(struct excerpt *e, uint32_t first)
 {
-	uint32_t n = 0, next = 0;
-	int64_t last = -CONTEXT - 1;
+	uint32_t n = first, next = first;
+	int64_t last = (int64_t)first - CONTEXT - 1;
 
-	for (uint32_t i = 0, hidden = 0; i < e->n; i++) {
+	for (uint32_t i = first, hidden = 0; i < e->n; i++) {
 		struct excerpt_row row = e->rows[i];
 
 		if (row.time != QZ_NONE)
 			last = i;
 		for (next = next < i ? i : next; next < e->n && e->rows[next].time == QZ_NONE;)
 			next++;
-		if (i && i - last > CONTEXT && (next == e->n || next - i > CONTEXT)) {
+		if (i > first && i - last > CONTEXT && (next == e->n || next - i > CONTEXT)) {
 			hidden++;
 			if (hidden > 1)
 				row.text = NULL;
@@ -57,31 +57,77 @@ static int fill(struct excerpt *e, const struct source_file *source, uint32_t *a
 	return err;
 }
 
-int excerpt__lines(struct excerpt *e, const struct annotation *a, const bool *chosen,
-		   uint32_t declaration)
+static bool is_shown(const struct annotation *a, const bool *chosen, uint32_t time)
 {
-	uint32_t at = declaration, unknown = QZ_NONE;
+	return chosen[time] && a->times[time].line;
+}
+
+static bool any_shown(const struct annotation *a, const bool *chosen,
+		      const struct annotated_file *f)
+{
+	for (uint32_t i = f->first; i < f->first + f->n; i++)
+		if (is_shown(a, chosen, i))
+			return true;
+	return false;
+}
+
+/* at: where it begins, 0: near the first line with figures. */
+static int add_file(struct excerpt *e, const struct annotation *a, const bool *chosen,
+		    const struct annotated_file *f, uint32_t at)
+{
+	uint32_t first = e->n;
+	int err = 0;
+
+	for (uint32_t i = f->first; !err && i < f->first + f->n; i++) {
+		uint32_t line = a->times[i].line;
+
+		if (!is_shown(a, chosen, i))
+			continue;
+		if (e->n == first && (!at || at > line))
+			at = line > CONTEXT ? line - CONTEXT : 1;
+		err = fill(e, &f->source, &at, line);
+		err = err ? err : add(e, line, source_file__line(&f->source, line), i);
+		at = line + 1;
+	}
+	if (!err)
+		err = fill(e, &f->source, &at, (uint64_t)at + CONTEXT);
+	fold(e, first);
+	return err;
+}
+
+/* The row that names a file, as it was read, or else as the profile has it. */
+static int name_file(struct excerpt *e, const struct qz_report *r, const struct annotation *a,
+		     const struct annotated_file *f)
+{
+	int err =
+		add(e, 0, f->source.n ? f->source.path : annotation__file(r, a, f->part), QZ_NONE);
+
+	if (!err)
+		e->rows[e->n - 1].is_file = true;
+	return err;
+}
+
+int excerpt__lines(struct excerpt *e, const struct qz_report *r, const struct annotation *a,
+		   const bool *chosen)
+{
+	uint32_t declaration = r->profile->procedures[a->row->procedure].line;
+	bool elsewhere = false;
 	int err = 0;
 
 	*e = (struct excerpt) {0};
-	for (uint32_t i = 0; !err && i < a->n; i++) {
-		uint32_t line = a->times[i].line;
+	for (uint32_t i = 0; i < a->nfiles; i++)
+		elsewhere |= a->files[i].part && any_shown(a, chosen, &a->files[i]);
+	for (uint32_t i = 0; !err && i < a->nfiles; i++) {
+		const struct annotated_file *f = &a->files[i];
 
-		if (!line && chosen[i])
-			unknown = i;
-		if (!line || !chosen[i])
+		if (!any_shown(a, chosen, f))
 			continue;
-		if (!e->n && (!at || at > line))
-			at = line > CONTEXT ? line - CONTEXT : 1;
-		err = fill(e, a->source, &at, line);
-		err = err ? err : add(e, line, source_file__line(a->source, line), i);
-		at = line + 1;
+		err = elsewhere ? name_file(e, r, a, f) : 0;
+		err = err ? err : add_file(e, a, chosen, f, f->part ? 0 : declaration);
 	}
-	if (!err && e->n && at)
-		err = fill(e, a->source, &at, (uint64_t)at + CONTEXT);
-	if (!err && unknown != QZ_NONE)
-		err = add(e, 0, "(line not known)", unknown);
-	fold(e);
+	for (uint32_t i = 0; !err && i < a->n; i++)
+		if (chosen[i] && !a->times[i].line)
+			err = add(e, 0, "(line not known)", i);
 	return err;
 }
 
@@ -129,7 +175,7 @@ int excerpt__instructions(struct excerpt *e, const struct annotation *a, const b
 	for (uint32_t i = 0; !err && i < a->n; i++)
 		if (chosen[i] && excerpt__instruction(d, &a->times[i]) == d->n)
 			err = add(e, 0, "(elsewhere)", i);
-	fold(e);
+	fold(e, 0);
 	return err;
 }
 

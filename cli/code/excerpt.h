@@ -9,6 +9,7 @@ struct excerpt_row {
 	uint64_t number;  /* line or address, 0: not known */
 	const char *text; /* NULL: stands for rows that are left out */
 	uint32_t time;	  /* index of the annotation's times, or QZ_NONE */
+	bool is_file;	  /* the text names the file that has the rows behind it */
 };
 
 struct excerpt {
@@ -17,12 +18,12 @@ struct excerpt {
 };
 
 /*
- * `chosen` flags the times that are shown. Lines begin with the declaration, whose line is 0 where it is not
- * known, instructions with the first. Without a source text, lines with figures alone. 0 or -ENOMEM; to be
- * freed in any case.
+ * `chosen` flags the times that are shown. Lines of the procedure's own file begin with the declaration, where it
+ * is known, instructions with the first. Where lines of another file are shown, a row before them names it. Without
+ * a source text, lines with figures alone. 0 or -ENOMEM; to be freed in any case.
  */
-int excerpt__lines(struct excerpt *e, const struct annotation *a, const bool *chosen,
-		   uint32_t declaration);
+int excerpt__lines(struct excerpt *e, const struct qz_report *r, const struct annotation *a,
+		   const bool *chosen);
 int excerpt__instructions(struct excerpt *e, const struct annotation *a, const bool *chosen);
 void excerpt__free(struct excerpt *e);
 

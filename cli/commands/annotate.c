@@ -13,18 +13,20 @@
 #include "cli/render/scope_label.h"
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
+#include "core/util/vec.h"
 
 /* What one scope shows. */
 struct section {
 	struct annotation annotation;
-	struct source_file source;
 	struct disassembly assembly;
 };
 
 static void free_section(struct section *s)
 {
 	qz_code_times__free(s->annotation.times, s->annotation.n);
-	source_file__free(&s->source);
+	for (uint32_t i = 0; i < s->annotation.nfiles; i++)
+		source_file__free(&s->annotation.files[i].source);
+	free(s->annotation.files);
 	disassembly__free(&s->assembly);
 }
 
@@ -76,11 +78,12 @@ static enum status complain_no_lines(const struct view *v, uint32_t i)
 }
 
 /* Not a failure: the lines have their figures without it. */
-static void complain_no_source(const struct view *v, uint32_t i, const char *path, int err)
+static void complain_no_source(const struct view *v, uint32_t i, const char *file, const char *path,
+			       int err)
 {
 	const struct qz_procedure *p = procedure_of(v, i);
-	char *name = output__escape(path ? path : p->file);
-	char *hint = origin__source_hint(p->module, build_id_of(v, i), p->file);
+	char *name = output__escape(path ? path : file);
+	char *hint = origin__source_hint(p->module, build_id_of(v, i), file);
 
 	complain("no source text: cannot read '%s': %s; --source-dir DIR says where it is, "
 		 "--strip-prefix PREFIX what to cut off its name%s",
@@ -100,22 +103,51 @@ static void complain_newer(const char *path)
 
 /* ---- sections ---- */
 
-static enum status open_lines(const struct view *v, uint32_t i, struct section *s)
+/* The times are in the order of their files. Where no line is known, there is no file to look at. */
+static int find_files(struct annotation *a)
 {
-	const struct annotation *a = &s->annotation;
-	int err;
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (!a->times[i].line)
+			continue;
+		if (!a->nfiles || a->times[i].part != a->files[a->nfiles - 1].part) {
+			if (qz_array__reserve((void **)&a->files, a->nfiles, sizeof(*a->files)))
+				return -ENOMEM;
+			a->files[a->nfiles++] =
+				(struct annotated_file) {.part = a->times[i].part, .first = i};
+		}
+		a->files[a->nfiles - 1].n++;
+	}
+	return 0;
+}
 
-	if (a->n == 1 && !a->times[0].line)
-		return complain_no_lines(v, i);
-	err = source_file__read(&s->source, v->config, procedure_of(v, i)->file,
-				v->profile->wall_start_ns);
+static enum status open_source(const struct view *v, uint32_t i, struct annotated_file *f,
+			       const char *file)
+{
+	struct source_file *source = &f->source;
+	int err = source_file__read(source, v->config, file, v->profile->wall_start_ns);
+
 	if (err == -ENOMEM)
 		return out_of_memory();
 	if (err)
-		complain_no_source(v, i, s->source.path, err);
-	else if (s->source.newer)
-		complain_newer(s->source.path);
+		complain_no_source(v, i, file, source->path, err);
+	else if (source->newer)
+		complain_newer(source->path);
 	return STATUS_OK;
+}
+
+static enum status open_lines(const struct view *v, uint32_t i, struct section *s)
+{
+	struct annotation *a = &s->annotation;
+	enum status status = STATUS_OK;
+
+	if (a->n == 1 && !a->times[0].line)
+		return complain_no_lines(v, i);
+	if (find_files(a))
+		return out_of_memory();
+	for (uint32_t k = 0; status == STATUS_OK && k < a->nfiles; k++)
+		status = open_source(v, i, &a->files[k],
+				     annotation__file(v->reports[i], a, a->files[k].part));
+	return status;
 }
 
 static enum status open_assembly(const struct view *v, uint32_t i, struct section *s)
@@ -151,7 +183,6 @@ static enum status open_section(const struct view *v, uint32_t i, struct section
 	struct annotation *a = &s->annotation;
 
 	*s = (struct section) {.annotation = {.row = v->rows[i]}};
-	a->source = &s->source;
 	if (qz_code_times__of(v->reports[i], v->rows[i]->procedure, unit, &a->times, &a->n))
 		return out_of_memory();
 	if (!a->n)

@@ -103,6 +103,18 @@ static int read_mapping(struct reader *r, size_t i)
 	return check_index(r, qz_profile__intern_mapping(r->p, &map), i);
 }
 
+static int read_part(struct reader *r, size_t i, char *file)
+{
+	struct qz_procedure_part part = {.file = file};
+	size_t index = i - r->p->nprocedures;
+	int err = qz_snapshot_meta__part(r->meta, index, &part);
+
+	if (err)
+		return fail(r, err, bad_meta);
+	return check_index(r, qz_profile__intern_part(r->p, &part), index);
+}
+
+/* Those that the metadata has no procedure for are parts of procedures, in other files. */
 static int read_function(struct reader *r, size_t i)
 {
 	const Pprof__Function *m = r->m->function[i];
@@ -116,6 +128,8 @@ static int read_function(struct reader *r, size_t i)
 		return err;
 	if (m->id != i + 1)
 		return fail(r, -EBADMSG, bad_index);
+	if (i >= qz_snapshot_meta__procedures(r->meta))
+		return read_part(r, i, proc.file);
 	proc.line = (uint32_t)line;
 	err = qz_snapshot_meta__procedure(r->meta, i, &proc);
 	if (err)
@@ -132,10 +146,17 @@ static int read_lines(struct reader *r, const Pprof__Location *m, struct qz_line
 	if (m->n_line > QZ_MAX_INLINED)
 		return fail(r, -EFBIG, NULL);
 	for (size_t i = 0; i < m->n_line; i++) {
-		if (id_in(r, m->line[i]->function_id, r->p->nprocedures, &lines[i].procedure) ||
+		uint32_t function;
+
+		if (id_in(r, m->line[i]->function_id, r->p->nprocedures + r->p->nparts,
+			  &function) ||
 		    number_in(r, m->line[i]->line, UINT32_MAX, &line))
 			return -EBADMSG;
-		lines[i].line = (uint32_t)line;
+		lines[i] = (struct qz_line) {.procedure = function, .line = (uint32_t)line};
+		if (function >= r->p->nprocedures) {
+			lines[i].part = function - r->p->nprocedures + 1;
+			lines[i].procedure = r->p->parts[lines[i].part - 1].procedure;
+		}
 	}
 	return 0;
 }

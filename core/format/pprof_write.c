@@ -89,16 +89,19 @@ static int emit_mapping(struct writer *w, uint32_t i)
 	return emit(w, &piece);
 }
 
+/* The parts come after the procedures: to readers, a function is in one file. */
 static int emit_function(struct writer *w, uint32_t i)
 {
-	const struct qz_procedure *proc = &w->p->procedures[i];
+	const struct qz_procedure_part *part =
+		i < w->p->nprocedures ? NULL : &w->p->parts[i - w->p->nprocedures];
+	const struct qz_procedure *proc = &w->p->procedures[part ? part->procedure : i];
 	Pprof__Function message = PPROF__FUNCTION__INIT, *messages[] = {&message};
 	Pprof__Profile piece = PPROF__PROFILE__INIT;
 
 	message.id = i + 1;
 	message.name = message.system_name = intern(w, proc->name);
-	message.filename = intern(w, proc->file);
-	message.start_line = proc->line;
+	message.filename = intern(w, part ? part->file : proc->file);
+	message.start_line = part ? 0 : proc->line;
 	if (message.name < 0 || message.filename < 0)
 		return -ENOMEM;
 	piece.n_function = 1;
@@ -123,7 +126,9 @@ static int emit_location(struct writer *w, uint32_t i)
 	}
 	for (uint32_t j = 0; j < loc->nlines; j++) {
 		pprof__line__init(&w->lines[j]);
-		w->lines[j].function_id = (uint64_t)loc->lines[j].procedure + 1;
+		w->lines[j].function_id = loc->lines[j].part
+						  ? (uint64_t)w->p->nprocedures + loc->lines[j].part
+						  : (uint64_t)loc->lines[j].procedure + 1;
 		w->lines[j].line = loc->lines[j].line;
 		w->line_pointers[j] = &w->lines[j];
 	}
@@ -569,7 +574,7 @@ static int emit_all(struct writer *w)
 	err = err ? err : intern_labels(w, &w->cause_labels, w->p->ncauses, intern_cause);
 	err = err ? err : emit_run(w);
 	err = err ? err : emit_each(w, w->p->nmappings, emit_mapping);
-	err = err ? err : emit_each(w, w->p->nprocedures, emit_function);
+	err = err ? err : emit_each(w, w->p->nprocedures + w->p->nparts, emit_function);
 	err = err ? err : emit_each(w, w->p->nlocations, emit_location);
 	err = err ? err : emit_each(w, w->p->nsamples, emit_sample);
 	err = err ? err : emit_each(w, w->p->nwaits, emit_wait);

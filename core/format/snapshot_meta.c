@@ -105,6 +105,12 @@ static void put_procedures(struct writer *w)
 	qz_string_table__free(&modules);
 }
 
+/* The procedure of each. */
+static void put_part(struct writer *w, uint32_t i)
+{
+	fprintf(w->out, "%u", w->p->parts[i].procedure);
+}
+
 /* Four numbers for each pair; an unknown caller is QZ_NONE. */
 static void put_call(struct writer *w, uint32_t i)
 {
@@ -126,6 +132,8 @@ static void put_meta(struct writer *w)
 	put_each(w, "objects", p->nobjects, put_object);
 	put_each(w, "causes", p->ncauses, put_cause);
 	put_procedures(w);
+	if (p->nparts)
+		put_each(w, "parts", p->nparts, put_part);
 	if (p->ncalls)
 		put_each(w, "calls", p->ncalls, put_call);
 	if (p->ceiling_ppm || qz_costs__sum(&p->costs))
@@ -443,4 +451,20 @@ int qz_snapshot_meta__calls(const json_t *meta, struct qz_profile *p)
 	for (size_t i = 0; !err && i < n; i += 4)
 		err = read_call(array, i, p, &sum);
 	return err;
+}
+
+size_t qz_snapshot_meta__procedures(const json_t *meta)
+{
+	return json_array_size(json_object_get(meta, "procedures")) / 2;
+}
+
+int qz_snapshot_meta__part(const json_t *meta, size_t index, struct qz_procedure_part *part)
+{
+	const json_t *parts = json_object_get(meta, "parts");
+	uint64_t procedure;
+
+	if (qz_json_fields__get_integer(json_array_get(parts, index), UINT32_MAX - 1, &procedure))
+		return -EBADMSG;
+	part->procedure = (uint32_t)procedure;
+	return 0;
 }

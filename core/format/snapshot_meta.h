@@ -30,6 +30,12 @@ int qz_snapshot_meta__fill(const json_t *meta, struct qz_profile *p);
  */
 int qz_snapshot_meta__procedure(const json_t *meta, size_t index, struct qz_procedure *proc);
 
+/* The number of procedures that it has this of. */
+size_t qz_snapshot_meta__procedures(const json_t *meta);
+
+/* The procedure of the part with this index. -EBADMSG. */
+int qz_snapshot_meta__part(const json_t *meta, size_t index, struct qz_procedure_part *part);
+
 /* Adds the numbers of calls, once the procedures are there. -EBADMSG, -EFBIG, -ENOMEM. */
 int qz_snapshot_meta__calls(const json_t *meta, struct qz_profile *p);
 

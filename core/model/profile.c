@@ -40,6 +40,7 @@ static void index_free(struct qz_index *index)
 	if (!index)
 		return;
 	qz_hash_table__free(&index->procedures);
+	qz_hash_table__free(&index->parts);
 	qz_hash_table__free(&index->mappings);
 	qz_hash_table__free(&index->locations);
 	qz_hash_table__free(&index->nodes);
@@ -64,6 +65,8 @@ static void entities_free(struct qz_profile *p)
 		mapping_clear(&p->mappings[i]);
 	for (uint32_t i = 0; i < p->nprocedures; i++)
 		procedure_clear(&p->procedures[i]);
+	for (uint32_t i = 0; i < p->nparts; i++)
+		free(p->parts[i].file);
 	for (uint32_t i = 0; i < p->nlocations; i++)
 		free(p->locations[i].lines);
 	for (uint32_t i = 0; i < p->ncauses; i++)
@@ -74,6 +77,7 @@ static void entities_free(struct qz_profile *p)
 	free(p->threads);
 	free(p->mappings);
 	free(p->procedures);
+	free(p->parts);
 	free(p->locations);
 	free(p->nodes);
 	free(p->samples);
@@ -174,6 +178,48 @@ int64_t qz_profile__intern_procedure(struct qz_profile *p, const struct qz_proce
 	return index;
 }
 
+static bool part_equal(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_profile *p = context;
+	const struct qz_procedure_part *a = &p->parts[index], *b = key;
+
+	return a->procedure == b->procedure && !strcmp(a->file, b->file);
+}
+
+int64_t qz_profile__intern_part(struct qz_profile *p, const struct qz_procedure_part *part)
+{
+	struct qz_procedure_part new = {.procedure = part->procedure};
+	uint32_t hash = qz_hash_table__hash_string(part->procedure, part->file), found;
+	int64_t index = -ENOMEM;
+
+	if (part->procedure >= p->nprocedures)
+		return -EINVAL;
+	found = qz_hash_table__find(&p->index->parts, hash, part_equal, p, part);
+	if (found != QZ_NONE)
+		return found;
+	if (!qz_profile__set_string(&new.file, part->file))
+		index = qz_hash_table__append(&p->index->parts, hash, (void **)&p->parts,
+					      &p->nparts, &new, sizeof(new));
+	if (index < 0)
+		free(new.file);
+	return index;
+}
+
+int qz_profile__place_line(struct qz_profile *p, struct qz_line *line, const char *file)
+{
+	const struct qz_procedure_part part = {line->procedure, (char *)file};
+	int64_t index;
+
+	line->part = 0;
+	if (!*file || !strcmp(file, p->procedures[line->procedure].file))
+		return 0;
+	index = qz_profile__intern_part(p, &part);
+	if (index < 0)
+		return (int)index;
+	line->part = (uint32_t)index + 1;
+	return 0;
+}
+
 /* ---- mappings ---- */
 
 static bool mapping_equal(const void *context, uint32_t index, const void *key)
@@ -225,7 +271,7 @@ static bool location_equal(const void *context, uint32_t index, const void *key)
 		return false;
 	for (uint32_t i = 0; i < a->nlines; i++)
 		if (a->lines[i].procedure != b->lines[i].procedure ||
-		    a->lines[i].line != b->lines[i].line)
+		    a->lines[i].line != b->lines[i].line || a->lines[i].part != b->lines[i].part)
 			return false;
 	return true;
 }
@@ -239,7 +285,7 @@ static int location_check(const struct qz_profile *p, const struct qz_location *
 	if (loc->nlines > QZ_MAX_INLINED)
 		return -E2BIG;
 	for (uint32_t i = 0; i < loc->nlines; i++)
-		if (loc->lines[i].procedure >= p->nprocedures)
+		if (loc->lines[i].procedure >= p->nprocedures || loc->lines[i].part > p->nparts)
 			return -EINVAL;
 	return 0;
 }

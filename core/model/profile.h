@@ -61,9 +61,16 @@ struct qz_mapping {
 	uint64_t start, limit, offset;
 };
 
+/* Lines of a procedure that stand in another file than its own: included, or named by #line. */
+struct qz_procedure_part {
+	uint32_t procedure;
+	char *file;
+};
+
 struct qz_line {
 	uint32_t procedure;
 	uint32_t line; /* 0 when unknown */
+	uint32_t part; /* of the procedure: 0 its own file, else index of a part plus 1 */
 };
 
 /*
@@ -382,13 +389,14 @@ struct qz_profile {
 	bool addresses_sampled; /* locations have them; else those where their procedures begin */
 	struct qz_ledger ledger;
 
-	uint32_t nscopes, nthreads, nmappings, nprocedures, nlocations, nnodes, nsamples;
+	uint32_t nscopes, nthreads, nmappings, nprocedures, nparts, nlocations, nnodes, nsamples;
 	uint32_t ncauses, nobjects, nwaits, nwakings, ncalls, npolled, nopen;
 	uint32_t vacant_scopes, vacant_threads, vacant_objects; /* of all rows of these */
 	struct qz_scope *scopes;
 	struct qz_thread *threads;
 	struct qz_mapping *mappings;
 	struct qz_procedure *procedures;
+	struct qz_procedure_part *parts;
 	struct qz_location *locations;
 	struct qz_node *nodes;
 	struct qz_sample *samples;
@@ -446,11 +454,21 @@ int qz_profile__set_string(char **field, const char *s);
  * Intern: gives the index of an equal entity, adding it when there is none. Strings are copied, and
  * may not be NULL.
  * Procedures are equal when name, module, file and kind are; mappings when path, build id, start
- * and offset are; locations when address, mapping and all lines are.
+ * and offset are; locations when address, mapping and all lines are; parts when procedure and file are.
  */
 int64_t qz_profile__intern_procedure(struct qz_profile *p, const struct qz_procedure *proc);
+int64_t qz_profile__intern_part(struct qz_profile *p, const struct qz_procedure_part *part);
 int64_t qz_profile__intern_mapping(struct qz_profile *p, const struct qz_mapping *map);
 int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_location *loc);
+
+/* Sets line->part, by the file that the line is in; "": it is not known, so its procedure's own. 0 or -errno. */
+int qz_profile__place_line(struct qz_profile *p, struct qz_line *line, const char *file);
+
+/* The file that a line is in, "" when unknown. */
+static inline const char *qz_line__file(const struct qz_profile *p, const struct qz_line *line)
+{
+	return line->part ? p->parts[line->part - 1].file : p->procedures[line->procedure].file;
+}
 
 /* The location of a marker, interned with its procedure. */
 int64_t qz_profile__marker(struct qz_profile *p, enum qz_procedure_kind kind);

@@ -8,7 +8,7 @@
 #include "core/util/hash_table.h"
 
 struct qz_index {
-	struct qz_hash_table procedures, mappings, locations, nodes, samples, polled;
+	struct qz_hash_table procedures, parts, mappings, locations, nodes, samples, polled;
 	struct qz_hash_table causes, objects, waits, wakings, calls, rounds;
 	uint32_t members;				  /* of all rounds */
 	uint32_t first_scope, first_thread, first_object; /* see struct qz_entities */

@@ -20,14 +20,16 @@ static uint32_t hash(const struct qz_code_time *t)
 {
 	uint32_t h = qz_hash_table__hash_number(1, t->mapping);
 
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(h, t->address), t->line);
+	h = qz_hash_table__hash_number(h, t->address);
+	return qz_hash_table__hash_number(h, (uint64_t)t->part << 32 | t->line);
 }
 
 static bool equal(const void *context, uint32_t index, const void *key)
 {
 	const struct qz_code_time *a = &((const struct times *)context)->all[index], *b = key;
 
-	return a->mapping == b->mapping && a->address == b->address && a->line == b->line;
+	return a->mapping == b->mapping && a->address == b->address && a->part == b->part &&
+	       a->line == b->line;
 }
 
 static struct qz_code_time *time_of(struct times *times, const struct qz_code_time *key)
@@ -71,6 +73,7 @@ static int collect(struct times *times, uint32_t procedure, enum qz_code_unit un
 		if (s->scope != r->scope || !l || l->lines[0].procedure != procedure)
 			continue;
 		key.line = l->lines[0].line;
+		key.part = l->lines[0].part;
 		if (unit == QZ_CODE_INSTRUCTIONS) {
 			key.mapping = l->mapping;
 			key.address = l->address;
@@ -89,6 +92,7 @@ static int compare(const void *x, const void *y)
 
 	return qz_order(a->mapping, b->mapping)
 		?: qz_order(a->address, b->address)
+		?: qz_order(a->part, b->part)
 		?: qz_order(a->line, b->line);
 }
 

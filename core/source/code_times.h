@@ -12,6 +12,7 @@ struct qz_code_time {
 	/* Of an instruction; QZ_NONE and 0 of a line. */
 	uint32_t mapping;
 	uint64_t address; /* in the mapping's file */
+	uint32_t part;	  /* as in struct qz_line: the file that has the line */
 	uint32_t line;	  /* 0: not known */
 	struct qz_figure figure;
 };
@@ -19,7 +20,7 @@ struct qz_code_time {
 enum qz_code_unit { QZ_CODE_LINES, QZ_CODE_INSTRUCTIONS };
 
 /*
- * What samples hit of a procedure, by line, or by mapping and address. Where it was inlined, and inlined
+ * What samples hit of a procedure, by file and line, its own file first, or by mapping and address. Where it was inlined, and inlined
  * procedures were recorded, only the lines of its own text count; where they were not, their time is that of the
  * line that called them. Free *times with qz_code_times__free. -EINVAL when there is no such procedure,
  * -ENOMEM.

@@ -76,6 +76,16 @@ int64_t qz_import__procedure(struct qz_import *m, uint32_t i)
 	return qz_import__keep(entry, qz_profile__intern_procedure(m->to, &m->from->procedures[i]));
 }
 
+static int import_line(struct qz_import *m, const struct qz_line *from, struct qz_line *to)
+{
+	int64_t index = qz_import__procedure(m, from->procedure);
+
+	if (index < 0)
+		return (int)index;
+	*to = (struct qz_line) {.procedure = (uint32_t)index, .line = from->line};
+	return from->part ? qz_profile__place_line(m->to, to, qz_line__file(m->from, from)) : 0;
+}
+
 static int64_t import_location(struct qz_import *m, uint32_t i)
 {
 	const struct qz_location *from = &m->from->locations[i];
@@ -92,11 +102,8 @@ static int64_t import_location(struct qz_import *m, uint32_t i)
 		index = import_mapping(m, from->mapping);
 		location.mapping = (uint32_t)index;
 	}
-	for (uint32_t k = 0; index >= 0 && k < from->nlines; k++) {
-		location.lines[k].line = from->lines[k].line;
-		index = qz_import__procedure(m, from->lines[k].procedure);
-		location.lines[k].procedure = (uint32_t)index;
-	}
+	for (uint32_t k = 0; index >= 0 && k < from->nlines; k++)
+		index = import_line(m, &from->lines[k], &location.lines[k]);
 	if (index >= 0)
 		index = qz_import__keep(entry, qz_profile__intern_location(m->to, &location));
 	free(location.lines);

@@ -177,7 +177,10 @@ static int set_location(struct address_cache *cache, struct cached_address *cach
 		index = qz_profile__intern_procedure(cache->profile, &procedure);
 		if (index < 0)
 			return index;
-		lines[i] = (struct qz_line) {index, frames[i].line};
+		lines[i] = (struct qz_line) {.procedure = index, .line = frames[i].line};
+		index = qz_profile__place_line(cache->profile, &lines[i], frames[i].line_file);
+		if (index < 0)
+			return index;
 	}
 	location.nlines = n;
 	index = qz_profile__intern_location(cache->profile, &location);
@@ -190,7 +193,7 @@ static int set_location(struct address_cache *cache, struct cached_address *cach
 static int set_unknown(struct address_cache *cache, struct cached_address *cached, uint32_t mapping,
 		       const char *module)
 {
-	struct symbolizer_frame frame = {.name = "[unknown]", .file = ""};
+	struct symbolizer_frame frame = {.name = "[unknown]", .file = "", .line_file = ""};
 
 	return set_location(cache, cached, mapping, 0, &frame, 1, module);
 }
@@ -221,7 +224,7 @@ static bool is_creator(const char *name)
 
 static int resolve_kernel(struct address_cache *cache, struct cached_address *cached)
 {
-	struct symbolizer_frame frame = {.file = ""};
+	struct symbolizer_frame frame = {.file = "", .line_file = ""};
 	uint64_t start;
 
 	if (!cache->kernel_asked && kallsyms__read(cache->kallsyms))

@@ -38,9 +38,10 @@ enum symbolizer_kind {
 /* One procedure at an address. Inlined ones come first, the one of the symbol table comes last. */
 struct symbolizer_frame {
 	const char *name; /* demangled; a stable made-up one when there is no symbol: see unnamed */
-	const char *file; /* "" when unknown */
-	uint32_t decl_line; /* of the procedure, 0 when unknown */
-	uint32_t line;	    /* of the address, 0 when unknown */
+	const char *file; /* of the procedure's declaration, "" when unknown */
+	const char *line_file; /* of the address, "" when unknown */
+	uint32_t decl_line;    /* of the procedure, 0 when unknown */
+	uint32_t line;	       /* of the address, 0 when unknown */
 };
 
 struct symbolizer_answer {

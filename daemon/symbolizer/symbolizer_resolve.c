@@ -62,11 +62,13 @@ static struct answer_block *copy_frames(const struct resolve_answer *a,
 		goto fail;
 	for (uint32_t i = 0; i < a->nframes; i++) {
 		if (!symbolizer__text_valid(block->text, a->text_size, frames[i].name) ||
-		    !symbolizer__text_valid(block->text, a->text_size, frames[i].file))
+		    !symbolizer__text_valid(block->text, a->text_size, frames[i].file) ||
+		    !symbolizer__text_valid(block->text, a->text_size, frames[i].line_file))
 			goto fail;
 		block->frames[i] = (struct symbolizer_frame) {
 			.name = block->text + frames[i].name,
 			.file = block->text + frames[i].file,
+			.line_file = block->text + frames[i].line_file,
 			.decl_line = frames[i].decl_line,
 			.line = frames[i].line,
 		};

@@ -63,13 +63,16 @@ struct caller {
 	const struct futex_classify_function *row; /* of the runtime's outermost known procedure */
 	uint32_t kind;				   /* without a row: by the runtime's module */
 	const struct qz_procedure *procedure;	   /* outside of the runtime, NULL: none */
+	const char *file;			   /* that has the line */
 	uint32_t line;
 	bool started; /* the procedure is not on the thread's own stack, but on its creator's */
 };
 
 /* Takes in one line, from the inner end on. false: the rest is of no interest. */
-static bool take_line(struct caller *caller, const struct qz_procedure *p, uint32_t line)
+static bool take_line(struct caller *caller, const struct qz_profile *profile,
+		      const struct qz_line *line)
 {
+	const struct qz_procedure *p = &profile->procedures[line->procedure];
 	const struct futex_classify_function *row;
 
 	if (p->kind == QZ_THREAD_START) {
@@ -83,7 +86,8 @@ static bool take_line(struct caller *caller, const struct qz_procedure *p, uint3
 		return true;
 	if (!futex_classify__is_runtime(p->name, p->module)) {
 		caller->procedure = p;
-		caller->line = line;
+		caller->file = qz_line__file(profile, line);
+		caller->line = line->line;
 		return false;
 	}
 	if (caller->started)
@@ -105,8 +109,7 @@ static struct caller find_caller(const struct qz_profile *p, uint32_t node)
 		const struct qz_location *l = &p->locations[p->nodes[node].location];
 
 		for (uint32_t k = 0; k < l->nlines; k++)
-			if (!take_line(&caller, &p->procedures[l->lines[k].procedure],
-				       l->lines[k].line))
+			if (!take_line(&caller, p, &l->lines[k]))
 				return caller;
 		node = p->nodes[node].parent;
 	}
@@ -244,8 +247,8 @@ static void append_caller(struct object_naming *out, const struct caller *caller
 		return;
 	}
 	append(out, " in %.300s", p->name);
-	if (p->file[0] && caller->line)
-		append(out, " (%.100s:%" PRIu32 ")", qz_base_name(p->file), caller->line);
+	if (caller->file[0] && caller->line)
+		append(out, " (%.100s:%" PRIu32 ")", qz_base_name(caller->file), caller->line);
 	out->module = p->module;
 }
 

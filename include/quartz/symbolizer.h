@@ -19,7 +19,7 @@
 #include <quartz/spin.h>
 #include <quartz/unwind.h>
 
-#define PROTOCOL_VERSION     6
+#define PROTOCOL_VERSION     7
 #define PROTOCOL_MAX_MESSAGE 65536
 #define PROTOCOL_MAX_TEXT    4096 /* of one string, with its terminator */
 #define PROTOCOL_MAX_MODULES (1U << 20)
@@ -123,9 +123,9 @@ struct answer_record {
 	uint32_t nframes; /* of the frames that follow those of the records before */
 };
 
-/* name and file are offsets of terminated strings in the text. */
+/* name, file of the declaration and file of the line are offsets of terminated strings in the text. */
 struct frame_record {
-	uint32_t name, file;
+	uint32_t name, file, line_file;
 	uint32_t decl_line, line;
 };
 
@@ -217,7 +217,7 @@ _Static_assert(sizeof(struct resolve_answer) == 32, "layout");
 _Static_assert(sizeof(struct variable_request) == 40, "layout");
 _Static_assert(sizeof(struct variable_answer) == 40, "layout");
 _Static_assert(sizeof(struct answer_record) == 16, "layout");
-_Static_assert(sizeof(struct frame_record) == 16, "layout");
+_Static_assert(sizeof(struct frame_record) == 20, "layout");
 _Static_assert(sizeof(struct spin_record) == 80, "layout");
 _Static_assert(sizeof(struct spin_answer) == 32, "layout");
 _Static_assert(sizeof(struct table_answer) == 72 + 24 * TABLE_MAX_SEGMENTS, "layout");

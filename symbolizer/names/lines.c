@@ -6,6 +6,7 @@
 #include <dwarf.h>
 
 #define UNIT_RANGES_MAX (4U << 20)
+#define MAX_SCOPES	64 /* one inside of the other */
 
 /* A range of addresses and the compilation unit that has them. */
 struct unit_range {
@@ -41,7 +42,7 @@ static bool add_unit(struct lines *l, Dwarf_Die *die)
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
-	if (dwarf_tag(die) != DW_TAG_compile_unit)
+	if (dwarf_tag(die) != DW_TAG_compile_unit && dwarf_tag(die) != DW_TAG_skeleton_unit)
 		return true;
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		if (start < end && !add_range(l, start, end, dwarf_dieoffset(die)))
@@ -114,6 +115,126 @@ static bool find_unit(struct lines *l, uint64_t vaddr, Dwarf_Die *unit)
 	       dwarf_offdie(l->dwarf, l->ranges[low - 1].unit, unit);
 }
 
+/* ---- files and lines ---- */
+
+/* A line and its file, NULL when unknown. */
+struct place {
+	const char *file, *directory; /* that the file's name may start from, or NULL */
+	uint32_t line;
+};
+
+static const char *directory_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+}
+
+/* Of the line table. */
+static struct place place_of(Dwarf_Die *unit, uint64_t vaddr)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, vaddr);
+	struct place place = {0};
+	int number = 0;
+
+	if (line && dwarf_lineno(line, &number) == 0 && number > 0)
+		place = (struct place) {dwarf_linesrc(line, NULL, NULL), directory_of(unit),
+					(uint32_t)number};
+	return place;
+}
+
+/* The number that an attribute has, 0 when it has none. */
+static uint32_t number_of(Dwarf_Attribute *attribute)
+{
+	Dwarf_Word number;
+
+	return dwarf_formudata(attribute, &number) || number > INT32_MAX ? 0 : (uint32_t)number;
+}
+
+/* The attributes' values stand for something in the unit that has them. File 0 is none before DWARF 5. */
+static struct place place_by(Dwarf_Attribute *file, Dwarf_Attribute *line)
+{
+	struct place place = {.line = number_of(line)};
+	Dwarf_Half version;
+	Dwarf_Files *files;
+	Dwarf_Word index;
+	Dwarf_Die unit;
+	size_t n;
+
+	if (dwarf_formudata(file, &index) ||
+	    !dwarf_cu_die(file->cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    (index == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || index >= n)
+		return place;
+	place.file = dwarf_filesrc(files, index, NULL, NULL);
+	place.directory = directory_of(&unit);
+	return place;
+}
+
+static struct place call_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute file, line;
+
+	return place_by(dwarf_attr(die, DW_AT_call_file, &file),
+			dwarf_attr(die, DW_AT_call_line, &line));
+}
+
+static struct place declaration_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute file, line;
+
+	return place_by(dwarf_attr_integrate(die, DW_AT_decl_file, &file),
+			dwarf_attr_integrate(die, DW_AT_decl_line, &line));
+}
+
+/* ---- scopes ---- */
+
+/* The scopes that have an address, from the outermost inwards. */
+struct scopes {
+	uint64_t vaddr;
+	bool nested; /* look for procedures in procedures, too, which are elsewhere than those */
+	uint32_t n;
+	Dwarf_Die all[MAX_SCOPES];
+};
+
+static bool has_code(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+/* clang and Rust have procedures there. */
+static bool has_procedures(const struct scopes *s, int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
+	       tag == DW_TAG_class_type || tag == DW_TAG_union_type ||
+	       tag == DW_TAG_enumeration_type ||
+	       (s->nested && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
+}
+
+/*
+ * Not dwarf_getscopes: it looks neither into namespaces nor for the definition of what was inlined
+ * from another unit, as gcc -flto does.
+ */
+static bool find_scopes(struct scopes *s, Dwarf_Die *parent, uint32_t depth)
+{
+	Dwarf_Die die;
+
+	if (depth == MAX_SCOPES || dwarf_child(parent, &die))
+		return false;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if (has_code(tag) && dwarf_haspc(&die, s->vaddr) > 0) {
+			s->all[s->n++] = die;
+			find_scopes(s, &die, depth + 1);
+			return true;
+		}
+		if (has_procedures(s, tag) && find_scopes(s, &die, depth + 1))
+			return true;
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return false;
+}
+
 static const char *die_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -127,101 +248,73 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : "";
 }
 
-static uint32_t call_line(Dwarf_Die *die)
+static void set_file(struct name *name, const struct place *place)
 {
-	Dwarf_Attribute attribute;
-	Dwarf_Word line;
+	const char *file = place->file ? place->file : "";
 
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &line) ||
-	    line > INT32_MAX)
-		return 0;
-	return (uint32_t)line;
+	if (!*file || *file == '/' || !place->directory) {
+		name__set(name, file);
+		return;
+	}
+	file += strncmp(file, "./", 2) ? 0 : 2;
+	name__set(name, place->directory);
+	name__append(name, "/", 1);
+	name__append(name, file, strlen(file));
 }
 
-/* elfutils 0.188 takes file 0 for none, which in DWARF 5 (clang) is the unit's own source file. */
-static const char *decl_file(Dwarf_Die *die)
+static void fill(struct module_frame *frame, const char *name, const struct place *declaration,
+		 const struct place *place)
 {
-	const char *file = dwarf_decl_file(die);
-	Dwarf_Attribute attribute;
-	Dwarf_Half version;
-	Dwarf_Files *files;
-	Dwarf_Word index;
-	Dwarf_Die unit;
-	size_t n;
-
-	if (file ||
-	    dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) ||
-	    index != 0 ||
-	    dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) == NULL ||
-	    version < 5 || dwarf_getsrcfiles(&unit, &files, &n))
-		return file;
-	return dwarf_filesrc(files, 0, NULL, NULL);
-}
-
-static void fill(struct module_frame *frame, Dwarf_Die *die, uint32_t line)
-{
-	const char *file = decl_file(die);
-	int decl_line = 0;
-
-	name__set(&frame->file, file ? file : "");
-	name__set(&frame->name, "");
-	frame->decl_line = dwarf_decl_line(die, &decl_line) == 0 ? (uint32_t)decl_line : 0;
-	frame->line = line;
+	name__demangle(&frame->name, name);
+	set_file(&frame->file, declaration);
+	set_file(&frame->line_file, place->line ? place : &(struct place) {0});
+	frame->decl_line = declaration->line;
+	frame->line = place->line;
 }
 
 /* From the innermost scope outwards; each inlined one has the line of its caller. */
-static uint32_t walk(Dwarf_Die *scopes, int nscopes, uint32_t line, bool inlines,
-		     struct module_frame *frames, uint32_t max)
+static uint32_t unfold(struct scopes *s, struct place place, const struct place *start,
+		       bool inlines, struct module_frame *frames, uint32_t max)
 {
+	struct place declaration = {0};
 	uint32_t n = 0;
 
-	for (int i = 0; i < nscopes; i++) {
-		int tag = dwarf_tag(&scopes[i]);
+	for (uint32_t i = s->n; i-- > 0;) {
+		int tag = dwarf_tag(&s->all[i]);
 
 		if (tag == DW_TAG_subprogram) {
-			fill(&frames[n], &scopes[i], line);
-			return n + 1;
+			declaration = declaration_of(&s->all[i]);
+			break;
 		}
 		if (tag != DW_TAG_inlined_subroutine)
 			continue;
 		if (inlines && n + 1 < max) {
-			fill(&frames[n], &scopes[i], line);
-			name__demangle(&frames[n].name, die_name(&scopes[i]));
-			n++;
+			struct place inlined = declaration_of(&s->all[i]);
+
+			fill(&frames[n++], die_name(&s->all[i]), &inlined, &place);
 		}
-		line = call_line(&scopes[i]);
+		place = call_of(&s->all[i]);
 	}
-	return 0;
+	fill(&frames[n], "", declaration.file ? &declaration : start, &place);
+	return n + 1;
 }
 
-uint32_t lines__resolve(struct lines *l, uint64_t vaddr, bool inlines, struct module_frame *frames,
-			uint32_t max)
+uint32_t lines__resolve(struct lines *l, uint64_t vaddr, uint64_t start, bool inlines,
+			struct module_frame *frames, uint32_t max)
 {
-	Dwarf_Die unit, *innermost = NULL, *scopes = NULL;
-	int line_number = 0, nscopes = 0;
-	const char *file = NULL;
-	Dwarf_Line *line;
-	uint32_t n = 0;
+	struct scopes s = {.vaddr = vaddr};
+	struct place place, first;
+	Dwarf_Die unit;
 
 	if (!find_unit(l, vaddr, &unit))
 		return 0;
-	line = dwarf_getsrc_die(&unit, vaddr);
-	if (line) {
-		dwarf_lineno(line, &line_number);
-		file = dwarf_linesrc(line, NULL, NULL);
+	place = place_of(&unit, vaddr);
+	first = place_of(&unit, start);
+	if (!find_scopes(&s, &unit, 0)) {
+		s.nested = true;
+		find_scopes(&s, &unit, 0);
 	}
-	/* The scopes of an address go over into those of the inlined procedure's definition. */
-	if (dwarf_getscopes(&unit, vaddr, &innermost) > 0)
-		nscopes = dwarf_getscopes_die(&innermost[0], &scopes);
-	if (nscopes > 0)
-		n = walk(scopes, nscopes, (uint32_t)line_number, inlines, frames, max);
-	free(innermost);
-	free(scopes);
-	if (n == 0 && file) {
-		frames[0] = (struct module_frame) {.line = (uint32_t)line_number};
-		n = 1;
-	}
-	if (n > 0 && frames[0].file.length == 0 && file)
-		name__set(&frames[0].file, file);
-	return n;
+	if (s.n == 0 && !place.file)
+		return 0;
+	return unfold(&s, place, &first, inlines, frames, max);
 }

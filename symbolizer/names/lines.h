@@ -21,9 +21,10 @@ Dwarf *lines__dwarf(const struct lines *l);
 /*
  * Writes the procedures inlined at the address, innermost first, and then the one they are inlined
  * in, whose name is left empty: the symbol table knows it better. Without `inlines` only the
- * latter. Gives the number of frames, 0 when nothing is known of the address.
+ * latter. start: where it begins; the line there is its declaration if there is no other. Gives the
+ * number of frames, 0 when nothing is known of the address.
  */
-uint32_t lines__resolve(struct lines *l, uint64_t vaddr, bool inlines, struct module_frame *frames,
-			uint32_t max);
+uint32_t lines__resolve(struct lines *l, uint64_t vaddr, uint64_t start, bool inlines,
+			struct module_frame *frames, uint32_t max);
 
 #endif

@@ -250,11 +250,12 @@ void module__resolve(struct module *m, uint64_t address, struct module_answer *a
 	answer->flags = ANSWER_FOUND | (p->name ? 0 : ANSWER_UNNAMED) |
 			(p->flags & PROCEDURE_OUTERMOST ? ANSWER_OUTERMOST : 0);
 	if (m->lines)
-		answer->nframes = lines__resolve(m->lines, vaddr, m->inlines, answer->frames,
-						 MODULE_MAX_FRAMES);
+		answer->nframes = lines__resolve(m->lines, vaddr, p->start, m->inlines,
+						 answer->frames, MODULE_MAX_FRAMES);
 	if (answer->nframes == 0) {
 		answer->frames[0].decl_line = answer->frames[0].line = 0;
 		name__set(&answer->frames[0].file, "");
+		name__set(&answer->frames[0].line_file, "");
 		answer->nframes = 1;
 	}
 	module__name(m, p, &answer->frames[answer->nframes - 1].name);

@@ -19,7 +19,8 @@ struct module;
 /* One procedure of an answer; the outermost one comes last. */
 struct module_frame {
 	struct name name;
-	struct name file;
+	struct name file;      /* of the declaration */
+	struct name line_file; /* of the line */
 	uint32_t decl_line, line;
 };
 

@@ -791,6 +791,32 @@ static void make_lines(int directory)
 	write_profile(p, directory, "lines.pb.gz");
 }
 
+/* The body of a procedure of a parser stands in the grammar, and in a file that it includes. */
+static void make_grammar(int directory)
+{
+	uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct qz_procedure parse = {"parse", "/srv/parser", "/srv/build/gram.c", 3};
+	struct qz_mapping own = {"/srv/parser", "0011223344556677", 0, 1ULL << 47, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_JOB, 990, "parser", "./parser", level_ns);
+	uint32_t thread = add_thread(p, scope, 990, "parser");
+	uint32_t mapping = must(qz_profile__intern_mapping(p, &own));
+	struct qz_line line = {must(qz_profile__intern_procedure(p, &parse)), 5};
+	struct qz_location location = {0x1000, mapping, 1, &line};
+	static const char *const files[] = {"", "/srv/build/gram.y", "/srv/build/body.inc"};
+
+	p->addresses_sampled = true;
+	for (uint64_t i = 0; i < 3; i++) {
+		location.address += 4;
+		must(qz_profile__place_line(p, &line, files[i]));
+		sample(p, thread,
+		       must(qz_profile__intern_node(
+			       p, 0, must(qz_profile__intern_location(p, &location)))),
+		       1, 20 << i);
+	}
+	write_profile(p, directory, "grammar.pb.gz");
+}
+
 /* ---- how a run developed ---- */
 
 /* Serial for a second, then nothing for half of one, then parallel: what each step of 100 ms adds. */
@@ -969,6 +995,7 @@ int main(int argc, char **argv)
 	make_lowered(directory, false);
 	make_lowered(directory, true);
 	make_lines(directory);
+	make_grammar(directory);
 	make_developed(directory);
 	make_scale(directory);
 	make_candidates(directory);

@@ -77,7 +77,11 @@ static uint32_t location(struct fixture *f, char *word)
 		if (!strcmp(word, marker_words[kind]))
 			return note(f, qz_profile__marker(f->p, kind));
 	while ((name = strrchr(word, '+'))) {
-		lines[loc.nlines++] = (struct qz_line) {procedure(f, name + 1), 7};
+		struct qz_line *line = &lines[loc.nlines++];
+
+		*line = (struct qz_line) {procedure(f, name + 1), 7};
+		if (!f->err)
+			note(f, qz_profile__place_line(f->p, line, "inlined.h"));
 		*name = '\0';
 	}
 	lines[loc.nlines++] = (struct qz_line) {procedure(f, word), 5};
@@ -260,6 +264,7 @@ static void describe_entities(struct fixture *f)
 				 .start = 0x7f0000001000,
 				 .limit = 0x7f0000009000,
 				 .offset = 0x3000};
+	struct qz_procedure_part part = {.file = "sort\xff.inc"};
 
 	if (f->err)
 		return;
@@ -270,6 +275,8 @@ static void describe_entities(struct fixture *f)
 		note(f, qz_profile__intern_procedure(f->p, &proc));
 	if (!f->err)
 		note(f, qz_profile__intern_mapping(f->p, &map));
+	if (!f->err)
+		note(f, qz_profile__intern_part(f->p, &part));
 }
 
 static void fill_object(struct qz_object *o)

@@ -126,12 +126,22 @@ static void compare_code(const struct qz_profile *a, const struct qz_profile *b)
 	}
 }
 
+static void compare_files(const struct qz_profile *a, const struct qz_location *l,
+			  const struct qz_profile *b, const struct qz_location *m)
+{
+	ck_assert_uint_eq(l->nlines, m->nlines);
+	for (uint32_t i = 0; i < l->nlines; i++)
+		ck_assert_str_eq(qz_line__file(a, &l->lines[i]), qz_line__file(b, &m->lines[i]));
+}
+
 static void compare_stacks(const struct qz_profile *a, uint32_t m, const struct qz_profile *b,
 			   uint32_t n)
 {
 	while (m && n) {
 		ck_assert_uint_eq(a->nodes[m].location, b->nodes[n].location);
 		ck_assert_uint_eq(a->nodes[m].depth, b->nodes[n].depth);
+		compare_files(a, &a->locations[a->nodes[m].location], b,
+			      &b->locations[b->nodes[n].location]);
 		m = a->nodes[m].parent;
 		n = b->nodes[n].parent;
 	}

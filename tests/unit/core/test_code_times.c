@@ -34,7 +34,7 @@ static void assert_sum(const struct qz_report *r, const struct qz_row *row, enum
 		for (uint32_t k = 0; k < i; k++)
 			ck_assert(times[k].mapping != times[i].mapping ||
 				  times[k].address != times[i].address ||
-				  times[k].line < times[i].line);
+				  times[k].part < times[i].part || times[k].line < times[i].line);
 	}
 	ck_assert_uint_eq(sum.norm_ns, row->self.norm_ns);
 	ck_assert_uint_eq(sum.cpu_ns, row->self.cpu_ns);
@@ -132,6 +132,42 @@ START_TEST(each_line_has_its_own_samples)
 }
 END_TEST
 
+/* Equal numbers are other lines in another file; the procedure's own come first. */
+START_TEST(lines_of_two_files_are_told_apart)
+{
+	struct fixture f = known();
+	uint32_t procedure = fixture__procedure(f.p, "f"), n;
+	struct qz_line included = {.procedure = procedure, .line = 7};
+	struct qz_location l = {0x9100, QZ_NONE, 1, &included};
+	struct qz_code_time *times;
+	struct qz_sample s = {.level = 1, .busy = 1, .object = QZ_NONE, .count = 16};
+	struct qz_report *r;
+
+	ck_assert_int_eq(qz_profile__place_line(f.p, &included, f.p->procedures[procedure].file),
+			 0);
+	ck_assert_uint_eq(included.part, 0);
+	ck_assert_int_eq(qz_profile__place_line(f.p, &included, "other.inc"), 0);
+	ck_assert_str_eq(qz_line__file(f.p, &included), "other.inc");
+	s.node = (uint32_t)qz_profile__intern_node(f.p, 0,
+						   (uint32_t)qz_profile__intern_location(f.p, &l));
+	ck_assert_int_eq(qz_profile__add_samples(f.p, &s), 0);
+	f.p->scopes[0].level_ns[1] += 16;
+	qz_scope__sum_levels(&f.p->scopes[0]);
+	ck_assert_int_eq(qz_estimate__profile(f.p), 0);
+	r = qz_report__new(f.p, 0);
+	ck_assert_int_eq(qz_code_times__of(r, procedure, QZ_CODE_LINES, &times, &n), 0);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_uint_eq(times[0].line, 7);
+	ck_assert_uint_eq(times[0].part, 0);
+	ck_assert_uint_eq(times[2].line, 7);
+	ck_assert_uint_eq(times[2].part, included.part);
+	ck_assert_uint_eq(times[2].figure.samples, 16);
+	qz_code_times__free(times, n);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(a_profile_without_lines_has_none)
 {
 	struct fixture f = known();
@@ -172,6 +208,7 @@ Suite *suite_code_times(void)
 
 	tcase_add_loop_test(tc, times_sum_to_the_self_time, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, each_line_has_its_own_samples);
+	tcase_add_test(tc, lines_of_two_files_are_told_apart);
 	tcase_add_test(tc, a_profile_without_lines_has_none);
 	tcase_add_test(tc, survives_lack_of_memory);
 	suite_add_tcase(s, tc);

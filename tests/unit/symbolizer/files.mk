@@ -15,7 +15,7 @@ fixture_flags_clang := -O2
 fixture_cc_clang := $(CLANG)
 
 $(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang,$(SYMBOLIZER_FIXTURES)): \
-		$(SYMBOLIZER_FIXTURE)
+		$(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
 	$(say) FIXTURE $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $< -pthread

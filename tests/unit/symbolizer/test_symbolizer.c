@@ -330,6 +330,48 @@ START_TEST(gives_lines_of_the_procedure_itself)
 }
 END_TEST
 
+/* Whether some address of a procedure has that line of a file whose name ends so. */
+static bool has_line(const char *fixture, const char *procedure, uint32_t line, const char *file)
+{
+	struct symbolizer *s = util__symbolizer(true, false);
+	int module = util__add(s, util__fixture(fixture), NULL);
+	const struct util_symbol *symbol;
+	struct util_symbol *all;
+	bool found = false;
+	size_t n;
+
+	all = util__nm(util__fixture(fixture), false, &n);
+	symbol = util__find(all, n, procedure);
+	for (uint64_t at = 0; at < symbol->size; at++) {
+		const struct symbolizer_frame *frame;
+		struct symbolizer_answer a;
+		const char *end;
+
+		resolve(s, module, symbol->offset + at, &a);
+		frame = &a.frames[0];
+		ck_assert_ptr_nonnull(strstr(frame->file, "symbolizer_fixture.c"));
+		end = strstr(frame->line_file, file);
+		found |= frame->line == line && end && !end[strlen(file)];
+	}
+	free(all);
+	symbolizer__free(s);
+	return found;
+}
+
+static const char *const compiled[] = {"O0", "O2", "clang"};
+
+/* The file of the procedure is not that of each of its lines. */
+START_TEST(gives_the_file_of_each_line)
+{
+	const char *fixture = compiled[_i];
+
+	ck_assert(has_line(fixture, "include_host", line_of("line of include_host"),
+			   "fixtures/symbolizer_fixture.c"));
+	ck_assert(has_line(fixture, "include_host", 2, "fixtures/included_body.inc"));
+	ck_assert(has_line(fixture, "include_host", 7, "/nowhere/grammar.y"));
+}
+END_TEST
+
 START_TEST(names_stubs_after_their_target)
 {
 	struct symbolizer *s = util__symbolizer(false, false);
@@ -666,6 +708,7 @@ Suite *suite_symbolizer(void)
 	tcase_add_test(names, uses_debug_file_of_same_build_only);
 	tcase_add_test(names, unfolds_inlined_procedures);
 	tcase_add_test(names, gives_lines_of_the_procedure_itself);
+	tcase_add_loop_test(names, gives_the_file_of_each_line, 0, 3);
 	tcase_add_test(names, names_stubs_after_their_target);
 	tcase_add_test(names, names_the_vdso);
 	tcase_add_test(names, answers_many_addresses);

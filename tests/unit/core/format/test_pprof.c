@@ -191,6 +191,10 @@ START_TEST(others_find_the_code)
 	ck_assert_str_eq(text(m, m->function[0]->name), "std::sort<int>(int*)");
 	ck_assert_str_eq(text(m, m->function[0]->filename), "sort.c");
 	ck_assert_int_eq(m->function[0]->start_line, 42);
+	/* a procedure with lines of another file is a function of that file, too */
+	ck_assert_uint_eq(m->n_function, p->nprocedures + p->nparts);
+	ck_assert_str_eq(text(m, m->function[p->nprocedures]->name), "std::sort<int>(int*)");
+	ck_assert_int_ge(m->function[p->nprocedures]->filename, 0);
 	for (size_t i = 0; i < m->n_location; i++) {
 		const Pprof__Location *loc = m->location[i];
 
