@@ -226,7 +226,9 @@ void module__name(const struct module *m, const struct procedure *p, struct name
 		name->length = (size_t)length;
 		return;
 	}
-	if (m->file)
+	if (p->flags & PROCEDURE_ADA)
+		name__demangle_ada(name, p->name);
+	else if (m->file)
 		name__demangle(name, p->name);
 	else
 		name__set(name, p->name);

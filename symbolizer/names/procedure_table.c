@@ -23,6 +23,7 @@ struct sources {
 	struct fde *fdes;
 	size_t nfdes;
 	bool is_libc; /* or a program that was linked with it statically, or libpthread */
+	bool is_ada;  /* a program of Ada, or its library */
 };
 
 static int add_entry_point(struct sources *s)
@@ -77,6 +78,8 @@ static int collect(struct sources *s, const struct elf_file *debug)
 		return err;
 	s->is_libc = symbols__find(&s->symbols, "pthread_create") ||
 		     symbols__find(&s->symbols, "__libc_start_main");
+	s->is_ada = symbols__find(&s->symbols, "adainit") ||
+		    symbols__find(&s->symbols, "__gnat_runtime_initialize");
 	if (s->is_libc)
 		err = glibc__add_thread_starts(s->file, s->fdes, s->nfdes, &s->symbols);
 	return err;
@@ -141,6 +144,8 @@ static int add_symbols(struct address_table *t, struct sources *s)
 		struct procedure p = s->symbols.all[i];
 
 		p.end = end_of(s, i);
+		if (s->is_ada)
+			p.flags |= PROCEDURE_ADA;
 		if (is_outermost(s, &p))
 			p.flags |= PROCEDURE_OUTERMOST;
 		err = address_table__add(t, &p);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "symbolizer/util/name.h"
 
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <libiberty/demangle.h>
 
@@ -25,6 +28,48 @@ static void append(const char *text, size_t length, void *out)
 }
 
 /*
+ * A reference to an earlier part of a symbol of D doubles what it stands for, and its demangler has no
+ * form that hands out pieces: with more of them the symbol stays as it is.
+ */
+#define D_REFERENCES_MAX 16
+
+/* Takes a name that a demangler has allocated, or NULL. */
+static bool take(struct name *out, char *name, const char *unlike)
+{
+	bool good = name && strncmp(name, unlike, strlen(unlike)) != 0;
+
+	if (good)
+		name__set(out, name);
+	free(name);
+	return good;
+}
+
+static bool demangle_d(struct name *out, const char *symbol)
+{
+	unsigned int references = 0;
+
+	for (const char *c = symbol; *c; c++)
+		references += *c == 'Q';
+	return strncmp(symbol, "_D", 2) == 0 && references <= D_REFERENCES_MAX &&
+	       take(out, dlang_demangle(symbol, DMGL_NO_OPTS), "_D");
+}
+
+/* gfortran: __MODULE_MOD_PROCEDURE. */
+static bool demangle_fortran(struct name *out, const char *symbol)
+{
+	const char *mark = strncmp(symbol, "__", 2) ? NULL : strstr(symbol + 3, "_MOD_");
+
+	if (!mark || !islower(symbol[2]) || !islower(mark[5]))
+		return false;
+	out->length = 0;
+	name__append(out, symbol + 2, (size_t)(mark - symbol) - 2);
+	name__append(out, "::", 2);
+	mark += strlen("_MOD_");
+	name__append(out, mark, strlen(mark));
+	return true;
+}
+
+/*
  * The forms of the demanglers that hand out pieces: a short symbol can stand for a name of
  * gigabytes, of which only the beginning is kept. Rust's older names look like C++, so it goes
  * first; it accepts only names that end in its hash.
@@ -40,6 +85,8 @@ void name__demangle(struct name *out, const char *symbol)
 		out->length = 0;
 		if (cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, out))
 			return;
+		if (demangle_d(out, symbol) || demangle_fortran(out, symbol))
+			return;
 	}
 	name__set(out, symbol);
 	version = strchr(out->text + (out->length > 0), '@');
@@ -47,4 +94,11 @@ void name__demangle(struct name *out, const char *symbol)
 		out->length = (size_t)(version - out->text);
 		out->text[out->length] = '\0';
 	}
+}
+
+void name__demangle_ada(struct name *out, const char *symbol)
+{
+	name__demangle(out, symbol);
+	if (strcmp(out->text, symbol) == 0)
+		take(out, ada_demangle(symbol, DMGL_NO_OPTS), "<");
 }

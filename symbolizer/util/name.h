@@ -15,10 +15,13 @@ struct name {
 };
 
 /*
- * Writes the C++ or Rust name that the symbol stands for, otherwise the symbol itself without the
- * version that glibc's own symbol table appends ("write@@GLIBC_2.2.5"). Longer names are cut.
+ * Writes the C++, Rust, D or Fortran name that the symbol stands for, otherwise the symbol itself without
+ * the version that glibc's own symbol table appends ("write@@GLIBC_2.2.5"). Longer names are cut.
  */
 void name__demangle(struct name *out, const char *symbol);
+
+/* The same in a module of Ada, whose symbols look like those of C. */
+void name__demangle_ada(struct name *out, const char *symbol);
 
 void name__set(struct name *out, const char *text);
 void name__append(struct name *out, const char *text, size_t length);

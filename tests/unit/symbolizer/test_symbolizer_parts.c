@@ -85,6 +85,15 @@ static const struct {
 	{"_RNvC6_123foo3bar", "123foo::bar"},
 	{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
 	{"_Zbroken", "_Zbroken"},
+	{"_D1d__T1STiZQf9hotMethodMFmZv", "d.S!(int).S.hotMethod(ulong)"},
+	{"_D3std5stdio__T7writelnTAyaZQnFNfQjZv",
+	 "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])"},
+	{"_Dbroken", "_Dbroken"},
+	{"__heat_MOD_step", "heat::step"},
+	{"__heat_MOD_step.constprop.0", "heat::step.constprop.0"},
+	{"__HEAT_MOD_step", "__HEAT_MOD_step"},
+	{"_MOD_", "_MOD_"},
+	{"crypto_aes__init", "crypto_aes__init"},
 	{"", ""},
 };
 
@@ -95,6 +104,42 @@ START_TEST(demangles)
 	name__demangle(&name, names[_i].symbol);
 	ck_assert_str_eq(name.text, names[_i].name);
 	ck_assert_uint_eq(name.length, strlen(names[_i].name));
+}
+END_TEST
+
+static const struct {
+	const char *symbol, *name;
+} ada_names[] = {
+	{"ada_hot__inner_work.0", "ada_hot.inner_work"},
+	{"_ada_ada_hot", "ada_hot"},
+	{"containers___elabb", "containers'Elab_Body"},
+	{"main", "main"},
+	{"memcpy@@GLIBC_2.14", "memcpy"},
+	{"_Z3foov", "foo()"},
+	{"Not_Ada__Here", "Not_Ada__Here"},
+};
+
+START_TEST(demangles_ada)
+{
+	struct name name;
+
+	name__demangle_ada(&name, ada_names[_i].symbol);
+	ck_assert_str_eq(name.text, ada_names[_i].name);
+	ck_assert_uint_eq(name.length, strlen(ada_names[_i].name));
+}
+END_TEST
+
+/* Each reference of a symbol of D can double the name. */
+START_TEST(leaves_symbols_of_d_that_explode)
+{
+	char symbol[128] = "_D1a";
+	struct name name;
+
+	for (int i = 0; i < 17; i++)
+		strcat(symbol, "Qb");
+	strcat(symbol, "FZv");
+	name__demangle(&name, symbol);
+	ck_assert_str_eq(name.text, symbol);
 }
 END_TEST
 
@@ -175,6 +220,8 @@ Suite *suite_symbolizer_parts(void)
 
 	tcase_add_test(tcase, table_agrees_with_its_definition);
 	tcase_add_loop_test(tcase, demangles, 0, sizeof(names) / sizeof(names[0]));
+	tcase_add_loop_test(tcase, demangles_ada, 0, sizeof(ada_names) / sizeof(ada_names[0]));
+	tcase_add_test(tcase, leaves_symbols_of_d_that_explode);
 	tcase_add_test(tcase, cuts_names_that_explode);
 	tcase_add_test(tcase, cuts_long_symbols);
 	tcase_add_loop_test(tcase, parses_perf_maps, 0, sizeof(maps) / sizeof(maps[0]));
