@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <libelf.h>
 
-#define ELF_FILE_MAX_SIZE     (2ULL << 30)
+#define ELF_FILE_MAX_SIZE     (64ULL << 30)
 #define ELF_FILE_MAX_SECTIONS 65535
 #define ELF_FILE_BUILD_ID_MAX 64 /* bytes */
 
