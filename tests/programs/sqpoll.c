@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sqpoll MS: makes an io_uring whose entries a thread of the kernel polls for, in this process, and sleeps for so long. The
- * thread computes meanwhile. Status 1: such a ring cannot be made here.
+ * sqpoll MS: makes an io_uring whose entries a thread of the kernel polls for, in this process, and sleeps for so long.
+ * Status 1: such a ring cannot be made here.
  */
 #include <linux/io_uring.h>
 #include <stdlib.h>
