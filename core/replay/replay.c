@@ -136,7 +136,7 @@ int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *re
 		replay__apply_switch(r, cpu, record);
 		return 0;
 	case QZ_LOG_WAKING:
-		replay__apply_waking(r, record);
+		replay__apply_waking(r, cpu, record);
 		return 0;
 	case QZ_LOG_SITE:
 		replay__apply_site(r, record);

@@ -4,16 +4,22 @@
  * function: no system call, no clock, no memory asked for where no thread, process, place or object is new. The same
  * records give the same figures, so that a log that was kept is a test.
  *
- * Not thread-safe: one owner at a time. Functions that return int give 0 or -errno (-ENOMEM; -EINVAL: a processor,
- * kind or state out of range, which changes nothing). Records may be anything: what cannot be is counted in
- * struct replay_counts and applied as far as it makes sense.
+ * Not thread-safe: one owner at a time. Functions that return int give 0 or -errno: -EINVAL, a processor, kind, state or
+ * cause out of range, which changes nothing; -ENOMEM, after which the record can be given again. Records may be anything:
+ * what cannot be is counted in struct replay_counts and applied as far as it makes sense.
  *
- * All times are nanoseconds of the records' clock. Laws, to the nanosecond, at any time `now` that has been reached:
+ * All times are nanoseconds of the records' clock; figures that are given are those up to the last time that was reached,
+ * by a record or replay__advance. Laws, to the nanosecond, whatever the records say:
  *  - of each thread: running + ready + blocked + unknown = (its end, or now) - its beginning;
- *  - of each process and of the machine: the times at all levels add up to its end, or now, less its beginning;
- *  - sum of level * time at that level = sum of the running time of its threads (of the machine, of all threads,
- *    less what processors lost);
- *  - of each thread: the blocked and ready times of its waits, the one under way included, add up to its own.
+ *  - of each scope and of the machine: the times at all levels add up to its end, or now, less its beginning;
+ *  - sum of level * time at that level = sum of the running time of its threads (of the machine: of all threads);
+ *  - of each thread: the blocked and ready times of its waits, the one under way included, add up to its own;
+ *  - of each object: sum of length * time at that length = sum of the blocked times of waits for it.
+ *
+ * A switch names who leaves. If another one was there, a switch was not seen: that one counts as running up to now and is in
+ * REPLAY_UNKNOWN from now on, and who leaves came just now. Of records of two processors that are near each other either may
+ * be older by its own clock: a thread may be seen to come elsewhere before it leaves, to come before it is woken or made,
+ * to be woken before it leaves (up to 1 ms), and is taken for what it was.
  */
 #ifndef QUARTZ_CORE_REPLAY_H
 #define QUARTZ_CORE_REPLAY_H
@@ -29,8 +35,13 @@ struct replay;
 #define REPLAY_NONE    UINT32_MAX
 
 struct replay_options {
-	uint32_t processors; /* their numbers are below it; at most 8192 */
-	bool every_process; /* each process is a scope; else those that were opened, and threads of others are nobody's */
+	uint32_t
+		processors; /* their numbers are below it; at most 8192. A processor is free when fewer than these run */
+	/*
+	 * Each process is a scope. Else those that were opened: threads of others are nobody's, and have a row only if
+	 * FORK or FOUND told of them, so that records of all switches between them may be missing.
+	 */
+	bool every_process;
 };
 
 enum replay_state {
@@ -41,18 +52,22 @@ enum replay_state {
 	REPLAY_STATES,
 };
 
-/* A thread from its FORK or FOUND record to its last switch. Its number may be another one's later: then that is another row. */
+/*
+ * A thread from its FORK or FOUND record to its last switch. Its number may be another one's later: then that is another
+ * row. It is ready from its FORK on, until it first runs: that wait has QZ_WAIT_START.
+ */
 struct replay_thread {
 	uint32_t serial; /* from 1, never used again */
-	uint32_t tid, process;
-	uint32_t scope; /* index, REPLAY_NONE: nobody's */
+	uint32_t tid;
+	uint32_t process; /* REPLAY_NONE: not known, it was met at a switch */
+	uint32_t scope;	  /* index, REPLAY_NONE: nobody's */
 	char comm[QZ_LOG_COMM];
 	enum replay_state state;
 	bool ended;
-	uint64_t began, since;	    /* since: of the state; of one that ended: when */
+	uint64_t began, since;	    /* since: the last time; of one that has ended: when */
 	uint64_t ns[REPLAY_STATES]; /* up to since */
 	uint64_t
-		account_ns; /* processor time by the kernel's account: at FOUND 0, at the end what grew since */
+		account_ns; /* of one whose end was seen: processor time by the kernel's account, since FOUND */
 	uint64_t woken; /* how often */
 };
 
@@ -63,14 +78,14 @@ struct replay_thread {
 struct replay_scope {
 	uint32_t process;		   /* that it was opened for */
 	bool follows;			   /* processes that its threads start are part of it */
-	uint64_t began, ended;		   /* ended 0: threads live */
+	uint64_t began, ended;		   /* ended 0: threads live, or none has come yet */
 	uint32_t alive, running, runnable; /* threads, now */
-	uint64_t since;		    /* of the last change of running; level_ns is up to then */
-	uint32_t nlevels;	    /* entries; beyond, the time is 0 */
-	const uint64_t *level_ns;   /* by effective parallelism: running threads */
-	uint64_t ns[REPLAY_STATES]; /* of threads that have ended */
-	uint64_t account_ns;	    /* likewise */
-	uint64_t threads;	    /* ever */
+	uint64_t since;			   /* level_ns is up to then: the last time, or its end */
+	uint32_t nlevels;		   /* entries; beyond, the time is 0 */
+	const uint64_t *level_ns;	   /* by effective parallelism: running threads */
+	uint64_t ns[REPLAY_STATES];	   /* of threads that have ended */
+	uint64_t account_ns;		   /* likewise */
+	uint64_t threads;		   /* ever */
 };
 
 /* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */
@@ -95,7 +110,8 @@ struct replay_object {
 	uint32_t waiters; /* now */
 	uint32_t
 		holder; /* serial of the thread that has it while others wait, as far as is known; 0: not known */
-	uint64_t wakes;	    /* waits that a thread ended by a system call */
+	uint64_t
+		wakes; /* waits that a thread ended by a system call: at words by futex or exit, else by another one */
 	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
 	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
 	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */
@@ -116,12 +132,14 @@ struct replay_wakeup {
 /* What was odd; never silent. */
 struct replay_counts {
 	uint64_t records;
-	uint64_t late;	   /* older than one that was applied */
-	uint64_t gaps;	   /* who left a processor was not who had come: a switch was not seen */
-	uint64_t unwoken;  /* threads that came in from a wait without a wake-up */
-	uint64_t unborn;   /* threads that were met at a switch without FORK or FOUND: taken in as nobody's */
-	uint64_t unended;  /* threads whose end was not seen, before their number came again */
-	uint64_t strange;  /* wake-ups, names and images of threads that are not known: nothing is done */
+	uint64_t late;	  /* older than one that was applied */
+	uint64_t gaps;	  /* who left a processor was not who had come: a switch was not seen */
+	uint64_t unwoken; /* threads that came in from a wait without a wake-up */
+	uint64_t
+		unborn; /* threads that were met at a switch without FORK or FOUND: taken in as nobody's */
+	uint64_t unended; /* threads whose end was not seen, before their number came again */
+	uint64_t
+		strange; /* wake-ups, names and images of threads that are not known: nothing is done */
 	uint64_t impossible; /* records that contradict all that is known, of any kind */
 	uint64_t lost_ns;    /* processors' time of which the records are lost */
 };
@@ -131,8 +149,9 @@ struct replay *replay__new(const struct replay_options *options);
 void replay__free(struct replay *r);
 
 /*
- * A scope for a process, with those that its threads start if `follows`; before or after its threads are known. Gives its
- * index or -errno. With every_process only for those that have descendants counted with them.
+ * A scope for a process, with those that its threads start from now on if `follows`; before or after its threads are known.
+ * Gives its index or -errno; that of the one where the process is already. Threads that were nobody's end as such, and
+ * begin anew in it. With every_process only for those that have descendants counted with them.
  */
 int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uint64_t now);
 
@@ -140,23 +159,29 @@ int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uin
 int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
 
 /*
- * The records of a processor from one time to another one are lost: who ran there is not known, those that were
- * running there are in REPLAY_UNKNOWN until they are seen again.
+ * The records of a processor from one time to another one are lost: who ran there is not known, who was
+ * running there is in REPLAY_UNKNOWN until it is seen again. To be told in order of time, as of a record at `from`.
  */
 int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
 
-/* All that goes on is charged up to now. Times before are late from then on. */
+/* All that goes on, goes on up to now. Times before are late from then on. */
 void replay__advance(struct replay *r, uint64_t now);
 
-/* Number of the last one + 1. A scope whose threads have ended, and an object, keep their index until they are dropped. */
+/*
+ * Number of the last one + 1. A scope whose threads have ended, and an object, keep their index until they are dropped, and
+ * nobody else has it until waits and wake-ups, which may name it, were cleared.
+ */
 uint32_t replay__scopes(const struct replay *r);
 uint32_t replay__objects(const struct replay *r);
 
-/* NULL: there is none, or it was dropped. */
+/* NULL: there is none, or it was dropped. What is given is good until the next call that changes anything. */
 const struct replay_scope *replay__scope(const struct replay *r, uint32_t scope);
 const struct replay_object *replay__object(const struct replay *r, uint32_t object);
 
-/* The machine: its level is the number of processors that do not run their idle task. */
+/*
+ * The machine: its level is the number of processors that run a thread which has a row. While records of one are lost it is
+ * not known what that one runs.
+ */
 const struct replay_scope *replay__machine(const struct replay *r);
 
 /* By number, as it is now; NULL: none that lives. */
@@ -176,10 +201,13 @@ void replay__each_open_wait(const struct replay *r,
 void replay__each_wakeup(const struct replay *r,
 			 void (*call)(void *context, const struct replay_wakeup *w), void *context);
 
-/* Takes out waits and wake-ups that were given: they begin anew. */
+/* Forgets waits that have ended, and wake-ups: their counts begin anew. */
 void replay__clear_waits(struct replay *r);
 
-/* Lets go of a scope that has ended, or of an object that nobody waits for. */
+/*
+ * Lets go of a scope that has ended or that nobody came to, with its objects; or of an object that nobody waits for. False:
+ * there is none, or threads live in it, or are in a wait for it.
+ */
 bool replay__drop_scope(struct replay *r, uint32_t scope);
 bool replay__drop_object(struct replay *r, uint32_t object);
 

@@ -25,27 +25,36 @@ static int replay_rows__grow(struct replay_rows *rows)
 	return 0;
 }
 
-static int replay_rows__reserve(struct replay_rows *rows)
+/* Makes room for a record, and tells for how many there is. The table, which is left half empty, cannot get full. */
+static int replay_rows__reserve(struct replay_rows *rows, uint32_t *records)
 {
-	int err = 0;
+	uint32_t left;
 
-	if (rows->n + MOST_NEW > rows->room)
-		err = replay_rows__grow(rows);
-	/* which leaves half of it empty, so that some more find room, too */
-	return err ?: qz_hash_table__reserve(&rows->index);
+	if ((rows->n + MOST_NEW > rows->room && replay_rows__grow(rows)) ||
+	    qz_hash_table__reserve(&rows->index))
+		return -ENOMEM;
+	left = rows->room - rows->n;
+	if (left > rows->index.size / 2 - rows->index.used)
+		left = rows->index.size / 2 - rows->index.used;
+	if (*records > left / MOST_NEW)
+		*records = left / MOST_NEW;
+	return 0;
 }
 
 int replay__make_room(struct replay *r)
 {
 	struct replay_rows *all[] = {&r->threads, &r->processes, &r->scopes,
 				     &r->objects, &r->waits,	 &r->wakeups};
+	uint32_t records = UINT32_MAX;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		int err = replay_rows__reserve(all[i]);
-
-		if (err)
-			return err;
+	if (r->room) {
+		r->room--;
+		return 0;
 	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (replay_rows__reserve(all[i], &records))
+			return -ENOMEM;
+	r->room = records ? records - 1 : 0;
 	return 0;
 }
 

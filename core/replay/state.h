@@ -38,6 +38,9 @@ struct replay_waker {
 	bool by_call;
 };
 
+#define LAST_WAITS   8 /* powers of two */
+#define LAST_WAKEUPS 4
+
 /* The wait that a thread is in while it is blocked or ready, or was last. */
 struct replay_stay {
 	uint32_t site, place;
@@ -63,9 +66,10 @@ struct replay_row {
 	uint64_t account_base;
 	uint32_t process_row;
 	struct replay_stay stay;
-	uint32_t last_place, last_wait, last_wakeup; /* where to look first */
-	uint32_t held;				     /* objects that it holds: the first one */
-	uint32_t next;				     /* free, or ended */
+	/* Where to look first, by site and by object: rows of the tables. */
+	uint32_t last_place, last_waits[LAST_WAITS], last_wakeups[LAST_WAKEUPS];
+	uint32_t held; /* objects that it holds: the first one */
+	uint32_t next; /* free, or ended */
 };
 
 struct replay_process {
@@ -126,7 +130,8 @@ struct replay {
 	struct replay_options options;
 	struct replay_counts counts;
 	uint64_t now;
-	bool began; /* there was a time */
+	bool began;    /* there was a time */
+	uint32_t room; /* for what so many records make */
 	struct replay_cpu *cpus;
 	struct replay_place *places;
 	uint32_t place_sets, place_clock;
@@ -174,7 +179,7 @@ static inline bool replay_row__waits(const struct replay_row *t)
 /* Scopes and objects that were dropped: no wait has their numbers any more. */
 void replay__reuse_dropped(struct replay *r);
 
-/* Room for what one record can make. 0 or -ENOMEM. */
+/* Room for what one record can make, to be asked for before each. 0 or -ENOMEM. */
 int replay__make_room(struct replay *r);
 
 /* A row from the list of free ones, or behind the last one: there is room. *fresh: it was never used. */
@@ -231,7 +236,7 @@ int replay__apply_life(struct replay *r, const struct qz_log_record *record);
 /* ---- switches.c ---- */
 
 void replay__apply_switch(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
-void replay__apply_waking(struct replay *r, const struct qz_log_record *record);
+void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
 
 /* Nothing is known of the processor any more. */
 void replay_cpu__forget(struct replay *r, uint32_t cpu);

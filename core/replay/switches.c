@@ -43,17 +43,21 @@ void replay_cpu__forget(struct replay *r, uint32_t cpu)
 
 /* ---- wake-ups ---- */
 
-static struct replay_waker replay_waker__of(const struct replay *r,
+static struct replay_waker replay_waker__of(const struct replay *r, uint32_t cpu,
 					    const struct qz_log_record *record)
 {
-	bool by_call = record->state == QZ_LOG_BY_CALL;
-	uint32_t waker = by_call ? replay_row__find(r, record->other) : REPLAY_NONE;
+	const struct replay_cpu *c = &r->cpus[cpu];
+	struct replay_waker waker = {.cause = record->cause,
+				     .by_call = record->state == QZ_LOG_BY_CALL};
+	uint32_t i = REPLAY_NONE;
 
-	return (struct replay_waker) {
-		.ref = {waker, waker != REPLAY_NONE ? replay__row(r, waker)->pub.serial : 0},
-		.cause = record->cause,
-		.by_call = by_call,
-	};
+	if (waker.by_call)
+		i = c->tid == record->other && c->thread != REPLAY_NONE
+			    ? c->thread
+			    : replay_row__find(r, record->other);
+	if (i != REPLAY_NONE)
+		waker.ref = (struct replay_ref) {i, replay__row(r, i)->pub.serial};
+	return waker;
 }
 
 /* The thread waits, and can go on from now. */
@@ -67,10 +71,10 @@ static void replay_row__wake(struct replay *r, struct replay_row *t,
 	replay_row__enter(r, t, REPLAY_READY);
 }
 
-void replay__apply_waking(struct replay *r, const struct qz_log_record *record)
+void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_record *record)
 {
 	uint32_t i = replay_row__find(r, record->tid);
-	struct replay_waker waker = replay_waker__of(r, record);
+	struct replay_waker waker = replay_waker__of(r, cpu, record);
 	struct replay_row *t = i != REPLAY_NONE ? replay__row(r, i) : NULL;
 
 	if (!t) {

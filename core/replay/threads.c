@@ -80,8 +80,6 @@ struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t pr
 		.process_row = REPLAY_NONE,
 		.stay.object = REPLAY_NONE,
 		.last_place = REPLAY_NONE,
-		.last_wait = REPLAY_NONE,
-		.last_wakeup = REPLAY_NONE,
 		.held = REPLAY_NONE,
 		.next = REPLAY_NONE,
 	};
@@ -146,18 +144,20 @@ static bool replay_row__is_early(const struct replay *r, const struct replay_row
 }
 
 /* The first thread of a process comes: those of another one that had its number have ended. */
-static void replay__end_former(struct replay *r, uint32_t pid)
+static int replay__end_former(struct replay *r, uint32_t pid)
 {
 	uint32_t process = replay_process__find(r, pid);
 
 	if (process == REPLAY_NONE)
-		return;
+		return 0;
 	for (uint32_t i = 0; replay__process(r, process)->alive && i < r->threads.n; i++) {
-		struct replay_row *t = replay__row(r, i);
-
-		if (t->lives && t->process_row == process)
-			replay_row__end_unseen(r, t);
+		if (!replay__row(r, i)->lives || replay__row(r, i)->process_row != process)
+			continue;
+		if (replay__make_room(r))
+			return -ENOMEM;
+		replay_row__end_unseen(r, replay__row(r, i));
 	}
+	return 0;
 }
 
 static int replay__apply_fork(struct replay *r, const struct qz_log_record *record)
@@ -169,8 +169,8 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 
 	if (there != REPLAY_NONE && !early)
 		replay_row__end_unseen(r, replay__row(r, there));
-	if (record->tid == record->site)
-		replay__end_former(r, record->site);
+	if (record->tid == record->site && replay__end_former(r, record->site))
+		return -ENOMEM;
 	creator = replay_row__find(r, record->other);
 	process = replay_process__get(r, record->site, creator);
 	if (process < 0)

@@ -171,7 +171,7 @@ static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row 
 					    const struct replay_wait *w)
 {
 	struct replay_wait *rows = r->waits.items;
-	uint32_t hash, i = t->last_wait;
+	uint32_t *last = &t->last_waits[(w->site ^ w->nominal) % LAST_WAITS], hash, i = *last;
 
 	if (i < r->waits.n && replay_wait__equal(&rows[i], w))
 		return &rows[i];
@@ -183,7 +183,7 @@ static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row 
 		rows[i].count = rows[i].blocked_ns = rows[i].ready_ns = 0;
 		qz_hash_table__insert(&r->waits.index, hash, i);
 	}
-	t->last_wait = i;
+	*last = i;
 	return &rows[i];
 }
 

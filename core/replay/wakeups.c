@@ -25,7 +25,8 @@ void replay_wakeup__add(struct replay *r, struct replay_row *t, const struct rep
 	struct replay_wakeup *rows = r->wakeups.items;
 	struct replay_wakeup w = {
 		.scope = t->pub.scope, .waker = waker->ref.serial, .object = t->stay.object};
-	uint32_t hash, i = t->last_wakeup;
+	struct replay_row *by = waker->ref.serial ? replay__row(r, waker->ref.row) : t;
+	uint32_t *last = &by->last_wakeups[w.object % LAST_WAKEUPS], hash, i = *last;
 
 	t->pub.woken++;
 	if (i >= r->wakeups.n || !replay_wakeup__equal(&rows[i], &w)) {
@@ -36,7 +37,7 @@ void replay_wakeup__add(struct replay *r, struct replay_row *t, const struct rep
 			rows[i] = w;
 			qz_hash_table__insert(&r->wakeups.index, hash, i);
 		}
-		t->last_wakeup = i;
+		*last = i;
 	}
 	rows[i].count++;
 	rows[i].blocked_ns += blocked_ns;

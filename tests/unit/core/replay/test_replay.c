@@ -558,12 +558,15 @@ START_TEST(process_number_used_again)
 	uint32_t scope = thread(20)->scope;
 
 	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	for (uint32_t i = 100; i < 140; i++) /* more than one record makes */
+		life(QZ_LOG_FORK, 150, i, 20, 20);
 	switches(0, 200, 20, QZ_LOG_DEAD, 10);
 	life(QZ_LOG_FORK, 300, 20, 10, 20);
 	ck_assert_ptr_null(replay__thread(r, 21));
+	ck_assert_ptr_null(replay__thread(r, 139));
 	ck_assert_uint_eq(replay__scope(r, scope)->ended, 300);
 	ck_assert_uint_ne(thread(20)->scope, scope);
-	ck_assert_uint_eq(replay__counts(r)->unended, 1);
+	ck_assert_uint_eq(replay__counts(r)->unended, 41);
 }
 END_TEST
 
