@@ -410,12 +410,31 @@ static void check_text_files(const char *root, struct finding *f)
 		find(f, CHECK_OK, NULL, "the kernel takes BPF programs of iter/bpf_map_elem");
 }
 
+/* A kernel without time namespaces has no such file. */
+static void check_time(const char *root, struct finding *f)
+{
+	FILE *file = open_below(root, "/proc/self/timens_offsets");
+	long long seconds, ns;
+	bool shifted = false;
+
+	while (file && !shifted && fscanf(file, "%*s %lld %lld", &seconds, &ns) == 2)
+		shifted = seconds || ns;
+	if (file)
+		fclose(file);
+	if (shifted)
+		find(f, CHECK_FAIL, "run Quartz outside: nsenter -t 1 -T",
+		     "its clocks differ from the kernel's by %lld s", seconds);
+	else
+		find(f, CHECK_OK, NULL, "clocks as the kernel's");
+}
+
 const struct check checks[] = {
 	{"kernel", check_kernel},
 	{"btf", check_btf},
 	{"capabilities", check_capabilities},
 	{"helpers", check_helpers},
 	{"pid_namespace", check_pids},
+	{"time_namespace", check_time},
 	{"lockdown", check_lockdown},
 	{"pmu", check_pmu},
 	{"sample_rate", check_sample_rate},

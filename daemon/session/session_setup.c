@@ -20,6 +20,7 @@
 #include "daemon/util/limits.h"
 #include "daemon/util/log.h"
 #include "daemon/target/pid_namespace.h"
+#include "daemon/target/time_namespace.h"
 #include "daemon/util/paths.h"
 #include "daemon/privsep/capabilities.h"
 #include "daemon/session/session_state.h"
@@ -644,7 +645,7 @@ int session__prepare(struct session *s)
 	err = pid_namespace__look(&s->pid_namespace, error, sizeof(error));
 	if (err)
 		return fail(-EOPNOTSUPP, error);
-	err = limits__raise(error, sizeof(error));
+	err = time_namespace__look(error, sizeof(error)) ?: limits__raise(error, sizeof(error));
 	if (err)
 		return fail(err, error);
 	err = spin_symbols__load(&s->spin_rules, &options->spin_symbols, error, sizeof(error));

@@ -226,7 +226,17 @@ little_memory()
 		bash -c 'ulimit -v 20000; exec "$@"' - "$out/quartzd" --pid $$ -o profile
 }
 
+# Whose clocks are ahead or behind. One without an offset is no obstacle: the next one is met, that there is no such process.
+other_clocks()
+{
+	[ -e /proc/self/timens_offsets ] || skip 'the kernel has no time namespaces'
+	refused 5 'time namespace.* by 1000000 s.*nsenter' unshare -T --monotonic 1000000 "$out/quartzd" --pid $$ -o profile
+	refused 5 'time namespace.* by -1 s.*nsenter' unshare -T --boottime -1 "$out/quartzctl" record -o profile -- true
+	refused 1 'no such process' unshare -T "$out/quartzd" --pid 4194305 -o profile
+}
+
 try 'no such process' no_process
+try 'a time namespace' other_clocks
 try 'a zombie' zombie
 try 'a kernel thread' kernel_thread
 try 'a thread instead of a process' thread_number
