@@ -40,9 +40,14 @@ struct part {
 	struct qz_split norm;
 };
 
+/* Those of one scope: up to its highest level that has time or a sample. Most have few, on however many processors. */
+struct scope_strata {
+	uint32_t first, n;
+};
+
 struct strata {
 	struct stratum *all;
-	uint32_t *first; /* of each scope */
+	struct scope_strata *scopes;
 	struct part *parts;
 	uint32_t nparts;
 	struct qz_hash_table by_busy; /* of parts */
@@ -51,14 +56,14 @@ struct strata {
 static void strata_free(struct strata *s)
 {
 	free(s->all);
-	free(s->first);
+	free(s->scopes);
 	free(s->parts);
 	qz_hash_table__free(&s->by_busy);
 }
 
 static struct stratum *stratum_of(const struct strata *s, uint32_t scope, uint32_t level)
 {
-	return &s->all[s->first[scope] + level];
+	return &s->all[s->scopes[scope].first + level];
 }
 
 static bool part_equal(const void *context, uint32_t index, const void *key)
@@ -133,23 +138,44 @@ static void divide_level(struct strata *s, struct stratum *st)
 			s->parts[i].norm.amount = qz_split__next(&st->elapsed, s->parts[i].samples);
 }
 
-static int strata_init(struct strata *s, const struct qz_profile *p)
+static uint32_t levels_with_time(const struct qz_scope *scope)
+{
+	uint32_t n = scope->nlevels;
+
+	while (n && !scope->level_ns[n - 1])
+		n--;
+	return n;
+}
+
+/* How many each scope has. Gives the sum, or -ENOMEM. */
+static int64_t count_strata(struct strata *s, const struct qz_profile *p)
 {
 	uint32_t n = 0;
 
-	s->first = calloc(p->nscopes, sizeof(*s->first));
-	if (!s->first)
-		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		s->scopes[i].n = levels_with_time(&p->scopes[i]);
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		if (s->scopes[p->samples[i].scope].n <= p->samples[i].level)
+			s->scopes[p->samples[i].scope].n = p->samples[i].level + 1;
 	for (uint32_t i = 0; i < p->nscopes; i++) {
-		s->first[i] = n;
-		if (__builtin_add_overflow(n, p->scopes[i].nlevels, &n))
+		s->scopes[i].first = n;
+		if (__builtin_add_overflow(n, s->scopes[i].n, &n))
 			return -ENOMEM;
 	}
-	s->all = calloc(n, sizeof(*s->all));
+	return n;
+}
+
+static int strata_init(struct strata *s, const struct qz_profile *p)
+{
+	int64_t n;
+
+	s->scopes = calloc(p->nscopes, sizeof(*s->scopes));
+	n = s->scopes ? count_strata(s, p) : -ENOMEM;
+	s->all = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(*s->all));
 	if (!s->all)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nscopes; i++) {
-		for (uint32_t level = 0; level < p->scopes[i].nlevels; level++) {
+		for (uint32_t level = 0; level < s->scopes[i].n; level++) {
 			struct stratum *st = stratum_of(s, i, level);
 
 			st->elapsed.amount = p->scopes[i].level_ns[level];
@@ -159,7 +185,7 @@ static int strata_init(struct strata *s, const struct qz_profile *p)
 	}
 	if (count_samples(s, p))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n; i++)
 		divide_level(s, &s->all[i]);
 	return 0;
 }
@@ -209,7 +235,7 @@ static int add_all_unattributed(struct qz_profile *p, const struct strata *s)
 	int err = 0;
 
 	for (uint32_t scope = 0; scope < p->nscopes; scope++) {
-		for (uint32_t level = 1; !err && level < p->scopes[scope].nlevels; level++) {
+		for (uint32_t level = 1; !err && level < s->scopes[scope].n; level++) {
 			const struct stratum *st = stratum_of(s, scope, level);
 
 			if (st->cpu.total == 0 && st->elapsed.amount != 0)
