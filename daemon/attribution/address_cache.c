@@ -17,6 +17,7 @@ struct address_cache {
 	struct qz_profile *profile;
 	struct kallsyms *kallsyms;
 	bool kernel_asked;
+	uint32_t looked; /* the module whose map was looked at last, in this round */
 	struct cached_address *items;
 	uint32_t n;
 	uint32_t *wanted; /* indices of items */
@@ -35,6 +36,7 @@ struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct m
 	cache->modules = modules;
 	cache->kallsyms = kallsyms;
 	cache->profile = profile;
+	cache->looked = MODULE_NONE;
 	return cache;
 }
 
@@ -77,12 +79,27 @@ static uint32_t find(const struct address_cache *cache, uint32_t module, uint64_
 				   cache, &key);
 }
 
-/* A name may come later where code is made at run time, and when the symbolizer is back. */
+/*
+ * Where code is made at run time, a name may come later, and other code be put where that was: its map has
+ * grown then. Also when the symbolizer is back.
+ */
 static bool is_final(const struct address_cache *cache, const struct cached_address *cached)
 {
 	const struct module *m = modules__get(cache->modules, cached->module);
 
-	return cached->found || (!cached->later && (!m || !m->jit));
+	if (m && m->jit)
+		return cached->found && cached->read == m->read;
+	return cached->found || !cached->later;
+}
+
+static void look_at_map(struct address_cache *cache, uint32_t module)
+{
+	const struct module *m = modules__get(cache->modules, module);
+
+	if (!m || !m->jit || cache->looked == module)
+		return;
+	modules__look(cache->modules, module);
+	cache->looked = module;
 }
 
 int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t address)
@@ -91,6 +108,7 @@ int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t a
 		.module = module, .address = address, .location = QZ_NONE};
 	uint32_t i = find(cache, module, address);
 
+	look_at_map(cache, module);
 	if (qz_array__reserve((void **)&cache->wanted, cache->nwanted, sizeof(*cache->wanted)))
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
@@ -273,6 +291,7 @@ static int resolve_batch(struct address_cache *cache, uint32_t module, const uin
 		int failed;
 
 		cached->later = symbolizer__is_passing(err);
+		cached->read = m ? m->read : 0;
 		if (err)
 			failed = set_unknown(cache, cached, mapping, m ? m->path : "");
 		else
@@ -297,6 +316,7 @@ int address_cache__resolve(struct address_cache *cache)
 	uint32_t i = 0, n;
 	int err = 0;
 
+	cache->looked = MODULE_NONE;
 	if (!cache->nwanted)
 		return 0;
 	qsort_r(cache->wanted, cache->nwanted, sizeof(*cache->wanted), by_module, cache);

@@ -471,6 +471,7 @@ static void give_mapping(const struct mmap2_record *r, uint64_t time, size_t siz
 		.major = r->maj,
 		.minor = r->min,
 		.inode = r->ino,
+		.shared = r->flags & MAP_SHARED,
 		.path = r->filename,
 	};
 

@@ -27,6 +27,7 @@ struct perf_sampler_mapping {
 	uint64_t start, end, offset;
 	uint32_t major, minor;
 	uint64_t inode;
+	bool shared;	  /* MAP_SHARED */
 	const char *path; /* as the kernel names it; valid during the call */
 };
 

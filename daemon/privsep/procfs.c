@@ -207,6 +207,7 @@ int procfs__mappings(int dir, proc_call *call, void *context)
 			continue;
 		m.path = line + path;
 		m.code = flags[2] == 'x';
+		m.shared = flags[3] == 's';
 		call(context, &m);
 	}
 	free(line);

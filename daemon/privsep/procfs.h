@@ -50,6 +50,7 @@ struct procfs_mapping {
 	uint64_t start, end, offset, inode;
 	uint32_t major, minor;
 	bool code;	  /* executable */
+	bool shared;	  /* MAP_SHARED */
 	const char *path; /* "" for anonymous memory */
 };
 

@@ -224,15 +224,20 @@ void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i)
 
 /* ---- what is mapped ---- */
 
-/* Memory without a file: "//anon" in the kernel's reports, nothing in /proc/PID/maps. */
-static bool is_anonymous(const char *path)
+/*
+ * Code made at run time is in memory without a file ("//anon" in the kernel's reports, nothing in
+ * /proc/PID/maps), or in a memfd or file that is shared: it is written by another mapping of that. Nobody
+ * maps programs and libraries so.
+ */
+static bool is_generated(const char *path, bool shared)
 {
-	return !path[0] || !strncmp(path, "//anon", 6) || !strncmp(path, "[anon", 5);
+	return !path[0] || !strncmp(path, "//anon", 6) || !strncmp(path, "[anon", 5) || shared;
 }
 
-static uint32_t module_of(struct address_spaces *spaces, const struct module_mapping *m)
+static uint32_t module_of(struct address_spaces *spaces, const struct module_mapping *m,
+			  bool shared)
 {
-	if (is_anonymous(m->path))
+	if (is_generated(m->path, shared))
 		return modules__of_jit(spaces->modules, m->dir);
 	return modules__of_mapping(spaces->modules, m);
 }
@@ -291,7 +296,7 @@ static void read_mapping(void *context, const struct procfs_mapping *p)
 
 	if (!p->code || !is_wanted(r, p))
 		return;
-	region.module = module_of(r->spaces, &m);
+	region.module = module_of(r->spaces, &m, p->shared);
 	add_region(r, p, &region);
 }
 
@@ -479,7 +484,8 @@ static bool is_known_jit(const struct address_spaces *spaces, const struct addre
 	const struct region *known = address_map__find(map, mapping->start);
 	const struct module *m = known ? modules__get(spaces->modules, known->module) : NULL;
 
-	return m && m->jit && mapping->end <= known->end && is_anonymous(mapping->path);
+	return m && m->jit && mapping->end <= known->end &&
+	       is_generated(mapping->path, mapping->shared);
 }
 
 /* A mapping of the same part of the same file replaces nothing. */
@@ -555,7 +561,7 @@ bool address_spaces__mapping(struct address_spaces *spaces,
 
 	if (!find_mapped(spaces, mapping, &dir))
 		return false;
-	region.module = module_of(spaces, &m);
+	region.module = module_of(spaces, &m, mapping->shared);
 	procfs_dir__close(&dir);
 	return take_region(spaces, mapping, &region, remap);
 }

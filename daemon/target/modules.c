@@ -48,12 +48,14 @@ struct identity {
 struct entry {
 	struct module module;
 	struct identity identity;
-	pid_t pid;	 /* of a JIT module */
-	int fd;		 /* the file, or the perf map as it was read last; -1: none */
-	uint32_t opened; /* how often there was another one */
-	int map;	 /* perf map: kept open, to see it grow */
-	bool asleep;	 /* its files are closed until it is mapped again */
-	uint32_t unused; /* calls since it was last in use */
+	pid_t pid;		 /* of a JIT module */
+	uint64_t start_boottime; /* of that process, 0: any */
+	uint32_t looks;		 /* for a perf map that was not there */
+	int fd;			 /* the file, or the perf map as it was read last; -1: none */
+	uint32_t opened;	 /* how often there was another one */
+	int map;		 /* perf map: kept open, to see it grow */
+	bool asleep;		 /* its files are closed until it is mapped again */
+	uint32_t unused;	 /* calls since it was last in use */
 
 	/* of the thread that asks for names */
 	int symbols;	/* number in the symbolizer, or -ENOENT */
@@ -333,7 +335,7 @@ static void set_file(struct entry *e, int fd)
 {
 	close_file(&e->fd);
 	e->fd = fd;
-	e->opened++;
+	e->module.read = ++e->opened;
 	e->asleep = false;
 	e->unused = 0;
 }
@@ -595,7 +597,8 @@ static int open_perf_map(struct procfs_dir *dir)
 }
 
 /* NULL without memory. */
-static struct entry *add_jit(struct modules *m, pid_t pid, uint32_t *index, bool *opened)
+static struct entry *add_jit(struct modules *m, pid_t pid, uint64_t start_boottime, uint32_t *index,
+			     bool *opened)
 {
 	uint32_t hash = qz_hash_table__hash_number(1, pid);
 	GUARD(&m->lock);
@@ -607,6 +610,7 @@ static struct entry *add_jit(struct modules *m, pid_t pid, uint32_t *index, bool
 		if (!e)
 			return NULL;
 		e->pid = pid;
+		e->start_boottime = start_boottime;
 		e->module.jit = true;
 		qz_hash_table__insert(&m->by_pid, hash, m->n);
 		*index = enter(m);
@@ -642,19 +646,52 @@ static void read_perf_map(struct modules *m, struct entry *e, int path_fd)
 		set_file(e, fd);
 }
 
+/* dir: where the map is looked for, NULL where it is open already. */
+static void update_perf_map(struct modules *m, struct entry *e, struct procfs_dir *dir)
+{
+	int grown = see_growth(m, e, dir ? open_perf_map(dir) : -1);
+
+	if (grown >= 0)
+		read_perf_map(m, e, grown);
+}
+
 uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir)
 {
 	uint32_t index;
 	bool opened;
-	struct entry *e = add_jit(m, dir->pid, &index, &opened);
-	int grown;
+	struct entry *e = add_jit(m, dir->pid, dir->start_boottime, &index, &opened);
 
 	if (!e)
 		return MODULE_NONE;
-	grown = see_growth(m, e, opened ? -1 : open_perf_map(dir));
-	if (grown >= 0)
-		read_perf_map(m, e, grown);
+	update_perf_map(m, e, opened ? NULL : dir);
 	return index;
+}
+
+/* The process of a module whose map is wanted, and not there so far: the longer that is so, the more rarely it is looked for. */
+static bool wants_map(struct modules *m, struct entry *e, struct procfs_dir *dir)
+{
+	GUARD(&m->lock);
+
+	if (e->map >= 0 || e->asleep)
+		return false;
+	e->looks++;
+	*dir = (struct procfs_dir) {.pid = e->pid, .start_boottime = e->start_boottime};
+	return !(e->looks & (e->looks - 1)) || e->looks % 16 == 0;
+}
+
+void modules__look(struct modules *m, uint32_t module)
+{
+	struct entry *e = find_entry(m, module);
+	struct procfs_dir dir;
+
+	if (!e || !e->module.jit)
+		return;
+	if (wants_map(m, e, &dir)) {
+		update_perf_map(m, e, &dir);
+		procfs_dir__close(&dir);
+	} else {
+		update_perf_map(m, e, NULL);
+	}
 }
 
 /* ---- files that no process has mapped ---- */

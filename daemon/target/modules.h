@@ -21,8 +21,9 @@ struct modules;
 struct symbolizer;
 
 struct module {
-	char *path; /* as mapped, without " (deleted)" */
-	bool jit;   /* addresses are virtual, names come from a perf map */
+	char *path;    /* as mapped, without " (deleted)" */
+	bool jit;      /* addresses are virtual, names come from a perf map */
+	uint32_t read; /* how often its file was given: a perf map may have other names since */
 	uint32_t
 		mapping; /* in the profile, or QZ_NONE before the first sample; the main thread's */
 };
@@ -74,6 +75,12 @@ uint32_t modules__of_file(struct modules *m, int fd, const char *path);
  * has grown since is read again.
  */
 uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir);
+
+/*
+ * Looks whether the perf map of a module of generated code is there now, or has grown: it is read again
+ * then, and names that were found before may be others. The thread that asks for names.
+ */
+void modules__look(struct modules *m, uint32_t module);
 
 /*
  * Files are open as long as a module is awake. Now and then all in use are marked, and the files of those that

@@ -217,11 +217,26 @@ names_of_made_code()
 	expect 'who may be believed has the name, and no other' '
 		([$made | split("\n")[] / " " | {key: .[0], value: .[1]}] | from_entries) as $kinds |
 		(.scopes | length) == ($kinds | length) and all(.scopes[]; .samples > 0 and
-			if $kinds["\(.pid)"] | IN("own", "public") then
+			if $kinds["\(.pid)"] | IN("own", "public", "memfd", "file", "shared") then
 				any(.rows[]; .name == "made_up" and .self.samples > 0)
 			else
 				all(.rows[]; .name != "made_up")
 			end)' --arg made "$(cat made.txt)"
+}
+
+# made_later KIND FIRST SECOND: while it is measured, the code's name changes from FIRST to SECOND.
+made_later()
+{
+	local map
+
+	made "$1"
+	map=/tmp/perf-$pid.map
+	attach --pid "$pid"
+	until_so named "$2"
+	touch go
+	until_so named "$3"
+	detach
+	rm "$map"
 }
 
 # Where nothing of this machine's numbers, names, users and clocks holds, and the program is on no path of it.
@@ -372,6 +387,9 @@ try 'a deleted program of another user' others_names
 thorough 'a program that only its user may read' others_secrets
 thorough 'a file that nobody answers for' stuck_file
 try 'a map of code that root made for everybody' names_of_made_code public
+try 'a map of code in shared memory' names_of_made_code memfd file shared
+try 'a map that comes later' made_later late '[unknown]' made_up
+try 'code in place of other code, by its map' made_later again made_up made_again
 thorough 'maps of code that was made, most of them not to be believed' \
 	names_of_made_code own pipe link second others roots
 thorough 'a program in namespaces of its own' in_namespaces
