@@ -38,7 +38,7 @@ struct config {
 	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
 	int64_t rows;		   /* 0: all, -1: not given */
 	bool threads, callers, waits, woken, snapshot, timeline, preload, json, wide, no_pager;
-	bool window, flat, tree, each, all;
+	bool window, flat, tree, each, all, costs;
 	int rank;      /* report: what to sort by, enum qz_rank_key */
 	int64_t depth; /* of the tree, 0: not given */
 	int color;     /* enum color_when */
@@ -95,7 +95,7 @@ struct config {
 };
 
 /* The first rows are for report alone; what follows serves all commands that show procedures. */
-enum { REPORT_ONLY_OPTIONS = 12 };
+enum { REPORT_ONLY_OPTIONS = 13 };
 extern const struct qz_option report_options[];
 extern const struct qz_option threads_options[];
 

@@ -418,6 +418,13 @@ static enum status check(const struct command *c, struct config *config)
 	if (config->tree && (config->json || config->rank || config->kind || config->waits))
 		return misuse(c, "--tree is a text with columns and an order of its own: not with "
 				 "--json, --sort, --kind or --waits");
+	if (config->costs &&
+	    (config->procedure || config->woken || config->snapshot || config->timeline ||
+	     config->tree || config->rank || config->kind || config->all || config->waits))
+		return misuse(c,
+			      "--costs is a view of its own: not with a procedure, nor with "
+			      "--woken, --snapshot, --timeline, --tree, --sort, --kind, --all or "
+			      "--waits");
 	if (c->run == cmd_diff && config->open && !config->html)
 		return misuse(c, "--open needs --html");
 	if (config->all && !config->json)

@@ -25,6 +25,8 @@ const struct qz_option report_options[] = {
 	{"tree", 0, QZ_OPTION_FLAG, FIELD(tree), NULL, "Show who calls whom, largest parts first."},
 	{"depth", 0, QZ_OPTION_INTEGER, FIELD(depth), "N",
 	 "With --tree: at most N levels of calls.", 1, INT32_MAX},
+	{"costs", 0, QZ_OPTION_FLAG, FIELD(costs), NULL,
+	 "Show what processor time was for: work, starting,\nhanding over, calls; and who asked."},
 	{"all", 0, QZ_OPTION_FLAG, FIELD(all), NULL,
 	 "With --json: all that is known, as in the page of\n'quartzctl html'."},
 	/* the first REPORT_ONLY_OPTIONS rows end here */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/costs/costs.h"
 #include "cli/render/cells.h"
 #include "cli/render/output.h"
 #include "cli/query/interval.h"
@@ -38,6 +39,11 @@ static int print_objects(const struct scope_view *s, const struct view *v, uint3
 static int print_woken(const struct scope_view *s, const struct view *v, uint32_t i)
 {
 	return wakeups__print(s);
+}
+
+static int print_costs(const struct scope_view *s, const struct view *v, uint32_t i)
+{
+	return costs__print(s);
 }
 
 static int print_timeline(const struct scope_view *s, const struct view *v, uint32_t i)
@@ -162,6 +168,11 @@ static json_t *woken_of(const struct view *v, uint32_t i)
 	return wakeups__json(v->reports[i], max_rows(v));
 }
 
+static json_t *costs_of(const struct view *v, uint32_t i)
+{
+	return costs__json(v->reports[i], max_rows(v));
+}
+
 static json_t *together_of(const struct view *v, uint32_t i)
 {
 	return corun__json(v->reports[i], max_rows(v));
@@ -214,6 +225,11 @@ static enum status print_objects_json(const struct view *v)
 static enum status print_woken_json(const struct view *v)
 {
 	return print_scopes_json(v, "quartz.woken/v1", woken_of);
+}
+
+static enum status print_costs_json(const struct view *v)
+{
+	return print_scopes_json(v, "quartz.costs/v1", costs_of);
 }
 
 static enum status print_together_json(const struct view *v)
@@ -321,6 +337,8 @@ enum status cmd_report(const struct config *config)
 	}
 	if (config->timeline)
 		return show_measured(config, check_timeline, print_timeline, print_report_json);
+	if (config->costs)
+		return show(config, print_costs, print_costs_json);
 	if (config->procedure)
 		return show(config, print_one, print_one_json);
 	if (config->woken)

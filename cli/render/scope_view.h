@@ -29,7 +29,7 @@ struct scope_view {
  */
 int summary__print(const struct scope_view *s, bool findings);
 
-/* Its lines on spinning and waiting. 0 or -ENOMEM. */
+/* Its lines on costs, spinning and waiting. 0 or -ENOMEM. */
 int wait_summary__print(const struct scope_view *s);
 
 /* 0 or -ENOMEM. */

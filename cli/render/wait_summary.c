@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the summary says of spinning and waiting: only what costs the program something. */
+/* What the summary says of costs, spinning and waiting: only what costs the program something. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "cli/render/cells.h"
+#include "core/costs/cost_table.h"
 
 #define MAX_CAUSES 3
 
@@ -11,6 +12,37 @@
 static bool matters(const struct scope_view *s, uint64_t ns)
 {
 	return ns && ns >= s->report->elapsed_ns / 100;
+}
+
+/* From this share of the processor time on, what is no work is worth a line; and of this share on, one of its classes. */
+#define LEAST_COSTS 0.1
+#define LEAST_CLASS 0.01
+
+/* "no work: 38.0% of CPU time: handing over 30.2%, calls 7.8%" */
+static int print_costs(const struct scope_view *s)
+{
+	struct qz_cost_table t;
+	int err = qz_cost_table__find(&t, s->report);
+	uint64_t costs_ns = qz_cost_table__cpu(&t), cpu_ns;
+	bool first = true;
+
+	cpu_ns = costs_ns + t.classes[QZ_COST_WORK].figure.cpu_ns;
+	if (err || (double)costs_ns <= LEAST_COSTS * (double)cpu_ns)
+		goto out;
+	fprintf(s->out->file, "no work: %s of CPU time", cells__share(costs_ns, cpu_ns).text);
+	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++) {
+		uint64_t ns = t.classes[cost].figure.cpu_ns;
+
+		if ((double)ns < LEAST_CLASS * (double)cpu_ns)
+			continue;
+		fprintf(s->out->file, "%s %s %s", first ? ":" : ",",
+			qz_cost__name((enum qz_cost)cost), cells__share(ns, cpu_ns).text);
+		first = false;
+	}
+	fputs("  -> report --costs\n", s->out->file);
+out:
+	qz_cost_table__free(&t);
+	return err;
 }
 
 /* "spinning: 1.3 processors on average, 38.0% of CPU time; most of it in barrier_wait (91.0%)" */
@@ -94,7 +126,8 @@ static int print_waiting(const struct scope_view *s)
 
 int wait_summary__print(const struct scope_view *s)
 {
-	int err = print_spinning(s);
+	int err = print_costs(s);
 
+	err = err ? err : print_spinning(s);
 	return err ? err : print_waiting(s);
 }

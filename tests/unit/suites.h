@@ -31,6 +31,7 @@
 	X(polled)                                                                                  \
 	X(diff)                                                                                    \
 	X(process_table)                                                                           \
+	X(costs)                                                                                   \
 	X(advise)                                                                                  \
 	X(locks)                                                                                   \
 	X(rule_spinning)                                                                           \

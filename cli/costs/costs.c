@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/costs/costs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/render/cells.h"
+#include "core/costs/cost_table.h"
+
+#define ROWS_OF_CLASS 5 /* procedures, where nothing is said */
+
+/* ---- classes ---- */
+
+static void add_class(const struct scope_view *s, struct text_table *table, const char *name,
+		      const struct qz_figure *f, uint64_t cpu_ns)
+{
+	cells__add_seconds(s, table, f->cpu_ns);
+	cells__add_part(table, f->cpu_ns, cpu_ns);
+	cells__add_norm(s, table, f);
+	cells__add_interval(s, table, f);
+	text_table__add(table, PLAIN, "%s", name);
+}
+
+/* Time that is known exactly, and of no class. */
+static void add_rest(const struct scope_view *s, struct text_table *table, const char *name,
+		     uint64_t norm_ns)
+{
+	text_table__add(table, PLAIN, "%s", "");
+	text_table__add(table, PLAIN, "%s", "");
+	cells__add_seconds(s, table, norm_ns);
+	cells__add_percent(s, table, norm_ns);
+	text_table__add(table, PLAIN, "%s", "");
+	text_table__add(table, PLAIN, "%s", name);
+}
+
+static int print_classes(const struct scope_view *s, const struct qz_cost_table *t)
+{
+	const struct column heads[] = {
+		{{"CPU", "s"}},
+		{{"", "%"}, .joined = true},
+		{{"normalized", "s"}},
+		{{"", "%"}, .joined = true},
+		{{cells__plus_minus(s->out), "s"}},
+		{{"", "what for"}, .left = true},
+	};
+	const struct qz_report *r = s->report;
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	uint64_t cpu_ns = qz_cost_table__cpu(t) + t->classes[QZ_COST_WORK].figure.cpu_ns;
+	uint64_t norm_ns = qz_cost_table__norm(t) + t->classes[QZ_COST_WORK].figure.norm_ns +
+			   r->instrumentation_ns;
+
+	for (int cost = 0; cost < QZ_COSTS; cost++)
+		if (t->classes[cost].n)
+			add_class(s, table, qz_cost__name((enum qz_cost)cost),
+				  &t->classes[cost].figure, cpu_ns);
+	if (r->busy_ns > norm_ns)
+		add_rest(s, table, "(without a sample)", r->busy_ns - norm_ns);
+	if (r->instrumentation_ns)
+		add_rest(s, table, "(in libquartz)", r->instrumentation_ns);
+	if (r->idle_ns)
+		add_rest(s, table, "(nothing ran)", r->idle_ns);
+	fputs("\nWhat processor time was for, % of all of it, and normalized, % of elapsed time:\n",
+	      s->out->file);
+	return text_table__print(table, s->out);
+}
+
+/* ---- who asked ---- */
+
+static void add_name(const struct scope_view *s, struct text_table *table, uint32_t procedure)
+{
+	if (procedure == QZ_NONE)
+		text_table__add(table, PLAIN, "%s", "(unknown)");
+	else
+		text_table__take(table, names__format(s->names, procedure));
+}
+
+static uint32_t add_rows(const struct scope_view *s, struct text_table *table,
+			 const struct qz_cost_class *class, enum qz_cost cost)
+{
+	uint32_t shown = cells__rows_wanted(s->config, ROWS_OF_CLASS, class->n);
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct qz_cost_row *row = &class->rows[i];
+
+		cells__add_seconds(s, table, row->figure.cpu_ns);
+		cells__add_norm(s, table, &row->figure);
+		text_table__add(table, PLAIN, "%s", qz_cost__name(cost));
+		add_name(s, table, row->asker);
+		if (row->through == QZ_NONE)
+			text_table__add(table, PLAIN, "%s", qz_cost_origin__name(row->origin));
+		else
+			text_table__take(table, names__format(s->names, row->through));
+	}
+	return shown;
+}
+
+static int print_askers(const struct scope_view *s, const struct qz_cost_table *t)
+{
+	static const struct column heads[] = {
+		{{"CPU", "s"}},
+		{{"normalized", "s"}},
+		{{"", "%"}, .joined = true},
+		{{"", "what for"}, .left = true},
+		{{"", "procedure that asked for it"}, .left = true, .elastic = true},
+		{{"", "through"}, .left = true},
+	};
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	uint32_t n = 0, shown = 0;
+	int err;
+
+	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++) {
+		shown += add_rows(s, table, &t->classes[cost], (enum qz_cost)cost);
+		n += t->classes[cost].n;
+	}
+	fputs("\nWho asked for what was no work:\n", s->out->file);
+	err = text_table__print(table, s->out);
+	if (!err)
+		cells__print_rest(s, n, shown, "procedures");
+	return err;
+}
+
+int costs__print(const struct scope_view *s)
+{
+	struct qz_cost_table t;
+	int err = qz_cost_table__find(&t, s->report);
+
+	err = err ? err : print_classes(s, &t);
+	err = err ? err : print_askers(s, &t);
+	qz_cost_table__free(&t);
+	return err;
+}

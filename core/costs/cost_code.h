@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which code is whose, and what it is for: one table of procedures of libraries, of runtimes and of the kernel. What is
+ * not in it is the program's own, and work. A new runtime is some rows of the table in core/costs/cost_code.c.
+ */
+#ifndef QUARTZ_CORE_COST_CODE_H
+#define QUARTZ_CORE_COST_CODE_H
+
+#include <stdbool.h>
+
+#include "core/model/profile.h"
+
+/* What processor time is for. */
+enum qz_cost {
+	QZ_COST_WORK,
+	QZ_COST_STARTING, /* threads and processes: clone, exec, exit, wait, the loader, stacks */
+	QZ_COST_HANDING,  /* locks, queues, channels, sleeps and wake-ups, schedulers of runtimes */
+	QZ_COST_COPYING,  /* packing for another one, and copying to it: pickle, pipes */
+	QZ_COST_SPINNING, /* waiting in a loop; known of the sample, not of its code */
+	QZ_COST_CALLS,	  /* of the kernel, page faults among them, without waiting */
+	QZ_COSTS,
+};
+
+/* What it is that has a class, for remedies and for words: a runtime, or a part of the kernel. */
+enum qz_cost_origin {
+	QZ_ORIGIN_OTHER,
+	QZ_ORIGIN_THREADS, /* of the C library, and of languages that use these as they are */
+	QZ_ORIGIN_PROCESSES,
+	QZ_ORIGIN_OPENMP,
+	QZ_ORIGIN_TBB,
+	QZ_ORIGIN_OPENBLAS,
+	QZ_ORIGIN_GO,
+	QZ_ORIGIN_JAVA,
+	QZ_ORIGIN_RUST, /* tokio, rayon, crossbeam */
+	QZ_ORIGIN_LIBUV,
+	QZ_ORIGIN_PYTHON,
+	QZ_ORIGIN_RANDOM, /* rand() of the C library, which takes a lock */
+	QZ_ORIGIN_MEMORY, /* mmap, munmap, brk, page faults */
+	QZ_ORIGIN_FILES,
+	QZ_ORIGIN_SOCKETS,
+	QZ_ORIGIN_PIPES,
+	QZ_ORIGINS,
+};
+
+enum qz_cost_flag {
+	QZ_CODE_RUNTIME =
+		1, /* may work for the program itself: collects garbage, compiles, has its code inlined */
+	QZ_CODE_WEAK = 2, /* holds where no other row of the stack says more */
+	QZ_CODE_BULK = 4, /* takes time by the byte or page, not by the call */
+	QZ_CODE_OWN =
+		8, /* nobody asked for it, as for threads of the kernel: like code without a row */
+	QZ_CODE_ASIDE = 16, /* an interrupt: what runs inside of it, nobody asked for */
+};
+
+struct qz_cost_code {
+	const char *module;    /* pattern of the file's base name; NULL: any but the kernel */
+	const char *procedure; /* pattern, as of the rules of spinning */
+	enum qz_cost cost;     /* QZ_COST_WORK: it has no class of its own */
+	enum qz_cost_origin origin;
+	unsigned int flags;
+};
+
+/* The row of the table for a procedure, NULL: it is the program's own. Thread-safe. */
+const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedure);
+
+/* "handing over"; a word for JSON: "handing_over". */
+const char *qz_cost__name(enum qz_cost cost);
+const char *qz_cost__word(enum qz_cost cost);
+
+/* "OpenMP"; "" where it is not known. */
+const char *qz_cost_origin__name(enum qz_cost_origin origin);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/costs/cost_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/report/figure.h"
+#include "core/util/hash_table.h"
+
+struct builder {
+	struct qz_cost_table *table;
+	const struct qz_report *report;
+	struct qz_cost_walk walk;
+	struct qz_hash_table index; /* of table->rows */
+};
+
+static bool is_row(const void *context, uint32_t index, const void *key)
+{
+	const struct qz_cost_row *a = &((const struct qz_cost_table *)context)->rows[index],
+				 *b = key;
+
+	return a->cost == b->cost && a->origin == b->origin && a->asker == b->asker &&
+	       a->through == b->through;
+}
+
+static int64_t row_of(struct builder *b, const struct qz_cost_stack *s, enum qz_cost cost)
+{
+	struct qz_cost_table *t = b->table;
+	struct qz_cost_row new = {
+		.cost = cost, .origin = s->origin, .asker = s->asker, .through = s->through};
+	uint32_t hash, i;
+	int64_t row;
+
+	/* Work that libraries do for a procedure is work of that one. */
+	if (cost == QZ_COST_WORK) {
+		new.origin = QZ_ORIGIN_OTHER;
+		new.through = QZ_NONE;
+	}
+	hash = qz_hash_table__hash_number(qz_hash_table__hash_number(new.asker, new.through),
+					  (uint32_t)(new.cost *QZ_ORIGINS + new.origin));
+	i = qz_hash_table__find(&b->index, hash, is_row, t, &new);
+	if (i != QZ_NONE)
+		return i;
+	if (qz_figure__init(&new.figure, b->report))
+		return -ENOMEM;
+	row = qz_hash_table__append(&b->index, hash, (void **)&t->rows, &t->n, &new, sizeof(new));
+	if (row < 0)
+		qz_figure__clear(&new.figure);
+	return row;
+}
+
+static int add(struct builder *b, const struct qz_sample *sample)
+{
+	struct qz_cost_stack s = qz_cost_walk__at(&b->walk, sample->node);
+	enum qz_cost cost = sample->spinning ? QZ_COST_SPINNING : s.cost;
+	struct qz_cost_class *class = &b->table->classes[cost];
+	int64_t row = row_of(b, &s, cost);
+
+	if (row < 0)
+		return (int)row;
+	qz_figure__add(&b->table->rows[row].figure, b->report, sample);
+	qz_figure__add(&class->figure, b->report, sample);
+	if (s.bulk && !sample->spinning) {
+		b->table->rows[row].bulk_norm_ns += sample->norm_ns;
+		class->bulk_norm_ns += sample->norm_ns;
+	}
+	if (s.nested)
+		b->table->rows[row].nested_norm_ns += sample->norm_ns;
+	return 0;
+}
+
+static int add_all(struct builder *b)
+{
+	const struct qz_profile *p = b->report->profile;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[qz_report__sample(b->report, i)];
+
+		if (s->scope == b->report->scope && !qz_sample__is_unattributed(p, s))
+			err = add(b, s);
+	}
+	return err;
+}
+
+/* ---- order ---- */
+
+static int compare_times(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct qz_cost_row *a = x, *b = y;
+	int order = (a->cost > b->cost) - (a->cost < b->cost);
+
+	order = order ? order : compare_times(a->figure.norm_ns, b->figure.norm_ns);
+	order = order ? order : compare_times(a->figure.cpu_ns, b->figure.cpu_ns);
+	order = order ? order : (a->asker > b->asker) - (a->asker < b->asker);
+	order = order ? order : (a->through > b->through) - (a->through < b->through);
+	return order ? order : (a->origin > b->origin) - (a->origin < b->origin);
+}
+
+static void finish(struct qz_cost_table *t, const struct qz_report *r)
+{
+	if (t->n)
+		qsort(t->rows, t->n, sizeof(*t->rows), compare);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct qz_cost_class *class = &t->classes[t->rows[i].cost];
+
+		qz_figure__finish(&t->rows[i].figure, r);
+		if (!class->n++)
+			class->rows = &t->rows[i];
+	}
+	for (int cost = 0; cost < QZ_COSTS; cost++)
+		qz_figure__finish(&t->classes[cost].figure, r);
+}
+
+int qz_cost_table__find(struct qz_cost_table *t, const struct qz_report *r)
+{
+	struct builder b = {.table = t, .report = r};
+	int err = 0;
+
+	*t = (struct qz_cost_table) {0};
+	for (int cost = 0; !err && cost < QZ_COSTS; cost++)
+		err = qz_figure__init(&t->classes[cost].figure, r);
+	err = err ? err : qz_cost_walk__init(&b.walk, r->profile);
+	err = err ? err : add_all(&b);
+	qz_hash_table__free(&b.index);
+	qz_cost_walk__free(&b.walk);
+	if (!err)
+		finish(t, r);
+	return err;
+}
+
+void qz_cost_table__free(struct qz_cost_table *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		qz_figure__clear(&t->rows[i].figure);
+	for (int cost = 0; cost < QZ_COSTS; cost++)
+		qz_figure__clear(&t->classes[cost].figure);
+	free(t->rows);
+	*t = (struct qz_cost_table) {0};
+}
+
+uint64_t qz_cost_table__norm(const struct qz_cost_table *t)
+{
+	uint64_t sum = 0;
+
+	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++)
+		sum += t->classes[cost].figure.norm_ns;
+	return sum;
+}
+
+uint64_t qz_cost_table__cpu(const struct qz_cost_table *t)
+{
+	uint64_t sum = 0;
+
+	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++)
+		sum += t->classes[cost].figure.cpu_ns;
+	return sum;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the processor time of a scope was for, by class, and of each class by the procedure that asked for it. Of the
+ * report's samples each is in one class, so that these add up to its processor time and to its busy time, together with
+ * what has no sample or was taken out: report->unattributed_ns, instrumentation_ns.
+ */
+#ifndef QUARTZ_CORE_COST_TABLE_H
+#define QUARTZ_CORE_COST_TABLE_H
+
+#include "core/costs/cost_walk.h"
+#include "core/report/report.h"
+
+struct qz_cost_row {
+	enum qz_cost cost;
+	enum qz_cost_origin origin;
+	uint32_t asker, through; /* as of struct qz_cost_stack */
+	bool nested;		 /* mostly */
+	struct qz_figure figure;
+	uint64_t bulk_norm_ns;	 /* of it, by the byte */
+	uint64_t nested_norm_ns; /* of it, in regions within regions */
+};
+
+struct qz_cost_class {
+	struct qz_figure figure;
+	uint64_t bulk_norm_ns;
+	uint32_t n;		  /* rows */
+	struct qz_cost_row *rows; /* of this class: a part of table->rows */
+};
+
+struct qz_cost_table {
+	struct qz_cost_class classes[QZ_COSTS];
+	uint32_t n;
+	struct qz_cost_row
+		*rows; /* by class, then by normalized and by processor time, descending */
+};
+
+/* 0 or -ENOMEM; free in either case. */
+int qz_cost_table__find(struct qz_cost_table *t, const struct qz_report *r);
+void qz_cost_table__free(struct qz_cost_table *t);
+
+/* Normalized and processor time of all classes but work; that of spinning is processor time only. */
+uint64_t qz_cost_table__norm(const struct qz_cost_table *t);
+uint64_t qz_cost_table__cpu(const struct qz_cost_table *t);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/costs/cost_walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/model/frames.h"
+
+int qz_cost_walk__init(struct qz_cost_walk *w, const struct qz_profile *p)
+{
+	*w = (struct qz_cost_walk) {p, calloc((size_t)p->nprocedures + 1, sizeof(*w->codes))};
+	if (!w->codes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (p->procedures[i].kind == QZ_PROCEDURE)
+			w->codes[i] = qz_cost_code__find(&p->procedures[i]);
+	return 0;
+}
+
+void qz_cost_walk__free(struct qz_cost_walk *w)
+{
+	free(w->codes);
+	*w = (struct qz_cost_walk) {0};
+}
+
+/* What the frames of the thread that ran have told so far. */
+struct told {
+	const struct qz_cost_code *strong, *weak;
+	bool libraries; /* nothing else */
+	bool bulk, decided;
+};
+
+static void hear(struct told *t, const struct qz_cost_code *code)
+{
+	if (code->flags & QZ_CODE_ASIDE)
+		t->strong = t->weak = NULL;
+	t->libraries &= !(code->flags & QZ_CODE_RUNTIME);
+	t->bulk |= code->flags & QZ_CODE_BULK;
+	if (code->cost == QZ_COST_WORK)
+		return;
+	if (code->flags & QZ_CODE_WEAK)
+		t->weak = code;
+	else
+		t->strong = code;
+}
+
+static void decide(struct told *t, struct qz_cost_stack *s)
+{
+	const struct qz_cost_code *code = t->strong ? t->strong : t->weak;
+
+	if (t->decided)
+		return;
+	t->decided = true;
+	if (t->libraries && !t->strong && (!t->weak || t->weak->cost == QZ_COST_CALLS)) {
+		s->cost = QZ_COST_STARTING;
+		s->origin = QZ_ORIGIN_OTHER;
+		return;
+	}
+	s->cost = code ? code->cost : QZ_COST_WORK;
+	s->bulk = t->bulk && (s->cost == QZ_COST_CALLS || s->cost == QZ_COST_COPYING);
+}
+
+static bool is_above(struct qz_frames frames, uint32_t procedure)
+{
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
+		if (frame == procedure)
+			return true;
+	return false;
+}
+
+struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t node)
+{
+	struct qz_cost_stack s = {.asker = QZ_NONE, .through = QZ_NONE};
+	const struct qz_procedure *procedures = w->profile->procedures;
+	struct qz_frames frames = {.profile = w->profile, .node = node};
+	struct told told = {.libraries = true};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
+		const struct qz_cost_code *code = w->codes[frame];
+		uint32_t kind = procedures[frame].kind;
+
+		if (kind == QZ_THREAD_START || kind == QZ_PROCESS_START) {
+			decide(&told, &s);
+			continue;
+		}
+		if (!code) {
+			told.libraries = false;
+			s.asker = kind == QZ_PROCEDURE ? frame : QZ_NONE;
+			break;
+		}
+		if (!told.decided)
+			hear(&told, code);
+		if (code->origin != QZ_ORIGIN_OTHER)
+			s.origin = code->origin;
+		s.through = frame;
+	}
+	decide(&told, &s);
+	if (s.asker == QZ_NONE) {
+		s.through = QZ_NONE;
+		if (told.libraries)
+			s.origin = QZ_ORIGIN_OTHER;
+	}
+	s.nested = s.through != QZ_NONE && is_above(frames, s.through);
+	return s;
+}

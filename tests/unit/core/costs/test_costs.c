@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What processor time is for: the table of code, the stacks that it decides, and sums that lose nothing. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/costs/cost_table.h"
+#include "core/estimate/estimate.h"
+#include "tests/unit/failing.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+#define RANDOM_PROFILES 30
+#define KERNEL		"[kernel]"
+#define LIBC		"/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define APP		"/usr/bin/app"
+#define PYTHON		"/usr/bin/python3.11"
+#define JVM		"/usr/lib/jvm/lib/server/libjvm.so"
+
+/* ---- the table ---- */
+
+static const struct {
+	const char *module, *name;
+	enum qz_cost cost;
+	enum qz_cost_origin origin;
+	bool own;
+} code[] = {
+	{APP, "work", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{APP, "read", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{APP, "futile", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{LIBC, "read", QZ_COST_CALLS, QZ_ORIGIN_OTHER, false},
+	{LIBC, "munmap", QZ_COST_CALLS, QZ_ORIGIN_MEMORY, false},
+	{LIBC, "memcpy", QZ_COST_WORK, QZ_ORIGIN_OTHER, false},
+	{LIBC, "pthread_create@@GLIBC_2.34", QZ_COST_STARTING, QZ_ORIGIN_THREADS, false},
+	{LIBC, "___pthread_mutex_lock", QZ_COST_HANDING, QZ_ORIGIN_THREADS, false},
+	{LIBC, "rand", QZ_COST_HANDING, QZ_ORIGIN_RANDOM, false},
+	{APP, "rand", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{"/lib64/ld-linux-x86-64.so.2", "_dl_start", QZ_COST_STARTING, QZ_ORIGIN_PROCESSES, false},
+	{"/lib64/ld-linux-x86-64.so.2", "__tls_get_addr", QZ_COST_WORK, QZ_ORIGIN_OTHER, false},
+	{"/usr/lib/libgomp.so.1", "libgomp.so.1+0x1d00", QZ_COST_HANDING, QZ_ORIGIN_OPENMP, false},
+	{"/usr/lib/libomp.so.5", "__kmp_fork_call", QZ_COST_HANDING, QZ_ORIGIN_OPENMP, false},
+	{"/usr/lib/libtbb.so.12", "local_wait_for_all", QZ_COST_HANDING, QZ_ORIGIN_TBB, false},
+	{"/usr/lib/libopenblas.so.0", "exec_blas", QZ_COST_HANDING, QZ_ORIGIN_OPENBLAS, false},
+	{"/usr/lib/libopenblas.so.0", "dgemm_kernel", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{APP, "runtime.chansend1", QZ_COST_HANDING, QZ_ORIGIN_GO, false},
+	{APP, "runtime.newproc", QZ_COST_STARTING, QZ_ORIGIN_GO, false},
+	{APP, "runtime.mallocgc", QZ_COST_WORK, QZ_ORIGIN_GO, false},
+	{APP, "main.main", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{JVM, "JVM_StartThread", QZ_COST_STARTING, QZ_ORIGIN_JAVA, false},
+	{JVM, "ObjectMonitor::enter(JavaThread*)", QZ_COST_HANDING, QZ_ORIGIN_JAVA, false},
+	{APP, "<std::sync::mpmc::list::Channel<T>>::send", QZ_COST_HANDING, QZ_ORIGIN_RUST, false},
+	{APP, "std::thread::spawn", QZ_COST_STARTING, QZ_ORIGIN_THREADS, false},
+	{APP, "rayon_core::sleep::Sleep::sleep", QZ_COST_HANDING, QZ_ORIGIN_RUST, false},
+	{APP, "tokio::sync::mpsc::chan::Tx::send", QZ_COST_HANDING, QZ_ORIGIN_RUST, false},
+	{APP, "std::condition_variable::wait(x)", QZ_COST_HANDING, QZ_ORIGIN_THREADS, false},
+	{"/usr/bin/node", "uv_async_send", QZ_COST_HANDING, QZ_ORIGIN_LIBUV, false},
+	{PYTHON, "PyThread_acquire_lock_timed", QZ_COST_HANDING, QZ_ORIGIN_PYTHON, false},
+	{"/usr/lib/_pickle.cpython-311-x86_64-linux-gnu.so", "save", QZ_COST_COPYING,
+	 QZ_ORIGIN_PYTHON, false},
+	{KERNEL, "__x64_sys_futex", QZ_COST_HANDING, QZ_ORIGIN_OTHER, false},
+	{KERNEL, "__do_sys_clone3", QZ_COST_STARTING, QZ_ORIGIN_OTHER, false},
+	{KERNEL, "__x64_sys_exit_group", QZ_COST_STARTING, QZ_ORIGIN_OTHER, false},
+	{KERNEL, "anon_pipe_write", QZ_COST_COPYING, QZ_ORIGIN_PIPES, false},
+	{KERNEL, "__x64_sys_munmap", QZ_COST_CALLS, QZ_ORIGIN_MEMORY, false},
+	{KERNEL, "ksys_read", QZ_COST_CALLS, QZ_ORIGIN_OTHER, false},
+	{KERNEL, "kthread", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+};
+
+START_TEST(code_is_known)
+{
+	struct qz_procedure procedure = {.name = (char *)code[_i].name,
+					 .module = (char *)code[_i].module};
+	const struct qz_cost_code *row = qz_cost_code__find(&procedure);
+
+	ck_assert_int_eq(!row, code[_i].own);
+	if (!row)
+		return;
+	ck_assert_int_eq(row->cost, code[_i].cost);
+	ck_assert_int_eq(row->origin, code[_i].origin);
+}
+END_TEST
+
+/* ---- stacks ---- */
+
+static const struct {
+	const char *
+		stack; /* outermost first; "k:" and "c:" are code of the kernel and of the C library */
+	enum qz_cost cost;
+	const char *asker, *through; /* NULL: none */
+	bool bulk, nested;
+} stacks[] = {
+	{"main work", QZ_COST_WORK, "work", NULL, false, false},
+	{"main work c:memcpy", QZ_COST_WORK, "work", "c:memcpy", false, false},
+	{"main c:qsort less", QZ_COST_WORK, "less", NULL, false, false},
+	/* the outermost one is what was asked for */
+	{"main c:pthread_create c:mmap k:entry_SYSCALL_64 k:__x64_sys_mmap", QZ_COST_STARTING,
+	 "main", "c:pthread_create", false, false},
+	{"main c:pthread_mutex_lock k:entry_SYSCALL_64 k:__x64_sys_futex", QZ_COST_HANDING, "main",
+	 "c:pthread_mutex_lock", false, false},
+	{"main GOMP_parallel c:pthread_create c:clone3", QZ_COST_STARTING, "main", "GOMP_parallel",
+	 false, false},
+	{"main GOMP_parallel gomp_team_barrier_wait", QZ_COST_HANDING, "main", "GOMP_parallel",
+	 false, false},
+	{"main GOMP_parallel main._omp_fn.0 GOMP_parallel gomp_team_start", QZ_COST_HANDING,
+	 "main._omp_fn.0", "GOMP_parallel", false, true},
+	{"main GOMP_parallel [thread] gomp_thread_start main._omp_fn.0", QZ_COST_WORK,
+	 "main._omp_fn.0", NULL, false, false},
+	/* calls, by the call and by the byte */
+	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:fdget", QZ_COST_CALLS, "main", "c:read",
+	 false, false},
+	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:filemap_read k:rep_movs_alternative",
+	 QZ_COST_CALLS, "main", "c:read", true, false},
+	{"main c:write k:entry_SYSCALL_64 k:ksys_write k:pipe_write", QZ_COST_COPYING, "main",
+	 "c:write", false, false},
+	{"main work k:asm_exc_page_fault k:clear_page_erms", QZ_COST_CALLS, "work",
+	 "k:asm_exc_page_fault", true, false},
+	{"main c:malloc c:sysmalloc k:entry_SYSCALL_64 k:__x64_sys_brk", QZ_COST_CALLS, "main",
+	 "c:malloc", false, false},
+	/* interrupts are nobody's wish, and do not change what runs */
+	{"main work k:asm_sysvec_apic_timer_interrupt k:sock_read k:__x64_sys_futex", QZ_COST_WORK,
+	 "work", "k:asm_sysvec_apic_timer_interrupt", false, false},
+	{"main c:write k:entry_SYSCALL_64 k:asm_common_interrupt k:x", QZ_COST_CALLS, "main",
+	 "c:write", false, false},
+	/* code of libraries alone begins and ends threads and processes */
+	{"main spawn [thread] c:start_thread c:madvise k:__x64_sys_madvise", QZ_COST_STARTING,
+	 "spawn", "c:start_thread", false, false},
+	{"main spawn [thread] k:ret_from_fork_asm k:schedule_tail", QZ_COST_STARTING, "spawn",
+	 "k:ret_from_fork_asm", false, false},
+	{"sh run c:fork [process] c:exit k:__x64_sys_exit_group k:do_exit", QZ_COST_STARTING, "run",
+	 "c:fork", false, false},
+	{"c:_start c:__libc_start_main c:exit", QZ_COST_STARTING, NULL, NULL, false, false},
+	{"main [thread] c:start_thread loop c:pthread_cond_wait", QZ_COST_HANDING, "loop",
+	 "c:pthread_cond_wait", false, false},
+	/* a runtime may work for itself */
+	{"main [thread] runtime.mstart runtime.gcBgMarkWorker", QZ_COST_WORK, "main",
+	 "runtime.mstart", false, false},
+	{"k:ret_from_fork k:kthread k:worker_thread", QZ_COST_WORK, "k:kthread", "k:worker_thread",
+	 false, false},
+	/* what is not known asks for nothing */
+	{"[truncated] c:memcpy", QZ_COST_WORK, NULL, NULL, false, false},
+};
+
+static void set_modules(struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nprocedures; i++) {
+		char *name = p->procedures[i].name;
+		const char *module = name[1] != ':' ? NULL : *name == 'k' ? KERNEL : LIBC;
+
+		if (!module || (*name != 'k' && *name != 'c'))
+			continue;
+		ck_assert_int_eq(qz_profile__set_string(&p->procedures[i].module, module), 0);
+		memmove(name, name + 2, strlen(name + 2) + 1);
+	}
+}
+
+static void check_name(const struct qz_profile *p, uint32_t procedure, const char *name)
+{
+	if (!name) {
+		ck_assert_uint_eq(procedure, QZ_NONE);
+		return;
+	}
+	ck_assert_uint_ne(procedure, QZ_NONE);
+	ck_assert_str_eq(p->procedures[procedure].name, name + (name[1] == ':' ? 2 : 0));
+}
+
+START_TEST(stacks_are_decided)
+{
+	struct fixture f = fixture__new();
+	uint32_t leaf = fixture__stack(&f, stacks[_i].stack);
+	struct qz_cost_stack s;
+	struct qz_cost_walk w;
+
+	ck_assert_int_eq(f.err, 0);
+	set_modules(f.p);
+	ck_assert_int_eq(qz_cost_walk__init(&w, f.p), 0);
+	s = qz_cost_walk__at(&w, leaf);
+	ck_assert_str_eq(qz_cost__name(s.cost), qz_cost__name(stacks[_i].cost));
+	check_name(f.p, s.asker, stacks[_i].asker);
+	check_name(f.p, s.through, stacks[_i].through);
+	ck_assert_int_eq(s.bulk, stacks[_i].bulk);
+	ck_assert_int_eq(s.nested, stacks[_i].nested);
+	qz_cost_walk__free(&w);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+/* ---- sums ---- */
+
+static void add_figures(const struct qz_profile *p, uint32_t scope, struct qz_figure *sum)
+{
+	*sum = (struct qz_figure) {0};
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope != scope || qz_sample__is_unattributed(p, s))
+			continue;
+		sum->samples += s->count;
+		sum->cpu_ns += s->cpu_ns;
+		sum->norm_ns += s->norm_ns;
+	}
+}
+
+/* Classes add up to all samples, and the rows of each to the class. */
+START_TEST(nothing_is_lost)
+{
+	struct qz_profile *p = fixture__random((unsigned int)_i);
+
+	for (uint32_t scope = 0; scope < p->nscopes; scope++) {
+		struct qz_report *r = qz_report__new(p, scope);
+		struct qz_figure all, sum = {0};
+		struct qz_cost_table t;
+
+		ck_assert_int_eq(qz_cost_table__find(&t, r), 0);
+		add_figures(p, scope, &all);
+		for (int cost = 0; cost < QZ_COSTS; cost++) {
+			const struct qz_cost_class *class = &t.classes[cost];
+			uint64_t norm_ns = 0;
+
+			for (uint32_t i = 0; i < class->n; i++) {
+				ck_assert_int_eq(class->rows[i].cost, cost);
+				norm_ns += class->rows[i].figure.norm_ns;
+			}
+			ck_assert_uint_eq(norm_ns, class->figure.norm_ns);
+			ck_assert_uint_le(class->bulk_norm_ns, class->figure.norm_ns);
+			sum.samples += class->figure.samples;
+			sum.cpu_ns += class->figure.cpu_ns;
+			sum.norm_ns += class->figure.norm_ns;
+		}
+		ck_assert_uint_eq(sum.samples, all.samples);
+		ck_assert_uint_eq(sum.cpu_ns, all.cpu_ns);
+		ck_assert_uint_eq(sum.norm_ns, all.norm_ns);
+		ck_assert_uint_eq(t.classes[QZ_COST_SPINNING].figure.cpu_ns, r->spin_ns);
+		qz_cost_table__free(&t);
+		qz_report__free(r);
+	}
+	qz_profile__free(p);
+}
+END_TEST
+
+START_TEST(lack_of_memory_is_reported)
+{
+	struct qz_profile *p = fixture__random(5);
+	struct qz_report *r = qz_report__new(p, 0);
+	int err = -1;
+
+	for (unsigned int i = 1; err; i++) {
+		struct qz_cost_table t;
+
+		failing__arm(i);
+		err = qz_cost_table__find(&t, r);
+		ck_assert_int_eq(failing__disarm(), err != 0);
+		qz_cost_table__free(&t);
+	}
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+Suite *suite_costs(void)
+{
+	Suite *s = suite_create("costs");
+	TCase *tc = tcase_create("all");
+
+	tcase_add_loop_test(tc, code_is_known, 0, sizeof(code) / sizeof(code[0]));
+	tcase_add_loop_test(tc, stacks_are_decided, 0, sizeof(stacks) / sizeof(stacks[0]));
+	tcase_add_loop_test(tc, nothing_is_lost, 0, RANDOM_PROFILES);
+	tcase_add_test(tc, lack_of_memory_is_reported);
+	suite_add_tcase(s, tc);
+	return s;
+}
