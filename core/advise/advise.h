@@ -96,6 +96,8 @@ qz_rule qz_rule__pipeline;
 qz_rule qz_rule__processes;
 qz_rule qz_rule__serial;
 qz_rule qz_rule__spinning;
+qz_rule qz_rule__steps;
+qz_rule qz_rule__handing;
 qz_rule qz_rule__taken;
 
 /* An empty finding about an entity of the profile. */

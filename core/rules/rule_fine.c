@@ -4,6 +4,7 @@
  * variables, or in short sleeps. Locks that are held have rules of their own.
  */
 #include "core/advise/advise.h"
+#include "core/advise/steps.h"
 #include "core/advise/usage.h"
 
 /*
@@ -59,17 +60,24 @@ static double per_second(const struct qz_report *r, uint64_t count)
 }
 
 /*
- * At least the code of the waits goes. At most the rest of the work keeps all processors busy that others leave.
+ * At least the code of the waits goes. At most the rest of the work keeps all processors busy that others leave, or
+ * what larger steps gain where threads hand over most of the time. 0 or -ENOMEM.
  */
-static void set_gain(struct qz_finding *f, const struct qz_report *r, const struct fine *fine)
+static int set_gain(struct qz_finding *f, const struct qz_report *r, const struct fine *fine)
 {
 	struct qz_usage u;
+	struct qz_steps steps;
 	double spare;
+	int err = qz_steps__find(&steps, r);
 
 	qz_usage__find(r, &u);
 	spare = (double)u.alone_ns * (1 - 1.0 / u.processors) + (double)u.idle_ns;
 	f->gain_low_ns = fine->lock_ns;
 	f->gain_high_ns = fine->lock_ns + (uint64_t)spare;
+	if (!err && steps.cost == QZ_COST_HANDING && steps.gain.high_ns > f->gain_high_ns)
+		f->gain_high_ns = steps.gain.high_ns;
+	qz_steps__free(&steps);
+	return err;
 }
 
 int qz_rule__fine(const struct qz_report *r, struct qz_advice *a)
@@ -84,7 +92,7 @@ int qz_rule__fine(const struct qz_report *r, struct qz_advice *a)
 	f = qz_finding__about("fine", r, QZ_SUBJECT_OBJECT, fine.most->object);
 	f.word = "WAITING TOO OFTEN";
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
-	set_gain(&f, r, &fine);
+	f.failed |= set_gain(&f, r, &fine) != 0;
 	qz_finding__say(&f, &f.what,
 			"Threads wait for each other %.0f times a second, mostly for %s, each time "
 			"for %.0f us.",

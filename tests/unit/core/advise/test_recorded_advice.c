@@ -34,6 +34,9 @@ static const struct {
 	{"imbalance", "imbalance", "stdio-not", NULL, "compute", false},
 	{"overlap", "overlap", "serial-not", NULL, "disk", true},
 	{"serial", "serial", "serial-not", NULL, NULL, false},
+	{"steps", "steps-threads", "steps-threads-not", NULL, "main", false},
+	{"steps", "steps-calls", "steps-calls-not", NULL, "main", false},
+	{"steps", "steps-channel", "steps-channel-not", NULL, NULL, false},
 	{"taken", "taken", "serial-not", "pigz", "quartzd", false},
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(cases[0])))

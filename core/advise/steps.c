@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/advise/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/usage.h"
+#include "core/report/idle_time.h"
+
+/*
+ * Of the time in which any thread ran: what healthy programs have less of, doc/truth.md. Calls and copies are what some
+ * programs are for.
+ */
+#define LEAST_SHARE 0.2
+#define LEAST_CALLS 0.4
+
+/* What ten times larger steps save of what is paid for each. */
+#define TENFOLD 0.9
+
+/* Page faults belong to the steps of a procedure that asks for maps with so much of its time in the kernel's memory code. */
+#define MAPS_EACH_TIME 0.2
+
+/* ---- what is paid by the step ---- */
+
+/* What `asker` paid for memory: by the call, and for the pages. */
+static double share_of_maps(const struct qz_cost_class *calls, uint32_t asker)
+{
+	uint64_t all = 0, pages = 0;
+
+	for (uint32_t i = 0; i < calls->n; i++) {
+		const struct qz_cost_row *row = &calls->rows[i];
+
+		if (row->asker != asker || row->origin != QZ_ORIGIN_MEMORY)
+			continue;
+		all += row->figure.norm_ns;
+		pages += row->bulk_norm_ns;
+	}
+	return all ? 1 - (double)pages / (double)all : 0;
+}
+
+static uint64_t by_step(const struct qz_cost_class *class, const struct qz_cost_row *row)
+{
+	if (row->cost == QZ_COST_CALLS && row->origin == QZ_ORIGIN_MEMORY &&
+	    share_of_maps(class, row->asker) >= MAPS_EACH_TIME)
+		return row->figure.norm_ns;
+	return row->figure.norm_ns - row->bulk_norm_ns;
+}
+
+/* The start and the end of the command itself, which nobody asked for. */
+static bool is_own_start(const struct qz_cost_row *row)
+{
+	return row->cost == QZ_COST_STARTING && row->asker == QZ_NONE &&
+	       row->origin == QZ_ORIGIN_OTHER;
+}
+
+/* Adds up a class; `most`: of what procedures asked for, the row with most. */
+static uint64_t add_up(const struct qz_cost_class *class, const struct qz_cost_row **most)
+{
+	uint64_t sum = 0, best = 0;
+
+	for (uint32_t i = 0; i < class->n; i++) {
+		uint64_t ns = by_step(class, &class->rows[i]);
+
+		if (is_own_start(&class->rows[i]))
+			continue;
+		sum += ns;
+		if (ns > best && class->rows[i].asker != QZ_NONE) {
+			best = ns;
+			*most = &class->rows[i];
+		}
+	}
+	return sum;
+}
+
+static void choose(struct qz_steps *s, const struct qz_report *r)
+{
+	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++) {
+		const struct qz_cost_row *most = NULL;
+		uint64_t ns = add_up(&s->table.classes[cost], &most);
+		double least = cost == QZ_COST_CALLS || cost == QZ_COST_COPYING ? LEAST_CALLS
+										: LEAST_SHARE;
+
+		if (cost == QZ_COST_SPINNING || !most || ns <= s->step_norm_ns ||
+		    (double)ns < least * (double)r->busy_ns)
+			continue;
+		s->cost = (enum qz_cost)cost;
+		s->most = most;
+		s->step_norm_ns = ns;
+		s->share = (double)ns / (double)r->busy_ns;
+	}
+}
+
+/* ---- what is left ---- */
+
+/* Normalized time that an asker has in this class, by the step. */
+static uint64_t asked_by(const struct qz_cost_class *class, uint32_t asker)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < class->n; i++)
+		if (class->rows[i].asker == asker)
+			sum += by_step(class, &class->rows[i]);
+	return sum;
+}
+
+/* Processor time that stays: work, but for procedures that ask for more than they do themselves, and what is by the byte. */
+static double left(const struct qz_steps *s)
+{
+	const struct qz_cost_class *work = &s->table.classes[QZ_COST_WORK];
+	double cpu_ns = 0;
+
+	for (uint32_t i = 0; i < work->n; i++) {
+		const struct qz_cost_row *row = &work->rows[i];
+
+		if (row->asker == QZ_NONE ||
+		    asked_by(&s->table.classes[s->cost], row->asker) < row->figure.norm_ns)
+			cpu_ns += (double)row->figure.cpu_ns;
+	}
+	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++)
+		for (uint32_t i = 0; i < s->table.classes[cost].n; i++) {
+			const struct qz_cost_row *row = &s->table.classes[cost].rows[i];
+
+			cpu_ns += (double)(row->figure.norm_ns -
+					   by_step(&s->table.classes[cost], row));
+		}
+	return cpu_ns;
+}
+
+/* Whether a wait for this would not be there with larger steps. */
+static bool hangs_on(enum qz_cost cost, const char *cause)
+{
+	bool others = !strcmp(cause, "socket") || !strcmp(cause, "poll");
+
+	if (cost == QZ_COST_CALLS)
+		return others || !strcmp(cause, "pipe");
+	return !others && strcmp(cause, "sleep") != 0 && !qz_usage__is_device(cause);
+}
+
+/* Of the time in which nothing ran, what would stay; all others hang on the steps. 0 or -ENOMEM. */
+static int find_idle(const struct qz_steps *s, const struct qz_report *r, uint64_t *stays)
+{
+	struct qz_idle idle = {0};
+	int err = qz_idle_time__find(r, &idle);
+
+	*stays = 0;
+	for (uint32_t i = 0; !err && i < idle.n; i++) {
+		const struct qz_idle_row *row = &idle.rows[i];
+
+		if (row->kind == QZ_IDLE_BLOCKED && row->cause != QZ_NONE &&
+		    !hangs_on(s->cost, r->profile->causes[row->cause]))
+			*stays += row->idle_ns;
+		else if (row->kind == QZ_IDLE_WORK || row->kind == QZ_IDLE_UNKNOWN)
+			*stays += row->idle_ns;
+	}
+	free(idle.rows);
+	return err;
+}
+
+/* Calls do not keep other threads from working: what is left is not spread over more processors. */
+static int set_gain(struct qz_steps *s, const struct qz_report *r)
+{
+	struct qz_usage u;
+	uint64_t stays;
+	double able, rest = left(s), width;
+	int err = find_idle(s, r, &stays);
+
+	qz_usage__find(r, &u);
+	able = (double)(r->elapsed_ns - u.idle_ns);
+	width = s->cost == QZ_COST_CALLS ? r->parallelism : u.processors;
+	rest = width > 1 ? rest / width : rest;
+	rest = rest < (double)r->busy_ns ? rest / (double)r->busy_ns : 1;
+	stays = stays < u.idle_ns ? stays : u.idle_ns;
+	s->gain.low_ns = (uint64_t)(TENFOLD * s->share * able);
+	s->gain.high_ns = (uint64_t)((1 - rest) * able) + u.idle_ns - stays;
+	s->gain = qz_bounds__within(r, s->gain);
+	return err;
+}
+
+int qz_steps__find(struct qz_steps *s, const struct qz_report *r)
+{
+	int err;
+
+	*s = (struct qz_steps) {0};
+	err = qz_cost_table__find(&s->table, r);
+	if (err || !r->busy_ns)
+		return err;
+	choose(s, r);
+	return s->cost == QZ_COST_WORK ? 0 : set_gain(s, r);
+}
+
+void qz_steps__free(struct qz_steps *s)
+{
+	qz_cost_table__free(&s->table);
+	*s = (struct qz_steps) {0};
+}

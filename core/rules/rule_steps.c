@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Steps that are too small: starting threads, handing over, copying or calling the kernel for each takes the time. */
+#include "core/advise/advise.h"
+#include "core/advise/steps.h"
+
+struct words {
+	const char *verdict, *does;
+};
+
+static const struct words words[QZ_COSTS] = {
+	[QZ_COST_STARTING] = {"STEPS TOO SMALL", "starting and ending threads and processes"},
+	[QZ_COST_HANDING] = {"STEPS TOO SMALL", "handing work over between threads"},
+	[QZ_COST_COPYING] = {"STEPS TOO SMALL", "packing and copying for other processes"},
+	[QZ_COST_CALLS] = {"CALLS TOO SMALL", "calls of the kernel"},
+};
+
+/* What people do; the first row that fits. `nested` rows are for regions within regions alone. */
+static const struct {
+	enum qz_cost cost;
+	enum qz_cost_origin origin; /* QZ_ORIGIN_OTHER: any */
+	bool nested;
+	const char *remedy;
+} remedies[] = {
+	{QZ_COST_STARTING, QZ_ORIGIN_OPENMP, true,
+	 "run the inner loop in one thread: OMP_MAX_ACTIVE_LEVELS=1, or no omp parallel in it"},
+	{QZ_COST_STARTING, QZ_ORIGIN_OPENMP, false,
+	 "one parallel region around the outer loop; the inner one alone: an if() clause, "
+	 "OMP_NUM_THREADS=1"},
+	{QZ_COST_STARTING, QZ_ORIGIN_GO, false,
+	 "a goroutine for each CPU that takes pieces, instead of one for each piece"},
+	{QZ_COST_STARTING, QZ_ORIGIN_JAVA, false,
+	 "a pool of threads (Executors.newFixedThreadPool), or more work for each thread"},
+	{QZ_COST_STARTING, QZ_ORIGIN_PYTHON, false,
+	 "a pool (concurrent.futures.ThreadPoolExecutor), or more work for each thread"},
+	{QZ_COST_STARTING, QZ_ORIGIN_PROCESSES, false,
+	 "do it in the process itself: builtins of the shell ($((...)), ${x%...}), one process for "
+	 "all items (xargs -n 100), a library call"},
+	{QZ_COST_STARTING, QZ_ORIGIN_OTHER, false,
+	 "keep the threads: a pool that takes tasks, or ten times as much work for each thread"},
+	{QZ_COST_HANDING, QZ_ORIGIN_RANDOM, false,
+	 "a generator for each thread (rand_r, random_r, std::mt19937): rand() takes a lock"},
+	{QZ_COST_HANDING, QZ_ORIGIN_OPENMP, true,
+	 "run the inner loop in one thread: OMP_MAX_ACTIVE_LEVELS=1, or no omp parallel in it"},
+	{QZ_COST_HANDING, QZ_ORIGIN_OPENMP, false,
+	 "one parallel region around the outer loop, larger pieces (schedule(static), "
+	 "schedule(dynamic, 100)), nowait; or OMP_NUM_THREADS=1 for small loops"},
+	{QZ_COST_HANDING, QZ_ORIGIN_TBB, false,
+	 "larger pieces: a grain size (blocked_range<>(begin, end, 1000), simple_partitioner)"},
+	{QZ_COST_HANDING, QZ_ORIGIN_OPENBLAS, false,
+	 "OPENBLAS_NUM_THREADS=1 for matrices as small as these"},
+	{QZ_COST_HANDING, QZ_ORIGIN_GO, false,
+	 "send slices of 100 or more items instead of single ones, or let each goroutine take a "
+	 "range"},
+	{QZ_COST_HANDING, QZ_ORIGIN_JAVA, false,
+	 "submit tasks of 100 or more items; drainTo instead of take"},
+	{QZ_COST_HANDING, QZ_ORIGIN_RUST, false,
+	 "send a Vec of 100 or more items instead of single ones; with_min_len for rayon"},
+	{QZ_COST_HANDING, QZ_ORIGIN_PYTHON, false,
+	 "put lists of 100 or more items into the queue instead of single ones"},
+	{QZ_COST_HANDING, QZ_ORIGIN_OTHER, false,
+	 "hand over 100 or more items at once: fewer takings of the lock, and fewer wake-ups"},
+	{QZ_COST_COPYING, QZ_ORIGIN_PYTHON, false,
+	 "chunksize=100 or more for map and imap, or memory that is shared (shared_memory)"},
+	{QZ_COST_COPYING, QZ_ORIGIN_OTHER, false,
+	 "send more at once: a buffer of 64 KiB, batches of 100 items, or memory that is shared"},
+	{QZ_COST_CALLS, QZ_ORIGIN_MEMORY, false,
+	 "keep the memory and use it again: a buffer for each thread; for malloc, "
+	 "MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ of 64 MiB"},
+	{QZ_COST_CALLS, QZ_ORIGIN_SOCKETS, false,
+	 "several requests on their way at a time (pipelining, batches), and one call for them "
+	 "(writev, sendmmsg, a buffer)"},
+	{QZ_COST_CALLS, QZ_ORIGIN_OTHER, false,
+	 "larger blocks: a buffer of 64 KiB (bs=64k for dd; stdio, BufferedReader, bufio), writev"},
+};
+
+static const char *remedy_for(const struct qz_cost_row *row)
+{
+	bool nested = row->nested_norm_ns > row->figure.norm_ns / 2;
+
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (remedies[i].cost == row->cost &&
+		    (remedies[i].origin == row->origin || remedies[i].origin == QZ_ORIGIN_OTHER) &&
+		    (nested || !remedies[i].nested))
+			return remedies[i].remedy;
+	return "larger steps";
+}
+
+static int report_it(const struct qz_report *r, const struct qz_steps *s, struct qz_advice *a)
+{
+	const struct qz_procedure *procedures = r->profile->procedures;
+	const struct qz_cost_class *class = &s->table.classes[s->cost];
+	struct qz_finding f = qz_finding__about("steps", r, QZ_SUBJECT_PROCEDURE, s->most->asker);
+	char through[QZ_SHORT_NAME] = "";
+
+	f.word = words[s->cost].verdict;
+	f.gain_low_ns = s->gain.low_ns;
+	f.gain_high_ns = s->gain.high_ns;
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE | QZ_LOST_READY;
+	if (s->most->through != QZ_NONE)
+		qz_finding__shorten(through, procedures[s->most->through].name);
+	qz_finding__say(&f, &f.what,
+			"Steps are too small: %.0f%% of the time in which anything ran went to %s, "
+			"mostly for %s%s%s%s.",
+			100 * s->share, words[s->cost].does, f.shown, *through ? " (" : "", through,
+			*through ? ")" : "");
+	qz_finding__prove(&f, "report --costs", NULL, "%s: %.2f s of CPU time, work: %.2f s",
+			  qz_cost__name(s->cost), (double)class->figure.cpu_ns / 1e9,
+			  (double)s->table.classes[QZ_COST_WORK].figure.cpu_ns / 1e9);
+	qz_finding__prove(&f, "report", f.subject.name, "%s asked for %.2f s of it", f.shown,
+			  (double)s->most->figure.cpu_ns / 1e9);
+	qz_finding__say(&f, &f.remedy, "%s", remedy_for(s->most));
+	return qz_advise__add(a, &f);
+}
+
+static int find(const struct qz_report *r, struct qz_advice *a, bool handing)
+{
+	struct qz_steps s;
+	int err = qz_steps__find(&s, r);
+
+	if (!err && s.cost != QZ_COST_WORK && (s.cost == QZ_COST_HANDING) == handing)
+		err = report_it(r, &s, a);
+	qz_steps__free(&s);
+	return err;
+}
+
+int qz_rule__steps(const struct qz_report *r, struct qz_advice *a)
+{
+	return find(r, a, false);
+}
+
+/* Where threads hand over by a lock or meet at an object, the rules about these say more. */
+int qz_rule__handing(const struct qz_report *r, struct qz_advice *a)
+{
+	return find(r, a, true);
+}
