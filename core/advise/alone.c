@@ -120,7 +120,8 @@ static bool runs(const struct qz_profile *p, uint32_t node, uint32_t procedure)
 }
 
 /* Processor time of each thread in the shared phase, by its index in the profile. */
-static void add_times(const struct qz_report *r, const struct qz_alone *a, uint64_t *times)
+static void add_times(const struct qz_report *r, const struct qz_alone *a,
+		      const struct qz_cost_walk *costs, uint64_t *times)
 {
 	const struct qz_profile *p = r->profile;
 
@@ -128,7 +129,7 @@ static void add_times(const struct qz_report *r, const struct qz_alone *a, uint6
 		const struct qz_sample *s = &p->samples[i];
 
 		if (s->scope == r->scope && s->thread != QZ_NONE && !s->spinning &&
-		    runs(p, s->node, a->shared_phase))
+		    runs(p, s->node, a->shared_phase) && qz_own_time__is_work(costs, s->node))
 			times[s->thread] += s->cpu_ns;
 	}
 }
@@ -165,7 +166,8 @@ static bool ran_at_once(const struct qz_report *r, const struct qz_alone *a)
 	return (double)ns >= AT_ONCE * (double)a->shared_ns;
 }
 
-static int find_sharers(const struct qz_report *r, struct qz_alone *a, const uint64_t *child_ns)
+static int find_sharers(const struct qz_report *r, struct qz_alone *a,
+			const struct qz_cost_walk *costs, const uint64_t *child_ns)
 {
 	uint64_t *times = calloc((size_t)r->profile->nthreads + 1, sizeof(*times)), all = 0;
 	const struct qz_thread *threads = r->profile->threads;
@@ -173,7 +175,7 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a, const uin
 
 	if (!times)
 		return -ENOMEM;
-	add_times(r, a, times);
+	add_times(r, a, costs, times);
 	for (uint32_t i = 0; i < r->profile->nthreads; i++)
 		all += times[i];
 	a->least_ns = all;
@@ -352,14 +354,15 @@ static bool is_stage(const struct qz_report *r, const struct qz_alone *a, uint64
 	       (double)able >= 0.8 * (double)(r->elapsed_ns - a->usage.idle_ns);
 }
 
-static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz_own_time *times,
-		  const uint64_t *child_ns)
+/* Work of a single thread, out of all work that was done alone. */
+static void find_single_time(const struct qz_report *r, struct qz_alone *a,
+			     const struct qz_own_time *times, uint64_t work_ns)
 {
 	uint32_t single = find_single(r->profile, times);
 
 	if (single != QZ_NONE) {
 		a->ns = times[single].serial_ns + times[single].ready_ns;
-		a->ns = a->ns < a->usage.alone_ns ? a->ns : a->usage.alone_ns;
+		a->ns = a->ns < work_ns ? a->ns : work_ns;
 		a->phase = single;
 		if (a->kind == QZ_ALONE_NOT)
 			a->thread = times[single].thread;
@@ -369,17 +372,30 @@ static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz
 	if (a->kind == QZ_ALONE_NOT && (double)a->ns >= LEAST * (double)r->elapsed_ns)
 		a->kind = is_stage(r, a, times[a->phase].thread_ns) ? QZ_ALONE_STAGE
 								    : QZ_ALONE_SERIAL;
+}
+
+static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz_cost_walk *costs,
+		  const uint64_t *child_ns)
+{
+	uint64_t costs_ns, work_ns;
+	struct qz_own_time *times = qz_own_time__of(r, costs, &costs_ns);
+
+	if (!times)
+		return -ENOMEM;
+	work_ns = a->usage.alone_ns > costs_ns ? a->usage.alone_ns - costs_ns : 0;
+	find_single_time(r, a, times, work_ns);
 	a->shared_phase = find_phase(r->profile, times, false, 1);
+	free(times);
 	if (a->shared_phase == QZ_NONE)
 		return 0;
-	a->shared_ns = a->usage.alone_ns - a->ns;
+	a->shared_ns = work_ns - a->ns;
 	a->locked = waits_for_locks(r);
-	return find_sharers(r, a, child_ns);
+	return find_sharers(r, a, costs, child_ns);
 }
 
 int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 {
-	struct qz_own_time *times;
+	struct qz_cost_walk costs;
 	uint64_t *child_ns;
 	int err;
 
@@ -390,12 +406,12 @@ int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 		return 0;
 	if (qz_usage__is_open(r, &a->usage))
 		return 0;
-	times = qz_own_time__of(r);
 	child_ns = find_child_times(r->profile);
-	err = times && child_ns ? 0 : -ENOMEM;
+	err = qz_cost_walk__init(&costs, r->profile);
+	err = child_ns ? err : -ENOMEM;
 	err = err ? err : look_at_processes(r, a, child_ns);
-	err = err ? err : divide(r, a, times, child_ns);
+	err = err ? err : divide(r, a, &costs, child_ns);
 	free(child_ns);
-	free(times);
+	qz_cost_walk__free(&costs);
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "core/advise/own_time.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/model/frames.h"
 
@@ -70,12 +71,20 @@ static void add_sample(struct qz_own_time *times, const struct qz_sample *s, str
 	}
 }
 
+bool qz_own_time__is_work(const struct qz_cost_walk *costs, uint32_t node)
+{
+	struct qz_cost_stack s = qz_cost_walk__at(costs, node);
+
+	return s.cost == QZ_COST_WORK || s.bulk;
+}
+
 static bool counts(const struct qz_report *r, const struct qz_sample *s)
 {
 	return s->scope == r->scope && s->thread != QZ_NONE && !s->spinning;
 }
 
-static void add_all(const struct qz_report *r, struct qz_own_time *times, uint32_t *stamps)
+static void add_samples(const struct qz_report *r, struct qz_own_time *times, uint32_t *stamps,
+			const bool *works)
 {
 	const struct qz_profile *p = r->profile;
 	uint32_t stamp = 0, procedure;
@@ -83,7 +92,7 @@ static void add_all(const struct qz_report *r, struct qz_own_time *times, uint32
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		struct walk w = {{p, p->samples[i].node, 0}, stamps, ++stamp};
 
-		if (counts(r, &p->samples[i]))
+		if (works[i])
 			add_sample(times, &p->samples[i], &w);
 	}
 	for (uint32_t i = 0; i < p->nprocedures; i++)
@@ -92,10 +101,20 @@ static void add_all(const struct qz_report *r, struct qz_own_time *times, uint32
 		const struct qz_sample *s = &p->samples[i];
 		struct walk w = {{p, s->node, 0}, stamps, ++stamp};
 
-		while (counts(r, s) && (procedure = next(&w)) != QZ_NONE)
+		while (works[i] && (procedure = next(&w)) != QZ_NONE)
 			if (times[procedure].thread == s->thread)
 				times[procedure].thread_ns += s->cpu_ns;
 	}
+	memset(stamps, 0, (size_t)p->nprocedures * sizeof(*stamps));
+}
+
+/* Who was preempted in such code, is ready to go on with it; who was woken, goes on with its work. */
+static void add_waits(const struct qz_report *r, struct qz_own_time *times, uint32_t *stamps,
+		      const struct qz_cost_walk *costs, uint64_t *costs_ns)
+{
+	const struct qz_profile *p = r->profile;
+	uint32_t stamp = 0, procedure;
+
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *wait = &p->waits[i];
 		struct walk w = {{p, wait->node, 0}, stamps, ++stamp};
@@ -103,25 +122,54 @@ static void add_all(const struct qz_report *r, struct qz_own_time *times, uint32
 		if (wait->nominal > 1 || !wait->ready_ns ||
 		    !qz_scope__covers(p, r->scope, wait->scope))
 			continue;
+		if (!wait->blocked_ns && !qz_own_time__is_work(costs, wait->node)) {
+			*costs_ns += wait->ready_ns;
+			continue;
+		}
 		while ((procedure = next(&w)) != QZ_NONE)
 			times[procedure].ready_ns += wait->ready_ns;
 	}
 }
 
-struct qz_own_time *qz_own_time__of(const struct qz_report *r)
+/* Of each sample whether it counts as work. NULL: no memory. */
+static bool *find_work(const struct qz_report *r, const struct qz_cost_walk *costs,
+		       uint64_t *costs_ns)
+{
+	const struct qz_profile *p = r->profile;
+	bool *works = calloc((size_t)p->nsamples + 1, sizeof(*works));
+
+	for (uint32_t i = 0; works && i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (!counts(r, s))
+			continue;
+		works[i] = qz_own_time__is_work(costs, s->node);
+		if (!works[i] && s->busy == 1)
+			*costs_ns += s->norm_ns;
+	}
+	return works;
+}
+
+struct qz_own_time *qz_own_time__of(const struct qz_report *r, const struct qz_cost_walk *costs,
+				    uint64_t *costs_ns)
 {
 	const struct qz_profile *p = r->profile;
 	struct qz_own_time *times = calloc((size_t)p->nprocedures + 1, sizeof(*times));
 	uint32_t *stamps = calloc((size_t)p->nprocedures + 1, sizeof(*stamps));
+	bool *works;
 
+	*costs_ns = 0;
+	works = find_work(r, costs, costs_ns);
 	for (uint32_t i = 0; times && i < p->nprocedures; i++)
 		times[i].thread = QZ_NONE;
-	if (times && stamps) {
-		add_all(r, times, stamps);
+	if (times && stamps && works) {
+		add_samples(r, times, stamps, works);
+		add_waits(r, times, stamps, costs, costs_ns);
 	} else {
 		free(times);
 		times = NULL;
 	}
+	free(works);
 	free(stamps);
 	return times;
 }

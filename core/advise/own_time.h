@@ -6,6 +6,7 @@
 #ifndef QUARTZ_CORE_OWN_TIME_H
 #define QUARTZ_CORE_OWN_TIME_H
 
+#include "core/costs/cost_walk.h"
 #include "core/report/report.h"
 
 struct qz_own_time {
@@ -17,8 +18,15 @@ struct qz_own_time {
 	uint64_t thread_ns; /* processor time of that thread in it */
 };
 
-/* One for each procedure of the profile, to be freed. NULL with ENOMEM. */
-struct qz_own_time *qz_own_time__of(const struct qz_report *r);
+/*
+ * One for each procedure of the profile, to be freed. NULL with ENOMEM. What starts, hands over and calls is no work that
+ * could be divided: it is left out, and *costs_ns is what of it no other thread could run beside.
+ */
+struct qz_own_time *qz_own_time__of(const struct qz_report *r, const struct qz_cost_walk *costs,
+				    uint64_t *costs_ns);
+
+/* Whether the time of a stack can be divided among threads: it is work, or goes by the byte. */
+bool qz_own_time__is_work(const struct qz_cost_walk *costs, uint32_t node);
 
 /* Whether a single thread runs it. */
 bool qz_own_time__is_single(const struct qz_own_time *t);

@@ -17,6 +17,9 @@
 /* What ten times larger steps save of what is paid for each. */
 #define TENFOLD 0.9
 
+/* A program that asks for more than it works may do all of that for each step. */
+#define MOSTLY 0.5
+
 /* Page faults belong to the steps of a procedure that asks for maps with so much of its time in the kernel's memory code. */
 #define MAPS_EACH_TIME 0.2
 
@@ -103,12 +106,17 @@ static uint64_t asked_by(const struct qz_cost_class *class, uint32_t asker)
 	return sum;
 }
 
-/* Processor time that stays: work, but for procedures that ask for more than they do themselves, and what is by the byte. */
+/*
+ * Processor time that stays for sure: work, but for procedures that ask for more than they do themselves, and what is
+ * by the byte.
+ */
 static double left(const struct qz_steps *s)
 {
 	const struct qz_cost_class *work = &s->table.classes[QZ_COST_WORK];
 	double cpu_ns = 0;
 
+	if (s->share > MOSTLY)
+		return 0;
 	for (uint32_t i = 0; i < work->n; i++) {
 		const struct qz_cost_row *row = &work->rows[i];
 

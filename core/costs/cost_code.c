@@ -295,7 +295,6 @@ static const struct qz_cost_code table[] = {
 	ROW("libjvm*", "Thread::Thread*", STARTING, JAVA, 0),
 	ROW("libjvm*", "Thread::~Thread*", STARTING, JAVA, 0),
 	ROW("libjvm*", "StackOverflow::*", STARTING, JAVA, 0),
-	ROW("libjvm*", "JNI_CreateJavaVM*", STARTING, JAVA, 0),
 	ROW("libjvm*", "ObjectMonitor::*", HANDING, JAVA, 0),
 	ROW("libjvm*", "ObjectSynchronizer::*", HANDING, JAVA, 0),
 	ROW("libjvm*", "JVM_Monitor*", HANDING, JAVA, 0),

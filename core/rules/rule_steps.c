@@ -128,7 +128,7 @@ int qz_rule__steps(const struct qz_report *r, struct qz_advice *a)
 	return find(r, a, false);
 }
 
-/* Where threads hand over by a lock or meet at an object, the rules about these say more. */
+/* Where threads meet at an object, or output and allocators have a lock, the rules about these say more. */
 int qz_rule__handing(const struct qz_report *r, struct qz_advice *a)
 {
 	return find(r, a, true);
