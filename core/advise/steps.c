@@ -11,8 +11,11 @@
  * Of the time in which any thread ran: what healthy programs have less of, doc/truth.md. Calls and copies are what some
  * programs are for.
  */
-#define LEAST_SHARE 0.2
+#define LEAST_SHARE 0.25
 #define LEAST_CALLS 0.4
+
+/* So many threads and processes are no steps: each command has its start. */
+#define FEW_STARTS 30
 
 /* What ten times larger steps save of what is paid for each. */
 #define TENFOLD 0.9
@@ -75,6 +78,14 @@ static uint64_t add_up(const struct qz_cost_class *class, const struct qz_cost_r
 	return sum;
 }
 
+/* Goroutines and tasks are no threads. */
+static bool starts_few(const struct qz_report *r, enum qz_cost cost, const struct qz_cost_row *most)
+{
+	return cost == QZ_COST_STARTING && most->origin != QZ_ORIGIN_GO &&
+	       most->origin != QZ_ORIGIN_RUST &&
+	       r->profile->scopes[r->scope].counters.threads_seen <= FEW_STARTS;
+}
+
 static void choose(struct qz_steps *s, const struct qz_report *r)
 {
 	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++) {
@@ -84,6 +95,7 @@ static void choose(struct qz_steps *s, const struct qz_report *r)
 										: LEAST_SHARE;
 
 		if (cost == QZ_COST_SPINNING || !most || ns <= s->step_norm_ns ||
+		    starts_few(r, (enum qz_cost)cost, most) ||
 		    (double)ns < least * (double)r->busy_ns)
 			continue;
 		s->cost = (enum qz_cost)cost;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/advise/advise.h"
+#include "core/costs/cost_table.h"
 #include "core/model/frames.h"
 #include "core/util/base_name.h"
 
@@ -132,8 +133,8 @@ static uint32_t find_procedure(const struct spinning *s)
 	return best;
 }
 
-/* What people do, by the module that spins. */
-static const char *remedy_for(const char *module)
+/* What people do, by a module on the way to the code that spins; NULL: nothing is known of it. */
+static const char *remedy_of(const char *module)
 {
 	static const struct {
 		const char *module, *remedy;
@@ -157,8 +158,34 @@ static const char *remedy_for(const char *module)
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
 		if (!strncmp(base, remedies[i].module, strlen(remedies[i].module)))
 			return remedies[i].remedy;
-	return "let it block after a short while (mutex, condition variable, futex), or start "
-	       "fewer threads than there are CPUs";
+	return NULL;
+}
+
+/*
+ * Whose waiting it is: the procedure that spins may be sched_yield of the C library, for whoever asked for it most. 0 or
+ * -ENOMEM.
+ */
+static int find_remedy(const struct qz_report *r, const char *module, const char **remedy)
+{
+	const struct qz_procedure *procedures = r->profile->procedures;
+	const struct qz_cost_class *spinning;
+	struct qz_cost_table t;
+	int err = qz_cost_table__find(&t, r);
+
+	spinning = &t.classes[QZ_COST_SPINNING];
+	*remedy = remedy_of(module);
+	if (!*remedy && spinning->n && spinning->rows[0].asker != QZ_NONE) {
+		const struct qz_cost_row *most = &spinning->rows[0];
+
+		*remedy = remedy_of(procedures[most->asker].module);
+		if (!*remedy && most->through != QZ_NONE)
+			*remedy = remedy_of(procedures[most->through].module);
+	}
+	qz_cost_table__free(&t);
+	if (!*remedy)
+		*remedy = "let it block after a short while (mutex, condition variable, futex), or "
+			  "start fewer threads than there are CPUs";
+	return err;
 }
 
 static int report_it(const struct spinning *s, uint32_t procedure, struct qz_advice *a)
@@ -167,6 +194,7 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 	const struct qz_profile *p = r->profile;
 	const struct qz_procedure *code = &p->procedures[procedure];
 	uint32_t object = largest(s->on, p->nobjects);
+	const char *remedy;
 	struct qz_finding f = qz_finding__about("spinning", r, QZ_SUBJECT_PROCEDURE, procedure);
 
 	f.word = "SPINNING";
@@ -188,7 +216,8 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 		qz_finding__prove(&f, "report", p->objects[object].name, "spun on it: %.2f s",
 				  (double)s->on[object] / 1e9);
 	}
-	qz_finding__say(&f, &f.remedy, "%s", remedy_for(code->module));
+	f.failed |= find_remedy(r, code->module, &remedy) != 0;
+	qz_finding__say(&f, &f.remedy, "%s", remedy);
 	return qz_advise__add(a, &f);
 }
 
