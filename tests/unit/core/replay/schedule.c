@@ -157,6 +157,7 @@ static void tell(struct schedule *s, struct schedule_thread *t, enum replay_stat
 
 	t->state = state;
 	t->told = state;
+	t->changes++;
 	if (counted)
 		s->machine += (uint32_t)running;
 	if (scope) {
@@ -436,6 +437,9 @@ static void do_switch(struct schedule *s, uint32_t cpu)
 	bool logged = is_logged(s, prev);
 	uint32_t how = schedule__random(s, 100);
 
+	/* not where it depends on the clocks whether a wake-up was long ago */
+	if (t && t->early && s->now - t->woken - EARLY_NS + nearness(s) < 2 * nearness(s))
+		return;
 	if (t && !touch(s, t, false))
 		return;
 	if (t && how < 6 && s->nlive > 1) {
@@ -564,8 +568,10 @@ static void do_exec(struct schedule *s)
 	if (is_logged(s, by))
 		emit_plain(s, cpu, QZ_LOG_EXEC, p->pid, old, 0);
 	t->tid = p->pid;
-	if (old != p->pid && !s->options.ties && !s->options.skew)
+	if (old != p->pid && !s->options.ties && !s->options.skew) {
 		free_tid(s, old);
+		s->freed_at = s->now;
+	}
 	retire_objects(s, t->process);
 }
 

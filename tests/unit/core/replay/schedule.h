@@ -41,6 +41,7 @@ struct schedule_thread {
 	enum replay_state state, told; /* told: what records have told so far */
 	uint64_t ns[REPLAY_STATES];
 	uint32_t cpu;
+	uint64_t changes;	/* of state */
 	uint64_t last;		/* when anything happened to it */
 	bool near;		/* and to that the thing before was near */
 	bool early;		/* it was woken before it left */
