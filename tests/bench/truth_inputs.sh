@@ -2,18 +2,21 @@
 # shellcheck shell=bash disable=SC2154
 # What the programs of truth_first.sh and truth_second.sh read, made once.
 
-for program in ffmpeg zstd povray convert optipng lame bzip2 lbzip2 xz sysbench sqlite3 python3 ruby git pigz x264 \
-	fio nginx 7z plzip flac oggenc pbzip2 par2; do
-	[ -n "$(PATH=$PATH:/usr/sbin type -P "$program")" ] || fail "no $program; it is of a package of Debian"
-done
-/usr/bin/python3 -c 'import lxml, numpy' || fail 'no lxml or numpy for Python'
-
 # make_input NAME COMMAND: which writes the file.
 make_input()
 {
 	[ -e "$1" ] && return
 	bash -c "$2" >"$T/input" 2>&1 </dev/null || fail "$1: $(tail -n 3 "$T/input")"
 }
+
+# The set of truth_grain.sh makes its own programs.
+[ "${SET-}" != grain ] || return 0
+
+for program in ffmpeg zstd povray convert optipng lame bzip2 lbzip2 xz sysbench sqlite3 python3 ruby git pigz x264 \
+	fio nginx 7z plzip flac oggenc pbzip2 par2; do
+	[ -n "$(PATH=$PATH:/usr/sbin type -P "$program")" ] || fail "no $program; it is of a package of Debian"
+done
+/usr/bin/python3 -c 'import lxml, numpy' || fail 'no lxml or numpy for Python'
 
 export LIBRARIES=/usr/lib/x86_64-linux-gnu
 make_input data 'cat /usr/lib/x86_64-linux-gnu/*.so.* | head -c 96M >data'

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# As truth_first.sh, with programs of tests/bench/grain: the argument is the size of a step. Programs and both sizes were
+# written down before the first of them was measured.
+
+grain=$here/grain
+for program in thread_a_task small_writes queue; do
+	make_input "$program" "gcc -O2 -g -pthread -o $program '$grain/$program.c' -lm"
+done
+make_input regions "gcc -O2 -g -fopenmp -o regions '$grain/regions.c' -lm"
+make_input async "g++ -O2 -g -pthread -o async '$grain/async.cc'"
+make_input channel "go build -o channel '$grain/channel.go'"
+make_input goroutines "go build -o goroutines '$grain/goroutines.go'"
+make_input spawn "rustc -O -g -o spawn '$grain/spawn.rs'"
+make_input messages "rustc -O -g -o messages '$grain/messages.rs'"
+make_input Threads.class "javac -d . '$grain/Threads.java'"
+make_input bytes 'head -c 24M "$(readlink -f /usr/bin/python3)" >bytes; while [ $(stat -c %s bytes) -lt 24000000 ]; do
+	cat bytes bytes | head -c 25165824 >more && mv more bytes; done'
+
+small='steps|fine'
+fix thread-a-task "$small" '.' './thread_a_task 1' './thread_a_task 2000'
+fix small-writes "$small" '.' './small_writes 0 >/dev/null' './small_writes 65536 >/dev/null'
+fix queue "$small" '.' './queue 1' './queue 500'
+fix async "$small" '.' './async 200' './async 200000'
+fix channel "$small" '.' './channel 1' './channel 1000'
+fix goroutines "$small" '.' './goroutines 20' './goroutines 20000'
+fix pool "$small" '.' "/usr/bin/python3 '$grain/pool.py' 1" "/usr/bin/python3 '$grain/pool.py' 2000"
+fix bytes "$small" '.' "/usr/bin/python3 '$grain/bytes.py' 0 bytes" "/usr/bin/python3 '$grain/bytes.py' 65536 bytes"
+fix spawn "$small" '.' './spawn 2000' './spawn 2000000'
+fix messages "$small" '.' './messages 1' './messages 1000'
+fix threads-java "$small" '.' 'java -cp . Threads 1' 'java -cp . Threads 2000'
+fix regions "$small" '.' './regions 100' './regions 1000000'
+fix expr "$small" '.' "sh '$grain/expr.sh' expr" "sh '$grain/expr.sh' shell"
+fix fields "$small" '.' "sh '$grain/fields.sh' each" "sh '$grain/fields.sh' all"
+fix dd "$small" '.' 'dd if=/dev/zero of=/dev/null bs=1 count=700000' 'dd if=/dev/zero of=/dev/null bs=64k count=11'
