@@ -64,6 +64,8 @@ struct config {
 	bool lines, inlines;
 	struct qz_texts spin_symbols; /* files */
 	struct qz_integers pids;
+	struct qz_integers trees;
+	const char *unit, *container; /* NULL: not given */
 	bool system;
 	uint64_t duration, delay; /* ns, 0: not given */
 	const char *log;	  /* record: file of the scheduler's log, NULL: not given */

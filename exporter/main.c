@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/util/options.h"
+#include "core/util/standard_files.h"
 #include "exporter/http.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:9972"
@@ -159,9 +160,10 @@ int main(int argc, char *argv[])
 	struct config config = {.listen = DEFAULT_ADDRESS, .rows = 50};
 	struct addrinfo *address = NULL;
 	char error[256], socket[4096];
-	int first = qz_options__parse(argc, argv, options, &config, error, sizeof(error));
-	int status;
+	int first, status;
 
+	qz_standard_files__open();
+	first = qz_options__parse(argc, argv, options, &config, error, sizeof(error));
 	if (first < 0)
 		return complain(STATUS_USAGE, "%s; try quartz-exporter --help", error);
 	if (first < argc)

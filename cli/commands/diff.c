@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/page_file.h"
+#include "cli/files/page_file.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "cli/comparison/limits.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/output_file.h"
+#include "cli/files/output_file.h"
 #include "cli/query/history.h"
 #include "cli/query/profile_source.h"
 #include "cli/query/view.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/page_file.h"
+#include "cli/files/page_file.h"
 #include "cli/query/history.h"
 #include "cli/query/profile_source.h"
 #include "cli/query/view.h"

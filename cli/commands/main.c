@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/query/profile_source.h"
+#include "core/util/standard_files.h"
 #include "core/util/suggest.h"
 
 struct command {
@@ -563,6 +564,7 @@ int main(int argc, char **argv)
 {
 	enum status status;
 
+	qz_standard_files__open();
 	setlocale(LC_CTYPE, "");
 	status = run(argc, argv);
 	if (ferror(stdout) || fclose(stdout)) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/experiment/members.h"
 #include "cli/experiment/programs.h"
 #include "core/util/vec.h"
 
@@ -73,7 +74,7 @@ static void add_time(struct line *line, const char *name, uint64_t ns, char text
 /* Texts that the line points to. */
 struct texts {
 	char rate[24], snapshots[24], duration[40], delay[40];
-	char (*pids)[24];
+	char (*pids)[24], (*trees)[24];
 };
 
 static void add_options(struct line *line, const struct config *config, struct texts *texts)
@@ -83,6 +84,8 @@ static void add_options(struct line *line, const struct config *config, struct t
 	add(line, "--private");
 	for (size_t i = 0; i < config->pids.n; i++)
 		add_number(line, "--pid", config->pids.items[i], texts->pids[i]);
+	for (size_t i = 0; i < config->trees.n; i++)
+		add_number(line, "--tree", config->trees.items[i], texts->trees[i]);
 	if (config->system) {
 		add(line, "--system");
 		add(line, "--exact");
@@ -108,13 +111,16 @@ static enum status check_targets(const struct config *config)
 {
 	const char *why = NULL;
 
-	if (*config->command && (config->pids.n || config->system))
-		why = "a COMMAND cannot be combined with --pid or --system: --duration says how "
-		      "long to measure";
-	else if (config->pids.n && config->system)
-		why = "--pid cannot be combined with --system";
-	else if (!*config->command && !config->pids.n && !config->system)
-		why = "no command given, nor --pid or --system";
+	int others = !!config->pids.n + !!config->trees.n + !!config->unit + !!config->container +
+		     config->system;
+
+	if (*config->command && others)
+		why = "a COMMAND cannot be combined with --pid, --tree, --unit, --container or "
+		      "--system: --duration says how long to measure";
+	else if (others > 1)
+		why = "--pid, --tree, --unit, --container and --system exclude each other";
+	else if (!*config->command && !others)
+		why = "no command given, nor --pid, --tree, --unit, --container or --system";
 	else if (!*config->command && (config->preload || config->user))
 		why = "--preload and --user need a COMMAND";
 	if (!why)
@@ -123,20 +129,29 @@ static enum status check_targets(const struct config *config)
 	return STATUS_USAGE;
 }
 
-enum status cmd_record(const struct config *config)
+/* The processes that are named in some other way than by their numbers. */
+static enum status find_targets(const struct config *given, struct config *config)
 {
-	char path[PATH_MAX];
-	struct texts texts;
-	struct line line = {0};
+	*config = *given;
+	members__say_left_out(&config->pids);
+	return config->unit || config->container
+		       ? members__find(config->unit, config->container, &config->trees)
+		       : STATUS_OK;
+}
 
-	if (check_targets(config) != STATUS_OK)
-		return STATUS_USAGE;
-	texts.pids = calloc(config->pids.n + 1, sizeof(*texts.pids));
-	if (!texts.pids)
-		return out_of_memory();
-	add_options(&line, config, &texts);
+static enum status start(const struct config *config, const char *user)
+{
+	struct texts texts = {
+		.pids = calloc(config->pids.n + 1, sizeof(*texts.pids)),
+		.trees = calloc(config->trees.n + 1, sizeof(*texts.trees)),
+	};
+	struct line line = {.failed = !texts.pids || !texts.trees};
+	char path[PATH_MAX];
+
+	if (!line.failed)
+		add_options(&line, config, &texts);
 	if (*config->command) {
-		add_text(&line, "--user", programs__user(config));
+		add_text(&line, "--user", user);
 		add(&line, "--");
 	}
 	for (char **word = config->command; *word; word++)
@@ -148,5 +163,19 @@ enum status cmd_record(const struct config *config)
 	}
 	free(line.words);
 	free(texts.pids);
+	free(texts.trees);
 	return line.failed ? out_of_memory() : STATUS_FAILURE;
+}
+
+enum status cmd_record(const struct config *given)
+{
+	const char *user = NULL;
+	struct config config;
+	enum status status = check_targets(given);
+
+	if (status == STATUS_OK && *given->command)
+		status = programs__user(given, given->command[0], &user);
+	if (status == STATUS_OK)
+		status = find_targets(given, &config);
+	return status == STATUS_OK ? start(&config, user) : status;
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/commands/page_file.h"
+#include "cli/files/page_file.h"
 #include "cli/experiment/scale_text.h"
 #include "cli/experiment/series.h"
 #include "cli/render/output.h"
@@ -30,7 +30,7 @@ static const char *find_misuse(const struct config *config)
 							    : NULL;
 	if (!config->events)
 		return "--pid needs --events, a command that prints how much has been done";
-	return config->baseline || config->user ? "--baseline and --user need a COMMAND" : NULL;
+	return config->baseline ? "--baseline needs a COMMAND" : NULL;
 }
 
 static enum status check(const struct config *config)

@@ -9,6 +9,7 @@
 
 #include "cli/experiment/knob.h"
 #include "cli/experiment/proposal.h"
+#include "cli/experiment/programs.h"
 #include "cli/experiment/timed_run.h"
 #include "cli/experiment/trial.h"
 #include "cli/experiment/tuning.h"
@@ -48,7 +49,7 @@ static enum timed_outcome run_once(const struct tuning *t, uint32_t setting, uin
 				   int *status)
 {
 	char *words[4] = {0}, option[32];
-	struct timed_run run = {.limit_ns = limit_of(t)};
+	struct timed_run run = {.limit_ns = limit_of(t), .user = t->user};
 	enum timed_outcome outcome;
 	cpu_set_t on;
 
@@ -297,7 +298,8 @@ static enum status choose_knob(const struct tuning *t, const char **text)
 			 config->pid ? "process" : "command");
 		return STATUS_NO_PRIVILEGE;
 	}
-	status = proposal__make(&p, config, &t->on, config->pid ? &t->live.page.copy : NULL);
+	status = proposal__make(&p, config, &t->on, config->pid ? &t->live.page.copy : NULL,
+				t->user);
 	*text = p.knob;
 	if (status == STATUS_OK && !config->json)
 		print_proposal(config, &p);
@@ -336,7 +338,12 @@ static enum status find_knob(struct tuning *t)
 	const char *text = NULL;
 	enum status status = STATUS_OK;
 
-	if (config->pid)
+	/* who is not root runs it itself, whoever called sudo before */
+	if (!config->pid)
+		status = geteuid() && !config->user
+				 ? STATUS_OK
+				 : programs__user(config, "the command", &t->user);
+	if (status == STATUS_OK && config->pid)
 		status = live__open(&t->live, config, &t->on);
 	t->by = config->pid ? t->live.by : MEASURE_TIME;
 	if (status == STATUS_OK)

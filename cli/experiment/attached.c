@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/experiment/programs.h"
 #include "cli/query/profile_source.h"
 #include "core/util/clock.h"
 #include "core/util/vec.h"
@@ -38,17 +39,18 @@ static double now(void)
 /* The first number that the command prints. False: it was said why. */
 static bool ask(const struct attached *a, double *value)
 {
-	FILE *out = popen(a->config->events, "re");
+	FILE *out;
+	pid_t pid = programs__read(a->config->events, a->user, &out);
 	char line[256] = "", *at = line, *end = line;
 	int status;
 
-	if (out && fgets(line, sizeof(line), out)) {
+	if (pid > 0 && fgets(line, sizeof(line), out)) {
 		at += strcspn(line, "0123456789");
 		*value = strtod(at, &end);
 		while (fgets(line, sizeof(line), out))
 			at = line;
 	}
-	status = out ? pclose(out) : -1;
+	status = pid > 0 ? programs__end(pid, out) : -1;
 	if (status || end == at || !isfinite(*value)) {
 		complain("--events '%s': %s", a->config->events,
 			 status ? "it failed" : "no number in its first line");
@@ -121,12 +123,12 @@ static enum status fail(pid_t pid, int err)
 }
 
 enum status attached__open(struct attached *a, const struct config *config,
-			   const struct processors *on)
+			   const struct processors *on, const char *user)
 {
 	pid_t pid = 0;
 	int err;
 
-	*a = (struct attached) {.config = config, .on = on};
+	*a = (struct attached) {.config = config, .on = on, .user = user};
 	err = affinity__keep(&a->before, &config->pids, &pid);
 	return err ? fail(pid, err) : STATUS_OK;
 }

@@ -13,12 +13,13 @@
 struct attached {
 	const struct config *config;
 	const struct processors *on;
+	const char *user; /* whom --events is run as, of programs__user */
 	struct affinity before;
 };
 
 /* Other than STATUS_OK: it was said why. To be closed in any case, which puts everything back. */
 enum status attached__open(struct attached *a, const struct config *config,
-			   const struct processors *on);
+			   const struct processors *on, const char *user);
 void attached__close(struct attached *a);
 
 /* Measures them on so many processors into this file. *rate is of events per second. */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cli/experiment/programs.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void programs__find(const char *const places[2], const char *usual, char path[PATH_MAX])
@@ -29,17 +33,95 @@ void programs__quartzd(char path[PATH_MAX])
 	programs__find(places, "/usr/sbin/quartzd", path);
 }
 
-const char *programs__user(const struct config *config)
+/* By name or number. */
+static const struct passwd *find_user(const char *text)
+{
+	const struct passwd *entry = getpwnam(text);
+	int64_t uid;
+
+	if (entry || qz_options__integer(text, 0, UINT32_MAX - 1, &uid))
+		return entry;
+	return getpwuid((uid_t)uid);
+}
+
+enum status programs__user(const struct config *config, const char *what, const char **user)
 {
 	const char *uid = getenv("SUDO_UID"), *name = getenv("SUDO_USER");
-	int64_t number;
 
-	if (config->user)
-		return config->user;
-	if (!uid || qz_options__integer(uid, 1, UINT32_MAX - 1, &number) ||
-	    !getpwuid((uid_t)number))
-		return NULL;
-	complain("%s is run as %s; with --user root it is run as root", config->command[0],
-		 name ? name : uid);
-	return uid;
+	*user = config->user ? config->user : uid && strcmp(uid, "0") ? uid : NULL;
+	if (!*user)
+		return STATUS_OK;
+	if (!find_user(*user)) {
+		complain("%s '%s' is no user here; choose whom %s is run as with --user",
+			 config->user ? "--user:" : "SUDO_UID:", *user, what);
+		return STATUS_USAGE;
+	}
+	if (!config->user)
+		complain("%s is run as %s; with --user root it is run as root", what,
+			 name ? name : uid);
+	return STATUS_OK;
+}
+
+int programs__become(const char *user)
+{
+	const struct passwd *entry;
+
+	if (!user)
+		return 0;
+	errno = 0;
+	entry = find_user(user);
+	if (!entry)
+		return errno ? -errno : -ENOENT;
+	if (entry->pw_uid != geteuid() && (initgroups(entry->pw_name, entry->pw_gid) ||
+					   setresgid(entry->pw_gid, entry->pw_gid, entry->pw_gid) ||
+					   setresuid(entry->pw_uid, entry->pw_uid, entry->pw_uid)))
+		return -errno;
+	if (setenv("HOME", entry->pw_dir, 1) || setenv("USER", entry->pw_name, 1) ||
+	    setenv("LOGNAME", entry->pw_name, 1) || setenv("SHELL", entry->pw_shell, 1))
+		return -ENOMEM;
+	return 0;
+}
+
+static void become_shell(const char *line, const char *user, int out)
+{
+	int err = programs__become(user);
+
+	if (!err && dup2(out, STDOUT_FILENO) >= 0)
+		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+	complain("cannot run '%s': %s", line, strerror(err ? -err : errno));
+	_exit(127);
+}
+
+pid_t programs__read(const char *line, const char *user, FILE **out)
+{
+	int ends[2], err;
+	pid_t pid;
+
+	*out = NULL;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		become_shell(line, user, ends[1]);
+	err = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	*out = err ? NULL : fdopen(ends[0], "r");
+	if (*out)
+		return pid;
+	err = err ? err : -errno;
+	close(ends[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return err;
+}
+
+int programs__end(pid_t pid, FILE *out)
+{
+	int status;
+
+	fclose(out);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return status;
 }

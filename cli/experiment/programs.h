@@ -4,6 +4,8 @@
 #define QUARTZ_CLI_EXPERIMENT_PROGRAMS_H
 
 #include <limits.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 #include "cli/cli.h"
 
@@ -17,8 +19,23 @@ void programs__quartzd(char path[PATH_MAX]);
 
 /*
  * With sudo, only measuring needs root. The program runs as the user who called sudo, because its
- * behaviour depends on its user, and its files should belong to that user. NULL: as who calls. Borrowed.
+ * behaviour depends on its user, and its files should belong to that user; it is said that `what` does. *user is its name
+ * or number, borrowed; NULL: as who calls. STATUS_USAGE after a line on stderr: there is no such user.
  */
-const char *programs__user(const struct config *config);
+enum status programs__user(const struct config *config, const char *what, const char **user);
+
+/*
+ * In a child that is to execute what `user` (of programs__user) runs: it is that user's for good, with the HOME, USER, LOGNAME and
+ * SHELL of a login. 0 or -errno.
+ */
+int programs__become(const char *user);
+
+/*
+ * Runs a line for sh as `user`, with its output to be read from *out. Its process id, which programs__end takes, or -errno.
+ */
+pid_t programs__read(const char *line, const char *user, FILE **out);
+
+/* Closes `out` and waits for the end: a status as of waitpid(2). */
+int programs__end(pid_t pid, FILE *out);
 
 #endif

@@ -88,7 +88,8 @@ static enum status look_at(struct proposal *p, const struct config *config, cons
 }
 
 enum status proposal__make(struct proposal *p, const struct config *config,
-			   const struct processors *on, const struct qz_knobs *knobs)
+			   const struct processors *on, const struct qz_knobs *knobs,
+			   const char *user)
 {
 	int64_t pid = config->pid;
 	const struct qz_integers pids = {.items = &pid, .n = 1};
@@ -99,7 +100,7 @@ enum status proposal__make(struct proposal *p, const struct config *config,
 			  .pids = knobs ? &pids : NULL,
 			  .duration_ns = config->duration ? config->duration : STANDARD_TIME,
 			  .file = file,
-			  .user = knobs ? NULL : programs__user(config)};
+			  .user = user};
 	enum status status = STATUS_FAILURE;
 	enum trial_outcome outcome;
 	int ended;

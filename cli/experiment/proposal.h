@@ -17,7 +17,8 @@ struct proposal {
  * proposal is. NULL: the command is. Other than STATUS_OK: it was said why. Needs root.
  */
 enum status proposal__make(struct proposal *p, const struct config *config,
-			   const struct processors *on, const struct qz_knobs *knobs);
+			   const struct processors *on, const struct qz_knobs *knobs,
+			   const char *user);
 void proposal__free(struct proposal *p);
 
 #endif

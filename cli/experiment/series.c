@@ -243,8 +243,9 @@ static enum status prepare(struct series *s)
 		s->baseline[1] = (char *)"-c";
 		s->baseline[2] = (char *)s->config->baseline;
 	}
-	s->user = s->config->pids.n ? NULL : programs__user(s->config);
-	return make_directory(s);
+	status = programs__user(s->config, s->config->pids.n ? "--events" : s->config->command[0],
+				&s->user);
+	return status == STATUS_OK ? make_directory(s) : status;
 }
 
 enum status series__run(const struct config *config, struct profile_set *set)
@@ -255,7 +256,7 @@ enum status series__run(const struct config *config, struct profile_set *set)
 	if (status == STATUS_OK) {
 		trial__watch();
 		if (config->pids.n)
-			status = attached__open(&s.attached, config, &s.on);
+			status = attached__open(&s.attached, config, &s.on, s.user);
 		if (status == STATUS_OK)
 			status = run_all(&s);
 		if (config->pids.n)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
 #include "core/util/clock.h"
 
@@ -22,7 +23,7 @@
 
 static void become(const struct timed_run *r)
 {
-	int fd = open("/dev/null", O_RDWR);
+	int fd = open("/dev/null", O_RDWR), err;
 
 	setpgid(0, 0);
 	trial__unwatch();
@@ -39,8 +40,13 @@ static void become(const struct timed_run *r)
 		complain("nice %d: %s; a lower one needs root", r->nice, strerror(errno));
 		_exit(126);
 	}
-	execvp(r->command[0], r->command);
-	complain("%s: %s", r->command[0], strerror(errno));
+	err = programs__become(r->user);
+	if (!err) {
+		execvp(r->command[0], r->command);
+		err = -errno;
+	}
+	complain("%s: %s", r->command[0], strerror(-err));
+	errno = -err;
 	_exit(errno == ENOENT ? 127 : 126);
 }
 

@@ -9,6 +9,7 @@
 
 struct timed_run {
 	char *const *command; /* NULL-terminated */
+	const char *user;     /* whom it is run as, of programs__user */
 	const cpu_set_t *on;  /* NULL: on all that this process may use */
 	int nice;	      /* added to that of this process */
 	uint64_t limit_ns;    /* it is ended then */

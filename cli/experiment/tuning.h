@@ -14,6 +14,7 @@
 struct tuning {
 	const struct config *config;
 	struct processors on;
+	const char *user; /* whom a command is run as, of programs__user */
 	struct knob knob;
 	struct live live;     /* of a KNOB_PROCESS */
 	enum tune_measure by; /* costs are seconds, or one over what is done in a second */

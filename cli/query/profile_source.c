@@ -39,9 +39,12 @@ enum status profile_source__fail(const char *what, int err)
 /* Reads and closes fd; `name` is for messages. */
 static enum status read_snapshot(int fd, const char *name, struct qz_profile **profile)
 {
-	const char *why = NULL;
+	const char *why = "an empty file, no profile";
+	struct stat st;
 
-	*profile = qz_pprof__read(fd, &why);
+	*profile = NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size)
+		*profile = qz_pprof__read(fd, &why);
 	if (*profile)
 		qz_slices__end(*profile);
 	else
@@ -74,11 +77,13 @@ bool profile_source__is_snapshot(const char *name)
 	struct stat st;
 	bool is;
 
-	if (fd < 0)
-		return length > suffix && !strcmp(name + length - suffix, SOURCE_SUFFIX);
-	is = !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, first, 2, 0) == 2 &&
-	     !memcmp(first, gzip, 2);
-	close(fd);
+	if (length > suffix && !strcmp(name + length - suffix, SOURCE_SUFFIX))
+		is = true; /* whatever is in it: reading it says so */
+	else
+		is = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		     pread(fd, first, 2, 0) == 2 && !memcmp(first, gzip, 2);
+	if (fd >= 0)
+		close(fd);
 	return is;
 }
 

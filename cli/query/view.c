@@ -8,6 +8,7 @@
 #include "cli/query/scope_select.h"
 #include "cli/render/cells.h"
 #include "cli/query/profile_source.h"
+#include "cli/render/text_table.h"
 
 #define MAX_CANDIDATES 5
 
@@ -157,48 +158,58 @@ static enum status complain_unknown(const struct view *v)
 				   "; similar: ", similar, n);
 }
 
-/* The row that the table shows under exactly this name: so namesakes can be told apart. */
-static const struct qz_row *find_label(const struct view *v, const struct qz_report *r)
+/* Whether a table shows this label, which is freed, so; `cut`: where it had no room for all of it. */
+static bool is_shown_as(char *label, const char *wanted, bool cut)
 {
-	const struct qz_row *row = NULL;
+	bool is = label && (cut ? text_table__is_cut(wanted, label) : !strcmp(wanted, label));
 
-	for (uint32_t i = 0; !row && i < r->nrows; i++) {
-		char *label = names__format(v->names, r->rows[i].procedure);
-
-		if (label && !strcmp(label, v->config->procedure))
-			row = &r->rows[i];
-		free(label);
-	}
-	return row;
+	free(label);
+	return is;
 }
 
-/* The object that tables show under exactly this name. */
-static const struct qz_object_row *find_object_label(const struct view *v,
-						     const struct qz_report *r)
+/*
+ * The procedures that tables show under exactly this name, so that namesakes can be told apart, or else those that they show
+ * so if it is cut. Gives how many.
+ */
+static uint32_t find_labels(const struct view *v, const struct qz_report *r,
+			    uint32_t found[MAX_CANDIDATES + 1])
 {
-	const struct qz_object_row *row = NULL;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; !row && i < r->nobjects; i++) {
-		char *label = cells__object(r, r->objects[i].object);
+	for (int cut = 0; !n && cut <= 1; cut++)
+		for (uint32_t i = 0; i < r->nrows && n <= MAX_CANDIDATES; i++)
+			if (is_shown_as(names__format(v->names, r->rows[i].procedure),
+					v->config->procedure, cut))
+				found[n++] = r->rows[i].procedure;
+	return n;
+}
 
-		if (label && !strcmp(label, v->config->procedure))
-			row = &r->objects[i];
-		free(label);
-	}
-	return row;
+/* Likewise of objects. */
+static uint32_t find_object_labels(const struct view *v, const struct qz_report *r,
+				   uint32_t found[MAX_CANDIDATES + 1])
+{
+	uint32_t n = 0;
+
+	for (int cut = 0; !n && cut <= 1; cut++)
+		for (uint32_t i = 0; i < r->nobjects && n <= MAX_CANDIDATES; i++)
+			if (is_shown_as(cells__object(r, r->objects[i].object),
+					v->config->procedure, cut))
+				found[n++] = r->objects[i].object;
+	return n;
 }
 
 static enum status find_object(struct view *v)
 {
-	uint32_t found[MAX_CANDIDATES];
+	uint32_t found[MAX_CANDIDATES + 1];
 	bool any = false;
 
 	for (uint32_t i = 0; i < v->n; i++) {
 		const struct qz_report *r = v->reports[i];
-		uint32_t n = qz_lookup__objects(r, v->config->procedure, found, MAX_CANDIDATES);
+		uint32_t n = find_object_labels(v, r, found);
 
-		v->objects[i] = find_object_label(v, r);
-		if (n > 1 && !v->objects[i])
+		if (!n)
+			n = qz_lookup__objects(r, v->config->procedure, found, MAX_CANDIDATES);
+		if (n > 1)
 			return complain_candidates(v, r, "more than one object", ": ", found, n);
 		for (uint32_t k = 0; n && !v->objects[i] && k < r->nobjects; k++)
 			if (r->objects[k].object == found[0])
@@ -217,10 +228,17 @@ static enum status find_procedure(struct view *v)
 		const struct qz_report *r = v->reports[i];
 		uint32_t n = qz_lookup__procedures(r, v->config->procedure, found, MAX_CANDIDATES);
 
-		v->rows[i] = n == 1 ? find_row(r, found[0]) : find_label(v, r);
-		if (n > 1 && !v->rows[i])
+		if (n != 1) {
+			uint32_t labels[MAX_CANDIDATES + 1], shown = find_labels(v, r, labels);
+
+			if (shown)
+				memcpy(found, labels, shown * sizeof(*found));
+			n = shown ? shown : n;
+		}
+		if (n > 1)
 			return complain_candidates(v, NULL, "more than one procedure", ": ", found,
 						   n);
+		v->rows[i] = n ? find_row(r, found[0]) : NULL;
 		any |= v->rows[i] != NULL;
 	}
 	if (!any && v->config->by_part && find_similar(v, found) == 1) {

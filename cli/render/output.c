@@ -12,6 +12,7 @@
 #include "core/util/term_escape.h"
 
 #define DEFAULT_WIDTH 100
+#define LEAST_WIDTH   40
 #define NO_LIMIT      (1 << 30)
 
 static bool is_set(const char *value)
@@ -36,10 +37,10 @@ static int choose_width(bool terminal)
 	int64_t columns;
 
 	if (is_set(getenv("COLUMNS")) &&
-	    !qz_options__integer(getenv("COLUMNS"), 40, 10000, &columns))
-		return (int)columns;
-	if (terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
-		return size.ws_col;
+	    !qz_options__integer(getenv("COLUMNS"), 1, 10000, &columns))
+		return columns < LEAST_WIDTH ? LEAST_WIDTH : (int)columns;
+	if (terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
 	return DEFAULT_WIDTH;
 }
 

@@ -151,6 +151,21 @@ static void print_cut(const char *text, int width, const struct output *out)
 		text, mark, tail);
 }
 
+bool text_table__is_cut(const char *cut, const char *text)
+{
+	static const char *const marks[] = {"…", "..."};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const char *at = strstr(cut, marks[i]), *tail = at ? at + strlen(marks[i]) : "";
+		size_t kept = at ? (size_t)(at - cut) : 0, length = strlen(text);
+
+		if (kept && length >= kept + strlen(tail) && !strncmp(cut, text, kept) &&
+		    !strcmp(text + length - strlen(tail), tail))
+			return true;
+	}
+	return false;
+}
+
 /* Of a number that has fewer decimals than others of its column. */
 static int trailing_blanks(const char *text)
 {

@@ -31,6 +31,9 @@ void text_table__add(struct text_table *table, enum emphasis emphasis, const cha
 /* The same with a text that is taken over, and freed; NULL: memory was short. */
 void text_table__take(struct text_table *table, char *text);
 
+/* Whether `cut` is what a table shows of a longer text. */
+bool text_table__is_cut(const char *cut, const char *text);
+
 /* Prints it and frees it. 0 or -ENOMEM. */
 int text_table__print(struct text_table *table, const struct output *out);
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "core/util/standard_files.h"
 #include "daemon/session/options.h"
 #include "daemon/util/log.h"
 #include "daemon/session/service.h"
@@ -17,6 +18,7 @@ int main(int argc, char *argv[])
 	char error[256];
 	int status = STATUS_OK, err;
 
+	qz_standard_files__open();
 	/* else glibc raises it to what was freed last, and the tables of a library stay in the heap */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	log__set_name(argv[0]);

@@ -414,6 +414,17 @@ static int prepare_command(struct session *s)
 	return 0;
 }
 
+static const char *why_not_found(const char *command)
+{
+	bool is_here = !access(command, F_OK);
+
+	if (!strchr(command, '/'))
+		return is_here ? "no such command in PATH; the one in this directory is ./ and its "
+				 "name"
+			       : "no such command in PATH";
+	return is_here ? "the interpreter or loader that it names does not exist" : "no such file";
+}
+
 static int let_go(struct session *s)
 {
 	int err = command__start(&s->command);
@@ -421,7 +432,7 @@ static int let_go(struct session *s)
 	if (!err)
 		return 0;
 	log_error("%s: %s", s->options->command[0],
-		  err == -ENOENT ? "no such command in PATH" : strerror(-err));
+		  err == -ENOENT ? why_not_found(s->options->command[0]) : strerror(-err));
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 

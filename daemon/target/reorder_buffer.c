@@ -151,7 +151,8 @@ uint32_t reorder_buffer__process(struct reorder_buffer *r, uint64_t *horizon, re
 	}
 	if (done < r->n && r->all[done].time <= *horizon)
 		*horizon = r->all[done].time - 1;
-	memmove(r->all, &r->all[done], (r->n - done) * sizeof(*r->all));
+	if (done && done < r->n)
+		memmove(r->all, &r->all[done], (r->n - done) * sizeof(*r->all));
 	r->n -= done;
 	return done;
 }

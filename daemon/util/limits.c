@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,13 +114,73 @@ static bool out_of_files(void)
 	return fd < 0 && errno == EMFILE;
 }
 
+/* Below a mounted hierarchy: the least limit of a group and of those above it. 0: there is none. */
+static unsigned long long least_in_groups(const char *root, const char *group, char found[PATH_MAX])
+{
+	unsigned long long least = 0, max;
+	char path[PATH_MAX], file[PATH_MAX + 16];
+	char *slash;
+
+	snprintf(path, sizeof(path), "%s%s", root, group);
+	for (; strlen(path) >= strlen(root); *slash = '\0') {
+		FILE *f;
+
+		snprintf(file, sizeof(file), "%s/pids.max", path);
+		f = fopen(file, "re");
+		if (f && fscanf(f, "%llu", &max) == 1 && (!least || max < least)) {
+			least = max;
+			strcpy(found, path);
+		}
+		if (f)
+			fclose(f);
+		slash = strrchr(path, '/');
+		if (!slash)
+			break;
+	}
+	return least;
+}
+
+/* The kernel gives the same error for a limit of processes of this control group, in either version. */
+static bool describe_group(char *to, size_t size)
+{
+	char line[PATH_MAX], found[PATH_MAX];
+	unsigned long long least = 0;
+	FILE *f = fopen("/proc/self/cgroup", "re");
+
+	while (f && !least && fgets(line, sizeof(line), f)) {
+		char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
+
+		if (!group)
+			continue;
+		*group++ = '\0';
+		group[strcspn(group, "\n")] = '\0';
+		if (!names[1])
+			least = least_in_groups("/sys/fs/cgroup", group, found);
+		else if (!strcmp(names + 1, "pids"))
+			least = least_in_groups("/sys/fs/cgroup/pids", group, found);
+	}
+	if (f)
+		fclose(f);
+	if (least)
+		snprintf(to, size,
+			 "pids.max of %.100s is %llu: raise it (TasksMax= of a unit, --pids-limit "
+			 "of "
+			 "a container)",
+			 found, least);
+	return least;
+}
+
 void limits__explain(int err, char *line, size_t size)
 {
 	size_t length = strlen(line);
-	char what[160];
+	char what[320];
 
 	if (out_of_files())
 		err = -EMFILE;
+	if (err == -EAGAIN && describe_group(what, sizeof(what))) {
+		snprintf(line + length, size - length, "; %s", what);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		if (limits[i].err != -err || limit_of(limits[i].resource) == RLIM_INFINITY ||
 		    strstr(line, limits[i].name))

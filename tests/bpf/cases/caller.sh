@@ -55,6 +55,30 @@ own_profile()
 	! grep 'is run as' record.err || fail 'it is said all the same'
 }
 
+# What tune runs, as what scale asks, is the user's as what record runs is; and a number that is no user's is not root.
+own_trials()
+{
+	mkdir mine && chown nobody mine
+	by_nobody "$out/quartzctl" tune --knob "n:1,2:id -u >>mine/{}; id -g >>mine/{}; echo \$HOME >>mine/{}" --trials 2 --runs 1
+	ended "$pid"
+	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
+	said 'the command is run as nobody; with --user root'
+	[ "$(sort -u mine/1 mine/2)" = "$(printf '%s\n' "$uid" "$(id -g nobody)" "$(getent passwd nobody | cut -d: -f6)" | sort -u)" ] ||
+		fail 'not run as nobody' "$(cat mine/*)"
+	by_nobody "$out/quartzctl" tune --user root --knob "n:1,2:id -u >>mine/root; : {}" --trials 2 --runs 1
+	ended "$pid"
+	[ "$(sort -u mine/root)" = 0 ] || fail 'not run as root'
+	start_busy 1
+	by_nobody "$out/quartzctl" scale --pid "$busy" --processors 1 --runs 1 --duration 300ms -o scaled \
+		--events 'id -u >mine/asked; date +%s%N'
+	ended "$pid"
+	[ "$(cat mine/asked)" = "$uid" ] || fail 'asked as another one' "$(cat record.err)"
+	SUDO_UID=4294967000 "$out/quartzctl" record -o none -- touch ran 2>refused.err
+	status=$?
+	[ "$status" = 2 ] && [ ! -e ran ] && [ "$(wc -l <refused.err)" = 1 ] && grep -q 'is no user here.*--user' refused.err ||
+		fail "status $status" "$(cat refused.err)"
+}
+
 # What the user could make belongs to the user; what root alone could make stays root's. Nothing is followed.
 own_output()
 {
@@ -167,6 +191,27 @@ what_runs()
 	[ ! -e state/history ] || fail 'slices beside those of the service'
 }
 
+# A server whose children do the work.
+children()
+{
+	local server
+
+	start server bash -c '"$1" 600000 & "$1" 600000 & echo $! >child; wait' - "$programs/spin_cpu"
+	server=$pid
+	for ((i = 0; i < 600; i++)); do
+		[ ! -s child ] || break
+		sleep 0.05
+	done
+	trap 'pids=$(cat "/proc/$server/task/$server/children"); kill -KILL $pids; end_all' EXIT
+	"$out/quartzctl" record -p "$server" -d 300ms --cpu none -o alone 2>record.err
+	said "process $server (bash) has 2 child processes (spin_cpu), left out; --tree $server takes them in"
+	"$out/quartzctl" record --tree "$server" -d 300ms --cpu none -o profile 2>record.err || fail "status $?" "$(cat record.err)"
+	! grep 'left out' record.err || fail 'left out all the same'
+	"$out/quartzctl" report -i profile --json >report.json 2>report.err
+	jq -e '.scopes[0] | .cpu_ns > 0 and any(.rows[]; .name == "fixed_work")' report.json >jq.out ||
+		fail 'without the children' "$(head -c 2000 report.json)"
+}
+
 # The command runs at once, and what it does in the time is not measured.
 later()
 {
@@ -196,9 +241,11 @@ later()
 }
 
 try 'the command and the profile of who calls by sudo' own_profile
+try 'trials of who calls by sudo' own_trials
 try 'a file of who calls by sudo' own_output
 try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
 try 'a terminal that goes away, and a kill' ended_from_outside
+try 'a server whose children do the work' children
 thorough 'processes that run, and the machine' what_runs
 thorough 'measuring later' later

@@ -95,6 +95,10 @@ commands()
 	echo 'no program' >text
 	chmod 644 text
 	refused 127 nowhere-such "$out/quartzctl" record -o profile -- nowhere-such
+	refused 127 '/no/such: no such file' "$out/quartzctl" record -o profile -- /no/such
+	printf '#!/no/interpreter\n' >script
+	chmod 755 script
+	refused 127 'interpreter .* does not exist' "$out/quartzctl" record -o profile -- ./script
 	refused 126 text "$out/quartzctl" record -o profile -- ./text
 	[ ! -e profile ] || fail 'a snapshot of nothing'
 }
@@ -164,6 +168,33 @@ small_files()
 	[ $status = 1 ] && [ "$(grep -c 'RLIMIT_FSIZE is 1024: raise' record.err)" = 1 ] ||
 		fail "status $status" "$(cat record.err)"
 	[ -z "$(find . -name 'none*')" ] || fail 'a part of it was left'
+}
+
+# A control group's limit is not that of the user.
+few_processes()
+{
+	local group=/sys/fs/cgroup/quartz-test.$$
+
+	mkdir "$group" 2>/dev/null || group=/sys/fs/cgroup/pids/quartz-test.$$
+	[ -d "$group" ] || mkdir "$group" 2>/dev/null || skip 'no control group can be made'
+	trap 'rmdir "$group"; end_all' EXIT
+	echo 2 >"$group/pids.max" 2>/dev/null || skip 'no limit of processes'
+	refused 1 "pids.max of $group is 2: raise" bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" \
+		"$out/quartzctl" record -o profile -- touch ran
+}
+
+# Nothing of quartzd's takes the number of a descriptor that its caller has closed.
+closed_descriptors()
+{
+	local closed
+
+	for closed in '<&-' '>&-' '<&- >&- 2>&-'; do
+		rm -f profile
+		eval '"$out/quartzctl" record --cpu none -o profile -- "$programs/phases" --time 1:0.3 2>record.err '"$closed"
+		[ $? = 0 ] || fail "status with $closed" "$(cat record.err)"
+		lawful
+		expect "names with $closed" 'row("phase_1").samples > 0 and (.scopes[0] | .unresolved * 10 < .samples)'
+	done
 }
 
 # quartzd raises the limit where it may; where it may not, it says what to do.
@@ -249,6 +280,8 @@ try 'a missing directory for the snapshot' nowhere_to_save
 try 'a full disk' disk_full
 try 'what a file replaces' what_is_there
 try 'a small limit of file sizes' small_files
+try 'a small limit of processes of a control group' few_processes
+try 'closed descriptors' closed_descriptors
 try 'a small limit of open files' few_files
 thorough 'a small limit of open files, and many programs' few_files_for_many
 thorough 'no descriptors left' no_files_left

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Pages for the browser as files. */
-#include "cli/commands/page_file.h"
+#include "cli/files/page_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/commands/output_file.h"
+#include "cli/files/output_file.h"
 #include "core/page/page_html.h"
 
 extern char **environ;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "cli/commands/output_file.h"
+#include "cli/files/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

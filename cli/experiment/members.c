@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/experiment/members.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/render/output.h"
+#include "core/util/systemd_unit.h"
+#include "core/util/vec.h"
+
+#define LEAST_ID 8 /* digits of a container's id: fewer may be in any name */
+
+struct process {
+	int64_t pid, parent;
+	char comm[17];
+	bool member;
+};
+
+struct processes {
+	struct process *all;
+	uint32_t n;
+};
+
+/* ---- what /proc says ---- */
+
+/* False: it has ended. */
+static bool read_stat(struct process *p)
+{
+	char path[64], text[512] = "", *open_, *close_;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	open_ = strchr(text, '(');
+	close_ = strrchr(text, ')'); /* a name may have some */
+	if (!open_ || !close_ || sscanf(close_, ") %*c %" SCNd64, &p->parent) != 1)
+		return false;
+	snprintf(p->comm, sizeof(p->comm), "%.*s", (int)(close_ - open_ - 1), open_ + 1);
+	return true;
+}
+
+static int list(struct processes *list)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		struct process p = {0};
+
+		if (qz_options__integer(entry->d_name, 1, INT32_MAX, &p.pid) || !read_stat(&p))
+			continue;
+		if (qz_array__reserve((void **)&list->all, list->n, sizeof(p)))
+			err = -ENOMEM;
+		else
+			list->all[list->n++] = p;
+	}
+	closedir(dir);
+	return err;
+}
+
+/* ---- members ---- */
+
+static bool is_of_unit(const char *group, const char *unit)
+{
+	char name[QZ_UNIT_LENGTH];
+	size_t length = strlen(unit);
+
+	qz_systemd_unit__of_cgroup(group, name);
+	return !strncmp(name, unit, length) &&
+	       (!name[length] || !strcmp(name + length, ".service"));
+}
+
+/* "/docker/ID", "docker-ID.scope", "cri-containerd-ID.scope": the id begins where no other digit of it is before. */
+static bool is_of_container(const char *group, const char *id)
+{
+	const char *at = group;
+
+	while ((at = strstr(at, id))) {
+		if (at > group && !strchr("0123456789abcdef", at[-1]))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* In any hierarchy of control groups. */
+static bool is_member(int64_t pid, const char *unit, const char *container)
+{
+	char path[64], line[PATH_MAX];
+	bool is = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	f = fopen(path, "re");
+	while (f && !is && fgets(line, sizeof(line), f)) {
+		char *group = strchr(line, ':');
+
+		group = group ? strchr(group + 1, ':') : NULL;
+		if (!group)
+			continue;
+		group[strcspn(group, "\n")] = '\0';
+		is = unit ? is_of_unit(group + 1, unit) : is_of_container(group + 1, container);
+	}
+	if (f)
+		fclose(f);
+	return is;
+}
+
+static const struct process *find(const struct processes *list, int64_t pid)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->all[i].pid == pid)
+			return &list->all[i];
+	return NULL;
+}
+
+static int add_root(struct qz_integers *roots, int64_t pid)
+{
+	int64_t *items = reallocarray(roots->items, roots->n + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	roots->items = items;
+	items[roots->n++] = pid;
+	return 0;
+}
+
+static int add_roots(struct processes *all, const char *unit, const char *container,
+		     struct qz_integers *roots)
+{
+	int err = list(all);
+
+	for (uint32_t i = 0; i < all->n; i++)
+		all->all[i].member = is_member(all->all[i].pid, unit, container);
+	for (uint32_t i = 0; !err && i < all->n; i++) {
+		const struct process *parent = find(all, all->all[i].parent);
+
+		if (all->all[i].member && !(parent && parent->member))
+			err = add_root(roots, all->all[i].pid);
+	}
+	return err;
+}
+
+enum status members__find(const char *unit, const char *container, struct qz_integers *roots)
+{
+	struct processes all = {0};
+	size_t before = roots->n;
+	int err;
+
+	if (container &&
+	    (strlen(container) < LEAST_ID || container[strspn(container, "0123456789abcdef")])) {
+		complain("--container: '%s' is no id of a container, of %d or more digits as "
+			 "'docker ps' shows it",
+			 container, LEAST_ID);
+		return STATUS_USAGE;
+	}
+	err = add_roots(&all, unit, container, roots);
+	free(all.all);
+	if (err)
+		return err == -ENOMEM ? out_of_memory()
+				      : (complain("/proc: %s", strerror(-err)), STATUS_FAILURE);
+	if (roots->n > before)
+		return STATUS_OK;
+	complain(
+		unit ? "--unit: no process runs in the unit '%s'; 'systemctl list-units' names them"
+		     : "--container: no process runs in a container '%s'",
+		unit ? unit : container);
+	return STATUS_FAILURE;
+}
+
+/* ---- children ---- */
+
+static bool is_listed(const struct qz_integers *pids, int64_t pid)
+{
+	for (size_t i = 0; i < pids->n; i++)
+		if (pids->items[i] == pid)
+			return true;
+	return false;
+}
+
+static void say_children(const struct processes *all, const struct qz_integers *pids, int64_t pid)
+{
+	const struct process *process = find(all, pid), *first = NULL;
+	uint32_t n = 0;
+	char *name, *child;
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		if (all->all[i].parent != pid || is_listed(pids, all->all[i].pid))
+			continue;
+		first = first ? first : &all->all[i];
+		n++;
+	}
+	if (!n || !process)
+		return;
+	name = output__escape(process->comm);
+	child = output__escape(first->comm);
+	complain("process %d (%s) has %u child process%s (%s), left out; --tree %d takes %s in",
+		 (int)pid, name ? name : "?", n, n > 1 ? "es" : "", child ? child : "?", (int)pid,
+		 n > 1 ? "them" : "it");
+	free(name);
+	free(child);
+}
+
+void members__say_left_out(const struct qz_integers *pids)
+{
+	struct processes all = {0};
+
+	if (!list(&all))
+		for (size_t i = 0; i < pids->n; i++)
+			say_children(&all, pids, pids->items[i]);
+	free(all.all);
+}
