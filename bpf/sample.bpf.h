@@ -167,6 +167,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 	struct unwinding *u = &s->scratch->user;
 	long n;
 
+	u->asked = 0;
 	if (!task__has_memory(task) || task->flags & PF_KTHREAD_BIT) {
 		u->depth = 0;
 		u->end = QZ_UNWIND_OUTERMOST;
@@ -175,7 +176,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 		u->depth = n > 0 ? (u32)n / sizeof(u64) : 0;
 	}
 	s->scratch->nuser = unwind__frames(u);
-	if (unwind__was_early(u))
+	if (unwind__was_early(u) || u->asked)
 		event__unknown_code(s->ctl, bpf_ktime_get_ns());
 }
 

@@ -43,6 +43,7 @@ struct unwinding {
 	u32 guessed;	    /* the innermost caller was found by unwind__scan */
 	u32 derived;	    /* frames left by rows that were derived from code */
 	u32 unready;	    /* a table that is not there yet was wanted */
+	u32 asked;	    /* rows for code that nothing describes were */
 	u64 thread_pointer; /* fs base */
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 place; /* of unwind__scan_word: where its word was found */
@@ -129,16 +130,21 @@ static __always_inline void region__narrow(const struct qz_unwind_region *r, u64
 	*count = block->count;
 }
 
-/* The row that holds for pc: the last one that does not begin after it. */
+/*
+ * The row that holds for pc: the last one that does not begin after it. None when other rows have taken the place of
+ * those that were looked at, see fill_region() in daemon/unwind/unwind_tables.c.
+ */
 static __always_inline struct qz_unwind_row *region__find_row(const struct qz_unwind_region *r,
 							      u64 pc)
 {
 	u64 wanted = pc - r->bias;
-	u32 low = r->first, count = r->count;
+	u32 n = *(volatile u32 *)&r->count, low, first, count = n;
 	struct qz_unwind_row *row;
 
 	if (wanted >> 32)
 		return NULL;
+	asm volatile("" ::: "memory");
+	low = first = r->first;
 	region__narrow(r, wanted, &low, &count);
 	for (int i = 0; i < ROW_STEPS && count; i++) {
 		u32 half = count / 2, at = low + half;
@@ -148,7 +154,8 @@ static __always_inline struct qz_unwind_row *region__find_row(const struct qz_un
 			break;
 		unwind__halve(&low, &count, half, (s64)(wanted - row->pc) >> 63);
 	}
-	if (low == r->first)
+	asm volatile("" ::: "memory");
+	if (low == first || *(volatile u32 *)&r->count != n)
 		return NULL;
 	low--;
 	return bpf_map_lookup_elem(&unwind_rows, &low);
@@ -167,6 +174,15 @@ static __always_inline void unwind__want(struct unwinding *u, struct qz_unwind_r
 		return;
 	__sync_val_compare_and_swap(&r->first, QZ_UNWIND_PENDING, QZ_UNWIND_WANTED);
 	u->unready = 1;
+}
+
+/* Asks for what the code of a region tells where nothing describes it. */
+static __always_inline void unwind__want_derived(struct unwinding *u, struct qz_unwind_region *r)
+{
+	if (r->derived < QZ_UNWIND_WANTED)
+		return;
+	__sync_val_compare_and_swap(&r->derived, QZ_UNWIND_PENDING, QZ_UNWIND_WANTED);
+	u->asked = 1;
 }
 
 static __always_inline int unwind__stop(struct unwinding *u, u32 why)
@@ -318,10 +334,11 @@ static __always_inline int unwind__scan(struct unwinding *u)
  * Code of a module that describes its other code. glibc's description of clone and clone3 ends
  * before the system call. Else it is assembly, or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
  */
-static __always_inline int unwind__undescribed(struct unwinding *u)
+static __always_inline int unwind__undescribed(struct unwinding *u, struct qz_unwind_region *r)
 {
 	if (u->depth == 1 && u->at_clone)
 		return unwind__at_clone(u);
+	unwind__want_derived(u, r);
 	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
 		return 0;
 	if (unwind__by_frame_pointer(u))
@@ -467,10 +484,10 @@ __noinline int unwind__step(struct unwinding *u)
 		row = NULL;
 	}
 	if (!row)
-		return unwind__undescribed(u);
+		return unwind__undescribed(u, r);
 	switch (QZ_UNWIND_CFA(row->kind)) {
 	case QZ_CFA_NONE:
-		return unwind__undescribed(u);
+		return unwind__undescribed(u, r);
 	case QZ_CFA_SIGNAL:
 		return unwind__signal(u);
 	case QZ_CFA_END:

@@ -30,6 +30,7 @@ struct server {
 		struct resolve_request resolve;
 		struct variable_request variable;
 		struct message_module module;
+		struct table_request table;
 		uint8_t bytes[PROTOCOL_MAX_MESSAGE];
 	} request;
 	union {
@@ -301,11 +302,11 @@ static int serve_table(struct server *s, size_t length, const int fds[2])
 	struct elf_file *file;
 	int err;
 
-	if (length != sizeof(s->request.module) || fds[0] < 0 || fds[1] >= 0)
+	if (length != sizeof(s->request.table) || fds[0] < 0 || fds[1] >= 0)
 		return -EBADMSG;
 	memset(a, 0, sizeof(*a));
 	file = elf_file__open(fds[0]);
-	a->error = file ? cfi__build(file, &t) : -errno;
+	a->error = file ? cfi__build(file, s->request.table.flags & TABLE_DERIVED, &t) : -errno;
 	elf_file__close(file);
 	if (!a->error) {
 		a->n = t.n;

@@ -151,14 +151,16 @@ struct symbolizer_table {
 };
 
 /*
- * Builds the unwind table of an ELF file. *rows are malloc'ed, sorted by pc, and the caller's. Reads
+ * Builds the unwind table of an ELF file; `derived`: with rows for code that nothing describes, for which that code
+ * is read and analyzed. *rows are malloc'ed, sorted by pc, and the caller's. Reads
  * nothing else of the file than what that needs, and nothing is kept. -ENODATA: no code is
  * described; -E2BIG: more than the limits in symbolizer/cfi/cfi.h; -ENOMEM; those two are no errors of
  * the module, it can still be asked for names. -ENOEXEC, -ETIME, -EIO, -ENOENT, -EINVAL as for
  * symbolizer__resolve.
  */
-int symbolizer__unwind_table(struct symbolizer *s, int module, struct qz_unwind_row **rows,
-			     uint32_t *n, struct symbolizer_table *table);
+int symbolizer__unwind_table(struct symbolizer *s, int module, bool derived,
+			     struct qz_unwind_row **rows, uint32_t *n,
+			     struct symbolizer_table *table);
 
 /*
  * The virtual address that a mapping with code has from its start on when it begins at the file

@@ -8,10 +8,10 @@
 #define TABLE_MS 5000
 #define PAGE	 4096
 
-static int request_table(struct symbolizer *s, uint32_t number)
+static int request(struct symbolizer *s, uint32_t number, uint32_t flags)
 {
 	const struct table_answer *a = &s->answer.table;
-	struct message_module request = {.module = number};
+	struct table_request request = {.module = number, .flags = flags};
 	struct symbolizer_request r = {
 		.bytes = &request,
 		.length = sizeof(request),
@@ -28,6 +28,16 @@ static int request_table(struct symbolizer *s, uint32_t number)
 	    a->n > TABLE_MAX_ROWS || (!a->error && a->n == 0))
 		return symbolizer__accident(s, number, -EBADMSG);
 	return a->error;
+}
+
+static int request_table(struct symbolizer *s, uint32_t number)
+{
+	return request(s, number, 0);
+}
+
+static int request_derived(struct symbolizer *s, uint32_t number)
+{
+	return request(s, number, TABLE_DERIVED);
 }
 
 /* Whether the rows have an order and kinds that exist; *next is the lowest pc that may follow. */
@@ -76,7 +86,7 @@ static void keep_layout(struct symbolizer_table *table, const struct table_answe
 }
 
 /* As symbolizer__load(): a child whose memory is full of others is replaced, a file that is none refused. */
-static int open_table(struct symbolizer *s, uint32_t number)
+static int open_table(struct symbolizer *s, uint32_t number, bool derived)
 {
 	struct symbolizer_module *m = s->modules[number];
 	int err = m->error;
@@ -85,7 +95,7 @@ static int open_table(struct symbolizer *s, uint32_t number)
 		err = -EAGAIN;
 	if (err)
 		return err;
-	err = symbolizer__try(s, number, request_table);
+	err = symbolizer__try(s, number, derived ? request_derived : request_table);
 	if (err && err != -ENODATA && err != -E2BIG && err != -ENOMEM && !m->error &&
 	    !symbolizer__is_passing(err)) {
 		err = -ENOEXEC;
@@ -94,8 +104,9 @@ static int open_table(struct symbolizer *s, uint32_t number)
 	return err;
 }
 
-int symbolizer__unwind_table(struct symbolizer *s, int module, struct qz_unwind_row **rows,
-			     uint32_t *n, struct symbolizer_table *table)
+int symbolizer__unwind_table(struct symbolizer *s, int module, bool derived,
+			     struct qz_unwind_row **rows, uint32_t *n,
+			     struct symbolizer_table *table)
 {
 	struct symbolizer_table layout;
 	struct qz_unwind_row *all;
@@ -104,7 +115,7 @@ int symbolizer__unwind_table(struct symbolizer *s, int module, struct qz_unwind_
 
 	if (!symbolizer__find_module(s, module))
 		return -EINVAL;
-	err = open_table(s, (uint32_t)module);
+	err = open_table(s, (uint32_t)module, derived);
 	if (err)
 		return err;
 	keep_layout(&layout, &s->answer.table);

@@ -90,7 +90,7 @@ static const struct table *build_table(struct stack_copies *c, int module)
 	struct table table = {.module = module}, *added = NULL;
 	struct qz_unwind_row *rows = NULL;
 	uint32_t n = 0, blocks;
-	int err = symbolizer__unwind_table(c->symbolizer, module, &rows, &n, &table.layout);
+	int err = symbolizer__unwind_table(c->symbolizer, module, false, &rows, &n, &table.layout);
 
 	if (!symbolizer__is_passing(err) &&
 	    !qz_array__reserve((void **)&c->tables, c->ntables, sizeof(*c->tables))) {

@@ -24,8 +24,9 @@
 
 /* The table of a module. */
 struct table {
-	bool known; /* it was tried to build one */
-	bool later; /* and is to be tried again */
+	bool known;   /* it was tried to build one */
+	bool later;   /* and is to be tried again */
+	bool derived; /* with rows for code that nothing describes, if they could be had */
 	uint32_t
 		asked; /* its number in the symbolizer and one, as long as it may be tried; 0: none */
 	uint32_t first, count;	/* rows */
@@ -212,6 +213,17 @@ static bool is_passing(int err)
 	return err == -EMFILE || err == -ENFILE || symbolizer__is_passing(err);
 }
 
+/* The rows are the caller's. 0 or -errno. */
+static int read_rows(struct unwind_tables *t, struct table *table, uint32_t module,
+		     struct qz_unwind_row **rows, uint32_t *n)
+{
+	int err = give_file(t, table, module);
+
+	return err ? err
+		   : symbolizer__unwind_table(t->symbolizer, (int)table->asked - 1, table->derived,
+					      rows, n, &table->layout);
+}
+
 void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 {
 	struct table *table = table_of(t, module);
@@ -222,10 +234,7 @@ void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 	if (!table || table->known)
 		return;
 	table->known = true;
-	err = give_file(t, table, module);
-	if (!err)
-		err = symbolizer__unwind_table(t->symbolizer, (int)table->asked - 1, &rows, &n,
-					       &table->layout);
+	err = read_rows(t, table, module, &rows, &n);
 	table->later = is_passing(err);
 	t->nlater += table->later;
 	if (!table->later)
@@ -237,11 +246,42 @@ void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 	free(rows);
 }
 
+/*
+ * Makes the table anew, with rows for code that nothing describes. Whatever is in the way of that, the table is left
+ * as it is: such code is then walked by a search of the stack.
+ */
+static void derive(struct unwind_tables *t, uint32_t module)
+{
+	struct table *table = table_of(t, module), before, made;
+	struct qz_unwind_row *rows;
+	uint32_t n, blocks;
+	int err;
+
+	if (!table || table->derived)
+		return;
+	table->derived = true;
+	before = made = *table;
+	err = read_rows(t, &made, module, &rows, &n);
+	take_file(t, &made);
+	if (err)
+		return;
+	blocks = n == before.count ? 0 : unwind_index__add(&rows, n);
+	if (n != before.count)
+		store(t, &made, rows, blocks, n);
+	free(rows);
+	if (made.first == before.first)
+		return;
+	range_alloc__give(&t->rows, before.first - before.blocks, before.blocks + before.count,
+			  bpf_runtime__now());
+	*table = made;
+}
+
 /* ---- regions of images ---- */
 
 /*
- * By what is built. The unwinder may be reading the region: the rows are counted last. One whose table
- * cannot be built, or for which there is no room, is walked by frame pointers.
+ * By what is built. The unwinder may be reading the region: the rows are counted last, and those that are there
+ * already are counted out first. One whose table cannot be built, or for which there is no room, is walked by frame
+ * pointers.
  */
 static void fill_region(struct unwind_tables *t, const struct region *r,
 			struct qz_unwind_region *to)
@@ -250,8 +290,11 @@ static void fill_region(struct unwind_tables *t, const struct region *r,
 	const struct module *m = modules__get(t->modules, r->module);
 	uint64_t vaddr;
 
+	__atomic_store_n(&to->count, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	to->start = r->start;
 	to->end = r->end;
+	to->derived = table && table->count && !table->derived ? QZ_UNWIND_PENDING : 0;
 	if (table && !table->known) {
 		to->first = QZ_UNWIND_PENDING;
 		return;
@@ -455,20 +498,36 @@ static struct listing *current_listing(struct unwind_tables *t, const struct ima
 	return l && l->image.count == image->map.n ? l : NULL;
 }
 
-/* The module of the first of n regions, at most, that stands at `state`, or MODULE_NONE. */
+/* What is to be built, in this order. */
+enum task {
+	TASK_ASKED,   /* a table that the unwinder asks for */
+	TASK_DERIVE,  /* likewise the rows for code that nothing describes */
+	TASK_UNASKED, /* a table that it will ask for */
+	TASKS,
+};
+
+static bool is_wanted(const struct qz_unwind_region *r, enum task task)
+{
+	if (task == TASK_DERIVE)
+		return r->count && r->derived == QZ_UNWIND_WANTED;
+	return !r->count && r->first == (task == TASK_ASKED ? QZ_UNWIND_WANTED : QZ_UNWIND_PENDING);
+}
+
+/* The module of the first region that has the task, or MODULE_NONE. */
 static uint32_t find_region(struct unwind_tables *t, const struct image *image,
-			    const struct listing *l, uint32_t n, uint32_t state)
+			    const struct listing *l, enum task task)
 {
 	const struct qz_unwind_region *regions = &t->shared[l->image.first];
+	uint32_t n = task == TASK_UNASKED ? l->unasked : l->image.count;
 
 	for (uint32_t i = 0; i < n && i < l->image.count; i++)
-		if (!regions[i].count && regions[i].first == state)
+		if (is_wanted(&regions[i], task))
 			return image->map.items[i].module;
 	return MODULE_NONE;
 }
 
-/* The module of a table that the unwinder asks for, or of one that is to be built unasked; or MODULE_NONE. */
-static uint32_t find_module(struct unwind_tables *t, bool asked)
+/* The module of any image that has the task, or MODULE_NONE. */
+static uint32_t find_module(struct unwind_tables *t, enum task task)
 {
 	uint32_t n, module = MODULE_NONE;
 	struct image *const *live = address_spaces__live(t->spaces, &n);
@@ -478,30 +537,41 @@ static uint32_t find_module(struct unwind_tables *t, bool asked)
 
 		if (!l)
 			continue;
-		module = asked ? find_region(t, live[i], l, UINT32_MAX, QZ_UNWIND_WANTED)
-			       : find_region(t, live[i], l, l->unasked, QZ_UNWIND_PENDING);
-		if (!asked && module == MODULE_NONE)
+		module = find_region(t, live[i], l, task);
+		if (task == TASK_UNASKED && module == MODULE_NONE)
 			l->unasked = 0;
 	}
 	return module;
 }
 
-/* What the unwinder asks for comes first. MODULE_NONE: there is nothing to do. */
-static uint32_t find_next(struct unwind_tables *t)
+/* TASKS: there is nothing to do. */
+static enum task find_next(struct unwind_tables *t, uint32_t *module)
 {
-	uint32_t module = t->look ? find_module(t, true) : MODULE_NONE;
-
-	t->look = module != MODULE_NONE;
-	if (module != MODULE_NONE || t->complete)
-		return module;
-	module = find_module(t, false);
-	t->complete = module == MODULE_NONE;
-	return module;
+	for (enum task task = 0; task < TASKS; task++) {
+		if (task == TASK_UNASKED ? t->complete : !t->look)
+			continue;
+		*module = find_module(t, task);
+		if (*module != MODULE_NONE)
+			return task;
+		if (task == TASK_DERIVE)
+			t->look = false;
+		t->complete |= task == TASK_UNASKED;
+	}
+	return TASKS;
 }
 
-/* All regions of a module that have no table yet have what was built. */
+/* Whether the region has less than what was built. */
+static bool is_behind(const struct table *table, const struct qz_unwind_region *r)
+{
+	if (!r->count)
+		return r->first >= QZ_UNWIND_WANTED;
+	return r->derived && (!table || table->derived);
+}
+
+/* All regions of a module have what was built. */
 static void fill_regions(struct unwind_tables *t, uint32_t module)
 {
+	const struct table *table = table_of(t, module);
 	uint32_t n;
 	struct image *const *live = address_spaces__live(t->spaces, &n);
 
@@ -513,8 +583,12 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 			struct qz_unwind_region *r = &t->shared[l->image.first + k];
 			const struct region *from = &live[i]->map.items[k];
 
-			if (from->module != module || r->count || r->first < QZ_UNWIND_WANTED)
+			if (from->module != module || !is_behind(table, r))
 				continue;
+			if (r->count && (!table || r->first == table->first)) {
+				r->derived = 0; /* there were none to be had */
+				continue;
+			}
 			fill_region(t, from, r);
 			filled = true;
 		}
@@ -568,13 +642,17 @@ void unwind_tables__retry(struct unwind_tables *t)
 bool unwind_tables__build(struct unwind_tables *t)
 {
 	uint32_t module;
+	enum task task;
 
 	address_spaces__lock(t->spaces);
-	module = find_next(t);
+	task = find_next(t, &module);
 	address_spaces__unlock(t->spaces);
-	if (module == MODULE_NONE)
+	if (task == TASKS)
 		return false;
-	unwind_tables__build_module(t, module);
+	if (task == TASK_DERIVE)
+		derive(t, module);
+	else
+		unwind_tables__build_module(t, module);
 	address_spaces__lock(t->spaces);
 	fill_regions(t, module);
 	address_spaces__unlock(t->spaces);

@@ -47,11 +47,22 @@ struct message_hello {
 	uint32_t zero;
 };
 
-/* FORGET, and TABLE, with the descriptor of the module */
+/* FORGET */
 struct message_module {
 	struct message_header header;
 	uint32_t module;
 	uint32_t zero;
+};
+
+enum table_flags {
+	TABLE_DERIVED = 1, /* with rows for code that nothing describes */
+};
+
+/* TABLE, with the descriptor of the module. */
+struct table_request {
+	struct message_header header;
+	uint32_t module;
+	uint32_t flags;
 };
 
 enum module_kind {
@@ -210,6 +221,7 @@ struct rows_message {
 	((PROTOCOL_MAX_MESSAGE - sizeof(struct resolve_request)) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct message_header) == 16, "layout");
+_Static_assert(sizeof(struct table_request) == 24, "layout");
 _Static_assert(sizeof(struct load_request) == 288, "layout");
 _Static_assert(sizeof(struct load_answer) == 96, "layout");
 _Static_assert(sizeof(struct resolve_request) == 24, "layout");

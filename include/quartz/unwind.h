@@ -108,14 +108,19 @@ struct qz_unwind_stats {
 /* A range of addresses of an image and its part of the rows. Sorted by start, without overlap. */
 struct qz_unwind_region {
 	__u64 start, end;
-	__u64 bias;   /* address - bias = pc of rows */
-	__u32 first;  /* row; where there are none, one of those below, or anything less */
-	__u32 count;  /* of rows; 0: no table, code that keeps frame pointers is hoped for */
-	__u32 blocks; /* of the index, which ends where the rows begin; 0: there is none */
-	__u32 block;  /* the number of its first one */
+	__u64 bias;    /* address - bias = pc of rows */
+	__u32 first;   /* row; where there are none, one of those below, or anything less */
+	__u32 count;   /* of rows; 0: no table, code that keeps frame pointers is hoped for */
+	__u32 blocks;  /* of the index, which ends where the rows begin; 0: there is none */
+	__u32 block;   /* the number of its first one */
+	__u32 derived; /* one of the first two below: code that nothing describes has no rows yet */
+	__u32 zero;
 };
 
-/* The table is built when the unwinder has asked for it: it makes the former the latter. */
+/*
+ * The table, or its rows for code that nothing describes, are made when the unwinder has asked for them: it makes the
+ * former the latter.
+ */
 #define QZ_UNWIND_PENDING 0xffffffffu
 #define QZ_UNWIND_WANTED  0xfffffffeu
 /* Code that is made as the program runs. */

@@ -15,6 +15,8 @@
 #define MAX_INSTRUCTIONS (16U << 20) /* five times those of the largest libraries */
 #define MAX_DERIVED	 (1U << 20)  /* instructions of assembly; libavcodec has a fifth of it */
 #define ENTRY_SIZE	 64	     /* bytes of code at an entry point that are taken for it */
+#define ALIGNMENT	 16	     /* of procedures, mostly */
+#define INSTRUCTION_SIZE 15	     /* bytes, at most */
 
 struct builder {
 	struct cfi_rows rows;
@@ -24,10 +26,6 @@ struct builder {
 	uint32_t nentries;
 	uint64_t start;	  /* where the file is entered, UINT64_MAX when it is not */
 	uint32_t derived; /* instructions that may still be looked at */
-	const struct elf_code
-		*code; /* whose bytes these are: gaps are many, and ask for the same */
-	const uint8_t *code_bytes;
-	size_t code_size;
 
 	/* The CIE last met; neighbours mostly share one. */
 	const struct eh_frame_section *cie_section;
@@ -260,31 +258,37 @@ static int number_order(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool read_code(struct builder *b, const struct elf_code *code)
+/* The code at [from, to), which is a part of one section and not empty; no more of it than may still be looked at. */
+static int derive_part(struct builder *b, uint64_t from, uint64_t to)
 {
-	if (b->code != code) {
-		b->code = code;
-		b->code_bytes = elf_file__bytes(b->go.file, code->start, code->end - code->start,
-						&b->code_size);
-	}
-	return b->code_bytes != NULL;
+	uint64_t most = (uint64_t)b->derived * INSTRUCTION_SIZE;
+	size_t size = to - from < most ? to - from : most;
+	uint8_t *bytes = malloc(size);
+	int err = 0;
+
+	if (!bytes)
+		return -ENOMEM;
+	if (elf_file__read(b->go.file, from, bytes, size))
+		err = assembly__derive(&b->rows, bytes, size, from, &b->derived);
+	free(bytes);
+	return err;
 }
 
-/* Of the code in a gap, as far as it tells by itself. */
+/*
+ * Of the code in a gap, as far as it tells by itself. Nearly all gaps are what aligns the next procedure; those alone
+ * are read that are too large for it, and not the text around them.
+ */
 static int derive(struct builder *b, uint64_t from, uint64_t to)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < b->go.file->ncode && !err; i++) {
+	for (size_t i = 0; i < b->go.file->ncode && b->derived && !err; i++) {
 		const struct elf_code *code = &b->go.file->code[i];
 		uint64_t start = code->start > from ? code->start : from;
 		uint64_t end = code->end < to ? code->end : to;
 
-		if (start >= end || !is_code(b->rows.table, start, end) || !read_code(b, code) ||
-		    end - code->start > b->code_size)
-			continue;
-		err = assembly__derive(&b->rows, b->code_bytes + (start - code->start), end - start,
-				       start, &b->derived);
+		if (start < end && end - start >= ALIGNMENT && is_code(b->rows.table, start, end))
+			err = derive_part(b, start, end);
 	}
 	return err;
 }
@@ -362,11 +366,11 @@ static void count_unsupported(struct cfi_table *t)
 			t->stats.unsupported[t->rows[i].cfa]++;
 }
 
-int cfi__build(const struct elf_file *f, struct cfi_table *t)
+int cfi__build(const struct elf_file *f, bool derives, struct cfi_table *t)
 {
 	struct builder b = {.rows = {.table = t, .instructions = MAX_INSTRUCTIONS},
 			    .go.file = f,
-			    .derived = MAX_DERIVED};
+			    .derived = derives ? MAX_DERIVED : 0};
 	int err;
 
 	*t = (struct cfi_table) {0};

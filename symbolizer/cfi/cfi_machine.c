@@ -17,7 +17,7 @@ int cfi_rows__emit(struct cfi_rows *rows, uint64_t vaddr, struct qz_unwind_row r
 	struct cfi_table *t = rows->table;
 
 	row.pc = (uint32_t)(vaddr - t->base);
-	if (t->n && t->rows[t->n - 1].pc == row.pc)
+	while (t->n && t->rows[t->n - 1].pc >= row.pc)
 		t->n--;
 	if (t->n && same_rules(&t->rows[t->n - 1], &row))
 		return 0;

@@ -16,7 +16,7 @@ struct cfi_rows {
 	uint32_t instructions; /* that may still be executed */
 };
 
-/* Appends the row of the addresses from vaddr on. 0, -E2BIG or -ENOMEM. */
+/* Appends the row of the addresses from vaddr on, in the place of rows that are not before it. 0, -E2BIG or -ENOMEM. */
 int cfi_rows__emit(struct cfi_rows *rows, uint64_t vaddr, struct qz_unwind_row row);
 
 /* What executes the instructions of one entry. */

@@ -364,6 +364,14 @@ const uint8_t *elf_file__bytes(const struct elf_file *f, uint64_t vaddr, size_t 
 	return NULL;
 }
 
+bool elf_file__read(const struct elf_file *f, uint64_t vaddr, void *to, size_t size)
+{
+	uint64_t offset;
+
+	return elf_file__offset(f, vaddr, &offset) &&
+	       pread(f->fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
 Elf_Scn *elf_file__section_by_type(const struct elf_file *f, uint32_t type)
 {
 	Elf_Scn *section = NULL;

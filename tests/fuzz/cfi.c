@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		f = elf_file__open(cfi_image__make(section_name(data[0]), data + 1, size - 1));
 	if (!f)
 		return 0;
-	cfi__build(f, &t);
+	cfi__build(f, true, &t);
 	check(&t);
 	cfi__free(&t);
 	elf_file__close(f);

@@ -132,7 +132,7 @@ static struct process_module *find_module(struct process *p, const struct mappin
 	file = elf_file__open(open_mapping(p, m));
 	if (!file)
 		return module;
-	if (cfi__build(file, &t) == 0)
+	if (cfi__build(file, true, &t) == 0)
 		take_table(p, module, &t);
 	cfi__free(&t);
 	elf_file__close(file);

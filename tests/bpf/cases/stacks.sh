@@ -147,7 +147,49 @@ rust_threads()
 	created worker create_threads hand_out
 }
 
+# A leaf that nothing describes, and that has pushed registers: its caller is guessed until a walk has come there, and
+# then known by the code.
+undescribed()
+{
+	cat >leaf.c <<-'END'
+		void leaf(unsigned long turns);
+		__asm__(".text\n"
+			".balign 16\n"
+			".globl leaf\n"
+			".type leaf, @function\n"
+			"leaf: push %rbx\n"
+			"push %rbp\n"
+			"sub $40, %rsp\n"
+			"mov %rdi, %rbp\n"
+			"1: dec %rbp\n"
+			"jnz 1b\n"
+			"add $40, %rsp\n"
+			"pop %rbp\n"
+			"pop %rbx\n"
+			"ret\n"
+			".size leaf, . - leaf\n");
+		__attribute__((noinline)) void caller(void)
+		{
+			leaf(1000000);
+			__asm__ volatile("");
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 3000; i++)
+				caller();
+		}
+	END
+	gcc -O2 -o leaf leaf.c || fail 'does not compile'
+	launch ./leaf
+	lawful
+	main_is_all
+	expect 'the caller of the leaf' '
+		row("leaf").total.cpu_ns as $cpu | $cpu > 0 and row("caller").total.cpu_ns >= 0.9 * $cpu'
+	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
+}
+
 thorough 'a library in place of another' swapped
+try 'code that nothing describes' undescribed
 thorough 'call frame information of zeros' hostile zero
 thorough 'call frame information of ones' hostile ones
 thorough 'random call frame information' hostile random

@@ -40,7 +40,7 @@ static int build_of(int fd, struct cfi_table *t)
 	int err;
 
 	ck_assert_ptr_nonnull(f);
-	err = cfi__build(f, t);
+	err = cfi__build(f, false, t);
 	check_order(t);
 	elf_file__close(f);
 	return err;
@@ -517,11 +517,12 @@ START_TEST(floods_do_not_fill_the_child)
 		fd = cfi_image__make(".eh_frame", b.at, b.n);
 		module = symbolizer__add_module(s, SYMBOLIZER_ELF, fd, -1, "/tmp/hostile");
 		free(b.at);
-		ck_assert_int_eq(symbolizer__unwind_table(s, module, &rows, &n, &table), -E2BIG);
+		ck_assert_int_eq(symbolizer__unwind_table(s, module, false, &rows, &n, &table),
+				 -E2BIG);
 		symbolizer__remove_module(s, module);
 	}
 	module = util__add(s, util__fixture("cfi"), NULL);
-	ck_assert_int_eq(symbolizer__unwind_table(s, module, &rows, &n, &table), 0);
+	ck_assert_int_eq(symbolizer__unwind_table(s, module, false, &rows, &n, &table), 0);
 	free(rows);
 	ck_assert_uint_eq(symbolizer__counters(s)->started, 1);
 	ck_assert_int_lt(util__child_peak_kb(), MEMORY_MAX_KB);
