@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,8 @@
 /*
  * An image of no more regions has all its tables built unasked, in some 50 ms. Of the hundreds that
  * others have, most are never executed: their tables would take longer and fill the memory. Of those
- * the first one, the program's own, is built.
+ * the first one, the program's own, is built, and what any program executes. An image that runs quartzd's own
+ * program will be a command, which has no other tables in common with it.
  */
 #define EAGER_REGIONS 32
 
@@ -39,9 +41,9 @@ struct listing {
 	uint64_t contents;
 	struct qz_unwind_image image;
 	uint32_t users; /* 0: free to be used anew */
-	uint32_t
-		unasked; /* how many of its regions, from the first one, are to be built unasked yet */
-	uint32_t next; /* of those in use in its bucket, or of the free ones; NONE: the last one */
+	uint32_t eager; /* how many of its regions, from the first one, have tables built unasked */
+	bool built;	/* those that are to be built unasked are */
+	uint32_t next;	/* of those in use in its bucket, or of the free ones; NONE: the last one */
 };
 
 #define BUCKETS 4096
@@ -61,10 +63,11 @@ struct unwind_tables {
 	uint32_t free;		   /* the first free listing */
 	uint32_t buckets[BUCKETS]; /* the first one in use, by contents */
 	uint64_t full;
-	uint32_t nlater; /* tables to be tried again */
-	bool look;	 /* for regions whose tables are wanted */
-	bool complete;	 /* nothing is to be built unasked */
-	bool waiting;	 /* an image has changed and is not published, or to be confirmed */
+	uint32_t nlater;    /* tables to be tried again */
+	bool look;	    /* for regions whose tables are wanted */
+	bool complete;	    /* nothing is to be built unasked */
+	bool waiting;	    /* an image has changed and is not published, or to be confirmed */
+	char own[PATH_MAX]; /* quartzd's program */
 };
 
 struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symbolizer *symbolizer,
@@ -79,6 +82,8 @@ struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symboli
 	t->modules = modules;
 	t->spaces = spaces;
 	t->free = NONE;
+	if (readlink("/proc/self/exe", t->own, sizeof(t->own) - 1) < 0)
+		t->own[0] = '\0';
 	memset(t->buckets, 0xff, sizeof(t->buckets));
 	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(bpf), GRACE) ||
 	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(bpf, &t->shared), GRACE)) {
@@ -263,6 +268,9 @@ static void derive(struct unwind_tables *t, uint32_t module)
 	before = made = *table;
 	err = read_rows(t, &made, module, &rows, &n);
 	take_file(t, &made);
+	log_debug("unwind table of %s, a walk came to code that nothing describes: %u rows, %u "
+		  "before",
+		  modules__get(t->modules, module)->path, err ? 0 : n, before.count);
 	if (err)
 		return;
 	blocks = n == before.count ? 0 : unwind_index__add(&rows, n);
@@ -390,6 +398,13 @@ static uint64_t read_exec_vm(const struct unwind_tables *t, const struct image *
 	return kb / PAGE_KB;
 }
 
+static bool runs_own_program(const struct unwind_tables *t, const struct image *image)
+{
+	const struct module *m = modules__get(t->modules, image->map.items[0].module);
+
+	return m && !strcmp(m->path, t->own);
+}
+
 /* With its first user. */
 static struct listing *make_listing(struct unwind_tables *t, const struct image *image)
 {
@@ -407,7 +422,9 @@ static struct listing *make_listing(struct unwind_tables *t, const struct image 
 	}
 	memset(&t->shared[first], 0, image->map.n * sizeof(*t->shared));
 	l->image = (struct qz_unwind_image) {first, image->map.n, read_exec_vm(t, image), 0};
-	l->unasked = image->map.n <= EAGER_REGIONS ? image->map.n : 1;
+	l->eager = runs_own_program(t, image)	   ? 0
+		   : image->map.n <= EAGER_REGIONS ? image->map.n
+						   : 1;
 	for (uint32_t i = 0; i < image->map.n; i++)
 		fill_region(t, &image->map.items[i], &t->shared[first + i]);
 	return l;
@@ -506,6 +523,16 @@ enum task {
 	TASKS,
 };
 
+/* The C library and the loader, by their names: what else is called so costs one table too many. */
+static bool is_executed_by_all(const struct unwind_tables *t, uint32_t module)
+{
+	const struct module *m = modules__get(t->modules, module);
+	const char *name = m ? strrchr(m->path, '/') : NULL;
+
+	return name && (!strncmp(name, "/ld-", 4) || !strncmp(name, "/libc.so", 8) ||
+			!strncmp(name, "/libc-2.", 8));
+}
+
 static bool is_wanted(const struct qz_unwind_region *r, enum task task)
 {
 	if (task == TASK_DERIVE)
@@ -518,11 +545,14 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 			    const struct listing *l, enum task task)
 {
 	const struct qz_unwind_region *regions = &t->shared[l->image.first];
-	uint32_t n = task == TASK_UNASKED ? l->unasked : l->image.count;
 
-	for (uint32_t i = 0; i < n && i < l->image.count; i++)
-		if (is_wanted(&regions[i], task))
-			return image->map.items[i].module;
+	for (uint32_t i = 0; i < l->image.count; i++) {
+		uint32_t module = image->map.items[i].module;
+
+		if (is_wanted(&regions[i], task) &&
+		    (task != TASK_UNASKED || i < l->eager || is_executed_by_all(t, module)))
+			return module;
+	}
 	return MODULE_NONE;
 }
 
@@ -535,11 +565,10 @@ static uint32_t find_module(struct unwind_tables *t, enum task task)
 	for (uint32_t i = 0; i < n && module == MODULE_NONE; i++) {
 		struct listing *l = current_listing(t, live[i]);
 
-		if (!l)
+		if (!l || (task == TASK_UNASKED && l->built))
 			continue;
 		module = find_region(t, live[i], l, task);
-		if (task == TASK_UNASKED && module == MODULE_NONE)
-			l->unasked = 0;
+		l->built |= task == TASK_UNASKED && module == MODULE_NONE;
 	}
 	return module;
 }
@@ -612,7 +641,8 @@ static void want_again(struct unwind_tables *t, uint32_t module)
 			if (live[i]->map.items[k].module != module || r->count)
 				continue;
 			r->first = QZ_UNWIND_PENDING;
-			l->unasked = l->image.count;
+			l->eager = l->image.count;
+			l->built = false;
 			t->complete = false;
 		}
 	}
