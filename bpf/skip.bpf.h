@@ -60,12 +60,14 @@ static __always_inline u32 skip__look_at(const struct qz_cpu_state *cpu, u32 sco
 
 __noinline u32 skip__elsewhere(u32 scope, u32 tgid)
 {
-	u32 here = bpf_get_smp_processor_id(), n = 0;
+	struct qz_cpu_state *own = cpu__this();
+	u32 n = 0;
 
+	/* not `i == here`: what the verifier knows of `here` would differ at each turn, and it would follow each anew */
 	for (u32 i = 0; i < nr_possible; i++) {
-		struct qz_cpu_state *cpu = i == here ? NULL : cpu__get(i);
+		struct qz_cpu_state *cpu = cpu__get(i);
 
-		if (cpu)
+		if (cpu && cpu != own)
 			n += skip__look_at(cpu, scope, tgid);
 	}
 	return n;
