@@ -9,6 +9,7 @@
 #include "symbolizer/cfi/cfi_machine.h"
 #include "symbolizer/cfi/eh_frame.h"
 #include "symbolizer/cfi/gopclntab.h"
+#include "symbolizer/util/sort.h"
 
 #define PAGE		 4096
 #define MAX_ENTRIES	 (1U << 20)
@@ -251,13 +252,6 @@ static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *
 	return cfi_rows__emit(&b->rows, fn.kind == GO_SIGNAL ? fn.start - 1 : fn.start, row);
 }
 
-static int number_order(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The code at [from, to), which is a part of one section and not empty; no more of it than may still be looked at. */
 static int derive_part(struct builder *b, uint64_t from, uint64_t to)
 {
@@ -315,9 +309,8 @@ static int fill_gap(struct builder *b, uint64_t from, uint64_t to)
 static int describe_all(struct builder *b)
 {
 	uint64_t base = b->rows.table->base, end = base;
-	int err = 0;
+	int err = sort__by_number(b->entries, b->nentries, sizeof(*b->entries));
 
-	qsort(b->entries, b->nentries, sizeof(*b->entries), number_order);
 	for (uint32_t i = 0; i < b->nentries && !err; i++) {
 		uint64_t start = base + (b->entries[i] >> 32), limit = UINT64_MAX;
 

@@ -6,6 +6,7 @@
 #include <dwarf.h>
 
 #include "symbolizer/cfi/eh_frame.h"
+#include "symbolizer/util/sort.h"
 
 #define FDE_MAX (4U << 20)
 
@@ -15,13 +16,6 @@ static bool is_outermost(const struct eh_frame_cie *cie, struct byte_reader inst
 
 	return byte_reader__bytes(&instructions, rule, sizeof(rule)) &&
 	       rule[0] == DW_CFA_undefined && rule[1] == cie->return_address;
-}
-
-static int fde_order(const void *a, const void *b)
-{
-	const struct fde *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
 }
 
 static int append(struct fde **fdes, size_t *n, const struct fde *fde)
@@ -68,8 +62,10 @@ int fde__read_all(const struct elf_file *f, struct fde **fdes, size_t *n)
 			return -ENOMEM;
 		}
 	}
-	if (count)
-		qsort(all, count, sizeof(*all), fde_order);
+	if (sort__by_number(all, count, sizeof(*all))) {
+		free(all);
+		return -ENOMEM;
+	}
 	*fdes = all;
 	*n = count;
 	return 0;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <gelf.h>
 
+#include "symbolizer/util/sort.h"
+
 /* Kept in procedure.flags until the aliases are sorted out. */
 enum symbol_flags {
 	SYMBOL_WEAK = 0x4000,
@@ -121,8 +123,9 @@ static int read_table(struct symbols *s, const struct elf_file *file, const stru
 
 		if (!gelf_getsym(data, (int)i, &sym))
 			break;
-		if (sym.st_name >= strings_size || strings[sym.st_name] == '\0' ||
-		    !take(file, &sym, &p))
+		/* the name last: what is not in the processor's cache yet */
+		if (sym.st_name >= strings_size || !take(file, &sym, &p) ||
+		    strings[sym.st_name] == '\0')
 			continue;
 		p.name = strings + sym.st_name;
 		err = symbols__add(s, &p);
@@ -163,14 +166,12 @@ static int name_order(const struct procedure *a, const struct procedure *b)
 	return 0;
 }
 
-/* By address; at one address the best one first, whatever order the file has them in. */
+/* Of those at one address: the best one first, whatever order the file has them in. */
 static int symbol_order(const void *x, const void *y)
 {
 	const struct procedure *a = x, *b = y;
 	int order;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
 	if ((a->flags ^ b->flags) & SYMBOL_LOCAL)
@@ -185,12 +186,27 @@ static int symbol_order(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-void symbols__sort(struct symbols *s)
+/* By address, and those at one address by their order. */
+static int sort_symbols(struct symbols *s)
+{
+	int err = sort__by_number(s->all, s->n, sizeof(*s->all));
+
+	for (size_t i = 0, end; !err && i < s->n; i = end) {
+		for (end = i + 1; end < s->n && s->all[end].start == s->all[i].start; end++)
+			;
+		if (end - i > 1)
+			qsort(&s->all[i], end - i, sizeof(*s->all), symbol_order);
+	}
+	return err;
+}
+
+int symbols__sort(struct symbols *s)
 {
 	size_t n = 0;
+	int err = sort_symbols(s);
 
-	if (s->n)
-		qsort(s->all, s->n, sizeof(*s->all), symbol_order);
+	if (err)
+		return err;
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && s->all[n - 1].start == s->all[i].start) {
 			if (s->all[n - 1].end < s->all[i].end)
@@ -201,6 +217,7 @@ void symbols__sort(struct symbols *s)
 		s->all[n++].flags &= (uint16_t) ~(SYMBOL_WEAK | SYMBOL_LOCAL);
 	}
 	s->n = n;
+	return 0;
 }
 
 void symbols__free(struct symbols *s)

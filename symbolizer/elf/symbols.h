@@ -39,8 +39,8 @@ int symbols__read_data(struct symbols *s, const struct elf_file *file, const str
 /* The start of the symbol of that name, or 0. Slow: all are compared. */
 uint64_t symbols__find(const struct symbols *s, const char *name);
 
-/* Sorts, and keeps only the symbol with the best name of those that start at the same address. */
-void symbols__sort(struct symbols *s);
+/* Sorts, and keeps only the symbol with the best name of those that start at the same address. 0 or -ENOMEM. */
+int symbols__sort(struct symbols *s);
 
 void symbols__free(struct symbols *s);
 

@@ -60,7 +60,8 @@ static int build_table(struct address_table *t, const struct elf_file *file,
 	struct symbols s = {0};
 	int err = read_symbols(&s, file, debug);
 
-	symbols__sort(&s);
+	if (!err)
+		err = symbols__sort(&s);
 	if (!err)
 		err = mark_namesakes(&s);
 	for (size_t i = 0; i < s.n && !err; i++)

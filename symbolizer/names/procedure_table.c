@@ -43,7 +43,7 @@ static int add_go_functions(struct sources *s)
 	struct gopclntab_function fn;
 	int err = 0;
 
-	if (symbols__find(&s->symbols, "runtime.main") || gopclntab__find(s->file, &go))
+	if (gopclntab__find(s->file, &go) || symbols__find(&s->symbols, "runtime.main"))
 		return 0;
 	for (uint32_t i = 0; i < go.n && !err; i++) {
 		struct procedure p = {.rank = SYMBOL_SIZED};
@@ -182,8 +182,9 @@ struct address_table *procedure_table__new(const struct elf_file *file,
 
 	if (err)
 		goto out;
-	symbols__sort(&s.symbols);
-	err = add_symbols(t, &s);
+	err = symbols__sort(&s.symbols);
+	if (!err)
+		err = add_symbols(t, &s);
 	if (!err)
 		err = plt__add_stubs(file, t, SYMBOL_UNSIZED);
 	if (!err)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "symbolizer/util/sort.h"
+
 #define NOBODY UINT32_MAX
 
 /* From here up to the next piece the addresses belong to one procedure, or to nobody. */
@@ -51,13 +53,6 @@ int address_table__add(struct address_table *t, const struct procedure *p)
 	}
 	t->procedures[t->n++] = *p;
 	return 0;
-}
-
-static int piece_order(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
 }
 
 /* The last piece that starts at or before the address, or npieces. */
@@ -111,7 +106,8 @@ static int cut(struct address_table *t)
 		t->pieces[n++].start = t->procedures[i].start;
 		t->pieces[n++].start = t->procedures[i].end;
 	}
-	qsort(t->pieces, n, sizeof(*t->pieces), piece_order);
+	if (sort__by_number(t->pieces, n, sizeof(*t->pieces)))
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (t->npieces && t->pieces[t->npieces - 1].start == t->pieces[i].start)
 			continue;

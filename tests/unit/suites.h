@@ -73,6 +73,7 @@
 	X(unwind_index)                                                                            \
 	X(unwind_table)                                                                            \
 	X(recorded)                                                                                \
+	X(sort)                                                                                    \
 	X(data_symbols)                                                                            \
 	X(object_naming)                                                                           \
 	X(opener)                                                                                  \
