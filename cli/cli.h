@@ -29,6 +29,8 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct config {
 	bool help;
 	const char *input;	   /* snapshot file, NULL: live, or the newest one */
+	bool live;		   /* the running quartzd and nothing else */
+	bool live_first;	   /* it, rather than what was recorded */
 	const char *since, *until; /* of history; NULL: not given */
 	uint64_t last;		   /* ns, 0: not given */
 	const char *time;	   /* interval of a run, NULL: all of it */
@@ -103,7 +105,7 @@ extern const struct qz_option threads_options[];
 
 /* Follows the options of each command that shows figures. */
 extern const struct qz_option profile_options[];
-enum { PROFILE_SOURCE_OPTIONS = 6 }; /* the first rows say which profile */
+enum { PROFILE_SOURCE_OPTIONS = 7 }; /* the first rows say which profile */
 
 extern const struct qz_option annotate_options[];
 extern const struct qz_option what_if_options[];

@@ -439,6 +439,10 @@ static enum status check(const struct command *c, struct config *config)
 	if (config->assembly && (config->source_dir || config->strip_prefix))
 		return misuse(c, "--asm shows no source text: not with --source-dir or "
 				 "--strip-prefix");
+	if (config->live && (config->input || config->since || config->until || config->last))
+		return misuse(c, "--live is the running quartzd: not with --input, --since, "
+				 "--until or --last");
+	config->live_first = c->run == cmd_ps || c->run == cmd_doctor;
 	if (config->input && c->takes_pid && !config->pid)
 		return misuse(c, "--input needs a process id");
 	return c->takes_profiles ? check_profiles(c, config) : STATUS_OK;

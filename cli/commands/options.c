@@ -63,7 +63,10 @@ const struct qz_option html_options[] = {
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Scopes to show, as of 'quartzctl report'."},
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
-	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
+	 "Read this snapshot. Default: one recorded within\nthe hour, the running quartzd, or the "
+	 "newest."},
+	{"live", 0, QZ_OPTION_FLAG, FIELD(live), NULL,
+	 "Show the running quartzd, whatever was recorded."},
 	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
 	 "Show what quartzd --system measured since TIME,\nas of 'quartzctl report'."},
 	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "Show what it measured until TIME."},
@@ -75,7 +78,10 @@ const struct qz_option html_options[] = {
 
 const struct qz_option profile_options[] = {
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
-	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
+	 "Read this snapshot. Default: one recorded within\nthe hour, the running quartzd, or the "
+	 "newest."},
+	{"live", 0, QZ_OPTION_FLAG, FIELD(live), NULL,
+	 "Show the running quartzd, whatever was recorded."},
 	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
 	 "Show what quartzd --system measured since TIME:\n-10min, 14:30, '2026-01-31 14:30', "
 	 "@SECONDS."},
@@ -328,7 +334,10 @@ const struct qz_option export_options[] = {
 	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
 	 "Scopes to export, as of 'quartzctl report'."},
 	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
-	 "Read this snapshot. Default: the running\nquartzd, else the newest snapshot."},
+	 "Read this snapshot. Default: one recorded within\nthe hour, the running quartzd, or the "
+	 "newest."},
+	{"live", 0, QZ_OPTION_FLAG, FIELD(live), NULL,
+	 "Show the running quartzd, whatever was recorded."},
 	{"since", 0, QZ_OPTION_STRING, FIELD(since), "TIME",
 	 "Export what quartzd --system measured since\nTIME, as of 'quartzctl report'."},
 	{"until", 0, QZ_OPTION_STRING, FIELD(until), "TIME", "Export what it measured until TIME."},

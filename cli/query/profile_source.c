@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/query/history.h"
@@ -17,6 +18,9 @@
 #include "cli/render/output.h"
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
+
+#define RECENT_S       3600
+#define SERVICE_PREFIX "system-"
 
 static const char *directory(const char *variable, const char *standard)
 {
@@ -136,6 +140,33 @@ static bool own_directory(char *path)
 	return uid != 0;
 }
 
+/* Snapshots that the service leaves when it is paused or reloaded. */
+static bool is_of_service(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, SERVICE_PREFIX, strlen(SERVICE_PREFIX));
+}
+
+/*
+ * What the user has recorded and may want to see now, although quartzd runs. False: nothing within the last RECENT, or of the
+ * service.
+ */
+static bool find_recorded(char *path)
+{
+	struct newest newest = {.path = path};
+	char directory[PATH_MAX];
+	int64_t age;
+
+	*path = '\0';
+	if (!own_directory(directory))
+		profile_source__state("profiles", directory);
+	if (look_in(directory, SOURCE_SUFFIX, &newest) || !*path || is_of_service(path))
+		return false;
+	age = (int64_t)time(NULL) - newest.st.st_mtim.tv_sec;
+	return age >= 0 && age <= RECENT_S;
+}
+
 /* Users see their own, and those that root keeps if they may. */
 enum status profile_source__newest(const char *suffix, char *path)
 {
@@ -228,10 +259,23 @@ enum status profile_source__explain(const char *socket, int err, const char *rea
 	}
 }
 
+/* Of a snapshot beside a quartzd that runs: it is said which one is shown. */
+static enum status read_recorded(const char *path, struct qz_profile **profile)
+{
+	char socket[PATH_MAX], *escaped = output__escape(path);
+
+	profile_source__socket(socket);
+	if (!access(socket, F_OK))
+		complain("%s, recorded within the last hour; --live shows the running quartzd",
+			 escaped ? escaped : "?");
+	free(escaped);
+	return read_file(path, profile);
+}
+
 /* All of it. */
 static enum status read_whole(const struct config *config, struct qz_profile **profile)
 {
-	char socket[PATH_MAX], reason[200];
+	char socket[PATH_MAX], recorded[PATH_MAX], reason[200];
 	bool own;
 	int fd;
 
@@ -239,14 +283,20 @@ static enum status read_whole(const struct config *config, struct qz_profile **p
 		return history__read(config, profile);
 	if (config->input)
 		return read_file(config->input, profile);
+	/* a scope is named that quartzd shows */
+	if (!config->live && !config->live_first && !config->scope && find_recorded(recorded))
+		return read_recorded(recorded, profile);
 	fd = profile_source__snapshot(NULL, socket, reason, sizeof(reason), &own);
 	if (fd >= 0 && own)
 		complain("your own processes alone; root and the group quartz see all");
 	if (fd >= 0)
 		return read_snapshot(fd, "the snapshot of quartzd", profile);
-	if (fd == -ENOENT || fd == -ECONNREFUSED)
+	if (fd != -ENOENT && fd != -ECONNREFUSED)
+		return profile_source__explain(socket, fd, reason);
+	if (!config->live)
 		return read_newest(profile);
-	return profile_source__explain(socket, fd, reason);
+	complain("quartzd is not running; without --live, what was recorded is shown");
+	return STATUS_NO_SOURCE;
 }
 
 enum status profile_source__read(const struct config *config, struct qz_profile **profile)

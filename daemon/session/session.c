@@ -349,14 +349,20 @@ static void quote(char *to, size_t size, const char *word)
 	snprintf(to + n, size - n, "'");
 }
 
-/* The command that shows it: the newest one of this user is shown anyway, where no other quartzd is asked. */
+/* Whether it is what is shown anyway: the newest one of this user, but beside a service none that may be its own. */
+static bool is_found(const struct session *s)
+{
+	return s->snapshot.named && !(s->beside && s->options->system);
+}
+
+/* The command that shows it. */
 static void say_next(const struct session *s)
 {
 	const char *sudo = s->snapshot.kept ? "sudo " : "";
 	char file[4 * PATH_MAX];
 
 	quote(file, sizeof(file), s->snapshot.path);
-	if (s->snapshot.named && !s->beside)
+	if (is_found(s))
 		log_info("see it with: %squartzctl report", sudo);
 	else
 		log_info("see it with: %squartzctl report -i %s", sudo, file);
@@ -406,7 +412,7 @@ static int save(struct session *s)
 	}
 	say_saved(s, saved, collector__samples(s->collector));
 	if (s->options->private && !s->options->quiet) {
-		session__say_advice(p, s->snapshot.named && !s->beside ? NULL : s->snapshot.path);
+		session__say_advice(p, is_found(s) ? NULL : s->snapshot.path);
 		say_next(s);
 	}
 	qz_profile__free(packed);
