@@ -119,8 +119,8 @@ build = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell 
 
 # deps first: what is built, and with which tools, is known only after it.
 demo:
-	$(Q)scripts/deps.sh build demo
-	$(Q)$(build) all
+	$(Q)scripts/deps.sh build
+	$(Q)$(build) all $(O)/tests/programs/indexer
 	$(Q)O=$(O) scripts/demo.sh
 
 check check-all:
@@ -172,7 +172,7 @@ clean:
 help:
 	@echo 'Quartz $(VERSION)'
 	@echo '  make           build everything into $(O)/'
-	@echo '  make demo      install what is missing, build, profile a real program, print the report'
+	@echo '  make demo      install what is missing, build, profile a program with something to find'
 	@echo '  make check     install what is missing, build, test: every layer, in ten minutes'
 	@echo '  make check-all with the tests that take longer'
 	@echo '  make check-unit | check-asan | check-bpf | check-cli | check-fuzz | check-vm   one layer, all of its tests'

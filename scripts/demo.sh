@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# demo.sh: profiles pigz, the parallel gzip, on generated text and prints what cost it its time.
-# `make demo` installs and builds first. O names the build directory.
+# demo.sh: profiles a program that has something to find, and shows what is found. `make demo` installs and builds first. O
+# names the build directory.
 set -eu
 
 out=${O:-build}
-profile=$out/demo.pb.gz
-text=$out/demo.txt
+program=$out/tests/programs/indexer profile=$out/demo.pb.gz page=$out/demo.html
 export QUARTZ_PAGER=cat
 
 run()
@@ -15,17 +14,20 @@ run()
 	"$@"
 }
 
-# Some seconds of work for each processor, for up to eight of them (1 GB of text).
-cpus=$(nproc)
-lines=$((15000000 * (cpus < 8 ? cpus : 8)))
+cat <<END
+A program of two seconds (tests/programs/indexer.c): one thread parses, four index, then they queue for one lock, and at last
+one writes. Quartz does not know that: it finds what cost the time.
+END
+run "$out/quartzctl" record -o "$profile" -- "$program" 0.4
+run "$out/quartzctl" report -i "$profile" -n 8
+run "$out/quartzctl" report -i "$profile" 'mutex table_lock'
+run "$out/quartzctl" html -i "$profile" -o "$page"
 
-trap 'rm -f "$text" "$text.gz"' EXIT
-echo "writing $lines lines of text to $text"
-seq "$lines" >"$text"
+cat <<END
 
-run "$out/quartzctl" record -o "$profile" -- pigz -9 -k -f "$text"
-run "$out/quartzctl" report -i "$profile"
-
-# What stands on top, from closer by. Debian's pigz has no symbols, so the name is not known here.
-top=$("$out/quartzctl" report -i "$profile" --json -n 1 | sed -n 's/^ *"name": "\(.*\)",$/\1/p')
-run "$out/quartzctl" report -i "$profile" "${top%%$'\n'*}"
+The page, for a browser: $(realpath "$page")
+Next:
+  $out/quartzctl advise -i $profile                          # all findings, with their evidence
+  $out/quartzctl what-if -i $profile --spread parse_input    # what it would gain if all processors parsed
+  sudo $out/quartzctl record -- YOUR-PROGRAM ARGUMENTS...    # and then: $out/quartzctl report
+END

@@ -9,7 +9,6 @@ declare -A groups=(
 		protobuf-c-compiler libprotobuf-c-dev libjansson-dev zlib1g-dev libiberty-dev
 		libmicrohttpd-dev libncurses-dev libunistring-dev
 		scdoc"
-	[demo]="pigz"
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and
 	# nothing starts as a service.
 	[check]="check g++ jq python3 linux-perf pigz xz-utils sysbench redis-tools golang-go rustc tmux dkms chromium"

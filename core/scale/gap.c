@@ -214,6 +214,19 @@ static void say_beside(struct gap *g)
 	free(name);
 }
 
+/*
+ * What the program would gain without idle time. Where a run on one processor waits for devices or other programs, the figure
+ * counts these waits as well; yet more processors than there are no program can use, if it is not other code than the baseline.
+ */
+static double without_idle(const struct gap *g)
+{
+	double most = g->last->processors;
+
+	if (g->s->has_baseline && g->last->maximal > most)
+		most = g->last->maximal;
+	return fmin(g->last->inflation_specific, most);
+}
+
 static void say_idle(struct gap *g)
 {
 	double share = share_of(g, g->last->idle.value);
@@ -230,7 +243,7 @@ static void say_idle(struct gap *g)
 		    "Idle time: %.1f%%%s of what %u processors have; without it, the program would "
 		    "be %.2f times as fast%s%s.",
 		    100 * share, within(g, g->last->idle.ci, text), g->last->processors,
-		    g->last->inflation_specific, *list ? ". Of it: " : "", list);
+		    without_idle(g), *list ? ". Of it: " : "", list);
 	free(list);
 	say_beside(g);
 }

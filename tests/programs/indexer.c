@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program of the pictures in doc/: it looks like an indexer of texts, with a phase of each kind. Input is parsed by one
+ * indexer [PART]: the program of the demo and of the pictures in doc/: it looks like an indexer of texts, with a phase of each kind. Input is parsed by one
  * thread, four index documents in parallel, then they queue for one lock, and at last one thread writes with pauses.
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile double sink;
+static double part = 1; /* of its usual time */
 
 static double now(void)
 {
@@ -103,20 +105,22 @@ static STEP void write_segments(double seconds)
 
 static void *worker(void *arg)
 {
-	index_documents(1.6);
-	merge_terms(2);
+	index_documents(1.6 * part);
+	merge_terms(2 * part);
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
 	pthread_t threads[THREADS];
 
-	parse_input(1.2);
+	if (argc > 1)
+		part = atof(argv[1]);
+	parse_input(1.2 * part);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, worker, NULL);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	write_segments(0.9);
+	write_segments(0.9 * part);
 	return 0;
 }

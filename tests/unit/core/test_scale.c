@@ -349,6 +349,23 @@ START_TEST(sentences_name_the_larger_term_first)
 }
 END_TEST
 
+/* Waits on one processor are in what speed-ups are over, and yet two processors do no more than two. */
+START_TEST(no_sentence_promises_more_than_the_processors_can)
+{
+	const struct amounts amounts[] = {{1, 2, 8, 5, 0}, {2, 2, 4, 5, 0}};
+	struct set s = make_set(2, amounts);
+	struct qz_gaps gaps;
+
+	ck_assert(decompose(&s, 0));
+	ck_assert_double_gt(s.scale->points[1].inflation_specific, 2.9);
+	ck_assert_int_eq(qz_gaps__find(s.scale, &s.ids, &gaps), 0);
+	ck_assert_ptr_nonnull(
+		strstr(sentence(&gaps, "Idle time: "), "would be 2.00 times as fast"));
+	qz_gaps__free(&gaps);
+	set_free(&s);
+}
+END_TEST
+
 START_TEST(names_in_sentences_are_escaped)
 {
 	const struct amounts amounts[] = {{1, 2, 8, 0, 0}, {2, 2, 4, 0, 0}};
@@ -410,6 +427,7 @@ Suite *suite_scale(void)
 	tcase_add_test(tc, a_baseline_is_what_speed_ups_are_over);
 	tcase_add_test(tc, one_processor_is_needed);
 	tcase_add_test(tc, sentences_name_the_larger_term_first);
+	tcase_add_test(tc, no_sentence_promises_more_than_the_processors_can);
 	tcase_add_test(tc, names_in_sentences_are_escaped);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	suite_add_tcase(s, tc);
