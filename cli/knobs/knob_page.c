@@ -127,37 +127,48 @@ static int open_link(const char *path)
 	return -ENOENT;
 }
 
-/* As the process sees itself: the last one of NSpid. 0: it has ended. */
-static uint32_t own_pid(pid_t pid)
+struct owner {
+	uint32_t pid; /* as the process sees itself: the last one of NSpid. 0: it has ended */
+	uid_t uid;    /* whose files it makes */
+};
+
+static struct owner owner_of(pid_t pid)
 {
+	struct owner owner = {0, (uid_t)-1};
 	char path[64], line[256], *last;
-	uint32_t own = 0;
+	unsigned int uid;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Uid: %*u %*u %*u %u", &uid) == 1)
+			owner.uid = uid;
 		if (strncmp(line, "NSpid:", 6))
 			continue;
 		last = strrchr(line, '\t');
-		own = last ? (uint32_t)strtoul(last, NULL, 10) : 0;
+		owner.pid = last ? (uint32_t)strtoul(last, NULL, 10) : 0;
 	}
 	if (f)
 		fclose(f);
-	return own;
+	return owner;
 }
 
-/* Another process may have passed its file on. */
-static bool is_own(int fd, uint32_t pid)
+/*
+ * Another process may have passed its file on, with any number in it. What another user has made is not this process', but for
+ * what it made as root before it became somebody else.
+ */
+static bool is_own(int fd, const struct owner *owner)
 {
 	uint32_t of = 0;
+	struct stat st;
 
 	return pread(fd, &of, sizeof(of), offsetof(struct qz_knobs, pid)) == sizeof(of) &&
-	       of == pid;
+	       of == owner->pid && !fstat(fd, &st) && (!st.st_uid || st.st_uid == owner->uid);
 }
 
 /* Looks for the name among the links of a directory. A descriptor, or -errno; -ENOENT: there is none. */
-static int search(const char *directory, uint32_t pid)
+static int search(const char *directory, const struct owner *owner)
 {
 	DIR *d = opendir(directory);
 	const struct dirent *e;
@@ -174,7 +185,7 @@ static int search(const char *directory, uint32_t pid)
 		if (n != sizeof(LINK) - 1 || memcmp(name, LINK, sizeof(LINK) - 1))
 			continue;
 		fd = open_link(path);
-		if (fd >= 0 && !is_own(fd, pid)) {
+		if (fd >= 0 && !is_own(fd, owner)) {
 			close(fd);
 			fd = -ENOENT;
 		}
@@ -186,16 +197,16 @@ static int search(const char *directory, uint32_t pid)
 /* A process that has closed its descriptors still has the mapping, which only root may open. */
 static int find_file(pid_t pid)
 {
-	uint32_t own = own_pid(pid);
+	struct owner owner = owner_of(pid);
 	char path[64];
 	int fd, mapped;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	fd = search(path, own);
+	fd = search(path, &owner);
 	if (fd != -ENOENT)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/map_files", pid);
-	mapped = search(path, own);
+	mapped = search(path, &owner);
 	return mapped >= 0 ? mapped : -ENOENT;
 }
 

@@ -122,7 +122,8 @@ static int make_file(const char *name, size_t size, int seals)
 	return fd;
 }
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define STRANGER 65534
+#define SEALS	 (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static void expect_open(int expected)
 {
@@ -172,6 +173,14 @@ START_TEST(the_file_of_another_process_is_not_its_own)
 	good.pid++;
 	fd = make_file(QZ_KNOBS_FILE, QZ_KNOBS_SIZE, SEALS);
 	expect_open(-ENOENT);
+	close(fd);
+	good.pid--; /* which another user can write as well */
+	fd = make_file(QZ_KNOBS_FILE, QZ_KNOBS_SIZE, SEALS);
+	expect_open(0);
+	if (!geteuid()) {
+		ck_assert_int_eq(fchown(fd, STRANGER, STRANGER), 0);
+		expect_open(-ENOENT);
+	}
 	close(fd);
 }
 END_TEST
