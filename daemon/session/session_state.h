@@ -62,7 +62,7 @@ struct session {
 	uint64_t answer_due; /* what the first interrupt waits for is said then, 0: need not be */
 	uint64_t deadline;   /* 0: none */
 	uint64_t delayed_until; /* measuring begins then */
-	uint64_t keep_due; /* what is known so far is put down then */
+	uint64_t keep_due;	/* what is known so far is put down then */
 	uint64_t hotplug_due, text_due, govern_due, started;
 	uint32_t text_reads;		      /* when text was last made */
 	struct qz_overhead_governor governor; /* ceiling 0: there is none */
