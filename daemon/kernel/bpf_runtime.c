@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/membarrier.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@
 #include "daemon/kernel/program_loader.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
+#include "daemon/util/memory_limit.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
@@ -41,6 +43,9 @@
 #define SYSTEM_ROWS    (8u << 20)
 #define UNWIND_REGIONS (32u << 10)
 #define SWAP_TRIES     10000 /* of 100 us */
+/* Beside maps: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
+#define OWN_BYTES    (40ull << 20)
+#define SYSTEM_BYTES (60ull << 20)
 
 int bpf_runtime__fail(struct bpf_runtime *bpf, int err, const char *format, ...)
 {
@@ -317,6 +322,8 @@ static int explain_load(struct bpf_runtime *bpf, int err)
 	const struct bpf_program *failed = program_loader__failed(bpf->loader);
 	char what[96] = "the BPF programs";
 
+	if (err == -EDQUOT) /* said by check_memory() */
+		return err;
 	if (failed)
 		snprintf(what, sizeof(what), "BPF program %s (%s)", bpf_program__name(failed),
 			 bpf_program__section_name(failed));
@@ -339,6 +346,24 @@ static int explain_load(struct bpf_runtime *bpf, int err)
 				 strerror(-err));
 }
 
+/* Rather than be killed: what maps take, which the kernel counts as quartzd's, and programs and quartzd itself. */
+static int check_memory(struct bpf_runtime *bpf)
+{
+	uint64_t left = memory_limit__left(), needed = OWN_BYTES;
+	const struct bpf_map *map;
+
+	bpf_object__for_each_map(map, bpf->skel->obj) needed += size_of(map);
+	if (bpf->opts.every_process)
+		needed += SYSTEM_BYTES;
+	if (needed <= left)
+		return 0;
+	return bpf_runtime__fail(bpf, -EDQUOT,
+				 "the memory limit of its control group leaves %" PRIu64
+				 " MiB, and at least %" PRIu64
+				 " MiB are needed; raise it (MemoryMax=, docker --memory)",
+				 left >> 20, needed >> 20);
+}
+
 /*
  * Whether the kernel has the tracepoint of on_map is tried, since to look for it in the kernel's types takes longer
  * than all else in a start that has it.
@@ -355,7 +380,7 @@ static int load_programs(struct bpf_runtime *bpf)
 	bpf->skel = err ? NULL : quartz__open();
 	if (!bpf->skel)
 		return err ?: -errno;
-	err = set_sizes(bpf);
+	err = set_sizes(bpf) ?: check_memory(bpf);
 	err = err ?: program_loader__begin(&bpf->loader, bpf->skel->obj, !logged);
 	if (err)
 		return err;

@@ -266,6 +266,24 @@ other_clocks()
 	refused 1 'no such process' unshare -T "$out/quartzd" --pid 4194305 -o profile
 }
 
+# What the control group leaves is too little: said before anything is killed for it.
+little_memory_of_a_group()
+{
+	local group=/sys/fs/cgroup/quartz-test.$$ limit=memory.max
+
+	if [ -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
+		group=/sys/fs/cgroup/memory/quartz-test.$$ limit=memory.limit_in_bytes
+	else
+		echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	fi
+	mkdir "$group" && echo 48M >"$group/$limit" || skip 'no control group with a memory limit'
+	(refused 1 'control group leaves .* MiB, and at least .* MiB are needed; raise' \
+		bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" "$out/quartzd" --pid $$ -o profile)
+	status=$?
+	rmdir "$group"
+	[ $status = 0 ] || exit $status
+}
+
 try 'no such process' no_process
 try 'a time namespace' other_clocks
 try 'a zombie' zombie
@@ -286,3 +304,4 @@ try 'a small limit of open files' few_files
 thorough 'a small limit of open files, and many programs' few_files_for_many
 thorough 'no descriptors left' no_files_left
 thorough 'a small limit of memory' little_memory
+try 'little memory in its control group' little_memory_of_a_group

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What control groups leave this process of memory: beyond it, the kernel does not refuse, it kills. */
+#ifndef QUARTZ_DAEMON_MEMORY_LIMIT_H
+#define QUARTZ_DAEMON_MEMORY_LIMIT_H
+
+#include <stdint.h>
+
+/* The least that is left in this process' control group (v1 or v2) and those above it, in bytes; UINT64_MAX: none is limited. */
+uint64_t memory_limit__left(void);
+
+#endif
