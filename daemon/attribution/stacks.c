@@ -28,6 +28,30 @@ static uint64_t user_frame(const struct bpf_runtime_buffer *buffer, const struct
 	return frames[i];
 }
 
+/* With the lock of the address spaces held. */
+static bool is_disputed(const struct stack_context *c, const struct qz_stack_slot *s,
+			const struct image *image, uint64_t address)
+{
+	return image->disputes.n &&
+	       disputes__has(&image->disputes, address, s->end == QZ_UNWIND_STALE, *c->began);
+}
+
+/* False: there is no code. */
+static bool locate(const struct stack_context *c, const struct qz_stack_slot *s,
+		   struct image *image, uint64_t address, uint32_t *module, uint64_t *offset)
+{
+	bool disputed;
+
+	address_spaces__lock(c->spaces);
+	disputed = is_disputed(c, s, image, address);
+	address_spaces__unlock(c->spaces);
+	if (!disputed)
+		return address_spaces__locate(c->spaces, image, address, module, offset);
+	*module = modules__of_replaced(c->modules);
+	*offset = 0;
+	return *module != MODULE_NONE;
+}
+
 void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *s)
 {
@@ -46,18 +70,21 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer 
 		uint64_t address = code_address(user_frame(buffer, s, i), i == 0), offset;
 		uint32_t module;
 
-		if (address_spaces__locate(c->spaces, image, address, &module, &offset))
+		if (locate(c, s, image, address, &module, &offset))
 			address_cache__want(c->addresses, module, offset);
 	}
 }
 
 /* With the lock of the address spaces held. */
 static const struct cached_address *user_address(const struct stack_context *c,
+						 const struct qz_stack_slot *s,
 						 const struct image *image, uint64_t address)
 {
 	const struct region *r = address_map__find(address_spaces__map(image), address);
 	const struct module *m = r ? modules__get(c->modules, r->module) : NULL;
 
+	if (is_disputed(c, s, image, address))
+		return address_cache__get(c->addresses, modules__of_replaced(c->modules), 0);
 	if (!m)
 		return NULL;
 	return address_cache__get(c->addresses, r->module,
@@ -74,7 +101,8 @@ static uint32_t user_addresses(const struct stack_context *c,
 
 	address_spaces__lock(c->spaces);
 	for (n = 0; n < s->nuser && n < QZ_USER_FRAMES; n++) {
-		found[n] = user_address(c, image, code_address(user_frame(buffer, s, n), n == 0));
+		found[n] =
+			user_address(c, s, image, code_address(user_frame(buffer, s, n), n == 0));
 		if (!found[n])
 			break;
 	}
@@ -152,7 +180,7 @@ int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buff
 		cached = address_cache__get(c->addresses, MODULE_KERNEL, buffer->frames[s->offset]);
 	} else if (s->nuser && image && !image->launcher) {
 		address_spaces__lock(c->spaces);
-		cached = user_address(c, image, user_frame(buffer, s, 0));
+		cached = user_address(c, s, image, user_frame(buffer, s, 0));
 		address_spaces__unlock(c->spaces);
 	}
 	return address_cache__procedure(c->profile, cached);

@@ -24,6 +24,7 @@ struct stack_context {
 	struct qz_profile *profile;
 	struct instrumented_stacks *instrumented; /* NULL: none */
 	struct spawn_stacks *spawn;
+	const uint64_t *began;	/* the samples that are being named were taken since then */
 	const uint32_t *scopes; /* of the profile, by number in BPF; QZ_NONE: not known */
 	uint32_t nscopes;
 };

@@ -73,6 +73,7 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.addresses = c->addresses,
 		.profile = c->profile,
 		.spawn = c->spawn,
+		.began = &c->began,
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
@@ -302,6 +303,7 @@ static int swap_buffers(struct collector *c)
 	wait_drain__take(c->waits, aging);
 	map_quota__drained(c->quota);
 	spin_tracker__teach(c->tracker);
+	c->began = c->swapped > SETTLING ? c->swapped - SETTLING : 0;
 	c->swapped = bpf_runtime__now();
 	c->name_soon = false;
 	c->buffer_waits = !err;
@@ -311,8 +313,8 @@ static int swap_buffers(struct collector *c)
 
 /*
  * Before code takes the place of other code, what was sampled in the old one is named. Samples that
- * met the new one already are known by the walk of their stack, which has found the tables stale. A
- * program that does it again and again has wrong names.
+ * met the new one already are known by the walk of their stack, which has found the tables stale. Of a
+ * program that does it again and again, this is not known of all samples: see disputes.h.
  */
 static void name_before(struct collector *c, uint64_t now)
 {
@@ -323,6 +325,7 @@ static void name_before(struct collector *c, uint64_t now)
 		usleep((SWAP_REST - (now - c->swapped)) / 1000);
 	if (!err && !swap_buffers(c)) {
 		usleep(SETTLING / 1000);
+		event_reader__read(c->reader); /* what has been replaced once more by now */
 		collector__drain_buffer(c);
 		c->name_soon = true;
 	}
@@ -332,8 +335,12 @@ static void remap(struct collector *c, const struct remap *remap)
 {
 	uint64_t now = bpf_runtime__now();
 
-	if (now - c->replaced > REPLACED_REST && address_spaces__replaces(c->spaces, remap))
-		name_before(c, now);
+	if (address_spaces__replaces(c->spaces, remap)) {
+		if (now - c->replaced > REPLACED_REST)
+			name_before(c, now);
+		else
+			address_spaces__unnamed(c->spaces, remap, now);
+	}
 	address_spaces__remap(c->spaces, remap);
 	unwind_worker__wake(c->worker);
 }

@@ -47,6 +47,7 @@ struct collector {
 
 	struct bpf_runtime_buffer buffer;
 	bool buffer_waits, buffer_ages; /* the latter: see wait_drain__take */
+	uint64_t began;			/* since when samples are in it */
 	uint64_t swapped;		/* when the buffer that waits was taken */
 	uint64_t aged; /* when one was taken that counts for what is left unused for some drains */
 	uint64_t due;  /* see collector__drain_at; 0: within SWAP_PERIOD */

@@ -69,6 +69,7 @@ static void free_image(struct image *image)
 {
 	address_map__free(&image->map);
 	address_map__free(&image->now);
+	disputes__free(&image->disputes);
 	free(image);
 }
 
@@ -546,6 +547,7 @@ static bool take_region(struct address_spaces *spaces, const struct perf_sampler
 		map(spaces, image, region, mapping->time);
 		return false;
 	}
+	disputes__replaced(&image->disputes, region->start, region->end);
 	image->deferred++;
 	*remap = (struct remap) {mapping->time, image->number, *region};
 	return true;
@@ -601,6 +603,15 @@ bool address_spaces__replaces(struct address_spaces *spaces, const struct remap 
 	struct image *image = find_image(spaces, remap->image);
 
 	return image && replaces(spaces, image, &remap->region);
+}
+
+void address_spaces__unnamed(struct address_spaces *spaces, const struct remap *remap, uint64_t now)
+{
+	GUARD(&spaces->lock);
+	struct image *image = find_image(spaces, remap->image);
+
+	if (image)
+		disputes__unnamed(&image->disputes, remap->region.start, remap->region.end, now);
 }
 
 void address_spaces__remap(struct address_spaces *spaces, const struct remap *remap)

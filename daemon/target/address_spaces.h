@@ -16,6 +16,7 @@
 
 #include "daemon/target/modules.h"
 #include "daemon/target/address_map.h"
+#include "daemon/target/disputes.h"
 #include "daemon/kernel/perf_sampler.h"
 #include "quartz/records.h"
 
@@ -41,6 +42,7 @@ struct image {
 	uint64_t published; /* contents that the unwinder has, see unwind_tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when unwind_tables.h knows of it */
 	uint32_t deferred;  /* remaps that wait for the main thread */
+	struct disputes disputes;
 	bool ended;
 	bool superseded;       /* there is a later image of this pid */
 	bool live;	       /* see address_spaces__live() */
@@ -104,6 +106,10 @@ void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i);
 
 /* Whether it puts code at a place where its image has other code. */
 bool address_spaces__replaces(struct address_spaces *spaces, const struct remap *remap);
+
+/* What is to be mapped replaces code whose samples were not named before. */
+void address_spaces__unnamed(struct address_spaces *spaces, const struct remap *remap,
+			     uint64_t now);
 void address_spaces__remap(struct address_spaces *spaces, const struct remap *remap);
 
 /* NULL when there is no image of this number. Valid until it is forgotten. */

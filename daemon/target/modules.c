@@ -574,6 +574,11 @@ uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *map
 	return fd < 0 ? add_unopened(m, path) : add_opened(m, fd, &id, path);
 }
 
+uint32_t modules__of_replaced(struct modules *m)
+{
+	return add_unopened(m, "[replaced]");
+}
+
 uint32_t modules__of_file(struct modules *m, int fd, const char *path)
 {
 	struct identity id;

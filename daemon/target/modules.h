@@ -67,6 +67,9 @@ struct module_mapping {
  */
 uint32_t modules__of_mapping(struct modules *m, const struct module_mapping *mapping);
 
+/* The module of code of which it is not known which it is, at places that had several: "[replaced]". */
+uint32_t modules__of_replaced(struct modules *m);
+
 /* The module of a file, given by a descriptor (O_PATH suffices), which is closed; or MODULE_NONE. */
 uint32_t modules__of_file(struct modules *m, int fd, const char *path);
 

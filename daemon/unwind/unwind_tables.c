@@ -703,6 +703,8 @@ static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 		publish(t, image, known);
 	else if (image->mapped)
 		confirm(t, image, known);
+	if (!image->mapped && image->published == image->contents)
+		disputes__settle(&image->disputes, bpf_runtime__now());
 	return image->mapped;
 }
 

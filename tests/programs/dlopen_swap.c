@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dlopen_swap [SECONDS]: opens one library, computes in it, closes it, and does the same with another,
- * twice. Says "same place" when all of them were mapped at the same address.
+ * dlopen_swap [SECONDS [TURNS]]: opens one library, computes in it, closes it, and does the same with another,
+ * 4 or so many times in all. Says "same place" when all of them were mapped at the same address.
  */
 #include <dlfcn.h>
 #include <libgen.h>
@@ -46,13 +46,14 @@ PROCEDURE static uint64_t compute(void *library, double seconds)
 int main(int argc, char **argv)
 {
 	double seconds = seconds_argument(argc, argv, 1, 1);
+	int turns = argc > 2 ? atoi(argv[2]) : 4;
 	uint64_t cpu_ns[2] = {0};
 	uintptr_t first = 0;
 	bool same = true;
 
 	snprintf(directory, sizeof(directory), "%s", argv[0]);
 	dirname(directory);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < turns; i++) {
 		uintptr_t base;
 		void *library = open_library(names[i % 2], &base);
 

@@ -33,12 +33,12 @@ $(O)/tests/programs/pool: examples/pool.c userlib/quartz.h $(O)/libquartz.a
 	$(Q)$(CC) $(CPPFLAGS) -I$@.include $(WARN) $(WERROR) $(TEST_PROGRAM_CFLAGS) -o $@ $< $(O)/libquartz.a
 
 # Without frame pointers, and so that the one's descriptions are wrong for the other.
-library_flags_first := -DLIBRARY=first -DROOM=5
-library_flags_second := -DLIBRARY=second -DROOM=18 -falign-functions=64 \
+library_flags_first := -DLIBRARY=first -DROOM=5 -DNEVER_FIRST=1
+library_flags_second := -DLIBRARY=second -DROOM=18 -DNEVER_FIRST=0 -falign-functions=64 \
 	$(if $(findstring clang,$(CC)),,-fno-reorder-functions)
 
 $(TEST_LIBRARIES): $(O)/tests/programs/library/%.so: tests/programs/library/swapped.c
 	$(say) LIBRARY $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WARN) $(WERROR) -std=gnu11 -O1 -g -fomit-frame-pointer -fno-optimize-sibling-calls \
-		-shared -fPIC $(library_flags_$*) -o $@ $<
+		$(if $(findstring clang,$(CC)),,-fno-toplevel-reorder) -shared -fPIC $(library_flags_$*) -o $@ $<

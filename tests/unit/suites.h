@@ -79,6 +79,7 @@
 	X(opener)                                                                                  \
 	X(nominal)                                                                                 \
 	X(address_map)                                                                             \
+	X(disputes)                                                                                \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \

@@ -34,6 +34,16 @@ swapped()
 	done
 }
 
+# In turn every few milliseconds: what is not known to be of one of them is [replaced], and nothing has the other's name.
+swapped_often()
+{
+	launch "$programs/dlopen_swap" "$1" "$2"
+	grep -qx 'same place' program.out || skip 'the libraries were mapped at different places'
+	lawful
+	expect 'no sample has the name of what never ran' "$lost or
+		all(.scopes[0].rows[]; (.name | IN(\"first_never\", \"second_never\") | not) or .self.samples == 0)"
+}
+
 # corrupt FILE HOW: damages the call frame information of an ELF file.
 corrupt()
 {
@@ -190,6 +200,8 @@ undescribed()
 
 thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
+try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
+thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24
 thorough 'call frame information of zeros' hostile zero
 thorough 'call frame information of ones' hostile ones
 thorough 'random call frame information' hostile random

@@ -17,6 +17,20 @@
 
 double work(double seconds);
 
+/*
+ * Is where the other library has its work, and never runs: a sample with this name was taken in the other one.
+ * In the first library it comes first, in the second one last.
+ */
+#define NEVER                                                                                      \
+	__attribute__((used, noinline)) static void OWN(never)(void)                               \
+	{                                                                                          \
+		__asm__ volatile(".skip 4096, 0x90");                                              \
+	}
+
+#if NEVER_FIRST
+NEVER
+#endif
+
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -59,3 +73,7 @@ double work(double seconds)
 {
 	return OWN(work)(seconds) + 1;
 }
+
+#if !NEVER_FIRST
+NEVER
+#endif
