@@ -6,15 +6,29 @@
 #include "core/model/frames.h"
 #include "core/report/lock_code.h"
 
+/* Code without a symbol is called by its file and where it begins. */
+static bool is_unnamed_library(const struct qz_procedure *procedure)
+{
+	return strstr(procedure->module, ".so") && strstr(procedure->name, "+0x");
+}
+
+/* Without debug symbols of the C library, the innermost procedures of a lock have no names to know them by. */
 static uint32_t find_locker(const struct qz_profile *p, uint32_t node)
 {
 	struct qz_frames frames = {.profile = p, .node = node};
-	uint32_t procedure;
+	bool in_lock = false;
+	uint32_t i;
 
-	while ((procedure = qz_frames__next(&frames)) != QZ_NONE)
-		if (p->procedures[procedure].kind == QZ_PROCEDURE &&
-		    !qz_lock_code__is(&p->procedures[procedure]))
-			return procedure;
+	while ((i = qz_frames__next(&frames)) != QZ_NONE) {
+		const struct qz_procedure *procedure = &p->procedures[i];
+
+		if (procedure->kind != QZ_PROCEDURE)
+			continue;
+		if (qz_lock_code__is(procedure))
+			in_lock = true;
+		else if (in_lock || !is_unnamed_library(procedure))
+			return i;
+	}
 	return QZ_NONE;
 }
 

@@ -8,6 +8,7 @@
 #include "core/advise/advise.h"
 #include "core/estimate/estimate.h"
 #include "core/locks/lock_bounds.h"
+#include "core/locks/lock_kind.h"
 #include "core/report/idle_time.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
@@ -334,6 +335,34 @@ START_TEST(contention_is_found)
 }
 END_TEST
 
+static void rename_to(struct locked *x, const char *name, const char *unnamed, const char *module)
+{
+	struct qz_procedure *p = &x->f.p->procedures[fixture__procedure(x->f.p, name)];
+
+	ck_assert_int_eq(qz_profile__set_string(&p->name, unnamed), 0);
+	ck_assert_int_eq(qz_profile__set_string(&p->module, module), 0);
+}
+
+/* Without debug symbols, code of the C library inside of a lock has no name, and is not where the lock was taken. */
+START_TEST(a_lock_is_not_taken_in_unnamed_code_of_its_own)
+{
+	struct use use = cache;
+	struct locked x;
+	uint32_t get;
+
+	use.lock_stack = "main [thread] work get pthread_mutex_lock inner innermost";
+	x = locked(&use);
+	get = fixture__procedure(x.f.p, "get");
+	rename_to(&x, "inner", "libc.so.6+0x86170", "/usr/lib/libc.so.6");
+	rename_to(&x, "innermost", "libc.so.6+0x86100", "/usr/lib/libc.so.6");
+	ck_assert_uint_eq(qz_lock_kind__locker(x.r, x.object), get);
+	/* a library that takes a lock and has no symbols */
+	rename_to(&x, "get", "plugin.so+0x1200", "/usr/lib/plugin.so");
+	ck_assert_uint_eq(qz_lock_kind__locker(x.r, x.object), get);
+	done(&x);
+}
+END_TEST
+
 START_TEST(short_queues_are_no_contention)
 {
 	struct use use = cache;
@@ -545,6 +574,7 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, idle_time_without_memory_is_an_error);
 	tcase_add_test(tc, idle_time_is_of_those_who_work);
 	tcase_add_test(tc, contention_is_found);
+	tcase_add_test(tc, a_lock_is_not_taken_in_unnamed_code_of_its_own);
 	tcase_add_test(tc, bounds_follow_the_queue);
 	tcase_add_test(tc, short_queues_are_no_contention);
 	tcase_add_test(tc, words_that_nobody_holds_are_no_locks);
