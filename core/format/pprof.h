@@ -7,7 +7,8 @@
  * (core/format/pprof_types.h); with a scope of the machine it has types of its own like the first four. By
  * default readers show norm_cpu, or machine_norm_cpu where it is there: the times of scopes that ran
  * side by side add up to more than the time that they took. The mapping of the executable comes first:
- * readers call the profile after it. Waits and wake-ups are pprof samples of their own, with the label
+ * readers call the profile after it. A procedure with lines of other files is a function of its own for each of
+ * these, after all procedures. Waits and wake-ups are pprof samples of their own, with the label
  * kind ("wait", "waking"). Labels to choose samples by are strings: thread ("comm tid"), comm and pid of
  * the process, unit of the service manager, object (kind and name). Numbers: tid, thread_index, scope
  * (index), object_index; of samples level, busy when it is not the level, spinning, rate_halvings
