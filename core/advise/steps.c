@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/advise/steps.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,26 +29,38 @@
 
 /* ---- what is paid by the step ---- */
 
-/* What `asker` paid for memory: by the call, and for the pages. */
-static double share_of_maps(const struct qz_cost_class *calls, uint32_t asker)
-{
-	uint64_t all = 0, pages = 0;
+/* What a procedure asked for. */
+struct asked {
+	uint64_t memory_ns, pages_ns; /* of memory: all, and by the page */
+	uint64_t step_ns;	      /* of the class that was chosen, by the step */
+};
 
-	for (uint32_t i = 0; i < calls->n; i++) {
+/* By procedure. NULL: no memory. */
+static struct asked *find_asked(const struct qz_cost_class *calls, const struct qz_profile *p)
+{
+	struct asked *asked = calloc((size_t)p->nprocedures + 1, sizeof(*asked));
+
+	for (uint32_t i = 0; asked && i < calls->n; i++) {
 		const struct qz_cost_row *row = &calls->rows[i];
 
-		if (row->asker != asker || row->origin != QZ_ORIGIN_MEMORY)
+		if (row->asker == QZ_NONE || row->origin != QZ_ORIGIN_MEMORY)
 			continue;
-		all += row->figure.norm_ns;
-		pages += row->bulk_norm_ns;
+		asked[row->asker].memory_ns += row->figure.norm_ns;
+		asked[row->asker].pages_ns += row->bulk_norm_ns;
 	}
-	return all ? 1 - (double)pages / (double)all : 0;
+	return asked;
 }
 
-static uint64_t by_step(const struct qz_cost_class *class, const struct qz_cost_row *row)
+static bool maps_each_time(const struct asked *asked)
+{
+	return (double)(asked->memory_ns - asked->pages_ns) >=
+	       MAPS_EACH_TIME * (double)asked->memory_ns;
+}
+
+static uint64_t by_step(const struct asked *asked, const struct qz_cost_row *row)
 {
 	if (row->cost == QZ_COST_CALLS && row->origin == QZ_ORIGIN_MEMORY &&
-	    share_of_maps(class, row->asker) >= MAPS_EACH_TIME)
+	    row->asker != QZ_NONE && maps_each_time(&asked[row->asker]))
 		return row->figure.norm_ns;
 	return row->figure.norm_ns - row->bulk_norm_ns;
 }
@@ -60,12 +73,13 @@ static bool is_own_start(const struct qz_cost_row *row)
 }
 
 /* Adds up a class; `most`: of what procedures asked for, the row with most. */
-static uint64_t add_up(const struct qz_cost_class *class, const struct qz_cost_row **most)
+static uint64_t add_up(const struct asked *asked, const struct qz_cost_class *class,
+		       const struct qz_cost_row **most)
 {
 	uint64_t sum = 0, best = 0;
 
 	for (uint32_t i = 0; i < class->n; i++) {
-		uint64_t ns = by_step(class, &class->rows[i]);
+		uint64_t ns = by_step(asked, &class->rows[i]);
 
 		if (is_own_start(&class->rows[i]))
 			continue;
@@ -86,11 +100,11 @@ static bool starts_few(const struct qz_report *r, enum qz_cost cost, const struc
 	       r->profile->scopes[r->scope].counters.threads_seen <= FEW_STARTS;
 }
 
-static void choose(struct qz_steps *s, const struct qz_report *r)
+static void choose(struct qz_steps *s, const struct qz_report *r, const struct asked *asked)
 {
 	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++) {
 		const struct qz_cost_row *most = NULL;
-		uint64_t ns = add_up(&s->table.classes[cost], &most);
+		uint64_t ns = add_up(asked, &s->table.classes[cost], &most);
 		double least = cost == QZ_COST_CALLS || cost == QZ_COST_COPYING ? LEAST_CALLS
 										: LEAST_SHARE;
 
@@ -107,22 +121,21 @@ static void choose(struct qz_steps *s, const struct qz_report *r)
 
 /* ---- what is left ---- */
 
-/* Normalized time that an asker has in this class, by the step. */
-static uint64_t asked_by(const struct qz_cost_class *class, uint32_t asker)
+/* Adds up what each procedure has of the class that was chosen. */
+static void add_steps(const struct qz_steps *s, struct asked *asked)
 {
-	uint64_t sum = 0;
+	const struct qz_cost_class *class = &s->table.classes[s->cost];
 
 	for (uint32_t i = 0; i < class->n; i++)
-		if (class->rows[i].asker == asker)
-			sum += by_step(class, &class->rows[i]);
-	return sum;
+		if (class->rows[i].asker != QZ_NONE)
+			asked[class->rows[i].asker].step_ns += by_step(asked, &class->rows[i]);
 }
 
 /*
  * Processor time that stays for sure: work, but for procedures that ask for more than they do themselves, and what is
  * by the byte.
  */
-static double left(const struct qz_steps *s)
+static double left(const struct qz_steps *s, const struct asked *asked)
 {
 	const struct qz_cost_class *work = &s->table.classes[QZ_COST_WORK];
 	double cpu_ns = 0;
@@ -132,16 +145,14 @@ static double left(const struct qz_steps *s)
 	for (uint32_t i = 0; i < work->n; i++) {
 		const struct qz_cost_row *row = &work->rows[i];
 
-		if (row->asker == QZ_NONE ||
-		    asked_by(&s->table.classes[s->cost], row->asker) < row->figure.norm_ns)
+		if (row->asker == QZ_NONE || asked[row->asker].step_ns < row->figure.norm_ns)
 			cpu_ns += (double)row->figure.cpu_ns;
 	}
 	for (int cost = QZ_COST_WORK + 1; cost < QZ_COSTS; cost++)
 		for (uint32_t i = 0; i < s->table.classes[cost].n; i++) {
 			const struct qz_cost_row *row = &s->table.classes[cost].rows[i];
 
-			cpu_ns += (double)(row->figure.norm_ns -
-					   by_step(&s->table.classes[cost], row));
+			cpu_ns += (double)(row->figure.norm_ns - by_step(asked, row));
 		}
 	return cpu_ns;
 }
@@ -177,11 +188,11 @@ static int find_idle(const struct qz_steps *s, const struct qz_report *r, uint64
 }
 
 /* Calls do not keep other threads from working: what is left is not spread over more processors. */
-static int set_gain(struct qz_steps *s, const struct qz_report *r)
+static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct asked *asked)
 {
 	struct qz_usage u;
 	uint64_t stays;
-	double able, rest = left(s), width;
+	double able, rest = left(s, asked), width;
 	int err = find_idle(s, r, &stays);
 
 	qz_usage__find(r, &u);
@@ -198,14 +209,23 @@ static int set_gain(struct qz_steps *s, const struct qz_report *r)
 
 int qz_steps__find(struct qz_steps *s, const struct qz_report *r)
 {
+	struct asked *asked;
 	int err;
 
 	*s = (struct qz_steps) {0};
 	err = qz_cost_table__find(&s->table, r);
 	if (err || !r->busy_ns)
 		return err;
-	choose(s, r);
-	return s->cost == QZ_COST_WORK ? 0 : set_gain(s, r);
+	asked = find_asked(&s->table.classes[QZ_COST_CALLS], r->profile);
+	if (!asked)
+		return -ENOMEM;
+	choose(s, r, asked);
+	if (s->cost != QZ_COST_WORK) {
+		add_steps(s, asked);
+		err = set_gain(s, r, asked);
+	}
+	free(asked);
+	return err;
 }
 
 void qz_steps__free(struct qz_steps *s)
