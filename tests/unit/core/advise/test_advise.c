@@ -139,6 +139,58 @@ START_TEST(parallel_work_is_no_serial_phase)
 }
 END_TEST
 
+/* One of two processors works: in pthread_create for this share of 1,000 ms, else in `load`. */
+static struct fixture starting(uint64_t ms, uint64_t threads)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+
+	fixture__samples(&f, scope, main, "main spawn pthread_create", 1, ms);
+	fixture__samples(&f, scope, main, "main load", 1, 1000 - ms);
+	f.p->scopes[0].counters.threads_seen = threads;
+	return f;
+}
+
+START_TEST(small_steps_are_no_serial_phase)
+{
+	struct fixture f = starting(900, 1000);
+	struct advised x = advise(&f, 2);
+	const struct qz_finding *found = find(x.a, "steps");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, "spawn");
+	ck_assert_uint_eq(found->gain_low_ns / MS, 810);
+	ck_assert_uint_eq(found->gain_high_ns / MS, 1000);
+	ck_assert_ptr_null(find(x.a, "serial"));
+	done(&x);
+}
+END_TEST
+
+START_TEST(the_start_of_a_command_is_no_step)
+{
+	struct fixture f = starting(900, 3);
+	struct advised x = advise(&f, 2);
+
+	ck_assert_ptr_null(find(x.a, "steps"));
+	done(&x);
+}
+END_TEST
+
+/* Nor are they divided among threads: the work is, of 800 ms. */
+START_TEST(few_steps_are_not_too_small)
+{
+	struct fixture f = starting(200, 1000);
+	struct advised x = advise(&f, 2);
+	const struct qz_finding *found = find(x.a, "serial");
+
+	ck_assert_ptr_null(find(x.a, "steps"));
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(found->gain_high_ns / MS, 400);
+	done(&x);
+}
+END_TEST
+
 START_TEST(one_processor_leaves_nothing_to_divide)
 {
 	static const uint64_t level_ns[] = {0, 1000 * MS};
@@ -762,6 +814,9 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	tcase_add_test(tc, a_serial_phase_is_found);
 	tcase_add_test(tc, parallel_work_is_no_serial_phase);
+	tcase_add_test(tc, small_steps_are_no_serial_phase);
+	tcase_add_test(tc, the_start_of_a_command_is_no_step);
+	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
 	tcase_add_loop_test(tc, crowded_out_is_not_serial, 0, 2);
