@@ -320,6 +320,14 @@ int log_switch(unsigned long long *ctx)
 	return 0;
 }
 
+/* Calls that wake who waits for a futex are one cause, as waits are. */
+static __always_inline u32 log__call(s64 nr)
+{
+	if (nr >= 0 && (syscall__is_futex(nr) || nr == ARCH_NR_EXIT))
+		return QZ_WAIT_FUTEX;
+	return nr >= 0 && nr < QZ_WAIT_CAUSES - QZ_WAIT_SYSCALL ? QZ_WAIT_SYSCALL + nr : 0;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(log_waking, struct task_struct *task)
 {
@@ -337,9 +345,7 @@ int BPF_PROG(log_waking, struct task_struct *task)
 	r = waker == task ? log__next_interrupted(&log) : log__next(&log);
 	if (r)
 		log__fill(r, QZ_LOG_WAKING, nr < 0 ? QZ_LOG_BY_INTERRUPT : QZ_LOG_BY_CALL,
-			  nr >= 0 && nr < QZ_WAIT_CAUSES - QZ_WAIT_SYSCALL ? QZ_WAIT_SYSCALL + nr
-									   : 0,
-			  task->pid, waker->pid);
+			  log__call(nr), task->pid, waker->pid);
 	log__end(log.head);
 	return 0;
 }

@@ -33,7 +33,7 @@ enum qz_log_block_kind {
 	QZ_LOG_RECORDS = 1, /* n records of processor `number` follow */
 	QZ_LOG_LOST,	    /* those of processor `number` from one time to another */
 	QZ_LOG_HORIZON,	    /* all that happened before `until` stands before this */
-	QZ_LOG_SCOPE,	    /* process `number` is a scope from then on; n: QZ_LOG_FOLLOWS, QZ_LOG_COMMAND */
+	QZ_LOG_SCOPE, /* process `number` is a scope from then on; n: QZ_LOG_FOLLOWS, QZ_LOG_COMMAND */
 	QZ_LOG_END, /* the run ended at `until`; nothing follows */
 };
 

@@ -370,10 +370,10 @@ static inline uint64_t qz_costs__sum(const struct qz_costs *c)
 struct qz_profile {
 	/* about the run */
 	char *quartz_version;
-	char *kernel;	      /* uname -r */
-	char *machine;	      /* uname -n */
-	char *event;	      /* "cpu-clock" or "cycles" */
-	uint32_t rate_hz;     /* that was asked for; 0: no samples were, see core/replay/log_replay.h */
+	char *kernel;	  /* uname -r */
+	char *machine;	  /* uname -n */
+	char *event;	  /* "cpu-clock" or "cycles" */
+	uint32_t rate_hz; /* that was asked for; 0: no samples were, see core/replay/log_replay.h */
 	uint32_t halvings;    /* of it, in force at the end */
 	uint32_t ceiling_ppm; /* what Quartz may take of the processors, 0: it was not watched */
 	struct qz_costs

@@ -161,6 +161,7 @@ static int read_all(struct reading *r, bool *complete)
 static int replay_file(struct reading *r, struct log_replay *to, bool *complete)
 {
 	const struct replay_options options = {.processors = r->header->processors,
+					       .online = r->header->online,
 					       .every_process = r->header->every_process};
 	int err;
 

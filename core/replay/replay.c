@@ -20,7 +20,7 @@ static bool replay__allocate(struct replay *r)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		r->cpus[i].thread = REPLAY_NONE;
-	r->machine->limit = n;
+	r->machine->limit = r->options.online ?: n;
 	r->machine->pub.nlevels = 1;
 	return true;
 }

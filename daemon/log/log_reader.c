@@ -52,7 +52,8 @@ static void describe(const struct log_reader *r, struct qz_log_header *h)
 		.every_process = bpf_runtime__follows_all(r->bpf),
 	};
 	snprintf(h->kernel, sizeof(h->kernel), "%.*s", (int)sizeof(h->kernel) - 1, host.release);
-	snprintf(h->machine, sizeof(h->machine), "%.*s", (int)sizeof(h->machine) - 1, host.nodename);
+	snprintf(h->machine, sizeof(h->machine), "%.*s", (int)sizeof(h->machine) - 1,
+		 host.nodename);
 }
 
 struct log_reader *log_reader__new(struct bpf_runtime *bpf, int fd)
@@ -110,7 +111,8 @@ int log_reader__add_scope(struct log_reader *r, uint32_t process, bool follows, 
 	put(r,
 	    &(struct qz_log_block) {.kind = QZ_LOG_SCOPE,
 				    .number = process,
-				    .n = (follows ? QZ_LOG_FOLLOWS : 0) | (is_command ? QZ_LOG_COMMAND : 0),
+				    .n = (follows ? QZ_LOG_FOLLOWS : 0) |
+					 (is_command ? QZ_LOG_COMMAND : 0),
 				    .until = qz_clock__now()},
 	    NULL);
 	return r->err;

@@ -157,7 +157,8 @@ START_TEST(other_files_are_refused)
 		close(fd);
 	}
 	fd = new_file();
-	ck_assert_int_eq(pwrite(fd, &header, sizeof(header), 0), sizeof(header)); /* not compressed */
+	ck_assert_int_eq(pwrite(fd, &header, sizeof(header), 0),
+			 sizeof(header)); /* not compressed */
 	count_blocks(fd, &end);
 	ck_assert_int_eq(end, -EBADMSG);
 	close(fd);

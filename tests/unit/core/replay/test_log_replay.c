@@ -49,7 +49,8 @@ static void put_record(struct log *log, uint32_t cpu, struct qz_log_record recor
 	ck_assert_int_eq(qz_log_writer__put(log->writer, &block, &record, sizeof(record)), 0);
 }
 
-static struct qz_profile *finish(struct log *log, uint64_t until, struct log_replay_figures *figures)
+static struct qz_profile *finish(struct log *log, uint64_t until,
+				 struct log_replay_figures *figures)
 {
 	struct qz_log_header header;
 	struct qz_log_file *file;
@@ -90,12 +91,17 @@ static struct log example(bool every_process)
 						 .n = QZ_LOG_FOLLOWS | QZ_LOG_COMMAND,
 						 .until = 1000 * MS});
 	put_record(&log, 0,
-		   (struct qz_log_record) {
-			   .tid = 10, .kind = QZ_LOG_FOUND, .state = QZ_LOG_FOUND_BLOCKED, .other = 10});
-	put_record(&log, 0, (struct qz_log_record) {.tid = 10, .kind = QZ_LOG_NAME, .comm = "program"});
+		   (struct qz_log_record) {.tid = 10,
+					   .kind = QZ_LOG_FOUND,
+					   .state = QZ_LOG_FOUND_BLOCKED,
+					   .other = 10});
 	put_record(&log, 0,
-		   (struct qz_log_record) {
-			   .tid = 10, .kind = QZ_LOG_WAKING, .state = QZ_LOG_BY_INTERRUPT, .other = 0});
+		   (struct qz_log_record) {.tid = 10, .kind = QZ_LOG_NAME, .comm = "program"});
+	put_record(&log, 0,
+		   (struct qz_log_record) {.tid = 10,
+					   .kind = QZ_LOG_WAKING,
+					   .state = QZ_LOG_BY_INTERRUPT,
+					   .other = 0});
 	put_record(&log, 0, switched(0, 0, QZ_LOG_PREEMPTED, 10));
 	put_record(&log, 0,
 		   (struct qz_log_record) {
