@@ -224,6 +224,8 @@ static double without_idle(const struct gap *g)
 
 	if (g->s->has_baseline && g->last->maximal > most)
 		most = g->last->maximal;
+	if (g->last->actual.value > most) /* as where more caches hold what one did not */
+		return g->last->inflation_specific;
 	return fmin(g->last->inflation_specific, most);
 }
 
