@@ -35,8 +35,9 @@ struct replay;
 #define REPLAY_NONE    UINT32_MAX
 
 struct replay_options {
+	uint32_t processors; /* their numbers are below it; at most 8192 */
 	uint32_t
-		processors; /* their numbers are below it; at most 8192. A processor is free when fewer than these run */
+		online; /* a processor is free when fewer than so many run; 0: as many as there are numbers */
 	/*
 	 * Each process is a scope. Else those that were opened: threads of others are nobody's, and have a row only if
 	 * FORK or FOUND told of them, so that records of all switches between them may be missing.
