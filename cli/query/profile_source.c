@@ -79,13 +79,11 @@ bool profile_source__is_snapshot(const char *name)
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	unsigned char first[2] = {0};
 	struct stat st;
-	bool is;
+	bool is = fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode));
 
-	if (length > suffix && !strcmp(name + length - suffix, SOURCE_SUFFIX))
-		is = true; /* whatever is in it: reading it says so */
-	else
-		is = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-		     pread(fd, first, 2, 0) == 2 && !memcmp(first, gzip, 2);
+	/* of one with the suffix, reading it says what is wrong with it; what is no file could make that wait for ever */
+	if (length <= suffix || strcmp(name + length - suffix, SOURCE_SUFFIX) != 0)
+		is = is && fd >= 0 && pread(fd, first, 2, 0) == 2 && !memcmp(first, gzip, 2);
 	if (fd >= 0)
 		close(fd);
 	return is;
