@@ -43,10 +43,19 @@ static int dump_alive(struct collector *c)
 	return 0;
 }
 
+/* Nothing is measured once the watchdog has stopped the clock, though quartzd comes later. */
+static uint64_t until_stopped(const struct collector *c, uint64_t until)
+{
+	uint64_t stopped = bpf_runtime__left_alone(c->bpf);
+
+	return stopped && stopped < until ? stopped : until;
+}
+
 int collector__refresh(struct collector *c, uint64_t until)
 {
 	int err;
 
+	until = until_stopped(c, until);
 	c->refreshed = until;
 	scopes__begin_refresh(c->scopes);
 	wait_drain__begin_refresh(c->waits);

@@ -404,9 +404,11 @@ static int prepare_command(struct session *s)
 				   &s->allowed, user);
 
 	if (err) {
-		log_error("cannot make a process for %s: %s", s->options->command[0],
-			  strerror(-err));
-		return STATUS_FAILURE;
+		char line[512];
+
+		snprintf(line, sizeof(line), "cannot make a process for %s: %s",
+			 s->options->command[0], strerror(-err));
+		return fail(err, line);
 	}
 	s->first.pid = s->command.pid;
 	snapshot_file__name(&s->snapshot, s->first.comm, s->first.pid);
