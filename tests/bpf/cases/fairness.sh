@@ -83,9 +83,11 @@ passed()
 	echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 	detach
 	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
-	# ours has the way to the programs and back, too
-	expect 'what programs cost is in the account' '.costs.accounting_ns |
-		. >= 0.8 * $kernel and . <= 3 * $kernel' --argjson kernel "$kernel"
+	# The kernel's figure is of all programs, and has its own two looks at the clock in each call, which on some machines
+	# take as long as the call. Ours has the way to the programs and back.
+	expect 'what programs cost is in the account' '.costs |
+		.accounting_ns + .sampling_ns + .walking_ns >= 0.5 * $kernel and .accounting_ns <= 3 * $kernel' \
+		--argjson kernel "$kernel"
 }
 
 # Of a process that waits often some waits are looked at, and some of its preemptions; each of the two is estimated as often as
