@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "core/format/pprof.h"
 #include "core/replay/log_replay.h"
+#include "core/util/save_file.h"
 
 #define SUFFIX ".pb.gz"
 
@@ -37,27 +38,17 @@ static enum status read_log(const char *path, struct qz_profile **p, struct log_
 	return err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
 }
 
-/* Under another name first, so that a file is whole or not there. */
-static enum status save(const struct qz_profile *p, const char *path)
+static int write_profile(void *context, int fd)
 {
-	char part[PATH_MAX];
-	int fd, err;
+	return qz_pprof__write(context, fd);
+}
 
-	if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part)) {
-		complain("%s: %s", path, strerror(ENAMETOOLONG));
-		return STATUS_FAILURE;
-	}
-	unlink(part);
-	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	err = fd < 0 ? -errno : qz_pprof__write(p, fd);
-	if (fd >= 0 && close(fd) && !err)
-		err = -errno;
-	if (!err && rename(part, path))
-		err = -errno;
+static enum status save(struct qz_profile *p, const char *path)
+{
+	int err = qz_save_file__at(AT_FDCWD, path, 0640, false, write_profile, p);
+
 	if (!err)
 		return STATUS_OK;
-	if (fd >= 0)
-		unlink(part);
 	complain("%s: %s; choose another file with --output", path, strerror(-err));
 	return STATUS_FAILURE;
 }
