@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Starting to follow threads that run already. The order, kept by quartzd:
- *
- *  1. attach everything else, so that no event is missed from here on;
- *  2. mark_processor on every processor: `task` is set everywhere;
- *  3. find_threads until a pass finds none: every thread has a state, QZ_UNKNOWN. A thread forked
- *     meanwhile by one that was not yet found is found by the next pass;
- *  4. mark_processor on every processor: what runs there in state QZ_UNKNOWN is running. It is an
- *     interrupt, so no switch can be half done on that processor;
- *  5. settle_threads: what is still QZ_UNKNOWN does not run. It is ready when the kernel has it
- *     runnable, else blocked.
- *
- * A switch or wake-up that comes between finds QZ_UNKNOWN and settles it itself, exactly; steps 4
- * and 5 change only what is QZ_UNKNOWN, by exchange. So the counts are right at once and for ever.
+ * Starting to follow threads that run already. The log is on by then: from the time when a thread is found, all that it does
+ * is in it. Passes are made until one finds none, since threads may be forked by some that are not yet found.
  */
 #ifndef QUARTZ_ATTACH_BPF_H
 #define QUARTZ_ATTACH_BPF_H
@@ -29,65 +18,10 @@ struct {
 	__type(value, u32);
 } found_images SEC(".maps");
 
-/* One entry per processor: a thread being written by dump_threads, which only quartzd reads. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct qz_thread_event);
-} dumped_thread SEC(".maps");
-
 __u64 threads_found; /* by find_threads, in all passes */
 
-/* Run on one processor by quartzd (BPF_PROG_TEST_RUN with a CPU), in interrupt context there. */
-SEC("raw_tp")
-int mark_processor(void *ctx)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct qz_cpu_state *cpu = cpu__this();
-	struct qz_thread_state *t;
-	u64 now;
-
-	if (!cpu)
-		return 0;
-	if (!cpu->task) {
-		cpu->task = (u64)task;
-		cpu->idle_since = task->pid ? 0 : bpf_ktime_get_ns();
-		idle__compare(cpu, bpf_ktime_get_ns());
-	}
-	if (every_process)
-		machine__count(cpu, !task->pid, bpf_ktime_get_ns());
-	t = bpf_task_storage_get(&threads, task, NULL, 0);
-	if (!t || t->state != QZ_UNKNOWN || cpu->task != (u64)task)
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (cpu->scope != QZ_NO_SCOPE)
-		return 0;
-	switch__in(task, t, cpu, now);
-	cpu->scope = t->scope;
-	scope__change_running(t->scope, 1, now);
-	return 0;
-}
-
-/* Likewise: switches are counted there from now on. */
-SEC("raw_tp")
-int end_skip(void *ctx)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct qz_cpu_state *cpu = cpu__this();
-	struct qz_thread_state *t;
-
-	if (!cpu)
-		return 0;
-	cpu->skipping = false;
-	machine__count(cpu, !task->pid, bpf_ktime_get_ns());
-	if (!task->pid || cpu->scope != QZ_NO_SCOPE || cpu->task != (u64)task)
-		return 0;
-	t = thread__find(task);
-	if (t && thread__is_single(t) && t->skipped)
-		switch__count(task, t, bpf_ktime_get_ns());
-	return 0;
-}
+volatile bool
+	finds_again; /* records were lost: those that are followed are told again. Set by quartzd */
 
 /* What a process is known by in `targets`, 0: it is not. */
 static __always_inline u32 target__key(struct task_struct *task)
@@ -123,12 +57,22 @@ static __always_inline u32 scope__by_ancestor(struct task_struct *task)
 	return scope;
 }
 
+static __always_inline void scope__found(u32 scope, const struct task_struct *task)
+{
+	struct qz_scope_state *s = scope__get(scope);
+
+	if (s)
+		s->process = task->tgid;
+}
+
 static __always_inline u32 scope__of_found(struct task_struct *task, u64 now)
 {
 	u32 tgid = target__key(task), *known = bpf_map_lookup_elem(&targets, &tgid), scope;
 
-	if (known)
+	if (known) {
+		scope__found(*known, task);
 		return *known;
+	}
 	if (task->flags & PF_KTHREAD_BIT)
 		return QZ_SCOPE_OF_KERNEL;
 	scope = scope__by_ancestor(task);
@@ -174,15 +118,40 @@ static __always_inline void event__found(struct task_struct *task, struct qz_thr
 	event__send_process(&e);
 }
 
-/* The clock of a scope starts anew with its first thread: what was before was not observed. */
-static __always_inline void scope__begin(u32 scope, u64 now)
+static __always_inline void log__tell(struct bpf_iter__task *ctx, struct qz_log_record *r, u8 kind,
+				      u32 other, u32 site, u64 object)
 {
-	struct qz_scope_state *s = scope__get(scope);
+	r->kind = kind;
+	r->other = other;
+	r->site = site;
+	r->object = object;
+	bpf_seq_write(ctx->meta->seq, r, sizeof(*r));
+}
 
-	if (!s || s->counters.threads_seen)
-		return;
-	s->began = now;
-	s->running = skip__clock(now) << QZ_LEVEL_BITS;
+/* What is known of a thread that was found. The records are the reader's: a log is of a processor, and this is interrupted. */
+static __always_inline void log__tell_found(struct bpf_iter__task *ctx, struct task_struct *task,
+					    const struct qz_thread_state *t)
+{
+	struct qz_log_record r = {};
+	bool sleeps;
+
+	if (!log_follows_all)
+		followed__set(task->tgid, true);
+	sleeps = task__sleeps(task);
+	r.time = bpf_ktime_get_ns();
+	r.tid = task->pid;
+	r.state = sleeps ? QZ_LOG_FOUND_BLOCKED : QZ_LOG_FOUND_RUNNABLE;
+	r.cause = sleeps ? wait_cause__find(task, BPF_CORE_READ(task, __state)) : 0;
+	log__tell(ctx, &r, QZ_LOG_FOUND, log__process(task), t->place, task->se.sum_exec_runtime);
+	log__tell(ctx, &r, QZ_LOG_IDENTITY, task__tid(task), t->scope,
+		  QZ_LOG_WHO(t->serial, t->image));
+	if (pid_namespace)
+		log__tell(ctx, &r, QZ_LOG_NUMBERS, t->tid, t->tgid, 0);
+	if (every_process && task->pid == task->tgid)
+		log__tell(ctx, &r, QZ_LOG_UNIT, 0, 0, task__unit(task));
+	r.kind = QZ_LOG_NAME;
+	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), task->comm);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 }
 
 SEC("iter/task")
@@ -193,97 +162,24 @@ int find_threads(struct bpf_iter__task *ctx)
 	u32 scope;
 	u64 now;
 
-	if (!task || task->exit_state || thread__find(task) ||
-	    (task->flags & PF_KTHREAD_BIT && !every_process))
+	if (!task || task->exit_state || (task->flags & PF_KTHREAD_BIT && !every_process))
 		return 0;
+	t = thread__find(task);
+	if (t) {
+		if (finds_again)
+			log__tell_found(ctx, task, t);
+		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	scope = scope__of_found(task, now);
 	if (scope == QZ_NO_SCOPE)
 		return 0;
-	scope__begin(scope, now);
 	t = thread__follow(task, scope, image__of_found(task), FRESH_FOUND, now);
 	if (!t)
 		return 0;
+	log__tell_found(ctx, task, t);
 	__sync_fetch_and_add(&threads_found, 1);
 	event__found(task, t, now);
-	return 0;
-}
-
-SEC("iter/task")
-int settle_threads(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct qz_thread_state *t;
-	u32 state;
-
-	if (!task)
-		return 0;
-	t = thread__find(task);
-	if (!t || t->state != QZ_UNKNOWN)
-		return 0;
-	state = task->on_rq && !BPF_CORE_READ(task, __state) ? QZ_READY : QZ_BLOCKED;
-	if (__sync_val_compare_and_swap(&t->state, QZ_UNKNOWN, state) == QZ_UNKNOWN &&
-	    state == QZ_READY)
-		scope__change_runnable(t->scope, 1, bpf_ktime_get_ns());
-	return 0;
-}
-
-/* Of one process, which quartzd has to know. */
-SEC("iter/task")
-int report_threads(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct qz_thread_state *t = task ? thread__find(task) : NULL;
-
-	if (!t || !thread__is_single(t) || !single__lock(t))
-		return 0;
-	if (thread__is_single(t))
-		group__leave(task, t, bpf_ktime_get_ns());
-	single__unlock(t);
-	return 0;
-}
-
-/* Processes whose fork was passed are followed from now on. */
-SEC("iter/task")
-int follow_passed(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-
-	if (task && !thread__find(task))
-		passed__look(task, bpf_ktime_get_ns());
-	return 0;
-}
-
-/* Writes a struct qz_thread_event for each thread that is followed and has not ended. */
-SEC("iter/task")
-int dump_threads(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct qz_thread_event *e;
-	struct qz_thread_state *t;
-	u32 zero = 0;
-
-	e = bpf_map_lookup_elem(&dumped_thread, &zero);
-	if (!task || !e)
-		return 0;
-	t = thread__find(task);
-	if (!t) {
-		passed__look(task, bpf_ktime_get_ns());
-		t = thread__find(task);
-	}
-	if (!t || t->state == QZ_DEAD)
-		return 0;
-	if (thread__is_single(t) && single__lock(t)) {
-		if (thread__is_single(t)) { /* still, now that nobody else changes that */
-			group__leave(task, t, bpf_ktime_get_ns());
-			single__update(task, t, 0, read_until, 0);
-		}
-		single__unlock(t);
-	}
-	if (t->state == QZ_DEAD)
-		return 0;
-	thread__describe(e, task, t, thread__left_unseen(t), bpf_ktime_get_ns());
-	bpf_seq_write(ctx->meta->seq, e, sizeof(*e));
 	return 0;
 }
 

@@ -76,19 +76,6 @@ static __always_inline void event__send_process(struct qz_process_event *e)
 		event__lost();
 }
 
-/* Who profiles some processes waits for their end, who profiles the machine does not. */
-static __always_inline void event__scope_end(u32 scope, u64 now)
-{
-	struct qz_scope_event e = {};
-
-	used__mark(USED_ENDED, scope);
-	event__begin(&e.event, QZ_EVENT_SCOPE_END, sizeof(e), now);
-	e.scope = scope;
-	if (bpf_ringbuf_output(&events, &e, sizeof(e),
-			       every_process ? event__flags() : BPF_RB_FORCE_WAKEUP))
-		event__lost();
-}
-
 /*
  * Wakes quartzd because something has been mapped that it has not taken in yet: there is no cheaper
  * way to be told of a library that is being opened.
@@ -103,75 +90,14 @@ static __always_inline void event__unknown_code(struct qz_control *ctl, u64 now)
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 
-/* It sleeps as far as was seen. If it is in the queue of a processor by now, it is told when it was woken. */
-static __always_inline void thread__describe_queued(struct qz_thread_event *e,
-						    struct task_struct *task,
-						    struct qz_thread_state *t)
+static __always_inline void event__slot(const struct qz_thread_state *t)
 {
-	u64 ready, slept;
+	struct qz_slot_event e = {
+		.serial = t->serial, .page = t->page, .slot = t->slot, .claims = t->claims};
 
-	if (t->state != QZ_BLOCKED)
-		return;
-	ready = kernel_account__ready(task, t, read_until);
-	if (!ready)
-		return;
-	slept = read_until - t->since - ready;
-	e->ns[QZ_BLOCKED] += slept;
-	e->waits[0].blocked_ns += slept;
-	e->since += slept;
-	e->state = QZ_READY;
-}
-
-/* Gives the size of the record. */
-static __always_inline u32 thread__describe(struct qz_thread_event *e, struct task_struct *task,
-					    struct qz_thread_state *t, bool gone, u64 now)
-{
-	u32 size = offsetof(struct qz_thread_event, waits);
-
-	size += wait_account__report(e, t, now) * sizeof(e->waits[0]);
-	event__begin(&e->event, QZ_EVENT_THREAD_END, size, now);
-	e->serial = t->serial;
-	e->state = thread__is_single(t) ? QZ_BLOCKED : t->state;
-	e->scope = t->scope;
-	e->image = t->image;
-	e->page = t->page;
-	e->slot = t->slot;
-	e->claims = t->slot ? t->claims : 0;
-	e->gone = gone;
-	e->tid = t->tid;
-	e->tgid = t->tgid;
-	e->seen = t->seen;
-	e->since = t->since;
-	__builtin_memcpy(e->ns, t->ns, sizeof(e->ns));
-	thread__describe_queued(e, task, t);
-	e->cpu = t->cpu_in - t->cpu_base;
-	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
-	return size;
-}
-
-/* One entry per processor: threads end where nothing can come between. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct qz_thread_event);
-} ending_thread SEC(".maps");
-
-/* Tells of a thread as it stands. Not 0: there was no room. */
-static __always_inline int event__thread(struct task_struct *task, struct qz_thread_state *t,
-					 bool gone, u64 now)
-{
-	struct qz_thread_event *e;
-	u32 zero = 0, size;
-
-	e = bpf_map_lookup_elem(&ending_thread, &zero);
-	if (!e)
-		return -1;
-	size = thread__describe(e, task, t, gone, now);
-	if (size <= sizeof(*e) && !bpf_ringbuf_output(&events, e, size, event__flags()))
-		return 0;
-	event__lost();
-	return -1;
+	event__begin(&e.event, QZ_EVENT_SLOT, sizeof(e), bpf_ktime_get_ns());
+	if (bpf_ringbuf_output(&events, &e, sizeof(e), event__flags()))
+		event__lost();
 }
 
 #endif

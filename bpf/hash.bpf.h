@@ -24,6 +24,17 @@ static __always_inline u32 first_slot(u64 hash)
 }
 
 /*
+ * Whose slot it was, 0: it was free, and is taken now. Read before: all processors are sampled at one instant, many of them in
+ * one stack, and an exchange has them wait for the line in turn, even one that changes nothing.
+ */
+static __always_inline u64 slot__take(__u64 *hash, u64 value)
+{
+	u64 taken = *(volatile u64 *)hash;
+
+	return taken ? taken : __sync_val_compare_and_swap(hash, 0, value);
+}
+
+/*
  * Whether a slot with the same hash has this stack: one of the same image, and as many frames. While the
  * slot is being written nobody knows; the stack then gets another one, and quartzd adds both up.
  */

@@ -122,17 +122,6 @@ static __noinline int event__forked(struct task_struct *child, struct qz_thread_
 	return 0;
 }
 
-/* The state of a creator whose own fork was passed. Without one, there is no scope for its new thread. */
-static __always_inline struct qz_thread_state *fork__creator(struct task_struct *parent,
-							     bool process, u64 now)
-{
-	struct qz_thread_state *creator = passed__state(parent, FRESH_PASSED, now);
-
-	if (!creator && !process)
-		scope__refuse(1);
-	return creator;
-}
-
 /* The scope of what is forked, as scope__of_new_process() gives it. */
 static __always_inline u32 fork__scope(struct task_struct *child, struct qz_thread_state *creator,
 				       bool process, u64 now)
@@ -150,8 +139,6 @@ static __always_inline int fork__report(struct task_struct *parent, struct qz_th
 	bool process = child->tgid != parent->tgid;
 	bool reported = creator && creator->scope == t->scope;
 
-	if (process && s->unreported)
-		return 0;
 	if (process && creator)
 		image__inherit(t->image, creator->image);
 	if (process)
@@ -163,8 +150,7 @@ static __always_inline int fork__report(struct task_struct *parent, struct qz_th
 	return 0;
 }
 
-static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child,
-				       struct qz_cpu_state *cpu)
+static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child)
 {
 	bool process = child->tgid != parent->tgid;
 	struct qz_thread_state *creator, *t;
@@ -173,57 +159,28 @@ static __always_inline int handle_fork(struct task_struct *parent, struct task_s
 	u32 scope, image;
 	u64 now;
 
-	if (frozen)
-		return 0;
-	if (process && passed__begin(child, cpu))
+	if (process && tell__is_untold(child))
 		return 0;
 	creator = thread__find(parent);
 	ctl = control__get();
 	if ((!creator && !every_process) || !ctl)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!creator && passed__is(parent))
-		creator = fork__creator(parent, process, now);
-	if (!process && creator && thread__is_single(creator)) {
-		switch__count(parent, creator, now);
-		group__notice(parent, creator, now);
-	}
+	if (!creator && tell__is_untold(parent))
+		creator = tell__state(parent, FRESH_TOLD, now);
 	scope = fork__scope(child, creator, process, now);
 	if (scope == QZ_NO_NUMBER)
-		return passed__begin_without(child, cpu);
+		scope__refuse(1);
 	s = scope__get(scope);
 	if (!s)
 		return 0;
-
 	image = !process && creator ? creator->image : next_number(&ctl->next_image);
-	if (process && group__wants(child, scope))
-		group__begin(s, parent, creator, now);
 	t = thread__follow(child, scope, image, FRESH_FORKED, now);
 	if (!t) {
 		scope__give_back(scope, s);
 		return 0;
 	}
-	if (process && !thread__is_single(t))
-		group__leave(child, t, now);
-	if (!thread__is_single(t))
-		t->state = QZ_BLOCKED; /* until its first wake-up */
-	t->waiting.sites[0].stack = QZ_WAIT_START;
-	if (wanted_what_if && creator)
-		critical_path__fork(parent, creator, child, now);
 	return fork__report(parent, creator, child, t, s, now);
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
-{
-	struct qz_cpu_state *cpu = cpu__this();
-
-	if (!cpu)
-		return 0;
-	self_cost__begin_short(cpu, QZ_TIMED_LIFE);
-	handle_fork(parent, child, cpu);
-	self_cost__end_short(cpu, QZ_TIMED_LIFE);
-	return 0;
 }
 
 /* The process keeps its scope and has a new image; its other threads have ended before. */
@@ -232,72 +189,15 @@ static __always_inline int handle_exec(struct task_struct *task)
 	struct qz_thread_state *t = thread__find(task);
 	struct qz_control *ctl = control__get();
 	struct qz_process_event e = {};
-	struct qz_scope_state *s;
 
 	if (!t || !ctl)
 		return 0;
 	e.parent = t->image;
 	t->image = next_number(&ctl->next_image);
-	for (int i = 0; i < QZ_SITES; i++)
-		t->waiting.sites[i].where = 0;
-	t->waiting.woke = 0;
 	t->page = t->slot = 0;
 	t->tid = task__number(task); /* its leader's, whichever thread it was */
-	s = scope__get(t->scope);
-	if (s && s->unreported) {
-		s->unreported = QZ_IMAGE_EXEC;
-		return 0;
-	}
 	event__fill_process(&e, task, t, QZ_IMAGE_EXEC, bpf_ktime_get_ns());
 	event__send_process(&e);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task)
-{
-	self_cost__begin(QZ_TIMED_LIFE);
-	handle_exec(task);
-	self_cost__end(QZ_TIMED_LIFE);
-	return 0;
-}
-
-/*
- * A thread ends at its last switch-out, which is accounted there. This is for one whose last
- * switch-out went unseen: it must not be alive for ever.
- */
-static __always_inline int handle_free(struct task_struct *task)
-{
-	struct qz_thread_state *t;
-	u64 now;
-
-	if (passed__has_ended(task))
-		return 0;
-	t = thread__find(task);
-	if (!t) {
-		passed__free(task, frozen ? read_until : bpf_ktime_get_ns());
-		return 0;
-	}
-	if (t->state == QZ_DEAD)
-		return 0;
-	if (frozen)
-		return thread__end_frozen(task, t);
-	now = bpf_ktime_get_ns();
-	if (t->state == QZ_RUNNING)
-		thread__settle_gap(task, t, now);
-	return thread__end(task, t, now);
-}
-
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(on_free, struct task_struct *task)
-{
-	struct qz_cpu_state *cpu = cpu__this();
-
-	if (!cpu)
-		return 0;
-	self_cost__begin_short(cpu, QZ_TIMED_LIFE);
-	handle_free(task);
-	self_cost__end_short(cpu, QZ_TIMED_LIFE);
 	return 0;
 }
 

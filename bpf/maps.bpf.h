@@ -5,39 +5,38 @@
 
 #include "bpf/text_maps.bpf.h"
 
-/* Attempts at a compare-and-swap before giving up: each failure is another processor's success. */
-#define CAS_TRIES 64
-
 /* ---- configuration, set between open and load ---- */
 
 const volatile __u32 nr_stacks = 1;	 /* slots of one buffer of stacks, a power of two */
 const volatile __u32 nr_frames = 1;	 /* words of one buffer of frames */
 const volatile __u32 nr_records = 1;	 /* of samples, of one processor in one buffer */
+const volatile __u32 nr_registers = 1;	 /* sets of registers, of one processor in one buffer */
 const volatile __u32 nr_possible = 1;	 /* processors */
 const volatile __u32 nr_wait_stacks = 1; /* powers of two */
 const volatile __u32 nr_wait_frames = 1;
-const volatile __u32 nr_waits = 1;
 const volatile bool sampled_by_timer;		   /* the sampler is an interrupt, not an NMI */
-const volatile __u32 nr_processors = 1;		   /* online */
 const volatile __u64 watchdog_ns = 60000000000ull; /* without a heartbeat of quartzd */
 const volatile bool wanted_woken;		   /* the time until woken is wanted */
-const volatile __u64 wait_spacing; /* ns, see bpf/wait_gate.bpf.h; 0: each wait is looked at */
 const volatile bool every_process; /* each process of the machine is a scope of its own */
-const volatile bool
-	wanted_kernel_ready; /* bpf/kernel_account.bpf.h: ready times are the kernel's */
-const volatile bool
-	wanted_wakeup; /* on_wakeup makes threads ready; else on_release does, or the kernel's account tells */
-const volatile bool
-	wanted_singles; /* bpf/single.bpf.h: threads may be left to the kernel's accounts */
-const volatile bool wanted_groups; /* bpf/group.bpf.h: processes that end young are kept by group */
 
 /*
  * Set by quartzd, or in its absence by bpf/watchdog.bpf.h, for good: times and counts stand still from then
- * on, see thread__end_frozen.
+ * on.
  */
 volatile bool frozen;
 
 /* ---- maps ---- */
+
+/*
+ * Key: a thread. Made at fork, by the sampler or by an iterator, never in the scheduler's path; freed by the kernel with
+ * the thread. When there is no memory the thread is not followed and control.threads_refused counts it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct qz_thread_state);
+} threads SEC(".maps");
 
 /* Key: processor. Each entry is written by its processor alone, see struct qz_cpu_state. */
 struct {
@@ -61,17 +60,6 @@ struct {
 	__uint(max_entries, QZ_SPARE_SCOPES);
 	__uint(value_size, sizeof(u32));
 } spare_scopes SEC(".maps");
-
-/*
- * Key: what the processes of a group have in common. Value: its scope. Written when the first one has ended; entries
- * are taken out by quartzd. Full: processes are scopes of their own.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, QZ_GROUPS);
-	__type(key, struct qz_group_key);
-	__type(value, u32);
-} groups SEC(".maps");
 
 /* Key: tgid of a process to enumerate. Value: its scope. Written by quartzd before enumerating. */
 struct {
@@ -116,6 +104,15 @@ struct {
 	__type(value, struct qz_sample_record);
 } samples SEC(".maps");
 
+/* As of samples; see struct qz_register_set. Full: the samples are without. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct qz_register_set);
+} register_sets SEC(".maps");
+
 /* Waits, see struct qz_wait_stack. Full: a wait has its cause alone, counted in wait_stacks_lost. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -133,15 +130,6 @@ struct {
 	__type(value, u64);
 } wait_frames SEC(".maps");
 
-/* See struct qz_wait_slot. Full: times go to the scope's waits_lost, so that sums still hold. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct qz_wait_slot);
-} waits SEC(".maps");
-
 /* See struct qz_object_slot. Full: waits without an object, counted in control.objects_full. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -151,16 +139,8 @@ struct {
 	__type(value, struct qz_object_slot);
 } objects SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, QZ_OBJECT_SLOTS);
-	__type(key, u32);
-	__type(value, struct qz_object_figures);
-} object_figures SEC(".maps");
-
 /*
- * Bits: slots of waits, of wait stacks and of objects that are in use, then scopes that have ended. quartzd looks at no
+ * Bits: slots of wait stacks and of objects that are in use. quartzd looks at no
  * others. Set when a slot has been taken, which is seldom; cleared by quartzd before it frees the slot.
  */
 struct {
@@ -172,10 +152,8 @@ struct {
 } used SEC(".maps");
 
 /* The first bit of each; all are multiples of 64. */
-#define USED_WAITS   0
-#define USED_STACKS  nr_waits
-#define USED_OBJECTS (USED_STACKS + nr_wait_stacks)
-#define USED_ENDED   (USED_OBJECTS + QZ_OBJECT_SLOTS)
+#define USED_STACKS  0
+#define USED_OBJECTS nr_wait_stacks
 
 /*
  * Addresses of code that waits, see struct qz_spin_address. Full: quartzd empties it; what was in it is
@@ -247,6 +225,17 @@ struct {
 	__type(value, struct qz_page_place);
 } pages SEC(".maps");
 
+/*
+ * Key: tgid. Samples of what is in no scope; quartzd takes entries out once a second. Full: of those, it is not known whose
+ * they were. Preallocated, as `pages`.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, struct qz_outside);
+} outside SEC(".maps");
+
 /* ---- look-ups ---- */
 
 static __always_inline struct qz_cpu_state *cpu__get(u32 cpu)
@@ -262,6 +251,12 @@ static __always_inline struct qz_cpu_state *cpu__this(void)
 static __always_inline struct qz_scope_state *scope__get(u32 scope)
 {
 	return bpf_map_lookup_elem(&scopes, &scope);
+}
+
+/* The state of a thread of any scope, or NULL. For what is seldom called, see thread__get. */
+static __always_inline struct qz_thread_state *thread__find(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, NULL, 0);
 }
 
 /*

@@ -41,4 +41,15 @@ static __always_inline u32 task__process_number(struct task_struct *task)
 	return pid__number((u64)BPF_CORE_READ(task, group_leader, thread_pid));
 }
 
+/* The number of a thread in its own pid namespace. */
+static __always_inline u32 task__tid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	u32 level = BPF_CORE_READ(pid, level);
+	u32 nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), &pid->numbers[level].nr);
+	return nr;
+}
+
 #endif

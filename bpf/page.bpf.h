@@ -149,14 +149,10 @@ page__read(struct task_struct *task, struct qz_thread_state *t, struct qz_cpu_st
 	if (!copy->slot)
 		return NULL;
 	if (t->slot != copy->slot || t->page != place->index + 1) {
-		/* its slot is read from other processors while it runs: they must know when that is */
-		if (sampled_by_timer && thread__is_single(t))
-			switch__count(task, t, bpf_ktime_get_ns());
-		if (t->skipped)
-			return copy;
 		t->page = place->index + 1;
 		t->claims = copy->head.claims;
 		t->slot = copy->slot;
+		event__slot(t);
 		cpu__publish(cpu, t);
 	}
 	return copy;

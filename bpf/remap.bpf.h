@@ -58,11 +58,10 @@ int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 
 	if (start >= ERRORS_AT)
 		return 0;
-	if (!t && passed__maps(task))
-		t = passed__state(task, FRESH_PASSED, bpf_ktime_get_ns());
+	if (!t && tell__maps(task))
+		t = tell__state(task, FRESH_TOLD, bpf_ktime_get_ns());
 	if (!t)
 		return 0;
-	group__map(task, t);
 	image = t->image;
 	tables = bpf_map_lookup_elem(&unwind_images, &image);
 	if (!tables || !image__has_file(tables, start, start + info->length))

@@ -29,7 +29,7 @@ struct sampling {
 	u32 buffer;
 	u32 image;
 	u64 now;
-	u32 stream, machine, changed, flags, object; /* see qz_sample_record */
+	u32 stream, changed, flags, object; /* see qz_sample_record */
 };
 
 /* The frames that are there; not 0. */
@@ -117,7 +117,7 @@ static __noinline s32 sample__stack(struct sampling *s)
 
 		if (!slot)
 			break;
-		taken = __sync_val_compare_and_swap(&slot->hash, 0, hash);
+		taken = slot__take(&slot->hash, hash);
 		if (taken && (taken != hash || !stack_slot__is(slot, &of)))
 			continue;
 		if (!taken)
@@ -131,15 +131,44 @@ static __noinline s32 sample__stack(struct sampling *s)
 	return -1;
 }
 
-/* The level of the machine; this processor may not be counted yet. */
-static __always_inline u32 sample__machine(void)
+static __always_inline void sample__log(const struct sampling *s, struct task_struct *task, u32 n)
 {
-	struct qz_scope_state *machine = every_process ? scope__get(QZ_SCOPE_OF_MACHINE) : NULL;
+	u32 state = s->buffer & 1 ? QZ_LOG_SAMPLED_BUFFER : 0, candidates = 0, stack = 0;
 
-	return machine ? scope__level(machine) ?: 1 : 0;
+	if (s->flags & QZ_RECORD_SPINNING)
+		state |= QZ_LOG_SAMPLED_SPINNING;
+	if (wanted_what_if)
+		candidates = candidates__on(&s->scratch->user, s->image);
+	if (wanted_woken && s->scratch->nuser)
+		stack = running_stack__sampled(&s->scratch->user, s->image);
+	log__sample(task, n, state, candidates, stack);
 }
 
-static __always_inline void sample__write(struct sampling *s, u64 key)
+#define KEEP(number, name) set->values[number] = regs->name;
+
+/* Registers of one that no other thread shares memory with, that waits, or that is in the kernel tell nothing. */
+static __noinline u32 sample__keep_registers(struct sampling *s, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u32 buffer = s->buffer & 1, n = s->cpu->registers[buffer];
+	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_registers + n;
+	struct qz_register_set *set;
+
+	if (s->scratch->nkernel || s->flags & QZ_RECORD_SPINNING || n >= nr_registers ||
+	    BPF_CORE_READ(task, signal, nr_threads) < 2)
+		return 0;
+	set = bpf_map_lookup_elem(&register_sets, &index);
+	if (!set)
+		return 0;
+	ARCH_EACH_REGISTER(KEEP)
+	s->cpu->registers[buffer] = n + 1;
+	return n + 1;
+}
+
+#undef KEEP
+
+/* Its level, and what the thread holds, are put in by quartzd, which knows them by the log. */
+static __always_inline void sample__write(struct sampling *s, struct task_struct *task, u64 key)
 {
 	u32 buffer = s->buffer & 1, n = s->cpu->records[buffer];
 	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_records + n;
@@ -152,12 +181,14 @@ static __always_inline void sample__write(struct sampling *s, u64 key)
 	/* not as a whole: Linux 6.1 refuses to read words of its stack that were written in parts */
 	record->key = key;
 	record->time = QZ_ROUND_TIME(s->now, s->stream);
-	record->machine = s->machine;
+	record->machine = 0;
 	record->object = s->object;
 	record->changed = s->changed;
 	record->flags = s->flags;
+	record->registers = sample__keep_registers(s, task);
 	s->cpu->records[buffer] = n + 1;
 	s->cpu->accepted++;
+	sample__log(s, task, n);
 }
 
 /* Without tables the kernel walks the frame pointers, if the code keeps any. */
@@ -202,43 +233,18 @@ static __noinline int sample__judge(struct sampling *s, struct task_struct *task
 	}
 	s->changed = changed;
 	s->flags = (spinning ? QZ_RECORD_SPINNING : 0) | changed >> 16;
-	s->object = spinning ? object__spun(t, on) : lock_owner__held(task, t);
+	s->object = spinning ? object__spun(t, on) : 0;
 	return 0;
-}
-
-/* What the level of the scope is, and in s->machine that of the machine. Neither is counted while switches are skipped. */
-static __always_inline u64 sample__levels(struct sampling *s, const struct qz_scope_state *scope,
-					  struct task_struct *task, const struct qz_thread_state *t)
-{
-	bool single = thread__is_single(t);
-	u32 elsewhere;
-
-	if (!skip__is_on(s->cpu) && !(single && t->skipped)) {
-		s->machine = sample__machine();
-		return single ? 1 : scope__level(scope);
-	}
-	elsewhere = skip__elsewhere(t->scope, task->tgid);
-	s->machine = 1 + SKIP_BUSY(elsewhere);
-	return single && !t->skipped ? 1 : 1 + SKIP_RUNNING(elsewhere);
 }
 
 static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct sampling *s,
 					 struct task_struct *task, struct qz_thread_state *t)
 {
-	struct qz_scope_state *scope = scope__get(t->scope);
-	bool single = thread__is_single(t);
-	u64 level = scope ? sample__levels(s, scope, task, t) : 0;
 	u32 serial = t->serial;
 	s32 stack;
 	long n;
 
 	s->image = t->image;
-	if (!scope || !level || level > QZ_MAX_LEVEL || (t->state != QZ_RUNNING && !single)) {
-		s->cpu->lost[QZ_LOSS_UNSETTLED]++;
-		return;
-	}
-	if (scope->unreported)
-		group__report(group__leader(task), t, s->now);
 	n = bpf_get_stack(ctx, s->scratch->kernel, sizeof(s->scratch->kernel), 0);
 	s->scratch->nkernel = n > 0 ? (u32)n / sizeof(u64) : 0;
 	sample__user_stack(ctx, s, task);
@@ -250,12 +256,7 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 	sample__judge(s, task, t);
 	stack = sample__stack(s);
 	if (stack >= 0)
-		sample__write(s, QZ_SAMPLE_KEY(stack, level, serial));
-	if (wanted_woken && s->scratch->nuser)
-		waking__sample(task, &s->scratch->user, s->image);
-	if (wanted_what_if)
-		critical_path__sample(task, &s->scratch->user, s->image,
-				      s->flags & QZ_RECORD_SPINNING);
+		sample__write(s, task, QZ_SAMPLE_KEY(stack, 0, serial));
 }
 
 /*
@@ -274,37 +275,54 @@ static __always_inline u32 sample__enter(struct qz_cpu_state *cpu, struct qz_con
 	return again;
 }
 
+/* Counts the sample for its process, which is in no scope. Where the map is full, it is not counted. */
+static __noinline int sample__outside(struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+	struct qz_outside *known = bpf_map_lookup_elem(&outside, &tgid), new = {.samples = 1};
+
+	if (known) {
+		__sync_fetch_and_add(&known->samples, 1);
+		return 0;
+	}
+	bpf_probe_read_kernel_str(new.comm, sizeof(new.comm), task->group_leader->comm);
+	bpf_map_update_elem(&outside, &tgid, &new, BPF_NOEXIST);
+	return 0;
+}
+
 static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 now)
 {
 	struct task_struct *task;
 	struct qz_thread_state *t;
 	struct sampling s = {};
+	struct log_place log;
 	u32 zero = 0;
 
 	s.cpu = cpu__this();
 	s.ctl = control__get();
 	s.scratch = bpf_map_lookup_elem(&sample_scratch, &zero);
-	if (!s.cpu || !s.ctl || !s.scratch || watchdog__is_alone(s.ctl, now))
+	if (!s.cpu || !s.ctl || !s.scratch)
 		return 0;
+	/* it is of no use where it is not known who ran beside it */
+	if (watchdog__is_alone(s.ctl, now) || log__rests(&log)) {
+		if (!sampled_by_timer)
+			__sync_fetch_and_add(&s.ctl->samples_left, 1);
+		return 0;
+	}
 	task = bpf_get_current_task_btf();
-	if (sampled_by_timer && s.cpu->task && s.cpu->task != (u64)task)
-		cpu__settle_unseen(s.cpu, task, bpf_ktime_get_ns());
-	if (sampled_by_timer)
-		idle__compare(s.cpu, now);
 	if (!task->pid)
 		return 0;
-	if (sampled_by_timer && every_process && s.cpu->counted == QZ_COUNTED_IDLE)
-		machine__count(s.cpu, false, bpf_ktime_get_ns());
 	t = thread__find(task);
-	if (!t && sampled_by_timer && passed__is(task)) {
-		t = passed__state(task, FRESH_SAMPLED, now);
+	if (!t && sampled_by_timer && tell__is_untold(task)) {
+		t = tell__state(task, FRESH_SAMPLED, now);
 		if (!t) {
 			s.cpu->lost[QZ_LOSS_UNSETTLED]++;
 			return 0;
 		}
 	}
-	if (!t || t->state == QZ_DEAD) {
+	if (!t) {
 		s.cpu->filtered++;
+		sample__outside(task);
 		return 0;
 	}
 	s.now = now;

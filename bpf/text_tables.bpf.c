@@ -17,8 +17,6 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #define STALE_NS 5000000000ull
-/* Levels printed per scope: as many processors as one line should name. */
-#define TEXT_LEVELS 1024
 
 /* Key: any. Written by quartzd now and then, read by text_procedures. Holds the leading ones. */
 struct {
@@ -28,6 +26,15 @@ struct {
 	__type(key, u32);
 	__type(value, struct qz_text_procedure);
 } procedures SEC(".maps");
+
+/* Likewise, by text_threads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 16384);
+	__type(key, u32);
+	__type(value, struct qz_text_thread);
+} living SEC(".maps");
 
 const volatile char version[32] = "";
 
@@ -72,8 +79,8 @@ int text_parallelism(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	scope = *key;
 	BPF_SEQ_PRINTF(seq, "%u\t%d\t%llu\t%llu\t%llu\t", scope, s->pid, s->alive,
-		       s->running & QZ_LEVEL_MASK, s->runnable & QZ_NOMINAL_MASK);
-	for (u32 i = 0; i < TEXT_LEVELS; i++) {
+		       s->running & QZ_LEVEL_MASK, s->runnable);
+	for (u32 i = 0; i < QZ_TEXT_LEVELS; i++) {
 		u32 at = scope * level_stride + i;
 		u64 *ns;
 
@@ -89,25 +96,20 @@ int text_parallelism(struct bpf_iter__bpf_map_elem *ctx)
 	return 0;
 }
 
-SEC("iter/task")
-int text_threads(struct bpf_iter__task *ctx)
+SEC("iter/bpf_map_elem")
+int text_threads(struct bpf_iter__bpf_map_elem *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
-	struct task_struct *task = ctx->task;
-	struct qz_thread_state *t;
+	struct qz_text_thread *t = ctx->value;
 
 	if (ctx->meta->seq_num == 0) {
 		heartbeat(seq);
 		BPF_SEQ_PRINTF(seq, "# scope\tpid\ttid\tstate\trunning_ns\tready_ns\tblocked_ns\n");
 	}
-	if (!task)
+	if (!t || !t->used)
 		return 0;
-	t = thread__find(task);
-	if (!t || t->state == QZ_DEAD)
-		return 0;
-	BPF_SEQ_PRINTF(seq, "%u\t%d\t%d\t%u\t", t->scope, t->tgid, t->tid, t->state & ~QZ_SINGLE);
-	BPF_SEQ_PRINTF(seq, "%llu\t%llu\t%llu\n", t->ns[QZ_RUNNING], t->ns[QZ_READY],
-		       t->ns[QZ_BLOCKED]);
+	BPF_SEQ_PRINTF(seq, "%u\t%d\t%d\t%u\t", t->scope, t->pid, t->tid, t->state);
+	BPF_SEQ_PRINTF(seq, "%llu\t%llu\t%llu\n", t->running_ns, t->ready_ns, t->blocked_ns);
 	return 0;
 }
 

@@ -111,7 +111,7 @@ static __always_inline struct qz_unwind_region *unwind__find_region(struct unwin
 }
 
 /*
- * By the index, the part of the table that is to be searched: the first `low` rows begin before `wanted`, and
+ * By the index, the part of the table that is to be searched: the rows before `low` begin before `wanted`, and
  * those behind the next `count` after it. In the whole of it, half of the steps wait for memory.
  */
 static __always_inline void region__narrow(const struct qz_unwind_region *r, u64 wanted, u32 *low,
@@ -120,14 +120,16 @@ static __always_inline void region__narrow(const struct qz_unwind_region *r, u64
 	u64 number = QZ_UNWIND_BLOCK(wanted) - r->block;
 	u32 at = r->first - r->blocks + (u32)number;
 	const struct qz_unwind_block *block;
+	u64 both;
 
 	if (number >= r->blocks)
 		return;
 	block = bpf_map_lookup_elem(&unwind_rows, &at);
 	if (!block)
 		return;
-	*low += block->before;
-	*count = block->count;
+	both = *(volatile u64 *)block; /* quartzd may just lead it elsewhere */
+	*low += (u32)both;
+	*count = both >> 32;
 }
 
 /*
@@ -176,12 +178,16 @@ static __always_inline void unwind__want(struct unwinding *u, struct qz_unwind_r
 	u->unready = 1;
 }
 
-/* Asks for what the code of a region tells where nothing describes it. */
+/*
+ * Asks for what the code of a frame tells, which nothing describes; of clone it is known. Where it is is read anew: the
+ * stack has no room to keep it.
+ */
 static __always_inline void unwind__want_derived(struct unwinding *u, struct qz_unwind_region *r)
 {
-	if (r->derived < QZ_UNWIND_WANTED)
+	if (!r->derived || (u->depth == 1 && u->at_clone))
 		return;
-	__sync_val_compare_and_swap(&r->derived, QZ_UNWIND_PENDING, QZ_UNWIND_WANTED);
+	__sync_val_compare_and_swap(&r->derived, QZ_UNWIND_PENDING,
+				    (u32)(u->ip - (u->depth > 1) - r->bias));
 	u->asked = 1;
 }
 
@@ -334,11 +340,10 @@ static __always_inline int unwind__scan(struct unwinding *u)
  * Code of a module that describes its other code. glibc's description of clone and clone3 ends
  * before the system call. Else it is assembly, or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
  */
-static __always_inline int unwind__undescribed(struct unwinding *u, struct qz_unwind_region *r)
+static __always_inline int unwind__undescribed(struct unwinding *u)
 {
 	if (u->depth == 1 && u->at_clone)
 		return unwind__at_clone(u);
-	unwind__want_derived(u, r);
 	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
 		return 0;
 	if (unwind__by_frame_pointer(u))
@@ -478,16 +483,18 @@ __noinline int unwind__step(struct unwinding *u)
 		return unwind__by_frame_pointer(u);
 	}
 	row = region__find_row(r, pc);
+	if (!row || row->kind == QZ_CFA_NONE)
+		unwind__want_derived(u, r);
 	if (row && row->kind & QZ_UNWIND_DERIVED) {
-		if (unwind__by_derived_row(u, row))
+		if (QZ_UNWIND_CFA(row->kind) != QZ_CFA_NONE && unwind__by_derived_row(u, row))
 			return 0;
 		row = NULL;
 	}
 	if (!row)
-		return unwind__undescribed(u, r);
+		return unwind__undescribed(u);
 	switch (QZ_UNWIND_CFA(row->kind)) {
 	case QZ_CFA_NONE:
-		return unwind__undescribed(u, r);
+		return unwind__undescribed(u);
 	case QZ_CFA_SIGNAL:
 		return unwind__signal(u);
 	case QZ_CFA_END:

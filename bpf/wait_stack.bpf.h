@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A wait begins: where the thread waits, its stack and what for, when it leaves its processor. */
+/* Where a thread waits: its stack, which is kept once for all waits there. */
 #ifndef QUARTZ_WAIT_STACK_BPF_H
 #define QUARTZ_WAIT_STACK_BPF_H
-
-/*
- * A thread that waits at a place where it waited so shortly ago is taken to have the same stack. Walks cost
- * more than samples where switches are many: each halving of the rate makes them a fourth of what they were,
- * down to one a second.
- */
-#define WAIT_STACK_AGE	     1000000ull /* ns, at the full rate */
-#define WAIT_STACK_DOUBLINGS 10		/* of it, at most */
-#define WAIT_STACK_SAMPLED   6		/* of it, where not all waits are looked at */
-#define WAIT_PLACES	     1024	/* a power of two */
-
-static __always_inline u64 wait_stack__age(const struct qz_cpu_state *cpu)
-{
-	u32 doublings = 2 * cpu->halvings;
-
-	if (wait_spacing) /* those that are looked at are further apart than that */
-		doublings += WAIT_STACK_SAMPLED;
-
-	return WAIT_STACK_AGE << (doublings < WAIT_STACK_DOUBLINGS ? doublings
-								   : WAIT_STACK_DOUBLINGS);
-}
-
-/* Whether a stack was walked so shortly ago; both in units of qz_wait_site.walked. */
-static __always_inline bool wait_stack__is_fresh(u32 walked, u64 now,
-						 const struct qz_cpu_state *cpu)
-{
-	return (u32)(now >> QZ_WALKED_SHIFT) - walked < wait_stack__age(cpu) >> QZ_WALKED_SHIFT;
-}
 
 struct wait_scratch {
 	struct unwinding user;
@@ -47,22 +19,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct wait_scratch);
 } wait_scratch SEC(".maps");
-
-/* The stacks last walked, for threads that wait at more places than they have sites. */
-struct wait_place {
-	u64 place;  /* hash of thread, registers and, but for a futex word, what is waited for */
-	u64 image;  /* of the thread, whose registers say what it likes */
-	u64 walked; /* when, as qz_wait_site.walked */
-	u32 stack;  /* its number, as in struct qz_wait_site */
-	u32 cause;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WAIT_PLACES);
-	__type(key, u32);
-	__type(value, struct wait_place);
-} wait_places SEC(".maps");
 
 __noinline u64 wait_stack__hash(struct wait_scratch *w)
 {
@@ -188,7 +144,7 @@ __noinline int wait_stack__probe(struct wait_scratch *w, u64 hash, u32 at)
 		return PROBE_NO_ROOM;
 	if (!*(volatile u64 *)&slot->stack.hash && !wait_stack__has_share(w))
 		return PROBE_NO_SHARE;
-	taken = __sync_val_compare_and_swap(&slot->stack.hash, 0, hash);
+	taken = slot__take(&slot->stack.hash, hash);
 	if (taken && (taken != hash || !wait_stack__is(slot, w)))
 		return PROBE_OTHER;
 	if (taken ? slot->stack.stored == QZ_STACK_STORED : wait_stack__fill(slot, index, w))
@@ -196,7 +152,7 @@ __noinline int wait_stack__probe(struct wait_scratch *w, u64 hash, u32 at)
 	return PROBE_NO_ROOM;
 }
 
-/* The number of a stack, see struct qz_wait_site. Without a share, the wait has its cause alone. */
+/* The number of a stack, see QZ_LOG_PLACE. Without a share, the wait has its cause alone. */
 static __always_inline u32 wait_stack__number(struct wait_scratch *w)
 {
 	u64 hash = wait_stack__hash(w);
@@ -247,149 +203,6 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 	return wait_stack__number(w);
 }
 
-static __always_inline u32 wait_stack__blocked_site(u32 where)
-{
-	u32 at = (where >> 1) % QZ_SITES; /* the lowest bit is always set */
-
-	return at < QZ_BLOCKED_SITES ? at : 0;
-}
-
-/* Makes a site one of this stack and object, emptying it when it was another's. */
-__noinline int wait_stack__settle(struct qz_thread_state *t, u32 at, u32 stack, u32 object)
-{
-	struct qz_wait_site *site;
-
-	if (!t)
-		return 0;
-	site = wait_account__at(t, at);
-	if (site->stack == stack && site->object == object)
-		return 0;
-	wait_account__flush(t, at);
-	if (site->object != object) {
-		object__refer(object, 1);
-		object__refer(site->object, -1);
-		site->object = object;
-	}
-	site->stack = stack;
-	return 0;
-}
-
-/*
- * Walks the stack unless that was done shortly ago, by the site's units: were it fresh here for longer, every wait
- * in between would come here, and look for its object. A preempted thread may be anywhere: place is 0.
- */
-static __always_inline void wait_stack__visit(struct task_struct *task, struct qz_thread_state *t,
-					      u32 state, struct wait_place *p, u64 place)
-{
-	struct qz_cpu_state *cpu = cpu__this();
-	u64 now = bpf_ktime_get_ns();
-
-	if (!cpu)
-		return;
-	if (place && p->place == place && p->image == t->image &&
-	    wait_stack__is_fresh(p->walked, now, cpu)) {
-		cpu->wait_reuses++;
-		return;
-	}
-	cpu->wait_walks++;
-	p->cause = QZ_WAIT_UNKNOWN;
-	p->stack = wait_stack__walk(task, t, state, &p->cause);
-	p->place = place;
-	p->image = t->image;
-	p->walked = now >> QZ_WALKED_SHIFT;
-	self_cost__add_walk(bpf_ktime_get_ns() - now);
-}
-
-/* The thread waits where none of its sites knows. */
-static __noinline int wait_stack__look(struct task_struct *task, struct qz_thread_state *t, u32 at,
-				       u32 state, u64 place)
-{
-	u32 key = first_slot(place) & (WAIT_PLACES - 1), object;
-	struct wait_place *p = bpf_map_lookup_elem(&wait_places, &key);
-
-	if (!task || !t || !p)
-		return 0;
-	wait_stack__visit(task, t, state, p, place);
-	object = object__of_wait(task, t, *(volatile u32 *)&p->cause, p->stack);
-	lock_owner__note(t, object);
-	wait_stack__settle(t, at, p->stack, object);
-	wait_account__at(t, at)->walked = p->walked;
-	return 0;
-}
-
-/* The thread waits where it did, for another futex word. */
-static __noinline int wait_stack__change_object(struct task_struct *task, struct qz_thread_state *t,
-						u32 at)
-{
-	struct qz_wait_site *site;
-	u32 object;
-
-	if (!task || !t)
-		return 0;
-	site = wait_account__at(t, at);
-	object = object__of_wait(task, t, QZ_WAIT_FUTEX, site->stack);
-	lock_owner__note(t, object);
-	wait_stack__settle(t, at, site->stack, object);
-	return 0;
-}
-
-static __always_inline u64 wait_stack__place(const struct qz_thread_state *t, u64 where, u64 nr,
-					     u64 arg)
-{
-	return mix(mix(where, t->serial), syscall__is_futex(nr) ? 0 : arg);
-}
-
-/*
- * The site for a wait that begins: one of the thread's, which is emptied when it was another place's.
- * A preempted thread may be anywhere, and where is known as finely as samples tell it; so its stack
- * is walked once in a while whatever its place.
- */
-static __always_inline struct qz_wait_site *wait_stack__site(struct task_struct *task,
-							     struct qz_thread_state *t,
-							     struct qz_cpu_state *cpu, u32 state,
-							     u64 now)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	u64 nr = arch__syscall_nr(regs), first = arch__arg(regs, 1);
-	u64 place = mix(mix(nr, arch__sp(regs)), arch__ip(regs));
-	u32 where = first_slot(place) | 1, arg = first_slot(mix(0, first));
-	u32 at = state ? wait_stack__blocked_site(where) : QZ_PREEMPTED_SITE;
-	struct qz_wait_site *site = wait_account__at(t, at);
-	bool known = site->where == where || (!state && site->where);
-
-	t->waiting.flags = at | (t->waiting.flags & (QZ_WAITING_PASSED | QZ_WAITING_STEP));
-	if (known && wait_stack__is_fresh(site->walked, now, cpu) &&
-	    (!state || site->arg == arg || syscall__is_futex(nr))) {
-		cpu->wait_reuses++;
-		if (state && site->arg != arg)
-			wait_stack__change_object(task, t, at);
-	} else {
-		wait_stack__look(task, t, at, state,
-				 state ? wait_stack__place(t, place, nr, first) : 0);
-	}
-	site->where = where;
-	site->arg = arg;
-	return site;
-}
-
-/* The thread leaves its processor; state is 0 when it is preempted. */
-static __always_inline void wait_stack__begin(struct task_struct *task, struct qz_thread_state *t,
-					      struct qz_cpu_state *cpu, u32 state, u64 now)
-{
-	struct qz_scope_state *s;
-	struct qz_wait_site *site;
-
-	if (t->waiting.queued) /* found asleep, and woken before it was followed */
-		object__leave(t, false, now);
-	wait_gate__look(t, cpu, state, now);
-	s = scope__get(t->scope);
-	site = wait_stack__site(task, t, cpu, state, now);
-	if (site->object)
-		object__join(t, site->object, now);
-	if (s && !thread__is_single(t))
-		t->waiting.nominal = qz_nominal__integral(*(volatile u64 *)&s->runnable, now);
-}
-
 /* ---- threads that sleep when they are found ---- */
 
 /* Its registers: the stack of another thread cannot be read here. quartzd does. */
@@ -420,42 +233,16 @@ static __always_inline bool task__is_launched(struct task_struct *task)
 	return BPF_CORE_READ(task, real_parent, tgid) == bpf_get_current_pid_tgid() >> 32;
 }
 
-/*
- * What a thread waits for that sleeps already when it is found. Its state is not published yet, so
- * that no switch or wake-up can come between. Should it run again before that, its next wait or its
- * coming back takes it out of the queue.
- */
-static __noinline int wait_stack__found(struct task_struct *task, struct qz_thread_state *t,
-					u64 now)
+/* Where a thread waits, and for what, that sleeps already when it is found. */
+static __noinline int wait_stack__found(struct task_struct *task, struct qz_thread_state *t)
 {
-	struct qz_wait_site *site;
-	u32 cause;
+	u32 cause, stack;
 
-	if (!task || !t)
-		return 0;
-	site = &t->waiting.sites[0];
-	site->stack = QZ_WAIT_UNKNOWN;
-	site->object = 0;
-	t->waiting.queued = 0;
-	t->waiting.acquired = 0;
-	if (!task__sleeps(task) || task__is_launched(task))
+	if (!task || !t || !task__sleeps(task) || task__is_launched(task))
 		return 0;
 	cause = wait_cause__find(task, BPF_CORE_READ(task, __state));
-	site->stack = wait_stack__registers(task, t, cause);
-	site->object = object__of_wait(task, t, cause, site->stack);
-	object__refer(site->object, 1);
-	if (site->object)
-		object__join(t, site->object, now);
-	return 0;
-}
-
-/* What was found of a thread that cannot be followed is taken back. */
-static __noinline int wait_stack__drop(struct qz_thread_state *t, u64 now)
-{
-	if (!t)
-		return 0;
-	object__leave(t, false, now);
-	object__refer(t->waiting.sites[0].object, -1);
+	stack = wait_stack__registers(task, t, cause);
+	t->place = QZ_LOG_PLACE(stack, object__of_wait(task, t, cause, stack));
 	return 0;
 }
 

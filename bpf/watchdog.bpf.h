@@ -17,8 +17,6 @@ static __always_inline bool watchdog__is_alone(struct qz_control *ctl, u64 now)
 		frozen = true;
 		__sync_val_compare_and_swap(&ctl->left_alone, 0, bpf_ktime_get_ns());
 	}
-	if (!sampled_by_timer)
-		__sync_fetch_and_add(&ctl->samples_alone, 1);
 	return true;
 }
 

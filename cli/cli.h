@@ -9,19 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/util/exit_status.h"
 #include "core/util/options.h"
-
-/* Exit statuses, documented in quartzctl(1). */
-enum status {
-	STATUS_OK,
-	STATUS_FAILURE,
-	STATUS_USAGE,
-	STATUS_NO_SOURCE, /* quartzd does not run and there is no snapshot */
-	STATUS_NO_PRIVILEGE,
-	STATUS_NO_SAMPLES = 7, /* further ones come from quartzd, by way of record */
-	STATUS_SLOWER,	       /* diff --fail-above */
-	STATUS_REFUSED,	       /* set: the program or its libquartz does not take the value */
-};
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -63,6 +52,7 @@ struct config {
 	const char *output, *cpu; /* record */
 	int64_t rate;		  /* 0: the default of quartzd */
 	int64_t snapshots;	  /* Hz, 0: none */
+	const char *cache_size;	  /* MiB, as quartzd has it; NULL: its default */
 	bool lines, inlines;
 	struct qz_texts spin_symbols; /* files */
 	struct qz_integers pids;

@@ -11,13 +11,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "core/util/exit_status.h"
 #include "core/util/options.h"
 #include "core/util/standard_files.h"
 #include "exporter/http.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:9972"
-
-enum { STATUS_OK, STATUS_FAILURE, STATUS_USAGE };
 
 struct config {
 	bool help, version, profiles;

@@ -30,16 +30,41 @@ choices()
 	tr '|' '\n' <<<"$1" | grep -v '[A-Z]' | paste -sd ' '
 }
 
-# What bash offers for a value.
+# What bash offers for a value of an option.
 bash_values()
 {
+	case $2,$1 in
+	input,FILE) echo '_quartz_profiles "$cur"'; return ;;
+	esac
 	case $1 in
+	*FILE'|'*) echo 'compgen -f -- "$cur"' ;;
 	*'|'*) echo "compgen -W '$(choices "$1")' -- \"\$cur\"" ;;
 	FILE | PATH) echo 'compgen -f -- "$cur"' ;;
 	PID*) echo 'compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur"' ;;
 	USER) echo 'compgen -u -- "$cur"' ;;
 	*) echo : ;;
 	esac
+}
+
+# Profiles that can be named: those here, and those that record keeps. Without any, what bash has by default.
+profiles_function='
+_quartz_profiles()
+{
+	local state=${QUARTZ_STATE_DIR:-/var/lib/quartz} file
+
+	compopt -o filenames 2>/dev/null
+	compgen -f -X "!*.pb.gz" -- "$1"
+	compgen -d -- "$1"
+	for file in "$state"/profiles/*.pb.gz "$state/users/$UID"/*.pb.gz; do
+		[[ ! -r $file || $file != "$1"* ]] || echo "$file"
+	done
+}
+'
+
+# takes_profile [VERB]: the operand is one, or may be.
+takes_profile()
+{
+	help_of "$@" | grep -qE '^  (-i, |    )--input |^Usage: .* BEFORE'
 }
 
 # takes_command [VERB]
@@ -59,12 +84,14 @@ bash_options()
 		[ "$value" = - ] || {
 			[ "$short" = - ] || printf '\t-%s | --%s)' "$short" "$long"
 			[ "$short" != - ] || printf '\t--%s)' "$long"
-			printf ' mapfile -t COMPREPLY < <(%s); return ;;\n' "$(bash_values "$value")"
+			printf ' mapfile -t COMPREPLY < <(%s); return ;;\n' "$(bash_values "$value" "$long")"
 		}
 	done < <(help_of "$@" | options)
 	printf '\tesac\n'
 	! takes_command "$@" ||
 		printf '\t[[ $cur == -* ]] || { mapfile -t COMPREPLY < <(compgen -c -- "$cur"); return; }\n'
+	! takes_profile "$@" ||
+		printf '\t[[ $cur == -* ]] || { mapfile -t COMPREPLY < <(_quartz_profiles "$cur"); return; }\n'
 	echo "	mapfile -t COMPREPLY < <(compgen -W '${words# }' -- \"\$cur\")"
 }
 
@@ -73,6 +100,7 @@ bash_completion()
 	local verb rest all
 
 	echo "# $name: completion for bash, made by scripts/completion.sh"
+	[ "$name" != quartzctl ] || echo "$profiles_function"
 	all=$(verbs | cut -d' ' -f1)
 	if [ -z "$all" ]; then
 		printf '_%s()\n{\n\tlocal cur=$2 prev=$3\n\n' "$word"
@@ -99,7 +127,11 @@ bash_completion()
 
 zsh_values()
 {
+	case $2,$1 in
+	input,FILE) echo '_files -g "*.pb.gz"'; return ;;
+	esac
 	case $1 in
+	*FILE'|'*) echo _files ;;
 	*'|'*) echo "($(choices "$1"))" ;;
 	FILE | PATH) echo _files ;;
 	PID*) echo _pids ;;
@@ -115,12 +147,14 @@ zsh_options()
 
 	while read -r short long value; do
 		spec=
-		[ "$value" = - ] || spec=":$value:$(zsh_values "$value")"
+		[ "$value" = - ] || spec=":$value:$(zsh_values "$value" "$long")"
 		[ "$short" = - ] || printf "\t\t'-%s%s' \\\\\n" "$short" "$spec"
 		printf "\t\t'--%s%s' \\\\\n" "$long" "${spec:+=$spec}"
 	done < <(help_of "$@" | options)
 	if takes_command "$@"; then
 		printf "\t\t'*::command:_normal'\n"
+	elif takes_profile "$@"; then
+		printf "\t\t'*::operand:_files -g \"*.pb.gz\"'\n"
 	else
 		printf "\t\t'*::operand:_files'\n"
 	fi

@@ -28,15 +28,23 @@ compile_commands.json:
 screenshots: $(O)/quartzctl
 	$(Q)O=$(O) scripts/screenshots.sh
 
+# What the documentation shows is what the programs print of the profiles in doc/profiles: written anew, and compared by CI.
+.PHONY: doc-outputs check-doc-outputs
+doc-outputs: $(O)/quartzctl
+	$(Q)O=$(O) scripts/doc-outputs
+
+check-doc-outputs: $(O)/quartzctl
+	$(Q)O=$(O) scripts/doc-outputs --check
+
 # Linux 6.1 adds up the stack of a program and of all that it calls; newer kernels do not always.
 .PHONY: bpf-stack
 bpf-stack: $(BPF_OBJECTS)
 	$(Q)for object in $^; do scripts/bpf-stack $$object || exit; done
 
-# What a switch costs is mostly memory that is not in the cache.
-.PHONY: bpf-lines
-bpf-lines: $(O)/bpf/quartz.bpf.o
-	$(Q)BPFTOOL=$(BPFTOOL) scripts/bpf-lines $<
+# What programs at switches, wake-ups, forks and samples write, and what of it is shared by processors.
+.PHONY: bpf-writes
+bpf-writes: $(O)/bpf/quartz.bpf.o
+	$(Q)scripts/bpf-writes $< log_switch log_waking log_fork on_sample
 
 # What the running kernel's verifier does with each program, and how long that takes it; as root.
 .PHONY: bpf-verifier

@@ -297,16 +297,19 @@ static int send_rows(struct server *s, const struct cfi_table *t)
 /* Reads the file once more, for its own sake: tables are also wanted where no names are. */
 static int serve_table(struct server *s, size_t length, const int fds[2])
 {
+	const struct table_request *request = &s->request.table;
 	struct table_answer *a = &s->answer.table;
 	struct cfi_table t = {0};
 	struct elf_file *file;
 	int err;
 
-	if (length != sizeof(s->request.table) || fds[0] < 0 || fds[1] >= 0)
+	if (length != sizeof(*request) || fds[0] < 0 || fds[1] >= 0)
 		return -EBADMSG;
 	memset(a, 0, sizeof(*a));
 	file = elf_file__open(fds[0]);
-	a->error = file ? cfi__build(file, s->request.table.flags & TABLE_DERIVED, &t) : -errno;
+	a->error = !file	 ? -errno
+		   : request->to ? cfi__derive(file, request->from, request->to, &t)
+				 : cfi__build(file, &t);
 	elf_file__close(file);
 	if (!a->error) {
 		a->n = t.n;

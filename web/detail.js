@@ -183,9 +183,25 @@ function drawDetail() {
 			element("span", { class: "places" }, placeLinks(kind, index).flatMap((link) => [" ", link]))),
 		details[state.page][kind](index));
 	byId("detail").scrollTop = 0;
+	requestAnimationFrame(uncoverFrame);
+}
+
+// What was clicked, or reached by a key, is not to be below the details: the page moves as far as they are over it.
+function uncover(bottom) {
+	const over = bottom + 12 - byId("detail").getBoundingClientRect().top;
+	if (!byId("detail").hidden && over > 0) window.scrollBy(0, over);
+}
+
+// The frame that keys have chosen, in the flame graph.
+function uncoverFrame() {
+	const box = document.activeElement === byId("flame-canvas") && flame.boxes.find(({ frame }) => frame === flame.current);
+	if (box) uncover(byId("flame-canvas").getBoundingClientRect().top + (box.row + 1) * ROW);
 }
 
 function startDetail() {
+	document.addEventListener("click", (event) => {
+		if (!byId("detail").contains(event.target)) requestAnimationFrame(() => uncover(event.clientY + ROW));
+	});
 	byId("detail-close").addEventListener("click", () => selectSubject(null));
 }
 

@@ -221,8 +221,7 @@ function drawPath() {
 	const path = [];
 	for (let frame = flame.zoom; frame; frame = frame.parent) path.unshift(frame);
 	const shown = path.length > 6 ? [path[0], null, ...path.slice(-4)] : path;
-	byId("flame-path").hidden = path.length < 2;
-	replace("flame-path", shown.flatMap((frame, i) => [i ? " › " : "", frame === null ? "…"
+	replace("flame-path", path.length < 2 ? [] : shown.flatMap((frame, i) => [i ? " › " : "", frame === null ? "…"
 		: element("button", { class: "link", onclick: () => zoomTo(frame) }, shortenName(frameName(frame), 40))]));
 }
 

@@ -19,8 +19,8 @@ function drawStats() {
 	const work = selection.effective.reduce((sum, ns, level) => sum + ns * level, 0);
 	const stats = [
 		stat(formatTime(selection.elapsed), "elapsed"),
-		stat(formatLevel(work / selection.busy), `of ${model.processors} CPUs busy`,
-			"average number of busy processors while any was"),
+		stat(formatLevel(selection.elapsed ? work / selection.elapsed : 0), `of ${model.processors} CPUs busy`,
+			"average number of busy processors over all of the time"),
 		stat(formatPercent(selection.effective[1] ?? 0, selection.elapsed), "only one busy"),
 		stat(formatPercent(selection.effective[0] ?? 0, selection.elapsed), "none busy"),
 		stat(formatTime(selection.interval ? sumOf(selection.samples.cpu_ns) : s.cpu_ns), "CPU time"),
@@ -51,11 +51,14 @@ function drawStrip() {
 }
 
 function drawVerdict() {
-	const { verdict, summary } = state.scope, colon = verdict.indexOf(":");
+	const { summary } = state.scope;
+	const verdict = state.interval ? intervalVerdict(state.selection, state.model.processors) : state.scope.verdict;
+	const colon = verdict.indexOf(":");
 	replace("program", element("bdi", {}, shortenName(programName(summary), 160)));
 	replace("verdict", element("b", {}, colon < 0 ? verdict : verdict.slice(0, colon)),
 		colon < 0 ? "" : element("span", {}, verdict.slice(colon + 1)),
-		live.parts.length ? element("span", { class: "hint" }, " in the last second") : "");
+		state.interval ? element("span", { class: "of-interval" }, ` from ${intervalText()}`)
+			: live.parts.length ? element("span", { class: "hint" }, " in the last second") : "");
 }
 
 function gainOf(finding) {
@@ -82,7 +85,13 @@ function findingCard(finding, number) {
 }
 
 function drawFindings() {
-	const { findings } = state.scope;
+	const { findings } = state.scope, list = byId("findings");
+	// the list stays as high as it was, so that what is marked stays under the pointer
+	styled(list, { "min-height": state.interval ? list.style.minHeight || `${list.offsetHeight}px` : "" });
+	if (state.interval) {
+		replace("findings", intervalFindings(state.selection));
+		return;
+	}
 	replace("findings", findings.length ? findings.map((f, i) => findingCard(f, i + 1))
 		: element("li", { class: "muted" }, "Nothing found that would save 2 % of the time or more. The largest parts are below."));
 }

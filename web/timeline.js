@@ -156,8 +156,8 @@ function intervalText() {
 function describeInterval() {
 	const { interval } = state;
 	byId("interval").textContent = intervalText();
-	byId("interval-clear").hidden = !interval;
-	byId("interval-note").hidden = !interval;
+	byId("interval-clear").classList.toggle("absent", !interval);
+	byId("interval-note").classList.toggle("absent", !interval);
 }
 
 // ---- marking an interval ----

@@ -2,8 +2,8 @@
 /* Commands about quartzd itself: status, pause, resume, reload. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "client/live.h"
@@ -50,14 +50,10 @@ static void print_overhead(const json_t *status)
 	const json_t *parts = json_object_get(status, "overhead_parts_ppm");
 	uint64_t limit = number(status, "max_overhead_ppm");
 	uint64_t costs = number(status, "overhead_ppm"), busy = number(status, "busy_ppm");
-	uint64_t halvings = number(status, "switch_halvings");
-	uint64_t accounting = number(parts, "accounting"), lifecycle = number(parts, "lifecycle");
+	uint64_t accounting = number(parts, "accounting");
 
 	if (!limit)
 		return;
-	if (halvings)
-		printf("switches counted for %.4g%% of the time to hold %.4g%% overhead\n",
-		       ldexp(100, -(int)(halvings % 32)), (double)limit / 1e4);
 	printf("overhead %.2f%% of the processors, at most %.4g%%", (double)costs / 1e4,
 	       (double)limit / 1e4);
 	if (costs && busy)
@@ -65,12 +61,29 @@ static void print_overhead(const json_t *status)
 		       100 * (double)costs / (double)busy);
 	putchar('\n');
 	if (costs && parts)
-		printf("  quartzd %.2f%%, switches and wake-ups %.2f%%, forks, execs and ends of "
-		       "processes %.2f%%, samples %.2f%%, stacks of waits %.2f%%\n",
-		       (double)number(parts, "daemon") / 1e4,
-		       (double)(accounting > lifecycle ? accounting - lifecycle : 0) / 1e4,
-		       (double)lifecycle / 1e4, (double)number(parts, "sampling") / 1e4,
+		printf("  quartzd %.2f%%, the scheduler's log %.2f%%, samples %.2f%%, stacks of "
+		       "waits %.2f%%\n",
+		       (double)number(parts, "daemon") / 1e4, (double)accounting / 1e4,
+		       (double)number(parts, "sampling") / 1e4,
 		       (double)number(parts, "walking") / 1e4);
+}
+
+/* Of each processor, how full one of them was before it was read, and what that missed. */
+static void print_log(const json_t *log)
+{
+	if (!log)
+		return;
+	printf("scheduler's log %" PRIu64 " KiB a processor, at most %" PRIu64
+	       "%% full; %s records a second; "
+	       "late %s, overwritten %s\n",
+	       number(log, "bytes") >> 10, number(log, "fullest_percent"),
+	       cells__count(number(log, "records_per_s")).text,
+	       cells__count(number(log, "late")).text,
+	       cells__count(number(log, "overwritten")).text);
+	if (number(log, "time_halvings"))
+		printf("  measuring %.3g%% of the time, since all of it would cost more than the "
+		       "limit\n",
+		       ldexp(100, -(int)number(log, "time_halvings")));
 }
 
 static void print_run(const json_t *status, const char *event)
@@ -96,6 +109,7 @@ static void print_run(const json_t *status, const char *event)
 		printf("quartz-symbolizer has ended %s times; files that it will try again: %s\n",
 		       cells__count(number(status, "symbolizers_ended")).text,
 		       cells__count(number(status, "modules_waiting")).text);
+	print_log(json_object_get(status, "log"));
 	print_overhead(status);
 }
 

@@ -16,6 +16,7 @@
 #include "core/export/folded.h"
 #include "core/export/speedscope.h"
 #include "core/export/trace_events.h"
+#include "core/util/save_file.h"
 
 /* In the order of the words of --format. */
 enum format { FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_PERFETTO, FORMAT_CSV };
@@ -167,7 +168,7 @@ static enum status write_file(const struct view *v)
 	if (!err || e.status != STATUS_OK)
 		return e.status;
 	complain("%s: cannot be written: %s; choose another file with --output", v->config->output,
-		 strerror(-err));
+		 qz_save_file__reason(err));
 	return STATUS_FAILURE;
 }
 

@@ -199,6 +199,9 @@ const struct qz_option record_options[] = {
 	 "Samples per second and processor [999; 99 with\n--system].", 1, 10000},
 	{"cpu", 0, QZ_OPTION_STRING, FIELD(cpu), "N[,N...]|auto|none",
 	 "Processors reserved for quartzd [auto]."},
+	{"cache-size", 0, QZ_OPTION_STRING, FIELD(cache_size), "MIB",
+	 "Maximum size of the unwind tables that are kept in\n/var/cache/quartz for later runs; 0: "
+	 "none [256]."},
 	{"lines", 0, QZ_OPTION_FLAG, FIELD(lines), NULL, "Look up source files and lines."},
 	{"inlines", 0, QZ_OPTION_FLAG, FIELD(inlines), NULL, "Also show inlined procedures."},
 	{"spin-symbols", 0, QZ_OPTION_STRINGS, FIELD(spin_symbols), "FILE",

@@ -101,6 +101,31 @@ static void add_row(const struct table *t, struct text_table *table,
 	text_table__take(table, top_object(t, row));
 }
 
+/* "17 processes used 1.5 of 4 CPUs on average, for 10.000 s; make used most: 1.3." */
+static void print_use(const struct table *t, FILE *out)
+{
+	double window = t->profile->window_ns ? (double)t->profile->window_ns : 1;
+	const struct qz_process_row *most = NULL;
+	uint64_t cpu_ns = 0;
+	char *name;
+
+	for (uint32_t i = 0; i < t->processes.n; i++) {
+		const struct qz_process_row *row = &t->processes.rows[i];
+
+		cpu_ns += row->cpu_ns;
+		most = !most || row->cpu_ns > most->cpu_ns ? row : most;
+	}
+	fprintf(out, "%u %s used %.1f of %u CPUs on average, for %.3f s", t->processes.n,
+		t->processes.n == 1 ? heads_by[t->config->by] : plural_by[t->config->by],
+		(double)cpu_ns / window, t->profile->processors,
+		(double)t->profile->window_ns / 1e9);
+	name = most && most->cpu_ns && *most->name ? output__escape(most->name) : NULL;
+	if (name)
+		fprintf(out, "; %s used most: %.1f", name, (double)most->cpu_ns / window);
+	fputs(".\n", out);
+	free(name);
+}
+
 static void print_quality(const struct table *t, FILE *out)
 {
 	struct rate_text rate = quality__rate(t->profile);
@@ -110,9 +135,9 @@ static void print_quality(const struct table *t, FILE *out)
 		samples += t->processes.rows[i].samples;
 		unresolved += t->processes.rows[i].unresolved;
 	}
-	fprintf(out, "elapsed %.3f s, %u processors; samples %s, lost %s, unresolved %s",
-		(double)t->profile->window_ns / 1e9, t->profile->processors,
-		cells__count(samples).text, cells__count(qz_ledger__lost(&t->profile->ledger)).text,
+	print_use(t, out);
+	fprintf(out, "samples %s, lost %s, unresolved %s", cells__count(samples).text,
+		cells__count(qz_ledger__lost(&t->profile->ledger)).text,
 		cells__share(unresolved, samples).text);
 	if (t->processes.unattributed_ns)
 		fprintf(out, ", without a sample %.3f s",

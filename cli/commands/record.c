@@ -97,6 +97,7 @@ static void add_options(struct line *line, const struct config *config, struct t
 	add_number(line, "--rate", config->rate, texts->rate);
 	add_number(line, "--snapshots", config->snapshots, texts->snapshots);
 	add_text(line, "--cpu", config->cpu);
+	add_text(line, "--cache-size", config->cache_size);
 	add_flag(line, "--lines", config->lines);
 	add_flag(line, "--inlines", config->inlines);
 	add_flag(line, "--woken", config->woken);

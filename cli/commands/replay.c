@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/files/output_file.h"
 #include "core/format/pprof.h"
 #include "core/replay/log_replay.h"
 #include "core/util/save_file.h"
@@ -38,18 +39,18 @@ static enum status read_log(const char *path, struct qz_profile **p, struct log_
 	return err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
 }
 
-static int write_profile(void *context, int fd)
+static int put_profile(FILE *out, void *context)
 {
-	return qz_pprof__write(context, fd);
+	return qz_pprof__write(context, fileno(out));
 }
 
 static enum status save(struct qz_profile *p, const char *path)
 {
-	int err = qz_save_file__at(AT_FDCWD, path, 0640, false, write_profile, p);
+	int err = output_file__write(path, put_profile, p);
 
 	if (!err)
 		return STATUS_OK;
-	complain("%s: %s; choose another file with --output", path, strerror(-err));
+	complain("%s: %s; choose another file with --output", path, qz_save_file__reason(err));
 	return STATUS_FAILURE;
 }
 

@@ -155,10 +155,10 @@ static void drop_idle(struct qz_process_table *t)
 	t->n = kept;
 }
 
-static uint32_t find_scope(const struct top *t)
+static uint32_t find_scope_in(const struct top *t, const struct qz_profile *p)
 {
-	for (uint32_t i = 0; i < t->added->nscopes; i++) {
-		const struct qz_scope *s = &t->added->scopes[i];
+	for (uint32_t i = 0; i < p->nscopes; i++) {
+		const struct qz_scope *s = &p->scopes[i];
 
 		if (s->kind == t->focus.kind && s->pid == t->focus.pid &&
 		    s->start_ns == t->focus.start_ns)
@@ -167,9 +167,43 @@ static uint32_t find_scope(const struct top *t)
 	return QZ_NONE;
 }
 
+static uint32_t find_scope(const struct top *t)
+{
+	return find_scope_in(t, t->added);
+}
+
+/* Samples of an interval from which on the advice is made of it. */
+#define ENOUGH (4 * QZ_FEW_SAMPLES)
+
+/* Which of the two the opened process is shown by. */
+static const struct qz_profile *shown_profile(const struct top *t)
+{
+	uint32_t scope = find_scope(t);
+
+	if (!t->wants_whole && scope != QZ_NONE && !t->added->scopes[scope].ended &&
+	    t->added->scopes[scope].samples >= ENOUGH)
+		return t->added;
+	return find_scope_in(t, t->whole) != QZ_NONE ? t->whole : t->added;
+}
+
+static int make_report(struct top *t)
+{
+	const struct qz_profile *p = shown_profile(t);
+	uint32_t scope = find_scope_in(t, p);
+
+	if (scope == QZ_NONE)
+		return 0;
+	t->report = qz_report__new(p, scope);
+	t->advice = t->report ? qz_advise__new(t->report) : NULL;
+	snprintf(t->scope, sizeof(t->scope), "pid=%d", t->focus.pid);
+	if (t->advice)
+		t->advice->scope = t->scope;
+	return t->advice ? 0 : -ENOMEM;
+}
+
 int top__arrange(struct top *t)
 {
-	uint32_t *all = calloc((size_t)t->added->nscopes + 1, sizeof(*all)), scope = QZ_NONE;
+	uint32_t *all = calloc((size_t)t->added->nscopes + 1, sizeof(*all));
 	int err = all ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; all && i < t->added->nscopes; i++)
@@ -180,17 +214,9 @@ int top__arrange(struct top *t)
 					     t->order);
 	free(all);
 	drop_idle(&t->processes);
-	if ((t->view == TOP_PROCEDURES || t->view == TOP_OBJECTS) && !top__lacks(t))
-		scope = find_scope(t);
 	drop_report(t);
-	if (!err && scope != QZ_NONE) {
-		t->report = qz_report__new(t->added, scope);
-		t->advice = t->report ? qz_advise__new(t->report) : NULL;
-		err = t->advice ? 0 : -ENOMEM;
-		snprintf(t->scope, sizeof(t->scope), "pid=%d", t->focus.pid);
-		if (t->advice)
-			t->advice->scope = t->scope;
-	}
+	if (!err && (t->view == TOP_PROCEDURES || t->view == TOP_OBJECTS) && !top__lacks(t))
+		err = make_report(t);
 	return err;
 }
 
@@ -344,7 +370,8 @@ static char *process_line(const struct top *t, const struct qz_process_row *row)
 
 static char *procedure_line(const struct top *t, const struct qz_row *row)
 {
-	char *name = output__escape(t->added->procedures[row->procedure].name), *line = NULL;
+	char *name = output__escape(t->report->profile->procedures[row->procedure].name),
+	     *line = NULL;
 
 	if (name && asprintf(&line, "%7s %6s %6s %6.1f %10.3f  %s", figure(t, &row->total).text,
 			     figure(t, &row->self).text, cpu_figure(t, &row->self).text,
@@ -357,7 +384,7 @@ static char *procedure_line(const struct top *t, const struct qz_row *row)
 
 static char *object_line(const struct top *t, const struct qz_object_row *row)
 {
-	char *label = qz_objects__label(&t->added->objects[row->object]);
+	char *label = qz_objects__label(&t->report->profile->objects[row->object]);
 	char *name = label ? output__escape(label) : NULL, *line = NULL;
 
 	if (name && asprintf(&line, "%7s %6" PRIu64 " %10.3f  %s", figure(t, &row->figure).text,
@@ -425,24 +452,26 @@ static char *order_title(const struct top *t)
 	return line;
 }
 
-/*
- * An ended process stays in the snapshots for a while: it is shown while intervals have figures of
- * it.
- */
+/* Of the opened process, and not only of the last interval. */
+static bool is_whole(const struct top *t)
+{
+	return t->report && t->report->profile == t->whole;
+}
+
+/* An ended process stays in the snapshots for a while: it is shown while they have it. */
 char *top__title(const struct top *t)
 {
 	const char *what = t->view == TOP_OBJECTS ? "objects" : "procedures";
 	char *name, *line = NULL;
-	uint32_t scope;
 	bool ended;
 
 	if (t->view == TOP_PROCESSES)
 		return order_title(t);
-	scope = find_scope(t);
-	ended = scope == QZ_NONE || t->added->scopes[scope].ended;
+	ended = !t->report || t->report->profile->scopes[t->report->scope].ended;
 	name = output__escape(t->focus.comm);
-	if (name && asprintf(&line, "process %d %s%s: %s", t->focus.pid, name,
-			     ended ? " has ended, Esc goes back" : "", what) < 0)
+	if (name && asprintf(&line, "process %d %s%s: %s%s", t->focus.pid, name,
+			     ended ? " has ended, Esc goes back" : "", what,
+			     is_whole(t) ? " since quartzd measures it" : "") < 0)
 		line = NULL;
 	free(name);
 	return line;
@@ -457,11 +486,11 @@ char *top__quality(const struct top *t)
 	char *line;
 
 	if (t->view != TOP_PROCESSES)
-		scope = find_scope(t);
+		samples = t->report ? t->report->profile->scopes[t->report->scope].samples : 0;
 	else if (machine != QZ_NONE)
 		scope = machine;
 	for (uint32_t i = 0; i < t->added->nscopes; i++)
-		if (scope == i || (scope == QZ_NONE && t->view == TOP_PROCESSES))
+		if (t->view == TOP_PROCESSES && (scope == i || scope == QZ_NONE))
 			samples += t->added->scopes[i].samples;
 	if (asprintf(&line, "%s samples%s%s; " ROUGH_MARK ": below %d", cells__count(samples).text,
 		     *rate.text ? " at " : "", rate.text, QZ_FEW_SAMPLES) < 0)

@@ -39,12 +39,17 @@ struct top {
 	struct qz_profile *whole; /* the last snapshot */
 	struct qz_profile *added; /* the difference to the previous one */
 	struct qz_process_table processes;
-	struct qz_report *report; /* of the opened process, NULL: it has ended */
+	/*
+	 * Of the opened process: since quartzd began to measure it, if that is wanted, or where the last interval has too few
+	 * samples of it, or it has ended; else of the last interval. NULL: nothing is known of it any more.
+	 */
+	struct qz_report *report;
 	struct qz_advice *advice; /* about the report */
 	char scope[24];		  /* of the advice's commands */
 	enum qz_process_group by;
 	enum qz_process_order order;
 	enum top_view view;
+	bool wants_whole;
 	struct top_focus focus;
 	struct top_focus asked;	 /* focus of the last request */
 	int name_width;		 /* of the column of process names */

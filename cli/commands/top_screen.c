@@ -43,6 +43,7 @@ static const char *const help_lines[] = {
 	"o            its objects, or procedures again",
 	"Esc, left    back",
 	"n c l e i t a  sort by norm, CPU, parallelism, serial, spin, threads, name",
+	"w            of a process: since quartzd measures it, or in the last seconds",
 	"d            sort by norm, or by CPU where there are too few samples",
 	"b            rows by process, program, unit, control group",
 	"p, space     stop the figures, and go on",
@@ -229,6 +230,9 @@ static void command(struct top_screen *s, int key)
 		break;
 	case 'o':
 		toggle_objects(s);
+		break;
+	case 'w':
+		s->top.wants_whole = !s->top.wants_whole;
 		break;
 	case 'b':
 		s->top.by = (s->top.by + 1) % (QZ_BY_CGROUP + 1);

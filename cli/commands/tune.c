@@ -211,6 +211,15 @@ static enum status leave_process(const struct tuning *t, uint32_t setting)
 	return status;
 }
 
+/* In the guard, for one that was killed. */
+static void put_back(void *context)
+{
+	struct tuning *t = context;
+
+	live__leave(&t->live, t->knob.values[t->search->start]);
+	knob_page__stop_counting(&t->live.page);
+}
+
 static enum status show_result(struct tuning *t)
 {
 	bool measured = t->search->settings[t->search->start].n;
@@ -311,6 +320,7 @@ static enum status tune(struct tuning *t)
 {
 	const struct config *config = t->config;
 	enum status status;
+	int err = 0;
 
 	t->search = qz_tune__new((const char *const *)t->knob.names, t->knob.positions, t->knob.n,
 				 t->knob.start,
@@ -323,12 +333,20 @@ static enum status tune(struct tuning *t)
 		tuning__print_plan(t);
 	if (config->dry_run && !config->json)
 		return STATUS_OK;
+	if (t->knob.kind == KNOB_PROCESS && !config->dry_run)
+		err = guard__start(&t->guard, put_back, t);
+	if (err) {
+		complain("process %d: cannot start the process that would put its value back: %s",
+			 t->live.page.pid, strerror(-err));
+		return STATUS_FAILURE;
+	}
 	if (!config->json)
 		tuning__print_head(t);
 	t->deadline = qz_clock__now() + t->limit_ns;
 	if (!config->dry_run)
 		run_trials(t);
 	status = show_result(t);
+	guard__end(&t->guard);
 	return status;
 }
 

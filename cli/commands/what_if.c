@@ -381,7 +381,12 @@ static enum status show_recorded(const struct config *config)
 	struct view v;
 	enum status status = view__open(&v, config);
 
-	if (status == STATUS_OK && !v.profile->nwhat_ifs) {
+	if (status == STATUS_OK && v.profile->interval_until_ns) {
+		complain("what was computed while the program ran is of the whole run: leave out "
+			 "--time and --window, or give one of --spread, --remove, --speedup and "
+			 "--overlap");
+		status = STATUS_USAGE;
+	} else if (status == STATUS_OK && !v.profile->nwhat_ifs) {
 		complain("this profile knows no candidates: record one with --what-if, of a run "
 			 "that "
 			 "ends, or give one of --spread, --remove, --speedup and --overlap; try "

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdarg.h>
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -428,6 +431,58 @@ static void check_time(const char *root, struct finding *f)
 		find(f, CHECK_OK, NULL, "clocks as the kernel's");
 }
 
+/* Bytes of the disk and number of the files of a directory; false: it cannot be read. */
+static bool measure(const char *path, uint64_t *bytes, unsigned int *n)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	struct stat st;
+
+	*bytes = *n = 0;
+	while (dir && (entry = readdir(dir))) {
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		*bytes += (uint64_t)st.st_blocks * 512;
+		++*n;
+	}
+	if (dir)
+		closedir(dir);
+	return dir;
+}
+
+/* Without these tables each run makes its own, which is all that is wrong then. */
+static void check_unwind_cache(const char *root, struct finding *f)
+{
+	const char *own = getenv("QUARTZ_CACHE_DIR"), *name = "/var/cache/quartz";
+	char path[PATH_MAX];
+	struct statvfs fs;
+	uint64_t bytes;
+	unsigned int n;
+	struct stat st;
+
+	if (own && *own)
+		name = own;
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	if (lstat(path, &st) || statvfs(path, &fs))
+		find(f, CHECK_OK, NULL, "no unwind tables are kept yet in %.100s", name);
+	else if (!S_ISDIR(st.st_mode) || st.st_uid || st.st_mode & (S_IWGRP | S_IWOTH))
+		find(f, CHECK_WARN, "make it root's (chown root) and no others' (chmod 700)",
+		     "not used: others than root can write %.100s", name);
+	else if (fs.f_flag & ST_RDONLY)
+		find(f, CHECK_WARN, "mount it to be written, or record with --cache-size 0",
+		     "read-only, so no unwind tables are kept: %.100s", name);
+	else if (!fs.f_bavail)
+		find(f, CHECK_WARN, "make room, or record with --cache-size 0",
+		     "the disk is full, so no unwind tables are kept: %.100s", name);
+	else if (!measure(path, &bytes, &n))
+		find(f, CHECK_OK, NULL, "root alone can look at %.100s", name);
+	else
+		find(f, CHECK_OK, NULL,
+		     "%u unwind tables, %.1f MiB; to make them anew, remove %.80s", n,
+		     (double)bytes / (1 << 20), name);
+}
+
 const struct check checks[] = {
 	{"kernel", check_kernel},
 	{"btf", check_btf},
@@ -442,5 +497,6 @@ const struct check checks[] = {
 	{"kptr_restrict", check_kptr},
 	{"bpffs", check_bpffs},
 	{"text_files", check_text_files},
+	{"unwind_cache", check_unwind_cache},
 	{0},
 };

@@ -122,6 +122,13 @@ static enum status fail(pid_t pid, int err)
 	return err == -EPERM || err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
 }
 
+static void put_back(void *context)
+{
+	const struct attached *a = context;
+
+	affinity__restore(&a->before, &a->config->pids);
+}
+
 enum status attached__open(struct attached *a, const struct config *config,
 			   const struct processors *on, const char *user)
 {
@@ -130,13 +137,15 @@ enum status attached__open(struct attached *a, const struct config *config,
 
 	*a = (struct attached) {.config = config, .on = on, .user = user};
 	err = affinity__keep(&a->before, &config->pids, &pid);
+	err = err ? err : guard__start(&a->guard, put_back, a);
 	return err ? fail(pid, err) : STATUS_OK;
 }
 
 void attached__close(struct attached *a)
 {
 	if (a->before.n)
-		affinity__restore(&a->before, &a->config->pids);
+		put_back(a);
+	guard__end(&a->guard);
 	affinity__free(&a->before);
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/experiment/affinity.h"
+#include "cli/experiment/guard.h"
 #include "cli/experiment/trial.h"
 
 struct attached {
@@ -15,9 +16,13 @@ struct attached {
 	const struct processors *on;
 	const char *user; /* whom --events is run as, of programs__user */
 	struct affinity before;
+	struct guard guard;
 };
 
-/* Other than STATUS_OK: it was said why. To be closed in any case, which puts everything back. */
+/*
+ * Other than STATUS_OK: it was said why. The caller closes it in any case, which puts everything back. If this process is killed
+ * before, the guard does.
+ */
 enum status attached__open(struct attached *a, const struct config *config,
 			   const struct processors *on, const char *user);
 void attached__close(struct attached *a);

@@ -30,6 +30,7 @@ static const struct {
 	{"fine", "cpus", QZ_KNOB_CHUNK},
 	{"imbalance", NULL, QZ_KNOB_CHUNK},
 	{"oversubscribed", "cpus", QZ_KNOB_THREADS},
+	{"few-threads", NULL, QZ_KNOB_THREADS},
 	{"allocator", "cpus", QZ_KNOB_THREADS},
 	{"serial", NULL, QZ_KNOB_THREADS},
 	{"pipeline", NULL, QZ_KNOB_THREADS},

@@ -2,6 +2,7 @@
 #include "cli/experiment/series.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -80,17 +81,24 @@ static enum status choose_numbers(struct series *s)
 
 /* ---- where the profiles go ---- */
 
-/* The user whose program it is reads them, and quartzd makes them as this user. */
+/*
+ * The user whose program it is reads them, and quartzd makes them as this user. By its descriptor: who owns the folder above
+ * can put a link in its place.
+ */
 static enum status give_away(const struct series *s)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 	int64_t user, group;
+	int fd, err;
 
 	if (!uid || !gid || qz_options__integer(uid, 0, UINT32_MAX - 1, &user) ||
-	    qz_options__integer(gid, 0, UINT32_MAX - 1, &group) ||
-	    !chown(s->directory, (uid_t)user, (gid_t)group))
+	    qz_options__integer(gid, 0, UINT32_MAX - 1, &group))
 		return STATUS_OK;
-	return profile_source__fail(s->directory, errno);
+	fd = open(s->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 || fchown(fd, (uid_t)user, (gid_t)group) ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	return err ? profile_source__fail(s->directory, err) : STATUS_OK;
 }
 
 static enum status make_directory(struct series *s)

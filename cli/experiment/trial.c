@@ -22,7 +22,11 @@
 
 /* What a signal handler may touch. */
 static volatile sig_atomic_t taken, child;
-static struct sigaction before_int, before_term;
+
+/* What ends an experiment; what it has changed is put back then. */
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+static struct sigaction before[ENDS];
 
 /* quartzd passes SIGTERM on to the command. From the terminal, an interrupt has reached both of them. */
 static void take(int number, siginfo_t *info, void *context)
@@ -38,14 +42,18 @@ void trial__watch(void)
 	struct sigaction action = {.sa_sigaction = take, .sa_flags = SA_SIGINFO};
 
 	taken = 0;
-	sigaction(SIGINT, &action, &before_int);
-	sigaction(SIGTERM, &action, &before_term);
+	for (size_t i = 0; i < ENDS; i++) {
+		sigaction(ends[i], &action, &before[i]);
+		/* nohup was asked not to let it end */
+		if (ends[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+			sigaction(ends[i], &before[i], NULL);
+	}
 }
 
 void trial__unwatch(void)
 {
-	sigaction(SIGINT, &before_int, NULL);
-	sigaction(SIGTERM, &before_term, NULL);
+	for (size_t i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
 }
 
 int trial__signal(void)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "cli/experiment/guard.h"
 #include "cli/experiment/knob.h"
 #include "cli/experiment/live.h"
 #include "cli/experiment/processors.h"
@@ -17,6 +18,7 @@ struct tuning {
 	const char *user; /* whom a command is run as, of programs__user */
 	struct knob knob;
 	struct live live;     /* of a KNOB_PROCESS */
+	struct guard guard;   /* of a KNOB_PROCESS */
 	enum tune_measure by; /* costs are seconds, or one over what is done in a second */
 	struct qz_tune *search;
 	int64_t runs;

@@ -51,21 +51,6 @@ static int replace(void *context, int fd)
 	return put_all(w, fd);
 }
 
-/* Opens the directory part of the path (O_PATH); *name is what follows. -errno. */
-static int open_directory(const char *path, const char **name)
-{
-	const char *slash = strrchr(path, '/');
-	char directory[PATH_MAX] = ".";
-	int fd;
-
-	*name = slash ? slash + 1 : path;
-	if (slash && snprintf(directory, sizeof(directory), "%.*s",
-			      slash == path ? 1 : (int)(slash - path), path) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	fd = **name ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	return fd >= 0 ? fd : **name ? -errno : -EISDIR;
-}
-
 /* Whether nobody else can have put there what has the name. */
 static bool is_own_place(int directory, const char *name)
 {
@@ -84,7 +69,8 @@ static int write_device(const struct writing *w, int directory, const char *name
 
 	if (!is_own_place(directory, name))
 		return -EPERM;
-	fd = openat(directory, name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	/* an open file may be a regular one, to be gone on with */
+	fd = openat(directory, name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	err = put_all(w, fd);
@@ -97,11 +83,14 @@ int output_file__write(const char *path, output_file_put *put, void *context)
 	struct writing w = {.put = put, .context = context};
 	const char *name;
 	struct stat st;
-	int directory = open_directory(path, &name), err;
+	int directory = qz_save_file__directory(path, geteuid(), &name), err;
 
 	if (directory < 0)
 		return directory;
-	if (!fstatat(directory, name, &st, 0) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+	if (!*name) {
+		err = -EISDIR;
+	} else if (!fstatat(directory, name, &st, 0) && !S_ISDIR(st.st_mode) &&
+		   (!S_ISREG(st.st_mode) || qz_save_file__is_open(directory, name))) {
 		err = write_device(&w, directory, name);
 	} else {
 		if (!fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))

@@ -12,6 +12,7 @@
 
 #include "cli/files/output_file.h"
 #include "core/page/page_html.h"
+#include "core/util/save_file.h"
 
 extern char **environ;
 
@@ -23,7 +24,7 @@ enum status page_file__fail(const struct page_file *file, int err)
 		complain("the profile is too large for a page; --scope chooses a part of it");
 	else
 		complain("%s: cannot be written: %s; choose another file with %s", file->path,
-			 strerror(-err), file->option);
+			 qz_save_file__reason(err), file->option);
 	return STATUS_FAILURE;
 }
 

@@ -21,6 +21,7 @@
 #include "core/transform/merge.h"
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
+#include "core/util/order.h"
 
 /* In ms since 1970, as in the names of files. */
 struct span {
@@ -111,7 +112,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
-	return (x->from > y->from) - (x->from < y->from);
+	return qz_order(x->from, y->from);
 }
 
 static int list(DIR *dir, const struct span *wanted, struct slices *s)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/render/cells.h"
+#include "core/advise/usage.h"
 #include "core/report/idle_time.h"
 
 /* From this share of the elapsed time on, idle time is worth a table. */
@@ -17,8 +18,12 @@ static char *name_of(const struct scope_view *s, const struct qz_idle_row *row)
 {
 	const struct qz_profile *p = s->report->profile;
 
-	if (row->kind == QZ_IDLE_READY)
-		return strdup("a processor, which others had");
+	struct qz_usage usage;
+
+	if (row->kind == QZ_IDLE_READY) {
+		qz_usage__find(s->report, &usage);
+		return strdup(qz_usage__lacking(&usage));
+	}
 	if (row->kind == QZ_IDLE_UNKNOWN)
 		return strdup("unknown");
 	if (row->object != QZ_NONE)

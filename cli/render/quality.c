@@ -39,11 +39,10 @@ struct rate_text quality__rate(const struct qz_profile *p)
 
 /* ---- the ledger ---- */
 
-static void print_term(FILE *out, int64_t n, const char *what)
+static void print_term(FILE *out, uint64_t n, const char *what)
 {
 	if (n)
-		fprintf(out, ", %s%s %s", n < 0 ? "-" : "",
-			cells__count(n < 0 ? -(uint64_t)n : (uint64_t)n).text, what);
+		fprintf(out, ", %s %s", cells__count(n).text, what);
 }
 
 void quality__print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown, bool machine)
@@ -52,8 +51,8 @@ void quality__print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown
 	uint64_t lost = qz_ledger__lost(l);
 	int64_t others = (int64_t)(l->accepted - shown), unaccounted = l->unaccounted;
 
-	/* of a part of a run, the two were counted some milliseconds apart at its ends */
-	if (p->interval_until_ns && others < 0) {
+	/* of a part of a run, and of slices, the two were counted a moment apart at its ends */
+	if (others < 0) {
 		unaccounted += others;
 		others = 0;
 	}
@@ -61,10 +60,13 @@ void quality__print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown
 		return;
 	fprintf(out, "samples expected %s: %s here", cells__count(l->expected).text,
 		cells__count(shown).text);
-	print_term(out, others, machine ? "not placed" : "of other processes");
-	print_term(out, (int64_t)l->filtered, "outside");
-	print_term(out, (int64_t)lost, "lost");
-	print_term(out, unaccounted, "unaccounted");
+	print_term(out, (uint64_t)others, machine ? "not placed" : "of other processes");
+	print_term(out, l->filtered, "outside");
+	print_term(out, lost, "lost");
+	if (unaccounted < 0)
+		print_term(out, -(uint64_t)unaccounted, "more than expected");
+	else
+		print_term(out, (uint64_t)unaccounted, "missing without a known cause");
 	fputc('\n', out);
 }
 

@@ -22,9 +22,9 @@ static void print_ready(const struct scope_view *s)
 
 	if (ready > r->elapsed_ns / 100)
 		fprintf(s->out->file,
-			"ready: %.*f s without a processor, threads ran %s of the time they "
-			"could\n",
-			s->decimals, (double)ready / 1e9,
+			"ready: %.2f threads on average had no processor; threads ran %s of the "
+			"time they could\n",
+			(double)ready / (double)r->elapsed_ns,
 			cells__share(running, scope->runnable_ns).text);
 }
 
@@ -71,7 +71,7 @@ static bool is_cut(const char *end)
  * Implicit switches are settled when they are found: they cost nothing but a little accuracy. How
  * many stacks of waits were walked, or kept from the wait before, is the regular course of things, as
  * are looks at threads, also at one that was just leaving its processor, and rounds: intervals know which of these
- * are doubtful. A process whose fork was passed has all its figures.
+ * are doubtful.
  */
 static bool is_irregular(const char *event)
 {
@@ -83,7 +83,8 @@ static bool is_irregular(const char *event)
 		"libquartz_hook_ps",  "rounds",
 		"rounds_unanswered",  "rounds_impossible",
 		"rounds_moved",	      "timers_out_of_phase",
-		"rounds_told_later",  "forks_passed",
+		"rounds_told_later",  "log_records",
+		"threads_unborn",
 	};
 
 	for (size_t i = 0; i < sizeof(regular) / sizeof(regular[0]); i++)
@@ -118,31 +119,23 @@ static void print_missing_threads(const struct scope_view *s)
 			cells__count(seen - r->nthreads).text, cells__count(seen).text);
 }
 
-static uint64_t event_of(const struct qz_ledger *l, const char *cause)
-{
-	for (uint32_t i = 0; i < l->nevents; i++)
-		if (!strcmp(l->events[i].cause, cause))
-			return l->events[i].count;
-	return 0;
-}
-
 /* What the calls cost, by libquartz's own calibration, is of all programs together. */
 static void print_libquartz(const struct scope_view *s)
 {
 	const struct qz_ledger *l = &s->report->profile->ledger;
-	uint64_t calibrated = event_of(l, "libquartz_ns"),
+	uint64_t calibrated = qz_ledger__event(l, "libquartz_ns"),
 		 taken = s->report->instrumentation_cpu_ns;
 
 	if (!calibrated && !taken)
 		return;
 	fprintf(s->out->file, "in libquartz itself: %.*f s, not in the figures; calibrated: %.*f s",
 		s->decimals, (double)taken / 1e9, s->decimals, (double)calibrated / 1e9);
-	if (event_of(l, "libquartz_scope_ps"))
+	if (qz_ledger__event(l, "libquartz_scope_ps"))
 		fprintf(s->out->file, ", %.1f ns a scope",
-			(double)event_of(l, "libquartz_scope_ps") / 1e3);
-	if (event_of(l, "libquartz_hook_ps"))
+			(double)qz_ledger__event(l, "libquartz_scope_ps") / 1e3);
+	if (qz_ledger__event(l, "libquartz_hook_ps"))
 		fprintf(s->out->file, ", %.1f ns an instrumented call",
-			(double)event_of(l, "libquartz_hook_ps") / 1e3);
+			(double)qz_ledger__event(l, "libquartz_hook_ps") / 1e3);
 	fputc('\n', s->out->file);
 }
 
@@ -193,36 +186,68 @@ static int print_quality(const struct scope_view *s)
 	return 0;
 }
 
+/* "its 5 threads took 17.000 s of CPU time.", below where the line would get too long. 0 or -1. */
+static int print_cpu(const struct scope_view *s, int at)
+{
+	const struct qz_scope *scope = &s->report->profile->scopes[s->report->scope];
+	uint64_t n = scope->counters.threads_seen;
+	char *text;
+
+	if (asprintf(&text, "its %s threads took %.*f s of CPU time.", cells__count(n).text,
+		     s->decimals, (double)scope->cpu_ns / 1e9) < 0)
+		return -1;
+	if (n < 2) {
+		free(text);
+		if (asprintf(&text, "%s took %.*f s of CPU time.", n ? "its thread" : "it",
+			     s->decimals, (double)scope->cpu_ns / 1e9) < 0)
+			return -1;
+	}
+	fprintf(s->out->file, ";%s%s\n", at + 2 + (int)strlen(text) > s->out->width ? "\n" : " ",
+		text);
+	free(text);
+	return 0;
+}
+
+/* What ran, and for how long. What quartzd measures all the time began before, and goes on. */
 static int print_subject(const struct scope_view *s)
 {
 	const struct qz_profile *p = s->report->profile;
 	const struct qz_scope *scope = &p->scopes[s->report->scope];
+	const char *verb = scope->kind == QZ_SCOPE_JOB && !p->interval_until_ns
+				   ? "It ran for"
+				   : "Quartz measured it for";
 	char *label = scope_label(scope, s->out->width);
 	time_t start = (time_t)(p->wall_start_ns / 1000000000);
 	struct tm tm = {0};
 	char date[32];
+	int at;
 
 	if (!label)
 		return -1;
 	localtime_r(&start, &tm);
 	strftime(date, sizeof(date), "%F %T", &tm);
 	fprintf(s->out->file, "%s\n", label);
-	fprintf(s->out->file, "elapsed %.*f s, CPU %.*f s, threads %s, %s%s\n", s->decimals,
-		(double)scope->elapsed_ns / 1e9, s->decimals, (double)scope->cpu_ns / 1e9,
-		cells__count(scope->counters.threads_seen).text, p->live ? "live since " : "",
-		date);
+	if (p->live)
+		at = fprintf(s->out->file, "quartzd started at %s, and measured it for", date);
+	else
+		at = fprintf(s->out->file, "%s", verb);
+	at += fprintf(s->out->file, " %.*f s", s->decimals, (double)scope->elapsed_ns / 1e9);
+	if (!p->live)
+		at += fprintf(s->out->file, ", from %s on", date);
 	free(label);
-	return 0;
+	return print_cpu(s, at);
 }
 
 int summary__print(const struct scope_view *s, bool findings)
 {
-	int err = findings ? qz_advise_text__head(s->out->file, s->advice, s->out->width,
-						  QZ_HEAD_FINDINGS)
-			   : qz_advise_text__verdict(s->out->file, s->advice);
+	int err = print_subject(s) ? -1 : 0;
 
+	if (!err)
+		err = findings ? qz_advise_text__head(s->out->file, s->advice, s->out->width,
+						      QZ_HEAD_FINDINGS)
+			       : qz_advise_text__verdict(s->out->file, s->advice, s->out->width);
 	if (err)
 		return err;
 	print_ready(s);
-	return wait_summary__print(s) || print_quality(s) || print_subject(s) ? -1 : 0;
+	return wait_summary__print(s) || print_quality(s) ? -1 : 0;
 }

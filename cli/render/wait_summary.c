@@ -103,7 +103,7 @@ static int print_causes(const struct scope_view *s, bool idle)
 	return 0;
 }
 
-/* "waiting: all threads together blocked 12.3 s: futex 61.2%, poll 30.1%" */
+/* "waiting: 2.46 threads on average, 12.3 s of all together: futex 61.2%, poll 30.1%" */
 static int print_waiting(const struct scope_view *s)
 {
 	const struct qz_report *r = s->report;
@@ -111,13 +111,13 @@ static int print_waiting(const struct scope_view *s)
 	int err = 0;
 
 	if (matters(s, ns)) {
-		fprintf(s->out->file, "waiting: all threads%s together blocked %.*f s",
-			r->nidle ? " but idle ones" : "", s->decimals, (double)ns / 1e9);
+		fprintf(s->out->file, "waiting: %.2f threads on average, %.*f s of all together",
+			(double)ns / (double)r->elapsed_ns, s->decimals, (double)ns / 1e9);
 		err = print_causes(s, false);
 	}
 	if (!err && matters(s, r->waits.idle_ns)) {
 		fprintf(s->out->file,
-			"idle: %u thread%s only waited, %.*f s, not counted as blocked", r->nidle,
+			"idle: %u thread%s did nothing but wait, %.*f s of all together", r->nidle,
 			r->nidle == 1 ? "" : "s", s->decimals, (double)r->waits.idle_ns / 1e9);
 		err = print_causes(s, true);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advise/usage.h"
 #include "core/util/vec.h"
 #include "core/estimate/estimate.h"
 
@@ -13,10 +14,12 @@
  * says more.
  */
 static qz_rule *const rules[] = {
-	qz_rule__steps,		  qz_rule__allocator,	   qz_rule__interpreter, qz_rule__stdio,
-	qz_rule__blocking_holder, qz_rule__fine,	   qz_rule__handing,	 qz_rule__spinning,
-	qz_rule__contention,	  qz_rule__oversubscribed, qz_rule__pipeline,	 qz_rule__processes,
-	qz_rule__imbalance,	  qz_rule__overlap,	   qz_rule__serial,	 qz_rule__taken,
+	qz_rule__steps,	    qz_rule__shared_line,     qz_rule__delayed_ack,    qz_rule__few_threads,
+	qz_rule__polling,   qz_rule__round_trips,     qz_rule__allocator,      qz_rule__interpreter,
+	qz_rule__stdio,	    qz_rule__blocking_holder, qz_rule__oversubscribed, qz_rule__fine,
+	qz_rule__handing,   qz_rule__spinning,	      qz_rule__contention,     qz_rule__pipeline,
+	qz_rule__processes, qz_rule__imbalance,	      qz_rule__overlap,	       qz_rule__serial,
+	qz_rule__limited,   qz_rule__taken,
 };
 
 /* A finding whose best gain is below this share of the elapsed time is noise of the next run. */
@@ -51,10 +54,33 @@ static bool is_rough(const struct qz_report *r, const struct qz_finding *f)
 	return false;
 }
 
+/*
+ * Threads that were kept from processors for longer than they ran: a lock whose holders have none is queued for all the
+ * longer, and more threads at a time have no place where a limit keeps the scope from it. Only as much of the gain is left
+ * as they ran of that time. What saves work saves also what the work waited for.
+ */
+static void scale_gain(struct qz_finding *f, const struct qz_report *r)
+{
+	uint64_t running = qz_scope__running_ns(&r->profile->scopes[r->scope]), kept;
+	struct qz_usage u;
+	double share;
+
+	if (f->lost & QZ_LOST_READY)
+		return;
+	qz_usage__find(r, &u);
+	kept = f->lost & QZ_LOST_HELD ? u.taken_ns : u.limited_ns;
+	if (kept <= running)
+		return;
+	share = (double)running / (double)(running + kept);
+	f->gain_low_ns = (uint64_t)(share * (double)f->gain_low_ns);
+	f->gain_high_ns = (uint64_t)(share * (double)f->gain_high_ns);
+}
+
 int qz_advise__add(struct qz_advice *a, struct qz_finding *f)
 {
 	uint64_t elapsed = a->report->elapsed_ns;
 
+	scale_gain(f, a->report);
 	if (f->gain_high_ns > elapsed)
 		f->gain_high_ns = elapsed;
 	if (f->gain_low_ns > f->gain_high_ns)
@@ -79,6 +105,9 @@ static uint64_t middle(const struct qz_finding *f)
 
 static bool share_a_loss(unsigned int a, unsigned int b)
 {
+	if (((a & QZ_LOST_HELD) && (b & QZ_LOST_UNHELD)) ||
+	    ((b & QZ_LOST_HELD) && (a & QZ_LOST_UNHELD)))
+		return false;
 	return !(a & b & QZ_LOST_DIVIDED) && (a & b);
 }
 

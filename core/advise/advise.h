@@ -40,6 +40,9 @@ enum qz_lost {
 	QZ_LOST_SERIAL = 1, /* processors without work while others were busy */
 	QZ_LOST_IDLE = 2,   /* nothing ran */
 	QZ_LOST_READY = 4,  /* threads could have run, and had no processor */
+	QZ_LOST_HELD = 8,   /* a lock was, and others queued for it */
+	QZ_LOST_UNHELD =
+		32, /* no lock was that others queued for: another loss than QZ_LOST_HELD */
 	/* core/advise/alone.h has divided the loss among the findings that have this: they share none. */
 	QZ_LOST_DIVIDED = 16,
 };
@@ -85,16 +88,22 @@ typedef int qz_rule(const struct qz_report *r, struct qz_advice *a);
 
 qz_rule qz_rule__stdio;
 qz_rule qz_rule__interpreter;
+qz_rule qz_rule__limited;
 qz_rule qz_rule__fine;
 qz_rule qz_rule__contention;
 qz_rule qz_rule__blocking_holder;
 qz_rule qz_rule__allocator;
 qz_rule qz_rule__imbalance;
+qz_rule qz_rule__delayed_ack;
+qz_rule qz_rule__few_threads;
 qz_rule qz_rule__oversubscribed;
 qz_rule qz_rule__overlap;
 qz_rule qz_rule__pipeline;
+qz_rule qz_rule__polling;
 qz_rule qz_rule__processes;
+qz_rule qz_rule__round_trips;
 qz_rule qz_rule__serial;
+qz_rule qz_rule__shared_line;
 qz_rule qz_rule__spinning;
 qz_rule qz_rule__steps;
 qz_rule qz_rule__handing;

@@ -101,15 +101,17 @@ static void format_gain(const struct qz_finding *f, const struct qz_report *r, c
 		 qz_finding__percent(r, f->gain_high_ns));
 }
 
-int qz_advise_text__verdict(FILE *out, const struct qz_advice *a)
+int qz_advise_text__verdict(FILE *out, const struct qz_advice *a, int width)
 {
 	char *text = qz_verdict__text(a);
+	int at = 0, err;
 
 	if (!text)
 		return -ENOMEM;
-	fprintf(out, "%s.\n", text);
+	err = put_escaped(out, text, 0, width, &at);
+	fputs(".\n", out);
 	free(text);
-	return 0;
+	return err;
 }
 
 static int put_brief(FILE *out, const struct qz_advice *a, uint32_t i, int width)
@@ -135,82 +137,146 @@ static int put_brief(FILE *out, const struct qz_advice *a, uint32_t i, int width
 
 #define MOST_REASONS 2
 
-static int put_reason(FILE *out, const struct qz_report *r, const struct qz_idle_row *row,
-		      int width, int *at)
+static int add_reason(FILE *text, const struct qz_report *r, const struct qz_idle_row *row)
 {
-	char *label = NULL, *text = NULL;
-	int err = -ENOMEM;
+	char *label;
 
 	if (row->kind == QZ_IDLE_READY)
-		label = strdup("a CPU");
+		label = strdup("a processor");
 	else if (row->object != QZ_NONE)
 		label = qz_objects__label(&r->profile->objects[row->object]);
 	else
 		label = strdup(row->cause == QZ_NONE ? "what is not known"
 						     : r->profile->causes[row->cause]);
-	if (label &&
-	    asprintf(&text, "%s (%.0f%%)", label, qz_finding__percent(r, row->idle_ns)) >= 0)
-		err = put_escaped(out, text, 0, width, at);
+	if (label)
+		fprintf(text, "%s (%.0f%% of the time)", label,
+			qz_finding__percent(r, row->idle_ns));
 	free(label);
-	free(text);
+	return label ? 0 : -ENOMEM;
+}
+
+/* Puts and frees a text that a stream has written, unless that failed or there is an error already. */
+static int put_stream(FILE *out, FILE *stream, char **text, int err, int width, int *at)
+{
+	if (fclose(stream) && !err)
+		err = -ENOMEM;
+	err = err ? err : put_escaped(out, *text, 0, width, at);
+	free(*text);
 	return err;
 }
 
 /* What a program that hardly runs waits for: that may be outside of it, or its idleness. */
 static int put_reasons(FILE *out, const struct qz_advice *a, const struct qz_idle *idle, int width)
 {
-	int at = fprintf(out, "Nothing ran %.0f%% of the time: it waited for",
-			 qz_finding__percent(a->report, a->report->idle_ns));
-	int err = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	int at = 0, err = 0;
 
+	if (!stream)
+		return -ENOMEM;
+	fputs("While it kept no CPU busy, it waited for ", stream);
 	for (uint32_t i = 0; !err && i < idle->n && i < MOST_REASONS; i++) {
 		if (i && qz_finding__percent(a->report, idle->rows[i].idle_ns) < 0.5)
 			break;
-		if (i)
-			at = put_broken(out, "and", at, 0, width);
-		err = put_reason(out, a->report, &idle->rows[i], width, &at);
+		fputs(i ? " and " : "", stream);
+		err = add_reason(stream, a->report, &idle->rows[i]);
 	}
-	at = put_broken(out, "most. It is idle, or others limit it.", at, 0, width);
+	fputs(". It has no work, or what it waits for limits it.", stream);
+	err = put_stream(out, stream, &text, err, width, &at);
 	return err ? err : put_command(out, a, "quartzctl objects", at, 0, width);
 }
 
-static void put_few(FILE *out, const struct qz_report *r)
+/* What to do about processors that it was kept from. */
+static int put_shortage(FILE *out, const struct qz_advice *a, enum qz_shortage shortage, int width)
 {
+	const struct qz_report *r = a->report;
+	const char *cgroup = r->profile->scopes[r->scope].cgroup;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	int at = 0, err;
+
+	if (!stream)
+		return -ENOMEM;
+	if (shortage == QZ_SHORT_BY_LIMIT)
+		fprintf(stream,
+			"See its affinity (taskset -p PID), and cpuset.cpus and cpu.max of "
+			"its control group%s%s.",
+			*cgroup ? " " : "", cgroup);
+	else
+		fputs("Run it when the others do not run, or give it more weight (nice, "
+		      "CPUWeight=).",
+		      stream);
+	err = put_stream(out, stream, &text, 0, width, &at);
+	if (shortage == QZ_SHORT_BY_OTHERS && qz_usage__other(r) == QZ_NONE &&
+	    !qz_usage__outside(r->profile))
+		at = put_broken(out, "Who they are: quartzctl ps, while quartzd --system runs.", at,
+				0, width);
+	fputc('\n', out);
+	return err;
+}
+
+#define NOTHING_FOUND "Quartz found no wait, lock or serial part that costs 2% of its time"
+
+/* Whether more work at a time has no room. */
+static bool is_full(const struct qz_report *r)
+{
+	struct qz_usage u;
+
+	qz_usage__find(r, &u);
+	return (double)u.unused_ns <= 0.1 * u.processors * (double)r->elapsed_ns;
+}
+
+static void put_few(FILE *out, const struct qz_advice *a, int width)
+{
+	const struct qz_report *r = a->report;
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+	const char *text = NULL;
 
 	if (scope->kind == QZ_SCOPE_MACHINE)
-		fputs("What limits a process: quartzctl advise --scope pid=PID\n", out);
+		text = "What limits a process: quartzctl advise --scope pid=PID (quartzctl ps "
+		       "lists "
+		       "them).";
 	else if (!r->profile->rate_hz)
-		fputs("Made of the scheduler's log, which has no samples: of procedures nothing is "
-		      "known.\n",
-		      out);
+		text = "Made of the scheduler's log, which has no samples: of procedures nothing "
+		       "is "
+		       "known.";
 	else if (r->elapsed_ns && scope->samples < 4 * QZ_FEW_SAMPLES)
-		fputs("Too few samples to say more: measure for longer.\n", out);
+		text = "It has too few samples to say what limits it: measure for longer.";
 	else if (r->elapsed_ns)
-		fputs("Nothing found that would save 2% of the time or more.\n", out);
+		text = is_full(r) ? NOTHING_FOUND ": less work would save time."
+				  : NOTHING_FOUND ".";
+	if (!text)
+		return;
+	put_broken(out, text, 0, 0, width);
+	fputc('\n', out);
 }
 
 static int put_nothing(FILE *out, const struct qz_advice *a, int width)
 {
 	const struct qz_report *r = a->report;
 	struct qz_idle idle = {0};
+	enum qz_shortage shortage = qz_verdict__shortage(r);
 	struct qz_usage u;
 	int err = 0;
 
+	if (shortage && r->profile->scopes[r->scope].kind <= QZ_SCOPE_JOB)
+		return put_shortage(out, a, shortage, width);
 	qz_usage__find(r, &u);
 	if (r->profile->scopes[r->scope].kind <= QZ_SCOPE_JOB && qz_usage__is_open(r, &u))
 		err = qz_idle_time__find(r, &idle);
 	if (!err && idle.n && idle.rows[0].kind != QZ_IDLE_UNKNOWN)
 		err = put_reasons(out, a, &idle, width);
 	else if (!err)
-		put_few(out, r);
+		put_few(out, a, width);
 	free(idle.rows);
 	return err;
 }
 
 int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n)
 {
-	int err = qz_advise_text__verdict(out, a);
+	int err = qz_advise_text__verdict(out, a, width);
 
 	if (!err && !a->n)
 		err = put_nothing(out, a, width);
@@ -263,7 +329,7 @@ static int put_whole(FILE *out, const struct qz_advice *a, uint32_t i, int width
 
 int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_t n)
 {
-	int err = qz_advise_text__verdict(out, a);
+	int err = qz_advise_text__verdict(out, a, width);
 
 	if (!err && !a->n)
 		err = put_nothing(out, a, width);

@@ -13,8 +13,8 @@
 /* The verdict, and the first n findings in brief. Width in characters, 0: no limit. 0 or -ENOMEM. */
 int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n);
 
-/* The verdict as a line. 0 or -ENOMEM. */
-int qz_advise_text__verdict(FILE *out, const struct qz_advice *a);
+/* The verdict alone. 0 or -ENOMEM. */
+int qz_advise_text__verdict(FILE *out, const struct qz_advice *a, int width);
 
 /* The verdict, and the first n findings with all there is to each of them. 0 or -ENOMEM. */
 int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_t n);

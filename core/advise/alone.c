@@ -7,6 +7,7 @@
 
 #include "core/advise/own_time.h"
 #include "core/model/frames.h"
+#include "core/util/order.h"
 
 /* A phase is spoken of from this share of the elapsed time on. */
 #define LEAST 0.04
@@ -218,7 +219,7 @@ static int compare_pids(const void *x, const void *y)
 {
 	const struct part *a = x, *b = y;
 
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	return qz_order(a->pid, b->pid);
 }
 
 static struct part part_of(const struct qz_report *r, const struct qz_thread_row *row,

@@ -36,17 +36,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static bool is_on(const struct qz_profile *p, uint32_t node, uint32_t procedure)
-{
-	struct qz_frames frames = {.profile = p, .node = node};
-	uint32_t frame;
-
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
-		if (frame == procedure)
-			return true;
-	return false;
-}
-
 /* Adds a wait: idle while no thread could run; ready with no other is as good as running alone. */
 static void add_wait(struct qz_part *part, const struct qz_wait *w)
 {
@@ -75,7 +64,8 @@ struct qz_part qz_part__of_procedure(const struct qz_report *r, const struct qz_
 		part.beside_ns += smaller(f->level_cpu_ns[n], r->effective_ns[n]);
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		if (qz_scope__covers(p, r->scope, p->waits[i].scope) &&
-		    is_on(p, p->waits[i].node, row->procedure))
+		    qz_frames__contain((struct qz_frames) {.profile = p, .node = p->waits[i].node},
+				       row->procedure))
 			add_wait(&part, &p->waits[i]);
 	return within(r, part);
 }

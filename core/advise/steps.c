@@ -62,7 +62,7 @@ static uint64_t by_step(const struct asked *asked, const struct qz_cost_row *row
 	if (row->cost == QZ_COST_CALLS && row->origin == QZ_ORIGIN_MEMORY &&
 	    row->asker != QZ_NONE && maps_each_time(&asked[row->asker]))
 		return row->figure.norm_ns;
-	return row->figure.norm_ns - row->bulk_norm_ns;
+	return row->cost == QZ_COST_LINES ? 0 : row->figure.norm_ns - row->bulk_norm_ns;
 }
 
 /* The start and the end of the command itself, which nobody asked for. */
@@ -108,8 +108,8 @@ static void choose(struct qz_steps *s, const struct qz_report *r, const struct a
 		double least = cost == QZ_COST_CALLS || cost == QZ_COST_COPYING ? LEAST_CALLS
 										: LEAST_SHARE;
 
-		if (cost == QZ_COST_SPINNING || !most || ns <= s->step_norm_ns ||
-		    starts_few(r, (enum qz_cost)cost, most) ||
+		if (cost == QZ_COST_SPINNING || cost == QZ_COST_LINES || !most ||
+		    ns <= s->step_norm_ns || starts_few(r, (enum qz_cost)cost, most) ||
 		    (double)ns < least * (double)r->busy_ns)
 			continue;
 		s->cost = (enum qz_cost)cost;

@@ -2,7 +2,14 @@
 #include "core/advise/usage.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "core/advise/bounds.h"
+#include "core/model/allowed.h"
+#include "core/model/figures.h"
+#include "core/model/timeline.h"
+#include "core/util/systemd_unit.h"
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -31,27 +38,6 @@ static double taken_of(const struct qz_wait *w, double level, uint32_t processor
 	return level < processors ? ns * (processors - level) / (k - level) : 0;
 }
 
-/*
- * Processor time of others on these processors, at most: samples outside of the scope, those that are missing among
- * them, with as much time each as its own have. INFINITY: that is not known.
- */
-static double others_had(const struct qz_report *r)
-{
-	const struct qz_profile *p = r->profile;
-	const struct qz_ledger *l = &p->ledger;
-	uint32_t machine = qz_profile__machine(p);
-	uint64_t outside = l->expected > l->accepted ? l->expected - l->accepted : 0;
-	double cpu_ns = 0;
-
-	if (!l->expected || !l->accepted)
-		return INFINITY;
-	for (uint32_t i = 0; i < p->nscopes; i++)
-		if (machine == QZ_NONE || i == machine)
-			cpu_ns += (double)p->scopes[i].cpu_ns;
-	return cpu_ns - (double)p->scopes[r->scope].cpu_ns +
-	       cpu_ns * (double)outside / (double)l->accepted;
-}
-
 /* Ready time: of threads that were alone, and what others had beside running ones. */
 struct queued {
 	double single, taken;
@@ -65,13 +51,32 @@ struct queued {
 static void limit(struct queued *doubtful, const struct queued *sure, const struct qz_report *r)
 {
 	double sum = doubtful->single + doubtful->taken;
-	double left = others_had(r) - sure->single - sure->taken;
+	double left = qz_allowed__others_ns(r->profile, r->scope) - sure->single - sure->taken;
 
-	if (left >= sum)
+	if (sum <= 0 || left >= sum)
 		return;
 	left = left > 0 ? left : 0;
 	doubtful->single *= left / sum;
 	doubtful->taken *= left / sum;
+}
+
+/* Samples by which what others had may be off. */
+#define DOUBTFUL_SAMPLES 5
+
+/*
+ * Of threads that were preempted although there were enough processors, the time that nobody else had one: the scope
+ * may not use it, by its affinity, its cpuset or its quota.
+ */
+static double limited_of(const struct queued *sure, const struct qz_report *r)
+{
+	const struct qz_ledger *l = &r->profile->ledger;
+	double others = qz_allowed__others_ns(r->profile, r->scope), sample;
+
+	if (isinf(others))
+		return 0;
+	sample = (double)r->profile->scopes[r->scope].cpu_ns / (double)l->accepted;
+	others = 1.2 * others + DOUBTFUL_SAMPLES * sample;
+	return sure->single + sure->taken > others ? sure->single + sure->taken - others : 0;
 }
 
 static void find_queued(const struct qz_report *r, double level, uint32_t processors,
@@ -92,15 +97,88 @@ static void find_queued(const struct qz_report *r, double level, uint32_t proces
 	}
 }
 
+/*
+ * Processor time of quartzd beside the run: it prepares before, and names what it has seen afterwards. Both are in the
+ * first and the last slot.
+ */
+static uint64_t beside_ns(const struct qz_profile *p)
+{
+	const struct qz_timeline *t = p->timeline;
+	uint32_t id = qz_figures__find("costs.daemon_ns");
+
+	if (!t || id == QZ_NONE)
+		return p->costs.daemon_ns;
+	return t->n > 2 ? qz_timeline__sum(t, 1, t->n - 1, id, 0) : 0;
+}
+
+static bool is_own(const char *program)
+{
+	return !strncmp(program, "quartz", 6);
+}
+
+/* Samples outside of all scopes of programs that are known, and of these Quartz' own. */
+static uint64_t own_samples(const struct qz_ledger *l, uint64_t *all)
+{
+	uint64_t own = 0;
+
+	*all = 0;
+	for (uint32_t i = 0; i < l->noutside; i++) {
+		*all += l->outside[i].count;
+		own += is_own(l->outside[i].cause) ? l->outside[i].count : 0;
+	}
+	return own;
+}
+
+const char *qz_usage__outside(const struct qz_profile *p)
+{
+	const struct qz_ledger *l = &p->ledger;
+	const struct qz_loss *most = NULL;
+
+	for (uint32_t i = 0; i < l->noutside; i++)
+		if (!is_own(l->outside[i].cause) && l->outside[i].count &&
+		    (!most || l->outside[i].count > most->count))
+			most = &l->outside[i];
+	return most ? most->cause : NULL;
+}
+
+/*
+ * What of the processors that the program wanted Quartz itself had, which on few processors is much of a short run. Of a
+ * run that is longer than this scope, as much as of its time.
+ */
+static uint64_t own_of(const struct qz_report *r, const struct qz_usage *u)
+{
+	const struct qz_profile *p = r->profile;
+	double share = p->window_ns > r->elapsed_ns ? (double)r->elapsed_ns / (double)p->window_ns
+						    : 1;
+	uint64_t ns = (uint64_t)(share * (double)beside_ns(p));
+	uint64_t others = u->taken_ns - u->limited_ns, own, all;
+
+	own = own_samples(&p->ledger, &all);
+	if (all)
+		return (uint64_t)((double)others * (double)own / (double)all);
+	return ns < others ? ns : others;
+}
+
+/*
+ * Of what the scope was kept from, what a quota is known to have: the time that a control group was throttled is that
+ * of all that is in it.
+ */
+static uint64_t throttled_of(const struct qz_report *r, const struct qz_usage *u)
+{
+	return smaller(u->taken_ns, r->profile->scopes[r->scope].throttled_ns);
+}
+
 void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 {
 	const struct qz_profile *p = r->profile;
 	const struct qz_scope *scope = &p->scopes[r->scope];
 	uint64_t running = qz_scope__running_ns(scope), single, unused;
 	struct queued doubtful = {0}, sure = {0};
+	struct qz_allowed allowed;
 	double taken, level, queued;
 
-	*u = (struct qz_usage) {.processors = p->processors ? p->processors : 1};
+	qz_allowed__find(p, r->scope, &allowed);
+	*u = (struct qz_usage) {.processors = allowed.processors};
 	level = r->elapsed_ns ? (double)running / (double)r->elapsed_ns : 0;
 	find_queued(r, level, u->processors, &doubtful, &sure);
 	queued = doubtful.single + doubtful.taken;
@@ -113,9 +191,39 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	unused = u->unused_ns - smaller(u->unused_ns, u->processors * single);
 	u->wanting = unused && taken < (double)unused ? 1 - taken / (double)unused : 0;
 	u->taken_ns = single + smaller(unused, (uint64_t)taken);
+	u->limited_ns = smaller(u->taken_ns, (uint64_t)limited_of(&sure, r));
+	if (u->limited_ns <= u->taken_ns / 2)
+		u->limited_ns =
+			0; /* the scheduler moves a thread to a free processor some time later */
+	u->throttled_ns = throttled_of(r, u);
+	if (u->limited_ns < u->throttled_ns)
+		u->limited_ns = u->throttled_ns;
+	u->own_ns = own_of(r, u);
 	u->late_ns = smaller(u->unused_ns - u->taken_ns, queued > 0 ? (uint64_t)queued : 0);
 	u->alone_ns = (uint64_t)((double)r->serial_ns * u->wanting) + single;
 	u->idle_ns = (uint64_t)((double)(r->idle_ns - single) * u->wanting);
+}
+
+uint64_t qz_usage__gain_of_idle(const struct qz_report *r, uint64_t idle_ns)
+{
+	struct qz_part part = {.idle_ns = idle_ns};
+	struct qz_usage u;
+
+	qz_usage__find(r, &u);
+	part.alone_ns = u.alone_ns;
+	return qz_bounds__spread(r, part, u.processors, 1).high_ns;
+}
+
+const char *qz_usage__lacking(const struct qz_usage *u)
+{
+	uint64_t others = u->taken_ns - u->limited_ns;
+
+	if (u->limited_ns > others && u->limited_ns > u->late_ns)
+		return u->throttled_ns > u->limited_ns / 2
+			       ? "a processor, which its quota kept from it"
+			       : "a processor, which an affinity, a cpuset or a quota kept from it";
+	return others >= u->late_ns ? "a processor, which others had"
+				    : "a processor, after they were woken";
 }
 
 bool qz_usage__is_device(const char *cause)
@@ -144,4 +252,41 @@ bool qz_usage__is_open(const struct qz_report *r, const struct qz_usage *u)
 		    qz_usage__is_device(p->causes[p->waits[i].cause]))
 			devices += p->waits[i].blocked_ns;
 	return devices < u->idle_ns / 2;
+}
+
+bool qz_usage__is_closed(const struct qz_report *r)
+{
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+
+	return scope->kind == QZ_SCOPE_JOB && scope->ended;
+}
+
+uint32_t qz_usage__other(const struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	uint32_t best = QZ_NONE;
+
+	if (p->scopes[r->scope].kind == QZ_SCOPE_MACHINE || qz_profile__machine(p) == QZ_NONE)
+		return QZ_NONE;
+	for (uint32_t i = 0; i < p->nscopes; i++) {
+		const struct qz_scope *s = &p->scopes[i];
+
+		if (i == r->scope || s->kind == QZ_SCOPE_MACHINE || s->vacant || !s->cpu_ns)
+			continue;
+		if (best == QZ_NONE || s->cpu_ns > p->scopes[best].cpu_ns)
+			best = i;
+	}
+	return best;
+}
+
+char *qz_usage__name(const struct qz_profile *p, uint32_t scope)
+{
+	const struct qz_scope *s = &p->scopes[scope];
+	const char *comm = s->kind == QZ_SCOPE_KERNEL ? "kernel threads" : s->comm;
+	char unit[QZ_UNIT_LENGTH] = "", *name;
+
+	qz_systemd_unit__of_cgroup(s->cgroup, unit);
+	if (asprintf(&name, "%s%s%s%s", comm, *unit ? " (" : "", unit, *unit ? ")" : "") < 0)
+		return NULL;
+	return name;
 }

@@ -1,27 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/advise/verdict.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/advise/usage.h"
+#include "core/model/allowed.h"
 
 /* Shares of the elapsed time. */
 #define ALL	 0.98 /* what is left is the start and the end of a program */
 #define MOST	 0.5
-#define PARALLEL 0.9 /* of the processors, while any was busy */
-#define TAKEN	 0.1 /* processors, on average */
-
-/* What of the processors that the program wanted Quartz itself had, which on few processors is much of a short run. */
-static uint64_t own_ns(const struct qz_report *r, const struct qz_usage *u)
-{
-	uint64_t ns = r->profile->costs.daemon_ns;
-
-	return ns < u->taken_ns ? ns : u->taken_ns;
-}
+#define PARALLEL 0.9  /* of the processors, while any was busy */
+#define TAKEN	 0.1  /* processors, on average */
+#define OWN	 0.02 /* of the processors, on average */
 
 static double part(const struct qz_report *r, uint64_t ns)
 {
 	return r->elapsed_ns ? (double)ns / (double)r->elapsed_ns : 0;
+}
+
+static enum qz_shortage shortage_of(const struct qz_report *r, const struct qz_usage *u)
+{
+	uint64_t others = u->taken_ns - u->limited_ns - u->own_ns;
+	double used = r->parallelism * (1 - part(r, u->idle_ns));
+
+	if (!r->elapsed_ns || used >= PARALLEL * u->processors)
+		return QZ_NOT_SHORT; /* what others had besides is no more than a tenth */
+	if (part(r, u->limited_ns) >= TAKEN)
+		return QZ_SHORT_BY_LIMIT;
+	return others > u->unused_ns / 2 && part(r, others) >= TAKEN ? QZ_SHORT_BY_OTHERS
+								     : QZ_NOT_SHORT;
+}
+
+enum qz_shortage qz_verdict__shortage(const struct qz_report *r)
+{
+	struct qz_usage u;
+
+	qz_usage__find(r, &u);
+	return shortage_of(r, &u);
 }
 
 /*
@@ -30,8 +47,9 @@ static double part(const struct qz_report *r, uint64_t ns)
  */
 static const char *word_of(const struct qz_report *r, const struct qz_usage *u)
 {
+	static const char *const shortages[] = {NULL, "SHORT OF CPUS", "LIMITED"};
 	double idle = part(r, u->idle_ns), serial = part(r, u->alone_ns);
-	uint64_t own = own_ns(r, u), others = u->taken_ns - own;
+	enum qz_shortage shortage = shortage_of(r, u);
 
 	if (!r->elapsed_ns)
 		return "NOTHING MEASURED";
@@ -40,17 +58,16 @@ static const char *word_of(const struct qz_report *r, const struct qz_usage *u)
 	if (idle >= MOST)
 		return "MOSTLY IDLE";
 	if (u->processors == 1)
-		return "ON ONE CPU";
+		return shortage ? shortages[shortage] : "ON ONE CPU";
 	if (serial >= ALL * (1 - idle))
 		return "SERIAL";
 	if (serial >= MOST)
 		return "MOSTLY SERIAL";
-	if (r->parallelism * (1 - idle) >= PARALLEL * u->processors)
-		return "PARALLEL"; /* what others had besides is no more than a tenth */
-	if (others > u->unused_ns / 2 && part(r, others) >= TAKEN)
-		return "SHORT OF CPUS";
-	return r->parallelism + part(r, own) >= PARALLEL * u->processors ? "PARALLEL"
-									 : "PARTLY PARALLEL";
+	if (shortage)
+		return shortages[shortage];
+	return r->parallelism * (1 - idle) + part(r, u->own_ns) >= PARALLEL * u->processors
+		       ? "PARALLEL"
+		       : "PARTLY PARALLEL";
 }
 
 static bool decides(const struct qz_advice *a)
@@ -61,35 +78,125 @@ static bool decides(const struct qz_advice *a)
 	       part(a->report, f->gain_low_ns / 2 + f->gain_high_ns / 2) >= QZ_VERDICT_GAIN;
 }
 
-/* ", none 5% of the time", or "no CPU worked 5% of the time, " where there was no serial time. */
-static void say_levels(const struct qz_report *r, char text[128])
+/* " of 4 CPUs", " of the 2 CPUs that it may use", " of the 0.05 CPUs that its quota gives it" */
+static void say_all(FILE *out, const struct qz_allowed *a)
+{
+	if (a->quota > 0 && a->quota < a->processors)
+		fprintf(out, " of the %.*f CPUs that its quota gives it", a->quota < 0.1 ? 2 : 1,
+			a->quota);
+	else
+		fprintf(out, a->fewer ? " of the %u CPU%s that it may use" : " of %u CPU%s",
+			a->processors, a->processors == 1 ? "" : "s");
+}
+
+/* Of the processors that it kept busy: "1.7 of 4 CPUs", and "no CPU" where it never ran. */
+static void say_average(FILE *out, const struct qz_report *r)
+{
+	struct qz_allowed a;
+	double average = 0;
+
+	for (uint32_t n = 1; n < r->nlevels; n++)
+		average += n * part(r, r->effective_ns[n]);
+	if (average < 0.005) {
+		fprintf(out, "it kept no CPU busy");
+		return;
+	}
+	qz_allowed__find(r->profile, r->scope, &a);
+	fprintf(out, "it kept %.*f", average < 0.1 ? 2 : 1, average);
+	say_all(out, &a);
+	fprintf(out, " busy on average");
+}
+
+/* ", only one for 60% of the time, none for 5%" */
+static void say_levels(FILE *out, const struct qz_report *r, uint32_t processors)
 {
 	double idle = 100 * part(r, r->idle_ns), serial = 100 * part(r, r->serial_ns);
-	int n = 0;
+	bool one = serial >= 0.5 && processors > 1;
 
-	if (serial >= 0.5)
-		n = snprintf(text, 128, "only one CPU worked %.0f%% of the time", serial);
-	if (idle >= 0.5)
-		snprintf(text + n, 128 - n,
-			 n ? ", none %.0f%%" : "no CPU worked %.0f%% of the time", idle);
+	if (one)
+		fprintf(out, ", only one for %.0f%% of the time", serial);
+	if (idle >= 0.5 && idle < 99.5)
+		fprintf(out, one ? ", none for %.0f%%" : ", none for %.0f%% of the time", idle);
+}
+
+/* What it lost to Quartz: `beside` others, which were named just before. */
+static void say_own(FILE *out, double own, bool beside)
+{
+	fprintf(out,
+		beside ? "; Quartz itself had %.*f"
+		       : ". Quartz itself had %.*f more that its threads were ready for",
+		own < TAKEN ? 2 : 1, own);
+}
+
+/* What kept it from processors that its threads were ready for, if that was others, and who ran most of these. */
+static int say_taken(FILE *out, const struct qz_report *r, const struct qz_usage *u)
+{
+	double limited = part(r, u->limited_ns), own = part(r, u->own_ns);
+	double others = part(r, u->taken_ns) - limited - own;
+	uint32_t other = others < TAKEN ? QZ_NONE : qz_usage__other(r);
+	char *name = other == QZ_NONE ? NULL : qz_usage__name(r->profile, other);
+	const char *most = name;
+
+	if (other != QZ_NONE && !name)
+		return -ENOMEM;
+	if (!most && others >= TAKEN)
+		most = qz_usage__outside(r->profile);
+	if (others >= TAKEN)
+		fprintf(out, ". Other programs had %.1f more that its threads were ready for%s%s",
+			others, most ? ", most of all " : "", most ? most : "");
+	if (own >= OWN * u->processors)
+		say_own(out, own, others >= TAKEN);
+	if (limited >= TAKEN && u->throttled_ns > u->limited_ns / 2)
+		fprintf(out, ". Its quota kept it from %.1f more", limited);
+	else if (limited >= TAKEN)
+		fprintf(out,
+			". An affinity, a cpuset or a quota kept it from %.1f more, which nobody "
+			"else used",
+			limited);
+	free(name);
+	return 0;
+}
+
+/* No figure is of the time in which the scheduler's log was off, or of which it was lost. */
+static void say_lost(FILE *out, const struct qz_profile *p)
+{
+	double off = (double)qz_ledger__event(&p->ledger, "log_off_ns") / 1e9;
+	double all = (double)p->window_ns / 1e9 * p->processors,
+	       seconds = (double)qz_ledger__event(&p->ledger, "log_lost_ns") / 1e9;
+
+	if (off > 0)
+		fprintf(out,
+			". Quartz measured for %.2g%% of the time, since all of it would cost more "
+			"than the "
+			"%.2g%% of the CPUs that it may take",
+			100 * (off < all ? 1 - off / all : 0), p->ceiling_ppm / 1e4);
+	if (seconds > 0)
+		fprintf(out,
+			". The log of the scheduler overflowed: what ran in %.2g s of a CPU's time "
+			"is "
+			"not known, and left out",
+			seconds);
 }
 
 char *qz_verdict__text(const struct qz_advice *a)
 {
 	const struct qz_report *r = a->report;
-	char levels[128] = "", taken[64] = "", *text;
 	struct qz_usage u;
-	uint64_t own;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int err = 0;
 
-	qz_usage__find(r, &u);
-	say_levels(r, levels);
-	own = own_ns(r, &u);
-	if (part(r, u.taken_ns) >= TAKEN)
-		snprintf(taken, sizeof(taken), "; %s had %.1f that it wanted",
-			 own > u.taken_ns / 2 ? "Quartz" : "others", part(r, u.taken_ns));
-	if (asprintf(&text, "%s: %s%saverage %.1f of %u%s%s",
-		     decides(a) ? a->findings[0].word : word_of(r, &u), levels, *levels ? " (" : "",
-		     r->parallelism, u.processors, taken, *levels ? ")" : " CPUs") < 0)
+	if (!out)
 		return NULL;
-	return text;
+	qz_usage__find(r, &u);
+	fprintf(out, "%s: ", decides(a) ? a->findings[0].word : word_of(r, &u));
+	say_average(out, r);
+	say_levels(out, r, u.processors);
+	err = say_taken(out, r, &u);
+	say_lost(out, r->profile);
+	if (!fclose(out) && !err)
+		return text;
+	free(text);
+	return NULL;
 }

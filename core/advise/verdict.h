@@ -8,7 +8,19 @@
 /* From this share of the elapsed time on, what a finding gains decides the word of the verdict. */
 #define QZ_VERDICT_GAIN 0.1
 
-/* "MOSTLY SERIAL: only one CPU worked 92% of the time (average 1.1 of 2)". To be freed; NULL with ENOMEM. */
+/*
+ * "MOSTLY SERIAL: it kept 1.1 of 2 CPUs busy on average, only one for 92% of the time". Not escaped; to be freed; NULL
+ * with ENOMEM.
+ */
 char *qz_verdict__text(const struct qz_advice *a);
+
+/* What kept a program from most of the processors that it did not use while its threads were ready. */
+enum qz_shortage {
+	QZ_NOT_SHORT,
+	QZ_SHORT_BY_OTHERS,
+	QZ_SHORT_BY_LIMIT, /* its affinity, cpuset or quota */
+};
+
+enum qz_shortage qz_verdict__shortage(const struct qz_report *r);
 
 #endif

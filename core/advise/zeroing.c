@@ -9,6 +9,7 @@
 #define MOST_PROCEDURES 64   /* of one name */
 #define LATEST		4    /* so many times what was known of a candidate's time, at most */
 #define DEVIATIONS	1.96 /* of the 95 % interval */
+#define NEAR		0.03
 
 /* What the report knows of a candidate: its processor time, the samples that this is from, and what ran alone of it. */
 struct known {
@@ -71,13 +72,26 @@ static uint64_t within(double ns, uint64_t most)
 	return ns < (double)most ? (uint64_t)ns : most;
 }
 
+/* By how much; 0 where it is not known. */
+static double below(uint64_t more, uint64_t less)
+{
+	return less && more > less ? (double)(more - less) : 0;
+}
+
+/* What takes nearly as long is what it comes from: both are estimates. */
+static bool is_limit(double ns, double run)
+{
+	return ns > run * (1 - NEAR);
+}
+
 struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_what_if *w,
 				   uint32_t speed)
 {
 	double elapsed = (double)r->elapsed_ns, busy = r->parallelism * (double)r->busy_ns,
 	       half = 0;
 	struct known known = look(r, w);
-	double gone = known.work_ns / (double)(1u << speed);
+	double work = known.work_ns > 0 ? known.work_ns : (double)w->work_ns;
+	double gone = work / (double)(1u << speed);
 	uint32_t processors = r->profile->processors ? r->profile->processors : 1;
 	double run = elapsed - (elapsed - (double)w->run_ns[speed]) * lateness(w, &known);
 	double least = (busy - gone) / processors;
@@ -86,14 +100,14 @@ struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_wh
 
 	if (run > most) /* that is sure, whatever delayed it */
 		run = most;
-	if ((double)w->most_ns[speed] > run) {
-		run = (double)w->most_ns[speed];
+	if (is_limit((double)w->most_ns[speed], run))
 		z.limit = QZ_ZEROING_THREAD;
-	}
-	if (least > run) {
-		run = least;
+	if ((double)w->most_ns[speed] > run)
+		run = (double)w->most_ns[speed];
+	if (least > run || (is_limit(least, run) && processors < r->nthreads))
 		z.limit = QZ_ZEROING_PROCESSORS;
-	}
+	if (least > run)
+		run = least;
 	z.gain_ns = within(elapsed - run, r->elapsed_ns);
 	if (known.samples > 0 && busy > 0) {
 		double rest = known.work_ns < busy ? 1 - known.work_ns / busy : 0;
@@ -101,7 +115,9 @@ struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_wh
 		half = (double)z.gain_ns * DEVIATIONS *
 		       sqrt((rest + 1 / known.samples) / known.samples);
 	}
-	z.low_ns = within((double)z.gain_ns - half, r->elapsed_ns);
-	z.high_ns = within((double)z.gain_ns + half, r->elapsed_ns);
+	z.low_ns = within((double)z.gain_ns - half - below(w->high_ns[speed], w->run_ns[speed]),
+			  r->elapsed_ns);
+	z.high_ns = within((double)z.gain_ns + half + below(w->run_ns[speed], w->low_ns[speed]),
+			   r->elapsed_ns);
 	return z;
 }

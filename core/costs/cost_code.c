@@ -428,6 +428,7 @@ const char *qz_cost__name(enum qz_cost cost)
 		[QZ_COST_HANDING] = "handing over",
 		[QZ_COST_COPYING] = "copying and packing",
 		[QZ_COST_SPINNING] = "spinning",
+		[QZ_COST_LINES] = "shared lines",
 		[QZ_COST_CALLS] = "calls",
 	};
 
@@ -442,6 +443,7 @@ const char *qz_cost__word(enum qz_cost cost)
 		[QZ_COST_HANDING] = "handing_over",
 		[QZ_COST_COPYING] = "copying_and_packing",
 		[QZ_COST_SPINNING] = "spinning",
+		[QZ_COST_LINES] = "shared_lines",
 		[QZ_COST_CALLS] = "calls",
 	};
 

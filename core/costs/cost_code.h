@@ -17,7 +17,8 @@ enum qz_cost {
 	QZ_COST_HANDING,  /* locks, queues, channels, sleeps and wake-ups, schedulers of runtimes */
 	QZ_COST_COPYING,  /* packing for another one, and copying to it: pickle, pipes */
 	QZ_COST_SPINNING, /* waiting in a loop; known of the sample, not of its code */
-	QZ_COST_CALLS,	  /* of the kernel, page faults among them, without waiting */
+	QZ_COST_LINES, /* waiting for a cache line that another processor has; known of the sample, too */
+	QZ_COST_CALLS, /* of the kernel, page faults among them, without waiting */
 	QZ_COSTS,
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/report/figure.h"
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 
 struct builder {
 	struct qz_cost_table *table;
@@ -32,7 +33,7 @@ static int64_t row_of(struct builder *b, const struct qz_cost_stack *s, enum qz_
 	int64_t row;
 
 	/* Work that libraries do for a procedure is work of that one. */
-	if (cost == QZ_COST_WORK) {
+	if (cost == QZ_COST_WORK || cost == QZ_COST_LINES) {
 		new.origin = QZ_ORIGIN_OTHER;
 		new.through = QZ_NONE;
 	}
@@ -52,7 +53,7 @@ static int64_t row_of(struct builder *b, const struct qz_cost_stack *s, enum qz_
 static int add(struct builder *b, const struct qz_sample *sample)
 {
 	struct qz_cost_stack s = qz_cost_walk__at(&b->walk, sample->node);
-	enum qz_cost cost = sample->spinning ? QZ_COST_SPINNING : s.cost;
+	enum qz_cost cost = qz_cost_walk__of(&b->walk, &s, sample);
 	struct qz_cost_class *class = &b->table->classes[cost];
 	int64_t row = row_of(b, &s, cost);
 
@@ -85,21 +86,16 @@ static int add_all(struct builder *b)
 
 /* ---- order ---- */
 
-static int compare_times(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
-
 static int compare(const void *x, const void *y)
 {
 	const struct qz_cost_row *a = x, *b = y;
-	int order = (a->cost > b->cost) - (a->cost < b->cost);
+	int order = qz_order(a->cost, b->cost);
 
-	order = order ? order : compare_times(a->figure.norm_ns, b->figure.norm_ns);
-	order = order ? order : compare_times(a->figure.cpu_ns, b->figure.cpu_ns);
-	order = order ? order : (a->asker > b->asker) - (a->asker < b->asker);
-	order = order ? order : (a->through > b->through) - (a->through < b->through);
-	return order ? order : (a->origin > b->origin) - (a->origin < b->origin);
+	order = order ? order : qz_order(b->figure.norm_ns, a->figure.norm_ns);
+	order = order ? order : qz_order(b->figure.cpu_ns, a->figure.cpu_ns);
+	order = order ? order : qz_order(a->asker, b->asker);
+	order = order ? order : qz_order(a->through, b->through);
+	return order ? order : qz_order(a->origin, b->origin);
 }
 
 static void finish(struct qz_cost_table *t, const struct qz_report *r)

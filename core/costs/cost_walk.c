@@ -60,16 +60,6 @@ static void decide(struct told *t, struct qz_cost_stack *s)
 	s->bulk = t->bulk && (s->cost == QZ_COST_CALLS || s->cost == QZ_COST_COPYING);
 }
 
-static bool is_above(struct qz_frames frames, uint32_t procedure)
-{
-	uint32_t frame;
-
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
-		if (frame == procedure)
-			return true;
-	return false;
-}
-
 struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t node)
 {
 	struct qz_cost_stack s = {.asker = QZ_NONE, .through = QZ_NONE};
@@ -103,6 +93,17 @@ struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t nod
 		if (told.libraries)
 			s.origin = QZ_ORIGIN_OTHER;
 	}
-	s.nested = s.through != QZ_NONE && is_above(frames, s.through);
+	s.nested = s.through != QZ_NONE && qz_frames__contain(frames, s.through);
 	return s;
+}
+
+enum qz_cost qz_cost_walk__of(const struct qz_cost_walk *w, const struct qz_cost_stack *stack,
+			      const struct qz_sample *sample)
+{
+	if (sample->spinning)
+		return QZ_COST_SPINNING;
+	if (stack->cost == QZ_COST_WORK && sample->object != QZ_NONE &&
+	    w->profile->objects[sample->object].kind == QZ_OBJECT_LINE)
+		return QZ_COST_LINES;
+	return stack->cost;
 }

@@ -12,7 +12,7 @@ struct qz_cost_walk {
 
 /* What one stack tells. */
 struct qz_cost_stack {
-	enum qz_cost cost;	    /* never QZ_COST_SPINNING */
+	enum qz_cost cost;	    /* neither QZ_COST_SPINNING nor QZ_COST_LINES */
 	enum qz_cost_origin origin; /* of the outermost code that tells one */
 	uint32_t asker; /* the innermost procedure of the program's own; QZ_NONE: none is known */
 	uint32_t
@@ -31,5 +31,12 @@ void qz_cost_walk__free(struct qz_cost_walk *w);
  * libraries alone, without a class, begins or ends its thread or process. Who asked for that is the creator.
  */
 struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t node);
+
+/*
+ * The class of a sample with this stack. At a shared line, what hands over does so, and so on: how locks are made is not
+ * the program's business.
+ */
+enum qz_cost qz_cost_walk__of(const struct qz_cost_walk *w, const struct qz_cost_stack *stack,
+			      const struct qz_sample *sample);
 
 #endif

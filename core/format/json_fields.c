@@ -222,14 +222,21 @@ static int print_value(FILE *out, const struct qz_field *f, const void *base)
 	return 0;
 }
 
-/* A rare field is a number of 64 bits, a truth value or a text. */
+/* A rare field is a number of 64 bits, a truth value, a text or a list by cause. */
 static bool is_zero(const struct qz_field *f, const void *base)
 {
 	const void *at = (const char *)base + f->at;
 
-	return f->type == QZ_FIELD_BOOL	  ? !*(const bool *)at
-	       : f->type == QZ_FIELD_TEXT ? !**(char *const *)at
-					  : !*(const uint64_t *)at;
+	if (f->type == QZ_FIELD_BOOL)
+		return !*(const bool *)at;
+	if (f->type == QZ_FIELD_TEXT)
+		return !**(char *const *)at;
+	if (f->type == QZ_FIELD_LOSSES)
+		return !*length_of(f, base);
+	for (size_t i = 0; i < f->n; i++)
+		if (((const uint64_t *)at)[i])
+			return false;
+	return true;
 }
 
 int qz_json_fields__print(FILE *out, char before, const struct qz_field *fields, const void *base)

@@ -33,12 +33,13 @@ enum qz_log_block_kind {
 	QZ_LOG_RECORDS = 1, /* n records of processor `number` follow */
 	QZ_LOG_LOST,	    /* those of processor `number` from one time to another */
 	QZ_LOG_HORIZON,	    /* all that happened before `until` stands before this */
-	QZ_LOG_SCOPE, /* process `number` is a scope from then on; n: QZ_LOG_FOLLOWS, QZ_LOG_COMMAND */
-	QZ_LOG_END, /* the run ended at `until`; nothing follows */
+	QZ_LOG_SCOPE, /* process `number` is a scope from `until` on; n: QZ_LOG_FOLLOWS and others */
+	QZ_LOG_END,   /* the run ended at `until`; nothing follows */
 };
 
 #define QZ_LOG_FOLLOWS 1 /* with its descendants */
 #define QZ_LOG_COMMAND 2 /* it is a command that was recorded */
+#define QZ_LOG_AGAIN   4 /* it was before: what it did so far is forgotten */
 
 /* Numbers that a block does not need are 0. */
 struct qz_log_block {

@@ -38,6 +38,7 @@ const struct qz_field qz_cost_fields[] = {
 	INNER(qz_profile, lifecycle_ns, costs.lifecycle_ns,
 	      QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	INNER(qz_profile, daemon_ns, costs.daemon_ns, QZ_SUMS | QZ_TOLD),
+	INNER(qz_profile, replay_ns, costs.replay_ns, QZ_SUMS | QZ_TOLD | QZ_LATER | QZ_RARE),
 	{0},
 };
 
@@ -48,6 +49,7 @@ const struct qz_field qz_ledger_fields[] = {
 	QZ_FIELD(I64, qz_ledger, unaccounted, QZ_TOLD),
 	QZ_LIST(LOSSES, qz_ledger, losses, nlosses, QZ_SAVED),
 	QZ_LIST(LOSSES, qz_ledger, events, nevents, QZ_TOLD),
+	QZ_LIST(LOSSES, qz_ledger, outside, noutside, QZ_SAVED | QZ_LATER | QZ_RARE),
 	{0},
 };
 
@@ -97,6 +99,13 @@ const struct qz_field qz_scope_fields[] = {
 	QZ_FIELD(U64, qz_scope, threads_alive, QZ_OF_ALL),
 	COUNTER(limited, QZ_SUMS | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(TEXT, qz_scope, cpuset, QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(TEXT, qz_scope, quota_cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_scope, quota_us, QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_scope, quota_period_us, QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_scope, throttled_ns, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_scope, throttled_periods, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_scope, quota_periods, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	{0},
 };
 
@@ -115,6 +124,7 @@ const struct qz_field qz_thread_fields[] = {
 	QZ_FIELD(U64, qz_thread, unknown_ns, QZ_SUMS | QZ_TOLD),
 	QZ_FIELD(BOOL, qz_thread, ended, QZ_TOLD),
 	QZ_FIELD(BOOL, qz_thread, merged, QZ_TOLD),
+	QZ_FIELD(TEXT, qz_thread, cpus, QZ_SAVED | QZ_LATER | QZ_RARE),
 	{0},
 };
 
@@ -131,6 +141,10 @@ const struct qz_field qz_object_fields[] = {
 	QZ_FIELD(U64, qz_object, wait_ns, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, queue_ns, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, arrivals, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
+	QZ_FIELD(U64, qz_object, line_same, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_object, line_alone, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_object, line_elsewhere, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_object, line_elsewhere_alone, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	{0},
 };
 
@@ -139,6 +153,8 @@ const struct qz_field qz_what_if_fields[] = {
 	QZ_FIELD(U32, qz_what_if, kind, QZ_SAVED),
 	QZ_FIELD(TEXT, qz_what_if, name, QZ_SAVED),
 	QZ_FIELDS(U64, qz_what_if, run_ns, QZ_WHAT_IF_SPEEDS, QZ_SAVED),
+	QZ_FIELDS(U64, qz_what_if, low_ns, QZ_WHAT_IF_SPEEDS, QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELDS(U64, qz_what_if, high_ns, QZ_WHAT_IF_SPEEDS, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELDS(U64, qz_what_if, most_ns, QZ_WHAT_IF_SPEEDS, QZ_SAVED),
 	QZ_FIELD(U64, qz_what_if, work_ns, QZ_SAVED),
 	QZ_FIELD(U64, qz_what_if, kept_ns, QZ_SAVED),

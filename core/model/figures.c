@@ -35,6 +35,7 @@ static const struct kind kinds[] = {
 	PART("ledger", qz_ledger_fields, offsetof(struct qz_profile, ledger)),
 	ARRAY("losses", qz_loss_fields, UINT32_MAX, ledger.losses, ledger.nlosses, qz_loss),
 	ARRAY("events", qz_loss_fields, UINT32_MAX, ledger.events, ledger.nevents, qz_loss),
+	ARRAY("outside", qz_loss_fields, UINT32_MAX, ledger.outside, ledger.noutside, qz_loss),
 	ARRAY("scopes", qz_scope_fields, UINT32_MAX, scopes, nscopes, qz_scope),
 	ARRAY("threads", qz_thread_fields, UINT32_MAX, threads, nthreads, qz_thread),
 	ARRAY("samples", qz_sample_fields, UINT32_MAX, samples, nsamples, qz_sample),

@@ -100,7 +100,9 @@ static int make_room(struct fold *f)
 
 		if (!f->marked[i])
 			continue;
-		err = from->vacant || from->nlevels > to->nlevels ? -EINVAL : 0;
+		err = from->vacant
+			      ? -EINVAL
+			      : qz_levels__reach(&to->level_ns, &to->nlevels, from->nlevels - 1);
 		for (uint32_t k = 0; !err && k < from->nstack_ends; k++)
 			err = qz_losses__add(&to->stack_ends, &to->nstack_ends,
 					     from->stack_ends[k].cause, 0);

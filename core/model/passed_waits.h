@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits that were not looked at (bpf/wait_gate.bpf.h), and that no wait stood for that was. Their times are exact,
- * their places are not known: they are estimated to be those of the waits of the same thread that are known.
+ * Waits that were not looked at, and that no wait stood for that was: of profiles by versions before 0.2, which looked at
+ * some waits only. Their times are exact, their places are not known: they are estimated to be those of the waits of the
+ * same thread that are known.
  */
 #ifndef QUARTZ_CORE_PASSED_WAITS_H
 #define QUARTZ_CORE_PASSED_WAITS_H

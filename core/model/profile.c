@@ -493,13 +493,15 @@ int64_t qz_profile__add_scope(struct qz_profile *p, const struct qz_scope *scope
 		return -EINVAL;
 	if (scope->nlevels > QZ_MAX_LEVELS)
 		return -E2BIG;
-	new.comm = new.command = new.cgroup = NULL;
+	new.comm = new.command = new.cgroup = new.cpuset = new.quota_cgroup = NULL;
 	new.stack_ends = NULL;
 	new.nstack_ends = 0;
 	new.level_ns = calloc(scope->nlevels, sizeof(*new.level_ns));
 	if (new.level_ns && !qz_profile__set_string(&new.comm, scope->comm) &&
 	    !qz_profile__set_string(&new.command, scope->command) &&
-	    !qz_profile__set_string(&new.cgroup, scope->cgroup))
+	    !qz_profile__set_string(&new.cgroup, scope->cgroup) &&
+	    !qz_profile__set_string(&new.cpuset, scope->cpuset) &&
+	    !qz_profile__set_string(&new.quota_cgroup, scope->quota_cgroup))
 		row = qz_entities__room(p, &scope_entities);
 	if (row < 0) {
 		qz_fields__free(&new, qz_scope_fields);
@@ -519,9 +521,10 @@ int64_t qz_profile__add_thread(struct qz_profile *p, const struct qz_thread *thr
 
 	if (thread->scope >= p->nscopes)
 		return -EINVAL;
-	new.comm = new.name = NULL;
+	new.comm = new.name = new.cpus = NULL;
 	if (!qz_profile__set_string(&new.comm, thread->comm) &&
-	    !qz_profile__set_string(&new.name, thread->name))
+	    !qz_profile__set_string(&new.name, thread->name) &&
+	    !qz_profile__set_string(&new.cpus, thread->cpus))
 		row = qz_entities__room(p, &thread_entities);
 	if (row < 0) {
 		qz_fields__free(&new, qz_thread_fields);
@@ -534,15 +537,8 @@ int64_t qz_profile__add_thread(struct qz_profile *p, const struct qz_thread *thr
 
 static int add_levels(struct qz_scope *to, const struct qz_scope *from)
 {
-	if (from->nlevels > to->nlevels) {
-		uint64_t *levels = reallocarray(to->level_ns, from->nlevels, sizeof(*levels));
-
-		if (!levels)
-			return -ENOMEM;
-		memset(&levels[to->nlevels], 0, (from->nlevels - to->nlevels) * sizeof(*levels));
-		to->level_ns = levels;
-		to->nlevels = from->nlevels;
-	}
+	if (qz_levels__reach(&to->level_ns, &to->nlevels, from->nlevels - 1))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < from->nlevels; i++)
 		to->level_ns[i] += from->level_ns[i];
 	return 0;
@@ -600,9 +596,13 @@ void qz_scope__vacate(struct qz_profile *p, uint32_t scope)
 	empty.comm = s->comm;
 	empty.command = s->command;
 	empty.cgroup = s->cgroup;
+	empty.cpuset = s->cpuset;
+	empty.quota_cgroup = s->quota_cgroup;
 	qz_profile__empty_string(&empty.comm);
 	qz_profile__empty_string(&empty.command);
 	qz_profile__empty_string(&empty.cgroup);
+	qz_profile__empty_string(&empty.cpuset);
+	qz_profile__empty_string(&empty.quota_cgroup);
 	empty.level_ns = level ? level : s->level_ns;
 	empty.level_ns[0] = 0;
 	*s = empty;
@@ -615,8 +615,10 @@ void qz_thread__vacate(struct qz_profile *p, uint32_t thread, uint32_t scope)
 
 	empty.comm = t->comm;
 	empty.name = t->name;
+	empty.cpus = t->cpus;
 	qz_profile__empty_string(&empty.comm);
 	qz_profile__empty_string(&empty.name);
+	qz_profile__empty_string(&empty.cpus);
 	*t = empty;
 	qz_entities__vacate(p, &thread_entities, thread);
 }
@@ -660,6 +662,11 @@ int qz_ledger__add_event(struct qz_ledger *l, const char *cause, uint64_t n)
 	return qz_losses__add(&l->events, &l->nevents, cause, n);
 }
 
+int qz_ledger__add_outside(struct qz_ledger *l, const char *program, uint64_t n)
+{
+	return qz_losses__add(&l->outside, &l->noutside, program, n);
+}
+
 void qz_ledger__clear(struct qz_ledger *l)
 {
 	l->expected = 0;
@@ -670,6 +677,8 @@ void qz_ledger__clear(struct qz_ledger *l)
 		l->losses[i].count = 0;
 	for (uint32_t i = 0; i < l->nevents; i++)
 		l->events[i].count = 0;
+	for (uint32_t i = 0; i < l->noutside; i++)
+		l->outside[i].count = 0;
 }
 
 int qz_ledger__add(struct qz_ledger *to, const struct qz_ledger *from)
@@ -682,6 +691,8 @@ int qz_ledger__add(struct qz_ledger *to, const struct qz_ledger *from)
 		err = qz_ledger__add_loss(to, from->losses[i].cause, from->losses[i].count);
 	for (uint32_t i = 0; !err && i < from->nevents; i++)
 		err = qz_ledger__add_event(to, from->events[i].cause, from->events[i].count);
+	for (uint32_t i = 0; !err && i < from->noutside; i++)
+		err = qz_ledger__add_outside(to, from->outside[i].cause, from->outside[i].count);
 	return err;
 }
 
@@ -692,6 +703,14 @@ uint64_t qz_ledger__lost(const struct qz_ledger *l)
 	for (uint32_t i = 0; i < l->nlosses; i++)
 		sum += l->losses[i].count;
 	return sum;
+}
+
+uint64_t qz_ledger__event(const struct qz_ledger *l, const char *cause)
+{
+	for (uint32_t i = 0; i < l->nevents; i++)
+		if (!strcmp(l->events[i].cause, cause))
+			return l->events[i].count;
+	return 0;
 }
 
 void qz_ledger__close(struct qz_ledger *l)

@@ -122,13 +122,22 @@ struct qz_scope {
 	uint32_t kind; /* enum qz_scope_kind */
 	int32_t pid;
 	char *comm;
-	char *command;	      /* command line, "" when unknown */
-	char *cgroup;	      /* path in its hierarchy, "" when unknown */
+	char *command; /* command line, "" when unknown */
+	char *cgroup;  /* path in its hierarchy, "" when unknown */
+	char *cpuset;  /* processors that its cpuset leaves it, as "0-3,8"; "": all, or unknown */
+	/*
+	 * Of the control groups that it is in, from its own to the outermost, the one whose quota keeps it most from
+	 * running: its path in its hierarchy, quota_us of processor time in quota_period_us. 0: there is none.
+	 */
+	char *quota_cgroup;
+	uint64_t quota_us, quota_period_us;
+	/* Of all of these: processor time that they were kept from, and periods in which; and how many there were. */
+	uint64_t throttled_ns, throttled_periods, quota_periods;
 	uint64_t start_ns;    /* of the observation */
 	uint64_t elapsed_ns;  /* of the observation */
 	uint64_t cpu_ns;      /* the kernel's own accounting (sum_exec_runtime) */
 	uint64_t runnable_ns; /* running + ready time of all threads */
-	uint32_t nlevels;     /* entries of level_ns: processors + 1, at least 1 */
+	uint32_t nlevels;     /* entries of level_ns: the highest level reached, + 1; at least 1 */
 	uint64_t *level_ns;
 	uint64_t samples;    /* accepted for this scope */
 	uint64_t truncated;  /* of these, with a stack whose outer end was not reached */
@@ -150,7 +159,8 @@ struct qz_thread {
 	uint32_t scope;
 	int32_t tid, pid;
 	char *comm;
-	char *name;	     /* given by the program, "" when none */
+	char *name; /* given by the program, "" when none */
+	char *cpus; /* that it may use, by affinity and cpuset, as "0-3,8"; "": all, or unknown */
 	uint64_t start_ns;   /* first seen */
 	uint64_t end_ns;     /* last seen */
 	uint64_t cpu_ns;     /* the kernel's own accounting */
@@ -171,11 +181,12 @@ struct qz_thread {
  */
 struct qz_sample {
 	uint32_t scope;
-	uint32_t thread;  /* QZ_NONE for unattributed time */
-	uint32_t node;	  /* leaf */
-	uint32_t level;	  /* processors running the scope's threads, 1 .. nlevels - 1 */
-	uint32_t busy;	  /* of these, not spinning: effective parallelism, 0 .. level */
-	uint32_t object;  /* spun on, else held while others queue for it, or QZ_NONE */
+	uint32_t thread; /* QZ_NONE for unattributed time */
+	uint32_t node;	 /* leaf */
+	uint32_t level;	 /* processors running the scope's threads, 1 .. nlevels - 1 */
+	uint32_t busy;	 /* of these, not spinning: effective parallelism, 0 .. level */
+	uint32_t
+		object; /* spun on, else held while others queue for it, else a line that is shared, or QZ_NONE */
 	bool spinning;	  /* the thread waits in a loop: its time is spun, never normalized */
 	uint8_t halvings; /* of the rate that was asked for, when they were taken */
 	/*
@@ -191,7 +202,8 @@ struct qz_sample {
 };
 
 /* How often the rate may be halved: weights are below 2^10 then. */
-#define QZ_MAX_HALVINGS 10
+#define QZ_MAX_HALVINGS	     10
+#define QZ_MAX_TIME_HALVINGS 3
 
 /* How many samples these would be at the rate that was asked for. */
 static inline uint64_t qz_sample__weight(const struct qz_sample *s)
@@ -245,6 +257,7 @@ enum qz_object_kind {
 	QZ_OBJECT_FILE, /* an inode */
 	QZ_OBJECT_PIPE,
 	QZ_OBJECT_SOCKET,
+	QZ_OBJECT_LINE, /* a cache line that threads take from each other while they run: none of them is blocked */
 	QZ_OBJECT_KINDS,
 };
 
@@ -253,7 +266,8 @@ enum qz_object_kind {
 
 /*
  * A synchronization object. Its own normalized time is that of the samples that carry it, taken
- * while its holder ran and others queued; what was spun on it is that of the spinning ones. A second
+ * while its holder ran and others queued, or of a cache line, while a thread waited for it; what was spun on it is that
+ * of the spinning ones. A second
  * attribution, never added to that of procedures.
  */
 struct qz_object {
@@ -270,6 +284,12 @@ struct qz_object {
 	uint64_t wait_ns; /* sum of the waiters' times in the queue: blocked, up to the wake-up */
 	uint64_t queue_ns[QZ_QUEUE_LENGTHS]; /* time with so many waiters; [0] is not kept */
 	uint64_t arrivals[QZ_QUEUE_LENGTHS]; /* waits that found so many waiters */
+	/*
+	 * Of a cache line, samples at the rate that was asked for. Those at it while another user of it ran, and one of
+	 * them writes, are the ones that carry it; `same` of these use the same bytes. Beside them, those at it while
+	 * no such user ran, and those of its users elsewhere, while one ran and while none did.
+	 */
+	uint64_t line_same, line_alone, line_elsewhere, line_elsewhere_alone;
 };
 
 /*
@@ -313,9 +333,9 @@ struct qz_rounds {
 	uint64_t skew_ns;     /* sum over `taken`: last answer less first */
 	uint64_t skew_max_ns; /* the longest */
 	uint64_t outside;     /* nobody ran; of samples not counted */
-	uint64_t
-		compared; /* the accounting had one number of running threads from before to after */
-	uint64_t differing; /* of these: another one than the set */
+	/* By versions before 0.2: at so many the accounting had one number of running threads from before to after, */
+	uint64_t compared;
+	uint64_t differing; /* and of these, another one than the set */
 	bool sampled;	    /* they are those of the samples */
 };
 
@@ -329,15 +349,21 @@ struct qz_ledger {
 	struct qz_loss *losses; /* of samples */
 	uint32_t nevents;
 	struct qz_loss *events; /* other irregularities: implicit_switch, events_lost, … */
+	/* Of filtered ones, what ran: "comm (unit)", or "comm". Those that are not here are of programs that are not known. */
+	uint32_t noutside;
+	struct qz_loss *outside;
 };
 
 /* Processor time that Quartz itself took, as core/model/overhead_governor.h has it. */
 struct qz_costs {
 	uint64_t accounting_ns; /* at switches and wake-ups, forks and execs */
-	uint64_t lifecycle_ns;	/* of these, at forks, execs and ends of processes */
-	uint64_t sampling_ns;	/* with the interrupts */
-	uint64_t walking_ns;	/* stacks of waits; not in accounting_ns */
-	uint64_t daemon_ns;	/* quartzd and its children */
+	uint64_t
+		lifecycle_ns; /* of these, at forks, execs and ends of processes: by versions before 0.2 */
+	uint64_t sampling_ns; /* with the interrupts */
+	uint64_t walking_ns;  /* stacks of waits; not in accounting_ns */
+	uint64_t daemon_ns;   /* quartzd and its children */
+	uint64_t
+		replay_ns; /* of these, to read the records of switches and to work out what they mean */
 };
 
 static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *more)
@@ -347,6 +373,7 @@ static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *mo
 	sum->sampling_ns += more->sampling_ns;
 	sum->walking_ns += more->walking_ns;
 	sum->daemon_ns += more->daemon_ns;
+	sum->replay_ns += more->replay_ns;
 }
 
 /* What came since `before`. */
@@ -359,6 +386,7 @@ static inline struct qz_costs qz_costs__since(const struct qz_costs *now,
 		.sampling_ns = now->sampling_ns - before->sampling_ns,
 		.walking_ns = now->walking_ns - before->walking_ns,
 		.daemon_ns = now->daemon_ns - before->daemon_ns,
+		.replay_ns = now->replay_ns - before->replay_ns,
 	};
 }
 
@@ -379,8 +407,8 @@ struct qz_profile {
 	struct qz_costs
 		costs; /* nought where they were not kept: before 0.2 only where it was watched */
 	uint64_t
-		switches_skipped_ns; /* of window_ns, in which switches were not counted: bpf/skip.bpf.h */
-	uint32_t processors;	     /* online, available to the scopes */
+		switches_skipped_ns; /* of window_ns, in which switches were not counted: by versions before 0.2 */
+	uint32_t processors;	/* online, available to the scopes */
 	uint64_t wall_start_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;
 	bool live; /* taken from a running quartzd */
@@ -568,9 +596,10 @@ int qz_rounds__add(struct qz_profile *p, const struct qz_round *round);
 int qz_losses__add(struct qz_loss **losses, uint32_t *nlosses, const char *cause, uint64_t n);
 void qz_losses__free(struct qz_loss *losses, uint32_t n);
 
-/* The same in ledger.losses or ledger.events. */
+/* The same in ledger.losses, ledger.events or ledger.outside. */
 int qz_ledger__add_loss(struct qz_ledger *l, const char *cause, uint64_t n);
 int qz_ledger__add_event(struct qz_ledger *l, const char *cause, uint64_t n);
+int qz_ledger__add_outside(struct qz_ledger *l, const char *program, uint64_t n);
 
 /* Adds all of it. 0, -ENOMEM or -E2BIG. */
 int qz_ledger__add(struct qz_ledger *to, const struct qz_ledger *from);
@@ -580,6 +609,9 @@ void qz_ledger__clear(struct qz_ledger *l);
 
 /* Sum of all losses by cause, without `unaccounted`. */
 uint64_t qz_ledger__lost(const struct qz_ledger *l);
+
+/* How often it happened, or for how long; 0: never, or of a profile without it. */
+uint64_t qz_ledger__event(const struct qz_ledger *l, const char *cause);
 
 /* Sets unaccounted so that the ledger closes. */
 void qz_ledger__close(struct qz_ledger *l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long a run would have been if a procedure or an object took no time, or less: what was computed while it ran
- * (record --what-if, quartz/critical_path.h). Only of scopes that ended.
+ * How long a run would have been if a procedure or an object took no time, or less: see
+ * core/replay/what_if.h. Only of scopes that ended.
  */
 #ifndef QUARTZ_CORE_WHAT_IF_H
 #define QUARTZ_CORE_WHAT_IF_H
@@ -23,7 +23,9 @@ struct qz_what_if {
 	uint32_t kind; /* enum qz_what_if_kind */
 	char *name;    /* as it was asked for; of an object, perhaps with its kind before it */
 	uint64_t run_ns
-		[QZ_WHAT_IF_SPEEDS]; /* how long the run would have been, on enough processors */
+		[QZ_WHAT_IF_SPEEDS]; /* how long the run would have been, on as many processors */
+	uint64_t low_ns[QZ_WHAT_IF_SPEEDS],
+		high_ns[QZ_WHAT_IF_SPEEDS];  /* run_ns is between; 0: not known */
 	uint64_t most_ns[QZ_WHAT_IF_SPEEDS]; /* what one thread alone ran of it */
 	uint64_t work_ns; /* processor time of the procedure as it was known then */
 	/* of the scope: */

@@ -55,15 +55,11 @@ static void describe_oddities(struct making *m)
 		const char *name;
 		uint64_t n;
 	} events[] = {
-		{"log_records", c->records},
-		{"log_overwritten", m->l->overwritten},
-		{"log_lost_ns", c->lost_ns},
-		{"log_late", c->late},
-		{"log_impossible", c->impossible + m->l->refused},
-		{"implicit_switches", c->gaps},
-		{"waits_without_wake_up", c->unwoken},
-		{"threads_unborn", c->unborn},
-		{"threads_unended", c->unended},
+		{"log_records", c->records},	{"log_overwritten", m->l->overwritten},
+		{"log_lost_ns", c->lost_ns},	{"log_off_ns", replay__off_ns(m->l->replay)},
+		{"log_late", c->late},		{"log_impossible", c->impossible + m->l->refused},
+		{"implicit_switches", c->gaps}, {"waits_without_wake_up", c->unwoken},
+		{"threads_unborn", c->unborn},	{"threads_unended", c->unended},
 	};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
@@ -325,6 +321,54 @@ static void add_wakeup(void *context, const struct replay_wakeup *w)
 	keep_error(m, qz_waits__add_waking(m->p, &waking));
 }
 
+/* ---- what if ---- */
+
+void log_profile__fill_what_if(const struct replay_what_if *of, uint32_t candidate, uint64_t cpu_ns,
+			       struct qz_what_if *w)
+{
+	w->work_ns = of->work_ns[candidate];
+	w->kept_ns = of->outside_ns;
+	w->freed_ns = of->inside_ns;
+	w->spinning_ns = of->samples ? cpu_ns / of->samples * of->spinning : 0;
+	for (uint32_t k = 0; k < QZ_WHAT_IF_SPEEDS; k++) {
+		w->run_ns[k] = of->run_ns[candidate][k];
+		w->low_ns[k] = of->low_ns[candidate][k];
+		w->high_ns[k] = of->high_ns[candidate][k];
+		w->most_ns[k] = of->most_ns[candidate][k];
+	}
+}
+
+/* The log knows the candidates by their numbers. */
+static void add_candidate(struct making *m, uint32_t scope, const struct replay_what_if *of,
+			  uint32_t candidate)
+{
+	char name[32];
+	struct qz_what_if w = {
+		.scope = scope,
+		.kind = QZ_WHAT_IF_PROCEDURE,
+		.name = name,
+	};
+
+	snprintf(name, sizeof(name), "candidate %" PRIu32, candidate + 1);
+	log_profile__fill_what_if(of, candidate, m->p->scopes[scope].cpu_ns, &w);
+	keep_error(m, qz_what_ifs__add(m->p, &w));
+}
+
+static void add_what_ifs(struct making *m)
+{
+	for (uint32_t i = 0; m->l->candidates && i < replay__scopes(m->l->replay); i++) {
+		struct replay_what_if w;
+		int err = m->scopes[i] == QZ_NONE ? -ENOENT : replay__what_if(m->l->replay, i, &w);
+
+		if (err == -ENOENT)
+			continue;
+		keep_error(m, err);
+		for (uint32_t k = 0; !err && k < REPLAY_CANDIDATES; k++)
+			if (m->l->candidates >> k & 1)
+				add_candidate(m, m->scopes[i], &w, k);
+	}
+}
+
 /* ---- all ---- */
 
 static bool allocate(struct making *m)
@@ -355,6 +399,7 @@ static void fill(struct making *m)
 	replay__each_wait(r, add_wait, m);
 	replay__each_open_wait(r, add_wait, m);
 	replay__each_wakeup(r, add_wakeup, m);
+	add_what_ifs(m);
 	describe_oddities(m);
 	if (!m->err)
 		m->err = qz_estimate__profile(m->p);

@@ -5,7 +5,8 @@
 
 #include "core/format/log_file.h"
 #include "core/model/profile.h"
-#include "core/replay/replay.h"
+#include "core/model/what_if.h"
+#include "core/replay/what_if.h"
 
 struct log_replay {
 	const struct qz_log_header *header;
@@ -15,9 +16,14 @@ struct log_replay {
 	uint64_t until;	      /* what was replayed ends then */
 	uint64_t overwritten; /* records, before they were read */
 	uint64_t refused;     /* what cannot be records */
+	uint32_t candidates;  /* that samples met, a bit each */
 };
 
 /* All that was replayed, estimated. 0, -ENOMEM or -E2BIG; then *profile is NULL. */
 int log_profile__make(const struct log_replay *l, struct qz_profile **profile);
+
+/* One candidate's figures, of a scope with so much processor time: all but the scope and who the candidate is. */
+void log_profile__fill_what_if(const struct replay_what_if *of, uint32_t candidate, uint64_t cpu_ns,
+			       struct qz_what_if *w);
 
 #endif

@@ -2,118 +2,21 @@
 #include "core/replay/log_replay.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/replay/log_profile.h"
-#include "core/replay/merge.h"
-
-/* Records of one processor that wait for the horizon. */
-struct pending {
-	struct qz_log_record *records;
-	uint64_t n, room;
-};
-
-struct loss {
-	uint32_t cpu;
-	uint64_t from, until;
-};
+#include "core/replay/stream.h"
+#include "core/replay/what_if.h"
 
 struct reading {
 	struct qz_log_file *file;
 	const struct qz_log_header *header;
 	struct log_replay *to;
-	struct replay_merge *merge;
-	struct pending *pending; /* by processor */
-	struct replay_span *spans;
-	struct loss *losses; /* since the last horizon */
-	uint32_t nlosses;
+	struct replay_stream *stream;
 };
 
-static int keep_records(struct reading *r, uint32_t cpu, const struct qz_log_record *records,
-			uint64_t n)
-{
-	struct pending *p = &r->pending[cpu];
-
-	if (p->n + n > p->room) {
-		uint64_t room = 2 * (p->n + n);
-		struct qz_log_record *more = realloc(p->records, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		p->records = more;
-		p->room = room;
-	}
-	memcpy(p->records + p->n, records, n * sizeof(*records));
-	p->n += n;
-	return 0;
-}
-
-static int keep_loss(struct reading *r, const struct qz_log_block *b)
-{
-	struct loss *more = realloc(r->losses, (r->nlosses + 1ul) * sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	r->losses = more;
-	r->losses[r->nlosses++] = (struct loss) {b->number, b->from, b->until};
-	r->to->overwritten += b->n;
-	return 0;
-}
-
-static int apply(void *context, uint32_t cpu, const struct qz_log_record *record)
-{
-	struct reading *r = context;
-	int err = replay__apply(r->to->replay, cpu, record);
-
-	/* what cannot be a record changes nothing, and is among the odd ones */
-	r->to->refused += err == -EINVAL;
-	return err == -EINVAL ? 0 : err;
-}
-
-/* All that happened up to a time is applied; the rest stays. */
-static int merge(struct reading *r, uint64_t horizon)
-{
-	int err;
-
-	for (uint32_t i = 0; i < r->header->processors; i++)
-		r->spans[i] = (struct replay_span) {.records = r->pending[i].records,
-						    .mask = UINT64_MAX,
-						    .end = r->pending[i].n};
-	err = replay_merge__run(r->merge, r->spans, horizon, apply, r);
-	for (uint32_t i = 0; i < r->header->processors; i++) {
-		struct pending *p = &r->pending[i];
-		uint64_t done = r->spans[i].next;
-
-		if (done)
-			memmove(p->records, p->records + done, (p->n - done) * sizeof(*p->records));
-		p->n -= done;
-	}
-	return err;
-}
-
-static int by_beginning(const void *a, const void *b)
-{
-	const struct loss *x = a, *y = b;
-
-	return (x->from > y->from) - (x->from < y->from);
-}
-
-/* Each loss has its place among the records. */
 static int advance(struct reading *r, uint64_t horizon)
 {
-	int err = 0;
-
-	if (r->nlosses > 1)
-		qsort(r->losses, r->nlosses, sizeof(*r->losses), by_beginning);
-	for (uint32_t i = 0; !err && i < r->nlosses; i++) {
-		const struct loss *l = &r->losses[i];
-
-		err = merge(r, l->from < horizon ? l->from : horizon);
-		err = err ?: replay__lose(r->to->replay, l->cpu, l->from, l->until);
-	}
-	r->nlosses = 0;
-	return err ?: merge(r, horizon);
+	return replay_stream__advance(r->stream, horizon);
 }
 
 static int take(struct reading *r, const struct qz_log_block *b,
@@ -123,12 +26,14 @@ static int take(struct reading *r, const struct qz_log_block *b,
 
 	switch (b->kind) {
 	case QZ_LOG_RECORDS:
-		return keep_records(r, b->number, records, b->n);
+		return replay_stream__put(r->stream, b->number, records, b->n);
 	case QZ_LOG_LOST:
-		return keep_loss(r, b);
+		return replay_stream__lose(r->stream, b->number, b->n, b->from, b->until);
 	case QZ_LOG_SCOPE:
 		scope = replay__open_scope(r->to->replay, b->number, b->n & QZ_LOG_FOLLOWS,
 					   b->until);
+		if (scope >= 0 && b->n & QZ_LOG_AGAIN)
+			replay__restart_scope(r->to->replay, (uint32_t)scope, b->until);
 		if (scope >= 0 && b->n & QZ_LOG_COMMAND)
 			r->to->command = (uint32_t)scope;
 		return scope < 0 ? (int)scope : 0;
@@ -158,21 +63,37 @@ static int read_all(struct reading *r, bool *complete)
 	return 0;
 }
 
+/* A candidate is known when it was first met: see daemon/what_if. */
+static void look_at_sample(void *context, uint32_t cpu, const struct qz_log_record *record,
+			   const struct replay_moment *moment)
+{
+	struct log_replay *to = context;
+	uint32_t met = record->cause & ~to->candidates;
+
+	(void)cpu;
+	(void)moment;
+	to->candidates |= met;
+	for (; met; met &= met - 1)
+		replay__know_candidate(to->replay, (uint32_t)__builtin_ctz(met));
+}
+
 static int replay_file(struct reading *r, struct log_replay *to, bool *complete)
 {
 	const struct replay_options options = {.processors = r->header->processors,
 					       .online = r->header->online,
-					       .every_process = r->header->every_process};
+					       .every_process = r->header->every_process,
+					       .what_if = true,
+					       .calls = {to, look_at_sample, NULL}};
 	int err;
 
 	to->replay = replay__new(&options);
-	r->merge = replay_merge__new(r->header->processors);
-	r->pending = calloc(r->header->processors, sizeof(*r->pending));
-	r->spans = calloc(r->header->processors, sizeof(*r->spans));
-	if (!to->replay || !r->merge || !r->pending || !r->spans)
+	r->stream = to->replay ? replay_stream__new(to->replay, r->header->processors) : NULL;
+	if (!r->stream)
 		return -ENOMEM;
 	err = read_all(r, complete);
 	replay__advance(to->replay, to->until);
+	to->overwritten = replay_stream__lost(r->stream);
+	to->refused = replay_stream__refused(r->stream);
 	return err;
 }
 
@@ -191,12 +112,7 @@ struct qz_profile *log_replay__profile(struct qz_log_file *file, const struct qz
 		figures->counts.impossible += to.refused;
 		figures->overwritten = to.overwritten;
 	}
-	for (uint32_t i = 0; r.pending && i < header->processors; i++)
-		free(r.pending[i].records);
-	free(r.pending);
-	free(r.spans);
-	free(r.losses);
-	replay_merge__free(r.merge);
+	replay_stream__free(r.stream);
 	replay__free(to.replay);
 	errno = -err;
 	return p;

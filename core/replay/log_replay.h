@@ -15,8 +15,8 @@ struct log_replay_figures {
 
 /*
  * Reads the rest of a file whose header was read, and gives the profile: scopes with the exact times of their levels,
- * threads, waits by cause, objects, wake-ups. It has no samples and no stacks, and is estimated. The same file gives the
- * same profile. NULL with errno: ENOMEM, EBADMSG: damaged before the first record, or of read(2). Free with
+ * threads, waits by cause, objects, wake-ups, and what candidates would gain that samples met. It has no samples and no
+ * stacks, and is estimated. The same file gives the same profile. NULL with errno: ENOMEM, EBADMSG: damaged before the first record, or of read(2). Free with
  * qz_profile__free.
  */
 struct qz_profile *log_replay__profile(struct qz_log_file *file, const struct qz_log_header *header,

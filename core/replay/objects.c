@@ -90,6 +90,14 @@ void replay_queue__release_all(struct replay *r, struct replay_row *t)
 	}
 }
 
+uint32_t replay_queue__held(const struct replay *r, const struct replay_row *t)
+{
+	for (uint32_t i = t->held; i != REPLAY_NONE; i = replay__queue(r, i)->held_next)
+		if (replay__queue(r, i)->pub.waiters)
+			return i;
+	return REPLAY_NONE;
+}
+
 static uint32_t replay_ref__row(const struct replay *r, const struct replay_ref *ref)
 {
 	const struct replay_row *t;
@@ -100,14 +108,15 @@ static uint32_t replay_ref__row(const struct replay *r, const struct replay_ref 
 	return t->lives && t->pub.serial == ref->serial ? ref->row : REPLAY_NONE;
 }
 
-/* A thread of the process with this number, which may be that of another pid namespace: then there is none, mostly. */
+/* A thread of the process with this number, or, in another pid namespace, the one that has it there. */
 static uint32_t replay_queue__named(const struct replay *r, const struct replay_row *t,
 				    uint32_t tid)
 {
 	uint32_t i = replay_row__find(r, tid);
 
-	return i != REPLAY_NONE && replay__row(r, i)->process_row == t->process_row ? i
-										    : REPLAY_NONE;
+	if (i != REPLAY_NONE && replay__row(r, i)->process_row == t->process_row)
+		return i;
+	return t->own_tid == t->pub.tid ? REPLAY_NONE : replay_process__own(r, t->process_row, tid);
 }
 
 /* Who has what the thread begins to wait for, as far as the word tells. */
@@ -131,6 +140,31 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 	return i != self ? i : REPLAY_NONE;
 }
 
+/* ---- who had it meanwhile ---- */
+
+void replay_queue__doubt(struct replay *r, const struct replay_row *t, uint32_t cpu,
+			 const struct qz_log_record *sample)
+{
+	struct replay_queue *q = t->released < r->objects.n ? replay__queue(r, t->released) : NULL;
+	uint32_t self = (uint32_t)(t - replay__row(r, 0));
+
+	if (!r->options.calls.held || !q || !q->exists || q->ndoubts == QUEUE_DOUBTS ||
+	    replay_ref__row(r, &q->releaser) != self)
+		return;
+	q->doubts[q->ndoubts++] = (struct replay_doubt) {cpu, *sample};
+}
+
+/* Who let go has had it again, since the one that was woken for it waits again. */
+static void replay_queue__settle_doubts(struct replay *r, uint32_t object)
+{
+	const struct replay_calls *calls = &r->options.calls;
+	struct replay_queue *q = replay__queue(r, object);
+
+	for (uint32_t i = 0; i < q->ndoubts; i++)
+		calls->held(calls->context, q->doubts[i].cpu, &q->doubts[i].sample, object);
+	q->ndoubts = 0;
+}
+
 /* ---- queues ---- */
 
 void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words)
@@ -143,12 +177,16 @@ void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words)
 	q->pub.arrivals[found < REPLAY_LENGTHS ? found : REPLAY_LENGTHS - 1]++;
 	q->refs++;
 	t->stay.queued = true;
-	if (q->pub.tag == QZ_TAG_FUTEX)
-		replay_queue__set_holder(r, i, replay_queue__find_holder(r, q, t, words));
+	if (q->pub.tag != QZ_TAG_FUTEX)
+		return;
+	replay_queue__set_holder(r, i, replay_queue__find_holder(r, q, t, words));
+	if (q->holder != REPLAY_NONE && q->holder == replay_ref__row(r, &q->releaser) &&
+	    replay_ref__row(r, &q->acquirer) == (uint32_t)(t - replay__row(r, 0)))
+		replay_queue__settle_doubts(r, i);
+	q->ndoubts = 0;
 }
 
-/* By a call that wakes who waits at a word: futex, or the end of a thread, which others join. */
-static bool replay_waker__wakes_words(const struct replay_waker *waker)
+bool replay_waker__wakes_words(const struct replay_waker *waker)
 {
 	return waker->by_call &&
 	       (waker->cause == QZ_WAIT_FUTEX || waker->cause == QZ_WAIT_SYSCALL + SYS_futex ||
@@ -175,23 +213,33 @@ void replay_queue__leave(struct replay *r, struct replay_row *t, const struct re
 		return;
 	q->acquirer = (struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
 	q->releaser = waker->ref;
+	q->ndoubts = 0;
+	if (waker->ref.serial)
+		replay__row(r, waker->ref.row)->released = i;
 	replay_queue__set_holder(r, i, q->acquirer.row);
 }
 
 /* ---- the table ---- */
 
+/* By number where there is one, which threads of several processes may share; else by address. */
 struct replay_queue_key {
-	const struct replay *r;
 	uint32_t scope, space;
 	uint8_t tag;
 	uint64_t address;
+	uint32_t number;
 };
 
-static uint32_t replay_queue__hash(uint32_t scope, uint32_t space, uint8_t tag, uint64_t address)
+static uint32_t replay_queue__hash(const struct replay_queue_key *k)
 {
-	uint32_t hash = qz_hash_table__hash_number(tag, (uint64_t)scope << 32 | space);
+	uint32_t hash = qz_hash_table__hash_number(k->number, (uint64_t)k->scope << 32 | k->space);
 
-	return qz_hash_table__hash_number(hash, address);
+	return k->number ? hash : qz_hash_table__hash_number(hash + k->tag, k->address);
+}
+
+static struct replay_queue_key replay_queue__key(const struct replay_queue *q)
+{
+	return (struct replay_queue_key) {q->pub.scope, q->space, q->pub.tag, q->pub.address,
+					  q->pub.number};
 }
 
 static bool replay_queue__is(const void *context, uint32_t i, const void *key)
@@ -199,8 +247,9 @@ static bool replay_queue__is(const void *context, uint32_t i, const void *key)
 	const struct replay_queue *q = replay__queue(context, i);
 	const struct replay_queue_key *k = key;
 
-	return q->pub.address == k->address && q->pub.scope == k->scope && q->space == k->space &&
-	       q->pub.tag == k->tag;
+	return q->pub.scope == k->scope && q->pub.number == k->number &&
+	       (k->number ||
+		(q->pub.tag == k->tag && q->pub.address == k->address && q->space == k->space));
 }
 
 static uint32_t replay_queue__begin(struct replay *r, const struct replay_queue_key *key,
@@ -214,6 +263,7 @@ static uint32_t replay_queue__begin(struct replay *r, const struct replay_queue_
 	*replay__queue(r, i) = (struct replay_queue) {
 		.pub = {.scope = key->scope,
 			.process = process,
+			.number = key->number,
 			.tag = key->tag,
 			.address = key->address},
 		.exists = true,
@@ -226,9 +276,7 @@ static uint32_t replay_queue__begin(struct replay *r, const struct replay_queue_
 	if (s->objects != REPLAY_NONE)
 		replay__queue(r, s->objects)->before = i;
 	s->objects = i;
-	qz_hash_table__insert(&r->objects.index,
-			      replay_queue__hash(key->scope, key->space, key->tag, key->address),
-			      i);
+	qz_hash_table__insert(&r->objects.index, replay_queue__hash(key), i);
 	return i;
 }
 
@@ -236,19 +284,30 @@ uint32_t replay_queue__find(struct replay *r, const struct replay_row *t,
 			    const struct replay_place *place)
 {
 	struct replay_queue_key key = {
-		.scope = t->pub.scope, .tag = place->tag, .address = place->address};
+		.scope = t->pub.scope,
+		.tag = place->tag,
+		.address = place->address,
+		.number = QZ_LOG_OBJECT(place->place),
+	};
 	uint32_t i = t->stay.object;
 
-	if (!place->tag || t->pub.scope == REPLAY_NONE)
+	if (!(key.number || (place->tag && place->address)) || t->pub.scope == REPLAY_NONE)
 		return REPLAY_NONE;
-	if (place->tag == QZ_TAG_FUTEX)
+	if (key.number)
+		key.space = REPLAY_NONE;
+	else if (place->tag == QZ_TAG_FUTEX)
 		key.space = replay__process(r, t->process_row)->space;
 	if (i < r->objects.n && replay__queue(r, i)->exists && replay_queue__is(r, i, &key))
 		return i;
-	i = qz_hash_table__find(&r->objects.index,
-				replay_queue__hash(key.scope, key.space, key.tag, key.address),
-				replay_queue__is, r, &key);
-	return i != REPLAY_NONE ? i : replay_queue__begin(r, &key, t->pub.process);
+	i = qz_hash_table__find(&r->objects.index, replay_queue__hash(&key), replay_queue__is, r,
+				&key);
+	if (i == REPLAY_NONE)
+		return replay_queue__begin(r, &key, t->pub.process);
+	if (!replay__queue(r, i)->pub.tag) { /* who was found there did not tell */
+		replay__queue(r, i)->pub.tag = key.tag;
+		replay__queue(r, i)->pub.address = key.address;
+	}
+	return i;
 }
 
 /* ---- for the user ---- */
@@ -274,6 +333,7 @@ const struct replay_object *replay__object(const struct replay *r, uint32_t obje
 
 bool replay__drop_object(struct replay *r, uint32_t object)
 {
+	struct replay_queue_key key;
 	struct replay_queue *q;
 
 	if (object >= r->objects.n)
@@ -288,9 +348,8 @@ bool replay__drop_object(struct replay *r, uint32_t object)
 		replay__queue(r, q->before)->next = q->next;
 	else
 		replay__parallelism(r, q->pub.scope)->objects = q->next;
-	qz_hash_table__remove(
-		&r->objects.index,
-		replay_queue__hash(q->pub.scope, q->space, q->pub.tag, q->pub.address), object);
+	key = replay_queue__key(q);
+	qz_hash_table__remove(&r->objects.index, replay_queue__hash(&key), object);
 	q->exists = false;
 	q->next = r->dropped_objects;
 	r->dropped_objects = object;

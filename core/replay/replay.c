@@ -44,7 +44,9 @@ struct replay *replay__new(const struct replay_options *options)
 	r->free_threads = r->ended_threads = r->free_processes = REPLAY_NONE;
 	r->free_scopes = r->dropped_scopes = REPLAY_NONE;
 	r->free_objects = r->dropped_objects = REPLAY_NONE;
-	if (!replay__allocate(r)) {
+	if (options->what_if)
+		r->steps = replay_steps__new();
+	if (!replay__allocate(r) || (options->what_if && !r->steps)) {
 		replay__free(r);
 		return NULL;
 	}
@@ -63,12 +65,15 @@ void replay__free(struct replay *r)
 		return;
 	for (uint32_t i = 0; i < r->scopes.n; i++)
 		free(replay__parallelism(r, i)->level_ns);
+	for (uint32_t i = 0; i < r->threads.n; i++)
+		free(replay__row(r, i)->window);
 	replay_rows__free(&r->threads);
 	replay_rows__free(&r->processes);
 	replay_rows__free(&r->scopes);
 	replay_rows__free(&r->objects);
 	replay_rows__free(&r->waits);
 	replay_rows__free(&r->wakeups);
+	replay_steps__free(r->steps);
 	if (r->machine)
 		free(r->machine->level_ns);
 	free(r->machine);
@@ -92,14 +97,44 @@ void replay__advance(struct replay *r, uint64_t now)
 	r->machine->pub.since = now;
 }
 
-int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until)
+static int skip(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until)
 {
 	if (cpu >= r->options.processors || until < from)
 		return -EINVAL;
 	replay__advance(r, from);
 	replay_cpu__forget(r, cpu);
-	r->counts.lost_ns += until - from;
-	return 0;
+	replay__skip_levels(r, until);
+	return replay__forget_waits(r);
+}
+
+int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until)
+{
+	int err = skip(r, cpu, from, until);
+
+	if (err != -EINVAL)
+		r->counts.lost_ns += until - from;
+	return err;
+}
+
+int replay__turn_off(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until)
+{
+	int err = skip(r, cpu, from, until);
+
+	if (err == -EINVAL)
+		return err;
+	r->off_ns += until - from;
+	if (until != r->off_until)
+		r->off_cpus = 0;
+	r->off_until = until;
+	r->off_cpus++;
+	return err;
+}
+
+uint64_t replay__off_ns(const struct replay *r)
+{
+	uint64_t ahead = r->off_until > r->now ? r->off_until - r->now : 0;
+
+	return r->off_ns - r->off_cpus * ahead;
 }
 
 /* ---- records ---- */
@@ -108,11 +143,14 @@ static bool is_valid(const struct qz_log_record *record)
 {
 	switch (record->kind) {
 	case QZ_LOG_SWITCH:
-		return record->state <= QZ_LOG_DEAD;
+		return record->state <= QZ_LOG_DEAD &&
+		       (record->cause & ~QZ_LOG_BOUND) < QZ_WAIT_CAUSES;
 	case QZ_LOG_WAKING:
 		return record->state <= QZ_LOG_BY_CALL && record->cause < QZ_WAIT_CAUSES;
 	case QZ_LOG_SITE:
 		return record->state <= QZ_TAG_FILE && record->cause < QZ_WAIT_CAUSES;
+	case QZ_LOG_SAMPLE:
+		return record->state <= (QZ_LOG_SAMPLED_BUFFER | QZ_LOG_SAMPLED_SPINNING);
 	case QZ_LOG_FOUND:
 		return record->state <= QZ_LOG_FOUND_BLOCKED && record->cause < QZ_WAIT_CAUSES;
 	}
@@ -140,6 +178,9 @@ int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *re
 		return 0;
 	case QZ_LOG_SITE:
 		replay__apply_site(r, record);
+		return 0;
+	case QZ_LOG_SAMPLE:
+		replay__apply_sample(r, cpu, record);
 		return 0;
 	}
 	return replay__apply_life(r, record);

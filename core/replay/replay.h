@@ -11,12 +11,14 @@
  * All times are nanoseconds of the records' clock; figures that are given are those up to the last time that was reached,
  * by a record or replay__advance. Laws, to the nanosecond, whatever the records say:
  *  - of each thread: running + ready + blocked + unknown = (its end, or now) - its beginning;
- *  - of each scope and of the machine: the times at all levels add up to its end, or now, less its beginning;
- *  - sum of level * time at that level = sum of the running time of its threads (of the machine: of all threads);
+ *  - of each scope and of the machine: the times at all levels, and that in which records were lost, add up to its end, or now,
+ *    less its beginning;
+ *  - sum of level * time at that level = sum of the running time of its threads (of the machine: of all threads), less
+ *    what threads on other processors ran while records were lost;
  *  - of each thread: the blocked and ready times of its waits, the one under way included, add up to its own;
  *  - of each object: sum of length * time at that length = sum of the blocked times of waits for it.
  *
- * A switch names who leaves. If another one was there, a switch was not seen: that one counts as running up to now and is in
+ * A switch names who leaves, a sample who is there. If another one was there, a switch was not seen: that one counts as running up to now and is in
  * REPLAY_UNKNOWN from now on, and who leaves came just now. Of records of two processors that are near each other either may
  * be older by its own clock: a thread may be seen to come elsewhere before it leaves, to come before it is woken or made,
  * to be woken before it leaves (up to 1 ms), and is taken for what it was.
@@ -34,6 +36,29 @@ struct replay;
 #define REPLAY_LENGTHS 16 /* of queues; the last one is for all beyond */
 #define REPLAY_NONE    UINT32_MAX
 
+struct replay_thread;
+
+/* Who was sampled, at the level of which scope; REPLAY_NONE and 0: nobody that was seen to run there. */
+struct replay_moment {
+	const struct replay_thread *thread; /* NULL: nobody that is known */
+	uint32_t level, machine;	    /* threads of its scope that run; busy processors */
+	uint32_t held; /* an object that it holds while others wait for it; REPLAY_NONE: none */
+};
+
+/* What is called while records are applied; each may be NULL. What they are given is good during the call. */
+struct replay_calls {
+	void *context;
+	void (*sampled)(void *context, uint32_t cpu, const struct qz_log_record *record,
+			const struct replay_moment *moment);
+	/* A sample that was told before was of a thread which held an object: that is known now. */
+	void (*held)(void *context, uint32_t cpu, const struct qz_log_record *record,
+		     uint32_t object);
+	/* A process of a scope has an image from now on. */
+	void (*image)(void *context, uint32_t image, uint32_t scope);
+	/* A scope has a number from now on, see QZ_LOG_IDENTITY. REPLAY_NONE: its only thread had ended before. */
+	void (*scope)(void *context, uint32_t scope, uint32_t number);
+};
+
 struct replay_options {
 	uint32_t processors; /* their numbers are below it; at most 8192 */
 	uint32_t
@@ -43,6 +68,10 @@ struct replay_options {
 	 * FORK or FOUND told of them, so that records of all switches between them may be missing.
 	 */
 	bool every_process;
+	bool filtered; /* so, but as if not: some processes are none */
+	bool woken;    /* the time until woken is wanted: SAMPLE records have places */
+	bool what_if;  /* steps of threads are kept, see core/replay/what_if.h */
+	struct replay_calls calls;
 };
 
 enum replay_state {
@@ -60,16 +89,19 @@ enum replay_state {
 struct replay_thread {
 	uint32_t serial; /* from 1, never used again */
 	uint32_t tid;
-	uint32_t process; /* REPLAY_NONE: not known, it was met at a switch */
-	uint32_t scope;	  /* index, REPLAY_NONE: nobody's */
+	uint32_t number;		 /* the serial of its IDENTITY record; 0: none was seen */
+	uint32_t told_tid, told_process; /* by its NUMBERS record; 0: none was seen */
+	uint32_t process;		 /* REPLAY_NONE: not known, it was met at a switch */
+	uint32_t scope;			 /* index, REPLAY_NONE: nobody's */
+	uint32_t image;			 /* of its process, where it is given; 0: not known */
 	char comm[QZ_LOG_COMM];
 	enum replay_state state;
 	bool ended;
 	uint64_t began, since;	    /* since: the last time; of one that has ended: when */
 	uint64_t ns[REPLAY_STATES]; /* up to since */
 	uint64_t
-		account_ns; /* of one whose end was seen: processor time by the kernel's account, since FOUND */
-	uint64_t woken; /* how often */
+		account_ns; /* of one that has ended: processor time since FOUND, by the kernel's account where the end was seen */
+	uint64_t woken;	    /* how often */
 };
 
 /*
@@ -77,21 +109,26 @@ struct replay_thread {
  * anything.
  */
 struct replay_scope {
-	uint32_t process;		   /* that it was opened for */
-	bool follows;			   /* processes that its threads start are part of it */
-	uint64_t began, ended;		   /* ended 0: threads live, or none has come yet */
+	uint32_t process;      /* that it was opened for */
+	uint32_t number;       /* of its first IDENTITY record; REPLAY_NONE: none was seen */
+	uint64_t unit;	       /* control group of its process, by number; 0: not known */
+	bool follows;	       /* processes that its threads start are part of it */
+	uint64_t began, ended; /* ended 0: threads live, or none has come yet */
 	uint32_t alive, running, runnable; /* threads, now */
 	uint64_t since;			   /* level_ns is up to then: the last time, or its end */
 	uint32_t nlevels;		   /* entries; beyond, the time is 0 */
 	const uint64_t *level_ns;	   /* by effective parallelism: running threads */
+	uint64_t unknown_ns;		   /* at no level: records of a processor were lost */
 	uint64_t ns[REPLAY_STATES];	   /* of threads that have ended */
 	uint64_t account_ns;		   /* likewise */
 	uint64_t threads;		   /* ever */
+	uint64_t woken_ns;		   /* time until woken, if it is wanted */
 };
 
 /* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */
 struct replay_wait {
 	uint32_t serial; /* of the thread */
+	uint32_t number; /* likewise, of its IDENTITY */
 	uint32_t scope;
 	uint32_t site;	/* 0: preempted, or not known */
 	uint32_t place; /* `other` of the site's last SITE record; 0: none was seen */
@@ -106,6 +143,7 @@ struct replay_wait {
 struct replay_object {
 	uint32_t scope;
 	uint32_t process; /* of the first waiter */
+	uint32_t number;  /* QZ_LOG_OBJECT of its place; 0: none, then it is known by its address */
 	uint8_t tag;	  /* enum qz_object_tag */
 	uint64_t address; /* see QZ_LOG_SITE */
 	uint32_t waiters; /* now */
@@ -124,10 +162,14 @@ struct replay_object {
 struct replay_wakeup {
 	uint32_t scope;
 	uint32_t waker;	 /* serial; 0: an interrupt, or nobody that is known */
+	uint32_t number; /* likewise, of its IDENTITY, if it is of the scope; else 0 */
+	uint32_t place;	 /* where it woke, as of a wait; 0: not known */
 	uint32_t object; /* that was waited for, REPLAY_NONE: none */
 	uint64_t count;
 	uint64_t
 		blocked_ns; /* of the waits that these ended, while a processor was free for the thread */
+	uint64_t
+		woken_ns; /* of that, if it is wanted, what is charged to this place of the waker's */
 };
 
 /* What was odd; never silent. */
@@ -150,11 +192,17 @@ struct replay *replay__new(const struct replay_options *options);
 void replay__free(struct replay *r);
 
 /*
- * A scope for a process, with those that its threads start from now on if `follows`; before or after its threads are known.
+ * A scope for a process, whose time begins with its first thread, with those that its threads start from now on if `follows`; before or after its threads are known.
  * Gives its index or -errno; that of the one where the process is already. Threads that were nobody's end as such, and
  * begin anew in it. With every_process only for those that have descendants counted with them.
  */
 int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uint64_t now);
+
+/* A scope has a number, as if an IDENTITY record told. */
+void replay__number_scope(struct replay *r, uint32_t scope, uint32_t number);
+
+/* What a scope did so far is forgotten: it begins now. While none of its threads runs. */
+void replay__restart_scope(struct replay *r, uint32_t scope, uint64_t now);
 
 /* One record of a processor. Times may go back: then the record counts as late, and as of the last time. */
 int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
@@ -164,6 +212,12 @@ int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *re
  * running there is in REPLAY_UNKNOWN until it is seen again. To be told in order of time, as of a record at `from`.
  */
 int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
+
+/* The same, where none were written: the log was off on all processors from one time to another one. */
+int replay__turn_off(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
+
+/* Processors' time, up to now, in which it was so. */
+uint64_t replay__off_ns(const struct replay *r);
 
 /* All that goes on, goes on up to now. Times before are late from then on. */
 void replay__advance(struct replay *r, uint64_t now);
@@ -185,12 +239,17 @@ const struct replay_object *replay__object(const struct replay *r, uint32_t obje
  */
 const struct replay_scope *replay__machine(const struct replay *r);
 
+/* How long a processor was idle, and since when it is: 0 where it is not. */
+uint64_t replay__idle_ns(const struct replay *r, uint32_t cpu, uint64_t *since);
+
 /* By number, as it is now; NULL: none that lives. */
 const struct replay_thread *replay__thread(const struct replay *r, uint32_t tid);
 
 /* Every thread that lives, then those that have ended since the last call of replay__drop_ended. */
 void replay__each_thread(const struct replay *r,
 			 void (*call)(void *context, const struct replay_thread *t), void *context);
+void replay__each_ended(const struct replay *r,
+			void (*call)(void *context, const struct replay_thread *t), void *context);
 void replay__drop_ended(struct replay *r);
 
 /* The waits that have ended; and those under way as of the last time. */
@@ -202,8 +261,8 @@ void replay__each_open_wait(const struct replay *r,
 void replay__each_wakeup(const struct replay *r,
 			 void (*call)(void *context, const struct replay_wakeup *w), void *context);
 
-/* Forgets waits that have ended, and wake-ups: their counts begin anew. */
-void replay__clear_waits(struct replay *r);
+/* Forgets waits that have ended, and wake-ups: their counts begin anew. Waits of scopes without a number stay unless `all`. */
+void replay__clear_waits(struct replay *r, bool all);
 
 /*
  * Lets go of a scope that has ended or that nobody came to, with its objects; or of an object that nobody waits for. False:

@@ -6,15 +6,60 @@
 
 #include "core/replay/state.h"
 
+/* Since it was charged last. That may be in the future: until then records are lost, and no level is known. */
+static uint64_t elapsed(const struct replay_parallelism *s, uint64_t now)
+{
+	return now > s->pub.since ? now - s->pub.since : 0;
+}
+
 void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now)
 {
-	uint64_t elapsed = now - s->pub.since;
+	uint64_t ns = elapsed(s, now);
 
-	s->level_ns[s->pub.running] += elapsed;
-	s->runnable_ns += s->pub.runnable * elapsed;
+	s->level_ns[s->pub.running] += ns;
+	s->runnable_ns += s->pub.runnable * ns;
 	if (s->pub.running < s->limit)
-		s->room_ns += elapsed;
+		s->room_ns += ns;
+	s->pub.since += ns;
+}
+
+static void replay_parallelism__skip(struct replay_parallelism *s, uint64_t until)
+{
+	if (s->pub.since >= until)
+		return;
+	s->pub.unknown_ns += until - s->pub.since;
+	s->pub.since = until;
+}
+
+static void replay_parallelism__start(struct replay_parallelism *s, const struct replay *r)
+{
+	s->pub.began = s->pub.since = r->now;
+	s->pub.unknown_ns = 0;
+	replay_parallelism__skip(s, r->lost_until);
+}
+
+static void replay_parallelism__stop(struct replay_parallelism *s, uint64_t now)
+{
+	replay_parallelism__charge(s, now);
+	s->pub.ended = now;
+	s->pub.unknown_ns -= s->pub.since - now;
 	s->pub.since = now;
+}
+
+void replay__skip_levels(struct replay *r, uint64_t until)
+{
+	if (until > r->lost_until)
+		r->lost_until = until;
+	replay_parallelism__charge(r->machine, r->now);
+	replay_parallelism__skip(r->machine, until);
+	for (uint32_t i = 0; i < r->scopes.n; i++) {
+		struct replay_parallelism *s = replay__parallelism(r, i);
+
+		if (!s->exists || s->pub.ended)
+			continue;
+		replay_parallelism__charge(s, r->now);
+		replay_parallelism__skip(s, until);
+	}
 }
 
 void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
@@ -48,15 +93,48 @@ int replay_parallelism__reserve(struct replay_parallelism *s, uint32_t n)
 
 uint64_t replay_parallelism__runnable_ns(const struct replay_parallelism *s, uint64_t now)
 {
-	return s->runnable_ns + s->pub.runnable * (now - s->pub.since);
+	return s->runnable_ns + s->pub.runnable * elapsed(s, now);
 }
 
 uint64_t replay_parallelism__room_ns(const struct replay_parallelism *s, uint64_t now)
 {
-	return s->room_ns + (s->pub.running < s->limit ? now - s->pub.since : 0);
+	return s->room_ns + (s->pub.running < s->limit ? elapsed(s, now) : 0);
 }
 
 /* ---- scopes ---- */
+
+void replay_parallelism__number(struct replay *r, uint32_t scope, uint32_t number)
+{
+	struct replay_parallelism *s = replay__parallelism(r, scope);
+
+	if (s->pub.number != REPLAY_NONE)
+		return;
+	s->pub.number = number;
+	if (r->options.calls.scope)
+		r->options.calls.scope(r->options.calls.context, scope, number);
+}
+
+void replay__number_scope(struct replay *r, uint32_t scope, uint32_t number)
+{
+	replay_parallelism__number(r, scope, number);
+}
+
+void replay__restart_scope(struct replay *r, uint32_t scope, uint64_t now)
+{
+	struct replay_parallelism *s = replay__parallelism(r, scope);
+
+	replay__advance(r, now);
+	memset(s->level_ns, 0, s->room * sizeof(*s->level_ns));
+	memset(s->pub.ns, 0, sizeof(s->pub.ns));
+	s->pub.account_ns = 0;
+	replay_parallelism__start(s, r);
+	s->runnable_ns = 0;
+	for (uint32_t i = 0; i < r->threads.n; i++)
+		if (replay__row(r, i)->lives && replay__row(r, i)->pub.scope == scope)
+			replay_row__restart(r, replay__row(r, i));
+	if (r->steps)
+		replay_steps__restart(r);
+}
 
 static int64_t replay_parallelism__begin(struct replay *r, uint32_t process, bool follows)
 {
@@ -69,6 +147,7 @@ static int64_t replay_parallelism__begin(struct replay *r, uint32_t process, boo
 		old = *s;
 	*s = (struct replay_parallelism) {
 		.pub = {.process = process,
+			.number = REPLAY_NONE,
 			.follows = follows,
 			.began = r->now,
 			.since = r->now,
@@ -77,6 +156,7 @@ static int64_t replay_parallelism__begin(struct replay *r, uint32_t process, boo
 		.exists = true,
 		.level_ns = old.level_ns,
 		.room = old.room,
+		.limit = r->machine->limit,
 		.objects = REPLAY_NONE,
 		.next = REPLAY_NONE,
 	};
@@ -157,9 +237,44 @@ int64_t replay_process__get(struct replay *r, uint32_t pid, uint32_t creator)
 	return i;
 }
 
+/* Seldom: of programs in containers, at waits for a lock whose word names an owner. */
+uint32_t replay_process__own(const struct replay *r, uint32_t process, uint32_t own_tid)
+{
+	for (uint32_t i = 0; i < r->threads.n; i++) {
+		const struct replay_row *t = replay__row(r, i);
+
+		if (t->lives && t->process_row == process && t->own_tid == own_tid)
+			return i;
+	}
+	return REPLAY_NONE;
+}
+
+static void tell_image(const struct replay *r, const struct replay_process *p)
+{
+	if (p->image && p->scope != REPLAY_NONE && r->options.calls.image)
+		r->options.calls.image(r->options.calls.context, p->image, p->scope);
+}
+
+void replay_process__set_image(struct replay *r, uint32_t process, uint32_t image)
+{
+	struct replay_process *p = process == REPLAY_NONE ? NULL : replay__process(r, process);
+
+	if (!p || !image || p->image == image)
+		return;
+	p->image = image;
+	tell_image(r, p);
+}
+
+static void replay_process__set_scope(struct replay *r, uint32_t process, uint32_t scope)
+{
+	replay__process(r, process)->scope = scope;
+	tell_image(r, replay__process(r, process));
+}
+
 void replay_process__join(struct replay *r, uint32_t process, struct replay_row *t)
 {
 	struct replay_process *p = replay__process(r, process);
+	struct replay_parallelism *s;
 
 	p->alive++;
 	t->process_row = process;
@@ -167,8 +282,13 @@ void replay_process__join(struct replay *r, uint32_t process, struct replay_row 
 	t->pub.scope = p->scope;
 	if (p->scope == REPLAY_NONE)
 		return;
-	replay__parallelism(r, p->scope)->pub.alive++;
-	replay__parallelism(r, p->scope)->pub.threads++;
+	s = replay__parallelism(r, p->scope);
+	if (!s->pub.threads) { /* what was before was not observed */
+		s->level_ns[0] = 0;
+		replay_parallelism__start(s, r);
+	}
+	s->pub.alive++;
+	s->pub.threads++;
 }
 
 void replay_process__leave(struct replay *r, struct replay_row *t)
@@ -181,8 +301,7 @@ void replay_process__leave(struct replay *r, struct replay_row *t)
 			s->pub.ns[i] += t->pub.ns[i];
 		s->pub.account_ns += t->pub.account_ns;
 		if (--s->pub.alive == 0) {
-			replay_parallelism__charge(s, r->now);
-			s->pub.ended = r->now;
+			replay_parallelism__stop(s, r->now);
 		}
 	}
 	if (t->process_row != REPLAY_NONE && --replay__process(r, t->process_row)->alive == 0)
@@ -211,6 +330,19 @@ static int replay_process__adopt_all(struct replay *r, uint32_t process)
 	return 0;
 }
 
+int replay_process__join_number(struct replay *r, uint32_t process, uint32_t number)
+{
+	for (uint32_t i = 0; i < r->scopes.n; i++) {
+		const struct replay_parallelism *s = replay__parallelism(r, i);
+
+		if (!s->exists || s->pub.number != number)
+			continue;
+		replay_process__set_scope(r, process, i);
+		return replay_process__adopt_all(r, process);
+	}
+	return 0;
+}
+
 int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uint64_t now)
 {
 	int64_t scope;
@@ -230,7 +362,7 @@ int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uin
 		if (i == REPLAY_NONE)
 			i = replay_process__begin(r, process, (uint32_t)scope);
 		else
-			replay__process(r, i)->scope = (uint32_t)scope;
+			replay_process__set_scope(r, i, (uint32_t)scope);
 	}
 	return replay_process__adopt_all(r, i) ?: scope;
 }
@@ -272,6 +404,8 @@ bool replay__drop_scope(struct replay *r, uint32_t scope)
 	if (process != REPLAY_NONE && replay__process(r, process)->scope == scope)
 		replay_process__end(r, process);
 	replay_queue__drop_scope(r, scope);
+	if (r->steps)
+		replay_steps__drop_scope(r, scope);
 	s->exists = false;
 	s->next = r->dropped_scopes;
 	r->dropped_scopes = scope;

@@ -34,7 +34,9 @@ struct replay_ref {
 /* Who wakes. */
 struct replay_waker {
 	struct replay_ref ref;
+	uint32_t place;
 	uint16_t cause;
+	uint32_t site; /* where it is in its system call; 0: not known */
 	bool by_call;
 };
 
@@ -57,24 +59,37 @@ struct replay_row {
 	struct replay_thread pub;
 	bool lives;
 	bool unborn;	  /* neither FORK nor FOUND was seen */
+	bool found;	  /* its FOUND was seen */
+	bool exits;	  /* its EXIT was seen */
+	bool heir;	  /* it has its process' number, and its EXEC is to come */
+	bool bound;	  /* to one processor */
 	bool woken_early; /* while it ran, by early: it may be about to leave */
+	bool waited;	  /* a wait of it has ended, and is in the table */
 	bool owes_waking; /* it came in from a wait without one, which may be yet to come */
 	uint32_t cpu;	  /* where it runs */
 	uint64_t came;	  /* when it came there */
 	uint64_t early_at;
 	struct replay_waker early;
 	uint64_t account_base;
+	uint32_t own_tid; /* in its pid namespace */
+	uint32_t finding; /* by which it was there, see replay */
 	uint32_t process_row;
 	struct replay_stay stay;
 	/* Where to look first, by site and by object: rows of the tables. */
 	uint32_t last_place, last_waits[LAST_WAITS], last_wakeups[LAST_WAKEUPS];
-	uint32_t held; /* objects that it holds: the first one */
-	uint32_t next; /* free, or ended */
+	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
+	uint32_t held;		      /* objects that it holds: the first one */
+	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
+	uint32_t steps;	   /* its own, see steps.h; REPLAY_NONE: they are not kept */
+	uint32_t next;	   /* free, or ended */
 };
 
 struct replay_process {
 	uint32_t pid, scope, alive;
+	uint32_t image;
 	uint32_t space; /* of addresses: another number after each exec */
+	uint64_t
+		exited; /* when its first thread began to end, or one ended all others; 0: not yet */
 	uint32_t next;
 };
 
@@ -91,6 +106,7 @@ struct replay_parallelism {
 };
 
 struct replay_cpu {
+	uint64_t idle_ns;
 	uint32_t tid;	 /* that came in last */
 	uint32_t thread; /* its row, as long as it runs here */
 	bool seen;	 /* the above is known */
@@ -98,16 +114,26 @@ struct replay_cpu {
 	uint64_t at;	 /* when it came, or was taken away */
 };
 
+/* A sample of who let go of an object, and may have it again: it is known when the one that was woken waits again. */
+struct replay_doubt {
+	uint32_t cpu;
+	struct qz_log_record sample;
+};
+
+#define QUEUE_DOUBTS 4
+
 struct replay_queue {
 	struct replay_object pub;
 	bool exists;
-	uint32_t space;
-	uint32_t refs; /* waits under way that name it */
+	uint32_t space; /* REPLAY_NONE: it is known by its number */
+	uint32_t refs;	/* waits under way that name it */
 	uint64_t since;
 	struct replay_ref acquirer,
 		releaser; /* of the last wake-up by a futex call: who was woken, and by whom */
 	uint32_t holder;
-	uint64_t holder_ran;		 /* the holder's running time at since */
+	uint64_t holder_ran; /* the holder's running time at since */
+	struct replay_doubt doubts[QUEUE_DOUBTS];
+	uint32_t ndoubts;
 	uint32_t held_before, held_next; /* of the same holder */
 	uint32_t before, next;		 /* of the same scope; next: free */
 };
@@ -126,12 +152,21 @@ struct replay_place {
 	uint64_t address;
 };
 
+struct replay_steps;
+
 struct replay {
 	struct replay_options options;
+	struct replay_steps *steps; /* NULL: nobody asked for it */
 	struct replay_counts counts;
 	uint64_t now;
-	bool began;    /* there was a time */
-	uint32_t room; /* for what so many records make */
+	bool began;	     /* there was a time */
+	bool settled;	     /* all threads were found */
+	uint64_t lost_until; /* records of some processor are lost; 0: none ever */
+	/* Processors' time in which none were written; the last of it ends then, on so many processors. */
+	uint64_t off_ns, off_until;
+	uint32_t off_cpus;
+	uint32_t findings; /* so often: again after records were lost */
+	uint32_t room;	   /* for what so many records make */
 	struct replay_cpu *cpus;
 	struct replay_place *places;
 	uint32_t place_sets, place_clock;
@@ -192,8 +227,14 @@ void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now);
 void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
 				uint64_t now);
 
+/* A scope has a number, unless it had one. */
+void replay_parallelism__number(struct replay *r, uint32_t scope, uint32_t number);
+
 /* Room for levels up to n. 0 or -ENOMEM. */
 int replay_parallelism__reserve(struct replay_parallelism *s, uint32_t n);
+
+/* No level is known from now on until then. */
+void replay__skip_levels(struct replay *r, uint64_t until);
 
 /* Integral of runnable threads up to now. */
 uint64_t replay_parallelism__runnable_ns(const struct replay_parallelism *s, uint64_t now);
@@ -208,6 +249,15 @@ uint32_t replay_process__find(const struct replay *r, uint32_t pid);
  */
 int64_t replay_process__get(struct replay *r, uint32_t pid, uint32_t creator);
 
+/* The thread of a process that has this number in its own pid namespace, or REPLAY_NONE. */
+uint32_t replay_process__own(const struct replay *r, uint32_t process, uint32_t own_tid);
+
+/* A process of no scope is of the one with this number, if there is one. 0 or -ENOMEM. */
+int replay_process__join_number(struct replay *r, uint32_t process, uint32_t number);
+
+/* It has an image from now on, which is told. */
+void replay_process__set_image(struct replay *r, uint32_t process, uint32_t image);
+
 /* A thread comes to a process, or ends there. */
 void replay_process__join(struct replay *r, uint32_t process, struct replay_row *t);
 void replay_process__leave(struct replay *r, struct replay_row *t);
@@ -216,6 +266,7 @@ void replay_process__leave(struct replay *r, struct replay_row *t);
 
 /* The row of a thread that lives, or REPLAY_NONE. */
 uint32_t replay_row__find(const struct replay *r, uint32_t tid);
+void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid);
 
 /* Makes a row, in REPLAY_UNKNOWN; process REPLAY_NONE: nobody's. */
 struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t process);
@@ -225,24 +276,34 @@ void replay_row__end(struct replay *r, struct replay_row *t);
 void replay_row__end_unseen(struct replay *r, struct replay_row *t);
 
 void replay_row__charge(const struct replay *r, struct replay_row *t);
+
+/* It begins now, in the state that it is in. */
+void replay_row__restart(struct replay *r, struct replay_row *t);
 void replay_row__enter(struct replay *r, struct replay_row *t, enum replay_state state);
 
 /* A thread that was nobody's becomes that of a process: as another row in the same state. */
 void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process);
 
-/* FORK, EXEC, EXIT, NAME and FOUND. 0 or -ENOMEM. */
+/* FORK, EXEC, EXIT, NAME, FOUND and IDENTITY. 0 or -ENOMEM. */
 int replay__apply_life(struct replay *r, const struct qz_log_record *record);
 
 /* ---- switches.c ---- */
 
 void replay__apply_switch(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
 void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
+void replay__apply_sample(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
 
 /* Nothing is known of the processor any more. */
 void replay_cpu__forget(struct replay *r, uint32_t cpu);
 
-/* A new row is of a thread that came to a processor just before there was one. */
-void replay_cpu__recognize(struct replay *r, struct replay_row *t);
+/* Records are lost: it is not known any more whether it waits. */
+void replay_row__forget_wait(struct replay *r, struct replay_row *t);
+
+/* That of all that wait. 0 or -ENOMEM. */
+int replay__forget_waits(struct replay *r);
+
+/* A new row is of a thread that came to a processor before there was one, so long ago at most. */
+void replay_cpu__recognize(struct replay *r, struct replay_row *t, uint64_t ns);
 
 /* The row does not run where it did: whoever leaves there under its number is not it. */
 void replay_cpu__take_away(struct replay *r, const struct replay_row *t);
@@ -254,7 +315,17 @@ void replay__apply_site(struct replay *r, const struct qz_log_record *record);
 /* The thread waits from now on. `left`: the switch by which it left; NULL: it was not seen. */
 void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
 			const struct qz_log_record *left);
+
+/* The thread has a number from now on: so have its waits that have ended. */
+void replay_wait__number(struct replay *r, const struct replay_row *t);
+
+/* Likewise, at a place that is told. */
+void replay_stay__begin_at(struct replay *r, struct replay_row *t, uint16_t cause, uint32_t place);
+
+/* Where a thread is at a site; 0: not known. */
+uint32_t replay_place__of(struct replay *r, struct replay_row *t, uint32_t site);
 void replay_stay__end(struct replay *r, struct replay_row *t);
+void replay_stay__restart(struct replay *r, struct replay_row *t);
 
 /* ---- objects.c ---- */
 
@@ -266,14 +337,60 @@ void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words);
 /* It leaves the queue where it stands, if any. `waker`: NULL if it was not seen. */
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
 
+/* By a call that wakes who waits at a word: futex, or the end of a thread, which others join. */
+bool replay_waker__wakes_words(const struct replay_waker *waker);
+
+/* An object that the thread holds while others wait for it, or REPLAY_NONE. */
+uint32_t replay_queue__held(const struct replay *r, const struct replay_row *t);
+
+/* A sample of a thread that holds nothing as far as is known. */
+void replay_queue__doubt(struct replay *r, const struct replay_row *t, uint32_t cpu,
+			 const struct qz_log_record *sample);
+
 /* A thread ends: it holds nothing. */
 void replay_queue__release_all(struct replay *r, struct replay_row *t);
 void replay_queue__drop_scope(struct replay *r, uint32_t scope);
+
+/* ---- steps.c: only where steps are kept, each before the change of state ---- */
+
+struct replay_steps *replay_steps__new(void);
+void replay_steps__free(struct replay_steps *all);
+void replay_steps__begin(struct replay *r, struct replay_row *t);
+void replay_steps__restart(struct replay *r); /* those of all threads begin now */
+void replay_steps__drop_scope(struct replay *r, uint32_t scope);
+void replay_steps__fork(struct replay *r, struct replay_row *creator, struct replay_row *t);
+void replay_steps__exit(struct replay *r, const struct replay_row *t);
+void replay_steps__end(struct replay *r, struct replay_row *t);
+void replay_steps__preempt(struct replay *r, struct replay_row *t);
+
+/* It blocks, with these words of a futex; it is woken (waker NULL: that was not seen); it comes to a processor. */
+void replay_steps__block(struct replay *r, struct replay_row *t, uint64_t words);
+void replay_steps__wake(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
+void replay_steps__come(struct replay *r, struct replay_row *t);
+void replay_steps__sample(struct replay *r, struct replay_row *t,
+			  const struct qz_log_record *record);
 
 /* ---- wakeups.c ---- */
 
 /* A wake-up of the thread that ends its wait, which was blocked for so long with room for it. */
 void replay_wakeup__add(struct replay *r, struct replay_row *t, const struct replay_waker *waker,
 			uint64_t blocked_ns);
+
+/* Adds to the row with the first members of w. */
+void replay_wakeup__put(struct replay *r, const struct replay_wakeup *w, uint64_t count,
+			uint64_t woken_ns);
+
+/* ---- windows.c: where the time until woken is wanted ---- */
+
+struct replay_window;
+
+/* The thread is woken; and is sampled at a place. */
+void replay_window__begin(const struct replay *r, struct replay_row *t);
+void replay_window__sample(const struct replay *r, struct replay_row *t, uint32_t place);
+
+/* A wait of the thread ends, for some of which a processor was free: `to` has whom it is told of. */
+void replay_window__charge(struct replay *r, const struct replay_row *t,
+			   const struct replay_waker *waker, struct replay_wakeup *to,
+			   uint64_t free_ns);
 
 #endif

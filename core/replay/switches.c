@@ -6,7 +6,15 @@
  * and who leaves came just now. If who leaves has meanwhile been seen to come elsewhere, the two processors' records are
  * in the wrong order: it has left already.
  */
+#include <errno.h>
+
 #include "core/replay/state.h"
+
+/* Whether switches of some threads are not in the log. */
+static bool is_filtered(const struct replay *r)
+{
+	return !r->options.every_process || r->options.filtered;
+}
 
 /* ---- processors ---- */
 
@@ -41,13 +49,26 @@ void replay_cpu__forget(struct replay *r, uint32_t cpu)
 	r->cpus[cpu].gone = false;
 }
 
+int replay__forget_waits(struct replay *r)
+{
+	for (uint32_t i = 0; i < r->threads.n; i++) {
+		if (!replay__row(r, i)->lives || !replay_row__waits(replay__row(r, i)))
+			continue;
+		if (replay__make_room(r)) /* which moves rows */
+			return -ENOMEM;
+		replay_row__forget_wait(r, replay__row(r, i));
+	}
+	return 0;
+}
+
 /* ---- wake-ups ---- */
 
-static struct replay_waker replay_waker__of(const struct replay *r, uint32_t cpu,
+static struct replay_waker replay_waker__of(struct replay *r, uint32_t cpu,
 					    const struct qz_log_record *record)
 {
 	const struct replay_cpu *c = &r->cpus[cpu];
 	struct replay_waker waker = {.cause = record->cause,
+				     .site = record->site,
 				     .by_call = record->state == QZ_LOG_BY_CALL};
 	uint32_t i = REPLAY_NONE;
 
@@ -55,8 +76,10 @@ static struct replay_waker replay_waker__of(const struct replay *r, uint32_t cpu
 		i = c->tid == record->other && c->thread != REPLAY_NONE
 			    ? c->thread
 			    : replay_row__find(r, record->other);
-	if (i != REPLAY_NONE)
-		waker.ref = (struct replay_ref) {i, replay__row(r, i)->pub.serial};
+	if (i == REPLAY_NONE)
+		return waker;
+	waker.ref = (struct replay_ref) {i, replay__row(r, i)->pub.serial};
+	waker.place = replay_place__of(r, replay__row(r, i), record->site);
 	return waker;
 }
 
@@ -66,6 +89,10 @@ static void replay_row__wake(struct replay *r, struct replay_row *t,
 {
 	uint64_t room_ns = replay_parallelism__room_ns(r->machine, r->now) - t->stay.room_ns;
 
+	if (t->bound) /* its processor runs another one now, mostly the waker, or nothing */
+		room_ns = r->cpus[t->cpu].thread == REPLAY_NONE ? r->now - t->stay.began : 0;
+	if (r->steps)
+		replay_steps__wake(r, t, waker);
 	replay_queue__leave(r, t, waker);
 	replay_wakeup__add(r, t, waker, t->pub.state == REPLAY_BLOCKED ? room_ns : 0);
 	replay_row__enter(r, t, REPLAY_READY);
@@ -116,18 +143,20 @@ static void replay_row__come(struct replay *r, struct replay_row *t, uint32_t cp
 	t->woken_early = false;
 	t->cpu = cpu;
 	t->came = r->now;
+	if (r->steps)
+		replay_steps__come(r, t);
 	if (replay_row__waits(t))
 		replay_stay__end(r, t);
 	replay_row__enter(r, t, REPLAY_RUNNING);
 }
 
-void replay_cpu__recognize(struct replay *r, struct replay_row *t)
+void replay_cpu__recognize(struct replay *r, struct replay_row *t, uint64_t ns)
 {
 	for (uint32_t i = 0; i < r->options.processors; i++) {
 		struct replay_cpu *c = &r->cpus[i];
 
 		if (!c->seen || c->tid != t->pub.tid || c->thread != REPLAY_NONE || c->gone ||
-		    r->now - c->at > REPLAY_NEAR_NS)
+		    r->now - c->at > ns)
 			continue;
 		c->thread = (uint32_t)(t - replay__row(r, 0));
 		replay_row__come(r, t, i);
@@ -140,7 +169,9 @@ static void replay_row__block(struct replay *r, struct replay_row *t,
 {
 	bool woken = t->woken_early && r->now - t->early_at <= REPLAY_NEAR_NS;
 
-	replay_stay__begin(r, t, QZ_WAIT_UNKNOWN, record);
+	replay_stay__begin(r, t, record->cause & ~QZ_LOG_BOUND, record);
+	if (r->steps)
+		replay_steps__block(r, t, record->object);
 	if (woken)
 		replay_row__wake(r, t, &t->early);
 	else
@@ -150,6 +181,7 @@ static void replay_row__block(struct replay *r, struct replay_row *t,
 static void replay_row__leave(struct replay *r, struct replay_row *t,
 			      const struct qz_log_record *record)
 {
+	t->bound = record->cause & QZ_LOG_BOUND;
 	if (record->state == QZ_LOG_DEAD) {
 		if (record->object > t->account_base)
 			t->pub.account_ns = record->object - t->account_base;
@@ -159,7 +191,9 @@ static void replay_row__leave(struct replay *r, struct replay_row *t,
 	if (record->state == QZ_LOG_BLOCKED) {
 		replay_row__block(r, t, record);
 	} else {
-		replay_stay__begin(r, t, QZ_WAIT_PREEMPTED, NULL);
+		replay_stay__begin(r, t, QZ_WAIT_PREEMPTED, record->site ? record : NULL);
+		if (r->steps)
+			replay_steps__preempt(r, t);
 		replay_row__enter(r, t, REPLAY_READY);
 	}
 	t->woken_early = false;
@@ -174,7 +208,8 @@ static struct replay_row *replay__meet(struct replay *r, uint32_t tid)
 
 	if (i != REPLAY_NONE)
 		return replay__row(r, i);
-	if (!tid || !r->options.every_process)
+	/* once all were found, there are none but those that are in no list, of which not every switch is seen */
+	if (!tid || is_filtered(r) || (r->settled && !r->counts.lost_ns))
 		return NULL;
 	r->counts.unborn++;
 	t = replay_row__begin(r, tid, REPLAY_NONE);
@@ -182,31 +217,100 @@ static struct replay_row *replay__meet(struct replay *r, uint32_t tid)
 	return t;
 }
 
+/*
+ * A thread that executes another program has the number of its process before its EXEC is written, and the first thread,
+ * which is at its end, has that thread's: one of the two leaves where the other one came in.
+ */
+static void replay_cpu__see_heir(struct replay *r, const struct replay_cpu *c, uint32_t tid)
+{
+	struct replay_row *here = c->thread != REPLAY_NONE ? replay__row(r, c->thread) : NULL;
+	uint32_t i = replay_row__find(r, tid), own = here ? here->pub.tid : 0;
+	struct replay_row *other = i != REPLAY_NONE ? replay__row(r, i) : NULL;
+	struct replay_row *first;
+
+	if (!here || !tid || own == tid || (other && other->process_row != here->process_row))
+		return;
+	if (tid == here->pub.process)
+		first = other;
+	else if (own == here->pub.process && other)
+		first = here;
+	else
+		return;
+	if (first && !first->exits)
+		return;
+	replay_row__renumber(r, here, tid);
+	if (other)
+		replay_row__renumber(r, other, own);
+	(first == here ? other : here)->heir = true;
+}
+
 /* The row of who leaves, brought here if it was not; NULL: nobody's, the idle task, or one that has left already. */
 static struct replay_row *replay_cpu__leaver(struct replay *r, uint32_t cpu, uint32_t tid)
 {
 	struct replay_cpu *c = &r->cpus[cpu];
 	struct replay_row *t = c->thread != REPLAY_NONE ? replay__row(r, c->thread) : NULL;
-	bool expected = c->seen && c->tid == tid, ours = t;
+	bool expected, ours = t;
 
+	if (c->seen && c->tid != tid)
+		replay_cpu__see_heir(r, c, tid);
+	expected = c->seen && c->tid == tid;
 	if (t && expected)
 		return t;
 	if (expected && c->gone && r->now - c->at <= REPLAY_NEAR_NS)
 		return NULL;
 	replay_cpu__vanish(r, c);
 	t = replay__meet(r, tid);
-	if (c->seen && !expected && (ours || t || r->options.every_process))
+	if (c->seen && !expected && (ours || t || !is_filtered(r)))
 		r->counts.gaps++;
 	if (t)
 		replay_row__come(r, t, cpu);
 	return t;
 }
 
+/* Who is said to be there comes, if it was not: a switch was not seen. */
+static void replay_cpu__settle(struct replay *r, uint32_t cpu, uint32_t tid)
+{
+	struct replay_cpu *c = &r->cpus[cpu];
+	struct replay_row *t;
+
+	if (c->seen && c->tid == tid)
+		return;
+	r->counts.gaps += c->seen;
+	if (c->seen && !c->tid)
+		c->idle_ns += r->now - c->at;
+	replay_cpu__vanish(r, c);
+	t = replay__meet(r, tid);
+	if (t)
+		replay_row__come(r, t, cpu);
+	*c = (struct replay_cpu) {
+		.idle_ns = c->idle_ns,
+		.tid = tid,
+		.thread = t ? (uint32_t)(t - replay__row(r, 0)) : REPLAY_NONE,
+		.seen = true,
+		.at = r->now,
+	};
+}
+
+uint64_t replay__idle_ns(const struct replay *r, uint32_t cpu, uint64_t *since)
+{
+	const struct replay_cpu *c = &r->cpus[cpu];
+
+	*since = c->seen && !c->tid ? c->at : 0;
+	return c->idle_ns;
+}
+
 void replay__apply_switch(struct replay *r, uint32_t cpu, const struct qz_log_record *record)
 {
-	struct replay_row *t = replay_cpu__leaver(r, cpu, record->tid);
 	struct replay_cpu *c = &r->cpus[cpu];
+	struct replay_row *t;
 
+	if (record->tid == record->other) {
+		replay_cpu__settle(r, cpu, record->tid);
+		return;
+	}
+	if (c->seen && !c->tid && !record->tid)
+		c->idle_ns += r->now - c->at;
+	t = replay_cpu__leaver(r, cpu, record->tid);
 	c->thread = REPLAY_NONE;
 	if (t)
 		replay_row__leave(r, t, record);
@@ -214,9 +318,39 @@ void replay__apply_switch(struct replay *r, uint32_t cpu, const struct qz_log_re
 	if (t)
 		replay_row__come(r, t, cpu);
 	*c = (struct replay_cpu) {
+		.idle_ns = c->idle_ns,
 		.tid = record->other,
 		.thread = t ? (uint32_t)(t - replay__row(r, 0)) : REPLAY_NONE,
 		.seen = true,
 		.at = r->now,
 	};
+}
+
+/* ---- samples ---- */
+
+void replay__apply_sample(struct replay *r, uint32_t cpu, const struct qz_log_record *record)
+{
+	const struct replay_calls *calls = &r->options.calls;
+	uint32_t i = replay_row__find(r, record->tid);
+	struct replay_row *t = i != REPLAY_NONE ? replay__row(r, i) : NULL;
+	struct replay_moment moment = {.held = REPLAY_NONE};
+
+	if (t)
+		replay_cpu__settle(r, cpu, record->tid);
+	if (r->steps && t)
+		replay_steps__sample(r, t, record);
+	if (t && r->options.woken)
+		replay_window__sample(r, t, record->site);
+	if (!calls->sampled)
+		return;
+	moment.machine = r->machine->pub.running;
+	if (t) {
+		moment.thread = &t->pub;
+		moment.held = replay_queue__held(r, t);
+	}
+	if (t && t->pub.scope != REPLAY_NONE)
+		moment.level = replay__parallelism(r, t->pub.scope)->pub.running;
+	if (t && moment.held == REPLAY_NONE)
+		replay_queue__doubt(r, t, cpu, record);
+	calls->sampled(calls->context, cpu, record, &moment);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Threads: how they begin and end, who they are, and the time in each state. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/replay/state.h"
@@ -40,11 +41,28 @@ void replay_row__charge(const struct replay *r, struct replay_row *t)
 	t->pub.since = r->now;
 }
 
+void replay_row__restart(struct replay *r, struct replay_row *t)
+{
+	replay_row__charge(r, t);
+	t->account_base += t->pub.ns[REPLAY_RUNNING];
+	t->pub.began = r->now;
+	memset(t->pub.ns, 0, sizeof(t->pub.ns));
+	if (replay_row__waits(t))
+		replay_stay__restart(r, t);
+}
+
 static bool is_runnable(enum replay_state state)
 {
 	return state == REPLAY_RUNNING || state == REPLAY_READY;
 }
 
+void replay_row__forget_wait(struct replay *r, struct replay_row *t)
+{
+	replay_stay__end(r, t);
+	replay_row__enter(r, t, REPLAY_UNKNOWN);
+}
+
+/* While records are lost, who is at no processor may come to the one that they are of, and leave it. */
 void replay_row__enter(struct replay *r, struct replay_row *t, enum replay_state state)
 {
 	int running = (state == REPLAY_RUNNING) - (t->pub.state == REPLAY_RUNNING);
@@ -52,12 +70,14 @@ void replay_row__enter(struct replay *r, struct replay_row *t, enum replay_state
 
 	replay_row__charge(r, t);
 	t->pub.state = state;
-	if (!running && !runnable)
-		return;
-	replay_parallelism__change(r->machine, running, runnable, r->now);
-	if (t->pub.scope != REPLAY_NONE)
-		replay_parallelism__change(replay__parallelism(r, t->pub.scope), running, runnable,
-					   r->now);
+	if (running || runnable) {
+		replay_parallelism__change(r->machine, running, runnable, r->now);
+		if (t->pub.scope != REPLAY_NONE)
+			replay_parallelism__change(replay__parallelism(r, t->pub.scope), running,
+						   runnable, r->now);
+	}
+	if (r->now < r->lost_until && replay_row__waits(t))
+		replay_row__forget_wait(r, t);
 }
 
 /* ---- begin and end ---- */
@@ -77,29 +97,47 @@ struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t pr
 			.began = r->now,
 			.since = r->now},
 		.lives = true,
+		.finding = r->findings,
 		.process_row = REPLAY_NONE,
 		.stay.object = REPLAY_NONE,
 		.last_place = REPLAY_NONE,
 		.held = REPLAY_NONE,
+		.released = REPLAY_NONE,
+		.steps = REPLAY_NONE,
 		.next = REPLAY_NONE,
 	};
 	qz_hash_table__insert(&r->threads.index, replay_row__hash(tid), i);
 	if (process != REPLAY_NONE)
 		replay_process__join(r, process, t);
+	if (r->steps)
+		replay_steps__begin(r, t);
 	return t;
+}
+
+static void replay_row__tell_image(const struct replay *r, struct replay_row *t)
+{
+	if (t->process_row != REPLAY_NONE)
+		t->pub.image = replay__process(r, t->process_row)->image;
 }
 
 void replay_row__end(struct replay *r, struct replay_row *t)
 {
 	uint32_t i = replay_row__number(r, t);
 
+	if (r->steps)
+		replay_steps__end(r, t);
 	replay_cpu__take_away(r, t);
 	if (replay_row__waits(t))
 		replay_stay__end(r, t);
 	replay_queue__release_all(r, t);
 	replay_row__enter(r, t, REPLAY_UNKNOWN);
+	if (!t->pub.account_ns)
+		t->pub.account_ns = t->pub.ns[REPLAY_RUNNING];
+	replay_row__tell_image(r, t);
 	replay_process__leave(r, t);
 	qz_hash_table__remove(&r->threads.index, replay_row__hash(t->pub.tid), i);
+	free(t->window);
+	t->window = NULL;
 	t->lives = false;
 	t->pub.ended = true;
 	t->next = r->ended_threads;
@@ -117,8 +155,15 @@ void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process)
 {
 	struct replay_row *n = replay_row__begin(r, t->pub.tid, process), old;
 
+	replay_row__charge(r, t);
 	old = *t;
 	memcpy(n->pub.comm, old.pub.comm, sizeof(n->pub.comm));
+	n->pub.number = old.pub.number;
+	n->pub.told_tid = old.pub.told_tid;
+	n->pub.told_process = old.pub.told_process;
+	n->own_tid = old.own_tid;
+	n->account_base = old.account_base + old.pub.ns[REPLAY_RUNNING];
+	n->bound = old.bound;
 	n->came = old.came;
 	n->woken_early = old.woken_early;
 	n->early_at = old.early_at;
@@ -143,6 +188,13 @@ static bool replay_row__is_early(const struct replay *r, const struct replay_row
 	return t->unborn && r->now - t->pub.began <= REPLAY_NEAR_NS;
 }
 
+/* A new thread is in the kernel's lists before its FORK is written: it may be found in between. */
+static bool replay_row__was_found(const struct replay *r, const struct replay_row *t,
+				  uint32_t process)
+{
+	return !r->settled && t->found && t->pub.process == process;
+}
+
 /* The first thread of a process comes: those of another one that had its number have ended. */
 static int replay__end_former(struct replay *r, uint32_t pid)
 {
@@ -160,6 +212,46 @@ static int replay__end_former(struct replay *r, uint32_t pid)
 	return 0;
 }
 
+/* Whether it has ended, which was not told: it was not found. Who is at its end is in no list before its last switch. */
+static bool replay_row__is_lost(const struct replay *r, const struct replay_row *t)
+{
+	return t->unborn ||
+	       (t->finding != r->findings && !(t->exits && t->pub.state == REPLAY_RUNNING));
+}
+
+/* Who is at no processor, and not known to be blocked, is ready. */
+static int replay__settle(struct replay *r)
+{
+	r->settled = true;
+	for (uint32_t i = 0; i < r->threads.n; i++) {
+		struct replay_row *t;
+
+		if (!replay__row(r, i)->lives)
+			continue;
+		if (replay__make_room(r)) /* for waits that end; which moves rows */
+			return -ENOMEM;
+		t = replay__row(r, i);
+		if (replay_row__is_lost(r, t)) {
+			replay_row__end_unseen(r, t);
+		} else if (t->pub.state == REPLAY_UNKNOWN) {
+			replay_stay__begin(r, t, QZ_WAIT_PREEMPTED, NULL);
+			replay_row__enter(r, t, REPLAY_READY);
+		}
+	}
+	r->findings++;
+	return 0;
+}
+
+/* Of the scope's process, where each is one. */
+static void replay__apply_unit(struct replay *r, uint32_t pid, uint64_t unit)
+{
+	uint32_t i = replay_process__find(r, pid);
+	uint32_t scope = i != REPLAY_NONE ? replay__process(r, i)->scope : REPLAY_NONE;
+
+	if (unit && scope != REPLAY_NONE && replay__parallelism(r, scope)->pub.process == pid)
+		replay__parallelism(r, scope)->pub.unit = unit;
+}
+
 static int replay__apply_fork(struct replay *r, const struct qz_log_record *record)
 {
 	uint32_t there = replay_row__find(r, record->tid), creator;
@@ -167,6 +259,8 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 	struct replay_row *t;
 	int64_t process;
 
+	if (there != REPLAY_NONE && replay_row__was_found(r, replay__row(r, there), record->site))
+		return 0;
 	if (there != REPLAY_NONE && !early)
 		replay_row__end_unseen(r, replay__row(r, there));
 	if (record->tid == record->site && replay__end_former(r, record->site))
@@ -179,15 +273,38 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 		replay_row__adopt(r, replay__row(r, there), (uint32_t)process);
 		return 0;
 	}
+	replay__apply_unit(r, record->site, record->object);
 	t = replay_row__begin(r, record->tid, (uint32_t)process);
+	if (r->steps && creator != REPLAY_NONE)
+		replay_steps__fork(r, replay__row(r, creator), t);
 	if (creator != REPLAY_NONE)
 		memcpy(t->pub.comm, replay__row(r, creator)->pub.comm, sizeof(t->pub.comm));
 	/* the tracepoint of wake-ups is not that of first ones, which come with it */
 	replay_stay__begin(r, t, QZ_WAIT_START, NULL);
 	replay_row__enter(r, t, REPLAY_READY);
-	if (!r->options.every_process)
-		replay_cpu__recognize(r, t);
+	if (!r->options.every_process || r->options.filtered)
+		replay_cpu__recognize(r, t, REPLAY_NEAR_NS);
 	return 0;
+}
+
+static void replay_row__find_blocked(struct replay *r, struct replay_row *t,
+				     const struct qz_log_record *record)
+{
+	if (t->pub.state != REPLAY_UNKNOWN || record->state != QZ_LOG_FOUND_BLOCKED)
+		return;
+	replay_stay__begin_at(r, t, record->cause, record->site);
+	replay_row__enter(r, t, REPLAY_BLOCKED);
+}
+
+/* Leaves out what the thread ran while nothing was known of it: the kernel's account has that, too. */
+static void replay_row__leave_out(struct replay *r, struct replay_row *t, uint64_t account)
+{
+	uint64_t ran;
+
+	replay_row__charge(r, t);
+	ran = t->pub.ns[REPLAY_RUNNING];
+	if (r->findings && account > ran)
+		t->account_base = account - ran;
 }
 
 static int replay__apply_found(struct replay *r, const struct qz_log_record *record)
@@ -197,8 +314,12 @@ static int replay__apply_found(struct replay *r, const struct qz_log_record *rec
 	bool is_new = !t || (!t->unborn && t->pub.process != record->other);
 	int64_t process;
 
-	if (t && !t->unborn && !is_new)
-		return 0; /* its FORK was seen */
+	if (t && !t->unborn && !is_new) { /* its FORK was seen, or it is found again */
+		t->finding = r->findings;
+		replay_row__leave_out(r, t, record->object);
+		replay_row__find_blocked(r, t, record);
+		return 0;
+	}
 	process = replay_process__get(r, record->other, REPLAY_NONE);
 	if (process < 0)
 		return (int)process;
@@ -210,21 +331,35 @@ static int replay__apply_found(struct replay *r, const struct qz_log_record *rec
 			replay_row__end_unseen(r, t);
 	}
 	t = replay__row(r, replay_row__find(r, record->tid));
-	if (is_new && !r->options.every_process)
-		replay_cpu__recognize(r, t);
+	t->found = true;
+	if (is_new && (!r->options.every_process || r->options.filtered))
+		replay_cpu__recognize(r, t, UINT64_MAX);
 	t->account_base = record->object;
-	if (t->pub.state == REPLAY_UNKNOWN && record->state == QZ_LOG_FOUND_BLOCKED) {
-		replay_stay__begin(r, t, record->cause, NULL);
-		replay_row__enter(r, t, REPLAY_BLOCKED);
-	}
+	replay_row__find_blocked(r, t, record);
 	return 0;
+}
+
+/* The other one that has the number, if any, is to get another one next. */
+void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid)
+{
+	uint32_t i = replay_row__number(r, t);
+
+	qz_hash_table__remove(&r->threads.index, replay_row__hash(t->pub.tid), i);
+	t->pub.tid = tid;
+	qz_hash_table__insert(&r->threads.index, replay_row__hash(tid), i);
+	if (t->pub.state == REPLAY_RUNNING)
+		r->cpus[t->cpu].tid = tid;
 }
 
 /* The thread has the number of the process from now on, whatever it had; who had that has ended before. */
 static void replay__apply_exec(struct replay *r, const struct qz_log_record *record)
 {
-	uint32_t old = record->other ?: record->tid, i = replay_row__find(r, old), leader;
-	struct replay_row *t = i != REPLAY_NONE ? replay__row(r, i) : NULL;
+	uint32_t leader = replay_row__find(r, record->tid), i;
+	bool is_heir = leader != REPLAY_NONE && replay__row(r, leader)->heir;
+	struct replay_row *t;
+
+	i = is_heir ? leader : replay_row__find(r, record->other ?: record->tid);
+	t = i != REPLAY_NONE ? replay__row(r, i) : NULL;
 
 	if (!t) {
 		r->counts.strange++;
@@ -232,16 +367,52 @@ static void replay__apply_exec(struct replay *r, const struct qz_log_record *rec
 	}
 	if (t->process_row != REPLAY_NONE)
 		replay__process(r, t->process_row)->space = ++r->last_space;
-	leader = replay_row__find(r, record->tid);
+	replay_process__set_image(r, t->process_row, QZ_LOG_IMAGE(record->object));
+	t->heir = false;
 	if (leader == i)
 		return;
 	if (leader != REPLAY_NONE)
 		replay_row__end_unseen(r, replay__row(r, leader));
-	qz_hash_table__remove(&r->threads.index, replay_row__hash(old), i);
-	t->pub.tid = record->tid;
-	qz_hash_table__insert(&r->threads.index, replay_row__hash(record->tid), i);
-	if (t->pub.state == REPLAY_RUNNING)
-		r->cpus[t->cpu].tid = record->tid;
+	replay_row__renumber(r, t, record->tid);
+}
+
+static void replay__apply_numbers(struct replay *r, const struct qz_log_record *record)
+{
+	uint32_t i = replay_row__find(r, record->tid);
+
+	if (i == REPLAY_NONE) {
+		r->counts.strange++;
+		return;
+	}
+	replay__row(r, i)->pub.told_tid = record->other;
+	replay__row(r, i)->pub.told_process = record->site;
+}
+
+static int replay__apply_identity(struct replay *r, const struct qz_log_record *record)
+{
+	const struct replay_calls *calls = &r->options.calls;
+	uint32_t i = replay_row__find(r, record->tid);
+	struct replay_row *t = i != REPLAY_NONE ? replay__row(r, i) : NULL;
+
+	if (!t) {
+		r->counts.strange++;
+		if (calls->scope)
+			calls->scope(calls->context, REPLAY_NONE, record->site);
+		return 0;
+	}
+	/* found as a descendant of one whose descendants are followed */
+	if (t->pub.scope == REPLAY_NONE && t->process_row != REPLAY_NONE) {
+		if (replay_process__join_number(r, t->process_row, record->site))
+			return -ENOMEM;
+		t = replay__row(r, replay_row__find(r, record->tid));
+	}
+	t->pub.number = QZ_LOG_SERIAL(record->object);
+	replay_wait__number(r, t);
+	t->own_tid = record->other;
+	if (t->pub.scope != REPLAY_NONE)
+		replay_parallelism__number(r, t->pub.scope, record->site);
+	replay_process__set_image(r, t->process_row, QZ_LOG_IMAGE(record->object));
+	return 0;
 }
 
 static void replay__apply_name(struct replay *r, const struct qz_log_record *record)
@@ -253,10 +424,15 @@ static void replay__apply_name(struct replay *r, const struct qz_log_record *rec
 		return;
 	}
 	memcpy(replay__row(r, i)->pub.comm, record->comm, QZ_LOG_COMM - 1);
+	replay__row(r, i)->exits |= record->kind == QZ_LOG_EXIT;
+	if (r->steps && record->kind == QZ_LOG_EXIT)
+		replay_steps__exit(r, replay__row(r, i));
 }
 
 int replay__apply_life(struct replay *r, const struct qz_log_record *record)
 {
+	if (record->kind == QZ_LOG_SETTLED)
+		return replay__settle(r);
 	if (!record->tid) {
 		r->counts.impossible++;
 		return 0;
@@ -268,6 +444,14 @@ int replay__apply_life(struct replay *r, const struct qz_log_record *record)
 		return replay__apply_found(r, record);
 	case QZ_LOG_EXEC:
 		replay__apply_exec(r, record);
+		return 0;
+	case QZ_LOG_IDENTITY:
+		return replay__apply_identity(r, record);
+	case QZ_LOG_NUMBERS:
+		replay__apply_numbers(r, record);
+		return 0;
+	case QZ_LOG_UNIT:
+		replay__apply_unit(r, record->tid, record->object);
 		return 0;
 	}
 	replay__apply_name(r, record);
@@ -295,8 +479,15 @@ void replay__each_thread(const struct replay *r,
 		if (!t->lives)
 			continue;
 		replay_row__charge(r, t);
+		replay_row__tell_image(r, t);
 		call(context, &t->pub);
 	}
+	replay__each_ended(r, call, context);
+}
+
+void replay__each_ended(const struct replay *r,
+			void (*call)(void *context, const struct replay_thread *t), void *context)
+{
 	for (uint32_t i = r->ended_threads; i != REPLAY_NONE; i = replay__row(r, i)->next)
 		call(context, &replay__row(r, i)->pub);
 }

@@ -90,10 +90,16 @@ void replay__apply_site(struct replay *r, const struct qz_log_record *record)
 
 /* ---- the wait under way ---- */
 
-void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
-			const struct qz_log_record *left)
+uint32_t replay_place__of(struct replay *r, struct replay_row *t, uint32_t site)
 {
-	struct replay_place *place = left ? replay_place__find(r, t, left->site) : NULL;
+	const struct replay_place *place = replay_place__find(r, t, site);
+
+	return place ? place->place : 0;
+}
+
+static void begin_at(struct replay *r, struct replay_row *t, uint16_t cause,
+		     const struct replay_place *place, const struct qz_log_record *left)
+{
 	uint32_t object = place ? replay_queue__find(r, t, place) : REPLAY_NONE;
 
 	t->stay = (struct replay_stay) {
@@ -108,7 +114,36 @@ void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
 		t->stay.runnable_ns = replay_parallelism__runnable_ns(
 			replay__parallelism(r, t->pub.scope), r->now);
 	if (object != REPLAY_NONE)
-		replay_queue__join(r, t, left->object);
+		replay_queue__join(r, t, left ? left->object : 0);
+}
+
+void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
+			const struct qz_log_record *left)
+{
+	begin_at(r, t, cause, left ? replay_place__find(r, t, left->site) : NULL, left);
+}
+
+void replay_stay__begin_at(struct replay *r, struct replay_row *t, uint16_t cause, uint32_t place)
+{
+	static const uint8_t tags[] = {
+		[QZ_WAIT_FUTEX] = QZ_TAG_FUTEX,
+		[QZ_WAIT_PIPE] = QZ_TAG_PIPE,
+		[QZ_WAIT_SOCKET] = QZ_TAG_SOCKET,
+		[QZ_WAIT_DISK] = QZ_TAG_FILE,
+	};
+	const struct replay_place at = {
+		.place = place, .cause = cause, .tag = cause < sizeof(tags) ? tags[cause] : 0};
+
+	begin_at(r, t, cause, place ? &at : NULL, NULL);
+}
+
+void replay_stay__restart(struct replay *r, struct replay_row *t)
+{
+	t->stay.began = r->now;
+	t->stay.blocked_ns = t->stay.ready_ns = 0;
+	t->stay.runnable_ns =
+		replay_parallelism__runnable_ns(replay__parallelism(r, t->pub.scope), r->now);
+	t->stay.room_ns = replay_parallelism__room_ns(r->machine, r->now);
 }
 
 /* Of the scope, over the wait so far. */
@@ -155,6 +190,7 @@ static struct replay_wait replay_stay__tell(const struct replay *r, const struct
 {
 	return (struct replay_wait) {
 		.serial = t->pub.serial,
+		.number = t->pub.number,
 		.scope = t->pub.scope,
 		.site = t->stay.site,
 		.place = t->stay.place,
@@ -196,7 +232,9 @@ void replay_stay__end(struct replay *r, struct replay_row *t)
 	if (t->stay.object != REPLAY_NONE)
 		replay__queue(r, t->stay.object)->refs--;
 	told = replay_stay__tell(r, t);
+	t->waited = true;
 	w = replay_wait__get(r, t, &told);
+	w->number = told.number;
 	w->count++;
 	w->blocked_ns += told.blocked_ns;
 	w->ready_ns += told.ready_ns;
@@ -228,10 +266,39 @@ void replay__each_open_wait(const struct replay *r,
 	}
 }
 
-void replay__clear_waits(struct replay *r)
+void replay_wait__number(struct replay *r, const struct replay_row *t)
 {
-	r->waits.n = r->wakeups.n = 0;
+	struct replay_wait *rows = r->waits.items;
+
+	for (uint32_t i = 0; t->waited && i < r->waits.n; i++)
+		if (rows[i].serial == t->pub.serial)
+			rows[i].number = t->pub.number;
+}
+
+/* It is not known yet whose it is: its process has no number. */
+static bool replay_wait__stays(const struct replay *r, const struct replay_wait *w)
+{
+	const struct replay_parallelism *s =
+		w->scope == REPLAY_NONE ? NULL : replay__parallelism(r, w->scope);
+
+	return s && s->exists && s->pub.number == REPLAY_NONE;
+}
+
+void replay__clear_waits(struct replay *r, bool all)
+{
+	struct replay_wait *rows = r->waits.items;
+	uint32_t n = 0;
+
 	qz_hash_table__clear(&r->waits.index);
+	for (uint32_t i = 0; i < r->waits.n; i++) {
+		if (all || !replay_wait__stays(r, &rows[i]))
+			continue;
+		rows[n] = rows[i];
+		qz_hash_table__insert(&r->waits.index, replay_wait__hash(&rows[n]), n);
+		n++;
+	}
+	r->waits.n = n;
+	r->wakeups.n = 0;
 	qz_hash_table__clear(&r->wakeups.index);
 	replay__reuse_dropped(r);
 }

@@ -4,12 +4,15 @@
 
 static uint32_t replay_wakeup__hash(const struct replay_wakeup *w)
 {
-	return qz_hash_table__hash_number(w->scope, (uint64_t)w->object << 32 | w->waker);
+	uint32_t hash = qz_hash_table__hash_number(w->scope, w->place);
+
+	return qz_hash_table__hash_number(hash, (uint64_t)w->object << 32 | w->waker);
 }
 
 static bool replay_wakeup__equal(const struct replay_wakeup *a, const struct replay_wakeup *b)
 {
-	return a->scope == b->scope && a->waker == b->waker && a->object == b->object;
+	return a->scope == b->scope && a->waker == b->waker && a->object == b->object &&
+	       a->place == b->place;
 }
 
 static bool replay_wakeup__is(const void *context, uint32_t i, const void *key)
@@ -19,28 +22,75 @@ static bool replay_wakeup__is(const void *context, uint32_t i, const void *key)
 	return replay_wakeup__equal((struct replay_wakeup *)r->wakeups.items + i, key);
 }
 
+/* The row with the first members of w, or REPLAY_NONE. */
+static uint32_t replay_wakeup__find(const struct replay *r, const struct replay_wakeup *w)
+{
+	return qz_hash_table__find(&r->wakeups.index, replay_wakeup__hash(w), replay_wakeup__is, r,
+				   w);
+}
+
+/* There is room for it. */
+static uint32_t replay_wakeup__begin(struct replay *r, const struct replay_wakeup *w)
+{
+	struct replay_wakeup *row = (struct replay_wakeup *)r->wakeups.items + r->wakeups.n;
+
+	*row = *w;
+	row->count = row->woken_ns = row->blocked_ns = 0;
+	qz_hash_table__insert(&r->wakeups.index, replay_wakeup__hash(w), r->wakeups.n);
+	return r->wakeups.n++;
+}
+
+void replay_wakeup__put(struct replay *r, const struct replay_wakeup *w, uint64_t count,
+			uint64_t woken_ns)
+{
+	uint32_t i = replay_wakeup__find(r, w);
+	struct replay_wakeup *row;
+
+	if (i == REPLAY_NONE) {
+		if (replay__make_room(r)) /* of those that come with one record, beyond the first */
+			return;
+		i = replay_wakeup__begin(r, w);
+	}
+	row = (struct replay_wakeup *)r->wakeups.items + i;
+	row->count += count;
+	row->woken_ns += woken_ns;
+}
+
+/* Where nobody asks for the time until woken. */
+static void add_count(struct replay *r, struct replay_row *by, const struct replay_wakeup *w,
+		      uint64_t blocked_ns)
+{
+	struct replay_wakeup *rows = r->wakeups.items;
+	uint32_t *last = &by->last_wakeups[w->object % LAST_WAKEUPS];
+
+	if (*last >= r->wakeups.n || !replay_wakeup__equal(&rows[*last], w)) {
+		*last = replay_wakeup__find(r, w);
+		if (*last == REPLAY_NONE)
+			*last = replay_wakeup__begin(r, w);
+	}
+	rows[*last].count++;
+	rows[*last].blocked_ns += blocked_ns;
+}
+
 void replay_wakeup__add(struct replay *r, struct replay_row *t, const struct replay_waker *waker,
 			uint64_t blocked_ns)
 {
-	struct replay_wakeup *rows = r->wakeups.items;
-	struct replay_wakeup w = {
-		.scope = t->pub.scope, .waker = waker->ref.serial, .object = t->stay.object};
 	struct replay_row *by = waker->ref.serial ? replay__row(r, waker->ref.row) : t;
-	uint32_t *last = &by->last_wakeups[w.object % LAST_WAKEUPS], hash, i = *last;
+	struct replay_wakeup w = {
+		.scope = t->pub.scope,
+		.waker = waker->ref.serial,
+		.number = waker->ref.serial && by->pub.scope == t->pub.scope ? by->pub.number : 0,
+		.place = waker->place,
+		.object = t->stay.object,
+	};
 
 	t->pub.woken++;
-	if (i >= r->wakeups.n || !replay_wakeup__equal(&rows[i], &w)) {
-		hash = replay_wakeup__hash(&w);
-		i = qz_hash_table__find(&r->wakeups.index, hash, replay_wakeup__is, r, &w);
-		if (i == REPLAY_NONE) {
-			i = r->wakeups.n++;
-			rows[i] = w;
-			qz_hash_table__insert(&r->wakeups.index, hash, i);
-		}
-		*last = i;
+	if (!r->options.woken) {
+		add_count(r, by, &w, blocked_ns);
+		return;
 	}
-	rows[i].count++;
-	rows[i].blocked_ns += blocked_ns;
+	replay_window__charge(r, t, waker, &w, blocked_ns);
+	replay_window__begin(r, t);
 }
 
 void replay__each_wakeup(const struct replay *r,

@@ -2,9 +2,11 @@
 #include "core/report/object_cost.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model/allowed.h"
 #include "core/model/frames.h"
 #include "core/report/lock_code.h"
 #include "core/report/report.h"
@@ -32,9 +34,12 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static uint32_t processors_of(const struct qz_report *r)
 {
-	if (r->profile->processors)
-		return r->profile->processors;
-	return r->nlevels > 1 ? r->nlevels - 1 : 1;
+	struct qz_allowed allowed;
+
+	if (!r->profile->processors)
+		return r->nlevels > 1 ? r->nlevels - 1 : 1;
+	qz_allowed__find(r->profile, r->scope, &allowed);
+	return allowed.processors;
 }
 
 /* ---- code ---- */
@@ -78,6 +83,28 @@ static void count_code(struct qz_report *r, const uint32_t *row_of, const struct
 
 /* ---- queues ---- */
 
+/*
+ * The share of the processors that others than a scope had, on average: in a profile of the machine to the nanosecond,
+ * else as far as samples know.
+ */
+static double share_of_others(const struct qz_profile *p, uint32_t scope)
+{
+	uint32_t machine = qz_profile__machine(p);
+	uint64_t all, own;
+	double whole, others;
+
+	if (scope == machine || !p->processors)
+		return 0;
+	if (machine == QZ_NONE) {
+		others = qz_allowed__others(p, scope) / p->processors;
+		return isinf(others) || others < 0 ? 0 : others;
+	}
+	all = qz_scope__running_ns(&p->scopes[machine]);
+	own = qz_scope__running_ns(&p->scopes[scope]);
+	whole = (double)p->processors * (double)p->scopes[machine].elapsed_ns;
+	return all > own && whole > 0 ? (double)(all - own) / whole : 0;
+}
+
 static void count_waits(const struct qz_report *r, const uint32_t *row_of, struct parts *parts)
 {
 	const struct qz_profile *p = r->profile;
@@ -86,13 +113,15 @@ static void count_waits(const struct qz_report *r, const uint32_t *row_of, struc
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 		struct parts *to;
+		double free;
 
 		if (w->object == QZ_NONE || !qz_scope__covers(p, r->scope, w->scope))
 			continue;
 		to = &parts[row_of[w->object]];
 		to->blocked += (double)w->blocked_ns;
-		if (w->nominal < processors)
-			to->free += (double)w->blocked_ns * (processors - w->nominal) / processors;
+		free = 1 - (double)w->nominal / processors - share_of_others(p, w->scope);
+		if (free > 0)
+			to->free += (double)w->blocked_ns * free;
 	}
 }
 
@@ -194,8 +223,11 @@ static void set_costs(struct qz_report *r, const struct parts *parts,
 
 		if (qz_object_cost__can_be_held(&r->profile->objects[row->object]))
 			set_parts(r, row, &parts[i], code, stamps);
-		cost->cost_ns = least(r->elapsed_ns, cost->held_running_ns + cost->held_blocked_ns +
-							     cost->free_ns + cost->lock_ns);
+		if (r->profile->objects[row->object].kind == QZ_OBJECT_LINE)
+			cost->line_ns = row->figure.norm_ns;
+		cost->cost_ns =
+			least(r->elapsed_ns, cost->held_running_ns + cost->held_blocked_ns +
+						     cost->free_ns + cost->lock_ns + cost->line_ns);
 	}
 }
 

@@ -25,7 +25,9 @@ struct qz_object_cost {
 	uint64_t free_ns; /* of the rest: times the share of processors that had nothing to do */
 	uint64_t lock_ns; /* normalized time of taking and releasing it, not while held */
 	uint64_t lock_cpu_ns;
-	uint64_t cost_ns; /* held_running + held_blocked + free + lock; at most the elapsed time */
+	uint64_t line_ns; /* of a cache line: normalized time of waiting for it */
+	uint64_t
+		cost_ns; /* held_running + held_blocked + free + lock + line; at most the elapsed time */
 };
 
 /* Whether such an object can be held, unlike one at which threads wait for each other or for work. */

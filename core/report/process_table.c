@@ -10,6 +10,7 @@
 #include "core/estimate/estimate.h"
 #include "core/transform/merge.h"
 #include "core/util/hash_table.h"
+#include "core/util/order.h"
 #include "core/util/systemd_unit.h"
 
 /* What a row has of one procedure or object. */
@@ -319,7 +320,7 @@ static int compare(const void *x, const void *y, void *context)
 	}
 	order = order ? order : descending((double)a->norm_ns, (double)b->norm_ns);
 	order = order ? order : descending((double)a->cpu_ns, (double)b->cpu_ns);
-	return order ? order : (a->scope > b->scope) - (a->scope < b->scope);
+	return order ? order : qz_order(a->scope, b->scope);
 }
 
 bool qz_process_table__is_rough(const struct qz_process_table *t, const struct qz_process_row *row)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/model/objects.h"
+#include "core/util/order.h"
 
 /* The rows of one kind, in their own order, which is by normalized time already. */
 struct queue {
@@ -172,8 +173,8 @@ static int compare(const void *x, const void *y)
 	if (!order && !a->name)
 		order = (a->figure < b->figure) - (a->figure > b->figure);
 	if (!order && !a->name)
-		order = (a->norm_ns < b->norm_ns) - (a->norm_ns > b->norm_ns);
-	return order ? order : (a->before > b->before) - (a->before < b->before);
+		order = qz_order(b->norm_ns, a->norm_ns);
+	return order ? order : qz_order(a->before, b->before);
 }
 
 int qz_ranking__sort(const struct qz_report *r, const struct qz_folding *f, enum qz_rank_key key,

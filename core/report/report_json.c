@@ -8,6 +8,7 @@
 #include "core/model/objects.h"
 #include "core/report/ranking.h"
 #include "core/report/wait_report.h"
+#include "core/model/allowed.h"
 #include "core/util/systemd_unit.h"
 #include "core/util/utf8.h"
 
@@ -56,6 +57,28 @@ int qz_report_json__add_cgroup(json_t *object, const struct qz_scope *scope)
 	       (*unit && json_object_set_new(object, "unit", qz_json_fields__text(unit)));
 }
 
+/* The processors that it may use, where something keeps others from it. */
+static int add_allowed(json_t *object, const struct qz_report *r)
+{
+	const struct qz_scope *s = &r->profile->scopes[r->scope];
+	struct qz_allowed a;
+	json_t *allowed;
+
+	qz_allowed__find(r->profile, r->scope, &a);
+	if (!a.fewer && !s->quota_us)
+		return 0;
+	allowed = json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "processors",
+			    (int)a.processors, "cpus", a.list, "cpuset",
+			    qz_json_fields__text(s->cpuset), "quota_cgroup",
+			    qz_json_fields__text(s->quota_cgroup), "quota_us",
+			    qz_json_fields__integer(s->quota_us), "quota_period_us",
+			    qz_json_fields__integer(s->quota_period_us), "throttled_ns",
+			    qz_json_fields__integer(s->throttled_ns), "throttled_periods",
+			    qz_json_fields__integer(s->throttled_periods), "quota_periods",
+			    qz_json_fields__integer(s->quota_periods));
+	return json_object_set_new(object, "allowed", allowed);
+}
+
 /* Of a part of a run, which one. */
 static int add_interval(json_t *object, const struct qz_profile *p)
 {
@@ -80,7 +103,10 @@ static json_t *ledger_of(const struct qz_ledger *l)
 {
 	json_t *object = qz_json_fields__object(qz_ledger_fields, l);
 	bool failed = json_object_set_new(object, "lost",
-					  qz_json_fields__losses(l->losses, l->nlosses)) != 0;
+					  qz_json_fields__losses(l->losses, l->nlosses)) != 0 ||
+		      (l->noutside &&
+		       json_object_set_new(object, "outside",
+					   qz_json_fields__losses(l->outside, l->noutside)));
 
 	return qz_json_fields__unless(failed, object);
 }
@@ -172,6 +198,14 @@ static const struct qz_field cost_fields[] = {
 	{0},
 };
 
+static const struct qz_field line_fields[] = {
+	QZ_SHOWN_FIELD(U64, qz_object, line_same),
+	QZ_SHOWN_FIELD(U64, qz_object, line_alone),
+	QZ_SHOWN_FIELD(U64, qz_object, line_elsewhere),
+	QZ_SHOWN_FIELD(U64, qz_object, line_elsewhere_alone),
+	{0},
+};
+
 json_t *qz_report_json__object(const struct qz_report *r, const struct qz_object_row *row)
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
@@ -179,6 +213,7 @@ json_t *qz_report_json__object(const struct qz_report *r, const struct qz_object
 	uint64_t ci = qz_wait_figure__ci(&row->waits);
 	bool failed =
 		!object || qz_json_fields__write(object, qz_object_fields, o) ||
+		(o->kind == QZ_OBJECT_LINE && qz_json_fields__write(object, line_fields, o)) ||
 		json_object_set_new(object, "kind", json_string("object")) ||
 		json_object_set_new(object, "object_kind",
 				    json_string(qz_objects__kind_name(o->kind))) ||
@@ -228,7 +263,9 @@ static json_t *thread_of(const struct qz_report *r, const struct qz_thread_row *
 		json_object_set_new(object, "waits", qz_json_fields__integer(row->waits.count)) ||
 		json_object_set_new(object, "idle", json_boolean(r->idle[row->thread])) ||
 		json_object_set_new(object, "top_cause", cause_of(p, row->top_cause)) ||
-		json_object_set_new(object, "top_object", object_name_of(p, row->top_object));
+		json_object_set_new(object, "top_object", object_name_of(p, row->top_object)) ||
+		(*thread->cpus &&
+		 json_object_set_new(object, "cpus", qz_json_fields__text(thread->cpus)));
 
 	return qz_json_fields__unless(failed, object);
 }
@@ -281,7 +318,7 @@ json_t *qz_report_json__scope(const struct qz_report *r)
 	bool failed = !object || qz_json_fields__write(object, report_fields, r) ||
 		      json_object_set_new(object, "kind",
 					  json_string(qz_report_json__scope_kind(scope))) ||
-		      qz_report_json__add_cgroup(object, scope) ||
+		      qz_report_json__add_cgroup(object, scope) || add_allowed(object, r) ||
 		      json_object_set_new(object, "effective_ns",
 					  qz_json_fields__integers(r->effective_ns, r->nlevels)) ||
 		      json_object_set_new(object, "lost",

@@ -15,15 +15,10 @@ struct subject {
 static bool concerns(const struct qz_report *r, const struct subject *s, uint32_t node,
 		     uint32_t object)
 {
-	struct qz_frames frames = {.profile = r->profile, .node = node};
-	uint32_t frame;
-
 	if (s->object != QZ_NONE)
 		return object == s->object;
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
-		if (frame == s->procedure)
-			return true;
-	return false;
+	return qz_frames__contain((struct qz_frames) {.profile = r->profile, .node = node},
+				  s->procedure);
 }
 
 static void add_state(const struct qz_report *r, struct qz_state *state, uint32_t nominal,

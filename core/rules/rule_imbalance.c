@@ -10,7 +10,9 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
+#include "core/advise/parking.h"
 #include "core/model/frames.h"
+#include "core/model/objects.h"
 #include "core/util/base_name.h"
 
 /*
@@ -102,6 +104,43 @@ static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
 		shown);
 }
 
+/* Threads that work in turns, and sleep at words of their own meanwhile: that is a lock, whatever it is called. */
+static void say_who_parks(struct qz_finding *f, const struct qz_report *r,
+			  const struct qz_alone *alone, const struct qz_parking *parking)
+{
+	char *label = qz_objects__label(&r->profile->objects[parking->object]);
+	char shown[QZ_SHORT_NAME];
+
+	if (!label) {
+		f->failed = true;
+		return;
+	}
+	qz_finding__shorten(shown, label);
+	f->word = "CONTENDED";
+	qz_finding__say(
+		f, &f->what,
+		"%u %s run %s one at a time, %.0f%% of the time: the others sleep, each at a "
+		"word of its own, until the one that ran wakes one of them, as at a lock.",
+		alone->sharers, kind_of(alone), f->shown, qz_finding__percent(r, alone->shared_ns));
+	qz_finding__prove(f, "report", label,
+			  "they slept %.2f s at %s, all together; %.0f%% of the wake-ups there are "
+			  "theirs",
+			  (double)parking->waited_ns / 1e9, shown, 100 * parking->woken);
+	if (parking->place != QZ_NONE)
+		qz_finding__say(f, &f->where, "taken in %s",
+				r->profile->procedures[parking->place].name);
+	qz_finding__say(
+		f, &f->remedy,
+		"find the lock (a monitor, a mutex of the language) in the stacks of these "
+		"waits; hold it for less time, or give each part of the data one of its own");
+	free(label);
+}
+
+static bool is_balanced(const struct qz_alone *alone)
+{
+	return (double)alone->most_ns < 1.2 * (double)alone->least_ns;
+}
+
 /* Of threads that did as much as each other in the end, none is the slowest: now this one works, now that. */
 static void say_what(struct qz_finding *f, const struct qz_report *r, const struct qz_alone *alone)
 {
@@ -113,7 +152,7 @@ static void say_what(struct qz_finding *f, const struct qz_report *r, const stru
 			       "first"
 			     : "divide the work into smaller pieces that threads take as they "
 			       "get done (OpenMP: schedule(dynamic))");
-	if ((double)alone->most_ns < 1.2 * (double)alone->least_ns) {
+	if (is_balanced(alone)) {
 		f->word = "TAKING TURNS";
 		qz_finding__say(f, &f->what,
 				"%u %s run %s in turns: only one of them works %.0f%% of the time.",
@@ -130,6 +169,7 @@ static void say_what(struct qz_finding *f, const struct qz_report *r, const stru
 
 int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 {
+	struct qz_parking parking = {.object = QZ_NONE};
 	struct qz_alone alone;
 	struct qz_finding f;
 	uint32_t spinning = QZ_NONE;
@@ -139,16 +179,20 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 	    alone.sharers < 2)
 		return err;
 	err = find_spinning(r, &alone, &spinning);
+	if (!err && spinning == QZ_NONE && is_balanced(&alone) && !alone.apart)
+		err = qz_parking__find(r, alone.shared_phase, &parking);
 	if (err)
 		return err;
 	f = qz_finding__about("imbalance", r, QZ_SUBJECT_PROCEDURE, alone.shared_phase);
 	f.gain_high_ns = room(r, &alone);
 	f.gain_low_ns = (uint64_t)(USUAL * (double)f.gain_high_ns);
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_DIVIDED;
-	if (spinning == QZ_NONE)
-		say_what(&f, r, &alone);
-	else
+	if (spinning != QZ_NONE)
 		say_who_spins(&f, r, &alone, spinning);
+	else if (parking.object != QZ_NONE)
+		say_who_parks(&f, r, &alone, &parking);
+	else
+		say_what(&f, r, &alone);
 	qz_finding__prove(&f, "threads", NULL,
 			  "processor time of these %s in it: %.2f s at most, %.2f s at least",
 			  kind_of(&alone), (double)alone.most_ns / 1e9,

@@ -1,44 +1,265 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * More threads than processors: they wait for each other's processor. That alone costs little, since the
- * processors are busy; what it costs are switches, and locks whose holders are not running.
+ * Pools with more threads than there are processors: they wait for each other's processor. That alone costs little, since
+ * the processors are busy; what it costs is waiting in loops and handing over to threads that are not running, and caches.
  */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "core/advise/advise.h"
+#include "core/advise/bounds.h"
+#include "core/advise/pools.h"
 #include "core/advise/usage.h"
+#include "core/costs/cost_walk.h"
+#include "core/util/order.h"
 
 /*
- * Threads that are ready, on average. That alone is no finding: pigz and x264 with their defaults have more of
- * them on a busy machine. No program with a known fix has been measured for this rule yet.
+ * Threads that can run, on average, for each processor. Two programs with two threads of OpenBLAS each on two processors gain
+ * nothing with one each, four programs half of the time: doc/truth.md.
  */
-#define LEAST_READY 1.0
+#define MANY 2.0
+
+/* Of the processor time, spent by the pool on waiting and handing over. pigz and x264 have pools, too, that cost nothing. */
+#define LEAST_SPENT 0.05
+
+/* Of calls, what they cost more with several threads in a process: processors tell each other of pages that go. */
+#define SHARED_CALLS 0.5
+
+/* Of work, what it costs more at most, with caches that others had in between: no sample shows that. */
+#define CACHES 0.66
+
+/* Processor time below the code of one pool. */
+struct spent {
+	uint64_t waiting_ns; /* spun, or for handing over and starting */
+	uint64_t nested_ns;  /* of this, in regions within regions */
+	uint64_t calls_ns, work_ns;
+};
+
+struct crowd {
+	const struct qz_report *report;
+	struct qz_cost_walk walk;
+	struct qz_pools pools;
+	struct spent by_pool[QZ_POOLS];
+	uint64_t able_ns;	   /* any could run */
+	uint64_t cpu_ns, other_ns; /* of all; of this, neither work nor the start of commands */
+	enum qz_pool_kind most;	   /* that waited most */
+	double runnable;	   /* threads, on average while any could run */
+	uint32_t processors, free; /* that it may use; of these, that others do not want */
+	uint32_t processes;	   /* with this pool */
+};
+
+static void add_sample(struct crowd *c, const struct qz_sample *s)
+{
+	enum qz_cost cost = qz_cost_walk__at(&c->walk, s->node).cost;
+	bool nested;
+	enum qz_pool_kind kind = qz_pools__at(&c->pools, s->node, &nested);
+	struct spent *spent = &c->by_pool[kind];
+
+	c->cpu_ns += s->cpu_ns;
+	if (s->spinning || (cost != QZ_COST_WORK && (cost != QZ_COST_STARTING || kind != QZ_POOLS)))
+		c->other_ns += s->cpu_ns;
+	if (kind == QZ_POOLS)
+		return;
+	if (s->spinning || cost == QZ_COST_HANDING || cost == QZ_COST_STARTING) {
+		spent->waiting_ns += s->cpu_ns;
+		spent->nested_ns += nested ? s->cpu_ns : 0;
+	} else if (cost == QZ_COST_CALLS) {
+		spent->calls_ns += s->cpu_ns;
+	} else if (cost == QZ_COST_WORK) {
+		spent->work_ns += s->cpu_ns;
+	}
+}
+
+static void add_samples(struct crowd *c)
+{
+	const struct qz_profile *p = c->report->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		if (p->samples[i].scope == c->report->scope &&
+		    !qz_sample__is_unattributed(p, &p->samples[i]))
+			add_sample(c, &p->samples[i]);
+	for (int kind = 0; kind < QZ_POOLS; kind++)
+		if (c->by_pool[kind].waiting_ns > c->by_pool[c->most].waiting_ns)
+			c->most = (enum qz_pool_kind)kind;
+}
+
+/* ---- processes ---- */
+
+struct process {
+	int32_t pid;
+	uint64_t cpu_ns; /* in the pool */
+};
+
+static int compare(const void *x, const void *y)
+{
+	const struct process *a = x, *b = y;
+
+	return qz_order(a->pid, b->pid);
+}
+
+/* Adds up those of one pid. Gives how many are left. */
+static uint32_t merge(struct process *processes, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (n)
+		qsort(processes, n, sizeof(*processes), compare);
+	for (uint32_t i = 0; i < n; i++)
+		if (kept && processes[kept - 1].pid == processes[i].pid)
+			processes[kept - 1].cpu_ns += processes[i].cpu_ns;
+		else
+			processes[kept++] = processes[i];
+	return kept;
+}
+
+/* Of those with the pool, how many use it: who forks the others may have loaded it, too. 0 or -ENOMEM. */
+static int count_processes(struct crowd *c)
+{
+	const struct qz_profile *p = c->report->profile;
+	struct process *processes = calloc((size_t)p->nsamples + 1, sizeof(*processes));
+	uint64_t most = 0;
+	uint32_t n = 0;
+	bool nested;
+
+	if (!processes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope == c->report->scope && s->thread != QZ_NONE &&
+		    qz_pools__at(&c->pools, s->node, &nested) == c->most)
+			processes[n++] = (struct process) {p->threads[s->thread].pid, s->cpu_ns};
+	}
+	n = merge(processes, n);
+	for (uint32_t i = 0; i < n; i++)
+		most = processes[i].cpu_ns > most ? processes[i].cpu_ns : most;
+	for (uint32_t i = 0; i < n; i++)
+		c->processes += processes[i].cpu_ns >= most / 10;
+	free(processes);
+	return 0;
+}
+
+/* ---- the finding ---- */
+
+static const struct spent *spent_in(const struct crowd *c)
+{
+	return &c->by_pool[c->most];
+}
+
+static bool is_nested(const struct crowd *c)
+{
+	return qz_pool__info(c->most)->flat && spent_in(c)->nested_ns > spent_in(c)->waiting_ns / 2;
+}
+
+/* Threads for each process that has the pool. */
+static uint32_t right_size(const struct crowd *c, uint32_t processors)
+{
+	return processors > c->processes ? processors / c->processes : 1;
+}
+
+/* A pool of one thread waits for nobody; of half as many threads each still waits for the others. */
+static double saved_at_least(const struct crowd *c)
+{
+	return is_nested(c) || right_size(c, c->processors) == 1 ? 1 : 0.5;
+}
+
+static struct qz_bounds gain_of(const struct crowd *c)
+{
+	const struct spent *s = spent_in(c);
+	double a_cpu = (double)c->able_ns / (double)c->cpu_ns;
+	double low = (double)s->waiting_ns + SHARED_CALLS * (double)s->calls_ns;
+	double high = (double)c->other_ns + CACHES * (double)s->work_ns;
+
+	return qz_bounds__within(c->report,
+				 (struct qz_bounds) {(uint64_t)(saved_at_least(c) * low * a_cpu),
+						     (uint64_t)(high * a_cpu)});
+}
+
+static int report_it(const struct crowd *c, uint64_t ready_ns, struct qz_advice *a)
+{
+	const struct qz_pool *pool = qz_pool__info(c->most);
+	struct qz_finding f =
+		qz_finding__about("oversubscribed", c->report, QZ_SUBJECT_SCOPE, c->report->scope);
+	struct qz_bounds gain = gain_of(c);
+	char each[64] = "";
+
+	if (c->processes > 1)
+		snprintf(each, sizeof(each), " in each of %u processes", c->processes);
+	f.word = "TOO MANY THREADS";
+	f.gain_low_ns = gain.low_ns;
+	f.gain_high_ns = gain.high_ns;
+	f.lost = QZ_LOST_READY | QZ_LOST_IDLE;
+	qz_finding__say(&f, &f.what,
+			"%s has threads of its own%s: %.1f threads could run on average, on %u "
+			"CPU%s.",
+			pool->name, each, c->runnable, c->processors,
+			c->processors == 1 ? "" : "s");
+	qz_finding__prove(&f, "report --costs", NULL,
+			  "its threads took %.0f%% of the CPU time for waiting and handing over",
+			  100 * (double)spent_in(c)->waiting_ns / (double)c->cpu_ns);
+	qz_finding__prove(&f, "threads", NULL, "ready without a CPU: %.2f s, all threads together",
+			  (double)ready_ns / 1e9);
+	if (is_nested(c))
+		qz_finding__say(&f, &f.remedy, "no threads for regions within regions: %s",
+				pool->flat);
+	else
+		qz_finding__say(&f, &f.remedy, "%s%u%s", pool->size, right_size(c, c->free),
+				c->processes > 1 ? " in each process" : "");
+	return qz_advise__add(a, &f);
+}
+
+/* As many as ran at a time, where the scope was kept from others. */
+static uint32_t allowed(const struct qz_report *r, const struct qz_usage *u)
+{
+	uint32_t used = (uint32_t)ceil(r->parallelism);
+
+	return u->limited_ns && used && used < u->processors ? used : u->processors;
+}
+
+/* What others had of these while its threads were ready, they would have then, too. */
+static uint32_t free_of(const struct qz_report *r, const struct qz_usage *u, uint32_t processors)
+{
+	double taken = (double)(u->taken_ns - u->limited_ns) / (double)(r->elapsed_ns + 1);
+
+	return taken + 1 < processors ? (uint32_t)lround(processors - taken) : 1;
+}
+
+static bool costs_enough(const struct crowd *c)
+{
+	return c->cpu_ns && (double)spent_in(c)->waiting_ns >= LEAST_SPENT * (double)c->cpu_ns;
+}
+
+/* Time in which a thread could run; one that spins can. */
+static uint64_t able_ns(const struct qz_report *r, const struct qz_usage *u)
+{
+	uint64_t off_ns = r->profile->scopes[r->scope].level_ns[0];
+
+	return r->elapsed_ns - (u->idle_ns < off_ns ? u->idle_ns : off_ns);
+}
 
 int qz_rule__oversubscribed(const struct qz_report *r, struct qz_advice *a)
 {
-	uint64_t queued;
+	struct crowd c = {.report = r};
 	struct qz_usage u;
-	struct qz_finding f;
+	int err;
 
 	qz_usage__find(r, &u);
-	queued = u.ready_ns > u.taken_ns ? u.ready_ns - u.taken_ns : 0;
-	if (!r->spin_ns || (double)queued < LEAST_READY * (double)r->elapsed_ns)
+	c.able_ns = able_ns(r, &u);
+	c.processors = allowed(r, &u);
+	c.free = free_of(r, &u, c.processors);
+	c.runnable = (double)r->profile->scopes[r->scope].runnable_ns / (double)(c.able_ns + 1);
+	if (c.runnable <= MANY * c.processors)
 		return 0;
-	f = qz_finding__about("oversubscribed", r, QZ_SUBJECT_SCOPE, r->scope);
-	f.word = "TOO MANY THREADS";
-	/* what was spun took a processor from a thread that was ready */
-	f.gain_high_ns = r->spin_ns / u.processors;
-	f.gain_low_ns = f.gain_high_ns / 2;
-	f.lost = QZ_LOST_READY;
-	qz_finding__say(
-		&f, &f.what,
-		"Threads spin while others that could work have no CPU: %.1f threads were ready on "
-		"average, on %u CPUs.",
-		(double)u.ready_ns / (double)r->elapsed_ns, u.processors);
-	qz_finding__prove(&f, "threads", NULL,
-			  "ready without a processor: %.2f s, all threads together",
-			  (double)u.ready_ns / 1e9);
-	qz_finding__prove(&f, "report", NULL, "spun: %.2f s of processor time",
-			  (double)r->spin_ns / 1e9);
-	qz_finding__say(&f, &f.remedy,
-			"start as many threads as there are CPUs, or let them block");
-	return qz_advise__add(a, &f);
+	err = qz_cost_walk__init(&c.walk, r->profile);
+	err = err ? err : qz_pools__init(&c.pools, r->profile);
+	if (!err) {
+		add_samples(&c);
+		if (costs_enough(&c))
+			err = count_processes(&c) ?: report_it(&c, u.ready_ns, a);
+	}
+	qz_cost_walk__free(&c.walk);
+	qz_pools__free(&c.pools);
+	return err;
 }

@@ -6,6 +6,45 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
+#include "core/model/frames.h"
+
+/* Of a lock's queue, at least this share must have a holder that was seen, to say that some code did not hold it. */
+#define SEEN 0.5
+
+/* Share of a phase in which it may hold a lock that others queue for. */
+#define HARDLY 0.05
+
+/* Whether the holders of all locks that matter were seen. */
+static bool holders_are_known(const struct qz_report *r)
+{
+	for (uint32_t i = 0; i < r->nobjects; i++) {
+		const struct qz_object_cost *cost = &r->objects[i].cost;
+		uint64_t seen = cost->held_running_ns + cost->held_blocked_ns;
+
+		if (cost->queued_ns > r->elapsed_ns / 50 &&
+		    (double)seen < SEEN * (double)cost->queued_ns)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a phase held no lock that others queued for. */
+static bool is_unheld(const struct qz_report *r, uint32_t phase)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t all = 0, held = 0;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope != r->scope || s->spinning || s->busy != 1 ||
+		    !qz_frames__contain((struct qz_frames) {.profile = p, .node = s->node}, phase))
+			continue;
+		all += s->norm_ns;
+		held += s->object == QZ_NONE ? 0 : s->norm_ns;
+	}
+	return (double)held <= HARDLY * (double)all && holders_are_known(r);
+}
 
 int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 {
@@ -23,6 +62,8 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 	f.gain_low_ns = b.low_ns;
 	f.gain_high_ns = b.high_ns;
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_DIVIDED;
+	if (is_unheld(r, alone.phase))
+		f.lost |= QZ_LOST_UNHELD;
 	qz_finding__shorten(code, procedures[alone.code].name);
 	qz_finding__say(&f, &f.what,
 			"%s works alone %.0f%% of the time: one thread, while the other CPUs have "

@@ -5,12 +5,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
+#include "core/advise/pools.h"
 #include "core/costs/cost_table.h"
 #include "core/model/frames.h"
-#include "core/util/base_name.h"
 
 /* Below this share of the processor time a wait is shorter than what it would take to sleep. */
 #define LEAST_SHARE 0.02
@@ -133,55 +132,29 @@ static uint32_t find_procedure(const struct spinning *s)
 	return best;
 }
 
-/* What people do, by a module on the way to the code that spins; NULL: nothing is known of it. */
-static const char *remedy_of(const char *module)
-{
-	static const struct {
-		const char *module, *remedy;
-	} remedies[] = {
-		{"libgomp",
-		 "OMP_WAIT_POLICY=passive (or GOMP_SPINCOUNT=0), or OMP_NUM_THREADS not above "
-		 "the free CPUs"},
-		{"libomp",
-		 "OMP_WAIT_POLICY=passive or KMP_BLOCKTIME=0, or OMP_NUM_THREADS not above the "
-		 "free CPUs"},
-		{"libiomp",
-		 "OMP_WAIT_POLICY=passive or KMP_BLOCKTIME=0, or OMP_NUM_THREADS not above the "
-		 "free CPUs"},
-		{"redis-server", "fewer io-threads: less than there are free CPUs, or none"},
-		{"libopenblas",
-		 "OPENBLAS_NUM_THREADS not above the free CPUs, or OPENBLAS_THREAD_TIMEOUT "
-		 "smaller"},
-	};
-	const char *base = qz_base_name(module);
-
-	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
-		if (!strncmp(base, remedies[i].module, strlen(remedies[i].module)))
-			return remedies[i].remedy;
-	return NULL;
-}
-
 /*
  * Whose waiting it is: the procedure that spins may be sched_yield of the C library, for whoever asked for it most. 0 or
  * -ENOMEM.
  */
-static int find_remedy(const struct qz_report *r, const char *module, const char **remedy)
+static int find_remedy(const struct qz_report *r, const struct qz_procedure *code,
+		       const char **remedy)
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
+	enum qz_pool_kind kind = qz_pool__of_procedure(code);
 	const struct qz_cost_class *spinning;
 	struct qz_cost_table t;
 	int err = qz_cost_table__find(&t, r);
 
 	spinning = &t.classes[QZ_COST_SPINNING];
-	*remedy = remedy_of(module);
-	if (!*remedy && spinning->n && spinning->rows[0].asker != QZ_NONE) {
+	if (kind == QZ_POOLS && spinning->n && spinning->rows[0].asker != QZ_NONE) {
 		const struct qz_cost_row *most = &spinning->rows[0];
 
-		*remedy = remedy_of(procedures[most->asker].module);
-		if (!*remedy && most->through != QZ_NONE)
-			*remedy = remedy_of(procedures[most->through].module);
+		kind = qz_pool__of_procedure(&procedures[most->asker]);
+		if (kind == QZ_POOLS && most->through != QZ_NONE)
+			kind = qz_pool__of_procedure(&procedures[most->through]);
 	}
 	qz_cost_table__free(&t);
+	*remedy = kind == QZ_POOLS ? NULL : qz_pool__info(kind)->passive;
 	if (!*remedy)
 		*remedy = "let it block after a short while (mutex, condition variable, futex), or "
 			  "start fewer threads than there are CPUs";
@@ -216,7 +189,7 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 		qz_finding__prove(&f, "report", p->objects[object].name, "spun on it: %.2f s",
 				  (double)s->on[object] / 1e9);
 	}
-	f.failed |= find_remedy(r, code->module, &remedy) != 0;
+	f.failed |= find_remedy(r, code, &remedy) != 0;
 	qz_finding__say(&f, &f.remedy, "%s", remedy);
 	return qz_advise__add(a, &f);
 }

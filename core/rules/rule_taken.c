@@ -7,44 +7,27 @@
 #include "core/advise/usage.h"
 #include "core/util/systemd_unit.h"
 
-/* The scope that ran most beside this one. */
-static uint32_t find_other(const struct qz_report *r)
-{
-	const struct qz_profile *p = r->profile;
-	uint32_t best = QZ_NONE;
-
-	for (uint32_t i = 0; i < p->nscopes; i++) {
-		const struct qz_scope *s = &p->scopes[i];
-
-		if (i == r->scope || s->kind == QZ_SCOPE_MACHINE || s->vacant || !s->cpu_ns)
-			continue;
-		if (best == QZ_NONE || s->cpu_ns > p->scopes[best].cpu_ns)
-			best = i;
-	}
-	return best;
-}
-
 int qz_rule__taken(const struct qz_report *r, struct qz_advice *a)
 {
 	const struct qz_profile *p = r->profile;
 	const struct qz_scope *other;
 	char unit[QZ_UNIT_LENGTH] = "";
-	uint32_t index = find_other(r);
+	uint32_t index = qz_usage__other(r);
 	struct qz_usage u;
 	struct qz_finding f;
 	uint64_t active;
 	double share;
 
-	if (p->scopes[r->scope].kind == QZ_SCOPE_MACHINE || qz_profile__machine(p) == QZ_NONE ||
-	    index == QZ_NONE)
+	if (index == QZ_NONE)
 		return 0;
 	qz_usage__find(r, &u);
+	u.taken_ns -= u.limited_ns;
 	other = &p->scopes[index];
 	active = r->elapsed_ns - (u.idle_ns < r->elapsed_ns ? u.idle_ns : r->elapsed_ns);
 	share = (double)u.taken_ns / (double)(u.taken_ns + p->scopes[r->scope].cpu_ns + 1);
 	qz_systemd_unit__of_cgroup(other->cgroup, unit);
 	f = qz_finding__about("taken", r, QZ_SUBJECT_SCOPE, index);
-	f.word = "CROWDED OUT";
+	f.word = "SHORT OF CPUS";
 	f.gain_high_ns = (uint64_t)(share * (double)active);
 	f.gain_low_ns = f.gain_high_ns / 2;
 	f.lost = QZ_LOST_READY;

@@ -72,6 +72,7 @@ char *qz_gaps__cause(const struct qz_identities *ids, const struct qz_scale_caus
 		[QZ_IDLE_CAUSE_NO_WORK] = "threads without work (%s)",
 		[QZ_IDLE_CAUSE_NO_THREAD] = "no further thread to run",
 		[QZ_IDLE_CAUSE_OTHERS] = "other programs on the processors",
+		[QZ_IDLE_CAUSE_QUARTZ] = "Quartz itself on the processors",
 		[QZ_IDLE_CAUSE_LATE] = "threads on their way to a processor",
 		[QZ_IDLE_CAUSE_SPIN] = "spinning in %s",
 	};
@@ -298,10 +299,10 @@ static bool takes_most(const struct gap *g, double term, double ci, double added
 	return term > added / 2 && share_of(g, term) >= NOTABLE && term > ci;
 }
 
-/* Not what others had. */
+/* Not what others or Quartz had. */
 static double own_idle(const struct qz_scale_point *p)
 {
-	return p->idle.value - p->others.value;
+	return p->idle.value - p->others.value - p->quartz.value;
 }
 
 /* From one number of processors to the next: what became of the processor time that was added. */
@@ -335,30 +336,41 @@ static void say_curvature(struct gap *g)
 		    a->processors, b->processors);
 }
 
+static double share_of_point(const struct qz_scale_point *p, double ns)
+{
+	return ns / (p->processors * p->elapsed.value);
+}
+
 /* What makes the terms doubtful: first, because it is in all of them. */
 static void say_others(struct gap *g)
 {
-	double worst = 0;
+	double others = 0, quartz = 0;
 
 	for (uint32_t i = 0; i < g->s->n; i++) {
 		const struct qz_scale_point *p = &g->s->points[i];
-		double share = p->others.value / (p->processors * p->elapsed.value);
 
-		worst = share > worst ? share : worst;
+		others = fmax(others, share_of_point(p, p->others.value));
+		quartz = fmax(quartz, share_of_point(p, p->quartz.value));
 	}
-	if (worst >= DISTURBS)
+	if (others >= DISTURBS)
 		say(g,
 		    "Other programs had up to %.0f%% of the processors that this one wanted. That "
 		    "is in its idle time, and what it shares with them, as caches, in its "
 		    "inflation: "
 		    "measure again when they rest.",
-		    100 * worst);
+		    100 * others);
+	if (quartz >= DISTURBS)
+		say(g,
+		    "Quartz itself had up to %.0f%% of the processors that this one wanted. That "
+		    "is "
+		    "in its idle time, and is less of a longer run.",
+		    100 * quartz);
 }
 
 static void say_doubts(struct gap *g)
 {
 	const struct qz_scale_point *one = &g->s->points[0];
-	double own = one->idle.value - one->others.value;
+	double own = own_idle(one);
 
 	for (uint32_t i = 0; i < g->s->n; i++)
 		if (g->s->points[i].beyond > 0.01)

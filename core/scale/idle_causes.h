@@ -2,7 +2,7 @@
 /*
  * What the idle processor time of a run went to: P processors less those that were busy, added up over the time.
  *
- * What was spun, what others had while a thread was ready, and the time until a woken thread was on a processor are
+ * What was spun, what others or Quartz had while a thread was ready, and the time until a woken thread was on a processor are
  * known by themselves. The rest is charged to waits while which fewer than P threads could run: first to those of
  * threads that work, then to those that join others, then to threads without work, each kind with no more than it was
  * blocked, because a thread uses one processor. What is left then, no thread is known for: there were too few.
@@ -19,6 +19,7 @@ enum qz_idle_cause_kind {
 	QZ_IDLE_CAUSE_NO_WORK,	 /* likewise, of threads that hardly ran */
 	QZ_IDLE_CAUSE_NO_THREAD, /* no further thread was there */
 	QZ_IDLE_CAUSE_OTHERS,	 /* a thread was ready, and others had the processor */
+	QZ_IDLE_CAUSE_QUARTZ,	 /* likewise, and Quartz itself had it */
 	QZ_IDLE_CAUSE_LATE,	 /* a thread had been woken and was not on a processor yet */
 	QZ_IDLE_CAUSE_SPIN,	 /* identity is the procedure that spun, where one is known */
 	QZ_IDLE_CAUSE_KINDS,

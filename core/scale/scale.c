@@ -8,6 +8,7 @@
 
 #include "core/compare/compare.h"
 #include "core/compare/spread.h"
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 /* How much wider the interval of a median is than that of a mean, of values that scatter normally. */
@@ -96,7 +97,7 @@ static int compare_points(const void *x, const void *y)
 {
 	const struct qz_scale_point *a = x, *b = y;
 
-	return (a->processors > b->processors) - (a->processors < b->processors);
+	return qz_order(a->processors, b->processors);
 }
 
 static int find_points(struct maker *m)
@@ -156,9 +157,11 @@ static void measure_point(struct maker *m, struct qz_scale_point *p)
 	p->work.value = p->processors * p->elapsed.value - p->idle.value;
 	p->spin = MEDIAN_OF(m, p, spin_ns);
 	p->others = MEDIAN_OF(m, p, others_ns);
+	p->quartz = MEDIAN_OF(m, p, quartz_ns);
 	p->late = MEDIAN_OF(m, p, late_ns);
 	p->lacking = MEDIAN_OF(m, p, lacking_ns);
-	p->lacking.value = p->idle.value - p->spin.value - p->others.value - p->late.value;
+	p->lacking.value =
+		p->idle.value - p->spin.value - p->others.value - p->quartz.value - p->late.value;
 	p->beyond = worst_beyond(m, p->processors);
 }
 
@@ -255,7 +258,7 @@ static int compare_identities(const struct maker *m, uint32_t a, uint32_t b)
 	int order;
 
 	if (a == b || a == QZ_NONE || b == QZ_NONE)
-		return (a > b) - (a < b);
+		return qz_order(a, b);
 	x = qz_identities__get(m->ids, a);
 	y = qz_identities__get(m->ids, b);
 	order = strcmp(x.name, y.name);

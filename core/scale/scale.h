@@ -30,7 +30,8 @@ struct qz_scale_point {
 	struct qz_scale_value work;	 /* processors * elapsed - idle */
 	struct qz_scale_value idle;	 /* I_P */
 	struct qz_scale_value inflation; /* F_P, negative where less was to be done than on one */
-	struct qz_scale_value spin, others, late, lacking; /* parts of idle: lacking is the rest */
+	struct qz_scale_value spin, others, quartz, late,
+		lacking; /* parts of idle: lacking is the rest */
 	/* Speed-ups: what there would be with nothing but the overhead of the parallel program, ... */
 	double maximal, idle_specific, inflation_specific;
 	struct qz_scale_value actual;

@@ -41,7 +41,8 @@ static json_t *point_of(const struct qz_scale_point *p)
 		      set_value(o, "elapsed", &p->elapsed) || set_value(o, "work", &p->work) ||
 		      set_value(o, "idle", &p->idle) || set_value(o, "inflation", &p->inflation) ||
 		      set_value(o, "spin", &p->spin) || set_value(o, "others", &p->others) ||
-		      set_value(o, "late", &p->late) || set_value(o, "lacking", &p->lacking) ||
+		      set_value(o, "quartz", &p->quartz) || set_value(o, "late", &p->late) ||
+		      set_value(o, "lacking", &p->lacking) ||
 		      json_object_set_new(o, "speedup", speedups_of(p));
 
 	return qz_json_fields__unless(failed, o);
@@ -94,8 +95,8 @@ static json_t *cause_of(const struct qz_scale *s, const struct qz_identities *id
 	static const char *const kinds[QZ_IDLE_CAUSE_KINDS] = {
 		[QZ_IDLE_CAUSE_WAIT] = "wait",	     [QZ_IDLE_CAUSE_JOIN] = "join",
 		[QZ_IDLE_CAUSE_NO_WORK] = "no_work", [QZ_IDLE_CAUSE_NO_THREAD] = "no_thread",
-		[QZ_IDLE_CAUSE_OTHERS] = "others",   [QZ_IDLE_CAUSE_LATE] = "late",
-		[QZ_IDLE_CAUSE_SPIN] = "spin",
+		[QZ_IDLE_CAUSE_OTHERS] = "others",   [QZ_IDLE_CAUSE_QUARTZ] = "quartz",
+		[QZ_IDLE_CAUSE_LATE] = "late",	     [QZ_IDLE_CAUSE_SPIN] = "spin",
 	};
 	json_t *o = json_object(), *at = json_array(), *name;
 	bool failed = !at;

@@ -34,7 +34,9 @@ static void divide_idle_time(struct qz_scale_run *s, const struct qz_report *r)
 	qz_usage__find(r, &u);
 	s->spin_ns = least((double)r->spin_ns, s->idle_ns);
 	left = s->idle_ns - s->spin_ns;
-	s->others_ns = least((double)u.taken_ns, left);
+	s->quartz_ns = least((double)u.own_ns, left);
+	left -= s->quartz_ns;
+	s->others_ns = least((double)(u.taken_ns - u.own_ns), left);
 	s->late_ns = least((double)u.late_ns, left - s->others_ns);
 	s->lacking_ns = left - s->others_ns - s->late_ns;
 }
@@ -64,6 +66,8 @@ static int find_causes(struct qz_scale_run *s, struct qz_identities *ids, const 
 	if (!err)
 		err = qz_idle_causes__add(&s->causes, QZ_IDLE_CAUSE_OTHERS, QZ_NONE, s->others_ns);
 	if (!err)
+		err = qz_idle_causes__add(&s->causes, QZ_IDLE_CAUSE_QUARTZ, QZ_NONE, s->quartz_ns);
+	if (!err)
 		err = qz_idle_causes__add(&s->causes, QZ_IDLE_CAUSE_LATE, QZ_NONE, s->late_ns);
 	return err ? err : qz_idle_causes__charge(&s->causes, ids, r, s->lacking_ns);
 }
@@ -88,9 +92,9 @@ struct qz_scale_run *qz_scale_run__new(struct qz_identities *ids, const struct q
 
 void qz_scale_run__stretch(struct qz_scale_run *s, double factor)
 {
-	double *times[] = {&s->elapsed_ns, &s->work_ns,	  &s->idle_ns,
-			   &s->spin_ns,	   &s->others_ns, &s->late_ns,
-			   &s->lacking_ns, &s->beyond_ns, &s->run->absent_ci_ns};
+	double *times[] = {&s->elapsed_ns, &s->work_ns,		 &s->idle_ns, &s->spin_ns,
+			   &s->others_ns,  &s->quartz_ns,	 &s->late_ns, &s->lacking_ns,
+			   &s->beyond_ns,  &s->run->absent_ci_ns};
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		*times[i] *= factor;

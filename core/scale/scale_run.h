@@ -14,7 +14,7 @@ struct qz_scale_run {
 	uint32_t processors;
 	double elapsed_ns, work_ns, idle_ns; /* processors * elapsed = work + idle */
 	/* Parts of idle_ns: see enum qz_idle_cause_kind; lacking is the rest, for waits and want of threads. */
-	double spin_ns, others_ns, late_ns, lacking_ns;
+	double spin_ns, others_ns, quartz_ns, late_ns, lacking_ns;
 	double beyond_ns; /* elapsed time in which more than `processors` ran the program */
 	struct qz_idle_causes causes; /* they add up to idle_ns */
 	struct qz_run *run;	      /* its procedures */

@@ -56,6 +56,10 @@ static int describe_scope(struct qz_scope *to, const struct qz_scope *from)
 	int err = qz_profile__set_string(&to->comm, from->comm);
 
 	to->ended = from->ended;
+	to->quota_us = from->quota_us;
+	to->quota_period_us = from->quota_period_us;
+	err = err ? err : qz_profile__set_string(&to->cpuset, from->cpuset);
+	err = err ? err : qz_profile__set_string(&to->quota_cgroup, from->quota_cgroup);
 	return err ? err : qz_profile__set_string(&to->cgroup, from->cgroup);
 }
 
@@ -150,6 +154,7 @@ static int describe_thread(struct qz_thread *to, const struct qz_thread *key)
 	int err = qz_profile__set_string(&to->comm, key->comm);
 
 	to->ended = key->ended;
+	err = err ? err : qz_profile__set_string(&to->cpus, key->cpus);
 	return err ? err : qz_profile__set_string(&to->name, key->name);
 }
 
@@ -157,7 +162,7 @@ static int describe_thread(struct qz_thread *to, const struct qz_thread *key)
 static void make_common(struct qz_thread *key)
 {
 	key->tid = 0;
-	key->comm = key->name = (char *)"";
+	key->comm = key->name = key->cpus = (char *)"";
 	key->ended = false;
 	key->merged = true;
 }

@@ -47,7 +47,7 @@ void qz_merge__sizes(const struct qz_profile *p, uint64_t *bytes)
 		const struct qz_scope *s = &p->scopes[i];
 
 		bytes[i] = sizeof(*s) + s->nlevels * sizeof(*s->level_ns) + strlen(s->cgroup) +
-			   strlen(s->command) +
+			   strlen(s->command) + strlen(s->quota_cgroup) + strlen(s->cpuset) +
 			   (4ull + s->nstack_ends) * (PER_STRING + sizeof(*s->stack_ends));
 	}
 	for (uint32_t i = 0; i < p->nthreads; i++)

@@ -3,16 +3,104 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#define MOST_LINKS 40 /* as for the kernel */
+
+/* ---- directories ---- */
+
+/* Of /proc: one that leads to an open file, and is no name of it. */
+static bool is_of_kernel(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Takes the first name off a path. False: there is none left. */
+static bool take_name(char rest[PATH_MAX], char name[PATH_MAX])
+{
+	const char *from = rest + strspn(rest, "/");
+	size_t n = strcspn(from, "/");
+
+	memcpy(name, from, n);
+	name[n] = '\0';
+	memmove(rest, from + n, strlen(from + n) + 1);
+	return n;
+}
+
+/* Puts what a link leads to before the rest of its path. */
+static int insert_link(int link, char rest[PATH_MAX])
+{
+	char after[PATH_MAX], to[PATH_MAX];
+	ssize_t n = readlinkat(link, "", to, sizeof(to));
+
+	strcpy(after, rest);
+	if (n < 0)
+		return -errno;
+	return snprintf(rest, PATH_MAX, "%.*s%s", (int)n, to, after) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* From the directory `at`; what a link leads to comes before the rest then. */
+static int step(int at, const char *name, char rest[PATH_MAX], uid_t uid, int *links)
+{
+	int fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISLNK(st.st_mode))
+		return fd < 0 ? -errno : fd;
+	if (!is_of_kernel(fd)) {
+		if (st.st_uid && st.st_uid != uid)
+			err = -EPERM;
+		else
+			err = ++*links > MOST_LINKS ? -ELOOP : insert_link(fd, rest);
+		name = *rest == '/' ? "/" : ".";
+	}
+	close(fd);
+	fd = err ? -1 : openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return err ? err : fd < 0 ? -errno : fd;
+}
+
+int qz_save_file__directory(const char *path, uid_t uid, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+	char rest[PATH_MAX] = "", one[PATH_MAX];
+	int at, links = 0;
+
+	*name = slash ? slash + 1 : path;
+	if (slash && snprintf(rest, sizeof(rest), "%.*s", (int)(slash - path), path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	at = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0)
+		return -errno;
+	while (at >= 0 && take_name(rest, one)) {
+		int next = step(at, one, rest, uid, &links);
+
+		close(at);
+		at = next;
+	}
+	return at;
+}
+
+/* ---- files ---- */
+
+/* One that a killed process has left has another name, and nobody has put anything there. */
 static int open_temporary(int dir, const char *name, mode_t mode, char path[PATH_MAX])
 {
+	uint32_t random;
 	int fd;
 
-	if (snprintf(path, PATH_MAX, "%s.%d.part", name, getpid()) >= PATH_MAX)
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	if (snprintf(path, PATH_MAX, "%s.%08" PRIx32 QZ_SAVE_FILE_PART, name, random) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	return fd < 0 ? -errno : fd;
@@ -52,6 +140,15 @@ int qz_save_file__try(int dir, const char *name)
 	return err;
 }
 
+bool qz_save_file__is_open(int dir, const char *name)
+{
+	static const char prefix[] = "/proc/";
+	char to[sizeof(prefix)] = "";
+
+	return is_of_kernel(dir) ||
+	       (readlinkat(dir, name, to, sizeof(to) - 1) > 0 && !strcmp(to, prefix));
+}
+
 int qz_save_file__check(int dir, const char *name, uid_t uid)
 {
 	struct stat st, directory;
@@ -64,5 +161,12 @@ int qz_save_file__check(int dir, const char *name, uid_t uid)
 		return -EPERM;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	return S_ISREG(st.st_mode) || S_ISLNK(st.st_mode) ? 0 : -EEXIST;
+	return S_ISREG(st.st_mode) || (S_ISLNK(st.st_mode) && !qz_save_file__is_open(dir, name))
+		       ? 0
+		       : -EEXIST;
+}
+
+const char *qz_save_file__reason(int err)
+{
+	return err == -EPERM ? "a file or link of another user is in the way" : strerror(-err);
 }

@@ -222,7 +222,7 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 {
 	struct qz_thread *row = describe(t, scope, event);
 	struct qz_thread_event e = *event;
-	uint32_t state = e.gone ? QZ_UNKNOWN : e.state & 3;
+	uint32_t state = e.state & 3;
 	uint64_t rest = until > e.since ? until - e.since : 0;
 	uint64_t cpu = e.cpu;
 

@@ -29,8 +29,10 @@ struct thread {
 	uint32_t outermost; /* location of its first procedure, where a profile stack has it not */
 	bool placed;	    /* node is known */
 	bool kept;	    /* by the collector, as it stood when the clock stopped */
-	uint32_t ended;	    /* at which drain, from 1; 0: it has not */
-	uint64_t loop;	    /* that it was in in its last sample and may have waited in; 0: none */
+	uint32_t page, slot,
+		claims; /* of its process' page set, as in struct qz_thread_state; slot 0: none */
+	uint32_t ended; /* at which drain, from 1; 0: it has not */
+	uint64_t loop;	/* that it was in in its last sample and may have waited in; 0: none */
 	uint16_t loop_written;	  /* registers that this writes */
 	struct thread_times seen; /* when it was seen last; its row has them */
 };

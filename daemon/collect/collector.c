@@ -9,11 +9,13 @@
 #include "daemon/attribution/address_cache.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/allowances.h"
 #include "daemon/collect/groups.h"
 #include "daemon/collect/rounds.h"
 #include "daemon/collect/scope_gc.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/kernel/map_quota.h"
+#include "daemon/util/cpu_limit.h"
 #include "daemon/shm/shm_counters.h"
 #include "daemon/shm/shm_polling.h"
 #include "daemon/collect/sample_rounds.h"
@@ -32,11 +34,10 @@
 #define SWAP_FILL   50		  /* percent of a table at which they are swapped early */
 #define SWAP_REST   80000000ull	  /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
-#define SETTLING     2000000ull
-#define SETTLED	     3000000ull	  /* after a swap: what was reported before it is in order */
-#define TICK_WORK    100000000ull /* of reports in one tick: others wait for an answer */
-#define MAX_BEHIND   (32u << 20)  /* bytes of reports that wait */
-#define ENDING_TRIES 500	  /* of 1 ms, for threads between their end and their last switch */
+#define SETTLING   2000000ull
+#define SETTLED	   3000000ull	/* after a swap: what was reported before it is in order */
+#define TICK_WORK  100000000ull /* of reports in one tick: others wait for an answer */
+#define MAX_BEHIND (32u << 20)	/* bytes of reports that wait */
 #define SOON_PERIOD                                                                                \
 	150000000ull /* as SWAP_PERIOD, when code was replaced, or numbers of scopes are short */
 #define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
@@ -53,7 +54,8 @@ static bool make_target(struct collector *c, const struct symbolizer_options *op
 		address_spaces__keep_all(c->spaces);
 	c->reader = c->spaces ? event_reader__new(c->bpf, c->sampler, c->spaces) : NULL;
 	if (c->reader)
-		c->worker = unwind_worker__new(c->bpf, c->reader, c->spaces, c->modules);
+		c->worker = unwind_worker__new(c->bpf, c->reader, c->spaces, c->modules,
+					       options->tables);
 	return c->worker;
 }
 
@@ -84,16 +86,18 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 /* What samples and waits are drained by. */
 static bool make_drains(struct collector *c)
 {
-	c->sampled = sample_rounds__new(
-		&(struct sample_rounds_context) {c->bpf, c->spaces, c->threads, c->tracker});
-	if (!c->sampled)
-		return false;
 	c->groups = groups__new(
 		&(struct groups_context) {c->bpf, c->profile, c->scopes, c->threads, c->spaces});
 	if (!c->groups)
 		return false;
 	c->names = object_naming__new(c->symbolizer, c->modules, c->profile);
 	if (c->names)
+		c->lines = line_samples__new(c->bpf, c->tracker, &c->stacks, c->names);
+	if (!c->lines)
+		return false;
+	c->sampled = sample_rounds__new(&(struct sample_rounds_context) {
+		c->bpf, c->spaces, c->threads, c->tracker, c->lines});
+	if (c->sampled)
 		c->waits = wait_drain__new(c->bpf, c->threads, &c->stacks, c->names);
 	c->quota = map_quota__new(c->bpf);
 	return c->waits && c->quota;
@@ -113,7 +117,8 @@ struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *s
 	c->bpf = bpf;
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
-	c->scopes = c->profile ? scopes__new(bpf, c->profile) : NULL;
+	c->allowances = c->profile ? allowances__new(c->profile, CPU_LIMIT_ROOT) : NULL;
+	c->scopes = c->allowances ? scopes__new(bpf, c->profile, c->allowances) : NULL;
 	c->threads = threads__new(c->profile);
 	if (c->scopes && c->threads && make_target(c, options) && make_attribution(c, rules) &&
 	    make_drains(c)) {
@@ -131,7 +136,6 @@ void collector__release(struct collector *c)
 	unwind_worker__free(c->worker);
 	event_reader__free(c->reader);
 	reorder_buffer__free(c->reorder);
-	free(c->kept);
 	wait_drain__free(c->waits);
 	map_quota__free(c->quota);
 	shm_polling__free(c->polling);
@@ -141,8 +145,11 @@ void collector__release(struct collector *c)
 	shm_counters__free(c->counters);
 	instrumented_stacks__free(c->stacks.instrumented);
 	sample_rounds__free(c->sampled);
+	line_samples__free(c->lines);
 	scope_gc__free(c->gc);
 	groups__free(c->groups);
+	allowances__free(c->allowances);
+	outside__free(&c->outside);
 	spin_tracker__free(c->tracker);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->spawn);
@@ -255,18 +262,21 @@ static void take_reports(struct collector *c)
 		unwind_worker__wake(c->worker);
 }
 
+/* When the watchdog has stopped the clock, nothing is sampled at any rate. */
+static bool wants_other_rates(const struct collector *c)
+{
+	return !bpf_runtime__left_alone(c->bpf) &&
+	       (c->halvings != c->halvings_wanted || perf_sampler__wants_restart(c->sampler));
+}
+
 /* So near to a swap that no sample comes between: all of one buffer are of one rate. */
 static void change_rates(struct collector *c)
 {
-	c->halvings_drained = c->halvings;
-	c->schedule_drained = *perf_sampler__schedule(c->sampler);
-	if (c->halvings == c->halvings_wanted && !perf_sampler__wants_restart(c->sampler))
-		return;
 	c->halvings = c->profile->halvings = c->halvings_wanted;
-	perf_sampler__set_halvings(c->sampler, c->halvings,
-				   loss_accounting__idle_ns(c->bpf, bpf_runtime__now()));
+	perf_sampler__set_halvings(c->sampler, c->halvings, loss_accounting__unsampled_ns(c));
 	for (uint32_t i = 0; i < bpf_runtime__processors(c->bpf); i++)
 		bpf_runtime__cpus(c->bpf)[i].halvings = c->halvings;
+	bpf_log__set_halvings(c->bpf, c->halvings);
 }
 
 /* Whether what is in use is looked through: the times after which things are freed are in drains, of a second. */
@@ -288,19 +298,34 @@ static void await_end_of_round(const struct collector *c)
 		usleep((at - now) / 1000);
 }
 
+/* What other programs and control groups had of the processors, while they are there to be asked. */
+static void look_around(struct collector *c)
+{
+	allowances__look(c->allowances);
+	if (!bpf_runtime__follows_all(c->bpf))
+		outside__take(&c->outside, c->bpf);
+}
+
 static int swap_buffers(struct collector *c)
 {
-	bool aging = ages(c, bpf_runtime__now());
-	int err;
+	bool aging = ages(c, bpf_runtime__now()), others = wants_other_rates(c);
+	int err = others ? collector__follow_log(c) : 0; /* idle times are known until then */
 
 	await_end_of_round(c);
-	change_rates(c);
-	err = bpf_runtime__swap_buffers(c->bpf, &c->buffer);
+	c->halvings_drained = c->halvings;
+	c->schedule_drained = *perf_sampler__schedule(c->sampler);
+	if (others)
+		change_rates(c);
+	err = err ?: bpf_runtime__swap_buffers(c->bpf, &c->buffer);
 	if (c->polling)
 		shm_polling__swap_buffers(c->polling);
-	if (aging)
-		groups__follow(c->groups);
+	if (aging) {
+		bpf_scopes__tell(c->bpf, 0);
+		look_around(c);
+	}
+	err = err ?: collector__follow_log(c); /* samples of the buffer have their levels then */
 	wait_drain__take(c->waits, aging);
+	collector__take_waits(c);
 	map_quota__drained(c->quota);
 	spin_tracker__teach(c->tracker);
 	c->began = c->swapped > SETTLING ? c->swapped - SETTLING : 0;
@@ -364,6 +389,15 @@ static void process_reports(struct collector *c, uint64_t until)
 	reorder_buffer__process(c->reorder, &done, take_report, c);
 	c->processed = done;
 	c->behind = until - done;
+	collector__take_ended(c, done);
+}
+
+/* What was reported by then is in order, and it is known what threads did. */
+static uint64_t complete_until(const struct collector *c)
+{
+	uint64_t until = c->complete - SETTLING;
+
+	return live__until(c->live) < until ? live__until(c->live) : until;
 }
 
 static void process_all_reports(struct collector *c)
@@ -386,13 +420,14 @@ int collector__tick(struct collector *c)
 
 	bpf_runtime__control(c->bpf)->heartbeat = now;
 	take_reports(c);
+	err = collector__follow_log(c);
 	c->hurry = now + TICK_WORK;
-	process_reports(c, c->complete - SETTLING);
+	process_reports(c, complete_until(c));
 	c->hurry = 0;
-	if (c->rounds)
+	if (!err && c->rounds)
 		err = rounds__drain(c->rounds, c->processed);
-	if (c->candidates)
-		candidates__publish(c->candidates);
+	if (!err && c->candidates)
+		err = candidates__publish(c->candidates);
 	since = bpf_runtime__now() - c->swapped;
 	if (!err && c->buffer_waits && c->swapped < c->processed)
 		err = collector__drain_buffer(c);
@@ -432,12 +467,15 @@ void collector__set_halvings(struct collector *c, uint32_t halvings)
 
 struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns)
 {
-	return self_overhead__read(c->bpf, c->symbolizer, c->worker, interrupt_ns);
+	struct qz_costs costs = self_overhead__read(c->bpf, c->symbolizer, c->worker, interrupt_ns);
+
+	costs.replay_ns = live__figures(c->live).reader.cpu_ns;
+	return costs;
 }
 
-void collector__start_ahead(struct collector *c)
+void collector__start_ahead(struct collector *c, int fd)
 {
-	unwind_worker__start_ahead(c->worker);
+	unwind_worker__start_ahead(c->worker, fd);
 }
 
 int collector__start(struct collector *c)
@@ -457,23 +495,12 @@ int collector__event_fd(const struct collector *c)
 	return event_reader__fd(c->reader);
 }
 
-/*
- * A thread that ends is taken off the kernel's list some time before its last switch, which tells of
- * it: at the time of the dump it is in neither. It must not be detached from before it was heard of.
- */
 int collector__freeze(struct collector *c, uint64_t *until)
 {
-	int err;
-
 	unwind_worker__stop(c->worker);
 	*until = bpf_runtime__freeze(c->bpf);
 	c->frozen = true;
-	err = bpf_scopes__dump(c->bpf, *until, collector__keep_thread, c);
-	for (int i = 0; !err && i < ENDING_TRIES && c->nkept < scopes__alive(c->scopes); i++) {
-		usleep(1000);
-		process_all_reports(c);
-	}
-	return err;
+	return live__finish(c->live, *until);
 }
 
 uint64_t collector__behind(const struct collector *c)

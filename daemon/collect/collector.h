@@ -18,6 +18,7 @@
 #include "daemon/attribution/shm_sets.h"
 #include "daemon/shm/shm_sampler.h"
 #include "daemon/kernel/perf_sampler.h"
+#include "daemon/log/live.h"
 #include "daemon/symbolizer/symbolizer.h"
 
 struct collector;
@@ -55,11 +56,17 @@ void collector__use_rounds(struct collector *c, uint32_t rate);
 int collector__use_what_if(struct collector *c, const char *names);
 
 /* Tells what a scope in BPF is. To be called before its first event is drained. */
+/*
+ * The scheduler's log tells what threads do, which BPF programs do not work out then. Before anything is found. Borrowed,
+ * until collector__release.
+ */
+void collector__use_log(struct collector *c, struct live *live);
+
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
 			 const char *comm, const char *command);
 
 /* As unwind_worker__start_ahead(). */
-void collector__start_ahead(struct collector *c);
+void collector__start_ahead(struct collector *c, int fd);
 
 /* Starts the thread that makes unwind tables; the sampler must be started. 0 or -errno. */
 int collector__start(struct collector *c);

@@ -6,6 +6,7 @@
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/allowances.h"
 #include "daemon/collect/groups.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
@@ -44,7 +45,8 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(c->scopes, e->scope) == QZ_NONE)
 		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(c->scopes, e, address_spaces__get(c->spaces, e->parent));
+	scopes__describe(c->scopes, e, address_spaces__get(c->spaces, e->image),
+			 address_spaces__get(c->spaces, e->parent));
 	if (c->counters && e->cause == QZ_IMAGE_FOUND)
 		shm_wake__process(e->tgid, e->start_boottime);
 	place_threads(c, e);
@@ -73,59 +75,6 @@ void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
 	collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
 }
 
-_Static_assert(offsetof(struct qz_thread_event, waits) % sizeof(uint64_t) == 0 &&
-		       sizeof(struct qz_thread_wait) % sizeof(uint64_t) == 0,
-	       "whole words");
-
-#define WORDS (sizeof(struct qz_thread_event) / sizeof(uint64_t))
-
-_Static_assert(WORDS <= 64, "a bit for each");
-
-/* Of a hundred thousand threads: the words that are not 0, behind one that tells which those are. */
-static bool keep(struct collector *c, const struct qz_thread_event *e)
-{
-	uint64_t words[WORDS], packed[1 + WORDS] = {0};
-	uint32_t n = 1;
-
-	memcpy(words, e, e->event.length);
-	for (uint32_t i = 0; i < e->event.length / sizeof(words[0]); i++) {
-		if (!words[i])
-			continue;
-		packed[0] |= 1ull << i;
-		packed[n++] = words[i];
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (qz_array__reserve((void **)&c->kept, c->kept_words + i, sizeof(*c->kept)))
-			return false;
-		c->kept[c->kept_words + i] = packed[i];
-	}
-	c->kept_words += n;
-	c->nkept++;
-	return true;
-}
-
-const uint64_t *collector__kept_thread(const uint64_t *kept, struct qz_thread_event *e)
-{
-	uint64_t words[WORDS] = {0};
-
-	for (uint64_t which = *kept++; which; which &= which - 1)
-		words[__builtin_ctzll(which)] = *kept++;
-	memcpy(e, words, sizeof(*e));
-	return kept;
-}
-
-void collector__keep_thread(void *context, const struct qz_thread_event *e)
-{
-	struct collector *c = context;
-	struct thread *thread = threads__get(c->threads, e->serial);
-
-	if (!thread || thread->kept)
-		return;
-	collector__know_scope(c, e);
-	thread->kept = keep(c, e);
-	c->dropped += !thread->kept;
-}
-
 void collector__name_thread(struct collector *c, const struct qz_thread_event *e)
 {
 	const struct thread *thread = threads__get(c->threads, e->serial);
@@ -135,26 +84,43 @@ void collector__name_thread(struct collector *c, const struct qz_thread_event *e
 	if (!c->counters || !thread || thread->row == QZ_NONE)
 		return;
 	row = &c->profile->threads[thread->row];
-	if (!row->merged && shm_counters__thread_name(c->counters, e, name) && name[0])
+	if (!row->merged && shm_counters__thread_name(c->counters, thread, e->image, name) &&
+	    name[0])
 		qz_profile__set_string(&row->name, name);
 }
 
-static void end_thread(struct collector *c, const struct qz_thread_event *e)
+void collector__allow_thread(struct collector *c, const struct qz_thread_event *e, bool lives)
+{
+	const struct thread *thread = threads__get(c->threads, e->serial);
+
+	if (thread && thread->row != QZ_NONE)
+		allowances__thread(c->allowances, thread->row,
+				   address_spaces__get(c->spaces, e->image), lives);
+}
+
+void collector__end_thread(struct collector *c, const struct qz_thread_event *e)
 {
 	uint32_t scope = e->scope;
 	struct qz_scope_state state;
 
-	if (e->state != QZ_DEAD) {
-		collector__keep_thread(c, e);
-		return;
-	}
 	collector__know_scope(c, e);
 	if (!scopes__read(c->scopes, scope, &state))
 		return;
 	threads__ended(c->threads, scopes__index(c->scopes, scope), e, state.began);
-	wait_drain__ended(c->waits, e);
+	collector__allow_thread(c, e, false);
 	collector__name_thread(c, e);
 	scopes__name(c->scopes, e);
+}
+
+static void take_slot(struct collector *c, const struct qz_slot_event *e)
+{
+	struct thread *thread = threads__get(c->threads, e->serial);
+
+	if (!thread)
+		return;
+	thread->page = e->page;
+	thread->slot = e->slot;
+	thread->claims = e->claims;
 }
 
 void collector__process_event(struct collector *c, const struct qz_event *e)
@@ -163,10 +129,6 @@ void collector__process_event(struct collector *c, const struct qz_event *e)
 		add_process(c, (const struct qz_process_event *)e);
 	else if (e->type == QZ_EVENT_CREATION && e->length >= sizeof(struct qz_creation_event))
 		add_creation(c, (const struct qz_creation_event *)e);
-	else if (e->type == QZ_EVENT_THREAD_END &&
-		 e->length >= offsetof(struct qz_thread_event, waits) &&
-		 e->length <= sizeof(struct qz_thread_event))
-		end_thread(c, (const struct qz_thread_event *)e);
-	else if (e->type == QZ_EVENT_GROUP && e->length >= sizeof(struct qz_group_event))
-		groups__add(c->groups, (const struct qz_group_event *)e);
+	else if (e->type == QZ_EVENT_SLOT && e->length >= sizeof(struct qz_slot_event))
+		take_slot(c, (const struct qz_slot_event *)e);
 }

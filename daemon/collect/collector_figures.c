@@ -4,6 +4,7 @@
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/allowances.h"
 #include "daemon/collect/groups.h"
 #include "daemon/collect/scopes.h"
 #include "daemon/shm/shm_counters.h"
@@ -25,22 +26,9 @@ static void add_alive(void *context, const struct qz_thread_event *e)
 		return;
 	threads__alive(c->threads, scopes__index(c->scopes, scope), e, state.began, c->refreshed,
 		       scopes__living(c->scopes, scope));
-	wait_drain__alive(c->waits, e, state.began, c->refreshed);
+	collector__allow_thread(c, e, true);
 	collector__name_thread(c, e);
 	scopes__name(c->scopes, e);
-}
-
-static int dump_alive(struct collector *c)
-{
-	if (!c->frozen)
-		return bpf_scopes__dump(c->bpf, c->refreshed, add_alive, c);
-	for (const uint64_t *kept = c->kept; kept < c->kept + c->kept_words;) {
-		struct qz_thread_event e;
-
-		kept = collector__kept_thread(kept, &e);
-		add_alive(c, &e);
-	}
-	return 0;
 }
 
 /* Nothing is measured once the watchdog has stopped the clock, though quartzd comes later. */
@@ -53,18 +41,25 @@ static uint64_t until_stopped(const struct collector *c, uint64_t until)
 
 int collector__refresh(struct collector *c, uint64_t until)
 {
-	int err;
+	int err = c->frozen ? 0 : bpf_scopes__tell(c->bpf, 0);
 
+	err = err ?: collector__follow_log(c);
+	if (err)
+		return err;
 	until = until_stopped(c, until);
+	if (live__until(c->live) < until)
+		until = live__until(c->live);
 	c->refreshed = until;
 	scopes__begin_refresh(c->scopes);
 	wait_drain__begin_refresh(c->waits);
-	err = dump_alive(c);
-	if (err)
-		return err;
+	live__each_alive(c->live, add_alive, c);
+	collector__open_waits(c);
 	groups__refresh(c->groups, until);
 	scopes__refresh(c->scopes, c->waits, until);
-	objects__settle(wait_drain__objects(c->waits), until);
+	allowances__refresh(c->allowances);
+	if (!bpf_runtime__follows_all(c->bpf))
+		outside__take(&c->outside, c->bpf);
+	objects__settle(wait_drain__objects(c->waits));
 	if (c->counters)
 		shm_counters__refresh(c->counters);
 	loss_accounting__refresh(c);

@@ -4,6 +4,7 @@
 #define QUARTZ_DAEMON_COLLECTOR_STATE_H
 
 #include "daemon/collect/collector.h"
+#include "daemon/collect/outside.h"
 #include "daemon/attribution/stacks.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/kernel/perf_sampler.h"
@@ -23,6 +24,7 @@ struct collector {
 	struct shm_counters *counters; /* NULL: no page sets are in use */
 	struct shm_polling *polling;   /* NULL: nor is a poller */
 	struct rounds *rounds;	       /* NULL: nor are instants taken */
+	struct live *live;	       /* NULL: BPF programs work out what threads do */
 	struct candidates *candidates; /* NULL: nobody asks what if */
 	struct kallsyms *kallsyms;
 	struct spin_classify *classes;
@@ -31,6 +33,8 @@ struct collector {
 	struct qz_profile *profile;
 	struct scopes *scopes;
 	struct groups *groups;
+	struct allowances *allowances;
+	struct outside outside; /* where not every process is a scope */
 
 	struct event_reader *reader;
 	struct unwind_worker *worker; /* of unwind tables, in a thread of its own */
@@ -39,6 +43,7 @@ struct collector {
 	uint64_t behind;	      /* from the latter to where the last tick should have come */
 	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
 	struct sample_rounds *sampled;
+	struct line_samples *lines;
 	struct scope_gc *gc;   /* NULL: not every process is a scope */
 	struct shm_sets *sets; /* NULL: none are in use */
 	void (*before_fold)(void *context);
@@ -67,10 +72,6 @@ struct collector {
 	bool name_soon;	     /* what was sampled since, before there is a next one */
 
 	bool frozen;
-	/* The threads that lived when the clock stopped, one after the other, see collector__kept_thread. */
-	uint64_t *kept;
-	uint32_t kept_words, nkept;
-	uint64_t dropped; /* of these, for want of memory */
 };
 
 /* ---- collector_events.c ---- */
@@ -81,14 +82,28 @@ void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
 /* Reports of the BPF programs about processes and threads, in order of time. */
 void collector__process_event(struct collector *c, const struct qz_event *e);
 
-/* Of a thread that lived when the clock stopped; the context is the collector. */
-void collector__keep_thread(void *context, const struct qz_thread_event *e);
+/* Which processors it may use; one that has ended, those of its process at last. */
+void collector__allow_thread(struct collector *c, const struct qz_thread_event *e, bool lives);
 
-/* The thread that begins there in what is kept, and where the next one does. */
-const uint64_t *collector__kept_thread(const uint64_t *kept, struct qz_thread_event *e);
+/* A thread has ended. */
+void collector__end_thread(struct collector *c, const struct qz_thread_event *e);
 
 /* By the name that it has given itself, if any. */
 void collector__name_thread(struct collector *c, const struct qz_thread_event *e);
+
+/* ---- collector_log.c ---- */
+
+/* Takes in the log, up to now. */
+int collector__follow_log(struct collector *c);
+
+/* Threads that have ended by then, and the code of scopes. */
+void collector__take_ended(struct collector *c, uint64_t until);
+
+/* After the tables were taken out: waits and wake-ups since the last time. */
+void collector__take_waits(struct collector *c);
+
+/* During a refresh: waits that are not yet part of the profile. */
+void collector__open_waits(struct collector *c);
 
 /* ---- sample_drain.c ---- */
 

@@ -22,8 +22,6 @@ struct groups {
 	uint32_t n;
 	struct qz_process_event *kept;
 	uint32_t nkept;
-	uint64_t passed; /* forks, until the last look at them */
-	bool looks;	 /* there were some before it */
 };
 
 struct groups *groups__new(const struct groups_context *context)
@@ -129,22 +127,11 @@ void groups__refresh(struct groups *g, uint64_t until)
 		}
 		refresh(g, group, &state, until);
 		if (until > group->changed + IDLE && !state.ended)
-			bpf_scopes__end_group(g->c.bpf, group->scope, &group->key);
+			bpf_scopes__end_group(g->c.bpf, group->scope);
 	}
 }
 
 /* ---- processes ---- */
-
-bool groups__keep(struct groups *g, const struct qz_process_event *e)
-{
-	enum qz_youth youth = bpf_scopes__youth(g->c.bpf, e->scope);
-
-	if ((youth != QZ_YOUNG && youth != QZ_FOLDED) ||
-	    qz_array__reserve((void **)&g->kept, g->nkept, sizeof(*g->kept)))
-		return false;
-	g->kept[g->nkept++] = *e;
-	return true;
-}
 
 /* What is on its way of its thread is the group's. */
 static void join(struct groups *g, const struct qz_process_event *e)
@@ -168,7 +155,34 @@ static void decide(struct groups *g, const struct qz_process_event *e)
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(g->c.scopes, e->scope) == QZ_NONE)
 		scopes__add(g->c.scopes, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
-	scopes__describe(g->c.scopes, e, address_spaces__get(g->c.spaces, e->parent));
+	scopes__describe(g->c.scopes, e, address_spaces__get(g->c.spaces, e->image),
+			 address_spaces__get(g->c.spaces, e->parent));
+}
+
+/* What was told of a process before, and is kept, comes first. */
+static void decide_kept(struct groups *g, uint32_t scope)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->nkept; i++)
+		if (g->kept[i].scope == scope)
+			decide(g, &g->kept[i]);
+		else
+			g->kept[n++] = g->kept[i];
+	g->nkept = n;
+}
+
+bool groups__keep(struct groups *g, const struct qz_process_event *e)
+{
+	enum qz_youth youth = bpf_scopes__youth(g->c.bpf, e->scope);
+
+	if ((youth == QZ_YOUNG || youth == QZ_FOLDED) &&
+	    !qz_array__reserve((void **)&g->kept, g->nkept, sizeof(*g->kept))) {
+		g->kept[g->nkept++] = *e;
+		return true;
+	}
+	decide_kept(g, e->scope);
+	return false;
 }
 
 void groups__decide(struct groups *g)
@@ -176,15 +190,4 @@ void groups__decide(struct groups *g)
 	for (uint32_t i = 0; i < g->nkept; i++)
 		decide(g, &g->kept[i]);
 	g->nkept = 0;
-}
-
-/* Of those that were passed before a look none is left, unless there were too few scopes. */
-void groups__follow(struct groups *g)
-{
-	uint64_t passed = bpf_scopes__forks_passed(g->c.bpf);
-
-	if (passed == g->passed && !g->looks)
-		return;
-	g->looks = !bpf_scopes__follow_all_passed(g->c.bpf) || passed != g->passed;
-	g->passed = passed;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes that ended within a second, as bpf/group.bpf.h puts them together. A group is a scope of the profile
+ * Processes that ended within a second, as daemon/log/live_groups.h puts them together. A group is a scope of the profile
  * without a PID. Of a process that quartzd was told of because something was found out about it, it is not known at
  * first whether it is a scope of its own or one of a group: this is decided at the next drain, before what was found
  * out becomes part of the profile.
@@ -34,9 +34,6 @@ bool groups__keep(struct groups *g, const struct qz_process_event *e);
 
 /* What is kept is decided; before each drain is added to the profile. */
 void groups__decide(struct groups *g);
-
-/* Once a second: processes whose forks were passed and that live since the last time or longer are followed. */
-void groups__follow(struct groups *g);
 
 /* Brings the rows of threads of all groups up to date; groups that nothing was added to for long end. */
 void groups__refresh(struct groups *g, uint64_t until);

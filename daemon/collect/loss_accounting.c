@@ -12,21 +12,22 @@
 #include "daemon/unwind/unwind_worker.h"
 #include "daemon/waits/wait_drain.h"
 
-static uint64_t idle_of(const struct qz_cpu_state *cpu, uint64_t until)
-{
-	uint64_t since = cpu->idle_since;
-
-	return cpu->idle_ns + (since && since < until ? until - since : 0);
-}
-
-uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until)
+uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf)
 {
 	const struct qz_cpu_state *cpus = bpf_runtime__cpus(bpf);
-	uint64_t idle = 0;
+	uint64_t now = bpf_runtime__now(), idle = 0;
 
-	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(bpf); cpu++)
-		idle += idle_of(&cpus[cpu], until);
+	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(bpf); cpu++) {
+		uint64_t since = cpus[cpu].idle_since;
+
+		idle += cpus[cpu].idle_ns + (since && since < now ? now - since : 0);
+	}
 	return idle;
+}
+
+uint64_t loss_accounting__unsampled_ns(const struct collector *c)
+{
+	return loss_accounting__idle_ns(c->bpf) + live__figures(c->live).off_ns;
 }
 
 /*
@@ -35,8 +36,8 @@ uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until)
  */
 static uint64_t expected(const struct collector *c)
 {
-	uint64_t idle_ns = loss_accounting__idle_ns(c->bpf, c->refreshed);
-	uint64_t alone = bpf_runtime__control(c->bpf)->samples_alone, n;
+	uint64_t idle_ns = loss_accounting__unsampled_ns(c);
+	uint64_t alone = bpf_runtime__control(c->bpf)->samples_left, n;
 
 	if (perf_sampler__by_timer(c->sampler))
 		idle_ns += bpf_runtime__alone_ns(c->bpf) * perf_sampler__online(c->sampler);
@@ -49,14 +50,13 @@ static void add_processors(struct qz_ledger *l, const struct collector *c)
 {
 	static const char *const names[] = QZ_LOSS_NAMES;
 	const struct qz_cpu_state *cpus = bpf_runtime__cpus(c->bpf);
-	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, walks = 0, reuses = 0;
+	uint64_t lost[QZ_LOSSES] = {0}, gaps = 0, walks = 0;
 
 	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(c->bpf); cpu++) {
 		l->accepted += cpus[cpu].accepted;
 		l->filtered += cpus[cpu].filtered;
 		gaps += cpus[cpu].gaps;
 		walks += cpus[cpu].wait_walks;
-		reuses += cpus[cpu].wait_reuses;
 		for (int i = 0; i < QZ_LOSSES; i++)
 			lost[i] += cpus[cpu].lost[i];
 	}
@@ -69,7 +69,6 @@ static void add_processors(struct qz_ledger *l, const struct collector *c)
 	qz_ledger__add_loss(l, "unplaced", c->unplaced);
 	qz_ledger__add_event(l, "implicit_switches", gaps);
 	qz_ledger__add_event(l, "wait_stacks_walked", walks);
-	qz_ledger__add_event(l, "wait_stacks_reused", reuses);
 }
 
 static void add_control(struct qz_ledger *l, const struct qz_control *control)
@@ -84,6 +83,30 @@ static void add_control(struct qz_ledger *l, const struct qz_control *control)
 	qz_ledger__add_event(l, "wait_stacks_lost", control->wait_stacks_lost);
 	qz_ledger__add_event(l, "objects_full", control->objects_full);
 	qz_ledger__add_event(l, "running_stacks_lost", control->running_stacks_lost);
+}
+
+/* How much was written down, and what was odd there. */
+static void add_log(struct qz_ledger *l, const struct live *live)
+{
+	struct live_figures f = live__figures(live);
+	const struct {
+		const char *name;
+		uint64_t n;
+	} events[] = {
+		{"log_records", f.reader.records},
+		{"log_overwritten", f.reader.lost},
+		{"log_lost_ns", f.replay.lost_ns},
+		{"log_off_ns", f.off_ns},
+		{"log_late", f.replay.late},
+		{"log_impossible", f.replay.impossible + f.refused},
+		{"waits_without_wake_up", f.replay.unwoken},
+		{"threads_unborn", f.replay.unborn},
+		{"threads_unended", f.replay.unended},
+		{"threads_unnumbered", f.nameless},
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		qz_ledger__add_event(l, events[i].name, events[i].n);
 }
 
 static void add_symbolizers(struct qz_ledger *l, const struct collector *c)
@@ -104,16 +127,16 @@ void loss_accounting__refresh(struct collector *c)
 	qz_ledger__clear(l);
 	add_processors(l, c);
 	add_control(l, bpf_runtime__control(c->bpf));
-	qz_ledger__add_event(l, "forks_passed", bpf_scopes__forks_passed(c->bpf));
 	qz_ledger__add_event(l, "reports_dropped",
-			     c->dropped + reorder_buffer__dropped(c->reorder) +
+			     reorder_buffer__dropped(c->reorder) +
 				     event_reader__dropped(c->reader));
 	qz_ledger__add_event(l, "processes_folded", c->gc ? scope_gc__folded(c->gc) : 0);
 	qz_ledger__add_event(l, "mappings_lost", perf_sampler__reports_lost(c->sampler));
 	qz_ledger__add_event(l, "waits_lost", wait_drain__count_lost(c->waits));
-	qz_ledger__add_event(l, "wakings_lost", wait_drain__wakings_lost(c->waits));
 	qz_ledger__add_event(l, "woken_unaccounted_ns", wait_drain__woken_unaccounted(c->waits));
+	add_log(l, c->live);
 	add_symbolizers(l, c);
+	outside__ledger(&c->outside, l);
 	sample_rounds__ledger(c->sampled, l);
 	if (c->counters)
 		shm_counters__ledger(c->counters, l);

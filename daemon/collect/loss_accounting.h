@@ -7,8 +7,11 @@
 
 struct collector;
 
-/* How long all processors together have been idle. */
-uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf, uint64_t until);
+/* How long all processors together have been idle, as far as the log is read; before it begins, until now. */
+uint64_t loss_accounting__idle_ns(const struct bpf_runtime *bpf);
+
+/* The same, and how long no sample was wanted of them: the log was off. */
+uint64_t loss_accounting__unsampled_ns(const struct collector *c);
 
 /* Fills the ledger of the profile anew, up to the time of the refresh in progress. */
 void loss_accounting__refresh(struct collector *c);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "daemon/kernel/bpf_runtime.h"
-#include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/module_rounds.h"
 
 #define SECOND	    1000000000ull
@@ -18,7 +17,6 @@
 
 struct module_rounds {
 	int device;
-	const struct bpf_runtime *bpf;
 	uint32_t period_ns, processors;
 	struct qz_capture *captures; /* of the call in progress */
 	pthread_t thread;
@@ -38,7 +36,7 @@ struct aim *aim__new(uint32_t pids)
 	struct aim *aim = calloc(1, sizeof(*aim) + pids * sizeof(*aim->pids));
 
 	if (aim)
-		*aim = (struct aim) {.refs = 1, .scope = QZ_NO_SCOPE};
+		*aim = (struct aim) {.refs = 1};
 	return aim;
 }
 
@@ -78,8 +76,7 @@ static struct aim *hold_aim(struct module_rounds *m)
 /* ---- the thread ---- */
 
 /* Takes the aim over. */
-static void keep(struct module_rounds *m, struct aim *aim, const struct qz_ioc_snapshot *s,
-		 uint32_t level)
+static void keep(struct module_rounds *m, struct aim *aim, const struct qz_ioc_snapshot *s)
 {
 	size_t size = s->captured * sizeof(struct qz_capture);
 	struct instant *instant = malloc(sizeof(*instant) + size);
@@ -93,7 +90,6 @@ static void keep(struct module_rounds *m, struct aim *aim, const struct qz_ioc_s
 		*instant = (struct instant) {.aim = aim,
 					     .begun = s->begun,
 					     .missed = s->missed,
-					     .level = level,
 					     .ncaptures = s->captured};
 		memcpy(instant->captures, m->captures, size);
 		*m->end = instant;
@@ -111,12 +107,6 @@ static void fail(struct module_rounds *m, struct aim *aim)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* The word that has the level of the aim's only scope. */
-static uint64_t running_word(const struct module_rounds *m, const struct aim *aim)
-{
-	return aim->scope == QZ_NO_SCOPE ? 0 : bpf_scopes__running(m->bpf, aim->scope);
-}
-
 static void take_one(struct module_rounds *m, struct aim *aim)
 {
 	struct qz_ioc_snapshot s = {
@@ -128,16 +118,12 @@ static void take_one(struct module_rounds *m, struct aim *aim)
 		.captures = (uintptr_t)m->captures,
 		.patience_ns = QZ_PATIENCE_MAX,
 	};
-	uint64_t running = running_word(m, aim);
 
 	if (ioctl(m->device, QZ_IOC_SNAPSHOT, &s)) {
 		fail(m, aim);
 		return;
 	}
-	if (!running || running_word(m, aim) != running)
-		keep(m, aim, &s, LEVEL_UNKNOWN);
-	else
-		keep(m, aim, &s, running & QZ_LEVEL_MASK);
+	keep(m, aim, &s);
 }
 
 static void *work(void *argument)
@@ -174,7 +160,6 @@ struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime
 	if (!m)
 		return NULL;
 	m->period_ns = SECOND / rate;
-	m->bpf = bpf;
 	m->processors = bpf_runtime__processors(bpf);
 	m->end = &m->first;
 	pthread_mutex_init(&m->lock, NULL);

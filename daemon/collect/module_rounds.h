@@ -19,25 +19,20 @@ struct module_rounds;
 struct aim {
 	uint32_t refs;	/* guarded by the lock of instants */
 	bool everybody; /* so many that every processor is asked, whatever it runs */
-	uint32_t scope; /* number in BPF, of all of them; QZ_NO_SCOPE: there are more */
 	uint32_t npids;
 	int32_t pids[];
 };
-
-#define LEVEL_UNKNOWN UINT32_MAX
 
 struct instant {
 	struct instant *next;
 	struct aim *aim;
 	uint64_t begun;	 /* CLOCK_MONOTONIC */
 	uint32_t missed; /* processors */
-	uint32_t
-		level; /* of the aim's only scope, all the time; LEVEL_UNKNOWN: it changed, or there are more */
 	uint32_t ncaptures;
 	struct qz_capture captures[];
 };
 
-/* Opens the device. Borrows bpf. NULL with errno: of open(2), or ENOMEM. */
+/* Opens the device, for the processors that bpf knows. NULL with errno: of open(2), or ENOMEM. */
 struct module_rounds *module_rounds__new(uint32_t rate, const struct bpf_runtime *bpf);
 
 /* Begins to take instants, in a thread. 0 or -errno. */

@@ -129,10 +129,6 @@ static void add_instant(struct rounds *rounds, const struct instant *instant, ui
 		++*(instant->missed ? &sum->incomplete : known ? &sum->outside : &sum->unplaced);
 	}
 	round_answers__sort(&rounds->answers[before], rounds->nanswers - before);
-	if (!instant->missed && instant->level != LEVEL_UNKNOWN) {
-		sum->compared++;
-		sum->differing += instant->ncaptures != instant->level;
-	}
 }
 
 /* Those of one batch, which are released; gives the rest. */
@@ -178,10 +174,6 @@ static struct aim *make_aim(struct address_spaces *spaces)
 
 		if (image->ended || image->launcher)
 			continue;
-		if (aim->npids && image->scope != aim->scope)
-			aim->scope = QZ_NO_SCOPE;
-		else if (!aim->npids)
-			aim->scope = image->scope;
 		aim->pids[aim->npids++] = image->pid;
 	}
 	return aim;

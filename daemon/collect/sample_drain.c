@@ -43,15 +43,17 @@ static void count_samples(struct qz_scope *s, const struct placed *at, uint64_t 
 static int add_group(struct collector *c, struct qz_sample group, const struct placed *at)
 {
 	struct qz_scope *scope = &c->profile->scopes[group.scope];
-	uint32_t most = scope->nlevels - 1;
+	uint32_t most = bpf_runtime__processors(c->bpf);
 	int err;
 
 	if (group.level > most)
-		group.level = most; /* as its time was: a switch went unseen */
+		group.level = most; /* a switch went unseen */
 	most = group.level - group.spinning;
 	if (group.busy > most)
 		group.busy = most;
-	err = qz_profile__add_samples(c->profile, &group);
+	/* its time is known at the next refresh */
+	err = qz_levels__reach(&scope->level_ns, &scope->nlevels, group.level);
+	err = err ?: qz_profile__add_samples(c->profile, &group);
 	if (!err)
 		count_samples(scope, at, group.count);
 	return err;
@@ -120,6 +122,9 @@ static void add_samples(struct collector *c, const struct placed *at,
 	if (!find_owner(c, image, at, sample, thread, &group))
 		return;
 	group.object = object_of(c, sample, group.scope);
+	if (group.object == QZ_NONE && !group.spinning && sample->line != LINE_NONE)
+		group.object =
+			line_samples__object(c->lines, sample->line, group.scope, group.node);
 	err = add_group(c, group, at);
 	if (err) {
 		*(err == -EINVAL ? &c->misplaced : &c->unplaced) += sample->count;
@@ -278,6 +283,7 @@ int collector__drain_buffer(struct collector *c)
 		want_objects(c);
 		wait_drain__add(c->waits); /* names them */
 		drain_samples(c, true);
+		line_samples__settle(c->lines, c->halvings_drained);
 		err = add_sets(c);
 	}
 	if (!err && c->polling)

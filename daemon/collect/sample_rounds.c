@@ -51,6 +51,7 @@ struct taking {
 	struct verdict *verdicts;     /* of stacks */
 	struct round_answer *answers; /* of records and of missed instants */
 	uint32_t nanswers;
+	struct line_answer *lines; /* of answers */
 };
 
 struct sample_rounds *sample_rounds__new(const struct sample_rounds_context *context)
@@ -328,6 +329,43 @@ static int judge_all(struct taking *t)
 	return 0;
 }
 
+/* ---- shared lines ---- */
+
+/* A number that other code has meanwhile, and time in which nobody works, tell nothing. */
+static void find_line(struct taking *t, uint32_t i)
+{
+	const struct round_answer *a = &t->answers[i];
+	const struct qz_sample_record *record = t->records[a->place];
+	uint32_t stack = QZ_SAMPLE_STACK(record->key);
+	struct line_answer *line = &t->lines[i];
+
+	line->line = LINE_NONE;
+	line->serial = a->serial;
+	line->image = stack < t->buffer->nstacks ? t->buffer->stacks[stack].image : 0;
+	line->counts = !a->missed && !a->spinning;
+	if (line->counts)
+		line->line = line_samples__use(t->rounds->context.lines, t->buffer, record);
+}
+
+/* By who ran at the same instants. 0 or -ENOMEM. */
+static int find_lines(struct taking *t)
+{
+	uint32_t n;
+
+	t->lines = calloc(t->nanswers + 1ul, sizeof(*t->lines));
+	if (!t->lines)
+		return -ENOMEM;
+	line_samples__begin(t->rounds->context.lines);
+	for (uint32_t i = 0; i < t->nanswers; i++)
+		find_line(t, i);
+	for (uint32_t i = 0; i < t->nanswers; i += n) {
+		for (n = 1; i + n < t->nanswers && t->answers[i + n].round == t->answers[i].round;)
+			n++;
+		line_samples__judge(t->rounds->context.lines, &t->lines[i], n);
+	}
+	return 0;
+}
+
 /* ---- samples ---- */
 
 static int by_key(const void *a, const void *b)
@@ -336,14 +374,16 @@ static int by_key(const void *a, const void *b)
 
 	return qz_order(x->key, y->key)
 		?: qz_order(x->object, y->object)
+		?: qz_order(x->line, y->line)
 		?: qz_order(x->busy, y->busy)
 		?: qz_order(x->machine, y->machine)
 		?: qz_order(x->machine_busy, y->machine_busy)
 		?: qz_order(x->spinning, y->spinning);
 }
 
-static struct joined_sample join(const struct taking *t, const struct round_answer *a)
+static struct joined_sample join(const struct taking *t, uint32_t i)
 {
+	const struct round_answer *a = &t->answers[i];
 	const struct qz_sample_record *record = t->records[a->place];
 	/* of one that was found to spin only now, the object is what it holds */
 	bool knew = !a->spinning || record->flags & QZ_RECORD_SPINNING;
@@ -351,6 +391,7 @@ static struct joined_sample join(const struct taking *t, const struct round_answ
 	return (struct joined_sample) {
 		.key = record->key,
 		.object = knew ? record->object : 0,
+		.line = t->lines[i].is_shared ? t->lines[i].line : LINE_NONE,
 		.count = 1,
 		.doubtful = a->doubtful,
 		.busy = a->busy,
@@ -372,7 +413,7 @@ static int64_t make_samples(struct taking *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nanswers; i++)
 		if (!t->answers[i].missed)
-			r->samples[n++] = join(t, &t->answers[i]);
+			r->samples[n++] = join(t, i);
 	n = 0;
 	qsort(r->samples, t->n, sizeof(*r->samples), by_key);
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -434,6 +475,7 @@ static int64_t take(struct taking *t)
 	err = make_answers(t);
 	err = err ?: judge_all(t);
 	err = err ?: round_join__run(t->rounds->join, t->answers, t->nanswers);
+	err = err ?: find_lines(t);
 	if (err)
 		return err;
 	made = make_samples(t);
@@ -459,6 +501,7 @@ int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_bu
 	free(t.late);
 	free(t.verdicts);
 	free(t.answers);
+	free(t.lines);
 	return n;
 }
 

@@ -13,6 +13,7 @@
 #include "daemon/attribution/threads.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/kernel/perf_sampler.h"
+#include "daemon/lines/line_samples.h"
 #include "daemon/spin/spin_tracker.h"
 #include "daemon/target/address_spaces.h"
 
@@ -23,12 +24,14 @@ struct sample_rounds_context {
 	struct address_spaces *spaces;
 	struct threads *threads;
 	struct spin_tracker *tracker;
+	struct line_samples *lines;
 };
 
 /* Samples that are equal. */
 struct joined_sample {
 	uint64_t key; /* see struct qz_sample_record */
 	uint32_t object;
+	uint32_t line; /* that is shared, of line_samples.h, or LINE_NONE */
 	uint32_t count;
 	uint32_t doubtful; /* of these, see struct round_answer */
 	uint16_t busy, machine, machine_busy;

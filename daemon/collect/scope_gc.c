@@ -131,6 +131,12 @@ static bool is_short(const struct scope_gc *gc, const struct collector *c, uint3
 	return n < held;
 }
 
+static int give_back(const struct collector *c, uint32_t scope)
+{
+	live__drop_scope(c->live, scope);
+	return bpf_scopes__recycle(c->bpf, scope);
+}
+
 /* Numbers are given to others when nobody knows them any more. */
 static int retire_settled(struct scope_gc *gc, const struct collector *c)
 {
@@ -155,7 +161,7 @@ static int retire_settled(struct scope_gc *gc, const struct collector *c)
 	address_spaces__forget(c->spaces, gc->gone);
 	for (i = QZ_OWN_SCOPES; i < gc->n; i++)
 		if (gc->gone[i])
-			err = bpf_scopes__recycle(c->bpf, i) ?: err;
+			err = give_back(c, i) ?: err;
 	return err;
 }
 
@@ -186,7 +192,7 @@ static int find_other(const struct collector *c, uint32_t *scope, uint32_t *row)
 		.kind = QZ_SCOPE_PROCESS,
 		.comm = QZ_ENDED_NAME,
 		.ended = true,
-		.nlevels = bpf_runtime__level_stride(c->bpf),
+		.nlevels = 2,
 	};
 	int64_t index = 0;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/scopes.h"
 
@@ -10,26 +9,25 @@
 #include <unistd.h>
 
 #include "core/model/fields.h"
-#include "core/model/levels.h"
+#include "core/util/systemd_unit.h"
 #include "core/util/vec.h"
 #include "daemon/privsep/procfs.h"
 
 struct scopes {
 	struct bpf_runtime *bpf;
 	struct qz_profile *profile;
+	struct allowances *allowances;
 	/* by number in BPF: in the profile, QZ_NONE where not known; at the last refresh */
 	uint32_t *rows;
 	struct living *living;
 	uint32_t n;
 	bool *numbered; /* by index in the profile: it has a number in BPF */
 	uint32_t nnumbered;
-	uint64_t *levels, *completed; /* of one scope, and what completes it */
-	double **counted;	 /* by number in BPF, see struct qz_levels; NULL: nothing yet */
-	uint32_t machine;	 /* its scope in the profile, QZ_NONE: none */
-	uint64_t all_running_ns; /* of all others, at the last refresh */
+	uint32_t machine; /* its scope in the profile, QZ_NONE: none */
 };
 
-struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
+struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile,
+			   struct allowances *allowances)
 {
 	struct scopes *s = calloc(1, sizeof(*s));
 
@@ -37,14 +35,12 @@ struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
 		return NULL;
 	s->bpf = bpf;
 	s->profile = profile;
+	s->allowances = allowances;
 	s->machine = QZ_NONE;
 	s->n = bpf_runtime__max_scopes(bpf);
 	s->rows = malloc(s->n * sizeof(*s->rows));
 	s->living = calloc(s->n, sizeof(*s->living));
-	s->levels = calloc(bpf_runtime__level_stride(bpf), sizeof(*s->levels));
-	s->completed = calloc(bpf_runtime__level_stride(bpf), sizeof(*s->completed));
-	s->counted = calloc(s->n, sizeof(*s->counted));
-	if (!s->rows || !s->living || !s->levels || !s->completed || !s->counted) {
+	if (!s->rows || !s->living) {
 		scopes__free(s);
 		errno = ENOMEM;
 		return NULL;
@@ -58,11 +54,6 @@ void scopes__free(struct scopes *s)
 	if (!s)
 		return;
 	free(s->numbered);
-	for (uint32_t i = 0; s->counted && i < s->n; i++)
-		free(s->counted[i]);
-	free(s->counted);
-	free(s->completed);
-	free(s->levels);
 	free(s->rows);
 	free(s->living);
 	free(s);
@@ -87,17 +78,16 @@ int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, i
 		.pid = pid,
 		.comm = (char *)comm,
 		.command = (char *)command,
-		.nlevels = bpf_runtime__level_stride(s->bpf),
+		.nlevels = 2, /* idle and serial time are always told */
 	};
-	struct qz_scope_state state;
 	int64_t index;
 
-	bpf_scopes__read(s->bpf, scope, 0, &state, s->levels);
-	new.start_ns = state.began;
+	new.start_ns = bpf_scopes__state(s->bpf, scope)->began;
 	index = qz_profile__add_scope(s->profile, &new);
 	if (index < 0 || set_numbered(s, index))
 		return index < 0 ? index : -ENOMEM;
 	s->rows[scope] = index;
+	allowances__add_scope(s->allowances, (uint32_t)index);
 	if (kind == QZ_SCOPE_MACHINE)
 		s->machine = index;
 	return index;
@@ -136,32 +126,57 @@ enum qz_scope_kind scopes__kind(const struct scopes *s, uint32_t scope)
 	return index == QZ_NONE ? QZ_SCOPE_PROCESS : s->profile->scopes[index].kind;
 }
 
-void scopes__describe(struct scopes *s, const struct qz_process_event *e,
+/* Where it is called by what it has executed: a process of its own, on a machine. */
+static bool is_named(const struct scopes *s, uint32_t index)
+{
+	return s->machine != QZ_NONE && s->profile->scopes[index].kind == QZ_SCOPE_PROCESS;
+}
+
+static void describe_fork(struct scopes *s, uint32_t index, struct image *image,
+			  const struct image *parent)
+{
+	uint32_t from = parent ? scopes__index(s, parent->scope) : QZ_NONE;
+
+	if (from != QZ_NONE && is_named(s, index))
+		qz_profile__set_string(&s->profile->scopes[index].cgroup,
+				       s->profile->scopes[from].cgroup);
+	allowances__fork(s->allowances, index, image, parent, from);
+}
+
+/* Of an image that begins: /proc/PID/cgroup, "" where it has ended, as short as it lived. */
+static void read_groups(const struct qz_process_event *e, char groups[PROCFS_GROUPS])
+{
+	int dir = procfs__open(e->tgid, e->start_boottime);
+
+	groups[0] = '\0';
+	if (dir < 0)
+		return;
+	if (procfs__read(dir, "cgroup", groups, PROCFS_GROUPS) < 0)
+		groups[0] = '\0';
+	close(dir);
+}
+
+void scopes__describe(struct scopes *s, const struct qz_process_event *e, struct image *image,
 		      const struct image *parent)
 {
 	uint32_t index = scopes__index(s, e->scope);
-	struct qz_scope *scope = index == QZ_NONE ? NULL : &s->profile->scopes[index];
-	char comm[QZ_COMM_LEN + 1] = "", cgroup[PATH_MAX] = "";
-	int dir;
+	char comm[QZ_COMM_LEN + 1] = "", cgroup[PATH_MAX] = "", groups[PROCFS_GROUPS];
 
-	if (!scope || s->machine == QZ_NONE || scope->kind != QZ_SCOPE_PROCESS)
+	if (index == QZ_NONE)
 		return;
 	if (e->cause == QZ_IMAGE_FORK) {
-		uint32_t from = parent ? scopes__index(s, parent->scope) : QZ_NONE;
-
-		if (from != QZ_NONE)
-			qz_profile__set_string(&scope->cgroup, s->profile->scopes[from].cgroup);
+		describe_fork(s, index, image, parent);
 		return;
 	}
+	read_groups(e, groups);
+	allowances__begin(s->allowances, index, image, groups);
+	if (!is_named(s, index))
+		return;
 	memcpy(comm, e->comm, QZ_COMM_LEN);
-	qz_profile__set_string(&scope->comm, comm);
-	dir = procfs__open(e->tgid, e->start_boottime);
-	if (dir < 0)
-		return; /* it has ended, as short as it lived */
-	procfs__cgroup(dir, cgroup, sizeof(cgroup));
-	close(dir);
+	qz_profile__set_string(&s->profile->scopes[index].comm, comm);
+	qz_systemd_unit__cgroup_of(groups, cgroup, sizeof(cgroup));
 	if (*cgroup)
-		qz_profile__set_string(&scope->cgroup, cgroup);
+		qz_profile__set_string(&s->profile->scopes[index].cgroup, cgroup);
 }
 
 void scopes__name(struct scopes *s, const struct qz_thread_event *e)
@@ -182,19 +197,8 @@ bool scopes__read(struct scopes *s, uint32_t scope, struct qz_scope_state *state
 {
 	if (scopes__index(s, scope) == QZ_NONE)
 		return false;
-	bpf_scopes__read(s->bpf, scope, 0, state, s->levels);
+	*state = *bpf_scopes__state(s->bpf, scope);
 	return true;
-}
-
-uint64_t scopes__alive(struct scopes *s)
-{
-	struct qz_scope_state state;
-	uint64_t alive = 0;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		if (scopes__read(s, i, &state))
-			alive += state.alive;
-	return alive;
 }
 
 bool scopes__ended(struct scopes *s)
@@ -219,81 +223,19 @@ struct living *scopes__living(struct scopes *s, uint32_t scope)
 	return &s->living[scope];
 }
 
-static uint64_t left(uint64_t all, uint64_t some)
-{
-	return all > some ? all - some : 0;
-}
-
-/*
- * Where switches are skipped: see core/model/levels.h. Without memory, levels are short of the elapsed time. Gives how
- * much of the missing processor time found no place.
- */
-static uint64_t complete(struct scopes *s, uint32_t scope, const struct qz_scope *to,
-			 uint64_t elapsed_ns, uint64_t missing_ns)
-{
-	uint64_t threads = to->kind == QZ_SCOPE_MACHINE ? to->nlevels : to->counters.threads_seen;
-	struct qz_levels levels = {
-		.ns = s->levels,
-		.before = to->level_ns,
-		.n = threads < to->nlevels ? (uint32_t)threads + 1 : to->nlevels,
-		.elapsed_ns = elapsed_ns,
-		.missing_ns = missing_ns,
-	};
-
-	if (levels.n < 2 || elapsed_ns <= qz_levels__sum(s->levels, to->nlevels))
-		return missing_ns;
-	if (!s->counted[scope])
-		s->counted[scope] = calloc(to->nlevels, sizeof(*s->counted[scope]));
-	levels.counted = s->counted[scope];
-	if (!levels.counted)
-		return missing_ns;
-	qz_levels__complete(&levels, s->completed);
-	bpf_scopes__add_levels(s->bpf, scope, s->completed, levels.n);
-	return left(missing_ns, qz_levels__cpu(s->completed, levels.n));
-}
-
-/* What its threads ran that no level stands for. */
-static uint64_t missing_of_process(const struct scopes *s, uint32_t scope,
-				   const struct qz_scope *to, const struct qz_scope_state *state)
-{
-	return left(state->ended_ns[QZ_RUNNING] + s->living[scope].running_ns,
-		    qz_levels__cpu(s->levels, to->nlevels));
-}
-
-/* Of the machine, what its processes ran since the last time, of which some may not have been followed. */
-static uint64_t missing_of_machine(struct scopes *s, const struct qz_scope *to)
-{
-	uint64_t before = s->all_running_ns;
-
-	s->all_running_ns = 0;
-	for (uint32_t i = 0; i < s->profile->nscopes; i++)
-		if (i != s->machine)
-			s->all_running_ns += qz_scope__running_ns(&s->profile->scopes[i]);
-	return left(left(s->all_running_ns, before),
-		    left(qz_levels__cpu(s->levels, to->nlevels), qz_scope__running_ns(to)));
-}
-
 /* Up to a time, or to its end; *state is how it stands. */
 static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_scope_state *state)
 {
 	struct qz_scope *to = &s->profile->scopes[s->rows[scope]];
-	bool is_machine = s->rows[scope] == s->machine;
-	uint64_t missing, unplaced = 0;
 
-	bpf_scopes__read(s->bpf, scope, until, state, s->levels);
+	*state = *bpf_scopes__state(s->bpf, scope);
 	/* it also was without a thread for a moment when the first one found ended before the next */
 	to->ended = state->ended && !state->alive;
-	if (to->ended && state->ended < until) {
+	if (to->ended && state->ended < until)
 		until = state->ended;
-		bpf_scopes__read(s->bpf, scope, until, state, s->levels);
-	}
 	to->counters = state->counters;
-	missing = is_machine ? missing_of_machine(s, to) : missing_of_process(s, scope, to, state);
-	if (bpf_skips__ns(s->bpf, until) && state->youth != QZ_GROUP)
-		unplaced = complete(s, scope, to, left(until, state->began), missing);
-	if (is_machine) /* it is missing the next time, too */
-		s->all_running_ns -= unplaced;
-	memcpy(to->level_ns, s->levels, to->nlevels * sizeof(*s->levels));
+	/* without memory they stay as they were the last time */
+	bpf_scopes__read_levels(s->bpf, scope, until, &to->level_ns, &to->nlevels);
 	qz_scope__sum_levels(to);
 	to->start_ns = state->began;
 	to->threads_alive = state->alive;
@@ -312,9 +254,7 @@ void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits)
 	}
 	s->living[scope] = (struct living) {0};
 	refresh(s, scope, bpf_runtime__now(), &state);
-	wait_drain__retire_scope(waits, scope, &state);
-	free(s->counted[scope]);
-	s->counted[scope] = NULL;
+	wait_drain__retire_scope(waits, &state);
 	s->numbered[s->rows[scope]] = false;
 	s->rows[scope] = QZ_NONE;
 }
@@ -344,7 +284,7 @@ void scopes__refresh(struct scopes *s, struct wait_drain *waits, uint64_t until)
 		if (s->rows[i] == QZ_NONE || s->rows[i] == s->machine || is_folded(s, i))
 			continue;
 		refresh(s, i, until, &state);
-		wait_drain__lost(waits, i, &state);
+		wait_drain__count(waits, &state);
 	}
 	if (s->machine == QZ_NONE)
 		return;

@@ -14,12 +14,14 @@
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/target/address_spaces.h"
 #include "daemon/attribution/threads.h"
+#include "daemon/collect/allowances.h"
 #include "daemon/waits/wait_drain.h"
 
 struct scopes;
 
-/* Borrows both. NULL with errno ENOMEM. */
-struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile);
+/* Borrows all. NULL with errno ENOMEM. */
+struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile,
+			   struct allowances *allowances);
 void scopes__free(struct scopes *s);
 
 /* Tells what a scope in BPF is. Gives its index in the profile or -errno. */
@@ -43,9 +45,9 @@ enum qz_scope_kind scopes__kind(const struct scopes *s, uint32_t scope);
 
 /*
  * Names a process: it has the name and control group of the program that it executed last. If it has
- * not executed any, it has those of its parent, whose image may be NULL.
+ * not executed any, it has those of its parent. So with what it may use of the processors. Each image may be NULL.
  */
-void scopes__describe(struct scopes *s, const struct qz_process_event *e,
+void scopes__describe(struct scopes *s, const struct qz_process_event *e, struct image *image,
 		      const struct image *parent);
 
 /* Names a process after its first thread, whose name prctl(2) changes without any event. */
@@ -63,8 +65,7 @@ void scopes__retire(struct scopes *s, uint32_t scope, struct wait_drain *waits);
 /* Whether one of the profile still has a number in BPF. */
 bool scopes__has_number(const struct scopes *s, uint32_t index);
 
-/* How many threads of all scopes have not ended, and whether all threads have. */
-uint64_t scopes__alive(struct scopes *s);
+/* Whether all threads of all scopes have ended. */
 bool scopes__ended(struct scopes *s);
 
 /*

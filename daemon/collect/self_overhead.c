@@ -10,8 +10,8 @@
 
 #define PERIOD	100000ull /* ns */
 #define PERIODS 101
-/* How the kernel comes to a program and back, at a switch and at the wake-up that it often follows, which is mostly passed. */
-#define DISPATCH 60ull /* ns */
+/* How the kernel comes to a program and back. */
+#define DISPATCH 40ull /* ns */
 
 static int compare(const void *a, const void *b)
 {
@@ -87,12 +87,9 @@ struct qz_costs self_overhead__read(const struct bpf_runtime *bpf, struct symbol
 	costs.daemon_ns = qz_clock__read(CLOCK_PROCESS_CPUTIME_ID) +
 			  symbolizer__cpu_ns(symbolizer) + figures.child_ns + opener__cpu_ns();
 	for (uint32_t i = 0; i < bpf_runtime__processors(bpf); i++) {
-		costs.accounting_ns +=
-			cpus[i].accounting_ns * QZ_TIMED_CALLS + cpus[i].switches * DISPATCH;
-		costs.lifecycle_ns += cpus[i].lifecycle_ns * QZ_TIMED_CALLS;
+		costs.accounting_ns += cpus[i].accounting_ns + cpus[i].calls * DISPATCH;
 		costs.sampling_ns += cpus[i].sampling_ns + samples_of(&cpus[i]) * interrupt_ns;
 		costs.walking_ns += cpus[i].walking_ns;
 	}
-	costs.accounting_ns += costs.lifecycle_ns;
 	return costs;
 }

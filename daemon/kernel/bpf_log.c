@@ -2,9 +2,11 @@
 #include "daemon/kernel/bpf_log.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -15,6 +17,9 @@
 #define MEMORY	       (64u << 20) /* of all logs, where that leaves none too small */
 #define FOLLOWED_WORDS ((4u << 20) / 64)
 #define SITES	       65536 /* LOG_SITES of bpf/log.bpf.h */
+/* The stack of a place is walked anew after so many times a millisecond: of the machine's, after 64. */
+#define SYSTEM_DOUBLINGS 6
+#define MOST_DOUBLINGS	 10
 
 static uint32_t choose_size(uint32_t processors)
 {
@@ -56,25 +61,25 @@ static int set_template(struct bpf_runtime *bpf)
 int bpf_log__set_sizes(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
-	struct bpf_program *programs[] = {
-		s->progs.log_switch, s->progs.log_waking, s->progs.log_fork, s->progs.log_exec,
-		s->progs.log_exit,   s->progs.log_name,	  s->progs.log_free, s->progs.log_threads,
-	};
-	bool wanted = bpf->opts.log;
 	int err;
 
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		bpf_program__set_autoload(programs[i], wanted);
-	if (!wanted)
-		return 0;
 	bpf->nlog = choose_size(bpf->processors);
-	s->rodata->log_follows_all = bpf->opts.every_process;
+	s->rodata->log_follows_all = bpf->opts.every_process && !bpf->opts.pid_namespace;
 	s->rodata->nr_log_records = bpf->nlog;
+	bpf_log__set_halvings(bpf, 0);
 	err = set_template(bpf);
 	err = err ?: bpf_map__set_max_entries(s->maps.log_sites, SITES);
-	if (!err && !bpf->opts.every_process)
+	if (!err && !s->rodata->log_follows_all)
 		err = bpf_map__set_max_entries(s->maps.followed, FOLLOWED_WORDS);
 	return err;
+}
+
+void bpf_log__set_halvings(struct bpf_runtime *bpf, uint32_t halvings)
+{
+	uint32_t doublings = 2 * halvings + (bpf->opts.every_process ? SYSTEM_DOUBLINGS : 0);
+
+	bpf->skel->data->log_site_age =
+		1u << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS);
 }
 
 /* Its pages are there before the processor writes to them. */
@@ -109,8 +114,6 @@ int bpf_log__make(struct bpf_runtime *bpf)
 {
 	int err = 0;
 
-	if (!bpf->opts.log)
-		return 0;
 	bpf->logs = calloc(bpf->processors, sizeof(*bpf->logs));
 	if (!bpf->logs)
 		err = -ENOMEM;
@@ -139,25 +142,12 @@ void bpf_log__free(struct bpf_runtime *bpf)
 		close(bpf->log_template);
 }
 
-static void set_on(struct bpf_runtime *bpf, bool on)
+void bpf_log__turn(struct bpf_runtime *bpf, enum qz_log_on on)
 {
 	for (uint32_t cpu = 0; cpu < bpf->processors; cpu++)
 		__atomic_store_n(&bpf->logs[cpu]->on, on, __ATOMIC_SEQ_CST);
-}
-
-int bpf_log__start(struct bpf_runtime *bpf, bpf_log_record *call, void *context)
-{
-	const struct bpf_runtime_records records = {.size = sizeof(struct qz_log_record),
-						    .call = (bpf_runtime_record *)call,
-						    .context = context};
-
-	set_on(bpf, true);
-	return bpf_runtime__iterate(bpf, bpf->skel->progs.log_threads, NULL, &records);
-}
-
-void bpf_log__stop(struct bpf_runtime *bpf)
-{
-	set_on(bpf, false);
+	if (on != QZ_LOG_ON) /* lets what runs on other processors come to its end */
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 uint32_t bpf_log__size(const struct bpf_runtime *bpf)

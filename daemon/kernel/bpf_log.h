@@ -9,25 +9,22 @@
 /* Before the programs are loaded: which, and how large their maps are. */
 int bpf_log__set_sizes(struct bpf_runtime *bpf);
 
-/* Makes a log for each processor that is online, and maps it; nothing is written yet. Only where one is wanted. */
+/* Makes a log for each possible processor, and maps it; nothing is written yet. */
 int bpf_log__make(struct bpf_runtime *bpf);
 
 void bpf_log__free(struct bpf_runtime *bpf);
 
-/* What the iterator over threads is given to: FOUND and NAME of each that is to be in the log. */
-typedef void bpf_log_record(void *context, const struct qz_log_record *record);
-
-/* From now on the logs are written; then tells what is there already. The programs must be attached. */
-int bpf_log__start(struct bpf_runtime *bpf, bpf_log_record *call, void *context);
-
-/* No record begins from now on. */
-void bpf_log__stop(struct bpf_runtime *bpf);
+/* What is written from now on; of what is not, nothing is being written any more. The programs must be attached. */
+void bpf_log__turn(struct bpf_runtime *bpf, enum qz_log_on on);
 
 /* Records of one processor; a power of two. */
 uint32_t bpf_log__size(const struct bpf_runtime *bpf);
 
 /* The log of a processor, NULL: it has none. Its records are at the head + QZ_LOG_FIRST. */
 struct qz_log_head *bpf_log__of(const struct bpf_runtime *bpf, uint32_t cpu);
+
+/* How often the rate of samples was halved: walks of places become rarer, too. Programs that run know it at once. */
+void bpf_log__set_halvings(struct bpf_runtime *bpf, uint32_t halvings);
 
 /* Waits until a log is half full, or so many ms. Any thread. */
 void bpf_log__await(struct bpf_runtime *bpf, int ms);

@@ -17,10 +17,9 @@
 
 #include "core/util/clock.h"
 #include "daemon/kernel/bpf_log.h"
-#include "daemon/kernel/bpf_paths.h"
+#include "daemon/kernel/bpf_candidates.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
-#include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/program_loader.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
@@ -30,12 +29,12 @@
 
 /* Per buffer and processor, where the rate is not above it, or there are few processors. */
 #define SAMPLES_PER_CPU	    1024
+#define LEAST_REGISTERS	    64
 #define MIN_SAMPLES	    16384
 #define MAX_STACKS	    (1u << 20) /* 20 bits of the sample key */
 #define FRAMES_PER_STACK    24
 #define PROGRAM_WAIT_STACKS (16u << 10)
 #define SYSTEM_WAIT_STACKS  (64u << 10)
-#define WAITS_PER_STACK	    2
 /* Of waits, only those of stacks that were seen for the first time within a second. */
 #define WAIT_FRAMES_PER_STACK 8
 /* Unwind tables. 8 bytes each: a library has some 30,000 rows, the largest ones 1.5 million. */
@@ -103,15 +102,14 @@ static const struct shared {
 	SHARED(control, control),
 	SHARED(cpus, cpus),
 	SHARED(scopes, scopes),
-	SHARED(levels, levels),
+	SHARED(text_levels, levels),
 	SHARED(stacks, stacks),
 	SHARED(frames, frames),
 	SHARED(samples, samples),
+	SHARED(register_sets, register_sets),
 	SHARED(waits.stacks, wait_stacks),
 	SHARED(waits.frames, wait_frames),
-	SHARED(waits.slots, waits),
 	SHARED(objects, objects),
-	SHARED(object_figures, object_figures),
 	SHARED(used, used),
 	SHARED(unwind_regions, unwind_regions),
 	SHARED(spin_addresses, spin_addresses),
@@ -145,7 +143,11 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 		if (*memory_of(bpf, i))
 			munmap(*memory_of(bpf, i), size_of(map_of(bpf, i)));
 	quartz__destroy(bpf->skel);
-	free(bpf->before);
+	free(bpf->object_figures);
+	free(bpf->ended_scopes);
+	for (uint32_t i = 0; bpf->levels && i < bpf->opts.max_scopes; i++)
+		free(bpf->levels[i].ns);
+	free(bpf->levels);
 	free(bpf);
 }
 
@@ -179,17 +181,20 @@ static int on_event(void *context, void *data, size_t size)
 static void choose_sizes(struct bpf_runtime *bpf)
 {
 	bpf->processors = libbpf_num_possible_cpus();
-	bpf->level_stride = bpf->processors + 1;
+	bpf->level_stride = bpf->processors < QZ_TEXT_LEVELS ? bpf->processors + 1 : QZ_TEXT_LEVELS;
 	bpf->nrecords = bpf->opts.rate > SAMPLES_PER_CPU ? bpf->opts.rate : SAMPLES_PER_CPU;
 	if (bpf->nrecords * bpf->processors < MIN_SAMPLES)
 		bpf->nrecords = MIN_SAMPLES / bpf->processors;
+	/* of one swap of the buffers to the next */
+	bpf->nregisters = bpf->opts.rate < bpf->nrecords ? bpf->opts.rate : bpf->nrecords;
+	if (bpf->nregisters < LEAST_REGISTERS)
+		bpf->nregisters = LEAST_REGISTERS;
 	bpf->nstacks = round_up_power_of_two(bpf->nrecords * bpf->processors) / 2;
 	if (bpf->nstacks > MAX_STACKS)
 		bpf->nstacks = MAX_STACKS;
 	bpf->nframes = bpf->nstacks * FRAMES_PER_STACK;
 	bpf->waits.nstacks = bpf->opts.every_process ? SYSTEM_WAIT_STACKS : PROGRAM_WAIT_STACKS;
 	bpf->waits.nframes = bpf->waits.nstacks * WAIT_FRAMES_PER_STACK;
-	bpf->waits.nslots = bpf->waits.nstacks * WAITS_PER_STACK;
 	bpf->nrows = bpf->opts.every_process ? SYSTEM_ROWS : PROGRAM_ROWS;
 }
 
@@ -201,57 +206,16 @@ unsigned int bpf_runtime__watchdog_seconds(void)
 	return seconds >= 10 && seconds <= 3600 ? (unsigned int)seconds : 60;
 }
 
-/*
- * What is left to the kernel's accounts. Where each wait is looked at, nothing. Else how long threads are ready, and all of
- * threads that are alone in their process; the latter not in a pid namespace, whose machine is counted by its scopes.
- * Young processes are kept by group: not where each process is followed from its start.
- */
-static void choose_accounts(struct bpf_runtime *bpf)
-{
-	const struct bpf_runtime_options *o = &bpf->opts;
-	struct kernel_types types;
-	struct quartz *s = bpf->skel;
-
-	kernel_types__read(&types);
-	s->rodata->ticks_from_runqueue = types.ticks_from_runqueue;
-	s->rodata->switch_tells_state = types.switch_tells_state;
-	s->rodata->wanted_kernel_ready = o->wait_spacing_ns && types.tells_ready;
-	s->rodata->wanted_wakeup = o->wait_spacing_ns ? !types.tells_ready : o->woken || o->what_if;
-	s->rodata->wanted_singles = s->rodata->wanted_kernel_ready && !o->pid_namespace;
-	s->rodata->wanted_skips = s->rodata->wanted_singles;
-	s->rodata->wanted_groups = s->rodata->wanted_singles;
-}
-
-/* The verifier's time is most of a start: what this run does not use is not loaded. */
-static void choose_programs(struct bpf_runtime *bpf)
-{
-	struct quartz *s = bpf->skel;
-
-	bpf_program__set_autoload(s->progs.on_wakeup, s->rodata->wanted_wakeup);
-	bpf_program__set_autoload(s->progs.on_wakeup_new, !s->rodata->wanted_kernel_ready);
-	bpf_program__set_autoload(s->progs.on_waking, bpf->opts.woken);
-	bpf_program__set_autoload(s->progs.on_release, !bpf->opts.woken);
-	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
-	bpf_program__set_autoload(s->progs.end_skip, s->rodata->wanted_skips);
-	bpf_program__set_autoload(s->progs.follow_passed, s->rodata->wanted_groups);
-	bpf_program__set_autoload(s->progs.flush_passed, s->rodata->wanted_groups);
-	bpf_program__set_autoload(s->progs.report_threads, s->rodata->wanted_groups);
-}
-
 static uint32_t words_of_used(const struct bpf_runtime *bpf)
 {
-	return (bpf->waits.nslots + bpf->waits.nstacks + QZ_OBJECT_SLOTS + bpf->opts.max_scopes +
-		63) /
-	       64;
+	return (bpf->waits.nstacks + QZ_OBJECT_SLOTS) / 64;
 }
 
 /* In the order of bpf/maps.bpf.h. */
 static void divide_used(struct bpf_runtime *bpf)
 {
-	bpf->waits.used_slots = bpf->used;
-	bpf->waits.used_stacks = bpf->waits.used_slots + bpf->waits.nslots / 64;
+	bpf->waits.used_stacks = bpf->used;
 	bpf->used_objects = bpf->waits.used_stacks + bpf->waits.nstacks / 64;
-	bpf->ended_scopes = bpf->used_objects + QZ_OBJECT_SLOTS / 64;
 }
 
 static int set_sizes(struct bpf_runtime *bpf)
@@ -260,24 +224,21 @@ static int set_sizes(struct bpf_runtime *bpf)
 	uint32_t scopes = bpf->opts.max_scopes;
 	int err;
 
-	choose_accounts(bpf);
-	choose_programs(bpf);
+	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
 	s->rodata->level_stride = bpf->level_stride;
 	s->rodata->nr_stacks = bpf->nstacks;
 	s->rodata->nr_frames = bpf->nframes;
 	s->rodata->nr_records = bpf->nrecords;
+	s->rodata->nr_registers = bpf->nregisters;
 	s->rodata->nr_possible = bpf->processors;
 	s->rodata->nr_wait_stacks = bpf->waits.nstacks;
 	s->rodata->nr_wait_frames = bpf->waits.nframes;
-	s->rodata->nr_waits = bpf->waits.nslots;
-	s->rodata->nr_processors = sysconf(_SC_NPROCESSORS_ONLN);
 	s->rodata->watchdog_ns = bpf_runtime__watchdog_seconds() * 1000000000ull;
 	s->rodata->wanted_woken = bpf->opts.woken;
-	s->rodata->wait_spacing = bpf->opts.wait_spacing_ns;
 	s->rodata->every_process = bpf->opts.every_process;
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
 	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;
-	err = bpf_paths__set_sizes(bpf, bpf->opts.what_if, scopes);
+	err = bpf_candidates__set_sizes(bpf, bpf->opts.what_if);
 	err = err ?: bpf_log__set_sizes(bpf);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.scopes, scopes);
@@ -287,9 +248,11 @@ static int set_sizes(struct bpf_runtime *bpf)
 	err = err ?: bpf_map__set_max_entries(s->maps.stacks, 2 * bpf->nstacks);
 	err = err ?: bpf_map__set_max_entries(s->maps.frames, 2 * bpf->nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.samples, 2 * bpf->nrecords * bpf->processors);
+	err = err
+		      ?: bpf_map__set_max_entries(s->maps.register_sets,
+						  2 * bpf->nregisters * bpf->processors);
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_stacks, bpf->waits.nstacks);
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, bpf->waits.nframes);
-	err = err ?: bpf_map__set_max_entries(s->maps.waits, bpf->waits.nslots);
 	err = err ?: bpf_map__set_max_entries(s->maps.used, words_of_used(bpf));
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_rows, bpf->nrows);
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_regions, UNWIND_REGIONS);
@@ -312,8 +275,11 @@ static int map_all(struct bpf_runtime *bpf)
 	divide_used(bpf);
 	for (uint32_t i = 0; i < bpf->processors; i++)
 		bpf->cpus[i].scope = QZ_NO_SCOPE;
-	for (uint32_t i = 0; i < bpf->waits.nslots; i++) /* as slots are that were in use */
-		bpf->waits.slots[i].object = QZ_WAIT_RETIRED;
+	bpf->object_figures = calloc(QZ_OBJECT_SLOTS, sizeof(*bpf->object_figures));
+	bpf->ended_scopes = calloc((bpf->opts.max_scopes + 63) / 64, sizeof(*bpf->ended_scopes));
+	bpf->levels = calloc(bpf->opts.max_scopes, sizeof(*bpf->levels));
+	if (!bpf->object_figures || !bpf->ended_scopes || !bpf->levels)
+		return bpf_runtime__fail(bpf, -ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -496,7 +462,7 @@ int bpf_runtime__iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
 
 int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu)
 {
-	return bpf_runtime__run_on(bpf->skel->progs.mark_processor, cpu);
+	return bpf_runtime__run_on(bpf->skel->progs.log_here, cpu);
 }
 
 int bpf_runtime__mark_processors(struct bpf_runtime *bpf)
@@ -525,12 +491,8 @@ static const struct accounting {
 	{                                                                                          \
 		offsetof(struct quartz, progs.name), offsetof(struct quartz, links.name)           \
 	}
-	ACCOUNTING(on_switch), ACCOUNTING(on_wakeup),  ACCOUNTING(on_wakeup_new),
-	ACCOUNTING(on_fork),   ACCOUNTING(on_exec),    ACCOUNTING(on_free),
-	ACCOUNTING(on_waking), ACCOUNTING(on_release), ACCOUNTING(on_path),
-	ACCOUNTING(on_map),    ACCOUNTING(log_switch), ACCOUNTING(log_waking),
-	ACCOUNTING(log_fork),  ACCOUNTING(log_exec),   ACCOUNTING(log_exit),
-	ACCOUNTING(log_name),  ACCOUNTING(log_free),
+	ACCOUNTING(log_switch), ACCOUNTING(log_waking), ACCOUNTING(log_fork), ACCOUNTING(log_exec),
+	ACCOUNTING(log_exit),	ACCOUNTING(log_name),	ACCOUNTING(on_map),
 };
 
 #define NACCOUNTING (sizeof(accounting) / sizeof(accounting[0]))
@@ -575,7 +537,6 @@ uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf)
 {
 	uint64_t now, stopped;
 
-	bpf->skel->bss->read_until = bpf_runtime__now(); /* of threads that end from now on */
 	bpf->skel->bss->frozen = true;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	now = bpf_runtime__now();
@@ -627,6 +588,8 @@ static int set_element(const struct bpf_map *map, uint32_t image, const void *va
 int bpf_runtime__set_page(const struct bpf_runtime *bpf, uint32_t image,
 			  const struct qz_page_place *place)
 {
+	if (place) /* from now on it is told which slot is in use on which processor */
+		bpf->skel->bss->log_publishes = true;
 	return set_element(bpf->skel->maps.pages, image, place);
 }
 
@@ -648,12 +611,16 @@ uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *bpf)
 	return bpf->nrows;
 }
 
-/* Mapped for as long as it takes: the kernel counts what is mapped of a map as memory in use. */
-int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
-			    const struct qz_unwind_row *rows, uint32_t n)
+/*
+ * Mapped for as long as it takes: the kernel counts what is mapped of a map as memory in use. Each is copied as one word:
+ * the unwinder may be reading what leads to others.
+ */
+static int copy_rows(struct bpf_runtime *bpf, uint32_t first, struct qz_unwind_row *to,
+		     const struct qz_unwind_row *from, uint32_t n)
 {
-	size_t page = sysconf(_SC_PAGESIZE), at = (size_t)first * sizeof(*rows);
-	size_t before = at % page, size = n * sizeof(*rows);
+	size_t page = sysconf(_SC_PAGESIZE), at = (size_t)first * sizeof(uint64_t);
+	size_t before = at % page, size = n * sizeof(uint64_t);
+	uint64_t *rows, word;
 	char *memory;
 
 	if (first > bpf->nrows || n > bpf->nrows - first)
@@ -662,9 +629,27 @@ int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
 		      bpf_map__fd(bpf->skel->maps.unwind_rows), at - before);
 	if (memory == MAP_FAILED)
 		return -errno;
-	memcpy(memory + before, rows, size);
+	rows = (uint64_t *)(memory + before);
+	for (uint32_t i = 0; to && i < n; i++)
+		memcpy(&to[i], &rows[i], sizeof(*to));
+	for (uint32_t i = 0; from && i < n; i++) {
+		memcpy(&word, &from[i], sizeof(word));
+		__atomic_store_n(&rows[i], word, __ATOMIC_RELEASE);
+	}
 	munmap(memory, before + size);
 	return 0;
+}
+
+int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
+			    const struct qz_unwind_row *rows, uint32_t n)
+{
+	return copy_rows(bpf, first, NULL, rows, n);
+}
+
+int bpf_runtime__read_rows(struct bpf_runtime *bpf, uint32_t first, struct qz_unwind_row *rows,
+			   uint32_t n)
+{
+	return copy_rows(bpf, first, rows, NULL, n);
 }
 
 uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
@@ -673,6 +658,20 @@ uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
 	if (regions)
 		*regions = bpf->unwind_regions;
 	return UNWIND_REGIONS;
+}
+
+void bpf_runtime__take_outside(struct bpf_runtime *bpf, bpf_runtime_outside *call, void *context)
+{
+	int fd = bpf_map__fd(bpf->skel->maps.outside);
+	struct qz_outside what;
+	uint32_t pid;
+
+	for (uint32_t n = bpf_map__max_entries(bpf->skel->maps.outside); n; n--) {
+		if (bpf_map_get_next_key(fd, NULL, &pid) ||
+		    bpf_map_lookup_and_delete_elem(fd, &pid, &what))
+			return;
+		call(context, pid, &what);
+	}
 }
 
 struct qz_spin_address *bpf_runtime__spin_addresses(const struct bpf_runtime *bpf)
@@ -685,11 +684,6 @@ uint32_t bpf_runtime__processors(const struct bpf_runtime *bpf)
 	return bpf->processors;
 }
 
-uint32_t bpf_runtime__level_stride(const struct bpf_runtime *bpf)
-{
-	return bpf->level_stride;
-}
-
 uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf)
 {
 	return bpf->opts.max_scopes;
@@ -698,6 +692,11 @@ uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf)
 struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf)
 {
 	return bpf->control;
+}
+
+uint32_t bpf_runtime__next_serial(const struct bpf_runtime *bpf)
+{
+	return __atomic_add_fetch(&bpf->control->next_serial, 1, __ATOMIC_SEQ_CST);
 }
 
 struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf)
@@ -740,6 +739,19 @@ const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *bp
 	return &buffer->records[(size_t)cpu * bpf->nrecords];
 }
 
+const struct qz_register_set *bpf_runtime__registers(const struct bpf_runtime *bpf,
+						     const struct bpf_runtime_buffer *buffer,
+						     const struct qz_sample_record *record)
+{
+	size_t cpu = (size_t)(record - buffer->records) / bpf->nrecords;
+	uint32_t number = record->registers;
+
+	if (!number || number > bpf->nregisters)
+		return NULL;
+	return &bpf->register_sets[(buffer->which * bpf->processors + cpu) * bpf->nregisters +
+				   number - 1];
+}
+
 void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buffer)
 {
 	uint32_t which = buffer->which;
@@ -748,9 +760,17 @@ void bpf_runtime__clear(struct bpf_runtime *bpf, struct bpf_runtime_buffer *buff
 		if (buffer->stacks[i].hash)
 			memset(&buffer->stacks[i], 0, sizeof(buffer->stacks[i]));
 	for (uint32_t i = 0; i < bpf->processors; i++)
-		bpf->cpus[i].records[which] = 0;
+		bpf->cpus[i].records[which] = bpf->cpus[i].registers[which] = 0;
 	bpf->control->stacks_used[which] = 0;
 	bpf->control->frames_used[which] = 0;
+}
+
+struct qz_sample_record *bpf_runtime__sample(const struct bpf_runtime *bpf, uint32_t which,
+					     uint32_t cpu, uint32_t number)
+{
+	if (which > 1 || cpu >= bpf->processors || number >= bpf->nrecords)
+		return NULL;
+	return &bpf->samples[((size_t)which * bpf->processors + cpu) * bpf->nrecords + number];
 }
 
 const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf)

@@ -21,13 +21,11 @@ struct quartz;
 
 struct bpf_runtime_options {
 	uint32_t max_scopes;
-	uint32_t rate;		  /* of samples per second and processor */
-	uint32_t pid_namespace;	  /* see daemon/target/pid_namespace.h */
-	bool every_process;	  /* each process that can be seen is a scope of its own */
-	uint64_t wait_spacing_ns; /* see bpf/wait_gate.bpf.h; 0: each wait is looked at */
-	bool woken;		  /* the time until woken is wanted */
-	bool what_if;		  /* so is the length of the run without candidates */
-	bool log;		  /* so is the scheduler's log, see bpf_log.h */
+	uint32_t rate;		/* of samples per second and processor */
+	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
+	bool every_process;	/* each process that can be seen is a scope of its own */
+	bool woken;		/* the time until woken is wanted */
+	bool what_if;		/* samples tell which candidates they met */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
 };
 
@@ -47,6 +45,10 @@ bool bpf_runtime__is_contained(const struct bpf_runtime *bpf);
 
 /* Does it follow every process that it can see? */
 bool bpf_runtime__follows_all(const struct bpf_runtime *bpf);
+
+/* Takes out, of each process of no scope, the samples that found it since the last call. */
+typedef void bpf_runtime_outside(void *context, uint32_t pid, const struct qz_outside *what);
+void bpf_runtime__take_outside(struct bpf_runtime *bpf, bpf_runtime_outside *call, void *context);
 
 /*
  * Makes and maps the memory, and begins to load the programs. -ENOSYS no BTF, -EPERM no privilege, or of bpf(2).
@@ -106,10 +108,12 @@ struct quartz *bpf_runtime__skeleton(struct bpf_runtime *bpf); /* for bpffs_tabl
 
 uint32_t
 bpf_runtime__processors(const struct bpf_runtime *bpf); /* possible ones: entries of cpus */
-uint32_t bpf_runtime__level_stride(const struct bpf_runtime *bpf);
 uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf);
 struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf);
 struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf);
+
+/* A number that no thread has had. */
+uint32_t bpf_runtime__next_serial(const struct bpf_runtime *bpf);
 
 /* One buffer of the sampler. */
 struct bpf_runtime_buffer {
@@ -132,6 +136,15 @@ const struct qz_sample_record *bpf_runtime__records(const struct bpf_runtime *bp
 						    const struct bpf_runtime_buffer *buffer,
 						    uint32_t cpu, uint32_t *n);
 
+/* The registers of one of them; NULL: it has none. */
+const struct qz_register_set *bpf_runtime__registers(const struct bpf_runtime *bpf,
+						     const struct bpf_runtime_buffer *buffer,
+						     const struct qz_sample_record *record);
+
+/* One of them, by its number; NULL: there is none. The level of a new one is 0 where there is a log. */
+struct qz_sample_record *bpf_runtime__sample(const struct bpf_runtime *bpf, uint32_t which,
+					     uint32_t cpu, uint32_t number);
+
 /* How full the buffer in use is, in percent of its fullest table. */
 unsigned int bpf_runtime__fill(const struct bpf_runtime *bpf);
 
@@ -139,9 +152,8 @@ unsigned int bpf_runtime__fill(const struct bpf_runtime *bpf);
 struct bpf_runtime_waits {
 	struct qz_wait_stack *stacks;
 	uint64_t *frames;
-	struct qz_wait_slot *slots;
-	uint32_t nstacks, nframes, nslots;
-	uint64_t *used_stacks, *used_slots; /* bits; who frees one clears its bit before */
+	uint32_t nstacks, nframes;
+	uint64_t *used_stacks; /* bits; who frees one clears its bit before */
 };
 
 /* The objects that threads wait for: QZ_OBJECT_SLOTS slots and as many figures, and likewise bits. */
@@ -151,10 +163,12 @@ struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *
 
 const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf);
 
-/* How many rows of unwind tables there is room for, and writing n of them from `first` on. */
+/* How many rows of unwind tables there is room for; writing n of them from `first` on, and reading them. 0 or -errno. */
 uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *bpf);
 int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
 			    const struct qz_unwind_row *rows, uint32_t n);
+int bpf_runtime__read_rows(struct bpf_runtime *bpf, uint32_t first, struct qz_unwind_row *rows,
+			   uint32_t n);
 
 /* How many regions there is room for; their memory in *regions unless that is NULL. */
 uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,

@@ -6,6 +6,12 @@
 #include "bpf/quartz.skel.h"
 #include "daemon/kernel/bpf_runtime.h"
 
+/* ns at each level that was reached */
+struct bpf_levels {
+	uint64_t *ns;
+	uint32_t n;
+};
+
 struct bpf_runtime {
 	struct bpf_runtime_options opts;
 	struct quartz *skel;
@@ -14,28 +20,26 @@ struct bpf_runtime {
 	bpf_runtime_event *call;
 	void *context;
 	uint32_t processors, level_stride, next_scope;
-	uint32_t nstacks, nframes, nrecords;
+	uint32_t nstacks, nframes, nrecords, nregisters;
 	struct qz_control *control;
 	struct qz_cpu_state *cpus;
 	struct qz_scope_state *scopes;
-	uint64_t *levels;
+	struct bpf_levels *levels; /* of each scope */
+	uint64_t *text_levels;	   /* what text tables show of them: level_stride of each scope */
 	struct qz_stack_slot *stacks;
 	uint64_t *frames;
 	struct qz_sample_record *samples;
+	struct qz_register_set *register_sets;
 	struct bpf_runtime_waits waits;
 	struct qz_object_slot *objects;
 	struct qz_object_figures *object_figures;
-	uint64_t *used, *used_objects, *ended_scopes; /* the latter are parts of it */
+	uint64_t *used, *used_objects; /* the latter is a part of it */
+	uint64_t *ended_scopes;	       /* bits */
 	uint32_t nrows;
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;
-	uint64_t alone_ns; /* see bpf_runtime__alone_ns */
-	bool started;
+	uint64_t alone_ns;	   /* see bpf_runtime__alone_ns */
 	bool blind;		   /* the kernel has no tracepoint for on_map, or refuses it */
-	uint64_t *before;	   /* level times of the machine before its processes were known */
-	uint32_t skip_step;	   /* wanted */
-	uint64_t skip_due;	   /* its beginning, or end */
-	int64_t skip_owed;	   /* ns that are to be skipped for what was counted */
 	struct qz_log_head **logs; /* by processor; see bpf_log.h */
 	struct ring_buffer *log_alarms;
 	uint32_t nlog;	  /* records of each */

@@ -7,8 +7,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "core/model/levels.h"
 #include "core/util/bits.h"
-#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 
@@ -16,10 +16,25 @@
 
 /* ---- opening ---- */
 
+/* Text tables show the time of all levels beyond at the last one that they have room for. */
+static void show_levels(struct bpf_runtime *bpf, uint32_t scope)
+{
+	const struct bpf_levels *l = &bpf->levels[scope];
+	uint64_t *shown = &bpf->text_levels[(size_t)scope * bpf->level_stride];
+	uint32_t last = bpf->level_stride - 1;
+
+	for (uint32_t i = 0; i < last; i++)
+		shown[i] = i < l->n ? l->ns[i] : 0;
+	shown[last] = l->n > last ? qz_levels__sum(&l->ns[last], l->n - last) : 0;
+}
+
 static void clear_levels(struct bpf_runtime *bpf, uint32_t scope)
 {
-	memset(&bpf->levels[(size_t)scope * bpf->level_stride], 0,
-	       bpf->level_stride * sizeof(*bpf->levels));
+	struct bpf_levels *l = &bpf->levels[scope];
+
+	free(l->ns);
+	*l = (struct bpf_levels) {0};
+	show_levels(bpf, scope);
 }
 
 /* Its clock runs from now on. */
@@ -31,9 +46,6 @@ static void start_clock(struct qz_scope_state *s)
 
 int bpf_scopes__init(struct bpf_runtime *bpf)
 {
-	bpf->before = calloc(bpf->level_stride, sizeof(*bpf->before));
-	if (!bpf->before)
-		return bpf_runtime__fail(bpf, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < bpf->opts.max_scopes; i++)
 		if (i == QZ_SCOPE_OF_MACHINE ||
 		    (i == QZ_SCOPE_OF_KERNEL && !bpf->opts.pid_namespace))
@@ -74,28 +86,11 @@ void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope)
 
 /* ---- threads ---- */
 
-/* Of the programs that write nothing. */
-static int iterate(struct bpf_runtime *bpf, struct bpf_program *prog)
-{
-	return bpf_runtime__iterate(bpf, prog, NULL, &(struct bpf_runtime_records) {.size = 1});
-}
-
-/* From here on each processor that is counted as busy is so for a scope too. */
-static void start_machine(struct bpf_runtime *bpf)
-{
-	struct qz_scope_state state;
-	uint64_t now = bpf_runtime__now();
-
-	bpf_scopes__read(bpf, QZ_SCOPE_OF_MACHINE, now, &state, bpf->before);
-	bpf->scopes[QZ_SCOPE_OF_MACHINE].began = now;
-	bpf->started = true;
-}
-
 /* A scope that has never begun would never end. */
 static int check_found(struct bpf_runtime *bpf)
 {
 	for (uint32_t i = 0; i < bpf->next_scope; i++)
-		if (!bpf->scopes[i].counters.threads_seen)
+		if (!bpf->scopes[i].begun)
 			return bpf_runtime__fail(
 				bpf, -ESRCH,
 				"process %d: none of its threads was found; it has just ended",
@@ -103,13 +98,16 @@ static int check_found(struct bpf_runtime *bpf)
 	return 0;
 }
 
-/* Elsewhere each process is followed from its start. And the sampler must be able to follow one. */
-static bool passes_forks(const struct bpf_runtime *bpf)
+static int find_threads(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context)
 {
-	return bpf->skel->rodata->wanted_groups && bpf->opts.sampled_by_timer;
+	const struct bpf_runtime_records records = {.size = sizeof(struct qz_log_record),
+						    .call = (bpf_runtime_record *)call,
+						    .context = context};
+
+	return bpf_runtime__iterate(bpf, bpf->skel->progs.find_threads, NULL, &records);
 }
 
-int bpf_scopes__adopt(struct bpf_runtime *bpf)
+int bpf_scopes__find(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context)
 {
 	struct quartz *s = bpf->skel;
 	int err = 0;
@@ -117,37 +115,24 @@ int bpf_scopes__adopt(struct bpf_runtime *bpf)
 	for (int pass = 0; !err && pass < MAX_PASSES; pass++) {
 		uint64_t before = s->bss->threads_found;
 
-		err = iterate(bpf, s->progs.find_threads);
+		err = find_threads(bpf, call, context);
 		if (s->bss->threads_found == before)
 			break;
 	}
-	err = err ?: bpf_runtime__mark_processors(bpf);
-	if (bpf->before)
-		start_machine(bpf);
-	err = err ?: iterate(bpf, s->progs.settle_threads);
-	if (!err && passes_forks(bpf))
-		s->bss->passed_since = bpf_runtime__now();
+	if (!err && bpf->opts.every_process && bpf->opts.sampled_by_timer &&
+	    !bpf->opts.pid_namespace)
+		s->bss->told_since = bpf_runtime__now();
 	return err ?: check_found(bpf);
 }
 
-/* A processor that is offline keeps what it has until it is online. */
-static void flush_passed(struct bpf_runtime *bpf)
+int bpf_scopes__find_again(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context)
 {
-	for (uint32_t i = 0; i < bpf->processors; i++)
-		if (__atomic_load_n(&bpf->cpus[i].passed.processes, __ATOMIC_RELAXED))
-			bpf_runtime__run_on(bpf->skel->progs.flush_passed, (int)i);
-}
+	int err;
 
-int bpf_scopes__dump(struct bpf_runtime *bpf, uint64_t until, bpf_scopes_thread *call,
-		     void *context)
-{
-	const struct bpf_runtime_records records = {.size = sizeof(struct qz_thread_event),
-						    .call = (bpf_runtime_record *)call,
-						    .context = context};
-
-	flush_passed(bpf);
-	bpf->skel->bss->read_until = until;
-	return bpf_runtime__iterate(bpf, bpf->skel->progs.dump_threads, NULL, &records);
+	bpf->skel->bss->finds_again = true;
+	err = find_threads(bpf, call, context);
+	bpf->skel->bss->finds_again = false;
+	return err;
 }
 
 /* ---- young processes ---- */
@@ -168,6 +153,15 @@ bool bpf_scopes__grow(struct bpf_runtime *bpf, uint32_t scope)
 	       youth == QZ_GROWN;
 }
 
+bool bpf_scopes__fold(struct bpf_runtime *bpf, uint32_t scope, uint32_t group)
+{
+	__u32 youth = QZ_YOUNG;
+
+	__atomic_store_n(&bpf->scopes[scope].group, group, __ATOMIC_SEQ_CST);
+	return __atomic_compare_exchange_n(&bpf->scopes[scope].youth, &youth, QZ_FOLDED, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope)
 {
 	return __atomic_load_n(&bpf->scopes[scope].group, __ATOMIC_SEQ_CST);
@@ -184,47 +178,65 @@ static int iterate_over(struct bpf_runtime *bpf, struct bpf_program *prog, int p
 				    &(struct bpf_runtime_records) {.size = 1});
 }
 
-int bpf_scopes__report_threads(struct bpf_runtime *bpf, uint32_t scope, int pid)
+/* Of all that live, or of one process. */
+int bpf_scopes__tell(struct bpf_runtime *bpf, int pid)
 {
-	if (bpf_scopes__youth(bpf, scope) != QZ_YOUNG)
-		return 0;
-	return iterate_over(bpf, bpf->skel->progs.report_threads, pid);
+	return bpf->skel->bss->told_since ? iterate_over(bpf, bpf->skel->progs.tell_processes, pid)
+					  : 0;
 }
 
-int bpf_scopes__follow_passed(struct bpf_runtime *bpf, int pid)
+void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope)
 {
-	return bpf->skel->bss->passed_since ? iterate_over(bpf, bpf->skel->progs.follow_passed, pid)
-					    : 0;
-}
-
-uint64_t bpf_scopes__forks_passed(const struct bpf_runtime *bpf)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < bpf->processors; i++)
-		n += __atomic_load_n(&bpf->cpus[i].forks_passed, __ATOMIC_RELAXED);
-	return n;
-}
-
-bool bpf_scopes__follow_all_passed(struct bpf_runtime *bpf)
-{
-	uint64_t began = bpf_runtime__now();
-
-	bpf->skel->bss->passed_left = 0;
-	bpf_scopes__follow_passed(bpf, 0);
-	bpf->skel->bss->passed_last_look = began;
-	return !bpf->skel->bss->passed_left;
-}
-
-/* A program that has just found the group still adds to it; quartzd reads it for some more drains. */
-void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope, const struct qz_group_key *key)
-{
-	bpf_map_delete_elem(bpf_map__fd(bpf->skel->maps.groups), key);
 	__atomic_store_n(&bpf->scopes[scope].ended, bpf_runtime__now(), __ATOMIC_SEQ_CST);
 	qz_bits__set(bpf->ended_scopes, scope);
 }
 
 /* ---- one scope ---- */
+
+struct qz_scope_state *bpf_scopes__state(struct bpf_runtime *bpf, uint32_t scope)
+{
+	return &bpf->scopes[scope];
+}
+
+int bpf_scopes__set_levels(struct bpf_runtime *bpf, uint32_t scope, const uint64_t *ns, uint32_t n)
+{
+	struct bpf_levels *l = &bpf->levels[scope];
+
+	if (n && qz_levels__reach(&l->ns, &l->n, n - 1))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->n; i++)
+		l->ns[i] = i < n ? ns[i] : 0;
+	show_levels(bpf, scope);
+	return 0;
+}
+
+int bpf_scopes__add_levels(struct bpf_runtime *bpf, uint32_t scope, const uint64_t *ns, uint32_t n)
+{
+	struct bpf_levels *l = &bpf->levels[scope];
+
+	if (n && qz_levels__reach(&l->ns, &l->n, n - 1))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		l->ns[i] += ns[i];
+	show_levels(bpf, scope);
+	return 0;
+}
+
+int bpf_scopes__take(struct bpf_runtime *bpf)
+{
+	uint32_t scope;
+
+	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(bpf->skel->maps.free_scopes), NULL,
+					   &scope) &&
+	    bpf_map_lookup_and_delete_elem(bpf_map__fd(bpf->skel->maps.spare_scopes), NULL, &scope))
+		return -ENOSPC;
+	return (int)scope;
+}
+
+void bpf_scopes__mark_ended(struct bpf_runtime *bpf, uint32_t scope)
+{
+	qz_bits__set(bpf->ended_scopes, scope);
+}
 
 uint32_t bpf_scopes__next_ended(const struct bpf_runtime *bpf, uint32_t from)
 {
@@ -238,14 +250,6 @@ bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope)
 	return __atomic_load_n(&s->ended, __ATOMIC_SEQ_CST) &&
 	       !__atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
 	       !(__atomic_load_n(&s->running, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
-}
-
-bool bpf_scopes__lives(const struct bpf_runtime *bpf, uint32_t scope, uint64_t since)
-{
-	const struct qz_scope_state *s = scope < bpf->opts.max_scopes ? &bpf->scopes[scope] : NULL;
-
-	return s && __atomic_load_n(&s->alive, __ATOMIC_SEQ_CST) &&
-	       __atomic_load_n(&s->began, __ATOMIC_SEQ_CST) <= since;
 }
 
 bool bpf_scopes__is_free(const struct bpf_runtime *bpf, uint32_t scope)
@@ -283,50 +287,21 @@ void bpf_scopes__set_share(struct bpf_runtime *bpf, uint32_t scope, enum qz_shar
 		__atomic_store_n(share, n, __ATOMIC_RELAXED);
 }
 
-/*
- * The interval that has not ended is added to its level. While the programs are attached a
- * processor may be between its exchange of the word and its addition to the level: then a copy is
- * short by that interval, never wrong for good.
- */
-void bpf_scopes__read(const struct bpf_runtime *bpf, uint32_t scope, uint64_t until,
-		      struct qz_scope_state *state, uint64_t *level_ns)
+/* The interval that has not ended is added to its level. */
+int bpf_scopes__read_levels(const struct bpf_runtime *bpf, uint32_t scope, uint64_t until,
+			    uint64_t **ns, uint32_t *n)
 {
-	const uint64_t *levels = &bpf->levels[(size_t)scope * bpf->level_stride];
-	uint64_t level, elapsed;
+	const struct bpf_levels *l = &bpf->levels[scope];
+	const struct qz_scope_state *state = &bpf->scopes[scope];
+	uint32_t level = state->running & QZ_LEVEL_MASK;
+	uint64_t elapsed = (until - (state->running >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
 
-	do {
-		memcpy(state, &bpf->scopes[scope], sizeof(*state));
-		memcpy(level_ns, levels, bpf->level_stride * sizeof(*levels));
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	} while (state->running != __atomic_load_n(&bpf->scopes[scope].running, __ATOMIC_SEQ_CST));
-	if (state->youth == QZ_GROUP)
-		return; /* its levels are those of its processes */
-	level = state->running & QZ_LEVEL_MASK;
-	until = bpf_skips__clock(bpf, until);
-	elapsed = (until - (state->running >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
-	if (elapsed > QZ_TIME_MASK / 2)
-		elapsed = 0;
-	if (level >= bpf->level_stride)
-		level = bpf->level_stride - 1;
-	level_ns[level] += elapsed;
-	if (scope == QZ_SCOPE_OF_MACHINE && bpf->started)
-		for (uint32_t i = 0; i < bpf->level_stride; i++)
-			level_ns[i] -= level_ns[i] < bpf->before[i] ? level_ns[i] : bpf->before[i];
-}
-
-void bpf_scopes__add_levels(struct bpf_runtime *bpf, uint32_t scope, const uint64_t *add,
-			    uint32_t n)
-{
-	uint64_t *levels = &bpf->levels[(size_t)scope * bpf->level_stride];
-
-	for (uint32_t i = 0; i < n; i++)
-		if (add[i])
-			__atomic_fetch_add(&levels[i], add[i], __ATOMIC_SEQ_CST);
-}
-
-uint64_t bpf_scopes__running(const struct bpf_runtime *bpf, uint32_t scope)
-{
-	if (scope >= bpf->opts.max_scopes)
-		return 0;
-	return __atomic_load_n(&bpf->scopes[scope].running, __ATOMIC_SEQ_CST);
+	if (state->youth == QZ_GROUP || elapsed > QZ_TIME_MASK / 2)
+		level = elapsed = 0; /* the levels of a group are those of its processes */
+	if (qz_levels__reach(ns, n, l->n > level ? l->n - 1 : level))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < *n; i++)
+		(*ns)[i] = i < l->n ? l->ns[i] : 0;
+	(*ns)[level] += elapsed;
+	return 0;
 }

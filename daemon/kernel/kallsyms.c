@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "core/util/vec.h"
@@ -13,7 +13,7 @@
 
 /* Beyond the last symbol of a region nothing is known; no function is this long. */
 #define MAX_FUNCTION (1ul << 20)
-#define BUFFER	     65536
+#define BUFFER	     16384 /* the kernel gives a page at a time */
 
 struct symbol {
 	uint64_t address;
@@ -51,14 +51,13 @@ void kallsyms__free(struct kallsyms *k)
 	free(k);
 }
 
-static int add(struct kallsyms *k, uint64_t address, const char *name)
+static int add(struct kallsyms *k, uint64_t address, const char *name, uint32_t length)
 {
-	uint32_t length = strlen(name) + 1;
 	char *names;
 
 	if (qz_array__reserve((void **)&k->symbols, k->n, sizeof(*k->symbols)))
 		return -ENOMEM;
-	if (k->size + length > k->names_room) {
+	if (k->size + length >= k->names_room) {
 		uint32_t room = k->names_room ? 2 * k->names_room : 1 << 18;
 
 		names = realloc(k->names, room);
@@ -68,8 +67,9 @@ static int add(struct kallsyms *k, uint64_t address, const char *name)
 		k->names_room = room;
 	}
 	memcpy(k->names + k->size, name, length);
+	k->names[k->size + length] = '\0';
 	k->symbols[k->n++] = (struct symbol) {address, k->size};
-	k->size += length;
+	k->size += length + 1;
 	return 0;
 }
 
@@ -80,35 +80,79 @@ static int compare(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* A line is "ADDRESS TYPE NAME", and for modules a tab and "[MODULE]" behind it. */
-static int add_line(struct kallsyms *k, char *line, uint64_t *seen)
+static const char *read_hex(const char *at, const char *end, uint64_t *value)
 {
-	char *rest;
-	uint64_t address = strtoull(line, &rest, 16);
-	char type;
+	for (*value = 0; at < end; at++) {
+		unsigned int digit = (unsigned int)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
 
-	if (*rest != ' ' || !rest[1] || rest[2] != ' ')
-		return 0;
-	type = rest[1];
-	rest += 3;
-	rest[strcspn(rest, "\t\n")] = '\0';
-	*seen |= address;
-	return *rest && address && strchr("tTwW", type) ? add(k, address, rest) : 0;
+		if (digit > 15)
+			break;
+		*value = *value << 4 | digit;
+	}
+	return at;
 }
 
-static int read_lines(struct kallsyms *k, FILE *f)
+/* A line is "ADDRESS TYPE NAME", and for modules a tab and "[MODULE]" behind it. */
+static int add_line(struct kallsyms *k, const char *line, const char *end, uint64_t *seen)
 {
-	char *line = NULL;
-	uint64_t seen = 0;
-	size_t room = 0;
-	int err = 0;
+	uint64_t address;
+	const char *rest = read_hex(line, end, &address), *name = rest + 3, *tab;
 
-	while (!err && getline(&line, &room, f) > 0)
-		err = add_line(k, line, &seen);
-	free(line);
-	if (!err && !seen)
-		err = -EPERM;
-	return err;
+	if (end - rest < 4 || rest[0] != ' ' || rest[2] != ' ')
+		return 0;
+	*seen |= address;
+	if (!address || !rest[1] || !strchr("tTwW", rest[1]))
+		return 0;
+	tab = memchr(name, '\t', (size_t)(end - name));
+	return add(k, address, name, (uint32_t)((tab ? tab : end) - name));
+}
+
+/* Adds the whole lines of a text. The length of what is left behind them, or -ENOMEM. */
+static ssize_t add_lines(struct kallsyms *k, const char *text, size_t n, uint64_t *seen)
+{
+	const char *end = text + n, *newline;
+
+	while ((newline = memchr(text, '\n', (size_t)(end - text)))) {
+		if (add_line(k, text, newline, seen))
+			return -ENOMEM;
+		text = newline + 1;
+	}
+	return end - text;
+}
+
+/* The kernel's own text is in order, that of modules and of BPF programs behind it is not. */
+static void sort(struct kallsyms *k)
+{
+	uint32_t n = 1;
+
+	while (n < k->n && k->symbols[n - 1].address <= k->symbols[n].address)
+		n++;
+	if (n >= k->n)
+		return;
+	qsort(k->symbols + n, k->n - n, sizeof(*k->symbols), compare);
+	if (k->symbols[n].address < k->symbols[n - 1].address)
+		qsort(k->symbols, k->n, sizeof(*k->symbols), compare);
+}
+
+int kallsyms__read_file(struct kallsyms *k, int fd)
+{
+	char text[BUFFER];
+	uint64_t seen = 0;
+	ssize_t left = 0, n;
+
+	k->read = true;
+	while ((n = read(fd, text + left, sizeof(text) - (size_t)left)) > 0) {
+		size_t have = (size_t)(left + n);
+
+		left = add_lines(k, text, have, &seen);
+		if (left < 0)
+			return (int)left;
+		memmove(text, text + have - left, (size_t)left);
+	}
+	if (n < 0)
+		return -errno;
+	sort(k);
+	return seen ? 0 : -EPERM;
 }
 
 /* Who opened it decides what it shows: kept from when there was the right to. -1: not opened. */
@@ -121,35 +165,16 @@ void kallsyms__open(void)
 		table = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 }
 
-static FILE *open_table(void)
+static void read_table(struct kallsyms *k)
 {
 	int fd = table < 0 ? open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)
 			   : fcntl(table, F_DUPFD_CLOEXEC, 0);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 
-	if (!f && fd >= 0)
+	k->err = fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ? -errno : kallsyms__read_file(k, fd);
+	if (fd >= 0)
 		close(fd);
-	return f;
-}
-
-static void read_table(struct kallsyms *k)
-{
-	char *buffer = malloc(BUFFER);
-	FILE *f = open_table();
-
-	/* 1 KiB else, as the file has it: four times the calls. glibc heeds no size without a buffer. */
-	if (f && buffer)
-		setvbuf(f, buffer, _IOFBF, BUFFER);
-	if (f)
-		rewind(f);
-	k->err = f ? read_lines(k, f) : -errno;
-	if (f)
-		fclose(f);
-	free(buffer);
 	if (k->err)
 		k->n = 0;
-	if (k->n)
-		qsort(k->symbols, k->n, sizeof(*k->symbols), compare);
 }
 
 static void *read_ahead(void *argument)

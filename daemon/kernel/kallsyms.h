@@ -26,6 +26,12 @@ void kallsyms__read_ahead(struct kallsyms *k);
 /* 0, or why there are no names: -EPERM when the kernel hides its addresses (kptr_restrict), or another -errno. */
 int kallsyms__read(struct kallsyms *k);
 
+/*
+ * Reads a table from a file, from where it is on, in place of the kernel's. -EPERM: all its addresses are 0; -ENOMEM; or what
+ * reading met. To be called once, by kallsyms__read and by tests.
+ */
+int kallsyms__read_file(struct kallsyms *k, int fd);
+
 /* The name of the function at an address and where it starts, or NULL. */
 const char *kallsyms__find(struct kallsyms *k, uint64_t address, uint64_t *start);
 

@@ -72,14 +72,6 @@ static void count_stacks(struct map_quota *quota, const struct bpf_runtime_waits
 	end(quota, QZ_SHARE_STACKS);
 }
 
-static void count_waits(struct map_quota *quota, const struct bpf_runtime_waits *waits)
-{
-	begin(quota);
-	for (uint32_t i = 0; i < waits->nslots; i++)
-		count(quota, waits->slots[i].key, waits->slots[i].scope);
-	end(quota, QZ_SHARE_WAITS);
-}
-
 static void count_objects(struct map_quota *quota)
 {
 	const struct qz_object_slot *objects = bpf_runtime__objects(quota->bpf);
@@ -97,8 +89,6 @@ void map_quota__drained(struct map_quota *quota)
 	__atomic_fetch_add(&bpf_runtime__control(quota->bpf)->drain, 1, __ATOMIC_RELAXED);
 	if (must_count(quota, QZ_SHARE_STACKS, waits->nstacks))
 		count_stacks(quota, waits);
-	if (must_count(quota, QZ_SHARE_WAITS, waits->nslots))
-		count_waits(quota, waits);
 	if (must_count(quota, QZ_SHARE_OBJECTS, QZ_OBJECT_SLOTS))
 		count_objects(quota);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/util/cpu_list.h"
 #include "daemon/util/log.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/sample_event.h"
@@ -375,22 +376,7 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 	return err ? explain(s, failed, err) : 0;
 }
 
-/* Sets online[i] for each processor in a list such as "0-3,8". */
-static void parse_list(const char *list, bool *online, uint32_t n)
-{
-	while (*list >= '0' && *list <= '9') {
-		char *end;
-		unsigned long first = strtoul(list, &end, 10), last = first;
-
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (unsigned long i = first; i <= last && i < n; i++)
-			online[i] = true;
-		list = *end == ',' ? end + 1 : end;
-	}
-}
-
-static int read_online(bool *online, uint32_t n)
+static bool read_online(struct qz_cpu_set *online)
 {
 	char list[4096];
 	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
@@ -398,10 +384,7 @@ static int read_online(bool *online, uint32_t n)
 
 	if (f)
 		fclose(f);
-	if (!read)
-		return -ENOENT;
-	parse_list(list, online, n);
-	return 0;
+	return read && qz_cpu_set__add_list(online, list);
 }
 
 /* An event whose processor went offline meanwhile stays open but its time stands still. */
@@ -436,24 +419,22 @@ static bool follow(struct perf_sampler *s, uint32_t cpu)
 
 int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came)
 {
-	bool *online = calloc(s->n, sizeof(*online));
+	struct qz_cpu_set online = {0};
 	int n = 0;
 
-	if (!online || read_online(online, s->n)) {
-		free(online);
+	if (!read_online(&online))
 		return 0;
-	}
 	pthread_mutex_lock(&s->rings);
 	for (uint32_t cpu = 0; cpu < s->n; cpu++) {
 		struct processor *p = &s->processors[cpu];
+		bool is_online = qz_cpu_set__has(&online, cpu);
 
-		if (p->fds[0] >= 0 && (!online[cpu] || stands_still(p)))
+		if (p->fds[0] >= 0 && (!is_online || stands_still(p)))
 			close_processor(s, p);
-		if (p->fds[0] < 0 && online[cpu] && follow(s, cpu))
+		if (p->fds[0] < 0 && is_online && follow(s, cpu))
 			came[n++] = cpu;
 	}
 	pthread_mutex_unlock(&s->rings);
-	free(online);
 	return n;
 }
 

@@ -6,26 +6,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "core/util/clock.h"
 #include "core/util/vec.h"
 
-#define PERIOD_MS 50
-#define MARGIN                                                                                     \
-	1000000ull /* ns: a record that is as old stands in its log, unless its processor is busy writing it */
-#define BUSY_TRIES 100 /* of 10 us */
+#define PERIOD_MS    50
+#define MARGIN	     10000ull	   /* ns: clocks of processors differ by less */
+#define BUSY_TRIES   100	   /* of 10 us */
+#define FINDING_REST 1000000000ull /* ns: a look at 100,000 threads takes a tenth of it */
+#define WINDOW                                                                                     \
+	1250000000ull /* ns: the governor's are so many of these for any number of halvings */
+#define MAX_HELD                                                                                   \
+	(2u << 20) /* records: of 64 MiB. A replay that is further behind loses the next ones */
 
 struct log_reader {
 	struct bpf_runtime *bpf;
-	struct qz_log_writer *writer;
+	struct replay_stream *stream;
+	struct qz_log_writer *writer; /* NULL: none is kept */
 	uint32_t processors;
 	uint64_t *last; /* of each processor, the time of the last record that was read */
 	struct qz_log_record *batch;
 	struct qz_log_record *found; /* what was there at the start */
 	uint32_t nfound;
 	struct log_reader_figures figures;
+	uint64_t lost_before, found_at; /* when threads were found last */
+	uint32_t halvings;		/* of the time in which all is written */
+	uint64_t turned, off_until;	/* when that began last; 0, or when it will again */
+	pthread_mutex_t lock;		/* of all above */
 	pthread_t thread;
 	bool started, stop;
 	int err;
@@ -35,6 +45,11 @@ struct log_reader {
 static uint32_t place_of_found(const struct log_reader *r)
 {
 	return r->processors;
+}
+
+uint32_t log_reader__processors(const struct bpf_runtime *bpf)
+{
+	return bpf_runtime__processors(bpf) + 1;
 }
 
 static void describe(const struct log_reader *r, struct qz_log_header *h)
@@ -56,7 +71,7 @@ static void describe(const struct log_reader *r, struct qz_log_header *h)
 		 host.nodename);
 }
 
-struct log_reader *log_reader__new(struct bpf_runtime *bpf, int fd)
+struct log_reader *log_reader__new(struct bpf_runtime *bpf, struct replay_stream *stream, int fd)
 {
 	struct log_reader *r = calloc(1, sizeof(*r));
 	struct qz_log_header header;
@@ -64,13 +79,15 @@ struct log_reader *log_reader__new(struct bpf_runtime *bpf, int fd)
 	if (!r)
 		return NULL;
 	r->bpf = bpf;
+	r->stream = stream;
+	pthread_mutex_init(&r->lock, NULL);
 	r->processors = bpf_runtime__processors(bpf);
 	r->last = calloc(r->processors, sizeof(*r->last));
 	r->batch = malloc(bpf_log__size(bpf) * sizeof(*r->batch));
 	describe(r, &header);
-	if (r->last && r->batch)
+	if (r->last && r->batch && fd >= 0)
 		r->writer = qz_log_writer__new(fd, &header);
-	if (r->writer)
+	if (r->last && r->batch && (r->writer || fd < 0))
 		return r;
 	log_reader__free(r);
 	errno = ENOMEM;
@@ -92,28 +109,40 @@ void log_reader__free(struct log_reader *r)
 		return;
 	end_thread(r);
 	qz_log_writer__close(r->writer);
+	pthread_mutex_destroy(&r->lock);
 	free(r->last);
 	free(r->batch);
 	free(r->found);
 	free(r);
 }
 
-static void put(struct log_reader *r, const struct qz_log_block *block,
+static void put(struct log_reader *r, const struct qz_log_block *b,
 		const struct qz_log_record *records)
 {
-	int err = qz_log_writer__put(r->writer, block, records, sizeof(*records));
+	int err = r->writer ? qz_log_writer__put(r->writer, b, records, sizeof(*records)) : 0;
 
+	r->err = r->err ?: err;
+	err = 0;
+	if (b->kind == QZ_LOG_RECORDS)
+		err = replay_stream__put(r->stream, b->number, records, b->n);
+	else if (b->kind == QZ_LOG_LOST)
+		err = replay_stream__lose(r->stream, b->number, b->n, b->from, b->until);
 	r->err = r->err ?: err;
 }
 
-int log_reader__add_scope(struct log_reader *r, uint32_t process, bool follows, bool is_command)
+static void put_lost(struct log_reader *r, uint32_t cpu, uint64_t n, uint64_t from, uint64_t until)
 {
 	put(r,
-	    &(struct qz_log_block) {.kind = QZ_LOG_SCOPE,
-				    .number = process,
-				    .n = (follows ? QZ_LOG_FOLLOWS : 0) |
-					 (is_command ? QZ_LOG_COMMAND : 0),
-				    .until = qz_clock__now()},
+	    &(struct qz_log_block) {
+		    .kind = QZ_LOG_LOST, .number = cpu, .n = n, .from = from, .until = until},
+	    NULL);
+}
+
+int log_reader__add_scope(struct log_reader *r, uint32_t process, uint32_t flags, uint64_t when)
+{
+	put(r,
+	    &(struct qz_log_block) {
+		    .kind = QZ_LOG_SCOPE, .number = process, .n = flags, .until = when},
 	    NULL);
 	return r->err;
 }
@@ -131,13 +160,18 @@ static bool is_at_rest(const struct qz_log_head *head)
 	return false;
 }
 
-/* The last record may be incomplete where its processor is stopped amidst of writing it. */
-static uint64_t end_of(const struct qz_log_head *head)
+/* The last record may be incomplete where its processor is stopped amidst of writing it; and what comes is of before. */
+static uint64_t end_of(const struct log_reader *r, uint32_t cpu, uint64_t *horizon)
 {
+	const struct qz_log_head *head = bpf_log__of(r->bpf, cpu);
 	bool rests = is_at_rest(head);
 	uint64_t next = __atomic_load_n(&head->next, __ATOMIC_SEQ_CST);
 
-	return rests || next == head->read ? next : next - 1;
+	if (rests)
+		return next;
+	if (r->last[cpu] < *horizon)
+		*horizon = r->last[cpu];
+	return next == head->read ? next : next - 1;
 }
 
 static void copy(const struct log_reader *r, const struct qz_log_head *head, uint64_t from,
@@ -165,20 +199,14 @@ static uint64_t overwritten(const struct log_reader *r, const struct qz_log_head
 static void lose(struct log_reader *r, uint32_t cpu, uint64_t n, uint64_t until)
 {
 	r->figures.lost += n;
-	put(r,
-	    &(struct qz_log_block) {.kind = QZ_LOG_LOST,
-				    .number = cpu,
-				    .n = n,
-				    .from = r->last[cpu] < until ? r->last[cpu] : until,
-				    .until = until},
-	    NULL);
+	put_lost(r, cpu, n, r->last[cpu] < until ? r->last[cpu] : until, until);
 }
 
-static void drain_processor(struct log_reader *r, uint32_t cpu)
+static void drain_processor(struct log_reader *r, uint32_t cpu, uint64_t *horizon)
 {
 	struct qz_log_head *head = bpf_log__of(r->bpf, cpu);
 	uint32_t size = bpf_log__size(r->bpf), n;
-	uint64_t end = end_of(head), from = head->read, lost = 0, gone;
+	uint64_t end = end_of(r, cpu, horizon), from = head->read, lost = 0, gone;
 
 	if (end == from)
 		return;
@@ -206,25 +234,7 @@ static void drain_processor(struct log_reader *r, uint32_t cpu)
 	__atomic_store_n(&head->woke, 0, __ATOMIC_SEQ_CST);
 }
 
-/* ---- all ---- */
-
-static void drain(struct log_reader *r, uint64_t horizon)
-{
-	for (uint32_t cpu = 0; cpu < r->processors; cpu++)
-		drain_processor(r, cpu);
-	put(r, &(struct qz_log_block) {.kind = QZ_LOG_HORIZON, .until = horizon}, NULL);
-}
-
-static void *run(void *argument)
-{
-	struct log_reader *r = argument;
-
-	while (!__atomic_load_n(&r->stop, __ATOMIC_SEQ_CST)) {
-		bpf_log__await(r->bpf, PERIOD_MS);
-		drain(r, qz_clock__now() - MARGIN);
-	}
-	return NULL;
-}
+/* ---- who is there ---- */
 
 static void keep_found(void *context, const struct qz_log_record *record)
 {
@@ -236,11 +246,24 @@ static void keep_found(void *context, const struct qz_log_record *record)
 		r->found[r->nfound++] = *record;
 }
 
-int log_reader__start(struct log_reader *r)
+static void keep_settled(struct log_reader *r)
 {
-	int err = bpf_log__start(r->bpf, keep_found, r);
+	const struct qz_log_record settled = {.kind = QZ_LOG_SETTLED, .time = qz_clock__now()};
 
-	for (uint32_t i = 0, n; !err && i < r->nfound; i += n) {
+	keep_found(r, &settled);
+}
+
+/* Who is on a processor; of one that is offline it fails. And those that were kept are all. */
+static void settle(struct log_reader *r)
+{
+	for (uint32_t cpu = 0; cpu < r->processors; cpu++)
+		bpf_runtime__mark_processor(r->bpf, (int)cpu);
+	keep_settled(r);
+}
+
+static void put_found(struct log_reader *r)
+{
+	for (uint32_t i = 0, n; i < r->nfound; i += n) {
 		n = r->nfound - i < QZ_LOG_BATCH ? r->nfound - i : QZ_LOG_BATCH;
 		put(r,
 		    &(struct qz_log_block) {
@@ -249,23 +272,174 @@ int log_reader__start(struct log_reader *r)
 	}
 	free(r->found);
 	r->found = NULL;
-	err = err ?: r->err;
+	r->nfound = 0;
+}
+
+/* Whoever came or went meanwhile may have been told by what was lost. */
+static void find_again(struct log_reader *r)
+{
+	int err = bpf_scopes__find_again(r->bpf, keep_found, r);
+
+	r->err = r->err ?: err;
+	r->lost_before = r->figures.lost;
+	r->found_at = qz_clock__now();
+	settle(r);
+	put_found(r);
+}
+
+/* ---- all ---- */
+
+/* Of what was before, all records are there. Once the watchdog stopped the clock, nothing is known of what came after. */
+static uint64_t reach(const struct log_reader *r)
+{
+	uint64_t until = qz_clock__now() - MARGIN, alone = bpf_runtime__left_alone(r->bpf);
+
+	if (alone && alone < until)
+		until = alone;
+	/* how long it stays off is not known yet */
+	return r->off_until && r->off_until < until ? r->off_until : until;
+}
+
+/* All records up to a time that it gives. */
+static uint64_t drain(struct log_reader *r, uint64_t horizon)
+{
+	for (uint32_t cpu = 0; cpu < r->processors; cpu++)
+		drain_processor(r, cpu, &horizon);
+	put(r, &(struct qz_log_block) {.kind = QZ_LOG_HORIZON, .until = horizon}, NULL);
+	return horizon;
+}
+
+/* ---- windows ---- */
+
+static void put_off(struct log_reader *r, uint64_t from, uint64_t until)
+{
+	for (uint32_t cpu = 0; cpu < r->processors; cpu++)
+		if (!bpf_runtime__cpus(r->bpf)[cpu].offline)
+			put_lost(r, cpu, 0, from, until);
+}
+
+static void turn_off(struct log_reader *r)
+{
+	uint64_t now;
+
+	bpf_log__turn(r->bpf, QZ_LOG_LIVES);
+	now = qz_clock__now();
+	r->off_until = now + WINDOW * ((1u << r->halvings) - 1);
+	put_off(r, now, r->off_until);
+}
+
+static void turn_on(struct log_reader *r)
+{
+	uint64_t now;
+
+	bpf_log__turn(r->bpf, QZ_LOG_ON);
+	now = qz_clock__now();
+	if (now > r->off_until)
+		put_off(r, r->off_until, now);
+	r->off_until = 0;
+	r->turned = now;
+	find_again(r);
+}
+
+static bool turns(const struct log_reader *r)
+{
+	uint64_t now = qz_clock__now();
+
+	return r->off_until ? now >= r->off_until : r->halvings && now - r->turned >= WINDOW;
+}
+
+void log_reader__set_windows(struct log_reader *r, uint32_t halvings)
+{
+	pthread_mutex_lock(&r->lock);
+	if (halvings && !r->halvings)
+		r->turned = qz_clock__now();
+	r->halvings = halvings;
+	pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t log_reader__begin(struct log_reader *r)
+{
+	uint64_t horizon;
+
+	pthread_mutex_lock(&r->lock);
+	r->figures.cpu_ns -= qz_clock__read(CLOCK_THREAD_CPUTIME_ID);
+	horizon = drain(r, reach(r));
+	if (turns(r) && !bpf_runtime__left_alone(r->bpf)) {
+		(r->off_until ? turn_on : turn_off)(r);
+		return drain(r, reach(r));
+	}
+	if (r->figures.lost == r->lost_before || qz_clock__now() - r->found_at < FINDING_REST ||
+	    bpf_runtime__left_alone(r->bpf))
+		return horizon;
+	find_again(r);
+	return drain(r, reach(r));
+}
+
+void log_reader__end(struct log_reader *r)
+{
+	r->figures.cpu_ns += qz_clock__read(CLOCK_THREAD_CPUTIME_ID);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void *run(void *argument)
+{
+	struct log_reader *r = argument;
+	uint64_t before = 0, now;
+
+	/* it only copies, which takes a hundredth of what is written meanwhile */
+	setpriority(PRIO_PROCESS, 0, LOG_READER_NICE);
+	while (!__atomic_load_n(&r->stop, __ATOMIC_SEQ_CST)) {
+		bpf_log__await(r->bpf, PERIOD_MS);
+		pthread_mutex_lock(&r->lock);
+		if (replay_stream__held(r->stream) < MAX_HELD)
+			drain(r, reach(r));
+		now = qz_clock__read(CLOCK_THREAD_CPUTIME_ID);
+		r->figures.cpu_ns += now - before;
+		before = now;
+		pthread_mutex_unlock(&r->lock);
+	}
+	return NULL;
+}
+
+struct log_reader_figures log_reader__figures(const struct log_reader *r)
+{
+	return r->figures;
+}
+
+int log_reader__find(struct log_reader *r)
+{
+	int err;
+
+	for (uint32_t cpu = 0; cpu < r->processors; cpu++)
+		r->last[cpu] = qz_clock__now();
+	bpf_log__turn(r->bpf, QZ_LOG_ON);
+	err = bpf_scopes__find(r->bpf, keep_found, r);
+	if (!err)
+		settle(r);
+	return err ?: r->err;
+}
+
+int log_reader__start(struct log_reader *r)
+{
+	int err;
+
+	put_found(r);
+	err = r->err;
 	if (!err)
 		err = -pthread_create(&r->thread, NULL, run, r);
 	r->started = !err;
 	return err;
 }
 
-int log_reader__finish(struct log_reader *r, uint64_t until, struct log_reader_figures *figures)
+int log_reader__finish(struct log_reader *r, uint64_t until)
 {
 	int err;
 
-	bpf_log__stop(r->bpf);
+	bpf_log__turn(r->bpf, QZ_LOG_OFF);
 	end_thread(r);
 	drain(r, until);
 	put(r, &(struct qz_log_block) {.kind = QZ_LOG_END, .until = until}, NULL);
 	err = qz_log_writer__close(r->writer);
 	r->writer = NULL;
-	*figures = r->figures;
 	return r->err ?: err;
 }

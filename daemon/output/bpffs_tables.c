@@ -37,6 +37,8 @@ struct bpffs_tables {
 	struct bpf_link *links[NTABLES];
 	struct qz_text_procedure *procedures;
 	uint32_t nprocedures, used;
+	struct qz_text_thread *threads;
+	uint32_t nthreads, threads_used;
 	int lock; /* -1: none */
 	bool pinned;
 };
@@ -176,17 +178,26 @@ static int pin(struct bpffs_tables *t, size_t i, struct bpf_program *prog, struc
 	return 0;
 }
 
-static int map_procedures(struct bpffs_tables *t, char *error, size_t size)
+/* NULL with errno. */
+static void *map_memory(const struct bpf_map *map, size_t size, uint32_t *n)
 {
-	struct bpf_map *map = t->skel->maps.procedures;
-	void *memory;
+	void *memory = mmap(NULL, bpf_map__max_entries(map) * size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED, bpf_map__fd(map), 0);
 
-	t->nprocedures = bpf_map__max_entries(map);
-	memory = mmap(NULL, t->nprocedures * sizeof(*t->procedures), PROT_READ | PROT_WRITE,
-		      MAP_SHARED, bpf_map__fd(map), 0);
-	if (memory == MAP_FAILED)
-		return fail(-errno, error, size, "table of procedures", "cannot be mapped");
-	t->procedures = memory;
+	*n = bpf_map__max_entries(map);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int map_rows(struct bpffs_tables *t, char *error, size_t size)
+{
+	t->procedures =
+		map_memory(t->skel->maps.procedures, sizeof(*t->procedures), &t->nprocedures);
+	t->threads = t->procedures
+			     ? map_memory(t->skel->maps.living, sizeof(*t->threads), &t->nthreads)
+			     : NULL;
+	if (!t->threads)
+		return fail(-errno, error, size, "tables of procedures and threads",
+			    "cannot be mapped");
 	return 0;
 }
 
@@ -203,8 +214,7 @@ static int open_programs(struct bpffs_tables *t, struct bpf_runtime *bpf)
 	s->rodata->level_stride = from->rodata->level_stride;
 	err = bpf_map__reuse_fd(s->maps.control, bpf_map__fd(from->maps.control));
 	err = err ?: bpf_map__reuse_fd(s->maps.scopes, bpf_map__fd(from->maps.scopes));
-	err = err ?: bpf_map__reuse_fd(s->maps.levels, bpf_map__fd(from->maps.levels));
-	return err ?: bpf_map__reuse_fd(s->maps.threads, bpf_map__fd(from->maps.threads));
+	return err ?: bpf_map__reuse_fd(s->maps.levels, bpf_map__fd(from->maps.levels));
 }
 
 static int load_programs(struct bpffs_tables *t, struct bpf_runtime *bpf, char *error, size_t size)
@@ -243,9 +253,9 @@ struct bpffs_tables *bpffs_tables__new(struct bpf_runtime *bpf, char *error, siz
 	t->pinned = !err;
 	err = err ?: pin(t, 0, s->progs.text_version, s->maps.control, error, size);
 	err = err ?: pin(t, 1, s->progs.text_parallelism, s->maps.scopes, error, size);
-	err = err ?: pin(t, 2, s->progs.text_threads, NULL, error, size);
+	err = err ?: pin(t, 2, s->progs.text_threads, s->maps.living, error, size);
 	err = err ?: pin(t, 3, s->progs.text_procedures, s->maps.procedures, error, size);
-	err = err ?: map_procedures(t, error, size);
+	err = err ?: map_rows(t, error, size);
 	if (!err)
 		return t;
 	bpffs_tables__free(t);
@@ -264,6 +274,8 @@ void bpffs_tables__free(struct bpffs_tables *t)
 	unlock_tables(t);
 	if (t->procedures)
 		munmap(t->procedures, t->nprocedures * sizeof(*t->procedures));
+	if (t->threads)
+		munmap(t->threads, t->nthreads * sizeof(*t->threads));
 	text_tables__destroy(t->skel);
 	free(t);
 }
@@ -287,8 +299,27 @@ void bpffs_tables__add(struct bpffs_tables *t, const struct qz_report *r, uint32
 	}
 }
 
+void bpffs_tables__add_thread(struct bpffs_tables *t, const struct qz_thread_event *e)
+{
+	if (t->threads_used == t->nthreads)
+		return;
+	t->threads[t->threads_used++] = (struct qz_text_thread) {
+		.used = 1,
+		.scope = e->scope,
+		.pid = e->tgid,
+		.tid = e->tid,
+		.state = e->state,
+		.running_ns = e->ns[QZ_RUNNING],
+		.ready_ns = e->ns[QZ_READY],
+		.blocked_ns = e->ns[QZ_BLOCKED],
+	};
+}
+
 void bpffs_tables__end(struct bpffs_tables *t)
 {
+	while (t->threads_used < t->nthreads && t->threads[t->threads_used].used)
+		t->threads[t->threads_used++].used = 0;
+	t->threads_used = 0;
 	while (t->used < t->nprocedures)
 		t->procedures[t->used++].rank = 0;
 	t->used = 0;

@@ -22,6 +22,10 @@ void bpffs_tables__free(struct bpffs_tables *t);
  * other; nscopes: of how many, from this one on. The end leaves only those in it.
  */
 void bpffs_tables__add(struct bpffs_tables *t, const struct qz_report *r, uint32_t nscopes);
+
+/* Likewise, a thread that lives: as many as there is room for. */
+void bpffs_tables__add_thread(struct bpffs_tables *t, const struct qz_thread_event *e);
+
 void bpffs_tables__end(struct bpffs_tables *t);
 
 #endif

@@ -19,6 +19,7 @@
 #include "core/estimate/estimate.h"
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
+#include "core/util/order.h"
 #include "daemon/util/paths.h"
 #include "daemon/privsep/capabilities.h"
 
@@ -62,6 +63,22 @@ int history__prepare(void)
 	return err ?: capabilities__may_write(AT_FDCWD, path) ? 0 : -EACCES;
 }
 
+/* What quartzd was killed over; there is one that saves here at a time. */
+static void remove_parts(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		if (dot && !strcmp(dot, QZ_SAVE_FILE_PART))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 struct history *history__new(uint64_t age, uint64_t bytes, const struct history_time *now)
 {
 	struct history *h = calloc(1, sizeof(*h));
@@ -75,8 +92,10 @@ struct history *history__new(uint64_t age, uint64_t bytes, const struct history_
 	h->slices = qz_slices__new();
 	snprintf(h->directory, sizeof(h->directory), "%s/history", paths__state());
 	err = h->slices ? history__prepare() : -ENOMEM;
-	if (!err)
+	if (!err) {
+		remove_parts(h->directory);
 		return h;
+	}
 	history__free(h);
 	errno = -err;
 	return NULL;
@@ -136,7 +155,7 @@ static int compare(const void *a, const void *b)
 
 	if (x->future != y->future)
 		return y->future - x->future;
-	return (x->until > y->until) - (x->until < y->until);
+	return qz_order(x->until, y->until);
 }
 
 /*

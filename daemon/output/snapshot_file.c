@@ -52,33 +52,17 @@ static int try_to_write(const struct snapshot_file *s)
 	return err ?: qz_save_file__try(s->directory, s->name);
 }
 
-/* The directory part of the path, "." where there is none, and the name after it. */
-static void split(struct snapshot_file *s, char directory[PATH_MAX])
-{
-	const char *slash = strrchr(s->path, '/');
-
-	s->name = slash ? slash + 1 : s->path;
-	if (!slash)
-		strcpy(directory, ".");
-	else
-		snprintf(directory, PATH_MAX, "%.*s", slash == s->path ? 1 : (int)(slash - s->path),
-			 s->path);
-}
-
 /* What the caller could not make there stays root's, as the place is. */
 static int open_output(struct snapshot_file *s, const struct user *caller)
 {
-	char directory[PATH_MAX];
-
-	split(s, directory);
 	if (caller) {
-		s->directory = user__open_directory(caller, directory);
+		s->directory = user__open_directory(caller, s->path, &s->name);
 		s->owner = s->directory < 0 ? 0 : caller->uid;
 	}
 	s->kept = caller && !s->owner;
 	if (s->directory < 0)
-		s->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return s->directory < 0 ? -errno : try_to_write(s);
+		s->directory = qz_save_file__directory(s->path, geteuid(), &s->name);
+	return s->directory < 0 ? s->directory : try_to_write(s);
 }
 
 /*

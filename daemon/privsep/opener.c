@@ -292,7 +292,7 @@ static void name_culprit(const struct opener_request *r, int fd, char name[CULPR
 		minor = st.stx_dev_minor;
 	} else if (r->what != OPENER_FILE) {
 		if (procfs__identity(fd, &pid, &start))
-			snprintf(name, CULPRIT, "process %" PRIu64 ", started at tick %" PRIu64,
+			snprintf(name, CULPRIT, "process %" PRIu64 " (started at tick %" PRIu64 ")",
 				 pid, start);
 		return;
 	}
@@ -332,9 +332,10 @@ static void accuse(const struct opener_request *r, int fd)
 		strcpy(all.culprits[all.nculprits++ % MAX_LATE], name);
 	pthread_mutex_unlock(&all.lock);
 	if (name[0])
-		log_warning("%s: to look at it takes more than the time there is; nothing of it "
-			    "gets a name from now on",
-			    name);
+		log_warning(
+			"%s: the kernel took too long to open it, so its code gets no names from "
+			"now on",
+			name);
 }
 
 static int patience(void)

@@ -159,7 +159,7 @@ int procfs__status(int dir, const char *key, char *value, size_t size)
 
 void procfs__cgroup(int dir, char *to, size_t size)
 {
-	char text[2 * PATH_MAX];
+	char text[PROCFS_GROUPS];
 
 	to[0] = '\0';
 	if (procfs__read(dir, "cgroup", text, sizeof(text)) > 0)

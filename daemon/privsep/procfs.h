@@ -6,6 +6,7 @@
 #ifndef QUARTZ_DAEMON_PROCFS_H
 #define QUARTZ_DAEMON_PROCFS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,8 @@ bool procfs__identity(int dir, uint64_t *pid, uint64_t *start);
 
 /* Reads a file of the directory to a terminated string, cut at size - 1. The length or -errno. */
 ssize_t procfs__read(int dir, const char *name, char *to, size_t size);
+
+#define PROCFS_GROUPS (2 * PATH_MAX) /* bytes of what "cgroup" has */
 
 /* The path of its control group, see core/util/systemd_unit.h; "" when it is unknown. */
 void procfs__cgroup(int dir, char *to, size_t size);

@@ -29,10 +29,11 @@ static const char quartzd[] =
 	"bpf perf_event_open ioctl openat2 clone clone3 kill wait4 waitid pidfd_open "
 	"pidfd_send_signal mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
 	"chmod fchmod fchmodat chown fchown fchownat lchown ftruncate fallocate fsync "
-	"fdatasync msync mincore umask flock pipe2 eventfd2 signalfd4 epoll_create1 epoll_ctl "
+	"fdatasync utimensat msync mincore umask flock pipe2 eventfd2 signalfd4 epoll_create1 "
+	"epoll_ctl "
 	"epoll_wait epoll_pwait select pselect6 bind listen accept4 connect getsockopt "
 	"setsockopt getsockname sendto recvfrom sendfile prctl prlimit64 getrlimit setrlimit "
-	"getrusage getpriority sched_getaffinity sched_setaffinity sched_getscheduler "
+	"getrusage getpriority setpriority sched_getaffinity sched_setaffinity sched_getscheduler "
 	"sched_setscheduler sched_getparam getcpu membarrier clock_getres times mlock";
 
 /* Processes, all that one does that is executed and gives up everything, and perf events. */

@@ -19,9 +19,10 @@
 
 /* Options that make sense for a service; the others say what one run is about. */
 const char *const config_file_names[] = {
-	"rate",	 "processes", "ended-memory", "history", "history-size", "max-overhead",
-	"slice", "cpu",	      "page-rate",    "busy",	 "woken",	 "exact",
-	"lines", "inlines",   "spin-symbols", "quiet",	 "verbose",	 NULL,
+	"rate",		"processes", "ended-memory", "history",	  "history-size",
+	"max-overhead", "slice",     "cpu",	     "page-rate", "busy",
+	"woken",	"exact",     "lines",	     "inlines",	  "spin-symbols",
+	"cache-size",	"quiet",     "verbose",	     NULL,
 };
 
 struct reading {

@@ -20,11 +20,12 @@
 #define HISTORY	     (6 * 3600 * 1000000000ull)
 #define HISTORY_SIZE 256
 #define SLICE	     (60 * 1000000000ull)
+#define CACHE_SIZE   256
 
 /* Of what has another default than nought. */
 #define DEFAULTS                                                                                   \
 	.cpu = "auto", .ended_memory = ENDED_MEMORY, .history = HISTORY,                           \
-	.history_size = HISTORY_SIZE, .slice = SLICE, .max_overhead = -1
+	.history_size = HISTORY_SIZE, .slice = SLICE, .cache_size = CACHE_SIZE, .max_overhead = -1
 
 #define FIELD(name) offsetof(struct options, name)
 
@@ -57,6 +58,10 @@ const struct qz_option options_table[] = {
 	 "Maximum size of all slices. Default: 256.", 1, 1 << 20},
 	{"slice", 0, QZ_OPTION_DURATION, FIELD(slice), "TIME", "Length of a slice. Default: 1min.",
 	 1000000000, 86400000000000},
+	{"cache-size", 0, QZ_OPTION_INTEGER, FIELD(cache_size), "MIB",
+	 "Maximum size of the unwind tables that are kept in\n/var/cache/quartz for later runs; 0: "
+	 "none. Default:\n256.",
+	 0, 1 << 20},
 	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
 	 "Samples per second and processor. Default: 999;\n99 with --system.", 1, MAX_RATE},
 	{"max-overhead", 0, QZ_OPTION_PERCENT, FIELD(max_overhead), "PERCENT",
@@ -77,9 +82,7 @@ const struct qz_option options_table[] = {
 	 1, 1000},
 	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL,
 	 "Also measure time until woken: what wakers ran\nwhile other threads waited for them."},
-	{"exact", 0, QZ_OPTION_FLAG, FIELD(exact), NULL,
-	 "With --system, look at every wait; otherwise, of\nthreads that wait often, only at "
-	 "some."},
+	{"exact", 0, QZ_OPTION_FLAG, FIELD(exact), NULL, "Without effect: each wait is counted."},
 	{"what-if", 0, QZ_OPTION_STRING, FIELD(what_if), "auto|NAMES",
 	 "Also find what the run would gain without each of\nthese procedures and objects."},
 	{"log", 0, QZ_OPTION_STRING, FIELD(log), "FILE",

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What quartzd was asked to do on its command line, and what its exit status means. */
+/* What quartzd was asked to do on its command line. */
 #ifndef QUARTZ_DAEMON_OPTIONS_H
 #define QUARTZ_DAEMON_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/util/exit_status.h"
 #include "core/util/options.h"
 #include "daemon/session/config_file.h"
-
-/* Documented in quartzd(8). With a command, its own status is given instead of 0. */
-enum status {
-	STATUS_OK = 0,
-	STATUS_FAILURE = 1,
-	STATUS_USAGE = 2,
-	STATUS_PRIVILEGE = 4,
-	STATUS_UNSUPPORTED = 5,
-	STATUS_CONFIGURATION = 6,
-	STATUS_NO_SAMPLES = 7,
-	STATUS_NOT_EXECUTABLE = 126,
-	STATUS_NOT_FOUND = 127,
-};
 
 struct options {
 	struct qz_integers pids;  /* processes, each a scope */
@@ -34,6 +22,7 @@ struct options {
 	uint64_t slice;	      /* ns that each is of */
 	int64_t history_size; /* MiB, of all of them */
 	int64_t ended_memory; /* MiB, of those that have ended */
+	int64_t cache_size;   /* MiB, of unwind tables that are kept; 0: none are */
 	int64_t rate;	      /* Hz, 0: the default of what is profiled */
 	int64_t max_overhead; /* millionths of the processors, negative: the default */
 	const char *cpu;

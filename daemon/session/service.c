@@ -143,9 +143,7 @@ static void stay_paused(struct service *s)
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	session__add_ends(&set);
 	fds[0].fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	fds[1].fd = s->host.socket ? control_socket__fd(s->host.socket) : -1;
 	log_info("paused; nothing is attached until quartzctl resume");

@@ -10,8 +10,8 @@
 #include "core/estimate/estimate.h"
 #include "daemon/collect/collector.h"
 #include "daemon/collect/loss_accounting.h"
-#include "daemon/kernel/bpf_skips.h"
 #include "daemon/kernel/kallsyms.h"
+#include "daemon/symbolizer/table_cache.h"
 #include "daemon/util/limits.h"
 #include "daemon/util/log.h"
 #include "daemon/session/sd_notify.h"
@@ -86,8 +86,7 @@ static void follow_hotplug(struct session *s)
 	for (int i = 0; i < n; i++)
 		bpf_runtime__mark_processor(s->bpf, came[i]);
 	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->bpf); cpu++)
-		if (!perf_sampler__samples(s->sampler, cpu))
-			bpf_runtime__cpus(s->bpf)[cpu].idle_since = 0;
+		bpf_runtime__cpus(s->bpf)[cpu].offline = !perf_sampler__samples(s->sampler, cpu);
 	free(came);
 }
 
@@ -101,17 +100,21 @@ static void govern(struct session *s, uint64_t now)
 	s->govern_due = now + GOVERN_PERIOD;
 	costs = session__costs(s);
 	if (!qz_overhead_governor__update(g, now, perf_sampler__online(s->sampler),
-					  loss_accounting__idle_ns(s->bpf, now), &costs))
+					  loss_accounting__idle_ns(s->bpf), &costs))
 		return;
-	collector__set_halvings(s->collector, g->rates.halvings);
-	if (g->switches.most)
-		bpf_skips__set_step(s->bpf, g->switches.halvings);
+	collector__set_halvings(s->collector, g->halvings);
+	live__set_windows(s->live, g->time_halvings);
 	log_info(
 		"Quartz took %.2f%% of the processors, of %.2f%% that it may; sampling at %.4g Hz, "
-		"counting switches for %.4g%% of the time",
+		"measuring %.3g%% of the time",
 		g->costs_ppm / 1e4, g->ceiling_ppm / 1e4,
-		(double)options__rate(s->options) / (1u << g->rates.halvings),
-		100.0 / (1u << g->switches.halvings));
+		(double)options__rate(s->options) / (1u << g->halvings),
+		100.0 / (1u << g->time_halvings));
+}
+
+static void show_thread(void *context, const struct qz_thread_event *e)
+{
+	bpffs_tables__add_thread(context, e);
 }
 
 /* Of the machine, or else of each scope. */
@@ -135,8 +138,10 @@ static void show(struct session *s, uint64_t now)
 			sysfs_publish__add(s->publisher, r);
 		qz_report__free(r);
 	}
-	if (s->text)
+	if (s->text) {
+		live__each_alive(s->live, show_thread, s->text);
 		bpffs_tables__end(s->text);
+	}
 	if (s->publisher)
 		sysfs_publish__end(s->publisher, p);
 }
@@ -277,15 +282,15 @@ static void begin_again(struct session *s, uint64_t now)
 }
 
 /* What is mapped is taken in soon after it was, but the more rarely, the lower the rates are. */
-static int patience_ms(const struct session *s, uint64_t now)
+static int patience_ms(struct session *s, uint64_t now)
 {
 	int ms = collector__patience_ms(s->collector);
-	uint64_t tick = collector__next_tick(s->collector), window = bpf_skips__follow(s->bpf, now);
-	uint64_t next = !window || (tick && tick < window) ? tick : window;
+	uint64_t next = collector__next_tick(s->collector);
 
 	if (collector__behind(s->collector))
 		return 0;
-	if (s->timeline_late)
+	/* a command has ended, and its last switch comes in a moment */
+	if (s->timeline_late || (s->options->command && command__ended(&s->command)))
 		return LATE_MS;
 	if (!next || next >= now + ms * MS)
 		return ms;
@@ -310,7 +315,7 @@ static int run(struct session *s)
 	s->keep_due = now + KEEP_PERIOD;
 	s->text_reads = bpf_runtime__control(s->bpf)->text_reads - 1; /* the first one is made */
 	while (!err && !is_over(s, now)) {
-		fds[1].fd = s->governor.rates.halvings ? -1 : collector__event_fd(s->collector);
+		fds[1].fd = s->governor.halvings ? -1 : collector__event_fd(s->collector);
 		poll(fds, sizeof(fds) / sizeof(fds[0]), patience_ms(s, now));
 		take_signals(s);
 		watch_keeper(s, fds[3].revents);
@@ -430,9 +435,8 @@ static int finish(struct session *s)
 		module_rounds__stop(s->module_rounds);
 	if (s->poller)
 		shm_sampler__stop(s->poller);
-	bpf_skips__stop(s->bpf);
 	err = collector__freeze(s->collector, &until);
-	session__finish_log(s, until);
+	session__finish_log(s);
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
 	err = err ?: session__refresh(s, until, false);
@@ -508,6 +512,7 @@ static void close_session(struct session *s)
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
+	table_cache__free(s->tables);
 	kallsyms__free(s->kallsyms);
 	history__free(s->history);
 	qz_timeline_cut__free(s->timeline);

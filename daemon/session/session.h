@@ -4,6 +4,7 @@
 #define QUARTZ_DAEMON_SESSION_H
 
 #include <jansson.h>
+#include <signal.h>
 
 #include "daemon/session/options.h"
 #include "daemon/output/control_socket.h"
@@ -34,6 +35,12 @@ json_t *session__status(struct session *s);
 
 /* Has the session end and another one begin, with settings read anew. False: this session cannot, or the settings are wrong. */
 bool host__begin_anew(struct host *host);
+
+/*
+ * Adds the signals that would end a process, and that end a session with all that it measured saved; not SIGHUP if it was
+ * ignored when quartzd was started, as nohup(1) does.
+ */
+void session__add_ends(sigset_t *set);
 
 /* SIGHUP: what a host does about it. */
 void host__reload(struct host *host);

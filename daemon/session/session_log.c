@@ -38,59 +38,48 @@ int session__open_log(struct session *s)
 	return s->log_file < 0 ? fail(s, s->log_file) : 0;
 }
 
-static int add_scopes(struct session *s)
+int session__make_live(struct session *s)
 {
-	const struct options *o = s->options;
-	int err = 0;
+	const struct live_options options = {
+		.woken = s->options->woken,
+		.what_if = s->options->what_if,
+	};
+	int err;
 
-	for (size_t i = 0; !err && i < o->pids.n; i++)
-		err = log_reader__add_scope(s->log, o->pids.items[i], false, false);
-	for (size_t i = 0; !err && i < o->trees.n; i++)
-		err = log_reader__add_scope(s->log, o->trees.items[i], true, false);
-	if (!err && o->command)
-		err = log_reader__add_scope(s->log, s->first.pid, true, true);
+	s->live = live__new(s->bpf, s->log_file, &options);
+	err = s->live ? 0 : -errno;
+	if (err)
+		log_error("the scheduler's log cannot be read: %s", strerror(-err));
+	else
+		collector__use_log(s->collector, s->live);
 	return err;
 }
 
 int session__start_log(struct session *s)
 {
-	int err;
+	int err = live__start(s->live, s->nscopes, s->options->command);
 
-	if (!s->options->log)
-		return 0;
-	s->log = log_reader__new(s->bpf, s->log_file);
-	err = s->log ? add_scopes(s) : -errno;
-	err = err ?: log_reader__start(s->log);
-	return err ? fail(s, err) : 0;
+	if (err)
+		log_error("the scheduler's log cannot be read: %s", strerror(-err));
+	return err;
 }
 
-void session__finish_log(struct session *s, uint64_t until)
+void session__finish_log(struct session *s)
 {
-	struct log_reader_figures figures;
-	int err;
+	struct live_figures figures = live__figures(s->live);
 
-	if (!s->log)
-		return;
-	err = log_reader__finish(s->log, until, &figures);
-	if (err) {
-		log_error("%s: %s; the scheduler's log is incomplete", s->log_place.path,
-			  strerror(-err));
-		s->failed = true;
-		return;
-	}
-	if (figures.lost)
-		log_warning(
-			"%s: %llu records of the scheduler were overwritten before they were read",
-			s->log_place.path, (unsigned long long)figures.lost);
-	if (!s->options->quiet)
+	if (figures.reader.lost)
+		log_warning("%llu records of the scheduler were overwritten before they were read",
+			    (unsigned long long)figures.reader.lost);
+	if (s->options->log && !s->options->quiet)
 		log_info("%llu records of the scheduler, saved to %s; see them with: quartzctl "
 			 "replay",
-			 (unsigned long long)figures.records, s->log_place.path);
+			 (unsigned long long)figures.reader.records, s->log_place.path);
 }
 
 void session__close_log(struct session *s)
 {
-	log_reader__free(s->log);
+	live__free(s->live);
 	if (s->log_file >= 0)
 		close(s->log_file);
 	snapshot_file__close(&s->log_place);

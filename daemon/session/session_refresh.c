@@ -5,7 +5,6 @@
 #include "core/format/pprof.h"
 #include "core/transform/compact.h"
 #include "core/transform/filter_scopes.h"
-#include "daemon/kernel/bpf_skips.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/output/user_filter.h"
 #include "daemon/session/session_state.h"
@@ -25,7 +24,6 @@ int session__refresh_figures(struct session *s, uint64_t until, bool live)
 	p->live = live;
 	p->window_ns = until - s->started;
 	p->costs = session__costs(s);
-	p->switches_skipped_ns = bpf_skips__ns(s->bpf, until);
 	return collector__refresh(s->collector, until);
 }
 
@@ -123,11 +121,27 @@ static json_t *overhead_parts(const struct qz_overhead_governor *g)
 	double ppm = g->last_ns ? 1e6 / (double)g->last_ns : 0;
 
 	return json_pack("{s:i, s:i, s:i, s:i, s:i}", "accounting",
-			 (int)((double)g->last.accounting_ns * ppm), "lifecycle",
-			 (int)((double)g->last.lifecycle_ns * ppm), "sampling",
+			 (int)((double)g->last.accounting_ns * ppm), "sampling",
 			 (int)((double)g->last.sampling_ns * ppm), "walking",
 			 (int)((double)g->last.walking_ns * ppm), "daemon",
-			 (int)((double)g->last.daemon_ns * ppm));
+			 (int)((double)g->last.daemon_ns * ppm), "replay",
+			 (int)((double)g->last.replay_ns * ppm));
+}
+
+/* How the scheduler's logs were read, since the start. */
+static json_t *log_status(const struct session *s)
+{
+	struct live_figures f = live__figures(s->live);
+	uint64_t window = bpf_runtime__now() - s->started;
+
+	return json_pack("{s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:I}", "bytes",
+			 (json_int_t)sizeof(struct qz_log_record) * bpf_log__size(s->bpf),
+			 "records", (json_int_t)f.reader.records, "records_per_s",
+			 (json_int_t)((double)f.reader.records * 1e9 / (double)(window ?: 1)),
+			 "fullest_percent", (int)f.reader.fullest, "late",
+			 (json_int_t)f.replay.late, "overwritten", (json_int_t)f.reader.lost,
+			 "time_halvings", (int)s->governor.time_halvings, "off_ns",
+			 (json_int_t)f.off_ns);
 }
 
 json_t *session__status(struct session *s)
@@ -140,7 +154,7 @@ json_t *session__status(struct session *s)
 
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s,"
-		" s:o, s:b, s:I, s:I, s:I, s:i, s:i}",
+		" s:o, s:b, s:I, s:I, s:I, s:i, s:o}",
 		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
 		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
 		(int)s->governor.ceiling_ppm, "event", perf_sampler__event(s->sampler),
@@ -155,6 +169,6 @@ json_t *session__status(struct session *s)
 		s->snapshot.path, "overhead_parts_ppm", overhead_parts(&s->governor), "keeper_late",
 		(int)openers.keeper_late, "symbolizers_ended", (json_int_t)symbolizers.ended,
 		"modules_waiting", (json_int_t)symbolizers.waiting, "modules_refused",
-		(json_int_t)symbolizers.refused, "switch_halvings", (int)bpf_skips__step(s->bpf),
-		"busy_ppm", (int)s->governor.busy_ppm);
+		(json_int_t)symbolizers.refused, "busy_ppm", (int)s->governor.busy_ppm, "log",
+		log_status(s));
 }

@@ -6,17 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/util/clock.h"
-#include "daemon/kernel/bpf_skips.h"
+#include "core/util/save_file.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/loss_accounting.h"
 #include "daemon/collect/self_overhead.h"
 #include "daemon/kernel/kallsyms.h"
+#include "daemon/symbolizer/table_cache.h"
 #include "daemon/util/limits.h"
 #include "daemon/util/log.h"
 #include "daemon/target/pid_namespace.h"
@@ -24,7 +26,7 @@
 #include "daemon/util/paths.h"
 #include "daemon/privsep/capabilities.h"
 #include "daemon/session/session_state.h"
-#include "quartz/critical_path.h"
+#include "quartz/candidates.h"
 #include "quartz/device.h"
 
 #define PROGRAM_SCOPES 64
@@ -34,7 +36,7 @@
 static int status_of(int err)
 {
 	if (err == -EPERM || err == -EACCES)
-		return STATUS_PRIVILEGE;
+		return STATUS_NO_PRIVILEGE;
 	return err == -ENOSYS || err == -EOPNOTSUPP ? STATUS_UNSUPPORTED : STATUS_FAILURE;
 }
 
@@ -86,20 +88,29 @@ bool session__reloads(const struct session *s)
 	return s->options->system && !s->options->private;
 }
 
+void session__add_ends(sigset_t *set)
+{
+	/* what would end a process, but for faults and SIGKILL */
+	static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				   SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM};
+	struct sigaction hangup;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(set, ends[i]);
+	/* nohup was asked not to let it end */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
+		sigdelset(set, SIGHUP);
+}
+
 static int watch_signals(struct session *s)
 {
-	struct sigaction hangup;
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* then writing says so */
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	session__add_ends(&set);
 	sigaddset(&set, SIGCHLD);
-	/* a terminal that goes away ends a recording, unless nohup was asked not to let it */
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	return s->signals < 0 ? -errno : 0;
@@ -231,18 +242,6 @@ static int open_instants(struct session *s)
 		       : 0;
 }
 
-/*
- * The waits of a thread are looked at as often as a processor is sampled. 0: each wait is, as where the waker of each is
- * wanted.
- */
-static uint64_t wait_spacing_ns(const struct options *options)
-{
-	bool sampled = options->system && !options->exact && !options->woken && !options->what_if &&
-		       !options->log;
-
-	return sampled ? 1000000000 / options__rate(options) : 0;
-}
-
 static int fail_what_if(const char *names, int err)
 {
 	if (err != -EINVAL)
@@ -280,6 +279,17 @@ static int load_programs(struct session *s)
 	return err;
 }
 
+/* While the kernel takes the BPF programs. */
+static void start_symbolizer(struct session *s)
+{
+	char path[PATH_MAX];
+	int fd = command__open(s->options->command, path);
+
+	collector__start_ahead(s->collector, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
 int session__load(struct session *s)
 {
 	struct bpf_runtime_options options = {
@@ -290,9 +300,7 @@ int session__load(struct session *s)
 		.rate = options__rate(s->options),
 		.woken = s->options->woken,
 		.what_if = s->options->what_if,
-		.log = s->options->log,
 		.every_process = s->options->system,
-		.wait_spacing_ns = wait_spacing_ns(s->options),
 	};
 	struct symbolizer_options symbolizer = {
 		.lines = s->options->lines || s->options->inlines,
@@ -316,12 +324,15 @@ int session__load(struct session *s)
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
+	if (s->options->cache_size)
+		s->tables = table_cache__open((uint64_t)s->options->cache_size << 20);
+	symbolizer.tables = s->tables;
 	s->collector =
 		collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kallsyms);
 	if (!s->collector)
 		return fail_short(-errno);
 	if (s->options->command)
-		collector__start_ahead(s->collector);
+		start_symbolizer(s);
 	err = open_instants(s);
 	if (err)
 		return err;
@@ -365,6 +376,7 @@ static int open_scope(struct session *s, enum qz_scope_kind kind, const struct t
 
 	if (scope < 0)
 		return fail(scope, bpf_runtime__error(s->bpf));
+	s->nscopes++;
 	if (collector__add_scope(s->collector, scope, kind, t->pid, t->comm, t->command))
 		return fail(-ENOMEM, "out of memory");
 	return 0;
@@ -467,8 +479,9 @@ static int start_command(struct session *s)
 	if (err)
 		return err;
 	bpf_scopes__restart(s->bpf, 0);
-	err = session__start_log(s);
-	return err ? status_of(err) : let_go(s);
+	if (live__restart_scope(s->live, 0))
+		return fail(-ENOMEM, "out of memory");
+	return let_go(s);
 }
 
 /* ---- before measuring begins ---- */
@@ -511,18 +524,16 @@ static int delay(struct session *s)
 
 /*
  * On a busy machine, what is taken in late is lost: stacks have no tables yet. For the threads and children
- * that are started from here on, which does not include the command. The service stays out of the way.
+ * that are started from here on, which does not include the command. The service stays out of the way, but for the
+ * thread that reads the log.
  */
 static void take_precedence(const struct session *s)
 {
-	if (!s->options->system && nice(-10) == -1)
-		return; /* then it is as busy as others */
-}
+	const struct rlimit as_nice = {20 - LOG_READER_NICE, 20 - LOG_READER_NICE};
 
-/* Pollers and the module ask for the number of running threads at any time. */
-static bool may_skip(const struct session *s)
-{
-	return !s->poller && !s->module_rounds;
+	setrlimit(RLIMIT_NICE, &as_nice);
+	if (!s->options->system && nice(LOG_READER_NICE) == -1)
+		return; /* then it is as busy as others */
 }
 
 static void start_governor(struct session *s)
@@ -531,8 +542,7 @@ static void start_governor(struct session *s)
 
 	if (!ceiling)
 		return;
-	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->options),
-				   may_skip(s) ? bpf_skips__most(s->bpf) : 0);
+	qz_overhead_governor__init(&s->governor, ceiling, options__rate(s->options));
 	s->daemon_before = collector__costs(s->collector, 0).daemon_ns;
 }
 
@@ -560,11 +570,14 @@ int session__start(struct session *s)
 		return err;
 	err = perf_sampler__start(s->sampler, bpf_runtime__processors(s->bpf),
 				  bpf_runtime__sampler_fd(s->bpf), options__rate(s->options),
-				  loss_accounting__idle_ns(s->bpf, bpf_runtime__now()));
+				  loss_accounting__idle_ns(s->bpf));
 	if (err)
 		return fail(err, perf_sampler__error(s->sampler));
 	if (describe_run(s))
 		return fail(-ENOMEM, "out of memory");
+	err = session__open_log(s) ?: session__make_live(s);
+	if (err)
+		return status_of(err);
 	err = open_targets(s, &s->options->pids, QZ_SCOPE_PROCESS);
 	err = err ?: open_targets(s, &s->options->trees, QZ_SCOPE_TREE);
 	if (!err && s->options->command)
@@ -575,9 +588,6 @@ int session__start(struct session *s)
 		err = fail(-ENOMEM, "out of memory");
 	if (err)
 		return err;
-	err = session__open_log(s);
-	if (err)
-		return status_of(err);
 	take_precedence(s);
 	err = give_up_privileges(s);
 	if (err)
@@ -588,11 +598,10 @@ int session__start(struct session *s)
 	err = collector__start(s->collector);
 	if (err)
 		return fail(err, "cannot start a thread");
-	err = bpf_scopes__adopt(s->bpf);
+	err = live__find(s->live);
 	if (err)
 		return fail(err, bpf_runtime__error(s->bpf));
-	if (!s->options->command || s->command.started)
-		err = session__start_log(s); /* else its clock starts when it is let go */
+	err = session__start_log(s);
 	if (err)
 		return status_of(err);
 	err = start_poller(s);
@@ -602,8 +611,6 @@ int session__start(struct session *s)
 	if (err)
 		return fail(err, "cannot start a thread");
 	start_governor(s);
-	if (may_skip(s))
-		bpf_skips__start(s->bpf);
 	s->started = bpf_runtime__now();
 	err = session__start_history(s);
 	if (err)
@@ -632,13 +639,11 @@ static int prepare_saving(struct session *s)
 				      !options->system || options->private);
 
 	if (err) {
-		log_error("%s: cannot be written: %s%s; choose another file with --output",
-			  s->snapshot.path, strerror(-err),
-			  err != -EPERM ? ""
-			  : options->output
-				  ? " (another user's, where users cannot remove each "
-				    "other's files)"
-				  : "; it must be root's own, where root alone can write");
+		log_error("%s: cannot be written: %s; choose another file with --output",
+			  s->snapshot.path,
+			  err == -EPERM && !options->output
+				  ? "it must be root's own, where root alone can write"
+				  : qz_save_file__reason(err));
 		return STATUS_FAILURE;
 	}
 	if (!options->command)

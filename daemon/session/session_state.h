@@ -14,7 +14,7 @@
 #include "daemon/session/options.h"
 #include "daemon/session/progress.h"
 #include "daemon/kernel/bpf_runtime.h"
-#include "daemon/log/log_reader.h"
+#include "daemon/log/live.h"
 #include "daemon/output/history.h"
 #include "daemon/shm/shm_server.h"
 #include "daemon/output/sysfs_publish.h"
@@ -35,6 +35,7 @@ struct session {
 	struct bpf_runtime *bpf;
 	struct kallsyms *kallsyms; /* until the collector has it */
 	struct perf_sampler *sampler;
+	struct table_cache *tables; /* unwind tables of earlier runs; NULL: none are kept */
 	struct collector *collector;
 	struct module_device device;
 	struct shm_sets *sets;
@@ -71,7 +72,8 @@ struct session {
 	struct snapshot_file snapshot;
 	struct snapshot_file log_place; /* --log */
 	int log_file;
-	struct log_reader *log; /* NULL: it is not kept */
+	uint32_t nscopes;  /* that were asked for: the first ones in BPF */
+	struct live *live; /* NULL: BPF programs work out what threads do */
 	struct progress progress;
 	bool beside; /* another quartzd, which is asked first */
 };
@@ -111,17 +113,18 @@ struct qz_profile *session__packed(const struct qz_profile *p);
 /* Logs what limits the program, by an estimated profile. Commands name its file; NULL: it is the newest one. */
 void session__say_advice(const struct qz_profile *p, const char *file);
 
-/* ---- session_log.c: of --log; without it nothing is done. -errno after a line that says why ---- */
+/* ---- session_log.c: the scheduler's log, and the file of --log. -errno after a line that says why ---- */
 
-/* Before anything is touched; and while the file can be made. */
+/* Of the file, before anything is touched; and while it can be made. */
 int session__prepare_log(struct session *s);
 int session__open_log(struct session *s);
 
-/* Once all threads are followed. */
+/* Before the first scope; and once all threads are followed. */
+int session__make_live(struct session *s);
 int session__start_log(struct session *s);
 
-/* The clock has stopped at a time. */
-void session__finish_log(struct session *s, uint64_t until);
+/* After the run: says what became of it. */
+void session__finish_log(struct session *s);
 void session__close_log(struct session *s);
 
 /* ---- session_timeline.c ---- */

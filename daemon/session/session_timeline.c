@@ -81,7 +81,7 @@ static uint64_t next_drain(const struct session *s, const struct qz_timeline *t,
 	uint64_t earliest = now + SHARE * s->timeline_cost_ns;
 	uint64_t slot = earliest > t->start_ns ? (earliest - t->start_ns) / t->slot_ns : 0;
 
-	if (t->slot_ns >= SECOND || s->governor.rates.halvings)
+	if (t->slot_ns >= SECOND || s->governor.halvings)
 		return 0;
 	if (!t->n)
 		return earliest + t->slot_ns;

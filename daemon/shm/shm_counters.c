@@ -161,13 +161,13 @@ void shm_counters__drained(struct shm_counters *counters)
 
 /* ---- threads ---- */
 
-bool shm_counters__thread_name(struct shm_counters *counters, const struct qz_thread_event *thread,
-			       char name[QZ_THREAD_NAME_LENGTH])
+bool shm_counters__thread_name(struct shm_counters *counters, const struct thread *thread,
+			       uint32_t image, char name[QZ_THREAD_NAME_LENGTH])
 {
 	struct page *page = thread->page ? shm_sets__at(counters->sets, thread->page - 1) : NULL;
 	const struct qz_slot *slot;
 
-	if (!page || page->image != thread->image || !thread->slot)
+	if (!page || page->image != image || !thread->slot)
 		return false;
 	slot = shm_sets__slot(counters->sets, page, thread->slot - 1);
 	if (!slot)

@@ -9,6 +9,7 @@
 #ifndef QUARTZ_DAEMON_SHM_COUNTERS_H
 #define QUARTZ_DAEMON_SHM_COUNTERS_H
 
+#include "daemon/attribution/threads.h"
 #include "core/model/profile.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/attribution/shm_sets.h"
@@ -34,7 +35,7 @@ void shm_counters__ledger(struct shm_counters *counters, struct qz_ledger *ledge
  * The name that a thread gave itself, or an empty one. False when it has no slot, or the slot is
  * another thread's by now.
  */
-bool shm_counters__thread_name(struct shm_counters *counters, const struct qz_thread_event *thread,
-			       char name[QZ_THREAD_NAME_LENGTH]);
+bool shm_counters__thread_name(struct shm_counters *counters, const struct thread *thread,
+			       uint32_t image, char name[QZ_THREAD_NAME_LENGTH]);
 
 #endif

@@ -103,6 +103,7 @@ static void add(void *context, const struct poll_sample *sample, const uint32_t 
 	uint32_t row = thread ? thread->row : QZ_NONE, most;
 	int64_t node = row == QZ_NONE ? -1 : node_of(p, thread, sample, ids);
 	struct qz_sample s = {.thread = row, .object = QZ_NONE, .count = sample->count};
+	struct qz_scope *scope;
 
 	if (node < 0) {
 		p->unplaced += sample->count;
@@ -110,13 +111,15 @@ static void add(void *context, const struct poll_sample *sample, const uint32_t 
 	}
 	s.scope = p->context.profile->threads[row].scope;
 	s.node = node;
-	most = p->context.profile->scopes[s.scope].nlevels - 1;
+	most = p->context.profile->processors;
 	s.level = sample->key.level < most ? sample->key.level : most;
 	s.spinning = sample->key.spinning;
 	s.busy = sample->key.busy < s.level ? sample->key.busy : s.level;
 	if (s.spinning && s.busy == s.level)
 		s.busy--;
-	if (poll_join__add(p->join, &s))
+	scope = &p->context.profile->scopes[s.scope];
+	if (qz_levels__reach(&scope->level_ns, &scope->nlevels, s.level) ||
+	    poll_join__add(p->join, &s))
 		p->unplaced += sample->count;
 }
 

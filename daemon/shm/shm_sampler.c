@@ -83,6 +83,17 @@ static const struct qz_slot *find_slot(struct worker *w, const struct qz_cpu_sta
 	return shm_sets__slot(w->poller->sets, page, slot - 1);
 }
 
+/* The processors that run a thread of a scope. */
+static uint32_t count_running(const struct worker *w, uint32_t scope)
+{
+	const struct qz_cpu_state *cpus = bpf_runtime__cpus(w->poller->bpf);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < bpf_runtime__processors(w->poller->bpf); i++)
+		n += __atomic_load_n(&cpus[i].scope, __ATOMIC_ACQUIRE) == scope;
+	return n;
+}
+
 /* Good only if the thread is still there when all has been copied. */
 static void look(struct worker *w, const struct qz_cpu_state *cpu, struct view *v)
 {
@@ -100,7 +111,7 @@ static void look(struct worker *w, const struct qz_cpu_state *cpu, struct view *
 		w->figures.invalid++;
 		return;
 	}
-	v->key.level = bpf_scopes__running(w->poller->bpf, v->key.scope) & QZ_LEVEL_MASK;
+	v->key.level = count_running(w, v->key.scope);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (__atomic_load_n(&cpu->run, __ATOMIC_ACQUIRE) != run || !v->key.level ||
 	    *(volatile const uint32_t *)&cpu->scope != v->key.scope) {

@@ -162,11 +162,12 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
 	if (owner->pidfd < 0)
 		return -errno;
 	err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
-	if (err == -ENOENT && !bpf_scopes__follow_passed(s->bpf, process->pid))
+	if (err == -ENOENT && !bpf_scopes__tell(s->bpf, process->pid))
 		err = bpf_runtime__thread_of(s->bpf, owner->pidfd, &state);
 	owner->image = state.image;
-	err = err ?: bpf_scopes__report_threads(s->bpf, state.scope, process->pid);
-	if (err)
+	if (!err) /* it is a scope of its own, however soon it ends */
+		bpf_scopes__grow(s->bpf, state.scope);
+	else
 		close(owner->pidfd);
 	return err == -ENOENT ? -ESRCH : err;
 }

@@ -424,3 +424,20 @@ struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
 	v.was_taught = was_taught(s, p.image, where) && was_taught(s, p.image, p.leaf);
 	return v;
 }
+
+bool spin_tracker__operand(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+			   const struct qz_stack_slot *slot, struct qz_operand *operand,
+			   uint64_t *shift)
+{
+	const struct code_class *c;
+	struct point p;
+
+	if (!stack_slot__used(buffer, slot))
+		return false;
+	p = point_of(buffer, slot);
+	c = p.kernel ? NULL : get(s, p.image, p.leaf, shift);
+	if (!c || !c->code.operand.size)
+		return false;
+	*operand = c->code.operand;
+	return true;
+}

@@ -54,6 +54,14 @@ struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
 					const struct bpf_runtime_buffer *buffer,
 					const struct qz_stack_slot *slot);
 
+/*
+ * The memory that a thread waits for with this stack, see symbolizer/spin/last_access.h. shift: from addresses of code to
+ * memory. false: none, or what is there has been sampled only once.
+ */
+bool spin_tracker__operand(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+			   const struct qz_stack_slot *slot, struct qz_operand *operand,
+			   uint64_t *shift);
+
 /* Whether there is something for the sampler to learn; a swap, followed by teach(), should come soon. */
 bool spin_tracker__hurries(const struct spin_tracker *s);
 void spin_tracker__teach(struct spin_tracker *s);

@@ -13,6 +13,7 @@
 #include "core/util/clock.h"
 #include "daemon/util/log.h"
 #include "daemon/symbolizer/symbolizer_private.h"
+#include "daemon/symbolizer/table_cache.h"
 
 #define LOAD_MS	  5000
 #define FORGET_MS 2000
@@ -103,7 +104,7 @@ bool symbolizer__was_written(struct symbolizer *s, struct symbolizer_module *m)
 	struct timespec written;
 	int64_t size;
 
-	if (m->kind != SYMBOLIZER_ELF || m->fd < 0)
+	if (m->kind == SYMBOLIZER_PERF_MAP || m->fd < 0)
 		return false;
 	read_contents(m, &size, &written);
 	if (size == m->contents.size && written.tv_sec == m->contents.written.tv_sec &&
@@ -162,6 +163,7 @@ void symbolizer__stop_child(struct symbolizer *s)
 {
 	opener__end(&s->child.process);
 	s->loaded = 0;
+	s->given = GIVEN_NONE;
 }
 
 /* How long to wait after the nth time that something failed. */
@@ -195,8 +197,13 @@ static void bury_child(struct symbolizer *s)
 	warn(s, "has ended", "");
 }
 
-void symbolizer__start_ahead(struct symbolizer *s)
+void symbolizer__start_ahead(struct symbolizer *s, int fd)
 {
+	struct table_cache_key key = {0};
+
+	if (table_cache__describe(s->options.tables, fd, &key.file) &&
+	    table_cache__has(s->options.tables, &key))
+		return;
 	/* what fails here is tried again when it is wanted */
 	if (!s->child.process.pid)
 		symbolizer_child__begin(&s->child, s->program);
@@ -319,7 +326,7 @@ static int request_load(struct symbolizer *s, uint32_t number)
 
 	memset(request, 0, sizeof(*request));
 	request->module = number;
-	request->kind = m->kind == SYMBOLIZER_ELF ? MODULE_ELF : MODULE_PERF_MAP;
+	request->kind = m->kind == SYMBOLIZER_PERF_MAP ? MODULE_PERF_MAP : MODULE_ELF;
 	request->flags = (m->debug_fd >= 0 ? LOAD_DEBUG_FILE : 0) |
 			 (s->options.lines ? LOAD_LINES : 0) |
 			 (s->options.inlines ? LOAD_INLINES : 0);

@@ -23,15 +23,19 @@
 #include <quartz/unwind.h>
 
 struct symbolizer;
+struct table_cache;
 
 struct symbolizer_options {
 	bool lines;	     /* source file and line where there is DWARF */
 	bool inlines;	     /* inlined procedures too (implies lines) */
 	const char *program; /* path of quartz-symbolizer; NULL: the installed or the built one */
+	struct table_cache
+		*tables; /* borrowed: unwind tables of earlier runs; NULL: all are made */
 };
 
 enum symbolizer_kind {
 	SYMBOLIZER_ELF,	     /* addresses are file offsets */
+	SYMBOLIZER_VDSO,     /* likewise, of the kernel that runs */
 	SYMBOLIZER_PERF_MAP, /* addresses are virtual addresses */
 };
 
@@ -60,8 +64,11 @@ char *symbolizer__program(void);
 struct symbolizer *symbolizer__new(const struct symbolizer_options *opts);
 void symbolizer__free(struct symbolizer *s);
 
-/* Starts the child and does not wait for it. What goes wrong shows when it is asked. */
-void symbolizer__start_ahead(struct symbolizer *s);
+/*
+ * Starts the child and does not wait for it, unless the unwind table of a file (a descriptor, O_PATH suffices) is there from an
+ * earlier run: those of its libraries will be, too. What goes wrong shows when it is asked.
+ */
+void symbolizer__start_ahead(struct symbolizer *s, int fd);
 
 /*
  * Registers a module and gives its number (>= 0). Takes ownership of fd (a readable regular file),
@@ -151,16 +158,21 @@ struct symbolizer_table {
 };
 
 /*
- * Builds the unwind table of an ELF file; `derived`: with rows for code that nothing describes, for which that code
- * is read and analyzed. *rows are malloc'ed, sorted by pc, and the caller's. Reads
- * nothing else of the file than what that needs, and nothing is kept. -ENODATA: no code is
+ * Builds the unwind table of an ELF file, or finds it in `tables` of the options, where what was built is kept. *rows are
+ * malloc'ed, sorted by pc, and the caller's. Reads nothing else of the file than what that needs. -ENODATA: no code is
  * described; -E2BIG: more than the limits in symbolizer/cfi/cfi.h; -ENOMEM; those two are no errors of
  * the module, it can still be asked for names. -ENOEXEC, -ETIME, -EIO, -ENOENT, -EINVAL as for
  * symbolizer__resolve.
  */
-int symbolizer__unwind_table(struct symbolizer *s, int module, bool derived,
-			     struct qz_unwind_row **rows, uint32_t *n,
-			     struct symbolizer_table *table);
+int symbolizer__unwind_table(struct symbolizer *s, int module, struct qz_unwind_row **rows,
+			     uint32_t *n, struct symbolizer_table *table);
+
+/*
+ * Makes rows of code that nothing describes, at virtual addresses [from, to): that code is read and analyzed, and nothing
+ * else of the file. Their pc may be beyond that. Else as for symbolizer__unwind_table.
+ */
+int symbolizer__derive(struct symbolizer *s, int module, uint64_t from, uint64_t to,
+		       struct qz_unwind_row **rows, uint32_t *n);
 
 /*
  * The virtual address that a mapping with code has from its start on when it begins at the file
@@ -168,6 +180,9 @@ int symbolizer__unwind_table(struct symbolizer *s, int module, bool derived,
  */
 bool symbolizer_table__vaddr(const struct symbolizer_table *table, uint64_t offset,
 			     uint64_t *vaddr);
+
+/* Where code ends, as the pc of a row. */
+uint64_t symbolizer_table__end(const struct symbolizer_table *table);
 
 /* Counters, for the quality line and for tests. */
 struct symbolizer_counters {

@@ -32,10 +32,14 @@ struct symbolizer {
 	struct symbolizer_options options;
 	char *program;
 	struct symbolizer_child child;
-	uint32_t loaded;    /* modules that the child has */
-	uint32_t unstarted; /* attempts to start one, in a row, that failed */
-	int64_t start_ms;   /* when the next one may be made */
-	int64_t asked_ms;   /* when the last request was sent */
+	uint64_t giving; /* device of the file that the next table is of, or GIVEN_OTHERS */
+	uint64_t given;	 /* of all files that the child was given for tables, or one of: */
+#define GIVEN_NONE   0
+#define GIVEN_OTHERS UINT64_MAX /* of several, or such as no tables are kept of */
+	uint32_t loaded;	/* modules that the child has */
+	uint32_t unstarted;	/* attempts to start one, in a row, that failed */
+	int64_t start_ms;	/* when the next one may be made */
+	int64_t asked_ms;	/* when the last request was sent */
 	int64_t suspects_ms; /* when the next module may be tried again over which a child has ended */
 	int64_t told_ms;     /* when it was last said that a child has ended; 0: never */
 	struct symbolizer_module **modules;
@@ -48,6 +52,7 @@ struct symbolizer {
 		struct load_request load;
 		struct resolve_request resolve;
 		struct variable_request variable;
+		struct table_request table;
 		uint8_t bytes[PROTOCOL_MAX_MESSAGE];
 	} request;
 	union {

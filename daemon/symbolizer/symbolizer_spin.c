@@ -23,9 +23,12 @@ static bool sizes_valid(const struct spin_answer *a, size_t length, size_t asked
 
 static bool record_valid(const struct spin_record *r)
 {
-	return r->code.class < QZ_SPIN_CLASSES && r->code.base <= QZ_SPIN_FIXED &&
-	       r->code.counter < 16 && r->code.start <= r->code.end &&
-	       r->procedure_start <= r->procedure_end;
+	const struct qz_operand *o = &r->code.operand;
+
+	return o->base <= QZ_OPERAND_NONE && o->index <= QZ_OPERAND_NONE && o->scale <= 8 &&
+	       o->flags < QZ_OPERAND_FLAGS && r->code.class < QZ_SPIN_CLASSES &&
+	       r->code.base <= QZ_SPIN_FIXED && r->code.counter < 16 &&
+	       r->code.start <= r->code.end && r->procedure_start <= r->procedure_end;
 }
 
 /* The answers to one question, whose texts are kept together: there are some, since each record has a name. */

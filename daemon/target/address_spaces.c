@@ -12,8 +12,8 @@
 #include "daemon/util/guard.h"
 
 /*
- * What a process has mapped whose image has no number yet: between an exec and its report, and all that young processes
- * map (bpf/group.bpf.h), most of which will never have one.
+ * What a process has mapped whose image has no number yet: between an exec and its report, and all that processes map
+ * of which quartzd has not been told (bpf/tell.bpf.h), most of which will never have one.
  */
 struct pending {
 	pid_t pid; /* 0: free */

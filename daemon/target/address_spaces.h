@@ -29,8 +29,9 @@ struct image {
 	bool found;    /* ran already when it was first seen: its threads' creators are unknown */
 
 	/* The main thread's. */
-	bool launcher;	     /* waits to become a command: runs quartzd's own code until then */
-	uint32_t node;	     /* below which the threads found belong, see spawn_stacks__unseen */
+	uint32_t cpus; /* that its first thread may use, see daemon/collect/allowances.h; 0: all */
+	bool launcher; /* waits to become a command: runs quartzd's own code until then */
+	uint32_t node; /* below which the threads found belong, see spawn_stacks__unseen */
 	uint64_t candidates; /* what daemon/what_if has told of its contents */
 	bool reread; /* /proc/PID/maps was read in this drain for an address that no region covered */
 	bool refreshed;		/* it was read for stacks that were walked with stale tables: */

@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/kernel/bpf_scopes.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/target/loss_backoff.h"
 #include "daemon/util/guard.h"
@@ -103,9 +102,6 @@ static void keep_event(void *context, const struct qz_event *event, size_t size)
 			r->mapped = event->time;
 		reorder_buffer__add_event(r->fresh, event, size);
 		break;
-	case QZ_EVENT_SCOPE_END:
-		reorder_buffer__add_event(r->fresh, event, size);
-		break;
 	default:
 		reorder_buffer__add_event(r->aside, event, size);
 	}
@@ -120,21 +116,12 @@ static void take_mapping(struct event_reader *r, const struct perf_sampler_mappi
 		address_spaces__remap(r->spaces, &remap);
 }
 
-/* It may have been without a thread for a moment, when its threads were being found. */
-static void end_scope(struct event_reader *r, const struct qz_scope_event *e)
-{
-	if (e->event.length >= sizeof(*e) && !bpf_scopes__lives(r->bpf, e->scope, e->event.time))
-		address_spaces__end(r->spaces, e->scope, e->event.time);
-}
-
 static bool take_report(void *context, const struct report *report)
 {
 	struct event_reader *r = context;
 
 	if (report->kind == REPORT_MAPPING) {
 		take_mapping(r, &report->mapping);
-	} else if (report->event->type == QZ_EVENT_SCOPE_END) {
-		end_scope(r, (const struct qz_scope_event *)report->event);
 	} else if (report->event->length >= sizeof(struct qz_process_event)) {
 		address_spaces__process(r->spaces, (const struct qz_process_event *)report->event);
 		reorder_buffer__add_event(r->aside, report->event, report->size - sizeof(*report));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -348,6 +349,13 @@ bool modules__has_file(struct modules *m, uint32_t module)
 	return e && e->fd >= 0;
 }
 
+bool modules__is_vdso(struct modules *m, uint32_t module)
+{
+	GUARD(&m->lock);
+
+	return module != MODULE_NONE && module == m->vdso;
+}
+
 int modules__open(struct modules *m, uint32_t module)
 {
 	struct entry *e = find_entry(m, module);
@@ -513,6 +521,17 @@ static uint32_t add_unopened(struct modules *m, const char *path)
 	return enter(m);
 }
 
+/* Its section headers are at its end. What is mapped behind it is the process' own. */
+static size_t vdso_size(const char *image)
+{
+	Elf64_Ehdr eh;
+	size_t size;
+
+	memcpy(&eh, image, sizeof(eh));
+	size = eh.e_shoff + (size_t)eh.e_shnum * eh.e_shentsize;
+	return eh.e_shoff && size < VDSO_MAX ? size : VDSO_MAX;
+}
+
 /* The vDSO of all processes is the one that is mapped here. */
 static uint32_t find_vdso(struct modules *m)
 {
@@ -528,7 +547,7 @@ static uint32_t find_vdso(struct modules *m)
 		return MODULE_NONE;
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	/* it ends with a page that is there: the write stops where the mapping does */
-	if (fd >= 0 && write(fd, image, VDSO_MAX) > 0)
+	if (fd >= 0 && write(fd, image, vdso_size(image)) > 0)
 		set_file(e, fd);
 	else if (fd >= 0)
 		close(fd);

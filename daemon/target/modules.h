@@ -38,6 +38,9 @@ struct module *modules__get(const struct modules *m, uint32_t module);
 /* Whether there is a file to ask about: of code made at run time, a perf map. */
 bool modules__has_file(struct modules *m, uint32_t module);
 
+/* Whether its file is a copy of the vDSO of the kernel that runs. */
+bool modules__is_vdso(struct modules *m, uint32_t module);
+
 /*
  * A descriptor of the file, to be closed. -ENOENT: there is none; -ESTALE: it was written since, so that it has
  * other code; -EMFILE, -ENFILE.

@@ -90,12 +90,12 @@ static const struct table *build_table(struct stack_copies *c, int module)
 	struct table table = {.module = module}, *added = NULL;
 	struct qz_unwind_row *rows = NULL;
 	uint32_t n = 0, blocks;
-	int err = symbolizer__unwind_table(c->symbolizer, module, false, &rows, &n, &table.layout);
+	int err = symbolizer__unwind_table(c->symbolizer, module, &rows, &n, &table.layout);
 
 	if (!symbolizer__is_passing(err) &&
 	    !qz_array__reserve((void **)&c->tables, c->ntables, sizeof(*c->tables))) {
 		if (!err) {
-			blocks = unwind_index__add(&rows, n);
+			blocks = unwind_index__add(&rows, n, 0);
 			keep_rows(c, &table, rows, blocks, n);
 		}
 		added = &c->tables[c->ntables++];

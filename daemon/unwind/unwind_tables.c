@@ -11,6 +11,7 @@
 #include "daemon/unwind/range_alloc.h"
 #include "daemon/unwind/unwind_index.h"
 #include "daemon/unwind/unwind_tables.h"
+#include "daemon/unwind/unwind_windows.h"
 
 /* A walk takes microseconds; whoever was interrupted in one has surely been back by then. */
 #define GRACE	1000000000ull
@@ -24,15 +25,19 @@
  */
 #define EAGER_REGIONS 32
 
+/* Bytes of code of a module that are analyzed. */
+#define ANALYZED_MAX (16u << 20)
+#define ALIGNMENT    16 /* of procedures, mostly: what is less only aligns the next one */
+
 /* The table of a module. */
 struct table {
-	bool known;   /* it was tried to build one */
-	bool later;   /* and is to be tried again */
-	bool derived; /* with rows for code that nothing describes, if they could be had */
+	bool known; /* it was tried to build one */
+	bool later; /* and is to be tried again */
 	uint32_t
 		asked; /* its number in the symbolizer and one, as long as it may be tried; 0: none */
-	uint32_t first, count;	/* rows */
-	uint32_t blocks, block; /* see struct qz_unwind_region */
+	uint32_t count; /* rows */
+	struct unwind_windows place;
+	uint32_t analyzed; /* bytes of code that nothing describes; ANALYZED_MAX: no more can be */
 	struct symbolizer_table layout;
 };
 
@@ -97,6 +102,8 @@ void unwind_tables__free(struct unwind_tables *t)
 {
 	if (!t)
 		return;
+	for (uint32_t i = 0; i < t->ntables; i++)
+		unwind_windows__drop(&t->tables[i].place, &t->rows);
 	range_alloc__free(&t->rows);
 	range_alloc__free(&t->regions);
 	free(t->tables);
@@ -150,10 +157,11 @@ static void evict(struct unwind_tables *t, uint64_t now)
 	for (uint32_t i = 0; i < t->ntables; i++) {
 		struct table *table = &t->tables[i];
 
-		if (!table->count || is_used(t, table->first))
+		if (!table->count || is_used(t, table->place.first))
 			continue;
-		range_alloc__give(&t->rows, table->first - table->blocks,
-				  table->blocks + table->count, now);
+		unwind_windows__drop(&table->place, &t->rows);
+		range_alloc__give(&t->rows, table->place.first - table->place.blocks,
+				  table->place.blocks + table->count, now);
 		*table = (struct table) {0};
 	}
 }
@@ -174,10 +182,12 @@ static void store(struct unwind_tables *t, struct table *table, const struct qz_
 		range_alloc__give(&t->rows, first, blocks + n, now);
 		return;
 	}
-	table->first = first + blocks;
 	table->count = n;
-	table->blocks = blocks;
-	table->block = QZ_UNWIND_BLOCK(rows[blocks].pc);
+	table->place = (struct unwind_windows) {
+		.first = first + blocks,
+		.blocks = blocks,
+		.block = QZ_UNWIND_BLOCK(rows[blocks].pc),
+	};
 }
 
 /* NULL: there can be none. */
@@ -191,6 +201,7 @@ static struct table *table_of(struct unwind_tables *t, uint32_t module)
 /* The symbolizer has the file until there is no more to ask. 0 or -errno. */
 static int give_file(struct unwind_tables *t, struct table *table, uint32_t module)
 {
+	bool is_vdso = modules__is_vdso(t->modules, module);
 	int fd, number;
 
 	if (table->asked)
@@ -198,8 +209,8 @@ static int give_file(struct unwind_tables *t, struct table *table, uint32_t modu
 	fd = modules__open(t->modules, module);
 	if (fd < 0)
 		return fd;
-	number = symbolizer__add_module(t->symbolizer, SYMBOLIZER_ELF, fd, -1,
-					modules__get(t->modules, module)->path);
+	number = symbolizer__add_module(t->symbolizer, is_vdso ? SYMBOLIZER_VDSO : SYMBOLIZER_ELF,
+					fd, -1, modules__get(t->modules, module)->path);
 	if (number < 0)
 		return number;
 	table->asked = (uint32_t)number + 1;
@@ -218,17 +229,6 @@ static bool is_passing(int err)
 	return err == -EMFILE || err == -ENFILE || symbolizer__is_passing(err);
 }
 
-/* The rows are the caller's. 0 or -errno. */
-static int read_rows(struct unwind_tables *t, struct table *table, uint32_t module,
-		     struct qz_unwind_row **rows, uint32_t *n)
-{
-	int err = give_file(t, table, module);
-
-	return err ? err
-		   : symbolizer__unwind_table(t->symbolizer, (int)table->asked - 1, table->derived,
-					      rows, n, &table->layout);
-}
-
 void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 {
 	struct table *table = table_of(t, module);
@@ -239,52 +239,75 @@ void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 	if (!table || table->known)
 		return;
 	table->known = true;
-	err = read_rows(t, table, module, &rows, &n);
+	err = give_file(t, table, module);
+	err = err
+		      ?: symbolizer__unwind_table(t->symbolizer, (int)table->asked - 1, &rows, &n,
+						  &table->layout);
 	table->later = is_passing(err);
 	t->nlater += table->later;
 	if (!table->later)
 		take_file(t, table);
 	if (err)
 		return;
-	blocks = unwind_index__add(&rows, n);
+	blocks = unwind_index__add(&rows, n, symbolizer_table__end(&table->layout));
 	store(t, table, rows, blocks, n);
 	free(rows);
 }
 
-/*
- * Makes the table anew, with rows for code that nothing describes. Whatever is in the way of that, the table is left
- * as it is: such code is then walked by a search of the stack.
- */
-static void derive(struct unwind_tables *t, uint32_t module)
+/* Makes the rows of a gap, which are the caller's. 0 or -errno. */
+static int read_derived(struct unwind_tables *t, struct table *table, uint32_t module,
+			const struct unwind_window *gap, struct qz_unwind_row **rows, uint32_t *n)
 {
-	struct table *table = table_of(t, module), before, made;
-	struct qz_unwind_row *rows;
-	uint32_t n, blocks;
-	int err;
+	uint64_t base = table->layout.base;
+	int err = gap->to - gap->from < ALIGNMENT ? -ENODATA : give_file(t, table, module);
 
-	if (!table || table->derived)
-		return;
-	table->derived = true;
-	before = made = *table;
-	err = read_rows(t, &made, module, &rows, &n);
-	take_file(t, &made);
-	log_debug("unwind table of %s, a walk came to code that nothing describes: %u rows, %u "
-		  "before",
-		  modules__get(t->modules, module)->path, err ? 0 : n, before.count);
-	if (err)
-		return;
-	blocks = n == before.count ? 0 : unwind_index__add(&rows, n);
-	if (n != before.count)
-		store(t, &made, rows, blocks, n);
+	if (!err)
+		err = symbolizer__derive(t->symbolizer, (int)table->asked - 1, base + gap->from,
+					 base + gap->to, rows, n);
+	take_file(t, table);
+	return err;
+}
+
+/*
+ * Analyzes what nothing describes around a pc. Whatever is in the way of that, it is not asked for again: such code is
+ * walked by a search of the stack.
+ */
+static int analyze(struct unwind_tables *t, struct table *table, uint32_t module, uint32_t pc)
+{
+	struct qz_unwind_row *rows = NULL;
+	struct unwind_window window;
+	uint32_t n = 0;
+	int err = unwind_windows__read(&table->place, t->bpf, pc, &window);
+
+	if (!err) {
+		read_derived(t, table, module, &window, &rows, &n);
+		log_debug("unwind table of %s, a walk came to %u bytes of code that nothing "
+			  "describes: %u rows",
+			  modules__get(t->modules, module)->path, window.to - window.from, n);
+		err = unwind_windows__replace(&table->place, t->bpf, &t->rows, &window, rows, n);
+		table->analyzed += window.to - window.from;
+	}
 	free(rows);
-	if (made.first == before.first)
-		return;
-	range_alloc__give(&t->rows, before.first - before.blocks, before.blocks + before.count,
-			  bpf_runtime__now());
-	*table = made;
+	free(window.rows);
+	return err;
+}
+
+static void derive(struct unwind_tables *t, uint32_t module, uint32_t pc)
+{
+	struct table *table = table_of(t, module);
+	int err = table && table->analyzed < ANALYZED_MAX ? analyze(t, table, module, pc) : 0;
+
+	if (err && err != -ENODATA)
+		table->analyzed = ANALYZED_MAX;
 }
 
 /* ---- regions of images ---- */
+
+/* Whether more rows of code that nothing describes can be asked for, as struct qz_unwind_region has it. */
+static uint32_t more_derived(const struct table *table)
+{
+	return table && table->count && table->analyzed < ANALYZED_MAX ? QZ_UNWIND_PENDING : 0;
+}
 
 /*
  * By what is built. The unwinder may be reading the region: the rows are counted last, and those that are there
@@ -302,7 +325,7 @@ static void fill_region(struct unwind_tables *t, const struct region *r,
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	to->start = r->start;
 	to->end = r->end;
-	to->derived = table && table->count && !table->derived ? QZ_UNWIND_PENDING : 0;
+	to->derived = more_derived(table);
 	if (table && !table->known) {
 		to->first = QZ_UNWIND_PENDING;
 		return;
@@ -313,9 +336,9 @@ static void fill_region(struct unwind_tables *t, const struct region *r,
 		return;
 	}
 	to->bias = r->start - (vaddr - table->layout.base);
-	to->first = table->first;
-	to->blocks = table->blocks;
-	to->block = table->block;
+	to->first = table->place.first;
+	to->blocks = table->place.blocks;
+	to->block = table->place.block;
 	__atomic_store_n(&to->count, table->count, __ATOMIC_RELEASE);
 }
 
@@ -518,7 +541,7 @@ static struct listing *current_listing(struct unwind_tables *t, const struct ima
 /* What is to be built, in this order. */
 enum task {
 	TASK_ASKED,   /* a table that the unwinder asks for */
-	TASK_DERIVE,  /* likewise the rows for code that nothing describes */
+	TASK_DERIVE,  /* likewise rows of code that nothing describes */
 	TASK_UNASKED, /* a table that it will ask for */
 	TASKS,
 };
@@ -536,13 +559,13 @@ static bool is_executed_by_all(const struct unwind_tables *t, uint32_t module)
 static bool is_wanted(const struct qz_unwind_region *r, enum task task)
 {
 	if (task == TASK_DERIVE)
-		return r->count && r->derived == QZ_UNWIND_WANTED;
+		return r->count && r->derived && r->derived != QZ_UNWIND_PENDING;
 	return !r->count && r->first == (task == TASK_ASKED ? QZ_UNWIND_WANTED : QZ_UNWIND_PENDING);
 }
 
-/* The module of the first region that has the task, or MODULE_NONE. */
+/* The module of the first region that has the task, or MODULE_NONE. *pc: of what is to be derived. */
 static uint32_t find_region(struct unwind_tables *t, const struct image *image,
-			    const struct listing *l, enum task task)
+			    const struct listing *l, enum task task, uint32_t *pc)
 {
 	const struct qz_unwind_region *regions = &t->shared[l->image.first];
 
@@ -550,14 +573,16 @@ static uint32_t find_region(struct unwind_tables *t, const struct image *image,
 		uint32_t module = image->map.items[i].module;
 
 		if (is_wanted(&regions[i], task) &&
-		    (task != TASK_UNASKED || i < l->eager || is_executed_by_all(t, module)))
+		    (task != TASK_UNASKED || i < l->eager || is_executed_by_all(t, module))) {
+			*pc = regions[i].derived;
 			return module;
+		}
 	}
 	return MODULE_NONE;
 }
 
 /* The module of any image that has the task, or MODULE_NONE. */
-static uint32_t find_module(struct unwind_tables *t, enum task task)
+static uint32_t find_module(struct unwind_tables *t, enum task task, uint32_t *pc)
 {
 	uint32_t n, module = MODULE_NONE;
 	struct image *const *live = address_spaces__live(t->spaces, &n);
@@ -567,19 +592,19 @@ static uint32_t find_module(struct unwind_tables *t, enum task task)
 
 		if (!l || (task == TASK_UNASKED && l->built))
 			continue;
-		module = find_region(t, live[i], l, task);
+		module = find_region(t, live[i], l, task, pc);
 		l->built |= task == TASK_UNASKED && module == MODULE_NONE;
 	}
 	return module;
 }
 
 /* TASKS: there is nothing to do. */
-static enum task find_next(struct unwind_tables *t, uint32_t *module)
+static enum task find_next(struct unwind_tables *t, uint32_t *module, uint32_t *pc)
 {
 	for (enum task task = 0; task < TASKS; task++) {
 		if (task == TASK_UNASKED ? t->complete : !t->look)
 			continue;
-		*module = find_module(t, task);
+		*module = find_module(t, task, pc);
 		if (*module != MODULE_NONE)
 			return task;
 		if (task == TASK_DERIVE)
@@ -589,18 +614,9 @@ static enum task find_next(struct unwind_tables *t, uint32_t *module)
 	return TASKS;
 }
 
-/* Whether the region has less than what was built. */
-static bool is_behind(const struct table *table, const struct qz_unwind_region *r)
-{
-	if (!r->count)
-		return r->first >= QZ_UNWIND_WANTED;
-	return r->derived && (!table || table->derived);
-}
-
 /* All regions of a module have what was built. */
 static void fill_regions(struct unwind_tables *t, uint32_t module)
 {
-	const struct table *table = table_of(t, module);
 	uint32_t n;
 	struct image *const *live = address_spaces__live(t->spaces, &n);
 
@@ -612,17 +628,32 @@ static void fill_regions(struct unwind_tables *t, uint32_t module)
 			struct qz_unwind_region *r = &t->shared[l->image.first + k];
 			const struct region *from = &live[i]->map.items[k];
 
-			if (from->module != module || !is_behind(table, r))
+			if (from->module != module || r->count || r->first < QZ_UNWIND_WANTED)
 				continue;
-			if (r->count && (!table || r->first == table->first)) {
-				r->derived = 0; /* there were none to be had */
-				continue;
-			}
 			fill_region(t, from, r);
 			filled = true;
 		}
 		if (filled)
 			publish_regions(t, live[i], l);
+	}
+}
+
+/* Regions of a module that have asked for what is at the pc may ask for more; or none of them, if there is no more. */
+static void answer(struct unwind_tables *t, uint32_t module, uint32_t pc)
+{
+	uint32_t more = more_derived(table_of(t, module)), n;
+	struct image *const *live = address_spaces__live(t->spaces, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct listing *l = current_listing(t, live[i]);
+
+		for (uint32_t k = 0; l && k < l->image.count; k++) {
+			struct qz_unwind_region *r = &t->shared[l->image.first + k];
+
+			if (live[i]->map.items[k].module == module && r->count &&
+			    (!more || r->derived == pc))
+				__atomic_store_n(&r->derived, more, __ATOMIC_RELAXED);
+		}
 	}
 }
 
@@ -671,20 +702,23 @@ void unwind_tables__retry(struct unwind_tables *t)
 
 bool unwind_tables__build(struct unwind_tables *t)
 {
-	uint32_t module;
+	uint32_t module, pc;
 	enum task task;
 
 	address_spaces__lock(t->spaces);
-	task = find_next(t, &module);
+	task = find_next(t, &module, &pc);
 	address_spaces__unlock(t->spaces);
 	if (task == TASKS)
 		return false;
 	if (task == TASK_DERIVE)
-		derive(t, module);
+		derive(t, module, pc);
 	else
 		unwind_tables__build_module(t, module);
 	address_spaces__lock(t->spaces);
-	fill_regions(t, module);
+	if (task == TASK_DERIVE)
+		answer(t, module, pc);
+	else
+		fill_regions(t, module);
 	address_spaces__unlock(t->spaces);
 	return true;
 }

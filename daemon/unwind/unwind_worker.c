@@ -49,10 +49,11 @@ struct unwind_worker {
 };
 
 struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
-					 struct address_spaces *spaces, struct modules *modules)
+					 struct address_spaces *spaces, struct modules *modules,
+					 struct table_cache *kept)
 {
 	struct unwind_worker *worker = calloc(1, sizeof(*worker));
-	struct symbolizer_options options = {0};
+	struct symbolizer_options options = {.tables = kept};
 	pthread_condattr_t clock;
 	int err;
 
@@ -198,9 +199,9 @@ static void *follow(void *argument)
 
 /* ---- the main thread ---- */
 
-void unwind_worker__start_ahead(struct unwind_worker *worker)
+void unwind_worker__start_ahead(struct unwind_worker *worker, int fd)
 {
-	symbolizer__start_ahead(worker->symbolizer);
+	symbolizer__start_ahead(worker->symbolizer, fd);
 }
 
 int unwind_worker__start(struct unwind_worker *worker)

@@ -15,13 +15,19 @@
 
 struct unwind_worker;
 
-/* Borrows all. NULL with errno ENOMEM or EMFILE. */
+struct table_cache;
+
+/* Borrows all; `kept`: tables of earlier runs, or NULL. NULL with errno ENOMEM or EMFILE. */
 struct unwind_worker *unwind_worker__new(struct bpf_runtime *bpf, struct event_reader *reader,
-					 struct address_spaces *spaces, struct modules *modules);
+					 struct address_spaces *spaces, struct modules *modules,
+					 struct table_cache *kept);
 void unwind_worker__free(struct unwind_worker *worker);
 
-/* Before the thread is started: lets a symbolizer begin, which takes a moment, for tables that will be wanted at once. */
-void unwind_worker__start_ahead(struct unwind_worker *worker);
+/*
+ * Before the thread is started: lets a symbolizer begin, which takes a moment, if one will be wanted at once for a program
+ * (a descriptor, O_PATH suffices).
+ */
+void unwind_worker__start_ahead(struct unwind_worker *worker, int fd);
 
 /* Starts the thread; the sampler must be. 0 or -errno. */
 int unwind_worker__start(struct unwind_worker *worker);

@@ -50,7 +50,7 @@ static struct raised {
 	int resource;
 	bool is;
 	struct rlimit before;
-} raised[] = {{.resource = RLIMIT_NOFILE}, {.resource = RLIMIT_FSIZE}};
+} raised[] = {{.resource = RLIMIT_NOFILE}, {.resource = RLIMIT_FSIZE}, {.resource = RLIMIT_CPU}};
 
 /* As far as is allowed, and at least to `wanted` if the hard limit can be raised as well. */
 static void raise_limit(struct raised *r, rlim_t wanted)
@@ -82,7 +82,8 @@ int limits__raise(char *error, size_t size)
 	char what[160];
 
 	raise_limit(&raised[0], WANTED_FILES);
-	raise_limit(&raised[1], RLIM_INFINITY);
+	for (size_t i = 1; i < sizeof(raised) / sizeof(raised[0]); i++)
+		raise_limit(&raised[i], RLIM_INFINITY);
 	describe(&limits[0], what, sizeof(what));
 	if (limit_of(RLIMIT_NOFILE) < needed) {
 		snprintf(error, size,

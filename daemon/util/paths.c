@@ -32,6 +32,11 @@ const char *paths__state(void)
 	return first_of("QUARTZ_STATE_DIR", "STATE_DIRECTORY", "/var/lib/quartz");
 }
 
+const char *paths__cache(void)
+{
+	return first_of("QUARTZ_CACHE_DIR", "CACHE_DIRECTORY", "/var/cache/quartz");
+}
+
 const char *paths__configuration(void)
 {
 	return first_of("QUARTZ_CONFIG_DIR", "CONFIGURATION_DIRECTORY", "/etc/quartz");

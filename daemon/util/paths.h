@@ -11,6 +11,9 @@ const char *paths__runtime(void);
 /* QUARTZ_STATE_DIR, STATE_DIRECTORY (systemd) or /var/lib/quartz. */
 const char *paths__state(void);
 
+/* QUARTZ_CACHE_DIR, CACHE_DIRECTORY (systemd) or /var/cache/quartz. */
+const char *paths__cache(void);
+
 /* QUARTZ_CONFIG_DIR, CONFIGURATION_DIRECTORY (systemd) or /etc/quartz. */
 const char *paths__configuration(void);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/util/options.h"
+#include "core/util/save_file.h"
 #include "daemon/util/user.h"
 
 #define MAX_GROUPS 65536 /* NGROUPS_MAX of the kernel */
@@ -99,12 +100,12 @@ int user__caller(struct user *u)
 
 /* ---- as the user ---- */
 
-static int open_directory(const char *path)
+static int open_directory(const struct user *u, const char *path, const char **name)
 {
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), err;
+	int fd = qz_save_file__directory(path, u->uid, name), err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (!faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
 		return fd;
 	err = -errno;
@@ -112,7 +113,7 @@ static int open_directory(const char *path)
 	return err;
 }
 
-int user__open_directory(const struct user *u, const char *path)
+int user__open_directory(const struct user *u, const char *path, const char **name)
 {
 	gid_t before[NGROUPS_MAX];
 	int n = getgroups(NGROUPS_MAX, before), fd;
@@ -121,7 +122,7 @@ int user__open_directory(const struct user *u, const char *path)
 		return -errno;
 	setfsgid(u->gid);
 	setfsuid(u->uid); /* and no more capabilities for files, until it is root's again */
-	fd = setfsuid(-1) == (int)u->uid ? open_directory(path) : -EPERM;
+	fd = setfsuid(-1) == (int)u->uid ? open_directory(u, path, name) : -EPERM;
 	setfsuid(geteuid());
 	setfsgid(getegid());
 	if (setgroups(n, before) && fd >= 0) {

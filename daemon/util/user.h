@@ -26,10 +26,10 @@ int user__caller(struct user *u);
 void user__free(struct user *u);
 
 /*
- * Opens a directory (O_PATH) as this user, who is asked whether new files may be made in it: a
- * descriptor, or -errno. The process is root before and after; only while there is one thread.
+ * Opens the directory part of a path as qz_save_file__directory does, but as this user, who is asked whether new files may be
+ * made in it: a descriptor, or -errno. The process is root before and after; only while there is one thread.
  */
-int user__open_directory(const struct user *u, const char *path);
+int user__open_directory(const struct user *u, const char *path, const char **name);
 
 /* The process is this user's for good, and has none of root's capabilities. 0 or -errno. */
 int user__become(const struct user *u);

@@ -371,6 +371,7 @@ const char *futex_classify__word(uint32_t kind)
 		[QZ_OBJECT_FILE] = "file",
 		[QZ_OBJECT_PIPE] = "pipe",
 		[QZ_OBJECT_SOCKET] = "socket",
+		[QZ_OBJECT_LINE] = "cache line",
 	};
 
 	return kind < QZ_OBJECT_KINDS ? words[kind] : words[QZ_OBJECT_OTHER];

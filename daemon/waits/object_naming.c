@@ -316,6 +316,32 @@ void object_naming__futex(struct object_naming_context *c, const struct object_n
 	}
 }
 
+/* Two variables, or two members of one, are named both. */
+void object_naming__memory(struct object_naming_context *c, const struct address_map *map,
+			   uint64_t first, uint64_t last, uint32_t node, struct object_naming *out)
+{
+	struct object_naming_futex f = {.map = map, .word = first};
+	const char *module = "", *other = "";
+	struct caller caller;
+	const char *name;
+	bool later;
+
+	*out = (struct object_naming) {.kind = QZ_OBJECT_LINE, .address = first, .module = ""};
+	name = find_variable(c, &f, 0, &module, &later);
+	if (!name[0]) {
+		caller = find_caller(c->profile, node);
+		append(out, "used");
+		append_caller(out, &caller);
+		return;
+	}
+	append(out, "%.200s", name);
+	out->module = module;
+	f.word = last;
+	name = find_variable(c, &f, 0, &other, &later);
+	if (name[0] && strcmp(name, out->name) != 0)
+		append(out, " to %.200s", name);
+}
+
 void object_naming__file(const struct object_naming_file *f, struct object_naming *out)
 {
 	int dir = f->limited ? -1 : procfs__open(f->pid, f->start_boottime);

@@ -79,6 +79,13 @@ void object_naming__futex(struct object_naming_context *c, const struct object_n
 			  struct object_naming *out);
 
 /*
+ * Names memory that threads share, by the variables that its first and its last word are in, else by the code at a node
+ * that uses it. Asks the symbolizer.
+ */
+void object_naming__memory(struct object_naming_context *c, const struct address_map *map,
+			   uint64_t first, uint64_t last, uint32_t node, struct object_naming *out);
+
+/*
  * Names a file, pipe or socket by what fd_names.h says. One that has been closed since, or reused
  * for another, is called after its kind only, and so is one of a process that has too many.
  */

@@ -89,25 +89,6 @@ static uint64_t waiting_ns(uint64_t queue_ns, uint32_t length)
 	return length < QZ_LENGTHS - 1 ? queue_ns * length : 0;
 }
 
-static void add_time(struct qz_object *to, uint32_t length, uint64_t ns)
-{
-	to->queue_ns[length < QZ_LENGTHS ? length : QZ_LENGTHS - 1] += ns;
-	to->wait_ns += ns * length;
-}
-
-/* The time since the last change of the queue, as bpf/object.bpf.h does. */
-static void settle_queue(struct qz_object_figures *f, struct qz_object *to, uint64_t until)
-{
-	uint64_t word = __atomic_load_n(&f->queue, __ATOMIC_SEQ_CST), elapsed;
-	uint32_t length = word & QZ_LEVEL_MASK;
-
-	elapsed = (until - (word >> QZ_LEVEL_BITS)) & QZ_TIME_MASK;
-	if (!length || elapsed > QZ_TIME_MASK / 2)
-		return;
-	if (__sync_bool_compare_and_swap(&f->queue, word, word + (elapsed << QZ_LEVEL_BITS)))
-		add_time(to, length, elapsed);
-}
-
 /* Gives whether there was anything. */
 static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
 {
@@ -130,10 +111,9 @@ static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
 
 /* ---- taking in ---- */
 
-static bool in_use(const struct qz_object_slot *table, const struct qz_object_figures *f)
+static bool in_use(const struct qz_object_slot *table)
 {
-	return __atomic_load_n(&table->refs, __ATOMIC_SEQ_CST) ||
-	       (__atomic_load_n(&f->queue, __ATOMIC_SEQ_CST) & QZ_LEVEL_MASK);
+	return __atomic_load_n(&table->refs, __ATOMIC_SEQ_CST);
 }
 
 /* A retired slot is freed, unless somebody had found it just before. */
@@ -142,7 +122,7 @@ static void end_retirement(struct objects *o, uint32_t i)
 	struct qz_object_slot *table = &o->table[i];
 	struct slot *slot = &o->slots[i];
 
-	if (in_use(table, &o->figures[i])) {
+	if (in_use(table)) {
 		slot->retired = false;
 		slot->idle = 0;
 		__atomic_store_n(&table->hash, slot->hash, __ATOMIC_SEQ_CST);
@@ -184,11 +164,11 @@ static void drain_slot(struct objects *o, uint32_t i, bool aging)
 		return;
 	}
 	/* the next waiter, who would have told more, has not come */
-	if (slot->index == QZ_NONE && stored(table) == QZ_OBJECT_ASLEEP && !in_use(table, f))
+	if (slot->index == QZ_NONE && stored(table) == QZ_OBJECT_ASLEEP && !in_use(table))
 		name(o, i, 0);
 	if (slot->index == QZ_NONE)
 		return;
-	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table, f)) {
+	if (take_figures(f, &o->context->profile->objects[slot->index]) || in_use(table)) {
 		slot->idle = 0;
 		if (slot->retired)
 			end_retirement(o, i);
@@ -397,7 +377,7 @@ void objects__want(struct objects *o, uint32_t number, uint32_t spinner)
 void objects__want_waited(struct objects *o)
 {
 	qz_bits__for_each(i, o->in_table, QZ_OBJECT_SLOTS)
-		if (o->slots[i].hash && in_use(&o->table[i], &o->figures[i]))
+		if (o->slots[i].hash && in_use(&o->table[i]))
 			objects__want(o, i + 1, 0);
 }
 
@@ -424,7 +404,7 @@ bool objects__use_scope(const struct objects *o, uint32_t scope)
 	return o->used[scope] == o->drains;
 }
 
-void objects__settle(struct objects *o, uint64_t until)
+void objects__settle(struct objects *o)
 {
 	qz_bits__for_each(i, o->in_table, QZ_OBJECT_SLOTS) {
 		struct slot *slot = &o->slots[i];
@@ -435,6 +415,5 @@ void objects__settle(struct objects *o, uint64_t until)
 		object = &o->context->profile->objects[slot->index];
 		if (take_figures(&o->figures[i], object))
 			slot->idle = 0;
-		settle_queue(&o->figures[i], object, until);
 	}
 }

@@ -58,7 +58,7 @@ uint32_t objects__index(struct objects *o, uint32_t number);
 /* The same for who only looks: the object is not taken to be in use for that. */
 uint32_t objects__peek(const struct objects *o, uint32_t number);
 
-/* Adds the figures of all objects that have names, with their queues as they stand, up to `until`. */
-void objects__settle(struct objects *o, uint64_t until);
+/* Adds the figures of all objects that have names. */
+void objects__settle(struct objects *o);
 
 #endif

@@ -4,7 +4,7 @@
 #define QUARTZ_DAEMON_CANDIDATE_NAMES_H
 
 #include "core/model/profile.h"
-#include "quartz/critical_path.h"
+#include "quartz/candidates.h"
 
 struct candidate_names {
 	uint32_t n;

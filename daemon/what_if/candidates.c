@@ -6,15 +6,17 @@
 #include <string.h>
 
 #include "core/model/what_if.h"
+#include "core/replay/log_profile.h"
 #include "core/report/report.h"
 #include "core/util/vec.h"
-#include "daemon/kernel/bpf_paths.h"
+#include "daemon/kernel/bpf_candidates.h"
+#include "daemon/kernel/bpf_scopes.h"
 #include "daemon/waits/objects.h"
 #include "daemon/what_if/candidate_names.h"
 
 #define CHOOSE_AFTER 1000000000ull /* ns of the run that "auto" looks at */
 
-_Static_assert(QZ_SPEEDS == QZ_WHAT_IF_SPEEDS, "the profile has the speeds of the programs");
+_Static_assert(REPLAY_SPEEDS == QZ_WHAT_IF_SPEEDS, "the profile has the speeds of the replay");
 
 /* A procedure of a candidate, in a file: from and to which offset. */
 struct code {
@@ -22,18 +24,25 @@ struct code {
 	uint64_t start, end;
 };
 
+/* What is known of a scope that ended at a time. */
+struct ended {
+	uint64_t when;
+	struct replay_what_if figures;
+};
+
 struct candidates {
 	struct candidates_context context;
+	struct live *live; /* NULL: not yet */
 	struct candidate_names names;
 	bool automatic;
 	uint64_t began;
 	uint32_t checked; /* addresses */
 	struct code *code;
 	uint32_t ncode;
-	bool news;  /* of code that no image was told of */
-	bool begun; /* the programs know that there are candidates */
+	uint32_t news; /* candidates with code that no image was told of, a bit each */
 	enum qz_what_if_kind kinds[QZ_CANDIDATES];
 	uint8_t objects[QZ_OBJECT_SLOTS + 1]; /* by number: candidate + 1 that was told */
+	struct ended *ended;		      /* by scope in BPF */
 };
 
 struct candidates *candidates__new(const struct candidates_context *context, const char *names)
@@ -46,7 +55,10 @@ struct candidates *candidates__new(const struct candidates_context *context, con
 	c->context = *context;
 	c->began = bpf_runtime__now();
 	c->automatic = !strcmp(names, "auto");
-	if (!c->automatic)
+	c->ended = calloc(bpf_runtime__max_scopes(context->bpf), sizeof(*c->ended));
+	if (!c->ended)
+		err = -ENOMEM;
+	else if (!c->automatic)
 		err = candidate_names__parse(&c->names, names);
 	if (!err)
 		return c;
@@ -61,7 +73,13 @@ void candidates__free(struct candidates *c)
 		return;
 	candidate_names__free(&c->names);
 	free(c->code);
+	free(c->ended);
 	free(c);
+}
+
+void candidates__use_log(struct candidates *c, struct live *live)
+{
+	c->live = live;
 }
 
 /* ---- code ---- */
@@ -115,7 +133,7 @@ static int look(struct candidates *c, const struct cached_address *cached)
 	if (qz_array__reserve((void **)&c->code, c->ncode, sizeof(*c->code)))
 		return -ENOMEM;
 	c->code[c->ncode++] = code;
-	c->news = true;
+	c->news |= 1u << code.candidate;
 	return 0;
 }
 
@@ -136,22 +154,16 @@ static int check_addresses(struct candidates *c)
 
 /* ---- where it is ---- */
 
-static void renew(struct candidates *c)
-{
-	bpf_paths__renew(c->context.bpf, c->names.n);
-	c->begun = true;
-}
-
-static void add_range(struct qz_path_image *to, const struct region *r, const struct code *code)
+static void add_range(struct qz_candidate_code *to, const struct region *r, const struct code *code)
 {
 	uint64_t from = code->start > r->offset ? code->start : r->offset;
 	uint64_t until = r->offset + (r->end - r->start);
 
 	if (until > code->end)
 		until = code->end;
-	if (code->module != r->module || from >= until || to->n == QZ_PATH_RANGES)
+	if (code->module != r->module || from >= until || to->n == QZ_CANDIDATE_RANGES)
 		return;
-	to->ranges[to->n++] = (struct qz_path_range) {
+	to->ranges[to->n++] = (struct qz_candidate_range) {
 		.start = r->start + (from - r->offset),
 		.end = r->start + (until - r->offset),
 		.candidate = code->candidate,
@@ -162,13 +174,13 @@ static void add_range(struct qz_path_image *to, const struct region *r, const st
 static void publish_image(struct candidates *c, struct image *image)
 {
 	const struct address_map *map = address_spaces__map(image);
-	struct qz_path_image told = {0};
+	struct qz_candidate_code told = {0};
 
 	for (uint32_t i = 0; i < map->n; i++)
 		for (uint32_t k = 0; k < c->ncode; k++)
 			add_range(&told, &map->items[i], &c->code[k]);
 	if (told.n)
-		bpf_paths__set_image(c->context.bpf, image->number, &told);
+		bpf_candidates__set_image(c->context.bpf, image->number, &told);
 }
 
 /* Contents that are told are not 0. */
@@ -177,13 +189,25 @@ static uint64_t contents_of(const struct image *image)
 	return image->contents + 1;
 }
 
-void candidates__publish(struct candidates *c)
+/* Samples know from now on what they meet. */
+static int tell_news(struct candidates *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < c->names.n; i++)
+		if (c->news >> i & 1)
+			err = live__know_candidate(c->live, i);
+	c->news = 0;
+	return err;
+}
+
+int candidates__publish(struct candidates *c)
 {
 	struct address_spaces *spaces = c->context.spaces;
 	uint32_t n;
 
-	if (!c->ncode)
-		return;
+	if (!c->ncode || !c->live)
+		return 0;
 	address_spaces__lock(spaces);
 	n = address_spaces__count(spaces);
 	for (uint32_t i = 0; i < n; i++) {
@@ -195,9 +219,7 @@ void candidates__publish(struct candidates *c)
 		publish_image(c, image);
 	}
 	address_spaces__unlock(spaces);
-	if (c->news)
-		renew(c);
-	c->news = false;
+	return tell_news(c);
 }
 
 /* ---- objects ---- */
@@ -210,11 +232,12 @@ static uint32_t candidate_of_object(const struct candidates *c, uint32_t index)
 	return QZ_CANDIDATES;
 }
 
-static void check_objects(struct candidates *c)
+static int check_objects(struct candidates *c)
 {
 	const struct objects *objects = wait_drain__objects(c->context.waits);
+	int err = 0;
 
-	for (uint32_t number = 1; number <= QZ_OBJECT_SLOTS; number++) {
+	for (uint32_t number = 1; !err && number <= QZ_OBJECT_SLOTS; number++) {
 		uint32_t index = objects__peek(objects, number);
 		uint32_t candidate = candidate_of_object(c, index);
 		uint8_t told = candidate < QZ_CANDIDATES ? candidate + 1 : 0;
@@ -222,12 +245,14 @@ static void check_objects(struct candidates *c)
 		if (told == c->objects[number])
 			continue;
 		c->objects[number] = told;
-		if (told)
-			c->kinds[candidate] = QZ_WHAT_IF_OBJECT;
-		bpf_paths__set_object(c->context.bpf, number, candidate);
-		if (!c->begun)
-			renew(c);
+		live__set_candidate_object(c->live, number, candidate);
+		if (!told)
+			continue;
+		if (c->kinds[candidate] != QZ_WHAT_IF_OBJECT)
+			err = live__know_candidate(c->live, candidate);
+		c->kinds[candidate] = QZ_WHAT_IF_OBJECT;
 	}
+	return err;
 }
 
 /* ---- drains ---- */
@@ -246,56 +271,47 @@ static int choose(struct candidates *c)
 
 int candidates__learn(struct candidates *c)
 {
-	bool began = c->automatic;
 	int err = c->automatic ? choose(c) : 0;
 
-	if (err || c->automatic)
+	if (err || c->automatic || !c->live)
 		return err;
-	if (began)
-		renew(c);
 	err = check_addresses(c);
-	check_objects(c);
-	if (c->news)
-		candidates__publish(c);
-	return err;
+	err = err ?: check_objects(c);
+	return err ?: c->news ? candidates__publish(c) : 0;
 }
 
 /* ---- results ---- */
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static int add(struct candidates *c, const struct qz_path_scope *paths, uint64_t began,
-	       uint64_t period_ns, struct qz_what_if *w, uint32_t candidate)
-{
-	w->name = c->names.items[candidate];
-	w->kind = c->kinds[candidate];
-	w->work_ns = paths->work[candidate];
-	w->kept_ns = paths->kept;
-	w->freed_ns = paths->freed;
-	w->spinning_ns = paths->spinning * period_ns;
-	for (uint32_t k = 0; k < QZ_SPEEDS; k++) {
-		w->run_ns[k] = less(paths->finish[k * QZ_CANDIDATES + candidate], began);
-		w->most_ns[k] = paths->most[k * QZ_CANDIDATES + candidate];
-	}
-	return qz_what_ifs__add(c->context.profile, w);
-}
-
-static int add_scope(struct candidates *c, uint32_t scope, uint32_t row)
+static int add(struct candidates *c, uint32_t row, const struct replay_what_if *figures)
 {
 	struct qz_profile *p = c->context.profile;
-	struct qz_what_if w = {.scope = row};
-	struct qz_path_scope paths;
 	int err = 0;
 
-	if (!p->scopes[row].ended || bpf_paths__read(c->context.bpf, scope, &paths) || !paths.ended)
-		return 0;
-	for (uint32_t i = 0; !err && i < c->names.n; i++)
-		err = add(c, &paths, p->scopes[row].start_ns,
-			  p->rate_hz ? 1000000000 / p->rate_hz : 0, &w, i);
+	for (uint32_t i = 0; !err && i < c->names.n; i++) {
+		struct qz_what_if w = {
+			.scope = row, .kind = c->kinds[i], .name = c->names.items[i]};
+
+		log_profile__fill_what_if(figures, i, p->scopes[row].cpu_ns, &w);
+		err = qz_what_ifs__add(p, &w);
+	}
 	return err;
+}
+
+/* What takes seconds to work out is kept: nothing changes after the end. */
+static int add_scope(struct candidates *c, uint32_t scope, uint32_t row)
+{
+	struct ended *e = &c->ended[scope];
+	uint64_t end = bpf_scopes__state(c->context.bpf, scope)->ended;
+	int err = 0;
+
+	if (!c->context.profile->scopes[row].ended || !c->live)
+		return 0;
+	if (e->when != end)
+		err = live__what_if(c->live, scope, &e->figures);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	e->when = end;
+	return add(c, row, &e->figures);
 }
 
 int candidates__refresh(struct candidates *c, const uint32_t *scopes, uint32_t nscopes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Candidates of --what-if: finds their code and their objects as they are sampled, lets the BPF programs know, and
- * puts into the profile what these computed.
+ * Candidates of --what-if: finds their code and their objects as they are sampled, lets the sampler and the replay of
+ * the scheduler's log know, and puts into the profile what the run would have been without them.
  *
  * One thread at a time. Functions give 0 or -errno.
  */
@@ -10,6 +10,7 @@
 
 #include "daemon/attribution/address_cache.h"
 #include "daemon/kernel/bpf_runtime.h"
+#include "daemon/log/live.h"
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/target/address_spaces.h"
 #include "daemon/target/modules.h"
@@ -32,11 +33,14 @@ struct candidates_context {
 struct candidates *candidates__new(const struct candidates_context *context, const char *names);
 void candidates__free(struct candidates *c);
 
+/* Before the first drain. Borrowed. */
+void candidates__use_log(struct candidates *c, struct live *live);
+
 /* After a drain: looks at what was sampled for the first time. "auto" chooses once a second has been sampled. */
 int candidates__learn(struct candidates *c);
 
 /* Soon after something was mapped: where the code is that is known. */
-void candidates__publish(struct candidates *c);
+int candidates__publish(struct candidates *c);
 
 /* After the scopes of the profile were refreshed: what is known of those that ended. scopes: see struct stack_context. */
 int candidates__refresh(struct candidates *c, const uint32_t *scopes, uint32_t nscopes);

@@ -18,16 +18,21 @@
 #define QZ_LOG_COMM 16
 
 enum qz_log_kind {
-	QZ_LOG_NONE,   /* never written: memory that is still zero */
-	QZ_LOG_SWITCH, /* tid leaves the processor, other comes; state: enum qz_log_left */
-	QZ_LOG_WAKING, /* tid is woken by other, which runs here; state: enum qz_log_woken */
+	QZ_LOG_NONE, /* never written: memory that is still zero */
+	QZ_LOG_SWITCH, /* tid leaves the processor, other comes; state: enum qz_log_left. The same twice: it is there */
+	QZ_LOG_WAKING, /* tid is woken by other, which runs here, at `site`; state: enum qz_log_woken */
 	QZ_LOG_SITE, /* what stands behind `site` from now on, before the SWITCH of tid that has it; other: QZ_LOG_PLACE */
 	/* of the kernel's own threads, the process is number 2, kthreadd */
-	QZ_LOG_FORK, /* tid is a new thread of process `site`, created by other */
-	QZ_LOG_EXEC, /* process tid has a new image; other: the thread that did it, whose number is tid from now on */
-	QZ_LOG_EXIT,  /* tid, of that name, is about to end: its last SWITCH has QZ_LOG_DEAD */
-	QZ_LOG_NAME,  /* tid has this name from now on */
-	QZ_LOG_FOUND, /* tid of process `other` is there already; state: enum qz_log_found */
+	QZ_LOG_FORK, /* tid is a new thread of process `site`, created by other; of a new process, `object` is as of UNIT */
+	QZ_LOG_EXEC, /* process tid has a new image, that of `object`; other: the thread that did it, whose number is tid from now on */
+	QZ_LOG_EXIT, /* tid, of that name, is about to end: its last SWITCH has QZ_LOG_DEAD */
+	QZ_LOG_NAME, /* tid has this name from now on */
+	QZ_LOG_FOUND, /* tid of process `other` is there already, at QZ_LOG_PLACE `site`; state: enum qz_log_found */
+	QZ_LOG_IDENTITY, /* after FORK and FOUND: tid is `other` in its own pid namespace, `site` the number of its scope; object: QZ_LOG_WHO */
+	QZ_LOG_SETTLED, /* all threads were found, and who is on a processor is told: no other one runs */
+	QZ_LOG_NUMBERS, /* to quartzd, in a pid namespace of its own, tid is `other` of process `site` */
+	QZ_LOG_UNIT,   /* process tid is in the control group with number `object` */
+	QZ_LOG_SAMPLE, /* tid, which runs here, was sampled: see QZ_LOG_SAMPLED_* */
 	QZ_LOG_KINDS,
 };
 
@@ -37,6 +42,9 @@ enum qz_log_left {
 	QZ_LOG_BLOCKED,	  /* it sleeps: site tells where and for what */
 	QZ_LOG_DEAD,	  /* for good; object: the kernel's account of its processor time */
 };
+
+#define QZ_LOG_BOUND                                                                               \
+	0x8000 /* a flag of the `cause` of SWITCH: who leaves may run on this processor alone */
 
 /* Who woke a thread. */
 enum qz_log_woken {
@@ -53,8 +61,8 @@ enum qz_log_found {
 /*
  * 32 bytes, two to a cache line.
  *
- * site: a hash of where a thread waits: system call, its first argument, instruction and stack pointer. Of one that is
- * preempted it is 0. The SITE record of a hash comes before its first SWITCH and again from time to time, so a hash
+ * site: a hash of where a thread waits, or is when it wakes another one: process, system call, its first argument,
+ * instruction and stack pointer. 0: not known, then `cause` is why it leaves. The SITE record of a hash comes before its first SWITCH and again from time to time, so a hash
  * that two places share is one place at a time.
  *
  * object of a SWITCH that blocks at a futex: QZ_LOG_WORD and QZ_LOG_OWNER, as they stood then.
@@ -76,26 +84,53 @@ struct qz_log_record {
 	};
 };
 
-/* Where a thread waits and for what, as quartzd knows it: of struct qz_wait_site `stack` and `object`. */
+/*
+ * Where a thread waits and for what. stack: QZ_WAIT_CAUSES + the slot of a stack in wait_stacks, or below that a cause: then
+ * there is no stack. object: slot + 1 in objects, 0: none.
+ */
 #define QZ_LOG_PLACE(stack, object) ((__u32)(stack) | (__u32)(object) << 18)
 #define QZ_LOG_STACK(place)	    ((place)&0x3ffff)
 #define QZ_LOG_OBJECT(place)	    ((place) >> 18)
 
+/* Who a thread is to quartzd: its serial, 0 if it has none, and the image of its process (quartz/records.h). */
+#define QZ_LOG_WHO(serial, image) ((__u64)(image) << 32 | (__u32)(serial))
+#define QZ_LOG_SERIAL(object)	  ((__u32)(object))
+#define QZ_LOG_IMAGE(object)	  ((__u32)((object) >> 32))
+
+/* Of a SAMPLE. other: the sample is that record of its processor and buffer; cause: candidates on its stack, a bit each; site: its QZ_LOG_PLACE, where the time until woken is wanted. */
+#define QZ_LOG_SAMPLED_BUFFER	1 /* which of the two, in `state` */
+#define QZ_LOG_SAMPLED_SPINNING 2 /* a flag of `state`: as far as the sampler knew */
+
 #define QZ_LOG_WORD(object)  ((__u32)(object))
 #define QZ_LOG_OWNER(object) ((__u32)((object) >> 32)) /* what stands 8 bytes behind the word */
 
+enum qz_log_on {
+	QZ_LOG_OFF, /* nothing is written */
+	QZ_LOG_ON,
+	QZ_LOG_LIVES, /* no switch, wake-up or sample, but what begins, ends and changes its name or image */
+};
+
 /*
  * One processor's log is an array of such entries, as many as a power of two and QZ_LOG_FIRST: the head is the first one,
- * records begin at QZ_LOG_FIRST, so that two are in a cache line. The processor writes all but on, woke and read.
+ * costs are the second one, records begin at QZ_LOG_FIRST, so that two are in a cache line. The processor writes all but on, woke and read.
  */
 struct qz_log_head {
 	__u64 next; /* number of records ever written; that of number n is at QZ_LOG_FIRST + n % size */
-	__u64 read;    /* of these, read by quartzd, which writes this */
-	__u32 on;      /* set by quartzd; 0: nothing is written */
-	__u32 busy;    /* programs that are writing: the last records may be incomplete */
-	__u32 running; /* the thread that came in last */
-	__u32 woke;    /* quartzd was woken since the log is half full; cleared by quartzd */
+	__u64 read; /* of these, read by quartzd, which writes this */
+	__u32 on;   /* set by quartzd: enum qz_log_on */
+	__u32 busy; /* programs that are writing: the last records may be incomplete */
+	__u32 woke; /* quartzd was woken since the log is half full, or a process has ended; cleared by quartzd */
+	__u32 pad;
 };
+
+/* What the programs cost on the processor: the second entry. One record in QZ_LOG_TIMED is timed, walks left out. */
+struct qz_log_costs {
+	__u64 timed_ns;
+	__u64 walks, walks_ns;
+	__u64 unused;
+};
+
+#define QZ_LOG_TIMED 64
 
 #define QZ_LOG_FIRST 2
 #define QZ_LOG_LEAST (1u << 13) /* records of one processor: 256 KiB */
@@ -103,5 +138,6 @@ struct qz_log_head {
 
 _Static_assert(sizeof(struct qz_log_record) == 32, "layout");
 _Static_assert(sizeof(struct qz_log_head) == sizeof(struct qz_log_record), "an entry, too");
+_Static_assert(sizeof(struct qz_log_costs) == sizeof(struct qz_log_record), "likewise");
 
 #endif

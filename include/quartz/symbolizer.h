@@ -16,10 +16,11 @@
 
 #include <stdint.h>
 
+#include <quartz/operand.h>
 #include <quartz/spin.h>
 #include <quartz/unwind.h>
 
-#define PROTOCOL_VERSION     7
+#define PROTOCOL_VERSION     9
 #define PROTOCOL_MAX_MESSAGE 65536
 #define PROTOCOL_MAX_TEXT    4096 /* of one string, with its terminator */
 #define PROTOCOL_MAX_MODULES (1U << 20)
@@ -54,15 +55,12 @@ struct message_module {
 	uint32_t zero;
 };
 
-enum table_flags {
-	TABLE_DERIVED = 1, /* with rows for code that nothing describes */
-};
-
-/* TABLE, with the descriptor of the module. */
+/* TABLE, with the descriptor of the module. Of code that nothing describes, at [from, to), or, if `to` is 0, of all other. */
 struct table_request {
 	struct message_header header;
 	uint32_t module;
-	uint32_t flags;
+	uint32_t zero;
+	uint64_t from, to; /* virtual addresses */
 };
 
 enum module_kind {
@@ -172,6 +170,8 @@ struct spin_code {
 	uint32_t counter; /* register */
 	int32_t first, many;
 	uint32_t zero;
+	/* Memory that a thread waits for which is sampled at the address, see symbolizer/spin/last_access.h. */
+	struct qz_operand operand;
 };
 
 /* name is the offset of a terminated string in the text. */
@@ -221,7 +221,7 @@ struct rows_message {
 	((PROTOCOL_MAX_MESSAGE - sizeof(struct resolve_request)) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct message_header) == 16, "layout");
-_Static_assert(sizeof(struct table_request) == 24, "layout");
+_Static_assert(sizeof(struct table_request) == 40, "layout");
 _Static_assert(sizeof(struct load_request) == 288, "layout");
 _Static_assert(sizeof(struct load_answer) == 96, "layout");
 _Static_assert(sizeof(struct resolve_request) == 24, "layout");
@@ -230,7 +230,7 @@ _Static_assert(sizeof(struct variable_request) == 40, "layout");
 _Static_assert(sizeof(struct variable_answer) == 40, "layout");
 _Static_assert(sizeof(struct answer_record) == 16, "layout");
 _Static_assert(sizeof(struct frame_record) == 20, "layout");
-_Static_assert(sizeof(struct spin_record) == 80, "layout");
+_Static_assert(sizeof(struct spin_record) == 96, "layout");
 _Static_assert(sizeof(struct spin_answer) == 32, "layout");
 _Static_assert(sizeof(struct table_answer) == 72 + 24 * TABLE_MAX_SEGMENTS, "layout");
 _Static_assert(sizeof(struct rows_message) == 16, "layout");

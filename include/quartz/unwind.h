@@ -7,7 +7,7 @@
  *
  * A table is an array of rows sorted by pc; a row holds up to the next one. Where no code is
  * described a row of kind QZ_CFA_NONE says so. Before the rows there may be an index: which of them are
- * of each block of code.
+ * of each block of code. It may lead to rows elsewhere, before which there is the one that holds where the block begins.
  */
 #ifndef QUARTZ_UNWIND_H
 #define QUARTZ_UNWIND_H
@@ -77,7 +77,7 @@ struct qz_unwind_row {
 
 /*
  * Nobody describes the code: the rule was derived from its instructions, and what it leads to is looked
- * at before it is believed.
+ * at before it is believed. Of kind QZ_CFA_NONE: they have told none.
  */
 #define QZ_UNWIND_DERIVED 0x80
 
@@ -89,11 +89,12 @@ _Static_assert(sizeof(struct qz_unwind_row) == 8, "layout");
 
 /* The rows of a block of code, in an index. Takes the place of a row. */
 struct qz_unwind_block {
-	__u32 before; /* rows of earlier blocks */
+	__u32 before; /* its first row less that of the table, modulo 2^32 */
 	__u32 count;
 };
 
-#define QZ_UNWIND_BLOCK(pc) ((pc) >> 10) /* by number */
+#define QZ_UNWIND_BLOCK(pc)   ((pc) >> 10) /* by number */
+#define QZ_UNWIND_BLOCK_PC(n) ((n) << 10)  /* where it begins */
 
 _Static_assert(sizeof(struct qz_unwind_block) == sizeof(struct qz_unwind_row), "layout");
 
@@ -113,13 +114,13 @@ struct qz_unwind_region {
 	__u32 count;   /* of rows; 0: no table, code that keeps frame pointers is hoped for */
 	__u32 blocks;  /* of the index, which ends where the rows begin; 0: there is none */
 	__u32 block;   /* the number of its first one */
-	__u32 derived; /* one of the first two below: code that nothing describes has no rows yet */
+	__u32 derived; /* of code that nothing describes, see below */
 	__u32 zero;
 };
 
 /*
- * The table, or its rows for code that nothing describes, are made when the unwinder has asked for them: it makes the
- * former the latter.
+ * The table is made when the unwinder has asked for it: it makes the former the latter. So are the rows of code that nothing
+ * describes: it makes the former the pc where it was, and quartzd takes that back; 0: there will be no more of them.
  */
 #define QZ_UNWIND_PENDING 0xffffffffu
 #define QZ_UNWIND_WANTED  0xfffffffeu

@@ -10,8 +10,8 @@
 
 /*
  * Writes rows, marked QZ_UNWIND_DERIVED, for the code that stands at [from, to), where nothing is
- * described; *budget is of instructions, and is used up. Rows of kind QZ_CFA_NONE where it does not
- * come out, and where there is no code. -ENOMEM, or what cfi_rows__emit gives.
+ * described; *budget is of instructions, and is used up. Rows of kind QZ_CFA_NONE, marked likewise, where it does not
+ * come out, and where there is no code; behind it all one that is not. -ENOMEM, or what cfi_rows__emit gives.
  */
 int assembly__derive(struct cfi_rows *rows, const uint8_t *bytes, size_t size, uint64_t from,
 		     uint32_t *budget);

@@ -364,7 +364,7 @@ static int explore_all(struct walk *w)
 
 static struct qz_unwind_row row_of(const struct frame *f)
 {
-	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE};
+	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE | QZ_UNWIND_DERIVED};
 	struct qz_unwind_row row = {0};
 	int32_t at = f->form == BY_RSP ? f->offset : f->kept;
 
@@ -397,14 +397,12 @@ static int emit_rows(const struct walk *w, struct cfi_rows *rows)
 	for (uint32_t at = 0; !err && at < w->size;) {
 		struct qz_unwind_row row = row_of(&w->frames[at]);
 
-		if (row.kind != QZ_CFA_NONE || rows->table->n)
-			err = cfi_rows__emit(rows, w->address + at, row);
+		err = cfi_rows__emit(rows, w->address + at, row);
 		at += w->frames[at].form == UNREACHED ? 1 : w->frames[at].length;
 	}
-	if (!err && rows->table->n)
-		err = cfi_rows__emit(rows, w->address + w->size,
-				     (struct qz_unwind_row) {.kind = QZ_CFA_NONE});
-	return err;
+	return err ? err
+		   : cfi_rows__emit(rows, w->address + w->size,
+				    (struct qz_unwind_row) {.kind = QZ_CFA_NONE});
 }
 
 static int derive_window(struct walk *w, struct cfi_rows *rows)

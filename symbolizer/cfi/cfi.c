@@ -14,9 +14,8 @@
 #define PAGE		 4096
 #define MAX_ENTRIES	 (1U << 20)
 #define MAX_INSTRUCTIONS (16U << 20) /* five times those of the largest libraries */
-#define MAX_DERIVED	 (1U << 20)  /* instructions of assembly; libavcodec has a fifth of it */
+#define MAX_DERIVED	 (1U << 20)  /* instructions of assembly, at a time */
 #define ENTRY_SIZE	 64	     /* bytes of code at an entry point that are taken for it */
-#define ALIGNMENT	 16	     /* of procedures, mostly */
 #define INSTRUCTION_SIZE 15	     /* bytes, at most */
 
 struct builder {
@@ -25,8 +24,7 @@ struct builder {
 	struct gopclntab_functions go;
 	uint64_t *entries; /* see add_entry */
 	uint32_t nentries;
-	uint64_t start;	  /* where the file is entered, UINT64_MAX when it is not */
-	uint32_t derived; /* instructions that may still be looked at */
+	uint64_t start; /* where the file is entered, UINT64_MAX when it is not */
 
 	/* The CIE last met; neighbours mostly share one. */
 	const struct eh_frame_section *cie_section;
@@ -252,41 +250,6 @@ static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *
 	return cfi_rows__emit(&b->rows, fn.kind == GO_SIGNAL ? fn.start - 1 : fn.start, row);
 }
 
-/* The code at [from, to), which is a part of one section and not empty; no more of it than may still be looked at. */
-static int derive_part(struct builder *b, uint64_t from, uint64_t to)
-{
-	uint64_t most = (uint64_t)b->derived * INSTRUCTION_SIZE;
-	size_t size = to - from < most ? to - from : most;
-	uint8_t *bytes = malloc(size);
-	int err = 0;
-
-	if (!bytes)
-		return -ENOMEM;
-	if (elf_file__read(b->go.file, from, bytes, size))
-		err = assembly__derive(&b->rows, bytes, size, from, &b->derived);
-	free(bytes);
-	return err;
-}
-
-/*
- * Of the code in a gap, as far as it tells by itself. Nearly all gaps are what aligns the next procedure; those alone
- * are read that are too large for it, and not the text around them.
- */
-static int derive(struct builder *b, uint64_t from, uint64_t to)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < b->go.file->ncode && b->derived && !err; i++) {
-		const struct elf_code *code = &b->go.file->code[i];
-		uint64_t start = code->start > from ? code->start : from;
-		uint64_t end = code->end < to ? code->end : to;
-
-		if (start < end && end - start >= ALIGNMENT && is_code(b->rows.table, start, end))
-			err = derive_part(b, start, end);
-	}
-	return err;
-}
-
 /*
  * Addresses that no entry describes. The dynamic linker is entered in such ones: nobody has called
  * what is there.
@@ -294,21 +257,30 @@ static int derive(struct builder *b, uint64_t from, uint64_t to)
 static int fill_gap(struct builder *b, uint64_t from, uint64_t to)
 {
 	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE}, outermost = {.kind = QZ_CFA_END};
-	int err = b->rows.table->n ? cfi_rows__emit(&b->rows, from, none) : 0;
+	int err = cfi_rows__emit(&b->rows, from, none);
 
 	if (err || b->start < from || b->start >= to)
-		return err ? err : derive(b, from, to);
-	err = derive(b, from, b->start);
-	err = err ? err : cfi_rows__emit(&b->rows, b->start, outermost);
+		return err;
+	err = cfi_rows__emit(&b->rows, b->start, outermost);
 	if (err || to - b->start <= ENTRY_SIZE)
 		return err;
-	err = cfi_rows__emit(&b->rows, b->start + ENTRY_SIZE, none);
-	return err ? err : derive(b, b->start + ENTRY_SIZE, to);
+	return cfi_rows__emit(&b->rows, b->start + ENTRY_SIZE, none);
+}
+
+/* Where code begins. */
+static uint64_t lowest(const struct cfi_table *t)
+{
+	uint64_t vaddr = t->segments[0].vaddr;
+
+	for (uint32_t i = 1; i < t->nsegments; i++)
+		if (t->segments[i].vaddr < vaddr)
+			vaddr = t->segments[i].vaddr;
+	return vaddr;
 }
 
 static int describe_all(struct builder *b)
 {
-	uint64_t base = b->rows.table->base, end = base;
+	uint64_t base = b->rows.table->base, end = lowest(b->rows.table);
 	int err = sort__by_number(b->entries, b->nentries, sizeof(*b->entries));
 
 	for (uint32_t i = 0; i < b->nentries && !err; i++) {
@@ -359,11 +331,9 @@ static void count_unsupported(struct cfi_table *t)
 			t->stats.unsupported[t->rows[i].cfa]++;
 }
 
-int cfi__build(const struct elf_file *f, bool derives, struct cfi_table *t)
+int cfi__build(const struct elf_file *f, struct cfi_table *t)
 {
-	struct builder b = {.rows = {.table = t, .instructions = MAX_INSTRUCTIONS},
-			    .go.file = f,
-			    .derived = derives ? MAX_DERIVED : 0};
+	struct builder b = {.rows = {.table = t, .instructions = MAX_INSTRUCTIONS}, .go.file = f};
 	int err;
 
 	*t = (struct cfi_table) {0};
@@ -386,6 +356,40 @@ int cfi__build(const struct elf_file *f, bool derives, struct cfi_table *t)
 		count_unsupported(t);
 	free(b.entries);
 	return err;
+}
+
+/* Of a part of one section, which is not empty. No more of it is read than may be looked at. */
+static int derive(struct cfi_rows *rows, const struct elf_file *f, uint64_t from, uint64_t to)
+{
+	uint32_t budget = MAX_DERIVED;
+	uint64_t most = (uint64_t)MAX_DERIVED * INSTRUCTION_SIZE;
+	size_t size = to - from < most ? to - from : most;
+	uint8_t *bytes = malloc(size);
+	int err = 0;
+
+	if (!bytes)
+		return -ENOMEM;
+	if (elf_file__read(f, from, bytes, size))
+		err = assembly__derive(rows, bytes, size, from, &budget);
+	free(bytes);
+	return err;
+}
+
+int cfi__derive(const struct elf_file *f, uint64_t from, uint64_t to, struct cfi_table *t)
+{
+	struct cfi_rows rows = {.table = t};
+	int err;
+
+	*t = (struct cfi_table) {0};
+	err = f->machine == CFI_MACHINE ? take_segments(f, t) : -ENODATA;
+	for (size_t i = 0; i < f->ncode && !err; i++) {
+		uint64_t start = f->code[i].start > from ? f->code[i].start : from;
+		uint64_t end = f->code[i].end < to ? f->code[i].end : to;
+
+		if (start < end && is_code(t, start, end))
+			err = derive(&rows, f, start, end);
+	}
+	return err ? err : t->n ? 0 : -ENODATA;
 }
 
 void cfi__free(struct cfi_table *t)

@@ -19,8 +19,7 @@ struct cfi_table {
 };
 
 /*
- * Builds the table from .eh_frame and .debug_frame, and with `derives` from code that they do not describe, as
- * assembly.h has it; else nothing is read of the code. Where entries overlap, the one that starts later
+ * Builds the table from .eh_frame and .debug_frame; nothing is read of the code. Where entries overlap, the one that starts later
  * has the address, and what it interrupts does not go on behind it; of two that start together
  * .eh_frame's. An entry point that nothing describes is outermost.
  *
@@ -28,7 +27,14 @@ struct cfi_table {
  * segments, sections, entries, instructions or rows, or code is further than 4 GiB from the base;
  * -ENOEXEC, -ENOMEM. The caller calls cfi__free, also on failure.
  */
-int cfi__build(const struct elf_file *f, bool derives, struct cfi_table *t);
+int cfi__build(const struct elf_file *f, struct cfi_table *t);
+
+/*
+ * Makes the rows of the code at [from, to), which nothing describes, as assembly.h has it; nothing else is read. At most
+ * a million instructions of each section. -ENODATA: there is no code, or the machine is another one; else as cfi__build.
+ */
+int cfi__derive(const struct elf_file *f, uint64_t from, uint64_t to, struct cfi_table *t);
+
 void cfi__free(struct cfi_table *t);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <quartz/operand.h>
 #include <quartz/spin.h>
 
 #define CODE_MAX_LENGTH 15 /* bytes of an instruction */
@@ -59,8 +60,9 @@ struct instruction {
 	uint64_t reads, writes; /* registers */
 	uint32_t pointers;	/* registers that make up an address, by number */
 	struct slot slot;
-	struct place load; /* what it loads that others may write, if that is known */
-	int64_t constant;  /* that is written, or that a step adds; 0 for a step that multiplies */
+	struct place load;	  /* what it loads that others may write, if that is known */
+	struct qz_operand memory; /* that it names, but to go there or to take its address */
+	int64_t constant; /* that is written, or that a step adds; 0 for a step that multiplies */
 };
 
 struct decoder;

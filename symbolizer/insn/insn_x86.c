@@ -431,6 +431,103 @@ static bool step_of(const cs_insn *insn, int64_t *step)
 	}
 }
 
+/* false: a register that is none of the general ones, or a part of one. */
+static bool address_register(x86_reg reg, uint8_t *number)
+{
+	uint8_t size;
+	int found;
+
+	*number = QZ_OPERAND_NONE;
+	if (reg == X86_REG_INVALID)
+		return true;
+	found = register_number(reg, &size);
+	if (found < 0 || size != 8)
+		return false;
+	*number = (uint8_t)found;
+	return true;
+}
+
+/* false: memory of the thread alone, or an address that the registers do not tell. */
+static bool operand_at(const x86_op_mem *mem, const struct instruction *out, struct qz_operand *o)
+{
+	bool fixed = mem->base == X86_REG_RIP;
+
+	if (mem->segment == X86_REG_FS || mem->segment == X86_REG_GS || (fixed && mem->index))
+		return false;
+	o->at = (uint64_t)mem->disp + (fixed ? out->address + out->length : 0);
+	o->scale = (uint8_t)mem->scale;
+	o->flags = fixed ? QZ_OPERAND_CODE : 0;
+	return address_register(fixed ? X86_REG_INVALID : mem->base, &o->base) &&
+	       address_register(mem->index, &o->index);
+}
+
+/* Whether it changes a register that its operand goes by. */
+static bool changes_address(struct decoder *d, const cs_insn *insn, const struct instruction *out,
+			    const struct qz_operand *o)
+{
+	uint64_t by = (o->base < QZ_OPERAND_NONE ? REGISTER_BOTH(o->base) : 0) |
+		      (o->index < QZ_OPERAND_NONE ? REGISTER_BOTH(o->index) : 0);
+	uint64_t written = out->writes;
+	cs_regs reads, writes;
+	uint8_t nreads, nwrites, size;
+
+	if (cs_regs_access(d->handle, insn, reads, &nreads, writes, &nwrites))
+		return true;
+	for (int i = 0; i < nwrites; i++) {
+		int number = register_number(writes[i], &size);
+
+		written |= number >= 0 ? REGISTER_BOTH(number) : 0;
+	}
+	return written & by;
+}
+
+/* What happens to the operand: by the table of kinds, else by the library. */
+static uint8_t access_of(const cs_insn *insn, enum kind kind, const cs_x86_op *op)
+{
+	bool first = op == insn->detail->x86.operands, read, written;
+
+	if (kind == KIND_WRITE || kind == KIND_MODIFY || kind == KIND_READ ||
+	    kind == KIND_EXCHANGE) {
+		read = kind != KIND_WRITE || !first;
+		written = kind != KIND_READ && (first || kind == KIND_EXCHANGE);
+	} else {
+		read = op->access & CS_AC_READ;
+		written = op->access & CS_AC_WRITE;
+	}
+	return (read ? QZ_OPERAND_READ : 0) | (written ? QZ_OPERAND_WRITTEN : 0) |
+	       (is_locked(&insn->detail->x86) || (insn->id == X86_INS_XCHG && written)
+			? QZ_OPERAND_ATOMIC
+			: 0);
+}
+
+/* The one operand in memory, of any instruction that is executed for what it does there. */
+static void find_memory(struct decoder *d, const cs_insn *insn, enum kind kind,
+			struct instruction *out)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+	const cs_x86_op *found = NULL;
+	struct qz_operand o = {0};
+
+	if (kind == KIND_NOTHING || kind == KIND_ADDRESS || is_fence(insn) ||
+	    out->flags & (INSTRUCTION_BRANCH | INSTRUCTION_JUMP | INSTRUCTION_CALL |
+			  INSTRUCTION_RETURN | INSTRUCTION_END))
+		return;
+	for (int i = 0; i < x86->op_count; i++) {
+		if (x86->operands[i].type != X86_OP_MEM)
+			continue;
+		if (found)
+			return; /* from here to there */
+		found = &x86->operands[i];
+	}
+	if (!found || !found->size || !operand_at(&found->mem, out, &o))
+		return;
+	o.flags |= access_of(insn, kind, found);
+	if (changes_address(d, insn, out, &o))
+		o.flags |= QZ_OPERAND_PASSING;
+	o.size = found->size;
+	out->memory = o;
+}
+
 /* What is known of the result. */
 static void add_arithmetic(const cs_insn *insn, enum kind kind, struct instruction *out)
 {
@@ -638,5 +735,7 @@ bool decoder__decode(struct decoder *d, const uint8_t *bytes, size_t before, siz
 		return false;
 	out->length = d->insn->size;
 	describe(d, d->insn, out);
+	find_memory(d, d->insn, d->insn->id < X86_INS_ENDING ? kinds[d->insn->id] : KIND_OPAQUE,
+		    out);
 	return true;
 }

@@ -46,6 +46,19 @@ static void decode_node(struct cfg *f, struct cfg_node *node)
 	node->code.flags = INSTRUCTION_END | INSTRUCTION_OPAQUE;
 }
 
+size_t cfg__approach(const struct cfg *f, uint64_t address, uint64_t start)
+{
+	size_t end = (size_t)(address - f->start), at = end > CFG_APPROACH ? end - CFG_APPROACH : 0;
+
+	return start > f->start + at && start <= address ? (size_t)(start - f->start) : at;
+}
+
+void cfg__decode(struct cfg *f, size_t at, struct instruction *code)
+{
+	if (!decoder__decode(f->decoder, f->bytes + at, at, f->size - at, f->start + at, code))
+		*code = (struct instruction) {.length = 1, .flags = INSTRUCTION_END};
+}
+
 static void find_predecessors(struct cfg *f)
 {
 	uint16_t total = 0;

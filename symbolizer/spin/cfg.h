@@ -17,6 +17,8 @@
 #define FLOW_LOOPS 32
 #define FLOW_NONE  UINT16_MAX
 
+#define CFG_APPROACH 128 /* bytes before the address, from where decoding falls into step */
+
 struct cfg_node {
 	struct instruction code;
 	uint16_t next
@@ -71,6 +73,13 @@ struct cfg_loop {
  * no instruction stands there.
  */
 bool cfg__follow(struct cfg *f, uint64_t address);
+
+/*
+ * The offset from which code can be decoded, so that it is in step at the address; start: of the procedure, 0: not known.
+ * Decodes what stands at an offset; what is no instruction ends the way there.
+ */
+size_t cfg__approach(const struct cfg *f, uint64_t address, uint64_t start);
+void cfg__decode(struct cfg *f, size_t at, struct instruction *code);
 
 /* The loops that node 0 is in, smallest first, then narrowed ones; their number, up to FLOW_LOOPS. */
 unsigned int cfg__loops(const struct cfg *f, struct cfg_loop *loops);

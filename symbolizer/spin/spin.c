@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizer/spin/last_access.h"
 #include "symbolizer/spin/loop_dataflow.h"
 
 /*
@@ -407,34 +408,19 @@ static void classify_leaf(struct spin *s, const struct code_source *source, uint
 	found->written = (uint32_t)((leaf.writes | leaf.writes >> 16) & 0xffff);
 }
 
-/* Where code can be decoded from, so that it is in step at the address. */
-static size_t approach(const struct cfg *f, uint64_t address, uint64_t start)
-{
-	size_t end = (size_t)(address - f->start),
-	       at = end > SPIN_APPROACH ? end - SPIN_APPROACH : 0;
-
-	return start > f->start + at && start <= address ? (size_t)(start - f->start) : at;
-}
-
-static void decode_at(struct cfg *f, size_t at, struct instruction *code)
-{
-	if (!decoder__decode(f->decoder, f->bytes + at, at, f->size - at, f->start + at, code))
-		*code = (struct instruction) {.length = 1, .flags = INSTRUCTION_END};
-}
-
 /*
  * Where the straight way to the address begins, of a few instructions at most, behind one that relaxes; 0: there is
  * none.
  */
 static uint64_t behind_relax(struct cfg *f, uint64_t address, uint64_t start)
 {
-	size_t end = (size_t)(address - f->start), at = approach(f, address, start);
+	size_t end = (size_t)(address - f->start), at = cfg__approach(f, address, start);
 	struct instruction code;
 	uint64_t behind = 0;
 	int n = 0;
 
 	for (; at < end; at += code.length) {
-		decode_at(f, at, &code);
+		cfg__decode(f, at, &code);
 		if (code.flags & INSTRUCTION_RELAX) {
 			behind = f->start + at + code.length;
 			n = 0;
@@ -464,14 +450,15 @@ static bool follows_relax(struct cfg *f, uint64_t address, uint64_t start)
  */
 static bool has_relaxed(struct cfg *f, uint64_t address, uint64_t start)
 {
-	size_t at = approach(f, address, start), end = (size_t)(address - f->start) + SPIN_APPROACH;
+	size_t at = cfg__approach(f, address, start),
+	       end = (size_t)(address - f->start) + CFG_APPROACH;
 	uint64_t behind = behind_relax(f, address, start);
 	struct instruction code;
 
 	if (f->nodes[0].code.flags & GOES_ON & ~INSTRUCTION_JUMP)
 		return false;
 	for (; behind && at < f->size && at < end; at += code.length) {
-		decode_at(f, at, &code);
+		cfg__decode(f, at, &code);
 		if (code.flags & (INSTRUCTION_BRANCH | INSTRUCTION_JUMP) && code.target >= behind &&
 		    code.target <= address)
 			return false;
@@ -518,6 +505,7 @@ void spin__classify(struct spin *s, const struct code_source *source, uint64_t a
 	s->nleaves = 0;
 	if (!read_surroundings(f, source, address))
 		return;
+	found->operand = last_access__find(f, address, start);
 	if (!cfg__follow(f, address))
 		return;
 	classify_loops(s, source, start, found);

@@ -10,15 +10,16 @@
 
 #include "symbolizer/spin/cfg.h"
 #include "symbolizer/spin/callee_effects.h"
+#include "symbolizer/spin/last_access.h"
 #include "symbolizer/spin/loop_counter.h"
 
 struct spin;
 
 /* Instructions that are decoded for one address, at most. */
-#define SPIN_MAX_CALLS 16  /* procedures that are looked into */
-#define SPIN_APPROACH  128 /* bytes before the address */
+#define SPIN_MAX_CALLS 16 /* procedures that are looked into */
 #define SPIN_MAX_DECODED                                                                           \
-	(FLOW_MAX + 4 * SPIN_APPROACH + COUNTER_APPROACH + (SPIN_MAX_CALLS + 1) * LEAF_INSTRUCTIONS)
+	(FLOW_MAX + 4 * CFG_APPROACH + COUNTER_APPROACH + LAST_ACCESS_MAX_DECODED +                \
+	 (SPIN_MAX_CALLS + 1) * LEAF_INSTRUCTIONS)
 
 /* For one architecture (ELF e_machine). NULL with errno: ENOTSUP, ENOMEM. */
 struct spin *spin__new(uint16_t machine);

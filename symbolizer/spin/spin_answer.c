@@ -77,6 +77,8 @@ static void classify(struct spin_answer_writer *w, const struct module *m, int f
 	spin__classify(spin, &source, vaddr, p ? p->start : 0, p ? p->end : 0, code);
 	if (code->base == QZ_SPIN_FIXED)
 		code->at += address - vaddr;
+	if (code->operand.flags & QZ_OPERAND_CODE)
+		code->operand.at += address - vaddr;
 	if (code->end) {
 		code->start += address - vaddr;
 		code->end += address - vaddr;

@@ -128,7 +128,7 @@ names()
 		\"\((\$without / ([\$samples, 1] | max) * 10000 | round) / 100) %\"" "$T/ps"
 }
 
-export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
+export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc QUARTZ_CACHE_DIR=$T/cache
 start_redis
 start_postgres
 # no limit, so that samples are many: exact times do not depend on their number

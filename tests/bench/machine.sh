@@ -126,7 +126,7 @@ add_means()
 	mv "$T/means" "$1"
 }
 
-export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
+export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc QUARTZ_CACHE_DIR=$T/cache
 start_sleepers
 start_service
 watch sleep "$seconds" >>"$T/idle"

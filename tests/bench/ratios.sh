@@ -6,14 +6,13 @@
 
 read -r -a workloads <<<"${WORK:-compute clock futex-threads futex-processes pipe-threads pipe-processes getppid fork thread}"
 declare -A slices=([fork]=25 [thread]=30)
-read -r -a profilers <<<"${BESIDE:-timer empty quartzd system skips woken outside}"
+read -r -a profilers <<<"${BESIDE:-timer empty quartzd system woken outside}"
 [ -n "${BESIDE-}" ] || ! command -v perf >/dev/null || profilers+=(perf perf-all perf-switch)
 declare -A titles=(
 	[timer]='interrupt alone, 999 Hz'
 	[empty]='two empty programs'
 	[quartzd]='quartzd'
 	[system]='quartzd --system'
-	[skips]='quartzd --system, 1/16 counted' # as its governor has it where there are so many switches
 	[woken]='quartzd --woken'
 	[outside]='quartzd on another program'
 	[perf]='perf record -g -p'
@@ -54,10 +53,9 @@ start_profiler()
 		start timer "$out/tests/bench/timer" 999
 		await timer.out ready
 		;;
-	empty) start_empty sched_switch sched_wakeup ;;
+	empty) start_empty sched_switch sched_waking ;;
 	quartzd) start_quartzd --tree "${beats%% *}" ;;
 	system) start_quartzd --system --history 0 ;;
-	skips) QUARTZ_SKIP_SWITCHES=4 start_quartzd --system --history 0 ;;
 	woken) start_quartzd --woken --tree "${beats%% *}" ;;
 	outside) start_quartzd --pid "$sleeper" ;;
 	perf) start_perf -p "${beats// /,}" ;;

@@ -13,7 +13,7 @@ warm=${WARM-11}
 measuring=3 # seconds, of a rate
 read -r -a works <<<"${WORK:-selects updates redis nginx compile fork_storm exec_storm}"
 read -r -a profilers <<<"${PROFILERS:-quartzd ${OTHER:+other} empty perf perf_switches}"
-tracepoints=(sched_switch sched_waking sched_process_fork sched_process_exec sched_process_free vm_unmapped_area) # of quartzd --system
+tracepoints=(sched_switch sched_waking task_newtask sched_process_exec sched_process_exit task_rename vm_unmapped_area) # of quartzd --system
 forever=100000 # seconds
 
 # shellcheck source=/dev/null
@@ -196,7 +196,7 @@ us_a_unit()
 	awk '{ print $1 / 1000 }' "$1" | median | cut -d' ' -f1
 }
 
-export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc
+export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state QUARTZ_CONFIG_DIR=$T/etc QUARTZ_CACHE_DIR=$T/cache
 echo "windows of $seconds s, $rounds rounds"
 printf '%-10s %-14s %10s %12s %7s %s\n' work profiler 'units/s' 'us a unit' ratio quartiles
 for work in "${works[@]}"; do

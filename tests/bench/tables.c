@@ -23,7 +23,7 @@ static int build(const char *name, int fd)
 
 	if (!f)
 		return 1;
-	err = cfi__build(f, false, &t);
+	err = cfi__build(f, &t);
 	ran = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - ran;
 	start = clock_ns(CLOCK_MONOTONIC) - start;
 	getrusage(RUSAGE_SELF, &used);

@@ -43,7 +43,7 @@ attempt()
 		started=() events_lost=false stolen_before=$(stolen_ns)
 		trap end_all EXIT
 		export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state \
-			QUARTZ_CONFIG_DIR=$T/etc
+			QUARTZ_CONFIG_DIR=$T/etc QUARTZ_CACHE_DIR=$T/cache
 		cd "$T" && "$@"
 	)
 	status=$?

@@ -37,6 +37,19 @@ offers quartzctl report --color '' = always auto never
 offers quartzctl record --cpu '' = auto none
 offers quartzctl record -o "$out/completi" = "$out/completion"
 offers quartzctl record -- mkfif = mkfifo
+# profiles: those here, and those that are kept
+kept=$(mktemp -d) || exit 1
+trap 'rm -rf "$kept"' EXIT
+mkdir -p "$kept/profiles" "$kept/here"
+touch "$kept/profiles/kept.pb.gz" "$kept/here/a b.pb.gz" "$kept/here/a.txt"
+export QUARTZ_STATE_DIR=$kept
+offers quartzctl report -i "$kept/here/a" = "$kept/here/a b.pb.gz"
+offers quartzctl report "$kept/here/a" = "$kept/here/a b.pb.gz"
+offers quartzctl diff "$kept/here/a" = "$kept/here/a b.pb.gz"
+offers quartzctl advise -i "$kept/profiles/k" = "$kept/profiles/kept.pb.gz"
+offers quartzctl replay "$kept/here/a.t" = ''
+offers quartzctl scale --from "$kept/here/a.t" = "$kept/here/a.txt"
+offers quartzctl report -i /quartz-no- = ''
 offers quartzd --sys = --system
 offers quartz-exporter --by c = cgroup comm
 

@@ -172,9 +172,9 @@ put_back()
 {
 	local signal tuner
 
-	for signal in INT TERM; do
+	for signal in INT TERM HUP QUIT; do
 		rm -f "$tmp/tune"
-		env --default-signal=INT "$out/quartzctl" tune --pid "$pid" --knob threads:4-32 --duration 100ms \
+		env --default-signal=INT,QUIT "$out/quartzctl" tune --pid "$pid" --knob threads:4-32 --duration 100ms \
 			>"$tmp/tune" 2>&1 &
 		tuner=$!
 		until_true grep -qs 'golden section' "$tmp/tune" || fail 'it does not begin' "$(cat "$tmp/tune")"
@@ -184,6 +184,13 @@ put_back()
 		grep -q "^process $pid has threads 3, as at the start" "$tmp/tune" || fail "$signal" "$(cat "$tmp/tune")"
 		[ "$(value_of threads)" = 3 ] || fail "$signal: the value is $(value_of threads)"
 	done
+	rm -f "$tmp/tune"
+	"$out/quartzctl" tune --pid "$pid" --knob threads:4-32 --duration 5s >"$tmp/tune" 2>&1 &
+	tuner=$!
+	until_true eval '[ "$(value_of threads)" != 3 ]' || fail 'it tries nothing' "$(cat "$tmp/tune")"
+	kill -KILL $tuner
+	wait $tuner 2>/dev/null
+	until_true eval '[ "$(value_of threads)" = 3 ]' || fail "after a kill it has $(value_of threads)"
 	kill -STOP "$pid"
 	until_true is_stopped || fail 'it does not stop'
 	ctl 1 tune --pid "$pid" --knob threads:4-32

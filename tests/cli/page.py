@@ -323,6 +323,42 @@ def test_interval_shows_what_time_says(browser):
             close(what + row["name"] + ", self", self, row["self"]["norm_ns"])
 
 
+def test_interval_has_a_verdict_and_findings(browser):
+    profile = HERE / "recorded" / "indexer.pb.gz"
+    open_page(browser, page_of(profile))
+    findings = browser.run("document.getElementById('findings').innerText")
+    for first, last in ((28, 47), (0, 12)):
+        want = json.loads(quartzctl("advise", "--json", "--time", f"{first}00ms-{last}00ms", "-i", profile))["scopes"][0]["verdict"]
+        browser.run(f"selectInterval({{ from: {first}, to: {last} }})")
+        got = browser.run("intervalVerdict(state.selection, state.model.processors)")
+        # what others had is not known of an interval, nor is the word of a finding
+        same(f"slots {first} to {last}: verdict", got.split(": ", 1)[1], want.split(": ", 1)[1].split(". ")[0])
+        check("findings of the run", browser.run("document.getElementById('findings').innerText") != findings)
+        check("no finding", browser.run("document.querySelectorAll('#findings li').length") > 0)
+    browser.run("selectInterval(null)")
+    same("findings again", browser.run("document.getElementById('findings').innerText"), findings)
+
+
+def test_graph_stays_in_place(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    top = "document.getElementById('flame-canvas').getBoundingClientRect().top + scrollY"
+    before = browser.run(top)
+    browser.click(*box_of(browser, "create_cone"))
+    same("zoomed", browser.run("frameName(flame.zoom)"), "create_cone")
+    same("top of the graph", browser.run(top), before)
+
+
+def test_details_do_not_cover_what_was_clicked(browser):
+    open_page(browser, page_of(PROFILES / "verify.pb.gz"))
+    browser.run("(() => { const c = document.getElementById('flame-canvas'); "
+                "window.scrollBy(0, c.getBoundingClientRect().top + 30 - innerHeight); c.focus(); flame.current = flame.boxes[1].frame; })()")
+    browser.key(" ")
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    check("no details", browser.run("!document.getElementById('detail').hidden"))
+    bottom = browser.run("document.getElementById('flame-canvas').getBoundingClientRect().top + 2 * ROW")
+    check("the frame is below the details", bottom <= browser.run("document.getElementById('detail').getBoundingClientRect().top"))
+
+
 def test_interval_filters_everything(browser):
     profile = PROFILES / "locked.pb.gz"
     document = document_of(profile)
@@ -330,6 +366,7 @@ def test_interval_filters_everything(browser):
     open_page(browser, page_of_document(page_of(profile), document))
     check("no time axis", browser.run("!document.getElementById('timeline-body').hidden"))
     whole = browser.run("document.getElementById('stats').innerText")
+    verdict = browser.run("document.getElementById('verdict').innerText")
     x, y, width = browser.run("(() => { const c = document.getElementById('timeline-canvas'); c.scrollIntoView({block: 'center'}); "
                               "const a = c.getBoundingClientRect(); return [a.left, a.top + 60, chart.width]; })()")
     at = lambda slot: x + browser.run(f"timeX({slot})")
@@ -341,12 +378,15 @@ def test_interval_filters_everything(browser):
     same("elapsed", browser.run("state.selection.elapsed"), sum(s["elapsed_ns"] for s in slots[:SLOTS // 2]))
     check("the head is as before", browser.run("document.getElementById('stats').innerText") != whole)
     close("flame graph", browser.run("flame.root.norm"), browser.run("state.selection.busy"))
+    check("the verdict is that of the run", browser.run("document.getElementById('verdict').innerText") != verdict)
+    same("what is marked has moved", browser.run("Math.round(document.getElementById('timeline-canvas').getBoundingClientRect().top)"), round(y - 60))
     same("waits", browser.run("state.selection.total.blocked[0]"), 0)
     browser.run("document.getElementById('timeline-canvas').focus()")
     browser.key("ArrowRight")
     same("moved", browser.run("[state.interval.from, state.interval.to]"), [1, SLOTS // 2 + 1])
     browser.key("Escape")
     same("whole", browser.run("[state.interval, document.getElementById('stats').innerText]"), [None, whole])
+    same("its verdict", browser.run("document.getElementById('verdict').innerText"), verdict)
     browser.run(f"selectInterval({{ from: 0, to: {SLOTS} }})")
     same("all slots", browser.run("[state.interval, state.selection.busy]"), [None, document["scopes"][0]["summary"]["busy_ns"]])
 

@@ -33,7 +33,7 @@ run_command()
 	env -i PATH="$out:/usr/sbin:/usr/bin:/sbin:/bin" LC_ALL=C.UTF-8 TZ=UTC HOME="$work" \
 		T="$work/case" TREES="$here/trees" SERVE="$here/serve.py" \
 		UNPRIVILEGED="$unprivileged" \
-		QUARTZ_RUNTIME_DIR="$work/run" QUARTZ_STATE_DIR="$work/state" \
+		QUARTZ_RUNTIME_DIR="$work/run" QUARTZ_STATE_DIR="$work/state" QUARTZ_CACHE_DIR="" \
 		bash -c "$1" >"$work/stdout" 2>"$work/stderr" </dev/null
 }
 

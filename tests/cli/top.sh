@@ -103,6 +103,10 @@ key Escape
 shows 'by process'
 key Home Enter
 shows 'process 500 postgres: procedures' ' main$' ' LWLockAcquire$' '^[A-Z ]+: '
+key w
+shows 'process 500 postgres: procedures since quartzd measures it' ' main$'
+key w
+shows 'process 500 postgres: procedures$'
 key Escape p
 shows 'paused'
 key p h

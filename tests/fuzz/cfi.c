@@ -58,9 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		f = elf_file__open(cfi_image__make(section_name(data[0]), data + 1, size - 1));
 	if (!f)
 		return 0;
-	cfi__build(f, true, &t);
+	cfi__build(f, &t);
 	check(&t);
 	cfi__free(&t);
+	for (size_t i = 0; i < f->ncode; i++) {
+		cfi__derive(f, f->code[i].start, f->code[i].end, &t);
+		check(&t);
+		cfi__free(&t);
+	}
 	elf_file__close(f);
 	return 0;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/replay/replay.h"
+#include "core/replay/what_if.h"
 #include "tests/unit/core/replay/laws.h"
 
 #define LOOKS_EVERY 16 /* records */
@@ -100,12 +100,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t how = size ? data[0] : 0;
 	struct replay_options options = {.processors = 1 + (how & 3),
-					 .every_process = how >> 2 & 1};
+					 .every_process = how >> 2 & 1,
+					 .what_if = how >> 3 & 1};
 	struct course c = {.r = replay__new(&options), .laws = laws__new()};
+	struct replay_what_if what_if;
 	size_t used = 1;
 
 	if (!c.r)
 		abort();
+	replay__know_candidate(c.r, 0);
 	while (used < size) {
 		size_t n = apply_one(&c, how >> 7, data + used, size - used);
 
@@ -114,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		used += n;
 	}
 	hold(laws__check(c.laws, c.r, c.now));
+	for (uint32_t i = 0; i < replay__scopes(c.r); i++)
+		replay__what_if(c.r, i, &what_if);
 	hold(laws__take(c.laws, c.r, c.now, 1));
 	laws__free(c.laws);
 	replay__free(c.r);

@@ -60,7 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	before = spin__decoded(spin);
 	spin__classify(spin, &source, at, BASE, BASE + code.size, &v);
 	if (spin__decoded(spin) - before > SPIN_MAX_DECODED || v.class >= QZ_SPIN_CLASSES ||
-	    v.start > v.end || (v.class && (v.flags & QZ_SPIN_CONFIRM) && !v.end))
+	    v.operand.base > QZ_OPERAND_NONE || v.operand.index > QZ_OPERAND_NONE ||
+	    v.operand.scale > 8 || v.operand.flags >= QZ_OPERAND_FLAGS || v.start > v.end ||
+	    (v.class && (v.flags & QZ_SPIN_CONFIRM) && !v.end))
 		abort();
 	return 0;
 }

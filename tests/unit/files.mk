@@ -14,6 +14,7 @@ $(UNIT): $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)) $(UNIT_ARCHIVES)
 $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)): | $(CORE_PB).h
 $(O)/tests/unit/daemon/test_object_naming.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'
 $(O)/tests/unit/daemon/test_config_file.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
+$(O)/tests/unit/core/util/test_exit_status.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
 $(O)/tests/unit/core/advise/test_recorded_advice.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
 
 comma := ,

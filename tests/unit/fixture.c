@@ -207,7 +207,8 @@ static void describe_run(struct fixture *f)
 	    qz_profile__set_string(&p->event, "cpu-clock") ||
 	    qz_ledger__add_loss(&p->ledger, "map_full", 3) ||
 	    qz_ledger__add_loss(&p->ledger, "busy", 0) ||
-	    qz_ledger__add_event(&p->ledger, "implicit_switch", 7))
+	    qz_ledger__add_event(&p->ledger, "implicit_switch", 7) ||
+	    qz_ledger__add_outside(&p->ledger, "chromium (app.slice)", 5))
 		f->err = -ENOMEM;
 	p->rate_hz = 999;
 	p->processors = 3;
@@ -227,6 +228,13 @@ static void describe_entities(struct fixture *f)
 				 .pid = 100,
 				 .comm = "app\xe5",
 				 .command = "app --all \"x\"",
+				 .cpuset = "0-1",
+				 .quota_cgroup = "/app\xe5.slice",
+				 .quota_us = 5000,
+				 .quota_period_us = 100000,
+				 .throttled_ns = 900,
+				 .throttled_periods = 7,
+				 .quota_periods = 9,
 				 .start_ns = 1,
 				 .elapsed_ns = 9100,
 				 .cpu_ns = 20001,
@@ -246,6 +254,7 @@ static void describe_entities(struct fixture *f)
 				   .pid = 100,
 				   .comm = "worker \x1b[1m",
 				   .name = "reader \xf4\x8f\xbf\x80",
+				   .cpus = "0,2-3",
 				   .start_ns = 1,
 				   .end_ns = 9100,
 				   .cpu_ns = 9000,
@@ -351,7 +360,8 @@ static void describe_costs(struct fixture *f)
 					 .lifecycle_ns = 77,
 					 .sampling_ns = 4567,
 					 .walking_ns = 89,
-					 .daemon_ns = 10111};
+					 .daemon_ns = 10111,
+					 .replay_ns = 1011};
 }
 
 struct qz_profile *fixture__everything(void)

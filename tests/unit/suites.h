@@ -12,6 +12,9 @@
 	X(utf8)                                                                                    \
 	X(term_escape)                                                                             \
 	X(suggest)                                                                                 \
+	X(cpu_list)                                                                                \
+	X(save_file)                                                                               \
+	X(exit_status)                                                                             \
 	X(status_line)                                                                             \
 	X(profile)                                                                                 \
 	X(waits)                                                                                   \
@@ -26,7 +29,6 @@
 	X(wait_report)                                                                             \
 	X(estimate)                                                                                \
 	X(overhead_governor)                                                                       \
-	X(levels)                                                                                  \
 	X(instrumentation_cost)                                                                    \
 	X(polled)                                                                                  \
 	X(diff)                                                                                    \
@@ -34,6 +36,10 @@
 	X(costs)                                                                                   \
 	X(advise)                                                                                  \
 	X(locks)                                                                                   \
+	X(advise_idle)                                                                             \
+	X(advise_limits)                                                                           \
+	X(pools)                                                                                   \
+	X(shared_line)                                                                             \
 	X(rule_spinning)                                                                           \
 	X(recorded_advice)                                                                         \
 	X(report)                                                                                  \
@@ -59,6 +65,8 @@
 	X(symbolizer)                                                                              \
 	X(symbolizer_parts)                                                                        \
 	X(symbolizer_liar)                                                                         \
+	X(table_cache)                                                                             \
+	X(kept_tables)                                                                             \
 	X(stack_copies)                                                                            \
 	X(hostile_elf)                                                                             \
 	X(assembly)                                                                                \
@@ -70,6 +78,7 @@
 	X(event_trace)                                                                             \
 	X(shm_reader)                                                                              \
 	X(poll_join)                                                                               \
+	X(kallsyms)                                                                                \
 	X(unwind_index)                                                                            \
 	X(unwind_table)                                                                            \
 	X(recorded)                                                                                \
@@ -79,23 +88,26 @@
 	X(opener)                                                                                  \
 	X(nominal)                                                                                 \
 	X(address_map)                                                                             \
+	X(allowances)                                                                              \
 	X(disputes)                                                                                \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \
 	X(history)                                                                                 \
+	X(shared_lines)                                                                            \
 	X(round_join)                                                                              \
 	X(slots)                                                                                   \
 	X(spin)                                                                                    \
 	X(spin_rules)                                                                              \
 	X(exporter)                                                                                \
 	X(config_file)                                                                             \
-	X(critical_path)                                                                           \
+	X(candidate_names)                                                                         \
 	X(zeroing)                                                                                 \
 	X(replay)                                                                                  \
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
-	X(schedules)
+	X(schedules)                                                                               \
+	X(what_if)
 
 #define X(name) Suite *suite_##name(void);
 SUITES

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "symbolizer/cfi/cfi.h"
+#include "symbolizer/cfi/cfi_machine.h"
 
 #define MAPS_MAX (4U << 20)
 #define PAGE	 4096
@@ -111,6 +112,42 @@ static void take_table(struct process *p, struct process_module *module, struct 
 	p->nrows += t->n;
 }
 
+#define ALIGNMENT 16 /* gaps of less are what aligns the next procedure */
+
+static int append(struct cfi_rows *rows, const struct cfi_table *from, uint32_t pc, uint32_t end)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < from->n && !err; i++)
+		if (from->rows[i].pc >= pc && from->rows[i].pc < end)
+			err = cfi_rows__emit(rows, from->base + from->rows[i].pc, from->rows[i]);
+	return err;
+}
+
+/* All code that nothing describes, which quartzd analyzes where walks come to it. */
+static int derive_all(const struct elf_file *file, struct cfi_table *t)
+{
+	struct cfi_table all = *t, derived;
+	struct cfi_rows rows = {.table = &all};
+	int err = 0;
+
+	all.rows = NULL;
+	all.n = 0;
+	for (uint32_t i = 0; i < t->n && !err; i++) {
+		uint32_t pc = t->rows[i].pc, end = i + 1 < t->n ? t->rows[i + 1].pc : UINT32_MAX;
+
+		err = cfi_rows__emit(&rows, t->base + pc, t->rows[i]);
+		if (err || t->rows[i].kind != QZ_CFA_NONE || end - pc < ALIGNMENT)
+			continue;
+		if (cfi__derive(file, t->base + pc, t->base + end, &derived) == 0)
+			err = append(&rows, &derived, pc, end);
+		cfi__free(&derived);
+	}
+	cfi__free(t);
+	*t = all;
+	return err;
+}
+
 static struct process_module *find_module(struct process *p, const struct mapping *m)
 {
 	struct process_module *more, *module;
@@ -132,7 +169,7 @@ static struct process_module *find_module(struct process *p, const struct mappin
 	file = elf_file__open(open_mapping(p, m));
 	if (!file)
 		return module;
-	if (cfi__build(file, true, &t) == 0)
+	if (cfi__build(file, &t) == 0 && derive_all(file, &t) == 0)
 		take_table(p, module, &t);
 	cfi__free(&t);
 	elf_file__close(file);

@@ -12,7 +12,7 @@ static void build(const char *path)
 	struct elf_file *f = elf_file__open(open(path, O_RDONLY | O_CLOEXEC));
 	struct cfi_table t;
 
-	if (!f || cfi__build(f, false, &t))
+	if (!f || cfi__build(f, &t))
 		exit(1);
 	cfi__free(&t);
 	elf_file__close(f);

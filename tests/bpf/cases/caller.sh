@@ -149,14 +149,16 @@ interrupts()
 # Whatever ends a recording, what it has measured is saved: that of a hang-up as that of SIGTERM, what is killed from time to time.
 ended_from_outside()
 {
-	local i
+	local i name
 
-	start record "$out/quartzctl" record --cpu none -o profile -- sh -c 'echo here; exec sleep 600'
-	await record.out here
-	kill -HUP "$pid"
-	ended "$pid"
-	[ "$status" = 129 ] && [ -s profile ] || fail "status $status of a hang-up"
-	rm profile
+	for name in HUP QUIT XCPU USR1 USR2 ALRM; do
+		start record "$out/quartzctl" record --cpu none -o profile -- sh -c 'echo here; exec sleep 600'
+		await record.out here
+		kill -s "$name" "$pid"
+		ended "$pid"
+		[ "$status" = $((128 + $(kill -l "$name"))) ] && [ -s profile ] || fail "status $status of SIG$name"
+		rm profile
+	done
 	start record nohup "$out/quartzctl" record --cpu none -o profile -- \
 		sh -c 'echo $$ >left; exec "$1" 600000' - "$programs/spin_cpu"
 	for ((i = 0; i < 600; i++)); do
@@ -202,7 +204,9 @@ children()
 		[ ! -s child ] || break
 		sleep 0.05
 	done
-	trap 'pids=$(cat "/proc/$server/task/$server/children"); kill -KILL $pids; end_all' EXIT
+	for pid in $(cat "/proc/$server/task/$server/children"); do
+		started+=("$pid")
+	done
 	"$out/quartzctl" record -p "$server" -d 300ms --cpu none -o alone 2>record.err
 	said "process $server (bash) has 2 child processes (spin_cpu), left out; --tree $server takes them in"
 	"$out/quartzctl" record --tree "$server" -d 300ms --cpu none -o profile 2>record.err || fail "status $?" "$(cat record.err)"
@@ -245,7 +249,7 @@ try 'trials of who calls by sudo' own_trials
 try 'a file of who calls by sudo' own_output
 try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
-try 'a terminal that goes away, and a kill' ended_from_outside
+try 'signals that end a recording, and a kill' ended_from_outside
 try 'a server whose children do the work' children
 thorough 'processes that run, and the machine' what_runs
 thorough 'measuring later' later

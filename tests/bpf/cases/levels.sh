@@ -107,12 +107,11 @@ attached()
 	normalized_times phases.out
 }
 
-# With switches counted in windows: each phase has its number of threads, and hardly any time is at other levels. How long
-# each took is an estimate, from as many windows as there are on an emulated machine.
-skipped()
+# Among all processes of a machine: each phase has its number of threads, and hardly any time is at other levels.
+among_all()
 {
 	enough_processors
-	QUARTZ_SKIP_SWITCHES=2 attach --system --max-overhead 0
+	attach --system --max-overhead 0
 	start phases "$programs/phases" --time 1:3,2:3,4:3
 	ended "$pid"
 	[ "$status" = 0 ] || fail "the phases ended with status $status"
@@ -125,5 +124,5 @@ skipped()
 }
 
 try 'normalized times of a launched program' launched
-try 'levels while switches are skipped' skipped
+try 'levels of one process among all' among_all
 thorough 'normalized times of an attached program' attached

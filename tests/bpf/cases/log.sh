@@ -110,11 +110,56 @@ damaged()
 {
 	record_log "$programs/phases" --time --spawn 2:0.2
 	head -c $(($(stat -c %s log) * 2 / 3)) log >cut
+	mkdir -m 1777 shared && echo theirs >shared/profile && chown nobody shared/profile
+	"$out/quartzctl" replay -o shared/profile log 2>shared.err && fail "another user's file is replaced"
+	[ "$(cat shared/profile)" = theirs ] || fail "another user's file was replaced"
 	"$out/quartzctl" replay cut 2>cut.err && fail 'a log that is cut is taken for a whole one'
 	grep -q 'cut or damaged' cut.err || fail 'it is not said that the log is cut' "$(cat cut.err)"
 	echo hello | gzip >other
 	"$out/quartzctl" replay other 2>other.err && fail 'another file is taken for a log'
 	grep -q "other: no scheduler's log" other.err || fail 'it is not said what is wrong' "$(cat other.err)"
+}
+
+# More than the logs hold is written while quartzd stands still: what was overwritten is told, and its time is unknown.
+overrun()
+{
+	local target
+
+	start program "$programs/pingpong" pipe threads 1000000000
+	target=$pid
+	attach_to "$target"
+	kill -STOP "$daemon"
+	sleep $((4 * slow))
+	kill -CONT "$daemon"
+	sleep 1
+	detach
+	kill_now "$target"
+	lawful
+	expect 'what was overwritten is told' '.ledger.events | .log_overwritten > 0 and .log_lost_ns > 1e9 and
+		.log_impossible == 0'
+	expect 'what they did meanwhile is unknown, and is at no level' '.scopes[0] | (.threads | length) == 2 and
+		any(.threads[]; .unknown_ns > 1e9) and .elapsed_ns < (.threads[0] | .end_ns - .start_ns) - 1e9'
+}
+
+# With next to nothing that it may cost, an eighth of the time is measured.
+windows()
+{
+	events_lost=true
+	start program "$programs/pingpong" pipe threads 1000000000
+	start_busy 1
+	attach --system --rate 99 --max-overhead 0.01
+	await quartzd.err 'measuring 12.5% of the time'
+	sleep $((11 * slow)) # one of the governor's windows, and one of the log's
+	detach
+	"$out/quartzctl" report -i profile >report.txt || fail 'no report'
+	tr '\n' ' ' <report.txt | grep -q 'Quartz measured for .* of the time, since all of it would cost more' ||
+		fail 'the first lines say nothing' "$(cat report.txt)"
+	lawful
+	expect 'what was left out is told, and is not called lost' '.ledger.events | .log_off_ns > 10e9 and
+		.log_lost_ns == 0 and .log_impossible == 0'
+	"$out/quartzctl" report -i profile --scope "pid=$busy" --json >report.json || fail 'no report'
+	expect 'who ran all the time ran for what was measured' '.scopes[0] | (.threads | length) == 1 and
+		.threads[0].unknown_ns > 5e9 and .elapsed_ns < (.threads[0] | .end_ns - .start_ns) - 5e9'
 }
 
 try 'the log of phases has the times of the accounting' phases
@@ -123,5 +168,7 @@ try 'the log of an exec by another thread has them' exec_by_another_thread
 try 'the log of threads that wake each other has them' pingpong
 try 'the log knows threads that the kernel makes in a process' io_uring
 try "the machine's log has its levels" system
+thorough 'a log that is overwritten before it is read' overrun
+thorough 'a log that is off for a part of the time' windows
 try 'the same log makes the same profile' same_bytes
 try 'a log that is cut, and another file' damaged

@@ -183,7 +183,7 @@ stuck_file()
 	stuck=$pid
 	await_threads "$stuck" 2
 	attach --pid "$busy" --pid "$stuck"
-	await quartzd.err 'takes more than the time'
+	await quartzd.err 'took too long to open it'
 	grep -q 'asked by quartzd' fuse.out || fail 'it was never asked for'
 	"$out/quartzctl" status --json >status.json || fail 'no status'
 	jq -e '.openers_late > 0' status.json >/dev/null || fail 'it is not counted' "$(cat status.json)"

@@ -153,14 +153,22 @@ what_is_there()
 	"$out/quartzctl" record --cpu none -o profile -- true 2>record.err || fail "$(cat record.err)"
 	[ "$(cat profile.trial)" = mine ] || fail 'another file was removed'
 	[ ! -e profile.events ] || fail 'events of an earlier run'
-	refused 1 "shared/profile: cannot be written: .*another user's" \
+	refused 1 'shared/profile: cannot be written: .*of another user is' \
 		"$out/quartzctl" record --cpu none -o shared/profile -- touch ran
 	[ "$(cat shared/profile)" = theirs ] && [ ! -e ran ] || fail "another user's file was replaced"
+	ln -s "$T" shared/link && chown -h nobody shared/link
+	refused 1 'shared/link/planted: cannot be written: .*link of another user is' \
+		"$out/quartzctl" record --cpu none -o shared/link/planted -- touch ran
+	[ ! -e planted ] && [ ! -e ran ] || fail "another user's link was followed"
 }
 
-# quartzd raises that of the size of files for itself; where it may not, one line says what to do, and no part is left.
+# quartzd raises those of its time and of the size of files for itself; where it may not, one line says what to do, and no part is left.
 small_files()
 {
+	bash -c 'ulimit -S -t 3600; exec "$@"' - "$out/quartzctl" record --cpu none -o profile -- \
+		bash -c 'ulimit -t; grep "Max cpu time" "/proc/$PPID/limits"' >program.out 2>record.err || fail "$(cat record.err)"
+	[ "$(head -n 1 program.out)" = 3600 ] && grep -q 'unlimited  ' program.out ||
+		fail 'its time is not raised, or for the command as well' "$(cat program.out)"
 	bash -c 'ulimit -S -f 1; exec "$@"' - "$out/quartzctl" record --cpu none -o profile -- \
 		bash -c 'ulimit -f; exec "$1" --time 1:0.2' - "$programs/phases" >program.out 2>record.err || fail "$(cat record.err)"
 	[ "$(head -n 1 program.out)" = 1 ] && [ "$(stat -c %s profile)" -gt 1024 ] || fail 'not raised, or for the command as well'

@@ -29,7 +29,7 @@ terms()
 	holds 'terms add up' '.processors[0].work_ns as $one | all(.processors[];
 		(.processors * .elapsed_ns - $one - .idle_ns - .inflation_ns | fabs) < 10)'
 	holds 'parts of idle time add up' 'all(.processors[];
-		(.idle_ns - .spin_ns - .others_ns - .late_ns - .lacking_ns | fabs) < 10)'
+		(.idle_ns - .spin_ns - .quartz_ns - .others_ns - .late_ns - .lacking_ns | fabs) < 10)'
 	holds 'no term of idle time is negative' 'all(.processors[]; .idle_ns >= 0)'
 	holds 'work of procedures is all work' '. as $all | range(2) | . as $i |
 		([$all.procedures[].processors[$i].work_ns] | add) as $sum |
@@ -112,10 +112,10 @@ attached()
 	cmp scale.out again.out || fail '--from shows something else'
 }
 
-# Also when the series is ended, or the count is none.
+# Also when the series is ended or killed, or the count is none.
 put_back()
 {
-	local before scale
+	local before scale signal
 
 	[ "$(nproc)" -ge 2 ] || skip 'one processor'
 	serve
@@ -123,16 +123,22 @@ put_back()
 	scaled 1 --pid "$server" -d 1 --events 'echo none'
 	grep -q 'no number in its first line' scale.err || fail 'not said' "$(cat scale.err)"
 	[ "$(processors_of "$server")" = "$before" ] || fail 'it has other processors now'
-	start scale "$out/quartzctl" scale --pid "$server" -d 600 -o "$T/ended" --events "wc -l <'$T/done'"
-	scale=$pid
-	for ((i = 0; i < 1200; i++)); do
-		[ "$(processors_of "$server")" = "$before" ] || break
-		sleep 0.05
+	for signal in TERM HUP KILL; do
+		start scale "$out/quartzctl" scale --pid "$server" -d 600 -o "$T/$signal" --events "wc -l <'$T/done'"
+		scale=$pid
+		for ((i = 0; i < 1200; i++)); do
+			[ "$(processors_of "$server")" = "$before" ] || break
+			sleep 0.05
+		done
+		kill -s "$signal" "$scale"
+		ended "$scale"
+		[ $status = $((128 + $(kill -l "$signal"))) ] || fail "status $status of $signal" "$(cat scale.err)"
+		for ((i = 0; i < 1200; i++)); do
+			[ "$(processors_of "$server")" != "$before" ] || break
+			sleep 0.05
+		done
+		[ "$(processors_of "$server")" = "$before" ] || fail "it has other processors after $signal"
 	done
-	kill -TERM "$scale"
-	ended "$scale"
-	[ $status = 143 ] || fail "status $status" "$(cat scale.err)"
-	[ "$(processors_of "$server")" = "$before" ] || fail 'it has other processors now'
 }
 
 try 'scale: terms add up' terms

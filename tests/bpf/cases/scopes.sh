@@ -258,7 +258,6 @@ short_lived()
 	# that comes to an idle processor it has as much too much
 	LEFT_OUT=$((3300 * 50000 * slow)) lawful
 	expect 'nothing refused' '.ledger.events.scopes_refused == 0'
-	expect 'nothing was done for most forks' '.ledger.events.forks_passed > 1000'
 	expect 'forked processes are a group' '[.scopes[] | select(.comm == "forks")] |
 		([.[].threads_seen] | add) == 3001 and
 		([.[] | select(.pid == 0)] | length == 1 and .[0].threads_seen > 2900)'
@@ -298,7 +297,6 @@ pages_in_storm()
 	detach
 	events_lost=true
 	LEFT_OUT=$((20000 * 50000 * slow)) lawful # as of processes that live for a moment
-	expect 'most forks were passed' '.ledger.events.forks_passed > 100'
 	expect 'each has its own figures' '[.scopes[] | select(.comm == "profiled" and .pid != 0)] | length == 20'
 }
 
@@ -435,12 +433,11 @@ sampled_waits()
 	expect 'little doubt that each waited for the other' '[.scopes[] | select(.comm == "pingpong")] |
 		all(.[].causes.futex; (.waits_ci_ns // 0) < 0.1 * (.blocked_ns + .ready_ns))'
 	expect 'fewer stacks were looked up than there were waits' '.ledger.events as $e |
-		$e.wait_stacks_walked + $e.wait_stacks_reused < 100000'
+		$e.wait_stacks_walked < 100000'
 }
 
-# What was passed is charged to the right places, within an interval that says something. Six standard deviations, since a
-# test is right always; and what its clock was late by, or where it lost the processor, is not in a wait.
-doubtful_waits()
+# Each wait is known, of a machine's processes, too. What its clock was late by, or where it lost the processor, is not in a wait.
+both_waits()
 {
 	attach --system --max-overhead 0
 	start two_waits "$programs/two_waits" 3
@@ -450,9 +447,9 @@ doubtful_waits()
 	expect 'how long it waited in poll and for a futex' '[.scopes[] | select(.comm == "two_waits")][0].causes as $c |
 		([$c | to_entries[] | select(.key | IN("poll", "futex") | not) | .value.blocked_ns + .value.ready_ns] |
 			add // 0) as $others |
-		all({poll: $poll, futex: $futex} | to_entries[]; .value as $ns | $c[.key] | .waits_ci_ns as $ci |
-			(.blocked_ns + .ready_ns) as $waited | $ci > 0 and $ci < $waited / 2 and
-			$waited - $ns < 3 * $ci and $ns - $waited < 3 * $ci + 0.1 * $ns + $others)' \
+		all({poll: $poll, futex: $futex} | to_entries[]; .value as $ns | $c[.key] |
+			(.blocked_ns + .ready_ns) as $waited | (.waits_ci_ns // 0) == 0 and
+			near($waited; $ns; 0.1; 1e7 + $others))' \
 		--argjson poll "$(sed -n 's/^truth poll .*elapsed_ns //p' two_waits.out)" \
 		--argjson futex "$(sed -n 's/^truth futex .*elapsed_ns //p' two_waits.out)"
 }
@@ -481,7 +478,7 @@ thorough 'a storm of processes' storm
 try 'processes that live for a moment' short_lived
 try 'programs with libquartz in a storm of forks' pages_in_storm
 try 'waits of which some are looked at' sampled_waits
-try 'what the others were is known within an interval' doubtful_waits
+try 'what two kinds of waits took' both_waits
 try 'a process that gets threads' gets_company
 try 'programs that know who they are' identities
 thorough 'more processes than numbers' turnover 32

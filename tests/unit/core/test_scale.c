@@ -246,7 +246,8 @@ START_TEST(terms_and_causes_add_up)
 
 		assert_near(s.scale->points[0].work.value + p->idle.value + p->inflation.value,
 			    total);
-		assert_near(p->spin.value + p->others.value + p->late.value + p->lacking.value,
+		assert_near(p->spin.value + p->others.value + p->quartz.value + p->late.value +
+				    p->lacking.value,
 			    p->idle.value);
 	}
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -349,6 +350,31 @@ START_TEST(sentences_name_the_larger_term_first)
 }
 END_TEST
 
+/* Of 20 s of processor time a thread was ready for 4 s, in half of which Quartz ran. */
+START_TEST(quartz_is_no_other_program)
+{
+	const struct amounts amounts[] = {{1, 2, 8, 0, 0}, {4, 2, 3, 0, 0}};
+	struct set s = make_set(2, amounts);
+	struct qz_wait *ready = &s.profiles[1]->waits[0];
+	struct qz_gaps gaps;
+
+	ready->blocked_ns = 0;
+	ready->ready_ns = 4 * SECOND;
+	ready->nominal = 2;
+	s.profiles[1]->costs.daemon_ns = 2 * SECOND;
+	ck_assert(decompose(&s, 0));
+	assert_near(s.scale->points[1].quartz.value, 2e9);
+	assert_near(s.scale->points[1].others.value, 2e9);
+	assert_near(cause_of(&s, QZ_IDLE_CAUSE_QUARTZ, 1), 2e9);
+	assert_near(cause_of(&s, QZ_IDLE_CAUSE_OTHERS, 1), 2e9);
+	ck_assert_int_eq(qz_gaps__find(s.scale, &s.ids, &gaps), 0);
+	ck_assert_ptr_nonnull(sentence(&gaps, "Other programs had up to 10% of the processors"));
+	ck_assert_ptr_nonnull(sentence(&gaps, "Quartz itself had up to 10% of the processors"));
+	qz_gaps__free(&gaps);
+	set_free(&s);
+}
+END_TEST
+
 /* Waits on one processor are in what speed-ups are over, and yet two processors do no more than two. */
 START_TEST(no_sentence_promises_more_than_the_processors_can)
 {
@@ -427,6 +453,7 @@ Suite *suite_scale(void)
 	tcase_add_test(tc, a_baseline_is_what_speed_ups_are_over);
 	tcase_add_test(tc, one_processor_is_needed);
 	tcase_add_test(tc, sentences_name_the_larger_term_first);
+	tcase_add_test(tc, quartz_is_no_other_program);
 	tcase_add_test(tc, no_sentence_promises_more_than_the_processors_can);
 	tcase_add_test(tc, names_in_sentences_are_escaped);
 	tcase_add_test(tc, lack_of_memory_is_reported);

@@ -153,6 +153,23 @@ START_TEST(slices_follow_each_other)
 }
 END_TEST
 
+/* By a quartzd that was killed over them; they count for no limit of age or size. */
+START_TEST(parts_of_slices_go)
+{
+	char part[512], text[1024];
+
+	begin(6 * HOUR_NS, 1 << 30);
+	cut(1, 0);
+	history__free(h);
+	qz_profile__free(f.p);
+	snprintf(part, sizeof(part), "%s/history/1-2.pb.gz.123.part", state);
+	fclose(fopen(part, "w"));
+	begin(6 * HOUR_NS, 1 << 30);
+	ck_assert_int_ne(access(part, F_OK), 0);
+	ck_assert_str_eq(names(text), "0-1 ");
+}
+END_TEST
+
 Suite *suite_history(void)
 {
 	Suite *suite = suite_create("history");
@@ -164,6 +181,7 @@ Suite *suite_history(void)
 	tcase_add_test(clocks, what_is_too_old_goes);
 	tcase_add_test(clocks, names_of_tomorrow_go_first);
 	tcase_add_test(clocks, slices_follow_each_other);
+	tcase_add_test(clocks, parts_of_slices_go);
 	suite_add_tcase(suite, clocks);
 	return suite;
 }

@@ -81,7 +81,7 @@ START_TEST(leads_to_the_row_that_holds)
 	ck_assert_ptr_nonnull(all);
 	end = make_rows(all, ROWS);
 	r.block = QZ_UNWIND_BLOCK(all[0].pc);
-	r.blocks = unwind_index__add(&all, ROWS);
+	r.blocks = unwind_index__add(&all, ROWS, 0);
 	ck_assert_uint_gt(r.blocks, 100);
 	r.first = r.blocks;
 	r.count = ROWS;
@@ -103,18 +103,18 @@ START_TEST(is_left_out_where_it_would_be_larger_than_the_table)
 {
 	static const struct qz_unwind_row dense[] = {{.pc = 5000}, {.pc = 6000}, {.pc = 7000}};
 	static const struct qz_unwind_row sparse[] = {
-		{.pc = 5000}, {.pc = 6000}, {.pc = UINT32_MAX}};
+		{.pc = 5000}, {.pc = 6000}, {.pc = UINT32_MAX}}; /* of 4 million blocks */
 	struct qz_unwind_row *rows = malloc(sizeof(dense));
 	const struct qz_unwind_block *index;
 
 	ck_assert_ptr_nonnull(rows);
 	memcpy(rows, sparse, sizeof(sparse));
-	ck_assert_uint_eq(unwind_index__add(&rows, 3), 0);
+	ck_assert_uint_eq(unwind_index__add(&rows, 3, 0), 0);
 	ck_assert_mem_eq(rows, sparse, sizeof(sparse));
-	ck_assert_uint_eq(unwind_index__add(&rows, 0), 0);
+	ck_assert_uint_eq(unwind_index__add(&rows, 0, 0), 0);
 	ck_assert_mem_eq(rows, sparse, sizeof(sparse));
 	memcpy(rows, dense, sizeof(dense));
-	ck_assert_uint_eq(unwind_index__add(&rows, 3), 3);
+	ck_assert_uint_eq(unwind_index__add(&rows, 3, 0), 3);
 	ck_assert_mem_eq(rows + 3, dense, sizeof(dense));
 	index = (const struct qz_unwind_block *)rows;
 	ck_assert_uint_eq(index[0].before, 0);
@@ -125,12 +125,95 @@ START_TEST(is_left_out_where_it_would_be_larger_than_the_table)
 }
 END_TEST
 
+#define WINDOW 8 /* blocks */
+
+/* Rows of one gap of several blocks between described code, which goes on behind the last row. */
+static uint32_t make_gap(struct qz_unwind_row *rows)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < 40; i++, n++)
+		rows[n] = (struct qz_unwind_row) {
+			.pc = 3000 + i * 100, .cfa = (int16_t)n, .kind = QZ_CFA_RSP};
+	rows[n++] = (struct qz_unwind_row) {.pc = 7010, .kind = QZ_CFA_NONE};
+	for (uint32_t i = 0; i < 40; i++, n++)
+		rows[n] = (struct qz_unwind_row) {
+			.pc = 12000 + i * 100, .cfa = (int16_t)n, .kind = QZ_CFA_RSP};
+	return n;
+}
+
+static const struct qz_unwind_row *row_at(const struct qz_unwind_row *rows, uint32_t n, uint32_t pc)
+{
+	const struct qz_unwind_row *row = NULL;
+
+	for (uint32_t i = 0; i < n && rows[i].pc <= pc; i++)
+		row = &rows[i];
+	return row;
+}
+
+/* What was analyzed takes the place of the gap, as far as it is in the window; the rest is as it was. */
+START_TEST(leads_to_rows_elsewhere)
+{
+	static const struct qz_unwind_row added[] = {
+		{.pc = 7100, .cfa = 101, .kind = QZ_CFA_RSP},
+		{.pc = 8000, .cfa = 102, .kind = QZ_CFA_RSP},
+		{.pc = 30000, .cfa = 103, .kind = QZ_CFA_RSP},
+	};
+	struct qz_unwind_row *all = calloc(128, sizeof(*all)), before[128], window[128], out[128];
+	struct qz_unwind_region r = {.start = BIAS, .end = BIAS + (1 << 30), .bias = BIAS};
+	uint32_t n = make_gap(all), nwindow = 0, from, to, count, first;
+	static uint8_t touched[512];
+
+	memcpy(before, all, sizeof(before));
+	r.block = QZ_UNWIND_BLOCK(all[0].pc);
+	r.blocks = unwind_index__add(&all, n, 20000);
+	ck_assert_uint_eq(r.blocks, QZ_UNWIND_BLOCK(19999) - r.block + 1);
+	r.first = r.blocks;
+	r.count = n;
+
+	/* the window begins in the second block, and the one before it holds there */
+	first = r.block + 1;
+	from = QZ_UNWIND_BLOCK_PC(first);
+	to = QZ_UNWIND_BLOCK_PC(first + WINDOW);
+	for (uint32_t i = 0; i < n; i++)
+		if (before[i].pc >= from && before[i].pc < to)
+			window[++nwindow] = before[i];
+	window[0] = *row_at(before, n, from);
+	nwindow++;
+	ck_assert(!unwind_index__gap(window, nwindow, 5000, &from, &to));
+	ck_assert(unwind_index__gap(window, nwindow, 9000, &from, &to));
+	ck_assert_uint_eq(from, 7010);
+	ck_assert_uint_eq(to, QZ_UNWIND_BLOCK_PC(first + WINDOW));
+	ck_assert_uint_lt(to, 12000);
+	count = unwind_index__splice(out, window, nwindow, added, 3, from, to);
+	ck_assert_uint_eq(count, nwindow + 2); /* one in vain, two added, the gap's is gone */
+	ck_assert(!unwind_index__gap(out, count, 9000, &from, &to));
+	ck_assert(!unwind_index__gap(out, count, 7050, &from, &to));
+
+	all = realloc(all, (r.blocks + n + count) * sizeof(*all));
+	memcpy(all + r.blocks + n, out, count * sizeof(*out));
+	unwind_index__lead((struct qz_unwind_block *)all + 1, WINDOW, first, out + 1, count - 1,
+			   n + 1);
+	for (uint32_t pc = 2000; pc < 21000; pc++) {
+		const struct qz_unwind_row *row = row_at(before, n, pc);
+		uint32_t frame = row ? (uint32_t)row->cfa : 0;
+
+		if (pc >= 7100 && pc < to)
+			frame = pc < 8000 ? 101 : 102;
+		ck_assert_msg(find(all, r.blocks + n + count, r, pc, touched) == frame, "at %u",
+			      pc);
+	}
+	free(all);
+}
+END_TEST
+
 Suite *suite_unwind_index(void)
 {
 	Suite *suite = suite_create("unwind_index");
 	TCase *tcase = tcase_create("index");
 
 	tcase_add_test(tcase, leads_to_the_row_that_holds);
+	tcase_add_test(tcase, leads_to_rows_elsewhere);
 	tcase_add_test(tcase, is_left_out_where_it_would_be_larger_than_the_table);
 	suite_add_tcase(suite, tcase);
 	return suite;

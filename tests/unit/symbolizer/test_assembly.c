@@ -72,6 +72,7 @@ extern const uint8_t assembly_code[], assembly_code_end[];
 #define RSP	    (QZ_CFA_RSP | QZ_UNWIND_DERIVED)
 #define RBP	    (QZ_CFA_RBP | QZ_UNWIND_DERIVED)
 #define SLOT	    (QZ_CFA_RSP_SLOT | QZ_UNWIND_DERIVED)
+#define NOTHING	    (QZ_CFA_NONE | QZ_UNWIND_DERIVED)
 #define SAVED(kind) (kind | QZ_RBP_CFA << 4)
 #define PLACES(X)                                                                                  \
 	X(a_entry, RSP, 1, 0)                                                                      \
@@ -90,8 +91,8 @@ extern const uint8_t assembly_code[], assembly_code_end[];
 	X(d_behind, SAVED(RSP), 3, -3)                                                             \
 	X(d_aligned, SAVED(RSP), 3, -3)                                                            \
 	X(d_aligned_popped, RSP, 2, 0)                                                             \
-	X(e_lost, QZ_CFA_NONE, 0, 0)                                                               \
-	X(f_pushed, QZ_CFA_NONE, 0, 0)                                                             \
+	X(e_lost, NOTHING, 0, 0)                                                                   \
+	X(f_pushed, NOTHING, 0, 0)                                                                 \
 	X(g_entry, RSP, 1, 0)
 
 #define DECLARE(label, kind, cfa, rbp) extern const uint8_t label[];

@@ -133,7 +133,7 @@ START_TEST(describes_every_form)
 	uint32_t row = 0;
 
 	symbols = util__nm(path, true, &nsymbols);
-	ck_assert_int_eq(cfi__build(f, false, &t), 0);
+	ck_assert_int_eq(cfi__build(f, &t), 0);
 	for (size_t i = 0; i < NFORMS; i++) {
 		const struct expected *e = &forms[i];
 		const struct util_symbol *s = util__find(symbols, nsymbols, e->name);
@@ -319,7 +319,7 @@ static void check_file(struct elf_file *f)
 {
 	struct cfi_table t;
 
-	ck_assert_int_eq(cfi__build(f, false, &t), 0);
+	ck_assert_int_eq(cfi__build(f, &t), 0);
 	ck_assert_uint_gt(t.n, 0);
 	ck_assert_uint_eq(t.stats.left_out, 0);
 	ck_assert_uint_eq(t.stats.unsupported[QZ_UNSUPPORTED_BROKEN], 0);

@@ -40,7 +40,7 @@ static int build_of(int fd, struct cfi_table *t)
 	int err;
 
 	ck_assert_ptr_nonnull(f);
-	err = cfi__build(f, false, t);
+	err = cfi__build(f, t);
 	check_order(t);
 	elf_file__close(f);
 	return err;
@@ -152,7 +152,7 @@ START_TEST(reads_addresses_of_two_bytes)
 	cfi_put(&b, 0x20, 2);
 	cfi_put(&b, 0, 1);
 	cfi_end_entry(&b);
-	EXPECT_ROWS(&b, {(uint32_t)(start - CODE), QZ_CFA_RSP, 1},
+	EXPECT_ROWS(&b, {0, QZ_CFA_NONE, 0}, {(uint32_t)(start - CODE), QZ_CFA_RSP, 1},
 		    {(uint32_t)(start - CODE + 0x20), QZ_CFA_NONE, 0});
 }
 END_TEST
@@ -517,12 +517,11 @@ START_TEST(floods_do_not_fill_the_child)
 		fd = cfi_image__make(".eh_frame", b.at, b.n);
 		module = symbolizer__add_module(s, SYMBOLIZER_ELF, fd, -1, "/tmp/hostile");
 		free(b.at);
-		ck_assert_int_eq(symbolizer__unwind_table(s, module, false, &rows, &n, &table),
-				 -E2BIG);
+		ck_assert_int_eq(symbolizer__unwind_table(s, module, &rows, &n, &table), -E2BIG);
 		symbolizer__remove_module(s, module);
 	}
 	module = util__add(s, util__fixture("cfi"), NULL);
-	ck_assert_int_eq(symbolizer__unwind_table(s, module, false, &rows, &n, &table), 0);
+	ck_assert_int_eq(symbolizer__unwind_table(s, module, &rows, &n, &table), 0);
 	free(rows);
 	ck_assert_uint_eq(symbolizer__counters(s)->started, 1);
 	ck_assert_int_lt(util__child_peak_kb(), MEMORY_MAX_KB);

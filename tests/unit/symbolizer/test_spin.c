@@ -394,6 +394,99 @@ START_TEST(code_is_judged_by_its_shape)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+#define R  QZ_OPERAND_READ
+#define W  QZ_OPERAND_WRITTEN
+#define A  QZ_OPERAND_ATOMIC
+#define NO QZ_OPERAND_NONE
+
+/* The instruction before, where it waits for memory, else the one at the address. */
+CODE(behind_atomic, "1: lock addq $1, 8(%rdi)", "sub $1, %edx; jne 1b; ret")
+CODE(behind_store, "1: mov %rax, (%rdi, %rcx, 8)", "sub $1, %edx; jne 1b; ret")
+CODE(behind_exchange, "xchg %rax, (%rbx)", "ret")
+CODE(behind_compare, "cmp %rax, 16(%r12)", "ret")
+CODE(behind_vector, "movdqu %xmm0, 32(%rsi)", "ret")
+CODE(at_load, "1: sub $1, %edx", "mov (%r9), %rax; jne 1b; ret")
+CODE(followed, "mov (%rdi), %rdi", "mov (%rsi), %rax; ret")
+CODE(at_chase, "1: sub $1, %edx", "mov 8(%rdi), %rdi; jne 1b; ret")
+CODE(before_loop, "mov %rax, (%rdi)", "1: sub $1, %edx; jne 1b; ret")
+CODE(behind_call, "mov (%rdi), %rax; call 1f", "1: ret")
+CODE(behind_jump, "mov (%rdi), %rax; jmp 1f", "1: nop; ret")
+CODE(own_memory, "mov %fs:8(%rdi), %rax", "ret")
+CODE(address_alone, "lea 8(%rdi), %rax", "ret")
+CODE(two_places, "movsq", "ret")
+CODE(narrow_address, "mov (%edi), %eax", "ret")
+CODE(behind_global, "mov %rax, 0x1234(%rip)", "ret")
+
+static const struct {
+	const char *name;
+	const uint8_t *start, *at, *end;
+	uint8_t flags, base, index, scale, size;
+	int64_t distance;
+} accesses[] = {
+#define M(name, ...)                                                                               \
+	{                                                                                          \
+#name, code_##name, at_##name, end_##name, __VA_ARGS__                             \
+	}
+	M(behind_atomic, R | W | A, 7, NO, 1, 8, 8),
+	M(behind_store, W, 7, 1, 8, 8, 0),
+	M(behind_exchange, R | W | A, 3, NO, 1, 8, 0),
+	M(behind_compare, R, 12, NO, 1, 8, 16),
+	M(behind_vector, W, 6, NO, 1, 16, 32),
+	M(at_load, R, 9, NO, 1, 8, 0),
+	M(followed, R, 6, NO, 1, 8, 0),
+	M(at_chase, R, 7, NO, 1, 8, 8),
+	M(before_loop, 0, 0, 0, 0, 0, 0),
+	M(behind_call, 0, 0, 0, 0, 0, 0),
+	M(behind_jump, 0, 0, 0, 0, 0, 0),
+	M(own_memory, 0, 0, 0, 0, 0, 0),
+	M(address_alone, 0, 0, 0, 0, 0, 0),
+	M(two_places, 0, 0, 0, 0, 0, 0),
+	M(narrow_address, 0, 0, 0, 0, 0, 0),
+};
+
+START_TEST(what_is_waited_for_is_told)
+{
+	const struct memory m = {accesses[_i].start, accesses[_i].end};
+	const struct qz_operand *o;
+	struct spin_code v;
+
+	judge(&m, (size_t)(accesses[_i].at - m.start), true, &v);
+	o = &v.operand;
+	ck_assert_msg(o->size == accesses[_i].size, "%s: size %d", accesses[_i].name, o->size);
+	if (!o->size)
+		return;
+	ck_assert_msg(o->flags == accesses[_i].flags, "%s: flags %d", accesses[_i].name, o->flags);
+	ck_assert_msg(o->base == accesses[_i].base && o->index == accesses[_i].index &&
+			      (o->index == NO || o->scale == accesses[_i].scale),
+		      "%s: %d %d %d", accesses[_i].name, o->base, o->index, o->scale);
+	ck_assert_int_eq((int64_t)o->at, accesses[_i].distance);
+}
+END_TEST
+
+START_TEST(addresses_are_computed)
+{
+	const struct memory m = {code_behind_global, end_behind_global};
+	uint64_t registers[16] = {0};
+	struct qz_operand o = {.at = -8ull, .base = 3, .index = 15, .scale = 4, .size = 8};
+	struct spin_code v;
+
+	registers[3] = 0x10000;
+	registers[15] = 3;
+	ck_assert_uint_eq(qz_operand__address(&o, registers, 0x5555), 0x10000 + 12 - 8);
+	judge(&m, (size_t)(at_behind_global - m.start), true, &v);
+	ck_assert_uint_eq(v.operand.flags, W | QZ_OPERAND_CODE);
+	ck_assert_uint_eq(qz_operand__address(&v.operand, registers, 0x100000),
+			  0x100000 + BASE + (uint64_t)(at_behind_global - m.start) + 0x1234);
+}
+END_TEST
+
+#undef R
+#undef W
+#undef A
+#undef NO
+
 /* Without a procedure, and with other code before and behind, loops are found all the same. */
 START_TEST(symbols_are_not_needed)
 {
@@ -560,6 +653,8 @@ START_TEST(hostile_bytes_cost_no_more)
 		ck_assert_uint_le(spin__decoded(spin) - before, SPIN_MAX_DECODED);
 		ck_assert_uint_lt(v.class, QZ_SPIN_CLASSES);
 		ck_assert_uint_le(v.start, v.end);
+		ck_assert(v.operand.base <= QZ_OPERAND_NONE && v.operand.index <= QZ_OPERAND_NONE &&
+			  v.operand.flags < QZ_OPERAND_FLAGS && v.operand.scale <= 8);
 	}
 }
 END_TEST
@@ -640,6 +735,8 @@ Suite *suite_spin(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, code_is_judged_by_its_shape, 0, n);
 	tcase_add_loop_test(c, symbols_are_not_needed, 0, n);
+	tcase_add_loop_test(c, what_is_waited_for_is_told, 0, sizeof(accesses) / sizeof(*accesses));
+	tcase_add_test(c, addresses_are_computed);
 	tcase_add_test(c, what_a_loop_writes_is_told);
 	tcase_add_loop_test(c, what_a_loop_watches_is_told, 0, sizeof(watches) / sizeof(*watches));
 	tcase_add_loop_test(c, what_counts_turns_is_told, 0, sizeof(counters) / sizeof(*counters));

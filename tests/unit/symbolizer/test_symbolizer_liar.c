@@ -96,7 +96,7 @@ static int ask_table(struct symbolizer *s, int module)
 	/* The child learns what its lie is. */
 	err = symbolizer__build_id(s, module, &build_id);
 	if (!err)
-		err = symbolizer__unwind_table(s, module, false, &rows, &n, &table);
+		err = symbolizer__unwind_table(s, module, &rows, &n, &table);
 	if (!err)
 		ck_assert_uint_eq(n, 2);
 	free(rows);

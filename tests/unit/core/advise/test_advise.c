@@ -257,7 +257,19 @@ START_TEST(ready_time_is_not_idle)
 }
 END_TEST
 
-/* Two threads that would both run, of which others leave room for one: these are quartzd, in the second case. */
+static const struct {
+	uint64_t daemon_ms;
+	const char *word, *taken;
+} crowdings[] = {
+	{400, "SHORT OF CPUS: ",
+	 ". Other programs had 0.6 more that its threads were ready for; Quartz itself had 0.4"},
+	{50, "SHORT OF CPUS: ",
+	 ". Other programs had 0.9 more that its threads were ready for; Quartz itself had 0.05"},
+	{30, "SHORT OF CPUS: ", ". Other programs had 1.0 more that its threads were ready for"},
+	{960, "PARALLEL: ", ". Quartz itself had 1.0 more that its threads were ready for"},
+};
+
+/* Two threads that would both run, of which others leave room for one: these are quartzd, as far as it ran. */
 START_TEST(crowded_out_is_not_serial)
 {
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
@@ -272,13 +284,46 @@ START_TEST(crowded_out_is_not_serial)
 	waited(&f, one, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
 	waited(&f, two, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
 	f.p->scopes[0].runnable_ns = 2000 * MS;
-	f.p->costs.daemon_ns = _i ? 900 * MS : 400 * MS;
+	f.p->costs.daemon_ns = crowdings[_i].daemon_ms * MS;
 	x = advise(&f, 2);
 	ck_assert_uint_eq(x.a->n, 0);
 	verdict = qz_verdict__text(x.a);
-	ck_assert_ptr_nonnull(strstr(verdict, _i ? "PARALLEL: " : "SHORT OF CPUS: "));
-	ck_assert_ptr_nonnull(strstr(verdict, _i ? "Quartz had 1.0 that it wanted"
-						 : "others had 1.0 that it wanted"));
+	ck_assert_ptr_nonnull(strstr(verdict, crowdings[_i].word));
+	ck_assert_pstr_eq(strstr(verdict, ". "), crowdings[_i].taken);
+	free(verdict);
+	done(&x);
+}
+END_TEST
+
+/* The same where nobody else ran, as the samples say: on one processor by their affinity. */
+START_TEST(a_limit_is_not_what_others_had)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), one = fixture__thread(&f, scope, 1);
+	uint32_t two = fixture__thread(&f, scope, 2);
+	struct advised x;
+	char *verdict;
+
+	fixture__samples(&f, scope, one, "main [thread] deflate", 1, 500);
+	fixture__samples(&f, scope, two, "main [thread] deflate", 1, 500);
+	waited(&f, one, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
+	waited(&f, two, "main [thread] deflate", "preempted", (struct waits) {2, 100, 0, 500});
+	f.p->scopes[0].runnable_ns = 2000 * MS;
+	f.p->scopes[0].cpu_ns = 1000 * MS;
+	f.p->ledger = (struct qz_ledger) {.expected = 1000, .accepted = 1000};
+	qz_ledger__add_event(&f.p->ledger, "log_lost_ns", 1500 * MS);
+	qz_ledger__add_event(&f.p->ledger, "log_off_ns", 6000 * MS);
+	f.p->window_ns = 4000 * MS;
+	f.p->ceiling_ppm = 10000;
+	x = advise(&f, 2);
+	verdict = qz_verdict__text(x.a);
+	ck_assert_ptr_nonnull(strstr(verdict, "what ran in 1.5 s of a CPU's time is not known"));
+	ck_assert_ptr_nonnull(strstr(verdict, "Quartz measured for 25% of the time, "));
+	ck_assert_ptr_nonnull(strstr(verdict, "LIMITED: it kept 1.0 of 2 CPUs busy"));
+	ck_assert_ptr_nonnull(strstr(verdict, "a quota kept it from 1.0 more"));
+	ck_assert_ptr_null(strstr(verdict, "Other programs"));
+	ck_assert_int_eq(qz_verdict__shortage(x.r), QZ_SHORT_BY_LIMIT);
 	free(verdict);
 	done(&x);
 }
@@ -430,6 +475,49 @@ START_TEST(who_waits_for_a_spin_lock_is_contended)
 		free(verdict);
 		done(&x);
 	}
+}
+END_TEST
+
+/*
+ * Two threads that work in turns and sleep at a word of their own each, until the other one wakes them: that is a lock. It is none
+ * where there is one word with a queue of two, or where somebody else wakes them.
+ */
+START_TEST(who_parks_is_contended)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), threads[3], words;
+	const struct qz_finding *found;
+	struct advised x;
+
+	for (int32_t i = 0; i < 3; i++)
+		threads[i] = fixture__thread(&f, scope, i + 1);
+	words = fixture__object(&f, scope, QZ_OBJECT_OTHER, "park");
+	f.p->objects[words].grouped = 2;
+	f.p->objects[words].queue_ns[_i == 1 ? 2 : 1] = 500 * MS;
+	for (int i = 0; i < 2; i++) {
+		const struct qz_wait wait = {.thread = threads[i],
+					     .object = words,
+					     .nominal = 1,
+					     .count = 100,
+					     .blocked_ns = 500 * MS};
+		const struct qz_waking waking = {
+			.thread = threads[_i == 2 ? 2 : 1 - i], .object = words, .count = 100};
+
+		fixture__samples(&f, scope, threads[i], "main [thread] loop get", 1, 500);
+		fixture__wait(&f, &wait, "main [thread] loop get park", "futex");
+		fixture__waking(&f, &waking, "main [thread] loop get unpark");
+	}
+	x = advise(&f, 2);
+	found = find(x.a, "imbalance");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->word, _i ? "TAKING TURNS" : "CONTENDED");
+	ck_assert_int_eq(!strstr(found->what, "as at a lock"), _i > 0);
+	if (!_i)
+		ck_assert_ptr_nonnull(strstr(found->evidence[0].text, "they slept 1.00 s at"));
+	if (!_i)
+		ck_assert_str_eq(found->where, "taken in get");
+	done(&x);
 }
 END_TEST
 
@@ -623,23 +711,36 @@ START_TEST(idle_servers_have_no_finding)
 	ck_assert_uint_eq(x.a->n, 0);
 	ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(
-		strstr(text, "\nNothing ran 60% of the time: it waited for poll (60%) most."));
+	ck_assert_ptr_nonnull(strstr(
+		text, "\nWhile it kept no CPU busy, it waited for poll (60% of the time). It has"));
 	done(&x);
 }
 END_TEST
 
-static struct advised crowd(bool spins)
+/*
+ * Two processors for 1 s: one works in `work`, one in `waits`, spinning or not, in thread `waiter` of the second
+ * process if there are two. So many threads are ready on average.
+ */
+struct crowd {
+	const char *waits;
+	bool spins;
+	int32_t processes;
+	uint64_t ready;
+};
+
+static struct advised crowd(struct crowd c)
 {
 	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
 	struct fixture f = fixture__new();
 	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = 0;
-	uint32_t node = fixture__stack(&f, "main [thread] await");
+	uint32_t node = fixture__stack(&f, c.waits);
 
-	for (int32_t i = 0; i < 4; i++)
+	for (int32_t i = 0; i < 4; i++) {
 		thread = fixture__thread(&f, scope, i + 1);
-	fixture__samples(&f, scope, 0, "main [thread] work", 2, 1000);
-	if (spins)
+		f.p->threads[thread].pid = i < 2 ? 1 : c.processes;
+	}
+	fixture__samples(&f, scope, 0, "main [thread] exec_blas work", 2, 1000);
+	if (c.spins)
 		f.err = qz_profile__add_samples(f.p, &(struct qz_sample) {.scope = scope,
 									  .thread = thread,
 									  .node = node,
@@ -649,26 +750,70 @@ static struct advised crowd(bool spins)
 									  .spinning = true,
 									  .count = 1000});
 	else
-		fixture__samples(&f, scope, thread, "main [thread] await", 2, 1000);
-	waited(&f, thread, "main [thread] await", "preempted", (struct waits) {4, 100, 0, 2000});
-	f.p->scopes[0].runnable_ns = 4000 * MS;
+		fixture__samples(&f, scope, thread, c.waits, 2, 1000);
+	waited(&f, thread, c.waits, "preempted", (struct waits) {4, 100, 0, c.ready * 1000});
+	f.p->scopes[0].runnable_ns = (2 + c.ready) * 1000 * MS;
 	return advise(&f, 2);
 }
 
-START_TEST(spinning_on_processors_that_others_want_is_found)
-{
-	struct advised x = crowd(true);
+#define POOL "main exec_blas [thread] blas_thread_server"
 
-	ck_assert_ptr_nonnull(find(x.a, "oversubscribed"));
+/*
+ * Half of the processor time is spun: half as many threads spin half of that, and no more than all of it and two
+ * thirds of the pool's work are saved.
+ */
+START_TEST(a_pool_that_is_too_large_is_found)
+{
+	struct advised x = crowd((struct crowd) {POOL, true, 1, 4});
+	const struct qz_finding *found = find(x.a, "oversubscribed");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_ptr_eq(found, x.a->findings);
+	ck_assert_uint_eq(found->gain_low_ns / MS, 250);
+	ck_assert_uint_eq(found->gain_high_ns / MS, 830);
+	ck_assert_str_eq(found->remedy, "OPENBLAS_NUM_THREADS=2");
 	done(&x);
 }
 END_TEST
 
-START_TEST(many_threads_that_work_have_no_finding)
+/* A thread each waits for nobody. */
+START_TEST(pools_of_several_processes_are_named)
 {
-	struct advised x = crowd(false);
+	struct advised x = crowd((struct crowd) {POOL, true, 2, 4});
+	const struct qz_finding *found = find(x.a, "oversubscribed");
 
-	ck_assert_uint_eq(x.a->n, 0);
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(found->gain_low_ns / MS, 500);
+	ck_assert_ptr_nonnull(strstr(found->what, "in each of 2 processes"));
+	ck_assert_str_eq(found->remedy, "OPENBLAS_NUM_THREADS=1 in each process");
+	done(&x);
+}
+END_TEST
+
+START_TEST(nested_regions_get_no_threads)
+{
+	struct advised x = crowd((struct crowd) {
+		"main GOMP_parallel [thread] gomp_start inner GOMP_parallel [thread] gomp_start",
+		true, 1, 4});
+	const struct qz_finding *found = find(x.a, "oversubscribed");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_ptr_nonnull(strstr(found->remedy, "OMP_MAX_ACTIVE_LEVELS=1"));
+	done(&x);
+}
+END_TEST
+
+/* Without a pool there is no size to set; twice as many threads as processors may cost nothing, nor those that work. */
+START_TEST(not_every_crowd_is_too_large)
+{
+	static const struct crowd crowds[] = {
+		{"main [thread] await", true, 1, 4},
+		{POOL, true, 1, 2},
+		{POOL " work", false, 1, 4},
+	};
+	struct advised x = crowd(crowds[_i]);
+
+	ck_assert_ptr_null(find(x.a, "oversubscribed"));
 	done(&x);
 }
 END_TEST
@@ -819,11 +964,14 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
-	tcase_add_loop_test(tc, crowded_out_is_not_serial, 0, 2);
+	tcase_add_loop_test(tc, crowded_out_is_not_serial, 0,
+			    sizeof(crowdings) / sizeof(crowdings[0]));
+	tcase_add_test(tc, a_limit_is_not_what_others_had);
 	tcase_add_test(tc, waking_up_is_not_waiting_for_others);
 	tcase_add_test(tc, imbalance_is_found);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
+	tcase_add_loop_test(tc, who_parks_is_contended, 0, 3);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
@@ -834,8 +982,10 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
 	tcase_add_test(tc, idle_servers_have_no_finding);
-	tcase_add_test(tc, spinning_on_processors_that_others_want_is_found);
-	tcase_add_test(tc, many_threads_that_work_have_no_finding);
+	tcase_add_test(tc, a_pool_that_is_too_large_is_found);
+	tcase_add_test(tc, pools_of_several_processes_are_named);
+	tcase_add_test(tc, nested_regions_get_no_threads);
+	tcase_add_loop_test(tc, not_every_crowd_is_too_large, 0, 3);
 	tcase_add_test(tc, who_had_the_processors_is_named);
 	tcase_add_test(tc, who_is_not_known_is_not_named);
 	tcase_add_test(tc, known_bounds);

@@ -168,6 +168,54 @@ START_TEST(queues_cost_what_processors_are_free)
 }
 END_TEST
 
+/* The same where others kept 0.8 of the two processors busy: a tenth of 700 ms was free. */
+START_TEST(queues_cost_nothing_while_others_have_the_processors)
+{
+	static uint64_t level_ns[] = {0, 0, 1000 * MS};
+	const struct qz_scope machine = {.kind = QZ_SCOPE_MACHINE,
+					 .comm = "",
+					 .command = "",
+					 .cgroup = "",
+					 .elapsed_ns = 1000 * MS,
+					 .nlevels = 3,
+					 .level_ns = level_ns};
+	struct use use = cache;
+	struct qz_report *r;
+	struct locked x;
+
+	use.held = 0;
+	use.code = 0;
+	use.rest = 800;
+	x = locked(&use);
+	ck_assert_int_eq(qz_profile__add_scope(x.f.p, &machine), 1);
+	r = qz_report__new(x.f.p, 0);
+	ck_assert_uint_eq((r->objects[0].cost.free_ns + 1) / MS, 70);
+	qz_report__free(r);
+	done(&x);
+}
+END_TEST
+
+/* Likewise where the machine was not profiled, and samples found others for as much. */
+START_TEST(queues_cost_nothing_while_samples_find_others)
+{
+	struct use use = cache;
+	struct qz_report *r;
+	struct locked x;
+
+	use.held = 0;
+	use.code = 0;
+	use.rest = 800;
+	x = locked(&use);
+	x.f.p->scopes[0].cpu_ns = 1000 * MS;
+	x.f.p->ledger.accepted = 1000;
+	x.f.p->ledger.expected = 1800;
+	r = qz_report__new(x.f.p, 0);
+	ck_assert_uint_eq((r->objects[0].cost.free_ns + 1) / MS, 70);
+	qz_report__free(r);
+	done(&x);
+}
+END_TEST
+
 START_TEST(what_is_not_held_costs_its_code)
 {
 	struct use use = cache;
@@ -560,6 +608,59 @@ START_TEST(few_meetings_are_not_too_frequent)
 }
 END_TEST
 
+/* What one thread does alone, while nobody queues for the lock, is another loss than the lock's. */
+START_TEST(a_serial_phase_beside_a_lock_is_told)
+{
+	struct use use = cache;
+	struct locked x;
+	struct qz_report *r;
+	struct qz_advice *a;
+	uint32_t main;
+
+	use.level_ns[1] = 1800 * MS;
+	x = locked(&use);
+	main = fixture__thread(&x.f, 0, 9);
+	add_samples(&x.f, main, "main parse", QZ_NONE, 1, 1000);
+	ck_assert_int_eq(qz_estimate__profile(x.f.p), 0);
+	r = qz_report__new(x.f.p, 0);
+	a = qz_advise__new(r);
+	ck_assert_uint_eq(a->n, 2);
+	ck_assert_str_eq(a->findings[0].rule, "contention");
+	ck_assert_str_eq(a->findings[1].rule, "serial");
+	ck_assert_str_eq(a->findings[1].subject.name, "parse");
+	qz_advise__free(a);
+	qz_report__free(r);
+	done(&x);
+}
+END_TEST
+
+/* A lock that is queued for since others have the processors: its holder ran for a twentieth of the time that it could. */
+START_TEST(a_lock_of_threads_without_processors_is_no_finding)
+{
+	struct use use = cache;
+	struct locked x;
+
+	use.level_ns[0] = 950 * MS;
+	use.level_ns[1] = 50 * MS;
+	use.level_ns[2] = 0;
+	use.held = 50;
+	use.code = use.rest = 0;
+	x = locked(&use);
+	ck_assert_ptr_nonnull(find(&x, "contention"));
+	qz_advise__free(x.a);
+	fixture__wait(&x.f,
+		      &(struct qz_wait) {.thread = 0,
+					 .object = QZ_NONE,
+					 .nominal = 2,
+					 .count = 100,
+					 .ready_ns = 1800 * MS},
+		      use.hold_stack, "preempted");
+	x.a = qz_advise__new(x.r);
+	ck_assert_ptr_null(find(&x, "contention"));
+	done(&x);
+}
+END_TEST
+
 Suite *suite_locks(void)
 {
 	Suite *s = suite_create("locks");
@@ -567,6 +668,8 @@ Suite *suite_locks(void)
 
 	tcase_add_test(tc, cost_is_made_of_holders_code_and_waiting);
 	tcase_add_test(tc, queues_cost_what_processors_are_free);
+	tcase_add_test(tc, queues_cost_nothing_while_others_have_the_processors);
+	tcase_add_test(tc, queues_cost_nothing_while_samples_find_others);
 	tcase_add_test(tc, what_is_not_held_costs_its_code);
 	tcase_add_test(tc, code_of_one_place_is_divided_by_waits);
 	tcase_add_loop_test(tc, costs_are_within_the_elapsed_time, 0, RANDOM_PROFILES);
@@ -584,6 +687,8 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, kinds_of_locks_have_rules_of_their_own);
 	tcase_add_test(tc, meetings_that_are_too_frequent_are_found);
 	tcase_add_test(tc, few_meetings_are_not_too_frequent);
+	tcase_add_test(tc, a_serial_phase_beside_a_lock_is_told);
+	tcase_add_test(tc, a_lock_of_threads_without_processors_is_no_finding);
 	suite_add_tcase(s, tc);
 	return s;
 }

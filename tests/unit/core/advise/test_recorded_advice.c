@@ -137,6 +137,43 @@ START_TEST(machines_have_no_findings)
 }
 END_TEST
 
+/* Four threads, one lock, whose waiters sleep at a word of their own each. */
+START_TEST(a_lock_that_parks_is_one)
+{
+	struct qz_profile *p = read_recorded("parking");
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = qz_advise__new(r);
+
+	ck_assert_uint_ge(a->n, 1);
+	ck_assert_str_eq(a->findings[0].rule, "imbalance");
+	ck_assert_str_eq(a->findings[0].word, "CONTENDED");
+	ck_assert_str_eq(a->findings[0].where, "taken in with_big");
+	check_verdict(a);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+/* Two threads that compute, under a quota of 5 ms in 100 ms, and bound to one of two processors. */
+START_TEST(a_limit_is_told_from_what_others_had)
+{
+	struct qz_profile *p = read_recorded(_i ? "affinity" : "quota");
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = qz_advise__new(r);
+	char *verdict = qz_verdict__text(a);
+
+	ck_assert_uint_eq(a->n, 0);
+	ck_assert_msg(!strncmp(verdict, "LIMITED: ", 9), "%s", verdict);
+	ck_assert_ptr_nonnull(strstr(verdict, _i ? " from 0.8 more" : " from 0.9 more"));
+	ck_assert_int_eq(qz_verdict__shortage(r), QZ_SHORT_BY_LIMIT);
+	free(verdict);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
 Suite *suite_recorded_advice(void)
 {
 	Suite *s = suite_create("recorded_advice");
@@ -145,6 +182,8 @@ Suite *suite_recorded_advice(void)
 	tcase_add_loop_test(tc, limits_are_found, 0, NCASES);
 	tcase_add_loop_test(tc, remedied_programs_have_no_such_finding, 0, NCASES);
 	tcase_add_test(tc, machines_have_no_findings);
+	tcase_add_test(tc, a_lock_that_parks_is_one);
+	tcase_add_loop_test(tc, a_limit_is_told_from_what_others_had, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;
 }

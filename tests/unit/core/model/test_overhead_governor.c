@@ -16,27 +16,22 @@ struct machine {
 	struct qz_overhead_governor g;
 	uint64_t now, idle_ns;
 	struct qz_costs costs;
-	double idle; /* share of the time of its processors */
-	double fixed, variable;
-	double switches; /* likewise, if all are counted; a third of it where they are passed */
+	double idle;			 /* share of the time of its processors */
+	double fixed, variable, records; /* the last is there only while anything is measured */
 };
 
 static struct machine machine_new(uint32_t rate, double fixed, double variable)
 {
 	struct machine m = {.now = 1, .fixed = fixed, .variable = variable};
 
-	qz_overhead_governor__init(&m.g, ONE_CENT, rate, 0);
+	qz_overhead_governor__init(&m.g, ONE_CENT, rate);
 	return m;
-}
-
-static double switches_of(const struct machine *m)
-{
-	return m->switches / 3 + ldexp(m->switches * 2 / 3, -(int)m->g.switches.halvings);
 }
 
 static double costs_of(const struct machine *m)
 {
-	return m->fixed + switches_of(m) + ldexp(m->variable, -(int)m->g.rates.halvings);
+	return m->fixed + ldexp(m->variable, -(int)m->g.halvings) +
+	       ldexp(m->records, -(int)m->g.time_halvings);
 }
 
 /* The governor looks so often, a step of time after the other; gives how often the rate was changed. */
@@ -51,9 +46,15 @@ static int look(struct machine *m, int times, uint64_t step)
 		m->now += step;
 		m->idle_ns += (uint64_t)(m->idle * (double)(PROCESSORS * step));
 		m->costs.lifecycle_ns += (uint64_t)(m->fixed * processors_ns);
-		m->costs.accounting_ns += (uint64_t)((m->fixed + switches_of(m)) * processors_ns);
+		m->costs.accounting_ns += (uint64_t)(m->fixed * processors_ns);
+		m->costs.accounting_ns +=
+			(uint64_t)(ldexp(m->records, -(int)m->g.time_halvings) * processors_ns / 2);
+		m->costs.replay_ns +=
+			(uint64_t)(ldexp(m->records, -(int)m->g.time_halvings) * processors_ns / 2);
+		m->costs.daemon_ns +=
+			(uint64_t)(ldexp(m->records, -(int)m->g.time_halvings) * processors_ns / 2);
 		m->costs.sampling_ns +=
-			(uint64_t)(ldexp(m->variable, -(int)m->g.rates.halvings) * processors_ns);
+			(uint64_t)(ldexp(m->variable, -(int)m->g.halvings) * processors_ns);
 	}
 	return changes;
 }
@@ -68,7 +69,7 @@ START_TEST(what_is_cheap_is_left_alone)
 	struct machine m = machine_new(99, 4000, 5900);
 
 	ck_assert_int_eq(run(&m, 100), 0);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_uint_eq(m.g.halvings, 0);
 	ck_assert(m.g.costs_ppm >= 9890 && m.g.costs_ppm <= 9900);
 	ck_assert_uint_eq(qz_costs__sum(&m.g.last) * 1000 / m.g.last_ns, m.g.costs_ppm / 1000);
 	ck_assert(m.g.last.accounting_ns * 59 / 40 >= m.g.last.sampling_ns - 59 &&
@@ -82,7 +83,7 @@ START_TEST(rates_are_lowered_until_it_fits)
 	struct machine m = machine_new(999, 2000, 50000);
 
 	ck_assert_int_eq(run(&m, 4), 1);
-	ck_assert_uint_eq(m.g.rates.halvings, 3); /* 2000 + 6250 */
+	ck_assert_uint_eq(m.g.halvings, 3); /* 2000 + 6250 */
 	ck_assert_int_eq(run(&m, 100), 0);
 	ck_assert(costs_of(&m) <= ONE_CENT);
 }
@@ -97,12 +98,12 @@ START_TEST(far_too_much_is_seen_at_once)
 	ck_assert_int_eq(look(&m, 20, second), 0);
 	m.variable = 120000;
 	look(&m, 2, second);
-	ck_assert_uint_eq(m.g.rates.halvings, 1);
+	ck_assert_uint_eq(m.g.halvings, 1);
 	look(&m, 3, second);
-	ck_assert_uint_eq(m.g.rates.halvings, 2);
+	ck_assert_uint_eq(m.g.halvings, 2);
 	ck_assert_uint_ge(m.g.costs_ppm, 60000);
 	look(&m, 100, second);
-	ck_assert_uint_eq(m.g.rates.halvings, 4);
+	ck_assert_uint_eq(m.g.halvings, 4);
 	ck_assert(costs_of(&m) <= ONE_CENT);
 }
 END_TEST
@@ -111,9 +112,10 @@ START_TEST(a_burst_at_the_start_is_no_reason)
 {
 	struct machine m = machine_new(99, 1000, 90000);
 
-	run(&m, 1);
+	ck_assert_int_eq(look(&m, 10, QZ_GOVERNOR_WINDOW / 10), 0);
 	m.variable = 1000;
 	ck_assert_int_eq(run(&m, 20), 0);
+	ck_assert_uint_eq(m.g.costs_ppm, 2000);
 }
 END_TEST
 
@@ -122,10 +124,10 @@ START_TEST(rates_come_back)
 	struct machine m = machine_new(999, 1000, 60000);
 
 	run(&m, 4);
-	ck_assert_uint_eq(m.g.rates.halvings, 3);
+	ck_assert_uint_eq(m.g.halvings, 3);
 	m.variable = 2000;
 	ck_assert_int_eq(run(&m, 60), 3);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_uint_eq(m.g.halvings, 0);
 }
 END_TEST
 
@@ -135,7 +137,7 @@ START_TEST(rates_stay_in_between)
 	struct machine m = machine_new(999, 0, 17000);
 
 	run(&m, 4);
-	ck_assert_uint_eq(m.g.rates.halvings, 1); /* 8500; twice as much is too much */
+	ck_assert_uint_eq(m.g.halvings, 1); /* 8500; twice as much is too much */
 	ck_assert_int_eq(run(&m, 200), 0);
 }
 END_TEST
@@ -151,8 +153,8 @@ START_TEST(mistakes_are_made_rarely)
 
 	for (int window = 0; window < 600; window++) {
 		m.variable = 0;
-		m.fixed = m.g.rates.halvings ? 100 : 10000;
-		m.variable = m.g.rates.halvings ? 5000 : 4000;
+		m.fixed = m.g.halvings ? 100 : 10000;
+		m.variable = m.g.halvings ? 5000 : 4000;
 		run(&m, 1);
 		above += costs_of(&m) > ONE_CENT;
 	}
@@ -165,7 +167,8 @@ START_TEST(what_cannot_be_lowered_lowers_nothing)
 {
 	struct machine m = machine_new(99, 30000, 900);
 
-	ck_assert_int_eq(run(&m, 100), 0);
+	ck_assert_int_eq(run(&m, 100), 2); /* the time, which helps nothing here */
+	ck_assert_uint_eq(m.g.halvings, 0);
 	ck_assert_uint_ge(m.g.costs_ppm, 30000);
 }
 END_TEST
@@ -175,110 +178,53 @@ START_TEST(samples_are_kept_where_switches_cost_the_most)
 {
 	struct machine m = machine_new(99, 28000, 5000);
 
-	ck_assert_int_eq(run(&m, 100), 0);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_int_eq(run(&m, 100), 2); /* the time */
+	ck_assert_uint_eq(m.g.halvings, 0);
 	m.fixed = 12000; /* now they are a third */
 	run(&m, 4);
-	ck_assert_uint_eq(m.g.rates.halvings, 1);
+	ck_assert_uint_eq(m.g.halvings, 1);
 	m.fixed = 28000;
 	run(&m, 100);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_uint_eq(m.g.halvings, 0);
 }
 END_TEST
 
-static struct machine machine_with_switches(double switches, double variable)
+/* Records are written for a part of the time where they alone are too much, and all of it again when they are not. */
+START_TEST(time_is_divided_where_records_are_too_much)
 {
-	struct machine m = machine_new(99, 500, variable);
+	struct machine m = machine_new(99, 0, 0);
 
-	qz_overhead_governor__init(&m.g, ONE_CENT, 99, 4);
-	m.switches = switches;
-	return m;
-}
-
-START_TEST(switches_are_passed_before_samples_are_left_out)
-{
-	struct machine m = machine_with_switches(15000, 3000);
-
-	run(&m, 10);
-	ck_assert_uint_ge(m.g.switches.halvings, 2);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
-	ck_assert(costs_of(&m) <= ONE_CENT);
-	ck_assert_int_eq(run(&m, 100), 0);
-}
-END_TEST
-
-/* Passing almost all of them does not suffice. */
-START_TEST(samples_are_left_out_then)
-{
-	struct machine m = machine_with_switches(15000, 6000);
-
+	m.records = 9900;
+	ck_assert_int_eq(run(&m, 20), 0);
+	m.records = 11000;
+	run(&m, 3);
+	ck_assert_uint_eq(m.g.time_halvings, 1);
+	ck_assert_uint_eq(m.g.halvings, 0);
+	ck_assert_int_eq(run(&m, 50), 0);
+	m.records = 70000;
+	run(&m, 2);
+	ck_assert_uint_eq(m.g.time_halvings, 3);
+	m.records = 1e6; /* something is always measured */
 	run(&m, 20);
-	ck_assert_uint_ge(m.g.switches.halvings, 3);
-	ck_assert_uint_eq(m.g.rates.halvings, 1);
-	ck_assert(costs_of(&m) <= ONE_CENT);
-}
-END_TEST
-
-START_TEST(switches_are_counted_again_after_samples)
-{
-	struct machine m = machine_with_switches(15000, 6000);
-
+	ck_assert_uint_eq(m.g.time_halvings, QZ_MAX_TIME_HALVINGS);
+	m.records = 9000; /* all of it would be too near: it came back soon */
 	run(&m, 20);
-	m.switches = 1000;
-	m.variable = 3000;
-	for (int i = 0; i < 60 && m.g.switches.halvings; i++) {
-		uint32_t before = m.g.switches.halvings;
-
-		run(&m, 1);
-		ck_assert(m.g.switches.halvings == before || !m.g.rates.halvings);
-	}
-	ck_assert_uint_eq(m.g.switches.halvings, 0);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_uint_eq(m.g.time_halvings, 1);
+	m.records = 7000;
+	run(&m, 5);
+	ck_assert_uint_eq(m.g.time_halvings, 0);
 }
 END_TEST
 
-/* What they cost is not of the start alone, as all else may be. */
-START_TEST(switches_are_passed_at_the_start)
+/* The ceiling is a share of all time, not of the busy one: samples are not left out because little is busy. */
+START_TEST(rates_are_kept_where_little_is_busy)
 {
-	struct machine m = machine_with_switches(15000, 90000);
-
-	look(&m, 8, QZ_GOVERNOR_WINDOW / 10);
-	ck_assert_uint_ge(m.g.switches.halvings, 1);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
-	m.variable = 1000;
-	run(&m, 20);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
-}
-END_TEST
-
-/* 0.7 % of all processors is 1 % of what is busy only where that is as much. */
-START_TEST(switches_are_passed_where_little_is_busy)
-{
-	static const double idle[] = {0.1, 0.45, 0.9};
-	struct machine m = machine_with_switches(4500, 2000);
-
-	m.idle = idle[_i];
-	run(&m, 10);
-	ck_assert_int_eq(m.g.switches.halvings > 0, _i > 0);
-	ck_assert_uint_eq(m.g.busy_ppm, (uint32_t)lround((1 - m.idle) * 1e6));
-	ck_assert(costs_of(&m) <= ONE_CENT * (1 - fmin(m.idle, 0.5)));
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
-	ck_assert_int_eq(run(&m, 100), 0);
-	m.idle = 0;
-	run(&m, 20);
-	ck_assert_uint_eq(m.g.switches.halvings, 0);
-}
-END_TEST
-
-/* Samples are what is known: they are not left out for it. */
-START_TEST(samples_are_kept_where_little_is_busy)
-{
-	struct machine m = machine_with_switches(100, 8000);
+	struct machine m = machine_new(99, 600, 8000);
 
 	m.idle = 0.6;
-	run(&m, 20);
-	ck_assert(costs_of(&m) > ONE_CENT / 2);
-	ck_assert_uint_eq(m.g.rates.halvings, 0);
+	ck_assert_int_eq(run(&m, 20), 0);
+	ck_assert_uint_eq(m.g.busy_ppm, 400000);
+	ck_assert_uint_eq(m.g.costs_ppm, 8600);
 }
 END_TEST
 
@@ -287,10 +233,10 @@ START_TEST(some_samples_are_left)
 	struct machine m = machine_new((uint32_t)_i, 0, 1e6);
 
 	run(&m, 300);
-	ck_assert_uint_le(m.g.rates.halvings, QZ_MAX_HALVINGS);
-	if (m.g.rates.halvings < QZ_MAX_HALVINGS)
-		ck_assert(ldexp(_i, -(int)m.g.rates.halvings) < 6 || _i < 6);
-	ck_assert(_i < 3 ? !m.g.rates.halvings : ldexp(_i, -(int)m.g.rates.halvings) >= 3);
+	ck_assert_uint_le(m.g.halvings, QZ_MAX_HALVINGS);
+	if (m.g.halvings < QZ_MAX_HALVINGS)
+		ck_assert(ldexp(_i, -(int)m.g.halvings) < 6 || _i < 6);
+	ck_assert(_i < 3 ? !m.g.halvings : ldexp(_i, -(int)m.g.halvings) >= 3);
 }
 END_TEST
 
@@ -383,12 +329,8 @@ Suite *suite_overhead_governor(void)
 	tcase_add_test(tcase, mistakes_are_made_rarely);
 	tcase_add_test(tcase, what_cannot_be_lowered_lowers_nothing);
 	tcase_add_test(tcase, samples_are_kept_where_switches_cost_the_most);
-	tcase_add_test(tcase, switches_are_passed_before_samples_are_left_out);
-	tcase_add_test(tcase, samples_are_left_out_then);
-	tcase_add_test(tcase, switches_are_counted_again_after_samples);
-	tcase_add_test(tcase, switches_are_passed_at_the_start);
-	tcase_add_loop_test(tcase, switches_are_passed_where_little_is_busy, 0, 3);
-	tcase_add_test(tcase, samples_are_kept_where_little_is_busy);
+	tcase_add_test(tcase, time_is_divided_where_records_are_too_much);
+	tcase_add_test(tcase, rates_are_kept_where_little_is_busy);
 	tcase_add_loop_test(tcase, some_samples_are_left, 1, 200);
 	tcase_add_loop_test(tcase, shares_are_those_of_all_the_time, 0, QZ_MAX_HALVINGS + 1);
 	tcase_add_test(tcase, estimates_are_unbiased);

@@ -150,8 +150,13 @@ static void check_levels(struct laws *l, const struct replay_scope *s, const str
 		sum += s->level_ns[i];
 		product += i * s->level_ns[i];
 	}
-	equal(l, "levels", s->process, sum, (s->ended ?: until) - s->began);
-	equal(l, "levels times their time", s->process, product, running_ns);
+	equal(l, "levels", s->process, sum + s->unknown_ns, s->since - s->began);
+	require(l, s->since >= (s->ended ?: until), "levels up to now", s->process, s->since,
+		until);
+	if (!s->unknown_ns)
+		equal(l, "levels times their time", s->process, product, running_ns);
+	require(l, product <= running_ns, "levels times their time", s->process, product,
+		running_ns);
 	equal(l, "running threads", s->process, s->running, now->running);
 	equal(l, "runnable threads", s->process, s->runnable, now->runnable);
 }
@@ -257,6 +262,6 @@ const char *laws__take(struct laws *l, struct replay *r, uint64_t now, uint32_t 
 	for (uint32_t i = 0; i < replay__objects(r); i++)
 		if (!replay__object(r, i))
 			*table__at(&l->objects, i) = (struct sums) {0};
-	replay__clear_waits(r);
+	replay__clear_waits(r, true);
 	return laws__check(l, r, now);
 }

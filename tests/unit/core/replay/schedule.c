@@ -239,7 +239,7 @@ static void count_wakeup(struct schedule *s, struct schedule_thread *t, uint32_t
 static uint32_t new_tid(struct schedule *s)
 {
 	/* not at once where the thread that had it may not be in the log: a record of its coming would be the new one's */
-	bool again = s->options.every_process || s->now - s->freed_at > EARLY_NS;
+	bool again = s->now - s->freed_at > (s->options.every_process ? 0 : EARLY_NS);
 
 	/* nor where three things in a row would be near each other */
 	if (s->freed_near && s->now - s->freed_at <= nearness(s))
@@ -271,7 +271,8 @@ static uint32_t new_scope(struct schedule *s, uint32_t pid, bool follows)
 static uint32_t new_process(struct schedule *s, uint32_t pid, uint32_t scope)
 {
 	s->processes = more(s->processes, s->nprocesses, sizeof(*s->processes));
-	s->processes[s->nprocesses] = (struct schedule_process) {.pid = pid, .scope = scope};
+	s->processes[s->nprocesses] =
+		(struct schedule_process) {.pid = pid, .scope = scope, .found = s->now == s->began};
 	return s->nprocesses++;
 }
 
@@ -317,10 +318,12 @@ static void end_thread(struct schedule *s, struct schedule_thread *t)
 	t->ended = s->now;
 	s->live[t->live_at] = s->live[--s->nlive];
 	s->threads[s->live[t->live_at]].live_at = t->live_at;
-	if (t->tid != p->pid)
+	/* no schedule tells when all were found, and until then the FORK of one that was found is that one's own */
+	if (t->tid != p->pid && t->began != s->began)
 		free_tid(s, t->tid);
 	if (--p->alive == 0) {
-		free_tid(s, p->pid);
+		if (!p->found)
+			free_tid(s, p->pid);
 		retire_objects(s, t->process);
 	}
 	if (scope && --scope->alive == 0)

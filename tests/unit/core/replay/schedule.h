@@ -60,6 +60,7 @@ struct schedule_thread {
 struct schedule_process {
 	uint32_t pid, scope; /* REPLAY_NONE: not followed */
 	uint32_t alive;
+	bool found; /* it was there at the beginning */
 };
 
 struct schedule_scope {

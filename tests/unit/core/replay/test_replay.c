@@ -75,9 +75,34 @@ static void site(uint64_t time, uint32_t of, uint16_t cause, uint8_t tag, uint64
 							     .object = address}));
 }
 
+/* What was told last. */
+static struct replay_moment moment;
+static uint32_t sampled_serial, image, image_scope;
+
+static void take_sample(void *context, uint32_t cpu, const struct qz_log_record *record,
+			const struct replay_moment *m)
+{
+	(void)context;
+	(void)cpu;
+	(void)record;
+	moment = *m;
+	sampled_serial = m->thread ? m->thread->number : 0;
+}
+
+static void take_image(void *context, uint32_t number, uint32_t scope)
+{
+	(void)context;
+	image = number;
+	image_scope = scope;
+}
+
 static void begin_as(bool every_process)
 {
-	struct replay_options options = {.processors = 4, .every_process = every_process};
+	struct replay_options options = {
+		.processors = 4,
+		.every_process = every_process,
+		.calls = {.sampled = take_sample, .image = take_image},
+	};
 
 	last = 0;
 	r = replay__new(&options);
@@ -434,7 +459,10 @@ START_TEST(lost_records)
 	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
 	ck_assert_int_eq(replay__lose(r, 0, 200, 900), 0);
 	ck_assert_int_eq(thread(20)->state, REPLAY_UNKNOWN);
+	ck_assert_int_eq(thread(21)->state, REPLAY_RUNNING);
+	ck_assert_int_eq(thread(10)->state, REPLAY_UNKNOWN); /* it may have run there */
 	ck_assert_uint_eq(replay__machine(r)->running, 1);
+	ck_assert_uint_eq(replay__machine(r)->unknown_ns, 700);
 	switches(0, 950, 10, QZ_LOG_PREEMPTED, 0);
 	ck_assert_uint_eq(replay__counts(r)->gaps, 0); /* it is told of as lost */
 	ck_assert_uint_eq(replay__counts(r)->lost_ns, 700);
@@ -442,6 +470,29 @@ START_TEST(lost_records)
 	ck_assert_int_eq(replay__lose(r, 4, 0, 1), -EINVAL);
 	ck_assert_int_eq(replay__lose(r, 0, 2, 1), -EINVAL);
 	ck_assert_uint_eq(replay__counts(r)->lost_ns, 700);
+}
+END_TEST
+
+/* The log is off on both processors: no level is known, and none of it is called lost. */
+START_TEST(times_without_a_log)
+{
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	ck_assert_int_eq(replay__turn_off(r, 0, 200, 900), 0);
+	ck_assert_int_eq(replay__turn_off(r, 1, 200, 900), 0);
+	replay__advance(r, 500);
+	ck_assert_uint_eq(replay__off_ns(r), 600);
+	ck_assert_uint_eq(replay__counts(r)->lost_ns, 0);
+	replay__advance(r, 900);
+	ck_assert_int_eq(replay__turn_off(r, 0, 900, 950), 0);
+	ck_assert_int_eq(replay__turn_off(r, 1, 900, 950), 0);
+	switches(0, 1000, 10, QZ_LOG_PREEMPTED, 0);
+	ck_assert_uint_eq(replay__off_ns(r), 1500);
+	ck_assert_uint_eq(replay__machine(r)->unknown_ns, 750);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	times(20, 100 + 800, 100, 0, 0);
+	ck_assert_int_eq(replay__turn_off(r, 4, 0, 1), -EINVAL);
+	ck_assert_uint_eq(replay__off_ns(r), 1500);
 }
 END_TEST
 
@@ -529,6 +580,32 @@ START_TEST(fork_to_death)
 }
 END_TEST
 
+/* The kernel's account of a thread is of what its row counts. The machine does not begin anew, so the laws are not of this. */
+START_TEST(account_of_a_scope_that_begins_anew)
+{
+	const struct qz_log_record records[] = {
+		{.kind = QZ_LOG_FOUND, .time = 50, .tid = 30, .other = 30, .object = 1000},
+		{.kind = QZ_LOG_SWITCH, .time = 100, .other = 30},
+		{.kind = QZ_LOG_SWITCH,
+		 .time = 300,
+		 .tid = 30,
+		 .state = QZ_LOG_DEAD,
+		 .object = 1180},
+	};
+	struct replay_options options = {.processors = 1};
+	struct replay *anew = replay__new(&options);
+	int64_t scope = replay__open_scope(anew, 30, true, 0);
+
+	ck_assert_int_eq(replay__apply(anew, 0, &records[0]), 0);
+	ck_assert_int_eq(replay__apply(anew, 0, &records[1]), 0);
+	replay__restart_scope(anew, (uint32_t)scope, 200);
+	ck_assert_int_eq(replay__apply(anew, 0, &records[2]), 0);
+	ck_assert_uint_eq(replay__scope(anew, (uint32_t)scope)->ns[REPLAY_RUNNING], 100);
+	ck_assert_uint_eq(replay__scope(anew, (uint32_t)scope)->account_ns, 80);
+	replay__free(anew);
+}
+END_TEST
+
 START_TEST(number_used_again)
 {
 	uint32_t serial;
@@ -600,6 +677,64 @@ START_TEST(exec_before_the_death)
 }
 END_TEST
 
+/* The heir has the number before the record of exec, and the first thread dies by that of the heir. */
+START_TEST(death_between_exchange_and_exec)
+{
+	uint32_t heir = thread(21)->serial;
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	life(QZ_LOG_EXIT, 150, 20, 0, 0);
+	switches(0, 200, 21, QZ_LOG_DEAD, 0);
+	ck_assert_ptr_null(replay__thread(r, 21));
+	ck_assert_uint_eq(thread(20)->serial, heir);
+	ck_assert_int_eq(thread(20)->state, REPLAY_RUNNING);
+	life(QZ_LOG_EXEC, 300, 20, 21, 0);
+	ck_assert_uint_eq(thread(20)->serial, heir);
+	switches(1, 400, 20, QZ_LOG_BLOCKED, 0);
+	times(20, 100, 300, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+}
+END_TEST
+
+/* The heir leaves its processor by its new number before the record of exec, the first thread being there or not. */
+static void switch_heir(bool dies_late)
+{
+	uint32_t heir = thread(21)->serial;
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	life(QZ_LOG_EXIT, 150, 20, 0, 0);
+	if (!dies_late)
+		switches(0, 160, 20, QZ_LOG_DEAD, 0);
+	switches(1, 200, 20, QZ_LOG_PREEMPTED, 0);
+	ck_assert_uint_eq(thread(20)->serial, heir);
+	ck_assert_int_eq(thread(20)->state, REPLAY_READY);
+	if (dies_late)
+		switches(0, 250, 21, QZ_LOG_DEAD, 0);
+	ck_assert_ptr_null(replay__thread(r, 21));
+	switches(1, 300, 0, QZ_LOG_PREEMPTED, 20);
+	life(QZ_LOG_EXEC, 320, 20, 21, 0);
+	switches(1, 400, 20, QZ_LOG_BLOCKED, 0);
+	ck_assert_uint_eq(thread(20)->serial, heir);
+	times(20, 100, 200, 100, 0);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+}
+
+START_TEST(heir_is_switched_before_exec)
+{
+	switch_heir(false);
+}
+END_TEST
+
+START_TEST(heir_is_switched_before_death_and_exec)
+{
+	switch_heir(true);
+}
+END_TEST
+
 START_TEST(scopes_that_follow)
 {
 	int64_t scope = replay__open_scope(r, 30, true, 10);
@@ -622,7 +757,7 @@ START_TEST(scopes_that_follow)
 	ck_assert(replay__drop_scope(r, (uint32_t)scope));
 	ck_assert_ptr_null(replay__scope(r, (uint32_t)scope));
 	ck_assert_int_ne(replay__open_scope(r, 60, false, 330), scope);
-	replay__clear_waits(r);
+	replay__clear_waits(r, true);
 	ck_assert_int_eq(replay__open_scope(r, 61, false, 340), scope);
 	last = 340;
 }
@@ -677,7 +812,7 @@ START_TEST(waits)
 	wakes(800, 20, 0);
 	switches(0, 900, 0, QZ_LOG_PREEMPTED, 20);
 	ck_assert_uint_eq(waits_of(20, QZ_WAIT_UNKNOWN, 8).blocked_ns, 100);
-	replay__clear_waits(r);
+	replay__clear_waits(r, true);
 	ck_assert_uint_eq(waits_of(20, QZ_WAIT_SLEEP, 7).count, 0);
 	/* what stands behind a hash changes */
 	site(950, 7, QZ_WAIT_POLL, 0, 0);
@@ -846,6 +981,158 @@ START_TEST(without_memory)
 }
 END_TEST
 
+static void is_who(uint64_t time, uint32_t tid, uint32_t own, uint64_t who)
+{
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_IDENTITY,
+							     .time = time,
+							     .tid = tid,
+							     .other = own,
+							     .object = who}));
+}
+
+static void sample(uint32_t cpu, uint64_t time, uint32_t tid)
+{
+	ck_assert_int_eq(0, apply(cpu, (struct qz_log_record) {
+					       .kind = QZ_LOG_SAMPLE, .time = time, .tid = tid}));
+}
+
+START_TEST(samples_know_the_level)
+{
+	is_who(0, 20, 20, QZ_LOG_WHO(7, 3));
+	is_who(0, 21, 21, QZ_LOG_WHO(8, 3));
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 110, 0, QZ_LOG_PREEMPTED, 21);
+	switches(2, 120, 0, QZ_LOG_PREEMPTED, 10);
+	sample(1, 130, 21);
+	ck_assert_uint_eq(sampled_serial, 8);
+	ck_assert_uint_eq(moment.level, 2);
+	ck_assert_uint_eq(moment.machine, 3);
+	switches(0, 140, 20, QZ_LOG_BLOCKED, 0);
+	sample(1, 150, 21);
+	ck_assert_uint_eq(moment.level, 1);
+	/* on another processor than where it was seen to come: it is there */
+	sample(3, 160, 21);
+	ck_assert_uint_eq(sampled_serial, 8);
+	ck_assert_uint_eq(moment.level, 1);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 0);
+	switches(2, 165, 10, QZ_LOG_BLOCKED, 0);
+	sample(2, 170, 20);
+	ck_assert_uint_eq(moment.level, 2);
+	ck_assert_uint_eq(replay__counts(r)->gaps, 1);
+	sample(3, 180, 99);
+	ck_assert_ptr_null(moment.thread);
+}
+END_TEST
+
+START_TEST(settled)
+{
+	switches(0, 100, 20, QZ_LOG_PREEMPTED, 20); /* it is there */
+	life(QZ_LOG_FOUND, 150, 30, 30, 0);
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_SETTLED, .time = 200}));
+	switches(0, 300, 20, QZ_LOG_PREEMPTED, 30);
+	switches(0, 400, 30, QZ_LOG_PREEMPTED, 20);
+	times(20, 100, 200, 100, 0);
+	times(10, 200, 0, 200, 0);
+	times(30, 50, 100, 100, 0);
+}
+END_TEST
+
+/* However many there are: each ends a wait of its own. */
+START_TEST(not_found_again)
+{
+	const uint32_t n = 1000;
+
+	for (uint32_t i = 0; i < n; i++)
+		ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_FOUND,
+								     .time = 100,
+								     .tid = 1000 + i,
+								     .other = 20,
+								     .state = QZ_LOG_FOUND_BLOCKED,
+								     .cause = QZ_WAIT_PIPE}));
+	life(QZ_LOG_SETTLED, 200, 0, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+	life(QZ_LOG_FOUND, 300, 1000, 20, 0);
+	life(QZ_LOG_FORK, 300, 40, 20, 20);
+	life(QZ_LOG_SETTLED, 400, 0, 0, 0);
+	ck_assert_uint_eq(replay__counts(r)->unended, n - 1 + 3); /* with 10, 20 and 21 */
+	ck_assert_int_eq(thread(1000)->state, REPLAY_BLOCKED);
+	ck_assert_int_eq(thread(40)->state, REPLAY_READY);
+	ck_assert_ptr_null(replay__thread(r, 1001));
+}
+END_TEST
+
+static void found_with(uint64_t time, uint32_t tid, uint64_t account)
+{
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_FOUND,
+							     .time = time,
+							     .tid = tid,
+							     .other = tid,
+							     .object = account}));
+}
+
+/* The kernel's account has what it ran while nothing was written down, and so much is not measured. */
+START_TEST(accounts_of_known_time)
+{
+	uint32_t scope = thread(20)->scope;
+
+	found_with(100, 20, 5000);
+	life(QZ_LOG_SETTLED, 100, 0, 0, 0);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_int_eq(replay__turn_off(r, 0, 200, 900), 0);
+	found_with(900, 20, 5800);
+	switches(0, 900, 0, QZ_LOG_PREEMPTED, 20);
+	life(QZ_LOG_SETTLED, 900, 0, 0, 0);
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_SWITCH,
+							     .time = 950,
+							     .tid = 20,
+							     .state = QZ_LOG_DEAD,
+							     .object = 5851}));
+	ck_assert_uint_eq(replay__scope(r, scope)->ns[REPLAY_RUNNING], 150);
+	ck_assert_uint_eq(replay__scope(r, scope)->account_ns, 151);
+}
+END_TEST
+
+/* The owner's number stands in the memory of a container, where thread 21 is number 2. */
+START_TEST(holders_in_a_container)
+{
+	is_who(0, 20, 1, QZ_LOG_WHO(7, 3));
+	is_who(0, 21, 2, QZ_LOG_WHO(8, 3));
+	site(1, 5, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1000);
+	switches(1, 90, 0, QZ_LOG_PREEMPTED, 21);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	sample(1, 110, 21);
+	ck_assert_uint_eq(moment.held, REPLAY_NONE);
+	blocks_at(0, 120, 20, 5, 2 | 2ull << 32, 0);
+	sample(1, 130, 21);
+	ck_assert_uint_eq(moment.held, 0);
+	wakes(140, 20, 21);
+	sample(1, 150, 21);
+	ck_assert_uint_eq(moment.held, REPLAY_NONE);
+}
+END_TEST
+
+START_TEST(images_are_told)
+{
+	uint32_t scope = thread(20)->scope;
+
+	is_who(0, 20, 20, QZ_LOG_WHO(7, 3));
+	ck_assert_uint_eq(image, 3);
+	ck_assert_uint_eq(image_scope, scope);
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_EXEC,
+							     .time = 10,
+							     .tid = 20,
+							     .other = 20,
+							     .object = QZ_LOG_WHO(0, 4)}));
+	ck_assert_uint_eq(image, 4);
+	ck_assert_uint_eq(image_scope, scope);
+	life(QZ_LOG_FORK, 20, 30, 20, 30);
+	is_who(20, 30, 30, QZ_LOG_WHO(9, 5));
+	ck_assert_uint_eq(image, 5);
+	ck_assert_uint_eq(image_scope, thread(30)->scope);
+	ck_assert_uint_ne(image_scope, scope);
+}
+END_TEST
+
 Suite *suite_replay(void)
 {
 	const TTest *tests[] = {
@@ -863,19 +1150,30 @@ Suite *suite_replay(void)
 		back_in_time,
 		gaps,
 		lost_records,
+		times_without_a_log,
 		met_without_a_fork,
 		impossible,
 		fork_to_death,
+		account_of_a_scope_that_begins_anew,
 		number_used_again,
 		process_number_used_again,
 		exec_by_another_thread,
 		exec_before_the_death,
+		death_between_exchange_and_exec,
+		heir_is_switched_before_exec,
+		heir_is_switched_before_death_and_exec,
 		scopes_that_follow,
 		opened_later,
 		waits,
 		queues,
 		long_queues,
 		holders,
+		settled,
+		not_found_again,
+		accounts_of_known_time,
+		holders_in_a_container,
+		samples_know_the_level,
+		images_are_told,
 		without_memory,
 	};
 	Suite *s = suite_create("replay");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "quartz/records.h"
+#include "core/replay/what_if.h"
 #include "tests/unit/core/replay/laws.h"
 
 #define NONE REPLAY_NONE
@@ -335,6 +336,24 @@ static void compare(struct truth *c)
 	free(c->scopes);
 }
 
+/* ---- what if ---- */
+
+/* Steps can be run again whatever the records say; without a candidate that was not met, nothing is gained. */
+static void check_what_ifs(struct truth *c)
+{
+	struct replay_what_if w;
+
+	for (uint32_t i = 0; !c->wrong && i < replay__scopes(c->r); i++) {
+		if (replay__what_if(c->r, i, &w))
+			continue;
+		if (!w.again_ns)
+			c->wrong = "nothing was run again";
+		for (uint32_t k = 0; k < REPLAY_SPEEDS; k++)
+			if (w.run_ns[1][k] + 1 < w.elapsed_ns || w.run_ns[1][k] > w.elapsed_ns + 1)
+				c->wrong = "a candidate that was not met";
+	}
+}
+
 /* ---- the whole ---- */
 
 static const char *look(void *context, struct replay *r, uint64_t now)
@@ -348,7 +367,8 @@ static const char *look(void *context, struct replay *r, uint64_t now)
 const char *truth__check(const struct schedule_options *options)
 {
 	const struct replay_options how = {.processors = options->processors,
-					   .every_process = options->every_process};
+					   .every_process = options->every_process,
+					   .what_if = options->seed % 4 == 0};
 	bool known = !options->gaps && !options->spans;
 	struct truth c = {
 		.s = schedule__make(options), .r = replay__new(&how), .laws = laws__new()};
@@ -356,10 +376,13 @@ const char *truth__check(const struct schedule_options *options)
 	if (!c.r)
 		abort();
 	c.takes = !known && options->seed % 2;
+	replay__know_candidate(c.r, 1);
 	schedule__open_scopes(c.s, c.r);
 	c.wrong = schedule__replay(c.s, c.r, look, &c);
 	if (!c.wrong && known)
 		compare(&c);
+	if (!c.wrong && how.what_if)
+		check_what_ifs(&c);
 	if (c.wrong && c.wrong != said)
 		snprintf(said, sizeof(said), "%s", c.wrong);
 	c.wrong = c.wrong ? said : NULL;

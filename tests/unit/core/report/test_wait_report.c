@@ -339,7 +339,7 @@ START_TEST(shares_of_a_known_sum_are_less_doubtful)
 }
 END_TEST
 
-/* ---- waits of which some are looked at, as by bpf/wait_gate.bpf.h and wait_account.bpf.h ---- */
+/* ---- waits of which some are looked at, as in profiles by versions before 0.2 ---- */
 
 #define LOOKS 500 /* in a run, about */
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pools of threads that libraries and runtimes start on their own, and what sets how many threads one has: one table,
+ * in core/advise/pools.c. A new pool is a row of each of its two parts.
+ */
+#ifndef QUARTZ_CORE_POOLS_H
+#define QUARTZ_CORE_POOLS_H
+
+#include <stdbool.h>
+
+#include "core/model/profile.h"
+
+/* Those that use another one go first. */
+enum qz_pool_kind {
+	QZ_POOL_OPENBLAS,
+	QZ_POOL_MKL,
+	QZ_POOL_BLIS,
+	QZ_POOL_GNU_OPENMP,
+	QZ_POOL_OPENMP,
+	QZ_POOL_TBB,
+	QZ_POOL_RAYON,
+	QZ_POOL_TOKIO,
+	QZ_POOL_LIBUV,
+	QZ_POOL_JAVA,
+	QZ_POOL_GO,
+	QZ_POOL_REDIS,
+	QZ_POOLS, /* none of these */
+};
+
+struct qz_pool {
+	const char *name; /* "OpenBLAS" */
+	const char *size; /* the number of threads follows: "OPENBLAS_NUM_THREADS=" */
+	const char
+		*flat; /* keeps regions within regions from threads of their own; NULL: none does */
+	const char
+		*passive; /* what lets its threads block instead of spin; NULL: nothing is known */
+};
+
+/* What is known of a pool, which is one. */
+const struct qz_pool *qz_pool__info(enum qz_pool_kind kind);
+
+/* The pool whose code this is. Thread-safe. */
+enum qz_pool_kind qz_pool__of_procedure(const struct qz_procedure *procedure);
+
+/* The pools of all procedures of a profile. */
+struct qz_pools {
+	const struct qz_profile *profile; /* borrowed */
+	enum qz_pool_kind *kinds;	  /* by procedure */
+};
+
+/* 0 or -ENOMEM; free in either case. */
+int qz_pools__init(struct qz_pools *s, const struct qz_profile *p);
+void qz_pools__free(struct qz_pools *s);
+
+/*
+ * The pool that a stack runs in. Of several the first of the enumeration: a library for matrices runs its threads by
+ * OpenMP, and a program of Java may call both. *nested: threads of the pool started those that it runs in.
+ */
+enum qz_pool_kind qz_pools__at(const struct qz_pools *s, uint32_t node, bool *nested);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How long locks are held. Of a thread that waits for one, gets it, and wakes another one when it lets go of it, that
+ * is seen; of one that finds it free, nothing is. But how often a thread finds it held tells how long the others hold it.
+ */
+#include <stdlib.h>
+
+#include "core/replay/steps.h"
+
+#define LEAST	8 /* sections that were seen from their beginning to their end */
+#define LENGTHS 64
+#define STEPS	50 /* of the search for a number that fits */
+
+/* Sections of about the same length, a power of two. */
+struct sections {
+	uint32_t n;
+	double ran, left, slept; /* in these: as it was, without the candidate, and asleep */
+};
+
+struct lock {
+	uint32_t waits, threads, last; /* last: thread + 1 that was counted last */
+	struct sections lengths[LENGTHS];
+};
+
+static void add_section(const struct replay_steps *all, const struct rerun_options *o,
+			struct lock *lock, uint32_t wait)
+{
+	struct sections one = {.n = 1}, *to;
+
+	for (uint32_t i = all->steps[wait].next; i != REPLAY_NONE; i = all->steps[i].next) {
+		const struct step *s = &all->steps[i];
+
+		one.ran += s->run;
+		one.slept += s->late;
+		one.left += s->run * (1 - (double)o->shares[i] / (1u << o->speed));
+		if (s->kind == STEP_SLEEP)
+			one.slept += (double)step__sleep(s);
+		if (s->kind == STEP_WAIT && s->object == all->steps[wait].object)
+			return; /* it found nobody who waits when it let go */
+		if (s->kind != STEP_WAKE || all->steps[s->other].object != all->steps[wait].object)
+			continue;
+		to = &lock->lengths[63 - __builtin_clzll(steps__ns(one.ran + one.slept) | 1)];
+		to->n++;
+		to->ran += one.ran;
+		to->left += one.left;
+		to->slept += one.slept;
+		return;
+	}
+}
+
+/*
+ * Whoever let go of the lock unseen, and took it again, has a section that is too long: those that are longer than most
+ * do not count.
+ */
+static struct sections usual(const struct lock *lock)
+{
+	struct sections sum = {0};
+	uint32_t n = 0, end = LENGTHS;
+
+	for (uint32_t i = 0; i < LENGTHS; i++)
+		n += lock->lengths[i].n;
+	for (uint32_t i = 0; i < end; i++) {
+		const struct sections *s = &lock->lengths[i];
+
+		sum.n += s->n;
+		sum.ran += s->ran;
+		sum.left += s->left;
+		sum.slept += s->slept;
+		if (end == LENGTHS && sum.n * 4 >= n)
+			end = i + 2 < LENGTHS ? i + 2 : LENGTHS;
+	}
+	return sum;
+}
+
+/*
+ * How often a lock is found held, and taken, in a time: by threads that hold it for so long and then do without it for so
+ * long on average. One that comes sees the others as if it were not there (mean value analysis; Reiser and
+ * Lavenberg, Journal of the ACM 27(2), 1980).
+ */
+static double finds_held(uint32_t threads, double hold, double away, double time, double *times)
+{
+	double queue = 0, rate = 0, held = 0;
+
+	for (uint32_t n = 1; n <= threads; n++) {
+		double stay = hold * (1 + queue);
+
+		held = rate * hold;
+		rate = n / (stay + away);
+		queue = rate * stay;
+	}
+	*times = rate * time;
+	return *times * held;
+}
+
+static double hold_of(const struct lock *lock, double time)
+{
+	struct sections s = usual(lock);
+	double ns, low = 0, high = time, times = 0;
+
+	if (s.n < LEAST || lock->threads < 2)
+		return 0;
+	ns = (s.ran + s.slept) / s.n;
+	for (int i = 0; i < STEPS; i++) {
+		double away = (low + high) / 2;
+		double held = finds_held(lock->threads, ns, away, time, &times);
+
+		if (held > lock->waits)
+			low = away;
+		else
+			high = away;
+	}
+	if (times < lock->waits)
+		times = lock->waits;
+	return times * (s.left + s.slept) / s.n;
+}
+
+static bool is_candidate(const struct replay_steps *all, const struct rerun_options *o,
+			 uint32_t object)
+{
+	return object < all->nobjects && all->candidate_of[object] == o->candidate + 1;
+}
+
+double locks__hold(const struct replay_steps *all, const struct rerun_options *o, uint64_t kept_ns)
+{
+	uint32_t n = 0;
+	struct lock *locks;
+	double most = 0, hold;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		if (all->steps[i].kind == STEP_WAIT && all->steps[i].flags & STEP_LOCK &&
+		    all->steps[i].object >= n)
+			n = all->steps[i].object + 1;
+	locks = calloc(n + 1ul, sizeof(*locks));
+	if (!locks)
+		return -1;
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct step *s = &all->steps[i];
+		struct lock *lock;
+
+		if (s->kind != STEP_WAIT || !(s->flags & STEP_LOCK) ||
+		    all->threads[s->thread].scope != o->scope)
+			continue;
+		if (s->flags & STEP_DROPPED)
+			continue;
+		lock = &locks[s->object];
+		lock->waits++;
+		add_section(all, o, lock, i);
+	}
+	for (uint32_t t = 0; t < all->nthreads; t++)
+		for (uint32_t i = all->threads[t].first; i != REPLAY_NONE; i = all->steps[i].next) {
+			const struct step *s = &all->steps[i];
+
+			if (s->kind != STEP_WAIT || !(s->flags & STEP_LOCK) ||
+			    locks[s->object].last == t + 1)
+				continue;
+			locks[s->object].last = t + 1;
+			locks[s->object].threads++;
+		}
+	for (uint32_t i = 0; i < n; i++) {
+		hold = is_candidate(all, o, i) ? 0 : hold_of(&locks[i], (double)kept_ns);
+		most = hold > most ? hold : most;
+	}
+	free(locks);
+	return most;
+}

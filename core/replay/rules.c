@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What depends on what, beyond the waits that there were. A wait tells that a thread could not go on before another one
+ * came. That the other one could not have come before this one waited is seen nowhere, as it did not happen; but it is
+ * so where
+ *  - both hand over through a queue that was full: who takes things out cannot be ahead of who puts them in. Who takes
+ *    out waited first, when there was nothing yet: so a wait in the other direction is one for room in a queue;
+ *  - all threads meet: whoever comes last wakes all others that wait at an object, and these work before they come there
+ *    again.
+ * Locks are neither: who lets go of one does not care for who waits.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/replay/steps.h"
+#include "core/util/vec.h"
+
+#define AT_ONCE_NS 50000 /* running time between two things that are one */
+#define FILLS	   3 /* so many times the usual run before its first wait: a thread fills a queue */
+#define FILLS_NO   1
+#define FILLS_YES  2
+
+/* What is known of an object. */
+struct meeting {
+	uint32_t locked, unlocked; /* waits */
+	uint32_t waiting;	   /* now */
+	uint32_t vain;		   /* waits that were for nothing */
+	uint32_t all, some;	   /* bursts of wake-ups that left nobody waiting, or somebody */
+	uint32_t waits_of;	   /* thread + 1 that waits here */
+	uint32_t lonely;	   /* wake-ups by threads that never do */
+	uint32_t place;		   /* of the last wait */
+	bool places;		   /* there was another one */
+	bool lock, barrier;
+};
+
+/*
+ * Two threads, of which one comes after the other one: takes what that one puts into a queue. Running times are those
+ * of steps.
+ */
+struct pair {
+	uint32_t low, high, later;
+	uint64_t put_began, took_began; /* when the later one waited first */
+	bool began, full;
+	/* when the former one waited for room, and was woken: first, and last */
+	uint64_t put_first, took_first, put_last, took_last;
+	uint64_t ahead;	     /* what the later one can do with what is in the queue then */
+	uint32_t last;	     /* the last of the later one's wake-ups of the former one */
+	uint32_t next, need; /* of these, while they are marked */
+};
+
+struct rules {
+	struct replay_steps *all;
+	struct meeting *meetings; /* by object */
+	uint32_t nmeetings;
+	uint64_t *ran;	 /* by step: what its thread ran up to there */
+	uint32_t *later; /* by step, of wake-ups of the former of a pair: the next one */
+	uint8_t *fills;	 /* by thread: 0, not looked at yet; FILLS_NO, FILLS_YES */
+	struct pair *pairs;
+	uint32_t npairs;
+	struct qz_hash_table index;
+};
+
+static struct meeting *meeting_of(const struct rules *r, const struct step *wait)
+{
+	return wait->object == REPLAY_NONE ? NULL : &r->meetings[wait->object];
+}
+
+static struct step *wait_of(const struct rules *r, const struct step *wake)
+{
+	return &r->all->steps[wake->other];
+}
+
+static bool is_wait(const struct step *s)
+{
+	return s->kind == STEP_WAIT && s->other != REPLAY_NONE;
+}
+
+/* ---- objects ---- */
+
+static int make_meetings(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->all->n; i++) {
+		struct step *s = &r->all->steps[i];
+
+		s->flags &= (uint8_t) ~(STEP_DROPPED | STEP_BURST | STEP_LOCK);
+		s->need = REPLAY_NONE;
+		if (s->kind == STEP_WAIT && s->object != REPLAY_NONE && s->object >= r->nmeetings)
+			r->nmeetings = s->object + 1;
+	}
+	r->meetings = calloc(r->nmeetings + 1ul, sizeof(*r->meetings));
+	return r->meetings ? 0 : -ENOMEM;
+}
+
+/* What the same thread does next at once, if that is to wake another one at the same object. */
+static bool goes_on(const struct rules *r, const struct step *wake)
+{
+	uint32_t i = wake->next;
+
+	while (i != REPLAY_NONE && r->all->steps[i].kind == STEP_SAMPLES)
+		i = r->all->steps[i].next;
+	return i != REPLAY_NONE && r->all->steps[i].kind == STEP_WAKE &&
+	       r->all->steps[i].run < AT_ONCE_NS &&
+	       wait_of(r, &r->all->steps[i])->object == wait_of(r, wake)->object;
+}
+
+static void look_at_bursts(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->all->n; i++) {
+		const struct step *s = &r->all->steps[i];
+		struct meeting *m;
+
+		if (is_wait(s)) {
+			m = meeting_of(r, s);
+			if (m) {
+				m->waiting++;
+				m->locked += !!(s->flags & STEP_LOCKED);
+				m->unlocked += !(s->flags & STEP_LOCKED);
+			}
+		}
+		m = s->kind == STEP_WAKE ? meeting_of(r, wait_of(r, s)) : NULL;
+		if (!m)
+			continue;
+		m->waiting -= m->waiting > 0;
+		if (goes_on(r, s))
+			continue;
+		m->all += !m->waiting;
+		m->some += !!m->waiting;
+	}
+}
+
+static void look_at_wakers(struct rules *r)
+{
+	const struct step *steps = r->all->steps;
+
+	for (uint32_t t = 0; t < r->all->nthreads; t++) {
+		uint32_t first = r->all->threads[t].first;
+		struct meeting *m;
+
+		for (uint32_t i = first; i != REPLAY_NONE; i = steps[i].next)
+			if (is_wait(&steps[i]) && (m = meeting_of(r, &steps[i]))) {
+				uint32_t place = r->all->segments[steps[i].segment].to;
+
+				m->waits_of = t + 1;
+				m->places |= m->place && m->place != place;
+				m->place = place;
+			}
+		for (uint32_t i = first; i != REPLAY_NONE; i = steps[i].next)
+			if (steps[i].kind == STEP_WAKE &&
+			    (m = meeting_of(r, wait_of(r, &steps[i]))))
+				m->lonely += m->waits_of != t + 1;
+	}
+}
+
+static void judge_locks(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->nmeetings; i++)
+		r->meetings[i].lock = r->meetings[i].locked > r->meetings[i].unlocked;
+}
+
+/* ---- waits that were for nothing ---- */
+
+/*
+ * Of all that are woken together, some find nothing to do and wait again; and who is woken for a lock may find that
+ * another one has it already. What ended the last of such waits is what was waited for.
+ */
+static void drop_vain_waits(struct rules *r, const struct step_thread *t)
+{
+	struct step *steps = r->all->steps, *last[2] = {0}; /* [1]: for a lock */
+	uint64_t ran[2] = {0};
+
+	for (uint32_t i = t->first; i != REPLAY_NONE; i = steps[i].next) {
+		struct step *s = &steps[i];
+		struct meeting *m = s->kind == STEP_WAKE ? meeting_of(r, wait_of(r, s)) : NULL;
+		bool lock = m && m->lock;
+
+		if (s->kind == STEP_FORK || s->kind == STEP_WAKE)
+			last[1] = NULL;
+		if (s->kind == STEP_FORK || (s->kind == STEP_WAKE && !lock))
+			last[0] = NULL;
+		m = is_wait(s) ? meeting_of(r, s) : NULL;
+		if (!m)
+			continue;
+		lock = m->lock;
+		if (last[lock] && last[lock]->object == s->object &&
+		    r->ran[i] - ran[lock] < AT_ONCE_NS) {
+			last[lock]->flags |= STEP_DROPPED;
+			m->vain++;
+		}
+		last[lock] = s;
+		ran[lock] = r->ran[i];
+	}
+}
+
+/* ---- where all meet ---- */
+
+/*
+ * All that wait are woken each time, and work before they come again. Where but two do, one may hand over to the other
+ * one; but not if each waits for the other one now and then, in the same code.
+ */
+static void judge_meetings(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->nmeetings; i++) {
+		struct meeting *m = &r->meetings[i];
+		uint32_t waits = m->locked + m->unlocked;
+
+		m->barrier = !m->lock && m->all > 3 * m->some && waits > 9 * m->vain &&
+			     (2 * waits > 3 * m->all || (!m->lonely && !m->places));
+	}
+}
+
+static void mark_locks(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->all->n; i++) {
+		struct step *s = &r->all->steps[i];
+		struct meeting *m = NULL;
+
+		if (is_wait(s))
+			m = meeting_of(r, s);
+		else if (s->kind == STEP_WAKE)
+			m = meeting_of(r, wait_of(r, s));
+		if (m && m->lock)
+			s->flags |= STEP_LOCK;
+	}
+}
+
+/* ---- who comes after whom ---- */
+
+static bool pair__is(const void *context, uint32_t i, const void *key)
+{
+	const struct pair *pairs = context, *p = key;
+
+	return pairs[i].low == p->low && pairs[i].high == p->high;
+}
+
+/* It ran far longer before it first waited than it did between later waits. */
+static bool fills(struct rules *r, uint32_t thread)
+{
+	uint8_t *known = &r->fills[thread];
+	const struct step *steps = r->all->steps;
+	uint64_t first = 0, later = 0, n = 0;
+
+	if (*known)
+		return *known == FILLS_YES;
+	for (uint32_t i = r->all->threads[thread].first; i != REPLAY_NONE; i = steps[i].next) {
+		if (!n && steps[i].kind == STEP_FORK)
+			first = 0;
+		else if (!n)
+			first += steps[i].run;
+		else
+			later += steps[i].run;
+		n += is_wait(&steps[i]) && !(steps[i].flags & STEP_LOCKED);
+	}
+	*known = n > FILLS && first > FILLS * (later / (n - 1)) ? FILLS_YES : FILLS_NO;
+	return *known == FILLS_YES;
+}
+
+/* Index, or -ENOMEM. */
+static int64_t pair_of(struct rules *r, uint32_t waiter, uint32_t waker)
+{
+	struct pair key = {.low = waiter < waker ? waiter : waker,
+			   .high = waiter < waker ? waker : waiter,
+			   .later = waiter,
+			   .next = REPLAY_NONE,
+			   .need = REPLAY_NONE};
+	uint32_t hash = qz_hash_table__hash_number(key.low, key.high);
+	uint32_t i = qz_hash_table__find(&r->index, hash, pair__is, r->pairs, &key);
+
+	if (i != REPLAY_NONE)
+		return i;
+	if (fills(r, waiter))
+		key.later = waker;
+	return qz_hash_table__append(&r->index, hash, (void **)&r->pairs, &r->npairs, &key,
+				     sizeof(key));
+}
+
+/* Whether a wake-up has to do with a queue. */
+static bool is_handed_over(const struct rules *r, const struct step *s)
+{
+	const struct meeting *m;
+
+	if (s->kind != STEP_WAKE || wait_of(r, s)->flags & STEP_DROPPED)
+		return false;
+	m = meeting_of(r, wait_of(r, s));
+	return !m || !m->lock;
+}
+
+static void look_at_pair(struct rules *r, struct pair *p, uint32_t wake)
+{
+	const struct step *s = &r->all->steps[wake];
+	uint64_t wait_ran = r->ran[s->other], wake_ran = r->ran[wake];
+
+	if (s->thread != p->later) {
+		if (!p->began) {
+			p->began = true;
+			p->put_began = wake_ran;
+			p->took_began = wait_ran;
+		}
+		return;
+	}
+	r->later[wake] = REPLAY_NONE;
+	if (p->full)
+		r->later[p->last] = wake;
+	else
+		p->next = wake;
+	p->last = wake;
+	if (!p->full) {
+		p->full = true;
+		p->put_first = wait_ran;
+		p->took_first = wake_ran;
+	}
+	p->put_last = wait_ran;
+	p->took_last = wake_ran;
+}
+
+/*
+ * While the queue is full one takes as many out as the other one puts in. So what had been put in and not taken out when
+ * it first was full is known from what both had run until then.
+ */
+static void find_ahead(struct pair *p)
+{
+	double put, took, ahead;
+
+	if (!p->full || p->put_last <= p->put_first)
+		return;
+	put = (double)(p->put_first - p->put_began);
+	took = (double)p->took_first - (double)p->took_began;
+	ahead = put * (double)(p->took_last - p->took_first) /
+			(double)(p->put_last - p->put_first) -
+		took;
+	p->ahead = steps__ns(ahead);
+}
+
+static int look_at_pairs(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->all->n; i++) {
+		const struct step *s = &r->all->steps[i];
+		int64_t pair;
+
+		if (!is_handed_over(r, s))
+			continue;
+		pair = pair_of(r, wait_of(r, s)->thread, s->thread);
+		if (pair < 0)
+			return (int)pair;
+		look_at_pair(r, &r->pairs[pair], i);
+	}
+	for (uint32_t i = 0; i < r->npairs; i++)
+		find_ahead(&r->pairs[i]);
+	return 0;
+}
+
+/* The WAKE has to come after that WAIT. Only the first one that has to needs to know. */
+static void tie(struct rules *r, uint32_t wake, uint32_t wait)
+{
+	struct step *steps = r->all->steps;
+
+	if (wait == REPLAY_NONE || steps[wait].need != REPLAY_NONE)
+		return;
+	steps[wait].need = wake;
+	steps[wake].need = wait;
+}
+
+/* The last wait for room that the later one cannot be ahead of when it wakes; or REPLAY_NONE. */
+static uint32_t needed(const struct rules *r, struct pair *p, uint32_t wake)
+{
+	while (p->next != REPLAY_NONE && r->ran[p->next] + p->ahead <= r->ran[wake]) {
+		p->need = r->all->steps[p->next].other;
+		p->next = r->later[p->next];
+	}
+	return p->need;
+}
+
+static void mark_mutual(struct rules *r)
+{
+	for (uint32_t i = 0; i < r->all->n; i++) {
+		const struct step *s = &r->all->steps[i];
+		const struct meeting *m;
+		struct pair *p;
+
+		if (!is_handed_over(r, s))
+			continue;
+		m = meeting_of(r, wait_of(r, s));
+		if (m && m->barrier) {
+			tie(r, i, s->other);
+			r->all->steps[i].flags |= goes_on(r, s) ? STEP_BURST : 0;
+			continue;
+		}
+		p = &r->pairs[pair_of(r, wait_of(r, s)->thread, s->thread)];
+		if (s->thread == p->later)
+			tie(r, i, needed(r, p, i));
+	}
+}
+
+static void sum_runs(struct rules *r)
+{
+	for (uint32_t t = 0; t < r->all->nthreads; t++) {
+		uint64_t ran = 0;
+
+		for (uint32_t i = r->all->threads[t].first; i != REPLAY_NONE;
+		     i = r->all->steps[i].next)
+			r->ran[i] = ran += r->all->steps[i].run;
+	}
+}
+
+int rules__apply(struct replay_steps *all)
+{
+	struct rules r = {.all = all};
+	int err = make_meetings(&r);
+
+	r.ran = calloc(all->n + 1ul, sizeof(*r.ran));
+	r.later = malloc((all->n + 1ul) * sizeof(*r.later));
+	r.fills = calloc(all->nthreads + 1ul, sizeof(*r.fills));
+	if (!r.ran || !r.later || !r.fills)
+		err = -ENOMEM;
+	if (!err) {
+		sum_runs(&r);
+		look_at_bursts(&r);
+		look_at_wakers(&r);
+		judge_locks(&r);
+		for (uint32_t i = 0; i < all->nthreads; i++)
+			drop_vain_waits(&r, &all->threads[i]);
+		judge_meetings(&r);
+		err = look_at_pairs(&r);
+	}
+	if (!err) {
+		mark_locks(&r);
+		mark_mutual(&r);
+	}
+	qz_hash_table__free(&r.index);
+	free(r.pairs);
+	free(r.later);
+	free(r.fills);
+	free(r.ran);
+	free(r.meetings);
+	return err;
+}

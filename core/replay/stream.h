@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records as they are read from the logs of several processors, on their way into a replay: kept until all of an
+ * earlier time are there, then applied in order. Pure; not thread-safe. Functions give 0 or -ENOMEM.
+ */
+#ifndef QUARTZ_CORE_REPLAY_STREAM_H
+#define QUARTZ_CORE_REPLAY_STREAM_H
+
+#include <stdint.h>
+
+#include "core/replay/replay.h"
+
+struct replay_stream;
+
+/* Borrows the replay. NULL: no memory. */
+struct replay_stream *replay_stream__new(struct replay *r, uint32_t processors);
+void replay_stream__free(struct replay_stream *s);
+
+/* More records of a processor, behind those that it had. */
+int replay_stream__put(struct replay_stream *s, uint32_t cpu, const struct qz_log_record *records,
+		       uint64_t n);
+
+/* So many records of a processor are missing, from one time to another; 0: none were written. Before the next call of replay_stream__advance. */
+int replay_stream__lose(struct replay_stream *s, uint32_t cpu, uint64_t n, uint64_t from,
+			uint64_t until);
+
+/* Records that wait to be applied. */
+uint64_t replay_stream__held(const struct replay_stream *s);
+
+/* All that happened up to a time is there, and is applied. */
+int replay_stream__advance(struct replay_stream *s, uint64_t horizon);
+
+/* Records that were missing; and that could be none, which changed nothing. */
+uint64_t replay_stream__lost(const struct replay_stream *s);
+uint64_t replay_stream__refused(const struct replay_stream *s);
+
+#endif

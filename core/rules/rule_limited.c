@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Processors that a scope may not use though its threads were ready: by a quota of a control group, which stops them for the
+ * rest of each period, or by an affinity or a cpuset.
+ */
+#include <math.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/usage.h"
+#include "core/model/allowed.h"
+
+/* What a rule knows of the scope. */
+struct limited {
+	const struct qz_report *report;
+	struct qz_usage usage;
+	struct qz_allowed allowed;
+	double elapsed, active; /* ns; the latter while a thread could run */
+	double level,
+		able; /* while it was active: processors that ran it, threads that could run */
+	double free;  /* processors that others left, those that ran it among them */
+};
+
+/*
+ * Elapsed time in which it was throttled: so many processors would have run it as did when it was not, and it ran for the
+ * rest, on no more than it may use.
+ */
+static double throttled_ns(const struct limited *l)
+{
+	double width = l->report->parallelism > 1 ? l->report->parallelism : 1;
+	double ns = (double)l->report->profile->scopes[l->report->scope].throttled_ns / width;
+	double most = l->elapsed - l->level * l->active / l->allowed.processors;
+
+	return ns < most ? ns : most;
+}
+
+static double more_than_nothing(double ns)
+{
+	return ns > 0 ? ns : 0;
+}
+
+/* Of time in which it ran on `level` processors, what is saved on up to `processors`. */
+static double saved(double ns, double level, double able, double processors)
+{
+	double width = able < processors ? able : processors;
+
+	return width > level ? ns * (1 - level / width) : 0;
+}
+
+static void set_gain(struct qz_finding *f, double low, double high)
+{
+	f->lost = QZ_LOST_READY;
+	f->word = "LIMITED";
+	f->gain_high_ns = (uint64_t)more_than_nothing(high);
+	f->gain_low_ns = (uint64_t)more_than_nothing(low < high ? low : high);
+}
+
+static void prove(struct qz_finding *f, const struct limited *l)
+{
+	qz_finding__prove(f, "threads", NULL,
+			  "ready without a processor: %.2f s, all threads together",
+			  (double)l->usage.ready_ns / 1e9);
+}
+
+/* "5% of a CPU", "1.5 CPUs" */
+static void name_quota(double quota, char text[32])
+{
+	if (quota < 1)
+		snprintf(text, 32, "%.3g%% of a CPU", 100 * quota);
+	else
+		snprintf(text, 32, "%.3g CPU%s", quota, quota > 1 ? "s" : "");
+}
+
+/*
+ * All of the time that it was throttled for is saved where others leave as many processors as it ran on; else what it does
+ * takes so much longer.
+ */
+static int add_quota(const struct limited *l, struct qz_advice *a)
+{
+	const struct qz_scope *s = &l->report->profile->scopes[l->report->scope];
+	struct qz_finding f =
+		qz_finding__about("limited", l->report, QZ_SUBJECT_SCOPE, l->report->scope);
+	double throttled = throttled_ns(l), ran = l->elapsed - throttled;
+	double width = l->report->parallelism > 1 ? l->report->parallelism : 1;
+	double longer = width > l->free ? ran * (width / l->free - 1) : 0;
+	char quota[32];
+
+	name_quota(l->allowed.quota, quota);
+	set_gain(&f, (throttled - longer) / 2, throttled);
+	qz_finding__say(
+		&f, &f.what,
+		"It is limited by its quota (%s, of the control group %s): throttled %.0f%% of the "
+		"time.",
+		quota, s->quota_cgroup, 100 * throttled / l->elapsed);
+	qz_finding__prove(&f, NULL, NULL, "it was throttled in %llu of %llu periods of %.4g ms",
+			  (unsigned long long)s->throttled_periods,
+			  (unsigned long long)s->quota_periods, (double)s->quota_period_us / 1e3);
+	prove(&f, l);
+	qz_finding__say(&f, &f.remedy,
+			"a larger quota (cpu.max, CPUQuota=), or no more threads at a time than "
+			"it has CPUs");
+	return qz_advise__add(a, &f);
+}
+
+static int add_fewer(const struct limited *l, struct qz_advice *a)
+{
+	uint32_t all = l->report->profile->processors;
+	const char *by = l->allowed.by_cpuset ? "cpuset" : "affinity", *list = l->allowed.list;
+	char cpus[QZ_ALLOWED_LIST + 8] = "";
+	struct qz_finding f =
+		qz_finding__about("limited", l->report, QZ_SUBJECT_SCOPE, l->report->scope);
+
+	set_gain(&f, saved(l->active, l->level, l->able, l->free) / 2,
+		 saved(l->active, l->level, l->able, all));
+	if (*list)
+		snprintf(cpus, sizeof(cpus), " (CPU%s %s)", l->allowed.processors == 1 ? "" : "s",
+			 list);
+	qz_finding__say(&f, &f.what,
+			"It is limited by its %s%s to %u of %u CPUs, while %.1f of its threads "
+			"could run.",
+			by, cpus, l->allowed.processors, all, l->able);
+	prove(&f, l);
+	qz_finding__say(&f, &f.remedy, "let it use more CPUs (%s)",
+			l->allowed.by_cpuset ? "cpuset.cpus of its control group, AllowedCPUs="
+					     : "taskset -acp CPUS PID, CPUAffinity=");
+	return qz_advise__add(a, &f);
+}
+
+int qz_rule__limited(const struct qz_report *r, struct qz_advice *a)
+{
+	const struct qz_scope *s = &r->profile->scopes[r->scope];
+	struct limited l = {.report = r, .elapsed = (double)r->elapsed_ns};
+	double running = (double)qz_scope__running_ns(s), others;
+	int err = 0;
+
+	if (!r->elapsed_ns || !s->runnable_ns)
+		return 0;
+	qz_usage__find(r, &l.usage);
+	qz_allowed__find(r->profile, r->scope, &l.allowed);
+	l.active = l.elapsed - (double)l.usage.idle_ns + 1;
+	l.level = running / l.active;
+	l.able = (double)s->runnable_ns / l.active;
+	others = qz_allowed__others(r->profile, r->scope);
+	/* at least what it had anyway */
+	l.free = isinf(others) ? 0 : (double)r->profile->processors - others;
+	if (l.free < running / l.elapsed)
+		l.free = running / l.elapsed;
+	if (l.allowed.quota > 0 && s->throttled_ns)
+		err = add_quota(&l, a);
+	if (!err && l.allowed.fewer)
+		err = add_fewer(&l, a);
+	return err;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that write to one cache line take it from each other: each of their accesses waits until the line has come from
+ * another processor. What it would take without is seen while no other of them ran.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/usage.h"
+#include "core/costs/cost_walk.h"
+#include "core/model/objects.h"
+
+/* Below this share of the busy time it is what threads that work together have to tell each other. */
+#define LEAST_SHARE 0.05
+
+#define LEAST_SAMPLES 16
+
+/* Twice the standard deviation. */
+#define SIGMAS 2.0
+
+/* A line. */
+struct line {
+	uint64_t norm_ns, cpu_ns, count; /* of samples that would be work */
+	uint64_t all;			 /* samples, those of locks among them */
+};
+
+struct lines {
+	struct line *of; /* objects */
+	struct line sum;
+	double low_ns;	 /* of sum.norm_ns, would be saved for sure */
+	double alone_ns; /* at words that several use, while no other of them ran */
+	uint32_t most;	 /* object */
+	uint32_t n;
+};
+
+static int add_up(const struct qz_report *r, struct lines *l)
+{
+	const struct qz_profile *p = r->profile;
+	struct qz_cost_walk walk;
+	int err = qz_cost_walk__init(&walk, p);
+
+	for (uint32_t i = 0; !err && i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		struct qz_cost_stack stack;
+		struct line *line;
+
+		if (s->scope != r->scope || s->spinning || s->object == QZ_NONE ||
+		    p->objects[s->object].kind != QZ_OBJECT_LINE)
+			continue;
+		line = &l->of[s->object];
+		line->all += qz_sample__weight(s);
+		stack = qz_cost_walk__at(&walk, s->node);
+		if (qz_cost_walk__of(&walk, &stack, s) != QZ_COST_LINES)
+			continue;
+		line->norm_ns += s->norm_ns;
+		line->cpu_ns += s->cpu_ns;
+		line->count += qz_sample__weight(s);
+	}
+	qz_cost_walk__free(&walk);
+	return err;
+}
+
+/* Wilson's bounds of the share that `some` of `all` are an estimate of. */
+static double share_at(double some, double all, double sigmas)
+{
+	double share = some / all, square = sigmas * sigmas;
+	double middle = share + square / (2 * all);
+	double width = sqrt(share * (1 - share) / all + square / (4 * all * all));
+
+	return (middle + sigmas * width) / (1 + square / all);
+}
+
+/*
+ * What would be saved for sure: for each sample elsewhere so many are at the line when others run, and so many when none
+ * does, which it would be always. Both are uncertain.
+ */
+static double saved_share(const struct qz_object *o, const struct line *line)
+{
+	double beside = (double)line->all + (double)o->line_elsewhere;
+	double alone = (double)o->line_alone + (double)o->line_elsewhere_alone, least, most, saved;
+
+	if (alone < LEAST_SAMPLES || beside < LEAST_SAMPLES)
+		return 0;
+	least = share_at((double)line->all, beside, -SIGMAS);
+	most = share_at((double)o->line_alone, alone, SIGMAS);
+	if (most >= 1 || least <= 0)
+		return 0;
+	saved = least >= 1 ? 1 : 1 - most / (1 - most) * (1 - least) / least;
+	return saved > 0 ? saved : 0;
+}
+
+/* Whether its users use the same words. */
+static bool has_same_words(const struct qz_object *o, const struct line *line)
+{
+	return o->line_same >= line->all / 2;
+}
+
+static void add_lines(const struct qz_report *r, struct lines *l)
+{
+	const struct qz_profile *p = r->profile;
+
+	l->most = QZ_NONE;
+	for (uint32_t i = 0; i < p->nobjects; i++) {
+		const struct line *line = &l->of[i];
+
+		if (!line->count)
+			continue;
+		l->n++;
+		l->sum.norm_ns += line->norm_ns;
+		l->sum.cpu_ns += line->cpu_ns;
+		l->sum.count += line->count;
+		l->low_ns += saved_share(&p->objects[i], line) * (double)line->norm_ns;
+		if (has_same_words(&p->objects[i], line))
+			l->alone_ns += (double)line->cpu_ns * (double)p->objects[i].line_alone /
+				       (double)line->all;
+		if (l->most == QZ_NONE || line->norm_ns > l->of[l->most].norm_ns)
+			l->most = i;
+	}
+}
+
+/*
+ * Other programs do not make it smaller: of the time in which it could run. Who counts by itself does without the shared
+ * word also when it is alone.
+ */
+static void set_gain(const struct qz_report *r, const struct lines *l, struct qz_finding *f)
+{
+	struct qz_usage u;
+	double able;
+
+	qz_usage__find(r, &u);
+	able = (double)(r->elapsed_ns - u.idle_ns) / (double)r->busy_ns;
+	f->gain_low_ns = (uint64_t)(l->low_ns * able);
+	f->gain_high_ns = (uint64_t)(((double)l->sum.norm_ns + l->alone_ns) * able);
+	f->lost = QZ_LOST_SERIAL | QZ_LOST_READY;
+}
+
+static int report_it(const struct qz_report *r, const struct lines *l, struct qz_advice *a)
+{
+	const struct qz_object *o = &r->profile->objects[l->most];
+	const struct line *line = &l->of[l->most];
+	struct qz_finding f = qz_finding__about("shared-line", r, QZ_SUBJECT_OBJECT, l->most);
+	bool same = has_same_words(o, line);
+	char others[48] = "";
+
+	f.word = "SHARING LINES";
+	set_gain(r, l, &f);
+	if (l->n > 1)
+		snprintf(others, sizeof(others), " (and %u others)", l->n - 1);
+	qz_finding__say(&f, &f.what,
+			"Threads take %s%s from each other, which takes %.0f%% of the time in "
+			"which anything ran: they use %s.",
+			f.shown, others, 100 * (double)l->sum.norm_ns / (double)r->busy_ns,
+			same ? "the same words of it" : "different words of it (false sharing)");
+	qz_finding__prove(&f, "report", f.subject.name,
+			  "waiting for it while another of its threads ran: %.2f s of CPU time",
+			  (double)line->cpu_ns / 1e9);
+	qz_finding__prove(
+		&f, NULL, NULL,
+		"samples of its threads at it: %.0f of %.0f beside each other, %.0f of %.0f alone",
+		(double)line->all, (double)(line->all + o->line_elsewhere), (double)o->line_alone,
+		(double)(o->line_alone + o->line_elsewhere_alone));
+	qz_finding__say(&f, &f.remedy, "%s",
+			same ? "let each thread count or collect by itself, in a line of its own "
+			       "(alignas(64)), and add up at the end or every 1000 times"
+			     : "put what each thread writes into a line of its own: alignas(64), "
+			       "or variables of the thread (_Thread_local, on its stack)");
+	return qz_advise__add(a, &f);
+}
+
+int qz_rule__shared_line(const struct qz_report *r, struct qz_advice *a)
+{
+	struct lines l = {.of = calloc((size_t)r->profile->nobjects + 1, sizeof(*l.of))};
+	int err = l.of ? add_up(r, &l) : -ENOMEM;
+
+	if (!err) {
+		add_lines(r, &l);
+		if (l.sum.count >= LEAST_SAMPLES &&
+		    (double)l.sum.norm_ns >= LEAST_SHARE * (double)r->busy_ns)
+			err = report_it(r, &l, a);
+	}
+	free(l.of);
+	return err;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The finding about cache lines that threads take from each other, its range, and its class of processor time. */
+#include <check.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/costs/cost_table.h"
+#include "core/estimate/estimate.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/suites.h"
+
+#define MS 1000000ull
+
+struct advised {
+	struct qz_profile *p;
+	struct qz_report *r;
+	struct qz_advice *a;
+	const struct qz_finding *found;
+};
+
+static struct advised advise(struct fixture *f)
+{
+	struct advised x = {.p = f->p};
+
+	ck_assert_int_eq(f->err, 0);
+	f->p->processors = 2;
+	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
+	x.r = qz_report__new(f->p, 0);
+	ck_assert_ptr_nonnull(x.r);
+	x.a = qz_advise__new(x.r);
+	ck_assert_ptr_nonnull(x.a);
+	for (uint32_t i = 0; i < x.a->n; i++)
+		if (!strcmp(x.a->findings[i].rule, "shared-line"))
+			x.found = &x.a->findings[i];
+	return x;
+}
+
+static void done(struct advised *x)
+{
+	qz_advise__free(x->a);
+	qz_report__free(x->r);
+	qz_profile__free(x->p);
+}
+
+static void add(struct fixture *f, const char *words, uint32_t object, uint64_t count)
+{
+	struct qz_sample sample = {.level = 2,
+				   .busy = 2,
+				   .object = object,
+				   .count = count,
+				   .node = fixture__stack(f, words)};
+
+	if (!f->err)
+		f->err = qz_profile__add_samples(f->p, &sample);
+}
+
+/* One second, in which both processors run: of 2000 samples so many at the line. */
+static struct fixture pair(uint64_t at_line, const char *code, struct qz_object **line)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), object;
+
+	fixture__thread(&f, scope, 1);
+	object = fixture__object(&f, scope, QZ_OBJECT_LINE, "hits");
+	add(&f, code, object, at_line);
+	add(&f, "main work", QZ_NONE, 2000 - at_line);
+	*line = &f.p->objects[object];
+	(*line)->line_elsewhere = 2000 - at_line;
+	return f;
+}
+
+START_TEST(waiting_for_a_line_is_found)
+{
+	struct qz_object *line;
+	struct fixture f = pair(1000, "main count", &line);
+	struct advised x;
+
+	line->line_same = 1000;
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_int_eq(x.found->subject.kind, QZ_SUBJECT_OBJECT);
+	ck_assert_str_eq(x.found->subject.name, "cache line hits");
+	ck_assert_ptr_nonnull(strstr(x.found->what, "the same words"));
+	/* nothing is known of what it takes without others */
+	ck_assert_uint_eq(x.found->gain_low_ns, 0);
+	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
+/* A fifth as long while no other ran: 4 of 5 parts are saved, but for what the samples leave open. */
+START_TEST(time_alone_bounds_the_gain)
+{
+	struct qz_object *line;
+	struct fixture f = pair(1000, "main count", &line);
+	struct advised x;
+
+	line->line_alone = 200000;
+	line->line_elsewhere_alone = 1000000;
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_ptr_nonnull(strstr(x.found->what, "false sharing"));
+	ck_assert_uint_le(x.found->gain_low_ns, 400 * MS);
+	ck_assert_uint_ge(x.found->gain_low_ns, 380 * MS);
+	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
+/* As often there while no other ran: it is what the access takes. */
+START_TEST(what_is_no_dearer_together_saves_nothing_for_sure)
+{
+	struct qz_object *line;
+	struct fixture f = pair(1000, "main count", &line);
+	struct advised x;
+
+	line->line_alone = 5000;
+	line->line_elsewhere_alone = 5000;
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_uint_eq(x.found->gain_low_ns, 0);
+	done(&x);
+}
+END_TEST
+
+START_TEST(a_little_is_no_finding)
+{
+	struct qz_object *line;
+	struct fixture f = pair(80, "main count", &line);
+	struct advised x = advise(&f);
+
+	ck_assert_ptr_null(x.found);
+	done(&x);
+}
+END_TEST
+
+/* What locks are made of is no line of the program's. */
+START_TEST(locks_are_left_to_others)
+{
+	struct qz_object *line;
+	struct fixture f = pair(1000, "main pthread_mutex_lock", &line);
+	struct advised x = advise(&f);
+	struct qz_cost_table t;
+
+	ck_assert_ptr_null(x.found);
+	ck_assert_int_eq(qz_cost_table__find(&t, x.r), 0);
+	ck_assert_uint_eq(t.classes[QZ_COST_LINES].n, 0);
+	ck_assert_uint_eq(t.classes[QZ_COST_HANDING].figure.samples, 1000);
+	qz_cost_table__free(&t);
+	done(&x);
+}
+END_TEST
+
+/* It is not work then, and all of it is one or the other. */
+START_TEST(lines_are_a_class)
+{
+	struct qz_object *line;
+	struct fixture f = pair(1000, "main count", &line);
+	struct advised x = advise(&f);
+	struct qz_cost_table t;
+
+	ck_assert_int_eq(qz_cost_table__find(&t, x.r), 0);
+	ck_assert_uint_eq(t.classes[QZ_COST_LINES].figure.samples, 1000);
+	ck_assert_uint_eq(t.classes[QZ_COST_LINES].figure.norm_ns, 500 * MS);
+	ck_assert_uint_eq(t.classes[QZ_COST_WORK].figure.norm_ns, 500 * MS);
+	ck_assert_uint_eq(t.classes[QZ_COST_LINES].n, 1);
+	ck_assert_str_eq(x.p->procedures[t.classes[QZ_COST_LINES].rows[0].asker].name, "count");
+	qz_cost_table__free(&t);
+	done(&x);
+}
+END_TEST
+
+Suite *suite_shared_line(void)
+{
+	Suite *s = suite_create("shared_line");
+	TCase *c = tcase_create("rule");
+
+	tcase_add_test(c, waiting_for_a_line_is_found);
+	tcase_add_test(c, time_alone_bounds_the_gain);
+	tcase_add_test(c, what_is_no_dearer_together_saves_nothing_for_sure);
+	tcase_add_test(c, a_little_is_no_finding);
+	tcase_add_test(c, locks_are_left_to_others);
+	tcase_add_test(c, lines_are_a_class);
+	suite_add_tcase(s, c);
+	return s;
+}
