@@ -151,7 +151,7 @@ static __noinline u32 sample__keep_registers(struct sampling *s, struct task_str
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 buffer = s->buffer & 1, n = s->cpu->registers[buffer];
-	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_registers + n;
+	u32 index = (buffer * nr_processors + bpf_get_smp_processor_id()) * nr_registers + n;
 	struct qz_register_set *set;
 
 	if (s->scratch->nkernel || s->flags & QZ_RECORD_SPINNING || n >= nr_registers ||
@@ -171,7 +171,7 @@ static __noinline u32 sample__keep_registers(struct sampling *s, struct task_str
 static __always_inline void sample__write(struct sampling *s, struct task_struct *task, u64 key)
 {
 	u32 buffer = s->buffer & 1, n = s->cpu->records[buffer];
-	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_records + n;
+	u32 index = (buffer * nr_processors + bpf_get_smp_processor_id()) * nr_records + n;
 	struct qz_sample_record *record = bpf_map_lookup_elem(&samples, &index);
 
 	if (n >= nr_records || !record) {

@@ -24,6 +24,7 @@
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 #include "daemon/util/memory_limit.h"
+#include "daemon/util/processors.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
@@ -180,7 +181,7 @@ static int on_event(void *context, void *data, size_t size)
 
 static void choose_sizes(struct bpf_runtime *bpf)
 {
-	bpf->processors = libbpf_num_possible_cpus();
+	bpf->processors = processors__numbers();
 	bpf->level_stride = bpf->processors < QZ_TEXT_LEVELS ? bpf->processors + 1 : QZ_TEXT_LEVELS;
 	bpf->nrecords = bpf->opts.rate > SAMPLES_PER_CPU ? bpf->opts.rate : SAMPLES_PER_CPU;
 	if (bpf->nrecords * bpf->processors < MIN_SAMPLES)
@@ -230,7 +231,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->nr_frames = bpf->nframes;
 	s->rodata->nr_records = bpf->nrecords;
 	s->rodata->nr_registers = bpf->nregisters;
-	s->rodata->nr_possible = bpf->processors;
+	s->rodata->nr_processors = bpf->processors;
 	s->rodata->nr_wait_stacks = bpf->waits.nstacks;
 	s->rodata->nr_wait_frames = bpf->waits.nframes;
 	s->rodata->watchdog_ns = bpf_runtime__watchdog_seconds() * 1000000000ull;
