@@ -88,8 +88,8 @@ static __always_inline u32 wait_cause__of_fd(struct task_struct *task, u64 nr, u
 	return wait_cause__of_syscall(nr);
 }
 
-/* state: of a thread that blocks, 0 for one that is preempted. */
-static __always_inline u32 wait_cause__find(struct task_struct *task, u32 state)
+/* state: of a thread that blocks, 0 for one that is preempted. Not inline: its stack is not to be that of walks. */
+static __noinline u32 wait_cause__find(struct task_struct *task, u32 state)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 nr = arch__syscall_nr(regs);

@@ -29,7 +29,8 @@
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 /* Per buffer and processor, where the rate is not above it, or there are few processors. */
-#define SAMPLES_PER_CPU	    1024
+#define SAMPLES_PER_CPU	    1024 /* of a buffer, which is changed once a second */
+#define MOST_SECONDS	    4	 /* so many of samples are room enough */
 #define LEAST_REGISTERS	    64
 #define MIN_SAMPLES	    16384
 #define MAX_STACKS	    (1u << 20) /* 20 bits of the sample key */
@@ -183,7 +184,11 @@ static void choose_sizes(struct bpf_runtime *bpf)
 {
 	bpf->processors = processors__numbers();
 	bpf->level_stride = bpf->processors < QZ_TEXT_LEVELS ? bpf->processors + 1 : QZ_TEXT_LEVELS;
-	bpf->nrecords = bpf->opts.rate > SAMPLES_PER_CPU ? bpf->opts.rate : SAMPLES_PER_CPU;
+	bpf->nrecords = SAMPLES_PER_CPU;
+	if (bpf->nrecords > MOST_SECONDS * bpf->opts.rate)
+		bpf->nrecords = MOST_SECONDS * bpf->opts.rate;
+	if (bpf->nrecords < bpf->opts.rate)
+		bpf->nrecords = bpf->opts.rate;
 	if (bpf->nrecords * bpf->processors < MIN_SAMPLES)
 		bpf->nrecords = MIN_SAMPLES / bpf->processors;
 	/* of one swap of the buffers to the next */
