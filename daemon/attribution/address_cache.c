@@ -240,6 +240,14 @@ static bool is_creator(const char *name)
 	return is_one_of(name, names);
 }
 
+/* Where the stack of a goroutine ends, whichever thread runs it. */
+static bool is_task(const char *name)
+{
+	static const char *const names[] = {"runtime.goexit", "runtime.goexit.abi0", NULL};
+
+	return is_one_of(name, names);
+}
+
 static int resolve_kernel(struct address_cache *cache, struct cached_address *cached)
 {
 	struct symbolizer_frame frame = {.file = "", .line_file = ""};
@@ -266,6 +274,7 @@ static int take_answer(struct address_cache *cache, struct cached_address *cache
 	cached->found = true;
 	cached->outermost = answer->outermost;
 	cached->creator = is_creator(answer->frames[answer->nframes - 1].name);
+	cached->task = is_task(answer->frames[answer->nframes - 1].name);
 	if (cache->profile->addresses_sampled && !m->jit)
 		start = cached->address;
 	return set_location(cache, cached, mapping, start, answer->frames, answer->nframes,

@@ -26,6 +26,7 @@ struct cached_address {
 	bool later;	   /* it may have one later: the symbolizer could not be asked */
 	bool outermost;	   /* runtime code that begins a process or thread */
 	uint32_t read;	   /* how often the names of its module had been read */
+	bool task;	   /* runtime code that begins a goroutine */
 	bool creator;	   /* runtime code that makes one: clone, fork, pthread_create, … */
 };
 

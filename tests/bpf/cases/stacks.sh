@@ -198,6 +198,24 @@ undescribed()
 	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
 }
 
+# Which thread runs a goroutine tells nothing: it is on behalf of nobody who started that thread.
+goroutines()
+{
+	GO111MODULE=off GOFLAGS='' GOCACHE=$T/go go build -o "$T/goroutines" "$here/../programs/goroutines.go" ||
+		fail 'go build'
+	launch "$T/goroutines"
+	lawful
+	expect 'goroutines are below the process' 'row("runtime.goexit.abi0").total.cpu_ns >= 0.8 * .scopes[0].cpu_ns'
+	expect 'and not below who started threads' '
+		[.scopes[0].rows[] | select(.name == "runtime.clone.abi0").total.cpu_ns] | sum <= 0.1 * $all' \
+		--argjson all "$(jq '.scopes[0].cpu_ns' report.json)"
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e '[.findings[] | select(.rule == "imbalance")] == [] and
+		(.findings[0] | .rule == "serial" and .subject.name == "main.burn" and
+			(.remedy | test("goroutines")))' advice.json >jq.out ||
+		fail 'another advice' "$(jq -c .findings advice.json)"
+}
+
 thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
@@ -211,3 +229,4 @@ thorough 'a program with random call frame information' hostile_program random
 try 'threads of libomp' libomp
 thorough 'threads of std::thread' standard_threads
 thorough 'threads of Rust' rust_threads
+thorough 'goroutines are of no thread' goroutines
