@@ -198,6 +198,19 @@ undescribed()
 	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
 }
 
+# Each set of libraries has regions of its own, which come back a second later. When there is no room for those of
+# the last set, they are made as soon as there is.
+many_libraries()
+{
+	mkdir many
+	for ((i = 1; i <= 3000; i++)); do
+		cp "$programs/library/first.so" many/$i.so
+	done
+	launch "$programs/dlopen_many" many 3000 3
+	lawful
+	expect 'whole stacks come, and stay' '.scopes[0] | .stack_ends.outermost >= 0.4 * .samples'
+}
+
 # Which thread runs a goroutine tells nothing: it is on behalf of nobody who started that thread.
 goroutines()
 {
@@ -230,3 +243,4 @@ try 'threads of libomp' libomp
 thorough 'threads of std::thread' standard_threads
 thorough 'threads of Rust' rust_threads
 thorough 'goroutines are of no thread' goroutines
+thorough 'more libraries than there are regions' many_libraries
