@@ -40,10 +40,13 @@
 /* Of waits, only those of stacks that were seen for the first time within a second. */
 #define WAIT_FRAMES_PER_STACK 8
 /* Unwind tables. 8 bytes each: a library has some 30,000 rows, the largest ones 1.5 million. */
-#define PROGRAM_ROWS   (2u << 20)
-#define SYSTEM_ROWS    (8u << 20)
-#define UNWIND_REGIONS (32u << 10)
-#define SWAP_TRIES     10000 /* of 100 us */
+#define PROGRAM_ROWS	(2u << 20)
+#define SYSTEM_ROWS	(8u << 20)
+#define PROGRAM_REGIONS (32u << 10)
+#define SYSTEM_REGIONS                                                                             \
+	(128u                                                                                      \
+	 << 10) /* of 2,000 processes with 64 each: what a binary search of the walker reaches */
+#define SWAP_TRIES 10000 /* of 100 us */
 /* Beside maps: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
 #define OWN_BYTES    (40ull << 20)
 #define SYSTEM_BYTES (60ull << 20)
@@ -261,7 +264,9 @@ static int set_sizes(struct bpf_runtime *bpf)
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, bpf->waits.nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.used, words_of_used(bpf));
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_rows, bpf->nrows);
-	err = err ?: bpf_map__set_max_entries(s->maps.unwind_regions, UNWIND_REGIONS);
+	err = err
+		      ?: bpf_map__set_max_entries(s->maps.unwind_regions,
+						  bpf_runtime__unwind_regions(bpf, NULL));
 	return err;
 }
 
@@ -663,7 +668,7 @@ uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
 {
 	if (regions)
 		*regions = bpf->unwind_regions;
-	return UNWIND_REGIONS;
+	return bpf->opts.every_process ? SYSTEM_REGIONS : PROGRAM_REGIONS;
 }
 
 void bpf_runtime__take_outside(struct bpf_runtime *bpf, bpf_runtime_outside *call, void *context)
