@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/base_name.h"
+
 /* Directories of Go's own packages (go list std); paths of all others begin with "main", or a name that has a dot. */
 static const char *const go_packages[] = {
 	"archive",  "bufio",   "bytes",	 "cmp",	     "compress", "container", "context", "crypto",
@@ -65,9 +67,38 @@ static bool is_in_namespace(const char *name)
 	return false;
 }
 
+/* Of the code that a runtime has made, with names: its own has them, too (V8). */
+static bool is_made(const struct qz_procedure *procedure)
+{
+	static const char *const own[] = {
+		"[unknown]", "Builtins_", "Builtin:",	"BytecodeHandler:",
+		"RegExp:",   "Stub:",	  "Interpreter"};
+
+	if (strcmp(procedure->module, "[jit]"))
+		return false;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strncmp(procedure->name, own[i], strlen(own[i])))
+			return false;
+	return true;
+}
+
+/* The programs that run what others wrote. */
+static bool is_runtime(const char *module)
+{
+	static const char *const names[] = {"node", "java", "dotnet", "python3.", "ruby"};
+	const char *name = qz_base_name(module);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 static enum qz_closeness closeness(const struct go_modules *go,
 				   const struct qz_procedure *procedure)
 {
+	if (is_made(procedure))
+		return QZ_CLOSE_OWN;
 	if (*procedure->module == '[' || !strcmp(procedure->name, "main") ||
 	    !strcmp(procedure->name, "_start"))
 		return QZ_CLOSE_NOT;
@@ -76,7 +107,8 @@ static enum qz_closeness closeness(const struct go_modules *go,
 			return QZ_CLOSE_NOT;
 		return is_go_package(procedure->name) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
 	}
-	if (strstr(procedure->module, ".so") || is_in_namespace(procedure->name))
+	if (strstr(procedure->module, ".so") || is_in_namespace(procedure->name) ||
+	    is_runtime(procedure->module))
 		return QZ_CLOSE_LIBRARY;
 	return QZ_CLOSE_OWN;
 }

@@ -29,6 +29,11 @@ static const struct {
 	{C, "std::sort<int*>(int*, int*)", QZ_CLOSE_LIBRARY},
 	{C, "<alloc::vec::Vec<T> as core::ops::Drop>::drop", QZ_CLOSE_LIBRARY},
 	{C, "<solver::Matrix as core::ops::Drop>::drop", QZ_CLOSE_OWN},
+	{"[jit]", "JS:handle /srv/app.js:4:15", QZ_CLOSE_OWN},
+	{"[jit]", "py::handle:/srv/app.py", QZ_CLOSE_OWN},
+	{"[jit]", "Builtins_LoadIC", QZ_CLOSE_NOT},
+	{"[jit]", "[unknown]", QZ_CLOSE_NOT},
+	{"/usr/bin/node", "node::Start(int, char**)", QZ_CLOSE_LIBRARY},
 	{"/usr/lib/libz.so.1", "deflate", QZ_CLOSE_LIBRARY},
 	{"[kernel]", "do_syscall_64", QZ_CLOSE_NOT},
 };
