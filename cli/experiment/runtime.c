@@ -21,7 +21,9 @@ static const struct runtime {
 } runtimes[] = {
 	{"node", 0, "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
 	 "names for JavaScript"},
-	{"java", 0, "JAVA_TOOL_OPTIONS", "-XX:+PreserveFramePointer", "whole stacks of Java"},
+	{"java", 0, "JAVA_TOOL_OPTIONS",
+	 "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+	 "whole stacks and names of Java"},
 	{"python3.", 12, "PYTHONPERFSUPPORT", "1", "names for Python"},
 	{"dotnet", 0, "DOTNET_PerfMapEnabled", "1", "names for .NET"},
 };

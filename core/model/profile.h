@@ -489,6 +489,12 @@ int64_t qz_profile__intern_part(struct qz_profile *p, const struct qz_procedure_
 int64_t qz_profile__intern_mapping(struct qz_profile *p, const struct qz_mapping *map);
 int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_location *loc);
 
+/*
+ * A location gets the lines of another one, under its own number, and keeps its address, or has one near it where that would
+ * make two equal ones. 0 or -ENOMEM.
+ */
+int qz_profile__rename_location(struct qz_profile *p, uint32_t location, uint32_t as);
+
 /* Sets line->part, by the file that the line is in; "": it is not known, so its procedure's own. 0 or -errno. */
 int qz_profile__place_line(struct qz_profile *p, struct qz_line *line, const char *file);
 

@@ -198,6 +198,17 @@ undescribed()
 	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
 }
 
+# As a Java virtual machine does.
+late_map()
+{
+	launch "$programs/late_map" 1.5
+	lawful
+	rm -f "/tmp/perf-$(jq .scopes[0].pid report.json).map"
+	expect 'code has the name that came when it had ended' '
+		took(row("made_late").self.cpu_ns; .scopes[0].cpu_ns; 0.1; 5e7)'
+	expect 'and is no longer without one' '.scopes[0] | .unresolved <= 0.1 * .samples'
+}
+
 # Each set of libraries has regions of its own, which come back a second later. When there is no room for those of
 # the last set, they are made as soon as there is.
 many_libraries()
@@ -244,3 +255,4 @@ thorough 'threads of std::thread' standard_threads
 thorough 'threads of Rust' rust_threads
 thorough 'goroutines are of no thread' goroutines
 thorough 'more libraries than there are regions' many_libraries
+try 'a map of names that is written in the end' late_map
