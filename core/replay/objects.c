@@ -16,12 +16,6 @@
 
 /* ---- time ---- */
 
-static uint64_t replay_row__ran(const struct replay *r, const struct replay_row *t)
-{
-	return t->pub.ns[REPLAY_RUNNING] +
-	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
-}
-
 /* Charges the time with as many waiters, and to the holder. */
 static void replay_queue__charge(const struct replay *r, struct replay_queue *q)
 {

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "quartz/log.h"
+#include "quartz/scope_counters.h"
 
 struct replay;
 
@@ -123,6 +124,9 @@ struct replay_scope {
 	uint64_t account_ns;		   /* likewise */
 	uint64_t threads;		   /* ever */
 	uint64_t woken_ns;		   /* time until woken, if it is wanted */
+	/* Since it began, or began anew; see struct qz_scope_counters. */
+	uint64_t threads_started, processes_started;
+	uint64_t grain[QZ_GRAINS];
 };
 
 /* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */

@@ -79,9 +79,10 @@ struct replay_row {
 	uint32_t last_place, last_waits[LAST_WAITS], last_wakeups[LAST_WAKEUPS];
 	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
 	uint32_t held;		      /* objects that it holds: the first one */
-	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
-	uint32_t steps;	   /* its own, see steps.h; REPLAY_NONE: they are not kept */
-	uint32_t next;	   /* free, or ended */
+	uint32_t released;  /* the object from whose queue it woke one last; REPLAY_NONE: none */
+	uint64_t handed_at; /* its running time when its last hand-over began */
+	uint32_t steps;	    /* its own, see steps.h; REPLAY_NONE: they are not kept */
+	uint32_t next;	    /* free, or ended */
 };
 
 struct replay_process {
@@ -202,6 +203,13 @@ static inline struct replay_parallelism *replay__parallelism(const struct replay
 static inline struct replay_queue *replay__queue(const struct replay *r, uint32_t i)
 {
 	return (struct replay_queue *)r->objects.items + i;
+}
+
+/* Its running time up to now. */
+static inline uint64_t replay_row__ran(const struct replay *r, const struct replay_row *t)
+{
+	return t->pub.ns[REPLAY_RUNNING] +
+	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
 }
 
 static inline bool replay_row__waits(const struct replay_row *t)
@@ -369,6 +377,15 @@ void replay_steps__wake(struct replay *r, struct replay_row *t, const struct rep
 void replay_steps__come(struct replay *r, struct replay_row *t);
 void replay_steps__sample(struct replay *r, struct replay_row *t,
 			  const struct qz_log_record *record);
+
+/* ---- grain.c ---- */
+
+/* A thread of which FORK tells has begun, made by another one; REPLAY_NONE: not known by whom. */
+void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t creator);
+
+/* The wait of the thread is ended, which had run so long when it began. */
+void replay_grain__hand_over(struct replay *r, struct replay_row *t,
+			     const struct replay_waker *waker, uint64_t ran);
 
 /* ---- wakeups.c ---- */
 

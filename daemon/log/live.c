@@ -232,6 +232,9 @@ static void publish_scope(struct live *l, uint32_t number, const struct replay_s
 	memcpy(to->ended_ns, s->ns, sizeof(to->ended_ns));
 	to->ended_cpu = s->account_ns;
 	to->counters.threads_seen = s->threads;
+	to->counters.threads_started = s->threads_started;
+	to->counters.processes_started = s->processes_started;
+	memcpy(to->counters.grain, s->grain, sizeof(s->grain));
 	to->woken_ns = s->woken_ns;
 	to->runnable = s->runnable;
 	__atomic_store_n(&to->alive, s->alive, __ATOMIC_SEQ_CST);

@@ -941,6 +941,11 @@ static void make_tasks(int directory, uint32_t n, uint32_t run)
 			sample(p, worker, call(p, started, "pthread_mutex_lock", libc, ""), n,
 			       locking);
 	}
+	p->scopes[scope].counters.threads_started = n;
+	p->scopes[scope].counters.processes_started = n > 2;
+	p->scopes[scope].counters.grain[0] = locking;
+	p->scopes[scope].counters.grain[5] = 3000 * locking;
+	p->scopes[scope].counters.grain[QZ_GRAINS - 1] = locking ? 1 : 0;
 	snprintf(name, sizeof(name), "tasks-on%u-run%u.pb.gz", n, run);
 	write_profile(p, directory, name);
 }

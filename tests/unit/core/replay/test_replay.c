@@ -1133,6 +1133,149 @@ START_TEST(images_are_told)
 }
 END_TEST
 
+/* ---- grain ---- */
+
+#define US 1000ull
+
+/* Hand-overs of the scope of thread 20, so many of each power of two; those that are not said are none. */
+static void grains(const uint64_t want[QZ_GRAINS])
+{
+	const struct replay_scope *s = replay__scope(r, thread(20)->scope);
+
+	for (uint32_t i = 0; i < QZ_GRAINS; i++)
+		ck_assert_msg(s->grain[i] == want[i], "[%u]: %lu", i, (unsigned long)s->grain[i]);
+}
+
+/* It runs on processor 1 from then on, for so long, and waits. */
+static void works(uint64_t time, uint32_t tid, uint64_t ns)
+{
+	switches(1, time, 0, QZ_LOG_PREEMPTED, tid);
+	switches(1, time + ns, tid, QZ_LOG_BLOCKED, 0);
+}
+
+START_TEST(work_between_hand_overs)
+{
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	works(2 * US, 21, 3 * US); /* since it was found */
+	wakes(10 * US, 21, 20);
+	works(11 * US, 21, 500);
+	wakes(12 * US, 21, 20);
+	works(13 * US, 21, 4 * US);
+	wakes(20 * US, 21, 10); /* of another scope */
+	works(21 * US, 21, 2 * US);
+	wakes(25 * US, 21, 0); /* an interrupt */
+	works(26 * US, 21, 1 * US);
+	wakes(30 * US, 21, 20);
+	wakes(31 * US, 21, 20); /* it is ready already */
+	works(40 * US, 21, 1 * US);
+	grains((uint64_t[QZ_GRAINS]) {[0] = 1, [2] = 1, [3] = 1});
+	wakes(50 * US, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[0] = 1, [1] = 1, [2] = 1, [3] = 1});
+}
+END_TEST
+
+/* [3] has what is below 8 us, [4] what is 8 us or more. */
+START_TEST(limits_of_grains)
+{
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	works(10 * US, 21, 8 * US - 1);
+	wakes(20 * US, 21, 20);
+	works(30 * US, 21, 8 * US);
+	wakes(40 * US, 21, 20);
+	works(50 * US, 21, 1 * US - 1);
+	wakes(60 * US, 21, 20);
+	works(100 * US, 21, 20000 * MS); /* beyond all limits */
+	wakes(30000 * MS, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[0] = 1, [3] = 1, [4] = 1, [QZ_GRAINS - 1] = 1});
+}
+END_TEST
+
+START_TEST(hand_overs_out_of_order)
+{
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	/* woken on its way out: what it ran until then was before */
+	switches(1, 2 * US, 0, QZ_LOG_PREEMPTED, 21);
+	wakes(4 * US, 21, 20);
+	switches(1, 5 * US, 21, QZ_LOG_BLOCKED, 0);
+	grains((uint64_t[QZ_GRAINS]) {[2] = 1});
+	/* comes before it is woken: what it ran since was after */
+	works(10 * US, 21, 1 * US);
+	switches(1, 20 * US, 0, QZ_LOG_PREEMPTED, 21);
+	wakes(26 * US, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[1] = 1, [2] = 1});
+	switches(1, 30 * US, 21, QZ_LOG_BLOCKED, 0);
+	wakes(40 * US, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[1] = 1, [2] = 1, [4] = 1});
+}
+END_TEST
+
+static void started(uint32_t tid, uint64_t threads, uint64_t processes)
+{
+	const struct replay_scope *s = replay__scope(r, thread(tid)->scope);
+
+	ck_assert_uint_eq(s->threads_started, threads);
+	ck_assert_uint_eq(s->processes_started, processes);
+}
+
+START_TEST(what_was_started)
+{
+	life(QZ_LOG_FORK, 10, 30, 20, 20);
+	life(QZ_LOG_FORK, 20, 31, 30, 20);
+	life(QZ_LOG_FORK, 30, 40, 20, 40); /* a scope of its own */
+	life(QZ_LOG_FORK, 40, 41, 40, 40);
+	life(QZ_LOG_FORK, 50, 50, 99, 50); /* nobody knows by whom */
+	started(10, 0, 0);
+	started(20, 2, 1);
+	started(40, 1, 0);
+	started(50, 0, 0);
+}
+END_TEST
+
+/* As of the laws of an account, not of a scope that begins anew. */
+START_TEST(grain_of_a_scope_that_begins_anew)
+{
+	const struct qz_log_record records[] = {
+		{.kind = QZ_LOG_FOUND, .time = 0, .tid = 30, .other = 30},
+		{.kind = QZ_LOG_FORK, .time = 10, .tid = 31, .other = 30, .site = 30},
+		{.kind = QZ_LOG_FORK, .time = 20, .tid = 32, .other = 30, .site = 32},
+		{.kind = QZ_LOG_SWITCH, .time = 1 * US, .other = 31},
+		{.kind = QZ_LOG_SWITCH, .time = 5 * US, .tid = 31, .state = QZ_LOG_BLOCKED},
+		{.kind = QZ_LOG_WAKING,
+		 .time = 6 * US,
+		 .tid = 31,
+		 .other = 30,
+		 .state = QZ_LOG_BY_CALL},
+		{.kind = QZ_LOG_SWITCH, .time = 7 * US, .other = 31},
+		{.kind = QZ_LOG_SWITCH, .time = 8 * US, .tid = 31, .state = QZ_LOG_BLOCKED},
+		/* begins anew here */
+		{.kind = QZ_LOG_WAKING,
+		 .time = 10 * US,
+		 .tid = 31,
+		 .other = 30,
+		 .state = QZ_LOG_BY_CALL},
+	};
+	struct replay_options options = {.processors = 1};
+	struct replay *anew = replay__new(&options);
+	int64_t scope = replay__open_scope(anew, 30, true, 0);
+	const struct replay_scope *s;
+
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(replay__apply(anew, 0, &records[i]), 0);
+	s = replay__scope(anew, (uint32_t)scope);
+	ck_assert_uint_eq(s->threads_started, 1);
+	ck_assert_uint_eq(s->processes_started, 1);
+	ck_assert_uint_eq(s->grain[3], 1);
+	replay__restart_scope(anew, (uint32_t)scope, 9 * US);
+	ck_assert_int_eq(replay__apply(anew, 0, &records[8]), 0);
+	s = replay__scope(anew, (uint32_t)scope);
+	ck_assert_uint_eq(s->threads_started, 0);
+	ck_assert_uint_eq(s->processes_started, 0);
+	ck_assert_uint_eq(s->grain[3], 0);
+	ck_assert_uint_eq(s->grain[0], 1); /* what it ran before is forgotten */
+	replay__free(anew);
+}
+END_TEST
+
 Suite *suite_replay(void)
 {
 	const TTest *tests[] = {
@@ -1174,6 +1317,11 @@ Suite *suite_replay(void)
 		holders_in_a_container,
 		samples_know_the_level,
 		images_are_told,
+		work_between_hand_overs,
+		limits_of_grains,
+		hand_overs_out_of_order,
+		what_was_started,
+		grain_of_a_scope_that_begins_anew,
 		without_memory,
 	};
 	Suite *s = suite_create("replay");
