@@ -42,6 +42,7 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 {
 	if (!is_fellow(r, t, waker))
 		return;
-	replay__parallelism(r, t->pub.scope)->pub.grain[grain_of(ran - t->handed_at)]++;
+	replay__parallelism(r, t->pub.scope)
+		->pub.grain[grain_of(ran > t->handed_at ? ran - t->handed_at : 0)]++;
 	t->handed_at = ran;
 }

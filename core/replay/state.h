@@ -212,6 +212,14 @@ static inline uint64_t replay_row__ran(const struct replay *r, const struct repl
 	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
 }
 
+/* The same, before it came to its processor. What was forgotten since is none. */
+static inline uint64_t replay_row__ran_before(const struct replay *r, const struct replay_row *t)
+{
+	uint64_t ran = replay_row__ran(r, t), since = r->now - t->came;
+
+	return ran > since ? ran - since : 0;
+}
+
 static inline bool replay_row__waits(const struct replay_row *t)
 {
 	return t->pub.state == REPLAY_READY || t->pub.state == REPLAY_BLOCKED;

@@ -121,8 +121,7 @@ void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_re
 		if (t->owes_waking && r->now - t->came <= REPLAY_NEAR_NS) {
 			t->owes_waking = false;
 			r->counts.unwoken--;
-			replay_grain__hand_over(r, t, &waker,
-						replay_row__ran(r, t) - (r->now - t->came));
+			replay_grain__hand_over(r, t, &waker, replay_row__ran_before(r, t));
 			replay_wakeup__add(r, t, &waker, 0);
 			break;
 		}
