@@ -53,8 +53,11 @@ static void print_totals(const struct scope_view *s, const struct qz_object_row 
 	if (waits)
 		fprintf(s->out->file, " (%s per second), %s each", rate(waits, elapsed).text,
 			cells__duration((double)o->wait_ns / (double)waits).text);
-	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s\n",
+	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s",
 		elapsed > 0 ? (double)o->wait_ns / elapsed : 0, cells__count(o->wakes).text);
+	if (o->in_vain)
+		fprintf(s->out->file, ", %s of them for nothing", cells__count(o->in_vain).text);
+	fputc('\n', s->out->file);
 	if (row->figure.spin_ns)
 		fprintf(s->out->file, "spun on it: %.*f s, %s of what was spun\n", s->decimals,
 			(double)row->figure.spin_ns / 1e9,

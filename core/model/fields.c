@@ -147,6 +147,7 @@ const struct qz_field qz_object_fields[] = {
 	QZ_FIELD(U64, qz_object, wait_ns, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, queue_ns, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, arrivals, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
+	QZ_FIELD(U64, qz_object, in_vain, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_same, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_alone, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_elsewhere, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),

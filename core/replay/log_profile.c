@@ -267,6 +267,7 @@ static void add_object(struct making *m, uint32_t number)
 	object = &m->p->objects[index];
 	object->grouped++;
 	object->wakes += o->wakes;
+	object->in_vain += o->in_vain;
 	object->wait_ns += o->beyond_ns;
 	for (uint32_t i = 0; i < REPLAY_LENGTHS; i++) {
 		object->queue_ns[i] += o->length_ns[i];

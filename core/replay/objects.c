@@ -336,6 +336,7 @@ bool replay__drop_object(struct replay *r, uint32_t object)
 	if (!q->exists || q->refs)
 		return false;
 	replay_queue__set_holder(r, object, REPLAY_NONE);
+	replay_grain__drop_object(r, object);
 	if (q->next != REPLAY_NONE)
 		replay__queue(r, q->next)->before = q->before;
 	if (q->before != REPLAY_NONE)

@@ -155,6 +155,8 @@ struct replay_object {
 		holder; /* serial of the thread that has it while others wait, as far as is known; 0: not known */
 	uint64_t
 		wakes; /* waits that a thread ended by a system call: at words by futex or exit, else by another one */
+	uint64_t
+		in_vain; /* wake-ups, with that of one that had something to do, of those that had nothing, see grain.c */
 	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
 	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
 	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */

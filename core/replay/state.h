@@ -55,6 +55,17 @@ struct replay_stay {
 	uint64_t blocked_ns, ready_ns;
 };
 
+/* Wake-ups of several threads, which waited for the same, by one thread at once. */
+struct replay_volley {
+	uint32_t serial;
+	uint32_t object; /* that they waited for; REPLAY_NONE: none that is known any more */
+	uint32_t members;
+	uint32_t in_vain; /* of these, and not told yet: until one has had something to do */
+	bool useful;	  /* one had */
+};
+
+#define VOLLEYS 256 /* that are remembered: the last ones */
+
 struct replay_row {
 	struct replay_thread pub;
 	bool lives;
@@ -79,10 +90,16 @@ struct replay_row {
 	uint32_t last_place, last_waits[LAST_WAITS], last_wakeups[LAST_WAKEUPS];
 	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
 	uint32_t held;		      /* objects that it holds: the first one */
-	uint32_t released;  /* the object from whose queue it woke one last; REPLAY_NONE: none */
-	uint64_t handed_at; /* its running time when its last hand-over began */
-	uint32_t steps;	    /* its own, see steps.h; REPLAY_NONE: they are not kept */
-	uint32_t next;	    /* free, or ended */
+	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
+	uint32_t
+		volley; /* serial of the volley that it was woken in, as long as it is not known what for; 0: none */
+	uint64_t volley_ran; /* its running time then */
+	bool gave;	     /* it has woken one of no such volley since */
+	uint32_t shot;	     /* likewise, in which it woke one last */
+	uint64_t shot_ran;   /* its running time then */
+	uint64_t handed_at;  /* its running time when its last hand-over began */
+	uint32_t steps;	     /* its own, see steps.h; REPLAY_NONE: they are not kept */
+	uint32_t next;	     /* free, or ended */
 };
 
 struct replay_process {
@@ -183,6 +200,8 @@ struct replay {
 		dropped_scopes; /* dropped: free as soon as no wait has their number */
 	uint32_t free_objects, dropped_objects;
 	uint32_t last_serial, last_space;
+	struct replay_volley volleys[VOLLEYS]; /* by serial */
+	uint32_t last_volley;
 };
 
 static inline struct replay_row *replay__row(const struct replay *r, uint32_t i)
@@ -394,6 +413,12 @@ void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t 
 /* The wait of the thread is ended, which had run so long when it began. */
 void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 			     const struct replay_waker *waker, uint64_t ran);
+
+/* The thread begins to wait, as its stay says. */
+void replay_grain__block(struct replay *r, struct replay_row *t);
+
+/* Nobody waits for the object any more, and its number will be another one's. */
+void replay_grain__drop_object(struct replay *r, uint32_t object);
 
 /* ---- wakeups.c ---- */
 

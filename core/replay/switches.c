@@ -172,6 +172,7 @@ static void replay_row__block(struct replay *r, struct replay_row *t,
 	bool woken = t->woken_early && r->now - t->early_at <= REPLAY_NEAR_NS;
 
 	replay_stay__begin(r, t, record->cause & ~QZ_LOG_BOUND, record);
+	replay_grain__block(r, t);
 	if (r->steps)
 		replay_steps__block(r, t, record->object);
 	if (woken)

@@ -198,6 +198,8 @@ static const struct qz_field cost_fields[] = {
 	{0},
 };
 
+static const struct qz_field vain_fields[] = {QZ_SHOWN_FIELD(U64, qz_object, in_vain), {0}};
+
 static const struct qz_field line_fields[] = {
 	QZ_SHOWN_FIELD(U64, qz_object, line_same),
 	QZ_SHOWN_FIELD(U64, qz_object, line_alone),
@@ -214,6 +216,7 @@ json_t *qz_report_json__object(const struct qz_report *r, const struct qz_object
 	bool failed =
 		!object || qz_json_fields__write(object, qz_object_fields, o) ||
 		(o->kind == QZ_OBJECT_LINE && qz_json_fields__write(object, line_fields, o)) ||
+		(o->in_vain && qz_json_fields__write(object, vain_fields, o)) ||
 		json_object_set_new(object, "kind", json_string("object")) ||
 		json_object_set_new(object, "object_kind",
 				    json_string(qz_objects__kind_name(o->kind))) ||

@@ -23,7 +23,7 @@ _Static_assert((int)REPLAY_RUNNING == (int)QZ_RUNNING && (int)REPLAY_READY == (i
 
 /* What the table of figures was given of an object. */
 struct told {
-	uint64_t wakes, beyond_ns;
+	uint64_t wakes, in_vain, beyond_ns;
 	uint64_t ns[REPLAY_LENGTHS], arrivals[REPLAY_LENGTHS];
 };
 
@@ -304,6 +304,7 @@ static void publish_object(struct live *l, const struct replay_object *o, struct
 		tell(&f->lengths[i].arrivals, o->arrivals[i], &told->arrivals[i]);
 	}
 	tell(&f->wakes, o->wakes, &told->wakes);
+	tell(&f->in_vain, o->in_vain, &told->in_vain);
 	tell(&f->beyond_ns, o->beyond_ns, &told->beyond_ns);
 	bpf_runtime__objects(l->bpf)[o->number - 1].refs = o->waiters;
 }

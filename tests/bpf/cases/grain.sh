@@ -57,8 +57,34 @@ both_ways()
 	counts '(.hand_overs - $waits | fabs) <= 0.01 * $waits' --argjson waits "$waits"
 }
 
+# Of sixteen threads at a condition, for each item one has something to do: by the program's own count, and by the log.
+woken_for_nothing()
+{
+	local futile
+
+	launch "$programs/herd" broadcast 2000 16
+	lawful
+	futile=$(sed -n 's/^herd .* futile //p' program.out)
+	[ "$futile" -ge 10000 ] || fail "only $futile were woken for nothing"
+	expect 'most of them, and nobody else' '[.scopes[0].rows[] | select(.in_vain)] |
+		all(.name == "condition") and (map(.in_vain) | sum | . <= 1.02 * $futile and . >= 0.7 * $futile)' \
+		--argjson futile "$futile"
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e '[.. | objects | select(.rule? == "in_vain")] | length == 1 and (.[0] | .subject.name | test("condition")) and (.[0].gain_low_ns > 0)' advice.json \
+		>/dev/null || fail 'it is not told' "$(jq -c . advice.json)"
+}
+
+none_for_nothing()
+{
+	launch "$programs/herd" signal 2000 16
+	lawful
+	expect 'nobody was' '[.scopes[0].rows[].in_vain // 0] | sum <= 20'
+}
+
 try 'threads that were started are counted' threads_started
 try 'processes that were started are counted' processes_started
 try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads
 try 'hand-overs by pipes between processes' both_ways pipe processes
+try 'who is woken for nothing, where all are woken' woken_for_nothing
+try 'nobody is, where one is woken' none_for_nothing

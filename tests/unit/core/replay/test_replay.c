@@ -1209,6 +1209,87 @@ START_TEST(hand_overs_out_of_order)
 }
 END_TEST
 
+/* The threads 30 to 33 of process 20, at processors 1 to 3 in turn, wait at one of two words of a condition, or at a lock. */
+enum { FIRST_WORD = 1, SECOND_WORD, LOCK_WORD };
+
+static void begin_herd(void)
+{
+	site(0, FIRST_WORD, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1000);
+	site(0, SECOND_WORD, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1004);
+	site(0, LOCK_WORD, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1018);
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	for (uint32_t tid = 30; tid < 34; tid++) {
+		life(QZ_LOG_FORK, 1 * US, tid, 20, 20);
+		switches(1, 2 * US, 0, QZ_LOG_PREEMPTED, tid);
+		blocks_at(1, 3 * US, tid, FIRST_WORD, 0, 0);
+	}
+}
+
+static void works_at(uint64_t time, uint32_t tid, uint64_t ns, uint32_t then)
+{
+	switches(1, time, 0, QZ_LOG_PREEMPTED, tid);
+	blocks_at(1, time + ns, tid, then, 0, 0);
+}
+
+static uint64_t in_vain(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < replay__objects(r); i++)
+		n += replay__object(r, i) ? replay__object(r, i)->in_vain : 0;
+	return n;
+}
+
+START_TEST(woken_for_nothing)
+{
+	begin_herd();
+	for (uint32_t tid = 30; tid < 34; tid++)
+		wakes(100 * US + tid, tid, 20);
+	works_at(110 * US, 30, 5 * US, SECOND_WORD);
+	works_at(120 * US, 31, 2 * US, LOCK_WORD);
+	ck_assert_uint_eq(in_vain(), 0); /* for all that is known, these were steps */
+	works_at(130 * US, 32, 30 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 1);
+	/* the lock is passed on, in which nothing is handed over */
+	works_at(170 * US, 33, 1 * US, LOCK_WORD);
+	wakes(180 * US, 31, 20);
+	switches(1, 181 * US, 0, QZ_LOG_PREEMPTED, 31);
+	wakes(182 * US, 33, 31);
+	blocks_at(1, 183 * US, 31, SECOND_WORD, 0, 0);
+	ck_assert_uint_eq(in_vain(), 2);
+	works_at(190 * US, 33, 1 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 3);
+}
+END_TEST
+
+/* One after the other; with nobody who had something to do; with small steps, after which each wakes others; at a pipe. */
+START_TEST(not_woken_for_nothing)
+{
+	begin_herd();
+	wakes(100 * US, 30, 20);
+	works_at(110 * US, 30, 5 * US, FIRST_WORD);
+	wakes(200 * US, 31, 20); /* the waker ran meanwhile */
+	works_at(210 * US, 31, 30 * US, FIRST_WORD);
+	wakes(300 * US, 30, 20);
+	wakes(301 * US, 31, 20);
+	works_at(310 * US, 30, 5 * US, FIRST_WORD);
+	works_at(320 * US, 31, 5 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 0);
+	wakes(400 * US, 30, 20);
+	wakes(401 * US, 31, 20);
+	wakes(402 * US, 32, 20);
+	switches(1, 410 * US, 0, QZ_LOG_PREEMPTED, 30);
+	wakes(411 * US, 33, 30);
+	blocks_at(1, 412 * US, 30, FIRST_WORD, 0, 0);
+	works_at(420 * US, 31, 30 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 0);
+	site(460 * US, 9, QZ_WAIT_PIPE, QZ_TAG_PIPE, 0x1000);
+	works_at(470 * US, 32, 2 * US, 9);
+	ck_assert_uint_eq(in_vain(), 0);
+	ck_assert(!replay__drop_object(r, 99));
+}
+END_TEST
+
 static void started(uint32_t tid, uint64_t threads, uint64_t processes)
 {
 	const struct replay_scope *s = replay__scope(r, thread(tid)->scope);
@@ -1320,6 +1401,8 @@ Suite *suite_replay(void)
 		work_between_hand_overs,
 		limits_of_grains,
 		hand_overs_out_of_order,
+		woken_for_nothing,
+		not_woken_for_nothing,
 		what_was_started,
 		grain_of_a_scope_that_begins_anew,
 		without_memory,
