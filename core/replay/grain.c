@@ -92,10 +92,11 @@ static void join_volley(struct replay *r, struct replay_row *t, struct replay_ro
 
 	if (volley_of(r, t->volley) || t->stay.object == REPLAY_NONE)
 		return;
-	if (!v || !is_same(r, v->object, t->stay.object) || ran - by->shot_ran > AT_ONCE_NS)
+	if (!v || v->serial == t->joined || !is_same(r, v->object, t->stay.object) ||
+	    ran - by->shot_ran > AT_ONCE_NS)
 		v = begin_volley(r, t->stay.object);
 	v->members++;
-	by->shot = t->volley = v->serial;
+	by->shot = t->volley = t->joined = v->serial;
 	by->shot_ran = ran;
 	t->volley_ran = replay_row__ran(r, t);
 	t->gave = false;

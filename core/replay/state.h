@@ -92,7 +92,8 @@ struct replay_row {
 	uint32_t held;		      /* objects that it holds: the first one */
 	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
 	uint32_t
-		volley; /* serial of the volley that it was woken in, as long as it is not known what for; 0: none */
+		volley; /* serial of the one that it was woken in, while it is not known what for; 0: none */
+	uint32_t joined;     /* likewise, of the last one */
 	uint64_t volley_ran; /* its running time then */
 	bool gave;	     /* it has woken one of no such volley since */
 	uint32_t shot;	     /* likewise, in which it woke one last */

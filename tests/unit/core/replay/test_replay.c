@@ -1283,8 +1283,14 @@ START_TEST(not_woken_for_nothing)
 	blocks_at(1, 412 * US, 30, FIRST_WORD, 0, 0);
 	works_at(420 * US, 31, 30 * US, FIRST_WORD);
 	ck_assert_uint_eq(in_vain(), 0);
-	site(460 * US, 9, QZ_WAIT_PIPE, QZ_TAG_PIPE, 0x1000);
-	works_at(470 * US, 32, 2 * US, 9);
+	/* one thread, twice in a short time */
+	wakes(450 * US, 33, 20);
+	works_at(451 * US, 33, 2 * US, FIRST_WORD);
+	wakes(455 * US, 33, 20);
+	works_at(456 * US, 33, 30 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 0);
+	site(488 * US, 9, QZ_WAIT_PIPE, QZ_TAG_PIPE, 0x1000);
+	works_at(490 * US, 32, 2 * US, 9);
 	ck_assert_uint_eq(in_vain(), 0);
 	ck_assert(!replay__drop_object(r, 99));
 }
