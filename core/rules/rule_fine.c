@@ -8,6 +8,7 @@
 #include "core/advise/steps.h"
 #include "core/advise/usage.h"
 #include "core/costs/grain.h"
+#include "core/model/objects.h"
 
 /*
  * A wait and its wake-up take two system calls and two switches, 5 to 10 us of processor time: 2,000 of them a
@@ -125,15 +126,17 @@ static struct vain find_vain(const struct qz_report *r)
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < r->nobjects; i++) {
-		const struct qz_object *o = &r->profile->objects[r->objects[i].object];
+		uint32_t object = r->objects[i].object;
+		const struct qz_object *o = &r->profile->objects[object];
+		uint64_t in_vain = qz_objects__in_vain(r->profile, object);
 
 		/* all that come to a barrier go on, with little or much work */
-		if (o->kind == QZ_OBJECT_BARRIER || (double)o->in_vain < MOSTLY * (double)o->wakes)
+		if (o->kind == QZ_OBJECT_BARRIER || (double)in_vain < MOSTLY * (double)o->wakes)
 			continue;
 		v.wakes += o->wakes;
-		v.in_vain += o->in_vain;
-		if (o->in_vain > most) {
-			most = o->in_vain;
+		v.in_vain += in_vain;
+		if (in_vain > most) {
+			most = in_vain;
 			v.most = &r->objects[i];
 		}
 	}

@@ -608,10 +608,13 @@ START_TEST(few_meetings_are_not_too_frequent)
 }
 END_TEST
 
-static struct locked woken(const struct use *use, uint64_t wakes, uint64_t in_vain)
+#define ALL "main put pthread_cond_broadcast"
+
+static struct locked woken(const struct use *use, uint64_t wakes, uint64_t in_vain, const char *by)
 {
 	struct locked x = locked(use);
 
+	fixture__waking(&x.f, &(struct qz_waking) {.object = x.object, .count = wakes}, by);
 	qz_advise__free(x.a);
 	x.f.p->objects[x.object].wakes = wakes;
 	x.f.p->objects[x.object].in_vain = in_vain;
@@ -629,20 +632,23 @@ START_TEST(threads_that_are_woken_for_nothing_are_found)
 
 	use.kind = QZ_OBJECT_CONDITION;
 	use.lock_stack = "main [thread] work pthread_cond_wait";
-	x = woken(&use, 40000, 30000);
+	x = woken(&use, 40000, 30000, ALL);
 	f = find(&x, "in_vain");
 	ck_assert_ptr_nonnull(f);
 	ck_assert_ptr_eq(f, x.a->findings);
 	ck_assert_uint_eq(f->subject.index, x.object);
 	ck_assert_ptr_null(find(&x, "fine"));
 	done(&x);
-	x = woken(&use, 40000, 15000); /* mostly not */
+	x = woken(&use, 40000, 30000, "main put pthread_cond_signal"); /* one after the other */
 	ck_assert_ptr_null(find(&x, "in_vain"));
 	done(&x);
-	x = woken(&use, 2000, 1500); /* seldom */
+	x = woken(&use, 40000, 15000, ALL); /* mostly not */
 	ck_assert_ptr_null(find(&x, "in_vain"));
 	done(&x);
-	x = woken(&slices, 40000, 30000); /* a barrier */
+	x = woken(&use, 2000, 1500, ALL); /* seldom */
+	ck_assert_ptr_null(find(&x, "in_vain"));
+	done(&x);
+	x = woken(&slices, 40000, 30000, ALL); /* a barrier */
 	ck_assert_ptr_null(find(&x, "in_vain"));
 	done(&x);
 }
