@@ -39,6 +39,20 @@ processes_started()
 	counts '.processes_started == 300 and .threads_started == 0'
 }
 
+# Each process is a scope, and those that lived for a moment are put together.
+processes_of_a_machine()
+{
+	local of_forks='[.scopes[] | select(.comm == "forks") | .grain.processes_started] | add'
+
+	serve
+	"$programs/forks" 300 4 >program.out || fail 'it did not run'
+	sleep 1
+	detach
+	"$out/quartzctl" report --scope all --costs --json -i profile >costs.json || fail 'no costs'
+	jq -e "($of_forks) == 300 and (.scopes[] | select(.comm == \"machine\") | .grain.processes_started >= 300)" costs.json \
+		>/dev/null || fail 'not 300' "$(jq -c '[.scopes[] | select(.grain.processes_started > 0) | [.comm, .grain.processes_started]]' costs.json)"
+}
+
 # Each ring ends one sleep. The sleeper's end is one more, for whom joins it, and there may be one at a lock.
 one_way()
 {
@@ -83,6 +97,7 @@ none_for_nothing()
 
 try 'threads that were started are counted' threads_started
 try 'processes that were started are counted' processes_started
+try 'processes of a machine that were started are counted' processes_of_a_machine
 try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads
 try 'hand-overs by pipes between processes' both_ways pipe processes
