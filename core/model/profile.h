@@ -281,6 +281,8 @@ struct qz_object {
 	bool vacant;	  /* as of a scope */
 	uint64_t waits;	  /* arrivals that had to wait, ended or not */
 	uint64_t wakes;	  /* wake-ups that ended a wait */
+	/* Of these, one of several at once, after which the thread had nothing to do and waited again, but another one had. */
+	uint64_t in_vain;
 	uint64_t wait_ns; /* sum of the waiters' times in the queue: blocked, up to the wake-up */
 	uint64_t queue_ns[QZ_QUEUE_LENGTHS]; /* time with so many waiters; [0] is not kept */
 	uint64_t arrivals[QZ_QUEUE_LENGTHS]; /* waits that found so many waiters */

@@ -197,6 +197,28 @@ START_TEST(small_steps_are_no_serial_phase)
 }
 END_TEST
 
+/* 900 ms for 900 threads and 100 processes. */
+START_TEST(what_a_start_costs_is_told)
+{
+	struct fixture f = starting(900, 1000);
+	const struct qz_finding *found;
+	struct advised x;
+	bool told = false;
+
+	f.p->scopes[0].counters.threads_started = 900;
+	f.p->scopes[0].counters.processes_started = 100;
+	x = advise(&f, 2);
+	found = find(x.a, "steps");
+	ck_assert_ptr_nonnull(found);
+	for (uint32_t i = 0; i < found->nevidence; i++)
+		told |= !strcmp(
+			found->evidence[i].text,
+			"900 threads and 100 processes were started, each cost 900 us of CPU time");
+	ck_assert(told);
+	done(&x);
+}
+END_TEST
+
 START_TEST(the_start_of_a_command_is_no_step)
 {
 	struct fixture f = starting(900, 3);
@@ -991,6 +1013,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, tasks_that_threads_run_in_turn_are_serial);
 	tcase_add_test(tc, parallel_work_is_no_serial_phase);
 	tcase_add_test(tc, small_steps_are_no_serial_phase);
+	tcase_add_test(tc, what_a_start_costs_is_told);
 	tcase_add_test(tc, the_start_of_a_command_is_no_step);
 	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
