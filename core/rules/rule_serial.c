@@ -3,11 +3,14 @@
  * A phase in which one thread works and the others have nothing to do. Named are the procedure that covers the
  * phase and the code that takes most of it.
  */
+#include <string.h>
+
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
 #include "core/advise/pools.h"
 #include "core/model/frames.h"
+#include "core/util/base_name.h"
 
 /* Of a lock's queue, at least this share must have a holder that was seen, to say that some code did not hold it. */
 #define SEEN 0.5
@@ -47,15 +50,52 @@ static bool is_unheld(const struct qz_report *r, uint32_t phase)
 	return (double)held <= HARDLY * (double)all && holders_are_known(r);
 }
 
-/* As the runtime in which the phase runs has it. 0 or -ENOMEM. */
+#define OVERLAP "or let it overlap with other work"
+#define PYTHON                                                                                     \
+	"divide this work among processes (multiprocessing, ProcessPoolExecutor): threads of "     \
+	"Python run one at a time; " OVERLAP
+#define NODE "divide this work among worker_threads or processes (cluster), " OVERLAP
+#define PERL "divide this work among processes (fork, Parallel::ForkManager), " OVERLAP
+#define RUBY                                                                                       \
+	"divide this work among processes (fork) or Ractors: threads of Ruby run one at a "        \
+	"time; " OVERLAP
+#define JAVA "divide this work among threads (ExecutorService, parallel streams), " OVERLAP
+
+/* What divides work, by how the name of a file begins whose code is on its stacks. */
+static const struct {
+	const char *file, *remedy;
+} languages[] = {
+	{"python3", PYTHON},  {"libpython3", PYTHON}, {"node", NODE},
+	{"libnode.so", NODE}, {"perl", PERL},	      {"libperl.so", PERL},
+	{"ruby", RUBY},	      {"libruby", RUBY},      {"libjvm.so", JAVA},
+};
+
+/* Of the process that runs it, not of one that started that. */
+static const char *remedy_of_language(const struct qz_profile *p, uint32_t node)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE &&
+	       p->procedures[frame].kind != QZ_PROCESS_START) {
+		const char *file = qz_base_name(p->procedures[frame].module);
+
+		for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++)
+			if (!strncmp(file, languages[i].file, strlen(languages[i].file)))
+				return languages[i].remedy;
+	}
+	return "divide this work among threads or processes, " OVERLAP;
+}
+
+/* As the language and the runtime in which the phase runs have it. 0 or -ENOMEM. */
 static int find_remedy(const struct qz_report *r, uint32_t phase, const char **remedy)
 {
 	const struct qz_profile *p = r->profile;
 	struct qz_pools pools;
 	int err = qz_pools__init(&pools, p);
 
-	*remedy = "divide this work among threads or processes, or let it overlap with other work";
-	for (uint32_t i = 0; !err && i < p->nsamples; i++) {
+	*remedy = NULL;
+	for (uint32_t i = 0; !err && !*remedy && i < p->nsamples; i++) {
 		struct qz_frames frames = {.profile = p, .node = p->samples[i].node};
 		enum qz_pool_kind pool;
 		bool nested;
@@ -63,10 +103,11 @@ static int find_remedy(const struct qz_report *r, uint32_t phase, const char **r
 		if (p->samples[i].scope != r->scope || !qz_frames__contain(frames, phase))
 			continue;
 		pool = qz_pools__at(&pools, frames.node, &nested);
-		if (pool != QZ_POOLS && qz_pool__info(pool)->divide)
+		if (pool != QZ_POOLS)
 			*remedy = qz_pool__info(pool)->divide;
-		break;
+		*remedy = *remedy ?: remedy_of_language(p, frames.node);
 	}
+	*remedy = *remedy ?: remedy_of_language(p, 0);
 	qz_pools__free(&pools);
 	return err;
 }

@@ -209,6 +209,24 @@ late_map()
 	expect 'and is no longer without one' '.scopes[0] | .unresolved <= 0.1 * .samples'
 }
 
+# What divides work is another thing in each language; a program that a script starts has its own.
+remedies()
+{
+	launch /usr/bin/python3 -c 'sum(i * i for i in range(8000000))'
+	remedy 'processes (multiprocessing'
+	launch /usr/bin/python3 -c "import os, sys; os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], {}), 0)" \
+		"$programs/phases" --time 1:1
+	remedy 'threads or processes, or let'
+}
+
+# remedy WORDS: of the finding about work that is done alone.
+remedy()
+{
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e --arg words "$1" '.findings | any(.rule == "serial" and (.remedy | contains($words)))' advice.json \
+		>jq.out || fail "no remedy '$1'" "$(jq -c .findings advice.json)"
+}
+
 # Each set of libraries has regions of its own, which come back a second later. When there is no room for those of
 # the last set, they are made as soon as there is.
 many_libraries()
@@ -256,3 +274,4 @@ thorough 'threads of Rust' rust_threads
 thorough 'goroutines are of no thread' goroutines
 thorough 'more libraries than there are regions' many_libraries
 try 'a map of names that is written in the end' late_map
+try 'remedies speak the language of the program' remedies

@@ -64,6 +64,8 @@ static const struct {
 	{KERNEL, "anon_pipe_write", QZ_COST_COPYING, QZ_ORIGIN_PIPES, false},
 	{KERNEL, "__x64_sys_munmap", QZ_COST_CALLS, QZ_ORIGIN_MEMORY, false},
 	{KERNEL, "ksys_read", QZ_COST_CALLS, QZ_ORIGIN_OTHER, false},
+	{KERNEL, "__x64_sys_getdents64", QZ_COST_CALLS, QZ_ORIGIN_FILES, false},
+	{KERNEL, "__do_sys_newfstatat", QZ_COST_CALLS, QZ_ORIGIN_FILES, false},
 	{KERNEL, "kthread", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
 };
 
@@ -111,6 +113,8 @@ static const struct {
 	 false, false},
 	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:filemap_read k:rep_movs_alternative",
 	 QZ_COST_CALLS, "main", "c:read", true, false},
+	{"main c:readdir k:entry_SYSCALL_64 k:__x64_sys_getdents64 k:iterate_dir", QZ_COST_CALLS,
+	 "main", "c:readdir", true, false},
 	{"main c:write k:entry_SYSCALL_64 k:ksys_write k:pipe_write", QZ_COST_COPYING, "main",
 	 "c:write", false, false},
 	{"main work k:asm_exc_page_fault k:clear_page_erms", QZ_COST_CALLS, "work",
