@@ -53,6 +53,15 @@ static __always_inline u32 log__preempted_site(u32 tid)
 	return first_slot(mix(QZ_WAIT_PREEMPTED, tid)) | 1;
 }
 
+/* One that is stopped or frozen is still in the call where it waited for something else. */
+static __always_inline u32 log__waiting_site(struct task_struct *task, u32 state,
+					     const struct pt_regs *regs)
+{
+	u32 site = log__site(task->tgid, regs), cause = wait_cause__of_state(task, state);
+
+	return cause ? first_slot(mix(cause, site)) | 1 : site;
+}
+
 /* One that wakes others, in a call that may be one in which it waits, too. */
 static __always_inline u32 log__waking_site(u32 tgid, const struct pt_regs *regs)
 {
@@ -202,7 +211,7 @@ static __always_inline u32 log__leave(struct task_struct *prev, u32 state, u64 n
 
 	if (!prev->mm || prev->flags & PF_KTHREAD_BIT)
 		return 0;
-	site = state ? log__site(prev->tgid, regs) : log__preempted_site(prev->pid);
+	site = state ? log__waiting_site(prev, state, regs) : log__preempted_site(prev->pid);
 	if (!log__knows(site, now))
 		log__tell_wait(prev, site, state, now);
 	if (state)

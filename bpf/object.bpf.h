@@ -92,16 +92,17 @@ static __always_inline bool object__key(struct task_struct *task, struct qz_thre
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	switch (cause) {
-	case QZ_WAIT_FUTEX:
+	if (cause == QZ_WAIT_FUTEX)
 		return object__key_of_word(task, t, regs, key);
+	if (!syscall__has_fd(arch__syscall_nr(regs)))
+		return false;
+	switch (cause) {
 	case QZ_WAIT_PIPE:
 		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_PIPE, t->scope, key);
 	case QZ_WAIT_SOCKET:
 		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_SOCKET, t->scope, key);
 	case QZ_WAIT_DISK:
-		return syscall__has_fd(arch__syscall_nr(regs)) &&
-		       object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_FILE, t->scope, key);
+		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_FILE, t->scope, key);
 	}
 	return false;
 }

@@ -98,6 +98,7 @@ struct super_block {
 
 struct file {
 	struct inode *f_inode;
+	void *private_data;
 };
 
 struct vm_area_struct {
@@ -182,6 +183,8 @@ struct task_struct {
 	char comm[16];
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
+	unsigned frozen : 1;
+	unsigned long jobctl;
 	int nr_cpus_allowed;
 	struct files_struct *files;
 	struct css_set *cgroups;

@@ -65,6 +65,8 @@ enum qz_wait_cause {
 	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
 	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
 	QZ_WAIT_PASSED, /* not looked at: only of profiles by versions before 0.2, see core/model/passed_waits.h */
+	QZ_WAIT_FROZEN,	  /* with its control group, or the machine */
+	QZ_WAIT_IO_URING, /* for requests of several kinds, or of one that is not known */
 	QZ_WAIT_NAMED,
 	QZ_WAIT_SYSCALL = 32,
 	QZ_WAIT_CAUSES = 1024,
@@ -74,7 +76,7 @@ enum qz_wait_cause {
 	{                                                                                          \
 		"unknown", "futex", "disk", "page_fault", "pipe", "socket", "poll", "sleep",       \
 			"child", "preempted", "start", "stopped", "kernel", "running",             \
-			"not_sampled"                                                              \
+			"not_sampled", "frozen", "io_uring"                                        \
 	}
 
 /*

@@ -49,6 +49,114 @@ by_cause()
 	waited_for ".scopes[0].causes[\"$2\"] | .blocked_ns + .ready_ns" "${@:3}"
 }
 
+# by_uring KIND CAUSE [OTHER_CAUSE]...: in io_uring, never for a device.
+by_uring()
+{
+	record "$programs/uring" "$1" 20
+	[ "$status" != 77 ] || skip 'the kernel has no io_uring for us'
+	[ "$status" = 0 ] || fail "record of uring $1 ended with status $status"
+	both_reports
+	waited_for ".scopes[0].causes[\"$2\"] | .blocked_ns + .ready_ns" "${@:3}"
+	expect 'it does not wait for a device' '(.scopes[0].causes.disk.blocked_ns // 0) <=
+		0.1 * (.scopes[0].causes[$cause].blocked_ns)' --arg cause "$2"
+	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
+	grep -q 'WAITING FOR DEVICES' advice.out && fail 'advised about devices' "$(cat advice.out)"
+	return 0
+}
+
+# Half a second in which it can do nothing. Computes, so that there is no call that it could wait in.
+held_for()
+{
+	sleep 0.2
+	"$1"
+	sleep 0.5
+	"$2"
+	sleep 0.2
+	detach
+	lawful
+	expect "it was $3, and brought no page" '.scopes[0].causes |
+		.[$cause].blocked_ns >= 4e8 and .[$cause].waits == 1 and (.page_fault.blocked_ns // 0) < 1e8' \
+		--arg cause "$3"
+	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
+	grep -qE 'DEVICES|CONTENDED' advice.out && fail 'advised about something else' "$(cat advice.out)"
+	tr '\n' ' ' <advice.out | grep -qF "($3)" || fail 'it is not said' "$(cat advice.out)"
+}
+
+# cgroup_of TYPE: a group of ours that can be frozen, in a hierarchy of this type, or skips.
+cgroup_of()
+{
+	cgroup=$(awk -v type="$1" '$3 == type && (type == "cgroup2" || $4 ~ /(^|,)freezer(,|$)/) { print $2; exit }' \
+		/proc/mounts)/quartz-test.$$.$RANDOM
+	mkdir "$cgroup" 2>/dev/null || skip "no group can be made in a hierarchy of $1"
+	trap 'end_all; rmdir "$cgroup"' EXIT
+	[ -e "$cgroup/cgroup.freeze" ] || [ -e "$cgroup/freezer.state" ] || skip 'it cannot be frozen'
+}
+
+freeze()
+{
+	if [ -e "$cgroup/cgroup.freeze" ]; then
+		echo 1 >"$cgroup/cgroup.freeze"
+	else
+		echo FROZEN >"$cgroup/freezer.state"
+	fi
+}
+
+thaw()
+{
+	if [ -e "$cgroup/cgroup.freeze" ]; then
+		echo 0 >"$cgroup/cgroup.freeze"
+	else
+		echo THAWED >"$cgroup/freezer.state"
+	fi
+}
+
+frozen()
+{
+	cgroup_of "$1"
+	start_busy 1
+	echo "$busy" >"$cgroup/cgroup.procs"
+	attach --pid "$busy"
+	held_for freeze thaw frozen
+}
+
+# Asleep in calls when they are frozen: one place has two causes.
+frozen_asleep()
+{
+	cgroup_of cgroup2
+	start_stuck
+	echo "$stuck" >"$cgroup/cgroup.procs"
+	attach --pid "$stuck"
+	for _ in 1 2 3; do
+		sleep 0.2
+		freeze
+		sleep 0.2
+		thaw
+	done
+	sleep 0.2
+	detach
+	lawful
+	expect 'all were frozen three times, and waited for what they wait for before and after' '
+		.scopes[0].causes | .frozen.waits == 12 and .frozen.blocked_ns >= 12 * 1.5e8 and
+		.frozen.blocked_ns < 12 * 2.5e8 and .pipe.blocked_ns >= 4e8 and .futex.blocked_ns >= 8e8'
+}
+
+stop()
+{
+	kill -STOP "$busy"
+}
+
+continue_it()
+{
+	kill -CONT "$busy"
+}
+
+stopped()
+{
+	start_busy 1
+	attach --pid "$busy"
+	held_for stop continue_it stopped
+}
+
 # at_object KIND NAME OBJECT_KIND
 at_object()
 {
@@ -332,6 +440,16 @@ try 'select' by_cause select poll sleep
 try 'sleep' by_cause sleep sleep
 try 'child' by_cause child child sleep
 try 'disk' disk
+try 'io_uring: a timer' by_uring timer sleep
+try 'io_uring: a socket' by_uring socket socket sleep
+try 'io_uring: a pipe' by_uring pipe pipe sleep
+try 'io_uring: a socket and a clock' by_uring limited socket sleep
+try 'io_uring: several kinds' by_uring mixed io_uring sleep
+try 'io_uring: a socket, after writing' by_uring after_writes io_uring sleep kernel
+try 'frozen with its group' frozen cgroup2
+try 'frozen with its group, version 1' frozen cgroup
+try 'frozen in a call' frozen_asleep
+try 'stopped' stopped
 try 'page fault' page_fault
 try 'a call by its name' by_cause signal rt_sigtimedwait
 try 'mutex' at_object mutex a_mutex mutex
