@@ -134,7 +134,7 @@ static __always_inline u32 io_uring__cause_of(struct files_struct *files,
 	return QZ_WAIT_IO_URING;
 }
 
-/* That of a request of who has these files; what the verifier looks at once by itself has numbers alone. */
+/* That of a request of who has these files. The verifier looks once at functions that are not static: they have numbers alone. */
 __noinline u32 io_uring__cause_at(u64 files, u64 request)
 {
 	struct io_uring_request r;
@@ -144,31 +144,29 @@ __noinline u32 io_uring__cause_at(u64 files, u64 request)
 	return io_uring__cause_of((struct files_struct *)files, &r);
 }
 
-struct io_uring_found {
-	u32 cause;    /* of the requests so far, 0: none yet */
-	bool devices; /* all that were looked at are for them, those that are done, too */
-};
+/* What the requests so far are for: a cause, 0 for none yet, and that not all are for devices, those that are done, too. */
+#define IO_URING_CAUSE	0xffffu
+#define IO_URING_OTHERS 0x10000u
 
-/* Takes in one request, which is under way or done. false: they are of several kinds. */
-static __always_inline bool io_uring__add(struct io_uring_found *found, u32 cause, bool under_way)
+/* Takes in one request, which is under way or done. Not static, so that the verifier forgets what each is for. */
+__noinline u32 io_uring__add(u32 found, u32 cause, u32 under_way)
 {
+	u32 so_far = found & IO_URING_CAUSE;
+
 	if (!cause)
-		return true;
+		return found;
 	if (cause != QZ_WAIT_DISK)
-		found->devices = false;
-	if ((found->cause && !under_way) || cause == found->cause)
-		return true;
-	/* a time limit for another request, or a clock beside it */
-	if (found->cause && cause == QZ_WAIT_SLEEP)
-		return true;
-	if (found->cause && found->cause != QZ_WAIT_SLEEP)
-		return false;
-	found->cause = cause;
-	return true;
+		found |= IO_URING_OTHERS;
+	/* a time limit for another request, or a clock beside it, is not waited for */
+	if (so_far && (!under_way || cause == so_far || cause == QZ_WAIT_SLEEP))
+		return found;
+	if (so_far && so_far != QZ_WAIT_SLEEP)
+		cause = QZ_WAIT_IO_URING;
+	return (found & IO_URING_OTHERS) | cause;
 }
 
 /* Whether a bucket of requests that wait for readiness is empty. */
-__noinline bool io_uring__is_empty(u64 bucket)
+__noinline u32 io_uring__is_empty(u64 bucket)
 {
 	struct io_hash_bucket___asked *b = (void *)bucket;
 
@@ -179,7 +177,7 @@ __noinline bool io_uring__is_empty(u64 bucket)
  * Whether a request may be under way that no device answers: the last ones may be done, and one of long ago not.
  * Sockets and pipes are in a table by user_data until they are ready, clocks in a list.
  */
-static __noinline bool io_uring__has_others(u64 context)
+__noinline u32 io_uring__has_others(u64 context)
 {
 	struct io_ring_ctx___asked *ring = (void *)context;
 	u64 buckets, size;
@@ -202,34 +200,35 @@ static __noinline bool io_uring__has_others(u64 context)
  * Of the requests under way the last ones are looked at, of which there are as many as were made and not answered; where
  * one request has many answers, the last one stands for them. Devices are only told of where no other request was seen.
  */
-static __noinline u32 io_uring__cause(struct task_struct *task, u64 fd, u64 flags)
+__noinline u32 io_uring__cause(u64 files, u64 fd, u64 flags)
 {
-	struct file *file = flags & IO_URING_REGISTERED ? NULL : file__of_fd(task, fd);
-	struct io_uring_found found = {.devices = true};
 	struct io_ring_ctx___asked *ring;
-	u32 entries, head, size;
-	u64 requests, files;
+	u32 entries, head, size, found = 0;
+	struct file *file;
+	u64 requests;
 	s32 under_way;
 
-	if (!file || !bpf_core_type_exists(struct io_ring_ctx___asked))
+	if (flags & IO_URING_REGISTERED || !bpf_core_type_exists(struct io_ring_ctx___asked))
 		return QZ_WAIT_IO_URING;
-	ring = (void *)BPF_CORE_READ(file, private_data);
+	file = files__at((struct files_struct *)files, fd);
+	ring = file ? BPF_CORE_READ(file, private_data) : NULL;
+	if (!ring)
+		return QZ_WAIT_IO_URING;
 	entries = BPF_CORE_READ(ring, sq_entries);
 	head = BPF_CORE_READ(ring, cached_sq_head);
 	under_way = head - BPF_CORE_READ(ring, cached_cq_tail);
 	size = BPF_CORE_READ(ring, flags) & IO_URING_WIDE ? 128 : 64;
-	files = (u64)BPF_CORE_READ(task, files);
 	requests = (u64)BPF_CORE_READ(ring, sq_sqes);
 	for (s32 i = 1; i <= IO_URING_LOOKS && (u32)i <= entries; i++) {
 		u64 at = (head - i) & (entries - 1);
-		u32 cause = io_uring__cause_at(files, requests + at * size);
 
-		if (!io_uring__add(&found, cause, i <= under_way))
-			return QZ_WAIT_IO_URING;
+		found = io_uring__add(found, io_uring__cause_at(files, requests + at * size),
+				      i <= under_way);
 	}
-	if (found.cause != QZ_WAIT_DISK)
-		return found.cause ?: QZ_WAIT_IO_URING;
-	return found.devices && !io_uring__has_others((u64)ring) ? QZ_WAIT_DISK : QZ_WAIT_IO_URING;
+	if ((found & IO_URING_CAUSE) != QZ_WAIT_DISK)
+		return (found & IO_URING_CAUSE) ?: QZ_WAIT_IO_URING;
+	return found & IO_URING_OTHERS || io_uring__has_others((u64)ring) ? QZ_WAIT_IO_URING
+									  : QZ_WAIT_DISK;
 }
 
 #endif

@@ -23,6 +23,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/quota.bpf.h"
 #include "bpf/descriptor.bpf.h"
 #include "bpf/io_uring.bpf.h"
+#include "bpf/kernel_lock.bpf.h"
 #include "bpf/wait_cause.bpf.h"
 #include "bpf/futex_key.bpf.h"
 #include "bpf/object.bpf.h"

@@ -134,3 +134,24 @@ enum qz_lock_kind qz_lock_kind__of(const struct qz_report *r, uint32_t object)
 		return QZ_LOCK_STDIO;
 	return QZ_LOCK_PROGRAM;
 }
+
+/* Names are those of daemon/waits/objects.c. */
+const char *qz_lock_kind__remedy(const struct qz_object *o)
+{
+	static const char *const remedies[][2] = {
+		{"the process' memory map", "map and unmap less: keep memory and use it again; or "
+					    "processes instead of threads"},
+		{"the inode's lock of ",
+		 "larger writes, or a file for each thread; one that writes for all"},
+		{"the position's lock of ", "pread and pwrite, which have their own position, or a "
+					    "descriptor for each thread"},
+		{"the lock of ",
+		 "hold it for less time, lock parts of the file (fcntl), or give each part a file"},
+	};
+
+	for (size_t i = 0; o->kind == QZ_OBJECT_LOCK && i < sizeof(remedies) / sizeof(remedies[0]);
+	     i++)
+		if (!strncmp(o->name, remedies[i][0], strlen(remedies[i][0])))
+			return remedies[i][1];
+	return NULL;
+}

@@ -38,6 +38,7 @@ const char *qz_wait_cause__words(const char *name, char room[QZ_WAIT_CAUSE_LENGT
 		{"kernel", "work of the kernel"},
 		{"preempted", "a processor"},
 		{"start", "a processor"},
+		{"map_lock", "the memory map's lock"},
 		{"stopped", "a signal to go on (stopped)"},
 		{"frozen", "its group to be thawed (frozen)"},
 	};

@@ -3,7 +3,8 @@
  * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
  * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when it was taken by a thread that had waited, and 1
  * when it was taken by one that found it free. The first is the one who was woken last, unless that one waits again; the
- * second is not known, and the one who let go of the lock last is taken for it, as it mostly is.
+ * second is not known, and the one who let go of the lock last is taken for it, as it mostly is. Locks of the kernel are
+ * as those of three states when somebody waits; who has them is told with some.
  */
 #include <sys/syscall.h>
 
@@ -119,6 +120,16 @@ static uint32_t replay_queue__named(const struct replay *r, const struct replay_
 	return t->own_tid == t->pub.tid ? REPLAY_NONE : replay_process__own(r, t->process_row, tid);
 }
 
+static bool replay_queue__is_kernel_lock(const struct replay_queue *q)
+{
+	return q->pub.tag >= QZ_TAG_LOCKS && q->pub.tag < QZ_TAGS;
+}
+
+static bool replay_queue__is_lock(const struct replay_queue *q)
+{
+	return q->pub.tag == QZ_TAG_FUTEX || replay_queue__is_kernel_lock(q);
+}
+
 /* Who has what the thread begins to wait for, as far as the word tells. */
 static uint32_t replay_queue__find_holder(const struct replay *r, const struct replay_queue *q,
 					  const struct replay_row *t, uint64_t words)
@@ -126,6 +137,13 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 	uint32_t word = QZ_LOG_WORD(words), owner = QZ_LOG_OWNER(words), self, i;
 
 	self = (uint32_t)(t - replay__row(r, 0));
+	if (replay_queue__is_kernel_lock(q)) {
+		i = owner ? replay_row__find(r, owner) : REPLAY_NONE;
+		if (i != REPLAY_NONE)
+			return i != self ? i : REPLAY_NONE;
+		owner = 0;
+		word = LOCK_CONTENDED;
+	}
 	if (word & FUTEX_WAITERS_BIT && word != UINT32_MAX)
 		owner = word & FUTEX_TID;
 	if (owner) {
@@ -177,7 +195,7 @@ void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words)
 	q->pub.arrivals[found < REPLAY_LENGTHS ? found : REPLAY_LENGTHS - 1]++;
 	q->refs++;
 	t->stay.queued = true;
-	if (q->pub.tag != QZ_TAG_FUTEX)
+	if (!replay_queue__is_lock(q))
 		return;
 	replay_queue__set_holder(r, i, replay_queue__find_holder(r, q, t, words));
 	if (q->holder != REPLAY_NONE && q->holder == replay_ref__row(r, &q->releaser) &&
@@ -193,10 +211,21 @@ bool replay_waker__wakes_words(const struct replay_waker *waker)
 		waker->cause == QZ_WAIT_SYSCALL + SYS_exit);
 }
 
+/*
+ * Whether this wake-up hands over what was waited for. Locks of the kernel are let go in page faults, too, which are no
+ * calls, and when processes end.
+ */
+static bool replay_queue__is_let_go(const struct replay_queue *q, const struct replay_waker *waker)
+{
+	if (!waker)
+		return false;
+	return replay_queue__is_kernel_lock(q) ||
+	       (waker->by_call && replay_waker__wakes_words(waker) == (q->pub.tag == QZ_TAG_FUTEX));
+}
+
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
 {
 	uint32_t i = t->stay.object;
-	bool released, by_word = waker && replay_waker__wakes_words(waker);
 	struct replay_queue *q;
 
 	if (!t->stay.queued)
@@ -205,11 +234,10 @@ void replay_queue__leave(struct replay *r, struct replay_row *t, const struct re
 	t->stay.queued = false;
 	replay_queue__charge(r, q);
 	q->pub.waiters--;
-	released = waker && waker->by_call && by_word == (q->pub.tag == QZ_TAG_FUTEX);
-	if (!released)
+	if (!replay_queue__is_let_go(q, waker))
 		return;
 	q->pub.wakes++;
-	if (!by_word)
+	if (!replay_queue__is_lock(q))
 		return;
 	q->acquirer = (struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
 	q->releaser = waker->ref;

@@ -178,7 +178,7 @@ static bool is_call(const char *cause)
 {
 	static const char *const others[] = {"unknown", "disk",	    "page_fault", "pipe",
 					     "socket",	"start",    "stopped",	  "frozen",
-					     "kernel",	"preempted"};
+					     "kernel",	"map_lock", "preempted"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(cause, others[i]))

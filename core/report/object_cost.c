@@ -24,7 +24,8 @@ struct parts {
 bool qz_object_cost__can_be_held(const struct qz_object *o)
 {
 	return o->kind == QZ_OBJECT_OTHER || o->kind == QZ_OBJECT_MUTEX ||
-	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN;
+	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN ||
+	       o->kind == QZ_OBJECT_LOCK;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

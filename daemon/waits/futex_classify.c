@@ -372,6 +372,8 @@ const char *futex_classify__word(uint32_t kind)
 		[QZ_OBJECT_PIPE] = "pipe",
 		[QZ_OBJECT_SOCKET] = "socket",
 		[QZ_OBJECT_LINE] = "cache line",
+		[QZ_OBJECT_LOCK] = "a file",
+		[QZ_OBJECT_EVENT] = "eventfd",
 	};
 
 	return kind < QZ_OBJECT_KINDS ? words[kind] : words[QZ_OBJECT_OTHER];

@@ -345,10 +345,12 @@ void object_naming__memory(struct object_naming_context *c, const struct address
 void object_naming__file(const struct object_naming_file *f, struct object_naming *out)
 {
 	int dir = f->limited ? -1 : procfs__open(f->pid, f->start_boottime);
+	char file[OBJNAME_SIZE];
 
 	*out = (struct object_naming) {.kind = f->kind, .address = f->inode, .module = ""};
-	if (dir < 0 || fd_names__name(dir, f->fd, f->inode, out->name, sizeof(out->name)))
-		append(out, "%s", futex_classify__word(f->kind));
+	if (dir < 0 || fd_names__name(dir, f->fd, f->inode, file, sizeof(file)))
+		snprintf(file, sizeof(file), "%s", futex_classify__word(f->kind));
+	append(out, "%s%s%s", f->before, file, f->behind);
 	if (dir >= 0)
 		close(dir);
 }

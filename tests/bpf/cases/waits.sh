@@ -267,6 +267,48 @@ estimated_releases()
 		fail "$estimated wake-ups by estimate, $counted counted" "$(jq -c . objects.json)"
 }
 
+# taking_turns KIND OBJECT_KIND NAME: processes that queue for a lock of the kernel's, or one that they made. Not all laws of
+# both_reports: of fork's children, names of files may come late.
+taking_turns()
+{
+	launch "$programs/kernel_locks" "$1" 4 50
+	both_reports
+	expect 'they queue there' '
+		[$objects[0].scopes[0].objects[] | select(.object_kind == $kind and (.name | test($name)))] |
+		length == 1 and (.[0] | .waits > 20 and .wakes > 0 and .blocked_ns <= $ns + 1e6 and
+			.blocked_ns + .ready_ns >= 0.5 * $ns - 5e7)' \
+		--arg kind "$2" --arg name "$3" --slurpfile objects objects.json \
+		--argjson ns "$(sed -n 's/^waited .* ns //p' program.out)"
+}
+
+# held_turns KIND NAME: and it is known who has it. Where others have the processors, that is what limits it.
+held_turns()
+{
+	taking_turns "$1" lock "$2"
+	jq -e '[.scopes[0].objects[] | select(.object_kind == "lock")] | length == 1 and
+		(.[0] | (.queue_ns | add) as $queued | .cpu_ns > 0 and
+			.cpu_ns <= $queued + 10 * ($queued * 1e6 | sqrt) + 1e7)' \
+		objects.json >/dev/null || fail 'it is not held as it should be' "$(jq -c . objects.json)"
+	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
+	tr -s ' \n' ' ' <advice.out |
+		grep -qE "SHORT OF CPUS|queue for the lock of .*locked \($1\)" ||
+		fail 'no finding names it' "$(cat advice.out)"
+}
+
+# in_calls KIND NAME: threads that have a lock of the kernel's while they are in a call. Another processor must be free
+# now and then, or nobody comes while it is held.
+in_calls()
+{
+	launch "$programs/kernel_locks" "$1" 4 500
+	both_reports
+	jq -e --arg name "$2" '[.scopes[0].objects[] | select(.object_kind == "lock")] | length == 1 and
+		(.[0] | (.name | test($name)) and .waits > 0 and .wakes > 0 and .blocked_ns > 0)' \
+		objects.json >/dev/null || fail 'no object, or not one' "$(jq -c . objects.json)"
+	expect 'none is a wait for a device' '(.scopes[0].causes | (.disk.blocked_ns // 0) +
+		(.page_fault.blocked_ns // 0)) < 0.1 * ([$objects[0].scopes[0].objects[] |
+		select(.object_kind == "lock") | .blocked_ns] | add)' --slurpfile objects objects.json
+}
+
 unmapped()
 {
 	launch "$programs/waits" unmapped 20
@@ -468,6 +510,14 @@ try 'interrupted by signals' at_word interrupted word
 try 'requeued' at_word requeued first_word
 try 'requeued to a lock' at_object requeued_to_lock first_word condition
 try 'word that is unmapped' unmapped
+try 'lock of a file: flock' held_turns flock '^the lock of .*locked \(flock\)$'
+try 'lock of a file: fcntl' held_turns fcntl '^the lock of .*locked \(fcntl\)$'
+try 'semaphores of System V' taking_turns semop semaphore '^the semaphores of set [0-9]+ \(semop\)$'
+try 'eventfd' taking_turns eventfd eventfd '^eventfd [0-9]+$'
+try 'pipe with a token' taking_turns pipe pipe '^pipe:'
+try 'lock of an inode' in_calls inode "^the inode's lock of .*locked\$"
+try 'lock of a position' in_calls position "^the position's lock of .*locked\$"
+try 'lock of a memory map' in_calls map "^the process' memory map"
 thorough 'more words than there is room for' distinct
 try 'queues and holders' queues
 thorough 'queues at a lock that names nobody' queues_at_word

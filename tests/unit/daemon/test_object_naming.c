@@ -321,8 +321,10 @@ END_TEST
 
 static void check_file(uint32_t kind, int fd, const char *expected)
 {
-	struct object_naming_file file = {.pid = getpid(), .fd = fd, .kind = kind};
+	struct object_naming_file file = {
+		.pid = getpid(), .fd = fd, .kind = kind, .before = "", .behind = ""};
 	struct object_naming name;
+	char locked[OBJNAME_SIZE + 32];
 	struct stat st;
 
 	ck_assert_int_eq(fstat(fd, &st), 0);
@@ -334,6 +336,12 @@ static void check_file(uint32_t kind, int fd, const char *expected)
 	     i++) /* none of these takes the name of the last one */
 		object_naming__file(&file, &name);
 	ck_assert_str_eq(name.name, expected);
+	file.before = "the lock of ";
+	file.behind = " (flock)";
+	object_naming__file(&file, &name);
+	snprintf(locked, sizeof(locked), "the lock of %s (flock)", expected);
+	ck_assert_str_eq(name.name, locked);
+	file.before = file.behind = "";
 	file.limited = true;
 	object_naming__file(&file, &name);
 	ck_assert_str_eq(name.name, futex_classify__word(kind));
