@@ -6,6 +6,7 @@
  * second is not known, and the one who let go of the lock last is taken for it, as it mostly is. Locks of the kernel are
  * as those of three states when somebody waits; who has them is told with some.
  */
+#include <errno.h>
 #include <sys/syscall.h>
 
 #include "core/replay/state.h"
@@ -14,6 +15,8 @@
 #define FUTEX_TID	  0x3fffffffu
 #define LOCK_TAKEN	  1 /* of locks of three states */
 #define LOCK_CONTENDED	  2
+/* Of musl, whose plain mutexes have EBUSY where others have their owner. */
+#define MUSL_CONTENDED (FUTEX_WAITERS_BIT | EBUSY)
 
 /* ---- time ---- */
 
@@ -143,6 +146,10 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 			return i != self ? i : REPLAY_NONE;
 		owner = 0;
 		word = LOCK_CONTENDED;
+	}
+	if (word == MUSL_CONTENDED) {
+		word = LOCK_CONTENDED;
+		owner = 0;
 	}
 	if (word & FUTEX_WAITERS_BIT && word != UINT32_MAX)
 		owner = word & FUTEX_TID;

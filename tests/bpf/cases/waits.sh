@@ -309,6 +309,30 @@ in_calls()
 		select(.object_kind == "lock") | .blocked_ns] | add)' --slurpfile objects objects.json
 }
 
+# libc_waits PROGRAM: what it waits for is called what it is, and who has the lock is known.
+libc_waits()
+{
+	launch "$1" $((100 * slow))
+	lawful
+	objects_report
+	jq -e '[.scopes[0].objects[] | select(.waits > 0 and .blocked_ns > 1e6)] |
+		([.[] | select(.object_kind == "mutex") | .name] == ["queue_lock"]) and
+		any(.[]; .object_kind == "mutex" and .cpu_ns > 0) and
+		any(.[]; .object_kind == "condition" and .blocked_ns > 1e8) and
+		any(.[]; .name == "free_slots" and .object_kind == "semaphore" and .blocked_ns > 1e8) and
+		all(.[]; .object_kind | IN("mutex", "condition", "semaphore", "join"))' objects.json >/dev/null ||
+		fail 'not a mutex, a condition, a semaphore and ends of threads' "$(jq -c . objects.json)"
+}
+
+# musl OPTION...: the same with this C library.
+musl()
+{
+	command -v musl-gcc >/dev/null || skip 'there is no musl-gcc (musl-tools)'
+	musl-gcc -std=gnu11 -O1 -g -pthread -I "$here/../.." -o libc_waits "$@" \
+		"$here/../programs/libc_waits.c" 2>gcc.err || fail 'it cannot be built'
+	libc_waits ./libc_waits
+}
+
 unmapped()
 {
 	launch "$programs/waits" unmapped 20
@@ -510,6 +534,9 @@ try 'interrupted by signals' at_word interrupted word
 try 'requeued' at_word requeued first_word
 try 'requeued to a lock' at_object requeued_to_lock first_word condition
 try 'word that is unmapped' unmapped
+try 'waits of glibc' libc_waits "$programs/libc_waits"
+try 'waits of musl' musl
+try 'waits of musl, linked in' musl -static
 try 'lock of a file: flock' held_turns flock '^the lock of .*locked \(flock\)$'
 try 'lock of a file: fcntl' held_turns fcntl '^the lock of .*locked \(fcntl\)$'
 try 'semaphores of System V' taking_turns semop semaphore '^the semaphores of set [0-9]+ \(semop\)$'

@@ -110,6 +110,27 @@ static const struct {
 	{"main stripped_1e2d0 step", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex in step (f.c:5)"},
 	{"main look pthread_rwlock_rdlock", SPUN, 3, 0, QZ_OBJECT_RWLOCK, "rwlock in look (f.c:5)"},
 	{"main [process] pthread_mutex_lock", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
+	/* musl, linked in; and as a library of which no procedure is known */
+	{"main take sem_timedwait __timedwait_cp __syscall_cp_c", WAIT, UINT32_MAX, 1,
+	 QZ_OBJECT_SEMAPHORE, "semaphore in take (f.c:5)"},
+	{"main consume pthread_cond_timedwait __timedwait_cp __syscall_cp_c", WAIT, 2, 0,
+	 QZ_OBJECT_CONDITION, "condition variable in consume (f.c:5)"},
+	{"main consume pthread_cond_timedwait pthread_mutex_timedlock __timedwait", WAIT,
+	 TID | FUTEX_WAITERS, 1, QZ_OBJECT_MUTEX, "mutex in consume (f.c:5)"},
+	{"main pthread_timedjoin_np __timedwait_cp __syscall_cp_c", WAIT, 2, 0, QZ_OBJECT_JOIN,
+	 "end of thread reader in main (f.c:5)"},
+	{"main look __timedwait_cp", WAIT, 2, 0, QZ_OBJECT_JOIN,
+	 "end of thread reader in look (f.c:5)"},
+	{"main take musl_memset", WAIT, FUTEX_WAITERS, 1, QZ_OBJECT_SEMAPHORE,
+	 "semaphore in take (f.c:5)"},
+	{"main take musl_memset", WAIT, UINT32_MAX, 1, QZ_OBJECT_RWLOCK, "rwlock in take (f.c:5)"},
+	{"main take musl_memset", WAIT, UINT32_MAX, 0, QZ_OBJECT_OTHER, "futex in take (f.c:5)"},
+	{"main take musl_memset", WAIT, TID | FUTEX_WAITERS, 1, QZ_OBJECT_MUTEX,
+	 "mutex in take (f.c:5)"},
+	{"main take musl_memset", WAIT, 2 | FUTEX_WAITERS, 3, QZ_OBJECT_RWLOCK,
+	 "rwlock in take (f.c:5)"},
+	{"main take musl_memset", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex in take (f.c:5)"},
+	{"musl_memset", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex [unknown]"},
 	{"", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
 };
 
@@ -122,6 +143,11 @@ static void add_files(struct qz_profile *p)
 		ck_assert_int_eq(qz_profile__set_string(&procedure->file, "src/f.c"), 0);
 		if (!strncmp(procedure->name, "kernel_", 7))
 			ck_assert_int_eq(qz_profile__set_string(&procedure->module, "[kernel]"), 0);
+		if (!strncmp(procedure->name, "musl_", 5))
+			ck_assert_int_eq(
+				qz_profile__set_string(&procedure->module,
+						       "/usr/lib/x86_64-linux-musl/libc.so"),
+				0);
 		if (!strncmp(procedure->name, "stripped_", 9))
 			ck_assert_int_eq(qz_profile__set_string(&procedure->module,
 								"/lib/libgomp.so.1.0.0"),
@@ -151,6 +177,25 @@ START_TEST(kinds_and_names)
 	ck_assert(!futex.spun || name.address == futex.word);
 	object_naming__free(c);
 	qz_profile__free(f.p);
+}
+END_TEST
+
+/* Where the word is tells a condition's from that of a thread's end; its third word a semaphore. */
+START_TEST(words_of_musl)
+{
+	uint8_t bytes[OBJNAME_BYTES] = {[8] = FUTEX_PRIVATE_FLAG};
+	struct futex_classify_futex f = {0x1004, WAIT, 2, OBJNAME_BYTES, bytes, true};
+
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_CONDITION);
+	f.word = 0x1000;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_JOIN);
+	f.val = UINT32_MAX;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_SEMAPHORE);
+	/* the same words of others */
+	f.musl = false;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_MUTEX);
+	f.val = 2;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_CONDITION), QZ_OBJECT_MUTEX);
 }
 END_TEST
 
@@ -439,6 +484,7 @@ Suite *suite_object_naming(void)
 	TCase *t = tcase_create("objname");
 
 	tcase_add_loop_test(t, kinds_and_names, 0, sizeof(waits) / sizeof(waits[0]));
+	tcase_add_test(t, words_of_musl);
 	tcase_add_test(t, programs_give_names);
 	tcase_add_test(t, finds_where_objects_begin);
 	tcase_add_test(t, variables_have_names);
