@@ -173,7 +173,7 @@ static bool is_held(const struct qz_report *r, const struct qz_idle *idle)
 {
 	const struct qz_idle_row *most = &idle->rows[0];
 
-	return most->kind == QZ_IDLE_BLOCKED && most->cause != QZ_NONE &&
+	return most->kind != QZ_IDLE_READY && most->cause != QZ_NONE &&
 	       qz_wait_cause__is_held(r->profile->causes[most->cause]);
 }
 

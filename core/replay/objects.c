@@ -128,9 +128,47 @@ static bool replay_queue__is_kernel_lock(const struct replay_queue *q)
 	return q->pub.tag >= QZ_TAG_LOCKS && q->pub.tag < QZ_TAGS;
 }
 
+#define TOGETHER_NS 200000 /* one call wakes all that it wakes in less */
+
+/* Locks of files, and eventfds, wake all who wait. */
+static void replay_queue__add_woken(const struct replay *r, struct replay_queue *q,
+				    const struct replay_row *t, const struct replay_waker *waker)
+{
+	if (q->nwoken == QUEUE_WOKEN || waker->ref.serial != q->releaser.serial ||
+	    r->now - q->woken_at > TOGETHER_NS)
+		q->nwoken = 0;
+	if (!q->nwoken)
+		q->woken_at = r->now;
+	q->woken[q->nwoken++] =
+		(struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
+}
+
+/* One of them waits again: who has it is another one. */
+static void replay_queue__take_woken(struct replay_queue *q, const struct replay_row *t)
+{
+	for (uint32_t i = 0; i < q->nwoken; i++)
+		if (q->woken[i].serial == t->pub.serial) {
+			q->woken[i] = q->woken[--q->nwoken];
+			if (q->nwoken)
+				q->acquirer = q->woken[q->nwoken - 1];
+			return;
+		}
+}
+
+/* What may be made into a lock: who finds a token has it, and puts it back. */
+static bool replay_queue__is_token(const struct replay_queue *q)
+{
+	return q->pub.tag == QZ_TAG_PIPE || q->pub.tag == QZ_TAG_SEMAPHORES ||
+	       q->pub.tag == QZ_TAG_EVENT;
+}
+
+#define TOKEN_LEAST 4 /* times that one was put back */
+
+/* Where others write than read, nobody puts anything back. */
 static bool replay_queue__is_lock(const struct replay_queue *q)
 {
-	return q->pub.tag == QZ_TAG_FUTEX || replay_queue__is_kernel_lock(q);
+	return q->pub.tag == QZ_TAG_FUTEX || replay_queue__is_kernel_lock(q) ||
+	       (q->given_back >= TOKEN_LEAST && 2 * q->given_back > q->pub.wakes);
 }
 
 /* Who has what the thread begins to wait for, as far as the word tells. */
@@ -140,7 +178,7 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 	uint32_t word = QZ_LOG_WORD(words), owner = QZ_LOG_OWNER(words), self, i;
 
 	self = (uint32_t)(t - replay__row(r, 0));
-	if (replay_queue__is_kernel_lock(q)) {
+	if (q->pub.tag != QZ_TAG_FUTEX) {
 		i = owner ? replay_row__find(r, owner) : REPLAY_NONE;
 		if (i != REPLAY_NONE)
 			return i != self ? i : REPLAY_NONE;
@@ -204,6 +242,8 @@ void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words)
 	t->stay.queued = true;
 	if (!replay_queue__is_lock(q))
 		return;
+	if (q->pub.tag != QZ_TAG_FUTEX)
+		replay_queue__take_woken(q, t);
 	replay_queue__set_holder(r, i, replay_queue__find_holder(r, q, t, words));
 	if (q->holder != REPLAY_NONE && q->holder == replay_ref__row(r, &q->releaser) &&
 	    replay_ref__row(r, &q->acquirer) == (uint32_t)(t - replay__row(r, 0)))
@@ -244,8 +284,14 @@ void replay_queue__leave(struct replay *r, struct replay_row *t, const struct re
 	if (!replay_queue__is_let_go(q, waker))
 		return;
 	q->pub.wakes++;
+	if (replay_queue__is_token(q)) {
+		q->given_back += waker->ref.serial && replay__row(r, waker->ref.row)->took == i;
+		t->took = i;
+	}
 	if (!replay_queue__is_lock(q))
 		return;
+	if (q->pub.tag != QZ_TAG_FUTEX)
+		replay_queue__add_woken(r, q, t, waker);
 	q->acquirer = (struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
 	q->releaser = waker->ref;
 	q->ndoubts = 0;

@@ -80,8 +80,10 @@ struct replay_row {
 	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
 	uint32_t held;		      /* objects that it holds: the first one */
 	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
-	uint32_t steps;	   /* its own, see steps.h; REPLAY_NONE: they are not kept */
-	uint32_t next;	   /* free, or ended */
+	uint32_t
+		took; /* the last semaphore, eventfd or pipe from whose queue it was woken; likewise */
+	uint32_t steps; /* its own, see steps.h; REPLAY_NONE: they are not kept */
+	uint32_t next;	/* free, or ended */
 };
 
 struct replay_process {
@@ -122,6 +124,8 @@ struct replay_doubt {
 
 #define QUEUE_DOUBTS 4
 
+#define QUEUE_WOKEN 8
+
 struct replay_queue {
 	struct replay_object pub;
 	bool exists;
@@ -130,6 +134,12 @@ struct replay_queue {
 	uint64_t since;
 	struct replay_ref acquirer,
 		releaser; /* of the last wake-up by a futex call: who was woken, and by whom */
+	/* wake-ups by who was woken there before, see replay_queue__is_token */
+	/* All that one wake-up of the kernel's has woken, of whom one has it by now: those that wait again are taken out. */
+	struct replay_ref woken[QUEUE_WOKEN];
+	uint32_t nwoken;
+	uint64_t woken_at;
+	uint64_t given_back;
 	uint32_t holder;
 	uint64_t holder_ran; /* the holder's running time at since */
 	struct replay_doubt doubts[QUEUE_DOUBTS];

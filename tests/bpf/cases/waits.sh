@@ -281,18 +281,28 @@ taking_turns()
 		--argjson ns "$(sed -n 's/^waited .* ns //p' program.out)"
 }
 
-# held_turns KIND NAME: and it is known who has it. Where others have the processors, that is what limits it.
+# held_turns KIND OBJECT_KIND NAME: and it is known who has it. Where others have the processors, that is what limits it.
 held_turns()
 {
-	taking_turns "$1" lock "$2"
-	jq -e '[.scopes[0].objects[] | select(.object_kind == "lock")] | length == 1 and
+	taking_turns "$@"
+	jq -e --arg kind "$2" --arg name "$3" '[.scopes[0].objects[] |
+		select(.object_kind == $kind and (.name | test($name)))] | length == 1 and
 		(.[0] | (.queue_ns | add) as $queued | .cpu_ns > 0 and
 			.cpu_ns <= $queued + 10 * ($queued * 1e6 | sqrt) + 1e7)' \
 		objects.json >/dev/null || fail 'it is not held as it should be' "$(jq -c . objects.json)"
 	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
-	tr -s ' \n' ' ' <advice.out |
-		grep -qE "SHORT OF CPUS|queue for the lock of .*locked \($1\)" ||
+	tr -s ' \n' ' ' <advice.out | grep -qE "SHORT OF CPUS|Threads queue for .*${3//[$^]/}" ||
 		fail 'no finding names it' "$(cat advice.out)"
+}
+
+# Whoever writes to the pipe is not who reads it: nobody has it.
+no_token()
+{
+	launch "$programs/pingpong" pipe threads 5000
+	both_reports
+	jq -e 'all(.scopes[0].objects[] | select(.object_kind == "pipe"); .cpu_ns == 0) and
+		any(.scopes[0].objects[]; .object_kind == "pipe" and .waits > 1000)' objects.json >/dev/null ||
+		fail 'a pipe is held' "$(jq -c . objects.json)"
 }
 
 # in_calls KIND NAME: threads that have a lock of the kernel's while they are in a call. Another processor must be free
@@ -301,8 +311,8 @@ in_calls()
 {
 	launch "$programs/kernel_locks" "$1" 4 500
 	both_reports
-	jq -e --arg name "$2" '[.scopes[0].objects[] | select(.object_kind == "lock")] | length == 1 and
-		(.[0] | (.name | test($name)) and .waits > 0 and .wakes > 0 and .blocked_ns > 0)' \
+	jq -e --arg name "$2" '[.scopes[0].objects[] | select(.object_kind == "lock" and
+			(.name | test($name)))] | length == 1 and (.[0] | .waits > 0 and .wakes > 0 and .blocked_ns > 0)' \
 		objects.json >/dev/null || fail 'no object, or not one' "$(jq -c . objects.json)"
 	expect 'none is a wait for a device' '(.scopes[0].causes | (.disk.blocked_ns // 0) +
 		(.page_fault.blocked_ns // 0)) < 0.1 * ([$objects[0].scopes[0].objects[] |
@@ -537,11 +547,12 @@ try 'word that is unmapped' unmapped
 try 'waits of glibc' libc_waits "$programs/libc_waits"
 try 'waits of musl' musl
 try 'waits of musl, linked in' musl -static
-try 'lock of a file: flock' held_turns flock '^the lock of .*locked \(flock\)$'
-try 'lock of a file: fcntl' held_turns fcntl '^the lock of .*locked \(fcntl\)$'
-try 'semaphores of System V' taking_turns semop semaphore '^the semaphores of set [0-9]+ \(semop\)$'
+try 'lock of a file: flock' held_turns flock lock '^the lock of .*locked \(flock\)$'
+try 'lock of a file: fcntl' held_turns fcntl lock '^the lock of .*locked \(fcntl\)$'
+try 'semaphores of System V' held_turns semop semaphore '^the semaphores of set [0-9]+ \(semop\)$'
 try 'eventfd' taking_turns eventfd eventfd '^eventfd [0-9]+$'
-try 'pipe with a token' taking_turns pipe pipe '^pipe:'
+try 'pipe with a token' held_turns pipe pipe '^pipe:'
+try 'pipes that threads write to each other' no_token
 try 'lock of an inode' in_calls inode "^the inode's lock of .*locked\$"
 try 'lock of a position' in_calls position "^the position's lock of .*locked\$"
 try 'lock of a memory map' in_calls map "^the process' memory map"

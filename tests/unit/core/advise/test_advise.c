@@ -711,9 +711,31 @@ START_TEST(idle_servers_have_no_finding)
 	ck_assert_uint_eq(x.a->n, 0);
 	ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(
-		text, "\nWhile it kept no CPU busy, it waited for poll (60% of the time). It has"));
+	ck_assert_ptr_nonnull(strstr(text,
+				     "\nWhile it kept no CPU busy, it waited for the first of "
+				     "several (poll) (60% of the time). It has"));
 	done(&x);
+}
+END_TEST
+
+/* Who is stopped or frozen has work. */
+START_TEST(who_is_frozen_is_not_said_to_have_no_work)
+{
+	static const char *const causes[] = {"frozen", "stopped"};
+
+	for (int i = 0; i < 2; i++) {
+		struct advised x = blocked_for(causes[i]);
+		char text[512] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		ck_assert_uint_eq(x.a->n, 0);
+		ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
+		fclose(out);
+		ck_assert_ptr_nonnull(strstr(text, causes[i]));
+		ck_assert_msg(strstr(text, "That is none of its own doing.") != NULL, "%s", text);
+		ck_assert_ptr_null(strstr(text, "has no work"));
+		done(&x);
+	}
 }
 END_TEST
 
@@ -982,6 +1004,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
 	tcase_add_test(tc, idle_servers_have_no_finding);
+	tcase_add_test(tc, who_is_frozen_is_not_said_to_have_no_work);
 	tcase_add_test(tc, a_pool_that_is_too_large_is_found);
 	tcase_add_test(tc, pools_of_several_processes_are_named);
 	tcase_add_test(tc, nested_regions_get_no_threads);

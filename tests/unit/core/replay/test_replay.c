@@ -903,6 +903,79 @@ static void wakes_in_fault(uint64_t time, uint32_t tid, uint32_t by)
 							     .state = QZ_LOG_BY_INTERRUPT}));
 }
 
+/* Each of them is woken by who lets go; one gets it, and the others wait again. */
+START_TEST(holders_among_all_that_are_woken)
+{
+	life(QZ_LOG_FORK, 50, 22, 20, 20);
+	site(60, 7, QZ_WAIT_SYSCALL + SYS_flock, QZ_TAG_FLOCK, 4096);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		switches(tid - 20, 100, 0, QZ_LOG_PREEMPTED, tid);
+	switches(3, 100, 0, QZ_LOG_PREEMPTED, 10);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		blocks_at(tid - 20, 200, tid, 7, 0, 0);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		wakes(300, tid, 10);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		switches(tid - 20, 400, 0, QZ_LOG_PREEMPTED, tid);
+	blocks_at(2, 500, 22, 7, 0, 0);
+	blocks_at(1, 510, 21, 7, 0, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
+	/* and the last one, too: who let go has it again */
+	blocks_at(0, 520, 20, 7, 0, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(10)->serial);
+	last = 520;
+}
+END_TEST
+
+/* A pipe is a lock when who was woken there writes what others wait for; not where it is another one, always. */
+START_TEST(holders_of_tokens)
+{
+	const uint8_t tags[] = {QZ_TAG_PIPE, QZ_TAG_EVENT, QZ_TAG_SEMAPHORES};
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	switches(2, 100, 0, QZ_LOG_PREEMPTED, 10);
+	for (uint32_t i = 0; i < sizeof(tags); i++)
+		for (uint32_t turn = 0; turn < 20; turn++) {
+			uint64_t t = 10000 * (i + 1) + 100 * turn;
+			uint32_t tid = 20 + turn % 2;
+
+			if (!turn)
+				site(t, 7, QZ_WAIT_SYSCALL + SYS_read, tags[i], 4096);
+			blocks_at(tid - 20, t + 10, tid, 7, 0, 0);
+			ck_assert_uint_eq(replay__object(r, i)->holder,
+					  turn < 5 ? 0 : thread(41 - tid)->serial);
+			last = t + 20;
+			ck_assert_int_eq(0,
+					 apply(2, (struct qz_log_record) {
+							  .kind = QZ_LOG_WAKING,
+							  .time = t + 20,
+							  .tid = tid,
+							  .other = turn ? 41 - tid : 10,
+							  .state = QZ_LOG_BY_CALL,
+							  .cause = QZ_WAIT_SYSCALL + SYS_write}));
+			switches(tid - 20, t + 30, 0, QZ_LOG_PREEMPTED, tid);
+		}
+	for (uint32_t turn = 0; turn < 20; turn++) {
+		uint64_t t = 50000 + 100 * turn;
+
+		if (!turn)
+			site(t, 8, QZ_WAIT_PIPE, QZ_TAG_PIPE, 8192);
+		blocks_at(0, t + 10, 20, 8, 0, 0);
+		ck_assert_uint_eq(replay__object(r, sizeof(tags))->holder, 0);
+		ck_assert_int_eq(
+			0, apply(2, (struct qz_log_record) {.kind = QZ_LOG_WAKING,
+							    .time = t + 20,
+							    .tid = 20,
+							    .other = 21,
+							    .state = QZ_LOG_BY_CALL,
+							    .cause = QZ_WAIT_SYSCALL + SYS_write}));
+		switches(0, t + 30, 0, QZ_LOG_PREEMPTED, 20);
+		last = t + 30;
+	}
+}
+END_TEST
+
 START_TEST(holders_of_kernel_locks)
 {
 	const uint8_t tags[] = {QZ_TAG_FLOCK, QZ_TAG_RECORD, QZ_TAG_INODE, QZ_TAG_POSITION,
@@ -1231,6 +1304,8 @@ Suite *suite_replay(void)
 		long_queues,
 		holders,
 		holders_of_kernel_locks,
+		holders_among_all_that_are_woken,
+		holders_of_tokens,
 		settled,
 		not_found_again,
 		accounts_of_known_time,
