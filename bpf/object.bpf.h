@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads wait for: futex words, pipes, sockets and files. */
+/* What threads wait for: futex words, pipes, sockets, files, and locks of the kernel. */
 #ifndef QUARTZ_OBJECT_BPF_H
 #define QUARTZ_OBJECT_BPF_H
 
