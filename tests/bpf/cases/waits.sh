@@ -79,7 +79,7 @@ held_for()
 		--arg cause "$3"
 	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
 	grep -qE 'DEVICES|CONTENDED' advice.out && fail 'advised about something else' "$(cat advice.out)"
-	tr '\n' ' ' <advice.out | grep -qF "($3)" || fail 'it is not said' "$(cat advice.out)"
+	tr '\n' ' ' <advice.out | grep -qE "\\($3\\)|stopped or frozen" || fail 'it is not said' "$(cat advice.out)"
 }
 
 # cgroup_of TYPE: a group of ours that can be frozen, in a hierarchy of this type, or skips.
