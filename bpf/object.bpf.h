@@ -87,11 +87,14 @@ static __always_inline bool object__key_of_word(struct task_struct *task, struct
 }
 
 /* In a call that is its own cause: at a file's lock, or at an eventfd. */
-static __always_inline bool object__key_of_call(struct task_struct *task, u32 scope, u64 fd,
-						struct object_key *key)
+static __noinline bool object__key_of_call(struct task_struct *task, u32 scope, u64 fd,
+					   struct object_key *key)
 {
-	u32 tag = KERNEL_LOCK_TAG(kernel_lock__find(task, BPF_CORE_READ(task, __state)));
+	u32 tag;
 
+	if (!task || !key)
+		return false;
+	tag = KERNEL_LOCK_TAG(kernel_lock__find(task, BPF_CORE_READ(task, __state)));
 	if (tag == QZ_TAG_POSITION)
 		key->offset = (u64)file__of_fd(task, fd);
 	if (tag)
