@@ -26,6 +26,15 @@ struct io_hash_table___asked {
 	unsigned int hash_bits;
 } __attribute__((preserve_access_index));
 
+/* Descriptors that a thread has registered, by io_uring_register_ring_fd: since 5.18, e7a6c00dc77a. */
+struct io_uring_task___asked {
+	struct file *registered_rings[16];
+} __attribute__((preserve_access_index));
+
+struct task_struct___with_io_uring {
+	void *io_uring; /* unless the kernel is built without it */
+} __attribute__((preserve_access_index));
+
 struct io_ring_ctx___asked {
 	unsigned int flags;
 	void *sq_sqes;
@@ -196,11 +205,32 @@ __noinline u32 io_uring__has_others(u64 context)
 	return n > IO_URING_BUCKETS;
 }
 
+static __always_inline struct file *io_uring__registered(u64 own, u64 number)
+{
+	struct io_uring_task___asked *rings = (void *)own;
+	struct file *file = NULL;
+
+	if (!own || !bpf_core_field_exists(rings->registered_rings) ||
+	    number >= sizeof(rings->registered_rings) / sizeof(rings->registered_rings[0]))
+		return NULL;
+	own += bpf_core_field_offset(rings->registered_rings) + number * sizeof(file);
+	bpf_probe_read_kernel(&file, sizeof(file), (void *)own);
+	return file;
+}
+
+/* What else a thread has for it, see io_uring__registered. */
+static __always_inline u64 io_uring__of_task(struct task_struct *task)
+{
+	struct task_struct___with_io_uring *with = (void *)task;
+
+	return bpf_core_field_exists(with->io_uring) ? (u64)BPF_CORE_READ(with, io_uring) : 0;
+}
+
 /*
  * Of the requests under way the last ones are looked at, of which there are as many as were made and not answered; where
  * one request has many answers, the last one stands for them. Devices are only told of where no other request was seen.
  */
-__noinline u32 io_uring__cause(u64 files, u64 fd, u64 flags)
+__noinline u32 io_uring__cause(u64 files, u64 own, u64 fd, u64 flags)
 {
 	struct io_ring_ctx___asked *ring;
 	u32 entries, head, size, found = 0;
@@ -208,9 +238,10 @@ __noinline u32 io_uring__cause(u64 files, u64 fd, u64 flags)
 	u64 requests;
 	s32 under_way;
 
-	if (flags & IO_URING_REGISTERED || !bpf_core_type_exists(struct io_ring_ctx___asked))
+	if (!bpf_core_type_exists(struct io_ring_ctx___asked))
 		return QZ_WAIT_IO_URING;
-	file = files__at((struct files_struct *)files, fd);
+	file = flags & IO_URING_REGISTERED ? io_uring__registered(own, fd)
+					   : files__at((struct files_struct *)files, fd);
 	ring = file ? BPF_CORE_READ(file, private_data) : NULL;
 	if (!ring)
 		return QZ_WAIT_IO_URING;

@@ -120,8 +120,8 @@ static __always_inline u32 wait_cause__find(struct task_struct *task, u32 state)
 	if (syscall__is_futex(nr))
 		return QZ_WAIT_FUTEX;
 	if (nr == ARCH_NR_IO_URING_ENTER)
-		return io_uring__cause((u64)BPF_CORE_READ(task, files), arch__arg(regs, 1),
-				       arch__arg(regs, 4));
+		return io_uring__cause((u64)BPF_CORE_READ(task, files), io_uring__of_task(task),
+				       arch__arg(regs, 1), arch__arg(regs, 4));
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		return QZ_WAIT_DISK;
 	return syscall__has_fd(nr) ? wait_cause__of_fd(task, nr, arch__arg(regs, 1))

@@ -4,6 +4,7 @@
  * wait_KIND. Tells how long that took in all. Kinds: see the table at the end. Ends with status 77 where the kernel lets
  * nobody use io_uring.
  */
+#include <fcntl.h>
 #include <linux/io_uring.h>
 #include <linux/time_types.h>
 #include <pthread.h>
@@ -18,7 +19,8 @@
 #define ENTRIES	 16
 
 static struct {
-	int fd;
+	int fd, enter_fd;   /* two numbers if it is registered */
+	unsigned int flags; /* of each call */
 	unsigned int *tail, *mask, *array, *done, *answered;
 	struct io_uring_sqe *requests;
 } ring;
@@ -43,6 +45,7 @@ static void set_up(void)
 		fprintf(stderr, "io_uring_setup: %s\n", strerror(errno));
 		exit(77);
 	}
+	ring.enter_fd = ring.fd;
 	sq = map(p.sq_off.array + p.sq_entries * sizeof(unsigned int), IORING_OFF_SQ_RING);
 	cq = map(p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe), IORING_OFF_CQ_RING);
 	ring.requests = map(p.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
@@ -71,7 +74,8 @@ static struct io_uring_sqe *ask(int op, int fd, void *address, unsigned int leng
 /* Submits, and waits until one answer more is there. */
 static inline __attribute__((always_inline)) void await(unsigned int asked)
 {
-	if (syscall(SYS_io_uring_enter, ring.fd, asked, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+	if (syscall(SYS_io_uring_enter, ring.enter_fd, asked, 1,
+		    IORING_ENTER_GETEVENTS | ring.flags, NULL, 0) < 0)
 		die("io_uring_enter", errno);
 	__atomic_store_n(ring.done, *ring.done + 1, __ATOMIC_RELEASE);
 }
@@ -128,6 +132,31 @@ static void nothing(void)
 {
 }
 
+#ifndef IORING_ENTER_REGISTERED_RING /* since 5.18 */
+#define IORING_ENTER_REGISTERED_RING (1U << 4)
+#define IORING_REGISTER_RING_FDS     20
+struct io_uring_rsrc_update {
+	__u32 offset, resv;
+	__u64 data;
+};
+#endif
+
+static void register_ring(void)
+{
+	struct io_uring_rsrc_update update = {.offset = UINT32_MAX, .data = (__u64)ring.fd};
+
+	if (syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_RING_FDS, &update, 1) != 1)
+		exit(77);
+	ring.enter_fd = (int)update.offset;
+	ring.flags = IORING_ENTER_REGISTERED_RING;
+}
+
+PROCEDURE static void wait_registered(void)
+{
+	ask(IORING_OP_RECV, fds[0], &byte, 1);
+	await(1);
+}
+
 static void ask_for_time(void)
 {
 	ask(IORING_OP_TIMEOUT, -1, &never, 0);
@@ -161,6 +190,35 @@ PROCEDURE static void wait_after_writes(void)
 	await(0);
 }
 
+#define PIECE 4096
+
+/* Read past the page cache, a piece each time. */
+PROCEDURE static void wait_device(void)
+{
+	static char *piece;
+	static long i;
+
+	if (!piece)
+		piece = aligned_alloc(PIECE, PIECE);
+	if (!piece)
+		die("aligned_alloc", ENOMEM);
+	ask(IORING_OP_READ, fds[0], piece, PIECE)->off = (__u64)(i++ % 256 * PIECE);
+	await(1);
+}
+
+static void open_device(void)
+{
+	static char text[256 * PIECE];
+	int fd = open("direct", O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0 || write(fd, text, sizeof(text)) != sizeof(text) || fsync(fd))
+		die("direct", errno);
+	close(fd);
+	fds[0] = open("direct", O_RDONLY | O_DIRECT);
+	if (fds[0] < 0)
+		exit(77);
+}
+
 static void open_file(void)
 {
 	file = tmpfile();
@@ -177,8 +235,10 @@ static const struct {
 	{"timer", wait_timer, -1, nothing},
 	{"socket", wait_socket, AF_UNIX, nothing},
 	{"pipe", wait_pipe, 0, nothing},
+	{"registered", wait_registered, AF_UNIX, register_ring},
 	{"limited", wait_limited, AF_UNIX, ask_for_time},
 	{"mixed", wait_mixed, AF_UNIX, ask_for_readiness},
+	{"device", wait_device, -1, open_device},
 	{"after_writes", wait_after_writes, AF_UNIX, open_file},
 };
 

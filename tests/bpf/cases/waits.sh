@@ -64,6 +64,17 @@ by_uring()
 	return 0
 }
 
+# What is asked of a file alone is a wait for its device, as far as there was one.
+uring_device()
+{
+	record "$programs/uring" device 200
+	[ "$status" != 77 ] || skip 'no io_uring for us, or a file system that cannot read past its cache'
+	[ "$status" = 0 ] || fail "record of uring device ended with status $status"
+	both_reports
+	expect 'it waits for a device' '.scopes[0].causes | .disk.waits >= 100 and
+		(.io_uring.waits // 0) < 0.1 * .disk.waits'
+}
+
 # Half a second in which it can do nothing. Computes, so that there is no call that it could wait in.
 held_for()
 {
@@ -520,6 +531,8 @@ try 'io_uring: a timer' by_uring timer sleep
 try 'io_uring: a socket' by_uring socket socket sleep
 try 'io_uring: a pipe' by_uring pipe pipe sleep
 try 'io_uring: a socket and a clock' by_uring limited socket sleep
+try 'io_uring: a socket, of a registered ring' by_uring registered socket sleep
+try 'io_uring: a device' uring_device
 try 'io_uring: several kinds' by_uring mixed io_uring sleep
 try 'io_uring: a socket, after writing' by_uring after_writes io_uring sleep kernel
 try 'frozen with its group' frozen cgroup2
