@@ -316,7 +316,7 @@ no_token()
 		fail 'a pipe is held' "$(jq -c . objects.json)"
 }
 
-# in_calls KIND NAME: threads that have a lock of the kernel's while they are in a call. Another processor must be free
+# in_calls KIND NAME [PLACE]: threads that have a lock of the kernel's while they are in a call. Another processor must be free
 # now and then, or nobody comes while it is held.
 in_calls()
 {
@@ -325,6 +325,9 @@ in_calls()
 	jq -e --arg name "$2" '[.scopes[0].objects[] | select(.object_kind == "lock" and
 			(.name | test($name)))] | length == 1 and (.[0] | .waits > 0 and .wakes > 0 and .blocked_ns > 0)' \
 		objects.json >/dev/null || fail 'no object, or not one' "$(jq -c . objects.json)"
+	"$out/quartzctl" report -i profile "$(jq -r --arg name "$2" '[.scopes[0].objects[] |
+		select(.name | test($name))][0].name' objects.json)" >object.out || fail "report ended with status $?"
+	grep -qE "^process [0-9]+${3-, inode [0-9]+}$" object.out || fail 'it is not said where it is' "$(cat object.out)"
 	expect 'none is a wait for a device' '(.scopes[0].causes | (.disk.blocked_ns // 0) +
 		(.page_fault.blocked_ns // 0)) < 0.1 * ([$objects[0].scopes[0].objects[] |
 		select(.object_kind == "lock") | .blocked_ns] | add)' --slurpfile objects objects.json
@@ -568,7 +571,7 @@ try 'pipe with a token' held_turns pipe pipe '^pipe:'
 try 'pipes that threads write to each other' no_token
 try 'lock of an inode' in_calls inode "^the inode's lock of .*locked\$"
 try 'lock of a position' in_calls position "^the position's lock of .*locked\$"
-try 'lock of a memory map' in_calls map "^the process' memory map"
+try 'lock of a memory map' in_calls map "^the process' memory map" ''
 thorough 'more words than there is room for' distinct
 try 'queues and holders' queues
 thorough 'queues at a lock that names nobody' queues_at_word
