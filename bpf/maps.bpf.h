@@ -11,7 +11,7 @@ const volatile __u32 nr_stacks = 1;	 /* slots of one buffer of stacks, a power o
 const volatile __u32 nr_frames = 1;	 /* words of one buffer of frames */
 const volatile __u32 nr_records = 1;	 /* of samples, of one processor in one buffer */
 const volatile __u32 nr_registers = 1;	 /* sets of registers, of one processor in one buffer */
-const volatile __u32 nr_possible = 1;	 /* processors */
+const volatile __u32 nr_processors = 1;	 /* that can come online: one above the highest number */
 const volatile __u32 nr_wait_stacks = 1; /* powers of two */
 const volatile __u32 nr_wait_frames = 1;
 const volatile bool sampled_by_timer;		   /* the sampler is an interrupt, not an NMI */

@@ -11,6 +11,7 @@ struct sample_scratch {
 	 * then need not follow each possible number of turns for itself.
 	 */
 	volatile u32 nkernel, nuser;
+	struct qz_stack_slot stack; /* what is looked for */
 };
 
 /* One entry per processor: the stack being looked up. */
@@ -72,12 +73,13 @@ __noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
 }
 
 /* Copies the frames of a stack seen for the first time. */
-static __always_inline bool sample__store(struct sampling *s, struct qz_stack_slot *slot,
-					  const struct qz_stack_slot *of)
+static __always_inline bool sample__store(struct sample_scratch *scratch, struct qz_control *ctl,
+					  struct qz_stack_slot *slot, u32 buffer)
 {
-	u32 nsampled = of->nkernel + of->nuser, n = nsampled + of->ntask + of->nown;
-	u32 offset = __sync_fetch_and_add(&s->ctl->frames_used[s->buffer & 1], n);
-	u32 key = (s->buffer & 1) * nr_frames + offset;
+	const struct qz_stack_slot *of = &scratch->stack;
+	u32 nsampled = of->nkernel + of->nuser, n = nsampled + of->ntask + of->nown, zero = 0;
+	u32 offset = __sync_fetch_and_add(&ctl->frames_used[buffer], n);
+	u32 key = buffer * nr_frames + offset;
 
 	stack_slot__set(slot, of);
 	slot->offset = offset;
@@ -85,49 +87,66 @@ static __always_inline bool sample__store(struct sampling *s, struct qz_stack_sl
 		stack_slot__store(slot, QZ_STACK_NO_ROOM);
 		return false;
 	}
-	sample__store_frames(s->scratch, key);
-	if (s->page)
-		page__store(s->page, key + nsampled);
+	sample__store_frames(scratch, key);
+	if (of->profiled)
+		page__store(bpf_map_lookup_elem(&page_scratch, &zero), key + nsampled);
 	stack_slot__store(slot, QZ_STACK_STORED);
 	return true;
+}
+
+enum sample_probe { SAMPLE_OTHER = -1, SAMPLE_NO_FRAMES = -2 };
+
+/*
+ * Looks for the stack in a slot, which it takes when it is free: its index where it has it, or why not. A function of
+ * its own, as all that stands in a loop: the verifier follows it once.
+ */
+__noinline int sample__probe(struct sample_scratch *scratch, u64 hash, u32 at, u32 buffer)
+{
+	u32 index = at & (nr_stacks - 1), key;
+	struct qz_control *ctl = control__get();
+	struct qz_stack_slot *slot;
+	u64 taken;
+
+	buffer &= 1;
+	key = buffer * nr_stacks + index;
+	slot = bpf_map_lookup_elem(&stacks, &key);
+	if (!scratch || !ctl || !slot)
+		return SAMPLE_OTHER;
+	taken = slot__take(&slot->hash, hash);
+	if (taken && (taken != hash || !stack_slot__is(slot, &scratch->stack)))
+		return SAMPLE_OTHER;
+	if (!taken)
+		__sync_fetch_and_add(&ctl->stacks_used[buffer], 1);
+	if (taken ? slot->stored == QZ_STACK_STORED : sample__store(scratch, ctl, slot, buffer))
+		return index;
+	return SAMPLE_NO_FRAMES;
 }
 
 /* The number of the stack's slot in this buffer, or -1 with the loss counted. */
 static __noinline s32 sample__stack(struct sampling *s)
 {
-	const struct qz_stack_slot of = {
+	struct sample_scratch *scratch = s->scratch;
+	int found = SAMPLE_OTHER;
+	u64 hash;
+
+	scratch->stack = (struct qz_stack_slot) {
 		.image = s->image,
-		.nkernel = s->scratch->nkernel,
-		.nuser = s->scratch->nuser,
-		.depth = s->scratch->user.depth,
-		.end = s->scratch->user.end,
+		.nkernel = scratch->nkernel,
+		.nuser = scratch->nuser,
+		.depth = scratch->user.depth,
+		.end = scratch->user.end,
 		.ntask = s->page ? s->page->ntask : 0,
 		.nown = s->page ? s->page->nown : 0,
 		.profiled = s->page ? 1 : 0,
 	};
-	u64 hash = sample__hash(s->scratch, s->image);
-
+	hash = sample__hash(scratch, s->image);
 	if (s->page)
 		hash = mix(hash, page__hash(s->page)) ?: 1;
-	for (u32 i = 0; i < PROBES; i++) {
-		u32 index = (first_slot(hash) + i) & (nr_stacks - 1);
-		u32 key = (s->buffer & 1) * nr_stacks + index;
-		struct qz_stack_slot *slot = bpf_map_lookup_elem(&stacks, &key);
-		u64 taken;
-
-		if (!slot)
-			break;
-		taken = slot__take(&slot->hash, hash);
-		if (taken && (taken != hash || !stack_slot__is(slot, &of)))
-			continue;
-		if (!taken)
-			__sync_fetch_and_add(&s->ctl->stacks_used[s->buffer & 1], 1);
-		if (taken ? slot->stored == QZ_STACK_STORED : sample__store(s, slot, &of))
-			return index;
-		s->cpu->lost[QZ_LOSS_FRAMES_FULL]++;
-		return -1;
-	}
-	s->cpu->lost[QZ_LOSS_STACKS_FULL]++;
+	for (u32 i = 0; i < PROBES && found == SAMPLE_OTHER; i++)
+		found = sample__probe(scratch, hash, first_slot(hash) + i, s->buffer);
+	if (found >= 0)
+		return found;
+	s->cpu->lost[found == SAMPLE_OTHER ? QZ_LOSS_STACKS_FULL : QZ_LOSS_FRAMES_FULL]++;
 	return -1;
 }
 
@@ -151,7 +170,7 @@ static __noinline u32 sample__keep_registers(struct sampling *s, struct task_str
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 buffer = s->buffer & 1, n = s->cpu->registers[buffer];
-	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_registers + n;
+	u32 index = (buffer * nr_processors + bpf_get_smp_processor_id()) * nr_registers + n;
 	struct qz_register_set *set;
 
 	if (s->scratch->nkernel || s->flags & QZ_RECORD_SPINNING || n >= nr_registers ||
@@ -171,7 +190,7 @@ static __noinline u32 sample__keep_registers(struct sampling *s, struct task_str
 static __always_inline void sample__write(struct sampling *s, struct task_struct *task, u64 key)
 {
 	u32 buffer = s->buffer & 1, n = s->cpu->records[buffer];
-	u32 index = (buffer * nr_possible + bpf_get_smp_processor_id()) * nr_records + n;
+	u32 index = (buffer * nr_processors + bpf_get_smp_processor_id()) * nr_records + n;
 	struct qz_sample_record *record = bpf_map_lookup_elem(&samples, &index);
 
 	if (n >= nr_records || !record) {

@@ -11,14 +11,17 @@
 #define QUARTZ_UNWIND_BPF_H
 
 /* Frames that are walked at all. Recursion deeper than this is cut at the outer end. */
-#define MAX_DEPTH 1024
+#define MAX_DEPTH   1024
+#define DEPTH_BLOCK 32
 
 /*
  * Stack below the return address that assembly without a description may use: x264's trellis takes
  * more than 4 KiB. It is looked at in blocks of so many words, which lie in one page each: a page that
  * was not touched yet cannot be read.
  */
-#define SCAN_WORDS  128
+#define SCAN_WORDS 128
+#define SCAN_TURN                                                                                  \
+	16 /* of them, in an inner loop. Of eight calls within each other none is left for other such loops */
 #define SCAN_BLOCKS 8
 /* What is as near to the stack pointer as this is taken for an address of the stack. */
 #define STACK_SPAN (1ull << 20)
@@ -254,15 +257,21 @@ __noinline int unwind__guess_by_word(struct unwinding *u, u32 i, u64 place, u64 
 	return false;
 }
 
-/* rbp as the caller had it: unchanged, or pushed below the return address at `at`. */
-__noinline int unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
+/* Of the words from the i-th on, at `place`: see above. */
+__noinline int unwind__guess_by_words(struct unwinding *u, u32 i, u64 place, u64 at)
 {
-	if (!u)
-		return 0;
-	for (int i = 0; i < SCAN_WORDS; i++)
-		if (unwind__guess_by_word(u, i, from + i * 8, at))
+	for (int n = 0; n < SCAN_TURN; n++)
+		if (unwind__guess_by_word(u, i + n, place + n * 8, at))
+			return true;
+	return false;
+}
+
+/* rbp as the caller had it: unchanged, or pushed below the return address at `at`. */
+static __always_inline void unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
+{
+	for (int i = 0; i < SCAN_WORDS; i += SCAN_TURN)
+		if (unwind__guess_by_words(u, i, from + i * 8, at))
 			break;
-	return 0;
 }
 
 /*
@@ -512,9 +521,18 @@ __noinline int unwind__step(struct unwinding *u)
 	}
 }
 
+/* Whether the end was reached within so many frames. */
+__noinline int unwind__steps(struct unwinding *u)
+{
+	for (int i = 0; i < DEPTH_BLOCK; i++)
+		if (unwind__step(u))
+			return true;
+	return false;
+}
+
 /*
- * Walks from u->ip, u->sp, u->bp in u->image to the end. A global function as well: its loop is then
- * followed once, and not in each state in which the verifier comes to it.
+ * Walks from u->ip, u->sp, u->bp in u->image to the end. Global functions as well: a loop is then followed once, and not
+ * in each state in which the verifier comes to it; of one loop in another, no turn of the inner one twice.
  */
 __noinline int unwind__walk(struct unwinding *u)
 {
@@ -526,8 +544,8 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->unready = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
-	for (int i = 0; i < MAX_DEPTH / 4; i++) /* the verifier follows each turn */
-		if (unwind__step(u) || unwind__step(u) || unwind__step(u) || unwind__step(u))
+	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
+		if (unwind__steps(u))
 			break;
 	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
 		u->end = QZ_UNWIND_GUESSED;

@@ -96,8 +96,8 @@ static __always_inline u32 wait_cause__of_state(struct task_struct *task, u32 st
 	return 0;
 }
 
-/* state: of a thread that blocks, 0 for one that is preempted. */
-static __always_inline u32 wait_cause__find(struct task_struct *task, u32 state)
+/* state: of a thread that blocks, 0 for one that is preempted. Not inline: its stack is not to be that of walks. */
+static __noinline u32 wait_cause__find(struct task_struct *task, u32 state)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 nr = arch__syscall_nr(regs);

@@ -62,6 +62,7 @@ struct config {
 	uint64_t duration, delay; /* ns, 0: not given */
 	const char *log;	  /* record: file of the scheduler's log, NULL: not given */
 	const char *what_if;	  /* candidates, NULL: none */
+	int runtime;		  /* record: enum runtime_when */
 	const char *user;	  /* NULL: not given */
 	char **command;		  /* NULL-terminated, empty: none */
 
@@ -87,6 +88,8 @@ struct config {
 
 	int format, value; /* export: in the order of their words, -1: not given */
 };
+
+enum runtime_when { RUNTIME_AUTO, RUNTIME_NONE };
 
 /* The first rows are for report alone; what follows serves all commands that show procedures. */
 enum { REPORT_ONLY_OPTIONS = 13 };

@@ -190,7 +190,9 @@ static int compare_runs(struct diff *d)
 		s->comparison = qz_compare__new(&d->ids, s->before, d->nbefore, s->after, nafter,
 						kinds_of(d->config),
 						(enum qz_compare_key)d->config->sort);
-		if (!s->comparison || !s->waits)
+		s->classes = qz_compare__new(&d->ids, s->before, d->nbefore, s->after, nafter,
+					     1u << QZ_IDENTITY_CLASS, QZ_COMPARE_BY_CPU);
+		if (!s->comparison || !s->waits || !s->classes)
 			return -ENOMEM;
 	}
 	return 0;
@@ -404,6 +406,7 @@ static void free_all(struct diff *d)
 		free(d->scopes[i].before);
 		qz_compare__free(d->scopes[i].comparison);
 		qz_compare__free(d->scopes[i].waits);
+		qz_compare__free(d->scopes[i].classes);
 	}
 	for (uint32_t i = 0; i < d->n; i++) {
 		view__close(&d->sources[i].view);

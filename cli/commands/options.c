@@ -215,6 +215,10 @@ const struct qz_option record_options[] = {
 	 "Capture what all processors do at one instant,\nHZ times a second; without "
 	 "quartz.ko,\nat each sample.",
 	 1, 1000},
+	{"runtime", 0, QZ_OPTION_CHOICE, FIELD(runtime), "auto|none",
+	 "Have the runtime of COMMAND (node, java, python3.12,\ndotnet) name the code that it "
+	 "makes "
+	 "[auto]."},
 	{"preload", 0, QZ_OPTION_FLAG, FIELD(preload), NULL,
 	 "Load libquartz-preload.so into COMMAND."},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/experiment/members.h"
 #include "cli/experiment/programs.h"
+#include "cli/experiment/runtime.h"
 #include "core/util/vec.h"
 
 /* An absolute path, because the command may change its directory. */
@@ -176,6 +177,8 @@ enum status cmd_record(const struct config *given)
 
 	if (status == STATUS_OK && *given->command)
 		status = programs__user(given, given->command[0], &user);
+	if (status == STATUS_OK && *given->command && given->runtime == RUNTIME_AUTO)
+		status = runtime__name_code(given->command);
 	if (status == STATUS_OK)
 		status = find_targets(given, &config);
 	return status == STATUS_OK ? start(&config, user) : status;

@@ -9,6 +9,7 @@
 
 #include "cli/render/cells.h"
 #include "cli/render/quality.h"
+#include "core/costs/cost_code.h"
 #include "core/report/ranking.h"
 
 #define SECOND	 1e9
@@ -512,6 +513,70 @@ static int print_rows(const struct view_of *v)
 	return 0;
 }
 
+/* ---- what processor time was for ---- */
+
+#define LEAST_COSTS                                                                                \
+	0.1 /* of the processor time that is no work, on one side: the classes are worth a table */
+#define LEAST_CHANGE 0.01 /* likewise, so much of a class */
+
+static bool is_work(const struct view_of *v, const struct qz_compared *row)
+{
+	return qz_cost__by_name(qz_identities__get(v->s->ids, row->identity).name) == QZ_COST_WORK;
+}
+
+static bool are_classes_worth(const struct view_of *v)
+{
+	const struct qz_comparison *c = v->s->classes;
+	double before = 0, after = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct qz_compared *row = &c->rows[i];
+
+		if (is_work(v, row))
+			continue;
+		if (row->certain && fabs(qz_change__of(&row->cpu)) > LEAST_CHANGE * c->cpu.before)
+			return true;
+		before += row->cpu.before;
+		after += row->cpu.after;
+	}
+	return before > LEAST_COSTS * c->cpu.before || after > LEAST_COSTS * c->cpu.after;
+}
+
+static int print_classes(const struct view_of *v)
+{
+	const struct column heads[] = {
+		{.head = {"CPU", "before"}},
+		{.head = {"CPU", "after"}},
+		{.head = {"CPU", "change"}},
+		{.head = {"", "%"}, .joined = true},
+		{.head = {"", cells__plus_minus(v->out)}, .joined = true},
+		{.head = {"", "what for"}, .left = true},
+	};
+	const struct qz_comparison *c = v->s->classes;
+	struct text_table *table;
+
+	if (!are_classes_worth(v))
+		return 0;
+	fputs("\nWhat processor time was for, s and % of that before:\n", v->out->file);
+	table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct qz_compared *row = &c->rows[i];
+		double percent = c->cpu.before > 0 ? 100 / c->cpu.before : 0;
+
+		add_side(table, v, row->in_before, row->cpu.before, row->cpu.ci);
+		add_side(table, v, row->in_after, row->cpu.after, row->cpu.ci);
+		add_signed(table, v, qz_change__of(&row->cpu), row->cpu.ci);
+		add_difference(table, PLAIN, percent * qz_change__of(&row->cpu),
+			       quality__decimals(percent * row->cpu.ci, 1), 1);
+		add_interval_of(table, v, row->cpu.ci);
+		text_table__add(table, PLAIN, "%s",
+				qz_identities__get(v->s->ids, row->identity).name);
+	}
+	return text_table__print(table, v->out);
+}
+
+/* ---- all of it ---- */
+
 static int print_verdict(const struct view_of *v, const char *which, const struct qz_run *run)
 {
 	char *verdict = output__escape(run->verdict);
@@ -561,5 +626,6 @@ int comparison__print(const struct compared_scope *s, const struct output *out,
 	err = err ? err : print_verdict(&v, "before: ", s->before[0]);
 	err = err ? err : print_verdict(&v, "after:  ", s->after[0]);
 	err = err ? err : comparison__print_notes(s, out, config);
+	err = err ? err : print_classes(&v);
 	return err ? err : print_rows(&v);
 }

@@ -12,7 +12,8 @@ struct compared_scope {
 	const struct qz_identities *ids;
 	struct qz_run **before, **after; /* as many as comparison says */
 	struct qz_comparison *comparison;
-	struct qz_comparison *waits; /* rows of QZ_IDENTITY_WAITS alone, by blocked time */
+	struct qz_comparison *classes; /* rows of QZ_IDENTITY_CLASS alone, by processor time */
+	struct qz_comparison *waits;   /* rows of QZ_IDENTITY_WAITS alone, by blocked time */
 };
 
 /* 0 or -ENOMEM. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/comparison/comparison.h"
+#include "core/costs/cost_code.h"
 #include "core/format/json_fields.h"
 
 /* Whole nanoseconds, within what a JSON integer holds. */
@@ -57,7 +58,7 @@ static json_t *row_of(const struct compared_scope *s, const struct qz_compared *
 		[QZ_IDENTITY_PROCEDURE] = "procedure",	 [QZ_IDENTITY_KERNEL] = "kernel",
 		[QZ_IDENTITY_NO_SAMPLES] = "no_samples", [QZ_IDENTITY_COST] = "instrumentation",
 		[QZ_IDENTITY_OBJECT] = "object",	 [QZ_IDENTITY_THREADS] = "threads",
-		[QZ_IDENTITY_WAITS] = "waits",
+		[QZ_IDENTITY_WAITS] = "waits",		 [QZ_IDENTITY_CLASS] = "class",
 	};
 	struct qz_identity id = qz_identities__get(s->ids, row->identity);
 	char *module = strndup(id.module, (size_t)id.module_length);
@@ -75,6 +76,25 @@ static json_t *row_of(const struct compared_scope *s, const struct qz_compared *
 		      json_object_set_new(o, "blocked", change_of(&row->blocked));
 
 	free(module);
+	return qz_json_fields__unless(failed, o);
+}
+
+/* What processor time was for, by class: of what is spun, normalized time is none. */
+static json_t *classes_of(const struct compared_scope *s)
+{
+	json_t *o = json_object();
+	bool failed = !o;
+
+	for (uint32_t i = 0; !failed && i < s->classes->n; i++) {
+		const struct qz_compared *row = &s->classes->rows[i];
+
+		failed = json_object_set_new(o, qz_identities__get(s->ids, row->identity).name,
+					     json_pack("{so, so, sb, so}", "cpu",
+						       change_of(&row->cpu), "normalized",
+						       change_of(&row->total), "beyond_chance",
+						       row->certain, "samples",
+						       qz_json_fields__integer(row->samples))) != 0;
+	}
 	return qz_json_fields__unless(failed, o);
 }
 
@@ -108,6 +128,7 @@ json_t *comparison__json(const struct compared_scope *s, uint32_t max_rows)
 		 json_object_set_new(o, "cpu", change_of(&c->cpu)) ||
 		 json_object_set_new(o, "idle", change_of(&c->idle)) ||
 		 json_object_set_new(o, "serial", change_of(&c->serial)) ||
+		 json_object_set_new(o, "classes", classes_of(s)) ||
 		 json_object_set_new(o, "blocked", waits_of(s)) || json_object_set(o, "rows", rows);
 	json_decref(rows);
 	return qz_json_fields__unless(failed, o);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include "cli/render/cells.h"
+#include "cli/render/quality.h"
 #include "core/costs/cost_table.h"
+#include "core/costs/grain.h"
+#include "core/estimate/estimate.h"
 
 #define ROWS_OF_CLASS 5 /* procedures, where nothing is said */
 
@@ -119,12 +122,90 @@ static int print_askers(const struct scope_view *s, const struct qz_cost_table *
 	return err;
 }
 
+/* ---- grain ---- */
+
+static const char *plural(uint64_t n, const char *many)
+{
+	return n == 1 ? "" : many;
+}
+
+/* ", 5.3 us of handing over for each" */
+static void print_cost(const struct scope_view *s, const struct qz_grain_cost *c, enum qz_cost cost)
+{
+	bool rough = c->samples < QZ_FEW_SAMPLES;
+
+	if (c->samples)
+		fprintf(s->out->file, ", %s%s of %s for each", rough ? ROUGH_MARK : "",
+			cells__duration(c->ns).text, qz_cost__name(cost));
+	*s->rough |= c->samples && rough;
+	fputc('\n', s->out->file);
+}
+
+/* "started: 24 004 threads and 2 processes, 5.3 us of starting and ending for each" */
+static void print_started(const struct scope_view *s, const struct qz_grain *g)
+{
+	FILE *out = s->out->file;
+
+	if (!g->threads && !g->processes)
+		return;
+	fputs("started:", out);
+	if (g->threads)
+		fprintf(out, " %s thread%s", cells__count(g->threads).text,
+			plural(g->threads, "s"));
+	if (g->processes)
+		fprintf(out, "%s %s process%s", g->threads ? " and" : "",
+			cells__count(g->processes).text, plural(g->processes, "es"));
+	print_cost(s, &g->start, QZ_COST_STARTING);
+}
+
+/* Powers of two that have none are left out. */
+static int print_grain(const struct scope_view *s, const struct qz_grain *g)
+{
+	const struct column heads[] = {
+		{{"", "hand-overs"}},
+		{{"", "%"}, .joined = true},
+		{{"CPU time of the thread", "since its last one"}, .left = true},
+	};
+	const struct qz_scope_counters *c = &s->report->profile->scopes[s->report->scope].counters;
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(*heads));
+
+	for (uint32_t i = 0; i < QZ_GRAINS; i++) {
+		bool last = i == QZ_GRAINS - 1;
+
+		if (!c->grain[i])
+			continue;
+		text_table__add(table, PLAIN, "%s", cells__count(c->grain[i]).text);
+		cells__add_part(table, c->grain[i], g->hand_overs);
+		text_table__add(table, PLAIN, "%s %s", last ? "at least" : "less than",
+				cells__duration((double)qz_grain__limit_ns(last ? i - 1 : i)).text);
+	}
+	return text_table__print(table, s->out);
+}
+
+static int print_counts(const struct scope_view *s, const struct qz_cost_table *t)
+{
+	struct qz_grain g = qz_grain__find(&s->report->profile->scopes[s->report->scope], t);
+	FILE *out = s->out->file;
+
+	if (qz_grain__is_none(&g))
+		return 0;
+	fputs("\nHow often, and what each cost, in processor time:\n", out);
+	print_started(s, &g);
+	if (!g.hand_overs)
+		return 0;
+	fprintf(out, "handed over: %s time%s", cells__count(g.hand_overs).text,
+		plural(g.hand_overs, "s"));
+	print_cost(s, &g.hand_over, QZ_COST_HANDING);
+	return print_grain(s, &g);
+}
+
 int costs__print(const struct scope_view *s)
 {
 	struct qz_cost_table t;
 	int err = qz_cost_table__find(&t, s->report);
 
 	err = err ? err : print_classes(s, &t);
+	err = err ? err : print_counts(s, &t);
 	err = err ? err : print_askers(s, &t);
 	qz_cost_table__free(&t);
 	return err;

@@ -2,9 +2,11 @@
 /* What processor time was for, for programs: scopes of the schema quartz.costs/v1. */
 #include "cli/costs/costs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/costs/cost_table.h"
+#include "core/costs/grain.h"
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
 
@@ -44,6 +46,39 @@ static json_t *class_of(const struct qz_report *r, const struct qz_cost_class *c
 	return qz_json_fields__unless(failed, object);
 }
 
+/* limit_ns null: the last one has none. */
+static json_t *works_of(const struct qz_scope_counters *c)
+{
+	json_t *works = json_array();
+	bool failed = !works;
+
+	for (uint32_t i = 0; !failed && i < QZ_GRAINS; i++) {
+		uint64_t limit = qz_grain__limit_ns(i);
+
+		failed = json_array_append_new(
+				 works,
+				 json_pack("{so, so}", "below_ns",
+					   limit == UINT64_MAX ? json_null()
+							       : qz_json_fields__integer(limit),
+					   "hand_overs", qz_json_fields__integer(c->grain[i]))) !=
+			 0;
+	}
+	return qz_json_fields__unless(failed, works);
+}
+
+static json_t *grain_of(const struct qz_report *r, const struct qz_cost_table *t)
+{
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+	struct qz_grain g = qz_grain__find(scope, t);
+
+	return json_pack("{so, so, so, so, so, so}", "threads_started",
+			 qz_json_fields__integer(g.threads), "processes_started",
+			 qz_json_fields__integer(g.processes), "hand_overs",
+			 qz_json_fields__integer(g.hand_overs), "start_ns",
+			 json_integer(llround(g.start.ns)), "hand_over_ns",
+			 json_integer(llround(g.hand_over.ns)), "work", works_of(&scope->counters));
+}
+
 static json_t *document_of(const struct qz_report *r, const struct qz_cost_table *t,
 			   uint32_t max_rows)
 {
@@ -54,6 +89,7 @@ static json_t *document_of(const struct qz_report *r, const struct qz_cost_table
 		failed = json_object_set_new(classes, qz_cost__word((enum qz_cost)cost),
 					     class_of(r, &t->classes[cost], max_rows)) != 0;
 	failed = failed || json_object_set(scope, "classes", classes) ||
+		 json_object_set_new(scope, "grain", grain_of(r, t)) ||
 		 json_object_set_new(scope, "idle_ns", qz_json_fields__integer(r->idle_ns)) ||
 		 json_object_set_new(scope, "unattributed_ns",
 				     qz_json_fields__integer(r->unattributed_ns)) ||

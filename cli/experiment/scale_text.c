@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/render/cells.h"
+#include "core/costs/cost_code.h"
 
 #define SECOND	 1e9
 #define MAX_TEXT 60   /* characters of a command */
@@ -224,6 +225,94 @@ static int print_causes(const struct scale_view *v)
 	return text_table__print(table, v->out);
 }
 
+/* ---- what processor time was for ---- */
+
+#define HEAD 16 /* bytes of one line of a head */
+
+/* Of its two lines the upper one is the first of several words. */
+static void split_name(const char *name, char upper[HEAD], char lower[HEAD])
+{
+	size_t n = strcspn(name, " ");
+
+	snprintf(upper, HEAD, "%.*s", name[n] ? (int)n : 0, name);
+	snprintf(lower, HEAD, "%s", name[n] ? name + n + 1 : name);
+}
+
+static const struct qz_scale_row *find_class(const struct scale_view *v, enum qz_cost cost)
+{
+	for (uint32_t i = 0; i < v->s->nclasses; i++) {
+		const struct qz_scale_row *class = &v->s->classes[i];
+
+		if (qz_cost__by_name(qz_identities__get(v->ids, class->identity).name) == cost)
+			return class;
+	}
+	return NULL;
+}
+
+/* "Grows most: handing over, +3.201 s ± 0.040 from 1 to 4 processors, 41.2% of the processor time there" */
+static void print_growing(const struct scale_view *v)
+{
+	const struct qz_scale_row *class = qz_scale__growing(v->s);
+	const struct qz_scale_value *by;
+	FILE *out = v->out->file;
+
+	if (!class)
+		return;
+	by = &class->inflation[v->point];
+	fprintf(out, "Grows most: %s, %+.*f s", qz_identities__get(v->ids, class->identity).name,
+		v->decimals, by->value / SECOND);
+	if (by->ci >= 0)
+		fprintf(out, " %s %.*f", cells__plus_minus(v->out), v->decimals, by->ci / SECOND);
+	fprintf(out, " from 1 to %u processors, %.1f%% of the processor time there\n",
+		v->last->processors, 100 * by->value / qz_scale__class_time(v->s, v->point));
+}
+
+/* Something but work is worth it, at the last point. */
+static bool has_costs(const struct scale_view *v)
+{
+	const struct qz_scale_row *work = find_class(v, QZ_COST_WORK);
+	double all = qz_scale__class_time(v->s, v->point);
+
+	return all - (work ? work->work[v->point].value : 0) > WORTH * all;
+}
+
+static void add_point(struct text_table *table, const struct scale_view *v, uint32_t point,
+		      const struct qz_scale_row *const *classes, int n)
+{
+	text_table__add(table, PLAIN, "%u", v->s->points[point].processors);
+	add_time(table, v, qz_scale__class_time(v->s, point));
+	for (int i = 0; i < n; i++)
+		add_time(table, v, classes[i]->work[point].value);
+}
+
+static int print_classes(const struct scale_view *v)
+{
+	struct column heads[2 + QZ_COSTS] = {{.head = {"", "processors"}}, {.head = {"", "CPU"}}};
+	const struct qz_scale_row *classes[QZ_COSTS];
+	char names[QZ_COSTS][2][HEAD];
+	struct text_table *table;
+	int n = 0;
+
+	if (!has_costs(v))
+		return 0;
+	for (int cost = 0; cost < QZ_COSTS; cost++) {
+		classes[n] = find_class(v, (enum qz_cost)cost);
+		if (!classes[n])
+			continue;
+		split_name(qz_cost__name((enum qz_cost)cost), names[n][0], names[n][1]);
+		heads[2 + n] = (struct column) {.head = {names[n][0], names[n][1]}};
+		n++;
+	}
+	fputs("\nWhat processor time was for, s, medians:\n", v->out->file);
+	print_growing(v);
+	table = text_table__new(heads, 2 + n);
+	for (uint32_t i = 0; i < v->s->n; i++)
+		add_point(table, v, i, classes, n);
+	return text_table__print(table, v->out);
+}
+
+/* ---- procedures ---- */
+
 static bool is_worth(const struct scale_view *v, const struct qz_scale_row *row)
 {
 	double least = WORTH * total_of(v->last);
@@ -284,6 +373,7 @@ int scale_text__print(const struct qz_scale *s, const struct qz_identities *ids,
 	if (err)
 		return err;
 	print_gaps(&v, gaps);
-	err = print_causes(&v);
+	err = print_classes(&v);
+	err = err ? err : print_causes(&v);
 	return err ? err : print_rows(&v);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/render/cells.h"
+#include "core/model/objects.h"
 #include "core/report/wakeup_report.h"
 #include "core/report/figure.h"
 
@@ -71,14 +72,17 @@ static void print_totals(const struct scope_view *s, const struct qz_object_row 
 {
 	const struct qz_object *o = &s->report->profile->objects[row->object];
 	double elapsed = (double)s->report->elapsed_ns;
-	uint64_t waits = o->waits;
+	uint64_t waits = o->waits, in_vain = qz_objects__in_vain(s->report->profile, row->object);
 
 	fprintf(s->out->file, "waits %s", cells__count(waits).text);
 	if (waits)
 		fprintf(s->out->file, " (%s per second), %s each", rate(waits, elapsed).text,
 			cells__duration((double)o->wait_ns / (double)waits).text);
-	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s\n",
+	fprintf(s->out->file, "; mean queue %.2f; wake-ups %s",
 		elapsed > 0 ? (double)o->wait_ns / elapsed : 0, cells__count(o->wakes).text);
+	if (in_vain)
+		fprintf(s->out->file, ", %s of them for nothing", cells__count(in_vain).text);
+	fputc('\n', s->out->file);
 	if (row->figure.spin_ns)
 		fprintf(s->out->file, "spun on it: %.*f s, %s of what was spun\n", s->decimals,
 			(double)row->figure.spin_ns / 1e9,

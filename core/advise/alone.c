@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advise/closeness.h"
 #include "core/advise/own_time.h"
 #include "core/model/frames.h"
 #include "core/util/order.h"
@@ -26,28 +27,22 @@
 
 /* ---- which code ---- */
 
-/*
- * Code of the program says more than that of a library, and the kernel's, or the beginning of all stacks,
- * least. Libraries are known by their names.
- */
-static int closeness(const struct qz_procedure *procedure)
-{
-	if (*procedure->module == '[' || !strcmp(procedure->name, "main") ||
-	    !strcmp(procedure->name, "_start"))
-		return 0;
-	return strstr(procedure->module, ".so") ? 1 : 2;
-}
+/* All procedures, by number. */
+struct code {
+	uint32_t n;
+	const struct qz_own_time *times;
+	const enum qz_closeness *close;
+};
 
 /* The most that one procedure of such code, single or shared, has of the serial time. */
-static uint64_t most_of(const struct qz_profile *p, const struct qz_own_time *times, bool single,
-			int least_close)
+static uint64_t most_of(const struct code *c, bool single, enum qz_closeness least_close)
 {
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < p->nprocedures; i++)
-		if (qz_own_time__is_single(&times[i]) == single && times[i].serial_ns > most &&
-		    closeness(&p->procedures[i]) >= least_close)
-			most = times[i].serial_ns;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (qz_own_time__is_single(&c->times[i]) == single &&
+		    c->times[i].serial_ns > most && c->close[i] >= least_close)
+			most = c->times[i].serial_ns;
 	return most;
 }
 
@@ -63,20 +58,18 @@ static bool covers_better(const struct qz_own_time *t, const struct qz_own_time 
 }
 
 /* The procedure that covers a phase, of code as close as this or closer. QZ_NONE: there is none. */
-static uint32_t find_phase(const struct qz_profile *p, const struct qz_own_time *times, bool single,
-			   int least_close)
+static uint32_t find_phase(const struct code *c, bool single, enum qz_closeness least_close)
 {
-	uint64_t most = most_of(p, times, single, least_close);
+	uint64_t most = most_of(c, single, least_close);
 	uint32_t best = QZ_NONE;
 
-	for (uint32_t i = 0; most && i < p->nprocedures; i++) {
-		int close = closeness(&p->procedures[i]);
-		int nearer = close - (best == QZ_NONE ? -1 : closeness(&p->procedures[best]));
+	for (uint32_t i = 0; most && i < c->n; i++) {
+		int nearer = (int)c->close[i] - (best == QZ_NONE ? -1 : (int)c->close[best]);
 
-		if (qz_own_time__is_single(&times[i]) != single || close < least_close ||
-		    (double)times[i].serial_ns < COVERS * (double)most)
+		if (qz_own_time__is_single(&c->times[i]) != single || c->close[i] < least_close ||
+		    (double)c->times[i].serial_ns < COVERS * (double)most)
 			continue;
-		if (nearer > 0 || (!nearer && covers_better(&times[i], &times[best], most)))
+		if (nearer > 0 || (!nearer && covers_better(&c->times[i], &c->times[best], most)))
 			best = i;
 	}
 	return best;
@@ -86,22 +79,22 @@ static uint32_t find_phase(const struct qz_profile *p, const struct qz_own_time 
  * The code around what a single worker shares with the thread that started it, as of OpenMP, is run by that
  * worker alone; it is no phase of its own. Such code is farther from the program than what is shared.
  */
-static uint32_t find_single(const struct qz_profile *p, const struct qz_own_time *times)
+static uint32_t find_single(const struct code *c)
 {
-	uint64_t any = most_of(p, times, true, 0), close = most_of(p, times, true, 2);
+	uint64_t any = most_of(c, true, QZ_CLOSE_NOT), own = most_of(c, true, QZ_CLOSE_OWN);
 
-	if ((double)close >= COVERS * (double)any ||
-	    (double)most_of(p, times, false, 2) >= COVERS * (double)any)
-		return find_phase(p, times, true, 2);
-	return find_phase(p, times, true, 0);
+	if ((double)own >= COVERS * (double)any ||
+	    (double)most_of(c, false, QZ_CLOSE_OWN) >= COVERS * (double)any)
+		return find_phase(c, true, QZ_CLOSE_OWN);
+	return find_phase(c, true, QZ_CLOSE_NOT);
 }
 
-static uint32_t find_code(const struct qz_profile *p, const struct qz_own_time *times)
+static uint32_t find_code(const struct code *c)
 {
 	uint32_t best = 0;
 
-	for (uint32_t i = 1; i < p->nprocedures; i++)
-		if (times[i].code_ns > times[best].code_ns)
+	for (uint32_t i = 1; i < c->n; i++)
+		if (c->times[i].code_ns > c->times[best].code_ns)
 			best = i;
 	return best;
 }
@@ -357,10 +350,11 @@ static bool is_stage(const struct qz_report *r, const struct qz_alone *a, uint64
 }
 
 /* Work of a single thread, out of all work that was done alone. */
-static void find_single_time(const struct qz_report *r, struct qz_alone *a,
-			     const struct qz_own_time *times, uint64_t work_ns)
+static void find_single_time(const struct qz_report *r, struct qz_alone *a, const struct code *c,
+			     uint64_t work_ns)
 {
-	uint32_t single = find_single(r->profile, times);
+	const struct qz_own_time *times = c->times;
+	uint32_t single = find_single(c);
 
 	if (single != QZ_NONE) {
 		a->ns = times[single].serial_ns + times[single].ready_ns;
@@ -368,12 +362,13 @@ static void find_single_time(const struct qz_report *r, struct qz_alone *a,
 		a->phase = single;
 		if (a->kind == QZ_ALONE_NOT)
 			a->thread = times[single].thread;
-		a->code = find_code(r->profile, times);
+		a->code = find_code(c);
 		a->code_ns = times[a->code].code_ns;
 	}
 	if (a->kind == QZ_ALONE_NOT && (double)a->ns >= LEAST * (double)r->elapsed_ns)
-		a->kind = is_stage(r, a, times[a->phase].thread_ns) ? QZ_ALONE_STAGE
-								    : QZ_ALONE_SERIAL;
+		a->kind = !times[a->phase].tasks && is_stage(r, a, times[a->phase].thread_ns)
+				  ? QZ_ALONE_STAGE
+				  : QZ_ALONE_SERIAL;
 }
 
 static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz_cost_walk *costs,
@@ -381,13 +376,19 @@ static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz
 {
 	uint64_t costs_ns, work_ns;
 	struct qz_own_time *times = qz_own_time__of(r, costs, &costs_ns);
+	enum qz_closeness *close = qz_closeness__of(r->profile);
+	struct code c = {r->profile->nprocedures, times, close};
 
-	if (!times)
+	if (!times || !close) {
+		free(times);
+		free(close);
 		return -ENOMEM;
+	}
 	work_ns = a->usage.alone_ns > costs_ns ? a->usage.alone_ns - costs_ns : 0;
-	find_single_time(r, a, times, work_ns);
-	a->shared_phase = find_phase(r->profile, times, false, 1);
+	find_single_time(r, a, &c, work_ns);
+	a->shared_phase = find_phase(&c, false, QZ_CLOSE_LIBRARY);
 	free(times);
+	free(close);
 	if (a->shared_phase == QZ_NONE)
 		return 0;
 	a->shared_ns = work_ns - a->ns;

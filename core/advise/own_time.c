@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advise/pools.h"
 #include "core/model/frames.h"
 
 /* Threads that take less than this share of a procedure have met it by chance, as when they start. */
@@ -53,7 +54,14 @@ static void vote(struct qz_own_time *t, uint32_t thread, uint64_t ns)
 	}
 }
 
-static void add_sample(struct qz_own_time *times, const struct qz_sample *s, struct walk *w)
+/* Whose work a sample is. */
+struct worker {
+	uint32_t thread; /* of a task the first one of the process; QZ_NONE: it is no work */
+	bool task;
+};
+
+static void add_sample(struct qz_own_time *times, const struct qz_sample *s,
+		       const struct worker *worker, struct walk *w)
 {
 	bool innermost = true;
 	uint32_t procedure;
@@ -62,7 +70,8 @@ static void add_sample(struct qz_own_time *times, const struct qz_sample *s, str
 		struct qz_own_time *t = &times[procedure];
 
 		t->cpu_ns += s->cpu_ns;
-		vote(t, s->thread, s->cpu_ns);
+		t->tasks |= worker->task;
+		vote(t, worker->thread, s->cpu_ns);
 		if (s->busy == 1)
 			t->serial_ns += s->norm_ns;
 		if (s->busy == 1 && innermost)
@@ -84,7 +93,7 @@ static bool counts(const struct qz_report *r, const struct qz_sample *s)
 }
 
 static void add_samples(const struct qz_report *r, struct qz_own_time *times, uint32_t *stamps,
-			const bool *works)
+			const struct worker *workers)
 {
 	const struct qz_profile *p = r->profile;
 	uint32_t stamp = 0, procedure;
@@ -92,8 +101,8 @@ static void add_samples(const struct qz_report *r, struct qz_own_time *times, ui
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		struct walk w = {{p, p->samples[i].node, 0}, stamps, ++stamp};
 
-		if (works[i])
-			add_sample(times, &p->samples[i], &w);
+		if (workers[i].thread != QZ_NONE)
+			add_sample(times, &p->samples[i], &workers[i], &w);
 	}
 	for (uint32_t i = 0; i < p->nprocedures; i++)
 		times[i].thread_ns = 0;
@@ -101,8 +110,8 @@ static void add_samples(const struct qz_report *r, struct qz_own_time *times, ui
 		const struct qz_sample *s = &p->samples[i];
 		struct walk w = {{p, s->node, 0}, stamps, ++stamp};
 
-		while (works[i] && (procedure = next(&w)) != QZ_NONE)
-			if (times[procedure].thread == s->thread)
+		while (workers[i].thread != QZ_NONE && (procedure = next(&w)) != QZ_NONE)
+			if (times[procedure].thread == workers[i].thread)
 				times[procedure].thread_ns += s->cpu_ns;
 	}
 	memset(stamps, 0, (size_t)p->nprocedures * sizeof(*stamps));
@@ -131,23 +140,38 @@ static void add_waits(const struct qz_report *r, struct qz_own_time *times, uint
 	}
 }
 
-/* Of each sample whether it counts as work. NULL: no memory. */
-static bool *find_work(const struct qz_report *r, const struct qz_cost_walk *costs,
-		       uint64_t *costs_ns)
+/* The first thread of a thread's process, for all that its threads run in turns. */
+static uint32_t first_thread(const struct qz_profile *p, uint32_t thread)
+{
+	int32_t pid = p->threads[thread].pid;
+
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		if (p->threads[i].pid == pid && p->threads[i].tid == pid)
+			return i;
+	return thread;
+}
+
+static void find_workers(const struct qz_report *r, const struct qz_cost_walk *costs,
+			 const struct qz_pools *pools, struct worker *workers, uint64_t *costs_ns)
 {
 	const struct qz_profile *p = r->profile;
-	bool *works = calloc((size_t)p->nsamples + 1, sizeof(*works));
 
-	for (uint32_t i = 0; works && i < p->nsamples; i++) {
+	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
+		enum qz_pool_kind pool;
+		bool nested;
 
+		workers[i] = (struct worker) {.thread = QZ_NONE};
 		if (!counts(r, s))
 			continue;
-		works[i] = qz_own_time__is_work(costs, s->node);
-		if (!works[i] && s->busy == 1)
-			*costs_ns += s->norm_ns;
+		if (!qz_own_time__is_work(costs, s->node)) {
+			*costs_ns += s->busy == 1 ? s->norm_ns : 0;
+			continue;
+		}
+		pool = qz_pools__at(pools, s->node, &nested);
+		workers[i].task = pool != QZ_POOLS && qz_pool__info(pool)->divide;
+		workers[i].thread = workers[i].task ? first_thread(p, s->thread) : s->thread;
 	}
-	return works;
 }
 
 struct qz_own_time *qz_own_time__of(const struct qz_report *r, const struct qz_cost_walk *costs,
@@ -156,20 +180,23 @@ struct qz_own_time *qz_own_time__of(const struct qz_report *r, const struct qz_c
 	const struct qz_profile *p = r->profile;
 	struct qz_own_time *times = calloc((size_t)p->nprocedures + 1, sizeof(*times));
 	uint32_t *stamps = calloc((size_t)p->nprocedures + 1, sizeof(*stamps));
-	bool *works;
+	struct worker *workers = calloc((size_t)p->nsamples + 1, sizeof(*workers));
+	struct qz_pools pools;
+	int err = qz_pools__init(&pools, p);
 
 	*costs_ns = 0;
-	works = find_work(r, costs, costs_ns);
 	for (uint32_t i = 0; times && i < p->nprocedures; i++)
 		times[i].thread = QZ_NONE;
-	if (times && stamps && works) {
-		add_samples(r, times, stamps, works);
+	if (times && stamps && workers && !err) {
+		find_workers(r, costs, &pools, workers, costs_ns);
+		add_samples(r, times, stamps, workers);
 		add_waits(r, times, stamps, costs, costs_ns);
 	} else {
 		free(times);
 		times = NULL;
 	}
-	free(works);
+	qz_pools__free(&pools);
+	free(workers);
 	free(stamps);
 	return times;
 }

@@ -10,29 +10,36 @@
 #include "core/util/base_name.h"
 
 #define OMP_FLAT "OMP_MAX_ACTIVE_LEVELS=1"
+#define GOROUTINES                                                                                 \
+	"divide this work among goroutines. If it holds a mutex that others wait for, which the "  \
+	"kernel does not see (Go's mutex profile does), hold it for less time"
+#define TOKIO_TASKS                                                                                \
+	"divide this work among tasks, or give it to spawn_blocking. If it holds a lock that "     \
+	"other tasks wait for, which the kernel does not see, hold it for less time"
 
 static const struct qz_pool pools[QZ_POOLS] = {
 	[QZ_POOL_OPENBLAS] =
-		{"OpenBLAS", "OPENBLAS_NUM_THREADS=", NULL,
+		{"OpenBLAS", "OPENBLAS_NUM_THREADS=", NULL, NULL,
 		 "OPENBLAS_NUM_THREADS not above the free CPUs, or OPENBLAS_THREAD_TIMEOUT "
 		 "smaller"},
-	[QZ_POOL_MKL] = {"MKL", "MKL_NUM_THREADS=", NULL, NULL},
-	[QZ_POOL_BLIS] = {"BLIS", "BLIS_NUM_THREADS=", NULL, NULL},
+	[QZ_POOL_MKL] = {"MKL", "MKL_NUM_THREADS=", NULL, NULL, NULL},
+	[QZ_POOL_BLIS] = {"BLIS", "BLIS_NUM_THREADS=", NULL, NULL, NULL},
 	[QZ_POOL_GNU_OPENMP] =
-		{"OpenMP", "OMP_NUM_THREADS=", OMP_FLAT,
+		{"OpenMP", "OMP_NUM_THREADS=", OMP_FLAT, NULL,
 		 "OMP_WAIT_POLICY=passive (or GOMP_SPINCOUNT=0), or OMP_NUM_THREADS not "
 		 "above the free CPUs"},
 	[QZ_POOL_OPENMP] =
-		{"OpenMP", "OMP_NUM_THREADS=", OMP_FLAT,
+		{"OpenMP", "OMP_NUM_THREADS=", OMP_FLAT, NULL,
 		 "OMP_WAIT_POLICY=passive or KMP_BLOCKTIME=0, or OMP_NUM_THREADS not above the "
 		 "free CPUs"},
-	[QZ_POOL_TBB] = {"TBB", "tbb::global_control with max_allowed_parallelism ", NULL, NULL},
-	[QZ_POOL_RAYON] = {"rayon", "RAYON_NUM_THREADS=", NULL, NULL},
-	[QZ_POOL_TOKIO] = {"tokio", "TOKIO_WORKER_THREADS=", NULL, NULL},
-	[QZ_POOL_LIBUV] = {"libuv", "UV_THREADPOOL_SIZE=", NULL, NULL},
-	[QZ_POOL_JAVA] = {"Java", "-XX:ActiveProcessorCount=", NULL, NULL},
-	[QZ_POOL_GO] = {"Go", "GOMAXPROCS=", NULL, NULL},
-	[QZ_POOL_REDIS] = {"Redis", "io-threads ", NULL,
+	[QZ_POOL_TBB] = {"TBB", "tbb::global_control with max_allowed_parallelism ", NULL, NULL,
+			 NULL},
+	[QZ_POOL_RAYON] = {"rayon", "RAYON_NUM_THREADS=", NULL, NULL, NULL},
+	[QZ_POOL_TOKIO] = {"tokio", "TOKIO_WORKER_THREADS=", NULL, TOKIO_TASKS, NULL},
+	[QZ_POOL_LIBUV] = {"libuv", "UV_THREADPOOL_SIZE=", NULL, NULL, NULL},
+	[QZ_POOL_JAVA] = {"Java", "-XX:ActiveProcessorCount=", NULL, NULL, NULL},
+	[QZ_POOL_GO] = {"Go", "GOMAXPROCS=", NULL, GOROUTINES, NULL},
+	[QZ_POOL_REDIS] = {"Redis", "io-threads ", NULL, NULL,
 			   "fewer io-threads: less than there are free CPUs, or none"},
 };
 

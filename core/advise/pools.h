@@ -27,13 +27,14 @@ enum qz_pool_kind {
 	QZ_POOLS, /* none of these */
 };
 
+/* NULL: nothing is known, or there is none. */
 struct qz_pool {
 	const char *name; /* "OpenBLAS" */
 	const char *size; /* the number of threads follows: "OPENBLAS_NUM_THREADS=" */
-	const char
-		*flat; /* keeps regions within regions from threads of their own; NULL: none does */
-	const char
-		*passive; /* what lets its threads block instead of spin; NULL: nothing is known */
+	const char *flat; /* keeps regions within regions from threads of their own */
+	/* How to divide work among its tasks, which any thread runs, and which wait without the kernel. */
+	const char *divide;
+	const char *passive; /* what lets its threads block instead of spin */
 };
 
 /* What is known of a pool, which is one. */

@@ -66,13 +66,6 @@ static uint64_t by_step(const struct asked *asked, const struct qz_cost_row *row
 	return row->cost == QZ_COST_LINES ? 0 : row->figure.norm_ns - row->bulk_norm_ns;
 }
 
-/* The start and the end of the command itself, which nobody asked for. */
-static bool is_own_start(const struct qz_cost_row *row)
-{
-	return row->cost == QZ_COST_STARTING && row->asker == QZ_NONE &&
-	       row->origin == QZ_ORIGIN_OTHER;
-}
-
 /* Adds up a class; `most`: of what procedures asked for, the row with most. */
 static uint64_t add_up(const struct asked *asked, const struct qz_cost_class *class,
 		       const struct qz_cost_row **most)
@@ -82,7 +75,7 @@ static uint64_t add_up(const struct asked *asked, const struct qz_cost_class *cl
 	for (uint32_t i = 0; i < class->n; i++) {
 		uint64_t ns = by_step(asked, &class->rows[i]);
 
-		if (is_own_start(&class->rows[i]))
+		if (qz_cost_row__is_own_start(&class->rows[i]))
 			continue;
 		sum += ns;
 		if (ns > best && class->rows[i].asker != QZ_NONE) {

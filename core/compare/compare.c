@@ -128,7 +128,8 @@ static bool compare_row(struct pair *p, enum qz_identity_kind kind, uint32_t ide
 {
 	/* What is not sampled has no interval in a run, and yet chance decides it. */
 	bool unknown = kind == QZ_IDENTITY_NO_SAMPLES, kept = false;
-	bool sampled = unknown || kind == QZ_IDENTITY_PROCEDURE || kind == QZ_IDENTITY_KERNEL;
+	bool sampled = unknown || kind == QZ_IDENTITY_PROCEDURE || kind == QZ_IDENTITY_KERNEL ||
+		       kind == QZ_IDENTITY_CLASS;
 	size_t self_ci = unknown ? 0 : OF_ROW(self_ci_ns),
 	       total_ci = unknown ? 0 : OF_ROW(total_ci_ns);
 
@@ -145,6 +146,8 @@ static bool compare_row(struct pair *p, enum qz_identity_kind kind, uint32_t ide
 	c->certain = qz_change__is_certain(&c->self) ||
 		     (kept && qz_change__is_certain(&c->total)) ||
 		     (kind == QZ_IDENTITY_WAITS && qz_change__is_certain(&c->blocked));
+	if (kind == QZ_IDENTITY_CLASS)
+		c->certain = qz_change__is_certain(&c->cpu);
 	return true;
 }
 

@@ -25,8 +25,9 @@ struct qz_compared {
 	uint32_t identity;
 	bool in_before, in_after; /* in one run of the side at least */
 	bool namesake;		  /* there is another row of this name, in another module */
-	bool certain;		  /* self or total changed by more than chance; of waits, blocked */
-	uint64_t samples;	  /* of all runs */
+	bool certain;	  /* self or total changed by more than chance; of waits, blocked, of
+				     classes, cpu */
+	uint64_t samples; /* of all runs */
 	struct qz_change self, total, cpu, blocked;
 };
 

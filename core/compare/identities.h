@@ -21,7 +21,8 @@ enum qz_identity_kind {
 	QZ_IDENTITY_OBJECT,	/* a second attribution, as are threads */
 	QZ_IDENTITY_THREADS,	/* that were started with one procedure */
 	QZ_IDENTITY_WAITS,	/* for one cause: they have blocked time alone */
-	QZ_IDENTITY_MARKER,	/* no row: what stands on stacks beside procedures, as [thread] */
+	QZ_IDENTITY_CLASS, /* of costs, and work: what processor time was for, core/costs/cost_code.h */
+	QZ_IDENTITY_MARKER, /* no row: what stands on stacks beside procedures, as [thread] */
 	QZ_IDENTITY_KINDS,
 };
 

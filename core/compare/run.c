@@ -8,6 +8,7 @@
 
 #include "core/advise/verdict.h"
 #include "core/compare/owner.h"
+#include "core/costs/cost_table.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
 #include "core/report/figure.h"
@@ -232,7 +233,7 @@ static struct qz_run_row row_of(const struct tally *t, const struct qz_report *r
 /* With room for what is added below. */
 static int take_rows(struct qz_run *run, struct maker *m)
 {
-	size_t room = (size_t)m->n + m->r->nobjects + m->r->nthreads + m->r->causes.n;
+	size_t room = (size_t)m->n + m->r->nobjects + m->r->nthreads + m->r->causes.n + QZ_COSTS;
 
 	run->rows = calloc(room + 1, sizeof(*run->rows));
 	if (!run->rows)
@@ -329,6 +330,32 @@ static int add_waits(struct qz_run *run, struct maker *m)
 	return err;
 }
 
+/* The interval is that of a share of all processor time, because what is spun is in no normalized time. */
+static int add_class(struct qz_run *run, struct maker *m, const struct qz_cost_table *t,
+		     enum qz_cost cost)
+{
+	const struct qz_figure *f = &t->classes[cost].figure;
+	uint64_t cpu_ns = qz_cost_table__cpu(t) + t->classes[QZ_COST_WORK].figure.cpu_ns;
+	int err = add_row(run, m, QZ_IDENTITY_CLASS, qz_cost__name(cost), f, 0);
+
+	if (!err)
+		run->rows[run->n - 1].cpu_ci_ns =
+			(double)qz_share_half_width(cpu_ns, f->samples, run->samples);
+	return err;
+}
+
+static int add_classes(struct qz_run *run, struct maker *m)
+{
+	struct qz_cost_table t;
+	int err = qz_cost_table__find(&t, m->r);
+
+	for (int cost = 0; !err && cost < QZ_COSTS; cost++)
+		if (t.classes[cost].n)
+			err = add_class(run, m, &t, (enum qz_cost)cost);
+	qz_cost_table__free(&t);
+	return err;
+}
+
 static int describe(struct qz_run *run, const struct qz_report *r)
 {
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
@@ -369,6 +396,7 @@ static int make(struct qz_run *run, struct maker *m)
 	err = err ? err : take_rows(run, m);
 	err = err ? err : add_objects(run, m);
 	err = err ? err : add_threads(run, m);
+	err = err ? err : add_classes(run, m);
 	return err ? err : add_waits(run, m);
 }
 

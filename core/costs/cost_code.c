@@ -435,6 +435,15 @@ const char *qz_cost__name(enum qz_cost cost)
 	return names[cost];
 }
 
+enum qz_cost qz_cost__by_name(const char *name)
+{
+	enum qz_cost cost = QZ_COST_WORK;
+
+	while (cost < QZ_COSTS && strcmp(qz_cost__name(cost), name))
+		cost++;
+	return cost;
+}
+
 const char *qz_cost__word(enum qz_cost cost)
 {
 	static const char *const words[QZ_COSTS] = {

@@ -68,6 +68,9 @@ const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedu
 const char *qz_cost__name(enum qz_cost cost);
 const char *qz_cost__word(enum qz_cost cost);
 
+/* The class that qz_cost__name calls so; QZ_COSTS: none. */
+enum qz_cost qz_cost__by_name(const char *name);
+
 /* "OpenMP"; "" where it is not known. */
 const char *qz_cost_origin__name(enum qz_cost_origin origin);
 

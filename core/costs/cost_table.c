@@ -140,6 +140,12 @@ void qz_cost_table__free(struct qz_cost_table *t)
 	*t = (struct qz_cost_table) {0};
 }
 
+bool qz_cost_row__is_own_start(const struct qz_cost_row *row)
+{
+	return row->cost == QZ_COST_STARTING && row->asker == QZ_NONE &&
+	       row->origin == QZ_ORIGIN_OTHER;
+}
+
 uint64_t qz_cost_table__norm(const struct qz_cost_table *t)
 {
 	uint64_t sum = 0;

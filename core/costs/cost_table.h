@@ -38,6 +38,9 @@ struct qz_cost_table {
 int qz_cost_table__find(struct qz_cost_table *t, const struct qz_report *r);
 void qz_cost_table__free(struct qz_cost_table *t);
 
+/* The start and the end of the command itself, which nobody asked for. */
+bool qz_cost_row__is_own_start(const struct qz_cost_row *row);
+
 /* Normalized and processor time of all classes but work; that of spinning is processor time only. */
 uint64_t qz_cost_table__norm(const struct qz_cost_table *t);
 uint64_t qz_cost_table__cpu(const struct qz_cost_table *t);

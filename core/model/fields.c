@@ -76,6 +76,9 @@ const struct qz_field qz_loss_fields[] = {QZ_FIELD(U64, qz_loss, count, QZ_SUMS)
 #define COUNTER(member, used_for)                                                                  \
 	INNER(qz_scope, member, counters.member, (used_for) | QZ_OF_ALL | QZ_TOLD)
 
+/* In JSON, where it is asked what processor time was for: cli/costs/costs_json.c. */
+#define OF_THE_LOG (QZ_SUMS | QZ_OF_ALL | QZ_SAVED | QZ_LATER | QZ_RARE)
+
 const struct qz_field qz_scope_fields[] = {
 	QZ_FIELD(U32, qz_scope, kind, QZ_SAVED),
 	QZ_FIELD(I32, qz_scope, pid, QZ_TOLD),
@@ -98,6 +101,9 @@ const struct qz_field qz_scope_fields[] = {
 	QZ_FIELD(U64, qz_scope, threads_before, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_scope, threads_alive, QZ_OF_ALL),
 	COUNTER(limited, QZ_SUMS | QZ_LATER | QZ_RARE),
+	INNER(qz_scope, threads_started, counters.threads_started, OF_THE_LOG),
+	INNER(qz_scope, processes_started, counters.processes_started, OF_THE_LOG),
+	{"grain", QZ_FIELD_U64, OF_THE_LOG, offsetof(struct qz_scope, counters.grain), QZ_GRAINS},
 	QZ_FIELD(TEXT, qz_scope, cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cpuset, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, quota_cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
@@ -141,6 +147,7 @@ const struct qz_field qz_object_fields[] = {
 	QZ_FIELD(U64, qz_object, wait_ns, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, queue_ns, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
 	QZ_FIELDS(U64, qz_object, arrivals, QZ_QUEUE_LENGTHS, QZ_SUMS | QZ_TOLD),
+	QZ_FIELD(U64, qz_object, in_vain, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_same, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_alone, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_elsewhere, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model/frames.h"
+
 const char *qz_objects__kind_name(uint32_t kind)
 {
 	static const char *const names[QZ_OBJECT_KINDS] = {
@@ -39,4 +41,33 @@ char *qz_objects__label(const struct qz_object *o)
 	    (o->kind == QZ_OBJECT_ONCE && begins(o->name, "initialization")))
 		return strdup(o->name);
 	return asprintf(&label, "%s %s", kind, o->name) < 0 ? NULL : label;
+}
+
+/* ---- wake-ups for nothing ---- */
+
+/* Procedures of runtimes that wake one thread. */
+static const char *const wakes_one[] = {"cond_signal",	"sem_post",	 "notify_one",
+					"mutex_unlock", "lll_lock_wake", "rwlock_unlock"};
+
+static bool is_of_one(const struct qz_profile *p, uint32_t node)
+{
+	for (size_t i = 0; i < sizeof(wakes_one) / sizeof(wakes_one[0]); i++)
+		if (qz_frames__have_name(p, node, wakes_one[i]))
+			return true;
+	return false;
+}
+
+uint64_t qz_objects__in_vain(const struct qz_profile *p, uint32_t object)
+{
+	uint64_t in_vain = p->objects[object].in_vain, one = 0, all = 0;
+
+	for (uint32_t i = 0; in_vain && i < p->nwakings; i++) {
+		const struct qz_waking *w = &p->wakings[i];
+
+		if (w->object != object || !w->count)
+			continue;
+		all += w->count;
+		one += is_of_one(p, w->node) ? w->count : 0;
+	}
+	return one > all / 2 ? 0 : in_vain;
 }

@@ -14,4 +14,10 @@ const char *qz_objects__kind_name(uint32_t kind);
  */
 char *qz_objects__label(const struct qz_object *o);
 
+/*
+ * Its wake-ups for nothing (struct qz_object), if those that are known by their stacks were for several threads at a time: else they
+ * came one after the other in a short time, each for something that was small. Then 0.
+ */
+uint64_t qz_objects__in_vain(const struct qz_profile *p, uint32_t object);
+
 #endif

@@ -153,3 +153,16 @@ bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, 
 	g->told_idle = idle_ns;
 	return g->halvings != before || g->time_halvings != time_before;
 }
+
+struct qz_overhead_governor qz_overhead_governor__so_far(const struct qz_overhead_governor *g,
+							 uint64_t now, uint32_t processors,
+							 uint64_t idle_ns,
+							 const struct qz_costs *costs)
+{
+	struct qz_overhead_governor seen = *g;
+	struct qz_costs spent = qz_costs__since(costs, &g->told);
+
+	if (!g->last_ns && g->began && now > g->began)
+		end_window(&seen, (now - g->began) * processors, idle_ns, &spent);
+	return seen;
+}

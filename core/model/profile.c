@@ -314,6 +314,29 @@ int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_locati
 	return index;
 }
 
+int qz_profile__rename_location(struct qz_profile *p, uint32_t location, uint32_t as)
+{
+	const struct qz_location *from = &p->locations[as];
+	struct qz_location *to = &p->locations[location], new = *to;
+	struct qz_line *lines = malloc(from->nlines * sizeof(*lines));
+
+	if (!lines || qz_hash_table__reserve(&p->index->locations)) {
+		free(lines);
+		return -ENOMEM;
+	}
+	memcpy(lines, from->lines, from->nlines * sizeof(*lines));
+	new.lines = lines;
+	new.nlines = from->nlines;
+	while (qz_hash_table__find(&p->index->locations, location_hash(&new), location_equal, p,
+				   &new) != QZ_NONE)
+		new.address++;
+	qz_hash_table__remove(&p->index->locations, location_hash(to), location);
+	free(to->lines);
+	*to = new;
+	qz_hash_table__insert(&p->index->locations, location_hash(to), location);
+	return 0;
+}
+
 int64_t qz_profile__marker(struct qz_profile *p, enum qz_procedure_kind kind)
 {
 	struct qz_procedure proc = {.module = "", .file = "", .kind = kind};

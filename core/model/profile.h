@@ -284,6 +284,8 @@ struct qz_object {
 	bool vacant;	  /* as of a scope */
 	uint64_t waits;	  /* arrivals that had to wait, ended or not */
 	uint64_t wakes;	  /* wake-ups that ended a wait */
+	/* Of these, one of several at once, after which the thread had nothing to do and waited again, but another one had. */
+	uint64_t in_vain;
 	uint64_t wait_ns; /* sum of the waiters' times in the queue: blocked, up to the wake-up */
 	uint64_t queue_ns[QZ_QUEUE_LENGTHS]; /* time with so many waiters; [0] is not kept */
 	uint64_t arrivals[QZ_QUEUE_LENGTHS]; /* waits that found so many waiters */
@@ -491,6 +493,12 @@ int64_t qz_profile__intern_procedure(struct qz_profile *p, const struct qz_proce
 int64_t qz_profile__intern_part(struct qz_profile *p, const struct qz_procedure_part *part);
 int64_t qz_profile__intern_mapping(struct qz_profile *p, const struct qz_mapping *map);
 int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_location *loc);
+
+/*
+ * A location gets the lines of another one, under its own number, and keeps its address, or has one near it where that would
+ * make two equal ones. 0 or -ENOMEM.
+ */
+int qz_profile__rename_location(struct qz_profile *p, uint32_t location, uint32_t as);
 
 /* Sets line->part, by the file that the line is in; "": it is not known, so its procedure's own. 0 or -errno. */
 int qz_profile__place_line(struct qz_profile *p, struct qz_line *line, const char *file);

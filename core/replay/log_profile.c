@@ -99,11 +99,14 @@ static uint32_t add_scope(struct making *m, const struct replay_scope *s, enum q
 		.cpu_ns = s->account_ns,
 		.runnable_ns = s->ns[REPLAY_RUNNING] + s->ns[REPLAY_READY],
 		.threads_alive = s->alive,
-		.counters.threads_seen = s->threads,
+		.counters = {.threads_seen = s->threads,
+			     .threads_started = s->threads_started,
+			     .processes_started = s->processes_started},
 		.ended = s->ended,
 	};
 	int64_t index = -ENOMEM;
 
+	memcpy(scope.counters.grain, s->grain, sizeof(s->grain));
 	if (levels) {
 		if (s->nlevels)
 			memcpy(levels, s->level_ns, s->nlevels * sizeof(*levels));
@@ -115,6 +118,16 @@ static uint32_t add_scope(struct making *m, const struct replay_scope *s, enum q
 	free(levels);
 	keep_error(m, index);
 	return index < 0 ? QZ_NONE : (uint32_t)index;
+}
+
+static void add_to_machine(struct making *m, const struct replay_scope *s)
+{
+	struct qz_scope_counters *c = &m->p->scopes[m->machine].counters;
+
+	c->threads_started += s->threads_started;
+	c->processes_started += s->processes_started;
+	for (uint32_t i = 0; i < QZ_GRAINS; i++)
+		c->grain[i] += s->grain[i];
 }
 
 static void add_scopes(struct making *m)
@@ -129,6 +142,8 @@ static void add_scopes(struct making *m)
 		const struct replay_scope *s = replay__scope(m->l->replay, i);
 
 		m->scopes[i] = s ? add_scope(m, s, kind_of(m, i, s), "") : QZ_NONE;
+		if (s && m->machine != QZ_NONE)
+			add_to_machine(m, s);
 	}
 }
 
@@ -259,6 +274,7 @@ static void add_object(struct making *m, uint32_t number)
 	object = &m->p->objects[index];
 	object->grouped++;
 	object->wakes += o->wakes;
+	object->in_vain += o->in_vain;
 	object->wait_ns += o->beyond_ns;
 	for (uint32_t i = 0; i < REPLAY_LENGTHS; i++) {
 		object->queue_ns[i] += o->length_ns[i];

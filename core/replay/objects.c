@@ -20,12 +20,6 @@
 
 /* ---- time ---- */
 
-static uint64_t replay_row__ran(const struct replay *r, const struct replay_row *t)
-{
-	return t->pub.ns[REPLAY_RUNNING] +
-	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
-}
-
 /* Charges the time with as many waiters, and to the holder. */
 static void replay_queue__charge(const struct replay *r, struct replay_queue *q)
 {
@@ -423,6 +417,7 @@ bool replay__drop_object(struct replay *r, uint32_t object)
 	if (!q->exists || q->refs)
 		return false;
 	replay_queue__set_holder(r, object, REPLAY_NONE);
+	replay_grain__drop_object(r, object);
 	if (q->next != REPLAY_NONE)
 		replay__queue(r, q->next)->before = q->before;
 	if (q->before != REPLAY_NONE)

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "quartz/log.h"
+#include "quartz/scope_counters.h"
 
 struct replay;
 
@@ -123,6 +124,9 @@ struct replay_scope {
 	uint64_t account_ns;		   /* likewise */
 	uint64_t threads;		   /* ever */
 	uint64_t woken_ns;		   /* time until woken, if it is wanted */
+	/* Since it began, or began anew; see struct qz_scope_counters. */
+	uint64_t threads_started, processes_started;
+	uint64_t grain[QZ_GRAINS];
 };
 
 /* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */
@@ -151,6 +155,8 @@ struct replay_object {
 		holder; /* serial of the thread that has it while others wait, as far as is known; 0: not known */
 	uint64_t
 		wakes; /* waits that a thread ended by a system call: at words by futex or exit, else by another one */
+	uint64_t
+		in_vain; /* wake-ups, with that of one that had something to do, of those that had nothing, see grain.c */
 	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
 	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
 	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */

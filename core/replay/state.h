@@ -55,6 +55,17 @@ struct replay_stay {
 	uint64_t blocked_ns, ready_ns;
 };
 
+/* Wake-ups of several threads, which waited for the same, by one thread at once. */
+struct replay_volley {
+	uint32_t serial;
+	uint32_t object; /* that they waited for; REPLAY_NONE: none that is known any more */
+	uint32_t members;
+	uint32_t in_vain; /* of these, and not told yet: until one has had something to do */
+	bool useful;	  /* one had */
+};
+
+#define VOLLEYS 256 /* that are remembered: the last ones */
+
 struct replay_row {
 	struct replay_thread pub;
 	bool lives;
@@ -80,10 +91,18 @@ struct replay_row {
 	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
 	uint32_t held;		      /* objects that it holds: the first one */
 	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
+	/* the last semaphore, eventfd or pipe from whose queue it was woken; likewise */
+	uint32_t took;
 	uint32_t
-		took; /* the last semaphore, eventfd or pipe from whose queue it was woken; likewise */
-	uint32_t steps; /* its own, see steps.h; REPLAY_NONE: they are not kept */
-	uint32_t next;	/* free, or ended */
+		volley; /* serial of the one that it was woken in, while it is not known what for; 0: none */
+	uint32_t joined;     /* likewise, of the last one */
+	uint64_t volley_ran; /* its running time then */
+	bool gave;	     /* it has woken one of no such volley since */
+	uint32_t shot;	     /* likewise, in which it woke one last */
+	uint64_t shot_ran;   /* its running time then */
+	uint64_t handed_at;  /* its running time when its last hand-over began */
+	uint32_t steps;	     /* its own, see steps.h; REPLAY_NONE: they are not kept */
+	uint32_t next;	     /* free, or ended */
 };
 
 struct replay_process {
@@ -192,6 +211,8 @@ struct replay {
 		dropped_scopes; /* dropped: free as soon as no wait has their number */
 	uint32_t free_objects, dropped_objects;
 	uint32_t last_serial, last_space;
+	struct replay_volley volleys[VOLLEYS]; /* by serial */
+	uint32_t last_volley;
 };
 
 static inline struct replay_row *replay__row(const struct replay *r, uint32_t i)
@@ -212,6 +233,21 @@ static inline struct replay_parallelism *replay__parallelism(const struct replay
 static inline struct replay_queue *replay__queue(const struct replay *r, uint32_t i)
 {
 	return (struct replay_queue *)r->objects.items + i;
+}
+
+/* Its running time up to now. */
+static inline uint64_t replay_row__ran(const struct replay *r, const struct replay_row *t)
+{
+	return t->pub.ns[REPLAY_RUNNING] +
+	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
+}
+
+/* The same, before it came to its processor. What was forgotten since is none. */
+static inline uint64_t replay_row__ran_before(const struct replay *r, const struct replay_row *t)
+{
+	uint64_t ran = replay_row__ran(r, t), since = r->now - t->came;
+
+	return ran > since ? ran - since : 0;
 }
 
 static inline bool replay_row__waits(const struct replay_row *t)
@@ -379,6 +415,21 @@ void replay_steps__wake(struct replay *r, struct replay_row *t, const struct rep
 void replay_steps__come(struct replay *r, struct replay_row *t);
 void replay_steps__sample(struct replay *r, struct replay_row *t,
 			  const struct qz_log_record *record);
+
+/* ---- grain.c ---- */
+
+/* A thread of which FORK tells has begun, made by another one; REPLAY_NONE: not known by whom. */
+void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t creator);
+
+/* The wait of the thread is ended, which had run so long when it began. */
+void replay_grain__hand_over(struct replay *r, struct replay_row *t,
+			     const struct replay_waker *waker, uint64_t ran);
+
+/* The thread begins to wait, as its stay says. */
+void replay_grain__block(struct replay *r, struct replay_row *t);
+
+/* Nobody waits for the object any more, and its number will be another one's. */
+void replay_grain__drop_object(struct replay *r, uint32_t object);
 
 /* ---- wakeups.c ---- */
 

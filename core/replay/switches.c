@@ -93,6 +93,7 @@ static void replay_row__wake(struct replay *r, struct replay_row *t,
 		room_ns = r->cpus[t->cpu].thread == REPLAY_NONE ? r->now - t->stay.began : 0;
 	if (r->steps)
 		replay_steps__wake(r, t, waker);
+	replay_grain__hand_over(r, t, waker, replay_row__ran(r, t));
 	replay_queue__leave(r, t, waker);
 	replay_wakeup__add(r, t, waker, t->pub.state == REPLAY_BLOCKED ? room_ns : 0);
 	replay_row__enter(r, t, REPLAY_READY);
@@ -120,6 +121,7 @@ void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_re
 		if (t->owes_waking && r->now - t->came <= REPLAY_NEAR_NS) {
 			t->owes_waking = false;
 			r->counts.unwoken--;
+			replay_grain__hand_over(r, t, &waker, replay_row__ran_before(r, t));
 			replay_wakeup__add(r, t, &waker, 0);
 			break;
 		}
@@ -170,6 +172,7 @@ static void replay_row__block(struct replay *r, struct replay_row *t,
 	bool woken = t->woken_early && r->now - t->early_at <= REPLAY_NEAR_NS;
 
 	replay_stay__begin(r, t, record->cause & ~QZ_LOG_BOUND, record);
+	replay_grain__block(r, t);
 	if (r->steps)
 		replay_steps__block(r, t, record->object);
 	if (woken)

@@ -46,6 +46,7 @@ void replay_row__restart(struct replay *r, struct replay_row *t)
 	replay_row__charge(r, t);
 	t->account_base += t->pub.ns[REPLAY_RUNNING];
 	t->pub.began = r->now;
+	t->handed_at = 0;
 	memset(t->pub.ns, 0, sizeof(t->pub.ns));
 	if (replay_row__waits(t))
 		replay_stay__restart(r, t);
@@ -272,10 +273,12 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 		return (int)process;
 	if (early) {
 		replay_row__adopt(r, replay__row(r, there), (uint32_t)process);
+		replay_grain__start(r, replay__row(r, replay_row__find(r, record->tid)), creator);
 		return 0;
 	}
 	replay__apply_unit(r, record->site, record->object);
 	t = replay_row__begin(r, record->tid, (uint32_t)process);
+	replay_grain__start(r, t, creator);
 	if (r->steps && creator != REPLAY_NONE)
 		replay_steps__fork(r, replay__row(r, creator), t);
 	if (creator != REPLAY_NONE)

@@ -210,10 +210,13 @@ json_t *qz_report_json__object(const struct qz_report *r, const struct qz_object
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
 	json_t *object = qz_report_json__figure(r, &row->figure);
-	uint64_t ci = qz_wait_figure__ci(&row->waits);
+	uint64_t ci = qz_wait_figure__ci(&row->waits),
+		 in_vain = qz_objects__in_vain(r->profile, row->object);
 	bool failed =
 		!object || qz_json_fields__write(object, qz_object_fields, o) ||
 		(o->kind == QZ_OBJECT_LINE && qz_json_fields__write(object, line_fields, o)) ||
+		(in_vain &&
+		 json_object_set_new(object, "in_vain", qz_json_fields__integer(in_vain))) ||
 		json_object_set_new(object, "kind", json_string("object")) ||
 		json_object_set_new(object, "object_kind",
 				    json_string(qz_objects__kind_name(o->kind))) ||

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Threads that wait for each other so often that the waits themselves take the time: at barriers and condition
- * variables, or in short sleeps. Locks that are held have rules of their own.
+ * variables, or in short sleeps. Locks that are held have rules of their own. Threads that are woken, with others, where one of them
+ * is enough: for them there was nothing to do.
  */
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
 #include "core/advise/usage.h"
+#include "core/costs/grain.h"
+#include "core/model/objects.h"
 
 /*
  * A wait and its wake-up take two system calls and two switches, 5 to 10 us of processor time: 2,000 of them a
@@ -104,5 +107,87 @@ int qz_rule__fine(const struct qz_report *r, struct qz_advice *a)
 			  qz_finding__percent(r, fine.lock_ns));
 	qz_finding__say(&f, &f.remedy,
 			"do more work between two meetings: larger pieces, batches, fewer phases");
+	return qz_advise__add(a, &f);
+}
+
+/* ---- woken for nothing ---- */
+
+/* So much of the wake-ups at an object, or it is no habit: a condition may be for all to know, now and then. */
+#define MOSTLY 0.5
+
+struct vain {
+	const struct qz_object_row *most; /* with the most of them */
+	uint64_t wakes, in_vain;	  /* of all such objects */
+};
+
+static struct vain find_vain(const struct qz_report *r)
+{
+	struct vain v = {0};
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < r->nobjects; i++) {
+		uint32_t object = r->objects[i].object;
+		const struct qz_object *o = &r->profile->objects[object];
+		uint64_t in_vain = qz_objects__in_vain(r->profile, object);
+
+		/* all that come to a barrier go on, with little or much work */
+		if (o->kind == QZ_OBJECT_BARRIER || (double)in_vain < MOSTLY * (double)o->wakes)
+			continue;
+		v.wakes += o->wakes;
+		v.in_vain += in_vain;
+		if (in_vain > most) {
+			most = in_vain;
+			v.most = &r->objects[i];
+		}
+	}
+	return v;
+}
+
+/*
+ * At least their part of the time of all hand-overs goes. At most all of that, with what the threads that have something to
+ * do wait for meanwhile. 0 or -ENOMEM.
+ */
+static int set_vain_gain(struct qz_finding *f, const struct qz_report *r, const struct vain *v)
+{
+	struct qz_usage u;
+	struct qz_steps steps;
+	struct qz_grain g;
+	int err = qz_steps__find(&steps, r);
+	double handing_ns = (double)steps.table.classes[QZ_COST_HANDING].figure.norm_ns, all;
+
+	g = qz_grain__find(&r->profile->scopes[r->scope], &steps.table);
+	qz_usage__find(r, &u);
+	all = (double)(g.hand_overs > v->wakes ? g.hand_overs : v->wakes);
+	f->gain_low_ns = (uint64_t)((double)v->in_vain / all * handing_ns);
+	f->gain_high_ns = (uint64_t)(handing_ns + (double)u.idle_ns +
+				     (double)u.alone_ns * (1 - 1.0 / u.processors));
+	if (!err && steps.cost == QZ_COST_HANDING && steps.gain.high_ns > f->gain_high_ns)
+		f->gain_high_ns = steps.gain.high_ns;
+	qz_steps__free(&steps);
+	return err;
+}
+
+int qz_rule__in_vain(const struct qz_report *r, struct qz_advice *a)
+{
+	struct vain v = find_vain(r);
+	struct qz_finding f;
+
+	if (!v.most || per_second(r, v.in_vain) < LEAST_RATE)
+		return 0;
+	f = qz_finding__about("in_vain", r, QZ_SUBJECT_OBJECT, v.most->object);
+	f.word = "WOKEN FOR NOTHING";
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE | QZ_LOST_READY;
+	f.failed |= set_vain_gain(&f, r, &v) != 0;
+	qz_finding__say(&f, &f.what,
+			"Threads are woken for nothing: of those that %s woke together, one had "
+			"something to do, and %.0f a second had not.",
+			f.shown, per_second(r, v.in_vain));
+	qz_finding__prove(&f, "report", f.subject.name,
+			  "%.0f%% of %.0f wake-ups a second were for nothing",
+			  100 * (double)v.in_vain / (double)v.wakes, per_second(r, v.wakes));
+	qz_finding__say(
+		&f, &f.remedy,
+		"wake one: pthread_cond_signal (notify_one) instead of broadcast, a condition "
+		"for each kind of waiter, or a semaphore");
 	return qz_advise__add(a, &f);
 }

@@ -136,6 +136,16 @@ static void say_who_parks(struct qz_finding *f, const struct qz_report *r,
 	free(label);
 }
 
+/* Whether the program has loops of OpenMP, by its code. */
+static bool has_openmp(const struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (is_openmp(&p->procedures[i]) || strstr(p->procedures[i].name, "_omp_fn.") ||
+		    strstr(p->procedures[i].name, ".omp_outlined"))
+			return true;
+	return false;
+}
+
 static bool is_balanced(const struct qz_alone *alone)
 {
 	return (double)alone->most_ns < 1.2 * (double)alone->least_ns;
@@ -146,12 +156,15 @@ static void say_what(struct qz_finding *f, const struct qz_report *r, const stru
 {
 	double percent = qz_finding__percent(r, alone->shared_ns);
 
-	qz_finding__say(
-		f, &f->remedy, "%s",
-		alone->apart ? "divide the work into more and smaller jobs, or start the longest "
-			       "first"
-			     : "divide the work into smaller pieces that threads take as they "
-			       "get done (OpenMP: schedule(dynamic))");
+	if (alone->apart)
+		qz_finding__say(
+			f, &f->remedy,
+			"divide the work into more and smaller jobs, or start the longest first");
+	else
+		qz_finding__say(f, &f->remedy,
+				"divide the work into smaller pieces that threads take as they get "
+				"done%s",
+				has_openmp(r->profile) ? " (OpenMP: schedule(dynamic))" : "");
 	if (is_balanced(alone)) {
 		f->word = "TAKING TURNS";
 		qz_finding__say(f, &f->what,

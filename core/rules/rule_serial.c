@@ -6,6 +6,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
+#include "core/advise/pools.h"
 #include "core/model/frames.h"
 
 /* Of a lock's queue, at least this share must have a holder that was seen, to say that some code did not hold it. */
@@ -46,6 +47,30 @@ static bool is_unheld(const struct qz_report *r, uint32_t phase)
 	return (double)held <= HARDLY * (double)all && holders_are_known(r);
 }
 
+/* As the runtime in which the phase runs has it. 0 or -ENOMEM. */
+static int find_remedy(const struct qz_report *r, uint32_t phase, const char **remedy)
+{
+	const struct qz_profile *p = r->profile;
+	struct qz_pools pools;
+	int err = qz_pools__init(&pools, p);
+
+	*remedy = "divide this work among threads or processes, or let it overlap with other work";
+	for (uint32_t i = 0; !err && i < p->nsamples; i++) {
+		struct qz_frames frames = {.profile = p, .node = p->samples[i].node};
+		enum qz_pool_kind pool;
+		bool nested;
+
+		if (p->samples[i].scope != r->scope || !qz_frames__contain(frames, phase))
+			continue;
+		pool = qz_pools__at(&pools, frames.node, &nested);
+		if (pool != QZ_POOLS && qz_pool__info(pool)->divide)
+			*remedy = qz_pool__info(pool)->divide;
+		break;
+	}
+	qz_pools__free(&pools);
+	return err;
+}
+
 int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
@@ -53,9 +78,13 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 	char code[QZ_SHORT_NAME];
 	struct qz_bounds b;
 	struct qz_finding f;
+	const char *remedy;
 	int err = qz_alone__find(r, &alone);
 
 	if (err || alone.kind != QZ_ALONE_SERIAL)
+		return err;
+	err = find_remedy(r, alone.phase, &remedy);
+	if (err)
 		return err;
 	b = qz_bounds__divide(alone.ns, alone.usage.processors);
 	f = qz_finding__about("serial", r, QZ_SUBJECT_PROCEDURE, alone.phase);
@@ -76,8 +105,6 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 		qz_finding__prove(&f, "report", procedures[alone.code].name,
 				  "most of it in the code of %s: %.0f%%", code,
 				  qz_finding__percent(r, alone.code_ns));
-	qz_finding__say(
-		&f, &f.remedy,
-		"divide this work among threads or processes, or let it overlap with other work");
+	qz_finding__say(&f, &f.remedy, "%s", remedy);
 	return qz_advise__add(a, &f);
 }

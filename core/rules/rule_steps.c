@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Steps that are too small: starting threads, handing over, copying or calling the kernel for each takes the time. */
+#include <inttypes.h>
+
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
+#include "core/costs/grain.h"
 
 struct words {
 	const char *verdict, *does;
@@ -85,6 +88,25 @@ static const char *remedy_for(const struct qz_cost_row *row)
 	return "larger steps";
 }
 
+/* How often, where the log counted it; of calls and copies nobody does. */
+static void prove_counts(const struct qz_report *r, const struct qz_steps *s, struct qz_finding *f)
+{
+	struct qz_grain g = qz_grain__find(&r->profile->scopes[r->scope], &s->table);
+
+	if (s->cost == QZ_COST_STARTING && g.threads + g.processes)
+		qz_finding__prove(f, "report --costs", NULL,
+				  "%" PRIu64 " threads and %" PRIu64
+				  " processes were started, each cost %.0f us of CPU time",
+				  g.threads, g.processes, g.start.ns / 1e3);
+	if (s->cost == QZ_COST_HANDING && g.hand_overs && g.half_below_ns != UINT64_MAX)
+		qz_finding__prove(f, "report --costs", NULL,
+				  "%" PRIu64
+				  " hand-overs, each cost %.1f us of CPU time; of work between "
+				  "two of a thread, half took less than %.0f us",
+				  g.hand_overs, g.hand_over.ns / 1e3,
+				  (double)g.half_below_ns / 1e3);
+}
+
 static int report_it(const struct qz_report *r, const struct qz_steps *s, struct qz_advice *a)
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
@@ -106,6 +128,7 @@ static int report_it(const struct qz_report *r, const struct qz_steps *s, struct
 	qz_finding__prove(&f, "report --costs", NULL, "%s: %.2f s of CPU time, work: %.2f s",
 			  qz_cost__name(s->cost), (double)class->figure.cpu_ns / 1e9,
 			  (double)s->table.classes[QZ_COST_WORK].figure.cpu_ns / 1e9);
+	prove_counts(r, s, &f);
 	qz_finding__prove(&f, "report", f.subject.name, "%s asked for %.2f s of it", f.shown,
 			  (double)s->most->figure.cpu_ns / 1e9);
 	qz_finding__say(&f, &f.remedy, "%s", remedy_for(s->most));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/costs/cost_code.h"
 #include "core/util/term_escape.h"
 
 #define SMALL	 0.02 /* of P * T_P: not worth a word more */
@@ -305,6 +306,56 @@ static double own_idle(const struct qz_scale_point *p)
 	return p->idle.value - p->others.value - p->quartz.value;
 }
 
+/* What grows most, where that is a cost of each step, and half of what was added at the last point; NULL: it is something else. */
+static const char *growing_cost(const struct gap *g, double added)
+{
+	const struct qz_scale_row *class = qz_scale__growing(g->s);
+	const char *name = class ? qz_identities__get(g->ids, class->identity).name : NULL;
+	double grew = class ? class->work[g->point].value - class->work[g->point - 1].value : 0;
+
+	if (grew < added / 2)
+		return NULL;
+
+	switch (name ? qz_cost__by_name(name) : QZ_COST_WORK) {
+	case QZ_COST_STARTING:
+	case QZ_COST_HANDING:
+	case QZ_COST_COPYING:
+	case QZ_COST_CALLS:
+		return name;
+	default:
+		return NULL;
+	}
+}
+
+/* Why the work takes more processor time. */
+static void say_added_work(struct gap *g, const struct qz_scale_point *a,
+			   const struct qz_scale_point *b, double added)
+{
+	bool falls = b->inflation_specific < a->inflation_specific &&
+		     qz_scale_value__is_certain(&b->inflation);
+	double inflation = b->inflation.value - a->inflation.value;
+	const char *cost = growing_cost(g, inflation);
+
+	if (!falls && !takes_most(g, inflation, b->inflation.ci, added))
+		return;
+	if (cost)
+		say(g,
+		    "From %u to %u processors, most of what is added goes to %s: the steps are too "
+		    "small for so many threads.",
+		    a->processors, b->processors, cost);
+	else if (falls)
+		say(g,
+		    "From %u to %u processors the work itself goes slower, as where all write to "
+		    "the same memory: locks, atomic operations, cache lines that are shared by "
+		    "accident.",
+		    a->processors, b->processors);
+	else
+		say(g,
+		    "From %u to %u processors, most of what is added goes to inflation, as where "
+		    "memory is the bottleneck.",
+		    a->processors, b->processors);
+}
+
 /* From one number of processors to the next: what became of the processor time that was added. */
 static void say_curvature(struct gap *g)
 {
@@ -322,18 +373,7 @@ static void say_curvature(struct gap *g)
 		    "From %u to %u processors, most of what is added is idle: there is too little "
 		    "that can run in parallel.",
 		    a->processors, b->processors);
-	if (b->inflation_specific < a->inflation_specific &&
-	    qz_scale_value__is_certain(&b->inflation))
-		say(g,
-		    "From %u to %u processors the work itself goes slower, as where all write to "
-		    "the same memory: locks, atomic operations, cache lines that are shared by "
-		    "accident.",
-		    a->processors, b->processors);
-	else if (takes_most(g, b->inflation.value - a->inflation.value, b->inflation.ci, added))
-		say(g,
-		    "From %u to %u processors, most of what is added goes to inflation, as where "
-		    "memory is the bottleneck.",
-		    a->processors, b->processors);
+	say_added_work(g, a, b, added);
 }
 
 static double share_of_point(const struct qz_scale_point *p, double ns)

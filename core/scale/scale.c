@@ -206,10 +206,24 @@ static bool adds_up(const struct maker *m, const struct qz_run_row *row)
 	return QZ_COMPARE_ADDING >> qz_identities__get(m->ids, row->identity).kind & 1;
 }
 
+static bool is_class(const struct maker *m, const struct qz_run_row *row)
+{
+	return qz_identities__get(m->ids, row->identity).kind == QZ_IDENTITY_CLASS;
+}
+
+static int append_row(struct qz_scale_row **rows, uint32_t *n, uint32_t identity)
+{
+	if (qz_array__reserve((void **)rows, *n, sizeof(**rows)))
+		return -ENOMEM;
+	(*rows)[(*n)++] = (struct qz_scale_row) {.identity = identity};
+	return 0;
+}
+
 /* The rows of all runs, once each; `seen` is 0 for each identity. */
 static int find_rows(struct maker *m, bool *seen)
 {
 	struct qz_scale *s = m->s;
+	int err;
 
 	for (uint32_t r = 0; r < m->nruns; r++) {
 		const struct qz_run *run = m->runs[r]->run;
@@ -218,12 +232,14 @@ static int find_rows(struct maker *m, bool *seen)
 			const struct qz_run_row *row = &run->rows[i];
 
 			m->places[r][row->identity] = i;
-			if (seen[row->identity] || !adds_up(m, row))
+			if (seen[row->identity] || (!adds_up(m, row) && !is_class(m, row)))
 				continue;
 			seen[row->identity] = true;
-			if (qz_array__reserve((void **)&s->rows, s->nrows, sizeof(*s->rows)))
-				return -ENOMEM;
-			s->rows[s->nrows++] = (struct qz_scale_row) {.identity = row->identity};
+			err = is_class(m, row)
+				      ? append_row(&s->classes, &s->nclasses, row->identity)
+				      : append_row(&s->rows, &s->nrows, row->identity);
+			if (err)
+				return err;
 		}
 	}
 	return 0;
@@ -287,25 +303,24 @@ static bool is_nothing(const struct maker *m, const struct qz_scale_row *row)
 	return true;
 }
 
-static void drop_nothing(struct maker *m)
+static void drop_nothing(const struct maker *m, struct qz_scale_row *rows, uint32_t *n)
 {
-	struct qz_scale *s = m->s;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < s->nrows; i++)
-		if (is_nothing(m, &s->rows[i]))
-			free(s->rows[i].work);
+	for (uint32_t i = 0; i < *n; i++)
+		if (is_nothing(m, &rows[i]))
+			free(rows[i].work);
 		else
-			s->rows[kept++] = s->rows[i];
-	s->nrows = kept;
+			rows[kept++] = rows[i];
+	*n = kept;
 }
 
-static int build_rows(struct maker *m)
+static int build_rows(struct maker *m, struct qz_scale_row *rows, uint32_t *n)
 {
-	struct qz_scale *s = m->s;
+	const struct qz_scale *s = m->s;
 
-	for (uint32_t i = 0; i < s->nrows; i++) {
-		struct qz_scale_row *row = &s->rows[i];
+	for (uint32_t i = 0; i < *n; i++) {
+		struct qz_scale_row *row = &rows[i];
 
 		row->work = calloc(3 * (size_t)s->n, sizeof(*row->work));
 		if (!row->work)
@@ -315,10 +330,39 @@ static int build_rows(struct maker *m)
 		for (uint32_t k = 0; k < s->n; k++)
 			measure_row(m, row, k);
 	}
-	drop_nothing(m);
-	if (s->nrows)
-		qsort_r(s->rows, s->nrows, sizeof(*s->rows), compare_rows, m);
+	drop_nothing(m, rows, n);
+	if (*n)
+		qsort_r(rows, *n, sizeof(*rows), compare_rows, m);
 	return 0;
+}
+
+/* ---- classes ---- */
+
+#define GROWS 0.1 /* of the processor time: worth a line */
+
+double qz_scale__class_time(const struct qz_scale *s, uint32_t point)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->nclasses; i++)
+		sum += s->classes[i].work[point].value;
+	return sum;
+}
+
+const struct qz_scale_row *qz_scale__growing(const struct qz_scale *s)
+{
+	const struct qz_scale_row *most = NULL;
+	uint32_t last = s->n - 1;
+
+	for (uint32_t i = 0; i < s->nclasses; i++) {
+		const struct qz_scale_value *by = &s->classes[i].inflation[last];
+
+		if (by->value > GROWS * qz_scale__class_time(s, last) &&
+		    (by->ci < 0 || qz_scale_value__is_certain(by)) &&
+		    (!most || by->value > most->inflation[last].value))
+			most = &s->classes[i];
+	}
+	return most;
 }
 
 /* ---- causes of idle time ---- */
@@ -434,7 +478,8 @@ static int make(struct maker *m, struct qz_scale_run *const *baseline, uint32_t 
 		err = find_rows(m, seen);
 	}
 	free(seen);
-	err = err ? err : build_rows(m);
+	err = err ? err : build_rows(m, m->s->rows, &m->s->nrows);
+	err = err ? err : build_rows(m, m->s->classes, &m->s->nclasses);
 	return err ? err : build_causes(m);
 }
 
@@ -465,9 +510,12 @@ void qz_scale__free(struct qz_scale *s)
 		return;
 	for (uint32_t i = 0; i < s->nrows; i++)
 		free(s->rows[i].work);
+	for (uint32_t i = 0; i < s->nclasses; i++)
+		free(s->classes[i].work);
 	for (uint32_t i = 0; i < s->ncauses; i++)
 		free(s->causes[i].idle);
 	free(s->rows);
+	free(s->classes);
 	free(s->causes);
 	free(s->points);
 	free(s);

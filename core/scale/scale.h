@@ -61,6 +61,9 @@ struct qz_scale {
 	struct qz_scale_point *points; /* by processors, ascending; the first one has 1 */
 	uint32_t nrows;
 	struct qz_scale_row *rows; /* by the size of the inflation at the last point, descending */
+	uint32_t nclasses;
+	struct qz_scale_row
+		*classes; /* of costs, and work: likewise, and spinning is one of them */
 	uint32_t ncauses;
 	struct qz_scale_cause *causes; /* by idle time at the last point, descending */
 };
@@ -77,6 +80,15 @@ void qz_scale__free(struct qz_scale *s);
 /* The median of n >= 1 values, and its interval; cis are those of single values by sampling, or NULL. Sorts nothing. */
 struct qz_scale_value qz_scale__median(const double *values, const double *cis, uint32_t n,
 				       double *sorted);
+
+/* Processor time of all classes at a point. */
+double qz_scale__class_time(const struct qz_scale *s, uint32_t point);
+
+/*
+ * The class that grows most from one processor to the last point, by more than a tenth of the processor time there and by
+ * more than chance, where that is known. NULL: none does.
+ */
+const struct qz_scale_row *qz_scale__growing(const struct qz_scale *s);
 
 /* Whether the interval is known and does not include 0. */
 bool qz_scale_value__is_certain(const struct qz_scale_value *v);

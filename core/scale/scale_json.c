@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/costs/cost_code.h"
 #include "core/format/json_fields.h"
 
 static json_t *whole(double ns)
@@ -89,6 +90,54 @@ static json_t *row_of(const struct qz_scale *s, const struct qz_identities *ids,
 	return qz_json_fields__unless(failed, o);
 }
 
+static json_t *word_of(const struct qz_identities *ids, const struct qz_scale_row *class)
+{
+	const char *name = qz_identities__get(ids, class->identity).name;
+
+	return json_string(qz_cost__word(qz_cost__by_name(name)));
+}
+
+/* A class of processor time, with spinning. */
+static json_t *class_of(const struct qz_scale *s, const struct qz_identities *ids,
+			const struct qz_scale_row *class)
+{
+	json_t *o = json_object(), *at = json_array();
+	bool failed = !at;
+
+	for (uint32_t i = 0; !failed && i < s->n; i++) {
+		json_t *value = json_object();
+
+		failed = json_object_set_new(value, "processors",
+					     json_integer(s->points[i].processors)) ||
+			 set_value(value, "cpu", &class->work[i]) ||
+			 set_value(value, "growth", &class->inflation[i]);
+		failed = json_array_append_new(at, qz_json_fields__unless(failed, value));
+	}
+	failed = failed || json_object_set_new(o, "class", word_of(ids, class)) ||
+		 json_object_set_new(o, "samples", qz_json_fields__integer(class->samples)) ||
+		 json_object_set(o, "processors", at);
+	json_decref(at);
+	return qz_json_fields__unless(failed, o);
+}
+
+/* The one that grows; null: none does. */
+static json_t *growing_of(const struct qz_scale *s, const struct qz_identities *ids)
+{
+	const struct qz_scale_row *class = qz_scale__growing(s);
+
+	return class ? word_of(ids, class) : json_null();
+}
+
+static json_t *classes_of(const struct qz_scale *s, const struct qz_identities *ids)
+{
+	json_t *array = json_array();
+	bool failed = !array;
+
+	for (uint32_t i = 0; !failed && i < s->nclasses; i++)
+		failed = json_array_append_new(array, class_of(s, ids, &s->classes[i]));
+	return qz_json_fields__unless(failed, array);
+}
+
 static json_t *cause_of(const struct qz_scale *s, const struct qz_identities *ids,
 			const struct qz_scale_cause *c)
 {
@@ -144,6 +193,8 @@ json_t *qz_scale_json__of(const struct qz_scale *s, const struct qz_identities *
 		 json_object_set_new(o, "has_baseline", json_boolean(s->has_baseline)) ||
 		 set_value(o, "baseline", &s->baseline) ||
 		 json_object_set_new(o, "processors", points_of(s)) ||
+		 json_object_set_new(o, "classes", classes_of(s, ids)) ||
+		 json_object_set_new(o, "class_that_grows", growing_of(s, ids)) ||
 		 json_object_set(o, "procedures", rows) || json_object_set(o, "idle", causes) ||
 		 json_object_set_new(o, "gaps", sentences_of(gaps));
 	json_decref(rows);

@@ -10,6 +10,15 @@ bool qz_cpu_set__has(const struct qz_cpu_set *set, uint32_t cpu)
 	return cpu < QZ_CPUS && set->bits[cpu / 64] >> cpu % 64 & 1;
 }
 
+uint32_t qz_cpu_set__end(const struct qz_cpu_set *set)
+{
+	uint32_t end = QZ_CPUS;
+
+	while (end && !qz_cpu_set__has(set, end - 1))
+		end--;
+	return end;
+}
+
 /* A number without sign or blank. */
 static bool read_number(const char **at, unsigned long *number)
 {

@@ -21,6 +21,9 @@ bool qz_cpu_set__has(const struct qz_cpu_set *set, uint32_t cpu);
 
 uint32_t qz_cpu_set__count(const struct qz_cpu_set *set);
 
+/* One above the highest number in it; of none 0. */
+uint32_t qz_cpu_set__end(const struct qz_cpu_set *set);
+
 /* The list of a set; of one that has no room in size bytes "". */
 void qz_cpu_set__list(const struct qz_cpu_set *set, char *list, size_t size);
 

@@ -9,7 +9,8 @@
 #include "daemon/util/log.h"
 #include "daemon/attribution/address_cache.h"
 
-#define BATCH 256
+#define BATCH	     256
+#define MOST_UNKNOWN 32768 /* addresses that are told apart: as many more nodes at least */
 
 struct address_cache {
 	struct symbolizer *symbolizer;
@@ -17,6 +18,10 @@ struct address_cache {
 	struct qz_profile *profile;
 	struct kallsyms *kallsyms;
 	bool kernel_asked;
+	bool expects_late; /* maps */
+	uint32_t nunknown; /* addresses that were told apart */
+	uint32_t *named;   /* locations of these that have a name now */
+	uint32_t nnamed;
 	uint32_t looked; /* the module whose map was looked at last, in this round */
 	struct cached_address *items;
 	uint32_t n;
@@ -46,6 +51,7 @@ void address_cache__free(struct address_cache *cache)
 		return;
 	free(cache->items);
 	free(cache->wanted);
+	free(cache->named);
 	qz_hash_table__free(&cache->table);
 	free(cache);
 }
@@ -98,7 +104,7 @@ static void look_at_map(struct address_cache *cache, uint32_t module)
 
 	if (!m || !m->jit || cache->looked == module)
 		return;
-	modules__look(cache->modules, module);
+	modules__look(cache->modules, module, false);
 	cache->looked = module;
 }
 
@@ -212,7 +218,20 @@ static int set_unknown(struct address_cache *cache, struct cached_address *cache
 		       const char *module)
 {
 	struct symbolizer_frame frame = {.name = "[unknown]", .file = "", .line_file = ""};
+	const struct module *m = modules__get(cache->modules, cached->module);
+	uint32_t before = cache->profile->nlocations;
 
+	if (cached->unknown)
+		return 0;
+	if (cache->expects_late && m && m->jit && cache->nunknown < MOST_UNKNOWN) {
+		int err = set_location(cache, cached, mapping, cached->address, &frame, 1, module);
+
+		/* not if it is that of another process */
+		cached->unknown = !err && cached->location == before;
+		cache->nunknown += cached->unknown;
+		if (err || cached->unknown)
+			return err;
+	}
 	return set_location(cache, cached, mapping, 0, &frame, 1, module);
 }
 
@@ -240,6 +259,14 @@ static bool is_creator(const char *name)
 	return is_one_of(name, names);
 }
 
+/* Where the stack of a goroutine ends, whichever thread runs it. */
+static bool is_task(const char *name)
+{
+	static const char *const names[] = {"runtime.goexit", "runtime.goexit.abi0", NULL};
+
+	return is_one_of(name, names);
+}
+
 static int resolve_kernel(struct address_cache *cache, struct cached_address *cached)
 {
 	struct symbolizer_frame frame = {.file = "", .line_file = ""};
@@ -256,20 +283,34 @@ static int resolve_kernel(struct address_cache *cache, struct cached_address *ca
 	return set_location(cache, cached, QZ_NONE, start, &frame, 1, "[kernel]");
 }
 
+/* What stands in the profile for the address alone has the name that was found. */
+static int name_unknown(struct address_cache *cache, struct cached_address *cached,
+			uint32_t unknown)
+{
+	if (qz_array__reserve((void **)&cache->named, cache->nnamed, sizeof(*cache->named)))
+		return -ENOMEM;
+	cached->unknown = false;
+	cache->named[cache->nnamed++] = unknown;
+	return qz_profile__rename_location(cache->profile, unknown, cached->location);
+}
+
 static int take_answer(struct address_cache *cache, struct cached_address *cached, struct module *m,
 		       uint32_t mapping, const struct symbolizer_answer *answer)
 {
 	uint64_t start = answer->start;
+	uint32_t unknown = cached->unknown ? cached->location : QZ_NONE;
+	int err;
 
 	if (!answer->found || !answer->nframes)
 		return set_unknown(cache, cached, mapping, m->path);
 	cached->found = true;
 	cached->outermost = answer->outermost;
 	cached->creator = is_creator(answer->frames[answer->nframes - 1].name);
+	cached->task = is_task(answer->frames[answer->nframes - 1].name);
 	if (cache->profile->addresses_sampled && !m->jit)
 		start = cached->address;
-	return set_location(cache, cached, mapping, start, answer->frames, answer->nframes,
-			    m->path);
+	err = set_location(cache, cached, mapping, start, answer->frames, answer->nframes, m->path);
+	return err || unknown == QZ_NONE ? err : name_unknown(cache, cached, unknown);
 }
 
 /* Names n wanted addresses of one module. */
@@ -300,6 +341,57 @@ static int resolve_batch(struct address_cache *cache, uint32_t module, const uin
 			return failed;
 	}
 	return 0;
+}
+
+void address_cache__expect_late_maps(struct address_cache *cache)
+{
+	cache->expects_late = true;
+}
+
+/* Asks for all that are told apart, once each map was looked at. */
+static int want_unknown(struct address_cache *cache)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < cache->n; i++)
+		if (cache->items[i].unknown)
+			modules__look(cache->modules, cache->items[i].module, true);
+	for (uint32_t i = 0; i < cache->n && !err; i++) {
+		const struct cached_address *cached = &cache->items[i];
+		const struct module *m = modules__get(cache->modules, cached->module);
+
+		if (cached->unknown && cached->read != m->read)
+			err = address_cache__want(cache, cached->module, cached->address);
+	}
+	return err;
+}
+
+/* Samples whose innermost frame was named after they were counted. */
+static int count_named(struct address_cache *cache)
+{
+	struct qz_profile *p = cache->profile;
+	bool *named = calloc(p->nlocations + 1UL, sizeof(*named));
+
+	if (!named)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cache->nnamed; i++)
+		named[cache->named[i]] = true;
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		uint64_t *unresolved = &p->scopes[s->scope].unresolved;
+
+		if (named[p->nodes[s->node].location])
+			*unresolved -= s->count < *unresolved ? s->count : *unresolved;
+	}
+	free(named);
+	return 0;
+}
+
+int address_cache__name_late(struct address_cache *cache)
+{
+	int err = want_unknown(cache) ?: address_cache__resolve(cache);
+
+	return err ?: count_named(cache);
 }
 
 static int by_module(const void *a, const void *b, void *context)

@@ -26,6 +26,8 @@ struct cached_address {
 	bool later;	   /* it may have one later: the symbolizer could not be asked */
 	bool outermost;	   /* runtime code that begins a process or thread */
 	uint32_t read;	   /* how often the names of its module had been read */
+	bool task;	   /* runtime code that begins a goroutine */
+	bool unknown;	   /* location is of this address alone: a map may name it in the end */
 	bool creator;	   /* runtime code that makes one: clone, fork, pthread_create, … */
 };
 
@@ -41,6 +43,15 @@ int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t a
 
 /* Names all that was wanted. Addresses without a name become "[unknown]" of their module. */
 int address_cache__resolve(struct address_cache *cache);
+
+/*
+ * Code that is made at run time and has no name is told apart by its address from now on, up to a bound, for
+ * address_cache__name_late().
+ */
+void address_cache__expect_late_maps(struct address_cache *cache);
+
+/* In the end: names what maps name that were written since, as a Java virtual machine does when it exits. 0 or -ENOMEM. */
+int address_cache__name_late(struct address_cache *cache);
 
 /* An address that was wanted before the last resolve(), or NULL. */
 const struct cached_address *address_cache__get(const struct address_cache *cache, uint32_t module,

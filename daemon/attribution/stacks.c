@@ -138,6 +138,7 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_b
 		stack->unresolved = !n || !found[0]->found;
 	while (n > 1 && found[n - 1]->outermost)
 		n--;
+	stack->task = n && found[n - 1]->task;
 	while (n) {
 		if (s->depth > s->nuser && n == QZ_INNER_FRAMES)
 			stack->locations[stack->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
@@ -153,6 +154,7 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer
 	stack->n = 0;
 	stack->nprofile = 0;
 	stack->on_behalf = false;
+	stack->task = false;
 	stack->truncated = false;
 	stack->unresolved = false;
 	place_user(c, buffer, s, stack);
@@ -200,12 +202,30 @@ static uint32_t outermost_node(const struct qz_profile *profile, uint32_t node)
 	return node;
 }
 
-/* What a thread does on behalf of another belongs below main, beside the work of its creator. */
+/* Where the process began. */
+static uint32_t process_node(const struct qz_profile *profile, uint32_t node)
+{
+	uint32_t procedure;
+
+	for (; node; node = profile->nodes[node].parent) {
+		procedure = procedure_of(profile, profile->nodes[node].location);
+		if (profile->procedures[procedure].kind == QZ_PROCESS_START)
+			break;
+	}
+	return node;
+}
+
+/*
+ * What a thread does on behalf of another belongs below main, beside the work of its creator. A goroutine runs in any thread: it
+ * is on behalf of nobody who started that one.
+ */
 int64_t stack__node(struct qz_profile *profile, uint32_t below, const struct stack *stack)
 {
 	int64_t node = below;
 	uint32_t i = 0;
 
+	if (stack->task)
+		node = process_node(profile, below);
 	if (stack->on_behalf && stack->n) {
 		node = outermost_node(profile, below);
 		if (node && procedure_of(profile, profile->nodes[node].location) ==

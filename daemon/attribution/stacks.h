@@ -45,6 +45,7 @@ struct stack {
 	uint32_t nprofile;		     /* the first so many are from a profile stack, or 0 */
 	uint32_t outermost; /* with nprofile: unwound location that was put above it, or QZ_NONE */
 	bool on_behalf;	    /* it begins with the stack of who submitted a task */
+	bool task;	    /* it is that of a goroutine, not of the thread that runs it */
 	bool truncated;	    /* its outer end was not reached */
 	bool unresolved;    /* its innermost frame has no name */
 };

@@ -65,6 +65,8 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kallsyms, c->profile);
 	if (!c->addresses)
 		return false;
+	if (!bpf_runtime__follows_all(c->bpf))
+		address_cache__expect_late_maps(c->addresses);
 	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
 	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kallsyms, rules);
 	if (!c->spawn || !c->classes)
@@ -523,5 +525,6 @@ int collector__finish(struct collector *c)
 	if (!err && c->buffer_waits)
 		err = collector__drain_buffer(c);
 	err = err ?: swap_buffers(c);
-	return err ?: collector__drain_buffer(c);
+	err = err ?: collector__drain_buffer(c);
+	return err ?: address_cache__name_late(c->addresses);
 }

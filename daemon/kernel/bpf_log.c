@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 
 #include "daemon/kernel/bpf_runtime_private.h"
+#include "daemon/util/processors.h"
 
 #define MEMORY	       (64u << 20) /* of all logs, where that leaves none too small */
 #define FOLLOWED_WORDS ((4u << 20) / 64)
@@ -36,10 +37,11 @@ static size_t bytes_of(const struct bpf_runtime *bpf)
 	return (size_t)(QZ_LOG_FIRST + bpf->nlog) * sizeof(struct qz_log_record);
 }
 
-/* Gives a descriptor, or -errno. */
-static int create(const struct bpf_runtime *bpf)
+/* On a NUMA node, -1: any. Gives a descriptor, or -errno. */
+static int create(const struct bpf_runtime *bpf, int node)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_NUMA_NODE,
+		    .numa_node = (uint32_t)node);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "log", sizeof(uint32_t),
 				sizeof(struct qz_log_record), QZ_LOG_FIRST + bpf->nlog, &opts);
 
@@ -51,7 +53,7 @@ static int set_template(struct bpf_runtime *bpf)
 {
 	int err;
 
-	bpf->log_template = create(bpf);
+	bpf->log_template = create(bpf, -1);
 	if (bpf->log_template < 0)
 		return bpf->log_template;
 	err = bpf_map__set_max_entries(bpf->skel->maps.logs, bpf->processors);
@@ -85,7 +87,7 @@ void bpf_log__set_halvings(struct bpf_runtime *bpf, uint32_t halvings)
 /* Its pages are there before the processor writes to them. */
 static int make_log(struct bpf_runtime *bpf, uint32_t cpu)
 {
-	int fd = create(bpf), err;
+	int fd = create(bpf, processors__node(cpu)), err;
 	void *memory;
 
 	if (fd < 0)

@@ -9,7 +9,7 @@
 /* Before the programs are loaded: which, and how large their maps are. */
 int bpf_log__set_sizes(struct bpf_runtime *bpf);
 
-/* Makes a log for each possible processor, and maps it; nothing is written yet. */
+/* Makes a log for each processor that may come online, and maps it; nothing is written yet. */
 int bpf_log__make(struct bpf_runtime *bpf);
 
 void bpf_log__free(struct bpf_runtime *bpf);

@@ -24,11 +24,13 @@
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 #include "daemon/util/memory_limit.h"
+#include "daemon/util/processors.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 /* Per buffer and processor, where the rate is not above it, or there are few processors. */
-#define SAMPLES_PER_CPU	    1024
+#define SAMPLES_PER_CPU	    1024 /* of a buffer, which is changed once a second */
+#define MOST_SECONDS	    4	 /* so many of samples are room enough */
 #define LEAST_REGISTERS	    64
 #define MIN_SAMPLES	    16384
 #define MAX_STACKS	    (1u << 20) /* 20 bits of the sample key */
@@ -38,10 +40,13 @@
 /* Of waits, only those of stacks that were seen for the first time within a second. */
 #define WAIT_FRAMES_PER_STACK 8
 /* Unwind tables. 8 bytes each: a library has some 30,000 rows, the largest ones 1.5 million. */
-#define PROGRAM_ROWS   (2u << 20)
-#define SYSTEM_ROWS    (8u << 20)
-#define UNWIND_REGIONS (32u << 10)
-#define SWAP_TRIES     10000 /* of 100 us */
+#define PROGRAM_ROWS	(2u << 20)
+#define SYSTEM_ROWS	(8u << 20)
+#define PROGRAM_REGIONS (32u << 10)
+#define SYSTEM_REGIONS                                                                             \
+	(128u                                                                                      \
+	 << 10) /* of 2,000 processes with 64 each: what a binary search of the walker reaches */
+#define SWAP_TRIES 10000 /* of 100 us */
 /* Beside maps: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
 #define OWN_BYTES    (40ull << 20)
 #define SYSTEM_BYTES (60ull << 20)
@@ -180,9 +185,13 @@ static int on_event(void *context, void *data, size_t size)
 
 static void choose_sizes(struct bpf_runtime *bpf)
 {
-	bpf->processors = libbpf_num_possible_cpus();
+	bpf->processors = processors__numbers();
 	bpf->level_stride = bpf->processors < QZ_TEXT_LEVELS ? bpf->processors + 1 : QZ_TEXT_LEVELS;
-	bpf->nrecords = bpf->opts.rate > SAMPLES_PER_CPU ? bpf->opts.rate : SAMPLES_PER_CPU;
+	bpf->nrecords = SAMPLES_PER_CPU;
+	if (bpf->nrecords > MOST_SECONDS * bpf->opts.rate)
+		bpf->nrecords = MOST_SECONDS * bpf->opts.rate;
+	if (bpf->nrecords < bpf->opts.rate)
+		bpf->nrecords = bpf->opts.rate;
 	if (bpf->nrecords * bpf->processors < MIN_SAMPLES)
 		bpf->nrecords = MIN_SAMPLES / bpf->processors;
 	/* of one swap of the buffers to the next */
@@ -230,7 +239,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->nr_frames = bpf->nframes;
 	s->rodata->nr_records = bpf->nrecords;
 	s->rodata->nr_registers = bpf->nregisters;
-	s->rodata->nr_possible = bpf->processors;
+	s->rodata->nr_processors = bpf->processors;
 	s->rodata->nr_wait_stacks = bpf->waits.nstacks;
 	s->rodata->nr_wait_frames = bpf->waits.nframes;
 	s->rodata->watchdog_ns = bpf_runtime__watchdog_seconds() * 1000000000ull;
@@ -255,7 +264,9 @@ static int set_sizes(struct bpf_runtime *bpf)
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, bpf->waits.nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.used, words_of_used(bpf));
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_rows, bpf->nrows);
-	err = err ?: bpf_map__set_max_entries(s->maps.unwind_regions, UNWIND_REGIONS);
+	err = err
+		      ?: bpf_map__set_max_entries(s->maps.unwind_regions,
+						  bpf_runtime__unwind_regions(bpf, NULL));
 	return err;
 }
 
@@ -657,7 +668,7 @@ uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
 {
 	if (regions)
 		*regions = bpf->unwind_regions;
-	return UNWIND_REGIONS;
+	return bpf->opts.every_process ? SYSTEM_REGIONS : PROGRAM_REGIONS;
 }
 
 void bpf_runtime__take_outside(struct bpf_runtime *bpf, bpf_runtime_outside *call, void *context)

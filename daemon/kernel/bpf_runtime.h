@@ -107,7 +107,7 @@ struct quartz *bpf_runtime__skeleton(struct bpf_runtime *bpf); /* for bpffs_tabl
 /* ---- shared memory ---- */
 
 uint32_t
-bpf_runtime__processors(const struct bpf_runtime *bpf); /* possible ones: entries of cpus */
+bpf_runtime__processors(const struct bpf_runtime *bpf); /* that can come online: entries of cpus */
 uint32_t bpf_runtime__max_scopes(const struct bpf_runtime *bpf);
 struct qz_control *bpf_runtime__control(const struct bpf_runtime *bpf);
 struct qz_cpu_state *bpf_runtime__cpus(const struct bpf_runtime *bpf);

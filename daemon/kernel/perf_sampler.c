@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/util/cpu_list.h"
 #include "daemon/util/log.h"
+#include "daemon/util/processors.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/sample_event.h"
 #include "daemon/kernel/perf_sampler.h"
@@ -44,6 +44,7 @@ struct perf_sampler {
 	bool unmapped;			 /* what failed last was to map a ring */
 	pthread_mutex_t rings;		 /* held by who reads one, or makes or ends one */
 	uint64_t reports_lost;
+	bool outgrown; /* a processor was added to the machine */
 	bool restarts; /* timers, at the next change of rates, since some are out of phase */
 	size_t page;
 	char *record; /* one that wraps around the end of the ring */
@@ -376,17 +377,6 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 	return err ? explain(s, failed, err) : 0;
 }
 
-static bool read_online(struct qz_cpu_set *online)
-{
-	char list[4096];
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	bool read = f && fgets(list, sizeof(list), f);
-
-	if (f)
-		fclose(f);
-	return read && qz_cpu_set__add_list(online, list);
-}
-
 /* An event whose processor went offline meanwhile stays open but its time stands still. */
 static bool stands_still(struct processor *p)
 {
@@ -422,8 +412,9 @@ int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came)
 	struct qz_cpu_set online = {0};
 	int n = 0;
 
-	if (!read_online(&online))
+	if (!processors__read("online", &online))
 		return 0;
+	s->outgrown = qz_cpu_set__end(&online) > s->n;
 	pthread_mutex_lock(&s->rings);
 	for (uint32_t cpu = 0; cpu < s->n; cpu++) {
 		struct processor *p = &s->processors[cpu];
@@ -436,6 +427,11 @@ int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came)
 	}
 	pthread_mutex_unlock(&s->rings);
 	return n;
+}
+
+bool perf_sampler__is_outgrown(const struct perf_sampler *s)
+{
+	return s->outgrown;
 }
 
 /* ---- reports ---- */

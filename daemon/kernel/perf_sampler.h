@@ -55,6 +55,9 @@ void perf_sampler__stop(struct perf_sampler *s);
  */
 int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came);
 
+/* Whether it has found a processor that was not present when it began, and has no room for it. */
+bool perf_sampler__is_outgrown(const struct perf_sampler *s);
+
 /* Hands all waiting reports to `call`, in the order of each processor. Gives the reports lost. */
 uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void *context);
 

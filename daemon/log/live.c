@@ -23,7 +23,7 @@ _Static_assert((int)REPLAY_RUNNING == (int)QZ_RUNNING && (int)REPLAY_READY == (i
 
 /* What the table of figures was given of an object. */
 struct told {
-	uint64_t wakes, beyond_ns;
+	uint64_t wakes, in_vain, beyond_ns;
 	uint64_t ns[REPLAY_LENGTHS], arrivals[REPLAY_LENGTHS];
 };
 
@@ -232,6 +232,9 @@ static void publish_scope(struct live *l, uint32_t number, const struct replay_s
 	memcpy(to->ended_ns, s->ns, sizeof(to->ended_ns));
 	to->ended_cpu = s->account_ns;
 	to->counters.threads_seen = s->threads;
+	to->counters.threads_started = s->threads_started;
+	to->counters.processes_started = s->processes_started;
+	memcpy(to->counters.grain, s->grain, sizeof(s->grain));
 	to->woken_ns = s->woken_ns;
 	to->runnable = s->runnable;
 	__atomic_store_n(&to->alive, s->alive, __ATOMIC_SEQ_CST);
@@ -301,6 +304,7 @@ static void publish_object(struct live *l, const struct replay_object *o, struct
 		tell(&f->lengths[i].arrivals, o->arrivals[i], &told->arrivals[i]);
 	}
 	tell(&f->wakes, o->wakes, &told->wakes);
+	tell(&f->in_vain, o->in_vain, &told->in_vain);
 	tell(&f->beyond_ns, o->beyond_ns, &told->beyond_ns);
 	bpf_runtime__objects(l->bpf)[o->number - 1].refs = o->waiters;
 }

@@ -164,6 +164,7 @@ int live_groups__add(struct live_groups *g, const struct replay_scope *scope,
 		to->ended_ns[i] += thread->ns[i];
 	to->ended_cpu += thread->account_ns ?: thread->ns[REPLAY_RUNNING];
 	to->counters.threads_seen++;
+	to->counters.processes_started += scope->processes_started; /* it had one thread */
 	to->woken_ns += scope->woken_ns;
 	*place = (struct live_group_place) {group->scope, group->serial};
 	return bpf_scopes__add_levels(g->bpf, group->scope, scope->level_ns, scope->nlevels);

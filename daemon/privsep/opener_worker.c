@@ -147,11 +147,18 @@ static int open_file(int dir, const struct opener_request *r)
 }
 
 /* In the process's own view of files, and no link on the way: where that leads is up to who made it. */
-static int find_perf_map(int dir, const char *name)
+/*
+ * In the /tmp of the process. One that has ended, and was not waited for yet, has no root any more: if it was in no
+ * namespace of numbers of its own, its map is looked for in ours.
+ */
+static int find_perf_map(int dir, const char *name, bool own_numbers)
 {
 	int root = openat(dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int tmp = root < 0 ? -1
-			   : openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int tmp;
+
+	if (root < 0 && errno == ENOENT && !own_numbers)
+		root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	tmp = root < 0 ? -1 : openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int fd = tmp < 0 ? -errno : openat(tmp, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd == -1)
@@ -190,12 +197,12 @@ static int open_perf_map(int dir, pid_t pid)
 	if (procfs__status(dir, "NStgid", nspid, sizeof(nspid)) ||
 	    procfs__status(dir, "Uid", uids, sizeof(uids)))
 		return -ESRCH;
-	own = strrchr(nspid, '\t');
+	own = strrchr(nspid, '\t'); /* the outermost number stands first */
 	user = strrchr(uids, '\t');
 	if (!user)
 		return -ESRCH;
 	snprintf(name, sizeof(name), "perf-%d.map", own ? atoi(own + 1) : pid);
-	path_fd = find_perf_map(dir, name);
+	path_fd = find_perf_map(dir, name, own);
 	if (path_fd < 0)
 		return path_fd;
 	if (may_be_believed(path_fd, strtoul(user + 1, NULL, 10)))

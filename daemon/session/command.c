@@ -150,19 +150,23 @@ int command__start(struct command *c)
 	if (read(c->failed, &err, sizeof(err)) != sizeof(err))
 		return 0;
 	waitpid(c->pid, &c->status, 0);
-	c->ended = true;
+	c->ended = c->waited = true;
 	return -err;
 }
 
 bool command__ended(struct command *c)
 {
-	if (!c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
-		c->ended = true;
+	siginfo_t end = {0};
+
+	if (!c->ended && !waitid(P_PID, (id_t)c->pid, &end, WEXITED | WNOHANG | WNOWAIT))
+		c->ended = end.si_pid == c->pid;
 	return c->ended;
 }
 
-int command__exit_status(const struct command *c)
+int command__exit_status(struct command *c)
 {
+	if (c->ended && !c->waited && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+		c->waited = true;
 	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
 }
 

@@ -16,7 +16,8 @@ struct command {
 	int pidfd;
 	bool started;
 	bool ended;
-	int status; /* of waitpid */
+	bool waited; /* for its status: until then its number is its own */
+	int status;  /* of waitpid */
 };
 
 /*
@@ -39,8 +40,8 @@ int command__start(struct command *c);
 /* Looks whether it has ended, without waiting. */
 bool command__ended(struct command *c);
 
-/* Exit status as a shell gives it: 128 + the signal when one ended the command. */
-int command__exit_status(const struct command *c);
+/* Exit status as a shell gives it: 128 + the signal when one ended the command. Its number is free then. */
+int command__exit_status(struct command *c);
 
 /* Frees, and ends a process that was never let start. Accepts one not prepared (all zero). */
 void command__free(struct command *c);

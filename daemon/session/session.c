@@ -78,6 +78,19 @@ static void answer(struct session *s, uint64_t now, bool over)
 		 s->options->command[0]);
 }
 
+/* Maps have no room for processors that were added to the machine: it is measured anew, a program to its end. */
+static void take_in_processors(struct session *s)
+{
+	if (s->outgrown || s->host->pending != ACTION_NONE)
+		return;
+	s->outgrown = true;
+	if (s->options->system && host__begin_anew(s->host))
+		log_warning("a processor was added to this machine; it is measured anew");
+	else
+		log_warning(
+			"a processor was added to this machine; what runs there is not measured");
+}
+
 static void follow_hotplug(struct session *s)
 {
 	int *came = calloc(bpf_runtime__processors(s->bpf), sizeof(*came));
@@ -88,6 +101,8 @@ static void follow_hotplug(struct session *s)
 	for (uint32_t cpu = 0; cpu < bpf_runtime__processors(s->bpf); cpu++)
 		bpf_runtime__cpus(s->bpf)[cpu].offline = !perf_sampler__samples(s->sampler, cpu);
 	free(came);
+	if (perf_sampler__is_outgrown(s->sampler))
+		take_in_processors(s);
 }
 
 static void govern(struct session *s, uint64_t now)

@@ -6,6 +6,7 @@
 #include "core/transform/compact.h"
 #include "core/transform/filter_scopes.h"
 #include "daemon/privsep/opener.h"
+#include "daemon/collect/loss_accounting.h"
 #include "daemon/output/user_filter.h"
 #include "daemon/session/session_state.h"
 
@@ -151,12 +152,16 @@ json_t *session__status(struct session *s)
 	uint32_t own = s->options->system ? QZ_OWN_SCOPES : 0;
 	struct opener_counts openers = opener__counts();
 	struct collector_symbolizers symbolizers = collector__symbolizers(s->collector);
+	struct qz_costs costs = session__costs(s);
+	struct qz_overhead_governor governor = qz_overhead_governor__so_far(
+		&s->governor, bpf_runtime__now(), perf_sampler__online(s->sampler),
+		loss_accounting__idle_ns(s->bpf), &costs);
 
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s,"
 		" s:o, s:b, s:I, s:I, s:I, s:i, s:o}",
 		"state", "running", "rate_hz", (int)p->rate_hz, "rate_halvings", (int)p->halvings,
-		"overhead_ppm", (int)s->governor.costs_ppm, "max_overhead_ppm",
+		"overhead_ppm", (int)governor.costs_ppm, "max_overhead_ppm",
 		(int)s->governor.ceiling_ppm, "event", perf_sampler__event(s->sampler),
 		"processors", (int)p->processors, "window_ns",
 		(json_int_t)(bpf_runtime__now() - s->started), "processes",
@@ -166,9 +171,9 @@ json_t *session__status(struct session *s)
 		(json_int_t)control->scopes_refused, "behind_ns",
 		(json_int_t)collector__behind(s->collector), "openers_late",
 		(json_int_t)openers.late, "openers_ended", (json_int_t)openers.ended, "snapshot",
-		s->snapshot.path, "overhead_parts_ppm", overhead_parts(&s->governor), "keeper_late",
+		s->snapshot.path, "overhead_parts_ppm", overhead_parts(&governor), "keeper_late",
 		(int)openers.keeper_late, "symbolizers_ended", (json_int_t)symbolizers.ended,
 		"modules_waiting", (json_int_t)symbolizers.waiting, "modules_refused",
-		(json_int_t)symbolizers.refused, "busy_ppm", (int)s->governor.busy_ppm, "log",
+		(json_int_t)symbolizers.refused, "busy_ppm", (int)governor.busy_ppm, "log",
 		log_status(s));
 }

@@ -57,7 +57,8 @@ struct session {
 	struct user user;    /* whom the command is run as */
 	struct target first; /* names the snapshot */
 	bool keeper_lost;
-	bool failed; /* the exit status says so, whatever else becomes of the run */
+	bool outgrown; /* it was said that processors were added to the machine */
+	bool failed;   /* the exit status says so, whatever else becomes of the run */
 	int signals;
 	int signal;	     /* the last one that asked to stop, 0: none */
 	uint64_t answer_due; /* what the first interrupt waits for is said then, 0: need not be */

@@ -691,8 +691,11 @@ uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir)
 	return index;
 }
 
-/* The process of a module whose map is wanted, and not there so far: the longer that is so, the more rarely it is looked for. */
-static bool wants_map(struct modules *m, struct entry *e, struct procfs_dir *dir)
+/*
+ * The process of a module whose map is wanted, and not there so far: the longer that is so, the more rarely it is looked
+ * for, if not at once.
+ */
+static bool wants_map(struct modules *m, struct entry *e, bool at_once, struct procfs_dir *dir)
 {
 	GUARD(&m->lock);
 
@@ -700,17 +703,17 @@ static bool wants_map(struct modules *m, struct entry *e, struct procfs_dir *dir
 		return false;
 	e->looks++;
 	*dir = (struct procfs_dir) {.pid = e->pid, .start_boottime = e->start_boottime};
-	return !(e->looks & (e->looks - 1)) || e->looks % 16 == 0;
+	return at_once || !(e->looks & (e->looks - 1)) || e->looks % 16 == 0;
 }
 
-void modules__look(struct modules *m, uint32_t module)
+void modules__look(struct modules *m, uint32_t module, bool at_once)
 {
 	struct entry *e = find_entry(m, module);
 	struct procfs_dir dir;
 
 	if (!e || !e->module.jit)
 		return;
-	if (wants_map(m, e, &dir)) {
+	if (wants_map(m, e, at_once, &dir)) {
 		update_perf_map(m, e, &dir);
 		procfs_dir__close(&dir);
 	} else {

@@ -84,9 +84,10 @@ uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir);
 
 /*
  * Looks whether the perf map of a module of generated code is there now, or has grown: it is read again
- * then, and names that were found before may be others. The thread that asks for names.
+ * then, and names that were found before may be others. One that is not there is looked for now and then, or at once. The
+ * thread that asks for names.
  */
-void modules__look(struct modules *m, uint32_t module);
+void modules__look(struct modules *m, uint32_t module, bool at_once);
 
 /*
  * Files are open as long as a module is awake. Now and then all in use are marked, and the files of those that

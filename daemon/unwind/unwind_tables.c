@@ -16,6 +16,7 @@
 /* A walk takes microseconds; whoever was interrupted in one has surely been back by then. */
 #define GRACE	1000000000ull
 #define PAGE_KB 4
+#define RETRY	500000000ull /* ns, after there was no room for regions */
 
 /*
  * An image of no more regions has all its tables built unasked, in some 50 ms. Of the hundreds that
@@ -68,10 +69,12 @@ struct unwind_tables {
 	uint32_t free;		   /* the first free listing */
 	uint32_t buckets[BUCKETS]; /* the first one in use, by contents */
 	uint64_t full;
+	uint64_t refused;   /* contents for whose regions there was no room last */
 	uint32_t nlater;    /* tables to be tried again */
 	bool look;	    /* for regions whose tables are wanted */
 	bool complete;	    /* nothing is to be built unasked */
 	bool waiting;	    /* an image has changed and is not published, or to be confirmed */
+	uint64_t retry_at;  /* for one there was no room; 0: there was for all */
 	char own[PATH_MAX]; /* quartzd's program */
 };
 
@@ -435,7 +438,8 @@ static struct listing *make_listing(struct unwind_tables *t, const struct image 
 	struct listing *l;
 
 	if (first == UINT32_MAX) {
-		t->full++;
+		t->full += t->refused != image->contents;
+		t->refused = image->contents;
 		return NULL;
 	}
 	l = add_listing(t, image->contents);
@@ -487,7 +491,8 @@ static void publish_regions(const struct unwind_tables *t, const struct image *i
 		  (bpf_runtime__now() - image->seen) / 1e6);
 }
 
-static void publish(struct unwind_tables *t, struct image *image, uint64_t known)
+/* False: there is no room for its regions before others have gone. Until then the unwinder has those of before. */
+static bool publish(struct unwind_tables *t, struct image *image, uint64_t known)
 {
 	uint64_t before = image->published;
 	struct listing *l = find_listing(t, image->contents);
@@ -496,13 +501,14 @@ static void publish(struct unwind_tables *t, struct image *image, uint64_t known
 		l->users++;
 	else
 		l = make_listing(t, image);
+	if (!l)
+		return false;
 	image->published = image->contents;
 	t->complete = false;
-	if (l) {
-		hand_over(t, image, l, known);
-		publish_regions(t, image, l);
-	}
+	hand_over(t, image, l, known);
+	publish_regions(t, image, l);
 	release(t, before);
+	return true;
 }
 
 /*
@@ -733,10 +739,14 @@ static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 {
 	if (image->deferred)
 		return true;
-	if (image->map.n && image->published != image->contents)
-		publish(t, image, known);
-	else if (image->mapped)
+	if (image->map.n && image->published != image->contents) {
+		if (!publish(t, image, known)) {
+			t->retry_at = bpf_runtime__now() + RETRY;
+			return false;
+		}
+	} else if (image->mapped) {
 		confirm(t, image, known);
+	}
 	if (!image->mapped && image->published == image->contents)
 		disputes__settle(&image->disputes, bpf_runtime__now());
 	return image->mapped;
@@ -748,6 +758,7 @@ void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
 	uint32_t n;
 
 	t->waiting = false;
+	t->retry_at = 0;
 	address_spaces__lock(t->spaces);
 	live = address_spaces__live(t->spaces, &n);
 	for (uint32_t i = n; i-- > 0;) {
@@ -764,5 +775,5 @@ void unwind_tables__publish(struct unwind_tables *t, uint64_t known)
 
 bool unwind_tables__waits(const struct unwind_tables *t)
 {
-	return t->waiting;
+	return t->waiting || (t->retry_at && bpf_runtime__now() >= t->retry_at);
 }

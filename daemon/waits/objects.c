@@ -97,6 +97,7 @@ static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
 	uint64_t wakes = bpf_runtime__take(&f->wakes), any = wakes;
 
 	to->wakes += wakes;
+	to->in_vain += bpf_runtime__take(&f->in_vain);
 	to->wait_ns += bpf_runtime__take(&f->beyond_ns);
 	for (uint32_t i = 0; i < QZ_LENGTHS; i++) {
 		uint64_t arrivals = bpf_runtime__take(&f->lengths[i].arrivals),

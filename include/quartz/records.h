@@ -408,6 +408,7 @@ enum qz_object_stored {
 /* What happened at an object, as quartzd takes it from the log, and exchanges for 0 when it becomes part of the profile. */
 struct qz_object_figures {
 	__u64 wakes;	 /* waits that a thread ended by a system call */
+	__u64 in_vain;	 /* of these, for nothing: core/replay/grain.c */
 	__u64 beyond_ns; /* time times waiters, of queues that the last length stands for */
 	struct {
 		__u64 ns;	/* with so many waiters; of none it is not kept */

@@ -10,6 +10,12 @@
 #include <linux/types.h>
 #endif
 
+/*
+ * Work between hand-overs, by powers of two of microseconds: [0] is below 1, [1] below 2, [2] below 4, and the last one is
+ * for all beyond.
+ */
+#define QZ_GRAINS 24
+
 struct qz_scope_counters {
 	__u64 threads_seen;   /* threads that lived in the window */
 	__u64 creations;      /* thread and process starts inside the window */
@@ -21,6 +27,13 @@ struct qz_scope_counters {
 	 */
 	__u64 spin_turns;
 	__u64 limited; /* stacks of waits, waits and objects that it had no share left for */
+	/* From the log: threads that were started inside the window, and processes, by threads of the scope. */
+	__u64 threads_started, processes_started;
+	/*
+	 * Likewise: hand-overs, which are waits of a thread that another one of the scope ended, by the processor time that
+	 * it had since its last one, or its beginning.
+	 */
+	__u64 grain[QZ_GRAINS];
 };
 
 #endif

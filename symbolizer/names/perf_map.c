@@ -55,6 +55,16 @@ static bool parse_number(char **at, uint64_t *value)
 	return true;
 }
 
+/* V8 makes the same function's code anew, the more optimized, and tells by a character before its name: "JS:*work file:1:2". */
+static void merge_tiers(char *name)
+{
+	static const char prefix[] = "JS:";
+	char *tier = name + sizeof(prefix) - 1;
+
+	if (!strncmp(name, prefix, sizeof(prefix) - 1) && *tier && strchr("~^+*", *tier))
+		memmove(tier, tier + 1, strlen(tier));
+}
+
 static bool parse_line(char *line, struct procedure *p)
 {
 	uint64_t size;
@@ -63,6 +73,7 @@ static bool parse_line(char *line, struct procedure *p)
 	    p->start + size < p->start)
 		return false;
 	p->end = p->start + size;
+	merge_tiers(line);
 	p->name = line;
 	return true;
 }

@@ -913,6 +913,43 @@ static void make_solver(int directory, uint32_t n, uint32_t run)
 	write_profile(p, directory, name);
 }
 
+/*
+ * One run of a program of tasks on n processors: 4 s of work, a second of locks for each processor beyond one, and a fifth
+ * of a second of starting threads.
+ */
+static void make_tasks(int directory, uint32_t n, uint32_t run)
+{
+	static char module[] = "/srv/tasks", libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+	uint64_t work = 400 / n, locking = 100 * (n - 1) / n, starting = 20 + run;
+	uint64_t level_ns[5] = {0, starting * 10 * MS};
+	struct qz_profile *p = new_profile(n);
+	uint32_t scope, first, main_node, started;
+	char name[64], command[] = "tasks -t 1";
+
+	level_ns[n] += (work + locking) * 10 * MS;
+	command[9] = (char)('0' + n);
+	scope = add_scope(p, QZ_SCOPE_JOB, 1300, "tasks", command, level_ns);
+	first = add_thread(p, scope, 1300, "tasks");
+	main_node = call(p, 0, "main", module, "tasks.c");
+	started = call(p, mark(p, main_node, QZ_THREAD_START), "run_tasks", module, "tasks.c");
+	sample(p, first, call(p, main_node, "pthread_create", libc, ""), 1, starting);
+	for (uint32_t i = 1; i <= n; i++) {
+		uint32_t worker = add_thread(p, scope, (int)(1300 + i), "tasks");
+
+		sample(p, worker, call(p, started, "solve", module, "tasks.c"), n, work);
+		if (locking)
+			sample(p, worker, call(p, started, "pthread_mutex_lock", libc, ""), n,
+			       locking);
+	}
+	p->scopes[scope].counters.threads_started = n;
+	p->scopes[scope].counters.processes_started = n > 2;
+	p->scopes[scope].counters.grain[0] = locking;
+	p->scopes[scope].counters.grain[5] = 3000 * locking;
+	p->scopes[scope].counters.grain[QZ_GRAINS - 1] = locking ? 1 : 0;
+	snprintf(name, sizeof(name), "tasks-on%u-run%u.pb.gz", n, run);
+	write_profile(p, directory, name);
+}
+
 /* What it is compared with: 9 s on one processor. */
 static void make_baseline(int directory, uint32_t run)
 {
@@ -930,8 +967,10 @@ static void make_baseline(int directory, uint32_t run)
 static void make_scale(int directory)
 {
 	for (uint32_t run = 1; run <= 3; run++) {
-		for (uint32_t n = 1; n <= 4; n *= 2)
+		for (uint32_t n = 1; n <= 4; n *= 2) {
 			make_solver(directory, n, run);
+			make_tasks(directory, n, run);
+		}
 		make_baseline(directory, run);
 	}
 }

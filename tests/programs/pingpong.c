@@ -2,7 +2,7 @@
 /*
  * pingpong [futex|pipe [threads|processes [N [CPU [PLACES]]]]]: two threads or processes on one
  * processor hand each other a token N times there and back, so that each round trip is two context
- * switches. They wait for it at so many places in turn, each a call deeper than the one before.
+ * switches. How often the kernel says that they left it of their own accord, to wait, is printed. They wait for it at so many places in turn, each a call deeper than the one before.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,6 +113,16 @@ static uint64_t play_with_process(struct game *g)
 	return ns;
 }
 
+/* Of all threads, and of the other process. */
+static long waits(void)
+{
+	struct rusage own, other;
+
+	if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &other))
+		die("getrusage", errno);
+	return own.ru_nvcsw + other.ru_nvcsw;
+}
+
 static void pin(long cpu)
 {
 	cpu_set_t set;
@@ -147,7 +158,8 @@ int main(int argc, char **argv)
 	g->places = count_argument(argc, argv, 5, 1);
 	pin(count_argument(argc, argv, 4, 0));
 	ns = !strcmp(partners, "threads") ? play_with_thread(g) : play_with_process(g);
-	printf("pingpong %s %s round_trips %ld ns_per_round_trip %.1f\n", channel, partners,
-	       g->round_trips, g->round_trips ? (double)ns / (double)g->round_trips : 0.0);
+	printf("pingpong %s %s round_trips %ld ns_per_round_trip %.1f waits %ld\n", channel,
+	       partners, g->round_trips, g->round_trips ? (double)ns / (double)g->round_trips : 0.0,
+	       waits());
 	return 0;
 }

@@ -12,6 +12,7 @@
 	X(utf8)                                                                                    \
 	X(term_escape)                                                                             \
 	X(suggest)                                                                                 \
+	X(closeness)                                                                               \
 	X(cpu_list)                                                                                \
 	X(save_file)                                                                               \
 	X(exit_status)                                                                             \

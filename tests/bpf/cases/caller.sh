@@ -244,6 +244,42 @@ later()
 	said 'ended within the time of --delay'
 }
 
+# had VARIABLE WORDS COMMAND...: what the command's environment had.
+had()
+{
+	local words=$1
+
+	shift
+	PATH=$T:$PATH "$out/quartzctl" record --cpu none -o profile "$@" >program.out 2>record.err
+	status=$?
+	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
+	[ "$(cat program.out)" = "$words" ] || fail "not '$words'" "$(cat program.out record.err)"
+}
+
+runtimes()
+{
+	local names='--perf-basic-prof --interpreted-frames-native-stack'
+
+	# shellcheck disable=SC2016 # for that shell
+	printf '#!/bin/sh\necho "$NODE_OPTIONS"\n' >node
+	printf '#!/usr/bin/env -S node --no-warnings\n' >app
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\necho "${PYTHONPERFSUPPORT-none}"\n' | tee python3.11 python3.12 >other
+	chmod +x node app python3.11 python3.12 other
+	unset NODE_OPTIONS PYTHONPERFSUPPORT
+	had "$names" node
+	said 'names for JavaScript, NODE_OPTIONS has --perf-basic-prof'
+	had "$names" ./app
+	NODE_OPTIONS=--no-deprecation had "--no-deprecation $names" ./node
+	NODE_OPTIONS="$names" had "$names" ./node
+	! grep NODE_OPTIONS record.err || fail 'it says that it does what was done'
+	had '' --runtime none ./node
+	had 1 python3.12
+	had none python3.11
+	had none ./other
+	! grep -- --runtime record.err || fail 'of a program that is no runtime'
+}
+
 try 'the command and the profile of who calls by sudo' own_profile
 try 'trials of who calls by sudo' own_trials
 try 'a file of who calls by sudo' own_output
@@ -251,5 +287,6 @@ try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
 try 'signals that end a recording, and a kill' ended_from_outside
 try 'a server whose children do the work' children
+try 'runtimes are told to name their code' runtimes
 thorough 'processes that run, and the machine' what_runs
 thorough 'measuring later' later

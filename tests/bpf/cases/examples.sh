@@ -50,7 +50,16 @@ example_tune_pool()
 		'^process [0-9]+ has threads [0-9]+$'
 }
 
+example_grain()
+{
+	example grain/run 20000 500
+	says '^ 1\. (Threads wait for each other|Steps are too small)' '^handed over: [0-9 ]+ times, [0-9.]+ [um]s of handing over for each' \
+		'^hand-overs +%  since its last one' '^FASTER, ' '^What processor time was for, s and % of that before:' \
+		' -[0-9.]+ +-[0-9.]+ +[0-9.]+ +handing over$'
+}
+
 try 'example: what-if' example_what_if
 try 'example: scale' example_scale
 try 'example: tune' example_tune
+try 'example: grain' example_grain
 thorough 'example: tune-pool' example_tune_pool

@@ -198,6 +198,48 @@ undescribed()
 	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
 }
 
+# As a Java virtual machine does.
+late_map()
+{
+	launch "$programs/late_map" 1.5
+	lawful
+	rm -f "/tmp/perf-$(jq .scopes[0].pid report.json).map"
+	expect 'code has the name that came when it had ended' '
+		took(row("made_late").self.cpu_ns; .scopes[0].cpu_ns; 0.1; 5e7)'
+	expect 'and is no longer without one' '.scopes[0] | .unresolved <= 0.1 * .samples'
+}
+
+# Each set of libraries has regions of its own, which come back a second later. When there is no room for those of
+# the last set, they are made as soon as there is.
+many_libraries()
+{
+	mkdir many
+	for ((i = 1; i <= 3000; i++)); do
+		cp "$programs/library/first.so" many/$i.so
+	done
+	launch "$programs/dlopen_many" many 3000 3
+	lawful
+	expect 'whole stacks come, and stay' '.scopes[0] | .stack_ends.outermost >= 0.4 * .samples'
+}
+
+# Which thread runs a goroutine tells nothing: it is on behalf of nobody who started that thread.
+goroutines()
+{
+	GO111MODULE=off GOFLAGS='' GOCACHE=$T/go go build -o "$T/goroutines" "$here/../programs/goroutines.go" ||
+		fail 'go build'
+	launch "$T/goroutines"
+	lawful
+	expect 'goroutines are below the process' 'row("runtime.goexit.abi0").total.cpu_ns >= 0.8 * .scopes[0].cpu_ns'
+	expect 'and not below who started threads' '
+		[.scopes[0].rows[] | select(.name == "runtime.clone.abi0").total.cpu_ns] | sum <= 0.1 * $all' \
+		--argjson all "$(jq '.scopes[0].cpu_ns' report.json)"
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e '[.findings[] | select(.rule == "imbalance")] == [] and
+		(.findings[0] | .rule == "serial" and .subject.name == "main.burn" and
+			(.remedy | test("goroutines")))' advice.json >jq.out ||
+		fail 'another advice' "$(jq -c .findings advice.json)"
+}
+
 thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
@@ -211,3 +253,6 @@ thorough 'a program with random call frame information' hostile_program random
 try 'threads of libomp' libomp
 thorough 'threads of std::thread' standard_threads
 thorough 'threads of Rust' rust_threads
+thorough 'goroutines are of no thread' goroutines
+thorough 'more libraries than there are regions' many_libraries
+try 'a map of names that is written in the end' late_map

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/costs/cost_code.h"
 #include "core/estimate/estimate.h"
 #include "core/scale/gap.h"
 #include "core/scale/scale_json.h"
@@ -294,6 +295,52 @@ START_TEST(spinning_is_idle)
 }
 END_TEST
 
+static const struct qz_scale_row *class_of(const struct set *s, enum qz_cost cost)
+{
+	for (uint32_t i = 0; i < s->scale->nclasses; i++) {
+		const struct qz_scale_row *row = &s->scale->classes[i];
+
+		if (!strcmp(qz_identities__get(&s->ids, row->identity).name, qz_cost__name(cost)))
+			return row;
+	}
+	return NULL;
+}
+
+/* Work and spinning add up to the processor time of each point; what grows by more than a tenth of it is named. */
+START_TEST(classes_are_of_each_number_of_processors)
+{
+	const struct amounts amounts[] = {{1, 4, 4, 0, 0}, {2, 4, 2, 0, 3}, {4, 4, 1, 0, 1}};
+	struct set s = make_set(3, amounts);
+	const struct qz_scale_row *work, *spinning;
+
+	ck_assert(decompose(&s, 0));
+	ck_assert_uint_eq(s.scale->nclasses, 2);
+	work = class_of(&s, QZ_COST_WORK);
+	spinning = class_of(&s, QZ_COST_SPINNING);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_near(work->work[i].value, 8e9);
+	assert_near(spinning->work[0].value, 0);
+	assert_near(spinning->work[1].value, 3e9);
+	assert_near(spinning->work[2].value, 1e9);
+	assert_near(spinning->inflation[1].value, 3e9);
+	assert_near(qz_scale__class_time(s.scale, 1), 11e9);
+	ck_assert_ptr_eq(qz_scale__growing(s.scale), spinning); /* 1 of 9 */
+	set_free(&s);
+}
+END_TEST
+
+START_TEST(a_class_that_grows_by_less_than_a_tenth_is_not_named)
+{
+	const struct amounts amounts[] = {{1, 8, 8, 0, 0}, {2, 8, 4, 0, 1}};
+	struct set s = make_set(2, amounts);
+
+	ck_assert(decompose(&s, 0));
+	assert_near(class_of(&s, QZ_COST_SPINNING)->inflation[1].value, 1e9);
+	ck_assert_ptr_null(qz_scale__growing(s.scale));
+	set_free(&s);
+}
+END_TEST
+
 START_TEST(a_baseline_is_what_speed_ups_are_over)
 {
 	const struct amounts amounts[] = {{1, 2, 8, 0, 0}, {2, 2, 4, 0, 0}, {1, 2, 3, 0, 0}};
@@ -450,6 +497,10 @@ Suite *suite_scale(void)
 	tcase_add_test(tc, terms_and_causes_add_up);
 	tcase_add_test(tc, idle_time_of_one_is_no_work);
 	tcase_add_test(tc, spinning_is_idle);
+	tcase_add_test(tc, classes_are_of_each_number_of_processors);
+	tcase_add_test(tc, a_class_that_grows_by_less_than_a_tenth_is_not_named);
+	tcase_add_test(tc, classes_are_of_each_number_of_processors);
+	tcase_add_test(tc, a_class_that_grows_by_less_than_a_tenth_is_not_named);
 	tcase_add_test(tc, a_baseline_is_what_speed_ups_are_over);
 	tcase_add_test(tc, one_processor_is_needed);
 	tcase_add_test(tc, sentences_name_the_larger_term_first);

@@ -192,6 +192,13 @@ static const struct {
 	{"1000 0 empty\n1000 10 name\n", "name", 0},
 	{"2000 10 elsewhere\n", NULL, 0},
 	{"1000 10 unfinished", NULL, -ENOEXEC},
+	/* the tiers of one function */
+	{"1000 10 JS:*work /srv/app.js:2:13\n", "JS:work /srv/app.js:2:13", 0},
+	{"1000 10 JS:~work /srv/app.js:2:13\n", "JS:work /srv/app.js:2:13", 0},
+	{"1000 10 JS:work /srv/app.js:2:13\n", "JS:work /srv/app.js:2:13", 0},
+	{"1000 10 JS:*\n", "JS:", 0},
+	{"1000 10 JS:\n", "JS:", 0},
+	{"1000 10 *JS:work\n", "*JS:work", 0},
 	{"", NULL, -ENOEXEC},
 };
 

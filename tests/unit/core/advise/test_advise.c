@@ -129,6 +129,36 @@ START_TEST(a_serial_phase_is_found)
 }
 END_TEST
 
+/* Goroutines run in any thread: which one did tells nothing of who waits for whom. */
+START_TEST(tasks_that_threads_run_in_turn_are_serial)
+{
+	const uint64_t level_ns[] = {0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 2), main = fixture__thread(&f, scope, 1);
+	uint32_t other = fixture__thread(&f, scope, 2);
+	const struct qz_finding *found;
+	struct advised x;
+
+	f.p->threads[other].pid = f.p->threads[main].pid = f.p->threads[main].tid;
+	fixture__samples(&f, scope, main, "runtime.goexit main.worker main.burn time.now", 1, 500);
+	fixture__samples(&f, scope, other, "runtime.goexit main.worker main.burn time.now", 1, 500);
+	fixture__samples(&f, scope, other, "runtime.goexit main.worker main.burn", 1, 200);
+	fixture__wait(
+		&f,
+		&(struct qz_wait) {
+			.thread = other, .object = QZ_NONE, .count = 100, .blocked_ns = 500 * MS},
+		"runtime.mstart", "futex");
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_ptr_null(find(x.a, "imbalance"));
+	ck_assert_str_eq(found->subject.name, "main.burn");
+	ck_assert_ptr_nonnull(strstr(found->remedy, "goroutines"));
+	ck_assert_uint_eq(found->gain_high_ns, 500 * MS);
+	done(&x);
+}
+END_TEST
+
 START_TEST(parallel_work_is_no_serial_phase)
 {
 	struct fixture f = serial(10, 990);
@@ -163,6 +193,28 @@ START_TEST(small_steps_are_no_serial_phase)
 	ck_assert_uint_eq(found->gain_low_ns / MS, 810);
 	ck_assert_uint_eq(found->gain_high_ns / MS, 1000);
 	ck_assert_ptr_null(find(x.a, "serial"));
+	done(&x);
+}
+END_TEST
+
+/* 900 ms for 900 threads and 100 processes. */
+START_TEST(what_a_start_costs_is_told)
+{
+	struct fixture f = starting(900, 1000);
+	const struct qz_finding *found;
+	struct advised x;
+	bool told = false;
+
+	f.p->scopes[0].counters.threads_started = 900;
+	f.p->scopes[0].counters.processes_started = 100;
+	x = advise(&f, 2);
+	found = find(x.a, "steps");
+	ck_assert_ptr_nonnull(found);
+	for (uint32_t i = 0; i < found->nevidence; i++)
+		told |= !strcmp(
+			found->evidence[i].text,
+			"900 threads and 100 processes were started, each cost 900 us of CPU time");
+	ck_assert(told);
 	done(&x);
 }
 END_TEST
@@ -1008,8 +1060,10 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, findings_are_whole_and_sorted, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	tcase_add_test(tc, a_serial_phase_is_found);
+	tcase_add_test(tc, tasks_that_threads_run_in_turn_are_serial);
 	tcase_add_test(tc, parallel_work_is_no_serial_phase);
 	tcase_add_test(tc, small_steps_are_no_serial_phase);
+	tcase_add_test(tc, what_a_start_costs_is_told);
 	tcase_add_test(tc, the_start_of_a_command_is_no_step);
 	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);

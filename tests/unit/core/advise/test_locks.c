@@ -639,6 +639,52 @@ START_TEST(few_meetings_are_not_too_frequent)
 }
 END_TEST
 
+#define ALL "main put pthread_cond_broadcast"
+
+static struct locked woken(const struct use *use, uint64_t wakes, uint64_t in_vain, const char *by)
+{
+	struct locked x = locked(use);
+
+	fixture__waking(&x.f, &(struct qz_waking) {.object = x.object, .count = wakes}, by);
+	qz_advise__free(x.a);
+	x.f.p->objects[x.object].wakes = wakes;
+	x.f.p->objects[x.object].in_vain = in_vain;
+	x.f.p->scopes[0].counters.grain[2] = 50000;
+	x.a = qz_advise__new(x.r);
+	ck_assert_ptr_nonnull(x.a);
+	return x;
+}
+
+START_TEST(threads_that_are_woken_for_nothing_are_found)
+{
+	struct use use = slices;
+	const struct qz_finding *f;
+	struct locked x;
+
+	use.kind = QZ_OBJECT_CONDITION;
+	use.lock_stack = "main [thread] work pthread_cond_wait";
+	x = woken(&use, 40000, 30000, ALL);
+	f = find(&x, "in_vain");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_eq(f, x.a->findings);
+	ck_assert_uint_eq(f->subject.index, x.object);
+	ck_assert_ptr_null(find(&x, "fine"));
+	done(&x);
+	x = woken(&use, 40000, 30000, "main put pthread_cond_signal"); /* one after the other */
+	ck_assert_ptr_null(find(&x, "in_vain"));
+	done(&x);
+	x = woken(&use, 40000, 15000, ALL); /* mostly not */
+	ck_assert_ptr_null(find(&x, "in_vain"));
+	done(&x);
+	x = woken(&use, 2000, 1500, ALL); /* seldom */
+	ck_assert_ptr_null(find(&x, "in_vain"));
+	done(&x);
+	x = woken(&slices, 40000, 30000, ALL); /* a barrier */
+	ck_assert_ptr_null(find(&x, "in_vain"));
+	done(&x);
+}
+END_TEST
+
 /* What one thread does alone, while nobody queues for the lock, is another loss than the lock's. */
 START_TEST(a_serial_phase_beside_a_lock_is_told)
 {
@@ -719,6 +765,7 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, locks_of_the_kernel_are_found);
 	tcase_add_test(tc, meetings_that_are_too_frequent_are_found);
 	tcase_add_test(tc, few_meetings_are_not_too_frequent);
+	tcase_add_test(tc, threads_that_are_woken_for_nothing_are_found);
 	tcase_add_test(tc, a_serial_phase_beside_a_lock_is_told);
 	tcase_add_test(tc, a_lock_of_threads_without_processors_is_no_finding);
 	suite_add_tcase(s, tc);

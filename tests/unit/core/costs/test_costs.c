@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/costs/cost_table.h"
+#include "core/costs/grain.h"
 #include "core/estimate/estimate.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
@@ -256,6 +257,59 @@ START_TEST(lack_of_memory_is_reported)
 }
 END_TEST
 
+/* ---- grain ---- */
+
+/* Ten samples of 10 ms of starting, twenty of handing over, and five of the command's own start, which does not count. */
+static struct qz_report *make_steps(struct fixture *f)
+{
+	*f = fixture__new();
+	fixture__scope(f, (uint64_t[]) {0, 350000000}, 2);
+	fixture__thread(f, 0, 100);
+	fixture__samples(f, 0, 0, "main c:pthread_create", 1, 10);
+	fixture__samples(f, 0, 0, "main c:pthread_mutex_lock", 1, 20);
+	fixture__samples(f, 0, 0, "c:_start c:exit", 1, 5);
+	ck_assert_int_eq(f->err, 0);
+	set_modules(f->p);
+	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
+	return qz_report__new(f->p, 0);
+}
+
+START_TEST(each_has_its_cost)
+{
+	struct fixture f;
+	struct qz_report *r = make_steps(&f);
+	struct qz_scope_counters *c = &f.p->scopes[0].counters;
+	struct qz_cost_table t;
+	struct qz_grain g;
+
+	ck_assert_int_eq(qz_cost_table__find(&t, r), 0);
+	g = qz_grain__find(&f.p->scopes[0], &t);
+	ck_assert(qz_grain__is_none(&g));
+	ck_assert_uint_eq(g.half_below_ns, 0);
+	c->threads_started = 15;
+	c->processes_started = 5;
+	c->grain[0] = 49;
+	c->grain[3] = 50;
+	c->grain[QZ_GRAINS - 1] = 1;
+	g = qz_grain__find(&f.p->scopes[0], &t);
+	ck_assert(!qz_grain__is_none(&g));
+	ck_assert_uint_eq(g.hand_overs, 100);
+	ck_assert_double_eq_tol(g.start.ns, 100e6 / 20, 1);
+	ck_assert_uint_eq(g.start.samples, 10);
+	ck_assert_double_eq_tol(g.hand_over.ns, 200e6 / 100, 1);
+	ck_assert_uint_eq(g.hand_over.samples, 20);
+	ck_assert_uint_eq(g.half_below_ns, 8000);
+	c->grain[0]++;
+	c->grain[3]--;
+	ck_assert_uint_eq(qz_grain__find(&f.p->scopes[0], &t).half_below_ns, 1000);
+	c->grain[QZ_GRAINS - 1] = 1000;
+	ck_assert_uint_eq(qz_grain__find(&f.p->scopes[0], &t).half_below_ns, UINT64_MAX);
+	qz_cost_table__free(&t);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 Suite *suite_costs(void)
 {
 	Suite *s = suite_create("costs");
@@ -265,6 +319,7 @@ Suite *suite_costs(void)
 	tcase_add_loop_test(tc, stacks_are_decided, 0, sizeof(stacks) / sizeof(stacks[0]));
 	tcase_add_loop_test(tc, nothing_is_lost, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, lack_of_memory_is_reported);
+	tcase_add_test(tc, each_has_its_cost);
 	suite_add_tcase(s, tc);
 	return s;
 }

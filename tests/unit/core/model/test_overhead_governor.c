@@ -64,6 +64,27 @@ static int run(struct machine *m, int windows)
 	return look(m, windows, QZ_GOVERNOR_WINDOW);
 }
 
+/* Two seconds after the start nothing was decided on, and it is no 0 % what Quartz has cost. */
+START_TEST(costs_are_known_before_the_first_window_ends)
+{
+	struct machine m = machine_new(99, 0.2 * ONE_CENT, 0.3 * ONE_CENT);
+	struct qz_overhead_governor seen;
+
+	m.idle = 0.75;
+	look(&m, 2, 1000000000);
+	ck_assert_uint_eq(m.g.costs_ppm, 0);
+	seen = qz_overhead_governor__so_far(&m.g, m.now, PROCESSORS, m.idle_ns, &m.costs);
+	ck_assert_uint_ge(seen.costs_ppm, 4999);
+	ck_assert_uint_le(seen.costs_ppm, 5000);
+	ck_assert_uint_ge(seen.busy_ppm, 249999);
+	ck_assert_uint_le(seen.busy_ppm, 250001);
+	look(&m, 12, 1000000000);
+	seen = qz_overhead_governor__so_far(&m.g, m.now, PROCESSORS, m.idle_ns, &m.costs);
+	ck_assert_uint_gt(m.g.costs_ppm, 0);
+	ck_assert_uint_eq(seen.costs_ppm, m.g.costs_ppm);
+}
+END_TEST
+
 START_TEST(what_is_cheap_is_left_alone)
 {
 	struct machine m = machine_new(99, 4000, 5900);
@@ -320,6 +341,7 @@ Suite *suite_overhead_governor(void)
 	Suite *suite = suite_create("overhead_governor");
 	TCase *tcase = tcase_create("governor");
 
+	tcase_add_test(tcase, costs_are_known_before_the_first_window_ends);
 	tcase_add_test(tcase, what_is_cheap_is_left_alone);
 	tcase_add_test(tcase, rates_are_lowered_until_it_fits);
 	tcase_add_test(tcase, far_too_much_is_seen_at_once);

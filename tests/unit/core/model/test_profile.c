@@ -20,6 +20,42 @@ static int add_one(struct qz_profile *p, uint32_t scope, uint32_t thread, uint32
 							       .count = 1});
 }
 
+static uint32_t location_at(struct qz_profile *p, uint64_t address, const char *name)
+{
+	const struct qz_procedure procedure = {
+		.name = (char *)name, .module = "[jit]", .file = "", .kind = QZ_PROCEDURE};
+	int64_t index = qz_profile__intern_procedure(p, &procedure);
+	struct qz_line line = {.procedure = (uint32_t)index};
+
+	ck_assert_int_ge(index, 0);
+	index = qz_profile__intern_location(
+		p, &(struct qz_location) {
+			   .address = address, .mapping = QZ_NONE, .nlines = 1, .lines = &line});
+	ck_assert_int_ge(index, 0);
+	return (uint32_t)index;
+}
+
+/* Names that come later: no two locations are equal then, and each is found by what it is now. */
+START_TEST(locations_get_other_names)
+{
+	struct qz_profile *p = qz_profile__new();
+	uint32_t first = location_at(p, 0x10, "[unknown]"),
+		 second = location_at(p, 0x11, "[unknown]"), known = location_at(p, 0x10, "f");
+
+	ck_assert_int_eq(qz_profile__rename_location(p, second, known), 0);
+	ck_assert_int_eq(qz_profile__rename_location(p, first, known), 0);
+	ck_assert_uint_eq(p->locations[second].address, 0x11);
+	ck_assert_uint_eq(p->locations[first].address, 0x12);
+	ck_assert_uint_eq(p->locations[first].lines[0].procedure,
+			  p->locations[known].lines[0].procedure);
+	ck_assert_uint_eq(location_at(p, 0x10, "f"), known);
+	ck_assert_uint_eq(location_at(p, 0x11, "f"), second);
+	ck_assert_uint_eq(location_at(p, 0x12, "f"), first);
+	ck_assert_uint_eq(location_at(p, 0x10, "[unknown]"), p->nlocations - 1);
+	qz_profile__free(p);
+}
+END_TEST
+
 START_TEST(equal_entities_get_one_index)
 {
 	struct qz_profile *p = qz_profile__new();
@@ -261,6 +297,7 @@ Suite *suite_profile(void)
 	Suite *s = suite_create("profile");
 	TCase *tc = tcase_create("all");
 
+	tcase_add_test(tc, locations_get_other_names);
 	tcase_add_test(tc, equal_entities_get_one_index);
 	tcase_add_test(tc, numbers_out_of_range_are_refused);
 	tcase_add_test(tc, stacks_are_bounded);

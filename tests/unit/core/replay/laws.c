@@ -172,6 +172,8 @@ static void check_scope(struct laws *l, uint32_t i, uint64_t until)
 	}
 	equal(l, "threads alive", s->process, s->alive, now->alive);
 	require(l, s->alive <= s->threads, "threads ever", s->process, s->threads, s->alive);
+	require(l, s->threads_started <= s->threads, "threads started", s->process,
+		s->threads_started, s->threads);
 	require(l, !s->ended || !s->alive, "threads after the end", s->process, s->alive, 0);
 	check_levels(l, s, now, s->ns[REPLAY_RUNNING] + now->running_ns, until);
 }

@@ -7,14 +7,14 @@
 
 static const struct {
 	const char *list, *again;
-	uint32_t n;
+	uint32_t n, end;
 } lists[] = {
-	{"0", "0", 1},
-	{"0-3\n", "0-3", 4},
-	{"3,1,0", "0-1,3", 3},
-	{"0-1,8191", "0-1,8191", 3},
-	{"62-65,127", "62-65,127", 5},
-	{"0-8191", "0-8191", 8192},
+	{"0", "0", 1, 1},
+	{"0-3\n", "0-3", 4, 4},
+	{"3,1,0", "0-1,3", 3, 4},
+	{"0-1,8191", "0-1,8191", 3, 8192},
+	{"62-65,127", "62-65,127", 5, 128},
+	{"0-8191", "0-8191", 8192, 8192},
 };
 
 START_TEST(lists_are_read_and_written)
@@ -22,8 +22,10 @@ START_TEST(lists_are_read_and_written)
 	struct qz_cpu_set set = {0};
 	char again[64], small[3];
 
+	ck_assert_uint_eq(qz_cpu_set__end(&set), 0);
 	ck_assert(qz_cpu_set__add_list(&set, lists[_i].list));
 	ck_assert_uint_eq(qz_cpu_set__count(&set), lists[_i].n);
+	ck_assert_uint_eq(qz_cpu_set__end(&set), lists[_i].end);
 	qz_cpu_set__list(&set, again, sizeof(again));
 	ck_assert_str_eq(again, lists[_i].again);
 	qz_cpu_set__list(&set, small, sizeof(small));

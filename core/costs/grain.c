@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/costs/grain.h"
+
+#define US 1000ull
+
+uint64_t qz_grain__limit_ns(uint32_t i)
+{
+	return i < QZ_GRAINS - 1 ? US << i : UINT64_MAX;
+}
+
+/* Without the command's own start, which is none that counts. */
+static struct qz_grain_cost each(const struct qz_cost_class *class, uint64_t count)
+{
+	struct qz_grain_cost cost = {0};
+
+	for (uint32_t i = 0; count && i < class->n; i++) {
+		if (qz_cost_row__is_own_start(&class->rows[i]))
+			continue;
+		cost.samples += class->rows[i].figure.samples;
+		cost.ns += (double)class->rows[i].figure.cpu_ns / (double)count;
+	}
+	return cost;
+}
+
+static uint64_t half_of(const struct qz_scope_counters *c, uint64_t all)
+{
+	uint64_t below = 0;
+
+	for (uint32_t i = 0; all && i < QZ_GRAINS; i++) {
+		below += c->grain[i];
+		if (below >= all - below)
+			return qz_grain__limit_ns(i);
+	}
+	return 0;
+}
+
+struct qz_grain qz_grain__find(const struct qz_scope *scope, const struct qz_cost_table *t)
+{
+	const struct qz_scope_counters *c = &scope->counters;
+	struct qz_grain g = {.threads = c->threads_started, .processes = c->processes_started};
+
+	for (uint32_t i = 0; i < QZ_GRAINS; i++)
+		g.hand_overs += c->grain[i];
+	g.start = each(&t->classes[QZ_COST_STARTING], g.threads + g.processes);
+	g.hand_over = each(&t->classes[QZ_COST_HANDING], g.hand_overs);
+	g.half_below_ns = half_of(c, g.hand_overs);
+	return g;
+}
+
+bool qz_grain__is_none(const struct qz_grain *g)
+{
+	return !g->threads && !g->processes && !g->hand_overs;
+}

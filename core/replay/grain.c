@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How small the steps of a scope are: what was started, and what threads run from one hand-over to the next. */
+#include "core/replay/state.h"
+
+#define US 1000
+
+void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t creator)
+{
+	bool is_process = t->pub.tid == t->pub.process;
+	uint32_t scope = t->pub.scope;
+
+	if (is_process) /* which may be a scope of its own */
+		scope = creator != REPLAY_NONE ? replay__row(r, creator)->pub.scope : REPLAY_NONE;
+	if (scope == REPLAY_NONE)
+		return;
+	if (is_process)
+		replay__parallelism(r, scope)->pub.processes_started++;
+	else
+		replay__parallelism(r, scope)->pub.threads_started++;
+}
+
+static uint32_t grain_of(uint64_t ns)
+{
+	uint64_t us = ns / US;
+	uint32_t i = us ? 64 - (uint32_t)__builtin_clzll(us) : 0;
+
+	return i < QZ_GRAINS ? i : QZ_GRAINS - 1;
+}
+
+/* Another thread of the same scope, which lives. */
+static bool is_fellow(const struct replay *r, const struct replay_row *t,
+		      const struct replay_waker *waker)
+{
+	const struct replay_row *by = replay__row(r, waker->ref.row);
+
+	return waker->ref.serial && by->pub.serial == waker->ref.serial && by != t &&
+	       t->pub.scope != REPLAY_NONE && by->pub.scope == t->pub.scope;
+}
+
+/* ---- volleys ---- */
+
+/*
+ * Who wakes all that wait where one of them is enough: of those that were woken at once, one has something to do, and others wait
+ * for the same again, having done next to nothing. That alone would not tell: where steps are small, each does as little. Nor
+ * is it known of a single one that is woken, who may have done all that there was to do.
+ */
+#define AT_ONCE_NS 20000 /* that the waker ran, from one to the next */
+#define NOTHING_NS 20000 /* that a thread runs to find that there is nothing for it */
+
+static struct replay_volley *volley_of(struct replay *r, uint32_t serial)
+{
+	struct replay_volley *v = &r->volleys[serial % VOLLEYS];
+
+	return serial && v->serial == serial ? v : NULL;
+}
+
+static void tell(struct replay *r, struct replay_volley *v)
+{
+	if (!v->useful || v->members < 2 || v->object == REPLAY_NONE)
+		return;
+	replay__queue(r, v->object)->pub.in_vain += v->in_vain;
+	v->in_vain = 0;
+}
+
+static struct replay_volley *begin_volley(struct replay *r, uint32_t object)
+{
+	uint32_t serial = ++r->last_volley ?: ++r->last_volley;
+	struct replay_volley *v = &r->volleys[serial % VOLLEYS];
+
+	*v = (struct replay_volley) {.serial = serial, .object = object};
+	return v;
+}
+
+/* Two words that stand side by side are of one condition: those who come wait at one, and those who are woken at the other. */
+static bool is_same(const struct replay *r, uint32_t a, uint32_t b)
+{
+	const struct replay_object *x, *y;
+
+	if (a == b || a == REPLAY_NONE || b == REPLAY_NONE)
+		return a == b;
+	x = &replay__queue(r, a)->pub;
+	y = &replay__queue(r, b)->pub;
+	return x->tag == QZ_TAG_FUTEX && y->tag == QZ_TAG_FUTEX && x->process == y->process &&
+	       (x->address ^ y->address) == sizeof(uint32_t);
+}
+
+/* Unless it is to find out yet what it was woken for before: then it has waited for a lock meanwhile. */
+static void join_volley(struct replay *r, struct replay_row *t, struct replay_row *by)
+{
+	struct replay_volley *v = volley_of(r, by->shot);
+	uint64_t ran = replay_row__ran(r, by);
+
+	if (volley_of(r, t->volley) || t->stay.object == REPLAY_NONE)
+		return;
+	if (!v || v->serial == t->joined || !is_same(r, v->object, t->stay.object) ||
+	    ran - by->shot_ran > AT_ONCE_NS)
+		v = begin_volley(r, t->stay.object);
+	v->members++;
+	by->shot = t->volley = t->joined = v->serial;
+	by->shot_ran = ran;
+	t->volley_ran = replay_row__ran(r, t);
+	t->gave = false;
+}
+
+void replay_grain__block(struct replay *r, struct replay_row *t)
+{
+	struct replay_volley *v = volley_of(r, t->volley);
+	uint64_t ran = replay_row__ran(r, t) - t->volley_ran;
+
+	t->shot = 0;
+	if (!v || v->object == REPLAY_NONE) {
+		t->volley = 0;
+		return;
+	}
+	if (ran >= NOTHING_NS || t->stay.cause != QZ_WAIT_FUTEX)
+		v->useful = true;
+	else if (t->gave)
+		; /* a small step, or a lock that others wait for: nobody knows */
+	else if (is_same(r, v->object, t->stay.object))
+		v->in_vain++;
+	else /* a lock, to look whether there is something */
+		return;
+	t->volley = 0;
+	tell(r, v);
+}
+
+void replay_grain__drop_object(struct replay *r, uint32_t object)
+{
+	for (uint32_t i = 0; i < VOLLEYS; i++)
+		if (r->volleys[i].object == object)
+			r->volleys[i].object = REPLAY_NONE;
+}
+
+/* ---- hand-overs ---- */
+
+void replay_grain__hand_over(struct replay *r, struct replay_row *t,
+			     const struct replay_waker *waker, uint64_t ran)
+{
+	struct replay_row *by = replay__row(r, waker->ref.row);
+
+	if (!is_fellow(r, t, waker))
+		return;
+	replay__parallelism(r, t->pub.scope)
+		->pub.grain[grain_of(ran > t->handed_at ? ran - t->handed_at : 0)]++;
+	t->handed_at = ran;
+	/* who has a lock to pass on in the volley that both are of has handed nothing over */
+	by->gave |= !by->volley || by->volley != t->volley;
+	if (replay_waker__wakes_words(waker))
+		join_volley(r, t, by);
+}

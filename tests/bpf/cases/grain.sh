@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+# How often a program started threads and processes, and handed over: as often as the program itself says.
+
+# grain COMMAND...: its counts, as grain.json; the log of the same run gives the same ones.
+grain()
+{
+	"$out/quartzctl" record --cpu none --log log -o profile -- "$@" >program.out 2>record.err ||
+		fail "record ended with status $?"
+	"$out/quartzctl" report --costs --json -i profile >costs.json || fail 'no costs'
+	jq -c '.scopes[0].grain' costs.json >grain.json
+	"$out/quartzctl" replay -o replayed.pb.gz log 2>replay.err || fail "replay ended with status $?"
+	"$out/quartzctl" report --costs --json -i replayed.pb.gz >replayed.json || fail 'no costs of the replay'
+	jq -ne --slurpfile a costs.json --slurpfile b replayed.json '
+		[$a, $b | .[0].scopes[0].grain | {threads_started, processes_started, work}] | .[0] == .[1]' >/dev/null ||
+		fail 'the log says otherwise' "$(jq -c '.scopes[0].grain' costs.json replayed.json)"
+}
+
+# counts FILTER [JQ-OPTION]...
+counts()
+{
+	local filter=$1
+
+	shift
+	jq -e "$@" "([.work[].hand_overs] | add) == .hand_overs and ($filter)" grain.json >/dev/null ||
+		fail "not so: $filter" "$(cat grain.json program.out)"
+}
+
+threads_started()
+{
+	grain "$programs/threads_churn" 1000 4
+	grep -q '^threads created 1000 ' program.out || fail 'it did not start them' "$(cat program.out)"
+	counts '.threads_started == 1000 and .processes_started == 0 and .start_ns > 0'
+}
+
+processes_started()
+{
+	grain "$programs/forks" 300 4
+	counts '.processes_started == 300 and .threads_started == 0'
+}
+
+# Each process is a scope, and those that lived for a moment are put together.
+processes_of_a_machine()
+{
+	local of_forks='[.scopes[] | select(.comm == "forks") | .grain.processes_started] | add'
+
+	serve
+	"$programs/forks" 300 4 >program.out || fail 'it did not run'
+	sleep 1
+	detach
+	"$out/quartzctl" report --scope all --costs --json -i profile >costs.json || fail 'no costs'
+	jq -e "($of_forks) == 300 and (.scopes[] | select(.comm == \"machine\") | .grain.processes_started >= 300)" costs.json \
+		>/dev/null || fail 'not 300' "$(jq -c '[.scopes[] | select(.grain.processes_started > 0) | [.comm, .grain.processes_started]]' costs.json)"
+}
+
+# Each ring ends one sleep. The sleeper's end is one more, for whom joins it, and there may be one at a lock.
+one_way()
+{
+	grain "$programs/wakes" 5000
+	counts '.hand_overs >= 5000 and .hand_overs <= 5010 and .threads_started == 1'
+}
+
+# Both sides wait for each other alone: as often as they left the processor to wait, by the kernel.
+both_ways()
+{
+	local waits
+
+	grain "$programs/pingpong" "$1" "$2" 20000
+	waits=$(sed -n 's/^pingpong .* waits //p' program.out)
+	[ "$waits" -ge 10000 ] || fail "only $waits waits"
+	counts '(.hand_overs - $waits | fabs) <= 0.01 * $waits' --argjson waits "$waits"
+}
+
+# Of sixteen threads at a condition, for each item one has something to do: by the program's own count, and by the log.
+woken_for_nothing()
+{
+	local futile
+
+	launch "$programs/herd" broadcast 2000 16
+	lawful
+	futile=$(sed -n 's/^herd .* futile //p' program.out)
+	[ "$futile" -ge 10000 ] || fail "only $futile were woken for nothing"
+	expect 'most of them, and nobody else' '[.scopes[0].rows[] | select(.in_vain)] |
+		all(.name == "condition") and (map(.in_vain) | sum | . <= 1.02 * $futile and . >= 0.7 * $futile)' \
+		--argjson futile "$futile"
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e '[.. | objects | select(.rule? == "in_vain")] | length == 1 and (.[0] | .subject.name | test("condition")) and (.[0].gain_low_ns > 0)' advice.json \
+		>/dev/null || fail 'it is not told' "$(jq -c . advice.json)"
+}
+
+none_for_nothing()
+{
+	launch "$programs/herd" signal 2000 16
+	lawful
+	expect 'nobody was' '[.scopes[0].rows[].in_vain // 0] | sum <= 20'
+}
+
+try 'threads that were started are counted' threads_started
+try 'processes that were started are counted' processes_started
+try 'processes of a machine that were started are counted' processes_of_a_machine
+try 'each sleep that another thread ended is a hand-over' one_way
+try 'hand-overs by words' both_ways futex threads
+try 'hand-overs by pipes between processes' both_ways pipe processes
+try 'who is woken for nothing, where all are woken' woken_for_nothing
+try 'nobody is, where one is woken' none_for_nothing
