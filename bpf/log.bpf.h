@@ -53,6 +53,20 @@ static __always_inline u32 log__preempted_site(u32 tid)
 	return first_slot(mix(QZ_WAIT_PREEMPTED, tid)) | 1;
 }
 
+/*
+ * One that is stopped or frozen is still in the call where it waited for something else, and a call may wait for a device
+ * and for a lock.
+ */
+static __always_inline u32 log__waiting_site(struct task_struct *task, u32 state,
+					     const struct pt_regs *regs)
+{
+	u32 site = log__site(task->tgid, regs), cause = wait_cause__of_state(task, state);
+
+	if (!cause && BPF_CORE_READ_BITFIELD(task, in_iowait))
+		cause = QZ_WAIT_DISK;
+	return cause ? first_slot(mix(cause, site)) | 1 : site;
+}
+
 /* One that wakes others, in a call that may be one in which it waits, too. */
 static __always_inline u32 log__waking_site(u32 tgid, const struct pt_regs *regs)
 {
@@ -172,18 +186,25 @@ static __noinline int log__tell_waking(struct task_struct *task, u32 site, u64 n
  * for reading and writing 12 behind the word of writers and 16 behind that of all who wait for a phase to end, where
  * 1 stands for nobody.
  */
-static __always_inline u64 log__word(const struct pt_regs *regs)
+static __always_inline u64 log__futex_word(const struct pt_regs *regs)
 {
 	u32 words[5] = {}, owner;
 
-	if (!syscall__is_futex(arch__syscall_nr(regs)))
-		return 0;
 	if (bpf_probe_read_user(words, sizeof(words), (void *)arch__arg(regs, 1)))
 		bpf_probe_read_user(words, 3 * sizeof(u32), (void *)arch__arg(regs, 1));
 	owner = words[2];
 	if (!owner)
 		owner = words[4] > 1 ? words[4] : words[3];
 	return words[0] | (u64)owner << 32;
+}
+
+/* Of a lock of the kernel's, the holder alone. */
+static __always_inline u64 log__word(struct task_struct *task, u32 state,
+				     const struct pt_regs *regs)
+{
+	if (syscall__is_futex(arch__syscall_nr(regs)))
+		return log__futex_word(regs);
+	return (u64)KERNEL_LOCK_HOLDER(kernel_lock__find(task, state)) << 32;
 }
 
 /* ---- switches and wake-ups ---- */
@@ -202,11 +223,11 @@ static __always_inline u32 log__leave(struct task_struct *prev, u32 state, u64 n
 
 	if (!prev->mm || prev->flags & PF_KTHREAD_BIT)
 		return 0;
-	site = state ? log__site(prev->tgid, regs) : log__preempted_site(prev->pid);
+	site = state ? log__waiting_site(prev, state, regs) : log__preempted_site(prev->pid);
 	if (!log__knows(site, now))
 		log__tell_wait(prev, site, state, now);
 	if (state)
-		*object = log__word(regs);
+		*object = log__word(prev, state, regs);
 	return site;
 }
 

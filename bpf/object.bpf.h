@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads wait for: futex words, pipes, sockets and files. */
+/* What threads wait for: futex words, pipes, sockets, files, and locks of the kernel. */
 #ifndef QUARTZ_OBJECT_BPF_H
 #define QUARTZ_OBJECT_BPF_H
 
@@ -86,6 +86,25 @@ static __always_inline bool object__key_of_word(struct task_struct *task, struct
 	return wait.word != 0;
 }
 
+/* In a call that is its own cause: at a file's lock, or at an eventfd. */
+static __noinline bool object__key_of_call(struct task_struct *task, u32 scope, u64 fd,
+					   struct object_key *key)
+{
+	u32 tag;
+
+	if (!task || !key)
+		return false;
+	tag = KERNEL_LOCK_TAG(kernel_lock__find(task, BPF_CORE_READ(task, __state)));
+	if (tag == QZ_TAG_POSITION)
+		key->offset = (u64)file__of_fd(task, fd);
+	if (tag)
+		return object__key_of_inode(task, fd, tag, scope, key);
+	key->address = key->place = files__event((u64)BPF_CORE_READ(task, files), fd);
+	key->tag = QZ_TAG_EVENT;
+	key->space = (u64)scope << 32;
+	return key->address != 0;
+}
+
 /* False for a wait that is not for an object. */
 static __always_inline bool object__key(struct task_struct *task, struct qz_thread_state *t,
 					u32 cause, struct object_key *key)
@@ -95,13 +114,33 @@ static __always_inline bool object__key(struct task_struct *task, struct qz_thre
 	switch (cause) {
 	case QZ_WAIT_FUTEX:
 		return object__key_of_word(task, t, regs, key);
+	case QZ_WAIT_MAP_LOCK:
+		key->tag = QZ_TAG_MAP;
+		key->space = t->image;
+		key->address = task->tgid;
+		return true;
+	case QZ_WAIT_SYSCALL + ARCH_NR_FLOCK:
+		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_FLOCK, t->scope, key);
+	case QZ_WAIT_SYSCALL + ARCH_NR_FCNTL:
+		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_RECORD, t->scope, key);
+	case QZ_WAIT_SYSCALL + ARCH_NR_SEMOP:
+	case QZ_WAIT_SYSCALL + ARCH_NR_SEMTIMEDOP:
+		key->tag = QZ_TAG_SEMAPHORES;
+		key->space = (u64)t->scope << 32;
+		key->address = key->place = (u64)(u32)arch__arg(regs, 1) + 1;
+		return true;
+	}
+	if (cause >= QZ_WAIT_SYSCALL)
+		return object__key_of_call(task, t->scope, arch__arg(regs, 1), key);
+	if (!syscall__has_fd(arch__syscall_nr(regs)))
+		return false;
+	switch (cause) {
 	case QZ_WAIT_PIPE:
 		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_PIPE, t->scope, key);
 	case QZ_WAIT_SOCKET:
 		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_SOCKET, t->scope, key);
 	case QZ_WAIT_DISK:
-		return syscall__has_fd(arch__syscall_nr(regs)) &&
-		       object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_FILE, t->scope, key);
+		return object__key_of_inode(task, arch__arg(regs, 1), QZ_TAG_FILE, t->scope, key);
 	}
 	return false;
 }

@@ -80,7 +80,37 @@ struct tick_sched {
 
 struct bpf_local_storage;
 
+typedef struct {
+	s64 counter;
+} atomic_long_t;
+
+struct rw_semaphore {
+	atomic_long_t count;
+	atomic_long_t owner;
+};
+
+struct mutex {
+	atomic_long_t owner;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct eventfd_ctx {
+	int id;
+};
+
 struct mm_struct {
+	struct rw_semaphore mmap_lock;
 	unsigned long exec_vm;
 	unsigned long start_stack;
 	struct file *exe_file;
@@ -90,14 +120,19 @@ struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	struct rw_semaphore i_rwsem;
 };
 
 struct super_block {
 	u32 s_dev;
+	unsigned long s_magic;
 };
 
 struct file {
 	struct inode *f_inode;
+	void *private_data;
+	struct path f_path;
+	struct mutex f_pos_lock;
 };
 
 struct vm_area_struct {
@@ -182,6 +217,8 @@ struct task_struct {
 	char comm[16];
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
+	unsigned frozen : 1;
+	unsigned long jobctl;
 	int nr_cpus_allowed;
 	struct files_struct *files;
 	struct css_set *cgroups;

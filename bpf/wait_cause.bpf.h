@@ -5,23 +5,13 @@
 
 #define STATE_STOPPED 0xcu /* __TASK_STOPPED | __TASK_TRACED, unchanged since 2.6.33 */
 #define IO_WORKER_BIT 0x10 /* PF_IO_WORKER, since 5.12 */
-#define MODE_TYPE     0170000
-#define MODE_FIFO     0010000
-#define MODE_SOCKET   0140000
-
-/* The inode behind a descriptor of the current thread, or NULL. */
-static __always_inline struct inode *inode__of_fd(struct task_struct *task, u64 fd)
-{
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **files, *file = NULL;
-
-	if (!fdt || (u32)fd >= BPF_CORE_READ(fdt, max_fds))
-		return NULL;
-	files = BPF_CORE_READ(fdt, fd);
-	if (bpf_probe_read_kernel(&file, sizeof(file), &files[(u32)fd]) || !file)
-		return NULL;
-	return BPF_CORE_READ(file, f_inode);
-}
+/*
+ * Of the freezer of cgroup v1, and of the machine: a state since Linux 6.1, f5d39b020809, and before that a flag,
+ * PF_FROZEN, which no thread of a program has had since. The flag may go with 6.0.
+ */
+#define STATE_FROZEN 0x8000u
+#define FROZEN_BIT   0x00010000
+#define TRAP_FREEZE  (1ull << 23) /* JOBCTL_TRAP_FREEZE of cgroup v2, since 5.2 */
 
 static __always_inline bool syscall__has_fd(u64 nr)
 {
@@ -78,14 +68,32 @@ static __always_inline u32 wait_cause__of_syscall(u64 nr)
 
 static __always_inline u32 wait_cause__of_fd(struct task_struct *task, u64 nr, u64 fd)
 {
-	struct inode *inode = inode__of_fd(task, fd);
-	u32 type = inode ? BPF_CORE_READ(inode, i_mode) & MODE_TYPE : 0;
-
-	if (type == MODE_FIFO)
+	switch (file__type(file__of_fd(task, fd))) {
+	case MODE_FIFO:
 		return QZ_WAIT_PIPE;
-	if (type == MODE_SOCKET)
+	case MODE_SOCKET:
 		return QZ_WAIT_SOCKET;
+	}
 	return wait_cause__of_syscall(nr);
+}
+
+/* That of v2 has its threads sleep as in a call; parents of vfork have `frozen`, too. */
+static __always_inline bool task__is_frozen(struct task_struct *task, u32 state)
+{
+	if (state & STATE_FROZEN || task->flags & FROZEN_BIT)
+		return true;
+	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen) &&
+	       task->jobctl & TRAP_FREEZE;
+}
+
+/* Why a thread cannot go on whatever it does, in a call or in its own code; 0: it waits for what it asked for. */
+static __always_inline u32 wait_cause__of_state(struct task_struct *task, u32 state)
+{
+	if (state & STATE_STOPPED)
+		return QZ_WAIT_STOPPED;
+	if (task__is_frozen(task, state))
+		return QZ_WAIT_FROZEN;
+	return 0;
 }
 
 /* state: of a thread that blocks, 0 for one that is preempted. Not inline: its stack is not to be that of walks. */
@@ -93,13 +101,17 @@ static __noinline u32 wait_cause__find(struct task_struct *task, u32 state)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 nr = arch__syscall_nr(regs);
+	u32 cause;
 
 	if (!state)
 		return QZ_WAIT_PREEMPTED;
-	if (state & STATE_STOPPED)
-		return QZ_WAIT_STOPPED;
 	if (task->flags & (IO_WORKER_BIT | PF_KTHREAD_BIT))
 		return QZ_WAIT_KERNEL;
+	cause = wait_cause__of_state(task, state);
+	if (cause)
+		return cause;
+	if (KERNEL_LOCK_TAG(kernel_lock__find(task, state)) == QZ_TAG_MAP)
+		return QZ_WAIT_MAP_LOCK;
 	if ((s64)nr == -1)
 		return QZ_WAIT_PAGE_FAULT;
 	if (arch__is_compat(task))
@@ -107,6 +119,9 @@ static __noinline u32 wait_cause__find(struct task_struct *task, u32 state)
 	nr = arch__native_nr(nr);
 	if (syscall__is_futex(nr))
 		return QZ_WAIT_FUTEX;
+	if (nr == ARCH_NR_IO_URING_ENTER)
+		return io_uring__cause((u64)BPF_CORE_READ(task, files), io_uring__of_task(task),
+				       arch__arg(regs, 1), arch__arg(regs, 4));
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		return QZ_WAIT_DISK;
 	return syscall__has_fd(nr) ? wait_cause__of_fd(task, nr, arch__arg(regs, 1))

@@ -13,16 +13,40 @@
 
 #define MAX_FRAMES 12 /* of a stack in one line */
 
+/* ", inode 5", ", word at 0x1000", "" where the name says it: names are those of daemon/waits/objects.c. */
+static void print_place(FILE *out, const struct qz_object *o)
+{
+	switch (o->kind) {
+	case QZ_OBJECT_LOCK:
+		if (!strncmp(o->name, "the process' ", strlen("the process' ")))
+			return;
+		/* fallthrough */
+	case QZ_OBJECT_FILE:
+	case QZ_OBJECT_PIPE:
+	case QZ_OBJECT_SOCKET:
+		fprintf(out, ", inode %" PRIu64, o->address);
+		return;
+	case QZ_OBJECT_LINE:
+		fprintf(out, ", memory at 0x%" PRIx64, o->address);
+		return;
+	case QZ_OBJECT_EVENT:
+		return;
+	case QZ_OBJECT_SEMAPHORE:
+		if (!strncmp(o->name, "the semaphores of set ", strlen("the semaphores of set ")))
+			return;
+	}
+	fprintf(out, ", word at 0x%" PRIx64, o->address);
+}
+
 static int print_identity(const struct scope_view *s, const struct qz_object *o, uint32_t object)
 {
 	char *name = cells__object(s->report, object), *module = output__escape(o->module);
-	bool inode = o->kind >= QZ_OBJECT_FILE;
 	bool complete = name && module;
 
 	if (complete) {
 		fprintf(s->out->file, "\n%s%s%s\n", name, *module ? " in " : "", module);
-		fprintf(s->out->file, "process %d, %s ", o->pid, inode ? "inode" : "word at");
-		fprintf(s->out->file, inode ? "%" PRIu64 : "0x%" PRIx64, o->address);
+		fprintf(s->out->file, "process %d", o->pid);
+		print_place(s->out->file, o);
 		if (o->grouped > 1)
 			fprintf(s->out->file, " and %u more", o->grouped - 1);
 		fputc('\n', s->out->file);

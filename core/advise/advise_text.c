@@ -9,6 +9,7 @@
 #include "core/advise/verdict.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
+#include "core/model/wait_causes.h"
 #include "core/report/idle_time.h"
 #include "core/util/term_escape.h"
 
@@ -139,15 +140,17 @@ static int put_brief(FILE *out, const struct qz_advice *a, uint32_t i, int width
 
 static int add_reason(FILE *text, const struct qz_report *r, const struct qz_idle_row *row)
 {
-	char *label;
+	char room[QZ_WAIT_CAUSE_LENGTH], *label;
 
 	if (row->kind == QZ_IDLE_READY)
 		label = strdup("a processor");
 	else if (row->object != QZ_NONE)
 		label = qz_objects__label(&r->profile->objects[row->object]);
 	else
-		label = strdup(row->cause == QZ_NONE ? "what is not known"
-						     : r->profile->causes[row->cause]);
+		label = strdup(
+			row->cause == QZ_NONE
+				? "what is not known"
+				: qz_wait_cause__words(r->profile->causes[row->cause], room));
 	if (label)
 		fprintf(text, "%s (%.0f%% of the time)", label,
 			qz_finding__percent(r, row->idle_ns));
@@ -163,6 +166,13 @@ static int put_stream(FILE *out, FILE *stream, char **text, int err, int width, 
 	err = err ? err : put_escaped(out, *text, 0, width, at);
 	free(*text);
 	return err;
+}
+
+/* Whether somebody stopped it meanwhile. */
+static bool is_held(const struct qz_report *r, const struct qz_idle_row *most)
+{
+	return most->kind != QZ_IDLE_READY && most->cause != QZ_NONE &&
+	       qz_wait_cause__is_held(r->profile->causes[most->cause]);
 }
 
 /* What a program that hardly runs waits for: that may be outside of it, or its idleness. */
@@ -182,7 +192,10 @@ static int put_reasons(FILE *out, const struct qz_advice *a, const struct qz_idl
 		fputs(i ? " and " : "", stream);
 		err = add_reason(stream, a->report, &idle->rows[i]);
 	}
-	fputs(". It has no work, or what it waits for limits it.", stream);
+	fputs(is_held(a->report, &idle->rows[0])
+		      ? ". That is none of its own doing."
+		      : ". It has no work, or what it waits for limits it.",
+	      stream);
 	err = put_stream(out, stream, &text, err, width, &at);
 	return err ? err : put_command(out, a, "quartzctl objects", at, 0, width);
 }
@@ -274,12 +287,35 @@ static int put_nothing(FILE *out, const struct qz_advice *a, int width)
 	return err;
 }
 
+#define LEAST_HELD 10 /* percent of the time */
+
+/* Beside findings about the rest of the time: what nothing that they say changes. */
+static int put_held(FILE *out, const struct qz_advice *a, int width)
+{
+	const struct qz_report *r = a->report;
+	struct qz_idle idle = {0};
+	int err = qz_idle_time__find(r, &idle);
+	double percent = 0;
+	char text[80];
+
+	for (uint32_t i = 0; !err && i < idle.n; i++)
+		if (is_held(r, &idle.rows[i]))
+			percent += qz_finding__percent(r, idle.rows[i].idle_ns);
+	free(idle.rows);
+	if (err || percent < LEAST_HELD)
+		return err;
+	snprintf(text, sizeof(text), "It was stopped or frozen %.0f%% of the time.", percent);
+	put_broken(out, text, 0, 0, width);
+	fputc('\n', out);
+	return 0;
+}
+
 int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n)
 {
 	int err = qz_advise_text__verdict(out, a, width);
 
-	if (!err && !a->n)
-		err = put_nothing(out, a, width);
+	if (!err)
+		err = a->n ? put_held(out, a, width) : put_nothing(out, a, width);
 	for (uint32_t i = 0; !err && i < a->n && i < n; i++)
 		err = put_brief(out, a, i, width);
 	if (a->n > n) {
@@ -331,8 +367,8 @@ int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_
 {
 	int err = qz_advise_text__verdict(out, a, width);
 
-	if (!err && !a->n)
-		err = put_nothing(out, a, width);
+	if (!err)
+		err = a->n ? put_held(out, a, width) : put_nothing(out, a, width);
 	for (uint32_t i = 0; !err && i < a->n && i < n; i++)
 		err = put_whole(out, a, i, width);
 	return err;

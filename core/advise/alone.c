@@ -320,7 +320,8 @@ static bool waits_for_locks(const struct qz_report *r)
 		const struct qz_object *o = &r->profile->objects[r->objects[i].object];
 		uint64_t ns = r->objects[i].waits.blocked_ns;
 
-		if (o->kind == QZ_OBJECT_MUTEX || o->kind == QZ_OBJECT_RWLOCK)
+		if (o->kind == QZ_OBJECT_MUTEX || o->kind == QZ_OBJECT_RWLOCK ||
+		    o->kind == QZ_OBJECT_LOCK)
 			locks += ns;
 		else if (o->kind != QZ_OBJECT_JOIN)
 			others += ns;

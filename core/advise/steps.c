@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/advise/usage.h"
+#include "core/model/wait_causes.h"
 #include "core/report/idle_time.h"
 
 /*
@@ -153,7 +154,7 @@ static double left(const struct qz_steps *s, const struct asked *asked)
 /* Whether a wait for this would not be there with larger steps. */
 static bool hangs_on(enum qz_cost cost, const char *cause)
 {
-	bool others = !strcmp(cause, "socket") || !strcmp(cause, "poll");
+	bool others = !strcmp(cause, "socket") || qz_wait_cause__is_any(cause);
 
 	if (cost == QZ_COST_CALLS)
 		return others || !strcmp(cause, "pipe");

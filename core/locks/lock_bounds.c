@@ -7,6 +7,7 @@
 
 #include "core/locks/lock_kind.h"
 #include "core/advise/usage.h"
+#include "core/model/wait_causes.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -24,7 +25,7 @@ struct chain {
 
 static bool is_own(const char *cause)
 {
-	return strcmp(cause, "futex") != 0 && strcmp(cause, "poll") != 0 &&
+	return strcmp(cause, "futex") != 0 && !qz_wait_cause__is_any(cause) &&
 	       strcmp(cause, "child") != 0;
 }
 

@@ -79,6 +79,7 @@ static int add(const struct qz_report *r, struct qz_advice *a, const struct qz_l
 	       const struct qz_object_row *row)
 {
 	struct qz_lock_gain gain;
+	const char *remedy;
 	struct qz_finding f;
 	int err = qz_lock_bounds__find(r, row, &gain);
 
@@ -92,7 +93,8 @@ static int add(const struct qz_report *r, struct qz_advice *a, const struct qz_l
 	rule->say(&f, r, &gain);
 	say_where(&f, r, row->object);
 	prove(&f, r, &gain);
-	qz_finding__say(&f, &f.remedy, "%s", rule->remedy);
+	remedy = rule->blocked ? NULL : qz_lock_kind__remedy(&r->profile->objects[row->object]);
+	qz_finding__say(&f, &f.remedy, "%s", remedy ? remedy : rule->remedy);
 	return qz_advise__add(a, &f);
 }
 

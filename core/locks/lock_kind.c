@@ -44,7 +44,11 @@ uint32_t qz_lock_kind__locker(const struct qz_report *r, uint32_t object)
 		    (!most || w->blocked_ns + w->ready_ns > most->blocked_ns + most->ready_ns))
 			most = w;
 	}
-	return most ? find_locker(p, most->node) : QZ_NONE;
+	if (!most)
+		return QZ_NONE;
+	return strcmp(p->causes[most->cause], "futex") != 0
+		       ? qz_frames__program_code(p, most->node) /* who made the call */
+		       : find_locker(p, most->node);
 }
 
 /* glibc's, by their beginnings; a program's own procedure of such a name is one of an allocator, too. */
@@ -114,6 +118,14 @@ static bool is_stdio(const char *name)
 	return false;
 }
 
+static bool is_held(const struct qz_report *r, uint32_t object)
+{
+	for (uint32_t i = 0; i < r->nobjects; i++)
+		if (r->objects[i].object == object)
+			return qz_object_cost__is_held(r, &r->objects[i]);
+	return false;
+}
+
 /* Names are those that quartzd gives: daemon/waits/object_naming.c, futex_classify.c. */
 enum qz_lock_kind qz_lock_kind__of(const struct qz_report *r, uint32_t object)
 {
@@ -121,7 +133,7 @@ enum qz_lock_kind qz_lock_kind__of(const struct qz_report *r, uint32_t object)
 	const char *name = "";
 	uint32_t locker;
 
-	if (!qz_object_cost__can_be_held(o))
+	if (!is_held(r, object))
 		return QZ_LOCK_NONE;
 	locker = qz_lock_kind__locker(r, object);
 	if (locker != QZ_NONE)
@@ -133,4 +145,25 @@ enum qz_lock_kind qz_lock_kind__of(const struct qz_report *r, uint32_t object)
 	if (!strncmp(o->name, "stdio lock", strlen("stdio lock")) || is_stdio(name))
 		return QZ_LOCK_STDIO;
 	return QZ_LOCK_PROGRAM;
+}
+
+/* Names are those of daemon/waits/objects.c. */
+const char *qz_lock_kind__remedy(const struct qz_object *o)
+{
+	static const char *const remedies[][2] = {
+		{"the process' memory map", "map and unmap less: keep memory and use it again; or "
+					    "processes instead of threads"},
+		{"the inode's lock of ",
+		 "larger writes, or a file for each thread; one that writes for all"},
+		{"the position's lock of ", "pread and pwrite, which have their own position, or a "
+					    "descriptor for each thread"},
+		{"the lock of ",
+		 "hold it for less time, lock parts of the file (fcntl), or give each part a file"},
+	};
+
+	for (size_t i = 0; o->kind == QZ_OBJECT_LOCK && i < sizeof(remedies) / sizeof(remedies[0]);
+	     i++)
+		if (!strncmp(o->name, remedies[i][0], strlen(remedies[i][0])))
+			return remedies[i][1];
+	return NULL;
 }

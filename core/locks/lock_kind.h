@@ -19,6 +19,9 @@ uint32_t qz_lock_kind__locker(const struct qz_report *r, uint32_t object);
 /* Whether a procedure has a name of code of the C library's allocator. */
 bool qz_lock_kind__is_allocator(const struct qz_profile *p, uint32_t procedure);
 
+/* What to do about a lock of the kernel's, by its name; NULL: as about any other. Static. */
+const char *qz_lock_kind__remedy(const struct qz_object *o);
+
 enum qz_lock_kind qz_lock_kind__of(const struct qz_report *r, uint32_t object);
 
 #endif

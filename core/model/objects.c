@@ -16,7 +16,8 @@ const char *qz_objects__kind_name(uint32_t kind)
 		[QZ_OBJECT_JOIN] = "join",	     [QZ_OBJECT_ONCE] = "once",
 		[QZ_OBJECT_SPIN] = "spin",	     [QZ_OBJECT_FILE] = "file",
 		[QZ_OBJECT_PIPE] = "pipe",	     [QZ_OBJECT_SOCKET] = "socket",
-		[QZ_OBJECT_LINE] = "cache line",
+		[QZ_OBJECT_LINE] = "cache line",     [QZ_OBJECT_LOCK] = "lock",
+		[QZ_OBJECT_EVENT] = "eventfd",
 	};
 
 	return names[kind];

@@ -258,6 +258,8 @@ enum qz_object_kind {
 	QZ_OBJECT_PIPE,
 	QZ_OBJECT_SOCKET,
 	QZ_OBJECT_LINE, /* a cache line that threads take from each other while they run: none of them is blocked */
+	QZ_OBJECT_LOCK, /* of the kernel's: of a file, its inode, its position, a process' memory map */
+	QZ_OBJECT_EVENT, /* an eventfd */
 	QZ_OBJECT_KINDS,
 };
 
@@ -274,8 +276,9 @@ struct qz_object {
 	uint32_t scope;
 	uint32_t kind; /* enum qz_object_kind */
 	int32_t pid;
-	uint64_t address; /* in the process; inode number for files, pipes and sockets */
-	char *name;	  /* unique in a scope and kind; never "" */
+	uint64_t
+		address; /* in the process; inode number for files and their locks, pipes and sockets */
+	char *name;	 /* unique in a scope and kind; never "" */
 	char *module;	  /* of the variable, or of the procedure in the name; "" when none */
 	uint32_t grouped; /* words that were put together under this name, at least 1 */
 	bool vacant;	  /* as of a scope */

@@ -3,6 +3,7 @@
 #ifndef QUARTZ_CORE_WAIT_CAUSES_H
 #define QUARTZ_CORE_WAIT_CAUSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define QZ_WAIT_CAUSE_LENGTH 32
@@ -12,5 +13,17 @@
  * `room`. Thread-safe.
  */
 const char *qz_wait_cause__name(uint32_t cause, char room[QZ_WAIT_CAUSE_LENGTH]);
+
+/*
+ * What somebody with this cause waits for, in words that follow upon "waited for": "a child process", "the call fsync". In
+ * `room` if it is made. Thread-safe.
+ */
+const char *qz_wait_cause__words(const char *name, char room[QZ_WAIT_CAUSE_LENGTH]);
+
+/* Whether it was kept from going on by somebody else, whatever it did: stopped or frozen. */
+bool qz_wait_cause__is_held(const char *name);
+
+/* Whether this is the name of a wait for the first of several things, of any kind: poll, select, epoll, io_uring. */
+bool qz_wait_cause__is_any(const char *name);
 
 #endif

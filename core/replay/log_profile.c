@@ -234,6 +234,13 @@ static const struct {
 	[QZ_TAG_PIPE] = {QZ_OBJECT_PIPE, "inode"},
 	[QZ_TAG_SOCKET] = {QZ_OBJECT_SOCKET, "inode"},
 	[QZ_TAG_FILE] = {QZ_OBJECT_FILE, "inode"},
+	[QZ_TAG_SEMAPHORES] = {QZ_OBJECT_SEMAPHORE, "set"},
+	[QZ_TAG_EVENT] = {QZ_OBJECT_EVENT, "eventfd"},
+	[QZ_TAG_FLOCK] = {QZ_OBJECT_LOCK, "flock of inode"},
+	[QZ_TAG_RECORD] = {QZ_OBJECT_LOCK, "fcntl of inode"},
+	[QZ_TAG_INODE] = {QZ_OBJECT_LOCK, "inode"},
+	[QZ_TAG_POSITION] = {QZ_OBJECT_LOCK, "position in inode"},
+	[QZ_TAG_MAP] = {QZ_OBJECT_LOCK, "memory map of"},
 };
 
 _Static_assert(QZ_QUEUE_LENGTHS == REPLAY_LENGTHS, "lengths of queues");
@@ -248,7 +255,7 @@ static void add_object(struct making *m, uint32_t number)
 	int64_t index;
 
 	m->objects[number] = QZ_NONE;
-	if (scope == QZ_NONE || o->tag < QZ_TAG_FUTEX || o->tag > QZ_TAG_FILE)
+	if (scope == QZ_NONE || o->tag < QZ_TAG_FUTEX || o->tag >= QZ_TAGS)
 		return;
 	if (o->tag == QZ_TAG_FUTEX)
 		snprintf(name, sizeof(name), "word 0x%" PRIx64 " of %" PRIu32, o->address,

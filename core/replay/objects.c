@@ -3,8 +3,10 @@
  * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
  * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when it was taken by a thread that had waited, and 1
  * when it was taken by one that found it free. The first is the one who was woken last, unless that one waits again; the
- * second is not known, and the one who let go of the lock last is taken for it, as it mostly is.
+ * second is not known, and the one who let go of the lock last is taken for it, as it mostly is. Locks of the kernel are
+ * as those of three states when somebody waits; who has them is told with some.
  */
+#include <errno.h>
 #include <sys/syscall.h>
 
 #include "core/replay/state.h"
@@ -13,6 +15,8 @@
 #define FUTEX_TID	  0x3fffffffu
 #define LOCK_TAKEN	  1 /* of locks of three states */
 #define LOCK_CONTENDED	  2
+/* Of musl, whose plain mutexes have EBUSY where others have their owner. */
+#define MUSL_CONTENDED (FUTEX_WAITERS_BIT | EBUSY)
 
 /* ---- time ---- */
 
@@ -113,6 +117,54 @@ static uint32_t replay_queue__named(const struct replay *r, const struct replay_
 	return t->own_tid == t->pub.tid ? REPLAY_NONE : replay_process__own(r, t->process_row, tid);
 }
 
+static bool replay_queue__is_kernel_lock(const struct replay_queue *q)
+{
+	return q->pub.tag >= QZ_TAG_LOCKS && q->pub.tag < QZ_TAGS;
+}
+
+#define TOGETHER_NS 200000 /* one call wakes all that it wakes in less */
+
+/* Locks of files, and eventfds, wake all who wait. */
+static void replay_queue__add_woken(const struct replay *r, struct replay_queue *q,
+				    const struct replay_row *t, const struct replay_waker *waker)
+{
+	if (q->nwoken == QUEUE_WOKEN || waker->ref.serial != q->releaser.serial ||
+	    r->now - q->woken_at > TOGETHER_NS)
+		q->nwoken = 0;
+	if (!q->nwoken)
+		q->woken_at = r->now;
+	q->woken[q->nwoken++] =
+		(struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
+}
+
+/* One of them waits again: who has it is another one. */
+static void replay_queue__take_woken(struct replay_queue *q, const struct replay_row *t)
+{
+	for (uint32_t i = 0; i < q->nwoken; i++)
+		if (q->woken[i].serial == t->pub.serial) {
+			q->woken[i] = q->woken[--q->nwoken];
+			if (q->nwoken)
+				q->acquirer = q->woken[q->nwoken - 1];
+			return;
+		}
+}
+
+/* What may be made into a lock: who finds a token has it, and puts it back. */
+static bool replay_queue__is_token(const struct replay_queue *q)
+{
+	return q->pub.tag == QZ_TAG_PIPE || q->pub.tag == QZ_TAG_SEMAPHORES ||
+	       q->pub.tag == QZ_TAG_EVENT;
+}
+
+#define TOKEN_LEAST 4 /* times that one was put back */
+
+/* Where others write than read, nobody puts anything back. */
+static bool replay_queue__is_lock(const struct replay_queue *q)
+{
+	return q->pub.tag == QZ_TAG_FUTEX || replay_queue__is_kernel_lock(q) ||
+	       (q->given_back >= TOKEN_LEAST && 2 * q->given_back > q->pub.wakes);
+}
+
 /* Who has what the thread begins to wait for, as far as the word tells. */
 static uint32_t replay_queue__find_holder(const struct replay *r, const struct replay_queue *q,
 					  const struct replay_row *t, uint64_t words)
@@ -120,6 +172,17 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 	uint32_t word = QZ_LOG_WORD(words), owner = QZ_LOG_OWNER(words), self, i;
 
 	self = (uint32_t)(t - replay__row(r, 0));
+	if (q->pub.tag != QZ_TAG_FUTEX) {
+		i = owner ? replay_row__find(r, owner) : REPLAY_NONE;
+		if (i != REPLAY_NONE)
+			return i != self ? i : REPLAY_NONE;
+		owner = 0;
+		word = LOCK_CONTENDED;
+	}
+	if (word == MUSL_CONTENDED) {
+		word = LOCK_CONTENDED;
+		owner = 0;
+	}
 	if (word & FUTEX_WAITERS_BIT && word != UINT32_MAX)
 		owner = word & FUTEX_TID;
 	if (owner) {
@@ -171,8 +234,10 @@ void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words)
 	q->pub.arrivals[found < REPLAY_LENGTHS ? found : REPLAY_LENGTHS - 1]++;
 	q->refs++;
 	t->stay.queued = true;
-	if (q->pub.tag != QZ_TAG_FUTEX)
+	if (!replay_queue__is_lock(q))
 		return;
+	if (q->pub.tag != QZ_TAG_FUTEX)
+		replay_queue__take_woken(q, t);
 	replay_queue__set_holder(r, i, replay_queue__find_holder(r, q, t, words));
 	if (q->holder != REPLAY_NONE && q->holder == replay_ref__row(r, &q->releaser) &&
 	    replay_ref__row(r, &q->acquirer) == (uint32_t)(t - replay__row(r, 0)))
@@ -187,10 +252,21 @@ bool replay_waker__wakes_words(const struct replay_waker *waker)
 		waker->cause == QZ_WAIT_SYSCALL + SYS_exit);
 }
 
+/*
+ * Whether this wake-up hands over what was waited for. Locks of the kernel are let go in page faults, too, which are no
+ * calls, and when processes end.
+ */
+static bool replay_queue__is_let_go(const struct replay_queue *q, const struct replay_waker *waker)
+{
+	if (!waker)
+		return false;
+	return replay_queue__is_kernel_lock(q) ||
+	       (waker->by_call && replay_waker__wakes_words(waker) == (q->pub.tag == QZ_TAG_FUTEX));
+}
+
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
 {
 	uint32_t i = t->stay.object;
-	bool released, by_word = waker && replay_waker__wakes_words(waker);
 	struct replay_queue *q;
 
 	if (!t->stay.queued)
@@ -199,12 +275,17 @@ void replay_queue__leave(struct replay *r, struct replay_row *t, const struct re
 	t->stay.queued = false;
 	replay_queue__charge(r, q);
 	q->pub.waiters--;
-	released = waker && waker->by_call && by_word == (q->pub.tag == QZ_TAG_FUTEX);
-	if (!released)
+	if (!replay_queue__is_let_go(q, waker))
 		return;
 	q->pub.wakes++;
-	if (!by_word)
+	if (replay_queue__is_token(q)) {
+		q->given_back += waker->ref.serial && replay__row(r, waker->ref.row)->took == i;
+		t->took = i;
+	}
+	if (!replay_queue__is_lock(q))
 		return;
+	if (q->pub.tag != QZ_TAG_FUTEX)
+		replay_queue__add_woken(r, q, t, waker);
 	q->acquirer = (struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
 	q->releaser = waker->ref;
 	q->ndoubts = 0;

@@ -148,7 +148,7 @@ static bool is_valid(const struct qz_log_record *record)
 	case QZ_LOG_WAKING:
 		return record->state <= QZ_LOG_BY_CALL && record->cause < QZ_WAIT_CAUSES;
 	case QZ_LOG_SITE:
-		return record->state <= QZ_TAG_FILE && record->cause < QZ_WAIT_CAUSES;
+		return record->state < QZ_TAGS && record->cause < QZ_WAIT_CAUSES;
 	case QZ_LOG_SAMPLE:
 		return record->state <= (QZ_LOG_SAMPLED_BUFFER | QZ_LOG_SAMPLED_SPINNING);
 	case QZ_LOG_FOUND:

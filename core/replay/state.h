@@ -91,6 +91,8 @@ struct replay_row {
 	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
 	uint32_t held;		      /* objects that it holds: the first one */
 	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
+	/* the last semaphore, eventfd or pipe from whose queue it was woken; likewise */
+	uint32_t took;
 	uint32_t
 		volley; /* serial of the one that it was woken in, while it is not known what for; 0: none */
 	uint32_t joined;     /* likewise, of the last one */
@@ -141,6 +143,8 @@ struct replay_doubt {
 
 #define QUEUE_DOUBTS 4
 
+#define QUEUE_WOKEN 8
+
 struct replay_queue {
 	struct replay_object pub;
 	bool exists;
@@ -149,6 +153,12 @@ struct replay_queue {
 	uint64_t since;
 	struct replay_ref acquirer,
 		releaser; /* of the last wake-up by a futex call: who was woken, and by whom */
+	/* wake-ups by who was woken there before, see replay_queue__is_token */
+	/* All that one wake-up of the kernel's has woken, of whom one has it by now: those that wait again are taken out. */
+	struct replay_ref woken[QUEUE_WOKEN];
+	uint32_t nwoken;
+	uint64_t woken_at;
+	uint64_t given_back;
 	uint32_t holder;
 	uint64_t holder_ran; /* the holder's running time at since */
 	struct replay_doubt doubts[QUEUE_DOUBTS];

@@ -104,6 +104,7 @@ struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t pr
 		.last_place = REPLAY_NONE,
 		.held = REPLAY_NONE,
 		.released = REPLAY_NONE,
+		.took = REPLAY_NONE,
 		.steps = REPLAY_NONE,
 		.next = REPLAY_NONE,
 	};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model/wait_causes.h"
 #include "core/report/wait_report.h"
 
 #define RAN_PERCENT    1
@@ -18,7 +19,7 @@ static bool is_rest(const struct qz_profile *p, const struct qz_wait *w)
 {
 	const char *cause = p->causes[w->cause];
 
-	if (!strcmp(cause, "poll") || !strcmp(cause, "sleep") || !strcmp(cause, "child"))
+	if (qz_wait_cause__is_any(cause) || !strcmp(cause, "sleep") || !strcmp(cause, "child"))
 		return true;
 	if (strcmp(cause, "futex") || w->object == QZ_NONE)
 		return false;

@@ -22,7 +22,7 @@ static const char *const causes_of_calls[][2] = {
 	{"poll", "poll"},	  {"ppoll", "poll"},	  {"select", "poll"},
 	{"pselect6", "poll"},	  {"epoll_wait", "poll"}, {"epoll_pwait", "poll"},
 	{"epoll_pwait2", "poll"}, {"nanosleep", "sleep"}, {"clock_nanosleep", "sleep"},
-	{"wait4", "child"},	  {"waitid", "child"},
+	{"wait4", "child"},	  {"waitid", "child"},	  {"io_uring_enter", "io_uring"},
 };
 
 static const char *cause_of_call(const char *call)
@@ -176,9 +176,9 @@ static int add_samples(struct qz_kernel_rows *rows, const struct qz_report *r)
 /* Whether there is a system call of this name among the kernel's procedures, or else a cause of another name. */
 static bool is_call(const char *cause)
 {
-	static const char *const others[] = {"unknown", "disk",	  "page_fault",
-					     "pipe",	"socket", "start",
-					     "stopped", "kernel", "preempted"};
+	static const char *const others[] = {"unknown", "disk",	    "page_fault", "pipe",
+					     "socket",	"start",    "stopped",	  "frozen",
+					     "kernel",	"map_lock", "preempted"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(cause, others[i]))

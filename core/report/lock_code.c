@@ -19,7 +19,7 @@ static const char *const prefixes[] = {
 	"gomp_sem_",	   "sem_",	   "__new_sem_",     "take_gil",
 	"drop_gil",	   "PyEval_Save",  "PyEval_Restore", "__wait",
 	"__wake",	   "PyThread_",	   "mtx_",	     "cnd_",
-	"std::sys",
+	"std::sys",	   "__timedwait",  "__syscall_cp",
 };
 
 bool qz_lock_code__is(const struct qz_procedure *procedure)

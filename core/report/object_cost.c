@@ -24,7 +24,23 @@ struct parts {
 bool qz_object_cost__can_be_held(const struct qz_object *o)
 {
 	return o->kind == QZ_OBJECT_OTHER || o->kind == QZ_OBJECT_MUTEX ||
-	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN;
+	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN ||
+	       o->kind == QZ_OBJECT_LOCK;
+}
+
+/* The name is that of daemon/waits/objects.c. */
+static bool is_token(const struct qz_object *o)
+{
+	return o->kind == QZ_OBJECT_PIPE || o->kind == QZ_OBJECT_EVENT ||
+	       (o->kind == QZ_OBJECT_SEMAPHORE &&
+		!strncmp(o->name, "the semaphores of set ", strlen("the semaphores of set ")));
+}
+
+bool qz_object_cost__is_held(const struct qz_report *r, const struct qz_object_row *row)
+{
+	const struct qz_object *o = &r->profile->objects[row->object];
+
+	return qz_object_cost__can_be_held(o) || (is_token(o) && row->figure.cpu_ns);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -221,7 +237,7 @@ static void set_costs(struct qz_report *r, const struct parts *parts,
 		struct qz_object_row *row = &r->objects[i];
 		struct qz_object_cost *cost = &row->cost;
 
-		if (qz_object_cost__can_be_held(&r->profile->objects[row->object]))
+		if (qz_object_cost__is_held(r, row))
 			set_parts(r, row, &parts[i], code, stamps);
 		if (r->profile->objects[row->object].kind == QZ_OBJECT_LINE)
 			cost->line_ns = row->figure.norm_ns;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct qz_report;
+struct qz_object_row;
 struct qz_object;
 
 /*
@@ -32,6 +33,12 @@ struct qz_object_cost {
 
 /* Whether such an object can be held, unlike one at which threads wait for each other or for work. */
 bool qz_object_cost__can_be_held(const struct qz_object *o);
+
+/*
+ * Whether a row of objects is of one that is held: one that can be, or a semaphore of System V, an eventfd or a pipe, where
+ * somebody was seen to have it, as who reads a token and writes it back has.
+ */
+bool qz_object_cost__is_held(const struct qz_report *r, const struct qz_object_row *row);
 
 /* Sets the costs of all objects of a report that is otherwise complete. 0 or -ENOMEM. */
 int qz_object_cost__build(struct qz_report *r);

@@ -35,7 +35,7 @@ static bool is_meeting(const struct qz_report *r, const struct qz_object_row *ro
 
 static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
 {
-	return qz_object_cost__can_be_held(&r->profile->objects[row->object]);
+	return qz_object_cost__is_held(r, row);
 }
 
 static void find(const struct qz_report *r, struct fine *fine)

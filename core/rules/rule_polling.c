@@ -11,6 +11,7 @@
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 
 #define LEAST_COUNT  20		  /* sleeps */
 #define LONGEST_NS   500000000ull /* of one, on average: who sleeps for longer has nothing to do */
@@ -44,7 +45,7 @@ static bool is_sleep(const struct qz_profile *p, const struct qz_wait *w)
 /* What threads and processes wait for otherwise is each other, and so who sleeps. */
 static bool is_outside(const char *cause)
 {
-	return !strcmp(cause, "socket") || !strcmp(cause, "pipe") || !strcmp(cause, "poll") ||
+	return !strcmp(cause, "socket") || !strcmp(cause, "pipe") || qz_wait_cause__is_any(cause) ||
 	       qz_usage__is_device(cause);
 }
 

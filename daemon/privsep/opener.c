@@ -292,8 +292,7 @@ static void name_culprit(const struct opener_request *r, int fd, char name[CULPR
 		minor = st.stx_dev_minor;
 	} else if (r->what != OPENER_FILE) {
 		if (procfs__identity(fd, &pid, &start))
-			snprintf(name, CULPRIT, "process %" PRIu64 " (started at tick %" PRIu64 ")",
-				 pid, start);
+			snprintf(name, CULPRIT, "process %" PRIu64 "(%" PRIu64 ")", pid, start);
 		return;
 	}
 	snprintf(name, CULPRIT, "file %" PRIu64 " of device %u:%u", inode, major, minor);
@@ -331,11 +330,10 @@ static void accuse(const struct opener_request *r, int fd)
 	if (name[0])
 		strcpy(all.culprits[all.nculprits++ % MAX_LATE], name);
 	pthread_mutex_unlock(&all.lock);
-	if (name[0])
-		log_warning(
-			"%s: the kernel took too long to open it, so its code gets no names from "
-			"now on",
-			name);
+	if (name[0]) /* without when it started, which tells it from others of that number */
+		log_warning("%.*s: the kernel took too long to open it, so its code gets no names "
+			    "from now on",
+			    (int)strcspn(name, "("), name);
 }
 
 static int patience(void)

@@ -267,7 +267,21 @@ static bool begins_with_one(const char *s, const char *const *beginnings)
 bool futex_classify__is_runtime(const char *procedure, const char *module)
 {
 	return begins_with_one(qz_base_name(module), runtime_modules) ||
-	       begins_with_one(procedure, runtime_names) || futex_classify__function(procedure);
+	       begins_with_one(procedure, runtime_names) ||
+	       futex_classify__is_musl(procedure, module) || futex_classify__function(procedure);
+}
+
+/* What makes the system call, of a program that has it linked in; else by the file, of Alpine and of Debian. */
+bool futex_classify__is_musl(const char *procedure, const char *module)
+{
+	static const char *const names[] = {"__timedwait", "__timedwait_cp",   "__syscall_cp_c",
+					    "__cp_begin",  "__syscall_cp_asm", "__syscall_cp"};
+	static const char *const files[] = {"ld-musl", "libc.musl", NULL};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(procedure, names[i]))
+			return true;
+	return begins_with_one(qz_base_name(module), files) || strstr(module, "-musl/libc.so");
 }
 
 uint32_t futex_classify__module(const char *module)
@@ -308,6 +322,31 @@ static bool is_robust(const struct futex_classify_futex *f)
 	       owner <= 1u << 22; /* the kernel's limit of pids */
 }
 
+/*
+ * musl's, without a name on the stack: mutexes and locks for reading and writing have who has them, or how many, beside
+ * the mark that somebody waits (the sign); a semaphore the sign alone, or, before 1.2.4, all bits, and in its third word
+ * that it is of one process. Who waits for a condition has a word on its stack, behind a member of four bytes; of a thread
+ * that is joined it is not.
+ */
+static uint32_t kind_of_musl_word(const struct futex_classify_futex *f)
+{
+	uint32_t who = f->val & ~FUTEX_WAITERS;
+
+	if (command(f) != FUTEX_WAIT)
+		return QZ_OBJECT_OTHER;
+	if (f->val == FUTEX_WAITERS ||
+	    (f->val == UINT32_MAX && word_at(f, 8) == FUTEX_PRIVATE_FLAG))
+		return QZ_OBJECT_SEMAPHORE;
+	if (f->val == UINT32_MAX)
+		return word_at(f, 4) ? QZ_OBJECT_RWLOCK : QZ_OBJECT_OTHER;
+	if (f->val & FUTEX_WAITERS)
+		return is_robust(f) && (f->word % 8 || who > word_at(f, 4)) ? QZ_OBJECT_MUTEX
+									    : QZ_OBJECT_RWLOCK;
+	if (f->val == 2)
+		return f->word % 8 ? QZ_OBJECT_CONDITION : QZ_OBJECT_JOIN;
+	return QZ_OBJECT_OTHER;
+}
+
 /* Without a name on the stack. glibc's sem_t has the number of waiters behind the value. */
 static uint32_t kind_of_word(const struct futex_classify_futex *f)
 {
@@ -331,7 +370,13 @@ uint32_t futex_classify__kind(const struct futex_classify_futex *f, uint32_t cal
 {
 	uint32_t c = command(f);
 
-	if (c == FUTEX_LOCK_PI || c == FUTEX_LOCK_PI2 || is_robust(f))
+	if (c == FUTEX_LOCK_PI || c == FUTEX_LOCK_PI2)
+		return QZ_OBJECT_MUTEX;
+	if (f->musl && called == QZ_OBJECT_OTHER)
+		return kind_of_musl_word(f);
+	if (f->musl) /* in a condition's procedure, it may be getting its mutex back */
+		return called == QZ_OBJECT_CONDITION && is_robust(f) ? QZ_OBJECT_MUTEX : called;
+	if (is_robust(f))
 		return QZ_OBJECT_MUTEX;
 	if (c == FUTEX_WAIT_REQUEUE_PI)
 		return QZ_OBJECT_CONDITION;
@@ -372,6 +417,8 @@ const char *futex_classify__word(uint32_t kind)
 		[QZ_OBJECT_PIPE] = "pipe",
 		[QZ_OBJECT_SOCKET] = "socket",
 		[QZ_OBJECT_LINE] = "cache line",
+		[QZ_OBJECT_LOCK] = "a file",
+		[QZ_OBJECT_EVENT] = "eventfd",
 	};
 
 	return kind < QZ_OBJECT_KINDS ? words[kind] : words[QZ_OBJECT_OTHER];

@@ -30,6 +30,12 @@ const struct futex_classify_function *futex_classify__function(const char *proce
 bool futex_classify__is_runtime(const char *procedure, const char *module);
 
 /*
+ * Whether a procedure is code of musl's. Its words are others than those of glibc and of those who took their values
+ * from it: who waits for a condition or a thread's end waits for a 2 to change, as for a lock of theirs.
+ */
+bool futex_classify__is_musl(const char *procedure, const char *module);
+
+/*
  * What the code of a module mostly waits for where no procedure on the stack has a name: libgomp is stripped, and
  * does not export its barriers. QZ_OBJECT_OTHER: that is not known.
  */
@@ -41,6 +47,7 @@ struct futex_classify_futex {
 	uint32_t op, val;
 	uint32_t nbytes;      /* of bytes: 0 when the word could not be read */
 	const uint8_t *bytes; /* from the word on */
+	bool musl;	      /* the call is one of musl's */
 };
 
 /*

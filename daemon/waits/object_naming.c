@@ -65,6 +65,7 @@ struct caller {
 	const struct qz_procedure *procedure;	   /* outside of the runtime, NULL: none */
 	const char *file;			   /* that has the line */
 	uint32_t line;
+	bool musl;    /* the call is made by musl's code */
 	bool started; /* the procedure is not on the thread's own stack, but on its creator's */
 };
 
@@ -84,6 +85,8 @@ static bool take_line(struct caller *caller, const struct qz_profile *profile,
 	/* a thread that spins may have been interrupted */
 	if (!strcmp(p->module, "[kernel]"))
 		return true;
+	if (!caller->started && futex_classify__is_musl(p->name, p->module))
+		caller->musl = true;
 	if (!futex_classify__is_runtime(p->name, p->module)) {
 		caller->procedure = p;
 		caller->file = qz_line__file(profile, line);
@@ -290,7 +293,8 @@ void object_naming__futex(struct object_naming_context *c, const struct object_n
 			  struct object_naming *out)
 {
 	struct caller caller = find_caller(c->profile, f->node);
-	struct futex_classify_futex futex = {f->word, f->op, f->val, f->nbytes, f->bytes};
+	struct futex_classify_futex futex = {f->word,	f->op,	  f->val,
+					     f->nbytes, f->bytes, caller.musl};
 	uint32_t called = caller.row ? caller.row->kind : QZ_OBJECT_OTHER;
 	const char *word = caller.row ? caller.row->word : NULL;
 
@@ -345,10 +349,12 @@ void object_naming__memory(struct object_naming_context *c, const struct address
 void object_naming__file(const struct object_naming_file *f, struct object_naming *out)
 {
 	int dir = f->limited ? -1 : procfs__open(f->pid, f->start_boottime);
+	char file[OBJNAME_SIZE];
 
 	*out = (struct object_naming) {.kind = f->kind, .address = f->inode, .module = ""};
-	if (dir < 0 || fd_names__name(dir, f->fd, f->inode, out->name, sizeof(out->name)))
-		append(out, "%s", futex_classify__word(f->kind));
+	if (dir < 0 || fd_names__name(dir, f->fd, f->inode, file, sizeof(file)))
+		snprintf(file, sizeof(file), "%s", futex_classify__word(f->kind));
+	append(out, "%s%s%s", f->before, file, f->behind);
 	if (dir >= 0)
 		close(dir);
 }

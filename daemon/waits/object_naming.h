@@ -51,7 +51,8 @@ struct object_naming_file {
 	pid_t pid;
 	uint64_t start_boottime; /* of the process */
 	int fd;
-	uint32_t kind; /* QZ_OBJECT_FILE, QZ_OBJECT_PIPE or QZ_OBJECT_SOCKET */
+	uint32_t kind; /* QZ_OBJECT_FILE, QZ_OBJECT_PIPE, QZ_OBJECT_SOCKET or QZ_OBJECT_LOCK */
+	const char *before, *behind; /* the file's name in that of the object */
 	uint64_t inode;
 	bool limited; /* its process has as many names as it may */
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -251,22 +253,64 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 	address_map__free(&map);
 }
 
-static void name_inode(struct objects *o, const struct qz_object_slot *t, bool limited,
-		       struct object_naming *name)
+static void name_file(struct objects *o, const struct qz_object_slot *t, bool limited,
+		      struct object_naming *name)
 {
+	static const struct {
+		uint32_t kind;
+		const char *before, *behind; /* its name */
+	} tags[QZ_TAGS] = {
+		[QZ_TAG_PIPE] = {QZ_OBJECT_PIPE, "", ""},
+		[QZ_TAG_SOCKET] = {QZ_OBJECT_SOCKET, "", ""},
+		[QZ_TAG_FILE] = {QZ_OBJECT_FILE, "", ""},
+		[QZ_TAG_FLOCK] = {QZ_OBJECT_LOCK, "the lock of ", " (flock)"},
+		[QZ_TAG_RECORD] = {QZ_OBJECT_LOCK, "the lock of ", " (fcntl)"},
+		[QZ_TAG_INODE] = {QZ_OBJECT_LOCK, "the inode's lock of ", ""},
+		[QZ_TAG_POSITION] = {QZ_OBJECT_LOCK, "the position's lock of ", ""},
+	};
 	const struct image *image = address_spaces__get(o->context->spaces, t->image);
 	struct object_naming_file f = {
 		.pid = image ? image->pid : 0,
 		.start_boottime = image ? image->start_boottime : 0,
 		.fd = t->fd,
-		.kind = t->tag == QZ_TAG_PIPE	  ? QZ_OBJECT_PIPE
-			: t->tag == QZ_TAG_SOCKET ? QZ_OBJECT_SOCKET
-						  : QZ_OBJECT_FILE,
 		.inode = t->address,
 		.limited = limited,
 	};
 
+	if (t->tag >= QZ_TAGS || !tags[t->tag].before)
+		return;
+	f.kind = tags[t->tag].kind;
+	f.before = tags[t->tag].before;
+	f.behind = tags[t->tag].behind;
 	object_naming__file(&f, name);
+}
+
+/* What is no futex word. */
+static void name_other(struct objects *o, const struct qz_object_slot *t, bool limited,
+		       struct object_naming *name)
+{
+	struct object_naming named = {.module = "", .address = t->address};
+
+	switch (t->tag) {
+	case QZ_TAG_SEMAPHORES:
+		named.kind = QZ_OBJECT_SEMAPHORE;
+		snprintf(named.name, sizeof(named.name), "the semaphores of set %d (semop)", t->fd);
+		break;
+	case QZ_TAG_EVENT:
+		named.kind = QZ_OBJECT_EVENT;
+		snprintf(named.name, sizeof(named.name), "eventfd %" PRIu64,
+			 (uint64_t)t->address - 1);
+		break;
+	case QZ_TAG_MAP:
+		named.kind = QZ_OBJECT_LOCK;
+		snprintf(named.name, sizeof(named.name),
+			 "the process' memory map (mmap, munmap, page faults)");
+		break;
+	default:
+		name_file(o, t, limited, name);
+		return;
+	}
+	*name = named;
 }
 
 /*
@@ -305,7 +349,7 @@ static int64_t intern(struct objects *o, uint32_t i, uint32_t scope, uint32_t sp
 	bool limited = is_limited(p, scope);
 
 	if (t->tag != QZ_TAG_FUTEX && p->nobjects - p->vacant_objects < MAX_OBJECTS)
-		name_inode(o, t, limited, &name);
+		name_other(o, t, limited, &name);
 	else if (!limited)
 		name_word(o, t, spinner, &name);
 	slot->open = name.open || t->op == QZ_OP_SPUN;

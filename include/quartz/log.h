@@ -65,7 +65,8 @@ enum qz_log_found {
  * instruction and stack pointer. 0: not known, then `cause` is why it leaves. The SITE record of a hash comes before its first SWITCH and again from time to time, so a hash
  * that two places share is one place at a time.
  *
- * object of a SWITCH that blocks at a futex: QZ_LOG_WORD and QZ_LOG_OWNER, as they stood then.
+ * object of a SWITCH that blocks at a futex: QZ_LOG_WORD and QZ_LOG_OWNER, as they stood then. At a lock of the kernel's:
+ * QZ_LOG_OWNER is the thread that has it, 0: not known.
  */
 struct qz_log_record {
 	__u64 time;
@@ -77,7 +78,7 @@ struct qz_log_record {
 		struct {
 			__u32 other;
 			__u32 site;
-			__u64 object; /* of a SITE: the address of the futex word, or the number of the inode;
+			__u64 object; /* of a SITE: as `address` in struct qz_object_slot;
 					 of FOUND: the kernel's account of processor time so far */
 		};
 		char comm[QZ_LOG_COMM]; /* of EXIT and NAME */

@@ -65,6 +65,9 @@ enum qz_wait_cause {
 	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
 	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
 	QZ_WAIT_PASSED, /* not looked at: only of profiles by versions before 0.2, see core/model/passed_waits.h */
+	QZ_WAIT_FROZEN,	  /* with its control group, or the machine */
+	QZ_WAIT_MAP_LOCK, /* for the lock of its process' memory map, in mmap, munmap, a page fault */
+	QZ_WAIT_IO_URING, /* for requests of several kinds, or of one that is not known */
 	QZ_WAIT_NAMED,
 	QZ_WAIT_SYSCALL = 32,
 	QZ_WAIT_CAUSES = 1024,
@@ -74,7 +77,7 @@ enum qz_wait_cause {
 	{                                                                                          \
 		"unknown", "futex", "disk", "page_fault", "pipe", "socket", "poll", "sleep",       \
 			"child", "preempted", "start", "stopped", "kernel", "running",             \
-			"not_sampled"                                                              \
+			"not_sampled", "frozen", "map_lock", "io_uring"                            \
 	}
 
 /*
@@ -352,6 +355,15 @@ enum qz_object_tag {
 	QZ_TAG_PIPE,
 	QZ_TAG_SOCKET,
 	QZ_TAG_FILE,
+	QZ_TAG_SEMAPHORES, /* a System V set */
+	QZ_TAG_EVENT,	   /* an eventfd */
+	QZ_TAG_LOCKS,	   /* what is behind is a lock of the kernel's */
+	QZ_TAG_FLOCK = QZ_TAG_LOCKS,
+	QZ_TAG_RECORD,	 /* a lock of a file by fcntl */
+	QZ_TAG_INODE,	 /* that who changes a file or directory has */
+	QZ_TAG_POSITION, /* of a descriptor that threads share */
+	QZ_TAG_MAP,	 /* of the memory of a process */
+	QZ_TAGS,
 };
 
 #define QZ_OBJECT_SLOTS 8192u /* a power of two; numbers, from 1, have 19 bits in a sample */
@@ -364,12 +376,12 @@ enum qz_object_tag {
  * quartzd sets its hash to QZ_OBJECT_RETIRED: nobody finds it then. If nobody refers to it a second later, hash becomes 0.
  */
 struct qz_object_slot {
-	__u64 hash;    /* of tag, space, place and offset, which tell it from others */
-	__u64 space;   /* image; of what processes share, scope and device */
-	__u64 place;   /* address; of what processes share, inode number */
-	__u64 offset;  /* of a word that processes share, in the inode */
-	__u64 address; /* of the futex word; inode number */
-	__u32 tag;     /* enum qz_object_tag */
+	__u64 hash;   /* of tag, space, place and offset, which tell it from others */
+	__u64 space;  /* image; of what processes share, scope and device */
+	__u64 place;  /* address; of what processes share, inode number */
+	__u64 offset; /* of a word that processes share, in the inode */
+	__u64 address; /* of the futex word; inode number, process of a map, number + 1 of an eventfd and a set */
+	__u32 tag; /* enum qz_object_tag */
 	__u32 scope;
 	__u32 image;  /* of the first waiter */
 	__u32 serial; /* likewise */

@@ -184,6 +184,8 @@ stuck_file()
 	await_threads "$stuck" 2
 	attach --pid "$busy" --pid "$stuck"
 	await quartzd.err 'took too long to open it'
+	grep -qE ': (file [0-9]+ of device [0-9:]+|process [0-9]+): the kernel took' quartzd.err ||
+		fail 'not by its number alone'
 	grep -q 'asked by quartzd' fuse.out || fail 'it was never asked for'
 	"$out/quartzctl" status --json >status.json || fail 'no status'
 	jq -e '.openers_late > 0' status.json >/dev/null || fail 'it is not counted' "$(cat status.json)"

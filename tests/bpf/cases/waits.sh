@@ -49,6 +49,125 @@ by_cause()
 	waited_for ".scopes[0].causes[\"$2\"] | .blocked_ns + .ready_ns" "${@:3}"
 }
 
+# by_uring KIND CAUSE [OTHER_CAUSE]...: in io_uring, never for a device.
+by_uring()
+{
+	record "$programs/uring" "$1" 20
+	[ "$status" != 77 ] || skip 'the kernel has no io_uring for us'
+	[ "$status" = 0 ] || fail "record of uring $1 ended with status $status"
+	both_reports
+	waited_for ".scopes[0].causes[\"$2\"] | .blocked_ns + .ready_ns" "${@:3}"
+	expect 'it does not wait for a device' '(.scopes[0].causes.disk.blocked_ns // 0) <=
+		0.1 * (.scopes[0].causes[$cause].blocked_ns)' --arg cause "$2"
+	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
+	grep -q 'WAITING FOR DEVICES' advice.out && fail 'advised about devices' "$(cat advice.out)"
+	return 0
+}
+
+# What is asked of a file alone is a wait for its device, as far as there was one.
+uring_device()
+{
+	record "$programs/uring" device 200
+	[ "$status" != 77 ] || skip 'no io_uring for us, or a file system that cannot read past its cache'
+	[ "$status" = 0 ] || fail "record of uring device ended with status $status"
+	both_reports
+	expect 'it waits for a device' '.scopes[0].causes | .disk.waits >= 100 and
+		(.io_uring.waits // 0) < 0.1 * .disk.waits'
+}
+
+# Half a second in which it can do nothing. Computes, so that there is no call that it could wait in.
+held_for()
+{
+	sleep 0.2
+	"$1"
+	sleep 0.5
+	"$2"
+	sleep 0.2
+	detach
+	lawful
+	expect "it was $3, and brought no page" '.scopes[0].causes |
+		.[$cause].blocked_ns >= 4e8 and .[$cause].waits == 1 and (.page_fault.blocked_ns // 0) < 1e8' \
+		--arg cause "$3"
+	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
+	grep -qE 'DEVICES|CONTENDED' advice.out && fail 'advised about something else' "$(cat advice.out)"
+	tr '\n' ' ' <advice.out | grep -qE "\\($3\\)|stopped or frozen" || fail 'it is not said' "$(cat advice.out)"
+}
+
+# cgroup_of TYPE: a group of ours that can be frozen, in a hierarchy of this type, or skips.
+cgroup_of()
+{
+	cgroup=$(awk -v type="$1" '$3 == type && (type == "cgroup2" || $4 ~ /(^|,)freezer(,|$)/) { print $2; exit }' \
+		/proc/mounts)/quartz-test.$$.$RANDOM
+	mkdir "$cgroup" 2>/dev/null || skip "no group can be made in a hierarchy of $1"
+	trap 'end_all; rmdir "$cgroup"' EXIT
+	[ -e "$cgroup/cgroup.freeze" ] || [ -e "$cgroup/freezer.state" ] || skip 'it cannot be frozen'
+}
+
+freeze()
+{
+	if [ -e "$cgroup/cgroup.freeze" ]; then
+		echo 1 >"$cgroup/cgroup.freeze"
+	else
+		echo FROZEN >"$cgroup/freezer.state"
+	fi
+}
+
+thaw()
+{
+	if [ -e "$cgroup/cgroup.freeze" ]; then
+		echo 0 >"$cgroup/cgroup.freeze"
+	else
+		echo THAWED >"$cgroup/freezer.state"
+	fi
+}
+
+frozen()
+{
+	cgroup_of "$1"
+	start_busy 1
+	echo "$busy" >"$cgroup/cgroup.procs"
+	attach --pid "$busy"
+	held_for freeze thaw frozen
+}
+
+# Asleep in calls when they are frozen: one place has two causes.
+frozen_asleep()
+{
+	cgroup_of cgroup2
+	start_stuck
+	echo "$stuck" >"$cgroup/cgroup.procs"
+	attach --pid "$stuck"
+	for _ in 1 2 3; do
+		sleep 0.2
+		freeze
+		sleep 0.2
+		thaw
+	done
+	sleep 0.2
+	detach
+	lawful
+	expect 'all were frozen three times, and waited for what they wait for before and after' '
+		.scopes[0].causes | .frozen.waits == 12 and .frozen.blocked_ns >= 12 * 1.5e8 and
+		.frozen.blocked_ns < 12 * 2.5e8 and .pipe.blocked_ns >= 4e8 and .futex.blocked_ns >= 8e8'
+}
+
+stop()
+{
+	kill -STOP "$busy"
+}
+
+continue_it()
+{
+	kill -CONT "$busy"
+}
+
+stopped()
+{
+	start_busy 1
+	attach --pid "$busy"
+	held_for stop continue_it stopped
+}
+
 # at_object KIND NAME OBJECT_KIND
 at_object()
 {
@@ -157,6 +276,85 @@ estimated_releases()
 	done <names.out
 	((counted > 50000 && estimated * 10 > counted * 7 && estimated * 10 < counted * 13)) ||
 		fail "$estimated wake-ups by estimate, $counted counted" "$(jq -c . objects.json)"
+}
+
+# taking_turns KIND OBJECT_KIND NAME: processes that queue for a lock of the kernel's, or one that they made. Not all laws of
+# both_reports: of fork's children, names of files may come late.
+taking_turns()
+{
+	launch "$programs/kernel_locks" "$1" 4 50
+	both_reports
+	expect 'they queue there' '
+		[$objects[0].scopes[0].objects[] | select(.object_kind == $kind and (.name | test($name)))] |
+		length == 1 and (.[0] | .waits > 20 and .wakes > 0 and .blocked_ns <= $ns + 1e6 and
+			.blocked_ns + .ready_ns >= 0.5 * $ns - 5e7)' \
+		--arg kind "$2" --arg name "$3" --slurpfile objects objects.json \
+		--argjson ns "$(sed -n 's/^waited .* ns //p' program.out)"
+}
+
+# held_turns KIND OBJECT_KIND NAME: and it is known who has it. Where others have the processors, that is what limits it.
+held_turns()
+{
+	taking_turns "$@"
+	jq -e --arg kind "$2" --arg name "$3" '[.scopes[0].objects[] |
+		select(.object_kind == $kind and (.name | test($name)))] | length == 1 and
+		(.[0] | (.queue_ns | add) as $queued | .cpu_ns > 0 and
+			.cpu_ns <= $queued + 10 * ($queued * 1e6 | sqrt) + 1e7)' \
+		objects.json >/dev/null || fail 'it is not held as it should be' "$(jq -c . objects.json)"
+	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
+	tr -s ' \n' ' ' <advice.out | grep -qE "SHORT OF CPUS|Threads queue for .*${3//[$^]/}" ||
+		fail 'no finding names it' "$(cat advice.out)"
+}
+
+# Whoever writes to the pipe is not who reads it: nobody has it.
+no_token()
+{
+	launch "$programs/pingpong" pipe threads 5000
+	both_reports
+	jq -e 'all(.scopes[0].objects[] | select(.object_kind == "pipe"); .cpu_ns == 0) and
+		any(.scopes[0].objects[]; .object_kind == "pipe" and .waits > 1000)' objects.json >/dev/null ||
+		fail 'a pipe is held' "$(jq -c . objects.json)"
+}
+
+# in_calls KIND NAME [PLACE]: threads that have a lock of the kernel's while they are in a call. Another processor must be free
+# now and then, or nobody comes while it is held.
+in_calls()
+{
+	launch "$programs/kernel_locks" "$1" 4 500
+	both_reports
+	jq -e --arg name "$2" '[.scopes[0].objects[] | select(.object_kind == "lock" and
+			(.name | test($name)))] | length == 1 and (.[0] | .waits > 0 and .wakes > 0 and .blocked_ns > 0)' \
+		objects.json >/dev/null || fail 'no object, or not one' "$(jq -c . objects.json)"
+	"$out/quartzctl" report -i profile "$(jq -r --arg name "$2" '[.scopes[0].objects[] |
+		select(.name | test($name))][0].name' objects.json)" >object.out || fail "report ended with status $?"
+	grep -qE "^process [0-9]+${3-, inode [0-9]+}$" object.out || fail 'it is not said where it is' "$(cat object.out)"
+	expect 'none is a wait for a device' '(.scopes[0].causes | (.disk.blocked_ns // 0) +
+		(.page_fault.blocked_ns // 0)) < 0.1 * ([$objects[0].scopes[0].objects[] |
+		select(.object_kind == "lock") | .blocked_ns] | add)' --slurpfile objects objects.json
+}
+
+# libc_waits PROGRAM: what it waits for is called what it is, and who has the lock is known.
+libc_waits()
+{
+	launch "$1" $((100 * slow))
+	lawful
+	objects_report
+	jq -e '[.scopes[0].objects[] | select(.waits > 0 and .blocked_ns > 1e6)] |
+		([.[] | select(.object_kind == "mutex") | .name] == ["queue_lock"]) and
+		any(.[]; .object_kind == "mutex" and .cpu_ns > 0) and
+		any(.[]; .object_kind == "condition" and .blocked_ns > 1e8) and
+		any(.[]; .name == "free_slots" and .object_kind == "semaphore" and .blocked_ns > 1e8) and
+		all(.[]; .object_kind | IN("mutex", "condition", "semaphore", "join"))' objects.json >/dev/null ||
+		fail 'not a mutex, a condition, a semaphore and ends of threads' "$(jq -c . objects.json)"
+}
+
+# musl OPTION...: the same with this C library.
+musl()
+{
+	command -v musl-gcc >/dev/null || skip 'there is no musl-gcc (musl-tools)'
+	musl-gcc -std=gnu11 -O1 -g -pthread -I "$here/../.." -o libc_waits "$@" \
+		"$here/../programs/libc_waits.c" 2>gcc.err || fail 'it cannot be built'
+	libc_waits ./libc_waits
 }
 
 unmapped()
@@ -332,6 +530,18 @@ try 'select' by_cause select poll sleep
 try 'sleep' by_cause sleep sleep
 try 'child' by_cause child child sleep
 try 'disk' disk
+try 'io_uring: a timer' by_uring timer sleep
+try 'io_uring: a socket' by_uring socket socket sleep
+try 'io_uring: a pipe' by_uring pipe pipe sleep
+try 'io_uring: a socket and a clock' by_uring limited socket sleep
+try 'io_uring: a socket, of a registered ring' by_uring registered socket sleep
+try 'io_uring: a device' uring_device
+try 'io_uring: several kinds' by_uring mixed io_uring sleep
+try 'io_uring: a socket, after writing' by_uring after_writes io_uring sleep kernel
+try 'frozen with its group' frozen cgroup2
+try 'frozen with its group, version 1' frozen cgroup
+try 'frozen in a call' frozen_asleep
+try 'stopped' stopped
 try 'page fault' page_fault
 try 'a call by its name' by_cause signal rt_sigtimedwait
 try 'mutex' at_object mutex a_mutex mutex
@@ -350,6 +560,18 @@ try 'interrupted by signals' at_word interrupted word
 try 'requeued' at_word requeued first_word
 try 'requeued to a lock' at_object requeued_to_lock first_word condition
 try 'word that is unmapped' unmapped
+try 'waits of glibc' libc_waits "$programs/libc_waits"
+try 'waits of musl' musl
+try 'waits of musl, linked in' musl -static
+try 'lock of a file: flock' held_turns flock lock '^the lock of .*locked \(flock\)$'
+try 'lock of a file: fcntl' held_turns fcntl lock '^the lock of .*locked \(fcntl\)$'
+try 'semaphores of System V' held_turns semop semaphore '^the semaphores of set [0-9]+ \(semop\)$'
+try 'eventfd' taking_turns eventfd eventfd '^eventfd [0-9]+$'
+try 'pipe with a token' held_turns pipe pipe '^pipe:'
+try 'pipes that threads write to each other' no_token
+try 'lock of an inode' in_calls inode "^the inode's lock of .*locked\$"
+try 'lock of a position' in_calls position "^the position's lock of .*locked\$"
+try 'lock of a memory map' in_calls map "^the process' memory map" ''
 thorough 'more words than there is room for' distinct
 try 'queues and holders' queues
 thorough 'queues at a lock that names nobody' queues_at_word

@@ -110,6 +110,27 @@ static const struct {
 	{"main stripped_1e2d0 step", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex in step (f.c:5)"},
 	{"main look pthread_rwlock_rdlock", SPUN, 3, 0, QZ_OBJECT_RWLOCK, "rwlock in look (f.c:5)"},
 	{"main [process] pthread_mutex_lock", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
+	/* musl, linked in; and as a library of which no procedure is known */
+	{"main take sem_timedwait __timedwait_cp __syscall_cp_c", WAIT, UINT32_MAX, 1,
+	 QZ_OBJECT_SEMAPHORE, "semaphore in take (f.c:5)"},
+	{"main consume pthread_cond_timedwait __timedwait_cp __syscall_cp_c", WAIT, 2, 0,
+	 QZ_OBJECT_CONDITION, "condition variable in consume (f.c:5)"},
+	{"main consume pthread_cond_timedwait pthread_mutex_timedlock __timedwait", WAIT,
+	 TID | FUTEX_WAITERS, 1, QZ_OBJECT_MUTEX, "mutex in consume (f.c:5)"},
+	{"main pthread_timedjoin_np __timedwait_cp __syscall_cp_c", WAIT, 2, 0, QZ_OBJECT_JOIN,
+	 "end of thread reader in main (f.c:5)"},
+	{"main look __timedwait_cp", WAIT, 2, 0, QZ_OBJECT_JOIN,
+	 "end of thread reader in look (f.c:5)"},
+	{"main take musl_memset", WAIT, FUTEX_WAITERS, 1, QZ_OBJECT_SEMAPHORE,
+	 "semaphore in take (f.c:5)"},
+	{"main take musl_memset", WAIT, UINT32_MAX, 1, QZ_OBJECT_RWLOCK, "rwlock in take (f.c:5)"},
+	{"main take musl_memset", WAIT, UINT32_MAX, 0, QZ_OBJECT_OTHER, "futex in take (f.c:5)"},
+	{"main take musl_memset", WAIT, TID | FUTEX_WAITERS, 1, QZ_OBJECT_MUTEX,
+	 "mutex in take (f.c:5)"},
+	{"main take musl_memset", WAIT, 2 | FUTEX_WAITERS, 3, QZ_OBJECT_RWLOCK,
+	 "rwlock in take (f.c:5)"},
+	{"main take musl_memset", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex in take (f.c:5)"},
+	{"musl_memset", WAIT, 7, 0, QZ_OBJECT_OTHER, "futex [unknown]"},
 	{"", WAIT, 2, 0, QZ_OBJECT_MUTEX, "mutex [unknown]"},
 };
 
@@ -122,6 +143,11 @@ static void add_files(struct qz_profile *p)
 		ck_assert_int_eq(qz_profile__set_string(&procedure->file, "src/f.c"), 0);
 		if (!strncmp(procedure->name, "kernel_", 7))
 			ck_assert_int_eq(qz_profile__set_string(&procedure->module, "[kernel]"), 0);
+		if (!strncmp(procedure->name, "musl_", 5))
+			ck_assert_int_eq(
+				qz_profile__set_string(&procedure->module,
+						       "/usr/lib/x86_64-linux-musl/libc.so"),
+				0);
 		if (!strncmp(procedure->name, "stripped_", 9))
 			ck_assert_int_eq(qz_profile__set_string(&procedure->module,
 								"/lib/libgomp.so.1.0.0"),
@@ -151,6 +177,25 @@ START_TEST(kinds_and_names)
 	ck_assert(!futex.spun || name.address == futex.word);
 	object_naming__free(c);
 	qz_profile__free(f.p);
+}
+END_TEST
+
+/* Where the word is tells a condition's from that of a thread's end; its third word a semaphore. */
+START_TEST(words_of_musl)
+{
+	uint8_t bytes[OBJNAME_BYTES] = {[8] = FUTEX_PRIVATE_FLAG};
+	struct futex_classify_futex f = {0x1004, WAIT, 2, OBJNAME_BYTES, bytes, true};
+
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_CONDITION);
+	f.word = 0x1000;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_JOIN);
+	f.val = UINT32_MAX;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_SEMAPHORE);
+	/* the same words of others */
+	f.musl = false;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_OTHER), QZ_OBJECT_MUTEX);
+	f.val = 2;
+	ck_assert_uint_eq(futex_classify__kind(&f, QZ_OBJECT_CONDITION), QZ_OBJECT_MUTEX);
 }
 END_TEST
 
@@ -321,8 +366,10 @@ END_TEST
 
 static void check_file(uint32_t kind, int fd, const char *expected)
 {
-	struct object_naming_file file = {.pid = getpid(), .fd = fd, .kind = kind};
+	struct object_naming_file file = {
+		.pid = getpid(), .fd = fd, .kind = kind, .before = "", .behind = ""};
 	struct object_naming name;
+	char locked[OBJNAME_SIZE + 32];
 	struct stat st;
 
 	ck_assert_int_eq(fstat(fd, &st), 0);
@@ -334,6 +381,12 @@ static void check_file(uint32_t kind, int fd, const char *expected)
 	     i++) /* none of these takes the name of the last one */
 		object_naming__file(&file, &name);
 	ck_assert_str_eq(name.name, expected);
+	file.before = "the lock of ";
+	file.behind = " (flock)";
+	object_naming__file(&file, &name);
+	snprintf(locked, sizeof(locked), "the lock of %s (flock)", expected);
+	ck_assert_str_eq(name.name, locked);
+	file.before = file.behind = "";
 	file.limited = true;
 	object_naming__file(&file, &name);
 	ck_assert_str_eq(name.name, futex_classify__word(kind));
@@ -431,6 +484,7 @@ Suite *suite_object_naming(void)
 	TCase *t = tcase_create("objname");
 
 	tcase_add_loop_test(t, kinds_and_names, 0, sizeof(waits) / sizeof(waits[0]));
+	tcase_add_test(t, words_of_musl);
 	tcase_add_test(t, programs_give_names);
 	tcase_add_test(t, finds_where_objects_begin);
 	tcase_add_test(t, variables_have_names);

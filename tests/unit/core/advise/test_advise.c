@@ -763,9 +763,59 @@ START_TEST(idle_servers_have_no_finding)
 	ck_assert_uint_eq(x.a->n, 0);
 	ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(
-		text, "\nWhile it kept no CPU busy, it waited for poll (60% of the time). It has"));
+	ck_assert_ptr_nonnull(strstr(text,
+				     "\nWhile it kept no CPU busy, it waited for the first of "
+				     "several (poll) (60% of the time). It has"));
 	done(&x);
+}
+END_TEST
+
+/* It is said beside what is found of the rest of the time, too; not where it is little. */
+START_TEST(who_is_frozen_for_a_while_is_said_to_be)
+{
+	for (uint64_t held = 50 * MS; held <= 300 * MS; held += 250 * MS) {
+		const uint64_t level_ns[] = {300 * MS, 700 * MS, 0};
+		struct fixture f = fixture__new();
+		uint32_t scope = fixture__scope(&f, level_ns, 3);
+		uint32_t thread = fixture__thread(&f, scope, 1);
+		struct advised x;
+		char text[1024] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		fixture__samples(&f, scope, thread, "main search", 1, 700);
+		waited(&f, thread, "main search", "frozen", (struct waits) {0, 1, held / MS, 0});
+		waited(&f, thread, "main search nanosleep", "sleep",
+		       (struct waits) {0, 1, 300 - held / MS, 0});
+		x = advise(&f, 2);
+		ck_assert_uint_ge(x.a->n, 1);
+		ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
+		fclose(out);
+		ck_assert_int_eq(strstr(text, "\nIt was stopped or frozen 30% of the time.") !=
+					 NULL,
+				 held == 300 * MS);
+		done(&x);
+	}
+}
+END_TEST
+
+/* Who is stopped or frozen has work. */
+START_TEST(who_is_frozen_is_not_said_to_have_no_work)
+{
+	static const char *const causes[] = {"frozen", "stopped"};
+
+	for (int i = 0; i < 2; i++) {
+		struct advised x = blocked_for(causes[i]);
+		char text[512] = "";
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		ck_assert_uint_eq(x.a->n, 0);
+		ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
+		fclose(out);
+		ck_assert_ptr_nonnull(strstr(text, causes[i]));
+		ck_assert_msg(strstr(text, "That is none of its own doing.") != NULL, "%s", text);
+		ck_assert_ptr_null(strstr(text, "has no work"));
+		done(&x);
+	}
 }
 END_TEST
 
@@ -1036,6 +1086,8 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
 	tcase_add_test(tc, idle_servers_have_no_finding);
+	tcase_add_test(tc, who_is_frozen_for_a_while_is_said_to_be);
+	tcase_add_test(tc, who_is_frozen_is_not_said_to_have_no_work);
 	tcase_add_test(tc, a_pool_that_is_too_large_is_found);
 	tcase_add_test(tc, pools_of_several_processes_are_named);
 	tcase_add_test(tc, nested_regions_get_no_threads);

@@ -564,6 +564,37 @@ START_TEST(kinds_of_locks_have_rules_of_their_own)
 }
 END_TEST
 
+START_TEST(locks_of_the_kernel_are_found)
+{
+	static const struct {
+		const char *name, *remedy, *stack;
+	} locks[] = {
+		{"the lock of /var/lib/db (flock)", "a file", "main [thread] work flock"},
+		{"the inode's lock of /tmp/log", "larger writes", "main [thread] work pwrite64"},
+		{"the position's lock of /tmp/log", "pread", "main [thread] work read"},
+		{"the process' memory map (mmap, munmap, page faults)", "keep memory",
+		 "main [thread] work munmap"},
+	};
+
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+		struct use use = cache;
+		const struct qz_finding *f;
+		struct locked x;
+
+		use.name = locks[i].name;
+		use.kind = QZ_OBJECT_LOCK;
+		use.lock_stack = locks[i].stack;
+		x = locked(&use);
+		f = find(&x, "contention");
+		ck_assert_ptr_nonnull(f);
+		ck_assert_ptr_nonnull(strstr(f->what, "the "));
+		ck_assert_ptr_nonnull(strstr(f->remedy, locks[i].remedy));
+		ck_assert_str_eq(f->word, "CONTENDED");
+		done(&x);
+	}
+}
+END_TEST
+
 static const struct use slices = {
 	.name = "b",
 	.kind = QZ_OBJECT_BARRIER,
@@ -731,6 +762,7 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, output_elsewhere_is_not_under_the_lock);
 	tcase_add_test(tc, code_of_an_allocator_goes_with_its_arena);
 	tcase_add_test(tc, kinds_of_locks_have_rules_of_their_own);
+	tcase_add_test(tc, locks_of_the_kernel_are_found);
 	tcase_add_test(tc, meetings_that_are_too_frequent_are_found);
 	tcase_add_test(tc, few_meetings_are_not_too_frequent);
 	tcase_add_test(tc, threads_that_are_woken_for_nothing_are_found);

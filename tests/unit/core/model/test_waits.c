@@ -2,9 +2,12 @@
 /* Causes, objects, waits and wake-ups of a profile: equal ones are one, wrong ones are refused. */
 #include <check.h>
 #include <errno.h>
+#include <string.h>
 
 #include "core/model/passed_waits.h"
 #include "core/model/profile.h"
+#include "core/model/wait_causes.h"
+#include "quartz/records.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
@@ -166,6 +169,25 @@ START_TEST(passed_waits_are_spread_within_their_thread)
 }
 END_TEST
 
+START_TEST(causes_have_words)
+{
+	char room[QZ_WAIT_CAUSE_LENGTH], words[QZ_WAIT_CAUSE_LENGTH];
+
+	for (uint32_t i = 0; i < QZ_WAIT_CAUSES; i++)
+		ck_assert_uint_lt(strlen(qz_wait_cause__words(qz_wait_cause__name(i, room), words)),
+				  32);
+	ck_assert_str_eq(qz_wait_cause__words(qz_wait_cause__name(QZ_WAIT_FROZEN, room), words),
+			 "its group to be thawed (frozen)");
+	ck_assert_str_eq(qz_wait_cause__words("fsync", words), "the call fsync");
+	ck_assert(qz_wait_cause__is_held(qz_wait_cause__name(QZ_WAIT_STOPPED, room)));
+	ck_assert(qz_wait_cause__is_held(qz_wait_cause__name(QZ_WAIT_FROZEN, room)));
+	ck_assert(!qz_wait_cause__is_held("page_fault"));
+	ck_assert(qz_wait_cause__is_any(qz_wait_cause__name(QZ_WAIT_IO_URING, room)));
+	ck_assert(qz_wait_cause__is_any(qz_wait_cause__name(QZ_WAIT_POLL, room)));
+	ck_assert(!qz_wait_cause__is_any("disk"));
+}
+END_TEST
+
 Suite *suite_waits(void)
 {
 	Suite *s = suite_create("waits");
@@ -173,6 +195,7 @@ Suite *suite_waits(void)
 
 	tcase_add_test(t, equal_waits_are_one);
 	tcase_add_test(t, wrong_waits_are_refused);
+	tcase_add_test(t, causes_have_words);
 	tcase_add_test(t, objects_have_names);
 	tcase_add_test(t, renamed_objects_keep_what_they_have);
 	tcase_add_test(t, equal_wakings_are_one);

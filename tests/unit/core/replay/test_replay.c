@@ -2,6 +2,7 @@
 /* Each rule by records made by hand. Thread 10 of process 10 is found ready, 20 and 21 of process 20. */
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "core/replay/replay.h"
 #include "quartz/records.h"
@@ -524,7 +525,7 @@ START_TEST(impossible)
 		{.kind = QZ_LOG_WAKING, .state = QZ_LOG_BY_CALL + 1},
 		{.kind = QZ_LOG_WAKING, .cause = QZ_WAIT_CAUSES},
 		{.kind = QZ_LOG_FOUND, .state = QZ_LOG_FOUND_BLOCKED + 1},
-		{.kind = QZ_LOG_SITE, .state = QZ_TAG_FILE + 1},
+		{.kind = QZ_LOG_SITE, .state = QZ_TAGS},
 	};
 	uint64_t records = replay__counts(r)->records;
 
@@ -892,6 +893,135 @@ END_TEST
 
 #define OWNER(tid) ((uint64_t)(tid) << 32)
 
+/* In a page fault of `by`. */
+static void wakes_in_fault(uint64_t time, uint32_t tid, uint32_t by)
+{
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_WAKING,
+							     .time = time,
+							     .tid = tid,
+							     .other = by,
+							     .state = QZ_LOG_BY_INTERRUPT}));
+}
+
+/* Each of them is woken by who lets go; one gets it, and the others wait again. */
+START_TEST(holders_among_all_that_are_woken)
+{
+	life(QZ_LOG_FORK, 50, 22, 20, 20);
+	site(60, 7, QZ_WAIT_SYSCALL + SYS_flock, QZ_TAG_FLOCK, 4096);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		switches(tid - 20, 100, 0, QZ_LOG_PREEMPTED, tid);
+	switches(3, 100, 0, QZ_LOG_PREEMPTED, 10);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		blocks_at(tid - 20, 200, tid, 7, 0, 0);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		wakes(300, tid, 10);
+	for (uint32_t tid = 20; tid < 23; tid++)
+		switches(tid - 20, 400, 0, QZ_LOG_PREEMPTED, tid);
+	blocks_at(2, 500, 22, 7, 0, 0);
+	blocks_at(1, 510, 21, 7, 0, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
+	/* and the last one, too: who let go has it again */
+	blocks_at(0, 520, 20, 7, 0, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(10)->serial);
+	last = 520;
+}
+END_TEST
+
+/* A pipe is a lock when who was woken there writes what others wait for; not where it is another one, always. */
+START_TEST(holders_of_tokens)
+{
+	const uint8_t tags[] = {QZ_TAG_PIPE, QZ_TAG_EVENT, QZ_TAG_SEMAPHORES};
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	switches(2, 100, 0, QZ_LOG_PREEMPTED, 10);
+	for (uint32_t i = 0; i < sizeof(tags); i++)
+		for (uint32_t turn = 0; turn < 20; turn++) {
+			uint64_t t = 10000 * (i + 1) + 100 * turn;
+			uint32_t tid = 20 + turn % 2;
+
+			if (!turn)
+				site(t, 7, QZ_WAIT_SYSCALL + SYS_read, tags[i], 4096);
+			blocks_at(tid - 20, t + 10, tid, 7, 0, 0);
+			ck_assert_uint_eq(replay__object(r, i)->holder,
+					  turn < 5 ? 0 : thread(41 - tid)->serial);
+			last = t + 20;
+			ck_assert_int_eq(0,
+					 apply(2, (struct qz_log_record) {
+							  .kind = QZ_LOG_WAKING,
+							  .time = t + 20,
+							  .tid = tid,
+							  .other = turn ? 41 - tid : 10,
+							  .state = QZ_LOG_BY_CALL,
+							  .cause = QZ_WAIT_SYSCALL + SYS_write}));
+			switches(tid - 20, t + 30, 0, QZ_LOG_PREEMPTED, tid);
+		}
+	for (uint32_t turn = 0; turn < 20; turn++) {
+		uint64_t t = 50000 + 100 * turn;
+
+		if (!turn)
+			site(t, 8, QZ_WAIT_PIPE, QZ_TAG_PIPE, 8192);
+		blocks_at(0, t + 10, 20, 8, 0, 0);
+		ck_assert_uint_eq(replay__object(r, sizeof(tags))->holder, 0);
+		ck_assert_int_eq(
+			0, apply(2, (struct qz_log_record) {.kind = QZ_LOG_WAKING,
+							    .time = t + 20,
+							    .tid = 20,
+							    .other = 21,
+							    .state = QZ_LOG_BY_CALL,
+							    .cause = QZ_WAIT_SYSCALL + SYS_write}));
+		switches(0, t + 30, 0, QZ_LOG_PREEMPTED, 20);
+		last = t + 30;
+	}
+}
+END_TEST
+
+START_TEST(holders_of_kernel_locks)
+{
+	const uint8_t tags[] = {QZ_TAG_FLOCK, QZ_TAG_RECORD, QZ_TAG_INODE, QZ_TAG_POSITION,
+				QZ_TAG_MAP};
+
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	switches(2, 100, 0, QZ_LOG_PREEMPTED, 10);
+	for (uint32_t i = 0; i < sizeof(tags); i++) {
+		uint64_t t = 1000 * (i + 1);
+
+		site(t, 7, QZ_WAIT_SYSCALL + SYS_flock, tags[i], 4096);
+		/* nobody is told, and nobody was woken for it */
+		blocks_at(0, t + 10, 20, 7, 0, 0);
+		ck_assert_uint_eq(replay__object(r, i)->holder, 0);
+		/* let go of it in a page fault, or at its end: who was woken has it */
+		wakes_in_fault(t + 20, 20, 21);
+		ck_assert_uint_eq(replay__object(r, i)->wakes, 1);
+		switches(0, t + 30, 0, QZ_LOG_PREEMPTED, 20);
+		blocks_at(1, t + 40, 21, 7, 0, 0);
+		ck_assert_uint_eq(replay__object(r, i)->holder, thread(20)->serial);
+		/* it waits again: who woke it was faster */
+		wakes(t + 42, 21, 20);
+		switches(1, t + 44, 0, QZ_LOG_PREEMPTED, 21);
+		blocks_at(1, t + 50, 21, 7, 0, 0);
+		ck_assert_uint_eq(replay__object(r, i)->holder, thread(20)->serial);
+		/* the kernel tells, of a thread of another process, too; and takes nobody else then */
+		wakes(t + 60, 21, 20);
+		switches(1, t + 70, 0, QZ_LOG_PREEMPTED, 21);
+		blocks_at(1, t + 80, 21, 7, OWNER(10), 0);
+		ck_assert_uint_eq(replay__object(r, i)->holder, thread(10)->serial);
+		replay__advance(r, t + 90);
+		ck_assert_uint_ge(replay__object(r, i)->held_running_ns, 10);
+		wakes(t + 100, 21, 10);
+		switches(1, t + 110, 0, QZ_LOG_PREEMPTED, 21);
+		last = t + 110;
+	}
+	/* a pipe is no lock, and an interrupt in which another thread is does not write to it */
+	site(9000, 8, QZ_WAIT_PIPE, QZ_TAG_PIPE, 4096);
+	blocks_at(0, 9010, 20, 8, 0, 0);
+	wakes_in_fault(9020, 20, 21);
+	ck_assert_uint_eq(replay__object(r, sizeof(tags))->wakes, 0);
+	last = 9020;
+}
+END_TEST
+
 START_TEST(holders)
 {
 	const struct replay_object *o;
@@ -931,6 +1061,11 @@ START_TEST(holders)
 	wakes(740, 21, 0);
 	switches(1, 750, 0, QZ_LOG_PREEMPTED, 21);
 	blocks_at(1, 760, 21, 7, 0x80000000u | 20, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
+	/* musl's has none: it was taken by who had waited, or by who let it go and was faster */
+	wakes(762, 21, 20);
+	switches(1, 764, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(1, 766, 21, 7, 0x80000000u | EBUSY, 0);
 	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
 	/* the holder ends */
 	switches(0, 800, 20, QZ_LOG_DEAD, 0);
@@ -1398,6 +1533,9 @@ Suite *suite_replay(void)
 		queues,
 		long_queues,
 		holders,
+		holders_of_kernel_locks,
+		holders_among_all_that_are_woken,
+		holders_of_tokens,
 		settled,
 		not_found_again,
 		accounts_of_known_time,
