@@ -380,7 +380,8 @@ static int count_named(struct address_cache *cache)
 		const struct qz_sample *s = &p->samples[i];
 		uint64_t *unresolved = &p->scopes[s->scope].unresolved;
 
-		if (named[p->nodes[s->node].location])
+		/* one without a stack is at the root, which is no location */
+		if (s->node && named[p->nodes[s->node].location])
 			*unresolved -= s->count < *unresolved ? s->count : *unresolved;
 	}
 	free(named);
