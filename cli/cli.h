@@ -74,9 +74,12 @@ struct config {
 
 	const char *knob, *start; /* tune; NULL: not given */
 	int64_t trials;		  /* 0: the default */
-	uint64_t limit;		  /* ns, likewise */
+	uint64_t limit;		  /* ns, likewise; of advise --try, too */
 	int measure;		  /* in the order of their words */
 	bool dry_run;
+
+	bool try_remedies, record; /* advise */
+	const char *check;	   /* NULL: not given */
 
 	int64_t pid; /* doctor, 0: the machine; knobs, 0: all; set */
 
@@ -101,6 +104,7 @@ extern const struct qz_option profile_options[];
 enum { PROFILE_SOURCE_OPTIONS = 7 }; /* the first rows say which profile */
 
 extern const struct qz_option annotate_options[];
+extern const struct qz_option advise_options[];
 extern const struct qz_option what_if_options[];
 extern const struct qz_option diff_options[];
 extern const struct qz_option ps_options[];

@@ -8,10 +8,14 @@
 #include "cli/render/cells.h"
 #include "cli/render/output.h"
 #include "cli/render/scope_label.h"
+#include "cli/tries/ledger.h"
+#include "cli/tries/tries.h"
 #include "core/advise/advise_json.h"
 #include "core/advise/advise_text.h"
 #include "core/advise/verdict.h"
 #include "core/format/json_fields.h"
+#include "core/model/allowed.h"
+#include "core/remedies/remedies_json.h"
 #include "core/report/report_json.h"
 
 static uint32_t findings_wanted(const struct config *config)
@@ -62,6 +66,7 @@ static enum status print_text(const struct view *v)
 struct found {
 	const struct qz_advice *advice;
 	const struct qz_finding *finding;
+	const struct qz_remedies *remedies; /* of its scope */
 };
 
 static uint64_t middle(const struct found *f)
@@ -81,7 +86,18 @@ static int compare(const void *x, const void *y)
 	return f->finding < g->finding ? -1 : 1;
 }
 
-static json_t *findings_of(const struct view *v, struct qz_advice *const *advices)
+static json_t *finding_of(const struct found *f)
+{
+	json_t *finding = qz_advise_json__finding(f->advice, f->finding);
+	uint32_t i = (uint32_t)(f->finding - f->advice->findings);
+	bool failed = json_object_set_new(finding, "remedies",
+					  qz_remedies_json__of_finding(f->remedies, i));
+
+	return qz_json_fields__unless(failed, finding);
+}
+
+static json_t *findings_of(const struct view *v, struct qz_advice *const *advices,
+			   const struct qz_remedies *remedies)
 {
 	json_t *array = json_array();
 	struct found *all;
@@ -95,12 +111,12 @@ static json_t *findings_of(const struct view *v, struct qz_advice *const *advice
 	n = 0;
 	for (uint32_t i = 0; !failed && i < v->n; i++)
 		for (uint32_t k = 0; k < advices[i]->n; k++)
-			all[n++] = (struct found) {advices[i], &advices[i]->findings[k]};
+			all[n++] =
+				(struct found) {advices[i], &advices[i]->findings[k], &remedies[i]};
 	if (n)
 		qsort(all, n, sizeof(*all), compare);
 	for (uint32_t i = 0; !failed && i < n && i < findings_wanted(v->config); i++)
-		failed = json_array_append_new(array, qz_advise_json__finding(all[i].advice,
-									      all[i].finding));
+		failed = json_array_append_new(array, finding_of(&all[i]));
 	free(all);
 	return qz_json_fields__unless(failed, array);
 }
@@ -120,7 +136,8 @@ static json_t *scope_of(const struct qz_advice *a)
 	return qz_json_fields__unless(failed, scope);
 }
 
-static json_t *document(const struct view *v, struct qz_advice *const *advices)
+static json_t *document(const struct view *v, struct qz_advice *const *advices,
+			const struct qz_remedies *remedies)
 {
 	json_t *root = json_object(), *scopes = json_array();
 	bool failed = !root || !scopes;
@@ -131,34 +148,71 @@ static json_t *document(const struct view *v, struct qz_advice *const *advices)
 		 json_object_set_new(root, "processors", json_integer(v->profile->processors)) ||
 		 qz_report_json__add_rate(root, v->profile) ||
 		 json_object_set(root, "scopes", scopes) ||
-		 json_object_set_new(root, "findings", findings_of(v, advices));
+		 json_object_set_new(root, "findings", findings_of(v, advices, remedies));
 	json_decref(scopes);
 	return qz_json_fields__unless(failed, root);
+}
+
+static uint32_t processors_of(const struct qz_report *r)
+{
+	struct qz_allowed allowed;
+
+	qz_allowed__find(r->profile, r->scope, &allowed);
+	return allowed.processors;
 }
 
 static enum status print_json(const struct view *v)
 {
 	struct qz_advice **advices = calloc(v->n, sizeof(struct qz_advice *));
-	bool failed = !advices;
+	struct qz_remedies *remedies = calloc(v->n, sizeof(*remedies));
+	struct qz_remedy_place place = {.is_root = true};
+	bool failed = !advices || !remedies;
 	json_t *root = NULL;
 
+	qz_remedy_code__find(&place.code, v->profile);
 	for (uint32_t i = 0; !failed && i < v->n; i++) {
+		place.processors = processors_of(v->reports[i]);
 		advices[i] = qz_advise__new(v->reports[i]);
-		failed = !advices[i];
+		failed = !advices[i] || qz_remedies__find(&remedies[i], advices[i], &place);
 	}
 	if (!failed)
-		root = document(v, advices);
-	for (uint32_t i = 0; advices && i < v->n; i++)
-		qz_advise__free(advices[i]);
+		root = document(v, advices, remedies);
+	for (uint32_t i = 0; i < v->n; i++) {
+		qz_advise__free(advices ? advices[i] : NULL);
+		if (remedies)
+			qz_remedies__free(&remedies[i]);
+	}
 	free(advices);
+	free(remedies);
 	return output__json(root, 1);
+}
+
+/* What does not go together; NULL: nothing. */
+static const char *find_misuse(const struct config *config)
+{
+	if (config->record && (config->try_remedies || config->input || config->live))
+		return "--record shows what was tried before: not with --try, nor with a profile";
+	if (!config->try_remedies &&
+	    (config->runs || config->limit || config->check || config->user || config->dry_run))
+		return "--runs, --for, --check, --user and --dry-run need --try";
+	return NULL;
 }
 
 enum status cmd_advise(const struct config *config)
 {
+	const char *why = find_misuse(config);
 	struct view v;
-	enum status status = view__open(&v, config);
+	enum status status;
 
+	if (why) {
+		complain("%s; try 'quartzctl advise --help'", why);
+		return STATUS_USAGE;
+	}
+	if (config->try_remedies)
+		return tries__run(config);
+	if (config->record)
+		return ledger__show(config);
+	status = view__open(&v, config);
 	if (status == STATUS_OK)
 		status = config->json ? print_json(&v) : print_text(&v);
 	view__close(&v);

@@ -122,12 +122,16 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "advise",
-		.operands = "",
+		.operands = " [--try [--] COMMAND [ARGUMENT...]]",
 		.summary = "Show what limits the program, and what it would gain",
 		.details = "Findings, the one that gains most first: what, how much, the figures "
 			   "that show\n"
-			   "it, and what people do about it.\n",
-		.options = report_options + REPORT_ONLY_OPTIONS,
+			   "it, and what people do about it. With --try, what needs no change of "
+			   "the program\n"
+			   "is tried: COMMAND is measured, which needs root, unless there is an "
+			   "--input, and\n"
+			   "run with and without.\n",
+		.options = advise_options,
 		.more_options = profile_options,
 		.run = cmd_advise,
 	},
@@ -476,9 +480,9 @@ static enum status parse(const struct command *c, int argc, char **argv, struct 
 				return out_of_memory();
 			continue;
 		}
-		if (c->takes_command) {
+		if (c->takes_command || config->try_remedies) {
 			config->command = argv;
-			return STATUS_OK;
+			return c->takes_command ? STATUS_OK : check(c, config);
 		}
 		if (argc && !take_operand(c, argv[0], config)) {
 			snprintf(why, sizeof(why),

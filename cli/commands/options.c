@@ -56,6 +56,28 @@ const struct qz_option annotate_options[] = {
 	{0},
 };
 
+const struct qz_option advise_options[] = {
+	{"try", 0, QZ_OPTION_FLAG, FIELD(try_remedies), NULL,
+	 "Run COMMAND with and without each remedy that needs no\nchange of the program, and tell "
+	 "what helps."},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N",
+	 "With --try: pairs of runs of each remedy at least\n[3].", 3, 32},
+	{"for", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "With --try: time for all trials at most [60s].", 1, INT64_MAX},
+	{"check", 0, QZ_OPTION_STRING, FIELD(check), "COMMAND",
+	 "With --try: a line for sh that fails if what a run\nhas printed, its input, is wrong. "
+	 "Default: all runs\nmust print the same."},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "With --try: run COMMAND as this user. Default: the\nuser who called sudo, else root."},
+	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
+	 "With --try: only tell what would be tried."},
+	{"record", 0, QZ_OPTION_FLAG, FIELD(record), NULL,
+	 "Show how often predicted ranges held in all tries of\nthis user."},
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "Scopes to show, as of 'quartzctl report'."},
+	{0},
+};
+
 const struct qz_option html_options[] = {
 	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
 	 "Write to FILE. Default: the name of the snapshot\nwith .html, in the working directory."},

@@ -45,15 +45,15 @@ static bool make_command(const struct tuning *t, uint32_t setting, char *words[4
 	return words[2];
 }
 
-static enum timed_outcome run_once(const struct tuning *t, uint32_t setting, uint64_t *ns,
-				   int *status)
+static enum timed_outcome run_once(const struct tuning *t, uint32_t setting,
+				   struct timed_result *result)
 {
 	char *words[4] = {0}, option[32];
 	struct timed_run run = {.limit_ns = limit_of(t), .user = t->user};
 	enum timed_outcome outcome;
 	cpu_set_t on;
 
-	*status = STATUS_FAILURE;
+	*result = (struct timed_result) {.status = STATUS_FAILURE};
 	if (!make_command(t, setting, words)) {
 		out_of_memory();
 		return TIMED_FAILED;
@@ -65,7 +65,7 @@ static enum timed_outcome run_once(const struct tuning *t, uint32_t setting, uin
 		processors__choose(&t->on, (uint32_t)t->knob.values[setting], 0, &on, option);
 		run.on = &on;
 	}
-	outcome = timed_run__do(&run, ns, status);
+	outcome = timed_run__do(&run, result);
 	free(words[2]);
 	return outcome;
 }
@@ -97,13 +97,11 @@ static void explain(const struct tuning *t, struct tuning_trial *trial, enum tim
 static bool measure_command(struct tuning *t, struct tuning_trial *trial)
 {
 	for (int64_t i = 0; i < t->runs; i++) {
-		enum timed_outcome outcome;
-		uint64_t ns = 0;
-		int status;
+		struct timed_result result;
+		enum timed_outcome outcome = run_once(t, trial->step->setting, &result);
 
-		outcome = run_once(t, trial->step->setting, &ns, &status);
 		if (outcome == TIMED_INTERRUPTED) {
-			t->status = (enum status)status;
+			t->status = (enum status)result.status;
 			return false;
 		}
 		if (outcome == TIMED_TOO_LONG && qz_clock__now() >= t->deadline) {
@@ -111,10 +109,10 @@ static bool measure_command(struct tuning *t, struct tuning_trial *trial)
 			return false;
 		}
 		if (outcome != TIMED_DONE) {
-			explain(t, trial, outcome, status);
+			explain(t, trial, outcome, result.status);
 			return true;
 		}
-		trial->costs[trial->n++] = (double)ns / SECOND;
+		trial->costs[trial->n++] = (double)result.elapsed_ns / SECOND;
 	}
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,20 @@ int programs__become(const char *user)
 	    setenv("LOGNAME", entry->pw_name, 1) || setenv("SHELL", entry->pw_shell, 1))
 		return -ENOMEM;
 	return 0;
+}
+
+void programs__set_input(void)
+{
+	struct stat st;
+	bool again = !fstat(STDIN_FILENO, &st) && S_ISREG(st.st_mode);
+	int fd = open(again ? "/proc/self/fd/0" : "/dev/null", O_RDONLY);
+
+	if (fd < 0)
+		fd = open("/dev/null", O_RDONLY);
+	if (fd > STDIN_FILENO) {
+		dup2(fd, STDIN_FILENO);
+		close(fd);
+	}
 }
 
 static void become_shell(const char *line, const char *user, int out)

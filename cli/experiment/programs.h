@@ -31,6 +31,12 @@ enum status programs__user(const struct config *config, const char *what, const 
 int programs__become(const char *user);
 
 /*
+ * In a child that is to run a command once more: a file that is standard input is read from its beginning; from anything else
+ * there is nothing to read.
+ */
+void programs__set_input(void);
+
+/*
  * Runs a line for sh as `user`, with its output to be read from *out. Its process id, which programs__end takes, or -errno.
  */
 pid_t programs__read(const char *line, const char *user, FILE **out);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cli/experiment/proposal.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/experiment/programs.h"
-#include "cli/experiment/trial.h"
-#include "cli/query/profile_source.h"
-#include "cli/query/view.h"
+#include "cli/experiment/measured.h"
 #include "cli/render/output.h"
 #include "core/advise/advise.h"
 
@@ -72,54 +66,26 @@ static enum status choose(struct proposal *p, const struct qz_report *r,
 	return found && !p->why ? out_of_memory() : STATUS_OK;
 }
 
-static enum status look_at(struct proposal *p, const struct config *config, const char *file,
-			   const struct qz_knobs *knobs)
-{
-	struct config of = *config;
-	struct view view = {0};
-	enum status status;
-
-	of.input = file;
-	of.scope = NULL;
-	status = view__open(&view, &of);
-	if (status == STATUS_OK)
-		status = choose(p, view.reports[0], knobs);
-	view__close(&view);
-	return status;
-}
-
 enum status proposal__make(struct proposal *p, const struct config *config,
 			   const struct processors *on, const struct qz_knobs *knobs,
 			   const char *user)
 {
 	int64_t pid = config->pid;
 	const struct qz_integers pids = {.items = &pid, .n = 1};
-	char directory[] = "/var/tmp/quartz-tune.XXXXXX", file[64];
 	struct trial t = {.on = on,
 			  .processors = on->n,
 			  .command = knobs ? NULL : config->command,
 			  .pids = knobs ? &pids : NULL,
 			  .duration_ns = config->duration ? config->duration : STANDARD_TIME,
-			  .file = file,
 			  .user = user};
-	enum status status = STATUS_FAILURE;
-	enum trial_outcome outcome;
-	int ended;
+	struct measured m;
+	enum status status;
 
 	*p = (struct proposal) {0};
-	if (!mkdtemp(directory))
-		return profile_source__fail("/var/tmp", errno);
-	snprintf(file, sizeof(file), "%s/profile" SOURCE_SUFFIX, directory);
-	outcome = trial__run(&t, &ended);
-	if (outcome == TRIAL_DONE)
-		status = look_at(p, config, file, knobs);
-	else if (outcome == TRIAL_FAILED)
-		complain("%s ended with status %d, so that there is nothing to tune",
-			 knobs ? "measuring the process" : config->command[0], ended);
-	else
-		status = (enum status)ended;
-	unlink(file);
-	rmdir(directory);
+	status = measured__take(&m, config, &t, "tune");
+	if (status == STATUS_OK)
+		status = choose(p, m.view.reports[0], knobs);
+	measured__free(&m);
 	return status;
 }
 

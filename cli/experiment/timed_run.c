@@ -21,33 +21,56 @@
 #define GRACE_MS 2000 /* between SIGTERM and SIGKILL */
 #define TICK_MS	 100  /* a signal may come just before the poll */
 
-static void become(const struct timed_run *r)
+static void leave(const char *what, int err)
 {
-	int fd = open("/dev/null", O_RDWR), err;
+	complain("%s: %s", what, strerror(err));
+	_exit(err == ENOENT ? 127 : 126);
+}
 
-	setpgid(0, 0);
-	trial__unwatch();
-	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
-		_exit(126);
-	if (fd > STDERR_FILENO)
-		close(fd);
-	if (r->on && sched_setaffinity(0, sizeof(*r->on), r->on)) {
-		complain("cannot choose processors: %s", strerror(errno));
-		_exit(126);
-	}
+static void set_files(const struct timed_run *r)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || dup2(r->output ? *r->output : fd, STDOUT_FILENO) < 0)
+		leave("/dev/null", errno);
+	if (r->quiet && dup2(fd, STDERR_FILENO) < 0)
+		leave("/dev/null", errno);
+	if (r->with_input)
+		programs__set_input();
+	else if (dup2(r->input ? *r->input : fd, STDIN_FILENO) < 0)
+		leave("/dev/null", errno);
+}
+
+static void set_scheduling(const struct timed_run *r)
+{
+	const struct sched_param param = {0};
+
+	if (r->on && sched_setaffinity(0, sizeof(*r->on), r->on))
+		leave("cannot choose processors", errno);
 	errno = 0;
 	if (r->nice && nice(r->nice) == -1 && errno) {
 		complain("nice %d: %s; a lower one needs root", r->nice, strerror(errno));
 		_exit(126);
 	}
+	if (r->batch && sched_setscheduler(0, SCHED_BATCH, &param))
+		leave("SCHED_BATCH", errno);
+}
+
+/* Variables come last: what is loaded by them is loaded into the command alone, which is its user's. */
+static void become(const struct timed_run *r)
+{
+	int err;
+
+	setpgid(0, 0);
+	trial__unwatch();
+	set_files(r);
+	set_scheduling(r);
 	err = programs__become(r->user);
-	if (!err) {
+	for (char *const *v = r->variables; !err && v && *v; v++)
+		err = putenv(*v) ? -errno : 0;
+	if (!err)
 		execvp(r->command[0], r->command);
-		err = -errno;
-	}
-	complain("%s: %s", r->command[0], strerror(-err));
-	errno = -err;
-	_exit(errno == ENOENT ? 127 : 126);
+	leave(r->command[0], err ? -err : errno);
 }
 
 /* Whether it ended by itself before `until`, and no signal came. */
@@ -80,24 +103,41 @@ static void end_group(pid_t pid, int fd)
 	kill(-pid, SIGKILL);
 }
 
-static int status_of(pid_t pid)
+static uint64_t ns_of(struct timeval t)
 {
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return STATUS_FAILURE;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_usec * 1000;
 }
 
-enum timed_outcome timed_run__do(const struct timed_run *r, uint64_t *elapsed_ns, int *status)
+/* Whoever has executed a program has had the memory of who forked it before. */
+static uint64_t own_peak_kib(void)
+{
+	struct rusage own;
+
+	return getrusage(RUSAGE_SELF, &own) ? 0 : (uint64_t)own.ru_maxrss;
+}
+
+static void await(pid_t pid, struct timed_result *result)
+{
+	struct rusage used = {0};
+	int status;
+
+	while (wait4(pid, &status, 0, &used) < 0)
+		if (errno != EINTR)
+			return;
+	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	result->cpu_ns = ns_of(used.ru_utime) + ns_of(used.ru_stime);
+	if ((uint64_t)used.ru_maxrss > own_peak_kib())
+		result->peak_kib = (uint64_t)used.ru_maxrss;
+}
+
+enum timed_outcome timed_run__do(const struct timed_run *r, struct timed_result *result)
 {
 	uint64_t began = qz_clock__now();
 	pid_t pid = fork();
 	bool ended;
 	int fd;
 
-	*status = STATUS_FAILURE;
+	*result = (struct timed_result) {.status = STATUS_FAILURE};
 	if (!pid)
 		become(r);
 	fd = pid > 0 ? pidfd_open(pid, 0) : -1;
@@ -105,22 +145,22 @@ enum timed_outcome timed_run__do(const struct timed_run *r, uint64_t *elapsed_ns
 		complain("cannot start %s: %s", r->command[0], strerror(errno));
 		if (pid > 0) {
 			kill(pid, SIGKILL);
-			status_of(pid);
+			await(pid, result);
 		}
 		return TIMED_FAILED;
 	}
 	setpgid(pid, pid); /* whoever is first */
 	ended = ends_by(fd, began + r->limit_ns);
-	*elapsed_ns = qz_clock__now() - began;
+	result->elapsed_ns = qz_clock__now() - began;
 	if (!ended)
 		end_group(pid, fd);
-	*status = status_of(pid);
+	await(pid, result);
 	close(fd);
 	if (trial__signal()) {
-		*status = 128 + trial__signal();
+		result->status = 128 + trial__signal();
 		return TIMED_INTERRUPTED;
 	}
 	if (!ended)
 		return TIMED_TOO_LONG;
-	return *status ? TIMED_FAILED : TIMED_DONE;
+	return result->status ? TIMED_FAILED : TIMED_DONE;
 }

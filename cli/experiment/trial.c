@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,19 +151,6 @@ static char **make_words(const struct trial *t, const char *cpu)
 
 /* ---- the process ---- */
 
-/* A file that is standard input is read from its beginning each time; from anything else there is nothing to read. */
-static void set_input(void)
-{
-	struct stat st;
-	bool again = !fstat(STDIN_FILENO, &st) && S_ISREG(st.st_mode);
-	int fd = open(again ? "/proc/self/fd/0" : "/dev/null", O_RDONLY);
-
-	if (fd < 0)
-		fd = open("/dev/null", O_RDONLY);
-	if (fd > STDIN_FILENO)
-		dup2(fd, STDIN_FILENO);
-}
-
 /* What the program prints is not the result. */
 static void set_output(void)
 {
@@ -178,7 +164,7 @@ static void become_quartzd(const struct trial *t, const cpu_set_t *all, char **w
 {
 	char path[PATH_MAX], number[16];
 
-	set_input();
+	programs__set_input();
 	set_output();
 	snprintf(number, sizeof(number), "%" PRIu32, t->processors);
 	programs__quartzd(path);

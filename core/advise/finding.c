@@ -94,7 +94,7 @@ static bool is_plain(const char *word)
 	for (const char *c = word; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("_-+./=:@,", *c))
 			return false;
-	return *word && *word != '-';
+	return *word;
 }
 
 static void put_quoted(FILE *out, const char *word)
@@ -114,9 +114,8 @@ static bool can_be_typed(const char *word)
 	return *word && *word != '-' && qz_term_escape(NULL, 0, word) == strlen(word);
 }
 
-static void put_word(FILE *out, const char *word)
+void qz_finding__put_word(FILE *out, const char *word)
 {
-	fputc(' ', out);
 	if (is_plain(word))
 		fputs(word, out);
 	else
@@ -127,8 +126,8 @@ void qz_finding__put_option(FILE *out, const char *option, const char *word)
 {
 	if (!word || !can_be_typed(word))
 		return;
-	fprintf(out, " %s", option);
-	put_word(out, word);
+	fprintf(out, " %s ", option);
+	qz_finding__put_word(out, word);
 }
 
 /* NULL: memory ran out. */
@@ -141,8 +140,10 @@ static char *command(const char *verb, const char *name)
 	if (!out)
 		return NULL;
 	fprintf(out, "quartzctl %s", verb);
-	if (name)
-		put_word(out, name);
+	if (name) {
+		fputc(' ', out);
+		qz_finding__put_word(out, name);
+	}
 	if (!fclose(out))
 		return text;
 	free(text);

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "core/tune/noise.h"
 
 #define GOLDEN	    0.381966 /* the smaller part of the golden section */
 #define INDIFFERENT 0.01     /* of the cost: who cares which of two is better */
@@ -12,10 +13,8 @@
 #define MANY	    8	     /* trials, of which some are for what is to be told at the end */
 #define NONE	    UINT32_MAX
 
-#define MEDIAN_TO_MEAN 1.2533 /* how much wider a median scatters than a mean */
-#define NORMAL_MEDIAN  0.6745 /* standard deviations that half of all values are within */
-#define LIKELY	       1.96 /* standard deviations: two settings differ, once in twenty by chance */
-#define SURE	       2.6  /* the best of several differs from the start, likewise */
+#define LIKELY 1.96 /* standard deviations: two settings differ, once in twenty by chance */
+#define SURE   2.6  /* the best of several differs from the start, likewise */
 
 struct qz_tune *qz_tune__new(const char *const *names, const double *positions, uint32_t n,
 			     uint32_t start, uint32_t most)
@@ -51,22 +50,9 @@ void qz_tune__free(struct qz_tune *t)
 
 /* ---- costs ---- */
 
-static int compare_numbers(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 double qz_tune__cost(const struct qz_tune_setting *s)
 {
-	double sorted[QZ_TUNE_COSTS];
-
-	if (!s->n || s->failed)
-		return INFINITY;
-	memcpy(sorted, s->costs, s->n * sizeof(*sorted));
-	qsort(sorted, s->n, sizeof(*sorted), compare_numbers);
-	return sorted[s->n / 2] / 2 + sorted[(s->n - 1) / 2] / 2;
+	return s->n && !s->failed ? qz_noise__median(s->costs, s->n) : INFINITY;
 }
 
 static double cost_of(const struct qz_tune *t, uint32_t i)
@@ -79,47 +65,16 @@ static bool is_measured(const struct qz_tune *t, uint32_t i)
 	return t->settings[i].trials;
 }
 
-/* Distances of the costs of a setting from their median, relative; without one of them, which is the median itself. */
-static uint32_t add_distances(const struct qz_tune_setting *s, double *distances)
-{
-	double median = qz_tune__cost(s);
-	uint32_t nearest = 0;
-
-	for (uint32_t k = 0; k < s->n; k++) {
-		distances[k] = fabs(s->costs[k] / median - 1);
-		nearest = distances[k] < distances[nearest] ? k : nearest;
-	}
-	distances[nearest] = distances[s->n - 1];
-	return s->n - 1;
-}
-
-struct noise {
-	double deviation;
-	uint32_t n; /* runs that it is known by; 0: it is not known */
-};
-
-/*
- * Relative standard deviation of one run, from the median distance of the runs of all settings, so that some runs that were
- * disturbed do not count; unknown where each setting has one run only.
- */
-static struct noise noise_of(const struct qz_tune *t)
+/* Of one run of any setting; unknown where each setting has one run only. */
+static struct qz_noise noise_of(const struct qz_tune *t)
 {
 	double *distances = t->distances;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->settings[i].n > 1 && !t->settings[i].failed)
-			n += add_distances(&t->settings[i], distances + n);
-	qsort(distances, n, sizeof(*distances), compare_numbers);
-	return (struct noise) {.deviation = n ? distances[n / 2] / NORMAL_MEDIAN : 0, .n = n};
-}
-
-/* So many standard deviations that are known by n runs only: Student's distribution, by Fisher's expansion. */
-static double widened(double z, double n)
-{
-	double z3 = z * z * z, z5 = z3 * z * z;
-
-	return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+			n += qz_noise__add(t->settings[i].costs, t->settings[i].n, distances + n);
+	return qz_noise__of(distances, n);
 }
 
 /*
@@ -129,13 +84,13 @@ static double widened(double z, double n)
 static double width_of(const struct qz_tune *t, const struct qz_tune_setting *x,
 		       const struct qz_tune_setting *y, double deviations)
 {
-	struct noise noise = noise_of(t);
+	struct qz_noise noise = noise_of(t);
 
 	if (!noise.n)
 		return deviations >= SURE ? INFINITY : 0;
 	if (deviations >= SURE)
-		deviations = widened(deviations, noise.n);
-	return deviations * MEDIAN_TO_MEAN * noise.deviation * sqrt(1.0 / x->n + 1.0 / y->n);
+		deviations = qz_noise__widened(deviations, noise.n);
+	return qz_noise__width(&noise, deviations, 1 / (1.0 / x->n + 1.0 / y->n));
 }
 
 /* Whether the cost of a is less than that of b by more than chance; a setting that failed costs more than any. */

@@ -55,6 +55,8 @@
 	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
+	X(judge)                                                                                   \
+	X(remedies)                                                                                \
 	X(damage)                                                                                  \
 	X(knob_page)                                                                               \
 	X(library)                                                                                 \

@@ -42,6 +42,19 @@ example_tune()
 	says 'block: 6 values from 1 to 24' '^ +1 +24 +[0-9.]+  the start' 'block [0-9]+ (is best|stays)' 'use: xz -T0 -6 --block-size='
 }
 
+# How much is gained depends on what else the machine does.
+example_try()
+{
+	export XDG_DATA_HOME=$T/data
+	example try 8 --for 6s --user root
+	says '^Measured: [0-9.]+ s, [0-9]+ findings?\. [0-9]+ remedies to try, in 3 pairs' \
+		'^(-|[a-z-]+) +(one processor|malloc keeps memory) .* (helps|does nothing|harms|not known)$' \
+		'^(keep: .*/dice 8|Nothing that was tried helps)'
+	jq -e '.schema == "quartz.try/v1" and (.trials | length) > 0 and .compared == "output" and
+		all(.trials[]; .pairs >= 3 or .verdict != "helps")' data/quartz/tries/*.json >/dev/null ||
+		fail 'not kept so' "$(cat data/quartz/tries/*)"
+}
+
 example_tune_pool()
 {
 	export LIBQUARTZ="-I$programs/pool.include $out/libquartz.a"
@@ -62,4 +75,5 @@ try 'example: what-if' example_what_if
 try 'example: scale' example_scale
 try 'example: tune' example_tune
 try 'example: grain' example_grain
+try 'example: try' example_try
 thorough 'example: tune-pool' example_tune_pool

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * In which order a command is run with remedies and without: without, with two remedies, without, with two more, ... Each run with a
+ * remedy makes a pair with the run without that is next to it, so that what else the machine does is the same for both. The next round
+ * takes the remedies in the opposite order, and begins with another run without.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/tries/tries.h"
+#include "core/util/clock.h"
+
+#define RUNS_OF_PAIR 1.5  /* by that order */
+#define FOR_BEST     0.25 /* of the time: more pairs of what may help, and what helps together */
+
+/* ---- what is known ---- */
+
+struct qz_judgement tries__judge(const struct tries *t, const struct try_trial *trial)
+{
+	const struct qz_pairs *all[QZ_REMEDIES_MOST + 1];
+	uint32_t one = t->n;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		all[i] = &t->trials[i].pairs;
+		one = trial == &t->trials[i] ? i : one;
+	}
+	all[t->n] = &t->together.pairs;
+	return qz_judge__of(all, t->n + 1, one, t->n + 1);
+}
+
+static bool helps(const struct tries *t, const struct try_trial *trial)
+{
+	return !*trial->failure && tries__judge(t, trial).verdict == QZ_JUDGED_HELPS;
+}
+
+static const struct try_trial *best_single(const struct tries *t)
+{
+	const struct try_trial *best = NULL;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (helps(t, &t->trials[i]) &&
+		    (!best || tries__judge(t, &t->trials[i]).gain > tries__judge(t, best).gain))
+			best = &t->trials[i];
+	return best;
+}
+
+/* Several are kept if all together surely do more than the best one. */
+const struct try_trial *tries__best(const struct tries *t)
+{
+	const struct try_trial *best = best_single(t);
+	struct qz_judgement j;
+
+	if (!best || !t->together.n || !helps(t, &t->together))
+		return best;
+	j = tries__judge(t, &t->together);
+	return j.gain - j.ci > tries__judge(t, best).gain ? &t->together : best;
+}
+
+/* ---- pairs ---- */
+
+static void keep_pair(struct try_trial *trial, const struct try_figures *without)
+{
+	const struct try_figures *with = &trial->with;
+	uint32_t n = trial->pairs.n;
+
+	qz_pairs__add(&trial->pairs, with->elapsed_ns, without->elapsed_ns);
+	if (trial->pairs.n == n)
+		return;
+	trial->without = *without;
+	trial->with_ns[n] = with->elapsed_ns;
+	trial->without_ns[n] = without->elapsed_ns;
+	trial->cpu[n] = without->cpu_ns ? (double)with->cpu_ns / (double)without->cpu_ns : 1;
+	trial->peak[n] = with->peak_kib && without->peak_kib
+				 ? (double)with->peak_kib / (double)without->peak_kib
+				 : 0;
+}
+
+static void show_progress(const struct tries *t, const struct try_trial *trial)
+{
+	uint64_t at = qz_clock__now();
+
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\033[K%u s left: %s",
+			(unsigned int)((t->deadline - at) / 1000000000),
+			trial->n > 1 ? "what helps, together" : trial->uses[0]->name);
+}
+
+static void clear_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+/* False: all ends here. */
+static bool run_trial(struct tries *t, struct try_trial *trial, bool behind)
+{
+	enum try_outcome outcome;
+
+	if (!behind && !t->fresh && tries__run_without(t) != TRY_DONE)
+		return false;
+	show_progress(t, trial);
+	outcome = tries__run_with(t, trial);
+	if (outcome == TRY_ENDED || (behind && tries__run_without(t) != TRY_DONE))
+		return false;
+	if (outcome == TRY_DONE)
+		keep_pair(trial, &t->last);
+	return true;
+}
+
+/* It begins with a run without, even behind another one: a run that was disturbed must not be in two pairs of one remedy. */
+static bool take_round(struct tries *t, struct try_trial *const *trials, uint32_t n, bool backwards)
+{
+	t->fresh = false;
+	for (uint32_t i = 0; i < n; i++)
+		if (!run_trial(t, trials[backwards ? n - 1 - i : i], i % 2))
+			return false;
+	return true;
+}
+
+/* ---- which ones ---- */
+
+static uint64_t left_ns(const struct tries *t)
+{
+	uint64_t at = qz_clock__now();
+
+	return t->deadline > at ? t->deadline - at : 0;
+}
+
+static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
+{
+	double runs = trials == 1 ? 2 : RUNS_OF_PAIR * trials + 1;
+
+	return (uint64_t)(runs * rounds * (double)t->first.elapsed_ns);
+}
+
+uint64_t tries__least_ns(const struct tries *t)
+{
+	return cost_ns(t, 1, t->runs) + 2 * t->first.elapsed_ns;
+}
+
+/* As many as there is time for. */
+static uint32_t fitting(const struct tries *t, uint32_t n)
+{
+	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->limit_ns), left = left_ns(t);
+	uint32_t k = 0;
+
+	left = left > reserve ? left - reserve : 0;
+	while (k < n && cost_ns(t, k + 1, t->runs) <= left)
+		k++;
+	return k;
+}
+
+static uint32_t collect(struct tries *t, uint32_t from, uint32_t to, bool unsure,
+			struct try_trial **found)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		if (!*t->trials[i].failure &&
+		    (!unsure || (t->trials[i].started && !tries__judge(t, &t->trials[i]).enough)))
+			found[n++] = &t->trials[i];
+	return n;
+}
+
+/* Each as many pairs as it needs at least, the first ones first. */
+static bool try_all(struct tries *t, struct try_trial **found)
+{
+	for (uint32_t next = 0, n; next < t->n; next += n) {
+		n = fitting(t, t->n - next);
+		if (!n && !next)
+			n = 1;
+		if (!n)
+			break;
+		for (uint32_t round = 0; round < t->runs; round++)
+			if (!take_round(t, found, collect(t, next, next + n, false, found),
+					round % 2))
+				return false;
+	}
+	return true;
+}
+
+/* ---- together ---- */
+
+static bool has_subject(const struct try_trial *trial, enum qz_remedy_subject subject)
+{
+	for (uint32_t i = 0; i < trial->n; i++)
+		if (trial->uses[i]->remedy->subject == subject)
+			return true;
+	return false;
+}
+
+static const struct try_trial *next_best(const struct tries *t, const struct try_trial *together)
+{
+	const struct try_trial *best = NULL;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (helps(t, &t->trials[i]) &&
+		    !has_subject(together, t->trials[i].uses[0]->remedy->subject) &&
+		    (!best || tries__judge(t, &t->trials[i]).gain > tries__judge(t, best).gain))
+			best = &t->trials[i];
+	return best;
+}
+
+/* The best one of each subject. */
+static void choose_together(const struct tries *t, struct try_trial *together)
+{
+	const struct try_trial *best;
+
+	*together = (struct try_trial) {0};
+	while (together->n < TRIES_TOGETHER && (best = next_best(t, together)))
+		together->uses[together->n++] = best->uses[0];
+	if (together->n < 2)
+		together->n = 0;
+}
+
+/* More pairs of what is not known yet, as long as there is time to try what helps together. */
+static bool try_unsure(struct tries *t, struct try_trial **found)
+{
+	for (uint32_t round = 0;; round++) {
+		uint32_t n = collect(t, 0, t->n, true, found);
+		struct try_trial together;
+
+		choose_together(t, &together);
+		if (!n ||
+		    left_ns(t) < cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->runs) : 0))
+			return true;
+		if (!take_round(t, found, n, round % 2))
+			return false;
+	}
+}
+
+static void try_together(struct tries *t)
+{
+	struct try_trial *together = &t->together;
+
+	choose_together(t, together);
+	while (together->n && !*together->failure && !tries__judge(t, together).enough &&
+	       left_ns(t) >= cost_ns(t, 1, 1))
+		if (!take_round(t, &together, 1, false))
+			return;
+}
+
+void tries__measure(struct tries *t)
+{
+	struct try_trial *found[QZ_REMEDIES_MOST];
+
+	/* the second one tells whether it prints the same each time */
+	for (int i = 0; i < 2; i++)
+		if (tries__run_without(t) != TRY_DONE)
+			return;
+	if (try_all(t, found) && try_unsure(t, found))
+		try_together(t);
+	clear_progress();
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What was tried, as text. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/render/text_table.h"
+#include "cli/tries/tries.h"
+#include "core/util/term_escape.h"
+
+#define SIGNALLED 128
+
+char *tries__line(const struct tries *t, const struct try_trial *trial)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	qz_remedies__put_command(out, trial->uses, trial->n, t->config->command);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* ---- before ---- */
+
+static const struct qz_report *report_of(const struct tries *t)
+{
+	return t->measured.view.reports[0];
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void tries__print_head(const struct tries *t)
+{
+	const struct qz_report *r = report_of(t);
+	uint64_t seconds = (t->limit_ns + 999999999) / 1000000000;
+
+	if (t->config->input)
+		printf("Of the profile: ");
+	else
+		printf("Measured: %.2f s, ", (double)r->elapsed_ns / 1e9);
+	printf("%u finding%s. %u remed%s to try, in %u pairs of runs each at least, for %" PRIu64
+	       " s at most.\n",
+	       t->advice->n, plural(t->advice->n), t->n, t->n == 1 ? "y" : "ies", t->runs, seconds);
+	fflush(stdout);
+}
+
+static const char *rule_of(const struct tries *t, const struct qz_remedy_use *use)
+{
+	return use->finding == QZ_NONE ? "-" : t->advice->findings[use->finding].rule;
+}
+
+static void add_predicted(struct text_table *table, const struct tries *t, uint32_t finding)
+{
+	const struct qz_finding *f;
+
+	if (finding == QZ_NONE) {
+		text_table__add(table, PLAIN, "-");
+		return;
+	}
+	f = &t->advice->findings[finding];
+	text_table__add(table, PLAIN, "%.0f to %.0f%%",
+			qz_finding__percent(t->advice->report, f->gain_low_ns),
+			qz_finding__percent(t->advice->report, f->gain_high_ns));
+}
+
+static void print_without_remedy(const struct tries *t)
+{
+	const struct qz_report *r = t->advice->report;
+
+	for (uint32_t i = 0; i < t->advice->n; i++) {
+		const struct qz_finding *f = &t->advice->findings[i];
+
+		if (!qz_remedies__answer(&t->remedies, i))
+			printf("%s (predicted: %.0f to %.0f%%): no remedy from outside, the source "
+			       "must change\n",
+			       f->rule, qz_finding__percent(r, f->gain_low_ns),
+			       qz_finding__percent(r, f->gain_high_ns));
+	}
+}
+
+static int print_table(struct text_table *table, const struct config *config)
+{
+	struct output out;
+	int err;
+
+	output__open(&out, config);
+	err = text_table__print(table, &out);
+	output__close(&out);
+	return err;
+}
+
+/* What is typed for a name that is not itself the change. */
+static void print_change(const struct qz_remedy_use *use)
+{
+	if (strcmp(use->name, use->change) != 0)
+		printf("%s: %s\n", use->name, use->change);
+}
+
+void tries__print_plan(const struct tries *t)
+{
+	static const struct column heads[] = {
+		{.head = {"", "finding"}, .left = true},
+		{.head = {"", "remedy"}, .left = true},
+		{.head = {"", "predicted"}},
+		{.head = {"", "risk"}, .left = true},
+	};
+	struct text_table *table = text_table__new(heads, 4);
+
+	tries__print_head(t);
+	for (uint32_t i = 0; i < t->remedies.n; i++) {
+		const struct qz_remedy_use *use = &t->remedies.uses[i];
+
+		text_table__add(table, PLAIN, "%s", rule_of(t, use));
+		text_table__add(table, PLAIN, "%s", use->name);
+		add_predicted(table, t, use->finding);
+		text_table__add(table, PLAIN, "%s%s", use->why_not ? "not tried: " : "",
+				use->why_not ? use->why_not : use->remedy->risk);
+	}
+	if (print_table(table, t->config)) {
+		out_of_memory();
+		return;
+	}
+	putchar('\n');
+	print_without_remedy(t);
+	for (uint32_t i = 0; i < t->remedies.n; i++)
+		print_change(&t->remedies.uses[i]);
+}
+
+/* ---- the table ---- */
+
+/* By how much a figure changes, from the ratios of its pairs; 0: not known. */
+static void add_change(struct text_table *table, const double *ratios, uint32_t n)
+{
+	double ratio = n ? qz_noise__median(ratios, n) : 0;
+
+	if (ratio > 0)
+		text_table__add(table, PLAIN, "%+.0f%%", 100 * (ratio - 1));
+	else
+		text_table__add(table, PLAIN, "-");
+}
+
+/* What would be written as -0.0 is nothing. */
+static double without_sign(double percent)
+{
+	return fabs(percent) < 0.05 ? 0 : percent;
+}
+
+static void add_gain(struct text_table *table, const struct qz_judgement *j, uint32_t pairs)
+{
+	if (!pairs) {
+		text_table__add(table, PLAIN, "-");
+		text_table__add(table, PLAIN, "%s", "");
+		return;
+	}
+	text_table__add(table, PLAIN, "%.1f%%", without_sign(100 * j->gain));
+	if (j->ci < 0)
+		text_table__add(table, PLAIN, "?");
+	else
+		text_table__add(table, PLAIN, "±%.1f", 100 * j->ci);
+}
+
+static void add_verdict(struct text_table *table, const struct try_trial *trial,
+			const struct qz_judgement *j)
+{
+	if (*trial->failure)
+		text_table__add(table, PLAIN, trial->slow < TRIES_SLOW ? "breaks it" : "harms");
+	else
+		text_table__add(table, j->verdict == QZ_JUDGED_HELPS ? NOTABLE : PLAIN, "%s",
+				qz_judge__name(j->verdict));
+}
+
+static void add_trial(struct text_table *table, const struct tries *t,
+		      const struct try_trial *trial)
+{
+	struct qz_judgement j = tries__judge(t, trial);
+	uint32_t n = trial->pairs.n;
+
+	text_table__add(table, PLAIN, "%s", trial->n == 1 ? rule_of(t, trial->uses[0]) : "-");
+	text_table__add(table, PLAIN, "%s", trial->n == 1 ? trial->uses[0]->name : "all that help");
+	add_predicted(table, t, trial->n == 1 ? trial->uses[0]->finding : QZ_NONE);
+	add_gain(table, &j, n);
+	add_change(table, trial->cpu, n);
+	add_change(table, trial->peak, n);
+	text_table__add(table, PLAIN, "%u", n);
+	add_verdict(table, trial, &j);
+}
+
+static int print_trials(const struct tries *t)
+{
+	static const struct column heads[] = {
+		{.head = {"", "finding"}, .left = true},
+		{.head = {"", "remedy"}, .left = true},
+		{.head = {"", "predicted"}},
+		{.head = {"measured", "gain"}},
+		{.head = {"", "±"}, .joined = true},
+		{.head = {"CPU", "time"}},
+		{.head = {"", "memory"}},
+		{.head = {"", "pairs"}},
+		{.head = {"", "verdict"}, .left = true},
+	};
+	struct text_table *table = text_table__new(heads, 9);
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->trials[i].started)
+			add_trial(table, t, &t->trials[i]);
+	if (t->together.started)
+		add_trial(table, t, &t->together);
+	return print_table(table, t->config);
+}
+
+/* ---- after ---- */
+
+static void print_failures(const struct tries *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (*t->trials[i].failure)
+			printf("%s was dropped: %s\n", t->trials[i].uses[0]->name,
+			       t->trials[i].failure);
+}
+
+static void print_left_out(const struct tries *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->remedies.n; i++)
+		if (t->remedies.uses[i].why_not)
+			printf("%s%s (%s)", n++ ? ", " : "not tried: ", t->remedies.uses[i].name,
+			       t->remedies.uses[i].why_not);
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!t->trials[i].started)
+			printf("%s%s (no time: --for)",
+			       n++ ? ", " : "not tried: ", t->trials[i].uses[0]->name);
+	if (n)
+		putchar('\n');
+}
+
+static void print_unknown(const struct tries *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->trials[i].started && !*t->trials[i].failure &&
+		    tries__judge(t, &t->trials[i]).verdict == QZ_JUDGED_UNKNOWN) {
+			puts("What is not known needs more pairs (--for 5min), or a machine that "
+			     "does nothing else.");
+			return;
+		}
+}
+
+static int print_kept(const struct tries *t)
+{
+	const struct try_trial *best = tries__best(t);
+	char *line, *escaped;
+	int err;
+
+	if (!best) {
+		puts(t->n ? "Nothing that was tried helps by more than chance: keep it as it is."
+			  : "Nothing of what can be set from outside is for this program.");
+		return 0;
+	}
+	line = tries__line(t, best);
+	escaped = line ? qz_term_escape__copy(line) : NULL;
+	err = escaped ? 0 : -ENOMEM;
+	if (!err)
+		printf("keep: %s\n", escaped);
+	free(line);
+	free(escaped);
+	return err;
+}
+
+int tries__print_result(const struct tries *t)
+{
+	int err;
+
+	putchar('\n');
+	if (t->status > SIGNALLED)
+		puts("Interrupted; of what was measured until then:\n");
+	fflush(stdout);
+	err = t->n ? print_trials(t) : 0;
+	putchar('\n');
+	if (!err) {
+		print_without_remedy(t);
+		for (uint32_t i = 0; i < t->n; i++)
+			if (t->trials[i].started)
+				print_change(t->trials[i].uses[0]);
+		print_failures(t);
+		print_left_out(t);
+		if (t->compared == TRY_COMPARED_SIZE || t->compared == TRY_COMPARED_STATUS)
+			printf("It prints another thing each time, so only its exit status %s "
+			       "compared; --check can do more.\n",
+			       t->compared == TRY_COMPARED_SIZE ? "and how much it prints were"
+								: "was");
+		print_unknown(t);
+		err = print_kept(t);
+	}
+	return err;
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/remedies/remedies.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/pools.h"
+#include "core/model/spin_rules.h"
+#include "core/util/base_name.h"
+
+#define POOL(kind) (1u << QZ_POOL_##kind)
+#define OPENMP	   (POOL(GNU_OPENMP) | POOL(OPENMP))
+#define BATCH	   "chrt -b 0"
+#define NICE	   "nice -n -10"
+
+/*
+ * In the order in which they are tried, if no finding puts one first: what is for the program's own runtime, then what has helped most
+ * of the programs that were measured (doc/try.md).
+ */
+static const struct qz_remedy table[] = {
+	{
+		.change = "OPENBLAS_NUM_THREADS=1",
+		.subject = QZ_REMEDY_OPENBLAS,
+		.pools = POOL(OPENBLAS),
+		.rules = "oversubscribed spinning",
+		.risk = "a large matrix has one processor",
+	},
+	{
+		.change = "MKL_NUM_THREADS=1",
+		.subject = QZ_REMEDY_MKL,
+		.pools = POOL(MKL),
+		.rules = "oversubscribed spinning",
+		.risk = "a large matrix has one processor",
+	},
+	{
+		.change = "BLIS_NUM_THREADS=1",
+		.subject = QZ_REMEDY_BLIS,
+		.pools = POOL(BLIS),
+		.rules = "oversubscribed spinning",
+		.risk = "a large matrix has one processor",
+	},
+	{
+		.change = "OMP_MAX_ACTIVE_LEVELS=1",
+		.subject = QZ_REMEDY_OMP_LEVELS,
+		.pools = OPENMP,
+		.rules = "oversubscribed",
+		.risk = "regions within regions have one thread",
+	},
+	{
+		.change = "OMP_THREAD_LIMIT={all}",
+		.subject = QZ_REMEDY_OMP_THREADS,
+		.pools = OPENMP,
+		.rules = "oversubscribed",
+		/* which a program that sets its levels itself does not listen to */
+		.instead = "OMP_MAX_ACTIVE_LEVELS=1",
+		.risk = "regions that ask for more threads get fewer",
+	},
+	{
+		.change = "OMP_WAIT_POLICY=passive",
+		.subject = QZ_REMEDY_OMP_WAITING,
+		.pools = OPENMP,
+		.rules = "spinning oversubscribed",
+		.risk = "threads take longer to begin a region",
+	},
+	{
+		.change = "OMP_NUM_THREADS=1",
+		.subject = QZ_REMEDY_OMP_THREADS,
+		.pools = OPENMP,
+		.rules = "oversubscribed",
+		.risk = "large loops have one processor",
+	},
+	{
+		.change = "OMP_NUM_THREADS={half}",
+		.subject = QZ_REMEDY_OMP_THREADS,
+		.pools = OPENMP,
+		.rules = "oversubscribed",
+		.risk = "large loops have half of the processors",
+	},
+	{
+		.change = "OMP_WAIT_POLICY=active",
+		.subject = QZ_REMEDY_OMP_WAITING,
+		.pools = OPENMP,
+		.risk = "threads that wait keep their processors from others",
+	},
+	{
+		.change = "RAYON_NUM_THREADS=1",
+		.subject = QZ_REMEDY_RAYON,
+		.pools = POOL(RAYON),
+		.rules = "oversubscribed",
+		.risk = "one processor is used",
+	},
+	{
+		.change = "TOKIO_WORKER_THREADS=1",
+		.subject = QZ_REMEDY_TOKIO,
+		.pools = POOL(TOKIO),
+		.rules = "oversubscribed",
+		.risk = "one processor is used for tasks",
+	},
+	{
+		.change = "UV_THREADPOOL_SIZE={many}",
+		.subject = QZ_REMEDY_LIBUV,
+		.pools = POOL(LIBUV),
+		.rules = "few-threads",
+		.risk = "more threads read files at a time",
+	},
+	{
+		.change = "GOMAXPROCS=1",
+		.subject = QZ_REMEDY_GO,
+		.pools = POOL(GO),
+		.rules = "oversubscribed",
+		.risk = "one processor is used",
+	},
+	{
+		.change = "GOMAXPROCS={half}",
+		.subject = QZ_REMEDY_GO,
+		.pools = POOL(GO),
+		.rules = "oversubscribed",
+		.risk = "half of the processors are used",
+	},
+	{
+		.name = "one processor",
+		.way = QZ_REMEDY_AFFINITY,
+		.change = "taskset -c",
+		.subject = QZ_REMEDY_PROCESSORS,
+		.of_threads = true,
+		.risk = "it does not get faster on a larger machine",
+	},
+	{
+		.name = "jemalloc",
+		.way = QZ_REMEDY_PRELOAD,
+		.change = "libjemalloc.so.2",
+		.subject = QZ_REMEDY_MALLOC,
+		.of_malloc = true,
+		.rules = "allocator",
+		.risk = "memory; what relies on glibc's malloc",
+	},
+	{
+		.name = "malloc keeps memory",
+		/* 32 MiB is the largest threshold that older versions of glibc take */
+		.change = "MALLOC_TRIM_THRESHOLD_=1073741824 MALLOC_TOP_PAD_=16777216 "
+			  "MALLOC_MMAP_THRESHOLD_=33554432",
+		.subject = QZ_REMEDY_MALLOC,
+		.of_malloc = true,
+		.risk = "memory: what was freed stays with the process",
+	},
+	{
+		.name = "tcmalloc",
+		.way = QZ_REMEDY_PRELOAD,
+		.change = "libtcmalloc_minimal.so.4 libtcmalloc.so.4",
+		.subject = QZ_REMEDY_MALLOC,
+		.of_malloc = true,
+		.rules = "allocator",
+		.risk = "memory; what relies on glibc's malloc",
+	},
+	{
+		.way = QZ_REMEDY_POLICY,
+		.name = "SCHED_BATCH",
+		.change = BATCH,
+		.subject = QZ_REMEDY_SCHEDULER,
+		.of_threads = true,
+		.risk = "it waits longer beside other programs",
+	},
+	{
+		.name = "mimalloc",
+		.way = QZ_REMEDY_PRELOAD,
+		.change = "libmimalloc.so.3 libmimalloc.so.2 libmimalloc.so.2.0",
+		.subject = QZ_REMEDY_MALLOC,
+		.of_malloc = true,
+		.rules = "allocator",
+		.risk = "memory; what relies on glibc's malloc",
+	},
+	{
+		.change = "MALLOC_ARENA_MAX={many}",
+		.subject = QZ_REMEDY_MALLOC,
+		.of_malloc = true,
+		.of_threads = true,
+		.rules = "allocator",
+		.risk = "memory",
+	},
+	{
+		.name = "higher priority",
+		.way = QZ_REMEDY_NICE,
+		.change = NICE,
+		.subject = QZ_REMEDY_PRIORITY,
+		.of_finding = true,
+		.rules = "taken",
+		.risk = "other programs get less; only root may",
+	},
+};
+#define NROWS (sizeof(table) / sizeof(table[0]))
+_Static_assert(NROWS <= QZ_REMEDIES_MOST, "more rows than callers have room for");
+
+const char *qz_remedy__way_name(enum qz_remedy_way way)
+{
+	static const char *const names[QZ_REMEDY_WAYS] = {
+		[QZ_REMEDY_ENVIRONMENT] = "environment",
+		[QZ_REMEDY_PRELOAD] = "preload",
+		[QZ_REMEDY_AFFINITY] = "affinity",
+		[QZ_REMEDY_POLICY] = "policy",
+		[QZ_REMEDY_NICE] = "nice",
+	};
+
+	return names[way];
+}
+
+/* ---- what the program has ---- */
+
+static bool is_module(const struct qz_procedure *procedure, const char *pattern)
+{
+	return procedure->kind == QZ_PROCEDURE &&
+	       spin_rules__matches(pattern, qz_base_name(procedure->module));
+}
+
+void qz_remedy_code__find(struct qz_remedy_code *in, const struct qz_profile *p)
+{
+	*in = (struct qz_remedy_code) {0};
+	for (uint32_t i = 0; i < p->nprocedures; i++) {
+		const struct qz_procedure *procedure = &p->procedures[i];
+
+		in->pools |= 1u << qz_pool__of_procedure(procedure);
+		in->glibc |= is_module(procedure, "libc.so*") || is_module(procedure, "libc-2*");
+		in->other_malloc |= is_module(procedure, "libjemalloc*") ||
+				    is_module(procedure, "libtcmalloc*") ||
+				    is_module(procedure, "libmimalloc*");
+	}
+}
+
+static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
+		   const struct qz_remedy_place *place)
+{
+	const struct qz_remedy_code *in = &place->code;
+
+	if (remedy->pools && !(remedy->pools & in->pools))
+		return false;
+	if (remedy->of_malloc && (!in->glibc || in->other_malloc))
+		return false;
+	if (remedy->of_threads && r->nthreads < 2)
+		return false;
+	if (strstr(remedy->change, "{all}") && r->nthreads <= place->processors)
+		return false;
+	/* half of three is one, which is tried anyway */
+	if (strstr(remedy->change, "{half}") && place->processors < 4)
+		return false;
+	return remedy->way != QZ_REMEDY_AFFINITY || place->processors > 1;
+}
+
+/* ---- which finding ---- */
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = words; at && (at = strstr(at, word)); at += n)
+		if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+/* What the finding itself names is its remedy, too. */
+static bool answers(const struct qz_remedy *remedy, const struct qz_finding *f)
+{
+	if (has_word(remedy->rules, f->rule))
+		return true;
+	if (remedy->way != QZ_REMEDY_ENVIRONMENT || !f->remedy)
+		return false;
+	return strstr(f->remedy, remedy->change) ||
+	       (remedy->instead && strstr(f->remedy, remedy->instead));
+}
+
+static uint32_t finding_of(const struct qz_remedy *remedy, const struct qz_advice *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (answers(remedy, &a->findings[i]))
+			return i;
+	return QZ_NONE;
+}
+
+/* ---- the change for this program ---- */
+
+/* The number that a placeholder stands for, and how long it is; 0: there is none here. */
+static size_t number_at(const char *text, uint32_t processors, uint32_t *number)
+{
+	const struct {
+		const char *word;
+		uint32_t number;
+	} words[] = {{"{all}", processors}, {"{half}", processors / 2}, {"{many}", processors * 4}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(text, words[i].word, strlen(words[i].word))) {
+			*number = words[i].number;
+			return strlen(words[i].word);
+		}
+	return 0;
+}
+
+static void put_change(FILE *out, const char *change, const struct qz_remedy_place *place)
+{
+	uint32_t number;
+
+	while (*change) {
+		size_t n = number_at(change, place->processors, &number);
+
+		if (n)
+			fprintf(out, "%u", number);
+		else
+			fputc(*change, out);
+		change += n ? n : 1;
+	}
+}
+
+/* The name of the library that is there, or of the first one; words end at a blank. */
+static const char *library_of(const struct qz_remedy *remedy, const struct qz_remedy_place *place,
+			      bool *found)
+{
+	char name[64];
+
+	for (const char *at = remedy->change; *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		*found = !place->has_library || place->has_library(name);
+		if (*found)
+			return at;
+		at += n;
+	}
+	return remedy->change;
+}
+
+static void put_library(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
+{
+	bool found;
+	const char *library = library_of(use->remedy, place, &found);
+
+	fprintf(out, "LD_PRELOAD=%.*s", (int)strcspn(library, " "), library);
+	if (!found)
+		use->why_not = "not installed";
+}
+
+static void write_change(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
+{
+	switch (use->remedy->way) {
+	case QZ_REMEDY_PRELOAD:
+		put_library(out, use, place);
+		break;
+	case QZ_REMEDY_AFFINITY:
+		fprintf(out, "%s %d", use->remedy->change, place->processor);
+		break;
+	default:
+		put_change(out, use->remedy->change, place);
+	}
+}
+
+static char *change_of(struct qz_remedy_use *use, const struct qz_remedy_place *place)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	write_change(out, use, place);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The first variable of a change; who has set it knows why. */
+static bool is_set(const struct qz_remedy_use *use, const struct qz_remedy_place *place)
+{
+	char name[64];
+	const char *value;
+
+	if (use->remedy->way > QZ_REMEDY_PRELOAD || !place->variable)
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(use->change, "="), use->change);
+	value = place->variable(name);
+	return value && *value;
+}
+
+static int add(struct qz_remedies *r, const struct qz_remedy *remedy, uint32_t finding,
+	       const struct qz_remedy_place *place)
+{
+	struct qz_remedy_use *use = &r->uses[r->n++];
+
+	*use = (struct qz_remedy_use) {.remedy = remedy, .finding = finding};
+	use->change = change_of(use, place);
+	if (!use->change)
+		return -ENOMEM;
+	use->name = strdup(remedy->name ? remedy->name : use->change);
+	if (!use->name)
+		return -ENOMEM;
+	if (remedy->way == QZ_REMEDY_NICE && !place->is_root)
+		use->why_not = "only root may";
+	else if (is_set(use, place))
+		use->why_not = "its variable is set already";
+	return 0;
+}
+
+int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
+		      const struct qz_remedy_place *place)
+{
+	int err = 0;
+
+	*r = (struct qz_remedies) {0, calloc(NROWS, sizeof(*r->uses))};
+	if (!r->uses)
+		return -ENOMEM;
+	for (uint32_t finding = 0; finding <= a->n; finding++)
+		for (size_t i = 0; !err && i < NROWS; i++) {
+			uint32_t of = finding_of(&table[i], a);
+
+			if (of != (finding < a->n ? finding : QZ_NONE) ||
+			    !is_for(&table[i], a->report, place))
+				continue;
+			if (of == QZ_NONE && table[i].of_finding)
+				continue;
+			err = add(r, &table[i], of, place);
+		}
+	return err;
+}
+
+void qz_remedies__free(struct qz_remedies *r)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		free(r->uses[i].name);
+		free(r->uses[i].change);
+	}
+	free(r->uses);
+	*r = (struct qz_remedies) {0};
+}
+
+bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->uses[i].finding == finding)
+			return true;
+	return false;
+}
+
+/* ---- the command ---- */
+
+/* Variables stand before what starts the command. */
+static bool is_variable(const struct qz_remedy_use *use)
+{
+	return use->remedy->way <= QZ_REMEDY_PRELOAD;
+}
+
+static void put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
+			bool variables)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (is_variable(uses[i]) == variables)
+			fprintf(out, "%s ", uses[i]->change);
+}
+
+void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
+			      char *const *command)
+{
+	put_changes(out, uses, n, true);
+	put_changes(out, uses, n, false);
+	for (uint32_t i = 0; command[i]; i++) {
+		fputs(i ? " " : "", out);
+		qz_finding__put_word(out, command[i]);
+	}
+}

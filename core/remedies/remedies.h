@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What can be done about a program without changing it: one table, in core/remedies/remedies.c. A new remedy is a row there.
+ * Pure computation; whoever runs programs finds out what this machine has, and applies them.
+ */
+#ifndef QUARTZ_CORE_REMEDIES_H
+#define QUARTZ_CORE_REMEDIES_H
+
+#include <stdio.h>
+
+#include "core/advise/advise.h"
+
+/* Rows of the table at most. */
+#define QZ_REMEDIES_MOST 32
+
+/* What is changed of a command. */
+enum qz_remedy_way {
+	QZ_REMEDY_ENVIRONMENT, /* variables */
+	QZ_REMEDY_PRELOAD,     /* LD_PRELOAD has an allocator that is installed */
+	QZ_REMEDY_AFFINITY,    /* it may use one processor */
+	QZ_REMEDY_POLICY,      /* SCHED_BATCH */
+	QZ_REMEDY_NICE,	       /* a lower nice value; only root may */
+	QZ_REMEDY_WAYS,
+};
+
+/* Only one remedy of a subject can be in force at a time. */
+enum qz_remedy_subject {
+	QZ_REMEDY_OPENBLAS,
+	QZ_REMEDY_MKL,
+	QZ_REMEDY_BLIS,
+	QZ_REMEDY_OMP_LEVELS,
+	QZ_REMEDY_OMP_THREADS,
+	QZ_REMEDY_OMP_WAITING,
+	QZ_REMEDY_RAYON,
+	QZ_REMEDY_TOKIO,
+	QZ_REMEDY_LIBUV,
+	QZ_REMEDY_GO,
+	QZ_REMEDY_MALLOC,
+	QZ_REMEDY_PROCESSORS,
+	QZ_REMEDY_SCHEDULER,
+	QZ_REMEDY_PRIORITY,
+};
+
+struct qz_remedy {
+	const char *name; /* NULL: the change itself */
+	enum qz_remedy_way way;
+	/*
+	 * Of variables "NAME=VALUE", with blanks between; {all}, {half} and {many} stand for the number of processors, for half of it
+	 * and for four times as many. Of a preload names of the library, the newest first.
+	 */
+	const char *change;
+	enum qz_remedy_subject subject;
+	unsigned int
+		pools;	/* 1 << enum qz_pool_kind: one of these is in the program; 0: any program */
+	bool of_malloc; /* of glibc, which must be its allocator */
+	bool of_threads;     /* there must be two at least */
+	bool of_finding;     /* not tried unless a finding asks for it */
+	const char *rules;   /* whose gain is what this gains, with blanks between; NULL: none */
+	const char *instead; /* of this change, which a finding may name; NULL: of none */
+	const char *risk;    /* what it may cost, for a sentence */
+};
+
+/* What runs in the processes of a profile, by the code that is in it. */
+struct qz_remedy_code {
+	unsigned int pools; /* as of a remedy */
+	bool glibc;
+	bool other_malloc; /* an allocator in the place of glibc's */
+};
+
+void qz_remedy_code__find(struct qz_remedy_code *code, const struct qz_profile *p);
+
+/* What only the caller knows. */
+struct qz_remedy_place {
+	struct qz_remedy_code code;
+	uint32_t processors; /* that the command may use */
+	int processor;	     /* one of them, for QZ_REMEDY_AFFINITY */
+	bool is_root;
+	bool (*has_library)(const char *name);	   /* by the name of its file; NULL: any is there */
+	const char *(*variable)(const char *name); /* of the environment; NULL: none is set */
+};
+
+/* A remedy, for this program. */
+struct qz_remedy_use {
+	const struct qz_remedy *remedy;
+	char *name,
+		*change; /* the change as it is typed before the command: "LD_PRELOAD=libjemalloc.so.2" */
+	uint32_t finding;    /* index of advice->findings that it answers, QZ_NONE: none */
+	const char *why_not; /* it cannot be tried here; NULL: it can */
+};
+
+struct qz_remedies {
+	uint32_t n;
+	struct qz_remedy_use *uses;
+};
+
+/*
+ * What is worth a try, with what answers findings first, in their order, then the others. Remedies of runtimes that the profile
+ * has no code of are left out. 0 or -ENOMEM; free in either case.
+ */
+int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
+		      const struct qz_remedy_place *place);
+void qz_remedies__free(struct qz_remedies *r);
+
+/* Whether something in the list answers a finding, whether it can be tried here or not. Else the source must change. */
+bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding);
+
+/* The word for a way: "environment". */
+const char *qz_remedy__way_name(enum qz_remedy_way way);
+
+/*
+ * Writes the command with remedies that have different subjects, as it is typed: "OMP_NUM_THREADS=1 taskset -c 0 ./app". Words
+ * of the command are quoted, not escaped: a terminal needs the line escaped.
+ */
+void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
+			      char *const *command);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/tune/noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEDIAN_TO_MEAN	1.2533 /* how much wider a median scatters than a mean */
+#define NORMAL_MEDIAN	0.6745 /* standard deviations that half of all values are within */
+#define MOST_DEVIATIONS 40     /* no double is as small as the chance of more */
+
+static int compare_numbers(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return (a > b) - (a < b);
+}
+
+double qz_noise__median(const double *values, uint32_t n)
+{
+	double sorted[QZ_NOISE_VALUES];
+
+	memcpy(sorted, values, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare_numbers);
+	return sorted[n / 2] / 2 + sorted[(n - 1) / 2] / 2;
+}
+
+uint32_t qz_noise__add(const double *values, uint32_t n, double *distances)
+{
+	double median = qz_noise__median(values, n);
+	uint32_t nearest = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		distances[k] = fabs(log(values[k] / median));
+		nearest = distances[k] < distances[nearest] ? k : nearest;
+	}
+	distances[nearest] = distances[n - 1];
+	return n - 1;
+}
+
+struct qz_noise qz_noise__of(double *distances, uint32_t n)
+{
+	if (n)
+		qsort(distances, n, sizeof(*distances), compare_numbers);
+	return (struct qz_noise) {.deviation = n ? distances[n / 2] / NORMAL_MEDIAN : 0, .n = n};
+}
+
+struct qz_noise qz_noise__of_squares(const double *distances, uint32_t n, double most)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += fmin(distances[i], most) * fmin(distances[i], most);
+	return (struct qz_noise) {.deviation = n ? sqrt(sum / n) : 0, .n = n};
+}
+
+double qz_noise__deviations(double chance)
+{
+	double low = 0, high = MOST_DEVIATIONS;
+
+	for (int i = 0; i < 64; i++) {
+		double middle = (low + high) / 2;
+
+		if (erfc(middle / M_SQRT2) > chance)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+double qz_noise__widened(double z, double n)
+{
+	double z3 = z * z * z, z5 = z3 * z * z;
+
+	return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+}
+
+double qz_noise__width(const struct qz_noise *noise, double deviations, double n)
+{
+	return deviations * MEDIAN_TO_MEAN * noise->deviation * sqrt(1 / n);
+}
