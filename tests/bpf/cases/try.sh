@@ -47,5 +47,17 @@ ends_at_interrupt()
 	jq -e '.complete == false' data/quartz/tries/*.json >/dev/null || fail 'kept as complete'
 }
 
+# A command that sleeps without what is tried.
+tells_what_helps()
+{
+	# shellcheck disable=SC2016 # for that shell
+	LD_PRELOAD=libm.so.6 taskset -c 0 "$out/quartzctl" advise --try --for 20s \
+		-i "$here/../unit/core/advise/recorded/allocator.pb.gz" -- \
+		sh -c '[ "$MALLOC_ARENA_MAX" ] || sleep 0.5; echo done' >try.out 2>try.err || fail "status $?" "$(cat try.err)"
+	grep -q '^allocator .*MALLOC_ARENA_MAX=4 .* helps$' try.out || fail 'it does not help' "$(cat try.out)"
+	grep -q '^keep: MALLOC_ARENA_MAX=4 sh -c' try.out || fail 'nothing to keep' "$(cat try.out)"
+}
+
 try 'try: as the user who called sudo' tries_as_user
 try 'try: an interrupt' ends_at_interrupt
+thorough 'try: what helps is told' tells_what_helps
