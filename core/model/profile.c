@@ -590,6 +590,8 @@ void qz_thread__add(struct qz_thread *to, const struct qz_thread *from)
 		to->start_ns = from->start_ns;
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
+	if (from->loop.longest_ns > to->loop.longest_ns)
+		to->loop.longest_ns = from->loop.longest_ns;
 	qz_fields__add(to, from, qz_thread_fields);
 }
 

@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include "core/model/levels.h"
+#include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
 
 #define QZ_NONE UINT32_MAX /* no index */
@@ -169,6 +170,7 @@ struct qz_thread {
 	uint64_t blocked_ns;
 	uint64_t
 		unknown_ns; /* state not seen: a gap of the tracepoint, or before the first event */
+	struct qz_loop loop; /* of a part of a run, the longest block is that of all of it */
 	bool ended;
 	bool merged; /* stands for several ended threads of one comm, beyond the limit of rows */
 	bool vacant; /* as of a scope */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How small the steps of a scope are: what was started, and what threads run from one hand-over to the next. */
+/* How small the steps of a scope are: what was started, what threads run from one hand-over to the next, and between waits for events. */
+#include <string.h>
+
 #include "core/replay/state.h"
 
 #define US 1000
@@ -147,4 +149,39 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 	by->gave |= !by->volley || by->volley != t->volley;
 	if (replay_waker__wakes_words(waker))
 		join_volley(r, t, by);
+}
+
+/* ---- turns of event loops ---- */
+
+void replay_grain__begin_turn(struct replay_row *t)
+{
+	if (t->stay.cause != QZ_WAIT_POLL)
+		return;
+	t->in_turn = true;
+	memcpy(t->turn_ns, t->pub.ns, sizeof(t->turn_ns));
+}
+
+/* One with a gap is none: it may have waited for events there. */
+void replay_grain__end_turn(const struct replay *r, struct replay_row *t)
+{
+	struct qz_loop *loop = &t->pub.loop;
+	uint64_t waited, ns;
+	bool in_turn = t->in_turn;
+
+	t->in_turn = false;
+	replay_row__charge(r, t);
+	if (!in_turn || t->pub.ns[REPLAY_UNKNOWN] != t->turn_ns[REPLAY_UNKNOWN])
+		return;
+	waited = t->pub.ns[REPLAY_BLOCKED] - t->turn_ns[REPLAY_BLOCKED];
+	ns = waited + t->pub.ns[REPLAY_RUNNING] - t->turn_ns[REPLAY_RUNNING];
+	loop->turns++;
+	loop->turn_ns += ns;
+	if (ns < QZ_LOOP_BLOCK_NS)
+		return;
+	loop->blocks++;
+	loop->block_ns += ns;
+	loop->block_waited_ns += waited;
+	loop->block_ready_ns += t->pub.ns[REPLAY_READY] - t->turn_ns[REPLAY_READY];
+	if (ns > loop->longest_ns)
+		loop->longest_ns = ns;
 }

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "quartz/log.h"
+#include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
 
 struct replay;
@@ -103,6 +104,7 @@ struct replay_thread {
 	uint64_t
 		account_ns; /* of one that has ended: processor time since FOUND, by the kernel's account where the end was seen */
 	uint64_t woken;	    /* how often */
+	struct qz_loop loop; /* since it began, or its scope began anew */
 };
 
 /*

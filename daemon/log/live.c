@@ -348,6 +348,7 @@ static bool describe(struct live *l, const struct replay_thread *t, struct qz_th
 		.seen = t->began,
 		.since = t->since,
 		.cpu = t->account_ns ?: t->ns[REPLAY_RUNNING],
+		.loop = t->loop,
 	};
 	memcpy(e->ns, t->ns, sizeof(e->ns));
 	memcpy(e->comm, t->comm, sizeof(e->comm));

@@ -13,6 +13,7 @@
 #include <linux/types.h>
 #endif
 
+#include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
 
 #define QZ_COMM_LEN 16
@@ -481,6 +482,7 @@ struct qz_thread_event {
 	__u64 since;
 	__u64 ns[QZ_THREAD_STATES];
 	__u64 cpu;
+	struct qz_loop loop;
 	char comm[QZ_COMM_LEN];
 };
 
