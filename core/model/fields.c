@@ -185,6 +185,7 @@ const struct qz_field qz_what_if_fields[] = {
 const struct qz_field qz_sample_fields[] = {
 	QZ_FIELD(U64, qz_sample, count, QZ_SUMS),
 	QZ_FIELD(U64, qz_sample, seen, QZ_SUMS),
+	QZ_FIELD(U64, qz_sample, in_block, QZ_SUMS),
 	{0},
 };
 

@@ -449,6 +449,7 @@ int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *sample
 		return (int)index;
 	p->samples[index].count += samples->count;
 	p->samples[index].seen += samples->seen;
+	p->samples[index].in_block += samples->in_block;
 	p->samples[index].below = samples->below;
 	return 0;
 }

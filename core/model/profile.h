@@ -199,6 +199,7 @@ struct qz_sample {
 	uint32_t below;
 	uint64_t seen;
 	uint64_t count;
+	uint64_t in_block; /* of count, taken when a turn of its event loop was a block already */
 	uint64_t cpu_ns;
 	uint64_t norm_ns;
 };

@@ -161,19 +161,34 @@ void replay_grain__begin_turn(struct replay_row *t)
 	memcpy(t->turn_ns, t->pub.ns, sizeof(t->turn_ns));
 }
 
-/* One with a gap is none: it may have waited for events there. */
+/* The time of a turn up to now. 0: it is none, or one with a gap, where it may have waited for events. */
+static uint64_t turn_of(const struct replay *r, struct replay_row *t, uint64_t *waited)
+{
+	*waited = 0;
+	if (!t->in_turn)
+		return 0;
+	replay_row__charge(r, t);
+	if (t->pub.ns[REPLAY_UNKNOWN] != t->turn_ns[REPLAY_UNKNOWN])
+		return 0;
+	*waited = t->pub.ns[REPLAY_BLOCKED] - t->turn_ns[REPLAY_BLOCKED];
+	return *waited + t->pub.ns[REPLAY_RUNNING] - t->turn_ns[REPLAY_RUNNING];
+}
+
+bool replay_grain__is_blocked(const struct replay *r, struct replay_row *t)
+{
+	uint64_t waited;
+
+	return turn_of(r, t, &waited) >= QZ_LOOP_BLOCK_NS;
+}
+
 void replay_grain__end_turn(const struct replay *r, struct replay_row *t)
 {
 	struct qz_loop *loop = &t->pub.loop;
-	uint64_t waited, ns;
-	bool in_turn = t->in_turn;
+	uint64_t waited, ns = turn_of(r, t, &waited);
 
 	t->in_turn = false;
-	replay_row__charge(r, t);
-	if (!in_turn || t->pub.ns[REPLAY_UNKNOWN] != t->turn_ns[REPLAY_UNKNOWN])
+	if (!ns)
 		return;
-	waited = t->pub.ns[REPLAY_BLOCKED] - t->turn_ns[REPLAY_BLOCKED];
-	ns = waited + t->pub.ns[REPLAY_RUNNING] - t->turn_ns[REPLAY_RUNNING];
 	loop->turns++;
 	loop->turn_ns += ns;
 	if (ns < QZ_LOOP_BLOCK_NS)

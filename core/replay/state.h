@@ -424,6 +424,9 @@ void replay_grain__block(struct replay *r, struct replay_row *t);
 void replay_grain__begin_turn(struct replay_row *t);
 void replay_grain__end_turn(const struct replay *r, struct replay_row *t);
 
+/* Whether the turn that a thread is in is a block already. */
+bool replay_grain__is_blocked(const struct replay *r, struct replay_row *t);
+
 /* Nobody waits for the object any more, and its number will be another one's. */
 void replay_grain__drop_object(struct replay *r, uint32_t object);
 

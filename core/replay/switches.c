@@ -354,6 +354,7 @@ void replay__apply_sample(struct replay *r, uint32_t cpu, const struct qz_log_re
 	if (t) {
 		moment.thread = &t->pub;
 		moment.held = replay_queue__held(r, t);
+		moment.in_block = replay_grain__is_blocked(r, t);
 	}
 	if (t && t->pub.scope != REPLAY_NONE)
 		moment.level = replay__parallelism(r, t->pub.scope)->pub.running;

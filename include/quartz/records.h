@@ -316,6 +316,7 @@ struct qz_register_set {
 enum qz_record_flags {
 	QZ_RECORD_SPINNING = 1, /* as far as was known to the sampler */
 	QZ_RECORD_FIRST = 2,	/* nothing is known of the sample before */
+	QZ_RECORD_IN_BLOCK = 4, /* set by the replay of the log: struct replay_moment */
 };
 
 #define QZ_ROUND_SHIFT		  10

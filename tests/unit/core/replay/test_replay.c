@@ -1443,6 +1443,32 @@ START_TEST(turns_with_other_waits)
 END_TEST
 
 /* What was not seen may have been a wait for events. */
+/* Those that were taken when it had lasted for 10 ms. */
+START_TEST(samples_in_blocks)
+{
+	static const struct {
+		uint64_t at;
+		bool in_block;
+	} want[] = {{42 * MS, false}, {51 * MS - 1, false}, {51 * MS, true}, {70 * MS, true}};
+
+	begin_loop();
+	wakes(40 * MS, 20, 0);
+	switches(0, 41 * MS, 0, QZ_LOG_PREEMPTED, 20);
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		life(QZ_LOG_SAMPLE, want[i].at, 20, 0, 0);
+		ck_assert_int_eq(moment.in_block, want[i].in_block);
+	}
+	blocks_at(0, 71 * MS, 20, POLL_SITE, 0, 0);
+	wakes(80 * MS, 20, 0);
+	switches(0, 81 * MS, 0, QZ_LOG_PREEMPTED, 20);
+	life(QZ_LOG_SAMPLE, 82 * MS, 20, 0, 0);
+	ck_assert(!moment.in_block);
+	switches(0, 83 * MS, 20, QZ_LOG_PREEMPTED, 21); /* who has never polled */
+	life(QZ_LOG_SAMPLE, 120 * MS, 21, 0, 0);
+	ck_assert(!moment.in_block);
+}
+END_TEST
+
 START_TEST(turns_with_a_gap)
 {
 	begin_loop();
@@ -1557,6 +1583,7 @@ Suite *suite_replay(void)
 		grain_of_a_scope_that_begins_anew,
 		turns_of_an_event_loop,
 		turns_with_other_waits,
+		samples_in_blocks,
 		turns_with_a_gap,
 		turns_of_a_scope_that_begins_anew,
 		without_memory,
