@@ -14,6 +14,9 @@
 /* A turn that takes so long, without the time in which the thread had no processor, is a block: nothing was answered meanwhile. */
 #define QZ_LOOP_BLOCK_NS 10000000
 
+/* A thread with fewer turns is no event loop. */
+#define QZ_LOOP_LEAST_TURNS 20
+
 struct qz_loop {
 	__u64 turns, turn_ns;	/* all: it ran, or waited for something else */
 	__u64 blocks, block_ns; /* of these, those that were blocks */
