@@ -223,6 +223,24 @@ static uint32_t elect(struct tally *t, const struct event_loop *loop)
 	return best;
 }
 
+/* Of the longest other wait: the innermost code of the program, or else of a library. 0 or -ENOMEM. */
+static int find_waiting(const struct event_loop *loop, uint32_t *code)
+{
+	const struct qz_profile *p = loop->report->profile;
+	struct qz_frames frames = {.profile = p, .node = loop->other->node};
+	enum qz_closeness *closeness = qz_closeness__of(p);
+
+	if (!closeness)
+		return -ENOMEM;
+	do
+		*code = qz_frames__next(&frames);
+	while (*code != QZ_NONE && closeness[*code] != QZ_CLOSE_OWN);
+	if (*code == QZ_NONE)
+		*code = qz_frames__program_code(p, loop->other->node);
+	free(closeness);
+	return 0;
+}
+
 /* The innermost code, as close to the program as there is, that most samples in blocks have; QZ_NONE: none has. 0 or -ENOMEM. */
 static int find_code(const struct event_loop *loop, uint32_t *code, double *share)
 {
@@ -293,8 +311,6 @@ static void say_what(struct qz_finding *f, const struct event_loop *loop, uint32
 	bool waited = has_waited(loop);
 	char shown[QZ_SHORT_NAME] = "";
 
-	if (waited)
-		code = qz_frames__program_code(p, loop->other->node);
 	if (code != QZ_NONE)
 		qz_finding__shorten(shown, p->procedures[code].name);
 	qz_finding__say(f, &f->what,
@@ -318,7 +334,8 @@ static int report_it(const struct event_loop *loop, struct qz_advice *a)
 	uint32_t code = QZ_NONE;
 	double share = 0;
 
-	f.failed |= find_code(loop, &code, &share) != 0;
+	f.failed |= (has_waited(loop) ? find_waiting(loop, &code)
+				      : find_code(loop, &code, &share)) != 0;
 	f.word = "EVENT LOOP BLOCKED";
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
 	set_gain(&f, loop);
