@@ -11,11 +11,18 @@
 #include "core/advise/advise.h"
 #include "core/advise/closeness.h"
 #include "core/advise/usage.h"
+#include "core/estimate/estimate.h"
 #include "core/model/frames.h"
 #include "core/util/base_name.h"
 
+#define LEAST_BLOCKS  3
 #define MOST_BLOCKS   0.5 /* of the turns: where nearly all are so long, it is a thread that works */
 #define LEAST_COVERED 0.5 /* of the samples, by the code that is named */
+/* Of the time that it ran or waited, it did not wait for events: a loop beyond finds the next one there already. */
+#define MOST_LOAD      0.7
+#define MOST_READY     0.1 /* of its life it has no processor: else events pile up meanwhile */
+#define MOST_ELSEWHERE 0.1 /* of its time, code that makes turns long runs in others */
+#define MOST_LOOPS     8   /* that are looked at, of one program */
 
 /* Whose loops are known, by the files or procedures on the stacks where they wait for events. */
 static const struct runtime {
@@ -46,7 +53,7 @@ struct event_loop {
 	uint64_t poll_ns;	     /* it waited for events */
 	const struct qz_wait *other; /* its longest wait for something else */
 	const char *remedy;
-	bool parks; /* a runtime schedules its tasks: turns say nothing */
+	bool is_scheduled; /* a runtime shares tasks among threads: turns say nothing */
 };
 
 /* ---- which thread ---- */
@@ -87,11 +94,11 @@ static void add_wait(struct event_loop *loop, const struct qz_wait *w)
 	if (strcmp(p->causes[w->cause], "poll")) {
 		if (!loop->other || w->blocked_ns > loop->other->blocked_ns)
 			loop->other = w;
-		loop->parks |= qz_frames__have_name(p, w->node, "multi_thread::");
+		loop->is_scheduled |= qz_frames__have_name(p, w->node, "multi_thread::");
 		return;
 	}
 	loop->poll_ns += w->blocked_ns;
-	loop->parks |= is_scheduler(p, w->node);
+	loop->is_scheduled |= is_scheduler(p, w->node);
 	if (!loop->remedy)
 		loop->remedy = remedy_of(p, w->node);
 }
@@ -106,31 +113,12 @@ static struct event_loop look_at(const struct qz_report *r, uint32_t thread)
 	return loop;
 }
 
-/*
- * A turn is not over while the next event is there already: how long turns of many short requests, one after another, get
- * if they come at any time. The tail of busy periods in a queue falls as exp(-t (1 - sqrt(load))^2 / request), where
- * requests take as long as the mean turn times 1 - load: so long is the longest of all turns.
- */
-static double queue_ns(const struct event_loop *loop)
-{
-	const struct qz_loop *l = &loop->report->profile->threads[loop->thread].loop;
-	double others = (double)(l->turn_ns - l->block_ns), root;
-
-	if (others <= 0)
-		return 0;
-	root = sqrt(others / (others + (double)loop->poll_ns));
-	if (root >= 1)
-		return INFINITY;
-	return others / (double)(l->turns - l->blocks) * log((double)l->turns) * (1 + root) /
-	       (1 - root);
-}
-
 /* By its figures alone: a file may have any. */
 static bool may_be_blocked(const struct qz_thread *t)
 {
 	const struct qz_loop *l = &t->loop;
 
-	return !t->merged && l->blocks && l->turns >= QZ_LOOP_LEAST_TURNS &&
+	return !t->merged && l->blocks >= LEAST_BLOCKS && l->turns >= QZ_LOOP_LEAST_TURNS &&
 	       (double)l->blocks <= MOST_BLOCKS * (double)l->turns && l->turn_ns >= l->block_ns &&
 	       l->block_ns >= l->block_waited_ns && l->block_ns >= QZ_LOOP_BLOCK_NS;
 }
@@ -140,34 +128,15 @@ static uint64_t longest_of(const struct qz_loop *l)
 	return l->longest_ns < l->block_ns ? l->longest_ns : l->block_ns;
 }
 
-/* The one that was blocked longest, altogether. False: none was. */
-static bool find_loop(const struct qz_report *r, struct event_loop *best)
-{
-	const struct qz_profile *p = r->profile;
-	bool found = false;
-
-	for (uint32_t i = 0; i < p->nthreads; i++) {
-		const struct qz_thread *t = &p->threads[i];
-		struct event_loop loop;
-
-		if (t->scope != r->scope || !may_be_blocked(t) ||
-		    (found && t->loop.block_ns <= p->threads[best->thread].loop.block_ns))
-			continue;
-		loop = look_at(r, i);
-		if (loop.parks || !loop.poll_ns || (double)longest_of(&t->loop) <= queue_ns(&loop))
-			continue;
-		*best = loop;
-		found = true;
-	}
-	return found;
-}
-
 /* ---- which code ---- */
 
 struct tally {
+	const struct event_loop *loop;
 	const struct qz_profile *profile;
 	enum qz_closeness *closeness, least;
-	uint64_t all, *sums, *votes; /* samples in blocks: all, and of each procedure */
+	/* Of each procedure, with what it called: samples in blocks, all, and of blocks, where it is the innermost candidate. */
+	uint64_t *in_block, *count, *votes;
+	uint64_t all_in_block, all;
 	uint32_t *stamps;
 };
 
@@ -175,7 +144,12 @@ static bool is_candidate(const struct tally *t, uint32_t procedure)
 {
 	return t->profile->procedures[procedure].kind == QZ_PROCEDURE &&
 	       t->closeness[procedure] >= t->least &&
-	       (double)t->sums[procedure] >= LEAST_COVERED * (double)t->all;
+	       (double)t->in_block[procedure] >= LEAST_COVERED * (double)t->all_in_block;
+}
+
+static uint64_t in_block(const struct qz_sample *s)
+{
+	return s->in_block << s->halvings;
 }
 
 static void add_sample(struct tally *t, const struct qz_sample *s, uint32_t stamp)
@@ -183,11 +157,14 @@ static void add_sample(struct tally *t, const struct qz_sample *s, uint32_t stam
 	struct qz_frames frames = {.profile = t->profile, .node = s->node};
 	uint32_t frame;
 
-	t->all += s->in_block;
+	t->all_in_block += in_block(s);
+	t->all += qz_sample__weight(s);
 	while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
-		if (t->stamps[frame] != stamp)
-			t->sums[frame] += s->in_block;
+		if (t->stamps[frame] == stamp)
+			continue;
 		t->stamps[frame] = stamp;
+		t->in_block[frame] += in_block(s);
+		t->count[frame] += qz_sample__weight(s);
 	}
 }
 
@@ -199,23 +176,23 @@ static void vote(struct tally *t, const struct qz_sample *s)
 
 	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
 		if (is_candidate(t, frame)) {
-			t->votes[frame] += s->in_block;
+			t->votes[frame] += in_block(s);
 			return;
 		}
 }
 
 static bool is_of(const struct event_loop *loop, const struct qz_sample *s)
 {
-	return s->thread == loop->thread && s->scope == loop->report->scope && s->in_block;
+	return s->thread == loop->thread && s->scope == loop->report->scope;
 }
 
-static uint32_t elect(struct tally *t, const struct event_loop *loop)
+static uint32_t elect(struct tally *t)
 {
 	const struct qz_profile *p = t->profile;
 	uint32_t best = QZ_NONE;
 
 	for (uint32_t i = 0; i < p->nsamples; i++)
-		if (is_of(loop, &p->samples[i]))
+		if (is_of(t->loop, &p->samples[i]) && p->samples[i].in_block)
 			vote(t, &p->samples[i]);
 	for (uint32_t i = 0; i < p->nprocedures; i++)
 		if (t->votes[i] && (best == QZ_NONE || t->votes[i] > t->votes[best]))
@@ -223,67 +200,118 @@ static uint32_t elect(struct tally *t, const struct event_loop *loop)
 	return best;
 }
 
-/* Of the longest other wait: the innermost code of the program, or else of a library. 0 or -ENOMEM. */
-static int find_waiting(const struct event_loop *loop, uint32_t *code)
+static int tally__init(struct tally *t, const struct event_loop *loop)
 {
 	const struct qz_profile *p = loop->report->profile;
-	struct qz_frames frames = {.profile = p, .node = loop->other->node};
-	enum qz_closeness *closeness = qz_closeness__of(p);
+	size_t n = (size_t)p->nprocedures + 1;
 
-	if (!closeness)
+	*t = (struct tally) {.loop = loop, .profile = p, .closeness = qz_closeness__of(p)};
+	t->in_block = calloc(n, sizeof(*t->in_block));
+	t->count = calloc(n, sizeof(*t->count));
+	t->votes = calloc(n, sizeof(*t->votes));
+	t->stamps = calloc(n, sizeof(*t->stamps));
+	if (!t->closeness || !t->in_block || !t->count || !t->votes || !t->stamps)
 		return -ENOMEM;
-	do
-		*code = qz_frames__next(&frames);
-	while (*code != QZ_NONE && closeness[*code] != QZ_CLOSE_OWN);
-	if (*code == QZ_NONE)
-		*code = qz_frames__program_code(p, loop->other->node);
-	free(closeness);
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		if (is_of(loop, &p->samples[i]))
+			add_sample(t, &p->samples[i], i + 1);
 	return 0;
 }
 
-/* The innermost code, as close to the program as there is, that most samples in blocks have; QZ_NONE: none has. 0 or -ENOMEM. */
-static int find_code(const struct event_loop *loop, uint32_t *code, double *share)
+static void tally__free(struct tally *t)
 {
-	const struct qz_profile *p = loop->report->profile;
-	struct tally t = {.profile = p, .closeness = qz_closeness__of(p)};
-	int err = -ENOMEM;
-
-	*code = QZ_NONE;
-	t.sums = calloc((size_t)p->nprocedures + 1, sizeof(*t.sums));
-	t.votes = calloc((size_t)p->nprocedures + 1, sizeof(*t.votes));
-	t.stamps = calloc((size_t)p->nprocedures + 1, sizeof(*t.stamps));
-	if (!t.closeness || !t.sums || !t.votes || !t.stamps)
-		goto out;
-	err = 0;
-	for (uint32_t i = 0; i < p->nsamples; i++)
-		if (is_of(loop, &p->samples[i]))
-			add_sample(&t, &p->samples[i], i + 1);
-	if (!t.all)
-		goto out;
-	for (t.least = QZ_CLOSE_OWN; *code == QZ_NONE; t.least--) {
-		*code = elect(&t, loop);
-		if (t.least == QZ_CLOSE_NOT)
-			break;
-	}
-	if (*code != QZ_NONE)
-		*share = (double)t.sums[*code] / (double)t.all;
-out:
-	free(t.closeness);
-	free(t.sums);
-	free(t.votes);
-	free(t.stamps);
-	return err;
+	free(t->closeness);
+	free(t->in_block);
+	free(t->count);
+	free(t->votes);
+	free(t->stamps);
 }
 
-/* ---- the finding ---- */
+/* Of the longest other wait: the innermost code of the program, or else of a library. */
+static uint32_t waiting_code(const struct tally *t, uint32_t node)
+{
+	struct qz_frames frames = {.profile = t->profile, .node = node};
+	uint32_t code;
+
+	do
+		code = qz_frames__next(&frames);
+	while (code != QZ_NONE && t->closeness[code] != QZ_CLOSE_OWN);
+	return code != QZ_NONE ? code : qz_frames__program_code(t->profile, node);
+}
+
+/* The innermost code, as close to the program as there is, that most samples in blocks have; QZ_NONE: none has. */
+static uint32_t computing_code(struct tally *t)
+{
+	uint32_t code = QZ_NONE;
+
+	if (!t->all_in_block)
+		return QZ_NONE;
+	for (t->least = QZ_CLOSE_OWN; code == QZ_NONE; t->least--) {
+		code = elect(t);
+		if (t->least == QZ_CLOSE_NOT)
+			break;
+	}
+	return code;
+}
+
+/* ---- what is no block ---- */
+
+static const struct qz_loop *figures(const struct event_loop *loop)
+{
+	return &loop->report->profile->threads[loop->thread].loop;
+}
 
 /* Whether it waited most of that time, and not for a processor. */
 static bool has_waited(const struct event_loop *loop)
 {
-	const struct qz_loop *l = &loop->report->profile->threads[loop->thread].loop;
-
-	return loop->other && l->block_waited_ns > l->block_ns / 2;
+	return loop->other && figures(loop)->block_waited_ns > figures(loop)->block_ns / 2;
 }
+
+/* Whether it hardly waits for events: then it may have asked for them within its turns, and found some, any number of times. */
+static bool is_saturated(const struct event_loop *loop)
+{
+	const struct qz_thread *t = &loop->report->profile->threads[loop->thread];
+	double own = (double)t->running_ns + (double)t->blocked_ns;
+
+	return (double)loop->poll_ns < (1 - MOST_LOAD) * own || own <= 0;
+}
+
+/*
+ * A turn is not over while the next event is there already: twice the length that the longest of so many turns has, if they are
+ * short requests that come at any time. The tail of busy periods in a queue falls as exp(-t (1 - sqrt(load))^2 / request), and
+ * a request takes the mean turn times 1 - load.
+ */
+static double queue_ns(const struct event_loop *loop)
+{
+	const struct qz_thread *t = &loop->report->profile->threads[loop->thread];
+	const struct qz_loop *l = &t->loop;
+	double life = (double)t->running_ns + (double)t->ready_ns + (double)t->blocked_ns;
+	double load = 1 - (double)loop->poll_ns / life, root = load > 0 ? sqrt(load) : 0;
+
+	if ((double)t->ready_ns > MOST_READY * life)
+		return INFINITY;
+	return 2 * (double)(l->turn_ns - l->block_ns) / (double)(l->turns - l->blocks) *
+	       log((double)l->turns) * (1 + root) / (1 - root);
+}
+
+/* Whether turns are long by what is not in the others: a wait that is long by itself, or code that hardly runs elsewhere. */
+static bool is_special(const struct event_loop *loop, const struct tally *t, uint32_t code)
+{
+	const struct qz_thread *thread = &t->profile->threads[loop->thread];
+	double all_ns, in_blocks_ns;
+
+	if (has_waited(loop))
+		return loop->other->count &&
+		       loop->other->blocked_ns / loop->other->count >= QZ_LOOP_BLOCK_NS / 2;
+	if (code == QZ_NONE || t->in_block[code] < QZ_FEW_SAMPLES)
+		return false;
+	all_ns = (double)thread->running_ns * (double)t->count[code] / (double)t->all;
+	in_blocks_ns = (double)(thread->loop.block_ns - thread->loop.block_waited_ns) *
+		       (double)t->in_block[code] / (double)t->all_in_block;
+	return all_ns - in_blocks_ns <= MOST_ELSEWHERE * all_ns;
+}
+
+/* ---- the finding ---- */
 
 /*
  * For sure nothing: who waited for the loop is not known. At most it does all else meanwhile, and the blocks are shared by all
@@ -291,7 +319,7 @@ static bool has_waited(const struct event_loop *loop)
  */
 static void set_gain(struct qz_finding *f, const struct event_loop *loop)
 {
-	const struct qz_loop *l = &loop->report->profile->threads[loop->thread].loop;
+	const struct qz_loop *l = figures(loop);
 	uint64_t elapsed = loop->report->elapsed_ns, rest, shared;
 	struct qz_usage u;
 
@@ -325,17 +353,14 @@ static void say_what(struct qz_finding *f, const struct event_loop *loop, uint32
 			shown);
 }
 
-static int report_it(const struct event_loop *loop, struct qz_advice *a)
+static int report_it(const struct event_loop *loop, const struct tally *t, uint32_t code,
+		     struct qz_advice *a)
 {
-	const struct qz_profile *p = loop->report->profile;
-	const struct qz_loop *l = &p->threads[loop->thread].loop;
+	const struct qz_profile *p = t->profile;
+	const struct qz_loop *l = figures(loop);
 	struct qz_finding f =
 		qz_finding__about("event-loop", loop->report, QZ_SUBJECT_THREAD, loop->thread);
-	uint32_t code = QZ_NONE;
-	double share = 0;
 
-	f.failed |= (has_waited(loop) ? find_waiting(loop, &code)
-				      : find_code(loop, &code, &share)) != 0;
 	f.word = "EVENT LOOP BLOCKED";
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
 	set_gain(&f, loop);
@@ -348,7 +373,8 @@ static int report_it(const struct event_loop *loop, struct qz_advice *a)
 			  (double)l->block_ready_ns / 1e9);
 	if (code != QZ_NONE && !has_waited(loop))
 		qz_finding__prove(&f, "report", p->procedures[code].name,
-				  "it is in %.0f%% of the samples of these", 100 * share);
+				  "it is in %.0f%% of the samples of these",
+				  100 * (double)t->in_block[code] / (double)t->all_in_block);
 	qz_finding__prove(&f, NULL, NULL, "what waited for the loop meanwhile is not known");
 	qz_finding__say(&f, &f.remedy, "%s",
 			loop->remedy ? loop->remedy
@@ -357,9 +383,60 @@ static int report_it(const struct event_loop *loop, struct qz_advice *a)
 	return qz_advise__add(a, &f);
 }
 
+/* Adds a finding if it was blocked; sets whether it was. 0 or -ENOMEM. */
+static int judge(const struct event_loop *loop, struct qz_advice *a, bool *blocked)
+{
+	struct tally t;
+	int err = tally__init(&t, loop);
+	uint32_t code = QZ_NONE;
+
+	*blocked = false;
+	if (!err) {
+		code = has_waited(loop) ? waiting_code(&t, loop->other->node) : computing_code(&t);
+		*blocked = is_special(loop, &t, code) ||
+			   (double)longest_of(figures(loop)) > queue_ns(loop);
+	}
+	if (*blocked)
+		err = report_it(loop, &t, code, a);
+	tally__free(&t);
+	return err;
+}
+
+/* Of those that may be loops, the one after `last` by the time of its blocks; QZ_NONE: there is none. */
+static uint32_t next_thread(const struct qz_report *r, uint32_t last)
+{
+	const struct qz_thread *threads = r->profile->threads;
+	uint32_t best = QZ_NONE;
+
+	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
+		uint64_t ns = threads[i].loop.block_ns;
+
+		if (threads[i].scope != r->scope || !may_be_blocked(&threads[i]) ||
+		    (last != QZ_NONE && (ns > threads[last].loop.block_ns ||
+					 (ns == threads[last].loop.block_ns && i <= last))))
+			continue;
+		if (best == QZ_NONE || ns > threads[best].loop.block_ns)
+			best = i;
+	}
+	return best;
+}
+
+/* The one that was blocked longest, altogether. */
 int qz_rule__event_loop(const struct qz_report *r, struct qz_advice *a)
 {
-	struct event_loop loop = {.report = r};
+	uint32_t thread = QZ_NONE;
+	bool blocked = false;
+	int err = 0;
 
-	return find_loop(r, &loop) ? report_it(&loop, a) : 0;
+	for (int i = 0; i < MOST_LOOPS && !err && !blocked; i++) {
+		struct event_loop loop;
+
+		thread = next_thread(r, thread);
+		if (thread == QZ_NONE)
+			break;
+		loop = look_at(r, thread);
+		if (!loop.is_scheduled && !is_saturated(&loop))
+			err = judge(&loop, a, &blocked);
+	}
+	return err;
 }
