@@ -378,6 +378,10 @@ struct qz_profile *fixture__everything(void)
 	fixture__samples(&f, 0, QZ_NONE, "main", 2, 1);
 	fixture__samples(&f, 0, 0, "", 2, 2);
 	fixture__samples(&f, 1, 1, "main run", 1, 40);
+	if (!f.err) {
+		f.p->threads[1].loop = (struct qz_loop) {90, 80, 7, 60, 5, 40, 30};
+		f.p->samples[0].in_block = 3;
+	}
 	describe_waiting(&f);
 	describe_costs(&f);
 	fixture__calls(&f, 0, NULL, "main", 1);
