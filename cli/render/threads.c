@@ -235,7 +235,7 @@ static void print_loops(const struct scope_view *s)
 			"or more: %.*f s, the longest %.0f ms.\n",
 			name ? name : "", t->tid, cells__count(l->turns).text,
 			cells__count(l->blocks).text, s->decimals, (double)l->block_ns / 1e9,
-			(double)(l->longest_ns < l->block_ns ? l->longest_ns : l->block_ns) / 1e6);
+			(double)qz_loop__longest_ns(l) / 1e6);
 		free(name);
 	}
 }

@@ -474,6 +474,15 @@ static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
 	return qz_levels__cpu(scope->level_ns, scope->nlevels);
 }
 
+/* The longest block: of a part of a run at most, since the others took 10 ms each. */
+static inline uint64_t qz_loop__longest_ns(const struct qz_loop *loop)
+{
+	uint64_t others = loop->blocks ? (loop->blocks - 1) * QZ_LOOP_BLOCK_NS : 0;
+	uint64_t most = loop->block_ns > others ? loop->block_ns - others : 0;
+
+	return loop->longest_ns < most ? loop->longest_ns : most;
+}
+
 /* Makes the elapsed time that of all levels. */
 static inline void qz_scope__sum_levels(struct qz_scope *scope)
 {

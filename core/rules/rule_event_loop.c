@@ -123,11 +123,6 @@ static bool may_be_blocked(const struct qz_thread *t)
 	       l->block_ns >= l->block_waited_ns && l->block_ns >= QZ_LOOP_BLOCK_NS;
 }
 
-static uint64_t longest_of(const struct qz_loop *l)
-{
-	return l->longest_ns < l->block_ns ? l->longest_ns : l->block_ns;
-}
-
 /* ---- which code ---- */
 
 struct tally {
@@ -335,7 +330,7 @@ static void say_what(struct qz_finding *f, const struct event_loop *loop, uint32
 {
 	const struct qz_profile *p = loop->report->profile;
 	const struct qz_thread *t = &p->threads[loop->thread];
-	double longest = (double)longest_of(&t->loop) / 1e6;
+	double longest = (double)qz_loop__longest_ns(&t->loop) / 1e6;
 	bool waited = has_waited(loop);
 	char shown[QZ_SHORT_NAME] = "";
 
@@ -394,7 +389,7 @@ static int judge(const struct event_loop *loop, struct qz_advice *a, bool *block
 	if (!err) {
 		code = has_waited(loop) ? waiting_code(&t, loop->other->node) : computing_code(&t);
 		*blocked = is_special(loop, &t, code) ||
-			   (double)longest_of(figures(loop)) > queue_ns(loop);
+			   (double)qz_loop__longest_ns(figures(loop)) > queue_ns(loop);
 	}
 	if (*blocked)
 		err = report_it(loop, &t, code, a);

@@ -497,6 +497,15 @@ static void random_calls(struct fixture *f, unsigned int *seed)
 	}
 }
 
+static void add_loops(struct fixture *f)
+{
+	for (uint32_t i = 0; !f->err && i < f->p->nthreads; i++)
+		f->p->threads[i].loop =
+			(struct qz_loop) {70 + i, 60 + i, 5 + i, 40 + i, 3 + i, 20 + i, 10 + i};
+	for (uint32_t i = 0; !f->err && i < f->p->nsamples; i++)
+		f->p->samples[i].in_block = f->p->samples[i].count / 3;
+}
+
 struct qz_profile *fixture__random(unsigned int seed)
 {
 	struct fixture f = fixture__new();
@@ -520,6 +529,7 @@ struct qz_profile *fixture__random(unsigned int seed)
 		random_waking(&f, &seed, words);
 	}
 	random_calls(&f, &seed);
+	add_loops(&f);
 	if (!f.err)
 		f.err = qz_estimate__profile(f.p);
 	ck_assert_int_eq(f.err, 0);

@@ -299,6 +299,25 @@ START_TEST(others_are_no_blocked_loops)
 }
 END_TEST
 
+/* Of a part of a run the longest may have been elsewhere. */
+static void check_part(const struct qz_finding *f)
+{
+	ck_assert_ptr_nonnull(strstr(f->what, "blocked 4 times, up to 370 ms"));
+}
+
+START_TEST(the_longest_is_no_longer_than_all)
+{
+	struct server s = blocked;
+
+	s.loop.block_ns = 400;
+	s.loop.longest_ns = 5000;
+	s.in_block = s.slow = 390;
+	s.runs = 500;
+	s.loop.turn_ns = 500;
+	ck_assert(is_found(&s, check_part));
+}
+END_TEST
+
 START_TEST(several_threads_under_one_name_are_no_loop)
 {
 	struct fixture f = make(&blocked);
@@ -321,6 +340,7 @@ Suite *suite_event_loop(void)
 	tcase_add_test(tc, code_that_is_not_known);
 	tcase_add_test(tc, a_queue_of_short_requests_is_none);
 	tcase_add_test(tc, others_are_no_blocked_loops);
+	tcase_add_test(tc, the_longest_is_no_longer_than_all);
 	tcase_add_test(tc, several_threads_under_one_name_are_no_loop);
 	suite_add_tcase(s, tc);
 	return s;
