@@ -15,9 +15,8 @@
 #include "core/model/frames.h"
 #include "core/util/base_name.h"
 
-#define LEAST_BLOCKS  3
-#define MOST_BLOCKS   0.5 /* of the turns: where nearly all are so long, it is a thread that works */
-#define LEAST_COVERED 0.5 /* of the samples, by the code that is named */
+#define LEAST_BLOCKS 3
+#define MOST_BLOCKS  0.5 /* of the turns: where nearly all are so long, it is a thread that works */
 /* Of the time that it ran or waited, it did not wait for events: a loop beyond finds the next one there already. */
 #define MOST_LOAD      0.7
 #define MOST_READY     0.1 /* of its life it has no processor: else events pile up meanwhile */
@@ -129,6 +128,7 @@ struct tally {
 	const struct event_loop *loop;
 	const struct qz_profile *profile;
 	enum qz_closeness *closeness, least;
+	double covered;
 	/* Of each procedure, with what it called: samples in blocks, all, and of blocks, where it is the innermost candidate. */
 	uint64_t *in_block, *count, *votes;
 	uint64_t all_in_block, all;
@@ -139,7 +139,7 @@ static bool is_candidate(const struct tally *t, uint32_t procedure)
 {
 	return t->profile->procedures[procedure].kind == QZ_PROCEDURE &&
 	       t->closeness[procedure] >= t->least &&
-	       (double)t->in_block[procedure] >= LEAST_COVERED * (double)t->all_in_block;
+	       (double)t->in_block[procedure] >= t->covered * (double)t->all_in_block;
 }
 
 static uint64_t in_block(const struct qz_sample *s)
@@ -234,17 +234,26 @@ static uint32_t waiting_code(const struct tally *t, uint32_t node)
 	return code != QZ_NONE ? code : qz_frames__program_code(t->profile, node);
 }
 
-/* The innermost code, as close to the program as there is, that most samples in blocks have; QZ_NONE: none has. */
+/*
+ * What is named: code that is so close to the program, of so many of the samples in blocks. Of a runtime's code that has no frame
+ * the caller is missing on the stack, so less of the program's will do.
+ */
+static const struct choice {
+	enum qz_closeness least;
+	double covered;
+} choices[] = {
+	{QZ_CLOSE_OWN, 0.5}, {QZ_CLOSE_OWN, 0.3}, {QZ_CLOSE_LIBRARY, 0.5}, {QZ_CLOSE_NOT, 0.5}};
+
+/* The innermost such code; QZ_NONE: there is none. */
 static uint32_t computing_code(struct tally *t)
 {
 	uint32_t code = QZ_NONE;
 
-	if (!t->all_in_block)
-		return QZ_NONE;
-	for (t->least = QZ_CLOSE_OWN; code == QZ_NONE; t->least--) {
+	for (size_t i = 0;
+	     t->all_in_block && code == QZ_NONE && i < sizeof(choices) / sizeof(choices[0]); i++) {
+		t->least = choices[i].least;
+		t->covered = choices[i].covered;
 		code = elect(t);
-		if (t->least == QZ_CLOSE_NOT)
-			break;
 	}
 	return code;
 }

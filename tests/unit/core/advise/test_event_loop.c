@@ -242,6 +242,27 @@ START_TEST(code_that_is_not_known)
 }
 END_TEST
 
+/* The program's code is named before a library's, though that has more of the samples: 40 and 60 %. */
+static void check_own(const struct qz_finding *f)
+{
+	ck_assert_ptr_nonnull(strstr(f->what, " by copy."));
+	ck_assert_str_eq(f->evidence[1].text, "it is in 40% of the samples of these");
+}
+
+START_TEST(code_of_the_program_is_named_first)
+{
+	struct fixture f = make(&blocked);
+	uint32_t library;
+
+	fixture__samples(&f, 0, 0, "main join", 1, 1800);
+	f.p->samples[f.p->nsamples - 1].in_block = 1740;
+	library = fixture__procedure(f.p, "join");
+	f.err = f.err ? f.err
+		      : qz_profile__set_string(&f.p->procedures[library].module, "/lib/libjoin.so");
+	ck_assert(finds(&f, check_own));
+}
+END_TEST
+
 /* ---- what is no block ---- */
 
 /* 1000 turns of about 3 ms, and some of which it is not sure that they are no queue of requests. */
@@ -338,6 +359,7 @@ Suite *suite_event_loop(void)
 	tcase_add_loop_test(tc, remedies_are_of_the_runtime, 0,
 			    (int)(sizeof(remedies) / sizeof(remedies[0])));
 	tcase_add_test(tc, code_that_is_not_known);
+	tcase_add_test(tc, code_of_the_program_is_named_first);
 	tcase_add_test(tc, a_queue_of_short_requests_is_none);
 	tcase_add_test(tc, others_are_no_blocked_loops);
 	tcase_add_test(tc, the_longest_is_no_longer_than_all);
