@@ -3,6 +3,7 @@
  * A thread that waits for events, again and again, and now and then computes or waits for something else for so long that all who
  * wait for an answer of it wait. Who they are is not known.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 
 /* Whose loops are known, by the files or procedures on the stacks where they wait for events. */
 static const struct runtime {
-	const char *module;    /* the beginning of the file's name, or NULL */
+	const char *module;    /* the file's name, up to its version, or NULL */
 	const char *procedure; /* a part of the name, or NULL */
 	const char *remedy;
 } runtimes[] = {
@@ -66,6 +67,16 @@ static bool is_scheduler(const struct qz_profile *p, uint32_t node)
 	       qz_frames__have_name(p, node, "multi_thread::");
 }
 
+/* Of any version: "libnode.so.108" is "libnode.so", and "node_exporter" is no "node". */
+static bool is_file(const char *path, const char *name)
+{
+	const char *base = qz_base_name(path);
+	size_t length = strlen(name);
+
+	return !strncmp(base, name, length) && !isalpha((unsigned char)base[length]) &&
+	       base[length] != '_';
+}
+
 static const char *remedy_of(const struct qz_profile *p, uint32_t node)
 {
 	for (size_t i = 0; i < RUNTIMES; i++) {
@@ -78,8 +89,7 @@ static const char *remedy_of(const struct qz_profile *p, uint32_t node)
 
 			if (known->procedure && strstr(procedure->name, known->procedure))
 				return known->remedy;
-			if (known->module && !strncmp(qz_base_name(procedure->module),
-						      known->module, strlen(known->module)))
+			if (known->module && is_file(procedure->module, known->module))
 				return known->remedy;
 		}
 	}

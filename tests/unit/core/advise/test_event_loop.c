@@ -205,6 +205,7 @@ static const struct remedy {
 	{"main loop epoll_wait", "/usr/lib/libpython3.12.so.1.0", "run_in_executor()"},
 	{"main loop epoll_wait", "/usr/lib/jvm/lib/server/libjvm.so", "EventExecutorGroup"},
 	{"main tokio::runtime::io::driver::turn epoll_wait", "/usr/bin/server", "spawn_blocking()"},
+	{"main loop epoll_wait", "/usr/bin/node_monitor", "in another thread"},
 	{"main loop epoll_wait", "/usr/bin/nginx", "in pieces between which the loop goes on"},
 };
 
