@@ -9,12 +9,12 @@ loop()
 
 	"$out/quartzctl" record --cpu none --log log -o profile -- "$programs/event_loop" "$@" >program.out 2>record.err ||
 		fail "record ended with status $?"
-	"$out/quartzctl" threads --each --json -i profile | jq -c "$figures" >loops.json || fail 'no threads'
+	"$out/quartzctl" threads --each --json -i profile 2>warnings | jq -c "$figures" >loops.json || fail 'no threads'
 	gaps=$("$out/quartzctl" report --json -i profile | jq '.ledger.events | .implicit_switches + .waits_without_wake_up')
 	"$out/quartzctl" replay -o replayed.pb.gz log 2>replay.err || fail "replay ended with status $?"
-	"$out/quartzctl" threads --each --json -i replayed.pb.gz | jq -c "$figures" >replayed.json || fail 'no threads of the replay'
+	"$out/quartzctl" threads --each --json -i replayed.pb.gz 2>warnings | jq -c "$figures" >replayed.json || fail 'no threads of the replay'
 	cmp -s loops.json replayed.json || fail 'the log says otherwise' "$(cat loops.json replayed.json)"
-	"$out/quartzctl" advise --json -i profile | jq -c '[.. | objects | select(.rule? == "event-loop")]' >found.json ||
+	"$out/quartzctl" advise --json -i profile 2>warnings | jq -c '[.. | objects | select(.rule? == "event-loop")]' >found.json ||
 		fail 'no advice'
 	awk '/^event_loop/ { print "{\"turns\":" $3 ",\"blocks\":" $5 ",\"block_ns\":" $7 ",\"longest_ns\":" $9 "}" }' program.out >truth.json
 }
