@@ -231,10 +231,10 @@ static void print_loops(const struct scope_view *s)
 		char *name = output__escape(name_of(t));
 
 		fprintf(s->out->file,
-			"%s (thread %d) waited for events %s times; %s turns in between took 10 ms "
-			"or more: %.*f s, the longest %.0f ms.\n",
-			name ? name : "", t->tid, cells__count(l->turns).text,
-			cells__count(l->blocks).text, s->decimals, (double)l->block_ns / 1e9,
+			"%s (thread %d): %s of %s turns between waits for events took 10 ms or "
+			"more: %.*f s, up to %.0f ms.\n",
+			name ? name : "", t->tid, cells__count(l->blocks).text,
+			cells__count(l->turns).text, s->decimals, (double)l->block_ns / 1e9,
 			(double)qz_loop__longest_ns(l) / 1e6);
 		free(name);
 	}
