@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154
 # Turns of event loops, and those that take 10 ms or longer: as many as the program itself counts.
 
 # loop ARGUMENT...: the figures of the thread and the program's own, as truth.json; the log of the same run gives the same ones.
