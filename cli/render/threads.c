@@ -201,6 +201,45 @@ static int make_heads(const struct scope_view *s, struct column *heads)
 	return n;
 }
 
+#define SHOWN_LOOPS 3
+
+/* Of those that were blocked and not printed yet, the one that was longest; NULL: none. */
+static const struct qz_thread *next_loop(const struct qz_report *r, const struct qz_thread *last)
+{
+	const struct qz_thread *best = NULL;
+
+	for (uint32_t i = 0; i < r->nthreads; i++) {
+		const struct qz_thread *t = thread_of(r, i);
+
+		if (!t->loop.blocks || t->loop.turns < QZ_LOOP_LEAST_TURNS || t->merged ||
+		    (last && (t->loop.block_ns > last->loop.block_ns ||
+			      (t->loop.block_ns == last->loop.block_ns && t <= last))))
+			continue;
+		if (!best || t->loop.block_ns > best->loop.block_ns)
+			best = t;
+	}
+	return best;
+}
+
+/* Turns of event loops that took long, where there were any. */
+static void print_loops(const struct scope_view *s)
+{
+	const struct qz_thread *t = NULL;
+
+	for (int i = 0; i < SHOWN_LOOPS && (t = next_loop(s->report, t)); i++) {
+		const struct qz_loop *l = &t->loop;
+		char *name = output__escape(name_of(t));
+
+		fprintf(s->out->file,
+			"%s (thread %d): %s of %s turns between waits for events took 10 ms or "
+			"more: %.*f s, up to %.0f ms.\n",
+			name ? name : "", t->tid, cells__count(l->blocks).text,
+			cells__count(l->turns).text, s->decimals, (double)l->block_ns / 1e9,
+			(double)qz_loop__longest_ns(l) / 1e6);
+		free(name);
+	}
+}
+
 static int print_table(const struct view_of_threads *v)
 {
 	const struct scope_view *s = v->s;
@@ -222,6 +261,7 @@ static int print_table(const struct view_of_threads *v)
 	if (unknown)
 		fprintf(s->out->file, "State unknown for %.*f s, all threads together.\n",
 			s->decimals, (double)unknown / 1e9);
+	print_loops(s);
 	cells__print_rest(s, n, shown, each ? "threads" : "groups of threads");
 	if (!each && s->report->nthreads > n)
 		fprintf(s->out->file, "threads %s (threads --each shows them)\n",

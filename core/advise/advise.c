@@ -19,9 +19,9 @@ static qz_rule *const rules[] = {
 	qz_rule__round_trips, qz_rule__allocator,	qz_rule__interpreter,
 	qz_rule__stdio,	      qz_rule__blocking_holder, qz_rule__oversubscribed,
 	qz_rule__fine,	      qz_rule__handing,		qz_rule__spinning,
-	qz_rule__contention,  qz_rule__pipeline,	qz_rule__processes,
-	qz_rule__imbalance,   qz_rule__overlap,		qz_rule__serial,
-	qz_rule__limited,     qz_rule__taken,
+	qz_rule__contention,  qz_rule__event_loop,	qz_rule__pipeline,
+	qz_rule__processes,   qz_rule__imbalance,	qz_rule__overlap,
+	qz_rule__serial,      qz_rule__limited,		qz_rule__taken,
 };
 
 /* A finding whose best gain is below this share of the elapsed time is noise of the next run. */

@@ -96,6 +96,7 @@ qz_rule qz_rule__blocking_holder;
 qz_rule qz_rule__allocator;
 qz_rule qz_rule__imbalance;
 qz_rule qz_rule__delayed_ack;
+qz_rule qz_rule__event_loop;
 qz_rule qz_rule__few_threads;
 qz_rule qz_rule__oversubscribed;
 qz_rule qz_rule__overlap;

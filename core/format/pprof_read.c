@@ -209,7 +209,7 @@ enum row_kind { SAMPLE, WAIT, WAKING };
 struct row {
 	enum row_kind kind;
 	uint32_t scope, level, busy, thread, object, cause, nominal, spinning, halvings, below,
-		seen;
+		seen, in_block;
 	uint64_t variance, values[QZ_PPROF_TYPES];
 };
 
@@ -229,6 +229,7 @@ static const struct {
 	{QZ_WORD_NOMINAL, offsetof(struct row, nominal), UINT32_MAX - 1},
 	{QZ_WORD_BELOW, offsetof(struct row, below), UINT32_MAX - 1},
 	{QZ_WORD_SEEN, offsetof(struct row, seen), UINT32_MAX - 1},
+	{QZ_WORD_IN_BLOCK, offsetof(struct row, in_block), UINT32_MAX - 1},
 };
 
 static int read_number(struct reader *r, const Pprof__Label *label, const char *key,
@@ -307,6 +308,7 @@ static int take_sample(struct reader *r, const struct row *row, uint32_t node)
 		.halvings = (uint8_t)row->halvings,
 		.below = row->below,
 		.seen = row->seen,
+		.in_block = row->in_block,
 		.count = row->values[machine ? QZ_PPROF_MACHINE_SAMPLES : QZ_PPROF_SAMPLES],
 		.cpu_ns = row->values[machine ? QZ_PPROF_MACHINE_CPU : QZ_PPROF_CPU],
 		.norm_ns = row->values[machine ? QZ_PPROF_MACHINE_NORM_CPU : QZ_PPROF_NORM_CPU],

@@ -69,7 +69,8 @@ enum {
 	WORD(RATE_HALVINGS, "rate_halvings")                                                       \
 	WORD(BELOW, "below")                                                                       \
 	WORD(SEEN, "seen")                                                                         \
-	WORD(VARIANCE, "variance")
+	WORD(VARIANCE, "variance")                                                                 \
+	WORD(IN_BLOCK, "in_block")
 
 enum qz_pprof_word {
 #define QZ_PPROF_NUMBER(number, text) QZ_WORD_##number,

@@ -141,7 +141,7 @@ static int emit_location(struct writer *w, uint32_t i)
 
 /* ---- samples, waits and wake-ups: one pprof sample each ---- */
 
-#define MAX_LABELS 16 /* a sample has 15 at most, a wait 13 */
+#define MAX_LABELS 16 /* a sample has 16 at most, a wait 13 */
 
 struct row {
 	int64_t values[QZ_PPROF_TYPES];
@@ -260,7 +260,8 @@ static int emit_sample(struct writer *w, uint32_t i)
 	add_object(w, &row, s->object);
 	if (s->halvings && add_rare(w, &row, QZ_WORD_RATE_HALVINGS, s->halvings))
 		return -ENOMEM;
-	if (add_seen(w, &row, s))
+	if (add_seen(w, &row, s) ||
+	    (s->in_block && add_rare(w, &row, QZ_WORD_IN_BLOCK, (int64_t)s->in_block)))
 		return -ENOMEM;
 	return emit_row(w, &row, s->node);
 }

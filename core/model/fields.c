@@ -115,6 +115,9 @@ const struct qz_field qz_scope_fields[] = {
 	{0},
 };
 
+/* In JSON, where it was blocked: core/report/report_json.c. */
+#define OF_A_LOOP (QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE)
+
 const struct qz_field qz_thread_fields[] = {
 	QZ_FIELD(U32, qz_thread, scope, QZ_SAVED),
 	QZ_FIELD(I32, qz_thread, tid, QZ_TOLD),
@@ -131,6 +134,13 @@ const struct qz_field qz_thread_fields[] = {
 	QZ_FIELD(BOOL, qz_thread, ended, QZ_TOLD),
 	QZ_FIELD(BOOL, qz_thread, merged, QZ_TOLD),
 	QZ_FIELD(TEXT, qz_thread, cpus, QZ_SAVED | QZ_LATER | QZ_RARE),
+	INNER(qz_thread, loop_turns, loop.turns, OF_A_LOOP),
+	INNER(qz_thread, loop_turn_ns, loop.turn_ns, OF_A_LOOP),
+	INNER(qz_thread, loop_blocks, loop.blocks, OF_A_LOOP),
+	INNER(qz_thread, loop_block_ns, loop.block_ns, OF_A_LOOP),
+	INNER(qz_thread, loop_block_waited_ns, loop.block_waited_ns, OF_A_LOOP),
+	INNER(qz_thread, loop_block_ready_ns, loop.block_ready_ns, OF_A_LOOP),
+	INNER(qz_thread, loop_longest_ns, loop.longest_ns, QZ_SAVED | QZ_LATER | QZ_RARE),
 	{0},
 };
 
@@ -175,6 +185,7 @@ const struct qz_field qz_what_if_fields[] = {
 const struct qz_field qz_sample_fields[] = {
 	QZ_FIELD(U64, qz_sample, count, QZ_SUMS),
 	QZ_FIELD(U64, qz_sample, seen, QZ_SUMS),
+	QZ_FIELD(U64, qz_sample, in_block, QZ_SUMS),
 	{0},
 };
 

@@ -449,6 +449,7 @@ int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *sample
 		return (int)index;
 	p->samples[index].count += samples->count;
 	p->samples[index].seen += samples->seen;
+	p->samples[index].in_block += samples->in_block;
 	p->samples[index].below = samples->below;
 	return 0;
 }
@@ -590,6 +591,8 @@ void qz_thread__add(struct qz_thread *to, const struct qz_thread *from)
 		to->start_ns = from->start_ns;
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
+	if (from->loop.longest_ns > to->loop.longest_ns)
+		to->loop.longest_ns = from->loop.longest_ns;
 	qz_fields__add(to, from, qz_thread_fields);
 }
 

@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include "core/model/levels.h"
+#include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
 
 #define QZ_NONE UINT32_MAX /* no index */
@@ -169,6 +170,7 @@ struct qz_thread {
 	uint64_t blocked_ns;
 	uint64_t
 		unknown_ns; /* state not seen: a gap of the tracepoint, or before the first event */
+	struct qz_loop loop; /* of a part of a run, the longest block is that of all of it */
 	bool ended;
 	bool merged; /* stands for several ended threads of one comm, beyond the limit of rows */
 	bool vacant; /* as of a scope */
@@ -197,6 +199,7 @@ struct qz_sample {
 	uint32_t below;
 	uint64_t seen;
 	uint64_t count;
+	uint64_t in_block; /* of count, taken when a turn of its event loop was a block already */
 	uint64_t cpu_ns;
 	uint64_t norm_ns;
 };
@@ -472,6 +475,15 @@ static inline bool qz_scope__covers(const struct qz_profile *p, uint32_t scope, 
 static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
 {
 	return qz_levels__cpu(scope->level_ns, scope->nlevels);
+}
+
+/* The longest block: of a part of a run at most, since the others took 10 ms each. */
+static inline uint64_t qz_loop__longest_ns(const struct qz_loop *loop)
+{
+	uint64_t others = loop->blocks ? (loop->blocks - 1) * QZ_LOOP_BLOCK_NS : 0;
+	uint64_t most = loop->block_ns > others ? loop->block_ns - others : 0;
+
+	return loop->longest_ns < most ? loop->longest_ns : most;
 }
 
 /* Makes the elapsed time that of all levels. */

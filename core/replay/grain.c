@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How small the steps of a scope are: what was started, and what threads run from one hand-over to the next. */
+/* How small the steps of a scope are: what was started, what threads run from one hand-over to the next, and between waits for events. */
+#include <string.h>
+
 #include "core/replay/state.h"
 
 #define US 1000
@@ -147,4 +149,54 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 	by->gave |= !by->volley || by->volley != t->volley;
 	if (replay_waker__wakes_words(waker))
 		join_volley(r, t, by);
+}
+
+/* ---- turns of event loops ---- */
+
+void replay_grain__begin_turn(struct replay_row *t)
+{
+	if (t->stay.cause != QZ_WAIT_POLL)
+		return;
+	t->in_turn = true;
+	memcpy(t->turn_ns, t->pub.ns, sizeof(t->turn_ns));
+}
+
+/* The time of a turn up to now. 0: it is none, or one with a gap, where it may have waited for events. */
+static uint64_t turn_of(const struct replay *r, struct replay_row *t, uint64_t *waited)
+{
+	*waited = 0;
+	if (!t->in_turn)
+		return 0;
+	replay_row__charge(r, t);
+	if (t->pub.ns[REPLAY_UNKNOWN] != t->turn_ns[REPLAY_UNKNOWN])
+		return 0;
+	*waited = t->pub.ns[REPLAY_BLOCKED] - t->turn_ns[REPLAY_BLOCKED];
+	return *waited + t->pub.ns[REPLAY_RUNNING] - t->turn_ns[REPLAY_RUNNING];
+}
+
+bool replay_grain__is_blocked(const struct replay *r, struct replay_row *t)
+{
+	uint64_t waited;
+
+	return turn_of(r, t, &waited) >= QZ_LOOP_BLOCK_NS;
+}
+
+void replay_grain__end_turn(const struct replay *r, struct replay_row *t)
+{
+	struct qz_loop *loop = &t->pub.loop;
+	uint64_t waited, ns = turn_of(r, t, &waited);
+
+	t->in_turn = false;
+	if (!ns)
+		return;
+	loop->turns++;
+	loop->turn_ns += ns;
+	if (ns < QZ_LOOP_BLOCK_NS)
+		return;
+	loop->blocks++;
+	loop->block_ns += ns;
+	loop->block_waited_ns += waited;
+	loop->block_ready_ns += t->pub.ns[REPLAY_READY] - t->turn_ns[REPLAY_READY];
+	if (ns > loop->longest_ns)
+		loop->longest_ns = ns;
 }

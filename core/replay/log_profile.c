@@ -201,6 +201,7 @@ static void add_thread(void *context, const struct replay_thread *t)
 						     .ready_ns = t->ns[REPLAY_READY],
 						     .blocked_ns = t->ns[REPLAY_BLOCKED],
 						     .unknown_ns = t->ns[REPLAY_UNKNOWN],
+						     .loop = t->loop,
 						     .ended = t->ended,
 					     });
 	keep_error(m, index);

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "quartz/log.h"
+#include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
 
 struct replay;
@@ -44,6 +45,7 @@ struct replay_moment {
 	const struct replay_thread *thread; /* NULL: nobody that is known */
 	uint32_t level, machine;	    /* threads of its scope that run; busy processors */
 	uint32_t held; /* an object that it holds while others wait for it; REPLAY_NONE: none */
+	bool in_block; /* its event loop has been blocked up to now: quartz/loop_counters.h */
 };
 
 /* What is called while records are applied; each may be NULL. What they are given is good during the call. */
@@ -103,6 +105,7 @@ struct replay_thread {
 	uint64_t
 		account_ns; /* of one that has ended: processor time since FOUND, by the kernel's account where the end was seen */
 	uint64_t woken;	    /* how often */
+	struct qz_loop loop; /* since it began, or its scope began anew */
 };
 
 /*

@@ -95,14 +95,16 @@ struct replay_row {
 	uint32_t took;
 	uint32_t
 		volley; /* serial of the one that it was woken in, while it is not known what for; 0: none */
-	uint32_t joined;     /* likewise, of the last one */
-	uint64_t volley_ran; /* its running time then */
-	bool gave;	     /* it has woken one of no such volley since */
-	uint32_t shot;	     /* likewise, in which it woke one last */
-	uint64_t shot_ran;   /* its running time then */
-	uint64_t handed_at;  /* its running time when its last hand-over began */
-	uint32_t steps;	     /* its own, see steps.h; REPLAY_NONE: they are not kept */
-	uint32_t next;	     /* free, or ended */
+	uint32_t joined;		 /* likewise, of the last one */
+	uint64_t volley_ran;		 /* its running time then */
+	bool gave;			 /* it has woken one of no such volley since */
+	uint32_t shot;			 /* likewise, in which it woke one last */
+	uint64_t shot_ran;		 /* its running time then */
+	uint64_t handed_at;		 /* its running time when its last hand-over began */
+	bool in_turn;			 /* it has come in from a wait in poll, */
+	uint64_t turn_ns[REPLAY_STATES]; /* and its times were these then */
+	uint32_t steps;			 /* its own, see steps.h; REPLAY_NONE: they are not kept */
+	uint32_t next;			 /* free, or ended */
 };
 
 struct replay_process {
@@ -427,6 +429,13 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 
 /* The thread begins to wait, as its stay says. */
 void replay_grain__block(struct replay *r, struct replay_row *t);
+
+/* The thread comes in from a wait, which its stay tells of; it begins to wait in poll. */
+void replay_grain__begin_turn(struct replay_row *t);
+void replay_grain__end_turn(const struct replay *r, struct replay_row *t);
+
+/* Whether the turn that a thread is in is a block already. */
+bool replay_grain__is_blocked(const struct replay *r, struct replay_row *t);
 
 /* Nobody waits for the object any more, and its number will be another one's. */
 void replay_grain__drop_object(struct replay *r, uint32_t object);

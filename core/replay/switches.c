@@ -147,8 +147,10 @@ static void replay_row__come(struct replay *r, struct replay_row *t, uint32_t cp
 	t->came = r->now;
 	if (r->steps)
 		replay_steps__come(r, t);
-	if (replay_row__waits(t))
+	if (replay_row__waits(t)) {
 		replay_stay__end(r, t);
+		replay_grain__begin_turn(t);
+	}
 	replay_row__enter(r, t, REPLAY_RUNNING);
 }
 
@@ -173,6 +175,8 @@ static void replay_row__block(struct replay *r, struct replay_row *t,
 
 	replay_stay__begin(r, t, record->cause & ~QZ_LOG_BOUND, record);
 	replay_grain__block(r, t);
+	if (t->stay.cause == QZ_WAIT_POLL)
+		replay_grain__end_turn(r, t);
 	if (r->steps)
 		replay_steps__block(r, t, record->object);
 	if (woken)
@@ -350,6 +354,7 @@ void replay__apply_sample(struct replay *r, uint32_t cpu, const struct qz_log_re
 	if (t) {
 		moment.thread = &t->pub;
 		moment.held = replay_queue__held(r, t);
+		moment.in_block = replay_grain__is_blocked(r, t);
 	}
 	if (t && t->pub.scope != REPLAY_NONE)
 		moment.level = replay__parallelism(r, t->pub.scope)->pub.running;

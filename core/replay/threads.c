@@ -48,6 +48,8 @@ void replay_row__restart(struct replay *r, struct replay_row *t)
 	t->pub.began = r->now;
 	t->handed_at = 0;
 	memset(t->pub.ns, 0, sizeof(t->pub.ns));
+	t->pub.loop = (struct qz_loop) {0};
+	t->in_turn = false;
 	if (replay_row__waits(t))
 		replay_stay__restart(r, t);
 }

@@ -252,6 +252,13 @@ static json_t *object_name_of(const struct qz_profile *p, uint32_t object)
 	return text;
 }
 
+static const struct qz_field loop_fields[] = {
+	QZ_SHOWN_FIELD(U64, qz_loop, turns),	       QZ_SHOWN_FIELD(U64, qz_loop, turn_ns),
+	QZ_SHOWN_FIELD(U64, qz_loop, blocks),	       QZ_SHOWN_FIELD(U64, qz_loop, block_ns),
+	QZ_SHOWN_FIELD(U64, qz_loop, block_waited_ns), QZ_SHOWN_FIELD(U64, qz_loop, block_ready_ns),
+	QZ_SHOWN_FIELD(U64, qz_loop, longest_ns),      {0},
+};
+
 static json_t *thread_of(const struct qz_report *r, const struct qz_thread_row *row)
 {
 	const struct qz_profile *p = r->profile;
@@ -268,7 +275,10 @@ static json_t *thread_of(const struct qz_report *r, const struct qz_thread_row *
 		json_object_set_new(object, "top_cause", cause_of(p, row->top_cause)) ||
 		json_object_set_new(object, "top_object", object_name_of(p, row->top_object)) ||
 		(*thread->cpus &&
-		 json_object_set_new(object, "cpus", qz_json_fields__text(thread->cpus)));
+		 json_object_set_new(object, "cpus", qz_json_fields__text(thread->cpus))) ||
+		(thread->loop.turns &&
+		 json_object_set_new(object, "event_loop",
+				     qz_json_fields__object(loop_fields, &thread->loop)));
 
 	return qz_json_fields__unless(failed, object);
 }

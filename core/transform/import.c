@@ -179,7 +179,8 @@ static int import_thread(struct qz_import *m, uint32_t i)
 	if (is_cut(m, key.scope))
 		make_common(&key);
 	key.scope = m->maps->scopes[key.scope];
-	key.cpu_ns = key.running_ns = key.ready_ns = key.blocked_ns = key.unknown_ns = 0;
+	qz_fields__clear(&key, qz_thread_fields, QZ_ADDS);
+	key.loop.longest_ns = 0;
 	hash = thread_hash(&key);
 	if (!m->distinct)
 		*entry = qz_hash_table__find(&m->threads, hash, same_thread, m->to, &key);

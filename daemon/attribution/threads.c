@@ -177,6 +177,18 @@ static struct qz_thread *describe(struct threads *t, uint32_t scope,
 	return row;
 }
 
+static void add_loop(struct qz_loop *row, const struct qz_loop *now, const struct qz_loop *seen)
+{
+	row->turns += now->turns - seen->turns;
+	row->turn_ns += now->turn_ns - seen->turn_ns;
+	row->blocks += now->blocks - seen->blocks;
+	row->block_ns += now->block_ns - seen->block_ns;
+	row->block_waited_ns += now->block_waited_ns - seen->block_waited_ns;
+	row->block_ready_ns += now->block_ready_ns - seen->block_ready_ns;
+	if (now->longest_ns > row->longest_ns)
+		row->longest_ns = now->longest_ns;
+}
+
 /* Brings its row up to date by what has come since the thread was seen last. */
 static void update(struct qz_thread *row, struct thread *thread, const struct qz_thread_event *e,
 		   uint64_t began, uint64_t cpu)
@@ -188,6 +200,7 @@ static void update(struct qz_thread *row, struct thread *thread, const struct qz
 		.ready = e->ns[QZ_READY],
 		.blocked = e->ns[QZ_BLOCKED] - thread__before(e, began),
 		.unknown = e->ns[QZ_UNKNOWN],
+		.loop = e->loop,
 	};
 
 	if (!row->merged || !row->start_ns || start < row->start_ns)
@@ -199,6 +212,7 @@ static void update(struct qz_thread *row, struct thread *thread, const struct qz
 	row->ready_ns += now.ready - thread->seen.ready;
 	row->blocked_ns += now.blocked - thread->seen.blocked;
 	row->unknown_ns += now.unknown - thread->seen.unknown;
+	add_loop(&row->loop, &now.loop, &thread->seen.loop);
 	thread->seen = now;
 }
 

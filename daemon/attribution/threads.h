@@ -20,6 +20,7 @@ struct threads;
 /* Times of a thread, as of struct qz_thread. */
 struct thread_times {
 	uint64_t cpu, running, ready, blocked, unknown;
+	struct qz_loop loop;
 };
 
 struct thread {

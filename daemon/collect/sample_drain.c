@@ -114,6 +114,7 @@ static void add_samples(struct collector *c, const struct placed *at,
 		.spinning = sample->spinning,
 		.halvings = (uint8_t)c->halvings_drained,
 		.count = sample->count,
+		.in_block = sample->in_block,
 	};
 
 	const struct image *image = address_spaces__get(c->spaces, at->slot->image);

@@ -394,6 +394,7 @@ static struct joined_sample join(const struct taking *t, uint32_t i)
 		.line = t->lines[i].is_shared ? t->lines[i].line : LINE_NONE,
 		.count = 1,
 		.doubtful = a->doubtful,
+		.in_block = !!(record->flags & QZ_RECORD_IN_BLOCK),
 		.busy = a->busy,
 		.machine = a->machine,
 		.machine_busy = a->machine_busy,
@@ -420,6 +421,7 @@ static int64_t make_samples(struct taking *t)
 		if (n && !by_key(&r->samples[n - 1], &r->samples[i])) {
 			r->samples[n - 1].count++;
 			r->samples[n - 1].doubtful += r->samples[i].doubtful;
+			r->samples[n - 1].in_block += r->samples[i].in_block;
 		} else {
 			r->samples[n++] = r->samples[i];
 		}

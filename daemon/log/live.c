@@ -106,6 +106,8 @@ static void take_sample(void *context, uint32_t cpu, const struct qz_log_record 
 	sample->key |= QZ_SAMPLE_KEY(0, at_least_one(moment->level), 0);
 	if (bpf_runtime__follows_all(l->bpf))
 		sample->machine = (uint16_t)at_least_one(moment->machine);
+	if (moment->in_block)
+		sample->flags |= QZ_RECORD_IN_BLOCK;
 	if (moment->held == REPLAY_NONE || sample->flags & QZ_RECORD_SPINNING)
 		return;
 	held = replay__object(l->replay, moment->held);
@@ -348,6 +350,7 @@ static bool describe(struct live *l, const struct replay_thread *t, struct qz_th
 		.seen = t->began,
 		.since = t->since,
 		.cpu = t->account_ns ?: t->ns[REPLAY_RUNNING],
+		.loop = t->loop,
 	};
 	memcpy(e->ns, t->ns, sizeof(e->ns));
 	memcpy(e->comm, t->comm, sizeof(e->comm));

@@ -13,6 +13,7 @@
 #include <linux/types.h>
 #endif
 
+#include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
 
 #define QZ_COMM_LEN 16
@@ -318,6 +319,7 @@ struct qz_register_set {
 enum qz_record_flags {
 	QZ_RECORD_SPINNING = 1, /* as far as was known to the sampler */
 	QZ_RECORD_FIRST = 2,	/* nothing is known of the sample before */
+	QZ_RECORD_IN_BLOCK = 4, /* set by the replay of the log: struct replay_moment */
 };
 
 #define QZ_ROUND_SHIFT		  10
@@ -493,6 +495,7 @@ struct qz_thread_event {
 	__u64 since;
 	__u64 ns[QZ_THREAD_STATES];
 	__u64 cpu;
+	struct qz_loop loop;
 	char comm[QZ_COMM_LEN];
 };
 

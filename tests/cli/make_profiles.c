@@ -1008,6 +1008,31 @@ static void make_candidates(int directory)
 	write_profile(p, directory, "candidates.pb.gz");
 }
 
+/* A server whose loop waits for events 240 times, and computes for 300 ms in four of its turns. */
+static void make_event_loop(int directory)
+{
+	static char module[] = "/srv/answers", libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+	uint64_t level_ns[] = {8600 * MS, 1400 * MS, 0};
+	struct qz_profile *p = new_profile(2);
+	uint32_t scope = add_scope(p, QZ_SCOPE_PROCESS, 1400, "answers", "answers -p 80", level_ns);
+	uint32_t first = add_thread(p, scope, 1400, "answers");
+	uint32_t loop = call(p, call(p, 0, "main", module, "a.c"), "run_loop", module, "a.c");
+
+	sample(p, first, call(p, loop, "render_report", module, "report.c"), 1, 120);
+	p->samples[p->nsamples - 1].in_block = 116;
+	sample(p, first, call(p, loop, "answer", module, "a.c"), 1, 20);
+	wait_for(p, first, call(p, loop, "epoll_wait", libc, ""), "poll",
+		 (struct qz_wait) {QZ_NONE, .object = QZ_NONE, .count = 241,
+				   .blocked_ns = 8550 * MS, .ready_ns = 50 * MS});
+	p->threads[first].loop = (struct qz_loop) {.turns = 240,
+						   .turn_ns = 1400 * MS,
+						   .blocks = 4,
+						   .block_ns = 1200 * MS,
+						   .block_ready_ns = 20 * MS,
+						   .longest_ns = 340 * MS};
+	write_profile(p, directory, "event-loop.pb.gz");
+}
+
 int main(int argc, char **argv)
 {
 	int directory;
@@ -1037,6 +1062,7 @@ int main(int argc, char **argv)
 	make_grammar(directory);
 	make_developed(directory);
 	make_scale(directory);
+	make_event_loop(directory);
 	make_candidates(directory);
 	close(directory);
 	return 0;

@@ -10,6 +10,7 @@ CFLAGS_turns := -fopenmp
 TEST_LIBRARIES := $(addprefix $(O)/tests/programs/library/,first.so second.so)
 TESTS += $(TEST_PROGRAMS) $(TEST_LIBRARIES)
 CFLAGS_called := -finstrument-functions
+LIBS_event_loop := -lm
 LIBS_profiled := $(O)/libquartz.a
 LIBS_called := $(O)/libquartz.a
 LIBS_knobs := $(O)/libquartz.a

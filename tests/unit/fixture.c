@@ -378,6 +378,10 @@ struct qz_profile *fixture__everything(void)
 	fixture__samples(&f, 0, QZ_NONE, "main", 2, 1);
 	fixture__samples(&f, 0, 0, "", 2, 2);
 	fixture__samples(&f, 1, 1, "main run", 1, 40);
+	if (!f.err) {
+		f.p->threads[1].loop = (struct qz_loop) {90, 80, 7, 60, 5, 40, 30};
+		f.p->samples[0].in_block = 3;
+	}
 	describe_waiting(&f);
 	describe_costs(&f);
 	fixture__calls(&f, 0, NULL, "main", 1);
@@ -493,6 +497,15 @@ static void random_calls(struct fixture *f, unsigned int *seed)
 	}
 }
 
+static void add_loops(struct fixture *f)
+{
+	for (uint32_t i = 0; !f->err && i < f->p->nthreads; i++)
+		f->p->threads[i].loop =
+			(struct qz_loop) {70 + i, 60 + i, 5 + i, 40 + i, 3 + i, 20 + i, 10 + i};
+	for (uint32_t i = 0; !f->err && i < f->p->nsamples; i++)
+		f->p->samples[i].in_block = f->p->samples[i].count / 3;
+}
+
 struct qz_profile *fixture__random(unsigned int seed)
 {
 	struct fixture f = fixture__new();
@@ -516,6 +529,7 @@ struct qz_profile *fixture__random(unsigned int seed)
 		random_waking(&f, &seed, words);
 	}
 	random_calls(&f, &seed);
+	add_loops(&f);
 	if (!f.err)
 		f.err = qz_estimate__profile(f.p);
 	ck_assert_int_eq(f.err, 0);

@@ -38,6 +38,7 @@
 	X(advise)                                                                                  \
 	X(locks)                                                                                   \
 	X(advise_idle)                                                                             \
+	X(event_loop)                                                                              \
 	X(advise_limits)                                                                           \
 	X(pools)                                                                                   \
 	X(shared_line)                                                                             \

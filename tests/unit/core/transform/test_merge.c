@@ -15,8 +15,22 @@
 /* Sums of all that a profile counts, whatever the scope. */
 struct sums {
 	uint64_t samples, machine_samples, waits, blocked, ready, wakes, woken, calls;
-	uint64_t levels, cpu, running, seen, arrivals;
+	uint64_t levels, cpu, running, seen, arrivals, in_block;
+	struct qz_loop loop;
 };
+
+static void add_thread(struct sums *s, const struct qz_thread *t)
+{
+	s->running += t->running_ns;
+	s->loop.turns += t->loop.turns;
+	s->loop.turn_ns += t->loop.turn_ns;
+	s->loop.blocks += t->loop.blocks;
+	s->loop.block_ns += t->loop.block_ns;
+	s->loop.block_waited_ns += t->loop.block_waited_ns;
+	s->loop.block_ready_ns += t->loop.block_ready_ns;
+	if (t->loop.longest_ns > s->loop.longest_ns)
+		s->loop.longest_ns = t->loop.longest_ns;
+}
 
 static struct sums sum(const struct qz_profile *p)
 {
@@ -26,6 +40,8 @@ static struct sums sum(const struct qz_profile *p)
 	for (uint32_t i = 0; i < p->nsamples; i++)
 		*(p->samples[i].scope == machine ? &s.machine_samples : &s.samples) +=
 			p->samples[i].count;
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		s.in_block += p->samples[i].in_block;
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		s.waits += p->waits[i].count;
 		s.blocked += p->waits[i].blocked_ns;
@@ -44,7 +60,7 @@ static struct sums sum(const struct qz_profile *p)
 		s.seen += p->scopes[i].counters.threads_seen;
 	}
 	for (uint32_t i = 0; i < p->nthreads; i++)
-		s.running += p->threads[i].running_ns;
+		add_thread(&s, &p->threads[i]);
 	for (uint32_t i = 0; i < p->nobjects; i++)
 		s.arrivals += p->objects[i].waits;
 	return s;
@@ -64,6 +80,14 @@ static void assert_sums(const struct sums *a, const struct sums *b, uint64_t tim
 	ck_assert_uint_eq(a->cpu, times * b->cpu);
 	ck_assert_uint_eq(a->seen, times * b->seen);
 	ck_assert_uint_eq(a->running, times * b->running);
+	ck_assert_uint_eq(a->in_block, times * b->in_block);
+	ck_assert_uint_eq(a->loop.turns, times * b->loop.turns);
+	ck_assert_uint_eq(a->loop.turn_ns, times * b->loop.turn_ns);
+	ck_assert_uint_eq(a->loop.blocks, times * b->loop.blocks);
+	ck_assert_uint_eq(a->loop.block_ns, times * b->loop.block_ns);
+	ck_assert_uint_eq(a->loop.block_waited_ns, times * b->loop.block_waited_ns);
+	ck_assert_uint_eq(a->loop.block_ready_ns, times * b->loop.block_ready_ns);
+	ck_assert_uint_eq(a->loop.longest_ns, b->loop.longest_ns);
 }
 
 START_TEST(one_profile_stays_what_it_is)

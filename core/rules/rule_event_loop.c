@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A thread that waits for events, again and again, and now and then computes or waits for something else for so long that all who
+ * wait for an answer of it wait. Who they are is not known.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/closeness.h"
+#include "core/advise/usage.h"
+#include "core/estimate/estimate.h"
+#include "core/model/frames.h"
+#include "core/util/base_name.h"
+
+#define LEAST_BLOCKS 3
+#define MOST_BLOCKS  0.5 /* of the turns: where nearly all are so long, it is a thread that works */
+/* Of the time that it ran or waited, it did not wait for events: a loop beyond finds the next one there already. */
+#define MOST_LOAD      0.7
+#define MOST_READY     0.1 /* of its life it has no processor: else events pile up meanwhile */
+#define MOST_ELSEWHERE 0.1 /* of its time, code that makes turns long runs in others */
+#define MOST_LOOPS     8   /* that are looked at, of one program */
+
+/* Whose loops are known, by the files or procedures on the stacks where they wait for events. */
+static const struct runtime {
+	const char *module;    /* the file's name, up to its version, or NULL */
+	const char *procedure; /* a part of the name, or NULL */
+	const char *remedy;
+} runtimes[] = {
+	{NULL, "tokio::", "give it to a thread for such work: tokio::task::spawn_blocking()"},
+	{"node", NULL,
+	 "do it in a thread (worker_threads), or in pieces with setImmediate() between them"},
+	{"libnode.so", NULL,
+	 "do it in a thread (worker_threads), or in pieces with setImmediate() between them"},
+	{"python3", NULL,
+	 "give it to a thread, asyncio.to_thread(), or where Python computes to a process: "
+	 "loop.run_in_executor() with a ProcessPoolExecutor"},
+	{"libpython3", NULL,
+	 "give it to a thread, asyncio.to_thread(), or where Python computes to a process: "
+	 "loop.run_in_executor() with a ProcessPoolExecutor"},
+	{"libjvm.so", NULL,
+	 "give it to an executor with threads of its own (Netty: an EventExecutorGroup)"},
+};
+
+#define RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
+
+struct event_loop {
+	const struct qz_report *report;
+	uint32_t thread;
+	uint64_t poll_ns;	     /* it waited for events */
+	const struct qz_wait *other; /* its longest wait for something else */
+	const char *remedy;
+	bool is_scheduled; /* a runtime shares tasks among threads: turns say nothing */
+};
+
+/* ---- which thread ---- */
+
+/* Where a thread of several that share the tasks of a runtime waits until there are more: Go, tokio. */
+static bool is_scheduler(const struct qz_profile *p, uint32_t node)
+{
+	return qz_frames__have_name(p, node, "runtime.findRunnable") ||
+	       qz_frames__have_name(p, node, "runtime.findrunnable") ||
+	       qz_frames__have_name(p, node, "runtime.netpoll") ||
+	       qz_frames__have_name(p, node, "multi_thread::");
+}
+
+/* Of any version: "libnode.so.108" is "libnode.so", and "node_exporter" is no "node". */
+static bool is_file(const char *path, const char *name)
+{
+	const char *base = qz_base_name(path);
+	size_t length = strlen(name);
+
+	return !strncmp(base, name, length) && !isalpha((unsigned char)base[length]) &&
+	       base[length] != '_';
+}
+
+static const char *remedy_of(const struct qz_profile *p, uint32_t node)
+{
+	for (size_t i = 0; i < RUNTIMES; i++) {
+		struct qz_frames frames = {.profile = p, .node = node};
+		const struct runtime *known = &runtimes[i];
+		uint32_t frame;
+
+		while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
+			const struct qz_procedure *procedure = &p->procedures[frame];
+
+			if (known->procedure && strstr(procedure->name, known->procedure))
+				return known->remedy;
+			if (known->module && is_file(procedure->module, known->module))
+				return known->remedy;
+		}
+	}
+	return NULL;
+}
+
+static void add_wait(struct event_loop *loop, const struct qz_wait *w)
+{
+	const struct qz_profile *p = loop->report->profile;
+
+	if (strcmp(p->causes[w->cause], "poll")) {
+		if (!loop->other || w->blocked_ns > loop->other->blocked_ns)
+			loop->other = w;
+		loop->is_scheduled |= qz_frames__have_name(p, w->node, "multi_thread::");
+		return;
+	}
+	loop->poll_ns += w->blocked_ns;
+	loop->is_scheduled |= is_scheduler(p, w->node);
+	if (!loop->remedy)
+		loop->remedy = remedy_of(p, w->node);
+}
+
+static struct event_loop look_at(const struct qz_report *r, uint32_t thread)
+{
+	struct event_loop loop = {.report = r, .thread = thread};
+
+	for (uint32_t i = 0; i < r->profile->nwaits; i++)
+		if (r->profile->waits[i].thread == thread)
+			add_wait(&loop, &r->profile->waits[i]);
+	return loop;
+}
+
+/* By its figures alone: a file may have any. */
+static bool may_be_blocked(const struct qz_thread *t)
+{
+	const struct qz_loop *l = &t->loop;
+
+	return !t->merged && l->blocks >= LEAST_BLOCKS && l->turns >= QZ_LOOP_LEAST_TURNS &&
+	       (double)l->blocks <= MOST_BLOCKS * (double)l->turns && l->turn_ns >= l->block_ns &&
+	       l->block_ns >= l->block_waited_ns && l->block_ns >= QZ_LOOP_BLOCK_NS;
+}
+
+/* ---- which code ---- */
+
+struct tally {
+	const struct event_loop *loop;
+	const struct qz_profile *profile;
+	enum qz_closeness *closeness, least;
+	double covered;
+	/* Of each procedure, with what it called: samples in blocks, all, and of blocks, where it is the innermost candidate. */
+	uint64_t *in_block, *count, *votes;
+	uint64_t all_in_block, all;
+	uint32_t *stamps;
+};
+
+static bool is_candidate(const struct tally *t, uint32_t procedure)
+{
+	return t->profile->procedures[procedure].kind == QZ_PROCEDURE &&
+	       t->closeness[procedure] >= t->least &&
+	       (double)t->in_block[procedure] >= t->covered * (double)t->all_in_block;
+}
+
+static uint64_t in_block(const struct qz_sample *s)
+{
+	return s->in_block << s->halvings;
+}
+
+static void add_sample(struct tally *t, const struct qz_sample *s, uint32_t stamp)
+{
+	struct qz_frames frames = {.profile = t->profile, .node = s->node};
+	uint32_t frame;
+
+	t->all_in_block += in_block(s);
+	t->all += qz_sample__weight(s);
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
+		if (t->stamps[frame] == stamp)
+			continue;
+		t->stamps[frame] = stamp;
+		t->in_block[frame] += in_block(s);
+		t->count[frame] += qz_sample__weight(s);
+	}
+}
+
+/* The innermost candidate of a stack has its samples. */
+static void vote(struct tally *t, const struct qz_sample *s)
+{
+	struct qz_frames frames = {.profile = t->profile, .node = s->node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE)
+		if (is_candidate(t, frame)) {
+			t->votes[frame] += in_block(s);
+			return;
+		}
+}
+
+static bool is_of(const struct event_loop *loop, const struct qz_sample *s)
+{
+	return s->thread == loop->thread && s->scope == loop->report->scope;
+}
+
+static uint32_t elect(struct tally *t)
+{
+	const struct qz_profile *p = t->profile;
+	uint32_t best = QZ_NONE;
+
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		if (is_of(t->loop, &p->samples[i]) && p->samples[i].in_block)
+			vote(t, &p->samples[i]);
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (t->votes[i] && (best == QZ_NONE || t->votes[i] > t->votes[best]))
+			best = i;
+	return best;
+}
+
+static int tally__init(struct tally *t, const struct event_loop *loop)
+{
+	const struct qz_profile *p = loop->report->profile;
+	size_t n = (size_t)p->nprocedures + 1;
+
+	*t = (struct tally) {.loop = loop, .profile = p, .closeness = qz_closeness__of(p)};
+	t->in_block = calloc(n, sizeof(*t->in_block));
+	t->count = calloc(n, sizeof(*t->count));
+	t->votes = calloc(n, sizeof(*t->votes));
+	t->stamps = calloc(n, sizeof(*t->stamps));
+	if (!t->closeness || !t->in_block || !t->count || !t->votes || !t->stamps)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nsamples; i++)
+		if (is_of(loop, &p->samples[i]))
+			add_sample(t, &p->samples[i], i + 1);
+	return 0;
+}
+
+static void tally__free(struct tally *t)
+{
+	free(t->closeness);
+	free(t->in_block);
+	free(t->count);
+	free(t->votes);
+	free(t->stamps);
+}
+
+/* Of the longest other wait: the innermost code of the program, or else of a library. */
+static uint32_t waiting_code(const struct tally *t, uint32_t node)
+{
+	struct qz_frames frames = {.profile = t->profile, .node = node};
+	uint32_t code;
+
+	do
+		code = qz_frames__next(&frames);
+	while (code != QZ_NONE && t->closeness[code] != QZ_CLOSE_OWN);
+	return code != QZ_NONE ? code : qz_frames__program_code(t->profile, node);
+}
+
+/*
+ * What is named: code that is so close to the program, of so many of the samples in blocks. Of a runtime's code that has no frame
+ * the caller is missing on the stack, so less of the program's will do.
+ */
+static const struct choice {
+	enum qz_closeness least;
+	double covered;
+} choices[] = {
+	{QZ_CLOSE_OWN, 0.5}, {QZ_CLOSE_OWN, 0.3}, {QZ_CLOSE_LIBRARY, 0.5}, {QZ_CLOSE_NOT, 0.5}};
+
+/* The innermost such code; QZ_NONE: there is none. */
+static uint32_t computing_code(struct tally *t)
+{
+	uint32_t code = QZ_NONE;
+
+	for (size_t i = 0;
+	     t->all_in_block && code == QZ_NONE && i < sizeof(choices) / sizeof(choices[0]); i++) {
+		t->least = choices[i].least;
+		t->covered = choices[i].covered;
+		code = elect(t);
+	}
+	return code;
+}
+
+/* ---- what is no block ---- */
+
+static const struct qz_loop *figures(const struct event_loop *loop)
+{
+	return &loop->report->profile->threads[loop->thread].loop;
+}
+
+/* Whether it waited most of that time, and not for a processor. */
+static bool has_waited(const struct event_loop *loop)
+{
+	return loop->other && figures(loop)->block_waited_ns > figures(loop)->block_ns / 2;
+}
+
+/* Whether it hardly waits for events: then it may have asked for them within its turns, and found some, any number of times. */
+static bool is_saturated(const struct event_loop *loop)
+{
+	const struct qz_thread *t = &loop->report->profile->threads[loop->thread];
+	double own = (double)t->running_ns + (double)t->blocked_ns;
+
+	return (double)loop->poll_ns < (1 - MOST_LOAD) * own || own <= 0;
+}
+
+/*
+ * A turn is not over while the next event is there already: twice the length that the longest of so many turns has, if they are
+ * short requests that come at any time. The tail of busy periods in a queue falls as exp(-t (1 - sqrt(load))^2 / request), and
+ * a request takes the mean turn times 1 - load.
+ */
+static double queue_ns(const struct event_loop *loop)
+{
+	const struct qz_thread *t = &loop->report->profile->threads[loop->thread];
+	const struct qz_loop *l = &t->loop;
+	double life = (double)t->running_ns + (double)t->ready_ns + (double)t->blocked_ns;
+	double load = 1 - (double)loop->poll_ns / life, root = load > 0 ? sqrt(load) : 0;
+
+	if ((double)t->ready_ns > MOST_READY * life)
+		return INFINITY;
+	return 2 * (double)(l->turn_ns - l->block_ns) / (double)(l->turns - l->blocks) *
+	       log((double)l->turns) * (1 + root) / (1 - root);
+}
+
+/* Whether turns are long by what is not in the others: a wait that is long by itself, or code that hardly runs elsewhere. */
+static bool is_special(const struct event_loop *loop, const struct tally *t, uint32_t code)
+{
+	const struct qz_thread *thread = &t->profile->threads[loop->thread];
+	double all_ns, in_blocks_ns;
+
+	if (has_waited(loop))
+		return loop->other->count &&
+		       loop->other->blocked_ns / loop->other->count >= QZ_LOOP_BLOCK_NS / 2;
+	if (code == QZ_NONE || t->in_block[code] < QZ_FEW_SAMPLES)
+		return false;
+	all_ns = (double)thread->running_ns * (double)t->count[code] / (double)t->all;
+	in_blocks_ns = (double)(thread->loop.block_ns - thread->loop.block_waited_ns) *
+		       (double)t->in_block[code] / (double)t->all_in_block;
+	return all_ns - in_blocks_ns <= MOST_ELSEWHERE * all_ns;
+}
+
+/* ---- the finding ---- */
+
+/*
+ * For sure nothing: who waited for the loop is not known. At most it does all else meanwhile, and the blocks are shared by all
+ * processors.
+ */
+static void set_gain(struct qz_finding *f, const struct event_loop *loop)
+{
+	const struct qz_loop *l = figures(loop);
+	uint64_t elapsed = loop->report->elapsed_ns, rest, shared;
+	struct qz_usage u;
+
+	qz_usage__find(loop->report, &u);
+	rest = elapsed > l->block_ns ? elapsed - l->block_ns : 0;
+	shared = (l->block_ns - l->block_waited_ns) / (u.processors ? u.processors : 1);
+	f->gain_low_ns = 0;
+	f->gain_high_ns = elapsed - (rest > shared ? rest : shared);
+}
+
+/* ", by JS:parseConfig", ", mostly by waiting: disk in load", or neither, where that is not known. */
+static void say_what(struct qz_finding *f, const struct event_loop *loop, uint32_t code)
+{
+	const struct qz_profile *p = loop->report->profile;
+	const struct qz_thread *t = &p->threads[loop->thread];
+	double longest = (double)qz_loop__longest_ns(&t->loop) / 1e6;
+	bool waited = has_waited(loop);
+	char shown[QZ_SHORT_NAME] = "";
+
+	if (code != QZ_NONE)
+		qz_finding__shorten(shown, p->procedures[code].name);
+	qz_finding__say(f, &f->what,
+			"The event loop of %s (thread %d) was blocked %llu times, up to %.0f "
+			"ms%s%s%s%s.",
+			f->shown, t->tid, (unsigned long long)t->loop.blocks, longest,
+			waited ? ", mostly by waiting: " : "",
+			waited ? p->causes[loop->other->cause] : "",
+			code == QZ_NONE ? ""
+			: waited	? " in "
+					: ", by ",
+			shown);
+}
+
+static int report_it(const struct event_loop *loop, const struct tally *t, uint32_t code,
+		     struct qz_advice *a)
+{
+	const struct qz_profile *p = t->profile;
+	const struct qz_loop *l = figures(loop);
+	struct qz_finding f =
+		qz_finding__about("event-loop", loop->report, QZ_SUBJECT_THREAD, loop->thread);
+
+	f.word = "EVENT LOOP BLOCKED";
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
+	set_gain(&f, loop);
+	say_what(&f, loop, code);
+	qz_finding__prove(&f, "threads --each", NULL,
+			  "%llu of its %llu turns took 10 ms or more: %.2f s, of which it waited "
+			  "%.2f s, and %.2f s more without a processor",
+			  (unsigned long long)l->blocks, (unsigned long long)l->turns,
+			  (double)l->block_ns / 1e9, (double)l->block_waited_ns / 1e9,
+			  (double)l->block_ready_ns / 1e9);
+	if (code != QZ_NONE && !has_waited(loop))
+		qz_finding__prove(&f, "report", p->procedures[code].name,
+				  "it is in %.0f%% of the samples of these",
+				  100 * (double)t->in_block[code] / (double)t->all_in_block);
+	qz_finding__prove(&f, NULL, NULL, "what waited for the loop meanwhile is not known");
+	qz_finding__say(&f, &f.remedy, "%s",
+			loop->remedy ? loop->remedy
+				     : "do it in another thread, or in pieces between which the "
+				       "loop goes on");
+	return qz_advise__add(a, &f);
+}
+
+/* Adds a finding if it was blocked; sets whether it was. 0 or -ENOMEM. */
+static int judge(const struct event_loop *loop, struct qz_advice *a, bool *blocked)
+{
+	struct tally t;
+	int err = tally__init(&t, loop);
+	uint32_t code = QZ_NONE;
+
+	*blocked = false;
+	if (!err) {
+		code = has_waited(loop) ? waiting_code(&t, loop->other->node) : computing_code(&t);
+		*blocked = is_special(loop, &t, code) ||
+			   (double)qz_loop__longest_ns(figures(loop)) > queue_ns(loop);
+	}
+	if (*blocked)
+		err = report_it(loop, &t, code, a);
+	tally__free(&t);
+	return err;
+}
+
+/* Of those that may be loops, the one after `last` by the time of its blocks; QZ_NONE: there is none. */
+static uint32_t next_thread(const struct qz_report *r, uint32_t last)
+{
+	const struct qz_thread *threads = r->profile->threads;
+	uint32_t best = QZ_NONE;
+
+	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
+		uint64_t ns = threads[i].loop.block_ns;
+
+		if (threads[i].scope != r->scope || !may_be_blocked(&threads[i]) ||
+		    (last != QZ_NONE && (ns > threads[last].loop.block_ns ||
+					 (ns == threads[last].loop.block_ns && i <= last))))
+			continue;
+		if (best == QZ_NONE || ns > threads[best].loop.block_ns)
+			best = i;
+	}
+	return best;
+}
+
+/* The one that was blocked longest, altogether. */
+int qz_rule__event_loop(const struct qz_report *r, struct qz_advice *a)
+{
+	uint32_t thread = QZ_NONE;
+	bool blocked = false;
+	int err = 0;
+
+	for (int i = 0; i < MOST_LOOPS && !err && !blocked; i++) {
+		struct event_loop loop;
+
+		thread = next_thread(r, thread);
+		if (thread == QZ_NONE)
+			break;
+		loop = look_at(r, thread);
+		if (!loop.is_scheduled && !is_saturated(&loop))
+			err = judge(&loop, a, &blocked);
+	}
+	return err;
+}
