@@ -48,6 +48,12 @@ static const char *cure_of(const char *rule, const struct qz_knobs *knobs)
 	return NULL;
 }
 
+/* Threads that work one at a time, because the others spin or sleep for their turn, contend, whatever shows it. */
+static const char *rule_of(const struct qz_finding *f)
+{
+	return f->word && !strcmp(f->word, "CONTENDED") ? "contention" : f->rule;
+}
+
 /* The first finding that a knob helps with, or else the first one. */
 static enum status choose(struct proposal *p, const struct qz_report *r,
 			  const struct qz_knobs *knobs)
@@ -58,7 +64,7 @@ static enum status choose(struct proposal *p, const struct qz_report *r,
 	if (!a)
 		return out_of_memory();
 	for (uint32_t i = 0; i < a->n && !p->knob; i++) {
-		p->knob = cure_of(a->findings[i].rule, knobs);
+		p->knob = cure_of(rule_of(&a->findings[i]), knobs);
 		found = p->knob ? &a->findings[i] : found;
 	}
 	p->why = found ? output__escape(found->what) : NULL;
