@@ -132,6 +132,7 @@ START_TEST(runtimes_are_in_the_program)
 	find(&p);
 	/* one thread, and another allocator already */
 	ck_assert_uint_eq(p.found.n, 0);
+	qz_remedies__free(&p.found);
 	make(&p, modules, 2);
 	p.place.processors = 1;
 	find(&p);
