@@ -15,6 +15,7 @@
 #define WORTH  0.25
 /* About as much of quartzd's own time is there at any rate: looks at tables, what is mapped, ends of processes. */
 #define STEADY 0.5
+#define ENOUGH 1000000000ull /* ns of a window, to tell what Quartz costs */
 
 void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling_ppm,
 				uint32_t rate_hz)
@@ -162,7 +163,7 @@ struct qz_overhead_governor qz_overhead_governor__so_far(const struct qz_overhea
 	struct qz_overhead_governor seen = *g;
 	struct qz_costs spent = qz_costs__since(costs, &g->told);
 
-	if (!g->last_ns && g->began && now > g->began)
+	if (!g->last_ns && g->began && now - g->began >= ENOUGH)
 		end_window(&seen, (now - g->began) * processors, idle_ns, &spent);
 	return seen;
 }

@@ -45,7 +45,7 @@ void qz_overhead_governor__init(struct qz_overhead_governor *g, uint32_t ceiling
 bool qz_overhead_governor__update(struct qz_overhead_governor *g, uint64_t now, uint32_t processors,
 				  uint64_t idle_ns, const struct qz_costs *costs);
 
-/* The governor, for its figures: before the first window has ended, with those of that window so far. */
+/* The governor, for its figures: before the first window has ended, with those of that window so far, from a second on. */
 struct qz_overhead_governor qz_overhead_governor__so_far(const struct qz_overhead_governor *g,
 							 uint64_t now, uint32_t processors,
 							 uint64_t idle_ns,
