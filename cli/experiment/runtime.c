@@ -22,7 +22,9 @@ static const struct runtime {
 	{"node", 0, "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
 	 "names for JavaScript"},
 	{"java", 0, "JAVA_TOOL_OPTIONS",
-	 "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+	 /* the last one is there since 17; none before may end because of it */
+	 "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
+	 "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit",
 	 "whole stacks and names of Java"},
 	{"python3.", 12, "PYTHONPERFSUPPORT", "1", "names for Python"},
 	{"dotnet", 0, "DOTNET_PerfMapEnabled", "1", "names for .NET"},
