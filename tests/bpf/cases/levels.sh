@@ -49,7 +49,7 @@ bars()
 }
 
 # The paper's figure 1: main was served at 1, 2, 4 and 8 processors for as long as the phases took, and each
-# phase at its own number only. Where quartzd had a processor, 8 were 7. A cell is rounded; one is the least.
+# phase at its own number only. Where quartzd had a processor, 8 were 7, of an emulated machine all of the time. A cell is rounded; one is the least.
 figure_1()
 {
 	local n
@@ -69,7 +69,7 @@ figure_1()
 			}
 			for (n in cells)
 				wrong += !(n in truth) && n != 7 && cells[n] > 1
-			exit wrong || rows != 8 || phases != 4
+			exit wrong || rows < 7 || phases != 4
 		}' - main.bars || fail 'the bars of main are not the phases' "$(cat view)"
 	for n in 1 2 4 8; do
 		bars "phase_$n" | awk -v n="$n" '
