@@ -98,13 +98,13 @@ static bool is_final(const struct address_cache *cache, const struct cached_addr
 	return cached->found || !cached->later;
 }
 
-static void look_at_map(struct address_cache *cache, uint32_t module)
+static void look_at_map(struct address_cache *cache, uint32_t module, bool at_once)
 {
 	const struct module *m = modules__get(cache->modules, module);
 
 	if (!m || !m->jit || cache->looked == module)
 		return;
-	modules__look(cache->modules, module, false);
+	modules__look(cache->modules, module, at_once);
 	cache->looked = module;
 }
 
@@ -114,7 +114,7 @@ int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t a
 		.module = module, .address = address, .location = QZ_NONE};
 	uint32_t i = find(cache, module, address);
 
-	look_at_map(cache, module);
+	look_at_map(cache, module, false);
 	if (qz_array__reserve((void **)&cache->wanted, cache->nwanted, sizeof(*cache->wanted)))
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
@@ -353,9 +353,10 @@ static int want_unknown(struct address_cache *cache)
 {
 	int err = 0;
 
+	cache->looked = MODULE_NONE;
 	for (uint32_t i = 0; i < cache->n; i++)
 		if (cache->items[i].unknown)
-			modules__look(cache->modules, cache->items[i].module, true);
+			look_at_map(cache, cache->items[i].module, true);
 	for (uint32_t i = 0; i < cache->n && !err; i++) {
 		const struct cached_address *cached = &cache->items[i];
 		const struct module *m = modules__get(cache->modules, cached->module);
@@ -370,8 +371,11 @@ static int want_unknown(struct address_cache *cache)
 static int count_named(struct address_cache *cache)
 {
 	struct qz_profile *p = cache->profile;
-	bool *named = calloc(p->nlocations + 1UL, sizeof(*named));
+	bool *named;
 
+	if (!cache->nnamed)
+		return 0;
+	named = calloc(p->nlocations + 1UL, sizeof(*named));
 	if (!named)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cache->nnamed; i++)
