@@ -85,11 +85,10 @@ static bool is_made(const struct qz_procedure *procedure)
 /* The programs that run what others wrote. */
 static bool is_runtime(const char *module)
 {
-	static const char *const names[] = {"node", "java", "dotnet", "python3.", "ruby"};
-	const char *name = qz_base_name(module);
+	static const char *const names[] = {"node", "nodejs", "java", "dotnet", "python3", "ruby"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
+		if (qz_base_name__is(module, names[i]))
 			return true;
 	return false;
 }

@@ -3,7 +3,6 @@
  * A thread that waits for events, again and again, and now and then computes or waits for something else for so long that all who
  * wait for an answer of it wait. Who they are is not known.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -67,16 +66,6 @@ static bool is_scheduler(const struct qz_profile *p, uint32_t node)
 	       qz_frames__have_name(p, node, "multi_thread::");
 }
 
-/* Of any version: "libnode.so.108" is "libnode.so", and "node_exporter" is no "node". */
-static bool is_file(const char *path, const char *name)
-{
-	const char *base = qz_base_name(path);
-	size_t length = strlen(name);
-
-	return !strncmp(base, name, length) && !isalpha((unsigned char)base[length]) &&
-	       base[length] != '_';
-}
-
 static const char *remedy_of(const struct qz_profile *p, uint32_t node)
 {
 	for (size_t i = 0; i < RUNTIMES; i++) {
@@ -89,7 +78,7 @@ static const char *remedy_of(const struct qz_profile *p, uint32_t node)
 
 			if (known->procedure && strstr(procedure->name, known->procedure))
 				return known->remedy;
-			if (known->module && is_file(procedure->module, known->module))
+			if (known->module && qz_base_name__is(procedure->module, known->module))
 				return known->remedy;
 		}
 	}

@@ -65,9 +65,9 @@ static bool is_unheld(const struct qz_report *r, uint32_t phase)
 static const struct {
 	const char *file, *remedy;
 } languages[] = {
-	{"python3", PYTHON},  {"libpython3", PYTHON}, {"node", NODE},
-	{"libnode.so", NODE}, {"perl", PERL},	      {"libperl.so", PERL},
-	{"ruby", RUBY},	      {"libruby", RUBY},      {"libjvm.so", JAVA},
+	{"python3", PYTHON},  {"libpython3", PYTHON}, {"node", NODE},	    {"nodejs", NODE},
+	{"libnode.so", NODE}, {"perl", PERL},	      {"libperl.so", PERL}, {"ruby", RUBY},
+	{"libruby", RUBY},    {"libjvm.so", JAVA},
 };
 
 /* Of the process that runs it, not of one that started that. */
@@ -78,10 +78,10 @@ static const char *remedy_of_language(const struct qz_profile *p, uint32_t node)
 
 	while ((frame = qz_frames__next(&frames)) != QZ_NONE &&
 	       p->procedures[frame].kind != QZ_PROCESS_START) {
-		const char *file = qz_base_name(p->procedures[frame].module);
+		const char *module = p->procedures[frame].module;
 
 		for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++)
-			if (!strncmp(file, languages[i].file, strlen(languages[i].file)))
+			if (qz_base_name__is(module, languages[i].file))
 				return languages[i].remedy;
 	}
 	return "divide this work among threads or processes, " OVERLAP;

@@ -34,6 +34,8 @@ static const struct {
 	{"[jit]", "Builtins_LoadIC", QZ_CLOSE_NOT},
 	{"[jit]", "[unknown]", QZ_CLOSE_NOT},
 	{"/usr/bin/node", "node::Start(int, char**)", QZ_CLOSE_LIBRARY},
+	{"/usr/bin/python3.11", "_PyEval_EvalFrameDefault", QZ_CLOSE_LIBRARY},
+	{"/opt/node_exporter", "collect", QZ_CLOSE_OWN},
 	{"/usr/lib/libz.so.1", "deflate", QZ_CLOSE_LIBRARY},
 	{"[kernel]", "do_syscall_64", QZ_CLOSE_NOT},
 };
