@@ -39,12 +39,17 @@ struct {
 
 /* ---- places ---- */
 
-/* Where the thread is in its program, and of what process: addresses mean something in one alone. Never 0. */
-static __always_inline u32 log__site(u32 tgid, const struct pt_regs *regs)
+/*
+ * Where the thread is in its program, of what process, and why: addresses mean something in one process alone. Never 0. No
+ * product but the last one waits for another, or for the cause.
+ */
+static __always_inline u32 log__site(u32 tgid, u32 cause, const struct pt_regs *regs)
 {
-	u64 place = mix(mix(arch__syscall_nr(regs), arch__arg(regs, 1)), arch__sp(regs));
+	u64 call = (arch__syscall_nr(regs) << 32 ^ tgid) * 0xff51afd7ed558ccdull;
+	u64 stack = arch__sp(regs) * 0x9e3779b97f4a7c15ull;
+	u64 place = mix(call ^ arch__arg(regs, 1), stack ^ arch__ip(regs));
 
-	return first_slot(mix(mix(place, arch__ip(regs)), tgid)) | 1;
+	return first_slot(place + cause * 0xc4ceb9fe1a85ec53ull) | 1;
 }
 
 /* A thread that is preempted may be anywhere: it has one place. */
@@ -60,17 +65,17 @@ static __always_inline u32 log__preempted_site(u32 tid)
 static __always_inline u32 log__waiting_site(struct task_struct *task, u32 state,
 					     const struct pt_regs *regs)
 {
-	u32 site = log__site(task->tgid, regs), cause = wait_cause__of_state(task, state);
+	u32 cause = wait_cause__of_state(task, state);
 
 	if (!cause && BPF_CORE_READ_BITFIELD(task, in_iowait))
 		cause = QZ_WAIT_DISK;
-	return cause ? first_slot(mix(cause, site)) | 1 : site;
+	return log__site(task->tgid, cause, regs);
 }
 
 /* One that wakes others, in a call that may be one in which it waits, too. */
 static __always_inline u32 log__waking_site(u32 tgid, const struct pt_regs *regs)
 {
-	return first_slot(mix(QZ_WAIT_RUNNING, log__site(tgid, regs))) | 1;
+	return log__site(tgid, QZ_WAIT_RUNNING, regs);
 }
 
 /* Whether what stands behind the hash was told shortly ago; if not it is to be told now. */

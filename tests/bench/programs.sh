@@ -6,11 +6,11 @@
 start_beat
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 start_quartzd --tree "${beats%% *}"
-for workload in compute futex-threads pipe-processes fork thread; do
+for workload in ${WORK:-compute futex-threads pipe-processes fork thread}; do
 	beat $workload 60
 done
 printf '%-16s %9s %8s\n' program calls 'ns each'
-programs_of "$pid" | awk '$1 ~ /^on_/ { printf "%-16s %9d %8.0f\n", $1, $2, $3 / $2 }'
+programs_of "$pid" | awk '$1 ~ /^(on|log)_/ { printf "%-16s %9d %8.0f\n", $1, $2, $3 / $2 }'
 stop
 echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 end_beat
