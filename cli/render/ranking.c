@@ -63,7 +63,7 @@ static void make_shape(const struct scope_view *s, struct shape *shape)
 		.self = !s->config->waits && s->config->kinds & QZ_RANK_PROCEDURES,
 		.blocked = s->config->waits || s->report->waits.count != 0,
 		.idle = s->report->waits.charged_ns >= s->report->elapsed_ns / 50,
-		.estimated = s->config->waits && s->report->waits.variance > 0,
+		.estimated = s->config->waits && s->report->doubt.variance > 0,
 	};
 	add_share(shape, "total");
 	if (shape->self) {

@@ -10,7 +10,6 @@
 #include "core/format/what_if_meta.h"
 #include "core/format/snapshot_meta.h"
 #include "core/format/timeline_meta.h"
-#include "core/model/passed_waits.h"
 #include "core/format/pprof_size.h"
 #include "core/format/pprof_types.h"
 #include "core/format/profile.pb-c.h"
@@ -467,7 +466,7 @@ static int read_message(struct reader *r)
 	err = err ? err : read_each(r, r->m->n_location, read_location);
 	err = err ? err : read_each(r, r->m->n_sample, read_sample);
 	err = err ? err : read_timeline(r);
-	return err ? err : qz_passed_waits__spread(r->p);
+	return err;
 }
 
 /* ---- unpacking ---- */

@@ -229,7 +229,7 @@ struct qz_wait {
 	uint64_t blocked_ns;
 	uint64_t ready_ns;
 	uint64_t
-		variance; /* of blocked_ns + ready_ns, in 2^20 ns^2: 0 where each wait was looked at */
+		variance; /* of blocked_ns + ready_ns, in 2^20 ns^2: 0 where the stack of each wait is known */
 };
 
 /*

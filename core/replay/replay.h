@@ -144,6 +144,10 @@ struct replay_wait {
 		nominal; /* mean nominal parallelism of the scope over the wait, rounded, grouped as qz_nominal__group does */
 	uint32_t object; /* index, REPLAY_NONE: none */
 	uint64_t count, blocked_ns, ready_ns;
+	/* Of blocked_ns + ready_ns, in 2^20 ns^2: what may be another place's, where the site has several. See qz_wait. */
+	uint64_t variance;
+	uint32_t telling; /* of the last such waits, which are taken for one place's together, */
+	uint64_t told_ns; /* and their time */
 };
 
 /* What threads wait for. */

@@ -46,6 +46,7 @@ struct replay_waker {
 /* The wait that a thread is in while it is blocked or ready, or was last. */
 struct replay_stay {
 	uint32_t site, place;
+	uint32_t telling; /* see struct replay_place; 0: its place is known for certain */
 	uint32_t object; /* that it waits for */
 	uint16_t cause;
 	bool queued; /* it stands in the queue of that */
@@ -173,10 +174,18 @@ struct replay_queue {
 #define PLACE_SETS_FIRST 64
 #define PLACE_SETS_MOST	 (1u << 15)
 
-/* What stands behind a site. When there are as many sets as can be, the one not used for longest makes room in its set. */
+/*
+ * What stands behind a site. When there are as many sets as can be, the one not used for longest makes room in its set.
+ *
+ * Threads may come to one site by several stacks of the same depth. Which one it was is known of the wait after a SITE record alone, and is
+ * taken for that of all others up to the next one. That they are several is known when a stack comes back.
+ */
 struct replay_place {
 	uint32_t site; /* 0: free */
 	uint32_t place;
+	uint32_t former;  /* the place before this one */
+	uint32_t telling; /* the last SITE record's number */
+	bool several, certain;
 	uint16_t cause;
 	uint8_t tag;
 	uint32_t used;

@@ -4,6 +4,8 @@
 
 #include "core/replay/state.h"
 
+#define VARIANCE_UNIT (1 << 20) /* of struct replay_wait, in ns^2 */
+
 /* ---- places ---- */
 
 static struct replay_place *replay_place__set(const struct replay *r, uint32_t site)
@@ -64,6 +66,15 @@ static void replay_place__grow(struct replay *r)
 	free(old);
 }
 
+/* It may have had another number meanwhile, which does not come back. */
+static void replay_place__tell(struct replay_place *p, uint32_t place)
+{
+	if (p->place == place)
+		return;
+	p->several |= p->former == place;
+	p->former = p->place;
+}
+
 void replay__apply_site(struct replay *r, const struct qz_log_record *record)
 {
 	struct replay_place *place;
@@ -78,9 +89,16 @@ void replay__apply_site(struct replay *r, const struct qz_log_record *record)
 		replay_place__grow(r);
 		place = replay_place__choose(r, record->site);
 	}
+	if (place->site != record->site)
+		*place = (struct replay_place) {.place = record->other, .former = record->other};
+	replay_place__tell(place, record->other);
 	*place = (struct replay_place) {
 		.site = record->site,
 		.place = record->other,
+		.former = place->former,
+		.telling = r->place_clock,
+		.several = place->several,
+		.certain = true,
 		.cause = record->cause,
 		.tag = record->state,
 		.used = r->place_clock,
@@ -120,7 +138,13 @@ static void begin_at(struct replay *r, struct replay_row *t, uint16_t cause,
 void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
 			const struct qz_log_record *left)
 {
-	begin_at(r, t, cause, left ? replay_place__find(r, t, left->site) : NULL, left);
+	struct replay_place *place = left ? replay_place__find(r, t, left->site) : NULL;
+
+	begin_at(r, t, cause, place, left);
+	if (place && place->several && !place->certain)
+		t->stay.telling = place->telling;
+	if (place)
+		place->certain = false;
 }
 
 void replay_stay__begin_at(struct replay *r, struct replay_row *t, uint16_t cause, uint32_t place)
@@ -199,6 +223,7 @@ static struct replay_wait replay_stay__tell(const struct replay *r, const struct
 		.object = t->stay.object,
 		.blocked_ns = t->stay.blocked_ns,
 		.ready_ns = t->stay.ready_ns,
+		.telling = t->stay.telling,
 	};
 }
 
@@ -217,10 +242,28 @@ static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row 
 		i = r->waits.n++;
 		rows[i] = *w;
 		rows[i].count = rows[i].blocked_ns = rows[i].ready_ns = 0;
+		rows[i].telling = 0;
 		qz_hash_table__insert(&r->waits.index, hash, i);
 	}
 	*last = i;
 	return &rows[i];
+}
+
+/*
+ * Waits between two SITE records are at one place as they are told, and each at its own in truth: the square of their sum, and the
+ * sum of their squares, as they come.
+ */
+static void replay_wait__doubt(struct replay_wait *w, const struct replay_wait *told)
+{
+	double ns = (double)(told->blocked_ns + told->ready_ns);
+
+	if (!told->telling)
+		return;
+	if (w->telling != told->telling)
+		w->told_ns = 0;
+	w->telling = told->telling;
+	w->variance += (uint64_t)(2 * ns * (ns + (double)w->told_ns) / VARIANCE_UNIT);
+	w->told_ns += told->blocked_ns + told->ready_ns;
 }
 
 void replay_stay__end(struct replay *r, struct replay_row *t)
@@ -238,6 +281,7 @@ void replay_stay__end(struct replay *r, struct replay_row *t)
 	w->count++;
 	w->blocked_ns += told.blocked_ns;
 	w->ready_ns += told.ready_ns;
+	replay_wait__doubt(w, &told);
 	/* whoever is woken late for it names the object */
 	t->stay.blocked_ns = t->stay.ready_ns = 0;
 }

@@ -166,7 +166,7 @@ static int collect(struct edges *edges, const struct qz_report *r, uint32_t proc
 		edge = edge_to(edges, r, end);
 		if (!edge)
 			return -ENOMEM;
-		qz_wait_figure__add(&edge->waits, r, w);
+		qz_wait_figure__add_at(&edge->waits, r, w);
 	}
 	err = collect_calls(edges, r, procedure, find == find_caller);
 	if (err)

@@ -160,9 +160,9 @@ static int count_wait(struct qz_report *r, struct place *places, uint32_t index)
 		if (!row || qz_causes__add(&row->causes, r, w))
 			return -ENOMEM;
 		place->stamp = p->nsamples + index;
-		qz_wait_figure__add(&row->total_waits, r, w);
+		qz_wait_figure__add_at(&row->total_waits, r, w);
 		if (innermost)
-			qz_wait_figure__add(&row->self_waits, r, w);
+			qz_wait_figure__add_at(&row->self_waits, r, w);
 	}
 	return 0;
 }
@@ -288,8 +288,9 @@ struct qz_report *qz_report__new(const struct qz_profile *p, uint32_t scope)
 		goto fail;
 	count_levels(r);
 	sum_levels(r);
-	if (qz_idle_threads__find(r) || qz_idle_time__charge(r) || qz_wait_report__find_doubt(r) ||
-	    qz_polled__build(r) || build_rows(r) || build_threads(r) || qz_wait_report__build(r))
+	qz_wait_report__find_doubt(r);
+	if (qz_idle_threads__find(r) || qz_idle_time__charge(r) || qz_polled__build(r) ||
+	    build_rows(r) || build_threads(r) || qz_wait_report__build(r))
 		goto fail;
 	if (qz_object_cost__build(r))
 		goto fail;
@@ -324,7 +325,6 @@ void qz_report__free(struct qz_report *r)
 	free(r->order);
 	free(r->idle);
 	free(r->charges);
-	free(r->wait_variances);
 	free(r->effective_ns);
 	free(r);
 }

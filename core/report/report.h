@@ -34,15 +34,22 @@ struct qz_figure {
  */
 double qz_figure__parallelism(const struct qz_figure *f);
 
-/* Times off the processor, and how often. */
 struct qz_idle_charge;
 
+/* Waits that may be at another place than that where they are counted: see `variance` of struct qz_wait. */
+struct qz_wait_doubt {
+	double ns, variance; /* in ns^2 */
+};
+
+/* Times off the processor, and how often. */
 struct qz_wait_figure {
 	uint64_t count, blocked_ns, ready_ns;
 	uint64_t idle_ns; /* of blocked_ns, of idle threads: core/report/idle_threads.h */
 	uint64_t
 		charged_ns; /* elapsed time in which nothing ran, because of these: core/report/idle_time.h */
-	double variance; /* of blocked_ns + ready_ns, in ns^2: 0 where each wait was looked at */
+	struct qz_wait_doubt doubt;
+	const struct qz_wait_doubt
+		*doubts; /* of the whole report; NULL: each of these waits is here */
 };
 
 /* What the other threads were blocked. */
@@ -132,8 +139,8 @@ struct qz_report {
 	struct qz_thread_row *threads;	/* all of the scope, by norm_ns descending, then tid */
 	struct qz_wait_figure waits;	/* of all threads */
 	struct qz_causes causes;	/* of these */
+	struct qz_wait_doubt doubt;	/* of these */
 	struct qz_idle_charge *charges; /* by wait of the profile: core/report/idle_time.h */
-	double *wait_variances;		/* likewise, in ns^2: core/report/wait_report.h */
 	bool *idle;			/* by thread of the profile: core/report/idle_threads.h */
 	uint32_t nidle;			/* so many are */
 	uint32_t nobjects;

@@ -44,7 +44,7 @@ const char *qz_report_json__scope_kind(const struct qz_scope *scope);
 int qz_report_json__add_cgroup(json_t *object, const struct qz_scope *scope);
 /* rate_hz, which was asked for, rate_in_force_hz at the end, and rate_least_hz; the interval of a part of a run. */
 int qz_report_json__add_rate(json_t *object, const struct qz_profile *p);
-/* Waits, blocked_ns, ready_ns and blocked_idle_ns; waits_ci_ns where only some of the waits were looked at. */
+/* Waits, blocked_ns, ready_ns and blocked_idle_ns; waits_ci_ns where the stacks of some are not known. */
 int qz_report_json__add_waits(json_t *object, const struct qz_wait_figure *f);
 
 #endif

@@ -42,7 +42,7 @@ static int count_waits(const struct qz_report *r, const struct subject *subject,
 			continue;
 		add_state(r, &states->all[QZ_STATE_BLOCKED], w->nominal, w->blocked_ns);
 		add_state(r, &states->all[QZ_STATE_READY], w->nominal, w->ready_ns);
-		qz_wait_figure__add(&states->waits, r, w);
+		qz_wait_figure__add_at(&states->waits, r, w);
 		if (qz_causes__add(&states->causes, r, w))
 			return -ENOMEM;
 	}

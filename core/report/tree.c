@@ -210,8 +210,8 @@ static void add_figures(struct forest *f)
 	for (uint32_t i = 0; i < r->profile->nwaits; i++)
 		for (uint32_t at = f->leaf_of_wait[i]; at != QZ_NONE; at = f->all[at].parent)
 			if (f->all[at].large)
-				qz_wait_figure__add(&f->all[at].branch.waits, r,
-						    &r->profile->waits[i]);
+				qz_wait_figure__add_at(&f->all[at].branch.waits, r,
+						       &r->profile->waits[i]);
 	for (uint32_t i = 0; i < f->nlarge; i++) {
 		qz_figure__finish(&f->all[f->large[i]].branch.self, r);
 		qz_figure__finish(&f->all[f->large[i]].branch.total, r);

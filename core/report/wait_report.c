@@ -16,17 +16,32 @@
 
 /* ---- figures ---- */
 
+static void add_doubt(struct qz_wait_doubt *d, const struct qz_wait *w)
+{
+	d->ns += (double)w->blocked_ns + (double)w->ready_ns;
+	d->variance += (double)w->variance * VARIANCE_UNIT;
+}
+
 void qz_wait_figure__add(struct qz_wait_figure *f, const struct qz_report *r,
 			 const struct qz_wait *w)
 {
 	f->count += w->count;
 	f->blocked_ns += w->blocked_ns;
 	f->ready_ns += w->ready_ns;
-	f->variance += r->wait_variances[w - r->profile->waits];
 	if (w->thread != QZ_NONE && r->idle[w->thread])
 		f->idle_ns += w->blocked_ns;
 	f->charged_ns += r->charges[w - r->profile->waits].blocked_ns +
 			 r->charges[w - r->profile->waits].ready_ns;
+}
+
+void qz_wait_figure__add_at(struct qz_wait_figure *f, const struct qz_report *r,
+			    const struct qz_wait *w)
+{
+	qz_wait_figure__add(f, r, w);
+	if (!w->variance)
+		return;
+	add_doubt(&f->doubt, w);
+	f->doubts = &r->doubt;
 }
 
 uint64_t qz_wait_figure__time(const struct qz_wait_figure *f)
@@ -36,7 +51,13 @@ uint64_t qz_wait_figure__time(const struct qz_wait_figure *f)
 
 uint64_t qz_wait_figure__ci(const struct qz_wait_figure *f)
 {
-	return (uint64_t)(Z_95 * sqrt(f->variance));
+	double share, own = f->doubt.variance;
+
+	if (!f->doubts)
+		return 0;
+	share = f->doubts->ns > 0 ? f->doubt.ns / f->doubts->ns : 0;
+	return (uint64_t)(Z_95 * sqrt((1 - share) * (1 - share) * own +
+				      share * share * (f->doubts->variance - own)));
 }
 
 int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const struct qz_wait *w)
@@ -50,7 +71,7 @@ int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const st
 			return -ENOMEM;
 		causes->rows[causes->n++] = (struct qz_cause_row) {.cause = w->cause};
 	}
-	qz_wait_figure__add(&causes->rows[i].waits, r, w);
+	qz_wait_figure__add_at(&causes->rows[i].waits, r, w);
 	return 0;
 }
 
@@ -66,51 +87,6 @@ void qz_causes__sort(struct qz_causes *causes)
 {
 	if (causes->n)
 		qsort(causes->rows, causes->n, sizeof(*causes->rows), compare_causes);
-}
-
-/* ---- doubt ---- */
-
-/* Of all waits of a thread together. */
-struct thread_sums {
-	double ns, variance;
-};
-
-/*
- * The time of a thread is known, so a place that is estimated is a share of it: what the others have is doubtful as far
- * as the share goes, and its own as far as the rest. A thread that waits at one place only leaves no doubt.
- */
-static double variance_of_share(const struct qz_wait *w, const struct thread_sums *all)
-{
-	double share = all->ns > 0 ? (double)(w->blocked_ns + w->ready_ns) / all->ns : 0;
-	double own = (double)w->variance, others = all->variance - own;
-
-	return ((1 - share) * (1 - share) * own + share * share * others) * VARIANCE_UNIT;
-}
-
-int qz_wait_report__find_doubt(struct qz_report *r)
-{
-	const struct qz_profile *p = r->profile;
-	struct thread_sums *threads = calloc((size_t)p->nthreads + 1, sizeof(*threads));
-
-	r->wait_variances = calloc((size_t)p->nwaits + 1, sizeof(*r->wait_variances));
-	if (!threads || !r->wait_variances) {
-		free(threads);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < p->nwaits; i++) {
-		const struct qz_wait *w = &p->waits[i];
-
-		if (w->thread == QZ_NONE)
-			continue;
-		threads[w->thread].ns += (double)w->blocked_ns + (double)w->ready_ns;
-		threads[w->thread].variance += (double)w->variance;
-	}
-	for (uint32_t i = 0; i < p->nwaits; i++)
-		if (p->waits[i].thread != QZ_NONE && p->waits[i].variance)
-			r->wait_variances[i] =
-				variance_of_share(&p->waits[i], &threads[p->waits[i].thread]);
-	free(threads);
-	return 0;
 }
 
 /* ---- objects ---- */
@@ -243,6 +219,15 @@ static int build_thread_waits(struct qz_report *r)
 	return err;
 }
 
+void qz_wait_report__find_doubt(struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (p->waits[i].variance && qz_scope__covers(p, r->scope, p->waits[i].scope))
+			add_doubt(&r->doubt, &p->waits[i]);
+}
+
 int qz_wait_report__build(struct qz_report *r)
 {
 	const struct qz_profile *p = r->profile;
@@ -254,6 +239,8 @@ int qz_wait_report__build(struct qz_report *r)
 		if (qz_causes__add(&r->causes, r, &p->waits[i]))
 			return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < r->causes.n; i++)
+		r->causes.rows[i].waits.doubts = NULL; /* wherever it was */
 	qz_causes__sort(&r->causes);
 	return build_objects(r) || build_thread_waits(r) ? -ENOMEM : 0;
 }

@@ -8,20 +8,27 @@
 
 #include "core/report/report.h"
 
-/* Of a report that knows its idle threads. */
+/* Of a report that knows its idle threads: to figures that do not ask where a wait was. */
 void qz_wait_figure__add(struct qz_wait_figure *f, const struct qz_report *r,
 			 const struct qz_wait *w);
 
-/* Sets the variances of the waits of a report, before the first is added. 0 or -ENOMEM. */
-int qz_wait_report__find_doubt(struct qz_report *r);
+/* The same to figures of a place, which waits whose stack is not known may miss, or have wrongly. */
+void qz_wait_figure__add_at(struct qz_wait_figure *f, const struct qz_report *r,
+			    const struct qz_wait *w);
+
+/* Sets the doubt of all waits of a report, before the first is added. */
+void qz_wait_report__find_doubt(struct qz_report *r);
 
 /* blocked + ready */
 uint64_t qz_wait_figure__time(const struct qz_wait_figure *f);
 
-/* Half the width of the 95 % interval of that, at most: 0 where each wait was looked at. */
+/*
+ * Half the width of the 95 % interval of that, at most. What all doubtful waits took together is known: so a place is a share of
+ * that, and one that has them all leaves no doubt.
+ */
 uint64_t qz_wait_figure__ci(const struct qz_wait_figure *f);
 
-/* Counts a wait under its cause. -ENOMEM. Sort once all are in; free rows. */
+/* Counts a wait of a place under its cause. -ENOMEM. Sort once all are in; free rows. */
 int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const struct qz_wait *w);
 void qz_causes__sort(struct qz_causes *causes);
 

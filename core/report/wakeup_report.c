@@ -45,7 +45,7 @@ static int collect_waits(struct stacks *stacks, const struct qz_report *r, uint3
 		row = stack_of(stacks, p->waits[i].node);
 		if (!row)
 			return -ENOMEM;
-		qz_wait_figure__add(&row->waits, r, &p->waits[i]);
+		qz_wait_figure__add_at(&row->waits, r, &p->waits[i]);
 	}
 	return 0;
 }

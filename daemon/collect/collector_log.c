@@ -54,6 +54,7 @@ static struct wait_row row_of(const struct live_wait *w)
 		.count = w->count,
 		.blocked_ns = w->blocked_ns,
 		.ready_ns = w->ready_ns,
+		.variance = w->variance,
 	};
 }
 

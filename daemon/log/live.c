@@ -591,6 +591,7 @@ static void give_wait(void *context, const struct replay_wait *w)
 		.count = w->count ?: 1,
 		.blocked_ns = w->blocked_ns,
 		.ready_ns = w->ready_ns,
+		.variance = w->variance,
 	};
 
 	if (w->scope == REPLAY_NONE)

@@ -72,6 +72,7 @@ struct live_wait {
 	uint32_t stack, object; /* see QZ_LOG_PLACE */
 	uint32_t nominal;	/* or QZ_WAKING: then `stack` is the waker's */
 	uint64_t count, blocked_ns, ready_ns;
+	uint64_t variance; /* see struct replay_wait */
 };
 
 typedef void live_take_wait(void *context, const struct live_wait *w);

@@ -65,8 +65,8 @@ enum qz_wait_cause {
 	QZ_WAIT_STOPPED,   /* by a signal or a debugger */
 	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
 	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
-	QZ_WAIT_PASSED, /* not looked at: only of profiles by versions before 0.2, see core/model/passed_waits.h */
-	QZ_WAIT_FROZEN,	  /* with its control group, or the machine */
+	QZ_WAIT_UNUSED,	   /* its number is taken: kept logs have those of causes */
+	QZ_WAIT_FROZEN,	   /* with its control group, or the machine */
 	QZ_WAIT_MAP_LOCK, /* for the lock of its process' memory map, in mmap, munmap, a page fault */
 	QZ_WAIT_IO_URING, /* for requests of several kinds, or of one that is not known */
 	QZ_WAIT_NAMED,
@@ -77,8 +77,8 @@ enum qz_wait_cause {
 #define QZ_WAIT_NAMES                                                                              \
 	{                                                                                          \
 		"unknown", "futex", "disk", "page_fault", "pipe", "socket", "poll", "sleep",       \
-			"child", "preempted", "start", "stopped", "kernel", "running",             \
-			"not_sampled", "frozen", "map_lock", "io_uring"                            \
+			"child", "preempted", "start", "stopped", "kernel", "running", "unused",   \
+			"frozen", "map_lock", "io_uring"                                           \
 	}
 
 /*

@@ -244,6 +244,23 @@ each_wake_up()
 
 # However many places a thread waits at in turn, each is walked once a millisecond at most; but two of
 # them may share an entry.
+# Of two stacks of one depth, a site's waits are shared out by those that tell theirs, a thousand times a second.
+shared_site()
+{
+	local often seldom
+
+	launch "$programs/same_depth" 2
+	both_reports
+	often=$(sed -n 's/^truth often .*elapsed_ns //p' program.out)
+	seldom=$(sed -n 's/^truth seldom .*elapsed_ns //p' program.out)
+	expect "of $often and $seldom ns" '[.scopes[0].rows[] | {(.name): .total}] | add |
+		def ns: .blocked_ns + .ready_ns;
+		((.often | ns) + (.seldom | ns)) as $both | $both <= (.wait_here | ns) and
+		.often.waits_ci_ns > 0 and .seldom.waits_ci_ns > 0 and .wait_here.waits_ci_ns == null and
+		((.seldom | ns) - $seldom | fabs) <= 3 * .seldom.waits_ci_ns + $often + $seldom - $both' \
+		--argjson often "$often" --argjson seldom "$seldom"
+}
+
 places()
 {
 	launch "$programs/pingpong" pipe threads 20000 0 8
@@ -577,6 +594,7 @@ try 'queues and holders' queues
 thorough 'queues at a lock that names nobody' queues_at_word
 thorough 'queues and writers' writers
 try 'more places than sites' places
+try 'two stacks of one depth' shared_site
 try 'who lets go' releases
 thorough 'who lets go, estimated' estimated_releases
 try 'each wake-up' each_wake_up

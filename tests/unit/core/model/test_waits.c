@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/model/passed_waits.h"
 #include "core/model/profile.h"
 #include "core/model/wait_causes.h"
 #include "quartz/records.h"
@@ -133,42 +132,6 @@ START_TEST(equal_wakings_are_one)
 }
 END_TEST
 
-static void add_wait(struct fixture *f, uint32_t thread, const char *cause, uint64_t blocked_ns,
-		     uint64_t ready_ns)
-{
-	struct qz_wait w = {.thread = thread, .object = QZ_NONE, .count = 1};
-
-	w.cause = qz_waits__intern_cause(f->p, cause);
-	w.blocked_ns = blocked_ns;
-	w.ready_ns = ready_ns;
-	ck_assert_int_eq(qz_waits__add(f->p, &w), 0);
-}
-
-/* Of waits that were passed, the times are known and the causes are not; a thread alone tells nothing of another. */
-START_TEST(passed_waits_are_spread_within_their_thread)
-{
-	static const uint64_t blocked[] = {8, 133, 67, 9, 40}, ready[] = {3, 0, 7, 5, 1};
-	struct fixture f = fixture__new();
-
-	fixture__scope(&f, level_ns, 2);
-	fixture__thread(&f, 0, 1);
-	fixture__thread(&f, 0, 2);
-	add_wait(&f, 0, "start", 8, 3);
-	add_wait(&f, 0, "futex", 100, 0);
-	add_wait(&f, 0, "poll", 50, 7);
-	add_wait(&f, 1, "not_sampled", 9, 5);
-	add_wait(&f, 0, "not_sampled", 50, 0);
-	add_wait(&f, QZ_NONE, "unknown", 40, 1);
-	ck_assert_int_eq(qz_passed_waits__spread(f.p), 0);
-	ck_assert_uint_eq(f.p->nwaits, 5);
-	for (uint32_t i = 0; i < 5; i++) {
-		ck_assert_uint_eq(f.p->waits[i].blocked_ns, blocked[i]);
-		ck_assert_uint_eq(f.p->waits[i].ready_ns, ready[i]);
-	}
-	qz_profile__free(f.p);
-}
-END_TEST
-
 START_TEST(causes_have_words)
 {
 	char room[QZ_WAIT_CAUSE_LENGTH], words[QZ_WAIT_CAUSE_LENGTH];
@@ -199,7 +162,6 @@ Suite *suite_waits(void)
 	tcase_add_test(t, objects_have_names);
 	tcase_add_test(t, renamed_objects_keep_what_they_have);
 	tcase_add_test(t, equal_wakings_are_one);
-	tcase_add_test(t, passed_waits_are_spread_within_their_thread);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -65,15 +65,21 @@ static void life(uint8_t kind, uint64_t time, uint32_t tid, uint32_t other, uint
 							     .site = site}));
 }
 
-static void site(uint64_t time, uint32_t of, uint16_t cause, uint8_t tag, uint64_t address)
+static void site_at(uint64_t time, uint32_t of, uint32_t place, uint16_t cause, uint8_t tag,
+		    uint64_t address)
 {
 	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_SITE,
 							     .time = time,
 							     .site = of,
 							     .cause = cause,
 							     .state = tag,
-							     .other = of + 1000,
+							     .other = place,
 							     .object = address}));
+}
+
+static void site(uint64_t time, uint32_t of, uint16_t cause, uint8_t tag, uint64_t address)
+{
+	site_at(time, of, of + 1000, cause, tag, address);
 }
 
 /* What was told last. */
@@ -820,6 +826,63 @@ START_TEST(waits)
 	blocks_at(0, 1000, 20, 7, 0, 0);
 	switches(0, 1100, 0, QZ_LOG_PREEMPTED, 20);
 	ck_assert_uint_eq(waits_of(20, QZ_WAIT_POLL, 7).blocked_ns, 100);
+	replay__free(r);
+	laws__free(laws);
+	begin();
+}
+END_TEST
+
+/* Thread 20 sleeps at site 7 for a millisecond of 2^10 us. */
+static void sleeps_at_7(uint64_t *now)
+{
+	blocks_at(0, *now + 100, 20, 7, 0, 0);
+	wakes(*now + 100 + (1 << 20), 20, 0);
+	*now += 100 + (1 << 20);
+	switches(0, *now, 0, QZ_LOG_PREEMPTED, 20);
+}
+
+static void add_variance(void *context, const struct replay_wait *w)
+{
+	uint64_t *variances = context;
+
+	if (w->site == 7)
+		variances[w->place] += w->variance;
+}
+
+/* Of two places of a site, which one it was is known of the first wait after each telling. */
+START_TEST(a_site_with_two_places)
+{
+	uint64_t now = 100, variances[3] = {0};
+
+	switches(0, now, 0, QZ_LOG_PREEMPTED, 20);
+	for (int i = 0; i < 4; i++) {
+		site_at(now, 7, 1 + i % 2, QZ_WAIT_SLEEP, 0, 0);
+		for (int j = 0; j < 3; j++)
+			sleeps_at_7(&now);
+	}
+	replay__each_wait(r, add_variance, variances);
+	/* that they take turns is known from the third telling on: two waits of that, and two of the fourth one */
+	ck_assert_uint_eq(variances[1], 6 << 20);
+	ck_assert_uint_eq(variances[2], 6 << 20);
+	replay__free(r);
+	laws__free(laws);
+	begin();
+}
+END_TEST
+
+/* The place has another number from some time on. */
+START_TEST(a_place_with_a_new_number)
+{
+	uint64_t now = 100, variances[3] = {0};
+
+	switches(0, now, 0, QZ_LOG_PREEMPTED, 20);
+	for (int i = 0; i < 4; i++) {
+		site_at(now, 7, 1 + i / 2, QZ_WAIT_SLEEP, 0, 0);
+		for (int j = 0; j < 3; j++)
+			sleeps_at_7(&now);
+	}
+	replay__each_wait(r, add_variance, variances);
+	ck_assert_uint_eq(variances[1] + variances[2], 0);
 	replay__free(r);
 	laws__free(laws);
 	begin();
@@ -1700,6 +1763,8 @@ Suite *suite_replay(void)
 		scopes_that_follow,
 		opened_later,
 		waits,
+		a_site_with_two_places,
+		a_place_with_a_new_number,
 		queues,
 		long_queues,
 		holders,
