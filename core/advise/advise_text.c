@@ -310,12 +310,22 @@ static int put_held(FILE *out, const struct qz_advice *a, int width)
 	return 0;
 }
 
+/* Below the verdict, and before the findings. */
+static int put_first(FILE *out, const struct qz_advice *a, int width)
+{
+	if (!a->n)
+		return put_nothing(out, a, width);
+	if (qz_verdict__is_starved(a))
+		return put_shortage(out, a, QZ_SHORT_BY_OTHERS, width);
+	return put_held(out, a, width);
+}
+
 int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n)
 {
 	int err = qz_advise_text__verdict(out, a, width);
 
 	if (!err)
-		err = a->n ? put_held(out, a, width) : put_nothing(out, a, width);
+		err = put_first(out, a, width);
 	for (uint32_t i = 0; !err && i < a->n && i < n; i++)
 		err = put_brief(out, a, i, width);
 	if (a->n > n) {
@@ -368,7 +378,7 @@ int qz_advise_text__all(FILE *out, const struct qz_advice *a, int width, uint32_
 	int err = qz_advise_text__verdict(out, a, width);
 
 	if (!err)
-		err = a->n ? put_held(out, a, width) : put_nothing(out, a, width);
+		err = put_first(out, a, width);
 	for (uint32_t i = 0; !err && i < a->n && i < n; i++)
 		err = put_whole(out, a, i, width);
 	return err;

@@ -20,15 +20,31 @@ static double part(const struct qz_report *r, uint64_t ns)
 	return r->elapsed_ns ? (double)ns / (double)r->elapsed_ns : 0;
 }
 
+static uint64_t others_of(const struct qz_usage *u)
+{
+	return u->taken_ns - u->limited_ns - u->own_ns;
+}
+
+static bool is_starved(const struct qz_report *r, const struct qz_usage *u)
+{
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+	uint64_t others = others_of(u);
+
+	return scope->kind <= QZ_SCOPE_JOB && part(r, others) >= TAKEN &&
+	       others > qz_scope__running_ns(scope);
+}
+
 static enum qz_shortage shortage_of(const struct qz_report *r, const struct qz_usage *u)
 {
-	uint64_t others = u->taken_ns - u->limited_ns - u->own_ns;
+	uint64_t others = others_of(u);
 	double used = r->parallelism * (1 - part(r, u->idle_ns));
 
 	if (!r->elapsed_ns || used >= PARALLEL * u->processors)
 		return QZ_NOT_SHORT; /* what others had besides is no more than a tenth */
 	if (part(r, u->limited_ns) >= TAKEN)
 		return QZ_SHORT_BY_LIMIT;
+	if (is_starved(r, u))
+		return QZ_SHORT_BY_OTHERS;
 	return others > u->unused_ns / 2 && part(r, others) >= TAKEN ? QZ_SHORT_BY_OTHERS
 								     : QZ_NOT_SHORT;
 }
@@ -39,6 +55,31 @@ enum qz_shortage qz_verdict__shortage(const struct qz_report *r)
 
 	qz_usage__find(r, &u);
 	return shortage_of(r, &u);
+}
+
+/* What the first finding gains, on the average of its bounds. */
+static double gain_of(const struct qz_advice *a)
+{
+	const struct qz_finding *f = a->findings;
+
+	return a->n ? part(a->report, f->gain_low_ns / 2 + f->gain_high_ns / 2) : 0;
+}
+
+/* More than the first finding gains, which would be so without them, too. */
+static bool others_come_first(const struct qz_advice *a, const struct qz_usage *u)
+{
+	double others = (double)others_of(u);
+	uint64_t running = qz_scope__running_ns(&a->report->profile->scopes[a->report->scope]);
+
+	return is_starved(a->report, u) && others / (others + (double)running) > gain_of(a);
+}
+
+bool qz_verdict__is_starved(const struct qz_advice *a)
+{
+	struct qz_usage u;
+
+	qz_usage__find(a->report, &u);
+	return others_come_first(a, &u);
 }
 
 /*
@@ -72,10 +113,7 @@ static const char *word_of(const struct qz_report *r, const struct qz_usage *u)
 
 static bool decides(const struct qz_advice *a)
 {
-	const struct qz_finding *f = a->findings;
-
-	return a->n && f->word &&
-	       part(a->report, f->gain_low_ns / 2 + f->gain_high_ns / 2) >= QZ_VERDICT_GAIN;
+	return a->n && a->findings->word && gain_of(a) >= QZ_VERDICT_GAIN;
 }
 
 /* " of 4 CPUs", " of the 2 CPUs that it may use", " of the 0.05 CPUs that its quota gives it" */
@@ -190,7 +228,10 @@ char *qz_verdict__text(const struct qz_advice *a)
 	if (!out)
 		return NULL;
 	qz_usage__find(r, &u);
-	fprintf(out, "%s: ", decides(a) ? a->findings[0].word : word_of(r, &u));
+	fprintf(out, "%s: ",
+		others_come_first(a, &u) ? "SHORT OF CPUS"
+		: decides(a)		 ? a->findings[0].word
+					 : word_of(r, &u));
 	say_average(out, r);
 	say_levels(out, r, u.processors);
 	err = say_taken(out, r, &u);

@@ -309,6 +309,37 @@ START_TEST(ready_time_is_not_idle)
 }
 END_TEST
 
+/* Its thread ran for a third of the time that it could. */
+START_TEST(others_come_first_where_they_cost_most)
+{
+	static const uint64_t level_ns[] = {700 * MS, 300 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	struct advised x;
+	char *text;
+
+	fixture__samples(&f, scope, thread, "main deflate", 1, 300);
+	waited(&f, thread, "main deflate", "preempted", (struct waits) {1, 100, 0, 700});
+	f.p->scopes[0].runnable_ns = 1000 * MS;
+	x = advise(&f, 2);
+	ck_assert_ptr_nonnull(find(x.a, "serial"));
+	ck_assert(qz_verdict__is_starved(x.a));
+	text = qz_verdict__text(x.a);
+	ck_assert_str_eq(text, "SHORT OF CPUS: it kept 0.3 of 2 CPUs busy on average, only one for 30% of the time, none "
+			       "for 70%. Other programs had 0.7 more that its threads were ready for");
+	free(text);
+	/* what gains more without them, too, is said before them */
+	x.a->findings[0].gain_low_ns = 700 * MS;
+	x.a->findings[0].gain_high_ns = 900 * MS;
+	x.a->findings[0].word = "STEPS TOO SMALL";
+	ck_assert(!qz_verdict__is_starved(x.a));
+	text = qz_verdict__text(x.a);
+	ck_assert_int_eq(strncmp(text, "STEPS TOO SMALL: ", 17), 0);
+	free(text);
+	done(&x);
+}
+END_TEST
+
 static const struct {
 	uint64_t daemon_ms;
 	const char *word, *taken;
@@ -1068,6 +1099,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
+	tcase_add_test(tc, others_come_first_where_they_cost_most);
 	tcase_add_loop_test(tc, crowded_out_is_not_serial, 0,
 			    sizeof(crowdings) / sizeof(crowdings[0]));
 	tcase_add_test(tc, a_limit_is_not_what_others_had);
