@@ -264,6 +264,14 @@ static bool replay_queue__is_let_go(const struct replay_queue *q, const struct r
 	       (waker->by_call && replay_waker__wakes_words(waker) == (q->pub.tag == QZ_TAG_FUTEX));
 }
 
+/* Who reads from a pipe that is full lets its writers go on: they get room, and no token. */
+static bool replay_waker__makes_room(const struct replay_waker *waker)
+{
+	return waker->cause == QZ_WAIT_SYSCALL + SYS_read ||
+	       waker->cause == QZ_WAIT_SYSCALL + SYS_readv ||
+	       waker->cause == QZ_WAIT_SYSCALL + SYS_splice;
+}
+
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
 {
 	uint32_t i = t->stay.object;
@@ -278,7 +286,7 @@ void replay_queue__leave(struct replay *r, struct replay_row *t, const struct re
 	if (!replay_queue__is_let_go(q, waker))
 		return;
 	q->pub.wakes++;
-	if (replay_queue__is_token(q)) {
+	if (replay_queue__is_token(q) && !replay_waker__makes_room(waker)) {
 		q->given_back += waker->ref.serial && replay__row(r, waker->ref.row)->took == i;
 		t->took = i;
 	}

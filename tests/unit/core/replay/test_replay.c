@@ -1039,6 +1039,32 @@ START_TEST(holders_of_tokens)
 }
 END_TEST
 
+/* Who writes to a pipe and who reads wait for each other, and nobody has it. */
+START_TEST(holders_of_full_pipes)
+{
+	site(50, 7, QZ_WAIT_PIPE, QZ_TAG_PIPE, 8192);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(1, 100, 0, QZ_LOG_PREEMPTED, 21);
+	for (uint32_t turn = 0; turn < 40; turn++) {
+		uint64_t t = 200 + 100 * turn;
+		uint32_t reads = turn % 2, tid = 20 + reads;
+
+		blocks_at(reads, t + 10, tid, 7, 0, 0);
+		ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+		ck_assert_int_eq(0, apply(2, (struct qz_log_record) {.kind = QZ_LOG_WAKING,
+								     .time = t + 20,
+								     .tid = tid,
+								     .other = 41 - tid,
+								     .state = QZ_LOG_BY_CALL,
+								     .cause = QZ_WAIT_SYSCALL +
+									      (reads ? SYS_write
+										     : SYS_read)}));
+		switches(reads, t + 30, 0, QZ_LOG_PREEMPTED, tid);
+		last = t + 30;
+	}
+}
+END_TEST
+
 START_TEST(holders_of_kernel_locks)
 {
 	const uint8_t tags[] = {QZ_TAG_FLOCK, QZ_TAG_RECORD, QZ_TAG_INODE, QZ_TAG_POSITION,
@@ -1771,6 +1797,7 @@ Suite *suite_replay(void)
 		holders_of_kernel_locks,
 		holders_among_all_that_are_woken,
 		holders_of_tokens,
+		holders_of_full_pipes,
 		settled,
 		not_found_again,
 		accounts_of_known_time,
