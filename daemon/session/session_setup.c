@@ -299,6 +299,7 @@ int session__load(struct session *s)
 		.woken = s->options->woken,
 		.what_if = s->options->what_if,
 		.every_process = s->options->system,
+		.keep_types = s->options->cache_size,
 	};
 	struct symbolizer_options symbolizer = {
 		.lines = s->options->lines || s->options->inlines,
@@ -313,15 +314,15 @@ int session__load(struct session *s)
 	s->bpf = bpf_runtime__new(&options);
 	if (!s->bpf)
 		return fail_short(-errno);
+	if (s->options->cache_size)
+		s->tables = table_cache__open((uint64_t)s->options->cache_size << 20);
+	symbolizer.tables = s->tables;
 	err = load_programs(s);
 	if (err)
 		return fail(err, bpf_runtime__error(s->bpf));
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
-	if (s->options->cache_size)
-		s->tables = table_cache__open((uint64_t)s->options->cache_size << 20);
-	symbolizer.tables = s->tables;
 	s->collector = collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules);
 	if (!s->collector)
 		return fail_short(-errno);
