@@ -2,6 +2,7 @@
 #include "daemon/kernel/bpf_log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,13 @@ struct qz_log_head *bpf_log__of(const struct bpf_runtime *bpf, uint32_t cpu)
 	return bpf->logs[cpu];
 }
 
-void bpf_log__await(struct bpf_runtime *bpf, int ms)
+void bpf_log__await(struct bpf_runtime *bpf, int wake, int ms)
 {
-	ring_buffer__poll(bpf->log_alarms, ms);
+	struct pollfd fds[] = {
+		{.fd = ring_buffer__epoll_fd(bpf->log_alarms), .events = POLLIN},
+		{.fd = wake, .events = POLLIN},
+	};
+
+	poll(fds, sizeof(fds) / sizeof(fds[0]), ms);
+	ring_buffer__consume(bpf->log_alarms);
 }

@@ -29,7 +29,7 @@ static const char magic[8] = "QZTYPES";
 
 /* Of a kernel and an object. No padding: it is compared as bytes. */
 struct types_key {
-	uint64_t notes, release, version, object; /* two sums of 32 bits each */
+	uint64_t notes, release, version, object; /* sums and lengths */
 	uint64_t size;				  /* of all types */
 };
 
@@ -51,7 +51,7 @@ struct kernel_types {
 
 static uint64_t sum(const void *bytes, size_t n)
 {
-	return (uint64_t)crc32_z(0, bytes, n) << 32 | adler32_z(1, bytes, n);
+	return (uint64_t)crc32_z(0, bytes, n) << 32 | (uint32_t)n;
 }
 
 /* False: what the kernel is is not known. */
