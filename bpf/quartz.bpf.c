@@ -40,6 +40,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/wait_stack.bpf.h"
 #include "bpf/running_stack.bpf.h"
 #include "bpf/lifecycle.bpf.h"
+#include "bpf/kernel_name.bpf.h"
 #include "bpf/attach.bpf.h"
 #include "bpf/log.bpf.h"
 #include "bpf/page.bpf.h"

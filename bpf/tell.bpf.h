@@ -23,7 +23,7 @@ static __always_inline u64 task__unit(struct task_struct *task)
 /* Of a task without a state. */
 static __always_inline bool tell__is_untold(const struct task_struct *task)
 {
-	return told_since && task->pid && task->pid == task->tgid &&
+	return every_process && told_since && task->pid && task->pid == task->tgid &&
 	       !(task->flags & PF_KTHREAD_BIT) && task->start_time >= told_since;
 }
 

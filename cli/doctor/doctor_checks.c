@@ -211,7 +211,6 @@ static void check_helpers(const char *root, struct finding *f)
 		{CAP_SYS_PTRACE, "SYS_PTRACE"}, {CAP_DAC_READ_SEARCH, "DAC_READ_SEARCH"},
 		{CAP_SETUID, "SETUID"},		{CAP_SETGID, "SETGID"},
 		{CAP_SETPCAP, "SETPCAP"},	{CAP_KILL, "KILL"},
-		{CAP_SYSLOG, "SYSLOG"},
 	};
 	char missing[128] = "";
 	size_t n = 0;
@@ -339,19 +338,6 @@ static void check_paranoid(const char *root, struct finding *f)
 	else
 		find(f, CHECK_OK, NULL, "%ld, no restriction with %s", level,
 		     level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON");
-}
-
-static void check_kptr(const char *root, struct finding *f)
-{
-	long level;
-
-	if (!read_number(root, "/proc/sys/kernel/kptr_restrict", &level))
-		find(f, CHECK_WARN, "mount /proc", "unknown");
-	else if (level > 1)
-		find(f, CHECK_WARN, "sysctl kernel.kptr_restrict=1",
-		     "%ld: procedures of the kernel have no names", level);
-	else
-		find(f, CHECK_OK, NULL, "%ld", level);
 }
 
 static void check_bpffs(const char *root, struct finding *f)
@@ -494,7 +480,6 @@ const struct check checks[] = {
 	{"pmu", check_pmu},
 	{"sample_rate", check_sample_rate},
 	{"perf_event_paranoid", check_paranoid},
-	{"kptr_restrict", check_kptr},
 	{"bpffs", check_bpffs},
 	{"text_files", check_text_files},
 	{"unwind_cache", check_unwind_cache},

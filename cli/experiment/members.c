@@ -217,7 +217,7 @@ void members__say_left_out(const struct qz_integers *pids)
 {
 	struct processes all = {0};
 
-	if (!list(&all))
+	if (pids->n && !list(&all))
 		for (size_t i = 0; i < pids->n; i++)
 			say_children(&all, pids, pids->items[i]);
 	free(all.all);

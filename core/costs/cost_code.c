@@ -414,6 +414,12 @@ static const char *plain_name(const char *name)
 	return name + strspn(name, "<&");
 }
 
+/* Sorts out most rows at the first letter: each procedure is compared with all of them. */
+static bool begins_as(const char *pattern, const char *name)
+{
+	return *pattern == '*' || *pattern == '?' || *pattern == *name;
+}
+
 const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedure)
 {
 	const char *module = qz_base_name(procedure->module), *name = plain_name(procedure->name);
@@ -422,7 +428,8 @@ const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedu
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		const struct qz_cost_code *row = &table[i];
 
-		if (row->module ? !spin_rules__matches(row->module, module) : kernel)
+		if (!begins_as(row->procedure, name) ||
+		    (row->module ? !spin_rules__matches(row->module, module) : kernel))
 			continue;
 		if (spin_rules__matches(row->procedure, name))
 			return row->flags & QZ_CODE_OWN ? NULL : row;

@@ -5,7 +5,7 @@
 
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
-#include "daemon/kernel/kallsyms.h"
+#include "daemon/kernel/kernel_names.h"
 #include "daemon/util/log.h"
 #include "daemon/attribution/address_cache.h"
 
@@ -16,8 +16,7 @@ struct address_cache {
 	struct symbolizer *symbolizer;
 	struct modules *modules;
 	struct qz_profile *profile;
-	struct kallsyms *kallsyms;
-	bool kernel_asked;
+	struct bpf_runtime *bpf;
 	bool expects_late; /* maps */
 	uint32_t nunknown; /* addresses that were told apart */
 	uint32_t *named;   /* locations of these that have a name now */
@@ -31,7 +30,7 @@ struct address_cache {
 };
 
 struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kallsyms, struct qz_profile *profile)
+					 struct bpf_runtime *bpf, struct qz_profile *profile)
 {
 	struct address_cache *cache = calloc(1, sizeof(*cache));
 
@@ -39,7 +38,7 @@ struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct m
 		return NULL;
 	cache->symbolizer = symbolizer;
 	cache->modules = modules;
-	cache->kallsyms = kallsyms;
+	cache->bpf = bpf;
 	cache->profile = profile;
 	cache->looked = MODULE_NONE;
 	return cache;
@@ -270,17 +269,13 @@ static bool is_task(const char *name)
 static int resolve_kernel(struct address_cache *cache, struct cached_address *cached)
 {
 	struct symbolizer_frame frame = {.file = "", .line_file = ""};
-	uint64_t start;
+	struct kernel_code code;
 
-	if (!cache->kernel_asked && kallsyms__read(cache->kallsyms))
-		log_warning("/proc/kallsyms: %s; kernel code stays without names (kptr_restrict)",
-			    strerror(-kallsyms__read(cache->kallsyms)));
-	cache->kernel_asked = true;
-	frame.name = kallsyms__find(cache->kallsyms, cached->address, &start);
-	if (!frame.name)
+	if (!kernel_names__find(cache->bpf, cached->address, &code))
 		return set_unknown(cache, cached, QZ_NONE, "[kernel]");
+	frame.name = code.name;
 	cached->found = true;
-	return set_location(cache, cached, QZ_NONE, start, &frame, 1, "[kernel]");
+	return set_location(cache, cached, QZ_NONE, code.start, &frame, 1, "[kernel]");
 }
 
 /* What stands in the profile for the address alone has the name that was found. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/model/profile.h"
-#include "daemon/kernel/kallsyms.h"
+#include "daemon/kernel/bpf_runtime.h"
 #include "daemon/target/modules.h"
 #include "daemon/symbolizer/symbolizer.h"
 
@@ -33,7 +33,7 @@ struct cached_address {
 
 /* Borrows all of these. NULL with ENOMEM. */
 struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kallsyms, struct qz_profile *profile);
+					 struct bpf_runtime *bpf, struct qz_profile *profile);
 void address_cache__free(struct address_cache *cache);
 
 struct modules *address_cache__modules(const struct address_cache *cache);

@@ -5,7 +5,6 @@
 
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/collector_state.h"
-#include "daemon/kernel/kallsyms.h"
 #include "daemon/attribution/address_cache.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
@@ -62,13 +61,13 @@ static bool make_target(struct collector *c, const struct symbolizer_options *op
 /* From addresses to procedures, and which of these spin. */
 static bool make_attribution(struct collector *c, const struct spin_rules *rules)
 {
-	c->addresses = address_cache__new(c->symbolizer, c->modules, c->kallsyms, c->profile);
+	c->addresses = address_cache__new(c->symbolizer, c->modules, c->bpf, c->profile);
 	if (!c->addresses)
 		return false;
 	if (!bpf_runtime__follows_all(c->bpf))
 		address_cache__expect_late_maps(c->addresses);
 	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
-	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kallsyms, rules);
+	c->classes = spin_classify__new(c->symbolizer, c->modules, c->bpf, rules);
 	if (!c->spawn || !c->classes)
 		return false;
 	c->stacks = (struct stack_context) {
@@ -107,15 +106,13 @@ static bool make_drains(struct collector *c)
 
 struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *options,
-				 const struct spin_rules *rules, struct kallsyms **kallsyms)
+				 const struct spin_rules *rules)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 	int err;
 
 	if (!c)
 		return NULL;
-	c->kallsyms = *kallsyms;
-	*kallsyms = NULL;
 	c->bpf = bpf;
 	c->sampler = sampler;
 	c->profile = qz_profile__new();
@@ -156,7 +153,6 @@ void collector__release(struct collector *c)
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->spawn);
 	address_cache__free(c->addresses);
-	kallsyms__free(c->kallsyms);
 	address_spaces__free(c->spaces);
 	threads__free(c->threads);
 	modules__free(c->modules);

@@ -22,15 +22,13 @@
 #include "daemon/symbolizer/symbolizer.h"
 
 struct collector;
-struct kallsyms;
 
 /*
- * Borrows bpf, sampler and rules, which must outlive it; takes *kallsyms, which is NULL then. NULL with errno ENOMEM,
- * EMFILE or ENFILE.
+ * Borrows bpf, sampler and rules, which must outlive it. NULL with errno ENOMEM, EMFILE or ENFILE.
  */
 struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *sampler,
 				 const struct symbolizer_options *symbolizer,
-				 const struct spin_rules *rules, struct kallsyms **kallsyms);
+				 const struct spin_rules *rules);
 void collector__free(struct collector *c);
 
 /* Takes in what instrumented programs say of themselves, too. Borrows the page sets. 0 or -ENOMEM. */

@@ -26,7 +26,6 @@ struct collector {
 	struct rounds *rounds;	       /* NULL: nor are instants taken */
 	struct live *live;	       /* NULL: BPF programs work out what threads do */
 	struct candidates *candidates; /* NULL: nobody asks what if */
-	struct kallsyms *kallsyms;
 	struct spin_classify *classes;
 	struct spin_tracker *tracker;
 	struct stack_context stacks;

@@ -9,7 +9,7 @@
 #include "daemon/privsep/opener.h"
 
 #define PERIOD	100000ull /* ns */
-#define PERIODS 101
+#define PERIODS 31
 /* How the kernel comes to a program and back. */
 #define DISPATCH 40ull /* ns */
 
@@ -23,10 +23,11 @@ static int compare(const void *a, const void *b)
 /* The longest gap in each period is the interrupt; what else interrupted is not in the median. */
 static uint64_t median_gap(void)
 {
-	uint64_t gaps[PERIODS] = {0}, last = bpf_runtime__now(), until = last;
+	uint64_t gaps[PERIODS] = {0}, last = bpf_runtime__now();
 
 	for (int i = 0; i < PERIODS; i++) {
-		for (until += PERIOD; last < until;) {
+		/* from now on: others may have had the processor for many periods */
+		for (uint64_t until = last + PERIOD; last < until;) {
 			uint64_t now = bpf_runtime__now();
 
 			if (now - last > gaps[i])

@@ -2,6 +2,7 @@
 #include "daemon/kernel/bpf_log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +49,17 @@ static int create(const struct bpf_runtime *bpf, int node)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What all logs are like, for the verifier. libbpf cannot set the size of a template that it has made itself. */
+/*
+ * What all logs are like, for the verifier: the first one. libbpf cannot set the size of a template that it has made
+ * itself.
+ */
 static int set_template(struct bpf_runtime *bpf)
 {
 	int err;
 
-	bpf->log_template = create(bpf, -1);
+	if (bpf->log_template > 0) /* of programs that the kernel has refused */
+		close(bpf->log_template);
+	bpf->log_template = create(bpf, processors__node(0));
 	if (bpf->log_template < 0)
 		return bpf->log_template;
 	err = bpf_map__set_max_entries(bpf->skel->maps.logs, bpf->processors);
@@ -87,7 +93,7 @@ void bpf_log__set_halvings(struct bpf_runtime *bpf, uint32_t halvings)
 /* Its pages are there before the processor writes to them. */
 static int make_log(struct bpf_runtime *bpf, uint32_t cpu)
 {
-	int fd = create(bpf, processors__node(cpu)), err;
+	int fd = cpu ? create(bpf, processors__node(cpu)) : bpf->log_template, err;
 	void *memory;
 
 	if (fd < 0)
@@ -99,7 +105,8 @@ static int make_log(struct bpf_runtime *bpf, uint32_t cpu)
 		bpf->logs[cpu] = memory;
 	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->skel->maps.logs), &cpu, &fd, BPF_ANY))
 		err = -errno;
-	close(fd);
+	if (cpu)
+		close(fd);
 	return err;
 }
 
@@ -162,7 +169,13 @@ struct qz_log_head *bpf_log__of(const struct bpf_runtime *bpf, uint32_t cpu)
 	return bpf->logs[cpu];
 }
 
-void bpf_log__await(struct bpf_runtime *bpf, int ms)
+void bpf_log__await(struct bpf_runtime *bpf, int wake, int ms)
 {
-	ring_buffer__poll(bpf->log_alarms, ms);
+	struct pollfd fds[] = {
+		{.fd = ring_buffer__epoll_fd(bpf->log_alarms), .events = POLLIN},
+		{.fd = wake, .events = POLLIN},
+	};
+
+	poll(fds, sizeof(fds) / sizeof(fds[0]), ms);
+	ring_buffer__consume(bpf->log_alarms);
 }

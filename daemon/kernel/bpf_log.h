@@ -26,7 +26,7 @@ struct qz_log_head *bpf_log__of(const struct bpf_runtime *bpf, uint32_t cpu);
 /* How often the rate of samples was halved: walks of places become rarer, too. Programs that run know it at once. */
 void bpf_log__set_halvings(struct bpf_runtime *bpf, uint32_t halvings);
 
-/* Waits until a log is half full, or so many ms. Any thread. */
-void bpf_log__await(struct bpf_runtime *bpf, int ms);
+/* Waits until a log is half full, a descriptor can be read, or so many ms. Any thread. */
+void bpf_log__await(struct bpf_runtime *bpf, int wake, int ms);
 
 #endif

@@ -20,10 +20,12 @@
 #include "daemon/kernel/bpf_candidates.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
+#include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/program_loader.h"
 #include "daemon/kernel/verifier_log.h"
 #include "daemon/util/log.h"
 #include "daemon/util/memory_limit.h"
+#include "daemon/util/paths.h"
 #include "daemon/util/processors.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
@@ -143,6 +145,7 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 		return;
 	ring_buffer__free(bpf->events);
 	program_loader__free(bpf->loader);
+	kernel_types__free(bpf->types);
 	bpf_log__free(bpf);
 	for (size_t i = 0; i < NSHARED; i++)
 		if (*memory_of(bpf, i))
@@ -234,6 +237,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	int err;
 
 	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
+	bpf_program__set_autoload(s->progs.tell_processes, bpf->opts.every_process);
 	s->rodata->level_stride = bpf->level_stride;
 	s->rodata->nr_stacks = bpf->nstacks;
 	s->rodata->nr_frames = bpf->nframes;
@@ -341,10 +345,23 @@ static int check_memory(struct bpf_runtime *bpf)
 				 left >> 20, needed >> 20);
 }
 
-/*
- * Whether the kernel has the tracepoint of on_map is tried, since to look for it in the kernel's types takes longer
- * than all else in a start that has it.
- */
+/* Where the types cannot be had in this way, or libbpf is to print all, it reads them itself. */
+static struct quartz *open_programs(struct bpf_runtime *bpf, bool logged)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	const void *object;
+	size_t size;
+
+	object = quartz__elf_bytes(&size);
+	if (!logged && !bpf->types)
+		bpf->types = kernel_types__open(object, size,
+						bpf->opts.keep_types ? paths__cache() : NULL);
+	if (bpf->types)
+		opts.btf_custom_path = kernel_types__path(bpf->types);
+	return quartz__open_opts(&opts);
+}
+
+/* Whether the kernel has the tracepoint of on_map is tried: nearly all have it. */
 static int load_programs(struct bpf_runtime *bpf)
 {
 	bool logged = log__prints(LOG_DEBUG); /* by libbpf, which says what the verifier says */
@@ -354,11 +371,11 @@ static int load_programs(struct bpf_runtime *bpf)
 	program_loader__free(bpf->loader);
 	bpf->loader = NULL;
 	quartz__destroy(bpf->skel);
-	bpf->skel = err ? NULL : quartz__open();
+	bpf->skel = err ? NULL : open_programs(bpf, logged);
 	if (!bpf->skel)
 		return err ?: -errno;
 	err = set_sizes(bpf) ?: check_memory(bpf);
-	err = err ?: program_loader__begin(&bpf->loader, bpf->skel->obj, !logged);
+	err = err ?: program_loader__begin(&bpf->loader, bpf->skel->obj, bpf->types);
 	if (err)
 		return err;
 	log = logged ? verifier_log__new(bpf->skel->obj) : NULL;
@@ -426,6 +443,8 @@ int bpf_runtime__await_programs(struct bpf_runtime *bpf)
 	bpf->blind |= lacks_on_map(bpf);
 	program_loader__free(bpf->loader);
 	bpf->loader = NULL;
+	kernel_types__free(bpf->types);
+	bpf->types = NULL;
 	return err;
 }
 

@@ -26,6 +26,7 @@ struct bpf_runtime_options {
 	bool every_process;	/* each process that can be seen is a scope of its own */
 	bool woken;		/* the time until woken is wanted */
 	bool what_if;		/* samples tell which candidates they met */
+	bool keep_types;	/* what programs must know of the kernel, for later runs */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
 };
 

@@ -15,6 +15,7 @@ struct bpf_levels {
 struct bpf_runtime {
 	struct bpf_runtime_options opts;
 	struct quartz *skel;
+	struct kernel_types *types;    /* while programs are loaded */
 	struct program_loader *loader; /* NULL: all are loaded */
 	struct ring_buffer *events;
 	bpf_runtime_event *call;

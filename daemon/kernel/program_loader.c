@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 
+#include "daemon/kernel/kernel_types.h"
 #include "daemon/kernel/program_loader.h"
 #include "daemon/util/guard.h"
 
@@ -19,6 +20,7 @@
 /* What the kernel wants of one, in copies: libbpf's own may be gone, should it fail meanwhile. */
 struct program {
 	struct bpf_program *program;
+	enum bpf_prog_type type;
 	struct bpf_prog_load_opts *opts;
 	struct bpf_insn *insns;
 	size_t n;
@@ -27,6 +29,7 @@ struct program {
 };
 
 struct program_loader {
+	const struct kernel_types *types; /* NULL: libbpf loads */
 	pthread_mutex_t lock;
 	pthread_cond_t came;
 	struct program programs[MAX_PROGRAMS];
@@ -74,8 +77,8 @@ static struct program *take(struct program_loader *l)
 
 static void load(struct program *p)
 {
-	p->result = bpf_prog_load(bpf_program__type(p->program), bpf_program__name(p->program),
-				  LICENSE, p->insns, p->n, p->opts);
+	p->result = bpf_prog_load(p->type, bpf_program__name(p->program), LICENSE, p->insns, p->n,
+				  p->opts);
 }
 
 static void *run(void *argument)
@@ -87,27 +90,31 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* False: there is none. */
-static bool ensure_thread(struct program_loader *l)
+/* Where there is none, all are loaded in the end. */
+static void ensure_thread(struct program_loader *l)
 {
 	pthread_attr_t attr;
 
 	if (l->nthreads == l->max_threads)
-		return l->nthreads;
+		return;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	if (!pthread_create(&l->threads[l->nthreads], &attr, run, l))
 		l->nthreads++;
 	pthread_attr_destroy(&attr);
-	return l->nthreads;
+}
+
+static void complete(struct program_loader *l)
+{
+	GUARD(&l->lock);
+
+	l->complete = true;
+	pthread_cond_broadcast(&l->came);
 }
 
 static void end_threads(struct program_loader *l)
 {
-	pthread_mutex_lock(&l->lock);
-	l->complete = true;
-	pthread_cond_broadcast(&l->came);
-	pthread_mutex_unlock(&l->lock);
+	complete(l);
 	while (l->nthreads)
 		pthread_join(l->threads[--l->nthreads], NULL);
 }
@@ -133,11 +140,26 @@ static void free_program(struct program *p)
 		close(p->result);
 }
 
+/* Behind the slash; NULL: it is attached to nothing that has a type. */
+static const char *target_of(const struct bpf_program *program)
+{
+	const char *slash = strchr(bpf_program__section_name(program), '/');
+
+	return slash ? slash + 1 : NULL;
+}
+
+/* What the kernel is to take it for. libbpf takes it for something else, see set_target(). */
+static enum bpf_prog_type type_of(const struct bpf_program *program)
+{
+	return target_of(program) ? BPF_PROG_TYPE_TRACING : bpf_program__type(program);
+}
+
 static int copy_program(struct program *p, struct bpf_program *program,
 			const struct bpf_prog_load_opts *opts)
 {
 	*p = (struct program) {
 		.program = program,
+		.type = type_of(program),
 		.n = bpf_program__insn_cnt(program),
 		.result = -ECANCELED,
 	};
@@ -160,11 +182,11 @@ static void add(struct program_loader *l, const struct program *p)
 	pthread_cond_signal(&l->came);
 }
 
-/* What a module of the kernel has, or what has no type, is libbpf's. */
+/* What a module of the kernel has, or what has no type, is libbpf's; nothing of the kind is attached to by types. */
 static bool is_taken(const struct program_loader *l, const struct bpf_prog_load_opts *opts)
 {
-	return l && l->nprograms < MAX_PROGRAMS && !opts->fd_array && opts->func_info_cnt &&
-	       opts->line_info_cnt;
+	return l && l->types && l->nprograms < MAX_PROGRAMS && !opts->fd_array &&
+	       opts->func_info_cnt && opts->line_info_cnt;
 }
 
 /* Called by libbpf before it loads a program. */
@@ -181,9 +203,13 @@ static int prepare(struct bpf_program *program, struct bpf_prog_load_opts *opts,
 	(void)cookie;
 	if (l)
 		l->last = program;
-	if (!is_taken(l, opts) || !ensure_thread(l))
+	if (!is_taken(l, opts))
 		return 0;
+	ensure_thread(l);
 	err = copy_program(&p, program, opts);
+	if (!err && target_of(program))
+		p.opts->attach_btf_id =
+			kernel_types__target(l->types, bpf_program__section_name(program));
 	err = err ?: bpf_program__set_insns(program, empty, sizeof(empty) / sizeof(empty[0]));
 	if (err) {
 		free_program(&p);
@@ -211,7 +237,19 @@ int program_loader__register(void)
 	return 0;
 }
 
-/* As libbpf does it for sections of its own. */
+/*
+ * As libbpf does it for sections of its own. Where the types are known, it must not think that this one needs them: for such
+ * programs it reads all types of the kernel, whatever else it is given.
+ */
+static int set_target(const struct program_loader *l, struct bpf_program *p)
+{
+	if (!l->types)
+		return bpf_program__set_attach_target(p, 0, target_of(p));
+	return kernel_types__target(l->types, bpf_program__section_name(p))
+		       ? bpf_program__set_type(p, BPF_PROG_TYPE_RAW_TRACEPOINT)
+		       : -ESRCH;
+}
+
 static int set_targets(struct program_loader *l, struct bpf_object *object)
 {
 	struct bpf_program *p;
@@ -219,11 +257,9 @@ static int set_targets(struct program_loader *l, struct bpf_object *object)
 
 	bpf_object__for_each_program(p, object)
 	{
-		const char *slash = strchr(bpf_program__section_name(p), '/');
-
 		l->last = p;
-		if (bpf_program__autoload(p) && slash)
-			err = bpf_program__set_attach_target(p, 0, slash + 1);
+		if (bpf_program__autoload(p) && target_of(p))
+			err = set_target(l, p);
 		if (err)
 			return err;
 	}
@@ -232,7 +268,7 @@ static int set_targets(struct program_loader *l, struct bpf_object *object)
 }
 
 int program_loader__begin(struct program_loader **loader, struct bpf_object *object,
-			  bool side_by_side)
+			  const struct kernel_types *types)
 {
 	struct program_loader *l = calloc(1, sizeof(*l));
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -242,7 +278,8 @@ int program_loader__begin(struct program_loader **loader, struct bpf_object *obj
 		return -ENOMEM;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->came, NULL);
-	if (side_by_side && n > 1)
+	l->types = types;
+	if (types && n > 1)
 		l->max_threads = n < MAX_THREADS ? n : MAX_THREADS;
 	return set_targets(l, object);
 }
@@ -256,6 +293,8 @@ static int put(const struct program *p)
 
 int program_loader__await(struct program_loader *l, const struct bpf_program *spare)
 {
+	complete(l);
+	run(l); /* while the threads load what they have taken */
 	end_threads(l);
 	l->last = NULL;
 	for (uint32_t i = 0; i < l->nprograms; i++) {

@@ -10,18 +10,19 @@
 
 #include <bpf/libbpf.h>
 
+struct kernel_types;
 struct program_loader;
 
 /* Before the first object is opened. 0 or -errno. */
 int program_loader__register(void);
 
 /*
- * Of an object that is not loaded yet: sets what its programs are attached to. -ESRCH: the kernel does not have it. Where
- * side_by_side is false, and in the other cases in which it is not possible, libbpf loads them. *loader is NULL where there
- * was no memory for it, else the caller's, whatever is returned. One at a time.
+ * Of an object that is not loaded yet: sets what its programs are attached to. -ESRCH: the kernel does not have it. `types`:
+ * borrowed, those that the object was opened with. NULL: libbpf reads all types of the kernel, and loads the programs. *loader is
+ * NULL where there was no memory for it, else the caller's, whatever is returned. One at a time.
  */
 int program_loader__begin(struct program_loader **loader, struct bpf_object *object,
-			  bool side_by_side);
+			  const struct kernel_types *types);
 
 /*
  * After the object was loaded: waits until its programs are. 0 or -errno. Once. Where `spare` alone fails, it is 0, and an

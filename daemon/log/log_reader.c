@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ struct log_reader {
 	uint64_t turned, off_until;	/* when that began last; 0, or when it will again */
 	pthread_mutex_t lock;		/* of all above */
 	pthread_t thread;
+	int wake; /* the thread, to end */
 	bool started, stop;
 	int err;
 };
@@ -75,6 +77,7 @@ struct log_reader *log_reader__new(struct bpf_runtime *bpf, struct replay_stream
 {
 	struct log_reader *r = calloc(1, sizeof(*r));
 	struct qz_log_header header;
+	int err;
 
 	if (!r)
 		return NULL;
@@ -84,13 +87,15 @@ struct log_reader *log_reader__new(struct bpf_runtime *bpf, struct replay_stream
 	r->processors = bpf_runtime__processors(bpf);
 	r->last = calloc(r->processors, sizeof(*r->last));
 	r->batch = malloc(bpf_log__size(bpf) * sizeof(*r->batch));
+	r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = r->wake < 0 ? errno : ENOMEM;
 	describe(r, &header);
 	if (r->last && r->batch && fd >= 0)
 		r->writer = qz_log_writer__new(fd, &header);
-	if (r->last && r->batch && (r->writer || fd < 0))
+	if (r->wake >= 0 && r->last && r->batch && (r->writer || fd < 0))
 		return r;
 	log_reader__free(r);
-	errno = ENOMEM;
+	errno = err;
 	return NULL;
 }
 
@@ -99,6 +104,7 @@ static void end_thread(struct log_reader *r)
 	if (!r->started)
 		return;
 	__atomic_store_n(&r->stop, true, __ATOMIC_SEQ_CST);
+	eventfd_write(r->wake, 1);
 	pthread_join(r->thread, NULL);
 	r->started = false;
 }
@@ -108,6 +114,8 @@ void log_reader__free(struct log_reader *r)
 	if (!r)
 		return;
 	end_thread(r);
+	if (r->wake >= 0)
+		close(r->wake);
 	qz_log_writer__close(r->writer);
 	pthread_mutex_destroy(&r->lock);
 	free(r->last);
@@ -389,7 +397,7 @@ static void *run(void *argument)
 	/* it only copies, which takes a hundredth of what is written meanwhile */
 	setpriority(PRIO_PROCESS, 0, LOG_READER_NICE);
 	while (!__atomic_load_n(&r->stop, __ATOMIC_SEQ_CST)) {
-		bpf_log__await(r->bpf, PERIOD_MS);
+		bpf_log__await(r->bpf, r->wake, PERIOD_MS);
 		pthread_mutex_lock(&r->lock);
 		if (replay_stream__held(r->stream) < MAX_HELD)
 			drain(r, reach(r));

@@ -223,7 +223,7 @@ static int load_programs(struct bpffs_tables *t, struct bpf_runtime *bpf, char *
 	const struct bpf_program *failed;
 	int err = open_programs(t, bpf);
 
-	err = err ?: program_loader__begin(&loader, t->skel->obj, false);
+	err = err ?: program_loader__begin(&loader, t->skel->obj, NULL);
 	err = err ?: text_tables__load(t->skel);
 	failed = program_loader__failed(loader);
 	if (err)

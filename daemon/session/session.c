@@ -10,7 +10,6 @@
 #include "core/estimate/estimate.h"
 #include "daemon/collect/collector.h"
 #include "daemon/collect/loss_accounting.h"
-#include "daemon/kernel/kallsyms.h"
 #include "daemon/symbolizer/table_cache.h"
 #include "daemon/util/limits.h"
 #include "daemon/util/log.h"
@@ -528,7 +527,6 @@ static void close_session(struct session *s)
 		shm_sampler__stop(s->poller);
 	collector__free(s->collector);
 	table_cache__free(s->tables);
-	kallsyms__free(s->kallsyms);
 	history__free(s->history);
 	qz_timeline_cut__free(s->timeline);
 	module_rounds__free(s->module_rounds);

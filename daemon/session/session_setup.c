@@ -17,7 +17,6 @@
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/loss_accounting.h"
 #include "daemon/collect/self_overhead.h"
-#include "daemon/kernel/kallsyms.h"
 #include "daemon/symbolizer/table_cache.h"
 #include "daemon/util/limits.h"
 #include "daemon/util/log.h"
@@ -253,13 +252,12 @@ static int fail_what_if(const char *names, int err)
 	return STATUS_USAGE;
 }
 
-/* Beside what libbpf does in one thread; one after the other, lest one gets in the way of what the other one measures. */
+/* Beside what libbpf does in one thread. */
 static void *look_ahead(void *argument)
 {
 	struct session *s = argument;
 
 	s->interrupt_ns = self_overhead__of_interrupt();
-	kallsyms__read_ahead(s->kallsyms);
 	return NULL;
 }
 
@@ -301,6 +299,7 @@ int session__load(struct session *s)
 		.woken = s->options->woken,
 		.what_if = s->options->what_if,
 		.every_process = s->options->system,
+		.keep_types = s->options->cache_size,
 	};
 	struct symbolizer_options symbolizer = {
 		.lines = s->options->lines || s->options->inlines,
@@ -315,20 +314,16 @@ int session__load(struct session *s)
 	s->bpf = bpf_runtime__new(&options);
 	if (!s->bpf)
 		return fail_short(-errno);
-	s->kallsyms = kallsyms__new();
-	if (!s->kallsyms)
-		return fail_short(-ENOMEM);
+	if (s->options->cache_size)
+		s->tables = table_cache__open((uint64_t)s->options->cache_size << 20);
+	symbolizer.tables = s->tables;
 	err = load_programs(s);
 	if (err)
 		return fail(err, bpf_runtime__error(s->bpf));
 	err = watch_signals(s);
 	if (err)
 		return fail(err, "cannot watch signals");
-	if (s->options->cache_size)
-		s->tables = table_cache__open((uint64_t)s->options->cache_size << 20);
-	symbolizer.tables = s->tables;
-	s->collector =
-		collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules, &s->kallsyms);
+	s->collector = collector__new(s->bpf, s->sampler, &symbolizer, &s->spin_rules);
 	if (!s->collector)
 		return fail_short(-errno);
 	if (s->options->command)
@@ -557,7 +552,6 @@ static int give_up_privileges(const struct session *s)
 	};
 	int err;
 
-	kallsyms__open();
 	err = capabilities__give_up(&needs);
 	return err ? fail(err, "cannot give up privileges") : 0;
 }

@@ -33,7 +33,6 @@ struct session {
 	cpu_set_t allowed;
 	int nreserved, reserved[MAX_RESERVED];
 	struct bpf_runtime *bpf;
-	struct kallsyms *kallsyms; /* until the collector has it */
 	struct perf_sampler *sampler;
 	struct table_cache *tables; /* unwind tables of earlier runs; NULL: none are kept */
 	struct collector *collector;

@@ -5,7 +5,7 @@
 
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
-#include "daemon/kernel/kallsyms.h"
+#include "daemon/kernel/kernel_names.h"
 #include "daemon/attribution/address_cache.h"
 #include "daemon/spin/spin_classify.h"
 
@@ -26,11 +26,11 @@ struct spin_classify {
 	uint32_t *wanted; /* indices of items */
 	uint32_t nwanted;
 	struct qz_hash_table table;
-	struct kallsyms *kallsyms;
+	struct bpf_runtime *bpf;
 };
 
 struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kallsyms, const struct spin_rules *rules)
+					 struct bpf_runtime *bpf, const struct spin_rules *rules)
 {
 	struct spin_classify *s = calloc(1, sizeof(*s));
 
@@ -38,7 +38,7 @@ struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct m
 		return NULL;
 	s->symbolizer = symbolizer;
 	s->modules = modules;
-	s->kallsyms = kallsyms;
+	s->bpf = bpf;
 	s->rules = rules;
 	return s;
 }
@@ -106,26 +106,17 @@ const struct code_class *spin_classify__get(const struct spin_classify *s, uint3
 
 /* ---- the kernel ---- */
 
-struct kernel_match {
-	const struct spin_rules *rules;
-	struct code_class *class;
-};
-
-static void match_kernel(void *context, const char *name, uint64_t start, uint64_t end)
-{
-	const struct kernel_match *m = context;
-	enum spin_rule_kind kind = spin_rules__find(m->rules, SPIN_RULES_KERNEL, name);
-
-	if (kind == SPIN_RULE_WAITS || kind == SPIN_RULE_MAY)
-		m->class->code =
-			(struct spin_code) {.class = QZ_SPIN_KNOWN, .start = start, .end = end};
-}
-
 static void classify_kernel(struct spin_classify *s, struct code_class *c)
 {
-	struct kernel_match m = {s->rules, c};
+	enum spin_rule_kind kind;
+	struct kernel_code code;
 
-	kallsyms__names(s->kallsyms, c->address, match_kernel, &m);
+	if (!kernel_names__find(s->bpf, c->address, &code))
+		return;
+	kind = spin_rules__find(s->rules, SPIN_RULES_KERNEL, code.name);
+	if (kind == SPIN_RULE_WAITS || kind == SPIN_RULE_MAY)
+		c->code = (struct spin_code) {
+			.class = QZ_SPIN_KNOWN, .start = code.start, .end = code.end};
 }
 
 /* ---- user code ---- */

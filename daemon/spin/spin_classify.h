@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/model/spin_rules.h"
-#include "daemon/kernel/kallsyms.h"
+#include "daemon/kernel/bpf_runtime.h"
 #include "daemon/target/modules.h"
 #include "daemon/symbolizer/symbolizer.h"
 
@@ -26,7 +26,7 @@ struct code_class {
 
 /* Borrows all four; the rules must not change. NULL with errno ENOMEM. */
 struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct modules *modules,
-					 struct kallsyms *kallsyms, const struct spin_rules *rules);
+					 struct bpf_runtime *bpf, const struct spin_rules *rules);
 void spin_classify__free(struct spin_classify *s);
 
 /* Asks for an address of a module, or of MODULE_KERNEL. 0 or -ENOMEM. */

@@ -17,6 +17,8 @@
 #include "quartz/scope_counters.h"
 
 #define QZ_COMM_LEN 16
+#define QZ_KERNEL_NAME                                                                             \
+	768 /* of an address of the kernel: with its offset, at most KSYM_SYMBOL_LEN */
 #define QZ_TEXT_LEVELS                                                                             \
 	65 /* that text tables have of a scope; the time of all beyond is at the last one */
 #define QZ_USER_FRAMES	 128

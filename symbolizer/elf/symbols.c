@@ -145,12 +145,16 @@ int symbols__read_data(struct symbols *s, const struct elf_file *file, const str
 	return read_table(s, file, from, table, to_variable);
 }
 
-uint64_t symbols__find(const struct symbols *s, const char *name)
+void symbols__find(const struct symbols *s, const char *const *names, size_t n, uint64_t *starts)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (strcmp(s->all[i].name, name) == 0)
-			return s->all[i].start;
-	return 0;
+	memset(starts, 0, n * sizeof(*starts));
+	for (size_t i = 0; i < s->n; i++) {
+		const char *name = s->all[i].name;
+
+		for (size_t k = 0; k < n; k++)
+			if (*name == *names[k] && !starts[k] && strcmp(name, names[k]) == 0)
+				starts[k] = s->all[i].start;
+	}
 }
 
 /* "write" is a better name than "__write", "memcpy" than "memcpy@@GLIBC_2.14". */

@@ -36,8 +36,8 @@ int symbols__read(struct symbols *s, const struct elf_file *file, const struct e
 int symbols__read_data(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
 		       uint32_t table);
 
-/* The start of the symbol of that name, or 0. Slow: all are compared. */
-uint64_t symbols__find(const struct symbols *s, const char *name);
+/* The starts of the symbols of n names, or 0. Slow, so all are looked for at once. */
+void symbols__find(const struct symbols *s, const char *const *names, size_t n, uint64_t *starts);
 
 /* Sorts, and keeps only the symbol with the best name of those that start at the same address. 0 or -ENOMEM. */
 int symbols__sort(struct symbols *s);

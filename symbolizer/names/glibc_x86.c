@@ -91,16 +91,14 @@ static int add(struct symbols *symbols, const struct fde *fde, const char *name)
 }
 
 int glibc__add_thread_starts(const struct elf_file *f, const struct fde *fdes, size_t nfdes,
-			     struct symbols *symbols)
+			     uint64_t start_main, uint64_t create, struct symbols *symbols)
 {
-	uint64_t main_start = symbols__find(symbols, "__libc_start_main");
-	uint64_t create = symbols__find(symbols, "pthread_create");
 	const struct fde *fde;
 	int err;
 
-	if (f->machine != EM_X86_64 || !main_start || !create)
+	if (f->machine != EM_X86_64 || !start_main || !create)
 		return 0;
-	fde = find_neighbour(f, fdes, nfdes, main_start, 1, &call);
+	fde = find_neighbour(f, fdes, nfdes, start_main, 1, &call);
 	err = add(symbols, fde, "__libc_start_call_main");
 	if (err)
 		return err;
@@ -135,7 +133,7 @@ int glibc__add_main(const struct elf_file *f, const struct fde *fdes, size_t nfd
 	uint64_t main_at;
 	size_t size;
 
-	if (f->machine != EM_X86_64 || !f->is_program || symbols__find(symbols, "main"))
+	if (f->machine != EM_X86_64 || !f->is_program)
 		return 0;
 	code = elf_file__bytes(f, f->entry, START_MAX, &size);
 	main_at = code ? first_argument(code, size, f->entry) : 0;

@@ -37,13 +37,13 @@ static int add_entry_point(struct sources *s)
 }
 
 /* Go programs keep the names of their functions when they are stripped. */
-static int add_go_functions(struct sources *s)
+static int add_go_functions(struct sources *s, bool has_symbols)
 {
 	struct gopclntab_functions go;
 	struct gopclntab_function fn;
 	int err = 0;
 
-	if (gopclntab__find(s->file, &go) || symbols__find(&s->symbols, "runtime.main"))
+	if (has_symbols || gopclntab__find(s->file, &go))
 		return 0;
 	for (uint32_t i = 0; i < go.n && !err; i++) {
 		struct procedure p = {.rank = SYMBOL_SIZED};
@@ -60,6 +60,13 @@ static int add_go_functions(struct sources *s)
 
 static int collect(struct sources *s, const struct elf_file *debug)
 {
+	enum { MAIN, GO_MAIN, CREATE, START_MAIN, ADA_INIT, GNAT_INIT, NAMES };
+	static const char *const names[NAMES] = {
+		"main",		  "runtime.main",
+		"pthread_create", "__libc_start_main",
+		"adainit",	  "__gnat_runtime_initialize",
+	};
+	uint64_t at[NAMES];
 	int err = debug ? symbols__read(&s->symbols, s->file, debug, SHT_SYMTAB) : 0;
 
 	if (!err)
@@ -68,20 +75,19 @@ static int collect(struct sources *s, const struct elf_file *debug)
 		err = symbols__read(&s->symbols, s->file, s->file, SHT_DYNSYM);
 	if (!err)
 		err = fde__read_all(s->file, &s->fdes, &s->nfdes);
-	if (!err)
-		err = add_go_functions(s);
-	if (!err)
-		err = add_entry_point(s);
-	if (!err)
-		err = glibc__add_main(s->file, s->fdes, s->nfdes, &s->symbols);
 	if (err)
 		return err;
-	s->is_libc = symbols__find(&s->symbols, "pthread_create") ||
-		     symbols__find(&s->symbols, "__libc_start_main");
-	s->is_ada = symbols__find(&s->symbols, "adainit") ||
-		    symbols__find(&s->symbols, "__gnat_runtime_initialize");
-	if (s->is_libc)
-		err = glibc__add_thread_starts(s->file, s->fdes, s->nfdes, &s->symbols);
+	symbols__find(&s->symbols, names, NAMES, at);
+	s->is_libc = at[CREATE] || at[START_MAIN];
+	s->is_ada = at[ADA_INIT] || at[GNAT_INIT];
+	err = add_go_functions(s, at[GO_MAIN]);
+	if (!err)
+		err = add_entry_point(s);
+	if (!err && !at[MAIN])
+		err = glibc__add_main(s->file, s->fdes, s->nfdes, &s->symbols);
+	if (!err)
+		err = glibc__add_thread_starts(s->file, s->fdes, s->nfdes, at[START_MAIN],
+					       at[CREATE], &s->symbols);
 	return err;
 }
 

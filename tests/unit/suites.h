@@ -82,7 +82,7 @@
 	X(event_trace)                                                                             \
 	X(shm_reader)                                                                              \
 	X(poll_join)                                                                               \
-	X(kallsyms)                                                                                \
+	X(kernel_names)                                                                            \
 	X(unwind_index)                                                                            \
 	X(unwind_table)                                                                            \
 	X(recorded)                                                                                \

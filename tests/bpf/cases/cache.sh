@@ -191,7 +191,36 @@ of_users()
 		fail 'the C library is not kept' "$(kept)"
 }
 
+# What the kernel has loaded of a quartzd: sums of instructions, names aside.
+loaded()
+{
+	start quartzd "$out/quartzd" --private --cpu none -o "$T/profile" "$@" -- sh -c 'echo runs; sleep 2'
+	await quartzd.out runs
+	for info in /proc/"$pid"/fdinfo/*; do
+		sed -n 's/^prog_tag:[^0-9a-f]*//p' "$info" 2>/dev/null # it may be closed
+	done | sort -u
+	wait "$pid"
+}
+
+# Where the types of the kernel that programs need are from, the programs are the same.
+types()
+{
+	mkdir -m 700 "$QUARTZ_CACHE_DIR"
+	loaded --verbose >libbpf
+	loaded --cache-size 0 >made
+	loaded >keeps
+	find "$QUARTZ_CACHE_DIR" -name 'types-*' | grep . || fail 'no types are kept'
+	loaded >kept
+	change_all 100
+	loaded >damaged
+	[ "$(wc -l <libbpf)" -ge 10 ] || fail 'few programs are loaded' "$(cat libbpf)"
+	for f in made keeps kept damaged; do
+		cmp libbpf $f || fail "other programs: $f" "$(diff libbpf $f)"
+	done
+}
+
 try 'a second run makes no tables again' second_run
+try 'programs are the same, wherever the types are from' types
 try 'eight runs at once keep tables in one place' eight
 try 'tables without room for them' full_disk
 try 'tables where nothing can be written' read_only

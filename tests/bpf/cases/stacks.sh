@@ -258,8 +258,20 @@ goroutines()
 		fail 'another advice' "$(jq -c .findings advice.json)"
 }
 
+# What is named of the kernel is a function that it has, and all is named.
+kernel_names()
+{
+	awk '{ print $3 }' /proc/kallsyms | sort -u >names
+	launch dd if=/dev/zero of=/dev/null bs=1M count=6000
+	lawful
+	jq -r '.scopes[0].rows[] | select(.module == "[kernel]").name' report.json | sort -u >named
+	grep -qx do_syscall_64 named || fail 'the kernel has no names' "$(essence)"
+	[ -z "$(comm -23 named names)" ] || fail 'not of the kernel' "$(comm -23 named names)"
+}
+
 thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
+try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24
 thorough 'call frame information of zeros' hostile zero

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/symbolizer/table_cache.h"
@@ -212,6 +214,99 @@ START_TEST(are_checked)
 }
 END_TEST
 
+/* ---- images that change ---- */
+
+#define OTHER  "/lib/x86_64-linux-gnu/libm.so.6"
+#define IMAGE  "/image"
+#define SETTLE 3 /* s: what was changed later than that is not kept */
+
+struct contents {
+	char *bytes;
+	size_t n;
+};
+
+static struct contents read_image(const char *path)
+{
+	struct contents c = {0};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ck_assert(fd >= 0 && !fstat(fd, &st));
+	c.n = (size_t)st.st_size;
+	c.bytes = malloc(c.n);
+	ck_assert_int_eq(read(fd, c.bytes, c.n), c.n);
+	close(fd);
+	return c;
+}
+
+/* The build id, in the note that linkers write. */
+static char *build_id(const struct contents *c)
+{
+	static const uint32_t note[] = {4, 20, 3, 0x00554e47 /* GNU */};
+	char *at = memmem(c->bytes, c->n, note, sizeof(note));
+
+	ck_assert_ptr_nonnull(at);
+	return at + sizeof(note);
+}
+
+/* In place, and as if nothing had been written, as far as its owner can see to that. */
+static void rewrite(const char *path, const struct contents *c, size_t n)
+{
+	const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+
+	if (fd < 0 || ftruncate(fd, (off_t)n) || pwrite(fd, c->bytes, n, 0) != (ssize_t)n ||
+	    futimens(fd, times))
+		_exit(1);
+	close(fd);
+}
+
+static void compare_now(const char *path)
+{
+	struct run runs[3] = {begin(false), begin(true), begin(true)};
+
+	compare(path, runs);
+	for (int k = 0; k < 3; k++)
+		end(&runs[k]);
+}
+
+/* One after the other with one build id and equal times, each kept; one cut; and one that is written while it is read. */
+START_TEST(are_of_what_the_image_is)
+{
+	struct contents images[] = {read_image(LIBC), read_image(OTHER)};
+	char path[sizeof(directory) + sizeof(IMAGE)];
+	pid_t writer;
+
+	snprintf(path, sizeof(path), "%s" IMAGE, directory);
+	memcpy(build_id(&images[1]), build_id(&images[0]), 20);
+	for (int i = 0; i < 2; i++) {
+		rewrite(path, &images[i], images[i].n);
+		compare_now(path);
+		sleep(SETTLE);
+		compare_now(path);
+	}
+	rewrite(path, &images[0], images[0].n / 2);
+	compare_now(path);
+	writer = fork();
+	for (int i = 0; !writer; i++)
+		rewrite(path, &images[i % 2], images[i % 2].n);
+	for (int i = 0; i < 20; i++) {
+		struct run run = begin(true);
+		struct rows r = ask(&run, open(path, O_RDONLY | O_CLOEXEC), 0, 0);
+
+		free(r.rows);
+		end(&run);
+	}
+	kill(writer, SIGKILL);
+	ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
+	compare_now(path);
+	sleep(SETTLE);
+	compare_now(path);
+	free(images[0].bytes);
+	free(images[1].bytes);
+}
+END_TEST
+
 Suite *suite_kept_tables(void)
 {
 	Suite *suite = suite_create("kept_tables");
@@ -221,6 +316,8 @@ Suite *suite_kept_tables(void)
 	tcase_add_test(tc, are_the_same);
 	tcase_add_test(tc, are_not_of_a_child_that_has_read_others);
 	tcase_add_test(tc, are_checked);
+	tcase_add_test(tc, are_of_what_the_image_is);
+	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
