@@ -58,12 +58,20 @@ static bool maps_each_time(const struct asked *asked)
 	       MAPS_EACH_TIME * (double)asked->memory_ns;
 }
 
+/* Who has more copied than it takes to ask for it has large steps: what else they take is by the page, too. */
+static bool is_large(const struct qz_cost_row *row)
+{
+	return row->cost == QZ_COST_CALLS && row->bulk_norm_ns > row->figure.norm_ns / 2;
+}
+
 static uint64_t by_step(const struct asked *asked, const struct qz_cost_row *row)
 {
 	if (row->cost == QZ_COST_CALLS && row->origin == QZ_ORIGIN_MEMORY &&
 	    row->asker != QZ_NONE && maps_each_time(&asked[row->asker]))
 		return row->figure.norm_ns;
-	return row->cost == QZ_COST_LINES ? 0 : row->figure.norm_ns - row->bulk_norm_ns;
+	return row->cost == QZ_COST_LINES || is_large(row)
+		       ? 0
+		       : row->figure.norm_ns - row->bulk_norm_ns;
 }
 
 /* Adds up a class; `most`: of what procedures asked for, the row with most. */

@@ -91,6 +91,7 @@ static const struct qz_cost_code table[] = {
 	/* by the byte or by the page */
 	ROW(KERNEL, "*copy_user*", WORK, OTHER, BULK),
 	ROW(KERNEL, "_copy_*_iter*", WORK, OTHER, BULK),
+	ROW(KERNEL, "copy_folio_*", WORK, OTHER, BULK),
 	ROW(KERNEL, "*rep_movs*", WORK, OTHER, BULK),
 	ROW(KERNEL, "*rep_stos*", WORK, OTHER, BULK),
 	ROW(KERNEL, "clear_page*", WORK, OTHER, BULK),

@@ -229,6 +229,76 @@ START_TEST(the_start_of_a_command_is_no_step)
 }
 END_TEST
 
+/* One of two processors works, all of the time in a call: so many of 1,000 ms copy there. */
+static struct fixture calling(uint64_t copies_ms)
+{
+	static const char *const kernel[] = {"do_syscall_64", "copy_folio_from_iter_atomic",
+					     "shmem_write_end"};
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+
+	fixture__samples(&f, scope, main, "main io do_syscall_64 copy_folio_from_iter_atomic", 1,
+			 copies_ms);
+	fixture__samples(&f, scope, main, "main io do_syscall_64 shmem_write_end", 1,
+			 1000 - copies_ms);
+	for (size_t i = 0; !f.err && i < sizeof(kernel) / sizeof(kernel[0]); i++)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, kernel[i])].module, "[kernel]");
+	return f;
+}
+
+/* Who copies for more than half of the time has blocks that are large. */
+START_TEST(calls_with_large_blocks_are_not_too_small)
+{
+	struct fixture f = calling(100);
+	struct advised x = advise(&f, 2);
+
+	ck_assert_ptr_nonnull(find(x.a, "steps"));
+	ck_assert_str_eq(find(x.a, "steps")->word, "CALLS TOO SMALL");
+	done(&x);
+	f = calling(550);
+	x = advise(&f, 2);
+	ck_assert_ptr_null(find(x.a, "steps"));
+	done(&x);
+}
+END_TEST
+
+/* A queue of 400 ms: in what asks for these calls, or elsewhere. */
+static struct fixture queueing(const char *stack)
+{
+	struct fixture f = calling(100);
+	struct qz_wait wait = {.thread = 0, .blocked_ns = 400 * MS, .nominal = 1, .count = 10};
+
+	wait.object = fixture__object(&f, 0, QZ_OBJECT_LOCK, "the inode's lock of /tmp/log");
+	fixture__wait(&f, &wait, stack, "pwrite64");
+	if (!f.err) {
+		f.p->objects[wait.object].queue_ns[1] = 400 * MS;
+		f.p->objects[wait.object].waits = 10;
+	}
+	return f;
+}
+
+START_TEST(a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it)
+{
+	struct fixture f = queueing("main io");
+	struct advised x = advise(&f, 2);
+	const struct qz_finding *found = find(x.a, "steps");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->word, "CONTENDED");
+	ck_assert_ptr_nonnull(strstr(found->what, "the inode's lock of /tmp/log 40%"));
+	ck_assert_ptr_nonnull(strstr(found->remedy, "larger writes"));
+	ck_assert_ptr_null(find(x.a, "contention"));
+	done(&x);
+	f = queueing("main other");
+	x = advise(&f, 2);
+	ck_assert_ptr_nonnull(find(x.a, "steps"));
+	ck_assert_str_eq(find(x.a, "steps")->word, "CALLS TOO SMALL");
+	done(&x);
+}
+END_TEST
+
 /* Nor are they divided among threads: the work is, of 800 ms. */
 START_TEST(few_steps_are_not_too_small)
 {
@@ -1097,6 +1167,8 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, what_a_start_costs_is_told);
 	tcase_add_test(tc, the_start_of_a_command_is_no_step);
 	tcase_add_test(tc, few_steps_are_not_too_small);
+	tcase_add_test(tc, calls_with_large_blocks_are_not_too_small);
+	tcase_add_test(tc, a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
 	tcase_add_test(tc, others_come_first_where_they_cost_most);
