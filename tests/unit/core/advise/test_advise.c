@@ -1159,6 +1159,45 @@ START_TEST(names_are_quoted_in_commands)
 }
 END_TEST
 
+/* Samples without a name, and with a stack that is cut, of 100; of a few nothing is said. */
+static const struct {
+	uint64_t samples, unresolved, truncated;
+	const char *module, *said;
+} missing[] = {
+	{100, 99, 0, "/usr/lib/libgame.so",
+	 ". The code of 99% of its samples has no names: most of it is in libgame.so"},
+	{100, 60, 0, "",
+	 ". The code of 60% of its samples has no names: most of it is in memory without a file"},
+	{100, 0, 70, "",
+	 ". 70% of its stacks are cut: callers have less time below than is theirs"},
+	{100, 40, 40, "", NULL},
+	{10, 10, 10, "", NULL},
+};
+
+START_TEST(what_is_missing_is_said_first)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	struct advised x;
+	char *verdict;
+
+	fixture__samples(&f, scope, main, "main [unknown]", 1, missing[_i].samples);
+	if (!f.err)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, "[unknown]")].module,
+			missing[_i].module);
+	f.p->scopes[scope].samples = missing[_i].samples;
+	f.p->scopes[scope].unresolved = missing[_i].unresolved;
+	f.p->scopes[scope].truncated = missing[_i].truncated;
+	x = advise(&f, 2);
+	verdict = qz_verdict__text(x.a);
+	ck_assert_pstr_eq(strstr(verdict, ". "), missing[_i].said);
+	free(verdict);
+	done(&x);
+}
+END_TEST
+
 Suite *suite_advise(void)
 {
 	Suite *s = suite_create("advise");
@@ -1172,6 +1211,8 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, small_steps_are_no_serial_phase);
 	tcase_add_test(tc, what_a_start_costs_is_told);
 	tcase_add_test(tc, the_start_of_a_command_is_no_step);
+	tcase_add_loop_test(tc, what_is_missing_is_said_first, 0,
+			    sizeof(missing) / sizeof(missing[0]));
 	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, calls_with_large_blocks_are_not_too_small);
 	tcase_add_test(tc, a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it);
