@@ -264,6 +264,31 @@ START_TEST(calls_with_large_blocks_are_not_too_small)
 }
 END_TEST
 
+/* A server that waits for requests most of the time gets no more of them with larger calls; a command that waits ends. */
+START_TEST(who_has_no_work_waits_for_it_with_larger_calls_too)
+{
+	static const uint64_t level_ns[] = {1500 * MS, 1000 * MS, 0};
+
+	for (int ended = 0; ended < 2; ended++) {
+		struct fixture f = calling(100);
+		struct qz_wait wait = {
+			.thread = 0, .object = QZ_NONE, .blocked_ns = 1500 * MS, .count = 1000};
+		struct advised x;
+
+		fixture__wait(&f, &wait, "main io recv", "socket");
+		memcpy(f.p->scopes[0].level_ns, level_ns, sizeof(level_ns));
+		f.p->scopes[0].kind = ended ? QZ_SCOPE_JOB : QZ_SCOPE_PROCESS;
+		f.p->scopes[0].ended = ended;
+		f.p->threads[0].running_ns = 1000 * MS;
+		qz_scope__sum_levels(&f.p->scopes[0]);
+		x = advise(&f, 2);
+		ck_assert_ptr_nonnull(find(x.a, "steps"));
+		ck_assert_uint_eq(find(x.a, "steps")->gain_high_ns / MS, ended ? 2500 : 1000);
+		done(&x);
+	}
+}
+END_TEST
+
 /* A queue of 400 ms: in what asks for these calls, or elsewhere. */
 static struct fixture queueing(const char *stack)
 {
@@ -1215,6 +1240,7 @@ Suite *suite_advise(void)
 			    sizeof(missing) / sizeof(missing[0]));
 	tcase_add_test(tc, few_steps_are_not_too_small);
 	tcase_add_test(tc, calls_with_large_blocks_are_not_too_small);
+	tcase_add_test(tc, who_has_no_work_waits_for_it_with_larger_calls_too);
 	tcase_add_test(tc, a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
