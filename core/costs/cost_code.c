@@ -219,6 +219,17 @@ static const struct qz_cost_code table[] = {
 	ROW(NULL, "GOMP_*", HANDING, OPENMP, WEAK),
 	ROW(NULL, "__kmp*", HANDING, OPENMP, WEAK),
 
+	/* ---- MPI, and what carries its messages ---- */
+	ROW("mca_op_*", "*", WORK, OTHER, RUNTIME),
+	ROW("mca_*", "*", HANDING, MPI, WEAK),
+	ROW("libmpi*", "*", HANDING, MPI, WEAK),
+	ROW("libopen-pal*", "*", HANDING, MPI, WEAK),
+	ROW("libopen-rte*", "*", HANDING, MPI, WEAK),
+	ROW("libucp*", "*", HANDING, MPI, WEAK),
+	ROW("libucs*", "*", HANDING, MPI, WEAK),
+	ROW("libuct*", "*", HANDING, MPI, WEAK),
+	ROW("libfabric*", "*", HANDING, MPI, WEAK),
+
 	/* ---- oneTBB ---- */
 	ROW("libtbbmalloc*", "*", WORK, OTHER, RUNTIME),
 	ROW("libtbb*", "*", HANDING, TBB, WEAK),
@@ -478,6 +489,7 @@ const char *qz_cost_origin__name(enum qz_cost_origin origin)
 		[QZ_ORIGIN_PROCESSES] = "processes",
 		[QZ_ORIGIN_OPENMP] = "OpenMP",
 		[QZ_ORIGIN_TBB] = "TBB",
+		[QZ_ORIGIN_MPI] = "MPI",
 		[QZ_ORIGIN_OPENBLAS] = "OpenBLAS",
 		[QZ_ORIGIN_GO] = "Go",
 		[QZ_ORIGIN_JAVA] = "Java",

@@ -55,6 +55,9 @@ static const struct {
 	 "schedule(dynamic, 100)), nowait; or OMP_NUM_THREADS=1 for small loops"},
 	{QZ_COST_HANDING, QZ_ORIGIN_TBB, false,
 	 "larger pieces: a grain size (blocked_range<>(begin, end, 1000), simple_partitioner)"},
+	{QZ_COST_HANDING, QZ_ORIGIN_MPI, false,
+	 "fewer and larger messages (one of an array, one reduction of several values), and work "
+	 "meanwhile (MPI_Isend, MPI_Irecv, MPI_Iallreduce)"},
 	{QZ_COST_HANDING, QZ_ORIGIN_OPENBLAS, false,
 	 "OPENBLAS_NUM_THREADS=1 for matrices as small as these"},
 	{QZ_COST_HANDING, QZ_ORIGIN_GO, false,
