@@ -246,12 +246,9 @@ static enum status print_pairs_json(const struct view *v)
 
 static enum status complain_without_samples(const struct view *v)
 {
-	uint64_t samples = 0;
-
 	for (uint32_t i = 0; i < v->n; i++)
-		samples += v->profile->scopes[v->scopes[i]].samples;
-	if (samples || !v->profile->rate_hz) /* none were to be taken */
-		return STATUS_OK;
+		if (qz_scope__is_measured(v->profile, v->scopes[i]))
+			return STATUS_OK;
 	complain("no samples were captured");
 	return STATUS_NO_SAMPLES;
 }

@@ -206,7 +206,7 @@ static enum status read_parallelism(const char *file, double *rate)
 	struct view view = {0};
 	enum status status = view__open(&view, &of);
 
-	if (status == STATUS_OK && view.reports[0]->elapsed_ns)
+	if (status == STATUS_OK && view.profile->scopes[view.scopes[0]].samples)
 		*rate = view.reports[0]->parallelism * (double)view.reports[0]->busy_ns /
 			(double)view.reports[0]->elapsed_ns;
 	view__close(&view);

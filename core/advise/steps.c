@@ -58,12 +58,20 @@ static bool maps_each_time(const struct asked *asked)
 	       MAPS_EACH_TIME * (double)asked->memory_ns;
 }
 
+/* Who has more copied than it takes to ask for it has large steps: what else they take is by the page, too. */
+static bool is_large(const struct qz_cost_row *row)
+{
+	return row->cost == QZ_COST_CALLS && row->bulk_norm_ns > row->figure.norm_ns / 2;
+}
+
 static uint64_t by_step(const struct asked *asked, const struct qz_cost_row *row)
 {
 	if (row->cost == QZ_COST_CALLS && row->origin == QZ_ORIGIN_MEMORY &&
 	    row->asker != QZ_NONE && maps_each_time(&asked[row->asker]))
 		return row->figure.norm_ns;
-	return row->cost == QZ_COST_LINES ? 0 : row->figure.norm_ns - row->bulk_norm_ns;
+	return row->cost == QZ_COST_LINES || is_large(row)
+		       ? 0
+		       : row->figure.norm_ns - row->bulk_norm_ns;
 }
 
 /* Adds up a class; `most`: of what procedures asked for, the row with most. */
@@ -181,11 +189,17 @@ static int find_idle(const struct qz_steps *s, const struct qz_report *r, uint64
 	return err;
 }
 
+/* What has no work waits for some: that is not shorter with larger steps. */
+static bool has_work(const struct qz_report *r, const struct qz_usage *u)
+{
+	return qz_usage__is_closed(r) || !qz_usage__is_open(r, u);
+}
+
 /* Calls do not keep other threads from working: what is left is not spread over more processors. */
 static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct asked *asked)
 {
 	struct qz_usage u;
-	uint64_t stays;
+	uint64_t stays, waits;
 	double able, rest = left(s, asked), width;
 	int err = find_idle(s, r, &stays);
 
@@ -195,8 +209,9 @@ static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct 
 	rest = width > 1 ? rest / width : rest;
 	rest = rest < (double)r->busy_ns ? rest / (double)r->busy_ns : 1;
 	stays = stays < u.idle_ns ? stays : u.idle_ns;
+	waits = has_work(r, &u) ? u.idle_ns - stays : 0;
 	s->gain.low_ns = (uint64_t)(TENFOLD * s->share * able);
-	s->gain.high_ns = (uint64_t)((1 - rest) * able) + u.idle_ns - stays;
+	s->gain.high_ns = (uint64_t)((1 - rest) * able) + waits;
 	s->gain = qz_bounds__within(r, s->gain);
 	return err;
 }

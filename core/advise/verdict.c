@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/advise/usage.h"
 #include "core/model/allowed.h"
+#include "core/util/base_name.h"
 
 /* Shares of the elapsed time. */
 #define ALL	 0.98 /* what is left is the start and the end of a program */
@@ -14,6 +16,7 @@
 #define PARALLEL 0.9  /* of the processors, while any was busy */
 #define TAKEN	 0.1  /* processors, on average */
 #define OWN	 0.02 /* of the processors, on average */
+#define ENOUGH	 16   /* samples */
 
 static double part(const struct qz_report *r, uint64_t ns)
 {
@@ -216,6 +219,43 @@ static void say_lost(FILE *out, const struct qz_profile *p)
 			seconds);
 }
 
+/* The file with most of the code that has no name; NULL: it is of none, as code that was copied or made. */
+static const char *unnamed_file(const struct qz_report *r)
+{
+	const struct qz_row *most = NULL;
+	const char *module;
+
+	for (uint32_t i = 0; i < r->nrows; i++)
+		if (!strcmp(r->profile->procedures[r->rows[i].procedure].name, "[unknown]") &&
+		    (!most || r->rows[i].self.cpu_ns > most->self.cpu_ns))
+			most = &r->rows[i];
+	module = most ? r->profile->procedures[most->procedure].module : "";
+	return *module && *module != '[' ? qz_base_name(module) : NULL;
+}
+
+/* What the procedures that follow do not tell. */
+static void say_missing(FILE *out, const struct qz_report *r)
+{
+	const struct qz_scope *s = &r->profile->scopes[r->scope];
+	double unnamed = (double)s->unresolved, cut = (double)s->truncated;
+	double all = (double)s->samples;
+	const char *file;
+
+	if (s->samples < ENOUGH)
+		return;
+	if (unnamed >= MOST * all) {
+		file = unnamed_file(r);
+		fprintf(out,
+			". The code of %.0f%% of its samples has no names: most of it is in %s",
+			100 * unnamed / all, file ? file : "memory without a file");
+	}
+	if (cut >= MOST * all)
+		fprintf(out,
+			". %.0f%% of its stacks are cut: callers have less time below than is "
+			"theirs",
+			100 * cut / all);
+}
+
 char *qz_verdict__text(const struct qz_advice *a)
 {
 	const struct qz_report *r = a->report;
@@ -236,6 +276,7 @@ char *qz_verdict__text(const struct qz_advice *a)
 	say_levels(out, r, u.processors);
 	err = say_taken(out, r, &u);
 	say_lost(out, r->profile);
+	say_missing(out, r);
 	if (!fclose(out) && !err)
 		return text;
 	free(text);

@@ -91,6 +91,7 @@ static const struct qz_cost_code table[] = {
 	/* by the byte or by the page */
 	ROW(KERNEL, "*copy_user*", WORK, OTHER, BULK),
 	ROW(KERNEL, "_copy_*_iter*", WORK, OTHER, BULK),
+	ROW(KERNEL, "copy_folio_*", WORK, OTHER, BULK),
 	ROW(KERNEL, "*rep_movs*", WORK, OTHER, BULK),
 	ROW(KERNEL, "*rep_stos*", WORK, OTHER, BULK),
 	ROW(KERNEL, "clear_page*", WORK, OTHER, BULK),
@@ -217,6 +218,17 @@ static const struct qz_cost_code table[] = {
 	ROW(NULL, "gomp_*", HANDING, OPENMP, WEAK),
 	ROW(NULL, "GOMP_*", HANDING, OPENMP, WEAK),
 	ROW(NULL, "__kmp*", HANDING, OPENMP, WEAK),
+
+	/* ---- MPI, and what carries its messages ---- */
+	ROW("mca_op_*", "*", WORK, OTHER, RUNTIME),
+	ROW("mca_*", "*", HANDING, MPI, WEAK),
+	ROW("libmpi*", "*", HANDING, MPI, WEAK),
+	ROW("libopen-pal*", "*", HANDING, MPI, WEAK),
+	ROW("libopen-rte*", "*", HANDING, MPI, WEAK),
+	ROW("libucp*", "*", HANDING, MPI, WEAK),
+	ROW("libucs*", "*", HANDING, MPI, WEAK),
+	ROW("libuct*", "*", HANDING, MPI, WEAK),
+	ROW("libfabric*", "*", HANDING, MPI, WEAK),
 
 	/* ---- oneTBB ---- */
 	ROW("libtbbmalloc*", "*", WORK, OTHER, RUNTIME),
@@ -484,6 +496,7 @@ const char *qz_cost_origin__name(enum qz_cost_origin origin)
 		[QZ_ORIGIN_PROCESSES] = "processes",
 		[QZ_ORIGIN_OPENMP] = "OpenMP",
 		[QZ_ORIGIN_TBB] = "TBB",
+		[QZ_ORIGIN_MPI] = "MPI",
 		[QZ_ORIGIN_OPENBLAS] = "OpenBLAS",
 		[QZ_ORIGIN_GO] = "Go",
 		[QZ_ORIGIN_JAVA] = "Java",

@@ -29,6 +29,7 @@ enum qz_cost_origin {
 	QZ_ORIGIN_PROCESSES,
 	QZ_ORIGIN_OPENMP,
 	QZ_ORIGIN_TBB,
+	QZ_ORIGIN_MPI, /* and the transports below it */
 	QZ_ORIGIN_OPENBLAS,
 	QZ_ORIGIN_GO,
 	QZ_ORIGIN_JAVA,

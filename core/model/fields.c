@@ -162,6 +162,7 @@ const struct qz_field qz_object_fields[] = {
 	QZ_FIELD(U64, qz_object, line_alone, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_elsewhere, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(U64, qz_object, line_elsewhere_alone, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
+	QZ_FIELD(U64, qz_object, line_there, QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	{0},
 };
 

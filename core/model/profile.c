@@ -11,6 +11,9 @@
 #include "core/model/timeline.h"
 #include "core/model/what_if.h"
 
+/* Where so many were to be expected, not one is a fault. */
+#define MANY_SAMPLES 16
+
 static char *const marker_names[QZ_PROCEDURE_KINDS] = {
 	[QZ_PROCEDURE] = "",
 	[QZ_THREAD_START] = "[thread]",
@@ -494,6 +497,14 @@ void qz_profile__drop_empty_samples(struct qz_profile *p)
 }
 
 /* ---- scopes and threads ---- */
+
+bool qz_scope__is_measured(const struct qz_profile *p, uint32_t scope)
+{
+	const struct qz_scope *s = &p->scopes[scope];
+	double expected = (double)qz_scope__running_ns(s) / 1e9 * p->rate_hz;
+
+	return s->samples || !p->rate_hz || (s->elapsed_ns && expected < MANY_SAMPLES);
+}
 
 uint32_t qz_profile__machine(const struct qz_profile *p)
 {

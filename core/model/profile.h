@@ -295,9 +295,11 @@ struct qz_object {
 	/*
 	 * Of a cache line, samples at the rate that was asked for. Those at it while another user of it ran, and one of
 	 * them writes, are the ones that carry it; `same` of these use the same bytes. Beside them, those at it while
-	 * no such user ran, and those of its users elsewhere, while one ran and while none did.
+	 * no such user ran, and those of its users elsewhere, while one ran and while none did. Of those while one ran,
+	 * the ones that were sampled before it tell what they wait for: at it and elsewhere. Older profiles do not have
+	 * `there`, and elsewhere is of all.
 	 */
-	uint64_t line_same, line_alone, line_elsewhere, line_elsewhere_alone;
+	uint64_t line_same, line_alone, line_there, line_elsewhere, line_elsewhere_alone;
 };
 
 /*
@@ -476,6 +478,12 @@ static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
 {
 	return qz_levels__cpu(scope->level_ns, scope->nlevels);
 }
+
+/*
+ * Whether a profile tells what the scope did: it was measured for some time, and has samples, or ran for so little that none
+ * are to be expected. Who only waits has none, and all of its waits. True if no samples were asked for.
+ */
+bool qz_scope__is_measured(const struct qz_profile *p, uint32_t scope);
 
 /* The longest block: of a part of a run at most, since the others took 10 ms each. */
 static inline uint64_t qz_loop__longest_ns(const struct qz_loop *loop)

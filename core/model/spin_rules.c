@@ -65,6 +65,18 @@ static int add_rule(struct spin_rules *rules, enum spin_rule_kind kind, const ch
 	return 0;
 }
 
+static enum spin_rule_kind kind_of(char sign)
+{
+	switch (sign) {
+	case '!':
+		return SPIN_RULE_WORKS;
+	case '+':
+		return SPIN_RULE_BELOW;
+	default:
+		return SPIN_RULE_MAY;
+	}
+}
+
 /* A line without its end, which may be written to. */
 static int add_line(struct spin_rules *rules, char *line)
 {
@@ -76,15 +88,16 @@ static int add_line(struct spin_rules *rules, char *line)
 		end[-1] = '\0';
 	if (*line == '\0' || *line == '#')
 		return 0;
-	if (*line == '!' || *line == '~')
-		kind = *line++ == '!' ? SPIN_RULE_WORKS : SPIN_RULE_MAY;
+	if (*line == '!' || *line == '~' || *line == '+')
+		kind = kind_of(*line++);
 	colon = find_colon(line);
 	if (colon) {
 		module = line;
 		*colon = '\0';
 		line = colon + 1;
 	}
-	if (*line == '\0' || strchr(" \t", *line) || (module && *module == '\0'))
+	if (*line == '\0' || strchr(" \t", *line) || (module && *module == '\0') ||
+	    (kind == SPIN_RULE_BELOW && !module))
 		return -EINVAL;
 	/* All code of all programs is never meant; all of one module may be. */
 	if (line[strspn(line, "*?")] == '\0' && (!module || module[strspn(module, "*?")] == '\0'))
@@ -112,7 +125,7 @@ static int refuse(int err, const char *name, uint32_t number, char *error, size_
 		break;
 	default:
 		snprintf(error, error_size,
-			 "%s:%u: not a rule; it must be [!|~][MODULE:]PROCEDURE, up to %d bytes",
+			 "%s:%u: not a rule; it must be [!|~|+][MODULE:]PROCEDURE, up to %d bytes",
 			 name, number, SPIN_RULES_MAX_LINE);
 		break;
 	}
@@ -172,4 +185,14 @@ enum spin_rule_kind spin_rules__find(const struct spin_rules *rules, const char 
 			return rule->kind;
 	}
 	return SPIN_RULE_NONE;
+}
+
+bool spin_rules__have_below(const struct spin_rules *rules, const char *module)
+{
+	module = qz_base_name(module);
+	for (uint32_t i = 0; i < rules->n; i++)
+		if (rules->items[i].kind == SPIN_RULE_BELOW &&
+		    spin_rules__matches(rules->items[i].module, module))
+			return true;
+	return false;
 }

@@ -22,6 +22,7 @@ enum spin_rule_kind {
 	SPIN_RULE_WAITS, /* the procedure does nothing but wait */
 	SPIN_RULE_MAY,	 /* it waits or passes: only what is confirmed counts */
 	SPIN_RULE_WORKS, /* it does not wait, whatever its code looks like */
+	SPIN_RULE_BELOW, /* it waits, and so does what it calls */
 };
 
 struct spin_rule {
@@ -48,6 +49,9 @@ void spin_rules__free(struct spin_rules *rules);
 /* What the rules say about a procedure of a module (a path, or "[kernel]"). */
 enum spin_rule_kind spin_rules__find(const struct spin_rules *rules, const char *module,
 				     const char *procedure);
+
+/* Whether there are rules of the kind SPIN_RULE_BELOW for procedures of a module; one without a module is for none. */
+bool spin_rules__have_below(const struct spin_rules *rules, const char *module);
 
 /* Whether text is of the form of the pattern, in which * stands for any characters, ? for one. */
 bool spin_rules__matches(const char *pattern, const char *text);

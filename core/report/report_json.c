@@ -201,6 +201,7 @@ static const struct qz_field cost_fields[] = {
 static const struct qz_field line_fields[] = {
 	QZ_SHOWN_FIELD(U64, qz_object, line_same),
 	QZ_SHOWN_FIELD(U64, qz_object, line_alone),
+	QZ_SHOWN_FIELD(U64, qz_object, line_there),
 	QZ_SHOWN_FIELD(U64, qz_object, line_elsewhere),
 	QZ_SHOWN_FIELD(U64, qz_object, line_elsewhere_alone),
 	{0},

@@ -21,6 +21,9 @@
  */
 #define USUAL 0.65
 
+/* Processor time of the thread with most of it, by that of the one with least. */
+#define IN_TURNS 1.2
+
 /* What they would save if none had to wait while one works. With more than two, levels between have room too. */
 static uint64_t room(const struct qz_report *r, const struct qz_alone *alone)
 {
@@ -146,12 +149,18 @@ static bool has_openmp(const struct qz_profile *p)
 	return false;
 }
 
+/* Of threads that did as much as each other in the end, none is the slowest: now this one works, now that. */
 static bool is_balanced(const struct qz_alone *alone)
 {
-	return (double)alone->most_ns < 1.2 * (double)alone->least_ns;
+	return (double)alone->most_ns < IN_TURNS * (double)alone->least_ns;
 }
 
-/* Of threads that did as much as each other in the end, none is the slowest: now this one works, now that. */
+/* What the slowest has more to do than the others, they wait for. Of the time that one works alone, that is not the half. */
+static bool takes_turns(const struct qz_alone *alone)
+{
+	return is_balanced(alone) || alone->most_ns - alone->least_ns < alone->shared_ns / 2;
+}
+
 static void say_what(struct qz_finding *f, const struct qz_report *r, const struct qz_alone *alone)
 {
 	double percent = qz_finding__percent(r, alone->shared_ns);
@@ -192,7 +201,7 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 	    alone.sharers < 2)
 		return err;
 	err = find_spinning(r, &alone, &spinning);
-	if (!err && spinning == QZ_NONE && is_balanced(&alone) && !alone.apart)
+	if (!err && spinning == QZ_NONE && takes_turns(&alone) && !alone.apart)
 		err = qz_parking__find(r, alone.shared_phase, &parking);
 	if (err)
 		return err;

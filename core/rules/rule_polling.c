@@ -139,6 +139,18 @@ static int report_it(const struct polling *s, uint64_t idle_ns, struct qz_advice
 	return qz_advise__add(a, &f);
 }
 
+/* Time in which threads queued for a lock whose holder was blocked: who sleeps with it is waited for, and looks for nothing. */
+static uint64_t queued_for_sleepers(const struct qz_report *r)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < r->nobjects; i++)
+		if (qz_object_cost__is_held(r, &r->objects[i]) &&
+		    r->objects[i].cost.held_blocked_ns > most)
+			most = r->objects[i].cost.held_blocked_ns;
+	return most;
+}
+
 static int find(struct polling *s, struct qz_advice *a)
 {
 	const struct qz_report *r = s->report;
@@ -150,7 +162,7 @@ static int find(struct polling *s, struct qz_advice *a)
 	idle_ns = r->idle_ns > s->outside_ns ? r->idle_ns - s->outside_ns : 0;
 	idle_ns = s->asleep_ns < idle_ns ? s->asleep_ns : idle_ns;
 	if ((double)idle_ns < LEAST_ASLEEP * (double)r->elapsed_ns ||
-	    !is_polling(&s->by_procedure[find_most(s)]))
+	    queued_for_sleepers(r) >= idle_ns / 2 || !is_polling(&s->by_procedure[find_most(s)]))
 		return 0;
 	return report_it(s, idle_ns, a);
 }

@@ -10,6 +10,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
+#include "core/model/frames.h"
 #include "core/model/objects.h"
 
 /* Below this share of the busy time it is what threads that work together have to tell each other. */
@@ -28,12 +29,20 @@ struct line {
 
 struct lines {
 	struct line *of; /* objects */
+	bool *shares;	 /* procedures: its code is where a line was waited for */
 	struct line sum;
 	double low_ns;	 /* of sum.norm_ns, would be saved for sure */
-	double alone_ns; /* at words that several use, while no other of them ran */
+	double alone_ns; /* at words that several use, while no other of them ran, in the same code */
 	uint32_t most;	 /* object */
 	uint32_t n;
 };
+
+static uint32_t leaf(const struct qz_profile *p, uint32_t node)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+
+	return qz_frames__next(&frames);
+}
 
 static int add_up(const struct qz_report *r, struct lines *l)
 {
@@ -45,6 +54,7 @@ static int add_up(const struct qz_report *r, struct lines *l)
 		const struct qz_sample *s = &p->samples[i];
 		struct qz_cost_stack stack;
 		struct line *line;
+		uint32_t code;
 
 		if (s->scope != r->scope || s->spinning || s->object == QZ_NONE ||
 		    p->objects[s->object].kind != QZ_OBJECT_LINE)
@@ -54,6 +64,9 @@ static int add_up(const struct qz_report *r, struct lines *l)
 		stack = qz_cost_walk__at(&walk, s->node);
 		if (qz_cost_walk__of(&walk, &stack, s) != QZ_COST_LINES)
 			continue;
+		code = leaf(p, s->node);
+		if (code != QZ_NONE)
+			l->shares[code] = true;
 		line->norm_ns += s->norm_ns;
 		line->cpu_ns += s->cpu_ns;
 		line->count += qz_sample__weight(s);
@@ -62,33 +75,31 @@ static int add_up(const struct qz_report *r, struct lines *l)
 	return err;
 }
 
-/* Wilson's bounds of the share that `some` of `all` are an estimate of. */
-static double share_at(double some, double all, double sigmas)
+/* Samples that tell what the line takes beside others. */
+static double there(const struct qz_object *o, const struct line *line)
 {
-	double share = some / all, square = sigmas * sigmas;
-	double middle = share + square / (2 * all);
-	double width = sqrt(share * (1 - share) / all + square / (4 * all * all));
-
-	return (middle + sigmas * width) / (1 + square / all);
+	return (double)(o->line_there ? o->line_there : line->all);
 }
 
 /*
  * What would be saved for sure: for each sample elsewhere so many are at the line when others run, and so many when none
- * does, which it would be always. Both are uncertain.
+ * does, which it would be always. The quotient of the two, an odds ratio, at the lower end of its interval (Woolf's, with
+ * Haldane's halves).
  */
 static double saved_share(const struct qz_object *o, const struct line *line)
 {
-	double beside = (double)line->all + (double)o->line_elsewhere;
-	double alone = (double)o->line_alone + (double)o->line_elsewhere_alone, least, most, saved;
+	double counts[] = {there(o, line), (double)o->line_elsewhere, (double)o->line_alone,
+			   (double)o->line_elsewhere_alone};
+	double ratio, variance = 0;
 
-	if (alone < LEAST_SAMPLES || beside < LEAST_SAMPLES)
+	if (counts[0] + counts[1] < LEAST_SAMPLES || counts[2] + counts[3] < LEAST_SAMPLES)
 		return 0;
-	least = share_at((double)line->all, beside, -SIGMAS);
-	most = share_at((double)o->line_alone, alone, SIGMAS);
-	if (most >= 1 || least <= 0)
-		return 0;
-	saved = least >= 1 ? 1 : 1 - most / (1 - most) * (1 - least) / least;
-	return saved > 0 ? saved : 0;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		counts[i] += 0.5;
+		variance += 1 / counts[i];
+	}
+	ratio = counts[0] / counts[1] / (counts[2] / counts[3]) * exp(-SIGMAS * sqrt(variance));
+	return ratio > 1 ? 1 - 1 / ratio : 0;
 }
 
 /* Whether its users use the same words. */
@@ -97,9 +108,27 @@ static bool has_same_words(const struct qz_object *o, const struct line *line)
 	return o->line_same >= line->all / 2;
 }
 
+/* Processor time of code that waited for lines beside others, while no other thread ran. */
+static double alone_there(const struct qz_report *r, const struct lines *l)
+{
+	const struct qz_profile *p = r->profile;
+	double cpu_ns = 0;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		uint32_t code = leaf(p, s->node);
+
+		if (s->scope == r->scope && !s->spinning && s->busy == 1 && code != QZ_NONE &&
+		    l->shares[code])
+			cpu_ns += (double)s->cpu_ns;
+	}
+	return cpu_ns;
+}
+
 static void add_lines(const struct qz_report *r, struct lines *l)
 {
 	const struct qz_profile *p = r->profile;
+	double alone_ns = alone_there(r, l);
 
 	l->most = QZ_NONE;
 	for (uint32_t i = 0; i < p->nobjects; i++) {
@@ -118,6 +147,8 @@ static void add_lines(const struct qz_report *r, struct lines *l)
 		if (l->most == QZ_NONE || line->norm_ns > l->of[l->most].norm_ns)
 			l->most = i;
 	}
+	if (l->alone_ns > alone_ns)
+		l->alone_ns = alone_ns;
 }
 
 /*
@@ -159,7 +190,7 @@ static int report_it(const struct qz_report *r, const struct lines *l, struct qz
 	qz_finding__prove(
 		&f, NULL, NULL,
 		"samples of its threads at it: %.0f of %.0f beside each other, %.0f of %.0f alone",
-		(double)line->all, (double)(line->all + o->line_elsewhere), (double)o->line_alone,
+		there(o, line), there(o, line) + (double)o->line_elsewhere, (double)o->line_alone,
 		(double)(o->line_alone + o->line_elsewhere_alone));
 	qz_finding__say(&f, &f.remedy, "%s",
 			same ? "let each thread count or collect by itself, in a line of its own "
@@ -171,8 +202,9 @@ static int report_it(const struct qz_report *r, const struct lines *l, struct qz
 
 int qz_rule__shared_line(const struct qz_report *r, struct qz_advice *a)
 {
-	struct lines l = {.of = calloc((size_t)r->profile->nobjects + 1, sizeof(*l.of))};
-	int err = l.of ? add_up(r, &l) : -ENOMEM;
+	struct lines l = {.of = calloc((size_t)r->profile->nobjects + 1, sizeof(*l.of)),
+			  .shares = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.shares))};
+	int err = l.of && l.shares ? add_up(r, &l) : -ENOMEM;
 
 	if (!err) {
 		add_lines(r, &l);
@@ -180,6 +212,7 @@ int qz_rule__shared_line(const struct qz_report *r, struct qz_advice *a)
 		    (double)l.sum.norm_ns >= LEAST_SHARE * (double)r->busy_ns)
 			err = report_it(r, &l, a);
 	}
+	free(l.shares);
 	free(l.of);
 	return err;
 }

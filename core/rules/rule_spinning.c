@@ -5,11 +5,16 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/pools.h"
 #include "core/costs/cost_table.h"
 #include "core/model/frames.h"
+
+#define MPI                                                                                        \
+	"divide the work so that no rank is waited for; as many ranks as there are free CPUs at "  \
+	"most, or Open MPI's --mca mpi_yield_when_idle 1"
 
 /* Below this share of the processor time a wait is shorter than what it would take to sleep. */
 #define LEAST_SHARE 0.02
@@ -132,12 +137,30 @@ static uint32_t find_procedure(const struct spinning *s)
 	return best;
 }
 
+/* Code without a symbol is called by its file and where it begins. */
+static bool has_name(const struct qz_procedure *procedure)
+{
+	return !strstr(procedure->name, "+0x");
+}
+
+/* What the program has called, where the code that spins has no name; NULL: it has one, or nothing is known. */
+static const struct qz_procedure *
+entry_of(const struct qz_report *r, const struct qz_procedure *code, const struct qz_cost_row *most)
+{
+	const struct qz_procedure *through;
+
+	if (has_name(code) || most->through == QZ_NONE)
+		return NULL;
+	through = &r->profile->procedures[most->through];
+	return has_name(through) ? through : NULL;
+}
+
 /*
- * Whose waiting it is: the procedure that spins may be sched_yield of the C library, for whoever asked for it most. 0 or
- * -ENOMEM.
+ * Whose waiting it is: the procedure that spins may be sched_yield of the C library, for whoever asked for it most. Sets
+ * `entry`, too, see above. 0 or -ENOMEM.
  */
 static int find_remedy(const struct qz_report *r, const struct qz_procedure *code,
-		       const char **remedy)
+		       const char **remedy, const struct qz_procedure **entry)
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
 	enum qz_pool_kind kind = qz_pool__of_procedure(code);
@@ -145,6 +168,8 @@ static int find_remedy(const struct qz_report *r, const struct qz_procedure *cod
 	struct qz_cost_table t;
 	int err = qz_cost_table__find(&t, r);
 
+	*remedy = NULL;
+	*entry = NULL;
 	spinning = &t.classes[QZ_COST_SPINNING];
 	if (kind == QZ_POOLS && spinning->n && spinning->rows[0].asker != QZ_NONE) {
 		const struct qz_cost_row *most = &spinning->rows[0];
@@ -152,9 +177,13 @@ static int find_remedy(const struct qz_report *r, const struct qz_procedure *cod
 		kind = qz_pool__of_procedure(&procedures[most->asker]);
 		if (kind == QZ_POOLS && most->through != QZ_NONE)
 			kind = qz_pool__of_procedure(&procedures[most->through]);
+		*entry = entry_of(r, code, most);
+		if (most->origin == QZ_ORIGIN_MPI)
+			*remedy = MPI;
 	}
 	qz_cost_table__free(&t);
-	*remedy = kind == QZ_POOLS ? NULL : qz_pool__info(kind)->passive;
+	if (kind != QZ_POOLS)
+		*remedy = qz_pool__info(kind)->passive;
 	if (!*remedy)
 		*remedy = "let it block after a short while (mutex, condition variable, futex), or "
 			  "start fewer threads than there are CPUs";
@@ -168,15 +197,21 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 	const struct qz_procedure *code = &p->procedures[procedure];
 	uint32_t object = largest(s->on, p->nobjects);
 	const char *remedy;
+	const struct qz_procedure *entry;
 	struct qz_finding f = qz_finding__about("spinning", r, QZ_SUBJECT_PROCEDURE, procedure);
+	char called[QZ_SHORT_NAME] = "";
 
 	f.word = "SPINNING";
 	f.gain_high_ns = gain_at_most(s);
 	f.lost = QZ_LOST_READY;
+	f.failed |= find_remedy(r, code, &remedy, &entry) != 0;
+	if (entry)
+		qz_finding__shorten(called, entry->name);
 	qz_finding__say(&f, &f.what,
-			"%s waits without giving its CPU away: %.0f%% of the CPU time is spun, "
-			"while other threads are ready and have no CPU.",
-			f.shown, 100 * (double)r->spin_ns / (double)s->cpu_ns);
+			"%s%s%s%s waits without giving its CPU away: %.0f%% of the CPU time is "
+			"spun, while other threads are ready and have no CPU.",
+			called, entry ? " (" : "", f.shown, entry ? ")" : "",
+			100 * (double)r->spin_ns / (double)s->cpu_ns);
 	qz_finding__prove(&f, "report", code->name, "spun there: %.2f s of %.2f s of CPU time",
 			  (double)s->by_procedure[procedure].spun_ns / 1e9,
 			  (double)s->cpu_ns / 1e9);
@@ -189,7 +224,6 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 		qz_finding__prove(&f, "report", p->objects[object].name, "spun on it: %.2f s",
 				  (double)s->on[object] / 1e9);
 	}
-	f.failed |= find_remedy(r, code, &remedy) != 0;
 	qz_finding__say(&f, &f.remedy, "%s", remedy);
 	return qz_advise__add(a, &f);
 }

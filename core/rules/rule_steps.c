@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Steps that are too small: starting threads, handing over, copying or calling the kernel for each takes the time. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
 #include "core/costs/grain.h"
+#include "core/locks/lock_kind.h"
+#include "core/model/objects.h"
+
+/* Share of the elapsed time in which threads queue for a lock of the kernel's, or it is not worth its name. */
+#define LEAST_QUEUED 0.1
 
 struct words {
 	const char *verdict, *does;
@@ -49,6 +55,9 @@ static const struct {
 	 "schedule(dynamic, 100)), nowait; or OMP_NUM_THREADS=1 for small loops"},
 	{QZ_COST_HANDING, QZ_ORIGIN_TBB, false,
 	 "larger pieces: a grain size (blocked_range<>(begin, end, 1000), simple_partitioner)"},
+	{QZ_COST_HANDING, QZ_ORIGIN_MPI, false,
+	 "fewer and larger messages (one of an array, one reduction of several values), and work "
+	 "meanwhile (MPI_Isend, MPI_Irecv, MPI_Iallreduce)"},
 	{QZ_COST_HANDING, QZ_ORIGIN_OPENBLAS, false,
 	 "OPENBLAS_NUM_THREADS=1 for matrices as small as these"},
 	{QZ_COST_HANDING, QZ_ORIGIN_GO, false,
@@ -75,6 +84,50 @@ static const struct {
 	{QZ_COST_CALLS, QZ_ORIGIN_OTHER, false,
 	 "larger blocks: a buffer of 64 KiB (bs=64k for dd; stdio, BufferedReader, bufio), writev"},
 };
+
+/* Time that threads were blocked for an object in what a procedure asked for. */
+static uint64_t waited(const struct qz_report *r, const struct qz_cost_walk *walk, uint32_t object,
+		       uint32_t asker)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t blocked_ns = 0;
+
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (p->waits[i].object == object &&
+		    qz_scope__covers(p, r->scope, p->waits[i].scope) &&
+		    qz_cost_walk__at(walk, p->waits[i].node).asker == asker)
+			blocked_ns += p->waits[i].blocked_ns;
+	return blocked_ns;
+}
+
+/*
+ * The lock of the kernel's that the procedure which asks for most queues for in its calls; *lock NULL: none. Larger steps
+ * take it less often: it is one finding. 0 or -ENOMEM.
+ */
+static int find_lock(const struct qz_report *r, const struct qz_steps *s,
+		     const struct qz_object_row **lock)
+{
+	struct qz_cost_walk walk;
+	int err = qz_cost_walk__init(&walk, r->profile);
+	uint64_t most = 0;
+
+	*lock = NULL;
+	for (uint32_t i = 0; !err && s->cost == QZ_COST_CALLS && i < r->nobjects; i++) {
+		const struct qz_object_row *row = &r->objects[i];
+		uint64_t blocked_ns;
+
+		if (r->profile->objects[row->object].kind != QZ_OBJECT_LOCK ||
+		    (double)row->cost.queued_ns < LEAST_QUEUED * (double)r->elapsed_ns)
+			continue;
+		blocked_ns = waited(r, &walk, row->object, s->most->asker);
+		if (blocked_ns > most && blocked_ns >= row->waits.blocked_ns / 2) {
+			most = blocked_ns;
+			*lock = row;
+		}
+	}
+	qz_cost_walk__free(&walk);
+	return err;
+}
 
 static const char *remedy_for(const struct qz_cost_row *row)
 {
@@ -107,31 +160,72 @@ static void prove_counts(const struct qz_report *r, const struct qz_steps *s, st
 				  (double)g.half_below_ns / 1e3);
 }
 
-static int report_it(const struct qz_report *r, const struct qz_steps *s, struct qz_advice *a)
+/* What larger steps do not say about the lock is not to be missed: who maps less queues less, whatever it is for. */
+static void say_lock(struct qz_finding *f, const struct qz_report *r, const struct qz_steps *s,
+		     const struct qz_object_row *lock)
+{
+	const struct qz_object *o = &r->profile->objects[lock->object];
+	const char *remedy = qz_lock_kind__remedy(o);
+	char *label = qz_objects__label(o);
+	char shown[QZ_SHORT_NAME];
+
+	if (!label) {
+		f->failed = true;
+		return;
+	}
+	qz_finding__shorten(shown, label);
+	f->word = "CONTENDED";
+	qz_finding__say(f, &f->what,
+			"Threads queue for %s %.0f%% of the time, in calls of the kernel for %s, "
+			"which take %.0f%% of the time in which anything ran.",
+			shown, qz_finding__percent(r, lock->cost.queued_ns), f->shown,
+			100 * s->share);
+	qz_finding__prove(f, "report", label, "%llu waits for it, of %.3g ms",
+			  (unsigned long long)o->waits,
+			  o->waits ? (double)o->wait_ns / (double)o->waits / 1e6 : 0);
+	if (remedy && s->most->origin != QZ_ORIGIN_MEMORY)
+		qz_finding__say(f, &f->remedy, "%s", remedy);
+	free(label);
+}
+
+static void say_steps(struct qz_finding *f, const struct qz_report *r, const struct qz_steps *s)
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
-	const struct qz_cost_class *class = &s->table.classes[s->cost];
-	struct qz_finding f = qz_finding__about("steps", r, QZ_SUBJECT_PROCEDURE, s->most->asker);
 	char through[QZ_SHORT_NAME] = "";
 
-	f.word = words[s->cost].verdict;
+	f->word = words[s->cost].verdict;
+	if (s->most->through != QZ_NONE)
+		qz_finding__shorten(through, procedures[s->most->through].name);
+	qz_finding__say(f, &f->what,
+			"Steps are too small: %.0f%% of the time in which anything ran went to %s, "
+			"mostly for %s%s%s%s.",
+			100 * s->share, words[s->cost].does, f->shown, *through ? " (" : "",
+			through, *through ? ")" : "");
+}
+
+static int report_it(const struct qz_report *r, const struct qz_steps *s, struct qz_advice *a)
+{
+	const struct qz_object_row *lock;
+	const struct qz_cost_class *class = &s->table.classes[s->cost];
+	struct qz_finding f = qz_finding__about("steps", r, QZ_SUBJECT_PROCEDURE, s->most->asker);
+	int err = find_lock(r, s, &lock);
+
+	f.failed |= err != 0;
 	f.gain_low_ns = s->gain.low_ns;
 	f.gain_high_ns = s->gain.high_ns;
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE | QZ_LOST_READY;
-	if (s->most->through != QZ_NONE)
-		qz_finding__shorten(through, procedures[s->most->through].name);
-	qz_finding__say(&f, &f.what,
-			"Steps are too small: %.0f%% of the time in which anything ran went to %s, "
-			"mostly for %s%s%s%s.",
-			100 * s->share, words[s->cost].does, f.shown, *through ? " (" : "", through,
-			*through ? ")" : "");
+	if (lock)
+		say_lock(&f, r, s, lock);
+	else
+		say_steps(&f, r, s);
 	qz_finding__prove(&f, "report --costs", NULL, "%s: %.2f s of CPU time, work: %.2f s",
 			  qz_cost__name(s->cost), (double)class->figure.cpu_ns / 1e9,
 			  (double)s->table.classes[QZ_COST_WORK].figure.cpu_ns / 1e9);
 	prove_counts(r, s, &f);
 	qz_finding__prove(&f, "report", f.subject.name, "%s asked for %.2f s of it", f.shown,
 			  (double)s->most->figure.cpu_ns / 1e9);
-	qz_finding__say(&f, &f.remedy, "%s", remedy_for(s->most));
+	if (!f.remedy)
+		qz_finding__say(&f, &f.remedy, "%s", remedy_for(s->most));
 	return qz_advise__add(a, &f);
 }
 

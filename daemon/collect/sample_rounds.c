@@ -331,7 +331,7 @@ static int judge_all(struct taking *t)
 
 /* ---- shared lines ---- */
 
-/* A number that other code has meanwhile, and time in which nobody works, tell nothing. */
+/* A number that other code has meanwhile tells nothing. */
 static void find_line(struct taking *t, uint32_t i)
 {
 	const struct round_answer *a = &t->answers[i];
@@ -341,9 +341,11 @@ static void find_line(struct taking *t, uint32_t i)
 
 	line->line = LINE_NONE;
 	line->serial = a->serial;
+	line->time = a->time;
 	line->image = stack < t->buffer->nstacks ? t->buffer->stacks[stack].image : 0;
+	line->spins = a->spinning;
 	line->counts = !a->missed && !a->spinning;
-	if (line->counts)
+	if (!a->missed)
 		line->line = line_samples__use(t->rounds->context.lines, t->buffer, record);
 }
 

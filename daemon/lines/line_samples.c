@@ -146,8 +146,10 @@ void line_samples__settle(struct line_samples *l, uint32_t halvings)
 		o = &p->objects[line->object];
 		o->line_same += line->same << halvings;
 		o->line_alone += line->alone << halvings;
+		o->line_there += line->there << halvings;
 		o->line_elsewhere += line->elsewhere << halvings;
 		o->line_elsewhere_alone += line->elsewhere_alone << halvings;
-		line->same = line->alone = line->elsewhere = line->elsewhere_alone = 0;
+		line->same = line->alone = line->there = 0;
+		line->elsewhere = line->elsewhere_alone = 0;
 	}
 }

@@ -12,6 +12,8 @@
 #define IMAGES	      256 /* powers of two; images with the same low bits share a bound */
 #define THREADS	      4096
 
+#define TIME_MASK (UINT32_MAX >> 2)
+
 /* A line with fewer samples of those that filled half of the table is not worth its place. */
 #define LEAST_SAMPLES 2
 
@@ -166,24 +168,44 @@ static bool share_bytes(const struct line_user *a, const struct line_user *b)
 	return (a->written & (b->read | b->written)) || (b->written & a->read);
 }
 
-/* Whether another user of the line ran, so that one of the two writes; *same: some have bytes in common. */
-static bool ran_beside(struct shared_line *line, const struct line_answer *answers, size_t n,
-		       size_t i, bool *same)
+static bool is_earlier(uint32_t time, uint32_t other)
+{
+	uint32_t later_by = (other - time) & TIME_MASK;
+
+	return later_by && later_by <= TIME_MASK / 2;
+}
+
+/* Other users of a line that ran, so that one of the two writes. */
+struct beside {
+	bool any;
+	bool same;  /* some have bytes in common with this one */
+	bool first; /* none was sampled before this one, nor at once */
+};
+
+static bool is_at(const struct shared_lines *l, const struct line_answer *a,
+		  const struct shared_line *line)
+{
+	return a->line < l->n && &l->lines[a->line] == line;
+}
+
+static struct beside find_beside(const struct shared_lines *l, struct shared_line *line,
+				 const struct line_answer *answers, size_t n, size_t i)
 {
 	const struct line_user *own = find_user(line, answers[i].serial), *other;
-	bool beside = false;
+	struct beside b = {.first = true};
 
-	*same = false;
 	for (size_t k = 0; own && k < n; k++) {
-		if (answers[k].image != line->image || answers[k].serial == own->serial)
+		if (answers[k].image != line->image || answers[k].serial == own->serial ||
+		    (answers[k].spins && !is_at(l, &answers[k], line)))
 			continue;
 		other = find_user(line, answers[k].serial);
 		if (!other || !(own->written || other->written))
 			continue;
-		beside = true;
-		*same |= share_bytes(own, other);
+		b.any = true;
+		b.same |= share_bytes(own, other);
+		b.first &= is_earlier(answers[i].time, answers[k].time);
 	}
-	return beside;
+	return b;
 }
 
 static struct favourite *favourite_of(struct shared_lines *l, uint32_t serial)
@@ -204,15 +226,16 @@ static void judge_there(struct shared_lines *l, struct line_answer *answers, siz
 {
 	struct line_answer *a = &answers[i];
 	struct shared_line *line = &l->lines[a->line];
-	bool same;
+	struct beside b = find_beside(l, line, answers, n, i);
 
-	a->is_shared = ran_beside(line, answers, n, i, &same);
+	a->is_shared = b.any;
 	if (!a->is_shared) {
 		line->alone++;
 		return;
 	}
 	line->shared++;
-	line->same += same;
+	line->same += b.same;
+	line->there += b.first;
 	prefer(l, a->serial, a->line);
 }
 
@@ -220,15 +243,16 @@ static void judge_elsewhere(struct shared_lines *l, struct line_answer *answers,
 {
 	const struct favourite *f = favourite_of(l, answers[i].serial);
 	struct shared_line *line;
-	bool same;
+	struct beside b;
 
 	if (!f->serial || f->serial != answers[i].serial || f->line == answers[i].line)
 		return;
 	line = &l->lines[f->line];
-	if (ran_beside(line, answers, n, i, &same))
-		line->elsewhere++;
-	else
+	b = find_beside(l, line, answers, n, i);
+	if (!b.any)
 		line->elsewhere_alone++;
+	else
+		line->elsewhere += b.first;
 }
 
 void shared_lines__judge(struct shared_lines *l, struct line_answer *answers, size_t n)

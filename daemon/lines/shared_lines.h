@@ -31,10 +31,14 @@ struct shared_line {
 	uint32_t shared;	/* samples while it was shared */
 	uint32_t object, scope; /* for the caller; the object is LINE_NONE at first */
 	/* Since the caller has set them to 0 */
-	uint64_t same;	    /* shared, by two that use the same bytes */
-	uint64_t alone;	    /* samples there, while no other user ran */
-	uint64_t elsewhere; /* of its threads at other places, while another one of them ran */
-	uint64_t elsewhere_alone; /* and while none did */
+	uint64_t same;		  /* shared, by two that use the same bytes */
+	uint64_t alone;		  /* samples there, while no other user ran */
+	uint64_t elsewhere_alone; /* of its threads at other places, while no other user ran */
+	/*
+	 * Shared, and of its threads at other places while another one of them ran; of those alone that were taken
+	 * first: a processor that takes a sample does not run its thread, and leaves the line to the others meanwhile.
+	 */
+	uint64_t there, elsewhere;
 };
 
 struct shared_lines;
@@ -60,8 +64,10 @@ uint32_t shared_lines__use(struct shared_lines *l, const struct line_access *acc
 /* What one thread did at an instant. */
 struct line_answer {
 	uint32_t image, serial;
-	uint32_t line;	/* that it used, or LINE_NONE */
-	bool counts;	/* it is a sample, and works */
+	uint32_t line; /* that it used, or LINE_NONE */
+	uint32_t time; /* in any unit of a microsecond or so, 30 bits that start anew */
+	bool counts;   /* it is a sample, and works */
+	bool spins; /* it waits in a loop: of the lines that it has used before it uses none now */
 	bool is_shared; /* result: the line was shared */
 };
 

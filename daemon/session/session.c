@@ -438,6 +438,14 @@ static int save(struct session *s)
 	return 0;
 }
 
+static bool has_measured(const struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nscopes; i++)
+		if (qz_scope__is_measured(p, i))
+			return true;
+	return false;
+}
+
 static int finish(struct session *s)
 {
 	uint64_t until;
@@ -473,7 +481,7 @@ static int finish(struct session *s)
 		return command__exit_status(&s->command);
 	if (s->options->command && s->signal)
 		return 128 + s->signal;
-	return collector__samples(s->collector) ? 0 : STATUS_NO_SAMPLES;
+	return has_measured(collector__profile(s->collector)) ? 0 : STATUS_NO_SAMPLES;
 }
 
 static void announce(const struct session *s)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/base_name.h"
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/kernel/kernel_names.h"
@@ -27,6 +28,9 @@ struct spin_classify {
 	uint32_t nwanted;
 	struct qz_hash_table table;
 	struct bpf_runtime *bpf;
+	bool *below; /* by module: it has rules of the kind SPIN_RULE_BELOW */
+	uint32_t nbelow;
+	bool any_below;
 };
 
 struct spin_classify *spin_classify__new(struct symbolizer *symbolizer, struct modules *modules,
@@ -49,6 +53,7 @@ void spin_classify__free(struct spin_classify *s)
 		return;
 	free(s->items);
 	free(s->wanted);
+	free(s->below);
 	qz_hash_table__free(&s->table);
 	free(s);
 }
@@ -104,6 +109,41 @@ const struct code_class *spin_classify__get(const struct spin_classify *s, uint3
 	return i == UINT32_MAX ? NULL : &s->items[i];
 }
 
+/* ---- modules ---- */
+
+/* Rules are read before the first module is known, and a number is never another module's. */
+static void meet_modules(struct spin_classify *s)
+{
+	struct module *m;
+
+	while ((m = modules__get(s->modules, s->nbelow))) {
+		if (qz_array__reserve((void **)&s->below, s->nbelow, sizeof(*s->below)))
+			return;
+		s->below[s->nbelow] = spin_rules__have_below(s->rules, m->path);
+		s->any_below |= s->below[s->nbelow++];
+	}
+}
+
+bool spin_classify__has_any_below(struct spin_classify *s)
+{
+	meet_modules(s);
+	return s->any_below;
+}
+
+bool spin_classify__has_below(const struct spin_classify *s, uint32_t module)
+{
+	return module < s->nbelow && s->below[module];
+}
+
+bool spin_classify__is_libc(const struct spin_classify *s, uint32_t module)
+{
+	struct module *m = module == MODULE_KERNEL ? NULL : modules__get(s->modules, module);
+	const char *name = m ? qz_base_name(m->path) : "";
+
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) ||
+	       !strncmp(name, "ld-musl", 7);
+}
+
 /* ---- the kernel ---- */
 
 static void classify_kernel(struct spin_classify *s, struct code_class *c)
@@ -122,7 +162,7 @@ static void classify_kernel(struct spin_classify *s, struct code_class *c)
 /* ---- user code ---- */
 
 static struct spin_code apply_rules(const struct spin_classify *s, const struct module *m,
-				    const struct spin_record *record)
+				    const struct spin_record *record, bool *below)
 {
 	const char *procedure = symbolizer__procedure(s->symbolizer, record);
 	enum spin_rule_kind kind = SPIN_RULE_NONE;
@@ -132,7 +172,8 @@ static struct spin_code apply_rules(const struct spin_classify *s, const struct 
 		kind = spin_rules__find(s->rules, m->path, procedure);
 	if (kind == SPIN_RULE_WORKS)
 		return (struct spin_code) {.class = QZ_SPIN_NONE};
-	if (kind == SPIN_RULE_NONE || (code.class != QZ_SPIN_NONE && kind != SPIN_RULE_WAITS))
+	*below = kind == SPIN_RULE_BELOW;
+	if (kind == SPIN_RULE_NONE || (code.class != QZ_SPIN_NONE && kind == SPIN_RULE_MAY))
 		return code;
 	if (code.class == QZ_SPIN_NONE)
 		code = (struct spin_code) {.start = record->procedure_start,
@@ -163,7 +204,7 @@ static void classify_batch(struct spin_classify *s, uint32_t module, const uint3
 
 		c->later = symbolizer__is_passing(err);
 		if (!err)
-			c->code = apply_rules(s, m, &records[i]);
+			c->code = apply_rules(s, m, &records[i], &c->below);
 	}
 }
 

@@ -20,6 +20,7 @@ struct spin_classify;
 struct code_class {
 	uint32_t module;
 	bool later;	       /* nothing yet: the symbolizer could not be asked */
+	bool below;	       /* what is called from there waits as well */
 	uint64_t address;      /* in the unit of struct cached_address */
 	struct spin_code code; /* likewise; of class NONE where it does not wait */
 };
@@ -31,6 +32,15 @@ void spin_classify__free(struct spin_classify *s);
 
 /* Asks for an address of a module, or of MODULE_KERNEL. 0 or -ENOMEM. */
 int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t address);
+
+/* Whether there is a module, of those that are known by now, whose code may wait with all that it calls. */
+bool spin_classify__has_any_below(struct spin_classify *s);
+
+/* Whether this one is such, so that its code is to be asked for wherever it is on a stack; after the former. */
+bool spin_classify__has_below(const struct spin_classify *s, uint32_t module);
+
+/* Whether a module is the C library: called by code that waits, it copies what has come. */
+bool spin_classify__is_libc(const struct spin_classify *s, uint32_t module);
 
 /*
  * Classifies all that was wanted, in batches. What cannot be, because its file cannot be read or its code was made

@@ -21,6 +21,9 @@
 #define PLACES	   16384 /* a power of two */
 #define REMEMBERED 4096	 /* samples, until places are forgotten */
 
+/* Callers that are looked at, from the innermost one. */
+#define BELOW 24
+
 /* Where a thread was. An address that is not known is 0. */
 struct point {
 	uint32_t image;
@@ -363,12 +366,42 @@ void spin_tracker__count(struct spin_tracker *s, const struct bpf_runtime_buffer
 		count_samples(s, buffer, i);
 }
 
+/* The nth user frame from the innermost one: of a caller, an address within its call. */
+static uint64_t frame_of(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot,
+			 uint32_t n)
+{
+	return buffer->frames[slot->offset + slot->nkernel + n] - (n > 0);
+}
+
+/* How many frames may be those of code that waits with what it calls: most programs have none. */
+static uint32_t callers_of(struct spin_tracker *s, const struct qz_stack_slot *slot)
+{
+	if (slot->nkernel || !spin_classify__has_any_below(s->classes))
+		return 0;
+	return slot->nuser < BELOW ? slot->nuser : BELOW;
+}
+
+/* Callers that may wait with what they call. */
+static int want_below(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+		      const struct qz_stack_slot *slot)
+{
+	uint32_t module, n = callers_of(s, slot);
+	uint64_t offset;
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i < n; i++)
+		if (locate(s, slot->image, frame_of(buffer, slot, i), &module, &offset) &&
+		    spin_classify__has_below(s->classes, module))
+			err = spin_classify__want(s->classes, module, offset);
+	return err;
+}
+
 int spin_tracker__want(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *slot)
 {
 	struct point p = point_of(buffer, slot);
 
-	return ask(s, &p);
+	return ask(s, &p) ?: want_below(s, buffer, slot);
 }
 
 int spin_tracker__want_repeated(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
@@ -378,7 +411,7 @@ int spin_tracker__want_repeated(struct spin_tracker *s, const struct bpf_runtime
 
 	if (*times_at(s, &p) < 2)
 		p.leaf = 0;
-	return p.kernel || p.leaf ? ask(s, &p) : 0;
+	return (p.kernel || p.leaf ? ask(s, &p) : 0) ?: want_below(s, buffer, slot);
 }
 
 /* ---- verdicts ---- */
@@ -397,9 +430,31 @@ static uint64_t loop_of(const struct code_class *c)
 	return ((c->code.start ^ (uint64_t)c->module << 40) * 0x9e3779b97f4a7c15ull) | 1;
 }
 
-struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
-					const struct bpf_runtime_buffer *buffer,
-					const struct qz_stack_slot *slot)
+/* Whether one of its callers waits with what it calls, but for copies of what has come. */
+static bool is_below(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+		     const struct qz_stack_slot *slot)
+{
+	const struct code_class *c;
+	uint32_t module, n = callers_of(s, slot);
+	uint64_t offset;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!locate(s, slot->image, frame_of(buffer, slot, i), &module, &offset))
+			continue;
+		if (!i && spin_classify__is_libc(s->classes, module))
+			return false;
+		c = spin_classify__has_below(s->classes, module)
+			    ? spin_classify__get(s->classes, module, offset)
+			    : NULL;
+		if (c && c->below)
+			return true;
+	}
+	return false;
+}
+
+static struct spin_verdict judge_leaf(struct spin_tracker *s,
+				      const struct bpf_runtime_buffer *buffer,
+				      const struct qz_stack_slot *slot)
 {
 	struct point p = point_of(buffer, slot);
 	struct spin_verdict v = {.kind = SPIN_WORKS};
@@ -422,6 +477,17 @@ struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
 	v.loop = loop_of(c);
 	v.written = (uint16_t)(c->code.written | leaf->code.written);
 	v.was_taught = was_taught(s, p.image, where) && was_taught(s, p.image, p.leaf);
+	return v;
+}
+
+struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
+					const struct bpf_runtime_buffer *buffer,
+					const struct qz_stack_slot *slot)
+{
+	struct spin_verdict v = judge_leaf(s, buffer, slot);
+
+	if (v.kind != SPIN_WAITS && is_below(s, buffer, slot))
+		v = (struct spin_verdict) {.kind = SPIN_WAITS};
 	return v;
 }
 

@@ -10,6 +10,7 @@
  *	tas	an atomic exchange, again and again
  *	bounded	a loop that reads a flag up to a million times, then a mutex that is free, again and again
  *	backoff	a loop that reads a flag, with a delay between that grows
+ *	progress	a loop that looks at several places for what has come, and counts how often; nothing comes
  *	turns	both, in 100 turns each of some 0.2 ms, whatever SECONDS is
  *
  * At the end, for each phase: "truth compute_KIND cpu_ns N elapsed_ns N" and the same of wait_KIND, as
@@ -49,6 +50,7 @@ COMPUTE(lock)
 COMPUTE(tas)
 COMPUTE(bounded)
 COMPUTE(backoff)
+COMPUTE(progress)
 
 static PROCEDURE void compute_turn(void)
 {
@@ -127,6 +129,37 @@ static PROCEDURE void wait_backoff(void)
 	}
 }
 
+#define PLACES 8
+
+static struct place {
+	int (*look)(struct place *);
+	volatile long head, tail, looks;
+} places[PLACES];
+
+static PROCEDURE int look_at(struct place *place)
+{
+	place->looks++;
+	return place->head != place->tail;
+}
+
+/* As the progress engines of communication libraries do: whatever its shape, it waits for others. */
+static PROCEDURE int make_progress(void)
+{
+	int came = 0;
+
+	for (int i = 0; i < PLACES; i++) {
+		places[i].look = look_at;
+		came += places[i].look(&places[i]);
+	}
+	return came;
+}
+
+static PROCEDURE void wait_progress(void)
+{
+	while (!flag)
+		make_progress();
+}
+
 static PROCEDURE void wait_turns(void)
 {
 	take_turns(1);
@@ -148,6 +181,7 @@ static const struct kind kinds[] = {
 	{"tas", compute_tas, wait_tas},
 	{"bounded", compute_bounded, wait_bounded},
 	{"backoff", compute_backoff, wait_backoff},
+	{"progress", compute_progress, wait_progress},
 	{"turns", compute_turns_, wait_turns},
 };
 

@@ -117,7 +117,7 @@ throttled_in_a_machine()
 in_a_cpuset()
 {
 	make_group cpuset
-	[ ! -e "$group/cpuset.mems" ] || cat "${group%/*}/cpuset.mems" >"$group/cpuset.mems" || fail 'no cpuset'
+	[ ! -e "${group%/*}/cpuset.mems" ] || cat "${group%/*}/cpuset.mems" >"$group/cpuset.mems" || fail 'no cpuset'
 	echo 1 >"$group/cpuset.cpus" || fail 'no cpuset'
 	launch sh -c "echo \$\$ >$group/cgroup.procs; exec $programs/phases --time 2:1"
 	reported

@@ -69,6 +69,18 @@ turns()
 		select(.kind == "object" and .spin_ns > 0); .name == "turn")'
 }
 
+# What looks for what others have done is known by its name alone, with what it calls.
+progress()
+{
+	echo '+spins:make_progress' >rules
+	"$out/quartzctl" record --cpu none --spin-symbols rules -o "$T/profile" -- "$programs/spins" progress:1 \
+		>program.out 2>record.err || fail "record ended with status $?"
+	lawful
+	spun make_progress
+	expect 'so was what it calls' 'row("look_at").self | .spin_ns >= 0.9 * .cpu_ns - 2e7'
+	alone compute_progress
+}
+
 openmp()
 {
 	OMP_WAIT_POLICY=active launch "$programs/omp_wait" 1 2
@@ -127,6 +139,7 @@ for kind in pause yield bounded backoff; do
 done
 try 'one waits: lock' waits lock lock
 thorough 'one waits: exchange' atomics
+try 'a loop that makes progress' progress
 try 'turns shorter than a period' turns
 try 'what ran together' together
 try 'OpenMP, active waiting' openmp

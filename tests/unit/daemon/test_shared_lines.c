@@ -28,7 +28,8 @@ static uint32_t use(uint32_t serial, uint64_t address, bool written)
 /* Threads 1 and 2 at one instant, at these lines; gives whether that of the first is shared. */
 static bool together(uint32_t first, uint32_t second)
 {
-	struct line_answer answers[] = {{7, 1, first, true, false}, {7, 2, second, true, false}};
+	struct line_answer answers[] = {{7, 1, first, 10, true, false, false},
+					{7, 2, second, 12, true, false, false}};
 
 	shared_lines__judge(lines, answers, 2);
 	return answers[0].is_shared;
@@ -36,7 +37,7 @@ static bool together(uint32_t first, uint32_t second)
 
 static bool alone(uint32_t serial, uint32_t line)
 {
-	struct line_answer answer = {7, serial, line, true, false};
+	struct line_answer answer = {7, serial, line, 10, true, false, false};
 
 	shared_lines__judge(lines, &answer, 1);
 	return answer.is_shared;
@@ -105,7 +106,8 @@ START_TEST(processes_share_nothing)
 {
 	struct line_access other = {0x1000, 8, 2, 8, false, true};
 	uint32_t line = use(1, 0x1000, true);
-	struct line_answer answers[] = {{7, 1, line, true, false}, {8, 2, LINE_NONE, true, false}};
+	struct line_answer answers[] = {{7, 1, line, 10, true, false, false},
+					{8, 2, LINE_NONE, 12, true, false, false}};
 
 	ck_assert_uint_ne(shared_lines__use(lines, &other), line);
 	shared_lines__judge(lines, answers, 2);
@@ -117,7 +119,8 @@ END_TEST
 START_TEST(samples_elsewhere_are_counted_by_who_ran)
 {
 	uint32_t line = use(1, 0x1000, true);
-	struct line_answer waits[] = {{7, 1, line, false, false}, {7, 2, line, true, false}};
+	struct line_answer waits[] = {{7, 1, line, 10, false, false, false},
+				      {7, 2, line, 12, true, false, false}};
 	const struct shared_line *l;
 
 	use(2, 0x1000, true);
@@ -133,6 +136,55 @@ START_TEST(samples_elsewhere_are_counted_by_who_ran)
 	ck_assert_uint_eq(l->elsewhere, 1);
 	ck_assert_uint_eq(l->elsewhere_alone, 2);
 	ck_assert_uint_eq(l->alone, 0);
+}
+END_TEST
+
+/* Who is sampled has left the line to those that are sampled later. */
+START_TEST(the_first_of_an_instant_tells_what_it_waits_for)
+{
+	static const uint32_t times[][3] = {/* of the two, and whether each was first */
+					    {10, 12, 1},
+					    {12, 10, 2},
+					    {10, 10, 0},
+					    {UINT32_MAX >> 2, 0, 1}};
+	uint32_t line = use(1, 0x1000, true);
+	uint64_t there = 0;
+
+	use(2, 0x1000, true);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct line_answer both[] = {{7, 1, line, times[i][0], true, false, false},
+					     {7, 2, line, times[i][1], true, false, false}};
+		struct line_answer one[] = {{7, 1, LINE_NONE, times[i][0], true, false, false},
+					    {7, 2, line, times[i][1], true, false, false}};
+		const struct shared_line *l = shared_lines__get(lines, line);
+		uint64_t elsewhere = l->elsewhere;
+
+		shared_lines__judge(lines, both, 2);
+		ck_assert(both[0].is_shared && both[1].is_shared);
+		there += times[i][2] != 0;
+		ck_assert_uint_eq(l->there, there);
+		shared_lines__judge(lines, one, 2);
+		there += times[i][2] == 2;
+		ck_assert_uint_eq(l->there, there);
+		ck_assert_uint_eq(l->elsewhere, elsewhere + (times[i][2] == 1));
+	}
+}
+END_TEST
+
+/* Who waits in a loop uses what the loop reads, and not what he has used before. */
+START_TEST(who_spins_uses_nothing_else)
+{
+	uint32_t line = use(1, 0x1000, true);
+	struct line_answer apart[] = {{7, 1, line, 10, true, false, false},
+				      {7, 2, LINE_NONE, 12, false, true, false}};
+	struct line_answer there[] = {{7, 1, line, 10, true, false, false},
+				      {7, 2, line, 12, false, true, false}};
+
+	use(2, 0x1000, true);
+	shared_lines__judge(lines, apart, 2);
+	ck_assert(!apart[0].is_shared);
+	shared_lines__judge(lines, there, 2);
+	ck_assert(there[0].is_shared && !there[1].is_shared);
 }
 END_TEST
 
@@ -209,7 +261,10 @@ Suite *suite_shared_lines(void)
 	tcase_add_test(c, lines_of_their_own_are_not_shared);
 	tcase_add_test(c, who_does_not_run_shares_nothing);
 	tcase_add_test(c, processes_share_nothing);
+	tcase_add_test(c, the_first_of_an_instant_tells_what_it_waits_for);
 	tcase_add_test(c, samples_elsewhere_are_counted_by_who_ran);
+	tcase_add_test(c, the_first_of_an_instant_tells_what_it_waits_for);
+	tcase_add_test(c, who_spins_uses_nothing_else);
 	tcase_add_test(c, users_are_bounded);
 	tcase_add_test(c, lines_are_bounded);
 	tcase_add_test(c, accesses_end_with_the_line);

@@ -229,6 +229,101 @@ START_TEST(the_start_of_a_command_is_no_step)
 }
 END_TEST
 
+/* One of two processors works, all of the time in a call: so many of 1,000 ms copy there. */
+static struct fixture calling(uint64_t copies_ms)
+{
+	static const char *const kernel[] = {"do_syscall_64", "copy_folio_from_iter_atomic",
+					     "shmem_write_end"};
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+
+	fixture__samples(&f, scope, main, "main io do_syscall_64 copy_folio_from_iter_atomic", 1,
+			 copies_ms);
+	fixture__samples(&f, scope, main, "main io do_syscall_64 shmem_write_end", 1,
+			 1000 - copies_ms);
+	for (size_t i = 0; !f.err && i < sizeof(kernel) / sizeof(kernel[0]); i++)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, kernel[i])].module, "[kernel]");
+	return f;
+}
+
+/* Who copies for more than half of the time has blocks that are large. */
+START_TEST(calls_with_large_blocks_are_not_too_small)
+{
+	struct fixture f = calling(100);
+	struct advised x = advise(&f, 2);
+
+	ck_assert_ptr_nonnull(find(x.a, "steps"));
+	ck_assert_str_eq(find(x.a, "steps")->word, "CALLS TOO SMALL");
+	done(&x);
+	f = calling(550);
+	x = advise(&f, 2);
+	ck_assert_ptr_null(find(x.a, "steps"));
+	done(&x);
+}
+END_TEST
+
+/* A server that waits for requests most of the time gets no more of them with larger calls; a command that waits ends. */
+START_TEST(who_has_no_work_waits_for_it_with_larger_calls_too)
+{
+	static const uint64_t level_ns[] = {1500 * MS, 1000 * MS, 0};
+
+	for (int ended = 0; ended < 2; ended++) {
+		struct fixture f = calling(100);
+		struct qz_wait wait = {
+			.thread = 0, .object = QZ_NONE, .blocked_ns = 1500 * MS, .count = 1000};
+		struct advised x;
+
+		fixture__wait(&f, &wait, "main io recv", "socket");
+		memcpy(f.p->scopes[0].level_ns, level_ns, sizeof(level_ns));
+		f.p->scopes[0].kind = ended ? QZ_SCOPE_JOB : QZ_SCOPE_PROCESS;
+		f.p->scopes[0].ended = ended;
+		f.p->threads[0].running_ns = 1000 * MS;
+		qz_scope__sum_levels(&f.p->scopes[0]);
+		x = advise(&f, 2);
+		ck_assert_ptr_nonnull(find(x.a, "steps"));
+		ck_assert_uint_eq(find(x.a, "steps")->gain_high_ns / MS, ended ? 2500 : 1000);
+		done(&x);
+	}
+}
+END_TEST
+
+/* A queue of 400 ms: in what asks for these calls, or elsewhere. */
+static struct fixture queueing(const char *stack)
+{
+	struct fixture f = calling(100);
+	struct qz_wait wait = {.thread = 0, .blocked_ns = 400 * MS, .nominal = 1, .count = 10};
+
+	wait.object = fixture__object(&f, 0, QZ_OBJECT_LOCK, "the inode's lock of /tmp/log");
+	fixture__wait(&f, &wait, stack, "pwrite64");
+	if (!f.err) {
+		f.p->objects[wait.object].queue_ns[1] = 400 * MS;
+		f.p->objects[wait.object].waits = 10;
+	}
+	return f;
+}
+
+START_TEST(a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it)
+{
+	struct fixture f = queueing("main io");
+	struct advised x = advise(&f, 2);
+	const struct qz_finding *found = find(x.a, "steps");
+
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->word, "CONTENDED");
+	ck_assert_ptr_nonnull(strstr(found->what, "the inode's lock of /tmp/log 40%"));
+	ck_assert_ptr_nonnull(strstr(found->remedy, "larger writes"));
+	ck_assert_ptr_null(find(x.a, "contention"));
+	done(&x);
+	f = queueing("main other");
+	x = advise(&f, 2);
+	ck_assert_ptr_nonnull(find(x.a, "steps"));
+	ck_assert_str_eq(find(x.a, "steps")->word, "CALLS TOO SMALL");
+	done(&x);
+}
+END_TEST
+
 /* Nor are they divided among threads: the work is, of 800 ms. */
 START_TEST(few_steps_are_not_too_small)
 {
@@ -563,10 +658,14 @@ END_TEST
 
 /*
  * Two threads that work in turns and sleep at a word of their own each, until the other one wakes them: that is a lock. It is none
- * where there is one word with a queue of two, or where somebody else wakes them.
+ * where there is one word with a queue of two, where somebody else wakes them, or where one has so much more to do that the other
+ * one waits for it.
  */
 START_TEST(who_parks_is_contended)
 {
+	static const uint64_t ran_ms[][2] = {
+		{500, 500}, {500, 500}, {500, 500}, {600, 400}, {900, 100}};
+	bool locked = _i == 0 || _i == 3;
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
 	struct fixture f = fixture__new();
 	uint32_t scope = fixture__scope(&f, level_ns, 3), threads[3], words;
@@ -587,18 +686,20 @@ START_TEST(who_parks_is_contended)
 		const struct qz_waking waking = {
 			.thread = threads[_i == 2 ? 2 : 1 - i], .object = words, .count = 100};
 
-		fixture__samples(&f, scope, threads[i], "main [thread] loop get", 1, 500);
+		fixture__samples(&f, scope, threads[i], "main [thread] loop get", 1, ran_ms[_i][i]);
 		fixture__wait(&f, &wait, "main [thread] loop get park", "futex");
 		fixture__waking(&f, &waking, "main [thread] loop get unpark");
 	}
 	x = advise(&f, 2);
 	found = find(x.a, "imbalance");
 	ck_assert_ptr_nonnull(found);
-	ck_assert_str_eq(found->word, _i ? "TAKING TURNS" : "CONTENDED");
-	ck_assert_int_eq(!strstr(found->what, "as at a lock"), _i > 0);
-	if (!_i)
+	ck_assert_str_eq(found->word, locked	? "CONTENDED"
+				      : _i == 4 ? "UNBALANCED"
+						: "TAKING TURNS");
+	ck_assert_int_eq(!strstr(found->what, "as at a lock"), !locked);
+	if (locked)
 		ck_assert_ptr_nonnull(strstr(found->evidence[0].text, "they slept 1.00 s at"));
-	if (!_i)
+	if (locked)
 		ck_assert_str_eq(found->where, "taken in get");
 	done(&x);
 }
@@ -1083,6 +1184,45 @@ START_TEST(names_are_quoted_in_commands)
 }
 END_TEST
 
+/* Samples without a name, and with a stack that is cut, of 100; of a few nothing is said. */
+static const struct {
+	uint64_t samples, unresolved, truncated;
+	const char *module, *said;
+} missing[] = {
+	{100, 99, 0, "/usr/lib/libgame.so",
+	 ". The code of 99% of its samples has no names: most of it is in libgame.so"},
+	{100, 60, 0, "",
+	 ". The code of 60% of its samples has no names: most of it is in memory without a file"},
+	{100, 0, 70, "",
+	 ". 70% of its stacks are cut: callers have less time below than is theirs"},
+	{100, 40, 40, "", NULL},
+	{10, 10, 10, "", NULL},
+};
+
+START_TEST(what_is_missing_is_said_first)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	struct advised x;
+	char *verdict;
+
+	fixture__samples(&f, scope, main, "main [unknown]", 1, missing[_i].samples);
+	if (!f.err)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, "[unknown]")].module,
+			missing[_i].module);
+	f.p->scopes[scope].samples = missing[_i].samples;
+	f.p->scopes[scope].unresolved = missing[_i].unresolved;
+	f.p->scopes[scope].truncated = missing[_i].truncated;
+	x = advise(&f, 2);
+	verdict = qz_verdict__text(x.a);
+	ck_assert_pstr_eq(strstr(verdict, ". "), missing[_i].said);
+	free(verdict);
+	done(&x);
+}
+END_TEST
+
 Suite *suite_advise(void)
 {
 	Suite *s = suite_create("advise");
@@ -1096,7 +1236,12 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, small_steps_are_no_serial_phase);
 	tcase_add_test(tc, what_a_start_costs_is_told);
 	tcase_add_test(tc, the_start_of_a_command_is_no_step);
+	tcase_add_loop_test(tc, what_is_missing_is_said_first, 0,
+			    sizeof(missing) / sizeof(missing[0]));
 	tcase_add_test(tc, few_steps_are_not_too_small);
+	tcase_add_test(tc, calls_with_large_blocks_are_not_too_small);
+	tcase_add_test(tc, who_has_no_work_waits_for_it_with_larger_calls_too);
+	tcase_add_test(tc, a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it);
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
 	tcase_add_test(tc, others_come_first_where_they_cost_most);
@@ -1107,7 +1252,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, imbalance_is_found);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
-	tcase_add_loop_test(tc, who_parks_is_contended, 0, 3);
+	tcase_add_loop_test(tc, who_parks_is_contended, 0, 5);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);

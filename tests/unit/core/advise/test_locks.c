@@ -30,6 +30,8 @@ struct use {
 	uint64_t held, code, rest; /* samples: of holders, of the lock's code, of other work */
 	uint64_t alone;		   /* of other work at level 1 */
 	uint64_t blocked_ns;	   /* of holders */
+	uint64_t
+		blocks; /* so often each, while nothing ran, of a command that came to its end; 0: once */
 };
 
 static const struct use cache = {
@@ -79,7 +81,8 @@ static void add_waits(struct fixture *f, const struct use *use, const uint32_t t
 		fixture__wait(f, &w, use->lock_stack, "futex");
 		w = (struct qz_wait) {.thread = threads[i],
 				      .object = QZ_NONE,
-				      .count = 1,
+				      .count = use->blocks ? use->blocks : 1,
+				      .nominal = !use->blocks,
 				      .blocked_ns = use->blocked_ns / 2};
 		if (use->cause)
 			fixture__wait(f, &w, use->hold_stack, use->cause);
@@ -107,6 +110,9 @@ static struct locked locked(const struct use *use)
 	add_samples(f, threads[0], "main [thread] work compute", QZ_NONE, 1, use->alone);
 	add_waits(f, use, threads, x.object);
 	ck_assert_int_eq(f->err, 0);
+	if (use->blocks)
+		f->p->scopes[scope].kind = QZ_SCOPE_JOB;
+	f->p->scopes[scope].ended = use->blocks != 0;
 	f->p->processors = 2;
 	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
 	x.r = qz_report__new(f->p, scope);
@@ -493,6 +499,26 @@ START_TEST(output_under_a_lock_is_found)
 }
 END_TEST
 
+/* Who sleeps with a lock is waited for; who sleeps without one looks for work. */
+START_TEST(sleep_under_a_lock_is_no_polling)
+{
+	struct use use = log_use;
+	struct locked x;
+
+	use.hold_stack = "main [thread] work put_line usleep";
+	use.cause = "sleep";
+	use.blocks = 50;
+	x = locked(&use);
+	ck_assert_ptr_nonnull(find(&x, "lock-io"));
+	ck_assert_ptr_null(find(&x, "polling"));
+	done(&x);
+	use.hold_stack = "main [thread] work look usleep";
+	x = locked(&use);
+	ck_assert_ptr_nonnull(find(&x, "polling"));
+	done(&x);
+}
+END_TEST
+
 /* The same output from a procedure that does not take the lock. */
 START_TEST(output_elsewhere_is_not_under_the_lock)
 {
@@ -759,6 +785,7 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, short_queues_are_no_contention);
 	tcase_add_test(tc, words_that_nobody_holds_are_no_locks);
 	tcase_add_test(tc, output_under_a_lock_is_found);
+	tcase_add_test(tc, sleep_under_a_lock_is_no_polling);
 	tcase_add_test(tc, output_elsewhere_is_not_under_the_lock);
 	tcase_add_test(tc, code_of_an_allocator_goes_with_its_arena);
 	tcase_add_test(tc, kinds_of_locks_have_rules_of_their_own);

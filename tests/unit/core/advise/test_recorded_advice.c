@@ -37,6 +37,7 @@ static const struct {
 	{"steps", "steps-threads", "steps-threads-not", NULL, "main", false},
 	{"steps", "steps-calls", "steps-calls-not", NULL, "main", false},
 	{"steps", "steps-channel", "steps-channel-not", NULL, NULL, false},
+	{"steps", "map-lock", "serial-not", NULL, "work", false},
 	{"taken", "taken", "serial-not", "pigz", "quartzd", false},
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(cases[0])))

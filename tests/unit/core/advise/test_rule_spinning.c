@@ -93,6 +93,36 @@ START_TEST(spinning_while_work_is_ready_is_found)
 END_TEST
 
 /* Where nobody works, the one that could would have had all of the time. */
+/* Of code without a symbol, what the program has called says more. */
+START_TEST(waits_of_mpi_are_called_by_what_was_called)
+{
+	static const char *const names[] = {"PMPI_Recv", "inner"};
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	struct advised x;
+
+	fixture__thread(&f, scope, 1);
+	add(&f, "main work", 1, false, 1000);
+	add(&f, "main PMPI_Recv inner", 1, true, 1000);
+	ready(&f, "main work", 500 * MS);
+	for (int i = 0; i < 2 && !f.err; i++)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, names[i])].module,
+			i ? "/usr/lib/mca_btl_x.so" : "/usr/lib/libmpi.so.40");
+	if (!f.err) /* a plus sign is of the fixture's own */
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, "inner")].name,
+			"mca_btl_x.so+0x4d50");
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_str_eq(x.found->subject.name, "mca_btl_x.so+0x4d50");
+	ck_assert_ptr_nonnull(strstr(x.found->what, "PMPI_Recv (mca_btl_x.so+0x4d50) waits"));
+	ck_assert_ptr_nonnull(strstr(x.found->remedy, "mpi_yield_when_idle"));
+	done(&x);
+}
+END_TEST
+
 START_TEST(spinning_while_nobody_works_costs_most)
 {
 	struct fixture f = pair(0);
@@ -185,6 +215,7 @@ Suite *suite_rule_spinning(void)
 	TCase *c = tcase_create("all");
 
 	tcase_add_test(c, spinning_while_work_is_ready_is_found);
+	tcase_add_test(c, waits_of_mpi_are_called_by_what_was_called);
 	tcase_add_test(c, spinning_while_nobody_works_costs_most);
 	tcase_add_test(c, spinning_alone_is_no_finding);
 	tcase_add_test(c, who_spins_has_no_work_when_preempted);

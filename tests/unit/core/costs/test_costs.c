@@ -41,6 +41,8 @@ static const struct {
 	{"/usr/lib/libgomp.so.1", "libgomp.so.1+0x1d00", QZ_COST_HANDING, QZ_ORIGIN_OPENMP, false},
 	{"/usr/lib/libomp.so.5", "__kmp_fork_call", QZ_COST_HANDING, QZ_ORIGIN_OPENMP, false},
 	{"/usr/lib/libtbb.so.12", "local_wait_for_all", QZ_COST_HANDING, QZ_ORIGIN_TBB, false},
+	{"/usr/lib/libmpi.so.40", "PMPI_Barrier", QZ_COST_HANDING, QZ_ORIGIN_MPI, false},
+	{"/usr/lib/openmpi3/mca_op_avx.so", "add", QZ_COST_WORK, QZ_ORIGIN_OTHER, false},
 	{"/usr/lib/libopenblas.so.0", "exec_blas", QZ_COST_HANDING, QZ_ORIGIN_OPENBLAS, false},
 	{"/usr/lib/libopenblas.so.0", "dgemm_kernel", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
 	{APP, "runtime.chansend1", QZ_COST_HANDING, QZ_ORIGIN_GO, false},

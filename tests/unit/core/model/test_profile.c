@@ -292,11 +292,43 @@ START_TEST(tables_ask_for_what_can_be_done)
 }
 END_TEST
 
+/* Who only waits has no samples; who ran for long has lost them. */
+START_TEST(time_without_samples_is_measured)
+{
+	static const struct {
+		uint64_t level_ns[2];
+		uint32_t rate_hz;
+		uint64_t samples;
+		bool measured;
+	} cases[] = {
+		{{2000000000, 0}, 999, 0, true},
+		{{2000000000, 2000000}, 999, 0, true},
+		{{0, 0}, 999, 0, false},
+		{{2000000000, 500000000}, 999, 0, false},
+		{{2000000000, 500000000}, 999, 1, true},
+		{{2000000000, 500000000}, 0, 0, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f = fixture__new();
+		uint32_t scope = fixture__scope(&f, cases[i].level_ns, 2);
+
+		ck_assert_int_eq(f.err, 0);
+		f.p->rate_hz = cases[i].rate_hz;
+		f.p->scopes[scope].samples = cases[i].samples;
+		ck_assert_msg(qz_scope__is_measured(f.p, scope) == cases[i].measured, "case %zu",
+			      i);
+		qz_profile__free(f.p);
+	}
+}
+END_TEST
+
 Suite *suite_profile(void)
 {
 	Suite *s = suite_create("profile");
 	TCase *tc = tcase_create("all");
 
+	tcase_add_test(tc, time_without_samples_is_measured);
 	tcase_add_test(tc, locations_get_other_names);
 	tcase_add_test(tc, equal_entities_get_one_index);
 	tcase_add_test(tc, numbers_out_of_range_are_refused);

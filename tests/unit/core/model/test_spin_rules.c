@@ -28,6 +28,17 @@ static void teardown(void)
 	spin_rules__free(&rules);
 }
 
+START_TEST(rules_of_callers_are_of_modules)
+{
+	ck_assert_int_eq(add("+libcomm*:progress\n"), 0);
+	check("/usr/lib/libcomm.so.1", "progress", SPIN_RULE_BELOW);
+	check("/usr/lib/libcomm.so.1", "compute", SPIN_RULE_NONE);
+	ck_assert(spin_rules__have_below(&rules, "/usr/lib/libcomm.so.1"));
+	ck_assert(!spin_rules__have_below(&rules, "/usr/lib/libc.so.6"));
+	ck_assert_int_eq(add("+progress\n"), -EINVAL);
+}
+END_TEST
+
 START_TEST(patterns_fit_whole_names)
 {
 	ck_assert(spin_rules__matches("a", "a"));
@@ -178,6 +189,7 @@ Suite *suite_spin_rules(void)
 
 	tcase_add_checked_fixture(c, NULL, teardown);
 	tcase_add_test(c, patterns_fit_whole_names);
+	tcase_add_test(c, rules_of_callers_are_of_modules);
 	tcase_add_test(c, hard_patterns_end);
 	tcase_add_test(c, a_rule_holds_for_any_program_but_not_for_the_kernel);
 	tcase_add_test(c, a_rule_can_name_its_module);
