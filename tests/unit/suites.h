@@ -111,7 +111,8 @@
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
 	X(schedules)                                                                               \
-	X(what_if)
+	X(what_if)                                                                                 \
+	X(python_layout)
 
 #define X(name) Suite *suite_##name(void);
 SUITES
