@@ -7,6 +7,7 @@
 #include "daemon/collect/collector_state.h"
 #include "daemon/kernel/kallsyms.h"
 #include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/python_codes.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
 #include "daemon/collect/allowances.h"
@@ -67,7 +68,10 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		return false;
 	if (!bpf_runtime__follows_all(c->bpf))
 		address_cache__expect_late_maps(c->addresses);
-	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
+	c->python = python_codes__new(c->bpf, c->profile);
+	if (!c->python)
+		return false;
+	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->python, c->profile);
 	c->classes = spin_classify__new(c->symbolizer, c->modules, c->kallsyms, rules);
 	if (!c->spawn || !c->classes)
 		return false;
@@ -77,6 +81,7 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.addresses = c->addresses,
 		.profile = c->profile,
 		.spawn = c->spawn,
+		.python = c->python,
 		.began = &c->began,
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
@@ -155,6 +160,7 @@ void collector__release(struct collector *c)
 	spin_tracker__free(c->tracker);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->spawn);
+	python_codes__free(c->python);
 	address_cache__free(c->addresses);
 	kallsyms__free(c->kallsyms);
 	address_spaces__free(c->spaces);
