@@ -78,7 +78,7 @@ static bool read_interpreter(const char *path, char program[PATH_MAX])
 	return word && find_file(word, program);
 }
 
-static enum status add_options(const struct runtime *r)
+static enum status add_options(const struct runtime *r, bool *named)
 {
 	const char *before = getenv(r->variable);
 	char *all;
@@ -89,12 +89,13 @@ static enum status add_options(const struct runtime *r)
 	    setenv(r->variable, all, 1))
 		return out_of_memory();
 	free(all);
+	*named = true;
 	fprintf(stderr, "quartzctl: for %s, %s has %s (--runtime none: as it was)\n", r->gives,
 		r->variable, r->options);
 	return STATUS_OK;
 }
 
-enum status runtime__name_code(char *const *command)
+enum status runtime__name_code(char *const *command, bool *named)
 {
 	char path[PATH_MAX], program[PATH_MAX];
 	const struct runtime *r;
@@ -104,5 +105,5 @@ enum status runtime__name_code(char *const *command)
 	r = find_runtime(path);
 	if (!r && read_interpreter(path, program))
 		r = find_runtime(program);
-	return r ? add_options(r) : STATUS_OK;
+	return r ? add_options(r, named) : STATUS_OK;
 }

@@ -534,3 +534,8 @@ int collector__finish(struct collector *c)
 	err = err ?: collector__drain_buffer(c);
 	return err ?: address_cache__name_late(c->addresses);
 }
+
+void collector__remove_maps(struct collector *c)
+{
+	modules__remove_maps(c->modules);
+}
