@@ -48,7 +48,8 @@ static __always_inline bool stack_slot__is(const struct qz_stack_slot *slot,
 	return !((slot->image ^ of->image) | (slot->nkernel ^ of->nkernel) |
 		 (slot->nuser ^ of->nuser) | (slot->depth ^ of->depth) | (slot->end ^ of->end) |
 		 (slot->ntask ^ of->ntask) | (slot->nown ^ of->nown) |
-		 (slot->profiled ^ of->profiled));
+		 (slot->profiled ^ of->profiled) | (slot->npython ^ of->npython) |
+		 (slot->python_depth ^ of->python_depth));
 }
 
 /* What the slot is of; who has taken it calls this before it sets `stored`. */
@@ -63,6 +64,8 @@ static __always_inline void stack_slot__set(struct qz_stack_slot *slot,
 	slot->ntask = of->ntask;
 	slot->nown = of->nown;
 	slot->profiled = of->profiled;
+	slot->npython = of->npython;
+	slot->python_depth = of->python_depth;
 }
 
 /* All that was written to the slot is seen by who sees this. */

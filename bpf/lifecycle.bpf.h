@@ -51,18 +51,21 @@ static __always_inline u32 copy_stack(u8 *to, u64 sp)
 }
 
 /* The creator's frames as the record's contents; 0 when its stack cannot be walked to the end. */
-static __always_inline u32 creation__frames(struct qz_creation_event *e, struct task_struct *parent)
+static __always_inline u32 creation__frames(struct qz_creation_event *e, struct task_struct *parent,
+					    struct qz_thread_state *creator)
 {
 	struct unwinding *u;
 	u32 zero = 0;
 
 	u = bpf_map_lookup_elem(&creator_stack, &zero);
-	if (!u || !unwind__current(u, parent, e->image) || u->end != QZ_UNWIND_OUTERMOST ||
+	if (!u || !unwind__current(u, parent, e->image, creator) || u->end != QZ_UNWIND_OUTERMOST ||
 	    u->depth > QZ_USER_FRAMES)
 		return 0;
 	e->nframes = u->depth;
-	__builtin_memcpy(e->stack, u->frames, QZ_USER_FRAMES * sizeof(u64));
-	return u->depth * sizeof(u64);
+	e->npython = unwind__python_frames(u);
+	e->python_depth = u->npython;
+	bpf_probe_read_kernel(e->stack, sizeof(u->frames), u->frames);
+	return (e->nframes + e->npython) * sizeof(u64);
 }
 
 /*
@@ -70,9 +73,9 @@ static __always_inline u32 creation__frames(struct qz_creation_event *e, struct 
  * 3.3). Where the unwinder has no tables yet, quartzd unwinds a copy of the stack; frame pointers
  * do not survive glibc's way into clone.
  */
-static __always_inline void event__creation(struct task_struct *parent, u32 parent_serial,
-					    u32 parent_image, u32 child_serial, bool process,
-					    struct qz_scope_state *scope, u64 now)
+static __always_inline void event__creation(struct task_struct *parent,
+					    struct qz_thread_state *creator, u32 child_serial,
+					    bool process, struct qz_scope_state *scope, u64 now)
 {
 	struct creation_scratch *c;
 	struct qz_creation_event *e;
@@ -82,13 +85,14 @@ static __always_inline void event__creation(struct task_struct *parent, u32 pare
 	if (!c)
 		return;
 	e = (struct qz_creation_event *)c->record;
-	e->parent = parent_serial;
+	e->parent = creator->serial;
 	e->child = child_serial;
-	e->image = parent_image;
+	e->image = creator->image;
 	e->process = process;
 	e->nframes = 0;
+	e->npython = 0;
 	registers__read(&e->regs, parent);
-	size = creation__frames(e, parent);
+	size = creation__frames(e, parent, creator);
 	if (!size) {
 		struct qz_control *ctl = control__get();
 
@@ -146,7 +150,7 @@ static __always_inline int fork__report(struct task_struct *parent, struct qz_th
 	if (!reported)
 		return 0;
 	__sync_fetch_and_add(&s->counters.creations, 1);
-	event__creation(parent, creator->serial, creator->image, t->serial, process, s, now);
+	event__creation(parent, creator, t->serial, process, s, now);
 	return 0;
 }
 

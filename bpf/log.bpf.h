@@ -174,11 +174,11 @@ static __noinline int log__tell_waking(struct task_struct *task, u32 site, u64 n
 	w->image = t->image;
 	w->scope = QZ_NO_SCOPE;
 	w->cause = QZ_WAIT_RUNNING;
-	if (!unwind__current(&w->user, task, t->image)) {
+	if (!unwind__current(&w->user, task, t->image, t)) {
 		w->user.frames[0] = arch__ip((struct pt_regs *)bpf_task_pt_regs(task));
 		w->user.depth = 1;
 	}
-	w->nuser = unwind__frames(&w->user);
+	wait_stack__count_frames(w);
 	stack = running_stack__number(w);
 	if (unwind__was_early(&w->user))
 		log__forget(site);

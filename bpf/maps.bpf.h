@@ -198,6 +198,35 @@ struct {
 	__type(value, struct qz_unwind_image);
 } unwind_images SEC(".maps");
 
+/* Key: number of a layout of Python's frames. Written by quartzd before a region has that number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, QZ_PYTHON_LAYOUTS);
+	__type(key, u32);
+	__type(value, struct qz_python_layout);
+} python_layouts SEC(".maps");
+
+/*
+ * Hashes of code of Python that has been told of; written by the walks, emptied by quartzd. Full: some is told of again
+ * and again.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, QZ_PYTHON_KNOWN);
+	__type(key, u32);
+	__type(value, u64);
+} python_known SEC(".maps");
+
+/*
+ * Of each its struct qz_python_code. quartzd takes them before each drain. A ring of its own: a program that makes code without
+ * end fills no other. Full: it is told of when it is met again.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 512 << 10);
+} python_codes SEC(".maps");
+
 /* When addresses of described code were used again, and by which regions it was described. */
 struct remapping {
 	u64 when;

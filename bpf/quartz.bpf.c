@@ -7,6 +7,7 @@
 #include "quartz/records.h"
 #include "quartz/spin.h"
 #include "quartz/unwind.h"
+#include "quartz/python.h"
 #include "quartz/page.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -31,6 +32,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/thread.bpf.h"
 #include "bpf/event.bpf.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/python.bpf.h"
 #include "bpf/candidates.bpf.h"
 #include "bpf/stack.bpf.h"
 #include "bpf/followed.bpf.h"

@@ -60,7 +60,7 @@ static __always_inline u32 running_stack__sampled(const struct unwinding *user, 
 	w->image = image;
 	w->scope = QZ_NO_SCOPE;
 	w->cause = QZ_WAIT_RUNNING;
-	w->nuser = unwind__frames(&w->user);
+	wait_stack__count_frames(w);
 	return running_stack__number(w);
 }
 

@@ -11,6 +11,7 @@ struct sample_scratch {
 	 * then need not follow each possible number of turns for itself.
 	 */
 	volatile u32 nkernel, nuser;
+	volatile u32 nframes;	    /* of the user's, with those of Python */
 	struct qz_stack_slot stack; /* what is looked for */
 };
 
@@ -46,8 +47,8 @@ __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 			break;
 		h = mix(h, scratch->kernel[i]);
 	}
-	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
-		if (i >= scratch->nuser)
+	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
+		if (i >= scratch->nframes)
 			break;
 		h = mix(h, scratch->user.frames[i]);
 	}
@@ -64,8 +65,8 @@ __noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
 			break;
 		frame__store(key++, scratch->kernel[i]);
 	}
-	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
-		if (i >= scratch->nuser)
+	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
+		if (i >= scratch->nframes)
 			break;
 		frame__store(key++, scratch->user.frames[i]);
 	}
@@ -77,7 +78,8 @@ static __always_inline bool sample__store(struct sample_scratch *scratch, struct
 					  struct qz_stack_slot *slot, u32 buffer)
 {
 	const struct qz_stack_slot *of = &scratch->stack;
-	u32 nsampled = of->nkernel + of->nuser, n = nsampled + of->ntask + of->nown, zero = 0;
+	u32 nsampled = of->nkernel + of->nuser + of->npython;
+	u32 n = nsampled + of->ntask + of->nown, zero = 0;
 	u32 offset = __sync_fetch_and_add(&ctl->frames_used[buffer], n);
 	u32 key = buffer * nr_frames + offset;
 
@@ -138,6 +140,8 @@ static __noinline s32 sample__stack(struct sampling *s)
 		.ntask = s->page ? s->page->ntask : 0,
 		.nown = s->page ? s->page->nown : 0,
 		.profiled = s->page ? 1 : 0,
+		.npython = unwind__python_frames(&scratch->user),
+		.python_depth = scratch->user.npython,
 	};
 	hash = sample__hash(scratch, s->image);
 	if (s->page)
@@ -212,7 +216,7 @@ static __always_inline void sample__write(struct sampling *s, struct task_struct
 
 /* Without tables the kernel walks the frame pointers, if the code keeps any. */
 static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, struct sampling *s,
-					       struct task_struct *task)
+					       struct task_struct *task, struct qz_thread_state *t)
 {
 	struct unwinding *u = &s->scratch->user;
 	long n;
@@ -220,12 +224,14 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 	u->asked = 0;
 	if (!task__has_memory(task) || task->flags & PF_KTHREAD_BIT) {
 		u->depth = 0;
+		u->npython = 0;
 		u->end = QZ_UNWIND_OUTERMOST;
-	} else if (!unwind__current(u, task, s->image)) {
+	} else if (!unwind__current(u, task, s->image, t)) {
 		n = bpf_get_stack(ctx, u->frames, QZ_USER_FRAMES * sizeof(u64), BPF_F_USER_STACK);
 		u->depth = n > 0 ? (u32)n / sizeof(u64) : 0;
 	}
 	s->scratch->nuser = unwind__frames(u);
+	s->scratch->nframes = s->scratch->nuser + unwind__python_frames(u);
 	if (unwind__was_early(u) || u->asked)
 		event__unknown_code(s->ctl, bpf_ktime_get_ns());
 }
@@ -266,7 +272,7 @@ static __always_inline void sample__take(struct bpf_perf_event_data *ctx, struct
 	s->image = t->image;
 	n = bpf_get_stack(ctx, s->scratch->kernel, sizeof(s->scratch->kernel), 0);
 	s->scratch->nkernel = n > 0 ? (u32)n / sizeof(u64) : 0;
-	sample__user_stack(ctx, s, task);
+	sample__user_stack(ctx, s, task, t);
 	s->page = page__read(task, t, s->cpu);
 	if (!s->scratch->nkernel && !s->scratch->nuser) {
 		s->cpu->lost[QZ_LOSS_STACK_FAULT]++;

@@ -55,16 +55,17 @@ static __always_inline bool unwind__was_early(const struct unwinding *u)
 }
 
 /*
- * Walks the user stack of the current thread. False when there are no tables to do it with: then
+ * Walks the user stack of the current thread, whose state is t. False when there are no tables to do it with: then
  * u->end tells why.
  */
 static __always_inline bool unwind__current(struct unwinding *u, struct task_struct *task,
-					    u32 image)
+					    u32 image, struct qz_thread_state *t)
 {
 	struct qz_unwind_image *tables = bpf_map_lookup_elem(&unwind_images, &image);
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
 	u->depth = 0;
+	u->npython = 0;
 	if (!tables) {
 		u->end = QZ_UNWIND_NOT_READY;
 		return false;
@@ -80,6 +81,12 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->thread_pointer = arch__thread_pointer(task);
 	u->at_clone = unwind__clone(regs);
 	unwind__walk(u);
+	if (!u->at_python)
+		return true;
+	u->python.image = image;
+	u->python.thread = t->python;
+	python__walk(u);
+	t->python = u->python.thread;
 	return true;
 }
 

@@ -36,6 +36,21 @@ enum unwind_clone {
 	UNWIND_NEW_STACK, /* it is the new thread or process, on a stack on which nobody has called */
 };
 
+/* Frames that can be kept: of C, and behind them of Python. A power of two. */
+#define QZ_ALL_FRAMES (QZ_USER_FRAMES + QZ_PYTHON_FRAMES)
+
+/* See python.bpf.h. What is read of frames and code has room for what the verifier thinks can be looked at. */
+struct python_walk {
+	struct qz_python_layout layout;
+	u64 thread;	 /* its state; or, odd, when there was none; 0: not known */
+	u64 interpreter; /* the next one whose threads are to be looked at */
+	u64 frame;	 /* the next one */
+	u32 image, zero;
+	u64 raw[16];
+	u64 code[32];
+	struct qz_python_code told;
+};
+
 struct unwinding {
 	u64 ip, sp, bp;
 	u32 depth; /* frames walked */
@@ -50,14 +65,23 @@ struct unwinding {
 	u64 thread_pointer; /* fs base */
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 place; /* of unwind__scan_word: where its word was found */
-	u64 frames[QZ_USER_FRAMES];
+	u32 at_python; /* the last region of Python's interpreter that a frame was in, + 1; 0: none was */
+	u32 npython; /* frames of Python walked */
+	u64 frames[QZ_ALL_FRAMES];
 	u64 scan[SCAN_WORDS];
+	struct python_walk python;
 };
 
 /* Frames that stand in u->frames. */
 static __always_inline u32 unwind__frames(const struct unwinding *u)
 {
 	return u->depth < QZ_USER_FRAMES ? u->depth : QZ_USER_FRAMES;
+}
+
+/* Frames of Python that stand behind them. */
+static __always_inline u32 unwind__python_frames(const struct unwinding *u)
+{
+	return u->npython < QZ_PYTHON_FRAMES ? u->npython : QZ_PYTHON_FRAMES;
 }
 
 /* The first QZ_INNER_FRAMES stay, the rest is a ring of the last ones. */
@@ -487,6 +511,8 @@ __noinline int unwind__step(struct unwinding *u)
 	r = unwind__find_region(u, pc);
 	if (!r)
 		return unwind__stop(u, QZ_UNWIND_NO_REGION);
+	if (r->python)
+		u->at_python = u->region + 1;
 	if (!r->count) {
 		unwind__want(u, r);
 		return unwind__by_frame_pointer(u);
@@ -542,6 +568,8 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->guessed = 0;
 	u->derived = 0;
 	u->unready = 0;
+	u->at_python = 0;
+	u->npython = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
 	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)

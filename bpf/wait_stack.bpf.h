@@ -6,8 +6,10 @@
 struct wait_scratch {
 	struct unwinding user;
 	u32 image, cause, scope;
-	s32 asleep;	    /* see struct qz_wait_stack */
-	volatile u32 nuser; /* for why it is volatile, see struct sample_scratch */
+	s32 asleep; /* see struct qz_wait_stack */
+	/* for why they are volatile, see struct sample_scratch */
+	volatile u32 nuser;
+	volatile u32 nframes; /* with those of Python */
 };
 
 /* Whose stack it is: that of the thread that is leaving the processor, or of one found asleep. */
@@ -27,8 +29,8 @@ __noinline u64 wait_stack__hash(struct wait_scratch *w)
 	if (!w)
 		return 1;
 	h = mix(mix(mix(w->image, w->cause), w->user.end), w->asleep);
-	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
-		if (i >= w->nuser)
+	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
+		if (i >= w->nframes)
 			break;
 		h = mix(h, w->user.frames[i]);
 	}
@@ -53,16 +55,22 @@ __noinline s64 wait_stack__store(struct wait_scratch *w)
 
 	if (!w || !ctl)
 		return -1;
-	offset = __sync_fetch_and_add(&ctl->wait_frames_used, w->nuser);
-	used = offset + w->nuser - *(volatile u32 *)&ctl->wait_frames_read;
+	offset = __sync_fetch_and_add(&ctl->wait_frames_used, w->nframes);
+	used = offset + w->nframes - *(volatile u32 *)&ctl->wait_frames_read;
 	if (used > nr_wait_frames)
 		return -1;
-	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
-		if (i >= w->nuser)
+	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
+		if (i >= w->nframes)
 			break;
 		wait_stack__store_frame(offset + i, w->user.frames[i]);
 	}
 	return offset;
+}
+
+static __always_inline void wait_stack__count_frames(struct wait_scratch *w)
+{
+	w->nuser = unwind__frames(&w->user);
+	w->nframes = w->nuser + unwind__python_frames(&w->user);
 }
 
 /* Half of the stacks at most are of running code, and half of threads found asleep, lest waits have no room. */
@@ -92,6 +100,8 @@ static __always_inline struct qz_stack_slot wait_stack__of(const struct wait_scr
 		.nuser = w->nuser,
 		.depth = w->user.depth,
 		.end = w->user.end,
+		.npython = unwind__python_frames(&w->user),
+		.python_depth = w->user.npython,
 	};
 }
 
@@ -128,7 +138,7 @@ static __always_inline bool wait_stack__is(const struct qz_wait_stack *slot,
 static __always_inline bool wait_stack__has_share(struct wait_scratch *w)
 {
 	return quota__take(w->scope, QZ_SHARE_STACKS, nr_wait_stacks) &&
-	       quota__take_frames(w->scope, w->nuser);
+	       quota__take_frames(w->scope, w->nframes);
 }
 
 enum wait_probe { PROBE_OTHER = -1, PROBE_NO_ROOM = -2, PROBE_NO_SHARE = -3 };
@@ -192,11 +202,11 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 	if (*cause == QZ_WAIT_KERNEL || task->flags & PF_KTHREAD_BIT)
 		return *cause;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (!unwind__current(&w->user, task, w->image)) {
+	if (!unwind__current(&w->user, task, w->image, t)) {
 		w->user.frames[0] = arch__ip(regs);
 		w->user.depth = 1;
 	}
-	w->nuser = unwind__frames(&w->user);
+	wait_stack__count_frames(w);
 	ctl = control__get();
 	if (ctl && (w->user.end == QZ_UNWIND_STALE || w->user.end == QZ_UNWIND_NO_REGION))
 		event__unknown_code(ctl, bpf_ktime_get_ns());
@@ -221,7 +231,7 @@ static __always_inline u32 wait_stack__registers(struct task_struct *task,
 	w->cause = cause;
 	w->asleep = t->tid;
 	registers__read((struct qz_user_registers *)w->user.frames, task);
-	w->nuser = sizeof(struct qz_user_registers) / sizeof(u64);
+	w->nuser = w->nframes = sizeof(struct qz_user_registers) / sizeof(u64);
 	w->user.depth = w->nuser;
 	w->user.end = QZ_UNWIND_NOT_READY;
 	return wait_stack__number(w);

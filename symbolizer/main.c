@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "symbolizer/cfi/cfi.h"
+#include "symbolizer/elf/python_layout.h"
 #include "symbolizer/names/module.h"
 #include "include/quartz/symbolizer.h"
 #include "symbolizer/sandbox.h"
@@ -310,6 +311,8 @@ static int serve_table(struct server *s, size_t length, const int fds[2])
 	a->error = !file	 ? -errno
 		   : request->to ? cfi__derive(file, request->from, request->to, &t)
 				 : cfi__build(file, &t);
+	if (!a->error && !request->to)
+		python_layout__find(file, t.base, &a->python);
 	elf_file__close(file);
 	if (!a->error) {
 		a->n = t.n;

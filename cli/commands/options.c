@@ -238,9 +238,7 @@ const struct qz_option record_options[] = {
 	 "quartz.ko,\nat each sample.",
 	 1, 1000},
 	{"runtime", 0, QZ_OPTION_CHOICE, FIELD(runtime), "auto|none",
-	 "Have the runtime of COMMAND (node, java, python3.12,\ndotnet) name the code that it "
-	 "makes "
-	 "[auto]."},
+	 "Have the runtime of COMMAND (node, java, dotnet) name\nthe code that it makes [auto]."},
 	{"preload", 0, QZ_OPTION_FLAG, FIELD(preload), NULL,
 	 "Load libquartz-preload.so into COMMAND."},
 	{"help", 'h', QZ_OPTION_FLAG, FIELD(help), NULL, "Print this text."},

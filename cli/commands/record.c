@@ -141,7 +141,8 @@ static enum status find_targets(const struct config *given, struct config *confi
 		       : STATUS_OK;
 }
 
-static enum status start(const struct config *config, const char *user)
+/* named: the runtime of the command was told to write maps of names. */
+static enum status start(const struct config *config, const char *user, bool named)
 {
 	struct texts texts = {
 		.pids = calloc(config->pids.n + 1, sizeof(*texts.pids)),
@@ -154,6 +155,7 @@ static enum status start(const struct config *config, const char *user)
 		add_options(&line, config, &texts);
 	if (*config->command) {
 		add_text(&line, "--user", user);
+		add_flag(&line, "--remove-maps", named);
 		add(&line, "--");
 	}
 	for (char **word = config->command; *word; word++)
@@ -174,12 +176,13 @@ enum status cmd_record(const struct config *given)
 	const char *user = NULL;
 	struct config config;
 	enum status status = check_targets(given);
+	bool named = false;
 
 	if (status == STATUS_OK && *given->command)
 		status = programs__user(given, given->command[0], &user);
 	if (status == STATUS_OK && *given->command && given->runtime == RUNTIME_AUTO)
-		status = runtime__name_code(given->command);
+		status = runtime__name_code(given->command, &named);
 	if (status == STATUS_OK)
 		status = find_targets(given, &config);
-	return status == STATUS_OK ? start(&config, user) : status;
+	return status == STATUS_OK ? start(&config, user, named) : status;
 }

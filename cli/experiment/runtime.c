@@ -14,20 +14,18 @@
 #define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static const struct runtime {
-	const char *program; /* the beginning of its file's name */
-	int least_minor;     /* of the version in that name, python3.N; 0: any */
+	const char *program; /* its file */
 	const char *variable, *options;
 	const char *gives;
 } runtimes[] = {
-	{"node", 0, "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
+	{"node", "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
 	 "names for JavaScript"},
-	{"java", 0, "JAVA_TOOL_OPTIONS",
+	{"java", "JAVA_TOOL_OPTIONS",
 	 /* the last one is there since 17; none before may end because of it */
 	 "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
 	 "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit",
 	 "whole stacks and names of Java"},
-	{"python3.", 12, "PYTHONPERFSUPPORT", "1", "names for Python"},
-	{"dotnet", 0, "DOTNET_PerfMapEnabled", "1", "names for .NET"},
+	{"dotnet", "DOTNET_PerfMapEnabled", "1", "names for .NET"},
 };
 
 /* The file of a command, links followed. False: there is none. */
@@ -52,20 +50,13 @@ static const struct runtime *find_runtime(const char *path)
 {
 	const char *name = qz_base_name(path);
 
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++) {
-		const struct runtime *r = &runtimes[i];
-		size_t length = strlen(r->program);
-
-		if (strncmp(name, r->program, length))
-			continue;
-		if (r->least_minor ? atoi(name + length) >= r->least_minor
-				   : !name[length] || !strcmp(name, "nodejs"))
-			return r;
-	}
-	return NULL;
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+		if (!strcmp(name, runtimes[i].program))
+			return &runtimes[i];
+	return !strcmp(name, "nodejs") ? &runtimes[0] : NULL;
 }
 
-/* The program that a script is for: "#!/usr/bin/env node", "#!/usr/bin/python3". False: it is no script. */
+/* The program that a script is for: "#!/usr/bin/env node". False: it is no script. */
 static bool read_interpreter(const char *path, char program[PATH_MAX])
 {
 	static const char blanks[] = " \t";
@@ -87,7 +78,7 @@ static bool read_interpreter(const char *path, char program[PATH_MAX])
 	return word && find_file(word, program);
 }
 
-static enum status add_options(const struct runtime *r)
+static enum status add_options(const struct runtime *r, bool *named)
 {
 	const char *before = getenv(r->variable);
 	char *all;
@@ -98,12 +89,13 @@ static enum status add_options(const struct runtime *r)
 	    setenv(r->variable, all, 1))
 		return out_of_memory();
 	free(all);
+	*named = true;
 	fprintf(stderr, "quartzctl: for %s, %s has %s (--runtime none: as it was)\n", r->gives,
 		r->variable, r->options);
 	return STATUS_OK;
 }
 
-enum status runtime__name_code(char *const *command)
+enum status runtime__name_code(char *const *command, bool *named)
 {
 	char path[PATH_MAX], program[PATH_MAX];
 	const struct runtime *r;
@@ -113,5 +105,5 @@ enum status runtime__name_code(char *const *command)
 	r = find_runtime(path);
 	if (!r && read_interpreter(path, program))
 		r = find_runtime(program);
-	return r ? add_options(r) : STATUS_OK;
+	return r ? add_options(r, named) : STATUS_OK;
 }

@@ -8,8 +8,8 @@
 /*
  * Adds the options of the command's runtime to the variable of the environment by which it takes them, and says so in a
  * line on stderr; does nothing where the command is no runtime that is known, or has them already. By its name, or, of a
- * script, its interpreter's. STATUS_FAILURE after a line on stderr: no memory.
+ * script, its interpreter's. *named: it has added them. STATUS_FAILURE after a line on stderr: no memory.
  */
-enum status runtime__name_code(char *const *command);
+enum status runtime__name_code(char *const *command, bool *named);
 
 #endif

@@ -93,11 +93,20 @@ static bool is_runtime(const char *module)
 	return false;
 }
 
+/* Of the interpreter's own modules, and of those that were installed. */
+static bool is_python_library(const char *file)
+{
+	return strstr(file, "/lib/python3") || strstr(file, "/site-packages/") ||
+	       strstr(file, "/dist-packages/") || !strncmp(file, "<frozen", 7);
+}
+
 static enum qz_closeness closeness(const struct go_modules *go,
 				   const struct qz_procedure *procedure)
 {
 	if (is_made(procedure))
 		return QZ_CLOSE_OWN;
+	if (qz_procedure__is_python(procedure))
+		return is_python_library(procedure->file) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
 	if (*procedure->module == '[' || !strcmp(procedure->name, "main") ||
 	    !strcmp(procedure->name, "_start"))
 		return QZ_CLOSE_NOT;

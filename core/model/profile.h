@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "core/model/levels.h"
@@ -48,12 +49,15 @@ enum qz_procedure_kind {
 };
 
 struct qz_procedure {
-	char *name;    /* demangled; markers carry the bracketed name above */
-	char *module;  /* path of the ELF file, "[kernel]", "[vdso]", "[jit]", or "" */
+	char *name; /* demangled; markers carry the bracketed name above */
+	char *module; /* path of the ELF file, "[kernel]", "[vdso]", "[jit]", QZ_PYTHON_MODULE, or "" */
 	char *file;    /* source file, "" when unknown */
 	uint32_t line; /* of the declaration, 0 when unknown */
 	uint32_t kind; /* enum qz_procedure_kind */
 };
+
+/* Module of functions of Python, whose frames were read from the interpreter. */
+#define QZ_PYTHON_MODULE "[python]"
 
 /* An executable file as it was mapped. */
 struct qz_mapping {
@@ -527,6 +531,11 @@ int qz_profile__place_line(struct qz_profile *p, struct qz_line *line, const cha
 static inline const char *qz_line__file(const struct qz_profile *p, const struct qz_line *line)
 {
 	return line->part ? p->parts[line->part - 1].file : p->procedures[line->procedure].file;
+}
+
+static inline bool qz_procedure__is_python(const struct qz_procedure *procedure)
+{
+	return !strcmp(procedure->module, QZ_PYTHON_MODULE);
 }
 
 /* The location of a marker, interned with its procedure. */

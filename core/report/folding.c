@@ -89,10 +89,17 @@ static bool is_libc(const struct qz_procedure *proc)
 	       !strncmp(name, "libpthread", 10) || !strncmp(name, "ld-", 3);
 }
 
+/* What people have written does not disappear in the interpreter's code that runs it. */
+static bool leaves_python(const struct qz_procedure *outer, const struct qz_procedure *inner)
+{
+	return qz_procedure__is_python(outer) && !qz_procedure__is_python(inner);
+}
+
 bool qz_folding__may(const struct qz_procedure *outer, const struct qz_procedure *inner)
 {
 	return strcmp(outer->name, "main") != 0 && strcmp(outer->module, "[libquartz]") != 0 &&
-	       (*inner->name != '_' || *outer->name == '_') && (!is_libc(inner) || is_libc(outer));
+	       (*inner->name != '_' || *outer->name == '_') &&
+	       (!is_libc(inner) || is_libc(outer)) && !leaves_python(outer, inner);
 }
 
 static bool near(uint64_t a, uint64_t b, uint64_t distance)

@@ -81,6 +81,8 @@ static struct start start_on(const struct qz_profile *p, uint32_t leaf)
 		return (struct start) {QZ_NONE, FIRST};
 	if (own == QZ_NONE)
 		return (struct start) {outermost, GENERIC};
+	/* what stands before code of Python is left out where it is known (daemon/attribution/python_stacks.h) */
+	library |= qz_procedure__is_python(&p->procedures[own]);
 	return (struct start) {own, library ? STARTED_BY_LIBRARY : STARTED};
 }
 

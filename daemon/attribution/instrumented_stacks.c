@@ -174,13 +174,15 @@ struct profile_stack {
 static bool read_stack(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot,
 		       struct profile_stack *profile)
 {
-	const uint64_t *ids = &buffer->frames[slot->offset + slot->nkernel + slot->nuser];
+	const uint64_t *ids =
+		&buffer->frames[slot->offset + slot->nkernel + slot->nuser + slot->npython];
 
 	profile->ntask = slot->ntask;
 	profile->nown = slot->nown;
 	if (!slot->profiled || slot->ntask > QZ_TASK_STACK || slot->nown >= QZ_SLOT_STACK ||
 	    !(slot->ntask + slot->nown) ||
-	    (uint64_t)slot->offset + slot->nkernel + slot->nuser + slot->ntask + slot->nown >
+	    (uint64_t)slot->offset + slot->nkernel + slot->nuser + slot->npython + slot->ntask +
+			    slot->nown >
 		    buffer->nframes)
 		return false;
 	for (uint32_t i = 0; i < profile->ntask + profile->nown; i++)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/util/hash_table.h"
+#include "daemon/attribution/python_stacks.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/procfs.h"
@@ -30,6 +31,7 @@ struct spawn_stacks {
 	struct stack_copies *copies;
 	struct address_spaces *spaces;
 	struct address_cache *addresses;
+	struct python_codes *python;
 	struct qz_profile *profile;
 	struct known *known;
 	uint32_t n;
@@ -37,7 +39,8 @@ struct spawn_stacks {
 };
 
 struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *spaces,
-				       struct address_cache *addresses, struct qz_profile *profile)
+				       struct address_cache *addresses, struct python_codes *python,
+				       struct qz_profile *profile)
 {
 	struct spawn_stacks *spawn = calloc(1, sizeof(*spawn));
 
@@ -50,6 +53,7 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 	}
 	spawn->spaces = spaces;
 	spawn->addresses = addresses;
+	spawn->python = python;
 	spawn->profile = profile;
 	return spawn;
 }
@@ -92,6 +96,8 @@ struct creator {
 	struct address_map map;
 	uint64_t contents; /* of that */
 	uint32_t nframes;  /* not 0: the bytes are so many addresses, innermost first */
+	uint32_t npython, python_depth; /* and behind them so many frames of Python */
+	uint32_t image;
 };
 
 static uint64_t sign(const struct creator *creator)
@@ -252,6 +258,8 @@ static bool is_complete(struct spawn_stacks *spawn, const struct creator *creato
 
 static void learn(struct spawn_stacks *spawn, const struct creator *creator, struct known *k)
 {
+	struct python_stack python = {
+		.codes = spawn->python, .profile = spawn->profile, .image = creator->image};
 	struct unwinder_stack stack;
 	size_t first, n;
 
@@ -262,20 +270,26 @@ static void learn(struct spawn_stacks *spawn, const struct creator *creator, str
 	address_cache__resolve(spawn->addresses);
 	k->complete = is_complete(spawn, creator, &stack);
 	trim(spawn, creator, stack.frames, &first, &n);
-	k->locations = calloc(n - first + 2, sizeof(*k->locations));
+	k->locations = calloc(n - first + creator->npython + 3, sizeof(*k->locations));
 	if (!k->locations)
 		return;
+	python_codes__read(spawn->python);
+	python.locations = k->locations;
+	python.frames = (const uint64_t *)creator->copy.bytes + creator->nframes;
+	python.kept = python.left = creator->npython;
+	python.depth = creator->python_depth;
 	for (size_t i = n; i > first; i--) {
 		const struct cached_address *cached =
 			cached_address(spawn, creator, stack.frames[i - 1]);
 
 		if (stack.depth > stack.nframes && i == QZ_INNER_FRAMES)
-			k->locations[k->n++] = qz_profile__marker(spawn->profile, QZ_TRUNCATED);
+			k->locations[python.n++] = qz_profile__marker(spawn->profile, QZ_TRUNCATED);
 		if (cached)
-			k->locations[k->n++] = cached->location;
+			python_stack__place(&python, cached, i == first + 1);
 		else
 			k->complete = false;
 	}
+	k->n = python.n;
 }
 
 /* ---- nodes ---- */
@@ -322,12 +336,16 @@ uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 {
 	struct image *image = address_spaces__get(spawn->spaces, event->image);
 	struct creator creator = {.copy = {event->regs, event->stack, event->size},
-				  .nframes = event->nframes};
+				  .nframes = event->nframes,
+				  .npython = event->npython,
+				  .python_depth = event->python_depth,
+				  .image = event->image};
 	struct known *k = NULL;
 	uint32_t node = parent;
 
-	if (creator.nframes > QZ_USER_FRAMES || creator.nframes * sizeof(uint64_t) > event->size)
-		creator.nframes = 0;
+	if (creator.nframes > QZ_USER_FRAMES || creator.npython > QZ_PYTHON_FRAMES ||
+	    (creator.nframes + creator.npython) * sizeof(uint64_t) > event->size)
+		creator.nframes = creator.npython = 0;
 	if (spawn->profile->nodes[parent].depth > MAX_DEPTH)
 		return parent;
 	if (image)

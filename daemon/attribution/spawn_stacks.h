@@ -11,13 +11,15 @@
 
 #include "daemon/target/address_spaces.h"
 #include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/python_codes.h"
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/unwind/stack_copies.h"
 
 struct spawn_stacks;
 
 struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct address_spaces *spaces,
-				       struct address_cache *addresses, struct qz_profile *profile);
+				       struct address_cache *addresses, struct python_codes *python,
+				       struct qz_profile *profile);
 void spawn_stacks__free(struct spawn_stacks *spawn);
 
 /*

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+
 #include "daemon/attribution/instrumented_stacks.h"
+#include "daemon/attribution/python_codes.h"
+#include "daemon/attribution/python_stacks.h"
 #include "daemon/attribution/stacks.h"
 
 /* The address that identifies the procedure: of the call, not of the instruction after it. */
@@ -11,7 +15,7 @@ static uint64_t code_address(uint64_t address, bool innermost)
 bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *s)
 {
 	return s->hash && s->stored == QZ_STACK_STORED &&
-	       (uint64_t)s->offset + s->nkernel + s->nuser <= buffer->nframes;
+	       (uint64_t)s->offset + s->nkernel + s->nuser + s->npython <= buffer->nframes;
 }
 
 /*
@@ -128,6 +132,7 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_b
 {
 	const struct image *image = address_spaces__get(c->spaces, s->image);
 	const struct cached_address *found[QZ_USER_FRAMES];
+	struct python_stack python = {.codes = c->python, .profile = c->profile, .image = s->image};
 	uint32_t n;
 
 	if (image && image->launcher)
@@ -139,11 +144,24 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_b
 	while (n > 1 && found[n - 1]->outermost)
 		n--;
 	stack->task = n && found[n - 1]->task;
+	python.locations = stack->locations;
+	if (n && c->python) {
+		python.frames = &buffer->frames[s->offset + s->nkernel + s->nuser];
+		python.kept = python.left = s->npython;
+		python.depth = s->python_depth;
+	}
+	if (stack->truncated)
+		python_stack__begin(&python, found, n);
 	while (n) {
 		if (s->depth > s->nuser && n == QZ_INNER_FRAMES)
-			stack->locations[stack->n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
-		stack->locations[stack->n++] = found[--n]->location;
+			python.locations[python.n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
+		n--;
+		python_stack__place(&python, found[n], n == 0);
 	}
+	stack->n = python.n;
+	stack->truncated &= !python.begins;
+	if (python.leaf && !s->nkernel)
+		stack->unresolved = !python.named;
 }
 
 void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
@@ -172,6 +190,24 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer
 		instrumented_stacks__merge(c->instrumented, buffer, s, stack);
 }
 
+/* Of a stack with frames of Python. */
+static int64_t python_leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
+			   const struct qz_stack_slot *s, const struct cached_address *leaf)
+{
+	uint32_t locations[3] = {leaf->location};
+	struct python_stack python = {.codes = c->python,
+				      .profile = c->profile,
+				      .image = s->image,
+				      .frames = &buffer->frames[s->offset + s->nkernel + s->nuser],
+				      .kept = 1,
+				      .left = 1,
+				      .depth = 1,
+				      .locations = locations};
+
+	python_stack__place(&python, leaf, true);
+	return c->profile->locations[locations[0]].lines[0].procedure;
+}
+
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		    const struct qz_stack_slot *s)
 {
@@ -184,6 +220,8 @@ int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buff
 		address_spaces__lock(c->spaces);
 		cached = user_address(c, s, image, user_frame(buffer, s, 0));
 		address_spaces__unlock(c->spaces);
+		if (cached && c->python && s->npython)
+			return python_leaf(c, buffer, s, cached);
 	}
 	return address_cache__procedure(c->profile, cached);
 }

@@ -12,8 +12,10 @@
 #include "daemon/target/modules.h"
 #include "daemon/attribution/address_cache.h"
 #include "quartz/page.h"
+#include "quartz/python.h"
 
 struct instrumented_stacks;
+struct python_codes;
 struct spawn_stacks;
 
 /* What is needed to find where an address is. All borrowed. */
@@ -24,6 +26,7 @@ struct stack_context {
 	struct qz_profile *profile;
 	struct instrumented_stacks *instrumented; /* NULL: none */
 	struct spawn_stacks *spawn;
+	struct python_codes *python;
 	const uint64_t *began;	/* the samples that are being named were taken since then */
 	const uint32_t *scopes; /* of the profile, by number in BPF; QZ_NONE: not known */
 	uint32_t nscopes;
@@ -35,8 +38,10 @@ static inline uint32_t stack_context__scope(const struct stack_context *c, uint3
 	return scope < c->nscopes ? c->scopes[scope] : QZ_NONE;
 }
 
-/* User and kernel frames, the mark of a gap, and a profile stack with its task. */
-#define STACK_LOCATIONS (QZ_USER_FRAMES + QZ_KERNEL_FRAMES + 1 + QZ_SLOT_STACK + QZ_TASK_STACK + 2)
+/* User and kernel frames and those of Python, the marks of two gaps, and a profile stack with its task. */
+#define STACK_LOCATIONS                                                                            \
+	(QZ_USER_FRAMES + QZ_PYTHON_FRAMES + QZ_KERNEL_FRAMES + 2 + QZ_SLOT_STACK +                \
+	 QZ_TASK_STACK + 2)
 
 struct stack {
 	uint32_t n;

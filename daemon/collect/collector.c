@@ -6,6 +6,7 @@
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/python_codes.h"
 #include "daemon/attribution/spawn_stacks.h"
 #include "daemon/attribution/threads.h"
 #include "daemon/collect/allowances.h"
@@ -66,7 +67,10 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		return false;
 	if (!bpf_runtime__follows_all(c->bpf))
 		address_cache__expect_late_maps(c->addresses);
-	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->profile);
+	c->python = python_codes__new(c->bpf, c->profile);
+	if (!c->python)
+		return false;
+	c->spawn = spawn_stacks__new(c->symbolizer, c->spaces, c->addresses, c->python, c->profile);
 	c->classes = spin_classify__new(c->symbolizer, c->modules, c->bpf, rules);
 	if (!c->spawn || !c->classes)
 		return false;
@@ -76,6 +80,7 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.addresses = c->addresses,
 		.profile = c->profile,
 		.spawn = c->spawn,
+		.python = c->python,
 		.began = &c->began,
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
@@ -152,6 +157,7 @@ void collector__release(struct collector *c)
 	spin_tracker__free(c->tracker);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->spawn);
+	python_codes__free(c->python);
 	address_cache__free(c->addresses);
 	address_spaces__free(c->spaces);
 	threads__free(c->threads);
@@ -523,4 +529,9 @@ int collector__finish(struct collector *c)
 	err = err ?: swap_buffers(c);
 	err = err ?: collector__drain_buffer(c);
 	return err ?: address_cache__name_late(c->addresses);
+}
+
+void collector__remove_maps(struct collector *c)
+{
+	modules__remove_maps(c->modules);
 }

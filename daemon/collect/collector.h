@@ -134,6 +134,9 @@ int collector__patience_ms(const struct collector *c);
 /* Takes in the rest. BPF must be detached and the sampler stopped. */
 int collector__finish(struct collector *c);
 
+/* After that: see modules__remove_maps(). */
+void collector__remove_maps(struct collector *c);
+
 /*
  * Brings scopes, threads and ledger of the profile up to `until`; it is to be estimated. The
  * profile remains the collector's and changes with the next call.

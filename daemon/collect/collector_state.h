@@ -16,6 +16,7 @@ struct collector {
 	struct modules *modules;
 	struct address_spaces *spaces;
 	struct address_cache *addresses;
+	struct python_codes *python;
 	struct spawn_stacks *spawn;
 	struct threads *threads;
 	struct object_naming_context *names;

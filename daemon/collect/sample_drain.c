@@ -4,6 +4,7 @@
 #include "core/model/profile_index.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/attribution/address_cache.h"
+#include "daemon/attribution/python_codes.h"
 #include "daemon/attribution/threads.h"
 #include "daemon/collect/round_sets.h"
 #include "daemon/collect/scope_gc.h"
@@ -271,6 +272,7 @@ int collector__drain_buffer(struct collector *c)
 	groups__decide(c->groups);
 	address_spaces__refresh(c->spaces);
 	spin_tracker__count(c->tracker, buffer);
+	python_codes__read(c->python);
 	err = name_stacks(c, false);
 	err = err ?: join_rounds(c);
 	if (!err)
@@ -282,7 +284,8 @@ int collector__drain_buffer(struct collector *c)
 	err = err ?: name_stacks(c, true);
 	if (!err) {
 		want_objects(c);
-		wait_drain__add(c->waits); /* names them */
+		python_codes__read(c->python); /* what waits meanwhile has met */
+		wait_drain__add(c->waits);     /* names them */
 		drain_samples(c, true);
 		line_samples__settle(c->lines, c->halvings_drained);
 		err = add_sets(c);

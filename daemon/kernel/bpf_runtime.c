@@ -120,6 +120,7 @@ static const struct shared {
 	SHARED(used, used),
 	SHARED(unwind_regions, unwind_regions),
 	SHARED(spin_addresses, spin_addresses),
+	SHARED(python_known, python_known),
 };
 
 #define NSHARED (sizeof(shared) / sizeof(shared[0]))
@@ -144,6 +145,7 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 	if (!bpf)
 		return;
 	ring_buffer__free(bpf->events);
+	ring_buffer__free(bpf->python_codes);
 	program_loader__free(bpf->loader);
 	kernel_types__free(bpf->types);
 	bpf_log__free(bpf);
@@ -432,6 +434,9 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 	if (!bpf->events)
 		return bpf_runtime__fail(bpf, -errno, "cannot map the event ring: %s",
 					 strerror(errno));
+	err = bpf_python__make(bpf);
+	if (err)
+		return err;
 	return bpf->opts.every_process ? bpf_scopes__init(bpf) : 0;
 }
 

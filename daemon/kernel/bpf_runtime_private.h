@@ -4,6 +4,7 @@
 #define QUARTZ_DAEMON_BPF_RUNTIME_PRIVATE_H
 
 #include "bpf/quartz.skel.h"
+#include "daemon/kernel/bpf_python.h"
 #include "daemon/kernel/bpf_runtime.h"
 
 /* ns at each level that was reached */
@@ -39,6 +40,12 @@ struct bpf_runtime {
 	uint32_t nrows;
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;
+	struct ring_buffer *python_codes;
+	bpf_python_code *python_call;
+	void *python_context;
+	uint64_t *python_known;
+	struct qz_python_layout python_layouts[QZ_PYTHON_LAYOUTS];
+	uint32_t npython_layouts;
 	uint64_t alone_ns;	   /* see bpf_runtime__alone_ns */
 	bool blind;		   /* the kernel has no tracepoint for on_map, or refuses it */
 	struct qz_log_head **logs; /* by processor; see bpf_log.h */

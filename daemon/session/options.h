@@ -35,6 +35,7 @@ struct options {
 	bool busy;	     /* poll without a pause */
 	struct qz_texts spin_symbols; /* files */
 	bool woken, exact, lines, inlines, private, quiet, verbose, version, help;
+	bool remove_maps;     /* that have given names, when these were taken */
 	const char *file;     /* of settings, NULL: the usual ones for --system, else none */
 	char *const *command; /* NULL-terminated, NULL: none */
 	struct config_file settings;

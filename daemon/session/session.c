@@ -461,6 +461,8 @@ static int finish(struct session *s)
 	session__finish_log(s);
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
+	if (s->options->remove_maps && s->options->command)
+		collector__remove_maps(s->collector);
 	err = err ?: session__refresh(s, until, false);
 	collector__release(s->collector); /* saving takes its place in memory */
 	if (s->history && !err)

@@ -155,6 +155,7 @@ struct symbolizer_table {
 	uint32_t nsegments;
 	struct symbolizer_segment segments[SYMBOLIZER_MAX_SEGMENTS];
 	struct qz_unwind_stats stats;
+	struct qz_python_layout python; /* of an interpreter; runtime 0: the file has none */
 };
 
 /*

@@ -12,7 +12,7 @@
 static bool is_answer(const struct table_answer *a)
 {
 	return a->error <= 0 && a->nsegments <= TABLE_MAX_SEGMENTS && a->n <= TABLE_MAX_ROWS &&
-	       (a->error || a->n);
+	       (a->error || a->n) && qz_python_layout__is_valid(&a->python);
 }
 
 static int request_table(struct symbolizer *s, uint32_t number)
@@ -76,6 +76,7 @@ static void keep_layout(struct symbolizer_table *table, const struct table_answe
 		.base = a->base,
 		.nsegments = a->nsegments,
 		.stats = a->stats,
+		.python = a->python,
 	};
 	for (uint32_t i = 0; i < a->nsegments; i++)
 		table->segments[i] = (struct symbolizer_segment) {

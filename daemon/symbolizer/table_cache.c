@@ -28,7 +28,7 @@
 #define MOST_VDSO (64 << 10)
 
 /* What rows mean, and the layout of the files. It changes with either. */
-#define VERSION 1
+#define VERSION 2
 
 static const char magic[8] = "QZTABLE";
 
@@ -231,9 +231,15 @@ enum found { FOUND, OTHER, DAMAGED };
 static enum found read_header(const struct table_cache *c, int fd,
 			      const struct table_cache_key *key, struct kept_header *h)
 {
-	if (!read_all(fd, h, sizeof(*h)) || memcmp(h->magic, magic, sizeof(magic)))
+	const size_t begin = offsetof(struct kept_header, maker);
+
+	if (!read_all(fd, h, begin) || memcmp(h->magic, magic, sizeof(magic)))
 		return DAMAGED;
-	return h->version == VERSION && !memcmp(&h->key, key, sizeof(*key)) &&
+	if (h->version != VERSION) /* which may be shorter */
+		return OTHER;
+	if (!read_all(fd, &h->maker, sizeof(*h) - begin))
+		return DAMAGED;
+	return !memcmp(&h->key, key, sizeof(*key)) &&
 			       !memcmp(&h->maker, &c->maker, sizeof(c->maker))
 		       ? FOUND
 		       : OTHER;

@@ -55,8 +55,10 @@ struct entry {
 	int fd;			 /* the file, or the perf map as it was read last; -1: none */
 	uint32_t opened;	 /* how often there was another one */
 	int map;		 /* perf map: kept open, to see it grow */
-	bool asleep;		 /* its files are closed until it is mapped again */
-	uint32_t unused;	 /* calls since it was last in use */
+	dev_t map_device;	 /* which file that is, or was; 0: none was there */
+	ino_t map_inode;
+	bool asleep;	 /* its files are closed until it is mapped again */
+	uint32_t unused; /* calls since it was last in use */
 
 	/* of the thread that asks for names */
 	int symbols;	/* number in the symbolizer, or -ENOENT */
@@ -655,7 +657,11 @@ static int see_growth(struct modules *m, struct entry *e, int map)
 		e->map = map;
 	else
 		close_file(&map);
-	if (e->map < 0 || read_identity(e->map, &id) || id.size == e->identity.size)
+	if (e->map < 0 || read_identity(e->map, &id))
+		return -1;
+	e->map_device = id.device;
+	e->map_inode = id.inode;
+	if (id.size == e->identity.size)
 		return -1;
 	e->identity.size = id.size;
 	return fcntl(e->map, F_DUPFD_CLOEXEC, 3);
@@ -689,6 +695,29 @@ uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir)
 		return MODULE_NONE;
 	update_perf_map(m, e, opened ? NULL : dir);
 	return index;
+}
+
+/* In /tmp, nobody but its user, or root, can have put another file in its place; a link of that name is another file. */
+static void remove_map(int dir, const struct entry *e)
+{
+	char name[32];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "perf-%d.map", (int)e->pid);
+	if (!fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+	    st.st_nlink == 1 && st.st_dev == e->map_device && st.st_ino == e->map_inode)
+		unlinkat(dir, name, 0);
+}
+
+void modules__remove_maps(struct modules *m)
+{
+	int dir = open("/tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	GUARD(&m->lock);
+
+	for (uint32_t i = 0; dir >= 0 && i < m->n; i++)
+		if (entry_at(m, i)->map_inode)
+			remove_map(dir, entry_at(m, i));
+	close_file(&dir);
 }
 
 /*

@@ -82,6 +82,9 @@ uint32_t modules__of_file(struct modules *m, int fd, const char *path);
  */
 uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir);
 
+/* Removes those maps from /tmp, if they are there still, and no other files. */
+void modules__remove_maps(struct modules *m);
+
 /*
  * Looks whether the perf map of a module of generated code is there now, or has grown: it is read again
  * then, and names that were found before may be others. One that is not there is looked for now and then, or at once. The

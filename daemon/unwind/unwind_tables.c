@@ -40,6 +40,7 @@ struct table {
 	struct unwind_windows place;
 	uint32_t analyzed; /* bytes of code that nothing describes; ANALYZED_MAX: no more can be */
 	struct symbolizer_table layout;
+	uint32_t python; /* as in struct qz_unwind_region */
 };
 
 /* The regions of images with equal contents. */
@@ -252,6 +253,7 @@ void unwind_tables__build_module(struct unwind_tables *t, uint32_t module)
 		take_file(t, table);
 	if (err)
 		return;
+	table->python = bpf_python__layout(t->bpf, &table->layout.python);
 	blocks = unwind_index__add(&rows, n, symbolizer_table__end(&table->layout));
 	store(t, table, rows, blocks, n);
 	free(rows);
@@ -342,6 +344,7 @@ static void fill_region(struct unwind_tables *t, const struct region *r,
 	to->first = table->place.first;
 	to->blocks = table->place.blocks;
 	to->block = table->place.block;
+	to->python = table->python;
 	__atomic_store_n(&to->count, table->count, __ATOMIC_RELEASE);
 }
 

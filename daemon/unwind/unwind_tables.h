@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/kernel/bpf_python.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/target/address_spaces.h"
 #include "daemon/target/modules.h"

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <quartz/python.h>
 #include <quartz/records.h>
 #include <quartz/unwind.h>
 

@@ -69,6 +69,25 @@ struct caller {
 	bool started; /* the procedure is not on the thread's own stack, but on its creator's */
 };
 
+static void take_procedure(struct caller *caller, const struct qz_profile *profile,
+			   const struct qz_line *line)
+{
+	caller->procedure = &profile->procedures[line->procedure];
+	caller->file = qz_line__file(profile, line);
+	caller->line = line->line;
+}
+
+/* The interpreter and what its library does on behalf of others: of that, the function that has asked for it is to be told. */
+static bool is_python_own(const struct qz_procedure *p)
+{
+	static const char *const files[] = {"threading.py", "queue.py", "_base.py", "thread.py"};
+
+	for (size_t i = 0; qz_procedure__is_python(p) && i < sizeof(files) / sizeof(files[0]); i++)
+		if (strstr(p->file, "/lib/python3") && !strcmp(qz_base_name(p->file), files[i]))
+			return true;
+	return qz_base_name__is(p->module, "python3") || qz_base_name__is(p->module, "libpython3");
+}
+
 /* Takes in one line, from the inner end on. false: the rest is of no interest. */
 static bool take_line(struct caller *caller, const struct qz_profile *profile,
 		      const struct qz_line *line)
@@ -78,7 +97,7 @@ static bool take_line(struct caller *caller, const struct qz_profile *profile,
 
 	if (p->kind == QZ_THREAD_START) {
 		caller->started = true;
-		return true;
+		return !caller->procedure;
 	}
 	if (p->kind != QZ_PROCEDURE)
 		return false;
@@ -87,10 +106,15 @@ static bool take_line(struct caller *caller, const struct qz_profile *profile,
 		return true;
 	if (!caller->started && futex_classify__is_musl(p->name, p->module))
 		caller->musl = true;
+	if (is_python_own(p)) {
+		if (!caller->procedure)
+			take_procedure(caller, profile, line);
+		return true;
+	}
+	if (caller->procedure && !qz_procedure__is_python(p))
+		return false;
 	if (!futex_classify__is_runtime(p->name, p->module)) {
-		caller->procedure = p;
-		caller->file = qz_line__file(profile, line);
-		caller->line = line->line;
+		take_procedure(caller, profile, line);
 		return false;
 	}
 	if (caller->started)

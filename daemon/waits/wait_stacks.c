@@ -111,22 +111,26 @@ static void read_asleep(struct wait_stacks *s, struct wait_stack *item, pid_t ti
 		s->nasleep += item->sleeping != NULL;
 	}
 	item->slot.nuser = item->slot.depth = 1;
+	item->slot.npython = 0;
 }
 
 /* Without memory it stays where it is until the next time. */
 static void take_out(struct wait_stacks *s, struct wait_stack *item,
 		     const struct qz_wait_stack *slot)
 {
-	uint32_t mask = s->waits->nframes - 1;
+	uint32_t mask = s->waits->nframes - 1, n;
 
 	item->slot = slot->stack;
 	item->cause = slot->cause < QZ_WAIT_CAUSES ? slot->cause : QZ_WAIT_UNKNOWN;
 	if (item->slot.nuser > QZ_USER_FRAMES)
 		item->slot.nuser = QZ_USER_FRAMES;
-	item->frames = calloc(item->slot.nuser ? item->slot.nuser : 1, sizeof(*item->frames));
+	if (item->slot.npython > QZ_PYTHON_FRAMES)
+		item->slot.npython = QZ_PYTHON_FRAMES;
+	n = item->slot.nuser + item->slot.npython;
+	item->frames = calloc(n ? n : 1, sizeof(*item->frames));
 	if (!item->frames)
 		return;
-	for (uint32_t i = 0; i < item->slot.nuser; i++)
+	for (uint32_t i = 0; i < n; i++)
 		item->frames[i] = s->waits->frames[(slot->stack.offset + i) & mask];
 	item->slot.offset = 0;
 	item->slot.nkernel = 0;
@@ -272,7 +276,8 @@ void wait_stacks__drain(struct wait_stacks *s, bool aging)
 
 static struct bpf_runtime_buffer frames_of(const struct wait_stack *item)
 {
-	return (struct bpf_runtime_buffer) {.frames = item->frames, .nframes = item->slot.nuser};
+	return (struct bpf_runtime_buffer) {.frames = item->frames,
+					    .nframes = item->slot.nuser + item->slot.npython};
 }
 
 /* Frames in the place of registers. */

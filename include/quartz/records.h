@@ -98,6 +98,7 @@ struct qz_thread_state {
 	__u64 seen;   /* first seen: creation, or attach */
 	/* In quartzd's pid namespace, as in all records: kept, since a thread may lose its own before its end is told. */
 	__s32 tid, tgid;
+	__u64 python; /* its PyThreadState, see bpf/python.bpf.h */
 };
 
 /* ---- scopes: memory-mapped array ---- */
@@ -289,7 +290,10 @@ struct qz_stack_slot {
 	 */
 	__u8 ntask, nown;
 	__u8 profiled; /* the thread has a slot */
-	__u8 pad[5];
+	/* Frames of Python (quartz/python.h) stand between the user frames and those ids. */
+	__u8 npython;
+	__u16 python_depth; /* that were walked; of more than npython as depth has it */
+	__u8 pad[2];
 };
 
 /*
@@ -458,6 +462,7 @@ struct qz_creation_event {
 	struct qz_user_registers regs; /* of the parent */
 	__u32 size;		       /* bytes that follow */
 	__u32 nframes; /* they are so many return addresses, innermost first; 0: stack from sp upwards */
+	__u32 npython, python_depth; /* behind them, as in struct qz_stack_slot */
 	__u8 stack[];
 };
 
@@ -567,14 +572,14 @@ struct qz_control {
 	__u32 asleep_stacks;	   /* of threads that slept when they were found */
 };
 
-_Static_assert(sizeof(struct qz_thread_state) == 40, "layout");
+_Static_assert(sizeof(struct qz_thread_state) == 48, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
 _Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
 _Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
 _Static_assert(sizeof(struct qz_sample_record) == 24, "layout");
-_Static_assert(sizeof(struct qz_creation_event) == 64, "layout");
+_Static_assert(sizeof(struct qz_creation_event) == 72, "layout");
 _Static_assert(sizeof(struct qz_group_event) == 56, "layout");
 _Static_assert(sizeof(struct qz_process_event) == 96, "layout");
 

@@ -115,7 +115,7 @@ struct qz_unwind_region {
 	__u32 blocks;  /* of the index, which ends where the rows begin; 0: there is none */
 	__u32 block;   /* the number of its first one */
 	__u32 derived; /* of code that nothing describes, see below */
-	__u32 zero;
+	__u32 python; /* layout + 1 of the interpreter that is there, see quartz/python.h; 0: none */
 };
 
 /*

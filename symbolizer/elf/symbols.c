@@ -100,34 +100,49 @@ static bool to_variable(const struct elf_file *file, const GElf_Sym *sym, struct
 
 typedef bool take_fn(const struct elf_file *file, const GElf_Sym *sym, struct procedure *p);
 
-static int read_table(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
-		      uint32_t table, take_fn *take)
-{
-	Elf_Scn *section = elf_file__section_by_type(from, table);
-	size_t strings_size = 0, n;
-	const char *strings;
+/* A table of symbols. */
+struct table {
 	Elf_Data *data;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-	int err = 0;
+	const char *strings;
+	size_t n, strings_size; /* n is 0 where there is none */
+};
 
+/* 0, also of a table that is missing or makes no sense, or -EFBIG. */
+static int open_table(const struct elf_file *file, uint32_t type, struct table *t)
+{
+	Elf_Scn *section = elf_file__section_by_type(file, type);
+	GElf_Shdr sh;
+	size_t n;
+
+	*t = (struct table) {0};
 	if (!section || !gelf_getshdr(section, &sh) || sh.sh_entsize != sizeof(Elf64_Sym))
 		return 0;
 	n = sh.sh_size / sh.sh_entsize;
 	if (n > TABLE_MAX)
 		return -EFBIG;
-	strings = load_strings(from->elf, sh.sh_link, &strings_size);
-	data = strings ? elf_getdata(section, NULL) : NULL;
-	for (size_t i = 1; data && i < n && !err; i++) {
+	t->strings = load_strings(file->elf, sh.sh_link, &t->strings_size);
+	t->data = t->strings ? elf_getdata(section, NULL) : NULL;
+	t->n = t->data ? n : 0;
+	return 0;
+}
+
+static int read_table(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
+		      uint32_t table, take_fn *take)
+{
+	struct table t;
+	GElf_Sym sym;
+	int err = open_table(from, table, &t);
+
+	for (size_t i = 1; i < t.n && !err; i++) {
 		struct procedure p;
 
-		if (!gelf_getsym(data, (int)i, &sym))
+		if (!gelf_getsym(t.data, (int)i, &sym))
 			break;
 		/* the name last: what is not in the processor's cache yet */
-		if (sym.st_name >= strings_size || !take(file, &sym, &p) ||
-		    strings[sym.st_name] == '\0')
+		if (sym.st_name >= t.strings_size || !take(file, &sym, &p) ||
+		    t.strings[sym.st_name] == '\0')
 			continue;
-		p.name = strings + sym.st_name;
+		p.name = t.strings + sym.st_name;
 		err = symbols__add(s, &p);
 	}
 	return err;
@@ -143,6 +158,23 @@ int symbols__read_data(struct symbols *s, const struct elf_file *file, const str
 		       uint32_t table)
 {
 	return read_table(s, file, from, table, to_variable);
+}
+
+bool symbols__look_up(const struct elf_file *file, const char *name, struct symbol_value *found)
+{
+	struct table t;
+	GElf_Sym sym;
+
+	if (open_table(file, SHT_DYNSYM, &t))
+		return false;
+	for (size_t i = 1; i < t.n && gelf_getsym(t.data, (int)i, &sym); i++) {
+		if (sym.st_shndx == SHN_UNDEF || sym.st_name >= t.strings_size ||
+		    strcmp(t.strings + sym.st_name, name))
+			continue;
+		*found = (struct symbol_value) {sym.st_value, sym.st_size};
+		return true;
+	}
+	return false;
 }
 
 void symbols__find(const struct symbols *s, const char *const *names, size_t n, uint64_t *starts)

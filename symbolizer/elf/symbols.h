@@ -36,6 +36,13 @@ int symbols__read(struct symbols *s, const struct elf_file *file, const struct e
 int symbols__read_data(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
 		       uint32_t table);
 
+struct symbol_value {
+	uint64_t value, size;
+};
+
+/* Finds what a file exports by that name (SHT_DYNSYM), code or data. False: nothing, or the table makes no sense. Slow, as below. */
+bool symbols__look_up(const struct elf_file *file, const char *name, struct symbol_value *found);
+
 /* The starts of the symbols of n names, or 0. Slow, so all are looked for at once. */
 void symbols__find(const struct symbols *s, const char *const *names, size_t n, uint64_t *starts);
 

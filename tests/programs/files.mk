@@ -15,6 +15,8 @@ LIBS_profiled := $(O)/libquartz.a
 LIBS_called := $(O)/libquartz.a
 LIBS_knobs := $(O)/libquartz.a
 LIBS_crew := $(O)/libquartz.a
+# It exports what CPython does.
+LIBS_python_liar := -rdynamic
 # Its code begins the file: it is mapped first as if all of the file were.
 LIBS_deleted_exe := -Wl,-z,noseparate-code
 

@@ -111,7 +111,10 @@
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
 	X(schedules)                                                                               \
-	X(what_if)
+	X(what_if)                                                                                 \
+	X(python_layout)                                                                           \
+	X(python_stacks)                                                                           \
+	X(python_walk)
 
 #define X(name) Suite *suite_##name(void);
 SUITES

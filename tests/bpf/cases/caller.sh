@@ -264,9 +264,9 @@ runtimes()
 	printf '#!/bin/sh\necho "$NODE_OPTIONS"\n' >node
 	printf '#!/usr/bin/env -S node --no-warnings\n' >app
 	# shellcheck disable=SC2016
-	printf '#!/bin/sh\necho "${PYTHONPERFSUPPORT-none}"\n' | tee python3.11 python3.12 >other
-	chmod +x node app python3.11 python3.12 other
-	unset NODE_OPTIONS PYTHONPERFSUPPORT
+	printf '#!/bin/sh\necho "${NODE_OPTIONS-none}"\n' >other
+	chmod +x node app other
+	unset NODE_OPTIONS
 	had "$names" node
 	said 'names for JavaScript, NODE_OPTIONS has --perf-basic-prof'
 	had "$names" ./app
@@ -274,8 +274,6 @@ runtimes()
 	NODE_OPTIONS="$names" had "$names" ./node
 	! grep NODE_OPTIONS record.err || fail 'it says that it does what was done'
 	had '' --runtime none ./node
-	had 1 python3.12
-	had none python3.11
 	had none ./other
 	! grep -- --runtime record.err || fail 'of a program that is no runtime'
 }

@@ -209,6 +209,32 @@ late_map()
 	expect 'and is no longer without one' '.scopes[0] | .unresolved <= 0.1 * .samples'
 }
 
+# map_of_last: the map of names that the last program has written.
+map_of_last()
+{
+	lawful
+	map=/tmp/perf-$(jq .scopes[0].pid report.json).map
+}
+
+# What a runtime was told to write by record goes when it was read; what somebody else has asked for stays.
+written_maps()
+{
+	cp "$programs/late_map" node
+	launch ./node 0.7
+	grep -q 'NODE_OPTIONS has' record.err || fail 'it is not told to name its code' "$(cat record.err)"
+	map_of_last
+	expect 'code has its name' 'took(row("made_late").self.cpu_ns; .scopes[0].cpu_ns; 0.2; 5e7)'
+	[ ! -e "$map" ] || fail "$map is still there"
+	NODE_OPTIONS='--perf-basic-prof --interpreted-frames-native-stack' launch ./node 0.3
+	map_of_last
+	[ -f "$map" ] || fail 'the map is gone, which was asked for'
+	rm -f "$map"
+	launch "$programs/late_map" 0.3
+	map_of_last
+	[ -f "$map" ] || fail 'the map is gone of another program'
+	rm -f "$map"
+}
+
 # What divides work is another thing in each language; a program that a script starts has its own.
 remedies()
 {
@@ -286,4 +312,5 @@ thorough 'threads of Rust' rust_threads
 thorough 'goroutines are of no thread' goroutines
 thorough 'more libraries than there are regions' many_libraries
 try 'a map of names that is written in the end' late_map
+try "maps of names are removed" written_maps
 try 'remedies speak the language of the program' remedies

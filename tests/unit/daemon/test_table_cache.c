@@ -192,6 +192,41 @@ START_TEST(notices_damage)
 }
 END_TEST
 
+/* Bytes that were said about a file of so many bytes. */
+static off_t said_of(const uint8_t *bytes, size_t n)
+{
+	FILE *said = tmpfile();
+	int before = dup(STDERR_FILENO);
+	char path[128];
+	struct stat st;
+
+	only_file(path);
+	write_whole(path, bytes, n);
+	dup2(fileno(said), STDERR_FILENO);
+	ck_assert_int_eq(find(&image, ROWS), -1);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	ck_assert_int_eq(fstat(fileno(said), &st), 0);
+	fclose(said);
+	return st.st_size;
+}
+
+/* Even if all of it is shorter than what begins a file of this one. */
+START_TEST(another_version_is_no_damage)
+{
+	uint8_t bytes[4096] = {0};
+	char path[128];
+
+	keep(&image, ROWS, 3);
+	only_file(path);
+	read_whole(path, bytes, sizeof(bytes));
+	bytes[12] ^= 1; /* the version */
+	ck_assert_int_eq(said_of(bytes, 40), 0);
+	bytes[12] ^= 1;
+	ck_assert_int_gt(said_of(bytes, 40), 0);
+}
+END_TEST
+
 /* A link, a pipe, a directory, and a file that others may write. */
 START_TEST(refuses_what_is_no_file_of_its_own)
 {
@@ -348,6 +383,7 @@ Suite *suite_table_cache(void)
 	tcase_add_test(tc, tells_images_apart);
 	tcase_add_test(tc, is_of_one_symbolizer);
 	tcase_add_test(tc, notices_damage);
+	tcase_add_test(tc, another_version_is_no_damage);
 	tcase_add_test(tc, refuses_what_is_no_file_of_its_own);
 	tcase_add_test(tc, refuses_a_directory_of_others);
 	tcase_add_test(tc, removes_what_was_used_least_recently);

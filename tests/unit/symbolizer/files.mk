@@ -46,6 +46,16 @@ $(O)/tests/unit/symbolizer/variables_stripped: $(O)/tests/unit/symbolizer/variab
 $(O)/tests/unit/symbolizer/variables_debug: $(O)/tests/unit/symbolizer/variables_c
 	$(Q)objcopy --only-keep-debug $< $@
 
+# Files by which the layout of CPython is found, by version; and one that lies.
+PYTHON_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/python_,0x307 0x308 0x30a 0x30b 0x30c 0x30d 0x30e lie)
+SYMBOLIZER_FIXTURES += $(PYTHON_FIXTURES)
+fixture_flags_python_lie := -DPYTHON=0x30d -DPREVIOUS=4096
+
+$(PYTHON_FIXTURES): tests/unit/symbolizer/fixtures/python_fixture.c
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O1 -fPIC -shared $(or $(fixture_flags_$(@F)),-DPYTHON=$(@F:python_%=%)) -Wl,--build-id -o $@ $<
+
 fixture_flags_cfi := -DSECTIONS=.eh_frame
 fixture_flags_cfi_debug := -DSECTIONS=.debug_frame
 fixture_flags_cfi_compressed := -DSECTIONS=.debug_frame -Wl,--compress-debug-sections=zlib

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Frames of Python (quartz/python.h) of a thread whose walk has come through the interpreter's code: behind those of C in
+ * unwinding.frames. Which of them belong to which frame of C is found by quartzd. Nothing that is read is believed: it is the
+ * thread's own memory, each loop has its bound, and what is no frame ends the walk. As unwind.bpf.h, it is also ordinary C.
+ */
+#ifndef QUARTZ_PYTHON_BPF_H
+#define QUARTZ_PYTHON_BPF_H
+
+/* States of threads and of interpreters that are looked at. A new one is put before those that are there. */
+#define PYTHON_THREADS 128
+/* When none was of the thread, it is looked for again in the next unit of so many bits of ns: it may have none yet, or never one. */
+#define PYTHON_LOOK_SHIFT 24
+
+static __always_inline u64 python__read(u64 address)
+{
+	u64 word;
+
+	return bpf_probe_read_user(&word, sizeof(word), (void *)address) ? 0 : word;
+}
+
+/* ---- the thread ---- */
+
+/* pthread_self(), which is noted there, is the thread pointer (glibc and musl, on x86-64). */
+static __always_inline bool python__is_thread(const struct unwinding *u)
+{
+	const struct python_walk *w = &u->python;
+
+	return w->thread && !(w->thread & 1) &&
+	       python__read(w->thread + w->layout.thread_id) == u->thread_pointer;
+}
+
+/* Goes to the next thread, or the next interpreter and its first thread. Not 0: there are no more, or it is found. */
+__noinline int python__look(struct unwinding *u)
+{
+	struct python_walk *w = &u->python;
+
+	if (!u || python__is_thread(u))
+		return 1;
+	if (w->thread) {
+		w->thread = python__read(w->thread + w->layout.thread_next);
+		return 0;
+	}
+	if (!w->interpreter)
+		return 1;
+	w->thread = python__read(w->interpreter + w->layout.threads);
+	w->interpreter = python__read(w->interpreter + w->layout.interpreter_next);
+	return 0;
+}
+
+/* Finds the state of the thread, unless it was found, or looked for in vain a moment ago. */
+__noinline int python__find_thread(struct unwinding *u, u64 runtime)
+{
+	u64 now = (bpf_ktime_get_ns() >> PYTHON_LOOK_SHIFT) << 1 | 1;
+	struct python_walk *w = &u->python;
+
+	if (!u || python__is_thread(u))
+		return u != NULL;
+	if (w->thread == now)
+		return false;
+	w->thread = 0;
+	w->interpreter = python__read(runtime + w->layout.interpreters);
+	for (int i = 0; i < PYTHON_THREADS; i++)
+		if (python__look(u))
+			break;
+	if (python__is_thread(u))
+		return true;
+	w->thread = now;
+	return false;
+}
+
+/* ---- code ---- */
+
+/* Whether the code with this hash was told. */
+__noinline int python__knows(u64 hash)
+{
+	for (u32 i = 0; i < QZ_PYTHON_PROBES; i++) {
+		u32 key = (first_slot(hash) + i) & (QZ_PYTHON_KNOWN - 1);
+		u64 *slot = bpf_map_lookup_elem(&python_known, &key);
+
+		if (slot && *slot == hash)
+			return true;
+	}
+	return false;
+}
+
+/* Where all places are taken, the code there is told once more when it is met again. */
+__noinline int python__learn(u64 hash)
+{
+	u32 key = (first_slot(hash) + (hash & (QZ_PYTHON_PROBES - 1))) & (QZ_PYTHON_KNOWN - 1);
+	u64 *slot;
+
+	for (u32 i = 0; i < QZ_PYTHON_PROBES; i++) {
+		u32 other = (first_slot(hash) + i) & (QZ_PYTHON_KNOWN - 1);
+
+		slot = bpf_map_lookup_elem(&python_known, &other);
+		if (slot && !*slot) {
+			*slot = hash;
+			return 0;
+		}
+	}
+	slot = bpf_map_lookup_elem(&python_known, &key);
+	if (slot)
+		*slot = hash;
+	return 0;
+}
+
+/* Copies a string: its beginning, or its end if `end`. */
+__noinline int python__text(struct unwinding *u, struct qz_python_text *text, u64 object, u32 end)
+{
+	const struct qz_python_layout *l;
+	u64 head[3], start; /* length, hash, state */
+	u32 ascii, width, size;
+
+	if (!u || !text)
+		return 0;
+	l = &u->python.layout;
+	text->length = 0;
+	text->state = 0;
+	text->size = 0;
+	if (bpf_probe_read_user(head, sizeof(head), (void *)(object + l->text)))
+		return 0;
+	text->length = head[0];
+	text->state = (u32)head[2];
+	width = qz_python_text__width(text->state, &ascii);
+	size = head[0] < QZ_PYTHON_TEXT ? (u32)head[0] * width : QZ_PYTHON_TEXT;
+	if (size > QZ_PYTHON_TEXT)
+		size = QZ_PYTHON_TEXT;
+	start = object + (ascii ? l->text_ascii : l->text_other);
+	if (end)
+		start += head[0] * width - size;
+	if (width && !bpf_probe_read_user(text->bytes, size, (void *)start))
+		text->size = size;
+	return 0;
+}
+
+/* Sends what is known of the code that has just been read, unless it was sent. */
+__noinline int python__tell(struct unwinding *u, u64 code)
+{
+	struct qz_python_code *told;
+	struct python_walk *w;
+	u64 hash;
+
+	if (!u)
+		return 0;
+	w = &u->python;
+	told = &w->told;
+	hash = mix(mix(w->image, code), 1) ?: 1;
+	if (python__knows(hash))
+		return 0;
+	told->code = code;
+	told->image = w->image;
+	told->line = *(u32 *)((char *)w->code + (w->layout.code_line & 0x7c));
+	python__text(u, &told->name, w->code[(w->layout.code_name >> 3) & 31], false);
+	python__text(u, &told->file, w->code[(w->layout.code_file >> 3) & 31], true);
+	if (!bpf_ringbuf_output(&python_codes, told, sizeof(*told), BPF_RB_NO_WAKEUP))
+		python__learn(hash);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/* How a frame of this code stands in a stack; it is told if need be. */
+__noinline u64 python__frame(struct unwinding *u, u64 address)
+{
+	struct python_walk *w;
+	u64 check, code;
+
+	if (!u)
+		return 0;
+	w = &u->python;
+	code = QZ_PYTHON_FRAME | QZ_PYTHON_ADDRESS(address);
+	if (bpf_probe_read_user(w->code, QZ_PYTHON_CODE_SIZE, (void *)address))
+		return code;
+	check = mix(mix(w->code[(w->layout.code_line >> 3) & 31],
+			w->code[(w->layout.code_name >> 3) & 31]),
+		    w->code[(w->layout.code_file >> 3) & 31]);
+	code |= (check >> 32 & QZ_PYTHON_CHECK_MASK) << QZ_PYTHON_CHECK_AT;
+	python__tell(u, code);
+	return code;
+}
+
+/* Where the i-th frame of Python stands: of a deep stack as unwind__store() does it. */
+static __always_inline u32 python__place(const struct unwinding *u, u32 i)
+{
+	if (i >= QZ_INNER_FRAMES)
+		i = QZ_INNER_FRAMES + i % QZ_OUTER_FRAMES;
+	return (unwind__frames(u) + i) & (QZ_ALL_FRAMES - 1);
+}
+
+/* Stores the frame, if it has code, and goes to its caller. Not 0: it was the last one, or no frame. */
+__noinline int python__step(struct unwinding *u)
+{
+	struct python_walk *w;
+	u64 at, code, entry;
+	u32 owner;
+
+	if (!u)
+		return 1;
+	w = &u->python;
+	at = w->frame;
+	if (!at || bpf_probe_read_user(w->raw, QZ_PYTHON_FRAME_SIZE, (void *)at))
+		return 1;
+	code = w->raw[(w->layout.frame_code >> 3) & 15] & ~7ull;
+	owner = *((u8 *)w->raw + (w->layout.frame_owner & 127));
+	w->frame = w->raw[(w->layout.frame_previous >> 3) & 15];
+	if (w->layout.entry == QZ_PYTHON_SHIM && owner >= QZ_PYTHON_SHIM_OWNER) {
+		if (u->npython)
+			u->frames[python__place(u, u->npython - 1)] |= QZ_PYTHON_ENTRY;
+		return 0;
+	}
+	entry = w->layout.entry == QZ_PYTHON_EVERY || (w->layout.entry == QZ_PYTHON_FLAG && owner)
+			? QZ_PYTHON_ENTRY
+			: 0;
+	code = python__frame(u, code) | entry;
+	u->frames[python__place(u, u->npython)] = code;
+	u->npython++;
+	return w->frame == at;
+}
+
+/* Whether the end was reached within so many frames. */
+__noinline int python__steps(struct unwinding *u)
+{
+	for (int i = 0; i < DEPTH_BLOCK; i++)
+		if (python__step(u))
+			return true;
+	return false;
+}
+
+/*
+ * Walks the frames of Python behind a walk of those of C. u->python.thread: what this has left there after the thread's last
+ * walk, or 0; u->python.image is set, too.
+ */
+__noinline int python__walk(struct unwinding *u)
+{
+	const struct qz_python_layout *layout;
+	struct qz_unwind_region *r;
+	struct python_walk *w;
+	u32 index;
+
+	if (!u || !u->at_python)
+		return 0;
+	w = &u->python;
+	r = region__get(u->at_python - 1);
+	if (!r)
+		return 0;
+	index = r->python - 1;
+	layout = bpf_map_lookup_elem(&python_layouts, &index);
+	if (!layout)
+		return 0;
+	w->layout = *layout;
+	if (!python__find_thread(u, r->bias + w->layout.runtime))
+		return 0;
+	w->frame = python__read(w->thread + w->layout.thread_frame);
+	if (w->frame && w->layout.cframe != QZ_PYTHON_NO_CFRAME)
+		w->frame = python__read(w->frame + w->layout.cframe);
+	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
+		if (python__steps(u))
+			break;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/attribution/python_codes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/util/hash_table.h"
+#include "daemon/kernel/bpf_python.h"
+#include "daemon/util/log.h"
+
+/*
+ * Code objects of all images that are known at a time; of more, all are forgotten and told anew when they are met. Procedures
+ * stay for as long as the profile does: so many different ones get names, which is ten times what large programs have.
+ */
+#define MOST_CODES     65536
+#define MOST_DIFFERENT 262144
+
+#define TEXT_SIZE                                                                                  \
+	(3 * QZ_PYTHON_TEXT + 1) /* a character of one or two bytes has at most three in UTF-8 */
+
+struct code {
+	uint64_t code;
+	uint32_t image;
+	uint32_t location; /* QZ_NONE: it makes no sense */
+	bool begins_thread;
+};
+
+struct python_codes {
+	struct bpf_runtime *bpf;
+	struct qz_profile *profile;
+	struct code *items;
+	uint32_t n;
+	struct qz_hash_table by_code;
+	uint32_t different; /* locations that were made */
+	uint32_t unknown;   /* location; QZ_NONE: not made yet */
+};
+
+struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
+{
+	struct python_codes *codes = calloc(1, sizeof(*codes));
+
+	if (!codes)
+		return NULL;
+	codes->bpf = bpf;
+	codes->profile = profile;
+	codes->unknown = QZ_NONE;
+	return codes;
+}
+
+void python_codes__free(struct python_codes *codes)
+{
+	if (!codes)
+		return;
+	qz_hash_table__free(&codes->by_code);
+	free(codes->items);
+	free(codes);
+}
+
+/* ---- names ---- */
+
+static size_t encode(uint32_t c, char *to)
+{
+	if (c < 0x80) {
+		to[0] = (char)(c ? c : ' ');
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 63));
+		return 2;
+	}
+	if (c > 0xffff && c <= 0x10ffff) {
+		to[0] = (char)(0xf0 | c >> 18);
+		to[1] = (char)(0x80 | (c >> 12 & 63));
+		to[2] = (char)(0x80 | (c >> 6 & 63));
+		to[3] = (char)(0x80 | (c & 63));
+		return 4;
+	}
+	if (c > 0xffff ||
+	    (c >= 0xd800 && c < 0xe000)) /* surrogates stand for bytes of file names */
+		c = 0xfffd;
+	to[0] = (char)(0xe0 | c >> 12);
+	to[1] = (char)(0x80 | (c >> 6 & 63));
+	to[2] = (char)(0x80 | (c & 63));
+	return 3;
+}
+
+/* As UTF-8, terminated. *cut: there is more of it. False: it is no string. */
+static bool decode(const struct qz_python_text *text, char to[TEXT_SIZE], bool *cut)
+{
+	uint32_t ascii, width = qz_python_text__width(text->state, &ascii);
+	size_t at = 0;
+
+	if (!width || !text->size || text->size > QZ_PYTHON_TEXT)
+		return false;
+	*cut = text->length > text->size / width;
+	for (uint32_t i = 0; i + width <= text->size; i += width) {
+		uint32_t c = 0;
+
+		memcpy(&c, text->bytes + i, width); /* little-endian, as x86-64 is */
+		at += encode(c, to + at);
+	}
+	to[at] = '\0';
+	return true;
+}
+
+/* "<lambda>", "f.<locals>.<listcomp>": of these, a file has many. That of a whole file is called "<module>". */
+static bool is_anonymous(const char *name)
+{
+	const char *last = strrchr(name, '.');
+
+	last = last ? last + 1 : name;
+	return *last == '<' && strcmp(last, "<module>");
+}
+
+bool python_code__name(const struct qz_python_code *code, char *name, size_t size, char *path,
+		       size_t path_size)
+{
+	char what[TEXT_SIZE], where[TEXT_SIZE], line[16] = "";
+	bool cut_name, cut_path;
+	const char *base;
+
+	if (!decode(&code->name, what, &cut_name) || !decode(&code->file, where, &cut_path))
+		return false;
+	base = strrchr(where, '/');
+	base = base ? base + 1 : where;
+	if (is_anonymous(what))
+		snprintf(line, sizeof(line), ":%u", code->line);
+	snprintf(name, size, "%s%s (%s%s%s)", what, cut_name ? "..." : "",
+		 cut_path && base == where ? "..." : "", base, line);
+	snprintf(path, path_size, "%s%s", cut_path ? "..." : "", where);
+	return true;
+}
+
+/* ---- locations ---- */
+
+static uint32_t intern(struct python_codes *codes, const char *name, const char *path,
+		       uint32_t line)
+{
+	struct qz_procedure procedure = {.name = (char *)name,
+					 .module = (char *)QZ_PYTHON_MODULE,
+					 .file = (char *)path,
+					 .line = line};
+	struct qz_line place = {.line = 0};
+	struct qz_location location = {.mapping = QZ_NONE, .lines = &place, .nlines = 1};
+	uint32_t before = codes->profile->nlocations;
+	int64_t index = qz_profile__intern_procedure(codes->profile, &procedure);
+
+	if (index < 0)
+		return QZ_NONE;
+	place.procedure = (uint32_t)index;
+	index = qz_profile__intern_location(codes->profile, &location);
+	codes->different += codes->profile->nlocations - before;
+	return index < 0 ? QZ_NONE : (uint32_t)index;
+}
+
+/* Thread._bootstrap, Thread._bootstrap_inner and Thread.run, which before 3.11 have no class in their names. */
+static bool begins_thread(const char *name)
+{
+	static const char *const names[] = {"_bootstrap (threading.py)",
+					    "_bootstrap_inner (threading.py)",
+					    "run (threading.py)"};
+	const char class[] = "Thread.";
+
+	if (!strncmp(name, class, sizeof(class) - 1))
+		name += sizeof(class) - 1;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Its location, QZ_NONE: it has no name. */
+static void locate(struct python_codes *codes, const struct qz_python_code *code, struct code *to)
+{
+	char name[2 * TEXT_SIZE + 32], path[TEXT_SIZE + 4];
+
+	if (!python_code__name(code, name, sizeof(name), path, sizeof(path)) ||
+	    codes->different >= MOST_DIFFERENT)
+		return;
+	if (codes->different == MOST_DIFFERENT - 1)
+		log_warning("more than %d functions of Python: others are not named",
+			    MOST_DIFFERENT - 1);
+	to->location = intern(codes, name, path, code->line);
+	to->begins_thread = begins_thread(name);
+}
+
+static uint32_t hash_code(uint32_t image, uint64_t code)
+{
+	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, image), code);
+}
+
+static bool same_code(const void *context, uint32_t index, const void *key)
+{
+	const struct code *item = &((const struct python_codes *)context)->items[index];
+	const struct code *wanted = key;
+
+	return item->code == wanted->code && item->image == wanted->image;
+}
+
+static uint32_t find(const struct python_codes *codes, uint32_t image, uint64_t code)
+{
+	const struct code wanted = {.code = code, .image = image};
+
+	return qz_hash_table__find(&codes->by_code, hash_code(image, code), same_code, codes,
+				   &wanted);
+}
+
+/* What is met from now on is told again. */
+static void forget(struct python_codes *codes)
+{
+	qz_hash_table__clear(&codes->by_code);
+	codes->n = 0;
+	if (codes->bpf)
+		bpf_python__forget(codes->bpf);
+}
+
+void python_codes__add(struct python_codes *codes, const struct qz_python_code *code)
+{
+	struct code new = {
+		.code = QZ_PYTHON_CODE(code->code), .image = code->image, .location = QZ_NONE};
+
+	if (find(codes, new.image, new.code) != UINT32_MAX)
+		return;
+	if (codes->n == MOST_CODES)
+		forget(codes);
+	locate(codes, code, &new);
+	qz_hash_table__append(&codes->by_code, hash_code(new.image, new.code),
+			      (void **)&codes->items, &codes->n, &new, sizeof(new));
+}
+
+static void on_code(void *context, const struct qz_python_code *code)
+{
+	python_codes__add(context, code);
+}
+
+void python_codes__read(struct python_codes *codes)
+{
+	bpf_python__consume(codes->bpf, on_code, codes);
+}
+
+struct python_location python_codes__location(struct python_codes *codes, uint32_t image,
+					      uint64_t frame)
+{
+	uint32_t i = find(codes, image, QZ_PYTHON_CODE(frame));
+
+	if (i != UINT32_MAX && codes->items[i].location != QZ_NONE)
+		return (struct python_location) {codes->items[i].location, true,
+						 codes->items[i].begins_thread};
+	if (codes->unknown == QZ_NONE)
+		codes->unknown = intern(codes, "[unknown]", "", 0);
+	return (struct python_location) {.location = codes->unknown};
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Frames of CPython's interpreter (3.8 and later): how they are laid out, as the symbolizer reads it from the file that
+ * holds the interpreter; how they stand in a stack; and what is told of the code that they run.
+ */
+#ifndef QUARTZ_PYTHON_H
+#define QUARTZ_PYTHON_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+/* How it is told that C code has entered the interpreter: each such frame has a procedure of C of its own. */
+enum qz_python_entry {
+	QZ_PYTHON_EVERY, /* each frame is one (3.8 to 3.10) */
+	QZ_PYTHON_FLAG,	 /* the frame has a flag (3.11) */
+	QZ_PYTHON_SHIM,	 /* a frame without code stands before it (3.12 and later) */
+};
+
+#define QZ_PYTHON_NO_CFRAME 0xffffffffu
+
+/* Offsets in bytes. Those of frames are below QZ_PYTHON_FRAME_SIZE, those of code below QZ_PYTHON_CODE_SIZE. */
+struct qz_python_layout {
+	__u64 runtime; /* _PyRuntime: as pc of rows, see struct qz_unwind_row; 0: no interpreter */
+	/* in _PyRuntime, PyInterpreterState, PyThreadState */
+	__u32 interpreters, interpreter_next, threads;
+	__u32 thread_next, thread_id, thread_frame;
+	__u32 cframe; /* of the frame in what thread_frame leads to; or QZ_PYTHON_NO_CFRAME */
+	__u32 entry;  /* enum qz_python_entry */
+	__u32 frame_previous, frame_code;
+	__u32 frame_owner; /* the byte that tells of an entry */
+	__u32 code_line, code_file, code_name;
+	__u32 text; /* in a string: its length; see QZ_PYTHON_TEXT_STATE and what follows it */
+	__u32 text_ascii, text_other; /* where the characters begin: of ASCII alone, of any */
+	__u32 zero;
+};
+
+/* A string has its length, a hash, and what follows. */
+#define QZ_PYTHON_TEXT_STATE 16
+
+#define QZ_PYTHON_FRAME_SIZE 80u
+#define QZ_PYTHON_CODE_SIZE  160u
+#define QZ_PYTHON_SHIM_OWNER 3 /* or more: whose frame has no code */
+#define QZ_PYTHON_LAYOUTS    16
+
+/* What quartzd has checked, BPF need not mistrust. */
+static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
+{
+	const __u32 most = 1u << 20; /* PyInterpreterState has some 100 KiB */
+
+	return l->interpreters < most && l->interpreter_next < most && l->threads < most &&
+	       l->thread_next < most && l->thread_id < most && l->thread_frame < most &&
+	       (l->cframe < most || l->cframe == QZ_PYTHON_NO_CFRAME) &&
+	       l->entry <= QZ_PYTHON_SHIM && l->frame_previous <= QZ_PYTHON_FRAME_SIZE - 8 &&
+	       l->frame_code <= QZ_PYTHON_FRAME_SIZE - 8 && l->frame_owner < QZ_PYTHON_FRAME_SIZE &&
+	       l->code_line <= QZ_PYTHON_CODE_SIZE - 8 && l->code_file <= QZ_PYTHON_CODE_SIZE - 8 &&
+	       l->code_name <= QZ_PYTHON_CODE_SIZE - 8 &&
+	       !((l->frame_previous | l->frame_code | l->code_file | l->code_name) & 7) &&
+	       !(l->code_line & 3) && l->text < most && l->text_ascii < most &&
+	       l->text_other < most;
+}
+
+/* ---- stacks ---- */
+
+/* As many of them, and kept in the same way, as of a stack of C: see QZ_INNER_FRAMES. */
+#define QZ_PYTHON_FRAMES 128
+
+/* A frame: the address of its code object, and a check, since another one may come to stand at that address. */
+#define QZ_PYTHON_FRAME	     (1ull << 63)
+#define QZ_PYTHON_ENTRY	     (1ull << 62) /* C code has entered the interpreter with this frame */
+#define QZ_PYTHON_CHECK_AT   47
+#define QZ_PYTHON_CHECK_MASK 0x7fffull
+#define QZ_PYTHON_ADDRESS(w) ((w) & ((1ull << QZ_PYTHON_CHECK_AT) - 1))
+#define QZ_PYTHON_CODE(w)    ((w) & ~QZ_PYTHON_ENTRY) /* which code, whoever has called it */
+
+/* ---- code ---- */
+
+#define QZ_PYTHON_TEXT 160 /* bytes of a string, at most */
+
+/* A string or, where it is longer, its beginning or its end. */
+struct qz_python_text {
+	__u64 length; /* of the whole, in characters, as the program has it */
+	__u32 state;  /* see PyASCIIObject */
+	__u32 size;   /* bytes that are here */
+	__u8 bytes[QZ_PYTHON_TEXT];
+};
+
+/* Told when a code object is met for the first time in an image. Whatever the program has there. */
+struct qz_python_code {
+	__u64 code; /* QZ_PYTHON_CODE() of its frames */
+	__u32 image;
+	__u32 line;
+	struct qz_python_text name, file;
+};
+
+/*
+ * The size of a character in bytes (1, 2 or 4), or 0 where the state is that of no string with its characters behind it. The
+ * bits of the state begin behind those that tell whether it is interned: 2, 8 (3.13 without the lock) or 16 (3.14).
+ */
+static inline __u32 qz_python_text__width(__u32 state, __u32 *ascii)
+{
+	__u32 bits = state >> 2, kind;
+
+	if (!(state & 0xfc))
+		bits = state & 0xff00 ? state >> 8 : state >> 16;
+	kind = bits & 7;
+	*ascii = bits >> 4 & 1;
+	if (!(bits & 8) || (kind != 1 && kind != 2 && kind != 4))
+		return 0;
+	return kind;
+}
+
+/* Code objects that have been told of, by hash: a power of two. */
+#define QZ_PYTHON_KNOWN	 16384u
+#define QZ_PYTHON_PROBES 4
+
+_Static_assert(sizeof(struct qz_python_layout) == 80, "layout");
+_Static_assert(sizeof(struct qz_python_code) == 16 + 2 * (16 + QZ_PYTHON_TEXT), "layout");
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "symbolizer/elf/python_layout.h"
+
+#include <string.h>
+
+#include "symbolizer/elf/symbols.h"
+
+/* ---- 3.8 to 3.12: from the headers of CPython, for 64-bit machines, without Py_DEBUG ---- */
+
+static const struct qz_python_layout python_3_8 = {
+	.interpreters = 32,
+	.interpreter_next = 0,
+	.threads = 8,
+	.thread_next = 8,
+	.thread_id = 176,
+	.thread_frame = 24,
+	.cframe = QZ_PYTHON_NO_CFRAME,
+	.entry = QZ_PYTHON_EVERY,
+	.frame_previous = 24,
+	.frame_code = 32,
+	.code_line = 40,
+	.code_file = 104,
+	.code_name = 112,
+	.text = 16,
+	.text_ascii = 48,
+	.text_other = 72,
+};
+
+static const struct qz_python_layout python_3_11 = {
+	.interpreters = 40,
+	.interpreter_next = 0,
+	.threads = 16,
+	.thread_next = 8,
+	.thread_id = 152,
+	.thread_frame = 56,
+	.cframe = 8,
+	.entry = QZ_PYTHON_FLAG,
+	.frame_previous = 48,
+	.frame_code = 32,
+	.frame_owner = 68,
+	.code_line = 72,
+	.code_file = 112,
+	.code_name = 128,
+	.text = 16,
+	.text_ascii = 48,
+	.text_other = 72,
+};
+
+static const struct qz_python_layout python_3_12 = {
+	.interpreters = 40,
+	.interpreter_next = 0,
+	.threads = 72,
+	.thread_next = 8,
+	.thread_id = 136,
+	.thread_frame = 56,
+	.cframe = 0,
+	.entry = QZ_PYTHON_SHIM,
+	.frame_previous = 8,
+	.frame_code = 0,
+	.frame_owner = 70,
+	.code_line = 68,
+	.code_file = 112,
+	.code_name = 128,
+	.text = 16,
+	.text_ascii = 40,
+	.text_other = 56,
+};
+
+/* ---- 3.13 and later: _PyRuntime begins with struct _Py_DebugOffsets, words of 8 bytes ---- */
+
+static const char cookie[8] = "xdebugpy";
+
+#define VERSION_WORD 1
+#define RUNTIME_WORD 3 /* three words of _PyRuntimeState, then those of PyInterpreterState */
+
+/* Words of the parts, each of which begins with its size, in these versions. */
+struct parts {
+	uint32_t version; /* and later ones */
+	uint32_t interpreter, thread, frame, code, object, end;
+};
+
+static const struct parts parts[] = {
+	{0x030d0000, 6, 19, 28, 34, 44, 46},
+	{0x030e0000, 6, 22, 31, 39, 50, 52},
+};
+
+/* Those of each part, in its order from the size on, that are of use. */
+enum { INTERPRETERS_HEAD = 2 };
+enum { INTERPRETER_NEXT = 2, INTERPRETER_THREADS };
+enum { THREAD_NEXT = 2, THREAD_FRAME = 4, THREAD_ID };
+enum { FRAME_PREVIOUS = 1, FRAME_EXECUTABLE, FRAME_OWNER = 5 };
+enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_LINE = 5 };
+
+#define WORDS 52
+
+/* Of all offsets at most this is kept: what is more is no offset, and refused with the rest. */
+static uint32_t offset(uint64_t word)
+{
+	return word > INT32_MAX ? INT32_MAX : (uint32_t)word;
+}
+
+static const struct parts *parts_of(uint64_t version)
+{
+	const struct parts *found = NULL;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (version >= parts[i].version)
+			found = &parts[i];
+	return found;
+}
+
+/* What is published at _PyRuntime. False: nothing is, or not in a form that is known. */
+static bool read_published(const struct elf_file *file, uint64_t runtime,
+			   struct qz_python_layout *l)
+{
+	uint64_t w[WORDS];
+	const struct parts *p;
+	uint32_t object;
+
+	if (!elf_file__read(file, runtime, w, sizeof(w)) || memcmp(w, cookie, sizeof(cookie)))
+		return false;
+	p = parts_of(w[VERSION_WORD]);
+	/* an object begins with its count and its type, and without the interpreter lock with more */
+	if (!p || (w[p->object] != 16 && w[p->object] != 32))
+		return false;
+	object = (uint32_t)w[p->object];
+	*l = (struct qz_python_layout) {
+		.interpreters = offset(w[RUNTIME_WORD + INTERPRETERS_HEAD]),
+		.interpreter_next = offset(w[p->interpreter + INTERPRETER_NEXT]),
+		.threads = offset(w[p->interpreter + INTERPRETER_THREADS]),
+		.thread_next = offset(w[p->thread + THREAD_NEXT]),
+		.thread_id = offset(w[p->thread + THREAD_ID]),
+		.thread_frame = offset(w[p->thread + THREAD_FRAME]),
+		.cframe = QZ_PYTHON_NO_CFRAME,
+		.entry = QZ_PYTHON_SHIM,
+		.frame_previous = offset(w[p->frame + FRAME_PREVIOUS]),
+		.frame_code = offset(w[p->frame + FRAME_EXECUTABLE]),
+		.frame_owner = offset(w[p->frame + FRAME_OWNER]),
+		.code_line = offset(w[p->code + CODE_LINE]),
+		.code_file = offset(w[p->code + CODE_FILE]),
+		.code_name = offset(w[p->code + CODE_QUALNAME]),
+		.text = object,
+		.text_ascii = object + 24,
+		.text_other = object + 40,
+	};
+	return true;
+}
+
+/* ---- */
+
+/* Py_Version came with 3.11, the procedure with 3.8. NULL: another version. */
+static const struct qz_python_layout *known_layout(const struct elf_file *file)
+{
+	struct symbol_value version, procedure;
+	uint64_t number;
+
+	if (symbols__look_up(file, "Py_Version", &version)) {
+		if (!elf_file__read(file, version.value, &number, sizeof(number)))
+			return NULL;
+		return number >> 16 == 0x030b	? &python_3_11
+		       : number >> 16 == 0x030c ? &python_3_12
+						: NULL;
+	}
+	return symbols__look_up(file, "PyCode_NewWithPosOnlyArgs", &procedure) ? &python_3_8 : NULL;
+}
+
+bool python_layout__find(const struct elf_file *file, uint64_t base,
+			 struct qz_python_layout *layout)
+{
+	const struct qz_python_layout *known;
+	struct symbol_value runtime;
+
+	*layout = (struct qz_python_layout) {0};
+	if (!symbols__look_up(file, "_PyRuntime", &runtime) || runtime.value <= base)
+		return false;
+	if (!read_published(file, runtime.value, layout)) {
+		known = known_layout(file);
+		if (!known)
+			return false;
+		*layout = *known;
+	}
+	layout->runtime = runtime.value - base;
+	if (qz_python_layout__is_valid(layout))
+		return true;
+	*layout = (struct qz_python_layout) {0};
+	return false;
+}
