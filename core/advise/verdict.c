@@ -33,7 +33,7 @@ static bool is_starved(const struct qz_report *r, const struct qz_usage *u)
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
 	uint64_t others = others_of(u);
 
-	return scope->kind <= QZ_SCOPE_JOB && part(r, others) >= TAKEN &&
+	return scope->kind <= QZ_SCOPE_JOB && part(r, others) >= TAKEN && others > u->limited_ns &&
 	       others > qz_scope__running_ns(scope);
 }
 

@@ -75,17 +75,17 @@ static const struct qz_finding *find(const struct qz_advice *a, const char *rule
 	return NULL;
 }
 
-/* Whoever is most limited by something is called that. */
+/* Whoever is most limited by something is called that; where it was recorded on a full machine, that may be others. */
 static void check_verdict(const struct qz_advice *a)
 {
 	const struct qz_finding *f = a->findings;
+	const char *word = qz_verdict__is_starved(a) ? "SHORT OF CPUS" : a->n ? f->word : NULL;
 	char *verdict = qz_verdict__text(a);
 
 	ck_assert_ptr_nonnull(verdict);
-	if (a->n && f->word &&
-	    f->gain_low_ns / 2 + f->gain_high_ns / 2 >= a->report->elapsed_ns / 10)
-		ck_assert_msg(!strncmp(verdict, f->word, strlen(f->word)), "%s, but first %s",
-			      verdict, f->what);
+	if (a->n && word && f->gain_low_ns / 2 + f->gain_high_ns / 2 >= a->report->elapsed_ns / 10)
+		ck_assert_msg(!strncmp(verdict, word, strlen(word)), "%s, but first %s", verdict,
+			      f->what);
 	free(verdict);
 }
 
