@@ -156,6 +156,24 @@ START_TEST(a_lock_that_parks_is_one)
 }
 END_TEST
 
+/* Ruby's threads sleep likewise, and its lock has no name. */
+START_TEST(the_lock_of_ruby_is_its_own)
+{
+	struct qz_profile *p = read_recorded("ruby");
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = qz_advise__new(r);
+
+	ck_assert_uint_ge(a->n, 1);
+	ck_assert_str_eq(a->findings[0].word, "CONTENDED");
+	ck_assert_ptr_nonnull(strstr(a->findings[0].what, "Ruby's interpreter lock"));
+	ck_assert_ptr_nonnull(strstr(a->findings[0].remedy, "Ractors"));
+	check_verdict(a);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
 /* Two threads that compute, under a quota of 5 ms in 100 ms, and bound to one of two processors. */
 START_TEST(a_limit_is_told_from_what_others_had)
 {
@@ -184,6 +202,7 @@ Suite *suite_recorded_advice(void)
 	tcase_add_loop_test(tc, remedied_programs_have_no_such_finding, 0, NCASES);
 	tcase_add_test(tc, machines_have_no_findings);
 	tcase_add_test(tc, a_lock_that_parks_is_one);
+	tcase_add_test(tc, the_lock_of_ruby_is_its_own);
 	tcase_add_loop_test(tc, a_limit_is_told_from_what_others_had, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;
