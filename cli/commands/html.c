@@ -46,7 +46,7 @@ static int put_document(FILE *out, void *context)
 	return qz_page__write(out, (const struct qz_report *const *)v->reports, v->n, &names);
 }
 
-enum status cmd_html(const struct config *config)
+static enum status html(const struct config *config)
 {
 	char name[PATH_MAX];
 	struct view v;
@@ -63,3 +63,19 @@ enum status cmd_html(const struct config *config)
 	view__close(&v);
 	return status;
 }
+
+static const struct qz_option options[] = {
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write to FILE. Default: the name of the snapshot\nwith .html, in the working directory."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "Open it in the browser."},
+	{0},
+};
+
+const struct command cmd_html = {
+	.name = "html",
+	.summary = "Write a profile as a page for the browser",
+	.details = "The page is one file that needs no network.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE,
+	.run = html,
+};
