@@ -8,22 +8,10 @@
 #include "core/estimate/estimate.h"
 #include "core/transform/baseline.h"
 #include "core/transform/import.h"
-
-/* Threads that had ended are not of this time; rows that stand for several are not known to be. */
-static void forget_ended(const struct qz_import *m)
-{
-	for (uint32_t i = 0; i < m->from->nthreads; i++) {
-		const struct qz_thread *t = &m->from->threads[i];
-		uint32_t scope = m->maps->scopes[t->scope];
-
-		if (scope != QZ_NONE && t->ended && !t->merged &&
-		    m->to->scopes[scope].counters.threads_seen)
-			m->to->scopes[scope].counters.threads_seen--;
-	}
-}
+#include "core/transform/merge.h"
 
 /* Scopes that p does not have were folded since, if they are anywhere. */
-static void find_folded(struct qz_import *m, bool *marked)
+static void find_folded(struct qz_import *m, uint8_t *fates)
 {
 	const struct qz_profile *p = m->to;
 
@@ -34,39 +22,29 @@ static void find_folded(struct qz_import *m, bool *marked)
 		if (p->threads[i].merged && p->threads[i].scope == m->folded)
 			m->folded_row = i;
 	for (uint32_t i = 0; i < m->from->nscopes; i++)
-		marked[i] = !qz_import__knows_scope(m, &m->from->scopes[i]);
+		if (!qz_import__knows_scope(m, &m->from->scopes[i]))
+			fates[i] = QZ_FATE_FOLDED;
 }
 
-/* Adds the figures of `before` to what they are figures of in p. */
-static int add_earlier(struct qz_import *m)
-{
-	bool *marked = calloc((size_t)m->from->nscopes + 1, sizeof(*marked));
-	int err = marked ? qz_import__know(m) : -ENOMEM;
-
-	if (!err) {
-		find_folded(m, marked);
-		m->marked = marked;
-		err = qz_import__entities(m);
-	}
-	free(marked);
-	return err;
-}
-
+/* Adds the figures of `before` to what they are figures of in p, and takes them out again, with those that p had. */
 static int subtract(struct qz_baseline *b, struct qz_profile *p, const struct qz_profile *before)
 {
-	struct qz_maps maps;
-	struct qz_import m = {.to = p, .from = before, .maps = &maps, .earlier = true};
-	int err = qz_maps__new(&maps, before);
+	uint8_t *fates = calloc((size_t)before->nscopes + 1, sizeof(*fates));
+	struct qz_import m = {.to = p, .from = before, .fates = fates, .earlier = true};
+	int err = fates ? qz_baseline__set(b, p) : -ENOMEM;
 
 	m.folded = m.folded_row = QZ_NONE;
-	err = err ? err : qz_baseline__set(b, p);
-	err = err ? err : add_earlier(&m);
+	err = err ? err : qz_import__begin(&m);
+	if (!err) {
+		find_folded(&m, fates);
+		err = qz_import__run(&m);
+	}
 	err = err ? err : qz_baseline__exchange(b, p);
 	err = err ? err : qz_baseline__subtract(b, p);
 	if (!err)
-		forget_ended(&m);
+		qz_import__forget_ended(&m, UINT64_MAX, QZ_NONE);
 	qz_import__end(&m);
-	qz_maps__free(&maps);
+	free(fates);
 	return err;
 }
 
