@@ -5,27 +5,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/util/preorder.h"
 #include "core/util/vec.h"
-
-static bool is_node(const void *context, uint32_t index, const void *key)
-{
-	const struct qz_page_node *node = &((const struct qz_page_nodes *)context)->nodes[index];
-	const struct qz_page_node *k = key;
-
-	return node->parent == k->parent && node->procedure == k->procedure;
-}
 
 int64_t qz_page_nodes__intern(struct qz_page_nodes *t, uint32_t parent, uint32_t procedure)
 {
-	struct qz_page_node key = {parent, procedure};
-	uint32_t hash = qz_hash_table__hash_number(parent, procedure);
-	uint32_t i = qz_hash_table__find(&t->table, hash, is_node, t, &key);
+	const struct qz_page_node new = {parent, procedure};
+	int64_t i = QZ_INTERN(&t->table, &t->nodes, &t->n, &new, procedure);
 
-	if (i != QZ_NONE)
-		return i;
-	if (t->n >= QZ_PAGE_MAX_NODES)
-		return -E2BIG;
-	return qz_hash_table__append(&t->table, hash, (void **)&t->nodes, &t->n, &key, sizeof(key));
+	return i < QZ_PAGE_MAX_NODES ? i : -E2BIG;
 }
 
 /* Nodes stand behind their parents, in a profile as here. */
@@ -50,61 +38,24 @@ static int intern_all(struct qz_page_nodes *t, const struct qz_profile *p, bool 
 
 /* ---- order ---- */
 
-struct links {
-	uint32_t *child, *sibling; /* QZ_NONE: none */
-	uint32_t *place;	   /* of each node in the new order */
-};
-
-static void link_children(const struct qz_page_nodes *t, struct links *l)
-{
-	for (uint32_t i = 0; i < t->n; i++)
-		l->child[i] = l->sibling[i] = QZ_NONE;
-	for (uint32_t i = t->n; i-- > 1;) {
-		l->sibling[i] = l->child[t->nodes[i].parent];
-		l->child[t->nodes[i].parent] = i;
-	}
-}
-
-/* From each to what it calls, and then to the next. */
-static void find_places(const struct qz_page_nodes *t, struct links *l)
-{
-	uint32_t at = 0, n = 0;
-
-	for (;;) {
-		l->place[at] = n++;
-		if (l->child[at] != QZ_NONE) {
-			at = l->child[at];
-			continue;
-		}
-		while (at && l->sibling[at] == QZ_NONE)
-			at = t->nodes[at].parent;
-		if (!at)
-			return;
-		at = l->sibling[at];
-	}
-}
-
 int qz_page_nodes__sort(struct qz_page_nodes *t, uint32_t *indices, uint32_t n)
 {
 	struct qz_page_node *sorted = calloc(t->n, sizeof(*sorted));
-	uint32_t *room = calloc(t->n, 3 * sizeof(*room));
-	struct links l = {room, room + t->n, room + 2 * (size_t)t->n};
+	uint32_t *places = qz_preorder__places(t->nodes, sizeof(*t->nodes), t->n);
 
-	if (!sorted || !room) {
+	if (!sorted || !places) {
 		free(sorted);
-		free(room);
+		free(places);
 		return -ENOMEM;
 	}
-	link_children(t, &l);
-	find_places(t, &l);
 	for (uint32_t i = 0; i < t->n; i++)
-		sorted[l.place[i]] =
-			(struct qz_page_node) {l.place[t->nodes[i].parent], t->nodes[i].procedure};
+		sorted[places[i]] =
+			(struct qz_page_node) {places[t->nodes[i].parent], t->nodes[i].procedure};
 	for (uint32_t i = 0; i < n; i++)
 		if (indices[i] != QZ_NONE)
-			indices[i] = l.place[indices[i]];
+			indices[i] = places[indices[i]];
 	free(t->nodes);
-	free(room);
+	free(places);
 	t->nodes = sorted;
 	return 0;
 }

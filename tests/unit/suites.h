@@ -110,6 +110,7 @@
 	X(replay)                                                                                  \
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
+	X(preorder)                                                                                \
 	X(schedules)                                                                               \
 	X(what_if)                                                                                 \
 	X(python_layout)                                                                           \
