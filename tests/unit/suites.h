@@ -111,6 +111,7 @@
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
 	X(preorder)                                                                                \
+	X(search_path)                                                                             \
 	X(schedules)                                                                               \
 	X(what_if)                                                                                 \
 	X(python_layout)                                                                           \
