@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "cli/comparison/limits.h"
 #include "cli/render/output.h"
 #include "core/format/json_fields.h"
-#include "core/page/page_changes.h"
+#include "core/html/html_changes.h"
 #include "core/report/ranking.h"
 
 struct diff_config {
@@ -322,11 +322,11 @@ static enum status print_json(const struct diff *d)
 
 /* ---- page ---- */
 
-static int find_compared(const struct diff *d, struct qz_page_compared *scopes)
+static int find_compared(const struct diff *d, struct qz_html_compared *scopes)
 {
 	for (uint32_t i = 0; i < d->nscopes; i++) {
-		scopes[i] = (struct qz_page_compared) {
-			.comparison = comparison__page_json(&d->scopes[i], d->config),
+		scopes[i] = (struct qz_html_compared) {
+			.comparison = comparison__html_json(&d->scopes[i], d->config),
 			.rows = d->scopes[i].comparison,
 			.reports = d->reports + (size_t)i * d->n,
 		};
@@ -339,11 +339,11 @@ static int find_compared(const struct diff *d, struct qz_page_compared *scopes)
 static int put_document(FILE *out, void *context)
 {
 	struct diff *d = context;
-	struct qz_page_compared *scopes = calloc(d->nscopes, sizeof(*scopes));
+	struct qz_html_compared *scopes = calloc(d->nscopes, sizeof(*scopes));
 	json_t *profiles = profiles_of(d);
 	int err = scopes && profiles ? find_compared(d, scopes) : -ENOMEM;
 
-	err = err ? err : qz_page_changes__write(out, &d->ids, profiles, scopes, d->nscopes);
+	err = err ? err : qz_html_changes__write(out, &d->ids, profiles, scopes, d->nscopes);
 	for (uint32_t i = 0; scopes && i < d->nscopes; i++)
 		json_decref(scopes[i].comparison);
 	json_decref(profiles);
@@ -353,9 +353,9 @@ static int put_document(FILE *out, void *context)
 
 static enum status write_page(struct diff *d)
 {
-	const struct page_file file = {d->config->html, "--html", put_document, d, d->config->open};
+	const struct html_file file = {d->config->html, "--html", put_document, d, d->config->open};
 
-	return page_file__write(&file);
+	return html_file__write(&file);
 }
 
 /* ---- command ---- */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 #include "cli/query/history.h"
 #include "cli/query/profile_source.h"
 #include "cli/query/view.h"
-#include "core/page/page.h"
+#include "core/html/html.h"
 
 /* ---- which file ---- */
 
@@ -41,25 +41,25 @@ static int default_name(const struct view *v, char path[PATH_MAX])
 static int put_document(FILE *out, void *context)
 {
 	const struct view *v = context;
-	const struct qz_page_names names = {v->config->input, v->config->scope};
+	const struct qz_html_names names = {v->config->input, v->config->scope};
 
-	return qz_page__write(out, (const struct qz_report *const *)v->reports, v->n, &names);
+	return qz_html__write(out, (const struct qz_report *const *)v->reports, v->n, &names);
 }
 
 static enum status html(const struct config *config)
 {
 	char name[PATH_MAX];
 	struct view v;
-	struct page_file file = {config->output, "--output", put_document, &v, config->open};
+	struct html_file file = {config->output, "--output", put_document, &v, config->open};
 	enum status status = view__open(&v, config);
 
 	if (status == STATUS_OK && !file.path) {
 		file.path = name;
 		if (default_name(&v, name))
-			status = page_file__fail(&file, -ENAMETOOLONG);
+			status = html_file__fail(&file, -ENAMETOOLONG);
 	}
 	if (status == STATUS_OK)
-		status = page_file__write(&file);
+		status = html_file__write(&file);
 	view__close(&v);
 	return status;
 }

@@ -10,7 +10,7 @@
 #include "cli/query/view.h"
 #include "cli/timeline/timeline.h"
 #include "core/format/json_fields.h"
-#include "core/page/page.h"
+#include "core/html/html.h"
 #include "core/report/report_json.h"
 #include "core/timeline/timeline_json.h"
 
@@ -127,8 +127,8 @@ static enum status put(char *text)
 
 static enum status print_all(const struct view *v)
 {
-	const struct qz_page_names names = {v->config->input, v->config->scope};
-	int err = qz_page__write(stdout, (const struct qz_report *const *)v->reports, v->n, &names);
+	const struct qz_html_names names = {v->config->input, v->config->scope};
+	int err = qz_html__write(stdout, (const struct qz_report *const *)v->reports, v->n, &names);
 
 	if (err != -E2BIG)
 		return err ? out_of_memory() : STATUS_OK;

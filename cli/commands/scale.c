@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 #include "cli/experiment/scale_text.h"
 #include "cli/experiment/series.h"
 #include "cli/render/output.h"
@@ -80,9 +80,9 @@ static enum status write_page(const struct config *config, const struct profile_
 			      const struct qz_gaps *gaps)
 {
 	struct scale_page page = {set, gaps};
-	const struct page_file file = {config->html, "--html", put_document, &page, config->open};
+	const struct html_file file = {config->html, "--html", put_document, &page, config->open};
 
-	return page_file__write(&file);
+	return html_file__write(&file);
 }
 
 /* ---- the rest ---- */

@@ -48,7 +48,7 @@
 	X(call_graph)                                                                              \
 	X(code_times)                                                                              \
 	X(folding)                                                                                 \
-	X(page)                                                                                    \
+	X(html)                                                                                    \
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
 	X(scale)                                                                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_stacks.h"
+#include "core/html/html_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* One run as it is added. */
 struct adder {
-	struct qz_page_stacks *s;
+	struct qz_html_stacks *s;
 	const struct qz_report *r;
 	const char *program;
 	uint32_t *of_procedure; /* identities, QZ_NONE: not asked for yet */
@@ -19,11 +19,11 @@ struct adder {
 	uint32_t *path; /* identities of a stack, innermost first */
 };
 
-int qz_page_stacks__init(struct qz_page_stacks *s, struct qz_identities *ids, uint32_t nscopes)
+int qz_html_stacks__init(struct qz_html_stacks *s, struct qz_identities *ids, uint32_t nscopes)
 {
-	*s = (struct qz_page_stacks) {.ids = ids, .nscopes = nscopes};
+	*s = (struct qz_html_stacks) {.ids = ids, .nscopes = nscopes};
 	s->scopes = calloc((size_t)nscopes + 1, sizeof(*s->scopes));
-	return s->scopes ? qz_page_nodes__init(&s->nodes) : -ENOMEM;
+	return s->scopes ? qz_html_nodes__init(&s->nodes) : -ENOMEM;
 }
 
 /* ---- stacks ---- */
@@ -94,35 +94,35 @@ static int64_t node_of(struct adder *a, uint32_t node, uint32_t thread,
 	at = push_stack(a, node, owner);
 	at = at ? at : push_program(a, thread);
 	while (at >= 0 && a->n)
-		at = qz_page_nodes__intern(&a->s->nodes, (uint32_t)at, a->path[--a->n]);
+		at = qz_html_nodes__intern(&a->s->nodes, (uint32_t)at, a->path[--a->n]);
 	return at;
 }
 
 /* ---- samples and waits ---- */
 
-static int add_sample(struct adder *a, struct qz_page_rows *rows, const struct qz_sample *s,
+static int add_sample(struct adder *a, struct qz_html_rows *rows, const struct qz_sample *s,
 		      bool after)
 {
 	struct qz_owner owner = qz_owner__find(a->s->ids, a->r, s->node);
 	int64_t node = owner.identity < 0 ? owner.identity : node_of(a, s->node, s->thread, &owner);
 
 	return node < 0 ? (int)node
-			: qz_page_rows__add(
-				  rows, &(struct qz_page_row) {{(uint32_t)node, after, s->spinning},
+			: qz_html_rows__add(
+				  rows, &(struct qz_html_row) {{(uint32_t)node, after, s->spinning},
 							       {s->norm_ns, s->cpu_ns}});
 }
 
-static int add_wait(struct adder *a, struct qz_page_rows *rows, const struct qz_wait *w, bool after)
+static int add_wait(struct adder *a, struct qz_html_rows *rows, const struct qz_wait *w, bool after)
 {
 	int64_t node = node_of(a, w->node, w->thread, NULL);
 
 	return node < 0 ? (int)node
-			: qz_page_rows__add(rows,
-					    &(struct qz_page_row) {{(uint32_t)node, after, false},
+			: qz_html_rows__add(rows,
+					    &(struct qz_html_row) {{(uint32_t)node, after, false},
 								   {0, 0, w->blocked_ns}});
 }
 
-static int add_all(struct adder *a, struct qz_page_rows *rows, bool after)
+static int add_all(struct adder *a, struct qz_html_rows *rows, bool after)
 {
 	const struct qz_profile *p = a->r->profile;
 	int err = 0;
@@ -143,7 +143,7 @@ static int add_all(struct adder *a, struct qz_page_rows *rows, bool after)
 	return err;
 }
 
-int qz_page_stacks__add(struct qz_page_stacks *s, uint32_t scope, const struct qz_report *r,
+int qz_html_stacks__add(struct qz_html_stacks *s, uint32_t scope, const struct qz_report *r,
 			bool after)
 {
 	uint32_t n = r->profile->nprocedures;
@@ -155,7 +155,7 @@ int qz_page_stacks__add(struct qz_page_stacks *s, uint32_t scope, const struct q
 		for (uint32_t i = 0; i < n; i++)
 			a.of_procedure[i] = QZ_NONE;
 		err = add_all(&a, &s->scopes[scope], after);
-		qz_page_rows__merge(&s->scopes[scope]);
+		qz_html_rows__merge(&s->scopes[scope]);
 	}
 	free(a.of_procedure);
 	free(a.path);
@@ -164,20 +164,20 @@ int qz_page_stacks__add(struct qz_page_stacks *s, uint32_t scope, const struct q
 
 /* ---- order ---- */
 
-int qz_page_stacks__finish(struct qz_page_stacks *s)
+int qz_html_stacks__finish(struct qz_html_stacks *s)
 {
 	uint32_t n = s->nodes.n, *place = malloc((size_t)n * sizeof(*place));
 	int err = place ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < n; i++)
 		place[i] = i;
-	err = err ? err : qz_page_nodes__sort(&s->nodes, place, n);
+	err = err ? err : qz_html_nodes__sort(&s->nodes, place, n);
 	for (uint32_t i = 0; !err && i < s->nscopes; i++) {
-		struct qz_page_rows *rows = &s->scopes[i];
+		struct qz_html_rows *rows = &s->scopes[i];
 
 		for (uint32_t k = 0; k < rows->n; k++)
 			rows->rows[k].keys[0] = place[rows->rows[k].keys[0]];
-		qz_page_rows__merge(rows);
+		qz_html_rows__merge(rows);
 		for (uint32_t k = rows->n; k-- > 1;)
 			rows->rows[k].keys[0] -= rows->rows[k - 1].keys[0];
 	}
@@ -185,10 +185,10 @@ int qz_page_stacks__finish(struct qz_page_stacks *s)
 	return err;
 }
 
-void qz_page_stacks__free(struct qz_page_stacks *s)
+void qz_html_stacks__free(struct qz_html_stacks *s)
 {
 	for (uint32_t i = 0; s->scopes && i < s->nscopes; i++)
 		free(s->scopes[i].rows);
 	free(s->scopes);
-	qz_page_nodes__free(&s->nodes);
+	qz_html_nodes__free(&s->nodes);
 }

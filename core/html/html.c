@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page.h"
+#include "core/html/html.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "core/format/json_fields.h"
-#include "core/page/page_columns.h"
-#include "core/page/page_nodes.h"
-#include "core/page/page_rows.h"
-#include "core/page/page_scope.h"
-#include "core/page/page_together.h"
+#include "core/html/html_columns.h"
+#include "core/html/html_nodes.h"
+#include "core/html/html_rows.h"
+#include "core/html/html_scope.h"
+#include "core/html/html_together.h"
 #include "core/report/report_json.h"
 
 #define SCHEMA "quartz.page/v1"
@@ -40,8 +40,8 @@ static int put_procedures(FILE *out, const struct qz_profile *p, const bool *use
 		all[i] = used[i] ? p->procedures[i]
 				 : (struct qz_procedure) {nothing, nothing, nothing};
 	fputs(",\n\"procedures\":{", out);
-	err = qz_page_columns__put(out, "", procedure_fields,
-				   &(struct qz_page_table) {all, p->nprocedures, sizeof(*all)});
+	err = qz_html_columns__put(out, "", procedure_fields,
+				   &(struct qz_html_table) {all, p->nprocedures, sizeof(*all)});
 	fputs("}", out);
 	free(all);
 	return err;
@@ -63,14 +63,14 @@ static int put_causes(FILE *out, const struct qz_profile *p)
 }
 
 static int put_scopes(FILE *out, const struct qz_report *const *reports, uint32_t n,
-		      const struct qz_page_nodes *nodes, const struct qz_page_names *names)
+		      const struct qz_html_nodes *nodes, const struct qz_html_names *names)
 {
 	int err = 0;
 
 	fputs(",\n\"scopes\":[", out);
 	for (uint32_t i = 0; !err && i < n; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		err = qz_page_scope__put(out, reports[i], nodes, names);
+		err = qz_html_scope__put(out, reports[i], nodes, names);
 	}
 	fputs("]}\n", out);
 	return err;
@@ -78,19 +78,19 @@ static int put_scopes(FILE *out, const struct qz_report *const *reports, uint32_
 
 /* `marks` has room for a mark of each node, and of each procedure. */
 static int put_all(FILE *out, const struct qz_report *const *reports, uint32_t n,
-		   const struct qz_page_names *names, bool *marks)
+		   const struct qz_html_names *names, bool *marks)
 {
 	const struct qz_profile *p = reports[0]->profile;
 	bool *used = marks + p->nnodes;
-	struct qz_page_nodes nodes;
+	struct qz_html_nodes nodes;
 	int err;
 
 	for (uint32_t i = 0; i < n; i++) {
-		qz_page_rows__mark(reports[i], marks);
+		qz_html_rows__mark(reports[i], marks);
 		mark_rows(reports[i], used);
-		qz_page_together__mark(reports[i], used);
+		qz_html_together__mark(reports[i], used);
 	}
-	err = qz_page_nodes__build(&nodes, p, marks);
+	err = qz_html_nodes__build(&nodes, p, marks);
 	for (uint32_t i = 1; !err && i < nodes.n; i++)
 		used[nodes.nodes[i].procedure] = true;
 	if (!err) {
@@ -100,15 +100,15 @@ static int put_all(FILE *out, const struct qz_report *const *reports, uint32_t n
 	err = err ? err : put_causes(out, p);
 	err = err ? err : put_procedures(out, p, used);
 	if (!err) {
-		qz_page_nodes__put(out, &nodes);
+		qz_html_nodes__put(out, &nodes);
 		err = put_scopes(out, reports, n, &nodes, names);
 	}
-	qz_page_nodes__free(&nodes);
+	qz_html_nodes__free(&nodes);
 	return err;
 }
 
-int qz_page__write(FILE *out, const struct qz_report *const *reports, uint32_t n,
-		   const struct qz_page_names *names)
+int qz_html__write(FILE *out, const struct qz_report *const *reports, uint32_t n,
+		   const struct qz_html_names *names)
 {
 	const struct qz_profile *p = reports[0]->profile;
 	bool *marks = calloc((size_t)p->nnodes + p->nprocedures + 1, sizeof(*marks));

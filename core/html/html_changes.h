@@ -4,8 +4,8 @@
  * comparison, and the stacks of both sides in one tree, whose frames are matched as the rows are. doc/page.md describes
  * its members.
  */
-#ifndef QUARTZ_CORE_PAGE_CHANGES_H
-#define QUARTZ_CORE_PAGE_CHANGES_H
+#ifndef QUARTZ_CORE_HTML_CHANGES_H
+#define QUARTZ_CORE_HTML_CHANGES_H
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "core/compare/compare.h"
 
 /* One scope in all its runs. All is borrowed. */
-struct qz_page_compared {
+struct qz_html_compared {
 	json_t *comparison; /* a scope of quartz.diff/v1 and more, whose rows are those of `rows` */
 	const struct qz_comparison *rows;
 	const struct qz_report *const *reports; /* those before, then those after */
@@ -23,7 +23,7 @@ struct qz_page_compared {
  * Prints the document of n scopes, and a newline. Identities that no row has are added to ids. `profiles` is as in
  * quartz.diff/v1, borrowed. -ENOMEM, -E2BIG; errors of out stay there.
  */
-int qz_page_changes__write(FILE *out, struct qz_identities *ids, json_t *profiles,
-			   const struct qz_page_compared *scopes, uint32_t n);
+int qz_html_changes__write(FILE *out, struct qz_identities *ids, json_t *profiles,
+			   const struct qz_html_compared *scopes, uint32_t n);
 
 #endif

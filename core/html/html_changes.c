@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_changes.h"
+#include "core/html/html_changes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/format/json_fields.h"
-#include "core/page/page_columns.h"
-#include "core/page/page_stacks.h"
+#include "core/html/html_columns.h"
+#include "core/html/html_stacks.h"
 #include "core/report/report_json.h"
 
 #define SCHEMA "quartz.diff-page/v1"
@@ -50,8 +50,8 @@ static int put_names(FILE *out, const struct qz_identities *ids)
 
 	if (!err) {
 		fputs(",\n\"procedures\":{", out);
-		err = qz_page_columns__put(out, "", name_fields,
-					   &(struct qz_page_table) {names, ids->keys.n,
+		err = qz_html_columns__put(out, "", name_fields,
+					   &(struct qz_html_table) {names, ids->keys.n,
 								    sizeof(*names)});
 		fputs("}", out);
 	}
@@ -65,17 +65,17 @@ static int put_names(FILE *out, const struct qz_identities *ids)
 
 /* Keys: node, whether it is of after, spinning. */
 static const struct qz_field stack_fields[] = {
-	QZ_PAGE_COLUMN(U32, qz_page_row, "node_step", keys[0]),
-	QZ_PAGE_COLUMN(U32, qz_page_row, "after", keys[1]),
-	QZ_PAGE_COLUMN(U32, qz_page_row, "spinning", keys[2]),
-	QZ_PAGE_COLUMN(U64, qz_page_row, "norm_ns", values[0]),
-	QZ_PAGE_COLUMN(U64, qz_page_row, "cpu_ns", values[1]),
-	QZ_PAGE_COLUMN(U64, qz_page_row, "blocked_ns", values[2]),
+	QZ_HTML_COLUMN(U32, qz_html_row, "node_step", keys[0]),
+	QZ_HTML_COLUMN(U32, qz_html_row, "after", keys[1]),
+	QZ_HTML_COLUMN(U32, qz_html_row, "spinning", keys[2]),
+	QZ_HTML_COLUMN(U64, qz_html_row, "norm_ns", values[0]),
+	QZ_HTML_COLUMN(U64, qz_html_row, "cpu_ns", values[1]),
+	QZ_HTML_COLUMN(U64, qz_html_row, "blocked_ns", values[2]),
 	{0},
 };
 
-static int put_scope(FILE *out, const struct qz_page_compared *scope,
-		     const struct qz_page_rows *stacks)
+static int put_scope(FILE *out, const struct qz_html_compared *scope,
+		     const struct qz_html_rows *stacks)
 {
 	int err;
 
@@ -86,17 +86,17 @@ static int put_scope(FILE *out, const struct qz_page_compared *scope,
 		fprintf(out, "%s%" PRIu32, i ? "," : "", scope->rows->rows[i].identity);
 	fputs("],\n\"stacks\":{", out);
 	err = err ? err
-		  : qz_page_columns__put(out, "", stack_fields,
-					 &(struct qz_page_table) {stacks->rows, stacks->n,
+		  : qz_html_columns__put(out, "", stack_fields,
+					 &(struct qz_html_table) {stacks->rows, stacks->n,
 								  sizeof(*stacks->rows)});
 	fputs("}}", out);
 	return err;
 }
 
-static int put_all(FILE *out, const struct qz_page_stacks *stacks, json_t *profiles,
-		   const struct qz_page_compared *scopes)
+static int put_all(FILE *out, const struct qz_html_stacks *stacks, json_t *profiles,
+		   const struct qz_html_compared *scopes)
 {
-	const struct qz_page_compared *first = scopes;
+	const struct qz_html_compared *first = scopes;
 	int err;
 
 	fputs("{\"schema\":\"" SCHEMA "\",\n\"run\":", out);
@@ -105,7 +105,7 @@ static int put_all(FILE *out, const struct qz_page_stacks *stacks, json_t *profi
 	fputs(",\n\"profiles\":", out);
 	err = err ? err : qz_json_fields__put(out, json_incref(profiles));
 	err = err ? err : put_names(out, stacks->ids);
-	qz_page_nodes__put(out, &stacks->nodes);
+	qz_html_nodes__put(out, &stacks->nodes);
 	fputs(",\n\"scopes\":[", out);
 	for (uint32_t i = 0; !err && i < stacks->nscopes; i++) {
 		fputs(i ? ",\n" : "\n", out);
@@ -115,19 +115,19 @@ static int put_all(FILE *out, const struct qz_page_stacks *stacks, json_t *profi
 	return err;
 }
 
-int qz_page_changes__write(FILE *out, struct qz_identities *ids, json_t *profiles,
-			   const struct qz_page_compared *scopes, uint32_t n)
+int qz_html_changes__write(FILE *out, struct qz_identities *ids, json_t *profiles,
+			   const struct qz_html_compared *scopes, uint32_t n)
 {
-	struct qz_page_stacks stacks;
-	int err = qz_page_stacks__init(&stacks, ids, n);
+	struct qz_html_stacks stacks;
+	int err = qz_html_stacks__init(&stacks, ids, n);
 
 	for (uint32_t i = 0; !err && i < n; i++)
 		for (uint32_t k = 0; !err && k < scopes[i].rows->nbefore + scopes[i].rows->nafter;
 		     k++)
-			err = qz_page_stacks__add(&stacks, i, scopes[i].reports[k],
+			err = qz_html_stacks__add(&stacks, i, scopes[i].reports[k],
 						  k >= scopes[i].rows->nbefore);
-	err = err ? err : qz_page_stacks__finish(&stacks);
+	err = err ? err : qz_html_stacks__finish(&stacks);
 	err = err ? err : put_all(out, &stacks, profiles, scopes);
-	qz_page_stacks__free(&stacks);
+	qz_html_stacks__free(&stacks);
 	return err;
 }

@@ -8,14 +8,14 @@
 #include <zlib.h>
 
 #include "core/estimate/estimate.h"
-#include "core/page/page.h"
-#include "core/page/page_html.h"
-#include "core/page/page_nodes.h"
+#include "core/html/html.h"
+#include "core/html/html_file.h"
+#include "core/html/html_nodes.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
 
-static const struct qz_page_names no_names;
+static const struct qz_html_names no_names;
 
 static json_t *document_of(const struct qz_report *const *reports, uint32_t n)
 {
@@ -26,7 +26,7 @@ static json_t *document_of(const struct qz_report *const *reports, uint32_t n)
 	json_t *document;
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(qz_page__write(out, reports, n, &no_names), 0);
+	ck_assert_int_eq(qz_html__write(out, reports, n, &no_names), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	document = json_loads(text, 0, &error);
 	ck_assert_msg(document != NULL, "%s at %d", error.text, error.position);
@@ -136,7 +136,7 @@ START_TEST(nodes_are_procedures)
 	static const uint64_t level_ns[] = {0, 1000, 0};
 	struct fixture f = fixture__new();
 	bool *wanted;
-	struct qz_page_nodes t;
+	struct qz_html_nodes t;
 	uint32_t leaf, other;
 
 	fixture__scope(&f, level_ns, 3);
@@ -148,13 +148,13 @@ START_TEST(nodes_are_procedures)
 	wanted = calloc(f.p->nnodes, sizeof(*wanted));
 	ck_assert_ptr_nonnull(wanted);
 	wanted[leaf] = wanted[other] = true;
-	ck_assert_int_eq(qz_page_nodes__build(&t, f.p, wanted), 0);
+	ck_assert_int_eq(qz_html_nodes__build(&t, f.p, wanted), 0);
 	ck_assert_uint_eq(t.n, 4);
 	ck_assert_uint_eq(t.nodes[t.of[leaf]].procedure, fixture__procedure(f.p, "inner"));
 	ck_assert_uint_eq(t.nodes[t.of[leaf]].parent, t.of[other]);
 	ck_assert_uint_eq(t.nodes[t.of[other]].procedure, fixture__procedure(f.p, "outer"));
 	ck_assert_uint_eq(t.of[fixture__stack(&f, "main unwanted")], QZ_NONE);
-	qz_page_nodes__free(&t);
+	qz_html_nodes__free(&t);
 	free(wanted);
 	qz_profile__free(f.p);
 }
@@ -172,7 +172,7 @@ START_TEST(memory_may_be_short)
 	ck_assert(r && out);
 	do {
 		failing__arm(++n);
-		err = qz_page__write(out, (const struct qz_report *const[]) {r}, 1, &no_names);
+		err = qz_html__write(out, (const struct qz_report *const[]) {r}, 1, &no_names);
 		ck_assert_int_eq(err, failing__disarm() ? -ENOMEM : 0);
 	} while (err);
 	ck_assert_uint_gt(n, 50);
@@ -191,7 +191,7 @@ static char *page_of(const char *document, size_t size)
 	FILE *out = open_memstream(&page, &n);
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(qz_page_html__write(out, document, size), 0);
+	ck_assert_int_eq(qz_html_file__write(out, document, size), 0);
 	ck_assert_int_eq(fclose(out), 0);
 	return page;
 }
@@ -236,7 +236,7 @@ START_TEST(page_has_the_document)
 	for (int i = 0; i < 64; i++)
 		document[i] = (char)(i * 37 + _i);
 	page = page_of(document, 60 + (size_t)_i % 4);
-	ck_assert_int_eq(strncmp(page, QZ_PAGE_MARK, strlen(QZ_PAGE_MARK)), 0);
+	ck_assert_int_eq(strncmp(page, QZ_HTML_MARK, strlen(QZ_HTML_MARK)), 0);
 	ck_assert_ptr_null(strstr(page, "connect-src"));
 	data = strstr(page, "<script id=\"data\"");
 	ck_assert_ptr_nonnull(data);
@@ -261,10 +261,10 @@ START_TEST(page_without_a_document_may_ask_its_server)
 }
 END_TEST
 
-Suite *suite_page(void)
+Suite *suite_html(void)
 {
-	Suite *s = suite_create("page");
-	TCase *tc = tcase_create("page");
+	Suite *s = suite_create("html");
+	TCase *tc = tcase_create("html");
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, document_adds_up_to_the_report, 0, 20);

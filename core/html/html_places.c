@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_places.h"
+#include "core/html/html_places.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int qz_page_places__find(const struct qz_report *r, struct qz_page_places *places)
+int qz_html_places__find(const struct qz_report *r, struct qz_html_places *places)
 {
 	const struct qz_profile *p = r->profile;
 
@@ -22,7 +22,7 @@ int qz_page_places__find(const struct qz_report *r, struct qz_page_places *place
 	return 0;
 }
 
-void qz_page_places__free(struct qz_page_places *places)
+void qz_html_places__free(struct qz_html_places *places)
 {
 	free(places->thread);
 	free(places->object);

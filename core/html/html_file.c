@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_html.h"
+#include "core/html/html_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,11 +13,11 @@
 
 /* web/page.html as it was put together, and what follows its end. */
 __asm__(".section .rodata\n"
-	".global qz_page_html__template, qz_page_html__end\n"
-	"qz_page_html__template: .incbin \"" QZ_PAGE_TEMPLATE "\"\n"
-	"qz_page_html__end: .byte 0\n"
+	".global qz_html_file__template, qz_html_file__end\n"
+	"qz_html_file__template: .incbin \"" QZ_HTML_TEMPLATE "\"\n"
+	"qz_html_file__end: .byte 0\n"
 	".previous\n");
-extern const char qz_page_html__template[], qz_page_html__end[];
+extern const char qz_html_file__template[], qz_html_file__end[];
 
 static void put_base64(FILE *out, const uint8_t *data, size_t size)
 {
@@ -74,7 +74,7 @@ static const char *put_until(FILE *out, const char *from, const char *place)
 	return at + strlen(place);
 }
 
-int qz_page_html__write(FILE *out, const char *document, size_t size)
+int qz_html_file__write(FILE *out, const char *document, size_t size)
 {
 	const char *rest;
 	uint8_t *packed = NULL;
@@ -82,11 +82,11 @@ int qz_page_html__write(FILE *out, const char *document, size_t size)
 	int err = document ? pack(document, size, &packed, &n) : 0;
 
 	if (!err) {
-		rest = put_until(out, qz_page_html__template, "@connect@");
+		rest = put_until(out, qz_html_file__template, "@connect@");
 		fputs(document ? "" : "connect-src 'self'; ", out);
 		rest = put_until(out, rest, "@data@");
 		put_base64(out, packed, n);
-		fwrite(rest, 1, (size_t)(qz_page_html__end - rest), out);
+		fwrite(rest, 1, (size_t)(qz_html_file__end - rest), out);
 	}
 	free(packed);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Pages for the browser as files. */
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "cli/files/output_file.h"
-#include "core/page/page_html.h"
+#include "core/html/html_file.h"
 #include "core/util/save_file.h"
 
 extern char **environ;
 
-enum status page_file__fail(const struct page_file *file, int err)
+enum status html_file__fail(const struct html_file *file, int err)
 {
 	if (err == -ENOMEM)
 		return out_of_memory();
@@ -49,7 +49,7 @@ static enum status open_in_browser(const char *path)
 /* Whether there is a file that is no page, and so of some other use. Devices and pipes are what was asked for. */
 static bool is_of_others(const char *path)
 {
-	char first[sizeof(QZ_PAGE_MARK)] = "";
+	char first[sizeof(QZ_HTML_MARK)] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
@@ -60,9 +60,9 @@ static bool is_of_others(const char *path)
 		close(fd);
 		return false;
 	}
-	n = pread(fd, first, sizeof(QZ_PAGE_MARK) - 1, 0);
+	n = pread(fd, first, sizeof(QZ_HTML_MARK) - 1, 0);
 	close(fd);
-	return n != sizeof(QZ_PAGE_MARK) - 1 || strcmp(first, QZ_PAGE_MARK);
+	return n != sizeof(QZ_HTML_MARK) - 1 || strcmp(first, QZ_HTML_MARK);
 }
 
 struct document {
@@ -74,10 +74,10 @@ static int put_html(FILE *out, void *context)
 {
 	const struct document *d = context;
 
-	return qz_page_html__write(out, d->text, d->size);
+	return qz_html_file__write(out, d->text, d->size);
 }
 
-static enum status write_document(const struct page_file *file, const char *text, size_t size)
+static enum status write_document(const struct html_file *file, const char *text, size_t size)
 {
 	struct document document = {text, size};
 	int err;
@@ -89,12 +89,12 @@ static enum status write_document(const struct page_file *file, const char *text
 	}
 	err = output_file__write(file->path, put_html, &document);
 	if (err)
-		return page_file__fail(file, err);
+		return html_file__fail(file, err);
 	complain("page written to %s", file->path);
 	return STATUS_OK;
 }
 
-enum status page_file__write(const struct page_file *file)
+enum status html_file__write(const struct html_file *file)
 {
 	enum status status;
 	char *document = NULL;
@@ -107,7 +107,7 @@ enum status page_file__write(const struct page_file *file)
 	err = file->put(memory, file->context);
 	if (fclose(memory) && !err)
 		err = -ENOMEM;
-	status = err ? page_file__fail(file, err) : write_document(file, document, size);
+	status = err ? html_file__fail(file, err) : write_document(file, document, size);
 	free(document);
 	return status == STATUS_OK && file->open ? open_in_browser(file->path) : status;
 }

@@ -21,7 +21,7 @@ static json_t *lines_of(char *text)
 }
 
 /* A page is read as UTF-8 wherever it was written. */
-json_t *comparison__page_json(const struct compared_scope *s, const struct config *config)
+json_t *comparison__html_json(const struct compared_scope *s, const struct config *config)
 {
 	json_t *o = comparison__json(s, UINT32_MAX);
 	struct output out = {.utf8 = true};

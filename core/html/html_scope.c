@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_scope.h"
+#include "core/html/html_scope.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "core/advise/verdict.h"
 #include "core/format/json_fields.h"
 #include "core/model/objects.h"
-#include "core/page/page_columns.h"
-#include "core/page/page_rows.h"
-#include "core/page/page_threads.h"
-#include "core/page/page_timeline.h"
-#include "core/page/page_together.h"
+#include "core/html/html_columns.h"
+#include "core/html/html_rows.h"
+#include "core/html/html_threads.h"
+#include "core/html/html_timeline.h"
+#include "core/html/html_together.h"
 #include "core/report/report_json.h"
 
-#define INNER QZ_PAGE_COLUMN
+#define INNER QZ_HTML_COLUMN
 
 /* ---- findings ---- */
 
@@ -58,7 +58,7 @@ static json_t *findings_of(const struct qz_advice *a)
 	return qz_json_fields__unless(failed, array);
 }
 
-static int put_findings(FILE *out, const struct qz_report *r, const struct qz_page_names *names)
+static int put_findings(FILE *out, const struct qz_report *r, const struct qz_html_names *names)
 {
 	struct qz_advice *a = qz_advise__new(r);
 	char *verdict = NULL;
@@ -105,11 +105,11 @@ static const struct qz_field procedure_fields[] = {
 
 static int put_procedures(FILE *out, const struct qz_report *r)
 {
-	const struct qz_page_table table = {r->rows, r->nrows, sizeof(*r->rows)};
+	const struct qz_html_table table = {r->rows, r->nrows, sizeof(*r->rows)};
 	int err;
 
 	fputs(",\n\"procedures\":{", out);
-	err = qz_page_columns__put(out, "", procedure_fields, &table);
+	err = qz_html_columns__put(out, "", procedure_fields, &table);
 	fputs("}", out);
 	return err;
 }
@@ -141,8 +141,8 @@ static int put_objects(FILE *out, const struct qz_report *r)
 
 /* ---- what is added up ---- */
 
-#define KEY(called, i)	 INNER(U32, qz_page_row, called, keys[i])
-#define VALUE(called, i) INNER(U64, qz_page_row, called, values[i])
+#define KEY(called, i)	 INNER(U32, qz_html_row, called, keys[i])
+#define VALUE(called, i) INNER(U64, qz_html_row, called, values[i])
 
 static const struct qz_field sample_fields[] = {
 	KEY("node_step", 0), KEY("thread", 1),
@@ -163,33 +163,33 @@ static const struct qz_field wake_fields[] = {
 };
 
 /* Rows are sorted by node: how far each is from the one before packs better than where it is. */
-static void make_steps(struct qz_page_rows *rows)
+static void make_steps(struct qz_html_rows *rows)
 {
 	for (uint32_t i = rows->n; i-- > 1;)
 		rows->rows[i].keys[0] -= rows->rows[i - 1].keys[0];
 }
 
-static int put_rows(FILE *out, const struct qz_report *r, const struct qz_page_nodes *nodes)
+static int put_rows(FILE *out, const struct qz_report *r, const struct qz_html_nodes *nodes)
 {
 	static const struct {
 		const char *name;
 		const struct qz_field *fields;
-	} kinds[QZ_PAGE_KINDS] = {
-		[QZ_PAGE_SAMPLES] = {"samples", sample_fields},
-		[QZ_PAGE_WAITS] = {"waits", wait_fields},
-		[QZ_PAGE_WAKES] = {"wakes", wake_fields},
+	} kinds[QZ_HTML_KINDS] = {
+		[QZ_HTML_SAMPLES] = {"samples", sample_fields},
+		[QZ_HTML_WAITS] = {"waits", wait_fields},
+		[QZ_HTML_WAKES] = {"wakes", wake_fields},
 	};
 	int err = 0;
 
-	for (enum qz_page_kind kind = 0; !err && kind < QZ_PAGE_KINDS; kind++) {
-		struct qz_page_rows rows;
+	for (enum qz_html_kind kind = 0; !err && kind < QZ_HTML_KINDS; kind++) {
+		struct qz_html_rows rows;
 
-		err = qz_page_rows__find(r, nodes, kind, &rows);
+		err = qz_html_rows__find(r, nodes, kind, &rows);
 		if (!err) {
 			make_steps(&rows);
 			fprintf(out, ",\n\"%s\":{", kinds[kind].name);
-			err = qz_page_columns__put(out, "", kinds[kind].fields,
-						   &(struct qz_page_table) {rows.rows, rows.n,
+			err = qz_html_columns__put(out, "", kinds[kind].fields,
+						   &(struct qz_html_table) {rows.rows, rows.n,
 									    sizeof(*rows.rows)});
 			fputs("}", out);
 		}
@@ -198,20 +198,20 @@ static int put_rows(FILE *out, const struct qz_report *r, const struct qz_page_n
 	return err;
 }
 
-int qz_page_scope__put(FILE *out, const struct qz_report *r, const struct qz_page_nodes *nodes,
-		       const struct qz_page_names *names)
+int qz_html_scope__put(FILE *out, const struct qz_report *r, const struct qz_html_nodes *nodes,
+		       const struct qz_html_names *names)
 {
 	int err;
 
 	fputs("{\"summary\":", out);
 	err = qz_json_fields__put(out, qz_report_json__scope(r));
 	err = err ? err : put_findings(out, r, names);
-	err = err ? err : qz_page_threads__put(out, r);
+	err = err ? err : qz_html_threads__put(out, r);
 	err = err ? err : put_procedures(out, r);
 	err = err ? err : put_objects(out, r);
 	err = err ? err : put_rows(out, r, nodes);
-	err = err ? err : qz_page_timeline__put(out, r, nodes);
-	err = err ? err : qz_page_together__put(out, r);
+	err = err ? err : qz_html_timeline__put(out, r, nodes);
+	err = err ? err : qz_html_together__put(out, r);
 	fputs("}", out);
 	return err;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_together.h"
+#include "core/html/html_together.h"
 
 #include <inttypes.h>
 
 #include "core/format/json_fields.h"
 #include "core/model/fields.h"
 
-void qz_page_together__mark(const struct qz_report *r, bool *used)
+void qz_html_together__mark(const struct qz_report *r, bool *used)
 {
 	for (uint32_t i = 0; i < r->profile->nrounds; i++) {
 		const struct qz_round *m = &r->profile->rounds[i];
@@ -31,7 +31,7 @@ static void put_members(FILE *out, const struct qz_round *m, bool spinning)
 	fputs("]", out);
 }
 
-int qz_page_together__put(FILE *out, const struct qz_report *r)
+int qz_html_together__put(FILE *out, const struct qz_report *r)
 {
 	const struct qz_profile *p = r->profile;
 	const char *before = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_columns.h"
+#include "core/html/html_columns.h"
 
 #include <inttypes.h>
 
@@ -30,8 +30,8 @@ static int put_value(FILE *out, const struct qz_field *f, const void *row)
 	}
 }
 
-int qz_page_columns__put(FILE *out, const char *before, const struct qz_field *fields,
-			 const struct qz_page_table *table)
+int qz_html_columns__put(FILE *out, const char *before, const struct qz_field *fields,
+			 const struct qz_html_table *table)
 {
 	int err = 0;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_threads.h"
+#include "core/html/html_threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/page/page_columns.h"
+#include "core/html/html_columns.h"
 #include "core/report/thread_groups.h"
 #include "core/util/systemd_unit.h"
 
@@ -17,7 +17,7 @@ struct row {
 	bool idle;
 };
 
-#define COLUMN(kind, called, path) QZ_PAGE_COLUMN(kind, row, called, path)
+#define COLUMN(kind, called, path) QZ_HTML_COLUMN(kind, row, called, path)
 
 static const struct qz_field fields[] = {
 	COLUMN(I32, "tid", thread.tid),
@@ -72,7 +72,7 @@ static struct row row_of(const struct qz_report *r, uint32_t i, const struct qz_
 	};
 }
 
-int qz_page_threads__put(FILE *out, const struct qz_report *r)
+int qz_html_threads__put(FILE *out, const struct qz_report *r)
 {
 	struct row *rows = calloc((size_t)r->nthreads + 1, sizeof(*rows));
 	char *units = find_units(r->profile);
@@ -83,8 +83,8 @@ int qz_page_threads__put(FILE *out, const struct qz_report *r)
 		rows[i] = row_of(r, i, &groups, units);
 	if (!err) {
 		fputs(",\n\"threads\":{", out);
-		err = qz_page_columns__put(out, "", fields,
-					   &(struct qz_page_table) {rows, r->nthreads,
+		err = qz_html_columns__put(out, "", fields,
+					   &(struct qz_html_table) {rows, r->nthreads,
 								    sizeof(*rows)});
 		fputs("}", out);
 	}

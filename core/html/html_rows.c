@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_rows.h"
+#include "core/html/html_rows.h"
 
 #include <stdlib.h>
 
-#include "core/page/page_places.h"
+#include "core/html/html_places.h"
 #include "core/util/vec.h"
 
 /* ---- what is in a report ---- */
@@ -24,7 +24,7 @@ static bool has_waking(const struct qz_report *r, const struct qz_waking *w)
 	return qz_scope__covers(r->profile, r->scope, w->scope) && (w->woken_ns || w->count);
 }
 
-void qz_page_rows__mark(const struct qz_report *r, bool *wanted)
+void qz_html_rows__mark(const struct qz_report *r, bool *wanted)
 {
 	const struct qz_profile *p = r->profile;
 
@@ -43,12 +43,12 @@ void qz_page_rows__mark(const struct qz_report *r, bool *wanted)
 
 struct builder {
 	const struct qz_report *report;
-	const struct qz_page_nodes *nodes;
-	struct qz_page_places places;
-	struct qz_page_rows *rows;
+	const struct qz_html_nodes *nodes;
+	struct qz_html_places places;
+	struct qz_html_rows *rows;
 };
 
-int qz_page_rows__add(struct qz_page_rows *rows, const struct qz_page_row *row)
+int qz_html_rows__add(struct qz_html_rows *rows, const struct qz_html_row *row)
 {
 	int err = qz_array__reserve((void **)&rows->rows, rows->n, sizeof(*rows->rows));
 
@@ -66,11 +66,11 @@ static int add_samples(struct builder *b)
 		const struct qz_sample *s = &p->samples[i];
 
 		if (has_sample(b->report, s))
-			err = qz_page_rows__add(
-				b->rows, &(struct qz_page_row) {
+			err = qz_html_rows__add(
+				b->rows, &(struct qz_html_row) {
 						 {b->nodes->of[s->node],
-						  qz_page_places__of(b->places.thread, s->thread),
-						  qz_page_places__of(b->places.object, s->object),
+						  qz_html_places__of(b->places.thread, s->thread),
+						  qz_html_places__of(b->places.object, s->object),
 						  s->level, s->busy, s->spinning},
 						 {s->norm_ns, s->cpu_ns, s->count}});
 	}
@@ -86,12 +86,12 @@ static int add_waits(struct builder *b)
 		const struct qz_wait *w = &p->waits[i];
 
 		if (has_wait(b->report, w))
-			err = qz_page_rows__add(
+			err = qz_html_rows__add(
 				b->rows,
-				&(struct qz_page_row) {
+				&(struct qz_html_row) {
 					{b->nodes->of[w->node],
-					 qz_page_places__of(b->places.thread, w->thread),
-					 qz_page_places__of(b->places.object, w->object), w->cause},
+					 qz_html_places__of(b->places.thread, w->thread),
+					 qz_html_places__of(b->places.object, w->object), w->cause},
 					{w->blocked_ns, w->ready_ns, w->count}});
 	}
 	return err;
@@ -106,11 +106,11 @@ static int add_wakes(struct builder *b)
 		const struct qz_waking *w = &p->wakings[i];
 
 		if (has_waking(b->report, w))
-			err = qz_page_rows__add(
-				b->rows, &(struct qz_page_row) {
+			err = qz_html_rows__add(
+				b->rows, &(struct qz_html_row) {
 						 {b->nodes->of[w->node],
-						  qz_page_places__of(b->places.thread, w->thread),
-						  qz_page_places__of(b->places.object, w->object)},
+						  qz_html_places__of(b->places.thread, w->thread),
+						  qz_html_places__of(b->places.object, w->object)},
 						 {w->woken_ns, w->count}});
 	}
 	return err;
@@ -118,49 +118,49 @@ static int add_wakes(struct builder *b)
 
 static int compare(const void *x, const void *y)
 {
-	const struct qz_page_row *a = x, *b = y;
+	const struct qz_html_row *a = x, *b = y;
 
-	for (int i = 0; i < QZ_PAGE_KEYS; i++)
+	for (int i = 0; i < QZ_HTML_KEYS; i++)
 		if (a->keys[i] != b->keys[i])
 			return a->keys[i] < b->keys[i] ? -1 : 1;
 	return 0;
 }
 
-void qz_page_rows__merge(struct qz_page_rows *rows)
+void qz_html_rows__merge(struct qz_html_rows *rows)
 {
 	uint32_t kept = 0;
 
 	if (rows->n)
 		qsort(rows->rows, rows->n, sizeof(*rows->rows), compare);
 	for (uint32_t i = 0; i < rows->n; i++) {
-		struct qz_page_row *row = &rows->rows[i];
+		struct qz_html_row *row = &rows->rows[i];
 
 		if (!kept || compare(row, &rows->rows[kept - 1])) {
 			rows->rows[kept++] = *row;
 			continue;
 		}
-		for (int k = 0; k < QZ_PAGE_VALUES; k++)
+		for (int k = 0; k < QZ_HTML_VALUES; k++)
 			rows->rows[kept - 1].values[k] += row->values[k];
 	}
 	rows->n = kept;
 }
 
-int qz_page_rows__find(const struct qz_report *r, const struct qz_page_nodes *nodes,
-		       enum qz_page_kind kind, struct qz_page_rows *found)
+int qz_html_rows__find(const struct qz_report *r, const struct qz_html_nodes *nodes,
+		       enum qz_html_kind kind, struct qz_html_rows *found)
 {
-	static int (*const adders[QZ_PAGE_KINDS])(struct builder * b) = {
-		[QZ_PAGE_SAMPLES] = add_samples,
-		[QZ_PAGE_WAITS] = add_waits,
-		[QZ_PAGE_WAKES] = add_wakes,
+	static int (*const adders[QZ_HTML_KINDS])(struct builder * b) = {
+		[QZ_HTML_SAMPLES] = add_samples,
+		[QZ_HTML_WAITS] = add_waits,
+		[QZ_HTML_WAKES] = add_wakes,
 	};
 	struct builder b = {.report = r, .nodes = nodes, .rows = found};
 	int err;
 
-	*found = (struct qz_page_rows) {0};
-	err = qz_page_places__find(r, &b.places);
+	*found = (struct qz_html_rows) {0};
+	err = qz_html_places__find(r, &b.places);
 	err = err ? err : adders[kind](&b);
 	if (!err)
-		qz_page_rows__merge(found);
-	qz_page_places__free(&b.places);
+		qz_html_rows__merge(found);
+	qz_html_places__free(&b.places);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/page/page_nodes.h"
+#include "core/html/html_nodes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,16 +8,16 @@
 #include "core/util/preorder.h"
 #include "core/util/vec.h"
 
-int64_t qz_page_nodes__intern(struct qz_page_nodes *t, uint32_t parent, uint32_t procedure)
+int64_t qz_html_nodes__intern(struct qz_html_nodes *t, uint32_t parent, uint32_t procedure)
 {
-	const struct qz_page_node new = {parent, procedure};
+	const struct qz_html_node new = {parent, procedure};
 	int64_t i = QZ_INTERN(&t->table, &t->nodes, &t->n, &new, procedure);
 
-	return i < QZ_PAGE_MAX_NODES ? i : -E2BIG;
+	return i < QZ_HTML_MAX_NODES ? i : -E2BIG;
 }
 
 /* Nodes stand behind their parents, in a profile as here. */
-static int intern_all(struct qz_page_nodes *t, const struct qz_profile *p, bool *wanted)
+static int intern_all(struct qz_html_nodes *t, const struct qz_profile *p, bool *wanted)
 {
 	for (uint32_t i = p->nnodes; i-- > 1;)
 		wanted[p->nodes[i].parent] |= wanted[i];
@@ -28,7 +28,7 @@ static int intern_all(struct qz_page_nodes *t, const struct qz_profile *p, bool 
 		if (!wanted[i])
 			continue;
 		for (uint32_t k = loc->nlines; node >= 0 && k-- > 0;)
-			node = qz_page_nodes__intern(t, (uint32_t)node, loc->lines[k].procedure);
+			node = qz_html_nodes__intern(t, (uint32_t)node, loc->lines[k].procedure);
 		if (node < 0)
 			return (int)node;
 		t->of[i] = (uint32_t)node;
@@ -38,9 +38,9 @@ static int intern_all(struct qz_page_nodes *t, const struct qz_profile *p, bool 
 
 /* ---- order ---- */
 
-int qz_page_nodes__sort(struct qz_page_nodes *t, uint32_t *indices, uint32_t n)
+int qz_html_nodes__sort(struct qz_html_nodes *t, uint32_t *indices, uint32_t n)
 {
-	struct qz_page_node *sorted = calloc(t->n, sizeof(*sorted));
+	struct qz_html_node *sorted = calloc(t->n, sizeof(*sorted));
 	uint32_t *places = qz_preorder__places(t->nodes, sizeof(*t->nodes), t->n);
 
 	if (!sorted || !places) {
@@ -50,7 +50,7 @@ int qz_page_nodes__sort(struct qz_page_nodes *t, uint32_t *indices, uint32_t n)
 	}
 	for (uint32_t i = 0; i < t->n; i++)
 		sorted[places[i]] =
-			(struct qz_page_node) {places[t->nodes[i].parent], t->nodes[i].procedure};
+			(struct qz_html_node) {places[t->nodes[i].parent], t->nodes[i].procedure};
 	for (uint32_t i = 0; i < n; i++)
 		if (indices[i] != QZ_NONE)
 			indices[i] = places[indices[i]];
@@ -60,18 +60,18 @@ int qz_page_nodes__sort(struct qz_page_nodes *t, uint32_t *indices, uint32_t n)
 	return 0;
 }
 
-int qz_page_nodes__init(struct qz_page_nodes *t)
+int qz_html_nodes__init(struct qz_html_nodes *t)
 {
-	*t = (struct qz_page_nodes) {0};
+	*t = (struct qz_html_nodes) {0};
 	if (qz_array__reserve((void **)&t->nodes, 0, sizeof(*t->nodes)))
 		return -ENOMEM;
-	t->nodes[t->n++] = (struct qz_page_node) {0, QZ_NONE};
+	t->nodes[t->n++] = (struct qz_html_node) {0, QZ_NONE};
 	return 0;
 }
 
-int qz_page_nodes__build(struct qz_page_nodes *t, const struct qz_profile *p, bool *wanted)
+int qz_html_nodes__build(struct qz_html_nodes *t, const struct qz_profile *p, bool *wanted)
 {
-	int err = qz_page_nodes__init(t);
+	int err = qz_html_nodes__init(t);
 
 	t->of = malloc(((size_t)p->nnodes + 1) * sizeof(*t->of));
 	if (err || !t->of)
@@ -80,11 +80,11 @@ int qz_page_nodes__build(struct qz_page_nodes *t, const struct qz_profile *p, bo
 		t->of[i] = QZ_NONE;
 	t->of[0] = 0;
 	err = intern_all(t, p, wanted);
-	return err ? err : qz_page_nodes__sort(t, t->of, p->nnodes);
+	return err ? err : qz_html_nodes__sort(t, t->of, p->nnodes);
 }
 
 /* How far back the parent of each node stands, which gzip packs into less than a byte. */
-void qz_page_nodes__put(FILE *out, const struct qz_page_nodes *t)
+void qz_html_nodes__put(FILE *out, const struct qz_html_nodes *t)
 {
 	fputs(",\n\"nodes\":{\"back\":[", out);
 	for (uint32_t i = 0; i < t->n; i++)
@@ -96,7 +96,7 @@ void qz_page_nodes__put(FILE *out, const struct qz_page_nodes *t)
 	fputs("]}", out);
 }
 
-void qz_page_nodes__free(struct qz_page_nodes *t)
+void qz_html_nodes__free(struct qz_html_nodes *t)
 {
 	qz_hash_table__free(&t->table);
 	free(t->nodes);
