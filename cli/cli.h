@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quartzctl: what its commands share. A command gets the parsed configuration and gives an exit
- * status; it has then said on stderr why, when that is not STATUS_OK.
+ * quartzctl: what its commands share. A command gets the parsed configuration. It, and each function below that gives an enum
+ * status, has said on stderr why when that is not STATUS_OK.
  */
 #ifndef QUARTZ_CLI_CLI_H
 #define QUARTZ_CLI_CLI_H

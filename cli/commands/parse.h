@@ -8,7 +8,7 @@
 /* Prints its help text. */
 void parse__help(const struct command *c);
 
-/* argv[0] is the command. Other than STATUS_OK: it was said why. */
+/* argv[0] is the command. */
 enum status parse__command(const struct command *c, int argc, char **argv, struct config *config);
 
 #endif

@@ -32,7 +32,7 @@
 	X(overhead_governor)                                                                       \
 	X(instrumentation_cost)                                                                    \
 	X(polled)                                                                                  \
-	X(diff)                                                                                    \
+	X(delta)                                                                                   \
 	X(process_table)                                                                           \
 	X(costs)                                                                                   \
 	X(advise)                                                                                  \

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <errno.h>
 
-#include "core/transform/diff.h"
+#include "core/transform/delta.h"
 #include "core/estimate/estimate.h"
 #include "core/model/fold.h"
 #include "core/transform/filter_scopes.h"
@@ -83,7 +83,7 @@ START_TEST(difference_is_what_the_second_part_alone_has)
 	struct qz_profile *first = run(FIRST), *second = run(SECOND), *whole = run(FIRST | SECOND);
 	struct qz_report *a, *b;
 
-	ck_assert_int_eq(qz_diff__profiles(whole, first), 0);
+	ck_assert_int_eq(qz_delta__since(whole, first), 0);
 	a = qz_report__new(whole, 0);
 	b = qz_report__new(second, 0);
 	ck_assert(a && b);
@@ -119,7 +119,7 @@ START_TEST(folded_processes_are_found)
 	ck_assert_uint_eq(folded->nscopes, 1);
 	ck_assert_uint_gt(folded->nsamples, 0);
 	ck_assert_uint_eq(folded->scopes[0].level_ns[1], 40);
-	ck_assert_int_eq(qz_diff__profiles(folded, first), 0);
+	ck_assert_int_eq(qz_delta__since(folded, first), 0);
 	ck_assert_uint_eq(folded->nsamples, 0);
 	ck_assert_uint_eq(folded->nwaits, 0);
 	ck_assert_uint_eq(folded->scopes[0].level_ns[1], 0);
@@ -137,7 +137,7 @@ START_TEST(nothing_is_between_equal_ones)
 	fixture__tell_apart(p);
 	fixture__tell_apart(same);
 	p->instants = same->instants = (struct qz_rounds) {.taken = 9, .compared = 7};
-	ck_assert_int_eq(qz_diff__profiles(p, same), 0);
+	ck_assert_int_eq(qz_delta__since(p, same), 0);
 	ck_assert_uint_eq(p->window_ns, 0);
 	ck_assert_uint_eq(p->instants.taken, 0);
 	ck_assert_uint_eq(p->instants.compared, 0);
@@ -161,7 +161,7 @@ START_TEST(what_was_there_before_alone_is_nothing)
 	struct qz_profile *first = run(FIRST), *second = run(SECOND);
 
 	first->wall_start_ns = second->wall_start_ns;
-	ck_assert_int_eq(qz_diff__profiles(second, first), 0);
+	ck_assert_int_eq(qz_delta__since(second, first), 0);
 	for (uint32_t i = 0; i < second->nsamples; i++)
 		ck_assert_uint_le(second->samples[i].count, 5);
 	ck_assert_uint_eq(second->scopes[0].level_ns[1], 0);
@@ -175,9 +175,9 @@ START_TEST(other_runs_have_no_difference)
 {
 	struct qz_profile *first = run(FIRST), *whole = run(FIRST | SECOND);
 
-	ck_assert_int_eq(qz_diff__profiles(first, whole), -ESTALE);
+	ck_assert_int_eq(qz_delta__since(first, whole), -ESTALE);
 	first->wall_start_ns++;
-	ck_assert_int_eq(qz_diff__profiles(whole, first), -ESTALE);
+	ck_assert_int_eq(qz_delta__since(whole, first), -ESTALE);
 	ck_assert_uint_eq(whole->window_ns, 152);
 	ck_assert_uint_gt(whole->nsamples, 0);
 	qz_profile__free(first);
@@ -193,7 +193,7 @@ START_TEST(an_unfinished_wait_moves)
 
 	before->waits[0].nominal = 2;
 	p->waits[0].blocked_ns += 5;
-	ck_assert_int_eq(qz_diff__profiles(p, before), 0);
+	ck_assert_int_eq(qz_delta__since(p, before), 0);
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		blocked_ns += p->waits[i].blocked_ns;
 	ck_assert_uint_eq(blocked_ns, 5 + 3);
@@ -211,7 +211,7 @@ START_TEST(lack_of_memory_is_reported)
 		struct qz_profile *p = fixture__everything();
 
 		failing__arm(i);
-		err = qz_diff__profiles(p, before);
+		err = qz_delta__since(p, before);
 		ck_assert_int_eq(failing__disarm(), err == -ENOMEM);
 		qz_profile__free(p);
 	}
@@ -219,9 +219,9 @@ START_TEST(lack_of_memory_is_reported)
 }
 END_TEST
 
-Suite *suite_diff(void)
+Suite *suite_delta(void)
 {
-	Suite *s = suite_create("diff");
+	Suite *s = suite_create("delta");
 	TCase *tc = tcase_create("all");
 
 	tcase_add_test(tc, difference_is_what_the_second_part_alone_has);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What was measured between two snapshots of one run. */
-#ifndef QUARTZ_CORE_DIFF_H
-#define QUARTZ_CORE_DIFF_H
+#ifndef QUARTZ_CORE_DELTA_H
+#define QUARTZ_CORE_DELTA_H
 
 #include "core/model/profile.h"
 
@@ -15,6 +15,6 @@
  *
  * 0; -ESTALE: p is of another run, or older, and as it was; -ENOMEM: p is of no use but to be freed.
  */
-int qz_diff__profiles(struct qz_profile *p, const struct qz_profile *before);
+int qz_delta__since(struct qz_profile *p, const struct qz_profile *before);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/transform/diff.h"
+#include "core/transform/delta.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static bool is_later(const struct qz_profile *p, const struct qz_profile *before
 	       p->processors == before->processors && !strcmp(p->machine, before->machine);
 }
 
-int qz_diff__profiles(struct qz_profile *p, const struct qz_profile *before)
+int qz_delta__since(struct qz_profile *p, const struct qz_profile *before)
 {
 	struct qz_baseline *b;
 	int err;
