@@ -106,7 +106,6 @@ static void add_options(struct line *line, const struct record_config *config, s
 		add_number(line, "--tree", config->trees.items[i], texts->trees[i]);
 	if (config->system) {
 		add(line, "--system");
-		add(line, "--exact");
 		add_text(line, "--history", "0");
 	}
 	add_time(line, "--duration", config->common.duration, texts->duration);
