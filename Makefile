@@ -112,7 +112,7 @@ define substitute
 endef
 
 LAYERS := unit asan bpf cli fuzz vm
-.PHONY: force demo check check-all $(LAYERS:%=check-%) bench soak install clean help deb deps
+.PHONY: force demo check check-all $(LAYERS:%=check-%) bench soak install clean help dist deb deps
 
 # On all processors, unless -j says otherwise; one job more, since some wait for files.
 build = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell expr $$(nproc) + 1))
@@ -144,7 +144,7 @@ install: all
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man5 $(O)/man/quartzd.conf.5
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(O)/man/quartzd.8 $(O)/man/quartz-exporter.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man3 $(O)/man/quartz.3
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir) README.md
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir) README.md NEWS.md SECURITY.md
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir)/doc doc/*.md doc/*.png
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(includedir)/quartz userlib/quartz.h
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir) $(O)/libquartz.a
@@ -155,11 +155,20 @@ install: all
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(zshdir) $(COMPLETED:%=$(O)/completion/_%)
 	[ -n '$(DESTDIR)' ] || [ "$$(id -u)" != 0 ] || $(LDCONFIG)
 
+# All files that git knows, or of a tree without git all that are not built; the same files give the same bytes.
+DIST := $(O)/quartz-$(VERSION).tar.gz
+dist_files = git ls-files -z 2>/dev/null | grep -z . || find . -path './$(O)' -prune -o ! -type d -printf '%P\0'
+dist:
+	$(Q)mkdir -p $(O)
+	$(Q)($(dist_files)) | LC_ALL=C sort -z | tar -c --no-recursion --owner=0 --group=0 --numeric-owner \
+		--mode=go=rX,u+rw --mtime=@$${SOURCE_DATE_EPOCH-$$(stat -c %Y NEWS.md)} --transform='s,^,quartz-$(VERSION)/,S' --null -T - | gzip -9n >$(DIST)
+	@ls $(DIST)
+
 # In a copy of the tree below $(O), where debhelper may write; the packages are in $(O)/deb.
-deb:
+deb: dist
 	$(Q)scripts/deps.sh build deb
-	$(Q)rm -rf $(O)/deb && mkdir -p $(O)/deb/quartz-$(VERSION)
-	$(Q)tar -c --exclude-vcs --exclude='./$(O)' . | tar -x -C $(O)/deb/quartz-$(VERSION)
+	$(Q)rm -rf $(O)/deb && mkdir -p $(O)/deb
+	$(Q)tar -xz -f $(DIST) -C $(O)/deb
 	$(Q)cd $(O)/deb/quartz-$(VERSION) && env -u MAKEFLAGS -u MAKELEVEL -u O dpkg-buildpackage -us -uc -b
 	@ls $(O)/deb/*.deb
 
@@ -182,6 +191,7 @@ help:
 	@echo '  make bench     overhead and accuracy beside perf, printed as ratios'
 	@echo '  make soak      quartzd under the turnover of a day, in ten minutes'
 	@echo '  make install   DESTDIR= prefix=/usr'
+	@echo '  make dist      the source as $(DIST)'
 	@echo '  make deb       Debian packages in $(O)/deb'
 	@echo '  make kmod      KDIR=/lib/modules/RELEASE/build: the optional module; make modules_install'
 	@echo '  make clean     remove $(O)/'

@@ -59,23 +59,8 @@ struct pt_regs {
 	unsigned long ip, cs, flags, sp, ss;
 };
 
-struct rq {
-	u64 clock;
-};
-
-struct cfs_rq {
-	struct rq *rq;
-};
-
 struct sched_entity {
 	u64 sum_exec_runtime;
-	u64 prev_sum_exec_runtime;
-	struct cfs_rq *cfs_rq;
-};
-
-struct tick_sched {
-	s64 idle_sleeptime;
-	s64 iowait_sleeptime;
 };
 
 struct bpf_local_storage;
@@ -178,11 +163,6 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
-struct sched_info {
-	unsigned long long run_delay;
-	unsigned long long last_queued;
-};
-
 struct signal_struct {
 	int nr_threads;
 };
@@ -223,7 +203,6 @@ struct task_struct {
 	struct files_struct *files;
 	struct css_set *cgroups;
 	struct signal_struct *signal;
-	struct sched_info sched_info;
 	struct bpf_local_storage *bpf_storage;
 	struct thread_struct thread;
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quartzctl: what its commands share. A command gets the parsed configuration and gives an exit
- * status; it has then said on stderr why, when that is not STATUS_OK.
+ * quartzctl: what its commands share. A command gets the parsed configuration. It, and each function below that gives an enum
+ * status, has said on stderr why when that is not STATUS_OK.
  */
 #ifndef QUARTZ_CLI_CLI_H
 #define QUARTZ_CLI_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/util/exit_status.h"
@@ -14,139 +15,107 @@
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* All that a command line can say; each command's table binds its options to these fields. */
+/*
+ * What command lines say, as far as more than one file needs it. A command that needs more has a struct of its own that begins with
+ * this one, see struct command.
+ */
 struct config {
 	bool help;
+
+	/* which profile */
 	const char *input;	   /* snapshot file, NULL: live, or the newest one */
 	bool live;		   /* the running quartzd and nothing else */
 	bool live_first;	   /* it, rather than what was recorded */
 	const char *since, *until; /* of history; NULL: not given */
 	uint64_t last;		   /* ns, 0: not given */
 	const char *time;	   /* interval of a run, NULL: all of it */
+	bool window;		   /* that of the load */
 	const char *scope;	   /* NULL: all scopes */
-	const char *procedure;	   /* or object */
-	const char *kind;	   /* list of words, NULL: the default */
-	unsigned int kinds;	   /* what it says, enum qz_rank_kind */
-	int64_t rows;		   /* 0: all, -1: not given */
-	bool threads, callers, waits, woken, snapshot, timeline, preload, json, wide, no_pager;
-	bool window, flat, tree, each, all, costs;
-	int rank;      /* report: what to sort by, enum qz_rank_key */
-	int64_t depth; /* of the tree, 0: not given */
-	int color;     /* enum color_when */
 
-	bool assembly; /* annotate */
-	bool by_part;  /* a part of a procedure's name will do if it is unique */
+	/* what of it */
+	const char *procedure; /* or object; of set, NAME=VALUE; of replay, a log */
+	bool by_part;	       /* a part of its name will do if it is unique */
+	const char *kind;      /* list of words, NULL: the default */
+	unsigned int kinds;    /* what it says, enum qz_rank_kind */
+	int64_t rows;	       /* 0: all, -1: not given */
+	bool threads, callers, waits, woken, snapshot, timeline, flat, tree, each, all, costs;
+	int rank;			       /* report: what to sort by, enum qz_rank_key */
+	int64_t depth;			       /* of the tree, 0: not given */
+	int by, sort;			       /* ps, top, diff: in the order of their words */
+	bool assembly;			       /* annotate */
 	const char *source_dir, *strip_prefix; /* NULL: not given */
 
-	const char *spread, *remove, *speedup, *overlap; /* what-if; NULL: not given */
-	int64_t processors;				 /* 0: those of the profile */
-	int64_t extra;					 /* percent */
+	/* how, and where to */
+	bool json, wide, no_pager, open;
+	int color;	    /* enum color_when */
+	const char *output; /* file or directory, NULL: not given */
+	const char *html;   /* the page's file, likewise */
 
-	int by, sort; /* ps, diff: in the order of their words */
+	/* diff */
+	struct qz_texts profiles; /* files */
+	size_t nbefore;		  /* of these; 0: nothing separates them */
 
-	struct qz_texts profiles;   /* diff: files */
-	size_t nbefore;		    /* of these; 0: nothing separates them */
-	struct qz_texts fail_above; /* diff */
-	const char *html;	    /* diff, scale: the page's file, NULL: none */
-
-	const char *output, *cpu; /* record */
-	int64_t rate;		  /* 0: the default of quartzd */
-	int64_t snapshots;	  /* Hz, 0: none */
-	const char *cache_size;	  /* MiB, as quartzd has it; NULL: its default */
-	bool lines, inlines;
-	struct qz_texts spin_symbols; /* files */
+	/* what is measured */
+	char **command; /* NULL-terminated, empty: none */
 	struct qz_integers pids;
-	struct qz_integers trees;
-	const char *unit, *container; /* NULL: not given */
-	bool system;
-	uint64_t duration, delay; /* ns, 0: not given */
-	const char *log;	  /* record: file of the scheduler's log, NULL: not given */
-	const char *what_if;	  /* candidates, NULL: none */
-	int runtime;		  /* record: enum runtime_when */
-	const char *user;	  /* NULL: not given */
-	char **command;		  /* NULL-terminated, empty: none */
-
-	struct qz_integers processor_list; /* scale; none: the usual ones */
-	int64_t runs;			   /* of each, 0: the default */
+	int64_t pid;		    /* 0: the machine, or all */
+	const char *user;	    /* NULL: not given */
+	int64_t rate;		    /* 0: the default of quartzd */
+	uint64_t duration;	    /* ns, 0: not given */
+	uint64_t limit;		    /* of all runs, likewise */
+	int64_t runs;		    /* of each setting, 0: the default */
+	int measure;		    /* tune: in the order of its words, -1: not given */
+	bool dry_run, try_remedies; /* tune, advise */
+	bool record;		    /* advise: of the tries so far */
+	const char *check;	    /* of what runs have printed, NULL: not given */
+	/* scale */
+	struct qz_integers processor_list; /* none: the usual ones */
 	const char *baseline;		   /* NULL: not given */
-	struct qz_texts from;		   /* files and directories */
 	const char *events;		   /* command that counts them, NULL: not given */
-
-	const char *knob, *start; /* tune; NULL: not given */
-	int64_t trials;		  /* 0: the default */
-	uint64_t limit;		  /* ns, likewise; of advise --try, too */
-	int measure;		  /* in the order of their words */
-	bool dry_run;
-
-	bool try_remedies, record; /* advise */
-	const char *check;	   /* NULL: not given */
-
-	int64_t pid; /* doctor, 0: the machine; knobs, 0: all; set */
-
-	bool verbose;
-
-	struct qz_texts between; /* events: pairs of values */
-
-	bool open; /* html, diff, scale */
-
-	int format, value; /* export: in the order of their words, -1: not given */
 };
 
-enum runtime_when { RUNTIME_AUTO, RUNTIME_NONE };
+/* For tables of options; and the struct of a command, by the struct config that it begins with. */
+#define FIELD(name)	      offsetof(struct config, name)
+#define OWN_FIELD(type, name) offsetof(struct type, name)
+#define OWN(type, config)     ((const struct type *)(config))
 
-/* The first rows are for report alone; what follows serves all commands that show procedures. */
-enum { REPORT_ONLY_OPTIONS = 13 };
-extern const struct qz_option report_options[];
-extern const struct qz_option threads_options[];
+/* Options that several commands have (cli/commands/parse.c), in the order in which --help lists them. */
+enum shared_options {
+	SHARED_PROCESSES = 1, /* --by, --sort of tables of processes */
+	SHARED_SCOPE = 2,
+	SHARED_SOURCE = 4, /* which profile */
+	SHARED_PART = 8,   /* of the run */
+	SHARED_ROWS = 16,
+	SHARED_JSON = 32,
+	SHARED_LOOK = 64, /* of tables */
+	SHARED_PAGER = 128,
+	SHARED_FIGURES = SHARED_ROWS | SHARED_JSON | SHARED_LOOK | SHARED_PAGER,
+};
 
-/* Follows the options of each command that shows figures. */
-extern const struct qz_option profile_options[];
-enum { PROFILE_SOURCE_OPTIONS = 7 }; /* the first rows say which profile */
+/* A command has all that is its own in one file: struct, options, checks, and this at the end. */
+struct command {
+	const char *name;
+	const char *operands; /* for the usage line, NULL: none */
+	const char *summary;
+	const char *details;		 /* further lines of the help text, or NULL */
+	const struct qz_option *options; /* its own, or NULL */
+	unsigned int shared;		 /* enum shared_options */
+	size_t size; /* of its struct, which begins with struct config; 0: it is that one */
+	const void *defaults; /* such a struct, NULL: all is 0, but for rows */
+	/* Why options do not go together, NULL: they do; and what the command does. */
+	const char *(*find_misuse)(const struct config *config);
+	enum status (*run)(const struct config *config);
+	bool takes_procedure, takes_pid; /* one operand, optional */
+	bool needs_procedure, by_part;	 /* not optional; see struct config */
+	bool takes_command;		 /* all operands, at least one */
+	bool takes_profiles;		 /* two, or two lists with "--" between them */
+	bool live_first;		 /* see struct config */
+};
 
-extern const struct qz_option annotate_options[];
-extern const struct qz_option advise_options[];
-extern const struct qz_option what_if_options[];
-extern const struct qz_option diff_options[];
-extern const struct qz_option ps_options[];
-extern const struct qz_option top_options[];
-extern const struct qz_option status_options[];
-extern const struct qz_option control_options[];
-extern const struct qz_option record_options[];
-extern const struct qz_option replay_options[];
-extern const struct qz_option scale_options[];
-extern const struct qz_option tune_options[];
-extern const struct qz_option set_options[];
-extern const struct qz_option doctor_options[];
-extern const struct qz_option events_options[];
-extern const struct qz_option export_options[];
-extern const struct qz_option html_options[];
-extern const struct qz_option version_options[];
-
-enum status cmd_replay(const struct config *config);
-enum status cmd_report(const struct config *config);
-enum status cmd_annotate(const struct config *config);
-enum status cmd_advise(const struct config *config);
-enum status cmd_what_if(const struct config *config);
-enum status cmd_diff(const struct config *config);
-enum status cmd_threads(const struct config *config);
-enum status cmd_objects(const struct config *config);
-enum status cmd_pairs(const struct config *config);
-enum status cmd_ps(const struct config *config);
-enum status cmd_top(const struct config *config);
-enum status cmd_status(const struct config *config);
-enum status cmd_pause(const struct config *config);
-enum status cmd_resume(const struct config *config);
-enum status cmd_reload(const struct config *config);
-enum status cmd_record(const struct config *config);
-enum status cmd_scale(const struct config *config);
-enum status cmd_tune(const struct config *config);
-enum status cmd_events(const struct config *config);
-enum status cmd_export(const struct config *config);
-enum status cmd_knobs(const struct config *config);
-enum status cmd_set(const struct config *config);
-enum status cmd_html(const struct config *config);
-enum status cmd_doctor(const struct config *config);
-enum status cmd_version(const struct config *config);
+extern const struct command cmd_record, cmd_scale, cmd_tune, cmd_knobs, cmd_set, cmd_replay,
+	cmd_report, cmd_annotate, cmd_advise, cmd_what_if, cmd_diff, cmd_threads, cmd_objects,
+	cmd_pairs, cmd_ps, cmd_top, cmd_events, cmd_export, cmd_html, cmd_status, cmd_pause,
+	cmd_resume, cmd_reload, cmd_doctor, cmd_version;
 
 /* "quartzctl: " and the message, as one line on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

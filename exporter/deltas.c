@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/estimate/estimate.h"
-#include "core/page/page.h"
+#include "core/html/html.h"
 #include "core/transform/merge.h"
 #include "core/util/options.h"
 #include "core/util/systemd_unit.h"
@@ -101,7 +101,7 @@ static uint32_t select_scopes(const struct deltas *d, const struct qz_profile *p
 /* -1: memory is short. */
 static int write_document(FILE *out, const struct qz_profile *p, const uint32_t *scopes, uint32_t n)
 {
-	const struct qz_page_names names = {NULL, NULL};
+	const struct qz_html_names names = {NULL, NULL};
 	struct qz_report *reports[DELTAS_SCOPES] = {NULL};
 	int err = 0;
 
@@ -109,7 +109,7 @@ static int write_document(FILE *out, const struct qz_profile *p, const uint32_t 
 		reports[i] = qz_report__new(p, scopes[i]);
 		err = reports[i] ? 0 : -1;
 	}
-	if (!err && qz_page__write(out, (const struct qz_report *const *)reports, n, &names))
+	if (!err && qz_html__write(out, (const struct qz_report *const *)reports, n, &names))
 		err = -1;
 	for (uint32_t i = 0; i < n; i++)
 		qz_report__free(reports[i]);

@@ -20,7 +20,7 @@
 #include "core/util/term_escape.h"
 #include "core/util/options.h"
 #include "core/format/pprof.h"
-#include "core/page/page_html.h"
+#include "core/html/html_file.h"
 #include "exporter/host.h"
 #include "exporter/clients.h"
 #include "exporter/credentials.h"
@@ -240,7 +240,7 @@ static enum MHD_Result serve_page(struct http *h, struct MHD_Connection *c)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	bool failed = !out || qz_page_html__write(out, NULL, 0);
+	bool failed = !out || qz_html_file__write(out, NULL, 0);
 
 	if ((out && fclose(out)) || failed) {
 		free(text);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/live.h"
-#include "core/transform/diff.h"
+#include "core/transform/delta.h"
 #include "core/util/term_escape.h"
 #include "core/format/pprof.h"
 
@@ -78,7 +78,7 @@ static int ask_since(const char *socket, const struct live_wanted *wanted,
 		rest = parse(fd, reason);
 	if (fd >= 0)
 		close(fd);
-	if (rest && before && qz_diff__profiles(rest, before) == -ENOMEM) {
+	if (rest && before && qz_delta__since(rest, before) == -ENOMEM) {
 		snprintf(reason, SOURCE_REASON, "memory is short");
 		qz_profile__free(rest);
 		rest = NULL;

@@ -11,5 +11,5 @@ $(WEB_PAGE): web/build web/page.html web/page.css $(WEB_SRC)
 	$(Q)mkdir -p $(@D)
 	$(Q)web/build web/page.html web/page.css $(WEB_SRC) >$@
 
-$(O)/core/page/page_html.o: $(WEB_PAGE)
-$(O)/core/page/page_html.o: CPPFLAGS += -DQZ_PAGE_TEMPLATE='"$(WEB_PAGE)"'
+$(O)/core/html/html_file.o: $(WEB_PAGE)
+$(O)/core/html/html_file.o: CPPFLAGS += -DQZ_HTML_TEMPLATE='"$(WEB_PAGE)"'

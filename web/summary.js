@@ -104,8 +104,6 @@ function drawQuality() {
 			`${formatPercent(s.samples - s.truncated, s.samples)} with whole stacks, ` +
 			`${formatPercent(s.samples - s.unresolved, s.samples)} with a name`,
 		lost.length ? `lost: ${lost.join(", ")}` : "none lost",
-		run.costs?.switches_skipped_ns ? `switches were counted for ${formatPercent(run.window_ns - run.costs.switches_skipped_ns, run.window_ns)} ` +
-			"of the time: levels are estimates" : "",
 		`normalized time ${formatTime(s.busy_ns)} busy + ${formatTime(s.idle_ns)} idle = ${formatTime(s.elapsed_ns)} elapsed; ` +
 			`${formatTime(s.unattributed_ns)} of the busy time has no sample`,
 		s.instrumentation_ns ? `${formatTime(s.instrumentation_ns)} of instrumentation were taken out` : "",

@@ -23,8 +23,7 @@ struct disassembly {
 
 /*
  * Disassembles the procedure that has the byte at this offset of the file of a mapping, after a check that the file
- * is still the one that was measured, by its build ID. Other than STATUS_OK: the reason was said on stderr. The
- * disassembly is to be freed in any case.
+ * is still the one that was measured, by its build ID. The disassembly is to be freed in any case.
  */
 enum status disassembly__read(struct disassembly *d, const struct qz_profile *p, uint32_t mapping,
 			      uint64_t offset);

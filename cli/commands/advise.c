@@ -198,7 +198,7 @@ static const char *find_misuse(const struct config *config)
 	return NULL;
 }
 
-enum status cmd_advise(const struct config *config)
+static enum status advise(const struct config *config)
 {
 	const char *why = find_misuse(config);
 	struct view v;
@@ -218,3 +218,37 @@ enum status cmd_advise(const struct config *config)
 	view__close(&v);
 	return status;
 }
+
+static const struct qz_option options[] = {
+	{"try", 0, QZ_OPTION_FLAG, FIELD(try_remedies), NULL,
+	 "Run COMMAND with and without each remedy that needs no\nchange of the program, and tell "
+	 "what helps."},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N",
+	 "With --try: pairs of runs of each remedy at least\n[3].", 3, 32},
+	{"for", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "With --try: time for all trials at most [60s].", 1, INT64_MAX},
+	{"check", 0, QZ_OPTION_STRING, FIELD(check), "COMMAND",
+	 "With --try: a line for sh that fails if what a run\nhas printed, its input, is wrong. "
+	 "Default: all runs\nmust print the same."},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "With --try: run COMMAND as this user. Default: the\nuser who called sudo, else root."},
+	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
+	 "With --try: only tell what would be tried."},
+	{"record", 0, QZ_OPTION_FLAG, FIELD(record), NULL,
+	 "Show how often predicted ranges held in all tries of\nthis user."},
+	{0},
+};
+
+const struct command cmd_advise = {
+	.name = "advise",
+	.operands = " [--try [--] COMMAND [ARGUMENT...]]",
+	.summary = "Show what limits the program, and what it would gain",
+	.details =
+		"Findings, the one that gains most first: what, how much, the figures that show\n"
+		"it, and what people do about it. With --try, what needs no change of the program\n"
+		"is tried: COMMAND is measured, which needs root, unless there is an --input, and\n"
+		"run with and without.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.run = advise,
+};

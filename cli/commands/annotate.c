@@ -292,14 +292,11 @@ static enum status check_procedure(const struct view *v)
 	return STATUS_FAILURE;
 }
 
-enum status cmd_annotate(const struct config *config)
+static enum status annotate(const struct config *config)
 {
-	struct config by_part = *config;
 	struct view v;
-	enum status status;
+	enum status status = view__open(&v, config);
 
-	by_part.by_part = true;
-	status = view__open(&v, &by_part);
 	if (status == STATUS_OK)
 		status = check_procedure(&v);
 	if (status == STATUS_OK)
@@ -307,3 +304,34 @@ enum status cmd_annotate(const struct config *config)
 	view__close(&v);
 	return status;
 }
+
+static const char *find_misuse(const struct config *config)
+{
+	return config->assembly && (config->source_dir || config->strip_prefix)
+		       ? "--asm shows no source text: not with --source-dir or --strip-prefix"
+		       : NULL;
+}
+
+static const struct qz_option options[] = {
+	{"asm", 0, QZ_OPTION_FLAG, FIELD(assembly), NULL,
+	 "Show instructions instead of source lines; needs\nobjdump and the program's file."},
+	{"source-dir", 0, QZ_OPTION_STRING, FIELD(source_dir), "DIR",
+	 "Look for source files in DIR: under their whole\npath, or under the last parts of it."},
+	{"strip-prefix", 0, QZ_OPTION_STRING, FIELD(strip_prefix), "PREFIX",
+	 "Cut this directory off the names of source files."},
+	{0},
+};
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.operands = " PROCEDURE",
+	.summary = "Show a procedure's source lines with their time",
+	.details = "Needs a profile of 'quartzctl record --lines'.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.takes_procedure = true,
+	.needs_procedure = true,
+	.by_part = true,
+	.find_misuse = find_misuse,
+	.run = annotate,
+};

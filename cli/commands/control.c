@@ -150,7 +150,7 @@ static enum status print_json(json_t *status)
 	return STATUS_OK;
 }
 
-enum status cmd_status(const struct config *config)
+static enum status status(const struct config *config)
 {
 	json_t *answer = NULL;
 	enum status status = call("io.quartz.Status", &answer);
@@ -170,17 +170,42 @@ static enum status command(const char *method)
 	return status;
 }
 
-enum status cmd_pause(const struct config *config)
+static enum status pause(const struct config *config)
 {
 	return command("io.quartz.Pause");
 }
 
-enum status cmd_resume(const struct config *config)
+static enum status resume(const struct config *config)
 {
 	return command("io.quartz.Resume");
 }
 
-enum status cmd_reload(const struct config *config)
+static enum status reload(const struct config *config)
 {
 	return command("io.quartz.Reload");
 }
+
+const struct command cmd_status = {
+	.name = "status",
+	.summary = "Show the state and the cost of quartzd",
+	.shared = SHARED_JSON,
+	.run = status,
+};
+
+const struct command cmd_pause = {
+	.name = "pause",
+	.summary = "Make quartzd --system save its snapshot and detach",
+	.run = pause,
+};
+
+const struct command cmd_resume = {
+	.name = "resume",
+	.summary = "Make quartzd --system measure again",
+	.run = resume,
+};
+
+const struct command cmd_reload = {
+	.name = "reload",
+	.summary = "Make quartzd --system read its settings again",
+	.run = reload,
+};

@@ -4,14 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
 #include "cli/comparison/limits.h"
 #include "cli/render/output.h"
 #include "core/format/json_fields.h"
-#include "core/page/page_changes.h"
+#include "core/html/html_changes.h"
 #include "core/report/ranking.h"
+
+struct diff_config {
+	struct config common;
+	struct qz_texts fail_above;
+};
 
 #define MAX_LISTED 5 /* scopes in a message */
 
@@ -31,14 +36,14 @@ struct diff {
 	uint32_t nscopes;
 	struct compared_scope *scopes;
 	const struct qz_report **reports; /* by scope, and by source */
-	struct growth_limit *limits;	  /* as many as config->fail_above has */
+	struct growth_limit *limits;	  /* as many as --fail-above was given */
 };
 
 /* ---- the limits ---- */
 
 static enum status parse_limits(struct diff *d)
 {
-	const struct qz_texts *texts = &d->config->fail_above;
+	const struct qz_texts *texts = &OWN(diff_config, d->config)->fail_above;
 	enum status status = STATUS_OK;
 
 	d->limits = calloc(texts->n + 1, sizeof(*d->limits));
@@ -54,7 +59,7 @@ static enum status check_limits(const struct diff *d)
 {
 	enum status worst = STATUS_OK;
 
-	for (size_t i = 0; i < d->config->fail_above.n; i++) {
+	for (size_t i = 0; i < OWN(diff_config, d->config)->fail_above.n; i++) {
 		enum status status = limits__check(&d->limits[i], d->scopes, d->nscopes);
 
 		if (worst != STATUS_FAILURE && status != STATUS_OK)
@@ -317,11 +322,11 @@ static enum status print_json(const struct diff *d)
 
 /* ---- page ---- */
 
-static int find_compared(const struct diff *d, struct qz_page_compared *scopes)
+static int find_compared(const struct diff *d, struct qz_html_compared *scopes)
 {
 	for (uint32_t i = 0; i < d->nscopes; i++) {
-		scopes[i] = (struct qz_page_compared) {
-			.comparison = comparison__page_json(&d->scopes[i], d->config),
+		scopes[i] = (struct qz_html_compared) {
+			.comparison = comparison__html_json(&d->scopes[i], d->config),
 			.rows = d->scopes[i].comparison,
 			.reports = d->reports + (size_t)i * d->n,
 		};
@@ -334,11 +339,11 @@ static int find_compared(const struct diff *d, struct qz_page_compared *scopes)
 static int put_document(FILE *out, void *context)
 {
 	struct diff *d = context;
-	struct qz_page_compared *scopes = calloc(d->nscopes, sizeof(*scopes));
+	struct qz_html_compared *scopes = calloc(d->nscopes, sizeof(*scopes));
 	json_t *profiles = profiles_of(d);
 	int err = scopes && profiles ? find_compared(d, scopes) : -ENOMEM;
 
-	err = err ? err : qz_page_changes__write(out, &d->ids, profiles, scopes, d->nscopes);
+	err = err ? err : qz_html_changes__write(out, &d->ids, profiles, scopes, d->nscopes);
 	for (uint32_t i = 0; scopes && i < d->nscopes; i++)
 		json_decref(scopes[i].comparison);
 	json_decref(profiles);
@@ -348,9 +353,9 @@ static int put_document(FILE *out, void *context)
 
 static enum status write_page(struct diff *d)
 {
-	const struct page_file file = {d->config->html, "--html", put_document, d, d->config->open};
+	const struct html_file file = {d->config->html, "--html", put_document, d, d->config->open};
 
-	return page_file__write(&file);
+	return html_file__write(&file);
 }
 
 /* ---- command ---- */
@@ -419,13 +424,47 @@ static void free_all(struct diff *d)
 	qz_identities__free(&d->ids);
 }
 
-enum status cmd_diff(const struct config *config)
+static enum status diff(const struct config *config)
 {
 	struct diff d = {.config = config};
 	enum status status = compare(&d);
 
 	free_all(&d);
 	free(config->profiles.items);
-	free(config->fail_above.items);
+	free(OWN(diff_config, config)->fail_above.items);
 	return status;
 }
+
+static const char *find_misuse(const struct config *config)
+{
+	return config->open && !config->html ? "--open needs --html" : NULL;
+}
+
+static const struct qz_option options[] = {
+	{"fail-above", 0, QZ_OPTION_STRINGS, OWN_FIELD(diff_config, fail_above), "[WHAT:]LIMIT",
+	 "Exit with 8 where the elapsed time grew by more\nthan this, and by more than chance: 5%, "
+	 "200ms;\nor another time: cpu:5%, serial:5%, PROCEDURE:5%.\nMay be repeated."},
+	{"html", 0, QZ_OPTION_STRING, FIELD(html), "FILE",
+	 "Write a page with a differential flame graph to\nFILE, in place of the text."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "Open it in the browser."},
+	{"kind", 'k', QZ_OPTION_STRING, FIELD(kind), "KINDS",
+	 "Kinds of rows to list, separated by commas:\nprocedure, object, thread "
+	 "[procedure,object]."},
+	{"sort", 'S', QZ_OPTION_CHOICE, FIELD(sort), "self|total|cpu|blocked|name",
+	 "Sort rows by the size of this change [self]."},
+	{0},
+};
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.operands = " BEFORE... [--] AFTER...",
+	.summary = "Show what changed between two profiles, or two sets of them",
+	.details = "Of several runs of each side, 'diff A1 A2 A3 -- B1 B2 B3', the means are\n"
+		   "compared, and it is known how much runs differ.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_FIGURES,
+	.size = sizeof(struct diff_config),
+	.takes_profiles = true,
+	.find_misuse = find_misuse,
+	.run = diff,
+};

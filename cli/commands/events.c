@@ -14,6 +14,11 @@
 #include "core/format/event_trace.h"
 #include "core/format/json_fields.h"
 
+struct events_config {
+	struct config common;
+	struct qz_texts between; /* pairs of values */
+};
+
 #define BAR_WIDTH 40
 #define MAX_PAIRS 64
 
@@ -81,8 +86,9 @@ static enum status read_log(const struct config *config, struct log *log)
 
 static enum status read_pairs(const struct config *config, struct log *log)
 {
-	for (size_t i = 0; i < config->between.n && i < MAX_PAIRS; i++) {
-		const char *text = config->between.items[i], *colon = strchr(text, ':');
+	for (size_t i = 0; i < OWN(events_config, config)->between.n && i < MAX_PAIRS; i++) {
+		const char *text = OWN(events_config, config)->between.items[i],
+			   *colon = strchr(text, ':');
 		struct pair *p = &log->pairs[log->npairs++];
 		char from[16] = "";
 		int64_t a, b;
@@ -254,7 +260,7 @@ static enum status print_json(const struct log *log)
 	return status;
 }
 
-enum status cmd_events(const struct config *config)
+static enum status events(const struct config *config)
 {
 	struct log log = {0};
 	enum status status = read_log(config, &log);
@@ -267,3 +273,22 @@ enum status cmd_events(const struct config *config)
 	free(log.values);
 	return status;
 }
+
+static const struct qz_option options[] = {
+	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
+	 "Read the events of this snapshot. Default: the\nnewest."},
+	{"between", 'b', QZ_OPTION_STRINGS, OWN_FIELD(events_config, between), "A:B",
+	 "Show the intervals from each event with value A\nto the next one with value B in the "
+	 "same "
+	 "thread;\nmay be repeated."},
+	{0},
+};
+
+const struct command cmd_events = {
+	.name = "events",
+	.summary = "Show a program's measurement events and intervals",
+	.options = options,
+	.shared = SHARED_JSON | SHARED_PAGER,
+	.size = sizeof(struct events_config),
+	.run = events,
+};

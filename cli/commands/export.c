@@ -18,6 +18,11 @@
 #include "core/export/trace_events.h"
 #include "core/util/save_file.h"
 
+struct export_config {
+	struct config common;
+	int format, value; /* in the order of their words, -1: not given */
+};
+
 /* In the order of the words of --format. */
 enum format { FORMAT_FOLDED, FORMAT_SPEEDSCOPE, FORMAT_PERFETTO, FORMAT_CSV };
 
@@ -51,13 +56,15 @@ static enum status put_stacks(const struct view *v, FILE *out)
 {
 	static const char *const names[QZ_STACK_VALUES] = {"normalized time", "processor time",
 							   "time blocked", "time spinning"};
-	enum qz_stack_value value = v->config->value < 0 ? QZ_STACK_NORM : v->config->value;
+	enum qz_stack_value value = OWN(export_config, v->config)->value < 0
+					    ? QZ_STACK_NORM
+					    : OWN(export_config, v->config)->value;
 	struct qz_stacks *s = qz_stacks__new(reports_of(v), v->n);
 	enum status status;
 
 	if (!s)
 		return explain(-errno);
-	if (v->config->format == FORMAT_FOLDED)
+	if (OWN(export_config, v->config)->format == FORMAT_FOLDED)
 		status = explain(qz_folded__write(out, s, value));
 	else
 		status = explain(
@@ -142,9 +149,10 @@ static enum status put_table(const struct view *v, FILE *out)
 
 static enum status put(const struct view *v, FILE *out)
 {
-	if (v->config->format == FORMAT_PERFETTO)
+	if (OWN(export_config, v->config)->format == FORMAT_PERFETTO)
 		return put_trace(v, out);
-	return v->config->format == FORMAT_CSV ? put_table(v, out) : put_stacks(v, out);
+	return OWN(export_config, v->config)->format == FORMAT_CSV ? put_table(v, out)
+								   : put_stacks(v, out);
 }
 
 struct exporting {
@@ -176,9 +184,10 @@ static enum status check(const struct config *config)
 {
 	const char *why = NULL;
 
-	if (config->format < 0)
+	if (OWN(export_config, config)->format < 0)
 		why = "no --format given: folded, speedscope, perfetto or csv";
-	else if (config->value >= 0 && config->format != FORMAT_FOLDED)
+	else if (OWN(export_config, config)->value >= 0 &&
+		 OWN(export_config, config)->format != FORMAT_FOLDED)
 		why = "--value needs --format folded; the others have all values";
 	if (!why)
 		return STATUS_OK;
@@ -186,16 +195,37 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
-enum status cmd_export(const struct config *config)
-{
-	struct view v;
-	enum status status = check(config);
+static enum status export(const struct config *config) {
+	struct view v; enum status status = check(config);
 
-	if (status != STATUS_OK)
-		return status;
+	if (status != STATUS_OK) return status;
 	status = view__open(&v, config);
-	if (status == STATUS_OK)
-		status = config->output ? write_file(&v) : put(&v, stdout);
+	if (status == STATUS_OK) status = config->output ? write_file(&v) : put(&v, stdout);
 	view__close(&v);
 	return status;
 }
+
+static const struct export_config defaults = {.common = {.rows = -1}, .format = -1, .value = -1};
+
+static const struct qz_option options[] = {
+	{"format", 'f', QZ_OPTION_CHOICE, OWN_FIELD(export_config, format),
+	 "folded|speedscope|perfetto|csv",
+	 "folded: stacks for flame graphs; speedscope;\nperfetto: the threads and events in "
+	 "time;\ncsv: the procedures as a table."},
+	{"value", 0, QZ_OPTION_CHOICE, OWN_FIELD(export_config, value), "norm|cpu|blocked|spin",
+	 "With --format folded: which time, in us [norm]."},
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write to FILE instead of standard output."},
+	{0},
+};
+
+const struct command cmd_export = {
+	.name = "export",
+	.summary = "Write a profile in the format of another tool",
+	.details = "A snapshot is a pprof profile as it is, which needs no export.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART,
+	.size = sizeof(struct export_config),
+	.defaults = &defaults,
+	.run = export,
+};

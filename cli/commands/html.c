@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 #include "cli/query/history.h"
 #include "cli/query/profile_source.h"
 #include "cli/query/view.h"
-#include "core/page/page.h"
+#include "core/html/html.h"
 
 /* ---- which file ---- */
 
@@ -41,25 +41,41 @@ static int default_name(const struct view *v, char path[PATH_MAX])
 static int put_document(FILE *out, void *context)
 {
 	const struct view *v = context;
-	const struct qz_page_names names = {v->config->input, v->config->scope};
+	const struct qz_html_names names = {v->config->input, v->config->scope};
 
-	return qz_page__write(out, (const struct qz_report *const *)v->reports, v->n, &names);
+	return qz_html__write(out, (const struct qz_report *const *)v->reports, v->n, &names);
 }
 
-enum status cmd_html(const struct config *config)
+static enum status html(const struct config *config)
 {
 	char name[PATH_MAX];
 	struct view v;
-	struct page_file file = {config->output, "--output", put_document, &v, config->open};
+	struct html_file file = {config->output, "--output", put_document, &v, config->open};
 	enum status status = view__open(&v, config);
 
 	if (status == STATUS_OK && !file.path) {
 		file.path = name;
 		if (default_name(&v, name))
-			status = page_file__fail(&file, -ENAMETOOLONG);
+			status = html_file__fail(&file, -ENAMETOOLONG);
 	}
 	if (status == STATUS_OK)
-		status = page_file__write(&file);
+		status = html_file__write(&file);
 	view__close(&v);
 	return status;
 }
+
+static const struct qz_option options[] = {
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write to FILE. Default: the name of the snapshot\nwith .html, in the working directory."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "Open it in the browser."},
+	{0},
+};
+
+const struct command cmd_html = {
+	.name = "html",
+	.summary = "Write a profile as a page for the browser",
+	.details = "The page is one file that needs no network.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE,
+	.run = html,
+};

@@ -327,7 +327,7 @@ static enum status select_scopes(struct table *t)
 	return STATUS_USAGE;
 }
 
-enum status cmd_ps(const struct config *config)
+static enum status ps(const struct config *config)
 {
 	struct table t = {.config = config};
 	enum status status = profile_source__read(config, &t.profile);
@@ -350,3 +350,18 @@ enum status cmd_ps(const struct config *config)
 	qz_profile__free(t.profile);
 	return status;
 }
+
+static const struct qz_option options[] = {
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "Show only these: comm=NAME, unit=NAME,\ncgroup=PATH, pid=N [all]."},
+	{0},
+};
+
+const struct command cmd_ps = {
+	.name = "ps",
+	.summary = "Show the processes, or units, by their cost",
+	.options = options,
+	.shared = SHARED_PROCESSES | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.live_first = true,
+	.run = ps,
+};

@@ -17,6 +17,23 @@
 #include "cli/experiment/runtime.h"
 #include "core/util/vec.h"
 
+enum runtime_when { RUNTIME_AUTO, RUNTIME_NONE };
+
+struct record_config {
+	struct config common;
+	bool preload, system, lines, inlines;
+	const char *cpu;	      /* NULL: not given */
+	int64_t snapshots;	      /* Hz, 0: none */
+	const char *cache_size;	      /* MiB, as quartzd has it; NULL: its default */
+	struct qz_texts spin_symbols; /* files */
+	struct qz_integers trees;
+	const char *unit, *container; /* NULL: not given */
+	uint64_t delay;		      /* ns, 0: not given */
+	const char *log;	      /* file of the scheduler's log, NULL: not given */
+	const char *what_if;	      /* candidates, NULL: none */
+	int runtime;		      /* enum runtime_when, in the order of its words */
+};
+
 /* An absolute path, because the command may change its directory. */
 static const char *find_preload(void)
 {
@@ -78,30 +95,29 @@ struct texts {
 	char (*pids)[24], (*trees)[24];
 };
 
-static void add_options(struct line *line, const struct config *config, struct texts *texts)
+static void add_options(struct line *line, const struct record_config *config, struct texts *texts)
 {
 	/* with this name, its messages begin with "quartzctl: " */
 	add(line, "quartzctl");
 	add(line, "--private");
-	for (size_t i = 0; i < config->pids.n; i++)
-		add_number(line, "--pid", config->pids.items[i], texts->pids[i]);
+	for (size_t i = 0; i < config->common.pids.n; i++)
+		add_number(line, "--pid", config->common.pids.items[i], texts->pids[i]);
 	for (size_t i = 0; i < config->trees.n; i++)
 		add_number(line, "--tree", config->trees.items[i], texts->trees[i]);
 	if (config->system) {
 		add(line, "--system");
-		add(line, "--exact");
 		add_text(line, "--history", "0");
 	}
-	add_time(line, "--duration", config->duration, texts->duration);
+	add_time(line, "--duration", config->common.duration, texts->duration);
 	add_time(line, "--delay", config->delay, texts->delay);
-	add_text(line, "--output", config->output);
-	add_number(line, "--rate", config->rate, texts->rate);
+	add_text(line, "--output", config->common.output);
+	add_number(line, "--rate", config->common.rate, texts->rate);
 	add_number(line, "--snapshots", config->snapshots, texts->snapshots);
 	add_text(line, "--cpu", config->cpu);
 	add_text(line, "--cache-size", config->cache_size);
 	add_flag(line, "--lines", config->lines);
 	add_flag(line, "--inlines", config->inlines);
-	add_flag(line, "--woken", config->woken);
+	add_flag(line, "--woken", config->common.woken);
 	add_text(line, "--log", config->log);
 	add_text(line, "--what-if", config->what_if);
 	add_text(line, "--preload", config->preload ? find_preload() : NULL);
@@ -109,21 +125,21 @@ static void add_options(struct line *line, const struct config *config, struct t
 		add_text(line, "--spin-symbols", config->spin_symbols.items[i]);
 }
 
-static enum status check_targets(const struct config *config)
+static enum status check_targets(const struct record_config *config)
 {
 	const char *why = NULL;
 
-	int others = !!config->pids.n + !!config->trees.n + !!config->unit + !!config->container +
-		     config->system;
+	int others = !!config->common.pids.n + !!config->trees.n + !!config->unit +
+		     !!config->container + config->system;
 
-	if (*config->command && others)
+	if (*config->common.command && others)
 		why = "a COMMAND cannot be combined with --pid, --tree, --unit, --container or "
 		      "--system: --duration says how long to measure";
 	else if (others > 1)
 		why = "--pid, --tree, --unit, --container and --system exclude each other";
-	else if (!*config->command && !others)
+	else if (!*config->common.command && !others)
 		why = "no command given, nor --pid, --tree, --unit, --container or --system";
-	else if (!*config->command && (config->preload || config->user))
+	else if (!*config->common.command && (config->preload || config->common.user))
 		why = "--preload and --user need a COMMAND";
 	if (!why)
 		return STATUS_OK;
@@ -132,20 +148,19 @@ static enum status check_targets(const struct config *config)
 }
 
 /* The processes that are named in some other way than by their numbers. */
-static enum status find_targets(const struct config *given, struct config *config)
+static enum status find_targets(struct record_config *config)
 {
-	*config = *given;
-	members__say_left_out(&config->pids);
+	members__say_left_out(&config->common.pids);
 	return config->unit || config->container
 		       ? members__find(config->unit, config->container, &config->trees)
 		       : STATUS_OK;
 }
 
 /* named: the runtime of the command was told to write maps of names. */
-static enum status start(const struct config *config, const char *user, bool named)
+static enum status start(const struct record_config *config, const char *user, bool named)
 {
 	struct texts texts = {
-		.pids = calloc(config->pids.n + 1, sizeof(*texts.pids)),
+		.pids = calloc(config->common.pids.n + 1, sizeof(*texts.pids)),
 		.trees = calloc(config->trees.n + 1, sizeof(*texts.trees)),
 	};
 	struct line line = {.failed = !texts.pids || !texts.trees};
@@ -153,12 +168,12 @@ static enum status start(const struct config *config, const char *user, bool nam
 
 	if (!line.failed)
 		add_options(&line, config, &texts);
-	if (*config->command) {
+	if (*config->common.command) {
 		add_text(&line, "--user", user);
 		add_flag(&line, "--remove-maps", named);
 		add(&line, "--");
 	}
-	for (char **word = config->command; *word; word++)
+	for (char **word = config->common.command; *word; word++)
 		add(&line, *word);
 	if (!line.failed) {
 		programs__quartzd(path);
@@ -171,18 +186,83 @@ static enum status start(const struct config *config, const char *user, bool nam
 	return line.failed ? out_of_memory() : STATUS_FAILURE;
 }
 
-enum status cmd_record(const struct config *given)
+static enum status record(const struct config *given)
 {
+	struct record_config config = *OWN(record_config, given);
 	const char *user = NULL;
-	struct config config;
-	enum status status = check_targets(given);
+	enum status status = check_targets(&config);
 	bool named = false;
 
 	if (status == STATUS_OK && *given->command)
 		status = programs__user(given, given->command[0], &user);
-	if (status == STATUS_OK && *given->command && given->runtime == RUNTIME_AUTO)
+	if (status == STATUS_OK && *given->command && config.runtime == RUNTIME_AUTO)
 		status = runtime__name_code(given->command, &named);
 	if (status == STATUS_OK)
-		status = find_targets(given, &config);
+		status = find_targets(&config);
 	return status == STATUS_OK ? start(&config, user, named) : status;
 }
+
+static const struct qz_option options[] = {
+	{"pid", 'p', QZ_OPTION_INTEGERS, FIELD(pids), "PID[,PID...]",
+	 "Profile these running processes instead of a\ncommand.", 1, INT32_MAX},
+	{"tree", 0, QZ_OPTION_INTEGERS, OWN_FIELD(record_config, trees), "PID[,PID...]",
+	 "Profile these running processes, each with all its\ndescendants, of now and of later.", 1,
+	 INT32_MAX},
+	{"unit", 0, QZ_OPTION_STRING, OWN_FIELD(record_config, unit), "NAME",
+	 "Profile the processes of this systemd unit."},
+	{"container", 0, QZ_OPTION_STRING, OWN_FIELD(record_config, container), "ID",
+	 "Profile the processes of this container."},
+	{"system", 'a', QZ_OPTION_FLAG, OWN_FIELD(record_config, system), NULL,
+	 "Profile every process of the machine instead."},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "Stop after this time, for example 10, 500ms or\n5min. Default: when the targets have "
+	 "ended.",
+	 1, INT64_MAX},
+	{"delay", 0, QZ_OPTION_DURATION, OWN_FIELD(record_config, delay), "TIME",
+	 "Wait this long before measuring; COMMAND is\nstarted at once.", 0, INT64_MAX},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "Run COMMAND as this user. Default: the user who\ncalled sudo, else root."},
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write the snapshot to FILE. Default: a new file\nin /var/lib/quartz, which report "
+	 "finds."},
+	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
+	 "Samples per second and processor [999; 99 with\n--system].", 1, 10000},
+	{"cpu", 0, QZ_OPTION_STRING, OWN_FIELD(record_config, cpu), "N[,N...]|auto|none",
+	 "Processors reserved for quartzd [auto]."},
+	{"cache-size", 0, QZ_OPTION_STRING, OWN_FIELD(record_config, cache_size), "MIB",
+	 "Maximum size of the unwind tables that are kept in\n/var/cache/quartz for later runs; 0: "
+	 "none [256]."},
+	{"lines", 0, QZ_OPTION_FLAG, OWN_FIELD(record_config, lines), NULL,
+	 "Look up source files and lines."},
+	{"inlines", 0, QZ_OPTION_FLAG, OWN_FIELD(record_config, inlines), NULL,
+	 "Also show inlined procedures."},
+	{"spin-symbols", 0, QZ_OPTION_STRINGS, OWN_FIELD(record_config, spin_symbols), "FILE",
+	 "Rules about procedures that spin; may be\nrepeated."},
+	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL, "Also measure time until woken."},
+	{"what-if", 0, QZ_OPTION_STRING, OWN_FIELD(record_config, what_if), "auto|NAMES",
+	 "Also find what the run would gain without each of\nthese procedures and objects."},
+	{"log", 0, QZ_OPTION_STRING, OWN_FIELD(record_config, log), "FILE",
+	 "Also keep the scheduler's log in FILE, for\nquartzctl replay."},
+	{"snapshots", 0, QZ_OPTION_INTEGER, OWN_FIELD(record_config, snapshots), "HZ",
+	 "Capture what all processors do at one instant,\nHZ times a second; without "
+	 "quartz.ko,\nat each sample.",
+	 1, 1000},
+	{"runtime", 0, QZ_OPTION_CHOICE, OWN_FIELD(record_config, runtime), "auto|none",
+	 "Have the runtime of COMMAND (node, java, dotnet) name\nthe code that it makes [auto]."},
+	{"preload", 0, QZ_OPTION_FLAG, OWN_FIELD(record_config, preload), NULL,
+	 "Load libquartz-preload.so into COMMAND."},
+	{0},
+};
+
+const struct command cmd_record = {
+	.name = "record",
+	.operands = " [[--] COMMAND [ARGUMENT...]]",
+	.summary = "Profile a command or running processes",
+	.details = "COMMAND is profiled from its first instruction, with all its descendants; the\n"
+		   "exit status is that of COMMAND. Needs root. With sudo, COMMAND runs as the\n"
+		   "user who called it, and 'quartzctl report' of that user shows the result.\n",
+	.options = options,
+	.size = sizeof(struct record_config),
+	.takes_command = true,
+	.run = record,
+};

@@ -70,7 +70,7 @@ static void say_oddities(const char *path, const struct log_replay_figures *f)
 			 c->impossible, c->late);
 }
 
-enum status cmd_replay(const struct config *config)
+static enum status replay(const struct config *config)
 {
 	struct log_replay_figures figures = {0};
 	char output[PATH_MAX];
@@ -97,3 +97,22 @@ enum status cmd_replay(const struct config *config)
 	qz_profile__free(p);
 	return status == STATUS_OK && !figures.complete ? STATUS_FAILURE : status;
 }
+
+static const struct qz_option options[] = {
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
+	 "Write the profile to FILE. Default: the name of the\nlog and .pb.gz."},
+	{0},
+};
+
+const struct command cmd_replay = {
+	.name = "replay",
+	.operands = " LOG",
+	.summary = "Make a profile of a scheduler's log",
+	.details =
+		"LOG is of 'quartzctl record --log LOG'. The profile has exact times of levels,\n"
+		"threads, waits and objects, and no samples. The same log makes the same "
+		"profile.\n",
+	.options = options,
+	.takes_procedure = true,
+	.run = replay,
+};

@@ -10,7 +10,7 @@
 #include "cli/query/view.h"
 #include "cli/timeline/timeline.h"
 #include "core/format/json_fields.h"
-#include "core/page/page.h"
+#include "core/html/html.h"
 #include "core/report/report_json.h"
 #include "core/timeline/timeline_json.h"
 
@@ -127,8 +127,8 @@ static enum status put(char *text)
 
 static enum status print_all(const struct view *v)
 {
-	const struct qz_page_names names = {v->config->input, v->config->scope};
-	int err = qz_page__write(stdout, (const struct qz_report *const *)v->reports, v->n, &names);
+	const struct qz_html_names names = {v->config->input, v->config->scope};
+	int err = qz_html__write(stdout, (const struct qz_report *const *)v->reports, v->n, &names);
 
 	if (err != -E2BIG)
 		return err ? out_of_memory() : STATUS_OK;
@@ -319,12 +319,12 @@ static enum status show_measured(const struct config *config, print_document *ch
 	return status;
 }
 
-enum status cmd_pairs(const struct config *config)
+static enum status pairs(const struct config *config)
 {
 	return show_measured(config, check_instants, print_pairs, print_pairs_json);
 }
 
-enum status cmd_report(const struct config *config)
+static enum status report(const struct config *config)
 {
 	if (config->snapshot)
 		return show_measured(config, check_instants, print_together, print_together_json);
@@ -343,12 +343,119 @@ enum status cmd_report(const struct config *config)
 	return show(config, print_ranking, print_report_json);
 }
 
-enum status cmd_threads(const struct config *config)
+static enum status threads(const struct config *config)
 {
 	return show(config, print_threads, print_report_json);
 }
 
-enum status cmd_objects(const struct config *config)
+static enum status objects(const struct config *config)
 {
 	return show(config, print_objects, print_objects_json);
 }
+
+static const char *find_misuse(const struct config *config)
+{
+	if (config->callers && !config->procedure)
+		return "--callers needs a procedure";
+	if (config->woken && config->procedure)
+		return "--woken ranks all procedures and takes none";
+	if (config->snapshot && (config->procedure || config->woken))
+		return "--snapshot shows all procedures and takes none, nor --woken";
+	if (config->depth && !config->tree)
+		return "--depth needs --tree";
+	if (config->tree && (config->procedure || config->woken || config->snapshot))
+		return "--tree shows all procedures and takes none, nor --woken or --snapshot";
+	if (config->tree && (config->json || config->rank || config->kind || config->waits))
+		return "--tree is a text with columns and an order of its own: not with --json, "
+		       "--sort, --kind or --waits";
+	if (config->costs &&
+	    (config->procedure || config->woken || config->snapshot || config->timeline ||
+	     config->tree || config->rank || config->kind || config->all || config->waits))
+		return "--costs is a view of its own: not with a procedure, nor with --woken, "
+		       "--snapshot, --timeline, --tree, --sort, --kind, --all or --waits";
+	if (config->all && !config->json)
+		return "--all needs --json";
+	if (config->all && (config->procedure || config->woken || config->snapshot ||
+			    config->rank || config->kind || config->rows >= 0))
+		return "--all has all rows of all views: not with a procedure, --woken, "
+		       "--snapshot, --sort, --kind or --rows";
+	return NULL;
+}
+
+static const struct qz_option report_options[] = {
+	{"threads", 't', QZ_OPTION_FLAG, FIELD(threads), NULL, "Also show the table of threads."},
+	{"callers", 'c', QZ_OPTION_FLAG, FIELD(callers), NULL,
+	 "With PROCEDURE: show its callers instead of its\ncallees."},
+	{"kind", 'k', QZ_OPTION_STRING, FIELD(kind), "KINDS",
+	 "Kinds of rows to list, separated by commas:\nprocedure, object, thread "
+	 "[procedure,object]."},
+	{"waits", 'W', QZ_OPTION_FLAG, FIELD(waits), NULL,
+	 "Show waits of each row instead of its own time."},
+	{"woken", 0, QZ_OPTION_FLAG, FIELD(woken), NULL,
+	 "Rank by time until woken; needs a profile of\nrecord --woken."},
+	{"snapshot", 0, QZ_OPTION_FLAG, FIELD(snapshot), NULL,
+	 "Show what ran at the same instant on all\nprocessors; needs record --snapshots."},
+	{"timeline", 0, QZ_OPTION_FLAG, FIELD(timeline), NULL,
+	 "Show how the program developed over the time."},
+	{"sort", 'S', QZ_OPTION_CHOICE, FIELD(rank), "auto|total|self|blocked|spin|cpu|name",
+	 "Sort rows by this. auto: total, or self where\nno main has half of the time [auto]."},
+	{"flat", 0, QZ_OPTION_FLAG, FIELD(flat), NULL,
+	 "Do not fold wrappers, nor the kernel's\nprocedures: a row for each procedure."},
+	{"tree", 0, QZ_OPTION_FLAG, FIELD(tree), NULL, "Show who calls whom, largest parts first."},
+	{"depth", 0, QZ_OPTION_INTEGER, FIELD(depth), "N",
+	 "With --tree: at most N levels of calls.", 1, INT32_MAX},
+	{"costs", 0, QZ_OPTION_FLAG, FIELD(costs), NULL,
+	 "Show what processor time was for: work, starting,\nhanding over, calls; and who asked."},
+	{"all", 0, QZ_OPTION_FLAG, FIELD(all), NULL,
+	 "With --json: all that is known, as in the page of\n'quartzctl html'."},
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "Scopes to show: machine, kernel, all, pid=N,\ncomm=NAME, unit=NAME, cgroup=PATH, or an "
+	 "index.\nDefault: machine if profiled, else all."},
+	{0},
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.operands = " [PROCEDURE|OBJECT]",
+	.summary = "Show which procedures account for the elapsed time",
+	.details = "With PROCEDURE: show its levels of parallelism, its callees, and what it\n"
+		   "waited for. With OBJECT: show what waits for it, and what ends the waits.\n",
+	.options = report_options,
+	.shared = SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.takes_procedure = true,
+	.find_misuse = find_misuse,
+	.run = report,
+};
+
+static const struct qz_option threads_options[] = {
+	{"each", 0, QZ_OPTION_FLAG, FIELD(each), NULL,
+	 "A row for each thread, not for each start\nprocedure."},
+	{0},
+};
+
+const struct command cmd_threads = {
+	.name = "threads",
+	.summary = "Show the threads and their normalized time",
+	.options = threads_options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.run = threads,
+};
+
+const struct command cmd_objects = {
+	.name = "objects",
+	.summary = "Show locks and other objects that threads waited for",
+	.details = "'quartzctl locks' is the same command.\n",
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.run = objects,
+};
+
+const struct command cmd_pairs = {
+	.name = "pairs",
+	.operands = " PROCEDURE",
+	.summary = "Show what other processors did while a procedure ran",
+	.details = "Needs a profile of 'quartzctl record --snapshots'.\n",
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.takes_procedure = true,
+	.needs_procedure = true,
+	.run = pairs,
+};

@@ -3,11 +3,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/files/page_file.h"
+#include "cli/files/html_file.h"
 #include "cli/experiment/scale_text.h"
 #include "cli/experiment/series.h"
 #include "cli/render/output.h"
 #include "core/scale/scale_json.h"
+
+struct scale_config {
+	struct config common;
+	struct qz_texts from; /* files and directories */
+};
 
 static const char *find_misuse(const struct config *config)
 {
@@ -17,12 +22,12 @@ static const char *find_misuse(const struct config *config)
 
 	if (config->open && !config->html)
 		return "--open needs --html";
-	if (!!*config->command + !!config->from.n + !!config->pids.n > 1)
+	if (!!*config->command + !!OWN(scale_config, config)->from.n + !!config->pids.n > 1)
 		return "a COMMAND, --from and --pid exclude each other";
-	if (config->from.n && runs)
+	if (OWN(scale_config, config)->from.n && runs)
 		return "--from shows what was measured before: only --scope and what it prints can "
 		       "be chosen";
-	if (config->from.n)
+	if (OWN(scale_config, config)->from.n)
 		return NULL;
 	if (!config->pids.n)
 		return !*config->command ? "no command given, nor --from or --pid"
@@ -47,8 +52,8 @@ static enum status take_profiles(const struct config *config, struct profile_set
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; status == STATUS_OK && i < config->from.n; i++)
-		status = profile_set__add(set, config, config->from.items[i]);
+	for (size_t i = 0; status == STATUS_OK && i < OWN(scale_config, config)->from.n; i++)
+		status = profile_set__add(set, config, OWN(scale_config, config)->from.items[i]);
 	return status;
 }
 
@@ -75,9 +80,9 @@ static enum status write_page(const struct config *config, const struct profile_
 			      const struct qz_gaps *gaps)
 {
 	struct scale_page page = {set, gaps};
-	const struct page_file file = {config->html, "--html", put_document, &page, config->open};
+	const struct html_file file = {config->html, "--html", put_document, &page, config->open};
 
-	return page_file__write(&file);
+	return html_file__write(&file);
 }
 
 /* ---- the rest ---- */
@@ -130,20 +135,66 @@ static enum status show(const struct config *config, struct profile_set *set)
 	return status == STATUS_OK ? profile_set__check_samples(set) : status;
 }
 
-enum status cmd_scale(const struct config *config)
+static enum status scale(const struct config *config)
 {
 	struct profile_set set = {0};
 	enum status status = check(config), shown = STATUS_OK;
 
-	if (status == STATUS_OK && config->from.n)
+	if (status == STATUS_OK && OWN(scale_config, config)->from.n)
 		status = take_profiles(config, &set);
 	else if (status == STATUS_OK)
 		status = series__run(config, &set);
-	if (status == STATUS_OK || (set.n && !config->from.n))
+	if (status == STATUS_OK || (set.n && !OWN(scale_config, config)->from.n))
 		shown = show(config, &set);
 	profile_set__free(&set);
 	free(config->processor_list.items);
-	free(config->from.items);
+	free(OWN(scale_config, config)->from.items);
 	free(config->pids.items);
 	return status == STATUS_OK ? shown : status;
 }
+
+static const struct qz_option options[] = {
+	{"processors", 'P', QZ_OPTION_INTEGERS, FIELD(processor_list), "N[,N...]",
+	 "Run COMMAND on so many processors each, and on\none [1, 2, 4, ... and all].", 1, 8192},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs on each number [5].", 1, 1000},
+	{"baseline", 'b', QZ_OPTION_STRING, FIELD(baseline), "COMMAND",
+	 "Compare with this sequential program, in the words\nof a shell. Default: COMMAND on one "
+	 "processor."},
+	{"pid", 'p', QZ_OPTION_INTEGERS, FIELD(pids), "PID[,PID...]",
+	 "Instead of a COMMAND, confine these processes to so\nmany processors in turn, and put "
+	 "them back.",
+	 1, INT32_MAX},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "With --pid: measure so long each time [10s].", 1, INT64_MAX},
+	{"events", 'e', QZ_OPTION_STRING, FIELD(events), "COMMAND",
+	 "With --pid: a line for sh that prints how many\nrequests, or the like, they have done so "
+	 "far."},
+	{"from", 0, QZ_OPTION_STRINGS, OWN_FIELD(scale_config, from), "FILE|DIRECTORY",
+	 "Run nothing, show these profiles; may be repeated."},
+	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "DIRECTORY",
+	 "Make DIRECTORY for the profiles. Default: a new one\nin /var/tmp."},
+	{"html", 0, QZ_OPTION_STRING, FIELD(html), "FILE",
+	 "Write a page with the speed-ups as a figure to FILE,\nin place of the text."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "With --html: open it in the browser."},
+	{"rate", 'F', QZ_OPTION_INTEGER, FIELD(rate), "HZ",
+	 "Samples per second and processor [999].", 1, 10000},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "Run COMMAND as this user. Default: the user who\ncalled sudo, else root."},
+	{"scope", 's', QZ_OPTION_STRING, FIELD(scope), "SCOPE",
+	 "With --from: this scope of each profile, as of\n'quartzctl report'."},
+	{0},
+};
+
+const struct command cmd_scale = {
+	.name = "scale",
+	.operands = " [[--] COMMAND [ARGUMENT...]]",
+	.summary = "Show why a command is not P times as fast on P processors",
+	.details =
+		"Runs COMMAND on some numbers of processors, several times each. {P} in its words\n"
+		"stands for the number, and OMP_NUM_THREADS has it. Needs root, as record.\n",
+	.options = options,
+	.shared = SHARED_FIGURES,
+	.size = sizeof(struct scale_config),
+	.takes_command = true,
+	.run = scale,
+};

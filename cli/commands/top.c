@@ -16,7 +16,7 @@
 #include "cli/render/cells.h"
 #include "cli/query/profile_source.h"
 #include "core/advise/advise_text.h"
-#include "core/transform/diff.h"
+#include "core/transform/delta.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
 #include "core/format/pprof.h"
@@ -95,7 +95,7 @@ static int request(const struct top *t, const struct top_focus *focus, char *sai
 /* After a restart of quartzd, everything is new. If nothing was added, there is nothing to show. */
 static void subtract(const struct top *t, struct top_news *news)
 {
-	int err = qz_diff__profiles(news->added, t->whole);
+	int err = qz_delta__since(news->added, t->whole);
 
 	if (err == -ENOMEM)
 		explain(news, err, strerror(-err));

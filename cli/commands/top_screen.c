@@ -334,7 +334,7 @@ static enum status run(struct top_screen *s)
 	return err == -ENOMEM ? STATUS_FAILURE : STATUS_OK;
 }
 
-enum status cmd_top(const struct config *config)
+static enum status top(const struct config *config)
 {
 	/* static, because an update may still be running at the end */
 	static struct top_screen s;
@@ -373,3 +373,11 @@ enum status cmd_top(const struct config *config)
 		top__free(&s.top);
 	return status == STATUS_OK ? status : out_of_memory();
 }
+
+const struct command cmd_top = {
+	.name = "top",
+	.summary = "Show the processes live",
+	.details = "Press h for the list of keys.\n",
+	.shared = SHARED_PROCESSES,
+	.run = top,
+};

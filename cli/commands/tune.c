@@ -15,6 +15,12 @@
 #include "cli/experiment/tuning.h"
 #include "core/util/clock.h"
 
+struct tune_config {
+	struct config common;
+	const char *knob, *start; /* NULL: not given */
+	int64_t trials;		  /* 0: the default */
+};
+
 #define SECOND		1000000000ull
 #define STANDARD_RUNS	3
 #define STANDARD_TRIALS 12
@@ -240,7 +246,7 @@ static const char *check_process(const struct config *config)
 {
 	if (*config->command)
 		return "--pid takes no COMMAND";
-	if (config->start)
+	if (OWN(tune_config, config)->start)
 		return "a running process starts with what it has: --start is not for --pid";
 	return config->measure == MEASURE_TIME ? "--by time is how long a COMMAND takes: not for "
 						 "--pid"
@@ -249,7 +255,8 @@ static const char *check_process(const struct config *config)
 
 static const char *check_command(const struct config *config)
 {
-	const char *colon = config->knob ? strchr(config->knob, ':') : NULL;
+	const char *colon =
+		OWN(tune_config, config)->knob ? strchr(OWN(tune_config, config)->knob, ':') : NULL;
 	bool whole = colon && strchr(colon + 1, ':');
 
 	if (config->measure > MEASURE_TIME || config->duration)
@@ -259,8 +266,8 @@ static const char *check_command(const struct config *config)
 	if (whole && *config->command)
 		return "a knob with a command of its own takes no COMMAND";
 	if (!whole && !*config->command)
-		return config->knob ? "the knob needs a COMMAND, or a --pid"
-				    : "no --knob given, nor a COMMAND or a --pid";
+		return OWN(tune_config, config)->knob ? "the knob needs a COMMAND, or a --pid"
+						      : "no --knob given, nor a COMMAND or a --pid";
 	return NULL;
 }
 
@@ -296,7 +303,7 @@ static enum status choose_knob(const struct tuning *t, const char **text)
 	struct proposal p;
 	enum status status;
 
-	*text = config->knob;
+	*text = OWN(tune_config, config)->knob;
 	if (*text)
 		return STATUS_OK;
 	if (geteuid()) {
@@ -322,7 +329,9 @@ static enum status tune(struct tuning *t)
 
 	t->search = qz_tune__new((const char *const *)t->knob.names, t->knob.positions, t->knob.n,
 				 t->knob.start,
-				 config->trials ? (uint32_t)config->trials : STANDARD_TRIALS);
+				 OWN(tune_config, config)->trials
+					 ? (uint32_t)OWN(tune_config, config)->trials
+					 : STANDARD_TRIALS);
 	t->trials = config->json ? json_array() : NULL;
 	if (!t->search || (config->json && !t->trials))
 		return out_of_memory();
@@ -367,10 +376,10 @@ static enum status find_knob(struct tuning *t)
 	if (status != STATUS_OK || !text)
 		return status;
 	return config->pid ? live__choose(&t->live, text, &t->knob)
-			   : knob__parse(&t->knob, text, config->start, &t->on);
+			   : knob__parse(&t->knob, text, OWN(tune_config, config)->start, &t->on);
 }
 
-enum status cmd_tune(const struct config *config)
+static enum status run(const struct config *config)
 {
 	struct tuning t = {.config = config};
 	enum status status = check(config);
@@ -394,3 +403,51 @@ enum status cmd_tune(const struct config *config)
 	knob__free(&t.knob);
 	return status;
 }
+
+static const struct tune_config defaults = {.common = {.rows = -1, .measure = -1}};
+
+static const struct qz_option options[] = {
+	{"knob", 'k', QZ_OPTION_STRING, OWN_FIELD(tune_config, knob), "KNOB",
+	 "What to set. NAME:RANGE:COMMAND: {} in COMMAND, a line\nfor sh. cpus[:RANGE], "
+	 "nice[:RANGE]: the processors or\nthe nice value of the COMMAND that follows. With\n--pid "
+	 "NAME[:RANGE]: that knob of the process.\nRANGE: 1-8, 1-64/4 or 1,2,4,8. Default: by what "
+	 "limits\nthe program; needs root."},
+	{"pid", 'p', QZ_OPTION_INTEGER, FIELD(pid), "PID",
+	 "Instead of a COMMAND, tune this running process, whose\nprogram has knobs of libquartz.",
+	 1, INT32_MAX},
+	{"start", 0, QZ_OPTION_STRING, OWN_FIELD(tune_config, start), "VALUE",
+	 "The value to begin with, and to go back to.\nDefault: the first one, all processors, "
+	 "nice 0."},
+	{"by", 0, QZ_OPTION_CHOICE, FIELD(measure), "time|events|parallelism",
+	 "What to make better: how long a COMMAND takes, or with\n--pid events (quartz_event) per "
+	 "second [events], or\neffective parallelism, which needs root."},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "With --pid: length of one run [1s].", 1000000, INT64_MAX},
+	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N", "Runs in each trial [3].", 1, 32},
+	{"trials", 0, QZ_OPTION_INTEGER, OWN_FIELD(tune_config, trials), "N",
+	 "Trials at most [12].", 1, 1000},
+	{"limit", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "Time for all of it at most [10min].", 1, INT64_MAX},
+	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
+	 "Run COMMAND as this user. Default: the user who\ncalled sudo, else root."},
+	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
+	 "Only tell which knob and which values, try none."},
+	{0},
+};
+
+const struct command cmd_tune = {
+	.name = "tune",
+	.operands = " [[--] COMMAND [ARGUMENT...]]",
+	.summary = "Find the best setting of a command or a program",
+	.details = "Runs the command with one setting after the other, and ends with the best one, "
+		   "or\n"
+		   "with the one of the start if none is better by more than chance. With --pid, "
+		   "sets a\n"
+		   "knob of a running program instead, and measures what it does.\n",
+	.options = options,
+	.shared = SHARED_JSON,
+	.size = sizeof(struct tune_config),
+	.takes_command = true,
+	.defaults = &defaults,
+	.run = run,
+};

@@ -7,12 +7,17 @@
 
 #include "cli/cli.h"
 
-enum status cmd_version(const struct config *config)
+struct version_config {
+	struct config common;
+	bool verbose;
+};
+
+static enum status version(const struct config *config)
 {
 	struct utsname kernel;
 
 	puts("quartzctl " QUARTZ_VERSION);
-	if (!config->verbose)
+	if (!OWN(version_config, config)->verbose)
 		return STATUS_OK;
 	printf("libraries  jansson %s, protobuf-c %s, zlib %s\n", jansson_version_str(),
 	       protobuf_c_version(), zlibVersion());
@@ -22,3 +27,17 @@ enum status cmd_version(const struct config *config)
 		printf("kernel     %s %s %s\n", kernel.sysname, kernel.release, kernel.machine);
 	return STATUS_OK;
 }
+
+static const struct qz_option options[] = {
+	{"verbose", 'v', QZ_OPTION_FLAG, OWN_FIELD(version_config, verbose), NULL,
+	 "Also print libraries, schemas and kernel."},
+	{0},
+};
+
+const struct command cmd_version = {
+	.name = "version",
+	.summary = "Print the version",
+	.options = options,
+	.size = sizeof(struct version_config),
+	.run = version,
+};

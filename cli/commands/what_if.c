@@ -16,6 +16,13 @@
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
 
+struct what_if_config {
+	struct config common;
+	const char *spread, *remove, *speedup, *overlap; /* NULL: not given */
+	int64_t processors;				 /* 0: those of the profile */
+	int64_t extra;					 /* percent */
+};
+
 enum change_kind { SPREAD, REMOVE, SPEEDUP, OVERLAP };
 
 struct change {
@@ -55,8 +62,10 @@ static enum status take_factor(struct change *c)
 
 static enum status parse_change(const struct config *config, struct change *c)
 {
-	const char *const texts[] = {config->spread, config->remove, config->speedup,
-				     config->overlap};
+	const char *const texts[] = {OWN(what_if_config, config)->spread,
+				     OWN(what_if_config, config)->remove,
+				     OWN(what_if_config, config)->speedup,
+				     OWN(what_if_config, config)->overlap};
 	int n = 0;
 
 	for (int i = 0; i < 4; i++) {
@@ -73,8 +82,8 @@ static enum status parse_change(const struct config *config, struct change *c)
 	c->name = strdup(texts[c->kind]);
 	if (!c->name)
 		return out_of_memory();
-	c->more = 1 + (double)config->extra / 100;
-	c->processors = (uint32_t)config->processors;
+	c->more = 1 + (double)OWN(what_if_config, config)->extra / 100;
+	c->processors = (uint32_t)OWN(what_if_config, config)->processors;
 	c->cause = QZ_NONE;
 	return c->kind == SPEEDUP ? take_factor(c) : STATUS_OK;
 }
@@ -399,12 +408,13 @@ static enum status show_recorded(const struct config *config)
 	return status;
 }
 
-enum status cmd_what_if(const struct config *config)
+static enum status what_if(const struct config *config)
 {
 	struct change c = {0};
 	enum status status;
 
-	if (!config->spread && !config->remove && !config->speedup && !config->overlap)
+	if (!OWN(what_if_config, config)->spread && !OWN(what_if_config, config)->remove &&
+	    !OWN(what_if_config, config)->speedup && !OWN(what_if_config, config)->overlap)
 		return show_recorded(config);
 	status = parse_change(config, &c);
 	if (status == STATUS_OK)
@@ -412,3 +422,33 @@ enum status cmd_what_if(const struct config *config)
 	free(c.name);
 	return status;
 }
+
+static const struct qz_option options[] = {
+	{"spread", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, spread), "PROCEDURE",
+	 "It is divided among the processors."},
+	{"remove", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, remove), "PROCEDURE|OBJECT",
+	 "It is gone; nobody waits for the object any more."},
+	{"speedup", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, speedup), "PROCEDURE=FACTOR",
+	 "It goes FACTOR times as fast."},
+	{"overlap", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, overlap), "CAUSE|OBJECT",
+	 "Threads work while they wait for this now."},
+	{"processors", 0, QZ_OPTION_INTEGER, OWN_FIELD(what_if_config, processors), "N",
+	 "With --spread: so many. Default: those of the\nprofile.", 1, 8192},
+	{"extra", 0, QZ_OPTION_INTEGER, OWN_FIELD(what_if_config, extra), "PERCENT",
+	 "With --spread: what the parallel version costs in\nprocessor time beyond that of now "
+	 "[0].",
+	 0, 10000},
+	{0},
+};
+
+const struct command cmd_what_if = {
+	.name = "what-if",
+	.summary = "Show what a change would gain, at least and at most",
+	.details = "One of --spread, --remove, --speedup and --overlap says which change.\n"
+		   "Without: what was computed while the program ran, of a profile of\n"
+		   "'record --what-if'.\n",
+	.options = options,
+	.shared = SHARED_SCOPE | SHARED_SOURCE | SHARED_PART | SHARED_FIGURES,
+	.size = sizeof(struct what_if_config),
+	.run = what_if,
+};

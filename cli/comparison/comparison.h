@@ -27,7 +27,7 @@ json_t *comparison__json(const struct compared_scope *s, uint32_t max_rows);
  * The same for a page: with "headline", the first line, and "notes", an array of lines: what the commands are, what is not the
  * same, and how many runs there are.
  */
-json_t *comparison__page_json(const struct compared_scope *s, const struct config *config);
+json_t *comparison__html_json(const struct compared_scope *s, const struct config *config);
 
 /* That "headline", and those "notes"; 0 or -ENOMEM. */
 void comparison__print_headline(const struct compared_scope *s, const struct output *out,

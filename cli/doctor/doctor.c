@@ -67,7 +67,26 @@ static enum status examine_machine(const struct config *config)
 	return status == STATUS_OK && failed ? STATUS_FAILURE : status;
 }
 
-enum status cmd_doctor(const struct config *config)
+static enum status doctor(const struct config *config)
 {
 	return config->pid ? doctor_stacks__examine(config) : examine_machine(config);
 }
+
+static const struct qz_option options[] = {
+	{"input", 'i', QZ_OPTION_STRING, FIELD(input), "FILE",
+	 "With PID: examine this snapshot. Default: the\nrunning quartzd, else the newest "
+	 "snapshot."},
+	{0},
+};
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.operands = " [PID]",
+	.summary = "Check whether this machine can run quartzd",
+	.details = "With PID: show how well the stacks of that process could be walked.\n",
+	.options = options,
+	.shared = SHARED_JSON,
+	.takes_pid = true,
+	.live_first = true,
+	.run = doctor,
+};

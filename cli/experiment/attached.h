@@ -20,7 +20,7 @@ struct attached {
 };
 
 /*
- * Other than STATUS_OK: it was said why. The caller closes it in any case, which puts everything back. If this process is killed
+ * The caller closes it in any case, which puts everything back. If this process is killed
  * before, the guard does.
  */
 enum status attached__open(struct attached *a, const struct config *config,

@@ -26,7 +26,7 @@ struct knob {
 
 /*
  * Ranges: "1-8", "1-64/4" (in steps of four), "1,2,4,8". The start is the value that is named so, else the first one of a
- * command, all processors, or nice 0. Other than STATUS_OK: it was said why. To be freed in any case.
+ * command, all processors, or nice 0. To be freed in any case.
  */
 enum status knob__parse(struct knob *k, const char *text, const char *start,
 			const struct processors *on);

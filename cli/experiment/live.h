@@ -30,15 +30,15 @@ struct live {
 enum live_outcome {
 	LIVE_DONE,
 	LIVE_REFUSED,	  /* the process does not take this value, or does nothing with it: *why */
-	LIVE_LOST,	  /* nothing can be measured any more; it was said why */
+	LIVE_LOST,	  /* nothing can be measured any more, for a reason that was printed */
 	LIVE_INTERRUPTED, /* by a signal */
 };
 
-/* Opens the knobs of process `config->pid`. Other than STATUS_OK: it was said why. To be closed in any case. */
+/* Opens the knobs of process `config->pid`. To be closed in any case. */
 enum status live__open(struct live *l, const struct config *config, const struct processors *on);
 void live__close(struct live *l);
 
-/* "NAME" or "NAME:RANGE": which knob, and the values of it that are to be tried. Other than STATUS_OK: it was said why. */
+/* "NAME" or "NAME:RANGE": which knob, and the values of it that are to be tried. */
 enum status live__choose(struct live *l, const char *text, struct knob *k);
 
 /* Sets the value, and lets the program get used to it. */

@@ -31,7 +31,7 @@ struct profile_set {
 	struct qz_scale *scale; /* NULL until profile_set__decompose */
 };
 
-/* Adds a snapshot, or all of those in a directory, by name. Other than STATUS_OK: it was said why. */
+/* Adds a snapshot, or all of those in a directory, by name. */
 enum status profile_set__add(struct profile_set *set, const struct config *config,
 			     const char *path);
 

@@ -14,7 +14,7 @@ struct proposal {
 
 /*
  * `knobs`: of process config->pid, which is measured then, and one of which is proposed; valid, and valid for as long as the
- * proposal is. NULL: the command is. Other than STATUS_OK: it was said why. Needs root.
+ * proposal is. NULL: the command is. Needs root.
  */
 enum status proposal__make(struct proposal *p, const struct config *config,
 			   const struct processors *on, const struct qz_knobs *knobs,

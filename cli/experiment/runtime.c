@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "core/util/base_name.h"
-
-#define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
+#include "core/util/search_path.h"
 
 static const struct runtime {
 	const char *program; /* its file */
@@ -31,19 +30,9 @@ static const struct runtime {
 /* The file of a command, links followed. False: there is none. */
 static bool find_file(const char *name, char path[PATH_MAX])
 {
-	const char *at = getenv("PATH") ?: USUAL_PATH;
-	char tried[PATH_MAX];
+	char found[PATH_MAX];
 
-	if (strchr(name, '/'))
-		return realpath(name, path);
-	for (size_t n; *at; at += n + (at[n] == ':')) {
-		n = strcspn(at, ":");
-		if (snprintf(tried, sizeof(tried), "%.*s/%s", (int)n, at, name) <
-			    (int)sizeof(tried) &&
-		    !access(tried, X_OK) && realpath(tried, path))
-			return true;
-	}
-	return false;
+	return qz_search_path__find(name, found) && realpath(found, path);
 }
 
 static const struct runtime *find_runtime(const char *path)

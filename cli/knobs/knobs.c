@@ -186,7 +186,7 @@ static enum status show_one(struct listing *l, pid_t pid)
 	return status;
 }
 
-enum status cmd_knobs(const struct config *config)
+static enum status list_knobs(const struct config *config)
 {
 	struct listing l = {.list = config->json ? json_array() : NULL};
 	enum status status;
@@ -248,7 +248,7 @@ static enum status set_in(struct knob_page *p, const struct config *config, cons
 	return STATUS_OK;
 }
 
-enum status cmd_set(const struct config *config)
+static enum status set_knob(const struct config *config)
 {
 	const char *equal = config->procedure ? strchr(config->procedure, '=') : NULL;
 	struct knob_page p;
@@ -269,3 +269,30 @@ enum status cmd_set(const struct config *config)
 	knob_page__close(&p);
 	return status;
 }
+
+const struct command cmd_knobs = {
+	.name = "knobs",
+	.operands = " [PID]",
+	.summary = "List what running programs let their owner set",
+	.details = "Programs register knobs with quartz_knob() of libquartz.\n",
+	.shared = SHARED_JSON,
+	.takes_pid = true,
+	.run = list_knobs,
+};
+
+static const struct qz_option options[] = {
+	{"limit", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "Wait so long until the program has taken it [5s].", 1, INT64_MAX},
+	{0},
+};
+
+const struct command cmd_set = {
+	.name = "set",
+	.operands = " PID NAME=VALUE",
+	.summary = "Set a knob of a running program",
+	.details = "Only the owner of the process and root may.\n",
+	.options = options,
+	.takes_pid = true,
+	.takes_procedure = true,
+	.run = set_knob,
+};

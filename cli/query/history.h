@@ -9,10 +9,7 @@
 /* Whether the configuration asks for one. */
 bool history__is_wanted(const struct config *config);
 
-/*
- * Reads all slices that have any of the time asked for into *profile, which the caller frees. Other than
- * STATUS_OK: the reason was said on stderr.
- */
+/* Reads all slices that have any of the time asked for into *profile, which the caller frees. */
 enum status history__read(const struct config *config, struct qz_profile **profile);
 
 #endif

@@ -13,13 +13,13 @@ struct interval {
 	bool from_percent, until_percent;
 };
 
-/* NULL: all of the run. Other than STATUS_OK: the reason was said on stderr. */
+/* NULL: all of the run. */
 enum status interval__parse(const char *text, struct interval *interval);
 
-/* Sets the interval to that of the load (--window). Other than STATUS_OK: likewise. */
+/* Sets the interval to that of the load (--window). */
 enum status interval__of_load(const struct qz_profile *p, struct interval *interval);
 
-/* Puts the part in the place of a profile. Other than STATUS_OK: likewise, and *profile is as it was or NULL. */
+/* Puts the part in the place of a profile. Other than STATUS_OK: *profile is as it was or NULL. */
 enum status interval__restrict(const struct interval *interval, struct qz_profile **profile);
 
 /* Says why there is no timeline that an option could be taken by. */

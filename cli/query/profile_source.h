@@ -14,10 +14,7 @@
 
 #define SOURCE_SUFFIX ".pb.gz" /* of snapshots and slices */
 
-/*
- * Reads the profile that the configuration asks for into *profile, which the caller frees. Other
- * than STATUS_OK: the reason was said on stderr.
- */
+/* Reads the profile that the configuration asks for into *profile, which the caller frees. */
 enum status profile_source__read(const struct config *config, struct qz_profile **profile);
 
 /*
@@ -26,7 +23,7 @@ enum status profile_source__read(const struct config *config, struct qz_profile 
  */
 bool profile_source__is_snapshot(const char *name);
 
-/* The newest file with this suffix among the snapshots, likewise. `path` has PATH_MAX bytes. */
+/* The newest file with this suffix among the snapshots. `path` has PATH_MAX bytes. */
 enum status profile_source__newest(const char *suffix, char *path);
 
 /* That nobody serves this socket, and what to do, the latter first: lines may be cut. */

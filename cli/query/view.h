@@ -21,7 +21,7 @@ struct view {
 	const struct qz_object_row **objects; /* of the object, where there is no such procedure */
 };
 
-/* Other than STATUS_OK: the reason was said on stderr. The view is to be closed in any case. */
+/* The view is to be closed in any case. */
 enum status view__open(struct view *v, const struct config *config);
 void view__close(struct view *v);
 

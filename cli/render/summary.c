@@ -148,9 +148,6 @@ static void print_rate(const struct scope_view *s)
 
 	if (*rate.text)
 		fprintf(s->out->file, "sampled at %s\n", rate.text);
-	if (p->switches_skipped_ns && p->window_ns >= p->switches_skipped_ns)
-		fprintf(s->out->file, "switches counted for %s of the time: levels are estimates\n",
-			cells__share(p->window_ns - p->switches_skipped_ns, p->window_ns).text);
 	if (p->ceiling_ppm && p->window_ns)
 		fprintf(s->out->file, "Quartz itself: %.2f%% of the processors, at most %.4g%%\n",
 			100 * (double)qz_costs__sum(&p->costs) / all, p->ceiling_ppm / 1e4);

@@ -15,21 +15,12 @@ struct builder {
 	struct qz_hash_table index; /* of table->rows */
 };
 
-static bool is_row(const void *context, uint32_t index, const void *key)
-{
-	const struct qz_cost_row *a = &((const struct qz_cost_table *)context)->rows[index],
-				 *b = key;
-
-	return a->cost == b->cost && a->origin == b->origin && a->asker == b->asker &&
-	       a->through == b->through;
-}
-
 static int64_t row_of(struct builder *b, const struct qz_cost_stack *s, enum qz_cost cost)
 {
 	struct qz_cost_table *t = b->table;
 	struct qz_cost_row new = {
 		.cost = cost, .origin = s->origin, .asker = s->asker, .through = s->through};
-	uint32_t hash, i;
+	uint32_t i;
 	int64_t row;
 
 	/* Work that libraries do for a procedure is work of that one. */
@@ -37,14 +28,12 @@ static int64_t row_of(struct builder *b, const struct qz_cost_stack *s, enum qz_
 		new.origin = QZ_ORIGIN_OTHER;
 		new.through = QZ_NONE;
 	}
-	hash = qz_hash_table__hash_number(qz_hash_table__hash_number(new.asker, new.through),
-					  (uint32_t)(new.cost *QZ_ORIGINS + new.origin));
-	i = qz_hash_table__find(&b->index, hash, is_row, t, &new);
+	i = QZ_FIND(&b->index, t->rows, &new, through);
 	if (i != QZ_NONE)
 		return i;
 	if (qz_figure__init(&new.figure, b->report))
 		return -ENOMEM;
-	row = qz_hash_table__append(&b->index, hash, (void **)&t->rows, &t->n, &new, sizeof(new));
+	row = QZ_INTERN(&b->index, &t->rows, &t->n, &new, through);
 	if (row < 0)
 		qz_figure__clear(&new.figure);
 	return row;

@@ -66,45 +66,27 @@ static struct stratum *stratum_of(const struct strata *s, uint32_t scope, uint32
 	return &s->all[s->scopes[scope].first + level];
 }
 
-static bool part_equal(const void *context, uint32_t index, const void *key)
-{
-	const struct part *part = &((const struct strata *)context)->parts[index];
-	const struct qz_sample *sample = key;
-
-	return part->scope == sample->scope && part->level == sample->level &&
-	       part->busy == sample->busy;
-}
-
-static uint32_t part_hash(const struct qz_sample *sample)
-{
-	return qz_hash_table__hash_number(sample->scope,
-					  (uint64_t)sample->level << 32 | sample->busy);
-}
-
 static struct part *part_of(const struct strata *s, const struct qz_sample *sample)
 {
-	return &s->parts[qz_hash_table__find(&s->by_busy, part_hash(sample), part_equal, s,
-					     sample)];
+	const struct part key = {sample->scope, sample->level, sample->busy};
+
+	return &s->parts[QZ_FIND(&s->by_busy, s->parts, &key, busy)];
 }
 
-static int add_part(struct strata *s, const struct qz_sample *sample)
+/* A new one, if there is none yet. NULL: no memory. */
+static struct part *add_part(struct strata *s, const struct qz_sample *sample)
 {
 	struct stratum *st = stratum_of(s, sample->scope, sample->level);
 	const struct part new = {.scope = sample->scope,
 				 .level = sample->level,
 				 .busy = sample->busy,
 				 .next = st->part};
-	uint32_t hash = part_hash(sample);
-	int64_t i = qz_hash_table__find(&s->by_busy, hash, part_equal, s, sample);
+	uint32_t before = s->nparts;
+	int64_t i = QZ_INTERN(&s->by_busy, &s->parts, &s->nparts, &new, busy);
 
-	if (i != QZ_NONE)
-		return 0;
-	i = qz_hash_table__append(&s->by_busy, hash, (void **)&s->parts, &s->nparts, &new,
-				  sizeof(new));
-	if (i < 0)
-		return (int)i;
-	st->part = (uint32_t)i;
-	return 0;
+	if (s->nparts > before)
+		st->part = (uint32_t)i;
+	return i < 0 ? NULL : &s->parts[i];
 }
 
 static int count_samples(struct strata *s, const struct qz_profile *p)
@@ -113,11 +95,10 @@ static int count_samples(struct strata *s, const struct qz_profile *p)
 		const struct qz_sample *sample = &p->samples[i];
 		struct stratum *st = stratum_of(s, sample->scope, sample->level);
 		uint64_t weight = qz_sample__weight(sample);
-		struct part *part;
+		struct part *part = add_part(s, sample);
 
-		if (add_part(s, sample))
+		if (!part)
 			return -ENOMEM;
-		part = part_of(s, sample);
 		part->samples += weight;
 		if (!sample->spinning)
 			part->norm.total += weight;

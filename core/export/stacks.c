@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/model/frames.h"
+#include "core/util/preorder.h"
 #include "core/util/string_table.h"
 #include "core/util/vec.h"
 
@@ -70,28 +71,17 @@ static int64_t frame_of_program(struct builder *b, uint32_t scope, uint32_t thre
 
 /* ---- stacks ---- */
 
-static bool is_stack(const void *context, uint32_t index, const void *key)
-{
-	const struct qz_stack *a = &((const struct qz_stacks *)context)->stacks[index], *b = key;
-
-	return a->parent == b->parent && a->frame == b->frame;
-}
-
 static int64_t intern_stack(struct builder *b, uint32_t parent, uint32_t frame)
 {
 	struct qz_stacks *s = b->s;
-	struct qz_stack new = {
-		.parent = parent, .frame = frame, .child = QZ_NONE, .sibling = QZ_NONE};
-	uint32_t hash = qz_hash_table__hash_number(parent, frame);
-	uint32_t i = qz_hash_table__find(&b->table, hash, is_stack, s, &new);
+	const struct qz_stack new = {
+		.parent = parent,
+		.frame = frame,
+		.depth = parent == QZ_NONE ? 1 : s->stacks[parent].depth + 1,
+	};
+	int64_t i = QZ_INTERN(&b->table, &s->stacks, &s->n, &new, frame);
 
-	if (i != QZ_NONE)
-		return i;
-	if (s->n >= QZ_MAX_STACKS)
-		return -E2BIG;
-	new.depth = parent == QZ_NONE ? 1 : s->stacks[parent].depth + 1;
-	return qz_hash_table__append(&b->table, hash, (void **)&s->stacks, &s->n, &new,
-				     sizeof(new));
+	return i < QZ_MAX_STACKS ? i : -E2BIG;
 }
 
 static int64_t stack_of(struct builder *b, uint32_t scope, uint32_t thread, uint32_t node)
@@ -158,40 +148,15 @@ static int add_waits(struct builder *b, const struct qz_report *r)
 
 /* ---- order ---- */
 
-/* Children in the order in which they came: so the last one is linked first. Gives the first outermost one. */
-static uint32_t link_children(struct qz_stacks *s)
-{
-	uint32_t first = QZ_NONE;
-
-	for (uint32_t i = s->n; i-- > 0;) {
-		uint32_t parent = s->stacks[i].parent;
-		uint32_t *head = parent == QZ_NONE ? &first : &s->stacks[parent].child;
-
-		s->stacks[i].sibling = *head;
-		*head = i;
-	}
-	return first;
-}
-
 static int put_in_order(struct qz_stacks *s)
 {
-	uint32_t at = link_children(s), n = 0;
+	uint32_t *places = qz_preorder__places(s->stacks, sizeof(*s->stacks), s->n);
 
 	s->order = malloc(((size_t)s->n + 1) * sizeof(*s->order));
-	if (!s->order)
-		return -ENOMEM;
-	while (at != QZ_NONE) {
-		s->order[n++] = at;
-		if (s->stacks[at].child != QZ_NONE) {
-			at = s->stacks[at].child;
-			continue;
-		}
-		while (at != QZ_NONE && s->stacks[at].sibling == QZ_NONE)
-			at = s->stacks[at].parent;
-		if (at != QZ_NONE)
-			at = s->stacks[at].sibling;
-	}
-	return 0;
+	for (uint32_t i = 0; places && s->order && i < s->n; i++)
+		s->order[places[i]] = i;
+	free(places);
+	return places && s->order ? 0 : -ENOMEM;
 }
 
 /* ---- all ---- */

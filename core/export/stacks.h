@@ -33,7 +33,6 @@ struct qz_stack {
 	uint32_t frame;
 	uint32_t depth;			  /* 1 for outermost ones */
 	uint64_t values[QZ_STACK_VALUES]; /* ns, of what ends here */
-	uint32_t child, sibling;	  /* QZ_NONE: none, or no further one */
 };
 
 struct qz_stacks {

@@ -81,21 +81,11 @@ struct pairing {
 	uint64_t broken;
 };
 
-static bool same_thread(const void *context, uint32_t index, const void *key)
-{
-	const struct pairing *p = context;
-
-	return p->threads[index].id == *(const uint64_t *)key;
-}
-
 static struct open *open_of(struct pairing *p, uint64_t id)
 {
-	uint32_t hash = qz_hash_table__hash_number(1, id);
-	int64_t i = qz_hash_table__find(&p->table, hash, same_thread, p, &id);
+	const struct open new = {.id = id};
+	int64_t i = QZ_INTERN(&p->table, &p->threads, &p->n, &new, id);
 
-	if (i == UINT32_MAX)
-		i = qz_hash_table__append(&p->table, hash, (void **)&p->threads, &p->n,
-					  &(struct open) {.id = id}, sizeof(*p->threads));
 	return i < 0 ? NULL : &p->threads[i];
 }
 
@@ -178,43 +168,28 @@ static int by_value(const void *a, const void *b)
 	return x->value < y->value ? -1 : x->value > y->value;
 }
 
-struct counting {
-	struct qz_frequency *all;
-	uint32_t n;
-};
-
-static bool same_value(const void *context, uint32_t index, const void *key)
-{
-	const struct counting *c = context;
-
-	return c->all[index].value == *(const uint32_t *)key;
-}
-
 struct qz_frequency *qz_event_trace__frequencies(const struct qz_event_trace_record *records,
 						 size_t n, size_t *count)
 {
-	struct counting c = {0};
 	struct qz_hash_table table = {0};
+	struct qz_frequency *all = NULL;
+	uint32_t nall = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct qz_event_trace_record *e = &records[i];
-		uint32_t hash = qz_hash_table__hash_number(1, e->value);
 		const struct qz_frequency new = {.value = e->value, .first_ns = e->time_ns};
-		int64_t at = qz_hash_table__find(&table, hash, same_value, &c, &e->value);
+		int64_t at = QZ_INTERN(&table, &all, &nall, &new, value);
 
-		if (at == UINT32_MAX)
-			at = qz_hash_table__append(&table, hash, (void **)&c.all, &c.n, &new,
-						   sizeof(new));
 		if (at < 0)
 			break;
-		c.all[at].count++;
-		c.all[at].last_ns = e->time_ns;
+		all[at].count++;
+		all[at].last_ns = e->time_ns;
 	}
 	qz_hash_table__free(&table);
-	if (c.n)
-		qsort(c.all, c.n, sizeof(*c.all), by_value);
-	*count = c.n;
-	return c.all;
+	if (nall)
+		qsort(all, nall, sizeof(*all), by_value);
+	*count = nall;
+	return all;
 }
 
 uint64_t qz_event_trace__lost(const struct qz_event_trace_record *records, size_t n)

@@ -31,12 +31,9 @@ const struct qz_field qz_run_fields[] = {
 const struct qz_field qz_cost_fields[] = {
 	{"rate_halvings", QZ_FIELD_U32, QZ_TOLD, offsetof(struct qz_profile, halvings), 1},
 	QZ_FIELD(U32, qz_profile, ceiling_ppm, QZ_TOLD),
-	QZ_FIELD(U64, qz_profile, switches_skipped_ns, QZ_SUMS | QZ_TOLD | QZ_LATER | QZ_RARE),
 	INNER(qz_profile, accounting_ns, costs.accounting_ns, QZ_SUMS | QZ_TOLD),
 	INNER(qz_profile, sampling_ns, costs.sampling_ns, QZ_SUMS | QZ_TOLD),
 	INNER(qz_profile, walking_ns, costs.walking_ns, QZ_SUMS | QZ_TOLD),
-	INNER(qz_profile, lifecycle_ns, costs.lifecycle_ns,
-	      QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE),
 	INNER(qz_profile, daemon_ns, costs.daemon_ns, QZ_SUMS | QZ_TOLD),
 	INNER(qz_profile, replay_ns, costs.replay_ns, QZ_SUMS | QZ_TOLD | QZ_LATER | QZ_RARE),
 	{0},

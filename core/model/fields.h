@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The members of the structs of a profile, each described once: what it is called in files and in JSON, and
- * what is done with it. Merging (core/transform/merge.h), subtracting (core/transform/diff.h,
+ * what is done with it. Merging (core/transform/merge.h), subtracting (core/transform/delta.h,
  * core/transform/slices.h), snapshot files (core/format/snapshot_meta.h) and reports go by these tables.
  * What levels and lists by cause add up to is for the caller.
  */

@@ -371,11 +371,9 @@ struct qz_ledger {
 /* Processor time that Quartz itself took, as core/model/overhead_governor.h has it. */
 struct qz_costs {
 	uint64_t accounting_ns; /* at switches and wake-ups, forks and execs */
-	uint64_t
-		lifecycle_ns; /* of these, at forks, execs and ends of processes: by versions before 0.2 */
-	uint64_t sampling_ns; /* with the interrupts */
-	uint64_t walking_ns;  /* stacks of waits; not in accounting_ns */
-	uint64_t daemon_ns;   /* quartzd and its children */
+	uint64_t sampling_ns;	/* with the interrupts */
+	uint64_t walking_ns;	/* stacks of waits; not in accounting_ns */
+	uint64_t daemon_ns;	/* quartzd and its children */
 	uint64_t
 		replay_ns; /* of these, to read the records of switches and to work out what they mean */
 };
@@ -383,7 +381,6 @@ struct qz_costs {
 static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *more)
 {
 	sum->accounting_ns += more->accounting_ns;
-	sum->lifecycle_ns += more->lifecycle_ns;
 	sum->sampling_ns += more->sampling_ns;
 	sum->walking_ns += more->walking_ns;
 	sum->daemon_ns += more->daemon_ns;
@@ -396,7 +393,6 @@ static inline struct qz_costs qz_costs__since(const struct qz_costs *now,
 {
 	return (struct qz_costs) {
 		.accounting_ns = now->accounting_ns - before->accounting_ns,
-		.lifecycle_ns = now->lifecycle_ns - before->lifecycle_ns,
 		.sampling_ns = now->sampling_ns - before->sampling_ns,
 		.walking_ns = now->walking_ns - before->walking_ns,
 		.daemon_ns = now->daemon_ns - before->daemon_ns,
@@ -420,8 +416,6 @@ struct qz_profile {
 	uint32_t ceiling_ppm; /* what Quartz may take of the processors, 0: it was not watched */
 	struct qz_costs
 		costs; /* nought where they were not kept: before 0.2 only where it was watched */
-	uint64_t
-		switches_skipped_ns; /* of window_ns, in which switches were not counted: by versions before 0.2 */
 	uint32_t processors;	/* online, available to the scopes */
 	uint64_t wall_start_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;

@@ -133,22 +133,11 @@ static int add_scope(struct making *m, uint32_t scope, enum qz_process_group by)
 
 /* ---- parts ---- */
 
-static bool same_part(const void *context, uint32_t index, const void *key)
-{
-	const struct part *a = &((const struct making *)context)->parts[index], *b = key;
-
-	return a->row == b->row && a->what == b->what && a->object == b->object;
-}
-
 static struct part *part_of(struct making *m, uint32_t row, uint32_t what, bool object)
 {
-	struct part key = {.row = row, .what = what, .object = object};
-	uint32_t hash = qz_hash_table__hash_number(row, (uint64_t)what << 1 | object);
-	int64_t i = qz_hash_table__find(&m->by_part, hash, same_part, m, &key);
+	const struct part new = {.row = row, .what = what, .object = object};
+	int64_t i = QZ_INTERN(&m->by_part, &m->parts, &m->nparts, &new, object);
 
-	if (i == QZ_NONE)
-		i = qz_hash_table__append(&m->by_part, hash, (void **)&m->parts, &m->nparts, &key,
-					  sizeof(key));
 	return i < 0 ? NULL : &m->parts[i];
 }
 

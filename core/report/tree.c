@@ -36,24 +36,9 @@ struct forest {
 
 /* ---- growing ---- */
 
-static bool is_equal(const void *context, uint32_t index, const void *key)
-{
-	const struct growing *a = &((const struct forest *)context)->all[index], *b = key;
-
-	return a->parent == b->parent && a->procedure == b->procedure && a->via == b->via &&
-	       a->kernel == b->kernel;
-}
-
 static int64_t grow(struct forest *f, const struct growing *key)
 {
-	uint32_t hash = qz_hash_table__hash_number(key->parent, key->procedure);
-	uint32_t found;
-
-	hash = qz_hash_table__hash_number(hash, (uint64_t)key->kernel << 8 | key->via);
-	found = qz_hash_table__find(&f->table, hash, is_equal, f, key);
-	if (found != QZ_NONE)
-		return found;
-	return qz_hash_table__append(&f->table, hash, (void **)&f->all, &f->n, key, sizeof(*key));
+	return QZ_INTERN(&f->table, &f->all, &f->n, key, kernel);
 }
 
 /* Takes the label over. */

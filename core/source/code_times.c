@@ -16,36 +16,14 @@ struct times {
 	struct qz_hash_table table;
 };
 
-static uint32_t hash(const struct qz_code_time *t)
-{
-	uint32_t h = qz_hash_table__hash_number(1, t->mapping);
-
-	h = qz_hash_table__hash_number(h, t->address);
-	return qz_hash_table__hash_number(h, (uint64_t)t->part << 32 | t->line);
-}
-
-static bool equal(const void *context, uint32_t index, const void *key)
-{
-	const struct qz_code_time *a = &((const struct times *)context)->all[index], *b = key;
-
-	return a->mapping == b->mapping && a->address == b->address && a->part == b->part &&
-	       a->line == b->line;
-}
-
 static struct qz_code_time *time_of(struct times *times, const struct qz_code_time *key)
 {
-	uint32_t i = qz_hash_table__find(&times->table, hash(key), equal, times, key);
+	uint32_t before = times->n;
+	int64_t i = QZ_INTERN(&times->table, &times->all, &times->n, key, line);
 
-	if (i != UINT32_MAX)
-		return &times->all[i];
-	if (qz_array__reserve((void **)&times->all, times->n, sizeof(*times->all)) ||
-	    qz_hash_table__reserve(&times->table))
+	if (i < 0 || (times->n > before && qz_figure__init(&times->all[i].figure, times->report)))
 		return NULL;
-	times->all[times->n] = *key;
-	if (qz_figure__init(&times->all[times->n].figure, times->report))
-		return NULL;
-	qz_hash_table__insert(&times->table, hash(key), times->n);
-	return &times->all[times->n++];
+	return &times->all[i];
 }
 
 /* The location of the innermost frame, as struct qz_frames has it, or NULL. */

@@ -9,11 +9,11 @@
 #include "core/report/report.h"
 
 struct qz_code_time {
-	/* Of an instruction; QZ_NONE and 0 of a line. */
-	uint32_t mapping;
+	/* Of an instruction; 0 and QZ_NONE of a line. */
 	uint64_t address; /* in the mapping's file */
-	uint32_t part;	  /* as in struct qz_line: the file that has the line */
-	uint32_t line;	  /* 0: not known */
+	uint32_t mapping;
+	uint32_t part; /* as in struct qz_line: the file that has the line */
+	uint32_t line; /* 0: not known */
 	struct qz_figure figure;
 };
 

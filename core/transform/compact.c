@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/transform/import.h"
+#include "core/transform/merge.h"
 
 /* So long after the end of a process, samples of it may still be added. */
 #define SETTLING_NS 10000000000ull
@@ -21,18 +21,21 @@ uint32_t qz_compact__find_scope(const struct qz_profile *p, int32_t pid, uint64_
 	return found;
 }
 
-/* Gives how many. */
-static uint32_t mark_ended(const struct qz_profile *p, const struct qz_compact *what, bool *marked)
+/* Gives how many are folded. */
+static uint32_t choose_fates(const struct qz_profile *p, const struct qz_compact *what,
+			     uint8_t *fates)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->nscopes; i++) {
 		const struct qz_scope *s = &p->scopes[i];
+		bool folded = s->kind == QZ_SCOPE_PROCESS && s->ended && !s->vacant &&
+			      s->start_ns + s->elapsed_ns + SETTLING_NS < what->since_ns;
 
-		marked[i] = s->kind == QZ_SCOPE_PROCESS && s->ended && !s->vacant &&
-			    i != what->whole &&
-			    s->start_ns + s->elapsed_ns + SETTLING_NS < what->since_ns;
-		n += marked[i];
+		fates[i] = i == what->whole ? QZ_FATE_OWN
+			   : folded	    ? QZ_FATE_FOLDED
+					    : QZ_FATE_SUMMED;
+		n += fates[i] == QZ_FATE_FOLDED;
 	}
 	return n;
 }
@@ -51,51 +54,27 @@ static int add_folded(struct qz_import *m)
 	return index < 0 ? (int)index : 0;
 }
 
-static void forget_ended_threads(struct qz_import *m)
+static int summarize(struct qz_import *m, const struct qz_compact *what, uint8_t *fates)
 {
-	for (uint32_t i = 0; i < m->from->nthreads; i++) {
-		const struct qz_thread *t = &m->from->threads[i];
-		struct qz_scope *s = &m->to->scopes[m->maps->scopes[t->scope]];
+	int err = choose_fates(m->from, what, fates) ? add_folded(m) : 0;
 
-		if (t->scope != m->summary->whole && t->ended && !t->merged &&
-		    t->end_ns < m->summary->since_ns && s->counters.threads_seen)
-			s->counters.threads_seen--;
-	}
-}
-
-static int summarize(struct qz_import *m, bool *marked)
-{
-	size_t size = ((size_t)m->from->nlocations + 1) * sizeof(*m->cuts);
-	int err = 0;
-
-	m->cuts = malloc(size);
-	if (!m->cuts)
-		return -ENOMEM;
-	memset(m->cuts, 0xff, size);
-	m->marked = marked;
-	if (mark_ended(m->from, m->summary, marked))
-		err = add_folded(m);
-	err = err ? err : qz_import__know(m);
-	err = err ? err : qz_import__entities(m);
+	err = err ? err : qz_import__run(m);
 	if (!err)
-		forget_ended_threads(m);
+		qz_import__forget_ended(m, what->since_ns, what->whole);
+	qz_import__end(m);
 	return err;
 }
 
 struct qz_profile *qz_compact__profile(const struct qz_profile *p, const struct qz_compact *what)
 {
-	struct qz_maps maps = {0};
-	struct qz_import m = {.from = p, .maps = &maps, .summary = what};
-	bool *marked = calloc((size_t)p->nscopes + 1, sizeof(*marked));
-	int err = marked ? qz_maps__new(&maps, p) : -ENOMEM;
+	uint8_t *fates = calloc((size_t)p->nscopes + 1, sizeof(*fates));
+	struct qz_import m = {.from = p, .fates = fates, .procedures = what->procedures};
+	int err = -ENOMEM;
 
-	m.to = err ? NULL : qz_profile__new();
-	if (!err)
-		err = m.to ? summarize(&m, marked) : -ENOMEM;
-	qz_import__end(&m);
-	qz_maps__free(&maps);
-	free(m.cuts);
-	free(marked);
+	m.to = fates ? qz_profile__new() : NULL;
+	if (m.to)
+		err = summarize(&m, what, fates);
+	free(fates);
 	if (!err)
 		return m.to;
 	qz_profile__free(m.to);

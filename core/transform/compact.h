@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A profile without what a reader does not want: small, however much the run has gathered. It is a profile
- * like any other one, and the difference of two (core/transform/diff.h) is what was measured in between.
+ * like any other one, and the difference of two (core/transform/delta.h) is what was measured in between.
  *
  * Pure.
  */

@@ -7,10 +7,20 @@
 
 #include "core/model/fields.h"
 
-/* Whether of this scope's stacks, threads and waits the summary has only what they add up to. */
-static bool is_cut(const struct qz_import *m, uint32_t scope)
+static enum qz_fate fate_of(const struct qz_import *m, uint32_t scope)
 {
-	return m->summary && scope != m->summary->whole;
+	return m->fates ? m->fates[scope] : QZ_FATE_OWN;
+}
+
+static bool is_folded(const struct qz_import *m, uint32_t scope)
+{
+	return fate_of(m, scope) == QZ_FATE_FOLDED;
+}
+
+/* Of a later state, where it was folded as it was. */
+static bool is_summed(const struct qz_import *m, uint32_t scope)
+{
+	return fate_of(m, scope) == QZ_FATE_SUMMED || (is_folded(m, scope) && !m->earlier);
 }
 
 /* ---- scopes ---- */
@@ -66,7 +76,7 @@ static int describe_scope(struct qz_scope *to, const struct qz_scope *from)
 static int import_scope(struct qz_import *m, uint32_t i)
 {
 	const struct qz_scope *from = &m->from->scopes[i];
-	uint32_t hash = scope_hash(from), *entry = &m->maps->scopes[i];
+	uint32_t hash = scope_hash(from), *entry = &m->maps.scopes[i];
 	struct qz_scope *to;
 	int64_t index;
 	int err = 0;
@@ -89,12 +99,7 @@ static int import_scope(struct qz_import *m, uint32_t i)
 
 static bool is_kept(const struct qz_import *m, uint32_t scope)
 {
-	return (!m->kept || m->kept[scope]) && !m->from->scopes[scope].vacant;
-}
-
-static bool is_marked(const struct qz_import *m, uint32_t scope)
-{
-	return m->marked && m->marked[scope];
+	return fate_of(m, scope) != QZ_FATE_NONE && !m->from->scopes[scope].vacant;
 }
 
 static bool is_idle_scope(const struct qz_scope *s)
@@ -107,24 +112,24 @@ static int import_scopes(struct qz_import *m)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < m->from->nscopes; i++)
-		if (is_kept(m, i) && !is_marked(m, i) &&
-		    !(m->busy && is_idle_scope(&m->from->scopes[i])))
-			err = import_scope(m, i);
 	for (uint32_t i = 0; !err && i < m->from->nscopes; i++) {
-		if (!is_marked(m, i))
+		const struct qz_scope *s = &m->from->scopes[i];
+
+		if (!is_folded(m, i)) {
+			if (is_kept(m, i) && !(m->busy && is_idle_scope(s)))
+				err = import_scope(m, i);
 			continue;
-		m->maps->scopes[i] = m->folded;
+		}
+		m->maps.scopes[i] = m->folded;
 		if (m->folded != QZ_NONE)
-			err = qz_scope__add_those(&m->to->scopes[m->folded], &m->from->scopes[i],
-						  uses_of(m));
+			err = qz_scope__add_those(&m->to->scopes[m->folded], s, uses_of(m));
 	}
 	return err;
 }
 
 static int need_scope(struct qz_import *m, uint32_t i)
 {
-	return m->maps->scopes[i] == QZ_NONE && !is_marked(m, i) ? import_scope(m, i) : 0;
+	return m->maps.scopes[i] == QZ_NONE && !is_folded(m, i) ? import_scope(m, i) : 0;
 }
 
 /* ---- threads ---- */
@@ -170,15 +175,15 @@ static void make_common(struct qz_thread *key)
 static int import_thread(struct qz_import *m, uint32_t i)
 {
 	struct qz_thread key = m->from->threads[i], *to;
-	uint32_t hash, *entry = &m->maps->threads[i];
+	uint32_t hash, *entry = &m->maps.threads[i];
 	int64_t index;
 	int err = need_scope(m, key.scope);
 
 	if (err)
 		return err;
-	if (is_cut(m, key.scope))
+	if (is_summed(m, key.scope))
 		make_common(&key);
-	key.scope = m->maps->scopes[key.scope];
+	key.scope = m->maps.scopes[key.scope];
 	qz_fields__clear(&key, qz_thread_fields, QZ_ADDS);
 	key.loop.longest_ns = 0;
 	hash = thread_hash(&key);
@@ -206,12 +211,7 @@ static bool is_idle_thread(const struct qz_thread *t)
 	return !t->cpu_ns && !t->running_ns && !t->ready_ns && !t->blocked_ns && !t->unknown_ns;
 }
 
-/* Whether the threads of a scope go into the thread `folded_row`. */
-static bool into_row(const struct qz_import *m, uint32_t scope)
-{
-	return m->earlier && is_marked(m, scope);
-}
-
+/* Of a later state, those of a scope that was folded are in one row there. */
 static int import_threads(struct qz_import *m)
 {
 	int err = 0;
@@ -219,16 +219,12 @@ static int import_threads(struct qz_import *m)
 	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
 		const struct qz_thread *t = &m->from->threads[i];
 
-		if (is_kept(m, t->scope) && !t->vacant && !into_row(m, t->scope) &&
-		    !(m->busy && is_idle_thread(t)))
-			err = import_thread(m, i);
-	}
-	for (uint32_t i = 0; !err && i < m->from->nthreads; i++) {
-		const struct qz_thread *t = &m->from->threads[i];
-
-		if (!into_row(m, t->scope))
+		if (!m->earlier || !is_folded(m, t->scope)) {
+			if (is_kept(m, t->scope) && !t->vacant && !(m->busy && is_idle_thread(t)))
+				err = import_thread(m, i);
 			continue;
-		m->maps->threads[i] = m->folded_row;
+		}
+		m->maps.threads[i] = m->folded_row;
 		if (m->folded_row != QZ_NONE)
 			qz_thread__add(&m->to->threads[m->folded_row], t);
 	}
@@ -244,13 +240,13 @@ static int import_object(struct qz_import *m, uint32_t i)
 	uint32_t before = m->to->nobjects;
 	int64_t index;
 
-	if (is_marked(m, from->scope) || is_cut(m, from->scope) || m->maps->objects[i] != QZ_NONE)
+	if (is_folded(m, from->scope) || is_summed(m, from->scope) || m->maps.objects[i] != QZ_NONE)
 		return 0;
 	index = need_scope(m, from->scope);
 	if (index < 0)
 		return (int)index;
-	key.scope = m->maps->scopes[from->scope];
-	index = qz_import__keep(&m->maps->objects[i], qz_waits__intern_object(m->to, &key));
+	key.scope = m->maps.scopes[from->scope];
+	index = qz_import__keep(&m->maps.objects[i], qz_waits__intern_object(m->to, &key));
 	if (index < 0)
 		return (int)index;
 	to = &m->to->objects[index];
@@ -285,9 +281,9 @@ static int need(struct qz_import *m, uint32_t scope, uint32_t thread, uint32_t o
 {
 	int err = need_scope(m, scope);
 
-	if (!err && thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE)
+	if (!err && thread != QZ_NONE && m->maps.threads[thread] == QZ_NONE)
 		err = import_thread(m, thread);
-	if (!err && object != QZ_NONE && m->maps->objects[object] == QZ_NONE)
+	if (!err && object != QZ_NONE && m->maps.objects[object] == QZ_NONE)
 		err = import_object(m, object);
 	return err;
 }
@@ -300,10 +296,10 @@ static uint32_t map_of(const uint32_t *map, uint32_t i)
 /* Whether `to`, a later state, does not have what they are of; objects of scopes that were folded have gone. */
 static bool is_gone(const struct qz_import *m, uint32_t scope, uint32_t thread, uint32_t object)
 {
-	return m->maps->scopes[scope] == QZ_NONE ||
-	       (thread != QZ_NONE && m->maps->threads[thread] == QZ_NONE) ||
-	       (object != QZ_NONE && m->maps->objects[object] == QZ_NONE &&
-		!is_marked(m, m->from->objects[object].scope));
+	return m->maps.scopes[scope] == QZ_NONE ||
+	       (thread != QZ_NONE && m->maps.threads[thread] == QZ_NONE) ||
+	       (object != QZ_NONE && m->maps.objects[object] == QZ_NONE &&
+		!is_folded(m, m->from->objects[object].scope));
 }
 
 /* Outside of the kernel, on whose behalf that runs. */
@@ -323,13 +319,13 @@ static uint32_t own_code(const struct qz_profile *p, uint32_t node)
 static int import_parts(struct qz_import *m, uint32_t *scope, uint32_t *thread, uint32_t *object,
 			uint32_t *node)
 {
-	bool cut = is_cut(m, *scope);
+	bool cut = is_summed(m, *scope);
 	int64_t leaf;
 	int err;
 
 	if (cut)
 		*object = QZ_NONE;
-	if (m->kept)
+	if (m->for_user)
 		*node = own_code(m->from, *node);
 	err = need(m, *scope, *thread, *object);
 	if (err)
@@ -339,9 +335,9 @@ static int import_parts(struct qz_import *m, uint32_t *scope, uint32_t *thread, 
 	leaf = cut ? qz_import__innermost(m, *node) : qz_import__node(m, *node);
 	if (leaf < 0)
 		return (int)leaf;
-	*scope = m->maps->scopes[*scope];
-	*thread = map_of(m->maps->threads, *thread);
-	*object = map_of(m->maps->objects, *object);
+	*scope = m->maps.scopes[*scope];
+	*thread = map_of(m->maps.threads, *thread);
+	*object = map_of(m->maps.objects, *object);
 	*node = (uint32_t)leaf;
 	return 0;
 }
@@ -364,7 +360,7 @@ static int import_wait(struct qz_import *m, uint32_t i)
 	int64_t cause;
 	int err;
 
-	if (!is_kept(m, w.scope) || is_cut(m, w.scope) ||
+	if (!is_kept(m, w.scope) || is_summed(m, w.scope) ||
 	    (!w.count && !w.blocked_ns && !w.ready_ns))
 		return 0;
 	err = import_parts(m, &w.scope, &w.thread, &w.object, &w.node);
@@ -380,9 +376,9 @@ static int import_waking(struct qz_import *m, uint32_t i)
 	struct qz_waking w = m->from->wakings[i];
 	int err;
 
-	if (!is_kept(m, w.scope) || is_cut(m, w.scope) || (!w.count && !w.woken_ns))
+	if (!is_kept(m, w.scope) || is_summed(m, w.scope) || (!w.count && !w.woken_ns))
 		return 0;
-	if (m->kept && w.thread == QZ_NONE)
+	if (m->for_user && w.thread == QZ_NONE)
 		return 0; /* a stranger's code */
 	err = import_parts(m, &w.scope, &w.thread, &w.object, &w.node);
 	return err ? err : qz_waits__add_waking(m->to, &w);
@@ -393,7 +389,7 @@ static int import_call(struct qz_import *m, uint32_t i)
 	struct qz_call_count c = m->from->calls[i];
 	int64_t caller = QZ_NONE, callee, index;
 
-	if (!is_kept(m, c.scope) || is_cut(m, c.scope) || (m->busy && !c.count))
+	if (!is_kept(m, c.scope) || is_summed(m, c.scope) || (m->busy && !c.count))
 		return 0;
 	callee = qz_import__procedure(m, c.callee);
 	index = need_scope(m, c.scope);
@@ -403,10 +399,10 @@ static int import_call(struct qz_import *m, uint32_t i)
 		caller = qz_import__procedure(m, c.caller);
 	if (caller < 0 || callee < 0)
 		return (int)(caller < 0 ? caller : callee);
-	c.scope = m->maps->scopes[c.scope];
+	c.scope = m->maps.scopes[c.scope];
 	c.caller = (uint32_t)caller;
 	c.callee = (uint32_t)callee;
-	index = qz_import__keep(&m->maps->calls[i], qz_call_counts__intern(m->to, &c));
+	index = qz_import__keep(&m->maps.calls[i], qz_call_counts__intern(m->to, &c));
 	if (index < 0)
 		return (int)index;
 	qz_fields__add(&m->to->calls[index], &c, qz_call_fields);
@@ -419,12 +415,12 @@ static int import_round(struct qz_import *m, uint32_t i)
 	int64_t procedure = 0;
 	int err;
 
-	if (m->kept || is_cut(m, round.scope) || (m->busy && !round.count))
+	if (m->for_user || is_summed(m, round.scope) || (m->busy && !round.count))
 		return 0;
 	err = need_scope(m, round.scope);
 	if (err)
 		return err;
-	round.scope = m->maps->scopes[round.scope];
+	round.scope = m->maps.scopes[round.scope];
 	round.members = calloc(round.n + 1, sizeof(*round.members));
 	if (!round.members)
 		return -ENOMEM;
@@ -493,7 +489,7 @@ static int import_run(struct qz_import *m)
 	return err ? err : qz_ledger__add(&to->ledger, &from->ledger);
 }
 
-int qz_import__entities(struct qz_import *m)
+static int import_all(struct qz_import *m)
 {
 	const struct qz_profile *from = m->from;
 	int err = import_scopes(m);
@@ -516,23 +512,56 @@ bool qz_import__knows_scope(const struct qz_import *m, const struct qz_scope *sc
 	       QZ_NONE;
 }
 
-int qz_import__know(struct qz_import *m)
+static int know(struct qz_hash_table *table, uint32_t hash, uint32_t index)
 {
-	for (uint32_t i = 0; i < m->to->nscopes; i++) {
-		if (qz_hash_table__reserve(&m->scopes))
-			return -ENOMEM;
-		qz_hash_table__insert(&m->scopes, scope_hash(&m->to->scopes[i]), i);
-	}
-	for (uint32_t i = 0; i < m->to->nthreads; i++) {
-		if (qz_hash_table__reserve(&m->threads))
-			return -ENOMEM;
-		qz_hash_table__insert(&m->threads, thread_hash(&m->to->threads[i]), i);
-	}
-	return 0;
+	int err = qz_hash_table__reserve(table);
+
+	if (!err)
+		qz_hash_table__insert(table, hash, index);
+	return err;
+}
+
+int qz_import__begin(struct qz_import *m)
+{
+	int err = qz_maps__new(&m->maps, m->from);
+
+	for (uint32_t i = 0; !err && i < m->to->nscopes; i++)
+		err = know(&m->scopes, scope_hash(&m->to->scopes[i]), i);
+	for (uint32_t i = 0; !err && i < m->to->nthreads; i++)
+		err = know(&m->threads, thread_hash(&m->to->threads[i]), i);
+	return err;
+}
+
+int qz_import__run(struct qz_import *m)
+{
+	int err = m->maps.scopes ? 0 : qz_import__begin(m);
+
+	return err ? err : import_all(m);
 }
 
 void qz_import__end(struct qz_import *m)
 {
 	qz_hash_table__free(&m->scopes);
 	qz_hash_table__free(&m->threads);
+	qz_maps__free(&m->maps);
+}
+
+int qz_import__once(struct qz_import *m)
+{
+	int err = qz_import__run(m);
+
+	qz_import__end(m);
+	return err;
+}
+
+void qz_import__forget_ended(struct qz_import *m, uint64_t before_ns, uint32_t whole)
+{
+	for (uint32_t i = 0; i < m->from->nthreads; i++) {
+		const struct qz_thread *t = &m->from->threads[i];
+		uint32_t scope = m->maps.scopes[t->scope];
+
+		if (t->scope != whole && scope != QZ_NONE && t->ended && !t->merged &&
+		    t->end_ns < before_ns && m->to->scopes[scope].counters.threads_seen)
+			m->to->scopes[scope].counters.threads_seen--;
+	}
 }

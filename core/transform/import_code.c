@@ -27,9 +27,10 @@ int qz_maps__new(struct qz_maps *maps, const struct qz_profile *from)
 		.locations = new_map(from->nlocations),
 		.nodes = new_map(from->nnodes),
 		.causes = new_map(from->ncauses),
+		.cuts = new_map(from->nlocations),
 	};
 	if (!maps->scopes || !maps->threads || !maps->objects || !maps->calls || !maps->mappings ||
-	    !maps->procedures || !maps->locations || !maps->nodes || !maps->causes)
+	    !maps->procedures || !maps->locations || !maps->nodes || !maps->causes || !maps->cuts)
 		return -ENOMEM;
 	maps->nodes[0] = 0;
 	return 0;
@@ -46,6 +47,7 @@ void qz_maps__free(struct qz_maps *maps)
 	free(maps->locations);
 	free(maps->nodes);
 	free(maps->causes);
+	free(maps->cuts);
 	*maps = (struct qz_maps) {0};
 }
 
@@ -60,7 +62,7 @@ int64_t qz_import__keep(uint32_t *entry, int64_t index)
 
 static int64_t import_mapping(struct qz_import *m, uint32_t i)
 {
-	uint32_t *entry = &m->maps->mappings[i];
+	uint32_t *entry = &m->maps.mappings[i];
 
 	if (*entry != QZ_NONE)
 		return *entry;
@@ -69,7 +71,7 @@ static int64_t import_mapping(struct qz_import *m, uint32_t i)
 
 int64_t qz_import__procedure(struct qz_import *m, uint32_t i)
 {
-	uint32_t *entry = &m->maps->procedures[i];
+	uint32_t *entry = &m->maps.procedures[i];
 
 	if (*entry != QZ_NONE)
 		return *entry;
@@ -90,7 +92,7 @@ static int64_t import_location(struct qz_import *m, uint32_t i)
 {
 	const struct qz_location *from = &m->from->locations[i];
 	struct qz_location location = *from;
-	uint32_t *entry = &m->maps->locations[i];
+	uint32_t *entry = &m->maps.locations[i];
 	int64_t index = 0;
 
 	if (*entry != QZ_NONE)
@@ -115,18 +117,18 @@ int64_t qz_import__node(struct qz_import *m, uint32_t leaf)
 	const struct qz_node *nodes = m->from->nodes;
 	int64_t index = 0;
 
-	while (index >= 0 && m->maps->nodes[leaf] == QZ_NONE) {
+	while (index >= 0 && m->maps.nodes[leaf] == QZ_NONE) {
 		uint32_t node = leaf;
 
-		while (m->maps->nodes[nodes[node].parent] == QZ_NONE)
+		while (m->maps.nodes[nodes[node].parent] == QZ_NONE)
 			node = nodes[node].parent;
 		index = import_location(m, nodes[node].location);
 		if (index >= 0)
-			index = qz_profile__intern_node(m->to, m->maps->nodes[nodes[node].parent],
+			index = qz_profile__intern_node(m->to, m->maps.nodes[nodes[node].parent],
 							(uint32_t)index);
-		qz_import__keep(&m->maps->nodes[node], index);
+		qz_import__keep(&m->maps.nodes[node], index);
 	}
-	return index < 0 ? index : m->maps->nodes[leaf];
+	return index < 0 ? index : m->maps.nodes[leaf];
 }
 
 int64_t qz_import__innermost(struct qz_import *m, uint32_t leaf)
@@ -137,10 +139,10 @@ int64_t qz_import__innermost(struct qz_import *m, uint32_t leaf)
 	uint32_t *entry;
 	int64_t index;
 
-	if (!leaf || !m->summary->procedures)
+	if (!leaf || !m->procedures)
 		return 0;
 	from = &m->from->locations[m->from->nodes[leaf].location];
-	entry = &m->cuts[m->from->nodes[leaf].location];
+	entry = &m->maps.cuts[m->from->nodes[leaf].location];
 	if (*entry != QZ_NONE || !from->nlines)
 		return from->nlines ? *entry : 0;
 	index = qz_import__procedure(m, from->lines[0].procedure);
@@ -155,7 +157,7 @@ int64_t qz_import__innermost(struct qz_import *m, uint32_t leaf)
 
 int64_t qz_import__cause(struct qz_import *m, uint32_t i)
 {
-	uint32_t *entry = &m->maps->causes[i];
+	uint32_t *entry = &m->maps.causes[i];
 
 	if (*entry != QZ_NONE)
 		return *entry;

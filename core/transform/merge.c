@@ -7,27 +7,18 @@
 
 /* ---- merging ---- */
 
-static int merge(struct qz_profile *to, const struct qz_profile *from, bool busy)
-{
-	struct qz_maps maps;
-	struct qz_import m = {.to = to, .from = from, .maps = &maps, .busy = busy};
-	int err = qz_maps__new(&maps, from);
-
-	err = err ? err : qz_import__know(&m);
-	err = err ? err : qz_import__entities(&m);
-	qz_import__end(&m);
-	qz_maps__free(&maps);
-	return err;
-}
-
 int qz_merge__profile(struct qz_profile *to, const struct qz_profile *from)
 {
-	return merge(to, from, false);
+	struct qz_import m = {.to = to, .from = from};
+
+	return qz_import__once(&m);
 }
 
 int qz_merge__busy(struct qz_profile *to, const struct qz_profile *from)
 {
-	return merge(to, from, true);
+	struct qz_import m = {.to = to, .from = from, .busy = true};
+
+	return qz_import__once(&m);
 }
 
 /* ---- sizes ---- */

@@ -91,6 +91,50 @@ int64_t qz_hash_table__append(struct qz_hash_table *t, uint32_t hash, void **arr
 	return (*n)++;
 }
 
+/* ---- items that begin with their keys ---- */
+
+/* Keys are short: a call of memcmp() would take longer than the rest of a look-up. */
+static bool are_equal(const char *a, const char *b, size_t n)
+{
+	for (; n >= sizeof(uint32_t); a += sizeof(uint32_t), b += sizeof(uint32_t)) {
+		uint32_t x, y;
+
+		memcpy(&x, a, sizeof(x));
+		memcpy(&y, b, sizeof(y));
+		if (x != y)
+			return false;
+		n -= sizeof(x);
+	}
+	while (n && *a == *b)
+		a++, b++, n--;
+	return !n;
+}
+
+uint32_t qz_hash_table__find_key(const struct qz_hash_table *t, uint32_t hash, const void *array,
+				 size_t size, const void *key, size_t nkey)
+{
+	uint32_t mask = t->size - 1;
+
+	for (uint32_t i = hash & mask; t->size && t->slots[i].entry; i = (i + 1) & mask) {
+		uint32_t index = t->slots[i].entry - 1;
+
+		if (t->slots[i].hash == hash &&
+		    are_equal((const char *)array + index * size, key, nkey))
+			return index;
+	}
+	return UINT32_MAX;
+}
+
+int64_t qz_hash_table__intern(struct qz_hash_table *t, uint32_t hash, void **array, uint32_t *n,
+			      const void *item, size_t size, size_t nkey)
+{
+	uint32_t found = qz_hash_table__find_key(t, hash, *array, size, item, nkey);
+
+	return found != UINT32_MAX ? found : qz_hash_table__append(t, hash, array, n, item, size);
+}
+
+/* ---- taking out ---- */
+
 /* What stands behind the gap moves up, unless the gap is before the place where looking for it begins. */
 void qz_hash_table__remove(struct qz_hash_table *t, uint32_t hash, uint32_t index)
 {

@@ -62,26 +62,11 @@ struct modules *address_cache__modules(const struct address_cache *cache)
 
 /* ---- the table ---- */
 
-static uint32_t hash_address(uint32_t module, uint64_t address)
-{
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, module), address);
-}
-
-static bool same_address(const void *context, uint32_t index, const void *key)
-{
-	const struct address_cache *cache = context;
-	const struct cached_address *wanted = key;
-
-	return cache->items[index].module == wanted->module &&
-	       cache->items[index].address == wanted->address;
-}
-
 static uint32_t find(const struct address_cache *cache, uint32_t module, uint64_t address)
 {
 	struct cached_address key = {.module = module, .address = address};
 
-	return qz_hash_table__find(&cache->table, hash_address(module, address), same_address,
-				   cache, &key);
+	return QZ_FIND(&cache->table, cache->items, &key, module);
 }
 
 /*
@@ -118,8 +103,7 @@ int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t a
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
 		i = cache->n;
-		if (qz_hash_table__append(&cache->table, hash_address(module, address),
-					  (void **)&cache->items, &cache->n, &new, sizeof(new)) < 0)
+		if (QZ_INTERN(&cache->table, &cache->items, &cache->n, &new, module) < 0)
 			return -ENOMEM;
 	} else if (is_final(cache, &cache->items[i])) {
 		return 0;

@@ -19,8 +19,8 @@
 struct address_cache;
 
 struct cached_address {
+	uint64_t address; /* file offset; virtual for JIT code and the kernel */
 	uint32_t module;
-	uint64_t address;  /* file offset; virtual for JIT code and the kernel */
 	uint32_t location; /* in the profile; QZ_NONE before resolve() */
 	bool found;	   /* it has a name */
 	bool later;	   /* it may have one later: the symbolizer could not be asked */

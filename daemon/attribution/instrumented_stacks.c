@@ -50,23 +50,10 @@ void instrumented_stacks__free(struct instrumented_stacks *s)
 
 /* ---- symbols ---- */
 
-static uint32_t hash_item(uint32_t image, uint32_t id)
-{
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, image), id);
-}
-
-static bool same_item(const void *context, uint32_t index, const void *key)
-{
-	const struct instrumented_stacks *s = context;
-	const struct item *wanted = key;
-
-	return s->items[index].image == wanted->image && s->items[index].id == wanted->id;
-}
-
 static struct item *find(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
 	struct item key = {.image = image, .id = id};
-	uint32_t i = qz_hash_table__find(&s->table, hash_item(image, id), same_item, s, &key);
+	uint32_t i = QZ_FIND(&s->table, s->items, &key, id);
 
 	return i == UINT32_MAX ? NULL : &s->items[i];
 }
@@ -75,8 +62,7 @@ static struct item *add(struct instrumented_stacks *s, uint32_t image, uint32_t 
 {
 	const struct item new = {
 		.image = image, .id = id, .module = MODULE_NONE, .location = QZ_NONE};
-	int64_t i = qz_hash_table__append(&s->table, hash_item(image, id), (void **)&s->items,
-					  &s->n, &new, sizeof(new));
+	int64_t i = QZ_INTERN(&s->table, &s->items, &s->n, &new, id);
 
 	return i < 0 ? NULL : &s->items[i];
 }

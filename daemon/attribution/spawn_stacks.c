@@ -113,23 +113,13 @@ static uint64_t sign(const struct creator *creator)
 	return h;
 }
 
-static bool same_known(const void *context, uint32_t index, const void *key)
-{
-	const struct spawn_stacks *spawn = context;
-	const struct known *k = key;
-
-	return spawn->known[index].signature == k->signature &&
-	       spawn->known[index].contents == k->contents;
-}
-
 static struct known *add_known(struct spawn_stacks *spawn, const struct known *key)
 {
 	int64_t i;
 
 	if (spawn->n >= MAX_KNOWN)
 		forget_known(spawn);
-	i = qz_hash_table__append(&spawn->table, key->signature, (void **)&spawn->known, &spawn->n,
-				  key, sizeof(*key));
+	i = QZ_INTERN(&spawn->table, &spawn->known, &spawn->n, key, signature);
 	return i < 0 ? NULL : &spawn->known[i];
 }
 
@@ -309,7 +299,7 @@ static uint32_t mark(struct spawn_stacks *spawn, uint32_t node, enum qz_procedur
 static struct known *know_copy(struct spawn_stacks *spawn, const struct creator *creator)
 {
 	struct known key = {.contents = creator->contents, .signature = sign(creator)}, *k;
-	uint32_t index = qz_hash_table__find(&spawn->table, key.signature, same_known, spawn, &key);
+	uint32_t index = QZ_FIND(&spawn->table, spawn->known, &key, signature);
 
 	if (index != UINT32_MAX)
 		return &spawn->known[index];

@@ -39,22 +39,11 @@ void threads__free(struct threads *t)
 	free(t);
 }
 
-static bool same_serial(const void *context, uint32_t index, const void *key)
-{
-	const struct threads *t = context;
-
-	return t->items[index].serial == *(const uint32_t *)key;
-}
-
 struct thread *threads__get(struct threads *t, uint32_t serial)
 {
 	const struct thread new = {.serial = serial, .row = QZ_NONE, .outermost = QZ_NONE};
-	uint32_t hash = qz_hash_table__hash_number(1, serial);
-	int64_t i = qz_hash_table__find(&t->by_serial, hash, same_serial, t, &serial);
+	int64_t i = QZ_INTERN(&t->by_serial, &t->items, &t->n, &new, serial);
 
-	if (i == UINT32_MAX)
-		i = qz_hash_table__append(&t->by_serial, hash, (void **)&t->items, &t->n, &new,
-					  sizeof(new));
 	return i < 0 ? NULL : &t->items[i];
 }
 
@@ -284,8 +273,7 @@ static void forget(struct threads *t)
 		if (is_over(t, &t->items[i]))
 			continue;
 		t->items[kept] = t->items[i];
-		qz_hash_table__insert(&t->by_serial,
-				      qz_hash_table__hash_number(1, t->items[kept].serial), kept);
+		qz_hash_table__insert(&t->by_serial, QZ_HASH(&t->items[kept], serial), kept);
 		kept++;
 	}
 	t->n = qz_array__shrink((void **)&t->items, t->n, kept, sizeof(*t->items));

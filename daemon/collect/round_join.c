@@ -32,8 +32,8 @@ struct group {
 
 /* Threads of a scope that ran at the same time. */
 struct set {
+	uint64_t threads; /* a hash */
 	uint32_t scope;
-	uint64_t threads;   /* a hash */
 	uint64_t owed;	    /* impossible rounds for which none was moved yet */
 	uint32_t candidate; /* group, see there */
 };
@@ -77,38 +77,19 @@ const struct round_figures *round_join__figures(const struct round_join *j)
 
 /* ---- groups ---- */
 
-static bool same_set(const void *context, uint32_t index, const void *key)
-{
-	const struct set *a = &((const struct round_join *)context)->sets[index], *b = key;
-
-	return a->scope == b->scope && a->threads == b->threads;
-}
-
 static uint32_t set_of(struct round_join *j, uint32_t scope, uint64_t threads)
 {
 	struct set new = {.scope = scope, .threads = threads, .candidate = NONE};
-	uint32_t hash = qz_hash_table__hash_number(scope, threads);
-	int64_t i = qz_hash_table__find(&j->by_threads, hash, same_set, j, &new);
+	int64_t i = QZ_INTERN(&j->by_threads, &j->sets, &j->nsets, &new, scope);
 
-	if (i == NONE)
-		i = qz_hash_table__append(&j->by_threads, hash, (void **)&j->sets, &j->nsets, &new,
-					  sizeof(new));
 	return i < 0 ? NONE : (uint32_t)i;
-}
-
-static bool same_scope(const void *context, uint32_t index, const void *key)
-{
-	return ((const struct round_join *)context)->scopes[index].scope == *(const uint32_t *)key;
 }
 
 static struct scope *scope_of(struct round_join *j, uint32_t scope)
 {
-	uint32_t hash = qz_hash_table__hash_number(1, scope);
-	int64_t i = qz_hash_table__find(&j->by_scope, hash, same_scope, j, &scope);
+	const struct scope new = {scope, NONE};
+	int64_t i = QZ_INTERN(&j->by_scope, &j->scopes, &j->nscopes, &new, scope);
 
-	if (i == NONE)
-		i = qz_hash_table__append(&j->by_scope, hash, (void **)&j->scopes, &j->nscopes,
-					  &(struct scope) {scope, NONE}, sizeof(*j->scopes));
 	return i < 0 ? NULL : &j->scopes[i];
 }
 

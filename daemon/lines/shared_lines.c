@@ -46,19 +46,6 @@ void shared_lines__free(struct shared_lines *l)
 
 /* ---- the table ---- */
 
-static uint32_t hash_of(uint32_t image, uint64_t address)
-{
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, image), address);
-}
-
-static bool is_line(const void *context, uint32_t index, const void *key)
-{
-	const struct shared_line *line = &((const struct shared_lines *)context)->lines[index];
-	const struct shared_line *wanted = key;
-
-	return line->image == wanted->image && line->address == wanted->address;
-}
-
 static uint16_t *bound_of(struct shared_lines *l, uint32_t image)
 {
 	return &l->of_image[image & (IMAGES - 1)];
@@ -80,7 +67,7 @@ void shared_lines__begin(struct shared_lines *l)
 			continue;
 		line.samples = 0;
 		l->lines[kept] = line;
-		qz_hash_table__insert(&l->table, hash_of(line.image, line.address), kept++);
+		qz_hash_table__insert(&l->table, QZ_HASH(&line, image), kept++);
 		++*bound_of(l, line.image);
 	}
 	l->n = kept;
@@ -89,15 +76,13 @@ void shared_lines__begin(struct shared_lines *l)
 static uint32_t find(struct shared_lines *l, uint32_t image, uint64_t address)
 {
 	struct shared_line new = {.image = image, .address = address, .object = LINE_NONE};
-	uint32_t hash = hash_of(image, address);
-	uint32_t i = qz_hash_table__find(&l->table, hash, is_line, l, &new);
+	uint32_t i = QZ_FIND(&l->table, l->lines, &new, image);
 
 	if (i != UINT32_MAX)
 		return i;
 	i = l->n;
 	if (l->n >= MOST || *bound_of(l, image) >= MOST_OF_IMAGE ||
-	    qz_hash_table__append(&l->table, hash, (void **)&l->lines, &l->n, &new, sizeof(new)) <
-		    0)
+	    QZ_INTERN(&l->table, &l->lines, &l->n, &new, image) < 0)
 		return LINE_NONE;
 	++*bound_of(l, image);
 	return i;

@@ -52,54 +52,24 @@ void live_groups__free(struct live_groups *g)
 
 /* ---- control groups ---- */
 
-static bool is_unit(const void *context, uint32_t i, const void *key)
-{
-	const struct live_groups *g = context;
-
-	return g->units[i].number == *(const uint64_t *)key;
-}
-
 void live_groups__know(struct live_groups *g, uint64_t unit, uint32_t image)
 {
 	const struct unit new = {unit, image};
-	uint32_t hash = qz_hash_table__hash_number(1, unit);
-	int64_t i;
+	int64_t i = unit ? QZ_INTERN(&g->by_unit, &g->units, &g->nunits, &new, number) : -1;
 
-	if (!unit)
-		return;
-	i = qz_hash_table__find(&g->by_unit, hash, is_unit, g, &unit);
-	if (i == UINT32_MAX)
-		i = qz_hash_table__append(&g->by_unit, hash, (void **)&g->units, &g->nunits, &new,
-					  sizeof(new));
 	if (i >= 0)
 		g->units[i].image = image;
 }
 
 static uint32_t image_in(const struct live_groups *g, uint64_t unit)
 {
-	uint32_t i = qz_hash_table__find(&g->by_unit, qz_hash_table__hash_number(1, unit), is_unit,
-					 g, &unit);
+	const struct unit key = {unit};
+	uint32_t i = QZ_FIND(&g->by_unit, g->units, &key, number);
 
 	return i == UINT32_MAX ? 0u : g->units[i].image;
 }
 
 /* ---- groups ---- */
-
-static uint32_t hash_of(const struct qz_group_key *key)
-{
-	uint64_t name[2];
-
-	memcpy(name, key->comm, sizeof(name));
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, key->cgroup),
-					  name[0] ^ name[1] * 3);
-}
-
-static bool is_group(const void *context, uint32_t i, const void *key)
-{
-	const struct live_groups *g = context;
-
-	return !memcmp(&g->groups[i].key, key, sizeof(struct qz_group_key));
-}
 
 static int begin(struct live_groups *g, struct group *group)
 {
@@ -122,14 +92,10 @@ static int begin(struct live_groups *g, struct group *group)
 static struct group *find(struct live_groups *g, const struct qz_group_key *key)
 {
 	const struct group new = {.key = *key, .scope = QZ_NO_SCOPE};
-	uint32_t hash = hash_of(key);
-	int64_t i = qz_hash_table__find(&g->by_key, hash, is_group, g, key);
+	int64_t i = QZ_INTERN(&g->by_key, &g->groups, &g->ngroups, &new, key);
 	struct group *group;
 	int err = 0;
 
-	if (i == UINT32_MAX)
-		i = qz_hash_table__append(&g->by_key, hash, (void **)&g->groups, &g->ngroups, &new,
-					  sizeof(new));
 	if (i < 0) {
 		errno = ENOMEM;
 		return NULL;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/search_path.h"
 #include "daemon/session/command.h"
 #include "daemon/privsep/procfs.h"
 #include "daemon/util/limits.h"
@@ -123,21 +124,7 @@ int command__prepare(struct command *c, char *const argv[], const char *preload,
 
 int command__open(char *const argv[], char *path)
 {
-	const char *list = getenv("PATH") ?: "/bin:/usr/bin", *name = argv[0];
-
-	if (strchr(name, '/')) {
-		snprintf(path, PATH_MAX, "%s", name);
-		return open(path, O_PATH | O_CLOEXEC);
-	}
-	while (*list) {
-		size_t n = strcspn(list, ":");
-
-		snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, list, n ? "/" : "", name);
-		if (!access(path, X_OK))
-			return open(path, O_PATH | O_CLOEXEC);
-		list += n + (list[n] == ':');
-	}
-	return -1;
+	return qz_search_path__find(argv[0], path) ? open(path, O_PATH | O_CLOEXEC) : -1;
 }
 
 int command__start(struct command *c)

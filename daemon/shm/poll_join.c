@@ -45,23 +45,11 @@ void poll_join__free(struct poll_join *j)
 
 /* ---- collecting ---- */
 
-static bool same_leaf(const void *context, uint32_t index, const void *key)
-{
-	const struct poll_join *j = context;
-
-	return j->leaves[index].node == *(const uint32_t *)key;
-}
-
 int poll_join__leaf(struct poll_join *j, uint32_t node, uint32_t stack)
 {
 	const struct leaf new = {.node = node, .stack = stack};
-	uint32_t hash = qz_hash_table__hash_number(1, node);
-	int64_t index;
+	int64_t index = QZ_INTERN(&j->by_leaf, &j->leaves, &j->nleaves, &new, node);
 
-	if (qz_hash_table__find(&j->by_leaf, hash, same_leaf, j, &node) != UINT32_MAX)
-		return 0;
-	index = qz_hash_table__append(&j->by_leaf, hash, (void **)&j->leaves, &j->nleaves, &new,
-				      sizeof(new));
 	return index < 0 ? (int)index : 0;
 }
 
@@ -157,9 +145,8 @@ static int set_aside(struct poll_join *j, const struct joining *g)
 		j->leaves[i].count = 0;
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		struct qz_sample *s = &p->samples[i];
-		uint32_t leaf = qz_hash_table__find(&j->by_leaf,
-						    qz_hash_table__hash_number(1, s->node),
-						    same_leaf, j, &s->node);
+		const struct leaf key = {.node = s->node};
+		uint32_t leaf = QZ_FIND(&j->by_leaf, j->leaves, &key, node);
 
 		j->kernel[i] = s->count;
 		if (!is_polled(j, g, s)) {

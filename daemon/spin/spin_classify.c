@@ -60,25 +60,11 @@ void spin_classify__free(struct spin_classify *s)
 
 /* ---- the table ---- */
 
-static uint32_t hash_address(uint32_t module, uint64_t address)
-{
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, module), address);
-}
-
-static bool same_address(const void *context, uint32_t index, const void *key)
-{
-	const struct spin_classify *s = context;
-	const struct code_class *wanted = key;
-
-	return s->items[index].module == wanted->module &&
-	       s->items[index].address == wanted->address;
-}
-
 static uint32_t find(const struct spin_classify *s, uint32_t module, uint64_t address)
 {
 	struct code_class key = {.module = module, .address = address};
 
-	return qz_hash_table__find(&s->table, hash_address(module, address), same_address, s, &key);
+	return QZ_FIND(&s->table, s->items, &key, module);
 }
 
 int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t address)
@@ -92,8 +78,7 @@ int spin_classify__want(struct spin_classify *s, uint32_t module, uint64_t addre
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
 		i = s->n;
-		if (qz_hash_table__append(&s->table, hash_address(module, address),
-					  (void **)&s->items, &s->n, &new, sizeof(new)) < 0)
+		if (QZ_INTERN(&s->table, &s->items, &s->n, &new, module) < 0)
 			return -ENOMEM;
 	}
 	s->items[i].later = false;

@@ -18,10 +18,10 @@ struct spin_classify;
 
 /* What is known of an address. */
 struct code_class {
+	uint64_t address; /* in the unit of struct cached_address */
 	uint32_t module;
 	bool later;	       /* nothing yet: the symbolizer could not be asked */
 	bool below;	       /* what is called from there waits as well */
-	uint64_t address;      /* in the unit of struct cached_address */
 	struct spin_code code; /* likewise; of class NONE where it does not wait */
 };
 

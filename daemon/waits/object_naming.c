@@ -19,8 +19,8 @@
 
 /* Where a module lies in memory, seen from its code: most words are in none, and need no question. */
 struct extent {
-	uint32_t module;
 	uint64_t code; /* file offset */
+	uint32_t module;
 	int64_t low, high;
 };
 
@@ -145,33 +145,13 @@ static struct caller find_caller(const struct qz_profile *p, uint32_t node)
 
 /* ---- variables ---- */
 
-static uint32_t hash_extent(uint32_t module, uint64_t code)
-{
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, module), code);
-}
-
-static bool same_extent(const void *context, uint32_t index, const void *key)
-{
-	const struct object_naming_context *c = context;
-	const struct extent *wanted = key;
-
-	return c->extents[index].module == wanted->module && c->extents[index].code == wanted->code;
-}
-
 static const struct extent *find_extent(const struct object_naming_context *c, uint32_t module,
 					uint64_t code)
 {
-	struct extent key = {module, code};
-	uint32_t i =
-		qz_hash_table__find(&c->table, hash_extent(module, code), same_extent, c, &key);
+	const struct extent key = {code, module, 0, 0};
+	uint32_t i = QZ_FIND(&c->table, c->extents, &key, module);
 
 	return i == UINT32_MAX ? NULL : &c->extents[i];
-}
-
-static void keep_extent(struct object_naming_context *c, const struct extent *extent)
-{
-	qz_hash_table__append(&c->table, hash_extent(extent->module, extent->code),
-			      (void **)&c->extents, &c->nextents, extent, sizeof(*extent));
 }
 
 /* Asks what variable of the module whose code is mapped there has the word. "": none */
@@ -180,7 +160,7 @@ static const char *ask_module(struct object_naming_context *c, const struct regi
 {
 	const struct module *m = modules__get(c->modules, r->module);
 	const struct extent *known = find_extent(c, r->module, r->offset);
-	struct extent extent = {r->module, r->offset, 0, 0};
+	struct extent extent = {r->offset, r->module, 0, 0};
 	int64_t distance = (int64_t)(word - r->start);
 	struct symbolizer_variable variable;
 	int symbols, err;
@@ -200,7 +180,7 @@ static const char *ask_module(struct object_naming_context *c, const struct regi
 	extent.low = variable.low;
 	extent.high = variable.high;
 	if (!known)
-		keep_extent(c, &extent);
+		QZ_INTERN(&c->table, &c->extents, &c->nextents, &extent, module);
 	return variable.name;
 }
 

@@ -162,22 +162,12 @@ static uint32_t take_out_new(struct wait_stacks *s, bool *complete)
 
 /* ---- freeing ---- */
 
-static bool same_image(const void *context, uint32_t index, const void *key)
-{
-	const struct wait_stacks *s = context;
-
-	return s->owners[index].image == *(const uint32_t *)key;
-}
-
 /* NULL without memory. */
 static struct owner *get_owner(struct wait_stacks *s, uint32_t image)
 {
-	uint32_t hash = qz_hash_table__hash_number(1, image);
-	int64_t i = qz_hash_table__find(&s->by_image, hash, same_image, s, &image);
+	const struct owner new = {.image = image};
+	int64_t i = QZ_INTERN(&s->by_image, &s->owners, &s->nowners, &new, image);
 
-	if (i == UINT32_MAX)
-		i = qz_hash_table__append(&s->by_image, hash, (void **)&s->owners, &s->nowners,
-					  &(struct owner) {.image = image}, sizeof(*s->owners));
 	return i < 0 ? NULL : &s->owners[i];
 }
 
@@ -239,8 +229,7 @@ static void forget_owners(struct wait_stacks *s, const bool *marked)
 		if (!image || marked[image->scope])
 			continue;
 		s->owners[kept] = s->owners[i];
-		qz_hash_table__insert(&s->by_image,
-				      qz_hash_table__hash_number(1, s->owners[kept].image), kept);
+		qz_hash_table__insert(&s->by_image, QZ_HASH(&s->owners[kept], image), kept);
 		kept++;
 	}
 	s->nowners = qz_array__shrink((void **)&s->owners, s->nowners, kept, sizeof(*s->owners));

@@ -38,7 +38,7 @@ sort "$tmp/packed" | diff "$tmp/installed" - >"$tmp/difference" ||
 for package in $(sed -n 's/^Package: //p' debian/control); do
 	[ -e "debian/$package.install" ] || wrong "debian/control: $package has no files"
 done
-for doc in README.md doc/*.md; do
+for doc in README.md NEWS.md SECURITY.md doc/*.md; do
 	cmp -s "$doc" "$tmp/root/usr/share/doc/quartz/$doc" || wrong "$doc is not installed"
 done
 for program in usr/sbin/quartzd usr/libexec/quartz/quartz-symbolizer; do

@@ -139,7 +139,7 @@ if [ $# -eq 0 ]; then
 	cases=("$here"/cases/*)
 	# the longest ones first, since they run side by side
 	scripts=(page.sh knobs.sh exporter.sh prometheus.sh export.sh top.sh man-options.sh packages.sh completion.sh
-		old-profiles.sh pprof-reader.sh fleet.sh)
+		old-profiles.sh pprof-reader.sh fleet.sh dist.sh)
 fi
 $record || echo "plan $((1 + ${#cases[@]} + ${#scripts[@]}))"
 check_profiles

@@ -357,7 +357,6 @@ static void describe_costs(struct fixture *f)
 	f->p->halvings = 2;
 	f->p->ceiling_ppm = 12500;
 	f->p->costs = (struct qz_costs) {.accounting_ns = 123,
-					 .lifecycle_ns = 77,
 					 .sampling_ns = 4567,
 					 .walking_ns = 89,
 					 .daemon_ns = 10111,

@@ -32,7 +32,7 @@
 	X(overhead_governor)                                                                       \
 	X(instrumentation_cost)                                                                    \
 	X(polled)                                                                                  \
-	X(diff)                                                                                    \
+	X(delta)                                                                                   \
 	X(process_table)                                                                           \
 	X(costs)                                                                                   \
 	X(advise)                                                                                  \
@@ -48,7 +48,7 @@
 	X(call_graph)                                                                              \
 	X(code_times)                                                                              \
 	X(folding)                                                                                 \
-	X(page)                                                                                    \
+	X(html)                                                                                    \
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
 	X(scale)                                                                                   \
@@ -110,6 +110,8 @@
 	X(replay)                                                                                  \
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
+	X(preorder)                                                                                \
+	X(search_path)                                                                             \
 	X(schedules)                                                                               \
 	X(what_if)                                                                                 \
 	X(python_layout)                                                                           \

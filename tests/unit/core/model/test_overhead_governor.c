@@ -45,7 +45,6 @@ static int look(struct machine *m, int times, uint64_t step)
 							&m->costs);
 		m->now += step;
 		m->idle_ns += (uint64_t)(m->idle * (double)(PROCESSORS * step));
-		m->costs.lifecycle_ns += (uint64_t)(m->fixed * processors_ns);
 		m->costs.accounting_ns += (uint64_t)(m->fixed * processors_ns);
 		m->costs.accounting_ns +=
 			(uint64_t)(ldexp(m->records, -(int)m->g.time_halvings) * processors_ns / 2);

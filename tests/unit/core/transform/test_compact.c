@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/transform/diff.h"
+#include "core/transform/delta.h"
 #include "core/estimate/estimate.h"
 #include "core/report/process_table.h"
 #include "core/report/report.h"
@@ -163,7 +163,7 @@ START_TEST(differences_are_what_came_between)
 	ck_assert_uint_eq(folded(s)->cpu_ns, 4 * SECOND);
 	ck_assert_uint_eq(folded(s)->level_ns[1], 4 * SECOND);
 	ck_assert_uint_eq(folded(s)->counters.threads_seen, 0);
-	ck_assert_int_eq(qz_diff__profiles(s, before), 0);
+	ck_assert_int_eq(qz_delta__since(s, before), 0);
 	ck_assert_uint_eq(folded(s)->cpu_ns, 0);
 	ck_assert_uint_eq(folded(s)->level_ns[1], 0);
 	t = table(s);

@@ -62,12 +62,46 @@ START_TEST(removing)
 }
 END_TEST
 
+struct item {
+	uint64_t place;
+	uint32_t kind;
+	uint16_t rest; /* the last of the key, which is no multiple of a word */
+	uint64_t count;
+};
+
+/* Each key has one item, the first that came, and keys that differ in any member have different ones. */
+START_TEST(interns_by_the_first_members)
+{
+	struct qz_hash_table t = {0};
+	struct item *items = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t turn = 0; turn < 2; turn++)
+		for (uint32_t i = 0; i < KEYS; i++) {
+			const struct item new = {.place = i / 100,
+						 .kind = i / 10 % 10,
+						 .rest = (uint16_t)(i % 10),
+						 .count = turn};
+
+			ck_assert_uint_eq(QZ_FIND(&t, items, &new, rest), turn ? i : UINT32_MAX);
+			ck_assert_int_eq(QZ_INTERN(&t, &items, &n, &new, rest), i);
+			ck_assert_uint_eq(items[i].count, 0);
+		}
+	ck_assert_uint_eq(n, KEYS);
+	qz_hash_table__remove(&t, QZ_HASH(&items[7], rest), 7);
+	ck_assert_uint_eq(QZ_FIND(&t, items, &items[7], rest), UINT32_MAX);
+	free(items);
+	qz_hash_table__free(&t);
+}
+END_TEST
+
 Suite *suite_hash_table(void)
 {
 	Suite *s = suite_create("hash_table");
 	TCase *tc = tcase_create("hash_table");
 
 	tcase_add_test(tc, removing);
+	tcase_add_test(tc, interns_by_the_first_members);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# dist.sh: `make dist` has all files that git knows, and the tree that is in it gives the same bytes again, knows how to make
+# all programs and, unless QUICK is set, makes them. O names the build directory.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset MAKEFLAGS MAKELEVEL
+
+# step COMMAND...: silent, unless it fails.
+step()
+{
+	"$@" >"$tmp/log" 2>&1 && return
+	echo "dist.sh: $* failed:"
+	tail -n 20 "$tmp/log"
+	exit 1
+}
+
+step make O="$tmp/first" dist
+tar -xz -f "$tmp/first"/quartz-*.tar.gz -C "$tmp" || exit 1
+tree=$(echo "$tmp"/quartz-*)
+if git rev-parse --git-dir >"$tmp/log" 2>&1; then
+	git ls-files | LC_ALL=C sort >"$tmp/known"
+	(cd "$tree" && find . ! -type d -printf '%P\n') | LC_ALL=C sort | diff "$tmp/known" - || exit 1
+fi
+step make -C "$tree" O="$tmp/second" dist
+step cmp "$tmp/first"/quartz-*.tar.gz "$tmp/second"/quartz-*.tar.gz
+step make -C "$tree" O="$tmp/third" -n all tests
+[ -n "${QUICK-}" ] || step make -C "$tree" -j "$(nproc)" O="$tmp/third" ${CC:+CC="$CC"} all
+exit 0
