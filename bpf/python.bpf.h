@@ -129,7 +129,9 @@ __noinline int python__text(struct unwinding *u, struct qz_python_text *text, u6
 	start = object + (ascii ? l->text_ascii : l->text_other);
 	if (end)
 		start += head[0] * width - size;
-	if (width && !bpf_probe_read_user(text->bytes, size, (void *)start))
+	barrier_var(size); /* Linux 6.1 forgets the bound of what was copied to another register */
+	if (width && size <= QZ_PYTHON_TEXT &&
+	    !bpf_probe_read_user(text->bytes, size, (void *)start))
 		text->size = size;
 	return 0;
 }
