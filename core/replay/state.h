@@ -47,7 +47,7 @@ struct replay_waker {
 struct replay_stay {
 	uint32_t site, place;
 	uint32_t telling; /* see struct replay_place; 0: its place is known for certain */
-	uint32_t object; /* that it waits for */
+	uint32_t object;  /* that it waits for */
 	uint16_t cause;
 	bool queued; /* it stands in the queue of that */
 	uint64_t began;

@@ -88,7 +88,7 @@ static u32 first_slot(u64 hash)
 	return hash >> 32;
 }
 
-#define barrier_var(v) ((void)(v)) /* for the verifier */
+#define barrier_var(v) ((void)(v))		      /* for the verifier */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #define unwind__is_return_address python_walk__is_return_address

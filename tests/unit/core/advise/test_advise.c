@@ -420,8 +420,10 @@ START_TEST(others_come_first_where_they_cost_most)
 	ck_assert_ptr_nonnull(find(x.a, "serial"));
 	ck_assert(qz_verdict__is_starved(x.a));
 	text = qz_verdict__text(x.a);
-	ck_assert_str_eq(text, "SHORT OF CPUS: it kept 0.3 of 2 CPUs busy on average, only one for 30% of the time, none "
-			       "for 70%. Other programs had 0.7 more that its threads were ready for");
+	ck_assert_str_eq(text,
+			 "SHORT OF CPUS: it kept 0.3 of 2 CPUs busy on average, only one for 30% "
+			 "of the time, none "
+			 "for 70%. Other programs had 0.7 more that its threads were ready for");
 	free(text);
 	/* what gains more without them, too, is said before them */
 	x.a->findings[0].gain_low_ns = 700 * MS;
