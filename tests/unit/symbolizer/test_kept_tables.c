@@ -288,8 +288,9 @@ START_TEST(are_of_what_the_image_is)
 	rewrite(path, &images[0], images[0].n / 2);
 	compare_now(path);
 	writer = fork();
-	for (int i = 0; !writer; i++)
-		rewrite(path, &images[i % 2], images[i % 2].n);
+	if (!writer)
+		for (int i = 0;; i++)
+			rewrite(path, &images[i % 2], images[i % 2].n);
 	for (int i = 0; i < 20; i++) {
 		struct run run = begin(true);
 		struct rows r = ask(&run, open(path, O_RDONLY | O_CLOEXEC), 0, 0);
