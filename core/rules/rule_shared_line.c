@@ -30,6 +30,7 @@ struct line {
 struct lines {
 	struct line *of; /* objects */
 	bool *shares;	 /* procedures: its code is where a line was waited for */
+	int64_t *worked; /* procedures: samples of its code, less those that spun */
 	struct line sum;
 	double low_ns;	 /* of sum.norm_ns, would be saved for sure */
 	double alone_ns; /* at words that several use, while no other of them ran, in the same code */
@@ -42,6 +43,24 @@ static uint32_t leaf(const struct qz_profile *p, uint32_t node)
 	struct qz_frames frames = {.profile = p, .node = node};
 
 	return qz_frames__next(&frames);
+}
+
+/*
+ * What stands behind an access may be the beginning of a loop that waits. Of code that waits more than it works, samples at lines are
+ * taken for such.
+ */
+static void find_work(const struct qz_report *r, struct lines *l)
+{
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		uint32_t code = s->scope == r->scope ? leaf(p, s->node) : QZ_NONE;
+		int64_t weight = (int64_t)qz_sample__weight(s);
+
+		if (code != QZ_NONE)
+			l->worked[code] += s->spinning ? -weight : weight;
+	}
 }
 
 static int add_up(const struct qz_report *r, struct lines *l)
@@ -62,9 +81,10 @@ static int add_up(const struct qz_report *r, struct lines *l)
 		line = &l->of[s->object];
 		line->all += qz_sample__weight(s);
 		stack = qz_cost_walk__at(&walk, s->node);
-		if (qz_cost_walk__of(&walk, &stack, s) != QZ_COST_LINES)
-			continue;
 		code = leaf(p, s->node);
+		if (qz_cost_walk__of(&walk, &stack, s) != QZ_COST_LINES ||
+		    (code != QZ_NONE && l->worked[code] < 0))
+			continue;
 		if (code != QZ_NONE)
 			l->shares[code] = true;
 		line->norm_ns += s->norm_ns;
@@ -203,15 +223,20 @@ static int report_it(const struct qz_report *r, const struct lines *l, struct qz
 int qz_rule__shared_line(const struct qz_report *r, struct qz_advice *a)
 {
 	struct lines l = {.of = calloc((size_t)r->profile->nobjects + 1, sizeof(*l.of)),
-			  .shares = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.shares))};
-	int err = l.of && l.shares ? add_up(r, &l) : -ENOMEM;
+			  .shares = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.shares)),
+			  .worked = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.worked))};
+	int err = l.of && l.shares && l.worked ? 0 : -ENOMEM;
 
+	if (!err)
+		find_work(r, &l);
+	err = err ?: add_up(r, &l);
 	if (!err) {
 		add_lines(r, &l);
 		if (l.sum.count >= LEAST_SAMPLES &&
 		    (double)l.sum.norm_ns >= LEAST_SHARE * (double)r->busy_ns)
 			err = report_it(r, &l, a);
 	}
+	free(l.worked);
 	free(l.shares);
 	free(l.of);
 	return err;

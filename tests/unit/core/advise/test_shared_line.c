@@ -135,6 +135,27 @@ START_TEST(a_little_is_no_finding)
 }
 END_TEST
 
+/* The access stands before a loop that waits, and that begins where its samples are. */
+START_TEST(code_that_waits_has_no_shared_line)
+{
+	for (int i = 0; i < 2; i++) {
+		struct qz_object *line;
+		struct fixture f = pair(500, "main barrier", &line);
+		struct qz_sample spun = {
+			.level = 2, .busy = 1, .spinning = true, .object = QZ_NONE};
+		struct advised x;
+
+		spun.count = i ? 510 : 490;
+		spun.node = fixture__stack(&f, "main barrier");
+		ck_assert_int_eq(qz_profile__add_samples(f.p, &spun), 0);
+		line->line_same = 500;
+		x = advise(&f);
+		ck_assert_int_eq(x.found == NULL, i);
+		done(&x);
+	}
+}
+END_TEST
+
 /* What locks are made of is no line of the program's. */
 START_TEST(locks_are_left_to_others)
 {
@@ -180,6 +201,7 @@ Suite *suite_shared_line(void)
 	tcase_add_test(c, time_alone_bounds_the_gain);
 	tcase_add_test(c, what_is_no_dearer_together_saves_nothing_for_sure);
 	tcase_add_test(c, a_little_is_no_finding);
+	tcase_add_test(c, code_that_waits_has_no_shared_line);
 	tcase_add_test(c, locks_are_left_to_others);
 	tcase_add_test(c, lines_are_a_class);
 	suite_add_tcase(s, c);
