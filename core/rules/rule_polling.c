@@ -119,12 +119,16 @@ static int report_it(const struct polling *s, uint64_t idle_ns, struct qz_advice
 	const char *name = r->profile->procedures[procedure].name;
 	struct qz_finding f = qz_finding__about("polling", r, QZ_SUBJECT_CAUSE, s->cause);
 	char shown[QZ_SHORT_NAME];
+	struct qz_usage u;
+	bool much;
 
+	qz_usage__find(r, &u);
+	much = idle_ns > u.alone_ns; /* else most of what ran alone did so for another reason */
 	qz_finding__shorten(shown, name);
 	f.word = "POLLING";
 	f.gain_low_ns = idle_ns / 2; /* what comes at any time waits for half of a sleep */
-	f.gain_high_ns = qz_usage__gain_of_idle(r, idle_ns);
-	f.lost = QZ_LOST_IDLE | QZ_LOST_SERIAL;
+	f.gain_high_ns = much ? qz_usage__gain_of_idle(r, idle_ns) : idle_ns;
+	f.lost = QZ_LOST_IDLE | (much ? QZ_LOST_SERIAL : 0);
 	qz_finding__say(&f, &f.what,
 			"%s sleeps again and again, %.3g ms each time, and %.0f%% of the time "
 			"nothing else runs.",

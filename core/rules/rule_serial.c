@@ -137,8 +137,8 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 	qz_finding__shorten(code, procedures[alone.code].name);
 	qz_finding__say(&f, &f.what, "%s works alone %.0f%% of the time: one thread, while %s.",
 			f.shown, qz_finding__percent(r, alone.ns),
-			alone.usage.taken_ns > alone.ns / 10 ? "no other one could run"
-							     : "the other CPUs have nothing to do");
+			alone.usage.taken_ns > alone.ns / 2 ? "no other one could run"
+							    : "the other CPUs have nothing to do");
 	qz_finding__prove(&f, "report", f.subject.name,
 			  "no second thread could run %.0f%% of the time",
 			  qz_finding__percent(r, alone.usage.alone_ns));

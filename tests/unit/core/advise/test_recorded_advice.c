@@ -156,6 +156,25 @@ START_TEST(a_lock_that_parks_is_one)
 }
 END_TEST
 
+/* It sleeps for less than it works alone: neither is the reason for the other. */
+START_TEST(short_sleeps_hide_no_serial_phase)
+{
+	struct qz_profile *p = read_recorded("indexer");
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = qz_advise__new(r);
+	const struct qz_finding *serial = find(a, "serial");
+
+	ck_assert_str_eq(a->findings[0].rule, "contention");
+	ck_assert_ptr_nonnull(serial);
+	ck_assert_str_eq(serial->subject.name, "parse_input");
+	ck_assert_ptr_nonnull(find(a, "polling"));
+	check_verdict(a);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
 /* Ruby's threads sleep likewise, and its lock has no name. */
 START_TEST(the_lock_of_ruby_is_its_own)
 {
@@ -203,6 +222,7 @@ Suite *suite_recorded_advice(void)
 	tcase_add_test(tc, machines_have_no_findings);
 	tcase_add_test(tc, a_lock_that_parks_is_one);
 	tcase_add_test(tc, the_lock_of_ruby_is_its_own);
+	tcase_add_test(tc, short_sleeps_hide_no_serial_phase);
 	tcase_add_loop_test(tc, a_limit_is_told_from_what_others_had, 0, 2);
 	suite_add_tcase(s, tc);
 	return s;
