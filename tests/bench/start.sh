@@ -95,7 +95,7 @@ all()
 }
 
 # Within what is recorded, as alone.
-timed='t=${EPOCHREALTIME/./}; bash -c "$1"; s=$?; echo $((${EPOCHREALTIME/./} - t)) >"$T/own"; exit $s'
+timed='cd "$T" && t=${EPOCHREALTIME/./}; bash -c "$1"; s=$?; echo $((${EPOCHREALTIME/./} - t)) >"$T/own"; exit $s'
 
 # recorded LABEL WORK: adds to the files of the label.
 recorded()
