@@ -17,6 +17,7 @@
 
 #include "core/util/save_file.h"
 #include "daemon/kernel/types_extract.h"
+#include "daemon/util/own_files.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 #define NOTES	   "/sys/kernel/notes"
@@ -84,18 +85,6 @@ static void name_file(const struct types_key *key, char name[32])
 	snprintf(name, 32, "types-%08x", (uint32_t)(key->object >> 32));
 }
 
-static int open_directory(const char *directory)
-{
-	int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	struct stat st;
-
-	if (fd < 0 ||
-	    (!fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH))))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static uint32_t check_of(const struct types_header *h, const void *types)
 {
 	const size_t begin = offsetof(struct types_header, version);
@@ -111,13 +100,13 @@ static void *read_types(int fd, const struct types_key *key, uint32_t *size)
 	struct stat st;
 	void *types;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    read(fd, &h, sizeof(h)) != sizeof(h) || memcmp(h.magic, magic, sizeof(magic)) ||
-	    h.version != VERSION || memcmp(&h.key, key, sizeof(*key)) || h.size > MOST)
+	if (!own_files__is_own(fd, &st) || !own_files__read(fd, &h, sizeof(h)) ||
+	    memcmp(h.magic, magic, sizeof(magic)) || h.version != VERSION ||
+	    memcmp(&h.key, key, sizeof(*key)) || h.size > MOST ||
+	    (uint64_t)st.st_size != sizeof(h) + h.size)
 		return NULL;
-	types = malloc(h.size + 1);
-	if (types && read(fd, types, h.size + 1) == (ssize_t)h.size &&
-	    check_of(&h, types) == h.check) {
+	types = malloc(h.size);
+	if (types && own_files__read(fd, types, h.size) && check_of(&h, types) == h.check) {
 		*size = (uint32_t)h.size;
 		return types;
 	}
@@ -132,7 +121,7 @@ static void *find(int dir, const struct types_key *key, uint32_t *size)
 	int fd;
 
 	name_file(key, name);
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = own_files__open(dir, name);
 	if (fd < 0)
 		return NULL;
 	types = read_types(fd, key, size);
@@ -149,10 +138,8 @@ static int write_contents(void *context, int fd)
 {
 	const struct contents *c = context;
 
-	if (write(fd, &c->header, sizeof(c->header)) != sizeof(c->header) ||
-	    write(fd, c->types, c->header.size) != (ssize_t)c->header.size)
-		return errno ? -errno : -ENOSPC;
-	return 0;
+	return own_files__write(fd, &c->header, sizeof(c->header))
+		       ?: own_files__write(fd, c->types, c->header.size);
 }
 
 static void keep(int dir, const struct types_key *key, const void *types, uint32_t size)
@@ -168,6 +155,14 @@ static void keep(int dir, const struct types_key *key, const void *types, uint32
 
 /* ---- the types ---- */
 
+static void forget(struct kernel_types *t)
+{
+	btf__free(t->btf);
+	if (t->fd >= 0)
+		close(t->fd);
+	*t = (struct kernel_types) {.fd = -1};
+}
+
 /* 0 or -errno. */
 static int take(struct kernel_types *t, const void *types, uint32_t size)
 {
@@ -175,7 +170,7 @@ static int take(struct kernel_types *t, const void *types, uint32_t size)
 	if (!t->btf)
 		return -errno;
 	t->fd = memfd_create("types", MFD_CLOEXEC);
-	if (t->fd < 0 || write(t->fd, types, size) != (ssize_t)size)
+	if (t->fd < 0 || own_files__write(t->fd, types, size))
 		return -errno;
 	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d", t->fd);
 	return 0;
@@ -210,17 +205,14 @@ struct kernel_types *kernel_types__open(const void *object, size_t size, const c
 	if (!t)
 		return NULL;
 	t->fd = -1;
-	dir = describe(object, size, &key) ? open_directory(directory) : -1;
+	dir = directory && describe(object, size, &key) ? own_files__directory(directory) : -1;
 	types = dir < 0 ? NULL : find(dir, &key, &kept);
 	if (types)
 		err = take(t, types, kept);
 	free(types);
 	if (err) {
-		kernel_types__free(t);
-		t = calloc(1, sizeof(*t));
-		if (t)
-			t->fd = -1;
-		err = t ? make(t, object, size, dir, &key) : -ENOMEM;
+		forget(t);
+		err = make(t, object, size, dir, &key);
 	}
 	if (dir >= 0)
 		close(dir);
@@ -233,11 +225,8 @@ struct kernel_types *kernel_types__open(const void *object, size_t size, const c
 
 void kernel_types__free(struct kernel_types *t)
 {
-	if (!t)
-		return;
-	btf__free(t->btf);
-	if (t->fd >= 0)
-		close(t->fd);
+	if (t)
+		forget(t);
 	free(t);
 }
 

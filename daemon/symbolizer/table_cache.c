@@ -20,6 +20,7 @@
 #include "daemon/symbolizer/cache_directory.h"
 #include "daemon/symbolizer/symbolizer.h"
 #include "daemon/util/log.h"
+#include "daemon/util/own_files.h"
 #include "daemon/util/paths.h"
 
 #define SETTLED	  2	/* s: file systems note times that are so far apart, and kernels ticks */
@@ -70,12 +71,6 @@ static void describe(const struct stat *st, const struct statfs *fs, struct tabl
 	memcpy(&file->file_system, &fs->f_fsid, sizeof(file->file_system));
 }
 
-/* Whether a directory or file is this user's, and his alone to change. */
-static bool is_own(const struct stat *st)
-{
-	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 struct table_cache *table_cache__new(const char *directory, const char *program, uint64_t most)
 {
 	struct table_cache *c = calloc(1, sizeof(*c));
@@ -86,13 +81,10 @@ struct table_cache *table_cache__new(const char *directory, const char *program,
 	if (!c)
 		goto fail_early;
 	c->path = strdup(directory);
-	c->dir = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (c->dir < 0 || fstat(c->dir, &st)) {
-		err = errno;
-		goto fail;
-	}
-	err = is_own(&st) ? ENOMEM : EPERM;
-	if (err == EPERM || !c->path)
+	c->dir = own_files__directory(directory);
+	if (c->dir < 0)
+		err = -c->dir;
+	if (c->dir < 0 || !c->path)
 		goto fail;
 	if (stat(program, &st) || statfs(program, &fs)) {
 		err = errno;
@@ -213,18 +205,6 @@ static uint32_t check_of(const struct kept_header *h, const struct qz_unwind_row
 	return (uint32_t)check;
 }
 
-static bool read_all(int fd, void *to, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = read(fd, (char *)to + done, size - done);
-
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 enum found { FOUND, OTHER, DAMAGED };
 
 /* OTHER: of another image, another symbolizer or another version. */
@@ -233,11 +213,11 @@ static enum found read_header(const struct table_cache *c, int fd,
 {
 	const size_t begin = offsetof(struct kept_header, maker);
 
-	if (!read_all(fd, h, begin) || memcmp(h->magic, magic, sizeof(magic)))
+	if (!own_files__read(fd, h, begin) || memcmp(h->magic, magic, sizeof(magic)))
 		return DAMAGED;
 	if (h->version != VERSION) /* which may be shorter */
 		return OTHER;
-	if (!read_all(fd, &h->maker, sizeof(*h) - begin))
+	if (!own_files__read(fd, &h->maker, sizeof(*h) - begin))
 		return DAMAGED;
 	return !memcmp(&h->key, key, sizeof(*key)) &&
 			       !memcmp(&h->maker, &c->maker, sizeof(c->maker))
@@ -253,7 +233,7 @@ static enum found read_file(const struct table_cache *c, int fd, const struct ta
 	struct stat st;
 	size_t size;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_own(&st))
+	if (!own_files__is_own(fd, &st))
 		return DAMAGED;
 	found = read_header(c, fd, key, h);
 	if (found != FOUND)
@@ -264,15 +244,10 @@ static enum found read_file(const struct table_cache *c, int fd, const struct ta
 	*rows = malloc(size ? size : 1);
 	if (!*rows)
 		return OTHER;
-	if (read_all(fd, *rows, size) && check_of(h, *rows) == h->check)
+	if (own_files__read(fd, *rows, size) && check_of(h, *rows) == h->check)
 		return FOUND;
 	free(*rows);
 	return DAMAGED;
-}
-
-static int open_file(const struct table_cache *c, const char *name)
-{
-	return openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 /* So that the time of the last change tells, to a day, when it was used. */
@@ -293,7 +268,7 @@ bool table_cache__find(struct table_cache *c, const struct table_cache_key *key,
 	int fd;
 
 	name_file(key, name);
-	fd = open_file(c, name);
+	fd = own_files__open(c->dir, name);
 	if (fd < 0)
 		return false;
 	found = read_file(c, fd, key, &h, rows);
@@ -318,7 +293,7 @@ bool table_cache__has(const struct table_cache *c, const struct table_cache_key 
 	int fd;
 
 	name_file(key, name);
-	fd = open_file(c, name);
+	fd = own_files__open(c->dir, name);
 	if (fd < 0)
 		return false;
 	has = read_header(c, fd, key, &h) == FOUND;
@@ -333,25 +308,14 @@ struct contents {
 	const struct qz_unwind_row *rows;
 };
 
-static int write_all(int fd, const void *from, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = write(fd, (const char *)from + done, size - done);
-
-		if (n < 0)
-			return -errno;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 static int write_contents(void *context, int fd)
 {
 	const struct contents *contents = context;
 	const struct kept_header *h = contents->header;
 
-	return write_all(fd, h, sizeof(*h))
-		       ?: write_all(fd, contents->rows, h->answer.n * sizeof(*contents->rows));
+	return own_files__write(fd, h, sizeof(*h))
+		       ?: own_files__write(fd, contents->rows,
+					   h->answer.n * sizeof(*contents->rows));
 }
 
 void table_cache__keep(struct table_cache *c, const struct table_cache_key *key,
