@@ -226,13 +226,6 @@ static void mark_locks(struct rules *r)
 
 /* ---- who comes after whom ---- */
 
-static bool pair__is(const void *context, uint32_t i, const void *key)
-{
-	const struct pair *pairs = context, *p = key;
-
-	return pairs[i].low == p->low && pairs[i].high == p->high;
-}
-
 /* It ran far longer before it first waited than it did between later waits. */
 static bool fills(struct rules *r, uint32_t thread)
 {
@@ -263,15 +256,13 @@ static int64_t pair_of(struct rules *r, uint32_t waiter, uint32_t waker)
 			   .later = waiter,
 			   .next = REPLAY_NONE,
 			   .need = REPLAY_NONE};
-	uint32_t hash = qz_hash_table__hash_number(key.low, key.high);
-	uint32_t i = qz_hash_table__find(&r->index, hash, pair__is, r->pairs, &key);
+	uint32_t i = QZ_FIND(&r->index, r->pairs, &key, high);
 
 	if (i != REPLAY_NONE)
 		return i;
 	if (fills(r, waiter))
 		key.later = waker;
-	return qz_hash_table__append(&r->index, hash, (void **)&r->pairs, &r->npairs, &key,
-				     sizeof(key));
+	return QZ_INTERN(&r->index, &r->pairs, &r->npairs, &key, high);
 }
 
 /* Whether a wake-up has to do with a queue. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/base_name.h"
 #include "core/util/hash_table.h"
 #include "daemon/kernel/bpf_python.h"
 #include "daemon/util/log.h"
@@ -124,8 +125,7 @@ bool python_code__name(const struct qz_python_code *code, char *name, size_t siz
 
 	if (!decode(&code->name, what, &cut_name) || !decode(&code->file, where, &cut_path))
 		return false;
-	base = strrchr(where, '/');
-	base = base ? base + 1 : where;
+	base = qz_base_name(where);
 	if (is_anonymous(what))
 		snprintf(line, sizeof(line), ":%u", code->line);
 	snprintf(name, size, "%s%s (%s%s%s)", what, cut_name ? "..." : "",
@@ -187,25 +187,11 @@ static void locate(struct python_codes *codes, const struct qz_python_code *code
 	to->begins_thread = begins_thread(name);
 }
 
-static uint32_t hash_code(uint32_t image, uint64_t code)
-{
-	return qz_hash_table__hash_number(qz_hash_table__hash_number(1, image), code);
-}
-
-static bool same_code(const void *context, uint32_t index, const void *key)
-{
-	const struct code *item = &((const struct python_codes *)context)->items[index];
-	const struct code *wanted = key;
-
-	return item->code == wanted->code && item->image == wanted->image;
-}
-
 static uint32_t find(const struct python_codes *codes, uint32_t image, uint64_t code)
 {
-	const struct code wanted = {.code = code, .image = image};
+	const struct code key = {.code = code, .image = image};
 
-	return qz_hash_table__find(&codes->by_code, hash_code(image, code), same_code, codes,
-				   &wanted);
+	return QZ_FIND(&codes->by_code, codes->items, &key, image);
 }
 
 /* What is met from now on is told again. */
@@ -227,8 +213,7 @@ void python_codes__add(struct python_codes *codes, const struct qz_python_code *
 	if (codes->n == MOST_CODES)
 		forget(codes);
 	locate(codes, code, &new);
-	qz_hash_table__append(&codes->by_code, hash_code(new.image, new.code),
-			      (void **)&codes->items, &codes->n, &new, sizeof(new));
+	QZ_INTERN(&codes->by_code, &codes->items, &codes->n, &new, image);
 }
 
 static void on_code(void *context, const struct qz_python_code *code)
