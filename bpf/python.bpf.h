@@ -7,7 +7,7 @@
 #ifndef QUARTZ_PYTHON_BPF_H
 #define QUARTZ_PYTHON_BPF_H
 
-/* States of threads and of interpreters that are looked at. A new one is put before those that are there. */
+/* A search reads at most so many states of threads and interpreters. CPython puts a new one before the others. */
 #define PYTHON_THREADS 128
 /* When none was of the thread, it is looked for again in the next unit of so many bits of ns: it may have none yet, or never one. */
 #define PYTHON_LOOK_SHIFT 24
@@ -182,12 +182,10 @@ __noinline u64 python__frame(struct unwinding *u, u64 address)
 	return code;
 }
 
-/* Where the i-th frame of Python stands: of a deep stack as unwind__store() does it. */
+/* Where the i-th frame of Python stands, behind those of C. */
 static __always_inline u32 python__place(const struct unwinding *u, u32 i)
 {
-	if (i >= QZ_INNER_FRAMES)
-		i = QZ_INNER_FRAMES + i % QZ_OUTER_FRAMES;
-	return (unwind__frames(u) + i) & (QZ_ALL_FRAMES - 1);
+	return (unwind__frames(u) + unwind__place(i)) & (QZ_ALL_FRAMES - 1);
 }
 
 /* Stores the frame, if it has code, and goes to its caller. Not 0: it was the last one, or no frame. */

@@ -39,11 +39,11 @@ enum unwind_clone {
 /* Frames that can be kept: of C, and behind them of Python. A power of two. */
 #define QZ_ALL_FRAMES (QZ_USER_FRAMES + QZ_PYTHON_FRAMES)
 
-/* See python.bpf.h. What is read of frames and code has room for what the verifier thinks can be looked at. */
+/* See python.bpf.h. The verifier knows no exact bound of an offset into `raw` and `code`: they are a power of two long. */
 struct python_walk {
 	struct qz_python_layout layout;
 	u64 thread;	 /* its state; or, odd, when there was none; 0: not known */
-	u64 interpreter; /* the next one whose threads are to be looked at */
+	u64 interpreter; /* whose threads are searched next */
 	u64 frame;	 /* the next one */
 	u32 image, zero;
 	u64 raw[16];
@@ -84,14 +84,15 @@ static __always_inline u32 unwind__python_frames(const struct unwinding *u)
 	return u->npython < QZ_PYTHON_FRAMES ? u->npython : QZ_PYTHON_FRAMES;
 }
 
-/* The first QZ_INNER_FRAMES stay, the rest is a ring of the last ones. */
+/* Where the i-th frame is kept: the first QZ_INNER_FRAMES stay, the rest is a ring of the last ones. See qz_kept_frame(). */
+static __always_inline u32 unwind__place(u32 i)
+{
+	return i < QZ_INNER_FRAMES ? i : QZ_INNER_FRAMES + i % QZ_OUTER_FRAMES;
+}
+
 static __always_inline void unwind__store(struct unwinding *u)
 {
-	u32 at = u->depth;
-
-	if (at >= QZ_INNER_FRAMES)
-		at = QZ_INNER_FRAMES + at % QZ_OUTER_FRAMES;
-	u->frames[at & (QZ_USER_FRAMES - 1)] = u->ip;
+	u->frames[unwind__place(u->depth) & (QZ_USER_FRAMES - 1)] = u->ip;
 	u->depth++;
 }
 

@@ -6,12 +6,9 @@
 #include "quartz/python.h"
 #include "quartz/records.h"
 
-/* The i-th from the inner end, see user_frame() in stacks.c. */
 static uint64_t frame_at(const struct python_stack *s, uint32_t i)
 {
-	if (s->depth > s->kept && i >= QZ_INNER_FRAMES)
-		i = QZ_INNER_FRAMES + (s->depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
-	return s->frames[i];
+	return s->frames[qz_kept_frame(s->depth, s->kept, i)];
 }
 
 /* How often C code has entered the interpreter: the outermost frame is one even where it has no mark. */

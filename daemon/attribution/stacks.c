@@ -18,18 +18,11 @@ bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_s
 	       (uint64_t)s->offset + s->nkernel + s->nuser + s->npython <= buffer->nframes;
 }
 
-/*
- * The i-th user frame from the inner end. Of a stack deeper than its room the first frames stand in
- * order, and the last ones in a ring.
- */
+/* The i-th user frame from the inner end. */
 static uint64_t user_frame(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *s,
 			   uint32_t i)
 {
-	const uint64_t *frames = &buffer->frames[s->offset + s->nkernel];
-
-	if (s->depth > s->nuser && i >= QZ_INNER_FRAMES)
-		i = QZ_INNER_FRAMES + (s->depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
-	return frames[i];
+	return buffer->frames[s->offset + s->nkernel + qz_kept_frame(s->depth, s->nuser, i)];
 }
 
 /* With the lock of the address spaces held. */

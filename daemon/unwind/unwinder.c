@@ -57,12 +57,6 @@ void unwinder__walk(const struct unwinder *w, const struct unwinder_start *start
 		.nframes = unwind__frames(&u),
 		.guessed = u.guessed,
 	};
-	for (u32 i = 0; i < stack->nframes; i++) {
-		u32 at = i;
-
-		/* The ring of the outer frames begins behind the last one. */
-		if (u.depth > QZ_USER_FRAMES && i >= QZ_INNER_FRAMES)
-			at = QZ_INNER_FRAMES + (u.depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
-		stack->frames[i] = u.frames[at];
-	}
+	for (u32 i = 0; i < stack->nframes; i++)
+		stack->frames[i] = u.frames[qz_kept_frame(u.depth, stack->nframes, i)];
 }

@@ -36,6 +36,17 @@
 #define QZ_SPARE_SCOPES 16
 #define QZ_MAX_LEVEL	4094 /* 12 bits of the packed word, one value spare */
 
+/*
+ * Of a stack of `depth` frames, of which `kept` are: where the i-th from the inner end stands. The ring of the outer ones begins
+ * behind the last one.
+ */
+static inline __u32 qz_kept_frame(__u32 depth, __u32 kept, __u32 i)
+{
+	if (depth > kept && i >= QZ_INNER_FRAMES)
+		return QZ_INNER_FRAMES + (depth + i - QZ_INNER_FRAMES) % QZ_OUTER_FRAMES;
+	return i;
+}
+
 /* ---- threads ---- */
 
 /* Indices of times; a thread that has ended is in QZ_DEAD and has no time there. */
