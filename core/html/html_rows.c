@@ -145,6 +145,12 @@ void qz_html_rows__merge(struct qz_html_rows *rows)
 	rows->n = kept;
 }
 
+void qz_html_rows__make_steps(struct qz_html_rows *rows)
+{
+	for (uint32_t i = rows->n; i-- > 1;)
+		rows->rows[i].keys[0] -= rows->rows[i - 1].keys[0];
+}
+
 int qz_html_rows__find(const struct qz_report *r, const struct qz_html_nodes *nodes,
 		       enum qz_html_kind kind, struct qz_html_rows *found)
 {

@@ -34,6 +34,12 @@ int qz_html_rows__add(struct qz_html_rows *rows, const struct qz_html_row *row);
 /* Sorts them by their keys, and makes one of those that are equal. */
 void qz_html_rows__merge(struct qz_html_rows *rows);
 
+/*
+ * Of rows that are merged, the first key becomes the distance to that of the row before: it packs better. They cannot be merged
+ * any more.
+ */
+void qz_html_rows__make_steps(struct qz_html_rows *rows);
+
 /* Marks the nodes of the profile that have rows in this report. */
 void qz_html_rows__mark(const struct qz_report *r, bool *wanted);
 

@@ -162,13 +162,6 @@ static const struct qz_field wake_fields[] = {
 	VALUE("woken_ns", 0), VALUE("wakes", 1), {0},
 };
 
-/* Rows are sorted by node: how far each is from the one before packs better than where it is. */
-static void make_steps(struct qz_html_rows *rows)
-{
-	for (uint32_t i = rows->n; i-- > 1;)
-		rows->rows[i].keys[0] -= rows->rows[i - 1].keys[0];
-}
-
 static int put_rows(FILE *out, const struct qz_report *r, const struct qz_html_nodes *nodes)
 {
 	static const struct {
@@ -186,7 +179,7 @@ static int put_rows(FILE *out, const struct qz_report *r, const struct qz_html_n
 
 		err = qz_html_rows__find(r, nodes, kind, &rows);
 		if (!err) {
-			make_steps(&rows);
+			qz_html_rows__make_steps(&rows);
 			fprintf(out, ",\n\"%s\":{", kinds[kind].name);
 			err = qz_html_columns__put(out, "", kinds[kind].fields,
 						   &(struct qz_html_table) {rows.rows, rows.n,

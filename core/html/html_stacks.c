@@ -178,8 +178,7 @@ int qz_html_stacks__finish(struct qz_html_stacks *s)
 		for (uint32_t k = 0; k < rows->n; k++)
 			rows->rows[k].keys[0] = place[rows->rows[k].keys[0]];
 		qz_html_rows__merge(rows);
-		for (uint32_t k = rows->n; k-- > 1;)
-			rows->rows[k].keys[0] -= rows->rows[k - 1].keys[0];
+		qz_html_rows__make_steps(rows);
 	}
 	free(place);
 	return err;

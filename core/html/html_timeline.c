@@ -128,8 +128,7 @@ static int put_rows(FILE *out, const char *name, const struct qz_field *fields,
 	int err;
 
 	qz_html_rows__merge(rows);
-	for (uint32_t i = rows->n; i-- > 1;)
-		rows->rows[i].keys[0] -= rows->rows[i - 1].keys[0];
+	qz_html_rows__make_steps(rows);
 	fprintf(out, ",\n\"%s\":{", name);
 	err = qz_html_columns__put(out, "", fields,
 				   &(struct qz_html_table) {rows->rows, rows->n,
