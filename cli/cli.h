@@ -49,7 +49,7 @@ struct config {
 	bool json, wide, no_pager, open;
 	int color;	    /* enum color_when */
 	const char *output; /* file or directory, NULL: not given */
-	const char *html;   /* the page's file, likewise */
+	const char *html;   /* the page's file, NULL: not given */
 
 	/* diff */
 	struct qz_texts profiles; /* files */
@@ -62,7 +62,7 @@ struct config {
 	const char *user;	    /* NULL: not given */
 	int64_t rate;		    /* 0: the default of quartzd */
 	uint64_t duration;	    /* ns, 0: not given */
-	uint64_t limit;		    /* of all runs, likewise */
+	uint64_t limit;		    /* ns, of all runs; 0: not given */
 	int64_t runs;		    /* of each setting, 0: the default */
 	int measure;		    /* tune: in the order of its words, -1: not given */
 	bool dry_run, try_remedies; /* tune, advise */

@@ -315,7 +315,7 @@ static int put_first(FILE *out, const struct qz_advice *a, int width)
 {
 	if (!a->n)
 		return put_nothing(out, a, width);
-	if (qz_verdict__is_starved(a))
+	if (qz_verdict__others_first(a))
 		return put_shortage(out, a, QZ_SHORT_BY_OTHERS, width);
 	return put_held(out, a, width);
 }

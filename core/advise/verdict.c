@@ -77,7 +77,7 @@ static bool others_come_first(const struct qz_advice *a, const struct qz_usage *
 	return is_starved(a->report, u) && others / (others + (double)running) > gain_of(a);
 }
 
-bool qz_verdict__is_starved(const struct qz_advice *a)
+bool qz_verdict__others_first(const struct qz_advice *a)
 {
 	struct qz_usage u;
 

@@ -27,6 +27,6 @@ enum qz_shortage qz_verdict__shortage(const struct qz_report *r);
  * Whether other programs had more of the processors, while its threads were ready, than it had itself, and it would gain more
  * without them than by its first finding: then that is said first.
  */
-bool qz_verdict__is_starved(const struct qz_advice *a);
+bool qz_verdict__others_first(const struct qz_advice *a);
 
 #endif

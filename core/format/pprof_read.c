@@ -465,8 +465,7 @@ static int read_message(struct reader *r)
 	err = err ? err : read_calls(r);
 	err = err ? err : read_each(r, r->m->n_location, read_location);
 	err = err ? err : read_each(r, r->m->n_sample, read_sample);
-	err = err ? err : read_timeline(r);
-	return err;
+	return err ? err : read_timeline(r);
 }
 
 /* ---- unpacking ---- */

@@ -14,7 +14,6 @@
 #include "core/model/frames.h"
 #include "core/model/objects.h"
 #include "core/util/base_name.h"
-#include "core/util/base_name.h"
 
 /*
  * Of what perfect balance would gain. An OpenMP loop of 64 pieces that grow, two threads, other load: alone 52 %

@@ -108,11 +108,14 @@ static int find_lock(const struct qz_report *r, const struct qz_steps *s,
 		     const struct qz_object_row **lock)
 {
 	struct qz_cost_walk walk;
-	int err = qz_cost_walk__init(&walk, r->profile);
 	uint64_t most = 0;
+	int err;
 
 	*lock = NULL;
-	for (uint32_t i = 0; !err && s->cost == QZ_COST_CALLS && i < r->nobjects; i++) {
+	if (s->cost != QZ_COST_CALLS)
+		return 0;
+	err = qz_cost_walk__init(&walk, r->profile);
+	for (uint32_t i = 0; !err && i < r->nobjects; i++) {
 		const struct qz_object_row *row = &r->objects[i];
 		uint64_t blocked_ns;
 

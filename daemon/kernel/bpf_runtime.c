@@ -28,8 +28,6 @@
 #include "daemon/util/paths.h"
 #include "daemon/util/processors.h"
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
 /* Per buffer and processor, where the rate is not above it, or there are few processors. */
 #define SAMPLES_PER_CPU	    1024 /* of a buffer, which is changed once a second */
 #define MOST_SECONDS	    4	 /* so many of samples are room enough */

@@ -19,8 +19,7 @@
 #include "daemon/kernel/types_extract.h"
 #include "daemon/util/own_files.h"
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-#define NOTES	   "/sys/kernel/notes"
+#define NOTES "/sys/kernel/notes"
 
 /* What is kept, and the layout of the file. It changes with either. */
 #define VERSION 1

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
 struct kernel_types;
 
 /*

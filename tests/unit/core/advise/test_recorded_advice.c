@@ -79,7 +79,7 @@ static const struct qz_finding *find(const struct qz_advice *a, const char *rule
 static void check_verdict(const struct qz_advice *a)
 {
 	const struct qz_finding *f = a->findings;
-	const char *word = qz_verdict__is_starved(a) ? "SHORT OF CPUS" : a->n ? f->word : NULL;
+	const char *word = qz_verdict__others_first(a) ? "SHORT OF CPUS" : a->n ? f->word : NULL;
 	char *verdict = qz_verdict__text(a);
 
 	ck_assert_ptr_nonnull(verdict);
