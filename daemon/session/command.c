@@ -57,7 +57,6 @@ static void run_child(char *const argv[], const char *preload, const cpu_set_t *
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
 	limits__restore();
 	sched_setaffinity(0, sizeof(*allowed), allowed);
 	set_preload(preload);

@@ -106,7 +106,6 @@ static int watch_signals(struct session *s)
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* then writing says so */
 	sigemptyset(&set);
 	session__add_ends(&set);
 	sigaddset(&set, SIGCHLD);
