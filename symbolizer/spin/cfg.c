@@ -33,14 +33,41 @@ static void link_node(struct cfg *f, struct cfg_node *node)
 			node->next[1] == FLOW_NONE);
 }
 
+/* NULL where so much is not there. */
+static struct cfg_decoded *remembered(struct cfg *f, size_t at)
+{
+	uint64_t address = f->start + at;
+
+	if (at < DECODED_BEFORE || f->size - at < CODE_MAX_LENGTH)
+		return NULL;
+	return &f->decoded[(address ^ address >> 11) & (DECODED - 1)];
+}
+
+/* False: it is no instruction. */
+static bool decode(struct cfg *f, size_t at, struct instruction *code)
+{
+	struct cfg_decoded *d = remembered(f, at);
+	const uint8_t *bytes = f->bytes + at;
+	bool is;
+
+	if (d && d->code.length && d->address == f->start + at &&
+	    !memcmp(d->bytes, bytes - DECODED_BEFORE, sizeof(d->bytes))) {
+		*code = d->code;
+		return true;
+	}
+	is = decoder__decode(f->decoder, bytes, at, f->size - at, f->start + at, code);
+	if (is && d) {
+		d->address = f->start + at;
+		memcpy(d->bytes, bytes - DECODED_BEFORE, sizeof(d->bytes));
+		d->code = *code;
+	}
+	return is;
+}
+
 /* What cannot be decoded ends the way there. */
 static void decode_node(struct cfg *f, struct cfg_node *node)
 {
-	uint64_t address = node->code.address;
-	size_t offset = address - f->start;
-
-	if (decoder__decode(f->decoder, f->bytes + offset, offset, f->size - offset, address,
-			    &node->code))
+	if (decode(f, node->code.address - f->start, &node->code))
 		return;
 	node->code.length = 1;
 	node->code.flags = INSTRUCTION_END | INSTRUCTION_OPAQUE;
@@ -55,7 +82,7 @@ size_t cfg__approach(const struct cfg *f, uint64_t address, uint64_t start)
 
 void cfg__decode(struct cfg *f, size_t at, struct instruction *code)
 {
-	if (!decoder__decode(f->decoder, f->bytes + at, at, f->size - at, f->start + at, code))
+	if (!decode(f, at, code))
 		*code = (struct instruction) {.length = 1, .flags = INSTRUCTION_END};
 }
 

@@ -19,6 +19,19 @@
 
 #define CFG_APPROACH 128 /* bytes before the address, from where decoding falls into step */
 
+/*
+ * Addresses that are asked for stand near each other: of a hot loop, all. What their surroundings share is decoded once.
+ * What an instruction means depends on its bytes, on its address, and on a few bytes in front of it.
+ */
+#define DECODED	       2048 /* a power of two */
+#define DECODED_BEFORE 5
+
+struct cfg_decoded {
+	uint64_t address;
+	uint8_t bytes[DECODED_BEFORE + CODE_MAX_LENGTH];
+	struct instruction code; /* length 0: there is none */
+};
+
 struct cfg_node {
 	struct instruction code;
 	uint16_t next
@@ -28,6 +41,7 @@ struct cfg_node {
 
 struct cfg {
 	struct decoder *decoder;
+	struct cfg_decoded decoded[DECODED];
 	uint64_t start; /* address of the first byte */
 	size_t size;
 	uint8_t bytes[FLOW_BYTES];

@@ -4,6 +4,7 @@
  * it. The code is assembled here and never run.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -659,6 +660,35 @@ START_TEST(hostile_bytes_cost_no_more)
 }
 END_TEST
 
+/* What is remembered of code is not taken for what stands there now, nor for what stands elsewhere. */
+START_TEST(changed_code_is_read_again)
+{
+	static uint8_t bytes[256];
+	const struct memory m = {bytes, bytes + sizeof(bytes)};
+	struct spin *kept = spin;
+	uint64_t decoded = 0, anew = 0;
+
+	srandom((unsigned int)_i);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)random();
+	for (int i = 0; i < 200; i++) {
+		size_t at = (size_t)random() % sizeof(bytes);
+		struct spin_code now, first;
+
+		bytes[(size_t)random() % sizeof(bytes)] ^= (uint8_t)(1 << random() % 8);
+		judge(&m, at, true, &now);
+		setup();
+		judge(&m, at, true, &first);
+		anew += spin__decoded(spin);
+		teardown();
+		spin = kept;
+		ck_assert_mem_eq(&now, &first, sizeof(now));
+	}
+	decoded = spin__decoded(spin);
+	ck_assert_msg(decoded < anew / 2, "%" PRIu64 " of %" PRIu64 " decoded", decoded, anew);
+}
+END_TEST
+
 START_TEST(other_machines_are_not_judged)
 {
 	ck_assert_ptr_null(spin__new(EM_AARCH64));
@@ -742,6 +772,7 @@ Suite *suite_spin(void)
 	tcase_add_loop_test(c, what_counts_turns_is_told, 0, sizeof(counters) / sizeof(*counters));
 	tcase_add_test(c, turns_are_told_by_the_counter);
 	tcase_add_loop_test(c, hostile_bytes_cost_no_more, 0, 40);
+	tcase_add_loop_test(c, changed_code_is_read_again, 0, 10);
 	tcase_add_test(c, other_machines_are_not_judged);
 	suite_add_tcase(s, c);
 	c = tcase_create("child");
