@@ -18,6 +18,7 @@ struct address_cache {
 	struct qz_profile *profile;
 	struct bpf_runtime *bpf;
 	bool expects_late; /* maps */
+	bool met_32_bits;  /* which was said */
 	uint32_t nunknown; /* addresses that were told apart */
 	uint32_t *named;   /* locations of these that have a name now */
 	uint32_t nnamed;
@@ -306,6 +307,12 @@ static int resolve_batch(struct address_cache *cache, uint32_t module, const uin
 		addresses[i] = cache->items[indices[i]].address;
 	if (symbols >= 0)
 		err = symbolizer__resolve(cache->symbolizer, symbols, addresses, n, answers);
+	if (err == -ENOTSUP && !cache->met_32_bits) {
+		cache->met_32_bits = true;
+		log_warning("%s is code of 32 bits: its procedures and locks have no names, and "
+			    "their callers are not known",
+			    m->path);
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct cached_address *cached = &cache->items[indices[i]];
 		int failed;

@@ -47,6 +47,23 @@ static int become(const struct user *user)
 	return 0;
 }
 
+/* Failed writes say so by their errors. Of those that are started, each is as quartzd found it. */
+static struct ignored {
+	int signal;
+	void (*before)(int);
+} ignored[] = {{.signal = SIGPIPE}, {.signal = SIGXFSZ}};
+
+#define NIGNORED (sizeof(ignored) / sizeof(ignored[0]))
+
+void command__ignore_signals(void)
+{
+	static bool done;
+
+	for (size_t i = 0; i < NIGNORED && !done; i++)
+		ignored[i].before = signal(ignored[i].signal, SIG_IGN);
+	done = true;
+}
+
 static void run_child(char *const argv[], const char *preload, const cpu_set_t *allowed,
 		      const struct user *user, int go, int failed)
 {
@@ -56,7 +73,8 @@ static void run_child(char *const argv[], const char *preload, const cpu_set_t *
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	for (size_t i = 0; i < NIGNORED; i++)
+		signal(ignored[i].signal, ignored[i].before);
 	limits__restore();
 	sched_setaffinity(0, sizeof(*allowed), allowed);
 	set_preload(preload);

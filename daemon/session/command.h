@@ -20,9 +20,12 @@ struct command {
 	int status;  /* of waitpid */
 };
 
+/* Before anything is written: writing to a closed pipe, or beyond RLIMIT_FSIZE, ends quartzd no more. Idempotent. */
+void command__ignore_signals(void);
+
 /*
  * Makes the process that will become the command and waits. It runs on the processors of `allowed`
- * and with the signal mask that quartzd was started with, loads `preload` (may be NULL) before
+ * and with the signal mask and the ignored signals that quartzd was started with, loads `preload` (may be NULL) before
  * what LD_PRELOAD names already, and is run as `user` where that is not NULL. 0 or -errno.
  */
 int command__prepare(struct command *c, char *const argv[], const char *preload,

@@ -105,7 +105,6 @@ static int watch_signals(struct session *s)
 {
 	sigset_t set;
 
-	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	session__add_ends(&set);
 	sigaddset(&set, SIGCHLD);
@@ -656,6 +655,7 @@ int session__prepare(struct session *s)
 	err = pid_namespace__look(&s->pid_namespace, error, sizeof(error));
 	if (err)
 		return fail(-EOPNOTSUPP, error);
+	command__ignore_signals();
 	err = time_namespace__look(error, sizeof(error)) ?: limits__raise(error, sizeof(error));
 	if (err)
 		return fail(err, error);

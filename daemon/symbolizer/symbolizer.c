@@ -381,7 +381,7 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 	if (symbolizer__is_passing(err))
 		return err;
 	if (err) {
-		symbolizer__refuse(s, m, -ENOEXEC);
+		symbolizer__refuse(s, m, err == -ENOTSUP ? err : -ENOEXEC);
 		return m->error;
 	}
 	keep_build_id(m, &s->answer.load);

@@ -106,10 +106,9 @@ void symbolizer__rest(struct symbolizer *s);
 
 /*
  * Names n addresses of one module. answers has room for n; on failure what it holds is undefined.
- * -ENOEXEC: not parseable; -ETIME: the child was killed over this module; -ENOENT: removed; -ESTALE: written since
- * it was added; -EINVAL: no
- * such module. These are for good: asking again gives the same at once. For the time being: -EAGAIN: the
- * child has ended over this module; -EIO: no child can be started.
+ * -ENOTSUP: of 32 bits; -ENOEXEC: not parseable; -ETIME: the child was killed over this module; -ENOENT: removed;
+ * -ESTALE: written since it was added; -EINVAL: no such module. These are for good: asking again gives the same at
+ * once. For the time being: -EAGAIN: the child has ended over this module; -EIO: no child can be started.
  */
 int symbolizer__resolve(struct symbolizer *s, int module, const uint64_t *addresses, size_t n,
 			struct symbolizer_answer *answers);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +71,6 @@ static void raise_limit(struct raised *r, rlim_t wanted)
 
 void limits__restore(void)
 {
-	signal(SIGXFSZ, SIG_DFL);
 	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
 		if (raised[i].is)
 			setrlimit(raised[i].resource, &raised[i].before);
@@ -83,7 +81,6 @@ int limits__raise(char *error, size_t size)
 	rlim_t needed = OWN_FILES + CPU_FILES * (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
 	char what[160];
 
-	signal(SIGXFSZ, SIG_IGN); /* where that of files cannot be raised, writing says so */
 	raise_limit(&raised[0], WANTED_FILES);
 	for (size_t i = 1; i < sizeof(raised) / sizeof(raised[0]); i++)
 		raise_limit(&raised[i], RLIM_INFINITY);

@@ -7,9 +7,8 @@
 #include <stddef.h>
 
 /*
- * Raises the limits of open files, and of the size of a file, as far as that is allowed; what is written beyond
- * the latter fails with EFBIG from here on, without a signal. -EMFILE after writing a line: too few files for
- * anything to be measured. A small number is warned of.
+ * Raises the limits of open files, and of the size of a file, as far as that is allowed. -EMFILE after writing a line: too few
+ * files for anything to be measured. A small number is warned of.
  */
 int limits__raise(char *error, size_t size);
 

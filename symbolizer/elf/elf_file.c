@@ -93,7 +93,11 @@ static int check(int fd, const struct stat *st, Elf64_Ehdr *eh)
 		return -ENOEXEC;
 	if (size > ELF_FILE_MAX_SIZE)
 		return -EFBIG;
-	if (pread(fd, eh, sizeof(*eh), 0) != sizeof(*eh) || !header_valid(eh))
+	if (pread(fd, eh, sizeof(*eh), 0) != sizeof(*eh))
+		return -ENOEXEC;
+	if (!memcmp(eh->e_ident, ELFMAG, SELFMAG) && eh->e_ident[EI_CLASS] == ELFCLASS32)
+		return -ENOTSUP;
+	if (!header_valid(eh))
 		return -ENOEXEC;
 	if (eh->e_phoff > size || eh->e_phnum * sizeof(Elf64_Phdr) > size - eh->e_phoff)
 		return -ENOEXEC;

@@ -44,7 +44,7 @@ struct elf_file {
 
 /*
  * Opens a 64-bit little-endian ELF of x86-64 or aarch64. Takes ownership of fd, also on failure.
- * NULL with errno: ENOEXEC not such a file or contradictory, EFBIG beyond our limits, ENOMEM.
+ * NULL with errno: ENOTSUP one of 32 bits, ENOEXEC not such a file or contradictory, EFBIG beyond our limits, ENOMEM.
  */
 struct elf_file *elf_file__open(int fd);
 

@@ -278,7 +278,43 @@ runtimes()
 	! grep -- --runtime record.err || fail 'of a program that is no runtime'
 }
 
+# What it ignores and blocks is what it would alone, whatever quartzd does for itself.
+as_alone()
+{
+	local signals
+
+	for signals in '' PIPE 'PIPE XFSZ' 'USR1 XFSZ'; do
+		# shellcheck disable=SC2086 # of several words
+		(
+			[ -z "$signals" ] || trap '' $signals
+			grep '^Sig[BIC]' /proc/self/status >alone.out
+			exec "$out/quartzctl" record --cpu none -o profile -- grep '^Sig[BIC]' /proc/self/status
+		) >record.out 2>record.err || fail "$(cat record.err)"
+		cmp -s alone.out record.out || fail "other signals than alone: '$signals'" "$(diff alone.out record.out)"
+	done
+}
+
+# Its procedures cannot be named, which is said once.
+of_32_bits()
+{
+	cat >loop.s <<-'END'
+		.globl _start
+		_start:	mov $300000000, %ecx
+		1:	dec %ecx
+			jnz 1b
+			mov $1, %eax
+			xor %ebx, %ebx
+			int $0x80
+	END
+	gcc -m32 -nostdlib -static -o loop loop.s || fail 'gcc'
+	"$out/quartzctl" record --cpu none -o profile -- ./loop 2>record.err || fail "$(cat record.err)"
+	said 'loop is code of 32 bits: its procedures and locks have no names'
+	[ "$(grep -c '32 bits' record.err)" = 1 ] || fail 'not said once' "$(cat record.err)"
+}
+
 try 'the command and the profile of who calls by sudo' own_profile
+try 'the command has the signals that it would have alone' as_alone
+try 'a program of 32 bits' of_32_bits
 try 'trials of who calls by sudo' own_trials
 try 'a file of who calls by sudo' own_output
 try 'a state directory of others' state_of_others

@@ -183,8 +183,7 @@ small_files()
 # A control group's limit is not that of the user.
 few_processes()
 {
-	local group=/sys/fs/cgroup/quartz-test.$$
-
+	group=/sys/fs/cgroup/quartz-test.$$ # also of the trap
 	# where version 1 is mounted, a directory above its hierarchies is none
 	[ ! -d /sys/fs/cgroup/pids ] || group=/sys/fs/cgroup/pids/quartz-test.$$
 	mkdir "$group" 2>/dev/null || skip 'no control group can be made'
