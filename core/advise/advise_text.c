@@ -313,11 +313,13 @@ static int put_held(FILE *out, const struct qz_advice *a, int width)
 /* Below the verdict, and before the findings. */
 static int put_first(FILE *out, const struct qz_advice *a, int width)
 {
+	int err = 0;
+
 	if (!a->n)
 		return put_nothing(out, a, width);
 	if (qz_verdict__others_first(a))
-		return put_shortage(out, a, QZ_SHORT_BY_OTHERS, width);
-	return put_held(out, a, width);
+		err = put_shortage(out, a, QZ_SHORT_BY_OTHERS, width);
+	return err ?: put_held(out, a, width);
 }
 
 int qz_advise_text__head(FILE *out, const struct qz_advice *a, int width, uint32_t n)

@@ -28,13 +28,14 @@ static uint64_t others_of(const struct qz_usage *u)
 	return u->taken_ns - u->limited_ns - u->own_ns;
 }
 
+/* They had more than it, and it seldom waited for something else. */
 static bool is_starved(const struct qz_report *r, const struct qz_usage *u)
 {
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
 	uint64_t others = others_of(u);
 
 	return scope->kind <= QZ_SCOPE_JOB && part(r, others) >= TAKEN && others > u->limited_ns &&
-	       others > qz_scope__running_ns(scope);
+	       others > qz_scope__running_ns(scope) && part(r, u->idle_ns) < MOST;
 }
 
 static enum qz_shortage shortage_of(const struct qz_report *r, const struct qz_usage *u)
@@ -68,13 +69,19 @@ static double gain_of(const struct qz_advice *a)
 	return a->n ? part(a->report, f->gain_low_ns / 2 + f->gain_high_ns / 2) : 0;
 }
 
+/* Of the time in which it had work, what it would not take if it had the processors that others had. */
+static double gain_of_others(const struct qz_report *r, const struct qz_usage *u)
+{
+	double others = (double)others_of(u);
+	uint64_t running = qz_scope__running_ns(&r->profile->scopes[r->scope]);
+
+	return (1 - part(r, u->idle_ns)) * others / (others + (double)running);
+}
+
 /* More than the first finding gains, which would be so without them, too. */
 static bool others_come_first(const struct qz_advice *a, const struct qz_usage *u)
 {
-	double others = (double)others_of(u);
-	uint64_t running = qz_scope__running_ns(&a->report->profile->scopes[a->report->scope]);
-
-	return is_starved(a->report, u) && others / (others + (double)running) > gain_of(a);
+	return is_starved(a->report, u) && gain_of_others(a->report, u) > gain_of(a);
 }
 
 bool qz_verdict__others_first(const struct qz_advice *a)

@@ -437,6 +437,30 @@ START_TEST(others_come_first_where_they_cost_most)
 }
 END_TEST
 
+/* Where it waits for something else most of the time, it has little to gain from more processors. */
+START_TEST(others_are_not_why_it_waits)
+{
+	static const uint64_t level_ns[] = {900 * MS, 100 * MS, 0};
+	static const uint64_t blocked_ms[] = {600, 300};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	uint64_t blocked = blocked_ms[_i], ready = 900 - blocked;
+	struct advised x;
+	char *text;
+
+	fixture__samples(&f, scope, thread, "main ask", 1, 100);
+	waited(&f, thread, "main ask", "socket", (struct waits) {1, 100, blocked, 0});
+	waited(&f, thread, "main ask", "preempted", (struct waits) {1, 100, 0, ready});
+	f.p->scopes[0].runnable_ns = (100 + ready) * MS;
+	x = advise(&f, 2);
+	ck_assert_int_eq(qz_verdict__others_first(x.a), blocked < 500);
+	text = qz_verdict__text(x.a);
+	ck_assert_int_eq(strncmp(text, "SHORT OF CPUS: ", 15) == 0, blocked < 500);
+	free(text);
+	done(&x);
+}
+END_TEST
+
 static const struct {
 	uint64_t daemon_ms;
 	const char *word, *taken;
@@ -1247,6 +1271,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, one_processor_leaves_nothing_to_divide);
 	tcase_add_test(tc, ready_time_is_not_idle);
 	tcase_add_test(tc, others_come_first_where_they_cost_most);
+	tcase_add_loop_test(tc, others_are_not_why_it_waits, 0, 2);
 	tcase_add_loop_test(tc, crowded_out_is_not_serial, 0,
 			    sizeof(crowdings) / sizeof(crowdings[0]));
 	tcase_add_test(tc, a_limit_is_not_what_others_had);
