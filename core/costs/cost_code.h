@@ -38,7 +38,9 @@ enum qz_cost_origin {
 	QZ_ORIGIN_PYTHON,
 	QZ_ORIGIN_RANDOM, /* rand() of the C library, which takes a lock */
 	QZ_ORIGIN_MEMORY, /* mmap, munmap, brk, page faults */
-	QZ_ORIGIN_FILES,
+	QZ_ORIGIN_FILES,  /* their names: open, stat, close */
+	QZ_ORIGIN_BLOCKS, /* what is in them: read, write */
+	QZ_ORIGIN_CLOCK,
 	QZ_ORIGIN_SOCKETS,
 	QZ_ORIGIN_PIPES,
 	QZ_ORIGINS,

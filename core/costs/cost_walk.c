@@ -26,7 +26,8 @@ void qz_cost_walk__free(struct qz_cost_walk *w)
 /* What the frames of the thread that ran have told so far. */
 struct told {
 	const struct qz_cost_code *strong, *weak;
-	bool libraries; /* nothing else */
+	enum qz_cost_origin call; /* what the innermost call of the kernel is for */
+	bool libraries;		  /* nothing else */
 	bool bulk, decided;
 };
 
@@ -36,6 +37,8 @@ static void hear(struct told *t, const struct qz_cost_code *code)
 		t->strong = t->weak = NULL;
 	t->libraries &= !(code->flags & QZ_CODE_RUNTIME);
 	t->bulk |= code->flags & QZ_CODE_BULK;
+	if (code->cost == QZ_COST_CALLS && t->call == QZ_ORIGIN_OTHER)
+		t->call = code->origin;
 	if (code->cost == QZ_COST_WORK)
 		return;
 	if (code->flags & QZ_CODE_WEAK)
@@ -88,6 +91,8 @@ struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t nod
 		s.through = frame;
 	}
 	decide(&told, &s);
+	if (s.cost == QZ_COST_CALLS && told.call != QZ_ORIGIN_OTHER)
+		s.origin = told.call;
 	if (s.asker == QZ_NONE) {
 		s.through = QZ_NONE;
 		if (told.libraries)

@@ -81,8 +81,15 @@ static const struct {
 	{QZ_COST_CALLS, QZ_ORIGIN_SOCKETS, false,
 	 "several requests on their way at a time (pipelining, batches), and one call for them "
 	 "(writev, sendmmsg, a buffer)"},
-	{QZ_COST_CALLS, QZ_ORIGIN_OTHER, false,
+	{QZ_COST_CALLS, QZ_ORIGIN_FILES, false,
+	 "fewer calls for files: keep them open, and keep what was learned of them"},
+	{QZ_COST_CALLS, QZ_ORIGIN_CLOCK, false,
+	 "read the clock once for many steps; it is a call of the kernel where its clocksource is "
+	 "not tsc"},
+	{QZ_COST_CALLS, QZ_ORIGIN_BLOCKS, false,
 	 "larger blocks: a buffer of 64 KiB (bs=64k for dd; stdio, BufferedReader, bufio), writev"},
+	{QZ_COST_CALLS, QZ_ORIGIN_OTHER, false,
+	 "fewer calls of the kernel: do more in each, and keep what it has told"},
 };
 
 /* Time that threads were blocked for an object in what a procedure asked for. */

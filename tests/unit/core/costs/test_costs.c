@@ -29,7 +29,7 @@ static const struct {
 	{APP, "work", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
 	{APP, "read", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
 	{APP, "futile", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
-	{LIBC, "read", QZ_COST_CALLS, QZ_ORIGIN_OTHER, false},
+	{LIBC, "read", QZ_COST_CALLS, QZ_ORIGIN_BLOCKS, false},
 	{LIBC, "munmap", QZ_COST_CALLS, QZ_ORIGIN_MEMORY, false},
 	{LIBC, "memcpy", QZ_COST_WORK, QZ_ORIGIN_OTHER, false},
 	{LIBC, "pthread_create@@GLIBC_2.34", QZ_COST_STARTING, QZ_ORIGIN_THREADS, false},
@@ -65,7 +65,10 @@ static const struct {
 	{KERNEL, "__x64_sys_exit_group", QZ_COST_STARTING, QZ_ORIGIN_OTHER, false},
 	{KERNEL, "anon_pipe_write", QZ_COST_COPYING, QZ_ORIGIN_PIPES, false},
 	{KERNEL, "__x64_sys_munmap", QZ_COST_CALLS, QZ_ORIGIN_MEMORY, false},
-	{KERNEL, "ksys_read", QZ_COST_CALLS, QZ_ORIGIN_OTHER, false},
+	{KERNEL, "ksys_read", QZ_COST_CALLS, QZ_ORIGIN_BLOCKS, false},
+	{KERNEL, "__x64_sys_readlink", QZ_COST_CALLS, QZ_ORIGIN_FILES, false},
+	{KERNEL, "__x64_sys_clock_gettime", QZ_COST_CALLS, QZ_ORIGIN_CLOCK, false},
+	{KERNEL, "__x64_sys_getpid", QZ_COST_CALLS, QZ_ORIGIN_OTHER, false},
 	{KERNEL, "__x64_sys_getdents64", QZ_COST_CALLS, QZ_ORIGIN_FILES, false},
 	{KERNEL, "__do_sys_newfstatat", QZ_COST_CALLS, QZ_ORIGIN_FILES, false},
 	{KERNEL, "kthread", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
@@ -186,6 +189,36 @@ START_TEST(stacks_are_decided)
 	check_name(f.p, s.through, stacks[_i].through);
 	ck_assert_int_eq(s.bulk, stacks[_i].bulk);
 	ck_assert_int_eq(s.nested, stacks[_i].nested);
+	qz_cost_walk__free(&w);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+/* By what is called, whichever runtime calls it; other classes by the runtime. */
+static const struct {
+	const char *stack;
+	enum qz_cost_origin origin;
+} calls[] = {
+	{"main c:read k:entry_SYSCALL_64 k:do_syscall_64", QZ_ORIGIN_BLOCKS},
+	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:sock_read_iter", QZ_ORIGIN_SOCKETS},
+	{"main runtime.mallocgc k:entry_SYSCALL_64 k:do_syscall_64 k:__x64_sys_clock_gettime",
+	 QZ_ORIGIN_CLOCK},
+	{"main c:stat k:entry_SYSCALL_64 k:__do_sys_newfstatat", QZ_ORIGIN_FILES},
+	{"main c:syscall k:entry_SYSCALL_64 k:__x64_sys_getpid", QZ_ORIGIN_OTHER},
+	{"main GOMP_parallel c:read k:entry_SYSCALL_64 k:ksys_read", QZ_ORIGIN_OPENMP},
+};
+
+START_TEST(calls_are_told_apart)
+{
+	struct fixture f = fixture__new();
+	uint32_t leaf = fixture__stack(&f, calls[_i].stack);
+	struct qz_cost_walk w;
+
+	ck_assert_int_eq(f.err, 0);
+	set_modules(f.p);
+	ck_assert_int_eq(qz_cost_walk__init(&w, f.p), 0);
+	ck_assert_str_eq(qz_cost_origin__name(qz_cost_walk__at(&w, leaf).origin),
+			 qz_cost_origin__name(calls[_i].origin));
 	qz_cost_walk__free(&w);
 	qz_profile__free(f.p);
 }
@@ -323,6 +356,7 @@ Suite *suite_costs(void)
 
 	tcase_add_loop_test(tc, code_is_known, 0, sizeof(code) / sizeof(code[0]));
 	tcase_add_loop_test(tc, stacks_are_decided, 0, sizeof(stacks) / sizeof(stacks[0]));
+	tcase_add_loop_test(tc, calls_are_told_apart, 0, sizeof(calls) / sizeof(calls[0]));
 	tcase_add_loop_test(tc, nothing_is_lost, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	tcase_add_test(tc, each_has_its_cost);
