@@ -125,7 +125,7 @@ demo:
 
 check check-all:
 	$(Q)scripts/deps.sh build check
-	$(Q)$(build) vm-files all tests fuzz-targets asan
+	$(Q)$(build) vm-files all tests fuzz-targets
 	$(Q)O=$(O) tests/check $(if $(filter check-all,$@),-a)
 
 # What else a layer needs is in its files.mk.

@@ -13,7 +13,7 @@ $(O)/bpf/vmlinux.h: bpf/vmlinux_fallback.h
 $(BPF_OBJECTS): $(O)/%.bpf.o: %.bpf.c $(O)/bpf/vmlinux.h
 	$(say) BPF $@
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
-	$(Q)bpf/count-instructions $@
+	$(Q)V=$(V) bpf/count-instructions $@
 
 $(BPF_SKEL): %.skel.h: %.bpf.o
 	$(say) SKEL $@

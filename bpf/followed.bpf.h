@@ -6,8 +6,6 @@
 const volatile bool
 	log_follows_all; /* every thread is in the log; else those of followed processes */
 
-#define FOLLOWED_BITS (4u << 20) /* the kernel's own limit of process numbers */
-
 /* A bit for each process number: it is followed. Written at fork, and when they are found. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

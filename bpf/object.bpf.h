@@ -4,7 +4,6 @@
 #define QUARTZ_OBJECT_BPF_H
 
 #define USER_BITS      56   /* of addresses, at most */
-#define FUTEX_COMMAND  0x7f /* of the operation, without FUTEX_PRIVATE_FLAG and the clock */
 #define IDENTITY_TRIES 64
 
 static __always_inline struct qz_object_slot *object__get(u32 object)
@@ -186,7 +185,6 @@ static __always_inline void object__fill(struct qz_object_slot *slot, const stru
 	slot->val = key->val;
 	slot->fd = key->fd;
 	slot->nbytes = 0;
-	slot->rwlock = 0;
 	if (key->tag == QZ_TAG_FUTEX && !key->asleep &&
 	    !bpf_probe_read_user(slot->bytes, QZ_WORD_BYTES, (void *)key->address))
 		slot->nbytes = QZ_WORD_BYTES;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # cli: quartzctl, a reader of profiles.
-CLI_SRC := $(sort $(wildcard cli/*/*.c)) client/live.c
+CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c)) client/live.c
 PROGRAMS += $(O)/quartzctl
 
 $(O)/quartzctl: $(CLI_SRC:%.c=$(O)/%.o) $(SYMBOLIZER_LIB) $(CORE_LIB)

@@ -51,13 +51,6 @@ bool *annotation__choose(const struct annotation *a, uint32_t max)
 
 /* ---- files ---- */
 
-const char *annotation__file(const struct qz_report *r, const struct annotation *a, uint32_t part)
-{
-	const struct qz_line line = {.procedure = a->row->procedure, .part = part};
-
-	return qz_line__file(r->profile, &line);
-}
-
 const char *annotation__own_path(const struct annotation *a)
 {
 	return a->nfiles && !a->files->part && a->files->source.n ? a->files->source.path : NULL;

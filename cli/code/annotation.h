@@ -27,9 +27,6 @@ struct annotation {
 	const struct disassembly *assembly; /* of instructions */
 };
 
-/* The file that a time's line is in, as the profile has it, "" when unknown. */
-const char *annotation__file(const struct qz_report *r, const struct annotation *a, uint32_t part);
-
 /* The path of the procedure's own file as it was read, or NULL. */
 const char *annotation__own_path(const struct annotation *a);
 

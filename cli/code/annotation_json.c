@@ -24,7 +24,7 @@ static const char *source_of(const struct annotation *a, const struct qz_code_ti
 static bool set_place(json_t *object, const struct qz_report *r, const struct annotation *a,
 		      const struct qz_code_time *t)
 {
-	const char *file = annotation__file(r, a, t->part);
+	const char *file = excerpt__file(r, a, t->part);
 
 	return json_object_set_new(object, "file", text_of(t->line && *file ? file : NULL)) ||
 	       json_object_set_new(object, "line", t->line ? json_integer(t->line) : json_null());

@@ -8,6 +8,13 @@
 
 #define CONTEXT 3 /* rows without figures before and after one with figures */
 
+const char *excerpt__file(const struct qz_report *r, const struct annotation *a, uint32_t part)
+{
+	const struct qz_line line = {.procedure = a->row->procedure, .part = part};
+
+	return qz_line__file(r->profile, &line);
+}
+
 static int add(struct excerpt *e, uint64_t number, const char *text, uint32_t time)
 {
 	if (qz_array__reserve((void **)&e->rows, e->n, sizeof(*e->rows)))
@@ -99,8 +106,7 @@ static int add_file(struct excerpt *e, const struct annotation *a, const bool *c
 static int name_file(struct excerpt *e, const struct qz_report *r, const struct annotation *a,
 		     const struct annotated_file *f)
 {
-	int err =
-		add(e, 0, f->source.n ? f->source.path : annotation__file(r, a, f->part), QZ_NONE);
+	int err = add(e, 0, f->source.n ? f->source.path : excerpt__file(r, a, f->part), QZ_NONE);
 
 	if (!err)
 		e->rows[e->n - 1].is_file = true;

@@ -27,6 +27,9 @@ int excerpt__lines(struct excerpt *e, const struct qz_report *r, const struct an
 int excerpt__instructions(struct excerpt *e, const struct annotation *a, const bool *chosen);
 void excerpt__free(struct excerpt *e);
 
+/* The file that a time's line is in, as the profile has it, "" when unknown. */
+const char *excerpt__file(const struct qz_report *r, const struct annotation *a, uint32_t part);
+
 /* The instruction of a sampled address, d->n: none of them. */
 uint32_t excerpt__instruction(const struct disassembly *d, const struct qz_code_time *t);
 

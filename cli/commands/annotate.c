@@ -6,6 +6,7 @@
 
 #include "cli/query/interval.h"
 #include "cli/code/annotation.h"
+#include "cli/code/excerpt.h"
 #include "cli/code/origin.h"
 #include "cli/query/view.h"
 #include "cli/render/cells.h"
@@ -147,7 +148,7 @@ static enum status open_lines(const struct view *v, uint32_t i, struct section *
 		return out_of_memory();
 	for (uint32_t k = 0; status == STATUS_OK && k < a->nfiles; k++)
 		status = open_source(v, i, &a->files[k],
-				     annotation__file(v->reports[i], a, a->files[k].part));
+				     excerpt__file(v->reports[i], a, a->files[k].part));
 	return status;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <locale.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +18,6 @@ static const struct command *const commands[] = {
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(*commands))
-
-void complain(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("quartzctl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-}
-
-enum status out_of_memory(void)
-{
-	complain("out of memory");
-	return STATUS_FAILURE;
-}
 
 static void complain_unknown(const char *name)
 {

@@ -52,8 +52,8 @@ static void add_row_norm(const struct table *t, struct text_table *table,
 	const struct estimate p = {percent * (double)row->norm_ns, percent * (double)row->ci_ns, 1,
 				   rough};
 
-	quality__add_estimate(table, PLAIN, &s);
-	quality__add_estimate(table, cells__emphasis(p.value), &p);
+	cells__add_estimate(table, PLAIN, &s);
+	cells__add_estimate(table, cells__emphasis(p.value), &p);
 }
 
 /* A figure of levels. Merged processes have none. */
@@ -74,7 +74,7 @@ static void add_row_spun(struct text_table *table, const struct qz_process_row *
 	const struct estimate e = {(double)row->spin_ns / 1e9, (double)ci / 1e9, 3,
 				   row->spin_samples && row->spin_samples < QZ_FEW_SAMPLES};
 
-	quality__add_estimate(table, PLAIN, &e);
+	cells__add_estimate(table, PLAIN, &e);
 }
 
 static void add_row(const struct table *t, struct text_table *table,
@@ -158,7 +158,7 @@ static void print_notes(const struct table *t, uint32_t shown, FILE *out)
 	for (uint32_t i = 0; i < shown; i++)
 		rough |= qz_process_table__is_rough(&t->processes, &t->processes.rows[i]);
 	if (rough)
-		quality__print_rough(out);
+		cells__print_rough(out);
 	if (t->config->sort == QZ_ORDER_AUTO && t->processes.order == QZ_ORDER_CPU)
 		fputs("sorted by CPU: most of it is of rows with too few samples to be sorted by "
 		      "norm\n",

@@ -300,7 +300,7 @@ static struct digits estimate(uint64_t part, uint64_t ci, uint64_t whole, bool r
 	struct digits d;
 
 	snprintf(d.text, sizeof(d.text), "%s%.*f", rough ? ROUGH_MARK : "",
-		 part ? quality__decimals(percent(ci, whole), 1) : 0, percent(part, whole));
+		 part ? cells__digits(percent(ci, whole), 1) : 0, percent(part, whole));
 	return d;
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/render/output.h"
-#include "cli/render/quality.h"
+#include "cli/render/cells.h"
 #include "cli/commands/top.h"
 #include "core/util/clock.h"
 

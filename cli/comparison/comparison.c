@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/render/cells.h"
-#include "cli/render/quality.h"
 #include "core/costs/cost_code.h"
 #include "core/report/ranking.h"
 
@@ -80,7 +79,7 @@ static void add_difference(struct text_table *table, enum emphasis emphasis, dou
 /* Two digits of the interval are shown, so that it can be seen on which side of 0 it is. */
 static int digits_of(double ci, int most)
 {
-	int digits = quality__decimals(ci, most);
+	int digits = cells__digits(ci, most);
 
 	return digits < most ? digits + 1 : most;
 }
@@ -100,7 +99,7 @@ static void add_percentage(struct text_table *table, const struct view_of *v, do
 	double percent = percent_of(v->c, ns);
 
 	add_difference(table, cells__emphasis(fabs(percent)), percent,
-		       quality__decimals(percent_of(v->c, ci), 1), 1);
+		       cells__digits(percent_of(v->c, ci), 1), 1);
 }
 
 static void add_blanks(struct text_table *table, int n)
@@ -567,7 +566,7 @@ static int print_classes(const struct view_of *v)
 		add_side(table, v, row->in_after, row->cpu.after, row->cpu.ci);
 		add_signed(table, v, qz_change__of(&row->cpu), row->cpu.ci);
 		add_difference(table, PLAIN, percent * qz_change__of(&row->cpu),
-			       quality__decimals(percent * row->cpu.ci, 1), 1);
+			       cells__digits(percent * row->cpu.ci, 1), 1);
 		add_interval_of(table, v, row->cpu.ci);
 		text_table__add(table, PLAIN, "%s",
 				qz_identities__get(v->s->ids, row->identity).name);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "cli/render/cells.h"
-#include "cli/render/quality.h"
 #include "core/costs/cost_table.h"
 #include "core/costs/grain.h"
 #include "core/estimate/estimate.h"

@@ -8,7 +8,7 @@
 
 #include <quartz/unwind.h>
 
-#include "cli/doctor/doctor.h"
+#include "cli/doctor/finding.h"
 #include "cli/render/stack_end.h"
 #include "cli/render/scope_label.h"
 #include "cli/query/scope_select.h"
@@ -48,7 +48,7 @@ static bool print_scope(const struct qz_scope *scope)
 
 		examine(scope, &scope->stack_ends[i], &f);
 		if (scope->stack_ends[i].count)
-			complete = doctor__print(scope->stack_ends[i].cause, &f);
+			complete = finding__print(scope->stack_ends[i].cause, &f);
 	}
 	return complete;
 }
@@ -64,7 +64,7 @@ static json_t *checks_of(const struct qz_scope *scope)
 		json_t *check;
 
 		examine(scope, loss, &f);
-		check = doctor__json(loss->cause, &f);
+		check = finding__json(loss->cause, &f);
 		complete = !json_object_set_new(check, "samples",
 						json_integer((json_int_t)loss->count)) &&
 			   !json_array_append(findings, check);
@@ -110,7 +110,7 @@ static enum status show(const struct config *config, struct qz_profile *p, const
 	if (!complete)
 		status = out_of_memory();
 	else if (config->json)
-		status = doctor__print_json("scopes", list);
+		status = finding__print_list("scopes", list);
 	json_decref(list);
 	return status;
 }

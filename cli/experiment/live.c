@@ -11,6 +11,7 @@
 
 #include "cli/experiment/trial.h"
 #include "cli/knobs/knob_failure.h"
+#include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 #include "cli/query/view.h"
 
@@ -50,7 +51,7 @@ static enum status make_directory(struct live *l)
 	if (mkdtemp(l->directory))
 		return STATUS_OK;
 	l->directory[0] = '\0';
-	return profile_source__fail("/var/tmp", errno);
+	return paths__fail("/var/tmp", errno);
 }
 
 enum status live__open(struct live *l, const struct config *config, const struct processors *on)

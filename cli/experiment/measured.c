@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 
 static enum status look_at(struct measured *m, const struct config *config, const char *file)
@@ -37,7 +38,7 @@ enum status measured__take(struct measured *m, const struct config *config, cons
 
 	*m = (struct measured) {0};
 	if (!mkdtemp(directory))
-		return profile_source__fail("/var/tmp", errno);
+		return paths__fail("/var/tmp", errno);
 	snprintf(file, sizeof(file), "%s/profile" SOURCE_SUFFIX, directory);
 	once.file = file;
 	outcome = trial__run(&once, &ended);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 #include "cli/render/output.h"
 #include "core/util/base_name.h"
@@ -61,7 +62,7 @@ static enum status add_directory(struct profile_set *set, const struct config *c
 	char *file;
 
 	if (n < 0)
-		return profile_source__fail(path, errno);
+		return paths__fail(path, errno);
 	for (int i = 0; i < n; i++) {
 		if (status == STATUS_OK && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
 			status = out_of_memory();

@@ -14,6 +14,7 @@
 #include "cli/experiment/attached.h"
 #include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
+#include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 #include "cli/render/output.h"
 
@@ -98,23 +99,22 @@ static enum status give_away(const struct series *s)
 	err = fd < 0 || fchown(fd, (uid_t)user, (gid_t)group) ? errno : 0;
 	if (fd >= 0)
 		close(fd);
-	return err ? profile_source__fail(s->directory, err) : STATUS_OK;
+	return err ? paths__fail(s->directory, err) : STATUS_OK;
 }
 
 static enum status make_directory(struct series *s)
 {
 	if (!s->config->output) {
 		snprintf(s->directory, sizeof(s->directory), "/var/tmp/quartz-scale.XXXXXX");
-		return mkdtemp(s->directory) ? give_away(s)
-					     : profile_source__fail("/var/tmp", errno);
+		return mkdtemp(s->directory) ? give_away(s) : paths__fail("/var/tmp", errno);
 	}
 	if (snprintf(s->directory, sizeof(s->directory), "%s", s->config->output) >=
 	    (int)sizeof(s->directory))
-		return profile_source__fail(s->config->output, ENAMETOOLONG);
+		return paths__fail(s->config->output, ENAMETOOLONG);
 	if (!mkdir(s->directory, 0750))
 		return give_away(s);
 	if (errno != EEXIST)
-		return profile_source__fail(s->directory, errno);
+		return paths__fail(s->directory, errno);
 	complain("%s: is there already; name a new directory for the profiles of these runs",
 		 s->directory);
 	return STATUS_FAILURE;
@@ -174,7 +174,7 @@ static enum status measure_one(struct series *s, int64_t round, uint32_t process
 	if (outcome == TRIAL_DONE) {
 		snprintf(named, sizeof(named), "%s/on%u-run%" PRId64 RATE_WORD "%.9g" SOURCE_SUFFIX,
 			 s->directory, processors, round, rate);
-		return rename(file, named) ? profile_source__fail(named, errno)
+		return rename(file, named) ? paths__fail(named, errno)
 					   : profile_set__add(s->set, s->config, named);
 	}
 	unlink(file);

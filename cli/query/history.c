@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/render/output.h"
+#include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
+#include "cli/render/output.h"
 #include "core/util/clock.h"
 #include "core/util/vec.h"
 #include "core/estimate/estimate.h"
@@ -167,13 +168,13 @@ static enum status add(const char *directory, const struct span *slice, struct q
 
 	if (snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 SOURCE_SUFFIX, directory,
 		     slice->from, slice->until) >= (int)sizeof(path))
-		return profile_source__fail(directory, ENAMETOOLONG);
+		return paths__fail(directory, ENAMETOOLONG);
 	from = read_slice(path);
 	if (!from)
 		return STATUS_OK;
 	err = qz_merge__profile(to, from);
 	qz_profile__free(from);
-	return err ? profile_source__fail(path, -err) : STATUS_OK;
+	return err ? paths__fail(path, -err) : STATUS_OK;
 }
 
 static enum status add_all(const char *directory, const struct slices *s, struct qz_profile *to)
@@ -205,14 +206,14 @@ enum status history__read(const struct config *config, struct qz_profile **profi
 	status = parse_span(config, &span);
 	if (status != STATUS_OK)
 		return status;
-	profile_source__state("history", directory);
+	paths__state("history", directory);
 	dir = opendir(directory);
 	if (!dir && errno == ENOENT) {
 		complain("%s: no history; quartzd --system saves it", directory);
 		return STATUS_NO_SOURCE;
 	}
 	if (!dir)
-		return profile_source__fail(directory, errno);
+		return paths__fail(directory, errno);
 	err = list(dir, &span, &slices);
 	closedir(dir);
 	*profile = err ? NULL : qz_profile__new();

@@ -15,30 +15,13 @@
 
 #include "cli/query/history.h"
 #include "cli/query/interval.h"
+#include "cli/query/paths.h"
 #include "cli/render/output.h"
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
 
 #define RECENT_S       3600
 #define SERVICE_PREFIX "system-"
-
-static const char *directory(const char *variable, const char *standard)
-{
-	const char *value = getenv(variable);
-
-	return value && *value ? value : standard;
-}
-
-enum status profile_source__fail(const char *what, int err)
-{
-	if (err == EACCES || err == EPERM) {
-		complain("%s: %s; run as root or as a member of the group quartz", what,
-			 strerror(err));
-		return STATUS_NO_PRIVILEGE;
-	}
-	complain("%s: %s", what, strerror(err));
-	return STATUS_FAILURE;
-}
 
 /* Reads and closes fd; `name` is for messages. */
 static enum status read_snapshot(int fd, const char *name, struct qz_profile **profile)
@@ -61,7 +44,7 @@ static enum status read_file(const char *path, struct qz_profile **profile)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-	return fd < 0 ? profile_source__fail(path, errno) : read_snapshot(fd, path, profile);
+	return fd < 0 ? paths__fail(path, errno) : read_snapshot(fd, path, profile);
 }
 
 static bool has_suffix(const char *name, const char *suffix)
@@ -134,7 +117,7 @@ static bool own_directory(char *path)
 	if (sudo && qz_options__integer(sudo, 1, UINT32_MAX - 1, &uid))
 		return false;
 	snprintf(name, sizeof(name), "users/%" PRId64, uid);
-	profile_source__state(name, path);
+	paths__state(name, path);
 	return uid != 0;
 }
 
@@ -158,7 +141,7 @@ static bool find_recorded(char *path)
 
 	*path = '\0';
 	if (!own_directory(directory))
-		profile_source__state("profiles", directory);
+		paths__state("profiles", directory);
 	if (look_in(directory, SOURCE_SUFFIX, &newest) || !*path || is_of_service(path))
 		return false;
 	age = (int64_t)time(NULL) - newest.st.st_mtim.tv_sec;
@@ -174,13 +157,13 @@ enum status profile_source__newest(const char *suffix, char *path)
 	int err, own_err;
 
 	*path = '\0';
-	profile_source__state("profiles", all);
+	paths__state("profiles", all);
 	own_err = has_own ? look_in(own, suffix, &newest) : 0;
 	err = look_in(all, suffix, &newest);
 	if (own_err)
-		return profile_source__fail(own, -own_err);
+		return paths__fail(own, -own_err);
 	if (err && !(*path && err == -EACCES))
-		return profile_source__fail(all, -err);
+		return paths__fail(all, -err);
 	if (*path)
 		return STATUS_OK;
 	if (!strcmp(suffix, SOURCE_SUFFIX))
@@ -201,19 +184,9 @@ static enum status read_newest(struct qz_profile **profile)
 	return status == STATUS_OK ? read_file(path, profile) : status;
 }
 
-void profile_source__state(const char *name, char *path)
-{
-	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_STATE_DIR", "/var/lib/quartz"), name);
-}
-
-static void runtime(const char *name, char *path)
-{
-	snprintf(path, PATH_MAX, "%s/%s", directory("QUARTZ_RUNTIME_DIR", "/run/quartz"), name);
-}
-
 void profile_source__socket(char *path)
 {
-	runtime("quartzd.sock", path);
+	paths__runtime("quartzd.sock", path);
 }
 
 int profile_source__snapshot(const struct live_wanted *wanted, char *socket, char *reason,
@@ -227,7 +200,7 @@ int profile_source__snapshot(const struct live_wanted *wanted, char *socket, cha
 	fd = live__snapshot(socket, wanted, reason, size);
 	if (fd != -EACCES)
 		return fd;
-	runtime("users.sock", users);
+	paths__runtime("users.sock", users);
 	other = live__snapshot(users, wanted, reason, size);
 	if (other == -ENOENT)
 		return fd;
@@ -253,7 +226,7 @@ enum status profile_source__explain(const char *socket, int err, const char *rea
 		free(escaped);
 		return STATUS_FAILURE;
 	default:
-		return profile_source__fail(socket, -err);
+		return paths__fail(socket, -err);
 	}
 }
 

@@ -2,8 +2,6 @@
 /*
  * Where a profile comes from: a named snapshot, the running quartzd, or the newest snapshot of the
  * state directory. All three are the same bytes and are read by the same code.
- *
- * QUARTZ_RUNTIME_DIR and QUARTZ_STATE_DIR replace /run/quartz and /var/lib/quartz.
  */
 #ifndef QUARTZ_CLI_PROFILE_SOURCE_H
 #define QUARTZ_CLI_PROFILE_SOURCE_H
@@ -40,12 +38,6 @@ void profile_source__socket(char *path);
  */
 int profile_source__snapshot(const struct live_wanted *wanted, char *socket, char *reason,
 			     size_t size, bool *own);
-
-/* A directory of the state directory, in a buffer of PATH_MAX bytes. */
-void profile_source__state(const char *name, char *path);
-
-/* Says why a file or directory cannot be read, by errno. */
-enum status profile_source__fail(const char *what, int err);
 
 /* Says why a call of live.h failed. */
 enum status profile_source__explain(const char *socket, int err, const char *reason);

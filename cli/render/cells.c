@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cli/render/cells.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ void cells__print_rest(const struct scope_view *s, uint32_t n, uint32_t shown, c
 		cells__count(n).text, cells__count(n - shown).text,
 		n > shown ? " (-n 0 shows all)" : "", cells__count(lost).text);
 	if (*s->rough)
-		quality__print_rough(s->out->file);
+		cells__print_rough(s->out->file);
 	*s->rough = false;
 }
 
@@ -82,7 +83,7 @@ static void add_seconds_of(const struct scope_view *s, struct text_table *table,
 {
 	const struct estimate e = {(double)ns / SECOND, ci_ns / SECOND, s->decimals, rough};
 
-	quality__add_estimate(table, PLAIN, &e);
+	cells__add_estimate(table, PLAIN, &e);
 }
 
 void cells__add_blocked(const struct scope_view *s, struct text_table *table,
@@ -120,7 +121,7 @@ void cells__add_norm_percent(const struct scope_view *s, struct text_table *tabl
 	const struct estimate e = {percent_of(s, ns), percent_of(s, f->ci_ns), 1,
 				   is_rough(s, f->samples)};
 
-	quality__add_estimate(table, cells__emphasis(e.value), &e);
+	cells__add_estimate(table, cells__emphasis(e.value), &e);
 }
 
 void cells__add_norm(const struct scope_view *s, struct text_table *table,
@@ -156,7 +157,7 @@ void cells__add_spun(const struct scope_view *s, struct text_table *table,
 void cells__print_norm(const struct scope_view *s, const struct qz_figure *f)
 {
 	double percent = percent_of(s, f->norm_ns), ci = percent_of(s, f->ci_ns);
-	int decimals = quality__decimals((double)f->ci_ns / SECOND, s->decimals);
+	int decimals = cells__digits((double)f->ci_ns / SECOND, s->decimals);
 	const char *mark = is_rough(s, f->samples) ? ROUGH_MARK : "";
 
 	if (!f->samples) {
@@ -164,7 +165,7 @@ void cells__print_norm(const struct scope_view *s, const struct qz_figure *f)
 		return;
 	}
 	fprintf(s->out->file, "%s%.*f s (%s%.*f%%) %s %.*f s", mark, decimals,
-		(double)f->norm_ns / SECOND, mark, quality__decimals(ci, 1), percent,
+		(double)f->norm_ns / SECOND, mark, cells__digits(ci, 1), percent,
 		cells__plus_minus(s->out), decimals, (double)f->ci_ns / SECOND);
 }
 
@@ -276,4 +277,33 @@ struct digits cells__share(uint64_t part, uint64_t whole)
 			 : percent > 99.9 ? 99.9
 					  : percent);
 	return d;
+}
+
+/* ---- estimates ---- */
+
+int cells__digits(double ci, int most)
+{
+	int digits;
+
+	if (!(ci > 0))
+		return most;
+	if (ci >= 1)
+		return 0;
+	/* what rounds up to the next power of ten is one */
+	digits = (int)-floor(log10(ci) + 0.022);
+	return digits < most ? digits : most;
+}
+
+void cells__print_rough(FILE *out)
+{
+	fprintf(out, ROUGH_MARK " rests on fewer than %d samples\n", QZ_FEW_SAMPLES);
+}
+
+void cells__add_estimate(struct text_table *table, enum emphasis emphasis, const struct estimate *e)
+{
+	int decimals = e->value > 0 ? cells__digits(e->ci, e->decimals) : 0;
+	int blanks = e->decimals - decimals + (e->decimals && !decimals);
+
+	text_table__add(table, emphasis, "%s%.*f%*s", e->rough ? ROUGH_MARK : "", decimals,
+			e->value, blanks, "");
 }

@@ -98,4 +98,30 @@ struct digits cells__count(uint64_t n);
 /* part of whole in percent, "-" of nothing; only nothing is 0% and only all is 100%. */
 struct digits cells__share(uint64_t part, uint64_t whole);
 
+/* ---- estimates: no more digits than they are good for ---- */
+
+/* Before a figure that rests on fewer than QZ_FEW_SAMPLES. */
+#define ROUGH_MARK "~"
+
+/* What the mark means. */
+void cells__print_rough(FILE *out);
+
+/* An estimate. */
+struct estimate {
+	double value,
+		ci; /* in the unit that is shown; ci is half of its 95 % interval, 0: it is exact */
+	int decimals; /* at most */
+	bool rough;
+};
+
+/* Down to the first digit that ci leaves in doubt. */
+int cells__digits(double ci, int most);
+
+/*
+ * A cell with that, in a column of `decimals` whose points stand below each other. An estimate of nothing is 0
+ * without digits.
+ */
+void cells__add_estimate(struct text_table *table, enum emphasis emphasis,
+			 const struct estimate *e);
+
 #endif

@@ -2,7 +2,6 @@
 #include "cli/render/quality.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "cli/render/cells.h"
 #include "core/estimate/estimate.h"
@@ -68,34 +67,4 @@ void quality__print_ledger(FILE *out, const struct qz_profile *p, uint64_t shown
 	else
 		print_term(out, (uint64_t)unaccounted, "missing without a known cause");
 	fputc('\n', out);
-}
-
-/* ---- digits ---- */
-
-int quality__decimals(double ci, int most)
-{
-	int digits;
-
-	if (!(ci > 0))
-		return most;
-	if (ci >= 1)
-		return 0;
-	/* what rounds up to the next power of ten is one */
-	digits = (int)-floor(log10(ci) + 0.022);
-	return digits < most ? digits : most;
-}
-
-void quality__print_rough(FILE *out)
-{
-	fprintf(out, ROUGH_MARK " rests on fewer than %d samples\n", QZ_FEW_SAMPLES);
-}
-
-void quality__add_estimate(struct text_table *table, enum emphasis emphasis,
-			   const struct estimate *e)
-{
-	int decimals = e->value > 0 ? quality__decimals(e->ci, e->decimals) : 0;
-	int blanks = e->decimals - decimals + (e->decimals && !decimals);
-
-	text_table__add(table, emphasis, "%s%.*f%*s", e->rough ? ROUGH_MARK : "", decimals,
-			e->value, blanks, "");
 }

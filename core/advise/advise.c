@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/advise/usage.h"
-#include "core/util/vec.h"
-#include "core/estimate/estimate.h"
-
 /*
  * From the most specific rule to the most general one: of two findings about the same loss, the earlier one
  * says more.
@@ -23,80 +19,6 @@ static qz_rule *const rules[] = {
 	qz_rule__processes,   qz_rule__imbalance,	qz_rule__overlap,
 	qz_rule__serial,      qz_rule__limited,		qz_rule__taken,
 };
-
-/* A finding whose best gain is below this share of the elapsed time is noise of the next run. */
-#define LEAST_GAIN 0.02
-
-static void clear(struct qz_finding *f)
-{
-	free(f->subject.name);
-	free(f->what);
-	free(f->where);
-	free(f->remedy);
-	for (uint32_t i = 0; i < f->nevidence; i++) {
-		free(f->evidence[i].text);
-		free(f->evidence[i].command);
-	}
-	*f = (struct qz_finding) {0};
-}
-
-static bool gains(const struct qz_report *r, const struct qz_finding *f)
-{
-	return f->gain_high_ns && (double)f->gain_high_ns >= LEAST_GAIN * (double)r->elapsed_ns;
-}
-
-/* Which procedure it is, a few samples do not show. */
-static bool is_rough(const struct qz_report *r, const struct qz_finding *f)
-{
-	if (f->subject.kind != QZ_SUBJECT_PROCEDURE)
-		return false;
-	for (uint32_t i = 0; i < r->nrows; i++)
-		if (r->rows[i].procedure == f->subject.index)
-			return r->rows[i].total.samples < QZ_FEW_SAMPLES;
-	return false;
-}
-
-/*
- * Threads that were kept from processors for longer than they ran: a lock whose holders have none is queued for all the
- * longer, and more threads at a time have no place where a limit keeps the scope from it. Only as much of the gain is left
- * as they ran of that time. What saves work saves also what the work waited for.
- */
-static void scale_gain(struct qz_finding *f, const struct qz_report *r)
-{
-	uint64_t running = qz_scope__running_ns(&r->profile->scopes[r->scope]), kept;
-	struct qz_usage u;
-	double share;
-
-	if (f->lost & QZ_LOST_READY)
-		return;
-	qz_usage__find(r, &u);
-	kept = f->lost & QZ_LOST_HELD ? u.taken_ns : u.limited_ns;
-	if (kept <= running)
-		return;
-	share = (double)running / (double)(running + kept);
-	f->gain_low_ns = (uint64_t)(share * (double)f->gain_low_ns);
-	f->gain_high_ns = (uint64_t)(share * (double)f->gain_high_ns);
-}
-
-int qz_advise__add(struct qz_advice *a, struct qz_finding *f)
-{
-	uint64_t elapsed = a->report->elapsed_ns;
-
-	scale_gain(f, a->report);
-	if (f->gain_high_ns > elapsed)
-		f->gain_high_ns = elapsed;
-	if (f->gain_low_ns > f->gain_high_ns)
-		f->gain_low_ns = f->gain_high_ns;
-	if (f->failed || qz_array__reserve((void **)&a->findings, a->n, sizeof(*a->findings))) {
-		clear(f);
-		return -ENOMEM;
-	}
-	if (gains(a->report, f) && !is_rough(a->report, f))
-		a->findings[a->n++] = *f;
-	else
-		clear(f);
-	return 0;
-}
 
 /* ---- findings about the same loss ---- */
 
@@ -128,7 +50,7 @@ static bool is_left(const struct qz_advice *a, uint32_t kept, struct qz_finding 
 		return true;
 	f->gain_low_ns -= taken < f->gain_low_ns ? taken : f->gain_low_ns;
 	f->gain_high_ns -= taken < f->gain_high_ns ? taken : f->gain_high_ns;
-	return middle(f) >= whole / 2 && gains(a->report, f);
+	return middle(f) >= whole / 2 && qz_finding__gains(a->report, f);
 }
 
 static void merge(struct qz_advice *a)
@@ -141,7 +63,7 @@ static void merge(struct qz_advice *a)
 		if (is_left(a, kept, &f))
 			a->findings[kept++] = f;
 		else
-			clear(&f);
+			qz_finding__clear(&f);
 	}
 	a->n = kept;
 }
@@ -191,7 +113,7 @@ void qz_advise__free(struct qz_advice *a)
 	if (!a)
 		return;
 	for (uint32_t i = 0; i < a->n; i++)
-		clear(&a->findings[i]);
+		qz_finding__clear(&a->findings[i]);
 	free(a->findings);
 	free(a);
 }

@@ -132,6 +132,12 @@ void qz_finding__prove(struct qz_finding *f, const char *verb, const char *name,
 /* Takes over the finding, which is cut to the elapsed time. Drops it when it gains too little to speak of. */
 int qz_advise__add(struct qz_advice *a, struct qz_finding *f);
 
+/* Whether it gains enough to speak of. */
+bool qz_finding__gains(const struct qz_report *r, const struct qz_finding *f);
+
+/* Frees what it holds. */
+void qz_finding__clear(struct qz_finding *f);
+
 /* Writes a word as a shell takes it, quoted where that is needed; as it is otherwise, so escape the line if it is shown. */
 void qz_finding__put_word(FILE *out, const char *word);
 

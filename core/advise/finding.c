@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What rules make findings from. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/advise/advise.h"
+#include "core/advise/usage.h"
+#include "core/estimate/estimate.h"
 #include "core/model/objects.h"
 #include "core/util/term_escape.h"
+#include "core/util/vec.h"
 
 const char *qz_subject__kind_name(enum qz_subject_kind kind)
 {
@@ -171,4 +175,80 @@ void qz_finding__prove(struct qz_finding *f, const char *verb, const char *name,
 double qz_finding__percent(const struct qz_report *r, uint64_t ns)
 {
 	return r->elapsed_ns ? 100.0 * (double)ns / (double)r->elapsed_ns : 0;
+}
+
+/* ---- findings of an advice ---- */
+
+/* A finding whose best gain is below this share of the elapsed time is noise of the next run. */
+#define LEAST_GAIN 0.02
+
+void qz_finding__clear(struct qz_finding *f)
+{
+	free(f->subject.name);
+	free(f->what);
+	free(f->where);
+	free(f->remedy);
+	for (uint32_t i = 0; i < f->nevidence; i++) {
+		free(f->evidence[i].text);
+		free(f->evidence[i].command);
+	}
+	*f = (struct qz_finding) {0};
+}
+
+bool qz_finding__gains(const struct qz_report *r, const struct qz_finding *f)
+{
+	return f->gain_high_ns && (double)f->gain_high_ns >= LEAST_GAIN * (double)r->elapsed_ns;
+}
+
+/* Which procedure it is, a few samples do not show. */
+static bool is_rough(const struct qz_report *r, const struct qz_finding *f)
+{
+	if (f->subject.kind != QZ_SUBJECT_PROCEDURE)
+		return false;
+	for (uint32_t i = 0; i < r->nrows; i++)
+		if (r->rows[i].procedure == f->subject.index)
+			return r->rows[i].total.samples < QZ_FEW_SAMPLES;
+	return false;
+}
+
+/*
+ * Threads that were kept from processors for longer than they ran: a lock whose holders have none is queued for all the
+ * longer, and more threads at a time have no place where a limit keeps the scope from it. Only as much of the gain is left
+ * as they ran of that time. What saves work saves also what the work waited for.
+ */
+static void scale_gain(struct qz_finding *f, const struct qz_report *r)
+{
+	uint64_t running = qz_scope__running_ns(&r->profile->scopes[r->scope]), kept;
+	struct qz_usage u;
+	double share;
+
+	if (f->lost & QZ_LOST_READY)
+		return;
+	qz_usage__find(r, &u);
+	kept = f->lost & QZ_LOST_HELD ? u.taken_ns : u.limited_ns;
+	if (kept <= running)
+		return;
+	share = (double)running / (double)(running + kept);
+	f->gain_low_ns = (uint64_t)(share * (double)f->gain_low_ns);
+	f->gain_high_ns = (uint64_t)(share * (double)f->gain_high_ns);
+}
+
+int qz_advise__add(struct qz_advice *a, struct qz_finding *f)
+{
+	uint64_t elapsed = a->report->elapsed_ns;
+
+	scale_gain(f, a->report);
+	if (f->gain_high_ns > elapsed)
+		f->gain_high_ns = elapsed;
+	if (f->gain_low_ns > f->gain_high_ns)
+		f->gain_low_ns = f->gain_high_ns;
+	if (f->failed || qz_array__reserve((void **)&a->findings, a->n, sizeof(*a->findings))) {
+		qz_finding__clear(f);
+		return -ENOMEM;
+	}
+	if (qz_finding__gains(a->report, f) && !is_rough(a->report, f))
+		a->findings[a->n++] = *f;
+	else
+		qz_finding__clear(f);
+	return 0;
 }

@@ -3,25 +3,7 @@
 
 #include <math.h>
 
-#define NQUANTILES 30
-#define Z	   1.959964
-
-/* Of 1 to 30 degrees of freedom. */
-static const double quantiles[NQUANTILES] = {
-	12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
-	2.2010,	 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
-	2.0796,	 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
-};
-
-double qz_spread__quantile(double freedom)
-{
-	if (!(freedom >= 2))
-		return quantiles[0];
-	if (freedom < NQUANTILES + 1)
-		return quantiles[(int)freedom - 1];
-	/* the first term of the series of Fisher and Cornish; wrong by less than 0.001 from here on */
-	return Z + (Z * Z * Z + Z) / (4 * floor(freedom));
-}
+#include "core/util/statistics.h"
 
 static double mean_of(const struct qz_values *v)
 {
@@ -69,7 +51,7 @@ static double spread_of(const struct qz_values *a, double mean_a, const struct q
 		freedom = (double)a->n + b->n - 2;
 	else
 		freedom = (va + vb) * (va + vb) / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
-	return qz_spread__quantile(freedom) * sqrt(va + vb);
+	return qz_statistics__student(freedom) * sqrt(va + vb);
 }
 
 struct qz_change qz_spread__change(const struct qz_values *before, const struct qz_values *after)

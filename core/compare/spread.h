@@ -35,7 +35,4 @@ static inline double qz_change__of(const struct qz_change *c)
 /* Whether its interval does not include 0. */
 bool qz_change__is_certain(const struct qz_change *c);
 
-/* The 97.5 % quantile of Student's t with so many degrees of freedom, at least 1; fractions are cut off. */
-double qz_spread__quantile(double freedom);
-
 #endif

@@ -8,6 +8,7 @@
 #include "core/estimate/instrumentation_cost.h"
 #include "core/util/apportion.h"
 #include "core/util/hash_table.h"
+#include "core/util/statistics.h"
 
 /* ---- apportioning ---- */
 
@@ -255,14 +256,12 @@ int qz_estimate__profile(struct qz_profile *p)
 
 /* ---- confidence ---- */
 
-#define Z_95 1.959964 /* 97.5 % quantile of the normal distribution */
-
 /* Variance of hits / samples. Agresti and Coull: as if z^2/2 hits and misses had been seen more. */
 static double share_variance(double hits, double samples)
 {
 	if (hits == 0 || hits >= samples) {
-		hits += Z_95 * Z_95 / 2;
-		samples += Z_95 * Z_95;
+		hits += QZ_Z_95 * QZ_Z_95 / 2;
+		samples += QZ_Z_95 * QZ_Z_95;
 	}
 	return hits / samples * (1 - hits / samples) / samples;
 }
@@ -310,7 +309,7 @@ double qz_estimate__half_width(const uint64_t *amount, const struct qz_hits *hit
 		else
 			variance += a * a * level_variance(hits, all, n);
 	}
-	return any ? Z_95 * sqrt(variance > 0 ? variance : 0) + unknown : 0;
+	return any ? QZ_Z_95 * sqrt(variance > 0 ? variance : 0) + unknown : 0;
 }
 
 uint64_t qz_share_half_width(uint64_t amount, uint64_t hits, uint64_t samples)
@@ -321,7 +320,7 @@ uint64_t qz_share_half_width(uint64_t amount, uint64_t hits, uint64_t samples)
 		return amount;
 	if (hits > samples)
 		hits = samples;
-	half = Z_95 * sqrt(share_variance((double)hits, (double)samples));
+	half = QZ_Z_95 * sqrt(share_variance((double)hits, (double)samples));
 	return (uint64_t)llround((half < 1 ? half : 1) * (double)amount);
 }
 

@@ -209,6 +209,13 @@ const struct qz_field qz_call_fields[] = {
 
 const struct qz_field qz_round_fields[] = {QZ_FIELD(U64, qz_round, count, QZ_SUMS), {0}};
 
+void qz_losses__free(struct qz_loss *losses, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		free(losses[i].cause);
+	free(losses);
+}
+
 void qz_fields__free(void *entity, const struct qz_field *table)
 {
 	for (; table->name; table++) {

@@ -96,6 +96,15 @@ static void entities_free(struct qz_profile *p)
 	free(p->rounds);
 }
 
+void qz_profile__clear_what_ifs(struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nwhat_ifs; i++)
+		qz_fields__free(&p->what_ifs[i], qz_what_if_fields);
+	free(p->what_ifs);
+	p->what_ifs = NULL;
+	p->nwhat_ifs = 0;
+}
+
 void qz_profile__free(struct qz_profile *p)
 {
 	if (!p)
@@ -105,7 +114,7 @@ void qz_profile__free(struct qz_profile *p)
 	entities_free(p);
 	index_free(p->index);
 	qz_timeline__free(p->timeline);
-	qz_what_ifs__clear(p);
+	qz_profile__clear_what_ifs(p);
 	free(p);
 }
 
@@ -661,13 +670,6 @@ void qz_thread__vacate(struct qz_profile *p, uint32_t thread, uint32_t scope)
 }
 
 /* ---- ledger ---- */
-
-void qz_losses__free(struct qz_loss *losses, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		free(losses[i].cause);
-	free(losses);
-}
 
 int qz_losses__add(struct qz_loss **losses, uint32_t *n, const char *cause, uint64_t count)
 {

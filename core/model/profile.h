@@ -462,6 +462,9 @@ struct qz_profile *qz_profile__new(void);
 /* Accepts NULL and half-built profiles. */
 void qz_profile__free(struct qz_profile *p);
 
+/* Removes what was computed for --what-if. */
+void qz_profile__clear_what_ifs(struct qz_profile *p);
+
 /* The scope of the machine, QZ_NONE when there is none. */
 uint32_t qz_profile__machine(const struct qz_profile *p);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/model/fields.h"
 #include "core/model/objects.h"
 #include "core/util/vec.h"
 
@@ -27,15 +26,6 @@ int qz_what_ifs__add(struct qz_profile *p, const struct qz_what_if *w)
 	}
 	p->what_ifs[p->nwhat_ifs++] = copy;
 	return 0;
-}
-
-void qz_what_ifs__clear(struct qz_profile *p)
-{
-	for (uint32_t i = 0; i < p->nwhat_ifs; i++)
-		qz_fields__free(&p->what_ifs[i], qz_what_if_fields);
-	free(p->what_ifs);
-	p->what_ifs = NULL;
-	p->nwhat_ifs = 0;
 }
 
 bool qz_what_if__is_object(const char *name, const struct qz_object *o)

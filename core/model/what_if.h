@@ -37,9 +37,6 @@ struct qz_what_if {
 /* Adds a copy. 0, -EINVAL: no such scope or kind, -E2BIG, -ENOMEM. */
 int qz_what_ifs__add(struct qz_profile *p, const struct qz_what_if *w);
 
-/* Removes all. */
-void qz_what_ifs__clear(struct qz_profile *p);
-
 /* Whether `name` stands for the procedure, or for the object: with its kind before it, or without. */
 bool qz_what_if__is_object(const char *name, const struct qz_object *o);
 

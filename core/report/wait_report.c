@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "core/util/order.h"
+#include "core/util/statistics.h"
 #include "core/util/vec.h"
 #include "core/report/figure.h"
 #include "core/report/idle_time.h"
 
-#define Z_95	      1.959964	/* 97.5 % quantile of the normal distribution */
 #define VARIANCE_UNIT (1 << 20) /* of qz_wait.variance, in ns^2 */
 
 /* ---- figures ---- */
@@ -56,8 +56,8 @@ uint64_t qz_wait_figure__ci(const struct qz_wait_figure *f)
 	if (!f->doubts)
 		return 0;
 	share = f->doubts->ns > 0 ? f->doubt.ns / f->doubts->ns : 0;
-	return (uint64_t)(Z_95 * sqrt((1 - share) * (1 - share) * own +
-				      share * share * (f->doubts->variance - own)));
+	return (uint64_t)(QZ_Z_95 * sqrt((1 - share) * (1 - share) * own +
+					 share * share * (f->doubts->variance - own)));
 }
 
 int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const struct qz_wait *w)

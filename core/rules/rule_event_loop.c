@@ -10,10 +10,10 @@
 
 #include "core/advise/advise.h"
 #include "core/advise/closeness.h"
+#include "core/advise/languages.h"
 #include "core/advise/usage.h"
 #include "core/estimate/estimate.h"
 #include "core/model/frames.h"
-#include "core/util/base_name.h"
 
 #define LEAST_BLOCKS 3
 #define MOST_BLOCKS  0.5 /* of the turns: where nearly all are so long, it is a thread that works */
@@ -22,29 +22,6 @@
 #define MOST_READY     0.1 /* of its life it has no processor: else events pile up meanwhile */
 #define MOST_ELSEWHERE 0.1 /* of its time, code that makes turns long runs in others */
 #define MOST_LOOPS     8   /* that are looked at, of one program */
-
-/* Whose loops are known, by the files or procedures on the stacks where they wait for events. */
-static const struct runtime {
-	const char *module;    /* the file's name, up to its version, or NULL */
-	const char *procedure; /* a part of the name, or NULL */
-	const char *remedy;
-} runtimes[] = {
-	{NULL, "tokio::", "give it to a thread for such work: tokio::task::spawn_blocking()"},
-	{"node", NULL,
-	 "do it in a thread (worker_threads), or in pieces with setImmediate() between them"},
-	{"libnode.so", NULL,
-	 "do it in a thread (worker_threads), or in pieces with setImmediate() between them"},
-	{"python3", NULL,
-	 "give it to a thread, asyncio.to_thread(), or where Python computes to a process: "
-	 "loop.run_in_executor() with a ProcessPoolExecutor"},
-	{"libpython3", NULL,
-	 "give it to a thread, asyncio.to_thread(), or where Python computes to a process: "
-	 "loop.run_in_executor() with a ProcessPoolExecutor"},
-	{"libjvm.so", NULL,
-	 "give it to an executor with threads of its own (Netty: an EventExecutorGroup)"},
-};
-
-#define RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
 
 struct event_loop {
 	const struct qz_report *report;
@@ -66,23 +43,25 @@ static bool is_scheduler(const struct qz_profile *p, uint32_t node)
 	       qz_frames__have_name(p, node, "multi_thread::");
 }
 
+static const char *remedy_at(const struct qz_procedure *procedure)
+{
+	const struct qz_language *language = qz_language__of(procedure);
+
+	if (strstr(procedure->name, "tokio::"))
+		return "give it to a thread for such work: tokio::task::spawn_blocking()";
+	return language ? language->loop : NULL;
+}
+
+/* Whose loop it is, the stack tells where it waits for events. */
 static const char *remedy_of(const struct qz_profile *p, uint32_t node)
 {
-	for (size_t i = 0; i < RUNTIMES; i++) {
-		struct qz_frames frames = {.profile = p, .node = node};
-		const struct runtime *known = &runtimes[i];
-		uint32_t frame;
+	struct qz_frames frames = {.profile = p, .node = node};
+	const char *remedy = NULL;
+	uint32_t frame;
 
-		while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
-			const struct qz_procedure *procedure = &p->procedures[frame];
-
-			if (known->procedure && strstr(procedure->name, known->procedure))
-				return known->remedy;
-			if (known->module && qz_base_name__is(procedure->module, known->module))
-				return known->remedy;
-		}
-	}
-	return NULL;
+	while (!remedy && (frame = qz_frames__next(&frames)) != QZ_NONE)
+		remedy = remedy_at(&p->procedures[frame]);
+	return remedy;
 }
 
 static void add_wait(struct event_loop *loop, const struct qz_wait *w)

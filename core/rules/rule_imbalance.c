@@ -10,6 +10,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
+#include "core/advise/languages.h"
 #include "core/advise/parking.h"
 #include "core/model/frames.h"
 #include "core/model/objects.h"
@@ -107,19 +108,13 @@ static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
 		shown);
 }
 
-/* Its interpreter lock has no name, and a word for each thread. */
-static bool is_ruby(const struct qz_procedure *procedure)
-{
-	return qz_base_name__is(procedure->module, "libruby") ||
-	       qz_base_name__is(procedure->module, "ruby");
-}
-
 /* Threads that work in turns, and sleep at words of their own meanwhile: that is a lock, whatever it is called. */
 static void say_who_parks(struct qz_finding *f, const struct qz_report *r,
 			  const struct qz_alone *alone, const struct qz_parking *parking)
 {
 	char *label = qz_objects__label(&r->profile->objects[parking->object]);
-	bool ruby = is_ruby(&r->profile->procedures[alone->phase]);
+	const struct qz_language *language = qz_language__of(&r->profile->procedures[alone->phase]);
+	bool known = language && language->lock;
 	char shown[QZ_SHORT_NAME];
 
 	if (!label) {
@@ -131,9 +126,9 @@ static void say_who_parks(struct qz_finding *f, const struct qz_report *r,
 	qz_finding__say(
 		f, &f->what, "%u %s run %s one at a time, %.0f%% of the time: %s.", alone->sharers,
 		kind_of(alone), f->shown, qz_finding__percent(r, alone->shared_ns),
-		ruby ? "Ruby's interpreter lock lets one of them run"
-		     : "the others sleep, each at a word of its own, until the one that ran wakes "
-		       "one of them, as at a lock");
+		known ? language->lock
+		      : "the others sleep, each at a word of its own, until the one that ran wakes "
+			"one of them, as at a lock");
 	qz_finding__prove(f, "report", label,
 			  "they slept %.2f s at %s, all together; %.0f%% of the wake-ups there are "
 			  "theirs",
@@ -143,10 +138,10 @@ static void say_who_parks(struct qz_finding *f, const struct qz_report *r,
 				r->profile->procedures[parking->place].name);
 	qz_finding__say(
 		f, &f->remedy, "%s",
-		ruby ? "use processes (fork) or Ractors, or code in C that lets go of the lock"
-		     : "find the lock (a monitor, a mutex of the language) in the stacks of these "
-		       "waits; hold it for less time, or give each part of the data one of its "
-		       "own");
+		known ? language->unlock
+		      : "find the lock (a monitor, a mutex of the language) in the stacks of these "
+			"waits; hold it for less time, or give each part of the data one of its "
+			"own");
 	free(label);
 }
 

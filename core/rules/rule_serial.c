@@ -8,9 +8,9 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
+#include "core/advise/languages.h"
 #include "core/advise/pools.h"
 #include "core/model/frames.h"
-#include "core/util/base_name.h"
 
 /* Of a lock's queue, at least this share must have a holder that was seen, to say that some code did not hold it. */
 #define SEEN 0.5
@@ -50,41 +50,20 @@ static bool is_unheld(const struct qz_report *r, uint32_t phase)
 	return (double)held <= HARDLY * (double)all && holders_are_known(r);
 }
 
-#define OVERLAP "or let it overlap with other work"
-#define PYTHON                                                                                     \
-	"divide this work among processes (multiprocessing, ProcessPoolExecutor): threads of "     \
-	"Python run one at a time; " OVERLAP
-#define NODE "divide this work among worker_threads or processes (cluster), " OVERLAP
-#define PERL "divide this work among processes (fork, Parallel::ForkManager), " OVERLAP
-#define RUBY                                                                                       \
-	"divide this work among processes (fork) or Ractors: threads of Ruby run one at a "        \
-	"time; " OVERLAP
-#define JAVA "divide this work among threads (ExecutorService, parallel streams), " OVERLAP
-
-/* What divides work, by how the name of a file begins whose code is on its stacks. */
-static const struct {
-	const char *file, *remedy;
-} languages[] = {
-	{"python3", PYTHON},  {"libpython3", PYTHON}, {"node", NODE},	    {"nodejs", NODE},
-	{"libnode.so", NODE}, {"perl", PERL},	      {"libperl.so", PERL}, {"ruby", RUBY},
-	{"libruby", RUBY},    {"libjvm.so", JAVA},
-};
-
 /* Of the process that runs it, not of one that started that. */
-static const char *remedy_of_language(const struct qz_profile *p, uint32_t node)
+static const char *divide_in_language(const struct qz_profile *p, uint32_t node)
 {
 	struct qz_frames frames = {.profile = p, .node = node};
 	uint32_t frame;
 
 	while ((frame = qz_frames__next(&frames)) != QZ_NONE &&
 	       p->procedures[frame].kind != QZ_PROCESS_START) {
-		const char *module = p->procedures[frame].module;
+		const struct qz_language *language = qz_language__of(&p->procedures[frame]);
 
-		for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++)
-			if (qz_base_name__is(module, languages[i].file))
-				return languages[i].remedy;
+		if (language && language->divide)
+			return language->divide;
 	}
-	return "divide this work among threads or processes, " OVERLAP;
+	return "divide this work among threads or processes, or let it overlap with other work";
 }
 
 /* As the language and the runtime in which the phase runs have it. 0 or -ENOMEM. */
@@ -105,9 +84,9 @@ static int find_remedy(const struct qz_report *r, uint32_t phase, const char **r
 		pool = qz_pools__at(&pools, frames.node, &nested);
 		if (pool != QZ_POOLS)
 			*remedy = qz_pool__info(pool)->divide;
-		*remedy = *remedy ?: remedy_of_language(p, frames.node);
+		*remedy = *remedy ?: divide_in_language(p, frames.node);
 	}
-	*remedy = *remedy ?: remedy_of_language(p, 0);
+	*remedy = *remedy ?: divide_in_language(p, 0);
 	qz_pools__free(&pools);
 	return err;
 }

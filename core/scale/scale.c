@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "core/compare/compare.h"
-#include "core/compare/spread.h"
 #include "core/util/order.h"
+#include "core/util/statistics.h"
 #include "core/util/vec.h"
-
-/* How much wider the interval of a median is than that of a mean, of values that scatter normally. */
-#define MEDIAN_TO_MEAN 1.2533
 
 /* In the making. */
 struct maker {
@@ -29,13 +26,6 @@ bool qz_scale_value__is_certain(const struct qz_scale_value *v)
 	return v->ci >= 0 && fabs(v->value) > v->ci;
 }
 
-static int compare_numbers(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 static double half_width(const double *values, const double *cis, uint32_t n)
 {
 	double mean = 0, square = 0, sampling = 0, spread;
@@ -49,19 +39,15 @@ static double half_width(const double *values, const double *cis, uint32_t n)
 		return QZ_SCALE_UNKNOWN;
 	for (uint32_t i = 0; i < n; i++)
 		square += (values[i] - mean) * (values[i] - mean);
-	spread = qz_spread__quantile(n - 1) * sqrt(square / (n - 1) / n);
-	return MEDIAN_TO_MEAN * (spread > sampling ? spread : sampling);
+	spread = qz_statistics__student(n - 1) * sqrt(square / (n - 1) / n);
+	return QZ_MEDIAN_TO_MEAN * (spread > sampling ? spread : sampling);
 }
 
 struct qz_scale_value qz_scale__median(const double *values, const double *cis, uint32_t n,
 				       double *sorted)
 {
-	struct qz_scale_value v = {0, half_width(values, cis, n)};
-
-	memcpy(sorted, values, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_numbers);
-	v.value = sorted[n / 2] / 2 + sorted[(n - 1) / 2] / 2;
-	return v;
+	return (struct qz_scale_value) {qz_statistics__median(values, n, sorted),
+					half_width(values, cis, n)};
 }
 
 /* b - a, where the interval of each is known. */

@@ -3,26 +3,17 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define MEDIAN_TO_MEAN	1.2533 /* how much wider a median scatters than a mean */
+#include "core/util/statistics.h"
+
 #define NORMAL_MEDIAN	0.6745 /* standard deviations that half of all values are within */
 #define MOST_DEVIATIONS 40     /* no double is as small as the chance of more */
-
-static int compare_numbers(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
 
 double qz_noise__median(const double *values, uint32_t n)
 {
 	double sorted[QZ_NOISE_VALUES];
 
-	memcpy(sorted, values, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_numbers);
-	return sorted[n / 2] / 2 + sorted[(n - 1) / 2] / 2;
+	return qz_statistics__median(values, n, sorted);
 }
 
 uint32_t qz_noise__add(const double *values, uint32_t n, double *distances)
@@ -41,7 +32,7 @@ uint32_t qz_noise__add(const double *values, uint32_t n, double *distances)
 struct qz_noise qz_noise__of(double *distances, uint32_t n)
 {
 	if (n)
-		qsort(distances, n, sizeof(*distances), compare_numbers);
+		qsort(distances, n, sizeof(*distances), qz_statistics__compare);
 	return (struct qz_noise) {.deviation = n ? distances[n / 2] / NORMAL_MEDIAN : 0, .n = n};
 }
 
@@ -78,5 +69,5 @@ double qz_noise__widened(double z, double n)
 
 double qz_noise__width(const struct qz_noise *noise, double deviations, double n)
 {
-	return deviations * MEDIAN_TO_MEAN * noise->deviation * sqrt(1 / n);
+	return deviations * QZ_MEDIAN_TO_MEAN * noise->deviation * sqrt(1 / n);
 }

@@ -44,7 +44,7 @@ static void add_process(struct collector *c, const struct qz_process_event *e)
 	}
 	memcpy(comm, e->comm, QZ_COMM_LEN);
 	if (scopes__index(c->scopes, e->scope) == QZ_NONE)
-		collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
+		scopes__add(c->scopes, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
 	scopes__describe(c->scopes, e, address_spaces__get(c->spaces, e->image),
 			 address_spaces__get(c->spaces, e->parent));
 	if (c->counters && e->cause == QZ_IMAGE_FOUND)
@@ -72,7 +72,7 @@ void collector__know_scope(struct collector *c, const struct qz_thread_event *e)
 	    scopes__index(c->scopes, e->scope) != QZ_NONE)
 		return;
 	memcpy(comm, e->comm, QZ_COMM_LEN);
-	collector__add_scope(c, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
+	scopes__add(c->scopes, e->scope, QZ_SCOPE_PROCESS, e->tgid, comm, "");
 }
 
 void collector__name_thread(struct collector *c, const struct qz_thread_event *e)

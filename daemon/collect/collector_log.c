@@ -43,27 +43,11 @@ void collector__take_ended(struct collector *c, uint64_t until)
 	live__take_ended_scopes(c->live, end_scope, c);
 }
 
-static struct wait_row row_of(const struct live_wait *w)
-{
-	return (struct wait_row) {
-		.scope = w->scope,
-		.serial = w->serial,
-		.stack = w->stack,
-		.object = w->object,
-		.nominal = w->nominal,
-		.count = w->count,
-		.blocked_ns = w->blocked_ns,
-		.ready_ns = w->ready_ns,
-		.variance = w->variance,
-	};
-}
-
 static void put_wait(void *context, const struct live_wait *w)
 {
 	const struct collector *c = context;
-	struct wait_row row = row_of(w);
 
-	wait_drain__put(c->waits, &row);
+	wait_drain__put(c->waits, w);
 }
 
 void collector__take_waits(struct collector *c)
@@ -75,10 +59,9 @@ void collector__take_waits(struct collector *c)
 static void open_wait(void *context, const struct live_wait *w)
 {
 	const struct collector *c = context;
-	struct wait_row row = row_of(w);
 
 	if (w->nominal != QZ_WAKING)
-		wait_drain__open(c->waits, &row);
+		wait_drain__open(c->waits, w);
 }
 
 void collector__open_waits(struct collector *c)

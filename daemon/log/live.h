@@ -66,11 +66,14 @@ void live__take_groups(struct live *l, live_group *call, void *context);
 /* Each thread that ended before a time, once, in the order of their ends. */
 void live__take_ended(struct live *l, uint64_t until, bpf_scopes_thread *call, void *context);
 
-/* Equal waits of a thread, or wake-ups. */
+/*
+ * Equal waits of a thread, or wake-ups: then nominal is QZ_WAKING, count of those made from the stack, which is the waker's,
+ * blocked_ns the time until woken, and serial 0 if no known thread made them. Numbers are those of BPF programs.
+ */
 struct live_wait {
-	uint32_t scope, serial; /* of wake-ups serial 0: nobody that is known made them */
+	uint32_t scope, serial;
 	uint32_t stack, object; /* see QZ_LOG_PLACE */
-	uint32_t nominal;	/* or QZ_WAKING: then `stack` is the waker's */
+	uint32_t nominal;
 	uint64_t count, blocked_ns, ready_ns;
 	uint64_t variance; /* see struct replay_wait */
 };

@@ -385,7 +385,6 @@ static void name(struct objects *o, uint32_t i, uint32_t spinner)
 		return;
 	if (slot->open)
 		ask_again(o, i);
-	o->table[i].rwlock = o->context->profile->objects[index].kind == QZ_OBJECT_RWLOCK;
 	if (slot->index == index)
 		return;
 	slot->index = index;

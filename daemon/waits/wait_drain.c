@@ -14,7 +14,7 @@ struct wait_drain {
 	struct qz_profile *profile;
 	struct wait_stacks *stacks;
 	struct objects *objects;
-	struct wait_row *rows; /* as they were taken out, not yet part of the profile */
+	struct live_wait *rows; /* as they were taken out, not yet part of the profile */
 	uint32_t nrows;
 	uint64_t woken_counted; /* of all scopes, by the last refresh */
 	uint64_t woken_retired; /* of those of them that have ended for good */
@@ -61,16 +61,6 @@ void wait_drain__free(struct wait_drain *w)
 
 /* ---- taking out ---- */
 
-static void add_row(struct wait_drain *w, const struct wait_row *row)
-{
-	if (!row->count && !row->blocked_ns && !row->ready_ns)
-		return;
-	if (qz_array__reserve((void **)&w->rows, w->nrows, sizeof(*w->rows)))
-		w->dropped += row->count;
-	else
-		w->rows[w->nrows++] = *row;
-}
-
 void wait_drain__take(struct wait_drain *w, bool aging)
 {
 	w->drains++;
@@ -79,16 +69,21 @@ void wait_drain__take(struct wait_drain *w, bool aging)
 	wait_stacks__drain(w->stacks, aging);
 }
 
-void wait_drain__put(struct wait_drain *w, const struct wait_row *row)
+void wait_drain__put(struct wait_drain *w, const struct live_wait *row)
 {
 	w->used[row->scope] = w->drains;
-	add_row(w, row);
+	if (!row->count && !row->blocked_ns && !row->ready_ns)
+		return;
+	if (qz_array__reserve((void **)&w->rows, w->nrows, sizeof(*w->rows)))
+		w->dropped += row->count;
+	else
+		w->rows[w->nrows++] = *row;
 }
 
 /* ---- adding ---- */
 
 /* False when its owner is unknown. */
-static bool make_wait(struct wait_drain *w, const struct wait_row *row, struct qz_wait *wait)
+static bool make_wait(struct wait_drain *w, const struct live_wait *row, struct qz_wait *wait)
 {
 	uint32_t scope = stack_context__scope(w->context, row->scope);
 	struct thread *thread = threads__get(w->threads, row->serial);
@@ -116,7 +111,7 @@ static bool make_wait(struct wait_drain *w, const struct wait_row *row, struct q
 }
 
 /* As make_wait; of wake-ups nobody that is known made, the thread is QZ_NONE and the node 0. */
-static bool add_waking(struct wait_drain *w, const struct wait_row *row)
+static bool add_waking(struct wait_drain *w, const struct live_wait *row)
 {
 	uint32_t scope = stack_context__scope(w->context, row->scope);
 	struct thread *thread = row->serial ? threads__get(w->threads, row->serial) : NULL;
@@ -145,7 +140,7 @@ static bool add_waking(struct wait_drain *w, const struct wait_row *row)
 	return true;
 }
 
-static bool add_drained(struct wait_drain *w, const struct wait_row *row)
+static bool add_drained(struct wait_drain *w, const struct live_wait *row)
 {
 	struct qz_wait wait;
 
@@ -175,27 +170,15 @@ void wait_drain__add(struct wait_drain *w)
 
 /* ---- threads ---- */
 
-static void add_open(struct wait_drain *w, const struct qz_wait *wait)
-{
-	if (qz_waits__open(w->profile, wait))
-		w->unopened += wait->count;
-}
-
-static void open_row(struct wait_drain *w, const struct wait_row *row)
+void wait_drain__open(struct wait_drain *w, const struct live_wait *row)
 {
 	struct qz_wait wait;
 
 	if (!row->count && !row->blocked_ns && !row->ready_ns)
 		return;
-	if (make_wait(w, row, &wait))
-		add_open(w, &wait);
-	else
-		w->unopened += row->count; /* of a thread that has not been reported yet */
-}
-
-void wait_drain__open(struct wait_drain *w, const struct wait_row *row)
-{
-	open_row(w, row);
+	/* of a thread that has not been reported yet, or without memory */
+	if (!make_wait(w, row, &wait) || qz_waits__open(w->profile, &wait))
+		w->unopened += row->count;
 }
 
 void wait_drain__begin_refresh(struct wait_drain *w)

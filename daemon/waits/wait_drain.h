@@ -11,21 +11,12 @@
 #include <stdint.h>
 
 #include "daemon/kernel/bpf_runtime.h"
+#include "daemon/log/live.h"
 #include "daemon/waits/object_naming.h"
 #include "daemon/attribution/stacks.h"
 #include "daemon/attribution/threads.h"
 
 struct wait_drain;
-
-/*
- * Equal waits of a thread, or wake-ups: then nominal is QZ_WAKING, count of those made from the stack, blocked_ns the time
- * until woken, and serial 0 if nobody that is known made them. stack and object: see QZ_LOG_PLACE. Numbers are those of BPF
- * programs.
- */
-struct wait_row {
-	uint32_t scope, serial, stack, object, nominal;
-	uint64_t count, blocked_ns, ready_ns, variance;
-};
 
 /* Borrows all. NULL without memory. */
 struct wait_drain *wait_drain__new(struct bpf_runtime *bpf, struct threads *threads,
@@ -52,10 +43,10 @@ void wait_drain__want(struct wait_drain *w);
 void wait_drain__add(struct wait_drain *w);
 
 /* What was not in the tables, after wait_drain__take. Added with the next drain. */
-void wait_drain__put(struct wait_drain *w, const struct wait_row *row);
+void wait_drain__put(struct wait_drain *w, const struct live_wait *row);
 
 /* During a refresh: what is not to be added yet, but is part of the profile until the next refresh. */
-void wait_drain__open(struct wait_drain *w, const struct wait_row *row);
+void wait_drain__open(struct wait_drain *w, const struct live_wait *row);
 
 /* A refresh: subtracts what the last one added. */
 void wait_drain__begin_refresh(struct wait_drain *w);

@@ -318,7 +318,7 @@ int candidates__refresh(struct candidates *c, const uint32_t *scopes, uint32_t n
 {
 	int err = 0;
 
-	qz_what_ifs__clear(c->context.profile);
+	qz_profile__clear_what_ifs(c->context.profile);
 	for (uint32_t i = 0; !err && i < nscopes; i++)
 		if (scopes[i] != QZ_NONE)
 			err = add_scope(c, i, scopes[i]);

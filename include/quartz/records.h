@@ -408,8 +408,7 @@ struct qz_object_slot {
 	__u32 op;     /* second and third argument of its futex call */
 	__u32 val;
 	__s32 fd; /* of its other call */
-	__u16 nbytes;
-	__u16 rwlock;		   /* quartzd: for reading and writing */
+	__u32 nbytes;
 	__u8 bytes[QZ_WORD_BYTES]; /* from the word on */
 	__u32 refs;		   /* threads that wait there, by the log */
 	__u32 stored;		   /* enum qz_object_stored */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # man-options.sh: every command and option that the help texts print stands in the man page, and the other way round; so do
-# sample types.
+# sample types. Every schema that a source names is one that `version --verbose` prints.
 # O names the build directory.
 set -u
 out=${O:-build}
@@ -67,5 +67,8 @@ for program in quartzd quartz-exporter; do
 		bad=1
 	fi
 done
+diff <(grep -rhoE '"quartz\.[a-z]+/v[0-9]+"' core cli daemon exporter --include='*.c' | tr -d '"' | sort -u) \
+	<("$out/quartzctl" version --verbose | grep -oE 'quartz\.[a-z]+/v[0-9]+' | sort) \
+	--label sources --label 'version --verbose' -u || bad=1
 tests/cli/sample_types.py man/quartzd.8.scd tests/cli/profiles/*.pb.gz || bad=1
 exit $bad

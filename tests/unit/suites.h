@@ -108,6 +108,10 @@
 	X(candidate_names)                                                                         \
 	X(zeroing)                                                                                 \
 	X(replay)                                                                                  \
+	X(replay_lives)                                                                            \
+	X(replay_waits)                                                                            \
+	X(replay_grain)                                                                            \
+	X(replay_loops)                                                                            \
 	X(merge_logs)                                                                              \
 	X(hash_table)                                                                              \
 	X(preorder)                                                                                \

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Languages with a runtime of their own, and what their programs do about a finding: one table, in languages.c. */
+#ifndef QUARTZ_CORE_LANGUAGES_H
+#define QUARTZ_CORE_LANGUAGES_H
+
+#include "core/model/profile.h"
+
+/* NULL: nothing of its own. */
+struct qz_language {
+	const char *divide; /* how to divide work */
+	const char *loop;   /* how a thread that waits for events gets rid of work */
+	const char
+		*lock; /* whose threads run one at a time, where nothing on their stacks names it */
+	const char *unlock; /* what is done about that */
+};
+
+/* The language in whose files this procedure's code is, or NULL: none of these. Constant. */
+const struct qz_language *qz_language__of(const struct qz_procedure *procedure);
+
+#endif

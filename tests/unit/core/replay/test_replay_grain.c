@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How much work there is between hand-overs, who was woken for nothing, and what was started. */
+#include "tests/unit/core/replay/by_hand.h"
+
+/* ---- grain ---- */
+
+#define US 1000ull
+
+/* Hand-overs of the scope of thread 20, so many of each power of two; those that are not said are none. */
+static void grains(const uint64_t want[QZ_GRAINS])
+{
+	const struct replay_scope *s = replay__scope(r, thread(20)->scope);
+
+	for (uint32_t i = 0; i < QZ_GRAINS; i++)
+		ck_assert_msg(s->grain[i] == want[i], "[%u]: %lu", i, (unsigned long)s->grain[i]);
+}
+
+/* It runs on processor 1 from then on, for so long, and waits. */
+static void works(uint64_t time, uint32_t tid, uint64_t ns)
+{
+	switches(1, time, 0, QZ_LOG_PREEMPTED, tid);
+	switches(1, time + ns, tid, QZ_LOG_BLOCKED, 0);
+}
+
+START_TEST(work_between_hand_overs)
+{
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	works(2 * US, 21, 3 * US); /* since it was found */
+	wakes(10 * US, 21, 20);
+	works(11 * US, 21, 500);
+	wakes(12 * US, 21, 20);
+	works(13 * US, 21, 4 * US);
+	wakes(20 * US, 21, 10); /* of another scope */
+	works(21 * US, 21, 2 * US);
+	wakes(25 * US, 21, 0); /* an interrupt */
+	works(26 * US, 21, 1 * US);
+	wakes(30 * US, 21, 20);
+	wakes(31 * US, 21, 20); /* it is ready already */
+	works(40 * US, 21, 1 * US);
+	grains((uint64_t[QZ_GRAINS]) {[0] = 1, [2] = 1, [3] = 1});
+	wakes(50 * US, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[0] = 1, [1] = 1, [2] = 1, [3] = 1});
+}
+END_TEST
+
+/* [3] has what is below 8 us, [4] what is 8 us or more. */
+START_TEST(limits_of_grains)
+{
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	works(10 * US, 21, 8 * US - 1);
+	wakes(20 * US, 21, 20);
+	works(30 * US, 21, 8 * US);
+	wakes(40 * US, 21, 20);
+	works(50 * US, 21, 1 * US - 1);
+	wakes(60 * US, 21, 20);
+	works(100 * US, 21, 20000 * MS); /* beyond all limits */
+	wakes(30000 * MS, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[0] = 1, [3] = 1, [4] = 1, [QZ_GRAINS - 1] = 1});
+}
+END_TEST
+
+START_TEST(hand_overs_out_of_order)
+{
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	/* woken on its way out: what it ran until then was before */
+	switches(1, 2 * US, 0, QZ_LOG_PREEMPTED, 21);
+	wakes(4 * US, 21, 20);
+	switches(1, 5 * US, 21, QZ_LOG_BLOCKED, 0);
+	grains((uint64_t[QZ_GRAINS]) {[2] = 1});
+	/* comes before it is woken: what it ran since was after */
+	works(10 * US, 21, 1 * US);
+	switches(1, 20 * US, 0, QZ_LOG_PREEMPTED, 21);
+	wakes(26 * US, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[1] = 1, [2] = 1});
+	switches(1, 30 * US, 21, QZ_LOG_BLOCKED, 0);
+	wakes(40 * US, 21, 20);
+	grains((uint64_t[QZ_GRAINS]) {[1] = 1, [2] = 1, [4] = 1});
+}
+END_TEST
+
+/* The threads 30 to 33 of process 20, at processors 1 to 3 in turn, wait at one of two words of a condition, or at a lock. */
+enum { FIRST_WORD = 1, SECOND_WORD, LOCK_WORD };
+
+static void begin_herd(void)
+{
+	site(0, FIRST_WORD, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1000);
+	site(0, SECOND_WORD, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1004);
+	site(0, LOCK_WORD, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1018);
+	switches(0, 1 * US, 0, QZ_LOG_PREEMPTED, 20);
+	for (uint32_t tid = 30; tid < 34; tid++) {
+		life(QZ_LOG_FORK, 1 * US, tid, 20, 20);
+		switches(1, 2 * US, 0, QZ_LOG_PREEMPTED, tid);
+		blocks_at(1, 3 * US, tid, FIRST_WORD, 0, 0);
+	}
+}
+
+static void works_at(uint64_t time, uint32_t tid, uint64_t ns, uint32_t then)
+{
+	switches(1, time, 0, QZ_LOG_PREEMPTED, tid);
+	blocks_at(1, time + ns, tid, then, 0, 0);
+}
+
+static uint64_t in_vain(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < replay__objects(r); i++)
+		n += replay__object(r, i) ? replay__object(r, i)->in_vain : 0;
+	return n;
+}
+
+START_TEST(woken_for_nothing)
+{
+	begin_herd();
+	for (uint32_t tid = 30; tid < 34; tid++)
+		wakes(100 * US + tid, tid, 20);
+	works_at(110 * US, 30, 5 * US, SECOND_WORD);
+	works_at(120 * US, 31, 2 * US, LOCK_WORD);
+	ck_assert_uint_eq(in_vain(), 0); /* for all that is known, these were steps */
+	works_at(130 * US, 32, 30 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 1);
+	/* the lock is passed on, in which nothing is handed over */
+	works_at(170 * US, 33, 1 * US, LOCK_WORD);
+	wakes(180 * US, 31, 20);
+	switches(1, 181 * US, 0, QZ_LOG_PREEMPTED, 31);
+	wakes(182 * US, 33, 31);
+	blocks_at(1, 183 * US, 31, SECOND_WORD, 0, 0);
+	ck_assert_uint_eq(in_vain(), 2);
+	works_at(190 * US, 33, 1 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 3);
+}
+END_TEST
+
+/* One after the other; with nobody who had something to do; with small steps, after which each wakes others; at a pipe. */
+START_TEST(not_woken_for_nothing)
+{
+	begin_herd();
+	wakes(100 * US, 30, 20);
+	works_at(110 * US, 30, 5 * US, FIRST_WORD);
+	wakes(200 * US, 31, 20); /* the waker ran meanwhile */
+	works_at(210 * US, 31, 30 * US, FIRST_WORD);
+	wakes(300 * US, 30, 20);
+	wakes(301 * US, 31, 20);
+	works_at(310 * US, 30, 5 * US, FIRST_WORD);
+	works_at(320 * US, 31, 5 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 0);
+	wakes(400 * US, 30, 20);
+	wakes(401 * US, 31, 20);
+	wakes(402 * US, 32, 20);
+	switches(1, 410 * US, 0, QZ_LOG_PREEMPTED, 30);
+	wakes(411 * US, 33, 30);
+	blocks_at(1, 412 * US, 30, FIRST_WORD, 0, 0);
+	works_at(420 * US, 31, 30 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 0);
+	/* one thread, twice in a short time */
+	wakes(450 * US, 33, 20);
+	works_at(451 * US, 33, 2 * US, FIRST_WORD);
+	wakes(455 * US, 33, 20);
+	works_at(456 * US, 33, 30 * US, FIRST_WORD);
+	ck_assert_uint_eq(in_vain(), 0);
+	site(488 * US, 9, QZ_WAIT_PIPE, QZ_TAG_PIPE, 0x1000);
+	works_at(490 * US, 32, 2 * US, 9);
+	ck_assert_uint_eq(in_vain(), 0);
+	ck_assert(!replay__drop_object(r, 99));
+}
+END_TEST
+
+static void started(uint32_t tid, uint64_t threads, uint64_t processes)
+{
+	const struct replay_scope *s = replay__scope(r, thread(tid)->scope);
+
+	ck_assert_uint_eq(s->threads_started, threads);
+	ck_assert_uint_eq(s->processes_started, processes);
+}
+
+START_TEST(what_was_started)
+{
+	life(QZ_LOG_FORK, 10, 30, 20, 20);
+	life(QZ_LOG_FORK, 20, 31, 30, 20);
+	life(QZ_LOG_FORK, 30, 40, 20, 40); /* a scope of its own */
+	life(QZ_LOG_FORK, 40, 41, 40, 40);
+	life(QZ_LOG_FORK, 50, 50, 99, 50); /* nobody knows by whom */
+	started(10, 0, 0);
+	started(20, 2, 1);
+	started(40, 1, 0);
+	started(50, 0, 0);
+}
+END_TEST
+
+/* As of the laws of an account, not of a scope that begins anew. */
+START_TEST(grain_of_a_scope_that_begins_anew)
+{
+	const struct qz_log_record records[] = {
+		{.kind = QZ_LOG_FOUND, .time = 0, .tid = 30, .other = 30},
+		{.kind = QZ_LOG_FORK, .time = 10, .tid = 31, .other = 30, .site = 30},
+		{.kind = QZ_LOG_FORK, .time = 20, .tid = 32, .other = 30, .site = 32},
+		{.kind = QZ_LOG_SWITCH, .time = 1 * US, .other = 31},
+		{.kind = QZ_LOG_SWITCH, .time = 5 * US, .tid = 31, .state = QZ_LOG_BLOCKED},
+		{.kind = QZ_LOG_WAKING,
+		 .time = 6 * US,
+		 .tid = 31,
+		 .other = 30,
+		 .state = QZ_LOG_BY_CALL},
+		{.kind = QZ_LOG_SWITCH, .time = 7 * US, .other = 31},
+		{.kind = QZ_LOG_SWITCH, .time = 8 * US, .tid = 31, .state = QZ_LOG_BLOCKED},
+		/* begins anew here */
+		{.kind = QZ_LOG_WAKING,
+		 .time = 10 * US,
+		 .tid = 31,
+		 .other = 30,
+		 .state = QZ_LOG_BY_CALL},
+	};
+	struct replay_options options = {.processors = 1};
+	struct replay *anew = replay__new(&options);
+	int64_t scope = replay__open_scope(anew, 30, true, 0);
+	const struct replay_scope *s;
+
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(replay__apply(anew, 0, &records[i]), 0);
+	s = replay__scope(anew, (uint32_t)scope);
+	ck_assert_uint_eq(s->threads_started, 1);
+	ck_assert_uint_eq(s->processes_started, 1);
+	ck_assert_uint_eq(s->grain[3], 1);
+	replay__restart_scope(anew, (uint32_t)scope, 9 * US);
+	ck_assert_int_eq(replay__apply(anew, 0, &records[8]), 0);
+	s = replay__scope(anew, (uint32_t)scope);
+	ck_assert_uint_eq(s->threads_started, 0);
+	ck_assert_uint_eq(s->processes_started, 0);
+	ck_assert_uint_eq(s->grain[3], 0);
+	ck_assert_uint_eq(s->grain[0], 1); /* what it ran before is forgotten */
+	replay__free(anew);
+}
+END_TEST
+
+Suite *suite_replay_grain(void)
+{
+	const TTest *const tests[] = {
+		work_between_hand_overs,
+		limits_of_grains,
+		hand_overs_out_of_order,
+		woken_for_nothing,
+		not_woken_for_nothing,
+		what_was_started,
+		grain_of_a_scope_that_begins_anew,
+	};
+
+	return by_hand("replay_grain", tests, sizeof(tests) / sizeof(*tests));
+}
