@@ -253,20 +253,30 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 	return unwind__enter(u, bp + 16, saved[1]);
 }
 
+/* Whether the code of who called cannot be looked at, in a copy of a stack. */
+#ifndef UNWIND_NO_CODE
+#define UNWIND_NO_CODE false
+#endif
+
 #if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
 #include "bpf/unwind_x86.bpf.h"
 #else
 #error "no bpf/unwind_*.bpf.h for this architecture"
 #endif
 
-__noinline int unwind__is_return_address(struct unwinding *u, u64 word)
+static __always_inline bool unwind__is_described(struct unwinding *u, u64 word)
 {
 	struct qz_unwind_region *r;
 
-	if (!u || word < 4096 || word >> 47 || word - u->sp + STACK_SPAN < 2 * STACK_SPAN)
+	if (word < 4096 || word >> 47)
 		return false;
 	r = unwind__find_region(u, word - 1);
-	return r && region__is_described(r) && follows_call(word);
+	return r && region__is_described(r);
+}
+
+__noinline int unwind__is_return_address(struct unwinding *u, u64 word)
+{
+	return u && unwind__is_described(u, word) && follows_call(word);
 }
 
 /* Whether no more need be looked at. A function of its own, as all that stands in a loop: for the verifier. */
@@ -484,7 +494,8 @@ __noinline int unwind__by_derived_row(struct unwinding *u, struct qz_unwind_row 
 	ip = u->ip;
 	sp = u->sp;
 	bp = u->bp;
-	if (!unwind__by_row(u, row) && unwind__is_return_address(u, u->ip)) {
+	if (!unwind__by_row(u, row) && (UNWIND_NO_CODE ? unwind__is_described(u, u->ip)
+						       : unwind__is_return_address(u, u->ip))) {
 		u->derived++;
 		return true;
 	}
@@ -495,11 +506,30 @@ __noinline int unwind__by_derived_row(struct unwinding *u, struct qz_unwind_row 
 	return false;
 }
 
+/* Whether a derived row says what to do, which is done then; *end: what the step comes to. */
+static __always_inline bool unwind__derived(struct unwinding *u, struct qz_unwind_row *row,
+					    int *end)
+{
+	u32 kind = QZ_UNWIND_CFA(row->kind);
+
+	*end = 0;
+	if (kind == QZ_CFA_NONE)
+		return false;
+	if (kind != QZ_CFA_END)
+		return unwind__by_derived_row(u, row);
+	/* what is there has called with a frame pointer of 0, if it is where the stack begins */
+	if (u->bp)
+		return false;
+	*end = unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	return true;
+}
+
 /* Stores the frame and goes to its caller. Not 0: the end, u->end tells why. */
 __noinline int unwind__step(struct unwinding *u)
 {
 	struct qz_unwind_region *r;
 	struct qz_unwind_row *row;
+	int end;
 	u64 pc;
 
 	if (!u)
@@ -522,8 +552,8 @@ __noinline int unwind__step(struct unwinding *u)
 	if (!row || row->kind == QZ_CFA_NONE)
 		unwind__want_derived(u, r);
 	if (row && row->kind & QZ_UNWIND_DERIVED) {
-		if (QZ_UNWIND_CFA(row->kind) != QZ_CFA_NONE && unwind__by_derived_row(u, row))
-			return 0;
+		if (unwind__derived(u, row, &end))
+			return end;
 		row = NULL;
 	}
 	if (!row)

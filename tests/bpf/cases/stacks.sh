@@ -198,6 +198,20 @@ undescribed()
 	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
 }
 
+# musl OPTION...: a C library without call frame information, in which threads begin and wait.
+musl()
+{
+	command -v musl-gcc >/dev/null || skip 'there is no musl-gcc (musl-tools)'
+	musl-gcc -std=gnu11 -O1 -g -pthread -I "$here/../.." -o nested "$@" "$here/../programs/nested_threads.c" \
+		2>gcc.err || fail 'it cannot be built' "$(cat gcc.err)"
+	launch ./nested 0.3
+	created leaf_work main spawn_all create_mid mid create_leaf leaf
+	expect 'stacks reach their beginnings' '.scopes[0] |
+		.stack_ends.outermost >= 0.95 * (.samples - (.stack_ends.not_ready // 0))'
+	expect 'what its threads wait for has whole stacks' '
+		row("main").total.blocked_ns >= 0.95 * ([.scopes[0].threads[].blocked_ns] | sum)'
+}
+
 # As a Java virtual machine does.
 late_map()
 {
@@ -298,6 +312,8 @@ kernel_names()
 
 thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
+try 'a C library that nothing describes' musl
+try 'a C library that nothing describes, linked in' musl -static
 try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24
