@@ -81,7 +81,9 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->bp = arch__fp(regs);
 	u->thread_pointer = arch__thread_pointer(task);
 	u->at_clone = unwind__clone(regs);
+	u->mark = t->mark;
 	unwind__walk(u);
+	t->mark = u->mark;
 	if (!u->at_python)
 		return true;
 	u->python.image = image;

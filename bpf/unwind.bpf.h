@@ -11,8 +11,18 @@
 #define QUARTZ_UNWIND_BPF_H
 
 /* Frames that are walked at all. Recursion deeper than this is cut at the outer end. */
-#define MAX_DEPTH   1024
+#define MAX_DEPTH   32768
 #define DEPTH_BLOCK 32
+
+/*
+ * Of a deep stack, the frames between the inner and the outer ones are not kept, and the outer ones hardly change. Once a
+ * walk of a thread has reached the end, the next ones go from the inner frames at once to a frame that it has marked near the
+ * end, and on from there. That is so as long as the return address is still at its place: who would walk all of the frames a
+ * thousand times a second would take longer than the thread.
+ */
+#define MARK_FROM QZ_USER_FRAMES		/* the frame from which a walk may go there */
+#define MARK_DEEP (MARK_FROM + 4 * DEPTH_BLOCK) /* the fewest frames of a stack that is worth it */
+#define MARK_SPAN (16ull << 20)			/* bytes between: further away is another stack */
 
 /*
  * Stack below the return address that assembly without a description may use: x264's trellis takes
@@ -66,7 +76,9 @@ struct unwinding {
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 place; /* of unwind__scan_word: where its word was found */
 	u32 at_python; /* the last region of Python's interpreter that a frame was in, + 1; 0: none was */
-	u32 npython; /* frames of Python walked */
+	u32 npython;			/* frames of Python walked */
+	struct qz_unwind_mark mark;	/* of the thread: by the last deep walk, or by this one */
+	struct qz_unwind_mark marks[2]; /* of the last blocks of frames, in turn */
 	u64 frames[QZ_ALL_FRAMES];
 	u64 scan[SCAN_WORDS];
 	struct python_walk python;
@@ -252,6 +264,11 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 	u->bp = saved[0];
 	return unwind__enter(u, bp + 16, saved[1]);
 }
+
+/* The return address that a probe has replaced at a place of the stack, where that can be known. */
+#ifndef UNWIND_REPLACED
+#define UNWIND_REPLACED(place) 0
+#endif
 
 /* Whether the code of who called cannot be looked at, in a copy of a stack. */
 #ifndef UNWIND_NO_CODE
@@ -529,17 +546,22 @@ __noinline int unwind__step(struct unwinding *u)
 {
 	struct qz_unwind_region *r;
 	struct qz_unwind_row *row;
+	u64 pc, replaced;
 	int end;
-	u64 pc;
 
 	if (!u)
 		return 1;
 	pc = u->depth ? u->ip - 1 : u->ip;
+	r = unwind__find_region(u, pc);
+	if (!r && u->depth && (replaced = UNWIND_REPLACED(u->sp - 8))) {
+		u->ip = replaced;
+		pc = replaced - 1;
+		r = unwind__find_region(u, pc);
+	}
 	unwind__store(u);
 	/* glibc has put there what is to be called, which is no caller */
 	if (u->at_clone == UNWIND_NEW_STACK)
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
-	r = unwind__find_region(u, pc);
 	if (!r)
 		return unwind__stop(u, QZ_UNWIND_NO_REGION);
 	if (r->python)
@@ -578,9 +600,38 @@ __noinline int unwind__step(struct unwinding *u)
 	}
 }
 
+/* Goes to the frame that is marked if that is still there. */
+static __always_inline void unwind__go_to_mark(struct unwinding *u)
+{
+	u64 word;
+
+	if (!u->mark.ip || u->mark.sp - u->sp > MARK_SPAN ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(u->mark.sp - 8)) ||
+	    word != u->mark.ip)
+		return;
+	u->ip = u->mark.ip;
+	u->sp = u->mark.sp;
+	u->bp = u->mark.bp;
+}
+
+/* Between blocks of frames. */
+static __always_inline void unwind__mark(struct unwinding *u)
+{
+	struct qz_unwind_mark *m = &u->marks[u->depth / DEPTH_BLOCK & 1];
+
+	if (u->depth == MARK_FROM)
+		unwind__go_to_mark(u);
+	m->ip = u->ip;
+	m->sp = u->sp;
+	m->bp = u->bp;
+}
+
 /* Whether the end was reached within so many frames. */
 __noinline int unwind__steps(struct unwinding *u)
 {
+	if (!u)
+		return true;
+	unwind__mark(u);
 	for (int i = 0; i < DEPTH_BLOCK; i++)
 		if (unwind__step(u))
 			return true;
@@ -606,6 +657,11 @@ __noinline int unwind__walk(struct unwinding *u)
 	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
 		if (unwind__steps(u))
 			break;
+	/* behind the older one is more than a block: all outer frames that are kept */
+	if (u->end != QZ_UNWIND_OUTERMOST)
+		u->mark.ip = 0;
+	else if (u->depth >= MARK_DEEP)
+		u->mark = u->marks[((u->depth - 1) / DEPTH_BLOCK + 1) & 1];
 	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
 		u->end = QZ_UNWIND_GUESSED;
 	if (u->unready)

@@ -212,6 +212,52 @@ musl()
 		row("main").total.blocked_ns >= 0.95 * ([.scopes[0].threads[].blocked_ns] | sum)'
 }
 
+# Whole stacks of a recursion, in which each of two callers has its own time.
+deep()
+{
+	local caller
+
+	launch "$programs/deep" "$1" 0.4
+	lawful
+	main_is_all
+	for caller in first second; do
+		expect "the time of $caller" 'took(row($name).total.cpu_ns; $cpu; 0.1; 2e7)' --arg name $caller \
+			--argjson cpu "$(truth $caller)"
+	done
+}
+
+probes=quartz_test_$$ tracing=/sys/kernel/tracing
+
+# The same where a probe has replaced each return address of the recursion, and the one of who calls it.
+probed_returns()
+{
+	local procedure at begin address
+
+	mountpoint -q $tracing || mount -t tracefs none $tracing 2>/dev/null
+	[ -w $tracing/uprobe_events ] || skip 'this kernel has no uprobes'
+	trap end_probes EXIT
+	read -r begin address < <(readelf -lW "$programs/deep" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
+	for procedure in recurse first; do
+		at=0x$(nm "$programs/deep" | awk -v name=$procedure '$3 == name { print $1 }')
+		printf 'r:%s/%s %s:0x%x\n' $probes $procedure "$programs/deep" $((at - address + begin)) \
+			>>$tracing/uprobe_events || fail "no probe of $procedure"
+	done
+	echo 1 >$tracing/events/$probes/enable
+	deep 40
+	awk -v name=recurse '$2 == name { hits += $3 } END { exit hits < 1 }' $tracing/uprobe_profile || fail 'no probe was hit'
+}
+
+end_probes()
+{
+	local procedure
+
+	echo 0 >$tracing/events/$probes/enable
+	for procedure in recurse first; do
+		echo "-:$probes/$procedure" >>$tracing/uprobe_events
+	done
+	end_all
+}
+
 # As a Java virtual machine does.
 late_map()
 {
@@ -314,6 +360,9 @@ thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
 try 'a C library that nothing describes' musl
 try 'a C library that nothing describes, linked in' musl -static
+try 'recursion of five thousand' deep 5000
+try 'recursion of thirty thousand' deep 30000
+try 'probes at returns' probed_returns
 try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24

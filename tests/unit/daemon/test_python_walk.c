@@ -371,9 +371,9 @@ START_TEST(lies_are_bounded)
 	second = frame(code("b", 2), f, 0);
 	put(f + the_layout.frame_previous, second);
 	thread(POINTER, f);
-	ck_assert_uint_eq(walk(), MAX_DEPTH);
+	ck_assert_uint_eq(walk(), PYTHON_DEPTH);
 	ck_assert_uint_eq(ntold, 2);
-	ck_assert_uint_lt(nreads, 4 * MAX_DEPTH);
+	ck_assert_uint_lt(nreads, 4 * PYTHON_DEPTH);
 
 	begin(plain);
 	f = frame(code("a", 1), 0, 0);
