@@ -76,7 +76,8 @@ struct unwinding {
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 place; /* of unwind__scan_word: where its word was found */
 	u32 at_python; /* the last region of Python's interpreter that a frame was in, + 1; 0: none was */
-	u32 npython;			/* frames of Python walked */
+	u32 npython; /* frames of Python walked */
+	u32 led;     /* the last frame that was not reached by a return address in a row's place */
 	struct qz_unwind_mark mark;	/* of the thread: by the last deep walk, or by this one */
 	struct qz_unwind_mark marks[2]; /* of the last blocks of frames, in turn */
 	u64 frames[QZ_ALL_FRAMES];
@@ -261,6 +262,7 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 		return unwind__stop(u, QZ_UNWIND_BACKWARDS);
 	if (bpf_probe_read_user(saved, sizeof(saved), (void *)bp))
 		return unwind__stop(u, QZ_UNWIND_FAULT);
+	u->led = u->depth;
 	u->bp = saved[0];
 	return unwind__enter(u, bp + 16, saved[1]);
 }
@@ -294,6 +296,19 @@ static __always_inline bool unwind__is_described(struct unwinding *u, u64 word)
 __noinline int unwind__is_return_address(struct unwinding *u, u64 word)
 {
 	return u && unwind__is_described(u, word) && follows_call(word);
+}
+
+/*
+ * Whether nobody has called from the address of a frame, which is in described code. Who makes a stack for a coroutine, as
+ * makecontext does, has put there what is to run when it returns: above it is what the memory had before.
+ */
+static __always_inline bool unwind__was_put(struct unwinding *u, u32 frame)
+{
+	u64 word, ip = u->frames[unwind__place(frame) & (QZ_USER_FRAMES - 1)];
+
+	return frame > u->led && unwind__is_described(u, ip + 1) &&
+	       !bpf_probe_read_user(&word, sizeof(word), (void *)(ip - sizeof(word))) &&
+	       !follows_call(ip);
 }
 
 /* Whether no more need be looked at. A function of its own, as all that stands in a loop: for the verifier. */
@@ -405,6 +420,10 @@ static __always_inline int unwind__undescribed(struct unwinding *u)
 {
 	if (u->depth == 1 && u->at_clone)
 		return unwind__at_clone(u);
+	if (unwind__was_put(u, u->depth - 1)) {
+		u->depth--;
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	}
 	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
 		return 0;
 	if (unwind__by_frame_pointer(u))
@@ -433,6 +452,7 @@ static __always_inline int unwind__goroutine(struct unwinding *u, const struct q
 		return unwind__stop(u, QZ_UNWIND_FAULT);
 	if (back != m || !ip)
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	u->led = u->depth;
 	u->sp = saved[0] + 8;
 	u->bp = saved[(QZ_GO_G_BP - QZ_GO_G_SP) / 8];
 	u->ip = ip;
@@ -638,6 +658,20 @@ __noinline int unwind__steps(struct unwinding *u)
 	return false;
 }
 
+/* Of a stack that leads nowhere: whether it begins at one of its last two frames. */
+__noinline int unwind__begins(struct unwinding *u)
+{
+	if (!u)
+		return 0;
+	for (u32 back = 2; back > 0; back--)
+		if (u->depth > back && unwind__was_put(u, u->depth - back)) {
+			u->depth -= back;
+			u->end = QZ_UNWIND_OUTERMOST;
+			break;
+		}
+	return 0;
+}
+
 /*
  * Walks from u->ip, u->sp, u->bp in u->image to the end. Global functions as well: a loop is then followed once, and not
  * in each state in which the verifier comes to it; of one loop in another, no turn of the inner one twice.
@@ -652,11 +686,14 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->unready = 0;
 	u->at_python = 0;
 	u->npython = 0;
+	u->led = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
 	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
 		if (unwind__steps(u))
 			break;
+	if (u->end != QZ_UNWIND_OUTERMOST && u->end != QZ_UNWIND_TOO_DEEP && !u->unready)
+		unwind__begins(u);
 	/* behind the older one is more than a block: all outer frames that are kept */
 	if (u->end != QZ_UNWIND_OUTERMOST)
 		u->mark.ip = 0;

@@ -226,6 +226,20 @@ deep()
 	done
 }
 
+# Stacks that a program has made by itself begin where it began them.
+coroutines()
+{
+	local name
+
+	launch "$programs/coroutines" 0.3
+	lawful
+	whole_stacks
+	for name in main_work made_work own_work main made_entry own_entry; do
+		expect "the time of $name" 'took(row($name).total.cpu_ns; 3e8; 0.2; 0)' --arg name $name
+	done
+	expect 'nobody calls the end' 'row("own_end") == null'
+}
+
 probes=quartz_test_$$ tracing=/sys/kernel/tracing
 
 # The same where a probe has replaced each return address of the recursion, and the one of who calls it.
@@ -363,6 +377,7 @@ try 'a C library that nothing describes, linked in' musl -static
 try 'recursion of five thousand' deep 5000
 try 'recursion of thirty thousand' deep 30000
 try 'probes at returns' probed_returns
+try 'coroutines' coroutines
 try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24

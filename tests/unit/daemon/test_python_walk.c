@@ -99,6 +99,7 @@ static u32 first_slot(u64 hash)
 #define unwind__by_derived_row	  python_walk__by_derived_row
 #define unwind__step		  python_walk__step
 #define unwind__steps		  python_walk__steps
+#define unwind__begins		  python_walk__begins
 #define unwind__walk		  python_walk__walk
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
