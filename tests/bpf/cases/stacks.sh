@@ -240,6 +240,33 @@ coroutines()
 	expect 'nobody calls the end' 'row("own_end") == null'
 }
 
+moved_names()
+{
+	lawful
+	whole_stacks
+	expect 'code has its names where it was moved' 'row("inner").self.cpu_ns >= 0.9 * .scopes[0].cpu_ns'
+	expect 'and its callers' '
+		cut as $cut | row("main").total.cpu_ns >= row("inner").total.cpu_ns - $cut and
+		row("middle").total.cpu_ns >= row("inner").total.cpu_ns - $cut'
+}
+
+# Its text is in memory without a file, at the place where it was: moved there as it runs, or before it is looked at.
+moved_text()
+{
+	local moved
+
+	launch "$programs/moved_text" 0.4
+	moved_names
+	start moved "$programs/moved_text" 600
+	moved=$pid
+	await moved.out moved
+	attach_to "$moved"
+	sleep 0.5
+	kill_now "$moved"
+	finished
+	moved_names
+}
+
 probes=quartz_test_$$ tracing=/sys/kernel/tracing
 
 # The same where a probe has replaced each return address of the recursion, and the one of who calls it.
@@ -378,6 +405,7 @@ try 'recursion of five thousand' deep 5000
 try 'recursion of thirty thousand' deep 30000
 try 'probes at returns' probed_returns
 try 'coroutines' coroutines
+try 'text that was moved' moved_text
 try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24
