@@ -12,7 +12,7 @@
 #include "symbolizer/util/sort.h"
 
 #define PAGE		 4096
-#define MAX_ENTRIES	 (1U << 20)
+#define MAX_ENTRIES	 (2U << 20)
 #define MAX_INSTRUCTIONS (16U << 20) /* five times those of the largest libraries */
 #define MAX_DERIVED	 (1U << 20)  /* instructions of assembly, at a time */
 #define ENTRY_SIZE	 64	     /* bytes of code at an entry point that are taken for it */
