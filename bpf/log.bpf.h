@@ -153,6 +153,8 @@ static __noinline int log__tell_wait(struct task_struct *task, u32 site, u32 sta
 		return log__put_site(task->pid, site, wait_cause__find(task, state), 0, 0, now);
 	stack = wait_stack__walk(task, t, state, &cause);
 	cause = *(volatile u32 *)&cause;
+	if (wait_stack__asked())
+		log__forget(site);
 	if (state)
 		object = object__of_wait(task, t, cause, stack);
 	log__count_walk(now);

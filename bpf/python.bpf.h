@@ -9,6 +9,9 @@
 
 /* A search reads at most so many states of threads and interpreters. CPython puts a new one before the others. */
 #define PYTHON_THREADS 128
+
+#define PYTHON_DEPTH                                                                               \
+	1024 /* frames that are walked; Python itself refuses more unless it is told otherwise */
 /* When none was of the thread, it is looked for again in the next unit of so many bits of ns: it may have none yet, or never one. */
 #define PYTHON_LOOK_SHIFT 24
 
@@ -254,7 +257,7 @@ __noinline int python__walk(struct unwinding *u)
 	w->frame = python__read(w->thread + w->layout.thread_frame);
 	if (w->frame && w->layout.cframe != QZ_PYTHON_NO_CFRAME)
 		w->frame = python__read(w->frame + w->layout.cframe);
-	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
+	for (int i = 0; i < PYTHON_DEPTH / DEPTH_BLOCK; i++)
 		if (python__steps(u))
 			break;
 	return 0;

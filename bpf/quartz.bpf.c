@@ -31,6 +31,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/spin.bpf.h"
 #include "bpf/thread.bpf.h"
 #include "bpf/event.bpf.h"
+#include "bpf/uretprobe.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
 #include "bpf/candidates.bpf.h"

@@ -221,10 +221,10 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 	struct unwinding *u = &s->scratch->user;
 	long n;
 
-	u->asked = 0;
 	if (!task__has_memory(task) || task->flags & PF_KTHREAD_BIT) {
 		u->depth = 0;
 		u->npython = 0;
+		u->asked = 0;
 		u->end = QZ_UNWIND_OUTERMOST;
 	} else if (!unwind__current(u, task, s->image, t)) {
 		n = bpf_get_stack(ctx, u->frames, QZ_USER_FRAMES * sizeof(u64), BPF_F_USER_STACK);
@@ -232,7 +232,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 	}
 	s->scratch->nuser = unwind__frames(u);
 	s->scratch->nframes = s->scratch->nuser + unwind__python_frames(u);
-	if (unwind__was_early(u) || u->asked)
+	if (unwind__was_early(u))
 		event__unknown_code(s->ctl, bpf_ktime_get_ns());
 }
 

@@ -47,11 +47,11 @@ static __always_inline u32 unwind__clone(struct pt_regs *regs)
 	return stack ? UNWIND_NEW_STACK : UNWIND_CLONE;
 }
 
-/* quartzd has not seen all of the code yet: the next walk may come further. */
+/* quartzd has not seen all of the code yet, or not analyzed it: the next walk may come further. */
 static __always_inline bool unwind__was_early(const struct unwinding *u)
 {
 	return u->end == QZ_UNWIND_STALE || u->end == QZ_UNWIND_NO_REGION ||
-	       u->end == QZ_UNWIND_NOT_READY;
+	       u->end == QZ_UNWIND_NOT_READY || u->asked;
 }
 
 /*
@@ -66,6 +66,7 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 
 	u->depth = 0;
 	u->npython = 0;
+	u->asked = 0;
 	if (!tables) {
 		u->end = QZ_UNWIND_NOT_READY;
 		return false;
@@ -80,7 +81,9 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->bp = arch__fp(regs);
 	u->thread_pointer = arch__thread_pointer(task);
 	u->at_clone = unwind__clone(regs);
+	u->mark = t->mark;
 	unwind__walk(u);
+	t->mark = u->mark;
 	if (!u->at_python)
 		return true;
 	u->python.image = image;

@@ -11,8 +11,18 @@
 #define QUARTZ_UNWIND_BPF_H
 
 /* Frames that are walked at all. Recursion deeper than this is cut at the outer end. */
-#define MAX_DEPTH   1024
+#define MAX_DEPTH   32768
 #define DEPTH_BLOCK 32
+
+/*
+ * Of a deep stack, the frames between the inner and the outer ones are not kept, and the outer ones hardly change. Once a
+ * walk of a thread has reached the end, the next ones go from the inner frames at once to a frame that it has marked near the
+ * end, and on from there. That is so as long as the return address is still at its place: who would walk all of the frames a
+ * thousand times a second would take longer than the thread.
+ */
+#define MARK_FROM QZ_USER_FRAMES		/* the frame from which a walk may go there */
+#define MARK_DEEP (MARK_FROM + 4 * DEPTH_BLOCK) /* the fewest frames of a stack that is worth it */
+#define MARK_SPAN (16ull << 20)			/* bytes between: further away is another stack */
 
 /*
  * Stack below the return address that assembly without a description may use: x264's trellis takes
@@ -67,6 +77,9 @@ struct unwinding {
 	u64 place; /* of unwind__scan_word: where its word was found */
 	u32 at_python; /* the last region of Python's interpreter that a frame was in, + 1; 0: none was */
 	u32 npython; /* frames of Python walked */
+	u32 led;     /* the last frame that was not reached by a return address in a row's place */
+	struct qz_unwind_mark mark;	/* of the thread: by the last deep walk, or by this one */
+	struct qz_unwind_mark marks[2]; /* of the last blocks of frames, in turn */
 	u64 frames[QZ_ALL_FRAMES];
 	u64 scan[SCAN_WORDS];
 	struct python_walk python;
@@ -249,9 +262,20 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 		return unwind__stop(u, QZ_UNWIND_BACKWARDS);
 	if (bpf_probe_read_user(saved, sizeof(saved), (void *)bp))
 		return unwind__stop(u, QZ_UNWIND_FAULT);
+	u->led = u->depth;
 	u->bp = saved[0];
 	return unwind__enter(u, bp + 16, saved[1]);
 }
+
+/* The return address that a probe has replaced at a place of the stack, where that can be known. */
+#ifndef UNWIND_REPLACED
+#define UNWIND_REPLACED(place) 0
+#endif
+
+/* Whether the code of who called cannot be looked at, in a copy of a stack. */
+#ifndef UNWIND_NO_CODE
+#define UNWIND_NO_CODE false
+#endif
 
 #if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
 #include "bpf/unwind_x86.bpf.h"
@@ -259,14 +283,32 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 #error "no bpf/unwind_*.bpf.h for this architecture"
 #endif
 
-__noinline int unwind__is_return_address(struct unwinding *u, u64 word)
+static __always_inline bool unwind__is_described(struct unwinding *u, u64 word)
 {
 	struct qz_unwind_region *r;
 
-	if (!u || word < 4096 || word >> 47 || word - u->sp + STACK_SPAN < 2 * STACK_SPAN)
+	if (word < 4096 || word >> 47)
 		return false;
 	r = unwind__find_region(u, word - 1);
-	return r && region__is_described(r) && follows_call(word);
+	return r && region__is_described(r);
+}
+
+__noinline int unwind__is_return_address(struct unwinding *u, u64 word)
+{
+	return u && unwind__is_described(u, word) && follows_call(word);
+}
+
+/*
+ * Whether nobody has called from the address of a frame, which is in described code. Who makes a stack for a coroutine, as
+ * makecontext does, has put there what is to run when it returns: above it is what the memory had before.
+ */
+static __always_inline bool unwind__was_put(struct unwinding *u, u32 frame)
+{
+	u64 word, ip = u->frames[unwind__place(frame) & (QZ_USER_FRAMES - 1)];
+
+	return frame > u->led && unwind__is_described(u, ip + 1) &&
+	       !bpf_probe_read_user(&word, sizeof(word), (void *)(ip - sizeof(word))) &&
+	       !follows_call(ip);
 }
 
 /* Whether no more need be looked at. A function of its own, as all that stands in a loop: for the verifier. */
@@ -378,6 +420,10 @@ static __always_inline int unwind__undescribed(struct unwinding *u)
 {
 	if (u->depth == 1 && u->at_clone)
 		return unwind__at_clone(u);
+	if (unwind__was_put(u, u->depth - 1)) {
+		u->depth--;
+		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	}
 	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
 		return 0;
 	if (unwind__by_frame_pointer(u))
@@ -406,6 +452,7 @@ static __always_inline int unwind__goroutine(struct unwinding *u, const struct q
 		return unwind__stop(u, QZ_UNWIND_FAULT);
 	if (back != m || !ip)
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	u->led = u->depth;
 	u->sp = saved[0] + 8;
 	u->bp = saved[(QZ_GO_G_BP - QZ_GO_G_SP) / 8];
 	u->ip = ip;
@@ -484,7 +531,8 @@ __noinline int unwind__by_derived_row(struct unwinding *u, struct qz_unwind_row 
 	ip = u->ip;
 	sp = u->sp;
 	bp = u->bp;
-	if (!unwind__by_row(u, row) && unwind__is_return_address(u, u->ip)) {
+	if (!unwind__by_row(u, row) && (UNWIND_NO_CODE ? unwind__is_described(u, u->ip)
+						       : unwind__is_return_address(u, u->ip))) {
 		u->derived++;
 		return true;
 	}
@@ -495,21 +543,45 @@ __noinline int unwind__by_derived_row(struct unwinding *u, struct qz_unwind_row 
 	return false;
 }
 
+/* Whether a derived row says what to do, which is done then; *end: what the step comes to. */
+static __always_inline bool unwind__derived(struct unwinding *u, struct qz_unwind_row *row,
+					    int *end)
+{
+	u32 kind = QZ_UNWIND_CFA(row->kind);
+
+	*end = 0;
+	if (kind == QZ_CFA_NONE)
+		return false;
+	if (kind != QZ_CFA_END)
+		return unwind__by_derived_row(u, row);
+	/* what is there has called with a frame pointer of 0, if it is where the stack begins */
+	if (u->bp)
+		return false;
+	*end = unwind__stop(u, QZ_UNWIND_OUTERMOST);
+	return true;
+}
+
 /* Stores the frame and goes to its caller. Not 0: the end, u->end tells why. */
 __noinline int unwind__step(struct unwinding *u)
 {
 	struct qz_unwind_region *r;
 	struct qz_unwind_row *row;
-	u64 pc;
+	u64 pc, replaced;
+	int end;
 
 	if (!u)
 		return 1;
 	pc = u->depth ? u->ip - 1 : u->ip;
+	r = unwind__find_region(u, pc);
+	if (!r && u->depth && (replaced = UNWIND_REPLACED(u->sp - 8))) {
+		u->ip = replaced;
+		pc = replaced - 1;
+		r = unwind__find_region(u, pc);
+	}
 	unwind__store(u);
 	/* glibc has put there what is to be called, which is no caller */
 	if (u->at_clone == UNWIND_NEW_STACK)
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
-	r = unwind__find_region(u, pc);
 	if (!r)
 		return unwind__stop(u, QZ_UNWIND_NO_REGION);
 	if (r->python)
@@ -522,8 +594,8 @@ __noinline int unwind__step(struct unwinding *u)
 	if (!row || row->kind == QZ_CFA_NONE)
 		unwind__want_derived(u, r);
 	if (row && row->kind & QZ_UNWIND_DERIVED) {
-		if (QZ_UNWIND_CFA(row->kind) != QZ_CFA_NONE && unwind__by_derived_row(u, row))
-			return 0;
+		if (unwind__derived(u, row, &end))
+			return end;
 		row = NULL;
 	}
 	if (!row)
@@ -548,13 +620,56 @@ __noinline int unwind__step(struct unwinding *u)
 	}
 }
 
+/* Goes to the frame that is marked if that is still there. */
+static __always_inline void unwind__go_to_mark(struct unwinding *u)
+{
+	u64 word;
+
+	if (!u->mark.ip || u->mark.sp - u->sp > MARK_SPAN ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(u->mark.sp - 8)) ||
+	    word != u->mark.ip)
+		return;
+	u->ip = u->mark.ip;
+	u->sp = u->mark.sp;
+	u->bp = u->mark.bp;
+}
+
+/* Between blocks of frames. */
+static __always_inline void unwind__mark(struct unwinding *u)
+{
+	struct qz_unwind_mark *m = &u->marks[u->depth / DEPTH_BLOCK & 1];
+
+	if (u->depth == MARK_FROM)
+		unwind__go_to_mark(u);
+	m->ip = u->ip;
+	m->sp = u->sp;
+	m->bp = u->bp;
+}
+
 /* Whether the end was reached within so many frames. */
 __noinline int unwind__steps(struct unwinding *u)
 {
+	if (!u)
+		return true;
+	unwind__mark(u);
 	for (int i = 0; i < DEPTH_BLOCK; i++)
 		if (unwind__step(u))
 			return true;
 	return false;
+}
+
+/* Of a stack that leads nowhere: whether it begins at one of its last two frames. */
+__noinline int unwind__begins(struct unwinding *u)
+{
+	if (!u)
+		return 0;
+	for (u32 back = 2; back > 0; back--)
+		if (u->depth > back && unwind__was_put(u, u->depth - back)) {
+			u->depth -= back;
+			u->end = QZ_UNWIND_OUTERMOST;
+			break;
+		}
+	return 0;
 }
 
 /*
@@ -571,11 +686,19 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->unready = 0;
 	u->at_python = 0;
 	u->npython = 0;
+	u->led = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
 	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
 		if (unwind__steps(u))
 			break;
+	if (u->end != QZ_UNWIND_OUTERMOST && u->end != QZ_UNWIND_TOO_DEEP && !u->unready)
+		unwind__begins(u);
+	/* behind the older one is more than a block: all outer frames that are kept */
+	if (u->end != QZ_UNWIND_OUTERMOST)
+		u->mark.ip = 0;
+	else if (u->depth >= MARK_DEEP)
+		u->mark = u->marks[((u->depth - 1) / DEPTH_BLOCK + 1) & 1];
 	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
 		u->end = QZ_UNWIND_GUESSED;
 	if (u->unready)

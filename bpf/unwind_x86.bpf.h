@@ -18,6 +18,7 @@ static __always_inline int unwind__signal(struct unwinding *u)
 
 	if (bpf_probe_read_user(saved, sizeof(saved), (void *)(u->sp + 120)))
 		return unwind__stop(u, QZ_UNWIND_FAULT);
+	u->led = u->depth;
 	u->bp = saved[0];
 	u->sp = saved[5];
 	u->ip = saved[6] + 1;

@@ -197,6 +197,7 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 		return QZ_WAIT_UNKNOWN;
 	w->image = t->image;
 	w->scope = t->scope;
+	w->user.asked = 0;
 	w->cause = wait_cause__find(task, state);
 	*cause = *(volatile u32 *)&w->cause;
 	if (*cause == QZ_WAIT_KERNEL || task->flags & PF_KTHREAD_BIT)
@@ -208,9 +209,19 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 	}
 	wait_stack__count_frames(w);
 	ctl = control__get();
-	if (ctl && (w->user.end == QZ_UNWIND_STALE || w->user.end == QZ_UNWIND_NO_REGION))
+	if (ctl &&
+	    (w->user.end == QZ_UNWIND_STALE || w->user.end == QZ_UNWIND_NO_REGION || w->user.asked))
 		event__unknown_code(ctl, bpf_ktime_get_ns());
 	return wait_stack__number(w);
+}
+
+/* Whether code was met that quartzd analyzes now: the next walk comes further. */
+static __always_inline bool wait_stack__asked(void)
+{
+	u32 key = SCRATCH_LEAVING;
+	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
+
+	return w && w->user.asked;
 }
 
 /* ---- threads that sleep when they are found ---- */

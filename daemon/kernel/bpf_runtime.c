@@ -39,8 +39,8 @@
 #define SYSTEM_WAIT_STACKS  (64u << 10)
 /* Of waits, only those of stacks that were seen for the first time within a second. */
 #define WAIT_FRAMES_PER_STACK 8
-/* Unwind tables. 8 bytes each: a library has some 30,000 rows, the largest ones 1.5 million. */
-#define PROGRAM_ROWS	(2u << 20)
+/* Unwind tables. 8 bytes each: a library has some 30,000 rows, the largest programs 2.8 million. */
+#define PROGRAM_ROWS	(3u << 20)
 #define SYSTEM_ROWS	(8u << 20)
 #define PROGRAM_REGIONS (32u << 10)
 #define SYSTEM_REGIONS                                                                             \

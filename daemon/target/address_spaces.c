@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,13 +254,21 @@ static const struct region *overlapped(const struct image *image, uint64_t start
 	return r && r->end > start ? r : NULL;
 }
 
+struct file_part {
+	uint64_t start, end, offset, inode;
+	uint32_t major, minor;
+	char path[PATH_MAX];
+};
+
 /* /proc/PID/maps, into the regions of an image or into a map of its own. */
 struct reading {
 	struct address_spaces *spaces;
 	uint32_t image;
 	struct procfs_dir *dir;
-	struct address_map *to; /* NULL: the image's */
-	bool add;		/* only what is at places where nothing is known */
+	struct address_map *to;		 /* NULL: the image's */
+	bool add;			 /* only what is at places where nothing is known */
+	struct file_part below;		 /* the mapping before, of a file, or all zero */
+	struct procfs_mapping generated; /* code without a file behind it, or all zero */
 };
 
 /* The image, where the mapping is of use; with the lock held. NULL: it is not. */
@@ -288,27 +298,81 @@ static void add_region(const struct reading *r, const struct procfs_mapping *p,
 		map_region(r->spaces, image, region);
 }
 
-static void read_mapping(void *context, const struct procfs_mapping *p)
+static void read_code(const struct reading *r, const struct procfs_mapping *p)
 {
-	struct reading *r = context;
 	struct module_mapping m = {r->dir,   p->start, p->end,	p->inode,
 				   p->major, p->minor, p->path, 0};
 	struct region region = {.start = p->start, .end = p->end, .offset = p->offset};
 
-	if (!p->code || !is_wanted(r, p))
+	if (!is_wanted(r, p))
 		return;
 	region.module = module_of(r->spaces, &m, p->shared);
 	add_region(r, p, &region);
+}
+
+static bool is_same_file(const struct file_part *a, const struct procfs_mapping *b)
+{
+	return a->start && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+}
+
+/*
+ * Code in memory without a file, where a file that is mapped below and above it has its own: the program has copied
+ * its text there, for huge pages. It is that file's.
+ */
+static void read_generated(struct reading *r, const struct procfs_mapping *above)
+{
+	struct procfs_mapping p = r->generated;
+	struct file_part *below = &r->below;
+	struct module_mapping m = {r->dir,	 below->start, below->end,  below->inode,
+				   below->major, below->minor, below->path, 0};
+	struct region region = {.start = p.start, .end = p.end};
+
+	if (!p.end)
+		return;
+	r->generated = (struct procfs_mapping) {0};
+	if (!above || !is_same_file(below, above) ||
+	    above->start - below->start != above->offset - below->offset) {
+		read_code(r, &p);
+		return;
+	}
+	if (!is_wanted(r, &p))
+		return;
+	region.offset = below->offset + (p.start - below->start);
+	region.module = modules__of_mapping(r->spaces->modules, &m);
+	add_region(r, &p, &region);
+}
+
+static void read_mapping(void *context, const struct procfs_mapping *p)
+{
+	struct reading *r = context;
+	bool generated = p->code && !p->shared && !p->path[0];
+
+	read_generated(r, p);
+	if (generated && r->below.start) {
+		r->generated = *p;
+		r->generated.path = "";
+		return;
+	}
+	if (p->code)
+		read_code(r, p);
+	r->below.start = 0;
+	if (p->path[0] != '/')
+		return;
+	r->below =
+		(struct file_part) {p->start, p->end, p->offset, p->inode, p->major, p->minor, ""};
+	snprintf(r->below.path, sizeof(r->below.path), "%s", p->path);
 }
 
 static void read_mappings(struct address_spaces *spaces, const struct image *image,
 			  struct address_map *to, bool add)
 {
 	struct procfs_dir dir = {.pid = image->pid, .start_boottime = image->start_boottime};
-	struct reading r = {spaces, image->number, &dir, to, add};
+	struct reading r = {
+		.spaces = spaces, .image = image->number, .dir = &dir, .to = to, .add = add};
 
 	if (procfs_dir__fd(&dir) >= 0)
 		procfs__mappings(dir.fd, read_mapping, &r);
+	read_generated(&r, NULL);
 	procfs_dir__close(&dir);
 }
 
@@ -511,6 +575,52 @@ static void map(struct address_spaces *spaces, struct image *image, const struct
 	change(spaces);
 }
 
+/* Whether a file's text at a place is still that of the file, a part of which is mapped next to it. */
+struct text {
+	struct address_spaces *spaces;
+	struct procfs_dir *dir;
+	struct region region;
+	bool is_mapped;
+};
+
+static void find_neighbour(void *context, const struct procfs_mapping *p)
+{
+	struct text *t = context;
+	struct module_mapping m = {t->dir,   p->start, p->end,	p->inode,
+				   p->major, p->minor, p->path, 0};
+
+	if (!t->is_mapped && p->path[0] == '/' && p->start <= t->region.end &&
+	    p->end >= t->region.start)
+		t->is_mapped = modules__of_mapping(t->spaces->modules, &m) == t->region.module;
+}
+
+/* The code that a followed process has at a place, of a file. */
+static bool find_text(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
+		      struct region *region)
+{
+	GUARD(&spaces->lock);
+	struct image *image = find_current(spaces, mapping->pid);
+	const struct region *r = image ? overlapped(image, mapping->start, mapping->end) : NULL;
+	const struct module *m = r ? modules__get(spaces->modules, r->module) : NULL;
+
+	if (m && !m->jit)
+		*region = *r;
+	return m && !m->jit;
+}
+
+/* Whether memory without a file, over a file's text, has a copy of that, as in read_generated(): the rest of the file is still mapped. */
+static bool keeps_text(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
+		       struct procfs_dir *dir)
+{
+	struct text t = {.spaces = spaces, .dir = dir};
+
+	if (mapping->shared || !is_generated(mapping->path, false) ||
+	    !find_text(spaces, mapping, &t.region) || procfs_dir__fd(dir) < 0)
+		return false;
+	procfs__mappings(dir->fd, find_neighbour, &t);
+	return t.is_mapped;
+}
+
 /* The process whose mapping it is: one that is followed, or the image that an exec has begun. False: neither. */
 static bool find_mapped(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
 			struct procfs_dir *dir)
@@ -560,12 +670,15 @@ bool address_spaces__mapping(struct address_spaces *spaces,
 	struct procfs_dir dir;
 	struct module_mapping m = {&dir,	   mapping->start, mapping->end,  mapping->inode,
 				   mapping->major, mapping->minor, mapping->path, mapping->time};
+	bool kept;
 
 	if (!find_mapped(spaces, mapping, &dir))
 		return false;
-	region.module = module_of(spaces, &m, mapping->shared);
+	kept = keeps_text(spaces, mapping, &dir);
+	if (!kept)
+		region.module = module_of(spaces, &m, mapping->shared);
 	procfs_dir__close(&dir);
-	return take_region(spaces, mapping, &region, remap);
+	return !kept && take_region(spaces, mapping, &region, remap);
 }
 
 void address_spaces__distrust(struct address_spaces *spaces)

@@ -204,6 +204,7 @@ void stack_copies__walk(struct stack_copies *c, const struct stack_copies_region
 			.nrows = c->nrows,
 			.read = read_copy,
 			.arg = (void *)copy,
+			.no_code = true,
 		};
 		unwinder__walk(&w, &start, stack);
 	} while (build_wanted(c, regions, all, nregions));

@@ -32,6 +32,7 @@ static long bpf_probe_read_user(void *to, u32 size, const void *from)
 	return current->read(current->arg, (u64)from, to, size) ? 0 : -14;
 }
 
+#define UNWIND_NO_CODE current->no_code
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
 #include "bpf/unwind.bpf.h"
 

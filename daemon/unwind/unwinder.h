@@ -21,6 +21,7 @@ struct unwinder {
 	uint8_t *touched; /* of the caller: set to 1 for each row looked at; may be NULL */
 	bool (*read)(void *arg, uint64_t address, void *to, size_t size);
 	void *arg;
+	bool no_code; /* read gives the stack alone: rows that were derived from code are believed */
 };
 
 struct unwinder_start {

@@ -94,6 +94,11 @@ enum qz_wait_cause {
 			"frozen", "map_lock", "io_uring"                                           \
 	}
 
+/* A frame near the outer end of a thread's last deep stack, see bpf/unwind.bpf.h. */
+struct qz_unwind_mark {
+	__u64 ip, sp, bp; /* ip 0: there is none */
+};
+
 /*
  * What is known of a thread where it is sampled, waits or wakes: task storage. Made when it is told, by the programs at
  * fork, the sampler, or an iterator.
@@ -110,6 +115,7 @@ struct qz_thread_state {
 	/* In quartzd's pid namespace, as in all records: kept, since a thread may lose its own before its end is told. */
 	__s32 tid, tgid;
 	__u64 python; /* its PyThreadState, see bpf/python.bpf.h */
+	struct qz_unwind_mark mark;
 };
 
 /* ---- scopes: memory-mapped array ---- */
@@ -582,7 +588,7 @@ struct qz_control {
 	__u32 asleep_stacks;	   /* of threads that slept when they were found */
 };
 
-_Static_assert(sizeof(struct qz_thread_state) == 48, "layout");
+_Static_assert(sizeof(struct qz_thread_state) == 72, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");

@@ -16,4 +16,7 @@
 int assembly__derive(struct cfi_rows *rows, const uint8_t *bytes, size_t size, uint64_t from,
 		     uint32_t *budget);
 
+/* Bytes up to where the procedure ends that begins at bytes[0]; at most `size`. */
+size_t assembly__extent(const uint8_t *bytes, size_t size);
+
 #endif

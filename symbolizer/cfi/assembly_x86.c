@@ -4,7 +4,7 @@
  * no code leads to; its return address is at the stack pointer there. What such an assumption leads
  * to must come out right: where the procedure returns, its return address is at the stack pointer
  * again. What lies behind an indirect jump may be a part of the procedure, which has pushed registers;
- * how many, its way to the return tells.
+ * how many, its way to the return tells. Likewise what is aligned behind a call, which need not return.
  */
 #include "symbolizer/cfi/assembly.h"
 
@@ -31,8 +31,10 @@ enum form {
 struct frame {
 	uint8_t form;
 	uint8_t length; /* of the instruction */
+	uint8_t behind; /* of one that was not reached: its form, if the call before it returns */
 	uint8_t keeper; /* a register that holds what the stack pointer was, or NO_REGISTER */
-	int16_t rbp;	/* where the caller's rbp is, in words from the CFA; 0: in rbp */
+	bool outermost; /* nobody's rbp is kept, and it was cleared: so the ABI marks where a stack begins */
+	int16_t rbp; /* where the caller's rbp is, in words from the CFA; 0: in rbp */
 	int32_t offset, slot, kept;
 };
 
@@ -55,6 +57,7 @@ struct walk {
 	bool wrong;	       /* the run contradicts itself, or what was found before */
 	int32_t missing;       /* how much more there must have been on the stack, if that is why */
 	int16_t restored_rbp;  /* from where the run took an rbp that it has not saved, 0: none */
+	bool returns;	       /* the run, from where its frame was said to be outermost */
 	struct frame indirect; /* where the procedure has jumped by a register */
 };
 
@@ -181,6 +184,9 @@ static void apply(struct walk *w, struct frame *f, const struct stack_effect *e)
 		return_to(f, STACK_RBP, 0);
 		pop(w, f, STACK_RBP);
 		break;
+	case STACK_CLEAR:
+		f->outermost |= e->reg == STACK_RBP && f->rbp == 0 && f->keeper != STACK_RBP;
+		break;
 	case STACK_NOTHING:
 		break;
 	}
@@ -234,6 +240,7 @@ static void expect(struct walk *w, const struct frame *f, int32_t offset)
 
 static void meet(struct walk *w, const struct frame *f, const struct frame *other)
 {
+	w->returns |= f->outermost && !other->outermost;
 	if (other->form == BY_RSP)
 		expect(w, f, other->offset);
 	else if (other->form != f->form && other->form != LOST)
@@ -246,6 +253,26 @@ static bool decode(struct walk *w, uint32_t at, struct stack_instruction *in)
 		return false;
 	(*w->budget)--;
 	return stack_effect__read(w->bytes + at, w->size - at, in);
+}
+
+/*
+ * Whether another procedure may begin behind a call that ends at an offset, since what it calls does not return. Compilers
+ * align loops, too: then it is told by where it leads.
+ */
+static bool may_end(struct walk *w, uint32_t at, const struct frame *f)
+{
+	uint32_t padding;
+
+	while (at < w->size && (padding = stack_effect__padding(w->bytes + at, w->size - at)))
+		at += padding;
+	if ((w->address + at) % ALIGNMENT)
+		return false;
+	if (at < w->size && w->frames[at].form == UNREACHED) {
+		w->frames[at] = *f;
+		w->frames[at].form = UNREACHED;
+		w->frames[at].behind = f->form;
+	}
+	return true;
 }
 
 /* From an offset to where the way ends. */
@@ -267,14 +294,17 @@ static int follow(struct walk *w, uint32_t at, struct frame f)
 			return -ENOMEM;
 		apply(w, &f, &in.effect);
 		at += in.length;
-		if (in.flow == STACK_RETURNS)
+		if (in.flow == STACK_RETURNS) {
 			expect(w, &f, 8);
-		else if (in.flow == STACK_LEAVES)
+			w->returns |= f.outermost;
+		} else if (in.flow == STACK_LEAVES) {
 			w->indirect = f;
+		}
 		if ((in.flow == STACK_BRANCHES || in.flow == STACK_JUMPS) &&
 		    add_pending(w, (int64_t)at + in.target, &f))
 			return -ENOMEM;
-		if (in.flow != STACK_GOES_ON && in.flow != STACK_BRANCHES)
+		if (in.flow != STACK_GOES_ON && in.flow != STACK_BRANCHES &&
+		    (in.flow != STACK_CALLS || may_end(w, at, &f)))
 			return 0;
 	}
 	return 0;
@@ -285,7 +315,7 @@ static int run(struct walk *w, uint32_t at, const struct frame *from)
 	int err = 0;
 
 	w->npending = w->nreached = 0;
-	w->wrong = false;
+	w->wrong = w->returns = false;
 	w->missing = 0;
 	w->restored_rbp = 0;
 	err = add_pending(w, at, from);
@@ -309,8 +339,15 @@ static void give_up(struct walk *w)
 		w->frames[w->reached[i]].form = LOST;
 }
 
+/* What returns has a caller, whose rbp it has lost or saved out of sight. */
+static void has_caller(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->nreached; i++)
+		w->frames[w->reached[i]].outermost = false;
+}
+
 /* Runs from an address, and once more with what the first run has taught. */
-static int explore(struct walk *w, uint32_t at, struct frame from)
+static int attempt(struct walk *w, uint32_t at, struct frame from)
 {
 	struct frame before = w->indirect;
 	int err = run(w, at, &from);
@@ -326,9 +363,41 @@ static int explore(struct walk *w, uint32_t at, struct frame from)
 		forget(w);
 		err = run(w, at, &from);
 	}
+	return err;
+}
+
+/* Runs from an address with one frame or, where that goes wrong, with another one if there is one. */
+static int explore(struct walk *w, uint32_t at, struct frame from, struct frame other)
+{
+	struct frame before = w->indirect;
+	int err = attempt(w, at, from);
+
+	if (!err && w->wrong && other.form != UNREACHED) {
+		w->indirect = before;
+		forget(w);
+		err = attempt(w, at, other);
+	}
+	if (!err && w->returns)
+		has_caller(w);
 	if (!err && w->wrong)
 		give_up(w);
 	return err;
+}
+
+/* Of what comes next and was not reached: the likelier one behind padding is that a procedure begins. */
+static int explore_next(struct walk *w, uint32_t at, bool padded)
+{
+	bool begins = padded || (w->address + at) % ALIGNMENT == 0;
+	struct frame from = entry, behind = w->frames[at];
+
+	if (padded)
+		w->indirect.form = UNREACHED;
+	if (!begins && w->indirect.form != UNREACHED)
+		from = w->indirect;
+	behind.form = behind.behind;
+	behind.behind = UNREACHED;
+	return padded || behind.form == UNREACHED ? explore(w, at, from, behind)
+						  : explore(w, at, behind, from);
 }
 
 /* ---- all of it ---- */
@@ -341,7 +410,6 @@ static int explore_all(struct walk *w)
 
 	while (!err && at < w->size && *w->budget) {
 		uint32_t padding = stack_effect__padding(w->bytes + at, w->size - at);
-		bool begins = padded || (w->address + at) % ALIGNMENT == 0;
 
 		if (w->frames[at].form != UNREACHED) {
 			at += w->frames[at].length;
@@ -350,11 +418,7 @@ static int explore_all(struct walk *w)
 			at += padding;
 			padded = true;
 		} else {
-			if (padded)
-				w->indirect.form = UNREACHED;
-			err = explore(w, at,
-				      begins || w->indirect.form == UNREACHED ? entry
-									      : w->indirect);
+			err = explore_next(w, at, padded);
 			if (w->frames[at].form == UNREACHED) /* nothing that can be decoded */
 				at++;
 		}
@@ -368,7 +432,11 @@ static struct qz_unwind_row row_of(const struct frame *f)
 	struct qz_unwind_row row = {0};
 	int32_t at = f->form == BY_RSP ? f->offset : f->kept;
 
-	if (f->form == UNREACHED || f->form == LOST || !cfi_row__in_words(at, 1, INT16_MAX))
+	if (f->form == UNREACHED || f->form == LOST)
+		return none;
+	if (f->outermost)
+		return (struct qz_unwind_row) {.kind = QZ_CFA_END | QZ_UNWIND_DERIVED};
+	if (!cfi_row__in_words(at, 1, INT16_MAX))
 		return none;
 	if (f->rbp < INT8_MIN)
 		return cfi_row__unsupported(QZ_UNSUPPORTED_RBP);
@@ -441,4 +509,27 @@ int assembly__derive(struct cfi_rows *rows, const uint8_t *bytes, size_t size, u
 		err = derive_window(&w, rows);
 	}
 	return err;
+}
+
+/* That is behind an instruction that does not go on, beyond which nothing has led; what jumps further calls another one. */
+size_t assembly__extent(const uint8_t *bytes, size_t size)
+{
+	size_t at = 0, furthest = 0;
+
+	while (at < size) {
+		struct stack_instruction in;
+		bool is_short;
+
+		if (!stack_effect__read(bytes + at, size - at, &in))
+			return size;
+		at += in.length;
+		is_short = in.flow == STACK_BRANCHES || in.length == 2;
+		if ((in.flow == STACK_BRANCHES || in.flow == STACK_JUMPS) && is_short &&
+		    in.target > 0 && at + (size_t)in.target > furthest)
+			furthest = at + (size_t)in.target;
+		if (in.flow != STACK_GOES_ON && in.flow != STACK_BRANCHES &&
+		    in.flow != STACK_CALLS && at > furthest)
+			return at;
+	}
+	return size;
 }

@@ -12,19 +12,23 @@
 #include "symbolizer/util/sort.h"
 
 #define PAGE		 4096
-#define MAX_ENTRIES	 (1U << 20)
+#define MAX_ENTRIES	 (2U << 20)
 #define MAX_INSTRUCTIONS (16U << 20) /* five times those of the largest libraries */
 #define MAX_DERIVED	 (1U << 20)  /* instructions of assembly, at a time */
 #define ENTRY_SIZE	 64	     /* bytes of code at an entry point that are taken for it */
 #define INSTRUCTION_SIZE 15	     /* bytes, at most */
+#define MAX_BARE	 (1U << 20) /* bytes of code that nothing describes, to be analyzed at once */
 
 struct builder {
+	const struct elf_file *file;
 	struct cfi_rows rows;
 	struct eh_frame_section sections[2]; /* by enum frame_kind */
 	struct gopclntab_functions go;
 	uint64_t *entries; /* see add_entry */
 	uint32_t nentries;
-	uint64_t start; /* where the file is entered, UINT64_MAX when it is not */
+	uint64_t start;	    /* where the file is entered, UINT64_MAX when it is not */
+	uint64_t described; /* bytes of code */
+	bool bare; /* hardly any code is described: a C library without call frame information */
 
 	/* The CIE last met; neighbours mostly share one. */
 	const struct eh_frame_section *cie_section;
@@ -127,11 +131,13 @@ static int collect(struct builder *b, const struct eh_frame_section *s)
 		if (err)
 			break;
 		if (b->cie_usable && eh_frame__fde(s, &entry, &b->cie, &fde) &&
-		    is_code(b->rows.table, fde.start, fde.end))
+		    is_code(b->rows.table, fde.start, fde.end)) {
+			b->described += fde.end - fde.start;
 			err = add_entry(b, s->kind == FRAME_EH ? SOURCE_EH : SOURCE_DEBUG, entry.at,
 					fde.start);
-		else
+		} else {
 			b->rows.table->stats.left_out++;
+		}
 	}
 	return err;
 }
@@ -174,10 +180,13 @@ static int collect_go(struct builder *b)
 		return 0;
 	b->rows.table->stats.bytes += (uint32_t)b->go.size;
 	for (uint32_t i = 0; i < b->go.n && i < ENTRY_AT && !err; i++)
-		if (gopclntab__function(&b->go, i, &fn) && is_code(b->rows.table, fn.start, fn.end))
+		if (gopclntab__function(&b->go, i, &fn) &&
+		    is_code(b->rows.table, fn.start, fn.end)) {
+			b->described += fn.end - fn.start;
 			err = add_entry(b, SOURCE_GO, i, fn.start);
-		else
+		} else {
 			b->rows.table->stats.left_out++;
+		}
 	return err;
 }
 
@@ -250,21 +259,74 @@ static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *
 	return cfi_rows__emit(&b->rows, fn.kind == GO_SIGNAL ? fn.start - 1 : fn.start, row);
 }
 
+/* ---- code that nothing describes ---- */
+
+/* Of a part of one section, which is not empty. No more of it is read than may be looked at. */
+static int derive(struct cfi_rows *rows, const struct elf_file *f, uint64_t from, uint64_t to)
+{
+	uint32_t budget = MAX_DERIVED;
+	uint64_t most = (uint64_t)MAX_DERIVED * INSTRUCTION_SIZE;
+	size_t size = to - from < most ? to - from : most;
+	uint8_t *bytes = malloc(size);
+	int err = 0;
+
+	if (!bytes)
+		return -ENOMEM;
+	if (elf_file__read(f, from, bytes, size))
+		err = assembly__derive(rows, bytes, size, from, &budget);
+	free(bytes);
+	return err;
+}
+
+/* Of all code at [from, to). */
+static int derive_range(struct cfi_rows *rows, const struct elf_file *f, uint64_t from, uint64_t to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < f->ncode && !err; i++) {
+		uint64_t start = f->code[i].start > from ? f->code[i].start : from;
+		uint64_t end = f->code[i].end < to ? f->code[i].end : to;
+
+		if (start < end && is_code(rows->table, start, end))
+			err = derive(rows, f, start, end);
+	}
+	return err;
+}
+
+/* Most programs have some assembly, which walks hardly come to; but of some files all code is in use that nothing describes. */
+static bool is_bare(const struct builder *b)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < b->file->ncode; i++)
+		all += b->file->code[i].end - b->file->code[i].start;
+	return all / 2 > b->described && all - b->described <= MAX_BARE;
+}
+
+static int leave_gap(struct builder *b, uint64_t from, uint64_t to)
+{
+	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE};
+	int err = cfi_rows__emit(&b->rows, from, none);
+
+	return err || !b->bare ? err : derive_range(&b->rows, b->file, from, to);
+}
+
 /*
  * Addresses that no entry describes. The dynamic linker is entered in such ones: nobody has called
  * what is there.
  */
 static int fill_gap(struct builder *b, uint64_t from, uint64_t to)
 {
-	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE}, outermost = {.kind = QZ_CFA_END};
-	int err = cfi_rows__emit(&b->rows, from, none);
+	const struct qz_unwind_row outermost = {.kind = QZ_CFA_END};
+	int err;
 
-	if (err || b->start < from || b->start >= to)
-		return err;
-	err = cfi_rows__emit(&b->rows, b->start, outermost);
+	if (b->start < from || b->start >= to)
+		return leave_gap(b, from, to);
+	err = leave_gap(b, from, b->start);
+	err = err ? err : cfi_rows__emit(&b->rows, b->start, outermost);
 	if (err || to - b->start <= ENTRY_SIZE)
 		return err;
-	return cfi_rows__emit(&b->rows, b->start + ENTRY_SIZE, none);
+	return leave_gap(b, b->start + ENTRY_SIZE, to);
 }
 
 /* Where code begins. */
@@ -283,6 +345,7 @@ static int describe_all(struct builder *b)
 	uint64_t base = b->rows.table->base, end = lowest(b->rows.table);
 	int err = sort__by_number(b->entries, b->nentries, sizeof(*b->entries));
 
+	b->bare = is_bare(b);
 	for (uint32_t i = 0; i < b->nentries && !err; i++) {
 		uint64_t start = base + (b->entries[i] >> 32), limit = UINT64_MAX;
 
@@ -333,7 +396,8 @@ static void count_unsupported(struct cfi_table *t)
 
 int cfi__build(const struct elf_file *f, struct cfi_table *t)
 {
-	struct builder b = {.rows = {.table = t, .instructions = MAX_INSTRUCTIONS}, .go.file = f};
+	struct builder b = {
+		.file = f, .rows = {.table = t, .instructions = MAX_INSTRUCTIONS}, .go.file = f};
 	int err;
 
 	*t = (struct cfi_table) {0};
@@ -358,23 +422,6 @@ int cfi__build(const struct elf_file *f, struct cfi_table *t)
 	return err;
 }
 
-/* Of a part of one section, which is not empty. No more of it is read than may be looked at. */
-static int derive(struct cfi_rows *rows, const struct elf_file *f, uint64_t from, uint64_t to)
-{
-	uint32_t budget = MAX_DERIVED;
-	uint64_t most = (uint64_t)MAX_DERIVED * INSTRUCTION_SIZE;
-	size_t size = to - from < most ? to - from : most;
-	uint8_t *bytes = malloc(size);
-	int err = 0;
-
-	if (!bytes)
-		return -ENOMEM;
-	if (elf_file__read(f, from, bytes, size))
-		err = assembly__derive(rows, bytes, size, from, &budget);
-	free(bytes);
-	return err;
-}
-
 int cfi__derive(const struct elf_file *f, uint64_t from, uint64_t to, struct cfi_table *t)
 {
 	struct cfi_rows rows = {.table = t};
@@ -382,13 +429,7 @@ int cfi__derive(const struct elf_file *f, uint64_t from, uint64_t to, struct cfi
 
 	*t = (struct cfi_table) {0};
 	err = f->machine == CFI_MACHINE ? take_segments(f, t) : -ENODATA;
-	for (size_t i = 0; i < f->ncode && !err; i++) {
-		uint64_t start = f->code[i].start > from ? f->code[i].start : from;
-		uint64_t end = f->code[i].end < to ? f->code[i].end : to;
-
-		if (start < end && is_code(t, start, end))
-			err = derive(&rows, f, start, end);
-	}
+	err = err ? err : derive_range(&rows, f, from, to);
 	return err ? err : t->n ? 0 : -ENODATA;
 }
 

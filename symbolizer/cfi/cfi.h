@@ -19,7 +19,8 @@ struct cfi_table {
 };
 
 /*
- * Builds the table from .eh_frame and .debug_frame; nothing is read of the code. Where entries overlap, the one that starts later
+ * Builds the table from .eh_frame and .debug_frame; nothing is read of the code, unless these describe less than half of it
+ * and it is not large: then what they leave out has rows as of cfi__derive. Where entries overlap, the one that starts later
  * has the address, and what it interrupts does not go on behind it; of two that start together
  * .eh_frame's. An entry point that nothing describes is outermost.
  *

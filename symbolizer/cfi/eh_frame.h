@@ -9,7 +9,7 @@
 #include "symbolizer/elf/elf_file.h"
 #include "symbolizer/util/byte_reader.h"
 
-#define FRAME_MAX_SIZE (24U << 20) /* bytes of a section */
+#define FRAME_MAX_SIZE (48U << 20) /* bytes of a section */
 
 enum frame_kind {
 	FRAME_EH,

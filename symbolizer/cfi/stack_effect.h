@@ -22,6 +22,7 @@ enum stack_effect_kind {
 	STACK_STORE,	 /* the word at rsp + value = reg */
 	STACK_LOAD,	 /* reg = the word at rsp + value */
 	STACK_LEAVE,	 /* rsp = rbp, and pop rbp */
+	STACK_CLEAR,	 /* reg = 0 */
 };
 
 struct stack_effect {
@@ -32,6 +33,7 @@ struct stack_effect {
 
 enum stack_flow {
 	STACK_GOES_ON,
+	STACK_CALLS,	/* and goes on, if what is called returns */
 	STACK_BRANCHES, /* to its target, or on */
 	STACK_JUMPS,	/* to its target */
 	STACK_RETURNS,

@@ -163,6 +163,9 @@ static struct stack_effect with_operands(uint8_t opcode, const struct operands *
 	case 0x2b:
 	case 0x23:
 		return wide && o->reg == STACK_RSP ? effect(STACK_LOSE, NO_REGISTER, 0) : nothing;
+	case 0x31: /* xor */
+	case 0x33:
+		return !o->memory && o->reg == o->rm ? effect(STACK_CLEAR, o->reg, 0) : nothing;
 	case 0x87: /* xchg */
 		return wide && (to_rsp || o->reg == STACK_RSP) ? effect(STACK_LOSE, NO_REGISTER, 0)
 							       : nothing;
@@ -406,6 +409,8 @@ static void read_flow(const uint8_t *bytes, size_t opcode, struct stack_instruct
 	} else if (*at == 0x0f && at[1] >= 0x80 && at[1] <= 0x8f) {
 		in->flow = STACK_BRANCHES;
 		in->target = number(end - 4, end, 4);
+	} else if (*at == 0xe8 || (*at == 0xff && (group == 2 || group == 3))) {
+		in->flow = STACK_CALLS;
 	} else if (*at == 0xff && (group == 4 || group == 5)) {
 		in->flow = STACK_LEAVES;
 	} else if (*at == 0xcc || *at == 0xf4 || *at == 0xcb || *at == 0xcf ||

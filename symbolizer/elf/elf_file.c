@@ -27,7 +27,7 @@ static bool header_valid(const Elf64_Ehdr *eh)
 	       eh->e_phnum <= MAX_SEGMENTS;
 }
 
-/* libelf takes the number of sections from section 0 when the header has no room for it. */
+/* libelf takes the number of sections from section 0 when the header has no room for it, and the size of one for granted. */
 static int section_count(int fd, const Elf64_Ehdr *eh, uint64_t size, uint64_t *count)
 {
 	Elf64_Shdr first;
@@ -35,7 +35,7 @@ static int section_count(int fd, const Elf64_Ehdr *eh, uint64_t size, uint64_t *
 	*count = 0;
 	if (eh->e_shoff == 0)
 		return eh->e_shnum == 0 ? 0 : -ENOEXEC;
-	if (eh->e_shentsize != sizeof(first) || eh->e_shoff > size)
+	if (eh->e_shoff > size)
 		return -ENOEXEC;
 	*count = eh->e_shnum;
 	if (*count == 0) {
@@ -84,10 +84,20 @@ out:
 	return err;
 }
 
+/* 0, -ENOEXEC or -EFBIG if there are none that can be read, or -ENOMEM. */
+static int check_sections(int fd, const struct stat *st, const Elf64_Ehdr *eh)
+{
+	uint64_t count;
+	int err = section_count(fd, eh, (uint64_t)st->st_size, &count);
+
+	if (!err && count == 0)
+		err = -ENOEXEC;
+	return err ? err : sections_fit(fd, eh, count, st);
+}
+
 static int check(int fd, const struct stat *st, Elf64_Ehdr *eh)
 {
-	uint64_t count, size = (uint64_t)st->st_size;
-	int err;
+	uint64_t size = (uint64_t)st->st_size;
 
 	if (!S_ISREG(st->st_mode))
 		return -ENOEXEC;
@@ -101,8 +111,7 @@ static int check(int fd, const struct stat *st, Elf64_Ehdr *eh)
 		return -ENOEXEC;
 	if (eh->e_phoff > size || eh->e_phnum * sizeof(Elf64_Phdr) > size - eh->e_phoff)
 		return -ENOEXEC;
-	err = section_count(fd, eh, size, &count);
-	return err ? err : sections_fit(fd, eh, count, st);
+	return 0;
 }
 
 /* The build-id is the first note of that type in any note segment or section. */
@@ -134,7 +143,7 @@ static void read_build_id(struct elf_file *f)
 	GElf_Phdr ph;
 	size_t n;
 
-	while ((section = elf_nextscn(f->elf, section)))
+	while ((section = elf_file__next_section(f, section)))
 		if (gelf_getshdr(section, &sh) && sh.sh_type == SHT_NOTE &&
 		    find_build_id(f, elf_getdata(section, NULL)))
 			return;
@@ -164,7 +173,8 @@ static bool is_pie(struct elf_file *f, const GElf_Phdr *dynamic)
 	return false;
 }
 
-static int read_segments(struct elf_file *f)
+/* What is loaded must be there: else it was cut, and its sections are gone for that. */
+static int read_segments(struct elf_file *f, uint64_t size)
 {
 	GElf_Phdr ph;
 	size_t n;
@@ -185,6 +195,8 @@ static int read_segments(struct elf_file *f)
 		if (ph.p_type != PT_LOAD || ph.p_vaddr + ph.p_filesz < ph.p_vaddr ||
 		    ph.p_offset + ph.p_filesz < ph.p_offset)
 			continue;
+		if (!f->has_sections && ph.p_offset + ph.p_filesz > size)
+			return -ENOEXEC;
 		f->segments[f->nsegments++] = (struct elf_segment) {
 			.vaddr = ph.p_vaddr,
 			.offset = ph.p_offset,
@@ -213,14 +225,14 @@ static int read_code(struct elf_file *f)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr sh;
-	size_t n;
+	size_t n = 0;
 
-	if (elf_getshdrnum(f->elf, &n))
+	if (f->has_sections && elf_getshdrnum(f->elf, &n))
 		return -ENOEXEC;
 	f->code = calloc(n + f->nsegments + 1, sizeof(*f->code));
 	if (!f->code)
 		return -ENOMEM;
-	while ((section = elf_nextscn(f->elf, section)))
+	while ((section = elf_file__next_section(f, section)))
 		if (gelf_getshdr(section, &sh) && sh.sh_flags & SHF_EXECINSTR)
 			add_code(f, sh.sh_addr, sh.sh_size);
 	if (f->ncode == 0)
@@ -254,7 +266,10 @@ struct elf_file *elf_file__open(int fd)
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
 		goto fail;
-	err = read_segments(f);
+	err = check_sections(fd, &st, &eh);
+	f->has_sections = !err;
+	if (!err || err == -ENOEXEC || err == -EFBIG)
+		err = read_segments(f, (uint64_t)st.st_size);
 	if (!err)
 		err = read_code(f);
 	if (err)
@@ -376,12 +391,17 @@ bool elf_file__read(const struct elf_file *f, uint64_t vaddr, void *to, size_t s
 	       pread(f->fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
+Elf_Scn *elf_file__next_section(const struct elf_file *f, Elf_Scn *section)
+{
+	return f->has_sections ? elf_nextscn(f->elf, section) : NULL;
+}
+
 Elf_Scn *elf_file__section_by_type(const struct elf_file *f, uint32_t type)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr sh;
 
-	while ((section = elf_nextscn(f->elf, section)))
+	while ((section = elf_file__next_section(f, section)))
 		if (gelf_getshdr(section, &sh) && sh.sh_type == type)
 			return section;
 	return NULL;
@@ -393,9 +413,9 @@ Elf_Scn *elf_file__section_by_name(const struct elf_file *f, const char *name)
 	size_t strings;
 	GElf_Shdr sh;
 
-	if (elf_getshdrstrndx(f->elf, &strings))
+	if (!f->has_sections || elf_getshdrstrndx(f->elf, &strings))
 		return NULL;
-	while ((section = elf_nextscn(f->elf, section))) {
+	while ((section = elf_file__next_section(f, section))) {
 		const char *s;
 
 		if (!gelf_getshdr(section, &sh) || sh.sh_type == SHT_NOBITS)

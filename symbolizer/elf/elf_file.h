@@ -33,7 +33,8 @@ struct elf_file {
 	Elf *elf;
 	uint16_t type, machine;
 	uint64_t entry;
-	bool is_program;    /* a process begins at entry */
+	bool is_program; /* a process begins at entry */
+	bool has_sections; /* false also where their headers make no sense, as the kernel and the loader need none */
 	uint64_t frame_hdr; /* file offset of .eh_frame_hdr, 0 when there is none */
 	size_t nsegments, ncode;
 	struct elf_segment *segments;
@@ -77,6 +78,9 @@ const uint8_t *elf_file__bytes(const struct elf_file *f, uint64_t vaddr, size_t 
  * them all, or has been detached.
  */
 bool elf_file__read(const struct elf_file *f, uint64_t vaddr, void *to, size_t size);
+
+/* The next section, of NULL the first one; NULL: there is none. */
+Elf_Scn *elf_file__next_section(const struct elf_file *f, Elf_Scn *section);
 
 /* The first section with contents of that type, or of that name. NULL when there is none. */
 Elf_Scn *elf_file__section_by_type(const struct elf_file *f, uint32_t type);

@@ -77,7 +77,8 @@ struct lines *lines__new(const struct elf_file *file)
 
 	if (!l)
 		return NULL;
-	l->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (file->has_sections)
+		l->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!l->dwarf || !index_units(l)) {
 		lines__free(l);
 		return NULL;

@@ -135,22 +135,22 @@ const struct procedure *module__procedure(const struct module *m, uint64_t vaddr
 
 /* ---- variables ---- */
 
-static uint64_t dwarf_size(Elf *elf)
+static uint64_t dwarf_size(const struct elf_file *f)
 {
 	Elf_Scn *section = NULL;
 	uint64_t sum = 0;
 	size_t strings;
 
-	if (elf_getshdrstrndx(elf, &strings))
+	if (!f->has_sections || elf_getshdrstrndx(f->elf, &strings))
 		return 0;
-	while ((section = elf_nextscn(elf, section))) {
+	while ((section = elf_file__next_section(f, section))) {
 		GElf_Shdr sh;
 		GElf_Chdr ch;
 		const char *name;
 
 		if (!gelf_getshdr(section, &sh) || sh.sh_type == SHT_NOBITS)
 			continue;
-		name = elf_strptr(elf, strings, sh.sh_name);
+		name = elf_strptr(f->elf, strings, sh.sh_name);
 		if (name && strncmp(name, ".debug_", 7) == 0)
 			sum += gelf_getchdr(section, &ch) ? ch.ch_size : sh.sh_size;
 	}
@@ -165,7 +165,7 @@ static void open_dwarf(struct module *m, int fd)
 	m->described_by = m->debug ? open_debug(m->file, fd) : elf_file__open(fd);
 	if (!m->described_by)
 		return;
-	size = dwarf_size(m->described_by->elf);
+	size = dwarf_size(m->described_by);
 	if (size && size <= VARIABLES_DWARF_MAX)
 		m->dwarf = dwarf_begin_elf(m->described_by->elf, DWARF_C_READ, NULL);
 	if (m->dwarf) {

@@ -125,7 +125,7 @@ int plt__add_stubs(const struct elf_file *f, struct address_table *t, uint16_t r
 
 	if (f->machine != EM_X86_64)
 		return 0;
-	while (!err && (section = elf_nextscn(f->elf, section)))
+	while (!err && (section = elf_file__next_section(f, section)))
 		if (gelf_getshdr(section, &sh) && sh.sh_type == SHT_RELA)
 			err = read_slots(f, section, &sh, &slots);
 	if (slots.n)

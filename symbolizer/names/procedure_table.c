@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizer/cfi/assembly.h"
 #include "symbolizer/cfi/fde.h"
 #include "symbolizer/names/glibc.h"
 #include "symbolizer/cfi/gopclntab.h"
@@ -17,6 +18,8 @@
  */
 #define GAP_MAX 16
 
+#define EXTENT_MAX 4096 /* bytes of assembly without a size */
+
 struct sources {
 	const struct elf_file *file;
 	struct symbols symbols;
@@ -24,6 +27,7 @@ struct sources {
 	size_t nfdes;
 	bool is_libc; /* or a program that was linked with it statically, or libpthread */
 	bool is_ada;  /* a program of Ada, or its library */
+	bool is_stripped;
 };
 
 static int add_entry_point(struct sources *s)
@@ -77,6 +81,7 @@ static int collect(struct sources *s, const struct elf_file *debug)
 		err = fde__read_all(s->file, &s->fdes, &s->nfdes);
 	if (err)
 		return err;
+	s->is_stripped = !debug && !elf_file__section_by_type(s->file, SHT_SYMTAB);
 	symbols__find(&s->symbols, names, NAMES, at);
 	s->is_libc = at[CREATE] || at[START_MAIN];
 	s->is_ada = at[ADA_INIT] || at[GNAT_INIT];
@@ -92,8 +97,24 @@ static int collect(struct sources *s, const struct elf_file *debug)
 }
 
 /*
+ * Where the code from an address on ends, at most at `end`. Of a file that is stripped, the next symbol may be far: in musl
+ * all of the threads' assembly is behind memset.
+ */
+static uint64_t end_by_code(const struct sources *s, uint64_t start, uint64_t end)
+{
+	uint8_t bytes[EXTENT_MAX];
+	size_t size = end - start < sizeof(bytes) ? end - start : sizeof(bytes);
+	size_t extent;
+
+	if (!elf_file__read(s->file, start, bytes, size))
+		return end;
+	extent = assembly__extent(bytes, size);
+	return extent < size ? start + extent : end;
+}
+
+/*
  * A symbol without a size ends where its FDE ends; without an FDE of its own, where the next
- * symbol, FDE or section begins.
+ * symbol, FDE or section begins, or its code does.
  */
 static uint64_t end_of(const struct sources *s, size_t i)
 {
@@ -110,7 +131,7 @@ static uint64_t end_of(const struct sources *s, size_t i)
 		end = s->fdes[next].start;
 	if (i + 1 < s->symbols.n && s->symbols.all[i + 1].start < end)
 		end = s->symbols.all[i + 1].start;
-	return end;
+	return s->is_stripped && end > p->start ? end_by_code(s, p->start, end) : end;
 }
 
 /*

@@ -198,6 +198,107 @@ undescribed()
 	expect 'more than a guess' '.scopes[0] | .stack_ends.outermost > 0.25 * .samples'
 }
 
+# musl OPTION...: a C library without call frame information, in which threads begin and wait.
+musl()
+{
+	command -v musl-gcc >/dev/null || skip 'there is no musl-gcc (musl-tools)'
+	musl-gcc -std=gnu11 -O1 -g -pthread -I "$here/../.." -o nested "$@" "$here/../programs/nested_threads.c" \
+		2>gcc.err || fail 'it cannot be built' "$(cat gcc.err)"
+	launch ./nested 0.3
+	created leaf_work main spawn_all create_mid mid create_leaf leaf
+	expect 'stacks reach their beginnings' '.scopes[0] |
+		.stack_ends.outermost >= 0.95 * (.samples - (.stack_ends.not_ready // 0))'
+	expect 'what its threads wait for has whole stacks' '
+		row("main").total.blocked_ns >= 0.95 * ([.scopes[0].threads[].blocked_ns] | sum)'
+}
+
+# Whole stacks of a recursion, in which each of two callers has its own time.
+deep()
+{
+	local caller
+
+	launch "$programs/deep" "$1" 0.4
+	lawful
+	main_is_all
+	for caller in first second; do
+		expect "the time of $caller" 'took(row($name).total.cpu_ns; $cpu; 0.1; 2e7)' --arg name $caller \
+			--argjson cpu "$(truth $caller)"
+	done
+}
+
+# Stacks that a program has made by itself begin where it began them.
+coroutines()
+{
+	local name
+
+	launch "$programs/coroutines" 0.3
+	lawful
+	whole_stacks
+	for name in main_work made_work own_work main made_entry own_entry; do
+		expect "the time of $name" 'took(row($name).total.cpu_ns; 3e8; 0.2; 0)' --arg name $name
+	done
+	expect 'nobody calls the end' 'row("own_end") == null'
+}
+
+moved_names()
+{
+	lawful
+	whole_stacks
+	expect 'code has its names where it was moved' 'row("inner").self.cpu_ns >= 0.9 * .scopes[0].cpu_ns'
+	expect 'and its callers' '
+		cut as $cut | row("main").total.cpu_ns >= row("inner").total.cpu_ns - $cut and
+		row("middle").total.cpu_ns >= row("inner").total.cpu_ns - $cut'
+}
+
+# Its text is in memory without a file, at the place where it was: moved there as it runs, or before it is looked at.
+moved_text()
+{
+	local moved
+
+	launch "$programs/moved_text" 0.4
+	moved_names
+	start moved "$programs/moved_text" 600
+	moved=$pid
+	await moved.out moved
+	attach_to "$moved"
+	sleep 0.5
+	kill_now "$moved"
+	finished
+	moved_names
+}
+
+probes=quartz_test_$$ tracing=/sys/kernel/tracing
+
+# The same where a probe has replaced each return address of the recursion, and the one of who calls it.
+probed_returns()
+{
+	local procedure at begin address
+
+	mountpoint -q $tracing || mount -t tracefs none $tracing 2>/dev/null
+	[ -w $tracing/uprobe_events ] || skip 'this kernel has no uprobes'
+	trap end_probes EXIT
+	read -r begin address < <(readelf -lW "$programs/deep" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
+	for procedure in recurse first; do
+		at=0x$(nm "$programs/deep" | awk -v name=$procedure '$3 == name { print $1 }')
+		printf 'r:%s/%s %s:0x%x\n' $probes $procedure "$programs/deep" $((at - address + begin)) \
+			>>$tracing/uprobe_events || fail "no probe of $procedure"
+	done
+	echo 1 >$tracing/events/$probes/enable
+	deep 40
+	awk -v name=recurse '$2 == name { hits += $3 } END { exit hits < 1 }' $tracing/uprobe_profile || fail 'no probe was hit'
+}
+
+end_probes()
+{
+	local procedure
+
+	echo 0 >$tracing/events/$probes/enable
+	for procedure in recurse first; do
+		echo "-:$probes/$procedure" >>$tracing/uprobe_events
+	done
+	end_all
+}
+
 # As a Java virtual machine does.
 late_map()
 {
@@ -298,6 +399,13 @@ kernel_names()
 
 thorough 'a library in place of another' swapped
 try 'code that nothing describes' undescribed
+try 'a C library that nothing describes' musl
+try 'a C library that nothing describes, linked in' musl -static
+try 'recursion of five thousand' deep 5000
+try 'recursion of thirty thousand' deep 30000
+try 'probes at returns' probed_returns
+try 'coroutines' coroutines
+try 'text that was moved' moved_text
 try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24

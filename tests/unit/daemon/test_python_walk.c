@@ -99,6 +99,7 @@ static u32 first_slot(u64 hash)
 #define unwind__by_derived_row	  python_walk__by_derived_row
 #define unwind__step		  python_walk__step
 #define unwind__steps		  python_walk__steps
+#define unwind__begins		  python_walk__begins
 #define unwind__walk		  python_walk__walk
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
@@ -371,9 +372,9 @@ START_TEST(lies_are_bounded)
 	second = frame(code("b", 2), f, 0);
 	put(f + the_layout.frame_previous, second);
 	thread(POINTER, f);
-	ck_assert_uint_eq(walk(), MAX_DEPTH);
+	ck_assert_uint_eq(walk(), PYTHON_DEPTH);
 	ck_assert_uint_eq(ntold, 2);
-	ck_assert_uint_lt(nreads, 4 * MAX_DEPTH);
+	ck_assert_uint_lt(nreads, 4 * PYTHON_DEPTH);
 
 	begin(plain);
 	f = frame(code("a", 1), 0, 0);

@@ -9,7 +9,7 @@
 #include "include/quartz/symbolizer.h"
 #include "tests/unit/symbolizer/cfi_image.h"
 
-#define BYTES_MAX (25U << 20)
+#define BYTES_MAX (FRAME_MAX_SIZE + (1U << 20))
 #define CODE	  CFI_IMAGE_CODE
 
 /* Assertions of Check would be system calls, too slow for what is done a million times. */

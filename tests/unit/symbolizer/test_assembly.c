@@ -64,6 +64,39 @@ __asm__(".pushsection .rodata\n"
 	".byte 0x06\n"
 	".balign 16, 0x90\n"
 	"g_entry: ret\n"
+	".balign 16, 0x90\n"
+	/* a thread begins in a child of clone; nothing is between this one and the next */
+	"h_entry: syscall\n"
+	"test %eax, %eax\n"
+	"jne 1f\n"
+	"xor %ebp, %ebp\n"
+	"h_first: pop %rdi\n"
+	"call *%r9\n"
+	"hlt\n"
+	"1: ret\n"
+	/* the same register cleared by one that returns */
+	"i_entry: xor %ebp, %ebp\n"
+	"i_cleared: nop\n"
+	"ret\n"
+	".balign 16, 0x90\n"
+	/* a call that does not return ends a procedure, behind which the next one is aligned */
+	"j_entry: sub $24, %rsp\n"
+	"j_room: call g_entry\n"
+	".balign 16, 0x90\n"
+	"k_entry: push %rbx\n"
+	"k_pushed: call g_entry\n"
+	"jmp k_pushed\n"
+	".balign 16, 0x90\n"
+	/* a loop that is aligned behind a call, in a frame by rbp */
+	"l_entry: push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"sub $32, %rsp\n"
+	"call g_entry\n"
+	".balign 16, 0x90\n"
+	"l_loop: dec %eax\n"
+	"jnz l_loop\n"
+	"l_done: leave\n"
+	"ret\n"
 	"assembly_code_end:\n"
 	".popsection\n");
 
@@ -72,6 +105,7 @@ extern const uint8_t assembly_code[], assembly_code_end[];
 #define RSP	    (QZ_CFA_RSP | QZ_UNWIND_DERIVED)
 #define RBP	    (QZ_CFA_RBP | QZ_UNWIND_DERIVED)
 #define SLOT	    (QZ_CFA_RSP_SLOT | QZ_UNWIND_DERIVED)
+#define OUTERMOST   (QZ_CFA_END | QZ_UNWIND_DERIVED)
 #define NOTHING	    (QZ_CFA_NONE | QZ_UNWIND_DERIVED)
 #define SAVED(kind) (kind | QZ_RBP_CFA << 4)
 #define PLACES(X)                                                                                  \
@@ -93,7 +127,17 @@ extern const uint8_t assembly_code[], assembly_code_end[];
 	X(d_aligned_popped, RSP, 2, 0)                                                             \
 	X(e_lost, NOTHING, 0, 0)                                                                   \
 	X(f_pushed, NOTHING, 0, 0)                                                                 \
-	X(g_entry, RSP, 1, 0)
+	X(g_entry, RSP, 1, 0)                                                                      \
+	X(h_entry, RSP, 1, 0)                                                                      \
+	X(h_first, OUTERMOST, 0, 0)                                                                \
+	X(i_entry, RSP, 1, 0)                                                                      \
+	X(i_cleared, RSP, 1, 0)                                                                    \
+	X(j_entry, RSP, 1, 0)                                                                      \
+	X(j_room, RSP, 4, 0)                                                                       \
+	X(k_entry, RSP, 1, 0)                                                                      \
+	X(k_pushed, RSP, 2, 0)                                                                     \
+	X(l_loop, SAVED(RSP), 6, -2)                                                               \
+	X(l_done, SAVED(RSP), 6, -2)
 
 #define DECLARE(label, kind, cfa, rbp) extern const uint8_t label[];
 PLACES(DECLARE)
@@ -138,6 +182,24 @@ START_TEST(frames_are_told_by_the_code)
 }
 END_TEST
 
+/* Beyond a return and a trap that branches lead across, and no further. */
+START_TEST(procedures_end_where_their_code_does)
+{
+	const uint8_t *const ends[][2] = {
+		{a_entry, a_return + 1},
+		{h_entry, i_entry},
+		{i_entry, i_cleared + 2},
+		{g_entry, g_entry + 1},
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		ck_assert_uint_eq(assembly__extent(ends[i][0],
+						   (size_t)(assembly_code_end - ends[i][0])),
+				  (size_t)(ends[i][1] - ends[i][0]));
+	ck_assert_uint_eq(assembly__extent(f_pushed, 2), 2);
+}
+END_TEST
+
 /* Whatever the bytes are, and however few instructions may be looked at. */
 START_TEST(work_is_bounded)
 {
@@ -178,6 +240,7 @@ Suite *suite_assembly(void)
 
 	tcase_add_loop_test(tc, frames_are_told_by_the_code, 0,
 			    (int)(sizeof(places) / sizeof(*places)));
+	tcase_add_test(tc, procedures_end_where_their_code_does);
 	tcase_add_test(tc, work_is_bounded);
 	tcase_add_loop_test(tc, any_bytes_have_a_length_within_them, 0, 4);
 	suite_add_tcase(s, tc);

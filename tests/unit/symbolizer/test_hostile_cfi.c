@@ -16,7 +16,7 @@
 #include "tests/unit/suites.h"
 #include "tests/unit/symbolizer/symbolizer_util.h"
 
-#define MEMORY_MAX_KB (64 << 10)
+#define MEMORY_MAX_KB (96 << 10)
 #define CODE	      CFI_IMAGE_CODE
 
 /* ---- tables ---- */
