@@ -546,7 +546,8 @@ static int give_up_privileges(const struct session *s)
 	const struct capabilities_needs needs = {
 		.signals = s->options->command,
 		.priority = s->nreserved,
-		.foreign = snapshot_file__is_foreign(&s->snapshot),
+		.foreign = snapshot_file__is_foreign(&s->snapshot) ||
+			   (s->directory.fd >= 0 && !capabilities__may_write(s->directory.fd, ".")),
 		.giving = s->snapshot.owner,
 	};
 	int err;
@@ -677,6 +678,8 @@ int session__prepare(struct session *s)
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}
+	if (options->remove_maps && options->command)
+		runtime_directory__open(&s->directory);
 	err = session__prepare_log(s);
 	if (err)
 		return status_of(err);

@@ -235,6 +235,28 @@ written_maps()
 	rm -f "$map"
 }
 
+# As V8 does, in the directory of a user where root as any other could not: of the files there, its own of this run go.
+written_logs()
+{
+	mkdir theirs
+	cat >theirs/node <<-END
+		#!/bin/sh
+		for log in 0x1f 0x7f00; do echo of V8 >isolate-\$log-\$\$-v8.log; done
+		touch -d '1 hour ago' isolate-0xa-\$\$-v8.log
+		echo \$\$ >pid
+		exec $programs/late_map 0.3
+	END
+	chmod a+x theirs/node
+	cd theirs || return
+	touch isolate-0x1f-1-v8.log isolate-0x1f-v8.log
+	chown -R nobody .
+	launch ./node
+	cd .. || return
+	set -- theirs/isolate-*
+	[ "$*" = "theirs/isolate-0x1f-1-v8.log theirs/isolate-0x1f-v8.log theirs/isolate-0xa-$(cat theirs/pid)-v8.log" ] ||
+		fail 'other logs are left' "$*"
+}
+
 # What divides work is another thing in each language; a program that a script starts has its own.
 remedies()
 {
@@ -314,4 +336,5 @@ thorough 'goroutines are of no thread' goroutines
 thorough 'more libraries than there are regions' many_libraries
 try 'a map of names that is written in the end' late_map
 try "maps of names are removed" written_maps
+try "logs that come with maps of names are removed" written_logs
 try 'remedies speak the language of the program' remedies
