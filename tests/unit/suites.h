@@ -116,6 +116,7 @@
 	X(what_if)                                                                                 \
 	X(python_layout)                                                                           \
 	X(python_stacks)                                                                           \
+	X(goroutine_walk)                                                                          \
 	X(python_walk)
 
 #define X(name) Suite *suite_##name(void);

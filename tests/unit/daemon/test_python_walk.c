@@ -99,6 +99,8 @@ static u32 first_slot(u64 hash)
 #define unwind__by_derived_row	  python_walk__by_derived_row
 #define unwind__step		  python_walk__step
 #define unwind__steps		  python_walk__steps
+#define unwind__creator		  python_walk__creator
+#define unwind__creators	  python_walk__creators
 #define unwind__walk		  python_walk__walk
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
