@@ -117,6 +117,7 @@
 	X(python_layout)                                                                           \
 	X(python_stacks)                                                                           \
 	X(goroutine_walk)                                                                          \
+	X(goroutines)                                                                              \
 	X(python_walk)
 
 #define X(name) Suite *suite_##name(void);
