@@ -296,6 +296,7 @@ int session__load(struct session *s)
 		.pid_namespace = s->pid_namespace,
 		.rate = options__rate(s->options),
 		.woken = s->options->woken,
+		.lines = s->options->lines || s->options->inlines,
 		.what_if = s->options->what_if,
 		.every_process = s->options->system,
 		.keep_types = s->options->cache_size,

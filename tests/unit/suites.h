@@ -116,6 +116,7 @@
 	X(what_if)                                                                                 \
 	X(python_layout)                                                                           \
 	X(python_stacks)                                                                           \
+	X(python_lines)                                                                            \
 	X(goroutine_walk)                                                                          \
 	X(goroutines)                                                                              \
 	X(python_walk)
