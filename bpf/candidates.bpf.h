@@ -41,7 +41,7 @@ __noinline u32 candidates__on(const struct unwinding *u, u32 image)
 	if (!code || !u)
 		return 0;
 	for (u32 i = 0; i < QZ_USER_FRAMES; i++) {
-		if (i >= unwind__frames(u))
+		if (i >= unwind__own_frames(u))
 			break;
 		found = candidate__at(code, u->frames[i] - !!i);
 		if (found)

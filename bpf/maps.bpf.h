@@ -17,6 +17,7 @@ const volatile __u32 nr_wait_frames = 1;
 const volatile bool sampled_by_timer;		   /* the sampler is an interrupt, not an NMI */
 const volatile __u64 watchdog_ns = 60000000000ull; /* without a heartbeat of quartzd */
 const volatile bool wanted_woken;		   /* the time until woken is wanted */
+const volatile bool wanted_lines;		   /* of Python */
 const volatile bool every_process; /* each process of the machine is a scope of its own */
 
 /*

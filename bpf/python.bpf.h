@@ -139,6 +139,40 @@ __noinline int python__text(struct unwinding *u, struct qz_python_text *text, u6
 	return 0;
 }
 
+/* Copies the table of lines, or its beginning. */
+__noinline int python__table(struct unwinding *u, u64 object)
+{
+	const struct qz_python_layout *l;
+	struct qz_python_table *table;
+	u64 length;
+	u32 size;
+
+	if (!u)
+		return 0;
+	l = &u->python.layout;
+	table = &u->python.told.table;
+	table->lines = l->lines;
+	table->size = 0;
+	length = python__read(object + l->bytes);
+	size = length < QZ_PYTHON_TABLE ? (u32)length : QZ_PYTHON_TABLE;
+	if (size > QZ_PYTHON_TABLE)
+		size = QZ_PYTHON_TABLE;
+	barrier_var(size); /* as in python__text */
+	if (size && size <= QZ_PYTHON_TABLE &&
+	    !bpf_probe_read_user(table->bytes, size, (void *)(object + l->bytes + 16)))
+		table->size = size;
+	return 0;
+}
+
+static __always_inline long python__send(struct python_walk *w)
+{
+	if (wanted_lines)
+		return bpf_ringbuf_output(&python_codes, &w->told, sizeof(w->told),
+					  BPF_RB_NO_WAKEUP);
+	return bpf_ringbuf_output(&python_codes, &w->told, QZ_PYTHON_CODE_WITHOUT_LINES,
+				  BPF_RB_NO_WAKEUP);
+}
+
 /* Sends what is known of the code that has just been read, unless it was sent. */
 __noinline int python__tell(struct unwinding *u, u64 code)
 {
@@ -158,15 +192,31 @@ __noinline int python__tell(struct unwinding *u, u64 code)
 	told->line = *(u32 *)((char *)w->code + (w->layout.code_line & 0x7c));
 	python__text(u, &told->name, w->code[(w->layout.code_name >> 3) & 31], false);
 	python__text(u, &told->file, w->code[(w->layout.code_file >> 3) & 31], true);
-	if (!bpf_ringbuf_output(&python_codes, told, sizeof(*told), BPF_RB_NO_WAKEUP))
+	told->table.lines = 0;
+	told->table.size = 0;
+	if (wanted_lines)
+		python__table(u, w->code[(w->layout.code_table >> 3) & 31]);
+	if (!python__send(w))
 		python__learn(hash);
 	return 0;
 }
 
 /* ---- frames ---- */
 
+/* The number of the instruction that the frame at `at` runs, of this code, as it stands in a stack. */
+static __always_inline u64 python__instruction(const struct python_walk *w, u64 at, u64 code)
+{
+	u64 n = python__read(at + w->layout.frame_instruction);
+
+	if (w->layout.lines == QZ_PYTHON_LOCATIONS)
+		n = (n - code - w->layout.code_instructions) >> 1;
+	else
+		n = (u32)n >> (w->layout.lines == QZ_PYTHON_LNOTAB);
+	return (n < QZ_PYTHON_CHECK_MASK ? n : QZ_PYTHON_CHECK_MASK) << QZ_PYTHON_CHECK_AT;
+}
+
 /* How a frame of this code stands in a stack; it is told if need be. */
-__noinline u64 python__frame(struct unwinding *u, u64 address)
+__noinline u64 python__frame(struct unwinding *u, u64 address, u64 at)
 {
 	struct python_walk *w;
 	u64 check, code;
@@ -180,7 +230,13 @@ __noinline u64 python__frame(struct unwinding *u, u64 address)
 	check = mix(mix(w->code[(w->layout.code_line >> 3) & 31],
 			w->code[(w->layout.code_name >> 3) & 31]),
 		    w->code[(w->layout.code_file >> 3) & 31]);
-	code |= (check >> 32 & QZ_PYTHON_CHECK_MASK) << QZ_PYTHON_CHECK_AT;
+	check >>= 32;
+	if (wanted_lines) {
+		code = QZ_PYTHON_LINED(code, check);
+		python__tell(u, code);
+		return code | python__instruction(w, at, address);
+	}
+	code |= (check & QZ_PYTHON_CHECK_MASK) << QZ_PYTHON_CHECK_AT;
 	python__tell(u, code);
 	return code;
 }
@@ -215,7 +271,7 @@ __noinline int python__step(struct unwinding *u)
 	entry = w->layout.entry == QZ_PYTHON_EVERY || (w->layout.entry == QZ_PYTHON_FLAG && owner)
 			? QZ_PYTHON_ENTRY
 			: 0;
-	code = python__frame(u, code) | entry;
+	code = python__frame(u, code, at) | entry;
 	u->frames[python__place(u, u->npython)] = code;
 	u->npython++;
 	return w->frame == at;

@@ -55,7 +55,7 @@ static __always_inline u32 running_stack__sampled(const struct unwinding *user, 
 	u32 zero = 0;
 
 	w = bpf_map_lookup_elem(&running_scratch, &zero);
-	if (!w || bpf_probe_read_kernel(&w->user, sizeof(w->user), user))
+	if (!w || bpf_probe_read_kernel(&w->user, offsetof(struct unwinding, scan), user))
 		return 0;
 	w->image = image;
 	w->scope = QZ_NO_SCOPE;

@@ -61,6 +61,15 @@ struct python_walk {
 	struct qz_python_code told;
 };
 
+/* See unwind__creators. */
+struct goroutine_walk {
+	u64 creator, ancestors;	  /* as in its g: the next one, 0: none; where the slice is */
+	u64 ancestor, nancestors; /* as in the slice: the next one */
+	u64 awaited; /* is among the addresses that are read: those behind it are kept; 0: it was found */
+	u64 pcs; /* the next of these */
+	u32 npcs, zero;
+};
+
 struct unwinding {
 	u64 ip, sp, bp;
 	u32 depth; /* frames walked */
@@ -80,6 +89,8 @@ struct unwinding {
 	u32 led;     /* the last frame that was not reached by a return address in a row's place */
 	struct qz_unwind_mark mark;	/* of the thread: by the last deep walk, or by this one */
 	struct qz_unwind_mark marks[2]; /* of the last blocks of frames, in turn */
+	u32 creators; /* the last frames of C are so many of who has started the goroutine */
+	struct goroutine_walk go;
 	u64 frames[QZ_ALL_FRAMES];
 	u64 scan[SCAN_WORDS];
 	struct python_walk python;
@@ -89,6 +100,12 @@ struct unwinding {
 static __always_inline u32 unwind__frames(const struct unwinding *u)
 {
 	return u->depth < QZ_USER_FRAMES ? u->depth : QZ_USER_FRAMES;
+}
+
+/* Without those of who has started a goroutine. */
+static __always_inline u32 unwind__own_frames(const struct unwinding *u)
+{
+	return u->depth < QZ_USER_FRAMES ? u->depth - u->creators : QZ_USER_FRAMES;
 }
 
 /* Frames of Python that stand behind them. */
@@ -431,6 +448,80 @@ static __always_inline int unwind__undescribed(struct unwinding *u)
 	return 0;
 }
 
+/* Finds the goroutine that the thread runs, 0: none, and its m. Not 0: memory cannot be read. */
+static __always_inline long unwind__find_goroutine(const struct unwinding *u,
+						   const struct qz_unwind_row *row, u64 *g, u64 *m)
+{
+	return bpf_probe_read_user(g, sizeof(*g),
+				   (void *)(u->thread_pointer + (s64)row->cfa * 8)) ||
+	       bpf_probe_read_user(m, sizeof(*m), (void *)(*g + QZ_GO_G_M)) ||
+	       bpf_probe_read_user(g, sizeof(*g), (void *)(*m + QZ_GO_M_CURG));
+}
+
+/* The end of a goroutine's stack. What has started it is to be walked. */
+static __always_inline int unwind__end_goroutine(struct unwinding *u,
+						 const struct qz_unwind_row *row)
+{
+	struct goroutine_walk *go = &u->go;
+	u64 g, m;
+
+	if (!unwind__find_goroutine(u, row, &g, &m) && g &&
+	    !bpf_probe_read_user(&go->creator, 16, (void *)(g + (s64)row->rbp * 8)) &&
+	    (!go->ancestors || bpf_probe_read_user(&go->ancestor, 16, (void *)go->ancestors)))
+		go->nancestors = 0;
+	return unwind__stop(u, QZ_UNWIND_OUTERMOST);
+}
+
+static __always_inline void unwind__store_creator(struct unwinding *u, u64 address)
+{
+	u->ip = address;
+	unwind__store(u);
+	u->creators++;
+}
+
+/* One address of an ancestor's stack, or the beginning of the next one. Not 0: there are no more. The caller bounds their number. */
+__noinline int unwind__creator(struct unwinding *u)
+{
+	u64 word, info[QZ_GO_ANCESTOR / 8];
+	struct goroutine_walk *go;
+
+	if (!u)
+		return 1;
+	go = &u->go;
+	if (go->npcs) {
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)go->pcs))
+			return 1;
+		go->pcs += sizeof(word);
+		go->npcs--;
+		if (!go->awaited)
+			unwind__store_creator(u, word);
+		else if (word == go->awaited)
+			go->awaited = 0;
+		return 0;
+	}
+	if (!go->creator)
+		return 1;
+	unwind__store_creator(u, go->creator);
+	if (!go->nancestors || bpf_probe_read_user(info, sizeof(info), (void *)go->ancestor))
+		return 1;
+	go->nancestors--;
+	go->ancestor += sizeof(info);
+	go->awaited = go->creator;
+	go->pcs = info[0];
+	go->npcs = info[1] < QZ_GO_ANCESTOR_PCS ? info[1] : QZ_GO_ANCESTOR_PCS;
+	go->creator = info[4];
+	return 0;
+}
+
+/* Whether the end was reached within so many frames. */
+__noinline int unwind__creators(struct unwinding *u)
+{
+	for (int i = 0; i < DEPTH_BLOCK; i++)
+		if (unwind__creator(u))
+			return true;
+	return false;
+}
+
 /*
  * From a thread's own stack to that of the goroutine on whose behalf it runs there. It stands where
  * the goroutine called runtime.systemstack, which keeps nothing on the stack. Without a goroutine
@@ -440,9 +531,7 @@ static __always_inline int unwind__goroutine(struct unwinding *u, const struct q
 {
 	u64 g, m, back, saved[(QZ_GO_G_BP - QZ_GO_G_SP) / 8 + 1], ip;
 
-	if (bpf_probe_read_user(&g, sizeof(g), (void *)(u->thread_pointer + (s64)row->cfa * 8)) ||
-	    bpf_probe_read_user(&m, sizeof(m), (void *)(g + QZ_GO_G_M)) ||
-	    bpf_probe_read_user(&g, sizeof(g), (void *)(m + QZ_GO_M_CURG)))
+	if (unwind__find_goroutine(u, row, &g, &m))
 		return unwind__stop(u, QZ_UNWIND_FAULT);
 	if (!g)
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
@@ -611,6 +700,8 @@ __noinline int unwind__step(struct unwinding *u)
 		return unwind__frame(u);
 	case QZ_CFA_GO:
 		return unwind__goroutine(u, row);
+	case QZ_CFA_GOROUTINE:
+		return unwind__end_goroutine(u, row);
 	case QZ_CFA_UNSUPPORTED: /* assembly, mostly: a frame that hangs from another register */
 		if (!unwind__scan(u))
 			return 0;
@@ -687,6 +778,10 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->at_python = 0;
 	u->npython = 0;
 	u->led = 0;
+	u->creators = 0;
+	u->go.creator = 0;
+	u->go.npcs = 0;
+	u->go.nancestors = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
 	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
@@ -699,6 +794,9 @@ __noinline int unwind__walk(struct unwinding *u)
 		u->mark.ip = 0;
 	else if (u->depth >= MARK_DEEP)
 		u->mark = u->marks[((u->depth - 1) / DEPTH_BLOCK + 1) & 1];
+	for (int i = 0; i < QZ_GO_ANCESTORS * (QZ_GO_ANCESTOR_PCS + 1) / DEPTH_BLOCK; i++)
+		if (unwind__creators(u))
+			break;
 	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
 		u->end = QZ_UNWIND_GUESSED;
 	if (u->unready)

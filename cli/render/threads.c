@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "cli/render/cells.h"
-#include "core/report/thread_groups.h"
+#include "core/report/goroutines.h"
+#include "core/threads/thread_groups.h"
 
 #define MAX_LEVELS 5 /* columns of level times: 1, 2, 3-4, 5-8, more */
 
@@ -269,6 +270,63 @@ static int print_table(const struct view_of_threads *v)
 	return 0;
 }
 
+/* The first one starts with runtime.main. */
+static void add_creator(const struct scope_view *s, struct text_table *table,
+			const struct qz_goroutine_row *row)
+{
+	const struct qz_procedure *start = &s->report->profile->procedures[row->start];
+
+	if (row->creator != QZ_NONE)
+		text_table__take(table, names__format(s->names, row->creator));
+	else
+		text_table__add(table, PLAIN,
+				strcmp(start->name, "runtime.main") ? "(unknown)"
+								    : "(first goroutine)");
+}
+
+static int print_goroutines(const struct scope_view *s, const struct qz_goroutines *g)
+{
+	const struct column heads[] = {
+		{{"total", "s"}},
+		{{"", "%"}, .joined = true},
+		{{"", "CPU s"}},
+		{{"", "blocked s"}},
+		{{"", "goroutines of"}, .left = true, .elastic = true},
+		{{"", "started by"}, .left = true},
+	};
+	uint32_t shown = cells__rows_shown(s, g->n);
+	struct text_table *table = text_table__new(heads, sizeof(heads) / sizeof(heads[0]));
+	int err;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct qz_goroutine_row *row = &g->rows[i];
+
+		cells__add_norm(s, table, &row->figure);
+		cells__add_norm_part(s, table, row->figure.cpu_ns, &row->figure);
+		cells__add_seconds(s, table, row->blocked_ns);
+		text_table__take(table, names__format(s->names, row->start));
+		add_creator(s, table, row);
+	}
+	fputs("\nNormalized time of goroutines, in whatever threads they ran, % of elapsed time:\n",
+	      s->out->file);
+	err = text_table__print(table, s->out);
+	if (!err)
+		cells__print_rest(s, g->n, shown, "groups of goroutines");
+	return err;
+}
+
+/* Where there are any. */
+static int print_any_goroutines(const struct scope_view *s)
+{
+	struct qz_goroutines g;
+	int err = qz_goroutines__find(s->report, &g);
+
+	if (!err && g.n)
+		err = print_goroutines(s, &g);
+	qz_goroutines__free(&g);
+	return err;
+}
+
 int threads__print(const struct scope_view *s)
 {
 	struct view_of_threads v = {.s = s, .names = has_names(s->report)};
@@ -276,5 +334,5 @@ int threads__print(const struct scope_view *s)
 
 	err = err ? err : print_table(&v);
 	qz_thread_groups__free(&v.groups);
-	return err;
+	return err ?: print_any_goroutines(s);
 }

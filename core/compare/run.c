@@ -13,7 +13,7 @@
 #include "core/model/objects.h"
 #include "core/report/figure.h"
 #include "core/report/folding.h"
-#include "core/report/thread_groups.h"
+#include "core/threads/thread_groups.h"
 #include "core/util/vec.h"
 
 /* A row in the making. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/html/html_columns.h"
-#include "core/report/thread_groups.h"
+#include "core/threads/thread_groups.h"
 #include "core/util/systemd_unit.h"
 
 struct row {

@@ -97,7 +97,8 @@ static bool leaves_python(const struct qz_procedure *outer, const struct qz_proc
 
 bool qz_folding__may(const struct qz_procedure *outer, const struct qz_procedure *inner)
 {
-	return strcmp(outer->name, "main") != 0 && strcmp(outer->module, "[libquartz]") != 0 &&
+	return strcmp(outer->name, "main") != 0 && strcmp(outer->name, "main.main") != 0 &&
+	       strcmp(outer->module, "[libquartz]") != 0 &&
 	       (*inner->name != '_' || *outer->name == '_') &&
 	       (!is_libc(inner) || is_libc(outer)) && !leaves_python(outer, inner);
 }

@@ -6,6 +6,7 @@
 #include "core/estimate/estimate.h"
 #include "core/format/json_fields.h"
 #include "core/model/objects.h"
+#include "core/report/goroutines.h"
 #include "core/report/ranking.h"
 #include "core/report/wait_report.h"
 #include "core/model/allowed.h"
@@ -324,6 +325,39 @@ static json_t *threads_of(const struct qz_report *r)
 	return qz_json_fields__unless(failed, array);
 }
 
+static json_t *procedure_name(const struct qz_profile *p, uint32_t procedure)
+{
+	return procedure == QZ_NONE ? json_null()
+				    : qz_json_fields__text(p->procedures[procedure].name);
+}
+
+static json_t *goroutine_of(const struct qz_report *r, const struct qz_goroutine_row *row)
+{
+	json_t *object = json_object();
+	bool failed =
+		json_object_set_new(object, "start", procedure_name(r->profile, row->start)) ||
+		json_object_set_new(object, "creator", procedure_name(r->profile, row->creator)) ||
+		json_object_set_new(object, "total", qz_report_json__figure(r, &row->figure)) ||
+		json_object_set_new(object, "blocked_ns", qz_json_fields__integer(row->blocked_ns));
+
+	return qz_json_fields__unless(failed, object);
+}
+
+/* Where there are any. */
+static bool add_goroutines(json_t *object, const struct qz_report *r)
+{
+	struct qz_goroutines g;
+	json_t *array = json_array();
+	bool failed = qz_goroutines__find(r, &g) || !array;
+
+	for (uint32_t i = 0; !failed && i < g.n; i++)
+		failed = json_array_append_new(array, goroutine_of(r, &g.rows[i])) != 0;
+	failed = failed || (g.n && json_object_set(object, "goroutines", array));
+	json_decref(array);
+	qz_goroutines__free(&g);
+	return failed;
+}
+
 json_t *qz_report_json__scope(const struct qz_report *r)
 {
 	const struct qz_ledger *l = &r->profile->ledger;
@@ -353,6 +387,7 @@ static json_t *scope_of(const struct qz_report *r, const struct qz_json_rows *wh
 	bool failed =
 		json_object_set_new(object, "rows", rows_of(r, which)) ||
 		json_object_set_new(object, "threads", threads_of(r)) ||
+		add_goroutines(object, r) ||
 		(which->timeline && json_object_set_new(object, "timeline", which->timeline(r)));
 
 	return qz_json_fields__unless(failed, object);

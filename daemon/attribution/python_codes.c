@@ -2,12 +2,14 @@
 #include "daemon/attribution/python_codes.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/util/base_name.h"
 #include "core/util/hash_table.h"
+#include "daemon/attribution/python_lines.h"
 #include "daemon/kernel/bpf_python.h"
 #include "daemon/util/log.h"
 
@@ -17,6 +19,8 @@
  */
 #define MOST_CODES     65536
 #define MOST_DIFFERENT 262144
+#define MOST_TABLES                                                                                \
+	(32u << 20) /* bytes of tables of lines; code beyond them has the line where it begins */
 
 #define TEXT_SIZE                                                                                  \
 	(3 * QZ_PYTHON_TEXT + 1) /* a character of one or two bytes has at most three in UTF-8 */
@@ -24,7 +28,10 @@
 struct code {
 	uint64_t code;
 	uint32_t image;
-	uint32_t location; /* QZ_NONE: it makes no sense */
+	uint32_t location; /* where it begins; QZ_NONE: it makes no sense */
+	uint32_t line;
+	struct qz_python_table
+		*table; /* without the bytes that it does not have; NULL: none is known */
 	bool begins_thread;
 };
 
@@ -36,6 +43,7 @@ struct python_codes {
 	struct qz_hash_table by_code;
 	uint32_t different; /* locations that were made */
 	uint32_t unknown;   /* location; QZ_NONE: not made yet */
+	size_t tables;	    /* bytes */
 };
 
 struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
@@ -50,11 +58,20 @@ struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profil
 	return codes;
 }
 
+static void free_items(struct python_codes *codes)
+{
+	for (uint32_t i = 0; i < codes->n; i++)
+		free(codes->items[i].table);
+	codes->n = 0;
+	codes->tables = 0;
+}
+
 void python_codes__free(struct python_codes *codes)
 {
 	if (!codes)
 		return;
 	qz_hash_table__free(&codes->by_code);
+	free_items(codes);
 	free(codes->items);
 	free(codes);
 }
@@ -136,6 +153,17 @@ bool python_code__name(const struct qz_python_code *code, char *name, size_t siz
 
 /* ---- locations ---- */
 
+static uint32_t intern_location(struct python_codes *codes, uint32_t procedure, uint32_t line)
+{
+	struct qz_line place = {.procedure = procedure, .line = line};
+	struct qz_location location = {.mapping = QZ_NONE, .lines = &place, .nlines = 1};
+	uint32_t before = codes->profile->nlocations;
+	int64_t index = qz_profile__intern_location(codes->profile, &location);
+
+	codes->different += codes->profile->nlocations - before;
+	return index < 0 ? QZ_NONE : (uint32_t)index;
+}
+
 static uint32_t intern(struct python_codes *codes, const char *name, const char *path,
 		       uint32_t line)
 {
@@ -143,17 +171,9 @@ static uint32_t intern(struct python_codes *codes, const char *name, const char 
 					 .module = (char *)QZ_PYTHON_MODULE,
 					 .file = (char *)path,
 					 .line = line};
-	struct qz_line place = {.line = 0};
-	struct qz_location location = {.mapping = QZ_NONE, .lines = &place, .nlines = 1};
-	uint32_t before = codes->profile->nlocations;
 	int64_t index = qz_profile__intern_procedure(codes->profile, &procedure);
 
-	if (index < 0)
-		return QZ_NONE;
-	place.procedure = (uint32_t)index;
-	index = qz_profile__intern_location(codes->profile, &location);
-	codes->different += codes->profile->nlocations - before;
-	return index < 0 ? QZ_NONE : (uint32_t)index;
+	return index < 0 ? QZ_NONE : intern_location(codes, (uint32_t)index, 0);
 }
 
 /* Thread._bootstrap, Thread._bootstrap_inner and Thread.run, which before 3.11 have no class in their names. */
@@ -172,6 +192,21 @@ static bool begins_thread(const char *name)
 	return false;
 }
 
+static void keep_table(struct python_codes *codes, const struct qz_python_code *code,
+		       struct code *to)
+{
+	size_t size = offsetof(struct qz_python_table, bytes) + code->table.size;
+
+	if (!code->table.size || code->table.size > QZ_PYTHON_TABLE ||
+	    codes->tables + size > MOST_TABLES)
+		return;
+	to->table = malloc(size);
+	if (!to->table)
+		return;
+	memcpy(to->table, &code->table, size);
+	codes->tables += size;
+}
+
 /* Its location, QZ_NONE: it has no name. */
 static void locate(struct python_codes *codes, const struct qz_python_code *code, struct code *to)
 {
@@ -184,6 +219,7 @@ static void locate(struct python_codes *codes, const struct qz_python_code *code
 		log_warning("more than %d functions of Python: others are not named",
 			    MOST_DIFFERENT - 1);
 	to->location = intern(codes, name, path, code->line);
+	keep_table(codes, code, to);
 	to->begins_thread = begins_thread(name);
 }
 
@@ -198,22 +234,25 @@ static uint32_t find(const struct python_codes *codes, uint32_t image, uint64_t 
 static void forget(struct python_codes *codes)
 {
 	qz_hash_table__clear(&codes->by_code);
-	codes->n = 0;
+	free_items(codes);
 	if (codes->bpf)
 		bpf_python__forget(codes->bpf);
 }
 
 void python_codes__add(struct python_codes *codes, const struct qz_python_code *code)
 {
-	struct code new = {
-		.code = QZ_PYTHON_CODE(code->code), .image = code->image, .location = QZ_NONE};
+	struct code new = {.code = QZ_PYTHON_CODE(code->code),
+			   .image = code->image,
+			   .line = code->line,
+			   .location = QZ_NONE};
 
 	if (find(codes, new.image, new.code) != UINT32_MAX)
 		return;
 	if (codes->n == MOST_CODES)
 		forget(codes);
 	locate(codes, code, &new);
-	QZ_INTERN(&codes->by_code, &codes->items, &codes->n, &new, image);
+	if (QZ_INTERN(&codes->by_code, &codes->items, &codes->n, &new, image) < 0)
+		free(new.table);
 }
 
 static void on_code(void *context, const struct qz_python_code *code)
@@ -226,13 +265,30 @@ void python_codes__read(struct python_codes *codes)
 	bpf_python__consume(codes->bpf, on_code, codes);
 }
 
+/* Of the line that a frame is at, if that is known; else of its function. */
+static uint32_t location_of(struct python_codes *codes, const struct code *code, uint64_t frame)
+{
+	uint32_t line, location;
+
+	if (!code->table || codes->different >= MOST_DIFFERENT - 1)
+		return code->location;
+	line = python_lines__at(code->table, code->line, (uint32_t)QZ_PYTHON_INSTRUCTION(frame));
+	if (!line)
+		return code->location;
+	location = intern_location(
+		codes, codes->profile->locations[code->location].lines[0].procedure, line);
+	return location == QZ_NONE ? code->location : location;
+}
+
 struct python_location python_codes__location(struct python_codes *codes, uint32_t image,
 					      uint64_t frame)
 {
-	uint32_t i = find(codes, image, QZ_PYTHON_CODE(frame));
+	uint32_t i = find(codes, image,
+			  codes->profile->addresses_sampled ? QZ_PYTHON_LINED_CODE(frame)
+							    : QZ_PYTHON_CODE(frame));
 
 	if (i != UINT32_MAX && codes->items[i].location != QZ_NONE)
-		return (struct python_location) {codes->items[i].location, true,
+		return (struct python_location) {location_of(codes, &codes->items[i], frame), true,
 						 codes->items[i].begins_thread};
 	if (codes->unknown == QZ_NONE)
 		codes->unknown = intern(codes, "[unknown]", "", 0);

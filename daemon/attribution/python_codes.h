@@ -16,14 +16,17 @@
 
 struct python_codes;
 
-/* Borrows both; bpf may be NULL. NULL with ENOMEM. */
+/*
+ * Borrows both; bpf may be NULL. Where locations of the profile have sampled addresses, those of Python have lines, and frames
+ * their instructions (bpf_runtime's option `lines`). NULL with ENOMEM.
+ */
 struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profile *profile);
 void python_codes__free(struct python_codes *codes);
 
 /* Takes what was told since the last call. Before the stacks in which it was met are placed. */
 void python_codes__read(struct python_codes *codes);
 
-/* Takes one. What cannot be taken has no name. */
+/* Takes one, of whose table as many bytes are there as it says. What cannot be taken has no name. */
 void python_codes__add(struct python_codes *codes, const struct qz_python_code *code);
 
 struct python_location {

@@ -203,6 +203,19 @@ static size_t count_inner(struct spawn_stacks *spawn, const struct creator *crea
 	return n;
 }
 
+/* Of a goroutine's stack: behind it stands who has started the goroutine. */
+static size_t own_frames(struct spawn_stacks *spawn, const struct creator *creator,
+			 const uint64_t *addresses, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct cached_address *cached = cached_address(spawn, creator, addresses[i]);
+
+		if (cached && cached->task)
+			return i + 1;
+	}
+	return n;
+}
+
 /*
  * Leaves out the C library's own way into the kernel at the inner end (all frames of the module
  * that made the system call, when it is a library; else those known by name), and the runtime's
@@ -254,11 +267,11 @@ static void learn(struct spawn_stacks *spawn, const struct creator *creator, str
 	size_t first, n;
 
 	addresses_of(spawn, creator, &stack);
-	n = stack.nframes;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < stack.nframes; i++)
 		want(spawn, creator, stack.frames[i]);
 	address_cache__resolve(spawn->addresses);
 	k->complete = is_complete(spawn, creator, &stack);
+	n = own_frames(spawn, creator, stack.frames, stack.nframes);
 	trim(spawn, creator, stack.frames, &first, &n);
 	k->locations = calloc(n - first + creator->npython + 3, sizeof(*k->locations));
 	if (!k->locations)

@@ -115,6 +115,15 @@ static bool is_complete(const struct qz_stack_slot *s, const struct cached_addre
 	return s->end == QZ_UNWIND_OUTERMOST || s->end == QZ_UNWIND_GUESSED;
 }
 
+/* Its stack begins with the runtime's code for that; behind it stands who has started it. */
+static bool is_goroutine(const struct cached_address *const *found, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (found[i]->task)
+			return true;
+	return false;
+}
+
 /*
  * User frames from the outer end. A frame outside of all code ends the stack there: what is beyond
  * was read from memory that is no stack. The runtime's code that begins a thread is left out, so
@@ -126,7 +135,7 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_b
 	const struct image *image = address_spaces__get(c->spaces, s->image);
 	const struct cached_address *found[QZ_USER_FRAMES];
 	struct python_stack python = {.codes = c->python, .profile = c->profile, .image = s->image};
-	uint32_t n;
+	uint32_t n, goroutines = 0;
 
 	if (image && image->launcher)
 		return;
@@ -136,7 +145,7 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_b
 		stack->unresolved = !n || !found[0]->found;
 	while (n > 1 && found[n - 1]->outermost)
 		n--;
-	stack->task = n && found[n - 1]->task;
+	stack->task = is_goroutine(found, n);
 	python.locations = stack->locations;
 	if (n && c->python) {
 		python.frames = &buffer->frames[s->offset + s->nkernel + s->nuser];
@@ -149,6 +158,9 @@ static void place_user(const struct stack_context *c, const struct bpf_runtime_b
 		if (s->depth > s->nuser && n == QZ_INNER_FRAMES)
 			python.locations[python.n++] = qz_profile__marker(c->profile, QZ_TRUNCATED);
 		n--;
+		if (found[n]->task && python.n && goroutines++ < QZ_GO_ANCESTORS)
+			python.locations[python.n++] =
+				qz_profile__marker(c->profile, QZ_THREAD_START);
 		python_stack__place(&python, found[n], n == 0);
 	}
 	stack->n = python.n;

@@ -38,10 +38,10 @@ static inline uint32_t stack_context__scope(const struct stack_context *c, uint3
 	return scope < c->nscopes ? c->scopes[scope] : QZ_NONE;
 }
 
-/* User and kernel frames and those of Python, the marks of two gaps, and a profile stack with its task. */
+/* User and kernel frames and those of Python, the marks of two gaps and of goroutines, and a profile stack with its task. */
 #define STACK_LOCATIONS                                                                            \
-	(QZ_USER_FRAMES + QZ_PYTHON_FRAMES + QZ_KERNEL_FRAMES + 2 + QZ_SLOT_STACK +                \
-	 QZ_TASK_STACK + 2)
+	(QZ_USER_FRAMES + QZ_PYTHON_FRAMES + QZ_KERNEL_FRAMES + 2 + QZ_GO_ANCESTORS +              \
+	 QZ_SLOT_STACK + QZ_TASK_STACK + 2)
 
 struct stack {
 	uint32_t n;

@@ -531,7 +531,7 @@ int collector__finish(struct collector *c)
 	return err ?: address_cache__name_late(c->addresses);
 }
 
-void collector__remove_maps(struct collector *c)
+void collector__remove_maps(struct collector *c, struct runtime_directory *directory)
 {
-	modules__remove_maps(c->modules);
+	modules__remove_maps(c->modules, directory);
 }

@@ -22,6 +22,7 @@
 #include "daemon/symbolizer/symbolizer.h"
 
 struct collector;
+struct runtime_directory;
 
 /*
  * Borrows bpf, sampler and rules, which must outlive it. NULL with errno ENOMEM, EMFILE or ENFILE.
@@ -135,7 +136,7 @@ int collector__patience_ms(const struct collector *c);
 int collector__finish(struct collector *c);
 
 /* After that: see modules__remove_maps(). */
-void collector__remove_maps(struct collector *c);
+void collector__remove_maps(struct collector *c, struct runtime_directory *directory);
 
 /*
  * Brings scopes, threads and ledger of the profile up to `until`; it is to be estimated. The

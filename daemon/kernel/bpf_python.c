@@ -10,9 +10,11 @@
 static int on_code(void *context, void *data, size_t size)
 {
 	struct bpf_runtime *bpf = context;
+	const struct qz_python_code *code = data;
 
-	if (size >= sizeof(struct qz_python_code) && bpf->python_call)
-		bpf->python_call(bpf->python_context, data);
+	if (size >= QZ_PYTHON_CODE_WITHOUT_LINES && bpf->python_call &&
+	    code->table.size <= size - QZ_PYTHON_CODE_WITHOUT_LINES)
+		bpf->python_call(bpf->python_context, code);
 	return 0;
 }
 

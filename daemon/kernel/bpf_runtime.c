@@ -248,6 +248,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->nr_wait_frames = bpf->waits.nframes;
 	s->rodata->watchdog_ns = bpf_runtime__watchdog_seconds() * 1000000000ull;
 	s->rodata->wanted_woken = bpf->opts.woken;
+	s->rodata->wanted_lines = bpf->opts.lines;
 	s->rodata->every_process = bpf->opts.every_process;
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
 	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;

@@ -25,6 +25,7 @@ struct bpf_runtime_options {
 	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
 	bool every_process;	/* each process that can be seen is a scope of its own */
 	bool woken;		/* the time until woken is wanted */
+	bool lines;		/* of Python are wanted */
 	bool what_if;		/* samples tell which candidates they met */
 	bool keep_types;	/* what programs must know of the kernel, for later runs */
 	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */

@@ -96,7 +96,8 @@ const struct qz_option options_table[] = {
 	{"preload", 0, QZ_OPTION_STRING, FIELD(preload), "FILE",
 	 "Library to preload into COMMAND, normally\nlibquartz-preload.so."},
 	{"remove-maps", 0, QZ_OPTION_FLAG, FIELD(remove_maps), NULL,
-	 "Remove the maps of names in /tmp that processes\nof COMMAND have written."},
+	 "Remove the maps of names in /tmp that processes\nof COMMAND have written, and V8's logs "
+	 "of them."},
 	{"config", 0, QZ_OPTION_STRING, FIELD(file), "FILE",
 	 "Read settings from FILE. Default: with --system\n/etc/quartz/quartzd.conf and "
 	 "quartzd.conf.d,\nelse none."},

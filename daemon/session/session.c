@@ -462,7 +462,7 @@ static int finish(struct session *s)
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);
 	if (s->options->remove_maps && s->options->command)
-		collector__remove_maps(s->collector);
+		collector__remove_maps(s->collector, &s->directory);
 	err = err ?: session__refresh(s, until, false);
 	collector__release(s->collector); /* saving takes its place in memory */
 	if (s->history && !err)
@@ -557,6 +557,7 @@ int session__run(const struct options *options, struct host *host)
 			    .host = host,
 			    .signals = -1,
 			    .device.fd = -1,
+			    .directory.fd = -1,
 			    .progress.group = getpgrp(),
 			    .snapshot.directory = -1,
 			    .log_place.directory = -1,

@@ -295,6 +295,7 @@ int session__load(struct session *s)
 		.pid_namespace = s->pid_namespace,
 		.rate = options__rate(s->options),
 		.woken = s->options->woken,
+		.lines = s->options->lines || s->options->inlines,
 		.what_if = s->options->what_if,
 		.every_process = s->options->system,
 		.keep_types = s->options->cache_size,
@@ -545,7 +546,8 @@ static int give_up_privileges(const struct session *s)
 	const struct capabilities_needs needs = {
 		.signals = s->options->command,
 		.priority = s->nreserved,
-		.foreign = snapshot_file__is_foreign(&s->snapshot),
+		.foreign = snapshot_file__is_foreign(&s->snapshot) ||
+			   (s->directory.fd >= 0 && !capabilities__may_write(s->directory.fd, ".")),
 		.giving = s->snapshot.owner,
 	};
 	int err;
@@ -677,6 +679,8 @@ int session__prepare(struct session *s)
 		log_error("%s", error);
 		return STATUS_USAGE;
 	}
+	if (options->remove_maps && options->command)
+		runtime_directory__open(&s->directory);
 	err = session__prepare_log(s);
 	if (err)
 		return status_of(err);

@@ -22,6 +22,7 @@
 #include "daemon/session/session.h"
 #include "daemon/output/snapshot_file.h"
 #include "daemon/spin/spin_symbols.h"
+#include "daemon/target/runtime_files.h"
 #include "daemon/session/target.h"
 #include "daemon/output/bpffs_tables.h"
 #include "daemon/util/user.h"
@@ -53,8 +54,9 @@ struct session {
 	struct sysfs_publish *publisher;     /* NULL without quartz.ko */
 	struct spin_rules spin_rules;
 	struct command command;
-	struct user user;    /* whom the command is run as */
-	struct target first; /* names the snapshot */
+	struct user user;		    /* whom the command is run as */
+	struct runtime_directory directory; /* --remove-maps */
+	struct target first;		    /* names the snapshot */
 	bool keeper_lost;
 	bool outgrown; /* it was said that processors were added to the machine */
 	bool failed;   /* the exit status says so, whatever else becomes of the run */

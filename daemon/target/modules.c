@@ -20,6 +20,7 @@
 #include "core/util/hash_table.h"
 #include "daemon/target/address_map.h"
 #include "daemon/target/modules.h"
+#include "daemon/target/runtime_files.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/procfs.h"
 #include "daemon/symbolizer/symbolizer.h"
@@ -697,27 +698,29 @@ uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir)
 	return index;
 }
 
-/* In /tmp, nobody but its user, or root, can have put another file in its place; a link of that name is another file. */
-static void remove_map(int dir, const struct entry *e)
+static bool wrote_map(void *modules, pid_t pid)
 {
-	char name[32];
-	struct stat st;
+	struct modules *m = modules;
 
-	snprintf(name, sizeof(name), "perf-%d.map", (int)e->pid);
-	if (!fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
-	    st.st_nlink == 1 && st.st_dev == e->map_device && st.st_ino == e->map_inode)
-		unlinkat(dir, name, 0);
+	for (uint32_t i = 0; i < m->n; i++)
+		if (entry_at(m, i)->map_inode && entry_at(m, i)->pid == pid)
+			return true;
+	return false;
 }
 
-void modules__remove_maps(struct modules *m)
+void modules__remove_maps(struct modules *m, struct runtime_directory *directory)
 {
-	int dir = open("/tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int tmp = open("/tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	GUARD(&m->lock);
 
-	for (uint32_t i = 0; dir >= 0 && i < m->n; i++)
-		if (entry_at(m, i)->map_inode)
-			remove_map(dir, entry_at(m, i));
-	close_file(&dir);
+	for (uint32_t i = 0; tmp >= 0 && i < m->n; i++) {
+		const struct entry *e = entry_at(m, i);
+
+		if (e->map_inode)
+			runtime_files__remove_map(tmp, e->pid, e->map_device, e->map_inode);
+	}
+	close_file(&tmp);
+	runtime_directory__remove_logs(directory, wrote_map, m);
 }
 
 /*

@@ -19,6 +19,7 @@
 
 struct modules;
 struct symbolizer;
+struct runtime_directory;
 
 struct module {
 	char *path;    /* as mapped, without " (deleted)" */
@@ -82,8 +83,8 @@ uint32_t modules__of_file(struct modules *m, int fd, const char *path);
  */
 uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir);
 
-/* Removes those maps from /tmp, if they are there still, and no other files. */
-void modules__remove_maps(struct modules *m);
+/* Removes those maps from /tmp, if they are there still, and the logs that come with them: see runtime_files.h. */
+void modules__remove_maps(struct modules *m, struct runtime_directory *directory);
 
 /*
  * Looks whether the perf map of a module of generated code is there now, or has grown: it is read again

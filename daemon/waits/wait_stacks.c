@@ -28,7 +28,7 @@ struct wait_stack {
 	struct sleeping_stacks
 		*sleeping; /* until it is asked for: what frames are still to be had of */
 	uint32_t n;
-	bool truncated;
+	bool truncated, task;
 	uint32_t *locations;  /* from then on */
 	uint32_t below, leaf; /* the last node asked for; leaf QZ_NONE: none */
 };
@@ -317,6 +317,7 @@ static void place(struct wait_stacks *s, struct wait_stack *item)
 	memcpy(item->locations, stack.locations, stack.n * sizeof(*item->locations));
 	item->n = stack.n;
 	item->truncated = stack.truncated;
+	item->task = stack.task;
 	free(item->frames);
 	item->frames = NULL;
 	item->state = STACK_PLACED;
@@ -383,7 +384,7 @@ int64_t wait_stacks__node(struct wait_stacks *s, uint32_t number, struct thread 
 	below = thread__node(thread, address_spaces__get(s->context->spaces, item->slot.image));
 	if (item->leaf != QZ_NONE && item->below == below)
 		return item->leaf;
-	stack = (struct stack) {.n = item->n, .truncated = item->truncated};
+	stack = (struct stack) {.n = item->n, .truncated = item->truncated, .task = item->task};
 	memcpy(stack.locations, item->locations, item->n * sizeof(*item->locations));
 	node = stack__node(s->context->profile, below, &stack);
 	if (node >= 0) {

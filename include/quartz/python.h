@@ -17,6 +17,15 @@ enum qz_python_entry {
 	QZ_PYTHON_SHIM,	 /* a frame without code stands before it (3.12 and later) */
 };
 
+/* How code tells what line an instruction is of: a bytes object (core/source/python_lines.h), and what a frame counts. */
+enum qz_python_lines {
+	QZ_PYTHON_NO_LINES,
+	QZ_PYTHON_LNOTAB,    /* pairs of differences; an index of bytes (3.8, 3.9) */
+	QZ_PYTHON_RANGES,    /* pairs of differences by range; an index of instructions (3.10) */
+	QZ_PYTHON_LOCATIONS, /* entries of some bytes; the instruction's address (3.11 and later) */
+	QZ_PYTHON_LINES,
+};
+
 #define QZ_PYTHON_NO_CFRAME 0xffffffffu
 
 /* Offsets in bytes. Those of frames are below QZ_PYTHON_FRAME_SIZE, those of code below QZ_PYTHON_CODE_SIZE. */
@@ -32,7 +41,12 @@ struct qz_python_layout {
 	__u32 code_line, code_file, code_name;
 	__u32 text; /* in a string: its length; see QZ_PYTHON_TEXT_STATE and what follows it */
 	__u32 text_ascii, text_other; /* where the characters begin: of ASCII alone, of any */
-	__u32 zero;
+	/* where the line is asked for: */
+	__u32 lines;		 /* enum qz_python_lines */
+	__u32 frame_instruction; /* the one that is being run */
+	__u32 code_instructions; /* where they begin */
+	__u32 code_table;	 /* of lines */
+	__u32 bytes;		 /* in a bytes object: its length; what it holds is 16 behind it */
 };
 
 /* A string has its length, a hash, and what follows. */
@@ -56,7 +70,9 @@ static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
 	       l->code_line <= QZ_PYTHON_CODE_SIZE - 8 && l->code_file <= QZ_PYTHON_CODE_SIZE - 8 &&
 	       l->code_name <= QZ_PYTHON_CODE_SIZE - 8 &&
 	       !((l->frame_previous | l->frame_code | l->code_file | l->code_name) & 7) &&
-	       !(l->code_line & 3) && l->text < most && l->text_ascii < most &&
+	       !(l->code_line & 3) && l->lines < QZ_PYTHON_LINES && l->frame_instruction < most &&
+	       l->code_instructions < most && l->code_table <= QZ_PYTHON_CODE_SIZE - 8 &&
+	       !(l->code_table & 7) && l->bytes < most && l->text < most && l->text_ascii < most &&
 	       l->text_other < most;
 }
 
@@ -73,6 +89,14 @@ static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
 #define QZ_PYTHON_ADDRESS(w) ((w) & ((1ull << QZ_PYTHON_CHECK_AT) - 1))
 #define QZ_PYTHON_CODE(w)    ((w) & ~QZ_PYTHON_ENTRY) /* which code, whoever has called it */
 
+/*
+ * Where lines are wanted, the number of the instruction stands in the place of the check, one too large if it is unknown, and
+ * the check has the bits of the address that are 0: objects of Python are where malloc() can put them.
+ */
+#define QZ_PYTHON_LINED(address, check) (((address) & ~15ull) | ((check)&15))
+#define QZ_PYTHON_INSTRUCTION(w)	((w) >> QZ_PYTHON_CHECK_AT & QZ_PYTHON_CHECK_MASK)
+#define QZ_PYTHON_LINED_CODE(w)		(QZ_PYTHON_CODE(w) & ~(QZ_PYTHON_CHECK_MASK << QZ_PYTHON_CHECK_AT))
+
 /* ---- code ---- */
 
 #define QZ_PYTHON_TEXT 160 /* bytes of a string, at most */
@@ -85,13 +109,25 @@ struct qz_python_text {
 	__u8 bytes[QZ_PYTHON_TEXT];
 };
 
+#define QZ_PYTHON_TABLE 2048 /* bytes of a table of lines, at most */
+
+/* Such a table, or where it is longer, its beginning. */
+struct qz_python_table {
+	__u32 lines; /* enum qz_python_lines; 0: there is none */
+	__u32 size;
+	__u8 bytes[QZ_PYTHON_TABLE];
+};
+
 /* Told when a code object is met for the first time in an image. Whatever the program has there. */
 struct qz_python_code {
-	__u64 code; /* QZ_PYTHON_CODE() of its frames */
+	__u64 code; /* QZ_PYTHON_CODE() of its frames, or QZ_PYTHON_LINED_CODE() */
 	__u32 image;
 	__u32 line;
 	struct qz_python_text name, file;
+	struct qz_python_table table; /* where lines are not wanted, without its bytes */
 };
+
+#define QZ_PYTHON_CODE_WITHOUT_LINES (sizeof(struct qz_python_code) - QZ_PYTHON_TABLE)
 
 /*
  * The size of a character in bytes (1, 2 or 4), or 0 where the state is that of no string with its characters behind it. The
@@ -114,7 +150,7 @@ static inline __u32 qz_python_text__width(__u32 state, __u32 *ascii)
 #define QZ_PYTHON_KNOWN	 16384u
 #define QZ_PYTHON_PROBES 4
 
-_Static_assert(sizeof(struct qz_python_layout) == 80, "layout");
-_Static_assert(sizeof(struct qz_python_code) == 16 + 2 * (16 + QZ_PYTHON_TEXT), "layout");
+_Static_assert(sizeof(struct qz_python_layout) == 96, "layout");
+_Static_assert(QZ_PYTHON_CODE_WITHOUT_LINES == 24 + 2 * (16 + QZ_PYTHON_TEXT), "layout");
 
 #endif

@@ -21,7 +21,7 @@
 #include <quartz/spin.h>
 #include <quartz/unwind.h>
 
-#define PROTOCOL_VERSION     10
+#define PROTOCOL_VERSION     11
 #define PROTOCOL_MAX_MESSAGE 65536
 #define PROTOCOL_MAX_TEXT    4096 /* of one string, with its terminator */
 #define PROTOCOL_MAX_MODULES (1U << 20)
@@ -234,7 +234,7 @@ _Static_assert(sizeof(struct answer_record) == 16, "layout");
 _Static_assert(sizeof(struct frame_record) == 20, "layout");
 _Static_assert(sizeof(struct spin_record) == 96, "layout");
 _Static_assert(sizeof(struct spin_answer) == 32, "layout");
-_Static_assert(sizeof(struct table_answer) == 72 + 80 + 24 * TABLE_MAX_SEGMENTS, "layout");
+_Static_assert(sizeof(struct table_answer) == 72 + 96 + 24 * TABLE_MAX_SEGMENTS, "layout");
 _Static_assert(sizeof(struct rows_message) == 16, "layout");
 
 #endif

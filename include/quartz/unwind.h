@@ -30,6 +30,7 @@ enum qz_cfa_kind {
 	QZ_CFA_FRAME = 9,	/* rbp + 16, of a frame that may be on another stack */
 	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
 	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: likewise, behind pushes; QZ_UNWIND_SLOT(n, m) */
+	QZ_CFA_GOROUTINE = 12,	/* a goroutine's stack ends here; who has started it, see below */
 	QZ_CFA_KINDS,
 };
 
@@ -49,6 +50,16 @@ enum qz_cfa_kind {
 #define QZ_GO_M_CURG 0xc0
 #define QZ_GO_G_SP   0x38
 #define QZ_GO_G_BP   0x68
+
+/*
+ * Go: behind the end of a goroutine's stack follows who has started it: the address behind its go statement, g.gopc of the
+ * goroutine that the thread runs, which is at 8 * row.rbp. row.cfa as above. Next to it is g.ancestors, a pointer to a slice, if the
+ * program was told to keep them (GODEBUG=tracebackancestors=N): of each an ancestorInfo, the nearest first, with a slice of the
+ * return addresses of its stack then (pcs), its number, and its own gopc. They follow as frames, too.
+ */
+#define QZ_GO_ANCESTOR	   40 /* bytes of an ancestorInfo */
+#define QZ_GO_ANCESTORS	   8  /* of them are read, at most */
+#define QZ_GO_ANCESTOR_PCS 50 /* of each, as many as Go keeps */
 
 /* What is described in a way that a row cannot hold. */
 enum qz_unwind_unsupported {

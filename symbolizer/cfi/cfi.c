@@ -24,6 +24,8 @@ struct builder {
 	struct cfi_rows rows;
 	struct eh_frame_section sections[2]; /* by enum frame_kind */
 	struct gopclntab_functions go;
+	int32_t go_slot; /* of runtime.systemstack; 0: it is not known */
+	uint32_t go_creator;
 	uint64_t *entries; /* see add_entry */
 	uint32_t nentries;
 	uint64_t start;	    /* where the file is entered, UINT64_MAX when it is not */
@@ -183,6 +185,8 @@ static int collect_go(struct builder *b)
 		if (gopclntab__function(&b->go, i, &fn) &&
 		    is_code(b->rows.table, fn.start, fn.end)) {
 			b->described += fn.end - fn.start;
+			b->go_slot = b->go_slot ?: fn.slot;
+			b->go_creator = b->go_creator ?: fn.creator;
 			err = add_entry(b, SOURCE_GO, i, fn.start);
 		} else {
 			b->rows.table->stats.left_out++;
@@ -254,6 +258,10 @@ static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *
 	*end = fn.end;
 	if (fn.kind == GO_SWITCH)
 		row = (struct qz_unwind_row) {.kind = QZ_CFA_GO, .cfa = (int16_t)(fn.slot / 8)};
+	if (fn.kind == GO_GOROUTINE && b->go_slot && b->go_creator)
+		row = (struct qz_unwind_row) {.kind = QZ_CFA_GOROUTINE,
+					      .cfa = (int16_t)(b->go_slot / 8),
+					      .rbp = (int8_t)(b->go_creator / 8)};
 	if (fn.kind == GO_SIGNAL)
 		row.kind = QZ_CFA_SIGNAL;
 	return cfi_rows__emit(&b->rows, fn.kind == GO_SIGNAL ? fn.start - 1 : fn.start, row);

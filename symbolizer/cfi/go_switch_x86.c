@@ -38,3 +38,41 @@ bool go_switch__find(const struct elf_file *file, uint64_t start, int32_t *slot)
 	       find_operand(code, size, back, sizeof(back), &other) && other == *slot &&
 	       find_operand(code, size, stack, sizeof(stack), &other);
 }
+
+/* The first load from rax + n, where the argument comes since Go 1.17. */
+static bool find_load(const uint8_t *code, size_t size, int32_t *offset)
+{
+	for (size_t i = 0; i + 3 + sizeof(*offset) <= size; i++)
+		if (code[i] == 0x48 && code[i + 1] == 0x8b && (code[i + 2] & 0xc7) == 0x80) {
+			memcpy(offset, code + i + 3, sizeof(*offset));
+			return true;
+		}
+	return false;
+}
+
+/* cmp qword [register + goid], 1 */
+static bool asks_for_first(const uint8_t *code, size_t size, int32_t below)
+{
+	int32_t offset;
+
+	for (size_t i = 0; i + 8 <= size; i++) {
+		memcpy(&offset, code + i + 3, sizeof(offset));
+		if ((code[i] | 1) == 0x49 && code[i + 1] == 0x83 && (code[i + 2] & 0xf8) == 0xb8 &&
+		    code[i + 7] == 1 && offset > 0 && offset < below)
+			return true;
+	}
+	return false;
+}
+
+uint32_t go_switch__creator(const struct elf_file *file, uint64_t start)
+{
+	const uint8_t *code;
+	int32_t offset;
+	size_t size;
+
+	code = elf_file__bytes(file, start, CODE_SIZE, &size);
+	if (!code || !find_load(code, size, &offset) || offset % 8 || offset <= 0 ||
+	    offset / 8 > INT8_MAX || !asks_for_first(code, size, offset))
+		return 0;
+	return (uint32_t)offset;
+}

@@ -138,8 +138,8 @@ static bool read_entry(const struct gopclntab_functions *t, uint32_t i, uint64_t
 static bool is_outermost(const char *name)
 {
 	static const char *const names[] = {
-		"goexit",	    "mstart", "rt0_go",	    "mcall",	   "morestack",
-		"morestack_noctxt", "gogo",   "asmcgocall", "cgocallback", "asmcgocall_no_g",
+		"mstart", "rt0_go",	"mcall",       "morestack",	  "morestack_noctxt",
+		"gogo",	  "asmcgocall", "cgocallback", "asmcgocall_no_g",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -159,6 +159,10 @@ static enum go_kind kind_of(const struct gopclntab_functions *t, struct gopclnta
 		if (strcmp(rest, "systemstack") == 0)
 			return go_switch__find(t->file, fn->start, &fn->slot) ? GO_SWITCH
 									      : GO_OUTERMOST;
+		if (strcmp(rest, "goexit") == 0)
+			return GO_GOROUTINE;
+		if (strcmp(rest, "printcreatedby") == 0)
+			fn->creator = go_switch__creator(t->file, fn->start);
 		if (strncmp(rest, "sigreturn", strlen("sigreturn")) == 0)
 			return GO_SIGNAL;
 		if (is_outermost(rest))
@@ -200,6 +204,8 @@ bool gopclntab__function(const struct gopclntab_functions *t, uint32_t i,
 	fn->name = name_at(t, t->names + name);
 	if (!fn->name || fn->end <= fn->start || t->deltas + deltas >= t->size)
 		return false;
+	fn->slot = 0;
+	fn->creator = 0;
 	fn->kind = kind_of(t, fn, flags);
 	fn->deltas = (struct byte_reader) {t->bytes + t->deltas + deltas, t->bytes + t->size};
 	if (!deltas) /* none are known */

@@ -30,6 +30,7 @@ enum go_kind {
 	GO_PLAIN, /* by the stack pointer */
 	GO_FRAMED, /* it moves the stack pointer, but keeps a frame pointer as soon as it has a frame */
 	GO_OUTERMOST, /* it begins a stack, or goes over from one to another */
+	GO_GOROUTINE, /* runtime.goexit: a goroutine's stack begins with it */
 	GO_SWITCH, /* runtime.systemstack: it goes over to the thread's own stack and comes back */
 	GO_SIGNAL, /* what signal handlers return to */
 };
@@ -39,6 +40,7 @@ struct gopclntab_function {
 	const char *name;    /* of the file */
 	enum go_kind kind;
 	int32_t slot; /* of GO_SWITCH: where from the thread pointer the goroutine's address is */
+	uint32_t creator; /* of runtime.printcreatedby: see go_switch__creator(); 0: it is none */
 	struct byte_reader deltas; /* for gopclntab__next */
 };
 

@@ -24,6 +24,10 @@ static const struct qz_python_layout python_3_8 = {
 	.text = 16,
 	.text_ascii = 48,
 	.text_other = 72,
+	.lines = QZ_PYTHON_LNOTAB,
+	.frame_instruction = 104,
+	.code_table = 120,
+	.bytes = 16,
 };
 
 static const struct qz_python_layout python_3_11 = {
@@ -44,6 +48,11 @@ static const struct qz_python_layout python_3_11 = {
 	.text = 16,
 	.text_ascii = 48,
 	.text_other = 72,
+	.lines = QZ_PYTHON_LOCATIONS,
+	.frame_instruction = 56,
+	.code_instructions = 184,
+	.code_table = 136,
+	.bytes = 16,
 };
 
 static const struct qz_python_layout python_3_12 = {
@@ -64,6 +73,11 @@ static const struct qz_python_layout python_3_12 = {
 	.text = 16,
 	.text_ascii = 40,
 	.text_other = 56,
+	.lines = QZ_PYTHON_LOCATIONS,
+	.frame_instruction = 56,
+	.code_instructions = 192,
+	.code_table = 136,
+	.bytes = 16,
 };
 
 /* ---- 3.13 and later: _PyRuntime begins with struct _Py_DebugOffsets, words of 8 bytes ---- */
@@ -88,8 +102,8 @@ static const struct parts parts[] = {
 enum { INTERPRETERS_HEAD = 2 };
 enum { INTERPRETER_NEXT = 2, INTERPRETER_THREADS };
 enum { THREAD_NEXT = 2, THREAD_FRAME = 4, THREAD_ID };
-enum { FRAME_PREVIOUS = 1, FRAME_EXECUTABLE, FRAME_OWNER = 5 };
-enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_LINE = 5 };
+enum { FRAME_PREVIOUS = 1, FRAME_EXECUTABLE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
+enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_TABLE, CODE_LINE, CODE_INSTRUCTIONS = 9 };
 
 #define WORDS 52
 
@@ -142,11 +156,28 @@ static bool read_published(const struct elf_file *file, uint64_t runtime,
 		.text = object,
 		.text_ascii = object + 24,
 		.text_other = object + 40,
+		.lines = QZ_PYTHON_LOCATIONS,
+		.frame_instruction = offset(w[p->frame + FRAME_INSTRUCTION]),
+		.code_instructions = offset(w[p->code + CODE_INSTRUCTIONS]),
+		.code_table = offset(w[p->code + CODE_TABLE]),
+		.bytes = object,
 	};
 	return true;
 }
 
 /* ---- */
+
+/* 3.10 has other frames and other tables of lines. */
+static void adapt_lines(const struct elf_file *file, struct qz_python_layout *layout)
+{
+	struct symbol_value procedure;
+
+	if (layout->lines != QZ_PYTHON_LNOTAB ||
+	    !symbols__look_up(file, "PyModule_AddObjectRef", &procedure))
+		return;
+	layout->lines = QZ_PYTHON_RANGES;
+	layout->frame_instruction = 96;
+}
 
 /* Py_Version came with 3.11, the procedure with 3.8. NULL: another version. */
 static const struct qz_python_layout *known_layout(const struct elf_file *file)
@@ -178,6 +209,7 @@ bool python_layout__find(const struct elf_file *file, uint64_t base,
 		if (!known)
 			return false;
 		*layout = *known;
+		adapt_lines(file, layout);
 	}
 	layout->runtime = runtime.value - base;
 	if (qz_python_layout__is_valid(layout))

@@ -155,12 +155,20 @@ static bool is_libc_start(const char *name)
 	return false;
 }
 
+/* What has started the first goroutine. */
+static bool is_go_start(const char *name)
+{
+	return strcmp(name, "runtime.newproc") == 0 || strcmp(name, "runtime.newproc.abi0") == 0 ||
+	       strcmp(name, "runtime.rt0_go") == 0 || strcmp(name, "runtime.rt0_go.abi0") == 0;
+}
+
 static bool is_outermost(const struct sources *s, const struct procedure *p)
 {
 	const struct fde *fde = fde__at(s->fdes, s->nfdes, p->start);
 
 	return (fde && fde->outermost) || strcmp(p->name, "_start") == 0 ||
-	       strcmp(p->name, "_dl_start_user") == 0 || (s->is_libc && is_libc_start(p->name));
+	       strcmp(p->name, "_dl_start_user") == 0 || is_go_start(p->name) ||
+	       (s->is_libc && is_libc_start(p->name));
 }
 
 static int add_symbols(struct address_table *t, struct sources *s)

@@ -6,7 +6,7 @@
 #   make O=/tmp/fuzz CC=clang CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined' \
 #        FUZZ_ENGINE=-fsanitize=fuzzer /tmp/fuzz/tests/fuzz/NAME
 #   /tmp/fuzz/tests/fuzz/NAME /tmp/new-inputs tests/fuzz/corpus/NAME
-FUZZ_TARGETS += pprof page knobs log_records
+FUZZ_TARGETS += pprof page knobs log_records python_lines
 FUZZ_ARCHIVES += $(CORE_LIB)
 FUZZ_LIBS += $(CORE_LIBS)
 FUZZ_ENGINE ?=
@@ -17,6 +17,7 @@ $(FUZZ_PROGRAMS): %: %.o $(if $(FUZZ_ENGINE),,$(O)/tests/fuzz/replay.o) $(FUZZ_A
 
 $(O)/tests/fuzz/knobs: $(O)/cli/knobs/knob_page.o
 $(O)/tests/fuzz/log_records: $(O)/tests/unit/core/replay/laws.o
+$(O)/tests/fuzz/python_lines: $(O)/daemon/attribution/python_lines.o
 $(O)/tests/fuzz/page: $(O)/daemon/attribution/shm_reader.o
 
 .PHONY: fuzz-targets

@@ -120,6 +120,9 @@
 	X(what_if)                                                                                 \
 	X(python_layout)                                                                           \
 	X(python_stacks)                                                                           \
+	X(python_lines)                                                                            \
+	X(goroutine_walk)                                                                          \
+	X(goroutines)                                                                              \
 	X(python_walk)
 
 #define X(name) Suite *suite_##name(void);

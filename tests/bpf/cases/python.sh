@@ -144,6 +144,19 @@ attached()
 	jq -e '[.[] | select(.name == "Parser.parse (work.py)") | .total.samples] | add > 0' rows.json >/dev/null || fail 'without samples'
 }
 
+# Where the time of a function is: in its inner loop, and of who calls it in the line of the call.
+lines()
+{
+	write_program
+	timeout --foreground 300 "$out/quartzctl" record --cpu none --lines -o "$T/profile" -- /usr/bin/python3 work.py serial \
+		>program.out 2>record.err || fail 'no profile'
+	"$out/quartzctl" annotate 'spin (work.py)' --json -i "$T/profile" >lines.json || fail 'no lines'
+	jq -e '.scopes[0].lines as $lines | def samples(l): [$lines[] | select(l).self.samples] | add // 0;
+		samples(.line == 6 or .line == 7) > 0.8 * samples(true) and samples(.line < 3 or .line > 8) == 0 and
+		([$lines[] | select(.line == 7).text | test("1000003")] | all)' lines.json >/dev/null ||
+		fail 'the time is elsewhere' "$(jq -c '.scopes[0].lines[] | [.line, .self.samples, .text]' lines.json)"
+}
+
 # A program that lies about its frames: its own stacks are wrong, and nothing else. quartzd ends well, and all samples are there.
 lies()
 {
@@ -162,6 +175,7 @@ lies()
 
 try "Python: functions take as long as they say" serial
 try "Python: threads and locks have the names of functions" threads
+try "Python: the lines of a function" lines
 try "Python: deep recursion keeps both ends" deep
 try "Python: a process that runs already" attached
 try "Python: a program that lies about its frames" lies

@@ -336,6 +336,28 @@ written_maps()
 	rm -f "$map"
 }
 
+# As V8 does, in the directory of a user where root as any other could not: of the files there, its own of this run go.
+written_logs()
+{
+	mkdir theirs
+	cat >theirs/node <<-END
+		#!/bin/sh
+		for log in 0x1f 0x7f00; do echo of V8 >isolate-\$log-\$\$-v8.log; done
+		touch -d '1 hour ago' isolate-0xa-\$\$-v8.log
+		echo \$\$ >pid
+		exec $programs/late_map 0.3
+	END
+	chmod a+x theirs/node
+	cd theirs || return
+	touch isolate-0x1f-1-v8.log isolate-0x1f-v8.log
+	chown -R nobody .
+	launch ./node
+	cd .. || return
+	set -- theirs/isolate-*
+	[ "$*" = "theirs/isolate-0x1f-1-v8.log theirs/isolate-0x1f-v8.log theirs/isolate-0xa-$(cat theirs/pid)-v8.log" ] ||
+		fail 'other logs are left' "$*"
+}
+
 # What divides work is another thing in each language; a program that a script starts has its own.
 remedies()
 {
@@ -367,11 +389,17 @@ many_libraries()
 	expect 'whole stacks come, and stay' '.scopes[0] | .stack_ends.outermost >= 0.4 * .samples'
 }
 
+# go_program NAME [OPTION]...: builds tests/programs/NAME.go.
+go_program()
+{
+	GO111MODULE=off GOFLAGS='' GOCACHE=$T/go go build "${@:2}" -o "$T/$1" "$here/../programs/$1.go" ||
+		fail 'go build'
+}
+
 # Which thread runs a goroutine tells nothing: it is on behalf of nobody who started that thread.
 goroutines()
 {
-	GO111MODULE=off GOFLAGS='' GOCACHE=$T/go go build -o "$T/goroutines" "$here/../programs/goroutines.go" ||
-		fail 'go build'
+	go_program goroutines
 	launch "$T/goroutines"
 	lawful
 	expect 'goroutines are below the process' 'row("runtime.goexit.abi0").total.cpu_ns >= 0.8 * .scopes[0].cpu_ns'
@@ -383,6 +411,34 @@ goroutines()
 		(.findings[0] | .rule == "serial" and .subject.name == "main.burn" and
 			(.remedy | test("goroutines")))' advice.json >jq.out ||
 		fail 'another advice' "$(jq -c .findings advice.json)"
+}
+
+# Work of a goroutine is on behalf of who has started it, in a stripped program, too; of those before, if they are kept.
+creators()
+{
+	local row
+
+	go_program creators -ldflags='-s -w'
+	launch "$T/creators"
+	lawful
+	for row in "main.load main.work 4e8" "main.handle main.work 3e8"; do
+		set -- $row
+		expect "goroutines of $1" '
+			[.scopes[0].goroutines[] | select(.creator == $creator and .start == $start).total.cpu_ns] as $ns_of |
+			($ns_of | length) == 1 and took($ns_of[0]; $ns; 0.05; 5e6)' --arg creator "$1" --arg start "$2" --argjson ns "$3"
+		expect "$1 has their work" 'took(row($creator).total.cpu_ns; $ns; 0.05; 5e6)' \
+			--arg creator "$1" --argjson ns "$3"
+	done
+	expect 'the first one has its own' '
+		[.scopes[0].goroutines[] | select(.start == "runtime.main" and .creator == null).total.cpu_ns] as $ns_of |
+		($ns_of | length) == 1 and took($ns_of[0]; 1e8; 0.1; 1e7)'
+	expect 'stacks are whole' '.scopes[0] | .stack_ends.outermost >= 0.95 * .samples'
+	"$out/quartzctl" threads -i profile >threads.out || fail 'no threads'
+	grep -Eq 'main.work +main.handle$' threads.out || fail 'no goroutines are shown' "$(cat threads.out)"
+	GODEBUG=tracebackancestors=10 launch "$T/creators"
+	lawful
+	expect 'main has all' 'row("main.main").total.cpu_ns >= 0.95 * .scopes[0].cpu_ns - 1e7'
+	expect 'serve has what handle has started' 'took(row("main.serve").total.cpu_ns; 3e8; 0.05; 5e6)'
 }
 
 # What is named of the kernel is a function that it has, and all is named.
@@ -419,7 +475,9 @@ try 'threads of libomp' libomp
 thorough 'threads of std::thread' standard_threads
 thorough 'threads of Rust' rust_threads
 thorough 'goroutines are of no thread' goroutines
+thorough 'goroutines are on behalf of who has started them' creators
 thorough 'more libraries than there are regions' many_libraries
 try 'a map of names that is written in the end' late_map
 try "maps of names are removed" written_maps
+try "logs that come with maps of names are removed" written_logs
 try 'remedies speak the language of the program' remedies

@@ -26,6 +26,7 @@ typedef uint64_t u64;
 #define unwind_rows	   python_walk_rows
 
 static u64 clock_ns = 5ull << 30;
+static bool wanted_lines;
 
 static char unwind_regions, unwind_rows, python_layouts, python_known, python_codes;
 static struct qz_unwind_region region;
@@ -69,7 +70,8 @@ static bool ring_is_full;
 static long bpf_ringbuf_output(const char *ring, void *data, u64 size, u64 flags)
 {
 	ck_assert_ptr_eq(ring, &python_codes);
-	ck_assert_uint_eq(size, sizeof(struct qz_python_code));
+	ck_assert_uint_eq(size, wanted_lines ? sizeof(struct qz_python_code)
+					     : QZ_PYTHON_CODE_WITHOUT_LINES);
 	ck_assert_uint_eq(flags, BPF_RB_NO_WAKEUP); /* it may be under a lock of the scheduler's */
 	if (ring_is_full || ntold == MOST_TOLD)
 		return -11;
@@ -100,6 +102,8 @@ static u32 first_slot(u64 hash)
 #define unwind__step		  python_walk__step
 #define unwind__steps		  python_walk__steps
 #define unwind__begins		  python_walk__begins
+#define unwind__creator		  python_walk__creator
+#define unwind__creators	  python_walk__creators
 #define unwind__walk		  python_walk__walk
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
@@ -312,6 +316,59 @@ START_TEST(entries_have_a_shim)
 }
 END_TEST
 
+/* With lines: of each frame the instruction, and the table once. */
+START_TEST(frames_have_instructions)
+{
+	static const struct {
+		enum qz_python_lines lines;
+		u64 word,
+			instruction; /* what the frame has; for QZ_PYTHON_LOCATIONS, from the first one */
+	} cases[] = {
+		{QZ_PYTHON_LNOTAB, 26, 13},
+		{QZ_PYTHON_RANGES, 13, 13},
+		{QZ_PYTHON_LOCATIONS, 26, 13},
+		{QZ_PYTHON_LNOTAB, 0xffffffff, QZ_PYTHON_CHECK_MASK},
+		{QZ_PYTHON_LOCATIONS, -2ull, QZ_PYTHON_CHECK_MASK},
+	};
+
+	wanted_lines = true;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct qz_python_layout l = plain;
+		u64 work, table, f, word = cases[i].word;
+
+		l.lines = cases[i].lines;
+		l.frame_instruction = 96;
+		l.code_instructions = 184;
+		l.code_table = 136;
+		l.bytes = 16;
+		begin(l);
+		table = take(64);
+		put(table + 16, 5);
+		memcpy(heap + (table - HEAP) + 32, "table", 5);
+		work = code("work", 9);
+		put(work + 136, table);
+		f = frame(work, frame(work, 0, 0), 0);
+		put(f + 96, l.lines == QZ_PYTHON_LOCATIONS ? work + 184 + word : word);
+		thread(POINTER, f);
+		ck_assert_uint_eq(walk(), 2);
+		ck_assert_uint_eq(QZ_PYTHON_INSTRUCTION(at(0)), cases[i].instruction);
+		ck_assert_uint_eq(QZ_PYTHON_LINED_CODE(at(0)), QZ_PYTHON_LINED_CODE(at(1)));
+		ck_assert_uint_eq(QZ_PYTHON_LINED_CODE(at(0)), records[0].code);
+		ck_assert_uint_eq(QZ_PYTHON_ADDRESS(at(0)) & ~15ull, work);
+		ck_assert_uint_eq(ntold, 1);
+		ck_assert_uint_eq(records[0].table.lines, l.lines);
+		ck_assert_uint_eq(records[0].table.size, 5);
+		ck_assert_mem_eq(records[0].table.bytes, "table", 5);
+		put(table + 16, ~0ull); /* longer than it is, up to the end of memory */
+		put(work + 136, HEAP + SIZE - 100);
+		memset(known, 0, sizeof(known));
+		ck_assert_uint_eq(walk(), 2);
+		ck_assert_uint_eq(records[1].table.size, 0);
+	}
+	wanted_lines = false;
+}
+END_TEST
+
 /* Code is told once, also to the next walk; what the ring had no room for is told by the next one. */
 START_TEST(code_is_told_once)
 {
@@ -462,6 +519,7 @@ Suite *suite_python_walk(void)
 	tcase_add_test(tc, each_frame_is_one_of_c);
 	tcase_add_test(tc, entries_have_a_flag);
 	tcase_add_test(tc, entries_have_a_shim);
+	tcase_add_test(tc, frames_have_instructions);
 	tcase_add_test(tc, code_is_told_once);
 	tcase_add_test(tc, threads_are_found);
 	tcase_add_test(tc, lies_are_bounded);

@@ -14,7 +14,7 @@
 
 #define CODE_AT	   2048 /* offset in the section */
 #define STEP	   256	/* between functions */
-#define TABLE_SIZE (CODE_AT + 9 * STEP)
+#define TABLE_SIZE (CODE_AT + 11 * STEP)
 #define SP_WRITE   2
 
 static const struct {
@@ -30,6 +30,8 @@ static const struct {
 	{"runtime.nanotime1", SP_WRITE, {2, 4, 48, 90}}, /* 0, then 24 */
 	{"main.moving", SP_WRITE, {2, 60}},		 /* no frame */
 	{"main.unknown", 0, {0}},
+	{"runtime.goexit", 0, {2, 20}},
+	{"runtime.printcreatedby", 0, {2, 20}},
 };
 
 #define N (sizeof(functions) / sizeof(functions[0]))
@@ -38,6 +40,7 @@ static const struct expected {
 	uint32_t at; /* from the first function */
 	uint8_t kind;
 	int16_t cfa;
+	int8_t rbp; /* of QZ_CFA_GOROUTINE */
 } rows[] = {
 	{0, QZ_CFA_RSP, 1},
 	{4, QZ_CFA_RSP, 4},
@@ -54,6 +57,9 @@ static const struct expected {
 	{5 * STEP + 94, QZ_CFA_NONE, 0},
 	{6 * STEP, QZ_CFA_UNSUPPORTED, QZ_UNSUPPORTED_REGISTER},
 	{6 * STEP + 60, QZ_CFA_NONE, 0},
+	{8 * STEP, QZ_CFA_GOROUTINE, -1, 0x128 / 8},
+	{9 * STEP, QZ_CFA_RSP, 1},
+	{9 * STEP + 20, QZ_CFA_NONE, 0},
 };
 
 #define NROWS (sizeof(rows) / sizeof(rows[0]))
@@ -63,6 +69,12 @@ static const uint8_t switch_back[] = {
 	0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x58, 0x30, 0x48,
 	0x8b, 0x83, 0xc0, 0x00, 0x00, 0x00, 0x64, 0x48, 0x89, 0x04, 0x25, 0xf8, 0xff, 0xff,
 	0xff, 0x48, 0x8b, 0x60, 0x38, 0x48, 0xc7, 0x40, 0x38, 0x00, 0x00, 0x00, 0x00, 0xc3,
+};
+
+/* runtime.printcreatedby of Go 1.19: the load of g.gopc, and the question whether g.goid is 1. */
+static const uint8_t created_by[] = {
+	0x48, 0x89, 0x44, 0x24, 0x48, 0x48, 0x8b, 0x88, 0x28, 0x01, 0x00, 0x00, 0x48, 0x8b,
+	0x54, 0x24, 0x48, 0x48, 0x83, 0xba, 0x98, 0x00, 0x00, 0x00, 0x01, 0x74, 0x0a, 0xc3,
 };
 
 static void put(uint8_t *table, size_t at, uint64_t value, size_t size)
@@ -127,6 +139,7 @@ static void fill(uint8_t *table, uint32_t magic, uint64_t text)
 	}
 	put(table, p.index + N * 2 * p.entry, base + N * STEP, p.entry);
 	memcpy(table + CODE_AT + 2 * STEP, switch_back, sizeof(switch_back));
+	memcpy(table + CODE_AT + 9 * STEP, created_by, sizeof(created_by));
 }
 
 static struct elf_file *open_image(const uint8_t *table, size_t size)
@@ -169,7 +182,8 @@ START_TEST(describes_functions_of_each_version)
 		const struct qz_unwind_row *row = &t.rows[1 + i];
 
 		ck_assert_msg(row->pc == text - t.base + rows[i].at && row->kind == rows[i].kind &&
-				      row->cfa == rows[i].cfa,
+				      row->cfa == rows[i].cfa &&
+				      (!rows[i].rbp || row->rbp == rows[i].rbp),
 			      "row %zu: pc %lx kind %x cfa %d", i, row->pc - (text - t.base),
 			      row->kind, row->cfa);
 	}
@@ -195,6 +209,32 @@ START_TEST(switch_of_another_form_ends_the_stack)
 	ck_assert(gopclntab__function(&go, 2, &fn));
 	ck_assert_int_eq(fn.kind, GO_OUTERMOST);
 	elf_file__close(f);
+}
+END_TEST
+
+/* Of code that loads something else, or asks something else, it is not known who has started a goroutine. */
+START_TEST(creators_of_another_form_are_left_out)
+{
+	static const size_t changed[] = {5, 8, 23,
+					 24}; /* the load, its offset (not one of words), goid, 1 */
+	uint64_t text = code_address();
+	uint8_t table[TABLE_SIZE];
+	struct gopclntab_functions go;
+	struct gopclntab_function fn;
+	struct elf_file *f;
+
+	for (size_t i = 0; i <= sizeof(changed) / sizeof(changed[0]); i++) {
+		bool whole = i == sizeof(changed) / sizeof(changed[0]);
+
+		fill(table, versions[1], text);
+		if (!whole)
+			table[CODE_AT + 9 * STEP + changed[i]] ^= 0x81;
+		f = open_image(table, sizeof(table));
+		ck_assert_int_eq(gopclntab__find(f, &go), 0);
+		ck_assert(gopclntab__function(&go, 9, &fn));
+		ck_assert_uint_eq(fn.creator, whole ? 0x128 : 0);
+		elf_file__close(f);
+	}
 }
 END_TEST
 
@@ -252,6 +292,7 @@ Suite *suite_gopclntab(void)
 
 	tcase_add_loop_test(c, describes_functions_of_each_version, 0, 3);
 	tcase_add_test(c, switch_of_another_form_ends_the_stack);
+	tcase_add_test(c, creators_of_another_form_are_left_out);
 	tcase_add_loop_test(c, reads_what_damage_leaves, 0, 3);
 	suite_add_tcase(s, c);
 	return s;

@@ -34,8 +34,12 @@ START_TEST(known_versions)
 	ck_assert(find("python_0x308", &l));
 	ck_assert_uint_eq(l.entry, QZ_PYTHON_EVERY);
 	ck_assert_uint_eq(l.thread_frame, 24);
+	ck_assert_uint_eq(l.lines, QZ_PYTHON_LNOTAB);
+	ck_assert_uint_eq(l.frame_instruction, 104);
 	ck_assert(find("python_0x30a", &l));
 	ck_assert_uint_eq(l.entry, QZ_PYTHON_EVERY);
+	ck_assert_uint_eq(l.lines, QZ_PYTHON_RANGES);
+	ck_assert_uint_eq(l.frame_instruction, 96);
 	ck_assert(find("python_0x30b", &l));
 	ck_assert_uint_eq(l.entry, QZ_PYTHON_FLAG);
 	ck_assert_uint_eq(l.code_name, 128);
@@ -67,6 +71,11 @@ static void published(const char *fixture)
 	ck_assert_uint_eq(l.text, 16);
 	ck_assert_uint_eq(l.text_ascii, 40);
 	ck_assert_uint_eq(l.text_other, 56);
+	ck_assert_uint_eq(l.lines, QZ_PYTHON_LOCATIONS);
+	ck_assert_uint_eq(l.frame_instruction, 56);
+	ck_assert_uint_eq(l.code_table, 136);
+	ck_assert_uint_eq(l.code_instructions, 200);
+	ck_assert_uint_eq(l.bytes, 16);
 }
 
 START_TEST(published_offsets)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/report/thread_groups.h"
+#include "core/threads/thread_groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/report/figure.h"
+#include "core/report/goroutines.h"
 #include "core/report/kernel_rows.h"
 #include "core/util/base_name.h"
 #include "core/util/order.h"
@@ -70,6 +71,8 @@ static struct start start_on(const struct qz_profile *p, uint32_t leaf)
 		truncated |= kind == QZ_TRUNCATED;
 		if (kind != QZ_PROCEDURE || qz_procedure__is_kernel(&p->procedures[procedure]))
 			continue;
+		if (qz_goroutines__begin_with(&p->procedures[procedure]))
+			return start; /* it says nothing of the thread that runs it */
 		outermost = procedure;
 		library = is_generic(&p->procedures[procedure]);
 		if (!library)

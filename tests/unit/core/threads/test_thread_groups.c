@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/estimate/estimate.h"
-#include "core/report/thread_groups.h"
+#include "core/threads/thread_groups.h"
 #include "core/report/wakeup_report.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
