@@ -128,7 +128,7 @@ static json_t *command_of(const struct tries *t)
 	json_t *array = json_array();
 	bool failed = !array;
 
-	for (char *const *word = t->config->command; !failed && *word; word++)
+	for (char *const *word = t->runs.config->command; !failed && *word; word++)
 		failed = json_array_append_new(array, qz_json_fields__text(*word));
 	return qz_json_fields__unless(failed, array);
 }
@@ -145,9 +145,9 @@ json_t *tries__document(const struct tries *t)
 
 	return json_pack("{ss, sI, so, sI, ss, sI, so, so, so, so, sb}", "schema", "quartz.try/v1",
 			 "time", (json_int_t)time(NULL), "command", command_of(t), "processors",
-			 (json_int_t)t->on.n, "compared", compared[t->compared], "elapsed_ns",
+			 (json_int_t)t->runs.on.n, "compared", compared[t->compared], "elapsed_ns",
 			 (json_int_t)t->first.elapsed_ns, "trials", trials_of(t), "not_tried",
 			 left_out(t), "source_must_change", without_remedy(t), "keep",
 			 best ? line_of(t, best) : json_null(), "complete",
-			 t->status == STATUS_OK && !t->over);
+			 t->runs.status == STATUS_OK && !t->runs.over);
 }

@@ -82,7 +82,7 @@ static void show_progress(const struct tries *t, const struct try_trial *trial)
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K%u s left: %s",
-			(unsigned int)((t->deadline - at) / 1000000000),
+			(unsigned int)((t->runs.deadline - at) / 1000000000),
 			trial->n > 1 ? "what helps, together" : trial->uses[0]->name);
 }
 
@@ -95,15 +95,15 @@ static void clear_progress(void)
 /* False: all ends here. */
 static bool run_trial(struct tries *t, struct try_trial *trial, bool behind)
 {
-	enum try_outcome outcome;
+	enum run_outcome outcome;
 
-	if (!behind && !t->fresh && tries__run_without(t) != TRY_DONE)
+	if (!behind && !t->fresh && tries__run_without(t) != RUN_DONE)
 		return false;
 	show_progress(t, trial);
 	outcome = tries__run_with(t, trial);
-	if (outcome == TRY_ENDED || (behind && tries__run_without(t) != TRY_DONE))
+	if (outcome == RUN_ENDED || (behind && tries__run_without(t) != RUN_DONE))
 		return false;
-	if (outcome == TRY_DONE)
+	if (outcome == RUN_DONE)
 		keep_pair(trial, &t->last);
 	return true;
 }
@@ -124,7 +124,7 @@ static uint64_t left_ns(const struct tries *t)
 {
 	uint64_t at = qz_clock__now();
 
-	return t->deadline > at ? t->deadline - at : 0;
+	return t->runs.deadline > at ? t->runs.deadline - at : 0;
 }
 
 static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
@@ -136,17 +136,17 @@ static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
 
 uint64_t tries__least_ns(const struct tries *t)
 {
-	return cost_ns(t, 1, t->runs) + 2 * t->first.elapsed_ns;
+	return cost_ns(t, 1, t->least) + 2 * t->first.elapsed_ns;
 }
 
 /* As many as there is time for. */
 static uint32_t fitting(const struct tries *t, uint32_t n)
 {
-	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->limit_ns), left = left_ns(t);
+	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->runs.limit_ns), left = left_ns(t);
 	uint32_t k = 0;
 
 	left = left > reserve ? left - reserve : 0;
-	while (k < n && cost_ns(t, k + 1, t->runs) <= left)
+	while (k < n && cost_ns(t, k + 1, t->least) <= left)
 		k++;
 	return k;
 }
@@ -172,7 +172,7 @@ static bool try_all(struct tries *t, struct try_trial **found)
 			n = 1;
 		if (!n)
 			break;
-		for (uint32_t round = 0; round < t->runs; round++)
+		for (uint32_t round = 0; round < t->least; round++)
 			if (!take_round(t, found, collect(t, next, next + n, false, found),
 					round % 2))
 				return false;
@@ -223,7 +223,7 @@ static bool try_unsure(struct tries *t, struct try_trial **found)
 
 		choose_together(t, &together);
 		if (!n ||
-		    left_ns(t) < cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->runs) : 0))
+		    left_ns(t) < cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->least) : 0))
 			return true;
 		if (!take_round(t, found, n, round % 2))
 			return false;
@@ -247,7 +247,7 @@ void tries__measure(struct tries *t)
 
 	/* the second one tells whether it prints the same each time */
 	for (int i = 0; i < 2; i++)
-		if (tries__run_without(t) != TRY_DONE)
+		if (tries__run_without(t) != RUN_DONE)
 			return;
 	if (try_all(t, found) && try_unsure(t, found))
 		try_together(t);

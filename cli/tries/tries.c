@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cli/tries/tries.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "cli/experiment/programs.h"
+#include "cli/experiment/trial.h"
 #include "cli/render/output.h"
 #include "cli/tries/ledger.h"
-#include "core/util/clock.h"
 
 #define STANDARD_LIMIT (60 * 1000000000ull)
 
@@ -41,9 +38,11 @@ static const char *variable(const char *name)
 
 static enum status find_findings(struct tries *t)
 {
-	const struct config *config = t->config;
-	const struct trial once = {
-		.on = &t->on, .processors = t->on.n, .command = config->command, .user = t->user};
+	const struct config *config = t->runs.config;
+	const struct trial once = {.on = &t->runs.on,
+				   .processors = t->runs.on.n,
+				   .command = config->command,
+				   .user = t->runs.user};
 	enum status status;
 
 	if (config->input) {
@@ -67,8 +66,8 @@ static enum status find_findings(struct tries *t)
 
 static enum status find_remedies(struct tries *t)
 {
-	struct qz_remedy_place place = {.processors = t->on.n,
-					.processor = t->on.order[0],
+	struct qz_remedy_place place = {.processors = t->runs.on.n,
+					.processor = t->runs.on.order[0],
 					.is_root = !geteuid(),
 					.has_library = has_library,
 					.variable = variable};
@@ -96,8 +95,8 @@ static enum status show(const struct tries *t)
 	if (!document)
 		return out_of_memory();
 	if (t->first.elapsed_ns && t->n)
-		ledger__keep(document, t->user);
-	if (t->config->json)
+		ledger__keep(document, t->runs.user);
+	if (t->runs.config->json)
 		return output__json(document, 1);
 	json_decref(document);
 	return tries__print_result(t) ? out_of_memory() : STATUS_OK;
@@ -108,7 +107,7 @@ static bool is_too_short(const struct tries *t)
 {
 	uint64_t seconds;
 
-	if (!t->over || t->status != STATUS_OK)
+	if (!t->runs.over || t->runs.status != STATUS_OK)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->trials[i].pairs.n || *t->trials[i].failure)
@@ -119,7 +118,7 @@ static bool is_too_short(const struct tries *t)
 			 " s are the least for this command",
 			 seconds);
 	else
-		complain("--for: %s did not end in this time", t->config->command[0]);
+		complain("--for: %s did not end in this time", t->runs.config->command[0]);
 	return true;
 }
 
@@ -127,17 +126,17 @@ static enum status measure(struct tries *t)
 {
 	enum status shown;
 
-	if (!t->config->json)
+	if (!t->runs.config->json)
 		tries__print_head(t);
-	t->deadline = qz_clock__now() + t->limit_ns;
+	runs__begin(&t->runs);
 	if (t->n)
 		tries__measure(t);
 	if (is_too_short(t))
 		return STATUS_FAILURE;
-	if (t->status == STATUS_FAILURE)
-		return t->status;
+	if (t->runs.status == STATUS_FAILURE)
+		return t->runs.status;
 	shown = show(t);
-	return t->status == STATUS_OK ? shown : t->status;
+	return t->runs.status == STATUS_OK ? shown : t->runs.status;
 }
 
 /* ---- the command ---- */
@@ -156,34 +155,19 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
-static enum status prepare(struct tries *t)
-{
-	int err = processors__find(&t->on, "");
-	enum status status = STATUS_OK;
-
-	if (err) {
-		complain("cannot tell the processors: %s", strerror(-err));
-		return STATUS_FAILURE;
-	}
-	/* who is not root runs it itself, whoever called sudo before */
-	if (!geteuid() || t->config->user)
-		status = programs__user(t->config, t->config->command[0], &t->user);
-	if (status == STATUS_OK)
-		status = find_findings(t);
-	return status == STATUS_OK ? find_remedies(t) : status;
-}
-
 enum status tries__run(const struct config *config)
 {
-	struct tries t = {.config = config,
-			  .compared = config->check ? TRY_COMPARED_CHECK : TRY_COMPARED_OUTPUT,
-			  .limit_ns = config->limit ? config->limit : STANDARD_LIMIT,
-			  .runs = config->runs ? (uint32_t)config->runs : QZ_JUDGE_LEAST};
+	struct tries t = {.compared = config->check ? TRY_COMPARED_CHECK : TRY_COMPARED_OUTPUT,
+			  .least = config->runs ? (uint32_t)config->runs : QZ_JUDGE_LEAST};
 	enum status status = check(config);
 
 	trial__watch();
 	if (status == STATUS_OK)
-		status = prepare(&t);
+		status = runs__open(&t.runs, config, STANDARD_LIMIT);
+	if (status == STATUS_OK)
+		status = find_findings(&t);
+	if (status == STATUS_OK)
+		status = find_remedies(&t);
 	if (status == STATUS_OK && config->dry_run)
 		tries__print_plan(&t);
 	else if (status == STATUS_OK)

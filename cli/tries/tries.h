@@ -10,13 +10,13 @@
 
 #include "cli/cli.h"
 #include "cli/experiment/measured.h"
-#include "cli/experiment/processors.h"
+#include "cli/experiment/runs.h"
 #include "core/advise/advise.h"
 #include "core/remedies/judge.h"
 #include "core/remedies/remedies.h"
 
 /* Remedies that help by themselves and are tried together at most. */
-#define TRIES_TOGETHER 8
+#define TRIES_TOGETHER RUNS_CHANGES
 
 /* Runs of a remedy that take too long until it is dropped. */
 #define TRIES_SLOW 2
@@ -39,9 +39,9 @@ struct try_trial {
 	struct try_figures with, without; /* of the last pair */
 	uint64_t with_ns[QZ_JUDGE_PAIRS], without_ns[QZ_JUDGE_PAIRS];
 	bool started;
-	bool differs;	  /* `failure` is that its output is another one */
-	uint32_t slow;	  /* runs that were ended, since they took too long */
-	char failure[96]; /* why it was dropped; "": it was not */
+	bool differs;		/* `failure` is that its output is another one */
+	uint32_t slow;		/* runs that were ended, since they took too long */
+	char failure[RUNS_WHY]; /* why it was dropped; "": it was not */
 };
 
 /* What has to be the same with a remedy, besides the exit status. */
@@ -53,9 +53,7 @@ enum try_compared {
 };
 
 struct tries {
-	const struct config *config;
-	struct processors on;
-	const char *user; /* whom the command is run as, of programs__user */
+	struct runs runs;
 	struct measured measured;
 	struct qz_advice *advice;
 	struct qz_remedies remedies;
@@ -65,10 +63,7 @@ struct tries {
 	struct try_figures first, last; /* without a remedy */
 	bool fresh;			/* `last` was the last run of all */
 	enum try_compared compared;
-	uint64_t limit_ns, deadline;
-	bool over;	    /* no time is left */
-	uint32_t runs;	    /* pairs at least */
-	enum status status; /* of what has ended it */
+	uint32_t least; /* pairs */
 };
 
 /* quartzctl advise --try. */
@@ -76,21 +71,15 @@ enum status tries__run(const struct config *config);
 
 /* ---- one run ---- */
 
-enum try_outcome {
-	TRY_DONE,
-	TRY_DROPPED, /* the trial's `failure` says why */
-	TRY_ENDED,   /* the time is over, or a signal came: t->over or t->status says so */
-};
+/* Runs the command as it is, and sets t->last. Other than RUN_DONE: nothing can be tried any more. */
+enum run_outcome tries__run_without(struct tries *t);
 
-/* Runs the command as it is, and sets t->last. Other than TRY_DONE: nothing can be tried any more. */
-enum try_outcome tries__run_without(struct tries *t);
-
-/* Runs it with a trial's remedies, and sets trial->with. */
-enum try_outcome tries__run_with(struct tries *t, struct try_trial *trial);
+/* Runs it with a trial's remedies, and sets trial->with. RUN_FAILED: trial->failure says why. */
+enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial);
 
 /* ---- all runs ---- */
 
-/* Takes pairs until all is known, or the time is over. t->status is set where that ended before. */
+/* Takes pairs until all is known, or the time is over. t->runs.status is set where that ended before. */
 void tries__measure(struct tries *t);
 
 struct qz_judgement tries__judge(const struct tries *t, const struct try_trial *trial);

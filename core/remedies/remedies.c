@@ -12,7 +12,7 @@
 #define POOL(kind) (1u << QZ_POOL_##kind)
 #define OPENMP	   (POOL(GNU_OPENMP) | POOL(OPENMP))
 #define BATCH	   "chrt -b 0"
-#define NICE	   "nice -n -10"
+#define NICE	   (-10)
 
 /*
  * In the order in which they are tried, if no finding puts one first: what is for the program's own runtime, then what has helped most
@@ -122,9 +122,13 @@ static const struct qz_remedy table[] = {
 		.name = "one processor",
 		.way = QZ_REMEDY_AFFINITY,
 		.change = "taskset -c",
+		.value = 1,
 		.subject = QZ_REMEDY_PROCESSORS,
 		.of_threads = true,
 		.risk = "it does not get faster on a larger machine",
+		/* who contends, or works in too small pieces, does so less on fewer */
+		.knob = "cpus",
+		.searched = "contention spinning fine oversubscribed allocator",
 	},
 	{
 		.name = "jemalloc",
@@ -181,11 +185,26 @@ static const struct qz_remedy table[] = {
 	{
 		.name = "higher priority",
 		.way = QZ_REMEDY_NICE,
-		.change = NICE,
+		.change = "nice -n",
+		.value = NICE,
 		.subject = QZ_REMEDY_PRIORITY,
 		.of_finding = true,
 		.rules = "taken",
 		.risk = "other programs get less; only root may",
+		.knob = "nice",
+		.searched = "taken",
+	},
+	/* where pieces are too small or too large, their size, else how many threads there are */
+	{
+		.way = QZ_REMEDY_KNOB,
+		.role = QZ_KNOB_CHUNK,
+		.searched = "fine imbalance",
+	},
+	{
+		.way = QZ_REMEDY_KNOB,
+		.role = QZ_KNOB_THREADS,
+		.searched = "contention spinning oversubscribed few-threads allocator serial "
+			    "pipeline overlap",
 	},
 };
 #define NROWS (sizeof(table) / sizeof(table[0]))
@@ -199,6 +218,8 @@ const char *qz_remedy__way_name(enum qz_remedy_way way)
 		[QZ_REMEDY_AFFINITY] = "affinity",
 		[QZ_REMEDY_POLICY] = "policy",
 		[QZ_REMEDY_NICE] = "nice",
+		[QZ_REMEDY_COMMAND] = "command",
+		[QZ_REMEDY_KNOB] = "knob",
 	};
 
 	return names[way];
@@ -231,6 +252,8 @@ static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
 {
 	const struct qz_remedy_code *in = &place->code;
 
+	if (remedy->way == QZ_REMEDY_KNOB)
+		return false;
 	if (remedy->pools && !(remedy->pools & in->pools))
 		return false;
 	if (remedy->of_malloc && (!in->glibc || in->other_malloc))
@@ -274,6 +297,33 @@ static uint32_t finding_of(const struct qz_remedy *remedy, const struct qz_advic
 		if (answers(remedy, &a->findings[i]))
 			return i;
 	return QZ_NONE;
+}
+
+/* ---- which knob ---- */
+
+/* Threads that work one at a time, because the others spin or sleep for their turn, contend, whatever shows it. */
+static const char *rule_of(const struct qz_finding *f)
+{
+	return f->word && !strcmp(f->word, "CONTENDED") ? "contention" : f->rule;
+}
+
+static const char *knob_of(const struct qz_remedy *remedy, const struct qz_knobs *knobs)
+{
+	for (uint32_t i = 0; knobs && i < knobs->used; i++)
+		if (remedy->way == QZ_REMEDY_KNOB && knobs->knobs[i].role == remedy->role)
+			return knobs->knobs[i].name;
+	return knobs ? NULL : remedy->knob;
+}
+
+const char *qz_remedies__knob(const struct qz_advice *a, const struct qz_knobs *knobs,
+			      uint32_t *finding)
+{
+	for (*finding = 0; *finding < a->n; ++*finding)
+		for (size_t i = 0; i < NROWS; i++)
+			if (knob_of(&table[i], knobs) &&
+			    has_word(table[i].searched, rule_of(&a->findings[*finding])))
+				return knob_of(&table[i], knobs);
+	return NULL;
 }
 
 /* ---- the change for this program ---- */
@@ -346,6 +396,9 @@ static void write_change(FILE *out, struct qz_remedy_use *use, const struct qz_r
 	case QZ_REMEDY_AFFINITY:
 		fprintf(out, "%s %d", use->remedy->change, place->processor);
 		break;
+	case QZ_REMEDY_NICE:
+		fprintf(out, "%s %ld", use->remedy->change, use->value);
+		break;
 	default:
 		put_change(out, use->remedy->change, place);
 	}
@@ -384,7 +437,8 @@ static int add(struct qz_remedies *r, const struct qz_remedy *remedy, uint32_t f
 {
 	struct qz_remedy_use *use = &r->uses[r->n++];
 
-	*use = (struct qz_remedy_use) {.remedy = remedy, .finding = finding};
+	*use = (struct qz_remedy_use) {
+		.remedy = remedy, .value = remedy->value, .finding = finding};
 	use->change = change_of(use, place);
 	if (!use->change)
 		return -ENOMEM;

@@ -9,17 +9,20 @@
 #include <stdio.h>
 
 #include "core/advise/advise.h"
+#include "quartz/knobs.h"
 
 /* Rows of the table at most. */
 #define QZ_REMEDIES_MOST 32
 
-/* What is changed of a command. */
+/* What is changed: of a command, or of a process by its knobs. */
 enum qz_remedy_way {
 	QZ_REMEDY_ENVIRONMENT, /* variables */
 	QZ_REMEDY_PRELOAD,     /* LD_PRELOAD has an allocator that is installed */
-	QZ_REMEDY_AFFINITY,    /* it may use one processor */
+	QZ_REMEDY_AFFINITY,    /* it may use so many processors; a remedy: one */
 	QZ_REMEDY_POLICY,      /* SCHED_BATCH */
-	QZ_REMEDY_NICE,	       /* a lower nice value; only root may */
+	QZ_REMEDY_NICE,	       /* its nice value; only root may lower it */
+	QZ_REMEDY_COMMAND,     /* a line for sh, which is the command, or does it to a process */
+	QZ_REMEDY_KNOB,	       /* a knob of libquartz */
 	QZ_REMEDY_WAYS,
 };
 
@@ -49,6 +52,7 @@ struct qz_remedy {
 	 * and for four times as many. Of a preload names of the library, the newest first.
 	 */
 	const char *change;
+	long value; /* number of processors, nice value */
 	enum qz_remedy_subject subject;
 	unsigned int
 		pools;	/* 1 << enum qz_pool_kind: one of these is in the program; 0: any program */
@@ -58,6 +62,9 @@ struct qz_remedy {
 	const char *rules;   /* whose gain is what this gains, with blanks between; NULL: none */
 	const char *instead; /* of this change, which a finding may name; NULL: of none */
 	const char *risk;    /* what it may cost, for a sentence */
+	/* The knob of tune whose best value is looked for, for findings of these rules; of a process, one of this role. */
+	const char *knob, *searched;
+	enum qz_knob_role role;
 };
 
 /* What runs in the processes of a profile, by the code that is in it. */
@@ -84,6 +91,7 @@ struct qz_remedy_use {
 	const struct qz_remedy *remedy;
 	char *name,
 		*change; /* the change as it is typed before the command: "LD_PRELOAD=libjemalloc.so.2" */
+	long value;	     /* of way AFFINITY and NICE */
 	uint32_t finding;    /* index of advice->findings that it answers, QZ_NONE: none */
 	const char *why_not; /* it cannot be tried here; NULL: it can */
 };
@@ -100,6 +108,13 @@ struct qz_remedies {
 int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
 		      const struct qz_remedy_place *place);
 void qz_remedies__free(struct qz_remedies *r);
+
+/*
+ * The knob that is worth a search: for the first finding, *finding, that one is for, "cpus" or "nice", or the name of one that the
+ * process has, NULL: a command has none. Borrowed; NULL: none is.
+ */
+const char *qz_remedies__knob(const struct qz_advice *a, const struct qz_knobs *knobs,
+			      uint32_t *finding);
 
 /* Whether something in the list answers a finding, whether it can be tried here or not. Else the source must change. */
 bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding);
