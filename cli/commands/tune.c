@@ -308,7 +308,8 @@ static enum status run(const struct config *config)
 
 	trial__watch();
 	if (status == STATUS_OK)
-		status = runs__open(&t.runs, config, STANDARD_LIMIT);
+		status = runs__open(&t.runs, config, STANDARD_LIMIT,
+				    config->pid ? NULL : "the command");
 	if (status == STATUS_OK)
 		status = find_knob(&t);
 	if (status == STATUS_OK && t.knob.n)

@@ -44,4 +44,7 @@ pid_t programs__read(const char *line, const char *user, FILE **out);
 /* Closes `out` and waits for the end: a status as of waitpid(2). */
 int programs__end(pid_t pid, FILE *out);
 
+/* Runs the line of --events likewise: the first number that it prints. False: it was said why there is none. */
+bool programs__ask(const char *line, const char *user, double *value);
+
 #endif

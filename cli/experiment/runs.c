@@ -13,7 +13,8 @@
 #define SECOND	  1000000000ull
 #define VARIABLES 32 /* of all changes at a time */
 
-enum status runs__open(struct runs *r, const struct config *config, uint64_t limit_ns)
+enum status runs__open(struct runs *r, const struct config *config, uint64_t limit_ns,
+		       const char *what)
 {
 	int err = processors__find(&r->on, "");
 
@@ -24,10 +25,9 @@ enum status runs__open(struct runs *r, const struct config *config, uint64_t lim
 		return STATUS_FAILURE;
 	}
 	/* who is not root runs it itself, whoever called sudo before */
-	if (config->pid || (geteuid() && !config->user))
+	if (!what || (geteuid() && !config->user))
 		return STATUS_OK;
-	return programs__user(config, *config->command ? config->command[0] : "the command",
-			      &r->user);
+	return programs__user(config, what, &r->user);
 }
 
 void runs__begin(struct runs *r)

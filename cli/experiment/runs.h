@@ -40,8 +40,12 @@ struct runs {
 	enum status status; /* of what has ended them */
 };
 
-/* `limit_ns`: where there is no --limit. To be opened between trial__watch and trial__unwatch; nothing is to be closed. */
-enum status runs__open(struct runs *r, const struct config *config, uint64_t limit_ns);
+/*
+ * `limit_ns`: where none is given. `what` is run as the user that it is to be, NULL: nothing is run. To be opened between trial__watch and
+ * trial__unwatch; nothing is to be closed.
+ */
+enum status runs__open(struct runs *r, const struct config *config, uint64_t limit_ns,
+		       const char *what);
 
 /* From now on time runs. */
 void runs__begin(struct runs *r);

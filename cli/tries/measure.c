@@ -120,6 +120,11 @@ static bool take_round(struct tries *t, struct try_trial *const *trials, uint32_
 
 /* ---- which ones ---- */
 
+uint64_t tries__run_ns(const struct tries *t)
+{
+	return t->is_running ? running__measure_ns(&t->running) : t->first.elapsed_ns;
+}
+
 static uint64_t left_ns(const struct tries *t)
 {
 	uint64_t at = qz_clock__now();
@@ -131,12 +136,12 @@ static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
 {
 	double runs = trials == 1 ? 2 : RUNS_OF_PAIR * trials + 1;
 
-	return (uint64_t)(runs * rounds * (double)t->first.elapsed_ns);
+	return (uint64_t)(runs * rounds * (double)tries__run_ns(t));
 }
 
 uint64_t tries__least_ns(const struct tries *t)
 {
-	return cost_ns(t, 1, t->least) + 2 * t->first.elapsed_ns;
+	return cost_ns(t, 1, t->least) + 2 * tries__run_ns(t);
 }
 
 /* As many as there is time for. */
@@ -182,10 +187,10 @@ static bool try_all(struct tries *t, struct try_trial **found)
 
 /* ---- together ---- */
 
-static bool has_subject(const struct try_trial *trial, enum qz_remedy_subject subject)
+static bool excludes(const struct try_trial *trial, const struct qz_remedy_use *use)
 {
 	for (uint32_t i = 0; i < trial->n; i++)
-		if (trial->uses[i]->remedy->subject == subject)
+		if (qz_remedy_use__excludes(trial->uses[i], use))
 			return true;
 	return false;
 }
@@ -195,8 +200,7 @@ static const struct try_trial *next_best(const struct tries *t, const struct try
 	const struct try_trial *best = NULL;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (helps(t, &t->trials[i]) &&
-		    !has_subject(together, t->trials[i].uses[0]->remedy->subject) &&
+		if (helps(t, &t->trials[i]) && !excludes(together, t->trials[i].uses[0]) &&
 		    (!best || tries__judge(t, &t->trials[i]).gain > tries__judge(t, best).gain))
 			best = &t->trials[i];
 	return best;

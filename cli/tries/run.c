@@ -72,8 +72,8 @@ static uint32_t changes_of(const struct try_trial *trial, struct change changes[
 	return trial->n;
 }
 
-static enum run_outcome run_once(struct tries *t, const struct try_trial *trial,
-				 struct try_figures *figures, char why[RUNS_WHY])
+static enum run_outcome run_command(struct tries *t, const struct try_trial *trial,
+				    struct try_figures *figures, char why[RUNS_WHY])
 {
 	struct timed_run run = {.command = t->runs.config->command,
 				.with_input = true,
@@ -97,6 +97,40 @@ static enum run_outcome run_once(struct tries *t, const struct try_trial *trial,
 		outcome = check(t, output, why);
 	close(output);
 	return outcome;
+}
+
+/* The time that the work of the first measurement would have taken. */
+static enum run_outcome measure_running(struct tries *t, const struct try_trial *trial,
+					struct try_figures *figures, char why[RUNS_WHY])
+{
+	struct running_figures f;
+	enum run_outcome outcome = running__measure(&t->running, trial->uses, trial->n, &f, why);
+	double part;
+
+	*figures = (struct try_figures) {0};
+	if (f.seconds <= 0)
+		return outcome;
+	if (!t->work && f.events <= 0) {
+		snprintf(why, RUNS_WHY, "does nothing that could be counted");
+		return RUN_FAILED;
+	}
+	t->work = t->work ? t->work : f.events;
+	/* less than one event is as good as one */
+	part = t->work / (f.events > 1 ? f.events : 1);
+	figures->elapsed_ns = (uint64_t)(1e9 * f.seconds * part);
+	figures->cpu_ns = (uint64_t)(1e9 * f.cpu_seconds * part);
+	return outcome;
+}
+
+static enum run_outcome run_once(struct tries *t, const struct try_trial *trial,
+				 struct try_figures *figures, char why[RUNS_WHY])
+{
+	uint64_t left = runs__left_ns(&t->runs);
+
+	if (!t->is_running)
+		return run_command(t, trial, figures, why);
+	t->runs.over = left < tries__run_ns(t);
+	return t->runs.over ? RUN_ENDED : measure_running(t, trial, figures, why);
 }
 
 /* ---- whether it did the same ---- */
@@ -128,14 +162,14 @@ enum run_outcome tries__run_without(struct tries *t)
 	enum run_outcome outcome = run_once(t, &nothing, &figures, why);
 
 	t->fresh = outcome == RUN_DONE;
-	if (outcome == RUN_FAILED) {
+	if (outcome == RUN_FAILED && t->is_running)
+		complain("process %d %s: is there a load?", (int)t->running.roots.items[0], why);
+	else if (outcome == RUN_FAILED)
 		complain("%s as it is: %s, so that there is nothing to compare with "
 			 "(sh -c '...; true' ignores a status)",
 			 t->runs.config->command[0], why);
-		return runs__end(&t->runs);
-	}
 	if (outcome != RUN_DONE)
-		return outcome;
+		return outcome == RUN_FAILED ? runs__end(&t->runs) : outcome;
 	t->last = figures;
 	if (!t->first.elapsed_ns)
 		t->first = figures;
@@ -150,9 +184,22 @@ enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial)
 	t->fresh = false;
 	trial->started = true;
 	outcome = run_once(t, trial, &trial->with, trial->failure);
-	/* once may be chance: the pair counts, with as much as is known of it */
+	/* less load does as little without the remedy, right after it */
+	if (outcome == RUN_SLOW && t->is_running) {
+		outcome = tries__run_without(t);
+		if (outcome != RUN_DONE)
+			return outcome;
+		if (RUNNING_WORST * (double)trial->with.elapsed_ns > (double)t->last.elapsed_ns)
+			outcome = RUN_SLOW;
+		else
+			*trial->failure = '\0';
+	}
+	/* some may be chance: the pair counts, with as much as is known of it */
 	if (outcome == RUN_SLOW) {
-		outcome = ++trial->slow < TRIES_SLOW ? RUN_DONE : RUN_FAILED;
+		trial->slow++;
+		outcome = trial->slow < TRIES_SLOW || 2 * trial->slow <= trial->pairs.n + 1
+				  ? RUN_DONE
+				  : RUN_FAILED;
 		if (outcome == RUN_DONE)
 			*trial->failure = '\0';
 		return outcome;

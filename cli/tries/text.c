@@ -20,7 +20,10 @@ char *tries__line(const struct tries *t, const struct try_trial *trial)
 
 	if (!out)
 		return NULL;
-	qz_remedies__put_command(out, trial->uses, trial->n, t->runs.config->command);
+	if (t->is_running)
+		qz_remedies__put_changes(out, trial->uses, trial->n);
+	else
+		qz_remedies__put_command(out, trial->uses, trial->n, t->runs.config->command);
 	if (!fclose(out))
 		return text;
 	free(text);
@@ -256,6 +259,18 @@ static void print_unknown(const struct tries *t)
 		}
 }
 
+/* Before and after, as it is. */
+static void print_rates(const struct tries *t)
+{
+	if (t->is_running && t->first.elapsed_ns)
+		printf("%s in a second, without a remedy: %.0f at first, %.0f at the end; all is "
+		       "put "
+		       "back\n",
+		       running__events_name(&t->running),
+		       1e9 * t->work / (double)t->first.elapsed_ns,
+		       1e9 * t->work / (double)t->last.elapsed_ns);
+}
+
 static int print_kept(const struct tries *t)
 {
 	const struct try_trial *best = tries__best(t);
@@ -300,6 +315,7 @@ int tries__print_result(const struct tries *t)
 			       t->compared == TRY_COMPARED_SIZE ? "and how much it prints were"
 								: "was");
 		print_unknown(t);
+		print_rates(t);
 		err = print_kept(t);
 	}
 	return err;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cli/tries/tries.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/experiment/trial.h"
@@ -11,6 +13,7 @@
 #include "cli/tries/ledger.h"
 
 #define STANDARD_LIMIT (60 * 1000000000ull)
+#define LOOK_TIME      3000000000ull /* for which a process is measured, to know what limits it */
 
 /* ---- the place ---- */
 
@@ -36,12 +39,21 @@ static const char *variable(const char *name)
 
 /* ---- preparation ---- */
 
+/* Its command, or the running process. */
+static const char *name_of(const struct tries *t)
+{
+	return t->is_running ? t->running.comm : t->runs.config->command[0];
+}
+
 static enum status find_findings(struct tries *t)
 {
 	const struct config *config = t->runs.config;
 	const struct trial once = {.on = &t->runs.on,
 				   .processors = t->runs.on.n,
-				   .command = config->command,
+				   .command = t->is_running ? NULL : config->command,
+				   .pids = t->is_running ? &t->running.roots : NULL,
+				   .trees = true,
+				   .duration_ns = LOOK_TIME,
 				   .user = t->runs.user};
 	enum status status;
 
@@ -50,13 +62,13 @@ static enum status find_findings(struct tries *t)
 	} else if (geteuid()) {
 		complain("--try measures %s first, and only root can; run it with sudo, or name a "
 			 "profile of it with --input",
-			 config->command[0]);
+			 name_of(t));
 		status = STATUS_NO_PRIVILEGE;
 	} else {
 		status = measured__take(&t->measured, config, &once, "try");
 		if (trial__signal())
 			complain("interrupted while %s was measured; nothing was tried",
-				 config->command[0]);
+				 name_of(t));
 	}
 	if (status != STATUS_OK)
 		return status;
@@ -64,25 +76,109 @@ static enum status find_findings(struct tries *t)
 	return t->advice ? STATUS_OK : out_of_memory();
 }
 
+/* All values of a knob but the one that it has, or is said to have: the first one. */
+static enum status add_wishes(struct tries *t, const struct knob *k,
+			      const struct qz_remedy_place *place)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < k->n; i++) {
+		const struct qz_remedy_wish wish = {.way = k->way,
+						    .knob = k->name,
+						    .name = k->names[i],
+						    .value = k->values[i],
+						    .line = k->lines ? k->lines[i] : NULL,
+						    .undo = k->lines ? k->lines[k->start] : NULL};
+
+		if (i != k->start)
+			err = qz_remedies__add(&t->remedies, &wish, place);
+	}
+	if (err == -ENOSPC) {
+		complain("--knob '%s': more than %d remedies and values in all; leave out some",
+			 k->name, QZ_REMEDIES_MOST);
+		return STATUS_USAGE;
+	}
+	return err ? out_of_memory() : STATUS_OK;
+}
+
+/* NAME, or NAME:VALUES, of a knob that the process has, is that one. Of a command the first value of all is what it has. */
+static enum status parse_knob(struct tries *t, const char *text, struct knob *k)
+{
+	const char *values = strchr(text, ':'), *line = values ? strchr(values + 1, ':') : NULL;
+	char first[64];
+	const struct qz_knob *of;
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, ":"), text);
+	of = t->running.has_page && !line ? knob_page__find(&t->running.page, first) : NULL;
+	if (of)
+		return knob__of_process(k, text, values ? values + 1 : NULL, of);
+	if (line)
+		snprintf(first, sizeof(first), "%ld", strtol(values + 1, NULL, 10));
+	return knob__parse(k, text, line ? first : NULL, &t->runs.on);
+}
+
+static enum status add_knobs(struct tries *t, const struct qz_remedy_place *place)
+{
+	const struct qz_texts *knobs = &OWN(try_config, t->runs.config)->knobs;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < knobs->n; i++) {
+		status = parse_knob(t, knobs->items[i], &t->knobs[i]);
+		if (status == STATUS_OK)
+			status = add_wishes(t, &t->knobs[i], place);
+	}
+	return status;
+}
+
+/* As a command line has them: "12 13". NULL: memory was short. */
+static char *list_pids(const struct qz_integers *pids)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < pids->n; i++)
+		fprintf(out, "%s%" PRId64, i ? " " : "", pids->items[i]);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 static enum status find_remedies(struct tries *t)
 {
+	char *pids = t->is_running ? list_pids(&t->running.pids) : NULL;
 	struct qz_remedy_place place = {.processors = t->runs.on.n,
-					.processor = t->runs.on.order[0],
+					.order = t->runs.on.order,
+					.pids = pids,
+					.knobs = t->running.has_page ? &t->running.page.copy : NULL,
 					.is_root = !geteuid(),
 					.has_library = has_library,
 					.variable = variable};
+	enum status status = STATUS_OK;
+	uint32_t nfound;
 
+	if (t->is_running && !pids)
+		return out_of_memory();
 	qz_remedy_code__find(&place.code, t->measured.view.profile);
 	if (qz_remedies__find(&t->remedies, t->advice, &place))
-		return out_of_memory();
-	t->trials = calloc(t->remedies.n + 1, sizeof(*t->trials));
+		status = out_of_memory();
+	nfound = t->remedies.n;
+	if (status == STATUS_OK)
+		status = add_knobs(t, &place);
+	free(pids);
+	t->trials = status == STATUS_OK ? calloc(t->remedies.n + 1, sizeof(*t->trials)) : NULL;
 	if (!t->trials)
-		return out_of_memory();
-	for (uint32_t i = 0; i < t->remedies.n; i++)
-		if (!t->remedies.uses[i].why_not) {
-			t->trials[t->n].uses[0] = &t->remedies.uses[i];
-			t->trials[t->n++].n = 1;
-		}
+		return status == STATUS_OK ? out_of_memory() : status;
+	/* what somebody has asked for comes first */
+	for (uint32_t i = 0; i < t->remedies.n; i++) {
+		const struct qz_remedy_use *use = &t->remedies.uses[(nfound + i) % t->remedies.n];
+
+		if (!use->why_not)
+			t->trials[t->n++] = (struct try_trial) {.uses = {use}, .n = 1};
+	}
 	return STATUS_OK;
 }
 
@@ -118,7 +214,7 @@ static bool is_too_short(const struct tries *t)
 			 " s are the least for this command",
 			 seconds);
 	else
-		complain("--for: %s did not end in this time", t->runs.config->command[0]);
+		complain("--for: %s did not end in this time", name_of(t));
 	return true;
 }
 
@@ -145,8 +241,18 @@ static enum status check(const struct config *config)
 {
 	const char *why = NULL;
 
-	if (!*config->command)
-		why = "--try needs a COMMAND";
+	bool is_running = config->pid || OWN(try_config, config)->unit;
+
+	if (!*config->command + !config->pid + !OWN(try_config, config)->unit != 2)
+		why = "--try needs a COMMAND, or a --pid or a --unit";
+	else if (is_running && config->check)
+		why = "--check looks at what a COMMAND prints: not with --pid or --unit";
+	else if (!is_running &&
+		 (config->events || config->duration || OWN(try_config, config)->knobs.n))
+		why = "--events, --duration and --knob need --pid or --unit; of a COMMAND, "
+		      "'quartzctl tune' tries them";
+	else if (OWN(try_config, config)->knobs.n > TRIES_KNOBS)
+		why = "more than eight times --knob";
 	else if (config->dry_run && config->json)
 		why = "--dry-run prints a plan as text: not with --json";
 	if (!why)
@@ -155,24 +261,51 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
+/* Of this user, whose commands these are. */
+static const char *what_runs(const struct config *config)
+{
+	if (*config->command)
+		return config->command[0];
+	return config->events ? "--events" : OWN(try_config, config)->knobs.n ? "--knob" : NULL;
+}
+
+static enum status prepare(struct tries *t)
+{
+	const struct config *config = t->runs.config;
+	enum status status = STATUS_OK;
+
+	if (t->is_running)
+		status = running__open(&t->running, &t->runs, OWN(try_config, config)->unit);
+	if (status == STATUS_OK)
+		status = find_findings(t);
+	if (status == STATUS_OK)
+		status = find_remedies(t);
+	if (status != STATUS_OK || config->dry_run || !t->is_running || !t->n)
+		return status;
+	status = running__choose(&t->running);
+	return status == STATUS_OK ? running__protect(&t->running, &t->remedies) : status;
+}
+
 enum status tries__run(const struct config *config)
 {
 	struct tries t = {.compared = config->check ? TRY_COMPARED_CHECK : TRY_COMPARED_OUTPUT,
+			  .is_running = config->pid || OWN(try_config, config)->unit,
 			  .least = config->runs ? (uint32_t)config->runs : QZ_JUDGE_LEAST};
 	enum status status = check(config);
 
 	trial__watch();
 	if (status == STATUS_OK)
-		status = runs__open(&t.runs, config, STANDARD_LIMIT);
+		status = runs__open(&t.runs, config, STANDARD_LIMIT, what_runs(config));
 	if (status == STATUS_OK)
-		status = find_findings(&t);
-	if (status == STATUS_OK)
-		status = find_remedies(&t);
+		status = prepare(&t);
 	if (status == STATUS_OK && config->dry_run)
 		tries__print_plan(&t);
 	else if (status == STATUS_OK)
 		status = measure(&t);
+	running__close(&t.running);
 	trial__unwatch();
+	for (int i = 0; i < TRIES_KNOBS; i++)
+		knob__free(&t.knobs[i]);
 	free(t.trials);
 	qz_remedies__free(&t.remedies);
 	qz_advise__free(t.advice);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Advice that is tried: a command is run with and without each remedy, in turns, and what remains is what has helped by more than
- * chance.
+ * Advice that is tried: a command is run, or a running process measured, with and without each remedy, in turns, and what remains is what
+ * has helped by more than chance.
  */
 #ifndef QUARTZ_CLI_TRIES_H
 #define QUARTZ_CLI_TRIES_H
@@ -13,15 +13,26 @@
 #include "cli/experiment/runs.h"
 #include "core/advise/advise.h"
 #include "core/remedies/judge.h"
+#include "cli/experiment/knob.h"
+#include "cli/tries/running.h"
 #include "core/remedies/remedies.h"
+
+/* What advise takes of its own, for --try. */
+struct try_config {
+	struct config common;
+	const char *unit;      /* NULL: not given */
+	struct qz_texts knobs; /* of running processes, to be tried, too */
+};
+
+#define TRIES_KNOBS 8
 
 /* Remedies that help by themselves and are tried together at most. */
 #define TRIES_TOGETHER RUNS_CHANGES
 
-/* Runs of a remedy that take too long until it is dropped. */
+/* Runs of a remedy that take too long until it is dropped, if they are more than half of its runs. */
 #define TRIES_SLOW 2
 
-/* One run. */
+/* One run; of running processes, as if one were what they did in the first measurement. */
 struct try_figures {
 	uint64_t elapsed_ns, cpu_ns;
 	uint64_t peak_kib;	/* 0: not known */
@@ -54,6 +65,10 @@ enum try_compared {
 
 struct tries {
 	struct runs runs;
+	bool is_running; /* it is no command: */
+	struct running running;
+	double work; /* events, of the first measurement */
+	struct knob knobs[TRIES_KNOBS];
 	struct measured measured;
 	struct qz_advice *advice;
 	struct qz_remedies remedies;
@@ -83,6 +98,9 @@ enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial);
 void tries__measure(struct tries *t);
 
 struct qz_judgement tries__judge(const struct tries *t, const struct try_trial *trial);
+
+/* How long a run without a remedy takes. */
+uint64_t tries__run_ns(const struct tries *t);
 
 /* What to keep, NULL: nothing helps. */
 const struct try_trial *tries__best(const struct tries *t);
