@@ -35,6 +35,19 @@ void programs__quartzd(char path[PATH_MAX])
 	programs__find(places, "/usr/sbin/quartzd", path);
 }
 
+const char *programs__library(const char *name)
+{
+	static char path[PATH_MAX];
+	char beside[64], installed[64], usual[64];
+	const char *const places[2] = {beside, installed};
+
+	snprintf(beside, sizeof(beside), "%s", name);
+	snprintf(installed, sizeof(installed), "../lib/%s", name);
+	snprintf(usual, sizeof(usual), "/usr/lib/%s", name);
+	programs__find(places, usual, path);
+	return path;
+}
+
 /* By name or number. */
 static const struct passwd *find_user(const char *text)
 {

@@ -15,6 +15,9 @@
  */
 void programs__find(const char *const places[2], const char *usual, char path[PATH_MAX]);
 
+/* A library of Quartz, likewise, with its whole path, since a command may change its directory; valid until the next call. */
+const char *programs__library(const char *name);
+
 void programs__quartzd(char path[PATH_MAX]);
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
 #include "cli/render/output.h"
 #include "cli/tries/ledger.h"
@@ -17,19 +18,20 @@
 
 /* ---- the place ---- */
 
-/* Where the loader looks for a library by its name, on Debian and elsewhere; /etc/ld.so.conf may have more. */
-static bool has_library(const char *name)
+/* Where the loader looks for a library by its name, on Debian and elsewhere; /etc/ld.so.conf may have more. Ours may be elsewhere. */
+static const char *library(const char *name)
 {
 	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64",
 					      "/usr/lib", "/usr/local/lib"};
+	const char *own = programs__library(name);
 	char path[256];
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
 		if (!access(path, R_OK))
-			return true;
+			return name;
 	}
-	return false;
+	return access(own, R_OK) ? NULL : own;
 }
 
 static const char *variable(const char *name)
@@ -155,7 +157,7 @@ static enum status find_remedies(struct tries *t)
 					.pids = pids,
 					.knobs = t->running.has_page ? &t->running.page.copy : NULL,
 					.is_root = !geteuid(),
-					.has_library = has_library,
+					.library = library,
 					.variable = variable};
 	enum status status = STATUS_OK;
 	uint32_t nfound;

@@ -12,6 +12,8 @@
 #define POOL(kind) (1u << QZ_POOL_##kind)
 #define OPENMP	   (POOL(GNU_OPENMP) | POOL(OPENMP))
 #define BATCH	   "chrt -b 0"
+#define LIBRARY	   "libquartz-try.so"
+#define PRELOAD	   "LD_PRELOAD="
 #define NICE	   (-10)
 #define CHUNKS	   "fine imbalance"
 #define THREADS	   "contention spinning oversubscribed few-threads allocator serial pipeline overlap"
@@ -181,6 +183,15 @@ static const struct qz_remedy table[] = {
 		.of_threads = true,
 		.rules = "allocator",
 		.risk = "memory",
+	},
+	{
+		.name = "adaptive mutexes",
+		.way = QZ_REMEDY_PRELOAD,
+		.change = LIBRARY,
+		.subject = QZ_REMEDY_MUTEXES,
+		.of_malloc = true, /* which only glibc has */
+		.of_threads = true,
+		.risk = "threads that wait for a mutex spin for a moment",
 	},
 	{
 		.name = "higher priority",
@@ -405,32 +416,24 @@ static void put_change(FILE *out, const char *change, const struct qz_remedy_pla
 	}
 }
 
-/* The name of the library that is there, or of the first one; words end at a blank. */
-static const char *library_of(const struct qz_remedy *remedy, const struct qz_remedy_place *place,
-			      bool *found)
+/* The library that is there, or the first one, which is not; words end at a blank. */
+static void put_library(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
 {
+	const char *first = use->remedy->change, *found = NULL;
 	char name[64];
 
-	for (const char *at = remedy->change; *at; at += strspn(at, " ")) {
+	for (const char *at = first; *at && !found; at += strspn(at, " ")) {
 		size_t n = strcspn(at, " ");
 
 		snprintf(name, sizeof(name), "%.*s", (int)n, at);
-		*found = !place->has_library || place->has_library(name);
-		if (*found)
-			return at;
+		found = place->library ? place->library(name) : name;
 		at += n;
 	}
-	return remedy->change;
-}
-
-static void put_library(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
-{
-	bool found;
-	const char *library = library_of(use->remedy, place, &found);
-
-	fprintf(out, "LD_PRELOAD=%.*s", (int)strcspn(library, " "), library);
-	if (!found)
-		use->why_not = "not installed";
+	if (found)
+		fprintf(out, PRELOAD "%s", found);
+	else
+		fprintf(out, PRELOAD "%.*s", (int)strcspn(first, " "), first);
+	use->why_not = found ? NULL : "not installed";
 }
 
 static void put_processors(FILE *out, const struct qz_remedy_place *place, long n)
@@ -599,6 +602,9 @@ int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
 
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b)
 {
+	if (!strncmp(a->change, PRELOAD, strlen(PRELOAD)) &&
+	    !strncmp(b->change, PRELOAD, strlen(PRELOAD)))
+		return true;
 	return a->remedy->subject == b->remedy->subject &&
 	       (a->remedy->subject != QZ_REMEDY_OWN || !strcmp(a->knob, b->knob));
 }

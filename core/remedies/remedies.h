@@ -42,6 +42,7 @@ enum qz_remedy_subject {
 	QZ_REMEDY_PROCESSORS,
 	QZ_REMEDY_SCHEDULER,
 	QZ_REMEDY_PRIORITY,
+	QZ_REMEDY_MUTEXES,
 	QZ_REMEDY_OWN, /* a knob of the program: each is a subject of its own */
 };
 
@@ -85,7 +86,8 @@ struct qz_remedy_place {
 	const char *pids;    /* of processes that run, with blanks between; NULL: of a command */
 	const struct qz_knobs *knobs; /* of the first one; valid; NULL: it has none */
 	bool is_root;
-	bool (*has_library)(const char *name);	   /* by the name of its file; NULL: any is there */
+	/* Where a library is, by the name of its file; that name, if the loader finds it so; NULL: it is not there. NULL: any is. */
+	const char *(*library)(const char *name);
 	const char *(*variable)(const char *name); /* of the environment; NULL: none is set */
 };
 

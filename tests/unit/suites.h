@@ -60,6 +60,7 @@
 	X(remedies)                                                                                \
 	X(damage)                                                                                  \
 	X(knob_page)                                                                               \
+	X(try)                                                                                     \
 	X(sends)                                                                                   \
 	X(library)                                                                                 \
 	X(library_threads)                                                                         \

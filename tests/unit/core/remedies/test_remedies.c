@@ -170,9 +170,9 @@ START_TEST(runtimes_are_in_the_program)
 }
 END_TEST
 
-static bool has_mimalloc(const char *name)
+static const char *only_mimalloc(const char *name)
 {
-	return !strcmp(name, "libmimalloc.so.2.0");
+	return !strcmp(name, "libmimalloc.so.2.0") ? name : NULL;
 }
 
 static const char *variable(const char *name)
@@ -186,7 +186,7 @@ START_TEST(what_cannot_be_tried_is_told)
 
 	make(&p, matrices, 4);
 	add_finding(&p, "taken", "give it more weight");
-	p.place.has_library = has_mimalloc;
+	p.place.library = only_mimalloc;
 	p.place.variable = variable;
 	find(&p);
 	ck_assert_str_eq(use_of(&p, "higher priority")->why_not, "only root may");
