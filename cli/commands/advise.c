@@ -194,12 +194,12 @@ static const char *find_misuse(const struct config *config)
 		return "--record shows what was tried before: not with --try, nor with a profile";
 	if (!config->try_remedies &&
 	    (config->runs || config->limit || config->check || config->user || config->dry_run ||
-	     config->pid || config->events || config->duration || OWN(try_config, config)->unit ||
-	     OWN(try_config, config)->knobs.n))
+	     config->html || config->pid || config->events || config->duration ||
+	     OWN(try_config, config)->unit || OWN(try_config, config)->knobs.n))
 		return "--pid, --unit, --knob, --events, --duration, --runs, --for, --check, "
 		       "--user "
 		       "and --dry-run need --try";
-	return NULL;
+	return config->open && !config->html ? "--open needs --html" : NULL;
 }
 
 static enum status advise(const struct config *config)
@@ -254,6 +254,9 @@ static const struct qz_option options[] = {
 	 "With --try: run COMMAND as this user. Default: the\nuser who called sudo, else root."},
 	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
 	 "With --try: only tell what would be tried."},
+	{"html", 0, QZ_OPTION_STRING, FIELD(html), "FILE",
+	 "With --try: write a page for the browser, too."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "With --html: open it in the browser."},
 	{"record", 0, QZ_OPTION_FLAG, FIELD(record), NULL,
 	 "Show how often predicted ranges held in all tries of\nthis user."},
 	{0},

@@ -10,6 +10,7 @@
 
 #include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
+#include "cli/files/html_file.h"
 #include "cli/render/output.h"
 #include "cli/tries/ledger.h"
 
@@ -186,18 +187,32 @@ static enum status find_remedies(struct tries *t)
 
 /* ---- the result ---- */
 
+static int put_document(FILE *out, void *document)
+{
+	return json_dumpf(document, out, JSON_COMPACT) ? -ENOMEM : 0;
+}
+
 static enum status show(const struct tries *t)
 {
+	const struct config *config = t->runs.config;
 	json_t *document = tries__document(t);
+	const struct html_file page = {config->html, "--html", put_document, document,
+				       config->open};
+	enum status status = STATUS_OK;
 
 	if (!document)
 		return out_of_memory();
 	if (t->first.elapsed_ns && t->n)
 		ledger__keep(document, t->runs.user);
-	if (t->runs.config->json)
-		return output__json(document, 1);
+	if (config->json)
+		status = output__json(json_incref(document), 1);
+	else if (tries__print_result(t))
+		status = out_of_memory();
+	fflush(stdout);
+	if (status == STATUS_OK && config->html)
+		status = html_file__write(&page);
 	json_decref(document);
-	return tries__print_result(t) ? out_of_memory() : STATUS_OK;
+	return status;
 }
 
 /* One run may have taken all of the time. */
