@@ -85,7 +85,8 @@ function beginToShow() {
 }
 
 // By the schema of the document.
-const PAGES = { [COMPARISON_SCHEMA]: ["comparison", ComparisonModel], [SCALING_SCHEMA]: ["scaling", ScalingModel] };
+const PAGES = { [COMPARISON_SCHEMA]: ["comparison", ComparisonModel], [SCALING_SCHEMA]: ["scaling", ScalingModel],
+	[TRIES_SCHEMA]: ["tries", TriesModel] };
 
 // Of what kind the page is: other views stay hidden.
 function choosePage(page) {

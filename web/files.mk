@@ -2,7 +2,7 @@
 # web: the page of `quartzctl html` and of quartz-exporter: one file of HTML with its style and scripts in it.
 # Scripts are one program, in this order: each may use those before it.
 WEB_SCRIPTS := format dom model filter colors state names interval summary timeline flame bottle levels table \
-	objects threads together detail search changes comparison scaling merge live app
+	objects threads together detail search changes comparison scaling tries merge live app
 WEB_SRC := $(WEB_SCRIPTS:%=web/%.js)
 WEB_PAGE := $(O)/web/page.html
 

@@ -2,7 +2,7 @@
 // What is selected, and who wants to know.
 
 const state = {
-	page: "profile", // or "comparison", "scaling": which views there are
+	page: "profile", // or "comparison", "scaling", "tries": which views there are
 	model: null,
 	scope: null,
 	interval: null, // of slots, or null

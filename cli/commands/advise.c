@@ -193,9 +193,13 @@ static const char *find_misuse(const struct config *config)
 	if (config->record && (config->try_remedies || config->input || config->live))
 		return "--record shows what was tried before: not with --try, nor with a profile";
 	if (!config->try_remedies &&
-	    (config->runs || config->limit || config->check || config->user || config->dry_run))
-		return "--runs, --for, --check, --user and --dry-run need --try";
-	return NULL;
+	    (config->runs || config->limit || config->check || config->user || config->dry_run ||
+	     config->html || config->pid || config->events || config->duration ||
+	     OWN(try_config, config)->unit || OWN(try_config, config)->knobs.n))
+		return "--pid, --unit, --knob, --events, --duration, --runs, --for, --check, "
+		       "--user "
+		       "and --dry-run need --try";
+	return config->open && !config->html ? "--open needs --html" : NULL;
 }
 
 static enum status advise(const struct config *config)
@@ -223,6 +227,22 @@ static const struct qz_option options[] = {
 	{"try", 0, QZ_OPTION_FLAG, FIELD(try_remedies), NULL,
 	 "Run COMMAND with and without each remedy that needs no\nchange of the program, and tell "
 	 "what helps."},
+	{"pid", 'p', QZ_OPTION_INTEGER, FIELD(pid), "PID",
+	 "With --try: instead of a COMMAND, try on this running\nprocess and its children what can "
+	 "be undone while it\nruns.",
+	 1, INT32_MAX},
+	{"unit", 0, QZ_OPTION_STRING, OWN_FIELD(try_config, unit), "NAME",
+	 "With --try: likewise, on those of this systemd unit."},
+	{"knob", 'k', QZ_OPTION_STRINGS, OWN_FIELD(try_config, knobs), "KNOB",
+	 "With --pid: try these values, too.\nNAME:VALUES:COMMAND: the first one is what it has, "
+	 "{} in\nCOMMAND, a line for sh, stands for the value. cpus:VALUES,\nnice:VALUES, or "
+	 "NAME[:VALUES] of libquartz. May be repeated."},
+	{"events", 'e', QZ_OPTION_STRING, FIELD(events), "COMMAND",
+	 "With --pid: a line for sh that prints how many requests,\nor the like, it has done so "
+	 "far. "
+	 "Default: events of\nlibquartz, or else bytes that its clients got by TCP."},
+	{"duration", 'd', QZ_OPTION_DURATION, FIELD(duration), "TIME",
+	 "With --pid: measure so long each time [1s].", 100000000, INT64_MAX},
 	{"runs", 'r', QZ_OPTION_INTEGER, FIELD(runs), "N",
 	 "With --try: pairs of runs of each remedy at least\n[3].", 3, 32},
 	{"for", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
@@ -234,6 +254,9 @@ static const struct qz_option options[] = {
 	 "With --try: run COMMAND as this user. Default: the\nuser who called sudo, else root."},
 	{"dry-run", 0, QZ_OPTION_FLAG, FIELD(dry_run), NULL,
 	 "With --try: only tell what would be tried."},
+	{"html", 0, QZ_OPTION_STRING, FIELD(html), "FILE",
+	 "With --try: write a page for the browser, too."},
+	{"open", 0, QZ_OPTION_FLAG, FIELD(open), NULL, "With --html: open it in the browser."},
 	{"record", 0, QZ_OPTION_FLAG, FIELD(record), NULL,
 	 "Show how often predicted ranges held in all tries of\nthis user."},
 	{0},
@@ -242,6 +265,7 @@ static const struct qz_option options[] = {
 const struct command cmd_advise = {
 	.name = "advise",
 	.operands = " [--try [--] COMMAND [ARGUMENT...]]",
+	.size = sizeof(struct try_config),
 	.summary = "Show what limits the program, and what it would gain",
 	.details =
 		"Findings, the one that gains most first: what, how much, the figures that show\n"

@@ -34,17 +34,6 @@ struct record_config {
 	int runtime;		      /* enum runtime_when, in the order of its words */
 };
 
-/* An absolute path, because the command may change its directory. */
-static const char *find_preload(void)
-{
-	static const char *const places[2] = {"libquartz-preload.so",
-					      "../lib/libquartz-preload.so"};
-	static char path[PATH_MAX];
-
-	programs__find(places, "/usr/lib/libquartz-preload.so", path);
-	return path;
-}
-
 /* The command line of quartzd. */
 struct line {
 	const char **words; /* NULL-terminated */
@@ -120,7 +109,8 @@ static void add_options(struct line *line, const struct record_config *config, s
 	add_flag(line, "--woken", config->common.woken);
 	add_text(line, "--log", config->log);
 	add_text(line, "--what-if", config->what_if);
-	add_text(line, "--preload", config->preload ? find_preload() : NULL);
+	add_text(line, "--preload",
+		 config->preload ? programs__library("libquartz-preload.so") : NULL);
 	for (size_t i = 0; i < config->spin_symbols.n; i++)
 		add_text(line, "--spin-symbols", config->spin_symbols.items[i]);
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* quartzctl tune: which setting of a knob is the best, by runs of a command or by what a running program does. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/experiment/knob.h"
-#include "cli/experiment/proposal.h"
-#include "cli/experiment/programs.h"
-#include "cli/experiment/timed_run.h"
+#include "cli/experiment/measured.h"
 #include "cli/experiment/trial.h"
 #include "cli/experiment/tuning.h"
+#include "cli/render/output.h"
+#include "core/advise/advise.h"
 #include "core/util/clock.h"
 
 struct tune_config {
@@ -25,162 +22,85 @@ struct tune_config {
 #define STANDARD_RUNS	3
 #define STANDARD_TRIALS 12
 #define STANDARD_LIMIT	(600 * SECOND)
-#define TOO_LONG	4 /* times the start, and a second: such a setting is no good */
-
-/* ---- one run ---- */
-
-/* For one run: as much as the start took, some times, and no more than there is. */
-static uint64_t limit_of(const struct tuning *t)
-{
-	double start = qz_tune__cost(&t->search->settings[t->search->start]);
-	uint64_t at = qz_clock__now(), left = t->deadline > at ? t->deadline - at : 1;
-	double most = TOO_LONG * start + 1;
-
-	return isfinite(start) && most * SECOND < (double)left ? (uint64_t)(most * SECOND) : left;
-}
-
-/* NULL-terminated; [2] is to be freed. */
-static bool make_command(const struct tuning *t, uint32_t setting, char *words[4])
-{
-	if (t->knob.kind != KNOB_COMMAND)
-		return true;
-	words[0] = (char *)"sh";
-	words[1] = (char *)"-c";
-	words[2] = knob__command(&t->knob, setting);
-	words[3] = NULL;
-	return words[2];
-}
-
-static enum timed_outcome run_once(const struct tuning *t, uint32_t setting,
-				   struct timed_result *result)
-{
-	char *words[4] = {0}, option[32];
-	struct timed_run run = {.limit_ns = limit_of(t), .user = t->user};
-	enum timed_outcome outcome;
-	cpu_set_t on;
-
-	*result = (struct timed_result) {.status = STATUS_FAILURE};
-	if (!make_command(t, setting, words)) {
-		out_of_memory();
-		return TIMED_FAILED;
-	}
-	run.command = words[0] ? words : t->config->command;
-	if (t->knob.kind == KNOB_NICE)
-		run.nice = (int)t->knob.values[setting];
-	if (t->knob.kind == KNOB_CPUS) {
-		processors__choose(&t->on, (uint32_t)t->knob.values[setting], 0, &on, option);
-		run.on = &on;
-	}
-	outcome = timed_run__do(&run, result);
-	free(words[2]);
-	return outcome;
-}
+#define LOOK_TIME	(3 * SECOND) /* for which a process is measured, to choose its knob */
 
 /* ---- trials ---- */
 
-static void fail_trial(struct tuning_trial *trial, const char *why)
+static bool is_live(const struct tuning *t)
 {
-	snprintf(trial->failure, sizeof(trial->failure), "%s", why);
-	trial->n = 0;
+	return t->runs.config->pid;
 }
 
-static void explain(const struct tuning *t, struct tuning_trial *trial, enum timed_outcome outcome,
-		    int status)
+/* INFINITY: it was not measured. */
+static double start_cost(const struct tuning *t)
 {
-	char text[96];
+	return qz_tune__cost(&t->search->settings[t->search->start]);
+}
 
-	if (outcome == TIMED_FAILED)
-		snprintf(text, sizeof(text), "ended with status %d", status);
-	else if (qz_clock__now() >= t->deadline)
-		snprintf(text, sizeof(text), "the time was over");
-	else
-		snprintf(text, sizeof(text),
-			 "ended, since it took more than %d times as long as the start", TOO_LONG);
-	fail_trial(trial, text);
+static enum run_outcome time_command(struct tuning *t, uint32_t setting, double *cost,
+				     char why[RUNS_WHY])
+{
+	struct timed_run run = {.command = t->runs.config->command};
+	struct change change = knob__change(&t->knob, setting);
+	double usual = start_cost(t);
+	struct timed_result result = {0};
+	enum run_outcome outcome = runs__time(&t->runs, &change, 1,
+					      isfinite(usual) ? (uint64_t)(usual * SECOND) : 0,
+					      &run, &result, why);
+
+	*cost = (double)result.elapsed_ns / SECOND;
+	return outcome;
+}
+
+/* RUN_SLOW: it does so much less than at the start that the rest of the trial would only do harm. */
+static enum run_outcome measure_process(struct tuning *t, double *cost, char why[RUNS_WHY])
+{
+	enum run_outcome outcome;
+	double rate = 0;
+
+	t->runs.over = qz_clock__now() + t->live.duration_ns > t->runs.deadline;
+	outcome = t->runs.over ? RUN_ENDED : live__measure(&t->live, &rate, why);
+	*cost = 1 / rate;
+	if (outcome != RUN_DONE || *cost <= RUNS_TOO_LONG * start_cost(t))
+		return outcome;
+	snprintf(why, RUNS_WHY, "left at once, since it did less than a quarter of the start");
+	return RUN_SLOW;
 }
 
 /* False: interrupted, or there is no time left, so that nothing is known of this setting. */
-static bool measure_command(struct tuning *t, struct tuning_trial *trial)
+static bool measure(struct tuning *t, struct tuning_trial *trial)
 {
-	for (int64_t i = 0; i < t->runs; i++) {
-		struct timed_result result;
-		enum timed_outcome outcome = run_once(t, trial->step->setting, &result);
+	uint32_t setting = trial->step->setting;
+	enum run_outcome outcome = RUN_DONE;
 
-		if (outcome == TIMED_INTERRUPTED) {
-			t->status = (enum status)result.status;
-			return false;
-		}
-		if (outcome == TIMED_TOO_LONG && qz_clock__now() >= t->deadline) {
-			t->over = true;
-			return false;
-		}
-		if (outcome != TIMED_DONE) {
-			explain(t, trial, outcome, result.status);
-			return true;
-		}
-		trial->costs[trial->n++] = (double)result.elapsed_ns / SECOND;
+	if (is_live(t))
+		outcome = live__set(&t->live, t->knob.values[setting], trial->failure);
+	for (int64_t i = 0; outcome == RUN_DONE && i < t->costs; i++) {
+		double cost;
+
+		outcome = is_live(t) ? measure_process(t, &cost, trial->failure)
+				     : time_command(t, setting, &cost, trial->failure);
+		if (outcome == RUN_DONE || (outcome == RUN_SLOW && is_live(t)))
+			trial->costs[trial->n++] = cost;
 	}
-	return true;
-}
-
-static void stop(struct tuning *t, enum live_outcome outcome)
-{
-	t->status = outcome == LIVE_INTERRUPTED ? (enum status)(128 + trial__signal())
-						: STATUS_FAILURE;
-}
-
-/* So much worse than the start that the rest of the trial would only do harm. */
-static bool is_bad(const struct tuning *t, double cost)
-{
-	const struct qz_tune_setting *start = &t->search->settings[t->search->start];
-
-	return start->n && cost > TOO_LONG * qz_tune__cost(start);
-}
-
-/* Likewise. */
-static bool measure_process(struct tuning *t, struct tuning_trial *trial)
-{
-	const char *why = "";
-	enum live_outcome outcome = live__set(&t->live, t->knob.values[trial->step->setting], &why);
-
-	for (int64_t i = 0; outcome == LIVE_DONE && i < t->runs; i++) {
-		double rate = 0;
-
-		if (qz_clock__now() + t->live.duration_ns > t->deadline) {
-			t->over = true;
-			return false;
-		}
-		outcome = live__measure(&t->live, &rate, &why);
-		if (outcome != LIVE_DONE)
-			break;
-		trial->costs[trial->n++] = 1 / rate;
-		if (is_bad(t, 1 / rate)) {
-			snprintf(trial->failure, sizeof(trial->failure),
-				 "left at once, since it did less than a quarter of the start");
-			return true;
-		}
-	}
-	if (outcome == LIVE_REFUSED)
-		fail_trial(trial, why);
-	else if (outcome != LIVE_DONE)
-		stop(t, outcome);
-	return outcome == LIVE_DONE || outcome == LIVE_REFUSED;
+	if (outcome == RUN_FAILED || (outcome == RUN_SLOW && !is_live(t)))
+		trial->n = 0;
+	return outcome != RUN_ENDED;
 }
 
 static void run_trials(struct tuning *t)
 {
 	struct qz_tune_step step;
 
-	while (t->status == STATUS_OK && !t->over && qz_tune__next(t->search, &step)) {
+	while (t->runs.status == STATUS_OK && !t->runs.over && qz_tune__next(t->search, &step)) {
 		struct tuning_trial trial = {.step = &step};
 
-		if (t->knob.kind == KNOB_PROCESS ? !measure_process(t, &trial)
-						 : !measure_command(t, &trial))
+		if (!measure(t, &trial))
 			break;
 		if (!tuning__show_trial(t, &trial))
-			t->status = out_of_memory();
+			t->runs.status = out_of_memory();
 		qz_tune__tell(t->search, step.setting, trial.costs, trial.n);
-		t->over = qz_clock__now() >= t->deadline;
+		t->runs.over = qz_clock__now() >= t->runs.deadline;
 	}
 }
 
@@ -190,11 +110,11 @@ static enum status fail_to_start(const struct tuning *t)
 {
 	const char *name = t->search->settings[t->search->start].name;
 
-	if (t->status != STATUS_OK)
-		return t->status;
+	if (t->runs.status != STATUS_OK)
+		return t->runs.status;
 	complain("%s %s, the start, could not be measured%s%s", t->knob.name, name,
-		 t->over ? " in the time of --limit" : "",
-		 t->knob.kind == KNOB_PROCESS ? "" : "; --start names another one");
+		 t->runs.over ? " in the time of --limit" : "",
+		 is_live(t) ? "" : "; --start names another one");
 	return STATUS_FAILURE;
 }
 
@@ -203,9 +123,9 @@ static enum status leave_process(const struct tuning *t, uint32_t setting)
 {
 	enum status status;
 
-	if (t->knob.kind != KNOB_PROCESS)
+	if (!is_live(t))
 		return STATUS_OK;
-	if (t->status != STATUS_OK)
+	if (t->runs.status != STATUS_OK)
 		setting = t->search->start;
 	status = live__leave((struct live *)&t->live, t->knob.values[setting]);
 	if (status == STATUS_OK && !t->trials)
@@ -213,15 +133,6 @@ static enum status leave_process(const struct tuning *t, uint32_t setting)
 		       t->knob.names[setting],
 		       setting == t->search->start ? ", as at the start" : "");
 	return status;
-}
-
-/* In the guard, for one that was killed. */
-static void put_back(void *context)
-{
-	struct tuning *t = context;
-
-	live__leave(&t->live, t->knob.values[t->search->start]);
-	knob_page__stop_counting(&t->live.page);
 }
 
 static enum status show_result(struct tuning *t)
@@ -234,8 +145,8 @@ static enum status show_result(struct tuning *t)
 		r = qz_tune__result(t->search);
 	status = measured ? tuning__show_result(t, &r) : fail_to_start(t);
 	left = leave_process(t, r.setting);
-	if (t->status != STATUS_OK)
-		return t->status;
+	if (t->runs.status != STATUS_OK)
+		return t->runs.status;
 	return status == STATUS_OK ? left : status;
 }
 
@@ -283,7 +194,7 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
-static void print_proposal(const struct config *config, const struct proposal *p)
+static void print_proposal(const struct config *config, const char *why, const char *knob)
 {
 	const char *none = config->pid
 				   ? "proposed: no knob of the process is for that; 'quartzctl "
@@ -291,16 +202,40 @@ static void print_proposal(const struct config *config, const struct proposal *p
 				   : "proposed: no built-in knob helps with that; if the command "
 				     "has one, --knob 'NAME:RANGE:COMMAND {}'";
 
-	printf("%s%s\n%s%s\n",
-	       p->why ? "measured: " : "measured: nothing limits it that can be told",
-	       p->why ? p->why : "", p->knob ? "proposed: --knob " : none, p->knob ? p->knob : "");
+	printf("%s%s\n%s%s\n", why ? "measured: " : "measured: nothing limits it that can be told",
+	       why ? why : "", knob ? "proposed: --knob " : none, knob ? knob : "");
+}
+
+/* By the first finding that a knob helps with, which is told, or else the first one. */
+static enum status propose(const struct tuning *t, const struct qz_report *r, const char **knob)
+{
+	struct qz_advice *a = qz_advise__new(r);
+	char *why = NULL;
+	uint32_t finding;
+
+	if (!a)
+		return out_of_memory();
+	*knob = qz_remedies__knob(a, is_live(t) ? &t->live.page.copy : NULL, &finding);
+	if (a->n)
+		why = output__escape(a->findings[finding < a->n ? finding : 0].what);
+	if (!t->runs.config->json)
+		print_proposal(t->runs.config, why, *knob);
+	free(why);
+	qz_advise__free(a);
+	return STATUS_OK;
 }
 
 /* Which knob: the one that is named, or the one that helps with what limits the program. *text may be NULL then. */
 static enum status choose_knob(const struct tuning *t, const char **text)
 {
-	const struct config *config = t->config;
-	struct proposal p;
+	const struct config *config = t->runs.config;
+	struct trial once = {.on = &t->runs.on,
+			     .processors = t->runs.on.n,
+			     .command = is_live(t) ? NULL : config->command,
+			     .pids = is_live(t) ? &t->live.pids : NULL,
+			     .duration_ns = config->duration ? config->duration : LOOK_TIME,
+			     .user = t->runs.user};
+	struct measured m;
 	enum status status;
 
 	*text = OWN(tune_config, config)->knob;
@@ -312,20 +247,17 @@ static enum status choose_knob(const struct tuning *t, const char **text)
 			 config->pid ? "process" : "command");
 		return STATUS_NO_PRIVILEGE;
 	}
-	status = proposal__make(&p, config, &t->on, config->pid ? &t->live.page.copy : NULL,
-				t->user);
-	*text = p.knob;
-	if (status == STATUS_OK && !config->json)
-		print_proposal(config, &p);
-	proposal__free(&p);
+	status = measured__take(&m, config, &once, "tune");
+	if (status == STATUS_OK)
+		status = propose(t, m.view.reports[0], text);
+	measured__free(&m);
 	return status;
 }
 
 static enum status tune(struct tuning *t)
 {
-	const struct config *config = t->config;
+	const struct config *config = t->runs.config;
 	enum status status;
-	int err = 0;
 
 	t->search = qz_tune__new((const char *const *)t->knob.names, t->knob.positions, t->knob.n,
 				 t->knob.start,
@@ -340,58 +272,44 @@ static enum status tune(struct tuning *t)
 		tuning__print_plan(t);
 	if (config->dry_run && !config->json)
 		return STATUS_OK;
-	if (t->knob.kind == KNOB_PROCESS && !config->dry_run)
-		err = guard__start(&t->guard, put_back, t);
-	if (err) {
-		complain("process %d: cannot start the process that would put its value back: %s",
-			 t->live.page.pid, strerror(-err));
-		return STATUS_FAILURE;
-	}
+	status = is_live(t) && !config->dry_run ? live__protect(&t->live) : STATUS_OK;
+	if (status != STATUS_OK)
+		return status;
 	if (!config->json)
 		tuning__print_head(t);
-	t->deadline = qz_clock__now() + t->limit_ns;
+	runs__begin(&t->runs);
 	if (!config->dry_run)
 		run_trials(t);
-	status = show_result(t);
-	guard__end(&t->guard);
-	return status;
+	return show_result(t);
 }
 
 static enum status find_knob(struct tuning *t)
 {
-	const struct config *config = t->config;
+	const struct config *config = t->runs.config;
 	const char *text = NULL;
 	enum status status = STATUS_OK;
 
-	/* who is not root runs it itself, whoever called sudo before */
-	if (!config->pid)
-		status = geteuid() && !config->user
-				 ? STATUS_OK
-				 : programs__user(config, "the command", &t->user);
-	if (status == STATUS_OK && config->pid)
-		status = live__open(&t->live, config, &t->on);
-	t->by = config->pid ? t->live.by : MEASURE_TIME;
+	if (is_live(t))
+		status = live__open(&t->live, &t->runs);
+	t->by = is_live(t) ? t->live.by : MEASURE_TIME;
 	if (status == STATUS_OK)
 		status = choose_knob(t, &text);
 	if (status != STATUS_OK || !text)
 		return status;
-	return config->pid ? live__choose(&t->live, text, &t->knob)
-			   : knob__parse(&t->knob, text, OWN(tune_config, config)->start, &t->on);
+	return is_live(t)
+		       ? live__choose(&t->live, text, &t->knob)
+		       : knob__parse(&t->knob, text, OWN(tune_config, config)->start, &t->runs.on);
 }
 
 static enum status run(const struct config *config)
 {
-	struct tuning t = {.config = config};
+	struct tuning t = {.costs = config->runs ? config->runs : STANDARD_RUNS};
 	enum status status = check(config);
-	int err = processors__find(&t.on, "");
 
-	t.runs = config->runs ? config->runs : STANDARD_RUNS;
-	t.limit_ns = config->limit ? config->limit : STANDARD_LIMIT;
-	if (status == STATUS_OK && err) {
-		complain("cannot tell the processors: %s", strerror(-err));
-		status = STATUS_FAILURE;
-	}
 	trial__watch();
+	if (status == STATUS_OK)
+		status = runs__open(&t.runs, config, STANDARD_LIMIT,
+				    config->pid ? NULL : "the command");
 	if (status == STATUS_OK)
 		status = find_knob(&t);
 	if (status == STATUS_OK && t.knob.n)

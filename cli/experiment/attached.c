@@ -36,29 +36,6 @@ static double now(void)
 
 /* ---- counting ---- */
 
-/* The first number that the command prints. False: it was said why. */
-static bool ask(const struct attached *a, double *value)
-{
-	FILE *out;
-	pid_t pid = programs__read(a->config->events, a->user, &out);
-	char line[256] = "", *at = line, *end = line;
-	int status;
-
-	if (pid > 0 && fgets(line, sizeof(line), out)) {
-		at += strcspn(line, "0123456789");
-		*value = strtod(at, &end);
-		while (fgets(line, sizeof(line), out))
-			at = line;
-	}
-	status = pid > 0 ? programs__end(pid, out) : -1;
-	if (status || end == at || !isfinite(*value)) {
-		complain("--events '%s': %s", a->config->events,
-			 status ? "it failed" : "no number in its first line");
-		return false;
-	}
-	return true;
-}
-
 /* Between its beginning and its end, because the command itself takes some time. */
 static void count_now(void *context)
 {
@@ -68,7 +45,7 @@ static void count_now(void *context)
 	if (c->failed)
 		return;
 	count.at = now();
-	c->failed = !ask(c->a, &count.value);
+	c->failed = !programs__ask(c->a->config->events, c->a->user, &count.value);
 	count.at += (now() - count.at) / 2;
 	if (!c->failed && qz_array__reserve((void **)&c->counts, c->n, sizeof(count))) {
 		out_of_memory();
@@ -126,7 +103,7 @@ static void put_back(void *context)
 {
 	const struct attached *a = context;
 
-	affinity__restore(&a->before, &a->config->pids);
+	scheduling__restore(&a->before, &a->config->pids);
 }
 
 enum status attached__open(struct attached *a, const struct config *config,
@@ -136,7 +113,7 @@ enum status attached__open(struct attached *a, const struct config *config,
 	int err;
 
 	*a = (struct attached) {.config = config, .on = on, .user = user};
-	err = affinity__keep(&a->before, &config->pids, &pid);
+	err = scheduling__keep(&a->before, &config->pids, &pid);
 	err = err ? err : guard__start(&a->guard, put_back, a);
 	return err ? fail(pid, err) : STATUS_OK;
 }
@@ -146,20 +123,17 @@ void attached__close(struct attached *a)
 	if (a->before.n)
 		put_back(a);
 	guard__end(&a->guard);
-	affinity__free(&a->before);
+	scheduling__free(&a->before);
 }
 
 /* ---- one measurement ---- */
 
 static bool confine(struct attached *a, uint32_t processors)
 {
-	char option[32];
+	struct change change = {.way = QZ_REMEDY_AFFINITY, .value = processors};
 	pid_t pid = 0;
-	cpu_set_t set;
-	int err;
+	int err = scheduling__change(&a->config->pids, &change, a->on, &pid);
 
-	processors__choose(a->on, processors, 0, &set, option);
-	err = affinity__confine(&a->config->pids, &set, &pid);
 	if (err)
 		fail(pid, err);
 	else

@@ -7,7 +7,7 @@
 #define QUARTZ_CLI_EXPERIMENT_ATTACHED_H
 
 #include "cli/cli.h"
-#include "cli/experiment/affinity.h"
+#include "cli/experiment/scheduling.h"
 #include "cli/experiment/guard.h"
 #include "cli/experiment/trial.h"
 
@@ -15,7 +15,7 @@ struct attached {
 	const struct config *config;
 	const struct processors *on;
 	const char *user; /* whom --events is run as, of programs__user */
-	struct affinity before;
+	struct scheduling before;
 	struct guard guard;
 };
 

@@ -110,6 +110,40 @@ static bool is_wide(long first, long last)
 	return first > 0 && last / WIDE >= first;
 }
 
+/* The command with this value. NULL: memory was short. */
+static char *line_of(const struct knob *k, const char *value)
+{
+	const char *word = k->command;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (const char *at; (at = strstr(word, "{}")); word = at + 2)
+		fprintf(out, "%.*s%s", (int)(at - word), word, value);
+	fputs(word, out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool add_lines(struct knob *k)
+{
+	bool failed;
+
+	if (!k->command)
+		return true;
+	k->lines = calloc(k->n, sizeof(*k->lines));
+	failed = !k->lines;
+	for (uint32_t i = 0; !failed && i < k->n; i++) {
+		k->lines[i] = line_of(k, k->names[i]);
+		failed = !k->lines[i];
+	}
+	return !failed;
+}
+
 static bool name_values(struct knob *k)
 {
 	bool wide = is_wide(k->values[0], k->values[k->n - 1]);
@@ -123,12 +157,14 @@ static bool name_values(struct knob *k)
 			return false;
 		}
 	}
-	return k->names && k->positions;
+	return k->names && k->positions && add_lines(k);
 }
 
 static enum status choose_start(struct knob *k, const char *text, const char *start)
 {
-	int64_t wanted = k->kind == KNOB_NICE ? 0 : k->values[k->kind == KNOB_CPUS ? k->n - 1 : 0];
+	int64_t wanted = k->way == QZ_REMEDY_NICE
+				 ? 0
+				 : k->values[k->way == QZ_REMEDY_AFFINITY ? k->n - 1 : 0];
 
 	if (start && qz_options__integer(start, LEAST, MOST, &wanted))
 		return refuse(text, "--start is no number");
@@ -145,11 +181,11 @@ static enum status check_limits(const struct knob *k, const char *text, const st
 {
 	long first = k->values[0], last = k->values[k->n - 1];
 
-	if (k->kind == KNOB_CPUS && (first < 1 || last > (long)on->n)) {
+	if (k->way == QZ_REMEDY_AFFINITY && (first < 1 || last > (long)on->n)) {
 		complain("--knob '%s': from 1 to %u processors can be used", text, on->n);
 		return STATUS_USAGE;
 	}
-	if (k->kind == KNOB_NICE && (first < -20 || last > 19))
+	if (k->way == QZ_REMEDY_NICE && (first < -20 || last > 19))
 		return refuse(text, "nice is from -20 to 19");
 	return STATUS_OK;
 }
@@ -165,17 +201,17 @@ static enum status split(struct knob *k, const char *text, char range[64],
 	if (!k->name)
 		return out_of_memory();
 	k->command = second ? second + 1 : NULL;
-	k->kind = !strcmp(k->name, "cpus") && !second	? KNOB_CPUS
-		  : !strcmp(k->name, "nice") && !second ? KNOB_NICE
-							: KNOB_COMMAND;
+	k->way = !strcmp(k->name, "cpus") && !second   ? QZ_REMEDY_AFFINITY
+		 : !strcmp(k->name, "nice") && !second ? QZ_REMEDY_NICE
+						       : QZ_REMEDY_COMMAND;
 	if (length >= 64)
 		return refuse(text, "its range is too long");
 	snprintf(range, 64, "%.*s", length, colon ? colon + 1 : "");
-	if (k->kind == KNOB_CPUS && !colon)
+	if (k->way == QZ_REMEDY_AFFINITY && !colon)
 		snprintf(range, 64, "1-%u", on->n < MOST_VALUES ? on->n : MOST_VALUES);
-	if (k->kind == KNOB_NICE && !colon)
+	if (k->way == QZ_REMEDY_NICE && !colon)
 		strcpy(range, "-15,-10,-5,0");
-	if (k->kind == KNOB_COMMAND && (!k->command || !strstr(k->command, "{}")))
+	if (k->way == QZ_REMEDY_COMMAND && (!k->command || !strstr(k->command, "{}")))
 		return refuse(text, "not NAME:RANGE:COMMAND with {} in COMMAND, nor cpus or nice");
 	return STATUS_OK;
 }
@@ -256,7 +292,7 @@ enum status knob__of_process(struct knob *k, const char *text, const char *range
 	enum status status;
 
 	*k = (struct knob) {
-		.kind = KNOB_PROCESS, .name = strdup(of->name), .unordered = of->choices};
+		.way = QZ_REMEDY_KNOB, .name = strdup(of->name), .unordered = of->choices};
 	k->values = calloc(MOST_VALUES + 1, sizeof(*k->values));
 	if (!k->name || !k->values)
 		return out_of_memory();
@@ -280,29 +316,21 @@ enum status knob__of_process(struct knob *k, const char *text, const char *range
 
 void knob__free(struct knob *k)
 {
-	for (uint32_t i = 0; k->names && i < k->n; i++)
-		free(k->names[i]);
+	for (uint32_t i = 0; i < k->n; i++) {
+		free(k->names ? k->names[i] : NULL);
+		free(k->lines ? k->lines[i] : NULL);
+	}
 	free(k->names);
+	free(k->lines);
 	free(k->positions);
 	free(k->values);
 	free(k->name);
 	*k = (struct knob) {0};
 }
 
-char *knob__command(const struct knob *k, uint32_t setting)
+struct change knob__change(const struct knob *k, uint32_t setting)
 {
-	const char *word = k->command;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (const char *at; (at = strstr(word, "{}")); word = at + 2)
-		fprintf(out, "%.*s%s", (int)(at - word), word, k->names[setting]);
-	fputs(word, out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	return (struct change) {.way = k->way,
+				.text = k->lines ? k->lines[setting] : NULL,
+				.value = k->values[setting]};
 }

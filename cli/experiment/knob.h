@@ -7,18 +7,18 @@
 #define QUARTZ_CLI_EXPERIMENT_KNOB_H
 
 #include "cli/cli.h"
-#include "cli/experiment/processors.h"
+#include "cli/experiment/runs.h"
 #include "quartz/knobs.h"
 
-enum knob_kind { KNOB_COMMAND, KNOB_CPUS, KNOB_NICE, KNOB_PROCESS };
-
 struct knob {
-	enum knob_kind kind;
+	enum qz_remedy_way way; /* QZ_REMEDY_COMMAND, _AFFINITY, _NICE or _KNOB */
 	char *name;
-	const char *command; /* of KNOB_COMMAND: for a shell, "{}" stands for the value; borrowed */
+	const char *
+		command; /* of QZ_REMEDY_COMMAND: for a shell, "{}" stands for the value; borrowed */
 	uint32_t n;
 	long *values;	   /* ascending */
 	char **names;	   /* of these */
+	char **lines;	   /* of these, of QZ_REMEDY_COMMAND; else NULL */
 	double *positions; /* likewise: where the range is wide, their logarithms */
 	bool unordered;	   /* neighbours have nothing in common */
 	uint32_t start;	   /* index */
@@ -39,7 +39,7 @@ void knob__free(struct knob *k);
 enum status knob__of_process(struct knob *k, const char *text, const char *range,
 			     const struct qz_knob *of);
 
-/* The command with this value, for a shell. To be freed; NULL with ENOMEM. */
-char *knob__command(const struct knob *k, uint32_t setting);
+/* One of its values is set. */
+struct change knob__change(const struct knob *k, uint32_t setting);
 
 #endif

@@ -54,12 +54,13 @@ static enum status make_directory(struct live *l)
 	return paths__fail("/var/tmp", errno);
 }
 
-enum status live__open(struct live *l, const struct config *config, const struct processors *on)
+enum status live__open(struct live *l, struct runs *r)
 {
+	const struct config *config = r->config;
 	int err;
 
 	*l = (struct live) {
-		.on = on,
+		.runs = r,
 		.pid = config->pid,
 		.by = config->measure < 0 ? MEASURE_EVENTS : (enum tune_measure)config->measure,
 		.duration_ns = config->duration ? config->duration : STANDARD_TIME,
@@ -77,6 +78,7 @@ void live__close(struct live *l)
 {
 	if (!l->pid)
 		return;
+	guard__end(&l->guard);
 	if (l->counts)
 		knob_page__stop_counting(&l->page);
 	if (*l->directory)
@@ -93,6 +95,7 @@ enum status live__choose(struct live *l, const char *text, struct knob *k)
 
 	snprintf(name, sizeof(name), "%.*s", n < sizeof(name) ? (int)n : (int)sizeof(name), text);
 	l->knob = knob_page__find(&l->page, name);
+	l->before = l->knob ? l->knob->value : 0;
 	if (l->knob)
 		return knob__of_process(k, text, colon ? colon + 1 : NULL, l->knob);
 	return knob_failure__missing(l->page.pid, name);
@@ -118,17 +121,22 @@ static bool pass(uint64_t ns)
 	return !trial__signal();
 }
 
-enum live_outcome live__set(struct live *l, int64_t value, const char **why)
+static enum run_outcome fail(const char *text, char why[RUNS_WHY])
+{
+	snprintf(why, RUNS_WHY, "%s", text);
+	return RUN_FAILED;
+}
+
+enum run_outcome live__set(struct live *l, int64_t value, char why[RUNS_WHY])
 {
 	uint64_t settle = l->duration_ns / 2;
 	int err;
 
 	if (trial__signal())
-		return LIVE_INTERRUPTED;
+		return runs__end(l->runs);
 	err = knob_page__set(&l->page, l->knob, value, PATIENCE);
-	*why = knob_failure__refusal(err);
-	if (*why)
-		return LIVE_REFUSED;
+	if (knob_failure__refusal(err))
+		return fail(knob_failure__refusal(err), why);
 	l->stuck = err == -ETIMEDOUT;
 	if (l->stuck)
 		complain("%s of process %d: not taken in %d s, since the program has not come to "
@@ -137,9 +145,9 @@ enum live_outcome live__set(struct live *l, int64_t value, const char **why)
 			 l->knob->name, l->page.pid, (int)(PATIENCE / SECOND));
 	else if (err)
 		fail_to_set(l, value, err);
-	if (err)
-		return LIVE_LOST;
-	return pass(settle < MOST_SETTLE ? settle : MOST_SETTLE) ? LIVE_DONE : LIVE_INTERRUPTED;
+	if (err || !pass(settle < MOST_SETTLE ? settle : MOST_SETTLE))
+		return runs__end(l->runs);
+	return RUN_DONE;
 }
 
 /* Where a value was not taken, it is enough that this one is asked for instead. */
@@ -155,18 +163,38 @@ enum status live__leave(struct live *l, int64_t value)
 	return err ? fail_to_set(l, value, err) : STATUS_OK;
 }
 
+/* In the guard, for one that was killed. */
+static void put_back(void *context)
+{
+	struct live *l = context;
+
+	live__leave(l, l->before);
+	knob_page__stop_counting(&l->page);
+}
+
+enum status live__protect(struct live *l)
+{
+	int err = guard__start(&l->guard, put_back, l);
+
+	if (!err)
+		return STATUS_OK;
+	complain("process %d: cannot start the process that would put its value back: %s",
+		 l->page.pid, strerror(-err));
+	return STATUS_FAILURE;
+}
+
 /* ---- events ---- */
 
-static enum live_outcome count(struct live *l, struct knob_count *c)
+static enum run_outcome count(struct live *l, struct knob_count *c)
 {
 	int err;
 
 	l->counts = true;
 	err = knob_page__count(&l->page, c, PATIENCE);
 	if (!err)
-		return LIVE_DONE;
+		return RUN_DONE;
 	fail_to_measure(l, err);
-	return LIVE_LOST;
+	return runs__end(l->runs);
 }
 
 /* Events between two counts. Fewer than before: a quartzd has come or gone, and the count has begun anew. */
@@ -175,27 +203,28 @@ static int32_t events_between(const struct knob_count *before, const struct knob
 	return (int32_t)(after->events - before->events);
 }
 
-static enum live_outcome measure_events(struct live *l, double *rate, const char **why)
+static enum run_outcome measure_events(struct live *l, double *rate, char why[RUNS_WHY])
 {
 	struct knob_count before, after;
-	enum live_outcome outcome = count(l, &before);
+	enum run_outcome outcome = count(l, &before);
 
-	for (int i = 0; outcome == LIVE_DONE && i < MOST_WINDOWS; i++) {
+	for (int i = 0; outcome == RUN_DONE && i < MOST_WINDOWS; i++) {
 		int32_t events;
 
 		if (!pass(l->duration_ns))
-			return LIVE_INTERRUPTED;
+			return runs__end(l->runs);
 		outcome = count(l, &after);
 		events = events_between(&before, &after);
-		if (outcome == LIVE_DONE && events > 0 && after.at > before.at) {
+		if (outcome == RUN_DONE && events > 0 && after.at > before.at) {
 			*rate = (double)events * SECOND / (double)(after.at - before.at);
-			return LIVE_DONE;
+			return RUN_DONE;
 		}
 		if (events < 0)
 			before = after;
 	}
-	*why = "no events; is there a load, and does it call quartz_event()?";
-	return outcome == LIVE_DONE ? LIVE_REFUSED : outcome;
+	return outcome == RUN_DONE
+		       ? fail("no events; is there a load, and does it call quartz_event()?", why)
+		       : outcome;
 }
 
 /* ---- effective parallelism ---- */
@@ -214,11 +243,11 @@ static enum status read_parallelism(const char *file, double *rate)
 	return status;
 }
 
-static enum live_outcome measure_parallelism(struct live *l, double *rate, const char **why)
+static enum run_outcome measure_parallelism(struct live *l, double *rate, char why[RUNS_WHY])
 {
 	char file[sizeof(l->directory) + sizeof(NAME)];
-	struct trial t = {.on = l->on,
-			  .processors = l->on->n,
+	struct trial t = {.on = &l->runs->on,
+			  .processors = l->runs->on.n,
 			  .pids = &l->pids,
 			  .duration_ns = l->duration_ns,
 			  .file = file};
@@ -233,19 +262,16 @@ static enum live_outcome measure_parallelism(struct live *l, double *rate, const
 		status = read_parallelism(file, rate);
 	unlink(file);
 	if (outcome == TRIAL_INTERRUPTED)
-		return LIVE_INTERRUPTED;
-	*why = "it does nothing that could be sampled";
-	if (outcome != TRIAL_DONE && ended == STATUS_NO_SAMPLES)
-		return LIVE_REFUSED;
-	if (outcome == TRIAL_FAILED)
+		return runs__end(l->runs);
+	if (outcome == TRIAL_FAILED && ended != STATUS_NO_SAMPLES)
 		complain("process %d: it could not be profiled; quartzd ended with status %d",
 			 l->page.pid, ended);
-	if (outcome != TRIAL_DONE || status != STATUS_OK)
-		return LIVE_LOST;
-	return *rate > 0 ? LIVE_DONE : LIVE_REFUSED;
+	if (status != STATUS_OK || (outcome != TRIAL_DONE && ended != STATUS_NO_SAMPLES))
+		return runs__end(l->runs);
+	return *rate > 0 ? RUN_DONE : fail("it does nothing that could be sampled", why);
 }
 
-enum live_outcome live__measure(struct live *l, double *rate, const char **why)
+enum run_outcome live__measure(struct live *l, double *rate, char why[RUNS_WHY])
 {
 	return l->by == MEASURE_EVENTS ? measure_events(l, rate, why)
 				       : measure_parallelism(l, rate, why);

@@ -7,8 +7,8 @@
 #define QUARTZ_CLI_EXPERIMENT_LIVE_H
 
 #include "cli/cli.h"
+#include "cli/experiment/guard.h"
 #include "cli/experiment/knob.h"
-#include "cli/experiment/processors.h"
 #include "cli/knobs/knob_page.h"
 
 enum tune_measure { MEASURE_TIME, MEASURE_EVENTS, MEASURE_PARALLELISM }; /* as --by has them */
@@ -16,7 +16,9 @@ enum tune_measure { MEASURE_TIME, MEASURE_EVENTS, MEASURE_PARALLELISM }; /* as -
 struct live {
 	struct knob_page page;
 	const struct qz_knob *knob; /* in the copy of the page; NULL until live__choose */
-	const struct processors *on;
+	struct runs *runs;
+	int64_t before;		 /* what the knob had */
+	struct guard guard;	 /* which gives that back */
 	struct qz_integers pids; /* one, which is `pid` */
 	int64_t pid;
 	enum tune_measure by;
@@ -27,25 +29,21 @@ struct live {
 	char directory[32];   /* for profiles; "": there is none */
 };
 
-enum live_outcome {
-	LIVE_DONE,
-	LIVE_REFUSED,	  /* the process does not take this value, or does nothing with it: *why */
-	LIVE_LOST,	  /* nothing can be measured any more, for a reason that was printed */
-	LIVE_INTERRUPTED, /* by a signal */
-};
-
-/* Opens the knobs of process `config->pid`. To be closed in any case. */
-enum status live__open(struct live *l, const struct config *config, const struct processors *on);
+/* Opens the knobs of the process. To be closed in any case. */
+enum status live__open(struct live *l, struct runs *r);
 void live__close(struct live *l);
 
 /* "NAME" or "NAME:RANGE": which knob, and the values of it that are to be tried. */
 enum status live__choose(struct live *l, const char *text, struct knob *k);
 
-/* Sets the value, and lets the program get used to it. */
-enum live_outcome live__set(struct live *l, int64_t value, const char **why);
+/* From now on a process of its own gives back what the knob had, if this one is killed. */
+enum status live__protect(struct live *l);
 
-/* How much it does in a second with the value that is set, > 0. */
-enum live_outcome live__measure(struct live *l, double *rate, const char **why);
+/* Sets the value, and lets the program get used to it. RUN_FAILED: the process does not take it. */
+enum run_outcome live__set(struct live *l, int64_t value, char why[RUNS_WHY]);
+
+/* How much it does in a second with the value that is set, > 0. RUN_FAILED: nothing. */
+enum run_outcome live__measure(struct live *l, double *rate, char why[RUNS_WHY]);
 
 /* Sets the value at the end, also after a signal. Other than STATUS_OK: it was said why, if only by what was done before. */
 enum status live__leave(struct live *l, int64_t value);

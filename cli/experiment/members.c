@@ -190,6 +190,27 @@ static bool is_listed(const struct qz_integers *pids, int64_t pid)
 	return false;
 }
 
+int members__of_trees(const struct qz_integers *roots, struct qz_integers *all)
+{
+	struct processes processes = {0};
+	struct qz_integers found = {0};
+	int err = list(&processes);
+
+	for (size_t i = 0; !err && i < roots->n; i++)
+		if (!is_listed(&found, roots->items[i]))
+			err = add_root(&found, roots->items[i]);
+	/* each one's children follow at the end, and are looked at in their turn */
+	for (size_t i = 0; !err && i < found.n; i++)
+		for (uint32_t k = 0; !err && k < processes.n; k++)
+			if (processes.all[k].parent == found.items[i] &&
+			    !is_listed(&found, processes.all[k].pid))
+				err = add_root(&found, processes.all[k].pid);
+	free(processes.all);
+	free(all->items);
+	*all = found;
+	return err;
+}
+
 static void say_children(const struct processes *all, const struct qz_integers *pids, int64_t pid)
 {
 	const struct process *process = find(all, pid), *first = NULL;

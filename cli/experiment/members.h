@@ -12,6 +12,9 @@
  */
 enum status members__find(const char *unit, const char *container, struct qz_integers *roots);
 
+/* The processes of these trees: *all, to be freed, is made anew. 0 or -errno. */
+int members__of_trees(const struct qz_integers *roots, struct qz_integers *all);
+
 /* Says of each of these processes how many children it has that are none of them, if any, and how to take them in. */
 void members__say_left_out(const struct qz_integers *pids);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,19 @@ void programs__quartzd(char path[PATH_MAX])
 	static const char *const places[2] = {"quartzd", "../sbin/quartzd"};
 
 	programs__find(places, "/usr/sbin/quartzd", path);
+}
+
+const char *programs__library(const char *name)
+{
+	static char path[PATH_MAX];
+	char beside[64], installed[64], usual[64];
+	const char *const places[2] = {beside, installed};
+
+	snprintf(beside, sizeof(beside), "%s", name);
+	snprintf(installed, sizeof(installed), "../lib/%s", name);
+	snprintf(usual, sizeof(usual), "/usr/lib/%s", name);
+	programs__find(places, usual, path);
+	return path;
 }
 
 /* By name or number. */
@@ -139,4 +153,26 @@ int programs__end(pid_t pid, FILE *out)
 		if (errno != EINTR)
 			return -1;
 	return status;
+}
+
+bool programs__ask(const char *events, const char *user, double *value)
+{
+	FILE *out;
+	pid_t pid = programs__read(events, user, &out);
+	char line[256] = "", *at = line, *end = line;
+	int status;
+
+	if (pid > 0 && fgets(line, sizeof(line), out)) {
+		at += strcspn(line, "0123456789");
+		*value = strtod(at, &end);
+		while (fgets(line, sizeof(line), out))
+			at = line;
+	}
+	status = pid > 0 ? programs__end(pid, out) : -1;
+	if (status || end == at || !isfinite(*value)) {
+		complain("--events '%s': %s", events,
+			 status ? "it failed" : "no number in its first line");
+		return false;
+	}
+	return true;
 }

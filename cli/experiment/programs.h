@@ -15,6 +15,9 @@
  */
 void programs__find(const char *const places[2], const char *usual, char path[PATH_MAX]);
 
+/* A library of Quartz, likewise, with its whole path, since a command may change its directory; valid until the next call. */
+const char *programs__library(const char *name);
+
 void programs__quartzd(char path[PATH_MAX]);
 
 /*
@@ -43,5 +46,8 @@ pid_t programs__read(const char *line, const char *user, FILE **out);
 
 /* Closes `out` and waits for the end: a status as of waitpid(2). */
 int programs__end(pid_t pid, FILE *out);
+
+/* Runs the line of --events likewise: the first number that it prints. False: it was said why there is none. */
+bool programs__ask(const char *line, const char *user, double *value);
 
 #endif

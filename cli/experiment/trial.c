@@ -139,7 +139,7 @@ static char **make_words(const struct trial *t, const char *cpu)
 			 t->duration_ns / 1000000000, t->duration_ns % 1000000000);
 		own[n++] = "--duration";
 		own[n++] = duration;
-		own[n++] = "--pid";
+		own[n++] = t->trees ? "--tree" : "--pid";
 		own[n++] = pids;
 	} else {
 		own[n++] = "--";

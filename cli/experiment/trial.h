@@ -13,6 +13,7 @@ struct trial {
 	const char *file;     /* for the profile */
 	/* Instead of a command: these processes, for so long. */
 	const struct qz_integers *pids;
+	bool trees; /* with their children */
 	uint64_t duration_ns;
 	void (*tick)(void *context); /* is called some times a second meanwhile; NULL: nothing is */
 	void *context;

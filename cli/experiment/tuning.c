@@ -34,8 +34,8 @@ void tuning__print_plan(const struct tuning *t)
 	printf("%s: %u value%s from %s to %s, %u trials of %" PRId64 " run%s each, and %" PRIu64
 	       " s, at most\n",
 	       t->knob.name, t->knob.n, t->knob.n == 1 ? "" : "s", t->knob.names[0],
-	       t->knob.names[t->knob.n - 1], t->search->most, t->runs, t->runs == 1 ? "" : "s",
-	       (uint64_t)((t->limit_ns + SECOND - 1) / SECOND));
+	       t->knob.names[t->knob.n - 1], t->search->most, t->costs, t->costs == 1 ? "" : "s",
+	       (uint64_t)((t->runs.limit_ns + SECOND - 1) / SECOND));
 }
 
 void tuning__print_head(const struct tuning *t)
@@ -63,18 +63,6 @@ static void print_trial(const struct tuning *t, const struct tuning_trial *trial
 		printf("%5u  %8s  %9s  %s: %s\n", t->search->trials + 1, value, "-",
 		       trial->step->why, trial->failure);
 	fflush(stdout);
-}
-
-static void print_use(const struct tuning *t, uint32_t setting)
-{
-	char *command;
-
-	if (t->knob.kind != KNOB_COMMAND)
-		return;
-	command = knob__command(&t->knob, setting);
-	if (command)
-		printf("use: %s\n", command);
-	free(command);
 }
 
 /* What costs so much less than the start gains, in percent of the start's figure. */
@@ -118,16 +106,17 @@ static void print_start(const struct tuning *t, const struct qz_tune_result *r)
 static void print_result(const struct tuning *t, const struct qz_tune_result *r)
 {
 	putchar('\n');
-	if (t->status != STATUS_OK)
+	if (t->runs.status != STATUS_OK)
 		printf("%s; of what was measured until then:\n",
-		       t->status > SIGNALLED ? "interrupted" : "ended early");
-	else if (t->over)
+		       t->runs.status > SIGNALLED ? "interrupted" : "ended early");
+	else if (t->runs.over)
 		printf("the time of --limit is over; of what was measured until then:\n");
 	if (r->setting == t->search->start)
 		print_start(t, r);
 	else
 		print_best(t, r);
-	print_use(t, r->setting);
+	if (t->knob.lines)
+		printf("use: %s\n", t->knob.lines[r->setting]);
 }
 
 /* ---- as JSON ---- */
@@ -174,7 +163,7 @@ static enum status print_json(const struct tuning *t, const struct qz_tune_resul
 			      "gain_ns", nanoseconds(t, r->gain), "gain_ci_ns",
 			      nanoseconds(t, r->gain_ci), "start_rate", rate(t, r->start_cost),
 			      "chosen_rate", rate(t, r->cost), "trials", t->trials, "complete",
-			      t->status == STATUS_OK && !t->over);
+			      t->runs.status == STATUS_OK && !t->runs.over);
 
 	return output__json(o, 1);
 }

@@ -6,33 +6,26 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
-#include "cli/experiment/guard.h"
 #include "cli/experiment/knob.h"
 #include "cli/experiment/live.h"
-#include "cli/experiment/processors.h"
+#include "cli/experiment/runs.h"
 #include "core/tune/tune.h"
 
 struct tuning {
-	const struct config *config;
-	struct processors on;
-	const char *user; /* whom a command is run as, of programs__user */
+	struct runs runs;
 	struct knob knob;
-	struct live live;     /* of a KNOB_PROCESS */
-	struct guard guard;   /* of a KNOB_PROCESS */
+	struct live live;     /* of a QZ_REMEDY_KNOB */
 	enum tune_measure by; /* costs are seconds, or one over what is done in a second */
 	struct qz_tune *search;
-	int64_t runs;
-	uint64_t limit_ns, deadline;
+	int64_t costs;	/* of a trial */
 	json_t *trials; /* NULL: as text */
-	bool over;	/* no time is left for another trial */
-	enum status status;
 };
 
 struct tuning_trial {
 	const struct qz_tune_step *step;
 	uint32_t n;
 	double costs[QZ_TUNE_COSTS];
-	char failure[96]; /* why it has no costs, or fewer; "": it has all */
+	char failure[RUNS_WHY]; /* why it has no costs, or fewer; "": it has all */
 };
 
 /* Also the plan, so that who looks at the first trial knows how long it takes at most. */

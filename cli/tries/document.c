@@ -128,9 +128,16 @@ static json_t *command_of(const struct tries *t)
 	json_t *array = json_array();
 	bool failed = !array;
 
-	for (char *const *word = t->config->command; !failed && *word; word++)
+	for (char *const *word = t->runs.config->command; !failed && *word; word++)
 		failed = json_array_append_new(array, qz_json_fields__text(*word));
 	return qz_json_fields__unless(failed, array);
+}
+
+/* What was done in a second, as it is. */
+static json_t *rate_of(const struct tries *t, const struct try_figures *f)
+{
+	return t->is_running && f->elapsed_ns ? json_real(1e9 * t->work / (double)f->elapsed_ns)
+					      : json_null();
 }
 
 json_t *tries__document(const struct tries *t)
@@ -143,11 +150,15 @@ json_t *tries__document(const struct tries *t)
 	};
 	const struct try_trial *best = tries__best(t);
 
-	return json_pack("{ss, sI, so, sI, ss, sI, so, so, so, so, sb}", "schema", "quartz.try/v1",
-			 "time", (json_int_t)time(NULL), "command", command_of(t), "processors",
-			 (json_int_t)t->on.n, "compared", compared[t->compared], "elapsed_ns",
-			 (json_int_t)t->first.elapsed_ns, "trials", trials_of(t), "not_tried",
-			 left_out(t), "source_must_change", without_remedy(t), "keep",
+	return json_pack("{ss, sI, so, so, ss, so, so, sI, ss, sI, so, so, so, so, sb}", "schema",
+			 "quartz.try/v1", "time", (json_int_t)time(NULL), "command", command_of(t),
+			 "pid",
+			 t->is_running ? json_integer(t->running.roots.items[0]) : json_null(),
+			 "by", t->is_running ? running__measure_name(&t->running) : "time",
+			 "rate_before", rate_of(t, &t->first), "rate_after", rate_of(t, &t->last),
+			 "processors", (json_int_t)t->runs.on.n, "compared", compared[t->compared],
+			 "elapsed_ns", (json_int_t)t->first.elapsed_ns, "trials", trials_of(t),
+			 "not_tried", left_out(t), "source_must_change", without_remedy(t), "keep",
 			 best ? line_of(t, best) : json_null(), "complete",
-			 t->status == STATUS_OK && !t->over);
+			 t->runs.status == STATUS_OK && !t->runs.over);
 }

@@ -82,7 +82,7 @@ static void show_progress(const struct tries *t, const struct try_trial *trial)
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K%u s left: %s",
-			(unsigned int)((t->deadline - at) / 1000000000),
+			(unsigned int)((t->runs.deadline - at) / 1000000000),
 			trial->n > 1 ? "what helps, together" : trial->uses[0]->name);
 }
 
@@ -95,15 +95,15 @@ static void clear_progress(void)
 /* False: all ends here. */
 static bool run_trial(struct tries *t, struct try_trial *trial, bool behind)
 {
-	enum try_outcome outcome;
+	enum run_outcome outcome;
 
-	if (!behind && !t->fresh && tries__run_without(t) != TRY_DONE)
+	if (!behind && !t->fresh && tries__run_without(t) != RUN_DONE)
 		return false;
 	show_progress(t, trial);
 	outcome = tries__run_with(t, trial);
-	if (outcome == TRY_ENDED || (behind && tries__run_without(t) != TRY_DONE))
+	if (outcome == RUN_ENDED || (behind && tries__run_without(t) != RUN_DONE))
 		return false;
-	if (outcome == TRY_DONE)
+	if (outcome == RUN_DONE)
 		keep_pair(trial, &t->last);
 	return true;
 }
@@ -120,33 +120,38 @@ static bool take_round(struct tries *t, struct try_trial *const *trials, uint32_
 
 /* ---- which ones ---- */
 
+uint64_t tries__run_ns(const struct tries *t)
+{
+	return t->is_running ? running__measure_ns(&t->running) : t->first.elapsed_ns;
+}
+
 static uint64_t left_ns(const struct tries *t)
 {
 	uint64_t at = qz_clock__now();
 
-	return t->deadline > at ? t->deadline - at : 0;
+	return t->runs.deadline > at ? t->runs.deadline - at : 0;
 }
 
 static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
 {
 	double runs = trials == 1 ? 2 : RUNS_OF_PAIR * trials + 1;
 
-	return (uint64_t)(runs * rounds * (double)t->first.elapsed_ns);
+	return (uint64_t)(runs * rounds * (double)tries__run_ns(t));
 }
 
 uint64_t tries__least_ns(const struct tries *t)
 {
-	return cost_ns(t, 1, t->runs) + 2 * t->first.elapsed_ns;
+	return cost_ns(t, 1, t->least) + 2 * tries__run_ns(t);
 }
 
 /* As many as there is time for. */
 static uint32_t fitting(const struct tries *t, uint32_t n)
 {
-	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->limit_ns), left = left_ns(t);
+	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->runs.limit_ns), left = left_ns(t);
 	uint32_t k = 0;
 
 	left = left > reserve ? left - reserve : 0;
-	while (k < n && cost_ns(t, k + 1, t->runs) <= left)
+	while (k < n && cost_ns(t, k + 1, t->least) <= left)
 		k++;
 	return k;
 }
@@ -172,7 +177,7 @@ static bool try_all(struct tries *t, struct try_trial **found)
 			n = 1;
 		if (!n)
 			break;
-		for (uint32_t round = 0; round < t->runs; round++)
+		for (uint32_t round = 0; round < t->least; round++)
 			if (!take_round(t, found, collect(t, next, next + n, false, found),
 					round % 2))
 				return false;
@@ -182,10 +187,10 @@ static bool try_all(struct tries *t, struct try_trial **found)
 
 /* ---- together ---- */
 
-static bool has_subject(const struct try_trial *trial, enum qz_remedy_subject subject)
+static bool excludes(const struct try_trial *trial, const struct qz_remedy_use *use)
 {
 	for (uint32_t i = 0; i < trial->n; i++)
-		if (trial->uses[i]->remedy->subject == subject)
+		if (qz_remedy_use__excludes(trial->uses[i], use))
 			return true;
 	return false;
 }
@@ -195,8 +200,7 @@ static const struct try_trial *next_best(const struct tries *t, const struct try
 	const struct try_trial *best = NULL;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (helps(t, &t->trials[i]) &&
-		    !has_subject(together, t->trials[i].uses[0]->remedy->subject) &&
+		if (helps(t, &t->trials[i]) && !excludes(together, t->trials[i].uses[0]) &&
 		    (!best || tries__judge(t, &t->trials[i]).gain > tries__judge(t, best).gain))
 			best = &t->trials[i];
 	return best;
@@ -223,7 +227,7 @@ static bool try_unsure(struct tries *t, struct try_trial **found)
 
 		choose_together(t, &together);
 		if (!n ||
-		    left_ns(t) < cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->runs) : 0))
+		    left_ns(t) < cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->least) : 0))
 			return true;
 		if (!take_round(t, found, n, round % 2))
 			return false;
@@ -247,7 +251,7 @@ void tries__measure(struct tries *t)
 
 	/* the second one tells whether it prints the same each time */
 	for (int i = 0; i < 2; i++)
-		if (tries__run_without(t) != TRY_DONE)
+		if (tries__run_without(t) != RUN_DONE)
 			return;
 	if (try_all(t, found) && try_unsure(t, found))
 		try_together(t);

@@ -2,7 +2,6 @@
 /* One run of the command, with remedies or without, and whether it did the same. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "cli/experiment/timed_run.h"
 #include "cli/tries/tries.h"
-#include "core/util/clock.h"
-
-#define SECOND	  1000000000ull
-#define TOO_LONG  3  /* times as long as without a remedy, and a second: that is no good */
-#define VARIABLES 32 /* of all remedies of a trial */
 
 /* ---- what it has printed ---- */
 
@@ -51,146 +44,93 @@ static bool read_output(int fd, struct try_figures *f)
 	return !n;
 }
 
-/* ---- the remedies ---- */
-
-struct applied {
-	char *texts[TRIES_TOGETHER]; /* changes, cut into variables */
-	char *variables[VARIABLES + 1];
-	cpu_set_t on;
-};
-
-static void free_applied(struct applied *a)
-{
-	for (uint32_t i = 0; i < TRIES_TOGETHER; i++)
-		free(a->texts[i]);
-}
-
-/* No value has a blank. */
-static bool add_variables(struct applied *a, uint32_t i, const char *change)
-{
-	uint32_t n = 0;
-	char *rest, *word;
-
-	while (a->variables[n])
-		n++;
-	a->texts[i] = strdup(change);
-	if (!a->texts[i])
-		return false;
-	for (word = strtok_r(a->texts[i], " ", &rest); word && n < VARIABLES;
-	     word = strtok_r(NULL, " ", &rest))
-		a->variables[n++] = word;
-	return true;
-}
-
-static bool apply(const struct tries *t, const struct try_trial *trial, struct applied *a,
-		  struct timed_run *run)
-{
-	char option[32];
-
-	*a = (struct applied) {0};
-	for (uint32_t i = 0; trial && i < trial->n; i++) {
-		const struct qz_remedy_use *use = trial->uses[i];
-
-		switch (use->remedy->way) {
-		case QZ_REMEDY_AFFINITY:
-			processors__choose(&t->on, 1, 0, &a->on, option);
-			run->on = &a->on;
-			break;
-		case QZ_REMEDY_POLICY:
-			run->batch = true;
-			break;
-		case QZ_REMEDY_NICE:
-			run->nice = atoi(strrchr(use->change, ' '));
-			break;
-		default:
-			if (!add_variables(a, i, use->change))
-				return false;
-		}
-	}
-	run->variables = a->variables;
-	return true;
-}
-
 /* ---- a run ---- */
 
-static uint64_t left_ns(const struct tries *t)
+/* Whether --check is content; otherwise why not. */
+static enum run_outcome check(struct tries *t, int output, char why[RUNS_WHY])
 {
-	uint64_t at = qz_clock__now();
-
-	return t->deadline > at ? t->deadline - at : 1;
-}
-
-/* The time is over, or it was interrupted. */
-static enum try_outcome end(struct tries *t, enum timed_outcome outcome,
-			    const struct timed_result *result)
-{
-	if (outcome == TIMED_INTERRUPTED)
-		t->status = (enum status)result->status;
-	else
-		t->over = true;
-	return TRY_ENDED;
-}
-
-static bool is_over(const struct tries *t, enum timed_outcome outcome)
-{
-	return outcome == TIMED_TOO_LONG && qz_clock__now() >= t->deadline;
-}
-
-/* Whether --check is content; a signal makes it discontent. */
-static enum timed_outcome check(const struct tries *t, int output, struct timed_result *result)
-{
-	const char *const words[] = {"sh", "-c", t->config->check, NULL};
-	struct timed_run run = {.command = (char *const *)words,
-				.user = t->user,
-				.input = &output,
-				.limit_ns = left_ns(t)};
-
-	lseek(output, 0, SEEK_SET);
-	return timed_run__do(&run, result);
-}
-
-struct run {
-	struct try_figures figures;
-	enum timed_outcome outcome, checked;
+	struct change line = {.way = QZ_REMEDY_COMMAND, .text = t->runs.config->check};
+	struct timed_run run = {.input = &output};
 	struct timed_result result;
-};
+	enum run_outcome outcome;
 
-/* False: it could not even be started, and it was said why. */
-static bool run_once(struct tries *t, const struct try_trial *trial, uint64_t limit_ns,
-		     struct run *r)
+	if (!line.text)
+		return RUN_DONE;
+	lseek(output, 0, SEEK_SET);
+	outcome = runs__time(&t->runs, &line, 1, 0, &run, &result, why);
+	if (outcome == RUN_FAILED)
+		snprintf(why, RUNS_WHY, "--check fails");
+	return outcome;
+}
+
+static uint32_t changes_of(const struct try_trial *trial, struct change changes[RUNS_CHANGES])
 {
-	struct timed_run run = {.command = t->config->command,
-				.user = t->user,
-				.with_input = true,
-				.quiet = t->first.elapsed_ns,
-				.limit_ns = limit_ns};
-	struct timed_result of_check;
-	struct applied applied;
-	int output = open_output();
-	bool is_read = false;
+	for (uint32_t i = 0; i < trial->n; i++)
+		changes[i] = (struct change) {.way = trial->uses[i]->remedy->way,
+					      .text = trial->uses[i]->change,
+					      .value = trial->uses[i]->value};
+	return trial->n;
+}
 
-	*r = (struct run) {.checked = TIMED_DONE};
+static enum run_outcome run_command(struct tries *t, const struct try_trial *trial,
+				    struct try_figures *figures, char why[RUNS_WHY])
+{
+	struct timed_run run = {.command = t->runs.config->command,
+				.with_input = true,
+				.quiet = t->first.elapsed_ns};
+	struct change changes[RUNS_CHANGES];
+	struct timed_result result = {0};
+	enum run_outcome outcome;
+	int output = open_output();
+
 	if (output < 0)
-		return false;
+		return runs__end(&t->runs);
 	run.output = &output;
-	if (apply(t, trial, &applied, &run)) {
-		r->outcome = timed_run__do(&run, &r->result);
-		is_read = read_output(output, &r->figures);
-		if (r->outcome == TIMED_DONE && t->config->check)
-			r->checked = check(t, output, &of_check);
-		if (r->checked == TIMED_INTERRUPTED || r->checked == TIMED_TOO_LONG) {
-			r->outcome = r->checked;
-			r->result.status = of_check.status;
-		}
-	} else {
-		out_of_memory();
-	}
-	free_applied(&applied);
+	outcome = runs__time(&t->runs, changes, changes_of(trial, changes),
+			     trial->n ? t->first.elapsed_ns : 0, &run, &result, why);
+	*figures = (struct try_figures) {.elapsed_ns = result.elapsed_ns,
+					 .cpu_ns = result.cpu_ns,
+					 .peak_kib = result.peak_kib};
+	if (!read_output(output, figures))
+		outcome = runs__end(&t->runs);
+	if (outcome == RUN_DONE)
+		outcome = check(t, output, why);
 	close(output);
-	r->figures.elapsed_ns = r->result.elapsed_ns;
-	r->figures.cpu_ns = r->result.cpu_ns;
-	r->figures.peak_kib = r->result.peak_kib;
-	return is_read;
+	return outcome;
+}
+
+/* The time that the work of the first measurement would have taken. */
+static enum run_outcome measure_running(struct tries *t, const struct try_trial *trial,
+					struct try_figures *figures, char why[RUNS_WHY])
+{
+	struct running_figures f;
+	enum run_outcome outcome = running__measure(&t->running, trial->uses, trial->n, &f, why);
+	double part;
+
+	*figures = (struct try_figures) {0};
+	if (f.seconds <= 0)
+		return outcome;
+	if (!t->work && f.events <= 0) {
+		snprintf(why, RUNS_WHY, "does nothing that could be counted");
+		return RUN_FAILED;
+	}
+	t->work = t->work ? t->work : f.events;
+	/* less than one event is as good as one */
+	part = t->work / (f.events > 1 ? f.events : 1);
+	figures->elapsed_ns = (uint64_t)(1e9 * f.seconds * part);
+	figures->cpu_ns = (uint64_t)(1e9 * f.cpu_seconds * part);
+	return outcome;
+}
+
+static enum run_outcome run_once(struct tries *t, const struct try_trial *trial,
+				 struct try_figures *figures, char why[RUNS_WHY])
+{
+	uint64_t left = runs__left_ns(&t->runs);
+
+	if (!t->is_running)
+		return run_command(t, trial, figures, why);
+	t->runs.over = left < tries__run_ns(t);
+	return t->runs.over ? RUN_ENDED : measure_running(t, trial, figures, why);
 }
 
 /* ---- whether it did the same ---- */
@@ -214,77 +154,59 @@ static void compare_less(struct tries *t)
 		}
 }
 
-/* What cannot be compared with. */
-static enum try_outcome give_up(struct tries *t, const struct run *r)
+enum run_outcome tries__run_without(struct tries *t)
 {
-	t->status = STATUS_FAILURE;
-	if (r->outcome != TIMED_DONE)
-		complain("%s ended with status %d, and what fails may not have done all of its "
-			 "work: "
-			 "there is nothing to compare with (sh -c '...; true' ignores it)",
-			 t->config->command[0], r->result.status);
-	else
-		complain("--check '%s' fails for the command as it is: there is nothing to compare "
-			 "with",
-			 t->config->check);
-	return TRY_ENDED;
-}
+	static const struct try_trial nothing;
+	struct try_figures figures;
+	char why[RUNS_WHY];
+	enum run_outcome outcome = run_once(t, &nothing, &figures, why);
 
-enum try_outcome tries__run_without(struct tries *t)
-{
-	struct run r;
-
-	t->fresh = false;
-	if (!run_once(t, NULL, left_ns(t), &r)) {
-		t->status = STATUS_FAILURE;
-		return TRY_ENDED;
-	}
-	if (r.outcome == TIMED_INTERRUPTED || r.outcome == TIMED_TOO_LONG)
-		return end(t, r.outcome, &r.result);
-	if (r.outcome != TIMED_DONE || r.checked != TIMED_DONE)
-		return give_up(t, &r);
-	t->last = r.figures;
+	t->fresh = outcome == RUN_DONE;
+	if (outcome == RUN_FAILED && t->is_running)
+		complain("process %d %s: is there a load?", (int)t->running.roots.items[0], why);
+	else if (outcome == RUN_FAILED)
+		complain("%s as it is: %s, so that there is nothing to compare with "
+			 "(sh -c '...; true' ignores a status)",
+			 t->runs.config->command[0], why);
+	if (outcome != RUN_DONE)
+		return outcome == RUN_FAILED ? runs__end(&t->runs) : outcome;
+	t->last = figures;
 	if (!t->first.elapsed_ns)
-		t->first = r.figures;
+		t->first = figures;
 	compare_less(t);
-	t->fresh = true;
-	return TRY_DONE;
+	return RUN_DONE;
 }
 
-__attribute__((format(printf, 2, 3))) static enum try_outcome drop(struct try_trial *trial,
-								   const char *format, ...)
+enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial)
 {
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(trial->failure, sizeof(trial->failure), format, values);
-	va_end(values);
-	return TRY_DROPPED;
-}
-
-enum try_outcome tries__run_with(struct tries *t, struct try_trial *trial)
-{
-	uint64_t most = TOO_LONG * t->first.elapsed_ns + SECOND, left = left_ns(t);
-	struct run r;
+	enum run_outcome outcome;
 
 	t->fresh = false;
 	trial->started = true;
-	if (!run_once(t, trial, most < left ? most : left, &r)) {
-		t->status = STATUS_FAILURE;
-		return TRY_ENDED;
+	outcome = run_once(t, trial, &trial->with, trial->failure);
+	/* less load does as little without the remedy, right after it */
+	if (outcome == RUN_SLOW && t->is_running) {
+		outcome = tries__run_without(t);
+		if (outcome != RUN_DONE)
+			return outcome;
+		if (RUNNING_WORST * (double)trial->with.elapsed_ns > (double)t->last.elapsed_ns)
+			outcome = RUN_SLOW;
+		else
+			*trial->failure = '\0';
 	}
-	if (r.outcome == TIMED_INTERRUPTED || is_over(t, r.outcome))
-		return end(t, r.outcome, &r.result);
-	trial->with = r.figures;
-	/* once may be chance: the pair counts, with as much as is known of it */
-	if (r.outcome == TIMED_TOO_LONG)
-		return ++trial->slow < TRIES_SLOW
-			       ? TRY_DONE
-			       : drop(trial, "took more than %d times as long", TOO_LONG);
-	if (r.outcome != TIMED_DONE)
-		return drop(trial, "ended with status %d", r.result.status);
-	if (r.checked != TIMED_DONE)
-		return drop(trial, "--check fails");
-	trial->differs = !is_same(t, &r.figures);
-	return trial->differs ? drop(trial, "prints something else") : TRY_DONE;
+	/* some may be chance: the pair counts, with as much as is known of it */
+	if (outcome == RUN_SLOW) {
+		trial->slow++;
+		outcome = trial->slow < TRIES_SLOW || 2 * trial->slow <= trial->pairs.n + 1
+				  ? RUN_DONE
+				  : RUN_FAILED;
+		if (outcome == RUN_DONE)
+			*trial->failure = '\0';
+		return outcome;
+	}
+	trial->differs = outcome == RUN_DONE && !is_same(t, &trial->with);
+	if (!trial->differs)
+		return outcome;
+	snprintf(trial->failure, RUNS_WHY, "prints something else");
+	return RUN_FAILED;
 }

@@ -20,7 +20,10 @@ char *tries__line(const struct tries *t, const struct try_trial *trial)
 
 	if (!out)
 		return NULL;
-	qz_remedies__put_command(out, trial->uses, trial->n, t->config->command);
+	if (t->is_running)
+		qz_remedies__put_changes(out, trial->uses, trial->n);
+	else
+		qz_remedies__put_command(out, trial->uses, trial->n, t->runs.config->command);
 	if (!fclose(out))
 		return text;
 	free(text);
@@ -42,15 +45,16 @@ static const char *plural(uint64_t n)
 void tries__print_head(const struct tries *t)
 {
 	const struct qz_report *r = report_of(t);
-	uint64_t seconds = (t->limit_ns + 999999999) / 1000000000;
+	uint64_t seconds = (t->runs.limit_ns + 999999999) / 1000000000;
 
-	if (t->config->input)
+	if (t->runs.config->input)
 		printf("Of the profile: ");
 	else
 		printf("Measured: %.2f s, ", (double)r->elapsed_ns / 1e9);
 	printf("%u finding%s. %u remed%s to try, in %u pairs of runs each at least, for %" PRIu64
 	       " s at most.\n",
-	       t->advice->n, plural(t->advice->n), t->n, t->n == 1 ? "y" : "ies", t->runs, seconds);
+	       t->advice->n, plural(t->advice->n), t->n, t->n == 1 ? "y" : "ies", t->least,
+	       seconds);
 	fflush(stdout);
 }
 
@@ -126,7 +130,7 @@ void tries__print_plan(const struct tries *t)
 		text_table__add(table, PLAIN, "%s%s", use->why_not ? "not tried: " : "",
 				use->why_not ? use->why_not : use->remedy->risk);
 	}
-	if (print_table(table, t->config)) {
+	if (print_table(table, t->runs.config)) {
 		out_of_memory();
 		return;
 	}
@@ -215,7 +219,7 @@ static int print_trials(const struct tries *t)
 			add_trial(table, t, &t->trials[i]);
 	if (t->together.started)
 		add_trial(table, t, &t->together);
-	return print_table(table, t->config);
+	return print_table(table, t->runs.config);
 }
 
 /* ---- after ---- */
@@ -255,6 +259,18 @@ static void print_unknown(const struct tries *t)
 		}
 }
 
+/* Before and after, as it is. */
+static void print_rates(const struct tries *t)
+{
+	if (t->is_running && t->first.elapsed_ns)
+		printf("%s in a second, without a remedy: %.0f at first, %.0f at the end; all is "
+		       "put "
+		       "back\n",
+		       running__events_name(&t->running),
+		       1e9 * t->work / (double)t->first.elapsed_ns,
+		       1e9 * t->work / (double)t->last.elapsed_ns);
+}
+
 static int print_kept(const struct tries *t)
 {
 	const struct try_trial *best = tries__best(t);
@@ -281,7 +297,7 @@ int tries__print_result(const struct tries *t)
 	int err;
 
 	putchar('\n');
-	if (t->status > SIGNALLED)
+	if (t->runs.status > SIGNALLED)
 		puts("Interrupted; of what was measured until then:\n");
 	fflush(stdout);
 	err = t->n ? print_trials(t) : 0;
@@ -299,6 +315,7 @@ int tries__print_result(const struct tries *t)
 			       t->compared == TRY_COMPARED_SIZE ? "and how much it prints were"
 								: "was");
 		print_unknown(t);
+		print_rates(t);
 		err = print_kept(t);
 	}
 	return err;

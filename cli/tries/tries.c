@@ -9,27 +9,30 @@
 #include <unistd.h>
 
 #include "cli/experiment/programs.h"
+#include "cli/experiment/trial.h"
+#include "cli/files/html_file.h"
 #include "cli/render/output.h"
 #include "cli/tries/ledger.h"
-#include "core/util/clock.h"
 
 #define STANDARD_LIMIT (60 * 1000000000ull)
+#define LOOK_TIME      3000000000ull /* for which a process is measured, to know what limits it */
 
 /* ---- the place ---- */
 
-/* Where the loader looks for a library by its name, on Debian and elsewhere; /etc/ld.so.conf may have more. */
-static bool has_library(const char *name)
+/* Where the loader looks for a library by its name, on Debian and elsewhere; /etc/ld.so.conf may have more. Ours may be elsewhere. */
+static const char *library(const char *name)
 {
 	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64",
 					      "/usr/lib", "/usr/local/lib"};
+	const char *own = programs__library(name);
 	char path[256];
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folders[i], name);
 		if (!access(path, R_OK))
-			return true;
+			return name;
 	}
-	return false;
+	return access(own, R_OK) ? NULL : own;
 }
 
 static const char *variable(const char *name)
@@ -39,11 +42,22 @@ static const char *variable(const char *name)
 
 /* ---- preparation ---- */
 
+/* Its command, or the running process. */
+static const char *name_of(const struct tries *t)
+{
+	return t->is_running ? t->running.comm : t->runs.config->command[0];
+}
+
 static enum status find_findings(struct tries *t)
 {
-	const struct config *config = t->config;
-	const struct trial once = {
-		.on = &t->on, .processors = t->on.n, .command = config->command, .user = t->user};
+	const struct config *config = t->runs.config;
+	const struct trial once = {.on = &t->runs.on,
+				   .processors = t->runs.on.n,
+				   .command = t->is_running ? NULL : config->command,
+				   .pids = t->is_running ? &t->running.roots : NULL,
+				   .trees = true,
+				   .duration_ns = LOOK_TIME,
+				   .user = t->runs.user};
 	enum status status;
 
 	if (config->input) {
@@ -51,13 +65,13 @@ static enum status find_findings(struct tries *t)
 	} else if (geteuid()) {
 		complain("--try measures %s first, and only root can; run it with sudo, or name a "
 			 "profile of it with --input",
-			 config->command[0]);
+			 name_of(t));
 		status = STATUS_NO_PRIVILEGE;
 	} else {
 		status = measured__take(&t->measured, config, &once, "try");
 		if (trial__signal())
 			complain("interrupted while %s was measured; nothing was tried",
-				 config->command[0]);
+				 name_of(t));
 	}
 	if (status != STATUS_OK)
 		return status;
@@ -65,42 +79,140 @@ static enum status find_findings(struct tries *t)
 	return t->advice ? STATUS_OK : out_of_memory();
 }
 
+/* All values of a knob but the one that it has, or is said to have: the first one. */
+static enum status add_wishes(struct tries *t, const struct knob *k,
+			      const struct qz_remedy_place *place)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < k->n; i++) {
+		const struct qz_remedy_wish wish = {.way = k->way,
+						    .knob = k->name,
+						    .name = k->names[i],
+						    .value = k->values[i],
+						    .line = k->lines ? k->lines[i] : NULL,
+						    .undo = k->lines ? k->lines[k->start] : NULL};
+
+		if (i != k->start)
+			err = qz_remedies__add(&t->remedies, &wish, place);
+	}
+	if (err == -ENOSPC) {
+		complain("--knob '%s': more than %d remedies and values in all; leave out some",
+			 k->name, QZ_REMEDIES_MOST);
+		return STATUS_USAGE;
+	}
+	return err ? out_of_memory() : STATUS_OK;
+}
+
+/* NAME, or NAME:VALUES, of a knob that the process has, is that one. Of a command the first value of all is what it has. */
+static enum status parse_knob(struct tries *t, const char *text, struct knob *k)
+{
+	const char *values = strchr(text, ':'), *line = values ? strchr(values + 1, ':') : NULL;
+	char first[64];
+	const struct qz_knob *of;
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, ":"), text);
+	of = t->running.has_page && !line ? knob_page__find(&t->running.page, first) : NULL;
+	if (of)
+		return knob__of_process(k, text, values ? values + 1 : NULL, of);
+	if (line)
+		snprintf(first, sizeof(first), "%ld", strtol(values + 1, NULL, 10));
+	return knob__parse(k, text, line ? first : NULL, &t->runs.on);
+}
+
+static enum status add_knobs(struct tries *t, const struct qz_remedy_place *place)
+{
+	const struct qz_texts *knobs = &OWN(try_config, t->runs.config)->knobs;
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; status == STATUS_OK && i < knobs->n; i++) {
+		status = parse_knob(t, knobs->items[i], &t->knobs[i]);
+		if (status == STATUS_OK)
+			status = add_wishes(t, &t->knobs[i], place);
+	}
+	return status;
+}
+
+/* As a command line has them: "12 13". NULL: memory was short. */
+static char *list_pids(const struct qz_integers *pids)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < pids->n; i++)
+		fprintf(out, "%s%" PRId64, i ? " " : "", pids->items[i]);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 static enum status find_remedies(struct tries *t)
 {
-	struct qz_remedy_place place = {.processors = t->on.n,
-					.processor = t->on.order[0],
+	char *pids = t->is_running ? list_pids(&t->running.pids) : NULL;
+	struct qz_remedy_place place = {.processors = t->runs.on.n,
+					.order = t->runs.on.order,
+					.pids = pids,
+					.knobs = t->running.has_page ? &t->running.page.copy : NULL,
 					.is_root = !geteuid(),
-					.has_library = has_library,
+					.library = library,
 					.variable = variable};
+	enum status status = STATUS_OK;
+	uint32_t nfound;
 
+	if (t->is_running && !pids)
+		return out_of_memory();
 	qz_remedy_code__find(&place.code, t->measured.view.profile);
 	if (qz_remedies__find(&t->remedies, t->advice, &place))
-		return out_of_memory();
-	t->trials = calloc(t->remedies.n + 1, sizeof(*t->trials));
+		status = out_of_memory();
+	nfound = t->remedies.n;
+	if (status == STATUS_OK)
+		status = add_knobs(t, &place);
+	free(pids);
+	t->trials = status == STATUS_OK ? calloc(t->remedies.n + 1, sizeof(*t->trials)) : NULL;
 	if (!t->trials)
-		return out_of_memory();
-	for (uint32_t i = 0; i < t->remedies.n; i++)
-		if (!t->remedies.uses[i].why_not) {
-			t->trials[t->n].uses[0] = &t->remedies.uses[i];
-			t->trials[t->n++].n = 1;
-		}
+		return status == STATUS_OK ? out_of_memory() : status;
+	/* what somebody has asked for comes first */
+	for (uint32_t i = 0; i < t->remedies.n; i++) {
+		const struct qz_remedy_use *use = &t->remedies.uses[(nfound + i) % t->remedies.n];
+
+		if (!use->why_not)
+			t->trials[t->n++] = (struct try_trial) {.uses = {use}, .n = 1};
+	}
 	return STATUS_OK;
 }
 
 /* ---- the result ---- */
 
+static int put_document(FILE *out, void *document)
+{
+	return json_dumpf(document, out, JSON_COMPACT) ? -ENOMEM : 0;
+}
+
 static enum status show(const struct tries *t)
 {
+	const struct config *config = t->runs.config;
 	json_t *document = tries__document(t);
+	const struct html_file page = {config->html, "--html", put_document, document,
+				       config->open};
+	enum status status = STATUS_OK;
 
 	if (!document)
 		return out_of_memory();
 	if (t->first.elapsed_ns && t->n)
-		ledger__keep(document, t->user);
-	if (t->config->json)
-		return output__json(document, 1);
+		ledger__keep(document, t->runs.user);
+	if (config->json)
+		status = output__json(json_incref(document), 1);
+	else if (tries__print_result(t))
+		status = out_of_memory();
+	fflush(stdout);
+	if (status == STATUS_OK && config->html)
+		status = html_file__write(&page);
 	json_decref(document);
-	return tries__print_result(t) ? out_of_memory() : STATUS_OK;
+	return status;
 }
 
 /* One run may have taken all of the time. */
@@ -108,7 +220,7 @@ static bool is_too_short(const struct tries *t)
 {
 	uint64_t seconds;
 
-	if (!t->over || t->status != STATUS_OK)
+	if (!t->runs.over || t->runs.status != STATUS_OK)
 		return false;
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->trials[i].pairs.n || *t->trials[i].failure)
@@ -119,7 +231,7 @@ static bool is_too_short(const struct tries *t)
 			 " s are the least for this command",
 			 seconds);
 	else
-		complain("--for: %s did not end in this time", t->config->command[0]);
+		complain("--for: %s did not end in this time", name_of(t));
 	return true;
 }
 
@@ -127,17 +239,17 @@ static enum status measure(struct tries *t)
 {
 	enum status shown;
 
-	if (!t->config->json)
+	if (!t->runs.config->json)
 		tries__print_head(t);
-	t->deadline = qz_clock__now() + t->limit_ns;
+	runs__begin(&t->runs);
 	if (t->n)
 		tries__measure(t);
 	if (is_too_short(t))
 		return STATUS_FAILURE;
-	if (t->status == STATUS_FAILURE)
-		return t->status;
+	if (t->runs.status == STATUS_FAILURE)
+		return t->runs.status;
 	shown = show(t);
-	return t->status == STATUS_OK ? shown : t->status;
+	return t->runs.status == STATUS_OK ? shown : t->runs.status;
 }
 
 /* ---- the command ---- */
@@ -146,8 +258,18 @@ static enum status check(const struct config *config)
 {
 	const char *why = NULL;
 
-	if (!*config->command)
-		why = "--try needs a COMMAND";
+	bool is_running = config->pid || OWN(try_config, config)->unit;
+
+	if (!*config->command + !config->pid + !OWN(try_config, config)->unit != 2)
+		why = "--try needs a COMMAND, or a --pid or a --unit";
+	else if (is_running && config->check)
+		why = "--check looks at what a COMMAND prints: not with --pid or --unit";
+	else if (!is_running &&
+		 (config->events || config->duration || OWN(try_config, config)->knobs.n))
+		why = "--events, --duration and --knob need --pid or --unit; of a COMMAND, "
+		      "'quartzctl tune' tries them";
+	else if (OWN(try_config, config)->knobs.n > TRIES_KNOBS)
+		why = "more than eight times --knob";
 	else if (config->dry_run && config->json)
 		why = "--dry-run prints a plan as text: not with --json";
 	if (!why)
@@ -156,39 +278,51 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
+/* Of this user, whose commands these are. */
+static const char *what_runs(const struct config *config)
+{
+	if (*config->command)
+		return config->command[0];
+	return config->events ? "--events" : OWN(try_config, config)->knobs.n ? "--knob" : NULL;
+}
+
 static enum status prepare(struct tries *t)
 {
-	int err = processors__find(&t->on, "");
+	const struct config *config = t->runs.config;
 	enum status status = STATUS_OK;
 
-	if (err) {
-		complain("cannot tell the processors: %s", strerror(-err));
-		return STATUS_FAILURE;
-	}
-	/* who is not root runs it itself, whoever called sudo before */
-	if (!geteuid() || t->config->user)
-		status = programs__user(t->config, t->config->command[0], &t->user);
+	if (t->is_running)
+		status = running__open(&t->running, &t->runs, OWN(try_config, config)->unit);
 	if (status == STATUS_OK)
 		status = find_findings(t);
-	return status == STATUS_OK ? find_remedies(t) : status;
+	if (status == STATUS_OK)
+		status = find_remedies(t);
+	if (status != STATUS_OK || config->dry_run || !t->is_running || !t->n)
+		return status;
+	status = running__choose(&t->running);
+	return status == STATUS_OK ? running__protect(&t->running, &t->remedies) : status;
 }
 
 enum status tries__run(const struct config *config)
 {
-	struct tries t = {.config = config,
-			  .compared = config->check ? TRY_COMPARED_CHECK : TRY_COMPARED_OUTPUT,
-			  .limit_ns = config->limit ? config->limit : STANDARD_LIMIT,
-			  .runs = config->runs ? (uint32_t)config->runs : QZ_JUDGE_LEAST};
+	struct tries t = {.compared = config->check ? TRY_COMPARED_CHECK : TRY_COMPARED_OUTPUT,
+			  .is_running = config->pid || OWN(try_config, config)->unit,
+			  .least = config->runs ? (uint32_t)config->runs : QZ_JUDGE_LEAST};
 	enum status status = check(config);
 
 	trial__watch();
+	if (status == STATUS_OK)
+		status = runs__open(&t.runs, config, STANDARD_LIMIT, what_runs(config));
 	if (status == STATUS_OK)
 		status = prepare(&t);
 	if (status == STATUS_OK && config->dry_run)
 		tries__print_plan(&t);
 	else if (status == STATUS_OK)
 		status = measure(&t);
+	running__close(&t.running);
 	trial__unwatch();
+	for (int i = 0; i < TRIES_KNOBS; i++)
+		knob__free(&t.knobs[i]);
 	free(t.trials);
 	qz_remedies__free(&t.remedies);
 	qz_advise__free(t.advice);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Advice that is tried: a command is run with and without each remedy, in turns, and what remains is what has helped by more than
- * chance.
+ * Advice that is tried: a command is run, or a running process measured, with and without each remedy, in turns, and what remains is what
+ * has helped by more than chance.
  */
 #ifndef QUARTZ_CLI_TRIES_H
 #define QUARTZ_CLI_TRIES_H
@@ -10,18 +10,29 @@
 
 #include "cli/cli.h"
 #include "cli/experiment/measured.h"
-#include "cli/experiment/processors.h"
+#include "cli/experiment/runs.h"
 #include "core/advise/advise.h"
 #include "core/remedies/judge.h"
+#include "cli/experiment/knob.h"
+#include "cli/tries/running.h"
 #include "core/remedies/remedies.h"
 
-/* Remedies that help by themselves and are tried together at most. */
-#define TRIES_TOGETHER 8
+/* What advise takes of its own, for --try. */
+struct try_config {
+	struct config common;
+	const char *unit;      /* NULL: not given */
+	struct qz_texts knobs; /* of running processes, to be tried, too */
+};
 
-/* Runs of a remedy that take too long until it is dropped. */
+#define TRIES_KNOBS 8
+
+/* Remedies that help by themselves and are tried together at most. */
+#define TRIES_TOGETHER RUNS_CHANGES
+
+/* Runs of a remedy that take too long until it is dropped, if they are more than half of its runs. */
 #define TRIES_SLOW 2
 
-/* One run. */
+/* One run; of running processes, as if one were what they did in the first measurement. */
 struct try_figures {
 	uint64_t elapsed_ns, cpu_ns;
 	uint64_t peak_kib;	/* 0: not known */
@@ -39,9 +50,9 @@ struct try_trial {
 	struct try_figures with, without; /* of the last pair */
 	uint64_t with_ns[QZ_JUDGE_PAIRS], without_ns[QZ_JUDGE_PAIRS];
 	bool started;
-	bool differs;	  /* `failure` is that its output is another one */
-	uint32_t slow;	  /* runs that were ended, since they took too long */
-	char failure[96]; /* why it was dropped; "": it was not */
+	bool differs;		/* `failure` is that its output is another one */
+	uint32_t slow;		/* runs that were ended, since they took too long */
+	char failure[RUNS_WHY]; /* why it was dropped; "": it was not */
 };
 
 /* What has to be the same with a remedy, besides the exit status. */
@@ -53,9 +64,11 @@ enum try_compared {
 };
 
 struct tries {
-	const struct config *config;
-	struct processors on;
-	const char *user; /* whom the command is run as, of programs__user */
+	struct runs runs;
+	bool is_running; /* it is no command: */
+	struct running running;
+	double work; /* events, of the first measurement */
+	struct knob knobs[TRIES_KNOBS];
 	struct measured measured;
 	struct qz_advice *advice;
 	struct qz_remedies remedies;
@@ -65,10 +78,7 @@ struct tries {
 	struct try_figures first, last; /* without a remedy */
 	bool fresh;			/* `last` was the last run of all */
 	enum try_compared compared;
-	uint64_t limit_ns, deadline;
-	bool over;	    /* no time is left */
-	uint32_t runs;	    /* pairs at least */
-	enum status status; /* of what has ended it */
+	uint32_t least; /* pairs */
 };
 
 /* quartzctl advise --try. */
@@ -76,24 +86,21 @@ enum status tries__run(const struct config *config);
 
 /* ---- one run ---- */
 
-enum try_outcome {
-	TRY_DONE,
-	TRY_DROPPED, /* the trial's `failure` says why */
-	TRY_ENDED,   /* the time is over, or a signal came: t->over or t->status says so */
-};
+/* Runs the command as it is, and sets t->last. Other than RUN_DONE: nothing can be tried any more. */
+enum run_outcome tries__run_without(struct tries *t);
 
-/* Runs the command as it is, and sets t->last. Other than TRY_DONE: nothing can be tried any more. */
-enum try_outcome tries__run_without(struct tries *t);
-
-/* Runs it with a trial's remedies, and sets trial->with. */
-enum try_outcome tries__run_with(struct tries *t, struct try_trial *trial);
+/* Runs it with a trial's remedies, and sets trial->with. RUN_FAILED: trial->failure says why. */
+enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial);
 
 /* ---- all runs ---- */
 
-/* Takes pairs until all is known, or the time is over. t->status is set where that ended before. */
+/* Takes pairs until all is known, or the time is over. t->runs.status is set where that ended before. */
 void tries__measure(struct tries *t);
 
 struct qz_judgement tries__judge(const struct tries *t, const struct try_trial *trial);
+
+/* How long a run without a remedy takes. */
+uint64_t tries__run_ns(const struct tries *t);
 
 /* What to keep, NULL: nothing helps. */
 const struct try_trial *tries__best(const struct tries *t);

@@ -12,7 +12,11 @@
 #define POOL(kind) (1u << QZ_POOL_##kind)
 #define OPENMP	   (POOL(GNU_OPENMP) | POOL(OPENMP))
 #define BATCH	   "chrt -b 0"
-#define NICE	   "nice -n -10"
+#define LIBRARY	   "libquartz-try.so"
+#define PRELOAD	   "LD_PRELOAD="
+#define NICE	   (-10)
+#define CHUNKS	   "fine imbalance"
+#define THREADS	   "contention spinning oversubscribed few-threads allocator serial pipeline overlap"
 
 /*
  * In the order in which they are tried, if no finding puts one first: what is for the program's own runtime, then what has helped most
@@ -121,10 +125,13 @@ static const struct qz_remedy table[] = {
 	{
 		.name = "one processor",
 		.way = QZ_REMEDY_AFFINITY,
-		.change = "taskset -c",
+		.value = 1,
 		.subject = QZ_REMEDY_PROCESSORS,
 		.of_threads = true,
 		.risk = "it does not get faster on a larger machine",
+		/* who contends, or works in too small pieces, does so less on fewer */
+		.knob = "cpus",
+		.searched = "contention spinning fine oversubscribed allocator",
 	},
 	{
 		.name = "jemalloc",
@@ -156,7 +163,6 @@ static const struct qz_remedy table[] = {
 	{
 		.way = QZ_REMEDY_POLICY,
 		.name = "SCHED_BATCH",
-		.change = BATCH,
 		.subject = QZ_REMEDY_SCHEDULER,
 		.of_threads = true,
 		.risk = "it waits longer beside other programs",
@@ -179,13 +185,59 @@ static const struct qz_remedy table[] = {
 		.risk = "memory",
 	},
 	{
+		.name = "adaptive mutexes",
+		.way = QZ_REMEDY_PRELOAD,
+		.change = LIBRARY,
+		.subject = QZ_REMEDY_MUTEXES,
+		.of_malloc = true, /* which only glibc has */
+		.of_threads = true,
+		.risk = "threads that wait for a mutex spin for a moment",
+	},
+	{
 		.name = "higher priority",
 		.way = QZ_REMEDY_NICE,
-		.change = NICE,
+		.value = NICE,
 		.subject = QZ_REMEDY_PRIORITY,
 		.of_finding = true,
 		.rules = "taken",
 		.risk = "other programs get less; only root may",
+		.knob = "nice",
+		.searched = "taken",
+	},
+	/* where pieces are too small or too large, their size, else how many threads there are */
+	{
+		.way = QZ_REMEDY_KNOB,
+		.value = 2,
+		.subject = QZ_REMEDY_OWN,
+		.rules = CHUNKS,
+		.risk = "what the program does with it",
+		.searched = CHUNKS,
+		.role = QZ_KNOB_CHUNK,
+	},
+	{
+		.way = QZ_REMEDY_KNOB,
+		.value = -2,
+		.subject = QZ_REMEDY_OWN,
+		.rules = CHUNKS,
+		.risk = "what the program does with it",
+		.role = QZ_KNOB_CHUNK,
+	},
+	{
+		.way = QZ_REMEDY_KNOB,
+		.value = -2,
+		.subject = QZ_REMEDY_OWN,
+		.rules = THREADS,
+		.risk = "what the program does with it",
+		.searched = THREADS,
+		.role = QZ_KNOB_THREADS,
+	},
+	{
+		.way = QZ_REMEDY_KNOB,
+		.value = 2,
+		.subject = QZ_REMEDY_OWN,
+		.rules = THREADS,
+		.risk = "what the program does with it",
+		.role = QZ_KNOB_THREADS,
 	},
 };
 #define NROWS (sizeof(table) / sizeof(table[0]))
@@ -199,6 +251,8 @@ const char *qz_remedy__way_name(enum qz_remedy_way way)
 		[QZ_REMEDY_AFFINITY] = "affinity",
 		[QZ_REMEDY_POLICY] = "policy",
 		[QZ_REMEDY_NICE] = "nice",
+		[QZ_REMEDY_COMMAND] = "command",
+		[QZ_REMEDY_KNOB] = "knob",
 	};
 
 	return names[way];
@@ -226,21 +280,49 @@ void qz_remedy_code__find(struct qz_remedy_code *in, const struct qz_profile *p)
 	}
 }
 
+/* NULL: the process has none of this role. */
+static const struct qz_knob *knob_of(const struct qz_remedy *remedy, const struct qz_knobs *knobs)
+{
+	for (uint32_t i = 0; knobs && i < knobs->used; i++)
+		if (knobs->knobs[i].role == remedy->role && !knobs->knobs[i].choices)
+			return &knobs->knobs[i];
+	return NULL;
+}
+
+/* Some times what the knob has, or a part of it, as far as it can. */
+static int64_t value_of(const struct qz_remedy *remedy, const struct qz_knob *k)
+{
+	int64_t wanted = remedy->value > 0 ? k->value > k->most / remedy->value
+						     ? k->most
+						     : k->value * remedy->value
+					   : k->value / -remedy->value;
+
+	if (wanted < k->least)
+		wanted = k->least;
+	return k->least + (wanted - k->least) / k->step * k->step;
+}
+
 static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
 		   const struct qz_remedy_place *place)
 {
 	const struct qz_remedy_code *in = &place->code;
 
+	const struct qz_knob *knob;
+
+	if (remedy->way == QZ_REMEDY_KNOB) {
+		knob = knob_of(remedy, place->knobs);
+		return knob && value_of(remedy, knob) != knob->value;
+	}
 	if (remedy->pools && !(remedy->pools & in->pools))
 		return false;
 	if (remedy->of_malloc && (!in->glibc || in->other_malloc))
 		return false;
 	if (remedy->of_threads && r->nthreads < 2)
 		return false;
-	if (strstr(remedy->change, "{all}") && r->nthreads <= place->processors)
+	if (remedy->change && strstr(remedy->change, "{all}") && r->nthreads <= place->processors)
 		return false;
 	/* half of three is one, which is tried anyway */
-	if (strstr(remedy->change, "{half}") && place->processors < 4)
+	if (remedy->change && strstr(remedy->change, "{half}") && place->processors < 4)
 		return false;
 	return remedy->way != QZ_REMEDY_AFFINITY || place->processors > 1;
 }
@@ -276,6 +358,31 @@ static uint32_t finding_of(const struct qz_remedy *remedy, const struct qz_advic
 	return QZ_NONE;
 }
 
+/* ---- which knob ---- */
+
+/* Threads that work one at a time, because the others spin or sleep for their turn, contend, whatever shows it. */
+static const char *rule_of(const struct qz_finding *f)
+{
+	return f->word && !strcmp(f->word, "CONTENDED") ? "contention" : f->rule;
+}
+
+const char *qz_remedies__knob(const struct qz_advice *a, const struct qz_knobs *knobs,
+			      uint32_t *finding)
+{
+	for (*finding = 0; *finding < a->n; ++*finding)
+		for (size_t i = 0; i < NROWS; i++) {
+			const struct qz_remedy *remedy = &table[i];
+			const struct qz_knob *own =
+				remedy->way == QZ_REMEDY_KNOB ? knob_of(remedy, knobs) : NULL;
+
+			if ((knobs ? !own : !remedy->knob) ||
+			    !has_word(remedy->searched, rule_of(&a->findings[*finding])))
+				continue;
+			return own ? own->name : remedy->knob;
+		}
+	return NULL;
+}
+
 /* ---- the change for this program ---- */
 
 /* The number that a placeholder stands for, and how long it is; 0: there is none here. */
@@ -309,32 +416,61 @@ static void put_change(FILE *out, const char *change, const struct qz_remedy_pla
 	}
 }
 
-/* The name of the library that is there, or of the first one; words end at a blank. */
-static const char *library_of(const struct qz_remedy *remedy, const struct qz_remedy_place *place,
-			      bool *found)
+/* The library that is there, or the first one, which is not; words end at a blank. */
+static void put_library(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
 {
+	const char *first = use->remedy->change, *found = NULL;
 	char name[64];
 
-	for (const char *at = remedy->change; *at; at += strspn(at, " ")) {
+	for (const char *at = first; *at && !found; at += strspn(at, " ")) {
 		size_t n = strcspn(at, " ");
 
 		snprintf(name, sizeof(name), "%.*s", (int)n, at);
-		*found = !place->has_library || place->has_library(name);
-		if (*found)
-			return at;
+		found = place->library ? place->library(name) : name;
 		at += n;
 	}
-	return remedy->change;
+	if (found)
+		fprintf(out, PRELOAD "%s", found);
+	else
+		fprintf(out, PRELOAD "%.*s", (int)strcspn(first, " "), first);
+	use->why_not = found ? NULL : "not installed";
 }
 
-static void put_library(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
+static void put_processors(FILE *out, const struct qz_remedy_place *place, long n)
 {
-	bool found;
-	const char *library = library_of(use->remedy, place, &found);
+	for (long i = 0; i < n; i++)
+		fprintf(out, "%s%d", i ? "," : "", place->order ? place->order[i] : (int)i);
+}
 
-	fprintf(out, "LD_PRELOAD=%.*s", (int)strcspn(library, " "), library);
-	if (!found)
-		use->why_not = "not installed";
+/* Of one process, or of the one whose number is $p. */
+static void write_change_of_process(FILE *out, const struct qz_remedy_use *use,
+				    const struct qz_remedy_place *place, const char *pid)
+{
+	if (use->remedy->way == QZ_REMEDY_AFFINITY) {
+		fputs("taskset -a -c -p ", out);
+		put_processors(out, place, use->value);
+		fprintf(out, " %s", pid);
+	} else if (use->remedy->way == QZ_REMEDY_NICE) {
+		fprintf(out, "renice -n %ld $(ls /proc/%s/task)", use->value, pid);
+	} else {
+		fprintf(out, "chrt -a -b -p 0 %s", pid);
+	}
+}
+
+static void write_change_of_processes(FILE *out, const struct qz_remedy_use *use,
+				      const struct qz_remedy_place *place)
+{
+	bool several = strchr(place->pids, ' ');
+
+	if (use->remedy->way == QZ_REMEDY_KNOB) {
+		fprintf(out, "quartzctl set %.*s %s=%ld", (int)strcspn(place->pids, " "),
+			place->pids, use->knob, use->value);
+		return;
+	}
+	if (several)
+		fprintf(out, "for p in %s; do ", place->pids);
+	write_change_of_process(out, use, place, several ? "$p" : place->pids);
+	fputs(several ? "; done" : "", out);
 }
 
 static void write_change(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
@@ -342,13 +478,21 @@ static void write_change(FILE *out, struct qz_remedy_use *use, const struct qz_r
 	switch (use->remedy->way) {
 	case QZ_REMEDY_PRELOAD:
 		put_library(out, use, place);
-		break;
-	case QZ_REMEDY_AFFINITY:
-		fprintf(out, "%s %d", use->remedy->change, place->processor);
-		break;
-	default:
+		return;
+	case QZ_REMEDY_ENVIRONMENT:
 		put_change(out, use->remedy->change, place);
+		return;
+	default:
+		break;
 	}
+	if (place->pids)
+		write_change_of_processes(out, use, place);
+	else if (use->remedy->way == QZ_REMEDY_NICE)
+		fprintf(out, "nice -n %ld", use->value);
+	else
+		fputs(use->remedy->way == QZ_REMEDY_AFFINITY ? "taskset -c " : BATCH, out);
+	if (!place->pids && use->remedy->way == QZ_REMEDY_AFFINITY)
+		put_processors(out, place, use->value);
 }
 
 static char *change_of(struct qz_remedy_use *use, const struct qz_remedy_place *place)
@@ -379,23 +523,90 @@ static bool is_set(const struct qz_remedy_use *use, const struct qz_remedy_place
 	return value && *value;
 }
 
+/* The value of a knob has its own name; a change has none but itself. */
+static char *name_of(const struct qz_remedy_use *use, const char *value)
+{
+	char *name = NULL;
+
+	if (use->knob && asprintf(&name, "%s=%s", use->knob, value) < 0)
+		return NULL;
+	return use->knob ? name : strdup(use->remedy->name ? use->remedy->name : use->change);
+}
+
+static const char *why_not(const struct qz_remedy_use *use, const struct qz_remedy_place *place)
+{
+	enum qz_remedy_way way = use->remedy->way;
+
+	if (place->pids && way <= QZ_REMEDY_PRELOAD)
+		return "only when it starts";
+	if (way == QZ_REMEDY_NICE && !place->is_root && (place->pids || use->value < 0))
+		return "only root may";
+	return is_set(use, place) ? "its variable is set already" : use->why_not;
+}
+
 static int add(struct qz_remedies *r, const struct qz_remedy *remedy, uint32_t finding,
 	       const struct qz_remedy_place *place)
 {
+	const struct qz_knob *knob = remedy->way == QZ_REMEDY_KNOB ? knob_of(remedy, place->knobs)
+								   : NULL;
 	struct qz_remedy_use *use = &r->uses[r->n++];
+	char value[24];
 
-	*use = (struct qz_remedy_use) {.remedy = remedy, .finding = finding};
+	*use = (struct qz_remedy_use) {.remedy = remedy,
+				       .value = knob ? (long)value_of(remedy, knob) : remedy->value,
+				       .knob = knob ? strdup(knob->name) : NULL,
+				       .finding = finding};
+	if (knob && !use->knob)
+		return -ENOMEM;
+	snprintf(value, sizeof(value), "%ld", use->value);
 	use->change = change_of(use, place);
-	if (!use->change)
+	use->name = use->change ? name_of(use, value) : NULL;
+	use->why_not = why_not(use, place);
+	return use->name ? 0 : -ENOMEM;
+}
+
+int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
+		     const struct qz_remedy_place *place)
+{
+	static const struct qz_remedy wished[QZ_REMEDY_WAYS] = {
+		[QZ_REMEDY_AFFINITY] = {.way = QZ_REMEDY_AFFINITY,
+					.subject = QZ_REMEDY_PROCESSORS,
+					.risk = "fewer processors"},
+		[QZ_REMEDY_NICE] = {.way = QZ_REMEDY_NICE,
+				    .subject = QZ_REMEDY_PRIORITY,
+				    .risk = "others, or it, get less"},
+		[QZ_REMEDY_COMMAND] = {.way = QZ_REMEDY_COMMAND,
+				       .subject = QZ_REMEDY_OWN,
+				       .risk = "what the command does"},
+		[QZ_REMEDY_KNOB] = {.way = QZ_REMEDY_KNOB,
+				    .subject = QZ_REMEDY_OWN,
+				    .risk = "what the program does with it"},
+	};
+	struct qz_remedy_use *use;
+
+	if (r->n == QZ_REMEDIES_MOST)
+		return -ENOSPC;
+	use = &r->uses[r->n++];
+	*use = (struct qz_remedy_use) {.remedy = &wished[wish->way],
+				       .value = wish->value,
+				       .knob = strdup(wish->knob),
+				       .undo = wish->undo ? strdup(wish->undo) : NULL,
+				       .finding = QZ_NONE};
+	if (!use->knob || (wish->undo && !use->undo))
 		return -ENOMEM;
-	use->name = strdup(remedy->name ? remedy->name : use->change);
-	if (!use->name)
-		return -ENOMEM;
-	if (remedy->way == QZ_REMEDY_NICE && !place->is_root)
-		use->why_not = "only root may";
-	else if (is_set(use, place))
-		use->why_not = "its variable is set already";
-	return 0;
+	use->change = wish->line ? strdup(wish->line) : change_of(use, place);
+	use->name = name_of(use, wish->name);
+	use->why_not = why_not(use, place);
+	return use->change && use->name ? 0 : -ENOMEM;
+}
+
+bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b)
+{
+	if (!strncmp(a->change, PRELOAD, strlen(PRELOAD)) &&
+	    !strncmp(b->change, PRELOAD, strlen(PRELOAD)))
+		return true;
+	return a->remedy->subject == b->remedy->subject &&
+	       (a->remedy->subject != QZ_REMEDY_OWN || !strcmp(a->knob, b->knob));
 }
 
 int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
@@ -403,7 +614,7 @@ int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
 {
 	int err = 0;
 
-	*r = (struct qz_remedies) {0, calloc(NROWS, sizeof(*r->uses))};
+	*r = (struct qz_remedies) {0, calloc(QZ_REMEDIES_MOST, sizeof(*r->uses))};
 	if (!r->uses)
 		return -ENOMEM;
 	for (uint32_t finding = 0; finding <= a->n; finding++)
@@ -425,6 +636,8 @@ void qz_remedies__free(struct qz_remedies *r)
 	for (uint32_t i = 0; i < r->n; i++) {
 		free(r->uses[i].name);
 		free(r->uses[i].change);
+		free(r->uses[i].knob);
+		free(r->uses[i].undo);
 	}
 	free(r->uses);
 	*r = (struct qz_remedies) {0};
@@ -463,4 +676,10 @@ void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses
 		fputs(i ? " " : "", out);
 		qz_finding__put_word(out, command[i]);
 	}
+}
+
+void qz_remedies__put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? "; " : "", uses[i]->change);
 }

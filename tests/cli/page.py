@@ -853,6 +853,55 @@ def test_names_of_a_scaling_page_are_text(browser):
     same("elements of names", browser.run("document.querySelectorAll('img, main b b, i').length"), 0)
 
 
+# ---- tries ----
+
+
+def try_of(name, verdict, without, with_, gain, rule=None):
+    return {"rule": rule, "remedies": [{"name": name, "change": name, "how": "environment", "risk": ""}], "command": f"{name} ./app <x>",
+            "predicted_low_ppm": 90000 if rule else None, "predicted_high_ppm": 300000 if rule else None, "gain_ppm": gain,
+            "gain_ci_ppm": 12000, "cpu_change_ppm": -50000, "memory_change_ppm": None, "with_ns": with_, "without_ns": without,
+            "pairs": len(with_), "verdict": verdict, "failure": ""}
+
+
+def document_of_tries(**others):
+    return {"schema": "quartz.try/v1", "time": 1800000000, "command": ["./app", "<b>"], "pid": None, "by": "time", "rate_before": None,
+            "rate_after": None, "processors": 2, "compared": "output", "elapsed_ns": 10**9,
+            "trials": [try_of("A=1", "does nothing", [10**9, 11 * 10**8], [10**9, 11 * 10**8], 0),
+                       try_of("</script><i>", "helps", [10**9, 12 * 10**8, 10**9], [5 * 10**8, 6 * 10**8, 4 * 10**8], 500000, "allocator")],
+            "not_tried": [{"change": "C=3", "why": "no time"}], "source_must_change": ["serial"], "keep": "A=1 ./app '<b>'",
+            "complete": True, **others}
+
+
+def test_tries_are_shown_side_by_side(browser):
+    page = pathlib.Path(WORK.name) / "try.html"
+    env = {**os.environ, "XDG_DATA_HOME": WORK.name}
+    advised = [BUILD / "quartzctl", "advise", "--try", "--for", "10min", "--json", "--html", page, "-i",
+               HERE.parent / "unit/core/advise/recorded/allocator.pb.gz", "--", "sh", "-c", "exit ${MALLOC_ARENA_MAX:-0}"]
+    done = subprocess.run(advised, check=True, capture_output=True, text=True, env=env)
+    printed = json.loads(done.stdout)
+    open_page(browser, page)
+    same("loading", browser.run("document.getElementById('loading').hidden"), True)
+    same("complaints", browser.complaints(), [])
+    rows = browser.run("[...document.querySelectorAll('#tries-table tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    same("verdicts", [row[1] for row in rows], [trial["verdict"] for trial in printed["trials"]])
+    open_page(browser, page_of_document(page, document_of_tries()))
+    groups = browser.run("[...document.querySelectorAll('#tries .try')].map((g) => ['without', 'with'].map((side) => "
+                         "[Number(g.querySelector(`rect.${side}`).getAttribute('width')), g.querySelectorAll(`circle.${side}`).length]))")
+    same("runs, the best first", [[n for _, n in group] for group in groups], [[3, 3], [2, 2]])
+    check("medians are bars", abs(groups[0][1][0] / groups[0][0][0] - 0.5) < 0.01 and abs(groups[1][1][0] - groups[1][0][0]) < 0.01)
+    same("sections", browser.run("[...document.querySelectorAll('section')].filter((s) => s.offsetParent).map((s) => s.id)"),
+         ["tries-section", "tries-table-section", "tries-left-section"])
+    shown = browser.run("document.body.innerText")
+    for text in ("Keep:", "A=1 ./app '<b>'", "</script><i>", "9% to 30%", "50.0%", "C=3: no time", "serial: no remedy from outside"):
+        check(f"{text} is not shown", text in shown)
+    same("elements of names", browser.run("document.querySelectorAll('i').length"), 0)
+    open_page(browser, page_of_document(page, document_of_tries(pid=12, command=[], by="sends", rate_before=5000.5, rate_after=4000.0,
+                                                                trials=[], keep=None)))
+    shown = browser.run("document.body.innerText")
+    check(shown, "process 12" in shown and "Keep it as it is" in shown and "undefined" not in shown and "NaN" not in shown)
+    same("complaints", browser.complaints(), [])
+
+
 # ---- what it must not do ----
 
 

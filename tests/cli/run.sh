@@ -138,7 +138,7 @@ cases=("${@/#/$here/cases/}") scripts=()
 if [ $# -eq 0 ]; then
 	cases=("$here"/cases/*)
 	# the longest ones first, since they run side by side
-	scripts=(page.sh knobs.sh exporter.sh prometheus.sh export.sh top.sh man-options.sh packages.sh completion.sh
+	scripts=(page.sh knobs.sh running.sh exporter.sh prometheus.sh export.sh top.sh man-options.sh packages.sh completion.sh
 		old-profiles.sh pprof-reader.sh fleet.sh dist.sh)
 fi
 $record || echo "plan $((1 + ${#cases[@]} + ${#scripts[@]}))"

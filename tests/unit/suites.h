@@ -60,6 +60,8 @@
 	X(remedies)                                                                                \
 	X(damage)                                                                                  \
 	X(knob_page)                                                                               \
+	X(try)                                                                                     \
+	X(sends)                                                                                   \
 	X(library)                                                                                 \
 	X(library_threads)                                                                         \
 	X(library_programs)                                                                        \

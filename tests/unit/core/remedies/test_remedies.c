@@ -23,10 +23,12 @@ struct program {
 	struct qz_remedies found;
 };
 
+static const int order[] = {3, 5};
+
 /* The borrowed names of modules end with NULL. */
 static void make(struct program *p, const char *const *modules, uint32_t threads)
 {
-	*p = (struct program) {.place = {.processors = 8, .processor = 3}};
+	*p = (struct program) {.place = {.processors = 8, .order = order}};
 	while (modules[p->profile.nprocedures]) {
 		uint32_t i = p->profile.nprocedures++;
 
@@ -58,6 +60,32 @@ static const struct qz_remedy_use *use_of(const struct program *p, const char *n
 			return &p->found.uses[i];
 	return NULL;
 }
+
+/* A knob for the first finding that one is for, by the name that it has in the process. */
+START_TEST(a_finding_has_a_knob)
+{
+	static const char *const none[] = {NULL};
+	struct qz_knobs knobs = {.used = 1,
+				 .knobs = {{.name = "workers", .role = QZ_KNOB_THREADS}}};
+	struct program p;
+	uint32_t finding;
+
+	make(&p, none, 4);
+	add_finding(&p, "imbalance", "smaller pieces");
+	ck_assert_ptr_null(qz_remedies__knob(&p.advice, NULL, &finding));
+	ck_assert_ptr_null(qz_remedies__knob(&p.advice, &knobs, &finding));
+	add_finding(&p, "polling", "wait instead");
+	p.findings[1].word = "CONTENDED";
+	ck_assert_str_eq(qz_remedies__knob(&p.advice, NULL, &finding), "cpus");
+	ck_assert_uint_eq(finding, 1);
+	ck_assert_str_eq(qz_remedies__knob(&p.advice, &knobs, &finding), "workers");
+	knobs.knobs[0].role = QZ_KNOB_CHUNK;
+	ck_assert_str_eq(qz_remedies__knob(&p.advice, &knobs, &finding), "workers");
+	ck_assert_uint_eq(finding, 0);
+	p.findings[1] = (struct qz_finding) {.rule = "taken"};
+	ck_assert_str_eq(qz_remedies__knob(&p.advice, NULL, &finding), "nice");
+}
+END_TEST
 
 static const char *const matrices[] = {"/usr/bin/python3.11", "/usr/lib/libopenblas.so.0",
 				       "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL};
@@ -142,9 +170,9 @@ START_TEST(runtimes_are_in_the_program)
 }
 END_TEST
 
-static bool has_mimalloc(const char *name)
+static const char *only_mimalloc(const char *name)
 {
-	return !strcmp(name, "libmimalloc.so.2.0");
+	return !strcmp(name, "libmimalloc.so.2.0") ? name : NULL;
 }
 
 static const char *variable(const char *name)
@@ -158,7 +186,7 @@ START_TEST(what_cannot_be_tried_is_told)
 
 	make(&p, matrices, 4);
 	add_finding(&p, "taken", "give it more weight");
-	p.place.has_library = has_mimalloc;
+	p.place.library = only_mimalloc;
 	p.place.variable = variable;
 	find(&p);
 	ck_assert_str_eq(use_of(&p, "higher priority")->why_not, "only root may");
@@ -283,6 +311,7 @@ Suite *suite_remedies(void)
 	Suite *s = suite_create("remedies");
 	TCase *c = tcase_create("remedies");
 
+	tcase_add_test(c, a_finding_has_a_knob);
 	tcase_add_test(c, what_answers_a_finding_comes_first);
 	tcase_add_test(c, a_finding_names_its_remedy);
 	tcase_add_test(c, regions_get_no_more_threads_than_processors);

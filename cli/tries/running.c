@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/tries/running.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/experiment/members.h"
+#include "cli/experiment/programs.h"
+#include "cli/experiment/trial.h"
+#include "cli/knobs/knob_failure.h"
+#include "core/util/clock.h"
+#include "core/util/vec.h"
+
+#define SECOND		1000000000ull
+#define STANDARD_TIME	SECOND
+#define MOST_SETTLE	(SECOND / 2)
+#define TICK		(SECOND / 10)
+#define COMMAND_TICK	(SECOND / 2)
+#define COMMAND_TURNS	50
+#define COMMAND_TURN_US 20000
+#define PATIENCE	(5 * SECOND)
+#define HOLD		0.5 /* seconds that it may do much worse, */
+#define SOME		16  /* or as long as so many events take */
+
+/* ---- which processes ---- */
+
+static pid_t first_of(const struct running *r)
+{
+	return (pid_t)r->roots.items[0];
+}
+
+static bool has_ended(const struct running *r)
+{
+	struct pollfd ended = {.fd = r->process, .events = POLLIN};
+
+	return poll(&ended, 1, 0) > 0;
+}
+
+/* Nobody's process but one's own. */
+static enum status check_owner(const struct running *r)
+{
+	char path[64];
+	struct stat st;
+
+	for (size_t i = 0; geteuid() && i < r->pids.n; i++) {
+		snprintf(path, sizeof(path), "/proc/%d", (int)r->pids.items[i]);
+		if (stat(path, &st) || st.st_uid == geteuid())
+			continue;
+		complain("process %d is somebody else's: only root may try something on it",
+			 (int)r->pids.items[i]);
+		return STATUS_NO_PRIVILEGE;
+	}
+	return STATUS_OK;
+}
+
+static void read_comm(struct running *r)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", first_of(r));
+	f = fopen(path, "re");
+	if (f && fgets(r->comm, sizeof(r->comm), f))
+		r->comm[strcspn(r->comm, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+static enum status find_roots(struct running *r, const char *unit)
+{
+	if (unit)
+		return members__find(unit, NULL, &r->roots);
+	r->roots.items = malloc(sizeof(*r->roots.items));
+	if (!r->roots.items)
+		return out_of_memory();
+	r->roots.items[r->roots.n++] = r->runs->config->pid;
+	return STATUS_OK;
+}
+
+/* Processors that it may not use are none that it can be tried on. */
+static void limit_processors(struct running *r)
+{
+	struct processors *on = &r->runs->on;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; r->before.n && i < on->n; i++)
+		if (CPU_ISSET(on->order[i], &r->before.threads[0].set))
+			on->order[kept++] = on->order[i];
+	on->n = kept ? kept : on->n;
+}
+
+static enum status fail(pid_t pid, const char *what, int err)
+{
+	complain("process %d: %s: %s", pid, what, strerror(-err));
+	return err == -EPERM || err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
+}
+
+enum status running__open(struct running *r, struct runs *runs, const char *unit)
+{
+	uint64_t duration = runs->config->duration;
+	enum status status;
+	pid_t pid = 0;
+	int err;
+
+	*r = (struct running) {
+		.runs = runs, .process = -1, .duration_ns = duration ? duration : STANDARD_TIME};
+	status = find_roots(r, unit);
+	if (status != STATUS_OK)
+		return status;
+	r->process = pidfd_open(first_of(r), 0);
+	if (r->process < 0) {
+		complain("there is no process %d", first_of(r));
+		return STATUS_FAILURE;
+	}
+	read_comm(r);
+	err = members__of_trees(&r->roots, &r->pids);
+	if (err)
+		return fail(first_of(r), "its children cannot be found", err);
+	status = check_owner(r);
+	if (status != STATUS_OK)
+		return status;
+	err = scheduling__keep(&r->before, &r->pids, &pid);
+	if (err)
+		return fail(pid, "how it is scheduled cannot be read", err);
+	limit_processors(r);
+	r->has_page = !knob_page__open(&r->page, first_of(r));
+	return STATUS_OK;
+}
+
+/* ---- putting back ---- */
+
+/* As user of the commands; what it prints is nothing to us. */
+static int run_line(const struct running *r, const char *line)
+{
+	FILE *out;
+	pid_t pid = programs__read(line, r->runs->user, &out);
+	char text[256];
+	int status = pid;
+
+	r->state->command = pid > 0 ? pid : 0;
+	while (pid > 0 && fgets(text, sizeof(text), out))
+		;
+	if (pid > 0)
+		status = programs__end(pid, out);
+	r->state->command = 0;
+	return status;
+}
+
+/* What it would change after all was put back. */
+static void await_command(const struct running *r)
+{
+	pid_t pid = r->state ? r->state->command : 0;
+
+	for (int i = 0; pid && i < COMMAND_TURNS && !kill(pid, 0); i++)
+		usleep(COMMAND_TURN_US);
+}
+
+static void undo(struct running *r, const struct qz_remedy_use *use)
+{
+	const struct qz_knob *k;
+	int err = 0;
+
+	if (use->remedy->way != QZ_REMEDY_COMMAND && has_ended(r))
+		return;
+	switch (use->remedy->way) {
+	case QZ_REMEDY_KNOB:
+		k = knob_page__find(&r->page, use->knob);
+		err = k ? knob_page__set(&r->page, k, k->value, PATIENCE) : 0;
+		break;
+	case QZ_REMEDY_COMMAND:
+		err = run_line(r, use->undo) ? -EIO : 0;
+		break;
+	default:
+		members__of_trees(&r->roots, &r->pids);
+		scheduling__restore(&r->before, &r->pids);
+	}
+	if (err && err != -ESRCH)
+		complain("process %d: %s could not be put back: %s", first_of(r), use->name,
+			 err == -EIO ? use->undo : strerror(-err));
+}
+
+static bool is_among(const struct qz_remedy_use *use, const struct qz_remedy_use *const *uses,
+		     uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (uses[i] == use)
+			return true;
+	return false;
+}
+
+/* All but these. */
+static void put_back(struct running *r, const struct qz_remedy_use *const *uses, uint32_t n)
+{
+	for (uint32_t i = 0; r->state && i < r->remedies->n; i++) {
+		const struct qz_remedy_use *use = &r->remedies->uses[i];
+
+		if (!r->state->changed[i] || is_among(use, uses, n))
+			continue;
+		undo(r, use);
+		r->state->changed[i] = false;
+	}
+}
+
+static void put_all_back(void *context)
+{
+	struct running *r = context;
+
+	await_command(r);
+	put_back(r, NULL, 0);
+	if (r->by == RUNNING_EVENTS)
+		knob_page__stop_counting(&r->page);
+}
+
+enum status running__protect(struct running *r, const struct qz_remedies *remedies)
+{
+	void *shared = mmap(NULL, sizeof(*r->state), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int err = shared == MAP_FAILED ? -errno : 0;
+
+	r->remedies = remedies;
+	if (!err) {
+		r->state = shared;
+		err = guard__start(&r->guard, put_all_back, r);
+	}
+	return err ? fail(first_of(r), "the process that would put all back cannot be started", err)
+		   : STATUS_OK;
+}
+
+void running__close(struct running *r)
+{
+	if (!r->runs)
+		return;
+	put_all_back(r);
+	guard__end(&r->guard);
+	if (r->state)
+		munmap((void *)r->state, sizeof(*r->state));
+	if (r->has_page)
+		knob_page__close(&r->page);
+	sends__close(&r->sends);
+	scheduling__free(&r->before);
+	if (r->process >= 0)
+		close(r->process);
+	free(r->roots.items);
+	free(r->pids.items);
+	*r = (struct running) {0};
+}
+
+/* ---- changing ---- */
+
+static int change(struct running *r, const struct qz_remedy_use *use, pid_t *pid)
+{
+	const struct change to = {.way = use->remedy->way, .value = use->value};
+	const struct qz_knob *k;
+
+	switch (to.way) {
+	case QZ_REMEDY_KNOB:
+		k = knob_page__find(&r->page, use->knob);
+		return k ? knob_page__set(&r->page, k, use->value, PATIENCE) : -ENOENT;
+	case QZ_REMEDY_COMMAND:
+		return run_line(r, use->change) ? -EIO : 0;
+	default:
+		return scheduling__change(&r->pids, &to, &r->runs->on, pid);
+	}
+}
+
+/* It is marked first: whoever is killed in the middle has changed it. */
+static enum run_outcome change_all(struct running *r, const struct qz_remedy_use *const *uses,
+				   uint32_t n, char why[RUNS_WHY])
+{
+	int err = members__of_trees(&r->roots, &r->pids);
+
+	put_back(r, uses, n);
+	for (uint32_t i = 0; !err && i < n; i++) {
+		pid_t pid = first_of(r);
+
+		r->state->changed[uses[i] - r->remedies->uses] = true;
+		err = change(r, uses[i], &pid);
+		if (err && err != -ESRCH)
+			snprintf(why, RUNS_WHY, "process %d: %s", pid,
+				 err == -EIO		      ? "its command fails"
+				 : knob_failure__refusal(err) ? knob_failure__refusal(err)
+							      : strerror(-err));
+	}
+	if (has_ended(r)) {
+		complain("process %d has ended", first_of(r));
+		return runs__end(r->runs);
+	}
+	return err && err != -ESRCH ? RUN_FAILED : RUN_DONE;
+}
+
+/* ---- counting ---- */
+
+struct count {
+	double events, at; /* seconds */
+};
+
+struct counts {
+	uint32_t n;
+	struct count *counts;
+};
+
+const char *running__events_name(const struct running *r)
+{
+	static const char *const names[] = {
+		[RUNNING_COMMAND] = "what --events counts",
+		[RUNNING_EVENTS] = "events",
+		[RUNNING_SENDS] = "bytes sent to clients",
+	};
+
+	return names[r->by];
+}
+
+const char *running__measure_name(const struct running *r)
+{
+	static const char *const names[] = {[RUNNING_COMMAND] = "command",
+					    [RUNNING_EVENTS] = "events",
+					    [RUNNING_SENDS] = "sends"};
+
+	return names[r->by];
+}
+
+static int count_sends(struct running *r, struct count *c)
+{
+	uint64_t bytes = 0;
+	int err = sends__count(&r->sends, &bytes);
+
+	c->events = (double)bytes;
+	return err;
+}
+
+/* Modulo 2^32. Fewer than before: a quartzd has come or gone, and the count has begun anew. */
+static int count_events(struct running *r, struct count *c)
+{
+	struct knob_count count = {0};
+	int err = knob_page__count(&r->page, &count, (uint64_t)(HOLD * SECOND));
+	int32_t more = (int32_t)(count.events - r->last_events);
+
+	/* who is stopped does nothing, which is what is counted */
+	if (err && err != -ETIMEDOUT)
+		return err;
+	if (!err) {
+		r->events += more > 0 ? (double)more : 0;
+		r->last_events = count.events;
+	}
+	c->events = r->events;
+	c->at = (double)(err ? qz_clock__now() : count.at) / SECOND;
+	return 0;
+}
+
+static bool add_count(struct running *r, struct counts *counts)
+{
+	struct count c = {.at = (double)qz_clock__now() / SECOND};
+	int err = 0;
+
+	if (r->by == RUNNING_SENDS)
+		err = count_sends(r, &c);
+	else if (r->by == RUNNING_EVENTS)
+		err = count_events(r, &c);
+	else if (!programs__ask(r->runs->config->events, r->runs->user, &c.events))
+		return false;
+	if (!err)
+		err = qz_array__reserve((void **)&counts->counts, counts->n, sizeof(c));
+	if (err) {
+		fail(first_of(r), "what it does cannot be counted", err);
+		return false;
+	}
+	counts->counts[counts->n++] = c;
+	return true;
+}
+
+static double cpu_seconds(const struct running *r)
+{
+	double ticks = 0;
+
+	for (size_t i = 0; i < r->pids.n; i++) {
+		unsigned long user, kernel;
+		char path[64], text[512] = "";
+		const char *end;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)r->pids.items[i]);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+		fclose(f);
+		end = strrchr(text, ')');
+		if (end && sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+				  &user, &kernel) == 2)
+			ticks += (double)user + (double)kernel;
+	}
+	return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* ---- one measurement ---- */
+
+static bool pass(uint64_t ns)
+{
+	struct timespec rest = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
+
+	while (!trial__signal() && nanosleep(&rest, &rest) && errno == EINTR)
+		;
+	return !trial__signal();
+}
+
+static uint64_t settle_ns(const struct running *r)
+{
+	return r->duration_ns / 2 < MOST_SETTLE ? r->duration_ns / 2 : MOST_SETTLE;
+}
+
+uint64_t running__measure_ns(const struct running *r)
+{
+	return r->duration_ns + settle_ns(r);
+}
+
+static void between(const struct count *from, const struct count *to, struct running_figures *f)
+{
+	f->events = to->events - from->events;
+	f->seconds = to->at - from->at;
+}
+
+/* Whether it has done much less than is usual, for as long as that is borne. */
+static bool does_harm(const struct running *r, const struct counts *c, struct running_figures *f)
+{
+	const struct count *last = &c->counts[c->n - 1];
+	double hold = r->usual > 0 && SOME / r->usual > HOLD ? SOME / r->usual : HOLD;
+	uint32_t i = c->n - 1;
+
+	while (i && last->at - c->counts[i].at < hold)
+		i--;
+	between(&c->counts[i], last, f);
+	return f->seconds >= hold && f->events < RUNNING_WORST * r->usual * f->seconds;
+}
+
+/* Often enough to see harm soon; a command is not asked more often than it has to be. */
+static uint64_t tick_of(const struct running *r)
+{
+	uint64_t most = r->by == RUNNING_COMMAND ? COMMAND_TICK : TICK;
+
+	return r->duration_ns / 4 < most ? r->duration_ns / 4 : most;
+}
+
+/* The last measurement without a change says how much is usual. */
+static enum run_outcome count_for_a_while(struct running *r, bool is_changed, struct counts *c,
+					  struct running_figures *f, char why[RUNS_WHY])
+{
+	uint64_t begin = qz_clock__now() + settle_ns(r);
+	uint32_t from = 0;
+	double cpu = 0;
+
+	while (!from ||
+	       c->counts[c->n - 1].at - c->counts[from].at < (double)r->duration_ns / SECOND) {
+		bool begins = !from && qz_clock__now() >= begin;
+
+		if (!add_count(r, c))
+			return runs__end(r->runs);
+		if (begins) {
+			from = c->n - 1;
+			cpu = cpu_seconds(r);
+		}
+		if (is_changed && does_harm(r, c, f)) {
+			snprintf(why, RUNS_WHY,
+				 "put back at once, since it did less than half as much");
+			return RUN_SLOW;
+		}
+		if (!pass(tick_of(r)))
+			return runs__end(r->runs);
+	}
+	between(&c->counts[from], &c->counts[c->n - 1], f);
+	f->cpu_seconds = cpu_seconds(r) - cpu;
+	return RUN_DONE;
+}
+
+enum run_outcome running__measure(struct running *r, const struct qz_remedy_use *const *uses,
+				  uint32_t n, struct running_figures *figures, char why[RUNS_WHY])
+{
+	struct counts counts = {0};
+	enum run_outcome outcome;
+
+	*figures = (struct running_figures) {0};
+	if (trial__signal())
+		return runs__end(r->runs);
+	outcome = change_all(r, uses, n, why);
+	if (outcome == RUN_DONE)
+		outcome = count_for_a_while(r, n, &counts, figures, why);
+	if (outcome != RUN_DONE)
+		put_back(r, NULL, 0);
+	free(counts.counts);
+	if (outcome == RUN_DONE && !n)
+		r->usual = figures->events / figures->seconds;
+	return outcome;
+}
+
+/* ---- what can be counted ---- */
+
+static bool counts_something(struct running *r)
+{
+	struct running_figures figures;
+	char why[RUNS_WHY];
+
+	return running__measure(r, NULL, 0, &figures, why) == RUN_DONE && figures.events > 0;
+}
+
+enum status running__choose(struct running *r)
+{
+	r->by = RUNNING_COMMAND;
+	if (r->runs->config->events && counts_something(r))
+		return STATUS_OK;
+	r->by = RUNNING_EVENTS;
+	if (!r->runs->config->events && r->has_page && counts_something(r))
+		return STATUS_OK;
+	if (r->by == RUNNING_EVENTS && r->has_page)
+		knob_page__stop_counting(&r->page);
+	r->by = RUNNING_SENDS;
+	if (!r->runs->config->events && !trial__signal() && !sends__open(&r->sends, &r->pids) &&
+	    counts_something(r))
+		return STATUS_OK;
+	if (trial__signal())
+		return (enum status)(128 + trial__signal());
+	if (r->runs->config->events)
+		complain("--events '%s': the number has not grown in %.1f s; is there a load?",
+			 r->runs->config->events, (double)r->duration_ns / SECOND);
+	else
+		complain("process %d: what it does cannot be counted, since it reports no events "
+			 "(quartz_event) and sends nothing to clients by TCP; is there a load? "
+			 "--events 'COMMAND' can count",
+			 first_of(r));
+	return STATUS_FAILURE;
+}
