@@ -13,6 +13,8 @@
 /* Frames that are walked at all. Recursion deeper than this is cut at the outer end. */
 #define MAX_DEPTH   32768
 #define DEPTH_BLOCK 32
+#define MARK_BLOCK                                                                                 \
+	128 /* as many blocks: the verifier follows a turn for each frame of one, and one for each */
 
 /*
  * Of a deep stack, the frames between the inner and the outer ones are not kept, and the outer ones hardly change. Once a
@@ -20,9 +22,9 @@
  * end, and on from there. That is so as long as the return address is still at its place: who would walk all of the frames a
  * thousand times a second would take longer than the thread.
  */
-#define MARK_FROM QZ_USER_FRAMES		/* the frame from which a walk may go there */
-#define MARK_DEEP (MARK_FROM + 4 * DEPTH_BLOCK) /* the fewest frames of a stack that is worth it */
-#define MARK_SPAN (16ull << 20)			/* bytes between: further away is another stack */
+#define MARK_FROM QZ_USER_FRAMES	       /* the frame from which a walk may go there */
+#define MARK_DEEP (MARK_FROM + 2 * MARK_BLOCK) /* the fewest frames of a stack that is worth it */
+#define MARK_SPAN (16ull << 20)		       /* bytes between: further away is another stack */
 
 /*
  * Stack below the return address that assembly without a description may use: x264's trellis takes
@@ -319,10 +321,13 @@ __noinline int unwind__is_return_address(struct unwinding *u, u64 word)
  * Whether nobody has called from the address of a frame, which is in described code. Who makes a stack for a coroutine, as
  * makecontext does, has put there what is to run when it returns: above it is what the memory had before.
  */
-static __always_inline bool unwind__was_put(struct unwinding *u, u32 frame)
+__noinline int unwind__was_put(struct unwinding *u, u32 frame)
 {
-	u64 word, ip = u->frames[unwind__place(frame) & (QZ_USER_FRAMES - 1)];
+	u64 word, ip;
 
+	if (!u)
+		return false;
+	ip = u->frames[unwind__place(frame) & (QZ_USER_FRAMES - 1)];
 	return frame > u->led && unwind__is_described(u, ip + 1) &&
 	       !bpf_probe_read_user(&word, sizeof(word), (void *)(ip - sizeof(word))) &&
 	       !follows_call(ip);
@@ -516,7 +521,7 @@ __noinline int unwind__creator(struct unwinding *u)
 /* Whether the end was reached within so many frames. */
 __noinline int unwind__creators(struct unwinding *u)
 {
-	for (int i = 0; i < DEPTH_BLOCK; i++)
+	for (int i = 0; i < MARK_BLOCK; i++)
 		if (unwind__creator(u))
 			return true;
 	return false;
@@ -662,10 +667,9 @@ __noinline int unwind__step(struct unwinding *u)
 		return 1;
 	pc = u->depth ? u->ip - 1 : u->ip;
 	r = unwind__find_region(u, pc);
-	if (!r && u->depth && (replaced = UNWIND_REPLACED(u->sp - 8))) {
-		u->ip = replaced;
-		pc = replaced - 1;
-		r = unwind__find_region(u, pc);
+	if (!r && u->depth && (replaced = UNWIND_REPLACED(u->sp - 8)) && replaced != u->ip) {
+		u->ip = replaced; /* which the next step takes */
+		return 0;
 	}
 	unwind__store(u);
 	/* glibc has put there what is to be called, which is no caller */
@@ -728,7 +732,7 @@ static __always_inline void unwind__go_to_mark(struct unwinding *u)
 /* Between blocks of frames. */
 static __always_inline void unwind__mark(struct unwinding *u)
 {
-	struct qz_unwind_mark *m = &u->marks[u->depth / DEPTH_BLOCK & 1];
+	struct qz_unwind_mark *m = &u->marks[u->depth / MARK_BLOCK & 1];
 
 	if (u->depth == MARK_FROM)
 		unwind__go_to_mark(u);
@@ -743,7 +747,7 @@ __noinline int unwind__steps(struct unwinding *u)
 	if (!u)
 		return true;
 	unwind__mark(u);
-	for (int i = 0; i < DEPTH_BLOCK; i++)
+	for (int i = 0; i < MARK_BLOCK; i++)
 		if (unwind__step(u))
 			return true;
 	return false;
@@ -784,7 +788,7 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->go.nancestors = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
-	for (int i = 0; i < MAX_DEPTH / DEPTH_BLOCK; i++)
+	for (int i = 0; i < MAX_DEPTH / MARK_BLOCK; i++)
 		if (unwind__steps(u))
 			break;
 	if (u->end != QZ_UNWIND_OUTERMOST && u->end != QZ_UNWIND_TOO_DEEP && !u->unready)
@@ -793,7 +797,7 @@ __noinline int unwind__walk(struct unwinding *u)
 	if (u->end != QZ_UNWIND_OUTERMOST)
 		u->mark.ip = 0;
 	else if (u->depth >= MARK_DEEP)
-		u->mark = u->marks[((u->depth - 1) / DEPTH_BLOCK + 1) & 1];
+		u->mark = u->marks[((u->depth - 1) / MARK_BLOCK + 1) & 1];
 	for (int i = 0; i < QZ_GO_ANCESTORS * (QZ_GO_ANCESTOR_PCS + 1) / DEPTH_BLOCK; i++)
 		if (unwind__creators(u))
 			break;

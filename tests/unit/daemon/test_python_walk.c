@@ -102,6 +102,7 @@ static u32 first_slot(u64 hash)
 #define unwind__step		  python_walk__step
 #define unwind__steps		  python_walk__steps
 #define unwind__begins		  python_walk__begins
+#define unwind__was_put		  python_walk__was_put
 #define unwind__creator		  python_walk__creator
 #define unwind__creators	  python_walk__creators
 #define unwind__walk		  python_walk__walk
