@@ -315,6 +315,12 @@ static __always_inline bool task__has_memory(struct task_struct *task)
 	return BPF_CORE_READ(task, mm);
 }
 
+/* Whether it never runs code of a program, though it may belong to one. */
+static __always_inline bool task__is_kernels(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD_BIT | IO_WORKER_BIT);
+}
+
 /* A global function: the verifier then follows it once, and not at each turn of the loops that call it. */
 __noinline int frame__store(u32 key, u64 address)
 {

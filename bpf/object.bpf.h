@@ -3,7 +3,7 @@
 #ifndef QUARTZ_OBJECT_BPF_H
 #define QUARTZ_OBJECT_BPF_H
 
-#define USER_BITS      56   /* of addresses, at most */
+#define USER_BITS      56 /* of addresses, at most */
 #define IDENTITY_TRIES 64
 
 static __always_inline struct qz_object_slot *object__get(u32 object)

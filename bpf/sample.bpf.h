@@ -221,7 +221,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 	struct unwinding *u = &s->scratch->user;
 	long n;
 
-	if (!task__has_memory(task) || task->flags & PF_KTHREAD_BIT) {
+	if (!task__has_memory(task) || task__is_kernels(task)) {
 		u->depth = 0;
 		u->npython = 0;
 		u->asked = 0;

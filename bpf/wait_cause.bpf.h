@@ -4,7 +4,6 @@
 #define QUARTZ_WAIT_CAUSE_BPF_H
 
 #define STATE_STOPPED 0xcu /* __TASK_STOPPED | __TASK_TRACED, unchanged since 2.6.33 */
-#define IO_WORKER_BIT 0x10 /* PF_IO_WORKER, since 5.12 */
 /*
  * Of the freezer of cgroup v1, and of the machine: a state since Linux 6.1, f5d39b020809, and before that a flag,
  * PF_FROZEN, which no thread of a program has had since. The flag may go with 6.0.
@@ -105,7 +104,7 @@ static __noinline u32 wait_cause__find(struct task_struct *task, u32 state)
 
 	if (!state)
 		return QZ_WAIT_PREEMPTED;
-	if (task->flags & (IO_WORKER_BIT | PF_KTHREAD_BIT))
+	if (task__is_kernels(task))
 		return QZ_WAIT_KERNEL;
 	cause = wait_cause__of_state(task, state);
 	if (cause)

@@ -200,7 +200,7 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 	w->user.asked = 0;
 	w->cause = wait_cause__find(task, state);
 	*cause = *(volatile u32 *)&w->cause;
-	if (*cause == QZ_WAIT_KERNEL || task->flags & PF_KTHREAD_BIT)
+	if (*cause == QZ_WAIT_KERNEL || task__is_kernels(task))
 		return *cause;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!unwind__current(&w->user, task, w->image, t)) {

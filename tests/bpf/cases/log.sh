@@ -82,6 +82,8 @@ io_uring()
 	agree 'the polling thread is one of the process, with its times' '$r.threads_seen == 2 and
 		([$r.threads[] | select(.comm | startswith("iou-sqp"))] | length == 1 and
 		(.[0].running_ns > 0) and (.[0].pid == $r.pid))'
+	agree 'it has no stack of its own in the program, which is no stack that is cut' '
+		$p.samples > 0 and $p.truncated <= 0.2 * $p.samples'
 }
 
 system()
