@@ -4,4 +4,4 @@ CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c)) client/live.c
 PROGRAMS += $(O)/quartzctl
 
 $(O)/quartzctl: $(CLI_SRC:%.c=$(O)/%.o) $(SYMBOLIZER_LIB) $(CORE_LIB)
-	$(call link,-lbpf -lelf $(CORE_LIBS) -lncursesw -ltinfo)
+	$(call link,-lbpf -lelf -liberty $(CORE_LIBS) -lncursesw -ltinfo)

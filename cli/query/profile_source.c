@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/code/debug_names.h"
 #include "cli/query/history.h"
 #include "cli/query/interval.h"
 #include "cli/query/paths.h"
@@ -282,6 +283,8 @@ enum status profile_source__read(const struct config *config, struct qz_profile 
 	}
 	if (status == STATUS_OK)
 		status = read_whole(config, profile);
+	if (status == STATUS_OK)
+		debug_names__find(*profile);
 	if (status == STATUS_OK && config->window)
 		status = interval__of_load(*profile, &interval);
 	if (status == STATUS_OK && (config->time || config->window))

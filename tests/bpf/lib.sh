@@ -11,6 +11,7 @@ programs=$out/tests/programs
 slow=${SLOW:-1}
 here=$(dirname "${BASH_SOURCE[0]}")
 export LC_ALL=C QUARTZ_PAGER=cat
+unset DEBUGINFOD_URLS
 
 # ---- verdicts ----
 

@@ -240,6 +240,57 @@ coroutines()
 	expect 'nobody calls the end' 'row("own_end") == null'
 }
 
+# names_by_server: those in the report, where a server is asked.
+names_by_server()
+{
+	DEBUGINFOD_URLS=$server "$out/quartzctl" report -n 0 --flat -i profile --json 2>report.err |
+		jq -r '.scopes[0].rows[].name' >names || fail "report ended with status $?"
+}
+
+# A program whose names a debuginfod server has alone: reports have them where they may ask it, also when it is gone, and not
+# those of another build.
+debuginfod()
+{
+	local id port server
+
+	ldconfig -p | grep -q libdebuginfod.so.1 || skip 'there is no libdebuginfod (libdebuginfod1)'
+	gcc -O1 -g -Wl,--build-id -o unnamed -x c - <<-'END' || fail 'does not compile'
+		volatile long sink;
+		static __attribute__((noipa)) void has_no_symbol(long n)
+		{
+			for (long i = 0; i < n; i++)
+				sink += i;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 20; i++)
+				has_no_symbol(5000000);
+		}
+	END
+	id=$(readelf -n unnamed | awk '/Build ID/ { print $3 }')
+	mkdir -p "files/buildid/$id"
+	objcopy --only-keep-debug unnamed "files/buildid/$id/debuginfo"
+	strip unnamed
+	export DEBUGINFOD_CACHE_PATH=$T/kept DEBUGINFOD_VERBOSE=''
+	start server python3 -u -m http.server --bind 127.0.0.1 --directory files 0
+	await server.out 'Serving HTTP'
+	port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' server.out)
+	launch ./unnamed
+	server='' names_by_server
+	grep -q '^unnamed+0x' names || fail 'it has a name without a server' "$(cat names)"
+	server=http://127.0.0.1:$port names_by_server
+	grep -qx has_no_symbol names || fail 'its name is not asked for' "$(cat names report.err server.err)"
+	[ "$(grep -c "GET /buildid/$id/debuginfo" server.err)" = 1 ] || fail 'it is asked for otherwise' "$(cat server.err)"
+	server='' names_by_server
+	! grep -qx has_no_symbol names || fail 'a name without a server'
+	kill_now "$pid"
+	server=http://127.0.0.1:$port names_by_server
+	grep -qx has_no_symbol names || fail 'what was asked for is not kept'
+	cp "$programs/deep" "kept/$id/debuginfo"
+	server=http://127.0.0.1:$port names_by_server
+	grep -q '^unnamed+0x' names || fail 'names of another build' "$(cat names)"
+}
+
 moved_names()
 {
 	lawful
@@ -462,6 +513,7 @@ try 'recursion of thirty thousand' deep 30000
 try 'probes at returns' probed_returns
 try 'coroutines' coroutines
 try 'text that was moved' moved_text
+try 'names of a debuginfod server' debuginfod
 try 'names of the kernel' kernel_names
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24
