@@ -13,6 +13,7 @@
 
 #define DEFAULT_WIDTH 100
 #define LEAST_WIDTH   40
+#define NARROW	      80 /* sentences are written for lines of so many characters */
 #define NO_LIMIT      (1 << 30)
 
 static bool is_set(const char *value)
@@ -53,6 +54,88 @@ static bool choose_color(int when, bool terminal)
 	return terminal && !is_set(getenv("NO_COLOR")) && term && strcmp(term, "dumb");
 }
 
+/* Characters on a terminal: escape sequences, of colours, are none. */
+static int count_shown(const char *s, size_t bytes)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < bytes; i++) {
+		if (s[i] == '\033')
+			while (i < bytes && s[i] != 'm')
+				i++;
+		else
+			n += ((unsigned char)s[i] & 0xc0) != 0x80;
+	}
+	return n;
+}
+
+/* A sentence, of which a line may be broken: no row of a table, which has its columns, and no command, which is to be copied. */
+static bool is_sentence(const char *line, size_t indent, size_t bytes)
+{
+	return !memmem(line + indent, bytes - indent, "  ", 2) &&
+	       !memmem(line, bytes, "quartzctl ", strlen("quartzctl "));
+}
+
+static void put_broken(FILE *to, const char *line, size_t bytes, int width)
+{
+	size_t indent = strspn(line, " "), at = indent;
+	int column = (int)indent;
+
+	fwrite(line, 1, indent, to);
+	while (at < bytes) {
+		size_t word = strcspn(line + at, " \n");
+		int shown = count_shown(line + at, word);
+
+		if (column > (int)indent && column + 1 + shown > width) {
+			fprintf(to, "\n%*s", (int)indent, "");
+			column = (int)indent;
+		} else if (column > (int)indent) {
+			fputc(' ', to);
+			column++;
+		}
+		fwrite(line + at, 1, word, to);
+		column += shown;
+		at += word + 1;
+	}
+}
+
+static void put_narrow(const struct output *o)
+{
+	for (const char *line = o->text; line < o->text + o->size;) {
+		size_t bytes = strcspn(line, "\n"), indent = strspn(line, " ");
+
+		if (count_shown(line, bytes) > o->width && indent < bytes &&
+		    is_sentence(line, indent, bytes))
+			put_broken(o->narrow, line, bytes, o->width);
+		else
+			fwrite(line, 1, bytes, o->narrow);
+		line += bytes;
+		if (line < o->text + o->size && *line == '\n')
+			fputc(*line++, o->narrow);
+	}
+}
+
+/* Without memory for it, lines stay long. */
+static void make_narrow(struct output *o)
+{
+	FILE *memory = o->width < NARROW ? open_memstream(&o->text, &o->size) : NULL;
+
+	if (!memory)
+		return;
+	o->narrow = o->file;
+	o->file = memory;
+}
+
+static void end_narrow(struct output *o)
+{
+	if (!o->narrow)
+		return;
+	if (!fclose(o->file))
+		put_narrow(o);
+	free(o->text);
+	o->file = o->narrow;
+}
+
 void output__open(struct output *o, const struct config *config)
 {
 	bool terminal = isatty(STDOUT_FILENO);
@@ -64,18 +147,20 @@ void output__open(struct output *o, const struct config *config)
 		.color = choose_color(config->color, terminal),
 		.width = config->wide ? NO_LIMIT : choose_width(terminal),
 	};
-	if (!pager)
-		return;
-	o->file = popen(pager, "w");
-	o->pager = o->file;
-	if (o->pager)
-		signal(SIGPIPE, SIG_IGN); /* the pager may end first, and is waited for */
-	else
-		o->file = stdout;
+	if (pager) {
+		o->file = popen(pager, "w");
+		o->pager = o->file;
+		if (o->pager)
+			signal(SIGPIPE, SIG_IGN); /* the pager may end first, and is waited for */
+		else
+			o->file = stdout;
+	}
+	make_narrow(o);
 }
 
 void output__close(struct output *o)
 {
+	end_narrow(o);
 	if (o->pager)
 		pclose(o->file);
 	*o = (struct output) {0};

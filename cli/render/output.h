@@ -16,6 +16,9 @@ struct output {
 	bool pager; /* file is a pipe to one */
 	bool utf8, color;
 	int width; /* of a line, in characters */
+	FILE *narrow; /* where file, which is in memory then, is written with its lines broken; or NULL */
+	char *text; /* of that memory */
+	size_t size;
 };
 
 /* The pager is started when standard output is a terminal, unless the user forbids it. */
