@@ -16,6 +16,29 @@ bool qz_goroutines__begin_with(const struct qz_procedure *procedure)
 	       !strcmp(procedure->name, "runtime.goexit.abi0");
 }
 
+static bool begins_with(const struct qz_profile *p, uint32_t node)
+{
+	const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+	return qz_goroutines__begin_with(&p->procedures[l->lines[l->nlines - 1].procedure]);
+}
+
+/* That of a thread is below the goroutine that has started it: a mark is between. */
+static bool is_mark(const struct qz_profile *p, uint32_t node)
+{
+	const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+	return p->procedures[l->lines[0].procedure].kind == QZ_THREAD_START;
+}
+
+uint32_t qz_goroutines__node(const struct qz_profile *p, uint32_t leaf)
+{
+	for (uint32_t node = leaf; node && !is_mark(p, node); node = p->nodes[node].parent)
+		if (p->nodes[node].parent && begins_with(p, p->nodes[node].parent))
+			return node;
+	return 0;
+}
+
 /* ---- one stack ---- */
 
 struct origin {
