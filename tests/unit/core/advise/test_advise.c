@@ -731,6 +731,66 @@ START_TEST(who_parks_is_contended)
 }
 END_TEST
 
+/*
+ * Code that the first thread runs alone, and two others together later, as of a method that no caller of has a name. Where the first one
+ * does half of its part beside them, it is the slowest of three.
+ */
+START_TEST(who_runs_shared_code_alone_is_serial)
+{
+	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
+	static const uint64_t ran_ms[][2] = {{500, 0}, {250, 250}};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), threads[3];
+	const struct qz_finding *found;
+	struct advised x;
+
+	for (int32_t i = 0; i < 3; i++)
+		threads[i] = fixture__thread(&f, scope, i + 1);
+	fixture__samples(&f, scope, threads[0], "main burn", 1, ran_ms[_i][0]);
+	if (_i)
+		fixture__samples(&f, scope, threads[0], "main burn", 2, ran_ms[_i][1]);
+	for (int i = 1; i < 3; i++) {
+		fixture__samples(&f, scope, threads[i], "main [thread] burn", 2, 450);
+		if (_i)
+			fixture__samples(&f, scope, threads[i], "main [thread] burn", 1, 100);
+	}
+	x = advise(&f, 2);
+	found = find(x.a, _i ? "imbalance" : "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_ptr_null(find(x.a, _i ? "serial" : "imbalance"));
+	ck_assert_str_eq(found->shown, "burn");
+	done(&x);
+}
+END_TEST
+
+/* Any thread runs a goroutine: what tells a phase of one from the work of all is what it was started with. */
+START_TEST(a_phase_of_a_goroutine_is_named)
+{
+	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	const struct qz_finding *found;
+	struct advised x;
+
+	for (int32_t i = 0; i < 2; i++) {
+		uint32_t thread = fixture__thread(&f, scope, i + 1);
+
+		fixture__samples(&f, scope, thread,
+				 "runtime.goexit.abi0 runtime.main main.main main.parse main.burn",
+				 1, 250);
+		fixture__samples(&f, scope, thread,
+				 "main.main [thread] runtime.goexit.abi0 main.compute main.burn", 2,
+				 500);
+	}
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->shown, "main.parse");
+	ck_assert_ptr_null(find(x.a, "imbalance"));
+	done(&x);
+}
+END_TEST
+
 START_TEST(balanced_threads_have_no_finding)
 {
 	struct advised x = shared_work(20, 980);
@@ -1280,6 +1340,8 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 5);
+	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
+	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
