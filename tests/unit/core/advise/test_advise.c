@@ -763,6 +763,47 @@ START_TEST(who_runs_shared_code_alone_is_serial)
 }
 END_TEST
 
+/*
+ * A collection has all stopped while it computes and while it waits for its helpers; what waits for its end, and a collector that works
+ * beside the program, add nothing.
+ */
+START_TEST(collections_that_stop_the_world_are_named)
+{
+	static const uint64_t level_ns[] = {100 * MS, 600 * MS, 300 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), vm, helper;
+	struct qz_wait wait = {.object = QZ_NONE, .count = 10, .blocked_ns = 150 * MS};
+	const struct qz_finding *found;
+	struct advised x;
+
+	vm = fixture__thread(&f, scope, 1);
+	helper = fixture__thread(&f, scope, 2);
+	fixture__samples(&f, scope, vm, "main [thread] run VM_G1CollectForAllocation::doit() mark",
+			 1, 200);
+	fixture__samples(
+		&f, scope, helper,
+		_i ? "main [thread] run G1ConcurrentMark::mark"
+		   : "main [thread] VM_G1CollectForAllocation::doit() [thread] GangWorker::loop()",
+		1, 400);
+	fixture__samples(&f, scope, helper, "main work", 2, 600);
+	wait.thread = vm;
+	fixture__wait(&f, &wait, "main [thread] run VM_G1CollectForAllocation::doit() park",
+		      "futex");
+	wait.thread = helper;
+	wait.blocked_ns = 300 * MS;
+	fixture__wait(&f, &wait, "main work VMThread::execute(VM_Operation*)", "futex");
+	x = advise(&f, 2);
+	found = find(x.a, "collection");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->word, "COLLECTING");
+	ck_assert_uint_eq(found->gain_high_ns, 350 * MS);
+	ck_assert_ptr_nonnull(
+		strstr(found->what, "Java's garbage collection stops all threads for 35%"));
+	ck_assert_ptr_nonnull(strstr(found->remedy, "-Xmx"));
+	done(&x);
+}
+END_TEST
+
 /* Any thread runs a goroutine: what tells a phase of one from the work of all is what it was started with. */
 START_TEST(a_phase_of_a_goroutine_is_named)
 {
@@ -1341,6 +1382,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 5);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
+	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
 	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
