@@ -164,6 +164,7 @@ static void find_workers(const struct qz_report *r, const struct qz_cost_walk *c
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 		enum qz_pool_kind pool;
+		uint32_t started;
 		bool nested;
 
 		workers[i] = (struct worker) {.thread = QZ_NONE};
@@ -176,9 +177,8 @@ static void find_workers(const struct qz_report *r, const struct qz_cost_walk *c
 		pool = qz_pools__at(pools, s->node, &nested);
 		workers[i].task = pool != QZ_POOLS && qz_pool__info(pool)->divide;
 		workers[i].thread = workers[i].task ? first_thread(p, s->thread) : s->thread;
-		workers[i].number = qz_goroutines__node(p, s->node);
-		workers[i].number = workers[i].number ? p->nthreads + workers[i].number
-						      : workers[i].thread;
+		started = pool == QZ_POOL_GO ? qz_goroutines__node(p, s->node) : 0;
+		workers[i].number = started ? p->nthreads + started : workers[i].thread;
 	}
 }
 
