@@ -86,6 +86,7 @@ void qz_advise__free(struct qz_advice *a);
 /* Adds what it finds. 0 or -ENOMEM. */
 typedef int qz_rule(const struct qz_report *r, struct qz_advice *a);
 
+qz_rule qz_rule__collection;
 qz_rule qz_rule__stdio;
 qz_rule qz_rule__interpreter;
 qz_rule qz_rule__limited;

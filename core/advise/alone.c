@@ -16,6 +16,9 @@
 /* A procedure stands for a phase when it has so much of its time. */
 #define COVERS 0.8
 
+/* Of code that several threads run, one does so alone when it has so much of the time alone, and seldom runs it beside others. */
+#define ALONE 0.8
+
 /* A thread takes part in a phase with this share of its processor time. */
 #define TAKES_PART 0.03
 
@@ -113,9 +116,15 @@ static bool runs(const struct qz_profile *p, uint32_t node, uint32_t procedure)
 	return false;
 }
 
-/* Processor time of each thread in the shared phase, by its index in the profile. */
+/* Of a thread in the shared phase. */
+struct share {
+	uint64_t cpu_ns;
+	uint64_t alone_ns; /* of it, while nothing else worked */
+};
+
+/* By the index of the thread in the profile. */
 static void add_times(const struct qz_report *r, const struct qz_alone *a,
-		      const struct qz_cost_walk *costs, uint64_t *times)
+		      const struct qz_cost_walk *costs, struct share *shares)
 {
 	const struct qz_profile *p = r->profile;
 
@@ -123,9 +132,44 @@ static void add_times(const struct qz_report *r, const struct qz_alone *a,
 		const struct qz_sample *s = &p->samples[i];
 
 		if (s->scope == r->scope && s->thread != QZ_NONE && !s->spinning &&
-		    runs(p, s->node, a->shared_phase) && qz_own_time__is_work(costs, s->node))
-			times[s->thread] += s->cpu_ns;
+		    runs(p, s->node, a->shared_phase) && qz_own_time__is_work(costs, s->node)) {
+			shares[s->thread].cpu_ns += s->cpu_ns;
+			shares[s->thread].alone_ns += s->busy == 1 ? s->cpu_ns : 0;
+		}
 	}
+}
+
+/*
+ * The thread that runs the phase alone, and the others together at another time: a serial phase in code that has no name of its
+ * own. Who still works when others have done their part has worked beside them. QZ_NONE: there is none.
+ */
+static uint32_t find_lone(const struct share *shares, uint32_t n)
+{
+	struct share all = {0}, others, one;
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		all.cpu_ns += shares[i].cpu_ns;
+		all.alone_ns += shares[i].alone_ns;
+		best = shares[i].alone_ns > shares[best].alone_ns ? i : best;
+	}
+	one = shares[best];
+	others = (struct share) {all.cpu_ns - one.cpu_ns, all.alone_ns - one.alone_ns};
+	return (double)one.alone_ns >= ALONE * (double)one.cpu_ns &&
+			       (double)others.alone_ns <= (1 - ALONE) * (double)all.alone_ns &&
+			       (double)others.alone_ns <= (1 - ALONE) * (double)others.cpu_ns
+		       ? best
+		       : QZ_NONE;
+}
+
+/* What the shared phase has is a phase of this thread, where no other one was found. */
+static void take_lone(struct qz_alone *a, uint32_t thread)
+{
+	a->kind = QZ_ALONE_SERIAL;
+	a->phase = a->code = a->shared_phase;
+	a->thread = thread;
+	a->ns = a->shared_ns;
+	a->shared_ns = 0;
 }
 
 /* Of threads or processes, from the beginning of the first one to the end of the last one. */
@@ -163,29 +207,37 @@ static bool ran_at_once(const struct qz_report *r, const struct qz_alone *a)
 static int find_sharers(const struct qz_report *r, struct qz_alone *a,
 			const struct qz_cost_walk *costs, const uint64_t *child_ns)
 {
-	uint64_t *times = calloc((size_t)r->profile->nthreads + 1, sizeof(*times)), all = 0;
+	struct share *shares = calloc((size_t)r->profile->nthreads + 1, sizeof(*shares));
 	const struct qz_thread *threads = r->profile->threads;
 	struct lives lives = {.first = UINT64_MAX};
+	uint64_t all = 0;
+	uint32_t lone;
 
-	if (!times)
+	if (!shares)
 		return -ENOMEM;
-	add_times(r, a, costs, times);
+	add_times(r, a, costs, shares);
 	for (uint32_t i = 0; i < r->profile->nthreads; i++)
-		all += times[i];
+		all += shares[i].cpu_ns;
 	a->least_ns = all;
 	a->apart = true;
 	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
-		if (!times[i] || (double)times[i] < TAKES_PART * (double)all)
+		uint64_t ns = shares[i].cpu_ns;
+
+		if (!ns || (double)ns < TAKES_PART * (double)all)
 			continue;
 		a->sharers++;
 		a->apart &= threads[i].tid == threads[i].pid;
 		lives__add(&lives, threads[i].start_ns, threads[i].end_ns, child_ns[i]);
-		a->most_ns = times[i] > a->most_ns ? times[i] : a->most_ns;
-		a->least_ns = times[i] < a->least_ns ? times[i] : a->least_ns;
+		a->most_ns = ns > a->most_ns ? ns : a->most_ns;
+		a->least_ns = ns < a->least_ns ? ns : a->least_ns;
 	}
 	if (a->apart && (lives__are_in_turn(&lives) || !ran_at_once(r, a)))
 		a->shared_ns = 0;
-	free(times);
+	lone = find_lone(shares, r->profile->nthreads);
+	if (lone != QZ_NONE && a->kind == QZ_ALONE_NOT && a->sharers > 1 &&
+	    (double)a->shared_ns >= LEAST * (double)r->elapsed_ns)
+		take_lone(a, lone);
+	free(shares);
 	return 0;
 }
 

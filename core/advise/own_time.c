@@ -6,6 +6,7 @@
 
 #include "core/advise/pools.h"
 #include "core/model/frames.h"
+#include "core/report/goroutines.h"
 
 /* Threads that take less than this share of a procedure have met it by chance, as when they start. */
 #define CHANCE 0.03
@@ -42,20 +43,21 @@ static uint32_t next(struct walk *w)
  * The thread with more than half of the time stays, by pairing off what others have (Boyer and Moore); thread_ns
  * is how far it is ahead, until it is counted.
  */
-static void vote(struct qz_own_time *t, uint32_t thread, uint64_t ns)
+static void vote(struct qz_own_time *t, uint32_t worker, uint64_t ns)
 {
-	if (t->thread == thread) {
+	if (t->worker == worker) {
 		t->thread_ns += ns;
 	} else if (t->thread_ns >= ns) {
 		t->thread_ns -= ns;
 	} else {
-		t->thread = thread;
+		t->worker = worker;
 		t->thread_ns = ns - t->thread_ns;
 	}
 }
 
 /* Whose work a sample is. */
 struct worker {
+	uint32_t number; /* of a thread, or above those */
 	uint32_t thread; /* of a task the first one of the process; QZ_NONE: it is no work */
 	bool task;
 };
@@ -71,7 +73,7 @@ static void add_sample(struct qz_own_time *times, const struct qz_sample *s,
 
 		t->cpu_ns += s->cpu_ns;
 		t->tasks |= worker->task;
-		vote(t, worker->thread, s->cpu_ns);
+		vote(t, worker->number, s->cpu_ns);
 		if (s->busy == 1)
 			t->serial_ns += s->norm_ns;
 		if (s->busy == 1 && innermost)
@@ -110,9 +112,12 @@ static void add_samples(const struct qz_report *r, struct qz_own_time *times, ui
 		const struct qz_sample *s = &p->samples[i];
 		struct walk w = {{p, s->node, 0}, stamps, ++stamp};
 
-		while (workers[i].thread != QZ_NONE && (procedure = next(&w)) != QZ_NONE)
-			if (times[procedure].thread == workers[i].thread)
-				times[procedure].thread_ns += s->cpu_ns;
+		while (workers[i].thread != QZ_NONE && (procedure = next(&w)) != QZ_NONE) {
+			if (times[procedure].worker != workers[i].number)
+				continue;
+			times[procedure].thread = workers[i].thread;
+			times[procedure].thread_ns += s->cpu_ns;
+		}
 	}
 	memset(stamps, 0, (size_t)p->nprocedures * sizeof(*stamps));
 }
@@ -159,6 +164,7 @@ static void find_workers(const struct qz_report *r, const struct qz_cost_walk *c
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 		enum qz_pool_kind pool;
+		uint32_t started;
 		bool nested;
 
 		workers[i] = (struct worker) {.thread = QZ_NONE};
@@ -171,6 +177,8 @@ static void find_workers(const struct qz_report *r, const struct qz_cost_walk *c
 		pool = qz_pools__at(pools, s->node, &nested);
 		workers[i].task = pool != QZ_POOLS && qz_pool__info(pool)->divide;
 		workers[i].thread = workers[i].task ? first_thread(p, s->thread) : s->thread;
+		started = pool == QZ_POOL_GO ? qz_goroutines__node(p, s->node) : 0;
+		workers[i].number = started ? p->nthreads + started : workers[i].thread;
 	}
 }
 
@@ -186,7 +194,7 @@ struct qz_own_time *qz_own_time__of(const struct qz_report *r, const struct qz_c
 
 	*costs_ns = 0;
 	for (uint32_t i = 0; times && i < p->nprocedures; i++)
-		times[i].thread = QZ_NONE;
+		times[i].thread = times[i].worker = QZ_NONE;
 	if (times && stamps && workers && !err) {
 		find_workers(r, costs, &pools, workers, costs_ns);
 		add_samples(r, times, stamps, workers);

@@ -15,8 +15,10 @@ struct qz_own_time {
 	uint64_t code_ns;   /* of serial_ns, in its own code */
 	uint64_t ready_ns;  /* of its threads while no other could run either */
 	bool tasks;	    /* threads of a pool run it in turn: it counts as the work of one */
-	uint32_t thread;    /* the one with most of it, if any has half; QZ_NONE: no samples */
-	uint64_t thread_ns; /* processor time of that thread in it */
+	uint32_t
+		worker; /* the one with most of it, if any has half: a thread, or what goroutines were started with */
+	uint32_t thread;    /* that one, or the first of its process; QZ_NONE: no samples */
+	uint64_t thread_ns; /* processor time of the worker in it */
 };
 
 /*

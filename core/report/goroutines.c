@@ -7,8 +7,8 @@
 
 #include "core/report/figure.h"
 #include "core/report/kernel_rows.h"
+#include "core/util/hash_table.h"
 #include "core/util/order.h"
-#include "core/util/vec.h"
 
 bool qz_goroutines__begin_with(const struct qz_procedure *procedure)
 {
@@ -16,12 +16,34 @@ bool qz_goroutines__begin_with(const struct qz_procedure *procedure)
 	       !strcmp(procedure->name, "runtime.goexit.abi0");
 }
 
+static bool begins_with(const struct qz_profile *p, uint32_t node)
+{
+	const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+	return qz_goroutines__begin_with(&p->procedures[l->lines[l->nlines - 1].procedure]);
+}
+
+/* That of a thread is below the goroutine that has started it: a mark is between. */
+static bool is_mark(const struct qz_profile *p, uint32_t node)
+{
+	const struct qz_location *l = &p->locations[p->nodes[node].location];
+
+	return p->procedures[l->lines[0].procedure].kind == QZ_THREAD_START;
+}
+
+uint32_t qz_goroutines__node(const struct qz_profile *p, uint32_t leaf)
+{
+	for (uint32_t node = leaf; node && !is_mark(p, node); node = p->nodes[node].parent)
+		if (p->nodes[node].parent && begins_with(p, p->nodes[node].parent))
+			return node;
+	return 0;
+}
+
 /* ---- one stack ---- */
 
 struct origin {
-	uint32_t start,
-		inner; /* what it was started with, and what that has called; QZ_NONE: nothing */
-	uint32_t creator;
+	uint32_t start, creator;
+	uint32_t inner; /* what `start` has called; QZ_NONE: nothing */
 };
 
 /* False: it is no goroutine's. */
@@ -55,30 +77,22 @@ static bool find_origin(const struct qz_profile *p, uint32_t leaf, struct origin
 struct statements {
 	struct origin *items;
 	uint32_t n;
+	struct qz_hash_table table;
+	struct qz_hash_table rows; /* by start and creator */
 };
-
-static struct origin *find_statement(const struct statements *s, const struct origin *o)
-{
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->items[i].start == o->start && s->items[i].creator == o->creator)
-			return &s->items[i];
-	return NULL;
-}
 
 static int add_statement(struct statements *s, const struct qz_profile *p, uint32_t node)
 {
-	struct origin o, *known;
+	struct origin o;
+	int64_t i;
 
 	if (!find_origin(p, node, &o))
 		return 0;
-	known = find_statement(s, &o);
-	if (known) {
-		known->inner = known->inner == o.inner ? o.inner : QZ_NONE;
-		return 0;
-	}
-	if (qz_array__reserve((void **)&s->items, s->n, sizeof(*s->items)))
-		return -ENOMEM;
-	s->items[s->n++] = o;
+	i = QZ_INTERN(&s->table, &s->items, &s->n, &o, creator);
+	if (i < 0)
+		return (int)i;
+	if (s->items[i].inner != o.inner)
+		s->items[i].inner = QZ_NONE;
 	return 0;
 }
 
@@ -96,6 +110,14 @@ static bool is_wrapper(const struct qz_profile *p, const struct origin *o)
 	length = strlen(outer);
 	return !strncmp(name, outer, length) && !strncmp(name + length, ".func", 5) &&
 	       !name[length + 5 + strspn(name + length + 5, "0123456789")];
+}
+
+static bool has_any(const struct qz_profile *p)
+{
+	for (uint32_t i = 0; i < p->nprocedures; i++)
+		if (qz_goroutines__begin_with(&p->procedures[i]))
+			return true;
+	return false;
 }
 
 static int find_statements(struct statements *s, const struct qz_report *r)
@@ -116,31 +138,26 @@ static int find_statements(struct statements *s, const struct qz_report *r)
 
 /* The row of a stack. NULL, with *err 0: it is no goroutine's. */
 static struct qz_goroutine_row *row_of(struct qz_goroutines *g, const struct qz_report *r,
-				       const struct statements *s, uint32_t node, int *err)
+				       struct statements *s, uint32_t node, int *err)
 {
-	const struct origin *known;
+	struct qz_goroutine_row row;
+	uint32_t known, before = g->n;
 	struct origin o;
-	uint32_t i, start;
+	int64_t i;
 
 	*err = 0;
 	if (!find_origin(r->profile, node, &o))
 		return NULL;
-	known = find_statement(s, &o);
-	start = known && is_wrapper(r->profile, known) ? known->inner : o.start;
-	for (i = 0; i < g->n; i++)
-		if (g->rows[i].start == start && g->rows[i].creator == o.creator)
-			return &g->rows[i];
-	*err = qz_array__reserve((void **)&g->rows, g->n, sizeof(*g->rows));
-	if (*err)
-		return NULL;
-	g->rows[i] = (struct qz_goroutine_row) {.start = start, .creator = o.creator};
-	*err = qz_figure__init(&g->rows[i].figure, r);
-	g->n += !*err;
+	known = QZ_FIND(&s->table, s->items, &o, creator);
+	row = (struct qz_goroutine_row) {.start = o.start, .creator = o.creator};
+	if (known != UINT32_MAX && is_wrapper(r->profile, &s->items[known]))
+		row.start = s->items[known].inner;
+	i = QZ_INTERN(&s->rows, &g->rows, &g->n, &row, creator);
+	*err = i < 0 ? (int)i : g->n > before ? qz_figure__init(&g->rows[i].figure, r) : 0;
 	return *err ? NULL : &g->rows[i];
 }
 
-static int add_samples(struct qz_goroutines *g, const struct qz_report *r,
-		       const struct statements *s)
+static int add_samples(struct qz_goroutines *g, const struct qz_report *r, struct statements *s)
 {
 	const struct qz_profile *p = r->profile;
 	int err = 0;
@@ -156,7 +173,7 @@ static int add_samples(struct qz_goroutines *g, const struct qz_report *r,
 	return err;
 }
 
-static int add_waits(struct qz_goroutines *g, const struct qz_report *r, const struct statements *s)
+static int add_waits(struct qz_goroutines *g, const struct qz_report *r, struct statements *s)
 {
 	const struct qz_profile *p = r->profile;
 	int err = 0;
@@ -185,15 +202,20 @@ static int compare(const void *x, const void *y)
 int qz_goroutines__find(const struct qz_report *r, struct qz_goroutines *g)
 {
 	struct statements statements = {0};
-	int err = find_statements(&statements, r);
+	int err;
 
 	*g = (struct qz_goroutines) {0};
+	if (!has_any(r->profile))
+		return 0;
+	err = find_statements(&statements, r);
 	err = err ?: add_samples(g, r, &statements);
 	err = err ?: add_waits(g, r, &statements);
 	free(statements.items);
-	for (uint32_t i = 0; i < g->n; i++)
+	qz_hash_table__free(&statements.table);
+	qz_hash_table__free(&statements.rows);
+	for (uint32_t i = 0; !err && i < g->n; i++)
 		qz_figure__finish(&g->rows[i].figure, r);
-	if (g->n)
+	if (!err && g->n)
 		qsort(g->rows, g->n, sizeof(*g->rows), compare);
 	return err;
 }

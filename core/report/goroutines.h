@@ -23,6 +23,12 @@ struct qz_goroutines {
 /* Whether a procedure is the code of Go's runtime that a goroutine begins with. */
 bool qz_goroutines__begin_with(const struct qz_procedure *procedure);
 
+/*
+ * Of a stack's leaf: the node of what its goroutine was started with. All those that one procedure starts with the same have one
+ * node; it is not known how many there are. 0: it is no goroutine's.
+ */
+uint32_t qz_goroutines__node(const struct qz_profile *p, uint32_t leaf);
+
 /* -ENOMEM; free with qz_goroutines__free, also after an error. */
 int qz_goroutines__find(const struct qz_report *r, struct qz_goroutines *g);
 void qz_goroutines__free(struct qz_goroutines *g);

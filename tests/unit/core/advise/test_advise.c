@@ -731,6 +731,107 @@ START_TEST(who_parks_is_contended)
 }
 END_TEST
 
+/*
+ * Code that the first thread runs alone, and two others together later, as of a method that no caller of has a name. Where the first one
+ * does half of its part beside them, it is the slowest of three.
+ */
+START_TEST(who_runs_shared_code_alone_is_serial)
+{
+	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
+	static const uint64_t ran_ms[][2] = {{500, 0}, {250, 250}};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), threads[3];
+	const struct qz_finding *found;
+	struct advised x;
+
+	for (int32_t i = 0; i < 3; i++)
+		threads[i] = fixture__thread(&f, scope, i + 1);
+	fixture__samples(&f, scope, threads[0], "main burn", 1, ran_ms[_i][0]);
+	if (_i)
+		fixture__samples(&f, scope, threads[0], "main burn", 2, ran_ms[_i][1]);
+	for (int i = 1; i < 3; i++) {
+		fixture__samples(&f, scope, threads[i], "main [thread] burn", 2, 450);
+		if (_i)
+			fixture__samples(&f, scope, threads[i], "main [thread] burn", 1, 100);
+	}
+	x = advise(&f, 2);
+	found = find(x.a, _i ? "imbalance" : "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_ptr_null(find(x.a, _i ? "serial" : "imbalance"));
+	ck_assert_str_eq(found->shown, "burn");
+	done(&x);
+}
+END_TEST
+
+/*
+ * A collection has all stopped while it computes and while it waits for its helpers; what waits for its end, and a collector that works
+ * beside the program, add nothing.
+ */
+START_TEST(collections_that_stop_the_world_are_named)
+{
+	static const uint64_t level_ns[] = {100 * MS, 600 * MS, 300 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), vm, helper;
+	struct qz_wait wait = {.object = QZ_NONE, .count = 10, .blocked_ns = 150 * MS};
+	const struct qz_finding *found;
+	struct advised x;
+
+	vm = fixture__thread(&f, scope, 1);
+	helper = fixture__thread(&f, scope, 2);
+	fixture__samples(&f, scope, vm, "main [thread] run VM_G1CollectForAllocation::doit() mark",
+			 1, 200);
+	fixture__samples(
+		&f, scope, helper,
+		_i ? "main [thread] run G1ConcurrentMark::mark"
+		   : "main [thread] VM_G1CollectForAllocation::doit() [thread] GangWorker::loop()",
+		1, 400);
+	fixture__samples(&f, scope, helper, "main work", 2, 600);
+	wait.thread = vm;
+	fixture__wait(&f, &wait, "main [thread] run VM_G1CollectForAllocation::doit() park",
+		      "futex");
+	wait.thread = helper;
+	wait.blocked_ns = 300 * MS;
+	fixture__wait(&f, &wait, "main work VMThread::execute(VM_Operation*)", "futex");
+	x = advise(&f, 2);
+	found = find(x.a, "collection");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->word, "COLLECTING");
+	ck_assert_uint_eq(found->gain_high_ns, 350 * MS);
+	ck_assert_ptr_nonnull(
+		strstr(found->what, "Java's garbage collection stops all threads for 35%"));
+	ck_assert_ptr_nonnull(strstr(found->remedy, "-Xmx"));
+	done(&x);
+}
+END_TEST
+
+/* Any thread runs a goroutine: what tells a phase of one from the work of all is what it was started with. */
+START_TEST(a_phase_of_a_goroutine_is_named)
+{
+	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	const struct qz_finding *found;
+	struct advised x;
+
+	for (int32_t i = 0; i < 2; i++) {
+		uint32_t thread = fixture__thread(&f, scope, i + 1);
+
+		fixture__samples(&f, scope, thread,
+				 "runtime.goexit.abi0 runtime.main main.main main.parse main.burn",
+				 1, 250);
+		fixture__samples(&f, scope, thread,
+				 "main.main [thread] runtime.goexit.abi0 main.compute main.burn", 2,
+				 500);
+	}
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->shown, "main.parse");
+	ck_assert_ptr_null(find(x.a, "imbalance"));
+	done(&x);
+}
+END_TEST
+
 START_TEST(balanced_threads_have_no_finding)
 {
 	struct advised x = shared_work(20, 980);
@@ -1280,6 +1381,9 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 5);
+	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
+	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
+	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
 	tcase_add_test(tc, balanced_threads_have_no_finding);
 	tcase_add_test(tc, losses_that_were_divided_are_both_told);
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
