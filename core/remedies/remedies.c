@@ -289,17 +289,19 @@ static const struct qz_knob *knob_of(const struct qz_remedy *remedy, const struc
 	return NULL;
 }
 
-/* Some times what the knob has, or a part of it, as far as it can. */
+/* Some times what the knob has, or a part of it, as far as it can. The numbers are the process's own: they may be any. */
 static int64_t value_of(const struct qz_remedy *remedy, const struct qz_knob *k)
 {
-	int64_t wanted = remedy->value > 0 ? k->value > k->most / remedy->value
-						     ? k->most
-						     : k->value * remedy->value
-					   : k->value / -remedy->value;
+	int64_t wanted = k->value / (remedy->value < 0 ? -remedy->value : 1);
+	uint64_t steps;
 
+	if (remedy->value > 0 &&
+	    (__builtin_mul_overflow(k->value, remedy->value, &wanted) || wanted > k->most))
+		wanted = k->most;
 	if (wanted < k->least)
 		wanted = k->least;
-	return k->least + (wanted - k->least) / k->step * k->step;
+	steps = ((uint64_t)wanted - (uint64_t)k->least) / (uint64_t)k->step;
+	return (int64_t)((uint64_t)k->least + steps * (uint64_t)k->step);
 }
 
 static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
@@ -643,6 +645,14 @@ void qz_remedies__free(struct qz_remedies *r)
 	*r = (struct qz_remedies) {0};
 }
 
+bool qz_remedies__has_knob(const struct qz_finding *f)
+{
+	for (size_t i = 0; i < NROWS; i++)
+		if (table[i].way == QZ_REMEDY_KNOB && has_word(table[i].searched, rule_of(f)))
+			return true;
+	return false;
+}
+
 bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding)
 {
 	for (uint32_t i = 0; i < r->n; i++)
@@ -663,16 +673,27 @@ static void put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint
 			bool variables)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (is_variable(uses[i]) == variables)
+		if (is_variable(uses[i]) == variables && uses[i]->remedy->way != QZ_REMEDY_COMMAND)
 			fprintf(out, "%s ", uses[i]->change);
 }
 
 void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
 			      char *const *command)
 {
+	const char *line = NULL;
+
 	put_changes(out, uses, n, true);
 	put_changes(out, uses, n, false);
-	for (uint32_t i = 0; command[i]; i++) {
+	for (uint32_t i = 0; i < n; i++)
+		line = uses[i]->remedy->way == QZ_REMEDY_COMMAND ? uses[i]->change : line;
+	/* a line may be more than one command */
+	if (line && n > 1) {
+		fputs("sh -c ", out);
+		qz_finding__put_word(out, line);
+	} else if (line) {
+		fputs(line, out);
+	}
+	for (uint32_t i = 0; !line && command[i]; i++) {
 		fputs(i ? " " : "", out);
 		qz_finding__put_word(out, command[i]);
 	}
