@@ -46,6 +46,33 @@ START_TEST(waits)
 }
 END_TEST
 
+/* In poll, thread 20 waits for what a thread of its scope does, or for the world: of a wait elsewhere that is no question. */
+START_TEST(ended_by_whom)
+{
+	uint32_t serial = thread(21)->serial;
+
+	site(0, 7, QZ_WAIT_POLL, 0, 0);
+	site(0, 8, QZ_WAIT_SLEEP, 0, 0);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(2, 100, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(0, 200, 20, 7, 0, 0);
+	wakes(300, 20, 21);
+	switches(1, 400, 0, QZ_LOG_PREEMPTED, 20);
+	blocks_at(1, 500, 20, 7, 0, 0);
+	wakes(600, 20, 0);
+	switches(1, 700, 0, QZ_LOG_PREEMPTED, 20);
+	blocks_at(1, 800, 20, 8, 0, 0);
+	wakes(900, 20, 21);
+	switches(1, 1000, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_POLL, 7).count, 2);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_POLL, 7).handed, 1);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_SLEEP, 8).handed, 0);
+	ck_assert_uint_eq(wakeups_by(serial).count, 2);
+	ck_assert_uint_eq(wakeups_by(serial).polls, 1);
+	ck_assert_uint_eq(wakeups_by(0).polls, 1);
+}
+END_TEST
+
 /* Thread 20 sleeps at site 7 for a millisecond of 2^10 us. */
 static void sleeps_at_7(uint64_t *now)
 {
@@ -399,6 +426,7 @@ Suite *suite_replay_waits(void)
 {
 	const TTest *const tests[] = {
 		waits,
+		ended_by_whom,
 		a_site_with_two_places,
 		a_place_with_a_new_number,
 		queues,
