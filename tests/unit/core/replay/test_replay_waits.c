@@ -382,11 +382,16 @@ START_TEST(holders)
 	/* 21 waits again: 20, who woke it, was faster */
 	blocks_at(1, 700, 21, 7, 2, 0);
 	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
-	/* a number of another process, or of nobody: not known */
+	/* a number of another process: not known */
+	wakes(702, 21, 20);
+	switches(1, 704, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(1, 706, 21, 7, OWNER(10) | 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+	/* of nobody: it is what the lock protects */
 	wakes(710, 21, 20);
 	switches(1, 720, 0, QZ_LOG_PREEMPTED, 21);
-	blocks_at(1, 730, 21, 7, OWNER(10) | 2, 0);
-	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+	blocks_at(1, 730, 21, 7, OWNER(99999) | 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
 	/* a lock with priority inheritance has the owner in the word */
 	wakes(740, 21, 0);
 	switches(1, 750, 0, QZ_LOG_PREEMPTED, 21);
