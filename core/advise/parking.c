@@ -35,7 +35,9 @@
 struct finder {
 	const struct qz_report *report;
 	struct qz_parking *parking;
-	uint64_t *slept, *woke;	 /* by thread: how often */
+	uint64_t *slept, *woke;	  /* by thread: how long, and how often */
+	uint64_t woken;		  /* by those that sleep there, too */
+	enum qz_closeness *close; /* of procedures */
 	uint64_t *waits, *wakes; /* by procedure: the time, or how often, that it is on the stack */
 };
 
@@ -44,9 +46,19 @@ static bool in_poll(const struct qz_profile *p, const struct qz_wait *w)
 	return w->object == QZ_NONE && qz_wait_cause__is_any(p->causes[w->cause]);
 }
 
-/* Several words under one name, none of which had a queue of two; of a kind that can be a part of a lock. */
+static bool is_semaphore(const struct qz_object *o)
+{
+	return o->kind == QZ_OBJECT_SEMAPHORE && o->grouped == 1;
+}
+
+/*
+ * Several words under one name, none of which had a queue of two; of a kind that can be a part of a lock. Or a semaphore, of which
+ * nobody is known to have it.
+ */
 static bool is_parked_at(const struct qz_object *o)
 {
+	if (is_semaphore(o))
+		return true;
 	if (o->kind != QZ_OBJECT_OTHER && o->kind != QZ_OBJECT_CONDITION &&
 	    o->kind != QZ_OBJECT_SEMAPHORE && o->kind != QZ_OBJECT_MUTEX)
 		return false;
@@ -56,10 +68,11 @@ static bool is_parked_at(const struct qz_object *o)
 	return o->grouped > 1;
 }
 
-/* Whoever was seen to hold one of several locks under one name holds just that. */
-static bool is_held(const struct qz_object_row *row)
+/* Whoever was seen to hold one of several locks under one name holds just that; the count of a semaphore names nobody. */
+static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
 {
-	return row->cost.held_running_ns || row->figure.cpu_ns;
+	return !is_semaphore(&r->profile->objects[row->object]) &&
+	       (row->cost.held_running_ns || row->figure.cpu_ns);
 }
 
 /* Adds an amount to each procedure of a stack, once, up to the beginning of its thread. */
@@ -153,8 +166,10 @@ static void add_up(struct finder *f)
 		    !qz_scope__covers(p, r->scope, w->scope))
 			continue;
 		f->woke[w->thread] += w->count;
-		if (f->slept[w->thread])
-			add_stack(p, w->node, w->count, f->wakes);
+		if (!f->slept[w->thread])
+			continue;
+		f->woken += w->count;
+		add_stack(p, w->node, w->count, f->wakes);
 	}
 }
 
@@ -221,31 +236,55 @@ static uint32_t find_stack(const struct finder *f, bool wakes)
 	return node;
 }
 
-/* Of the stack where most was waited, the innermost procedure that most waits and most wake-ups have. */
-static void find_place(struct finder *f)
+/* The innermost procedure of a stack that so much of all has, above `until`, as close as this. QZ_NONE: there is none. */
+static uint32_t innermost(const struct finder *f, uint32_t node, uint32_t until,
+			  bool (*has)(const struct finder *f, uint32_t frame, bool called),
+			  enum qz_closeness least_close)
 {
 	const struct qz_profile *p = f->report->profile;
-	struct qz_frames frames = {.profile = p, .node = find_stack(f, false)};
-	uint64_t woken = 0;
+	struct qz_frames frames = {.profile = p, .node = node};
 	uint32_t frame;
 
-	for (uint32_t i = 0; i < p->nthreads; i++)
-		woken += f->slept[i] ? f->woke[i] : 0;
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE &&
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE && frame != until &&
 	       p->procedures[frame].kind == QZ_PROCEDURE)
-		if ((double)f->waits[frame] >= MOST * (double)f->parking->waited_ns &&
-		    (double)f->wakes[frame] >= MOST * (double)woken && is_own(p, frame) &&
-		    is_called(p, frames)) {
-			f->parking->place = frame;
-			break;
-		}
-	frames = (struct qz_frames) {.profile = p, .node = find_stack(f, true)};
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE && frame != f->parking->place &&
-	       p->procedures[frame].kind == QZ_PROCEDURE)
-		if ((double)f->wakes[frame] >= LEAST_WOKEN * (double)woken && is_own(p, frame)) {
-			f->parking->waker = frame;
-			break;
-		}
+		if (f->close[frame] >= least_close && is_own(p, frame) &&
+		    has(f, frame, is_called(p, frames)))
+			return frame;
+	return QZ_NONE;
+}
+
+/* Most waits and most wake-ups. The beginning of a thread has all that it does; of one semaphore that is no doubt. */
+static bool is_place(const struct finder *f, uint32_t frame, bool called)
+{
+	const struct qz_profile *p = f->report->profile;
+	uint32_t object = f->parking->object;
+
+	return (double)f->waits[frame] >= MOST * (double)f->parking->waited_ns &&
+	       (double)f->wakes[frame] >= MOST * (double)f->woken &&
+	       (called || (object != QZ_NONE && is_semaphore(&p->objects[object])));
+}
+
+static bool is_waker(const struct finder *f, uint32_t frame, bool called)
+{
+	(void)called;
+	return (double)f->wakes[frame] >= LEAST_WOKEN * (double)f->woken;
+}
+
+/* The program's own code, or what a runtime has for it. */
+static int find_place(struct finder *f)
+{
+	struct qz_parking *parking = f->parking;
+	uint32_t sleeps = find_stack(f, false), wakes = find_stack(f, true);
+
+	f->close = qz_closeness__of(f->report->profile);
+	if (!f->close)
+		return -ENOMEM;
+	for (int close = QZ_CLOSE_OWN; close >= 0 && parking->place == QZ_NONE; close--) {
+		parking->place = innermost(f, sleeps, QZ_NONE, is_place, close);
+		parking->waker = innermost(f, wakes, parking->place, is_waker, close);
+	}
+	free(f->close);
+	return 0;
 }
 
 /*
@@ -394,8 +433,8 @@ static int look_at(const struct qz_report *r, uint32_t object, uint32_t sleeper,
 		 take_turns(&f);
 	if (*found) {
 		add_alone(&f);
-		find_place(&f);
-		err = find_asleep(&f);
+		err = find_place(&f);
+		err = err ? err : find_asleep(&f);
 	}
 	clear(&f);
 	return err;
@@ -456,7 +495,7 @@ int qz_parking__find(const struct qz_report *r, struct qz_parking *parking, bool
 	for (uint32_t i = 0; !err && i < r->nobjects; i++) {
 		if ((double)r->objects[i].waits.blocked_ns < least ||
 		    !is_parked_at(&r->profile->objects[r->objects[i].object]) ||
-		    is_held(&r->objects[i]))
+		    is_held(r, &r->objects[i]))
 			continue;
 		err = look_at(r, r->objects[i].object, QZ_NONE, &other, &another);
 		if (!err && another && (!*found || other.waited_ns > parking->waited_ns)) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A lock whose waiters sleep at what is their own each (core/advise/parking.h), while who has it runs, or is blocked for something else. */
+#include <string.h>
+
 #include "core/advise/advise.h"
 #include "core/advise/bounds.h"
 #include "core/advise/parking.h"
@@ -88,16 +90,17 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 		     const struct qz_parking *parking, double queue)
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
-	char place[QZ_SHORT_NAME], sleeper[QZ_SHORT_NAME] = "";
+	char place[QZ_SHORT_NAME], sleeper[QZ_SHORT_NAME + 3] = "at a word of its own";
 
 	qz_finding__shorten(place, procedures[parking->place].name);
 	if (parking->object == QZ_NONE)
-		qz_finding__shorten(sleeper, procedures[parking->sleeper].name);
+		qz_finding__shorten(strcpy(sleeper, "in ") + 3, procedures[parking->sleeper].name);
+	else if (r->profile->objects[parking->object].grouped == 1)
+		strcpy(sleeper, "at a semaphore");
 	qz_finding__say(f, &f->what,
 			"%u threads wait for a lock that %s takes, %.1f of them on average: each "
-			"sleeps %s%s until the one that has it wakes %s.",
-			parking->threads, place, queue,
-			parking->object == QZ_NONE ? "in " : "at a word of its own", sleeper,
+			"sleeps %s until the one that has it wakes %s.",
+			parking->threads, place, queue, sleeper,
 			parking->object == QZ_NONE ? "it" : "one of them");
 	if (parking->waker != QZ_NONE)
 		qz_finding__say(f, &f->where, "taken in %s, let go of in %s",

@@ -159,6 +159,7 @@ END_TEST
 /*
  * Clients of PostgreSQL that update one row: each sleeps in epoll, until the one that commits wakes it, which slept with the lock.
  * Goroutines of one mutex: they sleep where the kernel does not see it.
+ * Threads of Python that sleep with a lock: it is a semaphore, which names nobody.
  */
 START_TEST(a_lock_without_words_is_one)
 {
@@ -169,6 +170,8 @@ START_TEST(a_lock_without_words_is_one)
 		 "taken in postgres+0x472280, let go of in ProcLockWakeup"},
 		{"go-mutex", "main.withBig", "a mutex that main.withBig holds",
 		 "let go of in sync.(*Mutex).unlockSlow"},
+		{"python-lock", "semaphore in log (journal.py)", "each sleeps at a semaphore until",
+		 "taken in log (journal.py)"},
 	};
 	struct qz_profile *p = read_recorded(locks[_i].name);
 	struct qz_report *r = qz_report__new(p, 0);
@@ -257,7 +260,7 @@ Suite *suite_recorded_advice(void)
 	tcase_add_loop_test(tc, remedied_programs_have_no_such_finding, 0, NCASES);
 	tcase_add_test(tc, machines_have_no_findings);
 	tcase_add_test(tc, a_lock_that_parks_is_one);
-	tcase_add_loop_test(tc, a_lock_without_words_is_one, 0, 2);
+	tcase_add_loop_test(tc, a_lock_without_words_is_one, 0, 3);
 	tcase_add_test(tc, the_lock_of_ruby_is_its_own);
 	tcase_add_test(tc, short_sleeps_hide_no_serial_phase);
 	tcase_add_loop_test(tc, a_limit_is_told_from_what_others_had, 0, 2);
