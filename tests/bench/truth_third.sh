@@ -47,7 +47,7 @@ fix bound-java 'limited' '.' 'taskset -c 0 java -cp . Sums' 'java -cp . Sums'
 fix quota-cc 'steps|fine' '.' 'quota 100 ./tasks 1500' 'quota 100 ./tasks 1500000'
 fix bound-shell 'steps' '.' "taskset -c 0 sh '$third/count.sh' 0" "taskset -c 0 sh '$third/count.sh' 1"
 fix quota-java 'steps' '.' 'quota 60 java -cp . Bytes 0' 'quota 60 java -cp . Bytes 1'
-fix bound-python 'lock-io' '.' "taskset -c 0 /usr/bin/python3 '$third/journal.py' 0" \
+fix bound-python 'lock-io|parked' '.' "taskset -c 0 /usr/bin/python3 '$third/journal.py' 0" \
 	"taskset -c 0 /usr/bin/python3 '$third/journal.py' 1"
 fill
 fix full-rust-lock 'contention' '.' './ledger 0' './ledger 1'
