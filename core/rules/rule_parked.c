@@ -4,10 +4,10 @@
 
 #include "core/advise/advise.h"
 #include "core/advise/bounds.h"
+#include "core/advise/languages.h"
 #include "core/advise/parking.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
-#include "core/util/base_name.h"
 
 /*
  * Of what would be gained if nothing else kept these threads from running at the same time, what is at least: as of work that is
@@ -20,8 +20,7 @@
 /*
  * Of the elapsed time. Who has it has a share of the idle time like each of those that wait; what it waits for, a processor too,
  * all would wait for at once. What runs is shared by processors, of which others may have some. At worst threads wait for each
- * other one after another, so that somebody waits for as long as possible. What the
- * longest of them runs is left.
+ * other one after another, so that somebody waits for as long as possible. What the longest of them runs is left.
  */
 static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_parking *parking,
 				  double queue)
@@ -69,8 +68,9 @@ static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct 
 	return (struct qz_bounds) {(uint64_t)(USUAL_RUNNING * ns), (uint64_t)ns};
 }
 
-/* Ruby's interpreter lock has no name, and a word for each thread. */
-static bool is_ruby(const struct qz_profile *p, const struct qz_parking *parking)
+/* Of a language whose threads run one at a time; its lock has no name, and a word for each thread. NULL: of none. */
+static const struct qz_language *language_of(const struct qz_profile *p,
+					     const struct qz_parking *parking)
 {
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		struct qz_frames frames = {.profile = p, .node = p->waits[i].node};
@@ -78,12 +78,14 @@ static bool is_ruby(const struct qz_profile *p, const struct qz_parking *parking
 
 		if (parking->object == QZ_NONE || p->waits[i].object != parking->object)
 			continue;
-		while ((frame = qz_frames__next(&frames)) != QZ_NONE)
-			if (qz_base_name__is(p->procedures[frame].module, "libruby") ||
-			    qz_base_name__is(p->procedures[frame].module, "ruby"))
-				return true;
+		while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
+			const struct qz_language *l = qz_language__of(&p->procedures[frame]);
+
+			if (l && l->lock)
+				return l;
+		}
 	}
-	return false;
+	return NULL;
 }
 
 static void say_what(struct qz_finding *f, const struct qz_report *r,
@@ -112,14 +114,12 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 			"a lock of its own: the stacks of these waits tell which one it is");
 }
 
-static void say_ruby(struct qz_finding *f, const struct qz_parking *parking)
+static void say_language(struct qz_finding *f, const struct qz_parking *parking,
+			 const struct qz_language *language)
 {
-	qz_finding__say(f, &f->what,
-			"%u threads run one at a time: Ruby's interpreter lock lets one of them "
-			"run.",
-			parking->threads);
-	qz_finding__say(f, &f->remedy,
-			"use processes (fork) or Ractors, or code in C that lets go of the lock");
+	qz_finding__say(f, &f->what, "%u threads run one at a time: %s.", parking->threads,
+			language->lock);
+	qz_finding__say(f, &f->remedy, "%s", language->unlock);
 }
 
 static void say_tasks(struct qz_finding *f, const struct qz_report *r,
@@ -184,15 +184,16 @@ int qz_rule__parked(const struct qz_report *r, struct qz_advice *a)
 	struct qz_finding f;
 	struct qz_bounds b;
 	double queue;
-	bool found, ruby;
-	int err = qz_parking__find(r, &parking, &found);
+	const struct qz_language *language;
+	bool found;
+	int err = r->elapsed_ns ? qz_parking__find(r, &parking, &found) : 0;
 
-	if (err || !found)
+	if (err || !r->elapsed_ns || !found)
 		return err;
 	if (!parking.threads)
 		return add_tasks(r, a, &parking);
-	ruby = is_ruby(r->profile, &parking);
-	if (parking.place == QZ_NONE && !ruby)
+	language = language_of(r->profile, &parking);
+	if (parking.place == QZ_NONE && !language)
 		return 0;
 	f = parking.object == QZ_NONE
 		    ? qz_finding__about("parked", r, QZ_SUBJECT_CAUSE, parking.cause)
@@ -203,8 +204,8 @@ int qz_rule__parked(const struct qz_report *r, struct qz_advice *a)
 	f.gain_low_ns = b.low_ns;
 	f.gain_high_ns = b.high_ns;
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
-	if (ruby)
-		say_ruby(&f, &parking);
+	if (language)
+		say_language(&f, &parking, language);
 	else
 		say_what(&f, r, &parking, queue);
 	prove(&f, r, &parking,
