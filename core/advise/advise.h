@@ -101,6 +101,7 @@ qz_rule qz_rule__event_loop;
 qz_rule qz_rule__few_threads;
 qz_rule qz_rule__oversubscribed;
 qz_rule qz_rule__overlap;
+qz_rule qz_rule__parked;
 qz_rule qz_rule__pipeline;
 qz_rule qz_rule__polling;
 qz_rule qz_rule__processes;

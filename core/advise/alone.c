@@ -204,6 +204,28 @@ static bool ran_at_once(const struct qz_report *r, const struct qz_alone *a)
 	return (double)ns >= AT_ONCE * (double)a->shared_ns;
 }
 
+/* Blocked time of those that take part at locks, and at what else threads meet. Who waits for their results does not. */
+static bool wait_for_locks(const struct qz_report *r, const struct share *shares)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t locks = 0, others = 0;
+
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+		uint32_t kind;
+
+		if (w->object == QZ_NONE || w->thread == QZ_NONE || !shares[w->thread].cpu_ns ||
+		    !qz_scope__covers(p, r->scope, w->scope))
+			continue;
+		kind = p->objects[w->object].kind;
+		if (kind == QZ_OBJECT_MUTEX || kind == QZ_OBJECT_RWLOCK || kind == QZ_OBJECT_LOCK)
+			locks += w->blocked_ns;
+		else if (kind != QZ_OBJECT_JOIN)
+			others += w->blocked_ns;
+	}
+	return locks > others;
+}
+
 static int find_sharers(const struct qz_report *r, struct qz_alone *a,
 			const struct qz_cost_walk *costs, const uint64_t *child_ns)
 {
@@ -218,6 +240,7 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a,
 	add_times(r, a, costs, shares);
 	for (uint32_t i = 0; i < r->profile->nthreads; i++)
 		all += shares[i].cpu_ns;
+	a->locked = wait_for_locks(r, shares);
 	a->least_ns = all;
 	a->apart = true;
 	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
@@ -363,24 +386,6 @@ static int look_at_processes(const struct qz_report *r, struct qz_alone *a,
 
 /* ---- how it came about ---- */
 
-/* Blocked time of all threads at locks, and in all but the waits of those that have nothing to do. */
-static bool waits_for_locks(const struct qz_report *r)
-{
-	uint64_t locks = 0, others = 0;
-
-	for (uint32_t i = 0; i < r->nobjects; i++) {
-		const struct qz_object *o = &r->profile->objects[r->objects[i].object];
-		uint64_t ns = r->objects[i].waits.blocked_ns;
-
-		if (o->kind == QZ_OBJECT_MUTEX || o->kind == QZ_OBJECT_RWLOCK ||
-		    o->kind == QZ_OBJECT_LOCK)
-			locks += ns;
-		else if (o->kind != QZ_OBJECT_JOIN)
-			others += ns;
-	}
-	return locks > others;
-}
-
 /*
  * A thread that does nothing else than the phase, beside others that work, too, and wait often for what it
  * does.
@@ -444,7 +449,6 @@ static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz
 	if (a->shared_phase == QZ_NONE)
 		return 0;
 	a->shared_ns = work_ns - a->ns;
-	a->locked = waits_for_locks(r);
 	return find_sharers(r, a, costs, child_ns);
 }
 

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advise/closeness.h"
+#include "core/costs/cost_code.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
+#include "core/report/idle_time.h"
 
 /* Share of the elapsed time that threads sleep there, of all together, and of the wake-ups that are theirs: at least. */
 #define LEAST_WAITED 0.1
@@ -14,25 +18,49 @@
 /* Of waits and of wake-ups: what most of them have. */
 #define MOST 0.8
 
-/* Marks the threads that run the phase. */
-static void mark_threads(const struct qz_report *r, uint32_t phase, bool *runs)
+/*
+ * Of the waits, and of the wake-ups, what one thread has at most: where one wakes all others, or waits for all of them, it gives
+ * them work, or takes it. Two that wake each other in poll may as well ask and answer.
+ */
+#define EVEN	       0.5
+#define EVEN_OF_TWO    0.7
+#define FEWEST_IN_POLL 3
+
+/* Code farther out is called by more of the waits for other things, or it is the lock's. */
+#define PURER 0.05
+
+/* A thread takes part with this share of the waits. */
+#define TAKES_PART 0.03
+
+struct finder {
+	const struct qz_report *report;
+	struct qz_parking *parking;
+	uint64_t *slept, *woke;	  /* by thread: how long, and how often */
+	uint64_t woken;		  /* by those that sleep there, too */
+	enum qz_closeness *close; /* of procedures */
+	uint64_t *waits, *wakes; /* by procedure: the time, or how often, that it is on the stack */
+};
+
+static bool in_poll(const struct qz_profile *p, const struct qz_wait *w)
 {
-	const struct qz_profile *p = r->profile;
-
-	for (uint32_t i = 0; i < p->nsamples; i++) {
-		const struct qz_sample *s = &p->samples[i];
-
-		if (s->scope == r->scope && s->thread != QZ_NONE && !runs[s->thread])
-			runs[s->thread] = qz_frames__contain(
-				(struct qz_frames) {.profile = p, .node = s->node}, phase);
-	}
+	return w->object == QZ_NONE && qz_wait_cause__is_any(p->causes[w->cause]);
 }
 
-/* Several words under one name, none of which had a queue of two; of a kind that can be a part of a lock. */
+static bool is_semaphore(const struct qz_object *o)
+{
+	return o->kind == QZ_OBJECT_SEMAPHORE && o->grouped == 1;
+}
+
+/*
+ * Several words under one name, none of which had a queue of two; of a kind that can be a part of a lock. Or a semaphore, of which
+ * nobody is known to have it.
+ */
 static bool is_parked_at(const struct qz_object *o)
 {
+	if (is_semaphore(o))
+		return true;
 	if (o->kind != QZ_OBJECT_OTHER && o->kind != QZ_OBJECT_CONDITION &&
-	    o->kind != QZ_OBJECT_SEMAPHORE)
+	    o->kind != QZ_OBJECT_SEMAPHORE && o->kind != QZ_OBJECT_MUTEX)
 		return false;
 	for (uint32_t n = 2; n < QZ_QUEUE_LENGTHS; n++)
 		if (o->queue_ns[n])
@@ -40,122 +68,442 @@ static bool is_parked_at(const struct qz_object *o)
 	return o->grouped > 1;
 }
 
-static uint32_t find_words(const struct qz_report *r, const bool *runs, uint64_t *waited)
+/* Whoever was seen to hold one of several locks under one name holds just that; the count of a semaphore names nobody. */
+static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
 {
-	const struct qz_profile *p = r->profile;
-	uint32_t best = QZ_NONE;
-
-	for (uint32_t i = 0; i < p->nwaits; i++) {
-		const struct qz_wait *w = &p->waits[i];
-
-		if (w->object == QZ_NONE || w->thread == QZ_NONE || !runs[w->thread] ||
-		    !qz_scope__covers(p, r->scope, w->scope) ||
-		    !is_parked_at(&p->objects[w->object]))
-			continue;
-		waited[w->object] += w->blocked_ns;
-		if (best == QZ_NONE || waited[w->object] > waited[best])
-			best = w->object;
-	}
-	return best;
+	return !is_semaphore(&r->profile->objects[row->object]) &&
+	       (row->cost.held_running_ns || row->figure.cpu_ns);
 }
 
-/* The share of wake-ups at an object that such threads did. */
-static double share_woken(const struct qz_profile *p, uint32_t object, const bool *runs)
-{
-	uint64_t all = 0, theirs = 0;
-
-	for (uint32_t i = 0; i < p->nwakings; i++) {
-		const struct qz_waking *w = &p->wakings[i];
-
-		if (w->object != object)
-			continue;
-		all += w->count;
-		theirs += w->thread != QZ_NONE && runs[w->thread] ? w->count : 0;
-	}
-	return all ? (double)theirs / (double)all : 0;
-}
-
-/* Adds an amount to each procedure of a stack, once. */
+/* Adds an amount to each procedure of a stack, once, up to the beginning of its thread. */
 static void add_stack(const struct qz_profile *p, uint32_t node, uint64_t amount, uint64_t *sums)
 {
 	struct qz_frames frames = {.profile = p, .node = node};
 	uint32_t frame, last = QZ_NONE;
 
-	while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE &&
+	       p->procedures[frame].kind == QZ_PROCEDURE) {
 		if (frame != last)
 			sums[frame] += amount;
 		last = frame;
 	}
 }
 
-/* The outermost procedure is where threads start, a library's is its own, and "[unknown]" says nothing. */
-static bool is_place(const struct qz_profile *p, struct qz_frames after, uint32_t procedure)
+/* ---- who ---- */
+
+/* Whether a wait is one for the lock. */
+static bool is_of(const struct finder *f, const struct qz_wait *w)
+{
+	const struct qz_profile *p = f->report->profile;
+
+	if (w->thread == QZ_NONE || !w->count || !qz_scope__covers(p, f->report->scope, w->scope))
+		return false;
+	if (f->parking->object != QZ_NONE)
+		return w->object == f->parking->object;
+	return in_poll(p, w) && w->handed &&
+	       qz_frames__contain((struct qz_frames) {.profile = p, .node = w->node},
+				  f->parking->sleeper);
+}
+
+static bool is_even(const uint64_t *counts, uint32_t n, double share)
+{
+	uint64_t all = 0, most = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		all += counts[i];
+		most = counts[i] > most ? counts[i] : most;
+	}
+	return (double)most <= share * (double)all;
+}
+
+/* Threads that sleep there are those that wake there, and none is another one's servant. */
+static bool take_turns(struct finder *f)
+{
+	const struct qz_profile *p = f->report->profile;
+	struct qz_parking *parking = f->parking;
+	uint64_t woken = 0, theirs = 0, slept = 0;
+	double even;
+
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		slept += f->slept[i];
+	for (uint32_t i = 0; i < p->nthreads; i++) {
+		woken += f->woke[i];
+		if (!f->slept[i] || (double)f->slept[i] < TAKES_PART * (double)slept)
+			continue;
+		theirs += f->woke[i];
+		parking->threads++;
+	}
+	parking->woken = woken ? (double)theirs / (double)woken : 0;
+	even = parking->threads > 2 ? EVEN : EVEN_OF_TWO;
+	return parking->threads >= (parking->object == QZ_NONE ? FEWEST_IN_POLL : 2) &&
+	       parking->woken >= LEAST_WOKEN && is_even(f->slept, p->nthreads, even) &&
+	       is_even(f->woke, p->nthreads, even);
+}
+
+/* Sums up what is of the lock. */
+static void add_up(struct finder *f)
+{
+	const struct qz_report *r = f->report;
+	const struct qz_profile *p = r->profile;
+	struct qz_parking *parking = f->parking;
+
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (!is_of(f, w))
+			continue;
+		parking->cause = w->cause;
+		parking->waits += w->count;
+		parking->waited_ns += w->blocked_ns;
+		parking->idle_ns += r->charges ? r->charges[i].blocked_ns : 0;
+		f->slept[w->thread] += w->blocked_ns;
+		add_stack(p, w->node, w->blocked_ns, f->waits);
+	}
+	for (uint32_t i = 0; i < p->nwakings; i++) {
+		const struct qz_waking *w = &p->wakings[i];
+
+		if (!w->count || w->object != parking->object || w->thread == QZ_NONE ||
+		    !qz_scope__covers(p, r->scope, w->scope))
+			continue;
+		f->woke[w->thread] += w->count;
+		if (!f->slept[w->thread])
+			continue;
+		f->woken += w->count;
+		add_stack(p, w->node, w->count, f->wakes);
+	}
+}
+
+static void add_alone(struct finder *f)
+{
+	const struct qz_report *r = f->report;
+
+	for (uint32_t i = 0; i < r->profile->nthreads; i++)
+		if (f->slept[i] && r->profile->threads[i].running_ns > f->parking->longest_ns)
+			f->parking->longest_ns = r->profile->threads[i].running_ns;
+	for (uint32_t i = 0; i < r->profile->nsamples; i++) {
+		const struct qz_sample *s = &r->profile->samples[i];
+
+		if (s->scope == r->scope && s->thread != QZ_NONE && f->slept[s->thread] &&
+		    s->busy == 1 && !s->spinning)
+			f->parking->alone_ns += s->norm_ns;
+	}
+}
+
+/* ---- where ---- */
+
+/* Neither a library's nor a runtime's; "[unknown]" says nothing. */
+static bool is_own(const struct qz_profile *p, uint32_t procedure)
+{
+	const struct qz_procedure *code = &p->procedures[procedure];
+
+	if (code->module[0] == '[' && strcmp(code->module, "[jit]") != 0 &&
+	    !qz_procedure__is_python(code))
+		return false;
+	return code->kind == QZ_PROCEDURE && code->name[0] != '[' && !strstr(code->module, ".so") &&
+	       !qz_cost_code__find(code);
+}
+
+/* Code that does not begin its thread. */
+static bool is_called(const struct qz_profile *p, struct qz_frames after)
 {
 	uint32_t caller = qz_frames__next(&after);
 
-	return caller != QZ_NONE && p->procedures[caller].kind == QZ_PROCEDURE &&
-	       p->procedures[procedure].kind == QZ_PROCEDURE &&
-	       p->procedures[procedure].name[0] != '[' &&
-	       !strstr(p->procedures[procedure].module, ".so");
+	return caller != QZ_NONE && p->procedures[caller].kind == QZ_PROCEDURE;
 }
 
-/* Of the stack where most was waited, the innermost procedure that most waits and most wake-ups have. */
-static int find_place(const struct qz_profile *p, struct qz_parking *parking)
+/* The stack of the waits, or of the wake-ups, that has most of them. */
+static uint32_t find_stack(const struct finder *f, bool wakes)
 {
-	uint64_t *waits = calloc((size_t)p->nprocedures + 1, sizeof(*waits));
-	uint64_t *wakes = calloc((size_t)p->nprocedures + 1, sizeof(*wakes));
-	uint64_t waited = 0, woken = 0, most = 0;
+	const struct qz_profile *p = f->report->profile;
+	uint64_t most = 0;
+	uint32_t node = 0;
+
+	for (uint32_t i = 0; !wakes && i < p->nwaits; i++)
+		if (p->waits[i].blocked_ns > most && is_of(f, &p->waits[i])) {
+			most = p->waits[i].blocked_ns;
+			node = p->waits[i].node;
+		}
+	for (uint32_t i = 0; wakes && i < p->nwakings; i++) {
+		const struct qz_waking *w = &p->wakings[i];
+
+		if (w->object == f->parking->object && w->thread != QZ_NONE &&
+		    f->slept[w->thread] && w->count > most &&
+		    qz_scope__covers(p, f->report->scope, w->scope)) {
+			most = w->count;
+			node = w->node;
+		}
+	}
+	return node;
+}
+
+/* The innermost procedure of a stack that so much of all has, above `until`, as close as this. QZ_NONE: there is none. */
+static uint32_t innermost(const struct finder *f, uint32_t node, uint32_t until,
+			  bool (*has)(const struct finder *f, uint32_t frame, bool called),
+			  enum qz_closeness least_close)
+{
+	const struct qz_profile *p = f->report->profile;
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE && frame != until &&
+	       p->procedures[frame].kind == QZ_PROCEDURE)
+		if (f->close[frame] >= least_close && is_own(p, frame) &&
+		    has(f, frame, is_called(p, frames)))
+			return frame;
+	return QZ_NONE;
+}
+
+/* Most waits and most wake-ups. The beginning of a thread has all that it does; of one semaphore that is no doubt. */
+static bool is_place(const struct finder *f, uint32_t frame, bool called)
+{
+	const struct qz_profile *p = f->report->profile;
+	uint32_t object = f->parking->object;
+
+	return (double)f->waits[frame] >= MOST * (double)f->parking->waited_ns &&
+	       (double)f->wakes[frame] >= MOST * (double)f->woken &&
+	       (called || (object != QZ_NONE && is_semaphore(&p->objects[object])));
+}
+
+static bool is_waker(const struct finder *f, uint32_t frame, bool called)
+{
+	(void)called;
+	return (double)f->wakes[frame] >= LEAST_WOKEN * (double)f->woken;
+}
+
+/* The program's own code, or what a runtime has for it. */
+static int find_place(struct finder *f)
+{
+	struct qz_parking *parking = f->parking;
+	uint32_t sleeps = find_stack(f, false), wakes = find_stack(f, true);
+
+	f->close = qz_closeness__of(f->report->profile);
+	if (!f->close)
+		return -ENOMEM;
+	for (int close = QZ_CLOSE_OWN; close >= 0 && parking->place == QZ_NONE; close--) {
+		parking->place = innermost(f, sleeps, QZ_NONE, is_place, close);
+		parking->waker = innermost(f, wakes, parking->place, is_waker, close);
+	}
+	free(f->close);
+	return 0;
+}
+
+/*
+ * Where these threads are blocked for what no thread does while nothing runs, as who has the lock may be: in the innermost code
+ * that is not on the way to the lock, too.
+ */
+static int find_asleep(struct finder *f)
+{
+	const struct qz_report *r = f->report;
+	const struct qz_profile *p = r->profile;
+	uint64_t *at = calloc((size_t)p->nnodes + 1, sizeof(*at)), most = 0; /* by stack */
 	struct qz_frames frames = {.profile = p};
 	uint32_t frame;
 
-	for (uint32_t i = 0; waits && wakes && i < p->nwaits; i++) {
+	for (uint32_t i = 0; at && r->charges && i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (w->object != parking->object)
+		if (w->thread == QZ_NONE || !f->slept[w->thread] || w->object != QZ_NONE ||
+		    w->handed || is_of(f, w))
 			continue;
-		add_stack(p, w->node, w->blocked_ns, waits);
-		waited += w->blocked_ns;
-		frames.node = w->blocked_ns > most ? w->node : frames.node;
-		most = w->blocked_ns > most ? w->blocked_ns : most;
-	}
-	for (uint32_t i = 0; waits && wakes && i < p->nwakings; i++) {
-		if (p->wakings[i].object != parking->object)
+		at[w->node] += r->charges[i].blocked_ns;
+		if (at[w->node] <= most)
 			continue;
-		add_stack(p, p->wakings[i].node, p->wakings[i].count, wakes);
-		woken += p->wakings[i].count;
+		most = at[w->node];
+		frames.node = w->node;
+		f->parking->asleep_cause = w->cause;
 	}
-	while (waits && wakes && (frame = qz_frames__next(&frames)) != QZ_NONE)
-		if (parking->place == QZ_NONE && (double)waits[frame] >= MOST * (double)waited &&
-		    (double)wakes[frame] >= MOST * (double)woken && is_place(p, frames, frame))
-			parking->place = frame;
-	free(waits);
-	free(wakes);
-	return waits && wakes ? 0 : -ENOMEM;
+	if (most < f->parking->idle_ns / 10)
+		frames.node = 0;
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE && f->parking->asleep_in == QZ_NONE)
+		if (!f->waits[frame] && p->procedures[frame].kind == QZ_PROCEDURE &&
+		    p->procedures[frame].module[0] != '[')
+			f->parking->asleep_in = frame;
+	free(at);
+	return at ? 0 : -ENOMEM;
 }
 
-int qz_parking__find(const struct qz_report *r, uint32_t phase, struct qz_parking *parking)
+/* ---- tasks ---- */
+
+/* Code that lets go of a lock for which goroutines wait, and only then. They sleep without the kernel, which sees that an idle thread is woken to run one. */
+static const char *const unlocks[] = {
+	"sync.(*Mutex).unlockSlow",
+	"internal/sync.(*Mutex).unlockSlow",
+	"sync.(*RWMutex).rUnlockSlow",
+};
+
+#define LEAST_UNLOCKS 20
+
+static bool is_unlock(const struct qz_procedure *procedure)
+{
+	for (size_t i = 0; i < sizeof(unlocks) / sizeof(unlocks[0]); i++)
+		if (!strcmp(procedure->name, unlocks[i]))
+			return true;
+	return false;
+}
+
+/* Who called the code that lets go. QZ_NONE: there is none on this stack. */
+static uint32_t find_unlocker(const struct qz_profile *p, const enum qz_closeness *close,
+			      uint32_t node, uint32_t *unlock)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE && !is_unlock(&p->procedures[frame]))
+		;
+	*unlock = frame;
+	while (frame != QZ_NONE && close[frame] != QZ_CLOSE_OWN)
+		frame = qz_frames__next(&frames);
+	return frame;
+}
+
+static int look_at_tasks(const struct qz_report *r, struct qz_parking *parking, bool *found)
 {
 	const struct qz_profile *p = r->profile;
-	bool *runs = calloc((size_t)p->nthreads + 1, sizeof(*runs));
-	uint64_t *waited = calloc((size_t)p->nobjects + 1, sizeof(*waited));
-	uint32_t words;
-	int err = runs && waited ? 0 : -ENOMEM;
+	enum qz_closeness *close = qz_closeness__of(p);
+	uint64_t *wakes = calloc((size_t)p->nprocedures + 1, sizeof(*wakes));
 
-	*parking = (struct qz_parking) {.object = QZ_NONE, .place = QZ_NONE};
-	if (err)
-		goto out;
-	mark_threads(r, phase, runs);
-	words = find_words(r, runs, waited);
-	if (words == QZ_NONE || (double)waited[words] < LEAST_WAITED * (double)r->elapsed_ns)
-		goto out;
-	parking->waited_ns = waited[words];
-	parking->woken = share_woken(p, words, runs);
-	if (parking->woken >= LEAST_WOKEN) {
-		parking->object = words;
-		err = find_place(p, parking);
+	*parking = (struct qz_parking) {
+		.object = QZ_NONE, .sleeper = QZ_NONE, .place = QZ_NONE, .asleep_in = QZ_NONE};
+	for (uint32_t i = 0; close && wakes && i < p->nwakings; i++) {
+		const struct qz_waking *w = &p->wakings[i];
+		uint32_t unlock, place = find_unlocker(p, close, w->node, &unlock);
+
+		if (place == QZ_NONE || !qz_scope__covers(p, r->scope, w->scope))
+			continue;
+		wakes[place] += w->count;
+		if (wakes[place] <= parking->waits)
+			continue;
+		parking->waits = wakes[place];
+		parking->place = place;
+		parking->waker = unlock;
 	}
-out:
-	free(runs);
-	free(waited);
+	for (uint32_t i = 0; parking->place != QZ_NONE && i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope == r->scope && s->busy == 1 && !s->spinning &&
+		    qz_frames__contain((struct qz_frames) {.profile = p, .node = s->node},
+				       parking->place))
+			parking->alone_ns += s->norm_ns;
+	}
+	*found = parking->waits >= LEAST_UNLOCKS &&
+		 (double)parking->alone_ns >= LEAST_WAITED * (double)r->elapsed_ns;
+	free(close);
+	free(wakes);
+	return close && wakes ? 0 : -ENOMEM;
+}
+
+/* ---- which ---- */
+
+static int init(struct finder *f, const struct qz_report *r, struct qz_parking *parking)
+{
+	const struct qz_profile *p = r->profile;
+
+	*f = (struct finder) {.report = r, .parking = parking};
+	f->slept = calloc((size_t)p->nthreads + 1, sizeof(*f->slept));
+	f->woke = calloc((size_t)p->nthreads + 1, sizeof(*f->woke));
+	f->waits = calloc((size_t)p->nprocedures + 1, sizeof(*f->waits));
+	f->wakes = calloc((size_t)p->nprocedures + 1, sizeof(*f->wakes));
+	return f->slept && f->woke && f->waits && f->wakes ? 0 : -ENOMEM;
+}
+
+static void clear(struct finder *f)
+{
+	free(f->slept);
+	free(f->woke);
+	free(f->waits);
+	free(f->wakes);
+}
+
+/* Whether it is one, with all that is known of it. 0 or -ENOMEM. */
+static int look_at(const struct qz_report *r, uint32_t object, uint32_t sleeper,
+		   struct qz_parking *parking, bool *found)
+{
+	struct finder f;
+	int err;
+
+	*parking = (struct qz_parking) {.object = object,
+					.sleeper = sleeper,
+					.place = QZ_NONE,
+					.waker = QZ_NONE,
+					.asleep_in = QZ_NONE};
+	err = init(&f, r, parking);
+	if (!err)
+		add_up(&f);
+	*found = !err && (double)parking->waited_ns >= LEAST_WAITED * (double)r->elapsed_ns &&
+		 take_turns(&f);
+	if (*found) {
+		add_alone(&f);
+		err = find_place(&f);
+		err = err ? err : find_asleep(&f);
+	}
+	clear(&f);
+	return err;
+}
+
+/* The innermost procedure that most of the waits in poll have which another thread ends, and few others. */
+static int find_sleeper(const struct qz_report *r, uint32_t *sleeper)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t *handed = calloc((size_t)p->nprocedures + 1, sizeof(*handed));
+	uint64_t *count = calloc((size_t)p->nprocedures + 1, sizeof(*count));
+	uint64_t *at = calloc((size_t)p->nnodes + 1, sizeof(*at)); /* by stack */
+	struct qz_frames frames = {.profile = p};
+	uint64_t all = 0, most = 0;
+	double best = 0;
+	uint32_t frame;
+
+	*sleeper = QZ_NONE;
+	for (uint32_t i = 0; handed && count && at && i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (!in_poll(p, w) || !qz_scope__covers(p, r->scope, w->scope))
+			continue;
+		add_stack(p, w->node, w->handed, handed);
+		add_stack(p, w->node, w->count, count);
+		all += w->handed;
+		at[w->node] += w->handed;
+		frames.node = at[w->node] > most ? w->node : frames.node;
+		most = at[w->node] > most ? at[w->node] : most;
+	}
+	while (most && (frame = qz_frames__next(&frames)) != QZ_NONE) {
+		double alone = count[frame] ? (double)handed[frame] / (double)count[frame] : 0;
+
+		if ((double)handed[frame] < LEAST_WOKEN * (double)all || alone < MOST ||
+		    alone < best + PURER || !is_own(p, frame))
+			continue;
+		*sleeper = frame;
+		best = alone > best ? alone : best;
+	}
+	free(handed);
+	free(count);
+	free(at);
+	return handed && count && at ? 0 : -ENOMEM;
+}
+
+int qz_parking__find(const struct qz_report *r, struct qz_parking *parking, bool *found)
+{
+	struct qz_parking other;
+	uint32_t sleeper;
+	bool another;
+	double least = LEAST_WAITED * (double)r->elapsed_ns;
+	int err = find_sleeper(r, &sleeper);
+
+	*parking = (struct qz_parking) {.object = QZ_NONE, .sleeper = QZ_NONE};
+	*found = false;
+	if (!err && sleeper != QZ_NONE)
+		err = look_at(r, QZ_NONE, sleeper, parking, found);
+	for (uint32_t i = 0; !err && i < r->nobjects; i++) {
+		if ((double)r->objects[i].waits.blocked_ns < least ||
+		    !is_parked_at(&r->profile->objects[r->objects[i].object]) ||
+		    is_held(r, &r->objects[i]))
+			continue;
+		err = look_at(r, r->objects[i].object, QZ_NONE, &other, &another);
+		if (!err && another && (!*found || other.waited_ns > parking->waited_ns)) {
+			*parking = other;
+			*found = true;
+		}
+	}
+	if (!err && !*found)
+		err = look_at_tasks(r, parking, found);
 	return err;
 }

@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Locks that park: a waiter sleeps at a word of its own, until the thread that lets go of the lock wakes it. Monitors of Java,
- * parking_lot, absl and folly are such, and no word of theirs is one that several threads wait for. Known by its pattern: threads
- * that work in turns sleep at words that one thread each waits for, and wake each other.
+ * Locks that park: a waiter sleeps at what is its own, a futex word or, in poll, a descriptor, until the thread that lets go of
+ * the lock wakes it. Monitors of Java, parking_lot, absl, folly and the locks of PostgreSQL are such; nothing of theirs is what
+ * several threads wait for. Known by its pattern: threads sleep at one place, each for itself, and wake each other, each of them
+ * now and then, from code that they sleep in, too.
+ *
+ * Tasks of a runtime that sleep without the kernel are seen only where a lock is let go of for which one of them waits.
  */
 #ifndef QUARTZ_CORE_PARKING_H
 #define QUARTZ_CORE_PARKING_H
 
 #include "core/report/report.h"
 
+/* Procedures are QZ_NONE where none is known. */
 struct qz_parking {
-	uint32_t object;    /* the words, which have one name; QZ_NONE: there is no such lock */
-	uint64_t waited_ns; /* by these threads */
-	double woken;	    /* share of the wake-ups that are theirs */
-	uint32_t
-		place; /* innermost procedure of the program from which they sleep as well as wake; QZ_NONE */
+	uint32_t object;  /* the words, which have one name; QZ_NONE: they sleep in poll, */
+	uint32_t cause;	  /* with this cause, */
+	uint32_t sleeper; /* in this procedure, the innermost that sleeps for the lock alone */
+	/* The innermost procedure of the program that they sleep in as well as wake from. */
+	uint32_t place;
+	uint32_t waker;	     /* the innermost below that, from which most are woken */
+	uint32_t threads;    /* that sleep there; 0: tasks do */
+	uint64_t waits;	     /* how often; of tasks: that one was let go on */
+	uint64_t waited_ns;  /* all together */
+	uint64_t idle_ns;    /* of the time in which nothing ran: charged to these waits */
+	uint64_t alone_ns;   /* of the time in which one thread ran: one of these did */
+	uint64_t longest_ns; /* that one of these ran, in all */
+	/* Where these threads are blocked most for what no thread does, and why. */
+	uint32_t asleep_in;
+	uint32_t asleep_cause;
+	double woken; /* share of the wake-ups there that are theirs */
 };
 
-/* For threads that run the procedure `phase` in turns. 0 or -ENOMEM. */
-int qz_parking__find(const struct qz_report *r, uint32_t phase, struct qz_parking *parking);
+/* The costliest of a scope. False in *found: there is none. 0 or -ENOMEM. */
+int qz_parking__find(const struct qz_report *r, struct qz_parking *parking, bool *found);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/advise/usage.h"
+#include "core/model/objects.h"
 #include "core/model/wait_causes.h"
 #include "core/report/idle_time.h"
 
@@ -180,7 +181,9 @@ static int find_idle(const struct qz_steps *s, const struct qz_report *r, uint64
 		const struct qz_idle_row *row = &idle.rows[i];
 
 		if (row->kind == QZ_IDLE_BLOCKED && row->cause != QZ_NONE &&
-		    !hangs_on(s->cost, r->profile->causes[row->cause]))
+		    (!hangs_on(s->cost, r->profile->causes[row->cause]) ||
+		     (row->object != QZ_NONE &&
+		      qz_objects__is_clock(&r->profile->objects[row->object]))))
 			*stays += row->idle_ns;
 		else if (row->kind == QZ_IDLE_WORK || row->kind == QZ_IDLE_UNKNOWN)
 			*stays += row->idle_ns;

@@ -209,7 +209,7 @@ struct row {
 	enum row_kind kind;
 	uint32_t scope, level, busy, thread, object, cause, nominal, spinning, halvings, below,
 		seen, in_block;
-	uint64_t variance, values[QZ_PPROF_TYPES];
+	uint64_t variance, handed, values[QZ_PPROF_TYPES];
 };
 
 static const struct {
@@ -236,6 +236,8 @@ static int read_number(struct reader *r, const Pprof__Label *label, const char *
 {
 	if (!strcmp(key, qz_pprof_words[QZ_WORD_VARIANCE]))
 		return number_in(r, label->num, INT64_MAX, &row->variance) ? -EBADMSG : 0;
+	if (!strcmp(key, qz_pprof_words[QZ_WORD_HANDED]))
+		return number_in(r, label->num, INT64_MAX, &row->handed) ? -EBADMSG : 0;
 	for (size_t i = 0; i < sizeof(number_labels) / sizeof(*number_labels); i++) {
 		uint64_t number;
 
@@ -338,7 +340,8 @@ static int take_wait(struct reader *r, const struct row *row, uint32_t node)
 						       .count = row->values[QZ_PPROF_WAITS],
 						       .blocked_ns = row->values[QZ_PPROF_BLOCKED],
 						       .ready_ns = row->values[QZ_PPROF_READY],
-						       .variance = row->variance});
+						       .variance = row->variance,
+						       .handed = row->handed});
 
 	return check_index(r, err ? err : (int64_t)r->p->nwaits - 1, before);
 }

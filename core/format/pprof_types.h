@@ -70,7 +70,8 @@ enum {
 	WORD(BELOW, "below")                                                                       \
 	WORD(SEEN, "seen")                                                                         \
 	WORD(VARIANCE, "variance")                                                                 \
-	WORD(IN_BLOCK, "in_block")
+	WORD(IN_BLOCK, "in_block")                                                                 \
+	WORD(HANDED, "handed")
 
 enum qz_pprof_word {
 #define QZ_PPROF_NUMBER(number, text) QZ_WORD_##number,

@@ -283,6 +283,8 @@ static int emit_wait(struct writer *w, uint32_t i)
 	add_object(w, &row, wait->object);
 	if (wait->variance && add_rare(w, &row, QZ_WORD_VARIANCE, (int64_t)wait->variance))
 		return -ENOMEM;
+	if (wait->handed && add_rare(w, &row, QZ_WORD_HANDED, (int64_t)wait->handed))
+		return -ENOMEM;
 	return emit_row(w, &row, wait->node);
 }
 

@@ -90,6 +90,8 @@ static int add(const struct qz_report *r, struct qz_advice *a, const struct qz_l
 	f.gain_low_ns = rule->blocked ? gain.blocked.low_ns : gain.running.low_ns;
 	f.gain_high_ns = rule->blocked ? gain.blocked.high_ns : gain.running.high_ns;
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE | QZ_LOST_HELD;
+	if (rule->kind == QZ_LOCK_STDIO || rule->kind == QZ_LOCK_ALLOCATOR)
+		f.lost |= QZ_LOST_READY; /* mostly less work, which waits for processors no more */
 	rule->say(&f, r, &gain);
 	say_where(&f, r, row->object);
 	prove(&f, r, &gain);

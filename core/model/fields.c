@@ -188,11 +188,9 @@ const struct qz_field qz_sample_fields[] = {
 };
 
 const struct qz_field qz_wait_fields[] = {
-	QZ_FIELD(U64, qz_wait, count, QZ_SUMS),
-	QZ_FIELD(U64, qz_wait, blocked_ns, QZ_SUMS),
-	QZ_FIELD(U64, qz_wait, ready_ns, QZ_SUMS),
-	QZ_FIELD(U64, qz_wait, variance, QZ_SUMS),
-	{0},
+	QZ_FIELD(U64, qz_wait, count, QZ_SUMS),	   QZ_FIELD(U64, qz_wait, blocked_ns, QZ_SUMS),
+	QZ_FIELD(U64, qz_wait, ready_ns, QZ_SUMS), QZ_FIELD(U64, qz_wait, variance, QZ_SUMS),
+	QZ_FIELD(U64, qz_wait, handed, QZ_SUMS),   {0},
 };
 
 const struct qz_field qz_waking_fields[] = {

@@ -43,6 +43,15 @@ char *qz_objects__label(const struct qz_object *o)
 	return asprintf(&label, "%s %s", kind, o->name) < 0 ? NULL : label;
 }
 
+#define CLOCK_WAITS 20
+#define CLOCK_WAKES 0.1 /* of the waits, at most */
+
+bool qz_objects__is_clock(const struct qz_object *o)
+{
+	return o->kind < QZ_OBJECT_SPIN && o->waits >= CLOCK_WAITS &&
+	       (double)o->wakes <= CLOCK_WAKES * (double)o->waits;
+}
+
 /* ---- wake-ups for nothing ---- */
 
 /* Procedures of runtimes that wake one thread. */

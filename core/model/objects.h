@@ -15,6 +15,12 @@ const char *qz_objects__kind_name(uint32_t kind);
 char *qz_objects__label(const struct qz_object *o);
 
 /*
+ * Whether waits for it end by themselves, after a time: it has many, and hardly any that somebody ended. Who waits there
+ * sleeps.
+ */
+bool qz_objects__is_clock(const struct qz_object *o);
+
+/*
  * Its wake-ups for nothing (struct qz_object), if those that are known by their stacks were for several threads at a time: else they
  * came one after the other in a short time, each for something that was small. Then 0.
  */

@@ -234,6 +234,8 @@ struct qz_wait {
 	uint64_t ready_ns;
 	uint64_t
 		variance; /* of blocked_ns + ready_ns, in 2^20 ns^2: 0 where the stack of each wait is known */
+	uint64_t
+		handed; /* of those in poll, ended by another thread of the scope; older profiles have 0 */
 };
 
 /*

@@ -183,9 +183,9 @@ void qz_waits__close_all(struct qz_profile *p)
 
 		if (row == QZ_NONE)
 			continue; /* there was nothing of it */
-		p->waits[row].count -= open->count;
-		p->waits[row].blocked_ns -= open->blocked_ns;
-		p->waits[row].ready_ns -= open->ready_ns;
+		for (uint32_t k = 0; k < qz_fields__count(qz_wait_fields); k++)
+			*qz_fields__at(&p->waits[row], qz_wait_fields, k) -=
+				*qz_fields__at(&p->open[i], qz_wait_fields, k);
 	}
 	free(p->open);
 	p->open = NULL;

@@ -142,6 +142,7 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 
 	if (!is_fellow(r, t, waker))
 		return;
+	t->stay.handed = true;
 	replay__parallelism(r, t->pub.scope)
 		->pub.grain[grain_of(ran > t->handed_at ? ran - t->handed_at : 0)]++;
 	t->handed_at = ran;

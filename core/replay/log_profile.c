@@ -319,6 +319,7 @@ static void add_wait(void *context, const struct replay_wait *w)
 		.count = w->count,
 		.blocked_ns = w->blocked_ns,
 		.ready_ns = w->ready_ns,
+		.handed = w->handed,
 	};
 
 	if (scope != QZ_NONE)

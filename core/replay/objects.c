@@ -3,7 +3,8 @@
  * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
  * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when it was taken by a thread that had waited, and 1
  * when it was taken by one that found it free. The first is the one who was woken last, unless that one waits again; the
- * second is not known, and the one who let go of the lock last is taken for it, as it mostly is. Locks of the kernel are
+ * second is not known, and the one who let go of the lock last is taken for it, as it mostly is. Behind the word of these is
+ * what they protect, which may be any number. Locks of the kernel are
  * as those of three states when somebody waits; who has them is told with some.
  */
 #include <errno.h>
@@ -185,10 +186,11 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 	}
 	if (word & FUTEX_WAITERS_BIT && word != UINT32_MAX)
 		owner = word & FUTEX_TID;
-	if (owner) {
-		i = replay_queue__named(r, t, owner);
+	i = owner ? replay_queue__named(r, t, owner) : REPLAY_NONE;
+	if (i != REPLAY_NONE)
 		return i != self ? i : REPLAY_NONE;
-	}
+	if (owner && replay_row__find(r, owner) != REPLAY_NONE)
+		return REPLAY_NONE; /* of another process */
 	i = REPLAY_NONE;
 	if (word == LOCK_CONTENDED)
 		i = replay_ref__row(r, &q->acquirer);

@@ -146,6 +146,7 @@ struct replay_wait {
 	uint64_t count, blocked_ns, ready_ns;
 	/* Of blocked_ns + ready_ns, in 2^20 ns^2: what may be another place's, where the site has several. See qz_wait. */
 	uint64_t variance;
+	uint64_t handed;  /* of those in poll, ended by another thread of the scope */
 	uint32_t telling; /* of the last such waits, which are taken for one place's together, */
 	uint64_t told_ns; /* and their time */
 };
@@ -174,11 +175,11 @@ struct replay_object {
 /* Wake-ups of threads of a scope, equal in the first members. */
 struct replay_wakeup {
 	uint32_t scope;
-	uint32_t waker;	 /* serial; 0: an interrupt, or nobody that is known */
-	uint32_t number; /* likewise, of its IDENTITY, if it is of the scope; else 0 */
-	uint32_t place;	 /* where it woke, as of a wait; 0: not known */
-	uint32_t object; /* that was waited for, REPLAY_NONE: none */
-	uint64_t count;
+	uint32_t waker;	       /* serial; 0: an interrupt, or nobody that is known */
+	uint32_t number;       /* likewise, of its IDENTITY, if it is of the scope; else 0 */
+	uint32_t place;	       /* where it woke, as of a wait; 0: not known */
+	uint32_t object;       /* that was waited for, REPLAY_NONE: none */
+	uint64_t count, polls; /* polls: of these, of waits in poll; unless the time is wanted */
 	uint64_t
 		blocked_ns; /* of the waits that these ended, while a processor was free for the thread */
 	uint64_t

@@ -50,6 +50,7 @@ struct replay_stay {
 	uint32_t object;  /* that it waits for */
 	uint16_t cause;
 	bool queued; /* it stands in the queue of that */
+	bool handed; /* another thread of the scope has ended it */
 	uint64_t began;
 	uint64_t runnable_ns; /* of the scope, when it began */
 	uint64_t room_ns;     /* of the machine, likewise */

@@ -242,6 +242,7 @@ static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row 
 		i = r->waits.n++;
 		rows[i] = *w;
 		rows[i].count = rows[i].blocked_ns = rows[i].ready_ns = 0;
+		rows[i].handed = 0;
 		rows[i].telling = 0;
 		qz_hash_table__insert(&r->waits.index, hash, i);
 	}
@@ -281,6 +282,7 @@ void replay_stay__end(struct replay *r, struct replay_row *t)
 	w->count++;
 	w->blocked_ns += told.blocked_ns;
 	w->ready_ns += told.ready_ns;
+	w->handed += t->stay.handed && t->stay.cause == QZ_WAIT_POLL;
 	replay_wait__doubt(w, &told);
 	/* whoever is woken late for it names the object */
 	t->stay.blocked_ns = t->stay.ready_ns = 0;

@@ -35,7 +35,7 @@ static uint32_t replay_wakeup__begin(struct replay *r, const struct replay_wakeu
 	struct replay_wakeup *row = (struct replay_wakeup *)r->wakeups.items + r->wakeups.n;
 
 	*row = *w;
-	row->count = row->woken_ns = row->blocked_ns = 0;
+	row->count = row->polls = row->woken_ns = row->blocked_ns = 0;
 	qz_hash_table__insert(&r->wakeups.index, replay_wakeup__hash(w), r->wakeups.n);
 	return r->wakeups.n++;
 }
@@ -58,7 +58,7 @@ void replay_wakeup__put(struct replay *r, const struct replay_wakeup *w, uint64_
 
 /* Where nobody asks for the time until woken. */
 static void add_count(struct replay *r, struct replay_row *by, const struct replay_wakeup *w,
-		      uint64_t blocked_ns)
+		      uint64_t blocked_ns, bool poll)
 {
 	struct replay_wakeup *rows = r->wakeups.items;
 	uint32_t *last = &by->last_wakeups[w->object % LAST_WAKEUPS];
@@ -69,6 +69,7 @@ static void add_count(struct replay *r, struct replay_row *by, const struct repl
 			*last = replay_wakeup__begin(r, w);
 	}
 	rows[*last].count++;
+	rows[*last].polls += poll;
 	rows[*last].blocked_ns += blocked_ns;
 }
 
@@ -86,7 +87,7 @@ void replay_wakeup__add(struct replay *r, struct replay_row *t, const struct rep
 
 	t->pub.woken++;
 	if (!r->options.woken) {
-		add_count(r, by, &w, blocked_ns);
+		add_count(r, by, &w, blocked_ns, t->stay.cause == QZ_WAIT_POLL);
 		return;
 	}
 	replay_window__charge(r, t, waker, &w, blocked_ns);

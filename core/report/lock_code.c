@@ -12,18 +12,22 @@
  * name, and its own code cannot be told from that of the lock.
  */
 static const char *const prefixes[] = {
-	"__lll_",	   "lll_",	   "pthread_",	     "__pthread_",
-	"___pthread_",	   "__GI___lll",   "__futex_",	     "futex_",
-	"__gthread_",	   "std::mutex::", "std::unique_",   "std::lock_",
-	"std::condition_", "gomp_mutex",   "gomp_barrier",   "gomp_team_",
-	"gomp_sem_",	   "sem_",	   "__new_sem_",     "take_gil",
-	"drop_gil",	   "PyEval_Save",  "PyEval_Restore", "__wait",
-	"__wake",	   "PyThread_",	   "mtx_",	     "cnd_",
-	"std::sys",	   "__timedwait",  "__syscall_cp",
+	"__lll_",	    "lll_",	    "pthread_",	      "__pthread_",
+	"___pthread_",	    "__GI___lll",   "__futex_",	      "futex_",
+	"__gthread_",	    "std::mutex::", "std::unique_",   "std::lock_",
+	"std::condition_",  "gomp_mutex",   "gomp_barrier",   "gomp_team_",
+	"gomp_sem_",	    "sem_",	    "__new_sem_",     "take_gil",
+	"drop_gil",	    "PyEval_Save",  "PyEval_Restore", "__wait",
+	"__wake",	    "PyThread_",    "mtx_",	      "cnd_",
+	"std::sys",	    "__timedwait",  "__syscall_cp",   "<std::sys",
+	"parking_lot::raw",
 };
 
 bool qz_lock_code__is(const struct qz_procedure *procedure)
 {
+	/* of Rust's, around all that a thread does */
+	if (strstr(procedure->name, "__rust_begin_short_backtrace"))
+		return false;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(procedure->name, prefixes[i], strlen(prefixes[i])))
 			return true;

@@ -32,6 +32,12 @@ struct few {
 	const struct qz_wait *most;		  /* the longest of their waits outside */
 };
 
+/* In poll, and another thread ended it, of those that are equal mostly. */
+static bool is_handed(const struct qz_wait *w)
+{
+	return w->handed && 2 * w->handed >= w->count;
+}
+
 /*
  * For an answer that no thread of the process gives. Loops over events wait for work, stages with pipes for each other, and
  * who sleeps for nothing.
@@ -41,7 +47,7 @@ static bool is_outside(const struct qz_profile *p, const struct qz_wait *w)
 	const char *cause = p->causes[w->cause];
 
 	if (!strcmp(cause, "poll"))
-		return !qz_frames__have_name(p, w->node, "epoll");
+		return !is_handed(w) && !qz_frames__have_name(p, w->node, "epoll");
 	return !strcmp(cause, "socket") || !strcmp(cause, "child");
 }
 
@@ -86,7 +92,7 @@ static void add_waits(struct few *s)
 			continue;
 		if (is_outside(p, w))
 			s->blocked[w->thread].outside_ns += w->blocked_ns;
-		else if (!strcmp(p->causes[w->cause], "futex"))
+		else if (is_handed(w) || !strcmp(p->causes[w->cause], "futex"))
 			s->blocked[w->thread].inside_ns += w->blocked_ns;
 	}
 }

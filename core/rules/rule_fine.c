@@ -30,6 +30,7 @@ static bool is_meeting(const struct qz_report *r, const struct qz_object_row *ro
 	const struct qz_object *o = &r->profile->objects[row->object];
 
 	return o->kind < QZ_OBJECT_FILE && row->waits.count && o->waits &&
+	       !qz_objects__is_clock(o) &&
 	       (double)o->wait_ns <= (double)LONGEST_NS * (double)o->waits;
 }
 

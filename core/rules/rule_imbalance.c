@@ -10,10 +10,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
-#include "core/advise/languages.h"
-#include "core/advise/parking.h"
 #include "core/model/frames.h"
-#include "core/model/objects.h"
 #include "core/util/base_name.h"
 
 /*
@@ -108,43 +105,6 @@ static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
 		shown);
 }
 
-/* Threads that work in turns, and sleep at words of their own meanwhile: that is a lock, whatever it is called. */
-static void say_who_parks(struct qz_finding *f, const struct qz_report *r,
-			  const struct qz_alone *alone, const struct qz_parking *parking)
-{
-	char *label = qz_objects__label(&r->profile->objects[parking->object]);
-	const struct qz_language *language = qz_language__of(&r->profile->procedures[alone->phase]);
-	bool known = language && language->lock;
-	char shown[QZ_SHORT_NAME];
-
-	if (!label) {
-		f->failed = true;
-		return;
-	}
-	qz_finding__shorten(shown, label);
-	f->word = "CONTENDED";
-	qz_finding__say(
-		f, &f->what, "%u %s run %s one at a time, %.0f%% of the time: %s.", alone->sharers,
-		kind_of(alone), f->shown, qz_finding__percent(r, alone->shared_ns),
-		known ? language->lock
-		      : "the others sleep, each at a word of its own, until the one that ran wakes "
-			"one of them, as at a lock");
-	qz_finding__prove(f, "report", label,
-			  "they slept %.2f s at %s, all together; %.0f%% of the wake-ups there are "
-			  "theirs",
-			  (double)parking->waited_ns / 1e9, shown, 100 * parking->woken);
-	if (parking->place != QZ_NONE)
-		qz_finding__say(f, &f->where, "taken in %s",
-				r->profile->procedures[parking->place].name);
-	qz_finding__say(
-		f, &f->remedy, "%s",
-		known ? language->unlock
-		      : "find the lock (a monitor, a mutex of the language) in the stacks of these "
-			"waits; hold it for less time, or give each part of the data one of its "
-			"own");
-	free(label);
-}
-
 /* Whether the program has loops of OpenMP, by its code. */
 static bool has_openmp(const struct qz_profile *p)
 {
@@ -159,12 +119,6 @@ static bool has_openmp(const struct qz_profile *p)
 static bool is_balanced(const struct qz_alone *alone)
 {
 	return (double)alone->most_ns < IN_TURNS * (double)alone->least_ns;
-}
-
-/* What the slowest has more to do than the others, they wait for. Of the time that one works alone, that is not the half. */
-static bool takes_turns(const struct qz_alone *alone)
-{
-	return is_balanced(alone) || alone->most_ns - alone->least_ns < alone->shared_ns / 2;
 }
 
 static void say_what(struct qz_finding *f, const struct qz_report *r, const struct qz_alone *alone)
@@ -197,7 +151,6 @@ static void say_what(struct qz_finding *f, const struct qz_report *r, const stru
 
 int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 {
-	struct qz_parking parking = {.object = QZ_NONE};
 	struct qz_alone alone;
 	struct qz_finding f;
 	uint32_t spinning = QZ_NONE;
@@ -207,8 +160,6 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 	    alone.sharers < 2)
 		return err;
 	err = find_spinning(r, &alone, &spinning);
-	if (!err && spinning == QZ_NONE && takes_turns(&alone) && !alone.apart)
-		err = qz_parking__find(r, alone.shared_phase, &parking);
 	if (err)
 		return err;
 	f = qz_finding__about("imbalance", r, QZ_SUBJECT_PROCEDURE, alone.shared_phase);
@@ -217,8 +168,6 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 	f.lost = QZ_LOST_SERIAL | QZ_LOST_DIVIDED;
 	if (spinning != QZ_NONE)
 		say_who_spins(&f, r, &alone, spinning);
-	else if (parking.object != QZ_NONE)
-		say_who_parks(&f, r, &alone, &parking);
 	else
 		say_what(&f, r, &alone);
 	qz_finding__prove(&f, "threads", NULL,

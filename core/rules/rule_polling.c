@@ -11,6 +11,7 @@
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
+#include "core/model/objects.h"
 #include "core/model/wait_causes.h"
 
 #define LEAST_COUNT  20		  /* sleeps */
@@ -33,13 +34,15 @@ struct polling {
 	uint64_t outside_ns; /* likewise: waits for what others than its threads do */
 };
 
-/* Java sleeps at a futex. */
+/* Java sleeps at a futex, and so does who waits there for a time, and for nobody. */
 static bool is_sleep(const struct qz_profile *p, const struct qz_wait *w)
 {
 	const char *cause = p->causes[w->cause];
 
-	return !strcmp(cause, "sleep") ||
-	       (!strcmp(cause, "futex") && qz_frames__have_name(p, w->node, "JVM_Sleep"));
+	if (!strcmp(cause, "sleep") ||
+	    (w->object != QZ_NONE && qz_objects__is_clock(&p->objects[w->object])))
+		return true;
+	return !strcmp(cause, "futex") && qz_frames__have_name(p, w->node, "JVM_Sleep");
 }
 
 /* What threads and processes wait for otherwise is each other, and so who sleeps. */

@@ -255,8 +255,24 @@ int qz_rule__steps(const struct qz_report *r, struct qz_advice *a)
 	return find(r, a, false);
 }
 
+/* Whether most waits at words end by themselves: who waits there sleeps for a time, and nobody hands anything over. */
+static bool are_sleeps(const struct qz_report *r)
+{
+	uint64_t alone = 0, all = 0;
+
+	for (uint32_t i = 0; i < r->nobjects; i++) {
+		const struct qz_object *o = &r->profile->objects[r->objects[i].object];
+
+		if (o->kind >= QZ_OBJECT_SPIN)
+			continue;
+		all += o->waits;
+		alone += qz_objects__is_clock(o) ? o->waits : 0;
+	}
+	return alone > all / 2;
+}
+
 /* Where threads meet at an object, or output and allocators have a lock, the rules about these say more. */
 int qz_rule__handing(const struct qz_report *r, struct qz_advice *a)
 {
-	return find(r, a, true);
+	return are_sleeps(r) ? 0 : find(r, a, true);
 }

@@ -592,6 +592,7 @@ static void give_wait(void *context, const struct replay_wait *w)
 		.blocked_ns = w->blocked_ns,
 		.ready_ns = w->ready_ns,
 		.variance = w->variance,
+		.handed = w->handed,
 	};
 
 	if (w->scope == REPLAY_NONE)
@@ -608,7 +609,10 @@ static void give_wait(void *context, const struct replay_wait *w)
 		each->call(each->context, &to);
 }
 
-/* Of a wake-up on purpose, where the waker is of the scope; by others, nobody that is known made it. */
+/*
+ * Of a wake-up on purpose, where the waker is of the scope; by others, nobody that is known made it. What was waited for in poll is
+ * no object, but who waits for what another thread does may wait there.
+ */
 static void give_wakeup(void *context, const struct replay_wakeup *w)
 {
 	struct each_wait *each = context;
@@ -623,7 +627,9 @@ static void give_wakeup(void *context, const struct replay_wakeup *w)
 		.blocked_ns = w->woken_ns,
 	};
 
-	if (w->scope == REPLAY_NONE || (!each->live->woken && (!w->number || !to.object)))
+	if (!each->live->woken && !to.object)
+		to.count = w->polls;
+	if (w->scope == REPLAY_NONE || (!each->live->woken && (!w->number || !to.count)))
 		return;
 	to.scope = number_of_scope(each->live, w->scope);
 	if (to.scope != QZ_NO_SCOPE)

@@ -75,7 +75,7 @@ struct live_wait {
 	uint32_t stack, object; /* see QZ_LOG_PLACE */
 	uint32_t nominal;
 	uint64_t count, blocked_ns, ready_ns;
-	uint64_t variance; /* see struct replay_wait */
+	uint64_t variance, handed; /* see struct replay_wait */
 };
 
 typedef void live_take_wait(void *context, const struct live_wait *w);

@@ -106,6 +106,7 @@ static bool make_wait(struct wait_drain *w, const struct live_wait *row, struct 
 		.blocked_ns = row->blocked_ns,
 		.ready_ns = row->ready_ns,
 		.variance = row->variance,
+		.handed = row->handed,
 	};
 	return true;
 }

@@ -327,6 +327,7 @@ static void describe_waiting(struct fixture *f)
 	wait.blocked_ns = 300;
 	wait.ready_ns = 50;
 	wait.variance = 5ull << 32;
+	wait.handed = 3;
 	fixture__wait(f, &wait, "main run [thread] work lock", "futex");
 	wait.nominal = 0;
 	fixture__wait(f, &wait, "main run [thread] work lock", "futex");

@@ -204,6 +204,7 @@ static void compare_waits(const struct qz_profile *a, const struct qz_profile *b
 		ck_assert_uint_eq(v->blocked_ns, w->blocked_ns);
 		ck_assert_uint_eq(v->ready_ns, w->ready_ns);
 		ck_assert_uint_eq(v->variance, w->variance);
+		ck_assert_uint_eq(v->handed, w->handed);
 		compare_stacks(a, v->node, b, w->node);
 	}
 }

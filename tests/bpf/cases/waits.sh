@@ -539,6 +539,22 @@ woken_later()
 		>/dev/null || fail 'nobody is seen to wake them' "$(jq -c . objects.json)"
 }
 
+# A lock whose waiters wait in poll, each at a descriptor of its own: as often as the program says, or less, where one was woken before.
+latches()
+{
+	local waits
+
+	launch "$programs/latches" sleep 50 2
+	waits=$(sed -n 's/^truth waits \([0-9]*\) .*/\1/p' program.out)
+	[ "$waits" -ge 100 ] || fail "only $waits waits"
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e --argjson waits "$waits" '[.. | objects | select(.rule? == "parked")] | length == 1 and (.[0] |
+		(.what | test("^4 threads wait for a lock that update_row takes, .* each sleeps in latch_wait until")) and
+		.where == "taken in update_row, let go of in latch_release" and
+		(.evidence[0].text | capture("slept there (?<n>[0-9]+) times").n | tonumber | . <= $waits and . >= 0.8 * $waits))' advice.json \
+		>/dev/null || fail "not $waits waits for one lock" "$(jq -c . advice.json)"
+}
+
 try 'pipe' by_cause pipe pipe sleep
 try 'socket' by_cause socket socket sleep
 try 'epoll' by_cause epoll poll sleep
@@ -586,6 +602,7 @@ try 'semaphores of System V' held_turns semop semaphore '^the semaphores of set 
 try 'eventfd' taking_turns eventfd eventfd '^eventfd [0-9]+$'
 try 'pipe with a token' held_turns pipe pipe '^pipe:'
 try 'pipes that threads write to each other' no_token
+try 'lock whose waiters wait in poll' latches
 try 'lock of an inode' in_calls inode "^the inode's lock of .*locked\$"
 try 'lock of a position' in_calls position "^the position's lock of .*locked\$"
 try 'lock of a memory map' in_calls map "^the process' memory map" ''

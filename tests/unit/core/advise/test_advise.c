@@ -712,21 +712,24 @@ START_TEST(who_parks_is_contended)
 		const struct qz_waking waking = {
 			.thread = threads[_i == 2 ? 2 : 1 - i], .object = words, .count = 100};
 
+		lived(&f, threads[i], 1, 0, 1000, ran_ms[_i][i]);
 		fixture__samples(&f, scope, threads[i], "main [thread] loop get", 1, ran_ms[_i][i]);
 		fixture__wait(&f, &wait, "main [thread] loop get park", "futex");
 		fixture__waking(&f, &waking, "main [thread] loop get unpark");
 	}
 	x = advise(&f, 2);
-	found = find(x.a, "imbalance");
-	ck_assert_ptr_nonnull(found);
+	found = x.a->findings;
+	ck_assert_uint_ge(x.a->n, 1);
+	ck_assert_str_eq(found->rule, locked ? "parked" : "imbalance");
 	ck_assert_str_eq(found->word, locked	? "CONTENDED"
 				      : _i == 4 ? "UNBALANCED"
 						: "TAKING TURNS");
-	ck_assert_int_eq(!strstr(found->what, "as at a lock"), !locked);
-	if (locked)
-		ck_assert_ptr_nonnull(strstr(found->evidence[0].text, "they slept 1.00 s at"));
-	if (locked)
-		ck_assert_str_eq(found->where, "taken in get");
+	if (locked) {
+		ck_assert_ptr_nonnull(
+			strstr(found->evidence[0].text, "they slept there 200 times, 1.00 s"));
+		ck_assert_str_eq(found->where, "taken in get, let go of in unpark");
+		ck_assert_uint_eq(found->gain_high_ns, (_i ? 400 : 500) * MS);
+	}
 	done(&x);
 }
 END_TEST

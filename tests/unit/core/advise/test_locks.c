@@ -10,6 +10,7 @@
 #include "core/locks/lock_bounds.h"
 #include "core/locks/lock_kind.h"
 #include "core/report/idle_time.h"
+#include "core/report/lock_code.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
@@ -621,6 +622,27 @@ START_TEST(locks_of_the_kernel_are_found)
 }
 END_TEST
 
+/* What Rust has around all that a thread does is named like its locks, and is none. */
+START_TEST(the_beginning_of_a_thread_is_no_code_of_a_lock)
+{
+	static const struct {
+		const char *name;
+		bool lock;
+	} codes[] = {
+		{"std::sys::backtrace::__rust_begin_short_backtrace", false},
+		{"std::sys::sync::mutex::futex::Mutex::lock_contended", true},
+		{"<std::sys::sync::mutex::futex::Mutex>::lock_contended", true},
+		{"parking_lot::raw_mutex::RawMutex::lock_slow", true},
+		{"ledger::book", false},
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		ck_assert_int_eq(
+			qz_lock_code__is(&(struct qz_procedure) {.name = (char *)codes[i].name}),
+			codes[i].lock);
+}
+END_TEST
+
 static const struct use slices = {
 	.name = "b",
 	.kind = QZ_OBJECT_BARRIER,
@@ -661,6 +683,28 @@ START_TEST(few_meetings_are_not_too_frequent)
 	x = locked(&use);
 	ck_assert_ptr_null(find(&x, "fine"));
 	ck_assert_ptr_nonnull(find(&x, "contention"));
+	done(&x);
+}
+END_TEST
+
+/* Whoever waits for a time, and is woken by nobody, meets nobody, and hands nothing over: it sleeps. */
+START_TEST(sleeps_at_a_word_are_no_meetings)
+{
+	struct use use = slices;
+	struct locked x;
+
+	use.kind = QZ_OBJECT_CONDITION;
+	use.lock_stack = "main [thread] work pthread_cond_timedwait";
+	use.code = 700;
+	use.rest = 200;
+	x = locked(&use);
+	ck_assert(find(&x, "fine") || find(&x, "steps"));
+	qz_advise__free(x.a);
+	x.f.p->objects[x.object].wakes = use.waits / 100;
+	x.a = qz_advise__new(x.r);
+	ck_assert_ptr_nonnull(x.a);
+	ck_assert_ptr_null(find(&x, "fine"));
+	ck_assert_ptr_null(find(&x, "steps"));
 	done(&x);
 }
 END_TEST
@@ -791,6 +835,8 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, kinds_of_locks_have_rules_of_their_own);
 	tcase_add_test(tc, locks_of_the_kernel_are_found);
 	tcase_add_test(tc, meetings_that_are_too_frequent_are_found);
+	tcase_add_test(tc, the_beginning_of_a_thread_is_no_code_of_a_lock);
+	tcase_add_test(tc, sleeps_at_a_word_are_no_meetings);
 	tcase_add_test(tc, few_meetings_are_not_too_frequent);
 	tcase_add_test(tc, threads_that_are_woken_for_nothing_are_found);
 	tcase_add_test(tc, a_serial_phase_beside_a_lock_is_told);

@@ -170,6 +170,7 @@ static inline void found_wait(void *context, const struct replay_wait *w)
 	want->count += w->count;
 	want->blocked_ns += w->blocked_ns;
 	want->ready_ns += w->ready_ns;
+	want->handed += w->handed;
 	want->nominal = w->nominal;
 	want->object = w->object;
 	want->place = w->place;
@@ -191,6 +192,7 @@ static inline void found_wakeup(void *context, const struct replay_wakeup *w)
 	if (w->waker != want->waker)
 		return;
 	want->count += w->count;
+	want->polls += w->polls;
 	want->blocked_ns += w->blocked_ns;
 	want->scope = w->scope;
 	want->object = w->object;

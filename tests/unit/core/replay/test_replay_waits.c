@@ -46,6 +46,33 @@ START_TEST(waits)
 }
 END_TEST
 
+/* In poll, thread 20 waits for what a thread of its scope does, or for the world: of a wait elsewhere that is no question. */
+START_TEST(ended_by_whom)
+{
+	uint32_t serial = thread(21)->serial;
+
+	site(0, 7, QZ_WAIT_POLL, 0, 0);
+	site(0, 8, QZ_WAIT_SLEEP, 0, 0);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	switches(2, 100, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(0, 200, 20, 7, 0, 0);
+	wakes(300, 20, 21);
+	switches(1, 400, 0, QZ_LOG_PREEMPTED, 20);
+	blocks_at(1, 500, 20, 7, 0, 0);
+	wakes(600, 20, 0);
+	switches(1, 700, 0, QZ_LOG_PREEMPTED, 20);
+	blocks_at(1, 800, 20, 8, 0, 0);
+	wakes(900, 20, 21);
+	switches(1, 1000, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_POLL, 7).count, 2);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_POLL, 7).handed, 1);
+	ck_assert_uint_eq(waits_of(20, QZ_WAIT_SLEEP, 8).handed, 0);
+	ck_assert_uint_eq(wakeups_by(serial).count, 2);
+	ck_assert_uint_eq(wakeups_by(serial).polls, 1);
+	ck_assert_uint_eq(wakeups_by(0).polls, 1);
+}
+END_TEST
+
 /* Thread 20 sleeps at site 7 for a millisecond of 2^10 us. */
 static void sleeps_at_7(uint64_t *now)
 {
@@ -355,11 +382,16 @@ START_TEST(holders)
 	/* 21 waits again: 20, who woke it, was faster */
 	blocks_at(1, 700, 21, 7, 2, 0);
 	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
-	/* a number of another process, or of nobody: not known */
+	/* a number of another process: not known */
+	wakes(702, 21, 20);
+	switches(1, 704, 0, QZ_LOG_PREEMPTED, 21);
+	blocks_at(1, 706, 21, 7, OWNER(10) | 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+	/* of nobody: it is what the lock protects */
 	wakes(710, 21, 20);
 	switches(1, 720, 0, QZ_LOG_PREEMPTED, 21);
-	blocks_at(1, 730, 21, 7, OWNER(10) | 2, 0);
-	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
+	blocks_at(1, 730, 21, 7, OWNER(99999) | 2, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->holder, thread(20)->serial);
 	/* a lock with priority inheritance has the owner in the word */
 	wakes(740, 21, 0);
 	switches(1, 750, 0, QZ_LOG_PREEMPTED, 21);
@@ -399,6 +431,7 @@ Suite *suite_replay_waits(void)
 {
 	const TTest *const tests[] = {
 		waits,
+		ended_by_whom,
 		a_site_with_two_places,
 		a_place_with_a_new_number,
 		queues,

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A lock whose waiters sleep at what is their own each (core/advise/parking.h), while who has it runs, or is blocked for something else. */
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/advise/bounds.h"
+#include "core/advise/languages.h"
+#include "core/advise/parking.h"
+#include "core/advise/usage.h"
+#include "core/model/frames.h"
+
+/*
+ * Of what would be gained if nothing else kept these threads from running at the same time, what is at least: as of work that is
+ * divided among threads (rule_imbalance.c), and as of a lock that another lock may follow (core/locks/lock_bounds.c).
+ */
+#define USUAL_RUNNING 0.65
+#define USUAL_ASLEEP  0.8
+#define USUAL_LATE    0.5
+
+/*
+ * Of the elapsed time. Who has it has a share of the idle time like each of those that wait; what it waits for, a processor too,
+ * all would wait for at once. What runs is shared by processors, of which others may have some. At worst threads wait for each
+ * other one after another, so that somebody waits for as long as possible. What the longest of them runs is left.
+ */
+static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_parking *parking,
+				  double queue)
+{
+	double waited = (double)parking->waited_ns, running = 0, late = 0, asleep = 0, busy, sure;
+	double ran = (double)qz_scope__running_ns(&r->profile->scopes[r->scope]);
+	double share, overlap = queue / (queue + 1);
+	struct qz_bounds b;
+	struct qz_usage u;
+
+	qz_usage__find(r, &u);
+	if (r->serial_ns) {
+		share = (double)parking->alone_ns / (double)r->serial_ns;
+		running = share * (double)r->serial_ns * u.wanting;
+		late = share * ((double)u.alone_ns - (double)r->serial_ns * u.wanting);
+	}
+	if (r->idle_ns)
+		asleep =
+			(double)parking->idle_ns / overlap / (double)r->idle_ns * (double)u.idle_ns;
+	asleep = asleep < (double)u.idle_ns ? asleep : (double)u.idle_ns;
+	busy = running + late + asleep;
+	sure = waited / (parking->threads - 1);
+	sure = sure < busy ? sure / busy : 1;
+	share = waited < busy ? waited / busy : 1;
+	running *= u.processors < queue + 1 ? 1 - 1.0 / u.processors : overlap;
+	running *= (double)u.taken_ns > ran ? ran / (ran + (double)u.taken_ns) : 1;
+	b.low_ns = (uint64_t)(sure * (USUAL_RUNNING * running +
+				      overlap * (USUAL_ASLEEP * asleep + USUAL_LATE * late)));
+	b.high_ns = (uint64_t)(share * (running + overlap * late + asleep));
+	if (b.high_ns > r->elapsed_ns - parking->longest_ns)
+		b.high_ns = r->elapsed_ns - parking->longest_ns;
+	return b;
+}
+
+/* How many tasks wait is not known: as many as there are processors for, or more. */
+static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct qz_parking *parking)
+{
+	double ns = 0;
+	struct qz_usage u;
+
+	qz_usage__find(r, &u);
+	if (r->serial_ns)
+		ns = (double)parking->alone_ns / (double)r->serial_ns * (double)u.alone_ns;
+	ns *= 1 - 1.0 / u.processors;
+	return (struct qz_bounds) {(uint64_t)(USUAL_RUNNING * ns), (uint64_t)ns};
+}
+
+/* Of a language whose threads run one at a time; its lock has no name, and a word for each thread. NULL: of none. */
+static const struct qz_language *language_of(const struct qz_profile *p,
+					     const struct qz_parking *parking)
+{
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		struct qz_frames frames = {.profile = p, .node = p->waits[i].node};
+		uint32_t frame;
+
+		if (parking->object == QZ_NONE || p->waits[i].object != parking->object)
+			continue;
+		while ((frame = qz_frames__next(&frames)) != QZ_NONE) {
+			const struct qz_language *l = qz_language__of(&p->procedures[frame]);
+
+			if (l && l->lock)
+				return l;
+		}
+	}
+	return NULL;
+}
+
+static void say_what(struct qz_finding *f, const struct qz_report *r,
+		     const struct qz_parking *parking, double queue)
+{
+	const struct qz_procedure *procedures = r->profile->procedures;
+	char place[QZ_SHORT_NAME], sleeper[QZ_SHORT_NAME + 3] = "at a word of its own";
+
+	qz_finding__shorten(place, procedures[parking->place].name);
+	if (parking->object == QZ_NONE)
+		qz_finding__shorten(strcpy(sleeper, "in ") + 3, procedures[parking->sleeper].name);
+	else if (r->profile->objects[parking->object].grouped == 1)
+		strcpy(sleeper, "at a semaphore");
+	qz_finding__say(f, &f->what,
+			"%u threads wait for a lock that %s takes, %.1f of them on average: each "
+			"sleeps %s until the one that has it wakes %s.",
+			parking->threads, place, queue, sleeper,
+			parking->object == QZ_NONE ? "it" : "one of them");
+	if (parking->waker != QZ_NONE)
+		qz_finding__say(f, &f->where, "taken in %s, let go of in %s",
+				procedures[parking->place].name, procedures[parking->waker].name);
+	else
+		qz_finding__say(f, &f->where, "taken in %s", procedures[parking->place].name);
+	qz_finding__say(f, &f->remedy,
+			"hold it for less time, or give each part of the data (each row, each key) "
+			"a lock of its own: the stacks of these waits tell which one it is");
+}
+
+static void say_language(struct qz_finding *f, const struct qz_parking *parking,
+			 const struct qz_language *language)
+{
+	qz_finding__say(f, &f->what, "%u threads run one at a time: %s.", parking->threads,
+			language->lock);
+	qz_finding__say(f, &f->remedy, "%s", language->unlock);
+}
+
+static void say_tasks(struct qz_finding *f, const struct qz_report *r,
+		      const struct qz_parking *parking)
+{
+	const struct qz_procedure *procedures = r->profile->procedures;
+
+	qz_finding__say(f, &f->what,
+			"Goroutines wait for a mutex that %s holds: what it runs has one thread "
+			"%.0f%% of the time, and no other one could run.",
+			f->shown, qz_finding__percent(r, parking->alone_ns));
+	qz_finding__say(f, &f->where, "let go of in %s", procedures[parking->waker].name);
+	qz_finding__prove(f, "report", procedures[parking->waker].name,
+			  "a thread was woken %llu times there to run one that waited; how many "
+			  "wait, Go's mutex profile tells",
+			  (unsigned long long)parking->waits);
+	qz_finding__say(f, &f->remedy,
+			"hold it for less time, give each part of the data a mutex of its own, or "
+			"each goroutine its own copy");
+}
+
+static void prove(struct qz_finding *f, const struct qz_report *r, const struct qz_parking *parking,
+		  const char *name)
+{
+	const struct qz_profile *p = r->profile;
+
+	qz_finding__prove(
+		f, "report", name,
+		"they slept there %llu times, %.2f s all together; %.0f%% of the wake-ups "
+		"are theirs",
+		(unsigned long long)parking->waits, (double)parking->waited_ns / 1e9,
+		100 * parking->woken);
+	if (parking->alone_ns >= r->elapsed_ns / 50)
+		qz_finding__prove(f, "threads", NULL,
+				  "only one of them could run %.0f%% of the time",
+				  qz_finding__percent(r, parking->alone_ns));
+	if (parking->idle_ns >= r->elapsed_ns / 50 && parking->asleep_in != QZ_NONE)
+		qz_finding__prove(f, "report", p->procedures[parking->asleep_in].name,
+				  "nothing ran %.0f%% of the time; who has it may wait in %s (%s)",
+				  qz_finding__percent(r, r->idle_ns),
+				  p->procedures[parking->asleep_in].name,
+				  p->causes[parking->asleep_cause]);
+}
+
+static int add_tasks(const struct qz_report *r, struct qz_advice *a,
+		     const struct qz_parking *parking)
+{
+	struct qz_finding f = qz_finding__about("parked", r, QZ_SUBJECT_PROCEDURE, parking->place);
+	struct qz_bounds b = bounds_of_tasks(r, parking);
+
+	f.word = "CONTENDED";
+	f.gain_low_ns = b.low_ns;
+	f.gain_high_ns = b.high_ns;
+	f.lost = QZ_LOST_SERIAL;
+	say_tasks(&f, r, parking);
+	return qz_advise__add(a, &f);
+}
+
+int qz_rule__parked(const struct qz_report *r, struct qz_advice *a)
+{
+	struct qz_parking parking;
+	struct qz_finding f;
+	struct qz_bounds b;
+	double queue;
+	const struct qz_language *language;
+	bool found;
+	int err = r->elapsed_ns ? qz_parking__find(r, &parking, &found) : 0;
+
+	if (err || !r->elapsed_ns || !found)
+		return err;
+	if (!parking.threads)
+		return add_tasks(r, a, &parking);
+	language = language_of(r->profile, &parking);
+	if (parking.place == QZ_NONE && !language)
+		return 0;
+	f = parking.object == QZ_NONE
+		    ? qz_finding__about("parked", r, QZ_SUBJECT_CAUSE, parking.cause)
+		    : qz_finding__about("parked", r, QZ_SUBJECT_OBJECT, parking.object);
+	f.word = "CONTENDED";
+	queue = (double)parking.waited_ns / (double)r->elapsed_ns;
+	b = bounds_of(r, &parking, queue);
+	f.gain_low_ns = b.low_ns;
+	f.gain_high_ns = b.high_ns;
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE;
+	if (language)
+		say_language(&f, &parking, language);
+	else
+		say_what(&f, r, &parking, queue);
+	prove(&f, r, &parking,
+	      parking.object == QZ_NONE ? r->profile->procedures[parking.sleeper].name
+					: f.subject.name);
+	return qz_advise__add(a, &f);
+}
