@@ -5,7 +5,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 # Always by the same name, since what depends on what is kept by name.
 override O := $(patsubst $(CURDIR)/%,%,$(abspath $(or $(O),build)))
 prefix  ?= /usr
@@ -102,6 +102,12 @@ define link
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
+
+# What has the version in it, for each file that names it.
+$(O)/version: force
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+$(call objects,$(shell grep -rl --include='*.c' QUARTZ_VERSION cli daemon exporter userlib symbolizer)): $(O)/version
 
 # A file of its template, with the places in it, and nothing left that looks like one.
 define substitute
