@@ -4,7 +4,7 @@
  * something only together with one. Fed, in order of time, with what BPF reports of processes and
  * what the kernel reports of mappings.
  *
- * All threads share them; see doc/internals.md, "Unwinding", for who does what. A lock guards them, which
+ * All threads share them; see doc/unwinding.md, "Threads", for who does what. A lock guards them, which
  * is not held while a file is opened. Functions take it unless they say that it must be held.
  */
 #ifndef QUARTZ_DAEMON_ADDRESS_SPACES_H
