@@ -49,7 +49,7 @@ struct image {
 	bool live;	       /* see address_spaces__live() */
 	bool forgotten;	       /* freed when it is not that any more */
 	struct image *earlier; /* the one before of this pid, or NULL */
-	struct image *sibling; /* likewise, of this scope */
+	struct image *sibling; /* the one before of this scope, or NULL */
 };
 
 /*
