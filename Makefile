@@ -5,7 +5,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 # Always by the same name, since what depends on what is kept by name.
 override O := $(patsubst $(CURDIR)/%,%,$(abspath $(or $(O),build)))
 prefix  ?= /usr
@@ -103,6 +103,12 @@ define link
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
 
+# What has the version in it, for each file that names it.
+$(O)/version: force
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+$(call objects,$(shell grep -rl --include='*.c' QUARTZ_VERSION cli daemon exporter userlib symbolizer)): $(O)/version
+
 # A file of its template, with the places in it, and nothing left that looks like one.
 define substitute
 	$(say) GEN $@
@@ -111,7 +117,7 @@ define substitute
 	$(Q)! grep -n '@[a-z]*@' $@ >&2
 endef
 
-LAYERS := unit asan bpf cli fuzz vm
+LAYERS := unit bpf asan fuzz clock cli vm
 .PHONY: force demo check check-all $(LAYERS:%=check-%) bench soak install clean help dist deb deps
 
 # On all processors, unless -j says otherwise; one job more, since some wait for files.
@@ -185,7 +191,7 @@ help:
 	@echo '  make demo      install what is missing, build, profile a program with something to find'
 	@echo '  make check     install what is missing, build, test: every layer, in ten minutes'
 	@echo '  make check-all with the tests that take longer'
-	@echo '  make check-unit | check-asan | check-bpf | check-cli | check-fuzz | check-vm   one layer, all of its tests'
+	@echo '  make check-unit | check-bpf | check-asan | check-fuzz | check-clock | check-cli | check-vm   one layer, all of its tests'
 	@echo '  make check-guests   the layer bpf on other kernels with 8 processors; takes long'
 	@echo '  make check-debug-kernel   the module on kernels that watch themselves, built once of Debian'"'"'s sources'
 	@echo '  make screenshots   the pictures of doc/, of a recorded profile'

@@ -55,7 +55,7 @@ struct {
 	__uint(value_size, sizeof(u32));
 } free_scopes SEC(".maps");
 
-/* Likewise, for groups alone: of one that cannot be made, no process that lived for a moment is counted. */
+/* Free scopes for groups alone: of one that cannot be made, no process that lived for a moment is counted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, QZ_SPARE_SCOPES);

@@ -13,8 +13,8 @@
 char LICENSE[] SEC("license") = "GPL";
 
 #define TASK_DEAD_BIT  0x80	  /* include/linux/sched.h, unchanged since 4.14 */
-#define TASK_NEW_BIT   0x800	  /* likewise */
-#define PF_KTHREAD_BIT 0x00200000 /* likewise, since 2.6.27 */
+#define TASK_NEW_BIT   0x800	  /* unchanged since 4.14 */
+#define PF_KTHREAD_BIT 0x00200000 /* unchanged since 2.6.27 */
 #define IO_WORKER_BIT  0x10	  /* PF_IO_WORKER, since 5.12 */
 
 #include "bpf/arch.bpf.h"

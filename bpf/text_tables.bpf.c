@@ -27,7 +27,7 @@ struct {
 	__type(value, struct qz_text_procedure);
 } procedures SEC(".maps");
 
-/* Likewise, by text_threads. */
+/* Read by text_threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -14,7 +14,7 @@
 struct deltas {
 	const char *socket; /* borrowed */
 	char *unit;	    /* NULL: not by this */
-	int64_t pid;	    /* 0: likewise */
+	int64_t pid;	    /* 0: not by this */
 	struct qz_profile *before;
 };
 

@@ -14,7 +14,7 @@ function memberLinks(procedures, spinning) {
 
 function setCell([, busy, spinning]) {
 	const links = [...memberLinks(busy, false), ...memberLinks(spinning, true)];
-	return links.length ? links.flatMap((link, i) => (i ? [", ", link] : [link])) : element("span", { class: "muted" }, "(nobody)");
+	return links.length ? links.flatMap((link, i) => (i ? [", ", link] : [link])) : element("span", { class: "muted" }, "(no thread)");
 }
 
 // The sum of an amount of each set, times its instants.
@@ -64,7 +64,7 @@ function drawTogether() {
 	if (!together) return;
 	const { snapshots: s, sets } = together, whole = s.taken - s.incomplete, some = (n, what) => (n ? `, ${formatCount(n)} ${what}` : "");
 	byId("together-said").textContent = `${formatCount(s.taken)} ${s.sampled ? "rounds of samples" : "snapshots"} of all processors at ${s.rate_hz} Hz` +
-		some(s.incomplete, "incomplete") + some(s.unplaced, "without a place") + some(s.outside, "with nobody running") +
+		some(s.incomplete, "incomplete") + some(s.unplaced, "without a place") + some(s.outside, "with no thread running") +
 		`; ${whole ? formatTime(s.skew_ns / whole) : "0"} apart on average, ${formatTime(s.skew_max_ns)} at most. ` +
 		`${formatLevel(sumSets(sets, ([, busy]) => busy.length) / sumSets(sets, ([, busy]) => Number(busy.length > 0)))} processors busy on average ` +
 		"while any was, counted from them. A procedure's details have what the other processors did meanwhile." +

@@ -137,7 +137,7 @@ static const char *assumption_of(const struct change *c, const struct outcome *o
 		return strcmp(o->subject, "object") ? "at least, what ran beside it takes as long "
 						      "as before; at most, all waited "
 						      "for it"
-						    : "nobody has to wait for it any more, and "
+						    : "no thread has to wait for it any more, and "
 						      "there are processors for those "
 						      "who did";
 	case SPEEDUP:
@@ -427,7 +427,7 @@ static const struct qz_option options[] = {
 	{"spread", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, spread), "PROCEDURE",
 	 "It is divided among the processors."},
 	{"remove", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, remove), "PROCEDURE|OBJECT",
-	 "It is gone; nobody waits for the object any more."},
+	 "It is gone; no thread waits for the object any more."},
 	{"speedup", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, speedup), "PROCEDURE=FACTOR",
 	 "It goes FACTOR times as fast."},
 	{"overlap", 0, QZ_OPTION_STRING, OWN_FIELD(what_if_config, overlap), "CAUSE|OBJECT",

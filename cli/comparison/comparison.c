@@ -516,7 +516,7 @@ static int print_rows(const struct view_of *v)
 
 #define LEAST_COSTS                                                                                \
 	0.1 /* of the processor time that is no work, on one side: the classes are worth a table */
-#define LEAST_CHANGE 0.01 /* likewise, so much of a class */
+#define LEAST_CHANGE 0.01 /* of the processor time, on one side: a class is worth a row */
 
 static bool is_work(const struct view_of *v, const struct qz_compared *row)
 {

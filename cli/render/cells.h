@@ -46,7 +46,7 @@ enum emphasis cells__emphasis(double percent);
 /* In percent. */
 void cells__add_part(struct text_table *table, uint64_t part, uint64_t whole);
 
-/* Likewise of the elapsed time. */
+/* In percent of the elapsed time. */
 void cells__add_percent(const struct scope_view *s, struct text_table *table, uint64_t ns);
 
 /* Normalized time in seconds and in percent of the elapsed time, and half of its interval. */

@@ -21,12 +21,12 @@ static void print_instants(const struct scope_view *s)
 	if (i->unplaced)
 		fprintf(s->out->file, ", %s without a place", cells__count(i->unplaced).text);
 	if (i->outside)
-		fprintf(s->out->file, ", %s with nobody running", cells__count(i->outside).text);
+		fprintf(s->out->file, ", %s with no thread running", cells__count(i->outside).text);
 	fprintf(s->out->file, "; skew %s on average,",
 		cells__duration(whole ? (double)i->skew_ns / (double)whole : 0).text);
 	fprintf(s->out->file, " %s at most.\n", cells__duration((double)i->skew_max_ns).text);
 	if (i->sampled)
-		fputs("Instants at which nobody ran are not among them.\n", s->out->file);
+		fputs("Instants at which no thread ran are not among them.\n", s->out->file);
 }
 
 static double mean(uint64_t sum, uint64_t n)
@@ -121,7 +121,7 @@ static char *format_set(const struct scope_view *s, const struct qz_round *m)
 		err = add_member(out, s, m->members[i], n, i == 0);
 	}
 	if (!m->n)
-		fputs("(nobody)", out);
+		fputs("(no thread)", out);
 	if (fclose(out) || err) {
 		free(text);
 		return NULL;

@@ -117,7 +117,7 @@ static int print_held(const struct scope_view *s, const struct qz_figure *f)
 	int err;
 
 	if (f->samples == f->spin_samples) {
-		fputs("nobody was seen to hold it while others waited\n", s->out->file);
+		fputs("no thread was seen to hold it while others waited\n", s->out->file);
 		return 0;
 	}
 	fputs("held while others waited: normalized time ", s->out->file);

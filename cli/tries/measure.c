@@ -120,18 +120,6 @@ static bool take_round(struct tries *t, struct try_trial *const *trials, uint32_
 
 /* ---- which ones ---- */
 
-uint64_t tries__run_ns(const struct tries *t)
-{
-	return t->is_running ? running__measure_ns(&t->running) : t->first.elapsed_ns;
-}
-
-static uint64_t left_ns(const struct tries *t)
-{
-	uint64_t at = qz_clock__now();
-
-	return t->runs.deadline > at ? t->runs.deadline - at : 0;
-}
-
 static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
 {
 	double runs = trials == 1 ? 2 : RUNS_OF_PAIR * trials + 1;
@@ -147,7 +135,8 @@ uint64_t tries__least_ns(const struct tries *t)
 /* As many as there is time for. */
 static uint32_t fitting(const struct tries *t, uint32_t n)
 {
-	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->runs.limit_ns), left = left_ns(t);
+	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->runs.limit_ns),
+		 left = runs__left_ns(&t->runs);
 	uint32_t k = 0;
 
 	left = left > reserve ? left - reserve : 0;
@@ -226,8 +215,8 @@ static bool try_unsure(struct tries *t, struct try_trial **found)
 		struct try_trial together;
 
 		choose_together(t, &together);
-		if (!n ||
-		    left_ns(t) < cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->least) : 0))
+		if (!n || runs__left_ns(&t->runs) <
+				  cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->least) : 0))
 			return true;
 		if (!take_round(t, found, n, round % 2))
 			return false;
@@ -240,7 +229,7 @@ static void try_together(struct tries *t)
 
 	choose_together(t, together);
 	while (together->n && !*together->failure && !tries__judge(t, together).enough &&
-	       left_ns(t) >= cost_ns(t, 1, 1))
+	       runs__left_ns(&t->runs) >= cost_ns(t, 1, 1))
 		if (!take_round(t, &together, 1, false))
 			return;
 }

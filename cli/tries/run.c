@@ -122,6 +122,11 @@ static enum run_outcome measure_running(struct tries *t, const struct try_trial 
 	return outcome;
 }
 
+uint64_t tries__run_ns(const struct tries *t)
+{
+	return t->is_running ? running__measure_ns(&t->running) : t->first.elapsed_ns;
+}
+
 static enum run_outcome run_once(struct tries *t, const struct try_trial *trial,
 				 struct try_figures *figures, char why[RUNS_WHY])
 {

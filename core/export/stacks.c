@@ -15,7 +15,7 @@ struct builder {
 	struct qz_hash_table table; /* of stacks by parent and frame */
 	struct qz_string_table programs;
 	uint32_t *of_program;		    /* frame of each */
-	uint32_t *of_procedure;		    /* likewise, QZ_NONE: none yet */
+	uint32_t *of_procedure;		    /* frame of each, QZ_NONE: none yet */
 	uint32_t path[QZ_MAX_STACK_FRAMES]; /* of the stack in the making, innermost first */
 };
 

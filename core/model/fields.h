@@ -62,7 +62,7 @@ struct qz_field {
 #define QZ_SHOWN_FIELD(kind, of, member) QZ_FIELD(kind, of, member, QZ_SHOWN)
 
 extern const struct qz_field qz_run_fields[];  /* struct qz_profile */
-extern const struct qz_field qz_cost_fields[]; /* likewise, where they are watched */
+extern const struct qz_field qz_cost_fields[]; /* of struct qz_profile, where they are watched */
 extern const struct qz_field qz_ledger_fields[];
 extern const struct qz_field qz_instants_fields[]; /* struct qz_rounds */
 extern const struct qz_field qz_loss_fields[];

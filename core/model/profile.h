@@ -41,7 +41,7 @@
 enum qz_procedure_kind {
 	QZ_PROCEDURE,	  /* code with a name of its own */
 	QZ_THREAD_START,  /* "[thread]": what follows was started as a thread by what precedes */
-	QZ_PROCESS_START, /* "[process]": likewise, by fork */
+	QZ_PROCESS_START, /* "[process]": what follows was forked by what precedes */
 	QZ_TRUNCATED,	  /* "[truncated]": callers that the unwinder could not reach */
 	QZ_UNATTRIBUTED,  /* "[unattributed]": time at a level of which there is no sample */
 	QZ_INSTRUMENTATION, /* "[instrumentation]": time in libquartz, see core/estimate/instrumentation_cost.h */

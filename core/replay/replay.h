@@ -124,7 +124,7 @@ struct replay_scope {
 	const uint64_t *level_ns;	   /* by effective parallelism: running threads */
 	uint64_t unknown_ns;		   /* at no level: records of a processor were lost */
 	uint64_t ns[REPLAY_STATES];	   /* of threads that have ended */
-	uint64_t account_ns;		   /* likewise */
+	uint64_t account_ns;		   /* of threads that have ended, by the kernel's account */
 	uint64_t threads;		   /* ever */
 	uint64_t woken_ns;		   /* time until woken, if it is wanted */
 	/* Since it began, or began anew; see struct qz_scope_counters. */
@@ -135,7 +135,7 @@ struct replay_scope {
 /* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */
 struct replay_wait {
 	uint32_t serial; /* of the thread */
-	uint32_t number; /* likewise, of its IDENTITY */
+	uint32_t number; /* of its IDENTITY */
 	uint32_t scope;
 	uint32_t site;	/* 0: preempted, or not known */
 	uint32_t place; /* `other` of the site's last SITE record; 0: none was seen */
@@ -176,7 +176,7 @@ struct replay_object {
 struct replay_wakeup {
 	uint32_t scope;
 	uint32_t waker;	       /* serial; 0: an interrupt, or nobody that is known */
-	uint32_t number;       /* likewise, of its IDENTITY, if it is of the scope; else 0 */
+	uint32_t number;       /* of its IDENTITY, if it is of the scope; else 0 */
 	uint32_t place;	       /* where it woke, as of a wait; 0: not known */
 	uint32_t object;       /* that was waited for, REPLAY_NONE: none */
 	uint64_t count, polls; /* polls: of these, of waits in poll; unless the time is wanted */

@@ -53,7 +53,7 @@ struct replay_stay {
 	bool handed; /* another thread of the scope has ended it */
 	uint64_t began;
 	uint64_t runnable_ns; /* of the scope, when it began */
-	uint64_t room_ns;     /* of the machine, likewise */
+	uint64_t room_ns;     /* of the machine, when it began */
 	uint64_t blocked_ns, ready_ns;
 };
 
@@ -93,7 +93,7 @@ struct replay_row {
 	struct replay_window *window; /* what it ran since it was woken, where that is wanted */
 	uint32_t held;		      /* objects that it holds: the first one */
 	uint32_t released; /* the object from whose queue it woke one last; REPLAY_NONE: none */
-	/* the last semaphore, eventfd or pipe from whose queue it was woken; likewise */
+	/* the last semaphore, eventfd or pipe from whose queue it was woken; REPLAY_NONE: none */
 	uint32_t took;
 	uint32_t
 		volley; /* serial of the one that it was woken in, while it is not known what for; 0: none */
@@ -217,7 +217,7 @@ struct replay {
 	struct replay_rows scopes;    /* struct replay_parallelism */
 	struct replay_rows objects;   /* struct replay_queue, by scope, tag, space and address */
 	struct replay_rows waits;     /* struct replay_wait, by its first members */
-	struct replay_rows wakeups;   /* struct replay_wakeup, likewise */
+	struct replay_rows wakeups;   /* struct replay_wakeup, by its first members */
 	uint32_t free_threads, ended_threads, free_processes;
 	uint32_t free_scopes,
 		dropped_scopes; /* dropped: free as soon as no wait has their number */
@@ -377,7 +377,7 @@ void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
 /* The thread has a number from now on: so have its waits that have ended. */
 void replay_wait__number(struct replay *r, const struct replay_row *t);
 
-/* Likewise, at a place that is told. */
+/* Begins a stay at a place that is told. */
 void replay_stay__begin_at(struct replay *r, struct replay_row *t, uint16_t cause, uint32_t place);
 
 /* Where a thread is at a site; 0: not known. */

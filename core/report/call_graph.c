@@ -48,7 +48,7 @@ static bool find_callee(const struct qz_profile *p, uint32_t leaf, uint32_t proc
 	return found;
 }
 
-/* Likewise the frame outside of it, for which it waits after each occurrence. */
+/* Finds the frame outside of it, for which it waits after each occurrence. */
 static bool find_caller(const struct qz_profile *p, uint32_t leaf, uint32_t procedure,
 			struct end *end)
 {

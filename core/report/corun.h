@@ -14,7 +14,7 @@ struct qz_corun_row {
 	uint32_t procedure; /* of qz_corun__pairs; else QZ_NONE */
 	uint64_t instants;  /* at which it was so */
 	uint64_t busy;	    /* processors, summed over these: busy in this procedure */
-	uint64_t spinning;  /* likewise */
+	uint64_t spinning;  /* processors, summed over these: spinning */
 };
 
 struct qz_corun {

@@ -15,11 +15,11 @@
 
 enum qz_idle_cause_kind {
 	QZ_IDLE_CAUSE_WAIT, /* of threads that work: identity is an object, or a cause of waits */
-	QZ_IDLE_CAUSE_JOIN, /* likewise, of those that wait for other threads or processes to end */
-	QZ_IDLE_CAUSE_NO_WORK,	 /* likewise, of threads that hardly ran */
+	QZ_IDLE_CAUSE_JOIN, /* of threads that wait for other threads or processes to end */
+	QZ_IDLE_CAUSE_NO_WORK,	 /* of threads that hardly ran */
 	QZ_IDLE_CAUSE_NO_THREAD, /* no further thread was there */
 	QZ_IDLE_CAUSE_OTHERS,	 /* a thread was ready, and others had the processor */
-	QZ_IDLE_CAUSE_QUARTZ,	 /* likewise, and Quartz itself had it */
+	QZ_IDLE_CAUSE_QUARTZ,	 /* a thread was ready, and Quartz itself had the processor */
 	QZ_IDLE_CAUSE_LATE,	 /* a thread had been woken and was not on a processor yet */
 	QZ_IDLE_CAUSE_SPIN,	 /* identity is the procedure that spun, where one is known */
 	QZ_IDLE_CAUSE_KINDS,

@@ -62,8 +62,7 @@ struct qz_scale {
 	uint32_t nrows;
 	struct qz_scale_row *rows; /* by the size of the inflation at the last point, descending */
 	uint32_t nclasses;
-	struct qz_scale_row
-		*classes; /* of costs, and work: likewise, and spinning is one of them */
+	struct qz_scale_row *classes; /* of costs, with work and spinning, in the same order */
 	uint32_t ncauses;
 	struct qz_scale_cause *causes; /* by idle time at the last point, descending */
 };

@@ -24,7 +24,7 @@ struct qz_thread_groups {
 	uint32_t n;
 	struct qz_thread_group *groups; /* by normalized time, descending, then blocked time */
 	uint32_t *start;		/* of each thread of the report, as above */
-	uint32_t *group;		/* likewise */
+	uint32_t *group;		/* of each thread: index of its group */
 };
 
 /* -ENOMEM; free with qz_thread_groups__free, also after an error. Idle threads have groups of their own. */

@@ -32,7 +32,7 @@ struct qz_slot_figures {
 	uint64_t spin_ns;			   /* processor time, estimated */
 	uint32_t nsamples, nwaits;
 	struct qz_slot_sample *samples; /* by group */
-	struct qz_slot_wait *waits;	/* likewise */
+	struct qz_slot_wait *waits;	/* by group */
 };
 
 struct qz_slots {

@@ -64,7 +64,7 @@ int qz_options__integer(const char *text, int64_t min, int64_t max, int64_t *val
  */
 int qz_options__duration(const char *text, int64_t min, int64_t max, uint64_t *value);
 
-/* Per cent such as 1 or 0.25, in millionths of the whole, within min .. max: likewise. */
+/* Per cent such as 1 or 0.25, in millionths of the whole, within min .. max: 0, else -EINVAL or -ERANGE. */
 int qz_options__percent(const char *text, int64_t min, int64_t max, int64_t *value);
 
 #endif

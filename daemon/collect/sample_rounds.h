@@ -34,7 +34,7 @@ struct joined_sample {
 	uint32_t line; /* that is shared, of line_samples.h, or LINE_NONE */
 	uint32_t count;
 	uint32_t doubtful; /* of these, see struct round_answer */
-	uint32_t in_block; /* likewise, see struct qz_sample */
+	uint32_t in_block; /* of these, see struct qz_sample */
 	uint16_t busy, machine, machine_busy;
 	bool spinning;
 };

@@ -158,7 +158,7 @@ struct bpf_runtime_waits {
 	uint64_t *used_stacks; /* bits; who frees one clears its bit before */
 };
 
-/* The objects that threads wait for: QZ_OBJECT_SLOTS slots and as many figures, and likewise bits. */
+/* The objects that threads wait for: QZ_OBJECT_SLOTS slots and a bit for each, see used_stacks. */
 struct qz_object_slot *bpf_runtime__objects(const struct bpf_runtime *bpf);
 uint64_t *bpf_runtime__used_objects(const struct bpf_runtime *bpf);
 struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *bpf);

@@ -465,7 +465,7 @@ struct each_alive {
 	void *context;
 };
 
-/* Who was looked at is a scope of its own from then on. */
+/* Who was in a report is a scope of its own from then on. */
 static void give_alive(void *context, const struct replay_thread *t)
 {
 	struct each_alive *each = context;

@@ -23,7 +23,7 @@ void bpffs_tables__free(struct bpffs_tables *t);
  */
 void bpffs_tables__add(struct bpffs_tables *t, const struct qz_report *r, uint32_t nscopes);
 
-/* Likewise, a thread that lives: as many as there is room for. */
+/* Adds a thread that lives, if there is room for it. */
 void bpffs_tables__add_thread(struct bpffs_tables *t, const struct qz_thread_event *e);
 
 void bpffs_tables__end(struct bpffs_tables *t);

@@ -7,7 +7,7 @@ enum helper_job {
 	JOB_QUARTZD,
 	JOB_KEEPER,
 	JOB_OPENER,	/* reads files, and writes none */
-	JOB_WAKER,	/* likewise, but for what shm_wake.h writes */
+	JOB_WAKER,	/* reads files, and writes what shm_wake.h does */
 	JOB_SYMBOLIZER, /* a program of its own, which gives up everything itself */
 };
 

@@ -51,7 +51,7 @@ bool symbolizer_child__ended(const struct symbolizer_child *c);
 ssize_t symbolizer_child__exchange(struct symbolizer_child *c, const struct symbolizer_request *r,
 				   void *answer);
 
-/* Receives a further message of the last answer, by the same deadline. Likewise. */
+/* Receives a further message of the last answer, by the same deadline; what it gives is as above. */
 ssize_t symbolizer_child__more(struct symbolizer_child *c, uint32_t type, void *answer);
 
 /* Sends a message that has no answer; what goes wrong shows at the next exchange. */

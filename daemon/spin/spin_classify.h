@@ -22,7 +22,7 @@ struct code_class {
 	uint32_t module;
 	bool later;	       /* nothing yet: the symbolizer could not be asked */
 	bool below;	       /* what is called from there waits as well */
-	struct spin_code code; /* likewise; of class NONE where it does not wait */
+	struct spin_code code; /* of class NONE where it does not wait */
 };
 
 /* Borrows all four; the rules must not change. NULL with errno ENOMEM. */

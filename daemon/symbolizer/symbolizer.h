@@ -35,7 +35,7 @@ struct symbolizer_options {
 
 enum symbolizer_kind {
 	SYMBOLIZER_ELF,	     /* addresses are file offsets */
-	SYMBOLIZER_VDSO,     /* likewise, of the kernel that runs */
+	SYMBOLIZER_VDSO,     /* addresses are offsets in the vDSO of the kernel that runs */
 	SYMBOLIZER_PERF_MAP, /* addresses are virtual addresses */
 };
 

@@ -56,7 +56,7 @@ void table_cache__free(struct table_cache *c);
  */
 bool table_cache__describe(const struct table_cache *c, int fd, struct table_cache_file *file);
 
-/* Describes a copy of the vDSO, which may be read and is as it was made. Likewise. */
+/* Describes a copy of the vDSO, which may be read and is as it was made. False as above. */
 bool table_cache__describe_vdso(const struct table_cache *c, int fd, struct table_cache_file *file);
 
 /*

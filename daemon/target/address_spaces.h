@@ -4,7 +4,7 @@
  * something only together with one. Fed, in order of time, with what BPF reports of processes and
  * what the kernel reports of mappings.
  *
- * All threads share them; see doc/internals.md, "Unwinding", for who does what. A lock guards them, which
+ * All threads share them; see doc/unwinding.md, "Threads", for who does what. A lock guards them, which
  * is not held while a file is opened. Functions take it unless they say that it must be held.
  */
 #ifndef QUARTZ_DAEMON_ADDRESS_SPACES_H
@@ -49,7 +49,7 @@ struct image {
 	bool live;	       /* see address_spaces__live() */
 	bool forgotten;	       /* freed when it is not that any more */
 	struct image *earlier; /* the one before of this pid, or NULL */
-	struct image *sibling; /* likewise, of this scope */
+	struct image *sibling; /* the one before of this scope, or NULL */
 };
 
 /*

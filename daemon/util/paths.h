@@ -26,7 +26,7 @@ gid_t paths__group(void);
  */
 int paths__make(const char *path, mode_t mode);
 
-/* Likewise, for another group. */
+/* Makes it for another group. */
 int paths__make_for(const char *path, mode_t mode, gid_t group);
 
 /*

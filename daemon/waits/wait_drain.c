@@ -8,7 +8,6 @@
 #include "daemon/waits/wait_drain.h"
 
 struct wait_drain {
-	struct bpf_runtime *bpf;
 	struct threads *threads;
 	const struct stack_context *context;
 	struct qz_profile *profile;
@@ -34,7 +33,6 @@ struct wait_drain *wait_drain__new(struct bpf_runtime *bpf, struct threads *thre
 
 	if (!w)
 		return NULL;
-	w->bpf = bpf;
 	w->threads = threads;
 	w->context = context;
 	w->profile = context->profile;

@@ -23,7 +23,7 @@
 #define QZ_KNOBS	    64
 #define QZ_KNOB_NAME_LENGTH 32 /* with its 0; letters, digits, '.', '_' and '-' */
 #define QZ_KNOB_CHOICES	    16
-#define QZ_KNOB_CHOICE	    24 /* likewise */
+#define QZ_KNOB_CHOICE	    24 /* with its 0; the same characters */
 
 enum qz_knob_role { /* as enum quartz_knob_role of quartz.h */
 		    QZ_KNOB_THREADS,
@@ -56,7 +56,7 @@ struct qz_knob {
 };
 
 /*
- * Events are counted likewise, by `count_asked` and `count_answered`. While `counting` is not 0, calls
+ * Events are counted in the same way, by `count_asked` and `count_answered`. While `counting` is not 0, calls
  * of quartz_event count also when no quartzd listens; the process looks at it when it is asked.
  */
 struct qz_knobs {

@@ -139,6 +139,6 @@ struct qz_log_costs {
 
 _Static_assert(sizeof(struct qz_log_record) == 32, "layout");
 _Static_assert(sizeof(struct qz_log_head) == sizeof(struct qz_log_record), "an entry, too");
-_Static_assert(sizeof(struct qz_log_costs) == sizeof(struct qz_log_record), "likewise");
+_Static_assert(sizeof(struct qz_log_costs) == sizeof(struct qz_log_record), "an entry, too");
 
 #endif

@@ -218,7 +218,7 @@ struct qz_cpu_state {
 	__u32 serial, image, page, slot; /* see qz_thread_state */
 	__u32 halvings;			 /* of the rates, written by quartzd */
 	__u16 records[2];		 /* in each buffer, see struct qz_sample_record */
-	__u16 registers[2];		 /* likewise: sets of them in use */
+	__u16 registers[2];		 /* in each buffer: sets of them in use */
 	__u16 pad[2];
 	__u32 in_sample; /* epoch + 1 while the sampler runs, else 0 */
 	__u64 accepted;
@@ -409,7 +409,7 @@ struct qz_object_slot {
 	__u32 tag; /* enum qz_object_tag */
 	__u32 scope;
 	__u32 image;  /* of the first waiter */
-	__u32 serial; /* likewise */
+	__u32 serial; /* of the first waiter */
 	__u32 stack;  /* of its wait, see QZ_LOG_PLACE */
 	__u32 op;     /* second and third argument of its futex call */
 	__u32 val;
@@ -550,7 +550,7 @@ struct qz_text_procedure {
 	char name[QZ_TEXT_NAME]; /* escaped */
 };
 
-/* One thread that lives, likewise. */
+/* One thread that lives. */
 struct qz_text_thread {
 	__u32 used; /* 0: unused */
 	__u32 scope;
@@ -581,7 +581,7 @@ struct qz_control {
 	__u64 objects_full;	   /* waits whose object had no room: they are without */
 	__u64 wait_stacks_lost;	   /* no room for a stack: the wait has its cause alone */
 	__u32 running_stacks;	   /* of code that woke others, or ran before */
-	__u64 running_stacks_lost; /* likewise */
+	__u64 running_stacks_lost; /* no room for one of these */
 	__u32 shared[QZ_SHARES];   /* what all scopes have; of frames see wait_frames_used */
 	__u64 limited[QZ_SHARES];  /* refusals */
 	__u32 drain;		   /* number of the last one */

@@ -30,7 +30,7 @@ struct qz_scope_counters {
 	/* From the log: threads that were started inside the window, and processes, by threads of the scope. */
 	__u64 threads_started, processes_started;
 	/*
-	 * Likewise: hand-overs, which are waits of a thread that another one of the scope ended, by the processor time that
+	 * From the log: hand-overs, which are waits of a thread that another one of the scope ended, by the processor time that
 	 * it had since its last one, or its beginning.
 	 */
 	__u64 grain[QZ_GRAINS];

@@ -12,8 +12,8 @@ enum qz_spin_class {
 	QZ_SPIN_KNOWN = 1,   /* a known wait function */
 	QZ_SPIN_PAUSE = 2,   /* every turn pauses the processor, or yields it */
 	QZ_SPIN_PURE = 3,    /* ends only when somebody else changes memory */
-	QZ_SPIN_ATOMIC = 4,  /* likewise, but it tries with an atomic instruction */
-	QZ_SPIN_COUNTED = 5, /* likewise, but for at most so many turns */
+	QZ_SPIN_ATOMIC = 4,  /* as PURE, but it tries with an atomic instruction */
+	QZ_SPIN_COUNTED = 5, /* as PURE, but for at most so many turns */
 	QZ_SPIN_CLASSES,
 };
 

@@ -22,7 +22,7 @@ struct gopclntab_functions {
 	uint64_t text;		/* what entries count from */
 	bool wide;		/* Go 1.16 and 1.17: addresses have 8 bytes */
 	uint64_t names, deltas; /* offsets */
-	uint64_t index;		/* likewise: entry and offset of each function, by entry */
+	uint64_t index;		/* offset; there are entry and offset of each function, by entry */
 };
 
 /* How the frames of a function are left. */

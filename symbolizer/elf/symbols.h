@@ -32,7 +32,7 @@ int symbols__add(struct symbols *s, const struct procedure *p);
 int symbols__read(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
 		  uint32_t table);
 
-/* Likewise the variables that have an address and a size. */
+/* Reads the variables that have an address and a size. */
 int symbols__read_data(struct symbols *s, const struct elf_file *file, const struct elf_file *from,
 		       uint32_t table);
 

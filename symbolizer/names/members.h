@@ -26,7 +26,7 @@ void members__free(struct members *m);
 
 struct member {
 	const char *variable; /* its name in the source; NULL: none. Owned by dwarf */
-	const char *file;     /* that declares it; NULL: not known. Likewise */
+	const char *file;     /* that declares it; NULL: not known. Owned by dwarf */
 	struct name path;     /* behind the variable's name: "", ".lock", "[3].lock" */
 	uint64_t start;	      /* of the variable */
 	uint64_t rest;	      /* from the beginning of what the path names to the address */

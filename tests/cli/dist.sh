@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # dist.sh: `make dist` has all files that git knows, and the tree that is in it gives the same bytes again, knows how to make
-# all programs and, unless QUICK is set, makes them. O names the build directory.
+# all programs and, unless QUICK is set, makes them. All files that have a version have the one that NEWS.md begins with. O
+# names the build directory.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d) || exit 1
@@ -17,6 +18,11 @@ step()
 	exit 1
 }
 
+version=$(sed -n '/^## /{ s/^## \([0-9.]*\),.*/\1/p; q }' NEWS.md)
+for has in "Makefile:^VERSION := $version$" "dkms.conf:^PACKAGE_VERSION=\"$version\"$" "kmod/Kbuild:\"$version\"" \
+	"debian/quartz-dkms.install:/quartz-$version$" "debian/changelog:^quartz ($version)"; do
+	step grep -q -e "${has#*:}" "${has%%:*}"
+done
 step make O="$tmp/first" dist
 tar -xz -f "$tmp/first"/quartz-*.tar.gz -C "$tmp" || exit 1
 tree=$(echo "$tmp"/quartz-*)

@@ -431,9 +431,9 @@ def test_what_ran_together_is_that_of_the_report(browser):
     rows = browser.run("[...document.querySelectorAll('#together tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
     same("rows", [(row[0], row[1], row[3]) for row in rows],
          [("4 × compress", "480", "4"), ("read_input", "300", "1"), ("read_input, await_block (spinning)", "150", "1"),
-          ("(nobody)", "50", "0"), ("read_input, 2 × compress, await_block (spinning)", "20", "3")])
+          ("(no thread)", "50", "0"), ("read_input, 2 × compress, await_block (spinning)", "20", "3")])
     said = browser.run("document.getElementById('together-said').textContent")
-    for part in ("1\u202f007 snapshots", "100 Hz", "2 incomplete", "1 without a place", "4 with nobody running"):
+    for part in ("1\u202f007 snapshots", "100 Hz", "2 incomplete", "1 without a place", "4 with no thread running"):
         check(said, part in said)
     for procedure in ("read_input", "compress"):
         pairs = json.loads(quartzctl("pairs", procedure, "--json", "-i", profile))["scopes"][0]

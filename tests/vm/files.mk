@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Debian kernels with 8 processors in QEMU: tests/vm/run -h says more.
-check-vm: programs tests
+check-vm check-clock: programs tests
 
 # While others compile. What cannot be had is told by the layer.
 .PHONY: vm-files

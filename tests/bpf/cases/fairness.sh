@@ -89,8 +89,7 @@ programs_cost()
 		--argjson kernel "$kernel"
 }
 
-# Of a process that waits often some waits are looked at, and some of its preemptions; each of the two is estimated as often as
-# the kernel counts it.
+# Waits and preemptions are counted apart, each as often as the kernel counts it.
 # preempted THREADS: as the kernel counts it of a process with so many.
 preempted()
 {

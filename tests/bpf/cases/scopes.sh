@@ -236,7 +236,7 @@ turnover()
 }
 
 # Processes that end within a second are a group, and need no numbers: there are far fewer than processes. One that
-# was looked at while it lived is a scope of its own. All of them are counted, and so is their time. A process that
+# was in a report while it lived is a scope of its own. All of them are counted, and so is their time. A process that
 # lives for longer has all that it did.
 short_lived()
 {
