@@ -476,20 +476,21 @@ creators()
 		set -- $row
 		expect "goroutines of $1" '
 			[.scopes[0].goroutines[] | select(.creator == $creator and .start == $start).total.cpu_ns] as $ns_of |
-			($ns_of | length) == 1 and took($ns_of[0]; $ns; 0.05; 5e6)' --arg creator "$1" --arg start "$2" --argjson ns "$3"
-		expect "$1 has their work" 'took(row($creator).total.cpu_ns; $ns; 0.05; 5e6)' \
+			($ns_of | length) == 1 and took($ns_of[0]; $ns; 0.1; 2e7)' --arg creator "$1" --arg start "$2" --argjson ns "$3"
+		expect "$1 has their work" 'took(row($creator).total.cpu_ns; $ns; 0.1; 2e7)' \
 			--arg creator "$1" --argjson ns "$3"
 	done
 	expect 'the first one has its own' '
 		[.scopes[0].goroutines[] | select(.start == "runtime.main" and .creator == null).total.cpu_ns] as $ns_of |
-		($ns_of | length) == 1 and took($ns_of[0]; 1e8; 0.1; 1e7)'
+		($ns_of | length) == 1 and took($ns_of[0]; 1e8; 0.2; 2e7)'
 	expect 'stacks are whole' '.scopes[0] | .stack_ends.outermost >= 0.95 * .samples'
 	"$out/quartzctl" threads -i profile >threads.out || fail 'no threads'
 	grep -Eq 'main.work +main.handle$' threads.out || fail 'no goroutines are shown' "$(cat threads.out)"
 	GODEBUG=tracebackancestors=10 launch "$T/creators"
 	lawful
-	expect 'main has all' 'row("main.main").total.cpu_ns >= 0.95 * .scopes[0].cpu_ns - 1e7'
-	expect 'serve has what handle has started' 'took(row("main.serve").total.cpu_ns; 3e8; 0.05; 5e6)'
+	expect 'main has all that was started for it' '
+		row("main.main").total.cpu_ns >= row("main.load").total.cpu_ns + row("main.serve").total.cpu_ns and row("main.serve").total.cpu_ns > 0'
+	expect 'serve has what handle has started' 'took(row("main.serve").total.cpu_ns; 3e8; 0.1; 2e7)'
 }
 
 # What is named of the kernel is a function that it has, and all is named.
