@@ -65,7 +65,7 @@ function drawTries(trials) {
 // ---- tables ----
 
 function ppmText(ppm, digits = 0) {
-	return ppm === null ? "" : `${(ppm / 1e4).toFixed(digits)}%`;
+	return ppm === null ? "" : `${(ppm / 1e4).toFixed(digits)}%`.replace("-", "−");
 }
 
 function changeText(ppm) {

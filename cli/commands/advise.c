@@ -234,9 +234,12 @@ static const struct qz_option options[] = {
 	{"unit", 0, QZ_OPTION_STRING, OWN_FIELD(try_config, unit), "NAME",
 	 "With --try: likewise, on those of this systemd unit."},
 	{"knob", 'k', QZ_OPTION_STRINGS, OWN_FIELD(try_config, knobs), "KNOB",
-	 "With --pid: try these values, too.\nNAME:VALUES:COMMAND: the first one is what it has, "
-	 "{} in\nCOMMAND, a line for sh, stands for the value. cpus:VALUES,\nnice:VALUES, or "
-	 "NAME[:VALUES] of libquartz. May be repeated."},
+	 "With --try: try these values, too; may be repeated.\nNAME:VALUES:LINE: {} in LINE, for "
+	 "sh, stands "
+	 "for the\nvalue. LINE is what is run instead of COMMAND; with --pid\nit changes the "
+	 "process, and the "
+	 "first value is what it\nhas. cpus:VALUES, nice:VALUES; with --pid, NAME[:VALUES]\nof "
+	 "libquartz."},
 	{"events", 'e', QZ_OPTION_STRING, FIELD(events), "COMMAND",
 	 "With --pid: a line for sh that prints how many requests,\nor the like, it has done so "
 	 "far. "

@@ -86,9 +86,12 @@ static void print_without_remedy(const struct tries *t)
 
 		if (!qz_remedies__answer(&t->remedies, i))
 			printf("%s (predicted: %.0f to %.0f%%): no remedy from outside, the source "
-			       "must change\n",
+			       "must change%s\n",
 			       f->rule, qz_finding__percent(r, f->gain_low_ns),
-			       qz_finding__percent(r, f->gain_high_ns));
+			       qz_finding__percent(r, f->gain_high_ns),
+			       qz_remedies__has_knob(f)
+				       ? "; or an argument: --knob 'NAME:VALUES:COMMAND {}'"
+				       : "");
 	}
 }
 

@@ -79,7 +79,7 @@ static enum status find_findings(struct tries *t)
 	return t->advice ? STATUS_OK : out_of_memory();
 }
 
-/* All values of a knob but the one that it has, or is said to have: the first one. */
+/* All values of a knob; of a process, or of cpus and nice, but the one that it has, or is said to have: the first one. */
 static enum status add_wishes(struct tries *t, const struct knob *k,
 			      const struct qz_remedy_place *place)
 {
@@ -93,7 +93,7 @@ static enum status add_wishes(struct tries *t, const struct knob *k,
 						    .line = k->lines ? k->lines[i] : NULL,
 						    .undo = k->lines ? k->lines[k->start] : NULL};
 
-		if (i != k->start)
+		if (i != k->start || (k->lines && !t->is_running))
 			err = qz_remedies__add(&t->remedies, &wish, place);
 	}
 	if (err == -ENOSPC) {
@@ -264,10 +264,8 @@ static enum status check(const struct config *config)
 		why = "--try needs a COMMAND, or a --pid or a --unit";
 	else if (is_running && config->check)
 		why = "--check looks at what a COMMAND prints: not with --pid or --unit";
-	else if (!is_running &&
-		 (config->events || config->duration || OWN(try_config, config)->knobs.n))
-		why = "--events, --duration and --knob need --pid or --unit; of a COMMAND, "
-		      "'quartzctl tune' tries them";
+	else if (!is_running && (config->events || config->duration))
+		why = "--events and --duration need --pid or --unit";
 	else if (OWN(try_config, config)->knobs.n > TRIES_KNOBS)
 		why = "more than eight times --knob";
 	else if (config->dry_run && config->json)

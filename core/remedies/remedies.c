@@ -643,6 +643,14 @@ void qz_remedies__free(struct qz_remedies *r)
 	*r = (struct qz_remedies) {0};
 }
 
+bool qz_remedies__has_knob(const struct qz_finding *f)
+{
+	for (size_t i = 0; i < NROWS; i++)
+		if (table[i].way == QZ_REMEDY_KNOB && has_word(table[i].searched, rule_of(f)))
+			return true;
+	return false;
+}
+
 bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding)
 {
 	for (uint32_t i = 0; i < r->n; i++)
@@ -663,16 +671,27 @@ static void put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint
 			bool variables)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (is_variable(uses[i]) == variables)
+		if (is_variable(uses[i]) == variables && uses[i]->remedy->way != QZ_REMEDY_COMMAND)
 			fprintf(out, "%s ", uses[i]->change);
 }
 
 void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
 			      char *const *command)
 {
+	const char *line = NULL;
+
 	put_changes(out, uses, n, true);
 	put_changes(out, uses, n, false);
-	for (uint32_t i = 0; command[i]; i++) {
+	for (uint32_t i = 0; i < n; i++)
+		line = uses[i]->remedy->way == QZ_REMEDY_COMMAND ? uses[i]->change : line;
+	/* a line may be more than one command */
+	if (line && n > 1) {
+		fputs("sh -c ", out);
+		qz_finding__put_word(out, line);
+	} else if (line) {
+		fputs(line, out);
+	}
+	for (uint32_t i = 0; !line && command[i]; i++) {
 		fputs(i ? " " : "", out);
 		qz_finding__put_word(out, command[i]);
 	}

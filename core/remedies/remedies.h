@@ -138,6 +138,9 @@ int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
 const char *qz_remedies__knob(const struct qz_advice *a, const struct qz_knobs *knobs,
 			      uint32_t *finding);
 
+/* Whether a number of threads or the size of pieces of work may be what it is about, for which a command may have an argument. */
+bool qz_remedies__has_knob(const struct qz_finding *f);
+
 /* Whether something in the list answers a finding, whether it can be tried here or not. Else the source must change. */
 bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding);
 
@@ -145,7 +148,8 @@ bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding);
 const char *qz_remedy__way_name(enum qz_remedy_way way);
 
 /*
- * Writes the command with remedies that have different subjects, as it is typed: "OMP_NUM_THREADS=1 taskset -c 0 ./app". Words
+ * Writes the command with remedies that have different subjects, as it is typed: "OMP_NUM_THREADS=1 taskset -c 0 ./app", or the line of a
+ * wish in its place. Words
  * of the command are quoted, not escaped: a terminal needs the line escaped.
  */
 void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,

@@ -112,6 +112,69 @@ START_TEST(what_answers_a_finding_comes_first)
 }
 END_TEST
 
+/* What can be undone while they run, and the commands that do it for good. */
+START_TEST(running_processes_have_other_changes)
+{
+	const struct qz_knobs knobs = {.used = 1,
+				       .knobs = {{.name = "workers",
+						  .role = QZ_KNOB_THREADS,
+						  .least = 1,
+						  .most = 6,
+						  .step = 1,
+						  .value = 4}}};
+	const struct qz_remedy_wish wish = {.way = QZ_REMEDY_COMMAND,
+					    .knob = "io",
+					    .name = "2",
+					    .line = "set 2",
+					    .undo = "set 1"};
+	const struct qz_remedy_use *both[2];
+	struct program p;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	make(&p, matrices, 4);
+	add_finding(&p, "oversubscribed", "fewer threads");
+	p.place.pids = "12 13";
+	p.place.knobs = &knobs;
+	find(&p);
+	ck_assert_int_eq(qz_remedies__add(&p.found, &wish, &p.place), 0);
+	ck_assert_str_eq(use_of(&p, "OPENBLAS_NUM_THREADS=1")->why_not, "only when it starts");
+	ck_assert_str_eq(use_of(&p, "jemalloc")->why_not, "only when it starts");
+	ck_assert_str_eq(use_of(&p, "one processor")->change,
+			 "for p in 12 13; do taskset -a -c -p 3 $p; done");
+	/* half of four, and twice that, as far as it can be */
+	both[0] = use_of(&p, "workers=2");
+	both[1] = use_of(&p, "workers=6");
+	ck_assert_str_eq(both[0]->change, "quartzctl set 12 workers=2");
+	ck_assert_uint_eq(both[0]->finding, 0);
+	ck_assert(qz_remedy_use__excludes(both[0], both[1]));
+	both[1] = use_of(&p, "io=2");
+	ck_assert_str_eq(both[1]->undo, "set 1");
+	ck_assert(!qz_remedy_use__excludes(both[0], both[1]));
+	out = open_memstream(&text, &size);
+	qz_remedies__put_changes(out, both, 2);
+	fclose(out);
+	ck_assert_str_eq(text, "quartzctl set 12 workers=2; set 2");
+	free(text);
+	qz_remedies__free(&p.found);
+}
+END_TEST
+
+/* Of libraries that are preloaded the last one would be alone. */
+START_TEST(one_library_is_preloaded)
+{
+	struct program p;
+
+	make(&p, matrices, 4);
+	find(&p);
+	ck_assert(qz_remedy_use__excludes(use_of(&p, "jemalloc"), use_of(&p, "adaptive mutexes")));
+	ck_assert(!qz_remedy_use__excludes(use_of(&p, "malloc keeps memory"),
+					   use_of(&p, "adaptive mutexes")));
+	qz_remedies__free(&p.found);
+}
+END_TEST
+
 /* The text of a finding names its remedy where its rule has many. */
 START_TEST(a_finding_names_its_remedy)
 {
@@ -314,6 +377,8 @@ Suite *suite_remedies(void)
 	tcase_add_test(c, a_finding_has_a_knob);
 	tcase_add_test(c, what_answers_a_finding_comes_first);
 	tcase_add_test(c, a_finding_names_its_remedy);
+	tcase_add_test(c, running_processes_have_other_changes);
+	tcase_add_test(c, one_library_is_preloaded);
 	tcase_add_test(c, regions_get_no_more_threads_than_processors);
 	tcase_add_test(c, runtimes_are_in_the_program);
 	tcase_add_test(c, what_cannot_be_tried_is_told);
