@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/experiment/trial.h"
@@ -111,16 +110,6 @@ static enum status fail_to_set(struct live *l, int64_t value, int err)
 	return knob_failure__set(l->page.pid, l->knob, knob_page__value(l->knob, value, text), err);
 }
 
-/* False: a signal came. */
-static bool pass(uint64_t ns)
-{
-	struct timespec rest = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
-
-	while (!trial__signal() && nanosleep(&rest, &rest) && errno == EINTR)
-		;
-	return !trial__signal();
-}
-
 static enum run_outcome fail(const char *text, char why[RUNS_WHY])
 {
 	snprintf(why, RUNS_WHY, "%s", text);
@@ -145,7 +134,7 @@ enum run_outcome live__set(struct live *l, int64_t value, char why[RUNS_WHY])
 			 l->knob->name, l->page.pid, (int)(PATIENCE / SECOND));
 	else if (err)
 		fail_to_set(l, value, err);
-	if (err || !pass(settle < MOST_SETTLE ? settle : MOST_SETTLE))
+	if (err || !trial__pass(settle < MOST_SETTLE ? settle : MOST_SETTLE))
 		return runs__end(l->runs);
 	return RUN_DONE;
 }
@@ -211,7 +200,7 @@ static enum run_outcome measure_events(struct live *l, double *rate, char why[RU
 	for (int i = 0; outcome == RUN_DONE && i < MOST_WINDOWS; i++) {
 		int32_t events;
 
-		if (!pass(l->duration_ns))
+		if (!trial__pass(l->duration_ns))
 			return runs__end(l->runs);
 		outcome = count(l, &after);
 		events = events_between(&before, &after);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/experiment/programs.h"
@@ -58,6 +59,16 @@ void trial__unwatch(void)
 int trial__signal(void)
 {
 	return taken;
+}
+
+bool trial__pass(uint64_t ns)
+{
+	struct timespec rest = {.tv_sec = (time_t)(ns / 1000000000),
+				.tv_nsec = (long)(ns % 1000000000)};
+
+	while (!taken && nanosleep(&rest, &rest) && errno == EINTR)
+		;
+	return !taken;
 }
 
 /* ---- the command line ---- */

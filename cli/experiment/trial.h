@@ -35,6 +35,9 @@ void trial__unwatch(void);
 /* A signal that was taken by now, or 0. */
 int trial__signal(void);
 
+/* Waits so long. False: a signal came. */
+bool trial__pass(uint64_t ns);
+
 enum trial_outcome trial__run(const struct trial *t, int *status);
 
 #endif

@@ -187,12 +187,13 @@ enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial)
 	/* less load does as little without the remedy, right after it */
 	if (outcome == RUN_SLOW && t->is_running) {
 		outcome = tries__run_without(t);
-		if (outcome != RUN_DONE)
-			return outcome;
-		if (RUNNING_WORST * (double)trial->with.elapsed_ns > (double)t->last.elapsed_ns)
+		if (outcome == RUN_DONE &&
+		    RUNNING_WORST * (double)trial->with.elapsed_ns > (double)t->last.elapsed_ns)
 			outcome = RUN_SLOW;
 		else
 			*trial->failure = '\0';
+		if (outcome == RUN_ENDED)
+			return outcome;
 	}
 	/* some may be chance: the pair counts, with as much as is known of it */
 	if (outcome == RUN_SLOW) {

@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/experiment/members.h"
 #include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
 #include "cli/knobs/knob_failure.h"
+#include "cli/render/output.h"
 #include "core/util/clock.h"
 #include "core/util/vec.h"
 
@@ -62,17 +62,19 @@ static enum status check_owner(const struct running *r)
 	return STATUS_OK;
 }
 
-static void read_comm(struct running *r)
+static enum status read_comm(struct running *r)
 {
-	char path[64];
+	char path[64], comm[17] = "";
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", first_of(r));
 	f = fopen(path, "re");
-	if (f && fgets(r->comm, sizeof(r->comm), f))
-		r->comm[strcspn(r->comm, "\n")] = '\0';
+	if (f && fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
 	if (f)
 		fclose(f);
+	r->comm = output__escape(comm);
+	return r->comm ? STATUS_OK : out_of_memory();
 }
 
 static enum status find_roots(struct running *r, const char *unit)
@@ -121,7 +123,9 @@ enum status running__open(struct running *r, struct runs *runs, const char *unit
 		complain("there is no process %d", first_of(r));
 		return STATUS_FAILURE;
 	}
-	read_comm(r);
+	status = read_comm(r);
+	if (status != STATUS_OK)
+		return status;
 	err = members__of_trees(&r->roots, &r->pids);
 	if (err)
 		return fail(first_of(r), "its children cannot be found", err);
@@ -249,6 +253,7 @@ void running__close(struct running *r)
 	scheduling__free(&r->before);
 	if (r->process >= 0)
 		close(r->process);
+	free(r->comm);
 	free(r->roots.items);
 	free(r->pids.items);
 	*r = (struct running) {0};
@@ -403,15 +408,6 @@ static double cpu_seconds(const struct running *r)
 
 /* ---- one measurement ---- */
 
-static bool pass(uint64_t ns)
-{
-	struct timespec rest = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
-
-	while (!trial__signal() && nanosleep(&rest, &rest) && errno == EINTR)
-		;
-	return !trial__signal();
-}
-
 static uint64_t settle_ns(const struct running *r)
 {
 	return r->duration_ns / 2 < MOST_SETTLE ? r->duration_ns / 2 : MOST_SETTLE;
@@ -472,7 +468,7 @@ static enum run_outcome count_for_a_while(struct running *r, bool is_changed, st
 				 "put back at once, since it did less than half as much");
 			return RUN_SLOW;
 		}
-		if (!pass(tick_of(r)))
+		if (!trial__pass(tick_of(r)))
 			return runs__end(r->runs);
 	}
 	between(&c->counts[from], &c->counts[c->n - 1], f);

@@ -36,7 +36,7 @@ struct running {
 	struct runs *runs;
 	struct qz_integers roots, pids; /* and what descends from them */
 	int process;			/* a pidfd of the first one */
-	char comm[17];
+	char *comm;			/* escaped */
 	struct scheduling before;
 	struct knob_page page;
 	bool has_page;

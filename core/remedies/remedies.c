@@ -289,17 +289,19 @@ static const struct qz_knob *knob_of(const struct qz_remedy *remedy, const struc
 	return NULL;
 }
 
-/* Some times what the knob has, or a part of it, as far as it can. */
+/* Some times what the knob has, or a part of it, as far as it can. The numbers are the process's own: they may be any. */
 static int64_t value_of(const struct qz_remedy *remedy, const struct qz_knob *k)
 {
-	int64_t wanted = remedy->value > 0 ? k->value > k->most / remedy->value
-						     ? k->most
-						     : k->value * remedy->value
-					   : k->value / -remedy->value;
+	int64_t wanted = k->value / (remedy->value < 0 ? -remedy->value : 1);
+	uint64_t steps;
 
+	if (remedy->value > 0 &&
+	    (__builtin_mul_overflow(k->value, remedy->value, &wanted) || wanted > k->most))
+		wanted = k->most;
 	if (wanted < k->least)
 		wanted = k->least;
-	return k->least + (wanted - k->least) / k->step * k->step;
+	steps = ((uint64_t)wanted - (uint64_t)k->least) / (uint64_t)k->step;
+	return (int64_t)((uint64_t)k->least + steps * (uint64_t)k->step);
 }
 
 static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
