@@ -521,7 +521,7 @@ __noinline int unwind__creator(struct unwinding *u)
 /* Whether the end was reached within so many frames. */
 __noinline int unwind__creators(struct unwinding *u)
 {
-	for (int i = 0; i < MARK_BLOCK; i++)
+	for (int i = 0; i < DEPTH_BLOCK; i++)
 		if (unwind__creator(u))
 			return true;
 	return false;
