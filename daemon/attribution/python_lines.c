@@ -23,7 +23,7 @@ static uint32_t by_lnotab(const struct qz_python_table *t, int64_t line, uint32_
 	return behind(t, line);
 }
 
-#define NO_LINE -128
+#define NO_LINE (-128)
 
 /* Pairs: the next range has so many bytes, and its line is so many further on, or it has none. */
 static uint32_t by_ranges(const struct qz_python_table *t, int64_t line, uint32_t byte)

@@ -278,6 +278,16 @@ runtimes()
 	! grep -- --runtime record.err || fail 'of a program that is no runtime'
 }
 
+# Those that the C library keeps for itself, 32 and 33, are its own.
+own_signals()
+{
+	local name mask
+
+	while read -r name mask; do
+		printf '%s %x\n' "$name" $((0x$mask & 0x7fffffff))
+	done
+}
+
 # What it ignores and blocks is what it would alone, whatever quartzd does for itself.
 as_alone()
 {
@@ -290,7 +300,8 @@ as_alone()
 			grep '^Sig[BIC]' /proc/self/status >alone.out
 			exec "$out/quartzctl" record --cpu none -o profile -- grep '^Sig[BIC]' /proc/self/status
 		) >record.out 2>record.err || fail "$(cat record.err)"
-		cmp -s alone.out record.out || fail "other signals than alone: '$signals'" "$(diff alone.out record.out)"
+		diff <(own_signals <alone.out) <(own_signals <record.out) >signals.diff ||
+			fail "other signals than alone: '$signals'" "$(cat signals.diff)"
 	done
 }
 
