@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A lock whose waiters sleep at what is their own each (core/advise/parking.h), while who has it runs, or is blocked for something else. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/advise/advise.h"
@@ -8,6 +9,7 @@
 #include "core/advise/parking.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
+#include "core/model/objects.h"
 
 /*
  * Of what would be gained if nothing else kept these threads from running at the same time, what is at least: as of work that is
@@ -93,12 +95,17 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 {
 	const struct qz_procedure *procedures = r->profile->procedures;
 	char place[QZ_SHORT_NAME], sleeper[QZ_SHORT_NAME + 3] = "at a word of its own";
+	char *label;
 
 	qz_finding__shorten(place, procedures[parking->place].name);
-	if (parking->object == QZ_NONE)
+	if (parking->object == QZ_NONE) {
 		qz_finding__shorten(strcpy(sleeper, "in ") + 3, procedures[parking->sleeper].name);
-	else if (r->profile->objects[parking->object].grouped == 1)
-		strcpy(sleeper, "at a semaphore");
+	} else if (r->profile->objects[parking->object].grouped == 1) {
+		label = qz_objects__label(&r->profile->objects[parking->object]);
+		f->failed |= !label;
+		qz_finding__shorten(strcpy(sleeper, "at ") + 3, label ?: "");
+		free(label);
+	}
 	qz_finding__say(f, &f->what,
 			"%u threads wait for a lock that %s takes, %.1f of them on average: each "
 			"sleeps %s until the one that has it wakes %s.",

@@ -459,8 +459,8 @@ goroutines()
 		--argjson all "$(jq '.scopes[0].cpu_ns' report.json)"
 	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
 	jq -e '[.findings[] | select(.rule == "imbalance")] == [] and
-		(.findings[0] | .rule == "serial" and .subject.name == "main.burn" and
-			(.remedy | test("goroutines")))' advice.json >jq.out ||
+		(.findings[0] | .rule == "parked" and .subject.name == "main.worker" and
+			(.remedy | test("goroutine")))' advice.json >jq.out ||
 		fail 'another advice' "$(jq -c .findings advice.json)"
 }
 

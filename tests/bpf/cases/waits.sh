@@ -319,7 +319,7 @@ held_turns()
 			.cpu_ns <= $queued + 10 * ($queued * 1e6 | sqrt) + 1e7)' \
 		objects.json >/dev/null || fail 'it is not held as it should be' "$(jq -c . objects.json)"
 	"$out/quartzctl" advise -i profile >advice.out || fail "advise ended with status $?"
-	tr -s ' \n' ' ' <advice.out | grep -qE "SHORT OF CPUS|Threads queue for .*${3//[$^]/}" ||
+	tr -s ' \n' ' ' <advice.out | grep -qE "SHORT OF CPUS|(Threads queue for|each sleeps at) .*${3//[$^]/}" ||
 		fail 'no finding names it' "$(cat advice.out)"
 }
 

@@ -170,8 +170,8 @@ START_TEST(a_lock_without_words_is_one)
 		 "taken in postgres+0x472280, let go of in ProcLockWakeup"},
 		{"go-mutex", "main.withBig", "a mutex that main.withBig holds",
 		 "let go of in sync.(*Mutex).unlockSlow"},
-		{"python-lock", "semaphore in log (journal.py)", "each sleeps at a semaphore until",
-		 "taken in log (journal.py)"},
+		{"python-lock", "semaphore in log (journal.py)",
+		 "each sleeps at semaphore in log (journal.py) until", "taken in log (journal.py)"},
 	};
 	struct qz_profile *p = read_recorded(locks[_i].name);
 	struct qz_report *r = qz_report__new(p, 0);
