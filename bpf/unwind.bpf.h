@@ -91,6 +91,7 @@ struct unwinding {
 	u32 led;     /* the last frame that was not reached by a return address in a row's place */
 	struct qz_unwind_mark mark;	/* of the thread: by the last deep walk, or by this one */
 	struct qz_unwind_mark marks[2]; /* of the last blocks of frames, in turn */
+	u32 blocks;			/* that were begun */
 	u32 creators; /* the last frames of C are so many of who has started the goroutine */
 	struct goroutine_walk go;
 	u64 frames[QZ_ALL_FRAMES];
@@ -732,10 +733,11 @@ static __always_inline void unwind__go_to_mark(struct unwinding *u)
 /* Between blocks of frames. */
 static __always_inline void unwind__mark(struct unwinding *u)
 {
-	struct qz_unwind_mark *m = &u->marks[u->depth / MARK_BLOCK & 1];
+	struct qz_unwind_mark *m = &u->marks[u->blocks & 1];
 
-	if (u->depth == MARK_FROM)
+	if (u->blocks == MARK_FROM / MARK_BLOCK)
 		unwind__go_to_mark(u);
+	u->blocks++;
 	m->ip = u->ip;
 	m->sp = u->sp;
 	m->bp = u->bp;
@@ -782,6 +784,7 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->at_python = 0;
 	u->npython = 0;
 	u->led = 0;
+	u->blocks = 0;
 	u->creators = 0;
 	u->go.creator = 0;
 	u->go.npcs = 0;
@@ -797,7 +800,7 @@ __noinline int unwind__walk(struct unwinding *u)
 	if (u->end != QZ_UNWIND_OUTERMOST)
 		u->mark.ip = 0;
 	else if (u->depth >= MARK_DEEP)
-		u->mark = u->marks[((u->depth - 1) / MARK_BLOCK + 1) & 1];
+		u->mark = u->marks[u->blocks & 1];
 	for (int i = 0; i < QZ_GO_ANCESTORS * (QZ_GO_ANCESTOR_PCS + 1) / DEPTH_BLOCK; i++)
 		if (unwind__creators(u))
 			break;
