@@ -254,12 +254,6 @@ static const struct region *overlapped(const struct image *image, uint64_t start
 	return r && r->end > start ? r : NULL;
 }
 
-struct file_part {
-	uint64_t start, end, offset, inode;
-	uint32_t major, minor;
-	char path[PATH_MAX];
-};
-
 /* /proc/PID/maps, into the regions of an image or into a map of its own. */
 struct reading {
 	struct address_spaces *spaces;
@@ -267,9 +261,16 @@ struct reading {
 	struct procfs_dir *dir;
 	struct address_map *to;		 /* NULL: the image's */
 	bool add;			 /* only what is at places where nothing is known */
-	struct file_part below;		 /* the mapping before, of a file, or all zero */
+	struct procfs_mapping below;	 /* the mapping before, of a file; start 0: of none */
 	struct procfs_mapping generated; /* code without a file behind it, or all zero */
+	char path[PATH_MAX];		 /* of below */
 };
+
+static struct module_mapping mapping_of(struct procfs_dir *dir, const struct procfs_mapping *p)
+{
+	return (struct module_mapping) {dir,	  p->start, p->end,  p->inode,
+					p->major, p->minor, p->path, 0};
+}
 
 /* The image, where the mapping is of use; with the lock held. NULL: it is not. */
 static struct image *find_room(const struct reading *r, const struct procfs_mapping *p)
@@ -300,8 +301,7 @@ static void add_region(const struct reading *r, const struct procfs_mapping *p,
 
 static void read_code(const struct reading *r, const struct procfs_mapping *p)
 {
-	struct module_mapping m = {r->dir,   p->start, p->end,	p->inode,
-				   p->major, p->minor, p->path, 0};
+	struct module_mapping m = mapping_of(r->dir, p);
 	struct region region = {.start = p->start, .end = p->end, .offset = p->offset};
 
 	if (!is_wanted(r, p))
@@ -310,7 +310,7 @@ static void read_code(const struct reading *r, const struct procfs_mapping *p)
 	add_region(r, p, &region);
 }
 
-static bool is_same_file(const struct file_part *a, const struct procfs_mapping *b)
+static bool is_same_file(const struct procfs_mapping *a, const struct procfs_mapping *b)
 {
 	return a->start && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
@@ -322,9 +322,8 @@ static bool is_same_file(const struct file_part *a, const struct procfs_mapping 
 static void read_generated(struct reading *r, const struct procfs_mapping *above)
 {
 	struct procfs_mapping p = r->generated;
-	struct file_part *below = &r->below;
-	struct module_mapping m = {r->dir,	 below->start, below->end,  below->inode,
-				   below->major, below->minor, below->path, 0};
+	const struct procfs_mapping *below = &r->below;
+	struct module_mapping m;
 	struct region region = {.start = p.start, .end = p.end};
 
 	if (!p.end)
@@ -337,6 +336,7 @@ static void read_generated(struct reading *r, const struct procfs_mapping *above
 	}
 	if (!is_wanted(r, &p))
 		return;
+	m = mapping_of(r->dir, below);
 	region.offset = below->offset + (p.start - below->start);
 	region.module = modules__of_mapping(r->spaces->modules, &m);
 	add_region(r, &p, &region);
@@ -358,9 +358,9 @@ static void read_mapping(void *context, const struct procfs_mapping *p)
 	r->below.start = 0;
 	if (p->path[0] != '/')
 		return;
-	r->below =
-		(struct file_part) {p->start, p->end, p->offset, p->inode, p->major, p->minor, ""};
-	snprintf(r->below.path, sizeof(r->below.path), "%s", p->path);
+	snprintf(r->path, sizeof(r->path), "%s", p->path);
+	r->below = *p;
+	r->below.path = r->path;
 }
 
 static void read_mappings(struct address_spaces *spaces, const struct image *image,
@@ -586,8 +586,7 @@ struct text {
 static void find_neighbour(void *context, const struct procfs_mapping *p)
 {
 	struct text *t = context;
-	struct module_mapping m = {t->dir,   p->start, p->end,	p->inode,
-				   p->major, p->minor, p->path, 0};
+	struct module_mapping m = mapping_of(t->dir, p);
 
 	if (!t->is_mapped && p->path[0] == '/' && p->start <= t->region.end &&
 	    p->end >= t->region.start)
