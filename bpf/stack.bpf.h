@@ -79,6 +79,7 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->ip = arch__ip(regs);
 	u->sp = arch__sp(regs);
 	u->bp = arch__fp(regs);
+	u->registers = (u64)regs;
 	u->thread_pointer = arch__thread_pointer(task);
 	u->at_clone = unwind__clone(regs);
 	u->mark = t->mark;

@@ -84,6 +84,7 @@ struct unwinding {
 	u32 unready;	    /* a table that is not there yet was wanted */
 	u32 asked;	    /* rows for code that nothing describes were */
 	u64 thread_pointer; /* fs base */
+	u64 registers;	    /* where the kernel has those of the innermost frame, 0: not known */
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 place; /* of unwind__scan_word: where its word was found */
 	u32 at_python; /* the last region of Python's interpreter that a frame was in, + 1; 0: none was */
@@ -568,6 +569,23 @@ static __always_inline int unwind__frame(struct unwinding *u)
 }
 
 /* The canonical frame address by a row, or 0 when memory cannot be read. */
+/* Those that are neither stack nor frame pointer, of the innermost frame. Outer ones may have saved theirs anywhere. */
+static __always_inline bool unwind__knows_registers(const struct unwinding *u)
+{
+	return u->depth == 1 && u->registers;
+}
+
+static __always_inline u64 unwind__cfa_by_register(const struct unwinding *u, u32 cfa)
+{
+	u64 value;
+
+	if (!unwind__knows_registers(u) ||
+	    bpf_probe_read_kernel(&value, sizeof(value),
+				  (void *)(u->registers + QZ_UNWIND_REGISTER_AT(cfa) * 8)))
+		return 0;
+	return value + QZ_UNWIND_REGISTER_ADDED(cfa) * 8;
+}
+
 static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct qz_unwind_row *row)
 {
 	u32 kind = QZ_UNWIND_CFA(row->kind);
@@ -586,6 +604,8 @@ static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct q
 			return 0;
 		return cfa + QZ_UNWIND_SLOT_ADDED(row->cfa) * 8;
 	}
+	if (kind == QZ_CFA_REGISTER)
+		return unwind__cfa_by_register(u, row->cfa);
 	cfa = (kind == QZ_CFA_RSP_DEREF ? u->sp : u->bp) + offset;
 	if (bpf_probe_read_user(&cfa, sizeof(cfa), (void *)cfa))
 		return 0;
@@ -663,6 +683,7 @@ __noinline int unwind__step(struct unwinding *u)
 	struct qz_unwind_row *row;
 	u64 pc, replaced;
 	int end;
+	u32 kind;
 
 	if (!u)
 		return 1;
@@ -694,7 +715,10 @@ __noinline int unwind__step(struct unwinding *u)
 	}
 	if (!row)
 		return unwind__undescribed(u);
-	switch (QZ_UNWIND_CFA(row->kind)) {
+	kind = QZ_UNWIND_CFA(row->kind);
+	if (kind == QZ_CFA_REGISTER && !unwind__knows_registers(u))
+		kind = QZ_CFA_UNSUPPORTED;
+	switch (kind) {
 	case QZ_CFA_NONE:
 		return unwind__undescribed(u);
 	case QZ_CFA_SIGNAL:

@@ -90,6 +90,14 @@ static u32 first_slot(u64 hash)
 	return hash >> 32;
 }
 
+static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
+{
+	(void)to;
+	(void)size;
+	(void)from;
+	return -14;
+}
+
 #define barrier_var(v) ((void)(v))		      /* for the verifier */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
 #pragma GCC diagnostic ignored "-Wunused-function"
