@@ -7,7 +7,8 @@
 #define QUARTZ_ATTACH_BPF_H
 
 /* Generations of parents that are searched for a target. */
-#define MAX_ANCESTORS 64
+#define MAX_ANCESTORS	64
+#define ANCESTORS_BLOCK 8
 
 /* Key: tgid. Value: its image. Written and read by find_threads only. Full: images without a name. */
 struct {
@@ -40,19 +41,35 @@ __noinline u32 target__scope_of_descendants(u32 tgid)
 	return s && s->follows ? *scope : QZ_NO_SCOPE;
 }
 
+static __always_inline u32 target__scope_below(struct task_struct *parent)
+{
+	return target__scope_of_descendants(target__key(parent));
+}
+
+/* Of a process and its ancestors the first one whose descendants are followed, or the one behind a block. 0: there is none. */
+__noinline u64 target__search_ancestors(u64 address)
+{
+	struct task_struct *task = (void *)address;
+
+	for (int i = 0; i < ANCESTORS_BLOCK && task; i++) {
+		if (target__scope_below(task) != QZ_NO_SCOPE)
+			break;
+		task = BPF_CORE_READ(task, tgid) > 1 ? BPF_CORE_READ(task, real_parent) : NULL;
+	}
+	return (u64)task;
+}
+
 /* The scope that a process belongs to because an ancestor's descendants are followed. */
 static __always_inline u32 scope__by_ancestor(struct task_struct *task)
 {
-	struct task_struct *parent = task;
+	u64 ancestor = (u64)BPF_CORE_READ(task, real_parent);
 	u32 scope = QZ_NO_SCOPE;
 
-	for (int i = 0; i < MAX_ANCESTORS; i++) {
-		parent = BPF_CORE_READ(parent, real_parent);
-		if (!parent)
+	for (int i = 0; i < MAX_ANCESTORS / ANCESTORS_BLOCK && scope == QZ_NO_SCOPE; i++) {
+		ancestor = target__search_ancestors(ancestor);
+		if (!ancestor)
 			break;
-		scope = target__scope_of_descendants(target__key(parent));
-		if (scope != QZ_NO_SCOPE || BPF_CORE_READ(parent, tgid) <= 1)
-			break;
+		scope = target__scope_below((void *)ancestor);
 	}
 	return scope;
 }

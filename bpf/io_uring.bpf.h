@@ -90,7 +90,7 @@ static __always_inline u32 io_uring__cause_of_file(struct files_struct *files,
 {
 	if (r->flags & IO_URING_FIXED)
 		return QZ_WAIT_IO_URING;
-	switch (file__type(files__at(files, r->fd))) {
+	switch (file__type((u64)files__at(files, r->fd))) {
 	case MODE_FILE:
 	case MODE_BLOCK:
 		return QZ_WAIT_DISK;
