@@ -135,18 +135,18 @@ static __always_inline void event__found(struct task_struct *task, struct qz_thr
 	event__send_process(&e);
 }
 
-static __always_inline void log__tell(struct bpf_iter__task *ctx, struct qz_log_record *r, u8 kind,
+static __always_inline void log__tell(struct seq_file *seq, struct qz_log_record *r, u8 kind,
 				      u32 other, u32 site, u64 object)
 {
 	r->kind = kind;
 	r->other = other;
 	r->site = site;
 	r->object = object;
-	bpf_seq_write(ctx->meta->seq, r, sizeof(*r));
+	bpf_seq_write(seq, r, sizeof(*r));
 }
 
 /* What is known of a thread that was found. The records are the reader's: a log is of a processor, and this is interrupted. */
-static __always_inline void log__tell_found(struct bpf_iter__task *ctx, struct task_struct *task,
+static __always_inline void log__tell_found(struct seq_file *seq, struct task_struct *task,
 					    const struct qz_thread_state *t)
 {
 	struct qz_log_record r = {};
@@ -159,21 +159,22 @@ static __always_inline void log__tell_found(struct bpf_iter__task *ctx, struct t
 	r.tid = task->pid;
 	r.state = sleeps ? QZ_LOG_FOUND_BLOCKED : QZ_LOG_FOUND_RUNNABLE;
 	r.cause = sleeps ? wait_cause__find(task, BPF_CORE_READ(task, __state)) : 0;
-	log__tell(ctx, &r, QZ_LOG_FOUND, log__process(task), t->place, task->se.sum_exec_runtime);
-	log__tell(ctx, &r, QZ_LOG_IDENTITY, task__tid(task), t->scope,
+	log__tell(seq, &r, QZ_LOG_FOUND, log__process(task), t->place, task->se.sum_exec_runtime);
+	log__tell(seq, &r, QZ_LOG_IDENTITY, task__tid(task), t->scope,
 		  QZ_LOG_WHO(t->serial, t->image));
 	if (pid_namespace)
-		log__tell(ctx, &r, QZ_LOG_NUMBERS, t->tid, t->tgid, 0);
+		log__tell(seq, &r, QZ_LOG_NUMBERS, t->tid, t->tgid, 0);
 	if (every_process && task->pid == task->tgid)
-		log__tell(ctx, &r, QZ_LOG_UNIT, 0, 0, task__unit(task));
+		log__tell(seq, &r, QZ_LOG_UNIT, 0, 0, task__unit(task));
 	r.kind = QZ_LOG_NAME;
 	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), task->comm);
-	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	bpf_seq_write(seq, &r, sizeof(r));
 }
 
 SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)
 {
+	struct seq_file *seq = ctx->meta->seq; /* once: see doc/internals.md, Start */
 	struct task_struct *task = ctx->task;
 	struct qz_thread_state *t;
 	u32 scope;
@@ -184,7 +185,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	t = thread__find(task);
 	if (t) {
 		if (finds_again)
-			log__tell_found(ctx, task, t);
+			log__tell_found(seq, task, t);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
@@ -194,7 +195,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	t = thread__follow(task, scope, image__of_found(task), FRESH_FOUND, now);
 	if (!t)
 		return 0;
-	log__tell_found(ctx, task, t);
+	log__tell_found(seq, task, t);
 	__sync_fetch_and_add(&threads_found, 1);
 	event__found(task, t, now);
 	return 0;

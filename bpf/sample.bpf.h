@@ -312,7 +312,8 @@ static __noinline int sample__outside(struct task_struct *task)
 		__sync_fetch_and_add(&known->samples, 1);
 		return 0;
 	}
-	bpf_probe_read_kernel_str(new.comm, sizeof(new.comm), task->group_leader->comm);
+	bpf_probe_read_kernel_str(new.comm, sizeof(new.comm),
+				  BPF_CORE_READ(task, group_leader)->comm);
 	bpf_map_update_elem(&outside, &tgid, &new, BPF_NOEXIST);
 	return 0;
 }
