@@ -10,7 +10,7 @@
 #define MODE_FILE   0100000
 #define MODE_SOCKET 0140000
 
-/* The address of the file behind a descriptor, or 0. Global functions, as the next one: the verifier follows them once. */
+/* The address of the file behind a descriptor, or 0. A global function, which the verifier follows once. */
 __noinline u64 files__address(u64 of, u64 fd)
 {
 	struct fdtable *fdt = BPF_CORE_READ((struct files_struct *)of, fdt);

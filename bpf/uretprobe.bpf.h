@@ -27,7 +27,7 @@ static __always_inline bool uretprobe__is_at(struct return_instance___kept *prob
 	return BPF_CORE_READ(probe, stack) == place;
 }
 
-/* Of the next ones the one at a place, or else the last one. The verifier follows an inner loop once. */
+/* The first one at a place, or the one behind a block; 0: there is none. A global function, which the verifier follows once. */
 __noinline u64 uretprobe__pass(u64 address, u64 place)
 {
 	struct return_instance___kept *probe = (void *)address;

@@ -49,7 +49,7 @@
 /* Processes of one program, or of the machine, that are walked at a time: of more, the ones used least recently are forgotten. */
 #define PROGRAM_IMAGES (8u << 10)
 #define SYSTEM_IMAGES  (64u << 10)
-#define SWAP_TRIES 10000 /* of 100 us */
+#define SWAP_TRIES     10000 /* of 100 us */
 /* Beside maps: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
 #define OWN_BYTES    (40ull << 20)
 #define SYSTEM_BYTES (60ull << 20)
