@@ -31,8 +31,7 @@ enum qz_cfa_kind {
 	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
 	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: likewise, behind pushes; QZ_UNWIND_SLOT(n, m) */
 	QZ_CFA_GOROUTINE = 12,	/* a goroutine's stack ends here; who has started it, see below */
-	QZ_CFA_REGISTER =
-		13, /* another register + m, in the innermost frame; QZ_UNWIND_REGISTER(n, m) */
+	QZ_CFA_REGISTER = 13,	/* a register + m, innermost frame; QZ_UNWIND_REGISTER(n, m) */
 	QZ_CFA_KINDS,
 };
 
