@@ -7,7 +7,8 @@
 #define QUARTZ_ATTACH_BPF_H
 
 /* Generations of parents that are searched for a target. */
-#define MAX_ANCESTORS 64
+#define MAX_ANCESTORS	64
+#define ANCESTORS_BLOCK 8
 
 /* Key: tgid. Value: its image. Written and read by find_threads only. Full: images without a name. */
 struct {
@@ -40,19 +41,35 @@ __noinline u32 target__scope_of_descendants(u32 tgid)
 	return s && s->follows ? *scope : QZ_NO_SCOPE;
 }
 
+static __always_inline u32 target__scope_below(struct task_struct *parent)
+{
+	return target__scope_of_descendants(target__key(parent));
+}
+
+/* Of a process and its ancestors the first one whose descendants are followed, or the one behind a block. 0: there is none. */
+__noinline u64 target__search_ancestors(u64 address)
+{
+	struct task_struct *task = (void *)address;
+
+	for (int i = 0; i < ANCESTORS_BLOCK && task; i++) {
+		if (target__scope_below(task) != QZ_NO_SCOPE)
+			break;
+		task = BPF_CORE_READ(task, tgid) > 1 ? BPF_CORE_READ(task, real_parent) : NULL;
+	}
+	return (u64)task;
+}
+
 /* The scope that a process belongs to because an ancestor's descendants are followed. */
 static __always_inline u32 scope__by_ancestor(struct task_struct *task)
 {
-	struct task_struct *parent = task;
+	u64 ancestor = (u64)BPF_CORE_READ(task, real_parent);
 	u32 scope = QZ_NO_SCOPE;
 
-	for (int i = 0; i < MAX_ANCESTORS; i++) {
-		parent = BPF_CORE_READ(parent, real_parent);
-		if (!parent)
+	for (int i = 0; i < MAX_ANCESTORS / ANCESTORS_BLOCK && scope == QZ_NO_SCOPE; i++) {
+		ancestor = target__search_ancestors(ancestor);
+		if (!ancestor)
 			break;
-		scope = target__scope_of_descendants(target__key(parent));
-		if (scope != QZ_NO_SCOPE || BPF_CORE_READ(parent, tgid) <= 1)
-			break;
+		scope = target__scope_below((void *)ancestor);
 	}
 	return scope;
 }
@@ -118,18 +135,18 @@ static __always_inline void event__found(struct task_struct *task, struct qz_thr
 	event__send_process(&e);
 }
 
-static __always_inline void log__tell(struct bpf_iter__task *ctx, struct qz_log_record *r, u8 kind,
+static __always_inline void log__tell(struct seq_file *seq, struct qz_log_record *r, u8 kind,
 				      u32 other, u32 site, u64 object)
 {
 	r->kind = kind;
 	r->other = other;
 	r->site = site;
 	r->object = object;
-	bpf_seq_write(ctx->meta->seq, r, sizeof(*r));
+	bpf_seq_write(seq, r, sizeof(*r));
 }
 
 /* What is known of a thread that was found. The records are the reader's: a log is of a processor, and this is interrupted. */
-static __always_inline void log__tell_found(struct bpf_iter__task *ctx, struct task_struct *task,
+static __always_inline void log__tell_found(struct seq_file *seq, struct task_struct *task,
 					    const struct qz_thread_state *t)
 {
 	struct qz_log_record r = {};
@@ -142,21 +159,22 @@ static __always_inline void log__tell_found(struct bpf_iter__task *ctx, struct t
 	r.tid = task->pid;
 	r.state = sleeps ? QZ_LOG_FOUND_BLOCKED : QZ_LOG_FOUND_RUNNABLE;
 	r.cause = sleeps ? wait_cause__find(task, BPF_CORE_READ(task, __state)) : 0;
-	log__tell(ctx, &r, QZ_LOG_FOUND, log__process(task), t->place, task->se.sum_exec_runtime);
-	log__tell(ctx, &r, QZ_LOG_IDENTITY, task__tid(task), t->scope,
+	log__tell(seq, &r, QZ_LOG_FOUND, log__process(task), t->place, task->se.sum_exec_runtime);
+	log__tell(seq, &r, QZ_LOG_IDENTITY, task__tid(task), t->scope,
 		  QZ_LOG_WHO(t->serial, t->image));
 	if (pid_namespace)
-		log__tell(ctx, &r, QZ_LOG_NUMBERS, t->tid, t->tgid, 0);
+		log__tell(seq, &r, QZ_LOG_NUMBERS, t->tid, t->tgid, 0);
 	if (every_process && task->pid == task->tgid)
-		log__tell(ctx, &r, QZ_LOG_UNIT, 0, 0, task__unit(task));
+		log__tell(seq, &r, QZ_LOG_UNIT, 0, 0, task__unit(task));
 	r.kind = QZ_LOG_NAME;
 	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), task->comm);
-	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	bpf_seq_write(seq, &r, sizeof(r));
 }
 
 SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)
 {
+	struct seq_file *seq = ctx->meta->seq; /* once: see doc/internals.md, Start */
 	struct task_struct *task = ctx->task;
 	struct qz_thread_state *t;
 	u32 scope;
@@ -167,7 +185,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	t = thread__find(task);
 	if (t) {
 		if (finds_again)
-			log__tell_found(ctx, task, t);
+			log__tell_found(seq, task, t);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
@@ -177,7 +195,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	t = thread__follow(task, scope, image__of_found(task), FRESH_FOUND, now);
 	if (!t)
 		return 0;
-	log__tell_found(ctx, task, t);
+	log__tell_found(seq, task, t);
 	__sync_fetch_and_add(&threads_found, 1);
 	event__found(task, t, now);
 	return 0;

@@ -10,18 +10,23 @@
 #define MODE_FILE   0100000
 #define MODE_SOCKET 0140000
 
-/* The file behind a descriptor, or NULL. */
-static __always_inline struct file *files__at(struct files_struct *of, u64 fd)
+/* The address of the file behind a descriptor, or 0. A global function, which the verifier follows once. */
+__noinline u64 files__address(u64 of, u64 fd)
 {
-	struct fdtable *fdt = BPF_CORE_READ(of, fdt);
+	struct fdtable *fdt = BPF_CORE_READ((struct files_struct *)of, fdt);
 	struct file **files, *file = NULL;
 
 	if (!fdt || (u32)fd >= BPF_CORE_READ(fdt, max_fds))
-		return NULL;
+		return 0;
 	files = BPF_CORE_READ(fdt, fd);
 	if (bpf_probe_read_kernel(&file, sizeof(file), &files[(u32)fd]))
-		return NULL;
-	return file;
+		return 0;
+	return (u64)file;
+}
+
+static __always_inline struct file *files__at(struct files_struct *of, u64 fd)
+{
+	return (struct file *)files__address((u64)of, fd);
 }
 
 static __always_inline struct file *file__of_fd(struct task_struct *task, u64 fd)
@@ -44,8 +49,9 @@ static __always_inline bool file__is_anonymous(struct file *file)
 }
 
 /* One of MODE_*, 0 of no file. What is anonymous is said to be a file since Linux 6.16. */
-static __always_inline u32 file__type(struct file *file)
+__noinline u32 file__type(u64 address)
 {
+	struct file *file = (struct file *)address;
 	u32 type = file ? BPF_CORE_READ(file, f_inode, i_mode) & MODE_TYPE : 0;
 
 	return type == MODE_FILE && file__is_anonymous(file) ? 0 : type;

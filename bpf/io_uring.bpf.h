@@ -13,6 +13,7 @@
 #define IO_URING_FIXED 1	  /* IOSQE_FIXED_FILE: likewise, of a request */
 
 #define IO_URING_BUCKETS 64
+#define IO_URING_BLOCK	 8
 
 /* The members that are used: a kernel may be built without io_uring. */
 struct io_hash_bucket___asked {
@@ -90,7 +91,7 @@ static __always_inline u32 io_uring__cause_of_file(struct files_struct *files,
 {
 	if (r->flags & IO_URING_FIXED)
 		return QZ_WAIT_IO_URING;
-	switch (file__type(files__at(files, r->fd))) {
+	switch (file__type((u64)files__at(files, r->fd))) {
 	case MODE_FILE:
 	case MODE_BLOCK:
 		return QZ_WAIT_DISK;
@@ -157,10 +158,14 @@ __noinline u32 io_uring__cause_at(u64 files, u64 request)
 #define IO_URING_CAUSE	0xffffu
 #define IO_URING_OTHERS 0x10000u
 
-/* Takes in one request, which is under way or done. Not static, so that the verifier forgets what each is for. */
-__noinline u32 io_uring__add(u32 found, u32 cause, u32 under_way)
+/*
+ * Takes in one request, after which so many were made that are under way; less than 0: it is done. Not static, so that the
+ * verifier forgets what each is for.
+ */
+__noinline u32 io_uring__add(u32 found, u32 cause, s32 later)
 {
 	u32 so_far = found & IO_URING_CAUSE;
+	bool under_way = later >= 0;
 
 	if (!cause)
 		return found;
@@ -174,12 +179,17 @@ __noinline u32 io_uring__add(u32 found, u32 cause, u32 under_way)
 	return (found & IO_URING_OTHERS) | cause;
 }
 
-/* Whether a bucket of requests that wait for readiness is empty. */
-__noinline u32 io_uring__is_empty(u64 bucket)
+/* Whether buckets of requests that wait for readiness are empty: of n a block. */
+__noinline u32 io_uring__are_empty(u64 bucket, u32 n)
 {
-	struct io_hash_bucket___asked *b = (void *)bucket;
+	for (u32 i = 0; i < IO_URING_BLOCK && i < n; i++) {
+		struct io_hash_bucket___asked *b = (void *)bucket;
 
-	return !BPF_CORE_READ(b, list.first);
+		if (BPF_CORE_READ(b, list.first))
+			return false;
+		bucket += bpf_core_type_size(struct io_hash_bucket___asked);
+	}
+	return true;
 }
 
 /*
@@ -199,8 +209,8 @@ __noinline u32 io_uring__has_others(u64 context)
 	buckets = (u64)BPF_CORE_READ(ring, cancel_table.hbs);
 	size = bpf_core_type_size(struct io_hash_bucket___asked);
 	n = 1u << (BPF_CORE_READ(ring, cancel_table.hash_bits) & 31);
-	for (u32 i = 0; i < IO_URING_BUCKETS && i < n; i++)
-		if (!io_uring__is_empty(buckets + i * size))
+	for (u32 i = 0; i < IO_URING_BUCKETS && i < n; i += IO_URING_BLOCK)
+		if (!io_uring__are_empty(buckets + i * size, n - i))
 			return true;
 	return n > IO_URING_BUCKETS;
 }
@@ -254,7 +264,7 @@ __noinline u32 io_uring__cause(u64 files, u64 own, u64 fd, u64 flags)
 		u64 at = (head - i) & (entries - 1);
 
 		found = io_uring__add(found, io_uring__cause_at(files, requests + at * size),
-				      i <= under_way);
+				      under_way - i);
 	}
 	if ((found & IO_URING_CAUSE) != QZ_WAIT_DISK)
 		return (found & IO_URING_CAUSE) ?: QZ_WAIT_IO_URING;

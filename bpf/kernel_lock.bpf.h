@@ -44,7 +44,7 @@ static __always_inline u64 kernel_lock__of_map(u64 map, u32 pid)
 static __always_inline u64 kernel_lock__of_file(u64 files, u64 fd, u32 pid)
 {
 	struct file *file = files__at((struct files_struct *)files, fd);
-	u32 type = file__type(file);
+	u32 type = file__type((u64)file);
 	u64 owner, found = 0;
 
 	if (type != MODE_FILE && type != MODE_DIR)

@@ -92,6 +92,16 @@ __noinline int page__copy(struct page_copy *c)
 	return 0;
 }
 
+/* Of the thread's own stack from the i-th on, as unwind__hash_block. */
+__noinline u64 page__hash_block(struct page_copy *c, u32 i, u64 h)
+{
+	if (!c)
+		return h;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->nown; k++)
+		h = mix(h, c->own[(i + k) & (QZ_SLOT_STACK - 1)]);
+	return h;
+}
+
 __noinline u64 page__hash(struct page_copy *c)
 {
 	u64 h;
@@ -104,12 +114,18 @@ __noinline u64 page__hash(struct page_copy *c)
 			break;
 		h = mix(h, c->task.procedures[i]);
 	}
-	for (u32 i = 0; i < QZ_SLOT_STACK; i++) {
-		if (i >= c->nown)
-			break;
-		h = mix(h, c->own[i]);
-	}
+	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
+		h = page__hash_block(c, i, h);
 	return h;
+}
+
+__noinline int page__store_block(struct page_copy *c, u32 i, u32 key)
+{
+	if (!c)
+		return 0;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->nown; k++)
+		frame__store(key + i + k, c->own[(i + k) & (QZ_SLOT_STACK - 1)]);
+	return 0;
 }
 
 /* Writes the ids to the frames from `key` on, for which there is room. */
@@ -122,11 +138,8 @@ __noinline int page__store(struct page_copy *c, u32 key)
 			break;
 		frame__store(key++, c->task.procedures[i]);
 	}
-	for (u32 i = 0; i < QZ_SLOT_STACK; i++) {
-		if (i >= c->nown)
-			break;
-		frame__store(key++, c->own[i]);
-	}
+	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
+		page__store_block(c, i, key);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 /* A search reads at most so many states of threads and interpreters. CPython puts a new one before the others. */
 #define PYTHON_THREADS 128
+#define PYTHON_BLOCK   16
 
 #define PYTHON_DEPTH                                                                               \
 	1024 /* frames that are walked; Python itself refuses more unless it is told otherwise */
@@ -51,6 +52,15 @@ __noinline int python__look(struct unwinding *u)
 	return 0;
 }
 
+/* Whether no more of its states need be looked at. An inner loop, which the verifier follows once. */
+__noinline int python__look_at_some(struct unwinding *u)
+{
+	for (int i = 0; i < PYTHON_BLOCK; i++)
+		if (python__look(u))
+			return true;
+	return false;
+}
+
 /* Finds the state of the thread, unless it was found, or looked for in vain a moment ago. */
 __noinline int python__find_thread(struct unwinding *u, u64 runtime)
 {
@@ -63,8 +73,8 @@ __noinline int python__find_thread(struct unwinding *u, u64 runtime)
 		return false;
 	w->thread = 0;
 	w->interpreter = python__read(runtime + w->layout.interpreters);
-	for (int i = 0; i < PYTHON_THREADS; i++)
-		if (python__look(u))
+	for (int i = 0; i < PYTHON_THREADS / PYTHON_BLOCK; i++)
+		if (python__look_at_some(u))
 			break;
 	if (python__is_thread(u))
 		return true;

@@ -47,12 +47,17 @@ __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 			break;
 		h = mix(h, scratch->kernel[i]);
 	}
-	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
-		if (i >= scratch->nframes)
-			break;
-		h = mix(h, scratch->user.frames[i]);
-	}
-	return h ? h : 1;
+	return unwind__hash(&scratch->user, scratch->nframes, h) ?: 1;
+}
+
+/* Frames of the user's from the i-th on, as unwind__hash_block. */
+__noinline int sample__store_block(struct sample_scratch *scratch, u32 i, u32 key)
+{
+	if (!scratch)
+		return 0;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < scratch->nframes; k++)
+		frame__store(key + i + k, scratch->user.frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
+	return 0;
 }
 
 /* Writes the frames from `key` on, for which there is room: kernel frames first. */
@@ -65,11 +70,8 @@ __noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
 			break;
 		frame__store(key++, scratch->kernel[i]);
 	}
-	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
-		if (i >= scratch->nframes)
-			break;
-		frame__store(key++, scratch->user.frames[i]);
-	}
+	for (u32 i = 0; i < QZ_ALL_FRAMES && i < scratch->nframes; i += FRAMES_BLOCK)
+		sample__store_block(scratch, i, key);
 	return 0;
 }
 
@@ -310,7 +312,8 @@ static __noinline int sample__outside(struct task_struct *task)
 		__sync_fetch_and_add(&known->samples, 1);
 		return 0;
 	}
-	bpf_probe_read_kernel_str(new.comm, sizeof(new.comm), task->group_leader->comm);
+	bpf_probe_read_kernel_str(new.comm, sizeof(new.comm),
+				  BPF_CORE_READ(task, group_leader)->comm);
 	bpf_map_update_elem(&outside, &tgid, &new, BPF_NOEXIST);
 	return 0;
 }

@@ -70,15 +70,17 @@ struct {
 		turn->registers[number] ^= difference;                                             \
 	} while (0);
 
-/* Which registers have changed since the thread's sample before. Not inlined, for the stack that it takes. */
-static __noinline u32 spin__compare(struct spin_turn *turn, struct task_struct *task, u32 image,
-				    u32 serial, u64 now)
+/* Which registers of the current thread have changed since its sample before. A global function, as spin__slot. */
+__noinline u32 spin__compare(struct spin_turn *turn, u32 image, u32 serial, u64 now)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	bool known = turn->serial == serial && turn->image == image;
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	u32 time = now >> 10;
 	u64 changed = 0;
+	bool known;
 
+	if (!turn)
+		return QZ_RECORD_FIRST << 16 | 0xffff;
+	known = turn->serial == serial && turn->image == image;
 	if (known && time - turn->time < SPIN_NEAR)
 		return turn->changed;
 	ARCH_EACH_REGISTER(COMPARE)
@@ -138,7 +140,7 @@ static __always_inline bool spin__waits(struct task_struct *task, const struct q
 	if (!turn)
 		return false;
 	if (user)
-		*changed = spin__compare(turn, task, image, serial, now);
+		*changed = spin__compare(turn, image, serial, now);
 	if (kernel && spin__find(0, kernel)) {
 		turn->start = 0;
 		return true;

@@ -28,6 +28,31 @@ static __always_inline bool unwind__is_stale(struct task_struct *task, u32 image
 	return tables->exec_vm && BPF_CORE_READ(task, mm, exec_vm) != tables->exec_vm;
 }
 
+#define FRAMES_BLOCK 16
+
+/*
+ * Takes frames from the i-th on of so many into a hash. A global function, which the verifier follows once, and not for each
+ * block of frames.
+ */
+__noinline u64 unwind__hash_block(struct unwinding *u, u32 i, u32 n, u64 h)
+{
+	if (!u)
+		return h;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < n; k++)
+		h = mix(h, u->frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
+	return h;
+}
+
+/* Takes all of its n frames into a hash. */
+__noinline u64 unwind__hash(struct unwinding *u, u32 n, u64 h)
+{
+	if (!u)
+		return h;
+	for (u32 i = 0; i < QZ_ALL_FRAMES && i < n; i += FRAMES_BLOCK)
+		h = unwind__hash_block(u, i, n, h);
+	return h;
+}
+
 #define CLONE_ARGS_STACK 40 /* of the member `stack` in struct clone_args */
 
 /* Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. */
@@ -79,6 +104,7 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->ip = arch__ip(regs);
 	u->sp = arch__sp(regs);
 	u->bp = arch__fp(regs);
+	u->registers = (u64)regs;
 	u->thread_pointer = arch__thread_pointer(task);
 	u->at_clone = unwind__clone(regs);
 	u->mark = t->mark;

@@ -61,7 +61,9 @@ static __noinline int wait_stack__found(struct task_struct *task, struct qz_thre
 static __always_inline struct qz_thread_state *thread__follow(struct task_struct *task, u32 scope,
 							      u32 image, u32 how, u64 now)
 {
-	struct qz_thread_state *fresh = bpf_map_lookup_elem(&fresh_threads, &how), *t;
+	u32 key =
+		how; /* whose address is taken: `how` stays a constant, and what is of others is left out */
+	struct qz_thread_state *fresh = bpf_map_lookup_elem(&fresh_threads, &key), *t;
 	struct qz_control *ctl = control__get();
 	struct qz_scope_state *s = scope__get(scope);
 

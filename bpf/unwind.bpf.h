@@ -40,6 +40,7 @@
 
 #define REGION_STEPS 17 /* of a binary search over all regions that there can be */
 #define ROW_STEPS    24 /* likewise over rows */
+#define ROW_BLOCK    4
 
 /* Of a system call that makes a thread or process. */
 enum unwind_clone {
@@ -78,12 +79,14 @@ struct unwinding {
 	u32 end;   /* enum qz_unwind_end */
 	struct qz_unwind_image image;
 	u32 region;	    /* where the last frame was, or any */
+	u32 low, count;	    /* rows that are searched */
 	u32 at_clone;	    /* enum unwind_clone */
 	u32 guessed;	    /* the innermost caller was found by unwind__scan */
 	u32 derived;	    /* frames left by rows that were derived from code */
 	u32 unready;	    /* a table that is not there yet was wanted */
 	u32 asked;	    /* rows for code that nothing describes were */
 	u64 thread_pointer; /* fs base */
+	u64 registers;	    /* where the kernel has those of the innermost frame, 0: not known */
 	u64 probe; /* of unwind__leads_on: where its word was found, and the word of the next frame */
 	u64 place; /* of unwind__scan_word: where its word was found */
 	u32 at_python; /* the last region of Python's interpreter that a frame was in, + 1; 0: none was */
@@ -149,13 +152,16 @@ static __always_inline void unwind__halve(u32 *low, u32 *count, u32 half, u32 be
 	*count = (before & half) | (~before & (*count - half - 1));
 }
 
-static __always_inline struct qz_unwind_region *unwind__find_region(struct unwinding *u, u64 pc)
+/* Whether a region holds the pc, which is u->region then. A function of its own, as the next one: the verifier follows it once. */
+__noinline int unwind__search_regions(struct unwinding *u, u64 pc)
 {
-	u32 low = u->image.first, count = u->image.count;
-	struct qz_unwind_region *r = region__get(u->region);
+	struct qz_unwind_region *r;
+	u32 low, count;
 
-	if (region__holds(r, pc))
-		return r;
+	if (!u)
+		return false;
+	low = u->image.first;
+	count = u->image.count;
 	for (int i = 0; i < REGION_STEPS && count; i++) {
 		u32 half = count / 2;
 
@@ -164,11 +170,41 @@ static __always_inline struct qz_unwind_region *unwind__find_region(struct unwin
 			break;
 		unwind__halve(&low, &count, half, (s64)(pc - r->end) >> 63);
 	}
-	r = region__get(low);
-	if (low - u->image.first >= u->image.count || !region__holds(r, pc))
-		return NULL;
+	if (low - u->image.first >= u->image.count || !region__holds(region__get(low), pc))
+		return false;
 	u->region = low;
-	return r;
+	return true;
+}
+
+static __always_inline struct qz_unwind_region *unwind__find_region(struct unwinding *u, u64 pc)
+{
+	struct qz_unwind_region *r = region__get(u->region);
+
+	if (region__holds(r, pc))
+		return r;
+	return unwind__search_regions(u, pc) ? region__get(u->region) : NULL;
+}
+
+/* Some steps of a search among the `count` rows from `low` on. Whether no more are needed. */
+__noinline int unwind__search_rows(struct unwinding *u, u64 wanted)
+{
+	u32 low, count;
+
+	if (!u)
+		return true;
+	low = u->low;
+	count = u->count;
+	for (int i = 0; i < ROW_BLOCK && count; i++) {
+		u32 half = count / 2, at = low + half;
+		struct qz_unwind_row *row = bpf_map_lookup_elem(&unwind_rows, &at);
+
+		if (!row)
+			return true;
+		unwind__halve(&low, &count, half, (s64)(wanted - row->pc) >> 63);
+	}
+	u->low = low;
+	u->count = count;
+	return !count;
 }
 
 /*
@@ -197,26 +233,23 @@ static __always_inline void region__narrow(const struct qz_unwind_region *r, u64
  * The row that holds for pc: the last one that does not begin after it. None when other rows have taken the place of
  * those that were looked at, see fill_region() in daemon/unwind/unwind_tables.c.
  */
-static __always_inline struct qz_unwind_row *region__find_row(const struct qz_unwind_region *r,
-							      u64 pc)
+static __always_inline struct qz_unwind_row *
+unwind__find_row(struct unwinding *u, const struct qz_unwind_region *r, u64 pc)
 {
 	u64 wanted = pc - r->bias;
 	u32 n = *(volatile u32 *)&r->count, low, first, count = n;
-	struct qz_unwind_row *row;
 
 	if (wanted >> 32)
 		return NULL;
 	asm volatile("" ::: "memory");
 	low = first = r->first;
 	region__narrow(r, wanted, &low, &count);
-	for (int i = 0; i < ROW_STEPS && count; i++) {
-		u32 half = count / 2, at = low + half;
-
-		row = bpf_map_lookup_elem(&unwind_rows, &at);
-		if (!row)
+	u->low = low;
+	u->count = count;
+	for (int i = 0; i < ROW_STEPS / ROW_BLOCK; i++)
+		if (unwind__search_rows(u, wanted))
 			break;
-		unwind__halve(&low, &count, half, (s64)(wanted - row->pc) >> 63);
-	}
+	low = u->low;
 	asm volatile("" ::: "memory");
 	if (low == first || *(volatile u32 *)&r->count != n)
 		return NULL;
@@ -313,9 +346,9 @@ static __always_inline bool unwind__is_described(struct unwinding *u, u64 word)
 	return r && region__is_described(r);
 }
 
-__noinline int unwind__is_return_address(struct unwinding *u, u64 word)
+static __always_inline bool unwind__is_return_address(struct unwinding *u, u64 word)
 {
-	return u && unwind__is_described(u, word) && follows_call(word);
+	return unwind__is_described(u, word) && follows_call(word);
 }
 
 /*
@@ -376,7 +409,7 @@ static __always_inline bool unwind__leads_on(struct unwinding *u, u64 word)
 	u64 slot;
 
 	r = region__get(u->region); /* where it was just found to be */
-	row = region__holds(r, word - 1) && r->count ? region__find_row(r, word - 1) : NULL;
+	row = region__holds(r, word - 1) && r->count ? unwind__find_row(u, r, word - 1) : NULL;
 	if (!row || QZ_UNWIND_CFA(row->kind) != QZ_CFA_RSP)
 		return true;
 	slot = u->probe + (s64)row->cfa * 8;
@@ -568,6 +601,23 @@ static __always_inline int unwind__frame(struct unwinding *u)
 }
 
 /* The canonical frame address by a row, or 0 when memory cannot be read. */
+/* Those that are neither stack nor frame pointer, of the innermost frame. Outer ones may have saved theirs anywhere. */
+static __always_inline bool unwind__knows_registers(const struct unwinding *u)
+{
+	return u->depth == 1 && u->registers;
+}
+
+static __always_inline u64 unwind__cfa_by_register(const struct unwinding *u, u32 cfa)
+{
+	u64 value;
+
+	if (!unwind__knows_registers(u) ||
+	    bpf_probe_read_kernel(&value, sizeof(value),
+				  (void *)(u->registers + QZ_UNWIND_REGISTER_AT(cfa) * 8)))
+		return 0;
+	return value + QZ_UNWIND_REGISTER_ADDED(cfa) * 8;
+}
+
 static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct qz_unwind_row *row)
 {
 	u32 kind = QZ_UNWIND_CFA(row->kind);
@@ -586,6 +636,8 @@ static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct q
 			return 0;
 		return cfa + QZ_UNWIND_SLOT_ADDED(row->cfa) * 8;
 	}
+	if (kind == QZ_CFA_REGISTER)
+		return unwind__cfa_by_register(u, row->cfa);
 	cfa = (kind == QZ_CFA_RSP_DEREF ? u->sp : u->bp) + offset;
 	if (bpf_probe_read_user(&cfa, sizeof(cfa), (void *)cfa))
 		return 0;
@@ -663,6 +715,7 @@ __noinline int unwind__step(struct unwinding *u)
 	struct qz_unwind_row *row;
 	u64 pc, replaced;
 	int end;
+	u32 kind;
 
 	if (!u)
 		return 1;
@@ -684,7 +737,7 @@ __noinline int unwind__step(struct unwinding *u)
 		unwind__want(u, r);
 		return unwind__by_frame_pointer(u);
 	}
-	row = region__find_row(r, pc);
+	row = unwind__find_row(u, r, pc);
 	if (!row || row->kind == QZ_CFA_NONE)
 		unwind__want_derived(u, r);
 	if (row && row->kind & QZ_UNWIND_DERIVED) {
@@ -694,7 +747,10 @@ __noinline int unwind__step(struct unwinding *u)
 	}
 	if (!row)
 		return unwind__undescribed(u);
-	switch (QZ_UNWIND_CFA(row->kind)) {
+	kind = QZ_UNWIND_CFA(row->kind);
+	if (kind == QZ_CFA_REGISTER && !unwind__knows_registers(u))
+		kind = QZ_CFA_UNSUPPORTED;
+	switch (kind) {
 	case QZ_CFA_NONE:
 		return unwind__undescribed(u);
 	case QZ_CFA_SIGNAL:

@@ -67,7 +67,7 @@ static __always_inline u32 wait_cause__of_syscall(u64 nr)
 
 static __always_inline u32 wait_cause__of_fd(struct task_struct *task, u64 nr, u64 fd)
 {
-	switch (file__type(file__of_fd(task, fd))) {
+	switch (file__type((u64)file__of_fd(task, fd))) {
 	case MODE_FIFO:
 		return QZ_WAIT_PIPE;
 	case MODE_SOCKET:

@@ -29,12 +29,7 @@ __noinline u64 wait_stack__hash(struct wait_scratch *w)
 	if (!w)
 		return 1;
 	h = mix(mix(mix(w->image, w->cause), w->user.end), w->asleep);
-	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
-		if (i >= w->nframes)
-			break;
-		h = mix(h, w->user.frames[i]);
-	}
-	return h ? h : 1;
+	return unwind__hash(&w->user, w->nframes, h) ?: 1;
 }
 
 __noinline int wait_stack__store_frame(u32 at, u64 address)
@@ -44,6 +39,17 @@ __noinline int wait_stack__store_frame(u32 at, u64 address)
 
 	if (frame)
 		*frame = address;
+	return 0;
+}
+
+/* Frames from the i-th on, as unwind__hash_block. */
+__noinline int wait_stack__store_block(struct wait_scratch *w, u32 i, u32 offset)
+{
+	if (!w)
+		return 0;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < w->nframes; k++)
+		wait_stack__store_frame(offset + i + k,
+					w->user.frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
 	return 0;
 }
 
@@ -59,11 +65,8 @@ __noinline s64 wait_stack__store(struct wait_scratch *w)
 	used = offset + w->nframes - *(volatile u32 *)&ctl->wait_frames_read;
 	if (used > nr_wait_frames)
 		return -1;
-	for (u32 i = 0; i < QZ_ALL_FRAMES; i++) {
-		if (i >= w->nframes)
-			break;
-		wait_stack__store_frame(offset + i, w->user.frames[i]);
-	}
+	for (u32 i = 0; i < QZ_ALL_FRAMES && i < w->nframes; i += FRAMES_BLOCK)
+		wait_stack__store_block(w, i, offset);
 	return offset;
 }
 

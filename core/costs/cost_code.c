@@ -449,9 +449,10 @@ const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedu
 		const struct qz_cost_code *row = &table[i];
 
 		if (!begins_as(row->procedure, name) ||
-		    (row->module ? !spin_rules__matches(row->module, module) : kernel))
+		    (row->module ? !begins_as(row->module, module) : kernel))
 			continue;
-		if (spin_rules__matches(row->procedure, name))
+		if ((!row->module || spin_rules__matches(row->module, module)) &&
+		    spin_rules__matches(row->procedure, name))
 			return row->flags & QZ_CODE_OWN ? NULL : row;
 	}
 	return NULL;

@@ -46,7 +46,10 @@
 #define SYSTEM_REGIONS                                                                             \
 	(128u                                                                                      \
 	 << 10) /* of 2,000 processes with 64 each: what a binary search of the walker reaches */
-#define SWAP_TRIES 10000 /* of 100 us */
+/* Processes of one program, or of the machine, that are walked at a time: of more, the ones used least recently are forgotten. */
+#define PROGRAM_IMAGES (8u << 10)
+#define SYSTEM_IMAGES  (64u << 10)
+#define SWAP_TRIES     10000 /* of 100 us */
 /* Beside maps: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
 #define OWN_BYTES    (40ull << 20)
 #define SYSTEM_BYTES (60ull << 20)
@@ -233,6 +236,7 @@ static void divide_used(struct bpf_runtime *bpf)
 static int set_sizes(struct bpf_runtime *bpf)
 {
 	struct quartz *s = bpf->skel;
+	uint32_t images = bpf->opts.every_process ? SYSTEM_IMAGES : PROGRAM_IMAGES;
 	uint32_t scopes = bpf->opts.max_scopes;
 	int err;
 
@@ -269,6 +273,8 @@ static int set_sizes(struct bpf_runtime *bpf)
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, bpf->waits.nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.used, words_of_used(bpf));
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_rows, bpf->nrows);
+	err = err ?: bpf_map__set_max_entries(s->maps.unwind_images, images);
+	err = err ?: bpf_map__set_max_entries(s->maps.found_images, images);
 	err = err
 		      ?: bpf_map__set_max_entries(s->maps.unwind_regions,
 						  bpf_runtime__unwind_regions(bpf, NULL));

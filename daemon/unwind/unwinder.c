@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/unwind/unwinder.h"
 
+#include <string.h>
+
 /* ---- what the header finds in a BPF program ---- */
 
 typedef uint8_t u8;
@@ -32,6 +34,12 @@ static long bpf_probe_read_user(void *to, u32 size, const void *from)
 	return current->read(current->arg, (u64)from, to, size) ? 0 : -14;
 }
 
+static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
+{
+	memcpy(to, from, size);
+	return 0;
+}
+
 #define UNWIND_NO_CODE current->no_code
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
 #include "bpf/unwind.bpf.h"
@@ -47,6 +55,7 @@ void unwinder__walk(const struct unwinder *w, const struct unwinder_start *start
 		.bp = start->bp,
 		.at_clone = start->at_clone,
 		.thread_pointer = start->thread_pointer,
+		.registers = (u64)w->registers,
 		.image = {.first = 0, .count = w->nregions},
 	};
 

@@ -21,6 +21,8 @@ struct unwinder {
 	uint8_t *touched; /* of the caller: set to 1 for each row looked at; may be NULL */
 	bool (*read)(void *arg, uint64_t address, void *to, size_t size);
 	void *arg;
+	const uint64_t
+		*registers; /* of the innermost frame, as in struct pt_regs; NULL: not known */
 	bool no_code; /* read gives the stack alone: rows that were derived from code are believed */
 };
 

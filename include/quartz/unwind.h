@@ -31,6 +31,7 @@ enum qz_cfa_kind {
 	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
 	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: likewise, behind pushes; QZ_UNWIND_SLOT(n, m) */
 	QZ_CFA_GOROUTINE = 12,	/* a goroutine's stack ends here; who has started it, see below */
+	QZ_CFA_REGISTER = 13,	/* a register + m, innermost frame; QZ_UNWIND_REGISTER(n, m) */
 	QZ_CFA_KINDS,
 };
 
@@ -40,6 +41,12 @@ enum qz_cfa_kind {
 #define QZ_UNWIND_SLOT_ADDED(cfa) ((cfa) >> 11 & 15)
 #define QZ_UNWIND_SLOT_MAX	  2047
 #define QZ_UNWIND_SLOT_ADDED_MAX  15
+
+/* What the cfa of QZ_CFA_REGISTER holds: which word of struct pt_regs it is, and m in units of 8 bytes. */
+#define QZ_UNWIND_REGISTER(at, added) ((at) | (added) << 4)
+#define QZ_UNWIND_REGISTER_AT(cfa)    ((cfa)&15)
+#define QZ_UNWIND_REGISTER_ADDED(cfa) ((cfa) >> 4 & 2047)
+#define QZ_UNWIND_REGISTER_ADDED_MAX  2047
 
 /*
  * Go: runtime.systemstack calls a function on the thread's own stack, and has saved the goroutine's.
@@ -64,7 +71,7 @@ enum qz_cfa_kind {
 /* What is described in a way that a row cannot hold. */
 enum qz_unwind_unsupported {
 	QZ_UNSUPPORTED_BROKEN = 0,     /* the description makes no sense */
-	QZ_UNSUPPORTED_REGISTER = 1,   /* the CFA is found by a register other than rsp and rbp */
+	QZ_UNSUPPORTED_REGISTER = 1,   /* the CFA is far from a register other than rsp and rbp */
 	QZ_UNSUPPORTED_EXPRESSION = 2, /* the CFA is an expression of no known form */
 	QZ_UNSUPPORTED_OFFSET = 3,     /* the CFA is too far away, or no multiple of 8 */
 	QZ_UNSUPPORTED_RETURN = 4,     /* the return address is not at CFA - 8 */

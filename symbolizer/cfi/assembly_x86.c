@@ -426,6 +426,14 @@ static int explore_all(struct walk *w)
 	return err;
 }
 
+/* Of the first registers, instructions have other numbers. */
+static uint64_t dwarf_number(uint8_t reg)
+{
+	static const uint8_t first[] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+	return reg < sizeof(first) ? first[reg] : reg;
+}
+
 static struct qz_unwind_row row_of(const struct frame *f)
 {
 	const struct qz_unwind_row none = {.kind = QZ_CFA_NONE | QZ_UNWIND_DERIVED};
@@ -444,9 +452,14 @@ static struct qz_unwind_row row_of(const struct frame *f)
 	row.cfa = (int16_t)(at / 8);
 	row.rbp = (int8_t)f->rbp;
 	if (f->form == BY_KEEPER) {
-		if (f->keeper != STACK_RBP)
-			return cfi_row__unsupported(QZ_UNSUPPORTED_REGISTER);
-		row.kind = QZ_CFA_RBP;
+		if (f->keeper == STACK_RBP) {
+			row.kind = QZ_CFA_RBP;
+		} else {
+			row = cfi_row__by_register(dwarf_number(f->keeper), at);
+			if (row.kind == QZ_CFA_UNSUPPORTED)
+				return row;
+			row.rbp = (int8_t)f->rbp;
+		}
 	} else if (f->form == BY_SLOT) {
 		if (!cfi_row__in_words(f->slot, 0, QZ_UNWIND_SLOT_MAX) ||
 		    at / 8 > QZ_UNWIND_SLOT_ADDED_MAX)

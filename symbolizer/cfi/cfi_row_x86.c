@@ -102,6 +102,18 @@ static bool return_is_copied(const struct cfi_state *s)
 	       s->reg == CFI_SP && (s->offset == 0 || s->offset == 8);
 }
 
+/* Where the kernel's struct pt_regs has a register, by its DWARF number, in words. */
+static const int8_t places[] = {10, 12, 11, 5, 13, 14, 4, -1, 9, 8, 7, 6, 3, 2, 1, 0};
+
+struct qz_unwind_row cfi_row__by_register(uint64_t reg, int64_t offset)
+{
+	if (reg >= sizeof(places) || places[reg] < 0 ||
+	    !cfi_row__in_words(offset, 0, QZ_UNWIND_REGISTER_ADDED_MAX))
+		return cfi_row__unsupported(QZ_UNSUPPORTED_REGISTER);
+	return (struct qz_unwind_row) {.kind = QZ_CFA_REGISTER,
+				       .cfa = (int16_t)QZ_UNWIND_REGISTER(places[reg], offset / 8)};
+}
+
 /* The row of a CFA, without rbp; of kind QZ_CFA_UNSUPPORTED when a row cannot hold it. */
 static struct qz_unwind_row cfa_row(const struct cfi_state *s)
 {
@@ -116,7 +128,8 @@ static struct qz_unwind_row cfa_row(const struct cfi_state *s)
 	if (e->form == EXPRESSION_OTHER)
 		return cfi_row__unsupported(QZ_UNSUPPORTED_EXPRESSION);
 	if (reg != CFI_SP && reg != CFI_FP)
-		return cfi_row__unsupported(QZ_UNSUPPORTED_REGISTER);
+		return is_plain ? cfi_row__by_register(reg, offset)
+				: cfi_row__unsupported(QZ_UNSUPPORTED_EXPRESSION);
 	if (!cfi_row__in_words(offset, INT16_MIN, INT16_MAX))
 		return cfi_row__unsupported(QZ_UNSUPPORTED_OFFSET);
 	if (is_plain)

@@ -124,6 +124,7 @@
 	X(python_stacks)                                                                           \
 	X(python_lines)                                                                            \
 	X(goroutine_walk)                                                                          \
+	X(register_frames)                                                                         \
 	X(goroutines)                                                                              \
 	X(python_walk)
 

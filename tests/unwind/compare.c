@@ -299,6 +299,7 @@ static void examine(struct comparison *c, pid_t tid)
 		.nrows = c->process.nrows,
 		.read = process__read_memory,
 		.arg = &c->process,
+		.registers = (const uint64_t *)&regs, /* as in struct pt_regs */
 	};
 	unwinder__walk(&w, &start, &stack);
 	refer(c, tid, &reference);

@@ -157,8 +157,8 @@ rust_threads()
 	created worker create_threads hand_out
 }
 
-# A leaf that nothing describes, and that has pushed registers: its caller is guessed until a walk has come there, and
-# then known by the code.
+# undescribed BEFORE BEHIND: a leaf that nothing describes, with these instructions before its loop and behind it. Its caller is
+# guessed, if it is near, until a walk has come there, and then known by the code.
 undescribed()
 {
 	cat >leaf.c <<-'END'
@@ -167,15 +167,10 @@ undescribed()
 			".balign 16\n"
 			".globl leaf\n"
 			".type leaf, @function\n"
-			"leaf: push %rbx\n"
-			"push %rbp\n"
-			"sub $40, %rsp\n"
-			"mov %rdi, %rbp\n"
-			"1: dec %rbp\n"
+			"leaf: " BEFORE "\n"
+			"1: dec %rdi\n"
 			"jnz 1b\n"
-			"add $40, %rsp\n"
-			"pop %rbp\n"
-			"pop %rbx\n"
+			BEHIND "\n"
 			"ret\n"
 			".size leaf, . - leaf\n");
 		__attribute__((noinline)) void caller(void)
@@ -189,7 +184,7 @@ undescribed()
 				caller();
 		}
 	END
-	gcc -O2 -o leaf leaf.c || fail 'does not compile'
+	gcc -O2 -DBEFORE="\"$1\"" -DBEHIND="\"$2\"" -o leaf leaf.c || fail 'does not compile'
 	launch ./leaf
 	lawful
 	main_is_all
@@ -506,7 +501,10 @@ kernel_names()
 }
 
 thorough 'a library in place of another' swapped
-try 'code that nothing describes' undescribed
+try 'code that nothing describes' undescribed 'push %rbx; push %rbp; sub $40, %rsp; xor %ebp, %ebp' \
+	'add $40, %rsp; pop %rbp; pop %rbx'
+try 'code that nothing describes and that has realigned its stack' undescribed \
+	'push %rbx; mov %rsp, %rbx; sub $30000, %rsp; and $-4096, %rsp' 'mov %rbx, %rsp; pop %rbx'
 try 'a C library that nothing describes' musl
 try 'a C library that nothing describes, linked in' musl -static
 try 'recursion of five thousand' deep 5000

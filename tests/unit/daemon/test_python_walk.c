@@ -90,22 +90,31 @@ static u32 first_slot(u64 hash)
 	return hash >> 32;
 }
 
+static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
+{
+	(void)to;
+	(void)size;
+	(void)from;
+	return -14;
+}
+
 #define barrier_var(v) ((void)(v))		      /* for the verifier */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
 #pragma GCC diagnostic ignored "-Wunused-function"
-#define unwind__is_return_address python_walk__is_return_address
-#define unwind__guess_by_word	  python_walk__guess_by_word
-#define unwind__guess_by_words	  python_walk__guess_by_words
-#define unwind__scan_word	  python_walk__scan_word
-#define unwind__scan_block	  python_walk__scan_block
-#define unwind__by_derived_row	  python_walk__by_derived_row
-#define unwind__step		  python_walk__step
-#define unwind__steps		  python_walk__steps
-#define unwind__begins		  python_walk__begins
-#define unwind__was_put		  python_walk__was_put
-#define unwind__creator		  python_walk__creator
-#define unwind__creators	  python_walk__creators
-#define unwind__walk		  python_walk__walk
+#define unwind__search_regions python_walk__search_regions
+#define unwind__search_rows    python_walk__search_rows
+#define unwind__guess_by_word  python_walk__guess_by_word
+#define unwind__guess_by_words python_walk__guess_by_words
+#define unwind__scan_word      python_walk__scan_word
+#define unwind__scan_block     python_walk__scan_block
+#define unwind__by_derived_row python_walk__by_derived_row
+#define unwind__step	       python_walk__step
+#define unwind__steps	       python_walk__steps
+#define unwind__begins	       python_walk__begins
+#define unwind__was_put	       python_walk__was_put
+#define unwind__creator	       python_walk__creator
+#define unwind__creators       python_walk__creators
+#define unwind__walk	       python_walk__walk
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
 

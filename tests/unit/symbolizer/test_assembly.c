@@ -33,6 +33,20 @@ __asm__(".pushsection .rodata\n"
 	"b_back: pop %rbx\n"
 	"ret\n"
 	".balign 16, 0xcc\n"
+	/* the same by a register that is kept, with rbp saved, as OpenBLAS has it */
+	"m_entry: sub $96, %rsp\n"
+	"mov %rbx, (%rsp)\n"
+	"mov %rbp, 8(%rsp)\n"
+	"m_room: mov %rsp, %rbx\n"
+	"m_kept: sub $28800, %rsp\n"
+	"m_large: and $-4096, %rsp\n"
+	"m_register: mov %rax, 24(%rsp)\n"
+	"mov %rbx, %rsp\n"
+	"m_back: mov (%rsp), %rbx\n"
+	"mov 8(%rsp), %rbp\n"
+	"add $96, %rsp\n"
+	"m_return: ret\n"
+	".balign 16, 0x90\n"
 	/* a frame pointer */
 	"c_entry: push %rbp\n"
 	"mov %rsp, %rbp\n"
@@ -105,9 +119,12 @@ extern const uint8_t assembly_code[], assembly_code_end[];
 #define RSP	    (QZ_CFA_RSP | QZ_UNWIND_DERIVED)
 #define RBP	    (QZ_CFA_RBP | QZ_UNWIND_DERIVED)
 #define SLOT	    (QZ_CFA_RSP_SLOT | QZ_UNWIND_DERIVED)
+#define REGISTER    (QZ_CFA_REGISTER | QZ_UNWIND_DERIVED)
 #define OUTERMOST   (QZ_CFA_END | QZ_UNWIND_DERIVED)
 #define NOTHING	    (QZ_CFA_NONE | QZ_UNWIND_DERIVED)
 #define SAVED(kind) (kind | QZ_RBP_CFA << 4)
+#define R11	    6 /* words of struct pt_regs */
+#define RBX	    5
 #define PLACES(X)                                                                                  \
 	X(a_entry, RSP, 1, 0)                                                                      \
 	X(a_room, SAVED(RSP), 8, -3)                                                               \
@@ -115,9 +132,14 @@ extern const uint8_t assembly_code[], assembly_code_end[];
 	X(a_popped, RSP, 2, 0)                                                                     \
 	X(a_return, RSP, 1, 0)                                                                     \
 	X(b_entry, RSP, 1, 0)                                                                      \
-	X(b_register, QZ_CFA_UNSUPPORTED, QZ_UNSUPPORTED_REGISTER, 0)                              \
+	X(b_register, REGISTER, QZ_UNWIND_REGISTER(R11, 2), 0)                                     \
 	X(b_slot, SLOT, QZ_UNWIND_SLOT(12, 2), 0)                                                  \
 	X(b_back, RSP, 2, 0)                                                                       \
+	X(m_room, SAVED(RSP), 13, -12)                                                             \
+	X(m_large, SAVED(RSP), 13 + 3600, -12)                                                     \
+	X(m_register, SAVED(REGISTER), QZ_UNWIND_REGISTER(RBX, 13), -12)                           \
+	X(m_back, SAVED(RSP), 13, -12)                                                             \
+	X(m_return, RSP, 1, 0)                                                                     \
 	X(c_entry, RSP, 1, 0)                                                                      \
 	X(c_frame, SAVED(RBP), 2, -2)                                                              \
 	X(c_left, RSP, 1, 0)                                                                       \

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <elfutils/libdw.h>
 #include <sys/auxv.h>
+#include <sys/user.h>
 
 #include "symbolizer/cfi/cfi.h"
 #include "tests/unit/suites.h"
@@ -44,6 +45,10 @@ struct expected {
 #define SAVED(kind) QZ_UNWIND_KIND(kind, QZ_RBP_CFA)
 #define NOT	    QZ_CFA_UNSUPPORTED
 
+/* Words of struct pt_regs. */
+#define RBX 5
+#define R10 7
+
 /* The rows of each procedure of cfi_fixture.S; one behind its end is QZ_CFA_NONE. */
 static const struct expected forms[] = {
 	{"plain", 0, RSP, 1, 0},
@@ -66,7 +71,9 @@ static const struct expected forms[] = {
 	{"realigned_by_hand", 2, NOT, QZ_UNSUPPORTED_EXPRESSION, 0},
 	{"realigned_by_hand", 3, SAVED(RSP), 1, -2},
 	{"realigned_by_compiler", 0, RSP, 1, 0},
-	{"realigned_by_compiler", 1, NOT, QZ_UNSUPPORTED_REGISTER, 0},
+	{"realigned_by_compiler", 1, QZ_CFA_REGISTER, QZ_UNWIND_REGISTER(R10, 0), 0},
+	{"realigned_by_compiler", 2, QZ_UNWIND_KIND(QZ_CFA_REGISTER, QZ_RBP_RBP),
+	 QZ_UNWIND_REGISTER(R10, 0), 0},
 	{"realigned_by_compiler", 3, QZ_UNWIND_KIND(QZ_CFA_RBP_DEREF, QZ_RBP_RBP), -1, 0},
 	{"linkage", 0, RSP, 1, 0},
 	{"linkage", 1, QZ_CFA_PLT, 11, 0},
@@ -94,9 +101,10 @@ static const struct expected forms[] = {
 	{"far_away", 0, RSP, 1, 0},
 	{"far_away", 1, RSP, INT16_MAX, 0},
 	{"far_away", 2, NOT, QZ_UNSUPPORTED_OFFSET, 0},
-	{"far_away", 4, NOT, QZ_UNSUPPORTED_REGISTER, 0},
-	{"far_away", 5, NOT, QZ_UNSUPPORTED_EXPRESSION, 0},
-	{"far_away", 6, RBP, 2, 0},
+	{"far_away", 4, QZ_CFA_REGISTER, QZ_UNWIND_REGISTER(RBX, 2), 0},
+	{"far_away", 5, NOT, QZ_UNSUPPORTED_REGISTER, 0},
+	{"far_away", 7, NOT, QZ_UNSUPPORTED_EXPRESSION, 0},
+	{"far_away", 8, RBP, 2, 0},
 	{"register_after_expression", 0, RSP, 1, 0},
 	{"register_after_expression", 1, QZ_CFA_RBP_DEREF, -1, 0},
 	{"register_after_expression", 3, RBP, 3, 0},
@@ -203,6 +211,12 @@ static bool atoms_are(const Dwarf_Op *ops, size_t n, const uint8_t *atoms, size_
 	return true;
 }
 
+/* Where struct pt_regs has a register, by its DWARF number. */
+#define WORD(name) (offsetof(struct user_regs_struct, name) / sizeof(uint64_t))
+static const uint8_t word_of[] = {WORD(rax), WORD(rdx), WORD(rcx), WORD(rbx), WORD(rsi), WORD(rdi),
+				  WORD(rbp), WORD(rsp), WORD(r8),  WORD(r9),  WORD(r10), WORD(r11),
+				  WORD(r12), WORD(r13), WORD(r14), WORD(r15)};
+
 /* The kind and offset of the CFA; a form of offset that a row cannot hold stays unsupported. */
 static enum qz_cfa_kind find_cfa(Dwarf_Frame *frame, int64_t *offset)
 {
@@ -228,10 +242,15 @@ static enum qz_cfa_kind find_cfa(Dwarf_Frame *frame, int64_t *offset)
 	if (atoms_are(ops, n, by_kernel, sizeof(by_kernel)) && *offset == 160)
 		return QZ_CFA_SIGNAL;
 	*offset = (int64_t)ops[0].number2;
-	if (n != 1 || ops[0].atom != DW_OP_bregx || ops[0].number < 6 || ops[0].number > 7 ||
-	    *offset % 8 || *offset / 8 != (int16_t)(*offset / 8))
+	if (n != 1 || ops[0].atom != DW_OP_bregx || *offset % 8 ||
+	    *offset / 8 != (int16_t)(*offset / 8))
 		return QZ_CFA_UNSUPPORTED;
-	return ops[0].number == 7 ? QZ_CFA_RSP : QZ_CFA_RBP;
+	if (ops[0].number == 6 || ops[0].number == 7)
+		return ops[0].number == 7 ? QZ_CFA_RSP : QZ_CFA_RBP;
+	if (ops[0].number > 15 || *offset < 0 || *offset / 8 > QZ_UNWIND_REGISTER_ADDED_MAX)
+		return QZ_CFA_UNSUPPORTED;
+	*offset = 8 * QZ_UNWIND_REGISTER(word_of[ops[0].number], *offset / 8);
+	return QZ_CFA_REGISTER;
 }
 
 /* What the row must be by what libdw says; of unsupported ones only that. */
