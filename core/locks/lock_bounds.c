@@ -8,6 +8,7 @@
 #include "core/locks/lock_kind.h"
 #include "core/advise/usage.h"
 #include "core/model/wait_causes.h"
+#include "core/util/apportion.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -21,6 +22,7 @@ struct chain {
 	uint64_t at_lock_ns; /* blocked and ready there; 0: the lock does not concern it */
 	uint64_t ready_ns;   /* after waits elsewhere */
 	uint64_t own_ns;     /* blocked for what is no other thread's doing, and ready after that */
+	uint64_t waits;	     /* at the lock */
 };
 
 static bool is_own(const char *cause)
@@ -34,6 +36,7 @@ static void add_wait(const struct qz_profile *p, struct chain *c, const struct q
 {
 	if (w->object == object) {
 		c->at_lock_ns += w->blocked_ns + w->ready_ns;
+		c->waits += w->count;
 		return;
 	}
 	if (w->blocked_ns && is_own(p->causes[w->cause]))
@@ -43,14 +46,27 @@ static void add_wait(const struct qz_profile *p, struct chain *c, const struct q
 }
 
 /*
- * The elapsed time that is left when only the waits for the lock go: the longest of its threads, with what the
+ * What stays of a thread without the lock: who waits there more often takes and releases it more often, so that its code is
+ * shared by the waits. While Quartz had its processor it was ready, and will not be without it.
+ */
+static uint64_t rest_of(const struct chain *c, uint64_t running_ns, uint64_t code_ns, double others)
+{
+	uint64_t runs = running_ns - least(code_ns, running_ns);
+
+	return runs + (uint64_t)((double)c->ready_ns * others);
+}
+
+/*
+ * The elapsed time that is left when the waits for the lock and its code go: the longest of its threads, with what the
  * run has beside that. own: with what threads are blocked for themselves.
  */
-static int find_chains(const struct qz_report *r, uint32_t object, uint64_t *left,
-		       uint64_t *left_own)
+static int find_chains(const struct qz_report *r, const struct qz_object_row *row,
+		       const struct qz_usage *u, uint64_t *left, uint64_t *left_own)
 {
 	const struct qz_profile *p = r->profile;
 	struct chain *chains = calloc((size_t)p->nthreads + 1, sizeof(*chains));
+	struct qz_split code = {.amount = row->cost.lock_cpu_ns};
+	double others = u->taken_ns ? 1 - (double)u->own_ns / (double)u->taken_ns : 1;
 
 	if (!chains)
 		return -ENOMEM;
@@ -58,12 +74,16 @@ static int find_chains(const struct qz_report *r, uint32_t object, uint64_t *lef
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		if (p->waits[i].thread != QZ_NONE &&
 		    qz_scope__covers(p, r->scope, p->waits[i].scope))
-			add_wait(p, &chains[p->waits[i].thread], &p->waits[i], object);
+			add_wait(p, &chains[p->waits[i].thread], &p->waits[i], row->object);
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		code.total += chains[i].waits;
 	for (uint32_t i = 0; i < p->nthreads; i++) {
-		uint64_t runs = p->threads[i].running_ns + chains[i].ready_ns;
+		uint64_t runs;
 
-		if (!chains[i].at_lock_ns)
+		if (!chains[i].at_lock_ns || !code.total)
 			continue;
+		runs = rest_of(&chains[i], p->threads[i].running_ns,
+			       qz_split__next(&code, chains[i].waits), others);
 		if (runs > *left)
 			*left = runs;
 		if (runs + chains[i].own_ns > *left_own)
@@ -153,17 +173,18 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 	struct own_code code = own_code(r, row);
 	struct qz_usage u;
 	double width, share;
-	int err = find_chains(r, row->object, &left, &left_own);
+	int err;
 
+	qz_usage__find(r, &u);
+	err = find_chains(r, row, &u, &left, &left_own);
 	if (err)
 		return err;
-	qz_usage__find(r, &u);
 	*gain = (struct qz_lock_gain) {.row = row};
 	gain->queue = cost->queued_ns ? (double)o->wait_ns / (double)cost->queued_ns : 0;
 	width = gain->queue + 1 < u.processors ? gain->queue + 1 : u.processors;
 	share = width > 1 ? 1 - 1 / width : 0;
 	lock_ns = (uint64_t)((double)cost->lock_ns * stretch(r, &u));
-	most = u.idle_ns + (uint64_t)((double)u.alone_ns * (1 - 1.0 / u.processors));
+	most = u.idle_ns + (uint64_t)((double)u.most_alone_ns * (1 - 1.0 / u.processors));
 	/* nobody is kept by it longer than there is a queue, and until who was woken runs */
 	most = least(most, cost->queued_ns + row->waits.ready_ns) + lock_ns;
 

@@ -57,17 +57,21 @@ static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_par
 	return b;
 }
 
-/* How many tasks wait is not known: as many as there are processors for, or more. */
+/*
+ * How many tasks wait is not known: as many as there are processors for, or more. Who runs alone beside the lock keeps the others from it
+ * as well, since he is back before one of them was woken: at most that is shared, too, and no hand-over is left.
+ */
 static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct qz_parking *parking)
 {
-	double ns = 0;
+	double low, high, share;
 	struct qz_usage u;
 
 	qz_usage__find(r, &u);
-	if (r->serial_ns)
-		ns = (double)parking->alone_ns / (double)r->serial_ns * (double)u.alone_ns;
-	ns *= 1 - 1.0 / u.processors;
-	return (struct qz_bounds) {(uint64_t)(USUAL_RUNNING * ns), (uint64_t)ns};
+	share = r->serial_ns ? (1 - 1.0 / u.processors) / (double)r->serial_ns : 0;
+	low = USUAL_RUNNING * share * (double)u.alone_ns * (double)parking->alone_ns;
+	high = share * (double)u.most_alone_ns * (double)parking->takers_alone_ns;
+	return qz_bounds__within(r, (struct qz_bounds) {(uint64_t)low,
+							(uint64_t)high + parking->handing_ns});
 }
 
 /* Of a language whose threads run one at a time; its lock has no name, and a word for each thread. NULL: of none. */

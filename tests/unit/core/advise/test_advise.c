@@ -685,22 +685,25 @@ END_TEST
 /*
  * Two threads that work in turns and sleep at a word of their own each, until the other one wakes them: that is a lock. It is none
  * where there is one word with a queue of two, where somebody else wakes them, or where one has so much more to do that the other
- * one waits for it.
+ * one waits for it. A third one that sleeps there until they end, and wakes nobody, changes nothing.
  */
 START_TEST(who_parks_is_contended)
 {
-	static const uint64_t ran_ms[][2] = {
-		{500, 500}, {500, 500}, {500, 500}, {600, 400}, {900, 100}};
-	bool locked = _i == 0 || _i == 3;
+	static const uint64_t ran_ms[][2] = {{500, 500}, {500, 500}, {500, 500},
+					     {600, 400}, {900, 100}, {500, 500}};
+	bool locked = _i == 0 || _i == 3 || _i == 5;
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
 	struct fixture f = fixture__new();
 	uint32_t scope = fixture__scope(&f, level_ns, 3), threads[3], words;
+	struct qz_wait joins;
 	const struct qz_finding *found;
 	struct advised x;
 
 	for (int32_t i = 0; i < 3; i++)
 		threads[i] = fixture__thread(&f, scope, i + 1);
 	words = fixture__object(&f, scope, QZ_OBJECT_OTHER, "park");
+	joins = (struct qz_wait) {
+		.thread = threads[2], .object = words, .count = 1, .blocked_ns = 3000 * MS};
 	f.p->objects[words].grouped = 2;
 	f.p->objects[words].queue_ns[_i == 1 ? 2 : 1] = 500 * MS;
 	for (int i = 0; i < 2; i++) {
@@ -717,6 +720,8 @@ START_TEST(who_parks_is_contended)
 		fixture__wait(&f, &wait, "main [thread] loop get park", "futex");
 		fixture__waking(&f, &waking, "main [thread] loop get unpark");
 	}
+	if (_i == 5)
+		fixture__wait(&f, &joins, "main join park", "futex");
 	x = advise(&f, 2);
 	found = x.a->findings;
 	ck_assert_uint_ge(x.a->n, 1);
@@ -728,7 +733,7 @@ START_TEST(who_parks_is_contended)
 		ck_assert_ptr_nonnull(
 			strstr(found->evidence[0].text, "they slept there 200 times, 1.00 s"));
 		ck_assert_str_eq(found->where, "taken in get, let go of in unpark");
-		ck_assert_uint_eq(found->gain_high_ns, (_i ? 400 : 500) * MS);
+		ck_assert_uint_eq(found->gain_high_ns, (_i == 3 ? 400 : 500) * MS);
 	}
 	done(&x);
 }
@@ -1383,7 +1388,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, imbalance_is_found);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
-	tcase_add_loop_test(tc, who_parks_is_contended, 0, 5);
+	tcase_add_loop_test(tc, who_parks_is_contended, 0, 6);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
 	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
 	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
