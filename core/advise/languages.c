@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/advise/languages.h"
 
+#include <string.h>
+
+#include "core/model/frames.h"
 #include "core/util/base_name.h"
 
 #define OVERLAP "or let it overlap with other work"
@@ -46,4 +49,48 @@ const struct qz_language *qz_language__of(const struct qz_procedure *procedure)
 		if (qz_base_name__is(procedure->module, files[i].name))
 			return &languages[files[i].language];
 	return NULL;
+}
+
+bool qz_language__interprets(const struct qz_procedure *procedure)
+{
+	return !strcmp(procedure->module, "[jit]") && !strcmp(procedure->name, "Interpreter");
+}
+
+/* Whether a procedure is called by interpreted code on this stack; below: calls it. */
+static bool is_beside(const struct qz_profile *p, uint32_t node, uint32_t procedure, bool below)
+{
+	struct qz_frames frames = {.profile = p, .node = node};
+	bool interpreted = false;
+	uint32_t frame;
+
+	while ((frame = qz_frames__next(&frames)) != QZ_NONE && frame != procedure)
+		interpreted |= qz_language__interprets(&p->procedures[frame]);
+	if (frame == QZ_NONE || below)
+		return frame != QZ_NONE && interpreted;
+	while (frame == procedure)
+		frame = qz_frames__next(&frames);
+	return frame != QZ_NONE && qz_language__interprets(&p->procedures[frame]);
+}
+
+const char *qz_language__nameless(const struct qz_report *r, uint32_t procedure)
+{
+	const struct qz_profile *p = r->profile;
+	bool made = !strcmp(p->procedures[procedure].module, "[jit]");
+	uint64_t all = 0, interpreted = 0;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope != r->scope ||
+		    !qz_frames__contain((struct qz_frames) {.profile = p, .node = s->node},
+					procedure))
+			continue;
+		all += s->norm_ns;
+		if (is_beside(p, s->node, procedure, !made))
+			interpreted += s->norm_ns;
+	}
+	if (interpreted <= all / 2)
+		return NULL;
+	return made ? "called by methods that Java interprets, which have no names"
+		    : "it runs methods that Java interprets, which have no names";
 }

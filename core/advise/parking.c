@@ -30,6 +30,9 @@
 /* Code farther out is called by more of the waits for other things, or it is the lock's. */
 #define PURER 0.05
 
+/* Who runs for so little of the time in which others wait has been met by chance. */
+#define HARDLY 0.05
+
 /* A thread takes part with this share of the waits, and of what each of them would wake if they woke equally often. */
 #define TAKES_PART     0.03
 #define LEAST_OF_SHARE 0.1
@@ -70,11 +73,17 @@ static bool is_parked_at(const struct qz_object *o)
 	return o->grouped > 1;
 }
 
-/* Whoever was seen to hold one of several locks under one name holds just that; the count of a semaphore names nobody. */
+/*
+ * Whoever was seen to hold one of several locks under one name for a part of these waits holds just that; the count of a
+ * semaphore names nobody.
+ */
 static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
 {
+	uint64_t held = row->cost.held_running_ns;
+
+	held = row->figure.cpu_ns > held ? row->figure.cpu_ns : held;
 	return !is_semaphore(&r->profile->objects[row->object]) &&
-	       (row->cost.held_running_ns || row->figure.cpu_ns);
+	       (double)held > HARDLY * (double)row->waits.blocked_ns;
 }
 
 /* Adds an amount to each procedure of a stack, once, up to the beginning of its thread. */
@@ -187,6 +196,7 @@ static void add_up(struct finder *f)
 		parking->cause = w->cause;
 		parking->waits += w->count;
 		parking->waited_ns += w->blocked_ns;
+		parking->late_ns += w->ready_ns;
 		parking->idle_ns += r->charges ? r->charges[i].blocked_ns : 0;
 		add_stack(p, w->node, w->blocked_ns, f->waits);
 	}

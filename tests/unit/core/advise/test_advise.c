@@ -739,6 +739,46 @@ START_TEST(who_parks_is_contended)
 }
 END_TEST
 
+/* HotSpot's interpreter has one name for all methods: a phase of one is named after what it calls, or after what runs it. */
+START_TEST(methods_without_names_are_told)
+{
+	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
+	static const struct {
+		const char *stack, *subject, *where;
+	} cases[] = {
+		{"main Interpreter burn", "burn", "called by methods that Java interprets"},
+		{"main JavaMain Interpreter", "JavaMain", "it runs methods that Java interprets"},
+		{"main burn", "burn", NULL},
+		{"main Interpreter parse burn", "burn", NULL},
+	};
+	static const char *const modules[][2] = {{"Interpreter", "[jit]"},
+						 {"JavaMain", "/usr/lib/libjli.so"},
+						 {"burn", "[jit]"},
+						 {"parse", "[jit]"}};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	uint32_t threads[] = {fixture__thread(&f, scope, 1), fixture__thread(&f, scope, 2)};
+	const struct qz_finding *found;
+	struct advised x;
+
+	fixture__samples(&f, scope, threads[0], cases[_i].stack, 1, 500);
+	for (size_t t = 0; t < 2; t++)
+		fixture__samples(&f, scope, threads[t], "main [thread] compute", 2, 500);
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strstr(cases[_i].stack, modules[i][0]))
+			be_of_library(f.p, modules[i][0], modules[i][1]);
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, cases[_i].subject);
+	if (cases[_i].where)
+		ck_assert_ptr_nonnull(strstr(found->where, cases[_i].where));
+	else
+		ck_assert_ptr_null(found->where);
+	done(&x);
+}
+END_TEST
+
 /*
  * Code that the first thread runs alone, and two others together later, as of a method that no caller of has a name. Where the first one
  * does half of its part beside them, it is the slowest of three.
@@ -1389,6 +1429,7 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 6);
+	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 4);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
 	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
 	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
