@@ -51,9 +51,29 @@ const struct qz_language *qz_language__of(const struct qz_procedure *procedure)
 	return NULL;
 }
 
-bool qz_language__interprets(const struct qz_procedure *procedure)
+static bool interprets_java(const struct qz_procedure *procedure)
 {
 	return !strcmp(procedure->module, "[jit]") && !strcmp(procedure->name, "Interpreter");
+}
+
+/* Of a library without symbols, which Debian's is, any code may be its loop. */
+static bool interprets_ruby(const struct qz_procedure *procedure)
+{
+	static const char *const loops[] = {"vm_exec", "rb_vm_exec", "vm_exec_core"};
+
+	if (qz_language__of(procedure) != &languages[RUBY])
+		return false;
+	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
+		if (!strcmp(procedure->name, loops[i]))
+			return true;
+	return strstr(procedure->name, "+0x");
+}
+
+const char *qz_language__nameless(const struct qz_procedure *procedure)
+{
+	if (interprets_java(procedure))
+		return "interpreted Java code";
+	return interprets_ruby(procedure) ? "Ruby code" : NULL;
 }
 
 /* Whether a procedure is called by interpreted code on this stack; below: calls it. */
@@ -64,20 +84,22 @@ static bool is_beside(const struct qz_profile *p, uint32_t node, uint32_t proced
 	uint32_t frame;
 
 	while ((frame = qz_frames__next(&frames)) != QZ_NONE && frame != procedure)
-		interpreted |= qz_language__interprets(&p->procedures[frame]);
+		interpreted |= interprets_java(&p->procedures[frame]);
 	if (frame == QZ_NONE || below)
 		return frame != QZ_NONE && interpreted;
 	while (frame == procedure)
 		frame = qz_frames__next(&frames);
-	return frame != QZ_NONE && qz_language__interprets(&p->procedures[frame]);
+	return frame != QZ_NONE && interprets_java(&p->procedures[frame]);
 }
 
-const char *qz_language__nameless(const struct qz_report *r, uint32_t procedure)
+const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure)
 {
 	const struct qz_profile *p = r->profile;
 	bool made = !strcmp(p->procedures[procedure].module, "[jit]");
 	uint64_t all = 0, interpreted = 0;
 
+	if (interprets_ruby(&p->procedures[procedure]))
+		return "methods of Ruby have no names here: its own samplers give them (stackprof)";
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 

@@ -14,14 +14,17 @@ struct qz_language {
 	const char *unlock; /* what is done about that */
 };
 
-/* Whether it is the code by which HotSpot interprets methods: these have no names. */
-bool qz_language__interprets(const struct qz_procedure *procedure);
+/*
+ * What to call the code of an interpreter whose methods have no names: "Ruby code". Nobody can change that code itself. NULL: it is no
+ * such code. Constant.
+ */
+const char *qz_language__nameless(const struct qz_procedure *procedure);
 
 /*
- * What a finding about a procedure says of such methods, if most of its time is theirs: it is called by one, or, of the runtime itself,
- * runs them. NULL: nothing. Constant.
+ * Where a procedure is among methods without names, if most of its time is theirs: it interprets them, is called by one, or, of the
+ * runtime itself, runs them. NULL: nothing. Constant.
  */
-const char *qz_language__nameless(const struct qz_report *r, uint32_t procedure);
+const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure);
 
 /* The language in whose files this procedure's code is, or NULL: none of these. Constant. */
 const struct qz_language *qz_language__of(const struct qz_procedure *procedure);

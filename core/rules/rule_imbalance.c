@@ -171,8 +171,9 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 		say_who_spins(&f, r, &alone, spinning);
 	else
 		say_what(&f, r, &alone);
-	if (qz_language__nameless(r, alone.shared_phase))
-		qz_finding__say(&f, &f.where, "%s", qz_language__nameless(r, alone.shared_phase));
+	if (qz_language__among_nameless(r, alone.shared_phase))
+		qz_finding__say(&f, &f.where, "%s",
+				qz_language__among_nameless(r, alone.shared_phase));
 	qz_finding__prove(&f, "threads", NULL,
 			  "processor time of these %s in it: %.2f s at most, %.2f s at least",
 			  kind_of(&alone), (double)alone.most_ns / 1e9,

@@ -133,7 +133,7 @@ static const struct qz_language *language_of(const struct qz_profile *p,
 
 static const char *name_of(const struct qz_procedure *procedure)
 {
-	return qz_language__interprets(procedure) ? "a nameless method of Java" : procedure->name;
+	return qz_language__nameless(procedure) ?: procedure->name;
 }
 
 static void say_what(struct qz_finding *f, const struct qz_report *r,

@@ -118,8 +118,8 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 			f.shown, qz_finding__percent(r, alone.ns),
 			alone.usage.taken_ns > alone.ns / 2 ? "no other one could run"
 							    : "the other CPUs have nothing to do");
-	if (qz_language__nameless(r, alone.phase))
-		qz_finding__say(&f, &f.where, "%s", qz_language__nameless(r, alone.phase));
+	if (qz_language__among_nameless(r, alone.phase))
+		qz_finding__say(&f, &f.where, "%s", qz_language__among_nameless(r, alone.phase));
 	qz_finding__prove(&f, "report", f.subject.name,
 			  "no second thread could run %.0f%% of the time",
 			  qz_finding__percent(r, alone.usage.alone_ns));

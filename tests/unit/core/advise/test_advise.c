@@ -739,20 +739,28 @@ START_TEST(who_parks_is_contended)
 }
 END_TEST
 
-/* HotSpot's interpreter has one name for all methods: a phase of one is named after what it calls, or after what runs it. */
+/*
+ * HotSpot's interpreter has one name for all methods: a phase of one is named after what it calls, or after what runs it. Ruby's has
+ * none: what its users wrote is not its code.
+ */
 START_TEST(methods_without_names_are_told)
 {
 	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
 	static const struct {
-		const char *stack, *subject, *where;
+		const char *stack, *subject, *where, *shown;
 	} cases[] = {
-		{"main Interpreter burn", "burn", "called by methods that Java interprets"},
-		{"main JavaMain Interpreter", "JavaMain", "it runs methods that Java interprets"},
-		{"main burn", "burn", NULL},
-		{"main Interpreter parse burn", "burn", NULL},
+		{"main Interpreter burn", "burn", "called by methods that Java interprets",
+		 "burn "},
+		{"main JavaMain Interpreter", "JavaMain", "it runs methods that Java interprets",
+		 "JavaMain "},
+		{"main burn", "burn", NULL, "burn "},
+		{"main vm_exec_core", "vm_exec_core", "methods of Ruby have no names",
+		 "Ruby code "},
+		{"main Interpreter parse burn", "burn", NULL, "burn "},
 	};
 	static const char *const modules[][2] = {{"Interpreter", "[jit]"},
 						 {"JavaMain", "/usr/lib/libjli.so"},
+						 {"vm_exec_core", "/usr/lib/libruby.so.3"},
 						 {"burn", "[jit]"},
 						 {"parse", "[jit]"}};
 	struct fixture f = fixture__new();
@@ -771,6 +779,7 @@ START_TEST(methods_without_names_are_told)
 	found = find(x.a, "serial");
 	ck_assert_ptr_nonnull(found);
 	ck_assert_str_eq(found->subject.name, cases[_i].subject);
+	ck_assert_int_eq(strncmp(found->what, cases[_i].shown, strlen(cases[_i].shown)), 0);
 	if (cases[_i].where)
 		ck_assert_ptr_nonnull(strstr(found->where, cases[_i].where));
 	else
@@ -1429,7 +1438,7 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 6);
-	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 4);
+	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 5);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
 	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
 	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
