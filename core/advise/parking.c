@@ -289,12 +289,17 @@ static uint32_t innermost(const struct finder *f, uint32_t node, uint32_t until,
 	return QZ_NONE;
 }
 
-/* Most waits and most wake-ups. The beginning of a thread has all that it does; of one semaphore that is no doubt. */
+/*
+ * Most waits and most wake-ups. The beginning of a thread has all that it does; of one semaphore that is no doubt. Threads of a pool sleep
+ * and wake each other in code of libraries, when they have nothing to do; of code without names it is not known whose it is.
+ */
 static bool is_place(const struct finder *f, uint32_t frame, bool called)
 {
 	const struct qz_profile *p = f->report->profile;
 	uint32_t object = f->parking->object;
 
+	if (f->close[frame] != QZ_CLOSE_OWN && strcmp(p->procedures[frame].module, "[jit]") != 0)
+		return false;
 	return (double)f->waits[frame] >= MOST * (double)f->parking->waited_ns &&
 	       (double)f->wakes[frame] >= MOST * (double)f->woken &&
 	       (called || (object != QZ_NONE && is_semaphore(&p->objects[object])));

@@ -686,11 +686,17 @@ END_TEST
  * Two threads that work in turns and sleep at a word of their own each, until the other one wakes them: that is a lock. It is none
  * where there is one word with a queue of two, where somebody else wakes them, or where one has so much more to do that the other
  * one waits for it. A third one that sleeps there until they end, and wakes nobody, changes nothing.
+ * In a library's code, it is a pool that has nothing to do.
  */
 START_TEST(who_parks_is_contended)
 {
-	static const uint64_t ran_ms[][2] = {{500, 500}, {500, 500}, {500, 500},
-					     {600, 400}, {900, 100}, {500, 500}};
+	static const uint64_t ran_ms[][2] = {{500, 500}, {500, 500}, {500, 500}, {600, 400},
+					     {900, 100}, {500, 500}, {500, 500}};
+	static const char *const stacks[][3] = {
+		{"main [thread] loop get", "main [thread] loop get park",
+		 "main [thread] loop get unpark"},
+		{"main [thread] loop core::call", "main [thread] loop core::call park",
+		 "main [thread] loop core::call unpark"}};
 	bool locked = _i == 0 || _i == 3 || _i == 5;
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
 	struct fixture f = fixture__new();
@@ -716,9 +722,9 @@ START_TEST(who_parks_is_contended)
 			.thread = threads[_i == 2 ? 2 : 1 - i], .object = words, .count = 100};
 
 		lived(&f, threads[i], 1, 0, 1000, ran_ms[_i][i]);
-		fixture__samples(&f, scope, threads[i], "main [thread] loop get", 1, ran_ms[_i][i]);
-		fixture__wait(&f, &wait, "main [thread] loop get park", "futex");
-		fixture__waking(&f, &waking, "main [thread] loop get unpark");
+		fixture__samples(&f, scope, threads[i], stacks[_i == 6][0], 1, ran_ms[_i][i]);
+		fixture__wait(&f, &wait, stacks[_i == 6][1], "futex");
+		fixture__waking(&f, &waking, stacks[_i == 6][2]);
 	}
 	if (_i == 5)
 		fixture__wait(&f, &joins, "main join park", "futex");
@@ -1437,7 +1443,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, imbalance_is_found);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
-	tcase_add_loop_test(tc, who_parks_is_contended, 0, 6);
+	tcase_add_loop_test(tc, who_parks_is_contended, 0, 7);
 	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 5);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
 	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
