@@ -46,31 +46,62 @@ static void add_wait(const struct qz_profile *p, struct chain *c, const struct q
 }
 
 /*
- * What stays of a thread without the lock: who waits there more often takes and releases it more often, so that its code is
- * shared by the waits. While Quartz had its processor it was ready, and will not be without it.
+ * Shares of the time that threads are ready, other than at the lock: Quartz has their processor, or other programs have it, or
+ * threads of their own program.
  */
-static uint64_t rest_of(const struct chain *c, uint64_t running_ns, uint64_t code_ns, double others)
-{
-	uint64_t runs = running_ns - least(code_ns, running_ns);
+struct kept {
+	double quartz, others;
+};
 
-	return runs + (uint64_t)((double)c->ready_ns * others);
+static struct kept kept_of(const struct qz_object_row *row, const struct qz_usage *u)
+{
+	uint64_t ready = u->ready_ns - least(u->ready_ns, row->waits.ready_ns);
+	uint64_t taken = least(u->taken_ns, ready);
+	double share = taken ? (double)taken / (double)ready : 0;
+	double own = taken ? (double)least(u->own_ns, u->taken_ns) / (double)u->taken_ns : 0;
+
+	return (struct kept) {share * own, share * (1 - own)};
+}
+
+/* What the waits for the lock and its code leave of a run, of its longest thread. */
+struct left {
+	double gain;	/* elapsed time that goes at most */
+	double stretch; /* elapsed time per time in which no other program kept it from a processor */
+};
+
+/*
+ * Who waits there more often takes and releases it more often, so that its code is shared by the waits. What Quartz had, it will not have.
+ * What other programs have, makes the run longer with the lock and without it, by the same factor.
+ */
+static void find_left(const struct qz_report *r, const struct chain *c, uint64_t running_ns,
+		      const struct kept *kept, uint64_t own_ns, struct left *left)
+{
+	double elapsed = (double)r->elapsed_ns, ready = (double)c->ready_ns;
+	double own = elapsed - ready * kept->others;
+	double runs = (double)running_ns + ready * (1 - kept->quartz - kept->others);
+	double stretch = own > 0 ? elapsed / own : 1;
+	double gain = elapsed - (runs + (double)own_ns) * stretch;
+
+	if (gain < left->gain)
+		*left = (struct left) {gain > 0 ? gain : 0, stretch};
 }
 
 /*
- * The elapsed time that is left when the waits for the lock and its code go: the longest of its threads, with what the
- * run has beside that. own: with what threads are blocked for themselves.
+ * Of the thread that makes a run longest without the lock and its code. own: with what threads are blocked for themselves. Where a
+ * library's own code goes with the lock, that has it all: nothing is taken off here.
  */
 static int find_chains(const struct qz_report *r, const struct qz_object_row *row,
-		       const struct qz_usage *u, uint64_t *left, uint64_t *left_own)
+		       const struct qz_usage *u, bool has_code, struct left *left,
+		       struct left *left_own)
 {
 	const struct qz_profile *p = r->profile;
 	struct chain *chains = calloc((size_t)p->nthreads + 1, sizeof(*chains));
-	struct qz_split code = {.amount = row->cost.lock_cpu_ns};
-	double others = u->taken_ns ? 1 - (double)u->own_ns / (double)u->taken_ns : 1;
+	struct qz_split code = {.amount = has_code ? 0 : row->cost.lock_cpu_ns};
+	struct kept kept = has_code ? (struct kept) {0} : kept_of(row, u);
 
 	if (!chains)
 		return -ENOMEM;
-	*left = *left_own = 0;
+	*left = *left_own = (struct left) {(double)r->elapsed_ns, 1};
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		if (p->waits[i].thread != QZ_NONE &&
 		    qz_scope__covers(p, r->scope, p->waits[i].scope))
@@ -78,16 +109,13 @@ static int find_chains(const struct qz_report *r, const struct qz_object_row *ro
 	for (uint32_t i = 0; i < p->nthreads; i++)
 		code.total += chains[i].waits;
 	for (uint32_t i = 0; i < p->nthreads; i++) {
-		uint64_t runs;
+		uint64_t runs = p->threads[i].running_ns;
 
 		if (!chains[i].at_lock_ns || !code.total)
 			continue;
-		runs = rest_of(&chains[i], p->threads[i].running_ns,
-			       qz_split__next(&code, chains[i].waits), others);
-		if (runs > *left)
-			*left = runs;
-		if (runs + chains[i].own_ns > *left_own)
-			*left_own = runs + chains[i].own_ns;
+		runs -= least(runs, qz_split__next(&code, chains[i].waits));
+		find_left(r, &chains[i], runs, &kept, 0, left);
+		find_left(r, &chains[i], runs, &kept, chains[i].own_ns, left_own);
 	}
 	free(chains);
 	return 0;
@@ -159,9 +187,9 @@ static struct own_code own_code(const struct qz_report *r, const struct qz_objec
 	return code;
 }
 
-static uint64_t after(uint64_t elapsed, uint64_t left)
+static uint64_t at_most(uint64_t most_ns, const struct left *left)
 {
-	return elapsed > left ? elapsed - left : 0;
+	return least((uint64_t)((double)most_ns * left->stretch), (uint64_t)left->gain);
 }
 
 int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *row,
@@ -169,14 +197,15 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
 	const struct qz_object_cost *cost = &row->cost;
-	uint64_t left, left_own, lock_ns, most;
+	uint64_t lock_ns, most;
 	struct own_code code = own_code(r, row);
+	struct left left, left_own;
 	struct qz_usage u;
 	double width, share;
 	int err;
 
 	qz_usage__find(r, &u);
-	err = find_chains(r, row, &u, &left, &left_own);
+	err = find_chains(r, row, &u, code.ns, &left, &left_own);
 	if (err)
 		return err;
 	*gain = (struct qz_lock_gain) {.row = row};
@@ -184,16 +213,17 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 	width = gain->queue + 1 < u.processors ? gain->queue + 1 : u.processors;
 	share = width > 1 ? 1 - 1 / width : 0;
 	lock_ns = (uint64_t)((double)cost->lock_ns * stretch(r, &u));
-	most = u.idle_ns + (uint64_t)((double)u.most_alone_ns * (1 - 1.0 / u.processors));
+	most = u.idle_ns + (uint64_t)((double)(code.ns ? u.alone_ns : u.most_alone_ns) *
+				      (1 - 1.0 / u.processors));
 	/* nobody is kept by it longer than there is a queue, and until who was woken runs */
 	most = least(most, cost->queued_ns + row->waits.ready_ns) + lock_ns;
 
 	code.ns = (uint64_t)((double)code.ns * stretch(r, &u));
 	gain->running.low_ns = (uint64_t)((double)serialized(r, row, &u) * share * USUAL) +
 			       lock_ns / 2 + (uint64_t)((double)code.ns * code.least);
-	gain->running.high_ns = least(most, after(r->elapsed_ns, left_own)) + code.ns;
+	gain->running.high_ns = at_most(most, &left_own) + code.ns;
 	gain->running = qz_bounds__within(r, gain->running);
-	gain->blocked.high_ns = least(most, after(r->elapsed_ns, left));
+	gain->blocked.high_ns = at_most(most, &left);
 	gain->blocked.low_ns = least(u.idle_ns, (uint64_t)((double)cost->held_blocked_ns *
 							   (gain->queue / (gain->queue + 1)))) +
 			       gain->running.low_ns;
