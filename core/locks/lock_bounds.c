@@ -69,6 +69,9 @@ struct left {
 	double stretch; /* elapsed time per time in which no other program kept it from a processor */
 };
 
+/* Others are not known to have as much of a shorter run: where they have most of it, little is sure. */
+#define MOST_STRETCH 1.5
+
 /*
  * Who waits there more often takes and releases it more often, so that its code is shared by the waits. What Quartz had, it will not have.
  * What other programs have, makes the run longer with the lock and without it, by the same factor.
@@ -77,11 +80,13 @@ static void find_left(const struct qz_report *r, const struct chain *c, uint64_t
 		      const struct kept *kept, uint64_t own_ns, struct left *left)
 {
 	double elapsed = (double)r->elapsed_ns, ready = (double)c->ready_ns;
-	double own = elapsed - ready * kept->others;
-	double runs = (double)running_ns + ready * (1 - kept->quartz - kept->others);
-	double stretch = own > 0 ? elapsed / own : 1;
-	double gain = elapsed - (runs + (double)own_ns) * stretch;
+	double others = ready * kept->others, most = elapsed * (1 - 1 / MOST_STRETCH), runs,
+	       stretch, gain;
 
+	others = others < most ? others : most;
+	runs = (double)running_ns + ready * (1 - kept->quartz) - others;
+	stretch = elapsed / (elapsed - others);
+	gain = elapsed - (runs + (double)own_ns) * stretch;
 	if (gain < left->gain)
 		*left = (struct left) {gain > 0 ? gain : 0, stretch};
 }
