@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/util/base_name.h"
@@ -74,10 +75,20 @@ static bool is_shell(const char *line)
 	return length > 2 && !memcmp(line + length - 2, "sh", 2);
 }
 
+/* An argument may name a device, which begins to do something when it is opened. */
+static int open_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 /* Of a script, its first line, and all of one for a shell. Any other file is left alone. */
 static void find_in_script(const char *path, bool found[RUNTIMES + 1])
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open_file(path);
 	char *text = fd < 0 ? NULL : calloc(1, LONGEST_SCRIPT + 1);
 	ssize_t n = text ? read(fd, text, LONGEST_SCRIPT) : -1;
 	char *rest;
