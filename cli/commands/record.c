@@ -238,7 +238,8 @@ static const struct qz_option options[] = {
 	 "quartz.ko,\nat each sample.",
 	 1, 1000},
 	{"runtime", 0, QZ_OPTION_CHOICE, OWN_FIELD(record_config, runtime), "auto|none",
-	 "Have the runtime of COMMAND (node, java, dotnet) name\nthe code that it makes [auto]."},
+	 "Have the runtime that COMMAND is or names (node, java,\ndotnet) name the code that it "
+	 "makes [auto]."},
 	{"preload", 0, QZ_OPTION_FLAG, OWN_FIELD(record_config, preload), NULL,
 	 "Load libquartz-preload.so into COMMAND."},
 	{0},

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/util/base_name.h"
@@ -27,44 +28,82 @@ static const struct runtime {
 	{"dotnet", "DOTNET_PerfMapEnabled", "1", "names for .NET"},
 };
 
-/* The file of a command, links followed. False: there is none. */
-static bool find_file(const char *name, char path[PATH_MAX])
-{
-	char found[PATH_MAX];
+#define RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
 
-	return qz_search_path__find(name, found) && realpath(found, path);
-}
+/* Of a script, that much is read: who starts a runtime does so soon. */
+#define LONGEST_SCRIPT 65536
 
-static const struct runtime *find_runtime(const char *path)
+/* What ends a word of a command line: of a shell, too, and what is assigned to a variable. */
+static const char separators[] = " \t\r\n\"'`;|&()<>{}$=";
+
+/* RUNTIMES: of none. */
+static size_t find_name(const char *path)
 {
 	const char *name = qz_base_name(path);
 
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+	for (size_t i = 0; i < RUNTIMES; i++)
 		if (!strcmp(name, runtimes[i].program))
-			return &runtimes[i];
-	return !strcmp(name, "nodejs") ? &runtimes[0] : NULL;
+			return i;
+	return !strcmp(name, "nodejs") ? 0 : RUNTIMES;
 }
 
-/* The program that a script is for: "#!/usr/bin/env node". False: it is no script. */
-static bool read_interpreter(const char *path, char program[PATH_MAX])
+/* A runtime's file, by whatever link. */
+static size_t find_runtime(const char *word)
 {
-	static const char blanks[] = " \t";
-	char line[256], *word, *rest;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	char path[PATH_MAX];
+	size_t found = find_name(word);
 
+	return found == RUNTIMES && strchr(word, '/') && realpath(word, path) ? find_name(path)
+									      : found;
+}
+
+/* Marks the runtimes that are a word of a text, which is cut into words. */
+static void find_words(char *text, bool found[RUNTIMES + 1])
+{
+	char *rest;
+
+	for (char *word = strtok_r(text, separators, &rest); word;
+	     word = strtok_r(NULL, separators, &rest))
+		found[find_runtime(word)] = true;
+}
+
+static bool is_shell(const char *line)
+{
+	const char *blank = strpbrk(line, " \t");
+	size_t length = blank ? (size_t)(blank - line) : strlen(line);
+
+	return length > 2 && !memcmp(line + length - 2, "sh", 2);
+}
+
+/* An argument may name a device, which begins to do something when it is opened. */
+static int open_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Of a script, its first line, and all of one for a shell. Any other file is left alone. */
+static void find_in_script(const char *path, bool found[RUNTIMES + 1])
+{
+	int fd = open_file(path);
+	char *text = fd < 0 ? NULL : calloc(1, LONGEST_SCRIPT + 1);
+	ssize_t n = text ? read(fd, text, LONGEST_SCRIPT) : -1;
+	char *rest;
+
+	if (n > 2 && !memcmp(text, "#!", 2)) {
+		rest = text + 2 + strcspn(text + 2, "\n");
+		if (*rest)
+			*rest++ = '\0';
+		if (is_shell(text + 2 + strspn(text + 2, " \t")))
+			find_words(rest, found);
+		find_words(text + 2, found);
+	}
+	free(text);
 	if (fd >= 0)
 		close(fd);
-	if (n < 3 || memcmp(line, "#!", 2))
-		return false;
-	line[n] = '\0';
-	line[strcspn(line, "\r\n")] = '\0';
-	word = strtok_r(line + 2, blanks, &rest);
-	if (word && !strcmp(qz_base_name(word), "env"))
-		do
-			word = strtok_r(NULL, blanks, &rest);
-		while (word && (*word == '-' || strchr(word, '=')));
-	return word && find_file(word, program);
 }
 
 static enum status add_options(const struct runtime *r, bool *named)
@@ -86,13 +125,26 @@ static enum status add_options(const struct runtime *r, bool *named)
 
 enum status runtime__name_code(char *const *command, bool *named)
 {
-	char path[PATH_MAX], program[PATH_MAX];
-	const struct runtime *r;
+	bool found[RUNTIMES + 1] = {false};
+	enum status status = STATUS_OK;
+	char path[PATH_MAX];
 
-	if (!find_file(command[0], path))
-		return STATUS_OK;
-	r = find_runtime(path);
-	if (!r && read_interpreter(path, program))
-		r = find_runtime(program);
-	return r ? add_options(r, named) : STATUS_OK;
+	if (qz_search_path__find(command[0], path)) {
+		found[find_runtime(path)] = true;
+		find_in_script(path, found);
+	}
+	for (char *const *word = command; *word; word++) {
+		char *copy = strdup(*word);
+
+		if (!copy)
+			return out_of_memory();
+		find_words(copy, found);
+		free(copy);
+		if (word != command)
+			find_in_script(*word, found);
+	}
+	for (size_t i = 0; i < RUNTIMES && status == STATUS_OK; i++)
+		if (found[i])
+			status = add_options(&runtimes[i], named);
+	return status;
 }

@@ -6,9 +6,10 @@
 #include "cli/cli.h"
 
 /*
- * Adds the options of the command's runtime to the variable of the environment by which it takes them, and says so in a
- * line on stderr; does nothing where the command is no runtime that is known, or has them already. By its name, or, of a
- * script, its interpreter's. *named: it has added them. STATUS_FAILURE after a line on stderr: no memory.
+ * Adds the options of each runtime that the command names to the variable of the environment by which it takes them, and says
+ * so in a line on stderr; does nothing for one that has them already. A command names a runtime that it is, that is a word of its
+ * arguments ("sh -c 'java ...'"), or of a script among them: of its first line, and of all of it if a shell runs it. To others the
+ * variable says nothing. *named: it has added some. STATUS_FAILURE after a line on stderr: no memory.
  */
 enum status runtime__name_code(char *const *command, bool *named);
 

@@ -162,7 +162,7 @@ static uint32_t find_lone(const struct share *shares, uint32_t n)
 		       : QZ_NONE;
 }
 
-/* What the shared phase has is a phase of this thread, where no other one was found. */
+/* What the shared phase has is a phase of this thread, where no other one was found that is longer. */
 static void take_lone(struct qz_alone *a, uint32_t thread)
 {
 	a->kind = QZ_ALONE_SERIAL;
@@ -257,7 +257,8 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a,
 	if (a->apart && (lives__are_in_turn(&lives) || !ran_at_once(r, a)))
 		a->shared_ns = 0;
 	lone = find_lone(shares, r->profile->nthreads);
-	if (lone != QZ_NONE && a->kind == QZ_ALONE_NOT && a->sharers > 1 &&
+	if (lone != QZ_NONE && a->sharers > 1 &&
+	    (a->kind == QZ_ALONE_NOT || (a->kind == QZ_ALONE_SERIAL && a->ns < a->shared_ns)) &&
 	    (double)a->shared_ns >= LEAST * (double)r->elapsed_ns)
 		take_lone(a, lone);
 	free(shares);

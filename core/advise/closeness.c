@@ -67,19 +67,41 @@ static bool is_in_namespace(const char *name)
 	return false;
 }
 
-/* Of the code that a runtime has made, with names: its own has them, too (V8). */
+/* Of the code that a runtime has made, with names: its own has them, too (V8's by their beginning, HotSpot's by their end). */
 static bool is_made(const struct qz_procedure *procedure)
 {
-	static const char *const own[] = {
-		"[unknown]", "Builtins_", "Builtin:",	"BytecodeHandler:",
-		"RegExp:",   "Stub:",	  "Interpreter"};
+	static const char *const begins[] = {
+		"[unknown]", "Builtins_", "Builtin:",	 "BytecodeHandler:",
+		"RegExp:",   "Stub:",	  "Interpreter", "StubRoutines"};
+	static const char *const ends[] = {"Blob", "stub", "_Java", "adapters"};
+	size_t length = strlen(procedure->name);
 
 	if (strcmp(procedure->module, "[jit]"))
 		return false;
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (!strncmp(procedure->name, own[i], strlen(own[i])))
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(procedure->name, begins[i], strlen(begins[i])))
+			return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (length >= strlen(ends[i]) &&
+		    !strcmp(procedure->name + length - strlen(ends[i]), ends[i]))
 			return false;
 	return true;
+}
+
+/* "void java.lang.Thread.run()", "JS:emit node:events:466:44" */
+static bool is_made_library(const char *name)
+{
+	static const char *const packages[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
+	const char *end = strchr(name, '('), *start = end;
+
+	if (!strncmp(name, "JS:", strlen("JS:")))
+		return strstr(name, " node:");
+	while (start && start > name && start[-1] != ' ')
+		start--;
+	for (size_t i = 0; start && i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (!strncmp(start, packages[i], strlen(packages[i])))
+			return true;
+	return false;
 }
 
 /* The programs that run what others wrote. */
@@ -104,7 +126,7 @@ static enum qz_closeness closeness(const struct go_modules *go,
 				   const struct qz_procedure *procedure)
 {
 	if (is_made(procedure))
-		return QZ_CLOSE_OWN;
+		return is_made_library(procedure->name) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
 	if (qz_procedure__is_python(procedure))
 		return is_python_library(procedure->file) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
 	if (*procedure->module == '[' || !strcmp(procedure->name, "main") ||

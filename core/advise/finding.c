@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/advise/advise.h"
+#include "core/advise/languages.h"
 #include "core/advise/usage.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
@@ -62,11 +63,14 @@ struct qz_finding qz_finding__about(const char *rule, const struct qz_report *r,
 				    enum qz_subject_kind kind, uint32_t index)
 {
 	struct qz_finding f = {.rule = rule, .subject = {kind, index, NULL}};
+	const char *nameless = NULL;
 
 	f.subject.name = name_of(r->profile, kind, index);
 	f.failed = !f.subject.name;
+	if (kind == QZ_SUBJECT_PROCEDURE)
+		nameless = qz_language__nameless(&r->profile->procedures[index]);
 	if (f.subject.name)
-		qz_finding__shorten(f.shown, f.subject.name);
+		qz_finding__shorten(f.shown, nameless ?: f.subject.name);
 	return f;
 }
 

@@ -3,7 +3,7 @@
 #ifndef QUARTZ_CORE_LANGUAGES_H
 #define QUARTZ_CORE_LANGUAGES_H
 
-#include "core/model/profile.h"
+#include "core/report/report.h"
 
 /* NULL: nothing of its own. */
 struct qz_language {
@@ -13,6 +13,18 @@ struct qz_language {
 		*lock; /* whose threads run one at a time, where nothing on their stacks names it */
 	const char *unlock; /* what is done about that */
 };
+
+/*
+ * What to call the code of an interpreter whose methods have no names: "Ruby code". Nobody can change that code itself. NULL: it is no
+ * such code. Constant.
+ */
+const char *qz_language__nameless(const struct qz_procedure *procedure);
+
+/*
+ * Where a procedure is among methods without names, if most of its time is theirs: it interprets them, is called by one, or, of the
+ * runtime itself, runs them. NULL: nothing. Constant.
+ */
+const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure);
 
 /* The language in whose files this procedure's code is, or NULL: none of these. Constant. */
 const struct qz_language *qz_language__of(const struct qz_procedure *procedure);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "core/advise/closeness.h"
-#include "core/costs/cost_code.h"
+#include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
 #include "core/model/wait_causes.h"
+#include "core/report/goroutines.h"
 #include "core/report/idle_time.h"
 
 /* Share of the elapsed time that threads sleep there, of all together, and of the wake-ups that are theirs: at least. */
@@ -29,8 +30,12 @@
 /* Code farther out is called by more of the waits for other things, or it is the lock's. */
 #define PURER 0.05
 
-/* A thread takes part with this share of the waits. */
-#define TAKES_PART 0.03
+/* Who runs for so little of the time in which others wait has been met by chance. */
+#define HARDLY 0.05
+
+/* A thread takes part with this share of the waits, and of what each of them would wake if they woke equally often. */
+#define TAKES_PART     0.03
+#define LEAST_OF_SHARE 0.1
 
 struct finder {
 	const struct qz_report *report;
@@ -68,11 +73,17 @@ static bool is_parked_at(const struct qz_object *o)
 	return o->grouped > 1;
 }
 
-/* Whoever was seen to hold one of several locks under one name holds just that; the count of a semaphore names nobody. */
+/*
+ * Whoever was seen to hold one of several locks under one name for a part of these waits holds just that; the count of a
+ * semaphore names nobody.
+ */
 static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
 {
+	uint64_t held = row->cost.held_running_ns;
+
+	held = row->figure.cpu_ns > held ? row->figure.cpu_ns : held;
 	return !is_semaphore(&r->profile->objects[row->object]) &&
-	       (row->cost.held_running_ns || row->figure.cpu_ns);
+	       (double)held > HARDLY * (double)row->waits.blocked_ns;
 }
 
 /* Adds an amount to each procedure of a stack, once, up to the beginning of its thread. */
@@ -116,19 +127,35 @@ static bool is_even(const uint64_t *counts, uint32_t n, double share)
 	return (double)most <= share * (double)all;
 }
 
+/*
+ * Who sleeps there and wakes far fewer than its share waits for something else under the same name, as Java's Thread.join() does at
+ * what monitors sleep at, too: it is no thread of the lock.
+ */
+static void leave_out(struct finder *f)
+{
+	uint32_t threads = f->report->profile->nthreads, n = 0;
+	uint64_t woken = 0;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		woken += f->woke[i];
+		n += f->slept[i] > 0;
+	}
+	for (uint32_t i = 0; i < threads; i++)
+		if ((double)f->woke[i] * n < LEAST_OF_SHARE * (double)woken)
+			f->slept[i] = 0;
+}
+
 /* Threads that sleep there are those that wake there, and none is another one's servant. */
 static bool take_turns(struct finder *f)
 {
 	const struct qz_profile *p = f->report->profile;
 	struct qz_parking *parking = f->parking;
-	uint64_t woken = 0, theirs = 0, slept = 0;
+	uint64_t woken = 0, theirs = 0;
 	double even;
 
-	for (uint32_t i = 0; i < p->nthreads; i++)
-		slept += f->slept[i];
 	for (uint32_t i = 0; i < p->nthreads; i++) {
 		woken += f->woke[i];
-		if (!f->slept[i] || (double)f->slept[i] < TAKES_PART * (double)slept)
+		if (!f->slept[i] || (double)f->slept[i] < TAKES_PART * (double)parking->waited_ns)
 			continue;
 		theirs += f->woke[i];
 		parking->threads++;
@@ -140,6 +167,13 @@ static bool take_turns(struct finder *f)
 	       is_even(f->woke, p->nthreads, even);
 }
 
+/* Whether a wake-up is one there. */
+static bool is_waking(const struct finder *f, const struct qz_waking *w)
+{
+	return w->count && w->object == f->parking->object && w->thread != QZ_NONE &&
+	       qz_scope__covers(f->report->profile, f->report->scope, w->scope);
+}
+
 /* Sums up what is of the lock. */
 static void add_up(struct finder *f)
 {
@@ -147,26 +181,29 @@ static void add_up(struct finder *f)
 	const struct qz_profile *p = r->profile;
 	struct qz_parking *parking = f->parking;
 
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (is_of(f, &p->waits[i]))
+			f->slept[p->waits[i].thread] += p->waits[i].blocked_ns;
+	for (uint32_t i = 0; i < p->nwakings; i++)
+		if (is_waking(f, &p->wakings[i]))
+			f->woke[p->wakings[i].thread] += p->wakings[i].count;
+	leave_out(f);
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (!is_of(f, w))
+		if (!is_of(f, w) || !f->slept[w->thread])
 			continue;
 		parking->cause = w->cause;
 		parking->waits += w->count;
 		parking->waited_ns += w->blocked_ns;
+		parking->late_ns += w->ready_ns;
 		parking->idle_ns += r->charges ? r->charges[i].blocked_ns : 0;
-		f->slept[w->thread] += w->blocked_ns;
 		add_stack(p, w->node, w->blocked_ns, f->waits);
 	}
 	for (uint32_t i = 0; i < p->nwakings; i++) {
 		const struct qz_waking *w = &p->wakings[i];
 
-		if (!w->count || w->object != parking->object || w->thread == QZ_NONE ||
-		    !qz_scope__covers(p, r->scope, w->scope))
-			continue;
-		f->woke[w->thread] += w->count;
-		if (!f->slept[w->thread])
+		if (!is_waking(f, w) || !f->slept[w->thread])
 			continue;
 		f->woken += w->count;
 		add_stack(p, w->node, w->count, f->wakes);
@@ -219,16 +256,15 @@ static uint32_t find_stack(const struct finder *f, bool wakes)
 	uint32_t node = 0;
 
 	for (uint32_t i = 0; !wakes && i < p->nwaits; i++)
-		if (p->waits[i].blocked_ns > most && is_of(f, &p->waits[i])) {
+		if (p->waits[i].blocked_ns > most && is_of(f, &p->waits[i]) &&
+		    f->slept[p->waits[i].thread]) {
 			most = p->waits[i].blocked_ns;
 			node = p->waits[i].node;
 		}
 	for (uint32_t i = 0; wakes && i < p->nwakings; i++) {
 		const struct qz_waking *w = &p->wakings[i];
 
-		if (w->object == f->parking->object && w->thread != QZ_NONE &&
-		    f->slept[w->thread] && w->count > most &&
-		    qz_scope__covers(p, f->report->scope, w->scope)) {
+		if (is_waking(f, w) && f->slept[w->thread] && w->count > most) {
 			most = w->count;
 			node = w->node;
 		}
@@ -253,12 +289,17 @@ static uint32_t innermost(const struct finder *f, uint32_t node, uint32_t until,
 	return QZ_NONE;
 }
 
-/* Most waits and most wake-ups. The beginning of a thread has all that it does; of one semaphore that is no doubt. */
+/*
+ * Most waits and most wake-ups. The beginning of a thread has all that it does; of one semaphore that is no doubt. Threads of a pool sleep
+ * and wake each other in code of libraries, when they have nothing to do; of code without names it is not known whose it is.
+ */
 static bool is_place(const struct finder *f, uint32_t frame, bool called)
 {
 	const struct qz_profile *p = f->report->profile;
 	uint32_t object = f->parking->object;
 
+	if (f->close[frame] != QZ_CLOSE_OWN && strcmp(p->procedures[frame].module, "[jit]") != 0)
+		return false;
 	return (double)f->waits[frame] >= MOST * (double)f->parking->waited_ns &&
 	       (double)f->wakes[frame] >= MOST * (double)f->woken &&
 	       (called || (object != QZ_NONE && is_semaphore(&p->objects[object])));
@@ -356,15 +397,12 @@ static uint32_t find_unlocker(const struct qz_profile *p, const enum qz_closenes
 	return frame;
 }
 
-static int look_at_tasks(const struct qz_report *r, struct qz_parking *parking, bool *found)
+static void find_unlocks(const struct qz_report *r, const enum qz_closeness *close, uint64_t *wakes,
+			 struct qz_parking *parking)
 {
 	const struct qz_profile *p = r->profile;
-	enum qz_closeness *close = qz_closeness__of(p);
-	uint64_t *wakes = calloc((size_t)p->nprocedures + 1, sizeof(*wakes));
 
-	*parking = (struct qz_parking) {
-		.object = QZ_NONE, .sleeper = QZ_NONE, .place = QZ_NONE, .asleep_in = QZ_NONE};
-	for (uint32_t i = 0; close && wakes && i < p->nwakings; i++) {
+	for (uint32_t i = 0; i < p->nwakings; i++) {
 		const struct qz_waking *w = &p->wakings[i];
 		uint32_t unlock, place = find_unlocker(p, close, w->node, &unlock);
 
@@ -377,19 +415,60 @@ static int look_at_tasks(const struct qz_report *r, struct qz_parking *parking, 
 		parking->place = place;
 		parking->waker = unlock;
 	}
-	for (uint32_t i = 0; parking->place != QZ_NONE && i < p->nsamples; i++) {
+}
+
+/* takers: by node, whether goroutines that were started there take the lock. */
+static void add_tasks_alone(const struct qz_report *r, const struct qz_cost_walk *costs,
+			    bool *takers, struct qz_parking *parking)
+{
+	const struct qz_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 
-		if (s->scope == r->scope && s->busy == 1 && !s->spinning &&
-		    qz_frames__contain((struct qz_frames) {.profile = p, .node = s->node},
-				       parking->place))
-			parking->alone_ns += s->norm_ns;
+		if (s->scope != r->scope || s->spinning ||
+		    !qz_frames__contain((struct qz_frames) {.profile = p, .node = s->node},
+					parking->place))
+			continue;
+		takers[qz_goroutines__node(p, s->node)] = true;
+		parking->alone_ns += s->busy == 1 ? s->norm_ns : 0;
 	}
-	*found = parking->waits >= LEAST_UNLOCKS &&
+	takers[0] = true; /* the scheduler, which runs for them */
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+
+		if (s->scope != r->scope || s->spinning || !takers[qz_goroutines__node(p, s->node)])
+			continue;
+		if (qz_cost_walk__at(costs, s->node).cost == QZ_COST_HANDING)
+			parking->handing_ns += s->norm_ns;
+		else if (s->busy == 1)
+			parking->takers_alone_ns += s->norm_ns;
+	}
+}
+
+static int look_at_tasks(const struct qz_report *r, struct qz_parking *parking, bool *found)
+{
+	const struct qz_profile *p = r->profile;
+	enum qz_closeness *close = qz_closeness__of(p);
+	uint64_t *wakes = calloc((size_t)p->nprocedures + 1, sizeof(*wakes));
+	bool *takers = calloc((size_t)p->nnodes + 1, sizeof(*takers));
+	struct qz_cost_walk costs;
+	int err = qz_cost_walk__init(&costs, p);
+
+	err = close && wakes && takers ? err : -ENOMEM;
+	*parking = (struct qz_parking) {
+		.object = QZ_NONE, .sleeper = QZ_NONE, .place = QZ_NONE, .asleep_in = QZ_NONE};
+	if (!err)
+		find_unlocks(r, close, wakes, parking);
+	if (!err && parking->waits >= LEAST_UNLOCKS)
+		add_tasks_alone(r, &costs, takers, parking);
+	*found = parking->alone_ns &&
 		 (double)parking->alone_ns >= LEAST_WAITED * (double)r->elapsed_ns;
+	qz_cost_walk__free(&costs);
+	free(takers);
 	free(close);
 	free(wakes);
-	return close && wakes ? 0 : -ENOMEM;
+	return err;
 }
 
 /* ---- which ---- */

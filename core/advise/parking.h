@@ -23,9 +23,12 @@ struct qz_parking {
 	uint32_t threads;    /* that sleep there; 0: tasks do */
 	uint64_t waits;	     /* how often; of tasks: that one was let go on */
 	uint64_t waited_ns;  /* all together */
+	uint64_t late_ns;    /* all together, from when they were woken until they ran */
 	uint64_t idle_ns;    /* of the time in which nothing ran: charged to these waits */
 	uint64_t alone_ns;   /* of the time in which one thread ran: one of these did */
 	uint64_t longest_ns; /* that one of these ran, in all */
+	/* Of tasks: what those that ever take the lock ran alone, in it and beside it, and what the hand-overs took. */
+	uint64_t takers_alone_ns, handing_ns;
 	/* Where these threads are blocked most for what no thread does, and why. */
 	uint32_t asleep_in;
 	uint32_t asleep_cause;

@@ -202,6 +202,12 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	u->late_ns = smaller(u->unused_ns - u->taken_ns, queued > 0 ? (uint64_t)queued : 0);
 	u->alone_ns = (uint64_t)((double)r->serial_ns * u->wanting) + single;
 	u->idle_ns = (uint64_t)((double)(r->idle_ns - single) * u->wanting);
+	u->most_alone_ns = u->alone_ns;
+	if (unused)
+		u->most_alone_ns +=
+			(uint64_t)((double)r->serial_ns *
+				   (double)smaller(u->own_ns, (uint64_t)taken) / (double)unused);
+	u->most_alone_ns = smaller(u->most_alone_ns, r->serial_ns + single);
 }
 
 uint64_t qz_usage__gain_of_idle(const struct qz_report *r, uint64_t idle_ns)

@@ -24,6 +24,8 @@ struct qz_usage {
 	/* Elapsed time, as it were if a thread that is ready always had a processor. */
 	uint64_t alone_ns; /* one thread could run */
 	uint64_t idle_ns;  /* none could */
+	/* alone_ns at most: who was kept from running by Quartz had to wait for another thread anyway. */
+	uint64_t most_alone_ns;
 };
 
 /*

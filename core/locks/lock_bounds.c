@@ -8,6 +8,7 @@
 #include "core/locks/lock_kind.h"
 #include "core/advise/usage.h"
 #include "core/model/wait_causes.h"
+#include "core/util/apportion.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -21,6 +22,7 @@ struct chain {
 	uint64_t at_lock_ns; /* blocked and ready there; 0: the lock does not concern it */
 	uint64_t ready_ns;   /* after waits elsewhere */
 	uint64_t own_ns;     /* blocked for what is no other thread's doing, and ready after that */
+	uint64_t waits;	     /* at the lock */
 };
 
 static bool is_own(const char *cause)
@@ -34,6 +36,7 @@ static void add_wait(const struct qz_profile *p, struct chain *c, const struct q
 {
 	if (w->object == object) {
 		c->at_lock_ns += w->blocked_ns + w->ready_ns;
+		c->waits += w->count;
 		return;
 	}
 	if (w->blocked_ns && is_own(p->causes[w->cause]))
@@ -43,31 +46,81 @@ static void add_wait(const struct qz_profile *p, struct chain *c, const struct q
 }
 
 /*
- * The elapsed time that is left when only the waits for the lock go: the longest of its threads, with what the
- * run has beside that. own: with what threads are blocked for themselves.
+ * Shares of the time that threads are ready, other than at the lock: Quartz has their processor, or other programs have it, or
+ * threads of their own program.
  */
-static int find_chains(const struct qz_report *r, uint32_t object, uint64_t *left,
-		       uint64_t *left_own)
+struct kept {
+	double quartz, others;
+};
+
+static struct kept kept_of(const struct qz_object_row *row, const struct qz_usage *u)
+{
+	uint64_t ready = u->ready_ns - least(u->ready_ns, row->waits.ready_ns);
+	uint64_t taken = least(u->taken_ns, ready);
+	double share = taken ? (double)taken / (double)ready : 0;
+	double own = taken ? (double)least(u->own_ns, u->taken_ns) / (double)u->taken_ns : 0;
+
+	return (struct kept) {share * own, share * (1 - own)};
+}
+
+/* What the waits for the lock and its code leave of a run, of its longest thread. */
+struct left {
+	double gain;	/* elapsed time that goes at most */
+	double stretch; /* elapsed time per time in which no other program kept it from a processor */
+};
+
+/* Others are not known to have as much of a shorter run: where they have most of it, little is sure. */
+#define MOST_STRETCH 1.5
+
+/*
+ * Who waits there more often takes and releases it more often, so that its code is shared by the waits. What Quartz had, it will not have.
+ * What other programs have, makes the run longer with the lock and without it, by the same factor.
+ */
+static void find_left(const struct qz_report *r, const struct chain *c, uint64_t running_ns,
+		      const struct kept *kept, uint64_t own_ns, struct left *left)
+{
+	double elapsed = (double)r->elapsed_ns, ready = (double)c->ready_ns;
+	double others = ready * kept->others, most = elapsed * (1 - 1 / MOST_STRETCH), runs,
+	       stretch, gain;
+
+	others = others < most ? others : most;
+	runs = (double)running_ns + ready * (1 - kept->quartz) - others;
+	stretch = elapsed / (elapsed - others);
+	gain = elapsed - (runs + (double)own_ns) * stretch;
+	if (gain < left->gain)
+		*left = (struct left) {gain > 0 ? gain : 0, stretch};
+}
+
+/*
+ * Of the thread that makes a run longest without the lock and its code. own: with what threads are blocked for themselves. Where a
+ * library's own code goes with the lock, that has it all: nothing is taken off here.
+ */
+static int find_chains(const struct qz_report *r, const struct qz_object_row *row,
+		       const struct qz_usage *u, bool has_code, struct left *left,
+		       struct left *left_own)
 {
 	const struct qz_profile *p = r->profile;
 	struct chain *chains = calloc((size_t)p->nthreads + 1, sizeof(*chains));
+	struct qz_split code = {.amount = has_code ? 0 : row->cost.lock_cpu_ns};
+	struct kept kept = has_code ? (struct kept) {0} : kept_of(row, u);
 
 	if (!chains)
 		return -ENOMEM;
-	*left = *left_own = 0;
+	*left = *left_own = (struct left) {(double)r->elapsed_ns, 1};
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		if (p->waits[i].thread != QZ_NONE &&
 		    qz_scope__covers(p, r->scope, p->waits[i].scope))
-			add_wait(p, &chains[p->waits[i].thread], &p->waits[i], object);
+			add_wait(p, &chains[p->waits[i].thread], &p->waits[i], row->object);
+	for (uint32_t i = 0; i < p->nthreads; i++)
+		code.total += chains[i].waits;
 	for (uint32_t i = 0; i < p->nthreads; i++) {
-		uint64_t runs = p->threads[i].running_ns + chains[i].ready_ns;
+		uint64_t runs = p->threads[i].running_ns;
 
-		if (!chains[i].at_lock_ns)
+		if (!chains[i].at_lock_ns || !code.total)
 			continue;
-		if (runs > *left)
-			*left = runs;
-		if (runs + chains[i].own_ns > *left_own)
-			*left_own = runs + chains[i].own_ns;
+		runs -= least(runs, qz_split__next(&code, chains[i].waits));
+		find_left(r, &chains[i], runs, &kept, 0, left);
+		find_left(r, &chains[i], runs, &kept, chains[i].own_ns, left_own);
 	}
 	free(chains);
 	return 0;
@@ -139,9 +192,9 @@ static struct own_code own_code(const struct qz_report *r, const struct qz_objec
 	return code;
 }
 
-static uint64_t after(uint64_t elapsed, uint64_t left)
+static uint64_t at_most(uint64_t most_ns, const struct left *left)
 {
-	return elapsed > left ? elapsed - left : 0;
+	return least((uint64_t)((double)most_ns * left->stretch), (uint64_t)left->gain);
 }
 
 int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *row,
@@ -149,30 +202,33 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
 	const struct qz_object_cost *cost = &row->cost;
-	uint64_t left, left_own, lock_ns, most;
+	uint64_t lock_ns, most;
 	struct own_code code = own_code(r, row);
+	struct left left, left_own;
 	struct qz_usage u;
 	double width, share;
-	int err = find_chains(r, row->object, &left, &left_own);
+	int err;
 
+	qz_usage__find(r, &u);
+	err = find_chains(r, row, &u, code.ns, &left, &left_own);
 	if (err)
 		return err;
-	qz_usage__find(r, &u);
 	*gain = (struct qz_lock_gain) {.row = row};
 	gain->queue = cost->queued_ns ? (double)o->wait_ns / (double)cost->queued_ns : 0;
 	width = gain->queue + 1 < u.processors ? gain->queue + 1 : u.processors;
 	share = width > 1 ? 1 - 1 / width : 0;
 	lock_ns = (uint64_t)((double)cost->lock_ns * stretch(r, &u));
-	most = u.idle_ns + (uint64_t)((double)u.alone_ns * (1 - 1.0 / u.processors));
+	most = u.idle_ns + (uint64_t)((double)(code.ns ? u.alone_ns : u.most_alone_ns) *
+				      (1 - 1.0 / u.processors));
 	/* nobody is kept by it longer than there is a queue, and until who was woken runs */
 	most = least(most, cost->queued_ns + row->waits.ready_ns) + lock_ns;
 
 	code.ns = (uint64_t)((double)code.ns * stretch(r, &u));
 	gain->running.low_ns = (uint64_t)((double)serialized(r, row, &u) * share * USUAL) +
 			       lock_ns / 2 + (uint64_t)((double)code.ns * code.least);
-	gain->running.high_ns = least(most, after(r->elapsed_ns, left_own)) + code.ns;
+	gain->running.high_ns = at_most(most, &left_own) + code.ns;
 	gain->running = qz_bounds__within(r, gain->running);
-	gain->blocked.high_ns = least(most, after(r->elapsed_ns, left));
+	gain->blocked.high_ns = at_most(most, &left);
 	gain->blocked.low_ns = least(u.idle_ns, (uint64_t)((double)cost->held_blocked_ns *
 							   (gain->queue / (gain->queue + 1)))) +
 			       gain->running.low_ns;

@@ -19,55 +19,96 @@
 #define USUAL_ASLEEP  0.8
 #define USUAL_LATE    0.5
 
+/* Time in which these threads kept each other from it, if nothing else had: of one that ran, of one that had no processor yet, and of none. */
+struct kept {
+	double running, late, asleep;
+	double most_running; /* with the time in which another one could not run for Quartz */
+};
+
+static struct kept kept_of(const struct qz_report *r, const struct qz_parking *parking,
+			   const struct qz_usage *u, double overlap)
+{
+	struct kept kept = {0};
+	double share;
+
+	if (r->serial_ns) {
+		share = (double)parking->alone_ns / (double)r->serial_ns;
+		kept.running = share * (double)r->serial_ns * u->wanting;
+		kept.late = share * ((double)u->alone_ns - (double)r->serial_ns * u->wanting);
+		kept.most_running = kept.running + share * (double)(u->most_alone_ns - u->alone_ns);
+	}
+	if (r->idle_ns)
+		kept.asleep = (double)parking->idle_ns / overlap / (double)r->idle_ns *
+			      (double)u->idle_ns;
+	if (kept.asleep > (double)u->idle_ns)
+		kept.asleep = (double)u->idle_ns;
+	return kept;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The code of waking and of going to sleep there: elapsed time. In poll, it is not known whose it is. */
+static double code_of(const struct qz_report *r, uint32_t object)
+{
+	for (uint32_t i = 0; object != QZ_NONE && i < r->nobjects; i++)
+		if (r->objects[i].object == object)
+			return (double)r->objects[i].cost.lock_ns;
+	return 0;
+}
+
 /*
  * Of the elapsed time. Who has it has a share of the idle time like each of those that wait; what it waits for, a processor too,
  * all would wait for at once. What runs is shared by processors, of which others may have some. At worst threads wait for each
- * other one after another, so that somebody waits for as long as possible. What the longest of them runs is left.
+ * other one after another, so that somebody waits for as long as possible, and who was woken waits until it runs. What the longest of
+ * them runs is left, without the code of the hand-overs.
  */
 static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_parking *parking,
 				  double queue)
 {
-	double waited = (double)parking->waited_ns, running = 0, late = 0, asleep = 0, busy, sure;
 	double ran = (double)qz_scope__running_ns(&r->profile->scopes[r->scope]);
-	double share, overlap = queue / (queue + 1);
+	double waited = (double)parking->waited_ns, late = waited + (double)parking->late_ns;
+	double overlap = queue / (queue + 1), code = code_of(r, parking->object);
+	double busy, sure, widest, mine, longest, high;
 	struct qz_bounds b;
 	struct qz_usage u;
+	struct kept kept;
 
 	qz_usage__find(r, &u);
-	if (r->serial_ns) {
-		share = (double)parking->alone_ns / (double)r->serial_ns;
-		running = share * (double)r->serial_ns * u.wanting;
-		late = share * ((double)u.alone_ns - (double)r->serial_ns * u.wanting);
-	}
-	if (r->idle_ns)
-		asleep =
-			(double)parking->idle_ns / overlap / (double)r->idle_ns * (double)u.idle_ns;
-	asleep = asleep < (double)u.idle_ns ? asleep : (double)u.idle_ns;
-	busy = running + late + asleep;
-	sure = waited / (parking->threads - 1);
-	sure = sure < busy ? sure / busy : 1;
-	share = waited < busy ? waited / busy : 1;
-	running *= u.processors < queue + 1 ? 1 - 1.0 / u.processors : overlap;
-	running *= (double)u.taken_ns > ran ? ran / (ran + (double)u.taken_ns) : 1;
-	b.low_ns = (uint64_t)(sure * (USUAL_RUNNING * running +
-				      overlap * (USUAL_ASLEEP * asleep + USUAL_LATE * late)));
-	b.high_ns = (uint64_t)(share * (running + overlap * late + asleep));
-	if (b.high_ns > r->elapsed_ns - parking->longest_ns)
-		b.high_ns = r->elapsed_ns - parking->longest_ns;
+	kept = kept_of(r, parking, &u, overlap);
+	busy = kept.running + kept.late + kept.asleep;
+	sure = busy > 0 ? least(1, waited / (parking->threads - 1) / busy) : 1;
+	widest = least(1 - 1.0 / u.processors, overlap > 0.5 ? overlap : 0.5);
+	overlap = u.processors < queue + 1 ? 1 - 1.0 / u.processors : overlap;
+	mine = (double)u.taken_ns > ran ? ran / (ran + (double)u.taken_ns) : 1;
+	b.low_ns =
+		(uint64_t)(sure * (USUAL_RUNNING * overlap * mine * kept.running +
+				   queue / (queue + 1) *
+					   (USUAL_ASLEEP * kept.asleep + USUAL_LATE * kept.late)));
+	high = busy > 0 ? least(1, late / busy) : 1;
+	high *= widest * mine * kept.most_running + queue / (queue + 1) * kept.late + kept.asleep;
+	longest = (double)parking->longest_ns - code / parking->threads;
+	b.high_ns = (uint64_t)least(high + code * (1 - widest), (double)r->elapsed_ns - longest);
 	return b;
 }
 
-/* How many tasks wait is not known: as many as there are processors for, or more. */
+/*
+ * How many tasks wait is not known: as many as there are processors for, or more. Who runs alone beside the lock keeps the others from it
+ * as well, since he is back before one of them was woken: at most that is shared, too, and no hand-over is left.
+ */
 static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct qz_parking *parking)
 {
-	double ns = 0;
+	double low, high, share;
 	struct qz_usage u;
 
 	qz_usage__find(r, &u);
-	if (r->serial_ns)
-		ns = (double)parking->alone_ns / (double)r->serial_ns * (double)u.alone_ns;
-	ns *= 1 - 1.0 / u.processors;
-	return (struct qz_bounds) {(uint64_t)(USUAL_RUNNING * ns), (uint64_t)ns};
+	share = r->serial_ns ? (1 - 1.0 / u.processors) / (double)r->serial_ns : 0;
+	low = USUAL_RUNNING * share * (double)u.alone_ns * (double)parking->alone_ns;
+	high = share * (double)u.most_alone_ns * (double)parking->takers_alone_ns;
+	return qz_bounds__within(r, (struct qz_bounds) {(uint64_t)low,
+							(uint64_t)high + parking->handing_ns});
 }
 
 /* Of a language whose threads run one at a time; its lock has no name, and a word for each thread. NULL: of none. */
@@ -90,6 +131,11 @@ static const struct qz_language *language_of(const struct qz_profile *p,
 	return NULL;
 }
 
+static const char *name_of(const struct qz_procedure *procedure)
+{
+	return qz_language__nameless(procedure) ?: procedure->name;
+}
+
 static void say_what(struct qz_finding *f, const struct qz_report *r,
 		     const struct qz_parking *parking, double queue)
 {
@@ -97,7 +143,7 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 	char place[QZ_SHORT_NAME], sleeper[QZ_SHORT_NAME + 3] = "at a word of its own";
 	char *label;
 
-	qz_finding__shorten(place, procedures[parking->place].name);
+	qz_finding__shorten(place, name_of(&procedures[parking->place]));
 	if (parking->object == QZ_NONE) {
 		qz_finding__shorten(strcpy(sleeper, "in ") + 3, procedures[parking->sleeper].name);
 	} else if (r->profile->objects[parking->object].grouped == 1) {
@@ -113,9 +159,10 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 			parking->object == QZ_NONE ? "it" : "one of them");
 	if (parking->waker != QZ_NONE)
 		qz_finding__say(f, &f->where, "taken in %s, let go of in %s",
-				procedures[parking->place].name, procedures[parking->waker].name);
+				name_of(&procedures[parking->place]),
+				procedures[parking->waker].name);
 	else
-		qz_finding__say(f, &f->where, "taken in %s", procedures[parking->place].name);
+		qz_finding__say(f, &f->where, "taken in %s", name_of(&procedures[parking->place]));
 	qz_finding__say(f, &f->remedy,
 			"hold it for less time, or give each part of the data (each row, each key) "
 			"a lock of its own: the stacks of these waits tell which one it is");

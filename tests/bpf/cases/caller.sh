@@ -274,6 +274,11 @@ runtimes()
 	NODE_OPTIONS="$names" had "$names" ./node
 	! grep NODE_OPTIONS record.err || fail 'it says that it does what was done'
 	had '' --runtime none ./node
+	had "$names" sh -c 'exec ./node --version'
+	printf '#!/bin/sh\nHOME=/nowhere\nexec "./node"\n' >starts-it
+	chmod +x starts-it
+	had "$names" ./starts-it
+	had "$names" env A=b sh ./starts-it
 	had none ./other
 	! grep -- --runtime record.err || fail 'of a program that is no runtime'
 }

@@ -685,22 +685,31 @@ END_TEST
 /*
  * Two threads that work in turns and sleep at a word of their own each, until the other one wakes them: that is a lock. It is none
  * where there is one word with a queue of two, where somebody else wakes them, or where one has so much more to do that the other
- * one waits for it.
+ * one waits for it. A third one that sleeps there until they end, and wakes nobody, changes nothing.
+ * In a library's code, it is a pool that has nothing to do.
  */
 START_TEST(who_parks_is_contended)
 {
-	static const uint64_t ran_ms[][2] = {
-		{500, 500}, {500, 500}, {500, 500}, {600, 400}, {900, 100}};
-	bool locked = _i == 0 || _i == 3;
+	static const uint64_t ran_ms[][2] = {{500, 500}, {500, 500}, {500, 500}, {600, 400},
+					     {900, 100}, {500, 500}, {500, 500}};
+	static const char *const stacks[][3] = {
+		{"main [thread] loop get", "main [thread] loop get park",
+		 "main [thread] loop get unpark"},
+		{"main [thread] loop core::call", "main [thread] loop core::call park",
+		 "main [thread] loop core::call unpark"}};
+	bool locked = _i == 0 || _i == 3 || _i == 5;
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
 	struct fixture f = fixture__new();
 	uint32_t scope = fixture__scope(&f, level_ns, 3), threads[3], words;
+	struct qz_wait joins;
 	const struct qz_finding *found;
 	struct advised x;
 
 	for (int32_t i = 0; i < 3; i++)
 		threads[i] = fixture__thread(&f, scope, i + 1);
 	words = fixture__object(&f, scope, QZ_OBJECT_OTHER, "park");
+	joins = (struct qz_wait) {
+		.thread = threads[2], .object = words, .count = 1, .blocked_ns = 3000 * MS};
 	f.p->objects[words].grouped = 2;
 	f.p->objects[words].queue_ns[_i == 1 ? 2 : 1] = 500 * MS;
 	for (int i = 0; i < 2; i++) {
@@ -713,10 +722,12 @@ START_TEST(who_parks_is_contended)
 			.thread = threads[_i == 2 ? 2 : 1 - i], .object = words, .count = 100};
 
 		lived(&f, threads[i], 1, 0, 1000, ran_ms[_i][i]);
-		fixture__samples(&f, scope, threads[i], "main [thread] loop get", 1, ran_ms[_i][i]);
-		fixture__wait(&f, &wait, "main [thread] loop get park", "futex");
-		fixture__waking(&f, &waking, "main [thread] loop get unpark");
+		fixture__samples(&f, scope, threads[i], stacks[_i == 6][0], 1, ran_ms[_i][i]);
+		fixture__wait(&f, &wait, stacks[_i == 6][1], "futex");
+		fixture__waking(&f, &waking, stacks[_i == 6][2]);
 	}
+	if (_i == 5)
+		fixture__wait(&f, &joins, "main join park", "futex");
 	x = advise(&f, 2);
 	found = x.a->findings;
 	ck_assert_uint_ge(x.a->n, 1);
@@ -728,8 +739,57 @@ START_TEST(who_parks_is_contended)
 		ck_assert_ptr_nonnull(
 			strstr(found->evidence[0].text, "they slept there 200 times, 1.00 s"));
 		ck_assert_str_eq(found->where, "taken in get, let go of in unpark");
-		ck_assert_uint_eq(found->gain_high_ns, (_i ? 400 : 500) * MS);
+		ck_assert_uint_eq(found->gain_high_ns, (_i == 3 ? 400 : 500) * MS);
 	}
+	done(&x);
+}
+END_TEST
+
+/*
+ * HotSpot's interpreter has one name for all methods: a phase of one is named after what it calls, or after what runs it. Ruby's has
+ * none: what its users wrote is not its code.
+ */
+START_TEST(methods_without_names_are_told)
+{
+	static const uint64_t level_ns[] = {0, 500 * MS, 500 * MS};
+	static const struct {
+		const char *stack, *subject, *where, *shown;
+	} cases[] = {
+		{"main Interpreter burn", "burn", "called by methods that Java interprets",
+		 "burn "},
+		{"main JavaMain Interpreter", "JavaMain", "it runs methods that Java interprets",
+		 "JavaMain "},
+		{"main burn", "burn", NULL, "burn "},
+		{"main vm_exec_core", "vm_exec_core", "methods of Ruby have no names",
+		 "Ruby code "},
+		{"main Interpreter parse burn", "burn", NULL, "burn "},
+	};
+	static const char *const modules[][2] = {{"Interpreter", "[jit]"},
+						 {"JavaMain", "/usr/lib/libjli.so"},
+						 {"vm_exec_core", "/usr/lib/libruby.so.3"},
+						 {"burn", "[jit]"},
+						 {"parse", "[jit]"}};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	uint32_t threads[] = {fixture__thread(&f, scope, 1), fixture__thread(&f, scope, 2)};
+	const struct qz_finding *found;
+	struct advised x;
+
+	fixture__samples(&f, scope, threads[0], cases[_i].stack, 1, 500);
+	for (size_t t = 0; t < 2; t++)
+		fixture__samples(&f, scope, threads[t], "main [thread] compute", 2, 500);
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strstr(cases[_i].stack, modules[i][0]))
+			be_of_library(f.p, modules[i][0], modules[i][1]);
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_str_eq(found->subject.name, cases[_i].subject);
+	ck_assert_int_eq(strncmp(found->what, cases[_i].shown, strlen(cases[_i].shown)), 0);
+	if (cases[_i].where)
+		ck_assert_ptr_nonnull(strstr(found->where, cases[_i].where));
+	else
+		ck_assert_ptr_null(found->where);
 	done(&x);
 }
 END_TEST
@@ -1383,7 +1443,8 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, imbalance_is_found);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
-	tcase_add_loop_test(tc, who_parks_is_contended, 0, 5);
+	tcase_add_loop_test(tc, who_parks_is_contended, 0, 7);
+	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 5);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
 	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
 	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
