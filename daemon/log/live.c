@@ -106,6 +106,7 @@ static void take_sample(void *context, uint32_t cpu, const struct qz_log_record 
 	sample->key |= QZ_SAMPLE_KEY(0, at_least_one(moment->level), 0);
 	if (bpf_runtime__follows_all(l->bpf))
 		sample->machine = (uint16_t)at_least_one(moment->machine);
+	sample->woken = (uint16_t)moment->thread->woken;
 	if (moment->in_block)
 		sample->flags |= QZ_RECORD_IN_BLOCK;
 	if (moment->held == REPLAY_NONE || sample->flags & QZ_RECORD_SPINNING)
