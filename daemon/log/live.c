@@ -237,6 +237,8 @@ static void publish_scope(struct live *l, uint32_t number, const struct replay_s
 	to->counters.threads_seen = s->threads;
 	to->counters.threads_started = s->threads_started;
 	to->counters.processes_started = s->processes_started;
+	to->counters.events_in_vain = s->events_in_vain;
+	to->counters.events_shared = s->events_shared;
 	memcpy(to->counters.grain, s->grain, sizeof(s->grain));
 	to->woken_ns = s->woken_ns;
 	to->runnable = s->runnable;

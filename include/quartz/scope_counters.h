@@ -30,6 +30,11 @@ struct qz_scope_counters {
 	/* From the log: threads that were started inside the window, and processes, by threads of the scope. */
 	__u64 threads_started, processes_started;
 	/*
+	 * From the log, of threads that wait for events, three or more of which were woken at once: those for which there was
+	 * nothing, where there was for one alone, and all of the other times.
+	 */
+	__u64 events_in_vain, events_shared;
+	/*
 	 * From the log: hand-overs, which are waits of a thread that another one of the scope ended, by the processor time that
 	 * it had since its last one, or its beginning.
 	 */
