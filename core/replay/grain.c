@@ -111,7 +111,7 @@ static void join_volley(struct replay *r, struct replay_row *t, struct replay_ro
  */
 #define HERD	   3 /* threads, or it may be a pair that meets */
 #define FAR_LONGER 3
-#define LONG_NS	   (1ull << 40)
+#define LONG_NS	   (1ull << 40) /* of one that goes on after another wait */
 
 void replay_grain__wake(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
 {
@@ -142,7 +142,7 @@ static void leave_herd(struct replay *r, struct replay_row *t, struct replay_vol
 	if (t->pub.scope != v->scope)
 		return;
 	if (t->stay.cause != QZ_WAIT_POLL)
-		ran = LONG_NS; /* it goes on */
+		ran = LONG_NS;
 	v->second = ran < v->longest ? (ran > v->second ? ran : v->second) : v->longest;
 	v->longest = ran > v->longest ? ran : v->longest;
 	if (++v->left < v->members || v->members < HERD)

@@ -141,9 +141,9 @@ struct replay_cpu {
 	bool seen;	 /* the above is known */
 	bool gone;	 /* the row was taken away, by what was seen elsewhere */
 	uint64_t at;	 /* when it came, or was taken away */
-	uint32_t
-		herd; /* serial of the volley of who waits for events that was woken here last; 0: none */
-	uint64_t herd_at; /* when the last one of it was */
+	/* The last volley that was woken here of threads that wait for events, 0: none; and when the last one of it was. */
+	uint32_t herd;
+	uint64_t herd_at;
 };
 
 /* A sample of who let go of an object, and may have it again: it is known when the one that was woken waits again. */

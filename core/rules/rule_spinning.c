@@ -17,9 +17,8 @@
 	"most, or Open MPI's --mca mpi_yield_when_idle 1"
 
 #define ASKS                                                                                       \
-	"wait in one call for all that may come (poll, epoll_wait with a timeout), and tell it "   \
-	"by an "                                                                                   \
-	"eventfd what threads write to memory"
+	"wait in one call for all that may come (poll, epoll_wait with a timeout; an eventfd "     \
+	"for what threads write)"
 
 /* Below this share of the processor time a wait is shorter than what it would take to sleep. */
 #define LEAST_SHARE 0.02

@@ -26,10 +26,10 @@ struct asking_context {
 
 /* What a thread does by its stack, for this. */
 enum asking_stack {
-	ASKING_ASIDE, /* the way into a call: it tells nothing */
+	ASKING_WORKS, /* code in user mode, other calls, what is not known */
 	ASKING_ASKS,  /* a call that asks, and has nothing yet */
 	ASKING_GETS,  /* one that hands out what has come */
-	ASKING_WORKS, /* code in user mode, other calls */
+	ASKING_ASIDE, /* the way into a call: it tells nothing */
 };
 
 /* Borrows what the context has. NULL with errno ENOMEM. */

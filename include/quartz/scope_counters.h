@@ -30,8 +30,8 @@ struct qz_scope_counters {
 	/* From the log: threads that were started inside the window, and processes, by threads of the scope. */
 	__u64 threads_started, processes_started;
 	/*
-	 * From the log, of threads that wait for events, three or more of which were woken at once: those for which there was
-	 * nothing, where there was for one alone, and all of the other times.
+	 * From the log, of threads that wait for events and are woken at once, three or more: where one alone had something to
+	 * do, the others; and the threads of all other times.
 	 */
 	__u64 events_in_vain, events_shared;
 	/*
