@@ -6,6 +6,7 @@
  * A request that quartzd cannot have meant ends it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,21 +62,22 @@ static int answer(struct server *s, size_t length)
 }
 
 /* Descriptors that came along; -1 for those that did not. */
-static void take_descriptors(struct msghdr *msg, int fds[2])
+static void take_descriptors(struct msghdr *msg, int fds[LOAD_MAX_FILES])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
 
-	fds[0] = fds[1] = -1;
+	for (int i = 0; i < LOAD_MAX_FILES; i++)
+		fds[i] = -1;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 }
 
 /* 0 at the end of the conversation, otherwise the length; -errno. */
-static ssize_t receive(struct server *s, int fds[2])
+static ssize_t receive(struct server *s, int fds[LOAD_MAX_FILES])
 {
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		char bytes[CMSG_SPACE(LOAD_MAX_FILES * sizeof(int))];
 	} control;
 	struct iovec iov = {&s->request, sizeof(s->request)};
 	struct msghdr msg = {
@@ -112,16 +114,20 @@ static int make_room(struct server *s, uint32_t number)
 	return 0;
 }
 
-static int serve_load(struct server *s, size_t length, const int fds[2])
+static int serve_load(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	const struct load_request *request = &s->request.load;
 	struct load_answer *a = &s->answer.load;
 	const struct elf_file *file;
+	struct module_files files = {fds[0], -1, -1};
 	struct module *m;
-	int err;
+	int err, n = 1;
 
-	if (length != sizeof(*request) || fds[0] < 0 ||
-	    (fds[1] >= 0) != !!(request->flags & LOAD_DEBUG_FILE) ||
+	if (request->flags & LOAD_DEBUG_FILE)
+		files.debug = fds[n++];
+	if (request->flags & LOAD_SHARED_FILE)
+		files.shared = fds[n++];
+	if (length != sizeof(*request) || fds[n - 1] < 0 || (n < LOAD_MAX_FILES && fds[n] >= 0) ||
 	    strnlen(request->label, sizeof(request->label)) == sizeof(request->label) ||
 	    request->kind > MODULE_PERF_MAP)
 		return -EBADMSG;
@@ -130,12 +136,15 @@ static int serve_load(struct server *s, size_t length, const int fds[2])
 		return err;
 	memset(a, 0, sizeof(*a));
 	module__free(s->modules[request->module]);
-	m = module__load(request->kind, request->flags, fds[0], fds[1], request->label);
+	m = module__load(request->kind, request->flags, &files, request->label);
 	s->modules[request->module] = m;
 	a->error = m ? 0 : -errno;
 	file = m ? module__file(m) : NULL;
-	if (m)
+	if (m) {
 		a->procedures = (uint32_t)module__size(m);
+		a->is_split = module__is_split(m);
+		snprintf(a->shared, sizeof(a->shared), "%s", module__shared(m));
+	}
 	if (file) {
 		a->build_id_size = (uint32_t)file->build_id_size;
 		memcpy(a->build_id, file->build_id, file->build_id_size);
@@ -253,7 +262,7 @@ static int serve_resolve(struct server *s, size_t length)
 }
 
 /* The code is read from the descriptor: parts of a large file that nobody else wants. */
-static int serve_spin(struct server *s, size_t length, const int fds[2])
+static int serve_spin(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	const struct resolve_request *request = &s->request.resolve;
 	struct spin_answer *a = &s->answer.spin;
@@ -296,7 +305,7 @@ static int send_rows(struct server *s, const struct cfi_table *t)
 }
 
 /* Reads the file once more, for its own sake: tables are also wanted where no names are. */
-static int serve_table(struct server *s, size_t length, const int fds[2])
+static int serve_table(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	const struct table_request *request = &s->request.table;
 	struct table_answer *a = &s->answer.table;
@@ -330,7 +339,7 @@ static int serve_table(struct server *s, size_t length, const int fds[2])
 	return err;
 }
 
-static int serve_variable(struct server *s, size_t length, const int fds[2])
+static int serve_variable(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	const struct variable_request *request = &s->request.variable;
 	struct variable_answer *a = &s->answer.variable;
@@ -366,7 +375,7 @@ static int serve_forget(struct server *s, size_t length)
 	return 0;
 }
 
-static int serve(struct server *s, size_t length, const int fds[2])
+static int serve(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	if (s->request.header.type == MESSAGE_LOAD)
 		return serve_load(s, length, fds);
@@ -393,7 +402,7 @@ int main(void)
 	static struct server server;
 	struct message_hello hello = {.version = PROTOCOL_VERSION};
 	ssize_t length;
-	int fds[2], err;
+	int fds[LOAD_MAX_FILES], err;
 
 	if (sandbox__enter(SOCKET) || send_message(&hello, MESSAGE_HELLO, sizeof(hello), 0))
 		_exit(1);

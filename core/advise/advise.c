@@ -10,15 +10,20 @@
  * says more.
  */
 static qz_rule *const rules[] = {
-	qz_rule__collection,	  qz_rule__steps,	   qz_rule__shared_line,
-	qz_rule__delayed_ack,	  qz_rule__in_vain,	   qz_rule__parked,
-	qz_rule__few_threads,	  qz_rule__polling,	   qz_rule__round_trips,
-	qz_rule__allocator,	  qz_rule__interpreter,	   qz_rule__stdio,
-	qz_rule__blocking_holder, qz_rule__oversubscribed, qz_rule__fine,
-	qz_rule__handing,	  qz_rule__spinning,	   qz_rule__contention,
-	qz_rule__event_loop,	  qz_rule__pipeline,	   qz_rule__processes,
-	qz_rule__imbalance,	  qz_rule__overlap,	   qz_rule__serial,
-	qz_rule__limited,	  qz_rule__taken,
+	qz_rule__collection,	 qz_rule__herd,
+	qz_rule__steps,		 qz_rule__shared_line,
+	qz_rule__delayed_ack,	 qz_rule__in_vain,
+	qz_rule__parked,	 qz_rule__few_threads,
+	qz_rule__polling,	 qz_rule__round_trips,
+	qz_rule__allocator,	 qz_rule__interpreter,
+	qz_rule__stdio,		 qz_rule__blocking_holder,
+	qz_rule__oversubscribed, qz_rule__fine,
+	qz_rule__handing,	 qz_rule__spinning,
+	qz_rule__contention,	 qz_rule__event_loop,
+	qz_rule__pipeline,	 qz_rule__processes,
+	qz_rule__imbalance,	 qz_rule__overlap,
+	qz_rule__serial,	 qz_rule__limited,
+	qz_rule__taken,
 };
 
 /* ---- findings about the same loss ---- */

@@ -92,6 +92,7 @@ qz_rule qz_rule__interpreter;
 qz_rule qz_rule__limited;
 qz_rule qz_rule__fine;
 qz_rule qz_rule__in_vain;
+qz_rule qz_rule__herd;
 qz_rule qz_rule__contention;
 qz_rule qz_rule__blocking_holder;
 qz_rule qz_rule__allocator;

@@ -72,6 +72,8 @@ static enum spin_rule_kind kind_of(char sign)
 		return SPIN_RULE_WORKS;
 	case '+':
 		return SPIN_RULE_BELOW;
+	case '-':
+		return SPIN_RULE_ASKS;
 	default:
 		return SPIN_RULE_MAY;
 	}
@@ -88,7 +90,7 @@ static int add_line(struct spin_rules *rules, char *line)
 		end[-1] = '\0';
 	if (*line == '\0' || *line == '#')
 		return 0;
-	if (*line == '!' || *line == '~' || *line == '+')
+	if (*line == '!' || *line == '~' || *line == '+' || *line == '-')
 		kind = kind_of(*line++);
 	colon = find_colon(line);
 	if (colon) {
@@ -97,7 +99,8 @@ static int add_line(struct spin_rules *rules, char *line)
 		line = colon + 1;
 	}
 	if (*line == '\0' || strchr(" \t", *line) || (module && *module == '\0') ||
-	    (kind == SPIN_RULE_BELOW && !module))
+	    (kind == SPIN_RULE_BELOW && !module) ||
+	    (kind == SPIN_RULE_ASKS && (!module || strcmp(module, SPIN_RULES_KERNEL) != 0)))
 		return -EINVAL;
 	/* All code of all programs is never meant; all of one module may be. */
 	if (line[strspn(line, "*?")] == '\0' && (!module || module[strspn(module, "*?")] == '\0'))
@@ -124,9 +127,10 @@ static int refuse(int err, const char *name, uint32_t number, char *error, size_
 		snprintf(error, error_size, "%s: out of memory", name);
 		break;
 	default:
-		snprintf(error, error_size,
-			 "%s:%u: not a rule; it must be [!|~|+][MODULE:]PROCEDURE, up to %d bytes",
-			 name, number, SPIN_RULES_MAX_LINE);
+		snprintf(
+			error, error_size,
+			"%s:%u: not a rule; it must be [!|~|+|-][MODULE:]PROCEDURE, up to %d bytes",
+			name, number, SPIN_RULES_MAX_LINE);
 		break;
 	}
 	return err;

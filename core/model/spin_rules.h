@@ -23,6 +23,7 @@ enum spin_rule_kind {
 	SPIN_RULE_MAY,	 /* it waits or passes: only what is confirmed counts */
 	SPIN_RULE_WORKS, /* it does not wait, whatever its code looks like */
 	SPIN_RULE_BELOW, /* it waits, and so does what it calls */
+	SPIN_RULE_ASKS,	 /* of the kernel: it asks whether something has come */
 };
 
 struct spin_rule {

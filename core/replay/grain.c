@@ -69,7 +69,7 @@ static struct replay_volley *begin_volley(struct replay *r, uint32_t object)
 	uint32_t serial = ++r->last_volley ?: ++r->last_volley;
 	struct replay_volley *v = &r->volleys[serial % VOLLEYS];
 
-	*v = (struct replay_volley) {.serial = serial, .object = object};
+	*v = (struct replay_volley) {.serial = serial, .object = object, .scope = REPLAY_NONE};
 	return v;
 }
 
@@ -104,12 +104,66 @@ static void join_volley(struct replay *r, struct replay_row *t, struct replay_ro
 	t->gave = false;
 }
 
+/*
+ * Threads that wait for events, each in a poll of its own, at one descriptor: an event wakes all, and one of them gets it. What
+ * they wait for is not known, but this is: time and again, one runs far longer than all others, which do next to nothing. Of
+ * messages to several threads each has one: some are longer, but none is all that there was.
+ */
+#define HERD	   3 /* threads, or it may be a pair that meets */
+#define FAR_LONGER 3
+#define LONG_NS	   (1ull << 40) /* of one that goes on after another wait */
+
+void replay_grain__wake(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
+{
+	struct replay_cpu *cpu = &r->cpus[waker->cpu];
+	struct replay_volley *v = volley_of(r, cpu->herd);
+
+	if (t->stay.cause != QZ_WAIT_POLL || t->pub.scope == REPLAY_NONE)
+		return;
+	if (!v || v->scope != t->pub.scope || r->now - cpu->herd_at > AT_ONCE_NS) {
+		v = begin_volley(r, REPLAY_NONE);
+		v->scope = t->pub.scope;
+	}
+	v->members++;
+	cpu->herd = t->volley = v->serial;
+	cpu->herd_at = r->now;
+	t->volley_ran = replay_row__ran(r, t);
+}
+
+/* A thread of a herd begins to wait, having run so long. */
+static void leave_herd(struct replay *r, struct replay_row *t, struct replay_volley *v,
+		       uint64_t ran)
+{
+	struct replay_scope *s;
+
+	if (ran < NOTHING_NS && t->stay.cause == QZ_WAIT_FUTEX)
+		return; /* a lock, to look whether there is something */
+	t->volley = 0;
+	if (t->pub.scope != v->scope)
+		return;
+	if (t->stay.cause != QZ_WAIT_POLL)
+		ran = LONG_NS;
+	v->second = ran < v->longest ? (ran > v->second ? ran : v->second) : v->longest;
+	v->longest = ran > v->longest ? ran : v->longest;
+	if (++v->left < v->members || v->members < HERD)
+		return;
+	s = &replay__parallelism(r, v->scope)->pub;
+	if (v->second < NOTHING_NS && v->longest >= FAR_LONGER * v->second)
+		s->events_in_vain += v->members - 1;
+	else
+		s->events_shared += v->members;
+}
+
 void replay_grain__block(struct replay *r, struct replay_row *t)
 {
 	struct replay_volley *v = volley_of(r, t->volley);
 	uint64_t ran = replay_row__ran(r, t) - t->volley_ran;
 
 	t->shot = 0;
+	if (v && v->scope != REPLAY_NONE) {
+		leave_herd(r, t, v, ran);
+		return;
+	}
 	if (!v || v->object == REPLAY_NONE) {
 		t->volley = 0;
 		return;

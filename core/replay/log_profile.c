@@ -101,7 +101,9 @@ static uint32_t add_scope(struct making *m, const struct replay_scope *s, enum q
 		.threads_alive = s->alive,
 		.counters = {.threads_seen = s->threads,
 			     .threads_started = s->threads_started,
-			     .processes_started = s->processes_started},
+			     .processes_started = s->processes_started,
+			     .events_in_vain = s->events_in_vain,
+			     .events_shared = s->events_shared},
 		.ended = s->ended,
 	};
 	int64_t index = -ENOMEM;
@@ -126,6 +128,8 @@ static void add_to_machine(struct making *m, const struct replay_scope *s)
 
 	c->threads_started += s->threads_started;
 	c->processes_started += s->processes_started;
+	c->events_in_vain += s->events_in_vain;
+	c->events_shared += s->events_shared;
 	for (uint32_t i = 0; i < QZ_GRAINS; i++)
 		c->grain[i] += s->grain[i];
 }

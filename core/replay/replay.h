@@ -128,7 +128,7 @@ struct replay_scope {
 	uint64_t threads;		   /* ever */
 	uint64_t woken_ns;		   /* time until woken, if it is wanted */
 	/* Since it began, or began anew; see struct qz_scope_counters. */
-	uint64_t threads_started, processes_started;
+	uint64_t threads_started, processes_started, events_in_vain, events_shared;
 	uint64_t grain[QZ_GRAINS];
 };
 

@@ -139,6 +139,7 @@ void replay__restart_scope(struct replay *r, uint32_t scope, uint64_t now)
 	memset(s->pub.ns, 0, sizeof(s->pub.ns));
 	memset(s->pub.grain, 0, sizeof(s->pub.grain));
 	s->pub.threads_started = s->pub.processes_started = 0;
+	s->pub.events_in_vain = s->pub.events_shared = 0;
 	s->pub.account_ns = 0;
 	replay_parallelism__start(s, r);
 	s->runnable_ns = 0;

@@ -38,6 +38,7 @@ struct replay_waker {
 	uint16_t cause;
 	uint32_t site; /* where it is in its system call; 0: not known */
 	bool by_call;
+	uint32_t cpu; /* on which it was woken */
 };
 
 #define LAST_WAITS   8 /* powers of two */
@@ -64,6 +65,9 @@ struct replay_volley {
 	uint32_t members;
 	uint32_t in_vain; /* of these, and not told yet: until one has had something to do */
 	bool useful;	  /* one had */
+	uint32_t scope;	  /* of threads that waited for events, whatever for; else REPLAY_NONE */
+	uint32_t left;	  /* of these, those that have waited again since */
+	uint64_t longest, second; /* that these have run */
 };
 
 #define VOLLEYS 256 /* that are remembered: the last ones */
@@ -137,6 +141,9 @@ struct replay_cpu {
 	bool seen;	 /* the above is known */
 	bool gone;	 /* the row was taken away, by what was seen elsewhere */
 	uint64_t at;	 /* when it came, or was taken away */
+	/* The last volley that was woken here of threads that wait for events, 0: none; and when the last one of it was. */
+	uint32_t herd;
+	uint64_t herd_at;
 };
 
 /* A sample of who let go of an object, and may have it again: it is known when the one that was woken waits again. */
@@ -438,6 +445,9 @@ void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t 
 /* The wait of the thread is ended, which had run so long when it began. */
 void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 			     const struct replay_waker *waker, uint64_t ran);
+
+/* The thread is woken, by whomever. */
+void replay_grain__wake(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
 
 /* The thread begins to wait, as its stay says. */
 void replay_grain__block(struct replay *r, struct replay_row *t);

@@ -69,7 +69,8 @@ static struct replay_waker replay_waker__of(struct replay *r, uint32_t cpu,
 	const struct replay_cpu *c = &r->cpus[cpu];
 	struct replay_waker waker = {.cause = record->cause,
 				     .site = record->site,
-				     .by_call = record->state == QZ_LOG_BY_CALL};
+				     .by_call = record->state == QZ_LOG_BY_CALL,
+				     .cpu = cpu};
 	uint32_t i = REPLAY_NONE;
 
 	if (waker.by_call)
@@ -94,6 +95,7 @@ static void replay_row__wake(struct replay *r, struct replay_row *t,
 	if (r->steps)
 		replay_steps__wake(r, t, waker);
 	replay_grain__hand_over(r, t, waker, replay_row__ran(r, t));
+	replay_grain__wake(r, t, waker);
 	replay_queue__leave(r, t, waker);
 	replay_wakeup__add(r, t, waker, t->pub.state == REPLAY_BLOCKED ? room_ns : 0);
 	replay_row__enter(r, t, REPLAY_READY);

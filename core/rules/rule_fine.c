@@ -4,9 +4,12 @@
  * variables, or in short sleeps. Locks that are held have rules of their own. Threads that are woken, with others, where one of them
  * is enough: for them there was nothing to do.
  */
+#include <string.h>
+
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
 #include "core/advise/usage.h"
+#include "core/costs/cost_walk.h"
 #include "core/costs/grain.h"
 #include "core/model/objects.h"
 
@@ -190,5 +193,81 @@ int qz_rule__in_vain(const struct qz_report *r, struct qz_advice *a)
 		&f, &f.remedy,
 		"wake one: pthread_cond_signal (notify_one) instead of broadcast, a condition "
 		"for each kind of waiter, or a semaphore");
+	return qz_advise__add(a, &f);
+}
+
+/* ---- herds ---- */
+
+/* The procedure of the program that waits for events most often; QZ_NONE: none is known. 0 or -ENOMEM. */
+static int find_watcher(const struct qz_report *r, uint64_t *count, uint32_t *procedure)
+{
+	const struct qz_profile *p = r->profile;
+	const struct qz_wait *most = NULL;
+	struct qz_cost_walk walk;
+	int err = qz_cost_walk__init(&walk, p);
+
+	*count = 0;
+	for (uint32_t i = 0; i < p->nwaits; i++) {
+		const struct qz_wait *w = &p->waits[i];
+
+		if (!qz_scope__covers(p, r->scope, w->scope) || strcmp(p->causes[w->cause], "poll"))
+			continue;
+		*count += w->count;
+		if (!most || w->count > most->count)
+			most = w;
+	}
+	*procedure = !err && most ? qz_cost_walk__at(&walk, most->node).asker : QZ_NONE;
+	qz_cost_walk__free(&walk);
+	return err;
+}
+
+/* At most what smaller steps would gain, where these calls are the steps; else their share of the calls. 0 or -ENOMEM. */
+static int set_herd_gain(struct qz_finding *f, const struct qz_report *r, double share,
+			 uint32_t procedure)
+{
+	struct qz_steps steps;
+	int err = qz_steps__find(&steps, r);
+
+	if (!err && steps.most && steps.most->asker == procedure)
+		f->gain_high_ns = steps.gain.high_ns;
+	else if (!err)
+		f->gain_high_ns =
+			(uint64_t)(share *
+				   (double)steps.table.classes[QZ_COST_CALLS].figure.norm_ns);
+	qz_steps__free(&steps);
+	return err;
+}
+
+/* An event wakes all threads that watch a descriptor, each in a poll of its own, and one of them gets it. */
+int qz_rule__herd(const struct qz_report *r, struct qz_advice *a)
+{
+	const struct qz_scope_counters *c = &r->profile->scopes[r->scope].counters;
+	uint64_t vain = c->events_in_vain, count;
+	struct qz_finding f;
+	uint32_t procedure;
+	int err;
+
+	if (per_second(r, vain) < LEAST_RATE ||
+	    (double)vain < MOSTLY * ((double)vain + (double)c->events_shared))
+		return 0;
+	err = find_watcher(r, &count, &procedure);
+	if (err || procedure == QZ_NONE || count < vain)
+		return err;
+	f = qz_finding__about("herd", r, QZ_SUBJECT_PROCEDURE, procedure);
+	f.word = "WOKEN FOR NOTHING";
+	f.lost = QZ_LOST_SERIAL | QZ_LOST_IDLE | QZ_LOST_READY;
+	f.failed |= set_herd_gain(&f, r, (double)vain / (double)count, procedure) != 0;
+	qz_finding__say(
+		&f, &f.what,
+		"An event wakes all threads that wait in %s, and one of them gets it: %.0f a "
+		"second are woken for nothing.",
+		f.shown, per_second(r, vain));
+	qz_finding__prove(&f, "report --waits", NULL,
+			  "%.0f%% of %.0f waits for events a second ended for nothing",
+			  100 * (double)vain / (double)count, per_second(r, count));
+	qz_finding__say(
+		&f, &f.remedy,
+		"EPOLLEXCLUSIVE for what several threads watch, one epoll for all of them, or "
+		"a socket for each (SO_REUSEPORT)");
 	return qz_advise__add(a, &f);
 }

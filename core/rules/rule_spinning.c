@@ -16,6 +16,10 @@
 	"divide the work so that no rank is waited for; as many ranks as there are free CPUs at "  \
 	"most, or Open MPI's --mca mpi_yield_when_idle 1"
 
+#define ASKS                                                                                       \
+	"wait in one call for all that may come (poll, epoll_wait with a timeout; an eventfd "     \
+	"for what threads write)"
+
 /* Below this share of the processor time a wait is shorter than what it would take to sleep. */
 #define LEAST_SHARE 0.02
 
@@ -165,10 +169,11 @@ static int find_remedy(const struct qz_report *r, const struct qz_procedure *cod
 	const struct qz_procedure *procedures = r->profile->procedures;
 	enum qz_pool_kind kind = qz_pool__of_procedure(code);
 	const struct qz_cost_class *spinning;
+	const struct qz_cost_code *call = qz_cost_code__find(code);
 	struct qz_cost_table t;
 	int err = qz_cost_table__find(&t, r);
 
-	*remedy = NULL;
+	*remedy = call && call->cost == QZ_COST_CALLS ? ASKS : NULL;
 	*entry = NULL;
 	spinning = &t.classes[QZ_COST_SPINNING];
 	if (kind == QZ_POOLS && spinning->n && spinning->rows[0].asker != QZ_NONE) {

@@ -35,6 +35,8 @@ struct thread {
 	uint32_t ended; /* at which drain, from 1; 0: it has not */
 	uint64_t loop;	/* that it was in in its last sample and may have waited in; 0: none */
 	uint16_t loop_written;	  /* registers that this writes */
+	uint16_t woken;		  /* how often, in its last sample: struct qz_sample_record */
+	uint8_t asked;		  /* samples in which it asked in vain, see daemon/spin/asking.h */
 	struct thread_times seen; /* when it was seen last; its row has them */
 };
 

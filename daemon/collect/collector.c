@@ -86,7 +86,8 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
 	c->tracker = spin_tracker__new(c->bpf, c->spaces, c->classes);
-	return c->tracker;
+	c->asking = asking__new(&(struct asking_context) {c->addresses, rules, c->profile});
+	return c->tracker && c->asking;
 }
 
 /* What samples and waits are drained by. */
@@ -102,7 +103,7 @@ static bool make_drains(struct collector *c)
 	if (!c->lines)
 		return false;
 	c->sampled = sample_rounds__new(&(struct sample_rounds_context) {
-		c->bpf, c->spaces, c->threads, c->tracker, c->lines});
+		c->bpf, c->spaces, c->threads, c->tracker, c->asking, c->lines});
 	if (c->sampled)
 		c->waits = wait_drain__new(c->bpf, c->threads, &c->stacks, c->names);
 	c->quota = map_quota__new(c->bpf);
@@ -154,6 +155,7 @@ void collector__release(struct collector *c)
 	groups__free(c->groups);
 	allowances__free(c->allowances);
 	outside__free(&c->outside);
+	asking__free(c->asking);
 	spin_tracker__free(c->tracker);
 	spin_classify__free(c->classes);
 	spawn_stacks__free(c->spawn);

@@ -29,6 +29,7 @@ struct collector {
 	struct candidates *candidates; /* NULL: nobody asks what if */
 	struct spin_classify *classes;
 	struct spin_tracker *tracker;
+	struct asking *asking;
 	struct stack_context stacks;
 	struct qz_profile *profile;
 	struct scopes *scopes;

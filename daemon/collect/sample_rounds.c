@@ -16,6 +16,7 @@
 
 struct verdict {
 	struct spin_verdict spin;
+	enum asking_stack asking;
 	uint32_t scope;
 	bool known;
 };
@@ -250,8 +251,10 @@ static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 	v->known = true;
 	image = address_spaces__get(from->spaces, slot->image);
 	v->scope = image ? image->scope : QZ_NO_SCOPE;
-	if (stack_slot__used(t->buffer, slot))
+	if (stack_slot__used(t->buffer, slot)) {
 		v->spin = spin_tracker__judge(from->tracker, t->buffer, slot);
+		v->asking = asking__of(from->asking, t->buffer, slot);
+	}
 	return v;
 }
 
@@ -291,13 +294,16 @@ static void judge(struct taking *t, struct round_answer *a)
 	uint32_t serial = QZ_SAMPLE_SERIAL(record->key), stack = QZ_SAMPLE_STACK(record->key);
 	static const struct verdict unknown = {.scope = QZ_NO_SCOPE};
 	const struct verdict *v = stack < t->buffer->nstacks ? verdict_of(t, stack) : &unknown;
+	struct thread *thread = threads__get(t->rounds->context.threads, serial);
 
 	a->scope = v->scope;
 	a->serial = serial;
 	a->level = QZ_SAMPLE_LEVEL(record->key);
 	a->time = record->time >> QZ_STREAM_BITS;
 	a->machine = record->machine;
-	a->spinning = spins(record, &v->spin, threads__get(t->rounds->context.threads, serial));
+	a->spinning = spins(record, &v->spin, thread);
+	if (thread && asking__takes(thread, v->asking, record->woken))
+		a->spinning = true;
 	a->late = is_late(t, a->place);
 	a->spot = !a->spinning ? 0 : v->spin.loop ?: record->object;
 }

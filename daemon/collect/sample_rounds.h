@@ -14,6 +14,7 @@
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/kernel/perf_sampler.h"
 #include "daemon/lines/line_samples.h"
+#include "daemon/spin/asking.h"
 #include "daemon/spin/spin_tracker.h"
 #include "daemon/target/address_spaces.h"
 
@@ -24,6 +25,7 @@ struct sample_rounds_context {
 	struct address_spaces *spaces;
 	struct threads *threads;
 	struct spin_tracker *tracker;
+	struct asking *asking;
 	struct line_samples *lines;
 };
 

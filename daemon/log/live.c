@@ -106,6 +106,7 @@ static void take_sample(void *context, uint32_t cpu, const struct qz_log_record 
 	sample->key |= QZ_SAMPLE_KEY(0, at_least_one(moment->level), 0);
 	if (bpf_runtime__follows_all(l->bpf))
 		sample->machine = (uint16_t)at_least_one(moment->machine);
+	sample->woken = (uint16_t)moment->thread->woken;
 	if (moment->in_block)
 		sample->flags |= QZ_RECORD_IN_BLOCK;
 	if (moment->held == REPLAY_NONE || sample->flags & QZ_RECORD_SPINNING)
@@ -236,6 +237,8 @@ static void publish_scope(struct live *l, uint32_t number, const struct replay_s
 	to->counters.threads_seen = s->threads;
 	to->counters.threads_started = s->threads_started;
 	to->counters.processes_started = s->processes_started;
+	to->counters.events_in_vain = s->events_in_vain;
+	to->counters.events_shared = s->events_shared;
 	memcpy(to->counters.grain, s->grain, sizeof(s->grain));
 	to->woken_ns = s->woken_ns;
 	to->runnable = s->runnable;

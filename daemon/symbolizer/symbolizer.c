@@ -70,7 +70,9 @@ static void close_files(struct symbolizer_module *m)
 		close(m->fd);
 	if (m->debug_fd >= 0)
 		close(m->debug_fd);
-	m->fd = m->debug_fd = -1;
+	if (m->shared_fd >= 0)
+		close(m->shared_fd);
+	m->fd = m->debug_fd = m->shared_fd = -1;
 }
 
 void symbolizer__free(struct symbolizer *s)
@@ -134,6 +136,7 @@ int symbolizer__add_module(struct symbolizer *s, enum symbolizer_kind kind, int 
 	m->kind = kind;
 	m->fd = fd;
 	m->debug_fd = debug_fd;
+	m->shared_fd = -1;
 	read_contents(m, &m->contents.size, &m->contents.written);
 	snprintf(m->label, sizeof(m->label), "%s", slash ? slash + 1 : path);
 	s->modules[s->nmodules] = m;
@@ -313,36 +316,54 @@ static int request_load(struct symbolizer *s, uint32_t number)
 	const struct symbolizer_module *m = s->modules[number];
 	const struct load_answer *a = &s->answer.load;
 	struct load_request *request = &s->request.load;
-	int fds[2] = {m->fd, m->debug_fd};
+	int fds[LOAD_MAX_FILES] = {m->fd};
 	struct symbolizer_request r = {
 		.bytes = request,
 		.length = sizeof(*request),
 		.type = MESSAGE_LOAD,
 		.fds = fds,
-		.nfds = m->debug_fd >= 0 ? 2 : 1,
+		.nfds = 1,
 		.deadline_ms = LOAD_MS,
 	};
 	ssize_t n;
 
+	if (m->debug_fd >= 0)
+		fds[r.nfds++] = m->debug_fd;
+	if (m->shared_fd >= 0)
+		fds[r.nfds++] = m->shared_fd;
 	memset(request, 0, sizeof(*request));
 	request->module = number;
 	request->kind = m->kind == SYMBOLIZER_PERF_MAP ? MODULE_PERF_MAP : MODULE_ELF;
 	request->flags = (m->debug_fd >= 0 ? LOAD_DEBUG_FILE : 0) |
+			 (m->shared_fd >= 0 ? LOAD_SHARED_FILE : 0) |
 			 (s->options.lines ? LOAD_LINES : 0) |
 			 (s->options.inlines ? LOAD_INLINES : 0);
 	memcpy(request->label, m->label, sizeof(request->label));
 	n = symbolizer__exchange(s, &r, number);
 	if (n < 0)
 		return (int)n;
-	if (n != sizeof(*a) || a->build_id_size > sizeof(a->build_id) || a->error > 0)
+	if (n != sizeof(*a) || a->build_id_size > sizeof(a->build_id) || a->error > 0 ||
+	    strnlen(a->shared, sizeof(a->shared)) == sizeof(a->shared))
 		return symbolizer__accident(s, number, -EBADMSG);
 	return a->error;
 }
 
-static void keep_build_id(struct symbolizer_module *m, const struct load_answer *a)
+static void keep_names(struct symbolizer_module *m, const struct load_answer *a)
 {
 	for (uint32_t i = 0; i < a->build_id_size; i++)
 		snprintf(m->build_id + 2 * i, 3, "%02x", a->build_id[i]);
+	memcpy(m->shared, a->shared, sizeof(m->shared));
+}
+
+/* Said once: a child that is started again reads all of it again. */
+static void say_split(const struct symbolizer *s, struct symbolizer_module *m)
+{
+	if (s->options.inlines && s->answer.load.is_split && !m->split)
+		log_warning("%s: its inlined procedures are in .dwo files, which are not read: "
+			    "build it "
+			    "with -gno-split-dwarf",
+			    m->label);
+	m->split = s->answer.load.is_split;
 }
 
 static bool has_loaded(const struct symbolizer *s, const struct symbolizer_module *m)
@@ -384,7 +405,8 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 		symbolizer__refuse(s, m, err == -ENOTSUP ? err : -ENOEXEC);
 		return m->error;
 	}
-	keep_build_id(m, &s->answer.load);
+	keep_names(m, &s->answer.load);
+	say_split(s, m);
 	m->loaded_by = s->counters.started;
 	s->loaded++;
 	return 0;
@@ -400,6 +422,19 @@ int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id
 	err = symbolizer__load(s, (uint32_t)module);
 	if (!err)
 		*build_id = m->build_id;
+	return err;
+}
+
+int symbolizer__shared(struct symbolizer *s, int module, const char **name)
+{
+	const struct symbolizer_module *m = symbolizer__find_module(s, module);
+	int err;
+
+	if (!m)
+		return -EINVAL;
+	err = symbolizer__load(s, (uint32_t)module);
+	if (!err)
+		*name = m->shared;
 	return err;
 }
 
@@ -426,6 +461,18 @@ static void forget(struct symbolizer *s, uint32_t number)
 		s->loaded--;
 	}
 	m->loaded_by = 0;
+}
+
+void symbolizer__share(struct symbolizer *s, int module, int fd)
+{
+	struct symbolizer_module *m = symbolizer__find_module(s, module);
+
+	if (!m || m->fd < 0 || m->shared_fd >= 0) {
+		close(fd);
+		return;
+	}
+	forget(s, (uint32_t)module);
+	m->shared_fd = fd;
 }
 
 void symbolizer__remove_module(struct symbolizer *s, int module)

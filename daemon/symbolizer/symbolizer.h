@@ -83,6 +83,15 @@ int symbolizer__add_module(struct symbolizer *s, enum symbolizer_kind kind, int 
 /* Parses if that was not done, and gives the lower-case hex build-id ("" when there is none). */
 int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id);
 
+/*
+ * Parses if that was not done, and gives the name of the file that its debug file shares entries with (dwz -m), as that has it:
+ * "" when there is none, or no lines are wanted. Do not open what a program may name.
+ */
+int symbolizer__shared(struct symbolizer *s, int module, const char **name);
+
+/* Gives a module that file, and takes the descriptor; the child compares the build-ids. It is parsed anew when it is asked for. */
+void symbolizer__share(struct symbolizer *s, int module, int fd);
+
 /* Whether an error is one for the time being, so that asking later can help. */
 bool symbolizer__is_passing(int err);
 

@@ -11,13 +11,15 @@
 
 struct symbolizer_module {
 	enum symbolizer_kind kind;
-	int fd, debug_fd; /* -1: none, or removed */
+	int fd, debug_fd, shared_fd; /* -1: none, or removed */
 	struct {
 		int64_t size;
 		struct timespec written;
 	} contents; /* of the file, when it was added */
 	char label[sizeof(((struct load_request *)0)->label)];
 	char build_id[2 * sizeof(((struct load_answer *)0)->build_id) + 1];
+	bool split; /* -gsplit-dwarf: that was said */
+	char shared[sizeof(((struct load_answer *)0)->shared)];
 	uint64_t loaded_by; /* the child that has it: its number in counters.started, 0 none */
 	uint64_t used;	    /* at which call of symbolizer__rest() */
 	int error;	    /* for good: 0 or -errno */

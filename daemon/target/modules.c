@@ -296,6 +296,8 @@ static int open_readable(const struct module_mapping *mapping, int by_name,
 	return -ESTALE;
 }
 
+#define SHARED "/usr/lib/debug/.dwz/"
+
 /* The separate debug file for a build-id, or -1. Never by name: the file would choose the path. */
 static int open_debug(const char *build_id)
 {
@@ -306,6 +308,17 @@ static int open_debug(const char *build_id)
 	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
 		 build_id + 2);
 	return spare(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+/*
+ * The file that debug files of a package share, or -1. Its name is in one of them: none but those of root's in one place,
+ * where packages have them, are opened.
+ */
+static int open_shared(const char *name)
+{
+	if (strncmp(name, SHARED, sizeof(SHARED) - 1) != 0 || strstr(name, "/.."))
+		return -1;
+	return spare(open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 /* ---- files that are there ---- */
@@ -371,7 +384,7 @@ int modules__open(struct modules *m, uint32_t module)
  * Gives the file to the symbolizer. Its build-id, which names the debug file, is only known to the
  * symbolizer; where there are debug files the module is given once more with its own.
  */
-static int add_elf(struct modules *m, int fd, const char *path)
+static int add_debugged(struct modules *m, int fd, const char *path)
 {
 	bool look = !access("/usr/lib/debug/.build-id", F_OK);
 	int copy = look ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1, debug = -1, again;
@@ -390,6 +403,20 @@ static int add_elf(struct modules *m, int fd, const char *path)
 		return symbols;
 	symbolizer__remove_module(m->symbolizer, symbols);
 	return again;
+}
+
+/* With the file that debug files share, if there is one. */
+static int add_elf(struct modules *m, int fd, const char *path)
+{
+	int symbols = add_debugged(m, fd, path), shared = -1;
+	const char *name;
+
+	if (symbols >= 0 && !access(SHARED, F_OK) &&
+	    !symbolizer__shared(m->symbolizer, symbols, &name))
+		shared = open_shared(name);
+	if (shared >= 0)
+		symbolizer__share(m->symbolizer, symbols, shared);
+	return symbols;
 }
 
 static int add_symbols(struct modules *m, struct entry *e, int fd)

@@ -328,7 +328,7 @@ struct qz_sample_record {
 	__u16 changed; /* registers, as instructions number them, since the sample of the thread before */
 	__u16 flags;	 /* enum qz_record_flags */
 	__u16 registers; /* number + 1 of a set of the processor's own in this buffer; 0: none */
-	__u16 zero;
+	__u16 woken;	 /* set by the replay: how often the thread has been woken, its low bits */
 };
 
 /*

@@ -30,6 +30,11 @@ struct qz_scope_counters {
 	/* From the log: threads that were started inside the window, and processes, by threads of the scope. */
 	__u64 threads_started, processes_started;
 	/*
+	 * From the log, of threads that wait for events and are woken at once, three or more: where one alone had something to
+	 * do, the others; and the threads of all other times.
+	 */
+	__u64 events_in_vain, events_shared;
+	/*
 	 * From the log: hand-overs, which are waits of a thread that another one of the scope ended, by the processor time that
 	 * it had since its last one, or its beginning.
 	 */

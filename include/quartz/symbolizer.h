@@ -21,7 +21,7 @@
 #include <quartz/spin.h>
 #include <quartz/unwind.h>
 
-#define PROTOCOL_VERSION     11
+#define PROTOCOL_VERSION     12
 #define PROTOCOL_MAX_MESSAGE 65536
 #define PROTOCOL_MAX_TEXT    4096 /* of one string, with its terminator */
 #define PROTOCOL_MAX_MODULES (1U << 20)
@@ -73,9 +73,13 @@ enum load_flags {
 	LOAD_DEBUG_FILE = 1, /* a second descriptor comes along */
 	LOAD_LINES = 2,
 	LOAD_INLINES = 4,
+	LOAD_SHARED_FILE =
+		8, /* the last descriptor is of the file that debug files share entries in */
 };
 
-/* With one or two descriptors. label is terminated. */
+#define LOAD_MAX_FILES 3
+
+/* With one descriptor, and those that the flags tell of. label is terminated. */
 struct load_request {
 	struct message_header header;
 	uint32_t module;
@@ -90,8 +94,11 @@ struct load_answer {
 	int32_t error; /* 0 or -errno */
 	uint32_t procedures;
 	uint32_t build_id_size; /* up to 64 */
-	uint32_t zero;
+	uint32_t
+		is_split; /* 1: what its procedures inline is in files that were not given (-gsplit-dwarf) */
 	uint8_t build_id[64];
+	char shared
+		[256]; /* the name of the file that it shares entries with (dwz -m), "": none; terminated */
 };
 
 /* Followed by uint64_t addresses[n]. Also SPIN, with the descriptor of the module. */
@@ -225,7 +232,7 @@ struct rows_message {
 _Static_assert(sizeof(struct message_header) == 16, "layout");
 _Static_assert(sizeof(struct table_request) == 40, "layout");
 _Static_assert(sizeof(struct load_request) == 288, "layout");
-_Static_assert(sizeof(struct load_answer) == 96, "layout");
+_Static_assert(sizeof(struct load_answer) == 352, "layout");
 _Static_assert(sizeof(struct resolve_request) == 24, "layout");
 _Static_assert(sizeof(struct resolve_answer) == 32, "layout");
 _Static_assert(sizeof(struct variable_request) == 40, "layout");

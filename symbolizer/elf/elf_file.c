@@ -22,7 +22,8 @@ static bool header_valid(const Elf64_Ehdr *eh)
 	return memcmp(eh->e_ident, ELFMAG, SELFMAG) == 0 && eh->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       eh->e_ident[EI_DATA] == ELFDATA2LSB && eh->e_ident[EI_VERSION] == EV_CURRENT &&
 	       (eh->e_machine == EM_X86_64 || eh->e_machine == EM_AARCH64) &&
-	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN) &&
+	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN ||
+		eh->e_type == ET_REL /* as dwz says of what files share */) &&
 	       (eh->e_phnum == 0 || eh->e_phentsize == sizeof(Elf64_Phdr)) &&
 	       eh->e_phnum <= MAX_SEGMENTS;
 }

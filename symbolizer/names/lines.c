@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 
 #define UNIT_RANGES_MAX (4U << 20)
 #define MAX_SCOPES	64 /* one inside of the other */
@@ -15,9 +16,10 @@ struct unit_range {
 };
 
 struct lines {
-	Dwarf *dwarf;
+	Dwarf *dwarf, *shared; /* shared: what entries of dwarf refer to in another file, or NULL */
 	struct unit_range *ranges;
 	size_t n, room;
+	bool split; /* units have their procedures elsewhere */
 };
 
 static bool add_range(struct lines *l, uint64_t start, uint64_t end, Dwarf_Off unit)
@@ -44,6 +46,8 @@ static bool add_unit(struct lines *l, Dwarf_Die *die)
 
 	if (dwarf_tag(die) != DW_TAG_compile_unit && dwarf_tag(die) != DW_TAG_skeleton_unit)
 		return true;
+	l->split |= dwarf_tag(die) == DW_TAG_skeleton_unit ||
+		    dwarf_hasattr(die, DW_AT_GNU_dwo_name);
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		if (start < end && !add_range(l, start, end, dwarf_dieoffset(die)))
 			return false;
@@ -91,8 +95,36 @@ void lines__free(struct lines *l)
 	if (!l)
 		return;
 	dwarf_end(l->dwarf);
+	dwarf_end(l->shared);
 	free(l->ranges);
 	free(l);
+}
+
+bool lines__are_split(const struct lines *l)
+{
+	return l->split;
+}
+
+const char *lines__shared(const struct lines *l)
+{
+	const char *name;
+	const void *build_id;
+
+	return dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &build_id) > 0 ? name : NULL;
+}
+
+void lines__share(struct lines *l, const struct elf_file *file)
+{
+	const char *name;
+	const void *build_id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &build_id);
+
+	if (size <= 0 || (size_t)size != file->build_id_size ||
+	    memcmp(build_id, file->build_id, file->build_id_size) != 0)
+		return;
+	l->shared = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (l->shared)
+		dwarf_setalt(l->dwarf, l->shared);
 }
 
 Dwarf *lines__dwarf(const struct lines *l)

@@ -15,6 +15,15 @@ struct lines;
 struct lines *lines__new(const struct elf_file *file);
 void lines__free(struct lines *l);
 
+/* Whether units have their procedures in files of their own (.dwo, .dwp), which are not read. */
+bool lines__are_split(const struct lines *l);
+
+/* The name of the file that it shares entries with (.gnu_debugaltlink), owned by l; NULL: none. */
+const char *lines__shared(const struct lines *l);
+
+/* Takes entries from that file, if it is of the same build; it must outlive l. */
+void lines__share(struct lines *l, const struct elf_file *file);
+
 /* Owned by l. */
 Dwarf *lines__dwarf(const struct lines *l);
 

@@ -19,6 +19,7 @@
 struct module {
 	char label[256];
 	struct elf_file *file, *debug; /* NULL for a perf map; debug may be NULL */
+	struct elf_file *shared;       /* of lines, or NULL */
 	struct address_table *table;   /* by virtual address */
 	char *text;		       /* of a perf map: its names */
 	struct lines *lines;
@@ -58,48 +59,72 @@ static struct elf_file *open_debug(const struct elf_file *file, int fd)
 	return debug;
 }
 
-/* All that will be needed is read now: many modules must not keep many files open. */
-static int load_elf(struct module *m, uint32_t flags, int fd, int debug_fd)
+static void close_files(const struct module_files *files)
 {
-	m->file = elf_file__open(fd);
+	if (files->fd >= 0)
+		close(files->fd);
+	if (files->debug >= 0)
+		close(files->debug);
+	if (files->shared >= 0)
+		close(files->shared);
+}
+
+/* Takes the descriptor. A file of another build is left aside: procedures inlined from it have no names. */
+static void load_lines(struct module *m, int shared)
+{
+	if (m->debug)
+		m->lines = lines__new(m->debug);
+	if (!m->lines)
+		m->lines = lines__new(m->file);
+	m->shared = shared >= 0 ? elf_file__open(shared) : NULL;
+	if (!m->shared)
+		return;
+	if (m->lines)
+		lines__share(m->lines, m->shared);
+	elf_file__detach(m->shared);
+}
+
+/* All that will be needed is read now: many modules must not keep many files open. */
+static int load_elf(struct module *m, uint32_t flags, struct module_files files)
+{
+	m->file = elf_file__open(files.fd);
+	files.fd = -1;
 	if (!m->file) {
 		int err = -errno;
 
-		if (debug_fd >= 0)
-			close(debug_fd);
+		close_files(&files);
 		return err;
 	}
-	m->debug = open_debug(m->file, debug_fd);
+	m->debug = open_debug(m->file, files.debug);
+	files.debug = -1;
 	m->table = procedure_table__new(m->file, m->debug);
+	if (m->table && flags & (LOAD_LINES | LOAD_INLINES)) {
+		load_lines(m, files.shared);
+		files.shared = -1;
+	}
+	close_files(&files);
 	if (!m->table)
 		return -errno;
-	if (flags & (LOAD_LINES | LOAD_INLINES)) {
-		if (m->debug)
-			m->lines = lines__new(m->debug);
-		if (!m->lines)
-			m->lines = lines__new(m->file);
-	}
 	elf_file__detach(m->file);
 	if (m->debug)
 		elf_file__detach(m->debug);
 	return 0;
 }
 
-struct module *module__load(uint32_t kind, uint32_t flags, int fd, int debug_fd, const char *label)
+struct module *module__load(uint32_t kind, uint32_t flags, const struct module_files *files,
+			    const char *label)
 {
 	struct module *m = calloc(1, sizeof(*m));
 	int err;
 
 	if (!m) {
-		close(fd);
-		if (debug_fd >= 0)
-			close(debug_fd);
+		close_files(files);
 		errno = ENOMEM;
 		return NULL;
 	}
 	snprintf(m->label, sizeof(m->label), "%s", label);
 	m->inlines = flags & LOAD_INLINES;
-	err = kind == MODULE_ELF ? load_elf(m, flags, fd, debug_fd) : load_perf_map(m, fd);
+	err = kind == MODULE_ELF ? load_elf(m, flags, *files) : load_perf_map(m, files->fd);
 	if (err) {
 		module__free(m);
 		errno = -err;
@@ -116,11 +141,24 @@ void module__free(struct module *m)
 	dwarf_end(m->dwarf);
 	elf_file__close(m->described_by);
 	lines__free(m->lines);
+	elf_file__close(m->shared);
 	address_table__free(m->table);
 	free(m->text);
 	elf_file__close(m->debug);
 	elf_file__close(m->file);
 	free(m);
+}
+
+const char *module__shared(const struct module *m)
+{
+	const char *name = m->lines ? lines__shared(m->lines) : NULL;
+
+	return name ? name : "";
+}
+
+bool module__is_split(const struct module *m)
+{
+	return m->lines && lines__are_split(m->lines);
 }
 
 const struct elf_file *module__file(const struct module *m)

@@ -31,12 +31,25 @@ struct module_answer {
 	struct module_frame *frames; /* of the caller */
 };
 
+/* Descriptors; all but the first may be -1. */
+struct module_files {
+	int fd, debug; /* the separate debug file */
+	int shared;    /* that debug files share entries in, see module__shared() */
+};
+
 /*
- * Parses. Takes ownership of both descriptors, also on failure; debug_fd may be -1. label is the
- * file's base name. NULL with errno: ENOEXEC, EFBIG, ENOMEM.
+ * Parses. Takes ownership of the descriptors, also on failure. label is the file's base name. NULL with errno: ENOEXEC,
+ * EFBIG, ENOMEM.
  */
-struct module *module__load(uint32_t kind, uint32_t flags, int fd, int debug_fd, const char *label);
+struct module *module__load(uint32_t kind, uint32_t flags, const struct module_files *files,
+			    const char *label);
 void module__free(struct module *m);
+
+/* The name of the file that its lines share entries with, as dwz -m has written it; "": none, or no lines were wanted. */
+const char *module__shared(const struct module *m);
+
+/* Whether its lines have no inlined procedures, since these are in files of their own (-gsplit-dwarf). */
+bool module__is_split(const struct module *m);
 
 /* The ELF file; NULL when it is none. */
 const struct elf_file *module__file(const struct module *m);

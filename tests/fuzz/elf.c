@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	m = module__load(elf ? MODULE_ELF : MODULE_PERF_MAP, LOAD_LINES | LOAD_INLINES, fd, -1,
-			 "fuzz");
+	m = module__load(elf ? MODULE_ELF : MODULE_PERF_MAP, LOAD_LINES | LOAD_INLINES,
+			 &(struct module_files) {fd, -1, -1}, "fuzz");
 	if (!m)
 		return 0;
 	for (uint64_t at = 0; at < (elf ? size : 0x4000); at += 97)

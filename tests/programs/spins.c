@@ -11,15 +11,19 @@
  *	bounded	a loop that reads a flag up to a million times, then a mutex that is free, again and again
  *	backoff	a loop that reads a flag, with a delay between that grows
  *	progress	a loop that looks at several places for what has come, and counts how often; nothing comes
+ *	sockets	a loop that asks two sockets, a poll of two more and some words for what has come, until one has
+ *	bytes	none of it: a loop that takes bytes from a socket, one each call, while the other thread computes and sends
  *	turns	both, in 100 turns each of some 0.2 ms, whatever SECONDS is
  *
  * At the end, for each phase: "truth compute_KIND cpu_ns N elapsed_ns N" and the same of wait_KIND, as
  * in truth.h; elapsed is from the phase's begin to its end.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/socket.h>
 
 #include "tests/programs/truth.h"
 
@@ -34,6 +38,10 @@ static atomic_int taken;
 static atomic_int turn;
 static pthread_spinlock_t lock;
 static double seconds;
+
+#define SOCKETS 4
+static int sockets[SOCKETS][2];
+static char bytes[512];
 
 /* ---- computing ---- */
 
@@ -51,6 +59,30 @@ COMPUTE(tas)
 COMPUTE(bounded)
 COMPUTE(backoff)
 COMPUTE(progress)
+
+static void tell(int socket, const char *data, size_t size)
+{
+	if (send(sockets[socket][0], data, size, MSG_NOSIGNAL) < 0)
+		check("send", errno);
+}
+
+static PROCEDURE void compute_sockets(void)
+{
+	compute_seconds(seconds);
+	tell(1, "x", 1);
+}
+
+static PROCEDURE void compute_bytes(void)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(seconds * 1e9);
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
+		compute_turns(TURNS_PER_LOOK);
+		tell(0, bytes, sizeof(bytes) - 1);
+	}
+	bytes[0] = 1; /* the last one */
+	tell(0, bytes, 1);
+}
 
 static PROCEDURE void compute_turn(void)
 {
@@ -160,6 +192,36 @@ static PROCEDURE void wait_progress(void)
 		make_progress();
 }
 
+static PROCEDURE int ask_socket(int i)
+{
+	char data[64];
+
+	return recv(sockets[i][1], data, sizeof(data), MSG_DONTWAIT) > 0;
+}
+
+static PROCEDURE int ask_poll(void)
+{
+	struct pollfd fds[] = {{sockets[2][1], POLLIN, 0}, {sockets[3][1], POLLIN, 0}};
+
+	return poll(fds, 2, 0);
+}
+
+/* Of a program's own: neither a name nor a shape tells that it waits. */
+static PROCEDURE void wait_sockets(void)
+{
+	while (!(make_progress() + ask_socket(0) + ask_socket(1) + ask_poll()))
+		;
+}
+
+/* The same call, of which each has something or sleeps. */
+static PROCEDURE void wait_bytes(void)
+{
+	char byte = 0;
+
+	while (!byte && recv(sockets[0][1], &byte, 1, 0) > 0)
+		;
+}
+
 static PROCEDURE void wait_turns(void)
 {
 	take_turns(1);
@@ -182,6 +244,8 @@ static const struct kind kinds[] = {
 	{"bounded", compute_bounded, wait_bounded},
 	{"backoff", compute_backoff, wait_backoff},
 	{"progress", compute_progress, wait_progress},
+	{"sockets", compute_sockets, wait_sockets},
+	{"bytes", compute_bytes, wait_bytes},
 	{"turns", compute_turns_, wait_turns},
 };
 
@@ -274,6 +338,9 @@ int main(int argc, char **argv)
 	}
 	pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
 	atomic_store(&done, -1);
+	for (int i = 0; i < SOCKETS; i++)
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets[i]))
+			check("socketpair", errno);
 	check("pthread_create", pthread_create(&waiter, NULL, run_waiter, NULL));
 	run_phases();
 	check("pthread_join", pthread_join(waiter, NULL));

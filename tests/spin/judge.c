@@ -56,9 +56,10 @@ static struct file *open_file(const char *path)
 	f = &files[nfiles++];
 	f->path = strdup(path);
 	f->fd = open(path, O_RDONLY | O_CLOEXEC);
-	f->module = f->fd < 0
-			    ? NULL
-			    : module__load(MODULE_ELF, 0, dup(f->fd), -1, slash ? slash + 1 : path);
+	f->module = f->fd < 0 ? NULL
+			      : module__load(MODULE_ELF, 0,
+					     &(struct module_files) {dup(f->fd), -1, -1},
+					     slash ? slash + 1 : path);
 	return f;
 }
 

@@ -99,6 +99,7 @@
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \
+	X(asking)                                                                                  \
 	X(history)                                                                                 \
 	X(shared_lines)                                                                            \
 	X(round_join)                                                                              \

@@ -95,6 +95,29 @@ none_for_nothing()
 	expect 'nobody was' '[.scopes[0].rows[].in_vain // 0] | sum <= 20'
 }
 
+# herds WAY FILTER: what is found of sixteen threads with an epoll each, which watch one descriptor.
+herds()
+{
+	launch "$programs/herd" "$1" 2000 16
+	lawful
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e "[.. | objects | select(.rule? == \"herd\")] | $2" advice.json >/dev/null ||
+		fail 'otherwise' "$(cat program.out; jq -c . advice.json)"
+}
+
+# On a machine that is so busy that few are woken a second, it may be no finding.
+all_for_one_event()
+{
+	herds epoll 'length <= 1 and all(.subject.name == "wait_at_epoll" and (.remedy | test("EPOLLEXCLUSIVE")))'
+	jq -e 'any(.. | objects; .rule? == "herd")' advice.json >/dev/null ||
+		expect 'it took long' '.scopes[0].elapsed_ns > 5e9'
+}
+
+one_for_one_event()
+{
+	herds exclusive 'length == 0'
+}
+
 try 'threads that were started are counted' threads_started
 try 'processes that were started are counted' processes_started
 try 'processes of a machine that were started are counted' processes_of_a_machine
@@ -103,3 +126,5 @@ try 'hand-overs by words' both_ways futex threads
 try 'hand-overs by pipes between processes' both_ways pipe processes
 try 'who is woken for nothing, where all are woken' woken_for_nothing
 try 'nobody is, where one is woken' none_for_nothing
+try 'an event that wakes all who watch' all_for_one_event
+try 'an event that wakes one' one_for_one_event

@@ -81,6 +81,25 @@ progress()
 	alone compute_progress
 }
 
+# A loop over sockets and words that a program has written itself: its calls have nothing, so they are no work. Its own
+# code may be work, for all that is known.
+asking()
+{
+	launch "$programs/spins" sockets:1
+	lawful
+	expect 'calls that have nothing were spun' 'row("wait_sockets").total |
+		.cpu_ns < 3e8 or .spin_ns >= 0.5 * .cpu_ns - 3e7'
+	alone compute_sockets
+}
+
+# The same call looks the same, where there is nothing to be seen but the call, in one who is given a byte each time.
+taking()
+{
+	launch "$programs/spins" bytes:1
+	lawful
+	expect 'who gets something does not wait' '.scopes[0] | .spin_ns <= 0.02 * .cpu_ns'
+}
+
 openmp()
 {
 	OMP_WAIT_POLICY=active launch "$programs/omp_wait" 1 2
@@ -140,6 +159,8 @@ done
 try 'one waits: lock' waits lock lock
 thorough 'one waits: exchange' atomics
 try 'a loop that makes progress' progress
+try 'a loop that asks sockets' asking
+try 'a loop that takes bytes' taking
 try 'turns shorter than a period' turns
 try 'what ran together' together
 try 'OpenMP, active waiting' openmp

@@ -5,7 +5,7 @@ SYMBOLIZER_TEST_SRC := $(wildcard tests/unit/symbolizer/*.c)
 
 SYMBOLIZER_FIXTURE := tests/unit/symbolizer/fixtures/symbolizer_fixture.c
 SYMBOLIZER_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/,O0 O2 static nopie static-pie clang \
-	stripped debug liar cfi cfi_debug cfi_compressed)
+	split stripped debug shared shared_other liar cfi cfi_debug cfi_compressed)
 fixture_flags_O0 := -O0
 fixture_flags_O2 := -O2
 fixture_flags_static := -O2 -static
@@ -14,11 +14,23 @@ fixture_flags_static-pie := -O2 -static-pie
 fixture_flags_clang := -O2
 fixture_cc_clang := $(CLANG)
 
-$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang,$(SYMBOLIZER_FIXTURES)): \
+$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang %/split,$(SYMBOLIZER_FIXTURES)): \
 		$(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
 	$(say) FIXTURE $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $< -pthread
+
+fixture_flags_split := -O2 -gsplit-dwarf
+
+# Two files that share entries of their DWARF in a third.
+$(O)/tests/unit/symbolizer/shared: $(O)/tests/unit/symbolizer/O2
+	$(say) FIXTURE $@
+	$(Q)cp $< $@ && cp $< $@_too && dwz -m $@_entries $@ $@_too
+
+# Of another build.
+$(O)/tests/unit/symbolizer/shared_other: $(O)/tests/unit/symbolizer/O0
+	$(say) FIXTURE $@
+	$(Q)cp $< $@ && cp $< $@_too && dwz -m $@_entries $@ $@_too
 
 VARIABLES_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/variables_,c clang cc stripped nodebug \
 	debug nopie)

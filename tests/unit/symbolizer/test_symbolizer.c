@@ -4,6 +4,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -302,6 +303,83 @@ START_TEST(unfolds_inlined_procedures)
 	}
 	free(all);
 	symbolizer__free(s);
+}
+END_TEST
+
+/* Whether all inlined procedures of a place have their names. */
+static bool has_inlined(struct symbolizer *s, int module, const struct util_symbol *host)
+{
+	struct symbolizer_answer a = {0};
+
+	for (uint64_t at = 0; at < host->size; at++) {
+		resolve(s, module, host->offset + at, &a);
+		if (a.nframes == 3)
+			return !strcmp(a.frames[0].name, "inlined_inner") &&
+			       !strcmp(a.frames[1].name, "inlined_outer") &&
+			       strstr(a.frames[0].file, "symbolizer_fixture.c") &&
+			       a.frames[0].line == line_of("line of inlined_inner");
+	}
+	return false;
+}
+
+static int with_shared(struct symbolizer *s, const char *entries)
+{
+	int module = util__add(s, util__fixture("shared"), NULL);
+	const char *name = NULL;
+
+	ck_assert_int_eq(symbolizer__shared(s, module, &name), 0);
+	ck_assert_ptr_nonnull(strstr(name, "shared_entries"));
+	symbolizer__share(s, module, open(util__fixture(entries), O_RDONLY | O_CLOEXEC));
+	return module;
+}
+
+/* What dwz -m has put into a file for several: of the same build only. */
+START_TEST(follows_entries_that_files_share)
+{
+	struct symbolizer *s = util__symbolizer(false, true);
+	const struct util_symbol *host;
+	struct util_symbol *all;
+	const char *name;
+	size_t n;
+
+	all = util__nm(util__fixture("O2"), false, &n);
+	host = util__find(all, n, "inline_host");
+	ck_assert(!has_inlined(s, util__add(s, util__fixture("shared"), NULL), host));
+	ck_assert(!has_inlined(s, with_shared(s, "shared_other_entries"), host));
+	ck_assert(has_inlined(s, with_shared(s, "shared_entries"), host));
+	ck_assert_int_eq(symbolizer__shared(s, util__add(s, util__fixture("O2"), NULL), &name), 0);
+	ck_assert_str_eq(name, "");
+	free(all);
+	symbolizer__free(s);
+}
+END_TEST
+
+/* Whether a fixture's names are given with a word about .dwo files. */
+static bool says_split(const char *fixture, bool inlines)
+{
+	struct symbolizer *s = util__symbolizer(true, inlines);
+	int kept = dup(STDERR_FILENO), said = util__memfd("", 0);
+	char text[512] = "";
+	const char *id;
+
+	dup2(said, STDERR_FILENO);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(symbolizer__build_id(s, util__add(s, util__fixture(fixture), NULL),
+						      &id),
+				 0);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	ck_assert_int_ge(pread(said, text, sizeof(text) - 1, 0), 0);
+	close(said);
+	symbolizer__free(s);
+	return strstr(text, "split: its inlined procedures are in .dwo files");
+}
+
+START_TEST(says_that_inlined_procedures_are_in_other_files)
+{
+	ck_assert(says_split("split", true));
+	ck_assert(!says_split("split", false));
+	ck_assert(!says_split("O2", true));
 }
 END_TEST
 
@@ -706,6 +784,8 @@ Suite *suite_symbolizer(void)
 	tcase_add_test(names, knows_where_processes_begin);
 	tcase_add_test(names, finds_start_thread_in_stripped_libc);
 	tcase_add_test(names, uses_debug_file_of_same_build_only);
+	tcase_add_test(names, follows_entries_that_files_share);
+	tcase_add_test(names, says_that_inlined_procedures_are_in_other_files);
 	tcase_add_test(names, unfolds_inlined_procedures);
 	tcase_add_test(names, gives_lines_of_the_procedure_itself);
 	tcase_add_loop_test(names, gives_the_file_of_each_line, 0, 3);

@@ -46,11 +46,11 @@ static void check_honest(struct symbolizer *s)
 
 /* Told for one address; each costs the child its life, or is its end. */
 static const char *const lies[] = {
-	"load-short", "load-build-id", "load-error",  "load-exit",   "none",	  "many",
-	"most",	      "frames",	       "text-size",   "error",	     "name",	  "file",
-	"line-file",  "frameless",     "more-frames", "most-frames", "not-found", "unterminated",
-	"long-name",  "type",	       "id",	      "short",	     "cut",	  "huge",
-	"descriptor", "exit",
+	"load-short",	"load-build-id", "load-shared", "load-error",  "load-exit",   "none",
+	"many",		"most",		 "frames",	"text-size",   "error",	      "name",
+	"file",		"line-file",	 "frameless",	"more-frames", "most-frames", "not-found",
+	"unterminated", "long-name",	 "type",	"id",	       "short",	      "cut",
+	"huge",		"descriptor",	 "exit",
 };
 
 /* A child that ends or falls silent may have been ended by others: what it was asked is asked again later. */

@@ -1092,6 +1092,47 @@ START_TEST(idle_servers_have_no_finding)
 }
 END_TEST
 
+/* Eight threads that an event wakes, so many for nothing and so many others, in a second: whether that is found. */
+static bool is_herd(uint64_t in_vain, uint64_t shared, const char *cause)
+{
+	static const uint64_t level_ns[] = {500 * MS, 500 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	const struct qz_finding *found;
+	struct advised x;
+	bool is;
+
+	fixture__samples(&f, scope, thread, "main serve epoll_wait", 1, 300);
+	fixture__samples(&f, scope, thread, "main serve handle", 1, 200);
+	waited(&f, thread, "main serve epoll_wait", cause, (struct waits) {0, 20000, 900, 0});
+	if (!f.err)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, "epoll_wait")].module,
+			"/usr/lib/libc.so.6");
+	f.p->scopes[scope].counters.events_in_vain = in_vain;
+	f.p->scopes[scope].counters.events_shared = shared;
+	x = advise(&f, 2);
+	found = find(x.a, "herd");
+	is = found;
+	if (is) {
+		ck_assert_ptr_eq(found, x.a->findings);
+		ck_assert_str_eq(found->subject.name, "serve");
+		ck_assert_ptr_nonnull(strstr(found->remedy, "EPOLLEXCLUSIVE"));
+		ck_assert_ptr_null(find(x.a, "steps")); /* the same calls */
+	}
+	done(&x);
+	return is;
+}
+
+START_TEST(events_that_wake_all_are_found)
+{
+	ck_assert(is_herd(16000, 3000, "poll"));
+	ck_assert(!is_herd(7000, 8000, "poll")); /* messages to several */
+	ck_assert(!is_herd(1900, 0, "poll"));	 /* seldom */
+	ck_assert(!is_herd(16000, 3000, "futex"));
+}
+END_TEST
+
 /* It is said beside what is found of the rest of the time, too; not where it is little. */
 START_TEST(who_is_frozen_for_a_while_is_said_to_be)
 {
@@ -1458,6 +1499,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
 	tcase_add_test(tc, idle_servers_have_no_finding);
+	tcase_add_test(tc, events_that_wake_all_are_found);
 	tcase_add_test(tc, who_is_frozen_for_a_while_is_said_to_be);
 	tcase_add_test(tc, who_is_frozen_is_not_said_to_have_no_work);
 	tcase_add_test(tc, a_pool_that_is_too_large_is_found);

@@ -123,6 +123,29 @@ START_TEST(waits_of_mpi_are_called_by_what_was_called)
 }
 END_TEST
 
+/* Who asks by calls is to wait in one of them. */
+START_TEST(calls_that_have_nothing_are_to_wait)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	struct advised x;
+
+	fixture__thread(&f, scope, 1);
+	add(&f, "main work", 1, false, 1000);
+	add(&f, "main look recv", 1, true, 1000);
+	ready(&f, "main work", 500 * MS);
+	if (!f.err)
+		f.err = qz_profile__set_string(
+			&f.p->procedures[fixture__procedure(f.p, "recv")].module,
+			"/usr/lib/libc.so.6");
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_ptr_nonnull(strstr(x.found->remedy, "epoll_wait with a timeout"));
+	done(&x);
+}
+END_TEST
+
 START_TEST(spinning_while_nobody_works_costs_most)
 {
 	struct fixture f = pair(0);
@@ -216,6 +239,7 @@ Suite *suite_rule_spinning(void)
 
 	tcase_add_test(c, spinning_while_work_is_ready_is_found);
 	tcase_add_test(c, waits_of_mpi_are_called_by_what_was_called);
+	tcase_add_test(c, calls_that_have_nothing_are_to_wait);
 	tcase_add_test(c, spinning_while_nobody_works_costs_most);
 	tcase_add_test(c, spinning_alone_is_no_finding);
 	tcase_add_test(c, who_spins_has_no_work_when_preempted);

@@ -39,6 +39,17 @@ START_TEST(rules_of_callers_are_of_modules)
 }
 END_TEST
 
+START_TEST(rules_of_calls_that_ask_are_of_the_kernel)
+{
+	ck_assert_int_eq(add("-[kernel]:*_sys_*poll\n![kernel]:copied*\n"), 0);
+	check(SPIN_RULES_KERNEL, "__x64_sys_poll", SPIN_RULE_ASKS);
+	check(SPIN_RULES_KERNEL, "copied_to_user", SPIN_RULE_WORKS);
+	check("libc.so.6", "__sys_poll", SPIN_RULE_NONE);
+	ck_assert_int_eq(add("-poll\n"), -EINVAL);
+	ck_assert_int_eq(add("-libc*:poll\n"), -EINVAL);
+}
+END_TEST
+
 START_TEST(patterns_fit_whole_names)
 {
 	ck_assert(spin_rules__matches("a", "a"));
@@ -190,6 +201,7 @@ Suite *suite_spin_rules(void)
 	tcase_add_checked_fixture(c, NULL, teardown);
 	tcase_add_test(c, patterns_fit_whole_names);
 	tcase_add_test(c, rules_of_callers_are_of_modules);
+	tcase_add_test(c, rules_of_calls_that_ask_are_of_the_kernel);
 	tcase_add_test(c, hard_patterns_end);
 	tcase_add_test(c, a_rule_holds_for_any_program_but_not_for_the_kernel);
 	tcase_add_test(c, a_rule_can_name_its_module);

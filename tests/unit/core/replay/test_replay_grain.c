@@ -165,6 +165,57 @@ START_TEST(not_woken_for_nothing)
 }
 END_TEST
 
+/* The threads 30 to 33 wait for events; they are woken at once, and run so long until they wait again. */
+static void event(uint64_t time, const uint64_t ns[4])
+{
+	for (uint32_t i = 0; i < 4; i++)
+		wakes(time + i, 30 + i, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		works_at(time + (i + 1) * 100 * US, 30 + i, ns[i], FIRST_WORD);
+}
+
+static void begin_events(void)
+{
+	site(0, FIRST_WORD, QZ_WAIT_POLL, 0, 0);
+	for (uint32_t tid = 30; tid < 34; tid++) {
+		life(QZ_LOG_FORK, 1 * US, tid, 20, 20);
+		switches(1, 2 * US, 0, QZ_LOG_PREEMPTED, tid);
+		blocks_at(1, 3 * US, tid, FIRST_WORD, 0, 0);
+	}
+}
+
+static void events(uint64_t in_vain, uint64_t shared)
+{
+	const struct replay_scope *s = replay__scope(r, thread(30)->scope);
+
+	ck_assert_uint_eq(s->events_in_vain, in_vain);
+	ck_assert_uint_eq(s->events_shared, shared);
+}
+
+START_TEST(events_for_one_of_many)
+{
+	begin_events();
+	event(1 * MS, (uint64_t[4]) {3 * US, 12 * US, 2 * US, 4 * US});
+	events(3, 0);
+	event(2 * MS, (uint64_t[4]) {300 * US, 3 * US, 2 * US, 2 * US});
+	events(6, 0);
+	/* each has something: a little, or much */
+	event(3 * MS, (uint64_t[4]) {3 * US, 8 * US, 5 * US, 4 * US});
+	event(4 * MS, (uint64_t[4]) {25 * US, 90 * US, 3 * US, 4 * US});
+	events(6, 8);
+	/* a pair that meets; one after the other */
+	wakes(5 * MS, 30, 0);
+	wakes(5 * MS + 1, 31, 0);
+	works_at(5 * MS + 100 * US, 30, 50 * US, FIRST_WORD);
+	works_at(5 * MS + 200 * US, 31, 1 * US, FIRST_WORD);
+	for (uint32_t i = 0; i < 4; i++) {
+		wakes(6 * MS + i * 100 * US, 30 + i, 0);
+		works_at(6 * MS + i * 100 * US + 10 * US, 30 + i, (i ? 1 : 50) * US, FIRST_WORD);
+	}
+	events(6, 8);
+}
+END_TEST
+
 static void started(uint32_t tid, uint64_t threads, uint64_t processes)
 {
 	const struct replay_scope *s = replay__scope(r, thread(tid)->scope);
@@ -235,13 +286,10 @@ END_TEST
 Suite *suite_replay_grain(void)
 {
 	const TTest *const tests[] = {
-		work_between_hand_overs,
-		limits_of_grains,
-		hand_overs_out_of_order,
-		woken_for_nothing,
-		not_woken_for_nothing,
-		what_was_started,
-		grain_of_a_scope_that_begins_anew,
+		work_between_hand_overs, limits_of_grains,
+		hand_overs_out_of_order, woken_for_nothing,
+		not_woken_for_nothing,	 events_for_one_of_many,
+		what_was_started,	 grain_of_a_scope_that_begins_anew,
 	};
 
 	return by_hand("replay_grain", tests, sizeof(tests) / sizeof(*tests));
