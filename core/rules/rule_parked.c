@@ -66,7 +66,7 @@ static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct 
 	qz_usage__find(r, &u);
 	if (r->serial_ns)
 		ns = (double)parking->alone_ns / (double)r->serial_ns * (double)u.alone_ns;
-	ns *= 1 - 1.0 / u.processors;
+	ns *= 1 - 1 / u.width;
 	return (struct qz_bounds) {(uint64_t)(USUAL_RUNNING * ns), (uint64_t)ns};
 }
 
