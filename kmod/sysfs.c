@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/quartz: figures of the whole run, as quartzd last published them. When it dies, they
- * stay, `enabled` becomes 0 and the heartbeat gets older. Documented in doc/abi-sysfs.md.
+ * stay, `enabled` becomes 0 and the heartbeat gets older. Documented in doc/formats.md.
  */
 #include <linux/kobject.h>
 #include <linux/ktime.h>

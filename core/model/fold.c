@@ -8,18 +8,23 @@
 struct fold {
 	struct qz_profile *p;
 	const bool *marked;
-	uint32_t into, row;
+	uint32_t n, into, row;
 };
+
+static bool goes(const struct fold *f, uint32_t scope)
+{
+	return scope < f->n && f->marked[scope];
+}
 
 /* ---- what refers to scopes ---- */
 
 static void move(const struct fold *f, uint32_t *scope, uint32_t *thread, uint32_t *object)
 {
-	if (*thread != QZ_NONE && f->marked[f->p->threads[*thread].scope])
+	if (*thread != QZ_NONE && goes(f, f->p->threads[*thread].scope))
 		*thread = f->row;
-	if (*object != QZ_NONE && f->marked[f->p->objects[*object].scope])
+	if (*object != QZ_NONE && goes(f, f->p->objects[*object].scope))
 		*object = QZ_NONE;
-	if (f->marked[*scope])
+	if (goes(f, *scope))
 		*scope = f->into;
 }
 
@@ -53,7 +58,7 @@ static bool move_call(void *context, void *row)
 	const struct fold *f = context;
 	struct qz_call_count *c = row;
 
-	if (f->marked[c->scope])
+	if (goes(f, c->scope))
 		c->scope = f->into;
 	return true;
 }
@@ -63,7 +68,7 @@ static bool move_round(void *context, void *row)
 	const struct fold *f = context;
 	struct qz_round *r = row;
 
-	if (f->marked[r->scope])
+	if (goes(f, r->scope))
 		r->scope = f->into;
 	return true;
 }
@@ -98,7 +103,7 @@ static int make_room(struct fold *f)
 	for (uint32_t i = 0; !err && i < f->p->nscopes; i++) {
 		const struct qz_scope *from = &f->p->scopes[i];
 
-		if (!f->marked[i])
+		if (!goes(f, i))
 			continue;
 		err = from->vacant
 			      ? -EINVAL
@@ -115,7 +120,7 @@ static void move_threads(struct fold *f)
 	struct qz_profile *p = f->p;
 
 	for (uint32_t i = 0; i < p->nthreads; i++) {
-		if (!f->marked[p->threads[i].scope])
+		if (!goes(f, p->threads[i].scope))
 			continue;
 		qz_thread__add(&p->threads[f->row], &p->threads[i]);
 		qz_thread__vacate(p, i, f->into);
@@ -127,26 +132,27 @@ static void move_scopes(struct fold *f)
 	struct qz_profile *p = f->p;
 
 	for (uint32_t i = 0; i < p->nscopes; i++) {
-		if (!f->marked[i])
+		if (!goes(f, i))
 			continue;
 		qz_scope__add(&p->scopes[f->into], &p->scopes[i]);
 		qz_scope__vacate(p, i);
 	}
 }
 
-int qz_fold__scopes(struct qz_profile *p, const bool *marked, uint32_t into, uint32_t row)
+int qz_fold__scopes(struct qz_profile *p, const bool *marked, uint32_t n, uint32_t into,
+		    uint32_t row)
 {
-	struct fold f = {p, marked, into, row};
+	struct fold f = {p, marked, n, into, row};
 	int err;
 
-	if (into >= p->nscopes || marked[into] || row >= p->nthreads ||
+	if (into >= p->nscopes || goes(&f, into) || row >= p->nthreads ||
 	    p->threads[row].scope != into || p->threads[row].vacant)
 		return -EINVAL;
 	err = make_room(&f);
 	if (err)
 		return err;
 	move_rows(&f);
-	qz_objects__vacate(p, marked, into);
+	qz_objects__vacate(p, marked, n, into);
 	move_threads(&f);
 	move_scopes(&f);
 	return 0;

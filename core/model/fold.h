@@ -13,9 +13,11 @@
 
 /*
  * Puts the scopes that are marked, ended ones, into the scope `into`, which is not: their threads become
- * the thread `row` of that, and their objects go. All sums stay as they are, those of the scope of the
- * machine too. p is to be estimated again. 0, or -ENOMEM or -EINVAL, and nothing has changed.
+ * the thread `row` of that, and their objects go. `marked` has n entries: scopes that came after them are not
+ * marked. All sums stay as they are, those of the scope of the machine too. p is to be estimated again. 0, or
+ * -ENOMEM or -EINVAL, and nothing has changed.
  */
-int qz_fold__scopes(struct qz_profile *p, const bool *marked, uint32_t into, uint32_t row);
+int qz_fold__scopes(struct qz_profile *p, const bool *marked, uint32_t n, uint32_t into,
+		    uint32_t row);
 
 #endif

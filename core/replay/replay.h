@@ -58,7 +58,7 @@ struct replay_calls {
 		     uint32_t object);
 	/* A process of a scope has an image from now on. */
 	void (*image)(void *context, uint32_t image, uint32_t scope);
-	/* A scope has a number from now on, see QZ_LOG_IDENTITY. REPLAY_NONE: its only thread had ended before. */
+	/* A scope has a number from now on, see QZ_LOG_IDENTITY. REPLAY_NONE: no scope has it, its only thread had ended before. */
 	void (*scope)(void *context, uint32_t scope, uint32_t number);
 };
 

@@ -114,6 +114,17 @@ void replay_parallelism__number(struct replay *r, uint32_t scope, uint32_t numbe
 		r->options.calls.scope(r->options.calls.context, scope, number);
 }
 
+bool replay_parallelism__has_number(const struct replay *r, uint32_t number)
+{
+	for (uint32_t i = 0; i < r->scopes.n; i++) {
+		const struct replay_parallelism *s = replay__parallelism(r, i);
+
+		if (s->exists && s->pub.number == number)
+			return true;
+	}
+	return false;
+}
+
 void replay__number_scope(struct replay *r, uint32_t scope, uint32_t number)
 {
 	replay_parallelism__number(r, scope, number);

@@ -287,6 +287,8 @@ void replay_parallelism__change(struct replay_parallelism *s, int running, int r
 
 /* A scope has a number, unless it had one. */
 void replay_parallelism__number(struct replay *r, uint32_t scope, uint32_t number);
+/* Whether a scope has it. Looks at all: for what happens seldom. */
+bool replay_parallelism__has_number(const struct replay *r, uint32_t number);
 
 /* Room for levels up to n. 0 or -ENOMEM. */
 int replay_parallelism__reserve(struct replay_parallelism *s, uint32_t n);

@@ -402,7 +402,7 @@ static int replay__apply_identity(struct replay *r, const struct qz_log_record *
 
 	if (!t) {
 		r->counts.strange++;
-		if (calls->scope)
+		if (calls->scope && !replay_parallelism__has_number(r, record->site))
 			calls->scope(calls->context, REPLAY_NONE, record->site);
 		return 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What an object costs: the elapsed time that its holders keep others waiting, running or blocked, what locking and
- * unlocking take, and the time in which threads queue for it though processors are free. doc/advice-locks.md
+ * unlocking take, and the time in which threads queue for it though processors are free. doc/advice.md
  * derives the parts.
  */
 #ifndef QUARTZ_CORE_OBJECT_COST_H

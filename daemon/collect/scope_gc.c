@@ -271,7 +271,8 @@ static uint32_t mark(const struct scope_gc *gc, const struct collector *c, bool 
 
 static int fold(struct scope_gc *gc, const struct collector *c)
 {
-	bool *marked = calloc(c->profile->nscopes + 1ul, sizeof(*marked));
+	uint32_t nscopes = c->profile->nscopes; /* a refresh before the fold adds some */
+	bool *marked = calloc(nscopes + 1ul, sizeof(*marked));
 	uint32_t n = marked ? mark(gc, c, marked) : 0, other = QZ_NONE, row = QZ_NONE;
 	int err = marked ? 0 : -ENOMEM;
 
@@ -281,7 +282,7 @@ static int fold(struct scope_gc *gc, const struct collector *c)
 		if (c->polling)
 			shm_polling__begin(c->polling);
 		err = find_other(c, &other, &row);
-		err = err ?: qz_fold__scopes(c->profile, marked, other, row);
+		err = err ?: qz_fold__scopes(c->profile, marked, nscopes, other, row);
 		if (!err) {
 			gc->folded += n;
 			threads__forget_vacant(c->threads);

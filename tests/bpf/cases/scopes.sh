@@ -178,7 +178,7 @@ storm()
 	detach
 	"$out/quartzctl" ps -i profile --by comm --json >ps.json || fail "ps ended with status $?"
 	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
-	lost=$(jq '.ledger.events | .events_lost + .scopes_refused' report.json)
+	lost=$(jq '.ledger.events | .events_lost + .scopes_refused + .threads_unnumbered' report.json)
 	jq -e --argjson lost "$lost" '
 		[.rows[] | select(.name | startswith("storm")) | .processes] |
 		all(. <= 200) and 600 - add <= $lost' ps.json >ps.out ||
@@ -213,7 +213,7 @@ turnover()
 	lawful
 	"$out/quartzctl" ps -i profile --by comm -n 0 --json >ps.json || fail "ps ended with status $?"
 	folded=$(jq .ledger.events.processes_folded report.json)
-	lost=$(jq '.ledger.events | .events_lost + .scopes_refused' report.json)
+	lost=$(jq '.ledger.events | .events_lost + .scopes_refused + .threads_unnumbered' report.json)
 	"$out/quartzctl" report --since @0 --scope machine --json >merged.json 2>merged.err ||
 		fail "report --since ended with status $?"
 	expect 'slices have what was put together, too' '.scopes[0] as $a | $merged[0].scopes[0] as $b |

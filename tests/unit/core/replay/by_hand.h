@@ -106,12 +106,21 @@ static inline void take_image(void *context, uint32_t number, uint32_t scope)
 	image_scope = scope;
 }
 
+static uint32_t numbered_scope, scope_number;
+
+static inline void take_scope(void *context, uint32_t scope, uint32_t number)
+{
+	(void)context;
+	numbered_scope = scope;
+	scope_number = number;
+}
+
 static inline void begin_as(bool every_process)
 {
 	struct replay_options options = {
 		.processors = 4,
 		.every_process = every_process,
-		.calls = {.sampled = take_sample, .image = take_image},
+		.calls = {.sampled = take_sample, .image = take_image, .scope = take_scope},
 	};
 
 	last = 0;

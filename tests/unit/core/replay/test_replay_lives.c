@@ -92,6 +92,26 @@ START_TEST(number_used_again)
 END_TEST
 
 /* The first thread of a process comes, of which others seem to live: they are of another one before it. */
+/* Who a thread is may be told too late: a number that its process still has stays the process'. */
+START_TEST(identity_of_a_thread_that_has_ended)
+{
+	uint32_t scope = thread(20)->scope;
+
+	life(QZ_LOG_FORK, 100, 30, 20, 20);
+	life(QZ_LOG_IDENTITY, 110, 20, 20, 7);
+	ck_assert_uint_eq(scope_number, 7);
+	ck_assert_uint_eq(numbered_scope, scope);
+	switches(1, 200, 0, QZ_LOG_PREEMPTED, 30);
+	switches(1, 300, 30, QZ_LOG_DEAD, 0);
+	life(QZ_LOG_IDENTITY, 310, 30, 30, 7);
+	ck_assert_uint_eq(numbered_scope, scope);
+	ck_assert_uint_eq(replay__scope(r, scope)->number, 7);
+	life(QZ_LOG_IDENTITY, 320, 31, 31, 8); /* of a process of which nothing is left */
+	ck_assert_uint_eq(numbered_scope, REPLAY_NONE);
+	ck_assert_uint_eq(scope_number, 8);
+}
+END_TEST
+
 START_TEST(process_number_used_again)
 {
 	uint32_t scope = thread(20)->scope;
@@ -252,6 +272,7 @@ Suite *suite_replay_lives(void)
 		fork_to_death,
 		account_of_a_scope_that_begins_anew,
 		number_used_again,
+		identity_of_a_thread_that_has_ended,
 		process_number_used_again,
 		exec_by_another_thread,
 		exec_before_the_death,

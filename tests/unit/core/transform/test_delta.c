@@ -113,7 +113,7 @@ START_TEST(folded_processes_are_found)
 	folded->scopes[0].ended = true;
 	row = fixture__thread(&f, into, 0);
 	folded->threads[row].merged = true;
-	ck_assert_int_eq(qz_fold__scopes(folded, marked, into, row), 0);
+	ck_assert_int_eq(qz_fold__scopes(folded, marked, 2, into, row), 0);
 	f.p = folded;
 	folded = qz_filter_scopes__profile(f.p, NULL);
 	ck_assert_uint_eq(folded->nscopes, 1);

@@ -201,7 +201,7 @@ START_TEST(folded_scopes_are_one)
 	bool marked[] = {false, true, false, true, false};
 	struct sums before = sum(f.p), after;
 
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), 0);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
 	after = sum(f.p);
 	assert_sums(&after, &before, 1);
 	ck_assert_uint_eq(f.p->threads[3].running_ns, 10 + 30 + 40);
@@ -225,7 +225,7 @@ START_TEST(what_stays_keeps_its_index)
 	bool marked[] = {false, true, false, true, false};
 	uint32_t nnodes = f.p->nnodes, leaf = fixture__stack(&f, "main work");
 
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), 0);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
 	ck_assert_uint_eq(f.p->scopes[0].kind, QZ_SCOPE_MACHINE);
 	ck_assert_int_eq(f.p->scopes[2].pid, 2);
 	ck_assert_int_eq(f.p->scopes[4].pid, 0);
@@ -243,7 +243,7 @@ START_TEST(vacant_rows_are_used_again)
 	static const uint64_t level_ns[] = {1, 2, 3, 4};
 	bool marked[] = {false, true, false, true, false};
 
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), 0);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
 	ck_assert_uint_eq(f.p->vacant_scopes, 2);
 	ck_assert_uint_eq(f.p->vacant_threads, 2);
 	ck_assert_uint_eq(f.p->vacant_objects, 2);
@@ -274,7 +274,7 @@ START_TEST(copies_have_no_vacant_rows)
 	struct sums before = sum(f.p), after;
 	struct qz_profile *copy;
 
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), 0);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
 	copy = qz_filter_scopes__profile(f.p, NULL);
 	ck_assert_ptr_nonnull(copy);
 	after = sum(copy);
@@ -302,10 +302,31 @@ START_TEST(open_waits_are_folded_too)
 	ck_assert_int_eq(qz_waits__open(f.p, &open), 0);
 	open.scope = 0;
 	ck_assert_int_eq(qz_waits__open(f.p, &open), 0);
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), 0);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
 	ck_assert_uint_eq(sum_of_waits(f.p), before + 10);
 	qz_waits__close_all(f.p);
 	ck_assert_uint_eq(sum_of_waits(f.p), before);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+/* A process that came after others were marked has its own threads and objects. */
+START_TEST(scopes_that_come_after_marking_stay)
+{
+	static const uint64_t level_ns[4] = {100, 1000, 500, 0};
+	struct fixture f = processes();
+	bool marked[] = {false, true, false, true, false};
+	uint32_t scope = fixture__scope(&f, level_ns, 4);
+	uint32_t thread = fixture__thread(&f, scope, 200);
+	uint32_t object = fixture__object(&f, scope, QZ_OBJECT_MUTEX, "lock");
+
+	fixture__samples(&f, scope, thread, "main work", 1, 7);
+	ck_assert_int_eq(f.err, 0);
+	ck_assert_uint_eq(scope, 5);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
+	ck_assert(!f.p->scopes[scope].vacant && !f.p->threads[thread].vacant);
+	ck_assert(!f.p->objects[object].vacant);
+	ck_assert_uint_eq(f.p->samples[f.p->nsamples - 1].scope, scope);
 	qz_profile__free(f.p);
 }
 END_TEST
@@ -315,12 +336,12 @@ START_TEST(impossible_folds_change_nothing)
 	struct fixture f = processes();
 	bool marked[] = {false, true, false, false, true};
 
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), -EINVAL);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), -EINVAL);
 	marked[4] = false;
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 2), -EINVAL);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 2), -EINVAL);
 	ck_assert_uint_eq(f.p->vacant_scopes, 0);
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), 0);
-	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 4, 3), -EINVAL);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), 0);
+	ck_assert_int_eq(qz_fold__scopes(f.p, marked, 5, 4, 3), -EINVAL);
 	ck_assert_uint_eq(f.p->vacant_scopes, 1);
 	qz_profile__free(f.p);
 }
@@ -350,6 +371,7 @@ Suite *suite_merge(void)
 	tcase_add_loop_test(tcase, one_profile_stays_what_it_is, 0, SEEDS);
 	tcase_add_loop_test(tcase, twice_the_same_is_twice_as_much, 1, SEEDS);
 	tcase_add_test(tcase, folded_scopes_are_one);
+	tcase_add_test(tcase, scopes_that_come_after_marking_stay);
 	tcase_add_test(tcase, what_stays_keeps_its_index);
 	tcase_add_test(tcase, vacant_rows_are_used_again);
 	tcase_add_test(tcase, copies_have_no_vacant_rows);
