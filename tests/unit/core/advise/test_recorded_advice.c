@@ -37,6 +37,10 @@ static const struct {
 	{"steps", "steps-threads", "steps-threads-not", NULL, "main", false},
 	{"steps", "steps-calls", "steps-calls-not", NULL, "main", false},
 	{"steps", "steps-channel", "steps-channel-not", NULL, NULL, false},
+	{"steps", "steps-python", "steps-python-not", NULL, "<module> (bytes.py)", false},
+	{"steps", "steps-pool", "steps-pool-not", NULL, "<module> (pool.py)", false},
+	{"steps", "steps-node", "steps-node-not", NULL, "JS:parseAll /var/tmp/app/read.js:2:18",
+	 false},
 	{"steps", "map-lock", "serial-not", NULL, "work", false},
 	{"taken", "taken", "serial-not", "pigz", "quartzd", false},
 };
