@@ -4,19 +4,19 @@
 #include "core/model/frames.h"
 
 /* What is saved of work that ran alone, when it costs `more` times the processor time on P processors. */
-static uint64_t saved(uint64_t alone_ns, uint32_t processors, double more)
+static uint64_t saved(uint64_t alone_ns, double processors, double more)
 {
-	double share = processors ? 1 - more / processors : 0;
+	double share = processors > 0 ? 1 - more / processors : 0;
 
 	return share > 0 ? (uint64_t)((double)alone_ns * share) : 0;
 }
 
 /* Parallel versions of known programs cost up to 1.25 times the processor time on two processors, and more on more. */
-struct qz_bounds qz_bounds__divide(uint64_t alone_ns, uint32_t processors)
+struct qz_bounds qz_bounds__divide(uint64_t alone_ns, double width)
 {
 	return (struct qz_bounds) {
-		.low_ns = saved(alone_ns, processors, 1 + processors / 6.0),
-		.high_ns = saved(alone_ns, processors, 1),
+		.low_ns = saved(alone_ns, width, 1 + width / 6),
+		.high_ns = saved(alone_ns, width, 1),
 	};
 }
 
@@ -98,7 +98,7 @@ struct qz_part qz_part__of_cause(const struct qz_report *r, uint32_t cause)
 /* ---- changes ---- */
 
 struct qz_bounds qz_bounds__spread(const struct qz_report *r, struct qz_part part,
-				   uint32_t processors, double more)
+				   double processors, double more)
 {
 	struct qz_bounds b = {0, part.idle_ns};
 

@@ -15,10 +15,10 @@ struct qz_bounds {
 };
 
 /*
- * Work that ran alone for `alone_ns` is done by `processors`: what that gains if it costs at most the processor
+ * Work that ran alone for `alone_ns` is done by `width` processors, of struct qz_usage: what that gains if it costs at most the processor
  * time that parallel versions of known programs cost, and at least: doc/advice.md.
  */
-struct qz_bounds qz_bounds__divide(uint64_t alone_ns, uint32_t processors);
+struct qz_bounds qz_bounds__divide(uint64_t alone_ns, double width);
 
 /* What an entity has of the elapsed time. */
 struct qz_part {
@@ -34,7 +34,7 @@ struct qz_part qz_part__of_cause(const struct qz_report *r, uint32_t cause);
 
 /* It is divided among so many processors: 0 .. idle + alone * (1 - more / P). */
 struct qz_bounds qz_bounds__spread(const struct qz_report *r, struct qz_part part,
-				   uint32_t processors, double more);
+				   double processors, double more);
 
 /* It is gone: alone .. alone + beside + idle; of an object, whose waiters then run: 0 .. queue. */
 struct qz_bounds qz_bounds__remove(const struct qz_report *r, struct qz_part part);

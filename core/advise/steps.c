@@ -208,7 +208,7 @@ static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct 
 
 	qz_usage__find(r, &u);
 	able = (double)(r->elapsed_ns - u.idle_ns);
-	width = s->cost == QZ_COST_CALLS ? r->parallelism : u.processors;
+	width = s->cost == QZ_COST_CALLS ? r->parallelism : u.width;
 	rest = width > 1 ? rest / width : rest;
 	rest = rest < (double)r->busy_ns ? rest / (double)r->busy_ns : 1;
 	stays = stays < u.idle_ns ? stays : u.idle_ns;

@@ -168,6 +168,38 @@ static uint64_t throttled_of(const struct qz_report *r, const struct qz_usage *u
 	return smaller(u->taken_ns, r->profile->scopes[r->scope].throttled_ns);
 }
 
+/* Processors, on average: fewer are what any machine does besides. */
+#define COMPETITION 0.1
+
+/* Processors that so many threads have beside those of others, each as much as any. */
+static double share_of(double threads, double others, double processors)
+{
+	double all = threads + others;
+
+	return all > processors ? threads * processors / all : threads;
+}
+
+/*
+ * Others' threads, on average, are those that ran, and those that waited for a processor as often as this scope's did for them.
+ * What wins a processor wins only its share of it then.
+ */
+static double width_of(const struct qz_report *r, const struct qz_usage *u)
+{
+	const struct qz_profile *p = r->profile;
+	double running = (double)qz_scope__running_ns(&p->scopes[r->scope]);
+	double taken = (double)(u->taken_ns - u->limited_ns - u->own_ns);
+	double others = qz_allowed__others(p, r->scope), all = p->processors ? p->processors : 1;
+	uint64_t samples, own = own_samples(&p->ledger, &samples);
+
+	if (isinf(others) || running <= 0)
+		return u->processors;
+	others *= (samples ? 1 - (double)own / (double)samples : 1) * u->processors / all;
+	if (others < COMPETITION * u->processors)
+		return u->processors;
+	others *= 1 + taken / running;
+	return share_of(u->processors, others, u->processors) / share_of(1, others, u->processors);
+}
+
 void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 {
 	const struct qz_profile *p = r->profile;
@@ -208,6 +240,7 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 			(uint64_t)((double)r->serial_ns *
 				   (double)smaller(u->own_ns, (uint64_t)taken) / (double)unused);
 	u->most_alone_ns = smaller(u->most_alone_ns, r->serial_ns + single);
+	u->width = width_of(r, u);
 }
 
 uint64_t qz_usage__gain_of_idle(const struct qz_report *r, uint64_t idle_ns)
@@ -217,7 +250,7 @@ uint64_t qz_usage__gain_of_idle(const struct qz_report *r, uint64_t idle_ns)
 
 	qz_usage__find(r, &u);
 	part.alone_ns = u.alone_ns;
-	return qz_bounds__spread(r, part, u.processors, 1).high_ns;
+	return qz_bounds__spread(r, part, u.width, 1).high_ns;
 }
 
 const char *qz_usage__lacking(const struct qz_usage *u)

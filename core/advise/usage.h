@@ -11,8 +11,13 @@
 
 struct qz_usage {
 	uint32_t processors; /* that it may use, core/model/allowed.h; at least 1 */
-	uint64_t unused_ns;  /* processor time: sum over levels n < P of (P - n) * their time */
-	uint64_t taken_ns;   /* of this, while a thread was ready; the rest is for lack of work */
+	/*
+	 * How many times as much as one thread a thread for each of them would get done: as often as there are processors, but for
+	 * those that others compete for. From 1 to `processors`.
+	 */
+	double width;
+	uint64_t unused_ns; /* processor time: sum over levels n < P of (P - n) * their time */
+	uint64_t taken_ns;  /* of this, while a thread was ready; the rest is for lack of work */
 	uint64_t
 		limited_ns; /* of taken_ns, though nobody else had a processor: by affinity, cpuset or quota */
 	uint64_t own_ns;       /* of the rest of taken_ns, at most: Quartz itself had it */

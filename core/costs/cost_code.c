@@ -6,12 +6,17 @@
 #include "core/model/spin_rules.h"
 #include "core/util/base_name.h"
 
-#define KERNEL	"[kernel]"
-#define RUNTIME QZ_CODE_RUNTIME
-#define WEAK	QZ_CODE_WEAK
-#define BULK	QZ_CODE_BULK
-#define OWN	QZ_CODE_OWN
-#define ASIDE	QZ_CODE_ASIDE
+#define KERNEL	 "[kernel]"
+#define JIT	 "[jit]"
+#define RUNTIME	 QZ_CODE_RUNTIME
+#define WEAK	 QZ_CODE_WEAK
+#define BULK	 QZ_CODE_BULK
+#define OWN	 QZ_CODE_OWN
+#define ASIDE	 QZ_CODE_ASIDE
+#define LANGUAGE (QZ_CODE_RUNTIME | QZ_CODE_LANGUAGE)
+
+/* Files of Python's own library, of which others may have the name. */
+#define PYTHON_LIBRARY(file) "*/lib/python3.1?/" file
 
 /* Rows of one module or language stand together. */
 #define ROW(module, procedure, cost, origin, flags)                                                \
@@ -96,7 +101,7 @@ static const struct qz_cost_code table[] = {
 	ROW(KERNEL, "x64_sys_call", CALLS, OTHER, WEAK),
 	ROW(KERNEL, "*_sys_*", CALLS, OTHER, WEAK),
 	ROW(KERNEL, "ksys_*", CALLS, OTHER, WEAK),
-	/* by the byte or by the page */
+	/* by the byte, or by the page that is new: to look one up is a part of each call */
 	ROW(KERNEL, "*copy_user*", WORK, OTHER, BULK),
 	ROW(KERNEL, "_copy_*_iter*", WORK, OTHER, BULK),
 	ROW(KERNEL, "copy_folio_*", WORK, OTHER, BULK),
@@ -107,8 +112,12 @@ static const struct qz_cost_code table[] = {
 	ROW(KERNEL, "copy_page*", WORK, OTHER, BULK),
 	ROW(KERNEL, "memcpy*", WORK, OTHER, BULK),
 	ROW(KERNEL, "memset*", WORK, OTHER, BULK),
-	ROW(KERNEL, "filemap_*", WORK, OTHER, BULK),
-	ROW(KERNEL, "*_buffered_write*", WORK, OTHER, BULK),
+	ROW(KERNEL, "*copy_folio_from_iter*", WORK, OTHER, BULK),
+	ROW(KERNEL, "*folio_alloc*", WORK, OTHER, BULK),
+	ROW(KERNEL, "*alloc_pages*", WORK, OTHER, BULK),
+	ROW(KERNEL, "filemap_add_folio", WORK, OTHER, BULK),
+	ROW(KERNEL, "*_get_block*", WORK, OTHER, BULK),
+	ROW(KERNEL, "create_empty_buffers", WORK, OTHER, BULK),
 	ROW(KERNEL, "*readahead*", WORK, OTHER, BULK),
 	ROW(KERNEL, "*_read_folio*", WORK, OTHER, BULK),
 	ROW(KERNEL, "csum_*", WORK, OTHER, BULK),
@@ -338,6 +347,9 @@ static const struct qz_cost_code table[] = {
 	ROW("libjvm*", "SafepointSynchronize::*", HANDING, JAVA, 0),
 	ROW("libjvm*", "Handshake*::*", HANDING, JAVA, 0),
 	ROW("libjvm*", "*", WORK, JAVA, RUNTIME),
+	ROW("libjava.so", "*", WORK, OTHER, LANGUAGE),
+	ROW("libnio.so", "*", WORK, OTHER, LANGUAGE),
+	ROW("libnet.so", "*", WORK, OTHER, LANGUAGE),
 	ROW(NULL, "java.util.concurrent.locks.*", HANDING, JAVA, 0),
 	ROW(NULL, "java.util.concurrent.*Queue*", HANDING, JAVA, 0),
 	ROW(NULL, "java.util.concurrent.*getTask*", HANDING, JAVA, 0),
@@ -346,6 +358,10 @@ static const struct qz_cost_code table[] = {
 	ROW(NULL, "java.util.concurrent.*", WORK, JAVA, RUNTIME),
 	ROW(NULL, "java.lang.Thread.start*", STARTING, JAVA, 0),
 	ROW(NULL, "java.io.Object*Stream.*", COPYING, JAVA, 0),
+	ROW(NULL, "java.io.*", WORK, OTHER, RUNTIME),
+	ROW(NULL, "java.net.*", WORK, OTHER, RUNTIME),
+	ROW(NULL, "java.nio.*", WORK, OTHER, RUNTIME),
+	ROW(NULL, "sun.nio.*", WORK, OTHER, RUNTIME),
 
 	/* ---- Rust ---- */
 	ROW(NULL, "std::thread::Builder::spawn*", STARTING, THREADS, 0),
@@ -412,6 +428,10 @@ static const struct qz_cost_code table[] = {
 	ROW(NULL, "uv__work_*", HANDING, LIBUV, WEAK),
 	ROW(NULL, "uv_queue_work", HANDING, LIBUV, 0),
 	ROW("libuv*", "*", WORK, LIBUV, RUNTIME),
+	ROW("node", "*", WORK, OTHER, LANGUAGE),
+	ROW("nodejs", "*", WORK, OTHER, LANGUAGE),
+	ROW("libnode.so*", "*", WORK, OTHER, LANGUAGE),
+	ROW(NULL, "JS:* node:*", WORK, OTHER, RUNTIME),
 
 	/* ---- CPython ---- */
 	ROW(NULL, "PyThread_start_new_thread", STARTING, PYTHON, 0),
@@ -427,11 +447,50 @@ static const struct qz_cost_code table[] = {
 	ROW(NULL, "_pickle_*", COPYING, PYTHON, 0),
 	ROW(NULL, "_pickle.*", COPYING, PYTHON, 0),
 	ROW(NULL, "PyMarshal_*", COPYING, PYTHON, 0),
+	ROW("python3*", "*", WORK, OTHER, LANGUAGE),
+	ROW("libpython3*", "*", WORK, OTHER, LANGUAGE),
+	ROW("*.cpython-3*", "*", WORK, OTHER, LANGUAGE),
+
+	/* ---- functions of Python, by their file: whoever has a pool of processes packs for them, and sends it ---- */
+	ROW("*/multiprocessing/connection.py", "wait *", HANDING, PYTHON, 0),
+	ROW("*/multiprocessing/connection.py", "*", COPYING, PYTHON, 0),
+	ROW("*/multiprocessing/reduction.py", "*", COPYING, PYTHON, 0),
+	ROW("*/multiprocessing/queues.py", "*", COPYING, PYTHON, 0),
+	ROW("*/multiprocessing/managers.py", "*", COPYING, PYTHON, 0),
+	ROW("*/multiprocessing/pool.py", "*", COPYING, PYTHON, WEAK),
+	ROW("*/multiprocessing/synchronize.py", "*", HANDING, PYTHON, 0),
+	ROW("*/multiprocessing/*", "*", WORK, OTHER, RUNTIME),
+	ROW("*/concurrent/futures/process.py", "*", COPYING, PYTHON, WEAK),
+	ROW("*/concurrent/futures/*", "*", HANDING, PYTHON, WEAK),
+	ROW(PYTHON_LIBRARY("pickle.py"), "*", COPYING, PYTHON, 0),
+	ROW(PYTHON_LIBRARY("queue.py"), "*", HANDING, PYTHON, 0),
+	ROW(PYTHON_LIBRARY("threading.py"), "Thread.start *", STARTING, PYTHON, 0),
+	ROW(PYTHON_LIBRARY("threading.py"), "*", WORK, OTHER, RUNTIME),
+	ROW(PYTHON_LIBRARY("subprocess.py"), "Popen._execute_child *", STARTING, PROCESSES, 0),
+	ROW(PYTHON_LIBRARY("subprocess.py"), "*", WORK, OTHER, RUNTIME),
+	ROW(PYTHON_LIBRARY("selectors.py"), "*", WORK, OTHER, RUNTIME),
+	ROW(PYTHON_LIBRARY("socket.py"), "*", WORK, OTHER, RUNTIME),
+	ROW(PYTHON_LIBRARY("ssl.py"), "*", WORK, OTHER, RUNTIME),
 };
 
-static const char *plain_name(const char *name)
+/* Without what stands before it: brackets of Rust, and of code that was made the type that it gives, as Java has it. */
+static const char *plain_name(const struct qz_procedure *procedure)
 {
-	return name + strspn(name, "<&");
+	const char *name = procedure->name + strspn(procedure->name, "<&");
+	const char *begin = name;
+
+	if (strcmp(procedure->module, JIT) != 0 || !strncmp(name, "JS:", 3))
+		return name;
+	for (size_t i = 0; name[i] && name[i] != '('; i++)
+		begin = name[i] == ' ' ? &name[i + 1] : begin;
+	return begin;
+}
+
+/* What patterns of modules are compared with. */
+static const char *file_of(const struct qz_procedure *procedure)
+{
+	return qz_procedure__is_python(procedure) ? procedure->file
+						  : qz_base_name(procedure->module);
 }
 
 /* Sorts out most rows at the first letter: each procedure is compared with all of them. */
@@ -442,7 +501,7 @@ static bool begins_as(const char *pattern, const char *name)
 
 const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedure)
 {
-	const char *module = qz_base_name(procedure->module), *name = plain_name(procedure->name);
+	const char *module = file_of(procedure), *name = plain_name(procedure);
 	bool kernel = !strcmp(module, KERNEL);
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

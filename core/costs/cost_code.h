@@ -54,10 +54,13 @@ enum qz_cost_flag {
 	QZ_CODE_OWN =
 		8, /* nobody asked for it, as for threads of the kernel: like code without a row */
 	QZ_CODE_ASIDE = 16, /* an interrupt: what runs inside of it, nobody asked for */
+	/* with QZ_CODE_RUNTIME: runs code of a language that has frames of its own; asks only where none of these is known */
+	QZ_CODE_LANGUAGE = 32,
 };
 
 struct qz_cost_code {
-	const char *module;    /* pattern of the file's base name; NULL: any but the kernel */
+	/* pattern of the file's base name, of a function of Python of the path of its source; NULL: any but the kernel */
+	const char *module;
 	const char *procedure; /* pattern, as of the rules of spinning */
 	enum qz_cost cost;     /* QZ_COST_WORK: it has no class of its own */
 	enum qz_cost_origin origin;

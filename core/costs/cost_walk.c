@@ -63,11 +63,33 @@ static void decide(struct told *t, struct qz_cost_stack *s)
 	s->bulk = t->bulk && (s->cost == QZ_COST_CALLS || s->cost == QZ_COST_COPYING);
 }
 
+/* Who asked, as far as the frames say. */
+struct asker {
+	uint32_t procedure, through;
+	struct qz_frames callers;
+};
+
+/* Code without a name says less than the procedure of the runtime that runs it; another process or a cut stack, nothing. */
+static bool is_better(const struct asker *runtime, const struct qz_procedure *next)
+{
+	return runtime->procedure != QZ_NONE &&
+	       (next->kind == QZ_PROCESS_START || next->kind == QZ_TRUNCATED ||
+		(next->kind == QZ_PROCEDURE && next->name[0] == '['));
+}
+
+static void take(struct qz_cost_stack *s, const struct asker *asker)
+{
+	s->asker = asker->procedure;
+	s->through = asker->through;
+	s->nested = s->through != QZ_NONE && qz_frames__contain(asker->callers, asker->through);
+}
+
 struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t node)
 {
 	struct qz_cost_stack s = {.asker = QZ_NONE, .through = QZ_NONE};
 	const struct qz_procedure *procedures = w->profile->procedures;
 	struct qz_frames frames = {.profile = w->profile, .node = node};
+	struct asker asker = {QZ_NONE, QZ_NONE, frames}, runtime = asker;
 	struct told told = {.libraries = true};
 	uint32_t frame;
 
@@ -75,30 +97,35 @@ struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t nod
 		const struct qz_cost_code *code = w->codes[frame];
 		uint32_t kind = procedures[frame].kind;
 
+		if (!code && is_better(&runtime, &procedures[frame]))
+			break;
 		if (kind == QZ_THREAD_START || kind == QZ_PROCESS_START) {
 			decide(&told, &s);
 			continue;
 		}
 		if (!code) {
 			told.libraries = false;
-			s.asker = kind == QZ_PROCEDURE ? frame : QZ_NONE;
+			if (kind == QZ_PROCEDURE)
+				asker = (struct asker) {frame, asker.through, frames};
 			break;
 		}
 		if (!told.decided)
 			hear(&told, code);
 		if (code->origin != QZ_ORIGIN_OTHER)
 			s.origin = code->origin;
-		s.through = frame;
+		if (code->flags & QZ_CODE_LANGUAGE && runtime.procedure == QZ_NONE)
+			runtime = (struct asker) {frame, asker.through, frames};
+		asker.through = frame;
 	}
 	decide(&told, &s);
 	if (s.cost == QZ_COST_CALLS && told.call != QZ_ORIGIN_OTHER)
 		s.origin = told.call;
-	if (s.asker == QZ_NONE) {
-		s.through = QZ_NONE;
-		if (told.libraries)
-			s.origin = QZ_ORIGIN_OTHER;
-	}
-	s.nested = s.through != QZ_NONE && qz_frames__contain(frames, s.through);
+	if (asker.procedure == QZ_NONE)
+		asker = runtime;
+	if (asker.procedure != QZ_NONE)
+		take(&s, &asker);
+	else if (told.libraries)
+		s.origin = QZ_ORIGIN_OTHER;
 	return s;
 }
 

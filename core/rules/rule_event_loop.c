@@ -307,7 +307,7 @@ static void set_gain(struct qz_finding *f, const struct event_loop *loop)
 
 	qz_usage__find(loop->report, &u);
 	rest = elapsed > l->block_ns ? elapsed - l->block_ns : 0;
-	shared = (l->block_ns - l->block_waited_ns) / (u.processors ? u.processors : 1);
+	shared = (uint64_t)((double)(l->block_ns - l->block_waited_ns) / u.width);
 	f->gain_low_ns = 0;
 	f->gain_high_ns = elapsed - (rest > shared ? rest : shared);
 }

@@ -78,7 +78,7 @@ static int set_gain(struct qz_finding *f, const struct qz_report *r, const struc
 	int err = qz_steps__find(&steps, r);
 
 	qz_usage__find(r, &u);
-	spare = (double)u.alone_ns * (1 - 1.0 / u.processors) + (double)u.idle_ns;
+	spare = (double)u.alone_ns * (1 - 1 / u.width) + (double)u.idle_ns;
 	f->gain_low_ns = fine->lock_ns;
 	f->gain_high_ns = fine->lock_ns + (uint64_t)spare;
 	if (!err && steps.cost == QZ_COST_HANDING && steps.gain.high_ns > f->gain_high_ns)
@@ -163,8 +163,8 @@ static int set_vain_gain(struct qz_finding *f, const struct qz_report *r, const 
 	qz_usage__find(r, &u);
 	all = (double)(g.hand_overs > v->wakes ? g.hand_overs : v->wakes);
 	f->gain_low_ns = (uint64_t)((double)v->in_vain / all * handing_ns);
-	f->gain_high_ns = (uint64_t)(handing_ns + (double)u.idle_ns +
-				     (double)u.alone_ns * (1 - 1.0 / u.processors));
+	f->gain_high_ns =
+		(uint64_t)(handing_ns + (double)u.idle_ns + (double)u.alone_ns * (1 - 1 / u.width));
 	if (!err && steps.cost == QZ_COST_HANDING && steps.gain.high_ns > f->gain_high_ns)
 		f->gain_high_ns = steps.gain.high_ns;
 	qz_steps__free(&steps);

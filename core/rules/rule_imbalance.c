@@ -26,12 +26,11 @@
 /* What they would save if none had to wait while one works. With more than two, levels between have room too. */
 static uint64_t room(const struct qz_report *r, const struct qz_alone *alone)
 {
-	uint32_t width = alone->sharers < alone->usage.processors ? alone->sharers
-								  : alone->usage.processors;
-	double ns = (double)alone->shared_ns * (1 - 1.0 / width);
+	double width = alone->sharers < alone->usage.width ? alone->sharers : alone->usage.width;
+	double ns = (double)alone->shared_ns * (1 - 1 / width);
 
 	for (uint32_t n = 2; n < width && n < r->nlevels; n++)
-		ns += (double)r->effective_ns[n] * (1 - (double)n / width) * alone->usage.wanting;
+		ns += (double)r->effective_ns[n] * (1 - n / width) * alone->usage.wanting;
 	return (uint64_t)ns;
 }
 

@@ -8,6 +8,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/model/allowed.h"
+#include "core/report/idle_time.h"
 
 /* What a rule knows of the scope. */
 struct limited {
@@ -71,8 +72,31 @@ static void name_quota(double quota, char text[32])
 }
 
 /*
+ * The least time in which its threads would have run what they did: a quota ends on one processor some milliseconds before it
+ * does on another, so that fewer ran at a time than could.
+ */
+static double shortest_ns(const struct limited *l)
+{
+	double width = l->able < l->allowed.processors ? l->able : l->allowed.processors;
+
+	return l->level * l->active / (width > 1 ? width : 1);
+}
+
+/* Elapsed time in which surely none of its threads could run. */
+static double asleep_ns(const struct limited *l)
+{
+	const struct qz_profile *p = l->report->profile;
+	double ns = 0;
+
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (!p->waits[i].nominal)
+			ns += (double)l->report->charges[i].blocked_ns;
+	return ns;
+}
+
+/*
  * All of the time that it was throttled for is saved where others leave as many processors as it ran on; else what it does
- * takes so much longer.
+ * takes so much longer. By when in a period it begins, a run takes up to one more.
  */
 static int add_quota(const struct limited *l, struct qz_advice *a)
 {
@@ -82,10 +106,15 @@ static int add_quota(const struct limited *l, struct qz_advice *a)
 	double throttled = throttled_ns(l), ran = l->elapsed - throttled;
 	double width = l->report->parallelism > 1 ? l->report->parallelism : 1;
 	double longer = width > l->free ? ran * (width / l->free - 1) : 0;
+	double period = (double)s->quota_period_us * 1e3;
+	double rest = asleep_ns(l) + shortest_ns(l);
 	char quota[32];
 
+	rest = rest < ran ? rest : ran;
+	rest *= l->elapsed / (l->elapsed + period);
+
 	name_quota(l->allowed.quota, quota);
-	set_gain(&f, (throttled - longer) / 2, throttled);
+	set_gain(&f, (throttled - longer) / 2, l->elapsed - rest);
 	qz_finding__say(
 		&f, &f.what,
 		"It is limited by its quota (%s, of the control group %s): throttled %.0f%% of the "

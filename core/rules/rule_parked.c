@@ -104,7 +104,7 @@ static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct 
 	struct qz_usage u;
 
 	qz_usage__find(r, &u);
-	share = r->serial_ns ? (1 - 1.0 / u.processors) / (double)r->serial_ns : 0;
+	share = r->serial_ns ? (1 - 1 / u.width) / (double)r->serial_ns : 0;
 	low = USUAL_RUNNING * share * (double)u.alone_ns * (double)parking->alone_ns;
 	high = share * (double)u.most_alone_ns * (double)parking->takers_alone_ns;
 	return qz_bounds__within(r, (struct qz_bounds) {(uint64_t)low,

@@ -12,7 +12,7 @@
 /* Of jobs of these lengths: not shorter than the longest, nor than all of them divided. */
 static uint64_t at_least(const struct qz_alone *alone, double more)
 {
-	double divided = (double)alone->ns * more / alone->usage.processors;
+	double divided = (double)alone->ns * more / alone->usage.width;
 
 	return divided > (double)alone->longest_ns ? (uint64_t)divided : alone->longest_ns;
 }

@@ -12,6 +12,7 @@
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
+#include "core/report/idle_time.h"
 
 #define LEAST_COUNT 200 /* replies */
 #define LONGEST_NS                                                                                 \
@@ -21,9 +22,9 @@
 #define TENFOLD	    0.9	 /* of the calls, what ten requests at a time save */
 #define ON_THE_WAY  0.5	 /* of a wait: the rest may be the peer's work */
 
-/* What a thread waited for replies while no other could run. */
+/* What a thread waited for replies, and what of it nothing ran: who has sent the reply may have its processor a little longer. */
 struct replies {
-	uint64_t count, blocked_ns;
+	uint64_t count, blocked_ns, idle_ns;
 };
 
 struct trips {
@@ -37,7 +38,7 @@ struct trips {
 /* Who waits in a call that sends has sent too much. */
 static bool is_for_reply(const struct qz_profile *p, const struct qz_wait *w)
 {
-	return !strcmp(p->causes[w->cause], "socket") && !w->nominal && w->thread != QZ_NONE &&
+	return !strcmp(p->causes[w->cause], "socket") && w->thread != QZ_NONE &&
 	       !qz_frames__have_name(p, w->node, "send") &&
 	       !qz_frames__have_name(p, w->node, "write");
 }
@@ -49,17 +50,21 @@ static void add_waits(struct trips *t)
 
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
+		const struct qz_idle_charge *charge = &t->report->charges[i];
+		uint64_t idle_ns = charge->blocked_ns + charge->ready_ns;
 		struct replies *to;
 
-		if (!qz_scope__covers(p, t->report->scope, w->scope) || !is_for_reply(p, w))
+		if (!qz_scope__covers(p, t->report->scope, w->scope) || !idle_ns ||
+		    !is_for_reply(p, w))
 			continue;
 		to = &t->by_thread[w->thread];
 		to->count += w->count;
 		to->blocked_ns += w->blocked_ns;
-		if (t->thread == QZ_NONE || to->blocked_ns > t->by_thread[t->thread].blocked_ns)
+		to->idle_ns += idle_ns;
+		if (t->thread == QZ_NONE || to->idle_ns > t->by_thread[t->thread].idle_ns)
 			t->thread = w->thread;
-		if (w->blocked_ns > most) {
-			most = w->blocked_ns;
+		if (idle_ns > most) {
+			most = idle_ns;
 			t->node = w->node;
 		}
 	}
@@ -111,7 +116,7 @@ static int report_it(const struct trips *t, uint64_t wait_ns, struct qz_advice *
 	if (procedure != QZ_NONE)
 		qz_finding__say(&f, &f.where, "%s", r->profile->procedures[procedure].name);
 	qz_finding__prove(&f, "report --waits", NULL,
-			  "it waited %.2f s for sockets while no other thread could run",
+			  "it waited %.2f s for sockets while nothing else of it ran",
 			  (double)wait_ns / 1e9);
 	qz_finding__prove(&f, "report --costs", NULL, "calls of the kernel took %.2f s",
 			  (double)t->calls_ns / 1e9);
@@ -131,8 +136,7 @@ static int find(struct trips *t, struct qz_advice *a)
 	if (t->thread == QZ_NONE || !is_one_at_a_time(&t->by_thread[t->thread]))
 		return 0;
 	err = add_calls(t);
-	wait_ns = t->by_thread[t->thread].blocked_ns;
-	wait_ns = wait_ns < r->idle_ns ? wait_ns : r->idle_ns;
+	wait_ns = t->by_thread[t->thread].idle_ns;
 	if (err || !t->sent_ns || (double)t->sent_ns < LEAST_SENT * (double)t->calls_ns ||
 	    (double)(wait_ns + t->calls_ns) < LEAST_SHARE * (double)r->elapsed_ns)
 		return err;

@@ -21,6 +21,16 @@
 /* Twice the standard deviation. */
 #define SIGMAS 2.0
 
+/*
+ * How many times as long an access takes beside others, of programs with a fix (doc/truth.md): 4 to 30 times. It counts like
+ * another measurement, since code that does nothing else is at the line all the time, whatever an access takes.
+ */
+#define USUAL_TIMES	8.0
+#define USUAL_DEVIATION 0.693 /* of its logarithm: 2 to 32 times */
+
+/* Of the samples of code, from so many at lines on the others stand next to them. */
+#define NEXT_TO 0.75
+
 /* A line. */
 struct line {
 	uint64_t norm_ns, cpu_ns, count; /* of samples that would be work */
@@ -29,12 +39,13 @@ struct line {
 
 struct lines {
 	struct line *of; /* objects */
-	bool *shares;	 /* procedures: its code is where a line was waited for */
+	int64_t *shared; /* procedures: samples of its code at lines */
 	int64_t *worked; /* procedures: samples of its code, less those that spun */
 	struct line sum;
 	double low_ns;	 /* of sum.norm_ns, would be saved for sure */
 	double alone_ns; /* at words that several use, while no other of them ran, in the same code */
-	uint32_t most;	 /* object */
+	double code_ns; /* normalized, of code that is mostly at lines */
+	uint32_t most;	/* object */
 	uint32_t n;
 };
 
@@ -86,7 +97,7 @@ static int add_up(const struct qz_report *r, struct lines *l)
 		    (code != QZ_NONE && l->worked[code] < 0))
 			continue;
 		if (code != QZ_NONE)
-			l->shares[code] = true;
+			l->shared[code] += (int64_t)qz_sample__weight(s);
 		line->norm_ns += s->norm_ns;
 		line->cpu_ns += s->cpu_ns;
 		line->count += qz_sample__weight(s);
@@ -103,23 +114,24 @@ static double there(const struct qz_object *o, const struct line *line)
 
 /*
  * What would be saved for sure: for each sample elsewhere so many are at the line when others run, and so many when none
- * does, which it would be always. The quotient of the two, an odds ratio, at the lower end of its interval (Woolf's, with
- * Haldane's halves).
+ * does, which it would be always. The quotient of the two, an odds ratio (Woolf's, with Haldane's halves), and what is usual,
+ * each by what it leaves open; of both, the lower end.
  */
 static double saved_share(const struct qz_object *o, const struct line *line)
 {
 	double counts[] = {there(o, line), (double)o->line_elsewhere, (double)o->line_alone,
 			   (double)o->line_elsewhere_alone};
-	double ratio, variance = 0;
+	double variance = 0, weight = 1 / (USUAL_DEVIATION * USUAL_DEVIATION), times, log_times;
 
-	if (counts[0] + counts[1] < LEAST_SAMPLES || counts[2] + counts[3] < LEAST_SAMPLES)
-		return 0;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		counts[i] += 0.5;
 		variance += 1 / counts[i];
 	}
-	ratio = counts[0] / counts[1] / (counts[2] / counts[3]) * exp(-SIGMAS * sqrt(variance));
-	return ratio > 1 ? 1 - 1 / ratio : 0;
+	log_times = log(counts[0] / counts[1] / (counts[2] / counts[3])) / variance +
+		    log(USUAL_TIMES) * weight;
+	weight += 1 / variance;
+	times = exp(log_times / weight - SIGMAS / sqrt(weight));
+	return times > 1 ? 1 - 1 / times : 0;
 }
 
 /* Whether its users use the same words. */
@@ -128,28 +140,36 @@ static bool has_same_words(const struct qz_object *o, const struct line *line)
 	return o->line_same >= line->all / 2;
 }
 
-/* Processor time of code that waited for lines beside others, while no other thread ran. */
-static double alone_there(const struct qz_report *r, const struct lines *l)
+/*
+ * Code that waited for lines beside others: its processor time while no other thread ran, and of that whose samples are mostly at
+ * lines, all of its normalized time.
+ */
+static double code_time(const struct qz_report *r, const struct lines *l, double *alone_ns)
 {
 	const struct qz_profile *p = r->profile;
-	double cpu_ns = 0;
+	double norm_ns = 0;
 
+	*alone_ns = 0;
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
-		uint32_t code = leaf(p, s->node);
+		uint32_t code = s->scope == r->scope && !s->spinning ? leaf(p, s->node) : QZ_NONE;
 
-		if (s->scope == r->scope && !s->spinning && s->busy == 1 && code != QZ_NONE &&
-		    l->shares[code])
-			cpu_ns += (double)s->cpu_ns;
+		if (code == QZ_NONE || !l->shared[code])
+			continue;
+		if (s->busy == 1)
+			*alone_ns += (double)s->cpu_ns;
+		if ((double)l->shared[code] >= NEXT_TO * (double)l->worked[code])
+			norm_ns += (double)s->norm_ns;
 	}
-	return cpu_ns;
+	return norm_ns;
 }
 
 static void add_lines(const struct qz_report *r, struct lines *l)
 {
 	const struct qz_profile *p = r->profile;
-	double alone_ns = alone_there(r, l);
+	double alone_ns;
 
+	l->code_ns = code_time(r, l, &alone_ns);
 	l->most = QZ_NONE;
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		const struct line *line = &l->of[i];
@@ -178,12 +198,12 @@ static void add_lines(const struct qz_report *r, struct lines *l)
 static void set_gain(const struct qz_report *r, const struct lines *l, struct qz_finding *f)
 {
 	struct qz_usage u;
-	double able;
+	double able, most = (double)l->sum.norm_ns + l->alone_ns;
 
 	qz_usage__find(r, &u);
 	able = (double)(r->elapsed_ns - u.idle_ns) / (double)r->busy_ns;
 	f->gain_low_ns = (uint64_t)(l->low_ns * able);
-	f->gain_high_ns = (uint64_t)(((double)l->sum.norm_ns + l->alone_ns) * able);
+	f->gain_high_ns = (uint64_t)((most > l->code_ns ? most : l->code_ns) * able);
 	f->lost = QZ_LOST_SERIAL | QZ_LOST_READY;
 }
 
@@ -223,9 +243,9 @@ static int report_it(const struct qz_report *r, const struct lines *l, struct qz
 int qz_rule__shared_line(const struct qz_report *r, struct qz_advice *a)
 {
 	struct lines l = {.of = calloc((size_t)r->profile->nobjects + 1, sizeof(*l.of)),
-			  .shares = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.shares)),
+			  .shared = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.shared)),
 			  .worked = calloc((size_t)r->profile->nprocedures + 1, sizeof(*l.worked))};
-	int err = l.of && l.shares && l.worked ? 0 : -ENOMEM;
+	int err = l.of && l.shared && l.worked ? 0 : -ENOMEM;
 
 	if (!err)
 		find_work(r, &l);
@@ -237,7 +257,7 @@ int qz_rule__shared_line(const struct qz_report *r, struct qz_advice *a)
 			err = report_it(r, &l, a);
 	}
 	free(l.worked);
-	free(l.shares);
+	free(l.shared);
 	free(l.of);
 	return err;
 }

@@ -33,3 +33,12 @@ fix regions "$small" '.' './regions 100' './regions 1000000'
 fix expr "$small" '.' "sh '$grain/expr.sh' expr" "sh '$grain/expr.sh' shell"
 fix fields "$small" '.' "sh '$grain/fields.sh' each" "sh '$grain/fields.sh' all"
 fix dd "$small" '.' 'dd if=/dev/zero of=/dev/null bs=1 count=700000' 'dd if=/dev/zero of=/dev/null bs=64k count=11'
+
+# Programs of others, of which an option makes the step smaller; written down on 2026-11-30, before the first of them was measured.
+make_input lorem "seq -f 'line %.0f of a text that grep reads' 300000 >lorem"
+fix fio-blocks "$small" '.' 'fio --name=r --filename=bytes --rw=read --size=24M --bs=512 --ioengine=psync --loops=8 --invalidate=0' \
+	'fio --name=r --filename=bytes --rw=read --size=24M --bs=64k --ioengine=psync --loops=8 --invalidate=0'
+fix xargs-items "$small" '.' 'seq 1500 | xargs -n 1 basename -a >/dev/null' 'seq 1500 | xargs -n 500 basename -a >/dev/null'
+fix tar-records "$small" '.' 'tar -b 1 -cf - bytes bytes bytes bytes | cat >/dev/null' 'tar -b 128 -cf - bytes bytes bytes bytes | cat >/dev/null'
+fix grep-lines "$small" '.' 'grep --line-buffered of lorem | cat >/dev/null' 'grep of lorem | cat >/dev/null'
+fix sed-lines "$small" '.' 'sed -u s/text/file/ lorem >/dev/null' 'sed s/text/file/ lorem >/dev/null'

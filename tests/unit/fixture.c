@@ -94,10 +94,11 @@ static uint32_t location(struct fixture *f, char *word)
 
 uint32_t fixture__stack(struct fixture *f, const char *words)
 {
-	char copy[256], *rest = copy, *word;
+	char copy[512], *rest = copy, *word;
 	uint32_t node = 0;
 
-	snprintf(copy, sizeof(copy), "%s", words);
+	if (snprintf(copy, sizeof(copy), "%s", words) >= (int)sizeof(copy))
+		f->err = -E2BIG;
 	while (!f->err && (word = strsep(&rest, " "))) {
 		uint32_t loc = *word ? location(f, word) : 0;
 

@@ -565,6 +565,42 @@ START_TEST(waking_up_is_not_waiting_for_others)
 }
 END_TEST
 
+/*
+ * One thread of two processors. What a second one gains where others have 1.1 processors: 2 of 3.1 threads for 1 of 2.1, 1.35 times as
+ * much. Not where others have hardly any, where they are Quartz itself, and where nobody counted.
+ */
+START_TEST(others_compete_for_what_is_freed)
+{
+	static const struct {
+		uint64_t others;
+		const char *program;
+		uint64_t low, high;
+	} cases[] = {{1100, "sh", 95, 261},
+		     {150, "sh", 333, 500},
+		     {1100, "quartzd", 333, 500},
+		     {0, NULL, 333, 500}};
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), one = fixture__thread(&f, scope, 1);
+	const struct qz_finding *found;
+	struct advised x;
+
+	fixture__samples(&f, scope, one, "main deflate", 1, 1000);
+	f.p->scopes[0].cpu_ns = 1000 * MS;
+	f.p->ledger = (struct qz_ledger) {.expected = 1000 + cases[_i].others, .accepted = 1000};
+	if (cases[_i].program)
+		qz_ledger__add_outside(&f.p->ledger, cases[_i].program, cases[_i].others);
+	else
+		f.p->ledger = (struct qz_ledger) {0};
+	x = advise(&f, 2);
+	found = find(x.a, "serial");
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(found->gain_low_ns / MS, cases[_i].low);
+	ck_assert_uint_eq(found->gain_high_ns / MS, cases[_i].high);
+	done(&x);
+}
+END_TEST
+
 static struct advised shared_work(uint64_t alone, uint64_t together)
 {
 	const uint64_t level_ns[] = {0, alone * MS, together * MS};
@@ -1481,6 +1517,7 @@ Suite *suite_advise(void)
 			    sizeof(crowdings) / sizeof(crowdings[0]));
 	tcase_add_test(tc, a_limit_is_not_what_others_had);
 	tcase_add_test(tc, waking_up_is_not_waiting_for_others);
+	tcase_add_loop_test(tc, others_compete_for_what_is_freed, 0, 4);
 	tcase_add_test(tc, imbalance_is_found);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);

@@ -308,6 +308,12 @@ static void check_trips(const struct qz_finding *f)
 	ck_assert_ptr_nonnull(strstr(f->what, "300 times a second, 3000 us each"));
 }
 
+static void check_run_on(const struct qz_finding *f)
+{
+	ck_assert_uint_eq(f->gain_low_ns / MS, 480);
+	ck_assert_ptr_nonnull(strstr(f->what, "300 times a second, 1500 us each"));
+}
+
 #define REPLIES                                                                                    \
 	{                                                                                          \
 		"main take_reply recv", "socket", 300, 900                                         \
@@ -316,6 +322,24 @@ static void check_trips(const struct qz_finding *f)
 START_TEST(requests_one_at_a_time_are_found)
 {
 	ck_assert(goes_round((struct client) {REPLIES, 25, false}, check_trips));
+}
+END_TEST
+
+/* Whoever replies goes on for as long, so that the mean of threads that could run in a wait is nearer to one than to none. */
+START_TEST(who_replies_may_run_on)
+{
+	struct fixture f = command(1);
+
+	fixture__samples(&f, 0, 0, "main send_request syscall.Syscall", 1, 25);
+	fixture__samples(&f, 0, 0, "main take_reply syscall.Syscall", 1, 25);
+	fixture__wait(&f,
+		      &(struct qz_wait) {.object = QZ_NONE,
+					 .nominal = 1,
+					 .count = 300,
+					 .blocked_ns = 450 * MS,
+					 .ready_ns = 450 * MS},
+		      "main take_reply recv", "socket");
+	ck_assert(finds(&f, "round-trips", check_run_on));
 }
 END_TEST
 
@@ -350,6 +374,7 @@ Suite *suite_advise_idle(void)
 	tcase_add_test(tc, delayed_acknowledgements_are_found);
 	tcase_add_loop_test(tc, other_replies_are_late_by_themselves, 0, 4);
 	tcase_add_test(tc, requests_one_at_a_time_are_found);
+	tcase_add_test(tc, who_replies_may_run_on);
 	tcase_add_loop_test(tc, other_waits_for_sockets_are_no_round_trips, 0, 5);
 	suite_add_tcase(s, tc);
 	return s;

@@ -151,21 +151,40 @@ START_TEST(threads_are_taken_together)
 }
 END_TEST
 
+static struct advised with_quota(struct fixture *f, uint64_t throttled_ms)
+{
+	struct qz_scope *s = &f->p->scopes[0];
+
+	set(&s->quota_cgroup, "/app");
+	s->quota_us = 10000;
+	s->quota_period_us = 100000;
+	s->throttled_ns = throttled_ms * MS;
+	s->throttled_periods = 9;
+	s->quota_periods = 10;
+	return advise(f);
+}
+
+/* A part of its time one runs alone, whose processor has some of the quota left: both would run at once. */
+START_TEST(a_quota_ends_on_one_processor_first)
+{
+	static const uint64_t level_ns[] = {900 * MS, 60 * MS, 40 * MS};
+	struct fixture f = two_threads(level_ns, 2, 1860, 0);
+	struct advised x = with_quota(&f, 1800);
+
+	ck_assert_uint_ge(x.a->n, 1);
+	ck_assert_str_eq(x.a->findings[0].rule, "limited");
+	ck_assert_uint_eq(x.a->findings[0].gain_high_ns / MS, 1000 - 70 * 10 / 11 - 1);
+	done(&x);
+}
+END_TEST
+
 /* Nineteen of twenty milliseconds the quota stops both threads. */
 START_TEST(a_quota_limits)
 {
 	static const uint64_t level_ns[] = {950 * MS, 0, 50 * MS};
 	struct fixture f = two_threads(level_ns, 2, 1900, _i ? 1800 : 0);
-	struct qz_scope *s = &f.p->scopes[0];
-	struct advised x;
+	struct advised x = with_quota(&f, 1900);
 
-	set(&s->quota_cgroup, "/app");
-	s->quota_us = 10000;
-	s->quota_period_us = 100000;
-	s->throttled_ns = 1900 * MS;
-	s->throttled_periods = 9;
-	s->quota_periods = 10;
-	x = advise(&f);
 	ck_assert_int_eq(strncmp(x.verdict, "LIMITED: ", 9), 0);
 	check_has(x.verdict, "it kept 0.1 of the 0.1 CPUs that its quota gives it busy");
 	check_has(x.verdict, ". Its quota kept it from 1.9 more");
@@ -174,7 +193,8 @@ START_TEST(a_quota_limits)
 	check_has(x.a->findings[0].what,
 		  "limited by its quota (10% of a CPU, of the control group /app): "
 		  "throttled 95% of the time");
-	ck_assert_uint_eq(x.a->findings[0].gain_high_ns / MS, 950);
+	/* with a period more, of a tenth of the time */
+	ck_assert_uint_eq(x.a->findings[0].gain_high_ns / MS, 1000 - 50 * 10 / 11 - 1);
 	/* on a machine that others fill, it would run at a tenth of a processor each */
 	ck_assert_uint_le(x.a->findings[0].gain_low_ns, (_i ? 250 : 475) * MS);
 	ck_assert_uint_ge(x.a->findings[0].gain_low_ns, (_i ? 249 : 474) * MS);
@@ -228,6 +248,7 @@ Suite *suite_advise_limits(void)
 	tcase_add_test(tc, an_affinity_on_a_full_machine_gains_little);
 	tcase_add_test(tc, threads_are_taken_together);
 	tcase_add_loop_test(tc, a_quota_limits, 0, 2);
+	tcase_add_test(tc, a_quota_ends_on_one_processor_first);
 	tcase_add_loop_test(tc, who_had_the_processors_is_named, 0, 4);
 	suite_add_tcase(s, tc);
 	return s;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What processor time is for: the table of code, the stacks that it decides, and sums that lose nothing. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/costs/cost_table.h"
 #include "core/costs/grain.h"
 #include "core/estimate/estimate.h"
+#include "core/util/base_name.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/suites.h"
@@ -17,6 +19,8 @@
 #define APP		"/usr/bin/app"
 #define PYTHON		"/usr/bin/python3.11"
 #define JVM		"/usr/lib/jvm/lib/server/libjvm.so"
+#define NODE		"/usr/bin/node"
+#define JIT		"[jit]"
 
 /* ---- the table ---- */
 
@@ -58,6 +62,16 @@ static const struct {
 	{APP, "std::condition_variable::wait(x)", QZ_COST_HANDING, QZ_ORIGIN_THREADS, false},
 	{"/usr/bin/node", "uv_async_send", QZ_COST_HANDING, QZ_ORIGIN_LIBUV, false},
 	{PYTHON, "PyThread_acquire_lock_timed", QZ_COST_HANDING, QZ_ORIGIN_PYTHON, false},
+	{PYTHON, "python3.11+0x668780", QZ_COST_WORK, QZ_ORIGIN_OTHER, false},
+	{JIT, "void java.io.FileOutputStream.write(int, boolean)", QZ_COST_WORK, QZ_ORIGIN_OTHER,
+	 false},
+	{JIT, "java.lang.Object java.util.concurrent.LinkedBlockingQueue.take()", QZ_COST_HANDING,
+	 QZ_ORIGIN_JAVA, false},
+	{JIT, "long Work.sum(java.io.File)", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{JIT, "JS:readSync node:fs:709:18", QZ_COST_WORK, QZ_ORIGIN_OTHER, false},
+	{JIT, "JS:parse /home/node/app.js:2:18", QZ_COST_WORK, QZ_ORIGIN_OTHER, true},
+	{NODE, "node::fs::Read(v8::FunctionCallbackInfo<v8::Value> const&)", QZ_COST_WORK,
+	 QZ_ORIGIN_OTHER, false},
 	{"/usr/lib/_pickle.cpython-311-x86_64-linux-gnu.so", "save", QZ_COST_COPYING,
 	 QZ_ORIGIN_PYTHON, false},
 	{KERNEL, "__x64_sys_futex", QZ_COST_HANDING, QZ_ORIGIN_OTHER, false},
@@ -118,6 +132,11 @@ static const struct {
 	 false, false},
 	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:filemap_read k:rep_movs_alternative",
 	 QZ_COST_CALLS, "main", "c:read", true, false},
+	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:filemap_read k:filemap_get_pages",
+	 QZ_COST_CALLS, "main", "c:read", false, false},
+	{"main c:write k:entry_SYSCALL_64 k:ksys_write k:ext4_buffered_write_iter "
+	 "k:__filemap_get_folio k:filemap_add_folio",
+	 QZ_COST_CALLS, "main", "c:write", true, false},
 	{"main c:readdir k:entry_SYSCALL_64 k:__x64_sys_getdents64 k:iterate_dir", QZ_COST_CALLS,
 	 "main", "c:readdir", true, false},
 	{"main c:write k:entry_SYSCALL_64 k:ksys_write k:pipe_write", QZ_COST_COPYING, "main",
@@ -146,31 +165,94 @@ static const struct {
 	 "runtime.mstart", false, false},
 	{"k:ret_from_fork k:kthread k:worker_thread", QZ_COST_WORK, "k:kthread", "k:worker_thread",
 	 false, false},
+	/* a language's own functions ask, not what runs them */
+	{"i:Py_RunMain p:me/bytes.py:main i:_Py_read c:read k:entry_SYSCALL_64 k:ksys_read",
+	 QZ_COST_CALLS, "p:me/bytes.py:main", "i:_Py_read", false, false},
+	{"i:Py_RunMain p:me/hash.py:main i:sha256", QZ_COST_WORK, "p:me/hash.py:main", "i:sha256",
+	 false, false},
+	{"n:node::Start j:parse n:Builtins_CEntry n:node::fs::Read c:read k:entry_SYSCALL_64",
+	 QZ_COST_CALLS, "j:parse", "n:Builtins_CEntry", false, false},
+	/* where none is known, the innermost procedure of the runtime does, in this process */
+	{"i:Py_RunMain i:eval i:_Py_read c:read k:entry_SYSCALL_64 k:ksys_read", QZ_COST_CALLS,
+	 "i:_Py_read", "c:read", false, false},
+	{"sh c:fork [process] i:Py_RunMain i:_Py_read c:read k:entry_SYSCALL_64", QZ_COST_CALLS,
+	 "i:_Py_read", "c:read", false, false},
+	{"[truncated] i:_Py_read c:read k:entry_SYSCALL_64", QZ_COST_CALLS, "i:_Py_read", "c:read",
+	 false, false},
+	{"main j:[unknown] n:node::fs::Read c:read k:entry_SYSCALL_64", QZ_COST_CALLS,
+	 "n:node::fs::Read", "c:read", false, false},
+	/* pools of processes pack, for who has them; what they pack it for works */
+	{"i:Py_RunMain p:me/pool.py:main p:lib/python3.11/multiprocessing/pool.py:Pool.__init__ "
+	 "p:lib/python3.11/threading.py:Thread.start i:start c:pthread_create [thread] "
+	 "p:lib/python3.11/multiprocessing/pool.py:Pool._handle_tasks "
+	 "p:lib/python3.11/multiprocessing/connection.py:Connection._send i:_Py_write "
+	 "c:pthread_cond_wait k:entry_SYSCALL_64 k:__x64_sys_futex",
+	 QZ_COST_COPYING, "p:me/pool.py:main",
+	 "p:lib/python3.11/multiprocessing/pool.py:Pool.__init__", false, false},
+	{"p:me/pool.py:main p:lib/python3.11/multiprocessing/pool.py:IMapIterator.next "
+	 "p:lib/python3.11/threading.py:Condition.wait i:PyThread_acquire_lock_timed",
+	 QZ_COST_HANDING, "p:me/pool.py:main",
+	 "p:lib/python3.11/multiprocessing/pool.py:IMapIterator.next", false, false},
+	{"p:me/pool.py:main [process] p:lib/python3.11/multiprocessing/process.py:BaseProcess.run "
+	 "p:lib/python3.11/multiprocessing/pool.py:worker p:me/pool.py:job i:sum",
+	 QZ_COST_WORK, "p:me/pool.py:job", "i:sum", false, false},
+	{"p:me/pool.py:main p:me/queue.py:send i:_Py_write c:write k:entry_SYSCALL_64",
+	 QZ_COST_CALLS, "p:me/queue.py:send", "i:_Py_write", false, false},
 	/* what is not known asks for nothing */
 	{"[truncated] c:memcpy", QZ_COST_WORK, NULL, NULL, false, false},
 };
 
+/* "p:lib/queue.py:put" is a function of Python, "put (queue.py)". */
+static void set_python(struct qz_procedure *procedure)
+{
+	const char *path = procedure->name + 2, *name = strchr(path, ':') + 1;
+	char text[128];
+
+	snprintf(text, sizeof(text), "/%.*s", (int)(name - 1 - path), path);
+	ck_assert_int_eq(qz_profile__set_string(&procedure->file, text), 0);
+	snprintf(text, sizeof(text), "%s (%s)", name, qz_base_name(procedure->file));
+	ck_assert_int_eq(qz_profile__set_string(&procedure->module, QZ_PYTHON_MODULE), 0);
+	ck_assert_int_eq(qz_profile__set_string(&procedure->name, text), 0);
+}
+
+/* By the letter before a colon. */
 static void set_modules(struct qz_profile *p)
 {
-	for (uint32_t i = 0; i < p->nprocedures; i++) {
-		char *name = p->procedures[i].name;
-		const char *module = name[1] != ':' ? NULL : *name == 'k' ? KERNEL : LIBC;
+	static const char *const modules[] = {
+		['k'] = KERNEL, ['c'] = LIBC, ['i'] = PYTHON, ['n'] = NODE, ['j'] = JIT};
 
-		if (!module || (*name != 'k' && *name != 'c'))
+	for (uint32_t i = 0; i < p->nprocedures; i++) {
+		struct qz_procedure *procedure = &p->procedures[i];
+		size_t letter = (unsigned char)procedure->name[0];
+
+		if (procedure->name[1] != ':' || procedure->name[2] == ':')
 			continue;
-		ck_assert_int_eq(qz_profile__set_string(&p->procedures[i].module, module), 0);
-		memmove(name, name + 2, strlen(name + 2) + 1);
+		if (letter == 'p') {
+			set_python(procedure);
+			continue;
+		}
+		ck_assert_uint_lt(letter, sizeof(modules) / sizeof(modules[0]));
+		ck_assert_int_eq(qz_profile__set_string(&procedure->module, modules[letter]), 0);
+		memmove(procedure->name, procedure->name + 2, strlen(procedure->name + 2) + 1);
 	}
 }
 
+/* Names of Python come as set_python() has set them. */
 static void check_name(const struct qz_profile *p, uint32_t procedure, const char *name)
 {
+	const char *plain = name && name[1] == ':' ? name + 2 : name;
+
 	if (!name) {
 		ck_assert_uint_eq(procedure, QZ_NONE);
 		return;
 	}
 	ck_assert_uint_ne(procedure, QZ_NONE);
-	ck_assert_str_eq(p->procedures[procedure].name, name + (name[1] == ':' ? 2 : 0));
+	if (*name == 'p' && plain != name)
+		ck_assert_int_eq(strncmp(p->procedures[procedure].name, strchr(plain, ':') + 1,
+					 strlen(strchr(plain, ':') + 1)),
+				 0);
+	else
+		ck_assert_str_eq(p->procedures[procedure].name, plain);
 }
 
 START_TEST(stacks_are_decided)
