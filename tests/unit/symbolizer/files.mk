@@ -22,15 +22,15 @@ $(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang %/split,$(SYMBOLIZER_FI
 
 fixture_flags_split := -O2 -gsplit-dwarf
 
-# Two files that share entries of their DWARF in a third.
-$(O)/tests/unit/symbolizer/shared: $(O)/tests/unit/symbolizer/O2
+# Two files that share entries of their DWARF in a third, and those of another build. dwz reads no DWARF 5 of clang's.
+fixture_flags_shared := -O2
+fixture_flags_shared_other := -O0
+$(O)/tests/unit/symbolizer/shared $(O)/tests/unit/symbolizer/shared_other: $(SYMBOLIZER_FIXTURE) \
+		tests/unit/symbolizer/fixtures/included_body.inc
 	$(say) FIXTURE $@
-	$(Q)cp $< $@ && cp $< $@_too && dwz -m $@_entries $@ $@_too
-
-# Of another build.
-$(O)/tests/unit/symbolizer/shared_other: $(O)/tests/unit/symbolizer/O0
-	$(say) FIXTURE $@
-	$(Q)cp $< $@ && cp $< $@_too && dwz -m $@_entries $@ $@_too
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -gdwarf-4 $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $< -pthread
+	$(Q)cp $@ $@_too && dwz -m $@_entries $@ $@_too
 
 VARIABLES_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/variables_,c clang cc stripped nodebug \
 	debug nopie)
