@@ -6,12 +6,13 @@
 # shellcheck source=tests/bench/fixes.sh
 . "$here/fixes.sh"
 
-# found RULES CULPRIT: of findings, the rank, rule, subject and range in percent of the first that is what is sought.
+# found RULES CULPRIT: of findings, the rank, rule, subject and range in percent of the first that is what is sought: a lock without a
+# name is told by who takes it.
 found()
 {
 	jq -r --arg rules "$1" --arg culprit "$2" '
 		.findings as $f | [range($f | length) | select(
-			($f[.].rule | test("^(" + $rules + ")$")) and ($f[.].subject.name | test($culprit)))] |
+			($f[.].rule | test("^(" + $rules + ")$")) and ("\($f[.].subject.name) \($f[.].where // "")" | test($culprit)))] |
 		if length == 0 then "- \($f[0].rule // "nothing") \($f[0].subject.name // "-" | gsub("[^[:graph:]]"; "")) 0 0"
 		else .[0] as $i | $f[$i] |
 			"\($i + 1) \(.rule) \(.subject.name | gsub("[^[:graph:]]"; "") | .[:40]) \(.gain_low_ppm / 1e4) \(.gain_high_ppm / 1e4)"

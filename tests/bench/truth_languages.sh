@@ -22,6 +22,7 @@ language()
 language go ./work-go 'contention|parked|serial' 'update|mutex'
 language java 'java -cp . Work' 'contention|parked|imbalance' 'update|Work'
 language python "/usr/bin/python3 '$languages/work.py'" 'interpreter' '.'
-language node "node '$languages/work.js'" 'contention|parked|imbalance' 'update'
+# V8 puts update into locked, where it has no frame of its own
+language node "node '$languages/work.js'" 'contention|parked|imbalance' 'update|locked'
 language ruby "ruby '$languages/work.rb'" 'imbalance|interpreter|parked' '.'
 language rust ./work-rs 'contention|spinning' 'update|mutex'
