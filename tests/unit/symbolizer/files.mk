@@ -14,13 +14,18 @@ fixture_flags_static-pie := -O2 -static-pie
 fixture_flags_clang := -O2
 fixture_cc_clang := $(CLANG)
 
-$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang %/split,$(SYMBOLIZER_FIXTURES)): \
+$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang,$(SYMBOLIZER_FIXTURES)): \
 		$(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
 	$(say) FIXTURE $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $< -pthread
 
-fixture_flags_split := -O2 -gsplit-dwarf
+# Its inlined procedures are in a .dwo file beside the object file.
+$(O)/tests/unit/symbolizer/split: $(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -g -O2 -gsplit-dwarf -c -o $@.o $<
+	$(Q)$(CC) -Wl,--build-id -o $@ $@.o -pthread
 
 # Two files that share entries of their DWARF in a third, and those of another build. dwz reads no DWARF 5 of clang's.
 fixture_flags_shared := -O2
