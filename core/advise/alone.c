@@ -22,6 +22,9 @@
 /* A thread takes part in a phase with this share of its processor time. */
 #define TAKES_PART 0.03
 
+/* While one thread works, those that it keeps from a lock wait for it: blocked time, of the time alone. */
+#define WAITED 0.25
+
 /*
  * Processes that share work run at the same time for this part of the time in which one of them works alone. A shell
  * and its children, which wait for each other, run the same code and share nothing: 1 % (nested command substitutions).
@@ -204,8 +207,12 @@ static bool ran_at_once(const struct qz_report *r, const struct qz_alone *a)
 	return (double)ns >= AT_ONCE * (double)a->shared_ns;
 }
 
-/* Blocked time of those that take part at locks, and at what else threads meet. Who waits for their results does not. */
-static bool wait_for_locks(const struct qz_report *r, const struct share *shares)
+/*
+ * Blocked time of those that take part at locks, and at what else threads meet. Who waits for their results does not. While one
+ * works, the others would wait there: for less than a part of that, locks are not why they do nothing.
+ */
+static bool wait_for_locks(const struct qz_report *r, const struct qz_alone *a,
+			   const struct share *shares)
 {
 	const struct qz_profile *p = r->profile;
 	uint64_t locks = 0, others = 0;
@@ -223,7 +230,7 @@ static bool wait_for_locks(const struct qz_report *r, const struct share *shares
 		else if (kind != QZ_OBJECT_JOIN)
 			others += w->blocked_ns;
 	}
-	return locks > others;
+	return locks > others && (double)locks >= WAITED * (double)a->shared_ns;
 }
 
 static int find_sharers(const struct qz_report *r, struct qz_alone *a,
@@ -240,7 +247,7 @@ static int find_sharers(const struct qz_report *r, struct qz_alone *a,
 	add_times(r, a, costs, shares);
 	for (uint32_t i = 0; i < r->profile->nthreads; i++)
 		all += shares[i].cpu_ns;
-	a->locked = wait_for_locks(r, shares);
+	a->locked = wait_for_locks(r, a, shares);
 	a->least_ns = all;
 	a->apart = true;
 	for (uint32_t i = 0; i < r->profile->nthreads; i++) {

@@ -276,21 +276,28 @@ bool qz_usage__is_device(const char *cause)
 	return false;
 }
 
+uint64_t qz_usage__device_ns(const struct qz_report *r)
+{
+	const struct qz_profile *p = r->profile;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (!p->waits[i].nominal && qz_scope__covers(p, r->scope, p->waits[i].scope) &&
+		    qz_usage__is_device(p->causes[p->waits[i].cause]))
+			ns += p->waits[i].blocked_ns;
+	return ns;
+}
+
 bool qz_usage__is_open(const struct qz_report *r, const struct qz_usage *u)
 {
 	const struct qz_profile *p = r->profile;
-	uint64_t devices = 0;
 
 	if (p->scopes[r->scope].kind == QZ_SCOPE_MACHINE ||
 	    p->scopes[r->scope].kind == QZ_SCOPE_KERNEL)
 		return true;
 	if (u->idle_ns < r->elapsed_ns / 2)
 		return false;
-	for (uint32_t i = 0; i < p->nwaits; i++)
-		if (!p->waits[i].nominal && qz_scope__covers(p, r->scope, p->waits[i].scope) &&
-		    qz_usage__is_device(p->causes[p->waits[i].cause]))
-			devices += p->waits[i].blocked_ns;
-	return devices < u->idle_ns / 2;
+	return qz_usage__device_ns(r) < u->idle_ns / 2;
 }
 
 bool qz_usage__is_closed(const struct qz_report *r)

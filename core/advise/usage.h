@@ -44,6 +44,8 @@ const char *qz_usage__lacking(const struct qz_usage *u);
 
 /* Waits for devices, by the name of their cause. Those for other programs, clocks and events may be idleness. */
 bool qz_usage__is_device(const char *cause);
+/* Of the scope: ns blocked for devices while no thread could run. */
+uint64_t qz_usage__device_ns(const struct qz_report *r);
 
 /*
  * Whether the scope waited most of the time for something outside of it, as a server does for its clients: it

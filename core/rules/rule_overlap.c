@@ -8,9 +8,9 @@
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
 
-/* Blocked time at devices while no thread could run, and the part of it that is of writes and such. */
+/* Waits for devices while no thread could run. */
 struct device_time {
-	uint64_t ns, count;
+	uint64_t count;
 	uint32_t cause; /* with most of it */
 	uint32_t node;
 };
@@ -27,7 +27,6 @@ static void find_time(const struct qz_report *r, struct device_time *d)
 		if (!qz_scope__covers(p, r->scope, w->scope) || w->nominal ||
 		    !qz_usage__is_device(p->causes[w->cause]))
 			continue;
-		d->ns += w->blocked_ns;
 		d->count += w->count;
 		if (w->blocked_ns > most) {
 			most = w->blocked_ns;
@@ -76,13 +75,13 @@ int qz_rule__overlap(const struct qz_report *r, struct qz_advice *a)
 	struct device_time d;
 	struct qz_usage u;
 	struct qz_finding f;
-	uint64_t idle, calls;
+	uint64_t idle, calls, blocked = qz_usage__device_ns(r);
 	uint32_t procedure;
 	int err;
 
 	qz_usage__find(r, &u);
 	find_time(r, &d);
-	idle = d.ns < u.idle_ns ? d.ns : u.idle_ns;
+	idle = blocked < u.idle_ns ? blocked : u.idle_ns;
 	if (!idle)
 		return 0;
 	err = find_calls(r, &u, &calls);
@@ -101,7 +100,7 @@ int qz_rule__overlap(const struct qz_report *r, struct qz_advice *a)
 		qz_finding__say(&f, &f.where, "%s", p->procedures[procedure].name);
 	qz_finding__prove(&f, "report --waits", NULL, "%llu waits of %.3g ms on average",
 			  (unsigned long long)d.count,
-			  d.count ? (double)d.ns / (double)d.count / 1e6 : 0);
+			  d.count ? (double)blocked / (double)d.count / 1e6 : 0);
 	qz_finding__prove(&f, "report", procedure == QZ_NONE ? NULL : p->procedures[procedure].name,
 			  "meanwhile no thread could run");
 	qz_finding__say(&f, &f.remedy,

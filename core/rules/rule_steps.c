@@ -5,6 +5,7 @@
 
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
+#include "core/advise/usage.h"
 #include "core/costs/grain.h"
 #include "core/locks/lock_kind.h"
 #include "core/model/objects.h"
@@ -239,12 +240,19 @@ static int report_it(const struct qz_report *r, const struct qz_steps *s, struct
 	return qz_advise__add(a, &f);
 }
 
+/* Calls that wait for a device for longer than they run cost what the device does: `overlap` has both. */
+static bool are_for_devices(const struct qz_report *r, const struct qz_steps *s)
+{
+	return s->cost == QZ_COST_CALLS && qz_usage__device_ns(r) > s->step_norm_ns;
+}
+
 static int find(const struct qz_report *r, struct qz_advice *a, bool handing)
 {
 	struct qz_steps s;
 	int err = qz_steps__find(&s, r);
 
-	if (!err && s.cost != QZ_COST_WORK && (s.cost == QZ_COST_HANDING) == handing)
+	if (!err && s.cost != QZ_COST_WORK && (s.cost == QZ_COST_HANDING) == handing &&
+	    !are_for_devices(r, &s))
 		err = report_it(r, &s, a);
 	qz_steps__free(&s);
 	return err;

@@ -48,7 +48,7 @@ fix python-threads 'interpreter' '(?i)interpreter|gil' "/usr/bin/python3 -c '$(p
 digits='def work; (1..5_000_000).sum { |i| i.to_s.reverse.to_i %% 7 }; end
 4.times.map { %s { work } }.each { |t| %s }'
 # shellcheck disable=SC2059
-fix ruby-threads 'interpreter|contention' '.' "ruby -e '$(printf "$digits" Thread.new t.join)'" \
+fix ruby-threads 'interpreter|contention|parked' '.' "ruby -e '$(printf "$digits" Thread.new t.join)'" \
 	"ruby -e '$(printf "$digits" fork 'Process.wait(t)')'"
 insert='seq 1 4000 | sed "s/.*/insert into t values(&);/"'
 fix sqlite-sync 'overlap' '.' \
@@ -78,5 +78,5 @@ threads = [threading.Thread(target=work) for i in range(4)]
 [t.start() for t in threads]
 [t.join() for t in threads]'
 slowly='while read -r -N 4000 line; do sleep 0.015; done'
-fix python-logging 'blocking_holder|contention' '.' "/usr/bin/python3 -c '$log' INFO | ($slowly)" \
+fix python-logging 'blocking_holder|contention|parked' '.' "/usr/bin/python3 -c '$log' INFO | ($slowly)" \
 	"/usr/bin/python3 -c '$log' WARNING | ($slowly)"

@@ -229,12 +229,31 @@ START_TEST(the_start_of_a_command_is_no_step)
 }
 END_TEST
 
-/* One of two processors works, all of the time in a call: so many of 1,000 ms copy there. */
-static struct fixture calling(uint64_t copies_ms)
+/* Times in ms. */
+struct waits {
+	uint32_t nominal;
+	uint64_t count, blocked, ready;
+};
+
+static void waited(struct fixture *f, uint32_t thread, const char *stack, const char *cause,
+		   struct waits waits)
+{
+	fixture__wait(f,
+		      &(struct qz_wait) {.thread = thread,
+					 .object = QZ_NONE,
+					 .nominal = waits.nominal,
+					 .count = waits.count,
+					 .blocked_ns = waits.blocked * MS,
+					 .ready_ns = waits.ready * MS},
+		      stack, cause);
+}
+
+/* One of two processors works, or none, all of the time in a call: so many of 1,000 ms copy there. */
+static struct fixture calling(uint64_t copies_ms, uint64_t idle_ms)
 {
 	static const char *const kernel[] = {"do_syscall_64", "copy_folio_from_iter_atomic",
 					     "shmem_write_end"};
-	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	const uint64_t level_ns[] = {idle_ms * MS, 1000 * MS, 0};
 	struct fixture f = fixture__new();
 	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
 
@@ -248,16 +267,34 @@ static struct fixture calling(uint64_t copies_ms)
 	return f;
 }
 
+/* Who waits for a device for longer than its calls run is not told to make them larger, but to sync less often. */
+START_TEST(calls_that_wait_for_devices_are_no_small_steps)
+{
+	static const uint64_t idle_ms[] = {1500, 500};
+	struct fixture f = calling(100, idle_ms[_i]);
+	struct advised x;
+
+	waited(&f, 0, "main io", "disk", (struct waits) {0, 100, idle_ms[_i], 0});
+	x = advise(&f, 2);
+	ck_assert_str_eq(x.a->findings[0].rule, _i ? "steps" : "overlap");
+	if (!_i) {
+		ck_assert_ptr_null(find(x.a, "steps"));
+		ck_assert_uint_eq(x.a->findings[0].gain_high_ns, 2500 * MS);
+	}
+	done(&x);
+}
+END_TEST
+
 /* Who copies for more than half of the time has blocks that are large. */
 START_TEST(calls_with_large_blocks_are_not_too_small)
 {
-	struct fixture f = calling(100);
+	struct fixture f = calling(100, 0);
 	struct advised x = advise(&f, 2);
 
 	ck_assert_ptr_nonnull(find(x.a, "steps"));
 	ck_assert_str_eq(find(x.a, "steps")->word, "CALLS TOO SMALL");
 	done(&x);
-	f = calling(550);
+	f = calling(550, 0);
 	x = advise(&f, 2);
 	ck_assert_ptr_null(find(x.a, "steps"));
 	done(&x);
@@ -270,7 +307,7 @@ START_TEST(who_has_no_work_waits_for_it_with_larger_calls_too)
 	static const uint64_t level_ns[] = {1500 * MS, 1000 * MS, 0};
 
 	for (int ended = 0; ended < 2; ended++) {
-		struct fixture f = calling(100);
+		struct fixture f = calling(100, 0);
 		struct qz_wait wait = {
 			.thread = 0, .object = QZ_NONE, .blocked_ns = 1500 * MS, .count = 1000};
 		struct advised x;
@@ -292,7 +329,7 @@ END_TEST
 /* A queue of 400 ms: in what asks for these calls, or elsewhere. */
 static struct fixture queueing(const char *stack)
 {
-	struct fixture f = calling(100);
+	struct fixture f = calling(100, 0);
 	struct qz_wait wait = {.thread = 0, .blocked_ns = 400 * MS, .nominal = 1, .count = 10};
 
 	wait.object = fixture__object(&f, 0, QZ_OBJECT_LOCK, "the inode's lock of /tmp/log");
@@ -362,25 +399,6 @@ static void lived(struct fixture *f, uint32_t thread, int32_t pid, uint64_t star
 	t->start_ns = start * MS;
 	t->end_ns = end * MS;
 	t->running_ns = running * MS;
-}
-
-/* Times in ms. */
-struct waits {
-	uint32_t nominal;
-	uint64_t count, blocked, ready;
-};
-
-static void waited(struct fixture *f, uint32_t thread, const char *stack, const char *cause,
-		   struct waits waits)
-{
-	fixture__wait(f,
-		      &(struct qz_wait) {.thread = thread,
-					 .object = QZ_NONE,
-					 .nominal = waits.nominal,
-					 .count = waits.count,
-					 .blocked_ns = waits.blocked * MS,
-					 .ready_ns = waits.ready * MS},
-		      stack, cause);
 }
 
 /* Its only processor is another program's most of the time: it is serial still, not idle. */
@@ -601,7 +619,7 @@ START_TEST(others_compete_for_what_is_freed)
 }
 END_TEST
 
-static struct advised shared_work(uint64_t alone, uint64_t together)
+static struct fixture shared_loop(uint64_t alone, uint64_t together)
 {
 	const uint64_t level_ns[] = {0, alone * MS, together * MS};
 	struct fixture f = fixture__new();
@@ -611,6 +629,13 @@ static struct advised shared_work(uint64_t alone, uint64_t together)
 	fixture__samples(&f, scope, main, "main loop", 1, alone);
 	fixture__samples(&f, scope, main, "main loop", 2, together);
 	fixture__samples(&f, scope, worker, "main [thread] loop", 2, together);
+	return f;
+}
+
+static struct advised shared_work(uint64_t alone, uint64_t together)
+{
+	struct fixture f = shared_loop(alone, together);
+
 	return advise(&f, 2);
 }
 
@@ -627,6 +652,23 @@ START_TEST(imbalance_is_found)
 	ck_assert_int_eq(strncmp(verdict, "UNBALANCED: ", 12), 0);
 	ck_assert_ptr_null(find(x.a, "serial"));
 	free(verdict);
+	done(&x);
+}
+END_TEST
+
+/* A lock at which they hardly ever wait is not why the others do nothing. */
+START_TEST(imbalance_with_a_lock_is_found)
+{
+	static const uint64_t blocked_ms[] = {5, 500};
+	struct fixture f = shared_loop(600, 400);
+	struct qz_wait wait = {.thread = 1, .count = 10, .nominal = 1};
+	struct advised x;
+
+	wait.object = fixture__object(&f, 0, QZ_OBJECT_MUTEX, "lock");
+	wait.blocked_ns = blocked_ms[_i] * MS;
+	fixture__wait(&f, &wait, "main [thread] loop", "futex");
+	x = advise(&f, 2);
+	ck_assert_int_eq(!find(x.a, "imbalance"), _i);
 	done(&x);
 }
 END_TEST
@@ -1506,6 +1548,7 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, what_is_missing_is_said_first, 0,
 			    sizeof(missing) / sizeof(missing[0]));
 	tcase_add_test(tc, few_steps_are_not_too_small);
+	tcase_add_loop_test(tc, calls_that_wait_for_devices_are_no_small_steps, 0, 2);
 	tcase_add_test(tc, calls_with_large_blocks_are_not_too_small);
 	tcase_add_test(tc, who_has_no_work_waits_for_it_with_larger_calls_too);
 	tcase_add_test(tc, a_lock_of_the_kernel_is_named_with_the_calls_that_queue_for_it);
@@ -1519,6 +1562,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, waking_up_is_not_waiting_for_others);
 	tcase_add_loop_test(tc, others_compete_for_what_is_freed, 0, 4);
 	tcase_add_test(tc, imbalance_is_found);
+	tcase_add_loop_test(tc, imbalance_with_a_lock_is_found, 0, 2);
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 7);
