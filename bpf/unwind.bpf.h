@@ -600,7 +600,6 @@ static __always_inline int unwind__frame(struct unwinding *u)
 	return 0;
 }
 
-/* The canonical frame address by a row, or 0 when memory cannot be read. */
 /* Those that are neither stack nor frame pointer, of the innermost frame. Outer ones may have saved theirs anywhere. */
 static __always_inline bool unwind__knows_registers(const struct unwinding *u)
 {
@@ -618,6 +617,7 @@ static __always_inline u64 unwind__cfa_by_register(const struct unwinding *u, u3
 	return value + QZ_UNWIND_REGISTER_ADDED(cfa) * 8;
 }
 
+/* The canonical frame address by a row, or 0 when memory cannot be read. */
 static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct qz_unwind_row *row)
 {
 	u32 kind = QZ_UNWIND_CFA(row->kind);

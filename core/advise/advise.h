@@ -122,6 +122,8 @@ struct qz_finding qz_finding__about(const char *rule, const struct qz_report *r,
 void qz_finding__shorten(char shown[QZ_SHORT_NAME], const char *name);
 
 /* Sets one of its texts. */
+/* Says where it is, if its subject, a procedure, is among methods without names: core/advise/languages.h. */
+void qz_finding__say_nameless(struct qz_finding *f, const struct qz_report *r);
 void qz_finding__say(struct qz_finding *f, char **text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

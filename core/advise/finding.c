@@ -63,15 +63,23 @@ struct qz_finding qz_finding__about(const char *rule, const struct qz_report *r,
 				    enum qz_subject_kind kind, uint32_t index)
 {
 	struct qz_finding f = {.rule = rule, .subject = {kind, index, NULL}};
-	const char *nameless = NULL;
 
 	f.subject.name = name_of(r->profile, kind, index);
 	f.failed = !f.subject.name;
-	if (kind == QZ_SUBJECT_PROCEDURE)
-		nameless = qz_language__nameless(&r->profile->procedures[index]);
 	if (f.subject.name)
-		qz_finding__shorten(f.shown, nameless ?: f.subject.name);
+		qz_finding__shorten(f.shown,
+				    kind == QZ_SUBJECT_PROCEDURE
+					    ? qz_language__call(&r->profile->procedures[index])
+					    : f.subject.name);
 	return f;
+}
+
+void qz_finding__say_nameless(struct qz_finding *f, const struct qz_report *r)
+{
+	const char *where = qz_language__among_nameless(r, f->subject.index);
+
+	if (where)
+		qz_finding__say(f, &f->where, "%s", where);
 }
 
 __attribute__((format(printf, 2, 0))) static char *text_of(struct qz_finding *f, const char *format,

@@ -69,11 +69,11 @@ static bool interprets_ruby(const struct qz_procedure *procedure)
 	return strstr(procedure->name, "+0x");
 }
 
-const char *qz_language__nameless(const struct qz_procedure *procedure)
+const char *qz_language__call(const struct qz_procedure *procedure)
 {
 	if (interprets_java(procedure))
 		return "interpreted Java code";
-	return interprets_ruby(procedure) ? "Ruby code" : NULL;
+	return interprets_ruby(procedure) ? "Ruby code" : procedure->name;
 }
 
 /* Whether a procedure is called by interpreted code on this stack; below: calls it. */

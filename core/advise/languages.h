@@ -15,10 +15,10 @@ struct qz_language {
 };
 
 /*
- * What to call the code of an interpreter whose methods have no names: "Ruby code". Nobody can change that code itself. NULL: it is no
- * such code. Constant.
+ * What a text calls a procedure: by its name, but the code of an interpreter, whose methods have no names, "Ruby code". Constant, or of
+ * the procedure.
  */
-const char *qz_language__nameless(const struct qz_procedure *procedure);
+const char *qz_language__call(const struct qz_procedure *procedure);
 
 /*
  * Where a procedure is among methods without names, if most of its time is theirs: it interprets them, is called by one, or, of the

@@ -276,14 +276,19 @@ bool qz_usage__is_device(const char *cause)
 	return false;
 }
 
+bool qz_usage__is_idle_for_device(const struct qz_report *r, const struct qz_wait *w)
+{
+	return !w->nominal && qz_scope__covers(r->profile, r->scope, w->scope) &&
+	       qz_usage__is_device(r->profile->causes[w->cause]);
+}
+
 uint64_t qz_usage__device_ns(const struct qz_report *r)
 {
 	const struct qz_profile *p = r->profile;
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < p->nwaits; i++)
-		if (!p->waits[i].nominal && qz_scope__covers(p, r->scope, p->waits[i].scope) &&
-		    qz_usage__is_device(p->causes[p->waits[i].cause]))
+		if (qz_usage__is_idle_for_device(r, &p->waits[i]))
 			ns += p->waits[i].blocked_ns;
 	return ns;
 }

@@ -44,6 +44,9 @@ const char *qz_usage__lacking(const struct qz_usage *u);
 
 /* Waits for devices, by the name of their cause. Those for other programs, clocks and events may be idleness. */
 bool qz_usage__is_device(const char *cause);
+/* Whether a wait is of the scope and for a device, and no thread could run meanwhile. */
+bool qz_usage__is_idle_for_device(const struct qz_report *r, const struct qz_wait *w);
+
 /* Of the scope: ns blocked for devices while no thread could run. */
 uint64_t qz_usage__device_ns(const struct qz_report *r);
 

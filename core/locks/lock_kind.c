@@ -120,10 +120,9 @@ static bool is_stdio(const char *name)
 
 static bool is_held(const struct qz_report *r, uint32_t object)
 {
-	for (uint32_t i = 0; i < r->nobjects; i++)
-		if (r->objects[i].object == object)
-			return qz_object_cost__is_held(r, &r->objects[i]);
-	return false;
+	const struct qz_object_row *row = qz_report__object(r, object);
+
+	return row && qz_object_cost__is_held(r, row);
 }
 
 /* Names are those that quartzd gives: daemon/waits/object_naming.c, futex_classify.c. */

@@ -2,29 +2,26 @@
 #include "core/model/fold.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/model/profile_index.h"
 
 struct fold {
 	struct qz_profile *p;
 	const bool *marked;
-	uint32_t n, into, row;
+	uint32_t into, row;
 };
-
-static bool goes(const struct fold *f, uint32_t scope)
-{
-	return scope < f->n && f->marked[scope];
-}
 
 /* ---- what refers to scopes ---- */
 
 static void move(const struct fold *f, uint32_t *scope, uint32_t *thread, uint32_t *object)
 {
-	if (*thread != QZ_NONE && goes(f, f->p->threads[*thread].scope))
+	if (*thread != QZ_NONE && f->marked[f->p->threads[*thread].scope])
 		*thread = f->row;
-	if (*object != QZ_NONE && goes(f, f->p->objects[*object].scope))
+	if (*object != QZ_NONE && f->marked[f->p->objects[*object].scope])
 		*object = QZ_NONE;
-	if (goes(f, *scope))
+	if (f->marked[*scope])
 		*scope = f->into;
 }
 
@@ -58,7 +55,7 @@ static bool move_call(void *context, void *row)
 	const struct fold *f = context;
 	struct qz_call_count *c = row;
 
-	if (goes(f, c->scope))
+	if (f->marked[c->scope])
 		c->scope = f->into;
 	return true;
 }
@@ -68,7 +65,7 @@ static bool move_round(void *context, void *row)
 	const struct fold *f = context;
 	struct qz_round *r = row;
 
-	if (goes(f, r->scope))
+	if (f->marked[r->scope])
 		r->scope = f->into;
 	return true;
 }
@@ -103,7 +100,7 @@ static int make_room(struct fold *f)
 	for (uint32_t i = 0; !err && i < f->p->nscopes; i++) {
 		const struct qz_scope *from = &f->p->scopes[i];
 
-		if (!goes(f, i))
+		if (!f->marked[i])
 			continue;
 		err = from->vacant
 			      ? -EINVAL
@@ -120,7 +117,7 @@ static void move_threads(struct fold *f)
 	struct qz_profile *p = f->p;
 
 	for (uint32_t i = 0; i < p->nthreads; i++) {
-		if (!goes(f, p->threads[i].scope))
+		if (!f->marked[p->threads[i].scope])
 			continue;
 		qz_thread__add(&p->threads[f->row], &p->threads[i]);
 		qz_thread__vacate(p, i, f->into);
@@ -132,28 +129,47 @@ static void move_scopes(struct fold *f)
 	struct qz_profile *p = f->p;
 
 	for (uint32_t i = 0; i < p->nscopes; i++) {
-		if (!goes(f, i))
+		if (!f->marked[i])
 			continue;
 		qz_scope__add(&p->scopes[f->into], &p->scopes[i]);
 		qz_scope__vacate(p, i);
 	}
 }
 
+/* Marks of all scopes, of which the first n are given: none that came later. NULL: no memory. */
+static bool *all_marks(const struct qz_profile *p, const bool *marked, uint32_t n)
+{
+	bool *all = calloc(p->nscopes + 1ul, sizeof(*all));
+
+	if (all)
+		memcpy(all, marked, n * sizeof(*all));
+	return all;
+}
+
+static int fold(struct fold *f)
+{
+	struct qz_profile *p = f->p;
+	int err;
+
+	if (f->into >= p->nscopes || f->marked[f->into] || f->row >= p->nthreads ||
+	    p->threads[f->row].scope != f->into || p->threads[f->row].vacant)
+		return -EINVAL;
+	err = make_room(f);
+	if (err)
+		return err;
+	move_rows(f);
+	qz_objects__vacate(p, f->marked, f->into);
+	move_threads(f);
+	move_scopes(f);
+	return 0;
+}
+
 int qz_fold__scopes(struct qz_profile *p, const bool *marked, uint32_t n, uint32_t into,
 		    uint32_t row)
 {
-	struct fold f = {p, marked, n, into, row};
-	int err;
+	bool *all = all_marks(p, marked, n);
+	int err = all ? fold(&(struct fold) {p, all, into, row}) : -ENOMEM;
 
-	if (into >= p->nscopes || goes(&f, into) || row >= p->nthreads ||
-	    p->threads[row].scope != into || p->threads[row].vacant)
-		return -EINVAL;
-	err = make_room(&f);
-	if (err)
-		return err;
-	move_rows(&f);
-	qz_objects__vacate(p, marked, n, into);
-	move_threads(&f);
-	move_scopes(&f);
-	return 0;
+	free(all);
+	return err;
 }

@@ -97,8 +97,8 @@ void qz_entities__vacate(struct qz_profile *p, const struct qz_entities *kind, u
 void qz_scope__vacate(struct qz_profile *p, uint32_t scope);
 void qz_thread__vacate(struct qz_profile *p, uint32_t thread, uint32_t scope);
 
-/* Vacates the objects of those of the first n scopes that are marked; they are of this one then. */
-void qz_objects__vacate(struct qz_profile *p, const bool *marked, uint32_t n, uint32_t scope);
+/* Vacates the objects of the scopes that are marked; they are of this one then. */
+void qz_objects__vacate(struct qz_profile *p, const bool *marked, uint32_t scope);
 
 /* Makes a string "", and gives its memory back. */
 void qz_profile__empty_string(char **field);

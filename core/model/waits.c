@@ -118,11 +118,11 @@ static void vacate_object(struct qz_profile *p, uint32_t object, uint32_t scope)
 	qz_entities__vacate(p, &object_entities, object);
 }
 
-void qz_objects__vacate(struct qz_profile *p, const bool *marked, uint32_t n, uint32_t scope)
+void qz_objects__vacate(struct qz_profile *p, const bool *marked, uint32_t scope)
 {
 	qz_hash_table__clear(&p->index->objects);
 	for (uint32_t i = 0; i < p->nobjects; i++) {
-		if (p->objects[i].scope < n && marked[p->objects[i].scope])
+		if (marked[p->objects[i].scope])
 			vacate_object(p, i, scope);
 		if (!p->objects[i].vacant)
 			qz_hash_table__insert(&p->index->objects, object_hash(&p->objects[i]), i);

@@ -328,3 +328,11 @@ void qz_report__free(struct qz_report *r)
 	free(r->effective_ns);
 	free(r);
 }
+
+const struct qz_object_row *qz_report__object(const struct qz_report *r, uint32_t object)
+{
+	for (uint32_t i = 0; i < r->nobjects; i++)
+		if (r->objects[i].object == object)
+			return &r->objects[i];
+	return NULL;
+}

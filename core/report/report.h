@@ -156,6 +156,9 @@ struct qz_report {
 struct qz_report *qz_report__new(const struct qz_profile *p, uint32_t scope);
 void qz_report__free(struct qz_report *r);
 
+/* The row of an object of the profile, owned by r; NULL: the scope has none of it. */
+const struct qz_object_row *qz_report__object(const struct qz_report *r, uint32_t object);
+
 /*
  * What the total of `procedure` is made of: its own time (an edge to QZ_NONE via QZ_PROCEDURE) and
  * what it called or started, the outermost occurrence of the procedure in each stack deciding; the

@@ -10,7 +10,6 @@
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 #include "core/advise/bounds.h"
-#include "core/advise/languages.h"
 #include "core/model/frames.h"
 #include "core/util/base_name.h"
 
@@ -154,7 +153,6 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 	struct qz_alone alone;
 	struct qz_finding f;
 	uint32_t spinning = QZ_NONE;
-	const char *where;
 	int err = qz_alone__find(r, &alone);
 
 	if (err || alone.kind == QZ_ALONE_PROCESSES || !alone.shared_ns || alone.locked ||
@@ -171,9 +169,7 @@ int qz_rule__imbalance(const struct qz_report *r, struct qz_advice *a)
 		say_who_spins(&f, r, &alone, spinning);
 	else
 		say_what(&f, r, &alone);
-	where = qz_language__among_nameless(r, alone.shared_phase);
-	if (where)
-		qz_finding__say(&f, &f.where, "%s", where);
+	qz_finding__say_nameless(&f, r);
 	qz_finding__prove(&f, "threads", NULL,
 			  "processor time of these %s in it: %.2f s at most, %.2f s at least",
 			  kind_of(&alone), (double)alone.most_ns / 1e9,

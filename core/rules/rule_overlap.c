@@ -24,8 +24,7 @@ static void find_time(const struct qz_report *r, struct device_time *d)
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (!qz_scope__covers(p, r->scope, w->scope) || w->nominal ||
-		    !qz_usage__is_device(p->causes[w->cause]))
+		if (!qz_usage__is_idle_for_device(r, w))
 			continue;
 		d->count += w->count;
 		if (w->blocked_ns > most) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A lock whose waiters sleep at what is their own each (core/advise/parking.h), while who has it runs, or is blocked for something else. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,18 +46,12 @@ static struct kept kept_of(const struct qz_report *r, const struct qz_parking *p
 	return kept;
 }
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* The code of waking and of going to sleep there: elapsed time. In poll, it is not known whose it is. */
 static double code_of(const struct qz_report *r, uint32_t object)
 {
-	for (uint32_t i = 0; object != QZ_NONE && i < r->nobjects; i++)
-		if (r->objects[i].object == object)
-			return (double)r->objects[i].cost.lock_ns;
-	return 0;
+	const struct qz_object_row *row = qz_report__object(r, object);
+
+	return row ? (double)row->cost.lock_ns : 0;
 }
 
 /*
@@ -79,18 +74,18 @@ static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_par
 	qz_usage__find(r, &u);
 	kept = kept_of(r, parking, &u, overlap);
 	busy = kept.running + kept.late + kept.asleep;
-	sure = busy > 0 ? least(1, waited / (parking->threads - 1) / busy) : 1;
-	widest = least(1 - 1.0 / u.processors, overlap > 0.5 ? overlap : 0.5);
+	sure = busy > 0 ? fmin(1, waited / (parking->threads - 1) / busy) : 1;
+	widest = fmin(1 - 1.0 / u.processors, overlap > 0.5 ? overlap : 0.5);
 	overlap = u.processors < queue + 1 ? 1 - 1.0 / u.processors : overlap;
 	mine = (double)u.taken_ns > ran ? ran / (ran + (double)u.taken_ns) : 1;
 	b.low_ns =
 		(uint64_t)(sure * (USUAL_RUNNING * overlap * mine * kept.running +
 				   queue / (queue + 1) *
 					   (USUAL_ASLEEP * kept.asleep + USUAL_LATE * kept.late)));
-	high = busy > 0 ? least(1, late / busy) : 1;
+	high = busy > 0 ? fmin(1, late / busy) : 1;
 	high *= widest * mine * kept.most_running + queue / (queue + 1) * kept.late + kept.asleep;
 	longest = (double)parking->longest_ns - code / parking->threads;
-	b.high_ns = (uint64_t)least(high + code * (1 - widest), (double)r->elapsed_ns - longest);
+	b.high_ns = (uint64_t)fmin(high + code * (1 - widest), (double)r->elapsed_ns - longest);
 	return b;
 }
 
@@ -131,11 +126,6 @@ static const struct qz_language *language_of(const struct qz_profile *p,
 	return NULL;
 }
 
-static const char *name_of(const struct qz_procedure *procedure)
-{
-	return qz_language__nameless(procedure) ?: procedure->name;
-}
-
 static void say_what(struct qz_finding *f, const struct qz_report *r,
 		     const struct qz_parking *parking, double queue)
 {
@@ -143,7 +133,7 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 	char place[QZ_SHORT_NAME], sleeper[QZ_SHORT_NAME + 3] = "at a word of its own";
 	char *label;
 
-	qz_finding__shorten(place, name_of(&procedures[parking->place]));
+	qz_finding__shorten(place, qz_language__call(&procedures[parking->place]));
 	if (parking->object == QZ_NONE) {
 		qz_finding__shorten(strcpy(sleeper, "in ") + 3, procedures[parking->sleeper].name);
 	} else if (r->profile->objects[parking->object].grouped == 1) {
@@ -159,10 +149,11 @@ static void say_what(struct qz_finding *f, const struct qz_report *r,
 			parking->object == QZ_NONE ? "it" : "one of them");
 	if (parking->waker != QZ_NONE)
 		qz_finding__say(f, &f->where, "taken in %s, let go of in %s",
-				name_of(&procedures[parking->place]),
+				qz_language__call(&procedures[parking->place]),
 				procedures[parking->waker].name);
 	else
-		qz_finding__say(f, &f->where, "taken in %s", name_of(&procedures[parking->place]));
+		qz_finding__say(f, &f->where, "taken in %s",
+				qz_language__call(&procedures[parking->place]));
 	qz_finding__say(f, &f->remedy,
 			"hold it for less time, or give each part of the data (each row, each key) "
 			"a lock of its own: the stacks of these waits tell which one it is");

@@ -98,7 +98,7 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 	char code[QZ_SHORT_NAME];
 	struct qz_bounds b;
 	struct qz_finding f;
-	const char *remedy, *where;
+	const char *remedy;
 	int err = qz_alone__find(r, &alone);
 
 	if (err || alone.kind != QZ_ALONE_SERIAL)
@@ -118,9 +118,7 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 			f.shown, qz_finding__percent(r, alone.ns),
 			alone.usage.taken_ns > alone.ns / 2 ? "no other one could run"
 							    : "the other CPUs have nothing to do");
-	where = qz_language__among_nameless(r, alone.phase);
-	if (where)
-		qz_finding__say(&f, &f.where, "%s", where);
+	qz_finding__say_nameless(&f, r);
 	qz_finding__prove(&f, "report", f.subject.name,
 			  "no second thread could run %.0f%% of the time",
 			  qz_finding__percent(r, alone.usage.alone_ns));

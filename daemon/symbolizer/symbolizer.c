@@ -412,14 +412,18 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 	return 0;
 }
 
+/* A module whose load answer is there. 0 or -errno. */
+static int load_module(struct symbolizer *s, int module, const struct symbolizer_module **m)
+{
+	*m = symbolizer__find_module(s, module);
+	return *m ? symbolizer__load(s, (uint32_t)module) : -EINVAL;
+}
+
 int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id)
 {
-	const struct symbolizer_module *m = symbolizer__find_module(s, module);
-	int err;
+	const struct symbolizer_module *m;
+	int err = load_module(s, module, &m);
 
-	if (!m)
-		return -EINVAL;
-	err = symbolizer__load(s, (uint32_t)module);
 	if (!err)
 		*build_id = m->build_id;
 	return err;
@@ -427,12 +431,9 @@ int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id
 
 int symbolizer__shared(struct symbolizer *s, int module, const char **name)
 {
-	const struct symbolizer_module *m = symbolizer__find_module(s, module);
-	int err;
+	const struct symbolizer_module *m;
+	int err = load_module(s, module, &m);
 
-	if (!m)
-		return -EINVAL;
-	err = symbolizer__load(s, (uint32_t)module);
 	if (!err)
 		*name = m->shared;
 	return err;

@@ -91,7 +91,6 @@ START_TEST(number_used_again)
 }
 END_TEST
 
-/* The first thread of a process comes, of which others seem to live: they are of another one before it. */
 /* Who a thread is may be told too late: a number that its process still has stays the process'. */
 START_TEST(identity_of_a_thread_that_has_ended)
 {
@@ -112,6 +111,7 @@ START_TEST(identity_of_a_thread_that_has_ended)
 }
 END_TEST
 
+/* The first thread of a process comes, of which others seem to live: they are of another one before it. */
 START_TEST(process_number_used_again)
 {
 	uint32_t scope = thread(20)->scope;
