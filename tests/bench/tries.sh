@@ -36,9 +36,7 @@ try_case()
 }
 
 grain=$here/grain
-for program in nested teams regions; do
-	make_input $program "gcc -O2 -g -fopenmp -o $program '$grain/$program.c' -lm"
-done
+make_input nested "gcc -O2 -g -fopenmp -o nested '$grain/nested.c'"
 for program in arena random thread_a_task answers; do
 	make_input $program "gcc -O2 -g -pthread -o $program '$grain/$program.c' -lm"
 done
@@ -54,7 +52,8 @@ make_sources()
 	done
 	printf 'all: $(patsubst %%.c,%%.o,$(wildcard *.c))\n%%.o: %%.c\n\tgcc -O2 -c -o $@ $<\n' >units/Makefile
 }
-[ -d units ] || make_sources
+export -f make_sources
+make_input units make_sources
 
 echo "| program | known | predicted | gain, % | pairs | verdict | best |"
 echo '|---|---|---|---|---|---|---|'

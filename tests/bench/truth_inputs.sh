@@ -10,7 +10,7 @@ make_input()
 }
 
 # The sets of truth_grain.sh, truth_waits.sh and truth_third.sh make their own programs.
-case ${SET-} in grain | waits | third | small) return 0 ;; esac
+case ${SET-} in grain | waits | third) return 0 ;; esac
 
 for program in ffmpeg zstd povray convert optipng lame bzip2 lbzip2 xz sysbench sqlite3 python3 ruby git pigz x264 \
 	fio nginx 7z plzip flac oggenc pbzip2 par2; do
