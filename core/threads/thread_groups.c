@@ -19,6 +19,12 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
+/* Python's library for threads. */
+static bool is_threading(const struct qz_procedure *proc)
+{
+	return qz_procedure__is_python(proc) && !strcmp(qz_base_name(proc->file), "threading.py");
+}
+
 /* What stands between clone and the procedure that the program gave. */
 static bool is_generic(const struct qz_procedure *proc)
 {
@@ -43,7 +49,8 @@ static bool is_generic(const struct qz_procedure *proc)
 	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++)
 		if (begins(module, modules[i]))
 			return true;
-	return begins(proc->name, "std::thread::") || begins(proc->name, "void std::thread::") ||
+	return is_threading(proc) || begins(proc->name, "std::thread::") ||
+	       begins(proc->name, "void std::thread::") ||
 	       begins(proc->name, "void std::__invoke") || begins(proc->name, "std::__invoke");
 }
 
@@ -82,7 +89,9 @@ static struct start start_on(const struct qz_profile *p, uint32_t leaf)
 		return start;
 	if (procedure == QZ_NONE || p->procedures[procedure].kind == QZ_PROCESS_START)
 		return (struct start) {QZ_NONE, FIRST};
-	if (own == QZ_NONE)
+	/* what that library calls in C, before it calls the program's, does not tell either */
+	if (own == QZ_NONE || (is_threading(&p->procedures[outermost]) &&
+			       !qz_procedure__is_python(&p->procedures[own])))
 		return (struct start) {outermost, GENERIC};
 	/* what stands before code of Python is left out where it is known (daemon/attribution/python_stacks.h) */
 	library |= qz_procedure__is_python(&p->procedures[own]);

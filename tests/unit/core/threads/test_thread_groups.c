@@ -125,6 +125,44 @@ START_TEST(groups_have_a_start_procedure)
 }
 END_TEST
 
+static void make_python(struct qz_profile *p, const char *name, const char *file)
+{
+	struct qz_procedure *procedure = &p->procedures[fixture__procedure(p, name)];
+
+	free(procedure->module);
+	free(procedure->file);
+	procedure->module = strdup(QZ_PYTHON_MODULE);
+	procedure->file = strdup(file);
+}
+
+/* A sample in what Python's library does before it calls what the program gave does not tell what that is. */
+START_TEST(threads_of_python_have_the_programs_start)
+{
+	static const uint64_t level_ns[] = {0, 10 * SECOND, 0};
+	struct fixture f = fixture__new();
+	struct qz_thread_groups g;
+	struct qz_report *r;
+
+	fixture__scope(&f, level_ns, 3);
+	add(&f, 1, 50, "main [thread] set attribute", "futex", QZ_NONE, 1);
+	fixture__samples(&f, 0, 0, "main [thread] worker spin", 1, 40);
+	free(f.p->procedures[fixture__procedure(f.p, "attribute")].module);
+	f.p->procedures[fixture__procedure(f.p, "attribute")].module =
+		strdup("/usr/bin/python3.11");
+	make_python(f.p, "set", "/usr/lib/python3.11/threading.py");
+	make_python(f.p, "worker", "/home/u/work.py");
+	make_python(f.p, "spin", "/home/u/work.py");
+	ck_assert_int_eq(f.err ?: qz_estimate__profile(f.p), 0);
+	r = qz_report__new(f.p, 0);
+	ck_assert_int_eq(qz_thread_groups__find(r, &g), 0);
+	ck_assert_uint_eq(g.n, 1);
+	ck_assert_uint_eq(g.groups[0].start, fixture__procedure(f.p, "worker"));
+	qz_thread_groups__free(&g);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(wakes_by_nobody_are_told_apart)
 {
 	struct fixture f = known();
@@ -176,6 +214,7 @@ Suite *suite_thread_groups(void)
 	tcase_add_test(tc, idle_threads_only_waited_for_work);
 	tcase_add_test(tc, idle_threads_have_one_place);
 	tcase_add_test(tc, groups_have_a_start_procedure);
+	tcase_add_test(tc, threads_of_python_have_the_programs_start);
 	tcase_add_test(tc, wakes_by_nobody_are_told_apart);
 	tcase_add_test(tc, groups_report_lack_of_memory);
 	suite_add_tcase(s, tc);
