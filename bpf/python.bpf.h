@@ -13,8 +13,9 @@
 
 #define PYTHON_DEPTH                                                                               \
 	1024 /* frames that are walked; Python itself refuses more unless it is told otherwise */
-/* When none was of the thread, it is looked for again in the next unit of so many bits of ns: it may have none yet, or never one. */
-#define PYTHON_LOOK_SHIFT 24
+/* When no state was the thread's, it may get one at once, as a thread that begins does, or never: the next walks search again, later ones seldom. */
+#define PYTHON_VAIN   8
+#define PYTHON_SELDOM 64
 
 static __always_inline u64 python__read(u64 address)
 {
@@ -61,16 +62,20 @@ __noinline int python__look_at_some(struct unwinding *u)
 	return false;
 }
 
-/* Finds the state of the thread, unless it was found, or looked for in vain a moment ago. */
+/* Finds the state of the thread, unless it was found. w->thread: that state, or, with its lowest bit set, how often it was searched in vain. */
 __noinline int python__find_thread(struct unwinding *u, u64 runtime)
 {
-	u64 now = (bpf_ktime_get_ns() >> PYTHON_LOOK_SHIFT) << 1 | 1;
-	struct python_walk *w = &u->python;
+	struct python_walk *w;
+	u64 vain;
 
 	if (!u || python__is_thread(u))
 		return u != NULL;
-	if (w->thread == now)
+	w = &u->python;
+	vain = w->thread & 1 ? (w->thread >> 1) + 1 : 0;
+	if (vain >= PYTHON_VAIN && vain % PYTHON_SELDOM) {
+		w->thread = vain << 1 | 1;
 		return false;
+	}
 	w->thread = 0;
 	w->interpreter = python__read(runtime + w->layout.interpreters);
 	for (int i = 0; i < PYTHON_THREADS / PYTHON_BLOCK; i++)
@@ -78,7 +83,7 @@ __noinline int python__find_thread(struct unwinding *u, u64 runtime)
 			break;
 	if (python__is_thread(u))
 		return true;
-	w->thread = now;
+	w->thread = vain << 1 | 1;
 	return false;
 }
 

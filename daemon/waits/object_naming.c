@@ -77,6 +77,11 @@ static void take_procedure(struct caller *caller, const struct qz_profile *profi
 	caller->line = line->line;
 }
 
+static bool is_interpreter(const struct qz_procedure *p)
+{
+	return qz_base_name__is(p->module, "python3") || qz_base_name__is(p->module, "libpython3");
+}
+
 /* The interpreter and what its library does on behalf of others: of that, the function that has asked for it is to be told. */
 static bool is_python_own(const struct qz_procedure *p)
 {
@@ -85,7 +90,7 @@ static bool is_python_own(const struct qz_procedure *p)
 	for (size_t i = 0; qz_procedure__is_python(p) && i < sizeof(files) / sizeof(files[0]); i++)
 		if (strstr(p->file, "/lib/python3") && !strcmp(qz_base_name(p->file), files[i]))
 			return true;
-	return qz_base_name__is(p->module, "python3") || qz_base_name__is(p->module, "libpython3");
+	return is_interpreter(p);
 }
 
 /* Takes in one line, from the inner end on. false: the rest is of no interest. */
@@ -254,6 +259,8 @@ static void append_caller(struct object_naming *out, const struct caller *caller
 		return;
 	}
 	append(out, " in %.300s", p->name);
+	out->open = is_interpreter(
+		p); /* its functions of Python were not read: a thread that begins has none yet */
 	if (caller->file[0] && caller->line)
 		append(out, " (%.100s:%" PRIu32 ")", qz_base_name(caller->file), caller->line);
 	out->module = p->module;

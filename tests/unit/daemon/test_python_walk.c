@@ -18,14 +18,12 @@ typedef uint32_t u32;
 typedef int64_t s64;
 typedef uint64_t u64;
 
-#define __noinline	   __attribute__((noinline))
-#define BPF_RB_NO_WAKEUP   1
-#define bpf_ktime_get_ns() clock_ns
-#define python_codes	   python_walk_codes
-#define unwind_regions	   python_walk_regions
-#define unwind_rows	   python_walk_rows
+#define __noinline	 __attribute__((noinline))
+#define BPF_RB_NO_WAKEUP 1
+#define python_codes	 python_walk_codes
+#define unwind_regions	 python_walk_regions
+#define unwind_rows	 python_walk_rows
 
-static u64 clock_ns = 5ull << 30;
 static bool wanted_lines;
 
 static char unwind_regions, unwind_rows, python_layouts, python_known, python_codes;
@@ -420,11 +418,18 @@ START_TEST(threads_are_found)
 	ck_assert_uint_lt(nreads - before, 12);
 	put(mine + the_layout.thread_id, 1); /* it has ended, and its state is another's */
 	ck_assert_uint_eq(walk(), 0);
+	put(mine + the_layout.thread_id,
+	    POINTER); /* a thread that has just begun has its state now */
+	ck_assert_uint_eq(walk(), 1);
+	put(mine + the_layout.thread_id, 1);
+	for (u32 i = 0; i < PYTHON_VAIN; i++)
+		ck_assert_uint_eq(walk(), 0);
 	before = nreads;
 	ck_assert_uint_eq(walk(), 0);
 	ck_assert_uint_lt(nreads - before, 3);
 	put(mine + the_layout.thread_id, POINTER);
-	clock_ns += 1ull << PYTHON_LOOK_SHIFT;
+	for (u32 i = 0; i < PYTHON_SELDOM && !walk(); i++)
+		;
 	ck_assert_uint_eq(walk(), 1);
 }
 END_TEST
