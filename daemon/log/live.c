@@ -92,6 +92,15 @@ static uint64_t at_least_one(uint32_t level)
 	return !level ? 1 : level < QZ_MAX_LEVEL ? level : QZ_MAX_LEVEL;
 }
 
+/*
+ * Whether a sample is of the thread that the log has at its number. A state is made before its IDENTITY is written, and a
+ * sample may come between the two: then the log knows no serial yet.
+ */
+static bool is_of(const struct qz_sample_record *sample, const struct replay_thread *t)
+{
+	return t && (!t->number || t->number == QZ_SAMPLE_SERIAL(sample->key));
+}
+
 static void take_sample(void *context, uint32_t cpu, const struct qz_log_record *record,
 			const struct replay_moment *moment)
 {
@@ -100,8 +109,7 @@ static void take_sample(void *context, uint32_t cpu, const struct qz_log_record 
 		l->bpf, record->state & QZ_LOG_SAMPLED_BUFFER, cpu, record->other);
 	const struct replay_object *held;
 
-	if (!sample || !moment->thread || moment->thread->number != QZ_SAMPLE_SERIAL(sample->key) ||
-	    QZ_SAMPLE_LEVEL(sample->key))
+	if (!sample || !is_of(sample, moment->thread) || QZ_SAMPLE_LEVEL(sample->key))
 		return;
 	sample->key |= QZ_SAMPLE_KEY(0, at_least_one(moment->level), 0);
 	if (bpf_runtime__follows_all(l->bpf))
@@ -122,9 +130,8 @@ static void take_held(void *context, uint32_t cpu, const struct qz_log_record *r
 	struct qz_sample_record *sample = bpf_runtime__sample(
 		l->bpf, record->state & QZ_LOG_SAMPLED_BUFFER, cpu, record->other);
 	const struct replay_object *held = replay__object(l->replay, object);
-	const struct replay_thread *t = replay__thread(l->replay, record->tid);
 
-	if (sample && held && t && t->number == QZ_SAMPLE_SERIAL(sample->key) &&
+	if (sample && held && is_of(sample, replay__thread(l->replay, record->tid)) &&
 	    !(sample->flags & QZ_RECORD_SPINNING))
 		sample->object = (uint16_t)held->number;
 }
