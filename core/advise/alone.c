@@ -347,18 +347,32 @@ static uint32_t join_threads(struct part *parts, uint32_t n)
 	return kept;
 }
 
-/* Whether those that have a part of the time ran one after another, and none has most of it. */
+/* Who starts the jobs: what that does itself, before and after them, is none of them. NULL: no process waits for another one. */
+static const struct part *find_driver(const struct part *parts, uint32_t n)
+{
+	const struct part *driver = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (parts[i].child_ns > (driver ? driver->child_ns : 0))
+			driver = &parts[i];
+	return driver;
+}
+
+/* Whether the jobs that have a part of the time ran one after another, and none has most of it. */
 static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n)
 {
+	const struct part *driver = find_driver(parts, n);
 	struct lives lives = {.first = UINT64_MAX};
 	uint64_t all = 0, most = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		all += parts[i].alone_ns;
+	a->driver_ns = driver ? driver->alone_ns : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct part *part = &parts[i];
 
-		if (!part->alone_ns || (double)part->alone_ns < 0.01 * (double)all)
+		if (part == driver || !part->alone_ns ||
+		    (double)part->alone_ns < 0.01 * (double)all)
 			continue;
 		a->processes++;
 		most = part->alone_ns > most ? part->alone_ns : most;

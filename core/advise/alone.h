@@ -32,8 +32,9 @@ struct qz_alone {
 	bool apart;		    /* each is the first one of its process */
 	uint64_t most_ns, least_ns; /* processor time of these in it */
 
-	uint32_t processes;  /* with a part of the time */
+	uint32_t processes;  /* jobs with a part of the time: without who starts them */
 	uint64_t longest_ns; /* processor time of the longest of these */
+	uint64_t driver_ns;  /* of the time: what who starts them does itself */
 };
 
 /* 0 or -ENOMEM. */

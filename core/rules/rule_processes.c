@@ -48,7 +48,8 @@ int qz_rule__processes(const struct qz_report *r, struct qz_advice *a)
 
 	if (err || alone.kind != QZ_ALONE_PROCESSES)
 		return err;
-	alone.ns = alone.usage.alone_ns;
+	alone.ns = alone.usage.alone_ns > alone.driver_ns ? alone.usage.alone_ns - alone.driver_ns
+							  : 0;
 	thread = &r->profile->threads[alone.thread];
 	qz_finding__shorten(comm, thread->comm);
 	f = qz_finding__about("processes", r, QZ_SUBJECT_THREAD, find_parent(r));
