@@ -1096,6 +1096,30 @@ START_TEST(jobs_side_by_side_are_not_in_turn)
 }
 END_TEST
 
+/* One works alone, then starts two that work side by side, of which one has more to do: it does not wait for one before the next. */
+START_TEST(who_starts_jobs_is_none_of_them)
+{
+	static const uint64_t level_ns[] = {0, 640 * MS, 360 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 4), driver = fixture__thread(&f, scope, 1);
+	uint32_t one = fixture__thread(&f, scope, 2), two = fixture__thread(&f, scope, 3);
+	struct advised x;
+
+	lived(&f, driver, 1, 0, 1000, 400);
+	fixture__samples(&f, scope, driver, "main parse", 1, 400);
+	waited(&f, driver, "main wait", "child", (struct waits) {1, 2, 600, 0});
+	lived(&f, one, 2, 400, 1000, 600);
+	fixture__samples(&f, scope, one, "main [process] compute", 1, 240);
+	fixture__samples(&f, scope, one, "main [process] compute", 2, 360);
+	lived(&f, two, 3, 400, 760, 360);
+	fixture__samples(&f, scope, two, "main [process] compute", 2, 360);
+	x = advise(&f, 2);
+	ck_assert_ptr_null(find(x.a, "processes"));
+	ck_assert_ptr_nonnull(find(x.a, "serial"));
+	done(&x);
+}
+END_TEST
+
 static struct advised blocked_for(const char *cause)
 {
 	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
@@ -1575,6 +1599,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, the_slow_stage_of_a_pipeline_is_found);
 	tcase_add_test(tc, a_thread_that_is_waited_for_once_is_no_stage);
 	tcase_add_loop_test(tc, jobs_one_after_another_are_found, 0, 2);
+	tcase_add_test(tc, who_starts_jobs_is_none_of_them);
 	tcase_add_loop_test(tc, jobs_side_by_side_are_not_in_turn, 0, 2);
 	tcase_add_test(tc, devices_that_are_waited_for_are_found);
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
