@@ -13,7 +13,7 @@
 
 #define FILES_MAX 32 /* that are asked for, of one profile */
 
-/* What is used of <elfutils/debuginfod.h>. The library is no dependency: it is there where somebody wants it. */
+/* What is used of <elfutils/debuginfod.h>. The library is no dependency: it is used where it is installed. */
 struct debuginfod_client;
 
 struct server {

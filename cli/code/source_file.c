@@ -36,7 +36,7 @@ static bool is_missing(int err)
 	return err == ENOENT || err == ENOTDIR;
 }
 
-/* The path of what is there, or else of the first attempt, stays. */
+/* Keeps the path of the file that exists, or else of the first attempt. */
 static int try_in(struct source_file *f, const char *directory, const char *name)
 {
 	char *path;

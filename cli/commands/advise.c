@@ -232,7 +232,7 @@ static const struct qz_option options[] = {
 	 "be undone while it\nruns.",
 	 1, INT32_MAX},
 	{"unit", 0, QZ_OPTION_STRING, OWN_FIELD(try_config, unit), "NAME",
-	 "With --try: likewise, on those of this systemd unit."},
+	 "With --try: the same for the processes of this systemd unit."},
 	{"knob", 'k', QZ_OPTION_STRINGS, OWN_FIELD(try_config, knobs), "KNOB",
 	 "With --try: try these values, too; may be repeated.\nNAME:VALUES:LINE: {} in LINE, for "
 	 "sh, stands "

@@ -105,7 +105,7 @@ static void complain_newer(const char *path)
 
 /* ---- sections ---- */
 
-/* The times are in the order of their files. Where no line is known, there is no file to look at. */
+/* The times are in the order of their files. Where no line is known, there is no file to read. */
 static int find_files(struct annotation *a)
 {
 	for (uint32_t i = 0; i < a->n; i++) {

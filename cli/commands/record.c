@@ -146,7 +146,7 @@ static enum status find_targets(struct record_config *config)
 		       : STATUS_OK;
 }
 
-/* named: the runtime of the command was told to write maps of names. */
+/* named: the environment tells the runtime of the command to write maps of names. */
 static enum status start(const struct record_config *config, const char *user, bool named)
 {
 	struct texts texts = {

@@ -206,7 +206,7 @@ static void print_proposal(const struct config *config, const char *why, const c
 	       why ? why : "", knob ? "proposed: --knob " : none, knob ? knob : "");
 }
 
-/* By the first finding that a knob helps with, which is told, or else the first one. */
+/* Prints the first finding that a knob helps with, or else the first finding. */
 static enum status propose(const struct tuning *t, const struct qz_report *r, const char **knob)
 {
 	struct qz_advice *a = qz_advise__new(r);

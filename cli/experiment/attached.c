@@ -26,7 +26,7 @@ struct counts {
 	struct count {
 		double at, value; /* seconds since 1970 */
 	} * counts;
-	bool failed; /* and it was said why */
+	bool failed; /* and the error was printed */
 };
 
 static double now(void)

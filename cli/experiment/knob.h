@@ -19,7 +19,7 @@ struct knob {
 	long *values;	   /* ascending */
 	char **names;	   /* of these */
 	char **lines;	   /* of these, of QZ_REMEDY_COMMAND; else NULL */
-	double *positions; /* likewise: where the range is wide, their logarithms */
+	double *positions; /* of the values: where the range is wide, their logarithms */
 	bool unordered;	   /* neighbours have nothing in common */
 	uint32_t start;	   /* index */
 };

@@ -24,8 +24,8 @@ struct live {
 	enum tune_measure by;
 	uint64_t duration_ns; /* of one measurement */
 	bool counts;	      /* the program was asked to count its events */
-	bool ended;	      /* so that nothing can be set any more; it was said */
-	bool stuck;	      /* it does not take values in time; likewise */
+	bool ended;	      /* so that nothing can be set any more; the error was printed */
+	bool stuck;	      /* it does not take values in time; the error was printed */
 	char directory[32];   /* for profiles; "": there is none */
 };
 
@@ -45,7 +45,7 @@ enum run_outcome live__set(struct live *l, int64_t value, char why[RUNS_WHY]);
 /* How much it does in a second with the value that is set, > 0. RUN_FAILED: nothing. */
 enum run_outcome live__measure(struct live *l, double *rate, char why[RUNS_WHY]);
 
-/* Sets the value at the end, also after a signal. Other than STATUS_OK: it was said why, if only by what was done before. */
+/* Sets the value at the end, also after a signal. Other than STATUS_OK: the error was printed, here or by an earlier call. */
 enum status live__leave(struct live *l, int64_t value);
 
 #endif

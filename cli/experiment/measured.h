@@ -12,13 +12,13 @@ struct measured {
 };
 
 /*
- * Runs the trial, whose `file` is not used. Needs root. Other than STATUS_OK: it was said why, for instance that there is nothing to
- * `verb`. To be freed in any case.
+ * Runs the trial, whose `file` is not used. Needs root. Other than STATUS_OK: the error was printed, for instance that
+ * there is nothing to `verb`. To be freed in any case.
  */
 enum status measured__take(struct measured *m, const struct config *config, const struct trial *t,
 			   const char *verb);
 
-/* Takes the profile that the configuration names instead. Likewise. */
+/* Reads the profile that the configuration names instead. Result as of measured__take. */
 enum status measured__read(struct measured *m, const struct config *config);
 
 void measured__free(struct measured *m);

@@ -199,7 +199,7 @@ int members__of_trees(const struct qz_integers *roots, struct qz_integers *all)
 	for (size_t i = 0; !err && i < roots->n; i++)
 		if (!is_listed(&found, roots->items[i]))
 			err = add_root(&found, roots->items[i]);
-	/* each one's children follow at the end, and are looked at in their turn */
+	/* the children of each process are added at the end, and reached in their turn */
 	for (size_t i = 0; !err && i < found.n; i++)
 		for (uint32_t k = 0; !err && k < processes.n; k++)
 			if (processes.all[k].parent == found.items[i] &&

@@ -19,7 +19,7 @@ struct profile_of_run {
 	char *file;
 	bool baseline;
 	double rate;	     /* of events per second, of processes that ran already; 0: a command */
-	uint32_t processors; /* likewise; 0: the profile knows */
+	uint32_t processors; /* of processes that ran already; 0: as in the profile */
 	struct config config; /* of the view */
 	struct view view;
 };

@@ -15,15 +15,18 @@
  */
 void programs__find(const char *const places[2], const char *usual, char path[PATH_MAX]);
 
-/* A library of Quartz, likewise, with its whole path, since a command may change its directory; valid until the next call. */
+/*
+ * The path of a library of Quartz, found in the same way. It is absolute, since a command may change its directory; valid
+ * until the next call.
+ */
 const char *programs__library(const char *name);
 
 void programs__quartzd(char path[PATH_MAX]);
 
 /*
  * With sudo, only measuring needs root. The program runs as the user who called sudo, because its
- * behaviour depends on its user, and its files should belong to that user; it is said that `what` does. *user is its name
- * or number, borrowed; NULL: as who calls. STATUS_USAGE after a line on stderr: there is no such user.
+ * behaviour depends on its user, and its files should belong to that user; a line on stderr says that `what` does. *user is
+ * its name or number, borrowed; NULL: the caller's. STATUS_USAGE after a line on stderr: there is no such user.
  */
 enum status programs__user(const struct config *config, const char *what, const char **user);
 
@@ -47,7 +50,7 @@ pid_t programs__read(const char *line, const char *user, FILE **out);
 /* Closes `out` and waits for the end: a status as of waitpid(2). */
 int programs__end(pid_t pid, FILE *out);
 
-/* Runs the line of --events likewise: the first number that it prints. False: it was said why there is none. */
+/* Runs the line of --events as programs__read does; *value is the first number that it prints. False: the error was printed. */
 bool programs__ask(const char *line, const char *user, double *value);
 
 #endif

@@ -27,7 +27,7 @@ struct change {
 enum run_outcome {
 	RUN_DONE,
 	RUN_FAILED, /* with this change, and it was written why */
-	RUN_SLOW,   /* it would have taken too long; likewise */
+	RUN_SLOW,   /* it would have taken too long; the reason was written */
 	RUN_ENDED, /* a signal came, or nothing can be measured any more: `status`; or the time is `over` */
 };
 

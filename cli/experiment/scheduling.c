@@ -10,7 +10,7 @@
 
 #include "core/util/vec.h"
 
-#define MOST_ROUNDS 10 /* threads that start threads while they are looked at */
+#define MOST_ROUNDS 10 /* threads that start threads while the list is read */
 
 /* Calls `act` for each thread that a process has now; of its errors those of threads that have ended are none. */
 static int each_thread(pid_t pid, int (*act)(void *context, pid_t pid, pid_t tid), void *context)
@@ -158,7 +158,7 @@ static const struct scheduling_of_thread *find(const struct scheduling *s, pid_t
 	return of ? of : &s->threads[0];
 }
 
-/* Only what differs: a policy with a priority is nobody's business here. */
+/* Only what differs: a policy with a priority is never changed here. */
 static int give_back(void *context, pid_t pid, pid_t tid)
 {
 	const struct scheduling_of_thread *of = find(context, pid, tid);

@@ -26,8 +26,8 @@ struct scheduling {
 int scheduling__keep(struct scheduling *s, const struct qz_integers *pids, pid_t *pid);
 
 /*
- * Changes all threads that these processes have now: QZ_REMEDY_AFFINITY, _NICE, or _POLICY, which leaves alone who has a policy of its
- * own. 0 or -errno, likewise.
+ * Changes all threads that these processes have now: QZ_REMEDY_AFFINITY, _NICE, or _POLICY, which does not change a thread
+ * with a policy of its own. 0 or -errno with *pid as above.
  */
 int scheduling__change(const struct qz_integers *pids, const struct change *change,
 		       const struct processors *on, pid_t *pid);

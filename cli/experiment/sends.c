@@ -22,7 +22,7 @@
 
 #define LISTEN	  10 /* TCP_LISTEN, which is not in headers for programs */
 #define LISTENS	  (1u << LISTEN)
-#define TIME_WAIT 6 /* TCP_TIME_WAIT, likewise */
+#define TIME_WAIT 6 /* TCP_TIME_WAIT, of the same table */
 #define ANSWER	  32768
 
 /* ---- asking ---- */

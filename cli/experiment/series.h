@@ -10,8 +10,8 @@
 #include "cli/experiment/profile_set.h"
 
 /*
- * Runs all, and adds the profile of each run that has ended to the set. Other than STATUS_OK: it was said why the series
- * ended early; what was measured by then is in the set all the same.
+ * Runs all, and adds the profile of each run that has ended to the set. Other than STATUS_OK: the series ended early and
+ * the error was printed; the set has what was measured by then.
  */
 enum status series__run(const struct config *config, struct profile_set *set);
 

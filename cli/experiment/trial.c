@@ -232,7 +232,7 @@ enum trial_outcome trial__run(const struct trial *t, int *status)
 	if (!pid)
 		become_quartzd(t, &all, words);
 	child = pid;
-	if (taken) /* before anybody knew whom to pass it on to */
+	if (taken) /* before `child` was known, to pass it on to */
 		kill(pid, SIGTERM);
 	*status = await(t, pid);
 	child = 0;

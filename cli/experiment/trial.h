@@ -23,8 +23,8 @@ struct trial {
 
 enum trial_outcome {
 	TRIAL_DONE,
-	TRIAL_FAILED,	   /* the command ended with `status` */
-	TRIAL_NOT_STARTED, /* nothing was measured, and it was said why; `status` is to be passed on */
+	TRIAL_FAILED, /* the command ended with `status` */
+	TRIAL_NOT_STARTED, /* nothing was measured, and the error was printed; `status` is to be passed on */
 	TRIAL_INTERRUPTED, /* by `status` - 128 */
 };
 

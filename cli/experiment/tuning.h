@@ -28,7 +28,7 @@ struct tuning_trial {
 	char failure[RUNS_WHY]; /* why it has no costs, or fewer; "": it has all */
 };
 
-/* Also the plan, so that who looks at the first trial knows how long it takes at most. */
+/* Also prints the plan, so that the user knows at the first trial how long it takes at most. */
 void tuning__print_plan(const struct tuning *t);
 void tuning__print_head(const struct tuning *t);
 

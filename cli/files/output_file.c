@@ -51,7 +51,7 @@ static int replace(void *context, int fd)
 	return put_all(w, fd);
 }
 
-/* Whether nobody else can have put there what has the name. */
+/* Whether no other user can have put a file there under that name. */
 static bool is_own_place(int directory, const char *name)
 {
 	struct stat place, st;

@@ -7,7 +7,7 @@
 #include "core/format/json_fields.h"
 #include "core/report/report_json.h"
 
-/* null for "itself" among callees, for "nobody" among callers. */
+/* null: "itself" among callees, no caller among callers. */
 static json_t *identity_of(const struct qz_report *r, uint32_t procedure)
 {
 	return procedure == QZ_NONE ? json_null() : procedure_name__json(r->profile, procedure);

@@ -27,7 +27,7 @@
 #define SECOND	  1000000000ull
 #define NEEDED	  (F_SEAL_SHRINK | F_SEAL_GROW)
 #define LETTERS	  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
-#define MOST_LINK 65536 /* that are looked at: a process can have any number of descriptors */
+#define MOST_LINK 65536 /* that are read: a process can have any number of descriptors */
 
 /* ---- its contents ---- */
 
@@ -155,8 +155,8 @@ static struct owner owner_of(pid_t pid)
 }
 
 /*
- * Another process may have passed its file on, with any number in it. What another user has made is not this process', but for
- * what it made as root before it became somebody else.
+ * Another process may have passed its file on, with any number in it. A file of another user is not this process', unless
+ * the process made it as root before it changed its user.
  */
 static bool is_own(int fd, const struct owner *owner)
 {
@@ -254,7 +254,7 @@ static bool ends_within(const struct knob_page *p, int ms)
 	return poll(&ended, 1, ms) > 0;
 }
 
-/* The process can hold the lock itself: nobody waits for it longer than for an answer. */
+/* The process can hold the lock itself: no caller waits for it longer than for an answer. */
 static int lock(const struct knob_page *p, uint64_t deadline)
 {
 	while (flock(p->fd, LOCK_EX | LOCK_NB)) {

@@ -26,7 +26,7 @@ struct knob_count {
 };
 
 /*
- * 0, or: -ESRCH, no such process; -EACCES or -EPERM, it is somebody else's; -ENOENT, it has no knobs; -EPROTO, they are not
+ * 0, or: -ESRCH, no such process; -EACCES or -EPERM, it belongs to another user; -ENOENT, it has no knobs; -EPROTO, they are not
  * what libquartz writes; other errors are want of memory or descriptors. If it is 0, knob_page__close() must follow.
  */
 int knob_page__open(struct knob_page *p, pid_t pid);

@@ -146,7 +146,7 @@ static enum status show(struct listing *l, const struct knob_page *p)
 	return print_text(p, &l->out);
 }
 
-/* All processes that the caller may look at, in the order of the kernel. */
+/* All processes that the caller may read, in the order of the kernel. */
 static enum status show_all(struct listing *l)
 {
 	DIR *d = opendir("/proc");

@@ -8,7 +8,7 @@
 
 #define WHOLE 1000000 /* millionths */
 
-/* One end; "" leaves what is there. */
+/* One end; "" leaves *value as it is. */
 static bool parse_end(const char *text, uint64_t *value, bool *percent)
 {
 	size_t length = strlen(text);

@@ -24,10 +24,10 @@ bool profile_source__is_snapshot(const char *name);
 /* The newest file with this suffix among the snapshots. `path` has PATH_MAX bytes. */
 enum status profile_source__newest(const char *suffix, char *path);
 
-/* That nobody serves this socket, and what to do, the latter first: lines may be cut. */
+/* The message that no quartzd serves this socket. The remedy comes first: lines may be cut. */
 #define SOURCE_NOT_RUNNING                                                                         \
 	"quartzd is not running: 'systemctl start quartzd' or 'quartzd --system' starts it; "      \
-	"nobody serves %s"
+	"no process serves %s"
 
 /* The socket of the running quartzd, in a buffer of PATH_MAX bytes. */
 void profile_source__socket(char *path);

@@ -184,7 +184,7 @@ static uint32_t find_labels(const struct view *v, const struct qz_report *r,
 	return n;
 }
 
-/* Likewise of objects. */
+/* The same for objects. */
 static uint32_t find_object_labels(const struct view *v, const struct qz_report *r,
 				   uint32_t found[MAX_CANDIDATES + 1])
 {

@@ -5,7 +5,7 @@
 
 #include "cli/render/cells.h"
 
-/* The longest queue there was, of those that are told apart. */
+/* The longest queue, up to the length that is counted separately. */
 static uint32_t longest_queue(const struct qz_object *o)
 {
 	for (uint32_t n = QZ_QUEUE_LENGTHS - 1; n; n--)
@@ -98,7 +98,7 @@ int objects__print(const struct scope_view *s)
 	int err;
 
 	if (!n) {
-		fputs("\nNobody was seen waiting for an object.\n", s->out->file);
+		fputs("\nNo thread was seen waiting for an object.\n", s->out->file);
 		return idle__print(s);
 	}
 	rows = sorted(s->report);

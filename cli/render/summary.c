@@ -68,10 +68,9 @@ static bool is_cut(const char *end)
 }
 
 /*
- * Implicit switches are settled when they are found: they cost nothing but a little accuracy. How
- * many stacks of waits were walked, or kept from the wait before, is the regular course of things, as
- * are looks at threads, also at one that was just leaving its processor, and rounds: intervals know which of these
- * are doubtful.
+ * Implicit switches are settled when they are found: they cost nothing but a little accuracy. Stacks of waits that were
+ * walked, or kept from the wait before, are regular, and so are visits to threads, also to one that was just leaving its
+ * processor, and rounds: intervals include which of these are doubtful.
  */
 static bool is_irregular(const char *event)
 {

@@ -8,7 +8,7 @@
 
 #define MAX_CAUSES 3
 
-/* From this share of the elapsed time on, somebody spinning or blocked is worth a line. */
+/* From this share of the elapsed time on, spinning or blocked threads are worth a line. */
 static bool matters(const struct scope_view *s, uint64_t ns)
 {
 	return ns && ns >= s->report->elapsed_ns / 100;

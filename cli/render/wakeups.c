@@ -40,7 +40,7 @@ static void print_seconds(const struct scope_view *s, const char *what, uint64_t
 	fprintf(s->out->file, "%s %.*f s", what, s->decimals, (double)ns / 1e9);
 }
 
-/* What is no cost of anybody's: nothing ran on behalf of who waited. */
+/* Time that is charged to no code: nothing ran on behalf of the waiting thread. */
 static void print_nobody(const struct scope_view *s, const struct qz_woken *woken)
 {
 	FILE *out = s->out->file;

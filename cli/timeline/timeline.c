@@ -257,7 +257,7 @@ static int print_stretch(struct lines *l, enum qz_stretch_kind kind, const char 
 	return 0;
 }
 
-/* Nothing ran: nobody wanted to, or others had the processors. */
+/* Nothing ran: no thread was ready, or others had the processors. */
 static const char *words_of_idle(const struct lines *l)
 {
 	struct qz_stretch s = qz_stretches__longest(l->slots, QZ_STRETCH_IDLE);
