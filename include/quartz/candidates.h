@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Candidates of --what-if: what quartzd tells the sampler of their code. */
+/* Candidates of --what-if: the addresses of their code, written by quartzd for the sampler. */
 #ifndef QUARTZ_CANDIDATES_H
 #define QUARTZ_CANDIDATES_H
 

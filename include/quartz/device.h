@@ -32,13 +32,12 @@
  * that touches it. The set belongs to the calling process and is freed with the last mapping and
  * descriptor. It begins with the version and the current generation (struct qz_page_header).
  *
- * With patience_ns, and while a file listens, the call waits for QZ_IOC_ANSWER_SET. So quartzd can
- * look at the process while it certainly exists. A refusal becomes the error of this call, and the
- * file is not a set then.
+ * With patience_ns, and while a file listens, the call waits for QZ_IOC_ANSWER_SET. So quartzd can read /proc of the
+ * process while it certainly exists. A refusal becomes the error of this call, and the file is not a set then.
  *
  * EBUSY: the file is a set already. EDQUOT: too many sets of this user. ENOSPC: too many sets.
  * EINVAL: a size that is 0, no whole number of pages, or beyond QZ_SET_MAX; a patience beyond
- * QZ_SET_PATIENCE_MAX. ETIMEDOUT: nobody answered in that time. ESHUTDOWN: the listener went away.
+ * QZ_SET_PATIENCE_MAX. ETIMEDOUT: no answer came in that time. ESHUTDOWN: the listener went away.
  */
 struct qz_ioc_open_set {
 	__u32 size;

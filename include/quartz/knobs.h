@@ -5,12 +5,11 @@
  * size (F_SEAL_SHRINK, F_SEAL_GROW). quartzd has no part in it.
  *
  * The process keeps the file open, with close-on-exec, so that it is found among /proc/PID/fd by its
- * name, or among /proc/PID/map_files. The kernel lets the owner of the process and root open it,
- * nobody else. It goes with the process, and a child of fork does not have it.
+ * name, or among /proc/PID/map_files. The kernel lets only the owner of the process and root open it. It goes with the
+ * process, and a child of fork does not have it.
  *
- * Both sides may write any bytes at any time. The process keeps what it needs in memory of its own,
- * and believes of the file only what is asked for, which it checks. quartzctl copies all of it once,
- * and validates the copy.
+ * Both sides may write any bytes at any time. The process keeps what it needs in memory of its own. Of the file it reads
+ * only requests, and checks them. quartzctl copies all of it once, and validates the copy.
  */
 #ifndef QUARTZ_KNOBS_H
 #define QUARTZ_KNOBS_H
@@ -37,8 +36,8 @@ enum qz_knob_role { /* as enum quartz_knob_role of quartz.h */
  * with names.
  *
  * quartzctl holds a lock (flock) from its request to the answer. It stores `wanted`, increments
- * `asked`, then increments `asked` of the header, and wakes who waits there (FUTEX_WAKE, not
- * private). The process stores `value` and `status`, then `answered`.
+ * `asked`, then increments `asked` of the header, and wakes the thread that waits there (FUTEX_WAKE, not private). The
+ * process stores `value` and `status`, then `answered`.
  */
 struct qz_knob {
 	__u32 role; /* enum qz_knob_role */
@@ -57,7 +56,7 @@ struct qz_knob {
 
 /*
  * Events are counted in the same way, by `count_asked` and `count_answered`. While `counting` is not 0, calls
- * of quartz_event count also when no quartzd listens; the process looks at it when it is asked.
+ * of quartz_event count also when no quartzd listens; the process reads it when a request comes.
  */
 struct qz_knobs {
 	__u64 magic;

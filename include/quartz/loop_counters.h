@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a thread that waits for events works, by the scheduler's log: core/replay/grain.c. A turn is what it does from the end
- * of one wait in poll, select or epoll to the beginning of the next one. It may have asked for events within a turn without
+ * Figures of a thread that waits for events, from the scheduler's log: core/replay/grain.c. A turn is the time from the end
+ * of one wait in poll, select or epoll to the beginning of the next one. Within a turn the thread may have polled without
  * having to wait.
  */
 #ifndef QUARTZ_LOOP_COUNTERS_H
@@ -11,10 +11,13 @@
 #include <linux/types.h>
 #endif
 
-/* A turn that takes so long, without the time in which the thread had no processor, is a block: nothing was answered meanwhile. */
+/*
+ * A turn that takes so long, without the time in which the thread had no processor, is a block: the loop answered nothing
+ * meanwhile.
+ */
 #define QZ_LOOP_BLOCK_NS 10000000
 
-/* A thread with fewer turns is no event loop. */
+/* A thread with fewer turns is not an event loop. */
 #define QZ_LOOP_LEAST_TURNS 20
 
 struct qz_loop {

@@ -8,8 +8,8 @@
 enum qz_operand_flags {
 	QZ_OPERAND_READ = 1,
 	QZ_OPERAND_WRITTEN = 2,
-	QZ_OPERAND_ATOMIC = 4, /* with the line to itself: a locked instruction */
-	QZ_OPERAND_CODE = 8,   /* `at` is an address as those of code are, and there is no base */
+	QZ_OPERAND_ATOMIC = 4, /* a locked instruction, which needs the cache line for itself */
+	QZ_OPERAND_CODE = 8,   /* `at` is an address like that of code, and there is no base */
 	/* The instruction changes a register of the address, which is known only until it is executed. */
 	QZ_OPERAND_PASSING = 16,
 	QZ_OPERAND_FLAGS = 32, /* all are below */
@@ -22,7 +22,7 @@ struct qz_operand {
 	uint64_t at;
 	uint8_t base, index; /* registers */
 	uint8_t scale;	     /* 1, 2, 4 or 8 */
-	uint8_t size;	     /* bytes; 0: no operand, or none whose address can be told */
+	uint8_t size;	     /* bytes; 0: no operand, or its address cannot be computed */
 	uint8_t flags;	     /* enum qz_operand_flags */
 	uint8_t pad[3];
 };

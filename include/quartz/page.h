@@ -36,7 +36,7 @@
 
 /*
  * QZ_PAGE_FLAG, mode 0644. Each process maps it read-only when it starts and reads `generation` in
- * each call; a program does nothing else while nobody listens. So a running program notices that
+ * each call; a program does nothing else while no quartzd listens. So a running program notices that
  * quartzd has started without a thread, a descriptor or a signal of its own.
  *
  * quartzd writes the file and never truncates, replaces or removes it, because it stays mapped. At
@@ -44,8 +44,7 @@
  * QZ_PAGE_GONE. (A new file begins with the milliseconds since boot, so that no removed one had the
  * same value.) When it is ready to answer, it stores that value in `generation`; at a clean end, it
  * stores 0 there. A process that sees another generation than that of its page set connects again.
- * A quartzd that was killed leaves the flag set: programs then keep writing, at full cost, to pages
- * that nobody reads.
+ * A quartzd that was killed leaves the flag set: programs then keep writing, at full cost, to pages that no process reads.
  *
  * If quartz.ko is loaded, it has such a page, too (QZ_DEVICE_FLAG of quartz/device.h), for
  * processes that find no QZ_PAGE_FLAG and have no QUARTZ_RUNTIME_DIR. If `device`, or that page,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Frames of CPython's interpreter (3.8 and later): how they are laid out, as the symbolizer reads it from the file that
- * holds the interpreter; how they stand in a stack; and what is told of the code that they run.
+ * holds the interpreter; how they are stored in a stack; and how the code that they run is reported.
  */
 #ifndef QUARTZ_PYTHON_H
 #define QUARTZ_PYTHON_H
@@ -10,14 +10,17 @@
 #include <linux/types.h>
 #endif
 
-/* How it is told that C code has entered the interpreter: each such frame has a procedure of C of its own. */
+/* How a frame shows that C code has entered the interpreter: each such frame has a C procedure of its own. */
 enum qz_python_entry {
 	QZ_PYTHON_EVERY, /* each frame is one (3.8 to 3.10) */
 	QZ_PYTHON_FLAG,	 /* the frame has a flag (3.11) */
 	QZ_PYTHON_SHIM,	 /* a frame without code stands before it (3.12 and later) */
 };
 
-/* How code tells what line an instruction is of: a bytes object (core/source/python_lines.h), and what a frame counts. */
+/*
+ * How code gives the line of an instruction: a bytes object (core/source/python_lines.h), and the unit in which a frame
+ * counts.
+ */
 enum qz_python_lines {
 	QZ_PYTHON_NO_LINES,
 	QZ_PYTHON_LNOTAB,    /* pairs of differences; an index of bytes (3.8, 3.9) */
@@ -37,13 +40,13 @@ struct qz_python_layout {
 	__u32 cframe; /* of the frame in what thread_frame leads to; or QZ_PYTHON_NO_CFRAME */
 	__u32 entry;  /* enum qz_python_entry */
 	__u32 frame_previous, frame_code;
-	__u32 frame_owner; /* the byte that tells of an entry */
+	__u32 frame_owner; /* the byte that marks an entry */
 	__u32 code_line, code_file, code_name;
 	__u32 text; /* in a string: its length; see QZ_PYTHON_TEXT_STATE and what follows it */
 	__u32 text_ascii, text_other; /* where the characters begin: of ASCII alone, of any */
-	/* where the line is asked for: */
+	/* if lines are wanted: */
 	__u32 lines;		 /* enum qz_python_lines */
-	__u32 frame_instruction; /* the one that is being run */
+	__u32 frame_instruction; /* the instruction that is being run */
 	__u32 code_instructions; /* where they begin */
 	__u32 code_table;	 /* of lines */
 	__u32 bytes;		 /* in a bytes object: its length; what it holds is 16 behind it */
@@ -54,10 +57,10 @@ struct qz_python_layout {
 
 #define QZ_PYTHON_FRAME_SIZE 80u
 #define QZ_PYTHON_CODE_SIZE  160u
-#define QZ_PYTHON_SHIM_OWNER 3 /* or more: whose frame has no code */
+#define QZ_PYTHON_SHIM_OWNER 3 /* or more: the frame has no code */
 #define QZ_PYTHON_LAYOUTS    16
 
-/* What quartzd has checked, BPF need not mistrust. */
+/* quartzd checks a layout before BPF programs use it without checks. */
 static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
 {
 	const __u32 most = 1u << 20; /* PyInterpreterState has some 100 KiB */
@@ -78,20 +81,20 @@ static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
 
 /* ---- stacks ---- */
 
-/* As many of them, and kept in the same way, as of a stack of C: see QZ_INNER_FRAMES. */
+/* As many frames as of a stack of C, kept in the same way: see QZ_INNER_FRAMES. */
 #define QZ_PYTHON_FRAMES 128
 
-/* A frame: the address of its code object, and a check, since another one may come to stand at that address. */
+/* A frame: the address of its code object, and a check, since another code object may get that address. */
 #define QZ_PYTHON_FRAME	     (1ull << 63)
 #define QZ_PYTHON_ENTRY	     (1ull << 62) /* C code has entered the interpreter with this frame */
 #define QZ_PYTHON_CHECK_AT   47
 #define QZ_PYTHON_CHECK_MASK 0x7fffull
 #define QZ_PYTHON_ADDRESS(w) ((w) & ((1ull << QZ_PYTHON_CHECK_AT) - 1))
-#define QZ_PYTHON_CODE(w)    ((w) & ~QZ_PYTHON_ENTRY) /* which code, whoever has called it */
+#define QZ_PYTHON_CODE(w)    ((w) & ~QZ_PYTHON_ENTRY) /* the code without the mark of an entry */
 
 /*
- * Where lines are wanted, the number of the instruction stands in the place of the check, one too large if it is unknown, and
- * the check has the bits of the address that are 0: objects of Python are where malloc() can put them.
+ * If lines are wanted, the number of the instruction replaces the check, one too large if it is unknown, and the check has
+ * the bits of the address that are always 0: objects of Python are aligned as by malloc().
  */
 #define QZ_PYTHON_LINED(address, check) (((address) & ~15ull) | ((check)&15))
 #define QZ_PYTHON_INSTRUCTION(w)	((w) >> QZ_PYTHON_CHECK_AT & QZ_PYTHON_CHECK_MASK)
@@ -118,20 +121,20 @@ struct qz_python_table {
 	__u8 bytes[QZ_PYTHON_TABLE];
 };
 
-/* Told when a code object is met for the first time in an image. Whatever the program has there. */
+/* Reported when a code object is met for the first time in an image. It may contain anything: the program wrote it. */
 struct qz_python_code {
 	__u64 code; /* QZ_PYTHON_CODE() of its frames, or QZ_PYTHON_LINED_CODE() */
 	__u32 image;
 	__u32 line;
 	struct qz_python_text name, file;
-	struct qz_python_table table; /* where lines are not wanted, without its bytes */
+	struct qz_python_table table; /* without its bytes, if lines are not wanted */
 };
 
 #define QZ_PYTHON_CODE_WITHOUT_LINES (sizeof(struct qz_python_code) - QZ_PYTHON_TABLE)
 
 /*
- * The size of a character in bytes (1, 2 or 4), or 0 where the state is that of no string with its characters behind it. The
- * bits of the state begin behind those that tell whether it is interned: 2, 8 (3.13 without the lock) or 16 (3.14).
+ * The size of a character in bytes (1, 2 or 4), or 0 if the state is not that of a string followed by its characters. The
+ * bits of the state begin behind those for interned strings: 2, 8 (3.13 without the lock) or 16 (3.14).
  */
 static inline __u32 qz_python_text__width(__u32 state, __u32 *ascii)
 {
@@ -146,7 +149,7 @@ static inline __u32 qz_python_text__width(__u32 state, __u32 *ascii)
 	return kind;
 }
 
-/* Code objects that have been told of, by hash: a power of two. */
+/* Code objects that were reported, by hash: a power of two. */
 #define QZ_PYTHON_KNOWN	 16384u
 #define QZ_PYTHON_PROBES 4
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The contract between the BPF programs (bpf/) and quartzd (daemon/): every structure that stands
- * in a map that both use, and every record of the ring buffer. Included by BPF programs, which
- * have the kernel's types from vmlinux.h, and by user space.
+ * The contract between the BPF programs (bpf/) and quartzd (daemon/): every structure in a map that both use, and every
+ * record of the ring buffer. Included by BPF programs, which have the kernel's types from vmlinux.h, and by user space.
  *
  * All times are nanoseconds of CLOCK_MONOTONIC (bpf_ktime_get_ns).
  */
@@ -20,25 +19,25 @@
 #define QZ_KERNEL_NAME                                                                             \
 	768 /* of an address of the kernel: with its offset, at most KSYM_SYMBOL_LEN */
 #define QZ_TEXT_LEVELS                                                                             \
-	65 /* that text tables have of a scope; the time of all beyond is at the last one */
+	65 /* levels of a scope in text tables; the last one has the time of all levels beyond */
 #define QZ_USER_FRAMES	 128
 #define QZ_KERNEL_FRAMES 64
-/* Of a deeper stack so many inner frames are kept, and a ring of the outermost ones. */
+/* Of a deeper stack, so many innermost frames are kept, and a ring of the outermost ones. */
 #define QZ_INNER_FRAMES 96
 #define QZ_OUTER_FRAMES 32    /* the two add up to QZ_USER_FRAMES */
 #define QZ_STACK_COPY	24576 /* bytes of a creator's user stack */
 #define QZ_NO_SCOPE	0xffffffffu
-/* Where every process is a scope, these two are there besides. */
+/* Where every process is a scope, there are two more scopes: */
 #define QZ_SCOPE_OF_MACHINE 0 /* its level is the number of processors that are not idle */
 #define QZ_SCOPE_OF_KERNEL  1 /* the kernel's own threads */
 #define QZ_OWN_SCOPES	    2
-/* And so many are for groups alone, when all others are in use. */
+/* So many scopes are reserved for groups, for when all others are in use. */
 #define QZ_SPARE_SCOPES 16
 #define QZ_MAX_LEVEL	4094 /* 12 bits of the packed word, one value spare */
 
 /*
- * Of a stack of `depth` frames, of which `kept` are: where the i-th from the inner end stands. The ring of the outer ones begins
- * behind the last one.
+ * The place of the i-th frame from the inner end, in a stack of `depth` frames of which `kept` are kept. The ring of the
+ * outer frames begins behind the last one.
  */
 static inline __u32 qz_kept_frame(__u32 depth, __u32 kept, __u32 i)
 {
@@ -49,7 +48,7 @@ static inline __u32 qz_kept_frame(__u32 depth, __u32 kept, __u32 i)
 
 /* ---- threads ---- */
 
-/* Indices of times; a thread that has ended is in QZ_DEAD and has no time there. */
+/* States of a thread, as indices of times. A thread that has ended is in QZ_DEAD, which has no time. */
 enum qz_state {
 	QZ_UNKNOWN = 0, /* not seen: before its first record, or behind a gap */
 	QZ_RUNNING = 1,
@@ -66,8 +65,8 @@ enum qz_state {
 enum qz_wait_cause {
 	QZ_WAIT_UNKNOWN, /* it was not seen, or waits were lost */
 	QZ_WAIT_FUTEX,
-	QZ_WAIT_DISK,	    /* in a system call, for input or output that the kernel calls so */
-	QZ_WAIT_PAGE_FAULT, /* in an exception: a page that had to be brought */
+	QZ_WAIT_DISK,	    /* in a system call; the kernel marks the wait as input or output */
+	QZ_WAIT_PAGE_FAULT, /* in an exception: a page had to be read */
 	QZ_WAIT_PIPE,
 	QZ_WAIT_SOCKET,
 	QZ_WAIT_POLL, /* poll, select, epoll */
@@ -78,10 +77,10 @@ enum qz_wait_cause {
 	QZ_WAIT_STOPPED,   /* by a signal or a debugger */
 	QZ_WAIT_KERNEL,	   /* a thread that the kernel made in the process: it has no user code */
 	QZ_WAIT_RUNNING,   /* no wait: of stacks of code that woke others */
-	QZ_WAIT_UNUSED,	   /* its number is taken: kept logs have those of causes */
+	QZ_WAIT_UNUSED,	   /* reserved: kept logs store numbers of causes */
 	QZ_WAIT_FROZEN,	   /* with its control group, or the machine */
 	QZ_WAIT_MAP_LOCK, /* for the lock of its process' memory map, in mmap, munmap, a page fault */
-	QZ_WAIT_IO_URING, /* for requests of several kinds, or of one that is not known */
+	QZ_WAIT_IO_URING, /* for requests of several kinds, or of an unknown kind */
 	QZ_WAIT_NAMED,
 	QZ_WAIT_SYSCALL = 32,
 	QZ_WAIT_CAUSES = 1024,
@@ -100,8 +99,8 @@ struct qz_unwind_mark {
 };
 
 /*
- * What is known of a thread where it is sampled, waits or wakes: task storage. Made when it is told, by the programs at
- * fork, the sampler, or an iterator.
+ * The state of a thread for programs at samples, waits and wake-ups: task storage. Made when the thread is reported: at
+ * fork, by the sampler, or by an iterator.
  */
 struct qz_thread_state {
 	__u32 serial; /* unique in one run of quartzd, from 1 */
@@ -112,7 +111,10 @@ struct qz_thread_state {
 	__u16 slot;   /* of the thread in it + 1 */
 	__u32 claims; /* qz_slot.claims, the same as long as the slot is this thread's */
 	__u64 seen;   /* first seen: creation, or attach */
-	/* In quartzd's pid namespace, as in all records: kept, since a thread may lose its own before its end is told. */
+	/*
+	 * In quartzd's pid namespace, as in all records. Kept here, since a thread may lose its number before its end is
+	 * reported.
+	 */
 	__s32 tid, tgid;
 	__u64 python; /* its PyThreadState, see bpf/python.bpf.h */
 	struct qz_unwind_mark mark;
@@ -127,7 +129,7 @@ struct qz_thread_state {
 
 #define QZ_MAX_NOMINAL 4095
 
-/* From 16 on, means are rounded down by a fifth at most: so that few of them differ. */
+/* From 16 on, rounds means down by a fifth at most, so that there are few different values. */
 static inline __u32 qz_nominal__group(__u32 mean)
 {
 	if (mean < 16)
@@ -139,7 +141,7 @@ static inline __u32 qz_nominal__group(__u32 mean)
 	return mean < 1024 ? mean & ~63u : mean & ~255u;
 }
 
-/* What all scopes share, of which none may take all: see bpf/quota.bpf.h. */
+/* Resources that all scopes share; no scope may take all of one, see bpf/quota.bpf.h. */
 enum qz_share {
 	QZ_SHARE_STACKS, /* of waits */
 	QZ_SHARE_FRAMES, /* of these, since the last drain */
@@ -147,13 +149,16 @@ enum qz_share {
 	QZ_SHARES,
 };
 
-/* Names of the above in ledgers, in order: what was refused to who had taken his share. */
+/* Names of the above in ledgers, in order: refusals to scopes that had taken their share. */
 #define QZ_SHARE_NAMES                                                                             \
 	{                                                                                          \
 		"wait_stacks_limited", "wait_frames_limited", "objects_limited"                    \
 	}
 
-/* Filled by quartzd from the log (daemon/log/live.h), but for what programs need or count: follows, pid, process, shares, counters. */
+/*
+ * Filled by quartzd from the log (daemon/log/live.h), except for what programs need or count: follows, pid, process,
+ * shares, counters.
+ */
 struct qz_scope_state {
 	__u64 running;	/* packed: effective parallelism and since when */
 	__u64 runnable; /* nominal parallelism: running + ready threads */
@@ -165,18 +170,18 @@ struct qz_scope_state {
 	__u64 ended_cpu;
 	__u32 follows; /* children become part of the scope */
 	__s32 pid;
-	__u32 process; /* of a target that was found: the same in the initial pid namespace */
+	__u32 process; /* pid of a target that was found, in the initial pid namespace */
 	__u32 youth;   /* enum qz_youth */
-	__u32 begun; /* a thread of it has been followed; counters.threads_seen comes from the log */
+	__u32 begun; /* one of its threads has been followed; counters.threads_seen comes from the log */
 	__u64 woken_ns;		 /* time until woken */
-	__u32 shares[QZ_SHARES]; /* that it has; set right by quartzd at each drain */
+	__u32 shares[QZ_SHARES]; /* that it has taken; corrected by quartzd at each drain */
 	__u32 drain;		 /* of its frames */
-	__u32 group;		 /* folded: scope of the group that has its figures */
-	__u32 serial;		 /* of a group: in the place of that of a thread, in its waits */
+	__u32 group;		 /* if folded: scope of the group that has its figures */
+	__u32 serial;		 /* of a group: stands for a thread's serial in its waits */
 	struct qz_scope_counters counters;
 };
 
-/* Whether what a process does is its own or a group's: daemon/log/live_groups.h. */
+/* Whether the figures of a process are its own or a group's: daemon/log/live_groups.h. */
 enum qz_youth {
 	QZ_GROWN,  /* its own */
 	QZ_YOUNG,  /* its own, until it ends */
@@ -184,7 +189,7 @@ enum qz_youth {
 	QZ_GROUP,  /* this is a group */
 };
 
-/* Which processes are put together: those of a program in a unit. */
+/* The key of a group: processes of one program in one control group. */
 struct qz_group_key {
 	__u64 cgroup; /* its number */
 	char comm[QZ_COMM_LEN];
@@ -193,11 +198,11 @@ struct qz_group_key {
 /* ---- processors: memory-mapped array ---- */
 
 enum qz_sample_loss {
-	QZ_LOSS_UNSETTLED, /* of a process that could not be told, as no scope was left: bpf/tell.bpf.h */
+	QZ_LOSS_UNSETTLED, /* of a process that could not be reported, as no scope was left: bpf/tell.bpf.h */
 	QZ_LOSS_STACKS_FULL,  /* no slot for a new stack */
 	QZ_LOSS_FRAMES_FULL,  /* no room for the frames of a new stack */
 	QZ_LOSS_SAMPLES_FULL, /* no slot for a new sample key */
-	QZ_LOSS_STACK_FAULT,  /* neither a user nor a kernel frame could be had */
+	QZ_LOSS_STACK_FAULT,  /* neither a user nor a kernel frame could be read */
 	QZ_LOSSES,
 };
 
@@ -208,11 +213,14 @@ enum qz_sample_loss {
 	}
 
 /*
- * One processor. Written by itself, but for halvings, `records` of the buffer that quartzd has emptied, and what quartzd
- * takes from the log: times and counts of the log's programs.
+ * One processor. It writes its own entry, except `halvings`, `records` of the buffer that quartzd has emptied, and what
+ * quartzd takes from the log: times and counts of the log's programs.
  */
 struct qz_cpu_state {
-	/* Who runs, for who reads its slot, where there are page sets: good if run is even, and the same afterwards. */
+	/*
+	 * The running thread, for readers of its slot, where there are page sets: valid if `run` is even, and the same
+	 * afterwards.
+	 */
 	__u64 run, mark;
 	__u32 scope;			 /* or QZ_NO_SCOPE */
 	__u32 serial, image, page, slot; /* see qz_thread_state */
@@ -224,14 +232,14 @@ struct qz_cpu_state {
 	__u64 accepted;
 	__u64 filtered; /* a thread outside of every scope */
 	__u64 lost[QZ_LOSSES];
-	/* Where the last sample was, for quartzd to judge soon; the words may be of two samples. */
+	/* Where the last sample was, for quartzd to classify soon; the words may be of two samples. */
 	__u64 leaf;	  /* user address */
 	__u64 caller;	  /* the call before, 0: not known */
 	__u32 leaf_image; /* see leaf */
-	__u32 offline;	  /* quartzd's: it has no timers, and its time is none of idle_ns */
+	__u32 offline;	  /* quartzd's: it has no timers, and its time is not in idle_ns */
 	__u64 sampling_ns;
-	/* quartzd's, from the log and as far as it is read; but idle_since until that begins */
-	__u64 idle_ns;	  /* nothing to run: no samples are expected then */
+	/* quartzd's, from the log as far as it is read; but idle_since is the program's until then */
+	__u64 idle_ns;	  /* no thread to run: no samples are expected then */
 	__u64 idle_since; /* 0: not idle, or in idle_ns */
 	__u64 calls;	  /* of programs at switches and wake-ups */
 	__u64 accounting_ns, walking_ns, wait_walks;
@@ -240,7 +248,7 @@ struct qz_cpu_state {
 
 /* ---- page sets (quartz/page.h): hash table by image, written by the daemon ---- */
 
-/* Where a process has mapped its page set. Its own word: read from as that process only. */
+/* Where a process has mapped its page set, as the process says: to be read only in the context of that process. */
 struct qz_page_place {
 	__u64 slots;
 	__u64 tables;
@@ -255,8 +263,8 @@ struct qz_page_place {
 #define QZ_SPIN_PROBES	  16
 
 /*
- * Written by quartzd, which sets `address` last and takes out nothing but all; read by the sampler.
- * A slot follows upon its hash, or upon slots in use, at most QZ_SPIN_PROBES.
+ * Written by quartzd, which sets `address` last and removes entries only all at once; read by the sampler. An entry is in
+ * the slot of its hash or, after slots in use, in one of the next QZ_SPIN_PROBES.
  */
 struct qz_spin_address {
 	__u64 address; /* 0: free */
@@ -314,8 +322,8 @@ struct qz_stack_slot {
 };
 
 /*
- * What one processor did at one instant, its answer in that round. Each processor writes those of its own, one
- * after the other, to a part of each buffer.
+ * What one processor did at one instant: its answer in that round. Each processor appends its own answers to its part of
+ * each buffer.
  *
  * key: stack slot (20 bits) | level (12 bits) | thread serial (32 bits)
  * time: units of 2^QZ_ROUND_SHIFT ns modulo 2^30 (30 bits) | stream of the timer, see daemon/kernel/timer_phase.h (2 bits)
@@ -324,24 +332,24 @@ struct qz_sample_record {
 	__u64 key;
 	__u32 time;
 	__u16 machine; /* its level, 0 where it is no scope */
-	__u16 object;  /* held, or spun on; 0: none */
-	__u16 changed; /* registers, as instructions number them, since the sample of the thread before */
+	__u16 object;  /* that the thread holds or spins on; 0: none */
+	__u16 changed; /* registers that differ from the thread's previous sample, as instructions number them */
 	__u16 flags;	 /* enum qz_record_flags */
 	__u16 registers; /* number + 1 of a set of the processor's own in this buffer; 0: none */
 	__u16 woken;	 /* set by the replay: how often the thread has been woken, its low bits */
 };
 
 /*
- * The registers of a thread that was sampled in user mode, as instructions number them: of those alone whose memory
- * others may use meanwhile, and up to a bound.
+ * The registers of a thread that was sampled in user mode, as instructions number them. Kept only for threads that share
+ * memory with others, and up to a bound.
  */
 struct qz_register_set {
 	__u64 values[16];
 };
 
 enum qz_record_flags {
-	QZ_RECORD_SPINNING = 1, /* as far as was known to the sampler */
-	QZ_RECORD_FIRST = 2,	/* nothing is known of the sample before */
+	QZ_RECORD_SPINNING = 1, /* as far as the sampler knew */
+	QZ_RECORD_FIRST = 2,	/* the previous sample is not known */
 	QZ_RECORD_IN_BLOCK = 4, /* set by the replay of the log: struct replay_moment */
 };
 
@@ -359,18 +367,18 @@ enum qz_record_flags {
 
 /*
  * Stacks of waits. A slot is taken by compare-and-swap of its hash and stays until quartzd frees it,
- * which it does when the process has ended. Its frames stand in a ring of words from `offset`
- * on; quartzd takes them out about once a second and tells in control.wait_frames_read how far.
+ * which it does when the process has ended. Its frames are in a ring of words from `offset` on; quartzd takes them out
+ * about once a second, and says in control.wait_frames_read how far.
  */
 struct qz_wait_stack {
 	struct qz_stack_slot stack; /* no kernel frames */
 	__u32 cause;		    /* enum qz_wait_cause */
-	__s32 asleep; /* thread that slept when it was found: its qz_user_registers are the frames */
+	__s32 asleep; /* thread that slept when it was found: its frames are its qz_user_registers */
 	__u32 scope;
 	__u32 pad;
 };
 
-/* In the place of nominal parallelism of a wait: it is a wake-up, of the code at the stack that is charged. */
+/* In place of the nominal parallelism of a wait: this is a wake-up, charged to the code at the stack. */
 #define QZ_WAKING 4095
 
 /* ---- objects: a memory-mapped array ---- */
@@ -385,7 +393,7 @@ enum qz_object_tag {
 	QZ_TAG_LOCKS,	   /* what is behind is a lock of the kernel's */
 	QZ_TAG_FLOCK = QZ_TAG_LOCKS,
 	QZ_TAG_RECORD,	 /* a lock of a file by fcntl */
-	QZ_TAG_INODE,	 /* that who changes a file or directory has */
+	QZ_TAG_INODE,	 /* held while a file or directory is changed */
 	QZ_TAG_POSITION, /* of a descriptor that threads share */
 	QZ_TAG_MAP,	 /* of the memory of a process */
 	QZ_TAGS,
@@ -396,12 +404,13 @@ enum qz_object_tag {
 #define QZ_LENGTHS	16 /* of queues, the last one is for all beyond */
 
 /*
- * What somebody waited for. A slot is taken by compare-and-swap of its hash; who took it tells of what it is, fills it,
- * and sets `stored` after each of the two. When nobody refers to a slot and nothing has happened there for some seconds,
- * quartzd sets its hash to QZ_OBJECT_RETIRED: nobody finds it then. If nobody refers to it a second later, hash becomes 0.
+ * An object that a thread waited for. A program takes a slot by compare-and-swap of its hash, stores what the object is,
+ * fills the rest, and sets `stored` after each of the two. When a slot has had no reference and no wait for some seconds,
+ * quartzd sets its hash to QZ_OBJECT_RETIRED, so that no program finds it. If it still has no reference a second later,
+ * hash becomes 0.
  */
 struct qz_object_slot {
-	__u64 hash;   /* of tag, space, place and offset, which tell it from others */
+	__u64 hash;   /* of tag, space, place and offset, which identify it */
 	__u64 space;  /* image; of what processes share, scope and device */
 	__u64 place;  /* address; of what processes share, inode number */
 	__u64 offset; /* of a word that processes share, in the inode */
@@ -420,16 +429,16 @@ struct qz_object_slot {
 	__u32 stored;		   /* enum qz_object_stored */
 };
 
-/* A first waiter that slept when it was found tells less of the object than the next one. */
+/* A first waiter that slept when it was found gives less information about the object than the next one. */
 enum qz_object_stored {
 	QZ_OBJECT_FILLING,
 	QZ_OBJECT_STORED,
-	QZ_OBJECT_ASLEEP,     /* by one that was found asleep: no stack but a frame, no bytes */
+	QZ_OBJECT_ASLEEP, /* by a thread that was found asleep: one frame instead of a stack, no bytes */
 	QZ_OBJECT_REFILLED,   /* another one is writing */
-	QZ_OBJECT_IDENTIFIED, /* the first one is writing, and what it is of is there */
+	QZ_OBJECT_IDENTIFIED, /* the first one is writing, and its identity is stored */
 };
 
-/* What happened at an object, as quartzd takes it from the log, and exchanges for 0 when it becomes part of the profile. */
+/* Figures of an object, as quartzd takes them from the log; set to 0 when they become part of the profile. */
 struct qz_object_figures {
 	__u64 wakes;	 /* waits that a thread ended by a system call */
 	__u64 in_vain;	 /* of these, for nothing: core/replay/grain.c */
@@ -440,7 +449,7 @@ struct qz_object_figures {
 	} lengths[QZ_LENGTHS];
 };
 
-/* In the place of a futex call's argument: the word was first seen by a thread that spun on it. */
+/* In place of a futex call's argument: a thread that spun on the word was the first to use it. */
 #define QZ_OP_SPUN 0xffffffffu
 
 #define QZ_OBJECT_RETIRED 1
@@ -463,7 +472,7 @@ struct qz_event {
 	__u64 time;
 };
 
-/* Where a thread is in user code: what a walk of its stack begins with. */
+/* Where a thread is in user code: a walk of its stack begins here. */
 struct qz_user_registers {
 	__u64 ip, sp, bp;
 };
@@ -484,7 +493,7 @@ struct qz_creation_event {
 
 /*
  * A process has a new memory image: by fork (the parent's code under a new number) or by exec.
- * Images, not processes, are what addresses mean something in; an image number is never reused.
+ * Addresses have a meaning within an image, not within a process. An image number is never reused.
  */
 enum qz_image_cause { QZ_IMAGE_FOUND = 1, QZ_IMAGE_FORK = 2, QZ_IMAGE_EXEC = 3 };
 
@@ -495,20 +504,20 @@ struct qz_process_event {
 	__u32 parent; /* image forked from or replaced, 0 when not known */
 	__u32 scope;
 	__s32 tgid;
-	__u32 leader;	      /* serial of its first thread when its creation is not told, else 0 */
+	__u32 leader; /* serial of its first thread if its creation is not reported, else 0 */
 	__u64 start_boottime; /* with tgid, the identity of the process */
-	__u64 began;	      /* what was mapped before then was another process's */
+	__u64 began;	      /* mappings before then were another process's */
 	char comm[QZ_COMM_LEN];
 	struct qz_user_registers regs; /* found only: of the leader */
 };
 
-/* Samples that found a process of no scope. */
+/* Samples of a process that is in no scope. */
 struct qz_outside {
 	__u64 samples;
 	char comm[QZ_COMM_LEN]; /* of its first thread, at the first of them */
 };
 
-/* A thread that has ended, or as it stands, as quartzd takes it from the log. */
+/* A thread that has ended, or its present state, as quartzd takes it from the log. */
 struct qz_thread_event {
 	struct qz_event event;
 	__u32 serial, state, scope, image; /* as in struct qz_thread_state; enum qz_state */
@@ -542,7 +551,7 @@ struct qz_group_event {
 
 #define QZ_TEXT_NAME 160
 
-/* One leading procedure of one scope, written by quartzd now and then. */
+/* One of the first procedures of a scope, written by quartzd from time to time. */
 struct qz_text_procedure {
 	__u64 total_norm_ns, self_norm_ns, self_cpu_ns, samples;
 	__u32 rank; /* from 1; 0: unused */
@@ -564,10 +573,10 @@ struct qz_text_thread {
 
 struct qz_control {
 	__u64 heartbeat; /* written every tick, 0 before the first; the text tables print its age */
-	__u64 left_alone; /* when the sampler saw that quartzd does not run, see bpf/watchdog.bpf.h; 0: it runs */
-	__u64 samples_left; /* by cycles: how many were not taken, since then or while the log rested */
+	__u64 left_alone; /* when the sampler found that quartzd does not run, see bpf/watchdog.bpf.h; 0: it runs */
+	__u64 samples_left; /* by cycles: samples not taken since then, or while the log was off */
 	__u32 epoch;
-	__u32 text_reads;     /* of a text table, by anybody */
+	__u32 text_reads;     /* of a text table, by any process */
 	__u32 stacks_used[2]; /* by the sampler: how full each buffer is */
 	__u32 frames_used[2];
 	__u32 next_serial;
@@ -578,11 +587,11 @@ struct qz_control {
 	__u64 threads_refused;	   /* no memory for the state of a thread */
 	__u32 wait_frames_used;	   /* words ever taken of the ring of frames, modulo 2^32 */
 	__u32 wait_frames_read;	   /* of these, free again */
-	__u64 objects_full;	   /* waits whose object had no room: they are without */
-	__u64 wait_stacks_lost;	   /* no room for a stack: the wait has its cause alone */
+	__u64 objects_full;	   /* waits without an object, since there was no room for it */
+	__u64 wait_stacks_lost;	   /* no room for a stack: the wait has only a cause */
 	__u32 running_stacks;	   /* of code that woke others, or ran before */
 	__u64 running_stacks_lost; /* no room for one of these */
-	__u32 shared[QZ_SHARES];   /* what all scopes have; of frames see wait_frames_used */
+	__u32 shared[QZ_SHARES];   /* taken by all scopes; of frames see wait_frames_used */
 	__u64 limited[QZ_SHARES];  /* refusals */
 	__u32 drain;		   /* number of the last one */
 	__u32 asleep_stacks;	   /* of threads that slept when they were found */

@@ -7,9 +7,8 @@
  * except FORGET, which gets none, and TABLE, after whose answer the rows follow in messages of type
  * ROWS with the same id.
  *
- * Every message is a header, a body of fixed layout and arrays whose sizes the body tells. Each
- * side checks all lengths, counts and offsets that it gets: quartzd because strangers' files may
- * have taken over the child, the child to fail early.
+ * Every message is a header, a body of fixed layout and arrays whose sizes are in the body. Each side checks all lengths,
+ * counts and offsets that it gets: quartzd because a hostile file may have taken over the child, the child to fail early.
  */
 #ifndef QUARTZ_SYMBOLIZER_H
 #define QUARTZ_SYMBOLIZER_H
@@ -56,7 +55,10 @@ struct message_module {
 	uint32_t zero;
 };
 
-/* TABLE, with the descriptor of the module. Of code that nothing describes, at [from, to), or, if `to` is 0, of all other. */
+/*
+ * TABLE, with the descriptor of the module. Asks for rows of the code without call frame information at [from, to), or, if
+ * `to` is 0, of all other code.
+ */
 struct table_request {
 	struct message_header header;
 	uint32_t module;
@@ -79,7 +81,7 @@ enum load_flags {
 
 #define LOAD_MAX_FILES 3
 
-/* With one descriptor, and those that the flags tell of. label is terminated. */
+/* With one descriptor, and those that the flags announce. label is terminated. */
 struct load_request {
 	struct message_header header;
 	uint32_t module;
@@ -95,10 +97,10 @@ struct load_answer {
 	uint32_t procedures;
 	uint32_t build_id_size; /* up to 64 */
 	uint32_t
-		is_split; /* 1: what its procedures inline is in files that were not given (-gsplit-dwarf) */
+		is_split; /* 1: inlined procedures are in files that were not passed (-gsplit-dwarf) */
 	uint8_t build_id[64];
 	char shared
-		[256]; /* the name of the file that it shares entries with (dwz -m), "": none; terminated */
+		[256]; /* the name of the file with which it shares entries (dwz -m), "": none; terminated */
 };
 
 /* Followed by uint64_t addresses[n]. Also SPIN, with the descriptor of the module. */
@@ -120,12 +122,12 @@ struct variable_request {
 	int64_t distance;
 };
 
-/* Followed by the name with its terminator; size 0: nothing is known there. */
+/* Followed by the name with its terminator; size 0: no variable is known there. */
 struct variable_answer {
 	struct message_header header;
 	int32_t error;
 	uint32_t size;
-	int64_t low, high; /* where the module begins and ends, as distances from the code */
+	int64_t low, high; /* the module's first and last address, as distances from the code */
 };
 
 enum answer_flags {
@@ -159,13 +161,13 @@ struct resolve_answer {
 };
 
 /*
- * Whether a thread that executes at an address only waits there. Addresses are in the unit of the request; of the
- * shape alone (symbolizer/spin/spin.h), virtual.
+ * Whether a thread that executes at an address only waits there. Addresses are of the same kind as in the request; in
+ * results of symbolizer/spin/spin.h, virtual.
  */
 struct spin_code {
 	uint64_t start, end; /* of the loop, the known procedure, or the small one; 0: neither */
 	uint64_t
-		at; /* that is watched: distance from a register that the loop does not write, or as code */
+		at; /* of the watched word: distance from a register that the loop does not write, or an address as of code */
 	uint32_t class; /* enum qz_spin_class */
 	uint32_t flags; /* enum qz_spin_flags */
 	/*
@@ -173,7 +175,7 @@ struct spin_code {
 	 * number that instructions give them: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
 	 */
 	uint32_t written;
-	uint32_t base; /* of what is watched: register, or QZ_SPIN_FIXED */
+	uint32_t base; /* of the watched word: register, or QZ_SPIN_FIXED */
 	/* The loop's counter, by qz_spin__has_turned(). many is 0 when it is not known. */
 	uint32_t counter; /* register */
 	int32_t first, many;
@@ -190,7 +192,7 @@ struct spin_record {
 	uint32_t reserved;
 };
 
-/* Followed by struct spin_record[n] and text. As many of the first addresses as fit. */
+/* Followed by struct spin_record[n] and text. Answers as many of the first addresses as fit. */
 struct spin_answer {
 	struct message_header header;
 	int32_t error;

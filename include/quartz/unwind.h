@@ -2,12 +2,12 @@
 /*
  * Unwind tables: how to get from a frame to its caller, for each range of addresses of a module.
  * Built by the symbolizer from .eh_frame or .debug_frame, laid out by quartzd in memory-mapped maps,
- * used by the unwinder in BPF. Of x86-64, whose rsp and rbp are the stack and the frame pointer; another
- * architecture needs a kind for return addresses that are in a register.
+ * used by the unwinder in BPF. For x86-64, where rsp and rbp are the stack and the frame pointer; another architecture
+ * needs a kind for return addresses in a register.
  *
- * A table is an array of rows sorted by pc; a row holds up to the next one. Where no code is
- * described a row of kind QZ_CFA_NONE says so. Before the rows there may be an index: which of them are
- * of each block of code. It may lead to rows elsewhere, before which there is the one that holds where the block begins.
+ * A table is an array of rows sorted by pc; a row holds up to the next one. Code without call frame information has a row
+ * of kind QZ_CFA_NONE. Before the rows there may be an index: the rows of each block of code. It may point to rows
+ * elsewhere; the row before these holds where the block begins.
  */
 #ifndef QUARTZ_UNWIND_H
 #define QUARTZ_UNWIND_H
@@ -16,7 +16,7 @@
 #include <linux/types.h>
 #endif
 
-/* How the canonical frame address (CFA), the stack pointer in the caller, is had. */
+/* How to compute the canonical frame address (CFA), the stack pointer in the caller. */
 enum qz_cfa_kind {
 	QZ_CFA_NONE = 0,	/* nothing is known: stop */
 	QZ_CFA_RSP = 1,		/* rsp + cfa */
@@ -24,13 +24,13 @@ enum qz_cfa_kind {
 	QZ_CFA_RSP_DEREF = 3,	/* *(rsp + cfa) + 8: assembly that realigns its stack */
 	QZ_CFA_RBP_DEREF = 4,	/* *(rbp + cfa): a compiler's realigned stack */
 	QZ_CFA_PLT = 5,		/* the procedure linkage table: rsp + 8 + (pc % 16 >= cfa) * 8 */
-	QZ_CFA_SIGNAL = 6,	/* the kernel's signal frame at rsp: all registers stand there */
+	QZ_CFA_SIGNAL = 6,	/* the kernel's signal frame at rsp, which has all registers */
 	QZ_CFA_END = 7,		/* the outermost frame */
 	QZ_CFA_UNSUPPORTED = 8, /* stop; cfa says why: enum qz_unwind_unsupported */
 	QZ_CFA_FRAME = 9,	/* rbp + 16, of a frame that may be on another stack */
 	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
-	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: likewise, behind pushes; QZ_UNWIND_SLOT(n, m) */
-	QZ_CFA_GOROUTINE = 12,	/* a goroutine's stack ends here; who has started it, see below */
+	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: the same, behind pushes; QZ_UNWIND_SLOT(n, m) */
+	QZ_CFA_GOROUTINE = 12,	/* a goroutine's stack ends here; its creator: see below */
 	QZ_CFA_REGISTER = 13,	/* a register + m, innermost frame; QZ_UNWIND_REGISTER(n, m) */
 	QZ_CFA_KINDS,
 };
@@ -59,16 +59,17 @@ enum qz_cfa_kind {
 #define QZ_GO_G_BP   0x68
 
 /*
- * Go: behind the end of a goroutine's stack follows who has started it: the address behind its go statement, g.gopc of the
- * goroutine that the thread runs, which is at 8 * row.rbp. row.cfa as above. Next to it is g.ancestors, a pointer to a slice, if the
- * program was told to keep them (GODEBUG=tracebackancestors=N): of each an ancestorInfo, the nearest first, with a slice of the
- * return addresses of its stack then (pcs), its number, and its own gopc. They follow as frames, too.
+ * Go: after the end of a goroutine's stack follows its creator: the address behind its go statement, g.gopc of the
+ * goroutine that the thread runs, which is at 8 * row.rbp. row.cfa as above. Next to it is g.ancestors, a pointer to a
+ * slice, if the program keeps them (GODEBUG=tracebackancestors=N): an ancestorInfo for each ancestor, the nearest first,
+ * with a slice of the return addresses of its stack at that time (pcs), its number, and its own gopc. They follow as
+ * frames, too.
  */
 #define QZ_GO_ANCESTOR	   40 /* bytes of an ancestorInfo */
 #define QZ_GO_ANCESTORS	   8  /* of them are read, at most */
 #define QZ_GO_ANCESTOR_PCS 50 /* of each, as many as Go keeps */
 
-/* What is described in a way that a row cannot hold. */
+/* Why call frame information cannot be stored in a row. */
 enum qz_unwind_unsupported {
 	QZ_UNSUPPORTED_BROKEN = 0,     /* the description makes no sense */
 	QZ_UNSUPPORTED_REGISTER = 1,   /* the CFA is far from a register other than rsp and rbp */
@@ -94,8 +95,8 @@ struct qz_unwind_row {
 };
 
 /*
- * Nobody describes the code: the rule was derived from its instructions, and what it leads to is looked
- * at before it is believed. Of kind QZ_CFA_NONE: they have told none.
+ * The code has no call frame information: the rule was derived from its instructions, and the unwinder checks the result
+ * before it uses it. With QZ_CFA_NONE: the instructions gave no rule.
  */
 #define QZ_UNWIND_DERIVED 0x80
 
@@ -116,11 +117,11 @@ struct qz_unwind_block {
 
 _Static_assert(sizeof(struct qz_unwind_block) == sizeof(struct qz_unwind_row), "layout");
 
-/* What came of the descriptions of a module. */
+/* Statistics of a module's call frame information. */
 struct qz_unwind_stats {
 	__u32 bytes;	/* of .eh_frame and .debug_frame */
 	__u32 entries;	/* that describe code */
-	__u32 left_out; /* entries that describe none, or cannot be read */
+	__u32 left_out; /* entries that describe no code, or cannot be read */
 	__u32 unsupported[QZ_UNSUPPORTED_REASONS]; /* rows */
 };
 
@@ -128,17 +129,18 @@ struct qz_unwind_stats {
 struct qz_unwind_region {
 	__u64 start, end;
 	__u64 bias;    /* address - bias = pc of rows */
-	__u32 first;   /* row; where there are none, one of those below, or anything less */
-	__u32 count;   /* of rows; 0: no table, code that keeps frame pointers is hoped for */
+	__u32 first;   /* row; without rows, one of the values below, or any lower one */
+	__u32 count;   /* of rows; 0: no table, frame pointers are used */
 	__u32 blocks;  /* of the index, which ends where the rows begin; 0: there is none */
 	__u32 block;   /* the number of its first one */
-	__u32 derived; /* of code that nothing describes, see below */
-	__u32 python; /* layout + 1 of the interpreter that is there, see quartz/python.h; 0: none */
+	__u32 derived; /* of code without call frame information, see below */
+	__u32 python; /* layout + 1 of the Python interpreter in it, see quartz/python.h; 0: none */
 };
 
 /*
- * The table is made when the unwinder has asked for it: it makes the former the latter. So are the rows of code that nothing
- * describes: it makes the former the pc where it was, and quartzd takes that back; 0: there will be no more of them.
+ * A table is made when the unwinder asks for it, by replacing the former value by the latter. Rows of code without call
+ * frame information are asked for in the same way: the unwinder replaces the value by the pc of its walk, and quartzd
+ * resets it; 0: there will be no more rows.
  */
 #define QZ_UNWIND_PENDING 0xffffffffu
 #define QZ_UNWIND_WANTED  0xfffffffeu
@@ -151,25 +153,25 @@ struct qz_unwind_image {
 	__u32 count;
 	/* pages of code that were mapped when the regions were read; 0: not to be compared */
 	__u64 exec_vm;
-	__u64 known; /* up to when (CLOCK_MONOTONIC, ns) the regions hold what was mapped */
+	__u64 known; /* the regions have the mappings up to this time (CLOCK_MONOTONIC, ns) */
 };
 
 /* How much earlier than it is reported a mapping may have been noticed. */
 #define QZ_UNWIND_MARGIN 10000000ull
 
-/* Why an unwinding came to its end. */
+/* Why a walk ended. */
 enum qz_unwind_end {
 	QZ_UNWIND_OUTERMOST = 0, /* complete */
 	QZ_UNWIND_NOT_READY = 1, /* no tables of this image yet */
 	QZ_UNWIND_NO_REGION = 2, /* an address outside of all code */
-	QZ_UNWIND_NO_ROW = 3,	 /* code that is not described */
+	QZ_UNWIND_NO_ROW = 3,	 /* code without a row */
 	QZ_UNWIND_UNSUPPORTED = 4,
 	QZ_UNWIND_FAULT = 5, /* the stack could not be read */
 	QZ_UNWIND_TOO_DEEP = 6,
 	QZ_UNWIND_BACKWARDS = 7, /* the caller's frame is not above: no stack */
-	QZ_UNWIND_STALE = 8,	 /* what is mapped has changed since the tables were made */
+	QZ_UNWIND_STALE = 8,	 /* mappings have changed since the tables were made */
 	QZ_UNWIND_GUESSED =
-		9, /* complete, but the innermost caller was found by looking at the stack */
+		9, /* complete, but the innermost caller was found by a scan of the stack */
 	QZ_UNWIND_ENDS,
 };
 
