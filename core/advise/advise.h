@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What limits a program, and what it would gain without: findings, best first. A rule is one function over
+ * What limits a program, and what it would gain without that: findings, best first. A rule is one function over
  * a report, in a file of its own, core/rules/rule_NAME.c, and a row in the table of core/advise/advise.c.
  * Pure computation; doc/advice.md has the rules and how their bounds are derived.
  */
@@ -32,17 +32,17 @@ struct qz_subject {
 
 struct qz_evidence {
 	char *text;
-	char *command; /* of quartzctl, which shows it; NULL: the report itself does */
+	char *command; /* command of quartzctl that shows it; NULL: the report itself does */
 };
 
-/* Of which time a finding is. Two findings that share a bit may be about the same loss. */
+/* Which time a finding is about. Two findings that share a bit may be about the same loss. */
 enum qz_lost {
 	QZ_LOST_SERIAL = 1, /* processors without work while others were busy */
 	QZ_LOST_IDLE = 2,   /* nothing ran */
 	QZ_LOST_READY = 4,  /* threads could have run, and had no processor */
-	QZ_LOST_HELD = 8,   /* a lock was, and others queued for it */
+	QZ_LOST_HELD = 8,   /* a lock was held, and others queued for it */
 	QZ_LOST_UNHELD =
-		32, /* no lock was that others queued for: another loss than QZ_LOST_HELD */
+		32, /* no lock was held for which others queued: another loss than QZ_LOST_HELD */
 	/* core/advise/alone.h has divided the loss among the findings that have this: they share none. */
 	QZ_LOST_DIVIDED = 16,
 };
@@ -50,24 +50,24 @@ enum qz_lost {
 /* Texts are malloc'ed, and have names of programs unescaped. Only `what`, a sentence, ends with a full stop. */
 struct qz_finding {
 	const char *rule; /* a lower-case word */
-	/* What the verdict calls a program that this limits most, as "CONTENDED"; NULL: what its levels are. */
+	/* The verdict's word if this limits the program most: "CONTENDED"; NULL: a word for its levels. */
 	const char *word;
 	struct qz_subject subject;
 	char *what;   /* one sentence */
 	char *where;  /* source line, start procedure, stack; NULL: nothing to add */
-	char *remedy; /* what people do about it, one line */
+	char *remedy; /* the usual remedy, one line */
 	uint32_t nevidence;
 	struct qz_evidence evidence[QZ_MAX_EVIDENCE];
 	/* Of the elapsed time; low <= high <= elapsed. */
 	uint64_t gain_low_ns, gain_high_ns;
 	unsigned int lost;	   /* enum qz_lost */
 	char shown[QZ_SHORT_NAME]; /* the subject's name, shortened for sentences */
-	bool failed;		   /* memory ran out while it was made */
+	bool failed;		   /* there was not enough memory for it */
 };
 
 struct qz_advice {
 	const struct qz_report *report; /* borrowed */
-	/* What commands in texts are to name, -i and -s; NULL: nothing. Set by the caller, borrowed. */
+	/* Arguments of -i and -s for commands in texts; NULL: none. Set by the caller, borrowed. */
 	const char *input, *scope;
 	uint32_t n;
 	struct qz_finding *findings;
@@ -121,32 +121,32 @@ struct qz_finding qz_finding__about(const char *rule, const struct qz_report *r,
 /* A name for a sentence: the middle of a long one is left out. */
 void qz_finding__shorten(char shown[QZ_SHORT_NAME], const char *name);
 
-/* Sets one of its texts. */
-/* Says where it is, if its subject, a procedure, is among methods without names: core/advise/languages.h. */
+/* Sets f->where, if the subject is a procedure among methods without names: core/advise/languages.h. */
 void qz_finding__say_nameless(struct qz_finding *f, const struct qz_report *r);
+/* Sets one of its texts; f->failed without memory. */
 void qz_finding__say(struct qz_finding *f, char **text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Adds evidence, up to QZ_MAX_EVIDENCE, that "quartzctl VERB NAME" shows: the name becomes one word for a shell.
- * The verb, with its options, or the name may be NULL. Names with what cannot be shown or typed get no command.
+ * Adds evidence, up to QZ_MAX_EVIDENCE, that "quartzctl VERB NAME" shows: the name becomes one word for a shell. The verb,
+ * with its options, or the name may be NULL. A name with characters that cannot be shown or typed gets no command.
  */
 void qz_finding__prove(struct qz_finding *f, const char *verb, const char *name, const char *format,
 		       ...) __attribute__((format(printf, 4, 5)));
 
-/* Takes over the finding, which is cut to the elapsed time. Drops it when it gains too little to speak of. */
+/* Takes over the finding, and cuts its range to the elapsed time. Drops it if the gain is below 2 % of that. 0 or -ENOMEM. */
 int qz_advise__add(struct qz_advice *a, struct qz_finding *f);
 
-/* Whether it gains enough to speak of. */
+/* Whether its gain is large enough to be shown. */
 bool qz_finding__gains(const struct qz_report *r, const struct qz_finding *f);
 
 /* Frees what it holds. */
 void qz_finding__clear(struct qz_finding *f);
 
-/* Writes a word as a shell takes it, quoted where that is needed; as it is otherwise, so escape the line if it is shown. */
+/* Writes a word for a shell, quoted if needed but not escaped: escape the line before it is shown. */
 void qz_finding__put_word(FILE *out, const char *word);
 
-/* Writes " OPTION WORD", one word for a shell. Nothing where the word is NULL or cannot be typed. */
+/* Writes " OPTION WORD", one word for a shell. Writes nothing if the word is NULL or cannot be typed. */
 void qz_finding__put_option(FILE *out, const char *option, const char *word);
 
 /* Share of the elapsed time, in percent. */

@@ -168,7 +168,7 @@ static int put_stream(FILE *out, FILE *stream, char **text, int err, int width, 
 	return err;
 }
 
-/* Whether somebody stopped it meanwhile. */
+/* Whether a process stopped it meanwhile. */
 static bool is_held(const struct qz_report *r, const struct qz_idle_row *most)
 {
 	return most->kind != QZ_IDLE_READY && most->cause != QZ_NONE &&

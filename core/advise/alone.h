@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time in which one thread of a scope could run and no other: which code and which threads have it, and
- * how it came about. It is divided between code that a single thread runs, a serial phase or a stage, and code
- * that several run, which wait for the slowest of them.
+ * The time in which one thread of a scope could run and no other: which code and which threads have it, and why. It is
+ * divided between code that a single thread runs, a serial phase or a stage, and code that several run, which wait for the
+ * slowest of them.
  */
 #ifndef QUARTZ_CORE_ALONE_H
 #define QUARTZ_CORE_ALONE_H
@@ -10,7 +10,7 @@
 #include "core/advise/usage.h"
 
 enum qz_alone_kind {
-	QZ_ALONE_NOT,	    /* too little to speak of */
+	QZ_ALONE_NOT,	    /* too little to matter */
 	QZ_ALONE_SERIAL,    /* one thread, and the others have nothing to do */
 	QZ_ALONE_STAGE,	    /* one thread that is always busy; others hand it work, or take it */
 	QZ_ALONE_PROCESSES, /* processes, one after another */

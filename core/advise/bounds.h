@@ -2,7 +2,7 @@
 /*
  * What a change would gain at least and at most, from exact times by level. doc/advice.md derives
  * these. All assume that the processors of the profile are there for the program, and that the scope is closed:
- * that it waits for nothing outside which the change would not shorten as well.
+ * that a wait for something outside would become shorter with the change, too.
  */
 #ifndef QUARTZ_CORE_BOUNDS_H
 #define QUARTZ_CORE_BOUNDS_H
@@ -15,16 +15,16 @@ struct qz_bounds {
 };
 
 /*
- * Work that ran alone for `alone_ns` is done by `width` processors, of struct qz_usage: what that gains if it costs at most the processor
- * time that parallel versions of known programs cost, and at least: doc/advice.md.
+ * The gain if work that ran alone for `alone_ns` is divided among `width` processors (struct qz_usage). Low: with the
+ * additional processor time of known parallel programs; high: without. doc/advice.md.
  */
 struct qz_bounds qz_bounds__divide(uint64_t alone_ns, double width);
 
-/* What an entity has of the elapsed time. */
+/* The parts of the elapsed time in which an entity was involved. */
 struct qz_part {
 	uint64_t alone_ns;  /* it ran, or was ready, and no other thread could run */
-	uint64_t beside_ns; /* it ran beside others: at most so long */
-	uint64_t idle_ns;   /* it was waited for, or waited, and no thread could run */
+	uint64_t beside_ns; /* it ran at the same time as others: at most so long */
+	uint64_t idle_ns;   /* threads waited for it, or it waited, and no thread could run */
 	uint64_t queue_ns;  /* of an object: at least one thread waited for it */
 };
 
@@ -39,7 +39,7 @@ struct qz_bounds qz_bounds__spread(const struct qz_report *r, struct qz_part par
 /* It is gone: alone .. alone + beside + idle; of an object, whose waiters then run: 0 .. queue. */
 struct qz_bounds qz_bounds__remove(const struct qz_report *r, struct qz_part part);
 
-/* It goes so many times as fast: what removing it gains, times 1 - 1 / factor. */
+/* It runs `factor` times as fast: the gain of removing it, times 1 - 1 / factor. */
 struct qz_bounds qz_bounds__speedup(const struct qz_report *r, struct qz_part part, double factor);
 
 /* What is waited for goes on while threads run: 0 .. idle. */

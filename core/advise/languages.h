@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Languages with a runtime of their own, and what their programs do about a finding: one table, in languages.c. */
+/* Languages with a runtime of their own, and their remedies for findings: one table, in languages.c. */
 #ifndef QUARTZ_CORE_LANGUAGES_H
 #define QUARTZ_CORE_LANGUAGES_H
 
@@ -8,21 +8,21 @@
 /* NULL: nothing of its own. */
 struct qz_language {
 	const char *divide; /* how to divide work */
-	const char *loop;   /* how a thread that waits for events gets rid of work */
-	const char
-		*lock; /* whose threads run one at a time, where nothing on their stacks names it */
-	const char *unlock; /* what is done about that */
+	const char *loop;   /* how to take work from a thread that waits for events */
+	const char *
+		lock; /* name of the lock that lets one thread run at a time, if no procedure on the stacks names it */
+	const char *unlock; /* remedy for that */
 };
 
 /*
- * What a text calls a procedure: by its name, but the code of an interpreter, whose methods have no names, "Ruby code". Constant, or of
- * the procedure.
+ * The word for a procedure in texts: its name, or, for the code of an interpreter whose methods have no names, "Ruby code".
+ * Static, or borrowed from the procedure.
  */
 const char *qz_language__call(const struct qz_procedure *procedure);
 
 /*
- * Where a procedure is among methods without names, if most of its time is theirs: it interprets them, is called by one, or, of the
- * runtime itself, runs them. NULL: nothing. Constant.
+ * How a procedure is related to methods without names, if most of its time is with them: it interprets them, is called by
+ * one, or, as part of the runtime, runs them. NULL: not related. Static.
  */
 const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure);
 

@@ -57,8 +57,8 @@ static bool is_semaphore(const struct qz_object *o)
 }
 
 /*
- * Several words under one name, none of which had a queue of two; of a kind that can be a part of a lock. Or a semaphore, of which
- * nobody is known to have it.
+ * Several words under one name, none of which had a queue of two; of a kind that can be a part of a lock. Or a semaphore,
+ * which has no holder.
  */
 static bool is_parked_at(const struct qz_object *o)
 {
@@ -74,8 +74,8 @@ static bool is_parked_at(const struct qz_object *o)
 }
 
 /*
- * Whoever was seen to hold one of several locks under one name for a part of these waits holds just that; the count of a
- * semaphore names nobody.
+ * A thread that was seen to hold one of several locks under one name, for a part of these waits, holds just that one. The
+ * count of a semaphore names no holder.
  */
 static bool is_held(const struct qz_report *r, const struct qz_object_row *row)
 {

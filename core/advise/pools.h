@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pools of threads that libraries and runtimes start on their own, and what sets how many threads one has: one table,
- * in core/advise/pools.c. A new pool is a row of each of its two parts.
+ * Pools of threads that libraries and runtimes start on their own, and the setting for their number of threads: one table,
+ * in core/advise/pools.c. A new pool needs a row in each of its two parts.
  */
 #ifndef QUARTZ_CORE_POOLS_H
 #define QUARTZ_CORE_POOLS_H
@@ -10,7 +10,7 @@
 
 #include "core/model/profile.h"
 
-/* Those that use another one go first. */
+/* A pool that uses another one comes before it. */
 enum qz_pool_kind {
 	QZ_POOL_OPENBLAS,
 	QZ_POOL_MKL,
@@ -31,13 +31,13 @@ enum qz_pool_kind {
 struct qz_pool {
 	const char *name; /* "OpenBLAS" */
 	const char *size; /* the number of threads follows: "OPENBLAS_NUM_THREADS=" */
-	const char *flat; /* keeps regions within regions from threads of their own */
-	/* How to divide work among its tasks, which any thread runs, and which wait without the kernel. */
+	const char *flat; /* makes nested regions use no further threads */
+	/* How to divide work among its tasks, if any thread runs them and they wait without the kernel. */
 	const char *divide;
-	const char *passive; /* what lets its threads block instead of spin */
+	const char *passive; /* setting by which its threads block instead of spin */
 };
 
-/* What is known of a pool, which is one. */
+/* The table's information about a pool; not for QZ_POOLS. */
 const struct qz_pool *qz_pool__info(enum qz_pool_kind kind);
 
 /* The pool whose code this is. Thread-safe. */

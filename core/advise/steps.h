@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Steps of work that are too small: what is paid for each of them, and what larger ones would save. core/costs says
- * what processor time is for.
+ * Steps of work that are too small: the cost of each, and what larger ones would save. core/costs classifies processor time.
  */
 #ifndef QUARTZ_CORE_STEPS_H
 #define QUARTZ_CORE_STEPS_H
@@ -11,17 +10,16 @@
 
 struct qz_steps {
 	struct qz_cost_table table;
-	enum qz_cost
-		cost; /* the class that takes most; QZ_COST_WORK: none takes enough to speak of */
-	const struct qz_cost_row *most; /* of it, the row with most by the step; of `table` */
-	uint64_t step_norm_ns;		/* of this class, by the step and not by the byte */
+	enum qz_cost cost;		/* the largest class; QZ_COST_WORK: none is large enough */
+	const struct qz_cost_row *most; /* its row with the highest cost per step; in `table` */
+	uint64_t step_norm_ns;		/* of this class, per step and not per byte */
 	double share;			/* of the time in which any thread ran */
 	struct qz_bounds gain;
 };
 
 /*
- * The gain at least: of steps ten times as large, which cost a tenth. At most: the class is gone, with the other costs
- * of each step, the code of procedures that ask for more than they do, and the waits that hang on it. 0 or -ENOMEM;
+ * Low end of the gain: with steps ten times as large, which cost a tenth. High end: the class is gone, with the other costs
+ * of each step, the code of procedures whose costs exceed their own time, and the waits that belong to it. 0 or -ENOMEM;
  * free in either case.
  */
 int qz_steps__find(struct qz_steps *s, const struct qz_report *r);

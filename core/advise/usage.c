@@ -64,8 +64,8 @@ static void limit(struct queued *doubtful, const struct queued *sure, const stru
 #define DOUBTFUL_SAMPLES 5
 
 /*
- * Of threads that were preempted although there were enough processors, the time that nobody else had one: the scope
- * may not use it, by its affinity, its cpuset or its quota.
+ * The time in which threads were preempted although a processor was free: an affinity, a cpuset or a quota kept the scope
+ * from it.
  */
 static double limited_of(const struct queued *sure, const struct qz_report *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What became of the processors that a scope did not use: it had no thread that could run, or others had
- * them while its threads were ready. Levels count running threads only, so that a program between
- * other programs looks more serial than it is; the ready time of its waits separates the two.
+ * Why a scope did not use processors: it had no thread that could run, or others had them while its threads were ready.
+ * Levels count only running threads, so a program beside other programs looks more serial than it is; the ready time of its
+ * waits separates the two reasons.
  */
 #ifndef QUARTZ_CORE_USAGE_H
 #define QUARTZ_CORE_USAGE_H
@@ -12,37 +12,37 @@
 struct qz_usage {
 	uint32_t processors; /* that it may use, core/model/allowed.h; at least 1 */
 	/*
-	 * How many times as much as one thread a thread for each of them would get done: as often as there are processors, but for
-	 * those that others compete for. From 1 to `processors`.
+	 * How much more than one thread a thread for each processor would get done: the number of processors, less what
+	 * others would take. From 1 to `processors`.
 	 */
 	double width;
 	uint64_t unused_ns; /* processor time: sum over levels n < P of (P - n) * their time */
-	uint64_t taken_ns;  /* of this, while a thread was ready; the rest is for lack of work */
+	uint64_t taken_ns;  /* of this, while a thread was ready; the rest is lack of work */
 	uint64_t
-		limited_ns; /* of taken_ns, though nobody else had a processor: by affinity, cpuset or quota */
-	uint64_t own_ns;       /* of the rest of taken_ns, at most: Quartz itself had it */
+		limited_ns; /* of taken_ns, while a processor was free: kept from it by affinity, cpuset or quota */
+	uint64_t own_ns;       /* of the rest of taken_ns, at most: had by Quartz itself */
 	uint64_t throttled_ns; /* processor time that a quota kept it from; of limited_ns */
-	/* Beside taken_ns, also while a thread was ready: until a woken thread was on one. */
+	/* In addition to taken_ns, also while a thread was ready: from its wake-up until it was on a processor. */
 	uint64_t late_ns;
 	uint64_t ready_ns; /* of all threads, exact */
 	double wanting; /* share of the time at a level below P in which no other thread was ready */
-	/* Elapsed time, as it were if a thread that is ready always had a processor. */
+	/* Elapsed time, as it would be if ready threads always had a processor. */
 	uint64_t alone_ns; /* one thread could run */
 	uint64_t idle_ns;  /* none could */
-	/* alone_ns at most: who was kept from running by Quartz had to wait for another thread anyway. */
+	/* The upper bound of alone_ns: threads that Quartz kept from running would have had to wait for another thread anyway. */
 	uint64_t most_alone_ns;
 };
 
 /*
- * At most, what a scope gains that is not idle for idle_ns any more: this, and what ran alone is shared by all processors,
- * since more of it is under way at a time.
+ * The most that a scope gains if it is no longer idle for idle_ns: this time, and a share of the time alone, which all
+ * processors then share, since more work is under way at a time.
  */
 uint64_t qz_usage__gain_of_idle(const struct qz_report *r, uint64_t idle_ns);
 
-/* What threads that were ready waited for, mostly. */
+/* What ready threads mostly waited for, in words. Static. */
 const char *qz_usage__lacking(const struct qz_usage *u);
 
-/* Waits for devices, by the name of their cause. Those for other programs, clocks and events may be idleness. */
+/* Whether waits with this cause are for a device. Waits for other programs, clocks and events may be idleness. */
 bool qz_usage__is_device(const char *cause);
 /* Whether a wait is of the scope and for a device, and no thread could run meanwhile. */
 bool qz_usage__is_idle_for_device(const struct qz_report *r, const struct qz_wait *w);
@@ -51,12 +51,12 @@ bool qz_usage__is_idle_for_device(const struct qz_report *r, const struct qz_wai
 uint64_t qz_usage__device_ns(const struct qz_report *r);
 
 /*
- * Whether the scope waited most of the time for something outside of it, as a server does for its clients: it
- * would not have been done earlier had it worked faster.
+ * Whether the scope waited most of the time for something outside of it, as a server does for its clients: it would not
+ * have ended earlier if it had worked faster.
  */
 bool qz_usage__is_open(const struct qz_report *r, const struct qz_usage *u);
 
-/* Whether it is a command that came to its end: it would have come to it earlier. One that serves others would not. */
+/* Whether it is a command that ended, and so would have ended earlier. A server would not. */
 bool qz_usage__is_closed(const struct qz_report *r);
 
 /* The scope that ran most beside this one, in a profile of the machine; QZ_NONE: that is not known. */

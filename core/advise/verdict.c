@@ -198,8 +198,8 @@ static int say_taken(FILE *out, const struct qz_report *r, const struct qz_usage
 		fprintf(out, ". Its quota kept it from %.1f more", limited);
 	else if (limited >= TAKEN)
 		fprintf(out,
-			". An affinity, a cpuset or a quota kept it from %.1f more, which nobody "
-			"else used",
+			". An affinity, a cpuset or a quota kept it from %.1f more, which no other "
+			"program used",
 			limited);
 	free(name);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a run would gain if a procedure or an object took no time, or less: one figure, from what was computed while it
- * ran (core/model/what_if.h), and how far off it may be for want of samples. doc/what-if.md says what it assumes.
+ * What a run would gain if a procedure or an object took no time, or less: one figure, from what was computed during the
+ * run (core/model/what_if.h), and its interval due to few samples. doc/what-if.md says what it assumes.
  */
 #ifndef QUARTZ_CORE_ZEROING_H
 #define QUARTZ_CORE_ZEROING_H
@@ -9,11 +9,11 @@
 #include "core/model/what_if.h"
 #include "core/report/report.h"
 
-/* What the run could not be shorter for. */
+/* What limits how short the run could be. */
 enum qz_zeroing_limit {
 	QZ_ZEROING_PATH,       /* the longest path of dependencies */
-	QZ_ZEROING_THREAD,     /* what one thread runs */
-	QZ_ZEROING_PROCESSORS, /* what all threads run, on the processors that there are */
+	QZ_ZEROING_THREAD,     /* the running time of one thread */
+	QZ_ZEROING_PROCESSORS, /* the running time of all threads, on the available processors */
 };
 
 struct qz_zeroing {
@@ -24,7 +24,7 @@ struct qz_zeroing {
 /* Whether anything is known of a candidate of the report's scope. */
 bool qz_zeroing__is_known(const struct qz_report *r, const struct qz_what_if *w);
 
-/* speed: which of run_ns. Of a candidate that is known. */
+/* speed: index of run_ns. The candidate must be known. */
 struct qz_zeroing qz_zeroing__find(const struct qz_report *r, const struct qz_what_if *w,
 				   uint32_t speed);
 

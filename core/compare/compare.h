@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One scope in two sides of one or more runs each: what changed, and by more than chance.
+ * Compares one scope between two sides of one or more runs each: what changed, and whether by more than chance.
  *
- * The self changes of all rows that are no object and no threads, and the change of idle time, add up to the change of
- * the elapsed time.
+ * The self changes of all rows except objects and threads, and the change of idle time, add up to the change of the elapsed time.
  */
 #ifndef QUARTZ_CORE_COMPARE_COMPARE_H
 #define QUARTZ_CORE_COMPARE_COMPARE_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What rows of several profiles are matched by: names that two builds of a program share, never addresses.
+ * Identities by which rows of several profiles are matched: names that two builds of a program share, never addresses.
  *
- * A procedure is its name and its module's file name. Of the latter, the version of a library is left out, and that of
- * the executable where not all profiles have it, because then it was given another name. What a compiler appends to the
- * name of a part or a copy of a procedure (".isra.0", " [clone .part.1]") is left out as well. A procedure without a
- * name is called after its address, which only the same build shares: where builds differ, all of a module are one.
+ * A procedure is its name and its module's file name. The module's file name is used without the version of a library. The
+ * executable's name is left out if not all profiles have it, because then the file was renamed. The suffix that a compiler
+ * appends for a part or a copy of a procedure (".isra.0", " [clone .part.1]") is left out as well. A procedure without a
+ * name is named after its address, which is the same only in the same build: if builds differ, all such procedures of a
+ * module are one.
  */
 #ifndef QUARTZ_CORE_COMPARE_IDENTITIES_H
 #define QUARTZ_CORE_COMPARE_IDENTITIES_H
@@ -21,8 +22,8 @@ enum qz_identity_kind {
 	QZ_IDENTITY_OBJECT,	/* a second attribution, as are threads */
 	QZ_IDENTITY_THREADS,	/* that were started with one procedure */
 	QZ_IDENTITY_WAITS,	/* for one cause: they have blocked time alone */
-	QZ_IDENTITY_CLASS, /* of costs, and work: what processor time was for, core/costs/cost_code.h */
-	QZ_IDENTITY_MARKER, /* no row: what stands on stacks beside procedures, as [thread] */
+	QZ_IDENTITY_CLASS, /* a class of costs, or work: what processor time was for, core/costs/cost_code.h */
+	QZ_IDENTITY_MARKER, /* no row: a marker on stacks, such as [thread] */
 	QZ_IDENTITY_KINDS,
 };
 
@@ -44,8 +45,8 @@ struct qz_identities {
 };
 
 /*
- * Takes notice of a profile: all of them, before any of their identities is asked for. -ENOMEM or -E2BIG, as of the
- * functions below.
+ * Registers a profile. To be called for all profiles before any identity is asked for. 0, -ENOMEM or -E2BIG; the functions
+ * below fail in the same way.
  */
 int qz_identities__add_profile(struct qz_identities *e, const struct qz_profile *p);
 
@@ -56,7 +57,7 @@ int qz_identities__add_profile(struct qz_identities *e, const struct qz_profile 
 int64_t qz_identities__procedure(struct qz_identities *e, const struct qz_profile *p,
 				 const char *program, uint32_t procedure);
 
-/* One of another kind, by its name alone. */
+/* An identity of another kind, by its name alone. Its index or -errno. */
 int64_t qz_identities__other(struct qz_identities *e, enum qz_identity_kind kind, const char *name);
 
 struct qz_identity qz_identities__get(const struct qz_identities *e, uint32_t index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whose own time a sample is: of a procedure, or of a row that stands for several. */
+/* To which row the own time of a sample belongs: that of a procedure, or one that stands for several. */
 #ifndef QUARTZ_CORE_COMPARE_OWNER_H
 #define QUARTZ_CORE_COMPARE_OWNER_H
 
@@ -13,8 +13,8 @@ struct qz_owner {
 };
 
 /*
- * Of a sample with this stack. The kernel's time is that of how the program got there, so that a stack is in one row
- * of it.
+ * The owner of a sample with this stack. Time in the kernel belongs to the row of the system call, page fault or interrupt,
+ * so that a stack is in one such row.
  */
 struct qz_owner qz_owner__find(struct qz_identities *ids, const struct qz_report *r, uint32_t node);
 

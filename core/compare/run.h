@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Figures of one scope in one run, by identities that other runs share. Nothing of the report is kept. */
+/* Figures of one scope in one run, by identities that other runs share. Does not refer to the report. */
 #ifndef QUARTZ_CORE_COMPARE_RUN_H
 #define QUARTZ_CORE_COMPARE_RUN_H
 
 #include "core/compare/identities.h"
 #include "core/report/report.h"
 
-/* Times are nanoseconds; each *_ci_ns is half of a 95 % interval. Of what has no callees, self is as total. */
+/* Times are nanoseconds; each *_ci_ns is half of a 95 % interval. For rows without callees, self equals total. */
 struct qz_run_row {
 	uint32_t identity;
-	bool kept; /* no wrapper of another row: core/report/folding.h */
+	bool kept; /* not a wrapper of another row: core/report/folding.h */
 	uint64_t samples;
 	double self_ns, self_ci_ns, total_ns, total_ci_ns;
 	double cpu_ns, cpu_ci_ns; /* of its own */
 	double spin_ns;		  /* of cpu_ns, spinning */
-	double beside_ns;	  /* processor time that was idle or spun while it ran itself */
+	double beside_ns;	  /* processor time that was idle or spun while its own code ran */
 	double blocked_ns;	  /* exact, without idle threads */
 };
 

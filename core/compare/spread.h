@@ -5,8 +5,8 @@
  * Two things make it uncertain. Sampling: each run has its own half width c, that of a mean of n runs is
  * sqrt(sum of c^2) / n, and that of a difference sqrt(a^2 + b^2). And runs differ: with the variance v of a mean,
  * estimated from the spread of the runs, the half width is t * sqrt(va + vb), where t is Student's for the degrees of
- * freedom of Welch and Satterthwaite. A side of one run is taken to spread as much as the other one. The wider of both
- * counts. With one run on each side nothing is known of the spread, and sampling alone counts.
+ * freedom of Welch and Satterthwaite. A side of one run is assumed to spread as much as the other one. The wider of the two
+ * intervals counts. With one run on each side the spread is not known, and only sampling counts.
  */
 #ifndef QUARTZ_CORE_COMPARE_SPREAD_H
 #define QUARTZ_CORE_COMPARE_SPREAD_H

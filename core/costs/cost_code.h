@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which code is whose, and what it is for: one table of procedures of libraries, of runtimes and of the kernel. What is
- * not in it is the program's own, and work. A new runtime is some rows of the table in core/costs/cost_code.c.
+ * To whom code belongs, and what it is for: one table of procedures of libraries, of runtimes and of the kernel. Code that
+ * is not in it is the program's own, and work. A new runtime needs some rows in the table of core/costs/cost_code.c.
  */
 #ifndef QUARTZ_CORE_COST_CODE_H
 #define QUARTZ_CORE_COST_CODE_H
@@ -15,17 +15,17 @@ enum qz_cost {
 	QZ_COST_WORK,
 	QZ_COST_STARTING, /* threads and processes: clone, exec, exit, wait, the loader, stacks */
 	QZ_COST_HANDING,  /* locks, queues, channels, sleeps and wake-ups, schedulers of runtimes */
-	QZ_COST_COPYING,  /* packing for another one, and copying to it: pickle, pipes */
-	QZ_COST_SPINNING, /* waiting in a loop; known of the sample, not of its code */
-	QZ_COST_LINES, /* waiting for a cache line that another processor has; known of the sample, too */
-	QZ_COST_CALLS, /* of the kernel, page faults among them, without waiting */
+	QZ_COST_COPYING,  /* packing for another process, and copying to it: pickle, pipes */
+	QZ_COST_SPINNING, /* waiting in a loop; decided by the sample, not by its code */
+	QZ_COST_LINES, /* waiting for a cache line that another processor has; decided by the sample, too */
+	QZ_COST_CALLS, /* system calls and page faults, without waiting */
 	QZ_COSTS,
 };
 
-/* What it is that has a class, for remedies and for words: a runtime, or a part of the kernel. */
+/* The origin of code with a class, for remedies and for texts: a runtime, or a part of the kernel. */
 enum qz_cost_origin {
 	QZ_ORIGIN_OTHER,
-	QZ_ORIGIN_THREADS, /* of the C library, and of languages that use these as they are */
+	QZ_ORIGIN_THREADS, /* threads of the C library, also as used by other languages */
 	QZ_ORIGIN_PROCESSES,
 	QZ_ORIGIN_OPENMP,
 	QZ_ORIGIN_TBB,
@@ -39,7 +39,7 @@ enum qz_cost_origin {
 	QZ_ORIGIN_RANDOM, /* rand() of the C library, which takes a lock */
 	QZ_ORIGIN_MEMORY, /* mmap, munmap, brk, page faults */
 	QZ_ORIGIN_FILES,  /* their names: open, stat, close */
-	QZ_ORIGIN_BLOCKS, /* what is in them: read, write */
+	QZ_ORIGIN_BLOCKS, /* their contents: read, write */
 	QZ_ORIGIN_CLOCK,
 	QZ_ORIGIN_SOCKETS,
 	QZ_ORIGIN_PIPES,
@@ -48,12 +48,12 @@ enum qz_cost_origin {
 
 enum qz_cost_flag {
 	QZ_CODE_RUNTIME =
-		1, /* may work for the program itself: collects garbage, compiles, has its code inlined */
-	QZ_CODE_WEAK = 2, /* holds where no other row of the stack says more */
-	QZ_CODE_BULK = 4, /* takes time by the byte or page, not by the call */
+		1, /* may do work for the program itself: collects garbage, compiles, has its code inlined */
+	QZ_CODE_WEAK = 2, /* applies only if no other code of the stack has a class */
+	QZ_CODE_BULK = 4, /* its time depends on bytes or pages, not on the number of calls */
 	QZ_CODE_OWN =
-		8, /* nobody asked for it, as for threads of the kernel: like code without a row */
-	QZ_CODE_ASIDE = 16, /* an interrupt: what runs inside of it, nobody asked for */
+		8, /* runs on no program's behalf, as threads of the kernel do: like code without a row */
+	QZ_CODE_ASIDE = 16, /* an interrupt: what runs inside of it is on no program's behalf */
 	/* with QZ_CODE_RUNTIME: runs code of a language that has frames of its own; asks only where none of these is known */
 	QZ_CODE_LANGUAGE = 32,
 };
@@ -67,7 +67,7 @@ struct qz_cost_code {
 	unsigned int flags;
 };
 
-/* The row of the table for a procedure, NULL: it is the program's own. Thread-safe. */
+/* The row of the table for a procedure; NULL: it is the program's own. Static. Thread-safe. */
 const struct qz_cost_code *qz_cost_code__find(const struct qz_procedure *procedure);
 
 /* "handing over"; a word for JSON: "handing_over". */

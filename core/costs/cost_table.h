@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the processor time of a scope was for, by class, and of each class by the procedure that asked for it. Of the
- * report's samples each is in one class, so that these add up to its processor time and to its busy time, together with
- * what has no sample or was taken out: report->unattributed_ns, instrumentation_ns.
+ * What the processor time of a scope was for, by class, and of each class by the procedure that asked for it. Each sample
+ * of the report is in one class. So the classes add up to its processor time and to its busy time, together with time
+ * without samples or taken out: report->unattributed_ns, instrumentation_ns.
  */
 #ifndef QUARTZ_CORE_COST_TABLE_H
 #define QUARTZ_CORE_COST_TABLE_H
@@ -16,7 +16,7 @@ struct qz_cost_row {
 	uint32_t asker, through; /* as of struct qz_cost_stack */
 	bool nested;		 /* mostly */
 	struct qz_figure figure;
-	uint64_t bulk_norm_ns;	 /* of it, by the byte */
+	uint64_t bulk_norm_ns;	 /* of it, per byte */
 	uint64_t nested_norm_ns; /* of it, in regions within regions */
 };
 
@@ -38,7 +38,7 @@ struct qz_cost_table {
 int qz_cost_table__find(struct qz_cost_table *t, const struct qz_report *r);
 void qz_cost_table__free(struct qz_cost_table *t);
 
-/* The start and the end of the command itself, which nobody asked for. */
+/* The start and the end of the command itself, which no procedure asked for. */
 bool qz_cost_row__is_own_start(const struct qz_cost_row *row);
 
 /* Normalized and processor time of all classes but work; that of spinning is processor time only. */

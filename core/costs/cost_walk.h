@@ -10,14 +10,14 @@ struct qz_cost_walk {
 	const struct qz_cost_code **codes; /* by procedure */
 };
 
-/* What one stack tells. */
+/* The result for one stack. */
 struct qz_cost_stack {
 	enum qz_cost cost;	    /* neither QZ_COST_SPINNING nor QZ_COST_LINES */
-	enum qz_cost_origin origin; /* of the outermost code that tells one */
+	enum qz_cost_origin origin; /* of the outermost code that has one */
 	uint32_t asker; /* the innermost procedure of the program's own; QZ_NONE: none is known */
 	uint32_t
-		through; /* what that one called, or how it got into the kernel; QZ_NONE: nothing, or no asker */
-	bool bulk;   /* of a cost: it is by the byte, not by the call */
+		through; /* what the asker called, or how it entered the kernel; QZ_NONE: nothing, or no asker */
+	bool bulk;   /* the cost is per byte, not per call */
 	bool nested; /* `through` is on the stack twice: regions within regions */
 };
 
@@ -26,15 +26,15 @@ int qz_cost_walk__init(struct qz_cost_walk *w, const struct qz_profile *p);
 void qz_cost_walk__free(struct qz_cost_walk *w);
 
 /*
- * The frames from the innermost one to the first that is the program's own decide, in the thread that ran. Of several
- * that have a class, the outermost one tells what was asked for; a weak one only where there is no other. Code of
- * libraries alone, without a class, begins or ends its thread or process. Who asked for that is the creator.
+ * The frames of the running thread decide, from the innermost one to the first that is the program's own. If several have a
+ * class, the outermost one counts; a weak one only if there is no other. A stack with code of libraries only, without a
+ * class, begins or ends its thread or process; its asker is the creator.
  */
 struct qz_cost_stack qz_cost_walk__at(const struct qz_cost_walk *w, uint32_t node);
 
 /*
- * The class of a sample with this stack. At a shared line, what hands over does so, and so on: how locks are made is not
- * the program's business.
+ * The class of a sample with this stack. At a shared line, code that hands over keeps its class, and so on: the program
+ * cannot change how locks work.
  */
 enum qz_cost qz_cost_walk__of(const struct qz_cost_walk *w, const struct qz_cost_stack *stack,
 			      const struct qz_sample *sample);

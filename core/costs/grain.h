@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How small the steps of a scope are: how often it started, and handed over, what each cost, and what threads worked in between.
- * Counts are exact, of the scheduler's log; costs are the processor time of a class, which is sampled, by the count.
+ * How small the steps of a scope are: the numbers of starts and hand-overs, the cost of each, and the work of threads in
+ * between. Counts are exact, from the scheduler's log; a cost is the sampled processor time of a class, divided by the
+ * count.
  */
 #ifndef QUARTZ_CORE_COSTS_GRAIN_H
 #define QUARTZ_CORE_COSTS_GRAIN_H
@@ -19,19 +20,19 @@ struct qz_grain {
 	uint64_t hand_overs;
 	struct qz_grain_cost start, hand_over;
 	/*
-	 * Half of the hand-overs at least ended a stretch of work that was shorter than this. 0: there was none; UINT64_MAX: it
-	 * is longer than the last limit.
+	 * At least half of the hand-overs came after less work than this. 0: there was no hand-over; UINT64_MAX: more than
+	 * the last limit.
 	 */
 	uint64_t half_below_ns;
 };
 
-/* Of a scope, with what its time was for. */
+/* The grain of a scope; t: its costs. */
 struct qz_grain qz_grain__find(const struct qz_scope *scope, const struct qz_cost_table *t);
 
-/* What work is shorter than that counters.grain[i] has, for i below QZ_GRAINS; UINT64_MAX: the last one has no limit. */
+/* The upper limit of the work that counters.grain[i] counts, for i below QZ_GRAINS; UINT64_MAX: the last one has no limit. */
 uint64_t qz_grain__limit_ns(uint32_t i);
 
-/* Nothing was started, nor handed over; or the profile does not know. */
+/* Whether nothing was started or handed over, or the profile has no counts. */
 bool qz_grain__is_none(const struct qz_grain *g);
 
 #endif

@@ -15,7 +15,7 @@
  * Which of the n running processors spin is known only from samples. Each sample, busy or spinning,
  * says how many processors were busy. So of E_n, the part E_n,b = E_n * N_n,b / N_n was spent with b
  * busy processors, where N_n,b is the number of samples of level n that say so. The busy ones among
- * these share E_n,b; with b = 0, nobody was busy. Processor time is divided among all samples of a
+ * these share E_n,b; with b = 0, no thread was busy. Processor time is divided among all samples of a
  * level, spinning or not. The figures then add up to the time with b >= 1; without spinning they are
  * the same as above.
  */

@@ -11,7 +11,7 @@
 
 #define LIBRARY "libquartz.so"
 
-/* Indices of rows in the order of their scopes: with thousands of scopes, nothing may look at all rows for each. */
+/* Indices of rows in the order of their scopes: with thousands of scopes, no pass may read all rows for each of them. */
 struct rows {
 	uint32_t *first; /* by scope; one more, the end */
 	uint32_t *all;

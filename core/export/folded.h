@@ -12,8 +12,8 @@
 #include "core/export/stacks.h"
 
 /*
- * The lines add up to the sum of this value, rounded; a line differs from its own time by less than 1 us, and those that
- * come to 0 are left out. -ENOMEM; errors of out stay there.
+ * The lines add up to the sum of this value, rounded; a line differs from its own time by less than 1 us, and lines of 0
+ * are left out. 0 or -ENOMEM; write errors stay in out.
  */
 int qz_folded__write(FILE *out, const struct qz_stacks *s, enum qz_stack_value which);
 

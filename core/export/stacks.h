@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stacks of one or more reports as other profilers know them: a tree of frames, each with the times of
+ * The stacks of one or more reports in the form of other profilers: a tree of frames, each with the times of
  * the stacks that end there. The outermost frame is the program, below it are the creators of a thread, then
  * its own procedures, as reports join them; markers such as "[thread]" are frames, too. Programs of the
  * same name are one.
@@ -10,7 +10,7 @@
 
 #include "core/report/report.h"
 
-/* More would not be read by anybody, and a file of a stranger could ask for any amount. */
+/* No reader would take in more, and a hostile file could ask for any amount. */
 #define QZ_MAX_STACK_FRAMES 16384      /* on one stack, inlined ones included */
 #define QZ_MAX_STACKS	    (1u << 22) /* of all reports */
 
@@ -32,25 +32,25 @@ struct qz_stack {
 	uint32_t parent; /* QZ_NONE: none, this is the outermost frame */
 	uint32_t frame;
 	uint32_t depth;			  /* 1 for outermost ones */
-	uint64_t values[QZ_STACK_VALUES]; /* ns, of what ends here */
+	uint64_t values[QZ_STACK_VALUES]; /* ns, of stacks that end here */
 };
 
 struct qz_stacks {
 	uint32_t n, nframes;
-	struct qz_stack *stacks; /* each behind its parent */
-	uint32_t *order;	 /* of these: from each to what it calls, and then to the next */
+	struct qz_stack *stacks;       /* each behind its parent */
+	uint32_t *order;	       /* of these, in preorder: each one, then its children */
 	struct qz_stack_frame *frames; /* names belong to the profile */
 	uint64_t sums[QZ_STACK_VALUES];
 };
 
 /*
- * Of n reports, at least 1, on one profile. For each report the norm sums to busy_ns, the spin to spin_ns, and
- * what is blocked to the waits' blocked_ns less idle_ns. NULL with errno: ENOMEM, or E2BIG beyond the limits above.
+ * Of n reports, at least 1, on one profile. For each report, norm adds up to busy_ns, spin to spin_ns, and blocked to the
+ * waits' blocked_ns less idle_ns. NULL with errno: ENOMEM, or E2BIG beyond the limits above.
  */
 struct qz_stacks *qz_stacks__new(const struct qz_report *const *reports, uint32_t n);
 void qz_stacks__free(struct qz_stacks *s);
 
-/* The frames of a stack, outermost first, into room for as many as it is deep. Gives that. */
+/* Writes the frames of a stack, outermost first, to `frames`, which has room for its depth. Returns the depth. */
 uint32_t qz_stacks__path(const struct qz_stacks *s, uint32_t stack, uint32_t *frames);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file of measurement events that stands beside a snapshot, and what is computed from it:
+ * The file of measurement events beside a snapshot, and what is computed from it:
  * intervals between chosen pairs of events, and frequencies (Mink and others, NBSIR 86-3416).
  *
  * The file: a header, then records in the order in which they were seen, in host byte order.
@@ -15,7 +15,7 @@
 #define QZ_EVENTS_SUFFIX ".events"
 #define QZ_MAX_EVENTS	 (1u << 25) /* of a file: 1 GiB */
 #define QZ_EVENT_BUCKETS 64
-#define QZ_EVENT_CULL	 4 /* times the least interval: what is beyond was disturbed */
+#define QZ_EVENT_CULL	 4 /* times the least interval: longer ones were disturbed */
 
 struct qz_event_trace_header {
 	uint64_t magic;
@@ -29,14 +29,13 @@ struct qz_event_trace_record {
 	uint32_t pid;
 	uint32_t tid;	 /* as the process sees it */
 	uint32_t value;	 /* given by the program */
-	uint32_t number; /* of the thread's events so far, with this one, modulo 2^32 */
+	uint32_t number; /* of the thread's events so far, including this one, modulo 2^32 */
 	uint32_t lost;	 /* of the thread's events before it, overwritten unseen */
 	uint32_t reserved;
 };
 
 /*
- * Reads a file. The number of records in *n, which the caller frees in *records; the header may be
- * NULL. 0, -EINVAL: not such a file, or -errno.
+ * Reads a file: *n records to *records, which the caller frees; header may be NULL. 0, -EINVAL: not such a file, or -errno.
  */
 int qz_event_trace__read(int fd, struct qz_event_trace_header *header,
 			 struct qz_event_trace_record **records, size_t *n);
@@ -44,14 +43,14 @@ int qz_event_trace__read(int fd, struct qz_event_trace_header *header,
 /* Intervals: count, extremes, sum, and how many are in which bucket. All times in ns. */
 struct qz_intervals {
 	uint64_t count, min, max, sum;
-	uint64_t width; /* of a bucket; the last one is for all beyond, too */
+	uint64_t width; /* of a bucket; the last one also has all longer intervals */
 	uint64_t buckets[QZ_EVENT_BUCKETS];
 	uint64_t broken; /* left out: events between the two were lost */
 };
 
 /*
  * The intervals from each event of value `from` to the next one of value `to` of the same thread;
- * raw, and without those longer than QZ_EVENT_CULL times the least. The buckets of both have the
+ * raw: all; culled: without those longer than QZ_EVENT_CULL times the least. The buckets of both have the
  * same width.
  */
 void qz_event_trace__intervals(const struct qz_event_trace_record *records, size_t n, uint32_t from,
@@ -67,7 +66,7 @@ struct qz_frequency {
 struct qz_frequency *qz_event_trace__frequencies(const struct qz_event_trace_record *records,
 						 size_t n, size_t *count);
 
-/* All events lost before they were seen, as far as later ones show. */
+/* The number of events that were lost before they were seen, as far as later ones show. */
 uint64_t qz_event_trace__lost(const struct qz_event_trace_record *records, size_t n);
 
 #endif

@@ -14,12 +14,11 @@
  * (index), object_index; of samples level, busy when it is not the level, spinning, rate_halvings
  * where the rate was lowered (each then stands for 2 to the power of it), below and seen (struct qz_sample); of waits
  * cause, cause_index, nominal. Snapshots of the first version have the first three types only, and
- * are read. All that pprof has no place for (processors, exact level times, threads, causes,
- * objects and their queues, ledger, versions, modules of the procedures) stands as
- * JSON, schema quartz.meta/v1, in the last string of the string table. Nothing refers to that one:
- * other tools do not show it, and drop it when they write a profile of their own from ours, to
- * which it would not apply. Strings that are not UTF-8 are stored so that other readers can take
- * them (core/util/utf8.h). `go tool pprof`, speedscope and others open it as it is.
+ * are read. Data that pprof cannot hold (processors, exact level times, threads, causes, objects and their queues, ledger,
+ * versions, modules of the procedures) is JSON of schema quartz.meta/v1, in the last string of the string table. Nothing
+ * refers to that string: other tools do not show it, and drop it when they write a profile of their own from ours, to which
+ * it would not apply. Strings that are not UTF-8 are stored so that other readers can take them (core/util/utf8.h). `go
+ * tool pprof`, speedscope and others open it as it is.
  */
 #ifndef QUARTZ_CORE_PPROF_H
 #define QUARTZ_CORE_PPROF_H
@@ -33,11 +32,10 @@
 int qz_pprof__write(const struct qz_profile *p, int fd);
 
 /*
- * Reads a snapshot that may be cut, foreign or hostile. Gives a profile or NULL with errno:
- * EBADMSG not a whole gzip'd pprof, ENOTSUP a pprof that Quartz did not write, EFBIG beyond our
- * limits, ENOMEM, or of read(2); *why is then a static text that completes the sentence
- * "FILE: ...". Every index in the result is in range, and the counts and times of all samples and
- * levels sum to less than 2^63.
+ * Reads a snapshot that may be cut, foreign or hostile. Returns a profile, or NULL with errno: EBADMSG not a whole gzip'd
+ * pprof, ENOTSUP a pprof that Quartz did not write, EFBIG beyond our limits, ENOMEM, or an error of read(2); *why is then a
+ * static text that completes the sentence "FILE: ...". Every index in the result is in range, and the counts and times of
+ * all samples and levels sum to less than 2^63.
  */
 struct qz_profile *qz_pprof__read(int fd, const char **why);
 

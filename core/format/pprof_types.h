@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the writer and the reader of snapshots agree on: the sample types, in the order of the values of each
+ * What the writer and the reader of snapshots have in common: the sample types, in the order of the values of each
  * pprof sample, and the words of types and labels.
  */
 #ifndef QUARTZ_CORE_PPROF_TYPES_H
@@ -18,7 +18,7 @@ enum {
 	QZ_PPROF_WAKES,
 	QZ_PPROF_WOKEN,
 	QZ_PPROF_LAST_TYPES, /* without a scope of the machine there are no others */
-	/* What the machine's samples have, so that the sums of the others count nothing twice. */
+	/* Types of the machine's samples, so that the sums of the other types count nothing twice. */
 	QZ_PPROF_MACHINE_SAMPLES = QZ_PPROF_LAST_TYPES,
 	QZ_PPROF_MACHINE_CPU,
 	QZ_PPROF_MACHINE_NORM_CPU,
@@ -28,7 +28,7 @@ enum {
 
 /*
  * The first strings of each file are those before MACHINE_SAMPLES, in this order; with a scope of the machine
- * those of the machine follow. The last three stand where a label needs them.
+ * those of the machine follow. The last three are added if a label needs them.
  */
 #define QZ_PPROF_WORDS(WORD)                                                                       \
 	WORD(EMPTY, "")                                                                            \

@@ -82,7 +82,7 @@ static int emit_mapping(struct writer *w, uint32_t i)
 	message.build_id = intern(w, map->build_id);
 	if (message.filename < 0 || message.build_id < 0)
 		return -ENOMEM;
-	/* All was resolved while the process lived: nobody need look into what is at path now. */
+	/* All names were resolved while the process lived: readers need not open the file that is at the path now. */
 	message.has_functions = message.has_filenames = message.has_line_numbers = true;
 	piece.n_mapping = 1;
 	piece.mapping = messages;
@@ -302,7 +302,7 @@ static int emit_waking(struct writer *w, uint32_t i)
 	return emit_row(w, &row, waking->node);
 }
 
-/* For those who look at the profile with other tools. */
+/* For readers in other tools. */
 static int64_t describe_run(struct writer *w)
 {
 	const struct qz_profile *p = w->p;

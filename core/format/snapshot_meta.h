@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last string of a snapshot, quartz.meta/v1: what pprof has no place for, as JSON, which all versions of
- * Quartz read. A protobuf message would be a third of the size and take a tenth of the time (of 32,000 threads,
- * objects and scopes 12 ms instead of 110 to write, of 700 for the whole file), but would describe each struct a
- * second time, and the reader of JSON would have to stay.
+ * The last string of a snapshot, quartz.meta/v1: data that pprof cannot hold, as JSON, which all versions of Quartz read. A
+ * protobuf message would have a third of the size and take a tenth of the time (for 32,000 threads, objects and scopes 12
+ * ms to write instead of 110, of 700 for the whole file), but would describe each struct a second time, and the JSON reader
+ * would still be needed.
  */
 #ifndef QUARTZ_CORE_SNAPSHOT_META_H
 #define QUARTZ_CORE_SNAPSHOT_META_H
@@ -15,7 +15,7 @@
 /* The text for p, to be freed. NULL: ENOMEM. */
 char *qz_snapshot_meta__write(const struct qz_profile *p);
 
-/* Tells whether a string claims to be such a text, of whatever version. */
+/* Whether a string claims to be such a text, of any version. */
 bool qz_snapshot_meta__is_ours(const char *text);
 
 /* Parses a text. NULL with errno EBADMSG, ENOTSUP (another version), EFBIG, ENOMEM. */
@@ -25,12 +25,11 @@ json_t *qz_snapshot_meta__parse(const char *text);
 int qz_snapshot_meta__fill(const json_t *meta, struct qz_profile *p);
 
 /*
- * What pprof has no place for, of the procedure with this index: kind, and module, a text to be freed.
- * -EBADMSG, -ENOMEM.
+ * Sets kind and module, a text to be freed, of the procedure with this index. 0, -EBADMSG or -ENOMEM.
  */
 int qz_snapshot_meta__procedure(const json_t *meta, size_t index, struct qz_procedure *proc);
 
-/* The number of procedures that it has this of. */
+/* The number of procedures for which it has these. */
 size_t qz_snapshot_meta__procedures(const json_t *meta);
 
 /* The procedure of the part with this index. -EBADMSG. */

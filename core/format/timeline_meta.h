@@ -13,8 +13,8 @@
 void qz_timeline_meta__print(FILE *out, const struct qz_timeline *t);
 
 /*
- * Gives p its timeline, once all figures are there; NULL: there is none. One that does not add up to the figures of p
- * is left out, which p->timeline_differs says. -EBADMSG, -EFBIG, -ENOMEM.
+ * Gives p its timeline, after all figures were read; NULL: there is none. A timeline that does not add up to the figures of
+ * p is left out, and p->timeline_differs is set. 0, -EBADMSG, -EFBIG or -ENOMEM.
  */
 int qz_timeline_meta__read(const json_t *timeline, struct qz_profile *p);
 

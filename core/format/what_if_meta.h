@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What was computed of candidates (core/model/what_if.h), in the metadata of a snapshot file. */
+/* The results for candidates (core/model/what_if.h) in the metadata of a snapshot file. */
 #ifndef QUARTZ_CORE_WHAT_IF_META_H
 #define QUARTZ_CORE_WHAT_IF_META_H
 

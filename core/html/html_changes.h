@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What changed between two sides of profiles as one JSON document of schema quartz.diff-page/v1, for the page: rows of the
- * comparison, and the stacks of both sides in one tree, whose frames are matched as the rows are. doc/page.md describes
- * its members.
+ * The changes between two sides of profiles as one JSON document of schema quartz.diff-page/v1, for the page: rows of the
+ * comparison, and the stacks of both sides in one tree, whose frames are matched like the rows. doc/page.md describes its
+ * members.
  */
 #ifndef QUARTZ_CORE_HTML_CHANGES_H
 #define QUARTZ_CORE_HTML_CHANGES_H
@@ -21,7 +21,7 @@ struct qz_html_compared {
 
 /*
  * Prints the document of n scopes, and a newline. Identities that no row has are added to ids. `profiles` is as in
- * quartz.diff/v1, borrowed. -ENOMEM, -E2BIG; errors of out stay there.
+ * quartz.diff/v1, borrowed. 0, -ENOMEM or -E2BIG; write errors stay in out.
  */
 int qz_html_changes__write(FILE *out, struct qz_identities *ids, json_t *profiles,
 			   const struct qz_html_compared *scopes, uint32_t n);

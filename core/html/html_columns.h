@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables as JSON objects of columns, which is a tenth of an object for each row: {"pid":[1,2],"comm":["a","b"]}.
+ * Tables as JSON objects of columns, a tenth of the size of an object for each row: {"pid":[1,2],"comm":["a","b"]}.
  */
 #ifndef QUARTZ_CORE_HTML_COLUMNS_H
 #define QUARTZ_CORE_HTML_COLUMNS_H
@@ -24,8 +24,8 @@ struct qz_html_table {
 };
 
 /*
- * Prints the fields of a table that are shown, without braces: "pid":[1,2],"comm":["a","b"]. `before` stands before
- * the first one. Indices that are QZ_NONE are -1. -ENOMEM; errors of out stay there.
+ * Prints the fields of a table that are shown, without braces: "pid":[1,2],"comm":["a","b"], with `before` before the first
+ * one. Indices that are QZ_NONE become -1. 0 or -ENOMEM; write errors stay in out.
  */
 int qz_html_columns__put(FILE *out, const char *before, const struct qz_field *fields,
 			 const struct qz_html_table *table);

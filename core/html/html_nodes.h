@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The stacks of a page: a tree of procedures. A node of a profile is a place in the code, and may stand for
- * several inlined procedures; here a node is one procedure called from its parent, and places of one procedure are one.
+ * several inlined procedures; here a node is one procedure called from its parent, and all its places share the node.
  */
 #ifndef QUARTZ_CORE_HTML_NODES_H
 #define QUARTZ_CORE_HTML_NODES_H
@@ -11,7 +11,7 @@
 #include "core/model/profile.h"
 #include "core/util/hash_table.h"
 
-/* More than this no browser shows, and a file of a stranger could ask for any number. */
+/* No browser shows more than this, and a hostile file could ask for any number. */
 #define QZ_HTML_MAX_NODES (1u << 22)
 
 struct qz_html_node {
@@ -21,13 +21,16 @@ struct qz_html_node {
 
 struct qz_html_nodes {
 	uint32_t n;
-	struct qz_html_node *nodes; /* each behind its parent, what it calls right behind it */
+	struct qz_html_node *nodes; /* each behind its parent, its callees right behind it */
 	uint32_t *
 		of; /* of each node of the profile: its node here, QZ_NONE: not wanted; else NULL */
 	struct qz_hash_table table; /* while it is built */
 };
 
-/* A tree of the root alone, for what follows. -ENOMEM; free with qz_html_nodes__free, also after an error. */
+/*
+ * A tree with only the root, to be filled by the functions below. 0 or -ENOMEM; free with qz_html_nodes__free, also after
+ * an error.
+ */
 int qz_html_nodes__init(struct qz_html_nodes *t);
 
 /* The node of a procedure that is called from this parent: its index or -errno. */
@@ -43,8 +46,8 @@ int qz_html_nodes__sort(struct qz_html_nodes *t, uint32_t *indices, uint32_t n);
 void qz_html_nodes__put(FILE *out, const struct qz_html_nodes *t);
 
 /*
- * Of those nodes of the profile that are marked, and of all that they are called from. 0, -ENOMEM or -E2BIG; free
- * with qz_html_nodes__free, also after an error.
+ * Builds the tree of the marked nodes of the profile and all their callers. 0, -ENOMEM or -E2BIG; free with
+ * qz_html_nodes__free, also after an error.
  */
 int qz_html_nodes__build(struct qz_html_nodes *t, const struct qz_profile *p, bool *wanted);
 void qz_html_nodes__free(struct qz_html_nodes *t);

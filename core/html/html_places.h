@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where threads and objects of a profile stand in a report, and so in the document of a page. */
+/* The indices of a profile's threads and objects in a report, and so in the document of a page. */
 #ifndef QUARTZ_CORE_HTML_PLACES_H
 #define QUARTZ_CORE_HTML_PLACES_H
 

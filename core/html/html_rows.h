@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What views of a page add up: samples, waits and wake-ups of one scope, each kind with one row for all that are
+ * The rows that views of a page add up: samples, waits and wake-ups of one scope, with one row for all of a kind that are
  * equal in stack, thread, level and object. Sums are those of the report.
  */
 #ifndef QUARTZ_CORE_HTML_ROWS_H
@@ -31,12 +31,12 @@ struct qz_html_rows {
 /* Adds one. -ENOMEM. */
 int qz_html_rows__add(struct qz_html_rows *rows, const struct qz_html_row *row);
 
-/* Sorts them by their keys, and makes one of those that are equal. */
+/* Sorts the rows by their keys, and joins equal ones. */
 void qz_html_rows__merge(struct qz_html_rows *rows);
 
 /*
- * Of rows that are merged, the first key becomes the distance to that of the row before: it packs better. They cannot be merged
- * any more.
+ * In merged rows, replaces the first key by its distance from that of the row before, which compresses better. They cannot
+ * be merged any more.
  */
 void qz_html_rows__make_steps(struct qz_html_rows *rows);
 

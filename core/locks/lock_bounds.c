@@ -220,7 +220,7 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 	lock_ns = (uint64_t)((double)cost->lock_ns * stretch(r, &u));
 	most = u.idle_ns + (uint64_t)((double)(code.ns ? u.alone_ns : u.most_alone_ns) *
 				      (1 - 1.0 / u.processors));
-	/* nobody is kept by it longer than there is a queue, and until who was woken runs */
+	/* the lock delays no thread for longer than it has a queue, and until the woken thread runs */
 	most = least(most, cost->queued_ns + row->waits.ready_ns) + lock_ns;
 
 	code.ns = (uint64_t)((double)code.ns * stretch(r, &u));

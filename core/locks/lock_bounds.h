@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a program would gain if nobody had to wait for a lock: doc/advice.md derives the bounds. */
+/* What a program would gain if no thread had to wait for a lock: doc/advice.md derives the bounds. */
 #ifndef QUARTZ_CORE_LOCK_BOUNDS_H
 #define QUARTZ_CORE_LOCK_BOUNDS_H
 

@@ -17,7 +17,7 @@ static bool blocks(const struct qz_object_cost *cost)
 	return cost->held_blocked_ns > cost->held_running_ns + cost->lock_ns;
 }
 
-/* A futex word of unknown use may be a barrier: it is a lock when somebody was seen to hold it. */
+/* A futex word of unknown use may be a barrier: it is a lock if a thread was seen to hold it. */
 static bool is_lock(const struct qz_report *r, const struct qz_object_row *row)
 {
 	return r->profile->objects[row->object].kind != QZ_OBJECT_OTHER ||

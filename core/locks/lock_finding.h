@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Findings about locks: what the rules about them have in common. */
+/* Findings about locks: the common part of the rules about them. */
 #ifndef QUARTZ_CORE_LOCK_FINDING_H
 #define QUARTZ_CORE_LOCK_FINDING_H
 
@@ -10,9 +10,9 @@
 struct qz_lock_rule {
 	const char *name;
 	enum qz_lock_kind kind;
-	bool blocked; /* about holders that block, else about those that run */
+	bool blocked; /* about holders that block; false: about those that run */
 	const char *remedy;
-	/* Sets what is the matter, with the object's name in f->shown. */
+	/* Sets f->what, with the object's name in f->shown. */
 	void (*say)(struct qz_finding *f, const struct qz_report *r,
 		    const struct qz_lock_gain *gain);
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The processors that a scope may use: by the affinity and the cpusets of its threads, and by quotas of its control groups; and what others had of them. */
+/*
+ * The processors that a scope may use: by the affinity and the cpusets of its threads, and by quotas of its control groups;
+ * and the part of them that others had.
+ */
 #ifndef QUARTZ_CORE_ALLOWED_H
 #define QUARTZ_CORE_ALLOWED_H
 
@@ -9,19 +12,19 @@
 
 struct qz_allowed {
 	uint32_t processors; /* at least 1 */
-	bool fewer;	     /* than the profile has: some are kept from it, */
+	bool fewer;	     /* than the profile has, */
 	bool by_cpuset;	     /* by its cpuset; else by its affinity */
 	char list
-		[QZ_ALLOWED_LIST]; /* of these, where they are fewer and the list is short, else "" */
+		[QZ_ALLOWED_LIST]; /* the processors, if they are fewer and the list is short, else "" */
 	double quota;		   /* processors, on average; 0: it has none */
 };
 
-/* By what is known: all processors, without a quota, where it is not. */
+/* Sets *a from what the profile knows; if it knows nothing, all processors and no quota. */
 void qz_allowed__find(const struct qz_profile *p, uint32_t scope, struct qz_allowed *a);
 
 /*
- * Processor time that others had, at most: samples outside of the scope, those that are missing among them, with as much
- * time each as its own have. INFINITY: that is not known.
+ * An upper bound of the processor time that others had: samples outside of the scope, including missing ones, each with as
+ * much time as the scope's own samples have. INFINITY: not known.
  */
 double qz_allowed__others_ns(const struct qz_profile *p, uint32_t scope);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The members of the structs of a profile, each described once: what it is called in files and in JSON, and
- * what is done with it. Merging (core/transform/merge.h), subtracting (core/transform/delta.h,
- * core/transform/slices.h), snapshot files (core/format/snapshot_meta.h) and reports go by these tables.
- * What levels and lists by cause add up to is for the caller.
+ * The members of the structs of a profile, each described once: its name in files and in JSON, and its uses. Merging
+ * (core/transform/merge.h), subtracting (core/transform/delta.h, core/transform/slices.h), snapshot files
+ * (core/format/snapshot_meta.h) and reports use these tables. Adding levels and lists by cause is left to the caller.
  */
 #ifndef QUARTZ_CORE_FIELDS_H
 #define QUARTZ_CORE_FIELDS_H
@@ -14,7 +13,7 @@
 #include "core/model/profile.h"
 
 enum qz_field_type {
-	QZ_FIELD_U64, /* in JSON up to INT64_MAX, which larger values are written as */
+	QZ_FIELD_U64, /* in JSON at most INT64_MAX: larger values are cut to that */
 	QZ_FIELD_I64,
 	QZ_FIELD_ADDRESS, /* of 64 bits: a file has all of them, as a signed number */
 	QZ_FIELD_U32,
@@ -27,12 +26,12 @@ enum qz_field_type {
 };
 
 enum qz_field_use {
-	QZ_ADDS = 1,  /* counted or exact, of 64 bits: it adds up where profiles are put together */
-	QZ_TAKES = 2, /* the time between two moments has the difference */
-	QZ_OF_ALL = 4, /* the machine's is the sum of all other scopes' */
+	QZ_ADDS = 1,   /* counted or exact, of 64 bits: added when profiles are merged */
+	QZ_TAKES = 2,  /* subtracted when the time between two moments is computed */
+	QZ_OF_ALL = 4, /* the machine's value is the sum of all other scopes' */
 	QZ_SAVED = 8,  /* it is in snapshot files */
-	QZ_LATER = 16, /* but not in those of earlier versions */
-	QZ_RARE = 32,  /* nor where it is 0, false or empty */
+	QZ_LATER = 16, /* but missing in files of earlier versions */
+	QZ_RARE = 32,  /* and left out if it is 0, false or empty */
 	QZ_SHOWN = 64, /* it is in JSON for programs */
 	QZ_SUMS = QZ_ADDS | QZ_TAKES,
 	QZ_TOLD = QZ_SAVED | QZ_SHOWN,
@@ -79,7 +78,7 @@ extern const struct qz_field qz_what_if_fields[];
 /* Frees what the struct owns, and sets it to NULL. */
 void qz_fields__free(void *entity, const struct qz_field *table);
 
-/* How many numbers add up, and the one of this number. */
+/* The number of figures with QZ_ADDS; and the address of one by its number. */
 uint32_t qz_fields__count(const struct qz_field *table);
 uint64_t *qz_fields__at(void *entity, const struct qz_field *table, uint32_t number);
 

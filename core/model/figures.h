@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that adds up in a profile, as columns: one figure of all entities of a kind, such as the counts of all
- * samples, by the index of the entity. The times at one level are a column of the scopes, and so are the ends of
- * walks of one number. What a program spent in libquartz for its calls is none: it is estimated. Pure.
+ * All figures of a profile that add up, as columns: one figure of all entities of a kind, such as the counts of all
+ * samples, by the index of the entity. The times at one level are a column of the scopes, and so are the counts of one kind
+ * of end of a walk. The time of a program in libquartz is not a column: it is estimated. Pure.
  */
 #ifndef QUARTZ_CORE_FIGURES_H
 #define QUARTZ_CORE_FIGURES_H
 
 #include "core/model/profile.h"
 
-/* Columns have numbers below this, which are not those of other versions: files have names. */
+/* Columns have numbers below these. The numbers differ between versions: files have names. */
 #define QZ_FIGURE_LEVELS 128 /* the column of level n is this one + n */
 #define QZ_FIGURE_ENDS	 (QZ_FIGURE_LEVELS + QZ_MAX_LEVELS)
 #define QZ_FIGURE_IDS	 (QZ_FIGURE_ENDS + QZ_MAX_CAUSES)
 
-/* Where a profile has a column, until an entity is added. */
+/* A column in the memory of a profile; valid until an entity is added. */
 struct qz_column {
 	char *first;
 	size_t size, at; /* of an entity, and of the figure in it */
@@ -25,24 +25,23 @@ struct qz_column {
 /* False: there is none of this number, or no entity of its kind. */
 bool qz_figures__column(struct qz_profile *p, uint32_t id, struct qz_column *column);
 
-/* The figures of a column as they were. */
+/* A copy of the figures of a column. */
 struct qz_kept {
 	uint64_t *values;
-	uint32_t n; /* that there is room for */
+	uint32_t n; /* entries that there is room for */
 };
 
-/* Makes room for n; of entities that are new, 0 was kept. 0 or -ENOMEM. */
+/* Makes room for n; new entries are 0. 0 or -ENOMEM. */
 int qz_kept__grow(struct qz_kept *k, uint32_t n);
 
-/* The number after this one, but for those of levels that no scope has. */
+/* The next number of a column after this one; skips levels that no scope has. */
 uint32_t qz_figures__next(const struct qz_profile *p, uint32_t id);
 
 /* The figure of an entity below column->n; NULL where a scope has no such level or end. */
 uint64_t *qz_column__at(const struct qz_column *column, uint32_t entity);
 
 /*
- * What files call it: "samples.count", "objects.queue_ns.3", "level_ns.2". False where there is none of
- * that number.
+ * The column's name in files: "samples.count", "objects.queue_ns.3", "level_ns.2". False: there is no such number.
  */
 #define QZ_FIGURE_NAME 64
 bool qz_figures__name(uint32_t id, char name[QZ_FIGURE_NAME]);

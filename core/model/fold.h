@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Scopes of a run that have ended and are put together as one, so that what they take is bounded. Whatever stays
- * keeps its index. The rows of scopes, threads and objects that go are vacant: empty, of no use to anybody, until
- * what is new takes them. Files have none: core/transform/filter_scopes.h leaves them out.
+ * Joins ended scopes of a run into one, so that their memory is bounded. All other rows keep their index. The rows of
+ * scopes, threads and objects that go are vacant: empty and without a reference, until new rows take their place. Files have
+ * none: core/transform/filter_scopes.h leaves them out.
  *
  * Pure.
  */
@@ -12,10 +12,9 @@
 #include "core/model/profile.h"
 
 /*
- * Puts the scopes that are marked, ended ones, into the scope `into`, which is not: their threads become
- * the thread `row` of that, and their objects go. `marked` has n entries: scopes that came after them are not
- * marked. All sums stay as they are, those of the scope of the machine too. p is to be estimated again. 0, or
- * -ENOMEM or -EINVAL, and nothing has changed.
+ * Folds the marked scopes, which must have ended, into the scope `into`, which is not marked: their threads become the
+ * thread `row` of that scope, and their objects go. `marked` has n entries: later scopes are not marked. No sum changes,
+ * nor that of the machine's scope. p must be estimated again. 0, or -ENOMEM or -EINVAL with nothing changed.
  */
 int qz_fold__scopes(struct qz_profile *p, const bool *marked, uint32_t n, uint32_t into,
 		    uint32_t row);

@@ -14,13 +14,13 @@ struct qz_frames {
 /* The next procedure, or QZ_NONE at the root. */
 uint32_t qz_frames__next(struct qz_frames *f);
 
-/* Whether a procedure or marker is among the frames that are left. */
+/* Whether a procedure or marker is among the remaining frames. */
 bool qz_frames__contain(struct qz_frames frames, uint32_t procedure);
 
 /* Whether the name of a procedure of the stack has this part. */
 bool qz_frames__have_name(const struct qz_profile *p, uint32_t node, const char *part);
 
-/* The innermost procedure of a stack that is no kernel code, or QZ_NONE. */
+/* The innermost procedure of a stack outside of the kernel, or QZ_NONE. */
 uint32_t qz_frames__program_code(const struct qz_profile *p, uint32_t node);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for a level: the new ones have no time. 0 or -ENOMEM; all is as it was then. */
+/* Makes room for a level; new levels have no time. 0, or -ENOMEM with nothing changed. */
 static inline int qz_levels__reach(uint64_t **ns, uint32_t *n, uint32_t level)
 {
 	uint64_t *more;
@@ -34,7 +34,7 @@ static inline uint64_t qz_levels__sum(const uint64_t *ns, uint32_t n)
 	return sum;
 }
 
-/* The processor time that they stand for. */
+/* The processor time of these levels: sum of level times time. */
 static inline uint64_t qz_levels__cpu(const uint64_t *ns, uint32_t n)
 {
 	uint64_t sum = 0;

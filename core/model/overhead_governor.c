@@ -13,7 +13,7 @@
 /* Where what can be lowered is a smaller share of the ceiling, or of what cannot, lowering it is of no use. */
 #define USEFUL 0.1
 #define WORTH  0.25
-/* About as much of quartzd's own time is there at any rate: looks at tables, what is mapped, ends of processes. */
+/* About as much of quartzd's own time does not depend on the rate: it reads tables, maps and ends of processes. */
 #define STEADY 0.5
 #define ENOUGH 1000000000ull /* ns of a window, to tell what Quartz costs */
 

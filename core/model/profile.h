@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The profile: what one run of Quartz measured, as it stands in memory.
+ * The profile: the results of one run of Quartz, in memory.
  *
  * quartzd fills one while it samples, a snapshot file holds one (core/format/pprof.h), and every view
- * of quartzctl is computed from one (core/report/report.h). Nothing here knows how the figures came
- * about, so that tests build profiles by hand.
+ * of quartzctl is computed from one (core/report/report.h). Nothing here depends on how the figures were measured, so tests
+ * build profiles by hand.
  *
  * Entities are kept in arrays and named by their index, which stays as long as the entity does. Index 0 of
  * procedures, locations and mappings is a real entity; node 0 is the root of all stacks and has no location.
  *
- * Not thread-safe: one owner at a time. Functions that return int give 0 or -errno
- * (-ENOMEM, -EINVAL: an index, kind or number out of range, -E2BIG); intern functions give an
- * index >= 0 or -errno. A failed call leaves the profile usable as it was.
- * All times are nanoseconds of CLOCK_MONOTONIC unless a name says otherwise.
+ * Not thread-safe: one owner at a time. Functions that return int return 0 or -errno (-ENOMEM, -EINVAL: an index, kind or
+ * number out of range, -E2BIG); intern functions return an index >= 0 or -errno. A failed call leaves the profile as it
+ * was. All times are nanoseconds of CLOCK_MONOTONIC unless a name says otherwise.
  */
 #ifndef QUARTZ_CORE_PROFILE_H
 #define QUARTZ_CORE_PROFILE_H
@@ -29,7 +28,7 @@
 
 #define QZ_NONE UINT32_MAX /* no index */
 
-/* What a profile may hold at most; the functions below give -E2BIG beyond. */
+/* Limits of a profile; beyond them the functions below return -E2BIG. */
 #define QZ_MAX_DEPTH   4096	  /* nodes on a stack, those inherited from creators included */
 #define QZ_MAX_INLINED 1024	  /* lines of a location */
 #define QZ_MAX_LEVELS  8193	  /* 8192 processors, the kernel's own limit on x86-64 */
@@ -37,13 +36,13 @@
 #define QZ_MAX_CALLS   (1u << 18) /* pairs of caller and callee */
 #define QZ_MAX_MEMBERS (1u << 20) /* of all rounds together */
 
-/* What a procedure stands for. All but the first are markers in a stack, never ranked. */
+/* Kinds of procedures. All but the first are markers in a stack, never ranked. */
 enum qz_procedure_kind {
-	QZ_PROCEDURE,	  /* code with a name of its own */
-	QZ_THREAD_START,  /* "[thread]": what follows was started as a thread by what precedes */
-	QZ_PROCESS_START, /* "[process]": what follows was forked by what precedes */
-	QZ_TRUNCATED,	  /* "[truncated]": callers that the unwinder could not reach */
-	QZ_UNATTRIBUTED,  /* "[unattributed]": time at a level of which there is no sample */
+	QZ_PROCEDURE, /* code with a name of its own */
+	QZ_THREAD_START, /* "[thread]": the frames after it are of a thread that the frames before it started */
+	QZ_PROCESS_START, /* "[process]": the frames after it are of a process that the frames before it forked */
+	QZ_TRUNCATED,	 /* "[truncated]": callers that the unwinder could not reach */
+	QZ_UNATTRIBUTED, /* "[unattributed]": time at a level of which there is no sample */
 	QZ_INSTRUMENTATION, /* "[instrumentation]": time in libquartz, see core/estimate/instrumentation_cost.h */
 	QZ_PROCEDURE_KINDS,
 };
@@ -66,7 +65,7 @@ struct qz_mapping {
 	uint64_t start, limit, offset;
 };
 
-/* Lines of a procedure that stand in another file than its own: included, or named by #line. */
+/* Lines of a procedure in another file than its own: included, or named by #line. */
 struct qz_procedure_part {
 	uint32_t procedure;
 	char *file;
@@ -112,8 +111,8 @@ enum qz_scope_kind {
 };
 
 /*
- * The machine as seen from a pid namespace, as in a container, has this for its comm: its processes are those of
- * the namespace, and of its processors those count as busy that run them.
+ * The comm of the machine's scope in a pid namespace, as in a container: its processes are those of the namespace, and a
+ * processor is busy while it runs one of them.
  */
 #define QZ_CONTAINED "pid namespace"
 
@@ -129,14 +128,14 @@ struct qz_scope {
 	char *comm;
 	char *command; /* command line, "" when unknown */
 	char *cgroup;  /* path in its hierarchy, "" when unknown */
-	char *cpuset;  /* processors that its cpuset leaves it, as "0-3,8"; "": all, or unknown */
+	char *cpuset;  /* processors that its cpuset allows, as "0-3,8"; "": all, or unknown */
 	/*
-	 * Of the control groups that it is in, from its own to the outermost, the one whose quota keeps it most from
-	 * running: its path in its hierarchy, quota_us of processor time in quota_period_us. 0: there is none.
+	 * Of its control groups, from its own to the outermost, the one whose quota throttled it most: path in its
+	 * hierarchy, and quota_us of processor time in quota_period_us. 0: there is none.
 	 */
 	char *quota_cgroup;
 	uint64_t quota_us, quota_period_us;
-	/* Of all of these: processor time that they were kept from, and periods in which; and how many there were. */
+	/* Sums over all these groups: processor time lost by throttling, periods with throttling, all periods. */
 	uint64_t throttled_ns, throttled_periods, quota_periods;
 	uint64_t start_ns;    /* of the observation */
 	uint64_t elapsed_ns;  /* of the observation */
@@ -148,8 +147,8 @@ struct qz_scope {
 	uint64_t truncated;  /* of these, with a stack whose outer end was not reached */
 	uint64_t unresolved; /* of these, whose innermost frame has no name */
 	/*
-	 * Of a slice of a run: threads that lived when it began, which are not among those seen, so
-	 * that slices add up; qz_slices__end puts them there.
+	 * In a slice of a run: threads that lived when it began. They are not in threads_seen, so that slices add up;
+	 * qz_slices__end adds them.
 	 */
 	uint64_t threads_before;
 	uint64_t threads_alive; /* of a run: those that live at its end; not kept in files */
@@ -165,7 +164,7 @@ struct qz_thread {
 	int32_t tid, pid;
 	char *comm;
 	char *name; /* given by the program, "" when none */
-	char *cpus; /* that it may use, by affinity and cpuset, as "0-3,8"; "": all, or unknown */
+	char *cpus; /* processors that it may use, by affinity and cpuset, as "0-3,8"; "": all, or unknown */
 	uint64_t start_ns;   /* first seen */
 	uint64_t end_ns;     /* last seen */
 	uint64_t cpu_ns;     /* the kernel's own accounting */
@@ -174,16 +173,16 @@ struct qz_thread {
 	uint64_t blocked_ns;
 	uint64_t
 		unknown_ns; /* state not seen: a gap of the tracepoint, or before the first event */
-	struct qz_loop loop; /* of a part of a run, the longest block is that of all of it */
+	struct qz_loop loop; /* in a part of a run, the longest block is that of the whole run */
 	bool ended;
 	bool merged; /* stands for several ended threads of one comm, beyond the limit of rows */
 	bool vacant; /* as of a scope */
 };
 
 /*
- * One group of equal samples. Where there is a scope of the machine, what was sampled in another scope
- * is there a second time, at the machine's level, with the same thread and object. The first
- * members are what they are equal in. cpu_ns and norm_ns are set by core/estimate/estimate.h.
+ * One group of equal samples. If there is a scope of the machine, each sample of another scope is also in that one, at the
+ * machine's level, with the same thread and object. The first members are the key. cpu_ns and norm_ns are set by
+ * core/estimate/estimate.h.
  */
 struct qz_sample {
 	uint32_t scope;
@@ -192,18 +191,18 @@ struct qz_sample {
 	uint32_t level;	 /* processors running the scope's threads, 1 .. nlevels - 1 */
 	uint32_t busy;	 /* of these, not spinning: effective parallelism, 0 .. level */
 	uint32_t
-		object; /* spun on, else held while others queue for it, else a line that is shared, or QZ_NONE */
-	bool spinning;	  /* the thread waits in a loop: its time is spun, never normalized */
+		object; /* that the thread spins on, or holds while others queue for it, or a shared cache line; QZ_NONE: none */
+	bool spinning;	/* the thread waits in a loop: its time is spin time, never normalized */
 	uint8_t halvings; /* of the rate that was asked for, when they were taken */
 	/*
-	 * Where pollers counted (daemon/shm/poll_join.h), the kernel's samples behind the count: of all
-	 * that is below the node of depth `below` - 1, where the count is a share of what was polled
-	 * there; if below is 0 of this group, which has been weighted. seen 0: all of count.
+	 * With pollers (daemon/shm/poll_join.h): the number of kernel samples on which the count rests. `below` > 0: the
+	 * count is a share of the polled samples at the node of depth `below` - 1, and `seen` counts all kernel samples
+	 * below that node; `below` 0: `seen` counts this group, which was weighted. seen 0: all of count.
 	 */
 	uint32_t below;
 	uint64_t seen;
 	uint64_t count;
-	uint64_t in_block; /* of count, taken when a turn of its event loop was a block already */
+	uint64_t in_block; /* of count, taken while a turn of its event loop already was a block */
 	uint64_t cpu_ns;
 	uint64_t norm_ns;
 };
@@ -219,8 +218,8 @@ static inline uint64_t qz_sample__weight(const struct qz_sample *s)
 }
 
 /*
- * Waits: times off the processor that are equal in the first members. A wait is charged to the stack
- * that went off the processor, blocked up to the wake-up and ready from then on.
+ * One group of equal waits: times off the processor. The first members are the key. A wait is charged to the stack that
+ * left the processor: blocked until the wake-up, ready from then on.
  */
 struct qz_wait {
 	uint32_t scope;
@@ -235,13 +234,13 @@ struct qz_wait {
 	uint64_t
 		variance; /* of blocked_ns + ready_ns, in 2^20 ns^2: 0 where the stack of each wait is known */
 	uint64_t
-		handed; /* of those in poll, ended by another thread of the scope; older profiles have 0 */
+		handed; /* waits in poll that another thread of the scope ended; older profiles have 0 */
 };
 
 /*
- * Wake-ups, equal in the first members. woken_ns is the time until woken (Quartz 1990, 3.2.5): what
- * the waker ran, while a processor was free, between the beginning of a wait and the wake-up that
- * ended it, charged to the code that ran.
+ * One group of equal wake-ups; the first members are the key. woken_ns is the time until woken (Quartz 1990, 3.2.5): the
+ * waker's running time, while a processor was free, between the beginning of a wait and the wake-up that ended it, charged
+ * to the code that ran.
  */
 struct qz_waking {
 	uint32_t scope;
@@ -276,10 +275,9 @@ enum qz_object_kind {
 #define QZ_QUEUE_LENGTHS 16
 
 /*
- * A synchronization object. Its own normalized time is that of the samples that carry it, taken
- * while its holder ran and others queued, or of a cache line, while a thread waited for it; what was spun on it is that
- * of the spinning ones. A second
- * attribution, never added to that of procedures.
+ * A synchronization object. Its normalized time is that of its samples, which were taken while its holder ran and others
+ * queued, or for a cache line, while a thread waited for it; its spin time is that of its spinning samples. This is a
+ * second attribution, never added to that of procedures.
  */
 struct qz_object {
 	uint32_t scope;
@@ -289,21 +287,24 @@ struct qz_object {
 		address; /* in the process; inode number for files and their locks, pipes and sockets */
 	char *name;	 /* unique in a scope and kind; never "" */
 	char *module;	  /* of the variable, or of the procedure in the name; "" when none */
-	uint32_t grouped; /* words that were put together under this name, at least 1 */
+	uint32_t grouped; /* number of words with this name, at least 1 */
 	bool vacant;	  /* as of a scope */
 	uint64_t waits;	  /* arrivals that had to wait, ended or not */
 	uint64_t wakes;	  /* wake-ups that ended a wait */
-	/* Of these, one of several at once, after which the thread had nothing to do and waited again, but another one had. */
+	/*
+	 * Of these, wake-ups of several threads at once after which this thread had nothing to do and waited again, while
+	 * another one had work.
+	 */
 	uint64_t in_vain;
 	uint64_t wait_ns; /* sum of the waiters' times in the queue: blocked, up to the wake-up */
 	uint64_t queue_ns[QZ_QUEUE_LENGTHS]; /* time with so many waiters; [0] is not kept */
 	uint64_t arrivals[QZ_QUEUE_LENGTHS]; /* waits that found so many waiters */
 	/*
-	 * Of a cache line, samples at the rate that was asked for. Those at it while another user of it ran, and one of
-	 * them writes, are the ones that carry it; `same` of these use the same bytes. Beside them, those at it while
-	 * no such user ran, and those of its users elsewhere, while one ran and while none did. Of those while one ran,
-	 * the ones that were sampled before it tell what they wait for: at it and elsewhere. Older profiles do not have
-	 * `there`, and elsewhere is of all.
+	 * For a cache line: samples, at the requested rate. The object's own samples are those at the line while another
+	 * user of it ran and one of the two writes; line_same of these use the same bytes. line_alone: at the line while no
+	 * such user ran. line_elsewhere_alone: of its users elsewhere, while no other ran. line_there and line_elsewhere:
+	 * at the line and elsewhere while another user ran, but only samples taken before the other user's, which show what
+	 * the thread waits for. Older profiles do not have line_there, and line_elsewhere has all.
 	 */
 	uint64_t line_same, line_alone, line_there, line_elsewhere, line_elsewhere_alone;
 };
@@ -313,12 +314,13 @@ struct qz_object {
  */
 struct qz_call_count {
 	uint32_t scope;
-	uint32_t caller; /* QZ_NONE: the callee was entered first in its thread, or nobody knows */
+	uint32_t
+		caller; /* QZ_NONE: the callee was entered first in its thread, or the caller is not known */
 	uint32_t callee;
 	uint64_t count;
 	uint64_t cost_ns; /* spent in libquartz for these calls that samples do not show; not kept
 			     in snapshots, from whose figures it has been taken out */
-	/* Of a run: of both, what page sets had counted that are no more. */
+	/* In a run: the parts of both from page sets that are closed. */
 	uint64_t closed_count, closed_cost_ns;
 };
 
@@ -338,21 +340,21 @@ struct qz_round {
 #define QZ_MEMBER_SPINS(member)	       ((member)&1)
 
 /*
- * How the instants were come by. Each that was taken and is neither incomplete, unplaced nor outside is
- * in one set, of each scope that ran then.
+ * Statistics of the instants. Each taken instant that is neither incomplete, unplaced nor outside is in one set of each
+ * scope that ran then.
  */
 struct qz_rounds {
 	uint32_t rate_hz; /* 0: none were asked for */
 	uint64_t taken;
-	uint64_t incomplete;  /* a processor has not answered in time: the set is not known */
-	uint64_t unplaced;    /* there was no room for a set, or whose a thread was is not known */
-	uint64_t skew_ns;     /* sum over `taken`: last answer less first */
+	uint64_t incomplete; /* a processor did not answer in time: the set is not known */
+	uint64_t unplaced; /* there was no room for a set, or the scope of a thread is not known */
+	uint64_t skew_ns;  /* sum over `taken`: last answer less first */
 	uint64_t skew_max_ns; /* the longest */
-	uint64_t outside;     /* nobody ran; of samples not counted */
-	/* By versions before 0.2: at so many the accounting had one number of running threads from before to after, */
+	uint64_t outside;     /* no thread of the scope ran; of samples not counted */
+	/* From versions before 0.2: instants at which the number of running threads was constant in the accounting, */
 	uint64_t compared;
-	uint64_t differing; /* and of these, another one than the set */
-	bool sampled;	    /* they are those of the samples */
+	uint64_t differing; /* and of these, instants whose set had another number */
+	bool sampled;	    /* the instants are those of the samples */
 };
 
 /* expected = accepted + filtered + sum of losses + unaccounted */
@@ -365,7 +367,7 @@ struct qz_ledger {
 	struct qz_loss *losses; /* of samples */
 	uint32_t nevents;
 	struct qz_loss *events; /* other irregularities: implicit_switch, events_lost, … */
-	/* Of filtered ones, what ran: "comm (unit)", or "comm". Those that are not here are of programs that are not known. */
+	/* Filtered samples by program: "comm (unit)", or "comm". The rest are of unknown programs. */
 	uint32_t noutside;
 	struct qz_loss *outside;
 };
@@ -376,8 +378,7 @@ struct qz_costs {
 	uint64_t sampling_ns;	/* with the interrupts */
 	uint64_t walking_ns;	/* stacks of waits; not in accounting_ns */
 	uint64_t daemon_ns;	/* quartzd and its children */
-	uint64_t
-		replay_ns; /* of these, to read the records of switches and to work out what they mean */
+	uint64_t replay_ns;	/* of daemon_ns, to read and replay the scheduler's log */
 };
 
 static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *more)
@@ -389,7 +390,7 @@ static inline void qz_costs__add(struct qz_costs *sum, const struct qz_costs *mo
 	sum->replay_ns += more->replay_ns;
 }
 
-/* What came since `before`. */
+/* The difference since `before`. */
 static inline struct qz_costs qz_costs__since(const struct qz_costs *now,
 					      const struct qz_costs *before)
 {
@@ -410,21 +411,20 @@ static inline uint64_t qz_costs__sum(const struct qz_costs *c)
 struct qz_profile {
 	/* about the run */
 	char *quartz_version;
-	char *kernel;	  /* uname -r */
-	char *machine;	  /* uname -n */
-	char *event;	  /* "cpu-clock" or "cycles" */
-	uint32_t rate_hz; /* that was asked for; 0: no samples were, see core/replay/log_replay.h */
-	uint32_t halvings;    /* of it, in force at the end */
-	uint32_t ceiling_ppm; /* what Quartz may take of the processors, 0: it was not watched */
-	struct qz_costs
-		costs; /* nought where they were not kept: before 0.2 only where it was watched */
+	char *kernel;		/* uname -r */
+	char *machine;		/* uname -n */
+	char *event;		/* "cpu-clock" or "cycles" */
+	uint32_t rate_hz;	/* requested rate; 0: no samples, see core/replay/log_replay.h */
+	uint32_t halvings;	/* of it, in force at the end */
+	uint32_t ceiling_ppm;	/* share of the processors that Quartz may take, 0: no limit */
+	struct qz_costs costs;	/* 0 if they were not kept: before 0.2 kept only with a limit */
 	uint32_t processors;	/* online, available to the scopes */
 	uint64_t wall_start_ns; /* CLOCK_REALTIME */
 	uint64_t window_ns;
 	bool live; /* taken from a running quartzd */
-	/* Counts of wake-ups are estimates, from some of those at objects, and take no time. */
+	/* Counts of wake-ups are estimates, from some of those at objects, and have no time. */
 	bool wakes_sampled;
-	bool addresses_sampled; /* locations have them; else those where their procedures begin */
+	bool addresses_sampled; /* locations have the sampled addresses; false: the beginnings of their procedures */
 	struct qz_ledger ledger;
 
 	uint32_t nscopes, nthreads, nmappings, nprocedures, nparts, nlocations, nnodes, nsamples;
@@ -451,7 +451,7 @@ struct qz_profile {
 	struct qz_timeline *timeline; /* core/model/timeline.h; NULL: none was kept */
 	uint32_t nwhat_ifs;
 	struct qz_what_if *what_ifs; /* core/model/what_if.h */
-	/* Of a part of a run: where it begins and ends, from the beginning of the run. 0: it is no part. */
+	/* Of a part of a run: its begin and end, from the beginning of the run. 0: it is the whole run. */
 	uint64_t interval_from_ns, interval_until_ns;
 	bool timeline_differs; /* a file had one that does not add up: it was left out */
 
@@ -483,8 +483,8 @@ static inline uint64_t qz_scope__running_ns(const struct qz_scope *scope)
 }
 
 /*
- * Whether a profile tells what the scope did: it was measured for some time, and has samples, or ran for so little that none
- * are to be expected. Who only waits has none, and all of its waits. True if no samples were asked for.
+ * Whether the profile is complete for the scope: it was measured for some time, and has samples, or ran for so short a time
+ * that none are expected. A scope that only waits has no samples, but all of its waits. True if no samples were asked for.
  */
 bool qz_scope__is_measured(const struct qz_profile *p, uint32_t scope);
 
@@ -497,7 +497,7 @@ static inline uint64_t qz_loop__longest_ns(const struct qz_loop *loop)
 	return loop->longest_ns < most ? loop->longest_ns : most;
 }
 
-/* Makes the elapsed time that of all levels. */
+/* Sets the elapsed time to the sum of all levels. */
 static inline void qz_scope__sum_levels(struct qz_scope *scope)
 {
 	scope->elapsed_ns = qz_levels__sum(scope->level_ns, scope->nlevels);
@@ -507,7 +507,7 @@ static inline void qz_scope__sum_levels(struct qz_scope *scope)
 int qz_profile__set_string(char **field, const char *s);
 
 /*
- * Intern: gives the index of an equal entity, adding it when there is none. Strings are copied, and
+ * Intern: returns the index of an equal entity; adds it if there is none. Strings are copied, and
  * may not be NULL.
  * Procedures are equal when name, module, file and kind are; mappings when path, build id, start
  * and offset are; locations when address, mapping and all lines are; parts when procedure and file are.
@@ -518,8 +518,8 @@ int64_t qz_profile__intern_mapping(struct qz_profile *p, const struct qz_mapping
 int64_t qz_profile__intern_location(struct qz_profile *p, const struct qz_location *loc);
 
 /*
- * A location gets the lines of another one, under its own number, and keeps its address, or has one near it where that would
- * make two equal ones. 0 or -ENOMEM.
+ * Gives a location the lines of another one. It keeps its index, and its address, or gets one near it if two locations
+ * would be equal. 0 or -ENOMEM.
  */
 int qz_profile__rename_location(struct qz_profile *p, uint32_t location, uint32_t as);
 
@@ -545,15 +545,15 @@ int64_t qz_profile__intern_node(struct qz_profile *p, uint32_t parent, uint32_t 
 
 /*
  * The group of samples that are equal to *key; a new one has count 0 and no time. -EINVAL when an
- * index is out of range, thread or object belong to another scope, the level is 0, or the number of
- * busy processors cannot be: a busy one is among them, and a spinning one is not.
+ * index is out of range, thread or object belong to another scope, the level is 0, or the number of busy processors is
+ * impossible: it counts a busy sample's processor, and not a spinning one's.
  */
 int64_t qz_profile__intern_sample(struct qz_profile *p, const struct qz_sample *key);
 
 /* Adds count and seen to those of the group of samples that are equal to *samples; `below` replaces. */
 int qz_profile__add_samples(struct qz_profile *p, const struct qz_sample *samples);
 
-/* The same of what pollers saw, which is no part of `samples` yet. */
+/* The same for polled samples, which are not yet part of `samples`. */
 int qz_profile__add_polled(struct qz_profile *p, const struct qz_sample *samples);
 
 /* Whether it stands for time without a sample, of no thread and with count 0, or is "[instrumentation]". */
@@ -565,13 +565,13 @@ bool qz_sample__is_unattributed(const struct qz_profile *p, const struct qz_samp
  */
 void qz_profile__drop_unattributed(struct qz_profile *p);
 
-/* Removes the groups of no samples; those of waits and wake-ups that are none and took no time. */
+/* Removes groups of samples with count 0; and groups of waits and wake-ups with count and time 0. */
 void qz_profile__drop_empty_samples(struct qz_profile *p);
 void qz_waits__drop_empty(struct qz_profile *p);
 
 /*
- * Append, or take a vacant row; strings and level_ns are copied (level_ns NULL: all 0). Give the index or
- * -errno; -EINVAL for a thread of no scope.
+ * Append a row, or take a vacant one; strings and level_ns are copied (level_ns NULL: all 0). Return the index or -errno;
+ * -EINVAL for a thread without a scope.
  */
 int64_t qz_profile__add_scope(struct qz_profile *p, const struct qz_scope *scope);
 int64_t qz_profile__add_thread(struct qz_profile *p, const struct qz_thread *thread);
@@ -579,7 +579,7 @@ int64_t qz_profile__add_thread(struct qz_profile *p, const struct qz_thread *thr
 /* Whether some of its rows are vacant (core/model/fold.h), so that it is no file: core/transform/filter_scopes.h. */
 bool qz_profile__has_vacant_rows(const struct qz_profile *p);
 
-/* Add what is counted and what is exact to another scope or thread. */
+/* Add all counts and exact times to another scope or thread. */
 int qz_scope__add(struct qz_scope *to, const struct qz_scope *from);
 /* Those figures that have one of these uses: enum qz_field_use. */
 int qz_scope__add_those(struct qz_scope *to, const struct qz_scope *from, unsigned int uses);
@@ -596,18 +596,18 @@ int64_t qz_waits__intern_cause(struct qz_profile *p, const char *name);
  */
 int64_t qz_waits__intern_object(struct qz_profile *p, const struct qz_object *key);
 /*
- * Gives an object another name, kind, module and address, and keeps its figures and what names it. Where another
- * object has that name already, nothing is changed. The index of the one that has the name now.
+ * Gives an object another name, kind, module and address; its figures, and references to it, stay. If another object
+ * already has that name, nothing is changed. Returns the index of the object that has the name now.
  */
 int64_t qz_waits__rename_object(struct qz_profile *p, uint32_t object, const struct qz_object *key);
 
-/* Add count and times to the group of waits or wake-ups that are equal to these. */
+/* Add count and times to the equal group of waits or wake-ups. */
 int qz_waits__add(struct qz_profile *p, const struct qz_wait *wait);
 int qz_waits__add_waking(struct qz_profile *p, const struct qz_waking *waking);
 
 /*
- * The same of waits that have not ended, as they stand: part of the profile until qz_waits__close_all takes them
- * out again, because they have ended or have become longer.
+ * The same for waits that have not ended, with their time so far. They are part of the profile until qz_waits__close_all
+ * removes them, because they have ended or become longer.
  */
 int qz_waits__open(struct qz_profile *p, const struct qz_wait *wait);
 void qz_waits__close_all(struct qz_profile *p);
@@ -640,7 +640,7 @@ int qz_ledger__add_loss(struct qz_ledger *l, const char *cause, uint64_t n);
 int qz_ledger__add_event(struct qz_ledger *l, const char *cause, uint64_t n);
 int qz_ledger__add_outside(struct qz_ledger *l, const char *program, uint64_t n);
 
-/* Adds all of it. 0, -ENOMEM or -E2BIG. */
+/* Adds all figures of a ledger to another. 0, -ENOMEM or -E2BIG. */
 int qz_ledger__add(struct qz_ledger *to, const struct qz_ledger *from);
 
 /* Sets all counts to 0; causes stay. */
@@ -649,10 +649,10 @@ void qz_ledger__clear(struct qz_ledger *l);
 /* Sum of all losses by cause, without `unaccounted`. */
 uint64_t qz_ledger__lost(const struct qz_ledger *l);
 
-/* How often it happened, or for how long; 0: never, or of a profile without it. */
+/* The count or duration of an event; 0: never, or the profile does not have it. */
 uint64_t qz_ledger__event(const struct qz_ledger *l, const char *cause);
 
-/* Sets unaccounted so that the ledger closes. */
+/* Sets `unaccounted` to the difference between `expected` and the rest. */
 void qz_ledger__close(struct qz_ledger *l);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files that fill a profile share and nobody else sees. */
+/* What the files that fill a profile share. No other file includes it. */
 #ifndef QUARTZ_CORE_PROFILE_INDEX_H
 #define QUARTZ_CORE_PROFILE_INDEX_H
 
@@ -14,7 +14,7 @@ struct qz_index {
 	uint32_t first_scope, first_thread, first_object; /* see struct qz_entities */
 };
 
-/* Whether `thread` is a thread that belongs to this scope, or none. */
+/* Whether `thread` belongs to this scope, or is QZ_NONE. */
 static inline bool qz_profile__thread_of(const struct qz_profile *p, uint32_t thread,
 					 uint32_t scope)
 {
@@ -22,7 +22,7 @@ static inline bool qz_profile__thread_of(const struct qz_profile *p, uint32_t th
 	       (thread < p->nthreads && qz_scope__covers(p, scope, p->threads[thread].scope));
 }
 
-/* Whether `object` is an object that belongs to this scope, or none. */
+/* Whether `object` belongs to this scope, or is QZ_NONE. */
 static inline bool qz_profile__object_of(const struct qz_profile *p, uint32_t object,
 					 uint32_t scope)
 {
@@ -32,7 +32,7 @@ static inline bool qz_profile__object_of(const struct qz_profile *p, uint32_t ob
 
 /* ---- core/model/rows.c ---- */
 
-/* One kind of rows that nobody knows by their index, found by the members that they are equal in. */
+/* An index of rows that have no number for callers: a row is found by its key members. */
 struct qz_rows {
 	size_t rows, n; /* where a profile has them, and how many */
 	size_t table;	/* where its index has them */
@@ -52,20 +52,20 @@ struct qz_rows {
 extern const struct qz_rows qz_sample_rows, qz_polled_rows, qz_wait_rows, qz_waking_rows;
 extern const struct qz_rows qz_call_rows, qz_round_rows;
 
-/* The index of the row that is equal to *key, which is added when there is none, or -errno. */
+/* The index of the row equal to *key, which is added if there is none; or -errno. */
 int64_t qz_rows__intern(struct qz_profile *p, const struct qz_rows *kind, const void *key);
 
-/* The same; the figures are added to those that there are. 0 or -errno. */
+/* The same; adds the figures to those of the row. 0 or -errno. */
 int qz_rows__add(struct qz_profile *p, const struct qz_rows *kind, const void *row);
 
 /*
- * Has `change` give each row another key, or have it dropped (false). Rows that have become equal are one.
+ * Calls `change` for each row, which may change its key, or returns false to drop it. Rows that become equal are joined.
  * Needs no memory.
  */
 void qz_rows__change(struct qz_profile *p, const struct qz_rows *kind,
 		     bool (*change)(void *context, void *row), void *context);
 
-/* Gives back the memory that is not needed. */
+/* Frees memory that is not needed. */
 void qz_rows__shrink(struct qz_profile *p, const struct qz_rows *kind);
 
 /* ---- entities that are known by their index, for core/model/fold.h ---- */
@@ -84,20 +84,20 @@ struct qz_entities {
 			sizeof(type), offsetof(type, vacant)                                       \
 	}
 
-/* The row that a new one takes: a vacant one, or one more, for which there is room then. Or -errno. */
+/* A row for a new entity: a vacant one, or one more, for which it makes room. Its index or -errno. */
 int64_t qz_entities__room(struct qz_profile *p, const struct qz_entities *kind);
 
-/* Puts it there. Gives the row. */
+/* Stores the entity in that row. Returns the row. */
 int64_t qz_entities__put(struct qz_profile *p, const struct qz_entities *kind, int64_t row,
 			 const void *entity);
 
-/* What was emptied can be used again. */
+/* Marks a row that was emptied as vacant. */
 void qz_entities__vacate(struct qz_profile *p, const struct qz_entities *kind, uint32_t row);
 
 void qz_scope__vacate(struct qz_profile *p, uint32_t scope);
 void qz_thread__vacate(struct qz_profile *p, uint32_t thread, uint32_t scope);
 
-/* Vacates the objects of the scopes that are marked; they are of this one then. */
+/* Vacates the objects of the marked scopes; they belong to `scope` then. */
 void qz_objects__vacate(struct qz_profile *p, const bool *marked, uint32_t scope);
 
 /* Makes a string "", and gives its memory back. */

@@ -20,10 +20,10 @@
 enum spin_rule_kind {
 	SPIN_RULE_NONE,	 /* no rule applies */
 	SPIN_RULE_WAITS, /* the procedure does nothing but wait */
-	SPIN_RULE_MAY,	 /* it waits or passes: only what is confirmed counts */
+	SPIN_RULE_MAY,	 /* it waits or passes: only confirmed samples count */
 	SPIN_RULE_WORKS, /* it does not wait, whatever its code looks like */
 	SPIN_RULE_BELOW, /* it waits, and so does what it calls */
-	SPIN_RULE_ASKS,	 /* of the kernel: it asks whether something has come */
+	SPIN_RULE_ASKS,	 /* kernel code by which a thread asks whether something has come */
 };
 
 struct spin_rule {
@@ -39,9 +39,8 @@ struct spin_rules {
 };
 
 /*
- * Adds the rules of a text of `size` bytes. 0, or with one line in error that begins with "name:",
- * and the line's number where there is one: -EINVAL not of that form, -E2BIG too many, -ENOMEM. Then
- * some of the rules may have been added.
+ * Adds the rules of a text of `size` bytes. 0, or -EINVAL: bad syntax, -E2BIG: too many, -ENOMEM; then `error` has one line
+ * that begins with "name:" and the line's number if there is one, and some of the rules may have been added.
  */
 int spin_rules__add(struct spin_rules *rules, const char *name, const char *text, size_t size,
 		    char *error, size_t error_size);

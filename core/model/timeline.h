@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a run developed: slots of one width, which doubles when there would be more than QZ_TIMELINE_SLOTS of
- * them, or more than QZ_TIMELINE_FIGURES figures in all. A slot has what was added to each figure of the
- * profile in its time (core/model/figures.h), where it is not 0; the slots add up to the figures of the
- * profile, each one exactly.
+ * The timeline of a run: slots of equal width, which doubles when there would be more than QZ_TIMELINE_SLOTS of them, or
+ * more than QZ_TIMELINE_FIGURES figures in all. A slot has the increase of each figure of the profile in its time
+ * (core/model/figures.h), if not 0; the slots add up to the figures of the profile, each one exactly.
  *
- * Figures are taken about as often as slots begin. What was added between two moments is in the slot of most of
- * that time, or is spread over the slots that it covers.
+ * Figures are taken about as often as slots begin. An increase between two moments is in the slot with most of that time,
+ * or is spread over the slots between.
  *
  * Pure. Functions that return int give 0 or -errno; after -ENOMEM and -E2BIG the timeline is not whole.
  */
@@ -20,7 +19,7 @@
 #define QZ_TIMELINE_LEAST   8		 /* slots: rather than fewer there is no timeline */
 #define QZ_TIMELINE_WIDTH   100000000ull /* ns, at first */
 
-/* What was added to one figure. */
+/* The increase of one figure. */
 struct qz_added {
 	uint32_t id, entity; /* column, and which of its entities */
 	uint64_t value;
@@ -47,19 +46,19 @@ struct qz_timeline *qz_timeline__new(uint64_t start_ns, uint64_t slot_ns);
 void qz_timeline__free(struct qz_timeline *t);
 
 /*
- * Adds what was added between two moments, in the order of a slot; `added` is the caller's. -E2BIG: it would need
- * more figures than there may be, however wide the slots.
+ * Adds the increases between two moments, in the order of a slot; `added` is the caller's. -E2BIG: too many figures even
+ * with the widest slots.
  */
 int qz_timeline__add(struct qz_timeline *t, uint64_t from_ns, uint64_t until_ns,
 		     const struct qz_added *added, uint32_t n);
 
 /*
- * Takes so much from a figure, whose slots have at least that: from the last ones that have any. For figures that
- * have become smaller: what a wait is known by can still change while it goes on.
+ * Subtracts `value` from a figure, whose slots must have at least that, beginning with the last slots. For figures that
+ * have become smaller: the key of a wait can change while it goes on.
  */
 void qz_timeline__take(struct qz_timeline *t, uint32_t id, uint32_t entity, uint64_t value);
 
-/* What slots first .. last - 1 added to a figure of one entity. */
+/* The sum of slots first .. last - 1 of a figure of one entity. */
 uint64_t qz_timeline__sum(const struct qz_timeline *t, uint32_t first, uint32_t last, uint32_t id,
 			  uint32_t entity);
 

@@ -15,12 +15,12 @@
 const char *qz_wait_cause__name(uint32_t cause, char room[QZ_WAIT_CAUSE_LENGTH]);
 
 /*
- * What somebody with this cause waits for, in words that follow upon "waited for": "a child process", "the call fsync". In
- * `room` if it is made. Thread-safe.
+ * What a thread with this cause waits for, in words that follow "waited for": "a child process", "the call fsync". Made in
+ * `room` if there is no constant. Thread-safe.
  */
 const char *qz_wait_cause__words(const char *name, char room[QZ_WAIT_CAUSE_LENGTH]);
 
-/* Whether it was kept from going on by somebody else, whatever it did: stopped or frozen. */
+/* Whether another process stopped or froze the thread, whatever it was doing. */
 bool qz_wait_cause__is_held(const char *name);
 
 /* Whether this is the name of a wait for the first of several things, of any kind: poll, select, epoll, io_uring. */

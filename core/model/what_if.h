@@ -11,7 +11,7 @@
 #define QZ_WHAT_IF_SPEEDS 3 /* all of its time goes, half of it, a quarter */
 
 enum qz_what_if_kind {
-	QZ_WHAT_IF_UNKNOWN, /* it was not met */
+	QZ_WHAT_IF_UNKNOWN, /* the name was not found */
 	QZ_WHAT_IF_PROCEDURE,
 	QZ_WHAT_IF_OBJECT,
 	QZ_WHAT_IF_KINDS,
@@ -21,16 +21,17 @@ enum qz_what_if_kind {
 struct qz_what_if {
 	uint32_t scope;
 	uint32_t kind; /* enum qz_what_if_kind */
-	char *name;    /* as it was asked for; of an object, perhaps with its kind before it */
+	char *name;    /* as the user wrote it; of an object, possibly with its kind before it */
 	uint64_t run_ns
 		[QZ_WHAT_IF_SPEEDS]; /* how long the run would have been, on as many processors */
 	uint64_t low_ns[QZ_WHAT_IF_SPEEDS],
-		high_ns[QZ_WHAT_IF_SPEEDS];  /* run_ns is between; 0: not known */
-	uint64_t most_ns[QZ_WHAT_IF_SPEEDS]; /* what one thread alone ran of it */
-	uint64_t work_ns; /* processor time of the procedure as it was known then */
+		high_ns[QZ_WHAT_IF_SPEEDS];  /* bounds of run_ns; 0: not known */
+	uint64_t most_ns[QZ_WHAT_IF_SPEEDS]; /* the longest running time of one thread */
+	uint64_t work_ns; /* processor time of the procedure, from the samples at that time */
 	/* of the scope: */
-	uint64_t kept_ns;     /* blocked until what is no thread of the scope came */
-	uint64_t freed_ns;    /* blocked until a thread of the scope came */
+	uint64_t
+		kept_ns; /* blocked until something other than a thread of the scope ended the wait */
+	uint64_t freed_ns;    /* blocked until a thread of the scope ended the wait */
 	uint64_t spinning_ns; /* in loops that wait */
 };
 

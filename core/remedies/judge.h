@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a remedy helps, by pairs of runs with and without it that were next to each other in time. Of a pair the ratio of both
- * elapsed times counts, of the pairs of a remedy the median. By how much chance may have changed that is estimated from the pairs of
- * all remedies together (core/tune/noise.h), from the median distance or from the squares, whichever is more. Many remedies are
- * tried, so each interval is wide enough that all of them hold together 95 times of 100, and a remedy that gains less than 3 % is not
- * worth a line.
+ * Whether a remedy helps, by pairs of runs with and without it that were next to each other in time. The figure of a pair
+ * is the ratio of the two elapsed times; that of a remedy is the median of its pairs. The noise is estimated from the pairs
+ * of all remedies together (core/tune/noise.h), by the median distance or by the squares, whichever is larger. Many
+ * remedies are tried, so each interval is wide enough that all of them hold together 95 times of 100, and a remedy that
+ * gains less than 3 % is not worth a line.
  */
 #ifndef QUARTZ_CORE_JUDGE_H
 #define QUARTZ_CORE_JUDGE_H
@@ -15,7 +15,7 @@
 #include "core/tune/noise.h"
 
 #define QZ_JUDGE_PAIRS QZ_NOISE_VALUES
-#define QZ_JUDGE_LEAST 3 /* pairs; fewer tell nothing */
+#define QZ_JUDGE_LEAST 3 /* pairs; with fewer there is no verdict */
 
 struct qz_pairs {
 	uint32_t n;
@@ -34,13 +34,13 @@ struct qz_judgement {
 	enum qz_judged verdict;
 	double gain; /* of the elapsed time; 0.4: it takes 0.6 times as long. 0 without a pair */
 	double ci;   /* half of its interval, or of the wider half; < 0: not known */
-	bool enough; /* more pairs would not tell much more */
+	bool enough; /* more pairs would hardly change the verdict */
 };
 
 /* Adds a pair, if there is room: nanoseconds. */
 void qz_pairs__add(struct qz_pairs *p, uint64_t with_ns, uint64_t without_ns);
 
-/* The one of n. `tried`: so many verdicts are given in all, n or more. */
+/* Judges remedy `one` of n. `tried`: number of verdicts in all, n or more. */
 struct qz_judgement qz_judge__of(const struct qz_pairs *const *all, uint32_t n, uint32_t one,
 				 uint32_t tried);
 

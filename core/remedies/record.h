@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often the predicted ranges held: documents of the schema quartz.try/v1, added up by rule. Of several remedies of one rule in a
- * try, the one that gained most counts, since the range is of all that the rule's loss costs.
+ * How often the predicted ranges held: documents of the schema quartz.try/v1, added up by rule. Of several remedies for one
+ * rule in a try, the one that gained most counts, since the range covers all of the rule's loss.
  */
 #ifndef QUARTZ_CORE_RECORD_H
 #define QUARTZ_CORE_RECORD_H
@@ -23,7 +23,7 @@ struct qz_record {
 	struct qz_record_row *rows;
 };
 
-/* All zero is an empty one. -EBADMSG: it is no such document, and nothing was added; -ENOMEM. */
+/* Adds a document. An all-zero record is empty. 0; -EBADMSG: it is not such a document, and nothing was added; -ENOMEM. */
 int qz_record__add(struct qz_record *r, const json_t *document);
 
 /* Sorts the rows, by the number of tries. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What can be done about a program without changing it: one table, in core/remedies/remedies.c. A new remedy is a row there.
- * Pure computation; whoever runs programs finds out what this machine has, and applies them.
+ * Remedies that do not change the program: one table, in core/remedies/remedies.c. A new remedy is a row there. Pure
+ * computation; the caller finds out what the machine has, and applies the remedies.
  */
 #ifndef QUARTZ_CORE_REMEDIES_H
 #define QUARTZ_CORE_REMEDIES_H
@@ -11,7 +11,7 @@
 #include "core/advise/advise.h"
 #include "quartz/knobs.h"
 
-/* That are tried at most. */
+/* Remedies that are tried, at most. */
 #define QZ_REMEDIES_MOST 64
 
 /* What is changed: of a command, or of a process by its knobs. */
@@ -21,7 +21,7 @@ enum qz_remedy_way {
 	QZ_REMEDY_AFFINITY,    /* it may use so many processors; a remedy: one */
 	QZ_REMEDY_POLICY,      /* SCHED_BATCH */
 	QZ_REMEDY_NICE,	       /* its nice value; only root may lower it */
-	QZ_REMEDY_COMMAND,     /* a line for sh, which is the command, or does it to a process */
+	QZ_REMEDY_COMMAND,     /* a line for sh, which is the command, or changes a process */
 	QZ_REMEDY_KNOB,	       /* a knob of libquartz */
 	QZ_REMEDY_WAYS,
 };
@@ -54,31 +54,35 @@ struct qz_remedy {
 	 * and for four times as many. Of a preload names of the library, the newest first.
 	 */
 	const char *change;
-	long value; /* number of processors, nice value; of a knob, how many times what it has, < 0: a part of that */
+	long value; /* number of processors, nice value; for a knob, a factor of its value, < 0: a divisor */
 	enum qz_remedy_subject subject;
 	unsigned int
 		pools;	/* 1 << enum qz_pool_kind: one of these is in the program; 0: any program */
-	bool of_malloc; /* of glibc, which must be its allocator */
-	bool of_threads;     /* there must be two at least */
-	bool of_finding;     /* not tried unless a finding asks for it */
-	const char *rules;   /* whose gain is what this gains, with blanks between; NULL: none */
-	const char *instead; /* of this change, which a finding may name; NULL: of none */
-	const char *risk;    /* what it may cost, for a sentence */
-	/* The knob of tune whose best value is looked for, for findings of these rules; of a process, one of this role. */
+	bool of_malloc; /* needs glibc's allocator */
+	bool of_threads;   /* needs two threads at least */
+	bool of_finding;   /* not tried unless a finding asks for it */
+	const char *rules; /* rules whose findings it answers, with blanks between; NULL: none */
+	const char *
+		instead; /* a change that a finding may name and that this remedy replaces; NULL: none */
+	const char *risk; /* what it may cost, for a sentence */
+	/*
+	 * For findings of the rules `searched`, tune searches the best value of this knob; for a process, of a knob with
+	 * this role.
+	 */
 	const char *knob, *searched;
 	enum qz_knob_role role;
 };
 
-/* What runs in the processes of a profile, by the code that is in it. */
+/* Libraries in the processes of a profile, recognized by their code. */
 struct qz_remedy_code {
 	unsigned int pools; /* as of a remedy */
 	bool glibc;
-	bool other_malloc; /* an allocator in the place of glibc's */
+	bool other_malloc; /* an allocator in place of glibc's */
 };
 
 void qz_remedy_code__find(struct qz_remedy_code *code, const struct qz_profile *p);
 
-/* What only the caller knows. */
+/* Facts that only the caller knows. */
 struct qz_remedy_place {
 	struct qz_remedy_code code;
 	uint32_t processors; /* that the command may use */
@@ -86,9 +90,14 @@ struct qz_remedy_place {
 	const char *pids;    /* of processes that run, with blanks between; NULL: of a command */
 	const struct qz_knobs *knobs; /* of the first one; valid; NULL: it has none */
 	bool is_root;
-	/* Where a library is, by the name of its file; that name, if the loader finds it so; NULL: it is not there. NULL: any is. */
+	/*
+	 * Returns the path of a library by its file name, or that name if the loader finds it, or NULL: it is not
+	 * installed. If the function is NULL, all libraries are installed.
+	 */
 	const char *(*library)(const char *name);
-	const char *(*variable)(const char *name); /* of the environment; NULL: none is set */
+	const char *(*variable)(
+		const char *
+			name); /* value of an environment variable; if the function is NULL, none is set */
 };
 
 /* A remedy, for this program. */
@@ -109,17 +118,20 @@ struct qz_remedies {
 };
 
 /*
- * What is worth a try, with what answers findings first, in their order, then the others. Remedies of runtimes that the profile
- * has no code of are left out. 0 or -ENOMEM; free in either case.
+ * The remedies worth a try: first those that answer findings, in the order of these, then the others. Remedies for runtimes
+ * without code in the profile are left out. 0 or -ENOMEM; free in either case.
  */
 int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
 		      const struct qz_remedy_place *place);
 void qz_remedies__free(struct qz_remedies *r);
 
-/* Whether only one of both can be in force at a time. */
+/* Whether only one of the two can be in force at a time. */
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b);
 
-/* A value of a knob that somebody wants to be tried: of ways COMMAND, the line and the one that undoes it, AFFINITY, NICE and KNOB. */
+/*
+ * A value of a knob that the user wants to be tried. Ways: COMMAND, with the line and the one that undoes it; AFFINITY;
+ * NICE; KNOB.
+ */
 struct qz_remedy_wish {
 	enum qz_remedy_way way;
 	const char *knob, *name; /* of the knob, and of its value */
@@ -132,30 +144,30 @@ int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
 		     const struct qz_remedy_place *place);
 
 /*
- * The knob that is worth a search: for the first finding, *finding, that one is for, "cpus" or "nice", or the name of one that the
- * process has, NULL: a command has none. Borrowed; NULL: none is.
+ * The knob that is worth a search: "cpus", "nice", or the name of a knob of the process; *finding is the first finding that
+ * has such a knob. knobs: of the process, NULL for a command. Borrowed; NULL: none is worth it.
  */
 const char *qz_remedies__knob(const struct qz_advice *a, const struct qz_knobs *knobs,
 			      uint32_t *finding);
 
-/* Whether a number of threads or the size of pieces of work may be what it is about, for which a command may have an argument. */
+/* Whether the finding may depend on a number of threads or a size of pieces of work, for which a command may have an argument. */
 bool qz_remedies__has_knob(const struct qz_finding *f);
 
-/* Whether something in the list answers a finding, whether it can be tried here or not. Else the source must change. */
+/* Whether the list has a remedy for the finding, be it one that cannot be tried here. If not, the source must change. */
 bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding);
 
 /* The word for a way: "environment". */
 const char *qz_remedy__way_name(enum qz_remedy_way way);
 
 /*
- * Writes the command with remedies that have different subjects, as it is typed: "OMP_NUM_THREADS=1 taskset -c 0 ./app", or the line of a
- * wish in its place. Words
- * of the command are quoted, not escaped: a terminal needs the line escaped.
+ * Writes the command with these remedies as a user types it: "OMP_NUM_THREADS=1 taskset -c 0 ./app", or with the line of a
+ * wish in its place. The remedies must have different subjects. Words of the command are quoted, not escaped: the caller
+ * escapes the line for a terminal.
  */
 void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
 			      char *const *command);
 
-/* Likewise the commands that change running processes so. */
+/* Writes, in the same form, the commands that change running processes so. */
 void qz_remedies__put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n);
 
 #endif

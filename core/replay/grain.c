@@ -171,7 +171,7 @@ void replay_grain__block(struct replay *r, struct replay_row *t)
 	if (ran >= NOTHING_NS || t->stay.cause != QZ_WAIT_FUTEX)
 		v->useful = true;
 	else if (t->gave)
-		; /* a small step, or a lock that others wait for: nobody knows */
+		; /* a small step, or a lock that others wait for: it cannot be decided */
 	else if (is_same(r, v->object, t->stay.object))
 		v->in_vain++;
 	else /* a lock, to look whether there is something */

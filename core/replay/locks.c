@@ -36,7 +36,7 @@ static void add_section(const struct replay_steps *all, const struct rerun_optio
 		if (s->kind == STEP_SLEEP)
 			one.slept += (double)step__sleep(s);
 		if (s->kind == STEP_WAIT && s->object == all->steps[wait].object)
-			return; /* it found nobody who waits when it let go */
+			return; /* no thread waited when it released the lock */
 		if (s->kind != STEP_WAKE || all->steps[s->other].object != all->steps[wait].object)
 			continue;
 		to = &lock->lengths[63 - __builtin_clzll(steps__ns(one.ran + one.slept) | 1)];

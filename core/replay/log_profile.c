@@ -344,7 +344,7 @@ static void add_wakeup(void *context, const struct replay_wakeup *w)
 
 	if (scope == QZ_NONE)
 		return;
-	/* a waker of another scope is nobody of this one */
+	/* a waker of another scope has no row in this one */
 	waking.thread = thread != QZ_NONE && m->p->threads[thread].scope == scope ? thread
 										  : QZ_NONE;
 	keep_error(m, qz_waits__add_waking(m->p, &waking));

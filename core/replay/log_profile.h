@@ -13,16 +13,16 @@ struct log_replay {
 	struct replay *replay;
 	uint32_t
 		command; /* the scope of the command that was recorded, REPLAY_NONE: there was none */
-	uint64_t until;	      /* what was replayed ends then */
+	uint64_t until;	      /* end of the replayed time */
 	uint64_t overwritten; /* records, before they were read */
-	uint64_t refused;     /* what cannot be records */
-	uint32_t candidates;  /* that samples met, a bit each */
+	uint64_t refused;     /* entries that are not valid records */
+	uint32_t candidates;  /* candidates that samples met, a bit each */
 };
 
-/* All that was replayed, estimated. 0, -ENOMEM or -E2BIG; then *profile is NULL. */
+/* Makes the estimated profile of a replay. 0, or -ENOMEM or -E2BIG; then *profile is NULL. */
 int log_profile__make(const struct log_replay *l, struct qz_profile **profile);
 
-/* One candidate's figures, of a scope with so much processor time: all but the scope and who the candidate is. */
+/* Sets one candidate's figures, for a scope with cpu_ns of processor time: all members but scope, kind and name. */
 void log_profile__fill_what_if(const struct replay_what_if *of, uint32_t candidate, uint64_t cpu_ns,
 			       struct qz_what_if *w);
 

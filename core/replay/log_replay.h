@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A scheduler's log that was kept (core/format/log_file.h), replayed, and the profile that its figures make. */
+/* Replays a kept log of the scheduler (core/format/log_file.h) and makes a profile of it. */
 #ifndef QUARTZ_CORE_REPLAY_LOG_REPLAY_H
 #define QUARTZ_CORE_REPLAY_LOG_REPLAY_H
 
@@ -14,10 +14,10 @@ struct log_replay_figures {
 };
 
 /*
- * Reads the rest of a file whose header was read, and gives the profile: scopes with the exact times of their levels,
- * threads, waits by cause, objects, wake-ups, and what candidates would gain that samples met. It has no samples and no
- * stacks, and is estimated. The same file gives the same profile. NULL with errno: ENOMEM, EBADMSG: damaged before the first record, or of read(2). Free with
- * qz_profile__free.
+ * Reads the rest of a file whose header was read, and returns the profile: scopes with the exact times of their levels,
+ * threads, waits by cause, objects, wake-ups, and the gains of candidates that samples met. The profile has no samples and
+ * no stacks, and is estimated. The same file gives the same profile. NULL with errno: ENOMEM; EBADMSG: damaged before the
+ * first record; or an error of read(2). Free with qz_profile__free.
  */
 struct qz_profile *log_replay__profile(struct qz_log_file *file, const struct qz_log_header *header,
 				       struct log_replay_figures *figures);

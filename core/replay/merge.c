@@ -10,13 +10,14 @@
 #include <stdlib.h>
 
 /*
- * In order of time, then of processors (from 1). What is left beyond the horizon comes behind all else; nobody, whom a node
- * has while the tree is filled, before. One number, so that a match is decided without a branch, which nobody can predict.
+ * Ordered by time, then by processor (from 1). Records beyond the horizon come last. NO_ENTRANT, which a node has while the
+ * tree is filled, comes first. It is one number, so that a match is decided without a branch that no processor could
+ * predict.
  */
 typedef unsigned __int128 replay_entrant;
 
-#define NOBODY	((replay_entrant)0)
-#define NOT_DUE ((replay_entrant)UINT64_MAX << 64 | 1ull << 63)
+#define NO_ENTRANT ((replay_entrant)0)
+#define NOT_DUE	   ((replay_entrant)UINT64_MAX << 64 | 1ull << 63)
 #define READ_NEXT                                                                                  \
 	4 /* records from now; the lines of many rings are not foreseen by the processor */
 
@@ -72,13 +73,13 @@ static void replay_merge__play(struct replay_merge *m, uint32_t cpu, replay_entr
 	m->losers[0] = e;
 }
 
-/* The first one that comes to a node meets nobody there, who wins and goes on. */
+/* The first entrant that comes to a node meets NO_ENTRANT there, which wins and goes on. */
 static void replay_merge__begin(struct replay_merge *m, const struct replay_span *spans,
 				uint64_t horizon)
 {
 	m->losers[0] = NOT_DUE;
 	for (uint32_t i = 1; i < m->processors; i++)
-		m->losers[i] = NOBODY;
+		m->losers[i] = NO_ENTRANT;
 	for (uint32_t cpu = 0; cpu < m->processors; cpu++)
 		replay_merge__play(m, cpu, replay_merge__next(spans, cpu, horizon));
 }

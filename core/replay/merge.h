@@ -9,7 +9,7 @@
 
 #include "quartz/log.h"
 
-/* Records of one processor that wait to be read: those numbered from next to end, each at its number & mask. */
+/* Unread records of one processor: numbers next to end - 1, each at index number & mask. */
 struct replay_span {
 	const struct qz_log_record *records;
 	uint64_t mask;
@@ -24,8 +24,8 @@ void replay_merge__free(struct replay_merge *m);
 
 /*
  * Calls for each record whose time is not after the horizon, oldest first; of equal times, those of the lower processor
- * first; those of one processor in their order. `next` of the spans is moved on. A record is copied before the call, so
- * that it stands still if the ring is written to. Ends early if a call gives other than 0, and gives that.
+ * first; those of one processor in their order. `next` of the spans is advanced. A record is copied before the call, so
+ * that it does not change if the ring is written to. Ends early if a call returns other than 0, and returns that.
  */
 int replay_merge__run(struct replay_merge *m, struct replay_span *spans, uint64_t horizon,
 		      int (*call)(void *context, uint32_t cpu, const struct qz_log_record *record),

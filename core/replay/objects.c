@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
- * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when it was taken by a thread that had waited, and 1
- * when it was taken by one that found it free. The first is the one who was woken last, unless that one waits again; the
- * second is not known, and the one who let go of the lock last is taken for it, as it mostly is. Behind the word of these is
- * what they protect, which may be any number. Locks of the kernel are
- * as those of three states when somebody waits; who has them is told with some.
+ * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when a thread took it that had waited, and 1 when a
+ * thread took it that found it free. The first is the thread that was woken last, unless it waits again; the second is not
+ * known, and the thread that released the lock last is taken for it, as it mostly is. Behind the word of these locks is
+ * what they protect, which may be any number. Locks of the kernel are like those of three states while a thread waits. The
+ * holder is known of some.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -159,7 +159,7 @@ static bool replay_queue__is_token(const struct replay_queue *q)
 
 #define TOKEN_LEAST 4 /* times that one was put back */
 
-/* Where others write than read, nobody puts anything back. */
+/* Where the threads that write are not those that read, no token is put back. */
 static bool replay_queue__is_lock(const struct replay_queue *q)
 {
 	return q->pub.tag == QZ_TAG_FUTEX || replay_queue__is_kernel_lock(q) ||

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the scheduler's log (quartz/log.h) means: records in order of time go in, exact figures come out. A pure
- * function: no system call, no clock, no memory asked for where no thread, process, place or object is new. The same
- * records give the same figures, so that a log that was kept is a test.
+ * Replays the scheduler's log (quartz/log.h): records in order of time go in, exact figures come out. A pure function: no
+ * system call, no clock, and no allocation unless a thread, process, place or object is new. The same records give the same
+ * figures, so that a kept log is a test.
  *
  * Not thread-safe: one owner at a time. Functions that return int give 0 or -errno: -EINVAL, a processor, kind, state or
- * cause out of range, which changes nothing; -ENOMEM, after which the record can be given again. Records may be anything:
- * what cannot be is counted in struct replay_counts and applied as far as it makes sense.
+ * cause out of range, which changes nothing; -ENOMEM, after which the record can be given again. Records may be arbitrary:
+ * impossible ones are counted in struct replay_counts, and applied as far as they make sense.
  *
- * All times are nanoseconds of the records' clock; figures that are given are those up to the last time that was reached,
- * by a record or replay__advance. Laws, to the nanosecond, whatever the records say:
+ * All times are nanoseconds of the records' clock; returned figures are up to the last time that was reached, by a record
+ * or replay__advance. Laws, to the nanosecond, whatever the records say:
  *  - of each thread: running + ready + blocked + unknown = (its end, or now) - its beginning;
  *  - of each scope and of the machine: the times at all levels, and that in which records were lost, add up to its end, or now,
  *    less its beginning;
@@ -18,10 +18,11 @@
  *  - of each thread: the blocked and ready times of its waits, the one under way included, add up to its own;
  *  - of each object: sum of length * time at that length = sum of the blocked times of waits for it.
  *
- * A switch names who leaves, a sample who is there. If another one was there, a switch was not seen: that one counts as running up to now and is in
- * REPLAY_UNKNOWN from now on, and who leaves came just now. Of records of two processors that are near each other either may
- * be older by its own clock: a thread may be seen to come elsewhere before it leaves, to come before it is woken or made,
- * to be woken before it leaves (up to 1 ms), and is taken for what it was.
+ * A switch names the thread that leaves, a sample the thread that runs. If another thread was there, a switch was missed:
+ * that thread counts as running up to now and is in REPLAY_UNKNOWN from now on, and the named one came just now. Records of
+ * two processors at nearly the same time may be in the wrong order: a thread may be seen to come to a processor before it
+ * leaves another, to run before it is woken or created, or to be woken before it leaves (up to 1 ms). The replay corrects
+ * these cases.
  */
 #ifndef QUARTZ_CORE_REPLAY_H
 #define QUARTZ_CORE_REPLAY_H
@@ -40,20 +41,20 @@ struct replay;
 
 struct replay_thread;
 
-/* Who was sampled, at the level of which scope; REPLAY_NONE and 0: nobody that was seen to run there. */
+/* A sample: which thread, and the level of its scope. With REPLAY_NONE and 0, no thread was seen to run there. */
 struct replay_moment {
-	const struct replay_thread *thread; /* NULL: nobody that is known */
+	const struct replay_thread *thread; /* NULL: not known */
 	uint32_t level, machine;	    /* threads of its scope that run; busy processors */
 	uint32_t held; /* an object that it holds while others wait for it; REPLAY_NONE: none */
 	bool in_block; /* its event loop has been blocked up to now: quartz/loop_counters.h */
 };
 
-/* What is called while records are applied; each may be NULL. What they are given is good during the call. */
+/* Functions that are called while records are applied; each may be NULL. Their arguments are valid during the call. */
 struct replay_calls {
 	void *context;
 	void (*sampled)(void *context, uint32_t cpu, const struct qz_log_record *record,
 			const struct replay_moment *moment);
-	/* A sample that was told before was of a thread which held an object: that is known now. */
+	/* The thread of an earlier sample held an object at that time, as is known now. */
 	void (*held)(void *context, uint32_t cpu, const struct qz_log_record *record,
 		     uint32_t object);
 	/* A process of a scope has an image from now on. */
@@ -67,11 +68,11 @@ struct replay_options {
 	uint32_t
 		online; /* a processor is free when fewer than so many run; 0: as many as there are numbers */
 	/*
-	 * Each process is a scope. Else those that were opened: threads of others are nobody's, and have a row only if
-	 * FORK or FOUND told of them, so that records of all switches between them may be missing.
+	 * Each process is a scope. Otherwise only those that were opened are: threads of other processes have no scope, and
+	 * have a row only after a FORK or FOUND record, so that records of switches between them may be missing.
 	 */
 	bool every_process;
-	bool filtered; /* so, but as if not: some processes are none */
+	bool filtered; /* every_process is set, but some processes are no scope */
 	bool woken;    /* the time until woken is wanted: SAMPLE records have places */
 	bool what_if;  /* steps of threads are kept, see core/replay/what_if.h */
 	struct replay_calls calls;
@@ -86,8 +87,8 @@ enum replay_state {
 };
 
 /*
- * A thread from its FORK or FOUND record to its last switch. Its number may be another one's later: then that is another
- * row. It is ready from its FORK on, until it first runs: that wait has QZ_WAIT_START.
+ * A thread from its FORK or FOUND record to its last switch. Its tid may be another thread's later, which has another row.
+ * It is ready from its FORK on, until it first runs: that wait has QZ_WAIT_START.
  */
 struct replay_thread {
 	uint32_t serial; /* from 1, never used again */
@@ -95,7 +96,7 @@ struct replay_thread {
 	uint32_t number;		 /* the serial of its IDENTITY record; 0: none was seen */
 	uint32_t told_tid, told_process; /* by its NUMBERS record; 0: none was seen */
 	uint32_t process;		 /* REPLAY_NONE: not known, it was met at a switch */
-	uint32_t scope;			 /* index, REPLAY_NONE: nobody's */
+	uint32_t scope;			 /* index; REPLAY_NONE: none */
 	uint32_t image;			 /* of its process, where it is given; 0: not known */
 	char comm[QZ_LOG_COMM];
 	enum replay_state state;
@@ -164,7 +165,7 @@ struct replay_object {
 	uint64_t
 		wakes; /* waits that a thread ended by a system call: at words by futex or exit, else by another one */
 	uint64_t
-		in_vain; /* wake-ups, with that of one that had something to do, of those that had nothing, see grain.c */
+		in_vain; /* wake-ups of threads that had nothing to do, made together with that of one that had, see grain.c */
 	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
 	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
 	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */
@@ -175,7 +176,7 @@ struct replay_object {
 /* Wake-ups of threads of a scope, equal in the first members. */
 struct replay_wakeup {
 	uint32_t scope;
-	uint32_t waker;	       /* serial; 0: an interrupt, or nobody that is known */
+	uint32_t waker;	       /* serial; 0: an interrupt, or not known */
 	uint32_t number;       /* of its IDENTITY, if it is of the scope; else 0 */
 	uint32_t place;	       /* where it woke, as of a wait; 0: not known */
 	uint32_t object;       /* that was waited for, REPLAY_NONE: none */
@@ -186,15 +187,16 @@ struct replay_wakeup {
 		woken_ns; /* of that, if it is wanted, what is charged to this place of the waker's */
 };
 
-/* What was odd; never silent. */
+/* Irregularities, counted by kind. */
 struct replay_counts {
 	uint64_t records;
-	uint64_t late;	  /* older than one that was applied */
-	uint64_t gaps;	  /* who left a processor was not who had come: a switch was not seen */
+	uint64_t late; /* older than one that was applied */
+	uint64_t
+		gaps; /* the thread that left a processor was not the one that had come: a switch was missed */
 	uint64_t unwoken; /* threads that came in from a wait without a wake-up */
 	uint64_t
-		unborn; /* threads that were met at a switch without FORK or FOUND: taken in as nobody's */
-	uint64_t unended; /* threads whose end was not seen, before their number came again */
+		unborn; /* threads that were met at a switch without FORK or FOUND: they have no scope */
+	uint64_t unended; /* threads whose number was used again before their end was seen */
 	uint64_t
 		strange; /* wake-ups, names and images of threads that are not known: nothing is done */
 	uint64_t impossible; /* records that contradict all that is known, of any kind */
@@ -206,57 +208,58 @@ struct replay *replay__new(const struct replay_options *options);
 void replay__free(struct replay *r);
 
 /*
- * A scope for a process, whose time begins with its first thread, with those that its threads start from now on if `follows`; before or after its threads are known.
- * Gives its index or -errno; that of the one where the process is already. Threads that were nobody's end as such, and
- * begin anew in it. With every_process only for those that have descendants counted with them.
+ * Opens a scope for a process, before or after its threads are known. Its time begins with its first thread. With
+ * `follows`, it includes processes that its threads start from now on. Returns its index, or that of the scope which the
+ * process is in already, or -errno. Threads of the process that had no scope get a new row in it. With every_process only
+ * for processes whose descendants are counted with them.
  */
 int64_t replay__open_scope(struct replay *r, uint32_t process, bool follows, uint64_t now);
 
-/* A scope has a number, as if an IDENTITY record told. */
+/* Gives a scope its number, as an IDENTITY record does. */
 void replay__number_scope(struct replay *r, uint32_t scope, uint32_t number);
 
-/* What a scope did so far is forgotten: it begins now. While none of its threads runs. */
+/* Clears the figures of a scope: it begins now. To be called while none of its threads runs. */
 void replay__restart_scope(struct replay *r, uint32_t scope, uint64_t now);
 
 /* One record of a processor. Times may go back: then the record counts as late, and as of the last time. */
 int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
 
 /*
- * The records of a processor from one time to another one are lost: who ran there is not known, who was
- * running there is in REPLAY_UNKNOWN until it is seen again. To be told in order of time, as of a record at `from`.
+ * The records of a processor between two times are lost: what ran there is not known, and the thread that ran there last is
+ * in REPLAY_UNKNOWN until its next record. To be called in the order of time, as for a record at `from`.
  */
 int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
 
 /* The same, where none were written: the log was off on all processors from one time to another one. */
 int replay__turn_off(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
 
-/* Processors' time, up to now, in which it was so. */
+/* Processor time for which the log was off, up to now. */
 uint64_t replay__off_ns(const struct replay *r);
 
-/* All that goes on, goes on up to now. Times before are late from then on. */
+/* Counts all states up to now. Records with an earlier time are late from then on. */
 void replay__advance(struct replay *r, uint64_t now);
 
 /*
- * Number of the last one + 1. A scope whose threads have ended, and an object, keep their index until they are dropped, and
- * nobody else has it until waits and wake-ups, which may name it, were cleared.
+ * Number of the last one + 1. A scope whose threads have ended, and an object, keep their index until they are dropped. The
+ * index is used again only after waits and wake-ups, which may name it, were cleared.
  */
 uint32_t replay__scopes(const struct replay *r);
 uint32_t replay__objects(const struct replay *r);
 
-/* NULL: there is none, or it was dropped. What is given is good until the next call that changes anything. */
+/* NULL: there is none, or it was dropped. The result is valid until the next call that changes anything. */
 const struct replay_scope *replay__scope(const struct replay *r, uint32_t scope);
 const struct replay_object *replay__object(const struct replay *r, uint32_t object);
 
 /*
- * The machine: its level is the number of processors that run a thread which has a row. While records of one are lost it is
- * not known what that one runs.
+ * The machine: its level is the number of processors that run a thread which has a row. While records of a processor are
+ * lost, it is not known what that one runs.
  */
 const struct replay_scope *replay__machine(const struct replay *r);
 
-/* How long a processor was idle, and since when it is: 0 where it is not. */
+/* The idle time of a processor; *since: the time since when it is idle, 0: it is not. */
 uint64_t replay__idle_ns(const struct replay *r, uint32_t cpu, uint64_t *since);
 
-/* By number, as it is now; NULL: none that lives. */
+/* The living thread with this number; NULL: there is none. */
 const struct replay_thread *replay__thread(const struct replay *r, uint32_t tid);
 
 /* Every thread that lives, then those that have ended since the last call of replay__drop_ended. */
@@ -275,12 +278,15 @@ void replay__each_open_wait(const struct replay *r,
 void replay__each_wakeup(const struct replay *r,
 			 void (*call)(void *context, const struct replay_wakeup *w), void *context);
 
-/* Forgets waits that have ended, and wake-ups: their counts begin anew. Waits of scopes without a number stay unless `all`. */
+/*
+ * Drops waits that have ended, and wake-ups: their counts begin at 0 again. Waits of scopes without a number stay unless
+ * `all`.
+ */
 void replay__clear_waits(struct replay *r, bool all);
 
 /*
- * Lets go of a scope that has ended or that nobody came to, with its objects; or of an object that nobody waits for. False:
- * there is none, or threads live in it, or are in a wait for it.
+ * Drops a scope that has ended, or never had a thread, with its objects; or an object that no thread waits for. False:
+ * there is none, or threads live in it or wait for it.
  */
 bool replay__drop_scope(struct replay *r, uint32_t scope);
 bool replay__drop_object(struct replay *r, uint32_t object);

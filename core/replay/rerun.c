@@ -314,7 +314,7 @@ static void release(struct rerun *r, uint32_t t)
 		set_out(r, t);
 }
 
-/* The candidate is that nobody waits for an object: of waits for it, all, half or a quarter are not. */
+/* The candidate is that no thread waits for an object: all, half or a quarter of its waits do not happen. */
 static bool is_spared(struct rerun *r, const struct step *wait)
 {
 	const struct replay_steps *all = r->all;
@@ -491,7 +491,8 @@ static void tick(struct rerun *r, uint32_t t)
 }
 
 /*
- * Nobody can go on: what is taken for mutual was not, or steps were lost. Who came there first, as it was, does so.
+ * No thread can go on: waits that were taken for mutual were not, or steps were lost. The thread that waited first in the
+ * log goes on.
  */
 static bool force(struct rerun *r)
 {

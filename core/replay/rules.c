@@ -26,7 +26,7 @@ struct meeting {
 	uint32_t locked, unlocked; /* waits */
 	uint32_t waiting;	   /* now */
 	uint32_t vain;		   /* waits that were for nothing */
-	uint32_t all, some;	   /* bursts of wake-ups that left nobody waiting, or somebody */
+	uint32_t all, some;	   /* bursts of wake-ups that left no thread waiting, or some */
 	uint32_t waits_of;	   /* thread + 1 that waits here */
 	uint32_t lonely;	   /* wake-ups by threads that never do */
 	uint32_t place;		   /* of the last wait */
@@ -55,7 +55,7 @@ struct rules {
 	uint32_t nmeetings;
 	uint64_t *ran;	 /* by step: what its thread ran up to there */
 	uint32_t *later; /* by step, of wake-ups of the former of a pair: the next one */
-	uint8_t *fills;	 /* by thread: 0, not looked at yet; FILLS_NO, FILLS_YES */
+	uint8_t *fills;	 /* by thread: 0, not decided yet; FILLS_NO, FILLS_YES */
 	struct pair *pairs;
 	uint32_t npairs;
 	struct qz_hash_table index;

@@ -414,7 +414,7 @@ bool replay__drop_scope(struct replay *r, uint32_t scope)
 	s = replay__parallelism(r, scope);
 	if (!s->exists || s->pub.alive)
 		return false;
-	process = replay_process__find(r, s->pub.process); /* that nobody came to */
+	process = replay_process__find(r, s->pub.process); /* it never had a thread */
 	if (process != REPLAY_NONE && replay__process(r, process)->scope == scope)
 		replay_process__end(r, process);
 	replay_queue__drop_scope(r, scope);

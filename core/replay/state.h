@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The insides of a replay. Rows stand in arrays and are known by their index there, REPLAY_NONE for none; what was let
- * go of is in a list of free ones. Whatever changes does so at replay.now, which never goes back: so the laws of
- * replay.h hold whatever the records say.
+ * The insides of a replay. Rows are in arrays and referred to by their index, REPLAY_NONE for none; freed rows are in a
+ * list. All changes happen at replay.now, which never goes back: so the laws of replay.h hold for any records.
  *
  * Memory is asked for before anything is changed (replay__make_room), so that no change is left half done.
  */
@@ -14,8 +13,8 @@
 #include "quartz/records.h"
 
 /*
- * Records of two processors that are so near may have been written in the other order, and a thread that was woken on
- * its way out has left within it.
+ * Records of two processors within this time may have been written in the other order. A thread that was woken while it was
+ * leaving its processor has left within this time.
  */
 #define REPLAY_NEAR_NS 1000000
 
@@ -26,12 +25,12 @@ struct replay_rows {
 	struct qz_hash_table index;
 };
 
-/* Of a thread whose row may be let go of: valid as long as the row has the serial. */
+/* A reference to a thread whose row may be freed: valid as long as the row has the serial. */
 struct replay_ref {
-	uint32_t row, serial; /* serial 0: nobody that is known */
+	uint32_t row, serial; /* serial 0: not known */
 };
 
-/* Who wakes. */
+/* The thread or interrupt that wakes. */
 struct replay_waker {
 	struct replay_ref ref;
 	uint32_t place;
@@ -101,10 +100,10 @@ struct replay_row {
 	uint32_t took;
 	uint32_t
 		volley; /* serial of the one that it was woken in, while it is not known what for; 0: none */
-	uint32_t joined;		 /* likewise, of the last one */
+	uint32_t joined;		 /* the same of the last one */
 	uint64_t volley_ran;		 /* its running time then */
 	bool gave;			 /* it has woken one of no such volley since */
-	uint32_t shot;			 /* likewise, in which it woke one last */
+	uint32_t shot;			 /* the same: in which it woke one last */
 	uint64_t shot_ran;		 /* its running time then */
 	uint64_t handed_at;		 /* its running time when its last hand-over began */
 	bool in_turn;			 /* it has come in from a wait in poll, */
@@ -183,10 +182,12 @@ struct replay_queue {
 #define PLACE_SETS_MOST	 (1u << 15)
 
 /*
- * What stands behind a site. When there are as many sets as can be, the one not used for longest makes room in its set.
+ * The place of a site. When the number of sets has reached its limit, the place that was not used for longest is replaced
+ * in its set.
  *
- * Threads may come to one site by several stacks of the same depth. Which one it was is known of the wait after a SITE record alone, and is
- * taken for that of all others up to the next one. That they are several is known when a stack comes back.
+ * Threads may come to one site by several stacks of the same depth. The stack is known only for the wait after a SITE
+ * record, and is assumed for all others up to the next one. That there are several stacks is known when an earlier one
+ * appears again.
  */
 struct replay_place {
 	uint32_t site; /* 0: free */
@@ -204,7 +205,7 @@ struct replay_steps;
 
 struct replay {
 	struct replay_options options;
-	struct replay_steps *steps; /* NULL: nobody asked for it */
+	struct replay_steps *steps; /* NULL: not asked for */
 	struct replay_counts counts;
 	uint64_t now;
 	bool began;	     /* there was a time */
@@ -261,7 +262,7 @@ static inline uint64_t replay_row__ran(const struct replay *r, const struct repl
 	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
 }
 
-/* The same, before it came to its processor. What was forgotten since is none. */
+/* The same, before it came to its processor. Time that was reset since then does not count. */
 static inline uint64_t replay_row__ran_before(const struct replay *r, const struct replay_row *t)
 {
 	uint64_t ran = replay_row__ran(r, t), since = r->now - t->came;
@@ -279,7 +280,7 @@ static inline bool replay_row__waits(const struct replay_row *t)
 /* Scopes and objects that were dropped: no wait has their numbers any more. */
 void replay__reuse_dropped(struct replay *r);
 
-/* Room for what one record can make, to be asked for before each. 0 or -ENOMEM. */
+/* Makes room for all rows that one record can add; to be called before each. 0 or -ENOMEM. */
 int replay__make_room(struct replay *r);
 
 /* A row from the list of free ones, or behind the last one: there is room. *fresh: it was never used. */
@@ -294,13 +295,13 @@ void replay_parallelism__change(struct replay_parallelism *s, int running, int r
 
 /* A scope has a number, unless it had one. */
 void replay_parallelism__number(struct replay *r, uint32_t scope, uint32_t number);
-/* Whether a scope has it. Looks at all: for what happens seldom. */
+/* Whether a scope has it. Searches all scopes: only for what happens seldom. */
 bool replay_parallelism__has_number(const struct replay *r, uint32_t number);
 
 /* Room for levels up to n. 0 or -ENOMEM. */
 int replay_parallelism__reserve(struct replay_parallelism *s, uint32_t n);
 
-/* No level is known from now on until then. */
+/* The levels are not known from now until that time. */
 void replay__skip_levels(struct replay *r, uint64_t until);
 
 /* Integral of runnable threads up to now. */
@@ -322,7 +323,7 @@ uint32_t replay_process__own(const struct replay *r, uint32_t process, uint32_t 
 /* A process of no scope is of the one with this number, if there is one. 0 or -ENOMEM. */
 int replay_process__join_number(struct replay *r, uint32_t process, uint32_t number);
 
-/* It has an image from now on, which is told. */
+/* It has an image from now on; calls `image`. */
 void replay_process__set_image(struct replay *r, uint32_t process, uint32_t image);
 
 /* A thread comes to a process, or ends there. */
@@ -335,7 +336,7 @@ void replay_process__leave(struct replay *r, struct replay_row *t);
 uint32_t replay_row__find(const struct replay *r, uint32_t tid);
 void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid);
 
-/* Makes a row, in REPLAY_UNKNOWN; process REPLAY_NONE: nobody's. */
+/* Makes a row, in REPLAY_UNKNOWN; process REPLAY_NONE: not known. */
 struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t process);
 void replay_row__end(struct replay *r, struct replay_row *t);
 
@@ -348,7 +349,7 @@ void replay_row__charge(const struct replay *r, struct replay_row *t);
 void replay_row__restart(struct replay *r, struct replay_row *t);
 void replay_row__enter(struct replay *r, struct replay_row *t, enum replay_state state);
 
-/* A thread that was nobody's becomes that of a process: as another row in the same state. */
+/* A thread whose process was not known becomes one of a process: as another row in the same state. */
 void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process);
 
 /* FORK, EXEC, EXIT, NAME, FOUND and IDENTITY. 0 or -ENOMEM. */
@@ -369,10 +370,10 @@ void replay_row__forget_wait(struct replay *r, struct replay_row *t);
 /* That of all that wait. 0 or -ENOMEM. */
 int replay__forget_waits(struct replay *r);
 
-/* A new row is of a thread that came to a processor before there was one, so long ago at most. */
+/* A new row may be of a thread that came to a processor before the row existed, at most `ns` ago. */
 void replay_cpu__recognize(struct replay *r, struct replay_row *t, uint64_t ns);
 
-/* The row does not run where it did: whoever leaves there under its number is not it. */
+/* The row no longer runs where it did: a thread that leaves there under its number is another one. */
 void replay_cpu__take_away(struct replay *r, const struct replay_row *t);
 
 /* ---- waits.c ---- */
@@ -386,7 +387,7 @@ void replay_stay__begin(struct replay *r, struct replay_row *t, uint16_t cause,
 /* The thread has a number from now on: so have its waits that have ended. */
 void replay_wait__number(struct replay *r, const struct replay_row *t);
 
-/* Begins a stay at a place that is told. */
+/* Begins a stay at a place that the caller gives. */
 void replay_stay__begin_at(struct replay *r, struct replay_row *t, uint16_t cause, uint32_t place);
 
 /* Where a thread is at a site; 0: not known. */
@@ -404,13 +405,13 @@ void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words);
 /* It leaves the queue where it stands, if any. `waker`: NULL if it was not seen. */
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
 
-/* By a call that wakes who waits at a word: futex, or the end of a thread, which others join. */
+/* Whether the waker's call wakes threads that wait at a word: futex, or the end of a thread, for which others wait. */
 bool replay_waker__wakes_words(const struct replay_waker *waker);
 
 /* An object that the thread holds while others wait for it, or REPLAY_NONE. */
 uint32_t replay_queue__held(const struct replay *r, const struct replay_row *t);
 
-/* A sample of a thread that holds nothing as far as is known. */
+/* A sample of a thread that, as far as is known, holds nothing. */
 void replay_queue__doubt(struct replay *r, const struct replay_row *t, uint32_t cpu,
 			 const struct qz_log_record *sample);
 
@@ -439,7 +440,7 @@ void replay_steps__sample(struct replay *r, struct replay_row *t,
 
 /* ---- grain.c ---- */
 
-/* A thread of which FORK tells has begun, made by another one; REPLAY_NONE: not known by whom. */
+/* A thread with a FORK record has begun; creator REPLAY_NONE: not known. */
 void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t creator);
 
 /* The wait of the thread is ended, which had run so long when it began. */
@@ -459,7 +460,7 @@ void replay_grain__end_turn(const struct replay *r, struct replay_row *t);
 /* Whether the turn that a thread is in is a block already. */
 bool replay_grain__is_blocked(const struct replay *r, struct replay_row *t);
 
-/* Nobody waits for the object any more, and its number will be another one's. */
+/* No thread waits for the object any more, and its number will be another one's. */
 void replay_grain__drop_object(struct replay *r, uint32_t object);
 
 /* ---- wakeups.c ---- */
@@ -480,7 +481,10 @@ struct replay_window;
 void replay_window__begin(const struct replay *r, struct replay_row *t);
 void replay_window__sample(const struct replay *r, struct replay_row *t, uint32_t place);
 
-/* A wait of the thread ends, for some of which a processor was free: `to` has whom it is told of. */
+/*
+ * A wait of the thread ends, during part of which a processor was free: charges that time; `to` has the first members of
+ * the rows.
+ */
 void replay_window__charge(struct replay *r, const struct replay_row *t,
 			   const struct replay_waker *waker, struct replay_wakeup *to,
 			   uint64_t free_ns);

@@ -12,18 +12,18 @@
 enum step_kind {
 	STEP_RUN,     /* nothing but what was run before it */
 	STEP_SAMPLES, /* `other` samples met the candidates of `object`, a bit each */
-	STEP_WAIT,    /* until the step `other` of another thread; REPLAY_NONE: for ever */
-	STEP_SLEEP,   /* for step__sleep(): until what is no thread of the scope came */
-	STEP_WAKE,    /* ends the wait at step `other` of another thread */
-	STEP_FORK,    /* thread `other` begins */
+	STEP_WAIT,    /* until step `other` of another thread; REPLAY_NONE: for ever */
+	STEP_SLEEP, /* for step__sleep(): until something other than a thread of the scope ended it */
+	STEP_WAKE, /* ends the wait at step `other` of another thread */
+	STEP_FORK, /* thread `other` begins */
 	STEP_END,
 };
 
-#define STEP_LOCKED  1 /* of a WAIT: the word was that of a lock which is held */
-#define STEP_DROPPED 2 /* of a WAIT: it is passed, the thread waits again at once */
-#define STEP_KILLED  4 /* of an END: by another thread */
-#define STEP_BOUND   8 /* a segment ends here */
-#define STEP_LOCK    32 /* of a WAIT and its WAKE: the object is a lock, by all that is known of it */
+#define STEP_LOCKED  1	/* of a WAIT: the word was that of a lock which is held */
+#define STEP_DROPPED 2	/* of a WAIT: it is passed, the thread waits again at once */
+#define STEP_KILLED  4	/* of an END: by another thread */
+#define STEP_BOUND   8	/* a segment ends here */
+#define STEP_LOCK    32 /* of a WAIT and its WAKE: the object is a lock, as far as is known */
 #define STEP_BURST   16 /* of a WAKE: not before the thread's next one could be, too */
 
 struct step {
@@ -35,7 +35,7 @@ struct step {
 	uint32_t
 		object; /* of a WAIT; of SAMPLES the candidates; of a SLEEP the upper half of the time */
 	uint32_t
-		need; /* of a WAKE: not before the other one came to this WAIT; of that: of which WAKE. Or REPLAY_NONE */
+		need; /* of a WAKE: the other thread's WAIT that must come before it; of that WAIT: the WAKE. Or REPLAY_NONE */
 	uint16_t segment; /* that it is part of */
 	uint8_t kind, flags;
 };
@@ -59,14 +59,13 @@ struct step_thread {
 };
 
 /*
- * What threads ran between two places of the code. Samples are few beside such segments; so a segment has the
- * candidates' share in all segments between the same two places, and its own samples count for more as they become
- * many.
+ * The running time between two places of the code. There are few samples for such segments, so a segment has the
+ * candidates' share in all segments between the same two places; the more samples of its own it has, the more these count.
  */
 struct step_segment {
 	uint32_t from, to;
 	uint32_t
-		length; /* 0: of any; else what ran about as long: the same code may have gone round more than once */
+		length; /* class of running time, since the same code may have gone round more than once; 0: any */
 	uint32_t general; /* that of any length */
 	uint32_t samples[REPLAY_CANDIDATES],
 		in[REPLAY_CANDIDATES]; /* by those that knew the candidate */
@@ -105,10 +104,10 @@ static inline uint64_t steps__ns(double ns)
 	return ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
 }
 
-/* How it is decided who runs. */
+/* The rules by which a thread gets a processor. */
 struct scheduling {
 	uint64_t slice;	 /* ns that a thread runs while others are ready, at least */
-	uint64_t margin; /* who comes takes the processor of one that ran so much more */
+	uint64_t margin; /* a thread takes the processor of one that ran so much longer */
 };
 
 /* A run of a scope's steps, without the candidate. */
@@ -134,13 +133,13 @@ void shares__find(const struct replay_steps *all, uint32_t candidate, float *sha
 void shares__learn(struct replay_steps *all);
 
 /*
- * The time that the lock which is held longest is held in all, of kept_ns, without the candidate. A thread that finds
- * a lock free is not seen; but those that do not tell how often one is held. 0: there is none; below it: no memory.
+ * The total time, of kept_ns, for which the lock that is held longest is held without the candidate. A thread that finds a
+ * lock free leaves no record; but those that do not show how often it is held. 0: there is no lock; < 0: no memory.
  */
 double locks__hold(const struct replay_steps *all, const struct rerun_options *options,
 		   uint64_t kept_ns);
 
-/* Marks what depends on what. 0 or -ENOMEM. */
+/* Marks dependencies between steps. 0 or -ENOMEM. */
 int rules__apply(struct replay_steps *all);
 
 #endif

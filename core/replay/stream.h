@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records as they are read from the logs of several processors, on their way into a replay: kept until all of an
- * earlier time are there, then applied in order. Pure; not thread-safe. Functions give 0 or -ENOMEM.
+ * A buffer between the logs of several processors and a replay: records are kept until all earlier ones are there, then
+ * applied in order. Pure; not thread-safe. Functions return 0 or -ENOMEM.
  */
 #ifndef QUARTZ_CORE_REPLAY_STREAM_H
 #define QUARTZ_CORE_REPLAY_STREAM_H
@@ -20,17 +20,20 @@ void replay_stream__free(struct replay_stream *s);
 int replay_stream__put(struct replay_stream *s, uint32_t cpu, const struct qz_log_record *records,
 		       uint64_t n);
 
-/* So many records of a processor are missing, from one time to another; 0: none were written. Before the next call of replay_stream__advance. */
+/*
+ * n records of a processor are missing, between two times; 0: none were written. To be called before the next
+ * replay_stream__advance.
+ */
 int replay_stream__lose(struct replay_stream *s, uint32_t cpu, uint64_t n, uint64_t from,
 			uint64_t until);
 
 /* Records that wait to be applied. */
 uint64_t replay_stream__held(const struct replay_stream *s);
 
-/* All that happened up to a time is there, and is applied. */
+/* All records up to a time are there: applies them. */
 int replay_stream__advance(struct replay_stream *s, uint64_t horizon);
 
-/* Records that were missing; and that could be none, which changed nothing. */
+/* The number of missing records; and of invalid ones, which changed nothing. */
 uint64_t replay_stream__lost(const struct replay_stream *s);
 uint64_t replay_stream__refused(const struct replay_stream *s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Switches and wake-ups, and the rules of what was not seen, or is told in another order than it happened.
+ * Switches and wake-ups, and the rules for records that are missing or out of order.
  *
  * A switch names who leaves. If that is not who came last, a switch was not seen: who was there is not known from now on,
  * and who leaves came just now. If who leaves has meanwhile been seen to come elsewhere, the two processors' records are
@@ -29,7 +29,7 @@ void replay_cpu__take_away(struct replay *r, const struct replay_row *t)
 	c->at = r->now;
 }
 
-/* Who is there has left, nobody knows when and how. */
+/* The thread there has left; when and why is not known. */
 static void replay_cpu__vanish(struct replay *r, struct replay_cpu *c)
 {
 	struct replay_row *t;
@@ -253,7 +253,7 @@ static void replay_cpu__see_heir(struct replay *r, const struct replay_cpu *c, u
 	(first == here ? other : here)->heir = true;
 }
 
-/* The row of who leaves, brought here if it was not; NULL: nobody's, the idle task, or one that has left already. */
+/* The row of who leaves, brought here if it was not; NULL: the thread has no scope, is the idle task, or has left already. */
 static struct replay_row *replay_cpu__leaver(struct replay *r, uint32_t cpu, uint32_t tid)
 {
 	struct replay_cpu *c = &r->cpus[cpu];

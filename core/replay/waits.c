@@ -251,8 +251,8 @@ static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row 
 }
 
 /*
- * Waits between two SITE records are at one place as they are told, and each at its own in truth: the square of their sum, and the
- * sum of their squares, as they come.
+ * The log gives all waits between two SITE records one place, but each may have been at its own. Hence both the square of
+ * their sum and the sum of their squares.
  */
 static void replay_wait__doubt(struct replay_wait *w, const struct replay_wait *told)
 {

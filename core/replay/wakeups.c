@@ -56,7 +56,7 @@ void replay_wakeup__put(struct replay *r, const struct replay_wakeup *w, uint64_
 	row->woken_ns += woken_ns;
 }
 
-/* Where nobody asks for the time until woken. */
+/* Where the time until woken is not asked for. */
 static void add_count(struct replay *r, struct replay_row *by, const struct replay_wakeup *w,
 		      uint64_t blocked_ns, bool poll)
 {

@@ -27,7 +27,7 @@ struct replay_window {
 	struct window_sample samples[WINDOW_SAMPLES];
 };
 
-/* NULL: no memory; its wake-ups count as if nobody had made them. */
+/* NULL: no memory; its wake-ups count as made by no thread. */
 static struct replay_window *window_of(struct replay_row *t)
 {
 	if (!t->window)
@@ -61,9 +61,9 @@ void replay_window__sample(const struct replay *r, struct replay_row *t, uint32_
 }
 
 /*
- * Whether the waker wakes on purpose, or an interrupt does that it was in the way of. What cannot be asked on all kernels
- * is told by the calls of the two: code of a program is always in one when it wakes somebody. An interrupt in the midst
- * of a call that might do the same is taken for the call.
+ * Whether the thread wakes on purpose, or only was interrupted by what does. Not all kernels can say that, so the system
+ * calls of the two decide: a program always is in one when it wakes a thread. An interrupt in the midst of a call that
+ * might do the same is taken for the call.
  */
 static bool is_on_purpose(const struct replay_row *t, const struct replay_waker *waker)
 {

@@ -15,8 +15,7 @@ double qz_figure__parallelism(const struct qz_figure *f)
 
 /*
  * One block: processor times by level, normalized times by level, and the samples by running level
- * that are equal in what they weigh, because nobody was spinning; and of these the weighted ones where
- * the report has any.
+ * whose weights are equal, because no thread was spinning; and of these the weighted ones where the report has any.
  */
 static uint64_t *hits(const struct qz_figure *f, const struct qz_report *r)
 {

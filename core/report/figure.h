@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Figures in the making, for the views of core/report/report.h. */
+/* Builds figures, for the views of core/report/report.h. */
 #ifndef QUARTZ_CORE_FIGURE_H
 #define QUARTZ_CORE_FIGURE_H
 
 #include "core/model/frames.h"
 #include "core/report/report.h"
 
-/* The i-th sample of the profile, in an order that keeps those together that polled stacks are made of. */
+/* The i-th sample of the profile, in an order in which samples of one polled stack follow each other. */
 static inline uint32_t qz_report__sample(const struct qz_report *r, uint32_t i)
 {
 	return r->order ? r->order[i] : i;

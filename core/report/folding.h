@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which rows say what another row says too. A wrapper is a procedure that does nothing but call or start one other,
- * which nobody else does: both have the same total within the interval, and were blocked for as long but for a
- * hundredth of the elapsed time. The inner one is kept, which has the work or calls several. Kept are also "main"
- * (Go's is "main.main"), which people look for, what would be there only under a name with an underscore, such as pthread_mutex_lock, and
- * what calls the C library, which says less of the program. The procedures of the kernel are put together in
+ * Which rows repeat another row. A wrapper is a procedure that does nothing but call or start one other, which has no other
+ * caller: both have the same total within the interval, and their blocked times differ by less than a hundredth of the
+ * elapsed time. The inner one is kept, which has the work or calls several. Kept are also "main" (Go's is "main.main"),
+ * which people look for, what would be there only under a name with an underscore, such as pthread_mutex_lock, and what
+ * calls the C library, which says less of the program. The procedures of the kernel are put together in
  * core/report/kernel_rows.h.
  */
 #ifndef QUARTZ_CORE_FOLDING_H

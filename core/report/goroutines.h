@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Goroutines by what they were started with and by whom. Which thread ran one says nothing of it; how many there were, samples do not tell.
+ * Goroutines, by the procedure that they were started with and the one that started them. Any thread may have run one;
+ * samples do not show how many there were.
  */
 #ifndef QUARTZ_CORE_GOROUTINES_H
 #define QUARTZ_CORE_GOROUTINES_H
@@ -9,10 +10,10 @@
 
 struct qz_goroutine_row {
 	uint32_t
-		start; /* procedure; of a go statement with arguments what the compiler's wrapper calls */
+		start; /* procedure; for a go statement with arguments, the one that the compiler's wrapper calls */
 	uint32_t creator; /* the procedure with the go statement, or QZ_NONE: it is not known */
 	struct qz_figure figure;
-	uint64_t blocked_ns; /* in the kernel; what they wait for without it, nobody sees */
+	uint64_t blocked_ns; /* in the kernel; waits without the kernel are not seen */
 };
 
 struct qz_goroutines {
@@ -24,8 +25,8 @@ struct qz_goroutines {
 bool qz_goroutines__begin_with(const struct qz_procedure *procedure);
 
 /*
- * Of a stack's leaf: the node of what its goroutine was started with. All those that one procedure starts with the same have one
- * node; it is not known how many there are. 0: it is no goroutine's.
+ * The node of the procedure that a stack's goroutine was started with; all goroutines with the same start and creator share
+ * a node. leaf: of the stack. 0: it is not a goroutine's.
  */
 uint32_t qz_goroutines__node(const struct qz_profile *p, uint32_t leaf);
 

@@ -14,7 +14,7 @@
 
 #define SECOND 1000000000ull
 
-/* Whether somebody waits there for work, or for the end of others. */
+/* Whether threads wait there for work, or for the end of others. */
 static bool is_rest(const struct qz_profile *p, const struct qz_wait *w)
 {
 	const char *cause = p->causes[w->cause];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Idle threads: those that did nothing but wait in one place for something to do, or for the end of others, nearly all
- * of their life. What they were blocked says nothing of the program: each view of a sum over threads sets
- * it apart.
+ * Idle threads: for nearly all of their life they only waited in one place for work, or for the end of others. Their
+ * blocked time has no meaning for the program: each view of a sum over threads shows it separately.
  *
  * A thread is idle when
  * - it ran for at most 1 % of the time that it ran or was blocked; time that it was ready depends on others;

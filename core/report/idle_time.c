@@ -13,8 +13,8 @@
 #define HARDLY_RAN 0.001
 
 /*
- * How likely it is that nobody could run while k threads could on average, in thousandths, if they come and go
- * independently of each other: e^-k.
+ * The probability, in thousandths, that no thread can run while k threads can on average, if they come and go
+ * independently: e^-k.
  */
 static uint64_t likelihood(uint32_t nominal)
 {

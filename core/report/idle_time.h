@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time in which nothing ran, level 0, charged to what threads waited for then. With the normalized time of
- * procedures it makes up all of the elapsed time.
+ * The time at level 0, in which nothing ran, charged to the things that threads waited for. Together with the normalized
+ * time of procedures it is the elapsed time.
  */
 #ifndef QUARTZ_CORE_IDLE_TIME_H
 #define QUARTZ_CORE_IDLE_TIME_H
@@ -11,11 +11,11 @@
 enum qz_idle_kind {
 	QZ_IDLE_BLOCKED, /* threads were blocked for this cause and object */
 	QZ_IDLE_READY,	 /* threads had no processor */
-	QZ_IDLE_WORK,	 /* nobody had any work: threads that hardly ran waited for some */
+	QZ_IDLE_WORK,	 /* there was no work: threads that hardly ran waited for some */
 	QZ_IDLE_UNKNOWN, /* no wait is known */
 };
 
-/* What one wait is charged with. All add up to report->idle_ns, or to nothing where no wait is known. */
+/* The charge of one wait. All charges add up to report->idle_ns, or to 0 if no wait is known. */
 struct qz_idle_charge {
 	uint64_t blocked_ns, ready_ns;
 	bool no_work; /* blocked_ns is QZ_IDLE_WORK */

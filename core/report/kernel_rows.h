@@ -22,8 +22,8 @@ struct qz_kernel_rows {
 };
 
 /*
- * What the kernel ran for programs, and what its own threads ran is not in them. The rows are in no
- * order. -ENOMEM; free with qz_kernel_rows__free, also after an error.
+ * Finds the rows of time that the kernel ran for programs, without its own threads. The rows are not sorted. 0 or -ENOMEM;
+ * free with qz_kernel_rows__free, also after an error.
  */
 int qz_kernel_rows__find(const struct qz_report *r, struct qz_kernel_rows *rows);
 void qz_kernel_rows__free(struct qz_kernel_rows *rows);

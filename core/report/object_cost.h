@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an object costs: the elapsed time that its holders keep others waiting, running or blocked, what locking and
- * unlocking take, and the time in which threads queue for it though processors are free. doc/advice.md
- * derives the parts.
+ * The cost of an object: the elapsed time for which its holders, running or blocked, keep others waiting; the time of
+ * locking and unlocking; and the time in which threads queue for it although processors are free. doc/advice.md derives the
+ * parts.
  */
 #ifndef QUARTZ_CORE_OBJECT_COST_H
 #define QUARTZ_CORE_OBJECT_COST_H
@@ -15,11 +15,11 @@ struct qz_object_row;
 struct qz_object;
 
 /*
- * Of elapsed time. The parts of `queued_ns` are disjoint: while a queue stands, the holder runs, waits for
- * something else, or is not seen.
+ * Elapsed times. The parts of queued_ns are disjoint: while there is a queue, the holder runs, waits for something else, or
+ * is not seen.
  */
 struct qz_object_cost {
-	uint64_t queued_ns;	  /* with one waiter at least; 0 for what is not held */
+	uint64_t queued_ns;	  /* with one waiter at least; 0 for objects that are not held */
 	uint64_t held_running_ns; /* of it: a holder ran; normalized */
 	uint64_t held_blocked_ns; /* of it: no holder ran, and threads were blocked in the
 				     procedures that hold it */
@@ -35,8 +35,8 @@ struct qz_object_cost {
 bool qz_object_cost__can_be_held(const struct qz_object *o);
 
 /*
- * Whether a row of objects is of one that is held: one that can be, or a semaphore of System V, an eventfd or a pipe, where
- * somebody was seen to have it, as who reads a token and writes it back has.
+ * Whether the object of a row is held: it can be, or it is a semaphore of System V, an eventfd or a pipe that a thread was
+ * seen to hold, by reading a token and writing it back.
  */
 bool qz_object_cost__is_held(const struct qz_report *r, const struct qz_object_row *row);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How well it is known what ran below profile stacks that pollers saw (daemon/shm/poll_join.h). Of the n
- * samples of a stack, the kernel's sampler has seen but c with what ran below, and the share q of one
- * thing there is known as well as from c samples. The interval is made of all counts as if n had told
- * it; so what is missing in the variance of a time t * q of the stack's t is
+ * The error of figures below profile stacks that pollers sampled (daemon/shm/poll_join.h). Of the n samples of a stack,
+ * only c come from the kernel's sampler and show the procedures below it, so the share q of one of these is known as from c
+ * samples. The interval is computed from all counts, as if there were n; so the variance of a time t * q, with t the
+ * stack's time, lacks
  *
  *	t^2 q (1 - q) (1/c - 1/n)
  *
@@ -14,7 +14,7 @@
 
 #include "core/report/report.h"
 
-/* What the pollers saw with one profile stack, and was shared out below it. */
+/* The polled samples of one profile stack, which were divided below it. */
 struct qz_polled_stack {
 	uint32_t node;
 	uint64_t norm_ns;
@@ -25,10 +25,10 @@ struct qz_polled_stack {
 /* Sets the report's stacks and order, in which the samples of a stack follow each other. 0 or -ENOMEM. */
 int qz_polled__build(struct qz_report *r);
 
-/* The stack that a sample was shared out below. */
+/* The polled stack below which a sample was counted. */
 uint32_t qz_polled__node(const struct qz_profile *p, const struct qz_sample *s);
 
-/* The variance that is missing where something has so much of the time of a stack. */
+/* The missing variance of a figure with norm_ns of the time of a stack. */
 double qz_polled__square(const struct qz_report *r, uint32_t node, double norm_ns);
 
 #endif

@@ -12,8 +12,8 @@
 enum qz_process_group { QZ_BY_PROCESS, QZ_BY_COMM, QZ_BY_UNIT, QZ_BY_CGROUP };
 
 /*
- * In the order of the words of `quartzctl ps --sort`. By itself it is by normalized time; by processor time,
- * which is exact, where rows with more than half of that rest on fewer than QZ_FEW_SAMPLES.
+ * In the order of the words of `quartzctl ps --sort`. QZ_ORDER_AUTO sorts by normalized time, or, if rows with more than
+ * half of that have fewer than QZ_FEW_SAMPLES samples, by processor time, which is exact.
  */
 enum qz_process_order {
 	QZ_ORDER_AUTO,
@@ -27,10 +27,10 @@ enum qz_process_order {
 };
 
 /*
- * The parallelism is that of each process for itself: busy_ns is the sum over the processes of the
- * time during which at least one of its threads was busy, serial_ns of that with exactly one. Both are
- * levels, which are exact without samples, but for what spins. norm_ns is the normalized time in the
- * machine's table, where there is a scope of the machine, and is estimated then; else busy_ns.
+ * The parallelism is that of each single process: busy_ns is the sum over the processes of the
+ * time during which at least one of its threads was busy, serial_ns of that with exactly one. Both come from levels, which
+ * are exact without samples, except for spinning. norm_ns is the normalized time in the machine's table, where there is a
+ * scope of the machine, and is estimated then; else busy_ns.
  */
 struct qz_process_row {
 	uint32_t scope; /* of the first process */
@@ -43,8 +43,8 @@ struct qz_process_row {
 	uint64_t spin_ns;
 	uint64_t samples, unresolved, spin_samples;
 	uint32_t top_procedure; /* with the most norm_ns of its own, QZ_NONE without samples */
-	uint32_t top_object;	/* whose holders have the most norm_ns, or else the longest waited
-				   for; QZ_NONE: nothing was waited for */
+	uint32_t
+		top_object; /* the object whose holders have the most norm_ns, else the one with the longest waits; QZ_NONE: no waits for objects */
 };
 
 struct qz_process_table {

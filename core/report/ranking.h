@@ -6,15 +6,16 @@
 #include "core/report/folding.h"
 #include "core/report/report.h"
 
-/* What may stand in a ranking, to be combined. */
+/* Kinds of rows of a ranking, to be combined. */
 enum qz_rank_kind {
-	QZ_RANK_PROCEDURES = 1, /* by what is theirs and what was done on their behalf */
+	QZ_RANK_PROCEDURES = 1, /* by their own time and time on their behalf */
 	QZ_RANK_OBJECTS = 2,
 	QZ_RANK_THREADS = 4,
-	QZ_RANK_KERNEL = 8, /* of what is folded, in place of its procedures; not to be asked for */
+	QZ_RANK_KERNEL =
+		8, /* rows of the kernel, in place of its procedures if these are folded; not to be asked for */
 };
 
-/* What a ranking is sorted by, descending; names ascending. What has no callees is all its own. */
+/* Sort keys of a ranking, descending; names ascending. For rows without callees, total equals self. */
 enum qz_rank_key {
 	QZ_RANK_BY_DEFAULT, /* as qz_ranking__key says */
 	QZ_RANK_BY_TOTAL,
@@ -38,12 +39,12 @@ int qz_ranking__rows(const struct qz_report *r, unsigned int kinds, struct qz_ra
 		     uint32_t *n);
 
 /*
- * By total where a "main" has at least half of the busy time, and all that it calls stands below it. Without one, in
- * programs without names or of several programs, what starts everything has no name that says anything: by self.
+ * By total if a "main" has at least half of the busy time: then its callees are ranked below it. Without one, as in
+ * programs without names or in several programs, the procedures that start everything have meaningless names: by self.
  */
 enum qz_rank_key qz_ranking__key(const struct qz_report *r);
 
-/* Takes what is folded out of a ranking, and puts the kernel's rows, if procedures are in it, at its end. -ENOMEM. */
+/* Removes folded rows from a ranking, and appends the kernel's rows if it has procedures. 0 or -ENOMEM. */
 int qz_ranking__fold(const struct qz_folding *f, unsigned int kinds, struct qz_ranked **ranking,
 		     uint32_t *n);
 

@@ -23,7 +23,7 @@ struct qz_figure {
 	uint64_t ci_ns;	       /* half width of the 95 % interval of norm_ns */
 	uint64_t *level_cpu_ns;
 	uint64_t *level_norm_ns;
-	double square, doubt; /* in the making: see core/report/figure.c */
+	double square, doubt; /* used while the figure is built: see core/report/figure.c */
 	uint32_t below;
 	double below_ns;
 };
@@ -52,7 +52,7 @@ struct qz_wait_figure {
 		*doubts; /* of the whole report; NULL: each of these waits is here */
 };
 
-/* What the other threads were blocked. */
+/* The blocked time of threads that are not idle. */
 static inline uint64_t qz_wait_figure__blocked(const struct qz_wait_figure *f)
 {
 	return f->blocked_ns > f->idle_ns ? f->blocked_ns - f->idle_ns : 0;
@@ -85,14 +85,14 @@ struct qz_edge {
 	uint32_t via;
 	struct qz_figure figure;
 	struct qz_wait_figure waits;
-	uint64_t calls; /* counted by the program, in all stacks; 0: none, or nobody counted */
+	uint64_t calls; /* counted by the program, in all stacks; 0: none, or not counted */
 };
 
 struct qz_thread_row {
 	uint32_t thread; /* index in profile->threads */
 	struct qz_figure figure;
 	struct qz_wait_figure waits;
-	/* What most of the waits' time went to; QZ_NONE without waits, or when it was no object. */
+	/* The cause and object with most of the waits' time; QZ_NONE without waits, or if it has no object. */
 	uint32_t top_cause, top_object;
 };
 
@@ -114,7 +114,7 @@ struct qz_report {
 	 * spinning the exact level times of the scope, with it the estimate from all samples.
 	 */
 	uint64_t *effective_ns;
-	uint64_t idle_ns;   /* no processor was busy: all were idle, or spinning */
+	uint64_t idle_ns;   /* no processor was busy: all were idle or spinning */
 	uint64_t serial_ns; /* one was */
 	uint64_t busy_ns;   /* one at least; the norm_ns of all rows' self add up to this together
 			       with unattributed_ns and instrumentation_ns */
@@ -125,7 +125,7 @@ struct qz_report {
 	uint64_t *level_samples; /* at each level, nlevels entries; see qz_sample__weight */
 	uint64_t *level_squares; /* the same, the weights of single samples squared */
 	uint64_t *level_weighted,
-		*level_seen; /* likewise: struct qz_hits; NULL: none are weighted */
+		*level_seen; /* the same for struct qz_hits; NULL: none are weighted */
 	uint32_t nstacks;
 	struct qz_polled_stack
 		*stacks; /* core/report/polled.h, and the order of samples; NULL: as they stand */
@@ -160,19 +160,17 @@ void qz_report__free(struct qz_report *r);
 const struct qz_object_row *qz_report__object(const struct qz_report *r, uint32_t object);
 
 /*
- * What the total of `procedure` is made of: its own time (an edge to QZ_NONE via QZ_PROCEDURE) and
- * what it called or started, the outermost occurrence of the procedure in each stack deciding; the
- * figures add up to the total. Sorted by norm_ns, descending. An edge to QZ_NONE via a marker is
- * work whose procedures are not known. Calls that were counted have an edge each, though it may be
- * without time. Free *edges with qz_call_graph__free. -EINVAL when there is no
- * such procedure, -ENOMEM.
+ * The parts of the total of `procedure`: its own time (an edge to QZ_NONE via QZ_PROCEDURE) and the procedures that it
+ * called or started, from the outermost occurrence of the procedure in each stack; the figures add up to the total. Sorted
+ * by norm_ns, descending. An edge to QZ_NONE via a marker is work whose procedures are not known. Each counted call has an
+ * edge, even without time. Free *edges with qz_call_graph__free. -EINVAL when there is no such procedure, -ENOMEM.
  */
 int qz_call_graph__callees(const struct qz_report *r, uint32_t procedure, struct qz_edge **edges,
 			   uint32_t *n);
 
 /*
- * On whose behalf `procedure` ran, likewise. An edge to QZ_NONE is "nobody": the procedure was the
- * outermost frame, or (via QZ_TRUNCATED) the outermost one known.
+ * On whose behalf `procedure` ran, in the same form. An edge to QZ_NONE means no caller: the procedure was the outermost
+ * frame, or (via QZ_TRUNCATED) the outermost known one.
  */
 int qz_call_graph__callers(const struct qz_report *r, uint32_t procedure, struct qz_edge **edges,
 			   uint32_t *n);

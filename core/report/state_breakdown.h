@@ -31,9 +31,9 @@ struct qz_states {
 };
 
 /*
- * The states that threads were in on behalf of a procedure; of an object, busy are those that held
- * it while others queued, blocked and ready those that waited for it. Free with qz_state_breakdown__clear, also
- * after an error. -EINVAL when there is no such procedure or object, -ENOMEM.
+ * The states that threads were in on behalf of a procedure; at an object, threads are busy that held it while others
+ * queued, blocked or ready that waited for it. Free with qz_state_breakdown__clear, also after an error. -EINVAL when there
+ * is no such procedure or object, -ENOMEM.
  */
 int qz_state_breakdown__of_procedure(const struct qz_report *r, uint32_t procedure,
 				     struct qz_states *states);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who calls whom, from the outermost procedures on: the stacks of a report as a tree of procedures. A branch has the
- * time of one way to a procedure, where the row of the procedure has that of all. Wrappers, which do nothing but call
- * one other, and the kernel's procedures are folded as in core/report/folding.h.
+ * Who calls whom, from the outermost procedures on: the stacks of a report as a tree of procedures. A branch has the time
+ * of one path to a procedure; the row of the procedure has that of all paths. Wrappers, which only call one other
+ * procedure, and the kernel's procedures are folded as in core/report/folding.h.
  */
 #ifndef QUARTZ_CORE_TREE_H
 #define QUARTZ_CORE_TREE_H

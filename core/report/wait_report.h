@@ -8,11 +8,11 @@
 
 #include "core/report/report.h"
 
-/* Of a report that knows its idle threads: to figures that do not ask where a wait was. */
+/* Adds a wait to figures that do not depend on its place. The report must have its idle threads. */
 void qz_wait_figure__add(struct qz_wait_figure *f, const struct qz_report *r,
 			 const struct qz_wait *w);
 
-/* The same to figures of a place, which waits whose stack is not known may miss, or have wrongly. */
+/* The same to figures of a place: waits whose stack is not known for certain may be missing, or belong to another place. */
 void qz_wait_figure__add_at(struct qz_wait_figure *f, const struct qz_report *r,
 			    const struct qz_wait *w);
 
@@ -23,8 +23,8 @@ void qz_wait_report__find_doubt(struct qz_report *r);
 uint64_t qz_wait_figure__time(const struct qz_wait_figure *f);
 
 /*
- * Half the width of the 95 % interval of that, at most. What all doubtful waits took together is known: so a place is a share of
- * that, and one that has them all leaves no doubt.
+ * Half the width of the 95 % interval of that, at most. The sum of all doubtful waits is exact: so a place has a share of
+ * that, and a place that has all of them has no error.
  */
 uint64_t qz_wait_figure__ci(const struct qz_wait_figure *f);
 

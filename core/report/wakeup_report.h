@@ -34,12 +34,12 @@ struct qz_woken {
 	uint64_t woken_ns, wakes; /* of the scope */
 	uint64_t unattributed_ns; /* to no procedure; with all self_ns it adds up to woken_ns */
 	/*
-	 * Of that, waits that no thread of the scope ended: a timer, a device, the kernel, another program. Nothing ran
-	 * on behalf of who waited, and the time is that of all of the wait.
+	 * Of that, waits that no thread of the scope ended, but a timer, a device, the kernel or another program. Nothing
+	 * ran on behalf of the waiting thread, and the whole wait counts.
 	 */
 	uint64_t nobody_ns, nobody_wakes;
 	uint64_t
-		nobody_futex_ns; /* of it, at futexes: time-outs, but for words that programs share */
+		nobody_futex_ns; /* of it, at futexes: time-outs, except for words that programs share */
 	/* Of the rest, at objects where only idle threads waited (core/report/idle_threads.h). */
 	uint64_t idle_ns;
 	uint32_t nrows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lies between the speed-ups, in sentences, for the most processors ("minding the gap" and "minding the curvature"
- * of the paper). Names of programs are escaped.
+ * The gaps between the speed-ups, in sentences, for the largest number of processors ("minding the gap" and "minding the
+ * curvature" of the paper). Names of programs are escaped.
  */
 #ifndef QUARTZ_CORE_SCALE_GAP_H
 #define QUARTZ_CORE_SCALE_GAP_H
@@ -19,7 +19,7 @@ struct qz_gaps {
 int qz_gaps__find(const struct qz_scale *s, const struct qz_identities *ids, struct qz_gaps *gaps);
 void qz_gaps__free(struct qz_gaps *gaps);
 
-/* What a cause of idle time is called, as "waits for mutex queue_lock". To be freed; NULL with ENOMEM. */
+/* The words for a cause of idle time: "waits for mutex queue_lock". To be freed; NULL with ENOMEM. */
 char *qz_gaps__cause(const struct qz_identities *ids, const struct qz_scale_cause *cause);
 
 /* The name of a row, escaped. To be freed; NULL with ENOMEM. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the idle processor time of a run went to: P processors less those that were busy, added up over the time.
+ * The causes of the idle processor time of a run: P processors less those that were busy, summed over the time.
  *
- * What was spun, what others or Quartz had while a thread was ready, and the time until a woken thread was on a processor are
- * known by themselves. The rest is charged to waits while which fewer than P threads could run: first to those of
- * threads that work, then to those that join others, then to threads without work, each kind with no more than it was
- * blocked, because a thread uses one processor. What is left then, no thread is known for: there were too few.
+ * Spinning, the time that others or Quartz had while a thread was ready, and the time from a wake-up until the thread was
+ * on a processor are known directly. The rest is charged to waits during which fewer than P threads could run: first to
+ * those of threads that work, then to those that join others, then to those of threads without work; each kind at most with
+ * its blocked time, because a thread uses one processor. For the remainder there was no further thread.
  */
 #ifndef QUARTZ_CORE_SCALE_IDLE_CAUSES_H
 #define QUARTZ_CORE_SCALE_IDLE_CAUSES_H
@@ -17,7 +17,7 @@ enum qz_idle_cause_kind {
 	QZ_IDLE_CAUSE_WAIT, /* of threads that work: identity is an object, or a cause of waits */
 	QZ_IDLE_CAUSE_JOIN, /* of threads that wait for other threads or processes to end */
 	QZ_IDLE_CAUSE_NO_WORK,	 /* of threads that hardly ran */
-	QZ_IDLE_CAUSE_NO_THREAD, /* no further thread was there */
+	QZ_IDLE_CAUSE_NO_THREAD, /* there was no further thread */
 	QZ_IDLE_CAUSE_OTHERS,	 /* a thread was ready, and others had the processor */
 	QZ_IDLE_CAUSE_QUARTZ,	 /* a thread was ready, and Quartz itself had the processor */
 	QZ_IDLE_CAUSE_LATE,	 /* a thread had been woken and was not on a processor yet */

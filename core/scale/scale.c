@@ -253,7 +253,7 @@ static void measure_row(struct maker *m, struct qz_scale_row *row, uint32_t poin
 	row->inflation[point] = difference(&row->work[0], &row->work[point]);
 }
 
-/* By name, so that the order of runs makes no difference. QZ_NONE is nobody's. */
+/* By name, so that the order of runs makes no difference. QZ_NONE has no name. */
 static int compare_identities(const struct maker *m, uint32_t a, uint32_t b)
 {
 	struct qz_identity x, y;

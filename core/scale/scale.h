@@ -5,10 +5,11 @@
  *
  *	P * T_P = T_1 + I_P + F_P	elapsed times P processors = work on one + idle time + work inflation
  *
- * The paper takes a run on one processor to be never idle. Here the idle time I_1 of such runs, when the program waited
- * for a disk or others had the processor, is no part of T_1, so that it is not taken out of the inflation of others.
+ * The paper assumes that a run on one processor is never idle. Here the idle time I_1 of such runs, when the program waited
+ * for a disk or others had the processor, is not part of T_1; otherwise it would be subtracted from the inflation of other
+ * runs.
  *
- * Each term is the median of its runs, and F_P is what the medians leave, so that terms add up. Intervals are 95 %: that
+ * Each term is the median of its runs, and F_P is the remainder, so that terms add up. Intervals are 95 %: that
  * of a median is sqrt(pi / 2) times that of the mean by Student's t, which holds where runs differ by chance.
  */
 #ifndef QUARTZ_CORE_SCALE_SCALE_H
@@ -16,7 +17,7 @@
 
 #include "core/scale/scale_run.h"
 
-/* Half of an interval where there is no second run: it is not known. */
+/* Half width of an interval that is not known, because there is no second run. */
 #define QZ_SCALE_UNKNOWN (-1.0)
 
 struct qz_scale_value {
@@ -32,10 +33,10 @@ struct qz_scale_point {
 	struct qz_scale_value inflation; /* F_P, negative where less was to be done than on one */
 	struct qz_scale_value spin, others, quartz, late,
 		lacking; /* parts of idle: lacking is the rest */
-	/* Speed-ups: what there would be with nothing but the overhead of the parallel program, ... */
+	/* Speed-ups: with only the overhead of the parallel program, ... */
 	double maximal, idle_specific, inflation_specific;
 	struct qz_scale_value actual;
-	double beyond; /* share of the time in which more processors than these ran it, at worst */
+	double beyond; /* share of the time in which more processors than these ran it, in the worst run */
 };
 
 /* A procedure, or another row whose self times add up. Processor time without spinning. */
@@ -68,8 +69,8 @@ struct qz_scale {
 };
 
 /*
- * Of runs of one program, one on one processor among them, and of a baseline, of which there may be none. NULL with
- * EINVAL: none on one processor; ENOMEM.
+ * Computes the terms from runs of one program, at least one of them on one processor, and from runs of a baseline, which
+ * may be none. NULL with EINVAL: none on one processor; or ENOMEM.
  */
 struct qz_scale *qz_scale__new(const struct qz_identities *ids, struct qz_scale_run *const *runs,
 			       uint32_t nruns, struct qz_scale_run *const *baseline,

@@ -23,7 +23,7 @@ struct qz_scale_run {
 /* NULL with ENOMEM or E2BIG. The identities must know the profile. */
 struct qz_scale_run *qz_scale_run__new(struct qz_identities *ids, const struct qz_report *r);
 
-/* Makes all its times so many times as long: those of another amount of work. */
+/* Multiplies all its times by a factor: for a different amount of work. */
 void qz_scale_run__stretch(struct qz_scale_run *s, double factor);
 void qz_scale_run__free(struct qz_scale_run *s);
 

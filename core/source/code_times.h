@@ -20,10 +20,9 @@ struct qz_code_time {
 enum qz_code_unit { QZ_CODE_LINES, QZ_CODE_INSTRUCTIONS };
 
 /*
- * What samples hit of a procedure, by file and line, its own file first, or by mapping and address. Where it was inlined, and inlined
- * procedures were recorded, only the lines of its own text count; where they were not, their time is that of the
- * line that called them. Free *times with qz_code_times__free. -EINVAL when there is no such procedure,
- * -ENOMEM.
+ * The sampled lines or instructions of a procedure, by file and line, its own file first, or by mapping and address. With
+ * recorded inlined procedures, only the lines of its own text count; otherwise the time of inlined code is that of the line
+ * that called it. Free *times with qz_code_times__free. -EINVAL when there is no such procedure, -ENOMEM.
  */
 int qz_code_times__of(const struct qz_report *r, uint32_t procedure, enum qz_code_unit unit,
 		      struct qz_code_time **times, uint32_t *n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads by the procedure that they were started with, which tells ten threads of one name apart, or
- * puts them together. It is the first procedure of the program after the last [thread] on their stacks: what libraries
- * put between (libstdc++, glib, …) starts every thread. The first thread of a process was not started with a procedure.
+ * Threads, by the procedure that they were started with: that separates, or joins, ten threads of one name. It is the first
+ * procedure of the program after the last [thread] on their stacks: procedures that libraries put in between (libstdc++,
+ * glib, …) start every thread. The first thread of a process was not started with a procedure.
  */
 #ifndef QUARTZ_CORE_THREAD_GROUPS_H
 #define QUARTZ_CORE_THREAD_GROUPS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How one scope developed: the figures of each slot of the timeline (core/model/timeline.h).
+ * The timeline of one scope: the figures of each slot (core/model/timeline.h).
  *
- * Exact are level times, and the times of threads. A group of samples has in each slot as much of its normalized
- * and processor time as of its samples, so the slots add up to the report; time without a sample goes by the time at
- * its level. How many of the running processors were busy in a slot is estimated from the samples of that slot and level,
- * else by those of the run.
+ * Level times and the times of threads are exact. In each slot, a group of samples has the same share of its normalized and
+ * processor time as of its samples, so the slots add up to the report; time without a sample is divided by the time at its
+ * level. How many of the running processors were busy in a slot is estimated from the samples of that slot and level, else
+ * by those of the run.
  *
  * Pure.
  */

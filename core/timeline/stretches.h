@@ -18,7 +18,7 @@ struct qz_stretch {
 	uint32_t first, last;
 };
 
-/* What most of the time of some slots is of. */
+/* The kind of most of the time of some slots. */
 enum qz_stretch_kind qz_stretches__kind(const struct qz_slots *s, uint32_t first, uint32_t last);
 
 /* The longest stretch of slots of one kind, the first one of several; first == last: there is none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that is counted or exact in a profile, as it stood at an earlier moment of the run: to be subtracted from
- * what the profile has later. Figures are kept by the indices of their entities, without names and stacks.
+ * The counts and exact figures of a profile at an earlier moment of the run, to be subtracted from a later state. Figures
+ * are kept by the indices of their entities, without names and stacks.
  *
- * Functions that return int give 0 or -ENOMEM; then the profile has the figures that it had. Pure.
+ * Functions that return int return 0, or -ENOMEM with the profile's figures unchanged. Pure.
  */
 #ifndef QUARTZ_CORE_BASELINE_H
 #define QUARTZ_CORE_BASELINE_H
@@ -19,17 +19,17 @@ void qz_baseline__free(struct qz_baseline *b);
 /* Keeps the figures of p. */
 int qz_baseline__set(struct qz_baseline *b, struct qz_profile *p);
 
-/* Gives p, in which no entity is new since, the figures that were kept. */
+/* Restores the kept figures in p, which must have no new entity since. */
 void qz_baseline__restore(struct qz_baseline *b, struct qz_profile *p);
 
 /*
- * Figures of an earlier moment were added to p since its own were kept: p has its own again, and the earlier
- * ones are kept instead.
+ * To be called when figures of an earlier moment were added to p since its own were kept: restores p's own figures, and
+ * keeps the earlier ones instead.
  */
 int qz_baseline__exchange(struct qz_baseline *b, struct qz_profile *p);
 
 /*
- * Leaves in p what it has beyond the baseline, never below 0. p must have no groups that stand for time without a
+ * Subtracts the baseline from p, never below 0. p must have no groups that stand for time without a
  * sample (qz_profile__drop_unattributed).
  *
  * A wait that has not ended is in p as far as it had come. Its mean parallelism, by which waits are grouped, may
@@ -38,7 +38,7 @@ int qz_baseline__exchange(struct qz_baseline *b, struct qz_profile *p);
  */
 int qz_baseline__subtract(struct qz_baseline *b, struct qz_profile *p);
 
-/* Adds to the baseline what was left in p. */
+/* Adds the difference that is in p to the baseline. */
 void qz_baseline__advance(struct qz_baseline *b, struct qz_profile *p);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A profile without what a reader does not want: small, however much the run has gathered. It is a profile
- * like any other one, and the difference of two (core/transform/delta.h) is what was measured in between.
+ * A profile without the parts that a reader does not want: small, also after a long run. It is a profile like any other,
+ * and the difference of two (core/transform/delta.h) is what was measured in between.
  *
  * Pure.
  */
@@ -11,9 +11,10 @@
 #include "core/model/profile.h"
 
 struct qz_compact {
-	bool procedures;   /* of each stack the innermost procedure stays; otherwise no code */
-	uint64_t since_ns; /* CLOCK_MONOTONIC: what ended before then need not be told apart */
-	uint32_t whole;	   /* scope of which all stays, QZ_NONE: none */
+	bool procedures; /* of each stack the innermost procedure stays; otherwise no code */
+	uint64_t
+		since_ns; /* CLOCK_MONOTONIC: threads that ended before then are not kept separately */
+	uint32_t whole; /* scope that is kept in full, QZ_NONE: none */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Some scopes of a profile alone, for who may not see the others.
+ * Selects scopes of a profile, for users who may not see the others.
  *
  * Pure.
  */
@@ -10,10 +10,9 @@
 #include "core/model/profile.h"
 
 /*
- * The scopes that are kept, with all that is theirs and nothing that is not: no code, wakers or instants of
- * others. The kernel's code is left out, and what it did is with the procedures that called it. The ledger is
- * that of the whole. kept NULL: all scopes, with all that is theirs, and no vacant row (core/model/fold.h).
- * To be estimated. NULL with errno ENOMEM.
+ * A profile of the kept scopes with all that belongs to them and nothing else: no code, wakers or instants of others. The
+ * kernel's code is left out; its time is with the procedures that called it. The ledger is that of the whole profile. kept
+ * NULL: all scopes, without vacant rows (core/model/fold.h). The result must be estimated. NULL with errno ENOMEM.
  */
 struct qz_profile *qz_filter_scopes__profile(const struct qz_profile *p, const bool *kept);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the entities of one profile get into another one: what merging, subtracting, filtering and summaries have in common.
- * The caller says what becomes of each scope, and the rest follows: what refers to a scope goes where it went.
+ * Copies the entities of one profile into another: the common part of merging, subtracting, filtering and summaries. The
+ * caller decides what becomes of each scope; entities that refer to a scope follow it.
  */
 #ifndef QUARTZ_CORE_IMPORT_H
 #define QUARTZ_CORE_IMPORT_H
@@ -11,7 +11,7 @@
 
 enum qz_fate {
 	QZ_FATE_OWN,	/* it is a scope of `to`, with all that is its own */
-	QZ_FATE_SUMMED, /* the same, of its stacks, threads and waits only what they add up to */
+	QZ_FATE_SUMMED, /* the same, but only the sums of its stacks, threads and waits */
 	QZ_FATE_FOLDED, /* its figures go into the scope `folded` */
 	QZ_FATE_NONE,	/* it is left out */
 };
@@ -19,7 +19,7 @@ enum qz_fate {
 /* Where the entities of `from` are in `to`, by their index; QZ_NONE: they are not there. */
 struct qz_maps {
 	uint32_t *scopes, *threads, *objects, *calls;
-	uint32_t *mappings, *procedures, *locations, *nodes, *causes; /* as they are needed */
+	uint32_t *mappings, *procedures, *locations, *nodes, *causes; /* filled when needed */
 	uint32_t *cuts; /* by location: the node that stands for stacks which end there */
 };
 
@@ -30,20 +30,23 @@ struct qz_import {
 	uint32_t folded, folded_row; /* of `to`: a scope and its thread, QZ_NONE: none */
 	bool distinct;		     /* each entity of `from` is a new one of `to` */
 	bool busy;	 /* entities are imported only where they have figures, or are needed */
-	bool procedures; /* of a stack that is summed, the innermost one stays; else no code */
-	bool for_user;	 /* who may see these scopes alone: no kernel, strangers and instants */
+	bool procedures; /* keep the innermost procedure of a stack that is summed; else no code */
+	bool for_user; /* for a user who may see only these scopes: no kernel code, no foreign wakers, no instants */
 	/*
-	 * `to` is a later state of the run: figures are added to what it has, and no scope or thread; what
-	 * it does not have is left out.
+	 * `to` is a later state of the run: figures are added to its entities, but no scope or thread is; what it does not
+	 * have is left out.
 	 */
 	bool earlier;
 
 	/* of import.c */
 	struct qz_maps maps;
-	struct qz_hash_table scopes, threads; /* entities of `to`, by what tells them apart */
+	struct qz_hash_table scopes, threads; /* entities of `to`, by their keys */
 };
 
-/* Finds what `to` has already. 0 or -ENOMEM. To be ended in any case, as also what follows. */
+/*
+ * Finds the entities that `to` has already. 0 or -ENOMEM. qz_import__end must follow in any case, also after the functions
+ * below.
+ */
 int qz_import__begin(struct qz_import *m);
 
 bool qz_import__knows_scope(const struct qz_import *m, const struct qz_scope *scope);
@@ -56,7 +59,10 @@ void qz_import__end(struct qz_import *m);
 /* Runs and ends. 0 or -errno. */
 int qz_import__once(struct qz_import *m);
 
-/* Threads that had ended are not of this time; rows that stand for several are not known to be. Between run and end. */
+/*
+ * Removes threads that had ended before `before_ns`, and rows of several threads, from those that were seen. To be called
+ * between run and end.
+ */
 void qz_import__forget_ended(struct qz_import *m, uint64_t before_ns, uint32_t whole);
 
 /* ---- import_code.c: each gives where it is in `to`, or -ENOMEM ---- */
@@ -64,7 +70,7 @@ void qz_import__forget_ended(struct qz_import *m, uint64_t before_ns, uint32_t w
 int qz_maps__new(struct qz_maps *maps, const struct qz_profile *from);
 void qz_maps__free(struct qz_maps *maps);
 
-/* Keeps what an intern function gave, and gives it. */
+/* Stores the result of an intern function, and returns it. */
 int64_t qz_import__keep(uint32_t *entry, int64_t index);
 
 int64_t qz_import__procedure(struct qz_import *m, uint32_t i);

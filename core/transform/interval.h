@@ -6,11 +6,10 @@
 #include "core/model/profile.h"
 
 /*
- * Gives a profile of its own of the slots of p that an interval meets, estimated: all that was counted or exact in
- * them, and the entities of which there is anything. Times are from the beginning of the run; interval_from_ns and
- * interval_until_ns of the result say where the slots begin and end. p is spent, and only to be freed. NULL with
- * errno: ENODATA, there is no timeline; ERANGE, it ends before the interval begins, or nothing lies between the two
- * moments; ENOMEM.
+ * Returns a new, estimated profile of the slots of p that an interval meets: their counts and exact figures, and the
+ * entities that have any. Times are from the beginning of the run; interval_from_ns and interval_until_ns of the result say
+ * where the slots begin and end. p can only be freed afterwards. NULL with errno: ENODATA, there is no timeline; ERANGE,
+ * it ends before the interval begins, or nothing lies between the two moments; ENOMEM.
  */
 struct qz_profile *qz_interval__profile(struct qz_profile *p, uint64_t from_ns, uint64_t until_ns);
 

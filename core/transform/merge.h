@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Profiles put together. Adding up the slices of a run gives the run, to the last nanosecond: what is
- * counted and what is exact is added up, and all else is estimated from that afterwards.
+ * Merges profiles. The slices of a run add up to the run, to the nanosecond: counts and exact times are added, and
+ * everything else is estimated from these afterwards.
  *
- * Pure. Functions give 0 or -ENOMEM, or what the functions of core/model/profile.h give.
+ * Pure. Functions return 0, -ENOMEM, or an error of the functions of core/model/profile.h.
  */
 #ifndef QUARTZ_CORE_MERGE_H
 #define QUARTZ_CORE_MERGE_H
@@ -17,10 +17,10 @@
  */
 int qz_merge__profile(struct qz_profile *to, const struct qz_profile *from);
 
-/* The same, but that only those are added of which anything is counted. */
+/* The same, but adds only entities with counts. */
 int qz_merge__busy(struct qz_profile *to, const struct qz_profile *from);
 
-/* What processes that were put together are called. */
+/* The name of ended processes that were folded. */
 #define QZ_ENDED_NAME "other (ended)"
 
 /* Whether a scope stands for these: no process has the number 0. */
@@ -35,7 +35,7 @@ static inline bool qz_scope__is_group(const struct qz_scope *s)
 	return s->kind == QZ_SCOPE_PROCESS && !s->pid && s->start_ns;
 }
 
-/* Bytes of memory that each scope takes with all that is its own; bytes has an entry for each. */
+/* Sets the bytes of memory of each scope with all that belongs to it; bytes has an entry for each scope. */
 void qz_merge__sizes(const struct qz_profile *p, uint64_t *bytes);
 
 #endif

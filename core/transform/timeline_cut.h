@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps the timeline of a run (core/model/timeline.h) while its figures grow: knows what they were when they were
- * last taken. Pure.
+ * Fills the timeline of a run (core/model/timeline.h) while its figures grow: keeps the figures as they were last taken. Pure.
  */
 #ifndef QUARTZ_CORE_TIMELINE_CUT_H
 #define QUARTZ_CORE_TIMELINE_CUT_H
@@ -11,8 +10,7 @@
 struct qz_timeline_cut;
 
 /*
- * Of a profile that has no figures yet, which gets a timeline. It begins with the first scope that has any. NULL with
- * errno ENOMEM.
+ * Gives a timeline to a profile that has no figures yet. It begins with the first scope that has figures. NULL with errno ENOMEM.
  */
 struct qz_timeline_cut *qz_timeline_cut__new(struct qz_profile *p);
 
@@ -20,7 +18,7 @@ struct qz_timeline_cut *qz_timeline_cut__new(struct qz_profile *p);
 void qz_timeline_cut__free(struct qz_timeline_cut *c);
 
 /*
- * Adds what was added to the figures of p since the last time. Groups of time without a sample are dropped: p is to
+ * Adds the increase of the figures of p since the last call. Groups of time without a sample are dropped: p is to
  * be estimated. 0, or -E2BIG or -ENOMEM; then p has no timeline any more.
  */
 int qz_timeline_cut__take(struct qz_timeline_cut *c, struct qz_profile *p, uint64_t until_ns);

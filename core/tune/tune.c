@@ -14,7 +14,7 @@
 #define NONE	    UINT32_MAX
 
 #define LIKELY 1.96 /* standard deviations: two settings differ, once in twenty by chance */
-#define SURE   2.6  /* the best of several differs from the start, likewise */
+#define SURE   2.6  /* the same for the best of several against the start */
 
 struct qz_tune *qz_tune__new(const char *const *names, const double *positions, uint32_t n,
 			     uint32_t start, uint32_t most)

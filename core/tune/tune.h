@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Looks for the setting of one knob at which something costs least, where each measurement costs time and is off by
- * chance. The caller measures: it asks for the next step, and reports what it cost, until there is none.
+ * Searches the setting of one knob with the lowest cost, where each measurement takes time and has noise. The caller
+ * measures: it asks for the next step, and reports what it cost, until there is none.
  *
  * A trial is one setting, measured by some runs. The search begins with the start, then narrows down the settings by golden
  * section, which takes the cost to fall up to the best setting and to rise behind it; of two that differ by less than chance,
- * it goes on towards the lower one. What trials are left go to the neighbours of the best one, and to the best ones
- * again, while they differ by less than chance (successive halving). Few settings are all measured instead.
+ * it goes on towards the lower one. The remaining trials go to the neighbours of the best one, and to the best ones again,
+ * while they differ by less than the noise (successive halving). If there are few settings, all are measured instead.
  *
- * The result is the start, unless another one is better by more than chance. Where each trial is one run, the best one and the
- * start are measured again, because chance can be told by nothing else.
+ * The result is the start, unless another one is better by more than chance. If each trial is one run, the best one and the
+ * start are measured again, because the noise cannot be estimated otherwise.
  */
 #ifndef QUARTZ_CORE_TUNE_H
 #define QUARTZ_CORE_TUNE_H
@@ -22,7 +22,7 @@
 
 struct qz_tune_setting {
 	const char *name; /* borrowed */
-	double position;  /* where it stands between others: its value, or the logarithm of that */
+	double position;  /* its place among others: its value, or the logarithm of that */
 	uint32_t trials;  /* measured so far */
 	uint32_t n;	  /* costs */
 	double costs[QZ_TUNE_COSTS];

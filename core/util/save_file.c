@@ -92,7 +92,7 @@ int qz_save_file__directory(const char *path, uid_t uid, const char **name)
 
 /* ---- files ---- */
 
-/* One that a killed process has left has another name, and nobody has put anything there. */
+/* A file that a killed process has left has another name, and nothing was put there. */
 static int open_temporary(int dir, const char *name, mode_t mode, char path[PATH_MAX])
 {
 	uint32_t random;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files that appear whole or not at all, and take the place only of what may be replaced. Thread-safe by name. */
+/* Files that appear whole or not at all, and replace only what may be replaced. Thread-safe by name. */
 #ifndef QUARTZ_CORE_SAVE_FILE_H
 #define QUARTZ_CORE_SAVE_FILE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What temporary names end in. */
+/* The suffix of temporary names. */
 #define QZ_SAVE_FILE_PART ".part"
 
 /* Writes to the descriptor, which it does not close: 0 or -errno. */
@@ -22,7 +22,7 @@ int qz_save_file__directory(const char *path, uid_t uid, const char **name);
 /*
  * Writes a file by `write` under a temporary name, `name`.NUMBER.part, and gives it its own name then; both are as for openat
  * in the directory dir. No link is followed. `durable`: waits for the disk, so that it outlives a failure of the machine. 0
- * or -errno; on failure nothing stays behind, and what had the name is as it was.
+ * or -errno; on failure no file is left behind, and a file with the name is unchanged.
  */
 int qz_save_file__at(int dir, const char *name, mode_t mode, bool durable,
 		     qz_save_file_write *write, void *context);
@@ -30,17 +30,17 @@ int qz_save_file__at(int dir, const char *name, mode_t mode, bool durable,
 /* Whether a file could be saved there, found out by making the temporary one. 0 or -errno. */
 int qz_save_file__try(int dir, const char *name);
 
-/* Whether the name stands for an open file of a process, as /dev/stdout and /dev/fd/3 do, whatever that file is. */
+/* Whether the name stands for an open file of a process, as /dev/stdout and /dev/fd/3 do; the file may be of any kind. */
 bool qz_save_file__is_open(int dir, const char *name);
 
 /*
- * Whether a file of this user's may take the place of what has the name: 0, also if nothing has. -EISDIR a directory and
- * -EEXIST a device, an open file or the like, which are not replaced; -EPERM another user's in a directory where users cannot
- * remove each other's files, as /tmp, which root, who could, does not either; or -errno.
+ * Whether a file of this user may replace the file with this name: 0, also if there is none. -EISDIR: a directory, and
+ * -EEXIST: a device, an open file or the like, which are not replaced; -EPERM: another user's file in a directory where
+ * users cannot remove each other's files, such as /tmp (root does not either); or -errno.
  */
 int qz_save_file__check(int dir, const char *name, uid_t uid);
 
-/* What an error of these means, in words. */
+/* A sentence about an error of these functions. Static. */
 const char *qz_save_file__reason(int err);
 
 #endif

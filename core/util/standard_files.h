@@ -6,8 +6,8 @@
 #include <fcntl.h>
 
 /*
- * For the first line of a main: descriptors 0, 1 and 2 that the caller has closed get a file that cannot be used as they would be,
- * so that nothing else takes their numbers, and what reads or writes them fails as before.
+ * For the first line of a main: descriptors 0, 1 and 2 that the caller has closed get a file with the wrong access mode, so
+ * that no other file gets their numbers, and reading or writing them fails as before.
  */
 static inline void qz_standard_files__open(void)
 {

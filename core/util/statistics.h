@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What several estimates need of statistics. */
+/* Statistics for several estimates. */
 #ifndef QUARTZ_CORE_STATISTICS_H
 #define QUARTZ_CORE_STATISTICS_H
 

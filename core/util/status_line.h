@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A line at the bottom of a terminal that says what is going on, while whatever else is printed scrolls above it. Control
+ * A status line at the bottom of a terminal, while other output scrolls above it. Control
  * sequences of VT100, which all terminals know that have a cursor; each change is one write.
  */
 #ifndef QUARTZ_CORE_STATUS_LINE_H
@@ -19,7 +19,7 @@ struct qz_status_line {
  */
 void qz_status_line__show(struct qz_status_line *l, int rows, int columns, const char *text);
 
-/* Takes the line away: the terminal is as it was. */
+/* Removes the line, and restores the terminal. */
 void qz_status_line__hide(struct qz_status_line *l);
 
 #endif

@@ -3,11 +3,11 @@
 #ifndef QUARTZ_CORE_SYSTEMD_UNIT_H
 #define QUARTZ_CORE_SYSTEMD_UNIT_H
 
-#define QZ_UNIT_LENGTH 256 /* of a unit's name with its NUL; longer ones there are not */
+#define QZ_UNIT_LENGTH 256 /* of a unit's name with its NUL; systemd allows no longer ones */
 
 /*
- * The unit of a control group by its path: the innermost component that is called as a unit is, a
- * slice only when there is nothing else; "" when there is none.
+ * The unit of a control group by its path: the innermost component with the name of a unit, a slice only if there is no
+ * other; "" if there is none.
  */
 void qz_systemd_unit__of_cgroup(const char *cgroup, char unit[QZ_UNIT_LENGTH]);
 

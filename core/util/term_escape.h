@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The one function through which every name that others chose (comm, path, symbol, label) passes
- * before it is printed on a terminal or into a text table.
+ * Escapes foreign names (comm, path, symbol, label): every one passes this function before it is printed on a terminal or
+ * into a text table.
  */
 #ifndef QUARTZ_CORE_TERM_ESCAPE_H
 #define QUARTZ_CORE_TERM_ESCAPE_H
@@ -20,8 +20,8 @@ size_t qz_term_escape(char *dst, size_t size, const char *src);
 char *qz_term_escape__copy(const char *src);
 
 /*
- * A JSON text, which is malloc'ed and taken over, with the same characters as \uNNNN. They can only stand
- * in its strings, whose meaning stays; what is below 0x7f its writer has escaped. NULL with errno ENOMEM.
+ * A JSON text, which is malloc'ed and taken over, with the same characters as \uNNNN. They can only be in its strings,
+ * whose meaning does not change; the writer has escaped characters below 0x7f. NULL with errno ENOMEM.
  */
 char *qz_term_escape__json(char *text);
 

@@ -33,8 +33,8 @@ static inline int qz_array__reserve(void **array, uint32_t n, size_t size)
 }
 
 /*
- * After elements were taken out, so that `kept` of n are left at the front: gives back the memory that is
- * not needed. Gives kept.
+ * To be called after elements were removed, so that `kept` of n are left at the front: frees the memory that is not needed.
+ * Returns kept.
  */
 static inline uint32_t qz_array__shrink(void **array, uint32_t n, uint32_t kept, size_t size)
 {
