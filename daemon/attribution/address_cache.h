@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Addresses become locations of the profile. Each (module, address) is asked of the symbolizer
- * once, in batches: want() everything, resolve(), then get().
+ * Turns addresses into locations of the profile. The symbolizer is asked once for each (module, address), in batches:
+ * want() all, resolve(), then get().
  */
 #ifndef QUARTZ_DAEMON_ADDRESS_CACHE_H
 #define QUARTZ_DAEMON_ADDRESS_CACHE_H
@@ -23,11 +23,11 @@ struct cached_address {
 	uint32_t module;
 	uint32_t location; /* in the profile; QZ_NONE before resolve() */
 	bool found;	   /* it has a name */
-	bool later;	   /* it may have one later: the symbolizer could not be asked */
+	bool later;	   /* it may get one later: the symbolizer could not be asked */
 	bool outermost;	   /* runtime code that begins a process or thread */
-	uint32_t read;	   /* how often the names of its module had been read */
+	uint32_t read;	   /* how often the names of its module had been read by then */
 	bool task;	   /* runtime code that begins a goroutine */
-	bool unknown;	   /* location is of this address alone: a map may name it in the end */
+	bool unknown;	   /* the location is of this address only: a map may name it at the end */
 	bool creator;	   /* runtime code that makes one: clone, fork, pthread_create, … */
 };
 
@@ -45,19 +45,22 @@ int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t a
 int address_cache__resolve(struct address_cache *cache);
 
 /*
- * Code that is made at run time and has no name is told apart by its address from now on, up to a bound, for
+ * Code that is made at run time and has no name is kept by address from now on, up to a bound, for
  * address_cache__name_late().
  */
 void address_cache__expect_late_maps(struct address_cache *cache);
 
-/* In the end: names what maps name that were written since, as a Java virtual machine does when it exits. 0 or -ENOMEM. */
+/*
+ * To be called at the end: takes names from maps that were written since, as a Java virtual machine does when it exits. 0
+ * or -ENOMEM.
+ */
 int address_cache__name_late(struct address_cache *cache);
 
 /* An address that was wanted before the last resolve(), or NULL. */
 const struct cached_address *address_cache__get(const struct address_cache *cache, uint32_t module,
 						uint64_t address);
 
-/* The innermost procedure of an address; "[unknown]" for NULL, an address that has none. Or -ENOMEM. */
+/* The innermost procedure of an address; "[unknown]" for NULL and for an address without one. Its index or -ENOMEM. */
 int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached);
 
 /* How many addresses were wanted so far, and each of them: NULL when it has no location. Indices stay valid. */

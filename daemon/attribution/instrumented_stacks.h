@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What instrumented processes say of themselves in their page sets (quartz/page.h) becomes part of
- * the profile: procedures by their ids, and profile stacks in the place of unwound ones.
+ * Takes the data of instrumented processes in their page sets (quartz/page.h) into the profile: procedures by their ids,
+ * and profile stacks in place of unwound ones.
  *
  * One thread at a time.
  */
@@ -32,7 +32,7 @@ void instrumented_stacks__want_slot(struct instrumented_stacks *s,
 				    const struct bpf_runtime_buffer *buffer,
 				    const struct qz_stack_slot *slot);
 
-/* Does an id that was asked for stand for code, and not for something that the program has named? */
+/* Whether an id that was asked for stands for code, and not for a name given by the program. */
 bool instrumented_stacks__is_function(struct instrumented_stacks *s, uint32_t image, uint32_t id);
 
 /* The procedure of an id that was asked for and resolved, or QZ_NONE. */
@@ -44,9 +44,9 @@ bool instrumented_stacks__object_name(const struct instrumented_stacks *s, uint3
 
 /*
  * Puts the profile stack of a used slot, if it has one, in the place of the unwound user frames of
- * `stack`. Of those, what was called by the innermost procedure of the profile stack stays below it,
- * or the innermost one alone where that cannot be told; and the outermost one, main, above. Without
- * a procedure on the profile stack all stays as it was.
+ * `stack`. Of these, the callees of the innermost procedure of the profile stack stay below it, or only the innermost frame
+ * if they cannot be found; and the outermost one, main, stays above. Without a procedure on the profile stack, nothing
+ * changes.
  */
 void instrumented_stacks__merge(struct instrumented_stacks *s,
 				const struct bpf_runtime_buffer *buffer,
@@ -57,8 +57,8 @@ void instrumented_stacks__want_polled(struct instrumented_stacks *s, uint32_t im
 				      const uint32_t *ids, uint32_t n);
 
 /*
- * The stack of one that was asked for, below `outermost` (a location, or QZ_NONE) where it does not
- * begin there itself. False: nothing of it is known.
+ * The stack that was asked for, below `outermost` (a location, or QZ_NONE) unless it begins there itself. False: none of it
+ * is known.
  */
 bool instrumented_stacks__place_polled(struct instrumented_stacks *s, uint32_t image, uint32_t task,
 				       const uint32_t *ids, uint32_t n, uint32_t outermost,

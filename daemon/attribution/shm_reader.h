@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading the memory that a process shares (quartz/page.h): each thing is copied once, the copy is
- * validated, and every count is one of our constants or was compared with one. What the process
- * writes meanwhile, and whatever it writes, makes wrong figures for itself and nothing else.
+ * Reading the memory that a process shares (quartz/page.h): everything is copied once, the copy is validated, and every
+ * count is a constant or was compared with one. Whatever the process writes, at any time, only its own figures can become
+ * wrong.
  *
  * Needs no privileges and allocates nothing. Any thread.
  */
@@ -14,7 +14,7 @@
 
 #include "quartz/page.h"
 
-/* What became of a copy of a slot. */
+/* The result of copying a slot. */
 enum page_verdict {
 	PAGE_SLOT_GOOD,
 	PAGE_SLOT_FREE,	   /* no thread has it */
@@ -31,7 +31,7 @@ struct page_slot {
 	uint64_t event;	 /* QZ_EVENT_WORD */
 	uint64_t pushes;
 	uint64_t held;
-	uint32_t task; /* on whose behalf, 0: nobody's; at most QZ_TASKS */
+	uint32_t task; /* on whose behalf it runs, 0: none; at most QZ_TASKS */
 	uint32_t base; /* entries of ids that were there when the task began; at most n */
 	uint32_t n;
 	union {
@@ -45,8 +45,8 @@ struct page_slot {
 };
 
 /*
- * Copies a slot of the shared memory. Entries of the stack that are no ids are left out; anything
- * else that cannot be makes the whole copy invalid.
+ * Copies a slot of the shared memory. Entries of the stack that are not ids are left out; any other impossible value makes
+ * the whole copy invalid.
  */
 enum page_verdict shm_slot__copy(const struct qz_slot *shared, struct page_slot *slot);
 

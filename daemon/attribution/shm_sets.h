@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The page sets that quartzd has handed out (quartz/page.h): whose they are, their memory, and how
- * many there may be.
+ * The page sets that quartzd has handed out (quartz/page.h): their owners, their memory, and their limits.
  *
  * A page set belongs to one image: a process between two execs. It is made by the server's thread
  * (shm_server.h) and freed by quartzd's main thread alone, in shm_sets__collect, once its last figures
@@ -36,7 +35,7 @@ struct segment {
 
 struct page {
 	uint32_t index; /* of the page set, below MAX_PAGES; used again */
-	uint32_t image; /* whose it is, see struct qz_process_event */
+	uint32_t image; /* of the owner, see struct qz_process_event */
 	pid_t pid;
 	uid_t uid;
 	int pidfd;  /* readable when the process has ended */
@@ -48,7 +47,7 @@ struct page {
 	bool whole; /* of the device: all slots are mapped, as one */
 	bool over; /* the process has ended, executed another program, or opened another page set */
 	uint32_t closing; /* of the main thread, 0 at first */
-	uint32_t pairs;	  /* likewise: of procedures, brought into the profile */
+	uint32_t pairs;	  /* the same: of procedures, brought into the profile */
 };
 
 /* NULL with errno ENOMEM. */
@@ -57,7 +56,7 @@ struct shm_sets *shm_sets__new(void);
 /* Frees all page sets. No thread may use any. Accepts NULL. */
 void shm_sets__free(struct shm_sets *sets);
 
-/* Whose a new page set is to be; pidfd is taken over with it. */
+/* The owner of a new page set; takes over pidfd. */
 struct page_owner {
 	uint32_t image;
 	pid_t pid;
@@ -65,7 +64,7 @@ struct page_owner {
 	int pidfd;
 };
 
-/* Its memory: made, with what the process gets and the caller closes; or all of it that /dev/quartz has. */
+/* Its memory: new, with descriptors for the process, which the caller closes; or the memory of /dev/quartz. */
 struct page_memory {
 	int device;	     /* descriptor of that, which is taken over; -1: it is made */
 	uint32_t generation; /* else: */
@@ -86,8 +85,8 @@ int shm_sets__open(struct shm_sets *sets, const struct page_owner *owner,
 const struct qz_slot *shm_sets__slot(struct shm_sets *sets, struct page *page, uint32_t slot);
 
 /*
- * The first slot from `from` on that may be read; `end` when there is none before. One that was touched
- * just now can be missed, unless `now` is said: the kernel is asked then, whatever that takes.
+ * The first slot from `from` on that may be read; `end` when there is none before. A slot that was touched just now can be
+ * missed, unless `now` is true: then the kernel is asked, at any cost.
  */
 uint32_t shm_sets__next_slot(struct shm_sets *sets, struct page *page, uint32_t from, uint32_t end,
 			     bool now);

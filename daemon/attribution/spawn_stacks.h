@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * On whose behalf a thread runs: the stack of its creator at the moment of creation, as BPF
- * walked it or from the copy that it took (Quartz 1990, 3.3: "When a thread is created, we copy the profile stack
- * from the creating thread to the new thread").
+ * The creator of a thread: its stack at the moment of creation, as BPF walked it or from the copy that BPF took (Quartz
+ * 1990, 3.3: "When a thread is created, we copy the profile stack from the creating thread to the new thread").
  */
 #ifndef QUARTZ_DAEMON_SPAWN_STACKS_H
 #define QUARTZ_DAEMON_SPAWN_STACKS_H
@@ -23,8 +22,8 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 void spawn_stacks__free(struct spawn_stacks *spawn);
 
 /*
- * The node below which the child's stacks belong, given that of its creator. A creator's stack that
- * cannot be had is shown as truncated. Gives `parent` itself or a marker below it when all fails.
+ * The node below which the child's stacks belong, given that of its creator. A creator's stack that cannot be found is
+ * shown as truncated. Returns `parent` itself or a marker below it if all fails.
  */
 uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 			    const struct qz_creation_event *event);
@@ -32,7 +31,7 @@ uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 /*
  * The node of those threads of an image whose creation was not seen: below its outermost procedure
  * (main), which started them in a way that is no longer known. main is found on the leader's
- * stack, which is read from the process while it lives; without it they hang below the root.
+ * stack, which is read from the process while it lives; without it they are below the root.
  */
 uint32_t spawn_stacks__unseen(struct spawn_stacks *spawn, const struct qz_process_event *event);
 

@@ -18,7 +18,7 @@ struct instrumented_stacks;
 struct python_codes;
 struct spawn_stacks;
 
-/* What is needed to find where an address is. All borrowed. */
+/* Everything needed to find the location of an address. All borrowed. */
 struct stack_context {
 	struct address_spaces *spaces;
 	struct modules *modules;
@@ -49,7 +49,7 @@ struct stack {
 	uint32_t nuser;			     /* of these, not of the kernel */
 	uint32_t nprofile;		     /* the first so many are from a profile stack, or 0 */
 	uint32_t outermost; /* with nprofile: unwound location that was put above it, or QZ_NONE */
-	bool on_behalf;	    /* it begins with the stack of who submitted a task */
+	bool on_behalf;	    /* it begins with the stack that submitted a task */
 	bool task;	    /* it is that of a goroutine, not of the thread that runs it */
 	bool truncated;	    /* its outer end was not reached */
 	bool unresolved;    /* its innermost frame has no name */
@@ -59,8 +59,8 @@ struct stack {
 bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot);
 
 /*
- * Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. Where its tables
- * were stale, those are meant that are mapped now: see address_spaces__reread().
+ * Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. If its tables were stale,
+ * the present mappings are used: see address_spaces__reread().
  */
 void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *slot);
@@ -73,7 +73,7 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		    const struct qz_stack_slot *slot);
 
-/* The leaf of a stack that hangs below `node`, or -errno. */
+/* The leaf of a stack below `node`, or -errno. */
 int64_t stack__node(struct qz_profile *profile, uint32_t node, const struct stack *stack);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The threads of all scopes, by serial number: which row of the profile each belongs to, and below
- * which node its stacks hang.
+ * The threads of all scopes, by serial number: the row of the profile of each, and the node below which its stacks are.
  */
 #ifndef QUARTZ_DAEMON_THREADS_H
 #define QUARTZ_DAEMON_THREADS_H
@@ -25,11 +24,12 @@ struct thread_times {
 
 struct thread {
 	uint32_t serial;
-	uint32_t row;	    /* in the profile, QZ_NONE before it is described */
-	uint32_t node;	    /* of its creation; stacks hang below */
-	uint32_t outermost; /* location of its first procedure, where a profile stack has it not */
-	bool placed;	    /* node is known */
-	bool kept;	    /* by the collector, as it stood when the clock stopped */
+	uint32_t row;  /* in the profile, QZ_NONE before it is described */
+	uint32_t node; /* of its creation; stacks hang below */
+	uint32_t
+		outermost; /* location of its first procedure, if the profile stack does not have it */
+	bool placed;	   /* node is known */
+	bool kept;	   /* by the collector, as it stood when the clock stopped */
 	uint32_t page, slot,
 		claims; /* of its process' page set, as in struct qz_thread_state; slot 0: none */
 	uint32_t ended; /* at which drain, from 1; 0: it has not */
@@ -83,7 +83,7 @@ uint32_t threads__merged_row(struct threads *t, uint32_t scope, const char *comm
 void threads__join(struct threads *t, uint32_t serial, uint32_t row);
 
 /*
- * After each drain: forgets threads that have ended so long ago that nothing of them is on its way any more.
+ * To be called after each drain: forgets threads that ended so long ago that no more data of them can arrive.
  * Their rows stay.
  */
 void threads__forget(struct threads *t);

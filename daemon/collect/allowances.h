@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which processors scopes may use, and how long quotas kept them from running, as core/model/profile.h has it. Threads are
- * asked for theirs while they live; of one that ended before, its process' own at its exec count.
+ * Fills in which processors scopes may use, and how long quotas throttled them (core/model/profile.h). The affinity of a
+ * thread is read while it lives; for a thread that ended before, that of its process at its exec counts.
  *
  * One thread at a time.
  */
@@ -32,7 +32,7 @@ void allowances__fork(struct allowances *a, uint32_t scope, struct image *image,
 /* A thread with this row lives, or has ended; its image may not be known. */
 void allowances__thread(struct allowances *a, uint32_t row, struct image *image, bool lives);
 
-/* Looks how long groups were throttled, of some of them if there are many. Once a second. */
+/* Reads how long groups were throttled; of many groups, only some at a time. To be called once a second. */
 void allowances__look(struct allowances *a);
 
 /* Brings the figures of all scopes up to date. */

@@ -40,7 +40,7 @@
 #define MAX_BEHIND (32u << 20)	/* bytes of reports that wait */
 #define SOON_PERIOD                                                                                \
 	150000000ull /* as SWAP_PERIOD, when code was replaced, or numbers of scopes are short */
-#define REPLACED_REST 100000000ull /* from one look at what was replaced to the next */
+#define REPLACED_REST 100000000ull /* from one check of replaced code to the next */
 /* Processes, their files, and unwind tables of these. False with errno ENOMEM or EMFILE, as those below. */
 static bool make_target(struct collector *c, const struct symbolizer_options *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From what BPF and the kernel report to a profile: puts reports in order of time, drains the
- * sampler's tables, and knows which thread, image and scope everything belongs to.
+ * Makes a profile of the reports of BPF programs and the kernel: puts reports in order of time, drains the sampler's
+ * tables, and assigns everything to its thread, image and scope.
  *
  * One thread at a time. Functions give 0 or -errno.
  */
@@ -32,14 +32,14 @@ struct collector *collector__new(struct bpf_runtime *bpf, struct perf_sampler *s
 				 const struct spin_rules *rules);
 void collector__free(struct collector *c);
 
-/* Takes in what instrumented programs say of themselves, too. Borrows the page sets. 0 or -ENOMEM. */
+/* Also takes in the data of instrumented programs. Borrows the page sets. 0 or -ENOMEM. */
 int collector__use_pages(struct collector *c, struct shm_sets *sets);
 
-/* Takes in what the pollers count, too. To be called after collector__use_pages. Borrows poller. 0 or -ENOMEM. */
+/* Also takes in the counts of the pollers. To be called after collector__use_pages. Borrows poller. 0 or -ENOMEM. */
 int collector__use_poller(struct collector *c, struct shm_sampler *poller);
 
 /*
- * Takes in the rounds of the module, too: what all processors do at single instants, `rate` of them a second. To be
+ * Also takes in the rounds of the module: what all processors do at single instants, `rate` of them a second. To be
  * called before any scope is added. Borrows module_rounds, which must be stopped before collector__finish. 0 or -ENOMEM.
  */
 int collector__use_instants(struct collector *c, struct module_rounds *module_rounds,
@@ -54,13 +54,13 @@ void collector__use_rounds(struct collector *c, uint32_t rate);
  */
 int collector__use_what_if(struct collector *c, const char *names);
 
-/* Tells what a scope in BPF is. To be called before its first event is drained. */
 /*
- * The scheduler's log tells what threads do, which BPF programs do not work out then. Before anything is found. Borrowed,
- * until collector__release.
+ * Takes the states of threads from the scheduler's log. To be called before threads are found. Borrowed until
+ * collector__release.
  */
 void collector__use_log(struct collector *c, struct live *live);
 
+/* Adds a scope of BPF. To be called before its first event is drained. */
 int collector__add_scope(struct collector *c, uint32_t scope, enum qz_scope_kind kind, int pid,
 			 const char *comm, const char *command);
 
@@ -70,7 +70,7 @@ void collector__start_ahead(struct collector *c, int fd);
 /* Starts the thread that makes unwind tables; the sampler must be started. 0 or -errno. */
 int collector__start(struct collector *c);
 
-/* As unwind_worker__prepare() in unwind_worker.h: the tables are there of what was reported before, and of a file. */
+/* As unwind_worker__prepare() in unwind_worker.h: waits for the tables of all files reported before, and of a given file. */
 void collector__prepare(struct collector *c, int fd, const char *path);
 
 /* A descriptor for poll(2): readable when collector__tick() should be called before its time. */
@@ -86,13 +86,13 @@ int collector__add_own_scopes(struct collector *c);
 int collector__keep_ended(struct collector *c, uint64_t bytes);
 
 /*
- * Calls before scopes, threads and objects of the profile get other indices; it may be
- * refreshed then; and after it.
+ * Registers functions to be called before and after scopes, threads and objects of the profile get other indices. `before`
+ * may refresh the profile.
  */
 void collector__on_fold(struct collector *c, void (*before)(void *context),
 			void (*after)(void *context), void *context);
 
-/* Takes in what has been reported; swaps the sampler's buffers about once a second. */
+/* Takes in all reports; swaps the sampler's buffers about once a second. */
 int collector__tick(struct collector *c);
 
 /*
@@ -114,11 +114,11 @@ struct collector_symbolizers {
 };
 struct collector_symbolizers collector__symbolizers(const struct collector *c);
 
-/* What Quartz has cost so far, when an interrupt takes so long. */
+/* The cost of Quartz so far; interrupt_ns: the time of an interrupt. */
 struct qz_costs collector__costs(const struct collector *c, uint64_t interrupt_ns);
 
 /*
- * Stops the clock, and keeps all threads as they stand at that time, which is given in *until. To
+ * Stops the clock, and keeps the state of all threads at that time, which is returned in *until. To
  * be called once, before BPF is detached.
  */
 int collector__freeze(struct collector *c, uint64_t *until);
@@ -146,8 +146,8 @@ int collector__refresh(struct collector *c, uint64_t until);
 struct qz_profile *collector__profile(struct collector *c);
 
 /*
- * Frees all that the profile was made by, when it is not to be refreshed any more. Only it, collector__samples and
- * collector__free can be asked for then.
+ * Frees everything but the profile, which cannot be refreshed any more. Only collector__profile, collector__samples and
+ * collector__free may be called then.
  */
 void collector__release(struct collector *c);
 

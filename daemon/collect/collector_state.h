@@ -26,7 +26,7 @@ struct collector {
 	struct shm_polling *polling;   /* NULL: nor is a poller */
 	struct rounds *rounds;	       /* NULL: nor are instants taken */
 	struct live *live;	       /* NULL: BPF programs work out what threads do */
-	struct candidates *candidates; /* NULL: nobody asks what if */
+	struct candidates *candidates; /* NULL: without --what-if */
 	struct spin_classify *classes;
 	struct spin_tracker *tracker;
 	struct asking *asking;
@@ -42,7 +42,7 @@ struct collector {
 	struct reorder_buffer *reorder;
 	uint64_t complete, processed; /* what was reported by then is in `reports`, was processed */
 	uint64_t behind;	      /* from the latter to where the last tick should have come */
-	uint64_t hurry;		      /* when others have waited for long enough; 0: nobody waits */
+	uint64_t hurry;		      /* when others have waited for long enough; 0: none waits */
 	struct sample_rounds *sampled;
 	struct line_samples *lines;
 	struct scope_gc *gc;   /* NULL: not every process is a scope */
@@ -77,7 +77,7 @@ struct collector {
 
 /* ---- collector_events.c ---- */
 
-/* Of the machine, a thread may be seen before its process was told of. */
+/* With --system, a thread may be seen before its process was reported. */
 void collector__know_scope(struct collector *c, const struct qz_thread_event *e);
 
 /* Reports of the BPF programs about processes and threads, in order of time. */

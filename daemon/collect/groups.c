@@ -159,7 +159,7 @@ static void decide(struct groups *g, const struct qz_process_event *e)
 			 address_spaces__get(g->c.spaces, e->parent));
 }
 
-/* What was told of a process before, and is kept, comes first. */
+/* An earlier report of the process that is kept comes first. */
 static void decide_kept(struct groups *g, uint32_t scope)
 {
 	uint32_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What became of the samples that were due, and what else was irregular: from all who count it. */
+/* Collects what became of the samples that were due, and other irregularities, from all counters. */
 #ifndef QUARTZ_DAEMON_LOSS_ACCOUNTING_H
 #define QUARTZ_DAEMON_LOSS_ACCOUNTING_H
 

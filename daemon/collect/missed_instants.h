@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Answers for instants at which the host had stopped a processor. When the processor goes on, the kernel takes one
- * late sample for all timer instants that were missed. The thread in that sample was stopped in the midst of what it
- * is seen doing, so the sample also tells what the processor did at the missed instants. Pure.
+ * late sample for all timer instants that were missed. The thread in that sample was stopped in the middle of what the
+ * sample shows, so the sample also answers for the missed instants. Pure.
  */
 #ifndef QUARTZ_DAEMON_MISSED_INSTANTS_H
 #define QUARTZ_DAEMON_MISSED_INSTANTS_H
@@ -24,7 +24,7 @@ struct timed_sample {
 struct missed_instant {
 	int64_t k;
 	uint32_t stream;
-	uint32_t sample; /* that tells what the processor did */
+	uint32_t sample; /* that shows what the processor did */
 };
 
 struct missed_instants {
@@ -33,9 +33,9 @@ struct missed_instants {
 };
 
 /*
- * Adds those that n samples of one processor tell of, which are in the order of time and of which the first has this
- * number. Some may be of a time in which the thread did not run: only the level tells. 0 or -ENOMEM; the list is to be freed
- * in any case.
+ * Adds the instants for which n samples of one processor answer; the samples are in the order of time, the first has the
+ * number `first`. Some instants may be at a time when the thread did not run: only the level shows that. 0 or -ENOMEM; the
+ * list must be freed in any case.
  */
 int missed_instants__add(struct missed_instants *m, const struct timer_schedule *schedule,
 			 const struct timed_sample *samples, uint32_t n, uint32_t first);

@@ -15,7 +15,7 @@
 
 struct module_rounds;
 
-/* Which processes are looked at. Counted by references, and constant. */
+/* Which processes are sampled. Reference-counted, and constant. */
 struct aim {
 	uint32_t refs;	/* guarded by the lock of instants */
 	bool everybody; /* so many that every processor is asked, whatever it runs */
@@ -56,7 +56,7 @@ struct instant *module_rounds__take(struct module_rounds *m, uint64_t horizon);
 void module_rounds__release(struct module_rounds *m, struct instant *instant);
 
 struct module_rounds_figures {
-	uint64_t dropped; /* there was no room until somebody took them */
+	uint64_t dropped; /* there was no room until the collector took some */
 	uint64_t failed;  /* calls that the module refused */
 };
 void module_rounds__figures(struct module_rounds *m, struct module_rounds_figures *figures);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which programs ran where samples found none of a scope: who else had the processors. One thread at a time. */
+/* Which programs ran at samples outside of all scopes: they had the processors. One thread at a time. */
 #ifndef QUARTZ_DAEMON_OUTSIDE_H
 #define QUARTZ_DAEMON_OUTSIDE_H
 
@@ -12,7 +12,7 @@ struct outside {
 	uint32_t n;
 };
 
-/* Takes in the samples since the last call, while the processes that they found are there to be asked for their units. */
+/* Takes in the samples since the last call. To be called often, since units of processes are read while these live. */
 void outside__take(struct outside *o, struct bpf_runtime *bpf);
 
 void outside__ledger(const struct outside *o, struct qz_ledger *ledger);

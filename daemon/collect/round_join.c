@@ -10,7 +10,7 @@
 
 #define NONE	 UINT32_MAX
 #define MAX_SETS 4096 /* that are kept from one call to the next */
-#define FAR	 64   /* rounds up to which somebody is looked for who got on */
+#define FAR	 64   /* rounds within which a thread that got on is searched for */
 #define NEAR	 2    /* the same where they spin at different spots */
 #define APART	 2    /* from one round to the next, where no answer of any is missing for longer */
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rounds: what all processors did at one instant. Of each scope, they tell how many of its running threads were busy
- * while others of them were spinning. Pure.
+ * Rounds: what all processors did at one instant. For each scope, a round shows how many of its running threads were busy
+ * while others were spinning. Pure.
  *
- * The running level is exact, and is in each answer. When the host had stopped a processor, a later sample may tell what
- * its thread did (missed_instants.h). Such answers are used up to the level. A running thread without an answer counts
- * as busy.
+ * The running level is exact, and is in each answer. If the host had stopped a processor, a later sample may show what its
+ * thread did (missed_instants.h). Such answers are used up to the level. A running thread without an answer counts as busy.
  *
  * The instants of a round are some microseconds apart. A thread can hand a lock to another in between, and be seen
- * spinning, as the other was before: then all that run spin, though one of them held the lock. Or both are seen busy.
- * On average the two are equally frequent. So a round is impossible where all threads of the scope that run spin in
- * one loop, and one of them is busy in a round before or after it without others having run meanwhile. It
- * counts as if one were busy, and another round with the same threads, which has more than one, as if it had one less.
+ * spinning, as the other was before: then all running threads spin, though one of them held the lock. Or both are seen
+ * busy. On average the two are equally frequent. So a round is impossible where all threads of the scope that run spin in
+ * one loop, and one of them is busy in a round before or after it without others having run meanwhile. It counts as if one
+ * were busy, and another round with the same threads, which has more than one, as if it had one less.
  *
  * There is an exception, since the host can stop the thread that was just handed the lock. All others spin until it
  * goes on, for milliseconds. So where some samples of a round are late, the thread that is busy before or after it must
@@ -40,7 +39,7 @@ struct round_answer {
 		machine; /* running threads of the scope; busy processors of the machine; 0: not known */
 	/* Results. */
 	uint16_t busy, machine_busy; /* of these, those that did not spin */
-	/* It was in a round that another one was impossible for, in an impossible one, or in one that later samples tell in part. */
+	/* Its round was impossible, was changed for an impossible one, or has answers from later samples. */
 	bool doubtful;
 };
 
@@ -51,10 +50,10 @@ void round_answers__sort(struct round_answer *answers, uint32_t n);
 struct round_figures {
 	uint64_t rounds;     /* of each scope: those in which it gave an answer */
 	uint64_t unanswered; /* running threads that gave none */
-	uint64_t told_later; /* running threads of which only a later sample tells */
+	uint64_t told_later; /* running threads for which only a later sample answers */
 	uint64_t impossible;
 	uint64_t
-		moved; /* rounds that had one less for these; less than these where there were none */
+		moved; /* rounds that got one busy thread less for these; fewer if there were none */
 };
 
 /* NULL with errno ENOMEM. */

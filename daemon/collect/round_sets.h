@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What ran together, from the rounds of the sampler: a set for each round and scope in which all running threads gave an
- * answer. It has the innermost procedure of each, and whether it spun. Where nobody of the scope ran there is no set.
+ * answer. It has the innermost procedure of each, and whether it spun. Where no thread of the scope ran, there is no set.
  */
 #ifndef QUARTZ_DAEMON_ROUND_SETS_H
 #define QUARTZ_DAEMON_ROUND_SETS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all processors were doing at single instants, into the profile: whose, where, and who spins. */
+/*
+ * Takes the captures of all processors at single instants into the profile: the scope and procedure of each, and whether it
+ * spins.
+ */
 #ifndef QUARTZ_DAEMON_ROUNDS_H
 #define QUARTZ_DAEMON_ROUNDS_H
 

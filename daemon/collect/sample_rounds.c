@@ -11,7 +11,7 @@
 	25000 /* ns; a timer that is on average as far from those of others was not started in time */
 #define LATE	    500000 /* a sample that is as late is not its timer's fault */
 #define OFF_SAMPLES 16	   /* to say so */
-#define MOST_PAUSE  64	   /* buffers until timers are looked at again */
+#define MOST_PAUSE  64	   /* buffers until timers are checked again */
 #define TIME_MASK   0x3fffffffu
 
 struct verdict {
@@ -259,8 +259,8 @@ static const struct verdict *verdict_of(struct taking *t, uint32_t stack)
 }
 
 /*
- * The sampler has judged by what it knew then. What it did not know of code that needs to be confirmed is told by
- * the thread's sample before, which was taken in without being known, too.
+ * The sampler has decided by what it knew then. For code that needs to be confirmed and was not known then, the thread's
+ * previous sample decides, which was taken in without being known, too.
  */
 static bool spins(const struct qz_sample_record *record, const struct spin_verdict *v,
 		  struct thread *thread)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The records of one buffer of the sampler, judged by what is known of the code now, and joined to rounds.
+ * The records of one buffer of the sampler, classified by the present knowledge of the code, and joined to rounds.
  *
  * One thread at a time.
  */

@@ -20,11 +20,11 @@
 #include "daemon/waits/wait_drain.h"
 
 /*
- * Drains from when a scope is seen to have ended until all that was sampled in it, and reported of it by
- * then, is part of the profile: both buffers have been drained since.
+ * Drains after a scope was seen to have ended until all its samples and reports are part of the profile: both buffers have
+ * been drained since.
  */
 #define SETTLED_DRAINS 3
-/* So many processes more, and the memory that they take is looked at. */
+/* After so many more processes, the memory that they take is checked. */
 #define LOOK_AFTER 64
 
 struct scope_gc {
@@ -33,7 +33,7 @@ struct scope_gc {
 	uint32_t *since; /* of each, the drain at which it was seen to have ended; 0: it has not */
 	bool *gone, *in_use; /* of each, in one call of scope_gc__settle() */
 	uint32_t drains;
-	uint32_t retired; /* since memory was last looked at */
+	uint32_t retired; /* since memory was last checked */
 	uint64_t folded;
 	bool is_short;
 };
@@ -137,7 +137,7 @@ static int give_back(const struct collector *c, uint32_t scope)
 	return bpf_scopes__recycle(c->bpf, scope);
 }
 
-/* Numbers are given to others when nobody knows them any more. */
+/* A number is given to another scope when nothing refers to it any more. */
 static int retire_settled(struct scope_gc *gc, const struct collector *c)
 {
 	uint32_t n = 0, held = 0, i = QZ_OWN_SCOPES;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes that have ended, where every process is a scope. Once nothing of one is on its way any more,
- * its number in BPF is free for another process; its figures stay in the profile. When those of all
- * ended ones take more memory than is wanted, the least ones, by processor time, are put together as
- * "other (ended)": sums stay as they are.
+ * Frees processes that have ended, if every process is a scope. When no more data of a process can arrive, its number in
+ * BPF is free for another process; its figures stay in the profile. When the figures of all ended processes take too much
+ * memory, those with the least processor time are folded into "other (ended)"; sums do not change.
  *
  * One thread at a time.
  */
@@ -17,7 +16,7 @@
 struct collector;
 struct scope_gc;
 
-/* `bytes`: what ended processes may take. NULL with errno ENOMEM. */
+/* `bytes`: memory for ended processes. NULL with errno ENOMEM. */
 struct scope_gc *scope_gc__new(const struct bpf_runtime *bpf, uint64_t bytes);
 void scope_gc__free(struct scope_gc *gc);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scopes of BPF in the profile: which is which, what each is called, and its exact figures.
+ * The scopes of BPF in the profile: their indices, names and exact figures.
  *
  * One thread at a time. Functions give 0 or -errno.
  */
@@ -24,11 +24,11 @@ struct scopes *scopes__new(struct bpf_runtime *bpf, struct qz_profile *profile,
 			   struct allowances *allowances);
 void scopes__free(struct scopes *s);
 
-/* Tells what a scope in BPF is. Gives its index in the profile or -errno. */
+/* Adds a scope of BPF to the profile. Returns its index there, or -errno. */
 int64_t scopes__add(struct scopes *s, uint32_t scope, enum qz_scope_kind kind, int pid,
 		    const char *comm, const char *command);
 
-/* A scope in BPF that is folded: what is found of it belongs to its group, another scope, which is known. */
+/* A scope in BPF that is folded: its samples and waits belong to its group, another scope, which must be known. */
 void scopes__join(struct scopes *s, uint32_t scope, uint32_t group);
 
 /* Its index in the profile, QZ_NONE: it is not known. Any number may be asked for. */
@@ -45,7 +45,7 @@ enum qz_scope_kind scopes__kind(const struct scopes *s, uint32_t scope);
 
 /*
  * Names a process: it has the name and control group of the program that it executed last. If it has
- * not executed any, it has those of its parent. So with what it may use of the processors. Each image may be NULL.
+ * not executed any, it has those of its parent. The same holds for the processors that it may use. Each image may be NULL.
  */
 void scopes__describe(struct scopes *s, const struct qz_process_event *e, struct image *image,
 		      const struct image *parent);

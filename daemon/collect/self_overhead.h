@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What Quartz itself costs: BPF programs, interrupts, quartzd and its children. */
+/* The cost of Quartz itself: BPF programs, interrupts, quartzd and its children. */
 #ifndef QUARTZ_DAEMON_SELF_OVERHEAD_H
 #define QUARTZ_DAEMON_SELF_OVERHEAD_H
 
@@ -9,9 +9,8 @@
 #include "daemon/symbolizer/symbolizer.h"
 
 /*
- * The time in ns that an interrupt of a sample takes from who runs, without the program that it runs:
- * measured in ten milliseconds on the processor that this runs on, once, while quartzd has the right to. 0
- * when it cannot be.
+ * The time in ns that the interrupt of a sample takes from the running thread, without the BPF program: measured once, in
+ * ten milliseconds, on the processor of the caller, while quartzd has the right to. 0: it cannot be measured.
  */
 uint64_t self_overhead__of_interrupt(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What quartzd tells the sampler of candidates: quartz/candidates.h. Only where bpf_runtime_options.what_if was set.
+ * Gives the sampler the code of candidates: quartz/candidates.h. Only where bpf_runtime_options.what_if was set.
  * Conventions as in bpf_runtime.h.
  */
 #ifndef QUARTZ_DAEMON_BPF_CANDIDATES_H

@@ -14,7 +14,10 @@ int bpf_log__make(struct bpf_runtime *bpf);
 
 void bpf_log__free(struct bpf_runtime *bpf);
 
-/* What is written from now on; of what is not, nothing is being written any more. The programs must be attached. */
+/*
+ * Sets which records are written from now on. On return, no program is still writing other records. The programs must be
+ * attached.
+ */
 void bpf_log__turn(struct bpf_runtime *bpf, enum qz_log_on on);
 
 /* Records of one processor; a power of two. */

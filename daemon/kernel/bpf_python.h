@@ -13,18 +13,18 @@ struct bpf_runtime;
 int bpf_python__make(struct bpf_runtime *bpf);
 
 /*
- * The number + 1 by which regions tell of a layout. 0: there is none (runtime is 0), or there are too many different ones.
+ * The number + 1 by which regions refer to a layout. 0: there is none (runtime is 0), or there are too many different ones.
  * May be called by another thread than the others.
  */
 uint32_t bpf_python__layout(struct bpf_runtime *bpf, const struct qz_python_layout *layout);
 
-/* Whatever a program has told; it is valid during the call only. */
+/* A report, with whatever contents the program wrote; valid during the call only. */
 typedef void bpf_python_code(void *context, const struct qz_python_code *code);
 
 /* Takes out what code was met since the last call. */
 void bpf_python__consume(struct bpf_runtime *bpf, bpf_python_code *call, void *context);
 
-/* All code is told anew when it is met. */
+/* All code is reported again when it is met. */
 void bpf_python__forget(struct bpf_runtime *bpf);
 
 #endif

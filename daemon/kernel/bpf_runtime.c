@@ -628,7 +628,7 @@ static int set_element(const struct bpf_map *map, uint32_t image, const void *va
 int bpf_runtime__set_page(const struct bpf_runtime *bpf, uint32_t image,
 			  const struct qz_page_place *place)
 {
-	if (place) /* from now on it is told which slot is in use on which processor */
+	if (place) /* from now on BPF programs publish which slot is in use on which processor */
 		bpf->skel->bss->log_publishes = true;
 	return set_element(bpf->skel->maps.pages, image, place);
 }

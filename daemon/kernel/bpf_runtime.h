@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The BPF side as the rest of quartzd sees it: programs loaded and attached, their memory mapped.
- * bpf_scopes.h has whose time they account.
+ * The interface of quartzd to the BPF programs: loads and attaches them, and maps their memory. bpf_scopes.h has the scopes
+ * whose time they account.
  *
  * One thread at a time. Functions give 0 or -errno and do not print; bpf_runtime__error() has one line
  * about the last failure that names the object, the reason and the remedy.
@@ -26,9 +26,9 @@ struct bpf_runtime_options {
 	bool every_process;	/* each process that can be seen is a scope of its own */
 	bool woken;		/* the time until woken is wanted */
 	bool lines;		/* of Python are wanted */
-	bool what_if;		/* samples tell which candidates they met */
-	bool keep_types;	/* what programs must know of the kernel, for later runs */
-	bool sampled_by_timer; /* the sampler runs in interrupts that no switch is interrupted by */
+	bool what_if;		/* samples record which candidates they met */
+	bool keep_types;	/* keep the kernel types that programs need, for later runs */
+	bool sampled_by_timer;	/* the sampler runs in interrupts that cannot interrupt a switch */
 };
 
 /* What an event of the ring buffer is given to; the record is valid during the call only. */
@@ -58,7 +58,7 @@ void bpf_runtime__take_outside(struct bpf_runtime *bpf, bpf_runtime_outside *cal
  */
 int bpf_runtime__load(struct bpf_runtime *bpf);
 
-/* Waits until the programs are loaded, and the threads have ended. Likewise. Once. */
+/* Waits until the programs are loaded and the threads have ended. Result as above. To be called once. */
 int bpf_runtime__await_programs(struct bpf_runtime *bpf);
 
 /* Attaches the accounting. No scope is open yet, so nothing is counted. */
@@ -71,8 +71,8 @@ uint64_t bpf_runtime__left_alone(const struct bpf_runtime *bpf);
 unsigned int bpf_runtime__watchdog_seconds(void);
 
 /*
- * Stops the clock: nothing is accounted from now on, and a thread that ends is reported as it stood
- * then. So figures that belong together can be read one after the other. Gives the time of the stop.
+ * Stops the clock: nothing is accounted from now on, and a thread that ends is reported with its state at that time. So
+ * figures that belong together can be read one after the other. Returns the time of the stop.
  */
 uint64_t bpf_runtime__freeze(struct bpf_runtime *bpf);
 
@@ -100,7 +100,7 @@ int bpf_runtime__sampler_fd(const struct bpf_runtime *bpf);
  */
 int bpf_runtime__thread_of(const struct bpf_runtime *bpf, int pidfd, struct qz_thread_state *state);
 
-/* Tells where an image has its page set (quartz/page.h), or that it has none (NULL). 0 or -errno. */
+/* Sets where an image has its page set (quartz/page.h); NULL: it has none. 0 or -errno. */
 int bpf_runtime__set_page(const struct bpf_runtime *bpf, uint32_t image,
 			  const struct qz_page_place *place);
 
@@ -180,8 +180,7 @@ uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
 struct qz_spin_address *bpf_runtime__spin_addresses(const struct bpf_runtime *bpf);
 
 /*
- * Whether the unwinder itself notices that places of code are used again. Where it does not, it
- * compares qz_unwind_image.exec_vm.
+ * Whether the unwinder itself notices that addresses of code are reused. If not, it compares qz_unwind_image.exec_vm.
  */
 bool bpf_runtime__sees_mappings(const struct bpf_runtime *bpf);
 
@@ -192,7 +191,7 @@ int bpf_runtime__set_unwind_image(struct bpf_runtime *bpf, uint32_t image,
 /* CLOCK_MONOTONIC now, as bpf_ktime_get_ns gives it. */
 uint64_t bpf_runtime__now(void);
 
-/* Takes what a program has counted out of memory that it shares. */
+/* Reads a count of a BPF program in shared memory, and sets it to 0. */
 static inline uint64_t bpf_runtime__take(__u64 *figure)
 {
 	return __atomic_load_n(figure, __ATOMIC_RELAXED)

@@ -13,18 +13,17 @@
 int bpf_scopes__open(struct bpf_runtime *bpf, int pid, bool follows);
 
 /*
- * Finds the threads of all open scopes (bpf/attach.bpf.h), each of which is told, as FOUND and what follows it. The log
+ * Finds the threads of all open scopes (bpf/attach.bpf.h): each gets a FOUND record and those that follow it. The log
  * has begun. To be called once. -ESRCH: there are none of one.
  */
 typedef void bpf_scopes_record(void *context, const struct qz_log_record *record);
 int bpf_scopes__find(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context);
 
-/* Tells all threads that live, once records were lost. 0 or -errno. */
+/* Writes FOUND records of all living threads again, after records were lost. 0 or -errno. */
 int bpf_scopes__find_again(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context);
 
 /*
- * Starts the clock of a scope anew. Only while none of its threads is running: for a command that
- * waits to be let go.
+ * Restarts the clock of a scope. Only while none of its threads is running: for a command that waits for its start.
  */
 void bpf_scopes__restart(struct bpf_runtime *bpf, uint32_t scope);
 
@@ -38,13 +37,13 @@ int bpf_scopes__take(struct bpf_runtime *bpf);
 /* Whether the number is for another process to have. */
 bool bpf_scopes__is_free(const struct bpf_runtime *bpf, uint32_t scope);
 
-/* The next one from `from` on of those that bpf_scopes__ended() may be said of; the number of scopes: none. */
+/* The next scope from `from` on for which bpf_scopes__ended() may be true; the number of scopes: none. */
 uint32_t bpf_scopes__next_ended(const struct bpf_runtime *bpf, uint32_t from);
 
 /* Whether all threads of a scope have ended and the last one has left its processor. */
 bool bpf_scopes__ended(const struct bpf_runtime *bpf, uint32_t scope);
 
-/* The pid of the process of a scope, for when nothing else is known of it. */
+/* The pid of the process of a scope, if nothing else is known of it. */
 int bpf_scopes__pid(const struct bpf_runtime *bpf, uint32_t scope);
 
 /* Gives a scope number back whose figures were read. every_process only. */
@@ -52,8 +51,8 @@ int bpf_scopes__recycle(struct bpf_runtime *bpf, uint32_t scope);
 
 /*
  * Young processes: bpf/tell.bpf.h makes them, and one that ends young is folded into a group (daemon/log/live_groups.h).
- * What a scope is now; whether it is grown, having been young or not; and of one that is folded, the scope of its group.
- * Any thread may ask.
+ * These return the youth of a scope; make it grown, and return whether it is; and return the scope of the group of a folded
+ * one. Any thread.
  */
 enum qz_youth bpf_scopes__youth(const struct bpf_runtime *bpf, uint32_t scope);
 bool bpf_scopes__grow(struct bpf_runtime *bpf, uint32_t scope);
@@ -62,7 +61,10 @@ uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope);
 /* Makes a young process folded into a group. False: it is not young. */
 bool bpf_scopes__fold(struct bpf_runtime *bpf, uint32_t scope, uint32_t group);
 
-/* Has processes be told that quartzd does not know (bpf/tell.bpf.h): all, or with a pid that one. Any thread may ask. 0 or -errno. */
+/*
+ * Makes BPF report processes that quartzd does not know (bpf/tell.bpf.h): all, or the one with this pid. Any thread. 0 or
+ * -errno.
+ */
 int bpf_scopes__tell(struct bpf_runtime *bpf, int pid);
 
 /* Closes a group: no more processes are added. Soon it is a scope that has ended. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What BPF programs must know of the types of the kernel that runs: where the members are that they read, and what they are
- * attached to. The kernel has 126,000 types. libbpf reads all of them in each run, and looks through them once for each name;
- * here, that is done once a kernel, and what programs need of it is kept, 30 KiB.
+ * The types of the running kernel that BPF programs need: the offsets of members that they read, and the functions to which
+ * they are attached. The kernel has 126,000 types. libbpf reads all of them in each run, and searches them once for each
+ * name; here, that is done once for each kernel, and the needed 30 KiB are kept.
  *
- * It is found by what the kernel says of itself (its notes, with the build id, its version, the size of its types) and by
- * the contents of the object. What a wrong one would lead to is wrong figures: the verifier checks each access.
+ * The key of a copy is the kernel's notes with the build id, its version, the size of its types, and the contents of the
+ * object. A wrong copy would cause wrong figures, but no wrong access: the verifier checks each one.
  */
 #ifndef QUARTZ_DAEMON_KERNEL_TYPES_H
 #define QUARTZ_DAEMON_KERNEL_TYPES_H
@@ -28,7 +28,7 @@ void kernel_types__free(struct kernel_types *types);
 /* For btf_custom_path of libbpf, valid until they are freed. */
 const char *kernel_types__path(const struct kernel_types *types);
 
-/* What a program is attached to, by its section, as the kernel wants it: 0: the kernel has no such thing. */
+/* The kernel's number of the function that a program is attached to, by its section; 0: the kernel has no such function. */
 uint32_t kernel_types__target(const struct kernel_types *types, const char *section);
 
 #endif

@@ -11,7 +11,7 @@ struct map_quota;
 struct map_quota *map_quota__new(struct bpf_runtime *bpf);
 void map_quota__free(struct map_quota *quota);
 
-/* The tables have been drained: what was freed is nobody's any more. */
+/* The tables have been drained: counts of what scopes hold are corrected by what was freed. */
 void map_quota__drained(struct map_quota *quota);
 
 #endif

@@ -24,8 +24,8 @@ struct processor {
 	int fds[TIMER_STREAMS]; /* of each stream; the first one reports, and -1: not sampled */
 	struct perf_event_mmap_page *ring;
 	uint64_t counted; /* by this event when its timers, or its rate, last changed */
-	uint64_t enabled; /* time enabled at the last look at hotplug */
-	bool refused;	  /* it came and could not be sampled; that was said */
+	uint64_t enabled; /* time enabled at the last check of hotplug */
+	bool refused;	  /* it came and could not be sampled; a warning was printed */
 };
 
 struct perf_sampler {

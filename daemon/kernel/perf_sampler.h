@@ -19,7 +19,7 @@
 
 struct perf_sampler;
 
-/* What happened to an address space, in the kernel's own words. Times as bpf_ktime_get_ns. */
+/* A change of an address space, as the kernel reports it. Times as bpf_ktime_get_ns. */
 struct perf_sampler_mapping {
 	uint64_t time;
 	pid_t pid; /* process */
@@ -33,7 +33,7 @@ struct perf_sampler_mapping {
 
 typedef void sampler_call(void *context, const struct perf_sampler_mapping *mapping);
 
-/* Finds out what there is to sample by: processor cycles where there is a PMU, else the cpu-clock. */
+/* Finds the event to sample by: processor cycles if there is a PMU, else the cpu-clock. */
 struct perf_sampler *perf_sampler__new(void);
 void perf_sampler__free(struct perf_sampler *s);
 const char *perf_sampler__error(const struct perf_sampler *s);
@@ -62,8 +62,8 @@ bool perf_sampler__is_outgrown(const struct perf_sampler *s);
 uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void *context);
 
 /*
- * Halves the rate that was asked for so many times, from now on. The processors were idle for idle_ns in
- * all up to now. The first sample at the new rate comes a whole period later.
+ * Divides the requested rate by 2^halvings from now on. idle_ns: the idle time of all processors so far. The first sample
+ * at the new rate comes a whole period later.
  */
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns);
 
@@ -71,8 +71,8 @@ void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint6
 const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s);
 
 /*
- * Some timers are out of phase: lets the next perf_sampler__set_halvings() put them right, which should come soon, with
- * the same number if need be. Those of a processor that has come online are.
+ * Some timers are out of phase: the next perf_sampler__set_halvings() restarts them; it should come soon, with the same
+ * number if need be. Timers of a processor that has come online are out of phase, too.
  */
 void perf_sampler__restart(struct perf_sampler *s);
 bool perf_sampler__wants_restart(const struct perf_sampler *s);

@@ -4,7 +4,7 @@
  *
  * The kernel moves such a timer on by its period, so the phase that it was started with stays. It is started here
  * from a thread on its processor, with real-time priority where that is allowed, at a multiple of the period from one
- * origin. That thread looks at the clock afterwards, and starts it again where something came in between, for a
+ * origin. That thread reads the clock afterwards, and starts it again where something came in between, for a
  * twentieth of a second at most.
  */
 #ifndef QUARTZ_DAEMON_TIMER_PHASE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Extracts from all types of a kernel what libbpf asks of them for one object: the structures that it names,
- * with all of their members, and what these are made of by value. What a pointer leads to is no part of a layout, so pointers lead
- * nowhere; an object that follows one names that type, too.
+ * with all of their members, and what these are made of by value. The target of a pointer is not part of a layout, so it is
+ * left out; an object that follows a pointer names that type, too.
  *
  * The numbers of what programs are attached to are kept as an enumeration, by section: they are numbers in the whole.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the verifier had to do with each BPF program: one line each among the messages of --verbose. */
+/* The verifier's work for each BPF program: one line each in the messages of --verbose. */
 #ifndef QUARTZ_DAEMON_VERIFIER_LOG_H
 #define QUARTZ_DAEMON_VERIFIER_LOG_H
 

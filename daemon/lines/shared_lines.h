@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cache lines that threads of one process use, from samples that tell which memory a thread waited for. A line is shared
- * while two of its users run of which one writes there: the processors then take it from each other. Pure.
+ * Cache lines that threads of one process use, from samples that show for which memory a thread waited. A line is shared
+ * while two of its users run and one of them writes there: the processors then take it from each other. Pure.
  *
  * Lines are kept as long as they are sampled again and again, up to a bound for each process and for all.
  */
@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 #define LINE_BYTES 64
-#define LINE_USERS 8 /* threads that are told apart; a later one takes the place of the first */
-#define LINE_NONE  UINT32_MAX
+#define LINE_USERS                                                                                 \
+	8 /* threads that are kept separately; a later one takes the place of the first */
+#define LINE_NONE UINT32_MAX
 
 /* One thread. Bit n of a mask: the byte n of the line. */
 struct line_user {
@@ -27,7 +28,7 @@ struct shared_line {
 	uint32_t image;
 	uint32_t nusers; /* ever */
 	struct line_user users[LINE_USERS];
-	uint32_t samples;	/* since it was looked whether it is worth its place */
+	uint32_t samples;	/* since the last check whether it is kept */
 	uint32_t shared;	/* samples while it was shared */
 	uint32_t object, scope; /* for the caller; the object is LINE_NONE at first */
 	/* Since the caller has set them to 0 */
@@ -50,7 +51,7 @@ void shared_lines__free(struct shared_lines *l);
 /* Before the samples of a buffer: forgets lines, whose numbers others may get, when many are kept. */
 void shared_lines__begin(struct shared_lines *l);
 
-/* What a thread has done in memory. */
+/* A memory access of a thread. */
 struct line_access {
 	uint64_t address;
 	uint32_t image, serial;

@@ -321,7 +321,10 @@ static void publish_object(struct live *l, const struct replay_object *o, struct
 	bpf_runtime__objects(l->bpf)[o->number - 1].refs = o->waiters;
 }
 
-/* One that nobody waits for any more, and whose number may be another one's soon, goes; all that it had was told. */
+/*
+ * An object goes that no thread waits for any more, and whose number may soon be another one's; all its figures were passed
+ * on.
+ */
 static int publish_objects(struct live *l)
 {
 	uint32_t n = replay__objects(l->replay);
@@ -389,7 +392,7 @@ static bool make_places(struct live *l)
 	return true;
 }
 
-/* A process of which nothing had to be known, or that lived for a moment. */
+/* A process that was never reported to quartzd, or that lived for a moment. */
 static bool is_passing(const struct live *l, const struct replay_scope *s)
 {
 	if (!bpf_runtime__follows_all(l->bpf) || s->process == KERNEL_PROCESS || s->follows ||
@@ -530,7 +533,7 @@ uint64_t live__until(const struct live *l)
 	return l->until;
 }
 
-/* What nothing had to be known of by then. */
+/* Folds threads of processes that were not reported by then. */
 static void fold_rest(void *context, const struct replay_thread *t)
 {
 	const struct live *l = context;
@@ -620,8 +623,8 @@ static void give_wait(void *context, const struct replay_wait *w)
 }
 
 /*
- * Of a wake-up on purpose, where the waker is of the scope; by others, nobody that is known made it. What was waited for in poll is
- * no object, but who waits for what another thread does may wait there.
+ * The waker is known if it woke on purpose and is of the scope. A wait in poll has no object, but a thread may wait there
+ * for what another thread does.
  */
 static void give_wakeup(void *context, const struct replay_wakeup *w)
 {

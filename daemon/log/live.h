@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scheduler's log, replayed while it is written: puts what core/replay knows where the rest of quartzd reads it.
- * Scopes, their levels, idle times and figures of objects stand in memory that is shared with the BPF programs
- * (daemon/kernel/bpf_scopes.h); a sample gets its level in its record; threads, waits and wake-ups are asked for here.
+ * Replays the scheduler's log while it is written, and stores the results where the rest of quartzd reads them. Scopes,
+ * their levels, idle times and figures of objects are in memory that is shared with the BPF programs
+ * (daemon/kernel/bpf_scopes.h); the level of a sample is stored in its record; threads, waits and wake-ups are returned by
+ * the functions below.
  *
  * One thread at a time. Functions that return int give 0 or -errno. Scopes, threads and images have the numbers that
  * BPF programs gave them.
@@ -34,7 +35,7 @@ int live__start(struct live *l, uint32_t nscopes, bool is_command);
 /* Takes in what has happened, and publishes it. */
 int live__advance(struct live *l);
 
-/* All that happened before is known. */
+/* The time up to which all events are known. */
 uint64_t live__until(const struct live *l);
 
 /* The clock of a scope starts anew, see bpf_scopes__restart. */
@@ -43,11 +44,11 @@ int live__restart_scope(struct live *l, uint32_t scope);
 /* A scope that has ended gives its number back. */
 void live__drop_scope(struct live *l, uint32_t scope);
 
-/* The clock has stopped at a time: nothing that comes later is taken in. Completes the file. */
+/* The clock has stopped at `until`: later records are ignored. Completes the file. */
 int live__finish(struct live *l, uint64_t until);
 
 /*
- * Switches, wake-ups and samples are written for 1 / 2^halvings of the time from now on; what is not known meanwhile is at no
+ * Switches, wake-ups and samples are written for 1 / 2^halvings of the time from now on. The rest of the time is at no
  * level, and threads are found again each time.
  */
 void live__set_windows(struct live *l, uint32_t halvings);
@@ -91,7 +92,7 @@ int live__know_candidate(struct live *l, uint32_t candidate);
 /* The object with this number is this candidate; QZ_CANDIDATES: it is none. */
 void live__set_candidate_object(struct live *l, uint32_t number, uint32_t candidate);
 
-/* Of a scope that has ended. -ENOENT: it has not, or nothing is known of it. May take seconds where there are many candidates. */
+/* The results for a scope that has ended. -ENOENT: it has not, or it has no steps. May take seconds with many candidates. */
 int live__what_if(struct live *l, uint32_t scope, struct replay_what_if *w);
 
 struct live_figures {
@@ -100,7 +101,7 @@ struct live_figures {
 	uint64_t refused; /* records that could be none */
 	uint64_t off_ns;  /* processors' time in which the log was off, see live__set_windows() */
 	uint64_t
-		nameless; /* threads that BPF programs do not know, whose figures are their scopes' alone */
+		nameless; /* threads that BPF programs do not know: only their scopes have their figures */
 };
 
 struct live_figures live__figures(const struct live *l);

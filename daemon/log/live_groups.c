@@ -17,7 +17,7 @@ struct unit {
 struct group {
 	struct qz_group_key key;
 	uint32_t scope, serial;
-	bool taken; /* it was told */
+	bool taken; /* it was passed on */
 };
 
 struct live_groups {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes that ended within a second, having had one thread: what they did is not kept by process but by group, those
- * of a program in a control group. One thread at a time.
+ * Processes that ended within a second, having had one thread: their figures are kept by group, not by process; a group has
+ * the processes of one program in one control group. One thread at a time.
  */
 #ifndef QUARTZ_DAEMON_LIVE_GROUPS_H
 #define QUARTZ_DAEMON_LIVE_GROUPS_H

@@ -17,7 +17,7 @@
 #define PERIOD_MS    50
 #define MARGIN	     10000ull	   /* ns: clocks of processors differ by less */
 #define BUSY_TRIES   100	   /* of 10 us */
-#define FINDING_REST 1000000000ull /* ns: a look at 100,000 threads takes a tenth of it */
+#define FINDING_REST 1000000000ull /* ns: to visit 100,000 threads takes a tenth of it */
 #define WINDOW                                                                                     \
 	1250000000ull /* ns: the governor's are so many of these for any number of halvings */
 #define MAX_HELD                                                                                   \

@@ -14,7 +14,7 @@
 #include "daemon/kernel/bpf_log.h"
 #include "daemon/kernel/bpf_scopes.h"
 
-/* Of its thread, if RLIMIT_NICE lets it: what is read late on a busy machine is lost. */
+/* Nice value of its thread, if RLIMIT_NICE allows it: on a busy machine, records that are read late are lost. */
 #define LOG_READER_NICE (-10)
 
 struct log_reader;
@@ -29,13 +29,16 @@ void log_reader__free(struct log_reader *r);
 /* Tells the file that a process is a scope from a time on. flags: QZ_LOG_FOLLOWS and others. */
 int log_reader__add_scope(struct log_reader *r, uint32_t process, uint32_t flags, uint64_t when);
 
-/* The programs are attached: the logs begin, and all threads are found. What goes wrong is told as by bpf_scopes__find. */
+/* To be called when the programs are attached: the logs begin, and all threads are found. Errors as of bpf_scopes__find. */
 int log_reader__find(struct log_reader *r);
 
-/* Scopes are open: what was found goes on, and a thread reads the logs. */
+/* To be called when scopes are open: passes on the found threads, and starts the thread that reads the logs. */
 int log_reader__start(struct log_reader *r);
 
-/* Reads all that there is, and has the thread stand still: the stream is the caller's. Gives the time up to which it is complete. */
+/*
+ * Reads all records, and stops the thread until log_reader__end(): the caller may use the stream. Returns the time up to
+ * which it is complete.
+ */
 uint64_t log_reader__begin(struct log_reader *r);
 void log_reader__end(struct log_reader *r);
 

@@ -28,7 +28,7 @@
 #define MAX_PIECES	64 /* of answers, a client and a turn */
 /*
  * Guests are looked after so often, so many are let in then, be it only to be sent away, and their answers take no more than
- * a hundredth of the time. More may queue than are let in: nobody fills the queue for long.
+ * a hundredth of the time. More may queue than are accepted, so that no user can fill the queue for long.
  */
 #define GUESTS_PERIOD 100000000ull
 #define GUESTS_TURN   256
@@ -187,7 +187,7 @@ static struct client *free_client(struct control_socket *s, uid_t uid, bool gues
 
 static void serve(struct control_socket *s, struct client *c);
 
-/* False: nobody has connected. */
+/* False: no client has connected. */
 static bool take_client(struct control_socket *s, bool guest)
 {
 	struct ucred peer;

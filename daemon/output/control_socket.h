@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sockets on which quartzd gives snapshots to quartzctl: NUL-terminated JSON requests, see
- * quartzd(8). Never waits for a client. The peer's user and groups, by the kernel, decide who may ask. The second
- * socket is for everybody, and gives each user the own processes; requests there do not wake quartzd up, and have a
- * bounded cost.
+ * quartzd(8). Never waits for a client. The peer's user and groups, by the kernel, decide who may ask. The second socket is
+ * for all users, and gives each of them the own processes; requests there do not wake quartzd, and have a bounded cost.
  */
 #ifndef QUARTZ_DAEMON_CONTROL_SOCKET_H
 #define QUARTZ_DAEMON_CONTROL_SOCKET_H
@@ -15,7 +14,7 @@
 
 struct control_socket;
 
-/* What may be asked for beside a snapshot. All but the status are for root alone. */
+/* Requests other than for a snapshot. All but the status are for root only. */
 enum server_command { SERVER_STATUS, SERVER_PAUSE, SERVER_RESUME, SERVER_RELOAD, SERVER_COMMANDS };
 
 /* How much of a snapshot is asked for. */
@@ -37,8 +36,7 @@ struct control_socket_calls {
 	/* Writes a snapshot of this moment to fd. 0, or -errno; -ENODATA: nothing is being measured. */
 	int (*snapshot)(void *context, int fd, const struct control_socket_wanted *wanted);
 	/*
-	 * Carries out a command, or sees to it that it is carried out soon. Gives what the answer says,
-	 * or NULL with the reason why not.
+	 * Executes a command, or starts its execution. Returns the answer, or NULL with the reason for a failure.
 	 */
 	json_t *(*command)(void *context, enum server_command command, const char **reason);
 };

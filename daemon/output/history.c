@@ -159,8 +159,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * What is too old is so by the clock of the day and as it would be had nobody set it since the run began: a clock that jumps
- * ahead and back makes nothing old.
+ * A slice is too old by both the clock of the day and that clock as it would be had it not been set since the run began: a
+ * clock that jumps ahead and back makes nothing old.
  */
 static int rotate(const struct history *h, const struct history_time *now)
 {

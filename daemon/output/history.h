@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What was measured, slice by slice: files in the directory "history" of the state directory, each named
- * after the milliseconds since 1970 when it begins and ends. The oldest ones go when they are too old, or
- * all of them too large; of the latter, those first that are named after a time to come.
+ * The slices of a run, as files in the directory "history" of the state directory, each named after the milliseconds since
+ * 1970 of its begin and end. Slices are removed when they are too old, and the oldest ones when all together are too large,
+ * beginning with those named after a future time.
  */
 #ifndef QUARTZ_DAEMON_HISTORY_H
 #define QUARTZ_DAEMON_HISTORY_H

@@ -66,7 +66,7 @@ static int open_output(struct snapshot_file *s, const struct user *caller)
 }
 
 /*
- * Only root can make files in either directory, so that nobody plants any. That of a caller can be read by
+ * Only root can make files in either directory, so that no user can plant one. That of a caller can be read by
  * the user's own group, and each file by the user.
  */
 static int open_usual(struct snapshot_file *s, const struct user *caller)

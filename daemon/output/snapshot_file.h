@@ -19,8 +19,8 @@ struct snapshot_file {
 	bool named;    /* the name is a made one, in the usual place */
 	char path[PATH_MAX];
 	const char *name; /* in path */
-	uid_t owner;	  /* whose it will be; root's: as the process is */
-	bool kept;	  /* from the caller by sudo, who could not have made it there */
+	uid_t owner;	  /* its owner-to-be; root: as the process is */
+	bool kept;	  /* root's, since the caller by sudo could not have made it there */
 };
 
 /*
@@ -47,7 +47,7 @@ int snapshot_file__remove(const struct snapshot_file *s, const char *suffix);
 /* Whether root needs more than its own rights to make files there. */
 bool snapshot_file__is_foreign(const struct snapshot_file *s);
 
-/* Puts down what is known so far at its path, and does not wait for the disk. 0 or -errno. */
+/* Saves the profile so far at its path, without waiting for the disk. 0 or -errno. */
 int snapshot_file__keep(const struct snapshot_file *s, const struct qz_profile *p);
 
 /*

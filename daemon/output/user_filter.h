@@ -10,16 +10,16 @@
 struct user_filter;
 
 /*
- * Those whose memory the kernel would show at this moment to a process of this user and group that has no capabilities: not those
- * that run a setuid program, that were somebody else's before they last executed one, that cannot be dumped, or that have
+ * The processes whose memory the kernel would now show to a process of this user and group without capabilities: not those
+ * that run a setuid program, that had another user before their last exec, that cannot be dumped, or that have
  * capabilities. NULL with errno ENOMEM. Free with user_filter__free.
  */
 struct user_filter *user_filter__look(const struct qz_profile *p, uid_t uid, gid_t gid);
 void user_filter__free(struct user_filter *filter);
 
 /*
- * A profile of these alone (core/transform/filter_scopes.h), once p has been brought up to date after the look: who lives by
- * then is the one that was looked at. NULL with errno ENOMEM.
+ * A profile of these alone (core/transform/filter_scopes.h), once p has been brought up to date after user_filter__look():
+ * a process that lives by then is the one that was checked. NULL with errno ENOMEM.
  */
 struct qz_profile *user_filter__part(struct user_filter *filter, const struct qz_profile *p);
 

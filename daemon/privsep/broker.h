@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The process that keeps the rights that quartzd gives up: it starts openers, a waker and symbolizers, ends them, and
- * opens perf events. It looks at nothing that others made, and does nothing else. All of them end with quartzd.
+ * The keeper: the process that keeps the rights that quartzd gives up: it starts openers, a waker and symbolizers, ends them, and
+ * opens perf events. It reads nothing that others made, and does nothing else. All of them end with quartzd.
  */
 #ifndef QUARTZ_DAEMON_BROKER_H
 #define QUARTZ_DAEMON_BROKER_H

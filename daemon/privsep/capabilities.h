@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Capabilities: which of them each process of quartzd has, and how it gives up the others, for good.
- * The only file that does.
+ * Capabilities: which ones each process of quartzd has, and how it gives up the others for good. No other file changes
+ * capabilities.
  */
 #ifndef QUARTZ_DAEMON_CAPABILITIES_H
 #define QUARTZ_DAEMON_CAPABILITIES_H

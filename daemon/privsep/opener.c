@@ -92,7 +92,7 @@ static bool is_hurried(void)
 	       (sigismember(&pending, SIGTERM) || sigismember(&pending, SIGINT));
 }
 
-/* On a busy machine it may be the processor that a process waits for, and nobody's file. */
+/* On a busy machine a process may wait for a processor, and not for a file. */
 static bool is_in(pid_t pid, const char *states)
 {
 	int dir = procfs__open(pid, 0);
@@ -187,7 +187,7 @@ void opener__hurry(bool hurry)
 	__atomic_store_n(&all.hurry, hurry, __ATOMIC_RELAXED);
 }
 
-/* Whether it still is late, unless somebody waits for it just now. */
+/* Checks whether the keeper still is late, unless a thread waits for it just now. */
 static void check_keeper(void)
 {
 	if (!__atomic_load_n(&all.late, __ATOMIC_RELAXED) ||
@@ -276,7 +276,7 @@ int opener__sample_event(const struct sample_event *event)
 
 /* ---- culprits ---- */
 
-/* "" for what is nobody's in particular. */
+/* "" where no process or file is to blame. */
 static void name_culprit(const struct opener_request *r, int fd, char name[CULPRIT])
 {
 	uint64_t pid, start, inode = r->inode;
@@ -416,7 +416,7 @@ static int exchange_once(struct opener *o, const struct opener_request *r, int f
 	return n == (reply->result > 0 ? reply->result : 0) ? 0 : -EPIPE;
 }
 
-/* One that was killed by somebody else is replaced, once. */
+/* An opener that another process killed is replaced, once. */
 static int exchange(struct opener *o, const struct opener_request *r, int fd,
 		    struct opener_reply *reply, int *given, int ms)
 {

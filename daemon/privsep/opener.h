@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What quartzd has no right to itself, and what others can make it wait for: files, memory and
- * descriptors of their processes. The openers, processes of their own (daemon/privsep/broker.h), do it, as
- * many at a time as there are threads that ask. One that does not answer within two seconds is ended,
- * and what it was asked for is not asked for again; so that one target does not stop the others.
+ * Opens what quartzd itself has no right to, or would have to wait for: files, memory and descriptors of other processes.
+ * Openers, separate processes (daemon/privsep/broker.h), do this, one for each thread that makes requests. An opener that
+ * does not answer within two seconds is killed, and its request is not repeated, so that one target does not stop the
+ * others.
  *
  * Where broker__start was not called, as in unit tests, the caller's own rights are used. Any thread.
  */
@@ -18,7 +18,7 @@
 #include "daemon/privsep/broker.h"
 #include "daemon/privsep/opener_worker.h"
 
-/* Speaks by this socket to the keeper from now on, a process that starts and ends openers. 0: to none. */
+/* Sets the socket and pid of the keeper, a process that starts and ends openers. 0: there is none. */
 void opener__use(int keeper, pid_t pid);
 
 /* To be watched for its end (POLLHUP), after which nothing can be opened any more. -1: not used. */
@@ -48,16 +48,16 @@ struct helper {
  */
 int opener__start(struct helper *h, enum helper_job job, const char *symbolizer);
 
-/* Kills it, and sees to it that it is reaped; without effect when none is there. */
+/* Kills it and has it reaped; no effect if there is none. */
 void opener__end(struct helper *h);
 
 /* Processor time of the one that is there, and of those before. */
 uint64_t opener__cpu_of(struct helper *h);
 
 /*
- * A keeper that does not answer, as one that is stopped, is asked nothing until it has: what needs it fails
- * with -EAGAIN. That is found out within seconds, and at once when quartzd is to end, which ends
- * the keeper and all of its own.
+ * A keeper that does not answer, for example because it is stopped, gets no more requests until it has answered: what needs
+ * it fails with -EAGAIN. This is detected within seconds, or, with `hurry`, at once: when quartzd is to end, which ends the
+ * keeper and all of its processes.
  */
 void opener__hurry(bool hurry);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an opener does for quartzd, which has no right to: one request at a time, each about one process
- * or one file, and nothing but what is named here. quartzd's word is not trusted further than that.
+ * The work of an opener for quartzd, which lacks the rights: one request at a time, each about one process or one file, and
+ * only those that are listed here. quartzd is trusted no further.
  */
 #ifndef QUARTZ_DAEMON_OPENER_WORKER_H
 #define QUARTZ_DAEMON_OPENER_WORKER_H
@@ -21,7 +21,7 @@ enum opener_what {
 	OPENER_SYSCALL,	 /* the system call that thread `number` is in */
 	OPENER_PERF_MAP, /* the names of its JIT code */
 	OPENER_WAKE,	 /* nothing: calls it, see shm_wake.h; a waker's only work */
-	OPENER_REOPEN,	 /* a file that everybody may read, or that is open to be read, once more */
+	OPENER_REOPEN,	 /* once more a file that all users may read, or that is open for reading */
 };
 
 struct opener_request {

@@ -31,7 +31,7 @@ struct procfs_dir {
 int procfs_dir__fd(struct procfs_dir *dir);
 void procfs_dir__close(struct procfs_dir *dir);
 
-/* What no other process has both of; start in clock ticks. False: it is gone. */
+/* The pid and the start time in clock ticks, which together identify a process. False: it is gone. */
 bool procfs__identity(int dir, uint64_t *pid, uint64_t *start);
 
 /* Reads a file of the directory to a terminated string, cut at size - 1. The length or -errno. */

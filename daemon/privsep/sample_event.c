@@ -26,7 +26,7 @@ int sample_event__open(const struct sample_event *event)
 		.sample_id_all = 1,
 		.watermark = 1,
 		.wakeup_watermark =
-			SAMPLE_EVENT_PAGES / 2 * 4096, /* nobody waits: do not wake at each */
+			SAMPLE_EVENT_PAGES / 2 * 4096, /* no thread waits: do not wake at each */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};

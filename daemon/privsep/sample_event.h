@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A perf event that samples one processor. quartzd opens it, or has it opened by the keeper, where the
- * kernel wants more for it than quartzd has kept.
+ * A perf event that samples one processor. quartzd opens it, or has the keeper open it, if the kernel requires a privilege
+ * that quartzd has given up.
  */
 #ifndef QUARTZ_DAEMON_SAMPLE_EVENT_H
 #define QUARTZ_DAEMON_SAMPLE_EVENT_H

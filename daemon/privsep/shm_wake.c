@@ -67,15 +67,14 @@ static bool can_be_called(int fd)
 	return seals >= 0 && (seals & SEALS) == SEALS;
 }
 
-/* A flag that an earlier quartzd made: root's, without a name, and nobody else can have written it. */
+/* A flag that an earlier quartzd made: root's, without a name, and no other user can have written it. */
 static bool is_gone(const struct stat *st)
 {
 	return has_flag(st) && !st->st_nlink && !st->st_uid && (st->st_mode & 07777) == 0644;
 }
 
 /*
- * Looked at before it is opened, since to open some files does something, and after, since it may be
- * another one by then.
+ * The file is checked before it is opened, since opening some files has effects, and after, since it may be another one by then.
  */
 static void store(int dir, const char *link, uint32_t word, bool (*is_one)(const struct stat *))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Programs that use libquartz and know of no flag that they could look at. Those that were there before the first
- * quartzd of this machine wait to be called (QZ_PAGE_WAITING in quartz/page.h); others look at a flag that was
- * removed, and are told to look anew (QZ_PAGE_GONE).
+ * Wakes programs that use libquartz and have not mapped the present flag. Those that started before the first quartzd of
+ * this machine wait to be called (QZ_PAGE_WAITING in quartz/page.h); others have mapped a flag that was removed, and are
+ * told to map the new one (QZ_PAGE_GONE).
  */
 #ifndef QUARTZ_DAEMON_SHM_WAKE_H
 #define QUARTZ_DAEMON_SHM_WAKE_H
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 /*
- * Calls the process if it waits, or looks at a removed flag. start_boottime (ns) as for procfs__open. Whatever it
+ * Calls the process if it waits, or has mapped a removed flag. start_boottime (ns) as for procfs__open. Whatever it
  * has mapped, nothing is written to but memory files of its kind, and files of root without a name that are
  * called as a flag. Any thread.
  */

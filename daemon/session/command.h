@@ -20,7 +20,10 @@ struct command {
 	int status;  /* of waitpid */
 };
 
-/* Before anything is written: writing to a closed pipe, or beyond RLIMIT_FSIZE, ends quartzd no more. Idempotent. */
+/*
+ * To be called before anything is written: afterwards, writing to a closed pipe, or beyond RLIMIT_FSIZE, does not kill
+ * quartzd. Idempotent.
+ */
 void command__ignore_signals(void);
 
 /*
@@ -40,7 +43,7 @@ int command__open(char *const argv[], char *path);
 /* Lets it start. 0, or -errno of the exec: -ENOENT, -EACCES, … */
 int command__start(struct command *c);
 
-/* Looks whether it has ended, without waiting. */
+/* Whether it has ended; does not wait. */
 bool command__ended(struct command *c);
 
 /* Exit status as a shell gives it: 128 + the signal when one ended the command. Its number is free then. */

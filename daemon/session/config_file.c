@@ -67,7 +67,7 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
-/* What was said of an option before counts no more; lists go on. */
+/* An earlier value of the option is dropped; lists are continued. */
 static void forget(struct config_file *s, const struct qz_option *o)
 {
 	size_t length = strlen(o->name), kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The processor on which quartzd runs, so that it takes none from the application. */
+/* Reserves processors for quartzd, so that it takes no time from the application. */
 #ifndef QUARTZ_DAEMON_CPU_RESERVE_H
 #define QUARTZ_DAEMON_CPU_RESERVE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * While a recording runs on a terminal for more than a second: how long, how many samples, how many processors it uses,
- * and what is being done, on the last line of the terminal.
+ * The progress of a recording that runs on a terminal for more than a second: time, samples, processors in use, and the
+ * present activity, on the last line of the terminal.
  */
 #ifndef QUARTZ_DAEMON_PROGRESS_H
 #define QUARTZ_DAEMON_PROGRESS_H
@@ -17,7 +17,7 @@ struct progress {
 	int group; /* of processes, to be set while system calls are not restricted: getpgrp() */
 	struct qz_status_line line;
 	uint64_t began, due;
-	uint64_t running_ns, window_ns; /* of all threads, and of the run, when last looked at */
+	uint64_t running_ns, window_ns; /* of all threads, and of the run, at the last update */
 	double busy;			/* processors, since the time before; -1: not known */
 	char subject[64];
 	const char *doing;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tells the service manager how quartzd is: the protocol of sd_notify(3), datagrams to $NOTIFY_SOCKET.
- * Without one, these do nothing.
+ * Reports the state of quartzd to the service manager: the protocol of sd_notify(3), datagrams to $NOTIFY_SOCKET. Without
+ * that variable, these do nothing.
  */
 #ifndef QUARTZ_DAEMON_SD_NOTIFY_H
 #define QUARTZ_DAEMON_SD_NOTIFY_H

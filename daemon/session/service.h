@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quartzd as it runs for long: sessions one after the other, with the socket open all the time. A pause
- * ends a session, and a reload ends it to begin another one with what the files of settings say then;
- * each leaves its snapshot.
+ * quartzd as a service: sessions one after the other, with the socket open all the time. A pause ends a session; a reload
+ * ends it and begins another one with the present files of settings. Each session leaves its snapshot.
  */
 #ifndef QUARTZ_DAEMON_SERVICE_H
 #define QUARTZ_DAEMON_SERVICE_H

@@ -22,7 +22,7 @@
 #define HOTPLUG_PERIOD 1000000000ull
 #define GOVERN_PERIOD  1000000000ull
 #define TEXT_PERIOD    2000000000ull
-#define TEXT_UNREAD    8000000000ull /* so much longer while nobody reads it */
+#define TEXT_UNREAD    8000000000ull /* so much longer while no process reads it */
 #define TEXT_SHARE     200 /* one part of so many of the time, at most, is spent on text */
 #define KEEP_PERIOD    5000000000ull
 #define KEEP_SHARE     500
@@ -160,7 +160,7 @@ static void show(struct session *s, uint64_t now)
 		sysfs_publish__end(s->publisher, p);
 }
 
-/* Text that nobody reads is made seldom; of /sys it is not known whether somebody does. */
+/* Text that no process reads is made seldom. Readers of /sys are not known, so its text is always made. */
 static bool wants_text(struct session *s, uint64_t now)
 {
 	uint32_t reads = bpf_runtime__control(s->bpf)->text_reads;

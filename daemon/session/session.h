@@ -20,7 +20,7 @@ struct host {
 	struct control_socket *socket; /* opened by the first session that is not private */
 	struct session *session;       /* that runs, NULL: none */
 	enum action pending;
-	uint64_t watchdog, watchdog_due; /* ns; 0: nobody watches */
+	uint64_t watchdog, watchdog_due; /* ns; 0: no watchdog */
 	void *service;
 };
 

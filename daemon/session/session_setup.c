@@ -55,7 +55,7 @@ static int fail_short(int err)
 	return fail(err, err == -ENOMEM ? "out of memory" : strerror(-err));
 }
 
-/* Looks at all targets before anything is touched. */
+/* Checks all targets before anything is touched. */
 static int check_targets(struct session *s)
 {
 	const struct qz_integers *lists[] = {&s->options->pids, &s->options->trees};

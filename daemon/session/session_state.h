@@ -58,7 +58,7 @@ struct session {
 	struct runtime_directory directory; /* --remove-maps */
 	struct target first;		    /* names the snapshot */
 	bool keeper_lost;
-	bool outgrown; /* it was said that processors were added to the machine */
+	bool outgrown; /* a warning was printed that processors were added to the machine */
 	bool failed;   /* the exit status says so, whatever else becomes of the run */
 	int signals;
 	int signal;	     /* the last one that asked to stop, 0: none */
@@ -80,9 +80,9 @@ struct session {
 	bool beside; /* another quartzd, which is asked first */
 };
 
-/* ---- session_setup.c: each says what is wrong, and gives an exit status ---- */
+/* ---- session_setup.c: each prints what is wrong, and returns an exit status ---- */
 
-/* Looks at all that can be wrong before anything is touched. */
+/* Checks all that can be wrong before anything is touched. */
 int session__prepare(struct session *s);
 
 /* Whether a hang-up asks the service to read its settings again. Else it ends the run, as SIGTERM does. */

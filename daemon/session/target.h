@@ -13,7 +13,7 @@ struct target {
 };
 
 /*
- * Looks whether a process can be profiled. -ESRCH no such process, -EINVAL a zombie, a kernel
+ * Checks whether a process can be profiled. 0, -ESRCH no such process, -EINVAL a zombie, a kernel
  * thread or a thread that is no process; one line in error.
  */
 int target__look(struct target *t, pid_t pid, char *error, size_t size);

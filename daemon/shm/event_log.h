@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Measurement events (quartz_event): a thread stores a word, a poller finds that it has changed and
- * puts it down with the time, and the main thread writes it to a file beside the snapshot
- * (core/format/event_trace.h). A gap in the numbers shows how many words were overwritten before they were seen.
+ * Measurement events (quartz_event): a thread stores a word, a poller finds that it has changed and logs it with the time,
+ * and the main thread writes it to a file beside the snapshot (core/format/event_trace.h). A gap in the numbers shows how
+ * many words were overwritten before they were seen.
  */
 #ifndef QUARTZ_DAEMON_EVENT_LOG_H
 #define QUARTZ_DAEMON_EVENT_LOG_H

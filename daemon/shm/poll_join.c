@@ -71,7 +71,7 @@ struct joining {
 	bool *threads;	      /* of the profile: which are polled */
 };
 
-/* Pollers do not look at the machine's level: its samples remain the kernel's. */
+/* Pollers do not read the machine's level: its samples remain the kernel's. */
 static bool is_polled(const struct poll_join *j, const struct joining *g, const struct qz_sample *s)
 {
 	return s->thread != QZ_NONE && g->threads[s->thread] &&

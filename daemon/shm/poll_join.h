@@ -4,10 +4,9 @@
  * end at the innermost procedure of the profile stack; those of the kernel's sampler are fewer and
  * know what was called below it, also in threads that are not instrumented.
  *
- * At each level, the samples of polled threads are the pollers', shared out below each profile stack
- * as the kernel's samples of it are; samples of other threads are weighted by how many times more
- * the pollers saw of polled threads than the kernel's sampler did. What the latter counted stays in
- * this memory, and comes back to the profile before more is added.
+ * At each level, the samples of polled threads are the pollers', divided below each profile stack like the kernel's samples
+ * of it; samples of other threads are weighted by the ratio of the pollers' to the kernel's samples of polled threads. The
+ * kernel's counts are kept here, and put back into the profile before more are added.
  */
 #ifndef QUARTZ_DAEMON_POLL_JOIN_H
 #define QUARTZ_DAEMON_POLL_JOIN_H

@@ -7,7 +7,7 @@
 #include "daemon/attribution/instrumented_stacks.h"
 
 /*
- * What one page set may take up: entries that are looked at, pairs that it brings into the profile,
+ * What one page set may take up: entries that are read, pairs that it brings into the profile,
  * and calls. No program makes more calls in a week; a sum of all stays far below 2^63.
  */
 #define MAX_ENTRIES (1u << 20)

@@ -53,7 +53,7 @@ static void take(const struct module_device *device, const struct qz_set_info *s
 	int err = check_set(set);
 
 	err = err ?: take_memory(device, set, server, &index);
-	/* Nobody waits any more: the process was killed, and its number may be another's. */
+	/* The process no longer waits: it was killed, and its number may be another's. */
 	if (answer(device, set->id, err) && !err)
 		shm_sets__end(shm_sets__at(sets, index));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Page sets that programs have of /dev/quartz: each of them waits there until quartzd has looked at
- * it, so that a program's first call finds quartzd reading, as over the socket.
+ * Page sets that programs have of /dev/quartz: each process waits there until quartzd has taken its page set in, so that
+ * quartzd reads from the program's first call on, as over the socket.
  */
 #ifndef QUARTZ_DAEMON_SHM_DEVICE_H
 #define QUARTZ_DAEMON_SHM_DEVICE_H

@@ -12,7 +12,7 @@
 
 #define SECOND	    1000000000ull
 #define IDLE_NS	    10000000ull /* between two looks for a first page set */
-#define SWEEP_NS    20000000ull /* between two looks at threads that do not run */
+#define SWEEP_NS    20000000ull /* between two visits to threads that do not run */
 #define SWEEP_PAGES 64		/* at a time */
 #define SWEEP_SLOTS 65536	/* after which no other page set is begun */
 #define REAL_TIME   1 /* priority: above every ordinary thread, below all others like it */
@@ -48,7 +48,7 @@ struct worker {
 	struct view *views; /* one per processor */
 	struct events *seen[MAX_PAGES];
 	uint64_t sweep_due;
-	uint32_t swept; /* page set looked at last */
+	uint32_t swept; /* page set visited last */
 	bool running;
 	uint64_t random;
 	struct shm_sampler_figures figures;
@@ -243,8 +243,8 @@ static void count(struct worker *w, struct view *v, uint32_t spinning)
 }
 
 /*
- * All processors are looked at before anything is counted, so that the moment is one moment. Those
- * of this worker's share are sampled; spinning is told of all.
+ * All processors are read before anything is counted, so that they are read at one moment. Those of this worker's share are
+ * sampled; spinning is found of all.
  */
 static void make_round(struct worker *w)
 {

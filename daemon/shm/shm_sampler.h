@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sampler that does not interrupt (Quartz 1990, 3.3): threads of quartzd on processors of their
- * own read who runs where, how many processors are busy, and the profile stacks that the running
+ * own read which thread runs where, how many processors are busy, and the profile stacks that the running
  * threads keep in their page sets. They write nothing that an application reads, and take no lock.
  *
- * Each poller takes its share of the processors; a round looks at each of them once.
+ * Each poller takes its share of the processors; a round reads each of them once.
  */
 #ifndef QUARTZ_DAEMON_SHM_SAMPLER_H
 #define QUARTZ_DAEMON_SHM_SAMPLER_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hands page sets to the processes that ask for them (quartz/page.h), on a socket that everybody may
- * connect to: who asks is what the kernel says of the peer, and only a process that is being
- * profiled gets one. In a thread of its own, so that a program that starts does not wait for
- * whatever quartzd is busy with.
+ * Hands page sets to the processes that ask for them (quartz/page.h), on a socket that any process may connect to. The
+ * kernel identifies the peer, and only a process that is being profiled gets a page set. In a thread of its own, so that a
+ * program that starts does not wait for whatever quartzd is busy with.
  */
 #ifndef QUARTZ_DAEMON_SHM_SERVER_H
 #define QUARTZ_DAEMON_SHM_SERVER_H
@@ -15,14 +14,14 @@
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/attribution/shm_sets.h"
 
-/* In the directory: held by who has it, for as long as he lives. */
+/* In the directory: held by the quartzd that uses it, for as long as it lives. */
 #define PAGE_SERVER_LOCK "page.lock"
 
 struct shm_server;
 
 /*
- * Listens in `directory`, which is there, without telling anybody yet, and at the device unless
- * that is closed. Borrows bpf, the page sets and the device, which must outlive it. NULL with errno.
+ * Listens in `directory`, which must exist, and at the device unless that is closed. Programs are not told yet. Borrows
+ * bpf, the page sets and the device, which must outlive it. NULL with errno.
  */
 struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
 				   struct shm_sets *sets, const struct module_device *device);
@@ -37,7 +36,7 @@ int shm_server__open_set(struct shm_server *s, const struct ucred *process,
 /* Serves, and tells the programs that run already that quartzd listens. 0 or -errno. */
 int shm_server__start(struct shm_server *s);
 
-/* Tells the programs that nobody listens any more, and removes the socket. Accepts NULL. */
+/* Tells the programs that no quartzd listens any more, and removes the socket. Accepts NULL. */
 void shm_server__free(struct shm_server *s);
 
 /*

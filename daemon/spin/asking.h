@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Threads that ask the kernel, again and again, whether something has come, and do not wait for it: loops over sockets,
- * polls without a timeout and words of memory, whose code has no shape of its own. That nothing comes is seen by what
- * the kernel does not do: it neither hands out what was sent nor puts the thread to sleep.
+ * polls without a timeout and words of memory, whose code has no shape of its own. That nothing has come shows in what the
+ * kernel does not do: it neither copies data out nor puts the thread to sleep.
  *
  * One thread at a time.
  */
@@ -41,7 +41,7 @@ enum asking_stack asking__of(struct asking *a, const struct bpf_runtime_buffer *
 			     const struct qz_stack_slot *slot);
 
 /*
- * Takes the next sample of a thread, in the order of time, and tells whether it waits. woken: struct qz_sample_record.
+ * Takes in the next sample of a thread, in the order of time, and returns whether it waits. woken: struct qz_sample_record.
  * A thread waits from its 24th sample in such calls on, while it gets nothing, does not sleep, and is seen in
  * these calls more often than elsewhere.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What code does at an address: is a thread that executes there waiting? Rules by name come first, then the shape of
- * the code. Each address is looked at once.
+ * Classifies the code at an address: whether a thread that executes there waits. Rules by name come first, then the shape
+ * of the code. Each address is classified once.
  */
 #ifndef QUARTZ_DAEMON_SPIN_CLASSIFY_H
 #define QUARTZ_DAEMON_SPIN_CLASSIFY_H

@@ -21,7 +21,7 @@
 #define PLACES	   16384 /* a power of two */
 #define REMEMBERED 4096	 /* samples, until places are forgotten */
 
-/* Callers that are looked at, from the innermost one. */
+/* Callers that are classified, from the innermost one. */
 #define BELOW 24
 
 /* Where a thread was. An address that is not known is 0. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which code waits: has the addresses classified that are sampled, and lets the sampler know those that are. What the
- * sampler learns holds from a swap of its tables on, so that the samples of one buffer were all taken with the same
- * knowledge.
+ * Finds code that waits: has sampled addresses classified, and passes the results to the sampler. These take effect with a
+ * swap of the sampler's tables, so that all samples of one buffer were taken with the same knowledge.
  *
  * One thread at a time.
  */
@@ -44,7 +43,7 @@ struct spin_verdict {
 		SPIN_WAITS,    /* by its address alone */
 		SPIN_MAY_WAIT, /* it may wait or pass */
 	} kind;
-	bool was_taught;  /* the sampler knew this and has told which */
+	bool was_taught;  /* the sampler knew this and has decided */
 	uint16_t written; /* registers that the loop writes */
 	uint64_t loop;	  /* which one, 0: of the kernel */
 };
@@ -56,13 +55,13 @@ struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
 
 /*
  * The memory that a thread waits for with this stack, see symbolizer/spin/last_access.h. shift: from addresses of code to
- * memory. false: none, or what is there has been sampled only once.
+ * memory. false: none, or the address has been sampled only once.
  */
 bool spin_tracker__operand(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
 			   const struct qz_stack_slot *slot, struct qz_operand *operand,
 			   uint64_t *shift);
 
-/* Whether there is something for the sampler to learn; a swap, followed by teach(), should come soon. */
+/* Whether there are results for the sampler; a swap, followed by teach(), should come soon. */
 bool spin_tracker__hurries(const struct spin_tracker *s);
 void spin_tracker__teach(struct spin_tracker *s);
 

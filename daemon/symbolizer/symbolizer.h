@@ -4,9 +4,9 @@
  * ELF, DWARF and perf map files. quartzd opens, the child reads; quartzd never parses.
  *
  * The child is started on first use, gets files as descriptors, and is killed when an answer does
- * not come in time or is not well-formed. The child is started anew then and the modules are loaded
- * again as they are needed. A module over which it ended is tried again, the more rarely the more often that
- * happens; one over which it was silent twice, or answered nonsense, is not.
+ * not come in time or is not well-formed. Then a new child is started, and modules are loaded again when needed. A module
+ * during which the child ended is tried again, with longer pauses each time; one during which it was silent twice, or gave
+ * an invalid answer, is not.
  *
  * One thread at a time; the child dies with the thread that started it. Functions give 0 or -errno;
  * the strings and arrays of an answer are owned by the symbolizer and valid until the next call on
@@ -92,7 +92,7 @@ int symbolizer__shared(struct symbolizer *s, int module, const char **name);
 /* Gives a module that file, and takes the descriptor; the child compares the build-ids. It is parsed anew when it is asked for. */
 void symbolizer__share(struct symbolizer *s, int module, int fd);
 
-/* Whether an error is one for the time being, so that asking later can help. */
+/* Whether an error is temporary, so that a later request may succeed. */
 bool symbolizer__is_passing(int err);
 
 /* Whether a question about a module would be asked now, or answered at once with an error that stays. */
@@ -101,15 +101,15 @@ bool symbolizer__may_ask(const struct symbolizer *s, int module);
 /* Modules that are to be tried again. */
 uint32_t symbolizer__waiting(const struct symbolizer *s);
 
-/* Whether it was found to be no good, for which its files are closed already. */
+/* Whether the module was refused for good; then its files are closed already. */
 bool symbolizer__refused(const struct symbolizer *s, int module);
 
 /* Drops a module: closes its files, forgets it in the child. Its number is not used again. */
 void symbolizer__remove_module(struct symbolizer *s, int module);
 
 /*
- * To be called about once a second: what nobody asks about for minutes the child forgets. It is loaded again
- * when it is needed.
+ * To be called about once a second: the child drops modules that were not asked about for minutes. They are loaded again
+ * when needed.
  */
 void symbolizer__rest(struct symbolizer *s);
 

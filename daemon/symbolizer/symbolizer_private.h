@@ -18,7 +18,7 @@ struct symbolizer_module {
 	} contents; /* of the file, when it was added */
 	char label[sizeof(((struct load_request *)0)->label)];
 	char build_id[2 * sizeof(((struct load_answer *)0)->build_id) + 1];
-	bool split; /* -gsplit-dwarf: that was said */
+	bool split; /* -gsplit-dwarf: a warning was printed */
 	char shared[sizeof(((struct load_answer *)0)->shared)];
 	uint64_t loaded_by; /* the child that has it: its number in counters.started, 0 none */
 	uint64_t used;	    /* at which call of symbolizer__rest() */
@@ -43,7 +43,7 @@ struct symbolizer {
 	int64_t start_ms;	/* when the next one may be made */
 	int64_t asked_ms;	/* when the last request was sent */
 	int64_t suspects_ms; /* when the next module may be tried again over which a child has ended */
-	int64_t told_ms;     /* when it was last said that a child has ended; 0: never */
+	int64_t told_ms;     /* when a message was last printed that a child has ended; 0: never */
 	struct symbolizer_module **modules;
 	uint32_t nmodules;
 	uint64_t rests;
@@ -74,7 +74,7 @@ struct symbolizer_module *symbolizer__find_module(const struct symbolizer *s, in
 /* Ends the child, and what it has loaded. */
 void symbolizer__stop_child(struct symbolizer *s);
 
-/* The module is no good, for ever. */
+/* Refuses the module for good. */
 void symbolizer__refuse(struct symbolizer *s, struct symbolizer_module *m, int err);
 
 /*

@@ -140,7 +140,8 @@ void table_cache__free(struct table_cache *c)
 
 /*
  * Those of disks, as far as inodes keep their numbers and changes set their times. Memory has no times of changes
- * by mappings, images of read-only file systems may all have one time, and of FUSE and networks somebody else tells.
+ * by mappings, images of read-only file systems may all have one time, and those of FUSE and network file systems come from
+ * another process or machine.
  */
 static bool is_of_disk(const struct statfs *fs)
 {
@@ -225,7 +226,7 @@ static enum found read_header(const struct table_cache *c, int fd,
 		       : OTHER;
 }
 
-/* Likewise OTHER if there is no memory for it. */
+/* Also OTHER if there is no memory for it. */
 static enum found read_file(const struct table_cache *c, int fd, const struct table_cache_key *key,
 			    struct kept_header *h, struct qz_unwind_row **rows)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Unwind tables of earlier runs, as files in a directory of root's, which all quartzd that run have in common: where
- * one is found, nothing of the image is read, and no child is asked.
+ * Unwind tables of earlier runs, as files in a directory of root's that all running quartzd share. Where a table is found,
+ * the image is not read, and no child is asked.
  *
  * A table is found by what the kernel says of the image (device, inode, size, times of its contents and of its last
- * change) and of quartz-symbolizer, which made it. That is as good as the contents only where nobody but root can
- * change either, so tables are kept of no others: the image is root's, others may not write it, it is on a file system of
- * a disk, which gives each file a number of its own and sets the time of change itself, and that is mounted so that
- * set-user-ID programs of root's on it are root's. Who could forge an image there could as well become root. Of other
- * users' images none are kept: to read and hash all of such a file takes longer than to make its table. The vDSO is
- * found by its contents, which are the kernel's.
+ * change) and of quartz-symbolizer, which made it. That is as good as the contents only where root alone can change either,
+ * so tables are kept of no others: the image is root's, others may not write it, it is on a file system of a disk, which
+ * gives each file a number of its own and sets the time of change itself, and that is mounted so that set-user-ID programs
+ * of root's on it are root's. Who could forge an image there could as well become root. Of other users' images none are
+ * kept: to read and hash all of such a file takes longer than to make its table. The vDSO is found by its contents, which
+ * are the kernel's.
  *
  * A file may take over the child that reads it, for which file systems of containers have images of root's that root has
  * not written; so rows are kept that are from a child that was given files of one file system only
  * (daemon/symbolizer/symbolizer_table.c).
  *
- * What goes wrong with the directory is said once, and costs no more than a table made anew. One thread at a time.
+ * An error of the directory is printed once; its only effect is that tables are made again. One thread at a time.
  */
 #ifndef QUARTZ_DAEMON_TABLE_CACHE_H
 #define QUARTZ_DAEMON_TABLE_CACHE_H
@@ -34,13 +34,16 @@ struct table_cache_file {
 	int64_t changed_s, changed_ns; /* contents, or what is known of the file */
 };
 
-/* Which rows: of a file, of all that it describes, or of code at [from, to) that nothing describes. */
+/* The key of rows: the file, and either all its call frame information, or the code at [from, to) without such information. */
 struct table_cache_key {
 	struct table_cache_file file;
 	uint64_t from, to;
 };
 
-/* Opens the directory of paths__cache(), which is made if need be; `most`: bytes of all files. NULL: there is none, as is said. */
+/*
+ * Opens the directory of paths__cache(), which is made if need be; `most`: bytes of all files. NULL: it cannot be used, and
+ * a message was printed.
+ */
 struct table_cache *table_cache__open(uint64_t most);
 
 /*

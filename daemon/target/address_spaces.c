@@ -229,8 +229,8 @@ void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i)
 
 /*
  * Code made at run time is in memory without a file ("//anon" in the kernel's reports, nothing in
- * /proc/PID/maps), or in a memfd or file that is shared: it is written by another mapping of that. Nobody
- * maps programs and libraries so.
+ * /proc/PID/maps), or in a memfd or file that is shared: it is written by another mapping of that. Programs and libraries
+ * are not mapped so.
  */
 static bool is_generated(const char *path, bool shared)
 {
@@ -830,7 +830,7 @@ void address_spaces__forget(struct address_spaces *spaces, const bool *marked)
 	spaces->n = 0;
 	qz_hash_table__clear(&spaces->by_number);
 	qz_hash_table__clear(&spaces->by_pid);
-	qz_hash_table__clear(&spaces->by_map); /* nobody else is found at the same time */
+	qz_hash_table__clear(&spaces->by_map); /* no other thread searches at the same time */
 	for (uint32_t i = 0; i < spaces->nscopes; i++)
 		spaces->latest[i] = NULL;
 	for (uint32_t i = 0; i < n; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Images: which process had what mapped. An image is a process between two execs; an address means
- * something only together with one. Fed, in order of time, with what BPF reports of processes and
- * what the kernel reports of mappings.
+ * Images and their mappings. An image is a process between two execs; an address has a meaning only within one. Fed, in
+ * order of time, with the reports of BPF about processes and of the kernel about mappings.
  *
  * All threads share them; see doc/unwinding.md, "Threads", for who does what. A lock guards them, which
  * is not held while a file is opened. Functions take it unless they say that it must be held.
@@ -68,7 +67,10 @@ struct address_spaces;
 struct address_spaces *address_spaces__new(struct modules *modules);
 void address_spaces__free(struct address_spaces *spaces);
 
-/* Mappings are kept of processes that are not known yet, too: they may be told of later. Before the first one. */
+/*
+ * Also keeps mappings of processes that are not known yet, since they may be reported later. To be called before the first
+ * mapping.
+ */
 void address_spaces__keep_all(struct address_spaces *spaces);
 
 void address_spaces__lock(struct address_spaces *spaces);
@@ -142,10 +144,9 @@ bool address_spaces__locate(struct address_spaces *spaces, struct image *image, 
 			    uint32_t *module, uint64_t *offset);
 
 /*
- * For stacks that were walked with stale tables: what is mapped now. It may not have been reported yet,
- * and what was sampled in the code before it not have been named; when the report comes it must show that
- * it takes the place of other code. So what is read holds until address_spaces__refresh(), and for the main
- * thread only. At most once until then.
+ * For stacks that were walked with stale tables: reads the present mappings. They may not have been reported yet, and
+ * samples of the earlier code may not have names yet; the report must show later that it replaces other code. So the result
+ * is used only until address_spaces__refresh(), and only by the main thread. At most once until then.
  */
 void address_spaces__reread(struct address_spaces *spaces, struct image *image);
 

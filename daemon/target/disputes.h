@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Places of an image where code took the place of other code, one after the other, and for how long it is
- * not known whose a sample there is. Times are those of bpf_ktime_get_ns. Pure.
+ * Address ranges of an image where code replaced other code, and the time for which it is not known to which code a sample
+ * there belongs. Times are those of bpf_ktime_get_ns. Pure.
  */
 #ifndef QUARTZ_DAEMON_DISPUTES_H
 #define QUARTZ_DAEMON_DISPUTES_H

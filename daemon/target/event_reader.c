@@ -130,8 +130,8 @@ static bool take_report(void *context, const struct report *report)
 }
 
 /*
- * What was reported of one process before another report of it was begun stands in its ring by then:
- * reports up to the time before the rings are looked at are complete, process by process.
+ * A report of a process is in its ring before the next report of that process begins: reports up to the time before the
+ * rings are read are complete, process by process.
  */
 static void empty_rings(struct event_reader *r)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel and the BPF programs report: read from their rings, put in order of time, and taken in by
- * the address spaces. Whichever thread comes first reads, for all of them: the main thread, which may be
- * busy with names for a second, or that of the unwind tables, which may be busy with one of them. What is
- * the main thread's alone is put aside for it.
+ * Reads the reports of the kernel and the BPF programs from their rings, in order of time, into the address spaces. The
+ * first thread that comes reads for both: the main thread, which may be busy with names for a second, or that of the unwind
+ * tables, which may be busy with a table. Reports for the main thread are queued for it.
  *
- * What is put aside is bounded: when it is too much the rings are left alone until the main thread has
- * come, and what then finds no room in them is counted there.
+ * The queue is bounded: when it is full, the rings are not read until the main thread has come, and reports that find no
+ * room in them then are counted.
  *
  * Any thread.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reports of mappings that are lost again and again, because a process maps and unmaps without end: then
- * there is no use in looking in more often, nor in reading anew each time what all have mapped.
+ * A backoff for reports of mappings that are lost again and again, because a process maps and unmaps without end: then it
+ * does not help to read the rings more often, nor to read the mappings of all processes again each time.
  */
 #ifndef QUARTZ_DAEMON_LOSS_BACKOFF_H
 #define QUARTZ_DAEMON_LOSS_BACKOFF_H

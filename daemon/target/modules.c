@@ -258,7 +258,7 @@ static int open_mapped(const struct module_mapping *mapping, struct identity *id
 	return fd;
 }
 
-/* The files of modules stay open for as long as anybody has them mapped: not the last descriptors that there are. */
+/* The files of modules stay open for as long as a process has them mapped, but do not take the last descriptors. */
 static int spare(int fd)
 {
 	if (fd < 0 || limits__has_room(fd))

@@ -3,8 +3,8 @@
  * The files that code was mapped from: opened while they can be, each known once, by what the file
  * is (device, inode, size, change time) and not by what it is called.
  *
- * Opening never waits for a stranger: through /proc/PID/map_files, which needs no look-up by name,
- * or by the name the kernel gave and only as far as the kernel has it cached.
+ * Opening never waits for a foreign file system: it goes through /proc/PID/map_files, which needs no look-up by name, or by
+ * the name that the kernel gave, and only as far as the kernel has it cached.
  *
  * One table for all threads, with a lock of its own, which is never held while a file is opened.
  */
@@ -87,9 +87,8 @@ uint32_t modules__of_jit(struct modules *m, struct procfs_dir *dir);
 void modules__remove_maps(struct modules *m, struct runtime_directory *directory);
 
 /*
- * Looks whether the perf map of a module of generated code is there now, or has grown: it is read again
- * then, and names that were found before may be others. One that is not there is looked for now and then, or at once. The
- * thread that asks for names.
+ * Checks whether the perf map of a module of generated code exists now, or has grown: then it is read again, and earlier
+ * names may change. A missing map is searched from time to time, or with `at_once` now. The thread that asks for names.
  */
 void modules__look(struct modules *m, uint32_t module, bool at_once);
 

@@ -16,7 +16,7 @@ void runtime_directory__open(struct runtime_directory *d)
 	d->fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* In /tmp, nobody but its user, or root, can have put another file in its place; a link of that name is another file. */
+/* In /tmp, only its user or root can have put another file in its place; a link of that name is another file. */
 void runtime_files__remove_map(int tmp, pid_t pid, dev_t device, ino_t inode)
 {
 	char name[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ranges of an array that others read while it changes: what is given back is not taken again before
- * a time of grace has passed, in which those who may still be reading it come to their end.
+ * Ranges of an array that others read while it changes: a freed range is not taken again before a grace period has passed,
+ * in which all readers finish.
  */
 #ifndef QUARTZ_DAEMON_RANGE_ALLOC_H
 #define QUARTZ_DAEMON_RANGE_ALLOC_H

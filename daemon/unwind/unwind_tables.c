@@ -550,7 +550,7 @@ static struct listing *current_listing(struct unwind_tables *t, const struct ima
 /* What is to be built, in this order. */
 enum task {
 	TASK_ASKED,   /* a table that the unwinder asks for */
-	TASK_DERIVE,  /* likewise rows of code that nothing describes */
+	TASK_DERIVE,  /* the same for rows of code without call frame information */
 	TASK_UNASKED, /* a table that it will ask for */
 	TASKS,
 };
@@ -736,7 +736,7 @@ bool unwind_tables__build(struct unwind_tables *t)
 
 /*
  * One whose code takes the place of other code is not published before what was sampled in that
- * has its names: until then its stacks are told apart by their stale tables. True: it is to be looked at again.
+ * has its names: until then its stacks are told apart by their stale tables. True: it is to be checked again.
  */
 static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 {

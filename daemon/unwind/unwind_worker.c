@@ -160,8 +160,8 @@ static bool is_stopped(const struct unwind_worker *worker)
 }
 
 /*
- * Until a report, an order, or the time of the next look at the rings of what is mapped. Where the governor has
- * lowered the rates, reports wait for that look, too: each would wake the thread.
+ * Until a report, an order, or the time at which the rings of mappings are read next. Where the governor has lowered the
+ * rates, reports wait for that time, too: each would wake the thread.
  */
 static void await(struct unwind_worker *worker)
 {

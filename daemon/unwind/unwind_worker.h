@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The thread that makes unwind tables, with a symbolizer of its own, so that no table waits for names, nor
- * names for tables. What is mapped it has in common with the main thread.
+ * The thread that makes unwind tables, with a symbolizer of its own, so that no table waits for names, nor names for
+ * tables. It shares the address spaces with the main thread.
  */
 #ifndef QUARTZ_DAEMON_UNWIND_WORKER_H
 #define QUARTZ_DAEMON_UNWIND_WORKER_H

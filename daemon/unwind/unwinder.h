@@ -18,12 +18,12 @@ struct unwinder {
 	uint32_t nregions;
 	const struct qz_unwind_row *rows;
 	uint32_t nrows;
-	uint8_t *touched; /* of the caller: set to 1 for each row looked at; may be NULL */
+	uint8_t *touched; /* of the caller: set to 1 for each row that is read; may be NULL */
 	bool (*read)(void *arg, uint64_t address, void *to, size_t size);
 	void *arg;
 	const uint64_t
 		*registers; /* of the innermost frame, as in struct pt_regs; NULL: not known */
-	bool no_code; /* read gives the stack alone: rows that were derived from code are believed */
+	bool no_code; /* `read` has only the stack: rows derived from code are used without a check */
 };
 
 struct unwinder_start {
@@ -36,8 +36,8 @@ struct unwinder_start {
 struct unwinder_stack {
 	uint32_t depth;	  /* frames walked */
 	uint32_t end;	  /* enum qz_unwind_end */
-	uint32_t nframes; /* of them kept: the first QZ_INNER_FRAMES and the last ones */
-	uint32_t guessed; /* without a description */
+	uint32_t nframes; /* frames kept: the first QZ_INNER_FRAMES and the last ones */
+	uint32_t guessed; /* frames found without call frame information */
 	uint64_t frames[QZ_USER_FRAMES];
 };
 

@@ -16,8 +16,8 @@ int limits__raise(char *error, size_t size);
 void limits__restore(void);
 
 /*
- * Whether a descriptor may stay open for what is better to have: the last ones that the limit allows are left to
- * what a run cannot do without, as to save it.
+ * Whether a descriptor may stay open for an optional purpose: the last ones that the limit allows are reserved for what a
+ * run needs, such as saving it.
  */
 bool limits__has_room(int fd);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What control groups leave this process of memory: beyond it, the kernel does not refuse, it kills. */
+/* The memory that control groups leave to this process: beyond the limit, the kernel does not refuse memory but kills. */
 #ifndef QUARTZ_DAEMON_MEMORY_LIMIT_H
 #define QUARTZ_DAEMON_MEMORY_LIMIT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files that can be made again, and that nobody else can have put there: in a directory, below /var/cache/quartz as a rule, that is
- * this user's own, and his alone to change.
+ * Files that can be made again, and that no other user can have put there: in a directory, as a rule below
+ * /var/cache/quartz, that this user owns and alone can change.
  */
 #ifndef QUARTZ_DAEMON_OWN_FILES_H
 #define QUARTZ_DAEMON_OWN_FILES_H

@@ -36,9 +36,9 @@ int paths__make_for(const char *path, mode_t mode, gid_t group);
 int paths__make_state(void);
 
 /*
- * A lock for as long as the descriptor lives that it gives, which can be read and written. None that
- * others could open: to read is all that it takes to hold it. -EWOULDBLOCK: somebody else has it, and
- * *holder, where that is not NULL, is what he has written, or 0; else -errno.
+ * Takes a lock; returns its descriptor, which can be read and written, and holds the lock until it is closed. Other users
+ * cannot open the file: whoever can read it could hold the lock. -EWOULDBLOCK: another process has it, and *holder, if not
+ * NULL, is what that process has written, or 0. Otherwise -errno.
  */
 int paths__lock(const char *path, pid_t *holder);
 

@@ -307,13 +307,13 @@ static uint32_t command(const struct futex_classify_futex *f)
 	return f->op & ~(uint32_t)ANY_CLOCK;
 }
 
-/* glibc's mutexes and locks of its own: 2 is "locked, and somebody waits". */
+/* glibc's mutexes and locks of its own: 2 is "locked, and threads wait". */
 static bool is_lock(const struct futex_classify_futex *f)
 {
 	return command(f) == FUTEX_WAIT && f->val == 2;
 }
 
-/* The word of a robust mutex is its owner's thread id, with the mark that somebody waits. */
+/* The word of a robust mutex is its owner's thread id, with the mark that threads wait. */
 static bool is_robust(const struct futex_classify_futex *f)
 {
 	uint32_t owner = f->val & FUTEX_TID_MASK;
@@ -323,10 +323,10 @@ static bool is_robust(const struct futex_classify_futex *f)
 }
 
 /*
- * musl's, without a name on the stack: mutexes and locks for reading and writing have who has them, or how many, beside
- * the mark that somebody waits (the sign); a semaphore the sign alone, or, before 1.2.4, all bits, and in its third word
- * that it is of one process. Who waits for a condition has a word on its stack, behind a member of four bytes; of a thread
- * that is joined it is not.
+ * musl's, without a name on the stack: mutexes and read-write locks have their holder, or the number of holders, beside the
+ * mark that threads wait (the sign). A semaphore has the sign alone, or, before 1.2.4, all bits, and in its third word that
+ * it is of one process. A thread that waits for a condition has the word on its stack, behind a member of four bytes; the
+ * word of a thread that is joined is not there.
  */
 static uint32_t kind_of_musl_word(const struct futex_classify_futex *f)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a wait is for, derived from the procedures on its stack and by the arguments of the futex call.
- * Pure.
+ * Finds what a wait is for, from the procedures on its stack and the arguments of the futex call. Pure.
  */
 #ifndef QUARTZ_DAEMON_FUTEX_CLASSIFY_H
 #define QUARTZ_DAEMON_FUTEX_CLASSIFY_H
@@ -24,14 +23,14 @@ struct futex_classify_function {
 const struct futex_classify_function *futex_classify__function(const char *procedure);
 
 /*
- * Whether a procedure belongs to those who make waiting what it is (C library, language and thread
- * runtimes), so that not it but its caller tells what is waited for.
+ * Whether a procedure is part of a C library, language or thread runtime that implements waiting, so that its caller, and
+ * not itself, shows what the thread waits for.
  */
 bool futex_classify__is_runtime(const char *procedure, const char *module);
 
 /*
- * Whether a procedure is code of musl's. Its words are others than those of glibc and of those who took their values
- * from it: who waits for a condition or a thread's end waits for a 2 to change, as for a lock of theirs.
+ * Whether a procedure is code of musl's. Its words differ from those of glibc and of libraries with the same values: a
+ * thread that waits for a condition or a thread's end waits for a 2 to change, like a thread that waits for a glibc lock.
  */
 bool futex_classify__is_musl(const char *procedure, const char *module);
 

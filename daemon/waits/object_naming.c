@@ -14,7 +14,7 @@
 #include "daemon/privsep/procfs.h"
 #include "daemon/waits/futex_classify.h"
 
-/* Frames that are looked at: runtimes are seldom deeper. */
+/* Frames that are searched: runtimes are seldom deeper. */
 #define MAX_FRAMES 128
 
 /* Where a module lies in memory, seen from its code: most words are in none, and need no question. */

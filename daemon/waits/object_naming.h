@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is waited for: the kind of a synchronization object and a name that its program's authors
- * know it by.
+ * Finds the kind of a synchronization object, and a name that the program's authors know.
  *
  * A futex word has, best first: the name that its program gave to it (quartz_object_name); the variable that holds it, with the member where DWARF tells
  * ("pool.queue_lock") or the distance where not ("pool+0x28"); else what is waited for and the
@@ -61,7 +60,7 @@ struct object_naming {
 	uint32_t kind;		 /* enum qz_object_kind */
 	uint64_t address;	 /* where the object begins, as far as its layout is known */
 	char name[OBJNAME_SIZE]; /* never "" */
-	/* The stack of the wait did not reach what the object would be called after, or nobody could be asked. */
+	/* The stack of the wait did not reach what the object would be called after, or the process could not be read. */
 	bool open;
 	const char *module; /* path; "" when none. Valid until the profile or a module changes */
 };

@@ -119,7 +119,7 @@ static bool in_use(const struct qz_object_slot *table)
 	return __atomic_load_n(&table->refs, __ATOMIC_SEQ_CST);
 }
 
-/* A retired slot is freed, unless somebody had found it just before. */
+/* A retired slot is freed, unless a program found it just before. */
 static void end_retirement(struct objects *o, uint32_t i)
 {
 	struct qz_object_slot *table = &o->table[i];

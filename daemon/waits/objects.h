@@ -31,23 +31,23 @@ void objects__free(struct objects *o);
 /* Whether a slot was of a scope in BPF at the last drain. */
 bool objects__use_scope(const struct objects *o, uint32_t scope);
 
-/* Takes in what is new; about once a second, when it is `aging`, frees what nobody refers to any more. */
+/* Takes in new objects; with `aging`, about once a second, frees those without a reference. */
 void objects__drain(struct objects *o, bool aging);
 
 /*
- * Names what was taken in: after its stacks were placed. It asks the process and the symbolizer, and waits for
- * them. Not yet objects whose only waiters slept already when they were found, as the next one will tell more of
- * them, unless they are wanted.
+ * Names the objects that were taken in, after their stacks were placed. Asks the process and the symbolizer, and waits for
+ * them. An object whose only waiters slept already when they were found is left unnamed until its next waiter, which will
+ * show more of it, unless it is wanted.
  */
 void objects__name(struct objects *o);
 
 /*
- * A number is about to be looked up, whatever is known of it: it is named at the next objects__name(). spinner: the
- * node of a thread that spins on it, by which a word is called that was first seen so; 0: not known.
+ * Asks for an object's name, whatever is known of it: the next objects__name() names it. spinner: the node of a thread that
+ * spins on it, after which a word is named that was first seen so; 0: not known.
  */
 void objects__want(struct objects *o, uint32_t number, uint32_t spinner);
 
-/* The same for all that somebody waits for. */
+/* The same for all objects that a thread waits for. */
 void objects__want_waited(struct objects *o);
 
 bool objects__has_name(const struct objects *o, uint32_t number);

@@ -9,7 +9,7 @@
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/procfs.h"
 
-#define STACK_SIZE QZ_STACK_COPY /* from the stack pointer on: what the unwinder looks at */
+#define STACK_SIZE QZ_STACK_COPY /* from the stack pointer on: what the unwinder reads */
 
 struct sleeping_stacks {
 	struct qz_user_registers regs;

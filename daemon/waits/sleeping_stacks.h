@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stacks of threads that sleep already when they are found: BPF reports their registers, and their
- * memory is read from here while they are known to sleep there still.
+ * Stacks of threads that sleep already when they are found: BPF reports their registers; this reads their memory while they
+ * still sleep there.
  */
 #ifndef QUARTZ_DAEMON_SLEEPING_STACKS_H
 #define QUARTZ_DAEMON_SLEEPING_STACKS_H

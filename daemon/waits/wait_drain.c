@@ -109,7 +109,7 @@ static bool make_wait(struct wait_drain *w, const struct live_wait *row, struct 
 	return true;
 }
 
-/* As make_wait; of wake-ups nobody that is known made, the thread is QZ_NONE and the node 0. */
+/* As make_wait; where the waker is not known, the thread is QZ_NONE and the node 0. */
 static bool add_waking(struct wait_drain *w, const struct live_wait *row)
 {
 	uint32_t scope = stack_context__scope(w->context, row->scope);

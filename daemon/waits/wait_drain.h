@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits, from the log to the profile, with their stacks and objects, which are in BPF maps. Those that have not ended are
- * told at each refresh, and those of the last refresh are subtracted before.
+ * Takes waits from the log to the profile, with their stacks and objects, which are in BPF maps. Waits that have not ended
+ * are added at each refresh, after those of the last refresh were subtracted.
  *
  * One thread at a time.
  */
@@ -34,9 +34,9 @@ void wait_drain__retire_scope(struct wait_drain *w, const struct qz_scope_state 
 void wait_drain__forget(struct wait_drain *w, const bool *marked);
 
 /*
- * Takes what is new out of the tables; some time later, when what was mapped by then is known, asks for the addresses of
- * its stacks, and when they are resolved, adds it. About once a second it is `aging`: what has not been used for some
- * such times is freed.
+ * Three steps: take new entries out of the tables; later, when mappings up to then are known, ask for the addresses of
+ * their stacks; and when these are resolved, add the waits. `aging`, about once a second: entries that were not used for
+ * some such calls are freed.
  */
 void wait_drain__take(struct wait_drain *w, bool aging);
 void wait_drain__want(struct wait_drain *w);

@@ -179,7 +179,7 @@ static bool process_is_gone(const struct image *image)
 
 /*
  * Whether the process of an image is gone for so long that nothing of its threads can still be on its
- * way: what their last waits left in the table of waits is drained, and nobody adds to it.
+ * way: what their last waits left in the table of waits is drained, and no program adds to it.
  */
 static bool is_gone(struct wait_stacks *s, uint32_t number)
 {

@@ -31,7 +31,7 @@ void wait_stacks__drain(struct wait_stacks *s, bool aging);
 /* Scopes in BPF that are marked have ended for good: their stacks lose their numbers. */
 void wait_stacks__forget(struct wait_stacks *s, const bool *marked);
 
-/* Whether a number that was told with an image long ago still stands for what it stood for then. */
+/* Whether a number that was reported with an image long ago still has the same stack. */
 bool wait_stacks__lasts(struct wait_stacks *s, uint32_t number, uint32_t image);
 
 /* Asks for the addresses of what was taken out; when they are resolved, wait_stacks__place(). */

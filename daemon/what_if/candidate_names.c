@@ -13,7 +13,7 @@
 /* Of the candidates that are chosen. */
 #define LOCKS 4
 
-#define MOST_FRAMES 256 /* of a stack, that are looked at */
+#define MOST_FRAMES 256 /* of a stack, that are searched */
 
 /* In millionths of all samples: less does not matter, more is on every path. */
 #define LEAST 10000

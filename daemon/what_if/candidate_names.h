@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which procedures and objects are candidates: as they were named, or the leading ones of a profile so far. Pure. */
+/* The names of candidates: given by the user, or the first procedures and objects of a profile so far. Pure. */
 #ifndef QUARTZ_DAEMON_CANDIDATE_NAMES_H
 #define QUARTZ_DAEMON_CANDIDATE_NAMES_H
 

@@ -14,7 +14,7 @@
 #include "daemon/waits/objects.h"
 #include "daemon/what_if/candidate_names.h"
 
-#define CHOOSE_AFTER 1000000000ull /* ns of the run that "auto" looks at */
+#define CHOOSE_AFTER 1000000000ull /* ns of the run that "auto" uses */
 
 _Static_assert(REPLAY_SPEEDS == QZ_WHAT_IF_SPEEDS, "the profile has the speeds of the replay");
 

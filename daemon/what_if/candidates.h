@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Candidates of --what-if: finds their code and their objects as they are sampled, lets the sampler and the replay of
- * the scheduler's log know, and puts into the profile what the run would have been without them.
+ * Candidates of --what-if: finds their code and their objects as they are sampled, passes them to the sampler and the
+ * replay of the scheduler's log, and adds the length of the run without them to the profile.
  *
  * One thread at a time. Functions give 0 or -errno.
  */
@@ -36,7 +36,7 @@ void candidates__free(struct candidates *c);
 /* Before the first drain. Borrowed. */
 void candidates__use_log(struct candidates *c, struct live *live);
 
-/* After a drain: looks at what was sampled for the first time. "auto" chooses once a second has been sampled. */
+/* To be called after a drain: checks code that was sampled for the first time. "auto" chooses once a second has been sampled. */
 int candidates__learn(struct candidates *c);
 
 /* Soon after something was mapped: where the code is that is known. */
