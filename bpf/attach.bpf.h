@@ -22,7 +22,7 @@ struct {
 __u64 threads_found; /* by find_threads, in all passes */
 
 volatile bool
-	finds_again; /* records were lost: those that are followed are told again. Set by quartzd */
+	finds_again; /* records were lost: threads that are followed are reported again. Set by quartzd */
 
 /* What a process is known by in `targets`, 0: it is not. */
 static __always_inline u32 target__key(struct task_struct *task)

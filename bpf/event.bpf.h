@@ -55,7 +55,7 @@ static __always_inline void event__fill_process(struct qz_process_event *e,
 #define NOTICE_PERIOD	  2000000ull
 #define NOTICE_PERIOD_ALL 10000000ull
 
-/* Whether quartzd is to be woken: a wake-up costs more than what it is told. */
+/* Whether to wake quartzd. A wake-up costs more than the event. */
 static __always_inline bool event__may_wake(struct qz_control *ctl, u64 now)
 {
 	u64 last = ctl->noticed;
@@ -64,7 +64,7 @@ static __always_inline bool event__may_wake(struct qz_control *ctl, u64 now)
 	       __sync_val_compare_and_swap(&ctl->noticed, last, now) == last;
 }
 
-/* An exec is told soon: the sooner its files are opened, the surer. */
+/* An exec is reported soon: quartzd must open its files before they are gone. */
 static __always_inline void event__send_process(struct qz_process_event *e)
 {
 	struct qz_control *ctl = control__get();

@@ -35,8 +35,8 @@ static __always_inline u64 slot__take(__u64 *hash, u64 value)
 }
 
 /*
- * Whether a slot with the same hash has this stack: one of the same image, and as many frames. While the
- * slot is being written nobody knows; the stack then gets another one, and quartzd adds both up.
+ * Whether a slot with the same hash has this stack: one of the same image, and as many frames. While another processor
+ * fills the slot, this cannot be decided: the stack then takes another slot, and quartzd adds the two up.
  */
 static __always_inline bool stack_slot__is(const struct qz_stack_slot *slot,
 					   const struct qz_stack_slot *of)

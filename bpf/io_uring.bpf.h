@@ -10,7 +10,7 @@
 #define IO_URING_REGISTERED                                                                        \
 	(1u << 4) /* IORING_ENTER_REGISTERED_RING: the descriptor is a number of another table */
 #define IO_URING_WIDE  (1u << 10) /* IORING_SETUP_SQE128 */
-#define IO_URING_FIXED 1	  /* IOSQE_FIXED_FILE: likewise, of a request */
+#define IO_URING_FIXED 1	  /* IOSQE_FIXED_FILE: the same for the file of a request */
 
 #define IO_URING_BUCKETS 64
 #define IO_URING_BLOCK	 8
@@ -103,7 +103,7 @@ static __always_inline u32 io_uring__cause_of_file(struct files_struct *files,
 	return QZ_WAIT_IO_URING;
 }
 
-/* 0: nobody waits for such a request. */
+/* 0: no thread waits for such a request. */
 static __always_inline u32 io_uring__cause_of(struct files_struct *files,
 					      const struct io_uring_request *r)
 {
@@ -237,8 +237,8 @@ static __always_inline u64 io_uring__of_task(struct task_struct *task)
 }
 
 /*
- * Of the requests under way the last ones are looked at, of which there are as many as were made and not answered; where
- * one request has many answers, the last one stands for them. Devices are only told of where no other request was seen.
+ * Reads the last requests under way: as many as were submitted and not completed. Of a request with many completions, the
+ * last one stands for all. A device is the cause only if no other request was found.
  */
 __noinline u32 io_uring__cause(u64 files, u64 own, u64 fd, u64 flags)
 {

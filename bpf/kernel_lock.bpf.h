@@ -16,7 +16,7 @@
 #define KERNEL_LOCK_TAG(lock)	 ((u32)((lock) >> 32))
 #define KERNEL_LOCK_HOLDER(lock) ((u32)(lock))
 
-/* One that somebody waits for, unless this thread has it itself: it waits for something else then. */
+/* A lock that a thread waits for. None if this thread holds it: then the thread waits for something else. */
 static __always_inline u64 kernel_lock__of(u32 tag, u64 owner, u32 pid)
 {
 	struct task_struct *task = (void *)(owner & ~LOCK_FLAGS);
@@ -57,7 +57,7 @@ static __always_inline u64 kernel_lock__of_file(u64 files, u64 fd, u32 pid)
 						QZ_TAG_INODE, pid);
 }
 
-/* In a call, or an exception (-1). Not static: the verifier looks at it once. */
+/* In a call, or an exception (-1). Not static: the verifier checks it once. */
 __noinline u64 kernel_lock__in_call(u64 nr, u64 map, u64 files, u64 fd, u32 pid)
 {
 	switch (nr) {

@@ -25,8 +25,8 @@ struct log_site {
 #define LOG_SITE_SHIFT 20
 
 /*
- * What stands behind a hash is told anew after so many of these units: it may be another object, or a stack of the same
- * depth. Set by quartzd.
+ * After so many of these units, the SITE record of a hash is written again: the hash may now stand for another object, or
+ * for another stack of the same depth. Set by quartzd.
  */
 volatile __u32 log_site_age = 1;
 
@@ -78,7 +78,7 @@ static __always_inline u32 log__waking_site(u32 tgid, const struct pt_regs *regs
 	return log__site(tgid, QZ_WAIT_RUNNING, regs);
 }
 
-/* Whether what stands behind the hash was told shortly ago; if not it is to be told now. */
+/* Whether the SITE record of the hash was written recently. If not, the caller must write it now. */
 static __always_inline bool log__knows(u32 site, u64 now)
 {
 	u32 key = site >> 1 & (LOG_SITES - 1), told = now >> LOG_SITE_SHIFT;
@@ -190,8 +190,8 @@ static __noinline int log__tell_waking(struct task_struct *task, u32 site, u64 n
 
 /*
  * The word that a thread waits at, and who stands where the owner is: of glibc's mutexes 8 bytes behind it, of its locks
- * for reading and writing 12 behind the word of writers and 16 behind that of all who wait for a phase to end, where
- * 1 stands for nobody.
+ * for reading and writing 12 behind the word of writers and 16 behind that of all who wait for a phase to end, where 1
+ * means that it has no owner.
  */
 static __always_inline u64 log__futex_word(const struct pt_regs *regs)
 {
@@ -222,7 +222,10 @@ static __always_inline u32 switch__state(unsigned long long *ctx, const struct t
 									 : prev->__state;
 }
 
-/* The site of who leaves without having ended, which is told first if it is not known. 0: the kernel's own thread. */
+/*
+ * The site of a thread that leaves its processor without having ended. Writes its SITE record first if it is due. 0: a
+ * thread of the kernel.
+ */
 static __always_inline u32 log__leave(struct task_struct *prev, u32 state, u64 now, u64 *object)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(prev);
@@ -281,7 +284,7 @@ int log_switch(unsigned long long *ctx)
 	struct log_place log;
 	u64 object = 0, now;
 
-	/* where a processor becomes idle, or busy, is told of all */
+	/* switches to and from the idle task are written for all threads */
 	if ((!own && !log__wants(next) && prev->pid && next->pid) || !log__follows(&log))
 		return 0;
 	log__begin(log.head);

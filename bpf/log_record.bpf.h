@@ -75,8 +75,8 @@ static __always_inline struct qz_log_record *log__entry(struct log_place *log, u
 }
 
 /*
- * Before the clock is read: who finds nobody writing has all records of before. Another program may interrupt this one
- * where interrupts are on, writes its record then, and is done.
+ * To be called before the clock is read: a reader that finds `busy` 0 then has all earlier records. Where interrupts are
+ * on, another program may interrupt this one; it writes its record and ends before this one goes on.
  */
 static __always_inline void log__begin(struct qz_log_head *head)
 {

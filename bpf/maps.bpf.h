@@ -141,8 +141,8 @@ struct {
 } objects SEC(".maps");
 
 /*
- * Bits: slots of wait stacks and of objects that are in use. quartzd looks at no
- * others. Set when a slot has been taken, which is seldom; cleared by quartzd before it frees the slot.
+ * Bits: slots of wait stacks and of objects that are in use. quartzd reads no other slots. A program sets the bit when it
+ * takes a slot, which is seldom; quartzd clears it before it frees the slot.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -208,8 +208,8 @@ struct {
 } python_layouts SEC(".maps");
 
 /*
- * Hashes of code of Python that has been told of; written by the walks, emptied by quartzd. Full: some is told of again
- * and again.
+ * Hashes of Python code that was reported to quartzd. Written by the walks, emptied by quartzd. Full: some code is reported
+ * again and again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -220,8 +220,8 @@ struct {
 } python_known SEC(".maps");
 
 /*
- * Of each its struct qz_python_code. quartzd takes them before each drain. A ring of its own: a program that makes code without
- * end fills no other. Full: it is told of when it is met again.
+ * A struct qz_python_code for each code object. quartzd reads them before each drain. It is a ring of its own, so that a
+ * program that makes code without end fills no other ring. Full: the code is reported when a walk meets it again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -244,9 +244,8 @@ struct {
 } remapped SEC(".maps");
 
 /*
- * Key: image. Where it has mapped its page set; written by quartzd when it hands one out. Full: the
- * thread's stack is told by its frames alone. Preallocated, as older kernels want it of a map that a
- * perf event uses.
+ * Key: image. Value: where the process has mapped its page set. Written by quartzd when it hands one out. Full: stacks of
+ * the process have no profile stack, only frames. Preallocated, as older kernels want it of a map that a perf event uses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -290,9 +289,9 @@ static __always_inline struct qz_thread_state *thread__find(struct task_struct *
 }
 
 /*
- * The state of a thread of any scope, or NULL. Cheap for a thread that nobody stores anything at. Not for what is seldom
- * called: at each time that the verifier comes upon the pointer, it looks through all types of the kernel, up to four
- * times (Linux 6.4 to 6.18), which takes a millisecond.
+ * The state of a thread of any scope, or NULL. Cheap for a thread without any task storage. Not for code that seldom runs:
+ * each time that the verifier comes upon the pointer, it searches all types of the kernel, up to four times (Linux 6.4 to
+ * 6.18), which takes a millisecond.
  */
 static __always_inline struct qz_thread_state *thread__get(struct task_struct *task)
 {

@@ -13,7 +13,7 @@ static __always_inline struct qz_object_slot *object__get(u32 object)
 	return bpf_map_lookup_elem(&objects, &key);
 }
 
-/* What is waited for, and what is told of it by who waits for it first. */
+/* What a thread waits for, and what the first thread that waits for it reports of it. */
 struct object_key {
 	u64 address;
 	u64 space, place, offset; /* what tells it from others, see struct qz_object_slot */
@@ -25,7 +25,7 @@ struct object_key {
 	u32 pad;
 };
 
-/* Whether the memory at user addresses is the task's: it is not when a sleeper is looked at. */
+/* Whether user addresses can be read: only those of the current thread, not those of a sleeper that an iterator visits. */
 static __always_inline bool task__is_current(struct task_struct *task)
 {
 	return (u64)task == bpf_get_current_task();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of scopes: given to processes that quartzd is told of. */
+/* Numbers of scopes: each process that is reported to quartzd gets one. */
 #ifndef QUARTZ_SCOPE_BPF_H
 #define QUARTZ_SCOPE_BPF_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether the sampled thread spins, as far as can be told from the addresses that quartzd has judged; and what lets
- * quartzd tell it of others. Who was busy beside it is told by the other answers of its round
+ * Whether the sampled thread spins, as far as the addresses that quartzd has classified show it; and what lets quartzd
+ * decide it for other addresses. The other answers of the round show which threads were busy at the same time
  * (daemon/collect/round_join.h).
  */
 #ifndef QUARTZ_SPIN_BPF_H
@@ -50,9 +50,8 @@ struct spin_turn {
 #define SPIN_TURNS 1024 /* a power of two */
 
 /*
- * Key: low bits of a thread's serial. Written and read by the sampler alone. Threads that have the
- * same ones take it from each other: then neither is confirmed, which is what is told of a thread of
- * which nothing is known.
+ * Key: low bits of a thread's serial. Written and read by the sampler alone. Threads with the same low bits overwrite each
+ * other's entry: then neither is confirmed, as if it had no sample before.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

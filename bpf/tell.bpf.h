@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes that quartzd does not know: most live for a moment, and what they did is in the log. Where each process of the
- * machine is followed, a new one has no state and no scope's number until something has to be known of it: it is
- * sampled, gets a second thread, maps memory before it executes anything, or quartzd looks at all threads, as it does
- * each second. Then it is told, as if its fork had been.
+ * Processes that quartzd does not know. Most live for a moment, and the log has what they did. Where every process of the
+ * machine is measured, a new process has no state and no scope number until it is sampled, starts a second thread, maps
+ * memory before its first exec, or quartzd goes through all threads, as it does each second. Then the process is reported
+ * to quartzd, as if its fork had been.
  */
 #ifndef QUARTZ_TELL_BPF_H
 #define QUARTZ_TELL_BPF_H
@@ -12,7 +12,7 @@
 #define PF_EXITING_BIT	  0x4
 #define PF_FORKNOEXEC_BIT 0x40
 
-/* When all threads had been found; 0: not yet, or each new process is told at once. Set by quartzd. */
+/* When all threads had been found. 0: not yet, or each new process is reported at once. Set by quartzd. */
 volatile __u64 told_since;
 
 static __always_inline u64 task__unit(struct task_struct *task)
@@ -97,8 +97,8 @@ static __noinline int tell__event(struct task_struct *task, struct qz_thread_sta
 }
 
 /*
- * Tells of an untold process, by its only thread. From a context in which nobody else does so for the same entry of
- * fresh_threads. While as many scopes as there may be are in use it stays as it is, and is sampled in vain.
+ * Reports a process that quartzd does not know, by its only thread. No other context may use the same entry of
+ * fresh_threads at the same time. While all scope numbers are in use, the process stays unknown, and its samples are lost.
  */
 static __noinline int tell__process(struct task_struct *task, u32 how, u64 now)
 {

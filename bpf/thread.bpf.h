@@ -10,8 +10,8 @@ static __always_inline u32 next_number(u32 *counter)
 
 /*
  * The first state of a thread, which is too large for the BPF stack. Whoever uses one is not
- * interrupted by another who does: forking is not preempted, threads are found by one iterator. The last three are
- * for a process that is told late, see bpf/tell.bpf.h: by itself, by the sampler, by an iterator.
+ * interrupted by another who does: forking is not preempted, threads are found by one iterator. The last three are for a
+ * process that is reported late (bpf/tell.bpf.h): by itself, by the sampler, by an iterator.
  */
 enum fresh_thread {
 	FRESH_FORKED,

@@ -28,8 +28,8 @@
 
 /*
  * Stack below the return address that assembly without a description may use: x264's trellis takes
- * more than 4 KiB. It is looked at in blocks of so many words, which lie in one page each: a page that
- * was not touched yet cannot be read.
+ * more than 4 KiB. The scan reads it in blocks of so many words. Each block lies in one page: a page that was never touched
+ * cannot be read.
  */
 #define SCAN_WORDS 128
 #define SCAN_TURN                                                                                  \
@@ -39,14 +39,14 @@
 #define STACK_SPAN (1ull << 20)
 
 #define REGION_STEPS 17 /* of a binary search over all regions that there can be */
-#define ROW_STEPS    24 /* likewise over rows */
+#define ROW_STEPS    24 /* the same for all rows */
 #define ROW_BLOCK    4
 
 /* Of a system call that makes a thread or process. */
 enum unwind_clone {
 	UNWIND_NO_CLONE,
 	UNWIND_CLONE,	  /* it is the system call, or the new process on a copy of the stack */
-	UNWIND_NEW_STACK, /* it is the new thread or process, on a stack on which nobody has called */
+	UNWIND_NEW_STACK, /* it is the new thread or process, on a stack that has no frame yet */
 };
 
 /* Frames that can be kept: of C, and behind them of Python. A power of two. */
@@ -230,8 +230,8 @@ static __always_inline void region__narrow(const struct qz_unwind_region *r, u64
 }
 
 /*
- * The row that holds for pc: the last one that does not begin after it. None when other rows have taken the place of
- * those that were looked at, see fill_region() in daemon/unwind/unwind_tables.c.
+ * The row that holds for pc: the last one that does not begin after it. None if quartzd has replaced the rows during the
+ * search, see fill_region() in daemon/unwind/unwind_tables.c.
  */
 static __always_inline struct qz_unwind_row *
 unwind__find_row(struct unwinding *u, const struct qz_unwind_region *r, u64 pc)
@@ -325,7 +325,7 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 #define UNWIND_REPLACED(place) 0
 #endif
 
-/* Whether the code of who called cannot be looked at, in a copy of a stack. */
+/* Whether the caller's code cannot be read: so in a copy of a stack. */
 #ifndef UNWIND_NO_CODE
 #define UNWIND_NO_CODE false
 #endif
@@ -352,8 +352,9 @@ static __always_inline bool unwind__is_return_address(struct unwinding *u, u64 w
 }
 
 /*
- * Whether nobody has called from the address of a frame, which is in described code. Who makes a stack for a coroutine, as
- * makecontext does, has put there what is to run when it returns: above it is what the memory had before.
+ * Whether the address of a frame, which is in described code, follows upon no call. A function that makes the stack of a
+ * coroutine, as makecontext does, stores there the address to run on return; above it the stack has what the memory held
+ * before.
  */
 __noinline int unwind__was_put(struct unwinding *u, u32 frame)
 {
@@ -367,7 +368,7 @@ __noinline int unwind__was_put(struct unwinding *u, u32 frame)
 	       !follows_call(ip);
 }
 
-/* Whether no more need be looked at. A function of its own, as all that stands in a loop: for the verifier. */
+/* Whether the search ends. A function of its own, like everything in a loop: for the verifier. */
 __noinline int unwind__guess_by_word(struct unwinding *u, u32 i, u64 place, u64 at)
 {
 	u64 word;
@@ -453,7 +454,7 @@ __noinline int unwind__scan_block(struct unwinding *u, u64 from)
 }
 
 /*
- * The innermost frames are in hand-written assembly that nobody describes, of a codec for instance:
+ * The innermost frames are in hand-written assembly without call frame information, of a codec for instance:
  * leaves that have pushed a few registers, or keep a table on the stack. The first word on the stack
  * that is the address behind a call, in described code, is taken for its return address. 0 when there
  * is one.
@@ -701,7 +702,7 @@ static __always_inline bool unwind__derived(struct unwinding *u, struct qz_unwin
 		return false;
 	if (kind != QZ_CFA_END)
 		return unwind__by_derived_row(u, row);
-	/* what is there has called with a frame pointer of 0, if it is where the stack begins */
+	/* the outermost function calls with a frame pointer of 0 */
 	if (u->bp)
 		return false;
 	*end = unwind__stop(u, QZ_UNWIND_OUTERMOST);
