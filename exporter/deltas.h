@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the running quartzd measured since the last time that somebody asked, as documents of core/html/html.h. */
+/* What the running quartzd measured since the last request, as documents of core/html/html.h. */
 #ifndef QUARTZ_EXPORTER_DELTAS_H
 #define QUARTZ_EXPORTER_DELTAS_H
 

@@ -108,7 +108,7 @@ static int replace_set(uint32_t *generation, uint32_t *segments)
 	return err;
 }
 
-/* The one that is there will do, with slots that nobody else reads. */
+/* The present page set will do, with slots that no other process reads. */
 static int use_private_set(void)
 {
 	if (!library.segments)

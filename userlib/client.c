@@ -15,11 +15,11 @@
 
 #include "userlib/library.h"
 
-static const struct qz_page_flag nobody;
+static const struct qz_page_flag no_flag; /* its generation is 0: no quartzd listens */
 
-exported const uint32_t *quartz_generation_ = &nobody.generation;
-hidden const uint32_t *library_generation = &nobody.generation;
-hidden const struct qz_page_flag *client_flag = &nobody;
+exported const uint32_t *quartz_generation_ = &no_flag.generation;
+hidden const uint32_t *library_generation = &no_flag.generation;
+hidden const struct qz_page_flag *client_flag = &no_flag;
 
 static bool path_of(const char *file, char *path, size_t size)
 {
@@ -61,7 +61,7 @@ static bool is_waiting(void)
 {
 	const struct qz_page_flag *now = load(&client_flag);
 
-	return now == &nobody || now == load(&waiting);
+	return now == &no_flag || now == load(&waiting);
 }
 
 /* Without a quartzd, until one calls. */
@@ -132,7 +132,7 @@ static void forget_flag(void)
 	int saved = errno;
 
 	have_waiting();
-	use_flag(load(&waiting) ? load(&waiting) : &nobody);
+	use_flag(load(&waiting) ? load(&waiting) : &no_flag);
 	errno = saved;
 }
 

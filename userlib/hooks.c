@@ -353,7 +353,7 @@ void __cyg_profile_func_enter(void *function, void *site)
 	enter_slowly((uintptr_t)function, (uintptr_t)site, frame_here());
 }
 
-/* Also if nobody listens any more: what was entered must be left. */
+/* Also if no quartzd listens any more: what was entered must be left. */
 void __cyg_profile_func_exit(void *function, void *site)
 {
 	const struct hooks *h = &thread_state.hooks;

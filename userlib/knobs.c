@@ -265,7 +265,7 @@ exported int quartz_knob(const struct quartz_knob *knob)
 }
 
 /*
- * The file is the parent's. Its place gets memory that nobody else sees, because the fork may have been
+ * The file is the parent's. Its place gets private memory, because the fork may have been
  * made by a callback, which returns to what reads it.
  */
 void knobs__forget(void)

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* A procedure that was not pushed, because nobody listens or the stack is full. */
+/* A procedure that was not pushed, because no quartzd listens or the stack is full. */
 #define QUARTZ_NONE UINT32_MAX
 
 /*
@@ -110,7 +110,7 @@ uint32_t quartz_register_(struct quartz_procedure *procedure);
 uint32_t quartz_object_(const void *object);
 void quartz_count_(uint32_t caller, uint32_t callee);
 
-/* The slot of this thread, or NULL if nobody listens. */
+/* The slot of this thread, or NULL if no quartzd listens. */
 QUARTZ_INLINE_ struct quartz_slot_ *quartz_slot_(void)
 {
 	uint32_t generation = __atomic_load_n(quartz_generation_, __ATOMIC_RELAXED);
@@ -242,7 +242,7 @@ QUARTZ_INLINE_ void quartz_block_end(void)
 /*
  * Captures the procedures that this thread is in, for a task that another thread will run. Call it
  * where the task is submitted. The result is for quartz_task_begin in any thread of this process,
- * any number of times; it need not be released. 0: nobody listens, or there is nothing to capture.
+ * any number of times; it need not be released. 0: no quartzd listens, or there is nothing to capture.
  */
 uint32_t quartz_task_capture(void);
 

@@ -68,7 +68,7 @@ function drawTogether() {
 		`; ${whole ? formatTime(s.skew_ns / whole) : "0"} apart on average, ${formatTime(s.skew_max_ns)} at most. ` +
 		`${formatLevel(sumSets(sets, ([, busy]) => busy.length) / sumSets(sets, ([, busy]) => Number(busy.length > 0)))} processors busy on average ` +
 		"while any was, counted from them. A procedure's details have what the other processors did meanwhile." +
-		(s.sampled ? " Instants at which nobody ran are not among them." : "");
+		(s.sampled ? " Instants at which no thread ran are not among them." : "");
 	togetherTable.draw();
 }
 

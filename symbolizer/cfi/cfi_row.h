@@ -53,7 +53,7 @@ struct cfi_place cfi_row__read_place(struct byte_reader r);
 struct qz_unwind_row cfi_row__make(const struct cfi_state *s);
 struct qz_unwind_row cfi_row__unsupported(enum qz_unwind_unsupported why);
 
-/* Likewise of a CFA alone that is at a register other than rsp and rbp, by its DWARF number, + offset. */
+/* The same for a CFA alone, at a register other than rsp and rbp, by its DWARF number, + offset. */
 struct qz_unwind_row cfi_row__by_register(uint64_t reg, int64_t offset);
 
 /* Whether an offset is a number of words between these two. */

@@ -74,7 +74,7 @@ const struct elf_code *elf_file__code(const struct elf_file *f, uint64_t vaddr);
 const uint8_t *elf_file__bytes(const struct elf_file *f, uint64_t vaddr, size_t size, size_t *got);
 
 /*
- * Reads the bytes [vaddr, vaddr + size), which nobody keeps, into the caller's memory. false: the file does not have
+ * Reads the bytes [vaddr, vaddr + size) into the caller's memory; they are not cached. false: the file does not have
  * them all, or has been detached.
  */
 bool elf_file__read(const struct elf_file *f, uint64_t vaddr, void *to, size_t size);

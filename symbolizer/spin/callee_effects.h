@@ -15,7 +15,7 @@
 /* Where code comes from. */
 struct code_source {
 	void *context;
-	/* The range of code that holds an address; nothing outside of it is looked at. */
+	/* The range of code that holds an address; nothing outside of it is read. */
 	bool (*range)(void *context, uint64_t address, uint64_t *start, uint64_t *end);
 	/* Reads up to `size` bytes of code at an address; gives their number. */
 	size_t (*read)(void *context, uint64_t address, uint8_t *to, size_t size);
@@ -31,7 +31,7 @@ enum leaf_kind {
 
 struct callee_effects {
 	enum leaf_kind kind;
-	uint64_t end;		/* of the code that was looked at */
+	uint64_t end;		/* of the code that was read */
 	uint64_t reads, writes; /* registers that it reads from its caller; that it may write */
 	uint64_t kills;		/* registers that it writes in any case */
 	bool loads;
@@ -39,7 +39,7 @@ struct callee_effects {
 	bool complete; /* it was read to its end: what it reads and writes is known */
 };
 
-/* Looks at the procedure that begins at the address. */
+/* Analyzes the procedure that begins at the address. */
 void callee_effects__read(struct decoder *d, const struct code_source *source, uint64_t address,
 			  struct callee_effects *leaf);
 

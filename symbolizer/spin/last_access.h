@@ -8,7 +8,7 @@
 
 #include "symbolizer/spin/cfg.h"
 
-#define LAST_ACCESS_BEHIND	256 /* bytes behind the address that are looked at for branches to it */
+#define LAST_ACCESS_BEHIND	256 /* bytes behind the address that are searched for branches to it */
 #define LAST_ACCESS_MAX_DECODED (CFG_APPROACH + LAST_ACCESS_BEHIND + 1)
 
 /*

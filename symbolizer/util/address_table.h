@@ -14,7 +14,7 @@
 #define TABLE_MAX (4U << 20) /* candidates */
 
 enum procedure_flags {
-	PROCEDURE_OUTERMOST = 1, /* nobody called it */
+	PROCEDURE_OUTERMOST = 1, /* it has no caller */
 	PROCEDURE_PLT = 2,	 /* a stub that jumps to the procedure of that name */
 	VARIABLE_NAMESAKE = 4,	 /* another variable of the module has the same name */
 	PROCEDURE_ADA = 8,	 /* of a module that has code in Ada */
