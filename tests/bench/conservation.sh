@@ -9,7 +9,7 @@ seconds=${WINDOW-40}
 # shellcheck source=/dev/null
 . "$here/load.sh"
 
-# Compilers and compressors whose ends somebody notes; a process of each has no children. And the forks, all
+# Compilers and compressors whose ends are noted; a process of each has no children. And the forks, all
 # of them as one.
 start_waited()
 {

@@ -63,14 +63,14 @@ for ((i = 0; i < rounds; i++)); do
 done
 echo
 echo '### A million scopes a second'
-echo '| program | without libquartz | nobody listens | listening |'
+echo '| program | without libquartz | inactive | active |'
 echo '|---|---|---|---|'
 row 'scopes by hand' ns scopes-disabled scopes scopes-heard
 echo
 echo '### Instrumentation by the compiler'
 # The floor: hooks that do nothing, by which the compiler alone makes the program slower.
-echo '| program | plain | gprof | empty hooks | hooks, nobody listens | hooks, listening |' \
-	'-mfentry, nobody listens | -mfentry, listening |'
+echo '| program | plain | gprof | empty hooks | hooks, inactive | hooks, active |' \
+	'-mfentry, inactive | -mfentry, active |'
 echo '|---|---|---|---|---|---|---|---|'
 for compiler in '' -clang; do
 	for workload in flat recursive; do

@@ -65,7 +65,7 @@ start_nginx()
 	until h2load --h1 -n 1 http://127.0.0.1:8093/ | grep -q '1 succeeded'; do sleep 0.05; done
 }
 
-# libquartz, as everybody builds it.
+# libquartz, with the usual build.
 make_library()
 {
 	rm -rf "$T/made"

@@ -184,8 +184,8 @@ else
 	for ((round = 0; round < rounds; round++)); do
 		measure_all
 	done
-	echo '| program | plain | plain, recorded | gprof | empty hooks | hooks, nobody listens | hooks, recorded |' \
-		'-mfentry, nobody listens | -mfentry, recorded |'
+	echo '| program | plain | plain, recorded | gprof | empty hooks | hooks, inactive | hooks, recorded |' \
+		'-mfentry, inactive | -mfentry, recorded |'
 	echo '|---|---|---|---|---|---|---|---|---|'
 	for program in bzip2 lua; do
 		for compiler in gcc clang; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""fuse_stuck.py FILE DIRECTORY: mounts a file system with FILE as DIRECTORY/program, which everybody can
+"""fuse_stuck.py FILE DIRECTORY: mounts a file system with FILE as DIRECTORY/program, which all users can
 open but quartzd and its helpers: they wait for ever, and so would a profiler that opens what it finds."""
 import ctypes
 import os

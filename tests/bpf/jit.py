@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """jit.py KIND: runs code that it made itself, without end, and says "ready". The map with its name is of this
-KIND: own, or public, of root and for everybody; or pipe, link, second, others, roots: what nobody may believe.
+KIND: own, or public, of root and for all users; or pipe, link, second, others, roots: what quartzd must not believe.
 roots is of root alone, and the process another user's.
 memfd, file and shared: own, of code in a memfd, a deleted file or shared memory. late: its map comes when there is a file "go".
 again: another procedure, "made_again", takes its place then."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""page_heir.py SOCKET: a process that nobody measures, gets a page set from one that is, and writes into it
+"""page_heir.py SOCKET: a process that is not measured, gets a page set from one that is, and writes into it
 what it likes until it is killed."""
 import mmap
 import os

@@ -148,7 +148,7 @@ late()
 	says "quartzctl: no process PID; 'quartzctl knobs' lists those with knobs"
 }
 
-# Neither this shell, nor what a program becomes by exec, nor somebody else's.
+# Neither this shell, nor what a program becomes by exec, nor another user's.
 others()
 {
 	ctl 1 knobs $$
@@ -156,7 +156,7 @@ others()
 	ctl 1 set $$ threads=1
 	if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$out/quartzctl" set "$pid" threads=3 >"$tmp/raw" 2>&1
-		[ $? = 4 ] || fail 'anybody may set' "$(cat "$tmp/raw")"
+		[ $? = 4 ] || fail 'other users may set' "$(cat "$tmp/raw")"
 		grep -q 'only its owner and root may' "$tmp/raw" || fail 'it is not said' "$(cat "$tmp/raw")"
 	fi
 }

@@ -616,7 +616,7 @@ static void sample_both(struct qz_profile *p, uint32_t thread, uint32_t node, ui
 }
 
 /*
- * A machine of 4 processors: a database of two threads, and later beside it a program that somebody gave
+ * A machine of 4 processors: a database of two threads, and later beside it a program that a user gave
  * an evil name. The second snapshot is of the same run, 10 s after the first one.
  */
 static void make_system(int directory, bool later)
@@ -696,7 +696,7 @@ static void make_names(int directory)
 /*
  * A machine of 2 processors whose rate was lowered from 99 Hz to 3: one process has enough samples, one a few,
  * and one, which took the most processor time, none at all. All wait for a pipe or a socket. The second snapshot
- * is of the same run 10 s later, of which the last one has ended and nobody has done anything else.
+ * is of the same run 10 s later, of which the last one has ended and no thread has done anything else.
  */
 static void make_lowered(int directory, bool later)
 {

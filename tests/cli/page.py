@@ -417,7 +417,7 @@ def test_objects_have_queues_and_who_waits(browser):
     same("objects", len(rows), len(objects))
     top = rows[0]
     check(f"{top[0]}: no waits", int(top[3].replace("\u202f", "")) == next(o["waits"] for o in objects if o["name"] in top[0]))
-    check(f"nobody waits for {top[0]}", top[5] != "")
+    check(f"no thread waits for {top[0]}", top[5] != "")
 
 
 def test_what_ran_together_is_that_of_the_report(browser):

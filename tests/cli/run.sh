@@ -27,7 +27,7 @@ else
 	unprivileged=
 fi
 
-# Runs a command as the cases expect it: nothing of the caller's environment, nobody's daemon.
+# Runs a command as the cases expect it: without the caller's environment and without a quartzd.
 run_command()
 {
 	env -i PATH="$out:/usr/sbin:/usr/bin:/sbin:/bin" LC_ALL=C.UTF-8 TZ=UTC HOME="$work" \

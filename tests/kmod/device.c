@@ -293,7 +293,7 @@ START_TEST(sets_do_not_wait_for_ever)
 	struct qz_set_info info;
 	__u64 id;
 
-	ck_assert_int_eq(end_opening(&o), 0); /* nobody listens */
+	ck_assert_int_eq(end_opening(&o), 0); /* no quartzd listens */
 	listen_on(fd);
 	o = begin_opening(fd, 1000000);
 	ck_assert_int_eq(end_opening(&o), -ETIMEDOUT);

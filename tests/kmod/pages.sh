@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
-# pages: libquartz over /dev/quartz; tests/bpf/lib.sh runs it, with quartz.ko loaded and nobody else
+# pages: libquartz over /dev/quartz; tests/bpf/lib.sh runs it, with quartz.ko loaded and no other quartzd
 # that opens page sets.
 
 # numbered: a page set's number. They are given out one by one, so that two of them count the others.

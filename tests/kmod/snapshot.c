@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Synchronized snapshots: who is caught, where, and that nobody is waited for in vain. */
+/* Synchronized snapshots: which threads are caught, where, and that no answer is waited for in vain. */
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ START_TEST(all_processors_answer)
 }
 END_TEST
 
-/* Nobody is waited for any longer than that; who answers later does not in another round. */
+/* No answer is waited for any longer than that; a later answer is not one of another round. */
 START_TEST(late_answers_are_counted_and_dropped)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);

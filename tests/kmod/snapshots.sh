@@ -57,7 +57,7 @@ levels()
 spinners()
 {
 	taken "$programs/spins" "$1"
-	law 'somebody spins' '.spinning > 0'
+	law 'a thread spins' '.spinning > 0'
 }
 
 # Then they are made of the samples.
@@ -78,7 +78,7 @@ sets()
 	await "$1.err" 'attached to'
 }
 
-# The module and the samples look at one run: what they say ran beside a procedure is the same within four standard errors.
+# The module and the samples measure one run: what they say ran beside a procedure is the same within four standard errors.
 # A thread is seldom seen beside itself, on the processor that it has moved to.
 agree()
 {

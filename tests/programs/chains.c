@@ -8,7 +8,7 @@
  *
  * lock: two threads go through a critical section in turn, in which `candidate` takes half of the time, and work outside
  * of it for a quarter of the time inside.
- * other: likewise, but the candidate is what one of the two does outside: too little to matter.
+ * other: the same, but the candidate is what one of the two does outside: too little to matter.
  * chain: three threads, one after the other, pass a token on; the candidate is the second one's work.
  * pipe: three threads with pipes between them; the second one, the candidate, is the slowest.
  * barrier: three threads meet at a barrier; one works longer, of that a half in the candidate.

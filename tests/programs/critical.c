@@ -6,7 +6,7 @@
  * other does outside meanwhile, so that the section is nearly never free: it alone limits the program,
  * and what is outside costs nothing, though it has nearly half of the normalized time.
  *
- * serial: one thread computes alone, and nobody waits for it; then two side by side, of which one
+ * serial: one thread computes alone, and no thread waits for it; then two side by side, of which one
  * waits at last for the other's end. Each phase costs its elapsed time.
  */
 #include <pthread.h>

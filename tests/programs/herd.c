@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * herd broadcast|signal|epoll|exclusive [ITEMS [THREADS]]: threads wait for items, which come one by one: at a condition, all
- * or one of which are woken, or at a descriptor with an epoll instance for each, likewise. Prints how often one woke up and
+ * or one of which are woken, or at a descriptor with an epoll instance for each. Prints how often one woke up and
  * found nothing.
  */
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * lines HOW MILLISECONDS: two threads that count, each for so long, of processor time.
  *
  * word: atomically, in one word. neighbours: each in its own word, of one cache line. apart, each in a line of its own:
- * atomically. read: both read one word that nobody writes. turns: as word, one after the other.
+ * atomically. read: both read one word that no thread writes. turns: as word, one after the other.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /*
  * lock_queue [THREADS [TURNS [US [write|word|alternate]]]]: threads that take turns at one mutex, hot_lock,
  * which they hold for that many microseconds of processor time; or at hot_rwlock, for writing; or at
- * hot_word, which names nobody, and which the thread that lets go of it mostly takes again before the one
+ * hot_word, which stores no owner, and which the thread that releases it mostly takes again before the one
  * that it woke. They let go for a moment only, so that all the others queue; who alternates, until another
  * thread has it. Tells the time that the lock was held, and of hot_lock, how much of that in turns at whose
- * end somebody queued.
+ * end a thread queued.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ PROCEDURE static void critical_section(void)
 		compute_turns(500);
 	start = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	held_cpu_ns += start;
-	if (hot_lock.__data.__lock > 1) /* glibc: taken, and somebody sleeps */
+	if (hot_lock.__data.__lock > 1) /* glibc: taken, and a thread sleeps */
 		wanted_cpu_ns += start;
 }
 
@@ -63,7 +63,7 @@ PROCEDURE static void *word_contender(void *arg)
 	return NULL;
 }
 
-/* Until somebody else has what was taken as the `turn`th, or nobody else is there. */
+/* Until another thread has what was taken as the `turn`th, or there is no other. */
 static void let_others(long turn)
 {
 	while (alternates && taken == turn && !ended)

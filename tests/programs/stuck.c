@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stuck FIFO: three threads that wait until somebody writes to the FIFO. One reads it and holds
+ * stuck FIFO: three threads that wait until a process writes to the FIFO. One reads it and holds
  * stuck_lock, for which the second one waits, for whose end the first one does. A fourth one computes
  * meanwhile.
  */
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 {
 	pthread_t busy, holder, waiter;
 
-	/* for writing as well, so that opening waits for nobody */
+	/* for writing as well, so that opening waits for no other */
 	fifo = open(argc > 1 ? argv[1] : "", O_RDWR | O_CLOEXEC);
 	if (fifo < 0)
 		die("open", errno);

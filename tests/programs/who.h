@@ -24,7 +24,7 @@
 
 #define WHO_JOIN(a, b)	  a##b
 #define WHO_NAME(kind, n) WHO_JOIN(kind, _##n)
-/* Turns until the clock is looked at: some microseconds. */
+/* Turns until the clock is read: some microseconds. */
 #define WHO_TURNS 5000
 
 /* The number makes each one's code its own: else a compiler may take one for all. */

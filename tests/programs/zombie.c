@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 		die("fork", errno);
 	if (!pid)
 		_exit(0);
-	/* It is a zombie for certain before anybody reads its pid. */
+	/* It is a zombie for certain before its pid is read. */
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT))
 		die("waitid", errno);
 	printf("zombie %d\n", pid);

@@ -19,7 +19,7 @@ static inline void relax(void)
 	__builtin_ia32_pause();
 }
 
-/* ---- locks that nobody else wants ---- */
+/* ---- locks that no other thread wants ---- */
 
 static atomic_flag bit = ATOMIC_FLAG_INIT;
 static uint64_t shared[64];

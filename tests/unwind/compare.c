@@ -179,8 +179,8 @@ static void record(struct comparison *c, struct unwinder w, const struct unwinde
 }
 
 /*
- * Only rows that were looked at are kept. Those of one region stay in their order, and a search
- * among them ends where it ended among all: at two neighbours that it had both looked at.
+ * Only rows that were read are kept. Those of one region stay in their order, and a search
+ * among them ends where it ended among all: at two neighbours that it had both read.
  */
 static void write_recording(struct comparison *c)
 {
@@ -207,7 +207,7 @@ static void write_recording(struct comparison *c)
 			continue;
 		region->first = moved[region->first];
 		region->count = end - region->first;
-		/* One whose rows nobody looked at still has a table. */
+		/* One whose rows were never read still has a table. */
 		if (!region->count) {
 			region->first = r->nrows;
 			region->count = 1;

@@ -35,7 +35,7 @@ struct fake {
 	bool stop;
 };
 
-/* Makes the directory and names it in QUARTZ_RUNTIME_DIR. Nobody listens yet. */
+/* Makes the directory and names it in QUARTZ_RUNTIME_DIR. No server listens yet. */
 struct fake *fake__new(void);
 void fake__free(struct fake *f);
 

@@ -24,7 +24,7 @@ START_TEST(without_quartzd_nothing_happens)
 	quartz_event(1);
 	ck_assert_uint_eq(quartz_task_capture(), 0);
 	quartz_task_end(quartz_task_begin(7));
-	quartz_thread_name("nobody reads this");
+	quartz_thread_name("no process reads this");
 	quartz_object_name(&proc_a, "nor this");
 	ck_assert_int_eq(errno, 77);
 }

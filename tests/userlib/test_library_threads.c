@@ -160,7 +160,7 @@ END_TEST
 
 /* ---- children ---- */
 
-/* The server is a thread of the parent: what the child writes is looked at there. */
+/* The server is a thread of the parent: what the child writes is checked there. */
 static void fork_and(void (*body)(struct qz_slot *))
 {
 	struct qz_slot *slot = fixture__slot();
@@ -312,7 +312,7 @@ static void interrupt_often(void)
 	setitimer(ITIMER_REAL, &interval, NULL);
 }
 
-/* As many handlers as it takes, and the stack is right after each call, while somebody reads. */
+/* As many handlers as it takes, and the stack is right after each call, while another thread reads. */
 START_TEST(handlers_leave_the_stack_as_it_was)
 {
 	pthread_t watcher;

@@ -109,7 +109,7 @@ moved_and_frozen()
 	sleep 1
 	detach
 	exact
-	expect 'nobody ran while it was frozen' '.scopes[0].level_ns[0] >= 1e9'
+	expect 'no thread ran while it was frozen' '.scopes[0].level_ns[0] >= 1e9'
 	expect 'one ran on one processor' '.scopes[0].level_ns[1] >= 1e9'
 	expect 'never more than the threads' '.scopes[0].level_ns[5:] | sum == 0'
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* listen COMMAND...: runs the command while somebody listens who reads nothing. */
+/* listen COMMAND...: runs the command while a server listens that reads nothing. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -53,7 +53,7 @@ int main(void)
 	entered = quartz_enter(&outer);
 	measure(heard);
 	quartz_leave(entered);
-	printf("| call | ns, nobody listens | ns, listening |\n|---|---|---|\n");
+	printf("| call | ns, inactive | ns, active |\n|---|---|---|\n");
 	for (int i = 0; i < OPERATIONS; i++)
 		printf("| %s | %.2f | %.2f |\n", names[i], alone[i], heard[i]);
 	fake__free(fake);

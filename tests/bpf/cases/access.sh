@@ -111,7 +111,7 @@ own()
 	insist report --scope all --json >all.json
 	jq -e --argjson theirs "$theirs" '([.scopes[].comm] | contains(["mine", "raised"])) and
 		any(.scopes[]; .pid == $theirs)' all.json >jq.out || fail 'root does not see all'
-	python3 - "$T/run/users.sock" >asked.out 2>&1 <<-'END' || fail 'the socket for everybody' "$(cat asked.out)"
+	python3 - "$T/run/users.sock" >asked.out 2>&1 <<-'END' || fail 'the socket for all users' "$(cat asked.out)"
 		import os, socket, sys
 
 		os.setgroups([]), os.setgid(65534), os.setuid(65534)
@@ -286,7 +286,7 @@ lock_as_nobody()
 }
 
 # What nobody can open while quartzd runs, nobody has locked when it has ended: to read is all that takes. A
-# lock of an earlier version, which everybody could open, is none any more.
+# lock of an earlier version, which all users could open, is none any more.
 locks()
 {
 	local file
@@ -317,5 +317,5 @@ try 'other users hold no lock' locks
 thorough 'users see their own processes' own
 thorough 'what the kernel does not show of a process' uninspected
 thorough 'one who asks nothing over and over' half_open
-with_text_tables try 'text tables are not for everybody' tables
+with_text_tables try 'text tables are not for all users' tables
 thorough 'clients that behave badly' bad_clients

@@ -130,7 +130,7 @@ killed()
 		.ended and .threads_seen == 2 and .samples > 0'
 }
 
-# It was there when quartzd looked at it, and none of its threads when it looked for them.
+# It existed when quartzd checked it, but none of its threads when quartzd searched them.
 ended_meanwhile()
 {
 	gcc -shared -fPIC -o late.so "$here/../programs/runtime/late.c" || fail 'does not compile'

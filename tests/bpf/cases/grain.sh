@@ -80,7 +80,7 @@ woken_for_nothing()
 	lawful
 	futile=$(sed -n 's/^herd .* futile //p' program.out)
 	[ "$futile" -ge 10000 ] || fail "only $futile were woken for nothing"
-	expect 'most of them, and nobody else' '[.scopes[0].rows[] | select(.in_vain)] |
+	expect 'most of them, and no other' '[.scopes[0].rows[] | select(.in_vain)] |
 		all(.name == "condition") and (map(.in_vain) | sum | . <= 1.02 * $futile and . >= 0.7 * $futile)' \
 		--argjson futile "$futile"
 	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
@@ -92,7 +92,7 @@ none_for_nothing()
 {
 	launch "$programs/herd" signal 2000 16
 	lawful
-	expect 'nobody was' '[.scopes[0].rows[].in_vain // 0] | sum <= 20'
+	expect 'no thread was' '[.scopes[0].rows[].in_vain // 0] | sum <= 20'
 }
 
 # herds WAY FILTER: what is found of sixteen threads with an epoll each, which watch one descriptor.
@@ -125,6 +125,6 @@ try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads
 try 'hand-overs by pipes between processes' both_ways pipe processes
 try 'who is woken for nothing, where all are woken' woken_for_nothing
-try 'nobody is, where one is woken' none_for_nothing
+try 'none is woken for nothing, where one is woken' none_for_nothing
 try 'an event that wakes all who watch' all_for_one_event
 try 'an event that wakes one' one_for_one_event

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
-# Cache lines that threads take from each other: by which variable, whether they use the same words, and that nobody does
+# Cache lines that threads take from each other: by which variable, whether they use the same words, and that no thread does
 # who uses lines of his own, only reads, or runs alone. How often two threads run at once is the machine's affair.
 
 # lines HOW: the program of that name, whose classes of processor time add up.

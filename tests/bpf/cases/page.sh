@@ -112,7 +112,7 @@ pool_belongs()
 	expect 'in the order of the shares' '
 		row("submitter_one").total.cpu_ns < row("submitter_two").total.cpu_ns and
 		row("submitter_two").total.cpu_ns < row("submitter_three").total.cpu_ns'
-	expect 'all of the work is somebody s' '
+	expect 'all of the work has an owner' '
 		row("pool_work").total.cpu_ns as $work |
 		["submitter_one", "submitter_two", "submitter_three"] |
 		map(. as $n | $n) | length == 3 and $work > 0'
@@ -304,7 +304,7 @@ attach_and_look()
 		row("linger_scope").module == "[libquartz]"'
 }
 
-# One that was there before any quartzd, and so before there was a flag to look at.
+# One that was there before any quartzd, and so before there was a flag to map.
 first()
 {
 	[ ! -e "$QUARTZ_RUNTIME_DIR/page.flag" ] || fail 'there has been a quartzd'
@@ -328,7 +328,7 @@ restarted()
 	kill -0 "$lingering" || fail 'the program has not survived'
 }
 
-# A service manager may remove the runtime directory each time, and with it the flag that programs look at.
+# A service manager may remove the runtime directory each time, and with it the flag that programs have mapped.
 removed()
 {
 	start_busy 1
@@ -374,7 +374,7 @@ garbage()
 	expect 'it was measured all the same' '.scopes[0].cpu_ns > 0'
 }
 
-# Who gets it is a process that nobody measures, and writes on when its owner has gone and others run.
+# A process that is not measured gets it, and writes on when its owner has gone and others run.
 bequeathed()
 {
 	start heir python3 "$here/page_heir.py" "$T/heir.sock"

@@ -387,7 +387,7 @@ try 'a command keeps what it has' of_a_command
 try 'a snapshot in a directory of another user' saved_for_others
 try 'a deleted program of another user' others_names
 thorough 'a program that only its user may read' others_secrets
-thorough 'a file that nobody answers for' stuck_file
+thorough 'a file that never answers' stuck_file
 try 'a map of code that root made for everybody' names_of_made_code public
 try 'a map of code in shared memory' names_of_made_code memfd file shared
 try 'a map that comes later' made_later late '[unknown]' made_up

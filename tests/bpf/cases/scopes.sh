@@ -305,7 +305,7 @@ open_files()
 	ls -l "/proc/$daemon/fd" 2>/dev/null | grep -c "$T/many/"
 }
 
-# Programs that nobody executes any more are not kept open; one that is executed again has its names.
+# Programs that no process executes any more are not kept open; one that is executed again has its names.
 executables()
 {
 	local i

@@ -142,7 +142,7 @@ pause_and_resume()
 	[ "$(snapshots)" = 2 ] || fail 'no snapshot of the time after the pause'
 }
 
-# Both stand still for longer than the watchdog allows, in which nobody reads what is measured.
+# Both stand still for longer than the watchdog allows, and no quartzd reads the figures meanwhile.
 stopped()
 {
 	local began before

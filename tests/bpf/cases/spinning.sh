@@ -12,7 +12,7 @@ spun()
 		--arg name "$1"
 }
 
-# alone PROCEDURE: it computed, and nobody else was busy meanwhile.
+# alone PROCEDURE: it computed, and no other thread was busy meanwhile.
 alone()
 {
 	expect "$1 computed and was alone" '
@@ -20,7 +20,7 @@ alone()
 }
 
 # spun_on NAME: all that is known to be spun on is this variable, and that much of it. Samples from
-# before the loop was looked at do not know what it watches: nor may any where others want the processors and
+# before the loop was classified do not know what it watches: nor may any where others want the processors and
 # a thread that gives its own away spins for some milliseconds only.
 spun_on()
 {
@@ -48,7 +48,7 @@ waits()
 }
 
 # Only two samples in a row can tell this loop from a lock that is taken at once: what was sampled
-# before quartzd had looked at it stays busy.
+# before quartzd had classified it stays busy.
 atomics()
 {
 	launch "$programs/spins" tas:3
@@ -64,7 +64,7 @@ turns()
 	launch "$programs/spins" "$(printf "turns:1,%.0s" {1..11})turns:1"
 	lawful
 	expect 'compute_turn does not wait' 'row("compute_turn").self.spin_ns == 0'
-	expect 'somebody waits' '.scopes[0].spin_ns > 0'
+	expect 'a thread waits' '.scopes[0].spin_ns > 0'
 	expect 'for nothing but the turn' 'all(.scopes[0].rows[] |
 		select(.kind == "object" and .spin_ns > 0); .name == "turn")'
 }
@@ -111,11 +111,11 @@ openmp()
 }
 
 # Threads that compute, and wait at barriers that sleep.
-nobody()
+no_spinning()
 {
 	launch "$programs/phases" --time --pool 1:0.3,2:0.6,2l:0.3
 	lawful
-	expect 'nobody spins' '.scopes[0] | .spin_ns <= 0.01 * .cpu_ns'
+	expect 'no thread spins' '.scopes[0] | .spin_ns <= 0.01 * .cpu_ns'
 	expect 'the leaf computes' 'row("leaf").self.spin_ns == 0'
 }
 
@@ -137,7 +137,7 @@ together()
 	jq -e '.scopes[0] | .alone > 0 and ([.others[].busy] | add // 0) <= 0.1 * .instants' pairs.json >pairs.out ||
 		fail 'compute_plain is not alone' "$(head -c 2000 pairs.json)"
 	[ "$(nproc)" = 1 ] || jq -e 'any(.scopes[0].others[]; .procedure.name == "wait_plain" and .spinning > .busy)' \
-		pairs.json >pairs.out || fail 'nobody spins beside it' "$(head -c 2000 pairs.json)"
+		pairs.json >pairs.out || fail 'no thread spins beside it' "$(head -c 2000 pairs.json)"
 }
 
 attached()
@@ -164,5 +164,5 @@ try 'a loop that takes bytes' taking
 try 'turns shorter than a period' turns
 try 'what ran together' together
 try 'OpenMP, active waiting' openmp
-try 'none but computing threads' nobody
+try 'none but computing threads' no_spinning
 thorough 'attach to a thread that waits' attached

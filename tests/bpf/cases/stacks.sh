@@ -232,7 +232,7 @@ coroutines()
 	for name in main_work made_work own_work main made_entry own_entry; do
 		expect "the time of $name" 'took(row($name).total.cpu_ns; 3e8; 0.2; 0)' --arg name $name
 	done
-	expect 'nobody calls the end' 'row("own_end") == null'
+	expect 'the end has no caller' 'row("own_end") == null'
 }
 
 # names_by_server: those in the report, where a server is asked.
@@ -363,7 +363,7 @@ map_of_last()
 	map=/tmp/perf-$(jq .scopes[0].pid report.json).map
 }
 
-# What a runtime was told to write by record goes when it was read; what somebody else has asked for stays.
+# What a runtime was told to write by record goes when it was read; what another program has asked for stays.
 written_maps()
 {
 	cp "$programs/late_map" node
@@ -442,7 +442,7 @@ go_program()
 		fail 'go build'
 }
 
-# Which thread runs a goroutine tells nothing: it is on behalf of nobody who started that thread.
+# Which thread runs a goroutine tells nothing: it is on behalf of no procedure that started that thread.
 goroutines()
 {
 	go_program goroutines

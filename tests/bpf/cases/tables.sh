@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # The text tables below /sys/fs/bpf/quartz. There is one such directory per machine: what is there
-# by somebody else's doing is left alone, and nothing is tested.
+# from another program is left alone, and nothing is tested.
 tables=/sys/fs/bpf/quartz
 
 alone()
@@ -97,7 +97,7 @@ second()
 	[ ! -e $tables ] && [ ! -e $tables-lock ] || fail 'something was left'
 }
 
-# foreign COMMAND...: makes it somebody else's; quartzd says so in one line and runs all the same.
+# foreign COMMAND...: gives it to another user; quartzd says so in one line and runs all the same.
 foreign()
 {
 	alone

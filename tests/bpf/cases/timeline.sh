@@ -50,7 +50,7 @@ phases_in_order()
 	adds_up
 	in_order phase_1 phase_2
 	"$out/quartzctl" report -i profile --timeline >timeline.txt || fail "report --timeline: status $?"
-	grep -q '^leading .*[ab]' timeline.txt || fail 'nobody leads' "$(cat timeline.txt)"
+	grep -q '^leading .*[ab]' timeline.txt || fail 'no procedure leads' "$(cat timeline.txt)"
 }
 
 # Parts of the run that touch are all of it.

@@ -276,7 +276,7 @@ places()
 }
 
 # Both threads are on one processor, where all wake-ups are counted: those that were passed are made up
-# for by those that were looked at.
+# for by those that were sampled.
 estimated_releases()
 {
 	local name counted=0 estimated=0 n
@@ -323,7 +323,7 @@ held_turns()
 		fail 'no finding names it' "$(cat advice.out)"
 }
 
-# Whoever writes to the pipe is not who reads it: nobody has it.
+# The thread that writes to the pipe is not the one that reads it: no thread has it.
 no_token()
 {
 	launch "$programs/pingpong" pipe threads 5000
@@ -334,7 +334,7 @@ no_token()
 }
 
 # in_calls KIND NAME [PLACE]: threads that have a lock of the kernel's while they are in a call. Another processor must be free
-# now and then, or nobody comes while it is held.
+# now and then, or no thread comes while it is held.
 in_calls()
 {
 	launch "$programs/kernel_locks" "$1" 4 500
@@ -403,8 +403,8 @@ queues()
 		"$(jq -c . objects.json)"
 }
 
-# It names nobody, and who lets go of it is mostly back before the one that was woken for it. While
-# somebody queued, it was held but for the time without a queue.
+# It stores no owner, and the thread that releases it is mostly back before the one that was woken for it.
+# While threads queued, it was held but for the time without a queue.
 queues_at_word()
 {
 	launch "$programs/lock_queue" 4 500 500 word
@@ -418,7 +418,7 @@ queues_at_word()
 		"$(jq -c . objects.json)"
 }
 
-# Until quartzd has found what kind of lock it is, nobody is known to hold it.
+# Until quartzd has found what kind of lock it is, no holder is known.
 writers()
 {
 	launch "$programs/lock_queue" 4 $((150 * slow)) 5000 write
@@ -536,7 +536,7 @@ woken_later()
 	stuck_objects
 	expect 'all of them ended' '.scopes[0] | .ended and .threads_seen == 4'
 	jq -e '[.scopes[0].objects[] | select(.waits == 1) | .wakes] | add >= 2' objects.json \
-		>/dev/null || fail 'nobody is seen to wake them' "$(jq -c . objects.json)"
+		>/dev/null || fail 'no thread is seen to wake them' "$(jq -c . objects.json)"
 }
 
 # A lock whose waiters wait in poll, each at a descriptor of its own: as often as the program says, or less, where one was woken before.
@@ -608,7 +608,7 @@ try 'lock of a position' in_calls position "^the position's lock of .*locked\$"
 try 'lock of a memory map' in_calls map "^the process' memory map" ''
 thorough 'more words than there is room for' distinct
 try 'queues and holders' queues
-thorough 'queues at a lock that names nobody' queues_at_word
+thorough 'queues at a lock without an owner' queues_at_word
 thorough 'queues and writers' writers
 try 'more places than sites' places
 try 'two stacks of one depth' shared_site

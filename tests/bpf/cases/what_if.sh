@@ -53,10 +53,10 @@ lock_that_is_gone()
 	expect_gain 'the lock is an object' 'candidate("mutex section").kind == "object"'
 	expect_gain 'without it less time passes' 'gain("mutex section"; 0) > 0.05'
 	record_what_if 'mutex section' "$programs/chains" lock 100 1
-	expect_gain 'likewise without a procedure beside it' 'gain("mutex section"; 0) > 0.05'
+	expect_gain 'the same without a procedure beside it' 'gain("mutex section"; 0) > 0.05'
 }
 
-nobody_waits_for_it()
+no_thread_waits_for_it()
 {
 	record_what_if candidate "$programs/chains" other 100 1
 	lawful_gains
@@ -121,7 +121,7 @@ try 'a chain of three threads' shape chain 0.5
 thorough 'threads that meet, equal' shape even 0.5
 thorough 'short segments' shape chain 0.5 1 500
 thorough 'more threads than processors' shape crowd 0.5
-thorough 'nobody waits for it' nobody_waits_for_it
+thorough 'no thread waits for it' no_thread_waits_for_it
 thorough 'a lock that is gone' lock_that_is_gone
 thorough 'sleep stays' sleep_stays
 thorough 'candidates that lead' chosen_by_itself

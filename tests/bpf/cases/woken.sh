@@ -38,7 +38,7 @@ conserved()
 	expect_woken 'time until woken <= time blocked' ".scopes[0].woken_ns <= $blocked"
 }
 
-# The section that everybody waits for; normalized time gives nearly half to what is outside.
+# The section that all threads wait for; normalized time gives nearly half to what is outside.
 critical_section()
 {
 	record_woken "$programs/critical" lock 2
@@ -56,10 +56,10 @@ critical_section()
 	"$out/quartzctl" report -i profile section >section.out 2>report.err ||
 		fail "report of the mutex ended with status $?"
 	grep -q 'pthread_mutex_unlock.*critical' section.out ||
-		fail 'nobody is said to release the mutex' "$(cat section.out)"
+		fail 'no thread is said to release the mutex' "$(cat section.out)"
 }
 
-# Nobody waits for a serial phase where there is nobody else: only normalized time knows what it costs.
+# No thread waits for a serial phase where there is no other: only normalized time knows what it costs.
 serial_phase()
 {
 	record_woken "$programs/critical" serial 0.5
@@ -80,11 +80,11 @@ ping_pong()
 	expect_woken 'no processor was free' 'row("pass_token").total_ns < 0.02 * .scopes[0].elapsed_ns'
 }
 
-# Wake-ups by the clock are nobody's.
+# Wake-ups by the clock have no waker.
 sleeping()
 {
 	record_woken perl -e '$x += $_ for 1..5e6; sleep 1'
-	expect_woken 'nobody ends a sleep' '.scopes[0] | .wakes >= 1 and
+	expect_woken 'no thread ends a sleep' '.scopes[0] | .wakes >= 1 and
 		.unattributed_ns == .woken_ns and .woken_ns > 0'
 }
 

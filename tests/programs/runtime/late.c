@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Preloaded to quartzd: the process TARGET is killed when quartzd gives up its privileges, which is after
- * it has looked at its targets and before it finds their threads.
+ * it has checked its targets and before it finds their threads.
  */
 #include <grp.h>
 #include <signal.h>

@@ -16,7 +16,7 @@ fn worker(seconds: f64) -> u64 {
     let begin = Instant::now();
     let mut sink = 1u64;
     let mut turns = 0;
-    // A loaded machine takes longer: what counts is that all of it is somebody's.
+    // A loaded machine takes longer: what counts is that all of it has an owner.
     while begin.elapsed() < Duration::from_secs_f64(seconds) || turns < 100 {
         for k in 0..20000u64 {
             sink = keep(sink.wrapping_mul(3) + k);

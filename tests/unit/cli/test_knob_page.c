@@ -185,7 +185,7 @@ START_TEST(the_file_of_another_process_is_not_its_own)
 }
 END_TEST
 
-/* It never answers, holds the lock, answers what nobody may, and ends: quartzctl waits no longer than it was told to. */
+/* It never answers, holds the lock, gives an invalid answer, and ends: quartzctl waits no longer than it was told to. */
 START_TEST(a_process_that_does_not_answer_holds_nobody_up)
 {
 	int fd = make_file(QZ_KNOBS_FILE, QZ_KNOBS_SIZE, SEALS), own;

@@ -751,7 +751,7 @@ START_TEST(slots_of_a_scope_add_up_to_its_report)
 }
 END_TEST
 
-/* One thread for a second, nobody for half a second, then two. */
+/* One thread for a second, none for half a second, then two. */
 static struct qz_profile *phases(void)
 {
 	static const uint64_t none[3];

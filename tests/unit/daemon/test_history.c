@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The slices of a run, while somebody sets the clock of the day. */
+/* The slices of a run, while the clock of the day is set. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>

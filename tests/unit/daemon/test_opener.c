@@ -42,7 +42,7 @@ static void answer(int socket, int32_t result)
 	ck_assert_int_eq(fd_ipc__send(socket, &result, sizeof(result), NULL, 0), 0);
 }
 
-/* Nobody could wait for a thousand times ten seconds. The late answer is not the next request's. */
+/* No user would wait for a thousand times ten seconds. The late answer is not the next request's. */
 START_TEST(a_keeper_that_does_not_answer_is_not_waited_for_again)
 {
 	const struct sample_event event = {.cpu = 1};

@@ -116,7 +116,7 @@ START_TEST(who_was_stopped_is_what_it_was_found_doing)
 }
 END_TEST
 
-/* All that ran have answered, or it has itself, or nobody has. */
+/* All that ran have answered, or it has itself, or none has. */
 START_TEST(who_did_not_run_was_not_stopped)
 {
 	struct round_figures f;
@@ -188,7 +188,7 @@ START_TEST(what_is_owed_is_paid_later)
 }
 END_TEST
 
-/* Nobody gets on while these run, or others ran in between, or one of them has not answered. */
+/* No thread gets on while these run, or others ran in between, or one of them has not answered. */
 START_TEST(all_may_spin)
 {
 	struct round_figures f;

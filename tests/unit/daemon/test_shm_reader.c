@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading what a process shares: as it should be, at the limits, and as somebody hostile writes it. */
+/* Reading what a process shares: as it should be, at the limits, and as a hostile process writes it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>

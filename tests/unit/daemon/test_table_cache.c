@@ -324,7 +324,7 @@ START_TEST(removes_what_was_never_completed)
 }
 END_TEST
 
-/* Eight that read and write the same few: each finds what somebody has kept, whole. */
+/* Eight that read and write the same few: each finds what another has kept, whole. */
 START_TEST(is_shared)
 {
 	struct table_cache_key key = image;

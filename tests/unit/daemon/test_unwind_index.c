@@ -61,7 +61,7 @@ static uint64_t find(const struct qz_unwind_row *rows, uint32_t n, struct qz_unw
 	return found;
 }
 
-/* How many were looked at; none are marked after it. */
+/* How many were read; none are marked after it. */
 static uint32_t count_touched(uint8_t *touched, uint32_t n)
 {
 	uint32_t count = 0;

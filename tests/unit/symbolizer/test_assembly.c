@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows that are derived from code that nobody describes. The code is never executed. */
+/* Rows that are derived from code without call frame information. The code is never executed. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -222,7 +222,7 @@ START_TEST(procedures_end_where_their_code_does)
 }
 END_TEST
 
-/* Whatever the bytes are, and however few instructions may be looked at. */
+/* Whatever the bytes are, and however few instructions may be read. */
 START_TEST(work_is_bounded)
 {
 	struct cfi_table t;

@@ -24,7 +24,7 @@ static const struct {
 } functions[] = {
 	{"main.plain", 0, {2, 4, 48, 10, 47, 2}},	 /* 0 for 4, 24 for 10, 0 for 2 */
 	{"runtime.mcall", SP_WRITE, {2, 40}},		 /* 0 for 40 */
-	{"runtime.systemstack", SP_WRITE, {2, 100}},	 /* likewise for 100 */
+	{"runtime.systemstack", SP_WRITE, {2, 100}},	 /* the same for 100 */
 	{"main.uneven", 0, {2, 4, 6, 10}},		 /* 0, then 3 */
 	{"runtime.sigreturn", 0, {2, 12}},		 /* 0 for 12 */
 	{"runtime.nanotime1", SP_WRITE, {2, 4, 48, 90}}, /* 0, then 24 */

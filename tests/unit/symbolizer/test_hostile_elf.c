@@ -192,7 +192,7 @@ static void (*const section_claims[])(struct image *) = {
 	claim_overlap, claim_section_table, claim_sections,	claim_entry_size,
 };
 
-/* Nobody needs its sections to run it: its code is told by its segments. */
+/* Its sections are not needed to run it: its segments show its code. */
 START_TEST(reads_without_sections_that_cannot_be)
 {
 	struct symbolizer *s = util__symbolizer(true, true);

@@ -142,7 +142,7 @@ CODE(reader, "2: mov 8(%rdi), %edx; xor %ecx, %ecx; 1: mov (%rsi, %rcx, 8), %rax
 CODE(random_until_flag, "1: mov %rax, %rcx; shl $13, %rcx; xor %rcx, %rax",
      "cmpl $0, (%rdi); je 1b; ret")
 CODE(product_until_flag, "1: imul $69069, %eax; add $1, %eax", "cmpl $0, (%rdi); je 1b; ret")
-/* the product is begun anew in each turn, and nobody in sight reads it */
+/* the product begins again in each turn, and no code in sight reads it */
 CODE(product_between_looks, "3: mov $7, %eax; mov $20000, %edx; 1: imul %rsi, %rax",
      "add %rcx, %rax; dec %edx; jne 1b; cmpl $0, (%rdi); jne 2f; dec %r8d; jne 3b; 2: ret")
 CODE(bits_until_flag, "1: test $1, %al; setne %cl; movzbl %cl, %ecx; add %ecx, %edx; shl $1, %eax",

@@ -517,7 +517,7 @@ START_TEST(crowded_out_is_not_serial)
 }
 END_TEST
 
-/* The same where nobody else ran, as the samples say: on one processor by their affinity. */
+/* The same where no other program ran, as the samples say: on one processor by their affinity. */
 START_TEST(a_limit_is_not_what_others_had)
 {
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
@@ -552,7 +552,7 @@ START_TEST(a_limit_is_not_what_others_had)
 END_TEST
 
 /*
- * Two threads in turn, and whoever is woken needs a moment: nobody else had the other processor, as the samples say,
+ * Two threads in turn, and whoever is woken needs a moment: no other program had the other processor, as the samples say,
  * in 50 of 1000 ms at most.
  */
 START_TEST(waking_up_is_not_waiting_for_others)
@@ -575,7 +575,7 @@ START_TEST(waking_up_is_not_waiting_for_others)
 	qz_usage__find(x.r, &u);
 	ck_assert_uint_eq(u.taken_ns, 50 * MS);
 	ck_assert_uint_eq(u.alone_ns, 950 * MS);
-	/* where nobody counted, all of it may be theirs */
+	/* where samples were not counted, all of it may be theirs */
 	x.p->ledger = (struct qz_ledger) {0};
 	qz_usage__find(x.r, &u);
 	ck_assert_uint_eq(u.taken_ns, 800 * MS);
@@ -585,7 +585,7 @@ END_TEST
 
 /*
  * One thread of two processors. What a second one gains where others have 1.1 processors: 2 of 3.1 threads for 1 of 2.1, 1.35 times as
- * much. Not where others have hardly any, where they are Quartz itself, and where nobody counted.
+ * much. Not where others have hardly any, where they are Quartz itself, and where they were not counted.
  */
 START_TEST(others_compete_for_what_is_freed)
 {
@@ -762,9 +762,9 @@ END_TEST
 
 /*
  * Two threads that work in turns and sleep at a word of their own each, until the other one wakes them: that is a lock. It is none
- * where there is one word with a queue of two, where somebody else wakes them, or where one has so much more to do that the other
- * one waits for it. A third one that sleeps there until they end, and wakes nobody, changes nothing.
- * In a library's code, it is a pool that has nothing to do.
+ * where there is one word with a queue of two, where another thread wakes them, or where one has so much more to do that
+ * the other one waits for it. A third one that sleeps there until they end, and wakes none, changes nothing. In a
+ * library's code, it is a pool that has nothing to do.
  */
 START_TEST(who_parks_is_contended)
 {
@@ -1343,7 +1343,7 @@ START_TEST(a_pool_that_is_too_large_is_found)
 }
 END_TEST
 
-/* A thread each waits for nobody. */
+/* One thread for each waits for no other. */
 START_TEST(pools_of_several_processes_are_named)
 {
 	struct advised x = crowd((struct crowd) {POOL, true, 2, 4});

@@ -130,7 +130,7 @@ static const struct pool others[] = {
 	/* its threads wait for work */
 	{ANSWER, {"main [thread] take", "futex", 100, 300}, RESULTS, false},
 	{{"main [thread] loop epoll_wait", "poll", 100, 900}, LOCK, RESULTS, false},
-	/* a server: nobody waits for what they do */
+	/* a server: no thread waits for what they do */
 	{ANSWER, LOCK, {"main accept", "socket", 2, 900}, false},
 	/* a program that goes on */
 	{ANSWER, LOCK, RESULTS, true},
@@ -201,7 +201,7 @@ START_TEST(looking_for_work_with_sleeps_is_found)
 END_TEST
 
 static const struct poller sleepers[] = {
-	/* nobody has work for it */
+	/* no thread has work for it */
 	{SLEEPS, {"main start", "futex", 1, 10}, 1, false},
 	/* the clock of a program that waits for a disk, or for its peer */
 	{SLEEPS, {"main load read", "disk", 90, 900}, 2, false},

@@ -110,7 +110,7 @@ START_TEST(an_affinity_limits)
 }
 END_TEST
 
-/* The other one is somebody else's all the time: nothing is to be gained for sure. */
+/* The other one is another program's all the time: nothing is to be gained for sure. */
 START_TEST(an_affinity_on_a_full_machine_gains_little)
 {
 	struct fixture f = two_threads(one_of_two, 2, 1000, 1000);

@@ -202,7 +202,7 @@ START_TEST(queues_cost_nothing_while_others_have_the_processors)
 }
 END_TEST
 
-/* Likewise where the machine was not profiled, and samples found others for as much. */
+/* The same where the machine was not profiled, and samples found others for as much. */
 START_TEST(queues_cost_nothing_while_samples_find_others)
 {
 	struct use use = cache;
@@ -433,7 +433,7 @@ START_TEST(short_queues_are_no_contention)
 }
 END_TEST
 
-/* A futex word of unknown use, as barriers of a runtime without symbols: a lock only if somebody holds it. */
+/* A futex word of unknown use, as barriers of a runtime without symbols: a lock only if a thread holds it. */
 START_TEST(words_that_nobody_holds_are_no_locks)
 {
 	struct use use = cache;
@@ -687,7 +687,7 @@ START_TEST(few_meetings_are_not_too_frequent)
 }
 END_TEST
 
-/* Whoever waits for a time, and is woken by nobody, meets nobody, and hands nothing over: it sleeps. */
+/* A thread that waits for a time, and is woken by none, meets no other and hands nothing over: it sleeps. */
 START_TEST(sleeps_at_a_word_are_no_meetings)
 {
 	struct use use = slices;
@@ -755,7 +755,7 @@ START_TEST(threads_that_are_woken_for_nothing_are_found)
 }
 END_TEST
 
-/* What one thread does alone, while nobody queues for the lock, is another loss than the lock's. */
+/* What one thread does alone, while no thread queues for the lock, is another loss than the lock's. */
 START_TEST(a_serial_phase_beside_a_lock_is_told)
 {
 	struct use use = cache;

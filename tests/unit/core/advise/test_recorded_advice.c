@@ -165,7 +165,7 @@ END_TEST
 /*
  * Clients of PostgreSQL that update one row: each sleeps in epoll, until the one that commits wakes it, which slept with the lock.
  * Goroutines of one mutex: they sleep where the kernel does not see it.
- * Threads of Python that sleep with a lock: it is a semaphore, which names nobody.
+ * Threads of Python that sleep with a lock: it is a semaphore, which stores no owner.
  */
 START_TEST(a_lock_without_words_is_one)
 {
@@ -269,7 +269,7 @@ START_TEST(who_comes_too_late_for_a_lock_gains_more)
 }
 END_TEST
 
-/* Ruby's threads sleep likewise, and its lock has no name. */
+/* Ruby's threads sleep in the same way, and its lock has no name. */
 START_TEST(the_lock_of_ruby_is_its_own)
 {
 	struct qz_profile *p = read_recorded("ruby");

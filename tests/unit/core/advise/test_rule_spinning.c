@@ -92,7 +92,7 @@ START_TEST(spinning_while_work_is_ready_is_found)
 }
 END_TEST
 
-/* Where nobody works, the one that could would have had all of the time. */
+/* Where no thread works, the one that could would have had all of the time. */
 /* Of code without a symbol, what the program has called says more. */
 START_TEST(waits_of_mpi_are_called_by_what_was_called)
 {

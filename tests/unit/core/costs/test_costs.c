@@ -145,7 +145,7 @@ static const struct {
 	 "k:asm_exc_page_fault", true, false},
 	{"main c:malloc c:sysmalloc k:entry_SYSCALL_64 k:__x64_sys_brk", QZ_COST_CALLS, "main",
 	 "c:malloc", false, false},
-	/* interrupts are nobody's wish, and do not change what runs */
+	/* no procedure asks for interrupts, and they do not change what runs */
 	{"main work k:asm_sysvec_apic_timer_interrupt k:sock_read k:__x64_sys_futex", QZ_COST_WORK,
 	 "work", "k:asm_sysvec_apic_timer_interrupt", false, false},
 	{"main c:write k:entry_SYSCALL_64 k:asm_common_interrupt k:x", QZ_COST_CALLS, "main",

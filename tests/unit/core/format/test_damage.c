@@ -548,7 +548,7 @@ static const struct {
 	{"\x2a\x00", 2},				  /* a procedure */
 	{"\x32\x00", 2},				  /* a string */
 	{"\x12\x08\x1a\x00\x1a\x00\x1a\x00\x1a\x00", 10}, /* a sample with four labels */
-	{"\x78\x00", 2},				  /* what nobody knows */
+	{"\x78\x00", 2},				  /* an unknown member */
 };
 
 START_TEST(a_message_that_unpacks_to_far_more)

@@ -34,7 +34,7 @@ static double normal(uint64_t *state)
 	return sum;
 }
 
-/* How long runs take: some take longer for nobody's fault. */
+/* How long runs take: some take longer by chance. */
 static const struct world {
 	const char *name;
 	double deviation, often, longer;

@@ -57,7 +57,7 @@ struct machine_options {
 	uint64_t seed;
 	uint32_t procedure; /* + 1, that takes only percent of its time; 0: none */
 	uint32_t percent;
-	struct replay *replay; /* NULL: nobody looks */
+	struct replay *replay; /* NULL: it is not compared */
 	/* Or each record is given to this. */
 	void (*write)(void *context, uint32_t cpu, const struct qz_log_record *record);
 	void *context;

@@ -405,7 +405,7 @@ static void block(struct schedule *s, uint32_t cpu, struct schedule_thread *t,
 	record->state = QZ_LOG_BLOCKED;
 }
 
-/* Who comes next on a processor: any thread that is ready, or nobody. */
+/* Who comes next on a processor: any thread that is ready, or none. */
 static uint32_t choose_next(struct schedule *s)
 {
 	for (int i = 0; i < 4 && s->nlive; i++) {

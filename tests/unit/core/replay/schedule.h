@@ -46,7 +46,7 @@ struct schedule_thread {
 	bool near;		/* and to that the thing before was near */
 	bool early;		/* it was woken before it left */
 	uint32_t waker;		/* of that */
-	bool by_futex, by_call; /* likewise, or when it was woken last */
+	bool by_futex, by_call; /* the same, or when it was woken last */
 	uint64_t woken;
 	uint32_t nwaits;
 	struct schedule_wait *waits;

@@ -131,7 +131,7 @@ START_TEST(woken_for_nothing)
 }
 END_TEST
 
-/* One after the other; with nobody who had something to do; with small steps, after which each wakes others; at a pipe. */
+/* One after the other; with no thread that had something to do; with small steps, after which each wakes others; at a pipe. */
 START_TEST(not_woken_for_nothing)
 {
 	begin_herd();
@@ -230,7 +230,7 @@ START_TEST(what_was_started)
 	life(QZ_LOG_FORK, 20, 31, 30, 20);
 	life(QZ_LOG_FORK, 30, 40, 20, 40); /* a scope of its own */
 	life(QZ_LOG_FORK, 40, 41, 40, 40);
-	life(QZ_LOG_FORK, 50, 50, 99, 50); /* nobody knows by whom */
+	life(QZ_LOG_FORK, 50, 50, 99, 50); /* creator not known */
 	started(10, 0, 0);
 	started(20, 2, 1);
 	started(40, 1, 0);

@@ -234,7 +234,7 @@ START_TEST(scopes_that_follow)
 	ck_assert_uint_eq(s->alive, 2);
 	ck_assert(!replay__drop_scope(r, (uint32_t)scope));
 	ck_assert_int_eq(replay__open_scope(r, 30, true, 310), scope);
-	/* one that nobody came to can be dropped, and its number is another one's after the waits were taken */
+	/* one that never had a thread can be dropped, and its number is another one's after the waits were taken */
 	scope = replay__open_scope(r, 60, false, 320);
 	ck_assert(replay__drop_scope(r, (uint32_t)scope));
 	ck_assert_ptr_null(replay__scope(r, (uint32_t)scope));
@@ -245,7 +245,7 @@ START_TEST(scopes_that_follow)
 }
 END_TEST
 
-/* A process that was nobody's: its threads are others from then on. */
+/* A process without a scope: its threads are others from then on. */
 START_TEST(opened_later)
 {
 	uint32_t serial;

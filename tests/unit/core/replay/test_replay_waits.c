@@ -280,7 +280,7 @@ START_TEST(holders_of_tokens)
 }
 END_TEST
 
-/* Who writes to a pipe and who reads wait for each other, and nobody has it. */
+/* A thread that writes to a pipe and one that reads wait for each other, and none has it. */
 START_TEST(holders_of_full_pipes)
 {
 	site(50, 7, QZ_WAIT_PIPE, QZ_TAG_PIPE, 8192);
@@ -318,7 +318,7 @@ START_TEST(holders_of_kernel_locks)
 		uint64_t t = 1000 * (i + 1);
 
 		site(t, 7, QZ_WAIT_SYSCALL + SYS_flock, tags[i], 4096);
-		/* nobody is told, and nobody was woken for it */
+		/* no holder is stored, and no thread was woken for it */
 		blocks_at(0, t + 10, 20, 7, 0, 0);
 		ck_assert_uint_eq(replay__object(r, i)->holder, 0);
 		/* let go of it in a page fault, or at its end: who was woken has it */
@@ -332,7 +332,7 @@ START_TEST(holders_of_kernel_locks)
 		switches(1, t + 44, 0, QZ_LOG_PREEMPTED, 21);
 		blocks_at(1, t + 50, 21, 7, 0, 0);
 		ck_assert_uint_eq(replay__object(r, i)->holder, thread(20)->serial);
-		/* the kernel tells, of a thread of another process, too; and takes nobody else then */
+		/* the kernel tells, of a thread of another process, too; and then no other thread is taken */
 		wakes(t + 60, 21, 20);
 		switches(1, t + 70, 0, QZ_LOG_PREEMPTED, 21);
 		blocks_at(1, t + 80, 21, 7, OWNER(10), 0);
@@ -370,7 +370,7 @@ START_TEST(holders)
 	switches(1, 400, 0, QZ_LOG_PREEMPTED, 21);
 	wakes(450, 20, 21);
 	o = replay__object(r, 0);
-	ck_assert_uint_eq(o->holder, 0); /* nobody waits */
+	ck_assert_uint_eq(o->holder, 0); /* no thread waits */
 	ck_assert_uint_eq(o->held_ns, 250);
 	ck_assert_uint_eq(o->held_running_ns, 100);
 	/* no owner is named, and the word says that it was taken by who had waited: who was woken last */
@@ -387,7 +387,7 @@ START_TEST(holders)
 	switches(1, 704, 0, QZ_LOG_PREEMPTED, 21);
 	blocks_at(1, 706, 21, 7, OWNER(10) | 2, 0);
 	ck_assert_uint_eq(replay__object(r, 0)->holder, 0);
-	/* of nobody: it is what the lock protects */
+	/* of no thread: it is what the lock protects */
 	wakes(710, 21, 20);
 	switches(1, 720, 0, QZ_LOG_PREEMPTED, 21);
 	blocks_at(1, 730, 21, 7, OWNER(99999) | 2, 0);

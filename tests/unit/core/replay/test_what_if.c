@@ -448,7 +448,7 @@ END_TEST
 
 /* ---- rules ---- */
 
-/* One that was never met, and one that nobody knows of. */
+/* One that was never met, and one that is not known. */
 START_TEST(nothing_to_gain)
 {
 	struct replay_what_if w = predict(&programs[0], 1);

@@ -16,7 +16,7 @@ struct truth {
 	struct replay *r;
 	struct laws *laws;
 	const struct replay_thread **rows;  /* of each thread of the schedule */
-	uint32_t *serials;		    /* likewise */
+	uint32_t *serials;		    /* the same */
 	uint32_t objects[SCHEDULE_OBJECTS]; /* of the replay */
 	uint32_t *scopes;
 	uint32_t nrows, nwaits, nwakeups;
@@ -62,7 +62,7 @@ static void find_row(void *context, const struct replay_thread *t)
 		c->serials[i] = t->serial;
 		return;
 	}
-	/* one that was met before the record of its fork, at the same time, is nobody's for no time */
+	/* one that was met before the record of its fork, at the same time, has no owner for no time */
 	c->nrows--;
 	equal(c, "a thread that there was not", t->tid, t->since - t->began, 0);
 }

@@ -101,7 +101,7 @@ START_TEST(self_and_unattributed_sum_to_the_effective_time)
 }
 END_TEST
 
-/* Where nobody spins, the effective level is the running one, to the nanosecond. */
+/* Where no thread spins, the effective level is the running one, to the nanosecond. */
 START_TEST(without_spinning_nothing_differs)
 {
 	struct qz_profile *p = fixture__random((unsigned int)_i);
@@ -168,8 +168,8 @@ START_TEST(a_waiter_takes_nothing)
 }
 END_TEST
 
-/* Time in which all wait for something outside is nobody's. */
-/* It is the time of those that spin on it, in no normalized time, and nobody's who holds it. */
+/* Time in which all wait for something outside belongs to no thread. */
+/* It is the time of those that spin on it, in no normalized time, and not that of a holder. */
 START_TEST(an_object_has_what_was_spun_on_it)
 {
 	static const uint64_t level_ns[] = {0, 0, 1000};
@@ -237,7 +237,7 @@ START_TEST(when_all_wait_nobody_is_busy)
 }
 END_TEST
 
-/* Somebody was busy, but of that there is no sample. */
+/* A thread was busy, but of that there is no sample. */
 START_TEST(what_only_waiters_saw_is_unattributed)
 {
 	static const uint64_t level_ns[] = {0, 0, 0, 900};

@@ -28,7 +28,7 @@ static struct fixture known(void)
 	/* a closure with work of its own, and one that calls several */
 	fixture__samples(&f, 0, two, "main.b" NEW "main.b.func1", 1, 10);
 	fixture__samples(&f, 0, two, "main.b" NEW "main.b.func1 main.work", 1, 5);
-	/* the same work, started by somebody else; through another goroutine */
+	/* the same work, started by another procedure; through another goroutine */
 	fixture__samples(&f, 0, one, "main.a" NEW "main.c" NEW "main.work", 1, 8);
 	fixture__samples(&f, 0, one, "runtime.goexit.abi0 runtime.main main.main", 1, 4);
 	/* a thread that a goroutine has started */

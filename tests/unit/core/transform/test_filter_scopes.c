@@ -93,7 +93,7 @@ START_TEST(nothing_of_others_is_there)
 }
 END_TEST
 
-/* What the kernel did is with who called it, or with nobody. */
+/* What the kernel did is with its caller, or with none. */
 START_TEST(callers_have_what_the_kernel_did)
 {
 	static const bool kept[] = {[MINE] = true, [OTHER] = false};
