@@ -54,7 +54,7 @@ static bool are_many(const struct module_rounds *m, const struct aim *aim)
 
 void module_rounds__aim(struct module_rounds *m, struct aim *aim)
 {
-	aim->everybody = are_many(m, aim);
+	aim->every_processor = are_many(m, aim);
 	pthread_mutex_lock(&m->lock);
 	drop_aim(m->aim);
 	m->aim = aim;
@@ -111,8 +111,8 @@ static void take_one(struct module_rounds *m, struct aim *aim)
 {
 	struct qz_ioc_snapshot s = {
 		.size = sizeof(s),
-		.flags = aim->everybody ? QZ_SNAPSHOT_ALL : 0,
-		.ntargets = aim->everybody ? 0 : aim->npids,
+		.flags = aim->every_processor ? QZ_SNAPSHOT_ALL : 0,
+		.ntargets = aim->every_processor ? 0 : aim->npids,
 		.room = m->processors,
 		.targets = (uintptr_t)aim->pids,
 		.captures = (uintptr_t)m->captures,

@@ -100,7 +100,7 @@ static bool answer(struct rounds *rounds, const struct instant *instant, uint32_
 	const struct image *image = address_spaces__get(rounds->context.spaces, slot->image);
 
 	if (!image)
-		return instant->aim->everybody; /* then it is some other process */
+		return instant->aim->every_processor; /* then it is some other process */
 	rounds->answers[rounds->nanswers++] = (struct round_answer) {
 		.round = round,
 		.scope = image->scope,
