@@ -325,6 +325,15 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 #define UNWIND_REPLACED(place) 0
 #endif
 
+/*
+ * Whether the kernel has loops of its own, of which the verifier follows one turn, and not each. Since Linux 5.17, e6f2dd0f8067;
+ * other loops may go with 5.16.
+ */
+#ifndef UNWIND_HAS_LOOP
+enum bpf_func_id___loop { BPF_FUNC_loop___any = 181 };
+#define UNWIND_HAS_LOOP bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___any)
+#endif
+
 /* Whether the caller's code cannot be read: so in a copy of a stack. */
 #ifndef UNWIND_NO_CODE
 #define UNWIND_NO_CODE false
@@ -419,11 +428,11 @@ static __always_inline bool unwind__leads_on(struct unwinding *u, u64 word)
 }
 
 /* Whether the i-th of the words, which is at an address, is the return address. */
-__noinline int unwind__scan_word(struct unwinding *u, u32 i, u64 at)
+static __always_inline bool unwind__finds_word(struct unwinding *u, u32 i, u64 at)
 {
 	u64 word;
 
-	if (!u || at < u->sp)
+	if (at < u->sp)
 		return false;
 	word = u->scan[i & (SCAN_WORDS - 1)];
 	if (!unwind__is_return_address(u, word))
@@ -435,15 +444,42 @@ __noinline int unwind__scan_word(struct unwinding *u, u32 i, u64 at)
 	return true;
 }
 
+__noinline int unwind__scan_word(struct unwinding *u, u32 i, u64 at)
+{
+	return u && unwind__finds_word(u, i, at);
+}
+
+struct unwind_scan {
+	struct unwinding *u;
+	u64 from;
+};
+
+/* As a turn of a loop of the kernel's. */
+static long unwind__scan_turn(u32 i, struct unwind_scan *scan)
+{
+	return unwind__finds_word(scan->u, i, scan->from + i * 8);
+}
+
+static __always_inline void unwind__scan_words(struct unwinding *u, u64 from)
+{
+	struct unwind_scan scan = {u, from};
+
+	if (UNWIND_HAS_LOOP) {
+		bpf_loop(SCAN_WORDS, unwind__scan_turn, &scan, 0);
+		return;
+	}
+	for (int i = 0; i < SCAN_WORDS; i++)
+		if (unwind__scan_word(u, i, from + i * 8))
+			break;
+}
+
 /* Whether the return address is among the words from an address on; then the frame is left. */
 __noinline int unwind__scan_block(struct unwinding *u, u64 from)
 {
 	if (!u || bpf_probe_read_user(u->scan, sizeof(u->scan), (void *)from))
 		return false;
 	u->place = 0;
-	for (int i = 0; i < SCAN_WORDS; i++)
-		if (unwind__scan_word(u, i, from + i * 8))
-			break;
+	unwind__scan_words(u, from);
 	if (!u->place)
 		return false;
 	unwind__guess_rbp(u, from, u->place);
@@ -812,6 +848,25 @@ __noinline int unwind__steps(struct unwinding *u)
 	return false;
 }
 
+/* As a turn of a loop of the kernel's. */
+static long unwind__turn(u32 i, struct unwinding **u)
+{
+	if (!(i % MARK_BLOCK))
+		unwind__mark(*u);
+	return unwind__step(*u) != 0;
+}
+
+static __always_inline void unwind__frames_to_end(struct unwinding *u)
+{
+	if (UNWIND_HAS_LOOP) {
+		bpf_loop(MAX_DEPTH, unwind__turn, &u, 0);
+		return;
+	}
+	for (int i = 0; i < MAX_DEPTH / MARK_BLOCK; i++)
+		if (unwind__steps(u))
+			break;
+}
+
 /* Of a stack that leads nowhere: whether it begins at one of its last two frames. */
 __noinline int unwind__begins(struct unwinding *u)
 {
@@ -848,9 +903,7 @@ __noinline int unwind__walk(struct unwinding *u)
 	u->go.nancestors = 0;
 	u->end = QZ_UNWIND_TOO_DEEP;
 	u->region = u->image.first;
-	for (int i = 0; i < MAX_DEPTH / MARK_BLOCK; i++)
-		if (unwind__steps(u))
-			break;
+	unwind__frames_to_end(u);
 	if (u->end != QZ_UNWIND_OUTERMOST && u->end != QZ_UNWIND_TOO_DEEP && !u->unready)
 		unwind__begins(u);
 	/* behind the older one is more than a block: all outer frames that are kept */

@@ -113,6 +113,9 @@ static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 #define unwind__creator	       python_walk__creator
 #define unwind__creators       python_walk__creators
 #define unwind__walk	       python_walk__walk
+
+#define UNWIND_HAS_LOOP			  false
+#define bpf_loop(n, turn, context, flags) ((void)(turn), (void)(context))
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
 
