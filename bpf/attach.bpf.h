@@ -90,6 +90,8 @@ static __always_inline u32 scope__of_found(struct task_struct *task, u64 now)
 		scope__found(*known, task);
 		return *known;
 	}
+	if (finds_command)
+		return QZ_NO_SCOPE;
 	if (task->flags & PF_KTHREAD_BIT)
 		return QZ_SCOPE_OF_KERNEL;
 	scope = scope__by_ancestor(task);

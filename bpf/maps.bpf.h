@@ -19,6 +19,8 @@ const volatile __u64 watchdog_ns = 60000000000ull; /* without a heartbeat of qua
 const volatile bool wanted_woken;		   /* the time until woken is wanted */
 const volatile bool wanted_lines;		   /* of Python */
 const volatile bool every_process; /* each process of the machine is a scope of its own */
+/* What runs already is one process alone, which is a target, and waits for quartzd to let it go. */
+const volatile bool finds_command;
 
 /*
  * Set by quartzd, or in its absence by bpf/watchdog.bpf.h, for good: times and counts stand still from then

@@ -70,7 +70,7 @@ static __always_inline struct qz_thread_state *thread__follow(struct task_struct
 	if (!ctl || !s || !fresh || bpf_task_storage_get(&threads, task, NULL, 0))
 		return NULL;
 	thread__fill(fresh, task, scope, image, now);
-	if (how == FRESH_FOUND)
+	if (how == FRESH_FOUND && !finds_command)
 		wait_stack__found(task, fresh);
 	t = bpf_task_storage_get(&threads, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t) {

@@ -24,6 +24,7 @@ struct bpf_runtime_options {
 	uint32_t rate;		/* of samples per second and processor */
 	uint32_t pid_namespace; /* see daemon/target/pid_namespace.h */
 	bool every_process;	/* each process that can be seen is a scope of its own */
+	bool finds_command;	/* nothing runs already but a command that waits to be let go */
 	bool woken;		/* the time until woken is wanted */
 	bool lines;		/* of Python are wanted */
 	bool what_if;		/* samples record which candidates they met */

@@ -298,6 +298,7 @@ int session__load(struct session *s)
 		.lines = s->options->lines || s->options->inlines,
 		.what_if = s->options->what_if,
 		.every_process = s->options->system,
+		.finds_command = s->options->command && !s->options->delay,
 		.keep_types = s->options->cache_size,
 	};
 	struct symbolizer_options symbolizer = {
