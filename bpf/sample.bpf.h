@@ -34,6 +34,16 @@ struct sampling {
 	u32 stream, changed, flags, object; /* see qz_sample_record */
 };
 
+/* Kernel frames from the i-th on, as unwind__hash_block. */
+__noinline u64 sample__hash_kernel(struct sample_scratch *scratch, u32 i, u64 h)
+{
+	if (!scratch)
+		return h;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < scratch->nkernel; k++)
+		h = mix(h, scratch->kernel[(i + k) & (QZ_KERNEL_FRAMES - 1)]);
+	return h;
+}
+
 /* The frames that are there; not 0. */
 __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 {
@@ -42,11 +52,8 @@ __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 	if (!scratch)
 		return 0;
 	h = mix(mix(image, scratch->nkernel), scratch->user.end);
-	for (u32 i = 0; i < QZ_KERNEL_FRAMES; i++) {
-		if (i >= scratch->nkernel)
-			break;
-		h = mix(h, scratch->kernel[i]);
-	}
+	for (u32 i = 0; i < QZ_KERNEL_FRAMES && i < scratch->nkernel; i += FRAMES_BLOCK)
+		h = sample__hash_kernel(scratch, i, h);
 	return unwind__hash(&scratch->user, scratch->nframes, h) ?: 1;
 }
 
@@ -60,16 +67,23 @@ __noinline int sample__store_block(struct sample_scratch *scratch, u32 i, u32 ke
 	return 0;
 }
 
+__noinline int sample__store_kernel(struct sample_scratch *scratch, u32 i, u32 key)
+{
+	if (!scratch)
+		return 0;
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < scratch->nkernel; k++)
+		frame__store(key + i + k, scratch->kernel[(i + k) & (QZ_KERNEL_FRAMES - 1)]);
+	return 0;
+}
+
 /* Writes the frames from `key` on, for which there is room: kernel frames first. */
 __noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
 {
 	if (!scratch)
 		return 0;
-	for (u32 i = 0; i < QZ_KERNEL_FRAMES; i++) {
-		if (i >= scratch->nkernel)
-			break;
-		frame__store(key++, scratch->kernel[i]);
-	}
+	for (u32 i = 0; i < QZ_KERNEL_FRAMES && i < scratch->nkernel; i += FRAMES_BLOCK)
+		sample__store_kernel(scratch, i, key);
+	key += scratch->nkernel;
 	for (u32 i = 0; i < QZ_ALL_FRAMES && i < scratch->nframes; i += FRAMES_BLOCK)
 		sample__store_block(scratch, i, key);
 	return 0;
@@ -126,12 +140,22 @@ __noinline int sample__probe(struct sample_scratch *scratch, u64 hash, u32 at, u
 	return SAMPLE_NO_FRAMES;
 }
 
+/* As sample__probe, in the slots where the stack may be. */
+__noinline int sample__find(struct sample_scratch *scratch, u64 hash, u32 buffer)
+{
+	int found = SAMPLE_OTHER;
+
+	for (u32 i = 0; i < PROBES && found == SAMPLE_OTHER; i++)
+		found = sample__probe(scratch, hash, first_slot(hash) + i, buffer);
+	return found;
+}
+
 /* The number of the stack's slot in this buffer, or -1 with the loss counted. */
 static __noinline s32 sample__stack(struct sampling *s)
 {
 	struct sample_scratch *scratch = s->scratch;
-	int found = SAMPLE_OTHER;
 	u64 hash;
+	int found;
 
 	scratch->stack = (struct qz_stack_slot) {
 		.image = s->image,
@@ -148,8 +172,7 @@ static __noinline s32 sample__stack(struct sampling *s)
 	hash = sample__hash(scratch, s->image);
 	if (s->page)
 		hash = mix(hash, page__hash(s->page)) ?: 1;
-	for (u32 i = 0; i < PROBES && found == SAMPLE_OTHER; i++)
-		found = sample__probe(scratch, hash, first_slot(hash) + i, s->buffer);
+	found = sample__find(scratch, hash, s->buffer);
 	if (found >= 0)
 		return found;
 	s->cpu->lost[found == SAMPLE_OTHER ? QZ_LOSS_STACKS_FULL : QZ_LOSS_FRAMES_FULL]++;
