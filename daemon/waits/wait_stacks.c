@@ -76,7 +76,8 @@ void wait_stacks__free(struct wait_stacks *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->waits->nstacks; i++) {
+	/* items of other slots are free, and most of them no memory yet */
+	qz_bits__for_each(i, s->waits->used_stacks, s->waits->nstacks) {
 		free(s->items[i].frames);
 		sleeping_stacks__free(s->items[i].sleeping);
 		free(s->items[i].locations);
