@@ -86,7 +86,7 @@ static int start(struct broker *b, uint32_t job, int *given)
 /* False when quartzd is gone. */
 static bool serve(struct broker *b)
 {
-	int given[MESSAGE_FDS] = {-1, -1};
+	int given[MESSAGE_FDS] = NO_FDS;
 	struct broker_request request;
 	ssize_t n = fd_ipc__receive(b->socket, &request, sizeof(request), NULL, FD_IPC_NEVER);
 	int32_t result = -EINVAL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages between quartzd's own processes: SOCK_SEQPACKET, one descriptor or two along with each. */
+/* Messages between quartzd's own processes: SOCK_SEQPACKET, up to three descriptors along with each. */
 #ifndef QUARTZ_DAEMON_FD_IPC_H
 #define QUARTZ_DAEMON_FD_IPC_H
 
@@ -7,7 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MESSAGE_FDS 2
+#define MESSAGE_FDS 3
+#define NO_FDS                                                                                     \
+	{                                                                                          \
+		-1, -1, -1                                                                         \
+	}
 
 /* Deadlines: ms of CLOCK_MONOTONIC. Those that have passed: without waiting. */
 #define FD_IPC_NEVER INT64_MAX

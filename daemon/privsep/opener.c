@@ -108,7 +108,7 @@ static bool is_in(pid_t pid, const char *states)
 /* When it is hurried, one that neither works nor waits for a processor, or for a child to begin, is stopped. */
 static ssize_t await_keeper(int32_t *result, int *given)
 {
-	int fds[MESSAGE_FDS] = {-1, -1};
+	int fds[MESSAGE_FDS] = NO_FDS;
 	ssize_t n = -ETIME;
 
 	for (int ms = 0; n == -ETIME && ms < KEEPER_MS; ms += SLICE_MS) {

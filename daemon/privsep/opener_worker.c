@@ -288,7 +288,7 @@ void opener_worker__serve(int socket, bool waker)
 {
 	struct opener_request request;
 	static struct opener_reply reply;
-	int fds[MESSAGE_FDS], given[MESSAGE_FDS] = {-1, -1};
+	int fds[MESSAGE_FDS], given[MESSAGE_FDS] = NO_FDS;
 	size_t size;
 	ssize_t n;
 

@@ -10,6 +10,8 @@
 
 #define START_MS 5000
 
+_Static_assert(LOAD_MAX_FILES <= MESSAGE_FDS, "a module's files go along with one message");
+
 /* What comes with descriptors is refused. */
 static ssize_t receive_message(const struct symbolizer_child *c, void *bytes)
 {
@@ -28,7 +30,7 @@ static int send_message(struct symbolizer_child *c, const struct symbolizer_requ
 {
 	struct message_header header = {r->type, (uint32_t)r->length, id};
 	int64_t until = qz_clock__now_ms() + r->deadline_ms;
-	int fds[MESSAGE_FDS] = {-1, -1}, err;
+	int fds[MESSAGE_FDS] = NO_FDS, err;
 
 	memcpy(r->bytes, &header, sizeof(header));
 	for (size_t i = 0; i < r->nfds; i++)

@@ -21,7 +21,7 @@ struct symbolizer_child {
 	bool greeted;  /* it is ready */
 };
 
-/* A request, which begins with a header that exchange() fills in. fds go along, nfds <= 2. */
+/* A request, which begins with a header that exchange() fills in. fds go along, nfds <= MESSAGE_FDS. */
 struct symbolizer_request {
 	void *bytes;
 	size_t length;

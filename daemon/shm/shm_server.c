@@ -236,7 +236,7 @@ static void answer(struct shm_server *s, struct client *c)
 	struct qz_page_reply reply = {.length = sizeof(reply), .generation = s->generation};
 	struct qz_page_request request;
 	ssize_t n = recv(c->fd, &request, sizeof(request), MSG_DONTWAIT);
-	int fds[MESSAGE_FDS] = {-1, -1};
+	int fds[MESSAGE_FDS] = NO_FDS;
 
 	if (n < 0 && errno == EAGAIN)
 		return;

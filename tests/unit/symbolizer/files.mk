@@ -5,7 +5,7 @@ SYMBOLIZER_TEST_SRC := $(wildcard tests/unit/symbolizer/*.c)
 
 SYMBOLIZER_FIXTURE := tests/unit/symbolizer/fixtures/symbolizer_fixture.c
 SYMBOLIZER_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/,O0 O2 static nopie static-pie clang \
-	split stripped debug shared shared_other liar cfi cfi_debug cfi_compressed)
+	split stripped debug shared shared_stripped shared_other liar cfi cfi_debug cfi_compressed)
 fixture_flags_O0 := -O0
 fixture_flags_O2 := -O2
 fixture_flags_static := -O2 -static
@@ -81,6 +81,9 @@ $(filter %/cfi %/cfi_debug %/cfi_compressed,$(SYMBOLIZER_FIXTURES)): tests/unit/
 	$(say) FIXTURE $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(fixture_flags_$(@F)) -shared -nostdlib -Wl,--traditional-format -o $@ $<
+
+$(O)/tests/unit/symbolizer/shared_stripped: $(O)/tests/unit/symbolizer/shared
+	$(Q)strip -o $@ $<
 
 $(O)/tests/unit/symbolizer/stripped: $(O)/tests/unit/symbolizer/O2
 	$(Q)strip -o $@ $<

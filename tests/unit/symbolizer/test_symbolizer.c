@@ -322,10 +322,15 @@ static bool has_inlined(struct symbolizer *s, int module, const struct util_symb
 	return false;
 }
 
-static int with_shared(struct symbolizer *s, const char *entries)
+static int with_shared(struct symbolizer *s, const char *fixture, const char *debug,
+		       const char *entries)
 {
-	int module = util__add(s, util__fixture("shared"), NULL);
+	char path[4096];
 	const char *name = NULL;
+	int module;
+
+	snprintf(path, sizeof(path), "%s", util__fixture(fixture));
+	module = util__add(s, path, debug ? util__fixture(debug) : NULL);
 
 	ck_assert_int_eq(symbolizer__shared(s, module, &name), 0);
 	ck_assert_ptr_nonnull(strstr(name, "shared_entries"));
@@ -345,8 +350,11 @@ START_TEST(follows_entries_that_files_share)
 	all = util__nm(util__fixture("O2"), false, &n);
 	host = util__find(all, n, "inline_host");
 	ck_assert(!has_inlined(s, util__add(s, util__fixture("shared"), NULL), host));
-	ck_assert(!has_inlined(s, with_shared(s, "shared_other_entries"), host));
-	ck_assert(has_inlined(s, with_shared(s, "shared_entries"), host));
+	ck_assert(!has_inlined(s, with_shared(s, "shared", NULL, "shared_other_entries"), host));
+	ck_assert(has_inlined(s, with_shared(s, "shared", NULL, "shared_entries"), host));
+	/* as packages have it: in their debug files */
+	ck_assert(has_inlined(s, with_shared(s, "shared_stripped", "shared", "shared_entries"),
+			      host));
 	ck_assert_int_eq(symbolizer__shared(s, util__add(s, util__fixture("O2"), NULL), &name), 0);
 	ck_assert_str_eq(name, "");
 	free(all);
