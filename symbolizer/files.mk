@@ -3,7 +3,7 @@
 SYMBOLIZER_LIB_SRC := $(sort $(wildcard symbolizer/*/*.c))
 SYMBOLIZER_SRC := $(sort $(wildcard symbolizer/*.c))
 SYMBOLIZER_LIB := $(O)/symbolizer/libsymbolizer.a
-SYMBOLIZER_LIBS := -ldw -lelf -liberty -lcapstone
+SYMBOLIZER_LIBS := -ldw -lelf -lz -liberty -lcapstone
 
 $(SYMBOLIZER_LIB): $(patsubst %.c,$(O)/%.o,$(SYMBOLIZER_LIB_SRC))
 	$(say) AR $@
@@ -11,7 +11,7 @@ $(SYMBOLIZER_LIB): $(patsubst %.c,$(O)/%.o,$(SYMBOLIZER_LIB_SRC))
 
 PROGRAMS += $(O)/quartz-symbolizer
 $(O)/quartz-symbolizer: $(patsubst %.c,$(O)/%.o,$(SYMBOLIZER_SRC)) $(SYMBOLIZER_LIB)
-	$(call link,$(SYMBOLIZER_LIBS) -lcap -lseccomp)
+	$(call link,-Xlinker --defsym=open=split_file__open $(SYMBOLIZER_LIBS) -lcap -lseccomp)
 
 FUZZ_TARGETS += cfi elf spin
 FUZZ_ARCHIVES += $(SYMBOLIZER_LIB)

@@ -39,6 +39,7 @@ struct server {
 		struct load_answer load;
 		struct resolve_answer resolve;
 		struct variable_answer variable;
+		struct split_answer split;
 		struct table_answer table;
 		struct spin_answer spin;
 		struct rows_message rows;
@@ -144,6 +145,7 @@ static int serve_load(struct server *s, size_t length, const int fds[LOAD_MAX_FI
 		a->procedures = (uint32_t)module__size(m);
 		a->is_split = module__is_split(m);
 		snprintf(a->shared, sizeof(a->shared), "%s", module__shared(m));
+		snprintf(a->link, sizeof(a->link), "%s", module__link(m));
 	}
 	if (file) {
 		a->build_id_size = (uint32_t)file->build_id_size;
@@ -236,17 +238,24 @@ static int send_answers(struct server *s, const struct writer *w)
 	return answer(s, length + w->text_size);
 }
 
+/* The module that the addresses of a request are of; NULL: the request is none. */
+static struct module *find_asked(const struct server *s, size_t length)
+{
+	const struct resolve_request *request = &s->request.resolve;
+
+	if (length < sizeof(*request) || request->n == 0 || request->n > PROTOCOL_MAX_ADDRESSES ||
+	    length != sizeof(*request) + request->n * sizeof(uint64_t))
+		return NULL;
+	return find_module(s, request->module);
+}
+
 static int serve_resolve(struct server *s, size_t length)
 {
 	const struct resolve_request *request = &s->request.resolve;
 	const uint64_t *addresses = (const uint64_t *)(request + 1);
+	struct module *m = find_asked(s, length);
 	static struct writer w;
-	struct module *m;
 
-	if (length < sizeof(*request) || request->n == 0 || request->n > PROTOCOL_MAX_ADDRESSES ||
-	    length != sizeof(*request) + request->n * sizeof(*addresses))
-		return -EBADMSG;
-	m = find_module(s, request->module);
 	if (!m)
 		return -EBADMSG;
 	w.records = (struct answer_record *)(&s->answer.resolve + 1);
@@ -267,13 +276,9 @@ static int serve_spin(struct server *s, size_t length, const int fds[LOAD_MAX_FI
 	const struct resolve_request *request = &s->request.resolve;
 	struct spin_answer *a = &s->answer.spin;
 	struct spin_answer_writer *w = &s->spin;
-	struct module *m;
+	struct module *m = find_asked(s, length);
 
-	if (length < sizeof(*request) || request->n == 0 || request->n > PROTOCOL_MAX_ADDRESSES ||
-	    length != sizeof(*request) + request->n * sizeof(uint64_t) || fds[0] < 0 || fds[1] >= 0)
-		return -EBADMSG;
-	m = find_module(s, request->module);
-	if (!m)
+	if (!m || fds[0] < 0 || fds[1] >= 0)
 		return -EBADMSG;
 	spin_answer__write(w, m, fds[0], (const uint64_t *)(request + 1), request->n,
 			   PROTOCOL_MAX_MESSAGE - sizeof(*a));
@@ -285,6 +290,27 @@ static int serve_spin(struct server *s, size_t length, const int fds[LOAD_MAX_FI
 	memcpy(a + 1, w->records, length);
 	memcpy((uint8_t *)(a + 1) + length, w->text, w->text_size);
 	return answer(s, sizeof(*a) + length + w->text_size);
+}
+
+static int serve_split(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
+{
+	const struct resolve_request *request = &s->request.resolve;
+	const uint64_t *addresses = (const uint64_t *)(request + 1);
+	struct split_answer *a = &s->answer.split;
+	struct module *m = find_asked(s, length);
+	struct name file = {0};
+	bool lacks = false;
+
+	if (!m || fds[1] >= 0)
+		return -EBADMSG;
+	memset(a, 0, sizeof(*a));
+	if (fds[0] >= 0)
+		a->error = module__complete(m, fds[0]);
+	for (uint32_t i = 0; i < request->n && !lacks; i++)
+		lacks = module__lacks(m, addresses[i], &file);
+	a->size = lacks ? (uint32_t)file.length + 1 : 0;
+	memcpy(a + 1, file.text, a->size);
+	return answer(s, sizeof(*a) + a->size);
 }
 
 static int send_rows(struct server *s, const struct cfi_table *t)
@@ -385,6 +411,8 @@ static int serve(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 		return serve_variable(s, length, fds);
 	if (s->request.header.type == MESSAGE_SPIN)
 		return serve_spin(s, length, fds);
+	if (s->request.header.type == MESSAGE_SPLIT)
+		return serve_split(s, length, fds);
 	if (fds[0] >= 0)
 		return -EBADMSG;
 	switch (s->request.header.type) {

@@ -110,7 +110,7 @@ static int close_all_but(int fd)
 }
 
 /*
- * mmap and mprotect must not make code. glibc's fstat is newfstatat without a path, and its qsort
+ * mmap and mprotect must not make code. No file is mapped, as it may be cut; libdw then reads what it would map. glibc's fstat is newfstatat without a path, and its qsort
  * asks sysinfo how much memory there is; libelf asks by fcntl whether a descriptor is one. What
  * takes a path fails rather than kills: libdw looks for the name of the file it reads, and tries to
  * open a supplementary debug file by its name.
@@ -132,8 +132,12 @@ static int add_rules(scmp_filter_ctx filter)
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, plain[i], 0);
 	if (!err)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				       SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+	if (!err)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(mmap), 1,
+				       SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));

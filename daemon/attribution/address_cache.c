@@ -305,8 +305,10 @@ static int resolve_batch(struct address_cache *cache, uint32_t module, const uin
 
 	for (uint32_t i = 0; i < n; i++)
 		addresses[i] = cache->items[indices[i]].address;
-	if (symbols >= 0)
+	if (symbols >= 0) {
+		modules__complete(cache->modules, module, addresses, n);
 		err = symbolizer__resolve(cache->symbolizer, symbols, addresses, n, answers);
+	}
 	if (err == -ENOTSUP && !cache->met_32_bits) {
 		cache->met_32_bits = true;
 		log_warning("%s is code of 32 bits: its procedures and locks have no names, and "

@@ -284,7 +284,7 @@ static void name_culprit(const struct opener_request *r, int fd, char name[CULPR
 	struct statx st;
 
 	name[0] = '\0';
-	if (r->what == OPENER_REOPEN) {
+	if (r->what == OPENER_REOPEN || r->what == OPENER_COMPANION) {
 		if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st))
 			return;
 		inode = st.stx_ino;

@@ -30,7 +30,7 @@ ssize_t opener__memory(int dir, uint64_t start, void *to, size_t size);
 ssize_t opener__text(int dir, enum opener_what what, int number, char *to, size_t size);
 int opener__wake(int dir);
 
-/* What gives a descriptor: OPENER_FILE, OPENER_PERF_MAP, and of fd, which stays open, OPENER_REOPEN. */
+/* What gives a descriptor: OPENER_FILE, OPENER_PERF_MAP, and of fd, which stays open, OPENER_REOPEN and OPENER_COMPANION. */
 int opener__file(int fd, struct opener_request request);
 
 /* A process that the keeper has started. All 0 to begin with. */

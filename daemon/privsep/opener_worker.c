@@ -146,10 +146,10 @@ static int open_file(int dir, const struct opener_request *r)
 	return fd;
 }
 
-/* In the process's own view of files, and no link on the way: where that leads is up to who made it. */
 /*
- * In the /tmp of the process. One that has ended, and was not waited for yet, has no root any more: if it was in no
- * namespace of numbers of its own, its map is looked for in ours.
+ * In the /tmp of the process, as it sees files, and no link on the way: where that leads is up to who made it. One that has
+ * ended, and was not waited for yet, has no root any more: if it was in no namespace of numbers of its own, its map is looked
+ * for in ours.
  */
 static int find_perf_map(int dir, const char *name, bool own_numbers)
 {
@@ -224,6 +224,36 @@ static int open_again(int fd)
 	return reopen(fd);
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end);
+}
+
+/*
+ * The file's own bytes have named it, and may name any: so only what is called like a file that describes another one,
+ * stands there without a link, and belongs to who owns that file, or to root and everybody may read it.
+ */
+static int open_companion(int of, const char *path)
+{
+	int path_fd, fd = -EPERM;
+	struct stat st;
+
+	if (path[0] != '/' || strnlen(path, OPENER_PATH) == OPENER_PATH ||
+	    !(ends_with(path, ".dwo") || ends_with(path, ".debug")))
+		return -EINVAL;
+	if (fstat(of, &st))
+		return -errno;
+	path_fd = openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (path_fd < 0)
+		return -errno;
+	if (may_be_believed(path_fd, st.st_uid))
+		fd = reopen(path_fd);
+	close(path_fd);
+	return fd;
+}
+
 /* ---- requests ---- */
 
 static bool is_process(int dir)
@@ -247,6 +277,8 @@ static int carry_out(const struct opener_request *r, int fd, struct opener_reply
 
 	if (r->what == OPENER_REOPEN)
 		return give(open_again(fd), given);
+	if (r->what == OPENER_COMPANION)
+		return give(open_companion(fd, r->path), given);
 	if (!is_process(fd))
 		return -EINVAL;
 	switch (r->what) {

@@ -11,7 +11,7 @@
 
 #define OPENER_BYTES (64 * 1024) /* of one answer */
 
-/* With a descriptor of /proc/PID, but for the last one. */
+/* With a descriptor of /proc/PID, but for the last two. */
 enum opener_what {
 	OPENER_MAPS,	 /* a memory file with /proc/PID/maps */
 	OPENER_MEMORY,	 /* bytes from `start` on, as far as they are mapped, at most `size` */
@@ -22,13 +22,17 @@ enum opener_what {
 	OPENER_PERF_MAP, /* the names of its JIT code */
 	OPENER_WAKE,	 /* nothing: calls it, see shm_wake.h; a waker's only work */
 	OPENER_REOPEN,	 /* once more a file that all users may read, or that is open for reading */
+	OPENER_COMPANION, /* of a file: the one at `path` with what describes it, if it is its owner's */
 };
+
+#define OPENER_PATH 1024
 
 struct opener_request {
 	uint32_t what;
 	int32_t number;
 	uint32_t size, major, minor, zero;
 	uint64_t start, end, inode;
+	char path[OPENER_PATH]; /* absolute, terminated */
 };
 
 /* result: bytes that follow, or -errno. */

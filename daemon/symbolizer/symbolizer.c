@@ -343,7 +343,8 @@ static int request_load(struct symbolizer *s, uint32_t number)
 	if (n < 0)
 		return (int)n;
 	if (n != sizeof(*a) || a->build_id_size > sizeof(a->build_id) || a->error > 0 ||
-	    strnlen(a->shared, sizeof(a->shared)) == sizeof(a->shared))
+	    strnlen(a->shared, sizeof(a->shared)) == sizeof(a->shared) ||
+	    strnlen(a->link, sizeof(a->link)) == sizeof(a->link))
 		return symbolizer__accident(s, number, -EBADMSG);
 	return a->error;
 }
@@ -353,17 +354,7 @@ static void keep_names(struct symbolizer_module *m, const struct load_answer *a)
 	for (uint32_t i = 0; i < a->build_id_size; i++)
 		snprintf(m->build_id + 2 * i, 3, "%02x", a->build_id[i]);
 	memcpy(m->shared, a->shared, sizeof(m->shared));
-}
-
-/* Said once: a child that is started again reads all of it again. */
-static void say_split(const struct symbolizer *s, struct symbolizer_module *m)
-{
-	if (s->options.inlines && s->answer.load.is_split && !m->split)
-		log_warning("%s: its inlined procedures are in .dwo files, which are not read: "
-			    "build it "
-			    "with -gno-split-dwarf",
-			    m->label);
-	m->split = s->answer.load.is_split;
+	memcpy(m->link, a->link, sizeof(m->link));
 }
 
 static bool has_loaded(const struct symbolizer *s, const struct symbolizer_module *m)
@@ -406,7 +397,7 @@ int symbolizer__load(struct symbolizer *s, uint32_t number)
 		return m->error;
 	}
 	keep_names(m, &s->answer.load);
-	say_split(s, m);
+	m->split = s->answer.load.is_split;
 	m->loaded_by = s->counters.started;
 	s->loaded++;
 	return 0;
@@ -439,6 +430,16 @@ int symbolizer__shared(struct symbolizer *s, int module, const char **name)
 	return err;
 }
 
+int symbolizer__link(struct symbolizer *s, int module, const char **name)
+{
+	const struct symbolizer_module *m;
+	int err = load_module(s, module, &m);
+
+	if (!err)
+		*name = m->link;
+	return err;
+}
+
 bool symbolizer__refused(const struct symbolizer *s, int module)
 {
 	const struct symbolizer_module *m = symbolizer__find_module(s, module);
@@ -464,16 +465,25 @@ static void forget(struct symbolizer *s, uint32_t number)
 	m->loaded_by = 0;
 }
 
-void symbolizer__share(struct symbolizer *s, int module, int fd)
+/* place: where the module keeps such a file. */
+static void give(struct symbolizer *s, int module, int *place, int fd)
 {
-	struct symbolizer_module *m = symbolizer__find_module(s, module);
-
-	if (!m || m->fd < 0 || m->shared_fd >= 0) {
+	if (s->modules[module]->fd < 0 || *place >= 0) {
 		close(fd);
 		return;
 	}
 	forget(s, (uint32_t)module);
-	m->shared_fd = fd;
+	*place = fd;
+}
+
+void symbolizer__describe(struct symbolizer *s, int module, int fd)
+{
+	give(s, module, &s->modules[module]->debug_fd, fd);
+}
+
+void symbolizer__share(struct symbolizer *s, int module, int fd)
+{
+	give(s, module, &s->modules[module]->shared_fd, fd);
 }
 
 void symbolizer__remove_module(struct symbolizer *s, int module)

@@ -89,8 +89,35 @@ int symbolizer__build_id(struct symbolizer *s, int module, const char **build_id
  */
 int symbolizer__shared(struct symbolizer *s, int module, const char **name);
 
-/* Gives a module that file, and takes the descriptor; the child compares the build-ids. It is parsed anew when it is asked for. */
+/*
+ * The same for the name of its debug file that it has itself (.gnu_debuglink), without directories; "" also where it was given
+ * one that fits.
+ */
+int symbolizer__link(struct symbolizer *s, int module, const char **name);
+
+/*
+ * Give a module that was added its debug file, or the file with shared entries, and take the descriptor; the child compares the
+ * build-ids, or, of a module without one, the checksum. It is parsed anew when it is asked for.
+ */
+void symbolizer__describe(struct symbolizer *s, int module, int fd);
 void symbolizer__share(struct symbolizer *s, int module, int fd);
+
+/* Whether a module has parts in files of their own, see below; it is parsed if that was not done. false where no lines are wanted. */
+bool symbolizer__is_split(struct symbolizer *s, int module);
+
+/* A file in which a part of a module has its procedures (-gsplit-dwarf). */
+struct symbolizer_split {
+	const char *name; /* as the module has it; "": none is wanted */
+	int error; /* of the one that was given: 0, -ESTALE: of another build, -EFBIG or -ENOEXEC */
+};
+
+/*
+ * Tells which such file has what is inlined at one of n addresses, if none of it was told so far. fd: the one that was told last,
+ * which is read now, -1: there is none. To be called until none is wanted. Do not open what a program may name. Errors as for
+ * symbolizer__resolve.
+ */
+int symbolizer__complete(struct symbolizer *s, int module, int fd, const uint64_t *addresses,
+			 size_t n, struct symbolizer_split *next);
 
 /* Whether an error is temporary, so that a later request may succeed. */
 bool symbolizer__is_passing(int err);

@@ -18,8 +18,9 @@ struct symbolizer_module {
 	} contents; /* of the file, when it was added */
 	char label[sizeof(((struct load_request *)0)->label)];
 	char build_id[2 * sizeof(((struct load_answer *)0)->build_id) + 1];
-	bool split; /* -gsplit-dwarf: a warning was printed */
+	bool split; /* -gsplit-dwarf */
 	char shared[sizeof(((struct load_answer *)0)->shared)];
+	char link[sizeof(((struct load_answer *)0)->link)];
 	uint64_t loaded_by; /* the child that has it: its number in counters.started, 0 none */
 	uint64_t used;	    /* at which call of symbolizer__rest() */
 	int error;	    /* for good: 0 or -errno */
@@ -64,6 +65,7 @@ struct symbolizer {
 		struct rows_message rows;
 		struct spin_answer spin;
 		struct variable_answer variable;
+		struct split_answer split;
 		uint8_t bytes[PROTOCOL_MAX_MESSAGE];
 	} answer;
 };

@@ -19,6 +19,7 @@
 #include "core/model/profile.h"
 #include "core/util/hash_table.h"
 #include "daemon/target/address_map.h"
+#include "daemon/target/debug_files.h"
 #include "daemon/target/modules.h"
 #include "daemon/target/runtime_files.h"
 #include "daemon/privsep/opener.h"
@@ -64,6 +65,7 @@ struct entry {
 	/* of the thread that asks for names */
 	int symbols;	/* number in the symbolizer, or -ENOENT */
 	uint32_t given; /* which of the files it has */
+	bool lacks;	/* a file with a part of what describes it, which was said */
 };
 
 /* What was at an inode at a time: what was mapped before, and not changed since, is the same. */
@@ -258,22 +260,13 @@ static int open_mapped(const struct module_mapping *mapping, struct identity *id
 	return fd;
 }
 
-/* The files of modules stay open for as long as a process has them mapped, but do not take the last descriptors. */
-static int spare(int fd)
-{
-	if (fd < 0 || limits__has_room(fd))
-		return fd;
-	close(fd);
-	return -EMFILE;
-}
-
 /* Turns a path descriptor into one to read from; closes the former. */
 static int reopen(int path_fd)
 {
 	int fd = opener__file(path_fd, (struct opener_request) {.what = OPENER_REOPEN});
 
 	close(path_fd);
-	return spare(fd);
+	return limits__spare(fd);
 }
 
 /*
@@ -289,36 +282,11 @@ static int open_readable(const struct module_mapping *mapping, int by_name,
 	*id = *named;
 	if (fd >= 0)
 		return fd;
-	fd = spare(open_mapped(mapping, id));
+	fd = limits__spare(open_mapped(mapping, id));
 	if (fd < 0 || by_name < 0 || !memcmp(id, named, sizeof(*id)))
 		return fd;
 	close(fd);
 	return -ESTALE;
-}
-
-#define SHARED "/usr/lib/debug/.dwz/"
-
-/* The separate debug file for a build-id, or -1. Never by name: the file would choose the path. */
-static int open_debug(const char *build_id)
-{
-	char path[256];
-
-	if (strlen(build_id) < 3 || strlen(build_id) > 128)
-		return -1;
-	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
-		 build_id + 2);
-	return spare(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
-
-/*
- * The file that debug files of a package share, or -1. Its name is in one of them: none but those of root's in one place,
- * where packages have them, are opened.
- */
-static int open_shared(const char *name)
-{
-	if (strncmp(name, SHARED, sizeof(SHARED) - 1) != 0 || strstr(name, "/.."))
-		return -1;
-	return spare(open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 /* ---- files that are there ---- */
@@ -344,7 +312,7 @@ static int duplicate(const struct entry *e)
 	if (was_written(e))
 		return -ESTALE;
 	fd = fcntl(e->fd, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? -errno : spare(fd);
+	return fd < 0 ? -errno : limits__spare(fd);
 }
 
 /* With the lock held. Takes the file. */
@@ -380,51 +348,12 @@ int modules__open(struct modules *m, uint32_t module)
 	return e ? duplicate(e) : -ENOENT;
 }
 
-/*
- * Gives the file to the symbolizer. Its build-id, which names the debug file, is only known to the
- * symbolizer; where there are debug files the module is given once more with its own.
- */
-static int add_debugged(struct modules *m, int fd, const char *path)
-{
-	bool look = !access("/usr/lib/debug/.build-id", F_OK);
-	int copy = look ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1, debug = -1, again;
-	int symbols = symbolizer__add_module(m->symbolizer, SYMBOLIZER_ELF, fd, -1, path);
-	const char *build_id;
-
-	if (symbols >= 0 && copy >= 0 && !symbolizer__build_id(m->symbolizer, symbols, &build_id))
-		debug = open_debug(build_id);
-	if (debug < 0) {
-		if (copy >= 0)
-			close(copy);
-		return symbols;
-	}
-	again = symbolizer__add_module(m->symbolizer, SYMBOLIZER_ELF, copy, debug, path);
-	if (again < 0)
-		return symbols;
-	symbolizer__remove_module(m->symbolizer, symbols);
-	return again;
-}
-
-/* With the file that debug files share, if there is one. */
-static int add_elf(struct modules *m, int fd, const char *path)
-{
-	int symbols = add_debugged(m, fd, path), shared = -1;
-	const char *name;
-
-	if (symbols >= 0 && !access(SHARED, F_OK) &&
-	    !symbolizer__shared(m->symbolizer, symbols, &name))
-		shared = open_shared(name);
-	if (shared >= 0)
-		symbolizer__share(m->symbolizer, symbols, shared);
-	return symbols;
-}
-
 static int add_symbols(struct modules *m, struct entry *e, int fd)
 {
 	char path[64];
 
 	if (!e->module.jit)
-		return add_elf(m, fd, e->module.path);
+		return debug_files__add(m->symbolizer, fd, e->module.path);
 	snprintf(path, sizeof(path), "perf-%d.map", e->pid);
 	return symbolizer__add_module(m->symbolizer, SYMBOLIZER_PERF_MAP, fd, -1, path);
 }
@@ -460,6 +389,22 @@ int modules__symbols(struct modules *m, uint32_t module)
 	e->given = opened;
 	e->symbols = add_symbols(m, e, fd);
 	return e->symbols;
+}
+
+void modules__complete(struct modules *m, uint32_t module, const uint64_t *addresses, size_t n)
+{
+	struct entry *e = find_entry(m, module);
+	int of;
+
+	if (!e || e->symbols < 0 || e->module.jit ||
+	    !symbolizer__is_split(m->symbolizer, e->symbols))
+		return;
+	of = modules__open(m, module);
+	if (of < 0)
+		return;
+	e->lacks |= !debug_files__complete(m->symbolizer, e->symbols, of, addresses, n,
+					   e->module.path, !e->lacks);
+	close(of);
 }
 
 /* ---- look-up ---- */

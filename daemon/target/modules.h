@@ -12,6 +12,7 @@
 #define QUARTZ_DAEMON_MODULES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -53,6 +54,12 @@ int modules__open(struct modules *m, uint32_t module);
  * separate debug file. -errno as modules__open(), or -EAGAIN for want of descriptors. The thread that asks for names.
  */
 int modules__symbols(struct modules *m, uint32_t module);
+
+/*
+ * Has the symbolizer read what its module lacks of the code at n file offsets, see debug_files__complete(); what is missing is said
+ * once. Before it is asked for their names.
+ */
+void modules__complete(struct modules *m, uint32_t module, const uint64_t *addresses, size_t n);
 
 struct procfs_dir;
 

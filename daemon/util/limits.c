@@ -105,6 +105,14 @@ bool limits__has_room(int fd)
 	return limit == RLIM_INFINITY || (rlim_t)fd + LEFT_FILES < limit;
 }
 
+int limits__spare(int fd)
+{
+	if (fd < 0 || limits__has_room(fd))
+		return fd;
+	close(fd);
+	return -EMFILE;
+}
+
 /* Tries it: a library call that found no free descriptor may have reported another error. */
 static bool out_of_files(void)
 {

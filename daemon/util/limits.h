@@ -21,6 +21,9 @@ void limits__restore(void);
  */
 bool limits__has_room(int fd);
 
+/* The descriptor (or -errno) if it may stay open; else it is closed, and -EMFILE. */
+int limits__spare(int fd);
+
 /*
  * Appends to a line about a failure what limit is behind it, and the remedy, where one is: libraries do not
  * always say so. To be asked before what was opened is closed.

@@ -20,7 +20,7 @@
 #include <quartz/spin.h>
 #include <quartz/unwind.h>
 
-#define PROTOCOL_VERSION     12
+#define PROTOCOL_VERSION     13
 #define PROTOCOL_MAX_MESSAGE 65536
 #define PROTOCOL_MAX_TEXT    4096 /* of one string, with its terminator */
 #define PROTOCOL_MAX_MODULES (1U << 20)
@@ -34,6 +34,7 @@ enum message_type {
 	MESSAGE_ROWS,
 	MESSAGE_SPIN,
 	MESSAGE_VARIABLE,
+	MESSAGE_SPLIT,
 };
 
 struct message_header {
@@ -97,13 +98,18 @@ struct load_answer {
 	uint32_t procedures;
 	uint32_t build_id_size; /* up to 64 */
 	uint32_t
-		is_split; /* 1: inlined procedures are in files that were not passed (-gsplit-dwarf) */
+		is_split; /* 1: its procedures, and what they inline, are in files of their own (-gsplit-dwarf) */
 	uint8_t build_id[64];
 	char shared
 		[256]; /* the name of the file with which it shares entries (dwz -m), "": none; terminated */
+	char link
+		[256]; /* the name that its .gnu_debuglink has, while no debug file was given; "": none; terminated */
 };
 
-/* Followed by uint64_t addresses[n]. Also SPIN, with the descriptor of the module. */
+/*
+ * Followed by uint64_t addresses[n]. Also SPIN, with the descriptor of the module; and SPLIT, with the descriptor of the file that
+ * the last answer has named, if there is one: which is the next one that the addresses want?
+ */
 struct resolve_request {
 	struct message_header header;
 	uint32_t module;
@@ -128,6 +134,13 @@ struct variable_answer {
 	int32_t error;
 	uint32_t size;
 	int64_t low, high; /* the module's first and last address, as distances from the code */
+};
+
+/* Followed by the file's name with its terminator; size 0: they want none any more. */
+struct split_answer {
+	struct message_header header;
+	int32_t error; /* about the file that came along: 0 or -errno */
+	uint32_t size;
 };
 
 enum answer_flags {
@@ -234,11 +247,12 @@ struct rows_message {
 _Static_assert(sizeof(struct message_header) == 16, "layout");
 _Static_assert(sizeof(struct table_request) == 40, "layout");
 _Static_assert(sizeof(struct load_request) == 288, "layout");
-_Static_assert(sizeof(struct load_answer) == 352, "layout");
+_Static_assert(sizeof(struct load_answer) == 608, "layout");
 _Static_assert(sizeof(struct resolve_request) == 24, "layout");
 _Static_assert(sizeof(struct resolve_answer) == 32, "layout");
 _Static_assert(sizeof(struct variable_request) == 40, "layout");
 _Static_assert(sizeof(struct variable_answer) == 40, "layout");
+_Static_assert(sizeof(struct split_answer) == 24, "layout");
 _Static_assert(sizeof(struct answer_record) == 16, "layout");
 _Static_assert(sizeof(struct frame_record) == 20, "layout");
 _Static_assert(sizeof(struct spin_record) == 96, "layout");

@@ -283,6 +283,14 @@ fail:
 	return NULL;
 }
 
+bool elf_file__is_sound(int fd)
+{
+	struct stat st;
+	Elf64_Ehdr eh;
+
+	return !fstat(fd, &st) && !check(fd, &st, &eh) && !check_sections(fd, &st, &eh);
+}
+
 void elf_file__detach(struct elf_file *f)
 {
 	elf_cntl(f->elf, ELF_C_FDDONE);

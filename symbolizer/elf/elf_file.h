@@ -49,6 +49,9 @@ struct elf_file {
  */
 struct elf_file *elf_file__open(int fd);
 
+/* Whether a file that another reader is to open is one, with sections that make sense; fd stays open. */
+bool elf_file__is_sound(int fd);
+
 /*
  * Closes the descriptor. Data that was read remains; the rest cannot be read any more.
  */

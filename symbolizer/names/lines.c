@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "symbolizer/names/lines.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 
+#include "symbolizer/names/split_file.h"
+
 #define UNIT_RANGES_MAX (4U << 20)
 #define MAX_SCOPES	64 /* one inside of the other */
+
+/* Files of split units, of all modules: libdw keeps in memory what it reads of them. */
+#define SPLIT_MAX (128U << 20)
+
+static uint64_t split_size;
 
 /* A range of addresses and the compilation unit that has them. */
 struct unit_range {
@@ -15,11 +25,21 @@ struct unit_range {
 	Dwarf_Off unit;
 };
 
+/* A unit whose procedures are in a file of its own. */
+struct split_unit {
+	Dwarf_Off unit;
+	Dwarf_Die procedures; /* in that file; addr NULL: not there */
+	bool asked;
+};
+
 struct lines {
 	Dwarf *dwarf, *shared; /* shared: what entries of dwarf refer to in another file, or NULL */
 	struct unit_range *ranges;
 	size_t n, room;
-	bool split; /* units have their procedures elsewhere */
+	struct split_unit *splits,
+		*wanted; /* by unit; the one whose file was asked for last, or NULL */
+	size_t nsplits, split_room;
+	uint64_t split_size;
 };
 
 static bool add_range(struct lines *l, uint64_t start, uint64_t end, Dwarf_Off unit)
@@ -39,6 +59,26 @@ static bool add_range(struct lines *l, uint64_t start, uint64_t end, Dwarf_Off u
 	return true;
 }
 
+static bool is_split(Dwarf_Die *unit)
+{
+	return dwarf_tag(unit) == DW_TAG_skeleton_unit || dwarf_hasattr(unit, DW_AT_GNU_dwo_name);
+}
+
+static bool add_split(struct lines *l, Dwarf_Off unit)
+{
+	if (l->nsplits == l->split_room) {
+		size_t room = l->split_room ? l->split_room * 2 : 64;
+		struct split_unit *bigger = reallocarray(l->splits, room, sizeof(*bigger));
+
+		if (!bigger)
+			return false;
+		l->splits = bigger;
+		l->split_room = room;
+	}
+	l->splits[l->nsplits++] = (struct split_unit) {.unit = unit};
+	return true;
+}
+
 static bool add_unit(struct lines *l, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
@@ -46,8 +86,8 @@ static bool add_unit(struct lines *l, Dwarf_Die *die)
 
 	if (dwarf_tag(die) != DW_TAG_compile_unit && dwarf_tag(die) != DW_TAG_skeleton_unit)
 		return true;
-	l->split |= dwarf_tag(die) == DW_TAG_skeleton_unit ||
-		    dwarf_hasattr(die, DW_AT_GNU_dwo_name);
+	if (is_split(die) && !add_split(l, dwarf_dieoffset(die)))
+		return false;
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		if (start < end && !add_range(l, start, end, dwarf_dieoffset(die)))
 			return false;
@@ -96,13 +136,15 @@ void lines__free(struct lines *l)
 		return;
 	dwarf_end(l->dwarf);
 	dwarf_end(l->shared);
+	split_size -= l->split_size;
+	free(l->splits);
 	free(l->ranges);
 	free(l);
 }
 
 bool lines__are_split(const struct lines *l)
 {
-	return l->split;
+	return l->nsplits;
 }
 
 const char *lines__shared(const struct lines *l)
@@ -219,6 +261,85 @@ static struct place declaration_of(Dwarf_Die *die)
 			dwarf_attr_integrate(die, DW_AT_decl_line, &line));
 }
 
+static void set_file(struct name *name, const struct place *place)
+{
+	const char *file = place->file ? place->file : "";
+
+	if (!*file || *file == '/' || !place->directory) {
+		name__set(name, file);
+		return;
+	}
+	file += strncmp(file, "./", 2) ? 0 : 2;
+	name__set(name, place->directory);
+	name__append(name, "/", 1);
+	name__append(name, file, strlen(file));
+}
+
+/* ---- split units ---- */
+
+static int unit_order(const void *a, const void *b)
+{
+	const struct split_unit *x = a, *y = b;
+
+	return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+/* NULL: the unit is whole. */
+static struct split_unit *find_split(const struct lines *l, Dwarf_Die *unit)
+{
+	const struct split_unit key = {.unit = dwarf_dieoffset(unit)};
+
+	return l->nsplits ? bsearch(&key, l->splits, l->nsplits, sizeof(key), unit_order) : NULL;
+}
+
+bool lines__lack(struct lines *l, uint64_t vaddr, struct name *file)
+{
+	struct split_unit *split;
+	struct place place = {0};
+	Dwarf_Attribute name;
+	Dwarf_Die unit;
+
+	split = find_unit(l, vaddr, &unit) ? find_split(l, &unit) : NULL;
+	if (!split || split->asked)
+		return false;
+	split->asked = true;
+	l->wanted = split;
+	if (dwarf_attr(&unit, DW_AT_dwo_name, &name) ||
+	    dwarf_attr(&unit, DW_AT_GNU_dwo_name, &name))
+		place = (struct place) {dwarf_formstring(&name), directory_of(&unit), 0};
+	set_file(file, &place);
+	return true;
+}
+
+static int check_split(int fd, uint64_t *size)
+{
+	struct stat st;
+
+	if (!elf_file__is_sound(fd) || fstat(fd, &st))
+		return -ENOEXEC;
+	*size = (uint64_t)st.st_size;
+	return *size > SPLIT_MAX - split_size ? -EFBIG : 0;
+}
+
+int lines__complete(struct lines *l, int fd)
+{
+	struct split_unit *split = l->wanted;
+	uint64_t size;
+	int err = split && fd >= 0 ? check_split(fd, &size) : -ENOEXEC;
+	Dwarf_Die unit;
+
+	l->wanted = NULL;
+	split_file__offer(fd);
+	if (!err && dwarf_offdie(l->dwarf, split->unit, &unit))
+		dwarf_cu_info(unit.cu, NULL, NULL, NULL, &split->procedures, NULL, NULL, NULL);
+	split_file__offer(-1);
+	if (err || !split->procedures.addr)
+		return err ?: -ESTALE;
+	l->split_size += size;
+	split_size += size;
+	return 0;
+}
+
 /* ---- scopes ---- */
 
 /* The scopes that have an address, from the outermost inwards. */
@@ -281,20 +402,6 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : "";
 }
 
-static void set_file(struct name *name, const struct place *place)
-{
-	const char *file = place->file ? place->file : "";
-
-	if (!*file || *file == '/' || !place->directory) {
-		name__set(name, file);
-		return;
-	}
-	file += strncmp(file, "./", 2) ? 0 : 2;
-	name__set(name, place->directory);
-	name__append(name, "/", 1);
-	name__append(name, file, strlen(file));
-}
-
 static void fill(struct module_frame *frame, const char *name, const struct place *declaration,
 		 const struct place *place)
 {
@@ -336,6 +443,7 @@ uint32_t lines__resolve(struct lines *l, uint64_t vaddr, uint64_t start, bool in
 			struct module_frame *frames, uint32_t max)
 {
 	struct scopes s = {.vaddr = vaddr};
+	const struct split_unit *split;
 	struct place place, first;
 	Dwarf_Die unit;
 
@@ -343,6 +451,9 @@ uint32_t lines__resolve(struct lines *l, uint64_t vaddr, uint64_t start, bool in
 		return 0;
 	place = place_of(&unit, vaddr);
 	first = place_of(&unit, start);
+	split = find_split(l, &unit);
+	if (split && split->procedures.addr)
+		unit = split->procedures;
 	if (!find_scopes(&s, &unit, 0)) {
 		s.nested = true;
 		find_scopes(&s, &unit, 0);

@@ -15,8 +15,17 @@ struct lines;
 struct lines *lines__new(const struct elf_file *file);
 void lines__free(struct lines *l);
 
-/* Whether units have their procedures in files of their own (.dwo, .dwp), which are not read. */
+/* Whether units have their procedures in files of their own (.dwo). */
 bool lines__are_split(const struct lines *l);
+
+/* Whether the unit at an address has its procedures in such a file that was not asked for so far; writes the file's name. */
+bool lines__lack(struct lines *l, uint64_t vaddr, struct name *file);
+
+/*
+ * Takes the file that was asked for last, -1: it is not there. 0, -ESTALE: of another build, -EFBIG: too large, or -ENOEXEC. In a
+ * process without an open() of its own nothing comes of it.
+ */
+int lines__complete(struct lines *l, int fd);
 
 /* The name of the file that it shares entries with (.gnu_debugaltlink), owned by l; NULL: none. */
 const char *lines__shared(const struct lines *l);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <elfutils/libdwelf.h>
 
 #include "symbolizer/names/procedure_table.h"
 #include "symbolizer/names/lines.h"
@@ -16,12 +18,17 @@
 /* Of DWARF that is read for the names of variables alone, in memory. */
 #define VARIABLES_DWARF_MAX (128U << 20)
 
+/* Of a debug file whose bytes are added up, which takes a second. */
+#define CHECKED_MAX (512 << 20)
+
 struct module {
 	char label[256];
 	struct elf_file *file, *debug; /* NULL for a perf map; debug may be NULL */
 	struct elf_file *shared;       /* of lines, or NULL */
-	struct address_table *table;   /* by virtual address */
-	char *text;		       /* of a perf map: its names */
+	char link[256]; /* .gnu_debuglink: the name of the debug file, and its checksum */
+	uint32_t link_sum;
+	struct address_table *table; /* by virtual address */
+	char *text;		     /* of a perf map: its names */
 	struct lines *lines;
 	bool inlines;
 	struct data_symbols *variables; /* NULL until they are asked for */
@@ -44,15 +51,49 @@ static int load_perf_map(struct module *m, int fd)
 	return 0;
 }
 
+static void read_link(struct module *m)
+{
+	GElf_Word sum;
+	const char *name = m->file->has_sections ? dwelf_elf_gnu_debuglink(m->file->elf, &sum)
+						 : NULL;
+
+	if (!name || strchr(name, '/') || strlen(name) >= sizeof(m->link))
+		return;
+	strcpy(m->link, name);
+	m->link_sum = sum;
+}
+
+static bool has_sum(int fd, uint32_t expected)
+{
+	uLong sum = crc32(0, NULL, 0);
+	uint8_t bytes[65536];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, bytes, sizeof(bytes), at)) > 0 && at < CHECKED_MAX) {
+		sum = crc32(sum, bytes, (uInt)n);
+		at += n;
+	}
+	return n == 0 && sum == expected;
+}
+
+/* By its build-id; of a file that has none, by the checksum that it keeps with the name. */
+static bool describes(const struct module *m, const struct elf_file *debug)
+{
+	const struct elf_file *file = m->file;
+
+	if (file->build_id_size)
+		return debug->build_id_size == file->build_id_size &&
+		       !memcmp(debug->build_id, file->build_id, file->build_id_size);
+	return m->link[0] && has_sum(debug->fd, m->link_sum);
+}
+
 /* A debug file that belongs to another build, or cannot be read, is left aside. */
-static struct elf_file *open_debug(const struct elf_file *file, int fd)
+static struct elf_file *open_debug(const struct module *m, int fd)
 {
 	struct elf_file *debug = fd >= 0 ? elf_file__open(fd) : NULL;
 
-	if (!debug)
-		return NULL;
-	if (debug->build_id_size == 0 || debug->build_id_size != file->build_id_size ||
-	    memcmp(debug->build_id, file->build_id, file->build_id_size) != 0) {
+	if (debug && !describes(m, debug)) {
 		elf_file__close(debug);
 		return NULL;
 	}
@@ -95,7 +136,8 @@ static int load_elf(struct module *m, uint32_t flags, struct module_files files)
 		close_files(&files);
 		return err;
 	}
-	m->debug = open_debug(m->file, files.debug);
+	read_link(m);
+	m->debug = open_debug(m, files.debug);
 	files.debug = -1;
 	m->table = procedure_table__new(m->file, m->debug);
 	if (m->table && flags & (LOAD_LINES | LOAD_INLINES)) {
@@ -156,9 +198,31 @@ const char *module__shared(const struct module *m)
 	return name ? name : "";
 }
 
+const char *module__link(const struct module *m)
+{
+	return m->debug ? "" : m->link;
+}
+
 bool module__is_split(const struct module *m)
 {
 	return m->lines && lines__are_split(m->lines);
+}
+
+bool module__lacks(struct module *m, uint64_t address, struct name *file)
+{
+	uint64_t vaddr;
+
+	return m->lines && elf_file__vaddr(m->file, address, &vaddr) &&
+	       lines__lack(m->lines, vaddr, file);
+}
+
+int module__complete(struct module *m, int fd)
+{
+	if (m->lines)
+		return lines__complete(m->lines, fd);
+	if (fd >= 0)
+		close(fd);
+	return -ENOEXEC;
 }
 
 const struct elf_file *module__file(const struct module *m)
@@ -200,7 +264,7 @@ static void open_dwarf(struct module *m, int fd)
 {
 	uint64_t size;
 
-	m->described_by = m->debug ? open_debug(m->file, fd) : elf_file__open(fd);
+	m->described_by = m->debug ? open_debug(m, fd) : elf_file__open(fd);
 	if (!m->described_by)
 		return;
 	size = dwarf_size(m->described_by);

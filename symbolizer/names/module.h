@@ -48,8 +48,17 @@ void module__free(struct module *m);
 /* The name of the file that its lines share entries with, as dwz -m has written it; "": none, or no lines were wanted. */
 const char *module__shared(const struct module *m);
 
-/* Whether its lines have no inlined procedures, since these are in files of their own (-gsplit-dwarf). */
+/* The name of its debug file by its .gnu_debuglink, without directories; "": it has none, or a debug file was given that fits. */
+const char *module__link(const struct module *m);
+
+/* Whether its procedures, and what they inline, are in files of their own (-gsplit-dwarf); false where no lines were wanted. */
 bool module__is_split(const struct module *m);
+
+/* See lines.h. The address is in the unit of the module's kind. */
+bool module__lacks(struct module *m, uint64_t address, struct name *file);
+
+/* See lines__complete(). Takes the descriptor. */
+int module__complete(struct module *m, int fd);
 
 /* The ELF file; NULL when it is none. */
 const struct elf_file *module__file(const struct module *m);

@@ -18,7 +18,10 @@ static void resolve(struct module *m, uint64_t address)
 {
 	static struct module_frame frames[MODULE_MAX_FRAMES];
 	struct module_answer answer = {.frames = frames};
+	static struct name file;
 
+	if (module__lacks(m, address, &file) && strlen(file.text) != file.length)
+		abort();
 	module__resolve(m, address, &answer);
 	if (answer.nframes > MODULE_MAX_FRAMES)
 		abort();

@@ -286,6 +286,57 @@ debuginfod()
 	grep -q '^unnamed+0x' names || fail 'names of another build' "$(cat names)"
 }
 
+# inlined FILE: what outer inlines of inner has its name where that file is.
+inlined()
+{
+	timeout --foreground 300 "$out/quartzctl" record --cpu none --inlines -o "$T/profile" -- ./split >program.out \
+		2>record.err || fail 'it cannot be recorded' "$(cat record.err)"
+	lawful
+	expect "inner by $1" 'row("inner").self.cpu_ns >= 0.8 * .scopes[0].cpu_ns'
+	expect 'and who inlines it' 'row("outer").total.cpu_ns >= row("inner").total.cpu_ns'
+	! grep split record.err || fail 'something is missing' "$(cat record.err)"
+}
+
+# Names and what is inlined, where other files have it: one beside the object file, and a debug file that the program names.
+described_elsewhere()
+{
+	gcc -O2 -g -gsplit-dwarf -c -o split.o -x c - <<-'END' || fail 'does not compile'
+		volatile long sink;
+		static inline __attribute__((always_inline)) void inner(long n)
+		{
+			for (long i = 0; i < n; i++)
+				sink += i;
+		}
+		static __attribute__((noipa)) void outer(long n)
+		{
+			inner(n);
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 100; i++)
+				outer(3000000);
+		}
+	END
+	gcc -Wl,--build-id=none -o split split.o
+	inlined split.dwo
+	objcopy --only-keep-debug split split.debug
+	strip split
+	objcopy --add-gnu-debuglink=split.debug split
+	inlined split.debug
+	mv split.debug away.debug
+	launch ./split
+	lawful
+	expect 'no name without it' 'row("outer") == null'
+	mv away.debug split.debug
+	mv split.dwo away.dwo
+	"$out/quartzctl" record --cpu none --inlines -o "$T/profile" -- ./split >program.out 2>record.err ||
+		fail 'it cannot be recorded' "$(cat record.err)"
+	grep -q 'split: its inlined procedures are in .*/split.dwo: No such file' record.err ||
+		fail 'it does not say which file is missing' "$(cat record.err)"
+	lawful
+	expect 'the procedure alone' 'row("outer").self.cpu_ns >= 0.8 * .scopes[0].cpu_ns and row("inner") == null'
+}
+
 moved_names()
 {
 	lawful
@@ -514,6 +565,7 @@ try 'coroutines' coroutines
 try 'text that was moved' moved_text
 try 'names of a debuginfod server' debuginfod
 try 'names of the kernel' kernel_names
+try 'names and procedures that are described in other files' described_elsewhere
 try 'libraries in place of each other, every few milliseconds' swapped_often 0.017 60
 thorough 'libraries in place of each other, a few times a second' swapped_often 0.05 24
 thorough 'call frame information of zeros' hostile zero

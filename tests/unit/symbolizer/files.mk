@@ -4,28 +4,58 @@ SYMBOLIZER_TEST_SRC := $(wildcard tests/unit/symbolizer/*.c)
 
 
 SYMBOLIZER_FIXTURE := tests/unit/symbolizer/fixtures/symbolizer_fixture.c
-SYMBOLIZER_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/,O0 O2 static nopie static-pie clang \
-	split stripped debug shared shared_stripped shared_other liar cfi cfi_debug cfi_compressed)
+SYMBOLIZER_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/,O0 O2 static nopie static-pie relr clang \
+	split split4 split_clang split4_clang split_gone split_other split_link split_names split_broken \
+	split_called linked linked_unnumbered linked_changed stripped debug shared shared_stripped shared_other liar cfi cfi_debug cfi_compressed)
 fixture_flags_O0 := -O0
 fixture_flags_O2 := -O2
 fixture_flags_static := -O2 -static
 fixture_flags_nopie := -O2 -no-pie
 fixture_flags_static-pie := -O2 -static-pie
 fixture_flags_clang := -O2
+fixture_flags_relr := -O2 -Wl,-z,pack-relative-relocs
 fixture_cc_clang := $(CLANG)
 
-$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/clang,$(SYMBOLIZER_FIXTURES)): \
+$(filter %/O0 %/O2 %/static %/nopie %/static-pie %/relr %/clang,$(SYMBOLIZER_FIXTURES)): \
 		$(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
 	$(say) FIXTURE $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g $(fixture_flags_$(@F)) -Wl,--build-id -o $@ $< -pthread
 
-# Its inlined procedures are in a .dwo file beside the object file.
-$(O)/tests/unit/symbolizer/split: $(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
+# Their procedures are in a .dwo file beside the object file; which is then made one that is not to be read.
+SPLIT_FIXTURES := $(filter $(O)/tests/unit/symbolizer/split%,$(SYMBOLIZER_FIXTURES))
+fixture_cc_split_clang := $(CLANG)
+fixture_cc_split4_clang := $(CLANG)
+fixture_flags_split4 := -gdwarf-4
+fixture_flags_split4_clang := -gdwarf-4
+spoil_split_gone = rm $@.dwo
+spoil_split_other = $(CC) -g -O0 -gsplit-dwarf -c -o $@.o $<
+spoil_split_link = mv $@.dwo $@.kept && ln -s $@.kept $@.dwo
+spoil_split_names = ln -f $@.dwo $@.kept
+spoil_split_broken = head -c 1000 $@.dwo >$@.kept && mv $@.kept $@.dwo
+spoil_split_called = cp $@.dwo $@.dw_ && sed -i 's/$(@F)\.dwo/$(@F).dw_/' $@
+
+$(SPLIT_FIXTURES): $(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D) && rm -f $@.*
+	$(Q)$(or $(fixture_cc_$(@F)),$(CC)) -g $(fixture_flags_$(@F)) -O2 -gsplit-dwarf -c -o $@.o $<
+	$(Q)$(CC) -Wl,--build-id -o $@ $@.o -pthread
+	$(Q)$(spoil_$(@F))
+
+# Their debug file is named in them, with its checksum.
+fixture_flags_linked := -Wl,--build-id
+fixture_flags_linked_unnumbered := -Wl,--build-id=none
+fixture_flags_linked_changed := -Wl,--build-id=none
+spoil_linked_changed = printf x >>$@.debug
+
+$(O)/tests/unit/symbolizer/linked $(O)/tests/unit/symbolizer/linked_unnumbered \
+		$(O)/tests/unit/symbolizer/linked_changed: $(SYMBOLIZER_FIXTURE) tests/unit/symbolizer/fixtures/included_body.inc
 	$(say) FIXTURE $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -g -O2 -gsplit-dwarf -c -o $@.o $<
-	$(Q)$(CC) -Wl,--build-id -o $@ $@.o -pthread
+	$(Q)$(CC) -g -O2 $(fixture_flags_$(@F)) -o $@ $< -pthread
+	$(Q)objcopy --only-keep-debug $@ $@.debug && strip $@
+	$(Q)objcopy --add-gnu-debuglink=$@.debug $@
+	$(Q)$(spoil_$(@F))
 
 # Two files that share entries of their DWARF in a third, and those of another build. dwz reads no DWARF 5 of clang's.
 fixture_flags_shared := -O2

@@ -15,6 +15,8 @@
 #include <sys/auxv.h>
 #include <sys/wait.h>
 
+#include "daemon/privsep/opener.h"
+#include "daemon/target/debug_files.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/symbolizer/symbolizer_util.h"
 
@@ -68,7 +70,7 @@ static void check_against_nm(const char *path, bool dynamic)
 	symbolizer__free(s);
 }
 
-static const char *const variants[] = {"O0", "O2", "static", "nopie"};
+static const char *const variants[] = {"O0", "O2", "static", "nopie", "relr"};
 
 START_TEST(names_every_procedure)
 {
@@ -362,32 +364,145 @@ START_TEST(follows_entries_that_files_share)
 }
 END_TEST
 
-/* Whether a fixture's names are given with a word about .dwo files. */
-static bool says_split(const char *fixture, bool inlines)
-{
-	struct symbolizer *s = util__symbolizer(true, inlines);
-	int kept = dup(STDERR_FILENO), said = util__memfd("", 0);
-	char text[512] = "";
-	const char *id;
+/* ---- files of split units ---- */
 
+/* What was written to standard error between the two. */
+static int said, stderr_before;
+
+static void begin_saying(void)
+{
+	stderr_before = dup(STDERR_FILENO);
+	said = util__memfd("", 0);
 	dup2(said, STDERR_FILENO);
-	for (int i = 0; i < 2; i++)
-		ck_assert_int_eq(symbolizer__build_id(s, util__add(s, util__fixture(fixture), NULL),
-						      &id),
-				 0);
-	dup2(kept, STDERR_FILENO);
-	close(kept);
-	ck_assert_int_ge(pread(said, text, sizeof(text) - 1, 0), 0);
-	close(said);
-	symbolizer__free(s);
-	return strstr(text, "split: its inlined procedures are in .dwo files");
 }
 
-START_TEST(says_that_inlined_procedures_are_in_other_files)
+static void end_saying(char *text, size_t size)
 {
-	ck_assert(says_split("split", true));
-	ck_assert(!says_split("split", false));
-	ck_assert(!says_split("O2", true));
+	ssize_t n = pread(said, text, size - 1, 0);
+
+	dup2(stderr_before, STDERR_FILENO);
+	close(stderr_before);
+	close(said);
+	ck_assert_int_ge(n, 0);
+	text[n] = '\0';
+}
+
+static const char *const splits[] = {"split", "split4", "split_clang", "split4_clang"};
+
+/* Asks for all of inline_host in a fixture with .dwo files; what was said about them, and whether the names are there. */
+static bool completes(const char *fixture, char *text, size_t size)
+{
+	struct symbolizer *s = util__symbolizer(false, true);
+	int module = util__add(s, util__fixture(fixture), NULL);
+	int of = open(util__fixture(fixture), O_RDONLY | O_CLOEXEC);
+	const struct util_symbol *host;
+	struct util_symbol *all;
+	uint64_t addresses[256];
+	bool whole = true, named;
+	size_t n;
+
+	all = util__nm(util__fixture(fixture), false, &n);
+	host = util__find(all, n, "inline_host");
+	ck_assert_uint_le(host->size, 256);
+	for (uint64_t i = 0; i < host->size; i++)
+		addresses[i] = host->offset + i;
+	ck_assert(symbolizer__is_split(s, module));
+	begin_saying();
+	for (int i = 0; i < 2; i++) /* said once */
+		whole &= debug_files__complete(s, module, of, addresses, host->size, "a program",
+					       whole);
+	end_saying(text, size);
+	ck_assert_int_eq(whole, !text[0]);
+	named = has_inlined(s, module, host);
+	close(of);
+	free(all);
+	symbolizer__free(s);
+	return named;
+}
+
+START_TEST(reads_procedures_in_files_of_their_own)
+{
+	char text[2048];
+
+	ck_assert(completes(splits[_i], text, sizeof(text)));
+	ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* The name is in the program, and its maker can let it be any file's. */
+START_TEST(says_which_file_of_procedures_is_not_read)
+{
+	static const struct {
+		const char *fixture, *said;
+	} cases[] = {
+		{"split_gone", "split_gone.dwo: No such file or directory; keep"},
+		{"split_other", "split_other.dwo: it is of another build; keep"},
+		{"split_link", "split_link.dwo: it is not the program's owner's; keep"},
+		{"split_names", "split_names.dwo: it is not the program's owner's; keep"},
+		{"split_broken", "split_broken.dwo: it cannot be read; keep"},
+		{"split_called", "split_called.dw_: that is no path of a .dwo file; keep"},
+	};
+	char text[2048];
+
+	ck_assert(!completes(cases[_i].fixture, text, sizeof(text)));
+	ck_assert_msg(strstr(text, cases[_i].said), "said: %s", text);
+	ck_assert_ptr_eq(strstr(strstr(text, "a program: ") + 1, "a program: "), NULL);
+}
+END_TEST
+
+START_TEST(a_file_of_another_user_is_no_companion)
+{
+	struct opener_request r = {.what = OPENER_COMPANION};
+	const char *path = r.path;
+	int of = open(util__fixture("split"), O_RDONLY | O_CLOEXEC), fd;
+
+	if (geteuid()) {
+		close(of);
+		return;
+	}
+	snprintf(r.path, sizeof(r.path), "%s", util__fixture("split_gone.other.dwo"));
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchown(fd, 65534, 65534), 0);
+	ck_assert_int_eq(opener__file(of, r), -EPERM);
+	ck_assert_int_eq(fchown(fd, 0, 0), 0);
+	close(fd);
+	fd = opener__file(of, r);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	unlink(path);
+	memset(r.path, 'x', sizeof(r.path));
+	ck_assert_int_eq(opener__file(of, r), -EINVAL);
+	close(of);
+}
+END_TEST
+
+/* Debug files by the name that the program has, with a build-id or only the checksum; and not such that have changed since. */
+START_TEST(finds_debug_files_by_the_name_in_the_program)
+{
+	static const struct {
+		const char *fixture;
+		bool named;
+	} cases[] = {{"linked", true}, {"linked_unnumbered", true}, {"linked_changed", false}};
+	const struct util_symbol *leaf;
+	struct symbolizer_answer a;
+	struct symbolizer *s = util__symbolizer(true, false);
+	struct util_symbol *all;
+	int module;
+	size_t n;
+
+	all = util__nm(util__fixture(_i ? "linked_unnumbered.debug" : "O2"), false, &n);
+	leaf = util__find(all, n, "local_leaf");
+	module = debug_files__add(s, open(util__fixture(cases[_i].fixture), O_RDONLY | O_CLOEXEC),
+				  "any name");
+	resolve(s, module, leaf->vaddr, &a);
+	ck_assert_int_eq(a.unnamed, !cases[_i].named);
+	if (cases[_i].named) {
+		ck_assert_str_eq(last_name(&a), "local_leaf");
+		ck_assert_uint_gt(a.frames[0].decl_line, 0);
+	}
+	free(all);
+	symbolizer__free(s);
 }
 END_TEST
 
@@ -784,7 +899,7 @@ Suite *suite_symbolizer(void)
 	Suite *suite = suite_create("symbolizer");
 	TCase *names = tcase_create("names"), *child = tcase_create("child");
 
-	tcase_add_loop_test(names, names_every_procedure, 0, 4);
+	tcase_add_loop_test(names, names_every_procedure, 0, 5);
 	tcase_add_test(names, names_every_export_of_libc);
 	tcase_add_test(names, covers_procedures_to_their_last_byte);
 	tcase_add_test(names, finds_main_of_a_stripped_program);
@@ -793,7 +908,10 @@ Suite *suite_symbolizer(void)
 	tcase_add_test(names, finds_start_thread_in_stripped_libc);
 	tcase_add_test(names, uses_debug_file_of_same_build_only);
 	tcase_add_test(names, follows_entries_that_files_share);
-	tcase_add_test(names, says_that_inlined_procedures_are_in_other_files);
+	tcase_add_loop_test(names, reads_procedures_in_files_of_their_own, 0, 4);
+	tcase_add_loop_test(names, says_which_file_of_procedures_is_not_read, 0, 6);
+	tcase_add_test(names, a_file_of_another_user_is_no_companion);
+	tcase_add_loop_test(names, finds_debug_files_by_the_name_in_the_program, 0, 3);
 	tcase_add_test(names, unfolds_inlined_procedures);
 	tcase_add_test(names, gives_lines_of_the_procedure_itself);
 	tcase_add_loop_test(names, gives_the_file_of_each_line, 0, 3);

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/target/debug_files.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/symbolizer/symbolizer_util.h"
 
@@ -46,11 +48,11 @@ static void check_honest(struct symbolizer *s)
 
 /* Told for one address; each costs the child its life, or is its end. */
 static const char *const lies[] = {
-	"load-short",	"load-build-id", "load-shared", "load-error",  "load-exit",   "none",
-	"many",		"most",		 "frames",	"text-size",   "error",	      "name",
-	"file",		"line-file",	 "frameless",	"more-frames", "most-frames", "not-found",
-	"unterminated", "long-name",	 "type",	"id",	       "short",	      "cut",
-	"huge",		"descriptor",	 "exit",
+	"load-short", "load-build-id", "load-shared", "load-link", "load-error",  "load-exit",
+	"none",	      "many",	       "most",	      "frames",	   "text-size",	  "error",
+	"name",	      "file",	       "line-file",   "frameless", "more-frames", "most-frames",
+	"not-found",  "unterminated",  "long-name",   "type",	   "id",	  "short",
+	"cut",	      "huge",	       "descriptor",  "exit",
 };
 
 /* A child that ends or falls silent may have been ended by others: what it was asked is asked again later. */
@@ -142,6 +144,42 @@ START_TEST(ends_a_child_that_lies_about_spinning)
 }
 END_TEST
 
+static const char *const split_lies[] = {
+	"split-error",	    "split-size", "split-most", "split-unterminated",
+	"split-short-name", "split-cut",  "split-long",
+};
+
+START_TEST(ends_a_child_that_lies_about_files)
+{
+	struct symbolizer *s = start_liar();
+	struct symbolizer_split next;
+	uint64_t address = 1;
+	int module = add(s, split_lies[_i]);
+
+	ck_assert_int_eq(symbolizer__complete(s, add(s, "honest"), -1, &address, 1, &next), 0);
+	ck_assert_str_eq(next.name, "");
+	ck_assert_int_eq(symbolizer__complete(s, module, -1, &address, 1, &next), -ETIME);
+	ck_assert_str_eq(next.name, "");
+	ck_assert_uint_eq(symbolizer__counters(s)->killed, 1);
+	ck_assert_int_eq(symbolizer__complete(s, module, -1, &address, 1, &next), -ETIME);
+	check_honest(s);
+	symbolizer__free(s);
+}
+END_TEST
+
+START_TEST(looks_for_no_more_files_than_there_are_addresses)
+{
+	struct symbolizer *s = start_liar();
+	const uint64_t addresses[] = {1, 2, 3};
+	int module = add(s, "split-endless"), of = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert(!debug_files__complete(s, module, of, addresses, 3, "endless", false));
+	ck_assert_uint_eq(symbolizer__counters(s)->killed, 0);
+	close(of);
+	symbolizer__free(s);
+}
+END_TEST
+
 Suite *suite_symbolizer_liar(void)
 {
 	Suite *suite = suite_create("symbolizer_liar");
@@ -152,6 +190,9 @@ Suite *suite_symbolizer_liar(void)
 			    sizeof(table_lies) / sizeof(table_lies[0]));
 	tcase_add_loop_test(tcase, ends_a_child_that_lies_about_spinning, 0,
 			    sizeof(spin_lies) / sizeof(spin_lies[0]));
+	tcase_add_loop_test(tcase, ends_a_child_that_lies_about_files, 0,
+			    sizeof(split_lies) / sizeof(split_lies[0]));
+	tcase_add_test(tcase, looks_for_no_more_files_than_there_are_addresses);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
