@@ -44,6 +44,7 @@
 	X(shared_line)                                                                             \
 	X(rule_spinning)                                                                           \
 	X(recorded_advice)                                                                         \
+	X(recorded_sets)                                                                           \
 	X(report)                                                                                  \
 	X(call_graph)                                                                              \
 	X(code_times)                                                                              \
