@@ -171,7 +171,7 @@ static void take_lone(struct qz_alone *a, uint32_t thread)
 	a->kind = QZ_ALONE_SERIAL;
 	a->phase = a->code = a->shared_phase;
 	a->thread = thread;
-	a->ns = a->shared_ns;
+	a->ns = a->around_ns = a->shared_ns;
 	a->shared_ns = 0;
 }
 
@@ -437,7 +437,9 @@ static void find_single_time(const struct qz_report *r, struct qz_alone *a, cons
 
 	if (single != QZ_NONE) {
 		a->ns = times[single].serial_ns + times[single].ready_ns;
+		a->around_ns = a->ns + most_of(c, true, c->close[single]) - times[single].serial_ns;
 		a->ns = a->ns < work_ns ? a->ns : work_ns;
+		a->around_ns = a->around_ns < work_ns ? a->around_ns : work_ns;
 		a->phase = single;
 		if (a->kind == QZ_ALONE_NOT)
 			a->thread = times[single].thread;
@@ -470,7 +472,7 @@ static int divide(const struct qz_report *r, struct qz_alone *a, const struct qz
 	free(close);
 	if (a->shared_phase == QZ_NONE)
 		return 0;
-	a->shared_ns = work_ns - a->ns;
+	a->shared_ns = work_ns - a->around_ns;
 	return find_sharers(r, a, costs, child_ns);
 }
 

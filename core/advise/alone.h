@@ -20,6 +20,7 @@ struct qz_alone {
 	struct qz_usage usage;
 	enum qz_alone_kind kind; /* of the single thread's time */
 	uint64_t ns;		 /* of it */
+	uint64_t around_ns;	 /* with what it ran of the code around that */
 	uint32_t phase;		 /* procedure that has most of it, callees included */
 	uint32_t code;		 /* procedure with most of it in its own code */
 	uint64_t code_ns;

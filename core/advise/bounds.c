@@ -12,11 +12,11 @@ static uint64_t saved(uint64_t alone_ns, double processors, double more)
 }
 
 /* Parallel versions of known programs cost up to 1.25 times the processor time on two processors, and more on more. */
-struct qz_bounds qz_bounds__divide(uint64_t alone_ns, double width)
+struct qz_bounds qz_bounds__divide(uint64_t least_ns, uint64_t most_ns, double width)
 {
 	return (struct qz_bounds) {
-		.low_ns = saved(alone_ns, width, 1 + width / 6),
-		.high_ns = saved(alone_ns, width, 1),
+		.low_ns = saved(least_ns, width, 1 + width / 6),
+		.high_ns = saved(most_ns, width, 1),
 	};
 }
 

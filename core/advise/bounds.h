@@ -15,10 +15,10 @@ struct qz_bounds {
 };
 
 /*
- * The gain if work that ran alone for `alone_ns` is divided among `width` processors (struct qz_usage). Low: with the
+ * The gain if work that ran alone for `least_ns` to `most_ns` is divided among `width` processors (struct qz_usage). Low: with the
  * additional processor time of known parallel programs; high: without. doc/advice.md.
  */
-struct qz_bounds qz_bounds__divide(uint64_t alone_ns, double width);
+struct qz_bounds qz_bounds__divide(uint64_t least_ns, uint64_t most_ns, double width);
 
 /* The parts of the elapsed time in which an entity was involved. */
 struct qz_part {

@@ -11,9 +11,15 @@
 /* Waits for devices while no thread could run. */
 struct device_time {
 	uint64_t count;
-	uint32_t cause; /* with most of it */
+	uint64_t late_ns; /* from then until the thread had a processor, alone */
+	uint32_t cause;	  /* with most of it */
 	uint32_t node;
 };
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 static void find_time(const struct qz_report *r, struct device_time *d)
 {
@@ -27,6 +33,7 @@ static void find_time(const struct qz_report *r, struct device_time *d)
 		if (!qz_usage__is_idle_for_device(r, w))
 			continue;
 		d->count += w->count;
+		d->late_ns += w->ready_ns;
 		if (w->blocked_ns > most) {
 			most = w->blocked_ns;
 			d->cause = w->cause;
@@ -62,8 +69,7 @@ static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint6
 	for (uint32_t i = 0; i < r->nrows; i++)
 		if (asks[r->rows[i].procedure] && r->nlevels > 1)
 			*ns += r->rows[i].total.level_norm_ns[1];
-	if (*ns > u->alone_ns)
-		*ns = u->alone_ns;
+	*ns = smaller(*ns, u->alone_ns);
 	free(asks);
 	return 0;
 }
@@ -88,7 +94,8 @@ int qz_rule__overlap(const struct qz_report *r, struct qz_advice *a)
 		return err;
 	f = qz_finding__about("overlap", r, QZ_SUBJECT_CAUSE, d.cause);
 	f.word = "WAITING FOR DEVICES";
-	f.gain_high_ns = idle + (calls < idle ? calls : idle);
+	calls = smaller(calls, idle);
+	f.gain_high_ns = idle + calls + smaller(d.late_ns, u.alone_ns - calls);
 	f.gain_low_ns = (idle < r->busy_ns ? idle : r->busy_ns) / 2;
 	f.lost = QZ_LOST_IDLE;
 	qz_finding__say(&f, &f.what,

@@ -15,7 +15,7 @@ int qz_rule__pipeline(const struct qz_report *r, struct qz_advice *a)
 	if (err || alone.kind != QZ_ALONE_STAGE)
 		return err;
 	thread = &r->profile->threads[alone.thread];
-	b = qz_bounds__divide(alone.ns, alone.usage.width);
+	b = qz_bounds__divide(alone.ns, alone.around_ns, alone.usage.width);
 	f = qz_finding__about("pipeline", r, QZ_SUBJECT_PROCEDURE, alone.phase);
 	f.word = "ONE SLOW STAGE";
 	f.gain_low_ns = b.low_ns;

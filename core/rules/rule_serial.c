@@ -106,7 +106,7 @@ int qz_rule__serial(const struct qz_report *r, struct qz_advice *a)
 	err = find_remedy(r, alone.phase, &remedy);
 	if (err)
 		return err;
-	b = qz_bounds__divide(alone.ns, alone.usage.width);
+	b = qz_bounds__divide(alone.ns, alone.around_ns, alone.usage.width);
 	f = qz_finding__about("serial", r, QZ_SUBJECT_PROCEDURE, alone.phase);
 	f.gain_low_ns = b.low_ns;
 	f.gain_high_ns = b.high_ns;

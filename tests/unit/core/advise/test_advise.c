@@ -129,6 +129,32 @@ START_TEST(a_serial_phase_is_found)
 }
 END_TEST
 
+/*
+ * The procedure with most code of its own gives the phase its name. What the same thread does alone around it can be divided as well, and is
+ * no work that several threads share.
+ */
+START_TEST(code_around_a_phase_belongs_to_it)
+{
+	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1),
+		 other = fixture__thread(&f, scope, 2);
+	struct advised x;
+
+	fixture__samples(&f, scope, main, "main work compress", 1, 900);
+	fixture__samples(&f, scope, main, "main work output", 1, 80);
+	fixture__samples(&f, scope, main, "main queue", 1, 10);
+	fixture__samples(&f, scope, other, "main queue", 1, 10);
+	x = advise(&f, 2);
+	ck_assert_uint_eq(x.a->n, 1);
+	ck_assert_str_eq(x.a->findings[0].rule, "serial");
+	ck_assert_str_eq(x.a->findings[0].subject.name, "compress");
+	ck_assert_uint_eq(x.a->findings[0].gain_low_ns / MS, 300);
+	ck_assert_uint_eq(x.a->findings[0].gain_high_ns, 490 * MS);
+	done(&x);
+}
+END_TEST
+
 /* Goroutines run in any thread: which one did tells nothing of who waits for whom. */
 START_TEST(tasks_that_threads_run_in_turn_are_serial)
 {
@@ -1144,6 +1170,23 @@ START_TEST(devices_that_are_waited_for_are_found)
 }
 END_TEST
 
+/* A thread waits for a device until it has a processor again. */
+START_TEST(who_comes_late_from_a_device_waited_for_it)
+{
+	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), thread = fixture__thread(&f, scope, 1);
+	struct advised x;
+
+	fixture__samples(&f, scope, thread, "main search", 1, 400);
+	waited(&f, thread, "main search read_file", "disk", (struct waits) {0, 100, 500, 100});
+	x = advise(&f, 2);
+	ck_assert_str_eq(x.a->findings[0].rule, "overlap");
+	ck_assert_uint_eq(x.a->findings[0].gain_high_ns, 600 * MS);
+	done(&x);
+}
+END_TEST
+
 /* Who asks a device less often also saves the calls. */
 START_TEST(calls_of_devices_are_part_of_what_they_cost)
 {
@@ -1564,6 +1607,7 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, findings_are_whole_and_sorted, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	tcase_add_test(tc, a_serial_phase_is_found);
+	tcase_add_test(tc, code_around_a_phase_belongs_to_it);
 	tcase_add_test(tc, tasks_that_threads_run_in_turn_are_serial);
 	tcase_add_test(tc, parallel_work_is_no_serial_phase);
 	tcase_add_test(tc, small_steps_are_no_serial_phase);
@@ -1602,6 +1646,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, who_starts_jobs_is_none_of_them);
 	tcase_add_loop_test(tc, jobs_side_by_side_are_not_in_turn, 0, 2);
 	tcase_add_test(tc, devices_that_are_waited_for_are_found);
+	tcase_add_test(tc, who_comes_late_from_a_device_waited_for_it);
 	tcase_add_test(tc, calls_of_devices_are_part_of_what_they_cost);
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
 	tcase_add_test(tc, idle_servers_have_no_finding);

@@ -53,7 +53,7 @@ static const struct {
 	{"lines-random", "steps", 96, 96},
 	{"second-7z", "serial", NOT_KNOWN},
 	{"second-plzip", "serial", 42, 51},
-	{"second-lbzip2", "serial", NOT_KNOWN},
+	{"second-lbzip2", "serial", 46, 48},
 	{"second-par2", "serial", 40, 45},
 	{"second-flac", "processes", 34, 36},
 	{"second-oggenc", "processes", 34, 42},
