@@ -39,6 +39,45 @@ processes_started()
 	counts '.processes_started == 300 and .threads_started == 0'
 }
 
+# as_strace_counts LEAST COMMAND...: what the log says of a real program's run is what strace counts of another one.
+as_strace_counts()
+{
+	local least=$1 began threads
+
+	command -v strace >/dev/null || skip 'no strace; see scripts/deps.sh check'
+	shift
+	strace -f -qq -e trace=clone,clone3,fork,vfork -o calls -- "$@" >strace.out 2>strace.err ||
+		fail "strace ended with status $?"
+	# a call that a signal stopped is begun once more
+	began=$(grep -c -E ' (clone3?|v?fork)(\(| resumed>).* = [0-9]+$' calls)
+	threads=$(grep -c -E ' clone3?\(.*CLONE_THREAD' calls)
+	[ "$began" -ge "$least" ] || fail "only $began calls" "$(tail calls)"
+	grain "$@"
+	counts '.threads_started == $threads and .processes_started == $processes' \
+		--argjson threads "$threads" --argjson processes "$((began - threads))"
+}
+
+threads_of_python()
+{
+	as_strace_counts 200 /usr/bin/python3 -c 'import threading
+for i in range(200):
+    t = threading.Thread(target=sum, args=(range(1000),))
+    t.start()
+    t.join()'
+}
+
+processes_of_a_shell()
+{
+	# shellcheck disable=SC2016 # for the shell that it starts
+	as_strace_counts 100 sh -c 'i=0; while [ $i -lt 100 ]; do i=$(expr $i + 1); done'
+}
+
+processes_of_make()
+{
+	printf 'all: %s\n%%.o:; @touch $@; wc -c $@ | cat >/dev/null\n' "$(seq -s ' ' -f '%.0f.o' 40)" >Makefile
+	as_strace_counts 80 make -r -s -B -j3
+}
+
 # Each process is a scope, and those that lived for a moment are put together.
 processes_of_a_machine()
 {
@@ -120,6 +159,9 @@ one_for_one_event()
 
 try 'threads that were started are counted' threads_started
 try 'processes that were started are counted' processes_started
+try 'threads of Python are as many as strace counts' threads_of_python
+try 'processes of a shell are as many as strace counts' processes_of_a_shell
+try 'processes of make are as many as strace counts' processes_of_make
 try 'processes of a machine that were started are counted' processes_of_a_machine
 try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads
