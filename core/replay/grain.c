@@ -2,6 +2,7 @@
 /* How small the steps of a scope are: what was started, what threads run from one hand-over to the next, and between waits for events. */
 #include <string.h>
 
+#include "core/model/workers.h"
 #include "core/replay/state.h"
 
 #define US 1000
@@ -208,9 +209,17 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 
 /* ---- turns of event loops ---- */
 
+/* Whether it waits for what it is to do next. A worker that has never polled may be none. */
+static bool waits_for_events(const struct replay_row *t)
+{
+	return t->stay.cause == QZ_WAIT_POLL ||
+	       (t->stay.cause == QZ_WAIT_FUTEX && (t->in_turn || t->pub.loop.turns) &&
+		qz_worker__has_name(t->pub.comm));
+}
+
 void replay_grain__begin_turn(struct replay_row *t)
 {
-	if (t->stay.cause != QZ_WAIT_POLL)
+	if (!waits_for_events(t))
 		return;
 	t->in_turn = true;
 	memcpy(t->turn_ns, t->pub.ns, sizeof(t->turn_ns));
@@ -239,8 +248,11 @@ bool replay_grain__is_blocked(const struct replay *r, struct replay_row *t)
 void replay_grain__end_turn(const struct replay *r, struct replay_row *t)
 {
 	struct qz_loop *loop = &t->pub.loop;
-	uint64_t waited, ns = turn_of(r, t, &waited);
+	uint64_t waited, ns;
 
+	if (!waits_for_events(t))
+		return;
+	ns = turn_of(r, t, &waited);
 	t->in_turn = false;
 	if (!ns)
 		return;

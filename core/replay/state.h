@@ -453,7 +453,7 @@ void replay_grain__wake(struct replay *r, struct replay_row *t, const struct rep
 /* The thread begins to wait, as its stay says. */
 void replay_grain__block(struct replay *r, struct replay_row *t);
 
-/* The thread comes in from a wait, which its stay tells of; it begins to wait in poll. */
+/* The thread comes in from a wait, or begins one, which its stay tells of: for events, or for something else. */
 void replay_grain__begin_turn(struct replay_row *t);
 void replay_grain__end_turn(const struct replay *r, struct replay_row *t);
 

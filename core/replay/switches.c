@@ -177,8 +177,7 @@ static void replay_row__block(struct replay *r, struct replay_row *t,
 
 	replay_stay__begin(r, t, record->cause & ~QZ_LOG_BOUND, record);
 	replay_grain__block(r, t);
-	if (t->stay.cause == QZ_WAIT_POLL)
-		replay_grain__end_turn(r, t);
+	replay_grain__end_turn(r, t);
 	if (r->steps)
 		replay_steps__block(r, t, record->object);
 	if (woken)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A thread that waits for events, again and again, and now and then computes or waits for something else for so long that all who
- * wait for an answer of it wait. Who they are is not known.
+ * wait for an answer of it wait. Who they are is not known. Workers of one runtime are as one: any of them runs what is to be done.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "core/advise/usage.h"
 #include "core/estimate/estimate.h"
 #include "core/model/frames.h"
+#include "core/model/workers.h"
 
 #define LEAST_BLOCKS 3
 #define MOST_BLOCKS  0.5 /* of the turns: where nearly all are so long, it is a thread that works */
@@ -25,11 +27,13 @@
 
 struct event_loop {
 	const struct qz_report *report;
-	uint32_t thread;
+	uint32_t thread;	     /* the first one of workers */
+	uint32_t workers;	     /* so many are one loop; 0: it is that of its thread */
+	struct qz_thread figures;    /* of all of them, as of one thread */
 	uint64_t poll_ns;	     /* it waited for events */
 	const struct qz_wait *other; /* its longest wait for something else */
 	const char *remedy;
-	bool is_scheduled; /* a runtime shares tasks among threads: turns say nothing */
+	bool is_scheduled; /* a runtime shares tasks among threads: turns say nothing of one that is not known as its worker */
 };
 
 /* ---- which thread ---- */
@@ -41,6 +45,19 @@ static bool is_scheduler(const struct qz_profile *p, uint32_t node)
 	       qz_frames__have_name(p, node, "runtime.findrunnable") ||
 	       qz_frames__have_name(p, node, "runtime.netpoll") ||
 	       qz_frames__have_name(p, node, "multi_thread::");
+}
+
+static bool is_worker(const struct qz_report *r, uint32_t thread)
+{
+	const struct qz_thread *t = &r->profile->threads[thread];
+
+	return t->scope == r->scope && !t->merged && t->loop.turns && qz_worker__has_name(t->comm);
+}
+
+static bool is_of(const struct event_loop *loop, uint32_t thread)
+{
+	return thread == loop->thread ||
+	       (loop->workers && thread != QZ_NONE && is_worker(loop->report, thread));
 }
 
 static const char *remedy_at(const struct qz_procedure *procedure)
@@ -68,7 +85,8 @@ static void add_wait(struct event_loop *loop, const struct qz_wait *w)
 {
 	const struct qz_profile *p = loop->report->profile;
 
-	if (strcmp(p->causes[w->cause], "poll")) {
+	if (strcmp(p->causes[w->cause], "poll") != 0 &&
+	    !(loop->workers && !strcmp(p->causes[w->cause], "futex"))) {
 		if (!loop->other || w->blocked_ns > loop->other->blocked_ns)
 			loop->other = w;
 		loop->is_scheduled |= qz_frames__have_name(p, w->node, "multi_thread::");
@@ -80,22 +98,44 @@ static void add_wait(struct event_loop *loop, const struct qz_wait *w)
 		loop->remedy = remedy_of(p, w->node);
 }
 
+static void add_worker(struct event_loop *loop, const struct qz_thread *t)
+{
+	struct qz_thread *sum = &loop->figures;
+
+	loop->workers++;
+	sum->running_ns += t->running_ns;
+	sum->ready_ns += t->ready_ns;
+	sum->blocked_ns += t->blocked_ns;
+	sum->loop.turns += t->loop.turns;
+	sum->loop.turn_ns += t->loop.turn_ns;
+	sum->loop.blocks += t->loop.blocks;
+	sum->loop.block_ns += t->loop.block_ns;
+	sum->loop.block_waited_ns += t->loop.block_waited_ns;
+	sum->loop.block_ready_ns += t->loop.block_ready_ns;
+	if (t->loop.longest_ns > sum->loop.longest_ns)
+		sum->loop.longest_ns = t->loop.longest_ns;
+}
+
 static struct event_loop look_at(const struct qz_report *r, uint32_t thread)
 {
+	const struct qz_profile *p = r->profile;
 	struct event_loop loop = {.report = r, .thread = thread};
 
-	for (uint32_t i = 0; i < r->profile->nwaits; i++)
-		if (r->profile->waits[i].thread == thread)
-			add_wait(&loop, &r->profile->waits[i]);
+	for (uint32_t i = thread; i < p->nthreads && is_worker(r, thread); i++)
+		if (is_worker(r, i))
+			add_worker(&loop, &p->threads[i]);
+	if (!loop.workers)
+		loop.figures = p->threads[thread];
+	for (uint32_t i = 0; i < p->nwaits; i++)
+		if (is_of(&loop, p->waits[i].thread))
+			add_wait(&loop, &p->waits[i]);
 	return loop;
 }
 
 /* By its figures alone: a file may have any. */
-static bool may_be_blocked(const struct qz_thread *t)
+static bool may_be_blocked(const struct qz_loop *l)
 {
-	const struct qz_loop *l = &t->loop;
-
-	return !t->merged && l->blocks >= LEAST_BLOCKS && l->turns >= QZ_LOOP_LEAST_TURNS &&
+	return l->blocks >= LEAST_BLOCKS && l->turns >= QZ_LOOP_LEAST_TURNS &&
 	       (double)l->blocks <= MOST_BLOCKS * (double)l->turns && l->turn_ns >= l->block_ns &&
 	       l->block_ns >= l->block_waited_ns && l->block_ns >= QZ_LOOP_BLOCK_NS;
 }
@@ -154,9 +194,9 @@ static void vote(struct tally *t, const struct qz_sample *s)
 		}
 }
 
-static bool is_of(const struct event_loop *loop, const struct qz_sample *s)
+static bool is_sample_of(const struct event_loop *loop, const struct qz_sample *s)
 {
-	return s->thread == loop->thread && s->scope == loop->report->scope;
+	return s->scope == loop->report->scope && is_of(loop, s->thread);
 }
 
 static uint32_t elect(struct tally *t)
@@ -165,7 +205,7 @@ static uint32_t elect(struct tally *t)
 	uint32_t best = QZ_NONE;
 
 	for (uint32_t i = 0; i < p->nsamples; i++)
-		if (is_of(t->loop, &p->samples[i]) && p->samples[i].in_block)
+		if (is_sample_of(t->loop, &p->samples[i]) && p->samples[i].in_block)
 			vote(t, &p->samples[i]);
 	for (uint32_t i = 0; i < p->nprocedures; i++)
 		if (t->votes[i] && (best == QZ_NONE || t->votes[i] > t->votes[best]))
@@ -186,7 +226,7 @@ static int tally__init(struct tally *t, const struct event_loop *loop)
 	if (!t->closeness || !t->in_block || !t->count || !t->votes || !t->stamps)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nsamples; i++)
-		if (is_of(loop, &p->samples[i]))
+		if (is_sample_of(loop, &p->samples[i]))
 			add_sample(t, &p->samples[i], i + 1);
 	return 0;
 }
@@ -240,7 +280,7 @@ static uint32_t computing_code(struct tally *t)
 
 static const struct qz_loop *figures(const struct event_loop *loop)
 {
-	return &loop->report->profile->threads[loop->thread].loop;
+	return &loop->figures.loop;
 }
 
 /* Whether it waited most of that time, and not for a processor. */
@@ -252,7 +292,7 @@ static bool has_waited(const struct event_loop *loop)
 /* Whether it hardly waits for events: then it may have asked for them within its turns, and found some, any number of times. */
 static bool is_saturated(const struct event_loop *loop)
 {
-	const struct qz_thread *t = &loop->report->profile->threads[loop->thread];
+	const struct qz_thread *t = &loop->figures;
 	double own = (double)t->running_ns + (double)t->blocked_ns;
 
 	return (double)loop->poll_ns < (1 - MOST_LOAD) * own || own <= 0;
@@ -265,7 +305,7 @@ static bool is_saturated(const struct event_loop *loop)
  */
 static double queue_ns(const struct event_loop *loop)
 {
-	const struct qz_thread *t = &loop->report->profile->threads[loop->thread];
+	const struct qz_thread *t = &loop->figures;
 	const struct qz_loop *l = &t->loop;
 	double life = (double)t->running_ns + (double)t->ready_ns + (double)t->blocked_ns;
 	double load = 1 - (double)loop->poll_ns / life, root = load > 0 ? sqrt(load) : 0;
@@ -279,7 +319,7 @@ static double queue_ns(const struct event_loop *loop)
 /* Whether turns are long by what is not in the others: a wait that is long by itself, or code that hardly runs elsewhere. */
 static bool is_special(const struct event_loop *loop, const struct tally *t, uint32_t code)
 {
-	const struct qz_thread *thread = &t->profile->threads[loop->thread];
+	const struct qz_thread *thread = &loop->figures;
 	double all_ns, in_blocks_ns;
 
 	if (has_waited(loop))
@@ -312,27 +352,53 @@ static void set_gain(struct qz_finding *f, const struct event_loop *loop)
 	f->gain_high_ns = elapsed - (rest > shared ? rest : shared);
 }
 
+/* "The event loop of node (thread 1234) was", "2 workers of tokio were". */
+static void say_who(const struct qz_finding *f, const struct event_loop *loop, char *who,
+		    size_t size)
+{
+	if (loop->workers)
+		snprintf(who, size, "%u worker%s of tokio %s", loop->workers,
+			 loop->workers == 1 ? "" : "s", loop->workers == 1 ? "was" : "were");
+	else
+		snprintf(who, size, "The event loop of %s (thread %d) was", f->shown,
+			 loop->figures.tid);
+}
+
 /* ", by JS:parseConfig", ", mostly by waiting: disk in load", or neither, where that is not known. */
 static void say_what(struct qz_finding *f, const struct event_loop *loop, uint32_t code)
 {
 	const struct qz_profile *p = loop->report->profile;
-	const struct qz_thread *t = &p->threads[loop->thread];
-	double longest = (double)qz_loop__longest_ns(&t->loop) / 1e6;
+	const struct qz_loop *l = figures(loop);
+	double longest = (double)qz_loop__longest_ns(l) / 1e6;
 	bool waited = has_waited(loop);
-	char shown[QZ_SHORT_NAME] = "";
+	char shown[QZ_SHORT_NAME] = "", who[QZ_SHORT_NAME + 64];
 
 	if (code != QZ_NONE)
 		qz_finding__shorten(shown, p->procedures[code].name);
-	qz_finding__say(f, &f->what,
-			"The event loop of %s (thread %d) was blocked %llu times, up to %.0f "
-			"ms%s%s%s%s.",
-			f->shown, t->tid, (unsigned long long)t->loop.blocks, longest,
+	say_who(f, loop, who, sizeof(who));
+	qz_finding__say(f, &f->what, "%s blocked %llu times, up to %.0f ms%s%s%s%s.", who,
+			(unsigned long long)l->blocks, longest,
 			waited ? ", mostly by waiting: " : "",
 			waited ? p->causes[loop->other->cause] : "",
 			code == QZ_NONE ? ""
 			: waited	? " in "
 					: ", by ",
 			shown);
+}
+
+/* Not known; but where a worker had nothing to do, it took over what was ready. */
+static void say_who_waited(struct qz_finding *f, const struct event_loop *loop)
+{
+	const struct qz_thread *t = &loop->figures;
+	double life = (double)t->running_ns + (double)t->ready_ns + (double)t->blocked_ns;
+
+	if (!loop->workers)
+		qz_finding__prove(f, NULL, NULL, "what waited for the loop meanwhile is not known");
+	else
+		qz_finding__prove(f, NULL, NULL,
+				  "what waited meanwhile is not known: workers take over from each "
+				  "other, and had nothing to do for %.0f%% of their time",
+				  life > 0 ? 100 * (double)loop->poll_ns / life : 0);
 }
 
 static int report_it(const struct event_loop *loop, const struct tally *t, uint32_t code,
@@ -348,16 +414,17 @@ static int report_it(const struct event_loop *loop, const struct tally *t, uint3
 	set_gain(&f, loop);
 	say_what(&f, loop, code);
 	qz_finding__prove(&f, "threads --each", NULL,
-			  "%llu of its %llu turns took 10 ms or more: %.2f s, of which it waited "
+			  "%llu of %s %llu turns took 10 ms or more: %.2f s, of which %s waited "
 			  "%.2f s, and %.2f s more without a processor",
-			  (unsigned long long)l->blocks, (unsigned long long)l->turns,
-			  (double)l->block_ns / 1e9, (double)l->block_waited_ns / 1e9,
+			  (unsigned long long)l->blocks, loop->workers ? "their" : "its",
+			  (unsigned long long)l->turns, (double)l->block_ns / 1e9,
+			  loop->workers ? "they" : "it", (double)l->block_waited_ns / 1e9,
 			  (double)l->block_ready_ns / 1e9);
 	if (code != QZ_NONE && !has_waited(loop))
 		qz_finding__prove(&f, "report", p->procedures[code].name,
 				  "it is in %.0f%% of the samples of these",
 				  100 * (double)t->in_block[code] / (double)t->all_in_block);
-	qz_finding__prove(&f, NULL, NULL, "what waited for the loop meanwhile is not known");
+	say_who_waited(&f, loop);
 	qz_finding__say(&f, &f.remedy, "%s",
 			loop->remedy ? loop->remedy
 				     : "do it in another thread, or in pieces between which the "
@@ -384,6 +451,19 @@ static int judge(const struct event_loop *loop, struct qz_advice *a, bool *block
 	return err;
 }
 
+/* One that is its own, or the first of workers. */
+static bool may_be_loop(const struct qz_report *r, uint32_t thread)
+{
+	const struct qz_thread *t = &r->profile->threads[thread];
+
+	if (!is_worker(r, thread))
+		return t->scope == r->scope && !t->merged && may_be_blocked(&t->loop);
+	for (uint32_t i = 0; i < thread; i++)
+		if (is_worker(r, i))
+			return false;
+	return true;
+}
+
 /* Of those that may be loops, the one after `last` by the time of its blocks; QZ_NONE: there is none. */
 static uint32_t next_thread(const struct qz_report *r, uint32_t last)
 {
@@ -393,7 +473,7 @@ static uint32_t next_thread(const struct qz_report *r, uint32_t last)
 	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
 		uint64_t ns = threads[i].loop.block_ns;
 
-		if (threads[i].scope != r->scope || !may_be_blocked(&threads[i]) ||
+		if (!may_be_loop(r, i) ||
 		    (last != QZ_NONE && (ns > threads[last].loop.block_ns ||
 					 (ns == threads[last].loop.block_ns && i <= last))))
 			continue;
@@ -417,7 +497,8 @@ int qz_rule__event_loop(const struct qz_report *r, struct qz_advice *a)
 		if (thread == QZ_NONE)
 			break;
 		loop = look_at(r, thread);
-		if (!loop.is_scheduled && !is_saturated(&loop))
+		if (loop.is_scheduled == (loop.workers > 0) && may_be_blocked(&loop.figures.loop) &&
+		    !is_saturated(&loop))
 			err = judge(&loop, a, &blocked);
 	}
 	return err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Figures of a thread that waits for events, from the scheduler's log: core/replay/grain.c. A turn is the time from the end
- * of one wait in poll, select or epoll to the beginning of the next one. Within a turn the thread may have polled without
- * having to wait.
+ * of one wait in poll, select or epoll to the beginning of the next one; for a worker of a runtime (core/model/workers.h), waits
+ * at futex words end a turn, too. Within a turn the thread may have polled without having to wait.
  */
 #ifndef QUARTZ_LOOP_COUNTERS_H
 #define QUARTZ_LOOP_COUNTERS_H

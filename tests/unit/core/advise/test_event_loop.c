@@ -340,6 +340,71 @@ START_TEST(the_longest_is_no_longer_than_all)
 }
 END_TEST
 
+/* ---- workers ---- */
+
+/* Another one of them, that parks at its word and polls as much as the first. */
+static struct fixture make_workers(const char *comm, const char *park)
+{
+	struct fixture f = make(&blocked);
+	uint32_t thread = fixture__thread(&f, 0, 101);
+
+	fixture__wait(&f, &(struct qz_wait) {.thread = 0, .object = QZ_NONE, .count = 9}, park,
+		      "poll");
+	fixture__wait(
+		&f,
+		&(struct qz_wait) {
+			.thread = thread, .object = QZ_NONE, .count = 100, .blocked_ns = 9000 * MS},
+		park, "futex");
+	fixture__samples(&f, 0, thread, "main loop handle parse copy", 1, 300);
+	f.p->samples[f.p->nsamples - 1].in_block = 290;
+	f.p->threads[thread].running_ns = 310 * MS;
+	f.p->threads[thread].blocked_ns = 9000 * MS;
+	f.p->threads[thread].loop = (struct qz_loop) {.turns = 100,
+						      .turn_ns = 310 * MS,
+						      .blocks = 2,
+						      .block_ns = 300 * MS,
+						      .longest_ns = 200 * MS};
+	for (uint32_t i = 0; i < 2 && !f.err; i++)
+		f.err = qz_profile__set_string(&f.p->threads[i].comm, comm);
+	return f;
+}
+
+static void check_workers(const struct qz_finding *f)
+{
+	ck_assert_str_eq(f->what,
+			 "2 workers of tokio were blocked 6 times, up to 340 ms, by copy.");
+	ck_assert_uint_eq(f->nevidence, 3);
+	ck_assert_str_eq(f->evidence[0].text,
+			 "6 of their 300 turns took 10 ms or more: 1.50 s, of which they waited "
+			 "0.00 s, and 0.05 s more without a processor");
+	ck_assert_str_eq(f->evidence[2].text,
+			 "what waited meanwhile is not known: workers take over from each other, "
+			 "and had nothing to do for 91% of their time");
+}
+
+static const char park[] = "main tokio::runtime::scheduler::multi_thread::worker::Context::park";
+
+START_TEST(workers_are_one_loop)
+{
+	struct fixture f = make_workers("tokio-runtime-w", park);
+
+	ck_assert(finds(&f, check_workers));
+	f = make_workers("tokio-rt-worker", park);
+	ck_assert(finds(&f, check_workers));
+}
+END_TEST
+
+/* Under another name, the turns are not known; with another stack, they may be none. */
+START_TEST(others_are_no_workers)
+{
+	struct fixture f = make_workers("server", park);
+
+	ck_assert(!finds(&f, NULL));
+	f = make_workers("tokio-runtime-w", "main tokio::runtime::blocking::pool::run");
+	ck_assert(!finds(&f, NULL));
+}
+END_TEST
+
 START_TEST(several_threads_under_one_name_are_no_loop)
 {
 	struct fixture f = make(&blocked);
@@ -364,6 +429,8 @@ Suite *suite_event_loop(void)
 	tcase_add_test(tc, a_queue_of_short_requests_is_none);
 	tcase_add_test(tc, others_are_no_blocked_loops);
 	tcase_add_test(tc, the_longest_is_no_longer_than_all);
+	tcase_add_test(tc, workers_are_one_loop);
+	tcase_add_test(tc, others_are_no_workers);
 	tcase_add_test(tc, several_threads_under_one_name_are_no_loop);
 	suite_add_tcase(s, tc);
 	return s;

@@ -44,6 +44,7 @@ static const struct {
 	{"steps", "steps-node", "steps-node-not", NULL, "JS:parseAll /var/tmp/app/read.js:2:18",
 	 false},
 	{"steps", "map-lock", "serial-not", NULL, "work", false},
+	{"event-loop", "tokio", "tokio-not", NULL, "tokio-runtime-w", false},
 	{"taken", "taken", "serial-not", "pigz", "quartzd", false},
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(cases[0])))

@@ -4,7 +4,7 @@
 
 /* ---- event loops ---- */
 
-enum { POLL_SITE = 1, READ_SITE };
+enum { POLL_SITE = 1, READ_SITE, WORD_SITE };
 
 static void has_turns(uint32_t tid, struct qz_loop want)
 {
@@ -81,7 +81,71 @@ START_TEST(turns_with_other_waits)
 }
 END_TEST
 
-/* What was not seen may have been a wait for events. */
+static void begin_worker(const char *name)
+{
+	struct qz_log_record record = {.kind = QZ_LOG_NAME, .time = 0, .tid = 20};
+
+	strcpy(record.comm, name);
+	ck_assert_int_eq(apply(0, record), 0);
+	site(0, POLL_SITE, QZ_WAIT_POLL, 0, 0);
+	site(0, READ_SITE, QZ_WAIT_SOCKET, 0, 0);
+	site(0, WORD_SITE, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1000);
+	switches(0, 1 * MS, 0, QZ_LOG_PREEMPTED, 20);
+}
+
+/* Of a worker, waits at futex words are as those in poll, once it has polled. */
+START_TEST(turns_of_a_worker)
+{
+	begin_worker("tokio-runtime-w");
+	blocks_at(0, 31 * MS, 20, WORD_SITE, 0, 0);
+	turn(40 * MS, 20, 20 * MS, WORD_SITE); /* it may be none */
+	has_turns(20, (struct qz_loop) {0});
+	turn(70 * MS, 20, 20 * MS, POLL_SITE);
+	has_turns(20, (struct qz_loop) {0});
+	turn(100 * MS, 20, 2 * MS, WORD_SITE);
+	has_turns(20, (struct qz_loop) {.turns = 1, .turn_ns = 2 * MS});
+	wakes(150 * MS, 20, 0);
+	switches(0, 151 * MS, 0, QZ_LOG_PREEMPTED, 20);
+	sample(0, 160 * MS, 20);
+	ck_assert(!moment.in_block);
+	sample(0, 161 * MS, 20);
+	ck_assert(moment.in_block);
+	blocks_at(0, 163 * MS, 20, WORD_SITE, 0, 0);
+	has_turns(20, (struct qz_loop) {.turns = 2,
+					.turn_ns = 14 * MS,
+					.blocks = 1,
+					.block_ns = 12 * MS,
+					.longest_ns = 12 * MS});
+	/* what it waits for otherwise is in its turn */
+	turn(170 * MS, 20, 1 * MS, READ_SITE);
+	turn(184 * MS, 20, 1 * MS, WORD_SITE);
+	has_turns(20, (struct qz_loop) {.turns = 3,
+					.turn_ns = 28 * MS,
+					.blocks = 2,
+					.block_ns = 26 * MS,
+					.block_waited_ns = 12 * MS,
+					.block_ready_ns = 1 * MS,
+					.longest_ns = 14 * MS});
+}
+END_TEST
+
+START_TEST(turns_of_who_is_no_worker)
+{
+	begin_worker("event_loop");
+	blocks_at(0, 31 * MS, 20, POLL_SITE, 0, 0);
+	turn(40 * MS, 20, 2 * MS, WORD_SITE);
+	has_turns(20, (struct qz_loop) {0});
+	turn(52 * MS, 20, 2 * MS, POLL_SITE);
+	has_turns(20, (struct qz_loop) {.turns = 1,
+					.turn_ns = 13 * MS,
+					.blocks = 1,
+					.block_ns = 13 * MS,
+					.block_waited_ns = 9 * MS,
+					.block_ready_ns = 1 * MS,
+					.longest_ns = 13 * MS});
+}
+END_TEST
+
 /* Those that were taken when it had lasted for 10 ms. */
 START_TEST(samples_in_blocks)
 {
@@ -108,6 +172,7 @@ START_TEST(samples_in_blocks)
 }
 END_TEST
 
+/* What was not seen may have been a wait for events. */
 START_TEST(turns_with_a_gap)
 {
 	begin_loop();
@@ -177,6 +242,8 @@ Suite *suite_replay_loops(void)
 	const TTest *const tests[] = {
 		turns_of_an_event_loop,
 		turns_with_other_waits,
+		turns_of_a_worker,
+		turns_of_who_is_no_worker,
 		samples_in_blocks,
 		turns_with_a_gap,
 		turns_of_a_scope_that_begins_anew,
