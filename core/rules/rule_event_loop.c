@@ -248,8 +248,11 @@ static uint32_t waiting_code(const struct tally *t, uint32_t node)
 
 	do
 		code = qz_frames__next(&frames);
-	while (code != QZ_NONE && t->closeness[code] != QZ_CLOSE_OWN);
-	return code != QZ_NONE ? code : qz_frames__program_code(t->profile, node);
+	while (code != QZ_NONE && t->profile->procedures[code].kind == QZ_PROCEDURE &&
+	       t->closeness[code] != QZ_CLOSE_OWN);
+	if (code != QZ_NONE && t->profile->procedures[code].kind == QZ_PROCEDURE)
+		return code;
+	return qz_frames__program_code(t->profile, node);
 }
 
 /*
