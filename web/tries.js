@@ -68,14 +68,27 @@ function ppmText(ppm, digits = 0) {
 	return ppm === null ? "" : `${(ppm / 1e4).toFixed(digits)}%`.replace("-", "−");
 }
 
+// From twice as much on, percent are hard to read.
+function timesText(ratio) {
+	return `${ratio.toFixed(ratio < 99.95 ? 1 : 0)} times`;
+}
+
 function changeText(ppm) {
+	if (ppm !== null && ppm >= 1e6) return timesText(1 + ppm / 1e6);
 	return ppm === null ? "" : `${signed(ppm / 1e4, 0) || "0"}%`;
+}
+
+// And half of its interval, in the same unit.
+function gainTexts({ pairs, gain_ppm: gain, gain_ci_ppm: ci }) {
+	if (!pairs) return ["", ""];
+	if (gain > -1e6) return [ppmText(gain, 1), ppmText(ci, 1)];
+	return [`${timesText(1 - gain / 1e6)} as slow`, ci === null ? "" : (ci / 1e6).toFixed(1)];
 }
 
 function tryLines(trials) {
 	return trials.map((trial) => [tryName(trial), trial.verdict, trial.predicted_low_ppm === null ? ""
 		: `${ppmText(trial.predicted_low_ppm)} to ${ppmText(trial.predicted_high_ppm)}`,
-	trial.pairs ? ppmText(trial.gain_ppm, 1) : "", ppmText(trial.gain_ci_ppm, 1), changeText(trial.cpu_change_ppm),
+	...gainTexts(trial), changeText(trial.cpu_change_ppm),
 	changeText(trial.memory_change_ppm), String(trial.pairs),
 	element("span", {}, element("code", { class: "name" }, showName(trial.command)), trial.failure ? ` (${trial.failure})` : "")]);
 }

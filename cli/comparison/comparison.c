@@ -10,6 +10,7 @@
 #include "cli/render/cells.h"
 #include "core/costs/cost_code.h"
 #include "core/report/ranking.h"
+#include "core/util/ratio_text.h"
 
 #define SECOND	 1e9
 #define MAX_TEXT 60 /* characters of a command */
@@ -193,6 +194,28 @@ static void print_hidden_change(const struct view_of *v)
 	free(name);
 }
 
+/* The change, unless it was said how many times as long it takes, and how sure it is. */
+static void print_certainty(const struct view_of *v, double percent, bool said)
+{
+	bool times = qz_ratio_text__is_times(1 + percent / 100), repeated = is_repeated(v->c);
+	double ci = percent_of(v->c, v->c->elapsed.ci);
+	FILE *out = v->out->file;
+	char text[QZ_RATIO_TEXT];
+
+	if (!times)
+		snprintf(text, sizeof(text), "%+.1f%%", percent);
+	else
+		qz_ratio_text__times(text, 1 + percent / 100);
+	if (!times || !said)
+		fprintf(out, "%s%s", text, repeated ? " " : ", ");
+	if (!repeated)
+		fputs("one run each)", out);
+	else if (times)
+		fprintf(out, "%s %.2f times)", cells__plus_minus(v->out), ci / 100);
+	else
+		fprintf(out, "%s %.1f%%)", cells__plus_minus(v->out), ci);
+}
+
 static void print_headline(const struct view_of *v)
 {
 	const struct qz_change *e = &v->c->elapsed;
@@ -217,12 +240,8 @@ static void print_headline(const struct view_of *v)
 		fprintf(out, "FASTER, %.2f times as fast", from / to);
 	else
 		fprintf(out, "SLOWER, %.2f times the elapsed time", to / from);
-	fprintf(out, ": %.*f s before, %.*f s after (%+.1f%%", v->decimals, from, v->decimals, to,
-		percent);
-	if (is_repeated(v->c))
-		fprintf(out, " %s %.1f%%)", cells__plus_minus(v->out), percent_of(v->c, e->ci));
-	else
-		fputs(", one run each)", out);
+	fprintf(out, ": %.*f s before, %.*f s after (", v->decimals, from, v->decimals, to);
+	print_certainty(v, percent, ended && !unchanged);
 	if (unchanged)
 		print_hidden_change(v);
 	fputc('\n', out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/render/output.h"
+#include "core/util/ratio_text.h"
 
 #define SECOND	  1000000000ull
 #define SIGNALLED 128 /* and the signal: a status */
@@ -65,42 +66,64 @@ static void print_trial(const struct tuning *t, const struct tuning_trial *trial
 	fflush(stdout);
 }
 
-/* What costs so much less than the start gains, in percent of the start's figure. */
-static double gain_of(const struct tuning *t, const struct qz_tune_result *r, double less)
+/* The figure of what costs so much less than the start, of the start's. */
+static double ratio_of(const struct tuning *t, const struct qz_tune_result *r, double less)
 {
 	double left = r->start_cost - less;
 
-	return 100 * (t->by == MEASURE_TIME ? less / r->start_cost : r->start_cost / left - 1);
+	return t->by == MEASURE_TIME ? left / r->start_cost : r->start_cost / left;
+}
+
+static void write_amount(const struct tuning *t, const struct qz_tune_result *r,
+			 char text[QZ_RATIO_TEXT])
+{
+	double ratio = ratio_of(t, r, r->gain);
+
+	if (!qz_ratio_text__is_times(ratio)) {
+		snprintf(text, QZ_RATIO_TEXT, "%.1f%% %s", 100 * fabs(ratio - 1),
+			 measures[t->by].difference);
+		return;
+	}
+	qz_ratio_text__times(text, ratio);
+	strcat(text, " as much");
 }
 
 static void print_best(const struct tuning *t, const struct qz_tune_result *r)
 {
 	const char *unit = measures[t->by].unit;
+	double least = ratio_of(t, r, r->gain - r->gain_ci);
+	bool times = qz_ratio_text__is_times(ratio_of(t, r, r->gain));
+	char amount[QZ_RATIO_TEXT], at_least[QZ_RATIO_TEXT];
 	int decimals = measures[t->by].decimals;
 
-	printf("%s %s is best: %.*f%s, %.1f%% %s (at least %.1f%%) than at the start (%s, "
-	       "%.*f%s)\n",
+	write_amount(t, r, amount);
+	if (times)
+		qz_ratio_text__times(at_least, least);
+	else
+		snprintf(at_least, sizeof(at_least), "%.1f%%", 100 * fabs(least - 1));
+	printf("%s %s is best: %.*f%s, %s (at least %s) %s at the start (%s, %.*f%s)\n",
 	       t->knob.name, t->knob.names[r->setting], decimals, figure_of(t, r->cost), unit,
-	       gain_of(t, r, r->gain), measures[t->by].difference,
-	       gain_of(t, r, r->gain - r->gain_ci), t->knob.names[t->search->start], decimals,
+	       amount, at_least, times ? "as" : "than", t->knob.names[t->search->start], decimals,
 	       figure_of(t, r->start_cost), unit);
 }
 
 static void print_start(const struct tuning *t, const struct qz_tune_result *r)
 {
 	const char *name = t->knob.name, *start = t->knob.names[t->search->start];
-	const char *best = t->knob.names[r->best], *difference = measures[t->by].difference;
+	const char *best = t->knob.names[r->best];
+	char amount[QZ_RATIO_TEXT];
 
+	write_amount(t, r, amount);
 	if (r->best == t->search->start)
 		printf("%s %s stays: nothing was %s\n", name, start,
 		       t->by == MEASURE_TIME ? "faster" : "better");
 	else if (r->gain_ci < 0)
-		printf("%s %s stays: %s had %.1f%% %s, but after one run each chance cannot be "
-		       "told; more --runs or --trials can\n",
-		       name, start, best, gain_of(t, r, r->gain), difference);
+		printf("%s %s stays: %s had %s, but after one run each chance cannot be told; more "
+		       "--runs or --trials can\n",
+		       name, start, best, amount);
 	else
-		printf("%s %s stays: %s had %.1f%% %s, but that may be chance\n", name, start, best,
-		       gain_of(t, r, r->gain), difference);
+		printf("%s %s stays: %s had %s, but that may be chance\n", name, start, best,
+		       amount);
 }
 
 static void print_result(const struct tuning *t, const struct qz_tune_result *r)

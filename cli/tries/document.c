@@ -16,7 +16,7 @@ static json_t *ppm(double share)
 
 static json_t *change_of(const double *ratios, uint32_t n)
 {
-	double ratio = n ? qz_noise__median(ratios, n) : 0;
+	double ratio = tries__median(ratios, n);
 
 	return ratio > 0 ? ppm(ratio - 1) : json_null();
 }
@@ -30,13 +30,6 @@ static json_t *predicted(const struct tries *t, uint32_t finding, bool high)
 	f = &t->advice->findings[finding];
 	return ppm(qz_finding__percent(t->advice->report, high ? f->gain_high_ns : f->gain_low_ns) /
 		   100);
-}
-
-static const char *verdict_of(const struct try_trial *trial, const struct qz_judgement *j)
-{
-	if (*trial->failure && trial->slow >= TRIES_SLOW)
-		return qz_judge__name(QZ_JUDGED_HARMS);
-	return *trial->failure ? "breaks it" : qz_judge__name(j->verdict);
 }
 
 static json_t *remedies_of(const struct try_trial *trial)
@@ -73,8 +66,8 @@ static json_t *trial_of(const struct tries *t, const struct try_trial *trial)
 			 change_of(trial->cpu, n), "memory_change_ppm", change_of(trial->peak, n),
 			 "with_ns", qz_json_fields__integers(trial->with_ns, n), "without_ns",
 			 qz_json_fields__integers(trial->without_ns, n), "pairs",
-			 json_integer((json_int_t)n), "verdict", verdict_of(trial, &j), "failure",
-			 trial->failure);
+			 json_integer((json_int_t)n), "verdict", tries__verdict(t, trial),
+			 "failure", trial->failure);
 }
 
 static json_t *trials_of(const struct tries *t)

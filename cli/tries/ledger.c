@@ -17,6 +17,7 @@
 #include "cli/render/text_table.h"
 #include "core/format/json_fields.h"
 #include "core/remedies/record.h"
+#include "core/util/ratio_text.h"
 #include "core/util/save_file.h"
 
 #define SUFFIX	  ".json"
@@ -205,7 +206,7 @@ static enum status print_text(const struct config *config, const struct qz_recor
 	table = text_table__new(heads, 7);
 	for (uint32_t i = 0; i < record->n; i++) {
 		const struct qz_record_row *row = &record->rows[i];
-		char *rule = output__escape(row->rule);
+		char *rule = output__escape(row->rule), gain[QZ_RATIO_TEXT];
 
 		text_table__take(table, rule);
 		text_table__add(table, PLAIN, "%u", row->tries);
@@ -214,7 +215,8 @@ static enum status print_text(const struct config *config, const struct qz_recor
 		text_table__add(table, PLAIN, "%u", row->above);
 		text_table__add(table, PLAIN, "%.0f to %.0f%%", 100 * row->low / row->tries,
 				100 * row->high / row->tries);
-		text_table__add(table, PLAIN, "%.1f%%", 100 * row->gain / row->tries);
+		qz_ratio_text__gain(gain, 1 - row->gain / row->tries);
+		text_table__add(table, PLAIN, "%s", gain);
 	}
 	output__open(&out, config);
 	err = text_table__print(table, &out);

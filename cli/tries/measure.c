@@ -29,9 +29,21 @@ struct qz_judgement tries__judge(const struct tries *t, const struct try_trial *
 	return qz_judge__of(all, t->n + 1, one, t->n + 1);
 }
 
-static bool helps(const struct tries *t, const struct try_trial *trial)
+bool tries__helps(const struct tries *t, const struct try_trial *trial)
 {
 	return !*trial->failure && tries__judge(t, trial).verdict == QZ_JUDGED_HELPS;
+}
+
+const char *tries__verdict(const struct tries *t, const struct try_trial *trial)
+{
+	if (!*trial->failure)
+		return qz_judge__name(tries__judge(t, trial).verdict);
+	return trial->slow < TRIES_SLOW ? "breaks it" : qz_judge__name(QZ_JUDGED_HARMS);
+}
+
+double tries__median(const double *ratios, uint32_t n)
+{
+	return n ? qz_noise__median(ratios, n) : 0;
 }
 
 static const struct try_trial *best_single(const struct tries *t)
@@ -39,7 +51,7 @@ static const struct try_trial *best_single(const struct tries *t)
 	const struct try_trial *best = NULL;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (helps(t, &t->trials[i]) &&
+		if (tries__helps(t, &t->trials[i]) &&
 		    (!best || tries__judge(t, &t->trials[i]).gain > tries__judge(t, best).gain))
 			best = &t->trials[i];
 	return best;
@@ -51,7 +63,7 @@ const struct try_trial *tries__best(const struct tries *t)
 	const struct try_trial *best = best_single(t);
 	struct qz_judgement j;
 
-	if (!best || !t->together.n || !helps(t, &t->together))
+	if (!best || !t->together.n || !tries__helps(t, &t->together))
 		return best;
 	j = tries__judge(t, &t->together);
 	return j.gain - j.ci > tries__judge(t, best).gain ? &t->together : best;
@@ -189,7 +201,7 @@ static const struct try_trial *next_best(const struct tries *t, const struct try
 	const struct try_trial *best = NULL;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (helps(t, &t->trials[i]) && !excludes(together, t->trials[i].uses[0]) &&
+		if (tries__helps(t, &t->trials[i]) && !excludes(together, t->trials[i].uses[0]) &&
 		    (!best || tries__judge(t, &t->trials[i]).gain > tries__judge(t, best).gain))
 			best = &t->trials[i];
 	return best;

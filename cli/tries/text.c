@@ -2,12 +2,12 @@
 /* What was tried, as text. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/render/text_table.h"
 #include "cli/tries/tries.h"
+#include "core/util/ratio_text.h"
 #include "core/util/term_escape.h"
 
 #define SIGNALLED 128
@@ -63,35 +63,39 @@ static const char *rule_of(const struct tries *t, const struct qz_remedy_use *us
 	return use->finding == QZ_NONE ? "-" : t->advice->findings[use->finding].rule;
 }
 
+#define RANGE 32
+
+static void write_range(const struct tries *t, const struct qz_finding *f, char text[RANGE])
+{
+	snprintf(text, RANGE, "%.0f to %.0f%%",
+		 qz_finding__percent(t->advice->report, f->gain_low_ns),
+		 qz_finding__percent(t->advice->report, f->gain_high_ns));
+}
+
 static void add_predicted(struct text_table *table, const struct tries *t, uint32_t finding)
 {
-	const struct qz_finding *f;
+	char range[RANGE] = "-";
 
-	if (finding == QZ_NONE) {
-		text_table__add(table, PLAIN, "-");
-		return;
-	}
-	f = &t->advice->findings[finding];
-	text_table__add(table, PLAIN, "%.0f to %.0f%%",
-			qz_finding__percent(t->advice->report, f->gain_low_ns),
-			qz_finding__percent(t->advice->report, f->gain_high_ns));
+	if (finding != QZ_NONE)
+		write_range(t, &t->advice->findings[finding], range);
+	text_table__add(table, PLAIN, "%s", range);
 }
 
 static void print_without_remedy(const struct tries *t)
 {
-	const struct qz_report *r = t->advice->report;
+	char range[RANGE];
 
 	for (uint32_t i = 0; i < t->advice->n; i++) {
 		const struct qz_finding *f = &t->advice->findings[i];
 
-		if (!qz_remedies__answer(&t->remedies, i))
-			printf("%s (predicted: %.0f to %.0f%%): no remedy from outside, the source "
-			       "must change%s\n",
-			       f->rule, qz_finding__percent(r, f->gain_low_ns),
-			       qz_finding__percent(r, f->gain_high_ns),
-			       qz_remedies__has_knob(f)
-				       ? "; or an argument: --knob 'NAME:VALUES:COMMAND {}'"
-				       : "");
+		if (qz_remedies__answer(&t->remedies, i))
+			continue;
+		write_range(t, f, range);
+		printf("%s (predicted: %s): no remedy from outside, the source must change%s\n",
+		       f->rule, range,
+		       qz_remedies__has_knob(f)
+			       ? "; or an argument: --knob 'NAME:VALUES:COMMAND {}'"
+			       : "");
 	}
 }
 
@@ -106,11 +110,14 @@ static int print_table(struct text_table *table, const struct config *config)
 	return err;
 }
 
-/* What is typed for a name that is not itself the change. */
+/* What is typed for a name that is not itself the change. A command may have any bytes. */
 static void print_change(const struct qz_remedy_use *use)
 {
-	if (strcmp(use->name, use->change) != 0)
-		printf("%s: %s\n", use->name, use->change);
+	char *change = qz_term_escape__copy(use->change);
+
+	if (change && strcmp(use->name, use->change) != 0)
+		printf("%s: %s\n", use->name, change);
+	free(change);
 }
 
 void tries__print_plan(const struct tries *t)
@@ -148,42 +155,26 @@ void tries__print_plan(const struct tries *t)
 /* By how much a figure changes, from the ratios of its pairs; 0: not known. */
 static void add_change(struct text_table *table, const double *ratios, uint32_t n)
 {
-	double ratio = n ? qz_noise__median(ratios, n) : 0;
+	double ratio = tries__median(ratios, n);
+	char text[QZ_RATIO_TEXT] = "-";
 
 	if (ratio > 0)
-		text_table__add(table, PLAIN, "%+.0f%%", 100 * (ratio - 1));
-	else
-		text_table__add(table, PLAIN, "-");
-}
-
-/* What would be written as -0.0 is nothing. */
-static double without_sign(double percent)
-{
-	return fabs(percent) < 0.05 ? 0 : percent;
+		qz_ratio_text__change(text, ratio);
+	text_table__add(table, PLAIN, "%s", text);
 }
 
 static void add_gain(struct text_table *table, const struct qz_judgement *j, uint32_t pairs)
 {
-	if (!pairs) {
-		text_table__add(table, PLAIN, "-");
-		text_table__add(table, PLAIN, "%s", "");
-		return;
-	}
-	text_table__add(table, PLAIN, "%.1f%%", without_sign(100 * j->gain));
-	if (j->ci < 0)
-		text_table__add(table, PLAIN, "?");
-	else
-		text_table__add(table, PLAIN, "±%.1f", 100 * j->ci);
-}
+	char gain[QZ_RATIO_TEXT] = "-", within[QZ_RATIO_TEXT] = "";
 
-static void add_verdict(struct text_table *table, const struct try_trial *trial,
-			const struct qz_judgement *j)
-{
-	if (*trial->failure)
-		text_table__add(table, PLAIN, trial->slow < TRIES_SLOW ? "breaks it" : "harms");
-	else
-		text_table__add(table, j->verdict == QZ_JUDGED_HELPS ? NOTABLE : PLAIN, "%s",
-				qz_judge__name(j->verdict));
+	if (pairs) {
+		qz_ratio_text__gain(gain, 1 - j->gain);
+		strcpy(within, "?");
+	}
+	if (pairs && j->ci >= 0)
+		qz_ratio_text__gain_within(within, 1 - j->gain, j->ci);
+	text_table__add(table, PLAIN, "%s", gain);
+	text_table__add(table, PLAIN, "%s", within);
 }
 
 static void add_trial(struct text_table *table, const struct tries *t,
@@ -199,7 +190,8 @@ static void add_trial(struct text_table *table, const struct tries *t,
 	add_change(table, trial->cpu, n);
 	add_change(table, trial->peak, n);
 	text_table__add(table, PLAIN, "%u", n);
-	add_verdict(table, trial, &j);
+	text_table__add(table, tries__helps(t, trial) ? NOTABLE : PLAIN, "%s",
+			tries__verdict(t, trial));
 }
 
 static int print_trials(const struct tries *t)

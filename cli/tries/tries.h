@@ -99,6 +99,15 @@ void tries__measure(struct tries *t);
 
 struct qz_judgement tries__judge(const struct tries *t, const struct try_trial *trial);
 
+/* By more than chance, and it breaks nothing. */
+bool tries__helps(const struct tries *t, const struct try_trial *trial);
+
+/* The word of its judgement, or "breaks it". */
+const char *tries__verdict(const struct tries *t, const struct try_trial *trial);
+
+/* Of `cpu` or `peak` of n pairs; 0: not known. */
+double tries__median(const double *ratios, uint32_t n);
+
 /* How long a run without a remedy takes. */
 uint64_t tries__run_ns(const struct tries *t);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/costs/cost_code.h"
+#include "core/util/ratio_text.h"
 #include "core/util/term_escape.h"
 
 #define SMALL	 0.02 /* of P * T_P: not worth a word more */
@@ -186,18 +187,18 @@ static void say_overhead(struct gap *g)
 {
 	const struct qz_scale *s = g->s;
 	double more = s->baseline.value > 0 ? s->points[0].work.value / s->baseline.value - 1 : 0;
+	char amount[QZ_RATIO_TEXT];
 
 	if (!s->has_baseline)
 		return;
+	qz_ratio_text__amount(amount, 1 + more, "work");
 	if (fabs(more) < SMALL)
 		say(g, "Overhead: on one processor the program does as much work as the baseline.");
 	else
 		say(g,
-		    "Overhead: on one processor the program does %.0f%% %s work than the baseline, "
-		    "so "
-		    "that it can be %.2f times as fast on %u at most.",
-		    100 * fabs(more), more > 0 ? "more" : "less", g->last->maximal,
-		    g->last->processors);
+		    "Overhead: on one processor the program does %s the baseline, so that it can "
+		    "be %.2f times as fast on %u at most.",
+		    amount, g->last->maximal, g->last->processors);
 }
 
 static void say_beside(struct gap *g)
@@ -257,7 +258,7 @@ static void say_inflation(struct gap *g)
 	const struct qz_scale_value *f = &g->last->inflation;
 	double share = share_of(g, f->value), more = f->value / g->s->points[0].work.value;
 	bool certain = f->ci < 0 || qz_scale_value__is_certain(f);
-	char text[32], *list;
+	char text[32], amount[QZ_RATIO_TEXT], *list;
 
 	if (!certain && share_of(g, f->ci) > DISTURBS) {
 		say(g,
@@ -274,22 +275,19 @@ static void say_inflation(struct gap *g)
 		    100 * share, within(g, f->ci, text), g->last->processors);
 		return;
 	}
+	qz_ratio_text__amount(amount, 1 + more, "processor time");
 	list = list_rows(g);
 	if (list && share > 0)
 		say(g,
 		    "Work inflation: %.1f%%%s of what %u processors have: the same work takes "
-		    "%.0f%% "
-		    "more processor time than on one; without, the program would be %.2f times as "
-		    "fast%s%s.",
-		    100 * share, within(g, f->ci, text), g->last->processors, 100 * more,
+		    "%s on one; without, the program would be %.2f times as fast%s%s.",
+		    100 * share, within(g, f->ci, text), g->last->processors, amount,
 		    g->last->idle_specific, *list ? ". Most of it: " : "", list);
 	else if (list)
 		say(g,
-		    "Work inflation: %.1f%%%s of what %u processors have: the work takes %.0f%% "
-		    "less "
-		    "processor time than on one, as where more caches hold more, or less is "
-		    "done%s%s.",
-		    100 * share, within(g, f->ci, text), g->last->processors, -100 * more,
+		    "Work inflation: %.1f%%%s of what %u processors have: the work takes %s "
+		    "on one, as where more caches hold more, or less is done%s%s.",
+		    100 * share, within(g, f->ci, text), g->last->processors, amount,
 		    *list ? ". Most of it: " : "", list);
 	free(list);
 }

@@ -867,7 +867,8 @@ def document_of_tries(**others):
     return {"schema": "quartz.try/v1", "time": 1800000000, "command": ["./app", "<b>"], "pid": None, "by": "time", "rate_before": None,
             "rate_after": None, "processors": 2, "compared": "output", "elapsed_ns": 10**9,
             "trials": [try_of("A=1", "does nothing", [10**9, 11 * 10**8], [10**9, 11 * 10**8], 0),
-                       try_of("</script><i>", "helps", [10**9, 12 * 10**8, 10**9], [5 * 10**8, 6 * 10**8, 4 * 10**8], 500000, "allocator")],
+                       try_of("</script><i>", "helps", [10**9, 12 * 10**8, 10**9], [5 * 10**8, 6 * 10**8, 4 * 10**8], 500000, "allocator"),
+                       {**try_of("B=2", "harms", [10**9], [153 * 10**8], -14320000), "gain_ci_ppm": 1240000, "cpu_change_ppm": 3100000}],
             "not_tried": [{"change": "C=3", "why": "no time"}], "source_must_change": ["serial"], "keep": "A=1 ./app '<b>'",
             "complete": True, **others}
 
@@ -887,8 +888,10 @@ def test_tries_are_shown_side_by_side(browser):
     open_page(browser, page_of_document(page, document_of_tries()))
     groups = browser.run("[...document.querySelectorAll('#tries .try')].map((g) => ['without', 'with'].map((side) => "
                          "[Number(g.querySelector(`rect.${side}`).getAttribute('width')), g.querySelectorAll(`circle.${side}`).length]))")
-    same("runs, the best first", [[n for _, n in group] for group in groups], [[3, 3], [2, 2]])
+    same("runs, the best first", [[n for _, n in group] for group in groups], [[3, 3], [2, 2], [1, 1]])
     check("medians are bars", abs(groups[0][1][0] / groups[0][0][0] - 0.5) < 0.01 and abs(groups[1][1][0] - groups[1][0][0]) < 0.01)
+    rows = browser.run("[...document.querySelectorAll('#tries-table tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    same("of many times as slow", rows[2][3:6], ["15.3 times as slow", "1.2", "4.1 times"])
     same("sections", browser.run("[...document.querySelectorAll('section')].filter((s) => s.offsetParent).map((s) => s.id)"),
          ["tries-section", "tries-table-section", "tries-left-section"])
     shown = browser.run("document.body.innerText")

@@ -15,6 +15,7 @@
 	X(closeness)                                                                               \
 	X(cpu_list)                                                                                \
 	X(save_file)                                                                               \
+	X(ratio_text)                                                                              \
 	X(exit_status)                                                                             \
 	X(status_line)                                                                             \
 	X(profile)                                                                                 \

@@ -59,7 +59,7 @@ example_tune_pool()
 {
 	export LIBQUARTZ="-I$programs/pool.include $out/libquartz.a"
 	example tune-pool 4 1 --duration 100ms
-	says '^threads +1 +threads +1 to 32' '^ +1 +1 +[0-9.]+  the start' '^threads [0-9]+ is best: .* more \(at least [0-9.]+%\) than at the start' \
+	says '^threads +1 +threads +1 to 32' '^ +1 +1 +[0-9.]+  the start' '^threads [0-9]+ is best: .* (more|as much) \(at least [0-9.]+(%| times)\) (than|as) at the start' \
 		'^process [0-9]+ has threads [0-9]+$'
 }
 
