@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/render/output.h"
 #include "core/util/systemd_unit.h"
@@ -18,6 +19,7 @@
 struct process {
 	int64_t pid, parent;
 	char comm[17];
+	unsigned long ticks; /* of processor time */
 	bool member;
 };
 
@@ -32,6 +34,7 @@ struct processes {
 static bool read_stat(struct process *p)
 {
 	char path[64], text[512] = "", *open_, *close_;
+	unsigned long user, kernel;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)p->pid);
@@ -42,8 +45,11 @@ static bool read_stat(struct process *p)
 	fclose(f);
 	open_ = strchr(text, '(');
 	close_ = strrchr(text, ')'); /* a name may have some */
-	if (!open_ || !close_ || sscanf(close_, ") %*c %" SCNd64, &p->parent) != 1)
+	if (!open_ || !close_ ||
+	    sscanf(close_, ") %*c %" SCNd64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+		   &p->parent, &user, &kernel) != 3)
 		return false;
+	p->ticks = user + kernel;
 	snprintf(p->comm, sizeof(p->comm), "%.*s", (int)(close_ - open_ - 1), open_ + 1);
 	return true;
 }
@@ -151,6 +157,44 @@ static int add_roots(struct processes *all, const char *unit, const char *contai
 			err = add_root(roots, all->all[i].pid);
 	}
 	return err;
+}
+
+int members__of_unit(const char *unit, struct qz_integers *roots)
+{
+	struct processes all = {0};
+	int err = add_roots(&all, unit, NULL, roots);
+
+	free(all.all);
+	return err;
+}
+
+/* ---- what they are, and have had ---- */
+
+char *members__list(const struct qz_integers *pids, char between)
+{
+	size_t room = 21 * pids->n + 1, length = 0; /* of any number */
+	char *list = calloc(1, room);
+
+	for (size_t i = 0; list && i < pids->n; i++) {
+		if (i)
+			list[length++] = between;
+		length +=
+			(size_t)snprintf(list + length, room - length, "%" PRId64, pids->items[i]);
+	}
+	return list;
+}
+
+double members__cpu_seconds(const struct qz_integers *pids)
+{
+	double ticks = 0;
+
+	for (size_t i = 0; i < pids->n; i++) {
+		struct process p = {.pid = pids->items[i]};
+
+		if (read_stat(&p))
+			ticks += (double)p.ticks;
+	}
+	return ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 enum status members__find(const char *unit, const char *container, struct qz_integers *roots)

@@ -12,6 +12,15 @@
  */
 enum status members__find(const char *unit, const char *container, struct qz_integers *roots);
 
+/* Likewise of a unit, says nothing, and appends nothing where there are none. 0 or -errno. */
+int members__of_unit(const char *unit, struct qz_integers *roots);
+
+/* Numbers of processes, with this between them, to be freed; NULL: memory was short. */
+char *members__list(const struct qz_integers *pids, char between);
+
+/* Processor time that these processes have had, but those that have ended. */
+double members__cpu_seconds(const struct qz_integers *pids);
+
 /* The processes of these trees: *all, to be freed, is made anew. 0 or -errno. */
 int members__of_trees(const struct qz_integers *roots, struct qz_integers *all);
 

@@ -91,6 +91,7 @@ static bool apply(const struct runs *r, struct applied *a, uint32_t i, const str
 	case QZ_REMEDY_NICE:
 		run->nice = (int)change->value;
 		return true;
+	case QZ_REMEDY_ARGUMENT:
 	case QZ_REMEDY_COMMAND:
 		memcpy(a->words, words, sizeof(words));
 		run->command = a->words;

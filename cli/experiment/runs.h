@@ -19,9 +19,9 @@
 /* One thing that is set. */
 struct change {
 	enum qz_remedy_way way;
-	const char
-		*text; /* variables, with blanks between; of QZ_REMEDY_COMMAND the line. Borrowed */
-	long value;    /* number of processors, nice value, of a knob */
+	const char *
+		text; /* variables, with blanks between; of QZ_REMEDY_COMMAND and _ARGUMENT the line. Borrowed */
+	long value; /* number of processors, nice value, of a knob */
 };
 
 enum run_outcome {

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/experiment/members.h"
 #include "cli/experiment/programs.h"
 
 #define TICK_MS	  200
@@ -98,18 +99,6 @@ static void free_words(char **words)
 	free(words);
 }
 
-/* "12,345"; room for ten digits and a comma each. NULL: memory was short. */
-static char *list_pids(const struct qz_integers *pids)
-{
-	size_t room = 12 * pids->n + 1, length = 0;
-	char *list = malloc(room);
-
-	for (size_t i = 0; list && i < pids->n; i++)
-		length += (size_t)snprintf(list + length, room - length, "%s%" PRId64, i ? "," : "",
-					   pids->items[i]);
-	return list;
-}
-
 /* Words of `own`, and those of the command, to be freed. NULL: memory was short. */
 static char **copy_words(const struct trial *t, const char *const *own, size_t n)
 {
@@ -133,7 +122,7 @@ static char **make_words(const struct trial *t, const char *cpu)
 {
 	const char *own[OWN_WORDS] = {"quartzctl", "--private", "--quiet", "--cpu",
 				      cpu,	   "--output",	t->file};
-	char rate[24], duration[40], *pids = t->pids ? list_pids(t->pids) : NULL, **words;
+	char rate[24], duration[40], *pids = t->pids ? members__list(t->pids, ',') : NULL, **words;
 	size_t n = 7;
 
 	if (t->rate) {
@@ -199,15 +188,20 @@ static void tick_until_end(const struct trial *t, pid_t pid)
 		close(ended.fd);
 }
 
-static int await(const struct trial *t, pid_t pid)
+int trial__await(pid_t pid, const struct trial *t)
 {
-	int status;
+	int status = 0, err = 0;
 
-	if (t->tick)
+	child = pid;
+	if (taken) /* before `child` was known, to pass it on to */
+		kill(pid, SIGTERM);
+	if (t && t->tick)
 		tick_until_end(t, pid);
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return STATUS_FAILURE;
+	while (waitpid(pid, &status, 0) < 0 && !err)
+		err = errno == EINTR ? 0 : errno;
+	child = 0;
+	if (err)
+		return STATUS_FAILURE;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -231,11 +225,7 @@ enum trial_outcome trial__run(const struct trial *t, int *status)
 	}
 	if (!pid)
 		become_quartzd(t, &all, words);
-	child = pid;
-	if (taken) /* before `child` was known, to pass it on to */
-		kill(pid, SIGTERM);
-	*status = await(t, pid);
-	child = 0;
+	*status = trial__await(pid, t);
 	free_words(words);
 	if (taken) {
 		*status = 128 + taken;

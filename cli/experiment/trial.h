@@ -3,6 +3,8 @@
 #ifndef QUARTZ_CLI_EXPERIMENT_TRIAL_H
 #define QUARTZ_CLI_EXPERIMENT_TRIAL_H
 
+#include <sys/types.h>
+
 #include "cli/cli.h"
 #include "cli/experiment/processors.h"
 
@@ -39,5 +41,11 @@ int trial__signal(void);
 bool trial__pass(uint64_t ns);
 
 enum trial_outcome trial__run(const struct trial *t, int *status);
+
+/*
+ * Waits for the end of a quartzd that was forked between trial__watch and trial__unwatch, and passes on signals that come. Its status, as a
+ * shell has it. `t`: whose tick is called meanwhile, NULL: none is.
+ */
+int trial__await(pid_t pid, const struct trial *t);
 
 #endif

@@ -106,6 +106,70 @@ static enum status fail(pid_t pid, const char *what, int err)
 	return err == -EPERM || err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
 }
 
+/* ---- a unit that was started anew ---- */
+
+/* What the first one had. False: it has not come so far yet. */
+static bool open_again(struct running *r, pid_t pid)
+{
+	struct knob_page page;
+	int process = pidfd_open(pid, 0);
+
+	if (process < 0)
+		return false;
+	if (r->has_page && knob_page__open(&page, pid)) {
+		close(process);
+		return false;
+	}
+	if (r->has_page) {
+		knob_page__close(&r->page);
+		r->page = page;
+	}
+	close(r->process);
+	r->process = process;
+	return true;
+}
+
+/* Its processes of now. False: there are none yet. */
+static bool find_again(struct running *r)
+{
+	struct qz_integers roots = {0};
+
+	if (members__of_unit(r->unit, &roots) || !roots.n ||
+	    !open_again(r, (pid_t)roots.items[0])) {
+		free(roots.items);
+		return false;
+	}
+	free(r->roots.items);
+	r->roots = roots;
+	return !has_ended(r);
+}
+
+/* Whether there are processes: if need be others, when they have been started. */
+static bool is_there(struct running *r)
+{
+	uint64_t until = qz_clock__now() + PATIENCE;
+
+	while (has_ended(r)) {
+		if (!r->unit)
+			return false;
+		r->restarted = find_again(r);
+		if (!r->restarted && (qz_clock__now() > until || !trial__pass(TICK)))
+			return false;
+	}
+	return true;
+}
+
+static enum run_outcome fail_to_find(struct running *r)
+{
+	if (r->unit && !trial__signal())
+		complain("unit %s has ended", r->unit);
+	else if (!trial__signal())
+		complain("process %d has ended; where a --knob starts a service anew, --unit finds "
+			 "it again",
+			 first_of(r));
+	return runs__end(r->runs);
+}
+
 enum status running__open(struct running *r, struct runs *runs, const char *unit)
 {
 	uint64_t duration = runs->config->duration;
@@ -113,8 +177,10 @@ enum status running__open(struct running *r, struct runs *runs, const char *unit
 	pid_t pid = 0;
 	int err;
 
-	*r = (struct running) {
-		.runs = runs, .process = -1, .duration_ns = duration ? duration : STANDARD_TIME};
+	*r = (struct running) {.runs = runs,
+			       .unit = unit,
+			       .process = -1,
+			       .duration_ns = duration ? duration : STANDARD_TIME};
 	status = find_roots(r, unit);
 	if (status != STATUS_OK)
 		return status;
@@ -173,7 +239,7 @@ static void undo(struct running *r, const struct qz_remedy_use *use)
 	const struct qz_knob *k;
 	int err = 0;
 
-	if (use->remedy->way != QZ_REMEDY_COMMAND && has_ended(r))
+	if (use->remedy->way != QZ_REMEDY_COMMAND && !is_there(r))
 		return;
 	switch (use->remedy->way) {
 	case QZ_REMEDY_KNOB:
@@ -278,27 +344,38 @@ static int change(struct running *r, const struct qz_remedy_use *use, pid_t *pid
 }
 
 /* It is marked first: whoever is killed in the middle has changed it. */
+static int change_one(struct running *r, const struct qz_remedy_use *use, char why[RUNS_WHY])
+{
+	pid_t pid = first_of(r);
+	int err;
+
+	r->state->changed[use - r->remedies->uses] = true;
+	err = change(r, use, &pid);
+	if (err && err != -ESRCH)
+		snprintf(why, RUNS_WHY, "process %d: %s", pid,
+			 err == -EIO		      ? "its command fails"
+			 : knob_failure__refusal(err) ? knob_failure__refusal(err)
+						      : strerror(-err));
+	return err;
+}
+
+/* Commands first: who is started anew by one has nothing of what was changed before. */
 static enum run_outcome change_all(struct running *r, const struct qz_remedy_use *const *uses,
 				   uint32_t n, char why[RUNS_WHY])
 {
-	int err = members__of_trees(&r->roots, &r->pids);
+	int err = 0;
 
 	put_back(r, uses, n);
-	for (uint32_t i = 0; !err && i < n; i++) {
-		pid_t pid = first_of(r);
-
-		r->state->changed[uses[i] - r->remedies->uses] = true;
-		err = change(r, uses[i], &pid);
-		if (err && err != -ESRCH)
-			snprintf(why, RUNS_WHY, "process %d: %s", pid,
-				 err == -EIO		      ? "its command fails"
-				 : knob_failure__refusal(err) ? knob_failure__refusal(err)
-							      : strerror(-err));
+	for (int commands = 1; commands >= 0; commands--) {
+		if (!is_there(r))
+			return fail_to_find(r);
+		err = err ? err : members__of_trees(&r->roots, &r->pids);
+		for (uint32_t i = 0; !err && i < n; i++)
+			if ((uses[i]->remedy->way == QZ_REMEDY_COMMAND) == commands)
+				err = change_one(r, uses[i], why);
 	}
-	if (has_ended(r)) {
-		complain("process %d has ended", first_of(r));
-		return runs__end(r->runs);
-	}
+	if (!is_there(r))
+		return fail_to_find(r);
 	return err && err != -ESRCH ? RUN_FAILED : RUN_DONE;
 }
 
@@ -382,30 +459,6 @@ static bool add_count(struct running *r, struct counts *counts)
 	return true;
 }
 
-static double cpu_seconds(const struct running *r)
-{
-	double ticks = 0;
-
-	for (size_t i = 0; i < r->pids.n; i++) {
-		unsigned long user, kernel;
-		char path[64], text[512] = "";
-		const char *end;
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)r->pids.items[i]);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-		fclose(f);
-		end = strrchr(text, ')');
-		if (end && sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-				  &user, &kernel) == 2)
-			ticks += (double)user + (double)kernel;
-	}
-	return ticks / (double)sysconf(_SC_CLK_TCK);
-}
-
 /* ---- one measurement ---- */
 
 static uint64_t settle_ns(const struct running *r)
@@ -445,6 +498,27 @@ static uint64_t tick_of(const struct running *r)
 	return r->duration_ns / 4 < most ? r->duration_ns / 4 : most;
 }
 
+/* Who was started anew has other sockets, and its clients have to come back. */
+static bool await_work(struct running *r)
+{
+	uint64_t until = qz_clock__now() + PATIENCE;
+	struct counts c = {0};
+	bool counted = true;
+
+	r->restarted = false;
+	if (r->by == RUNNING_SENDS) {
+		sends__close(&r->sends);
+		while (sends__open(&r->sends, &r->pids) == -ENOENT && qz_clock__now() < until &&
+		       trial__pass(TICK))
+			;
+	}
+	while (counted && (c.n < 2 || c.counts[c.n - 1].events <= c.counts[c.n - 2].events) &&
+	       qz_clock__now() < until)
+		counted = add_count(r, &c) && trial__pass(TICK);
+	free(c.counts);
+	return counted;
+}
+
 /* The last measurement without a change says how much is usual. */
 static enum run_outcome count_for_a_while(struct running *r, bool is_changed, struct counts *c,
 					  struct running_figures *f, char why[RUNS_WHY])
@@ -461,7 +535,7 @@ static enum run_outcome count_for_a_while(struct running *r, bool is_changed, st
 			return runs__end(r->runs);
 		if (begins) {
 			from = c->n - 1;
-			cpu = cpu_seconds(r);
+			cpu = members__cpu_seconds(&r->pids);
 		}
 		if (is_changed && does_harm(r, c, f)) {
 			snprintf(why, RUNS_WHY,
@@ -472,7 +546,7 @@ static enum run_outcome count_for_a_while(struct running *r, bool is_changed, st
 			return runs__end(r->runs);
 	}
 	between(&c->counts[from], &c->counts[c->n - 1], f);
-	f->cpu_seconds = cpu_seconds(r) - cpu;
+	f->cpu_seconds = members__cpu_seconds(&r->pids) - cpu;
 	return RUN_DONE;
 }
 
@@ -486,6 +560,8 @@ enum run_outcome running__measure(struct running *r, const struct qz_remedy_use 
 	if (trial__signal())
 		return runs__end(r->runs);
 	outcome = change_all(r, uses, n, why);
+	if (outcome == RUN_DONE && r->restarted && !await_work(r))
+		outcome = runs__end(r->runs);
 	if (outcome == RUN_DONE)
 		outcome = count_for_a_while(r, n, &counts, figures, why);
 	if (outcome != RUN_DONE)

@@ -2,7 +2,7 @@
 /*
  * Processes that run, with something changed for a while: how they are scheduled, a knob of libquartz, what a command of the user sets.
  * What they do meanwhile is counted. All is put back at the end, at once if it does harm, and also if this process is killed, by a
- * process that outlives it.
+ * process that outlives it. Commands may start a systemd unit anew, whose processes are others then.
  */
 #ifndef QUARTZ_CLI_RUNNING_H
 #define QUARTZ_CLI_RUNNING_H
@@ -34,6 +34,7 @@ struct running_state {
 
 struct running {
 	struct runs *runs;
+	const char *unit;		/* of which they are; NULL: not given */
 	struct qz_integers roots, pids; /* and what descends from them */
 	int process;			/* a pidfd of the first one */
 	char *comm;			/* escaped */
@@ -46,6 +47,7 @@ struct running {
 	uint32_t last_events;
 	uint64_t duration_ns;
 	double usual; /* events in a second, by the last measurement without a change; 0: none yet */
+	bool restarted; /* since it was measured last */
 	const struct qz_remedies *remedies;
 	volatile struct running_state *state;
 	struct guard guard;

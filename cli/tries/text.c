@@ -46,6 +46,7 @@ void tries__print_head(const struct tries *t)
 {
 	const struct qz_report *r = report_of(t);
 	uint64_t seconds = (t->runs.limit_ns + 999999999) / 1000000000;
+	uint64_t least_ns = tries__least_ns(t, r->elapsed_ns);
 
 	if (t->runs.config->input)
 		printf("Of the profile: ");
@@ -55,6 +56,10 @@ void tries__print_head(const struct tries *t)
 	       " s at most.\n",
 	       t->advice->n, plural(t->advice->n), t->n, t->n == 1 ? "y" : "ies", t->least,
 	       seconds);
+	if (!t->is_running && t->n && least_ns > t->runs.limit_ns)
+		printf("It took %.2f s: that is too short, if it takes as long again; --for "
+		       "%" PRIu64 "min has room for one remedy.\n",
+		       (double)r->elapsed_ns / 1e9, least_ns / 60000000000 + 1);
 	fflush(stdout);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/experiment/members.h"
 #include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
 #include "cli/files/html_file.h"
@@ -86,12 +87,13 @@ static enum status add_wishes(struct tries *t, const struct knob *k,
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < k->n; i++) {
-		const struct qz_remedy_wish wish = {.way = k->way,
-						    .knob = k->name,
-						    .name = k->names[i],
-						    .value = k->values[i],
-						    .line = k->lines ? k->lines[i] : NULL,
-						    .undo = k->lines ? k->lines[k->start] : NULL};
+		const struct qz_remedy_wish wish = {
+			.way = k->way,
+			.knob = k->name,
+			.name = k->names[i],
+			.value = k->values[i],
+			.line = k->lines ? k->lines[i] : NULL,
+			.undo = k->lines && t->is_running ? k->lines[k->start] : NULL};
 
 		if (i != k->start || (k->lines && !t->is_running))
 			err = qz_remedies__add(&t->remedies, &wish, place);
@@ -133,28 +135,12 @@ static enum status add_knobs(struct tries *t, const struct qz_remedy_place *plac
 	return status;
 }
 
-/* As a command line has them: "12 13". NULL: memory was short. */
-static char *list_pids(const struct qz_integers *pids)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < pids->n; i++)
-		fprintf(out, "%s%" PRId64, i ? " " : "", pids->items[i]);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
 static enum status find_remedies(struct tries *t)
 {
-	char *pids = t->is_running ? list_pids(&t->running.pids) : NULL;
+	char *pids = t->is_running ? members__list(&t->running.pids, ' ') : NULL;
 	struct qz_remedy_place place = {.processors = t->runs.on.n,
 					.order = t->runs.on.order,
+					.command = t->is_running ? NULL : t->runs.config->command,
 					.pids = pids,
 					.knobs = t->running.has_page ? &t->running.page.copy : NULL,
 					.is_root = !geteuid(),
@@ -225,7 +211,7 @@ static bool is_too_short(const struct tries *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->trials[i].pairs.n || *t->trials[i].failure)
 			return false;
-	seconds = (tries__least_ns(t) + 999999999) / 1000000000;
+	seconds = (tries__least_ns(t, tries__run_ns(t)) + 999999999) / 1000000000;
 	if (t->first.elapsed_ns)
 		complain("--for: no remedy could be tried in this time; %" PRIu64
 			 " s are the least for this command",

@@ -114,8 +114,8 @@ uint64_t tries__run_ns(const struct tries *t);
 /* What to keep, NULL: nothing helps. */
 const struct try_trial *tries__best(const struct tries *t);
 
-/* Time that is needed at least, by how long the last run took. */
-uint64_t tries__least_ns(const struct tries *t);
+/* Time that is needed at least, if a run takes so long. */
+uint64_t tries__least_ns(const struct tries *t, uint64_t run_ns);
 
 /* ---- what is shown, and kept ---- */
 

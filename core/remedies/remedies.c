@@ -7,6 +7,7 @@
 
 #include "core/advise/pools.h"
 #include "core/model/spin_rules.h"
+#include "core/remedies/arguments.h"
 #include "core/util/base_name.h"
 
 #define POOL(kind) (1u << QZ_POOL_##kind)
@@ -204,6 +205,30 @@ static const struct qz_remedy table[] = {
 		.knob = "nice",
 		.searched = "taken",
 	},
+	/* who is told a number of threads may be told too many, or too few */
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = -1,
+		.subject = QZ_REMEDY_OWN,
+		.rules = "oversubscribed spinning",
+		.risk = "fewer threads, or processes at a time",
+	},
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = 1,
+		.subject = QZ_REMEDY_OWN,
+		.of_finding = true,
+		.rules = "processes serial few-threads overlap",
+		.risk = "more threads, or processes at a time",
+	},
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = 4,
+		.subject = QZ_REMEDY_OWN,
+		.of_finding = true,
+		.rules = "few-threads",
+		.risk = "more threads than processors",
+	},
 	/* where pieces are too small or too large, their size, else how many threads there are */
 	{
 		.way = QZ_REMEDY_KNOB,
@@ -251,6 +276,7 @@ const char *qz_remedy__way_name(enum qz_remedy_way way)
 		[QZ_REMEDY_AFFINITY] = "affinity",
 		[QZ_REMEDY_POLICY] = "policy",
 		[QZ_REMEDY_NICE] = "nice",
+		[QZ_REMEDY_ARGUMENT] = "argument",
 		[QZ_REMEDY_COMMAND] = "command",
 		[QZ_REMEDY_KNOB] = "knob",
 	};
@@ -304,6 +330,22 @@ static int64_t value_of(const struct qz_remedy *remedy, const struct qz_knob *k)
 	return (int64_t)((uint64_t)k->least + steps * (uint64_t)k->step);
 }
 
+static long number_of(const struct qz_remedy *remedy, const struct qz_remedy_place *place)
+{
+	return labs(remedy->value) * (long)place->processors;
+}
+
+/* One of something needs no option. */
+static bool is_for_argument(const struct qz_remedy *remedy, const struct qz_remedy_place *place)
+{
+	long number = number_of(remedy, place);
+	struct qz_argument a;
+
+	if (!place->command || !qz_argument__find(&a, place->command))
+		return false;
+	return remedy->value < 0 ? a.value > number : a.value < number && (a.value || number > 1);
+}
+
 static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
 		   const struct qz_remedy_place *place)
 {
@@ -311,6 +353,8 @@ static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
 
 	const struct qz_knob *knob;
 
+	if (remedy->way == QZ_REMEDY_ARGUMENT)
+		return is_for_argument(remedy, place);
 	if (remedy->way == QZ_REMEDY_KNOB) {
 		knob = knob_of(remedy, place->knobs);
 		return knob && value_of(remedy, knob) != knob->value;
@@ -546,6 +590,41 @@ static const char *why_not(const struct qz_remedy_use *use, const struct qz_reme
 	return is_set(use, place) ? "its variable is set already" : use->why_not;
 }
 
+/* The text that `put` writes, to be freed; NULL: memory was short. */
+static char *text_of(void (*put)(FILE *out, const struct qz_argument *a, char *const *command,
+				 long number),
+		     const struct qz_argument *a, char *const *command, long number)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	put(out, a, command, number);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int add_argument(struct qz_remedy_use *use, const struct qz_remedy *remedy, uint32_t finding,
+			const struct qz_remedy_place *place)
+{
+	struct qz_argument a;
+	long number = number_of(remedy, place);
+
+	qz_argument__find(&a, place->command);
+	*use = (struct qz_remedy_use) {
+		.remedy = remedy,
+		.value = number,
+		.knob = strdup(a.option),
+		.name = text_of(qz_argument__put, &a, place->command, number),
+		.change = text_of(qz_argument__put_command, &a, place->command, number),
+		.finding = finding};
+	return use->knob && use->name && use->change ? 0 : -ENOMEM;
+}
+
 static int add(struct qz_remedies *r, const struct qz_remedy *remedy, uint32_t finding,
 	       const struct qz_remedy_place *place)
 {
@@ -554,6 +633,8 @@ static int add(struct qz_remedies *r, const struct qz_remedy *remedy, uint32_t f
 	struct qz_remedy_use *use = &r->uses[r->n++];
 	char value[24];
 
+	if (remedy->way == QZ_REMEDY_ARGUMENT)
+		return add_argument(use, remedy, finding, place);
 	*use = (struct qz_remedy_use) {.remedy = remedy,
 				       .value = knob ? (long)value_of(remedy, knob) : remedy->value,
 				       .knob = knob ? strdup(knob->name) : NULL,
@@ -602,8 +683,16 @@ int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
 	return use->change && use->name ? 0 : -ENOMEM;
 }
 
+bool qz_remedy_use__is_line(const struct qz_remedy_use *use)
+{
+	return use->remedy->way == QZ_REMEDY_ARGUMENT ||
+	       (use->remedy->way == QZ_REMEDY_COMMAND && !use->undo);
+}
+
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b)
 {
+	if (qz_remedy_use__is_line(a) && qz_remedy_use__is_line(b))
+		return true;
 	if (!strncmp(a->change, PRELOAD, strlen(PRELOAD)) &&
 	    !strncmp(b->change, PRELOAD, strlen(PRELOAD)))
 		return true;
@@ -673,25 +762,25 @@ static void put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint
 			bool variables)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (is_variable(uses[i]) == variables && uses[i]->remedy->way != QZ_REMEDY_COMMAND)
+		if (is_variable(uses[i]) == variables && !qz_remedy_use__is_line(uses[i]))
 			fprintf(out, "%s ", uses[i]->change);
 }
 
 void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses, uint32_t n,
 			      char *const *command)
 {
-	const char *line = NULL;
+	const struct qz_remedy_use *line = NULL;
 
 	put_changes(out, uses, n, true);
 	put_changes(out, uses, n, false);
 	for (uint32_t i = 0; i < n; i++)
-		line = uses[i]->remedy->way == QZ_REMEDY_COMMAND ? uses[i]->change : line;
-	/* a line may be more than one command */
-	if (line && n > 1) {
+		line = qz_remedy_use__is_line(uses[i]) ? uses[i] : line;
+	/* that of a user may be more than one command */
+	if (line && n > 1 && line->remedy->way == QZ_REMEDY_COMMAND) {
 		fputs("sh -c ", out);
-		qz_finding__put_word(out, line);
+		qz_finding__put_word(out, line->change);
 	} else if (line) {
-		fputs(line, out);
+		fputs(line->change, out);
 	}
 	for (uint32_t i = 0; !line && command[i]; i++) {
 		fputs(i ? " " : "", out);

@@ -21,6 +21,7 @@ enum qz_remedy_way {
 	QZ_REMEDY_AFFINITY,    /* it may use so many processors; a remedy: one */
 	QZ_REMEDY_POLICY,      /* SCHED_BATCH */
 	QZ_REMEDY_NICE,	       /* its nice value; only root may lower it */
+	QZ_REMEDY_ARGUMENT,    /* the number of threads or processes that the command is told */
 	QZ_REMEDY_COMMAND,     /* a line for sh, which is the command, or changes a process */
 	QZ_REMEDY_KNOB,	       /* a knob of libquartz */
 	QZ_REMEDY_WAYS,
@@ -54,7 +55,11 @@ struct qz_remedy {
 	 * and for four times as many. Of a preload names of the library, the newest first.
 	 */
 	const char *change;
-	long value; /* number of processors, nice value; for a knob, a factor of its value, < 0: a divisor */
+	/*
+	 * Number of processors, nice value; for a knob, a factor of its value, < 0: a divisor; for an argument, how many times the
+	 * processors, where it has fewer, < 0: where it has more.
+	 */
+	long value;
 	enum qz_remedy_subject subject;
 	unsigned int
 		pools;	/* 1 << enum qz_pool_kind: one of these is in the program; 0: any program */
@@ -85,9 +90,10 @@ void qz_remedy_code__find(struct qz_remedy_code *code, const struct qz_profile *
 /* Facts that only the caller knows. */
 struct qz_remedy_place {
 	struct qz_remedy_code code;
-	uint32_t processors; /* that the command may use */
-	const int *order;    /* so many, in the order in which they are taken; NULL: not known */
-	const char *pids;    /* of processes that run, with blanks between; NULL: of a command */
+	uint32_t processors;  /* that the command may use */
+	const int *order;     /* so many, in the order in which they are taken; NULL: not known */
+	char *const *command; /* NULL-terminated; NULL: not known, or it is about processes */
+	const char *pids;     /* of processes that run, with blanks between; NULL: of a command */
 	const struct qz_knobs *knobs; /* of the first one; valid; NULL: it has none */
 	bool is_root;
 	/*
@@ -105,10 +111,10 @@ struct qz_remedy_use {
 	const struct qz_remedy *remedy;
 	char *name,
 		*change; /* the change as it is typed before the command: "LD_PRELOAD=libjemalloc.so.2" */
-	long value;	  /* of ways AFFINITY, NICE and KNOB */
-	char *knob;	  /* of ways COMMAND and KNOB: its name; else NULL */
-	char *undo;	  /* of way COMMAND: the line that gives back what there was; else NULL */
-	uint32_t finding; /* index of advice->findings that it answers, QZ_NONE: none */
+	long value; /* of ways AFFINITY, NICE, KNOB and ARGUMENT */
+	char *knob; /* of ways COMMAND and KNOB: its name, ARGUMENT: the option; else NULL */
+	char *undo; /* of way COMMAND: the line that gives back what a process had; else NULL */
+	uint32_t finding;    /* index of advice->findings that it answers, QZ_NONE: none */
 	const char *why_not; /* it cannot be tried here; NULL: it can */
 };
 
@@ -124,6 +130,9 @@ struct qz_remedies {
 int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
 		      const struct qz_remedy_place *place);
 void qz_remedies__free(struct qz_remedies *r);
+
+/* Whether its change is the whole command, which is run in its place. */
+bool qz_remedy_use__is_line(const struct qz_remedy_use *use);
 
 /* Whether only one of the two can be in force at a time. */
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b);

@@ -264,11 +264,13 @@ END_TEST
 
 START_TEST(memory_may_be_short)
 {
+	char *command[] = {(char *)"app", (char *)"-j9", NULL};
 	struct program p;
 	int err = -ENOMEM;
 
 	for (unsigned int n = 1; err; n++) {
 		make(&p, matrices, 4);
+		p.place.command = command;
 		qz_remedy_code__find(&p.place.code, &p.profile);
 		failing__arm(n);
 		err = qz_remedies__find(&p.found, &p.advice, &p.place);
@@ -298,6 +300,101 @@ START_TEST(a_line_can_be_typed)
 	ck_assert_str_eq(text, "OPENBLAS_NUM_THREADS=1 taskset -c 3 ./app -t 'two words' "
 			       "'it'\\''s'");
 	free(text);
+	qz_remedies__free(&p.found);
+}
+END_TEST
+
+/* The command with its number of threads, if it is for a finding of this rule. */
+static const char *told(struct program *p, char **command, const char *rule, const char *name)
+{
+	static const char *const modules[] = {"/opt/app", NULL};
+	static char text[128];
+	const struct qz_remedy_use *use;
+
+	make(p, modules, 1);
+	p->place.command = command;
+	if (rule)
+		add_finding(p, rule, "more or fewer");
+	find(p);
+	use = use_of(p, name);
+	snprintf(text, sizeof(text), "%s", use ? use->change : "-");
+	if (use && rule)
+		ck_assert_uint_eq(use->finding, 0);
+	qz_remedies__free(&p->found);
+	return text;
+}
+
+#define COMMAND(...)                                                                               \
+	(char *[])                                                                                 \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
+START_TEST(an_argument_is_as_many_as_processors)
+{
+	struct program p;
+
+	/* too many: tried in any case */
+	ck_assert_str_eq(told(&p, COMMAND("make", "-B", "-j12", "x y"), NULL, "-j8"),
+			 "make -B -j8 'x y'");
+	ck_assert_str_eq(told(&p, COMMAND("./app", "--threads=16"), "oversubscribed",
+			      "--threads=8"),
+			 "./app --threads=8");
+	ck_assert_str_eq(told(&p, COMMAND("ffmpeg", "-threads", "9", "-i", "a"), NULL,
+			      "-threads 8"),
+			 "ffmpeg -threads 8 -i a");
+	ck_assert_str_eq(told(&p, COMMAND("/usr/bin/pigz", "-p", "9"), NULL, "-p 8"),
+			 "/usr/bin/pigz -p 8");
+	/* too few: where a finding is about that */
+	ck_assert_str_eq(told(&p, COMMAND("sort", "--parallel=1"), NULL, "--parallel=8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("sort", "--parallel=1"), "serial", "--parallel=8"),
+			 "sort --parallel=8");
+	ck_assert_str_eq(told(&p, COMMAND("./pool", "-j", "4"), "few-threads", "-j 32"),
+			 "./pool -j 32");
+	/* none: of what is known to have one then */
+	ck_assert_str_eq(told(&p, COMMAND("make", "all"), "processes", "-j8"), "make -j8 all");
+	ck_assert_str_eq(told(&p, COMMAND("xz", "-k"), "serial", "-T8"), "xz -T8 -k");
+	/* as many as there are, other programs' options, other things */
+	ck_assert_str_eq(told(&p, COMMAND("make", "-j"), "processes", "-j8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("xz", "-T0"), "serial", "-T8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("./app", "-T9"), NULL, "-T8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("./app", "-j9x"), NULL, "-j8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("./app", "-j"), NULL, "-j8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("./app", "--", "-j9"), NULL, "-j8"), "-");
+	ck_assert_str_eq(told(&p, COMMAND("./app"), "serial", "-j8"), "-");
+}
+END_TEST
+
+/* What is run in place of the command is one line. */
+START_TEST(two_lines_exclude_each_other)
+{
+	const struct qz_remedy_wish
+		a = {.way = QZ_REMEDY_COMMAND, .knob = "a", .name = "1", .line = "x; app 1"},
+		b = {.way = QZ_REMEDY_COMMAND, .knob = "b", .name = "2", .line = "app 2"};
+	const struct qz_remedy_use *both[2];
+	char *text, *command[] = {(char *)"app", (char *)"-j9", NULL};
+	struct program p;
+	size_t size;
+	FILE *out;
+
+	make(&p, matrices, 4);
+	p.place.command = command;
+	find(&p);
+	ck_assert_int_eq(qz_remedies__add(&p.found, &a, &p.place), 0);
+	ck_assert_int_eq(qz_remedies__add(&p.found, &b, &p.place), 0);
+	ck_assert(qz_remedy_use__excludes(use_of(&p, "a=1"), use_of(&p, "b=2")));
+	ck_assert(qz_remedy_use__excludes(use_of(&p, "a=1"), use_of(&p, "-j8")));
+	for (int i = 0; i < 2; i++) {
+		both[0] = use_of(&p, i ? "-j8" : "a=1");
+		both[1] = use_of(&p, "one processor");
+		ck_assert(!qz_remedy_use__excludes(both[0], both[1]));
+		out = open_memstream(&text, &size);
+		qz_remedies__put_command(out, both, 2, command);
+		fclose(out);
+		ck_assert_str_eq(text,
+				 i ? "taskset -c 3 app -j8" : "taskset -c 3 sh -c 'x; app 1'");
+		free(text);
+	}
 	qz_remedies__free(&p.found);
 }
 END_TEST
@@ -384,6 +481,8 @@ Suite *suite_remedies(void)
 	tcase_add_test(c, what_cannot_be_tried_is_told);
 	tcase_add_test(c, memory_may_be_short);
 	tcase_add_test(c, a_line_can_be_typed);
+	tcase_add_test(c, an_argument_is_as_many_as_processors);
+	tcase_add_test(c, two_lines_exclude_each_other);
 	tcase_add_test(c, ranges_held_or_not);
 	tcase_add_test(c, other_documents_are_refused);
 	suite_add_tcase(s, c);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "core/remedies/arguments.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/advise/advise.h"
+#include "core/util/base_name.h"
+
+#define MOST	99999
+#define OPTIONS 12 /* of a row, and the end */
+
+/* Whose own options go before those that any program may have. */
+static const struct program {
+	const char *names[6];	      /* of its file; none: any */
+	const char *options[OPTIONS]; /* the number follows, as "8", "=8" or the next word */
+	bool one;		      /* without it, it has one thread, or one process at a time */
+} programs[] = {
+	{{"make", "gmake"}, {"-j", "--jobs"}, true},
+	{{"xz", "zstd"}, {"-T", "--threads"}, true},
+	{{"xargs"}, {"-P", "--max-procs"}, true},
+	{{"pigz", "pbzip2"}, {"-p", "--processes"}, false},
+	{{"lbzip2", "plzip"}, {"-n", "--threads"}, false},
+	{{"bwa", "minimap2", "memcached"}, {"-t", "--threads"}, false},
+	{{"samtools", "bcftools"}, {"-@", "--threads"}, false},
+	{{"blastn", "blastp", "blastx"}, {"-num_threads"}, false},
+	{{"7z", "7za", "7zr"}, {"-mmt"}, false},
+	{{"redis-server"}, {"--io-threads"}, false},
+	{{0},
+	 {"-j", "--jobs", "--threads", "-threads", "--num-threads", "--nthreads", "--workers",
+	  "--parallel", "--processes", "--max-procs", "--concurrency"},
+	 false},
+};
+#define NPROGRAMS (sizeof(programs) / sizeof(programs[0]))
+
+static bool is_of(const struct program *p, const char *file)
+{
+	const char *name = qz_base_name(file);
+
+	for (int i = 0; p->names[i]; i++)
+		if (!strcmp(name, p->names[i]))
+			return true;
+	return !p->names[0];
+}
+
+/* 0, which often stands for all processors, is none. */
+static bool read_number(const char *text, long *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	*value = strtol(text, &end, 10);
+	return !*end && *value > 0 && *value <= MOST;
+}
+
+static bool is_given(struct qz_argument *a, char *const *command, uint32_t i, const char *option)
+{
+	size_t n = strlen(option);
+	const char *rest = command[i] + n;
+
+	if (strncmp(command[i], option, n) != 0)
+		return false;
+	snprintf(a->option, sizeof(a->option), "%s", option);
+	a->word = i;
+	if (!*rest) {
+		a->word++;
+		a->offset = 0;
+		return command[i + 1] && read_number(command[i + 1], &a->value);
+	}
+	rest += *rest == '=';
+	a->offset = (uint32_t)(rest - command[i]);
+	return read_number(rest, &a->value);
+}
+
+/* Words behind "--" are no options of the program; who starts another one has that one's there. */
+static bool find_in(struct qz_argument *a, const struct program *p, char *const *command)
+{
+	for (uint32_t i = 1; command[0] && command[i] && strcmp(command[i], "--") != 0; i++)
+		for (int k = 0; p->options[k]; k++)
+			if (is_given(a, command, i, p->options[k]))
+				return true;
+	return false;
+}
+
+/* In any form, also without a number: "make -j" has as many as there are. */
+static bool has_option(const struct program *p, char *const *command)
+{
+	for (uint32_t i = 1; command[i]; i++)
+		for (int k = 0; p->options[k]; k++)
+			if (!strncmp(command[i], p->options[k], strlen(p->options[k])))
+				return true;
+	return false;
+}
+
+bool qz_argument__find(struct qz_argument *a, char *const *command)
+{
+	for (size_t i = 0; *command && i < NPROGRAMS; i++) {
+		const struct program *p = &programs[i];
+
+		*a = (struct qz_argument) {0};
+		if (!is_of(p, *command))
+			continue;
+		if (find_in(a, p, command))
+			return true;
+		if (!p->one || has_option(p, command))
+			continue;
+		*a = (struct qz_argument) {0};
+		snprintf(a->option, sizeof(a->option), "%s", p->options[0]);
+		return true;
+	}
+	return false;
+}
+
+void qz_argument__put(FILE *out, const struct qz_argument *a, char *const *command, long number)
+{
+	if (a->offset)
+		fprintf(out, "%.*s%ld", (int)a->offset, command[a->word], number);
+	else
+		fprintf(out, "%s%s%ld", a->option, a->value ? " " : "", number);
+}
+
+void qz_argument__put_command(FILE *out, const struct qz_argument *a, char *const *command,
+			      long number)
+{
+	for (uint32_t i = 0; command[i]; i++) {
+		fputs(i ? " " : "", out);
+		if (!a->value || i != a->word)
+			qz_finding__put_word(out, command[i]);
+		else if (a->offset)
+			qz_argument__put(out, a, command, number);
+		else
+			fprintf(out, "%ld", number);
+		if (!a->value && !i) {
+			fputc(' ', out);
+			qz_argument__put(out, a, command, number);
+		}
+	}
+}
