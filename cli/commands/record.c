@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * quartzctl record: executes a private quartzd, which starts the command and ends with it, or
- * measures running processes. So no process in between has to pass on signals and the exit status.
+ * measures running processes. So no process in between has to pass on signals and the exit status,
+ * but where its advice is tried afterwards.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +16,9 @@
 #include "cli/experiment/members.h"
 #include "cli/experiment/programs.h"
 #include "cli/experiment/runtime.h"
+#include "cli/experiment/trial.h"
+#include "cli/query/profile_source.h"
+#include "cli/tries/tries.h"
 #include "core/util/vec.h"
 
 enum runtime_when { RUNTIME_AUTO, RUNTIME_NONE };
@@ -115,6 +119,17 @@ static void add_options(struct line *line, const struct record_config *config, s
 		add_text(line, "--spin-symbols", config->spin_symbols.items[i]);
 }
 
+/* What does not go with --try, which runs the command again and again; NULL: all does. */
+static const char *check_try(const struct config *config)
+{
+	if (!config->try_remedies)
+		return config->limit ? "--for is the time of --try, which is not given" : NULL;
+	if (!*config->command)
+		return "--try needs a COMMAND; of running processes, 'quartzctl advise --try "
+		       "--pid' tries what can be undone";
+	return config->duration ? "--try needs a COMMAND that ends: not with --duration" : NULL;
+}
+
 static enum status check_targets(const struct record_config *config)
 {
 	const char *why = NULL;
@@ -131,6 +146,8 @@ static enum status check_targets(const struct record_config *config)
 		why = "no command given, nor --pid, --tree, --unit, --container or --system";
 	else if (!*config->common.command && (config->preload || config->common.user))
 		why = "--preload and --user need a COMMAND";
+	if (!why)
+		why = check_try(&config->common);
 	if (!why)
 		return STATUS_OK;
 	complain("%s; try 'quartzctl record --help'", why);
@@ -176,20 +193,72 @@ static enum status start(const struct record_config *config, const char *user, b
 	return line.failed ? out_of_memory() : STATUS_FAILURE;
 }
 
+/* This process becomes quartzd. */
+static enum status record_as(struct record_config *config, const char *user)
+{
+	char **command = config->common.command;
+	enum status status = STATUS_OK;
+	bool named = false;
+
+	if (*command && config->runtime == RUNTIME_AUTO)
+		status = runtime__name_code(command, &named);
+	if (status == STATUS_OK)
+		status = find_targets(config);
+	return status == STATUS_OK ? start(config, user, named) : status;
+}
+
+/* STATUS_OK: there is a profile of a command that did what it should. */
+static enum status record_first(struct record_config *config, const char *user)
+{
+	int status = STATUS_FAILURE;
+	pid_t pid;
+
+	trial__watch();
+	pid = fork();
+	if (!pid) {
+		trial__unwatch();
+		_exit((int)record_as(config, user));
+	}
+	if (pid > 0)
+		status = trial__await(pid, NULL);
+	else
+		complain("cannot start quartzd: %s", strerror(errno));
+	trial__unwatch();
+	if (!status && trial__signal())
+		status = 128 + trial__signal();
+	if (status && pid > 0)
+		complain("--try: the recording ended with status %d, so that nothing is tried",
+			 status);
+	return (enum status)status;
+}
+
+/* What was recorded just now is the newest one. */
+static enum status record_and_try(struct record_config *config, const char *user)
+{
+	struct try_config try = {.common = config->common};
+	enum status status = record_first(config, user);
+	char newest[PATH_MAX];
+
+	if (status == STATUS_OK && !config->common.output)
+		status = profile_source__newest(SOURCE_SUFFIX, newest);
+	if (status != STATUS_OK)
+		return status;
+	try.common.input = config->common.output ? config->common.output : newest;
+	try.common.user = user; /* it was said who that is */
+	return tries__run(&try.common);
+}
+
 static enum status record(const struct config *given)
 {
 	struct record_config config = *OWN(record_config, given);
 	const char *user = NULL;
 	enum status status = check_targets(&config);
-	bool named = false;
 
 	if (status == STATUS_OK && *given->command)
 		status = programs__user(given, given->command[0], &user);
-	if (status == STATUS_OK && *given->command && config.runtime == RUNTIME_AUTO)
-		status = runtime__name_code(given->command, &named);
-	if (status == STATUS_OK)
-		status = find_targets(&config);
-	return status == STATUS_OK ? start(&config, user, named) : status;
+	if (status != STATUS_OK)
+		return status;
+	return given->try_remedies ? record_and_try(&config, user) : record_as(&config, user);
 }
 
 static const struct qz_option options[] = {
@@ -212,6 +281,11 @@ static const struct qz_option options[] = {
 	 "Wait this long before measuring; COMMAND is\nstarted at once.", 0, INT64_MAX},
 	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER",
 	 "Run COMMAND as this user. Default: the user who\ncalled sudo, else root."},
+	{"try", 0, QZ_OPTION_FLAG, FIELD(try_remedies), NULL,
+	 "Then run COMMAND with and without each remedy that\nneeds no change of it, and tell what "
+	 "helps."},
+	{"for", 0, QZ_OPTION_DURATION, FIELD(limit), "TIME",
+	 "With --try: time for all these runs at most [60s].", 1, INT64_MAX},
 	{"output", 'o', QZ_OPTION_STRING, FIELD(output), "FILE",
 	 "Write the snapshot to FILE. Default: a new file\nin /var/lib/quartz, which report "
 	 "finds."},
@@ -251,7 +325,8 @@ const struct command cmd_record = {
 	.summary = "Profile a command or running processes",
 	.details = "COMMAND is profiled from its first instruction, with all its descendants; the\n"
 		   "exit status is that of COMMAND. Needs root. With sudo, COMMAND runs as the\n"
-		   "user who called it, and 'quartzctl report' of that user shows the result.\n",
+		   "user who called it, and 'quartzctl report' of that user shows the result.\n"
+		   "With --try, it is also told what would make COMMAND faster.\n",
 	.options = options,
 	.size = sizeof(struct record_config),
 	.takes_command = true,
