@@ -81,8 +81,9 @@ function changeText(ppm) {
 // And half of its interval, in the same unit.
 function gainTexts({ pairs, gain_ppm: gain, gain_ci_ppm: ci }) {
 	if (!pairs) return ["", ""];
-	if (gain > -1e6) return [ppmText(gain, 1), ppmText(ci, 1)];
-	return [`${timesText(1 - gain / 1e6)} as slow`, ci === null ? "" : (ci / 1e6).toFixed(1)];
+	const known = ci !== null && ci < Math.max(1e6, 1e6 - gain); // a wider one says nothing
+	if (gain > -1e6) return [ppmText(gain, 1), known ? ppmText(ci, 1) : "?"];
+	return [`${timesText(1 - gain / 1e6)} as slow`, known ? (ci / 1e6).toFixed(1) : "?"];
 }
 
 function tryLines(trials) {

@@ -2,6 +2,7 @@
 /* What was tried, as text. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,8 +58,8 @@ void tries__print_head(const struct tries *t)
 	       t->advice->n, plural(t->advice->n), t->n, t->n == 1 ? "y" : "ies", t->least,
 	       seconds);
 	if (!t->is_running && t->n && least_ns > t->runs.limit_ns)
-		printf("It took %.2f s: that is too short, if it takes as long again; --for "
-		       "%" PRIu64 "min has room for one remedy.\n",
+		printf("It took %.2f s: if it does so again, the time is too short; --for %" PRIu64
+		       "min has room for one remedy.\n",
 		       (double)r->elapsed_ns / 1e9, least_ns / 60000000000 + 1);
 	fflush(stdout);
 }
@@ -176,7 +177,8 @@ static void add_gain(struct text_table *table, const struct qz_judgement *j, uin
 		qz_ratio_text__gain(gain, 1 - j->gain);
 		strcpy(within, "?");
 	}
-	if (pairs && j->ci >= 0)
+	/* one that is wider says nothing */
+	if (pairs && j->ci >= 0 && j->ci < fmax(1, 1 - j->gain))
 		qz_ratio_text__gain_within(within, 1 - j->gain, j->ci);
 	text_table__add(table, PLAIN, "%s", gain);
 	text_table__add(table, PLAIN, "%s", within);

@@ -123,6 +123,30 @@ static const struct qz_remedy table[] = {
 		.rules = "oversubscribed",
 		.risk = "half of the processors are used",
 	},
+	/* who is told a number of threads may be told too many, or too few */
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = -1,
+		.subject = QZ_REMEDY_OWN,
+		.rules = "oversubscribed spinning",
+		.risk = "fewer threads, or processes at a time",
+	},
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = 1,
+		.subject = QZ_REMEDY_OWN,
+		.of_finding = true,
+		.rules = "processes serial few-threads overlap",
+		.risk = "more threads, or processes at a time",
+	},
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = 4,
+		.subject = QZ_REMEDY_OWN,
+		.of_finding = true,
+		.rules = "few-threads",
+		.risk = "more threads than processors",
+	},
 	{
 		.name = "one processor",
 		.way = QZ_REMEDY_AFFINITY,
@@ -204,30 +228,6 @@ static const struct qz_remedy table[] = {
 		.risk = "other programs get less; only root may",
 		.knob = "nice",
 		.searched = "taken",
-	},
-	/* who is told a number of threads may be told too many, or too few */
-	{
-		.way = QZ_REMEDY_ARGUMENT,
-		.value = -1,
-		.subject = QZ_REMEDY_OWN,
-		.rules = "oversubscribed spinning",
-		.risk = "fewer threads, or processes at a time",
-	},
-	{
-		.way = QZ_REMEDY_ARGUMENT,
-		.value = 1,
-		.subject = QZ_REMEDY_OWN,
-		.of_finding = true,
-		.rules = "processes serial few-threads overlap",
-		.risk = "more threads, or processes at a time",
-	},
-	{
-		.way = QZ_REMEDY_ARGUMENT,
-		.value = 4,
-		.subject = QZ_REMEDY_OWN,
-		.of_finding = true,
-		.rules = "few-threads",
-		.risk = "more threads than processors",
 	},
 	/* where pieces are too small or too large, their size, else how many threads there are */
 	{
