@@ -17,7 +17,7 @@ struct module_rounds;
 
 /* Which processes are sampled. Reference-counted, and constant. */
 struct aim {
-	uint32_t refs;	/* guarded by the lock of instants */
+	uint32_t refs;	      /* guarded by the lock of instants */
 	bool every_processor; /* so many that every processor is asked, whatever it runs */
 	uint32_t npids;
 	int32_t pids[];
