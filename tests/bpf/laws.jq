@@ -78,7 +78,7 @@ def scope_laws($unit; $lossy; $refused):
 	law("never more busy than there were threads"; (.level_ns[.threads_seen + 1:] | sum) == 0;
 	    "\(.threads_seen) threads, \(.level_ns)"),
 	law("each thread has a row"; $lossy or (.threads | length) == .threads_seen or any(.threads[]; .merged);
-	    "\(.threads_seen) threads, \(.threads | length) rows");
+	    "\(.comm) \(.pid): \(.threads_seen) threads, \(.threads | length) rows", (.threads[:3] | tojson));
 
 # The kernel's account of a thread begins and ends inside of a switch, ours where the tracepoint is:
 # a host that stops the machine in between makes them differ, by that long. It takes off interrupts
