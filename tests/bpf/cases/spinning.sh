@@ -82,13 +82,16 @@ progress()
 }
 
 # A loop over sockets and words that a program has written itself: its calls have nothing, so they are no work. Its own
-# code may be work, for all that is known.
+# code may be work, for all that is known. A guest that enables interrupts by a call of its host is sampled there, on the way into
+# calls, which tells nothing of them: where that has more than the calls themselves, the loop is not known for what it is.
 asking()
 {
 	launch "$programs/spins" sockets:1
 	lawful
-	expect 'calls that have nothing were spun' 'row("wait_sockets").total |
-		.cpu_ns < 3e8 or .spin_ns >= 0.5 * .cpu_ns - 3e7'
+	expect 'calls that have nothing were spun' 'row("wait_sockets").total as $waits |
+		((row("pvm_irq_enable") // {total: {cpu_ns: 0}}).total.cpu_ns) as $on_the_way |
+		(row("do_syscall_64").total.cpu_ns - $on_the_way) as $calls |
+		$waits | .cpu_ns < 3e8 or .spin_ns >= 0.5 * .cpu_ns - 3e7 or $on_the_way > $calls'
 	alone compute_sockets
 }
 
