@@ -454,21 +454,27 @@ static int judge(const struct event_loop *loop, struct qz_advice *a, bool *block
 	return err;
 }
 
-/* One that is its own, or the first of workers. */
-static bool may_be_loop(const struct qz_report *r, uint32_t thread)
+/* QZ_NONE: there is none. */
+static uint32_t first_worker(const struct qz_report *r)
+{
+	for (uint32_t i = 0; i < r->profile->nthreads; i++)
+		if (is_worker(r, i))
+			return i;
+	return QZ_NONE;
+}
+
+/* A thread that is a loop of its own, or the first worker, which stands for all. */
+static bool may_be_loop(const struct qz_report *r, uint32_t thread, uint32_t worker)
 {
 	const struct qz_thread *t = &r->profile->threads[thread];
 
-	if (!is_worker(r, thread))
-		return t->scope == r->scope && !t->merged && may_be_blocked(&t->loop);
-	for (uint32_t i = 0; i < thread; i++)
-		if (is_worker(r, i))
-			return false;
-	return true;
+	if (is_worker(r, thread))
+		return thread == worker;
+	return t->scope == r->scope && !t->merged && may_be_blocked(&t->loop);
 }
 
 /* Of those that may be loops, the one after `last` by the time of its blocks; QZ_NONE: there is none. */
-static uint32_t next_thread(const struct qz_report *r, uint32_t last)
+static uint32_t next_thread(const struct qz_report *r, uint32_t last, uint32_t worker)
 {
 	const struct qz_thread *threads = r->profile->threads;
 	uint32_t best = QZ_NONE;
@@ -476,7 +482,7 @@ static uint32_t next_thread(const struct qz_report *r, uint32_t last)
 	for (uint32_t i = 0; i < r->profile->nthreads; i++) {
 		uint64_t ns = threads[i].loop.block_ns;
 
-		if (!may_be_loop(r, i) ||
+		if (!may_be_loop(r, i, worker) ||
 		    (last != QZ_NONE && (ns > threads[last].loop.block_ns ||
 					 (ns == threads[last].loop.block_ns && i <= last))))
 			continue;
@@ -489,14 +495,14 @@ static uint32_t next_thread(const struct qz_report *r, uint32_t last)
 /* The one that was blocked longest, altogether. */
 int qz_rule__event_loop(const struct qz_report *r, struct qz_advice *a)
 {
-	uint32_t thread = QZ_NONE;
+	uint32_t thread = QZ_NONE, worker = first_worker(r);
 	bool blocked = false;
 	int err = 0;
 
 	for (int i = 0; i < MOST_LOOPS && !err && !blocked; i++) {
 		struct event_loop loop;
 
-		thread = next_thread(r, thread);
+		thread = next_thread(r, thread, worker);
 		if (thread == QZ_NONE)
 			break;
 		loop = look_at(r, thread);
