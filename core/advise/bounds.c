@@ -2,6 +2,7 @@
 #include "core/advise/bounds.h"
 
 #include "core/model/frames.h"
+#include "core/util/order.h"
 
 /* What is saved of work that ran alone, when it costs `more` times the processor time on P processors. */
 static uint64_t saved(uint64_t alone_ns, double processors, double more)
@@ -31,11 +32,6 @@ struct qz_bounds qz_bounds__within(const struct qz_report *r, struct qz_bounds b
 
 /* ---- parts ---- */
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Adds a wait: idle while no thread could run; ready with no other is as good as running alone. */
 static void add_wait(struct qz_part *part, const struct qz_wait *w)
 {
@@ -47,10 +43,10 @@ static void add_wait(struct qz_part *part, const struct qz_wait *w)
 
 static struct qz_part within(const struct qz_report *r, struct qz_part part)
 {
-	part.idle_ns = smaller(part.idle_ns, r->idle_ns);
-	part.alone_ns = smaller(part.alone_ns, r->elapsed_ns);
-	part.beside_ns = smaller(part.beside_ns, r->elapsed_ns);
-	part.queue_ns = smaller(part.queue_ns, r->elapsed_ns);
+	part.idle_ns = qz_least(part.idle_ns, r->idle_ns);
+	part.alone_ns = qz_least(part.alone_ns, r->elapsed_ns);
+	part.beside_ns = qz_least(part.beside_ns, r->elapsed_ns);
+	part.queue_ns = qz_least(part.queue_ns, r->elapsed_ns);
 	return part;
 }
 
@@ -61,7 +57,7 @@ struct qz_part qz_part__of_procedure(const struct qz_report *r, const struct qz_
 	struct qz_part part = {.alone_ns = r->nlevels > 1 ? f->level_norm_ns[1] : 0};
 
 	for (uint32_t n = 2; n < r->nlevels; n++)
-		part.beside_ns += smaller(f->level_cpu_ns[n], r->effective_ns[n]);
+		part.beside_ns += qz_least(f->level_cpu_ns[n], r->effective_ns[n]);
 	for (uint32_t i = 0; i < p->nwaits; i++)
 		if (qz_scope__covers(p, r->scope, p->waits[i].scope) &&
 		    qz_frames__contain((struct qz_frames) {.profile = p, .node = p->waits[i].node},

@@ -9,12 +9,8 @@
 #include "core/model/allowed.h"
 #include "core/model/figures.h"
 #include "core/model/timeline.h"
+#include "core/util/order.h"
 #include "core/util/systemd_unit.h"
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static uint64_t unused_of(const struct qz_report *r, uint32_t processors)
 {
@@ -165,7 +161,7 @@ static uint64_t own_of(const struct qz_report *r, const struct qz_usage *u)
  */
 static uint64_t throttled_of(const struct qz_report *r, const struct qz_usage *u)
 {
-	return smaller(u->taken_ns, r->profile->scopes[r->scope].throttled_ns);
+	return qz_least(u->taken_ns, r->profile->scopes[r->scope].throttled_ns);
 }
 
 /* Processors, on average: fewer are what any machine does besides. */
@@ -219,11 +215,11 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	taken = doubtful.taken + sure.taken;
 	u->ready_ns = scope->runnable_ns > running ? scope->runnable_ns - running : 0;
 	u->unused_ns = unused_of(r, u->processors);
-	single = smaller((uint64_t)(doubtful.single + sure.single), r->idle_ns);
-	unused = u->unused_ns - smaller(u->unused_ns, u->processors * single);
+	single = qz_least((uint64_t)(doubtful.single + sure.single), r->idle_ns);
+	unused = u->unused_ns - qz_least(u->unused_ns, u->processors * single);
 	u->wanting = unused && taken < (double)unused ? 1 - taken / (double)unused : 0;
-	u->taken_ns = single + smaller(unused, (uint64_t)taken);
-	u->limited_ns = smaller(u->taken_ns, (uint64_t)limited_of(&sure, r));
+	u->taken_ns = single + qz_least(unused, (uint64_t)taken);
+	u->limited_ns = qz_least(u->taken_ns, (uint64_t)limited_of(&sure, r));
 	if (u->limited_ns <= u->taken_ns / 2)
 		u->limited_ns =
 			0; /* the scheduler moves a thread to a free processor some time later */
@@ -231,15 +227,15 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	if (u->limited_ns < u->throttled_ns)
 		u->limited_ns = u->throttled_ns;
 	u->own_ns = own_of(r, u);
-	u->late_ns = smaller(u->unused_ns - u->taken_ns, queued > 0 ? (uint64_t)queued : 0);
+	u->late_ns = qz_least(u->unused_ns - u->taken_ns, queued > 0 ? (uint64_t)queued : 0);
 	u->alone_ns = (uint64_t)((double)r->serial_ns * u->wanting) + single;
 	u->idle_ns = (uint64_t)((double)(r->idle_ns - single) * u->wanting);
 	u->most_alone_ns = u->alone_ns;
 	if (unused)
 		u->most_alone_ns +=
 			(uint64_t)((double)r->serial_ns *
-				   (double)smaller(u->own_ns, (uint64_t)taken) / (double)unused);
-	u->most_alone_ns = smaller(u->most_alone_ns, r->serial_ns + single);
+				   (double)qz_least(u->own_ns, (uint64_t)taken) / (double)unused);
+	u->most_alone_ns = qz_least(u->most_alone_ns, r->serial_ns + single);
 	u->width = width_of(r, u);
 }
 

@@ -9,11 +9,7 @@
 #include "core/advise/usage.h"
 #include "core/model/wait_causes.h"
 #include "core/util/apportion.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
+#include "core/util/order.h"
 
 /* ---- the longest thread ---- */
 
@@ -55,10 +51,10 @@ struct kept {
 
 static struct kept kept_of(const struct qz_object_row *row, const struct qz_usage *u)
 {
-	uint64_t ready = u->ready_ns - least(u->ready_ns, row->waits.ready_ns);
-	uint64_t taken = least(u->taken_ns, ready);
+	uint64_t ready = u->ready_ns - qz_least(u->ready_ns, row->waits.ready_ns);
+	uint64_t taken = qz_least(u->taken_ns, ready);
 	double share = taken ? (double)taken / (double)ready : 0;
-	double own = taken ? (double)least(u->own_ns, u->taken_ns) / (double)u->taken_ns : 0;
+	double own = taken ? (double)qz_least(u->own_ns, u->taken_ns) / (double)u->taken_ns : 0;
 
 	return (struct kept) {share * own, share * (1 - own)};
 }
@@ -118,7 +114,7 @@ static int find_chains(const struct qz_report *r, const struct qz_object_row *ro
 
 		if (!chains[i].at_lock_ns || !code.total)
 			continue;
-		runs -= least(runs, qz_split__next(&code, chains[i].waits));
+		runs -= qz_least(runs, qz_split__next(&code, chains[i].waits));
 		find_left(r, &chains[i], runs, &kept, 0, left);
 		find_left(r, &chains[i], runs, &kept, chains[i].own_ns, left_own);
 	}
@@ -137,7 +133,7 @@ static int find_chains(const struct qz_report *r, const struct qz_object_row *ro
  */
 static double stretch(const struct qz_report *r, const struct qz_usage *u)
 {
-	uint64_t wanted = r->elapsed_ns - least(u->idle_ns, r->elapsed_ns);
+	uint64_t wanted = r->elapsed_ns - qz_least(u->idle_ns, r->elapsed_ns);
 
 	return r->busy_ns && wanted > r->busy_ns ? (double)wanted / (double)r->busy_ns : 1;
 }
@@ -152,8 +148,8 @@ static uint64_t serialized(const struct qz_report *r, const struct qz_object_row
 		alone = (uint64_t)((double)alone / (double)r->serial_ns * (double)u->alone_ns);
 	/* Its holder is not known: who runs alone while others queue has it, or they would not. */
 	if (qz_lock_kind__of(r, row->object) == QZ_LOCK_INTERPRETER)
-		alone = least(u->alone_ns, row->cost.queued_ns);
-	return least(alone, least(u->alone_ns, row->cost.queued_ns));
+		alone = qz_least(u->alone_ns, row->cost.queued_ns);
+	return qz_least(alone, qz_least(u->alone_ns, row->cost.queued_ns));
 }
 
 /*
@@ -194,7 +190,7 @@ static struct own_code own_code(const struct qz_report *r, const struct qz_objec
 
 static uint64_t at_most(uint64_t most_ns, const struct left *left)
 {
-	return least((uint64_t)((double)most_ns * left->stretch), (uint64_t)left->gain);
+	return qz_least((uint64_t)((double)most_ns * left->stretch), (uint64_t)left->gain);
 }
 
 int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *row,
@@ -221,7 +217,7 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 	most = u.idle_ns + (uint64_t)((double)(code.ns ? u.alone_ns : u.most_alone_ns) *
 				      (1 - 1.0 / u.processors));
 	/* the lock delays no thread for longer than it has a queue, and until the woken thread runs */
-	most = least(most, cost->queued_ns + row->waits.ready_ns) + lock_ns;
+	most = qz_least(most, cost->queued_ns + row->waits.ready_ns) + lock_ns;
 
 	code.ns = (uint64_t)((double)code.ns * stretch(r, &u));
 	gain->running.low_ns = (uint64_t)((double)serialized(r, row, &u) * share * USUAL) +
@@ -229,8 +225,8 @@ int qz_lock_bounds__find(const struct qz_report *r, const struct qz_object_row *
 	gain->running.high_ns = at_most(most, &left_own) + code.ns;
 	gain->running = qz_bounds__within(r, gain->running);
 	gain->blocked.high_ns = at_most(most, &left);
-	gain->blocked.low_ns = least(u.idle_ns, (uint64_t)((double)cost->held_blocked_ns *
-							   (gain->queue / (gain->queue + 1)))) +
+	gain->blocked.low_ns = qz_least(u.idle_ns, (uint64_t)((double)cost->held_blocked_ns *
+							      (gain->queue / (gain->queue + 1)))) +
 			       gain->running.low_ns;
 	gain->blocked = qz_bounds__within(r, gain->blocked);
 	return 0;

@@ -11,6 +11,7 @@
 #include "core/report/lock_code.h"
 #include "core/report/report.h"
 #include "core/util/apportion.h"
+#include "core/util/order.h"
 
 /* Queues shorter than this share of the elapsed time are not asked what their holders waited for. */
 #define LEAST_QUEUE 0.01
@@ -41,11 +42,6 @@ bool qz_object_cost__is_held(const struct qz_report *r, const struct qz_object_r
 	const struct qz_object *o = &r->profile->objects[row->object];
 
 	return qz_object_cost__can_be_held(o) || (is_token(o) && row->figure.cpu_ns);
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 static uint32_t processors_of(const struct qz_report *r)
@@ -208,7 +204,8 @@ static void set_queue(const struct qz_report *r, struct qz_object_row *row)
 
 	for (int n = 1; n < QZ_QUEUE_LENGTHS; n++)
 		row->cost.queued_ns += o->queue_ns[n];
-	row->cost.queued_ns = least(row->cost.queued_ns, r->elapsed_ns); /* of several words: cut */
+	row->cost.queued_ns =
+		qz_least(row->cost.queued_ns, r->elapsed_ns); /* of several words: cut */
 }
 
 static void set_parts(const struct qz_report *r, struct qz_object_row *row,
@@ -220,11 +217,11 @@ static void set_parts(const struct qz_report *r, struct qz_object_row *row,
 
 	set_queue(r, row);
 	/* The queue's time is exact, that of its holders an estimate. */
-	cost->held_running_ns = least(f->norm_ns, cost->queued_ns);
-	left = cost->queued_ns - least(f->cpu_ns - f->spin_ns, cost->queued_ns);
+	cost->held_running_ns = qz_least(f->norm_ns, cost->queued_ns);
+	left = cost->queued_ns - qz_least(f->cpu_ns - f->spin_ns, cost->queued_ns);
 	if (left && (double)left >= LEAST_QUEUE * (double)r->elapsed_ns &&
 	    mark_lockers(code, row->object, stamps))
-		cost->held_blocked_ns = least(left, blocked_in_lockers(r, stamps, row->object));
+		cost->held_blocked_ns = qz_least(left, blocked_in_lockers(r, stamps, row->object));
 	left -= cost->held_blocked_ns;
 	if (parts->blocked > 0)
 		cost->free_ns = (uint64_t)((double)left * parts->free / parts->blocked);
@@ -241,9 +238,9 @@ static void set_costs(struct qz_report *r, const struct parts *parts,
 			set_parts(r, row, &parts[i], code, stamps);
 		if (r->profile->objects[row->object].kind == QZ_OBJECT_LINE)
 			cost->line_ns = row->figure.norm_ns;
-		cost->cost_ns =
-			least(r->elapsed_ns, cost->held_running_ns + cost->held_blocked_ns +
-						     cost->free_ns + cost->lock_ns + cost->line_ns);
+		cost->cost_ns = qz_least(r->elapsed_ns,
+					 cost->held_running_ns + cost->held_blocked_ns +
+						 cost->free_ns + cost->lock_ns + cost->line_ns);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
+#include "core/util/order.h"
 
 /* Waits for devices while no thread could run. */
 struct device_time {
@@ -15,11 +16,6 @@ struct device_time {
 	uint32_t cause;	  /* with most of it */
 	uint32_t node;
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static void find_time(const struct qz_report *r, struct device_time *d)
 {
@@ -69,7 +65,7 @@ static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint6
 	for (uint32_t i = 0; i < r->nrows; i++)
 		if (asks[r->rows[i].procedure] && r->nlevels > 1)
 			*ns += r->rows[i].total.level_norm_ns[1];
-	*ns = smaller(*ns, u->alone_ns);
+	*ns = qz_least(*ns, u->alone_ns);
 	free(asks);
 	return 0;
 }
@@ -94,8 +90,8 @@ int qz_rule__overlap(const struct qz_report *r, struct qz_advice *a)
 		return err;
 	f = qz_finding__about("overlap", r, QZ_SUBJECT_CAUSE, d.cause);
 	f.word = "WAITING FOR DEVICES";
-	calls = smaller(calls, idle);
-	f.gain_high_ns = idle + calls + smaller(d.late_ns, u.alone_ns - calls);
+	calls = qz_least(calls, idle);
+	f.gain_high_ns = idle + calls + qz_least(d.late_ns, u.alone_ns - calls);
 	f.gain_low_ns = (idle < r->busy_ns ? idle : r->busy_ns) / 2;
 	f.lost = QZ_LOST_IDLE;
 	qz_finding__say(&f, &f.what,

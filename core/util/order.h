@@ -13,4 +13,9 @@ static inline int qz_order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+static inline uint64_t qz_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 #endif
