@@ -9,6 +9,7 @@
 
 #include "core/advise/advise.h"
 #include "core/model/frames.h"
+#include "core/util/suffix.h"
 
 /* Of what a larger heap, or another collector, saves of such stops. */
 #define USUAL 0.3
@@ -32,13 +33,6 @@ static const struct collector {
 
 #define COLLECTORS (sizeof(collectors) / sizeof(collectors[0]))
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), n = strlen(end);
-
-	return length >= n && !strcmp(name + length - n, end);
-}
-
 /* COLLECTORS: it is none. */
 static size_t collector_of(const struct qz_procedure *procedure)
 {
@@ -47,7 +41,7 @@ static size_t collector_of(const struct qz_procedure *procedure)
 	while (i < COLLECTORS &&
 	       (strncmp(procedure->name, collectors[i].begins, strlen(collectors[i].begins)) ||
 		!strstr(procedure->name, collectors[i].part) ||
-		!ends_with(procedure->name, collectors[i].ends)))
+		!qz_suffix__is(procedure->name, collectors[i].ends)))
 		i++;
 	return i;
 }

@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/util/suffix.h"
 #include "daemon/privsep/fd_ipc.h"
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/opener_worker.h"
@@ -224,13 +225,6 @@ static int open_again(int fd)
 	return reopen(fd);
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n > m && !strcmp(name + n - m, end);
-}
-
 /*
  * The file's own bytes have named it, and may name any: so only what is called like a file that describes another one,
  * stands there without a link, and belongs to who owns that file, or to root and everybody may read it.
@@ -241,7 +235,7 @@ static int open_companion(int of, const char *path)
 	struct stat st;
 
 	if (path[0] != '/' || strnlen(path, OPENER_PATH) == OPENER_PATH ||
-	    !(ends_with(path, ".dwo") || ends_with(path, ".debug")))
+	    !(qz_suffix__is(path, ".dwo") || qz_suffix__is(path, ".debug")))
 		return -EINVAL;
 	if (fstat(of, &st))
 		return -errno;
