@@ -15,7 +15,7 @@ $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)): | $(CORE_PB).h
 $(O)/tests/unit/daemon/test_object_naming.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'
 $(O)/tests/unit/daemon/test_config_file.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
 $(O)/tests/unit/core/util/test_exit_status.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
-$(O)/tests/unit/core/advise/test_recorded_advice.o $(O)/tests/unit/core/advise/test_recorded_sets.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
+$(O)/tests/unit/core/advise/recorded.o: private CPPFLAGS += -DTEST_TREE='"$(CURDIR)"'
 
 comma := ,
 

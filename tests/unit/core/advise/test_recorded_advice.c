@@ -4,15 +4,13 @@
  * one like it, with the remedy. recorded/README.md says what they are.
  */
 #include <check.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/verdict.h"
-#include "core/format/pprof.h"
+#include "tests/unit/core/advise/recorded.h"
 #include "tests/unit/suites.h"
 
 static const struct {
@@ -49,22 +47,6 @@ static const struct {
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(cases[0])))
 
-static struct qz_profile *read_recorded(const char *name)
-{
-	char path[512];
-	const char *why = NULL;
-	struct qz_profile *p;
-	int fd;
-
-	snprintf(path, sizeof(path), TEST_TREE "/tests/unit/core/advise/recorded/%s.pb.gz", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_msg(fd >= 0, "%s cannot be opened", path);
-	p = qz_pprof__read(fd, &why);
-	close(fd);
-	ck_assert_msg(p != NULL, "%s: %s", path, why);
-	return p;
-}
-
 static uint32_t find_scope(const struct qz_profile *p, const char *comm)
 {
 	for (uint32_t i = 0; comm && i < p->nscopes; i++)
@@ -98,7 +80,7 @@ static void check_verdict(const struct qz_advice *a)
 
 START_TEST(limits_are_found)
 {
-	struct qz_profile *p = read_recorded(cases[_i].limited);
+	struct qz_profile *p = recorded__read(".", cases[_i].limited);
 	struct qz_report *r = qz_report__new(p, find_scope(p, cases[_i].comm));
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *f = find(a, cases[_i].rule);
@@ -118,7 +100,7 @@ END_TEST
 
 START_TEST(remedied_programs_have_no_such_finding)
 {
-	struct qz_profile *p = read_recorded(cases[_i].remedied);
+	struct qz_profile *p = recorded__read(".", cases[_i].remedied);
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 
@@ -133,7 +115,7 @@ END_TEST
 /* What limits one process is no limit of the machine. */
 START_TEST(machines_have_no_findings)
 {
-	struct qz_profile *p = read_recorded("taken");
+	struct qz_profile *p = recorded__read(".", "taken");
 	struct qz_report *r = qz_report__new(p, qz_profile__machine(p));
 	struct qz_advice *a = qz_advise__new(r);
 
@@ -148,7 +130,7 @@ END_TEST
 /* Four threads, one lock, whose waiters sleep at a word of their own each. */
 START_TEST(a_lock_that_parks_is_one)
 {
-	struct qz_profile *p = read_recorded("parking");
+	struct qz_profile *p = recorded__read(".", "parking");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 
@@ -180,7 +162,7 @@ START_TEST(a_lock_without_words_is_one)
 		{"python-lock", "semaphore in log (journal.py)",
 		 "each sleeps at semaphore in log (journal.py) until", "taken in log (journal.py)"},
 	};
-	struct qz_profile *p = read_recorded(locks[_i].name);
+	struct qz_profile *p = recorded__read(".", locks[_i].name);
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *f = a->findings;
@@ -209,7 +191,7 @@ END_TEST
  */
 START_TEST(an_allocator_saves_work)
 {
-	struct qz_profile *p = read_recorded("allocator");
+	struct qz_profile *p = recorded__read(".", "allocator");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *f = find(a, "allocator");
@@ -227,7 +209,7 @@ END_TEST
 /* It sleeps for less than it works alone: neither is the reason for the other. */
 START_TEST(short_sleeps_hide_no_serial_phase)
 {
-	struct qz_profile *p = read_recorded("indexer");
+	struct qz_profile *p = recorded__read(".", "indexer");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *serial = find(a, "serial");
@@ -255,7 +237,7 @@ START_TEST(who_comes_too_late_for_a_lock_gains_more)
 	} locks[] = {{"rust-lock", "update", 46, 48},
 		     {"go-lock", "update", 49, 53},
 		     {"beside-lock", "book_held", 35, 44}};
-	struct qz_profile *p = read_recorded(locks[_i].name);
+	struct qz_profile *p = recorded__read(".", locks[_i].name);
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *f = a->findings;
@@ -273,7 +255,7 @@ END_TEST
 /* Ruby's threads sleep in the same way, and its lock has no name. */
 START_TEST(the_lock_of_ruby_is_its_own)
 {
-	struct qz_profile *p = read_recorded("ruby");
+	struct qz_profile *p = recorded__read(".", "ruby");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 
@@ -291,7 +273,7 @@ END_TEST
 /* Two threads that compute, under a quota of 5 ms in 100 ms, and bound to one of two processors. */
 START_TEST(a_limit_is_told_from_what_others_had)
 {
-	struct qz_profile *p = read_recorded(_i ? "affinity" : "quota");
+	struct qz_profile *p = recorded__read(".", _i ? "affinity" : "quota");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 	char *verdict = qz_verdict__text(a);

@@ -4,13 +4,11 @@
  * a change of one may hide what another one finds. recorded/README.md says how the profiles were made.
  */
 #include <check.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/advise/advise.h"
-#include "core/format/pprof.h"
+#include "tests/unit/core/advise/recorded.h"
 #include "tests/unit/suites.h"
 
 /* The gain is not asked for: nobody measured it, what others had of the processors came between, or doc/truth.md says why. */
@@ -85,23 +83,6 @@ static const char *const healthy[] = {
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-static struct qz_profile *read_recorded(const char *name)
-{
-	char path[512];
-	const char *why = NULL;
-	struct qz_profile *p;
-	int fd;
-
-	snprintf(path, sizeof(path), TEST_TREE "/tests/unit/core/advise/recorded/sets/%s.pb.gz",
-		 name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_msg(fd >= 0, "%s cannot be opened", path);
-	p = qz_pprof__read(fd, &why);
-	close(fd);
-	ck_assert_msg(p != NULL, "%s: %s", path, why);
-	return p;
-}
-
 static double percent(const struct qz_report *r, uint64_t ns)
 {
 	return 100 * (double)ns / (double)r->elapsed_ns;
@@ -109,7 +90,7 @@ static double percent(const struct qz_report *r, uint64_t ns)
 
 START_TEST(the_first_finding_is_what_the_fix_is_about)
 {
-	struct qz_profile *p = read_recorded(told[_i].name);
+	struct qz_profile *p = recorded__read("sets", told[_i].name);
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 	const struct qz_finding *f = a->findings;
@@ -131,7 +112,7 @@ END_TEST
 
 START_TEST(next_to_nothing_is_told_of_healthy_programs)
 {
-	struct qz_profile *p = read_recorded(healthy[_i]);
+	struct qz_profile *p = recorded__read("sets", healthy[_i]);
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 
