@@ -76,7 +76,7 @@ static __always_inline struct qz_log_record *log__entry(struct log_place *log, u
 
 /*
  * To be called before the clock is read: a reader that finds `busy` 0 then has all earlier records. Where interrupts are
- * on, another program may interrupt this one; it writes its record and ends before this one goes on.
+ * enabled, another program can interrupt this one. It writes its record and returns before this one continues.
  */
 static __always_inline void log__begin(struct qz_log_head *head)
 {

@@ -244,7 +244,7 @@ static enum status record_and_try(struct record_config *config, const char *user
 	if (status != STATUS_OK)
 		return status;
 	try.common.input = config->common.output ? config->common.output : newest;
-	try.common.user = user; /* it was said who that is */
+	try.common.user = user; /* else tries__run would print once more who that is */
 	return tries__run(&try.common);
 }
 

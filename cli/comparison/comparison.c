@@ -194,7 +194,7 @@ static void print_hidden_change(const struct view_of *v)
 	free(name);
 }
 
-/* The change, unless it was said how many times as long it takes, and how sure it is. */
+/* Prints the change and its interval. `said`: the line has named already how many times as long it takes. */
 static void print_certainty(const struct view_of *v, double percent, bool said)
 {
 	bool times = qz_ratio_text__is_times(1 + percent / 100), repeated = is_repeated(v->c);

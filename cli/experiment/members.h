@@ -12,7 +12,7 @@
  */
 enum status members__find(const char *unit, const char *container, struct qz_integers *roots);
 
-/* Likewise of a unit, says nothing, and appends nothing where there are none. 0 or -errno. */
+/* Appends the processes of a systemd unit, which may be none. Prints nothing. 0 or -errno. */
 int members__of_unit(const char *unit, struct qz_integers *roots);
 
 /* Numbers of processes, with this between them, to be freed; NULL: memory was short. */

@@ -42,7 +42,7 @@ enum qz_procedure_kind {
 	QZ_THREAD_START, /* "[thread]": the frames after it are of a thread that the frames before it started */
 	QZ_PROCESS_START, /* "[process]": the frames after it are of a process that the frames before it forked */
 	QZ_TRUNCATED,	 /* "[truncated]": callers that the unwinder could not reach */
-	QZ_UNATTRIBUTED, /* "[unattributed]": time at a level of which there is no sample */
+	QZ_UNATTRIBUTED, /* "[unattributed]": time of levels without samples */
 	QZ_INSTRUMENTATION, /* "[instrumentation]": time in libquartz, see core/estimate/instrumentation_cost.h */
 	QZ_PROCEDURE_KINDS,
 };

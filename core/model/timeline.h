@@ -53,8 +53,8 @@ int qz_timeline__add(struct qz_timeline *t, uint64_t from_ns, uint64_t until_ns,
 		     const struct qz_added *added, uint32_t n);
 
 /*
- * Subtracts `value` from a figure, whose slots must have at least that, beginning with the last slots. For figures that
- * have become smaller: the key of a wait can change while it goes on.
+ * Subtracts `value` from a figure, beginning with its last slots, which must have at least that. Figures of waits decrease
+ * when the key of a wait changes during the wait.
  */
 void qz_timeline__take(struct qz_timeline *t, uint32_t id, uint32_t entity, uint64_t value);
 

@@ -16,7 +16,7 @@ struct qz_argument {
 	uint32_t word, offset; /* where its number stands */
 };
 
-/* Of a NULL-terminated command. False: it has none, and none is known that it could have. */
+/* Finds the argument of a NULL-terminated command. False: the command has none, and its program takes none that is known. */
 bool qz_argument__find(struct qz_argument *a, char *const *command);
 
 /* With a number: "-j2", "--threads=2", "-threads 2". */
