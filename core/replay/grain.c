@@ -47,7 +47,8 @@ static bool is_fellow(const struct replay *r, const struct replay_row *t,
  * for the same again, having done next to nothing. That alone would not tell: where steps are small, each does as little. Nor
  * is it known of a single one that is woken, who may have done all that there was to do.
  */
-#define AT_ONCE_NS 20000 /* that the waker ran, from one to the next */
+#define AT_ONCE_NS                                                                                 \
+	50000 /* that the waker ran, from one to the next: a guest calls its host to wake a processor */
 #define NOTHING_NS 20000 /* that a thread runs to find that there is nothing for it */
 
 static struct replay_volley *volley_of(struct replay *r, uint32_t serial)
@@ -113,6 +114,7 @@ static void join_volley(struct replay *r, struct replay_row *t, struct replay_ro
 #define HERD	   3 /* threads, or it may be a pair that meets */
 #define FAR_LONGER 3
 #define LONG_NS	   (1ull << 40) /* of one that goes on after another wait */
+#define DISTURBED  8		/* one of so many may be interrupted in doing nothing */
 
 void replay_grain__wake(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
 {
@@ -131,6 +133,15 @@ void replay_grain__wake(struct replay *r, struct replay_row *t, const struct rep
 	t->volley_ran = replay_row__ran(r, t);
 }
 
+/* Is all that there was in what one of them ran? */
+static bool one_had_all(const struct replay_volley *v)
+{
+	uint32_t next = 1 + v->members / DISTURBED;
+	uint64_t other = v->longest[next < HERD_LONGEST ? next : HERD_LONGEST - 1];
+
+	return other < NOTHING_NS && v->longest[0] >= FAR_LONGER * other;
+}
+
 /* A thread of a herd begins to wait, having run so long. */
 static void leave_herd(struct replay *r, struct replay_row *t, struct replay_volley *v,
 		       uint64_t ran)
@@ -144,12 +155,16 @@ static void leave_herd(struct replay *r, struct replay_row *t, struct replay_vol
 		return;
 	if (t->stay.cause != QZ_WAIT_POLL)
 		ran = LONG_NS;
-	v->second = ran < v->longest ? (ran > v->second ? ran : v->second) : v->longest;
-	v->longest = ran > v->longest ? ran : v->longest;
+	for (uint32_t i = 0; i < HERD_LONGEST; i++) {
+		uint64_t longer = ran > v->longest[i] ? ran : v->longest[i];
+
+		ran = ran > v->longest[i] ? v->longest[i] : ran;
+		v->longest[i] = longer;
+	}
 	if (++v->left < v->members || v->members < HERD)
 		return;
 	s = &replay__parallelism(r, v->scope)->pub;
-	if (v->second < NOTHING_NS && v->longest >= FAR_LONGER * v->second)
+	if (one_had_all(v))
 		s->events_in_vain += v->members - 1;
 	else
 		s->events_shared += v->members;

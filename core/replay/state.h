@@ -57,6 +57,8 @@ struct replay_stay {
 	uint64_t blocked_ns, ready_ns;
 };
 
+#define HERD_LONGEST 4
+
 /* Wake-ups of several threads, which waited for the same, by one thread at once. */
 struct replay_volley {
 	uint32_t serial;
@@ -66,7 +68,7 @@ struct replay_volley {
 	bool useful;	  /* one had */
 	uint32_t scope;	  /* of threads that waited for events, whatever for; else REPLAY_NONE */
 	uint32_t left;	  /* of these, those that have waited again since */
-	uint64_t longest, second; /* that these have run */
+	uint64_t longest[HERD_LONGEST]; /* that these have run; the longest first */
 };
 
 #define VOLLEYS 256 /* that are remembered: the last ones */
