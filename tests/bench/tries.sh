@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # What `quartzctl advise --try` finds by itself: programs whose fix changes no source, each with the remedy that is known to help, and
-# programs of Debian that nothing is wrong with. FOR is how long each is tried [60s], ONLY a pattern of the names of cases, WORK keeps what they read. See doc/try.md.
+# programs of Debian that nothing is wrong with, and trials of changes that change nothing. FOR is how long each is tried [60s], ONLY a pattern of the names of cases, WORK keeps what they read. See doc/try.md.
 
 [ -d "${WORK-}" ] || fail 'WORK does not name a directory with a gigabyte of room'
 cd "$WORK" || fail "$WORK"
@@ -78,6 +78,12 @@ make_input scene.dat "printf '%s\n' BEGIN_SCENE 'RESOLUTION 1200 900' CAMERA 'ZO
 make_input proteins 'zcat /usr/share/doc/plast-example/db/sapiens_1Mo.fa.gz >proteins'
 make_input queries 'zcat /usr/share/doc/plast-example/db/query.fa.gz >queries'
 
+make_input functions.c 'for k in {1..300}; do
+	echo "int f$k(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * $k; return s; }"; done >functions.c'
+make_input interesting "printf '%s\n' '#!/bin/sh' 'grep -q \"i . 7;\" case.c && gcc -fsyntax-only case.c 2>/dev/null' >interesting &&
+	chmod +x interesting"
+
+try_case cvise . -- sh -c 'cp functions.c case.c && cvise --n 2 --pass-group delta ./interesting case.c >/dev/null 2>&1'
 try_case ParaFly . -- sh -c 'rm -f jobs.completed && ParaFly -c jobs -CPU 2 >/dev/null 2>&1'
 try_case paexec . -- sh -c 'ls pieces/?? | paexec -x -n +2 -c "gzip -1 -k -f" >/dev/null'
 try_case parallel . -- parallel -j2 -a jobs
@@ -87,3 +93,30 @@ try_case plast . -- sh -c 'plast -p plastp -d proteins -i queries -a 2 -o plast.
 try_case tachyon . -- tachyon-nox scene.dat -numthreads 2 -o /dev/null
 try_case xjobs . -- sh -c 'ls pieces/?? | xjobs -j 2 -- gzip -1 -k -f >/dev/null 2>&1'
 try_case parsort . -- parsort --parallel=2 text -o /dev/null
+
+# What is told of values that change nothing, in twenty tries: by chance it helps in one of them at most.
+# same_case NAME LINE
+same_case()
+{
+	[ -z "${ONLY-}" ] || [[ same-$1 =~ $ONLY ]] || return 0
+	XDG_DATA_HOME=$T "$out/quartzctl" advise --try --for "${FOR-60s}" --json -k "same:0,1,2,3,4:true {} && $2" -- sh -c "true 0 && $2" \
+		>"$T/try.json" 2>"$T/try.err" </dev/null || { echo "| same-$1 | $(tail -n 1 "$T/try.err")"; return 0; }
+	jq -r --arg name "$1" '[.trials[] | select(.remedies | length == 1) | select(.remedies[0].change | test("true [0-4] &&"))] |
+		"| same-\($name) | \(map("\(.gain_ppm / 1e4 | round) ± \(.gain_ci_ppm / 1e4 | round) \(.verdict)") | join(", ")) |"' "$T/try.json"
+}
+
+echo
+echo '| program | gain, % and verdict of values that change nothing |'
+echo '|---|---|'
+for round in 1 2; do
+	same_case "xz-$round" 'xz -T2 -0 -c pieces/aa >/dev/null'
+	same_case "zstd-$round" 'zstd -q -T2 -3 -c pieces/aa >/dev/null'
+	same_case "pigz-$round" 'pigz -c pieces/aa >/dev/null'
+	same_case "lbzip2-$round" 'lbzip2 -n2 -c pieces/aa >/dev/null'
+	same_case "flac-$round" 'flac -s -f -o /dev/null sounds/1.wav'
+	same_case "sort-$round" 'sort --parallel=2 -S 100M text -o /dev/null'
+	same_case "ffmpeg-$round" 'ffmpeg -loglevel error -threads 2 -i video.y4m -f null -'
+	same_case "numpy-$round" "/usr/bin/python3 -c 'import numpy; a = numpy.ones((900, 900)); [a @ a for i in range(9)]'"
+	same_case "sqlite-$round" 'sqlite3 :memory: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000000) SELECT sum(i) FROM n"'
+	same_case "gcc-$round" 'gcc -O2 -c -o /dev/null units/1.c'
+done
