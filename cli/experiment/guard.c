@@ -4,8 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define NAME "quartz-guard"
+
+/* Who kills all that are called quartzctl leaves this one. */
+static void take_name(void)
+{
+	size_t room = strlen(program_invocation_name), n = sizeof(NAME) - 1;
+
+	prctl(PR_SET_NAME, NAME);
+	memset(program_invocation_name, 0, room);
+	memcpy(program_invocation_name, NAME, n < room ? n : room);
+}
 
 static void watch(int fd, void (*undo)(void *), void *context)
 {
@@ -13,6 +27,7 @@ static void watch(int fd, void (*undo)(void *), void *context)
 	char byte;
 	ssize_t n;
 
+	take_name();
 	/* neither the terminal's nor the group's signals are for it */
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		signal(others[i], SIG_IGN);

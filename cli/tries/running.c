@@ -498,6 +498,17 @@ static uint64_t tick_of(const struct running *r)
 	return r->duration_ns / 4 < most ? r->duration_ns / 4 : most;
 }
 
+/* Does it work again? To ask it may be some work, too. */
+static bool is_at_work(const struct running *r, const struct counts *c)
+{
+	struct running_figures f;
+
+	if (c->n < 2)
+		return false;
+	between(&c->counts[c->n - 2], &c->counts[c->n - 1], &f);
+	return f.events > 0 && f.events >= RUNNING_WORST * r->usual * f.seconds;
+}
+
 /* Who was started anew has other sockets, and its clients have to come back. */
 static bool await_work(struct running *r)
 {
@@ -512,8 +523,7 @@ static bool await_work(struct running *r)
 		       trial__pass(TICK))
 			;
 	}
-	while (counted && (c.n < 2 || c.counts[c.n - 1].events <= c.counts[c.n - 2].events) &&
-	       qz_clock__now() < until)
+	while (counted && !is_at_work(r, &c) && qz_clock__now() < until)
 		counted = add_count(r, &c) && trial__pass(TICK);
 	free(c.counts);
 	return counted;

@@ -115,7 +115,7 @@ attached()
 # Also when the series is ended or killed, or the count is none.
 put_back()
 {
-	local before scale signal
+	local before scale signal namesakes
 
 	[ "$(nproc)" -ge 2 ] || skip 'one processor'
 	serve
@@ -130,7 +130,9 @@ put_back()
 			[ "$(processors_of "$server")" = "$before" ] || break
 			sleep 0.05
 		done
-		kill -s "$signal" "$scale"
+		# whoever kills by name has all that are called so
+		mapfile -t namesakes < <(pgrep -P "$scale" -x quartzctl)
+		kill -s "$signal" "$scale" "${namesakes[@]}"
 		ended "$scale"
 		[ $status = $((128 + $(kill -l "$signal"))) ] || fail "status $status of $signal" "$(cat scale.err)"
 		for ((i = 0; i < 1200; i++)); do
