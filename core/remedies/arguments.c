@@ -9,7 +9,7 @@
 #include "core/util/base_name.h"
 
 #define MOST	99999
-#define OPTIONS 12 /* of a row, and the end */
+#define OPTIONS 13 /* of a row, and the end */
 
 /* Whose own options go before those that any program may have. */
 static const struct program {
@@ -22,14 +22,16 @@ static const struct program {
 	{{"xargs"}, {"-P", "--max-procs"}, true},
 	{{"pigz", "pbzip2"}, {"-p", "--processes"}, false},
 	{{"lbzip2", "plzip"}, {"-n", "--threads"}, false},
-	{{"bwa", "minimap2", "memcached"}, {"-t", "--threads"}, false},
+	{{"bwa", "minimap2", "memcached", "par2"}, {"-t", "--threads"}, false},
+	{{"povray"}, {"+WT", "-WT"}, false},
+	{{"ParaFly"}, {"-CPU"}, false},
 	{{"samtools", "bcftools"}, {"-@", "--threads"}, false},
 	{{"blastn", "blastp", "blastx"}, {"-num_threads"}, false},
 	{{"7z", "7za", "7zr"}, {"-mmt"}, false},
 	{{"redis-server"}, {"--io-threads"}, false},
 	{{0},
-	 {"-j", "--jobs", "--threads", "-threads", "--num-threads", "--nthreads", "--workers",
-	  "--parallel", "--processes", "--max-procs", "--concurrency"},
+	 {"-j", "--jobs", "--threads", "-threads", "--num-threads", "-numthreads", "--nthreads",
+	  "--workers", "--parallel", "--processes", "--max-procs", "--concurrency"},
 	 false},
 };
 #define NPROGRAMS (sizeof(programs) / sizeof(programs[0]))

@@ -67,6 +67,27 @@ try_case make-j8 '2' -k 'jobs:8,4,2:make -B -C units -j{}' -- make -B -C units -
 try_case ffmpeg-8 '2' -k 'threads:8,4,2:ffmpeg -loglevel error -threads {} -i video.mkv -f null -' -- \
 	ffmpeg -loglevel error -threads 8 -i video.mkv -f null -
 
+# Of the sets of truth_first.sh and truth_second.sh, those whose fix is an option or a variable of the command itself.
+fix() { :; }
+well() { :; }
+{
+	# shellcheck source=tests/bench/truth_first.sh
+	. "$here/truth_first.sh"
+	# shellcheck source=tests/bench/truth_second.sh
+	. "$here/truth_second.sh"
+} >/dev/null
+try_case zstd-T1 'T ?2' -- zstd -q -12 -T1 -c pieces/aa
+try_case sort-1 'parallel=2' -- sort --parallel=1 -S 800M text -o /dev/null
+try_case povray-WT1 'WT2' -- povray +Iscene.pov +W480 +H360 +A0.1 +WT1 -D -GA +O/dev/null
+try_case ffmpeg-1 'threads 2' -- ffmpeg -loglevel error -threads 1 -i video.mkv -f null -
+try_case 7z-1 'mmt=2' -- 7z a -bso0 -bsp0 -txz -mx=3 -mmt=1 -so out pieces/aa
+try_case plzip-1 'n ?2' -- plzip -n1 -1 -c pieces/aa
+try_case lbzip2-1 'n ?2' -- lbzip2 -n1 -c data
+try_case lxml-arena 'jemalloc|tcmalloc|mimalloc' -- env MALLOC_ARENA_MAX=1 /usr/bin/python3 -c "$parse"
+try_case lxml-html 'jemalloc|tcmalloc|mimalloc' -- env MALLOC_ARENA_MAX=1 /usr/bin/python3 -c "$pages"
+try_case ffmpeg-slices 'threads 1' -- ffmpeg -loglevel error -y -i tiny.y4m -c:v mpeg2video -threads 2 -thread_type slice -f null -
+try_case x264-slices 'threads 1' -- x264 --quiet --sliced-threads --threads 2 --preset ultrafast -o /dev/null tiny.y4m
+
 # Programs of Debian that were in no set before: of packages whose name is that of a program and whose short description has "parallel" or
 # "multithreaded", those that work on files of this machine alone, in order of their names. Nothing is known to be wrong with them.
 make_input pieces 'mkdir pieces && split -n 8 data pieces/'

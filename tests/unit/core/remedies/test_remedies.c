@@ -349,6 +349,13 @@ START_TEST(an_argument_is_as_many_as_processors)
 	ck_assert_str_eq(told(&p, COMMAND("sort", "--parallel=1"), NULL, "--parallel=8"), "-");
 	ck_assert_str_eq(told(&p, COMMAND("sort", "--parallel=1"), "serial", "--parallel=8"),
 			 "sort --parallel=8");
+	ck_assert_str_eq(told(&p, COMMAND("povray", "+Ia.pov", "+WT1"), "serial", "+WT8"),
+			 "povray +Ia.pov +WT8");
+	ck_assert_str_eq(told(&p, COMMAND("par2", "create", "-t1", "a"), "serial", "-t8"),
+			 "par2 create -t8 a");
+	ck_assert_str_eq(told(&p, COMMAND("tachyon", "a", "-numthreads", "1"), "serial",
+			      "-numthreads 8"),
+			 "tachyon a -numthreads 8");
 	ck_assert_str_eq(told(&p, COMMAND("./pool", "-j", "4"), "few-threads", "-j 32"),
 			 "./pool -j 32");
 	/* none: of what is known to have one then */
