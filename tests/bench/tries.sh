@@ -122,7 +122,7 @@ same_case()
 	[ -z "${ONLY-}" ] || [[ same-$1 =~ $ONLY ]] || return 0
 	XDG_DATA_HOME=$T "$out/quartzctl" advise --try --for "${FOR-60s}" --json -k "same:0,1,2,3,4:true {} && $2" -- sh -c "true 0 && $2" \
 		>"$T/try.json" 2>"$T/try.err" </dev/null || { echo "| same-$1 | $(tail -n 1 "$T/try.err")"; return 0; }
-	jq -r --arg name "$1" '[.trials[] | select(.remedies | length == 1) | select(.remedies[0].change | test("true [0-4] &&"))] |
+	jq -r --arg name "$1" '[.trials[] | select(.remedies | length == 1) | select(.gain_ppm != null and (.remedies[0].change | test("true [0-4] &&")))] |
 		"| same-\($name) | \(map("\(.gain_ppm / 1e4 | round) ± \(.gain_ci_ppm / 1e4 | round) \(.verdict)") | join(", ")) |"' "$T/try.json"
 }
 
