@@ -20,10 +20,11 @@
 #define LEAST_BLOCKS 3
 #define MOST_BLOCKS  0.5 /* of the turns: where nearly all are so long, it is a thread that works */
 /* Of the time that it ran or waited, it did not wait for events: a loop beyond finds the next one there already. */
-#define MOST_LOAD      0.7
-#define MOST_READY     0.1 /* of its life it has no processor: else events pile up meanwhile */
-#define MOST_ELSEWHERE 0.1 /* of its time, code that makes turns long runs in others */
-#define MOST_LOOPS     8   /* that are looked at, of one program */
+#define MOST_LOAD  0.7
+#define MOST_READY 0.1 /* of its life it has no processor: else events pile up meanwhile */
+#define MOST_ELSEWHERE                                                                             \
+	0.15	     /* of its time, code that makes turns long is in others, or between any */
+#define MOST_LOOPS 8 /* that are looked at, of one program */
 
 struct event_loop {
 	const struct qz_report *report;
