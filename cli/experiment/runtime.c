@@ -14,18 +14,21 @@
 #include "core/util/search_path.h"
 
 static const struct runtime {
-	const char *program; /* its file */
+	const char *programs[5]; /* their files */
 	const char *variable, *options;
 	const char *gives;
 } runtimes[] = {
-	{"node", "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
+	{{"node", "nodejs"},
+	 "NODE_OPTIONS",
+	 "--perf-basic-prof --interpreted-frames-native-stack",
 	 "names for JavaScript"},
-	{"java", "JAVA_TOOL_OPTIONS",
+	{{"java", "javac", "javadoc", "jshell"},
+	 "JAVA_TOOL_OPTIONS",
 	 /* the last one is there since 17; none before may end because of it */
 	 "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions "
 	 "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit",
 	 "whole stacks and names of Java"},
-	{"dotnet", "DOTNET_PerfMapEnabled", "1", "names for .NET"},
+	{{"dotnet"}, "DOTNET_PerfMapEnabled", "1", "names for .NET"},
 };
 
 #define RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
@@ -42,9 +45,10 @@ static size_t find_name(const char *path)
 	const char *name = qz_base_name(path);
 
 	for (size_t i = 0; i < RUNTIMES; i++)
-		if (!strcmp(name, runtimes[i].program))
-			return i;
-	return !strcmp(name, "nodejs") ? 0 : RUNTIMES;
+		for (const char *const *program = runtimes[i].programs; *program; program++)
+			if (!strcmp(name, *program))
+				return i;
+	return RUNTIMES;
 }
 
 /* A runtime's file, by whatever link. */

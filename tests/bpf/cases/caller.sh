@@ -279,6 +279,10 @@ runtimes()
 	chmod +x starts-it
 	had "$names" ./starts-it
 	had "$names" env A=b sh ./starts-it
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\necho "${JAVA_TOOL_OPTIONS##*Unlock}"\n' >javac
+	chmod +x javac
+	had 'DiagnosticVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit' ./javac
 	had none ./other
 	! grep -- --runtime record.err || fail 'of a program that is no runtime'
 }
