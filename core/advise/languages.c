@@ -8,7 +8,7 @@
 
 #define OVERLAP "or let it overlap with other work"
 
-enum { PYTHON, NODE, PERL, RUBY, JAVA };
+enum { PYTHON, NODE, PERL, RUBY, JAVA, SHELL, PHP, R, LUA, TCL };
 
 static const struct qz_language languages[] = {
 	[PYTHON] =
@@ -31,6 +31,15 @@ static const struct qz_language languages[] = {
 			    "streams), " OVERLAP,
 		  .loop = "give it to an executor with threads of its own (Netty: an "
 			  "EventExecutorGroup)"},
+	[SHELL] = {.divide = "let a program do the loop (awk, sort, a compiled one), or start "
+			     "several at a time: & and wait, xargs -P"},
+	[PHP] = {.divide = "divide this work among processes (pcntl_fork, a queue with several "
+			   "workers), " OVERLAP},
+	[R] = {.divide = "divide this work among processes (parallel::mclapply, foreach), or call "
+			 "a function that works on whole vectors"},
+	[LUA] = {.divide = "divide this work among processes, " OVERLAP},
+	[TCL] = {.divide =
+			 "divide this work among threads (package Thread) or processes, " OVERLAP},
 };
 
 /* How the names of their files begin, up to a version. */
@@ -40,8 +49,43 @@ static const struct {
 } files[] = {
 	{"python3", PYTHON},  {"libpython3", PYTHON}, {"node", NODE},	    {"nodejs", NODE},
 	{"libnode.so", NODE}, {"perl", PERL},	      {"libperl.so", PERL}, {"ruby", RUBY},
-	{"libruby", RUBY},    {"libjvm.so", JAVA},
+	{"libruby", RUBY},    {"libjvm.so", JAVA},    {"bash", SHELL},	    {"dash", SHELL},
+	{"php", PHP},	      {"libphp", PHP},	      {"libR.so", R},	    {"lua", LUA},
+	{"liblua", LUA},      {"luajit", LUA},	      {"tclsh", TCL},	    {"libtcl", TCL},
 };
+
+/* Whose procedures have no names here. */
+static const struct interpreter {
+	const char *code; /* what is called so in texts */
+	const char *loops
+		[5]; /* its own procedures that run it: there, any without a name may be one, too */
+	const char *remark;
+} interpreters[] = {
+	[PERL] = {"Perl code",
+		  {"Perl_runops_standard", "Perl_runops_debug", "perl_run", "Perl_call_sv"},
+		  "procedures of Perl have no names here: its own profilers give them "
+		  "(Devel::NYTProf)"},
+	[RUBY] = {"Ruby code",
+		  {"vm_exec", "rb_vm_exec", "vm_exec_core"},
+		  "methods of Ruby have no names here: its own samplers give them (stackprof)"},
+	[SHELL] = {"Shell code",
+		   {"execute_command_internal", "execute_command", "parse_and_execute", "evaltree"},
+		   "lines of shell scripts have no names here"},
+	[PHP] = {"PHP code",
+		 {"execute_ex", "zend_execute", "zend_execute_scripts", "zend_call_function"},
+		 "functions of PHP have no names here: its own profilers give them (Excimer, "
+		 "Xdebug)"},
+	[R] = {"R code",
+	       {"Rf_eval", "bcEval", "Rf_applyClosure", "R_execMethod"},
+	       "functions of R have no names here: its own profiler gives them (Rprof)"},
+	[LUA] = {"Lua code",
+		 {"luaV_execute", "luaD_call", "lua_callk", "lua_pcallk"},
+		 "functions of Lua have no names here"},
+	[TCL] = {"Tcl code",
+		 {"TclNRRunCallbacks", "TEBCresume", "Tcl_EvalObjEx", "Tcl_FSEvalFileEx"},
+		 "procedures of Tcl have no names here"},
+};
+#define INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
 
 const struct qz_language *qz_language__of(const struct qz_procedure *procedure)
 {
@@ -56,24 +100,27 @@ static bool interprets_java(const struct qz_procedure *procedure)
 	return !strcmp(procedure->module, "[jit]") && !strcmp(procedure->name, "Interpreter");
 }
 
-/* Of a library without symbols, which Debian's is, any code may be its loop. */
-static bool interprets_ruby(const struct qz_procedure *procedure)
+/* The one of whose loop this procedure is. NULL: of none. */
+static const struct interpreter *interpreter_of(const struct qz_procedure *procedure)
 {
-	static const char *const loops[] = {"vm_exec", "rb_vm_exec", "vm_exec_core"};
+	const struct qz_language *language = qz_language__of(procedure);
+	size_t i = language ? (size_t)(language - languages) : INTERPRETERS;
 
-	if (qz_language__of(procedure) != &languages[RUBY])
-		return false;
-	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
-		if (!strcmp(procedure->name, loops[i]))
-			return true;
-	return strstr(procedure->name, "+0x");
+	if (i >= INTERPRETERS || !interpreters[i].code)
+		return NULL;
+	for (const char *const *loop = interpreters[i].loops; *loop; loop++)
+		if (!strcmp(procedure->name, *loop))
+			return &interpreters[i];
+	return strstr(procedure->name, "+0x") ? &interpreters[i] : NULL;
 }
 
 const char *qz_language__call(const struct qz_procedure *procedure)
 {
+	const struct interpreter *interpreter = interpreter_of(procedure);
+
 	if (interprets_java(procedure))
 		return "interpreted Java code";
-	return interprets_ruby(procedure) ? "Ruby code" : procedure->name;
+	return interpreter ? interpreter->code : procedure->name;
 }
 
 /* Whether a procedure is called by interpreted code on this stack; below: calls it. */
@@ -95,11 +142,12 @@ static bool is_beside(const struct qz_profile *p, uint32_t node, uint32_t proced
 const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure)
 {
 	const struct qz_profile *p = r->profile;
+	const struct interpreter *interpreter = interpreter_of(&p->procedures[procedure]);
 	bool made = !strcmp(p->procedures[procedure].module, "[jit]");
 	uint64_t all = 0, interpreted = 0;
 
-	if (interprets_ruby(&p->procedures[procedure]))
-		return "methods of Ruby have no names here: its own samplers give them (stackprof)";
+	if (interpreter)
+		return interpreter->remark;
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 

@@ -15,7 +15,7 @@ struct qz_language {
 };
 
 /*
- * The word for a procedure in texts: its name, or, for the code of an interpreter whose methods have no names, "Ruby code".
+ * The word for a procedure in texts: its name, or, for the loop of an interpreter whose procedures have no names, "Ruby code".
  * Static, or borrowed from the procedure.
  */
 const char *qz_language__call(const struct qz_procedure *procedure);

@@ -866,11 +866,19 @@ START_TEST(methods_without_names_are_told)
 		{"main burn", "burn", NULL, "burn "},
 		{"main vm_exec_core", "vm_exec_core", "methods of Ruby have no names",
 		 "Ruby code "},
+		{"main Perl_runops_standard", "Perl_runops_standard",
+		 "procedures of Perl have no names", "Perl code "},
+		{"main evaltree", "evaltree", "lines of shell scripts have no names",
+		 "Shell code "},
+		{"main Perl_runops_standard Perl_pp_sort", "Perl_pp_sort", NULL, "Perl_pp_sort "},
 		{"main Interpreter parse burn", "burn", NULL, "burn "},
 	};
 	static const char *const modules[][2] = {{"Interpreter", "[jit]"},
 						 {"JavaMain", "/usr/lib/libjli.so"},
 						 {"vm_exec_core", "/usr/lib/libruby.so.3"},
+						 {"Perl_runops_standard", "/usr/bin/perl"},
+						 {"Perl_pp_sort", "/usr/bin/perl"},
+						 {"evaltree", "/usr/bin/dash"},
 						 {"burn", "[jit]"},
 						 {"parse", "[jit]"}};
 	struct fixture f = fixture__new();
@@ -1634,7 +1642,7 @@ Suite *suite_advise(void)
 	tcase_add_loop_test(tc, processes_that_share_work_run_at_once, 0, 3);
 	tcase_add_test(tc, who_waits_for_a_spin_lock_is_contended);
 	tcase_add_loop_test(tc, who_parks_is_contended, 0, 7);
-	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 5);
+	tcase_add_loop_test(tc, methods_without_names_are_told, 0, 8);
 	tcase_add_test(tc, a_phase_of_a_goroutine_is_named);
 	tcase_add_loop_test(tc, collections_that_stop_the_world_are_named, 0, 2);
 	tcase_add_loop_test(tc, who_runs_shared_code_alone_is_serial, 0, 2);
