@@ -76,13 +76,15 @@ well() { :; }
 	# shellcheck source=tests/bench/truth_second.sh
 	. "$here/truth_second.sh"
 } >/dev/null
+make_input lines 'head -n 2000000 text >lines'
+make_input pieces 'mkdir pieces && split -n 8 data pieces/'
 try_case zstd-T1 'T ?2' -- zstd -q -12 -T1 -c pieces/aa
-try_case sort-1 'parallel=2' -- sort --parallel=1 -S 800M text -o /dev/null
+try_case sort-1 'parallel=2' -- sort --parallel=1 -S 800M lines -o /dev/null
 try_case povray-WT1 'WT2' -- povray +Iscene.pov +W480 +H360 +A0.1 +WT1 -D -GA +O/dev/null
 try_case ffmpeg-1 'threads 2' -- ffmpeg -loglevel error -threads 1 -i video.mkv -f null -
 try_case 7z-1 'mmt=2' -- 7z a -bso0 -bsp0 -txz -mx=3 -mmt=1 -so out pieces/aa
 try_case plzip-1 'n ?2' -- plzip -n1 -1 -c pieces/aa
-try_case lbzip2-1 'n ?2' -- lbzip2 -n1 -c data
+try_case lbzip2-1 'n ?2' -- lbzip2 -n1 -c pieces/aa
 try_case lxml-arena 'jemalloc|tcmalloc|mimalloc' -- env MALLOC_ARENA_MAX=1 /usr/bin/python3 -c "$parse"
 try_case lxml-html 'jemalloc|tcmalloc|mimalloc' -- env MALLOC_ARENA_MAX=1 /usr/bin/python3 -c "$pages"
 try_case ffmpeg-slices 'threads 1' -- ffmpeg -loglevel error -y -i tiny.y4m -c:v mpeg2video -threads 2 -thread_type slice -f null -
@@ -90,7 +92,6 @@ try_case x264-slices 'threads 1' -- x264 --quiet --sliced-threads --threads 2 --
 
 # Programs of Debian that were in no set before: of packages whose name is that of a program and whose short description has "parallel" or
 # "multithreaded", those that work on files of this machine alone, in order of their names. Nothing is known to be wrong with them.
-make_input pieces 'mkdir pieces && split -n 8 data pieces/'
 make_input jobs 'ls pieces/?? | sed "s/.*/gzip -1 -c & >\/dev\/null/" >jobs'
 make_input scene.dat "printf '%s\n' BEGIN_SCENE 'RESOLUTION 1200 900' CAMERA 'ZOOM 1.0' 'ASPECTRATIO 1.0' 'ANTIALIASING 3' 'RAYDEPTH 12' \
 	'CENTER 0.0 0.0 -6.0' 'VIEWDIR 0.0 0.0 1.0' 'UPDIR 0.0 1.0 0.0' END_CAMERA 'LIGHT CENTER 4.0 3.0 -6.0 RAD 0.2 COLOR 1.0 1.0 1.0' \
@@ -135,7 +136,7 @@ for round in 1 2; do
 	same_case "pigz-$round" 'pigz -c pieces/aa >/dev/null'
 	same_case "lbzip2-$round" 'lbzip2 -n2 -c pieces/aa >/dev/null'
 	same_case "flac-$round" 'flac -s -f -o /dev/null sounds/1.wav'
-	same_case "sort-$round" 'sort --parallel=2 -S 100M text -o /dev/null'
+	same_case "sort-$round" 'sort --parallel=2 -S 100M lines -o /dev/null'
 	same_case "ffmpeg-$round" 'ffmpeg -loglevel error -threads 2 -i video.y4m -f null -'
 	same_case "numpy-$round" "/usr/bin/python3 -c 'import numpy; a = numpy.ones((900, 900)); [a @ a for i in range(9)]'"
 	same_case "sqlite-$round" 'sqlite3 :memory: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000000) SELECT sum(i) FROM n"'
