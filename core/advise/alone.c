@@ -190,10 +190,13 @@ static void lives__add(struct lives *l, uint64_t start_ns, uint64_t end_ns, uint
 	l->sum += (double)(ns > less_ns ? ns - less_ns : 0);
 }
 
-/* Whether they came one after another: their lives fill that time once, not twice. */
+/*
+ * Whether they came one after another: their lives fill that time once. Of two that were started at once, one that lives a quarter
+ * as long as the other adds a quarter.
+ */
 static bool lives__are_in_turn(const struct lives *l)
 {
-	return l->sum <= 1.5 * (double)(l->last - l->first);
+	return l->sum <= 1.2 * (double)(l->last - l->first);
 }
 
 /* Whether two threads of the scope ever ran at once for long, if only to spin. */

@@ -1154,6 +1154,27 @@ START_TEST(who_starts_jobs_is_none_of_them)
 }
 END_TEST
 
+/* Two that begin at once, on a full machine, where hardly more than one of them runs at a time. */
+START_TEST(jobs_of_two_lengths_are_not_in_turn)
+{
+	static const uint64_t level_ns[] = {300 * MS, 700 * MS, 0};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), driver = fixture__thread(&f, scope, 1);
+	uint32_t one = fixture__thread(&f, scope, 2), two = fixture__thread(&f, scope, 3);
+	struct advised x;
+
+	lived(&f, driver, 1, 0, 1000, 0);
+	waited(&f, driver, "main wait", "poll", (struct waits) {1, 2, 1000, 0});
+	lived(&f, one, 2, 0, 1000, 450);
+	fixture__samples(&f, scope, one, "main [process] compute", 1, 450);
+	lived(&f, two, 3, 0, 450, 250);
+	fixture__samples(&f, scope, two, "main [process] compute", 1, 250);
+	x = advise(&f, 2);
+	ck_assert_ptr_null(find(x.a, "processes"));
+	done(&x);
+}
+END_TEST
+
 static struct advised blocked_for(const char *cause)
 {
 	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
@@ -1652,6 +1673,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, a_thread_that_is_waited_for_once_is_no_stage);
 	tcase_add_loop_test(tc, jobs_one_after_another_are_found, 0, 2);
 	tcase_add_test(tc, who_starts_jobs_is_none_of_them);
+	tcase_add_test(tc, jobs_of_two_lengths_are_not_in_turn);
 	tcase_add_loop_test(tc, jobs_side_by_side_are_not_in_turn, 0, 2);
 	tcase_add_test(tc, devices_that_are_waited_for_are_found);
 	tcase_add_test(tc, who_comes_late_from_a_device_waited_for_it);
