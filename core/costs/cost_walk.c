@@ -29,7 +29,14 @@ struct told {
 	enum qz_cost_origin call; /* what the innermost call of the kernel is for */
 	bool libraries;		  /* nothing else */
 	bool bulk, decided;
+	bool inlined; /* code that may have the program's own inlined, and nothing with a class inside of it */
 };
+
+/* A runtime's template in the program's file: parallel_for of oneTBB has the loop's body, and is called by the library's scheduler. */
+static bool may_have_own(const struct qz_cost_code *code)
+{
+	return code->cost == QZ_COST_WORK && (code->flags & QZ_CODE_RUNTIME) && !code->module;
+}
 
 static void hear(struct told *t, const struct qz_cost_code *code)
 {
@@ -39,12 +46,13 @@ static void hear(struct told *t, const struct qz_cost_code *code)
 	t->bulk |= code->flags & QZ_CODE_BULK;
 	if (code->cost == QZ_COST_CALLS && t->call == QZ_ORIGIN_OTHER)
 		t->call = code->origin;
+	t->inlined |= may_have_own(code) && !t->weak && !t->strong;
 	if (code->cost == QZ_COST_WORK)
 		return;
-	if (code->flags & QZ_CODE_WEAK)
-		t->weak = code;
-	else
+	if (!(code->flags & QZ_CODE_WEAK))
 		t->strong = code;
+	else if (!t->inlined)
+		t->weak = code;
 }
 
 static void decide(struct told *t, struct qz_cost_stack *s)

@@ -11,16 +11,23 @@
 /* A lock below this share of the elapsed time gains too little to be shown. */
 #define LEAST_COST 0.02
 
+#define LEAST_WAITS 4 /* that show a lock by themselves */
+
 /* What holders do while others queue: block, when that takes longer than their running. */
 static bool blocks(const struct qz_object_cost *cost)
 {
 	return cost->held_blocked_ns > cost->held_running_ns + cost->lock_ns;
 }
 
-/* A futex word of unknown use may be a barrier: it is a lock if a thread was seen to hold it. */
+/*
+ * A futex word of unknown use may be a barrier, and what looks like a mutex in a few waits may be where a thread sleeps until
+ * there is work: it is a lock if a thread was seen to hold it.
+ */
 static bool is_lock(const struct qz_report *r, const struct qz_object_row *row)
 {
-	return r->profile->objects[row->object].kind != QZ_OBJECT_OTHER ||
+	const struct qz_object *o = &r->profile->objects[row->object];
+
+	return (o->kind != QZ_OBJECT_OTHER && o->waits >= LEAST_WAITS) ||
 	       row->cost.held_running_ns || row->cost.held_blocked_ns;
 }
 

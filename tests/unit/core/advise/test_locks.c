@@ -223,6 +223,22 @@ START_TEST(queues_cost_nothing_while_samples_find_others)
 }
 END_TEST
 
+/* A worker that sleeps at a word of its own until there is work may look like a thread that waits for a mutex. */
+START_TEST(a_wait_without_a_holder_is_no_queue)
+{
+	struct use use = cache;
+	struct locked x;
+
+	use.held = 0;
+	use.code = 0;
+	use.rest = 800;
+	use.waits = _i ? 4 : 2;
+	x = locked(&use);
+	ck_assert_int_eq(find(&x, "contention") != NULL, _i);
+	done(&x);
+}
+END_TEST
+
 START_TEST(what_is_not_held_costs_its_code)
 {
 	struct use use = cache;
@@ -817,6 +833,7 @@ Suite *suite_locks(void)
 	tcase_add_test(tc, queues_cost_what_processors_are_free);
 	tcase_add_test(tc, queues_cost_nothing_while_others_have_the_processors);
 	tcase_add_test(tc, queues_cost_nothing_while_samples_find_others);
+	tcase_add_loop_test(tc, a_wait_without_a_holder_is_no_queue, 0, 2);
 	tcase_add_test(tc, what_is_not_held_costs_its_code);
 	tcase_add_test(tc, code_of_one_place_is_divided_by_waits);
 	tcase_add_loop_test(tc, costs_are_within_the_elapsed_time, 0, RANDOM_PROFILES);

@@ -127,6 +127,12 @@ static const struct {
 	 "main._omp_fn.0", "GOMP_parallel", false, true},
 	{"main GOMP_parallel [thread] gomp_thread_start main._omp_fn.0", QZ_COST_WORK,
 	 "main._omp_fn.0", NULL, false, false},
+	/* a scheduler's class is not that of the loop's body, which is inlined in a template */
+	{"main t:execute tbb::detail::start_for::execute m:sin", QZ_COST_WORK, "main", "t:execute",
+	 false, false},
+	{"main t:execute tbb::detail::start_for::execute t:spawn", QZ_COST_HANDING, "main",
+	 "t:execute", false, false},
+	{"main t:execute", QZ_COST_HANDING, "main", "t:execute", false, false},
 	/* calls, by the call and by the byte */
 	{"main c:read k:entry_SYSCALL_64 k:ksys_read k:fdget", QZ_COST_CALLS, "main", "c:read",
 	 false, false},
@@ -218,8 +224,13 @@ static void set_python(struct qz_procedure *procedure)
 /* By the letter before a colon. */
 static void set_modules(struct qz_profile *p)
 {
-	static const char *const modules[] = {
-		['k'] = KERNEL, ['c'] = LIBC, ['i'] = PYTHON, ['n'] = NODE, ['j'] = JIT};
+	static const char *const modules[] = {['k'] = KERNEL,
+					      ['c'] = LIBC,
+					      ['i'] = PYTHON,
+					      ['n'] = NODE,
+					      ['j'] = JIT,
+					      ['m'] = "/usr/lib/libm.so.6",
+					      ['t'] = "/usr/lib/libtbb.so.12"};
 
 	for (uint32_t i = 0; i < p->nprocedures; i++) {
 		struct qz_procedure *procedure = &p->procedures[i];
