@@ -185,6 +185,25 @@ for i in range(3):
 		fail 'not by thread' "$(jq -c '[.scopes[0].threads[] | {tid, transfers}]' report.json)"
 }
 
+# Of processes that lived for a moment, and of one that lives on.
+calls_of_a_machine()
+{
+	local of_dd='[.scopes[] | select(.comm == "dd") | .grain.transfers.writes] | add' pid
+
+	serve
+	dd if=/dev/zero of=/dev/null bs=1 count=3000 status=none
+	dd if=/dev/zero of=/dev/null bs=1 count=3000 status=none
+	dd bs=1 status=none < <(head -c 4000 /dev/zero && exec sleep 8) >/dev/null &
+	pid=$!
+	sleep 3
+	detach
+	kill "$pid"
+	"$out/quartzctl" report --scope all --costs --json -i profile >costs.json || fail 'no costs'
+	jq -e "($of_dd) == 10000 and (.scopes[] | select(.comm == \"machine\") | .grain.transfers |
+			.writes >= 10000 and .reads >= 10000)" costs.json >/dev/null ||
+		fail 'not 10000' "$(jq -c '[.scopes[] | select(.grain.transfers) | [.comm, .grain.transfers]]' costs.json)"
+}
+
 # Each ring ends one sleep. The sleeper's end is one more, for whom joins it, and there may be one at a lock.
 one_way()
 {
@@ -259,6 +278,7 @@ try 'calls of dd are as many as strace counts' calls_of_dd
 try 'calls of a shell are as many as strace counts' calls_of_a_shell
 try 'calls of Python are as many as strace counts' calls_of_python
 try 'calls of what runs are between those of /proc' calls_of_what_runs
+try 'calls of a machine are counted' calls_of_a_machine
 try 'processes of a machine that were started are counted' processes_of_a_machine
 try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads
