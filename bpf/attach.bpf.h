@@ -137,19 +137,9 @@ static __always_inline void event__found(struct task_struct *task, struct qz_thr
 	event__send_process(&e);
 }
 
-static __always_inline void log__tell(struct seq_file *seq, struct qz_log_record *r, u8 kind,
-				      u32 other, u32 site, u64 object)
-{
-	r->kind = kind;
-	r->other = other;
-	r->site = site;
-	r->object = object;
-	bpf_seq_write(seq, r, sizeof(*r));
-}
-
-/* What is known of a thread that was found. The records are the reader's: a log is of a processor, and this is interrupted. */
+/* What is known of a thread that was found; before: as of log__tell_transfers(). The records are the reader's: a log is of a processor, and this is interrupted. */
 static __always_inline void log__tell_found(struct seq_file *seq, struct task_struct *task,
-					    const struct qz_thread_state *t)
+					    struct qz_thread_state *t, u8 before)
 {
 	struct qz_log_record r = {};
 	bool sleeps;
@@ -171,6 +161,7 @@ static __always_inline void log__tell_found(struct seq_file *seq, struct task_st
 	r.kind = QZ_LOG_NAME;
 	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), task->comm);
 	bpf_seq_write(seq, &r, sizeof(r));
+	log__tell_transfers(seq, task, t, before);
 }
 
 SEC("iter/task")
@@ -187,7 +178,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	t = thread__find(task);
 	if (t) {
 		if (finds_again)
-			log__tell_found(seq, task, t);
+			log__tell_found(seq, task, t, 0);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
@@ -197,7 +188,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	t = thread__follow(task, scope, image__of_found(task), FRESH_FOUND, now);
 	if (!t)
 		return 0;
-	log__tell_found(seq, task, t);
+	log__tell_found(seq, task, t, QZ_LOG_BEFORE);
 	__sync_fetch_and_add(&threads_found, 1);
 	event__found(task, t, now);
 	return 0;

@@ -404,6 +404,7 @@ int BPF_PROG(log_exec, struct task_struct *task, pid_t old)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(log_exit, struct task_struct *task)
 {
+	log__put_transfers(task);
 	log__write(task, QZ_LOG_EXIT, 0, 0, 0, task->comm);
 	return 0;
 }

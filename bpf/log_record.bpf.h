@@ -167,4 +167,15 @@ static __always_inline void log__identify(struct task_struct *task, const struct
 			   QZ_LOG_WHO(t->serial, t->image), NULL);
 }
 
+/* A record of the reader's, who asks by an iterator. */
+static __always_inline void log__tell(struct seq_file *seq, struct qz_log_record *r, u8 kind,
+				      u32 other, u32 site, u64 object)
+{
+	r->kind = kind;
+	r->other = other;
+	r->site = site;
+	r->object = object;
+	bpf_seq_write(seq, r, sizeof(*r));
+}
+
 #endif

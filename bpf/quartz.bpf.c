@@ -39,6 +39,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/stack.bpf.h"
 #include "bpf/followed.bpf.h"
 #include "bpf/log_record.bpf.h"
+#include "bpf/transfers.bpf.h"
 #include "bpf/tell.bpf.h"
 #include "bpf/remap.bpf.h"
 #include "bpf/wait_stack.bpf.h"

@@ -147,16 +147,21 @@ static __always_inline bool tell__maps(struct task_struct *task)
 	return tell__is_untold(task) && task->flags & PF_FORKNOEXEC_BIT && !task__execs(task);
 }
 
-/* Run by quartzd: of all that live, or of one process. */
+/* Run by quartzd: of all that live, or of one process. What those that it knows have read and written is told, too. */
 SEC("iter/task")
-int tell_processes(struct bpf_iter__task *ctx)
+int tell_threads(struct bpf_iter__task *ctx)
 {
+	struct seq_file *seq = ctx->meta->seq; /* once: see doc/internals.md, Start */
 	struct task_struct *task = ctx->task;
+	struct qz_thread_state *t;
 
-	if (!task || !tell__is_untold(task) || task->exit_state || task->flags & PF_EXITING_BIT ||
-	    thread__find(task))
+	if (!task || task->exit_state || task->flags & PF_EXITING_BIT)
 		return 0;
-	tell__process(task, FRESH_LOOKED_AT, bpf_ktime_get_ns());
+	t = thread__find(task);
+	if (!t && tell__is_untold(task))
+		t = tell__state(task, FRESH_LOOKED_AT, bpf_ktime_get_ns());
+	if (t && tells_transfers)
+		log__tell_transfers(seq, task, t, 0);
 	return 0;
 }
 

@@ -129,13 +129,13 @@ static const char *plural(uint64_t n, const char *many)
 }
 
 /* ", 5.3 us of handing over for each" */
-static void print_cost(const struct scope_view *s, const struct qz_grain_cost *c, enum qz_cost cost)
+static void print_cost(const struct scope_view *s, const struct qz_grain_cost *c, const char *what)
 {
 	bool rough = c->samples < QZ_FEW_SAMPLES;
 
 	if (c->samples)
 		fprintf(s->out->file, ", %s%s of %s for each", rough ? ROUGH_MARK : "",
-			cells__duration(c->ns).text, qz_cost__name(cost));
+			cells__duration(c->ns).text, what);
 	*s->rough |= c->samples && rough;
 	fputc('\n', s->out->file);
 }
@@ -154,7 +154,20 @@ static void print_started(const struct scope_view *s, const struct qz_grain *g)
 	if (g->processes)
 		fprintf(out, "%s %s process%s", g->threads ? " and" : "",
 			cells__count(g->processes).text, plural(g->processes, "es"));
-	print_cost(s, &g->start, QZ_COST_STARTING);
+	print_cost(s, &g->start, qz_cost__name(QZ_COST_STARTING));
+}
+
+/* "read: 100 000 times, 1 byte on average, 520 ns of reading for each" */
+static void print_calls(const struct scope_view *s, const char *done, uint64_t calls,
+			uint64_t bytes, const struct qz_grain_cost *each, const char *what)
+{
+	char mean[QZ_GRAIN_BYTES];
+
+	if (!calls)
+		return;
+	fprintf(s->out->file, "%s: %s time%s, %s on average", done, cells__count(calls).text,
+		plural(calls, "s"), qz_grain__bytes(bytes, calls, mean));
+	print_cost(s, each, what);
 }
 
 /* Powers of two that have none are left out. */
@@ -190,11 +203,14 @@ static int print_counts(const struct scope_view *s, const struct qz_cost_table *
 		return 0;
 	fputs("\nHow often, and what each cost, in processor time:\n", out);
 	print_started(s, &g);
+	print_calls(s, "read", g.transfers.reads, g.transfers.bytes_read, &g.read, "reading");
+	print_calls(s, "written", g.transfers.writes, g.transfers.bytes_written, &g.write,
+		    "writing");
 	if (!g.hand_overs)
 		return 0;
 	fprintf(out, "handed over: %s time%s", cells__count(g.hand_overs).text,
 		plural(g.hand_overs, "s"));
-	print_cost(s, &g.hand_over, QZ_COST_HANDING);
+	print_cost(s, &g.hand_over, qz_cost__name(QZ_COST_HANDING));
 	return print_grain(s, &g);
 }
 

@@ -66,17 +66,34 @@ static json_t *works_of(const struct qz_scope_counters *c)
 	return qz_json_fields__unless(failed, works);
 }
 
+static json_t *transfers_of(const struct qz_grain *g)
+{
+	return json_pack("{so, so, so, so, so, so}", "reads",
+			 qz_json_fields__integer(g->transfers.reads), "bytes_read",
+			 qz_json_fields__integer(g->transfers.bytes_read), "read_ns",
+			 json_integer(llround(g->read.ns)), "writes",
+			 qz_json_fields__integer(g->transfers.writes), "bytes_written",
+			 qz_json_fields__integer(g->transfers.bytes_written), "write_ns",
+			 json_integer(llround(g->write.ns)));
+}
+
 static json_t *grain_of(const struct qz_report *r, const struct qz_cost_table *t)
 {
 	const struct qz_scope *scope = &r->profile->scopes[r->scope];
 	struct qz_grain g = qz_grain__find(scope, t);
 
-	return json_pack("{so, so, so, so, so, so}", "threads_started",
-			 qz_json_fields__integer(g.threads), "processes_started",
-			 qz_json_fields__integer(g.processes), "hand_overs",
-			 qz_json_fields__integer(g.hand_overs), "start_ns",
-			 json_integer(llround(g.start.ns)), "hand_over_ns",
-			 json_integer(llround(g.hand_over.ns)), "work", works_of(&scope->counters));
+	json_t *grain = json_pack("{so, so, so, so, so, so}", "threads_started",
+				  qz_json_fields__integer(g.threads), "processes_started",
+				  qz_json_fields__integer(g.processes), "hand_overs",
+				  qz_json_fields__integer(g.hand_overs), "start_ns",
+				  json_integer(llround(g.start.ns)), "hand_over_ns",
+				  json_integer(llround(g.hand_over.ns)), "work",
+				  works_of(&scope->counters));
+	bool counted = g.transfers.reads || g.transfers.writes;
+	bool failed = !grain ||
+		      (counted && json_object_set_new(grain, "transfers", transfers_of(&g)));
+
+	return qz_json_fields__unless(failed, grain);
 }
 
 static json_t *document_of(const struct qz_report *r, const struct qz_cost_table *t,

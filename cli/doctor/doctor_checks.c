@@ -321,6 +321,17 @@ static void check_sample_rate(const char *root, struct finding *f)
 		find(f, CHECK_OK, NULL, "up to %ld samples per second", rate);
 }
 
+static void check_transfers(const char *root, struct finding *f)
+{
+	char line[64];
+
+	if (read_line(root, "/proc/self/io", line, sizeof(line)))
+		find(f, CHECK_OK, NULL, "reads and writes are counted");
+	else
+		find(f, CHECK_WARN, "boot a kernel built with CONFIG_TASK_IO_ACCOUNTING=y",
+		     "reads and writes are not counted");
+}
+
 static void check_paranoid(const char *root, struct finding *f)
 {
 	uint64_t set = 0;
@@ -480,6 +491,7 @@ const struct check checks[] = {
 	{"pmu", check_pmu},
 	{"sample_rate", check_sample_rate},
 	{"perf_event_paranoid", check_paranoid},
+	{"io_accounting", check_transfers},
 	{"bpffs", check_bpffs},
 	{"text_files", check_text_files},
 	{"unwind_cache", check_unwind_cache},

@@ -13,6 +13,8 @@
 #define BULK	 QZ_CODE_BULK
 #define OWN	 QZ_CODE_OWN
 #define ASIDE	 QZ_CODE_ASIDE
+#define READS	 QZ_CODE_READS
+#define WRITES	 QZ_CODE_WRITES
 #define LANGUAGE (QZ_CODE_RUNTIME | QZ_CODE_LANGUAGE)
 
 /* Files of Python's own library, of which others may have the name. */
@@ -90,12 +92,12 @@ static const struct qz_cost_code table[] = {
 	ROW(KERNEL, "*_sys_*select*", CALLS, SOCKETS, WEAK),
 	ROW(KERNEL, "*_sys_clock_get*", CALLS, CLOCK, WEAK),
 	ROW(KERNEL, "*_sys_gettimeofday", CALLS, CLOCK, WEAK),
-	ROW(KERNEL, "*_sys_read*", CALLS, BLOCKS, WEAK),
-	ROW(KERNEL, "*_sys_write*", CALLS, BLOCKS, WEAK),
-	ROW(KERNEL, "*_sys_pread*", CALLS, BLOCKS, WEAK),
-	ROW(KERNEL, "*_sys_pwrite*", CALLS, BLOCKS, WEAK),
-	ROW(KERNEL, "ksys_read", CALLS, BLOCKS, WEAK),
-	ROW(KERNEL, "ksys_write", CALLS, BLOCKS, WEAK),
+	ROW(KERNEL, "*_sys_read*", CALLS, BLOCKS, WEAK | READS),
+	ROW(KERNEL, "*_sys_write*", CALLS, BLOCKS, WEAK | WRITES),
+	ROW(KERNEL, "*_sys_pread*", CALLS, BLOCKS, WEAK | READS),
+	ROW(KERNEL, "*_sys_pwrite*", CALLS, BLOCKS, WEAK | WRITES),
+	ROW(KERNEL, "ksys_read", CALLS, BLOCKS, WEAK | READS),
+	ROW(KERNEL, "ksys_write", CALLS, BLOCKS, WEAK | WRITES),
 	ROW(KERNEL, "do_syscall_64", CALLS, OTHER, WEAK),
 	ROW(KERNEL, "entry_SYSCALL*", CALLS, OTHER, WEAK),
 	ROW(KERNEL, "x64_sys_call", CALLS, OTHER, WEAK),
@@ -185,16 +187,16 @@ static const struct qz_cost_code table[] = {
 	ROW("libc.so*", "rand", HANDING, RANDOM, 0),
 	ROW("libc.so*", "random", HANDING, RANDOM, 0),
 	ROW("libc.so*", "__random", HANDING, RANDOM, 0),
-	ROW("libc.so*", "read", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "__read", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "write", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "__write", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "__libc_read", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "__libc_write", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "pread*", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "pwrite*", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "readv", CALLS, BLOCKS, WEAK),
-	ROW("libc.so*", "writev", CALLS, BLOCKS, WEAK),
+	ROW("libc.so*", "read", CALLS, BLOCKS, WEAK | READS),
+	ROW("libc.so*", "__read", CALLS, BLOCKS, WEAK | READS),
+	ROW("libc.so*", "write", CALLS, BLOCKS, WEAK | WRITES),
+	ROW("libc.so*", "__write", CALLS, BLOCKS, WEAK | WRITES),
+	ROW("libc.so*", "__libc_read", CALLS, BLOCKS, WEAK | READS),
+	ROW("libc.so*", "__libc_write", CALLS, BLOCKS, WEAK | WRITES),
+	ROW("libc.so*", "pread*", CALLS, BLOCKS, WEAK | READS),
+	ROW("libc.so*", "pwrite*", CALLS, BLOCKS, WEAK | WRITES),
+	ROW("libc.so*", "readv", CALLS, BLOCKS, WEAK | READS),
+	ROW("libc.so*", "writev", CALLS, BLOCKS, WEAK | WRITES),
 	ROW("libc.so*", "lseek*", CALLS, FILES, WEAK),
 	ROW("libc.so*", "*open*", CALLS, FILES, WEAK),
 	ROW("libc.so*", "close", CALLS, OTHER, WEAK),

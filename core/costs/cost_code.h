@@ -56,6 +56,9 @@ enum qz_cost_flag {
 	QZ_CODE_ASIDE = 16, /* an interrupt: what runs inside of it is on no program's behalf */
 	/* with QZ_CODE_RUNTIME: runs code of a language that has frames of its own; asks only where none of these is known */
 	QZ_CODE_LANGUAGE = 32,
+	/* a call that the kernel counts: quartz/transfer_counters.h */
+	QZ_CODE_READS = 64,
+	QZ_CODE_WRITES = 128,
 };
 
 struct qz_cost_code {

@@ -39,6 +39,12 @@ static int64_t row_of(struct builder *b, const struct qz_cost_stack *s, enum qz_
 	return row;
 }
 
+static void add_call(struct qz_cost_calls *calls, const struct qz_sample *sample)
+{
+	calls->samples += sample->count;
+	calls->cpu_ns += sample->cpu_ns;
+}
+
 static int add(struct builder *b, const struct qz_sample *sample)
 {
 	struct qz_cost_stack s = qz_cost_walk__at(&b->walk, sample->node);
@@ -54,6 +60,10 @@ static int add(struct builder *b, const struct qz_sample *sample)
 		b->table->rows[row].bulk_norm_ns += sample->norm_ns;
 		class->bulk_norm_ns += sample->norm_ns;
 	}
+	if (s.reads)
+		add_call(&b->table->reading, sample);
+	if (s.writes)
+		add_call(&b->table->writing, sample);
 	if (s.nested)
 		b->table->rows[row].nested_norm_ns += sample->norm_ns;
 	return 0;

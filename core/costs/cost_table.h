@@ -27,8 +27,14 @@ struct qz_cost_class {
 	struct qz_cost_row *rows; /* of this class: a part of table->rows */
 };
 
+/* Processor time of calls that the kernel counts, whatever their class. */
+struct qz_cost_calls {
+	uint64_t samples, cpu_ns;
+};
+
 struct qz_cost_table {
 	struct qz_cost_class classes[QZ_COSTS];
+	struct qz_cost_calls reading, writing;
 	uint32_t n;
 	struct qz_cost_row
 		*rows; /* by class, then by normalized and by processor time, descending */

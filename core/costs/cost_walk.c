@@ -28,7 +28,7 @@ struct told {
 	const struct qz_cost_code *strong, *weak;
 	enum qz_cost_origin call; /* what the innermost call of the kernel is for */
 	bool libraries;		  /* nothing else */
-	bool bulk, decided;
+	bool bulk, reads, writes, decided;
 	bool inlined; /* code that may have the program's own inlined, and nothing with a class inside of it */
 };
 
@@ -44,6 +44,8 @@ static void hear(struct told *t, const struct qz_cost_code *code)
 		t->strong = t->weak = NULL;
 	t->libraries &= !(code->flags & QZ_CODE_RUNTIME);
 	t->bulk |= code->flags & QZ_CODE_BULK;
+	t->reads |= code->flags & QZ_CODE_READS;
+	t->writes |= code->flags & QZ_CODE_WRITES;
 	if (code->cost == QZ_COST_CALLS && t->call == QZ_ORIGIN_OTHER)
 		t->call = code->origin;
 	t->inlined |= may_have_own(code) && !t->weak && !t->strong;
@@ -62,6 +64,8 @@ static void decide(struct told *t, struct qz_cost_stack *s)
 	if (t->decided)
 		return;
 	t->decided = true;
+	s->reads = t->reads;
+	s->writes = t->writes;
 	if (t->libraries && !t->strong && (!t->weak || t->weak->cost == QZ_COST_CALLS)) {
 		s->cost = QZ_COST_STARTING;
 		s->origin = QZ_ORIGIN_OTHER;

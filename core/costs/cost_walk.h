@@ -17,8 +17,9 @@ struct qz_cost_stack {
 	uint32_t asker; /* the innermost procedure of the program's own; QZ_NONE: none is known */
 	uint32_t
 		through; /* what the asker called, or how it entered the kernel; QZ_NONE: nothing, or no asker */
-	bool bulk;   /* the cost is per byte, not per call */
-	bool nested; /* `through` is on the stack twice: regions within regions */
+	bool bulk;	    /* the cost is per byte, not per call */
+	bool reads, writes; /* in a call that the kernel counts */
+	bool nested;	    /* `through` is on the stack twice: regions within regions */
 };
 
 /* Looks all procedures of the profile up. 0 or -ENOMEM; free in either case. */

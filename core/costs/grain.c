@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "core/costs/grain.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #define US 1000ull
 
 uint64_t qz_grain__limit_ns(uint32_t i)
@@ -22,6 +25,12 @@ static struct qz_grain_cost each(const struct qz_cost_class *class, uint64_t cou
 	return cost;
 }
 
+static struct qz_grain_cost each_call(const struct qz_cost_calls *calls, uint64_t count)
+{
+	return (struct qz_grain_cost) {.samples = count ? calls->samples : 0,
+				       .ns = count ? (double)calls->cpu_ns / (double)count : 0};
+}
+
 static uint64_t half_of(const struct qz_scope_counters *c, uint64_t all)
 {
 	uint64_t below = 0;
@@ -37,17 +46,38 @@ static uint64_t half_of(const struct qz_scope_counters *c, uint64_t all)
 struct qz_grain qz_grain__find(const struct qz_scope *scope, const struct qz_cost_table *t)
 {
 	const struct qz_scope_counters *c = &scope->counters;
-	struct qz_grain g = {.threads = c->threads_started, .processes = c->processes_started};
+	struct qz_grain g = {.threads = c->threads_started,
+			     .processes = c->processes_started,
+			     .transfers = c->transfers};
 
 	for (uint32_t i = 0; i < QZ_GRAINS; i++)
 		g.hand_overs += c->grain[i];
 	g.start = each(&t->classes[QZ_COST_STARTING], g.threads + g.processes);
 	g.hand_over = each(&t->classes[QZ_COST_HANDING], g.hand_overs);
+	g.read = each_call(&t->reading, g.transfers.reads);
+	g.write = each_call(&t->writing, g.transfers.writes);
 	g.half_below_ns = half_of(c, g.hand_overs);
 	return g;
 }
 
 bool qz_grain__is_none(const struct qz_grain *g)
 {
-	return !g->threads && !g->processes && !g->hand_overs;
+	return !g->threads && !g->processes && !g->hand_overs && !g->transfers.reads &&
+	       !g->transfers.writes;
+}
+
+const char *qz_grain__bytes(uint64_t bytes, uint64_t calls, char room[QZ_GRAIN_BYTES])
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB"};
+	double mean = calls ? (double)bytes / (double)calls : 0;
+	size_t unit = 0;
+
+	if (mean < 1023.5) {
+		snprintf(room, QZ_GRAIN_BYTES, "%.0f byte%s", mean, round(mean) == 1 ? "" : "s");
+		return room;
+	}
+	for (mean /= 1024; mean >= 1023.5 && unit < 2; unit++)
+		mean /= 1024;
+	snprintf(room, QZ_GRAIN_BYTES, "%.3g %s", mean, units[unit]);
+	return room;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How small the steps of a scope are: the numbers of starts and hand-overs, the cost of each, and the work of threads in
- * between. Counts are exact, from the scheduler's log; a cost is the sampled processor time of a class, divided by the
- * count.
+ * How small the steps of a scope are: the numbers of starts, hand-overs, reads and writes, the cost of each, and the work of
+ * threads between hand-overs. Counts are exact, from the scheduler's log; a cost is the sampled processor time of a class, or
+ * of calls, divided by the count.
  */
 #ifndef QUARTZ_CORE_COSTS_GRAIN_H
 #define QUARTZ_CORE_COSTS_GRAIN_H
@@ -18,7 +18,8 @@ struct qz_grain_cost {
 struct qz_grain {
 	uint64_t threads, processes; /* started */
 	uint64_t hand_overs;
-	struct qz_grain_cost start, hand_over;
+	struct qz_transfers transfers;
+	struct qz_grain_cost start, hand_over, read, write;
 	/*
 	 * At least half of the hand-overs came after less work than this. 0: there was no hand-over; UINT64_MAX: more than
 	 * the last limit.
@@ -32,7 +33,11 @@ struct qz_grain qz_grain__find(const struct qz_scope *scope, const struct qz_cos
 /* The upper limit of the work that counters.grain[i] counts, for i below QZ_GRAINS; UINT64_MAX: the last one has no limit. */
 uint64_t qz_grain__limit_ns(uint32_t i);
 
-/* Whether nothing was started or handed over, or the profile has no counts. */
+/* "1 byte", "64.0 KiB": so many bytes in so many calls, on average. */
+#define QZ_GRAIN_BYTES 32
+const char *qz_grain__bytes(uint64_t bytes, uint64_t calls, char room[QZ_GRAIN_BYTES]);
+
+/* Whether nothing was started, handed over, read or written, or the profile has no counts. */
 bool qz_grain__is_none(const struct qz_grain *g);
 
 #endif

@@ -103,6 +103,10 @@ const struct qz_field qz_scope_fields[] = {
 	INNER(qz_scope, events_in_vain, counters.events_in_vain, OF_THE_LOG),
 	INNER(qz_scope, events_shared, counters.events_shared, OF_THE_LOG),
 	{"grain", QZ_FIELD_U64, OF_THE_LOG, offsetof(struct qz_scope, counters.grain), QZ_GRAINS},
+	INNER(qz_scope, reads, counters.transfers.reads, OF_THE_LOG),
+	INNER(qz_scope, bytes_read, counters.transfers.bytes_read, OF_THE_LOG),
+	INNER(qz_scope, writes, counters.transfers.writes, OF_THE_LOG),
+	INNER(qz_scope, bytes_written, counters.transfers.bytes_written, OF_THE_LOG),
 	QZ_FIELD(TEXT, qz_scope, cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cpuset, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, quota_cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
@@ -114,8 +118,8 @@ const struct qz_field qz_scope_fields[] = {
 	{0},
 };
 
-/* In JSON, where it was blocked: core/report/report_json.c. */
-#define OF_A_LOOP (QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE)
+/* In JSON in objects of their own: core/report/report_json.c. */
+#define OF_A_THREAD (QZ_SUMS | QZ_SAVED | QZ_LATER | QZ_RARE)
 
 const struct qz_field qz_thread_fields[] = {
 	QZ_FIELD(U32, qz_thread, scope, QZ_SAVED),
@@ -133,13 +137,17 @@ const struct qz_field qz_thread_fields[] = {
 	QZ_FIELD(BOOL, qz_thread, ended, QZ_TOLD),
 	QZ_FIELD(BOOL, qz_thread, merged, QZ_TOLD),
 	QZ_FIELD(TEXT, qz_thread, cpus, QZ_SAVED | QZ_LATER | QZ_RARE),
-	INNER(qz_thread, loop_turns, loop.turns, OF_A_LOOP),
-	INNER(qz_thread, loop_turn_ns, loop.turn_ns, OF_A_LOOP),
-	INNER(qz_thread, loop_blocks, loop.blocks, OF_A_LOOP),
-	INNER(qz_thread, loop_block_ns, loop.block_ns, OF_A_LOOP),
-	INNER(qz_thread, loop_block_waited_ns, loop.block_waited_ns, OF_A_LOOP),
-	INNER(qz_thread, loop_block_ready_ns, loop.block_ready_ns, OF_A_LOOP),
+	INNER(qz_thread, loop_turns, loop.turns, OF_A_THREAD),
+	INNER(qz_thread, loop_turn_ns, loop.turn_ns, OF_A_THREAD),
+	INNER(qz_thread, loop_blocks, loop.blocks, OF_A_THREAD),
+	INNER(qz_thread, loop_block_ns, loop.block_ns, OF_A_THREAD),
+	INNER(qz_thread, loop_block_waited_ns, loop.block_waited_ns, OF_A_THREAD),
+	INNER(qz_thread, loop_block_ready_ns, loop.block_ready_ns, OF_A_THREAD),
 	INNER(qz_thread, loop_longest_ns, loop.longest_ns, QZ_SAVED | QZ_LATER | QZ_RARE),
+	INNER(qz_thread, reads, transfers.reads, OF_A_THREAD),
+	INNER(qz_thread, bytes_read, transfers.bytes_read, OF_A_THREAD),
+	INNER(qz_thread, writes, transfers.writes, OF_A_THREAD),
+	INNER(qz_thread, bytes_written, transfers.bytes_written, OF_A_THREAD),
 	{0},
 };
 

@@ -10,7 +10,7 @@
 #include "core/model/profile.h"
 
 /* Columns have numbers below these. The numbers differ between versions: files have names. */
-#define QZ_FIGURE_LEVELS 128 /* the column of level n is this one + n */
+#define QZ_FIGURE_LEVELS 256 /* the column of level n is this one + n */
 #define QZ_FIGURE_ENDS	 (QZ_FIGURE_LEVELS + QZ_MAX_LEVELS)
 #define QZ_FIGURE_IDS	 (QZ_FIGURE_ENDS + QZ_MAX_CAUSES)
 

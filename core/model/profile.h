@@ -25,6 +25,7 @@
 #include "core/model/levels.h"
 #include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
+#include "quartz/transfer_counters.h"
 
 #define QZ_NONE UINT32_MAX /* no index */
 
@@ -174,6 +175,7 @@ struct qz_thread {
 	uint64_t
 		unknown_ns; /* state not seen: a gap of the tracepoint, or before the first event */
 	struct qz_loop loop; /* in a part of a run, the longest block is that of the whole run */
+	struct qz_transfers transfers;
 	bool ended;
 	bool merged; /* stands for several ended threads of one comm, beyond the limit of rows */
 	bool vacant; /* as of a scope */

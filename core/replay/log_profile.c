@@ -109,6 +109,7 @@ static uint32_t add_scope(struct making *m, const struct replay_scope *s, enum q
 	int64_t index = -ENOMEM;
 
 	memcpy(scope.counters.grain, s->grain, sizeof(s->grain));
+	scope.counters.transfers = s->transfers;
 	if (levels) {
 		if (s->nlevels)
 			memcpy(levels, s->level_ns, s->nlevels * sizeof(*levels));
@@ -132,6 +133,7 @@ static void add_to_machine(struct making *m, const struct replay_scope *s)
 	c->events_shared += s->events_shared;
 	for (uint32_t i = 0; i < QZ_GRAINS; i++)
 		c->grain[i] += s->grain[i];
+	qz_transfers__add(&c->transfers, &s->transfers);
 }
 
 static void add_scopes(struct making *m)
@@ -206,6 +208,7 @@ static void add_thread(void *context, const struct replay_thread *t)
 						     .blocked_ns = t->ns[REPLAY_BLOCKED],
 						     .unknown_ns = t->ns[REPLAY_UNKNOWN],
 						     .loop = t->loop,
+						     .transfers = t->transfers,
 						     .ended = t->ended,
 					     });
 	keep_error(m, index);

@@ -151,6 +151,8 @@ static bool is_valid(const struct qz_log_record *record)
 		return record->state < QZ_TAGS && record->cause < QZ_WAIT_CAUSES;
 	case QZ_LOG_SAMPLE:
 		return record->state <= (QZ_LOG_SAMPLED_BUFFER | QZ_LOG_SAMPLED_SPINNING);
+	case QZ_LOG_TRANSFERS:
+		return record->state <= (QZ_LOG_WRITTEN | QZ_LOG_BEFORE);
 	case QZ_LOG_FOUND:
 		return record->state <= QZ_LOG_FOUND_BLOCKED && record->cause < QZ_WAIT_CAUSES;
 	}

@@ -33,6 +33,7 @@
 #include "quartz/log.h"
 #include "quartz/loop_counters.h"
 #include "quartz/scope_counters.h"
+#include "quartz/transfer_counters.h"
 
 struct replay;
 
@@ -106,7 +107,8 @@ struct replay_thread {
 	uint64_t
 		account_ns; /* of one that has ended: processor time since FOUND, by the kernel's account where the end was seen */
 	uint64_t woken;	    /* how often */
-	struct qz_loop loop; /* since it began, or its scope began anew */
+	struct qz_loop loop;	       /* since it began, or its scope began anew */
+	struct qz_transfers transfers; /* the same, up to its last TRANSFERS records */
 };
 
 /*
@@ -131,6 +133,7 @@ struct replay_scope {
 	/* Since it began, or began anew; see struct qz_scope_counters. */
 	uint64_t threads_started, processes_started, events_in_vain, events_shared;
 	uint64_t grain[QZ_GRAINS];
+	struct qz_transfers transfers;
 };
 
 /* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */

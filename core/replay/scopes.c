@@ -140,6 +140,7 @@ void replay__restart_scope(struct replay *r, uint32_t scope, uint64_t now)
 	memset(s->pub.grain, 0, sizeof(s->pub.grain));
 	s->pub.threads_started = s->pub.processes_started = 0;
 	s->pub.events_in_vain = s->pub.events_shared = 0;
+	s->pub.transfers = (struct qz_transfers) {0};
 	s->pub.account_ns = 0;
 	replay_parallelism__start(s, r);
 	s->runnable_ns = 0;

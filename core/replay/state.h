@@ -110,6 +110,7 @@ struct replay_row {
 	uint64_t handed_at;		 /* its running time when its last hand-over began */
 	bool in_turn;			 /* it has come in from a wait in poll, */
 	uint64_t turn_ns[REPLAY_STATES]; /* and its times were these then */
+	struct qz_transfers told;	 /* by its last TRANSFERS records */
 	uint32_t steps;			 /* its own, see steps.h; REPLAY_NONE: they are not kept */
 	uint32_t next;			 /* free, or ended */
 };

@@ -49,6 +49,7 @@ void replay_row__restart(struct replay *r, struct replay_row *t)
 	t->handed_at = 0;
 	memset(t->pub.ns, 0, sizeof(t->pub.ns));
 	t->pub.loop = (struct qz_loop) {0};
+	t->pub.transfers = (struct qz_transfers) {0};
 	t->in_turn = false;
 	if (replay_row__waits(t))
 		replay_stay__restart(r, t);
@@ -166,6 +167,7 @@ void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process)
 	n->pub.told_tid = old.pub.told_tid;
 	n->pub.told_process = old.pub.told_process;
 	n->own_tid = old.own_tid;
+	n->told = old.told;
 	n->account_base = old.account_base + old.pub.ns[REPLAY_RUNNING];
 	n->bound = old.bound;
 	n->came = old.came;
@@ -421,6 +423,40 @@ static int replay__apply_identity(struct replay *r, const struct qz_log_record *
 	return 0;
 }
 
+/* Counts never go back: less than was told before is of another thread, or no count. */
+static uint64_t grow(__u64 *told, uint64_t now)
+{
+	uint64_t more = now > *told ? now - *told : 0;
+
+	*told += more;
+	return more;
+}
+
+static void replay__apply_transfers(struct replay *r, const struct qz_log_record *record)
+{
+	uint32_t i = replay_row__find(r, record->tid);
+	struct replay_row *t = i != REPLAY_NONE ? replay__row(r, i) : NULL;
+	uint64_t calls = (uint64_t)record->site << 32 | record->other;
+	struct qz_transfers more = {0};
+
+	if (!t) {
+		r->counts.strange++;
+		return;
+	}
+	if (record->state & QZ_LOG_WRITTEN) {
+		more.writes = grow(&t->told.writes, calls);
+		more.bytes_written = grow(&t->told.bytes_written, record->object);
+	} else {
+		more.reads = grow(&t->told.reads, calls);
+		more.bytes_read = grow(&t->told.bytes_read, record->object);
+	}
+	if (record->state & QZ_LOG_BEFORE)
+		return;
+	qz_transfers__add(&t->pub.transfers, &more);
+	if (t->pub.scope != REPLAY_NONE)
+		qz_transfers__add(&replay__parallelism(r, t->pub.scope)->pub.transfers, &more);
+}
+
 static void replay__apply_name(struct replay *r, const struct qz_log_record *record)
 {
 	uint32_t i = replay_row__find(r, record->tid);
@@ -455,6 +491,9 @@ int replay__apply_life(struct replay *r, const struct qz_log_record *record)
 		return replay__apply_identity(r, record);
 	case QZ_LOG_NUMBERS:
 		replay__apply_numbers(r, record);
+		return 0;
+	case QZ_LOG_TRANSFERS:
+		replay__apply_transfers(r, record);
 		return 0;
 	case QZ_LOG_UNIT:
 		replay__apply_unit(r, record->tid, record->object);

@@ -115,10 +115,17 @@ uint32_t replay_place__of(struct replay *r, struct replay_row *t, uint32_t site)
 	return place ? place->place : 0;
 }
 
+/* Who is preempted waits for nothing, even if its place shares a hash with one where threads do. */
+static bool is_preempted(const struct qz_log_record *left)
+{
+	return left && left->state == QZ_LOG_PREEMPTED;
+}
+
 static void begin_at(struct replay *r, struct replay_row *t, uint16_t cause,
 		     const struct replay_place *place, const struct qz_log_record *left)
 {
-	uint32_t object = place ? replay_queue__find(r, t, place) : REPLAY_NONE;
+	uint32_t object = place && !is_preempted(left) ? replay_queue__find(r, t, place)
+						       : REPLAY_NONE;
 
 	t->stay = (struct replay_stay) {
 		.site = left ? left->site : 0,

@@ -261,6 +261,14 @@ static const struct qz_field loop_fields[] = {
 	QZ_SHOWN_FIELD(U64, qz_loop, longest_ns),      {0},
 };
 
+static const struct qz_field transfer_fields[] = {
+	QZ_SHOWN_FIELD(U64, qz_transfers, reads),
+	QZ_SHOWN_FIELD(U64, qz_transfers, bytes_read),
+	QZ_SHOWN_FIELD(U64, qz_transfers, writes),
+	QZ_SHOWN_FIELD(U64, qz_transfers, bytes_written),
+	{0},
+};
+
 static json_t *thread_of(const struct qz_report *r, const struct qz_thread_row *row)
 {
 	const struct qz_profile *p = r->profile;
@@ -280,7 +288,10 @@ static json_t *thread_of(const struct qz_report *r, const struct qz_thread_row *
 		 json_object_set_new(object, "cpus", qz_json_fields__text(thread->cpus))) ||
 		(thread->loop.turns &&
 		 json_object_set_new(object, "event_loop",
-				     qz_json_fields__object(loop_fields, &thread->loop)));
+				     qz_json_fields__object(loop_fields, &thread->loop))) ||
+		(thread->transfers.reads + thread->transfers.writes &&
+		 json_object_set_new(object, "transfers",
+				     qz_json_fields__object(transfer_fields, &thread->transfers)));
 
 	return qz_json_fields__unless(failed, object);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Steps that are too small: starting threads, handing over, copying or calling the kernel for each takes the time. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/advise/advise.h"
@@ -12,6 +13,12 @@
 
 /* Share of the elapsed time in which threads queue for a lock of the kernel's, or it is not worth its name. */
 #define LEAST_QUEUED 0.1
+
+/* Bytes: what is advised. */
+#define LARGE_BLOCK (64 << 10)
+
+/* Of reads and writes, so many are worth a word. */
+#define LEAST_OF_CALLS 0.1
 
 struct words {
 	const char *verdict, *does;
@@ -140,23 +147,64 @@ static int find_lock(const struct qz_report *r, const struct qz_steps *s,
 	return err;
 }
 
-static const char *remedy_for(const struct qz_cost_row *row)
+/* Whether the blocks that are read and written have the size that is advised. */
+static bool has_large_blocks(const struct qz_report *r)
+{
+	const struct qz_transfers *t = &r->profile->scopes[r->scope].counters.transfers;
+
+	return t->bytes_read + t->bytes_written >= LARGE_BLOCK * (t->reads + t->writes) &&
+	       t->reads + t->writes;
+}
+
+static const char *remedy_for(const struct qz_report *r, const struct qz_cost_row *row)
 {
 	bool nested = row->nested_norm_ns > row->figure.norm_ns / 2;
 
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
 		if (remedies[i].cost == row->cost &&
+		    !(remedies[i].origin == QZ_ORIGIN_BLOCKS && has_large_blocks(r)) &&
 		    (remedies[i].origin == row->origin || remedies[i].origin == QZ_ORIGIN_OTHER) &&
 		    (nested || !remedies[i].nested))
 			return remedies[i].remedy;
 	return "larger steps";
 }
 
-/* How often, where the log counted it; of calls and copies nobody does. */
+/* "1000005 reads of 1 byte" */
+static void say_calls(char text[QZ_SHORT_NAME], uint64_t all, const char *what, uint64_t calls,
+		      uint64_t bytes)
+{
+	char mean[QZ_GRAIN_BYTES];
+
+	*text = '\0';
+	if ((double)calls > LEAST_OF_CALLS * (double)all)
+		snprintf(text, QZ_SHORT_NAME, "%" PRIu64 " %s of %s", calls, what,
+			 qz_grain__bytes(bytes, calls, mean));
+}
+
+/* Others than these calls are not counted. */
+static void prove_calls(const struct qz_grain *g, const struct qz_steps *s, struct qz_finding *f)
+{
+	const struct qz_transfers *t = &g->transfers;
+	char reads[QZ_SHORT_NAME], writes[QZ_SHORT_NAME];
+	double ns = g->read.ns * (double)t->reads + g->write.ns * (double)t->writes;
+	uint64_t all = t->reads + t->writes;
+
+	if (!all || (s->most->origin != QZ_ORIGIN_BLOCKS && s->most->origin != QZ_ORIGIN_PIPES))
+		return;
+	say_calls(reads, all, "reads", t->reads, t->bytes_read);
+	say_calls(writes, all, "writes", t->writes, t->bytes_written);
+	qz_finding__prove(f, "report --costs", NULL,
+			  "%s%s%s on average, each took %.1f us of CPU time", reads,
+			  *reads && *writes ? " and " : "", writes, ns / (double)all / 1e3);
+}
+
+/* How often, where it was counted. */
 static void prove_counts(const struct qz_report *r, const struct qz_steps *s, struct qz_finding *f)
 {
 	struct qz_grain g = qz_grain__find(&r->profile->scopes[r->scope], &s->table);
 
+	if (s->cost == QZ_COST_CALLS || s->cost == QZ_COST_COPYING)
+		prove_calls(&g, s, f);
 	if (s->cost == QZ_COST_STARTING && g.threads + g.processes)
 		qz_finding__prove(f, "report --costs", NULL,
 				  "%" PRIu64 " threads and %" PRIu64
@@ -236,7 +284,7 @@ static int report_it(const struct qz_report *r, const struct qz_steps *s, struct
 	qz_finding__prove(&f, "report", f.subject.name, "%s asked for %.2f s of it", f.shown,
 			  (double)s->most->figure.cpu_ns / 1e9);
 	if (!f.remedy)
-		qz_finding__say(&f, &f.remedy, "%s", remedy_for(s->most));
+		qz_finding__say(&f, &f.remedy, "%s", remedy_for(r, s->most));
 	return qz_advise__add(a, &f);
 }
 

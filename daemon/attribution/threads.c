@@ -178,6 +178,15 @@ static void add_loop(struct qz_loop *row, const struct qz_loop *now, const struc
 		row->longest_ns = now->longest_ns;
 }
 
+static void add_transfers(struct qz_transfers *row, const struct qz_transfers *now,
+			  const struct qz_transfers *seen)
+{
+	row->reads += now->reads - seen->reads;
+	row->bytes_read += now->bytes_read - seen->bytes_read;
+	row->writes += now->writes - seen->writes;
+	row->bytes_written += now->bytes_written - seen->bytes_written;
+}
+
 /* Brings its row up to date by what has come since the thread was seen last. */
 static void update(struct qz_thread *row, struct thread *thread, const struct qz_thread_event *e,
 		   uint64_t began, uint64_t cpu)
@@ -190,6 +199,7 @@ static void update(struct qz_thread *row, struct thread *thread, const struct qz
 		.blocked = e->ns[QZ_BLOCKED] - thread__before(e, began),
 		.unknown = e->ns[QZ_UNKNOWN],
 		.loop = e->loop,
+		.transfers = e->transfers,
 	};
 
 	if (!row->merged || !row->start_ns || start < row->start_ns)
@@ -202,6 +212,7 @@ static void update(struct qz_thread *row, struct thread *thread, const struct qz
 	row->blocked_ns += now.blocked - thread->seen.blocked;
 	row->unknown_ns += now.unknown - thread->seen.unknown;
 	add_loop(&row->loop, &now.loop, &thread->seen.loop);
+	add_transfers(&row->transfers, &now.transfers, &thread->seen.transfers);
 	thread->seen = now;
 }
 

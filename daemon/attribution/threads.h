@@ -20,6 +20,7 @@ struct threads;
 struct thread_times {
 	uint64_t cpu, running, ready, blocked, unknown;
 	struct qz_loop loop;
+	struct qz_transfers transfers;
 };
 
 struct thread {

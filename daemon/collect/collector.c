@@ -503,10 +503,13 @@ int collector__event_fd(const struct collector *c)
 
 int collector__freeze(struct collector *c, uint64_t *until)
 {
+	int err;
+
 	unwind_worker__stop(c->worker);
+	err = live__look(c->live, true);
 	*until = bpf_runtime__freeze(c->bpf);
 	c->frozen = true;
-	return live__finish(c->live, *until);
+	return live__finish(c->live, *until) ?: err;
 }
 
 uint64_t collector__behind(const struct collector *c)

@@ -41,7 +41,7 @@ static uint64_t until_stopped(const struct collector *c, uint64_t until)
 
 int collector__refresh(struct collector *c, uint64_t until)
 {
-	int err = c->frozen ? 0 : bpf_scopes__tell(c->bpf, 0);
+	int err = c->frozen ? 0 : live__look(c->live, false);
 
 	err = err ?: collector__follow_log(c);
 	if (err)

@@ -241,7 +241,6 @@ static int set_sizes(struct bpf_runtime *bpf)
 	int err;
 
 	bpf_program__set_autoload(s->progs.on_map, !bpf->blind);
-	bpf_program__set_autoload(s->progs.tell_processes, bpf->opts.every_process);
 	s->rodata->level_stride = bpf->level_stride;
 	s->rodata->nr_stacks = bpf->nstacks;
 	s->rodata->nr_frames = bpf->nframes;

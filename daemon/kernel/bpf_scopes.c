@@ -168,21 +168,38 @@ uint32_t bpf_scopes__group(const struct bpf_runtime *bpf, uint32_t scope)
 }
 
 /* Over the threads of all processes, or of one. */
-static int iterate_over(struct bpf_runtime *bpf, struct bpf_program *prog, int pid)
+static int tell(struct bpf_runtime *bpf, int pid, const struct bpf_runtime_records *records)
 {
 	union bpf_iter_link_info which = {.task.pid = (__u32)pid};
 	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &which,
 			    .link_info_len = sizeof(which));
 
-	return bpf_runtime__iterate(bpf, prog, pid ? &opts : NULL,
-				    &(struct bpf_runtime_records) {.size = 1});
+	return bpf_runtime__iterate(bpf, bpf->skel->progs.tell_threads, pid ? &opts : NULL,
+				    records);
 }
 
 /* Of all that live, or of one process. */
 int bpf_scopes__tell(struct bpf_runtime *bpf, int pid)
 {
-	return bpf->skel->bss->told_since ? iterate_over(bpf, bpf->skel->progs.tell_processes, pid)
-					  : 0;
+	return bpf->skel->bss->told_since
+		       ? tell(bpf, pid, &(struct bpf_runtime_records) {.size = 1})
+		       : 0;
+}
+
+int bpf_scopes__tell_all(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context)
+{
+	struct quartz__bss *bss = bpf->skel->bss;
+	int err;
+
+	if (!bss->counts_transfers)
+		return bpf_scopes__tell(bpf, 0);
+	bss->tells_transfers = true;
+	err = tell(bpf, 0,
+		   &(struct bpf_runtime_records) {.size = sizeof(struct qz_log_record),
+						  .call = (bpf_runtime_record *)call,
+						  .context = context});
+	bss->tells_transfers = false;
+	return err;
 }
 
 void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope)

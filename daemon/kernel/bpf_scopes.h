@@ -67,6 +67,9 @@ bool bpf_scopes__fold(struct bpf_runtime *bpf, uint32_t scope, uint32_t group);
  */
 int bpf_scopes__tell(struct bpf_runtime *bpf, int pid);
 
+/* The same of all, with the records of what threads that are known have read and written. Not for several threads at a time. */
+int bpf_scopes__tell_all(struct bpf_runtime *bpf, bpf_scopes_record *call, void *context);
+
 /* Closes a group: no more processes are added. Soon it is a scope that has ended. */
 void bpf_scopes__end_group(struct bpf_runtime *bpf, uint32_t scope);
 

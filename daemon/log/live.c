@@ -247,6 +247,7 @@ static void publish_scope(struct live *l, uint32_t number, const struct replay_s
 	to->counters.events_in_vain = s->events_in_vain;
 	to->counters.events_shared = s->events_shared;
 	memcpy(to->counters.grain, s->grain, sizeof(s->grain));
+	to->counters.transfers = s->transfers;
 	to->woken_ns = s->woken_ns;
 	to->runnable = s->runnable;
 	__atomic_store_n(&to->alive, s->alive, __ATOMIC_SEQ_CST);
@@ -364,6 +365,7 @@ static bool describe(struct live *l, const struct replay_thread *t, struct qz_th
 		.since = t->since,
 		.cpu = t->account_ns ?: t->ns[REPLAY_RUNNING],
 		.loop = t->loop,
+		.transfers = t->transfers,
 	};
 	memcpy(e->ns, t->ns, sizeof(e->ns));
 	memcpy(e->comm, t->comm, sizeof(e->comm));
@@ -526,6 +528,11 @@ int live__advance(struct live *l)
 	err = advance(l, log_reader__begin(l->reader));
 	log_reader__end(l->reader);
 	return err;
+}
+
+int live__look(struct live *l, bool at_end)
+{
+	return l->started && !l->finished ? log_reader__look(l->reader, at_end) : 0;
 }
 
 uint64_t live__until(const struct live *l)

@@ -35,6 +35,9 @@ int live__start(struct live *l, uint32_t nscopes, bool is_command);
 /* Takes in what has happened, and publishes it. */
 int live__advance(struct live *l);
 
+/* As log_reader__look(); what is told is known after the next live__advance() or live__finish(). */
+int live__look(struct live *l, bool at_end);
+
 /* The time up to which all events are known. */
 uint64_t live__until(const struct live *l);
 

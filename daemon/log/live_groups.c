@@ -131,6 +131,7 @@ int live_groups__add(struct live_groups *g, const struct replay_scope *scope,
 	to->ended_cpu += thread->account_ns ?: thread->ns[REPLAY_RUNNING];
 	to->counters.threads_seen++;
 	to->counters.processes_started += scope->processes_started; /* it had one thread */
+	qz_transfers__add(&to->counters.transfers, &scope->transfers);
 	to->woken_ns += scope->woken_ns;
 	*place = (struct live_group_place) {group->scope, group->serial};
 	return bpf_scopes__add_levels(g->bpf, group->scope, scope->level_ns, scope->nlevels);

@@ -18,6 +18,7 @@
 #define MARGIN	     10000ull	   /* ns: clocks of processors differ by less */
 #define BUSY_TRIES   100	   /* of 10 us */
 #define FINDING_REST 1000000000ull /* ns: to visit 100,000 threads takes a tenth of it */
+#define LOOKING_REST 1000	   /* times what it takes: a thousandth of a processor */
 #define WINDOW                                                                                     \
 	1250000000ull /* ns: the governor's are so many of these for any number of halvings */
 #define MAX_HELD                                                                                   \
@@ -34,6 +35,7 @@ struct log_reader {
 	uint32_t nfound;
 	struct log_reader_figures figures;
 	uint64_t lost_before, found_at; /* when threads were found last */
+	uint64_t looked_at, looking_ns; /* the last time, and what it took */
 	uint32_t halvings;		/* of the time in which all is written */
 	uint64_t turned, off_until;	/* when that began last; 0, or when it will again */
 	pthread_mutex_t lock;		/* of all above */
@@ -293,6 +295,29 @@ static void find_again(struct log_reader *r)
 	r->found_at = qz_clock__now();
 	settle(r);
 	put_found(r);
+}
+
+/* Whether it has rested long enough. */
+static bool looks(const struct log_reader *r)
+{
+	return qz_clock__now() - r->looked_at >= LOOKING_REST * r->looking_ns;
+}
+
+int log_reader__look(struct log_reader *r, bool at_end)
+{
+	uint64_t began;
+	int err;
+
+	if (!at_end && !looks(r))
+		return bpf_scopes__tell(r->bpf, 0);
+	pthread_mutex_lock(&r->lock);
+	began = qz_clock__read(CLOCK_THREAD_CPUTIME_ID);
+	err = bpf_scopes__tell_all(r->bpf, keep_found, r);
+	put_found(r);
+	r->looking_ns = qz_clock__read(CLOCK_THREAD_CPUTIME_ID) - began;
+	r->looked_at = qz_clock__now();
+	pthread_mutex_unlock(&r->lock);
+	return err ?: r->err;
 }
 
 /* ---- all ---- */

@@ -45,6 +45,12 @@ void log_reader__end(struct log_reader *r);
 /* See live__set_windows(). */
 void log_reader__set_windows(struct log_reader *r, uint32_t halvings);
 
+/*
+ * Processes that quartzd does not know are told, and what threads have read and written so far; the latter not so often
+ * that it takes more than a thousandth of a processor, unless the run is about to end.
+ */
+int log_reader__look(struct log_reader *r, bool at_end);
+
 struct log_reader_figures {
 	uint64_t records;
 	uint64_t lost;	  /* overwritten before they were read */

@@ -31,8 +31,9 @@ enum qz_log_kind {
 	QZ_LOG_IDENTITY, /* after FORK and FOUND: tid is `other` in its own pid namespace, `site` the number of its scope; object: QZ_LOG_WHO */
 	QZ_LOG_SETTLED, /* all threads were found, and those on a processor have a record: no other thread runs */
 	QZ_LOG_NUMBERS, /* to quartzd, in a pid namespace of its own, tid is `other` of process `site` */
-	QZ_LOG_UNIT,   /* process tid is in the control group with number `object` */
-	QZ_LOG_SAMPLE, /* tid, which runs here, was sampled: see QZ_LOG_SAMPLED_* */
+	QZ_LOG_UNIT,	  /* process tid is in the control group with number `object` */
+	QZ_LOG_SAMPLE,	  /* tid, which runs here, was sampled: see QZ_LOG_SAMPLED_* */
+	QZ_LOG_TRANSFERS, /* tid has so many calls so far, `other` and above it `site`, with `object` bytes: quartz/transfer_counters.h */
 	QZ_LOG_KINDS,
 };
 
@@ -56,6 +57,13 @@ enum qz_log_woken {
 enum qz_log_found {
 	QZ_LOG_FOUND_RUNNABLE, /* running or ready: the next records show which */
 	QZ_LOG_FOUND_BLOCKED,  /* cause: why, as enum qz_wait_cause */
+};
+
+/* Flags in `state` of TRANSFERS. */
+enum qz_log_transfers {
+	QZ_LOG_READ = 0,
+	QZ_LOG_WRITTEN = 1,
+	QZ_LOG_BEFORE = 2, /* it had these when it was found */
 };
 
 /*

@@ -13,6 +13,7 @@
 #endif
 
 #include "quartz/loop_counters.h"
+#include "quartz/transfer_counters.h"
 #include "quartz/scope_counters.h"
 
 #define QZ_COMM_LEN 16
@@ -116,6 +117,7 @@ struct qz_thread_state {
 	 * reported.
 	 */
 	__s32 tid, tgid;
+	__u64 calls;  /* read or written, when quartzd looked last: bpf/transfers.bpf.h */
 	__u64 python; /* its PyThreadState, see bpf/python.bpf.h */
 	struct qz_unwind_mark mark;
 };
@@ -528,6 +530,7 @@ struct qz_thread_event {
 	__u64 ns[QZ_THREAD_STATES];
 	__u64 cpu;
 	struct qz_loop loop;
+	struct qz_transfers transfers;
 	char comm[QZ_COMM_LEN];
 };
 
@@ -597,7 +600,7 @@ struct qz_control {
 	__u32 asleep_stacks;	   /* of threads that slept when they were found */
 };
 
-_Static_assert(sizeof(struct qz_thread_state) == 72, "layout");
+_Static_assert(sizeof(struct qz_thread_state) == 80, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
 _Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");

@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #endif
 
+#include "quartz/transfer_counters.h"
+
 /*
  * Work between hand-overs, by powers of two of microseconds: [0] is below 1, [1] below 2, [2] below 4, and the last one is
  * for all beyond.
@@ -39,6 +41,7 @@ struct qz_scope_counters {
 	 * time that the thread had since its last hand-over, or its beginning.
 	 */
 	__u64 grain[QZ_GRAINS];
+	struct qz_transfers transfers; /* of its threads inside the window */
 };
 
 #endif

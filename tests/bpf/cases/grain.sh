@@ -92,6 +92,118 @@ processes_of_a_machine()
 		>/dev/null || fail 'not 300' "$(jq -c '[.scopes[] | select(.grain.processes_started > 0) | [.comm, .grain.processes_started]]' costs.json)"
 }
 
+# transfers_of COMMAND...: calls and bytes of a run, and of the same command, by strace: `reads`, `bytes_read` and so on.
+transfers_of()
+{
+	command -v strace >/dev/null || skip 'no strace; see scripts/deps.sh check'
+	strace -f -qq -e trace=read,pread64,readv,write,pwrite64,writev,execve -o calls -- "$@" >strace.out 2>strace.err ||
+		fail "strace ended with status $?"
+	# a call that another process interrupts in the file is there twice: begun, and with its result
+	awk '{ sub(/^[0-9]+ +/, "") }
+		/unfinished/ || !/ = [-0-9]/ { next }
+		{ sub(/^<... /, ""); call = $0; sub(/[ (].*/, "", call); n = $0; sub(/.* = /, "", n); n += 0 }
+		call == "execve" { files += n == 0 }
+		call ~ /read/ { reads++; got += n > 0 ? n : 0 }
+		call ~ /write/ { writes++; put += n > 0 ? n : 0 }
+		END { printf "{\"reads\": %d, \"bytes_read\": %d, \"writes\": %d, \"bytes_written\": %d, \"files\": %d}\n",
+			reads, got, writes, put, files }' calls >strace.json
+	grain "$@"
+	jq -ne --slurpfile a costs.json --slurpfile b replayed.json '
+		[$a, $b | .[0].scopes[0].grain.transfers | {reads, bytes_read, writes, bytes_written}] | .[0] == .[1]' >/dev/null ||
+		fail 'the log says otherwise' "$(jq -c '.scopes[0].grain.transfers' costs.json replayed.json)"
+}
+
+# as_many_calls LEAST-READS LEAST-WRITES COMMAND...: of both as many as strace counts, and of reads five for each file that
+# is executed, by the kernel, and one of who waits to begin.
+as_many_calls()
+{
+	local least="(.reads >= $1 and .writes >= $2)"
+
+	shift 2
+	transfers_of "$@"
+	jq -e "$least" strace.json >/dev/null || fail 'strace has less' "$(cat strace.json)"
+	jq -e --slurpfile of strace.json '.transfers as $t | $of[0] | $t.writes == .writes and $t.bytes_written == .bytes_written and
+		$t.reads >= .reads and $t.reads <= .reads + 1 + 6 * .files and
+		$t.bytes_read >= .bytes_read and $t.bytes_read <= .bytes_read + 8 + 4096 * .files' grain.json >/dev/null ||
+		fail 'strace counts otherwise' "$(cat strace.json; jq -c .transfers grain.json)"
+}
+
+calls_of_dd()
+{
+	as_many_calls 20000 20000 dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none
+	"$out/quartzctl" report --costs -i profile | grep -q '^written: 20 000 times, 1 byte on average' ||
+		fail 'it is not told' "$("$out/quartzctl" report --costs -i profile)"
+}
+
+calls_of_a_shell()
+{
+	# shellcheck disable=SC2016 # for the shell that it starts
+	as_many_calls 500 100 sh -c 'i=0; while [ $i -lt 100 ]; do i=$(expr $i + 1); done'
+}
+
+calls_of_python()
+{
+	as_many_calls 4000 4000 /usr/bin/python3 -c 'import os, threading
+def copy():
+    r, w = os.pipe()
+    for i in range(1000):
+        os.write(w, b"x" * (i + 1))
+        os.read(r, 4096)
+threads = [threading.Thread(target=copy) for i in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]'
+}
+
+# One that runs before and after: between what /proc has at both ends, thread by thread, and of none that did nothing.
+calls_of_what_runs()
+{
+	local pid before after
+
+	/usr/bin/python3 -c 'import os, threading, time
+def copy(n):
+    r, w = os.pipe()
+    while True:
+        for i in range(n):
+            os.write(w, b"x" * 10)
+            os.read(r, 10)
+        time.sleep(0.01)
+for i in range(3):
+    threading.Thread(target=copy, args=(100 * i,)).start()' &
+	pid=$!
+	sleep 1
+	before=$(sed -n 's/^syscw: //p' "/proc/$pid/io")
+	"$out/quartzctl" record --cpu none -p "$pid" -d 2 -o profile >record.out 2>&1 || fail 'no profile' "$(cat record.out)"
+	after=$(sed -n 's/^syscw: //p' "/proc/$pid/io")
+	kill "$pid"
+	"$out/quartzctl" report --json -i profile >report.json || fail 'no report'
+	"$out/quartzctl" report --costs --json -i profile >costs.json || fail 'no costs'
+	jq -e --argjson most "$((after - before))" '.scopes[0].grain.transfers | .writes >= 1000 and .writes <= $most and
+		.bytes_written == 10 * .writes and .bytes_read == 10 * .reads' costs.json >/dev/null ||
+		fail 'otherwise' "$before $after $(jq -c '.scopes[0].grain' costs.json)"
+	jq -e --slurpfile c costs.json '[.scopes[0].threads[].transfers | select(.)] | length == 2 and
+		(map(.writes) | add) == $c[0].scopes[0].grain.transfers.writes' report.json >/dev/null ||
+		fail 'not by thread' "$(jq -c '[.scopes[0].threads[] | {tid, transfers}]' report.json)"
+}
+
+# Of processes that lived for a moment, and of one that lives on.
+calls_of_a_machine()
+{
+	local of_dd='[.scopes[] | select(.comm == "dd") | .grain.transfers.writes] | add' pid
+
+	serve
+	dd if=/dev/zero of=/dev/null bs=1 count=3000 status=none
+	dd if=/dev/zero of=/dev/null bs=1 count=3000 status=none
+	dd bs=1 status=none < <(head -c 4000 /dev/zero && exec sleep 8) >/dev/null &
+	pid=$!
+	sleep 3
+	detach
+	kill "$pid"
+	"$out/quartzctl" report --scope all --costs --json -i profile >costs.json || fail 'no costs'
+	jq -e "($of_dd) == 10000 and (.scopes[] | select(.comm == \"machine\") | .grain.transfers |
+			.writes >= 10000 and .reads >= 10000)" costs.json >/dev/null ||
+		fail 'not 10000' "$(jq -c '[.scopes[] | select(.grain.transfers) | [.comm, .grain.transfers]]' costs.json)"
+}
+
 # Each ring ends one sleep. The sleeper's end is one more, for whom joins it, and there may be one at a lock.
 one_way()
 {
@@ -162,6 +274,11 @@ try 'processes that were started are counted' processes_started
 try 'threads of Python are as many as strace counts' threads_of_python
 try 'processes of a shell are as many as strace counts' processes_of_a_shell
 try 'processes of make are as many as strace counts' processes_of_make
+try 'calls of dd are as many as strace counts' calls_of_dd
+try 'calls of a shell are as many as strace counts' calls_of_a_shell
+try 'calls of Python are as many as strace counts' calls_of_python
+try 'calls of what runs are between those of /proc' calls_of_what_runs
+try 'calls of a machine are counted' calls_of_a_machine
 try 'processes of a machine that were started are counted' processes_of_a_machine
 try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads

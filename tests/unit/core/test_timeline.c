@@ -293,6 +293,8 @@ START_TEST(each_column_has_a_name_of_its_own)
 	char name[QZ_FIGURE_NAME];
 	uint32_t n = 0;
 
+	/* there is room for all that have a name */
+	ck_assert(!qz_figures__name(QZ_FIGURE_LEVELS - 1, name));
 	for (uint32_t id = 0; id < QZ_FIGURE_IDS; id++) {
 		if (!qz_figures__name(id, name))
 			continue;

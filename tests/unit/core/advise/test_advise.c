@@ -293,6 +293,49 @@ static struct fixture calling(uint64_t copies_ms, uint64_t idle_ms)
 	return f;
 }
 
+/* So many reads and writes, of so many bytes, take 900 of 1,000 ms; the first sentence about them. */
+static void copying(struct qz_transfers of, const char *proof, const char *remedy)
+{
+	struct fixture f = fixture__new();
+	const uint64_t level_ns[] = {0, 1000 * MS, 0};
+	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	const struct qz_finding *found;
+	struct advised x;
+	bool told = false;
+
+	fixture__samples(&f, scope, main, "main copy do_syscall_64 ksys_read", 1, 500);
+	fixture__samples(&f, scope, main, "main copy do_syscall_64 ksys_write", 1, 400);
+	fixture__samples(&f, scope, main, "main copy", 1, 100);
+	for (uint32_t i = 0; i < f.p->nprocedures; i++)
+		if (strstr(f.p->procedures[i].name, "sys"))
+			f.err |= qz_profile__set_string(&f.p->procedures[i].module, "[kernel]");
+	f.p->scopes[0].counters.transfers = of;
+	x = advise(&f, 2);
+	found = find(x.a, "steps");
+	ck_assert_ptr_nonnull(found);
+	for (uint32_t i = 0; i < found->nevidence; i++)
+		told |= !strcmp(found->evidence[i].text, proof);
+	ck_assert_msg(told, "%s", proof);
+	ck_assert_msg(strstr(found->remedy, remedy) != NULL, "%s", found->remedy);
+	done(&x);
+}
+
+START_TEST(what_a_call_moves_is_told)
+{
+	copying((struct qz_transfers) {500000, 500004, 400000, 400000},
+		"500000 reads of 1 byte and 400000 writes of 1 byte on average, each took 1.0 us "
+		"of CPU time",
+		"bs=64k");
+	copying((struct qz_transfers) {9000000, 4 * 9000000, 5, 1 << 20},
+		"9000000 reads of 4 bytes on average, each took 0.1 us of CPU time", "bs=64k");
+	/* who has large blocks is not told to take larger ones */
+	copying((struct qz_transfers) {1000, 1000 << 16, 1000, 1000 << 16},
+		"1000 reads of 64 KiB and 1000 writes of 64 KiB on average, each took 450.0 us of "
+		"CPU time",
+		"fewer calls");
+}
+END_TEST
+
 /* Who waits for a device for longer than its calls run is not told to make them larger, but to sync less often. */
 START_TEST(calls_that_wait_for_devices_are_no_small_steps)
 {
@@ -1641,6 +1684,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, parallel_work_is_no_serial_phase);
 	tcase_add_test(tc, small_steps_are_no_serial_phase);
 	tcase_add_test(tc, what_a_start_costs_is_told);
+	tcase_add_test(tc, what_a_call_moves_is_told);
 	tcase_add_test(tc, the_start_of_a_command_is_no_step);
 	tcase_add_loop_test(tc, what_is_missing_is_said_first, 0,
 			    sizeof(missing) / sizeof(missing[0]));

@@ -442,6 +442,66 @@ START_TEST(each_has_its_cost)
 }
 END_TEST
 
+/* Ten samples of reading a pipe, twenty of writing a file, and thirty of a call that is not counted. */
+START_TEST(each_call_has_its_cost)
+{
+	struct fixture f = fixture__new();
+	struct qz_cost_table t;
+	struct qz_report *r;
+	struct qz_grain g;
+
+	fixture__scope(&f, (uint64_t[]) {0, 600000000}, 2);
+	fixture__thread(&f, 0, 100);
+	fixture__samples(&f, 0, 0, "main c:read k:entry_SYSCALL_64 k:ksys_read k:pipe_read", 1, 10);
+	fixture__samples(&f, 0, 0, "main k:do_syscall_64 k:__x64_sys_pwrite64 k:shmem_write_end", 1,
+			 15);
+	fixture__samples(&f, 0, 0, "main c:write", 1, 5);
+	fixture__samples(&f, 0, 0, "main k:do_syscall_64 k:__x64_sys_readlink", 1, 30);
+	ck_assert_int_eq(f.err, 0);
+	set_modules(f.p);
+	ck_assert_int_eq(qz_estimate__profile(f.p), 0);
+	r = qz_report__new(f.p, 0);
+	ck_assert_int_eq(qz_cost_table__find(&t, r), 0);
+	g = qz_grain__find(&f.p->scopes[0], &t);
+	ck_assert_uint_eq(g.read.samples + g.write.samples, 0);
+	f.p->scopes[0].counters.transfers = (struct qz_transfers) {1000, 1000, 400, 0};
+	g = qz_grain__find(&f.p->scopes[0], &t);
+	ck_assert(!qz_grain__is_none(&g));
+	ck_assert_uint_eq(g.read.samples, 10);
+	ck_assert_double_eq_tol(g.read.ns, 100e6 / 1000, 1);
+	ck_assert_uint_eq(g.write.samples, 20);
+	ck_assert_double_eq_tol(g.write.ns, 200e6 / 400, 1);
+	qz_cost_table__free(&t);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
+START_TEST(bytes_of_a_call)
+{
+	static const struct {
+		uint64_t bytes, calls;
+		const char *text;
+	} means[] = {
+		{0, 0, "0 bytes"},
+		{1, 3, "0 bytes"},
+		{1000005, 1000000, "1 byte"},
+		{4096, 8, "512 bytes"},
+		{1023, 1, "1023 bytes"},
+		{1024, 1, "1 KiB"},
+		{65536 * 7, 7, "64 KiB"},
+		{1536, 1, "1.5 KiB"},
+		{3 << 20, 1, "3 MiB"},
+		{UINT64_MAX, 1, "1.72e+10 GiB"},
+	};
+	char room[QZ_GRAIN_BYTES];
+
+	for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
+		ck_assert_str_eq(qz_grain__bytes(means[i].bytes, means[i].calls, room),
+				 means[i].text);
+}
+END_TEST
+
 Suite *suite_costs(void)
 {
 	Suite *s = suite_create("costs");
@@ -453,6 +513,8 @@ Suite *suite_costs(void)
 	tcase_add_loop_test(tc, nothing_is_lost, 0, RANDOM_PROFILES);
 	tcase_add_test(tc, lack_of_memory_is_reported);
 	tcase_add_test(tc, each_has_its_cost);
+	tcase_add_test(tc, each_call_has_its_cost);
+	tcase_add_test(tc, bytes_of_a_call);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -7,7 +7,7 @@
 
 /* By serial of a thread, or index of a scope or an object. */
 struct sums {
-	uint64_t blocked_ns, ready_ns, running_ns, count;
+	uint64_t blocked_ns, ready_ns, running_ns, count, calls;
 	uint32_t alive, running, runnable, waiters;
 };
 
@@ -109,6 +109,7 @@ static void count_state(struct sums *s, const struct replay_thread *t)
 	if (t->ended)
 		return;
 	s->alive++;
+	s->calls += t->transfers.reads + t->transfers.writes;
 	s->running += t->state == REPLAY_RUNNING;
 	s->runnable += t->state == REPLAY_RUNNING || t->state == REPLAY_READY;
 }
@@ -174,6 +175,8 @@ static void check_scope(struct laws *l, uint32_t i, uint64_t until)
 	require(l, s->alive <= s->threads, "threads ever", s->process, s->threads, s->alive);
 	require(l, s->threads_started <= s->threads, "threads started", s->process,
 		s->threads_started, s->threads);
+	require(l, now->calls <= s->transfers.reads + s->transfers.writes, "calls of threads",
+		s->process, now->calls, s->transfers.reads + s->transfers.writes);
 	require(l, !s->ended || !s->alive, "threads after the end", s->process, s->alive, 0);
 	check_levels(l, s, now, s->ns[REPLAY_RUNNING] + now->running_ns, until);
 }

@@ -2,6 +2,8 @@
 /* How much work there is between hand-overs, who was woken for nothing, and what was started. */
 #include "tests/unit/core/replay/by_hand.h"
 
+#include <errno.h>
+
 /* ---- grain ---- */
 
 #define US 1000ull
@@ -238,6 +240,55 @@ START_TEST(what_was_started)
 }
 END_TEST
 
+/* What thread 30 or another one has by then, told by a record of the reader's or of its own. */
+static int told(struct replay *to, uint32_t tid, uint8_t state, uint64_t calls, uint64_t bytes)
+{
+	const struct qz_log_record record = {.kind = QZ_LOG_TRANSFERS,
+					     .time = 30 * US,
+					     .tid = tid,
+					     .state = state,
+					     .other = (uint32_t)calls,
+					     .site = (uint32_t)(calls >> 32),
+					     .object = bytes};
+
+	return replay__apply(to, 0, &record);
+}
+
+static void transferred(const struct qz_transfers *t, uint64_t reads, uint64_t bytes_read,
+			uint64_t writes, uint64_t bytes_written)
+{
+	ck_assert_uint_eq(t->reads, reads);
+	ck_assert_uint_eq(t->bytes_read, bytes_read);
+	ck_assert_uint_eq(t->writes, writes);
+	ck_assert_uint_eq(t->bytes_written, bytes_written);
+}
+
+/* 20 was found with calls of before, 30 is its thread, 40 its process, and a scope of its own. */
+START_TEST(what_was_read_and_written)
+{
+	const uint64_t many = 5ull << 32;
+
+	told(r, 20, QZ_LOG_READ | QZ_LOG_BEFORE, many, 7000);
+	told(r, 20, QZ_LOG_WRITTEN | QZ_LOG_BEFORE, 9, 90);
+	transferred(&thread(20)->transfers, 0, 0, 0, 0);
+	life(QZ_LOG_FORK, 10 * US, 30, 20, 20);
+	life(QZ_LOG_FORK, 10 * US, 40, 20, 40);
+	told(r, 20, QZ_LOG_READ, many + 3, 7003);
+	told(r, 20, QZ_LOG_READ, many + 4, 7003); /* at the end of a file */
+	told(r, 20, QZ_LOG_WRITTEN, 9, 90);
+	told(r, 30, QZ_LOG_WRITTEN, 2, 4096);
+	told(r, 40, QZ_LOG_READ, 100, 0);
+	told(r, 30, QZ_LOG_WRITTEN, 1, 4000); /* cannot be */
+	transferred(&thread(20)->transfers, 4, 3, 0, 0);
+	transferred(&thread(30)->transfers, 0, 0, 2, 4096);
+	transferred(&replay__scope(r, thread(20)->scope)->transfers, 4, 3, 2, 4096);
+	transferred(&replay__scope(r, thread(40)->scope)->transfers, 100, 0, 0, 0);
+	ck_assert_int_eq(told(r, 20, 4, 1, 1), -EINVAL);
+	ck_assert_int_eq(told(r, 77, QZ_LOG_READ, 1, 1), 0);
+	ck_assert_uint_eq(replay__counts(r)->strange, 1);
+}
+END_TEST
+
 /* As of the laws of an account, not of a scope that begins anew. */
 START_TEST(grain_of_a_scope_that_begins_anew)
 {
@@ -272,12 +323,17 @@ START_TEST(grain_of_a_scope_that_begins_anew)
 	ck_assert_uint_eq(s->threads_started, 1);
 	ck_assert_uint_eq(s->processes_started, 1);
 	ck_assert_uint_eq(s->grain[3], 1);
+	told(anew, 30, QZ_LOG_READ, 10, 100);
+	transferred(&s->transfers, 10, 100, 0, 0);
 	replay__restart_scope(anew, (uint32_t)scope, 9 * US);
 	ck_assert_int_eq(replay__apply(anew, 0, &records[8]), 0);
 	s = replay__scope(anew, (uint32_t)scope);
 	ck_assert_uint_eq(s->threads_started, 0);
 	ck_assert_uint_eq(s->processes_started, 0);
 	ck_assert_uint_eq(s->grain[3], 0);
+	told(anew, 30, QZ_LOG_READ, 11, 101);
+	transferred(&s->transfers, 1, 1, 0, 0);
+	transferred(&replay__thread(anew, 30)->transfers, 1, 1, 0, 0);
 	ck_assert_uint_eq(s->grain[0], 1); /* what it ran before is forgotten */
 	replay__free(anew);
 }
@@ -286,10 +342,15 @@ END_TEST
 Suite *suite_replay_grain(void)
 {
 	const TTest *const tests[] = {
-		work_between_hand_overs, limits_of_grains,
-		hand_overs_out_of_order, woken_for_nothing,
-		not_woken_for_nothing,	 events_for_one_of_many,
-		what_was_started,	 grain_of_a_scope_that_begins_anew,
+		work_between_hand_overs,
+		limits_of_grains,
+		hand_overs_out_of_order,
+		woken_for_nothing,
+		not_woken_for_nothing,
+		events_for_one_of_many,
+		what_was_started,
+		what_was_read_and_written,
+		grain_of_a_scope_that_begins_anew,
 	};
 
 	return by_hand("replay_grain", tests, sizeof(tests) / sizeof(*tests));

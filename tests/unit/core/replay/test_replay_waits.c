@@ -130,6 +130,25 @@ START_TEST(a_place_with_a_new_number)
 }
 END_TEST
 
+/* Two places may share a hash: who was preempted at one is in no queue of the other, and the laws hold. */
+START_TEST(preempted_at_a_place_where_others_wait)
+{
+	site(0, 7, QZ_WAIT_FUTEX, QZ_TAG_FUTEX, 0x1000);
+	switches(0, 100, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_int_eq(0, apply(0, (struct qz_log_record) {.kind = QZ_LOG_SWITCH,
+							     .time = 200,
+							     .tid = 20,
+							     .state = QZ_LOG_PREEMPTED,
+							     .site = 7}));
+	switches(0, 500, 0, QZ_LOG_PREEMPTED, 20);
+	ck_assert_uint_eq(thread(20)->ns[REPLAY_READY], 300);
+	for (uint32_t i = 0; i < replay__objects(r); i++)
+		ck_assert(!replay__object(r, i) || !replay__object(r, i)->arrivals[0]);
+	blocks_at(0, 600, 20, 7, 0, 0);
+	ck_assert_uint_eq(replay__object(r, 0)->arrivals[0], 1);
+}
+END_TEST
+
 START_TEST(queues)
 {
 	const struct replay_object *o;
@@ -434,6 +453,7 @@ Suite *suite_replay_waits(void)
 		ended_by_whom,
 		a_site_with_two_places,
 		a_place_with_a_new_number,
+		preempted_at_a_place_where_others_wait,
 		queues,
 		long_queues,
 		holders,
