@@ -202,6 +202,23 @@ START_TEST(a_quota_limits)
 }
 END_TEST
 
+/*
+ * Where others fill the machine, a processor is seldom throttled, since it seldom comes to the group. But each period ended
+ * with the quota used up, so without others it would have had no more.
+ */
+START_TEST(a_quota_limits_beside_others)
+{
+	static const uint64_t level_ns[] = {900 * MS, 100 * MS, 0};
+	struct fixture f = two_threads(level_ns, 2, 1900, 1800);
+	struct advised x = with_quota(&f, 400);
+
+	ck_assert_int_eq(strncmp(x.verdict, "LIMITED: ", 9), 0);
+	check_has(x.verdict, ". Its quota kept it from 1.9 more");
+	ck_assert_ptr_null(strstr(x.verdict, "Other programs"));
+	done(&x);
+}
+END_TEST
+
 static const struct {
 	uint64_t own, other;
 	const char *said;
@@ -248,6 +265,7 @@ Suite *suite_advise_limits(void)
 	tcase_add_test(tc, an_affinity_on_a_full_machine_gains_little);
 	tcase_add_test(tc, threads_are_taken_together);
 	tcase_add_loop_test(tc, a_quota_limits, 0, 2);
+	tcase_add_test(tc, a_quota_limits_beside_others);
 	tcase_add_test(tc, a_quota_ends_on_one_processor_first);
 	tcase_add_loop_test(tc, who_had_the_processors_is_named, 0, 4);
 	suite_add_tcase(s, tc);
