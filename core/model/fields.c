@@ -103,6 +103,7 @@ const struct qz_field qz_scope_fields[] = {
 	INNER(qz_scope, events_in_vain, counters.events_in_vain, OF_THE_LOG),
 	INNER(qz_scope, events_shared, counters.events_shared, OF_THE_LOG),
 	{"grain", QZ_FIELD_U64, OF_THE_LOG, offsetof(struct qz_scope, counters.grain), QZ_GRAINS},
+	QZ_FIELD(U64, qz_scope, children, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cpuset, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, quota_cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
