@@ -226,14 +226,6 @@ enum status members__find(const char *unit, const char *container, struct qz_int
 
 /* ---- children ---- */
 
-static bool is_listed(const struct qz_integers *pids, int64_t pid)
-{
-	for (size_t i = 0; i < pids->n; i++)
-		if (pids->items[i] == pid)
-			return true;
-	return false;
-}
-
 int members__of_trees(const struct qz_integers *roots, struct qz_integers *all)
 {
 	struct processes processes = {0};
@@ -241,13 +233,13 @@ int members__of_trees(const struct qz_integers *roots, struct qz_integers *all)
 	int err = list(&processes);
 
 	for (size_t i = 0; !err && i < roots->n; i++)
-		if (!is_listed(&found, roots->items[i]))
+		if (!qz_integers__have(&found, roots->items[i]))
 			err = add_root(&found, roots->items[i]);
 	/* the children of each process are added at the end, and reached in their turn */
 	for (size_t i = 0; !err && i < found.n; i++)
 		for (uint32_t k = 0; !err && k < processes.n; k++)
 			if (processes.all[k].parent == found.items[i] &&
-			    !is_listed(&found, processes.all[k].pid))
+			    !qz_integers__have(&found, processes.all[k].pid))
 				err = add_root(&found, processes.all[k].pid);
 	free(processes.all);
 	free(all->items);
@@ -262,7 +254,7 @@ static void say_children(const struct processes *all, const struct qz_integers *
 	char *name, *child;
 
 	for (uint32_t i = 0; i < all->n; i++) {
-		if (all->all[i].parent != pid || is_listed(pids, all->all[i].pid))
+		if (all->all[i].parent != pid || qz_integers__have(pids, all->all[i].pid))
 			continue;
 		first = first ? first : &all->all[i];
 		n++;

@@ -38,7 +38,7 @@ static bool share_a_loss(unsigned int a, unsigned int b)
 	if (((a & QZ_LOST_HELD) && (b & QZ_LOST_UNHELD)) ||
 	    ((b & QZ_LOST_HELD) && (a & QZ_LOST_UNHELD)))
 		return false;
-	return !(a & b & QZ_LOST_DIVIDED) && (a & b);
+	return !(a & b & QZ_LOST_DIVIDED) && !((a | b) & QZ_LOST_THROTTLED) && (a & b);
 }
 
 /*

@@ -45,6 +45,8 @@ enum qz_lost {
 		32, /* no lock was held for which others queued: another loss than QZ_LOST_HELD */
 	/* core/advise/alone.h has divided the loss among the findings that have this: they share none. */
 	QZ_LOST_DIVIDED = 16,
+	/* A quota stopped it: it is said beside whatever takes less of the quota, which gains the same time. */
+	QZ_LOST_THROTTLED = 64,
 };
 
 /* Texts are malloc'ed, and have names of programs unescaped. Only `what`, a sentence, ends with a full stop. */

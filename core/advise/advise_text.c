@@ -310,11 +310,30 @@ static int put_held(FILE *out, const struct qz_advice *a, int width)
 	return 0;
 }
 
+/* A server that does nothing itself is not idle: its children do the work. */
+static void put_children(FILE *out, const struct qz_report *r, int width)
+{
+	const struct qz_scope *s = &r->profile->scopes[r->scope];
+	char text[160];
+	struct qz_usage u;
+
+	qz_usage__find(r, &u);
+	if (!s->children || u.idle_ns < r->elapsed_ns / 2)
+		return;
+	snprintf(text, sizeof(text),
+		 "It had %llu child process%s, which %s not in this profile: record --tree %d.",
+		 (unsigned long long)s->children, s->children > 1 ? "es" : "",
+		 s->children > 1 ? "are" : "is", s->pid);
+	put_broken(out, text, 0, 0, width);
+	fputc('\n', out);
+}
+
 /* Below the verdict, and before the findings. */
 static int put_first(FILE *out, const struct qz_advice *a, int width)
 {
 	int err = 0;
 
+	put_children(out, a->report, width);
 	if (!a->n)
 		return put_nothing(out, a, width);
 	if (qz_verdict__others_first(a))

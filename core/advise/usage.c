@@ -155,13 +155,22 @@ static uint64_t own_of(const struct qz_report *r, const struct qz_usage *u)
 	return ns < others ? ns : others;
 }
 
+/* Of all periods: it used what the quota gives it, whatever others had. */
+#define NEARLY_EACH 0.9
+
 /*
  * Of what the scope was kept from, what a quota is known to have: the time that a control group was throttled is that
- * of all that is in it.
+ * of all that is in it. A processor is throttled only once it wants to run the group, so where others run, this time is
+ * too short; but what is throttled in each period would have got no more without them.
  */
 static uint64_t throttled_of(const struct qz_report *r, const struct qz_usage *u)
 {
-	return qz_least(u->taken_ns, r->profile->scopes[r->scope].throttled_ns);
+	const struct qz_scope *s = &r->profile->scopes[r->scope];
+
+	if (s->throttled_ns &&
+	    (double)s->throttled_periods >= NEARLY_EACH * (double)s->quota_periods)
+		return u->taken_ns;
+	return qz_least(u->taken_ns, s->throttled_ns);
 }
 
 /* Processors, on average: fewer are what any machine does besides. */

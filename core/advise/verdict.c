@@ -84,6 +84,16 @@ static bool others_come_first(const struct qz_advice *a, const struct qz_usage *
 	return is_starved(a->report, u) && gain_of_others(a->report, u) > gain_of(a);
 }
 
+/* A quota kept it from more than it had: whatever else limits it comes after. */
+static bool quota_comes_first(const struct qz_advice *a, const struct qz_usage *u)
+{
+	const struct qz_report *r = a->report;
+
+	return u->throttled_ns > u->limited_ns / 2 && part(r, u->limited_ns) >= TAKEN &&
+	       u->limited_ns > qz_scope__running_ns(&r->profile->scopes[r->scope]) &&
+	       part(r, u->idle_ns) < MOST;
+}
+
 bool qz_verdict__others_first(const struct qz_advice *a)
 {
 	struct qz_usage u;
@@ -276,9 +286,10 @@ char *qz_verdict__text(const struct qz_advice *a)
 		return NULL;
 	qz_usage__find(r, &u);
 	fprintf(out, "%s: ",
-		others_come_first(a, &u) ? "SHORT OF CPUS"
-		: decides(a)		 ? a->findings[0].word
-					 : word_of(r, &u));
+		others_come_first(a, &u)   ? "SHORT OF CPUS"
+		: quota_comes_first(a, &u) ? "LIMITED"
+		: decides(a)		   ? a->findings[0].word
+					   : word_of(r, &u));
 	say_average(out, r);
 	say_levels(out, r, u.processors);
 	err = say_taken(out, r, &u);

@@ -107,6 +107,7 @@ const struct qz_field qz_scope_fields[] = {
 	INNER(qz_scope, bytes_read, counters.transfers.bytes_read, OF_THE_LOG),
 	INNER(qz_scope, writes, counters.transfers.writes, OF_THE_LOG),
 	INNER(qz_scope, bytes_written, counters.transfers.bytes_written, OF_THE_LOG),
+	QZ_FIELD(U64, qz_scope, children, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, cpuset, QZ_SAVED | QZ_LATER | QZ_RARE),
 	QZ_FIELD(TEXT, qz_scope, quota_cgroup, QZ_SAVED | QZ_LATER | QZ_RARE),

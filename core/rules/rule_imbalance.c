@@ -120,6 +120,13 @@ static bool is_balanced(const struct qz_alone *alone)
 	return (double)alone->most_ns < IN_TURNS * (double)alone->least_ns;
 }
 
+/* Others had more than it while its threads were ready: that one is alone at the end may be their doing. */
+static bool is_beside_others(const struct qz_report *r, const struct qz_alone *alone)
+{
+	return alone->usage.taken_ns - alone->usage.limited_ns >
+	       qz_scope__running_ns(&r->profile->scopes[r->scope]);
+}
+
 static void say_what(struct qz_finding *f, const struct qz_report *r, const struct qz_alone *alone)
 {
 	double percent = qz_finding__percent(r, alone->shared_ns);
@@ -133,6 +140,13 @@ static void say_what(struct qz_finding *f, const struct qz_report *r, const stru
 				"divide the work into smaller pieces that threads take as they get "
 				"done%s",
 				has_openmp(r->profile) ? " (OpenMP: schedule(dynamic))" : "");
+	if (is_balanced(alone) && is_beside_others(r, alone)) {
+		f->word = "UNBALANCED";
+		qz_finding__say(f, &f->what,
+				"%u %s run %s, and %.0f%% of the time only one of them could run.",
+				alone->sharers, kind_of(alone), f->shown, percent);
+		return;
+	}
 	if (is_balanced(alone)) {
 		f->word = "TAKING TURNS";
 		qz_finding__say(f, &f->what,

@@ -115,6 +115,7 @@ static int add_quota(const struct limited *l, struct qz_advice *a)
 
 	name_quota(l->allowed.quota, quota);
 	set_gain(&f, (throttled - longer) / 2, l->elapsed - rest);
+	f.lost |= QZ_LOST_THROTTLED;
 	qz_finding__say(
 		&f, &f.what,
 		"It is limited by its quota (%s, of the control group %s): throttled %.0f%% of the "

@@ -4,6 +4,7 @@
  * those that were ready and had none. With a processor for each thread it costs power only.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@
 #define MPI                                                                                        \
 	"divide the work so that no rank is waited for; as many ranks as there are free CPUs at "  \
 	"most, or Open MPI's --mca mpi_yield_when_idle 1"
+
+#define POLLS "set up io_uring without IORING_SETUP_SQPOLL, or with a shorter sq_thread_idle"
 
 #define ASKS                                                                                       \
 	"wait in one call for all that may come (poll, epoll_wait with a timeout; an eventfd "     \
@@ -33,10 +36,18 @@ struct spinning {
 	struct spent *by_procedure;
 	uint64_t *level_samples; /* at each level, all */
 	uint64_t *on;		 /* spun on each object */
+	uint64_t polled_ns;	 /* spun by threads of the kernel that poll for io_uring */
 	uint64_t cpu_ns;
 	uint64_t ready_ns;     /* of all threads */
 	uint64_t held_back_ns; /* of those that did not spin */
 };
+
+/* Of the kernel, as IORING_SETUP_SQPOLL asks for; it has no code of the program, only who set it up. */
+static bool is_of_uring(const struct qz_profile *p, const struct qz_sample *sample)
+{
+	return sample->thread != QZ_NONE &&
+	       !strncmp(p->threads[sample->thread].comm, "iou-sqp-", 8);
+}
 
 static void add_up(struct spinning *s)
 {
@@ -52,6 +63,8 @@ static void add_up(struct spinning *s)
 		s->cpu_ns += sample->cpu_ns;
 		if (sample->spinning && sample->object != QZ_NONE)
 			s->on[sample->object] += sample->cpu_ns;
+		if (sample->spinning && is_of_uring(p, sample))
+			s->polled_ns += sample->cpu_ns;
 		code = qz_frames__program_code(p, sample->node);
 		if (code == QZ_NONE)
 			continue;
@@ -203,6 +216,7 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 	uint32_t object = largest(s->on, p->nobjects);
 	const char *remedy;
 	const struct qz_procedure *entry;
+	bool polls = s->polled_ns > r->spin_ns / 2;
 	struct qz_finding f = qz_finding__about("spinning", r, QZ_SUBJECT_PROCEDURE, procedure);
 	char called[QZ_SHORT_NAME] = "";
 
@@ -210,12 +224,14 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 	f.gain_high_ns = gain_at_most(s);
 	f.lost = QZ_LOST_READY;
 	f.failed |= find_remedy(r, code, &remedy, &entry) != 0;
-	if (entry)
+	if (polls)
+		snprintf(called, sizeof(called), "io_uring's polling thread");
+	else if (entry)
 		qz_finding__shorten(called, entry->name);
 	qz_finding__say(&f, &f.what,
 			"%s%s%s%s waits without giving its CPU away: %.0f%% of the CPU time is "
 			"spun, while other threads are ready and have no CPU.",
-			called, entry ? " (" : "", f.shown, entry ? ")" : "",
+			called, *called ? " (" : "", f.shown, *called ? ")" : "",
 			100 * (double)r->spin_ns / (double)s->cpu_ns);
 	qz_finding__prove(&f, "report", code->name, "spun there: %.2f s of %.2f s of CPU time",
 			  (double)s->by_procedure[procedure].spun_ns / 1e9,
@@ -229,7 +245,7 @@ static int report_it(const struct spinning *s, uint32_t procedure, struct qz_adv
 		qz_finding__prove(&f, "report", p->objects[object].name, "spun on it: %.2f s",
 				  (double)s->on[object] / 1e9);
 	}
-	qz_finding__say(&f, &f.remedy, "%s", remedy);
+	qz_finding__say(&f, &f.remedy, "%s", polls ? POLLS : remedy);
 	return qz_advise__add(a, &f);
 }
 

@@ -66,6 +66,7 @@ static int describe_scope(struct qz_scope *to, const struct qz_scope *from)
 	int err = qz_profile__set_string(&to->comm, from->comm);
 
 	to->ended = from->ended;
+	to->children = from->children;
 	to->quota_us = from->quota_us;
 	to->quota_period_us = from->quota_period_us;
 	err = err ? err : qz_profile__set_string(&to->cpuset, from->cpuset);

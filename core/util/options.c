@@ -71,6 +71,14 @@ int qz_options__percent(const char *text, int64_t min, int64_t max, int64_t *val
 	return 0;
 }
 
+bool qz_integers__have(const struct qz_integers *list, int64_t value)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->items[i] == value)
+			return true;
+	return false;
+}
+
 static int append(struct qz_integers *list, int64_t value)
 {
 	int64_t *items = realloc(list->items, (list->n + 1) * sizeof(*items));

@@ -6,6 +6,7 @@
 #ifndef QUARTZ_CORE_OPTIONS_H
 #define QUARTZ_CORE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,9 @@ struct qz_integers {
 	int64_t *items;
 	size_t n;
 };
+
+/* Whether one of them is this one. */
+bool qz_integers__have(const struct qz_integers *list, int64_t value);
 
 struct qz_texts {
 	const char **items;

@@ -368,12 +368,15 @@ static int describe_run(struct session *s)
 static int open_scope(struct session *s, enum qz_scope_kind kind, const struct target *t)
 {
 	int scope = bpf_scopes__open(s->bpf, t->pid, kind != QZ_SCOPE_PROCESS);
+	struct qz_profile *p;
 
 	if (scope < 0)
 		return fail(scope, bpf_runtime__error(s->bpf));
 	s->nscopes++;
 	if (collector__add_scope(s->collector, scope, kind, t->pid, t->comm, t->command))
 		return fail(-ENOMEM, "out of memory");
+	p = collector__profile(s->collector);
+	p->scopes[p->nscopes - 1].children = t->children;
 	return 0;
 }
 
@@ -387,6 +390,8 @@ static int open_targets(struct session *s, const struct qz_integers *pids, enum 
 		err = target__look(&t, pids->items[i], error, sizeof(error));
 		if (err)
 			return fail(err, error);
+		if (kind == QZ_SCOPE_PROCESS)
+			target__count_children(&t, pids, &s->options->trees);
 		err = open_scope(s, kind, &t);
 		if (err)
 			return err;

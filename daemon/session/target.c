@@ -39,6 +39,23 @@ static int look(struct target *t, int dir, char *error, size_t size)
 	return 0;
 }
 
+void target__count_children(struct target *t, const struct qz_integers *pids,
+			    const struct qz_integers *trees)
+{
+	int dir = procfs__open(t->pid, 0);
+	char name[64], list[4096] = "", *at = list, *end;
+	long child;
+
+	snprintf(name, sizeof(name), "task/%d/children", t->pid);
+	if (dir >= 0) {
+		if (procfs__read(dir, name, list, sizeof(list)) < 0)
+			list[0] = '\0';
+		close(dir);
+	}
+	for (t->children = 0; (child = strtol(at, &end, 10)) > 0; at = end)
+		t->children += !qz_integers__have(pids, child) && !qz_integers__have(trees, child);
+}
+
 int target__look(struct target *t, pid_t pid, char *error, size_t size)
 {
 	int dir = procfs__open(pid, 0), err;

@@ -4,13 +4,21 @@
 #define QUARTZ_DAEMON_TARGET_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "core/util/options.h"
 
 struct target {
 	pid_t pid;
 	char comm[17];
 	char command[512];
+	uint64_t children; /* that its first thread has started and that are not profiled besides */
 };
+
+/* Sets t->children: those that are in neither list. 0 where the kernel does not list children. */
+void target__count_children(struct target *t, const struct qz_integers *pids,
+			    const struct qz_integers *trees);
 
 /*
  * Checks whether a process can be profiled. 0, -ESRCH no such process, -EINVAL a zombie, a kernel

@@ -231,6 +231,7 @@ static void describe_entities(struct fixture *f)
 				 .command = "app --all \"x\"",
 				 .cpuset = "0-1",
 				 .quota_cgroup = "/app\xe5.slice",
+				 .children = 2,
 				 .quota_us = 5000,
 				 .quota_period_us = 100000,
 				 .throttled_ns = 900,

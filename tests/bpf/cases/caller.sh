@@ -209,6 +209,9 @@ children()
 	done
 	"$out/quartzctl" record -p "$server" -d 300ms --cpu none -o alone 2>record.err
 	said "process $server (bash) has 2 child processes (spin_cpu), left out; --tree $server takes them in"
+	"$out/quartzctl" report -i alone >report.txt 2>report.err
+	grep -q "^It had 2 child processes, which are not in this profile: record --tree $server" report.txt ||
+		fail 'children are not told later' "$(head -n 12 report.txt)"
 	"$out/quartzctl" record --tree "$server" -d 300ms --cpu none -o profile 2>record.err || fail "status $?" "$(cat record.err)"
 	! grep 'left out' record.err || fail 'left out all the same'
 	"$out/quartzctl" report -i profile --json >report.json 2>report.err

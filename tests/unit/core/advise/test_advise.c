@@ -1378,6 +1378,35 @@ START_TEST(who_is_frozen_for_a_while_is_said_to_be)
 }
 END_TEST
 
+/* A server that waits for its children is idle; what they do is elsewhere. */
+START_TEST(children_that_are_left_out_are_told)
+{
+	static const uint64_t level_ns[][2] = {
+		{1000 * MS, 0}, {1000 * MS, 0}, {400 * MS, 600 * MS}};
+	static const char *const lines[] = {
+		"\nIt had 13 child processes, which are not in this profile: record --tree 7.",
+		"\nIt had 1 child process, which is not in this profile: record --tree 7.", NULL};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns[_i], 2);
+	uint32_t thread = fixture__thread(&f, scope, 1);
+	struct advised x;
+	char text[1024] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	fixture__samples(&f, scope, thread, "main search", 1, level_ns[_i][1] / MS + 1);
+	f.p->scopes[scope].pid = 7;
+	f.p->scopes[scope].children = _i == 1 ? 1 : 13;
+	x = advise(&f, 2);
+	ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
+	fclose(out);
+	if (lines[_i])
+		ck_assert_msg(strstr(text, lines[_i]) != NULL, "%s", text);
+	else
+		ck_assert_ptr_null(strstr(text, "child process"));
+	done(&x);
+}
+END_TEST
+
 /* Who is stopped or frozen has work. */
 START_TEST(who_is_frozen_is_not_said_to_have_no_work)
 {
@@ -1726,6 +1755,7 @@ Suite *suite_advise(void)
 	tcase_add_test(tc, idle_servers_have_no_finding);
 	tcase_add_test(tc, events_that_wake_all_are_found);
 	tcase_add_test(tc, who_is_frozen_for_a_while_is_said_to_be);
+	tcase_add_loop_test(tc, children_that_are_left_out_are_told, 0, 3);
 	tcase_add_test(tc, who_is_frozen_is_not_said_to_have_no_work);
 	tcase_add_test(tc, a_pool_that_is_too_large_is_found);
 	tcase_add_test(tc, pools_of_several_processes_are_named);

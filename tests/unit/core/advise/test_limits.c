@@ -202,6 +202,23 @@ START_TEST(a_quota_limits)
 }
 END_TEST
 
+/*
+ * Where others fill the machine, a processor is seldom throttled, since it seldom comes to the group. But each period ended
+ * with the quota used up, so without others it would have had no more.
+ */
+START_TEST(a_quota_limits_beside_others)
+{
+	static const uint64_t level_ns[] = {900 * MS, 100 * MS, 0};
+	struct fixture f = two_threads(level_ns, 2, 1900, 1800);
+	struct advised x = with_quota(&f, 400);
+
+	ck_assert_int_eq(strncmp(x.verdict, "LIMITED: ", 9), 0);
+	check_has(x.verdict, ". Its quota kept it from 1.9 more");
+	ck_assert_ptr_null(strstr(x.verdict, "Other programs"));
+	done(&x);
+}
+END_TEST
+
 static const struct {
 	uint64_t own, other;
 	const char *said;
@@ -239,6 +256,25 @@ START_TEST(who_had_the_processors_is_named)
 }
 END_TEST
 
+/*
+ * Two threads that did as much as each other: one at a time, or both whenever others left them a processor, one of them later
+ * than the other one. These take no turns.
+ */
+START_TEST(threads_that_others_keep_back_take_no_turns)
+{
+	static const uint64_t level_ns[][3] = {{0, 1000 * MS, 0}, {700 * MS, 300 * MS, 0}};
+	struct fixture f = two_threads(level_ns[_i], 2, _i ? 1000 : 0, _i ? 1700 : 0);
+	struct advised x = advise(&f);
+
+	ck_assert_uint_eq(x.a->n, 1);
+	ck_assert_str_eq(x.a->findings[0].rule, "imbalance");
+	check_has(x.a->findings[0].what,
+		  _i ? "2 threads run compute, and 12% of the time only one of them could run."
+		     : "2 threads run compute in turns: only one of them works 100% of the time.");
+	done(&x);
+}
+END_TEST
+
 Suite *suite_advise_limits(void)
 {
 	Suite *s = suite_create("advise_limits");
@@ -248,7 +284,9 @@ Suite *suite_advise_limits(void)
 	tcase_add_test(tc, an_affinity_on_a_full_machine_gains_little);
 	tcase_add_test(tc, threads_are_taken_together);
 	tcase_add_loop_test(tc, a_quota_limits, 0, 2);
+	tcase_add_test(tc, a_quota_limits_beside_others);
 	tcase_add_test(tc, a_quota_ends_on_one_processor_first);
+	tcase_add_loop_test(tc, threads_that_others_keep_back_take_no_turns, 0, 2);
 	tcase_add_loop_test(tc, who_had_the_processors_is_named, 0, 4);
 	suite_add_tcase(s, tc);
 	return s;

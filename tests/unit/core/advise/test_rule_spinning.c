@@ -92,6 +92,39 @@ START_TEST(spinning_while_work_is_ready_is_found)
 }
 END_TEST
 
+/* Who polls for io_uring is the kernel: the program cannot let it block, but do without it. */
+START_TEST(polling_for_io_uring_is_told)
+{
+	static const uint64_t level_ns[] = {0, 0, 1000 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3);
+	struct qz_sample sample = {.level = 2, .busy = 1, .spinning = true, .object = QZ_NONE};
+	struct advised x;
+
+	fixture__thread(&f, scope, 1);
+	add(&f, "main work", 1, false, 1000);
+	ready(&f, "main work", 1000 * MS);
+	sample.thread = fixture__thread(&f, scope, 2);
+	sample.count = 1000;
+	sample.node = fixture__stack(&f, "main set_up");
+	if (!f.err)
+		f.err = qz_profile__set_string(&f.p->threads[sample.thread].comm,
+					       _i ? "worker" : "iou-sqp-1");
+	if (!f.err)
+		f.err = qz_profile__add_samples(f.p, &sample);
+	x = advise(&f);
+	ck_assert_ptr_nonnull(x.found);
+	ck_assert_str_eq(x.found->what,
+			 _i ? "set_up waits without giving its CPU away: 50% of the CPU time is "
+			      "spun, while other threads are ready and have no CPU."
+			    : "io_uring's polling thread (set_up) waits without giving its CPU "
+			      "away: 50% of the CPU time is spun, while other threads are ready "
+			      "and have no CPU.");
+	ck_assert_int_eq(!!strstr(x.found->remedy, "without IORING_SETUP_SQPOLL"), !_i);
+	done(&x);
+}
+END_TEST
+
 /* Where no thread works, the one that could would have had all of the time. */
 /* Of code without a symbol, what the program has called says more. */
 START_TEST(waits_of_mpi_are_called_by_what_was_called)
@@ -238,6 +271,7 @@ Suite *suite_rule_spinning(void)
 	TCase *c = tcase_create("all");
 
 	tcase_add_test(c, spinning_while_work_is_ready_is_found);
+	tcase_add_loop_test(c, polling_for_io_uring_is_told, 0, 2);
 	tcase_add_test(c, waits_of_mpi_are_called_by_what_was_called);
 	tcase_add_test(c, calls_that_have_nothing_are_to_wait);
 	tcase_add_test(c, spinning_while_nobody_works_costs_most);
