@@ -170,16 +170,24 @@ struct {
 	__type(value, struct qz_spin_address);
 } spin_addresses SEC(".maps");
 
-/*
- * Unwind tables, see quartz/unwind.h. Written by quartzd through memory, read by the unwinder. Full:
- * modules without a table, whose frames are walked by frame pointers, counted by quartzd.
- */
-struct {
+struct unwind_piece {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct qz_unwind_row);
+	__uint(value_size, sizeof(struct qz_unwind_row));
+};
+
+/*
+ * Unwind tables, see quartz/unwind.h, in pieces of QZ_UNWIND_PIECE rows, which quartzd makes when it has rows for them. Written by
+ * quartzd through memory, read by the unwinder. Full: modules without a table, whose frames are walked by frame pointers, counted
+ * by quartzd.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct unwind_piece);
 } unwind_rows SEC(".maps");
 
 struct {

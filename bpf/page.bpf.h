@@ -102,6 +102,22 @@ __noinline u64 page__hash_block(struct page_copy *c, u32 i, u64 h)
 	return h;
 }
 
+/* The same of the task's. */
+__noinline u64 page__hash_task_block(struct page_copy *c, u32 i, u64 h)
+{
+	if (!c)
+		return h;
+	for (u32 k = 0; k < FRAMES_BLOCK; k++) {
+		u32 at = i + k;
+
+		barrier_var(at); /* for the verifier: what is compared is the index */
+		if (at >= QZ_TASK_STACK || at >= c->ntask)
+			break;
+		h = mix(h, c->task.procedures[at]);
+	}
+	return h;
+}
+
 __noinline u64 page__hash(struct page_copy *c)
 {
 	u64 h;
@@ -109,11 +125,8 @@ __noinline u64 page__hash(struct page_copy *c)
 	if (!c)
 		return 0;
 	h = mix(c->ntask, c->nown);
-	for (u32 i = 0; i < QZ_TASK_STACK; i++) {
-		if (i >= c->ntask)
-			break;
-		h = mix(h, c->task.procedures[i]);
-	}
+	for (u32 i = 0; i < QZ_TASK_STACK && i < c->ntask; i += FRAMES_BLOCK)
+		h = page__hash_task_block(c, i, h);
 	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
 		h = page__hash_block(c, i, h);
 	return h;
@@ -128,18 +141,30 @@ __noinline int page__store_block(struct page_copy *c, u32 i, u32 key)
 	return 0;
 }
 
+__noinline int page__store_task_block(struct page_copy *c, u32 i, u32 key)
+{
+	if (!c)
+		return 0;
+	for (u32 k = 0; k < FRAMES_BLOCK; k++) {
+		u32 at = i + k;
+
+		barrier_var(at); /* for the verifier: what is compared is the index */
+		if (at >= QZ_TASK_STACK || at >= c->ntask)
+			break;
+		frame__store(key + at, c->task.procedures[at]);
+	}
+	return 0;
+}
+
 /* Writes the ids to the frames from `key` on, for which there is room. */
 __noinline int page__store(struct page_copy *c, u32 key)
 {
 	if (!c)
 		return 0;
-	for (u32 i = 0; i < QZ_TASK_STACK; i++) {
-		if (i >= c->ntask)
-			break;
-		frame__store(key++, c->task.procedures[i]);
-	}
+	for (u32 i = 0; i < QZ_TASK_STACK && i < c->ntask; i += FRAMES_BLOCK)
+		page__store_task_block(c, i, key);
 	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
-		page__store_block(c, i, key);
+		page__store_block(c, i, key + c->ntask);
 	return 0;
 }
 

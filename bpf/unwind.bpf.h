@@ -185,6 +185,15 @@ static __always_inline struct qz_unwind_region *unwind__find_region(struct unwin
 	return unwind__search_regions(u, pc) ? region__get(u->region) : NULL;
 }
 
+/* A row, or a block of an index; NULL: there is none. */
+static __always_inline void *unwind__row(u32 at)
+{
+	u32 piece = at / QZ_UNWIND_PIECE, place = at % QZ_UNWIND_PIECE;
+	void *rows = bpf_map_lookup_elem(&unwind_rows, &piece);
+
+	return rows ? bpf_map_lookup_elem(rows, &place) : NULL;
+}
+
 /* Some steps of a search among the `count` rows from `low` on. Whether no more are needed. */
 __noinline int unwind__search_rows(struct unwinding *u, u64 wanted)
 {
@@ -196,7 +205,7 @@ __noinline int unwind__search_rows(struct unwinding *u, u64 wanted)
 	count = u->count;
 	for (int i = 0; i < ROW_BLOCK && count; i++) {
 		u32 half = count / 2, at = low + half;
-		struct qz_unwind_row *row = bpf_map_lookup_elem(&unwind_rows, &at);
+		struct qz_unwind_row *row = unwind__row(at);
 
 		if (!row)
 			return true;
@@ -221,7 +230,7 @@ static __always_inline void region__narrow(const struct qz_unwind_region *r, u64
 
 	if (number >= r->blocks)
 		return;
-	block = bpf_map_lookup_elem(&unwind_rows, &at);
+	block = unwind__row(at);
 	if (!block)
 		return;
 	both = *(volatile u64 *)block; /* quartzd may just lead it elsewhere */
@@ -253,8 +262,7 @@ unwind__find_row(struct unwinding *u, const struct qz_unwind_region *r, u64 pc)
 	asm volatile("" ::: "memory");
 	if (low == first || *(volatile u32 *)&r->count != n)
 		return NULL;
-	low--;
-	return bpf_map_lookup_elem(&unwind_rows, &low);
+	return unwind__row(low - 1);
 }
 
 /* Whether code has a table, or will have one. */

@@ -18,6 +18,7 @@
 #include "core/util/clock.h"
 #include "daemon/kernel/bpf_log.h"
 #include "daemon/kernel/bpf_candidates.h"
+#include "daemon/kernel/bpf_rows.h"
 #include "daemon/kernel/bpf_runtime_private.h"
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/kernel/kernel_types.h"
@@ -39,9 +40,7 @@
 #define SYSTEM_WAIT_STACKS  (64u << 10)
 /* Of waits, only those of stacks that were seen for the first time within a second. */
 #define WAIT_FRAMES_PER_STACK 8
-/* Unwind tables. 8 bytes each: a library has some 30,000 rows, the largest programs 2.8 million. */
-#define PROGRAM_ROWS	(3u << 20)
-#define SYSTEM_ROWS	(8u << 20)
+/* Unwind tables. */
 #define PROGRAM_REGIONS (32u << 10)
 #define SYSTEM_REGIONS                                                                             \
 	(128u                                                                                      \
@@ -150,6 +149,7 @@ void bpf_runtime__free(struct bpf_runtime *bpf)
 	program_loader__free(bpf->loader);
 	kernel_types__free(bpf->types);
 	bpf_log__free(bpf);
+	bpf_rows__free(bpf);
 	for (size_t i = 0; i < NSHARED; i++)
 		if (*memory_of(bpf, i))
 			munmap(*memory_of(bpf, i), size_of(map_of(bpf, i)));
@@ -210,7 +210,6 @@ static void choose_sizes(struct bpf_runtime *bpf)
 	bpf->nframes = bpf->nstacks * FRAMES_PER_STACK;
 	bpf->waits.nstacks = bpf->opts.every_process ? SYSTEM_WAIT_STACKS : PROGRAM_WAIT_STACKS;
 	bpf->waits.nframes = bpf->waits.nstacks * WAIT_FRAMES_PER_STACK;
-	bpf->nrows = bpf->opts.every_process ? SYSTEM_ROWS : PROGRAM_ROWS;
 }
 
 unsigned int bpf_runtime__watchdog_seconds(void)
@@ -272,7 +271,7 @@ static int set_sizes(struct bpf_runtime *bpf)
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_stacks, bpf->waits.nstacks);
 	err = err ?: bpf_map__set_max_entries(s->maps.wait_frames, bpf->waits.nframes);
 	err = err ?: bpf_map__set_max_entries(s->maps.used, words_of_used(bpf));
-	err = err ?: bpf_map__set_max_entries(s->maps.unwind_rows, bpf->nrows);
+	err = err ?: bpf_rows__set_sizes(bpf);
 	err = err ?: bpf_map__set_max_entries(s->maps.unwind_images, images);
 	err = err ?: bpf_map__set_max_entries(s->maps.found_images, images);
 	err = err
@@ -432,7 +431,7 @@ int bpf_runtime__load(struct bpf_runtime *bpf)
 					 strerror(-err));
 	if (err)
 		return explain_load(bpf, err);
-	err = map_all(bpf) ?: bpf_log__make(bpf);
+	err = map_all(bpf) ?: bpf_log__make(bpf) ?: bpf_rows__make(bpf);
 	if (err)
 		return err;
 	bpf->events = ring_buffer__new(bpf_map__fd(bpf->skel->maps.events), on_event, bpf, NULL);
@@ -644,52 +643,6 @@ int bpf_runtime__set_unwind_image(struct bpf_runtime *bpf, uint32_t image,
 bool bpf_runtime__sees_mappings(const struct bpf_runtime *bpf)
 {
 	return bpf->skel->links.on_map;
-}
-
-uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *bpf)
-{
-	return bpf->nrows;
-}
-
-/*
- * Mapped for as long as it takes: the kernel counts what is mapped of a map as memory in use. Each is copied as one word:
- * the unwinder may be reading what leads to others.
- */
-static int copy_rows(struct bpf_runtime *bpf, uint32_t first, struct qz_unwind_row *to,
-		     const struct qz_unwind_row *from, uint32_t n)
-{
-	size_t page = sysconf(_SC_PAGESIZE), at = (size_t)first * sizeof(uint64_t);
-	size_t before = at % page, size = n * sizeof(uint64_t);
-	uint64_t *rows, word;
-	char *memory;
-
-	if (first > bpf->nrows || n > bpf->nrows - first)
-		return -EINVAL;
-	memory = mmap(NULL, before + size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      bpf_map__fd(bpf->skel->maps.unwind_rows), at - before);
-	if (memory == MAP_FAILED)
-		return -errno;
-	rows = (uint64_t *)(memory + before);
-	for (uint32_t i = 0; to && i < n; i++)
-		memcpy(&to[i], &rows[i], sizeof(*to));
-	for (uint32_t i = 0; from && i < n; i++) {
-		memcpy(&word, &from[i], sizeof(word));
-		__atomic_store_n(&rows[i], word, __ATOMIC_RELEASE);
-	}
-	munmap(memory, before + size);
-	return 0;
-}
-
-int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
-			    const struct qz_unwind_row *rows, uint32_t n)
-{
-	return copy_rows(bpf, first, NULL, rows, n);
-}
-
-int bpf_runtime__read_rows(struct bpf_runtime *bpf, uint32_t first, struct qz_unwind_row *rows,
-			   uint32_t n)
-{
-	return copy_rows(bpf, first, rows, NULL, n);
 }
 
 uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,

@@ -166,13 +166,6 @@ struct qz_object_figures *bpf_runtime__object_figures(const struct bpf_runtime *
 
 const struct bpf_runtime_waits *bpf_runtime__waits(const struct bpf_runtime *bpf);
 
-/* How many rows of unwind tables there is room for; writing n of them from `first` on, and reading them. 0 or -errno. */
-uint32_t bpf_runtime__unwind_rows(const struct bpf_runtime *bpf);
-int bpf_runtime__store_rows(struct bpf_runtime *bpf, uint32_t first,
-			    const struct qz_unwind_row *rows, uint32_t n);
-int bpf_runtime__read_rows(struct bpf_runtime *bpf, uint32_t first, struct qz_unwind_row *rows,
-			   uint32_t n);
-
 /* How many regions there is room for; their memory in *regions unless that is NULL. */
 uint32_t bpf_runtime__unwind_regions(const struct bpf_runtime *bpf,
 				     struct qz_unwind_region **regions);

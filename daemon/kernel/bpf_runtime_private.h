@@ -37,7 +37,8 @@ struct bpf_runtime {
 	struct qz_object_figures *object_figures;
 	uint64_t *used, *used_objects; /* the latter is a part of it */
 	uint64_t *ended_scopes;	       /* bits */
-	uint32_t nrows;
+	int *row_pieces;	       /* descriptors, 0: not made yet; see bpf_rows.h */
+	uint32_t nrow_pieces;	       /* that there can be */
 	struct qz_unwind_region *unwind_regions;
 	struct qz_spin_address *spin_addresses;
 	struct ring_buffer *python_codes;

@@ -7,6 +7,7 @@
 
 #include "core/util/vec.h"
 #include "daemon/util/log.h"
+#include "daemon/kernel/bpf_rows.h"
 #include "daemon/privsep/procfs.h"
 #include "daemon/unwind/range_alloc.h"
 #include "daemon/unwind/unwind_index.h"
@@ -94,7 +95,7 @@ struct unwind_tables *unwind_tables__new(struct bpf_runtime *bpf, struct symboli
 	if (readlink("/proc/self/exe", t->own, sizeof(t->own) - 1) < 0)
 		t->own[0] = '\0';
 	memset(t->buckets, 0xff, sizeof(t->buckets));
-	if (range_alloc__init(&t->rows, bpf_runtime__unwind_rows(bpf), GRACE) ||
+	if (range_alloc__init(&t->rows, bpf_rows__number(bpf), GRACE) ||
 	    range_alloc__init(&t->regions, bpf_runtime__unwind_regions(bpf, &t->shared), GRACE)) {
 		unwind_tables__free(t);
 		return NULL;
@@ -182,7 +183,8 @@ static void store(struct unwind_tables *t, struct table *table, const struct qz_
 		t->full++;
 		return;
 	}
-	if (bpf_runtime__store_rows(t->bpf, first, rows, blocks + n)) {
+	if (bpf_rows__store(t->bpf, first, rows, blocks + n)) {
+		t->full++;
 		range_alloc__give(&t->rows, first, blocks + n, now);
 		return;
 	}

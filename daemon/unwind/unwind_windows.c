@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/kernel/bpf_rows.h"
 #include "daemon/unwind/unwind_index.h"
 
 #define BLOCKS 256 /* of a window: most procedures are in one, and it is analyzed in a few ms */
@@ -24,8 +25,8 @@ static uint32_t count_blocks(const struct unwind_windows *w, uint32_t number)
 static int read_index(const struct unwind_windows *w, struct bpf_runtime *bpf, uint32_t number,
 		      struct qz_unwind_block index[BLOCKS])
 {
-	return bpf_runtime__read_rows(bpf, w->first - w->blocks + first_block(number),
-				      (struct qz_unwind_row *)index, count_blocks(w, number));
+	return bpf_rows__read(bpf, w->first - w->blocks + first_block(number),
+			      (struct qz_unwind_row *)index, count_blocks(w, number));
 }
 
 static int read_rows(const struct unwind_windows *w, struct bpf_runtime *bpf,
@@ -45,8 +46,8 @@ static int read_rows(const struct unwind_windows *w, struct bpf_runtime *bpf,
 		return -ENOMEM;
 	/* nothing comes before a table: what holds there is the row of zeros */
 	skipped = index[0].before == 0;
-	return bpf_runtime__read_rows(bpf, w->first + index[0].before + skipped - 1,
-				      window->rows + skipped, window->n - skipped);
+	return bpf_rows__read(bpf, w->first + index[0].before + skipped - 1, window->rows + skipped,
+			      window->n - skipped);
 }
 
 int unwind_windows__read(const struct unwind_windows *w, struct bpf_runtime *bpf, uint32_t pc,
@@ -76,12 +77,12 @@ static int store(const struct unwind_windows *w, struct bpf_runtime *bpf, uint32
 {
 	struct qz_unwind_block index[BLOCKS];
 	uint32_t blocks = count_blocks(w, number), first = first_block(number);
-	int err = bpf_runtime__store_rows(bpf, at, rows, n);
+	int err = bpf_rows__store(bpf, at, rows, n);
 
 	unwind_index__lead(index, blocks, w->block + first, rows + 1, n - 1, at + 1 - w->first);
 	return err ? err
-		   : bpf_runtime__store_rows(bpf, w->first - w->blocks + first,
-					     (struct qz_unwind_row *)index, blocks);
+		   : bpf_rows__store(bpf, w->first - w->blocks + first,
+				     (struct qz_unwind_row *)index, blocks);
 }
 
 int unwind_windows__replace(struct unwind_windows *w, struct bpf_runtime *bpf,

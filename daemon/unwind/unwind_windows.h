@@ -34,14 +34,14 @@ struct unwind_window {
 /*
  * Reads the window of a pc, and finds the code around pc that nothing describes, as far as it is in the window. The caller
  * frees what is read, also on failure: *window is set. -ENODATA: the code is described, or was analyzed; -ERANGE: the table
- * has no index, or none of that code; -ENOMEM; or what bpf_runtime__read_rows gives.
+ * has no index, or none of that code; -ENOMEM; or what bpf_rows__read gives.
  */
 int unwind_windows__read(const struct unwind_windows *w, struct bpf_runtime *bpf, uint32_t pc,
 			 struct unwind_window *window);
 
 /*
  * Puts n rows of what was to be analyzed into the window; what they leave out was analyzed in vain. -ENOSPC: `room` has
- * none; -ENOMEM; or what bpf_runtime__store_rows gives. The table is then as it was.
+ * none; -ENOMEM; or what bpf_rows__store gives. The table is then as it was.
  */
 int unwind_windows__replace(struct unwind_windows *w, struct bpf_runtime *bpf,
 			    struct range_alloc *room, const struct unwind_window *window,

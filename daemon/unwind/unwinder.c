@@ -15,18 +15,26 @@ typedef uint64_t u64;
 /* One walk at a time, of one thread: helpers of BPF have no argument that could lead here. */
 static const struct unwinder *current;
 
-/* A map is known by its address. */
+/* A map is known by its address; a piece of the rows has the address of its first one. */
 static char unwind_regions, unwind_rows;
 
-static void *bpf_map_lookup_elem(const char *map, const u32 *key)
+static void *row_at(size_t at)
 {
+	return at < current->nrows ? (void *)&current->rows[at] : NULL;
+}
+
+static void *bpf_map_lookup_elem(const void *map, const u32 *key)
+{
+	size_t at;
+
 	if (map == &unwind_regions)
 		return *key < current->nregions ? (void *)&current->regions[*key] : NULL;
-	if (*key >= current->nrows)
-		return NULL;
-	if (current->touched)
-		current->touched[*key] = 1;
-	return (void *)&current->rows[*key];
+	if (map == &unwind_rows)
+		return row_at((size_t)*key * QZ_UNWIND_PIECE);
+	at = (const struct qz_unwind_row *)map - current->rows + *key;
+	if (current->touched && at < current->nrows)
+		current->touched[at] = 1;
+	return row_at(at);
 }
 
 static long bpf_probe_read_user(void *to, u32 size, const void *from)

@@ -112,6 +112,9 @@ struct qz_unwind_block {
 	__u32 count;
 };
 
+/* Rows of one map: 2 MiB. All of them lie in such pieces, one after the other; a table may begin in one and end in a later one. */
+#define QZ_UNWIND_PIECE (1u << 18)
+
 #define QZ_UNWIND_BLOCK(pc)   ((pc) >> 10) /* by number */
 #define QZ_UNWIND_BLOCK_PC(n) ((n) << 10)  /* where it begins */
 

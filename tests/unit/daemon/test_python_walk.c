@@ -31,7 +31,7 @@ static struct qz_unwind_region region;
 static struct qz_python_layout the_layout;
 static u64 known[QZ_PYTHON_KNOWN];
 
-static void *bpf_map_lookup_elem(const char *map, const u32 *key)
+static void *bpf_map_lookup_elem(const void *map, const u32 *key)
 {
 	if (map == &unwind_regions)
 		return *key == 0 ? &region : NULL;

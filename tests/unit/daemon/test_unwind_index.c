@@ -99,6 +99,29 @@ START_TEST(leads_to_the_row_that_holds)
 }
 END_TEST
 
+/* A table that begins in one piece of the rows and ends in a later one. */
+START_TEST(goes_on_in_the_next_piece)
+{
+	const uint32_t first = QZ_UNWIND_PIECE - 100, n = QZ_UNWIND_PIECE + 200;
+	struct qz_unwind_row *all = calloc(first + n, sizeof(*all)), *rows = all + first;
+	struct qz_unwind_region r = {
+		.start = BIAS, .end = BIAS + (1 << 30), .bias = BIAS, .first = first, .count = n};
+
+	ck_assert_ptr_nonnull(all);
+	for (uint32_t i = 0; i < n; i++)
+		rows[i] = (struct qz_unwind_row) {
+			.pc = 1000 + 16 * i,
+			.cfa = (int16_t)(1 + i % ROWS),
+			.kind = QZ_UNWIND_KIND(QZ_CFA_RSP, QZ_RBP_SAME),
+		};
+	for (uint32_t i = 0; i < n; i = i < 300 || i >= n - 300 ? i + 1 : i + 997) {
+		ck_assert_uint_eq(find(all, first + n, r, rows[i].pc, NULL), 1 + i % ROWS);
+		ck_assert_uint_eq(find(all, first + n, r, rows[i].pc + 15, NULL), 1 + i % ROWS);
+	}
+	free(all);
+}
+END_TEST
+
 START_TEST(is_left_out_where_it_would_be_larger_than_the_table)
 {
 	static const struct qz_unwind_row dense[] = {{.pc = 5000}, {.pc = 6000}, {.pc = 7000}};
@@ -213,6 +236,7 @@ Suite *suite_unwind_index(void)
 	TCase *tcase = tcase_create("index");
 
 	tcase_add_test(tcase, leads_to_the_row_that_holds);
+	tcase_add_test(tcase, goes_on_in_the_next_piece);
 	tcase_add_test(tcase, leads_to_rows_elsewhere);
 	tcase_add_test(tcase, is_left_out_where_it_would_be_larger_than_the_table);
 	suite_add_tcase(suite, tcase);
