@@ -20,6 +20,7 @@
 #include "cli/render/output.h"
 #include "core/format/pprof.h"
 #include "core/transform/slices.h"
+#include "core/util/suffix.h"
 
 #define RECENT_S       3600
 #define SERVICE_PREFIX "system-"
@@ -48,25 +49,21 @@ static enum status read_file(const char *path, struct qz_profile **profile)
 	return fd < 0 ? paths__fail(path, errno) : read_snapshot(fd, path, profile);
 }
 
-static bool has_suffix(const char *name, const char *suffix)
+static bool is_wanted(const char *name, const char *suffix)
 {
-	size_t length = strlen(name);
-
-	return *name != '.' && length > strlen(suffix) &&
-	       !strcmp(name + length - strlen(suffix), suffix);
+	return *name != '.' && qz_suffix__is(name, suffix);
 }
 
 bool profile_source__is_snapshot(const char *name)
 {
 	static const unsigned char gzip[2] = {0x1f, 0x8b};
-	size_t length = strlen(name), suffix = strlen(SOURCE_SUFFIX);
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	unsigned char first[2] = {0};
 	struct stat st;
 	bool is = fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode));
 
 	/* of one with the suffix, reading it says what is wrong with it; what is no file could make that wait for ever */
-	if (length <= suffix || strcmp(name + length - suffix, SOURCE_SUFFIX) != 0)
+	if (!qz_suffix__is(name, SOURCE_SUFFIX))
 		is = is && fd >= 0 && pread(fd, first, 2, 0) == 2 && !memcmp(first, gzip, 2);
 	if (fd >= 0)
 		close(fd);
@@ -96,7 +93,7 @@ static int look_in(const char *directory, const char *suffix, struct newest *new
 	if (!dir)
 		return errno == ENOENT ? 0 : -errno;
 	while ((entry = readdir(dir))) {
-		if (!has_suffix(entry->d_name, suffix) ||
+		if (!is_wanted(entry->d_name, suffix) ||
 		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(st.st_mode) || (*newest->path && !is_newer(&st, &newest->st)))
 			continue;

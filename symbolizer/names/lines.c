@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 
+#include "core/util/vec.h"
 #include "symbolizer/names/split_file.h"
 
 #define UNIT_RANGES_MAX (4U << 20)
@@ -35,26 +36,18 @@ struct split_unit {
 struct lines {
 	Dwarf *dwarf, *shared; /* shared: what entries of dwarf refer to in another file, or NULL */
 	struct unit_range *ranges;
-	size_t n, room;
+	uint32_t n;
 	struct split_unit *splits,
 		*wanted; /* by unit; the one whose file was asked for last, or NULL */
-	size_t nsplits, split_room;
+	uint32_t nsplits;
 	uint64_t split_size;
 };
 
 static bool add_range(struct lines *l, uint64_t start, uint64_t end, Dwarf_Off unit)
 {
-	if (l->n >= UNIT_RANGES_MAX)
+	if (l->n >= UNIT_RANGES_MAX ||
+	    qz_array__reserve((void **)&l->ranges, l->n, sizeof(*l->ranges)))
 		return false;
-	if (l->n == l->room) {
-		size_t room = l->room ? l->room * 2 : 64;
-		struct unit_range *bigger = reallocarray(l->ranges, room, sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		l->ranges = bigger;
-		l->room = room;
-	}
 	l->ranges[l->n++] = (struct unit_range) {start, end, unit};
 	return true;
 }
@@ -66,15 +59,8 @@ static bool is_split(Dwarf_Die *unit)
 
 static bool add_split(struct lines *l, Dwarf_Off unit)
 {
-	if (l->nsplits == l->split_room) {
-		size_t room = l->split_room ? l->split_room * 2 : 64;
-		struct split_unit *bigger = reallocarray(l->splits, room, sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		l->splits = bigger;
-		l->split_room = room;
-	}
+	if (qz_array__reserve((void **)&l->splits, l->nsplits, sizeof(*l->splits)))
+		return false;
 	l->splits[l->nsplits++] = (struct split_unit) {.unit = unit};
 	return true;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# dist.sh: `make dist` has all files that git knows, and the tree that is in it gives the same bytes again, knows how to make
-# all programs and, unless QUICK is set, makes them. All files that have a version have the one that NEWS.md begins with. O
-# names the build directory.
+# dist.sh: `make dist` has all files that git knows, and the tree that is in it gives the same bytes again and knows how to make
+# all programs; .ci/run makes them. All files that have a version have the one that NEWS.md begins with. O names the build
+# directory.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d) || exit 1
@@ -33,5 +33,4 @@ fi
 step make -C "$tree" O="$tmp/second" dist
 step cmp "$tmp/first"/quartz-*.tar.gz "$tmp/second"/quartz-*.tar.gz
 step make -C "$tree" O="$tmp/third" -n all tests
-[ -n "${QUICK-}" ] || step make -C "$tree" -j "$(nproc)" O="$tmp/third" ${CC:+CC="$CC"} all
 exit 0

@@ -37,6 +37,12 @@
 	X(process_table)                                                                           \
 	X(costs)                                                                                   \
 	X(advise)                                                                                  \
+	X(advise_crowd)                                                                            \
+	X(advise_waiting)                                                                          \
+	X(advise_shared_work)                                                                      \
+	X(advise_others)                                                                           \
+	X(advise_steps)                                                                            \
+	X(advise_serial)                                                                           \
 	X(locks)                                                                                   \
 	X(advise_idle)                                                                             \
 	X(event_loop)                                                                              \

@@ -70,7 +70,7 @@ again_and_again()
 	local i UNACCOUNTED=1 # of so short a time, all samples may be missing
 
 	start_busy 3
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 4; i++)); do
 		attach --pid "$busy" --duration 200ms
 		finished
 		kill -STOP "$busy" # it takes no processor from the report
@@ -88,7 +88,7 @@ churning()
 	start churn "$programs/threads_churn" 100000000 8
 	churn=$pid
 	await_threads "$churn" 4
-	for ((i = 0; i < 10; i++)); do
+	for ((i = 0; i < 6; i++)); do
 		attach --pid "$churn" --duration 200ms
 		finished
 		kill -STOP "$churn"
@@ -174,7 +174,7 @@ until_called()
 
 try 'attach to a sleeping thread' sleeping
 try 'attach to computing threads' computing
-thorough 'attach ten times' again_and_again
+thorough 'attach four times' again_and_again
 thorough 'attach while threads come and go' churning
 thorough 'attach when the leader has ended' leaderless
 try 'a target that is killed' killed

@@ -96,7 +96,7 @@ preempted()
 	local waited preempted ready
 
 	serve --max-overhead 50
-	start preempted "$programs/preempted" 8 "$1"
+	start preempted "$programs/preempted" 4 "$1"
 	ended "$pid"
 	[ "$status" = 0 ] || fail "preempted ended with status $status" "$(cat preempted.err)"
 	read -r _ waited _ preempted _ ready <preempted.out

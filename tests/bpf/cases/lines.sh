@@ -6,7 +6,7 @@
 # lines HOW: the program of that name, whose classes of processor time add up.
 lines()
 {
-	launch "$programs/lines" "$1" 1500
+	launch "$programs/lines" "$1" 800
 	lawful
 	"$out/quartzctl" report --costs --json -i profile >costs.json || fail 'no classes'
 	# samples without a procedure are unattributed, and in a class all the same

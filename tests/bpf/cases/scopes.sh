@@ -17,9 +17,10 @@ two_processes()
 	expect 'a scope for each' '[.scopes[] | [.kind, .pid]] ==
 		[["process", $one], ["process", $four]]' --argjson one "$one" --argjson four "$four"
 	expect 'the first is never parallel' '.scopes[0].level_ns[2:] | sum == 0'
-	expect 'each is always runnable' '
-		near(.scopes[0].runnable_ns; .scopes[0].elapsed_ns; 0.01; 2e7) and
-		near(.scopes[1].runnable_ns; 4 * .scopes[1].elapsed_ns; 0.01; 8e7)'
+	# from the moment on at which it was found: quartzd itself may be kept waiting before
+	expect 'each is always runnable' '[.scopes[].threads | length] == [1, 4] and
+		all(.scopes[]; all(.threads[]; .blocked_ns < 1e6) and
+			near(.runnable_ns; [.threads[] | .end_ns - .start_ns - .unknown_ns] | sum; 0.01; 2e7))'
 	expect 'each has its own procedures' '[.scopes[].rows | map(.name)] |
 		(.[0] | index("phase_1") and (index("phase_4") | not)) and
 		(.[1] | index("phase_4") and (index("phase_1") | not))'
@@ -115,14 +116,14 @@ look()
 	awk '/^cpu / { printf "%.0f\n", ($5 + $6) * 1e7 }' /proc/stat >"$1.idle"
 }
 
-# kernel_figures RATE: at two times, each between two looks: what is measured between them lies between the inner
-# and the outer differences of what the kernel says, whatever the rate.
+# At two times, each between two looks: what is measured between them lies between the inner and the outer differences of
+# what the kernel says, however few samples there are.
 kernel_figures()
 {
 	local i tries
 
 	start_busy 1
-	attach --system --max-overhead 0 --rate "$1"
+	attach --system --max-overhead 0 --rate 2
 	for i in 1 2; do
 		for ((tries = 0; tries < 10; tries++)); do # it may be late on a busy machine
 			look "before$i"
@@ -163,31 +164,6 @@ kernel_figures()
 		--argjson outer $(($(cat after2.idle) - $(cat before1.idle)))
 }
 
-# More processes than live at one time, each a program of its own name: all have rows, and names.
-storm()
-{
-	local i lost
-
-	for i in 1 2 3; do
-		cp /bin/true "$T/storm$i"
-	done
-	attach --system
-	for ((i = 0; i < 600; i++)); do
-		"$T/storm$((i % 3 + 1))"
-	done
-	detach
-	"$out/quartzctl" ps -i profile --by comm --json >ps.json || fail "ps ended with status $?"
-	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
-	lost=$(jq '.ledger.events | .events_lost + .scopes_refused + .threads_unnumbered' report.json)
-	jq -e --argjson lost "$lost" '
-		[.rows[] | select(.name | startswith("storm")) | .processes] |
-		all(. <= 200) and 600 - add <= $lost' ps.json >ps.out ||
-		fail 'not all of them have their names' "$(jq -c '.rows[] | [.name, .processes]' ps.json)"
-	[ "$("$out/quartzctl" ps -i profile --scope comm=storm2 --json | jq '[.rows[].processes] | add')" = \
-		"$(jq '.rows[] | select(.name == "storm2") | .processes' ps.json)" ] ||
-		fail 'not all of them are found by name'
-}
-
 # Many more processes than may be followed at a time: numbers of ended ones are used again. What ended ones
 # leave is put together, and no sum is lost: the laws hold, of the machine too. Other programs of the machine
 # may need numbers as well: what is refused is counted.
@@ -199,9 +175,9 @@ turnover()
 	# Where the kernel does not tell of all switches, and an idle processor is not sampled, it may seem busy
 	# until its next switch: let none be idle.
 	start busy nice -n 19 "$programs/phases" --time "$(nproc):600"
-	most=$(($(ls /proc | grep -c '^[0-9]') + 400))
+	most=$(($(ls /proc | grep -c '^[0-9]') + 350))
 	attach --system --processes "$most" --ended-memory "$1"
-	for ((round = 0; round < 3; round++)); do
+	for round in 0 1; do
 		# a number is free when nothing of its process is on its way: some turns of the tables
 		[ $round = 0 ] || sleep 9
 		for ((i = 0; i < 300; i++)); do
@@ -218,10 +194,10 @@ turnover()
 		fail "report --since ended with status $?"
 	expect 'slices have what was put together, too' '.scopes[0] as $a | $merged[0].scopes[0] as $b |
 		$a.level_ns == $b.level_ns and $a.samples == $b.samples' --slurpfile merged merged.json
-	expect 'more processes than numbers' '(.scopes | length) + $folded > $most + 300' \
+	expect 'more processes than numbers' '(.scopes | length) + $folded > $most + 100' \
 		--argjson folded "$folded" --argjson most "$most"
 	if [ "$1" = 0 ]; then
-		[ "$folded" -gt 300 ] || fail "only $folded processes were put together"
+		[ "$folded" -gt 200 ] || fail "only $folded processes were put together"
 		expect 'what was put together is one' '
 			[.scopes[] | select(.pid == 0 and .comm == "other (ended)")] |
 			length == 1 and .[0].threads_seen >= $folded' \
@@ -229,7 +205,7 @@ turnover()
 	else
 		jq -e --argjson lost "$lost" '
 			[.rows[] | select(.name == "turned") | .processes] | add |
-			. <= 900 and 900 - . <= $lost' ps.json >ps.out ||
+			. <= 600 and 600 - . <= $lost' ps.json >ps.out ||
 			fail 'not all of them have their names' \
 				"$(jq -c '.rows[] | [.name, .processes]' ps.json)"
 	fi
@@ -381,7 +357,7 @@ history()
 rotation()
 {
 	attach --system --slice 1s --history 2s
-	sleep 6
+	sleep 4
 	detach
 	ls "$T/state/history" | sed 's/\.pb\.gz$//' | sort -n | awk -F- '
 		NR == 1 { oldest = $2 } { newest = $2; n++ }
@@ -473,9 +449,7 @@ gets_company()
 thorough 'two processes' two_processes
 try 'a tree of processes' tree
 try 'the whole machine' machine
-thorough "the machine by the kernel's figures" kernel_figures 99
-thorough "the machine by the kernel's figures, two samples a second" kernel_figures 2
-thorough 'a storm of processes' storm
+thorough "the machine by the kernel's figures, two samples a second" kernel_figures
 try 'processes that live for a moment' short_lived
 try 'programs with libquartz in a storm of forks' pages_in_storm
 try 'many short waits are all counted' short_waits

@@ -843,7 +843,7 @@ START_TEST(each_allocation_may_fail)
 	struct qz_profile *p = NULL, *part = NULL;
 
 	for (unsigned int i = 1; !part; i++) {
-		p = run(1, 5, 100 * MS);
+		p = run(1, 3, 100 * MS);
 		failing__arm(i);
 		part = qz_interval__profile(p, 100 * MS, 300 * MS);
 		ck_assert_int_eq(failing__disarm(), !part);
@@ -858,7 +858,7 @@ START_TEST(without_memory_there_is_no_timeline)
 	bool failed = true;
 
 	for (unsigned int i = 1; failed; i++) {
-		struct qz_profile *p = run(1, 5, 100 * MS);
+		struct qz_profile *p = run(1, 2, 100 * MS);
 		struct qz_timeline_cut *cut;
 		int err;
 
@@ -884,7 +884,7 @@ static TCase *cases_of_sums(void)
 	TCase *c = tcase_create("sums");
 
 	tcase_add_loop_test(c, slots_add_up_to_the_run, 0, SEEDS);
-	tcase_add_loop_test(c, slots_add_up_after_doublings, 0, SEEDS);
+	tcase_add_loop_test(c, slots_add_up_after_doublings, 0, SEEDS / 3);
 	tcase_add_test(c, a_long_time_is_spread_over_its_slots);
 	tcase_add_test(c, small_times_are_of_the_slot_of_their_middle);
 	tcase_add_test(c, memory_is_bounded);

@@ -335,7 +335,7 @@ START_TEST(is_shared)
 			continue;
 		table_cache__free(cache);
 		cache = table_cache__new(directory, "/bin/sh", MOST);
-		for (int turn = 0; turn < 300; turn++) {
+		for (int turn = 0; turn < 60; turn++) {
 			key.file.inode = 1 + turn % 3;
 			keep(&key, 1000, (int16_t)(1 + i));
 			if (find(&key, 1000) < 1)

@@ -10,7 +10,7 @@
 #include "daemon/unwind/unwinder.h"
 #include "tests/unit/suites.h"
 
-#define ROWS  20000 /* each with a frame of its own size: they fit into a row's cfa */
+#define ROWS  4000 /* each with a frame of its own size: they fit into a row's cfa */
 #define BIAS  0x400000ull
 #define STACK 0x7fff00000000ull
 

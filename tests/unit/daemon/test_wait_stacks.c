@@ -116,7 +116,7 @@ static struct wait_stacks *new_stacks(uint32_t nliving, uint32_t nended, pid_t l
 	static struct stack_context context;
 	struct wait_stacks *s;
 
-	in_use = 0;
+	in_use = asked = 0;
 	for (uint32_t i = 0; i < SLOTS; i++)
 		slots[i] = (struct qz_wait_stack) {0};
 	images[0] = (struct image) {.number = 1, .pid = living};

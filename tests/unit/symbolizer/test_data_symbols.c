@@ -13,22 +13,38 @@
 #include "tests/unit/suites.h"
 #include "tests/unit/symbolizer/symbolizer_util.h"
 
-/* The address of a variable, as nm(1) demangles its name. */
-static uint64_t address_of(const char *fixture, const char *variable)
+/* What nm(1) prints of a fixture, with demangled names; kept, since tests ask for one variable after the other. */
+static char *symbols_of(const char *fixture)
 {
-	char command[4200], line[512], name[256], type;
-	uint64_t address, size, found = 0;
+	static char text[1 << 17], of[64];
+	char command[4200];
+	size_t n;
 	FILE *nm;
 
+	if (!strcmp(of, fixture))
+		return text;
+	snprintf(of, sizeof(of), "%s", fixture);
 	snprintf(command, sizeof(command), "nm -C -S %s", util__fixture(fixture));
 	nm = popen(command, "r");
 	ck_assert_ptr_nonnull(nm);
-	while (fgets(line, sizeof(line), nm))
+	n = fread(text, 1, sizeof(text) - 1, nm);
+	ck_assert_uint_lt(n, sizeof(text) - 1);
+	text[n] = '\0';
+	ck_assert_int_eq(pclose(nm), 0);
+	return text;
+}
+
+/* The address of a variable. */
+static uint64_t address_of(const char *fixture, const char *variable)
+{
+	uint64_t address, size, found = 0;
+	char name[256], type;
+
+	for (const char *line = symbols_of(fixture); *line; line += strcspn(line, "\n") + 1)
 		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %c %255s", &address, &size, &type,
 			   name) == 4 &&
 		    strcmp(name, variable) == 0)
 			found = address;
-	ck_assert_int_eq(pclose(nm), 0);
 	ck_assert_msg(found, "nm does not know %s", variable);
 	return found;
 }

@@ -10,6 +10,7 @@
 
 #include "core/advise/advise.h"
 #include "core/advise/verdict.h"
+#include "tests/unit/core/advise/advised.h"
 #include "tests/unit/core/advise/recorded.h"
 #include "tests/unit/suites.h"
 
@@ -56,14 +57,6 @@ static uint32_t find_scope(const struct qz_profile *p, const char *comm)
 	return 0;
 }
 
-static const struct qz_finding *find(const struct qz_advice *a, const char *rule)
-{
-	for (uint32_t i = 0; i < a->n; i++)
-		if (!strcmp(a->findings[i].rule, rule))
-			return &a->findings[i];
-	return NULL;
-}
-
 /* Whoever is most limited by something is called that; where it was recorded on a full machine, that may be others. */
 static void check_verdict(const struct qz_advice *a)
 {
@@ -83,7 +76,7 @@ START_TEST(limits_are_found)
 	struct qz_profile *p = recorded__read(".", cases[_i].limited);
 	struct qz_report *r = qz_report__new(p, find_scope(p, cases[_i].comm));
 	struct qz_advice *a = qz_advise__new(r);
-	const struct qz_finding *f = find(a, cases[_i].rule);
+	const struct qz_finding *f = advised__find(a, cases[_i].rule);
 
 	ck_assert_msg(f != NULL, "%s: not found", cases[_i].rule);
 	if (!cases[_i].later)
@@ -104,7 +97,7 @@ START_TEST(remedied_programs_have_no_such_finding)
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
 
-	ck_assert_ptr_null(find(a, cases[_i].rule));
+	ck_assert_ptr_null(advised__find(a, cases[_i].rule));
 	check_verdict(a);
 	qz_advise__free(a);
 	qz_report__free(r);
@@ -194,7 +187,7 @@ START_TEST(an_allocator_saves_work)
 	struct qz_profile *p = recorded__read(".", "allocator");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
-	const struct qz_finding *f = find(a, "allocator");
+	const struct qz_finding *f = advised__find(a, "allocator");
 
 	ck_assert_ptr_nonnull(f);
 	ck_assert_uint_ge(f->gain_low_ns, r->elapsed_ns / 100 * 73 / 3);
@@ -212,12 +205,12 @@ START_TEST(short_sleeps_hide_no_serial_phase)
 	struct qz_profile *p = recorded__read(".", "indexer");
 	struct qz_report *r = qz_report__new(p, 0);
 	struct qz_advice *a = qz_advise__new(r);
-	const struct qz_finding *serial = find(a, "serial");
+	const struct qz_finding *serial = advised__find(a, "serial");
 
 	ck_assert_str_eq(a->findings[0].rule, "contention");
 	ck_assert_ptr_nonnull(serial);
 	ck_assert_str_eq(serial->subject.name, "parse_input");
-	ck_assert_ptr_nonnull(find(a, "polling"));
+	ck_assert_ptr_nonnull(advised__find(a, "polling"));
 	check_verdict(a);
 	qz_advise__free(a);
 	qz_report__free(r);

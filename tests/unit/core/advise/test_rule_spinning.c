@@ -3,42 +3,12 @@
 #include <check.h>
 #include <string.h>
 
-#include "core/advise/advise.h"
-#include "core/estimate/estimate.h"
-#include "tests/unit/fixture.h"
+#include "tests/unit/core/advise/advised.h"
 #include "tests/unit/suites.h"
 
-#define MS 1000000ull
-
-struct advised {
-	struct qz_profile *p;
-	struct qz_report *r;
-	struct qz_advice *a;
-	const struct qz_finding *found;
-};
-
-static struct advised advise(struct fixture *f)
+static const struct qz_finding *found(const struct advised *x)
 {
-	struct advised x = {.p = f->p};
-
-	ck_assert_int_eq(f->err, 0);
-	f->p->processors = 2;
-	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
-	x.r = qz_report__new(f->p, 0);
-	ck_assert_ptr_nonnull(x.r);
-	x.a = qz_advise__new(x.r);
-	ck_assert_ptr_nonnull(x.a);
-	for (uint32_t i = 0; i < x.a->n; i++)
-		if (!strcmp(x.a->findings[i].rule, "spinning"))
-			x.found = &x.a->findings[i];
-	return x;
-}
-
-static void done(struct advised *x)
-{
-	qz_advise__free(x->a);
-	qz_report__free(x->r);
-	qz_profile__free(x->p);
+	return advised__find(x->a, "spinning");
 }
 
 static void add(struct fixture *f, const char *words, uint32_t busy, bool spinning, uint64_t count)
@@ -81,14 +51,14 @@ START_TEST(spinning_while_work_is_ready_is_found)
 	struct advised x;
 
 	ready(&f, "main work", 1000 * MS);
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_int_eq(x.found->subject.kind, QZ_SUBJECT_PROCEDURE);
-	ck_assert_str_eq(x.found->subject.name, "wait_for_work");
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_int_eq(found(&x)->subject.kind, QZ_SUBJECT_PROCEDURE);
+	ck_assert_str_eq(found(&x)->subject.name, "wait_for_work");
 	/* two would have worked instead of one */
-	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
-	ck_assert_uint_eq(x.found->gain_low_ns, 0);
-	done(&x);
+	ck_assert_uint_eq(found(&x)->gain_high_ns, 500 * MS);
+	ck_assert_uint_eq(found(&x)->gain_low_ns, 0);
+	advised__free(&x);
 }
 END_TEST
 
@@ -147,12 +117,12 @@ START_TEST(waits_of_mpi_are_called_by_what_was_called)
 		f.err = qz_profile__set_string(
 			&f.p->procedures[fixture__procedure(f.p, "inner")].name,
 			"mca_btl_x.so+0x4d50");
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_str_eq(x.found->subject.name, "mca_btl_x.so+0x4d50");
-	ck_assert_ptr_nonnull(strstr(x.found->what, "PMPI_Recv (mca_btl_x.so+0x4d50) waits"));
-	ck_assert_ptr_nonnull(strstr(x.found->remedy, "mpi_yield_when_idle"));
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_str_eq(found(&x)->subject.name, "mca_btl_x.so+0x4d50");
+	ck_assert_ptr_nonnull(strstr(found(&x)->what, "PMPI_Recv (mca_btl_x.so+0x4d50) waits"));
+	ck_assert_ptr_nonnull(strstr(found(&x)->remedy, "mpi_yield_when_idle"));
+	advised__free(&x);
 }
 END_TEST
 
@@ -172,10 +142,10 @@ START_TEST(calls_that_have_nothing_are_to_wait)
 		f.err = qz_profile__set_string(
 			&f.p->procedures[fixture__procedure(f.p, "recv")].module,
 			"/usr/lib/libc.so.6");
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_ptr_nonnull(strstr(x.found->remedy, "epoll_wait with a timeout"));
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_ptr_nonnull(strstr(found(&x)->remedy, "epoll_wait with a timeout"));
+	advised__free(&x);
 }
 END_TEST
 
@@ -185,10 +155,10 @@ START_TEST(spinning_while_nobody_works_costs_most)
 	struct advised x;
 
 	ready(&f, "main work", 400 * MS);
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_uint_eq(x.found->gain_high_ns, 400 * MS);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_uint_eq(found(&x)->gain_high_ns, 400 * MS);
+	advised__free(&x);
 }
 END_TEST
 
@@ -196,10 +166,10 @@ END_TEST
 START_TEST(spinning_alone_is_no_finding)
 {
 	struct fixture f = pair(500);
-	struct advised x = advise(&f);
+	struct advised x = advised__new(&f, 2);
 
-	ck_assert_ptr_null(x.found);
-	done(&x);
+	ck_assert_ptr_null(found(&x));
+	advised__free(&x);
 }
 END_TEST
 
@@ -210,9 +180,9 @@ START_TEST(who_spins_has_no_work_when_preempted)
 	struct advised x;
 
 	ready(&f, "main wait_for_work", 5000 * MS);
-	x = advise(&f);
-	ck_assert_ptr_null(x.found);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_null(found(&x));
+	advised__free(&x);
 }
 END_TEST
 
@@ -223,10 +193,10 @@ START_TEST(who_spins_may_have_work_when_nobody_works)
 	struct advised x;
 
 	ready(&f, "main wait_for_work", 5000 * MS);
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_uint_eq(found(&x)->gain_high_ns, 500 * MS);
+	advised__free(&x);
 }
 END_TEST
 
@@ -242,11 +212,11 @@ START_TEST(a_turn_that_is_spun_is_lost)
 	add(&f, "main work", 1, false, 1000);
 	add(&f, "main wait_for_work", 1, true, 1000);
 	ready(&f, "main wait_for_work", 3000 * MS);
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_uint_ge(x.found->gain_high_ns, 499 * MS);
-	ck_assert_uint_le(x.found->gain_high_ns, 500 * MS);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_uint_ge(found(&x)->gain_high_ns, 499 * MS);
+	ck_assert_uint_le(found(&x)->gain_high_ns, 500 * MS);
+	advised__free(&x);
 }
 END_TEST
 
@@ -259,9 +229,9 @@ START_TEST(ready_threads_without_spinning_are_no_finding)
 
 	fixture__samples(&f, scope, fixture__thread(&f, scope, 1), "main work", 2, 2000);
 	ready(&f, "main work", 1000 * MS);
-	x = advise(&f);
-	ck_assert_ptr_null(x.found);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_null(found(&x));
+	advised__free(&x);
 }
 END_TEST
 

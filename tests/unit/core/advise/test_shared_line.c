@@ -3,43 +3,13 @@
 #include <check.h>
 #include <string.h>
 
-#include "core/advise/advise.h"
 #include "core/costs/cost_table.h"
-#include "core/estimate/estimate.h"
-#include "tests/unit/fixture.h"
+#include "tests/unit/core/advise/advised.h"
 #include "tests/unit/suites.h"
 
-#define MS 1000000ull
-
-struct advised {
-	struct qz_profile *p;
-	struct qz_report *r;
-	struct qz_advice *a;
-	const struct qz_finding *found;
-};
-
-static struct advised advise(struct fixture *f)
+static const struct qz_finding *found(const struct advised *x)
 {
-	struct advised x = {.p = f->p};
-
-	ck_assert_int_eq(f->err, 0);
-	f->p->processors = 2;
-	ck_assert_int_eq(qz_estimate__profile(f->p), 0);
-	x.r = qz_report__new(f->p, 0);
-	ck_assert_ptr_nonnull(x.r);
-	x.a = qz_advise__new(x.r);
-	ck_assert_ptr_nonnull(x.a);
-	for (uint32_t i = 0; i < x.a->n; i++)
-		if (!strcmp(x.a->findings[i].rule, "shared-line"))
-			x.found = &x.a->findings[i];
-	return x;
-}
-
-static void done(struct advised *x)
-{
-	qz_advise__free(x->a);
-	qz_report__free(x->r);
-	qz_profile__free(x->p);
+	return advised__find(x->a, "shared-line");
 }
 
 static void add(struct fixture *f, const char *words, uint32_t object, uint64_t count)
@@ -77,16 +47,16 @@ START_TEST(waiting_for_a_line_is_found)
 	struct advised x;
 
 	line->line_same = 1000;
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_int_eq(x.found->subject.kind, QZ_SUBJECT_OBJECT);
-	ck_assert_str_eq(x.found->subject.name, "cache line hits");
-	ck_assert_ptr_nonnull(strstr(x.found->what, "the same words"));
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_int_eq(found(&x)->subject.kind, QZ_SUBJECT_OBJECT);
+	ck_assert_str_eq(found(&x)->subject.name, "cache line hits");
+	ck_assert_ptr_nonnull(strstr(found(&x)->what, "the same words"));
 	/* nothing is known of what it takes without others: about what it did in programs with a fix */
-	ck_assert_uint_ge(x.found->gain_low_ns, 200 * MS);
-	ck_assert_uint_le(x.found->gain_low_ns, 250 * MS);
-	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
-	done(&x);
+	ck_assert_uint_ge(found(&x)->gain_low_ns, 200 * MS);
+	ck_assert_uint_le(found(&x)->gain_low_ns, 250 * MS);
+	ck_assert_uint_eq(found(&x)->gain_high_ns, 500 * MS);
+	advised__free(&x);
 }
 END_TEST
 
@@ -99,13 +69,13 @@ START_TEST(time_alone_bounds_the_gain)
 
 	line->line_alone = 200000;
 	line->line_elsewhere_alone = 1000000;
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_ptr_nonnull(strstr(x.found->what, "false sharing"));
-	ck_assert_uint_le(x.found->gain_low_ns, 400 * MS);
-	ck_assert_uint_ge(x.found->gain_low_ns, 380 * MS);
-	ck_assert_uint_eq(x.found->gain_high_ns, 500 * MS);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_ptr_nonnull(strstr(found(&x)->what, "false sharing"));
+	ck_assert_uint_le(found(&x)->gain_low_ns, 400 * MS);
+	ck_assert_uint_ge(found(&x)->gain_low_ns, 380 * MS);
+	ck_assert_uint_eq(found(&x)->gain_high_ns, 500 * MS);
+	advised__free(&x);
 }
 END_TEST
 
@@ -122,12 +92,12 @@ START_TEST(a_loop_of_accesses_saves_half_at_least)
 	line->line_there = 475;
 	line->line_elsewhere = 0;
 	line->line_alone = 100;
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_uint_ge(x.found->gain_low_ns, 430 * MS);
-	ck_assert_uint_le(x.found->gain_low_ns, 520 * MS);
-	ck_assert_uint_ge(x.found->gain_high_ns, 950 * MS);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_uint_ge(found(&x)->gain_low_ns, 430 * MS);
+	ck_assert_uint_le(found(&x)->gain_low_ns, 520 * MS);
+	ck_assert_uint_ge(found(&x)->gain_high_ns, 950 * MS);
+	advised__free(&x);
 }
 END_TEST
 
@@ -140,10 +110,10 @@ START_TEST(what_is_no_dearer_together_saves_nothing_for_sure)
 
 	line->line_alone = 5000;
 	line->line_elsewhere_alone = 5000;
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_uint_eq(x.found->gain_low_ns, 0);
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_uint_eq(found(&x)->gain_low_ns, 0);
+	advised__free(&x);
 }
 END_TEST
 
@@ -151,10 +121,10 @@ START_TEST(a_little_is_no_finding)
 {
 	struct qz_object *line;
 	struct fixture f = pair(80, "main count", &line);
-	struct advised x = advise(&f);
+	struct advised x = advised__new(&f, 2);
 
-	ck_assert_ptr_null(x.found);
-	done(&x);
+	ck_assert_ptr_null(found(&x));
+	advised__free(&x);
 }
 END_TEST
 
@@ -172,9 +142,9 @@ START_TEST(code_that_waits_has_no_shared_line)
 		spun.node = fixture__stack(&f, "main barrier");
 		ck_assert_int_eq(qz_profile__add_samples(f.p, &spun), 0);
 		line->line_same = 500;
-		x = advise(&f);
-		ck_assert_int_eq(x.found == NULL, i);
-		done(&x);
+		x = advised__new(&f, 2);
+		ck_assert_int_eq(found(&x) == NULL, i);
+		advised__free(&x);
 	}
 }
 END_TEST
@@ -184,15 +154,15 @@ START_TEST(locks_are_left_to_others)
 {
 	struct qz_object *line;
 	struct fixture f = pair(1000, "main pthread_mutex_lock", &line);
-	struct advised x = advise(&f);
+	struct advised x = advised__new(&f, 2);
 	struct qz_cost_table t;
 
-	ck_assert_ptr_null(x.found);
+	ck_assert_ptr_null(found(&x));
 	ck_assert_int_eq(qz_cost_table__find(&t, x.r), 0);
 	ck_assert_uint_eq(t.classes[QZ_COST_LINES].n, 0);
 	ck_assert_uint_eq(t.classes[QZ_COST_HANDING].figure.samples, 1000);
 	qz_cost_table__free(&t);
-	done(&x);
+	advised__free(&x);
 }
 END_TEST
 
@@ -201,7 +171,7 @@ START_TEST(lines_are_a_class)
 {
 	struct qz_object *line;
 	struct fixture f = pair(1000, "main count", &line);
-	struct advised x = advise(&f);
+	struct advised x = advised__new(&f, 2);
 	struct qz_cost_table t;
 
 	ck_assert_int_eq(qz_cost_table__find(&t, x.r), 0);
@@ -211,7 +181,7 @@ START_TEST(lines_are_a_class)
 	ck_assert_uint_eq(t.classes[QZ_COST_LINES].n, 1);
 	ck_assert_str_eq(x.p->procedures[t.classes[QZ_COST_LINES].rows[0].asker].name, "count");
 	qz_cost_table__free(&t);
-	done(&x);
+	advised__free(&x);
 }
 END_TEST
 
