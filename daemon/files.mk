@@ -3,7 +3,7 @@
 DAEMON_SRC := $(sort $(wildcard daemon/*/*.c))
 PROGRAMS += $(O)/quartzd
 
-$(O)/daemon/kernel/bpf_runtime.o $(O)/daemon/kernel/bpf_log.o $(O)/daemon/kernel/bpf_candidates.o $(O)/daemon/kernel/bpf_python.o $(O)/daemon/kernel/bpf_scopes.o $(O)/daemon/kernel/kernel_names.o $(O)/daemon/output/bpffs_tables.o: $(BPF_SKEL)
+$(O)/daemon/kernel/bpf_runtime.o $(O)/daemon/kernel/bpf_log.o $(O)/daemon/kernel/bpf_candidates.o $(O)/daemon/kernel/bpf_python.o $(O)/daemon/kernel/bpf_rows.o $(O)/daemon/kernel/bpf_scopes.o $(O)/daemon/kernel/kernel_names.o $(O)/daemon/output/bpffs_tables.o: $(BPF_SKEL)
 
 INSTALLED := $(O)/daemon/symbolizer/symbolizer.o $(O)/daemon/spin/spin_symbols.o
 $(INSTALLED): $(DIRECTORIES)

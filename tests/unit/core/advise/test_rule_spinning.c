@@ -82,20 +82,19 @@ START_TEST(polling_for_io_uring_is_told)
 					       _i ? "worker" : "iou-sqp-1");
 	if (!f.err)
 		f.err = qz_profile__add_samples(f.p, &sample);
-	x = advise(&f);
-	ck_assert_ptr_nonnull(x.found);
-	ck_assert_str_eq(x.found->what,
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	ck_assert_str_eq(found(&x)->what,
 			 _i ? "set_up waits without giving its CPU away: 50% of the CPU time is "
 			      "spun, while other threads are ready and have no CPU."
 			    : "io_uring's polling thread (set_up) waits without giving its CPU "
 			      "away: 50% of the CPU time is spun, while other threads are ready "
 			      "and have no CPU.");
-	ck_assert_int_eq(!!strstr(x.found->remedy, "without IORING_SETUP_SQPOLL"), !_i);
-	done(&x);
+	ck_assert_int_eq(!!strstr(found(&x)->remedy, "without IORING_SETUP_SQPOLL"), !_i);
+	advised__free(&x);
 }
 END_TEST
 
-/* Where no thread works, the one that could would have had all of the time. */
 /* Of code without a symbol, what the program has called says more. */
 START_TEST(waits_of_mpi_are_called_by_what_was_called)
 {

@@ -224,15 +224,15 @@ START_TEST(jobs_of_two_lengths_are_not_in_turn)
 	uint32_t one = fixture__thread(&f, scope, 2), two = fixture__thread(&f, scope, 3);
 	struct advised x;
 
-	lived(&f, driver, 1, 0, 1000, 0);
-	waited(&f, driver, "main wait", "poll", (struct waits) {1, 2, 1000, 0});
-	lived(&f, one, 2, 0, 1000, 450);
+	advised__lived(&f, driver, 1, 0, 1000, 0);
+	advised__waited(&f, driver, "main wait", "poll", (struct advised_waits) {1, 2, 1000, 0});
+	advised__lived(&f, one, 2, 0, 1000, 450);
 	fixture__samples(&f, scope, one, "main [process] compute", 1, 450);
-	lived(&f, two, 3, 0, 450, 250);
+	advised__lived(&f, two, 3, 0, 450, 250);
 	fixture__samples(&f, scope, two, "main [process] compute", 1, 250);
-	x = advise(&f, 2);
-	ck_assert_ptr_null(find(x.a, "processes"));
-	done(&x);
+	x = advised__new(&f, 2);
+	ck_assert_ptr_null(advised__find(x.a, "processes"));
+	advised__free(&x);
 }
 END_TEST
 

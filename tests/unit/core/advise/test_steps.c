@@ -102,14 +102,14 @@ static void copying(struct qz_transfers of, const char *proof, const char *remed
 		if (strstr(f.p->procedures[i].name, "sys"))
 			f.err |= qz_profile__set_string(&f.p->procedures[i].module, "[kernel]");
 	f.p->scopes[0].counters.transfers = of;
-	x = advise(&f, 2);
-	found = find(x.a, "steps");
+	x = advised__new(&f, 2);
+	found = advised__find(x.a, "steps");
 	ck_assert_ptr_nonnull(found);
 	for (uint32_t i = 0; i < found->nevidence; i++)
 		told |= !strcmp(found->evidence[i].text, proof);
 	ck_assert_msg(told, "%s", proof);
 	ck_assert_msg(strstr(found->remedy, remedy) != NULL, "%s", found->remedy);
-	done(&x);
+	advised__free(&x);
 }
 
 START_TEST(what_a_call_moves_is_told)

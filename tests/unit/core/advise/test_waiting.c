@@ -191,14 +191,14 @@ START_TEST(children_that_are_left_out_are_told)
 	fixture__samples(&f, scope, thread, "main search", 1, level_ns[_i][1] / MS + 1);
 	f.p->scopes[scope].pid = 7;
 	f.p->scopes[scope].children = _i == 1 ? 1 : 13;
-	x = advise(&f, 2);
+	x = advised__new(&f, 2);
 	ck_assert_int_eq(qz_advise_text__head(out, x.a, 0, 1), 0);
 	fclose(out);
 	if (lines[_i])
 		ck_assert_msg(strstr(text, lines[_i]) != NULL, "%s", text);
 	else
 		ck_assert_ptr_null(strstr(text, "child process"));
-	done(&x);
+	advised__free(&x);
 }
 END_TEST
 
