@@ -77,7 +77,7 @@ ping_pong()
 	expect_woken 'who woke: nearly always pass_token, at most twice a round trip' '
 		.scopes[0].wakes as $all | row("pass_token").wakes as $n |
 		$n <= 40000 and $n > 0.9 * $all'
-	expect_woken 'no processor was free' 'row("pass_token").total_ns < 0.02 * .scopes[0].elapsed_ns'
+	expect_woken 'no processor was free' 'row("pass_token").total_ns < 0.02 * .scopes[0].elapsed_ns + 1e7'
 }
 
 # Wake-ups by the clock have no waker.
