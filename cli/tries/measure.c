@@ -220,16 +220,35 @@ static void choose_together(const struct tries *t, struct try_trial *together)
 		together->n = 0;
 }
 
-/* More pairs of what is not known yet, as long as there is time to try what helps together. */
+/* What gains most by what is known, first. */
+static void sort_by_gain(const struct tries *t, struct try_trial **found, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct try_trial *trial = found[i];
+		double gain = tries__judge(t, trial).gain;
+		uint32_t k = i;
+
+		for (; k && tries__judge(t, found[k - 1]).gain < gain; k--)
+			found[k] = found[k - 1];
+		found[k] = trial;
+	}
+}
+
+/* More pairs of what is not known yet, as long as there is time to try what helps together: at last of what gains most. */
 static bool try_unsure(struct tries *t, struct try_trial **found)
 {
 	for (uint32_t round = 0;; round++) {
 		uint32_t n = collect(t, 0, t->n, true, found);
 		struct try_trial together;
+		uint64_t left = runs__left_ns(&t->runs), later;
 
 		choose_together(t, &together);
-		if (!n || runs__left_ns(&t->runs) <
-				  cost_ns(t, n, 1) + (together.n ? 2 * cost_ns(t, 1, t->least) : 0))
+		later = together.n ? 2 * cost_ns(t, 1, t->least) : 0;
+		if (left < cost_ns(t, n, 1) + later)
+			sort_by_gain(t, found, n);
+		while (n && left < cost_ns(t, n, 1) + later)
+			n--;
+		if (!n)
 			return true;
 		if (!take_round(t, found, n, round % 2))
 			return false;
