@@ -21,25 +21,52 @@ static const struct qz_language languages[] = {
 		  .loop = "do it in a thread (worker_threads), or in pieces with setImmediate() "
 			  "between them"},
 	[PERL] = {.divide = "divide this work among processes (fork, "
-			    "Parallel::ForkManager), " OVERLAP},
+			    "Parallel::ForkManager), " OVERLAP,
+		  .code = "Perl code",
+		  .loops = {"Perl_runops_standard", "Perl_runops_debug", "perl_run",
+			    "Perl_call_sv"},
+		  .nameless = "procedures of Perl have no names here: its own profilers give them "
+			      "(Devel::NYTProf)"},
 	[RUBY] = {.divide = "divide this work among processes (fork) or Ractors: threads of Ruby "
 			    "run one at a time; " OVERLAP,
 		  .lock = "Ruby's interpreter lock lets one of them run",
 		  .unlock =
-			  "use processes (fork) or Ractors, or code in C that lets go of the lock"},
+			  "use processes (fork) or Ractors, or code in C that lets go of the lock",
+		  .code = "Ruby code",
+		  .loops = {"vm_exec", "rb_vm_exec", "vm_exec_core"},
+		  .nameless = "methods of Ruby have no names here: its own samplers give them "
+			      "(stackprof)"},
 	[JAVA] = {.divide = "divide this work among threads (ExecutorService, parallel "
 			    "streams), " OVERLAP,
 		  .loop = "give it to an executor with threads of its own (Netty: an "
 			  "EventExecutorGroup)"},
 	[SHELL] = {.divide = "let a program do the loop (awk, sort, a compiled one), or start "
-			     "several at a time: & and wait, xargs -P"},
+			     "several at a time: & and wait, xargs -P",
+		   .code = "Shell code",
+		   .loops = {"execute_command_internal", "execute_command", "parse_and_execute",
+			     "evaltree"},
+		   .nameless = "lines of shell scripts have no names here"},
 	[PHP] = {.divide = "divide this work among processes (pcntl_fork, a queue with several "
-			   "workers), " OVERLAP},
+			   "workers), " OVERLAP,
+		 .code = "PHP code",
+		 .loops = {"execute_ex", "zend_execute", "zend_execute_scripts",
+			   "zend_call_function"},
+		 .nameless = "functions of PHP have no names here: its own profilers give them "
+			     "(Excimer, Xdebug)"},
 	[R] = {.divide = "divide this work among processes (parallel::mclapply, foreach), or call "
-			 "a function that works on whole vectors"},
-	[LUA] = {.divide = "divide this work among processes, " OVERLAP},
-	[TCL] = {.divide =
-			 "divide this work among threads (package Thread) or processes, " OVERLAP},
+			 "a function that works on whole vectors",
+	       .code = "R code",
+	       .loops = {"Rf_eval", "bcEval", "Rf_applyClosure", "R_execMethod"},
+	       .nameless =
+		       "functions of R have no names here: its own profiler gives them (Rprof)"},
+	[LUA] = {.divide = "divide this work among processes, " OVERLAP,
+		 .code = "Lua code",
+		 .loops = {"luaV_execute", "luaD_call", "lua_callk", "lua_pcallk"},
+		 .nameless = "functions of Lua have no names here"},
+	[TCL] = {.divide = "divide this work among threads (package Thread) or processes, " OVERLAP,
+		 .code = "Tcl code",
+		 .loops = {"TclNRRunCallbacks", "TEBCresume", "Tcl_EvalObjEx", "Tcl_FSEvalFileEx"},
+		 .nameless = "procedures of Tcl have no names here"},
 };
 
 /* How the names of their files begin, up to a version. */
@@ -54,39 +81,6 @@ static const struct {
 	{"liblua", LUA},      {"luajit", LUA},	      {"tclsh", TCL},	    {"libtcl", TCL},
 };
 
-/* Whose procedures have no names here. */
-static const struct interpreter {
-	const char *code; /* what is called so in texts */
-	const char *loops
-		[5]; /* its own procedures that run it: there, any without a name may be one, too */
-	const char *remark;
-} interpreters[] = {
-	[PERL] = {"Perl code",
-		  {"Perl_runops_standard", "Perl_runops_debug", "perl_run", "Perl_call_sv"},
-		  "procedures of Perl have no names here: its own profilers give them "
-		  "(Devel::NYTProf)"},
-	[RUBY] = {"Ruby code",
-		  {"vm_exec", "rb_vm_exec", "vm_exec_core"},
-		  "methods of Ruby have no names here: its own samplers give them (stackprof)"},
-	[SHELL] = {"Shell code",
-		   {"execute_command_internal", "execute_command", "parse_and_execute", "evaltree"},
-		   "lines of shell scripts have no names here"},
-	[PHP] = {"PHP code",
-		 {"execute_ex", "zend_execute", "zend_execute_scripts", "zend_call_function"},
-		 "functions of PHP have no names here: its own profilers give them (Excimer, "
-		 "Xdebug)"},
-	[R] = {"R code",
-	       {"Rf_eval", "bcEval", "Rf_applyClosure", "R_execMethod"},
-	       "functions of R have no names here: its own profiler gives them (Rprof)"},
-	[LUA] = {"Lua code",
-		 {"luaV_execute", "luaD_call", "lua_callk", "lua_pcallk"},
-		 "functions of Lua have no names here"},
-	[TCL] = {"Tcl code",
-		 {"TclNRRunCallbacks", "TEBCresume", "Tcl_EvalObjEx", "Tcl_FSEvalFileEx"},
-		 "procedures of Tcl have no names here"},
-};
-#define INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
-
 const struct qz_language *qz_language__of(const struct qz_procedure *procedure)
 {
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
@@ -100,27 +94,26 @@ static bool interprets_java(const struct qz_procedure *procedure)
 	return !strcmp(procedure->module, "[jit]") && !strcmp(procedure->name, "Interpreter");
 }
 
-/* The one of whose loop this procedure is. NULL: of none. */
-static const struct interpreter *interpreter_of(const struct qz_procedure *procedure)
+/* The language whose interpreter's loop this procedure is. NULL: of none. */
+static const struct qz_language *interpreted_by(const struct qz_procedure *procedure)
 {
 	const struct qz_language *language = qz_language__of(procedure);
-	size_t i = language ? (size_t)(language - languages) : INTERPRETERS;
 
-	if (i >= INTERPRETERS || !interpreters[i].code)
+	if (!language || !language->code)
 		return NULL;
-	for (const char *const *loop = interpreters[i].loops; *loop; loop++)
+	for (const char *const *loop = language->loops; *loop; loop++)
 		if (!strcmp(procedure->name, *loop))
-			return &interpreters[i];
-	return strstr(procedure->name, "+0x") ? &interpreters[i] : NULL;
+			return language;
+	return strstr(procedure->name, "+0x") ? language : NULL;
 }
 
 const char *qz_language__call(const struct qz_procedure *procedure)
 {
-	const struct interpreter *interpreter = interpreter_of(procedure);
+	const struct qz_language *language = interpreted_by(procedure);
 
 	if (interprets_java(procedure))
 		return "interpreted Java code";
-	return interpreter ? interpreter->code : procedure->name;
+	return language ? language->code : procedure->name;
 }
 
 /* Whether a procedure is called by interpreted code on this stack; below: calls it. */
@@ -142,12 +135,12 @@ static bool is_beside(const struct qz_profile *p, uint32_t node, uint32_t proced
 const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure)
 {
 	const struct qz_profile *p = r->profile;
-	const struct interpreter *interpreter = interpreter_of(&p->procedures[procedure]);
+	const struct qz_language *language = interpreted_by(&p->procedures[procedure]);
 	bool made = !strcmp(p->procedures[procedure].module, "[jit]");
 	uint64_t all = 0, interpreted = 0;
 
-	if (interpreter)
-		return interpreter->remark;
+	if (language)
+		return language->nameless;
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 

@@ -12,6 +12,11 @@ struct qz_language {
 	const char *
 		lock; /* name of the lock that lets one thread run at a time, if no procedure on the stacks names it */
 	const char *unlock; /* remedy for that */
+	/* Of an interpreter whose procedures have no names here: what texts call the code that it runs, */
+	const char *code;
+	const char *loops
+		[5]; /* its own procedures that run it: there, any without a name may be one, too */
+	const char *nameless; /* and a remark about the names */
 };
 
 /*
