@@ -28,14 +28,21 @@ static uint64_t others_of(const struct qz_usage *u)
 	return u->taken_ns - u->limited_ns - u->own_ns;
 }
 
-/* They had more than it, and it seldom waited for something else. */
+/* What it was kept from so long is more than it had, and it seldom waited for something else. */
+static bool outweighs(const struct qz_report *r, const struct qz_usage *u, uint64_t kept_ns)
+{
+	return part(r, kept_ns) >= TAKEN &&
+	       kept_ns > qz_scope__running_ns(&r->profile->scopes[r->scope]) &&
+	       part(r, u->idle_ns) < MOST;
+}
+
+/* By others, and less by a limit of its own. */
 static bool is_starved(const struct qz_report *r, const struct qz_usage *u)
 {
-	const struct qz_scope *scope = &r->profile->scopes[r->scope];
 	uint64_t others = others_of(u);
 
-	return scope->kind <= QZ_SCOPE_JOB && part(r, others) >= TAKEN && others > u->limited_ns &&
-	       others > qz_scope__running_ns(scope) && part(r, u->idle_ns) < MOST;
+	return r->profile->scopes[r->scope].kind <= QZ_SCOPE_JOB && others > u->limited_ns &&
+	       outweighs(r, u, others);
 }
 
 static enum qz_shortage shortage_of(const struct qz_report *r, const struct qz_usage *u)
@@ -84,14 +91,10 @@ static bool others_come_first(const struct qz_advice *a, const struct qz_usage *
 	return is_starved(a->report, u) && gain_of_others(a->report, u) > gain_of(a);
 }
 
-/* A quota kept it from more than it had: whatever else limits it comes after. */
+/* By a quota: whatever else limits it comes after. */
 static bool quota_comes_first(const struct qz_advice *a, const struct qz_usage *u)
 {
-	const struct qz_report *r = a->report;
-
-	return u->throttled_ns > u->limited_ns / 2 && part(r, u->limited_ns) >= TAKEN &&
-	       u->limited_ns > qz_scope__running_ns(&r->profile->scopes[r->scope]) &&
-	       part(r, u->idle_ns) < MOST;
+	return u->throttled_ns > u->limited_ns / 2 && outweighs(a->report, u, u->limited_ns);
 }
 
 bool qz_verdict__others_first(const struct qz_advice *a)
