@@ -137,7 +137,10 @@ static __always_inline void event__found(struct task_struct *task, struct qz_thr
 	event__send_process(&e);
 }
 
-/* What is known of a thread that was found; before: as of log__tell_transfers(). The records are the reader's: a log is of a processor, and this is interrupted. */
+/*
+ * Tells what is known of a thread that was found. The reader gets the records: only its processor writes a log, and this can be
+ * interrupted. before: as for log__tell_transfers().
+ */
 static __always_inline void log__tell_found(struct seq_file *seq, struct task_struct *task,
 					    struct qz_thread_state *t, u8 before)
 {

@@ -167,7 +167,7 @@ static __always_inline void log__identify(struct task_struct *task, const struct
 			   QZ_LOG_WHO(t->serial, t->image), NULL);
 }
 
-/* A record of the reader's, who asks by an iterator. */
+/* Writes a record into what the reader of an iterator gets. It is in no processor's log. */
 static __always_inline void log__tell(struct seq_file *seq, struct qz_log_record *r, u8 kind,
 				      u32 other, u32 site, u64 object)
 {

@@ -57,7 +57,7 @@ static __always_inline void log__put_transfers(const struct task_struct *task)
 	transfers__end(task, QZ_LOG_WRITTEN);
 }
 
-/* One that lives, as a record of the reader's. */
+/* Tells of a thread that has not ended. */
 static __always_inline void transfers__tell(struct seq_file *seq, struct task_struct *task,
 					    u8 state)
 {

@@ -48,7 +48,7 @@ static bool is_fellow(const struct replay *r, const struct replay_row *t,
  * is it known of a single one that is woken, who may have done all that there was to do.
  */
 #define AT_ONCE_NS                                                                                 \
-	50000 /* that the waker ran, from one to the next: a guest calls its host to wake a processor */
+	50000 /* that the waker ran from one to the next; a guest may call its host in between */
 #define NOTHING_NS 20000 /* that a thread runs to find that there is nothing for it */
 
 static struct replay_volley *volley_of(struct replay *r, uint32_t serial)

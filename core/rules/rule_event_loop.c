@@ -22,9 +22,9 @@
 /* Of the time that it ran or waited, it did not wait for events: a loop beyond finds the next one there already. */
 #define MOST_LOAD  0.7
 #define MOST_READY 0.1 /* of its life it has no processor: else events pile up meanwhile */
-#define MOST_ELSEWHERE                                                                             \
-	0.15	     /* of its time, code that makes turns long is in others, or between any */
-#define MOST_LOOPS 8 /* that are looked at, of one program */
+#define MOST_LOOPS 8   /* of one program are judged */
+/* Share of the time of code that makes turns long: so much of it may be in other turns, or in turns that are not known. */
+#define MOST_ELSEWHERE 0.15
 
 struct event_loop {
 	const struct qz_report *report;

@@ -35,7 +35,7 @@ int live__start(struct live *l, uint32_t nscopes, bool is_command);
 /* Takes in what has happened, and publishes it. */
 int live__advance(struct live *l);
 
-/* As log_reader__look(); what is told is known after the next live__advance() or live__finish(). */
+/* See log_reader__look(). The next live__advance() or live__finish() takes in what is told. */
 int live__look(struct live *l, bool at_end);
 
 /* The time up to which all events are known. */

@@ -168,8 +168,8 @@ START_TEST(a_limit_is_not_what_others_had)
 END_TEST
 
 /*
- * Two threads in turn, and whoever is woken needs a moment: no other program had the other processor, as the samples say,
- * in 50 of 1000 ms at most.
+ * Two threads take turns, and each wake-up takes some time. By the samples, other programs had the other processor for at most 50 of
+ * 1000 ms.
  */
 START_TEST(waking_up_is_not_waiting_for_others)
 {

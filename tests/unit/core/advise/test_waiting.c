@@ -50,7 +50,7 @@ START_TEST(who_comes_late_from_a_device_waited_for_it)
 }
 END_TEST
 
-/* Who asks a device less often also saves the calls. */
+/* A program that asks a device less often makes fewer calls, too. */
 START_TEST(calls_of_devices_are_part_of_what_they_cost)
 {
 	static const uint64_t level_ns[] = {600 * MS, 400 * MS, 0};
