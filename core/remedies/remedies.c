@@ -131,6 +131,15 @@ static const struct qz_remedy table[] = {
 		.rules = "oversubscribed spinning",
 		.risk = "fewer threads, or processes at a time",
 	},
+	/* who works in steps that are too small to be divided */
+	{
+		.way = QZ_REMEDY_ARGUMENT,
+		.value = 0,
+		.subject = QZ_REMEDY_OWN,
+		.of_finding = true,
+		.rules = "fine steps contention spinning oversubscribed",
+		.risk = "one thread, or process at a time",
+	},
 	{
 		.way = QZ_REMEDY_ARGUMENT,
 		.value = 1,
@@ -332,7 +341,7 @@ static int64_t value_of(const struct qz_remedy *remedy, const struct qz_knob *k)
 
 static long number_of(const struct qz_remedy *remedy, const struct qz_remedy_place *place)
 {
-	return labs(remedy->value) * (long)place->processors;
+	return remedy->value ? labs(remedy->value) * (long)place->processors : 1;
 }
 
 /* One of something needs no option. */
@@ -343,7 +352,7 @@ static bool is_for_argument(const struct qz_remedy *remedy, const struct qz_reme
 
 	if (!place->command || !qz_argument__find(&a, place->command))
 		return false;
-	return remedy->value < 0 ? a.value > number : a.value < number && (a.value || number > 1);
+	return remedy->value <= 0 ? a.value > number : a.value < number && (a.value || number > 1);
 }
 
 static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,

@@ -57,7 +57,7 @@ struct qz_remedy {
 	const char *change;
 	/*
 	 * Number of processors, nice value; for a knob, a factor of its value, < 0: a divisor; for an argument, how many times the
-	 * processors, where it has fewer, < 0: where it has more.
+	 * processors, where it has fewer, < 0: where it has more; 0: one.
 	 */
 	long value;
 	enum qz_remedy_subject subject;

@@ -13,14 +13,14 @@ what_helped()
 {
 	jq -r --arg remedy "$1" '
 		def percent: if . == null then "-" else . / 1e4 | round end;
-		def row: "\(.remedies | map(.change) | join(" ") | .[:40]) | \(if .predicted_low_ppm then
+		def row: "\(.remedies | map(.name) | join(" ") | .[:40]) | \(if .predicted_low_ppm then
 				"\(.predicted_low_ppm | percent)..\(.predicted_high_ppm | percent) %" else "-" end) | " +
 			"\(.gain_ppm | percent) ± \(.gain_ci_ppm | percent) | \(.pairs) | \(.verdict)";
 		(.trials | map(select((.remedies | length) == 1))) as $single |
 		($single | map(select((.remedies[0].change | test($remedy)) and .gain_ppm != null)) | max_by(.gain_ppm)) as $known |
 		($single | map(select(.verdict == "helps")) | max_by(.gain_ppm)) as $best |
 		"\(if $known then $known | row else "not tried | - | - | - | -" end) | " +
-		"\(if $best then "\($best.remedies[0].change | .[:40]) \($best.gain_ppm | percent) %" else "nothing" end)"'
+		"\(if $best then "\($best.remedies[0].name) \($best.gain_ppm | percent) %" else "nothing" end)"'
 }
 
 # try_case NAME REMEDY [OPTION]... -- COMMAND...
@@ -78,11 +78,12 @@ well() { :; }
 } >/dev/null
 make_input lines 'head -n 2000000 text >lines'
 make_input pieces 'mkdir pieces && split -n 8 data pieces/'
-try_case zstd-T1 'T ?2' -- zstd -q -12 -T1 -c pieces/aa
+make_input half 'head -c 48M data >half'
+try_case zstd-T1 'T ?2' -- zstd -q -12 -T1 -c half
 try_case sort-1 'parallel=2' -- sort --parallel=1 -S 800M lines -o /dev/null
 try_case povray-WT1 'WT2' -- povray +Iscene.pov +W480 +H360 +A0.1 +WT1 -D -GA +O/dev/null
 try_case ffmpeg-1 'threads 2' -- ffmpeg -loglevel error -threads 1 -i video.mkv -f null -
-try_case 7z-1 'mmt=2' -- 7z a -bso0 -bsp0 -txz -mx=3 -mmt=1 -so out pieces/aa
+try_case 7z-1 'mmt=2' -- 7z a -bso0 -bsp0 -txz -mx=3 -mmt=1 -so out half
 try_case plzip-1 'n ?2' -- plzip -n1 -1 -c pieces/aa
 try_case lbzip2-1 'n ?2' -- lbzip2 -n1 -c pieces/aa
 try_case lxml-arena 'jemalloc|tcmalloc|mimalloc' -- env MALLOC_ARENA_MAX=1 /usr/bin/python3 -c "$parse"

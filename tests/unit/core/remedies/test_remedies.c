@@ -358,6 +358,13 @@ START_TEST(an_argument_is_as_many_as_processors)
 			 "tachyon a -numthreads 8");
 	ck_assert_str_eq(told(&p, COMMAND("./pool", "-j", "4"), "few-threads", "-j 32"),
 			 "./pool -j 32");
+	/* for steps too small to be divided, one */
+	ck_assert_str_eq(told(&p, COMMAND("x264", "--threads", "2", "a"), "fine", "--threads 1"),
+			 "x264 --threads 1 a");
+	ck_assert_str_eq(told(&p, COMMAND("x264", "--threads", "1", "a"), "fine", "--threads 1"),
+			 "-");
+	ck_assert_str_eq(told(&p, COMMAND("x264", "--threads", "2", "a"), NULL, "--threads 1"),
+			 "-");
 	/* none: of what is known to have one then */
 	ck_assert_str_eq(told(&p, COMMAND("make", "all"), "processes", "-j8"), "make -j8 all");
 	ck_assert_str_eq(told(&p, COMMAND("xz", "-k"), "serial", "-T8"), "xz -T8 -k");
