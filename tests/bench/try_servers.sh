@@ -67,6 +67,15 @@ try_server()
 	started=()
 } 2>/dev/null
 
+# await_port PORT: until the server that was started last listens there.
+await_port()
+{
+	until (: <>/dev/tcp/127.0.0.1/"$1") 2>/dev/null; do
+		kill -0 "$pid" 2>/dev/null || fail "no server at port $1"
+		sleep 0.05
+	done
+}
+
 is_wanted()
 {
 	[ -z "${ONLY-}" ] || [[ $1 =~ $ONLY ]]
@@ -115,8 +124,8 @@ if is_wanted nginx; then
 	start nginx /usr/sbin/nginx -c "$T/nginx.conf"
 	server=$pid
 	setting() { cat "$T/nginx.conf"; }
+	await_port 8093
 	start ask wrk -t 1 -c 20 -d 86400 -H 'Accept-Encoding: gzip' http://127.0.0.1:8093/
-	sleep 1
 	try_server nginx "$server" -k "workers:1,2:$configure && kill -HUP \$(cat $T/nginx.pid)"
 fi
 
@@ -126,7 +135,7 @@ if is_wanted memcached; then
 	start memcached memcached -u nobody -p 8094 -l 127.0.0.1 -t 4
 	server=$pid
 	setting() { :; }
+	await_port 8094
 	start ask memcaslap -s 127.0.0.1:8094 -t 86400s -T 1 -c 16
-	sleep 1
 	try_server memcached "$server"
 fi
