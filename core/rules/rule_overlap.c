@@ -12,8 +12,8 @@
 /* Waits for devices while no thread could run. */
 struct device_time {
 	uint64_t count;
-	uint64_t late_ns; /* from then until the thread had a processor, alone */
-	uint32_t cause;	  /* with most of it */
+	uint64_t late_ns; /* from the wake-up until the thread ran, while nothing else could */
+	uint32_t cause;	  /* the cause with most of the time */
 	uint32_t node;
 };
 
@@ -39,8 +39,9 @@ static void find_time(const struct qz_report *r, struct device_time *d)
 }
 
 /*
- * Time alone in the procedures that ask devices, with the kernel's part: who asks less often, or several at a time,
- * saves most of that, too. Page faults are of any code, so that they say nothing about it.
+ * Serial time of the procedures that make requests to devices, their system calls included. Fewer
+ * or combined requests save most of it, too. Page faults are left out, since any code can cause
+ * them.
  */
 static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint64_t *ns)
 {
