@@ -694,7 +694,8 @@ int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
 	return use->change && use->name ? 0 : -ENOMEM;
 }
 
-bool qz_remedy_use__is_line(const struct qz_remedy_use *use)
+/* Whether its change replaces the whole command. */
+static bool is_line(const struct qz_remedy_use *use)
 {
 	return use->remedy->way == QZ_REMEDY_ARGUMENT ||
 	       (use->remedy->way == QZ_REMEDY_COMMAND && !use->undo);
@@ -702,7 +703,7 @@ bool qz_remedy_use__is_line(const struct qz_remedy_use *use)
 
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b)
 {
-	if (qz_remedy_use__is_line(a) && qz_remedy_use__is_line(b))
+	if (is_line(a) && is_line(b))
 		return true;
 	if (!strncmp(a->change, PRELOAD, strlen(PRELOAD)) &&
 	    !strncmp(b->change, PRELOAD, strlen(PRELOAD)))
@@ -773,7 +774,7 @@ static void put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint
 			bool variables)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (is_variable(uses[i]) == variables && !qz_remedy_use__is_line(uses[i]))
+		if (is_variable(uses[i]) == variables && !is_line(uses[i]))
 			fprintf(out, "%s ", uses[i]->change);
 }
 
@@ -785,7 +786,7 @@ void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses
 	put_changes(out, uses, n, true);
 	put_changes(out, uses, n, false);
 	for (uint32_t i = 0; i < n; i++)
-		line = qz_remedy_use__is_line(uses[i]) ? uses[i] : line;
+		line = is_line(uses[i]) ? uses[i] : line;
 	/* a line of the user may be several commands */
 	if (line && n > 1 && line->remedy->way == QZ_REMEDY_COMMAND) {
 		fputs("sh -c ", out);

@@ -132,9 +132,6 @@ int qz_remedies__find(struct qz_remedies *r, const struct qz_advice *a,
 		      const struct qz_remedy_place *place);
 void qz_remedies__free(struct qz_remedies *r);
 
-/* Whether its change replaces the whole command. */
-bool qz_remedy_use__is_line(const struct qz_remedy_use *use);
-
 /* Whether at most one of the two can be in force at a time. */
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b);
 

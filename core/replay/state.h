@@ -291,8 +291,7 @@ uint32_t replay_rows__take(struct replay_rows *rows, uint32_t *free, size_t next
 
 /* ---- scopes.c ---- */
 
-/* Charges the time at the present level. */
-void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now);
+/* Charges the time at the present level, then changes the numbers of running and runnable threads. */
 void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
 				uint64_t now);
 
@@ -342,9 +341,6 @@ void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid);
 /* Makes a row, in REPLAY_UNKNOWN; process REPLAY_NONE: not known. */
 struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t process);
 void replay_row__end(struct replay *r, struct replay_row *t);
-
-/* Its end was not seen. */
-void replay_row__end_unseen(struct replay *r, struct replay_row *t);
 
 void replay_row__charge(const struct replay *r, struct replay_row *t);
 

@@ -22,7 +22,8 @@ struct parts {
 	double blocked;
 };
 
-bool qz_object_cost__can_be_held(const struct qz_object *o)
+/* Whether such an object can be held, unlike one at which threads wait for each other or for work. */
+static bool can_be_held(const struct qz_object *o)
 {
 	return o->kind == QZ_OBJECT_OTHER || o->kind == QZ_OBJECT_MUTEX ||
 	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN ||
@@ -41,7 +42,7 @@ bool qz_object_cost__is_held(const struct qz_report *r, const struct qz_object_r
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
 
-	return qz_object_cost__can_be_held(o) || (is_token(o) && row->figure.cpu_ns);
+	return can_be_held(o) || (is_token(o) && row->figure.cpu_ns);
 }
 
 static uint32_t processors_of(const struct qz_report *r)

@@ -134,7 +134,8 @@ uint32_t thread__node(struct thread *thread, const struct image *image)
 
 /* ---- figures ---- */
 
-uint64_t thread__before(const struct qz_thread_event *e, uint64_t began)
+/* The part of a thread's blocked time from before its scope's clock began, which does not count. */
+static uint64_t blocked_before(const struct qz_thread_event *e, uint64_t began)
 {
 	uint64_t excess = began > e->seen ? began - e->seen : 0;
 
@@ -196,7 +197,7 @@ static void update(struct qz_thread *row, struct thread *thread, const struct qz
 		.cpu = cpu,
 		.running = e->ns[QZ_RUNNING],
 		.ready = e->ns[QZ_READY],
-		.blocked = e->ns[QZ_BLOCKED] - thread__before(e, began),
+		.blocked = e->ns[QZ_BLOCKED] - blocked_before(e, began),
 		.unknown = e->ns[QZ_UNKNOWN],
 		.loop = e->loop,
 		.transfers = e->transfers,

@@ -60,9 +60,6 @@ uint32_t threads__row(struct threads *t, struct thread *thread, uint32_t scope, 
 struct image;
 uint32_t thread__node(struct thread *thread, const struct image *image);
 
-/* The part of a thread's blocked time from before its scope's clock began, which does not count. */
-uint64_t thread__before(const struct qz_thread_event *event, uint64_t scope_began);
-
 /* Sums over the living threads of a scope. */
 struct living {
 	uint64_t cpu_ns, running_ns, runnable_ns;

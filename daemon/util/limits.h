@@ -15,12 +15,6 @@ int limits__raise(char *error, size_t size);
 /* Those that were there before, for a process whose program is not of Quartz. Other processes are as they were. */
 void limits__restore(void);
 
-/*
- * Whether a descriptor may stay open for an optional purpose: the last ones that the limit allows are reserved for what a
- * run needs, such as saving it.
- */
-bool limits__has_room(int fd);
-
 /* The descriptor (or -errno) if it may stay open; else it is closed, and -EMFILE. */
 int limits__spare(int fd);
 
