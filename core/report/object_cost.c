@@ -8,6 +8,7 @@
 
 #include "core/model/allowed.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/report/lock_code.h"
 #include "core/report/report.h"
 #include "core/util/apportion.h"
@@ -176,7 +177,7 @@ static bool is_in_locker(const struct qz_profile *p, uint32_t node, const uint32
 /* At a condition variable or another lock, a thread has let go of this one, or waits on its own account. */
 static bool keeps_locks(const struct qz_profile *p, const struct qz_wait *w)
 {
-	return strcmp(p->causes[w->cause], "futex") != 0;
+	return qz_wait_cause__kind(p->causes[w->cause]) != QZ_WAIT_IS_FUTEX;
 }
 
 /* Time that threads were blocked for something else in the procedures that lock the object. */

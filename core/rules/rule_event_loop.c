@@ -17,6 +17,7 @@
 #include "core/advise/usage.h"
 #include "core/estimate/estimate.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/model/workers.h"
 
 #define LEAST_BLOCKS 3
@@ -94,8 +95,9 @@ static void add_wait(struct event_loop *loop, const struct qz_wait *w)
 {
 	const struct qz_profile *p = loop->report->profile;
 
-	if (strcmp(p->causes[w->cause], "poll") != 0 &&
-	    !(loop->workers && !strcmp(p->causes[w->cause], "futex"))) {
+	unsigned int events = QZ_WAIT_IS_POLL | (loop->workers ? QZ_WAIT_IS_FUTEX : 0);
+
+	if (!(qz_wait_cause__kind(p->causes[w->cause]) & events)) {
 		if (!loop->other || w->blocked_ns > loop->other->blocked_ns)
 			loop->other = w;
 		loop->is_scheduled |= qz_frames__have_name(p, w->node, "multi_thread::");

@@ -6,11 +6,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 
 #define FEWEST	  2   /* threads of a pool */
 #define LEAST_OUT 0.5 /* of a pool thread's lifetime: blocked for something outside */
@@ -45,11 +45,11 @@ static bool is_handed(const struct qz_wait *w)
  */
 static bool is_outside(const struct qz_profile *p, const struct qz_wait *w)
 {
-	const char *cause = p->causes[w->cause];
+	unsigned int kind = qz_wait_cause__kind(p->causes[w->cause]);
 
-	if (!strcmp(cause, "poll"))
+	if (kind == QZ_WAIT_IS_POLL)
 		return !is_handed(w) && !qz_frames__have_name(p, w->node, "epoll");
-	return !strcmp(cause, "socket") || !strcmp(cause, "child");
+	return kind & (QZ_WAIT_IS_SOCKET | QZ_WAIT_IS_CHILD);
 }
 
 /* Lifetime without the time in the run queue, which depends on other programs. */
@@ -99,7 +99,8 @@ static void add_waits(struct few *s)
 			continue;
 		if (is_outside(p, w))
 			s->blocked[w->thread].outside_ns += w->blocked_ns;
-		else if (is_handed(w) || !strcmp(p->causes[w->cause], "futex"))
+		else if (is_handed(w) ||
+			 qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_FUTEX)
 			s->blocked[w->thread].inside_ns += w->blocked_ns;
 	}
 }

@@ -5,7 +5,6 @@
  * rules. `in_vain`: one wake-up is for several threads, of which one has something to do. `herd`:
  * the same for threads in poll.
  */
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
@@ -13,6 +12,7 @@
 #include "core/costs/cost_walk.h"
 #include "core/costs/grain.h"
 #include "core/model/objects.h"
+#include "core/model/wait_causes.h"
 
 /*
  * A wait and its wake-up take two system calls and two switches, 5 to 10 us of processor time: 2,000 of them a
@@ -215,7 +215,8 @@ static int find_watcher(const struct qz_report *r, uint64_t *count, uint32_t *pr
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (!qz_scope__covers(p, r->scope, w->scope) || strcmp(p->causes[w->cause], "poll"))
+		if (!qz_scope__covers(p, r->scope, w->scope) ||
+		    qz_wait_cause__kind(p->causes[w->cause]) != QZ_WAIT_IS_POLL)
 			continue;
 		*count += w->count;
 		if (!most || w->count > most->count)

@@ -2,11 +2,11 @@
 /* Input or output that the program waits for while it has nothing else to do. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/util/order.h"
 
 /* Waits for devices while no thread could run. */
@@ -56,8 +56,8 @@ static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint6
 		uint32_t procedure;
 
 		if (!qz_scope__covers(p, r->scope, w->scope) ||
-		    !qz_usage__is_device(p->causes[w->cause]) ||
-		    !strcmp(p->causes[w->cause], "page_fault"))
+		    !(qz_wait_cause__kind(p->causes[w->cause]) &
+		      (QZ_WAIT_IS_DISK | QZ_WAIT_IS_SYNC)))
 			continue;
 		procedure = qz_frames__program_code(p, w->node);
 		if (procedure != QZ_NONE)

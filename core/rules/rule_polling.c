@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
@@ -37,12 +36,12 @@ struct polling {
 /* Java sleeps at a futex. Timed waits that nobody ends are sleeps, too. */
 static bool is_sleep(const struct qz_profile *p, const struct qz_wait *w)
 {
-	const char *cause = p->causes[w->cause];
+	unsigned int kind = qz_wait_cause__kind(p->causes[w->cause]);
 
-	if (!strcmp(cause, "sleep") ||
+	if (kind == QZ_WAIT_IS_SLEEP ||
 	    (w->object != QZ_NONE && qz_objects__is_clock(&p->objects[w->object])))
 		return true;
-	return !strcmp(cause, "futex") && qz_frames__have_name(p, w->node, "JVM_Sleep");
+	return kind == QZ_WAIT_IS_FUTEX && qz_frames__have_name(p, w->node, "JVM_Sleep");
 }
 
 /*
@@ -51,8 +50,8 @@ static bool is_sleep(const struct qz_profile *p, const struct qz_wait *w)
  */
 static bool is_outside(const char *cause)
 {
-	return !strcmp(cause, "socket") || !strcmp(cause, "pipe") || qz_wait_cause__is_any(cause) ||
-	       qz_usage__is_device(cause);
+	return qz_wait_cause__kind(cause) &
+	       (QZ_WAIT_IS_SOCKET | QZ_WAIT_IS_PIPE | QZ_WAIT_IS_ANY | QZ_WAIT_IS_DEVICE);
 }
 
 /*

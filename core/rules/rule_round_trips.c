@@ -6,12 +6,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/report/idle_time.h"
 
 #define LEAST_COUNT 200	       /* replies */
@@ -40,8 +40,8 @@ struct trips {
 /* A wait in a call that sends is for space in the buffer, not for a reply. */
 static bool is_for_reply(const struct qz_profile *p, const struct qz_wait *w)
 {
-	return !strcmp(p->causes[w->cause], "socket") && w->thread != QZ_NONE &&
-	       !qz_frames__have_name(p, w->node, "send") &&
+	return qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_SOCKET &&
+	       w->thread != QZ_NONE && !qz_frames__have_name(p, w->node, "send") &&
 	       !qz_frames__have_name(p, w->node, "write");
 }
 
