@@ -59,7 +59,7 @@ struct return_table {
 
 struct returns {
 	struct return_table *tables; /* by slot; NULL until one is needed */
-	struct return_table *end;    /* behind the last table that was ever used */
+	struct return_table *end;    /* after the last table that was ever used */
 };
 
 extern hidden struct returns library_returns;

@@ -41,7 +41,7 @@ static int compare_numbers(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Sorts, and lets each number stand once. */
+/* Sorts, and removes duplicates. */
 static void put_in_order(struct series *s)
 {
 	uint32_t kept = 0;

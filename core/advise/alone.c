@@ -13,7 +13,7 @@
 /* A phase is spoken of from this share of the elapsed time on. */
 #define LEAST 0.04
 
-/* A procedure stands for a phase when it has so much of its time. */
+/* A procedure represents a phase if it has this share of its time. */
 #define COVERS 0.8
 
 /* Of code that several threads run, one does so alone when it has so much of the time alone, and seldom runs it beside others. */

@@ -49,7 +49,7 @@ struct replay_stay {
 	uint32_t telling; /* see struct replay_place; 0: its place is known for certain */
 	uint32_t object;  /* that it waits for */
 	uint16_t cause;
-	bool queued; /* it stands in the queue of that */
+	bool queued; /* it is in the queue of that */
 	bool handed; /* another thread of the scope has ended it */
 	uint64_t began;
 	uint64_t runnable_ns; /* of the scope, when it began */
@@ -286,7 +286,7 @@ void replay__reuse_dropped(struct replay *r);
 /* Makes room for all rows that one record can add; to be called before each. 0 or -ENOMEM. */
 int replay__make_room(struct replay *r);
 
-/* A row from the list of free ones, or behind the last one: there is room. *fresh: it was never used. */
+/* A row from the list of free ones, or after the last one: there is room. *fresh: it was never used. */
 uint32_t replay_rows__take(struct replay_rows *rows, uint32_t *free, size_t next, bool *fresh);
 
 /* ---- scopes.c ---- */
@@ -401,7 +401,7 @@ uint32_t replay_queue__find(struct replay *r, const struct replay_row *t,
 			    const struct replay_place *place);
 void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words);
 
-/* It leaves the queue where it stands, if any. `waker`: NULL if it was not seen. */
+/* It leaves its queue, if any. `waker`: NULL if it was not seen. */
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
 
 /* Whether the waker's call wakes threads that wait at a word: futex, or the end of a thread, for which others wait. */

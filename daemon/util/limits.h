@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Limits of quartzd's process (setrlimit(2)), and which of them is behind a failure. */
+/* Limits of quartzd's process (setrlimit(2)), and which of them caused a failure. */
 #ifndef QUARTZ_DAEMON_LIMITS_H
 #define QUARTZ_DAEMON_LIMITS_H
 
@@ -19,7 +19,7 @@ void limits__restore(void);
 int limits__spare(int fd);
 
 /*
- * Appends to a line about a failure what limit is behind it, and the remedy, where one is: libraries do not
+ * Appends to a line about a failure the limit that caused it and the remedy, if there is one: libraries do not
  * always say so. To be asked before what was opened is closed.
  */
 void limits__explain(int err, char *line, size_t size);
