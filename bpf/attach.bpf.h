@@ -46,7 +46,7 @@ static __always_inline u32 target__scope_below(struct task_struct *parent)
 	return target__scope_of_descendants(target__key(parent));
 }
 
-/* Of a process and its ancestors the first one whose descendants are followed, or the one behind a block. 0: there is none. */
+/* Of a process and its ancestors the first one whose descendants are followed, or the one after a block; 0: none. */
 __noinline u64 target__search_ancestors(u64 address)
 {
 	struct task_struct *task = (void *)address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The files behind descriptors of a thread. */
+/* The files of a thread's descriptors. */
 #ifndef QUARTZ_DESCRIPTOR_BPF_H
 #define QUARTZ_DESCRIPTOR_BPF_H
 
@@ -10,7 +10,7 @@
 #define MODE_FILE   0100000
 #define MODE_SOCKET 0140000
 
-/* The address of the file behind a descriptor, or 0. A global function, which the verifier follows once. */
+/* The address of a descriptor's file, or 0. A global function, which the verifier follows once. */
 __noinline u64 files__address(u64 of, u64 fd)
 {
 	struct fdtable *fdt = BPF_CORE_READ((struct files_struct *)of, fdt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a thread waits for in io_uring_enter. The kernel says "input or output" of all requests (in_iowait), of timers and
- * sockets, too. What a thread asked for last stands in its ring; where what is under way is of one kind, it waits for that.
+ * sockets, too. What a thread asked for last is in its ring; where what is under way is of one kind, it waits for that.
  */
 #ifndef QUARTZ_IO_URING_BPF_H
 #define QUARTZ_IO_URING_BPF_H

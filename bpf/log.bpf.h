@@ -13,7 +13,7 @@
 typedef void (*btf_trace_sched_switch___with_state)(void *, bool, struct task_struct *,
 						    struct task_struct *, unsigned int);
 
-/* Places that stand in the log since when; by hash. Any processor may write an entry, which is seldom. */
+/* Places in the log, and since when they are there; by hash. Any processor may write an entry, which is seldom. */
 struct log_site {
 	u32 site;
 	u32 told; /* in units of 2^LOG_SITE_SHIFT ns */

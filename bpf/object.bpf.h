@@ -158,7 +158,7 @@ static __always_inline void object__identify(struct qz_object_slot *slot,
 
 /*
  * Whether a slot with the same hash is of this object. Who has taken it tells after a few instructions, unless
- * it is the one that we interrupt, or its processor stands still: the object then has two slots.
+ * it is the one that we interrupt, or its processor is stopped: the object then has two slots.
  */
 __noinline int object__is(struct qz_object_slot *slot, struct object_key *key)
 {

@@ -13,19 +13,27 @@ struct slot_head {
 	u64 wait, task, event, pushes, held, reserved;
 };
 
+/* Ids begin where those of a task do: its own first, then those of the thread. */
+#define PAGE_WORDS 256 /* a power of two */
+#define PAGE_FIRST (__builtin_offsetof(struct qz_task, procedures) / sizeof(u32))
+#define PAGE_MOST  (QZ_TASK_STACK + QZ_SLOT_STACK)
+
 struct page_copy {
 	struct qz_page_place place;
 	u64 thread_pointer;
 	u32 slot;  /* + 1; 0: the thread has none */
 	u32 state; /* enum qz_wait_state */
 	/* Read anew at each turn of a loop, see struct sample_scratch. */
-	volatile u32 ntask, nown;
+	volatile u32 ntask, nown, n; /* n: both */
 	struct slot_head head;
-	u32 own[QZ_SLOT_STACK];
-	struct qz_task task;
+	union {
+		struct qz_task task;
+		u32 words[PAGE_WORDS];
+	};
 };
 
 _Static_assert(sizeof(struct slot_head) == __builtin_offsetof(struct qz_slot, stack), "layout");
+_Static_assert(PAGE_FIRST + PAGE_MOST <= PAGE_WORDS, "room for all ids");
 
 /* One entry per processor: the slot being copied. */
 struct {
@@ -55,7 +63,7 @@ static __always_inline u64 page__head(struct page_copy *c)
 /* Copies the slot; what is not according to the contract counts as an empty stack. */
 __noinline int page__copy(struct page_copy *c)
 {
-	u32 depth, base = 0, task;
+	u32 depth, base = 0, task, ntask = 0;
 	u64 slot;
 
 	if (!c)
@@ -64,6 +72,7 @@ __noinline int page__copy(struct page_copy *c)
 	c->state = QZ_WAIT_BUSY;
 	c->ntask = 0;
 	c->nown = 0;
+	c->n = 0;
 	slot = page__head(c);
 	if (!slot)
 		return 0;
@@ -78,43 +87,31 @@ __noinline int page__copy(struct page_copy *c)
 		if (!bpf_probe_read_user(&c->task, sizeof(c->task),
 					 (void *)(c->place.tables +
 						  offsetof(struct qz_tables, tasks) +
-						  (task - 1) * sizeof(c->task))) &&
-		    c->task.count <= QZ_TASK_STACK)
-			c->ntask = c->task.count;
+						  (task - 1) * sizeof(c->task))))
+			ntask = c->task.count;
+		if (ntask > QZ_TASK_STACK)
+			ntask = 0;
+		c->ntask = c->n = ntask;
 	}
 	if (base >= depth)
 		return 0;
 	depth = (depth - base) & (QZ_SLOT_STACK - 1);
-	if (!bpf_probe_read_user(
-		    c->own, depth * sizeof(u32),
+	if (bpf_probe_read_user(
+		    &c->words[PAGE_FIRST + ntask], depth * sizeof(u32),
 		    (void *)(slot + offsetof(struct qz_slot, stack) + (base + 1) * sizeof(u32))))
-		c->nown = depth;
+		return 0;
+	c->nown = depth;
+	c->n = ntask + depth;
 	return 0;
 }
 
-/* Of the thread's own stack from the i-th on, as unwind__hash_block. */
+/* Ids from the i-th on, as unwind__hash_block. */
 __noinline u64 page__hash_block(struct page_copy *c, u32 i, u64 h)
 {
 	if (!c)
 		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->nown; k++)
-		h = mix(h, c->own[(i + k) & (QZ_SLOT_STACK - 1)]);
-	return h;
-}
-
-/* The same of the task's. */
-__noinline u64 page__hash_task_block(struct page_copy *c, u32 i, u64 h)
-{
-	if (!c)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK; k++) {
-		u32 at = i + k;
-
-		barrier_var(at); /* for the verifier: what is compared is the index */
-		if (at >= QZ_TASK_STACK || at >= c->ntask)
-			break;
-		h = mix(h, c->task.procedures[at]);
-	}
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->n; k++)
+		h = mix(h, c->words[(PAGE_FIRST + i + k) & (PAGE_WORDS - 1)]);
 	return h;
 }
 
@@ -125,9 +122,7 @@ __noinline u64 page__hash(struct page_copy *c)
 	if (!c)
 		return 0;
 	h = mix(c->ntask, c->nown);
-	for (u32 i = 0; i < QZ_TASK_STACK && i < c->ntask; i += FRAMES_BLOCK)
-		h = page__hash_task_block(c, i, h);
-	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
+	for (u32 i = 0; i < PAGE_MOST && i < c->n; i += FRAMES_BLOCK)
 		h = page__hash_block(c, i, h);
 	return h;
 }
@@ -136,23 +131,8 @@ __noinline int page__store_block(struct page_copy *c, u32 i, u32 key)
 {
 	if (!c)
 		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->nown; k++)
-		frame__store(key + i + k, c->own[(i + k) & (QZ_SLOT_STACK - 1)]);
-	return 0;
-}
-
-__noinline int page__store_task_block(struct page_copy *c, u32 i, u32 key)
-{
-	if (!c)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK; k++) {
-		u32 at = i + k;
-
-		barrier_var(at); /* for the verifier: what is compared is the index */
-		if (at >= QZ_TASK_STACK || at >= c->ntask)
-			break;
-		frame__store(key + at, c->task.procedures[at]);
-	}
+	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->n; k++)
+		frame__store(key + i + k, c->words[(PAGE_FIRST + i + k) & (PAGE_WORDS - 1)]);
 	return 0;
 }
 
@@ -161,10 +141,8 @@ __noinline int page__store(struct page_copy *c, u32 key)
 {
 	if (!c)
 		return 0;
-	for (u32 i = 0; i < QZ_TASK_STACK && i < c->ntask; i += FRAMES_BLOCK)
-		page__store_task_block(c, i, key);
-	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
-		page__store_block(c, i, key + c->ntask);
+	for (u32 i = 0; i < PAGE_MOST && i < c->n; i += FRAMES_BLOCK)
+		page__store_block(c, i, key);
 	return 0;
 }
 

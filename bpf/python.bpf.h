@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frames of Python (quartz/python.h) of a thread whose walk has come through the interpreter's code: behind those of C in
+ * Frames of Python (quartz/python.h) of a thread whose walk has come through the interpreter's code: after those of C in
  * unwinding.frames. Which of them belong to which frame of C is found by quartzd. Nothing that is read is believed: it is the
  * thread's own memory, each loop has its bound, and what is no frame ends the walk. As unwind.bpf.h, it is also ordinary C.
  */
@@ -53,7 +53,7 @@ __noinline int python__look(struct unwinding *u)
 	return 0;
 }
 
-/* Whether no more of its states need be looked at. An inner loop, which the verifier follows once. */
+/* Whether no more of its states need be read. An inner loop, which the verifier follows once. */
 __noinline int python__look_at_some(struct unwinding *u)
 {
 	for (int i = 0; i < PYTHON_BLOCK; i++)
@@ -218,7 +218,7 @@ __noinline int python__tell(struct unwinding *u, u64 code)
 
 /* ---- frames ---- */
 
-/* The number of the instruction that the frame at `at` runs, of this code, as it stands in a stack. */
+/* The number of the instruction that the frame at `at` runs, of this code, as a stack has it. */
 static __always_inline u64 python__instruction(const struct python_walk *w, u64 at, u64 code)
 {
 	u64 n = python__read(at + w->layout.frame_instruction);
@@ -230,7 +230,7 @@ static __always_inline u64 python__instruction(const struct python_walk *w, u64 
 	return (n < QZ_PYTHON_CHECK_MASK ? n : QZ_PYTHON_CHECK_MASK) << QZ_PYTHON_CHECK_AT;
 }
 
-/* How a frame of this code stands in a stack; it is told if need be. */
+/* The form of a frame of this code in a stack; the code is reported if need be. */
 __noinline u64 python__frame(struct unwinding *u, u64 address, u64 at)
 {
 	struct python_walk *w;
@@ -256,7 +256,7 @@ __noinline u64 python__frame(struct unwinding *u, u64 address, u64 at)
 	return code;
 }
 
-/* Where the i-th frame of Python stands, behind those of C. */
+/* Index of the i-th Python frame, after those of C. */
 static __always_inline u32 python__place(const struct unwinding *u, u32 i)
 {
 	return (unwind__frames(u) + unwind__place(i)) & (QZ_ALL_FRAMES - 1);
@@ -302,7 +302,7 @@ __noinline int python__steps(struct unwinding *u)
 }
 
 /*
- * Walks the frames of Python behind a walk of those of C. u->python.thread: what this has left there after the thread's last
+ * Walks the Python frames, after a walk of the C frames. u->python.thread: what this has left there after the thread's last
  * walk, or 0; u->python.image is set, too.
  */
 __noinline int python__walk(struct unwinding *u)

@@ -9,7 +9,7 @@
 #define ERRORS_AT      ((u64)-4096) /* what is as high is no address but an error number */
 #define OVERLAPPED_MAX 16	    /* regions that one mapping is looked for in */
 
-/* The first region of an image that ends behind an address: its index, or one too high. */
+/* The first region of an image that ends after an address: its index, or one too high. */
 static __always_inline u32 image__region_behind(const struct qz_unwind_image *image, u64 address)
 {
 	u32 low = image->first, count = image->count;

@@ -116,7 +116,7 @@ enum sample_probe { SAMPLE_OTHER = -1, SAMPLE_NO_FRAMES = -2 };
 
 /*
  * Looks for the stack in a slot, which it takes when it is free: its index where it has it, or why not. A function of
- * its own, as all that stands in a loop: the verifier follows it once.
+ * its own, as all in a loop: the verifier follows it once.
  */
 __noinline int sample__probe(struct sample_scratch *scratch, u64 hash, u32 at, u32 buffer)
 {

@@ -49,7 +49,7 @@ enum unwind_clone {
 	UNWIND_NEW_STACK, /* it is the new thread or process, on a stack that has no frame yet */
 };
 
-/* Frames that can be kept: of C, and behind them of Python. A power of two. */
+/* Frames that can be kept: of C, and after them of Python. A power of two. */
 #define QZ_ALL_FRAMES (QZ_USER_FRAMES + QZ_PYTHON_FRAMES)
 
 /* See python.bpf.h. The verifier knows no exact bound of an offset into `raw` and `code`: they are a power of two long. */
@@ -68,7 +68,7 @@ struct python_walk {
 struct goroutine_walk {
 	u64 creator, ancestors;	  /* as in its g: the next one, 0: none; where the slice is */
 	u64 ancestor, nancestors; /* as in the slice: the next one */
-	u64 awaited; /* is among the addresses that are read: those behind it are kept; 0: it was found */
+	u64 awaited; /* is among the addresses that are read: those after it are kept; 0: it was found */
 	u64 pcs; /* the next of these */
 	u32 npcs, zero;
 };
@@ -102,7 +102,7 @@ struct unwinding {
 	struct python_walk python;
 };
 
-/* Frames that stand in u->frames. */
+/* Frames in u->frames. */
 static __always_inline u32 unwind__frames(const struct unwinding *u)
 {
 	return u->depth < QZ_USER_FRAMES ? u->depth : QZ_USER_FRAMES;
@@ -114,7 +114,7 @@ static __always_inline u32 unwind__own_frames(const struct unwinding *u)
 	return u->depth < QZ_USER_FRAMES ? u->depth - u->creators : QZ_USER_FRAMES;
 }
 
-/* Frames of Python that stand behind them. */
+/* Frames of Python after them. */
 static __always_inline u32 unwind__python_frames(const struct unwinding *u)
 {
 	return u->npython < QZ_PYTHON_FRAMES ? u->npython : QZ_PYTHON_FRAMES;
@@ -417,7 +417,7 @@ static __always_inline void unwind__guess_rbp(struct unwinding *u, u64 from, u64
 
 /*
  * Whether a word, found at u->probe, can be the return address: its code says where the one of the
- * next frame is. What earlier calls have left behind in a large frame leads nowhere. True where the
+ * next frame is. What earlier calls have left in a large frame leads nowhere. True where the
  * code does not tell.
  */
 static __always_inline bool unwind__leads_on(struct unwinding *u, u64 word)
@@ -500,7 +500,7 @@ __noinline int unwind__scan_block(struct unwinding *u, u64 from)
 /*
  * The innermost frames are in hand-written assembly without call frame information, of a codec for instance:
  * leaves that have pushed a few registers, or keep a table on the stack. The first word on the stack
- * that is the address behind a call, in described code, is taken for its return address. 0 when there
+ * that is the address after a call, in described code, is taken for its return address. 0 when there
  * is one.
  */
 static __always_inline int unwind__scan(struct unwinding *u)
@@ -711,7 +711,7 @@ static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_u
 }
 
 /*
- * Whether a row that was derived from code has led to the caller. A return address is behind a call: else
+ * Whether a row that was derived from code has led to the caller. A return address is after a call: else
  * the row is wrong, and the frame is to be left as one that nothing is known of.
  */
 __noinline int unwind__by_derived_row(struct unwinding *u, struct qz_unwind_row *row)
@@ -914,7 +914,7 @@ __noinline int unwind__walk(struct unwinding *u)
 	unwind__frames_to_end(u);
 	if (u->end != QZ_UNWIND_OUTERMOST && u->end != QZ_UNWIND_TOO_DEEP && !u->unready)
 		unwind__begins(u);
-	/* behind the older one is more than a block: all outer frames that are kept */
+	/* after the older one is more than a block: all outer frames that are kept */
 	if (u->end != QZ_UNWIND_OUTERMOST)
 		u->mark.ip = 0;
 	else if (u->depth >= MARK_DEEP)

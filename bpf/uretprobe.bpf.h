@@ -27,7 +27,7 @@ static __always_inline bool uretprobe__is_at(struct return_instance___kept *prob
 	return BPF_CORE_READ(probe, stack) == place;
 }
 
-/* The first one at a place, or the one behind a block; 0: there is none. A global function, which the verifier follows once. */
+/* The first one at a place, or the one after a block; 0: none. A global function, which the verifier follows once. */
 __noinline u64 uretprobe__pass(u64 address, u64 place)
 {
 	struct return_instance___kept *probe = (void *)address;

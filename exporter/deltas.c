@@ -116,7 +116,7 @@ static int write_document(FILE *out, const struct qz_profile *p, const uint32_t 
 	return err;
 }
 
-/* The document behind its length. NULL: memory is short. */
+/* The document after its length. NULL: memory was short. */
 static char *make_message(const struct qz_profile *p, const uint32_t *scopes, uint32_t n,
 			  size_t *size)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quartz-symbolizer: parses, without any privilege, the files that quartzd hands to it.
- *
- * It serves one request after the other until quartzd closes the socket, which is descriptor 0.
- * A request that quartzd cannot have meant ends it.
+ * quartz-symbolizer: parses the files that quartzd hands to it, without any privilege. It serves
+ * one request at a time until quartzd closes the socket, descriptor 0. A malformed request cannot
+ * come from quartzd, and ends it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@
 #define SOCKET 0
 
 struct server {
-	struct module **modules; /* by number */
+	struct module **modules; /* indexed by number */
 	uint32_t nmodules;
 	struct module_frame frames[MODULE_MAX_FRAMES];
 	struct spin_answer_writer spin;
@@ -62,7 +61,7 @@ static int answer(struct server *s, size_t length)
 	return send_message(&s->answer, s->request.header.type, length, s->request.header.id);
 }
 
-/* Descriptors that came along; -1 for those that did not. */
+/* Takes the descriptors of a message; -1 for those that are missing. */
 static void take_descriptors(struct msghdr *msg, int fds[LOAD_MAX_FILES])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
@@ -73,7 +72,7 @@ static void take_descriptors(struct msghdr *msg, int fds[LOAD_MAX_FILES])
 		memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 }
 
-/* 0 at the end of the conversation, otherwise the length; -errno. */
+/* Receives a request. Returns its length; 0: quartzd closed the socket; or -errno. */
 static ssize_t receive(struct server *s, int fds[LOAD_MAX_FILES])
 {
 	union {
@@ -202,7 +201,10 @@ static size_t text_size(const struct module_frame *frames, uint32_t n)
 	return size;
 }
 
-/* false: no room. An answer too big for any message is reduced to its outermost frame. */
+/*
+ * False: there is no room. An answer that is too large for any message is reduced to its outermost
+ * frame.
+ */
 static bool write_answer(struct writer *w, struct module_answer *a)
 {
 	size_t used = sizeof(struct resolve_answer) + w->n * sizeof(struct answer_record) +
@@ -238,7 +240,7 @@ static int send_answers(struct server *s, const struct writer *w)
 	return answer(s, length + w->text_size);
 }
 
-/* The module that the addresses of a request are of; NULL: the request is none. */
+/* The module that a request is about; NULL: the request is invalid. */
 static struct module *find_asked(const struct server *s, size_t length)
 {
 	const struct resolve_request *request = &s->request.resolve;
@@ -270,7 +272,10 @@ static int serve_resolve(struct server *s, size_t length)
 	return send_answers(s, &w);
 }
 
-/* The code is read from the descriptor: parts of a large file that nobody else wants. */
+/*
+ * Answers whether code waits. The code is read from the descriptor, since nothing else needs these
+ * parts of a large file.
+ */
 static int serve_spin(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	const struct resolve_request *request = &s->request.resolve;
@@ -330,7 +335,10 @@ static int send_rows(struct server *s, const struct cfi_table *t)
 	return 0;
 }
 
-/* Reads the file once more, for its own sake: tables are also wanted where no names are. */
+/*
+ * Sends an unwind table. Reads the file separately, since tables are also needed for files without
+ * wanted names.
+ */
 static int serve_table(struct server *s, size_t length, const int fds[LOAD_MAX_FILES])
 {
 	const struct table_request *request = &s->request.table;

@@ -20,7 +20,10 @@
 
 #define NOBODY 65534
 
-/* Own user, else nobody. From /etc/passwd itself: name services would load libraries. */
+/*
+ * The user quartz-symbolizer, else nobody. Reads /etc/passwd itself, since name services would load
+ * libraries.
+ */
 static void find_identity(uid_t *uid, gid_t *gid)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -53,7 +56,10 @@ static int drop_identity(void)
 	return 0;
 }
 
-/* The bounding set needs CAP_SETPCAP, so it goes before the identity; without it, it stays. */
+/*
+ * Dropping the bounding set needs CAP_SETPCAP, so it comes before the change of identity. Without
+ * the capability, the set stays.
+ */
 static void drop_bounding_set(void)
 {
 	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)

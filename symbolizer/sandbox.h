@@ -3,9 +3,9 @@
 #define QUARTZ_SYMBOLIZER_SANDBOX_H
 
 /*
- * Gives up, for good, all that a parser of strangers' files does not need: identity, capabilities,
- * files other than `fd`, environment, and every system call but a few. Started without root it
- * keeps its uid and gives up the rest. 0 or -errno; on failure the process must end.
+ * Permanently gives up all that a parser of untrusted files does not need: identity, capabilities,
+ * files other than `fd`, environment, and all but a few system calls. Without root, it keeps its
+ * uid and gives up the rest. 0 or -errno; on failure, the process must end.
  */
 int sandbox__enter(int fd);
 

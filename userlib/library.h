@@ -59,7 +59,7 @@ struct return_table {
 
 struct returns {
 	struct return_table *tables; /* by slot; NULL until one is needed */
-	struct return_table *end;    /* behind the last table that was ever used */
+	struct return_table *end;    /* after the last table that was ever used */
 };
 
 extern hidden struct returns library_returns;
@@ -195,11 +195,6 @@ hidden int device__open_set(uint32_t segments);
  */
 hidden uint32_t symbols__intern(uint64_t address, uint32_t kind, const char *name);
 
-/*
- * Copies a name into the text. Returns its offset, or 0. Only between symbols__begin and
- * symbols__end.
- */
-hidden uint32_t symbols__text(const char *name);
 hidden bool symbols__begin(void);
 hidden void symbols__end(void);
 

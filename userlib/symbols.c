@@ -24,7 +24,11 @@ void symbols__end(void)
 		;
 }
 
-uint32_t symbols__text(const char *name)
+/*
+ * Copies a name into the text. Returns its offset, or 0. Only between symbols__begin and
+ * symbols__end.
+ */
+static uint32_t add_text(const char *name)
 {
 	struct qz_page_header *header = &library.tables->header;
 	size_t length = strnlen(name, QZ_NAME_LENGTH - 1);
@@ -71,7 +75,7 @@ static uint32_t find_or_make(uint64_t address, uint32_t kind, const char *name)
 		__u64 there = load(&s->address);
 
 		if (!there && replace(&s->address, &there, address)) {
-			store(&s->text, name ? symbols__text(name) : 0);
+			store(&s->text, name ? add_text(name) : 0);
 			store(&s->kind, kind);
 			add(&tables->header.symbols_used, 1);
 			return place + 1;
@@ -140,6 +144,6 @@ exported void quartz_object_name(const void *object, const char *name)
 		return;
 	s = &library.tables->symbols[id - 1];
 	if (!s->text || !has_name(s, name))
-		store(&s->text, symbols__text(name));
+		store(&s->text, add_text(name));
 	symbols__end();
 }

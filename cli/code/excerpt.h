@@ -9,7 +9,7 @@ struct excerpt_row {
 	uint64_t number;  /* line or address, 0: not known */
 	const char *text; /* NULL: stands for rows that are left out */
 	uint32_t time;	  /* index of the annotation's times, or QZ_NONE */
-	bool is_file;	  /* the text names the file that has the rows behind it */
+	bool is_file;	  /* the text names the file of the rows after it */
 };
 
 struct excerpt {

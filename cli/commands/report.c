@@ -66,7 +66,7 @@ static int print_one(const struct scope_view *s, const struct view *v, uint32_t 
 	return v->rows[i] ? procedure__print(s, v->rows[i]) : object__print(s, v->objects[i]);
 }
 
-/* The findings stand above the ranking alone; other views answer another question. */
+/* Findings are shown above the ranking only; other views answer another question. */
 static int print_section(const struct view *v, const struct output *out, uint32_t i,
 			 print_body *body)
 {

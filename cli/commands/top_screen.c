@@ -86,7 +86,7 @@ static uint32_t page(const struct top_screen *s)
 	return LINES > s->head + 2 ? (uint32_t)(LINES - s->head - 2) : 1;
 }
 
-/* At most a third of the screen. The table begins behind it. */
+/* At most a third of the screen. The table begins after it. */
 static void draw_advice(struct top_screen *s)
 {
 	int most = LINES / 3 < MAX_ADVICE ? LINES / 3 : MAX_ADVICE;

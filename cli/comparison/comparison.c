@@ -53,7 +53,7 @@ static void print_seconds(const struct view_of *v, double ns)
 
 /* ---- cells ---- */
 
-/* Blanks that make the points of a column stand below each other. */
+/* Blanks that align the decimal points of a column. */
 static int blanks_after(int decimals, int most)
 {
 	return most - decimals + (most && !decimals);

@@ -51,7 +51,7 @@ static bool add_range(struct knob *k, const char *lo, const char *hi, const char
 	return true;
 }
 
-/* "1-8" or "1-8/2": the first dash is the sign of the first number, if it stands first. */
+/* "1-8" or "1-8/2": a dash at the beginning is the sign of the first number. */
 static bool parse_range(struct knob *k, char *text)
 {
 	char *dash = strchr(text + (*text == '-'), '-'), *slash = strchr(text, '/');

@@ -13,7 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void programs__find(const char *const places[2], const char *usual, char path[PATH_MAX])
+/*
+ * Searches beside quartzctl (build tree), then relative to it (installed), else uses the usual
+ * place.
+ */
+static void find(const char *const places[2], const char *usual, char path[PATH_MAX])
 {
 	char own[PATH_MAX] = "";
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -32,7 +36,7 @@ void programs__quartzd(char path[PATH_MAX])
 {
 	static const char *const places[2] = {"quartzd", "../sbin/quartzd"};
 
-	programs__find(places, "/usr/sbin/quartzd", path);
+	find(places, "/usr/sbin/quartzd", path);
 }
 
 const char *programs__library(const char *name)
@@ -44,7 +48,7 @@ const char *programs__library(const char *name)
 	snprintf(beside, sizeof(beside), "%s", name);
 	snprintf(installed, sizeof(installed), "../lib/%s", name);
 	snprintf(usual, sizeof(usual), "/usr/lib/%s", name);
-	programs__find(places, usual, path);
+	find(places, usual, path);
 	return path;
 }
 

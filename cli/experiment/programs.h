@@ -10,12 +10,6 @@
 #include "cli/cli.h"
 
 /*
- * Searches beside quartzctl (build tree), then relative to it (installed), else uses the usual
- * place.
- */
-void programs__find(const char *const places[2], const char *usual, char path[PATH_MAX]);
-
-/*
  * The path of a library of Quartz, found in the same way. It is absolute, since a command may change its directory; valid
  * until the next call.
  */

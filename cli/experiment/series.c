@@ -17,6 +17,7 @@
 #include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 #include "cli/render/output.h"
+#include "core/util/order.h"
 
 #define STANDARD_RUNS 5
 
@@ -36,12 +37,10 @@ struct series {
 
 static int compare_numbers(const void *x, const void *y)
 {
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
+	return qz_order(*(const uint32_t *)x, *(const uint32_t *)y);
 }
 
-/* Sorts, and lets each number stand once. */
+/* Sorts, and removes duplicates. */
 static void put_in_order(struct series *s)
 {
 	uint32_t kept = 0;

@@ -10,7 +10,7 @@ struct bar {
 	uint64_t self_ns, total_ns;
 };
 
-/* Level 1 stands alone: it is what the reader looks for first. Gives the number of bars. */
+/* Level 1 has a bar of its own: it is what the reader looks for first. Returns the number of bars. */
 static int make_bars(const struct scope_view *s, const struct qz_figure *self,
 		     const struct qz_figure *total, struct bar *bars)
 {

@@ -118,7 +118,7 @@ struct estimate {
 int cells__digits(double ci, int most);
 
 /*
- * A cell with that, in a column of `decimals` whose points stand below each other. An estimate of nothing is 0
+ * A cell with that, in a column of `decimals` with aligned decimal points. An estimate of nothing is 0
  * without digits.
  */
 void cells__add_estimate(struct text_table *table, enum emphasis emphasis,

@@ -235,32 +235,23 @@ static int print_stacks(const struct scope_view *s, enum stacks what, struct qz_
 	return text_table__print(table, s->out);
 }
 
-static int print_waiters(const struct scope_view *s, const struct qz_object_row *object)
+/* Stacks in which threads slept for the object, or spun on it. */
+static int print_waiting(const struct scope_view *s, const struct qz_object_row *object,
+			 enum stacks what)
 {
+	bool slept = what == WAITERS;
 	struct qz_stack_row *rows = NULL;
 	uint32_t n = 0;
-	int err = qz_wakeup_report__waiters(s->report, object->object, &rows, &n);
+	int err = slept ? qz_wakeup_report__waiters(s->report, object->object, &rows, &n)
+			: qz_wakeup_report__spinners(s->report, object->object, &rows, &n);
 
 	if (err || !n) {
 		free(rows);
 		return err;
 	}
-	fputs("\nWho waits:\n", s->out->file);
-	return print_stacks(s, WAITERS, rows, n, object->waits.blocked_ns);
-}
-
-static int print_spinners(const struct scope_view *s, const struct qz_object_row *object)
-{
-	struct qz_stack_row *rows = NULL;
-	uint32_t n = 0;
-	int err = qz_wakeup_report__spinners(s->report, object->object, &rows, &n);
-
-	if (err || !n) {
-		free(rows);
-		return err;
-	}
-	fputs("\nWho spins:\n", s->out->file);
-	return print_stacks(s, SPINNERS, rows, n, object->figure.spin_ns);
+	fputs(slept ? "\nWho waits:\n" : "\nWho spins:\n", s->out->file);
+	return print_stacks(s, what, rows, n,
+			    slept ? object->waits.blocked_ns : object->figure.spin_ns);
 }
 
 static int print_wakers(const struct scope_view *s, const struct qz_object_row *object)
@@ -297,7 +288,7 @@ int object__print(const struct scope_view *s, const struct qz_object_row *row)
 	if (!err && o->waits)
 		err = print_queue(s, o);
 	err = err ? err : states__print(s, qz_state_breakdown__of_object, row->object);
-	err = err ? err : print_waiters(s, row);
-	err = err ? err : print_spinners(s, row);
+	err = err ? err : print_waiting(s, row, WAITERS);
+	err = err ? err : print_waiting(s, row, SPINNERS);
 	return err ? err : print_wakers(s, row);
 }

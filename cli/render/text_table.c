@@ -92,7 +92,7 @@ static void measure(const struct text_table *table, int *widths)
 /* How wide a column is that has been cut, at the least: some of a name can be read. */
 #define LEAST_WIDTH 12
 
-/* As much of a name stands before its offset, or the offset is cut. */
+/* At least this much of a name comes before its offset; else the offset is cut. */
 #define LEAST_KEPT 4
 
 static int width_of_all(const struct text_table *table, const int *widths)

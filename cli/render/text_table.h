@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A text table whose columns are as wide as what is in them. Numbers stand right, words left; the
+ * A text table whose columns are as wide as what is in them. Numbers are aligned right, words left; the
  * last column is cut at the width of the output, and so are those that may be.
  */
 #ifndef QUARTZ_CLI_TEXT_TABLE_H

@@ -14,7 +14,7 @@
 #define MAX_CELLS 200
 #define NOTABLE	  20 /* one part of so many of the run: shorter stretches are not told of */
 
-/* A character of the lines stands for the same part of the run in each. */
+/* A column of characters is the same part of the run in all lines. */
 struct lines {
 	const struct scope_view *view;
 	const struct qz_slots *slots;

@@ -8,7 +8,7 @@
 #include "core/format/json_fields.h"
 #include "core/remedies/remedies_json.h"
 
-/* Millionths of the whole. */
+/* A share in millionths. */
 static json_t *ppm(double share)
 {
 	return isfinite(share) ? json_integer(llround(1e6 * share)) : json_null();
@@ -103,7 +103,7 @@ static json_t *left_out(const struct tries *t)
 	return qz_json_fields__unless(failed, array);
 }
 
-/* Rules of findings that no remedy is for. */
+/* The rules of findings without a remedy. */
 static json_t *without_remedy(const struct tries *t)
 {
 	json_t *array = json_array();
@@ -126,7 +126,7 @@ static json_t *command_of(const struct tries *t)
 	return qz_json_fields__unless(failed, array);
 }
 
-/* What was done in a second, as it is. */
+/* Events per second; null for a command. */
 static json_t *rate_of(const struct tries *t, const struct try_figures *f)
 {
 	return t->is_running && f->elapsed_ns ? json_real(1e9 * t->work / (double)f->elapsed_ns)

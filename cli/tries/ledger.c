@@ -21,9 +21,9 @@
 #include "core/util/save_file.h"
 
 #define SUFFIX	  ".json"
-#define MOST_SIZE (1 << 20) /* of a file; ours have some KiB */
+#define MOST_SIZE (1 << 20) /* of a file, bytes; a document has some KiB */
 
-/* Of the user that this process is. False, and it was said why: there is none. */
+/* The directory of the current user. False: neither variable is set, which is reported. */
 static bool find_directory(char path[PATH_MAX])
 {
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -85,7 +85,7 @@ static int save(const char *path, char *text)
 	return err;
 }
 
-/* In a process that may become another user for good. */
+/* Runs in a child process, because it becomes the user permanently. */
 static void keep_as(const char *user, char *text)
 {
 	char directory[PATH_MAX], path[PATH_MAX + 64], at[32];
@@ -253,7 +253,7 @@ static enum status print_json(const struct qz_record *record)
 			    1);
 }
 
-/* Who calls this by sudo means the tries of the own commands, which ran as this user. */
+/* With sudo, the tries of the calling user are meant, since commands ran as this user. */
 static enum status become_caller(void)
 {
 	const char *uid = getenv("SUDO_UID");

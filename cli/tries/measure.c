@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In which order a command is run with remedies and without: without, with two remedies, without, with two more, ... Each run with a
- * remedy makes a pair with the run without that is next to it, so that what else the machine does is the same for both. The next round
- * takes the remedies in the opposite order, and begins with another run without.
+ * The order of runs: without a remedy, with two remedies, without, with two more, ... Each run with
+ * a remedy is paired with an adjacent run without one, so that other load on the machine affects
+ * both alike. The next round takes the remedies in the opposite order, and begins with another run
+ * without one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 #include "cli/tries/tries.h"
 #include "core/util/clock.h"
 
-#define RUNS_OF_PAIR 1.5  /* by that order */
-#define FOR_BEST     0.25 /* of the time: more pairs of what may help, and what helps together */
+#define RUNS_OF_PAIR 1.5 /* runs for each pair, in this order */
+#define FOR_BEST                                                                                   \
+	0.25 /* of the time: for more pairs of promising remedies, and for those that help, together */
 
 /* ---- what is known ---- */
 
@@ -57,7 +59,7 @@ static const struct try_trial *best_single(const struct tries *t)
 	return best;
 }
 
-/* Several are kept if all together surely do more than the best one. */
+/* Several remedies are kept if they surely gain more together than the best one. */
 const struct try_trial *tries__best(const struct tries *t)
 {
 	const struct try_trial *best = best_single(t);
@@ -104,7 +106,10 @@ static void clear_progress(void)
 		fputs("\r\033[K", stderr);
 }
 
-/* False: all ends here. */
+/*
+ * Takes one pair. `behind`: the run without follows the one with the remedy. False: nothing more
+ * can be run.
+ */
 static bool run_trial(struct tries *t, struct try_trial *trial, bool behind)
 {
 	enum run_outcome outcome;
@@ -120,7 +125,10 @@ static bool run_trial(struct tries *t, struct try_trial *trial, bool behind)
 	return true;
 }
 
-/* It begins with a run without, even behind another one: a run that was disturbed must not be in two pairs of one remedy. */
+/*
+ * Begins with a run without a remedy even after another such run: a disturbed run must not be in
+ * two pairs of one remedy.
+ */
 static bool take_round(struct tries *t, struct try_trial *const *trials, uint32_t n, bool backwards)
 {
 	t->fresh = false;
@@ -139,13 +147,13 @@ static uint64_t cost_ns(const struct tries *t, uint32_t trials, uint32_t rounds)
 	return (uint64_t)(runs * rounds * (double)tries__run_ns(t));
 }
 
-/* Two as it is, and the pairs of one remedy. */
+/* Two runs without a remedy, and the pairs of one remedy. */
 uint64_t tries__least_ns(const struct tries *t, uint64_t run_ns)
 {
 	return (2 + 2 * (uint64_t)t->least) * run_ns;
 }
 
-/* As many as there is time for. */
+/* How many of n remedies there is time for. */
 static uint32_t fitting(const struct tries *t, uint32_t n)
 {
 	uint64_t reserve = (uint64_t)(FOR_BEST * (double)t->runs.limit_ns),
@@ -170,7 +178,7 @@ static uint32_t collect(struct tries *t, uint32_t from, uint32_t to, bool unsure
 	return n;
 }
 
-/* Each as many pairs as it needs at least, the first ones first. */
+/* Takes the least number of pairs of each remedy, in the order of the list. */
 static bool try_all(struct tries *t, struct try_trial **found)
 {
 	for (uint32_t next = 0, n; next < t->n; next += n) {
@@ -208,7 +216,7 @@ static const struct try_trial *next_best(const struct tries *t, const struct try
 	return best;
 }
 
-/* The best one of each subject. */
+/* Chooses the best remedy of each subject. */
 static void choose_together(const struct tries *t, struct try_trial *together)
 {
 	const struct try_trial *best;
@@ -220,7 +228,7 @@ static void choose_together(const struct tries *t, struct try_trial *together)
 		together->n = 0;
 }
 
-/* What gains most by what is known, first. */
+/* Sorts by gain so far, the largest first. */
 static void sort_by_gain(const struct tries *t, struct try_trial **found, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -234,7 +242,10 @@ static void sort_by_gain(const struct tries *t, struct try_trial **found, uint32
 	}
 }
 
-/* More pairs of what is not known yet, as long as there is time to try what helps together: at last of what gains most. */
+/*
+ * Takes more pairs of remedies without a clear verdict, and leaves time to try those that help,
+ * together. When time gets short, only those with the largest gains.
+ */
 static bool try_unsure(struct tries *t, struct try_trial **found)
 {
 	for (uint32_t round = 0;; round++) {
@@ -270,7 +281,7 @@ void tries__measure(struct tries *t)
 {
 	struct try_trial *found[QZ_REMEDIES_MOST];
 
-	/* the second one tells whether it prints the same each time */
+	/* the second run shows whether the output is always the same */
 	for (int i = 0; i < 2; i++)
 		if (tries__run_without(t) != RUN_DONE)
 			return;

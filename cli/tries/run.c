@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One run of the command, with remedies or without, and whether it did the same. */
+/* One run of the command, with or without remedies, and whether its output was the same. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,9 +11,12 @@
 
 #include "cli/tries/tries.h"
 
-/* ---- what it has printed ---- */
+/* ---- its output ---- */
 
-/* A file without a name, so that what prints much needs no memory. As if it were a pipe, anybody may open it again. */
+/*
+ * A file without a name, so that large output needs no memory. Like a pipe, anybody may open it
+ * again.
+ */
 static int open_output(void)
 {
 	char name[] = "/var/tmp/quartz-try.XXXXXX";
@@ -46,7 +49,7 @@ static bool read_output(int fd, struct try_figures *f)
 
 /* ---- a run ---- */
 
-/* Whether --check is content; otherwise why not. */
+/* Runs --check. RUN_FAILED: it failed, and `why` says so. */
 static enum run_outcome check(struct tries *t, int output, char why[RUNS_WHY])
 {
 	struct change line = {.way = QZ_REMEDY_COMMAND, .text = t->runs.config->check};
@@ -99,7 +102,10 @@ static enum run_outcome run_command(struct tries *t, const struct try_trial *tri
 	return outcome;
 }
 
-/* The time that the work of the first measurement would have taken. */
+/*
+ * Measures running processes. figures: the time that the work of the first measurement would have
+ * taken.
+ */
 static enum run_outcome measure_running(struct tries *t, const struct try_trial *trial,
 					struct try_figures *figures, char why[RUNS_WHY])
 {
@@ -115,7 +121,7 @@ static enum run_outcome measure_running(struct tries *t, const struct try_trial 
 		return RUN_FAILED;
 	}
 	t->work = t->work ? t->work : f.events;
-	/* less than one event is as good as one */
+	/* avoids a division by nearly 0 */
 	part = t->work / (f.events > 1 ? f.events : 1);
 	figures->elapsed_ns = (uint64_t)(1e9 * f.seconds * part);
 	figures->cpu_ns = (uint64_t)(1e9 * f.cpu_seconds * part);
@@ -138,7 +144,7 @@ static enum run_outcome run_once(struct tries *t, const struct try_trial *trial,
 	return t->runs.over ? RUN_ENDED : measure_running(t, trial, figures, why);
 }
 
-/* ---- whether it did the same ---- */
+/* ---- whether its output was the same ---- */
 
 static bool is_same(const struct tries *t, const struct try_figures *f)
 {
@@ -147,7 +153,10 @@ static bool is_same(const struct tries *t, const struct try_figures *f)
 		(t->compared == TRY_COMPARED_SIZE || f->checksum == t->first.checksum));
 }
 
-/* A command that prints another thing each time: what it prints tells nothing, and who was dropped for that comes back. */
+/*
+ * If the command prints something else each time, compares less exactly. Remedies that were dropped
+ * for their output come back.
+ */
 static void compare_less(struct tries *t)
 {
 	while (!is_same(t, &t->last))
@@ -189,7 +198,7 @@ enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial)
 	t->fresh = false;
 	trial->started = true;
 	outcome = run_once(t, trial, &trial->with, trial->failure);
-	/* less load does as little without the remedy, right after it */
+	/* if there is less load, it does as little without the remedy right afterwards */
 	if (outcome == RUN_SLOW && t->is_running) {
 		outcome = tries__run_without(t);
 		if (outcome == RUN_DONE &&
@@ -200,7 +209,7 @@ enum run_outcome tries__run_with(struct tries *t, struct try_trial *trial)
 		if (outcome == RUN_ENDED)
 			return outcome;
 	}
-	/* some may be chance: the pair counts, with as much as is known of it */
+	/* one slow run may be chance: the pair counts, with the time until the run was ended */
 	if (outcome == RUN_SLOW) {
 		trial->slow++;
 		outcome = trial->slow < TRIES_SLOW || 2 * trial->slow <= trial->pairs.n + 1

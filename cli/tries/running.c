@@ -28,8 +28,8 @@
 #define COMMAND_TURNS	50
 #define COMMAND_TURN_US 20000
 #define PATIENCE	(5 * SECOND)
-#define HOLD		0.5 /* seconds that it may do much worse, */
-#define SOME		16  /* or as long as so many events take */
+#define HOLD		0.5 /* seconds for which it may do much worse, */
+#define SOME		16  /* or as long as this many events take */
 
 /* ---- which processes ---- */
 
@@ -45,7 +45,7 @@ static bool has_ended(const struct running *r)
 	return poll(&ended, 1, 0) > 0;
 }
 
-/* Nobody's process but one's own. */
+/* Only root may change processes of other users. */
 static enum status check_owner(const struct running *r)
 {
 	char path[64];
@@ -88,7 +88,7 @@ static enum status find_roots(struct running *r, const char *unit)
 	return STATUS_OK;
 }
 
-/* Processors that it may not use are none that it can be tried on. */
+/* Leaves out processors that the processes may not use. */
 static void limit_processors(struct running *r)
 {
 	struct processors *on = &r->runs->on;
@@ -106,9 +106,9 @@ static enum status fail(pid_t pid, const char *what, int err)
 	return err == -EPERM || err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
 }
 
-/* ---- a unit that was started anew ---- */
+/* ---- a unit that was restarted ---- */
 
-/* What the first one had. False: it has not come so far yet. */
+/* Opens what was open of the first process. False: the new one is not ready yet. */
 static bool open_again(struct running *r, pid_t pid)
 {
 	struct knob_page page;
@@ -129,7 +129,7 @@ static bool open_again(struct running *r, pid_t pid)
 	return true;
 }
 
-/* Its processes of now. False: there are none yet. */
+/* Finds the current processes of the unit. False: there are none yet. */
 static bool find_again(struct running *r)
 {
 	struct qz_integers roots = {0};
@@ -144,7 +144,7 @@ static bool find_again(struct running *r)
 	return !has_ended(r);
 }
 
-/* Whether there are processes: if need be others, when they have been started. */
+/* Whether there are processes. Waits for a unit that is being restarted. */
 static bool is_there(struct running *r)
 {
 	uint64_t until = qz_clock__now() + PATIENCE;
@@ -208,7 +208,7 @@ enum status running__open(struct running *r, struct runs *runs, const char *unit
 
 /* ---- putting back ---- */
 
-/* As user of the commands; what it prints is nothing to us. */
+/* Runs a line as the user of the commands, and drops its output. */
 static int run_line(const struct running *r, const char *line)
 {
 	FILE *out;
@@ -225,7 +225,10 @@ static int run_line(const struct running *r, const char *line)
 	return status;
 }
 
-/* What it would change after all was put back. */
+/*
+ * Waits for a command that is still running, since it could change something after all was put
+ * back.
+ */
 static void await_command(const struct running *r)
 {
 	pid_t pid = r->state ? r->state->command : 0;
@@ -267,7 +270,7 @@ static bool is_among(const struct qz_remedy_use *use, const struct qz_remedy_use
 	return false;
 }
 
-/* All but these. */
+/* Puts back all changes but these. */
 static void put_back(struct running *r, const struct qz_remedy_use *const *uses, uint32_t n)
 {
 	for (uint32_t i = 0; r->state && i < r->remedies->n; i++) {
@@ -343,7 +346,7 @@ static int change(struct running *r, const struct qz_remedy_use *use, pid_t *pid
 	}
 }
 
-/* It is marked first: whoever is killed in the middle has changed it. */
+/* Marks the change as made first: if this process is killed meanwhile, the guard puts it back. */
 static int change_one(struct running *r, const struct qz_remedy_use *use, char why[RUNS_WHY])
 {
 	pid_t pid = first_of(r);
@@ -359,7 +362,7 @@ static int change_one(struct running *r, const struct qz_remedy_use *use, char w
 	return err;
 }
 
-/* Commands first: who is started anew by one has nothing of what was changed before. */
+/* Commands first: a process that one of them restarts would lose the other changes. */
 static enum run_outcome change_all(struct running *r, const struct qz_remedy_use *const *uses,
 				   uint32_t n, char why[RUNS_WHY])
 {
@@ -419,14 +422,17 @@ static int count_sends(struct running *r, struct count *c)
 	return err;
 }
 
-/* Modulo 2^32. Fewer than before: a quartzd has come or gone, and the count has begun anew. */
+/*
+ * The count is modulo 2^32. If it has become smaller, quartzd was started or ended, and it began
+ * again at 0.
+ */
 static int count_events(struct running *r, struct count *c)
 {
 	struct knob_count count = {0};
 	int err = knob_page__count(&r->page, &count, (uint64_t)(HOLD * SECOND));
 	int32_t more = (int32_t)(count.events - r->last_events);
 
-	/* who is stopped does nothing, which is what is counted */
+	/* a stopped process does nothing, and that is what is counted */
 	if (err && err != -ETIMEDOUT)
 		return err;
 	if (!err) {
@@ -477,7 +483,7 @@ static void between(const struct count *from, const struct count *to, struct run
 	f->seconds = to->at - from->at;
 }
 
-/* Whether it has done much less than is usual, for as long as that is borne. */
+/* Whether the processes did much less than usual for as long as that is allowed. */
 static bool does_harm(const struct running *r, const struct counts *c, struct running_figures *f)
 {
 	const struct count *last = &c->counts[c->n - 1];
@@ -490,7 +496,7 @@ static bool does_harm(const struct running *r, const struct counts *c, struct ru
 	return f->seconds >= hold && f->events < RUNNING_WORST * r->usual * f->seconds;
 }
 
-/* Often enough to see harm soon; a command is not asked more often than it has to be. */
+/* Time between two counts: short enough to see harm soon. A command is run less often. */
 static uint64_t tick_of(const struct running *r)
 {
 	uint64_t most = r->by == RUNNING_COMMAND ? COMMAND_TICK : TICK;
@@ -498,7 +504,10 @@ static uint64_t tick_of(const struct running *r)
 	return r->duration_ns / 4 < most ? r->duration_ns / 4 : most;
 }
 
-/* Does it work again? To ask it may be some work, too. */
+/*
+ * Whether a restarted process works again. Counting may itself cause some events, so they must be
+ * near the usual rate.
+ */
 static bool is_at_work(const struct running *r, const struct counts *c)
 {
 	struct running_figures f;
@@ -509,7 +518,7 @@ static bool is_at_work(const struct running *r, const struct counts *c)
 	return f.events > 0 && f.events >= RUNNING_WORST * r->usual * f.seconds;
 }
 
-/* Who was started anew has other sockets, and its clients have to come back. */
+/* Waits for work of restarted processes: they have new sockets, and clients have to return. */
 static bool await_work(struct running *r)
 {
 	uint64_t until = qz_clock__now() + PATIENCE;
@@ -529,7 +538,7 @@ static bool await_work(struct running *r)
 	return counted;
 }
 
-/* The last measurement without a change says how much is usual. */
+/* Counts until the duration is over, or a change does harm. f: what was counted. */
 static enum run_outcome count_for_a_while(struct running *r, bool is_changed, struct counts *c,
 					  struct running_figures *f, char why[RUNS_WHY])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What was tried, as text. */
+/* The plan and the results of tries, as text. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -116,7 +116,10 @@ static int print_table(struct text_table *table, const struct config *config)
 	return err;
 }
 
-/* What is typed for a name that is not itself the change. A command may have any bytes. */
+/*
+ * Prints the change of a remedy whose name is another one. A command may have any bytes, so it is
+ * escaped.
+ */
 static void print_change(const struct qz_remedy_use *use)
 {
 	char *change = qz_term_escape__copy(use->change);
@@ -158,7 +161,7 @@ void tries__print_plan(const struct tries *t)
 
 /* ---- the table ---- */
 
-/* By how much a figure changes, from the ratios of its pairs; 0: not known. */
+/* Adds the change of a figure, from the ratios of its pairs; 0: not known. */
 static void add_change(struct text_table *table, const double *ratios, uint32_t n)
 {
 	double ratio = tries__median(ratios, n);
@@ -177,7 +180,7 @@ static void add_gain(struct text_table *table, const struct qz_judgement *j, uin
 		qz_ratio_text__gain(gain, 1 - j->gain);
 		strcpy(within, "?");
 	}
-	/* one that is wider says nothing */
+	/* a wider interval says nothing */
 	if (pairs && j->ci >= 0 && j->ci < fmax(1, 1 - j->gain))
 		qz_ratio_text__gain_within(within, 1 - j->gain, j->ci);
 	text_table__add(table, PLAIN, "%s", gain);
@@ -261,7 +264,7 @@ static void print_unknown(const struct tries *t)
 		}
 }
 
-/* Before and after, as it is. */
+/* Rates before and after all trials, without a remedy. */
 static void print_rates(const struct tries *t)
 {
 	if (t->is_running && t->first.elapsed_ns)

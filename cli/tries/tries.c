@@ -16,11 +16,14 @@
 #include "cli/tries/ledger.h"
 
 #define STANDARD_LIMIT (60 * 1000000000ull)
-#define LOOK_TIME      3000000000ull /* for which a process is measured, to know what limits it */
+#define FIRST_TIME     3000000000ull /* ns for which a process is measured to find out what limits it */
 
 /* ---- the place ---- */
 
-/* Where the loader looks for a library by its name, on Debian and elsewhere; /etc/ld.so.conf may have more. Ours may be elsewhere. */
+/*
+ * Finds a library in the loader's usual folders, on Debian and elsewhere (/etc/ld.so.conf may name
+ * more), or beside this program.
+ */
 static const char *library(const char *name)
 {
 	static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64",
@@ -43,7 +46,7 @@ static const char *variable(const char *name)
 
 /* ---- preparation ---- */
 
-/* Its command, or the running process. */
+/* The name of the command, or of the running process. */
 static const char *name_of(const struct tries *t)
 {
 	return t->is_running ? t->running.comm : t->runs.config->command[0];
@@ -57,7 +60,7 @@ static enum status find_findings(struct tries *t)
 				   .command = t->is_running ? NULL : config->command,
 				   .pids = t->is_running ? &t->running.roots : NULL,
 				   .trees = true,
-				   .duration_ns = LOOK_TIME,
+				   .duration_ns = FIRST_TIME,
 				   .user = t->runs.user};
 	enum status status;
 
@@ -80,7 +83,10 @@ static enum status find_findings(struct tries *t)
 	return t->advice ? STATUS_OK : out_of_memory();
 }
 
-/* All values of a knob; of a process, or of cpus and nice, but the one that it has, or is said to have: the first one. */
+/*
+ * Adds all values of a knob except the current one, k->start. Lines that replace the command have
+ * no current value, so all of them are added.
+ */
 static enum status add_wishes(struct tries *t, const struct knob *k,
 			      const struct qz_remedy_place *place)
 {
@@ -106,7 +112,10 @@ static enum status add_wishes(struct tries *t, const struct knob *k,
 	return err ? out_of_memory() : STATUS_OK;
 }
 
-/* NAME, or NAME:VALUES, of a knob that the process has, is that one. Of a command the first value of all is what it has. */
+/*
+ * NAME or NAME:VALUES is a knob of the process, if it has one of this name. For a command line, the
+ * first value is the current one.
+ */
 static enum status parse_knob(struct tries *t, const char *text, struct knob *k)
 {
 	const char *values = strchr(text, ':'), *line = values ? strchr(values + 1, ':') : NULL;
@@ -161,7 +170,7 @@ static enum status find_remedies(struct tries *t)
 	t->trials = status == STATUS_OK ? calloc(t->remedies.n + 1, sizeof(*t->trials)) : NULL;
 	if (!t->trials)
 		return status == STATUS_OK ? out_of_memory() : status;
-	/* what somebody has asked for comes first */
+	/* what the user asked for comes first */
 	for (uint32_t i = 0; i < t->remedies.n; i++) {
 		const struct qz_remedy_use *use = &t->remedies.uses[(nfound + i) % t->remedies.n];
 
@@ -201,7 +210,7 @@ static enum status show(const struct tries *t)
 	return status;
 }
 
-/* One run may have taken all of the time. */
+/* Whether there was no time for a single pair; reported on stderr. */
 static bool is_too_short(const struct tries *t)
 {
 	uint64_t seconds;
@@ -262,7 +271,7 @@ static enum status check(const struct config *config)
 	return STATUS_USAGE;
 }
 
-/* Of this user, whose commands these are. */
+/* What runs as the calling user; NULL: nothing does. */
 static const char *what_runs(const struct config *config)
 {
 	if (*config->command)

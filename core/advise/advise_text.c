@@ -172,7 +172,7 @@ static int put_stream(FILE *out, FILE *stream, char **text, int err, int width, 
 static bool is_held(const struct qz_report *r, const struct qz_idle_row *most)
 {
 	return most->kind != QZ_IDLE_READY && most->cause != QZ_NONE &&
-	       qz_wait_cause__is_held(r->profile->causes[most->cause]);
+	       qz_wait_cause__kind(r->profile->causes[most->cause]) == QZ_WAIT_IS_HELD;
 }
 
 /* What a program that hardly runs waits for: that may be outside of it, or its idleness. */

@@ -7,7 +7,7 @@
 
 #include "core/advise/advise.h"
 
-/* As many findings stand at the head of a report. */
+/* Number of findings at the head of a report. */
 #define QZ_HEAD_FINDINGS 3
 
 /* The verdict, and the first n findings in brief. Width in characters, 0: no limit. 0 or -ENOMEM. */

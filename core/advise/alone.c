@@ -3,17 +3,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/closeness.h"
 #include "core/advise/own_time.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/util/order.h"
 
 /* A phase is spoken of from this share of the elapsed time on. */
 #define LEAST 0.04
 
-/* A procedure stands for a phase when it has so much of its time. */
+/* A procedure represents a phase if it has this share of its time. */
 #define COVERS 0.8
 
 /* Of code that several threads run, one does so alone when it has so much of the time alone, and seldom runs it beside others. */
@@ -319,7 +319,8 @@ static uint64_t *find_child_times(const struct qz_profile *p)
 	for (uint32_t i = 0; times && i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (w->thread != QZ_NONE && !strcmp(p->causes[w->cause], "child"))
+		if (w->thread != QZ_NONE &&
+		    qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_CHILD)
 			times[w->thread] += w->blocked_ns;
 	}
 	return times;

@@ -48,7 +48,7 @@ struct finder {
 
 static bool in_poll(const struct qz_profile *p, const struct qz_wait *w)
 {
-	return w->object == QZ_NONE && qz_wait_cause__is_any(p->causes[w->cause]);
+	return w->object == QZ_NONE && (qz_wait_cause__kind(p->causes[w->cause]) & QZ_WAIT_IS_ANY);
 }
 
 static bool is_semaphore(const struct qz_object *o)

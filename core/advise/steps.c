@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/usage.h"
 #include "core/model/objects.h"
@@ -163,11 +162,12 @@ static double left(const struct qz_steps *s, const struct asked *asked)
 /* Whether a wait for this would not be there with larger steps. */
 static bool hangs_on(enum qz_cost cost, const char *cause)
 {
-	bool others = !strcmp(cause, "socket") || qz_wait_cause__is_any(cause);
+	const unsigned int others = QZ_WAIT_IS_SOCKET | QZ_WAIT_IS_ANY;
+	unsigned int kind = qz_wait_cause__kind(cause);
 
 	if (cost == QZ_COST_CALLS)
-		return others || !strcmp(cause, "pipe");
-	return !others && strcmp(cause, "sleep") != 0 && !qz_usage__is_device(cause);
+		return kind & (others | QZ_WAIT_IS_PIPE);
+	return !(kind & (others | QZ_WAIT_IS_SLEEP | QZ_WAIT_IS_DEVICE));
 }
 
 /* Of the time in which nothing ran, what would stay; all others hang on the steps. 0 or -ENOMEM. */

@@ -9,6 +9,7 @@
 #include "core/model/allowed.h"
 #include "core/model/figures.h"
 #include "core/model/timeline.h"
+#include "core/model/wait_causes.h"
 #include "core/util/order.h"
 #include "core/util/systemd_unit.h"
 
@@ -270,21 +271,10 @@ const char *qz_usage__lacking(const struct qz_usage *u)
 				    : "a processor, after they were woken";
 }
 
-bool qz_usage__is_device(const char *cause)
-{
-	static const char *const causes[] = {"disk",  "page_fault",	 "fsync",  "fdatasync",
-					     "msync", "sync_file_range", "syncfs", "sync"};
-
-	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-		if (!strcmp(cause, causes[i]))
-			return true;
-	return false;
-}
-
 bool qz_usage__is_idle_for_device(const struct qz_report *r, const struct qz_wait *w)
 {
 	return !w->nominal && qz_scope__covers(r->profile, r->scope, w->scope) &&
-	       qz_usage__is_device(r->profile->causes[w->cause]);
+	       (qz_wait_cause__kind(r->profile->causes[w->cause]) & QZ_WAIT_IS_DEVICE);
 }
 
 uint64_t qz_usage__device_ns(const struct qz_report *r)

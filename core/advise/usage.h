@@ -42,8 +42,6 @@ uint64_t qz_usage__gain_of_idle(const struct qz_report *r, uint64_t idle_ns);
 /* What ready threads mostly waited for, in words. Static. */
 const char *qz_usage__lacking(const struct qz_usage *u);
 
-/* Whether waits with this cause are for a device. Waits for other programs, clocks and events may be idleness. */
-bool qz_usage__is_device(const char *cause);
 /* Whether a wait is of the scope and for a device, and no thread could run meanwhile. */
 bool qz_usage__is_idle_for_device(const struct qz_report *r, const struct qz_wait *w);
 

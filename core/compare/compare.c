@@ -208,7 +208,7 @@ static int compare_rows(const void *x, const void *y, void *context)
 	return order ? order : by_name(o->ids, a, b);
 }
 
-/* By name, those of one name stand side by side. */
+/* By name; those of one name are adjacent. */
 static void sort_rows(struct qz_comparison *c, struct order order)
 {
 	struct qz_compared *rows = c->rows;

@@ -20,7 +20,7 @@
 /* Files of Python's own library, of which others may have the name. */
 #define PYTHON_LIBRARY(file) "*/lib/python3.1?/" file
 
-/* Rows of one module or language stand together. */
+/* Rows of one module or language are adjacent. */
 #define ROW(module, procedure, cost, origin, flags)                                                \
 	{                                                                                          \
 		module, procedure, QZ_COST_##cost, QZ_ORIGIN_##origin, flags                       \
@@ -475,7 +475,7 @@ static const struct qz_cost_code table[] = {
 	ROW(PYTHON_LIBRARY("ssl.py"), "*", WORK, OTHER, RUNTIME),
 };
 
-/* Without what stands before it: brackets of Rust, and of code that was made the type that it gives, as Java has it. */
+/* The name without a prefix: brackets of Rust, and the return type that Java puts before the names of generated code. */
 static const char *plain_name(const struct qz_procedure *procedure)
 {
 	const char *name = procedure->name + strspn(procedure->name, "<&");

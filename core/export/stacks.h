@@ -37,7 +37,7 @@ struct qz_stack {
 
 struct qz_stacks {
 	uint32_t n, nframes;
-	struct qz_stack *stacks;       /* each behind its parent */
+	struct qz_stack *stacks;       /* each after its parent */
 	uint32_t *order;	       /* of these, in preorder: each one, then its children */
 	struct qz_stack_frame *frames; /* names belong to the profile */
 	uint64_t sums[QZ_STACK_VALUES];

@@ -22,7 +22,7 @@ struct thread_labels {
 };
 
 /*
- * Protobuf messages that stand one behind the other are one message with the fields of all. So the
+ * Concatenated protobuf messages are one message with the fields of all. So the
  * file is written in pieces, one for each entity, and only the strings, which come last, are kept.
  */
 struct writer {

@@ -6,7 +6,7 @@
 
 #include "core/format/json_fields.h"
 
-/* Sets one behind the other: scope, count, number of members, members. */
+/* Concatenated sets: scope, count, number of members, members. */
 int qz_rounds_meta__print(FILE *out, const struct qz_profile *p)
 {
 	int err;

@@ -20,7 +20,7 @@ static const struct qz_field procedure_fields[] = {
 	QZ_SHOWN_FIELD(U32, qz_procedure, kind),  {0},
 };
 
-/* ---- procedures: those that no stack has stand as empty ones, so that indices are the profile's ---- */
+/* ---- procedures: those on no stack are empty, so that indices are the profile's ---- */
 
 static void mark_rows(const struct qz_report *r, bool *used)
 {

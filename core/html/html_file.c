@@ -65,7 +65,7 @@ static int pack(const char *document, size_t size, uint8_t **packed, size_t *n)
 	return status == Z_STREAM_END ? 0 : -ENOMEM;
 }
 
-/* The template up to a place, which is then behind it. */
+/* Writes the template up to a placeholder, and returns what follows it. */
 static const char *put_until(FILE *out, const char *from, const char *place)
 {
 	const char *at = strstr(from, place);

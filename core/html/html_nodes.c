@@ -16,7 +16,7 @@ int64_t qz_html_nodes__intern(struct qz_html_nodes *t, uint32_t parent, uint32_t
 	return i < QZ_HTML_MAX_NODES ? i : -E2BIG;
 }
 
-/* Nodes stand behind their parents, in a profile as here. */
+/* Nodes come after their parents, in a profile as here. */
 static int intern_all(struct qz_html_nodes *t, const struct qz_profile *p, bool *wanted)
 {
 	for (uint32_t i = p->nnodes; i-- > 1;)
@@ -83,7 +83,7 @@ int qz_html_nodes__build(struct qz_html_nodes *t, const struct qz_profile *p, bo
 	return err ? err : qz_html_nodes__sort(t, t->of, p->nnodes);
 }
 
-/* How far back the parent of each node stands, which gzip packs into less than a byte. */
+/* The distance of each node from its parent, which gzip packs into less than a byte. */
 void qz_html_nodes__put(FILE *out, const struct qz_html_nodes *t)
 {
 	fputs(",\n\"nodes\":{\"back\":[", out);

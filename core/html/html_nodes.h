@@ -21,7 +21,7 @@ struct qz_html_node {
 
 struct qz_html_nodes {
 	uint32_t n;
-	struct qz_html_node *nodes; /* each behind its parent, its callees right behind it */
+	struct qz_html_node *nodes; /* in preorder: each follows its parent */
 	uint32_t *
 		of; /* of each node of the profile: its node here, QZ_NONE: not wanted; else NULL */
 	struct qz_hash_table table; /* while it is built */

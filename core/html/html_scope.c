@@ -19,7 +19,7 @@
 
 /* ---- findings ---- */
 
-/* Where the subject of a finding stands in the document: -1: nowhere. */
+/* Index of a finding's subject in the document; -1: it has none. */
 static int64_t index_of(const struct qz_report *r, const struct qz_subject *subject)
 {
 	switch (subject->kind) {

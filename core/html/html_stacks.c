@@ -72,7 +72,7 @@ static int push_stack(struct adder *a, uint32_t node, const struct qz_owner *own
 	return err;
 }
 
-/* Of the machine, programs stand above their stacks. */
+/* In the machine's stacks, the program is the outermost frame. */
 static int push_program(struct adder *a, uint32_t thread)
 {
 	const struct qz_profile *p = a->r->profile;

@@ -23,8 +23,8 @@ struct chain {
 
 static bool is_own(const char *cause)
 {
-	return strcmp(cause, "futex") != 0 && !qz_wait_cause__is_any(cause) &&
-	       strcmp(cause, "child") != 0;
+	return !(qz_wait_cause__kind(cause) &
+		 (QZ_WAIT_IS_FUTEX | QZ_WAIT_IS_ANY | QZ_WAIT_IS_CHILD));
 }
 
 static void add_wait(const struct qz_profile *p, struct chain *c, const struct qz_wait *w,

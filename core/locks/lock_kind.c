@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/report/lock_code.h"
 
 /* Code without a symbol is called by its file and where it begins. */
@@ -46,7 +47,7 @@ uint32_t qz_lock_kind__locker(const struct qz_report *r, uint32_t object)
 	}
 	if (!most)
 		return QZ_NONE;
-	return strcmp(p->causes[most->cause], "futex") != 0
+	return qz_wait_cause__kind(p->causes[most->cause]) != QZ_WAIT_IS_FUTEX
 		       ? qz_frames__program_code(p, most->node) /* who made the call */
 		       : find_locker(p, most->node);
 }

@@ -162,7 +162,7 @@ bool qz_figures__name(uint32_t id, char name[QZ_FIGURE_NAME])
 	return kind;
 }
 
-/* The number behind the prefix of a name, QZ_NONE when it is not one below `most`. */
+/* The number after the prefix of a name; QZ_NONE: none below `most`. */
 static uint32_t number_behind(const char *name, const char *prefix, uint32_t most)
 {
 	size_t length = strlen(prefix);

@@ -32,7 +32,7 @@ bool spin_rules__matches(const char *pattern, const char *text)
 	return pattern[strspn(pattern, "*")] == '\0';
 }
 
-/* The colon behind the module's pattern: one that stands alone, as "::" is part of names. */
+/* The colon after the module's pattern: a single one, since "::" is part of names. */
 static char *find_colon(char *rule)
 {
 	for (char *c = strchr(rule, ':'); c; c = strchr(c, ':')) {

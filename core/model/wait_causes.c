@@ -22,40 +22,60 @@ const char *qz_wait_cause__name(uint32_t cause, char room[QZ_WAIT_CAUSE_LENGTH])
 	return room;
 }
 
+/* Those that are met most often come first. */
+static const struct {
+	const char *name;
+	unsigned int kind;
+	const char *words; /* NULL: the name of a system call says it */
+} causes[] = {
+	{"futex", QZ_WAIT_IS_FUTEX, "another thread (futex)"},
+	{"poll", QZ_WAIT_IS_POLL, "the first of several (poll)"},
+	{"sleep", QZ_WAIT_IS_SLEEP, "the end of a sleep"},
+	{"preempted", 0, "a processor"},
+	{"socket", QZ_WAIT_IS_SOCKET, "a socket"},
+	{"pipe", QZ_WAIT_IS_PIPE, "a pipe"},
+	{"disk", QZ_WAIT_IS_DISK, "a disk"},
+	{"page_fault", QZ_WAIT_IS_FAULT, "pages of memory"},
+	{"child", QZ_WAIT_IS_CHILD, "a child process"},
+	{"io_uring", QZ_WAIT_IS_URING, "requests of io_uring"},
+	{"kernel", 0, "work of the kernel"},
+	{"unknown", 0, "what is not known"},
+	{"start", 0, "a processor"},
+	{"map_lock", 0, "the memory map's lock"},
+	{"stopped", QZ_WAIT_IS_HELD, "a signal to go on (stopped)"},
+	{"frozen", QZ_WAIT_IS_HELD, "its group to be thawed (frozen)"},
+	{"fsync", QZ_WAIT_IS_SYNC, NULL},
+	{"fdatasync", QZ_WAIT_IS_SYNC, NULL},
+	{"msync", QZ_WAIT_IS_SYNC, NULL},
+	{"sync_file_range", QZ_WAIT_IS_SYNC, NULL},
+	{"syncfs", QZ_WAIT_IS_SYNC, NULL},
+	{"sync", QZ_WAIT_IS_SYNC, NULL},
+};
+#define NCAUSES (sizeof(causes) / sizeof(causes[0]))
+
+/* NCAUSES: another system call. */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < NCAUSES && (*causes[i].name != *name || strcmp(causes[i].name, name) != 0))
+		i++;
+	return i;
+}
+
+unsigned int qz_wait_cause__kind(const char *name)
+{
+	size_t i = find(name);
+
+	return i < NCAUSES ? causes[i].kind : 0;
+}
+
 const char *qz_wait_cause__words(const char *name, char room[QZ_WAIT_CAUSE_LENGTH])
 {
-	static const char *const words[][2] = {
-		{"unknown", "what is not known"},
-		{"futex", "another thread (futex)"},
-		{"disk", "a disk"},
-		{"page_fault", "pages of memory"},
-		{"pipe", "a pipe"},
-		{"socket", "a socket"},
-		{"poll", "the first of several (poll)"},
-		{"io_uring", "requests of io_uring"},
-		{"sleep", "the end of a sleep"},
-		{"child", "a child process"},
-		{"kernel", "work of the kernel"},
-		{"preempted", "a processor"},
-		{"start", "a processor"},
-		{"map_lock", "the memory map's lock"},
-		{"stopped", "a signal to go on (stopped)"},
-		{"frozen", "its group to be thawed (frozen)"},
-	};
+	size_t i = find(name);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(name, words[i][0]))
-			return words[i][1];
+	if (i < NCAUSES && causes[i].words)
+		return causes[i].words;
 	snprintf(room, QZ_WAIT_CAUSE_LENGTH, "the call %.22s", name);
 	return room;
-}
-
-bool qz_wait_cause__is_held(const char *name)
-{
-	return !strcmp(name, "stopped") || !strcmp(name, "frozen");
-}
-
-bool qz_wait_cause__is_any(const char *name)
-{
-	return !strcmp(name, "poll") || !strcmp(name, "io_uring");
 }

@@ -9,13 +9,13 @@
 #include "core/util/base_name.h"
 
 #define MOST	99999
-#define OPTIONS 13 /* of a row, and the end */
+#define OPTIONS 13 /* of a row, and its end */
 
-/* Whose own options go before those that any program may have. */
+/* The options of a known program come before those of any program, the last row. */
 static const struct program {
-	const char *names[6];	      /* of its file; none: any */
-	const char *options[OPTIONS]; /* the number follows, as "8", "=8" or the next word */
-	bool one;		      /* without it, it has one thread, or one process at a time */
+	const char *names[6];	      /* names of its file; none: any program */
+	const char *options[OPTIONS]; /* the number follows as "8", "=8" or the next word */
+	bool one;		      /* without the option: one thread, or one process at a time */
 } programs[] = {
 	{{"make", "gmake"}, {"-j", "--jobs"}, true},
 	{{"xz", "zstd"}, {"-T", "--threads"}, true},
@@ -46,7 +46,7 @@ static bool is_of(const struct program *p, const char *file)
 	return !p->names[0];
 }
 
-/* 0, which often stands for all processors, is none. */
+/* 0 often stands for all processors, so it is no number here. */
 static bool read_number(const char *text, long *value)
 {
 	char *end;
@@ -76,7 +76,9 @@ static bool is_given(struct qz_argument *a, char *const *command, uint32_t i, co
 	return read_number(rest, &a->value);
 }
 
-/* Words behind "--" are no options of the program; who starts another one has that one's there. */
+/*
+ * Words after "--" are no options of this program; they may be those of a program that it starts.
+ */
 static bool find_in(struct qz_argument *a, const struct program *p, char *const *command)
 {
 	for (uint32_t i = 1; command[0] && command[i] && strcmp(command[i], "--") != 0; i++)
@@ -86,7 +88,7 @@ static bool find_in(struct qz_argument *a, const struct program *p, char *const 
 	return false;
 }
 
-/* In any form, also without a number: "make -j" has as many as there are. */
+/* Whether an option is given in any form. "make -j" has no number, and uses as many as it can. */
 static bool has_option(const struct program *p, char *const *command)
 {
 	for (uint32_t i = 1; command[i]; i++)

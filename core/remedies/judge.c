@@ -3,17 +3,17 @@
 
 #include <math.h>
 
-#define CHANCE	       0.05 /* that any of the intervals does not hold */
+#define CHANCE	       0.05 /* probability that any interval does not hold */
 #define LEAST_GAIN     0.03
 #define NOTHING	       0.05
-#define NARROW	       0.025 /* such an interval is narrow enough, */
-#define PART_OF_GAIN   4     /* or this part of the gain */
-#define TO_BE_SURE     6     /* pairs of what is to be kept, as long as there is time */
-#define CLEAR	       2     /* intervals */
-#define MOST_AGAINST   4     /* one of so many pairs behind the first may tell the opposite */
-#define SOME	       6     /* pairs: one that is further off than */
-#define FAR	       4     /* standard deviations counts as that far, */
-#define MANY	       12    /* and of so many none counts */
+#define NARROW	       0.025 /* an interval is narrow enough if below this, */
+#define PART_OF_GAIN   4     /* or below 1/4 of the gain */
+#define TO_BE_SURE     6     /* pairs before a remedy is kept, if there is time */
+#define CLEAR	       2     /* with fewer pairs: the gain must be this many intervals */
+#define MOST_AGAINST   4     /* one of so many pairs may contradict */
+#define SOME	       6     /* from so many pairs on, an outlier counts */
+#define FAR	       4     /* as at most this many standard deviations, */
+#define MANY	       12    /* and from so many on, not at all */
 #define MOST_DISTANCES 2048
 
 void qz_pairs__add(struct qz_pairs *p, uint64_t with_ns, uint64_t without_ns)
@@ -35,8 +35,9 @@ const char *qz_judge__name(enum qz_judged verdict)
 }
 
 /*
- * Of the ratio of one pair. Load that comes and goes moves some pairs far. The median distance does not tell of that, and a median of
- * few pairs is moved by it; one of some pairs by no single one, and one of many by none.
+ * The noise of the ratio of one pair. Load that comes and goes makes outliers. The median distance
+ * ignores them, but they do move a median of few pairs; so the squares count as well, with outliers
+ * limited from SOME pairs on, and only the median distance from MANY pairs on.
  */
 static struct qz_noise noise_of(const struct qz_pairs *const *all, uint32_t n, uint32_t pairs)
 {
@@ -53,7 +54,7 @@ static struct qz_noise noise_of(const struct qz_pairs *const *all, uint32_t n, u
 	return by_median.deviation > by_squares.deviation || pairs >= MANY ? by_median : by_squares;
 }
 
-/* Whether the pairs themselves say the same as their median. */
+/* Whether most pairs have the same sign as their median. */
 static bool pairs_agree(const struct qz_pairs *p, double gain)
 {
 	uint32_t against = 0;
@@ -63,7 +64,7 @@ static bool pairs_agree(const struct qz_pairs *p, double gain)
 	return against <= (p->n - 1) / MOST_AGAINST;
 }
 
-/* Of few pairs it must be clear. */
+/* With few pairs, the gain must be clearer. */
 static bool is_beyond_chance(const struct qz_judgement *j, uint32_t pairs)
 {
 	return fabs(j->gain) >= LEAST_GAIN &&

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a remedy helps, by pairs of runs with and without it that were next to each other in time. The figure of a pair
- * is the ratio of the two elapsed times; that of a remedy is the median of its pairs. The noise is estimated from the pairs
- * of all remedies together (core/tune/noise.h), by the median distance or by the squares, whichever is larger. Many
- * remedies are tried, so each interval is wide enough that all of them hold together 95 times of 100, and a remedy that
- * gains less than 3 % is not worth a line.
+ * Decides whether a remedy helps. Each pair is a run with the remedy and one without, next to each
+ * other in time. The value of a pair is the ratio of the two elapsed times; the value of a remedy
+ * is the median of its pairs. The noise is estimated from the pairs of all remedies together
+ * (core/tune/noise.h): the median distance or the root of squares, whichever is larger. Many
+ * remedies are tried, so the intervals are wide enough that all of them hold at once in 95 of 100
+ * cases. A gain of less than 3 % does not count.
  */
 #ifndef QUARTZ_CORE_JUDGE_H
 #define QUARTZ_CORE_JUDGE_H
@@ -19,7 +20,7 @@
 
 struct qz_pairs {
 	uint32_t n;
-	double ratio[QZ_JUDGE_PAIRS]; /* elapsed time with the remedy, of that without */
+	double ratio[QZ_JUDGE_PAIRS]; /* elapsed time with the remedy / without */
 };
 
 enum qz_judged {
@@ -32,15 +33,15 @@ enum qz_judged {
 
 struct qz_judgement {
 	enum qz_judged verdict;
-	double gain; /* of the elapsed time; 0.4: it takes 0.6 times as long. 0 without a pair */
-	double ci;   /* half of its interval, or of the wider half; < 0: not known */
+	double gain; /* share of the elapsed time; 0.4: a run takes 0.6 times as long; 0: no pair */
+	double ci;   /* half of its interval, the wider half; < 0: not known */
 	bool enough; /* more pairs would hardly change the verdict */
 };
 
-/* Adds a pair, if there is room: nanoseconds. */
+/* Adds a pair, nanoseconds, if there is room. */
 void qz_pairs__add(struct qz_pairs *p, uint64_t with_ns, uint64_t without_ns);
 
-/* Judges remedy `one` of n. `tried`: number of verdicts in all, n or more. */
+/* Judges remedy `one` of n. `tried` is the number of verdicts in all, at least n. */
 struct qz_judgement qz_judge__of(const struct qz_pairs *const *all, uint32_t n, uint32_t one,
 				 uint32_t tried);
 

@@ -9,7 +9,7 @@
 #include "core/util/order.h"
 #include "core/util/vec.h"
 
-/* One trial that answers a rule. */
+/* A trial of a remedy for a rule: shares of the elapsed time. */
 struct measured {
 	const char *rule;
 	double low, high, gain, ci;
@@ -43,7 +43,7 @@ static bool read_trial(const json_t *trial, struct measured *m)
 	       get(trial, "gain_ci_ppm", &m->ci);
 }
 
-/* Whether no earlier trial has gained more for the same rule, nor a later one. */
+/* Whether this trial gained most of those for its rule; of equal ones, the first. */
 static bool is_best(const json_t *trials, size_t own, const struct measured *m)
 {
 	struct measured other;

@@ -20,8 +20,8 @@
 #define THREADS	   "contention spinning oversubscribed few-threads allocator serial pipeline overlap"
 
 /*
- * In the order in which they are tried, if no finding puts one first: what is for the program's own runtime, then what has helped most
- * of the programs that were measured (doc/try.md).
+ * In the order in which they are tried, unless a finding puts one first: those for the program's
+ * own runtime, then those that helped most of the measured programs (doc/try.md).
  */
 static const struct qz_remedy table[] = {
 	{
@@ -57,7 +57,7 @@ static const struct qz_remedy table[] = {
 		.subject = QZ_REMEDY_OMP_THREADS,
 		.pools = OPENMP,
 		.rules = "oversubscribed",
-		/* which a program that sets its levels itself does not listen to */
+		/* a program that sets its levels itself ignores that one */
 		.instead = "OMP_MAX_ACTIVE_LEVELS=1",
 		.risk = "regions that ask for more threads get fewer",
 	},
@@ -123,7 +123,7 @@ static const struct qz_remedy table[] = {
 		.rules = "oversubscribed",
 		.risk = "half of the processors are used",
 	},
-	/* who is told a number of threads may be told too many, or too few */
+	/* a program whose number of threads is an argument may have too many, or too few */
 	{
 		.way = QZ_REMEDY_ARGUMENT,
 		.value = -1,
@@ -163,7 +163,7 @@ static const struct qz_remedy table[] = {
 		.subject = QZ_REMEDY_PROCESSORS,
 		.of_threads = true,
 		.risk = "it does not get faster on a larger machine",
-		/* who contends, or works in too small pieces, does so less on fewer */
+		/* contention and the cost of small pieces are less on fewer processors */
 		.knob = "cpus",
 		.searched = "contention spinning fine oversubscribed allocator",
 	},
@@ -223,7 +223,7 @@ static const struct qz_remedy table[] = {
 		.way = QZ_REMEDY_PRELOAD,
 		.change = LIBRARY,
 		.subject = QZ_REMEDY_MUTEXES,
-		.of_malloc = true, /* which only glibc has */
+		.of_malloc = true, /* only glibc has them */
 		.of_threads = true,
 		.risk = "threads that wait for a mutex spin for a moment",
 	},
@@ -238,7 +238,7 @@ static const struct qz_remedy table[] = {
 		.knob = "nice",
 		.searched = "taken",
 	},
-	/* where pieces are too small or too large, their size, else how many threads there are */
+	/* the size of pieces that are too small or too large, else the number of threads */
 	{
 		.way = QZ_REMEDY_KNOB,
 		.value = 2,
@@ -315,7 +315,7 @@ void qz_remedy_code__find(struct qz_remedy_code *in, const struct qz_profile *p)
 	}
 }
 
-/* NULL: the process has none of this role. */
+/* The knob of the process with this role; NULL: none. */
 static const struct qz_knob *knob_of(const struct qz_remedy *remedy, const struct qz_knobs *knobs)
 {
 	for (uint32_t i = 0; knobs && i < knobs->used; i++)
@@ -324,7 +324,10 @@ static const struct qz_knob *knob_of(const struct qz_remedy *remedy, const struc
 	return NULL;
 }
 
-/* Some times what the knob has, or a part of it, as far as it can. The numbers are the process's own: they may be any. */
+/*
+ * The value of the knob times the factor, or divided by it, within its limits. The numbers come
+ * from the process, so they may have any value.
+ */
 static int64_t value_of(const struct qz_remedy *remedy, const struct qz_knob *k)
 {
 	int64_t wanted = k->value / (remedy->value < 0 ? -remedy->value : 1);
@@ -344,7 +347,7 @@ static long number_of(const struct qz_remedy *remedy, const struct qz_remedy_pla
 	return remedy->value ? labs(remedy->value) * (long)place->processors : 1;
 }
 
-/* One of something needs no option. */
+/* An option for one process or thread would change nothing. */
 static bool is_for_argument(const struct qz_remedy *remedy, const struct qz_remedy_place *place)
 {
 	long number = number_of(remedy, place);
@@ -376,7 +379,7 @@ static bool is_for(const struct qz_remedy *remedy, const struct qz_report *r,
 		return false;
 	if (remedy->change && strstr(remedy->change, "{all}") && r->nthreads <= place->processors)
 		return false;
-	/* half of three is one, which is tried anyway */
+	/* half of three is one, which another remedy tries */
 	if (remedy->change && strstr(remedy->change, "{half}") && place->processors < 4)
 		return false;
 	return remedy->way != QZ_REMEDY_AFFINITY || place->processors > 1;
@@ -394,7 +397,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* What the finding itself names is its remedy, too. */
+/* A remedy is also for a finding that names its change. */
 static bool answers(const struct qz_remedy *remedy, const struct qz_finding *f)
 {
 	if (has_word(remedy->rules, f->rule))
@@ -415,7 +418,10 @@ static uint32_t finding_of(const struct qz_remedy *remedy, const struct qz_advic
 
 /* ---- which knob ---- */
 
-/* Threads that work one at a time, because the others spin or sleep for their turn, contend, whatever shows it. */
+/*
+ * The rule that a knob is searched for. Threads that run one at a time contend, whichever rule
+ * found it.
+ */
 static const char *rule_of(const struct qz_finding *f)
 {
 	return f->word && !strcmp(f->word, "CONTENDED") ? "contention" : f->rule;
@@ -440,7 +446,7 @@ const char *qz_remedies__knob(const struct qz_advice *a, const struct qz_knobs *
 
 /* ---- the change for this program ---- */
 
-/* The number that a placeholder stands for, and how long it is; 0: there is none here. */
+/* Length of the placeholder at `text`, and its number; 0: there is none here. */
 static size_t number_at(const char *text, uint32_t processors, uint32_t *number)
 {
 	const struct {
@@ -471,7 +477,10 @@ static void put_change(FILE *out, const char *change, const struct qz_remedy_pla
 	}
 }
 
-/* The library that is there, or the first one, which is not; words end at a blank. */
+/*
+ * Writes the first name of a library that is installed; if none is, the first one. Names are
+ * separated by blanks.
+ */
 static void put_library(FILE *out, struct qz_remedy_use *use, const struct qz_remedy_place *place)
 {
 	const char *first = use->remedy->change, *found = NULL;
@@ -497,7 +506,7 @@ static void put_processors(FILE *out, const struct qz_remedy_place *place, long 
 		fprintf(out, "%s%d", i ? "," : "", place->order ? place->order[i] : (int)i);
 }
 
-/* Of one process, or of the one whose number is $p. */
+/* For one process; `pid` may be "$p". */
 static void write_change_of_process(FILE *out, const struct qz_remedy_use *use,
 				    const struct qz_remedy_place *place, const char *pid)
 {
@@ -565,7 +574,9 @@ static char *change_of(struct qz_remedy_use *use, const struct qz_remedy_place *
 	return NULL;
 }
 
-/* The first variable of a change; who has set it knows why. */
+/*
+ * Whether the first variable of a change is set already, which the user surely did with a reason.
+ */
 static bool is_set(const struct qz_remedy_use *use, const struct qz_remedy_place *place)
 {
 	char name[64];
@@ -578,7 +589,7 @@ static bool is_set(const struct qz_remedy_use *use, const struct qz_remedy_place
 	return value && *value;
 }
 
-/* The value of a knob has its own name; a change has none but itself. */
+/* A value of a knob is named NAME=VALUE; a remedy has its name, or else its change. */
 static char *name_of(const struct qz_remedy_use *use, const char *value)
 {
 	char *name = NULL;
@@ -692,7 +703,8 @@ int qz_remedies__add(struct qz_remedies *r, const struct qz_remedy_wish *wish,
 	return use->change && use->name ? 0 : -ENOMEM;
 }
 
-bool qz_remedy_use__is_line(const struct qz_remedy_use *use)
+/* Whether its change replaces the whole command. */
+static bool is_line(const struct qz_remedy_use *use)
 {
 	return use->remedy->way == QZ_REMEDY_ARGUMENT ||
 	       (use->remedy->way == QZ_REMEDY_COMMAND && !use->undo);
@@ -700,7 +712,7 @@ bool qz_remedy_use__is_line(const struct qz_remedy_use *use)
 
 bool qz_remedy_use__excludes(const struct qz_remedy_use *a, const struct qz_remedy_use *b)
 {
-	if (qz_remedy_use__is_line(a) && qz_remedy_use__is_line(b))
+	if (is_line(a) && is_line(b))
 		return true;
 	if (!strncmp(a->change, PRELOAD, strlen(PRELOAD)) &&
 	    !strncmp(b->change, PRELOAD, strlen(PRELOAD)))
@@ -761,7 +773,7 @@ bool qz_remedies__answer(const struct qz_remedies *r, uint32_t finding)
 
 /* ---- the command ---- */
 
-/* Variables stand before what starts the command. */
+/* Variables are typed before commands such as taskset. */
 static bool is_variable(const struct qz_remedy_use *use)
 {
 	return use->remedy->way <= QZ_REMEDY_PRELOAD;
@@ -771,7 +783,7 @@ static void put_changes(FILE *out, const struct qz_remedy_use *const *uses, uint
 			bool variables)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (is_variable(uses[i]) == variables && !qz_remedy_use__is_line(uses[i]))
+		if (is_variable(uses[i]) == variables && !is_line(uses[i]))
 			fprintf(out, "%s ", uses[i]->change);
 }
 
@@ -783,8 +795,8 @@ void qz_remedies__put_command(FILE *out, const struct qz_remedy_use *const *uses
 	put_changes(out, uses, n, true);
 	put_changes(out, uses, n, false);
 	for (uint32_t i = 0; i < n; i++)
-		line = qz_remedy_use__is_line(uses[i]) ? uses[i] : line;
-	/* that of a user may be more than one command */
+		line = is_line(uses[i]) ? uses[i] : line;
+	/* a line of the user may be several commands */
 	if (line && n > 1 && line->remedy->way == QZ_REMEDY_COMMAND) {
 		fputs("sh -c ", out);
 		qz_finding__put_word(out, line->change);

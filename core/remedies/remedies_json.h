@@ -10,7 +10,9 @@
 /* {"name", "change", "how", "risk"}; NULL: memory was short. */
 json_t *qz_remedies_json__use(const struct qz_remedy_use *use);
 
-/* Those that answer a finding, as an array; [] where the source must change. NULL: memory was short. */
+/*
+ * The remedies for a finding, as an array; [] where the source must change. NULL: memory was short.
+ */
 json_t *qz_remedies_json__of_finding(const struct qz_remedies *r, uint32_t finding);
 
 #endif

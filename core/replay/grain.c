@@ -75,7 +75,7 @@ static struct replay_volley *begin_volley(struct replay *r, uint32_t object)
 	return v;
 }
 
-/* Two words that stand side by side are of one condition: those who come wait at one, and those who are woken at the other. */
+/* Two adjacent words are of one condition: new waiters wait at one, and those who are woken at the other. */
 static bool is_same(const struct replay *r, uint32_t a, uint32_t b)
 {
 	const struct replay_object *x, *y;

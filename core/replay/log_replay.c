@@ -42,7 +42,7 @@ static int take(struct reading *r, const struct qz_log_block *b,
 		return advance(r, b->until);
 	}
 	r->to->until = b->until;
-	return advance(r, b->until); /* QZ_LOG_END: what comes behind it was after the end */
+	return advance(r, b->until); /* QZ_LOG_END: what follows was after the end */
 }
 
 /* 0, also where the file is cut: what there is was taken. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
- * behind the word. Of other locks (stdio, malloc, Rust) the word is 2 when a thread took it that had waited, and 1 when a
+ * after the word. Of other locks (stdio, malloc, Rust) the word is 2 when a thread took it that had waited, and 1 when a
  * thread took it that found it free. The first is the thread that was woken last, unless it waits again; the second is not
  * known, and the thread that released the lock last is taken for it, as it mostly is. Behind the word of these locks is
  * what they protect, which may be any number. Locks of the kernel are like those of three states while a thread waits. The

@@ -80,7 +80,7 @@ struct replay_options {
 };
 
 enum replay_state {
-	REPLAY_UNKNOWN, /* not seen: before its first record, or behind a gap */
+	REPLAY_UNKNOWN, /* not seen: before its first record, or after a gap */
 	REPLAY_RUNNING,
 	REPLAY_READY, /* it could run, and has no processor */
 	REPLAY_BLOCKED,

@@ -392,7 +392,7 @@ static void begin(struct rerun *r, uint32_t t)
 	set_out(r, t);
 }
 
-/* Whether the thread goes on behind its step, before which nothing is left to run. */
+/* Whether the thread continues after its step, before which nothing is left to run. */
 static bool take_step(struct rerun *r, uint32_t t)
 {
 	struct runner *w = &r->runners[t];

@@ -16,10 +16,10 @@
 #include "core/replay/steps.h"
 #include "core/util/vec.h"
 
-#define AT_ONCE_NS 50000 /* running time between two things that are one */
-#define FILLS	   3 /* so many times the usual run before its first wait: a thread fills a queue */
-#define FILLS_NO   1
-#define FILLS_YES  2
+#define RIGHT_AFTER_NS 50000 /* running time between two things that are one */
+#define FILLS	       3 /* so many times the usual run before its first wait: a thread fills a queue */
+#define FILLS_NO       1
+#define FILLS_YES      2
 
 /* What is known of an object. */
 struct meeting {
@@ -100,7 +100,7 @@ static bool goes_on(const struct rules *r, const struct step *wake)
 	while (i != REPLAY_NONE && r->all->steps[i].kind == STEP_SAMPLES)
 		i = r->all->steps[i].next;
 	return i != REPLAY_NONE && r->all->steps[i].kind == STEP_WAKE &&
-	       r->all->steps[i].run < AT_ONCE_NS &&
+	       r->all->steps[i].run < RIGHT_AFTER_NS &&
 	       wait_of(r, &r->all->steps[i])->object == wait_of(r, wake)->object;
 }
 
@@ -183,7 +183,7 @@ static void drop_vain_waits(struct rules *r, const struct step_thread *t)
 			continue;
 		lock = m->lock;
 		if (last[lock] && last[lock]->object == s->object &&
-		    r->ran[i] - ran[lock] < AT_ONCE_NS) {
+		    r->ran[i] - ran[lock] < RIGHT_AFTER_NS) {
 			last[lock]->flags |= STEP_DROPPED;
 			m->vain++;
 		}

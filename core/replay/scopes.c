@@ -12,7 +12,8 @@ static uint64_t elapsed(const struct replay_parallelism *s, uint64_t now)
 	return now > s->pub.since ? now - s->pub.since : 0;
 }
 
-void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now)
+/* Charges the time at the present level. */
+static void charge(struct replay_parallelism *s, uint64_t now)
 {
 	uint64_t ns = elapsed(s, now);
 
@@ -40,7 +41,7 @@ static void replay_parallelism__start(struct replay_parallelism *s, const struct
 
 static void replay_parallelism__stop(struct replay_parallelism *s, uint64_t now)
 {
-	replay_parallelism__charge(s, now);
+	charge(s, now);
 	s->pub.ended = now;
 	s->pub.unknown_ns -= s->pub.since - now;
 	s->pub.since = now;
@@ -50,14 +51,14 @@ void replay__skip_levels(struct replay *r, uint64_t until)
 {
 	if (until > r->lost_until)
 		r->lost_until = until;
-	replay_parallelism__charge(r->machine, r->now);
+	charge(r->machine, r->now);
 	replay_parallelism__skip(r->machine, until);
 	for (uint32_t i = 0; i < r->scopes.n; i++) {
 		struct replay_parallelism *s = replay__parallelism(r, i);
 
 		if (!s->exists || s->pub.ended)
 			continue;
-		replay_parallelism__charge(s, r->now);
+		charge(s, r->now);
 		replay_parallelism__skip(s, until);
 	}
 }
@@ -65,7 +66,7 @@ void replay__skip_levels(struct replay *r, uint64_t until)
 void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
 				uint64_t now)
 {
-	replay_parallelism__charge(s, now);
+	charge(s, now);
 	s->pub.running += (uint32_t)running;
 	s->pub.runnable += (uint32_t)runnable;
 	if (s->pub.running >= s->pub.nlevels)
@@ -395,13 +396,13 @@ const struct replay_scope *replay__scope(const struct replay *r, uint32_t scope)
 		return NULL;
 	s = replay__parallelism(r, scope);
 	if (!s->pub.ended)
-		replay_parallelism__charge(s, r->now);
+		charge(s, r->now);
 	return &s->pub;
 }
 
 const struct replay_scope *replay__machine(const struct replay *r)
 {
-	replay_parallelism__charge(r->machine, r->now);
+	charge(r->machine, r->now);
 	return &r->machine->pub;
 }
 

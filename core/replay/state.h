@@ -49,7 +49,7 @@ struct replay_stay {
 	uint32_t telling; /* see struct replay_place; 0: its place is known for certain */
 	uint32_t object;  /* that it waits for */
 	uint16_t cause;
-	bool queued; /* it stands in the queue of that */
+	bool queued; /* it is in the queue of that */
 	bool handed; /* another thread of the scope has ended it */
 	uint64_t began;
 	uint64_t runnable_ns; /* of the scope, when it began */
@@ -286,13 +286,12 @@ void replay__reuse_dropped(struct replay *r);
 /* Makes room for all rows that one record can add; to be called before each. 0 or -ENOMEM. */
 int replay__make_room(struct replay *r);
 
-/* A row from the list of free ones, or behind the last one: there is room. *fresh: it was never used. */
+/* A row from the list of free ones, or after the last one: there is room. *fresh: it was never used. */
 uint32_t replay_rows__take(struct replay_rows *rows, uint32_t *free, size_t next, bool *fresh);
 
 /* ---- scopes.c ---- */
 
-/* Charges the time at the present level. */
-void replay_parallelism__charge(struct replay_parallelism *s, uint64_t now);
+/* Charges the time at the present level, then changes the numbers of running and runnable threads. */
 void replay_parallelism__change(struct replay_parallelism *s, int running, int runnable,
 				uint64_t now);
 
@@ -342,9 +341,6 @@ void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid);
 /* Makes a row, in REPLAY_UNKNOWN; process REPLAY_NONE: not known. */
 struct replay_row *replay_row__begin(struct replay *r, uint32_t tid, uint32_t process);
 void replay_row__end(struct replay *r, struct replay_row *t);
-
-/* Its end was not seen. */
-void replay_row__end_unseen(struct replay *r, struct replay_row *t);
 
 void replay_row__charge(const struct replay *r, struct replay_row *t);
 
@@ -405,7 +401,7 @@ uint32_t replay_queue__find(struct replay *r, const struct replay_row *t,
 			    const struct replay_place *place);
 void replay_queue__join(struct replay *r, struct replay_row *t, uint64_t words);
 
-/* It leaves the queue where it stands, if any. `waker`: NULL if it was not seen. */
+/* It leaves its queue, if any. `waker`: NULL if it was not seen. */
 void replay_queue__leave(struct replay *r, struct replay_row *t, const struct replay_waker *waker);
 
 /* Whether the waker's call wakes threads that wait at a word: futex, or the end of a thread, for which others wait. */

@@ -242,7 +242,7 @@ void replay_steps__exit(struct replay *r, const struct replay_row *row)
 
 /*
  * A thread that another one ends, by exit_group or a signal, does not count: how far it would have come is of no
- * interest. One that sleeps then is woken by that call; one that runs ends behind the first thread of its process.
+ * interest. One that sleeps then is woken by that call; one that runs ends after the first thread of its process.
  */
 static bool is_killed(const struct replay *r, const struct replay_row *row)
 {

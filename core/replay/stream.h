@@ -16,7 +16,7 @@ struct replay_stream;
 struct replay_stream *replay_stream__new(struct replay *r, uint32_t processors);
 void replay_stream__free(struct replay_stream *s);
 
-/* More records of a processor, behind those that it had. */
+/* Appends records of a processor. */
 int replay_stream__put(struct replay_stream *s, uint32_t cpu, const struct qz_log_record *records,
 		       uint64_t n);
 

@@ -149,7 +149,8 @@ void replay_row__end(struct replay *r, struct replay_row *t)
 	r->ended_threads = i;
 }
 
-void replay_row__end_unseen(struct replay *r, struct replay_row *t)
+/* Its end was not seen. */
+static void end_unseen(struct replay *r, struct replay_row *t)
 {
 	r->counts.unended++;
 	replay_row__end(r, t);
@@ -213,7 +214,7 @@ static int replay__end_former(struct replay *r, uint32_t pid)
 			continue;
 		if (replay__make_room(r))
 			return -ENOMEM;
-		replay_row__end_unseen(r, replay__row(r, i));
+		end_unseen(r, replay__row(r, i));
 	}
 	return 0;
 }
@@ -238,7 +239,7 @@ static int replay__settle(struct replay *r)
 			return -ENOMEM;
 		t = replay__row(r, i);
 		if (replay_row__is_lost(r, t)) {
-			replay_row__end_unseen(r, t);
+			end_unseen(r, t);
 		} else if (t->pub.state == REPLAY_UNKNOWN) {
 			replay_stay__begin(r, t, QZ_WAIT_PREEMPTED, NULL);
 			replay_row__enter(r, t, REPLAY_READY);
@@ -268,7 +269,7 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 	if (there != REPLAY_NONE && replay_row__was_found(r, replay__row(r, there), record->site))
 		return 0;
 	if (there != REPLAY_NONE && !early)
-		replay_row__end_unseen(r, replay__row(r, there));
+		end_unseen(r, replay__row(r, there));
 	if (record->tid == record->site && replay__end_former(r, record->site))
 		return -ENOMEM;
 	creator = replay_row__find(r, record->other);
@@ -336,7 +337,7 @@ static int replay__apply_found(struct replay *r, const struct qz_log_record *rec
 	} else {
 		replay_row__begin(r, record->tid, (uint32_t)process);
 		if (t)
-			replay_row__end_unseen(r, t);
+			end_unseen(r, t);
 	}
 	t = replay__row(r, replay_row__find(r, record->tid));
 	t->found = true;
@@ -380,7 +381,7 @@ static void replay__apply_exec(struct replay *r, const struct qz_log_record *rec
 	if (leader == i)
 		return;
 	if (leader != REPLAY_NONE)
-		replay_row__end_unseen(r, replay__row(r, leader));
+		end_unseen(r, replay__row(r, leader));
 	replay_row__renumber(r, t, record->tid);
 }
 

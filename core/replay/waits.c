@@ -36,7 +36,7 @@ static struct replay_place *replay_place__find(struct replay *r, struct replay_r
 	return place;
 }
 
-/* Where a site stands in its set, or is to stand: in a free entry, or in that not used for longest. */
+/* The entry of a site in its set, or, for a new one, a free entry, or the least recently used one. */
 static struct replay_place *replay_place__choose(const struct replay *r, uint32_t site)
 {
 	struct replay_place *set = replay_place__set(r, site), *place = set;

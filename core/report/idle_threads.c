@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/model/wait_causes.h"
 #include "core/report/wait_report.h"
@@ -17,11 +16,11 @@
 /* Whether threads wait there for work, or for the end of others. */
 static bool is_rest(const struct qz_profile *p, const struct qz_wait *w)
 {
-	const char *cause = p->causes[w->cause];
+	unsigned int kind = qz_wait_cause__kind(p->causes[w->cause]);
 
-	if (qz_wait_cause__is_any(cause) || !strcmp(cause, "sleep") || !strcmp(cause, "child"))
+	if (kind & (QZ_WAIT_IS_ANY | QZ_WAIT_IS_SLEEP | QZ_WAIT_IS_CHILD))
 		return true;
-	if (strcmp(cause, "futex") || w->object == QZ_NONE)
+	if (kind != QZ_WAIT_IS_FUTEX || w->object == QZ_NONE)
 		return false;
 	switch (p->objects[w->object].kind) {
 	case QZ_OBJECT_OTHER:

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "core/model/wait_causes.h"
 #include "core/util/apportion.h"
 #include "core/util/order.h"
 #include "core/util/vec.h"
@@ -36,7 +36,7 @@ static bool had_no_work(const struct qz_report *r, const struct qz_wait *w)
 /* A wait for the end of a thread or process is caused by whatever that one waits for. */
 static bool is_join(const struct qz_profile *p, const struct qz_wait *w)
 {
-	if (!strcmp(p->causes[w->cause], "child"))
+	if (qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_CHILD)
 		return true;
 	return w->object != QZ_NONE && p->objects[w->object].kind == QZ_OBJECT_JOIN;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/util/order.h"
 #include "core/util/vec.h"
 
 /*
@@ -98,24 +99,16 @@ static int add_site(struct qz_lock_code *code, uint32_t node, uint32_t object, u
 	return 0;
 }
 
-static int compare(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_places(const struct qz_lock_site *a, const struct qz_lock_site *b)
 {
-	int order = compare(a->caller, b->caller);
-
-	return order ? order : compare(a->procedure, b->procedure);
+	return qz_order(a->caller, b->caller) ?: qz_order(a->procedure, b->procedure);
 }
 
 static int compare_sites(const void *x, const void *y)
 {
 	const struct qz_lock_site *a = x, *b = y;
-	int order = compare_places(a, b);
 
-	return order ? order : compare(a->object, b->object);
+	return compare_places(a, b) ?: qz_order(a->object, b->object);
 }
 
 /* Equal ones become one. */

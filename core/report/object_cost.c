@@ -8,6 +8,7 @@
 
 #include "core/model/allowed.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/report/lock_code.h"
 #include "core/report/report.h"
 #include "core/util/apportion.h"
@@ -22,7 +23,8 @@ struct parts {
 	double blocked;
 };
 
-bool qz_object_cost__can_be_held(const struct qz_object *o)
+/* Whether such an object can be held, unlike one at which threads wait for each other or for work. */
+static bool can_be_held(const struct qz_object *o)
 {
 	return o->kind == QZ_OBJECT_OTHER || o->kind == QZ_OBJECT_MUTEX ||
 	       o->kind == QZ_OBJECT_RWLOCK || o->kind == QZ_OBJECT_SPIN ||
@@ -41,7 +43,7 @@ bool qz_object_cost__is_held(const struct qz_report *r, const struct qz_object_r
 {
 	const struct qz_object *o = &r->profile->objects[row->object];
 
-	return qz_object_cost__can_be_held(o) || (is_token(o) && row->figure.cpu_ns);
+	return can_be_held(o) || (is_token(o) && row->figure.cpu_ns);
 }
 
 static uint32_t processors_of(const struct qz_report *r)
@@ -175,7 +177,7 @@ static bool is_in_locker(const struct qz_profile *p, uint32_t node, const uint32
 /* At a condition variable or another lock, a thread has let go of this one, or waits on its own account. */
 static bool keeps_locks(const struct qz_profile *p, const struct qz_wait *w)
 {
-	return strcmp(p->causes[w->cause], "futex") != 0;
+	return qz_wait_cause__kind(p->causes[w->cause]) != QZ_WAIT_IS_FUTEX;
 }
 
 /* Time that threads were blocked for something else in the procedures that lock the object. */

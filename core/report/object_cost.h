@@ -31,9 +31,6 @@ struct qz_object_cost {
 		cost_ns; /* held_running + held_blocked + free + lock + line; at most the elapsed time */
 };
 
-/* Whether such an object can be held, unlike one at which threads wait for each other or for work. */
-bool qz_object_cost__can_be_held(const struct qz_object *o);
-
 /*
  * Whether the object of a row is held: it can be, or it is a semaphore of System V, an eventfd or a pipe that a thread was
  * seen to hold, by reading a token and writing it back.

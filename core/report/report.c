@@ -13,7 +13,7 @@
 #include "core/report/idle_threads.h"
 #include "core/report/wait_report.h"
 
-/* Where a procedure stands among the rows, and the sample that counted it last. */
+/* The row of a procedure, and the sample that counted it last. */
 struct place {
 	uint32_t row; /* QZ_NONE: not among them yet */
 	uint32_t stamp;

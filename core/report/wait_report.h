@@ -33,7 +33,7 @@ int qz_causes__add(struct qz_causes *causes, const struct qz_report *r, const st
 void qz_causes__sort(struct qz_causes *causes);
 
 /*
- * The waits of the scope's threads by number, *n of them: those of one thread, cause and object stand together. To be
+ * The waits of the scope's threads by number, *n of them: those of one thread, cause and object are adjacent. To be
  * freed; NULL without memory.
  */
 uint32_t *qz_wait_report__by_thread(const struct qz_report *r, uint32_t *n);

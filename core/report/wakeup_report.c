@@ -145,7 +145,7 @@ int qz_wakeup_report__wakers(const struct qz_report *r, uint32_t object, struct 
 
 /* ---- time until woken ---- */
 
-/* Where a procedure stands among the rows, and the waking that counted it last. */
+/* The row of a procedure, and the waking that counted it last. */
 struct place {
 	uint32_t row, stamp;
 };

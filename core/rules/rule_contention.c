@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Threads queue for a lock whose holders run, or do input or output, or sleep meanwhile. */
+/* Threads queue for a lock while its holders run, or are blocked for something else. */
 #include "core/locks/lock_finding.h"
 
 static void say_running(struct qz_finding *f, const struct qz_report *r,

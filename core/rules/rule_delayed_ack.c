@@ -13,13 +13,19 @@
 
 #define LEAST_COUNT 10
 
-/* Of the waits of one end, those of the other: a peer that works, or asks others, waits for less. */
+/*
+ * The peer's blocked time as a share of this end's. A peer that computes, or asks others, waits for
+ * less.
+ */
 #define PEER_WAITS 0.8
 
-/* What is saved for sure: a reply takes a moment, too. */
+/* Share of the waits that is surely saved: the reply itself takes a moment. */
 #define SAVED 0.9
 
-/* What the kernel of Linux delays an acknowledgement by, at least and at most, and how much later who waits is told. */
+/*
+ * How long Linux delays an acknowledgement (TCP_DELACK_MIN, TCP_DELACK_MAX), and the time until the
+ * waiter runs.
+ */
 static const struct {
 	uint64_t from_ns, to_ns;
 } delays[] = {{38000000, 60000000}, {195000000, 240000000}};
@@ -99,7 +105,7 @@ static bool has_peer(const struct ends *ends, const struct end *e)
 	return false;
 }
 
-/* The end that waited longest; NULL: none did. */
+/* The end with the longest delayed wait; NULL: no acknowledgement was delayed. */
 static const struct end *find_longest(const struct ends *ends)
 {
 	const struct end *best = NULL;

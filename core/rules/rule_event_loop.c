@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that waits for events, again and again, and now and then computes or waits for something else for so long that all who
- * wait for an answer of it wait. Who they are is not known. Workers of one runtime are as one: any of them runs what is to be done.
+ * An event loop that is blocked: a thread waits for events again and again, but some turns of its
+ * loop compute, or wait for something else, for so long that its clients notice. The profile does
+ * not say who the clients are. The workers of one runtime count as one loop, because any of them
+ * can run any task.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,31 +17,38 @@
 #include "core/advise/usage.h"
 #include "core/estimate/estimate.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/model/workers.h"
 
 #define LEAST_BLOCKS 3
-#define MOST_BLOCKS  0.5 /* of the turns: where nearly all are so long, it is a thread that works */
-/* Of the time that it ran or waited, it did not wait for events: a loop beyond finds the next one there already. */
+#define MOST_BLOCKS  0.5 /* of the turns; a thread whose turns are mostly long is a worker */
+/*
+ * Share of its running and blocked time without waits for events. Above it, the next event is
+ * mostly there already.
+ */
 #define MOST_LOAD  0.7
-#define MOST_READY 0.1 /* of its life it has no processor: else events pile up meanwhile */
-#define MOST_LOOPS 8   /* of one program are judged */
-/* Share of the time of code that makes turns long: so much of it may be in other turns, or in turns that are not known. */
+#define MOST_READY 0.1 /* of its lifetime it is ready; above it, events pile up meanwhile */
+#define MOST_LOOPS 8   /* loops of one program that are examined */
+/*
+ * Code that makes turns long may spend this share of its time in short turns, or in turns that were
+ * not recorded.
+ */
 #define MOST_ELSEWHERE 0.15
 
 struct event_loop {
 	const struct qz_report *report;
-	uint32_t thread;	     /* the first one of workers */
-	uint32_t workers;	     /* so many are one loop; 0: it is that of its thread */
-	struct qz_thread figures;    /* of all of them, as of one thread */
-	uint64_t poll_ns;	     /* it waited for events */
+	uint32_t thread;	  /* the first one of the workers */
+	uint32_t workers;	  /* number of workers that are this loop; 0: a single thread is */
+	struct qz_thread figures; /* sums over the workers */
+	uint64_t poll_ns;	  /* blocked for events */
 	const struct qz_wait *other; /* its longest wait for something else */
 	const char *remedy;
-	bool is_scheduled; /* a runtime shares tasks among threads: turns say nothing of one that is not known as its worker */
+	bool is_scheduled; /* a runtime schedules tasks over several threads: only turns of known workers mean something */
 };
 
 /* ---- which thread ---- */
 
-/* Where a thread of several that share the tasks of a runtime waits until there are more: Go, tokio. */
+/* Code in which an idle worker of Go or tokio waits for tasks. */
 static bool is_scheduler(const struct qz_profile *p, uint32_t node)
 {
 	return qz_frames__have_name(p, node, "runtime.findRunnable") ||
@@ -70,7 +79,7 @@ static const char *remedy_at(const struct qz_procedure *procedure)
 	return language ? language->loop : NULL;
 }
 
-/* Whose loop it is, the stack tells where it waits for events. */
+/* The stack of a wait for events tells which runtime or language the loop belongs to. */
 static const char *remedy_of(const struct qz_profile *p, uint32_t node)
 {
 	struct qz_frames frames = {.profile = p, .node = node};
@@ -86,8 +95,9 @@ static void add_wait(struct event_loop *loop, const struct qz_wait *w)
 {
 	const struct qz_profile *p = loop->report->profile;
 
-	if (strcmp(p->causes[w->cause], "poll") != 0 &&
-	    !(loop->workers && !strcmp(p->causes[w->cause], "futex"))) {
+	unsigned int events = QZ_WAIT_IS_POLL | (loop->workers ? QZ_WAIT_IS_FUTEX : 0);
+
+	if (!(qz_wait_cause__kind(p->causes[w->cause]) & events)) {
 		if (!loop->other || w->blocked_ns > loop->other->blocked_ns)
 			loop->other = w;
 		loop->is_scheduled |= qz_frames__have_name(p, w->node, "multi_thread::");
@@ -117,7 +127,7 @@ static void add_worker(struct event_loop *loop, const struct qz_thread *t)
 		sum->loop.longest_ns = t->loop.longest_ns;
 }
 
-static struct event_loop look_at(const struct qz_report *r, uint32_t thread)
+static struct event_loop find_loop(const struct qz_report *r, uint32_t thread)
 {
 	const struct qz_profile *p = r->profile;
 	struct event_loop loop = {.report = r, .thread = thread};
@@ -133,7 +143,7 @@ static struct event_loop look_at(const struct qz_report *r, uint32_t thread)
 	return loop;
 }
 
-/* By its figures alone: a file may have any. */
+/* Checks the figures only. They come from a file, so they may have any value. */
 static bool may_be_blocked(const struct qz_loop *l)
 {
 	return l->blocks >= LEAST_BLOCKS && l->turns >= QZ_LOOP_LEAST_TURNS &&
@@ -148,7 +158,10 @@ struct tally {
 	const struct qz_profile *profile;
 	enum qz_closeness *closeness, least;
 	double covered;
-	/* Of each procedure, with what it called: samples in blocks, all, and of blocks, where it is the innermost candidate. */
+	/*
+	 * By procedure, callees included: samples in long turns, all samples, and the samples in
+	 * long turns whose innermost candidate it is.
+	 */
 	uint64_t *in_block, *count, *votes;
 	uint64_t all_in_block, all;
 	uint32_t *stamps;
@@ -182,7 +195,7 @@ static void add_sample(struct tally *t, const struct qz_sample *s, uint32_t stam
 	}
 }
 
-/* The innermost candidate of a stack has its samples. */
+/* A sample counts for the innermost candidate on its stack. */
 static void vote(struct tally *t, const struct qz_sample *s)
 {
 	struct qz_frames frames = {.profile = t->profile, .node = s->node};
@@ -241,7 +254,9 @@ static void tally__free(struct tally *t)
 	free(t->stamps);
 }
 
-/* Of the longest other wait: the innermost code of the program, or else of a library. */
+/*
+ * The innermost code of the program on the stack of the longest other wait, or else of a library.
+ */
 static uint32_t waiting_code(const struct tally *t, uint32_t node)
 {
 	struct qz_frames frames = {.profile = t->profile, .node = node};
@@ -257,8 +272,9 @@ static uint32_t waiting_code(const struct tally *t, uint32_t node)
 }
 
 /*
- * What is named: code that is so close to the program, of so many of the samples in blocks. Of a runtime's code that has no frame
- * the caller is missing on the stack, so less of the program's will do.
+ * Which code a finding names, the best choice first: how close it is to the program, and the least
+ * share of the samples in long turns that it covers. 0.3 is enough for code of the program, because
+ * frameless code of a runtime hides its caller.
  */
 static const struct choice {
 	enum qz_closeness least;
@@ -266,7 +282,7 @@ static const struct choice {
 } choices[] = {
 	{QZ_CLOSE_OWN, 0.5}, {QZ_CLOSE_OWN, 0.3}, {QZ_CLOSE_LIBRARY, 0.5}, {QZ_CLOSE_NOT, 0.5}};
 
-/* The innermost such code; QZ_NONE: there is none. */
+/* The innermost code that fits the best choice possible; QZ_NONE: no code fits any. */
 static uint32_t computing_code(struct tally *t)
 {
 	uint32_t code = QZ_NONE;
@@ -280,20 +296,23 @@ static uint32_t computing_code(struct tally *t)
 	return code;
 }
 
-/* ---- what is no block ---- */
+/* ---- which turns are too long ---- */
 
 static const struct qz_loop *figures(const struct event_loop *loop)
 {
 	return &loop->figures.loop;
 }
 
-/* Whether it waited most of that time, and not for a processor. */
+/* Whether the long turns were mostly waits, and not for a processor. */
 static bool has_waited(const struct event_loop *loop)
 {
 	return loop->other && figures(loop)->block_waited_ns > figures(loop)->block_ns / 2;
 }
 
-/* Whether it hardly waits for events: then it may have asked for them within its turns, and found some, any number of times. */
+/*
+ * Whether it hardly waits for events. Such a loop may poll several times within what counts as one
+ * turn.
+ */
 static bool is_saturated(const struct event_loop *loop)
 {
 	const struct qz_thread *t = &loop->figures;
@@ -303,9 +322,10 @@ static bool is_saturated(const struct event_loop *loop)
 }
 
 /*
- * A turn is not over while the next event is there already: twice the length that the longest of so many turns has, if they are
- * short requests that come at any time. The tail of busy periods in a queue falls as exp(-t (1 - sqrt(load))^2 / request), and
- * a request takes the mean turn times 1 - load.
+ * A turn goes on while the next event is there already, so short requests alone make some turns
+ * long. Returns twice the length of the longest turn that is to be expected if short requests
+ * arrive at random: the tail of the busy periods of an M/M/1 queue falls as exp(-t (1 -
+ * sqrt(load))^2 / request), and a request takes the mean turn times 1 - load.
  */
 static double queue_ns(const struct event_loop *loop)
 {
@@ -320,7 +340,10 @@ static double queue_ns(const struct event_loop *loop)
 	       log((double)l->turns) * (1 + root) / (1 - root);
 }
 
-/* Whether turns are long by what is not in the others: a wait that is long by itself, or code that hardly runs elsewhere. */
+/*
+ * Whether the long turns do what short turns do not: one long wait, or code that hardly runs in
+ * other turns.
+ */
 static bool is_special(const struct event_loop *loop, const struct tally *t, uint32_t code)
 {
 	const struct qz_thread *thread = &loop->figures;
@@ -340,8 +363,8 @@ static bool is_special(const struct event_loop *loop, const struct tally *t, uin
 /* ---- the finding ---- */
 
 /*
- * For sure nothing: who waited for the loop is not known. At most it does all else meanwhile, and the blocks are shared by all
- * processors.
+ * At least 0, since it is not known who waited for the loop. At most, everything else runs during
+ * the long turns, and all processors share their work.
  */
 static void set_gain(struct qz_finding *f, const struct event_loop *loop)
 {
@@ -390,7 +413,7 @@ static void say_what(struct qz_finding *f, const struct event_loop *loop, uint32
 			shown);
 }
 
-/* Not known; but where a worker had nothing to do, it took over what was ready. */
+/* It is not known what waited. But idle workers take over ready tasks from a blocked one. */
 static void say_who_waited(struct qz_finding *f, const struct event_loop *loop)
 {
 	const struct qz_thread *t = &loop->figures;
@@ -436,7 +459,7 @@ static int report_it(const struct event_loop *loop, const struct tally *t, uint3
 	return qz_advise__add(a, &f);
 }
 
-/* Adds a finding if it was blocked; sets whether it was. 0 or -ENOMEM. */
+/* Adds a finding if the loop was blocked; sets *blocked. 0 or -ENOMEM. */
 static int judge(const struct event_loop *loop, struct qz_advice *a, bool *blocked)
 {
 	struct tally t;
@@ -464,7 +487,7 @@ static uint32_t first_worker(const struct qz_report *r)
 	return QZ_NONE;
 }
 
-/* A thread that is a loop of its own, or the first worker, which stands for all. */
+/* Whether a thread may be an event loop. Of the workers, the first one represents all. */
 static bool may_be_loop(const struct qz_report *r, uint32_t thread, uint32_t worker)
 {
 	const struct qz_thread *t = &r->profile->threads[thread];
@@ -474,7 +497,7 @@ static bool may_be_loop(const struct qz_report *r, uint32_t thread, uint32_t wor
 	return t->scope == r->scope && !t->merged && may_be_blocked(&t->loop);
 }
 
-/* Of those that may be loops, the one after `last` by the time of its blocks; QZ_NONE: there is none. */
+/* The next candidate after `last`, in descending order of block_ns; QZ_NONE: there is none. */
 static uint32_t next_thread(const struct qz_report *r, uint32_t last, uint32_t worker)
 {
 	const struct qz_thread *threads = r->profile->threads;
@@ -493,7 +516,7 @@ static uint32_t next_thread(const struct qz_report *r, uint32_t last, uint32_t w
 	return best;
 }
 
-/* The one that was blocked longest, altogether. */
+/* Reports the loop that was blocked longest in all. */
 int qz_rule__event_loop(const struct qz_report *r, struct qz_advice *a)
 {
 	uint32_t thread = QZ_NONE, worker = first_worker(r);
@@ -506,7 +529,7 @@ int qz_rule__event_loop(const struct qz_report *r, struct qz_advice *a)
 		thread = next_thread(r, thread, worker);
 		if (thread == QZ_NONE)
 			break;
-		loop = look_at(r, thread);
+		loop = find_loop(r, thread);
 		if (loop.is_scheduled == (loop.workers > 0) && may_be_blocked(&loop.figures.loop) &&
 		    !is_saturated(&loop))
 			err = judge(&loop, a, &blocked);

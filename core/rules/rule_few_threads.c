@@ -1,63 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Too few threads: those of a pool never wait for work, since there always is some, and each waits for something outside most of
- * its time, while processors are free. More of them would wait at the same time.
+ * A pool with too few threads. There is always work, so its threads never wait for it; each waits
+ * most of the time for something outside the process, while processors are idle. With more threads,
+ * more of these waits would overlap.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 
-#define FEWEST	  2   /* threads that are a pool */
-#define LEAST_OUT 0.5 /* of the life of a thread of it: it waits outside */
+#define FEWEST	  2   /* threads of a pool */
+#define LEAST_OUT 0.5 /* of a pool thread's lifetime: blocked for something outside */
 #define MOST_IN                                                                                    \
-	0.1 /* of the life of a thread: it waits for others of its process, which may have work */
-#define LEAST_IDLE 0.25 /* of the elapsed time: nothing ran */
-#define MORE	   8	/* times as many threads are enough to try */
+	0.1 /* of a pool thread's lifetime: blocked for others of its process, which may bring work */
+#define LEAST_IDLE 0.25 /* of the elapsed time, nothing ran */
+#define MORE	   8	/* the largest factor proposed for the number of threads */
 
-/* What a thread was blocked. */
+/* Blocked time of a thread. */
 struct blocked {
 	uint64_t outside_ns, inside_ns;
 };
 
 struct few {
 	const struct qz_report *report;
-	struct blocked *blocked; /* by thread of the profile */
+	struct blocked *blocked; /* indexed by thread */
 	int32_t pid;		 /* of the pool */
 	uint32_t threads;
-	uint64_t outside_ns, running_ns, life_ns; /* of these, all together */
+	uint64_t outside_ns, running_ns, life_ns; /* sums over the threads of the pool */
 	const struct qz_wait *most;		  /* the longest of their waits outside */
 };
 
-/* In poll, and another thread ended it, of those that are equal mostly. */
+/* Whether most of these waits in poll were ended by another thread of the program. */
 static bool is_handed(const struct qz_wait *w)
 {
 	return w->handed && 2 * w->handed >= w->count;
 }
 
 /*
- * For an answer that no thread of the process gives. Loops over events wait for work, stages with pipes for each other, and
- * who sleeps for nothing.
+ * Whether the wait is for an answer from outside the process. Event loops wait for work, and pipes
+ * connect stages of the program; neither counts.
  */
 static bool is_outside(const struct qz_profile *p, const struct qz_wait *w)
 {
-	const char *cause = p->causes[w->cause];
+	unsigned int kind = qz_wait_cause__kind(p->causes[w->cause]);
 
-	if (!strcmp(cause, "poll"))
+	if (kind == QZ_WAIT_IS_POLL)
 		return !is_handed(w) && !qz_frames__have_name(p, w->node, "epoll");
-	return !strcmp(cause, "socket") || !strcmp(cause, "child");
+	return kind & (QZ_WAIT_IS_SOCKET | QZ_WAIT_IS_CHILD);
 }
 
-/* Without the time that it was ready, which depends on others. */
+/* Lifetime without the time in the run queue, which depends on other programs. */
 static uint64_t life_of(const struct qz_thread *t)
 {
 	return t->running_ns + t->blocked_ns;
 }
 
-/* A thread that was there for most of the time, and not the first one of its process. */
+/*
+ * Whether a thread belongs to the pool: it lived for most of the time, is not the main thread, and
+ * waits outside.
+ */
 static bool is_worker(const struct few *s, uint32_t thread)
 {
 	const struct qz_thread *t = &s->report->profile->threads[thread];
@@ -69,7 +73,10 @@ static bool is_worker(const struct few *s, uint32_t thread)
 	       (double)b->outside_ns >= LEAST_OUT * life && (double)b->inside_ns <= MOST_IN * life;
 }
 
-/* Whether a thread of the process waits for what the pool does. In a server with a thread for each client, none does. */
+/*
+ * Whether another thread waits for the results of the pool. In a server with a thread for each
+ * client, none does.
+ */
 static bool is_waited_for(const struct few *s)
 {
 	const struct qz_profile *p = s->report->profile;
@@ -92,7 +99,8 @@ static void add_waits(struct few *s)
 			continue;
 		if (is_outside(p, w))
 			s->blocked[w->thread].outside_ns += w->blocked_ns;
-		else if (is_handed(w) || !strcmp(p->causes[w->cause], "futex"))
+		else if (is_handed(w) ||
+			 qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_FUTEX)
 			s->blocked[w->thread].inside_ns += w->blocked_ns;
 	}
 }
@@ -120,7 +128,7 @@ static void add_workers(struct few *s)
 	}
 }
 
-/* So many keep the processors busy. */
+/* The number of threads that keeps the processors busy. */
 static uint32_t enough(const struct few *s, uint32_t processors)
 {
 	double busy = (double)s->running_ns / (double)s->life_ns;
@@ -141,7 +149,7 @@ static int report_it(const struct few *s, uint32_t processors, struct qz_advice 
 	struct qz_finding f = qz_finding__about("few-threads", r, QZ_SUBJECT_CAUSE, s->most->cause);
 
 	f.word = "TOO FEW THREADS";
-	f.gain_low_ns = idle_ns / 2; /* twice as many wait half as long one after another */
+	f.gain_low_ns = idle_ns / 2; /* twice as many threads halve the waits */
 	f.gain_high_ns = qz_usage__gain_of_idle(r, idle_ns);
 	f.lost = QZ_LOST_IDLE | QZ_LOST_SERIAL;
 	qz_finding__say(&f, &f.what,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that wait for each other so often that the waits themselves take the time: at barriers and condition
- * variables, or in short sleeps. Locks that are held have rules of their own. Threads that are woken, with others, where one of them
- * is enough: for them there was nothing to do.
+ * Three rules about waits that are too frequent. `fine`: threads meet at barriers and condition
+ * variables, or sleep, so often that the waits themselves take the time; locks have their own
+ * rules. `in_vain`: one wake-up is for several threads, of which one has something to do. `herd`:
+ * the same for threads in poll.
  */
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/steps.h"
@@ -12,6 +12,7 @@
 #include "core/costs/cost_walk.h"
 #include "core/costs/grain.h"
 #include "core/model/objects.h"
+#include "core/model/wait_causes.h"
 
 /*
  * A wait and its wake-up take two system calls and two switches, 5 to 10 us of processor time: 2,000 of them a
@@ -19,12 +20,12 @@
  */
 #define LEAST_RATE 2000
 
-/* Longer waits are for work that takes long: a switch is no large part of them. */
+/* Longer waits are for long work, of which a context switch is a small part. */
 #define LONGEST_NS 200000
 
 struct fine {
-	const struct qz_object_row *most; /* with the most waits, of what is not held */
-	uint64_t held_waits;		  /* of all, those at what is held */
+	const struct qz_object_row *most; /* the object with the most waits, held locks excluded */
+	uint64_t held_waits;		  /* waits for held locks */
 	uint64_t waits, blocked_ns, lock_ns, lock_cpu_ns;
 };
 
@@ -67,8 +68,9 @@ static double per_second(const struct qz_report *r, uint64_t count)
 }
 
 /*
- * At least the code of the waits goes. At most the rest of the work keeps all processors busy that others leave, or
- * what larger steps gain where threads hand over most of the time. 0 or -ENOMEM.
+ * At least the code of the waits is saved. At most the remaining work keeps all free processors
+ * busy; or what larger steps gain, if that is more and most of the cost is handing over. 0 or
+ * -ENOMEM.
  */
 static int set_gain(struct qz_finding *f, const struct qz_report *r, const struct fine *fine)
 {
@@ -116,11 +118,14 @@ int qz_rule__fine(const struct qz_report *r, struct qz_advice *a)
 
 /* ---- woken for nothing ---- */
 
-/* So much of the wake-ups at an object, or it is no habit: a condition may be for all to know, now and then. */
+/*
+ * Least share of an object's wake-ups that are for nothing. Less is normal: now and then, a
+ * condition is for all to know.
+ */
 #define MOSTLY 0.5
 
 struct vain {
-	const struct qz_object_row *most; /* with the most of them */
+	const struct qz_object_row *most; /* the object with the most wake-ups for nothing */
 	uint64_t wakes, in_vain;	  /* of all such objects */
 };
 
@@ -134,7 +139,7 @@ static struct vain find_vain(const struct qz_report *r)
 		const struct qz_object *o = &r->profile->objects[object];
 		uint64_t in_vain = qz_objects__in_vain(r->profile, object);
 
-		/* all that come to a barrier go on, with little or much work */
+		/* all threads at a barrier have to go on */
 		if (o->kind == QZ_OBJECT_BARRIER || (double)in_vain < MOSTLY * (double)o->wakes)
 			continue;
 		v.wakes += o->wakes;
@@ -148,8 +153,8 @@ static struct vain find_vain(const struct qz_report *r)
 }
 
 /*
- * At least their part of the time of all hand-overs goes. At most all of that, with what the threads that have something to
- * do wait for meanwhile. 0 or -ENOMEM.
+ * At least their share of the cost of all hand-overs is saved. At most all of that cost, and the
+ * time for which threads with work waited meanwhile. 0 or -ENOMEM.
  */
 static int set_vain_gain(struct qz_finding *f, const struct qz_report *r, const struct vain *v)
 {
@@ -210,7 +215,8 @@ static int find_watcher(const struct qz_report *r, uint64_t *count, uint32_t *pr
 	for (uint32_t i = 0; i < p->nwaits; i++) {
 		const struct qz_wait *w = &p->waits[i];
 
-		if (!qz_scope__covers(p, r->scope, w->scope) || strcmp(p->causes[w->cause], "poll"))
+		if (!qz_scope__covers(p, r->scope, w->scope) ||
+		    qz_wait_cause__kind(p->causes[w->cause]) != QZ_WAIT_IS_POLL)
 			continue;
 		*count += w->count;
 		if (!most || w->count > most->count)
@@ -221,7 +227,10 @@ static int find_watcher(const struct qz_report *r, uint64_t *count, uint32_t *pr
 	return err;
 }
 
-/* At most what smaller steps would gain, where these calls are the steps; else their share of the calls. 0 or -ENOMEM. */
+/*
+ * At most what larger steps would gain, if these calls are the steps; else their share of the cost
+ * of calls. 0 or -ENOMEM.
+ */
 static int set_herd_gain(struct qz_finding *f, const struct qz_report *r, double share,
 			 uint32_t procedure)
 {
@@ -238,7 +247,10 @@ static int set_herd_gain(struct qz_finding *f, const struct qz_report *r, double
 	return err;
 }
 
-/* An event wakes all threads that watch a descriptor, each in a poll of its own, and one of them gets it. */
+/*
+ * An event wakes all threads that wait for a descriptor, each in a poll of its own, and one of them
+ * gets it.
+ */
 int qz_rule__herd(const struct qz_report *r, struct qz_advice *a)
 {
 	const struct qz_scope_counters *c = &r->profile->scopes[r->scope].counters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that do the same, and wait for the slowest of them: at a barrier, at a join, or in a loop, which may be
- * that of a spin lock.
+ * Threads run the same code and wait for the slowest of them: at a barrier, at a join, or in a spin
+ * loop.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,15 +14,19 @@
 #include "core/util/base_name.h"
 
 /*
- * Of what perfect balance would gain. An OpenMP loop of 64 pieces that grow, two threads, other load: alone 52 %
- * of the time with schedule(static), 9 % with schedule(dynamic, 1), which is 0.83 of it.
+ * Share of the gain of perfect balance that is surely reached. In an OpenMP loop of 64 growing
+ * pieces, on two threads beside other load, one thread worked alone for 52 % of the time with
+ * schedule(static), for 9 % with schedule(dynamic, 1): 0.83 was reached.
  */
 #define USUAL 0.65
 
-/* Processor time of the thread with most of it, by that of the one with least. */
+/* Threads took turns if the most processor time of one is less than this factor of the least. */
 #define IN_TURNS 1.2
 
-/* What they would save if none had to wait while one works. With more than two, levels between have room too. */
+/*
+ * What is saved if their work always runs on all of them. With more than two threads, the levels
+ * between one and all count, too.
+ */
 static uint64_t room(const struct qz_report *r, const struct qz_alone *alone)
 {
 	double width = alone->sharers < alone->usage.width ? alone->sharers : alone->usage.width;
@@ -33,7 +37,7 @@ static uint64_t room(const struct qz_report *r, const struct qz_alone *alone)
 	return (uint64_t)ns;
 }
 
-/* At the end of a parallel loop the threads of these spin for each other, not for a lock. */
+/* At the end of a parallel loop, OpenMP's threads spin for each other, not for a lock. */
 static bool is_openmp(const struct qz_procedure *procedure)
 {
 	static const char *const names[] = {"libgomp", "libomp", "libiomp"};
@@ -46,8 +50,8 @@ static bool is_openmp(const struct qz_procedure *procedure)
 }
 
 /*
- * The procedure in which one or more of the others spin while one works, for most of that time. QZ_NONE: there is
- * none, as where they sleep. 0 or -ENOMEM.
+ * The procedure in which the others spin for most of the time while one works; QZ_NONE: they do not
+ * spin. 0 or -ENOMEM.
  */
 static int find_spinning(const struct qz_report *r, const struct qz_alone *alone, uint32_t *best)
 {
@@ -104,7 +108,7 @@ static void say_who_spins(struct qz_finding *f, const struct qz_report *r,
 		shown);
 }
 
-/* Whether the program has loops of OpenMP, by its code. */
+/* Whether the program has OpenMP loops, judged by the names of its code. */
 static bool has_openmp(const struct qz_profile *p)
 {
 	for (uint32_t i = 0; i < p->nprocedures; i++)
@@ -114,13 +118,16 @@ static bool has_openmp(const struct qz_profile *p)
 	return false;
 }
 
-/* Of threads that did as much as each other in the end, none is the slowest: now this one works, now that. */
+/* Whether all threads did about the same work. Then none is the slowest: they take turns. */
 static bool is_balanced(const struct qz_alone *alone)
 {
 	return (double)alone->most_ns < IN_TURNS * (double)alone->least_ns;
 }
 
-/* Others had more than it while its threads were ready: that one is alone at the end may be their doing. */
+/*
+ * Whether other programs got more processor time than this one while its threads were ready. Then
+ * they may be the reason why one of its threads works alone at the end.
+ */
 static bool is_beside_others(const struct qz_report *r, const struct qz_alone *alone)
 {
 	return alone->usage.taken_ns - alone->usage.limited_ns >

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processors that a scope may not use though its threads were ready: by a quota of a control group, which stops them for the
- * rest of each period, or by an affinity or a cpuset.
+ * A limit keeps the ready threads of a scope from processors: the quota of a control group, which
+ * stops them for the rest of each period, an affinity mask or a cpuset.
  */
 #include <math.h>
 
@@ -10,20 +10,19 @@
 #include "core/model/allowed.h"
 #include "core/report/idle_time.h"
 
-/* What a rule knows of the scope. */
 struct limited {
 	const struct qz_report *report;
 	struct qz_usage usage;
 	struct qz_allowed allowed;
-	double elapsed, active; /* ns; the latter while a thread could run */
-	double level,
-		able; /* while it was active: processors that ran it, threads that could run */
-	double free;  /* processors that others left, those that ran it among them */
+	double elapsed, active; /* ns; active: any thread was runnable */
+	double level, able;	/* means while it was active: running threads, runnable threads */
+	double free;		/* processors that other programs left to it */
 };
 
 /*
- * Elapsed time in which it was throttled: so many processors would have run it as did when it was not, and it ran for the
- * rest, on no more than it may use.
+ * Elapsed time in which the scope was throttled. The kernel adds up processors, so this divides by
+ * the processors that it used otherwise. The rest of the time must suffice for what it ran, on the
+ * processors that it may use.
  */
 static double throttled_ns(const struct limited *l)
 {
@@ -39,7 +38,7 @@ static double more_than_nothing(double ns)
 	return ns > 0 ? ns : 0;
 }
 
-/* Of time in which it ran on `level` processors, what is saved on up to `processors`. */
+/* What is saved of `ns` if `able` threads run on up to `processors` instead of on `level`. */
 static double saved(double ns, double level, double able, double processors)
 {
 	double width = able < processors ? able : processors;
@@ -72,8 +71,9 @@ static void name_quota(double quota, char text[32])
 }
 
 /*
- * The least time in which its threads would have run what they did: a quota ends on one processor some milliseconds before it
- * does on another, so that fewer ran at a time than could.
+ * The shortest time in which its threads could have run the same without a quota. The quota ends on
+ * one processor some milliseconds before it does on another, so fewer threads ran at a time than
+ * could.
  */
 static double shortest_ns(const struct limited *l)
 {
@@ -95,8 +95,9 @@ static double asleep_ns(const struct limited *l)
 }
 
 /*
- * All of the time that it was throttled for is saved where others leave as many processors as it ran on; else what it does
- * takes so much longer. By when in a period it begins, a run takes up to one more.
+ * All of the throttled time is saved if other programs leave as many processors as it ran on; if
+ * they leave fewer, its work takes longer. The time of a run varies by one period, depending on
+ * when in a period it starts.
  */
 static int add_quota(const struct limited *l, struct qz_advice *a)
 {
@@ -170,7 +171,7 @@ int qz_rule__limited(const struct qz_report *r, struct qz_advice *a)
 	l.level = running / l.active;
 	l.able = (double)s->runnable_ns / l.active;
 	others = qz_allowed__others(r->profile, r->scope);
-	/* at least what it had anyway */
+	/* others leave at least what it had */
 	l.free = isinf(others) ? 0 : (double)r->profile->processors - others;
 	if (l.free < running / l.elapsed)
 		l.free = running / l.elapsed;

@@ -2,18 +2,18 @@
 /* Input or output that the program waits for while it has nothing else to do. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/util/order.h"
 
 /* Waits for devices while no thread could run. */
 struct device_time {
 	uint64_t count;
-	uint64_t late_ns; /* from then until the thread had a processor, alone */
-	uint32_t cause;	  /* with most of it */
+	uint64_t late_ns; /* from the wake-up until the thread ran, while nothing else could */
+	uint32_t cause;	  /* the cause with most of the time */
 	uint32_t node;
 };
 
@@ -39,8 +39,9 @@ static void find_time(const struct qz_report *r, struct device_time *d)
 }
 
 /*
- * Time alone in the procedures that ask devices, with the kernel's part: who asks less often, or several at a time,
- * saves most of that, too. Page faults are of any code, so that they say nothing about it.
+ * Serial time of the procedures that make requests to devices, their system calls included. Fewer
+ * or combined requests save most of it, too. Page faults are left out, since any code can cause
+ * them.
  */
 static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint64_t *ns)
 {
@@ -55,8 +56,8 @@ static int find_calls(const struct qz_report *r, const struct qz_usage *u, uint6
 		uint32_t procedure;
 
 		if (!qz_scope__covers(p, r->scope, w->scope) ||
-		    !qz_usage__is_device(p->causes[w->cause]) ||
-		    !strcmp(p->causes[w->cause], "page_fault"))
+		    !(qz_wait_cause__kind(p->causes[w->cause]) &
+		      (QZ_WAIT_IS_DISK | QZ_WAIT_IS_SYNC)))
 			continue;
 		procedure = qz_frames__program_code(p, w->node);
 		if (procedure != QZ_NONE)

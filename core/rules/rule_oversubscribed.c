@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pools with more threads than there are processors: they wait for each other's processor. That alone costs little, since
- * the processors are busy; what it costs is waiting in loops and handing over to threads that are not running, and caches.
+ * Pools with more threads than processors. That a thread waits for a processor costs little, since
+ * the processors are busy. What costs is spinning, handing over to threads that are not running,
+ * and cold caches.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,24 +17,34 @@
 #include "core/util/order.h"
 
 /*
- * Threads that can run, on average, for each processor. Two programs with two threads of OpenBLAS each on two processors gain
- * nothing with one each, four programs half of the time: doc/truth.md.
+ * Runnable threads per processor above which a pool is too large. On two processors, two programs
+ * with two OpenBLAS threads each gain nothing with one thread each; four such programs gain half of
+ * the time (doc/truth.md).
  */
 #define MANY 2.0
 
-/* Of the processor time, spent by the pool on waiting and handing over. pigz and x264 have pools, too, that cost nothing. */
+/*
+ * Least share of the processor time that the pool spends on waiting and handing over. pigz and x264
+ * have pools that cost less.
+ */
 #define LEAST_SPENT 0.05
 
-/* Of calls, what they cost more with several threads in a process: processors tell each other of pages that go. */
+/*
+ * Share of the cost of system calls that is due to several threads in a process: they need TLB
+ * shootdowns.
+ */
 #define SHARED_CALLS 0.5
 
-/* Of work, what it costs more at most, with caches that others had in between: no sample shows that. */
+/*
+ * Largest share of the work that is due to caches which other threads used in between. No sample
+ * shows it.
+ */
 #define CACHES 0.66
 
 /* Processor time below the code of one pool. */
 struct spent {
-	uint64_t waiting_ns; /* spun, or for handing over and starting */
-	uint64_t nested_ns;  /* of this, in regions within regions */
+	uint64_t waiting_ns; /* spinning, handing over, starting threads */
+	uint64_t nested_ns;  /* of this, in nested regions */
 	uint64_t calls_ns, work_ns;
 };
 
@@ -42,12 +53,13 @@ struct crowd {
 	struct qz_cost_walk walk;
 	struct qz_pools pools;
 	struct spent by_pool[QZ_POOLS];
-	uint64_t able_ns;	   /* any could run */
-	uint64_t cpu_ns, other_ns; /* of all; of this, neither work nor the start of commands */
-	enum qz_pool_kind most;	   /* that waited most */
-	double runnable;	   /* threads, on average while any could run */
-	uint32_t processors, free; /* that it may use; of these, that others do not want */
-	uint32_t processes;	   /* with this pool */
+	uint64_t able_ns; /* any thread was runnable */
+	uint64_t cpu_ns,
+		other_ns;	/* all samples; of these, neither work nor the start of commands */
+	enum qz_pool_kind most; /* the pool with the most waiting_ns */
+	double runnable;	/* mean number of runnable threads in able_ns */
+	uint32_t processors, free; /* allowed; of these, not used by others */
+	uint32_t processes;	   /* that use this pool */
 };
 
 static void add_sample(struct crowd *c, const struct qz_sample *s)
@@ -99,7 +111,7 @@ static int compare(const void *x, const void *y)
 	return qz_order(a->pid, b->pid);
 }
 
-/* Adds up those of one pid. Gives how many are left. */
+/* Merges entries of the same pid. Returns how many are left. */
 static uint32_t merge(struct process *processes, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -114,7 +126,10 @@ static uint32_t merge(struct process *processes, uint32_t n)
 	return kept;
 }
 
-/* Of those with the pool, how many use it: who forks the others may have loaded it, too. 0 or -ENOMEM. */
+/*
+ * Counts the processes that use the pool. Their parent may have loaded the library without using
+ * it. 0 or -ENOMEM.
+ */
 static int count_processes(struct crowd *c)
 {
 	const struct qz_profile *p = c->report->profile;
@@ -153,13 +168,16 @@ static bool is_nested(const struct crowd *c)
 	return qz_pool__info(c->most)->flat && spent_in(c)->nested_ns > spent_in(c)->waiting_ns / 2;
 }
 
-/* Threads for each process that has the pool. */
+/* The number of threads to propose for each process. */
 static uint32_t right_size(const struct crowd *c, uint32_t processors)
 {
 	return processors > c->processes ? processors / c->processes : 1;
 }
 
-/* A pool of one thread waits for nobody; of half as many threads each still waits for the others. */
+/*
+ * Share of the waiting time that is surely saved. A pool of one thread does not wait; half as many
+ * threads still wait for each other.
+ */
 static double saved_at_least(const struct crowd *c)
 {
 	return is_nested(c) || right_size(c, c->processors) == 1 ? 1 : 0.5;
@@ -210,7 +228,7 @@ static int report_it(const struct crowd *c, uint64_t ready_ns, struct qz_advice 
 	return qz_advise__add(a, &f);
 }
 
-/* As many as ran at a time, where the scope was kept from others. */
+/* Processors that it may use. With a limit, as many as it used at a time. */
 static uint32_t allowed(const struct qz_report *r, const struct qz_usage *u)
 {
 	uint32_t used = (uint32_t)ceil(r->parallelism);
@@ -218,7 +236,7 @@ static uint32_t allowed(const struct qz_report *r, const struct qz_usage *u)
 	return u->limited_ns && used && used < u->processors ? used : u->processors;
 }
 
-/* What others had of these while its threads were ready, they would have then, too. */
+/* Others would still take what they took while its threads were ready. */
 static uint32_t free_of(const struct qz_report *r, const struct qz_usage *u, uint32_t processors)
 {
 	double taken = (double)(u->taken_ns - u->limited_ns) / (double)(r->elapsed_ns + 1);
@@ -231,7 +249,7 @@ static bool costs_enough(const struct crowd *c)
 	return c->cpu_ns && (double)spent_in(c)->waiting_ns >= LEAST_SPENT * (double)c->cpu_ns;
 }
 
-/* Time in which a thread could run; one that spins can. */
+/* Elapsed time in which any thread was runnable; a spinning thread is. */
 static uint64_t able_ns(const struct qz_report *r, const struct qz_usage *u)
 {
 	uint64_t off_ns = r->profile->scopes[r->scope].level_ns[0];

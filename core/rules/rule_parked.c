@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A lock whose waiters sleep at what is their own each (core/advise/parking.h), while who has it runs, or is blocked for something else. */
+/*
+ * A lock whose waiters each sleep at an object of their own (core/advise/parking.h), while its
+ * holder runs, or is blocked for something else.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +16,21 @@
 #include "core/model/objects.h"
 
 /*
- * Of what would be gained if nothing else kept these threads from running at the same time, what is at least: as of work that is
- * divided among threads (rule_imbalance.c), and as of a lock that another lock may follow (core/locks/lock_bounds.c).
+ * Share of the possible gain that is surely reached, by what the holder did meanwhile. It ran: as
+ * in rule_imbalance.c. It was asleep or late, which means without a processor yet: as in
+ * core/locks/lock_bounds.c, since another lock may be next.
  */
 #define USUAL_RUNNING 0.65
 #define USUAL_ASLEEP  0.8
 #define USUAL_LATE    0.5
 
-/* Time in which these threads kept each other from it, if nothing else had: of one that ran, of one that had no processor yet, and of none. */
+/*
+ * Time in which the lock kept these threads from running: while one ran, while one was ready
+ * (late), while none could run (asleep).
+ */
 struct kept {
 	double running, late, asleep;
-	double most_running; /* with the time in which another one could not run for Quartz */
+	double most_running; /* and the time in which quartzd had the processor of another one */
 };
 
 static struct kept kept_of(const struct qz_report *r, const struct qz_parking *parking,
@@ -46,7 +53,10 @@ static struct kept kept_of(const struct qz_report *r, const struct qz_parking *p
 	return kept;
 }
 
-/* The code of waking and of going to sleep there: elapsed time. In poll, it is not known whose it is. */
+/*
+ * Elapsed time of the code that wakes and goes to sleep there; 0 for waits in poll, whose object is
+ * not known.
+ */
 static double code_of(const struct qz_report *r, uint32_t object)
 {
 	const struct qz_object_row *row = qz_report__object(r, object);
@@ -55,10 +65,12 @@ static double code_of(const struct qz_report *r, uint32_t object)
 }
 
 /*
- * Of the elapsed time. Who has it has a share of the idle time like each of those that wait; what it waits for, a processor too,
- * all would wait for at once. What runs is shared by processors, of which others may have some. At worst threads wait for each
- * other one after another, so that somebody waits for as long as possible, and who was woken waits until it runs. What the longest of
- * them runs is left, without the code of the hand-overs.
+ * Bounds of the gain. `queue` threads wait on average, and one has the lock: each has an equal
+ * share of the time in which none or a late one runs, and independent threads would spend it at the
+ * same time. Running time would be divided among the processors that other programs leave. Low: all
+ * waits overlap, so that threads wait for the shortest part of the time. High: the waits follow one
+ * another, and a woken thread waits until it runs. What the longest thread runs is left, without
+ * the code of the hand-overs.
  */
 static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_parking *parking,
 				  double queue)
@@ -90,8 +102,10 @@ static struct qz_bounds bounds_of(const struct qz_report *r, const struct qz_par
 }
 
 /*
- * How many tasks wait is not known: as many as there are processors for, or more. Who runs alone beside the lock keeps the others from it
- * as well, since he is back before one of them was woken: at most that is shared, too, and no hand-over is left.
+ * The number of waiting tasks is not known; there are assumed to be enough for all processors. A
+ * thread that runs alone without the lock keeps the others from it, too, since it takes the lock
+ * again before a waiter has been woken. At most that time is divided as well, and no hand-over is
+ * left.
  */
 static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct qz_parking *parking)
 {
@@ -106,7 +120,10 @@ static struct qz_bounds bounds_of_tasks(const struct qz_report *r, const struct 
 							(uint64_t)high + parking->handing_ns});
 }
 
-/* Of a language whose threads run one at a time; its lock has no name, and a word for each thread. NULL: of none. */
+/*
+ * The language that has this lock to run one thread at a time: it has no name, and a futex word for
+ * each thread. NULL: none.
+ */
 static const struct qz_language *language_of(const struct qz_profile *p,
 					     const struct qz_parking *parking)
 {

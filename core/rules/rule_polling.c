@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Looking for work again and again, with a sleep in between: what is there waits for the end of the sleep, and so does
- * whoever waits for the result. Nothing else runs meanwhile, and nobody waits for anything outside.
+ * Polling with sleeps: a thread looks for work, sleeps, and looks again. New work waits for the end
+ * of the sleep, and so does each thread that needs the result. The rule applies where nothing else
+ * runs meanwhile, and no thread waits for anything outside.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
@@ -15,12 +15,11 @@
 #include "core/model/wait_causes.h"
 
 #define LEAST_COUNT  20		  /* sleeps */
-#define LONGEST_NS   500000000ull /* of one, on average: who sleeps for longer has nothing to do */
+#define LONGEST_NS   500000000ull /* mean length; a thread that sleeps for longer has nothing to do */
 #define LEAST_ASLEEP 0.1	  /* of the elapsed time */
-#define OTHERS_RAN                                                                                 \
-	0.01 /* of the processor time, a second thread: who else would have work for it? */
+#define OTHERS_RAN   0.01 /* of the processor time: a second thread ran, which may bring work */
 
-/* Sleeps that the code of one procedure asked for, and the time of these in which no thread could run. */
+/* Sleeps in calls of one procedure. alone_ns: no thread could run meanwhile. */
 struct sleeps {
 	uint64_t count, blocked_ns, alone_ns;
 };
@@ -30,29 +29,35 @@ struct polling {
 	struct qz_cost_walk walk;
 	struct sleeps *by_procedure;
 	uint32_t cause;	     /* of sleeps */
-	uint64_t asleep_ns;  /* all procedures: no thread could run */
-	uint64_t outside_ns; /* likewise: waits for what others than its threads do */
+	uint64_t asleep_ns;  /* sum of alone_ns */
+	uint64_t outside_ns; /* the same of waits for something outside */
 };
 
-/* Java sleeps at a futex, and so does who waits there for a time, and for nobody. */
+/* Java sleeps at a futex. Timed waits that nobody ends are sleeps, too. */
 static bool is_sleep(const struct qz_profile *p, const struct qz_wait *w)
 {
-	const char *cause = p->causes[w->cause];
+	unsigned int kind = qz_wait_cause__kind(p->causes[w->cause]);
 
-	if (!strcmp(cause, "sleep") ||
+	if (kind == QZ_WAIT_IS_SLEEP ||
 	    (w->object != QZ_NONE && qz_objects__is_clock(&p->objects[w->object])))
 		return true;
-	return !strcmp(cause, "futex") && qz_frames__have_name(p, w->node, "JVM_Sleep");
+	return kind == QZ_WAIT_IS_FUTEX && qz_frames__have_name(p, w->node, "JVM_Sleep");
 }
 
-/* What threads and processes wait for otherwise is each other, and so who sleeps. */
+/*
+ * Whether the wait is for something outside. Other waits are for threads of the program, and in the
+ * end for the one that sleeps.
+ */
 static bool is_outside(const char *cause)
 {
-	return !strcmp(cause, "socket") || !strcmp(cause, "pipe") || qz_wait_cause__is_any(cause) ||
-	       qz_usage__is_device(cause);
+	return qz_wait_cause__kind(cause) &
+	       (QZ_WAIT_IS_SOCKET | QZ_WAIT_IS_PIPE | QZ_WAIT_IS_ANY | QZ_WAIT_IS_DEVICE);
 }
 
-/* The innermost code of the program's own in the thread that waits; QZ_NONE: a runtime's thread, which looks around. */
+/*
+ * The innermost code of the program in the waiting thread; QZ_NONE: the thread belongs to a
+ * runtime, which polls for itself.
+ */
 static uint32_t asker_of(const struct polling *s, uint32_t node)
 {
 	struct qz_frames frames = {.profile = s->report->profile, .node = node};
@@ -129,7 +134,7 @@ static int report_it(const struct polling *s, uint64_t idle_ns, struct qz_advice
 	much = idle_ns > u.alone_ns; /* else most of what ran alone did so for another reason */
 	qz_finding__shorten(shown, name);
 	f.word = "POLLING";
-	f.gain_low_ns = idle_ns / 2; /* what comes at any time waits for half of a sleep */
+	f.gain_low_ns = idle_ns / 2; /* new work waits for half of a sleep on average */
 	f.gain_high_ns = much ? qz_usage__gain_of_idle(r, idle_ns) : idle_ns;
 	f.lost = QZ_LOST_IDLE | (much ? QZ_LOST_SERIAL : 0);
 	qz_finding__say(&f, &f.what,
@@ -146,7 +151,10 @@ static int report_it(const struct polling *s, uint64_t idle_ns, struct qz_advice
 	return qz_advise__add(a, &f);
 }
 
-/* Time in which threads queued for a lock whose holder was blocked: who sleeps with it is waited for, and looks for nothing. */
+/*
+ * Time in which threads queued for a lock whose holder was blocked. A thread that sleeps while it
+ * holds a lock does not poll: others wait for it.
+ */
 static uint64_t queued_for_sleepers(const struct qz_report *r)
 {
 	uint64_t most = 0;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Jobs one after another: a loop of a shell, make without -j, a driver that waits for each child. */
+/*
+ * Jobs run one after another: a shell loop, make without -j, a program that waits for each child.
+ */
 #include "core/advise/advise.h"
 #include "core/advise/alone.h"
 
 /*
- * What jobs cost in processor time side by side, at most. On two processors with other load: make -j2 of 12 C files
- * 1.15 times as much as make -j1, xargs -P2 of six bzip2 0.94 times as much as a loop.
+ * Processor time of jobs that run at the same time, as a factor of that one after another, at most.
+ * On two processors beside other load, make -j2 of 12 C files took 1.15 times as much as make -j1,
+ * xargs -P2 of six bzip2 0.94 times as much as a loop.
  */
 #define DEAREST 1.3
 
-/* Of jobs of these lengths: not shorter than the longest, nor than all of them divided. */
-static uint64_t at_least(const struct qz_alone *alone, double more)
+/* The least time for all jobs: that of the longest, or of all divided among the processors. */
+static uint64_t least_ns(const struct qz_alone *alone, double more)
 {
 	double divided = (double)alone->ns * more / alone->usage.width;
 
@@ -19,12 +22,12 @@ static uint64_t at_least(const struct qz_alone *alone, double more)
 
 static uint64_t gain(const struct qz_alone *alone, double more)
 {
-	uint64_t left = at_least(alone, more);
+	uint64_t left = least_ns(alone, more);
 
 	return alone->ns > left ? alone->ns - left : 0;
 }
 
-/* The thread that waits longest for children: that of who starts them. */
+/* The thread that is blocked longest: the parent, which waits for the jobs. */
 static uint32_t find_parent(const struct qz_report *r)
 {
 	uint32_t best = 0;

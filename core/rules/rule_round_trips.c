@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that sends a request and waits for the reply before it sends the next one, while nothing else is under way: its
- * time is that of the way there and back, and of the calls. Who computes on one processor meanwhile works alone, too, but
- * dividing that among threads leaves the waits.
+ * A thread sends a request and waits for the reply before it sends the next one, and nothing else
+ * runs meanwhile: the time is that of the round trips and the system calls. What it computes is
+ * serial, too, but dividing that among threads would leave the waits.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
+#include "core/model/wait_causes.h"
 #include "core/report/idle_time.h"
 
-#define LEAST_COUNT 200 /* replies */
-#define LONGEST_NS                                                                                 \
-	5000000ull	 /* to wait for one, on average: a peer that takes longer works on it */
-#define LEAST_SHARE 0.25 /* of the elapsed time, waits and calls */
-#define LEAST_SENT  0.1	 /* of calls for sockets: who only receives asks for nothing */
-#define TENFOLD	    0.9	 /* of the calls, what ten requests at a time save */
-#define ON_THE_WAY  0.5	 /* of a wait: the rest may be the peer's work */
+#define LEAST_COUNT 200	       /* replies */
+#define LONGEST_NS  5000000ull /* mean wait for a reply; a peer that takes longer works on it */
+#define LEAST_SHARE 0.25       /* of the elapsed time, waits and calls */
+#define LEAST_SENT  0.1 /* of the time of socket calls; who only receives sends no requests */
+#define TENFOLD	    0.9 /* of the time of the calls: saved by ten requests at a time */
+#define ON_THE_WAY  0.5 /* of a wait: under way; the rest may be the peer's work */
 
-/* What a thread waited for replies, and what of it nothing ran: who has sent the reply may have its processor a little longer. */
+/*
+ * Waits of a thread for replies. idle_ns: nothing ran, until it had its processor back from the
+ * peer.
+ */
 struct replies {
 	uint64_t count, blocked_ns, idle_ns;
 };
@@ -30,16 +32,16 @@ struct replies {
 struct trips {
 	const struct qz_report *report;
 	struct replies *by_thread;
-	uint32_t thread;	    /* that waited most */
-	uint64_t calls_ns, sent_ns; /* of it, normalized: for sockets; of this, for sending */
+	uint32_t thread;	    /* with the most idle_ns */
+	uint64_t calls_ns, sent_ns; /* normalized time of its system calls; of this, sending */
 	uint32_t node;		    /* where it waits */
 };
 
-/* Who waits in a call that sends has sent too much. */
+/* A wait in a call that sends is for space in the buffer, not for a reply. */
 static bool is_for_reply(const struct qz_profile *p, const struct qz_wait *w)
 {
-	return !strcmp(p->causes[w->cause], "socket") && w->thread != QZ_NONE &&
-	       !qz_frames__have_name(p, w->node, "send") &&
+	return qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_SOCKET &&
+	       w->thread != QZ_NONE && !qz_frames__have_name(p, w->node, "send") &&
 	       !qz_frames__have_name(p, w->node, "write");
 }
 
@@ -75,7 +77,7 @@ static bool is_one_at_a_time(const struct replies *r)
 	return r->count >= LEAST_COUNT && r->blocked_ns / r->count <= LONGEST_NS;
 }
 
-/* Calls of that thread. 0 or -ENOMEM. */
+/* Adds up the system calls of that thread. 0 or -ENOMEM. */
 static int add_calls(struct trips *t)
 {
 	const struct qz_profile *p = t->report->profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A phase in which one thread works and the others have nothing to do. Named are the procedure that covers the
- * phase and the code that takes most of it.
+ * A serial phase: one thread works, and the others have nothing to do. The finding names the
+ * procedure that covers the phase, and the code that takes most of it.
  */
 #include <string.h>
 
@@ -12,13 +12,19 @@
 #include "core/advise/pools.h"
 #include "core/model/frames.h"
 
-/* Of a lock's queue, at least this share must have a holder that was seen, to say that some code did not hold it. */
+/*
+ * The holder must be known for this share of the time that a lock is queued for, or nothing can be
+ * said about who held it.
+ */
 #define SEEN 0.5
 
-/* Share of a phase in which it may hold a lock that others queue for. */
+/*
+ * A phase counts as without a lock if it holds one that others queue for during at most this share
+ * of its time.
+ */
 #define HARDLY 0.05
 
-/* Whether the holders of all locks that matter were seen. */
+/* Whether the holders of all important locks are known. */
 static bool holders_are_known(const struct qz_report *r)
 {
 	for (uint32_t i = 0; i < r->nobjects; i++) {
@@ -50,7 +56,9 @@ static bool is_unheld(const struct qz_report *r, uint32_t phase)
 	return (double)held <= HARDLY * (double)all && holders_are_known(r);
 }
 
-/* Of the process that runs it, not of one that started that. */
+/*
+ * Considers the frames of the process that runs the phase, not those of a process that started it.
+ */
 static const char *divide_in_language(const struct qz_profile *p, uint32_t node)
 {
 	struct qz_frames frames = {.profile = p, .node = node};
@@ -66,7 +74,10 @@ static const char *divide_in_language(const struct qz_profile *p, uint32_t node)
 	return "divide this work among threads or processes, or let it overlap with other work";
 }
 
-/* As the language and the runtime in which the phase runs have it. 0 or -ENOMEM. */
+/*
+ * The remedy in terms of the runtime, or else of the language, in which the phase runs. 0 or
+ * -ENOMEM.
+ */
 static int find_remedy(const struct qz_report *r, uint32_t phase, const char **remedy)
 {
 	const struct qz_profile *p = r->profile;

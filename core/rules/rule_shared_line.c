@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that write to one cache line take it from each other: each of their accesses waits until the line has come from
- * another processor. What it would take without is seen while no other of them ran.
+ * Threads that write to the same cache line take it from each other: each access waits until the
+ * line has come from another processor. What an access takes otherwise is known from the time in
+ * which only one of them ran.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,37 +14,38 @@
 #include "core/model/frames.h"
 #include "core/model/objects.h"
 
-/* Below this share of the busy time it is what threads that work together have to tell each other. */
+/* Below this share of the busy time, the sharing is communication that the program needs. */
 #define LEAST_SHARE 0.05
 
 #define LEAST_SAMPLES 16
 
-/* Twice the standard deviation. */
+/* Distance of the lower end of an interval, in standard deviations. */
 #define SIGMAS 2.0
 
 /*
- * How many times as long an access takes beside others, of programs with a fix (doc/truth.md): 4 to 30 times. It counts like
- * another measurement, since code that does nothing else is at the line all the time, whatever an access takes.
+ * By which factor an access takes longer beside others: 4 to 30 in programs with a fix
+ * (doc/truth.md). It counts like another measurement (a prior), since code that does nothing else
+ * is at the line all the time, however long an access takes.
  */
 #define USUAL_TIMES	8.0
 #define USUAL_DEVIATION 0.693 /* of its logarithm: 2 to 32 times */
 
-/* Of the samples of code, from so many at lines on the others stand next to them. */
+/* If this share of a procedure's samples is at lines, its other samples are next to them. */
 #define NEXT_TO 0.75
 
-/* A line. */
+/* Samples at one cache line. */
 struct line {
-	uint64_t norm_ns, cpu_ns, count; /* of samples that would be work */
-	uint64_t all;			 /* samples, those of locks among them */
+	uint64_t norm_ns, cpu_ns, count; /* of samples that count as work */
+	uint64_t all;			 /* samples, those of locks included */
 };
 
 struct lines {
-	struct line *of; /* objects */
-	int64_t *shared; /* procedures: samples of its code at lines */
-	int64_t *worked; /* procedures: samples of its code, less those that spun */
+	struct line *of; /* indexed by object */
+	int64_t *shared; /* indexed by procedure: samples at lines */
+	int64_t *worked; /* indexed by procedure: samples that work, less those that spin */
 	struct line sum;
-	double low_ns;	 /* of sum.norm_ns, would be saved for sure */
-	double alone_ns; /* at words that several use, while no other of them ran, in the same code */
+	double low_ns; /* of sum.norm_ns, surely saved */
+	double alone_ns; /* at words that several threads use, while no other one ran, in the same code */
 	double code_ns; /* normalized, of code that is mostly at lines */
 	uint32_t most;	/* object */
 	uint32_t n;
@@ -57,8 +59,8 @@ static uint32_t leaf(const struct qz_profile *p, uint32_t node)
 }
 
 /*
- * What stands behind an access may be the beginning of a loop that waits. Of code that waits more than it works, samples at lines are
- * taken for such.
+ * The instruction after an access may begin a spin loop. In code that spins more than it works,
+ * samples at lines count as spinning.
  */
 static void find_work(const struct qz_report *r, struct lines *l)
 {
@@ -106,20 +108,21 @@ static int add_up(const struct qz_report *r, struct lines *l)
 	return err;
 }
 
-/* Samples that tell what the line takes beside others. */
-static double there(const struct qz_object *o, const struct line *line)
+/* Samples at the line while others of its threads ran. */
+static double at_line(const struct qz_object *o, const struct line *line)
 {
 	return (double)(o->line_there ? o->line_there : line->all);
 }
 
 /*
- * What would be saved for sure: for each sample elsewhere so many are at the line when others run, and so many when none
- * does, which it would be always. The quotient of the two, an odds ratio (Woolf's, with Haldane's halves), and what is usual,
- * each by what it leaves open; of both, the lower end.
+ * The share that is surely saved. While others run, so many samples are at the line for each one
+ * elsewhere; without sharing, it would be as many as while none runs. The logarithm of this odds
+ * ratio (Woolf's, with Haldane's halves) is averaged with the usual one, each weighted by its
+ * inverse variance; the lower end of the interval counts.
  */
 static double saved_share(const struct qz_object *o, const struct line *line)
 {
-	double counts[] = {there(o, line), (double)o->line_elsewhere, (double)o->line_alone,
+	double counts[] = {at_line(o, line), (double)o->line_elsewhere, (double)o->line_alone,
 			   (double)o->line_elsewhere_alone};
 	double variance = 0, weight = 1 / (USUAL_DEVIATION * USUAL_DEVIATION), times, log_times;
 
@@ -134,15 +137,15 @@ static double saved_share(const struct qz_object *o, const struct line *line)
 	return times > 1 ? 1 - 1 / times : 0;
 }
 
-/* Whether its users use the same words. */
+/* Whether its threads use the same words of it. */
 static bool has_same_words(const struct qz_object *o, const struct line *line)
 {
 	return o->line_same >= line->all / 2;
 }
 
 /*
- * Code that waited for lines beside others: its processor time while no other thread ran, and of that whose samples are mostly at
- * lines, all of its normalized time.
+ * Of code with samples at lines: *alone_ns is its processor time while no other thread ran. Returns
+ * the normalized time of the code that is mostly at lines.
  */
 static double code_time(const struct qz_report *r, const struct lines *l, double *alone_ns)
 {
@@ -192,8 +195,9 @@ static void add_lines(const struct qz_report *r, struct lines *l)
 }
 
 /*
- * Other programs do not make it smaller: of the time in which it could run. Who counts by itself does without the shared
- * word also when it is alone.
+ * Scaled from the busy time to the time in which the program could run, since other programs do not
+ * make the share smaller. A thread that counts by itself saves the accesses to the shared word also
+ * while it runs alone.
  */
 static void set_gain(const struct qz_report *r, const struct lines *l, struct qz_finding *f)
 {
@@ -230,8 +234,8 @@ static int report_it(const struct qz_report *r, const struct lines *l, struct qz
 	qz_finding__prove(
 		&f, NULL, NULL,
 		"samples of its threads at it: %.0f of %.0f beside each other, %.0f of %.0f alone",
-		there(o, line), there(o, line) + (double)o->line_elsewhere, (double)o->line_alone,
-		(double)(o->line_alone + o->line_elsewhere_alone));
+		at_line(o, line), at_line(o, line) + (double)o->line_elsewhere,
+		(double)o->line_alone, (double)(o->line_alone + o->line_elsewhere_alone));
 	qz_finding__say(&f, &f.remedy, "%s",
 			same ? "let each thread count or collect by itself, in a line of its own "
 			       "(alignas(64)), and add up at the end or every 1000 times"

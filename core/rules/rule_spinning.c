@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that wait without giving their processor away. It costs time when others could have worked there:
- * those that were ready and had none. With a processor for each thread it costs power only.
+ * Threads that spin: they wait without giving up their processor. It costs time if other threads
+ * were ready and had no processor. With a processor for each thread, it costs power only.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@
 	"wait in one call for all that may come (poll, epoll_wait with a timeout; an eventfd "     \
 	"for what threads write)"
 
-/* Below this share of the processor time a wait is shorter than what it would take to sleep. */
+/* Below this share of the processor time, going to sleep would cost more than spinning. */
 #define LEAST_SHARE 0.02
 
-/* Processor time of the samples whose program code is in a procedure. */
+/* Processor time of the samples whose program code is one procedure. */
 struct spent {
 	uint64_t spun_ns, busy_ns;
 };
@@ -34,15 +34,18 @@ struct spent {
 struct spinning {
 	const struct qz_report *report;
 	struct spent *by_procedure;
-	uint64_t *level_samples; /* at each level, all */
-	uint64_t *on;		 /* spun on each object */
-	uint64_t polled_ns;	 /* spun by threads of the kernel that poll for io_uring */
+	uint64_t *level_samples; /* indexed by level: all samples */
+	uint64_t *on;		 /* indexed by object: spin time */
+	uint64_t polled_ns;	 /* spin time of io_uring's kernel threads */
 	uint64_t cpu_ns;
 	uint64_t ready_ns;     /* of all threads */
 	uint64_t held_back_ns; /* of those that did not spin */
 };
 
-/* Of the kernel, as IORING_SETUP_SQPOLL asks for; it has no code of the program, only who set it up. */
+/*
+ * A kernel thread that IORING_SETUP_SQPOLL creates. It runs no code of the program; its stack is
+ * that of the set-up.
+ */
 static bool is_of_uring(const struct qz_profile *p, const struct qz_sample *sample)
 {
 	return sample->thread != QZ_NONE &&
@@ -75,7 +78,9 @@ static void add_up(struct spinning *s)
 	}
 }
 
-/* A thread that lost its processor while it was spinning would mostly not have worked. */
+/*
+ * Adds up the ready time. A thread that was preempted while it spun would mostly not have worked.
+ */
 static void find_held_back(struct spinning *s)
 {
 	const struct qz_profile *p = s->report->profile;
@@ -100,12 +105,13 @@ static double saved(double ns, uint32_t busy, double more)
 }
 
 /*
- * What the threads that were ready would have saved on the processors that spun, if they had work for all of
- * that time. With b of n processors busy, k of the other n - b would have helped: the same work takes b / (b + k)
- * of the time. k is the mean number of threads that were ready and did not spin; below 1 there was one for that
- * share of the time. With b = 0 nobody did what the others waited for, and who had to do it was ready: it may have
- * lost its processor while it was spinning itself. With n = 0 other programs had all processors that its threads
- * wanted; of what it got of them in turn, the share that was spun would have been work.
+ * What is saved if ready threads run on the processors that spun, and have work for all of that
+ * time. With b of n processors busy, k of the other n - b would have helped: the same work takes b
+ * / (b + k) of the time. k is the mean number of ready threads that did not spin; below 1, there
+ * was one for that share of the time. b = 0: all running threads waited for a ready one, which may
+ * have been preempted while it spun itself, so k counts all ready threads. n = 0: other programs
+ * had all processors; of the processor time that the program would get instead, the share that it
+ * spins now would have been work.
  */
 static uint64_t gain_at_most(const struct spinning *s)
 {
@@ -154,13 +160,16 @@ static uint32_t find_procedure(const struct spinning *s)
 	return best;
 }
 
-/* Code without a symbol is called by its file and where it begins. */
+/* Code without a symbol is named FILE+0xOFFSET. */
 static bool has_name(const struct qz_procedure *procedure)
 {
 	return !strstr(procedure->name, "+0x");
 }
 
-/* What the program has called, where the code that spins has no name; NULL: it has one, or nothing is known. */
+/*
+ * The library function that the program called, if the code that spins has no name; NULL: it has
+ * one, or the function is not known.
+ */
 static const struct qz_procedure *
 entry_of(const struct qz_report *r, const struct qz_procedure *code, const struct qz_cost_row *most)
 {
@@ -173,8 +182,8 @@ entry_of(const struct qz_report *r, const struct qz_procedure *code, const struc
 }
 
 /*
- * Whose waiting it is: the procedure that spins may be sched_yield of the C library, for whoever asked for it most. Sets
- * `entry`, too, see above. 0 or -ENOMEM.
+ * Finds the runtime that spins, and its remedy. If the procedure that spins is sched_yield of the C
+ * library, whoever called it most decides. Also sets *entry (entry_of). 0 or -ENOMEM.
  */
 static int find_remedy(const struct qz_report *r, const struct qz_procedure *code,
 		       const char **remedy, const struct qz_procedure **entry)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Steps that are too small: starting threads, handing over, copying or calling the kernel for each takes the time. */
+/*
+ * Steps of work that are too small: for each, starting a thread, handing over, copying or a system
+ * call takes the time.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +14,13 @@
 #include "core/locks/lock_kind.h"
 #include "core/model/objects.h"
 
-/* Share of the elapsed time in which threads queue for a lock of the kernel's, or it is not worth its name. */
+/* Least share of the elapsed time in which threads queue for a kernel lock that is named. */
 #define LEAST_QUEUED 0.1
 
-/* Bytes: what is advised. */
+/* Size of the blocks that is advised, bytes. */
 #define LARGE_BLOCK (64 << 10)
 
-/* Of reads and writes, so many are worth a word. */
+/* Reads, or writes, are named if they are more than this share of both. */
 #define LEAST_OF_CALLS 0.1
 
 struct words {
@@ -31,7 +34,7 @@ static const struct words words[QZ_COSTS] = {
 	[QZ_COST_CALLS] = {"CALLS TOO SMALL", "calls of the kernel"},
 };
 
-/* What people do; the first row that fits. `nested` rows are for regions within regions alone. */
+/* The usual remedy: the first row that fits. `nested` rows are for nested parallel regions only. */
 static const struct {
 	enum qz_cost cost;
 	enum qz_cost_origin origin; /* QZ_ORIGIN_OTHER: any */
@@ -100,7 +103,7 @@ static const struct {
 	 "fewer calls of the kernel: do more in each, and keep what it has told"},
 };
 
-/* Time that threads were blocked for an object in what a procedure asked for. */
+/* Time that threads were blocked at an object in calls of the procedure `asker`. */
 static uint64_t waited(const struct qz_report *r, const struct qz_cost_walk *walk, uint32_t object,
 		       uint32_t asker)
 {
@@ -116,8 +119,8 @@ static uint64_t waited(const struct qz_report *r, const struct qz_cost_walk *wal
 }
 
 /*
- * The lock of the kernel's that the procedure which asks for most queues for in its calls; *lock NULL: none. Larger steps
- * take it less often: it is one finding. 0 or -ENOMEM.
+ * The kernel lock that threads queue for in the calls of the procedure that makes most; *lock NULL:
+ * none. Larger steps take it less often, so the lock and the steps are one finding. 0 or -ENOMEM.
  */
 static int find_lock(const struct qz_report *r, const struct qz_steps *s,
 		     const struct qz_object_row **lock)
@@ -147,7 +150,7 @@ static int find_lock(const struct qz_report *r, const struct qz_steps *s,
 	return err;
 }
 
-/* Whether the blocks that are read and written have the size that is advised. */
+/* Whether reads and writes have the advised size on average. */
 static bool has_large_blocks(const struct qz_report *r)
 {
 	const struct qz_transfers *t = &r->profile->scopes[r->scope].counters.transfers;
@@ -181,7 +184,7 @@ static void say_calls(char text[QZ_SHORT_NAME], uint64_t all, const char *what, 
 			 qz_grain__bytes(bytes, calls, mean));
 }
 
-/* Others than these calls are not counted. */
+/* Only these calls are counted. */
 static void prove_calls(const struct qz_grain *g, const struct qz_steps *s, struct qz_finding *f)
 {
 	const struct qz_transfers *t = &g->transfers;
@@ -198,7 +201,7 @@ static void prove_calls(const struct qz_grain *g, const struct qz_steps *s, stru
 			  *reads && *writes ? " and " : "", writes, ns / (double)all / 1e3);
 }
 
-/* How often, where it was counted. */
+/* How often it happened, if that was counted. */
 static void prove_counts(const struct qz_report *r, const struct qz_steps *s, struct qz_finding *f)
 {
 	struct qz_grain g = qz_grain__find(&r->profile->scopes[r->scope], &s->table);
@@ -219,7 +222,10 @@ static void prove_counts(const struct qz_report *r, const struct qz_steps *s, st
 				  (double)g.half_below_ns / 1e3);
 }
 
-/* What larger steps do not say about the lock is not to be missed: who maps less queues less, whatever it is for. */
+/*
+ * The lock has a remedy of its own. Calls for memory keep theirs: fewer mappings mean less queueing
+ * for any lock.
+ */
 static void say_lock(struct qz_finding *f, const struct qz_report *r, const struct qz_steps *s,
 		     const struct qz_object_row *lock)
 {
@@ -288,7 +294,10 @@ static int report_it(const struct qz_report *r, const struct qz_steps *s, struct
 	return qz_advise__add(a, &f);
 }
 
-/* Calls that wait for a device for longer than they run cost what the device does: `overlap` has both. */
+/*
+ * Calls that wait for a device for longer than they run cost what the device costs: the rule
+ * `overlap` has both.
+ */
 static bool are_for_devices(const struct qz_report *r, const struct qz_steps *s)
 {
 	return s->cost == QZ_COST_CALLS && qz_usage__device_ns(r) > s->step_norm_ns;
@@ -311,7 +320,9 @@ int qz_rule__steps(const struct qz_report *r, struct qz_advice *a)
 	return find(r, a, false);
 }
 
-/* Whether most waits at words end by themselves: who waits there sleeps for a time, and nobody hands anything over. */
+/*
+ * Whether most futex waits end by themselves: they are sleeps, and no thread hands anything over.
+ */
 static bool are_sleeps(const struct qz_report *r)
 {
 	uint64_t alone = 0, all = 0;
@@ -327,7 +338,9 @@ static bool are_sleeps(const struct qz_report *r)
 	return alone > all / 2;
 }
 
-/* Where threads meet at an object, or output and allocators have a lock, the rules about these say more. */
+/*
+ * Comes after the rules about barriers, stdio and allocators, which say more about the same time.
+ */
 int qz_rule__handing(const struct qz_report *r, struct qz_advice *a)
 {
 	return are_sleeps(r) ? 0 : find(r, a, true);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processors that others had while threads of this scope were ready. Who they were is known where the machine was
- * profiled; without it there is nothing that a reader of the profile could do, and no finding.
+ * Other programs had processors while threads of this scope were ready. They are known if the
+ * machine was profiled; without it, a reader of the profile could do nothing, and there is no
+ * finding.
  */
 #include "core/advise/advise.h"
 #include "core/advise/usage.h"

@@ -25,7 +25,7 @@ static bool is_threading(const struct qz_procedure *proc)
 	return qz_procedure__is_python(proc) && !strcmp(qz_base_name(proc->file), "threading.py");
 }
 
-/* What stands between clone and the procedure that the program gave. */
+/* Frames between clone and the procedure that the program gave. */
 static bool is_generic(const struct qz_procedure *proc)
 {
 	static const char *const names[] = {
@@ -93,7 +93,7 @@ static struct start start_on(const struct qz_profile *p, uint32_t leaf)
 	if (own == QZ_NONE || (is_threading(&p->procedures[outermost]) &&
 			       !qz_procedure__is_python(&p->procedures[own])))
 		return (struct start) {outermost, GENERIC};
-	/* what stands before code of Python is left out where it is known (daemon/attribution/python_stacks.h) */
+	/* frames outside of Python code are left out if they are known (daemon/attribution/python_stacks.h) */
 	library |= qz_procedure__is_python(&p->procedures[own]);
 	return (struct start) {own, library ? STARTED_BY_LIBRARY : STARTED};
 }

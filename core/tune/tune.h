@@ -4,7 +4,7 @@
  * measures: it asks for the next step, and reports what it cost, until there is none.
  *
  * A trial is one setting, measured by some runs. The search begins with the start, then narrows down the settings by golden
- * section, which takes the cost to fall up to the best setting and to rise behind it; of two that differ by less than chance,
+ * section, which takes the cost to fall up to the best setting and to rise after it; of two that differ by less than chance,
  * it goes on towards the lower one. The remaining trials go to the neighbours of the best one, and to the best ones again,
  * while they differ by less than the noise (successive halving). If there are few settings, all are measured instead.
  *

@@ -135,7 +135,7 @@ int64_t qz_hash_table__intern(struct qz_hash_table *t, uint32_t hash, void **arr
 
 /* ---- taking out ---- */
 
-/* What stands behind the gap moves up, unless the gap is before the place where looking for it begins. */
+/* Entries after the gap move up, unless the gap is before the place where their search begins. */
 void qz_hash_table__remove(struct qz_hash_table *t, uint32_t hash, uint32_t index)
 {
 	uint32_t mask = t->size - 1, gap = hash & mask;

@@ -56,7 +56,7 @@ struct qz_option {
 int qz_options__parse(int argc, char *const argv[], const struct qz_option *table, void *config,
 		      char *err, size_t errsize);
 
-/* Writes the usage text as it stands and then one entry per option. */
+/* Writes the usage text unchanged, then an entry for each option. */
 void qz_options__help(FILE *out, const char *usage, const struct qz_option *table);
 
 /* A whole decimal number within min .. max: 0, else -EINVAL or -ERANGE. */

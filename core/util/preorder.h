@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Trees whose nodes stand in an array, each behind its parent, put in the order from each node to its children. */
+/* Puts trees into preorder. Their nodes are in an array, each after its parent. */
 #ifndef QUARTZ_CORE_PREORDER_H
 #define QUARTZ_CORE_PREORDER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * The place of each of n nodes: each right behind its parent or behind the last descendant of the sibling before it, siblings in the
+ * The place of each of n nodes: each directly after its parent, or after the last descendant of the sibling before it, siblings in the
  * order of the array. A node of this size begins with the index of its parent, as uint32_t; a root has its own, or UINT32_MAX. To be
  * freed; NULL with errno ENOMEM.
  */

@@ -22,7 +22,7 @@ int qz_save_file__directory(const char *path, uid_t uid, const char **name);
 /*
  * Writes a file by `write` under a temporary name, `name`.NUMBER.part, and gives it its own name then; both are as for openat
  * in the directory dir. No link is followed. `durable`: waits for the disk, so that it outlives a failure of the machine. 0
- * or -errno; on failure no file is left behind, and a file with the name is unchanged.
+ * or -errno; on failure no new file is left, and a file with the name is unchanged.
  */
 int qz_save_file__at(int dir, const char *name, mode_t mode, bool durable,
 		     qz_save_file_write *write, void *context);

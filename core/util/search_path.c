@@ -23,7 +23,7 @@ bool qz_search_path__find(const char *name, char path[PATH_MAX])
 	for (;; at++) {
 		int n = (int)strcspn(at, ":");
 
-		/* nothing stands for the working directory */
+		/* an empty part is the working directory */
 		if (snprintf(path, PATH_MAX, "%.*s%s%s", n, at, n ? "/" : "", name) < PATH_MAX &&
 		    is_program(path))
 			return true;

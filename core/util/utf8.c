@@ -7,7 +7,7 @@
 #include <unistr.h>
 
 #define REPLACEMENT    0xfffdu
-#define STORED_BYTES   0x10ff00u /* a stored byte NN stands as STORED_BYTES + NN */
+#define STORED_BYTES   0x10ff00u /* byte NN is stored as STORED_BYTES + NN */
 #define FIRST_BAD_BYTE 0x80u	 /* every smaller byte is a character */
 
 size_t qz_utf8__decode(const char *s, uint32_t *code)

@@ -11,7 +11,7 @@
 
 /*
  * Gives the number of bytes (1 to 4) of the character at s and its code point in *code, or 0 when
- * no valid character stands there (overlong forms and surrogates are not valid). s must not be at
+ * no valid character is there (overlong forms and surrogates are not valid). s must not be at
  * its terminator.
  */
 size_t qz_utf8__decode(const char *s, uint32_t *code);

@@ -14,7 +14,7 @@
 #define QZ_MAX_ENTITIES (1u << 30)
 
 /*
- * Makes room for one more behind n elements of this size; *array is moved when it must be. 0, -ENOMEM or -E2BIG; then the
+ * Makes room for one more after n elements of this size; *array is moved when it must be. 0, -ENOMEM or -E2BIG; then the
  * array is as it was. Start with *array NULL, n 0.
  */
 static inline int qz_array__reserve(void **array, uint32_t n, size_t size)

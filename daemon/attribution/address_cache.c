@@ -9,8 +9,9 @@
 #include "daemon/util/log.h"
 #include "daemon/attribution/address_cache.h"
 
-#define BATCH	     256
-#define MOST_UNKNOWN 32768 /* addresses that are told apart: as many more nodes at least */
+#define BATCH 256
+#define MOST_UNKNOWN                                                                               \
+	32768 /* bound of the addresses with a location of their own, each of which is a node at least */
 
 struct address_cache {
 	struct symbolizer *symbolizer;
@@ -18,11 +19,11 @@ struct address_cache {
 	struct qz_profile *profile;
 	struct bpf_runtime *bpf;
 	bool expects_late; /* maps */
-	bool met_32_bits;  /* which was said */
-	uint32_t nunknown; /* addresses that were told apart */
-	uint32_t *named;   /* locations of these that have a name now */
+	bool met_32_bits;  /* 32-bit files were met, and it was logged */
+	uint32_t nunknown; /* addresses with a location of their own */
+	uint32_t *named;   /* those of the locations that have a name now */
 	uint32_t nnamed;
-	uint32_t looked; /* the module whose map was looked at last, in this round */
+	uint32_t looked; /* module whose map was read last, in this round */
 	struct cached_address *items;
 	uint32_t n;
 	uint32_t *wanted; /* indices of items */
@@ -71,8 +72,8 @@ static uint32_t find(const struct address_cache *cache, uint32_t module, uint64_
 }
 
 /*
- * Where code is made at run time, a name may come later, and other code be put where that was: its map has
- * grown then. Also when the symbolizer is back.
+ * Whether a name is final. JIT code may get its name later, and other code may be put where it was;
+ * its map has grown then. The symbolizer may also have been away, and be back.
  */
 static bool is_final(const struct address_cache *cache, const struct cached_address *cached)
 {
@@ -143,7 +144,7 @@ const struct cached_address *address_cache__at(const struct address_cache *cache
 
 /* ---- naming ---- */
 
-/* symbols: its number in the symbolizer, or -errno. */
+/* The mapping of a module. symbols: its number in the symbolizer, or -errno. */
 static uint32_t mapping_of(struct address_cache *cache, struct module *m, int symbols)
 {
 	struct qz_mapping mapping = {.path = m->path, .build_id = (char *)"", .limit = 1ull << 47};
@@ -210,7 +211,7 @@ static int set_unknown(struct address_cache *cache, struct cached_address *cache
 	if (cache->expects_late && m && m->jit && cache->nunknown < MOST_UNKNOWN) {
 		int err = set_location(cache, cached, mapping, cached->address, &frame, 1, module);
 
-		/* not if it is that of another process */
+		/* but not one that another process has, too */
 		cached->unknown = !err && cached->location == before;
 		cache->nunknown += cached->unknown;
 		if (err || cached->unknown)
@@ -227,7 +228,7 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-/* The C library's way into the kernel when a thread or process is made. */
+/* Procedures of the C library that create a thread or a process. */
 static bool is_creator(const char *name)
 {
 	static const char *const names[] = {
@@ -243,7 +244,7 @@ static bool is_creator(const char *name)
 	return is_one_of(name, names);
 }
 
-/* Where the stack of a goroutine ends, whichever thread runs it. */
+/* The outermost procedure of each goroutine, whichever thread runs it. */
 static bool is_task(const char *name)
 {
 	static const char *const names[] = {"runtime.goexit", "runtime.goexit.abi0", NULL};
@@ -263,7 +264,7 @@ static int resolve_kernel(struct address_cache *cache, struct cached_address *ca
 	return set_location(cache, cached, QZ_NONE, code.start, &frame, 1, "[kernel]");
 }
 
-/* What stands in the profile for the address alone has the name that was found. */
+/* Gives the location that stands for the address alone the name that was found. */
 static int name_unknown(struct address_cache *cache, struct cached_address *cached,
 			uint32_t unknown)
 {
@@ -336,7 +337,7 @@ void address_cache__expect_late_maps(struct address_cache *cache)
 	cache->expects_late = true;
 }
 
-/* Asks for all that are told apart, once each map was looked at. */
+/* Asks for all addresses with a location of their own, after reading each map again. */
 static int want_unknown(struct address_cache *cache)
 {
 	int err = 0;
@@ -355,7 +356,7 @@ static int want_unknown(struct address_cache *cache)
 	return err;
 }
 
-/* Samples whose innermost frame was named after they were counted. */
+/* Corrects the number of unresolved samples by those whose innermost frame has a name now. */
 static int count_named(struct address_cache *cache)
 {
 	struct qz_profile *p = cache->profile;
@@ -372,7 +373,7 @@ static int count_named(struct address_cache *cache)
 		const struct qz_sample *s = &p->samples[i];
 		uint64_t *unresolved = &p->scopes[s->scope].unresolved;
 
-		/* one without a stack is at the root, which is no location */
+		/* a sample without a stack is at the root, which has no location */
 		if (s->node && named[p->nodes[s->node].location])
 			*unresolved -= s->count < *unresolved ? s->count : *unresolved;
 	}

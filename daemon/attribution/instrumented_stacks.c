@@ -7,15 +7,15 @@
 #include "daemon/attribution/shm_reader.h"
 #include "daemon/attribution/instrumented_stacks.h"
 
-/* Names that programs may bring in all; those beyond share one. */
+/* Names from all programs together; those beyond this number share one. */
 #define MAX_NAMES (1u << 18)
 
 /* A symbol of a page set. */
 struct item {
 	uint32_t image, id;
-	uint32_t module; /* of a function, MODULE_NONE: nowhere known */
+	uint32_t module; /* of a function; MODULE_NONE: unknown */
 	uint64_t address;
-	uint32_t location; /* of what has a name of its own, else QZ_NONE */
+	uint32_t location; /* of a name given by the program, else QZ_NONE */
 	bool object, function;
 };
 
@@ -136,7 +136,7 @@ bool instrumented_stacks__is_function(struct instrumented_stacks *s, uint32_t im
 	return item && item->function;
 }
 
-/* The location of an id that was asked for and resolved, or QZ_NONE. */
+/* The location of an id that was wanted and resolved, or QZ_NONE. */
 static uint32_t location_of(struct instrumented_stacks *s, uint32_t image, uint32_t id)
 {
 	const struct item *item = find(s, image, id);
@@ -150,13 +150,13 @@ static uint32_t location_of(struct instrumented_stacks *s, uint32_t image, uint3
 
 /* ---- stacks ---- */
 
-/* A profile stack: ids of the task, if any, and what the thread has entered since. */
+/* A profile stack: ids of the task, if any, then those that the thread has entered since. */
 struct profile_stack {
 	uint32_t ntask, nown;
 	uint32_t ids[QZ_TASK_STACK + QZ_SLOT_STACK]; /* outermost first, those of the task first */
 };
 
-/* That of a used slot. False: the thread keeps none, or has entered nothing. */
+/* Reads the profile stack of a used slot. False: the thread keeps none, or has entered nothing. */
 static bool read_stack(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot,
 		       struct profile_stack *profile)
 {
@@ -187,7 +187,7 @@ void instrumented_stacks__want_slot(struct instrumented_stacks *s,
 					  profile.ntask + profile.nown);
 }
 
-/* What the symbol table knows, not what was inlined into it. */
+/* The procedure of a location by the symbol table, inlined ones aside. */
 static uint32_t procedure_of(const struct instrumented_stacks *s, uint32_t location)
 {
 	const struct qz_location *l = &s->context.profile->locations[location];
@@ -210,7 +210,9 @@ bool instrumented_stacks__object_name(const struct instrumented_stacks *s, uint3
 	return page && shm_tables__object_name(page->tables, address, name);
 }
 
-/* Those with a location, and whether any of them is code. Gives their number. */
+/*
+ * Writes the locations of ids that have one, and whether any of them is code. Returns their number.
+ */
 static uint32_t place_ids(struct instrumented_stacks *s, uint32_t image, const uint32_t *ids,
 			  uint32_t n, uint32_t *locations, bool *code)
 {
@@ -228,8 +230,10 @@ static uint32_t place_ids(struct instrumented_stacks *s, uint32_t image, const u
 	return placed;
 }
 
-/* A procedure that the program named itself is the one of that name on the unwound stack, which has
- * its parameters, too, in C++. */
+/*
+ * Whether both are the same procedure. One that the program named itself is compared by name; the
+ * unwound one has parameters, too, in C++.
+ */
 static bool same_procedure(const struct instrumented_stacks *s, uint32_t reported, uint32_t unwound)
 {
 	uint32_t a = procedure_of(s, reported), b = procedure_of(s, unwound);
@@ -239,7 +243,7 @@ static bool same_procedure(const struct instrumented_stacks *s, uint32_t reporte
 			  qz_procedure__is_called(&all[b], all[a].name));
 }
 
-/* The first of the unwound user frames that stays below the profile stack, which ends at `top`. */
+/* The index of the first unwound user frame below the profile stack, which ends at `top`. */
 static uint32_t first_below(const struct instrumented_stacks *s, const struct stack *stack,
 			    uint32_t top)
 {
@@ -293,9 +297,9 @@ void instrumented_stacks__merge(struct instrumented_stacks *s,
 		merge(s, slot->image, &profile, stack);
 }
 
-/* ---- polled ones ---- */
+/* ---- polled stacks ---- */
 
-/* Tasks are written once, so that their ids can be read at any time while the page set is there. */
+/* Tasks are written once, so their ids can be read at any time while the page set exists. */
 static uint32_t read_task(struct instrumented_stacks *s, uint32_t image, uint32_t task,
 			  uint32_t ids[QZ_TASK_STACK])
 {

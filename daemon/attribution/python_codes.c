@@ -14,24 +14,24 @@
 #include "daemon/util/log.h"
 
 /*
- * Code objects of all images that are known at a time; of more, all are forgotten and told anew when they are met. Procedures
- * stay for as long as the profile does: so many different ones get names, which is ten times what large programs have.
+ * Code objects of all images that are known at a time. When there are more, all are forgotten, and
+ * reported again when they are met. Procedures stay as long as the profile; MOST_DIFFERENT of them
+ * get names, ten times as many as large programs have.
  */
 #define MOST_CODES     65536
 #define MOST_DIFFERENT 262144
 #define MOST_TABLES                                                                                \
-	(32u << 20) /* bytes of tables of lines; code beyond them has the line where it begins */
+	(32u << 20) /* bytes of line tables; code beyond has the line at which it begins */
 
 #define TEXT_SIZE                                                                                  \
-	(3 * QZ_PYTHON_TEXT + 1) /* a character of one or two bytes has at most three in UTF-8 */
+	(3 * QZ_PYTHON_TEXT + 1) /* a character of one or two bytes takes at most three in UTF-8 */
 
 struct code {
 	uint64_t code;
 	uint32_t image;
-	uint32_t location; /* where it begins; QZ_NONE: it makes no sense */
+	uint32_t location; /* where the code begins; QZ_NONE: it is invalid */
 	uint32_t line;
-	struct qz_python_table
-		*table; /* without the bytes that it does not have; NULL: none is known */
+	struct qz_python_table *table; /* allocated without its unused end; NULL: none */
 	bool begins_thread;
 };
 
@@ -41,7 +41,7 @@ struct python_codes {
 	struct code *items;
 	uint32_t n;
 	struct qz_hash_table by_code;
-	uint32_t different; /* locations that were made */
+	uint32_t different; /* locations made so far */
 	uint32_t unknown;   /* location; QZ_NONE: not made yet */
 	size_t tables;	    /* bytes */
 };
@@ -105,7 +105,7 @@ static size_t encode(uint32_t c, char *to)
 	return 3;
 }
 
-/* As UTF-8, terminated. *cut: there is more of it. False: it is no string. */
+/* Decodes to terminated UTF-8. *cut: there is more text. False: it is no string. */
 static bool decode(const struct qz_python_text *text, char to[TEXT_SIZE], bool *cut)
 {
 	uint32_t ascii, width = qz_python_text__width(text->state, &ascii);
@@ -124,7 +124,10 @@ static bool decode(const struct qz_python_text *text, char to[TEXT_SIZE], bool *
 	return true;
 }
 
-/* "<lambda>", "f.<locals>.<listcomp>": of these, a file has many. That of a whole file is called "<module>". */
+/*
+ * Whether a file has many of this name: "<lambda>", "f.<locals>.<listcomp>". The code of a whole
+ * file is "<module>".
+ */
 static bool is_anonymous(const char *name)
 {
 	const char *last = strrchr(name, '.');
@@ -176,7 +179,10 @@ static uint32_t intern(struct python_codes *codes, const char *name, const char 
 	return index < 0 ? QZ_NONE : intern_location(codes, (uint32_t)index, 0);
 }
 
-/* Thread._bootstrap, Thread._bootstrap_inner and Thread.run, which before 3.11 have no class in their names. */
+/*
+ * Thread._bootstrap, Thread._bootstrap_inner and Thread.run. Before 3.11, their names have no
+ * class.
+ */
 static bool begins_thread(const char *name)
 {
 	static const char *const names[] = {"_bootstrap (threading.py)",
@@ -207,7 +213,7 @@ static void keep_table(struct python_codes *codes, const struct qz_python_code *
 	codes->tables += size;
 }
 
-/* Its location, QZ_NONE: it has no name. */
+/* Finds the location of a code object; QZ_NONE: it has no name. */
 static void locate(struct python_codes *codes, const struct qz_python_code *code, struct code *to)
 {
 	char name[2 * TEXT_SIZE + 32], path[TEXT_SIZE + 4];
@@ -230,7 +236,7 @@ static uint32_t find(const struct python_codes *codes, uint32_t image, uint64_t 
 	return QZ_FIND(&codes->by_code, codes->items, &key, image);
 }
 
-/* What is met from now on is told again. */
+/* Makes BPF report all code again that it meets from now on. */
 static void forget(struct python_codes *codes)
 {
 	qz_hash_table__clear(&codes->by_code);
@@ -265,7 +271,7 @@ void python_codes__read(struct python_codes *codes)
 	bpf_python__consume(codes->bpf, on_code, codes);
 }
 
-/* Of the line that a frame is at, if that is known; else of its function. */
+/* The location of the frame's line if that is known, else of its function. */
 static uint32_t location_of(struct python_codes *codes, const struct code *code, uint64_t frame)
 {
 	uint32_t line, location;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Turns Python code that the walks have met (quartz/python.h) into locations of the profile: "Class.method (file.py)" of
- * the module "[python]". Reports have whatever the program has in its memory: texts are cut, decoded and bounded in number,
- * and a program that lies has wrong names in its own stacks.
+ * Maps Python code that stack walks have met (quartz/python.h) to locations of the profile:
+ * "Class.method (file.py)" of the module "[python]". Reports contain whatever the program has in
+ * its memory, so texts are cut, decoded and limited in number. A program that lies gets wrong
+ * names, but only in its own stacks.
  */
 #ifndef QUARTZ_DAEMON_PYTHON_CODES_H
 #define QUARTZ_DAEMON_PYTHON_CODES_H
@@ -17,20 +18,27 @@
 struct python_codes;
 
 /*
- * Borrows both; bpf may be NULL. If locations of the profile have sampled addresses, those of Python have lines, and frames
- * have their instructions (bpf_runtime's option `lines`). NULL with ENOMEM.
+ * Borrows both; bpf may be NULL. If locations of the profile have sampled addresses, those of
+ * Python have lines, and frames have their instructions (bpf_runtime's option `lines`). NULL with
+ * errno ENOMEM.
  */
 struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profile *profile);
 void python_codes__free(struct python_codes *codes);
 
-/* Takes in the reports since the last call. To be called before the stacks that contain the code are placed. */
+/*
+ * Reads the reports since the last call. Call it before the stacks that contain the code are
+ * placed.
+ */
 void python_codes__read(struct python_codes *codes);
 
-/* Takes in one report, whose table has as many bytes as it says. Code that cannot be taken in has no name. */
+/*
+ * Adds one report. The caller has checked the size of its table. Code that cannot be added has no
+ * name.
+ */
 void python_codes__add(struct python_codes *codes, const struct qz_python_code *code);
 
 struct python_location {
-	uint32_t location; /* QZ_NONE: no memory */
+	uint32_t location; /* QZ_NONE: memory was short */
 	bool named;
 	bool begins_thread; /* code of threading.py that begins a thread, for any work */
 };

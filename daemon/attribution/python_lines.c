@@ -3,13 +3,18 @@
 
 #include <stdbool.h>
 
-/* Behind the last range of a whole table are no instructions. */
-static uint32_t behind(const struct qz_python_table *t, int64_t line)
+/*
+ * The line after the last entry. 0: the table was cut, so the instruction's entry may be missing.
+ */
+static uint32_t last_line(const struct qz_python_table *t, int64_t line)
 {
 	return t->size < QZ_PYTHON_TABLE && line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Pairs: so many bytes further on, so many lines further on. The last line has the rest. */
+/*
+ * Up to 3.9: pairs of a number of bytes and a number of lines to advance. The last line has the
+ * rest.
+ */
 static uint32_t by_lnotab(const struct qz_python_table *t, int64_t line, uint32_t byte)
 {
 	uint32_t at = 0;
@@ -20,12 +25,12 @@ static uint32_t by_lnotab(const struct qz_python_table *t, int64_t line, uint32_
 			return line > 0 ? (uint32_t)line : 0;
 		line += (int8_t)t->bytes[i + 1];
 	}
-	return behind(t, line);
+	return last_line(t, line);
 }
 
 #define NO_LINE (-128)
 
-/* Pairs: the next range has so many bytes, and its line is so many further on, or it has none. */
+/* 3.10: pairs of the bytes of the next range, and the difference of its line; or it has none. */
 static uint32_t by_ranges(const struct qz_python_table *t, int64_t line, uint32_t byte)
 {
 	uint32_t end = 0;
@@ -42,7 +47,7 @@ static uint32_t by_ranges(const struct qz_python_table *t, int64_t line, uint32_
 	return 0;
 }
 
-/* A number in pieces of six bits, the lowest first; *i goes to behind it. */
+/* A number in groups of six bits, the lowest first; *i is set to the byte after it. */
 static uint32_t number(const struct qz_python_table *t, uint32_t *i)
 {
 	uint32_t value = 0;
@@ -58,7 +63,7 @@ static uint32_t number(const struct qz_python_table *t, uint32_t *i)
 	return value;
 }
 
-/* Its lowest bit is the sign. */
+/* A number whose lowest bit is the sign. */
 static int64_t signed_number(const struct qz_python_table *t, uint32_t *i)
 {
 	uint32_t value = number(t, i);
@@ -66,10 +71,13 @@ static int64_t signed_number(const struct qz_python_table *t, uint32_t *i)
 	return value & 1 ? -(int64_t)(value >> 1) : value >> 1;
 }
 
-/* Kinds of entries: those below have the line of the one before. */
+/* Kinds of entries. Those below ONE_LINE_0 have the line of the entry before. */
 enum { ONE_LINE_0 = 10, ONE_LINE_2 = 12, NO_COLUMNS, LONG, NONE };
 
-/* Entries, whose first byte alone has its highest bit set: a kind, and how many instructions. */
+/*
+ * From 3.11 on: entries of a kind and a number of instructions. Only the first byte of an entry has
+ * its highest bit set.
+ */
 static uint32_t by_locations(const struct qz_python_table *t, int64_t line, uint32_t instruction)
 {
 	uint32_t end = 0;

@@ -11,7 +11,10 @@ static uint64_t frame_at(const struct python_stack *s, uint32_t i)
 	return s->frames[qz_kept_frame(s->depth, s->kept, i)];
 }
 
-/* How often C code has entered the interpreter: the outermost frame is one even where it has no mark. */
+/*
+ * How often C code has entered the interpreter. The outermost frame is an entry even if it has no
+ * mark.
+ */
 static uint32_t count_entries(const struct python_stack *s)
 {
 	uint32_t n = s->kept && !(frame_at(s, s->kept - 1) & QZ_PYTHON_ENTRY);
@@ -28,7 +31,10 @@ static const char *procedure_name(const struct python_stack *s, const struct cac
 	return s->profile->procedures[l->lines[l->nlines - 1].procedure].name;
 }
 
-/* What a compiler has split off has a suffix. Built with tail calls, each instruction is a procedure of its own. */
+/*
+ * Whether a C procedure runs Python code. Parts that a compiler has split off have a suffix. In
+ * builds with tail calls, each instruction is a procedure of its own.
+ */
 static bool is_interpreter(const char *name)
 {
 	static const char eval[] = "_PyEval_EvalFrameDefault", call[] = "_TAIL_CALL_";
@@ -36,13 +42,16 @@ static bool is_interpreter(const char *name)
 	return !strncmp(name, eval, sizeof(eval) - 1) || !strncmp(name, call, sizeof(call) - 1);
 }
 
-/* Made for a function of Python, whose frame tells of that (-X perf). */
+/* A procedure made at run time for a Python function (-X perf); the Python frame says the same. */
 static bool is_trampoline(const char *name)
 {
 	return !strncmp(name, "py::", 4);
 }
 
-/* A frame with which C code has entered the interpreter, and those that have come from it without leaving. */
+/*
+ * Places the Python frames of one entry of the interpreter: the marked one, and those called from
+ * it without leaving the interpreter.
+ */
 static void place_entry(struct python_stack *s)
 {
 	do {

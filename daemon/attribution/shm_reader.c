@@ -7,12 +7,12 @@
 
 #include "daemon/attribution/shm_reader.h"
 
-#define CHUNK 4096 /* bytes of a table that are read at once; a multiple of each entry */
+#define CHUNK 4096 /* bytes of a table read at once; a multiple of every entry's size */
 
 static_assert(CHUNK % sizeof(struct qz_symbol) == 0 && CHUNK % sizeof(struct qz_call) == 0,
 	      "whole entries");
 
-#define LINE 16 /* entries of a stack in a cache line */
+#define LINE 16 /* stack entries in a cache line */
 
 static_assert(offsetof(struct qz_slot, stack) % 64 == 0 && QZ_SLOT_STACK % LINE == 0,
 	      "whole lines");
@@ -25,14 +25,17 @@ static bool is_id(uint32_t id)
 
 /* ---- slots ---- */
 
-/* From the shared memory, as it is at this moment: the compiler must not read it twice. */
+/*
+ * Copies from shared memory. Volatile, because the compiler must not read it twice: the process may
+ * change it in between.
+ */
 static inline void copy_once(void *to, const volatile void *from, size_t size)
 {
 	memcpy(to, (const void *)from, size);
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Leaves out what is no id. Of the entries before `base`, those that are left are the new base. */
+/* Leaves out entries that are no ids, and adjusts the base. */
 static void drop_invalid(struct page_slot *slot, uint32_t depth, uint32_t base)
 {
 	slot->n = slot->base = 0;
@@ -45,7 +48,7 @@ static void drop_invalid(struct page_slot *slot, uint32_t depth, uint32_t base)
 	}
 }
 
-/* By cache lines of the slot, and of these only what is in use. */
+/* Copies the cache lines of the slot that are in use. */
 static void copy_stack(const struct qz_slot *shared, uint32_t depth, uint32_t base,
 		       struct page_slot *slot)
 {
@@ -142,7 +145,7 @@ static int take_symbol(int fd, const struct qz_symbol *s, struct page_symbol *sy
 	if (s->kind > QZ_SYMBOL_EXCLUDED)
 		return -EINVAL;
 	symbol->address = s->address;
-	/* it may have been called before it was excluded */
+	/* a procedure may have been called before it was excluded */
 	symbol->kind = s->kind == QZ_SYMBOL_EXCLUDED ? QZ_SYMBOL_FUNCTION : s->kind;
 	return read_name(fd, s->text, symbol->name);
 }
@@ -176,7 +179,7 @@ bool shm_tables__object_name(int fd, uint64_t address, char name[QZ_NAME_LENGTH]
 	return false;
 }
 
-/* Validates a copy of a task in place. Gives the number of its procedures. */
+/* Validates a copy of a task in place. Returns its number of procedures. */
 static uint32_t check_task(struct qz_task *task)
 {
 	uint32_t n = 0;
@@ -204,7 +207,7 @@ uint32_t shm_tables__task(int fd, uint32_t task, uint32_t procedures[QZ_TASK_STA
 	return n;
 }
 
-/* The next byte from `at` on that the process has ever touched; `end` when there is none. */
+/* The next byte from `at` on that the process has ever written; `end`: there is none. */
 static size_t next_data(int fd, size_t at, size_t end)
 {
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA);

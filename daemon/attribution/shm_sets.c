@@ -22,18 +22,21 @@
 
 static_assert(SEGMENT_CHUNKS == 16, "one bit each in struct segment");
 
-/* Of segments beyond the first one of each page set. */
+/* Segments beyond the first one of each page set. */
 #define MAX_MORE (MAX_SEGMENTS - MAX_PAGES)
 
-/* Rounds of a sampling thread, odd while it uses page sets; on a cache line of its own. */
+/*
+ * A sampling thread's counter of rounds: odd while the thread uses page sets. In a cache line of
+ * its own.
+ */
 struct round {
 	uint64_t n;
 	char pad[56];
 };
 
 struct shm_sets {
-	pthread_mutex_t lock; /* between the server's thread and the main thread */
-	int deaths;	      /* epoll of all pidfds, by index */
+	pthread_mutex_t lock; /* taken by the server's thread and the main thread */
+	int deaths;	      /* epoll of all pidfds, whose data is the index */
 	struct page *all[MAX_PAGES];
 	uint32_t limit;
 	uint64_t refused;
@@ -58,7 +61,7 @@ struct shm_sets *shm_sets__new(void)
 /* ---- shares ---- */
 
 struct use {
-	uint32_t pages, more; /* segments beyond the first ones */
+	uint32_t pages, more; /* more: segments beyond the first ones */
 };
 
 static void count_in(struct use *use, const struct page *page)
@@ -84,7 +87,7 @@ static void count_use(const struct shm_sets *sets, uid_t uid, struct use *own, s
 	}
 }
 
-/* One more of what there is `room` for. */
+/* Whether a user may take one more of `room` items. */
 static bool may_take(uid_t uid, uint32_t own, uint32_t users, uint32_t all, uint32_t room)
 {
 	uint32_t for_users = room / 5 * 4;
@@ -112,7 +115,7 @@ static bool may_have_more(const struct shm_sets *sets, uid_t uid)
 
 /* ---- memory ---- */
 
-/* All zero, of a size that nobody can change: reading it never ends in a signal. */
+/* Memory of zeros, sealed against changes of its size, so that reading it never raises SIGBUS. */
 static int make_memory(const char *name, size_t size, int seals)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -137,7 +140,7 @@ uint64_t shm_sets__refused(const struct shm_sets *sets)
 	return __atomic_load_n(&sets->refused, __ATOMIC_RELAXED);
 }
 
-/* Places of all segments side by side; what is not mapped takes no memory. */
+/* Reserves address space for all segments in a row; what is not mapped takes no memory. */
 static void *reserve_slots(void)
 {
 	void *place = mmap(NULL, QZ_SEGMENTS * QZ_SEGMENT_SIZE, PROT_NONE,
@@ -146,7 +149,7 @@ static void *reserve_slots(void)
 	return place == MAP_FAILED ? NULL : place;
 }
 
-/* Maps a new segment behind those that are there. Its descriptor, or -errno. */
+/* Maps a new segment after the others. Returns its descriptor, or -errno. */
 static int add_segment(struct page *page)
 {
 	char *at = (char *)page->slots + page->nsegments * QZ_SEGMENT_SIZE;
@@ -227,7 +230,7 @@ static int fill_memory(struct page *page, struct page_memory *memory)
 	return memory->segment;
 }
 
-/* Ends those that the process has had; gives a free index, or MAX_PAGES when there is no room. */
+/* Ends the page sets that the process had. Returns a free index; MAX_PAGES: there is no room. */
 static uint32_t find_room(struct shm_sets *sets, pid_t pid, uid_t uid)
 {
 	uint32_t room = MAX_PAGES;
@@ -271,7 +274,7 @@ static struct page *new_page(const struct page_owner *owner)
 	return page;
 }
 
-/* All slots of a page set of the device, which lie behind its tables. */
+/* Maps all slots of a page set of /dev/quartz, which lie after its tables. */
 static int map_device(struct page *page, int device)
 {
 	void *slots = mmap(NULL, QZ_SEGMENTS * QZ_SEGMENT_SIZE, PROT_READ, MAP_SHARED, device,
@@ -321,8 +324,9 @@ int shm_sets__open(struct shm_sets *sets, const struct page_owner *owner,
 /* ---- reading slots ---- */
 
 /*
- * What the process has touched stays from then on: no more holes can be punched. It must have mapped the
- * segment before, and says so. Segments of the device have no descriptor that could be used for that.
+ * Seals a segment so that the process can punch no holes into what it has written. The process must
+ * have mapped it before, and says so. Segments of the device have no descriptor that could be
+ * sealed.
  */
 static bool is_sealed(struct shm_sets *sets, struct page *page, uint32_t number)
 {
@@ -345,7 +349,9 @@ static bool is_sealed(struct shm_sets *sets, struct page *page, uint32_t number)
 	return fd < 0;
 }
 
-/* The kernel's word on what is there. It is ours to ask, as the file is root's, or everybody's. */
+/*
+ * Asks the kernel which chunks were written. quartzd may, since the file is root's, or everybody's.
+ */
 static uint16_t find_touched(const struct page *page, uint32_t number)
 {
 	const char *at = (const char *)page->slots + number * QZ_SEGMENT_SIZE;
@@ -360,15 +366,16 @@ static uint16_t find_touched(const struct page *page, uint32_t number)
 	return touched;
 }
 
-/* Quarters of a second; never 0. */
+/* The time in quarters of a second; never 0. */
 static uint16_t this_moment(void)
 {
 	return (uint16_t)(qz_clock__read(CLOCK_MONOTONIC_COARSE) / 250000000) ?: 1;
 }
 
 /*
- * Where the kernel knew of nothing new, it is not asked again at the same moment, or else who claims
- * slots without touching them keeps sampling threads busy. Others touch what they claim before.
+ * The chunks that were written. If the kernel had nothing new, it is not asked again in the same
+ * quarter of a second; otherwise a process that claims slots without writing to them would keep the
+ * sampling threads busy. Other processes write to a slot before they claim it.
  */
 static uint16_t touched_of(struct shm_sets *sets, struct page *page, uint32_t number, bool now)
 {
@@ -386,7 +393,7 @@ static uint16_t touched_of(struct shm_sets *sets, struct page *page, uint32_t nu
 	return __atomic_or_fetch(&segment->touched, found, __ATOMIC_RELAXED);
 }
 
-/* From this chunk of a segment on; 0: none. */
+/* Those from this chunk of a segment on; 0: none. */
 static uint16_t touched_from(struct shm_sets *sets, struct page *page, uint32_t number,
 			     uint32_t chunk, bool now)
 {
@@ -515,7 +522,7 @@ void shm_sets__leave(struct shm_sets *sets, uint32_t poller)
 	__atomic_fetch_add(&sets->rounds[poller].n, 1, __ATOMIC_RELEASE);
 }
 
-/* Until each sampling thread has left the round that it was in: some microseconds. */
+/* Waits until each sampling thread has left its present round: some microseconds. */
 static void await_rounds(struct shm_sets *sets)
 {
 	uint64_t seen[MAX_POLLERS];

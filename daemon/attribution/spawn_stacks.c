@@ -10,17 +10,17 @@
 #include "daemon/privsep/opener.h"
 #include "daemon/privsep/procfs.h"
 
-#define MAX_KNOWN 4096 /* creators' stacks that are kept: each exec has its own */
-/* Chains of creators are cut here: programs that start themselves anew for ever. */
+#define MAX_KNOWN 4096 /* stacks of creators that are kept; each exec has its own */
+/* Longest chain of creators: a program may restart itself for ever. */
 #define MAX_DEPTH   1024
-#define FOUND_STACK OPENER_BYTES /* of a leader, up to main */
+#define FOUND_STACK OPENER_BYTES /* bytes of a leader's stack that are searched for main */
 
 /*
- * A creator's stack as it was walked once. Equal code addresses at equal distances from the stack
- * pointer mean equal frames, so that a pool of threads is walked once and not once per thread.
+ * A creator's stack after its walk. Equal code addresses at equal distances from the stack pointer
+ * mean equal frames, so a pool of threads needs one walk, not one for each thread.
  */
 struct known {
-	uint64_t contents; /* of the image's regions */
+	uint64_t contents; /* hash of the image's mappings */
 	uint64_t signature;
 	uint32_t *locations; /* outermost first */
 	uint32_t n;
@@ -58,7 +58,7 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 	return spawn;
 }
 
-/* What is still needed is walked anew. */
+/* Frees all; stacks that are needed again are walked again. */
 static void forget_known(struct spawn_stacks *spawn)
 {
 	for (uint32_t i = 0; i < spawn->n; i++)
@@ -79,7 +79,7 @@ void spawn_stacks__free(struct spawn_stacks *spawn)
 	free(spawn);
 }
 
-/* ---- what was walked before ---- */
+/* ---- stacks after their walk ---- */
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {
@@ -88,15 +88,15 @@ static uint64_t mix(uint64_t h, uint64_t word)
 }
 
 /*
- * A creator's stack: its return addresses as BPF walked them, or a copy to be walked here; and what its process
- * has mapped.
+ * A creator's stack: its return addresses if BPF walked it, or a copy to be walked here; and what
+ * its process has mapped.
  */
 struct creator {
 	struct stack_copy copy;
 	struct address_map map;
-	uint64_t contents; /* of that */
-	uint32_t nframes;  /* not 0: the bytes are so many addresses, innermost first */
-	uint32_t npython, python_depth; /* and behind them so many frames of Python */
+	uint64_t contents; /* the same hash of the image's mappings */
+	uint32_t nframes;  /* > 0: the bytes are this many addresses, innermost first */
+	uint32_t npython, python_depth; /* after them, this many Python frames */
 	uint32_t image;
 };
 
@@ -125,7 +125,7 @@ static struct known *add_known(struct spawn_stacks *spawn, const struct known *k
 
 /* ---- walking ---- */
 
-/* Whether a frame can lie in a region at all; the files of others are not needed. */
+/* Whether a word of the stack points into a region. The files of other regions are not needed. */
 static bool is_pointed_at(const struct region *r, const struct stack_copy *copy)
 {
 	uint64_t word;
@@ -170,7 +170,7 @@ void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 	address_map__free(&creator.map);
 }
 
-/* Of a return address: that of the call before it. */
+/* The cached address of the call before a return address. */
 static const struct cached_address *cached_address(struct spawn_stacks *spawn,
 						   const struct creator *creator, uint64_t address)
 {
@@ -190,7 +190,7 @@ static void want(struct spawn_stacks *spawn, const struct creator *creator, uint
 				    address - 1 - r->start + r->offset);
 }
 
-/* How many frames from the inner end on are known by name, or of this module. */
+/* How many frames, from the inner end on, are known creators, or of this module. */
 static size_t count_inner(struct spawn_stacks *spawn, const struct creator *creator,
 			  const uint64_t *addresses, size_t n, uint32_t module)
 {
@@ -203,7 +203,7 @@ static size_t count_inner(struct spawn_stacks *spawn, const struct creator *crea
 	return n;
 }
 
-/* Of a goroutine's stack: behind it stands who has started the goroutine. */
+/* The number of frames of the stack itself; for a goroutine, the frames of its starter follow. */
 static size_t own_frames(struct spawn_stacks *spawn, const struct creator *creator,
 			 const uint64_t *addresses, size_t n)
 {
@@ -217,9 +217,9 @@ static size_t own_frames(struct spawn_stacks *spawn, const struct creator *creat
 }
 
 /*
- * Leaves out the C library's own way into the kernel at the inner end (all frames of the module
- * that made the system call, when it is a library; else those known by name), and the runtime's
- * start-up code at the outer end.
+ * Leaves out the C library's frames at the inner end: all frames of the module that made the system
+ * call if it is a library, else those known by name. Also leaves out the runtime's start-up code at
+ * the outer end.
  */
 static void trim(struct spawn_stacks *spawn, const struct creator *creator,
 		 const uint64_t *addresses, size_t *first, size_t *n)
@@ -231,7 +231,7 @@ static void trim(struct spawn_stacks *spawn, const struct creator *creator,
 	bool library = inner && outer && inner->creator;
 
 	*first = count_inner(spawn, creator, addresses, *n, library ? inner->module : MODULE_NONE);
-	if (*first == *n) /* a static program: all is one module */
+	if (*first == *n) /* a static program is one module */
 		*first = count_inner(spawn, creator, addresses, *n, MODULE_NONE);
 	for (; *n > *first + 1 && outer && outer->outermost; (*n)--)
 		outer = cached_address(spawn, creator, addresses[*n - 2]);
@@ -249,7 +249,7 @@ static void addresses_of(struct spawn_stacks *spawn, const struct creator *creat
 	memcpy(stack->frames, creator->copy.bytes, creator->nframes * sizeof(*stack->frames));
 }
 
-/* Code that keeps frame pointers does not mark the outermost frame: its name does. */
+/* Whether the walk reached the outermost frame. Frame pointers do not mark it, but names do. */
 static bool is_complete(struct spawn_stacks *spawn, const struct creator *creator,
 			const struct unwinder_stack *stack)
 {
@@ -322,7 +322,7 @@ static struct known *know_copy(struct spawn_stacks *spawn, const struct creator 
 	return k;
 }
 
-/* What is known of a stack, walked now if it was not before. NULL when nothing is known. */
+/* The known stack of a creator, after a walk if it is new. NULL: nothing could be found. */
 static struct known *know(struct spawn_stacks *spawn, const struct image *image,
 			  struct creator *creator)
 {
@@ -360,7 +360,7 @@ uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 	return mark(spawn, node, event->process ? QZ_PROCESS_START : QZ_THREAD_START);
 }
 
-/* The stack from sp upwards as far as it is mapped, at most `size` bytes. */
+/* Reads the stack from sp upwards as far as it is mapped, at most `size` bytes. */
 static size_t read_stack(const struct image *image, uint64_t sp, void *to, size_t size)
 {
 	int dir = procfs__open(image->pid, image->start_boottime);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The creator of a thread: its stack at the moment of creation, as BPF walked it or from the copy that BPF took (Quartz
- * 1990, 3.3: "When a thread is created, we copy the profile stack from the creating thread to the new thread").
+ * The creator's stack of a thread at the moment of creation: as BPF walked it, or as walked here
+ * from a copy that BPF made (Quartz 1990, 3.3: "When a thread is created, we copy the profile stack
+ * from the creating thread to the new thread").
  */
 #ifndef QUARTZ_DAEMON_SPAWN_STACKS_H
 #define QUARTZ_DAEMON_SPAWN_STACKS_H
@@ -22,20 +23,21 @@ struct spawn_stacks *spawn_stacks__new(struct symbolizer *symbolizer, struct add
 void spawn_stacks__free(struct spawn_stacks *spawn);
 
 /*
- * The node below which the child's stacks belong, given that of its creator. A creator's stack that cannot be found is
- * shown as truncated. Returns `parent` itself or a marker below it if all fails.
+ * The node below which the child's stacks belong, given the node of its creator. If the creator's
+ * stack cannot be found, it is shown as truncated. If all fails, returns `parent` or a marker below
+ * it.
  */
 uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 			    const struct qz_creation_event *event);
 
 /*
- * The node of those threads of an image whose creation was not seen: below its outermost procedure
- * (main), which started them in a way that is no longer known. main is found on the leader's
- * stack, which is read from the process while it lives; without it they are below the root.
+ * The node for threads of an image whose creation was not seen: below its outermost procedure,
+ * main, which started them in an unknown way. main is found on the stack of the leader, which is
+ * read from the living process; without it, they are below the root.
  */
 uint32_t spawn_stacks__unseen(struct spawn_stacks *spawn, const struct qz_process_event *event);
 
-/* Walks a copy of a stack of an image that was taken for another purpose. */
+/* Walks a copy of a stack of an image, made for another purpose. */
 void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 			const struct stack_copy *copy, struct unwinder_stack *stack);
 

@@ -6,7 +6,7 @@
 #include "daemon/attribution/python_stacks.h"
 #include "daemon/attribution/stacks.h"
 
-/* The address that identifies the procedure: of the call, not of the instruction after it. */
+/* The address that identifies the procedure: that of the call, not of the instruction after it. */
 static uint64_t code_address(uint64_t address, bool innermost)
 {
 	return innermost ? address : address - 1;
@@ -25,7 +25,7 @@ static uint64_t user_frame(const struct bpf_runtime_buffer *buffer, const struct
 	return buffer->frames[s->offset + s->nkernel + qz_kept_frame(s->depth, s->nuser, i)];
 }
 
-/* With the lock of the address spaces held. */
+/* The caller holds the lock of the address spaces. */
 static bool is_disputed(const struct stack_context *c, const struct qz_stack_slot *s,
 			const struct image *image, uint64_t address)
 {
@@ -33,7 +33,7 @@ static bool is_disputed(const struct stack_context *c, const struct qz_stack_slo
 	       disputes__has(&image->disputes, address, s->end == QZ_UNWIND_STALE, *c->began);
 }
 
-/* False: there is no code. */
+/* Finds the module and the offset of an address. False: there is no code. */
 static bool locate(const struct stack_context *c, const struct qz_stack_slot *s,
 		   struct image *image, uint64_t address, uint32_t *module, uint64_t *offset)
 {
@@ -72,7 +72,7 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer 
 	}
 }
 
-/* With the lock of the address spaces held. */
+/* The caller holds the lock of the address spaces. */
 static const struct cached_address *user_address(const struct stack_context *c,
 						 const struct qz_stack_slot *s,
 						 const struct image *image, uint64_t address)
@@ -88,7 +88,7 @@ static const struct cached_address *user_address(const struct stack_context *c,
 				  m->jit ? address : address - r->start + r->offset);
 }
 
-/* The addresses of the user frames, from the inner end, up to one outside of all code. */
+/* The addresses of the user frames, innermost first, up to the first one outside of all code. */
 static uint32_t user_addresses(const struct stack_context *c,
 			       const struct bpf_runtime_buffer *buffer,
 			       const struct qz_stack_slot *s, const struct image *image,
@@ -107,7 +107,7 @@ static uint32_t user_addresses(const struct stack_context *c,
 	return n;
 }
 
-/* Whether the walk came to the outermost frame. Frame pointers do not show it: names do. */
+/* Whether the walk reached the outermost frame. Frame pointers do not mark it, but names do. */
 static bool is_complete(const struct qz_stack_slot *s, const struct cached_address *last)
 {
 	if (s->end == QZ_UNWIND_NOT_READY || s->end == QZ_UNWIND_STALE)
@@ -115,7 +115,10 @@ static bool is_complete(const struct qz_stack_slot *s, const struct cached_addre
 	return s->end == QZ_UNWIND_OUTERMOST || s->end == QZ_UNWIND_GUESSED;
 }
 
-/* Its stack begins with the runtime's code for that; behind it stands who has started it. */
+/*
+ * Whether the stack is a goroutine's: it begins with the runtime's code for that, and the frames of
+ * the starter follow.
+ */
 static bool is_goroutine(const struct cached_address *const *found, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -125,9 +128,9 @@ static bool is_goroutine(const struct cached_address *const *found, uint32_t n)
 }
 
 /*
- * User frames from the outer end. A frame outside of all code ends the stack there: what is beyond
- * was read from memory that is no stack. The runtime's code that begins a thread is left out, so
- * that main is the outermost procedure.
+ * Places the user frames, outermost first. A frame outside of all code ends the stack, because what
+ * is beyond it was read from memory that is no stack. The runtime's code that begins a thread is
+ * left out, so that main is the outermost procedure.
  */
 static void place_user(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		       const struct qz_stack_slot *s, struct stack *stack)
@@ -195,7 +198,7 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer
 		instrumented_stacks__merge(c->instrumented, buffer, s, stack);
 }
 
-/* Of a stack with frames of Python. */
+/* The innermost procedure of a stack with Python frames. */
 static int64_t python_leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 			   const struct qz_stack_slot *s, const struct cached_address *leaf)
 {
@@ -245,7 +248,7 @@ static uint32_t outermost_node(const struct qz_profile *profile, uint32_t node)
 	return node;
 }
 
-/* Where the process began. */
+/* The node at which the process began. */
 static uint32_t process_node(const struct qz_profile *profile, uint32_t node)
 {
 	uint32_t procedure;
@@ -259,8 +262,9 @@ static uint32_t process_node(const struct qz_profile *profile, uint32_t node)
 }
 
 /*
- * What a thread does on behalf of another belongs below main, beside the work of its creator. A goroutine runs in any thread: it
- * is on behalf of nobody who started that one.
+ * A task that was submitted by another thread belongs below main, beside the work of the thread's
+ * creator. A goroutine can run in any thread, so it does not belong to that thread's creator,
+ * either.
  */
 int64_t stack__node(struct qz_profile *profile, uint32_t below, const struct stack *stack)
 {

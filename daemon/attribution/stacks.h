@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stacks as the sampler stored them become lists of locations of the profile. */
+/* Turns stacks, as the sampler stored them, into lists of locations of the profile. */
 #ifndef QUARTZ_DAEMON_STACKS_H
 #define QUARTZ_DAEMON_STACKS_H
 
@@ -18,7 +18,7 @@ struct instrumented_stacks;
 struct python_codes;
 struct spawn_stacks;
 
-/* Everything needed to find the location of an address. All borrowed. */
+/* What is needed to find the location of an address. All borrowed. */
 struct stack_context {
 	struct address_spaces *spaces;
 	struct modules *modules;
@@ -27,18 +27,21 @@ struct stack_context {
 	struct instrumented_stacks *instrumented; /* NULL: none */
 	struct spawn_stacks *spawn;
 	struct python_codes *python;
-	const uint64_t *began;	/* the samples that are being named were taken since then */
-	const uint32_t *scopes; /* of the profile, by number in BPF; QZ_NONE: not known */
+	const uint64_t *began;	/* the present samples were taken since then */
+	const uint32_t *scopes; /* of the profile, indexed by number in BPF; QZ_NONE: unknown */
 	uint32_t nscopes;
 };
 
-/* The scope of the profile. Any number may be asked for. */
+/* The scope of the profile for a number in BPF, which may be any. */
 static inline uint32_t stack_context__scope(const struct stack_context *c, uint32_t scope)
 {
 	return scope < c->nscopes ? c->scopes[scope] : QZ_NONE;
 }
 
-/* User and kernel frames and those of Python, the marks of two gaps and of goroutines, and a profile stack with its task. */
+/*
+ * User, kernel and Python frames, the marks of two gaps and of goroutines, and a profile stack with
+ * its task.
+ */
 #define STACK_LOCATIONS                                                                            \
 	(QZ_USER_FRAMES + QZ_PYTHON_FRAMES + QZ_KERNEL_FRAMES + 2 + QZ_GO_ANCESTORS +              \
 	 QZ_SLOT_STACK + QZ_TASK_STACK + 2)
@@ -46,11 +49,11 @@ static inline uint32_t stack_context__scope(const struct stack_context *c, uint3
 struct stack {
 	uint32_t n;
 	uint32_t locations[STACK_LOCATIONS]; /* outermost first */
-	uint32_t nuser;			     /* of these, not of the kernel */
-	uint32_t nprofile;		     /* the first so many are from a profile stack, or 0 */
-	uint32_t outermost; /* with nprofile: unwound location that was put above it, or QZ_NONE */
-	bool on_behalf;	    /* it begins with the stack that submitted a task */
-	bool task;	    /* it is that of a goroutine, not of the thread that runs it */
+	uint32_t nuser;			     /* of these, user frames */
+	uint32_t nprofile;		     /* the first ones are from a profile stack; or 0 */
+	uint32_t outermost; /* with nprofile: the unwound location put above it, or QZ_NONE */
+	bool on_behalf;	    /* it begins with the stack that submitted the task */
+	bool task;	    /* of a goroutine, not of the thread that runs it */
 	bool truncated;	    /* its outer end was not reached */
 	bool unresolved;    /* its innermost frame has no name */
 };
@@ -59,21 +62,27 @@ struct stack {
 bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot);
 
 /*
- * Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. If its tables were stale,
- * the present mappings are used: see address_spaces__reread().
+ * Wants the addresses of all frames of a used slot, for address_cache__resolve(). If the tables
+ * were stale, it uses the present mappings: see address_spaces__reread().
  */
 void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *slot);
 
-/* The stack of a used slot, whose addresses were resolved; a profile stack where there is one. */
+/*
+ * Places the stack of a used slot, whose addresses were resolved; a profile stack where there is
+ * one.
+ */
 void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		  const struct qz_stack_slot *slot, struct stack *stack);
 
-/* The procedure of the innermost frame of a used slot, whose addresses were resolved: of the code, see address_cache__procedure(). */
+/*
+ * The procedure of the innermost code of a used slot, whose addresses were resolved: see
+ * address_cache__procedure().
+ */
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		    const struct qz_stack_slot *slot);
 
-/* The leaf of a stack below `node`, or -errno. */
+/* The node of the innermost frame of a stack below `node`, or -errno. */
 int64_t stack__node(struct qz_profile *profile, uint32_t node, const struct stack *stack);
 
 #endif

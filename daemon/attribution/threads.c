@@ -9,7 +9,7 @@
 #include "daemon/target/address_spaces.h"
 #include "daemon/attribution/threads.h"
 
-/* What a thread's last waits left in the tables is drained after so many drains. */
+/* The last waits of an ended thread are drained from the tables by this many drains. */
 #define FORGET_DRAINS 8
 
 struct threads {
@@ -80,7 +80,7 @@ static bool is_full(const struct threads *t)
 	return t->profile->nthreads - t->profile->vacant_threads >= THREAD_ROWS;
 }
 
-/* The row that stands for all threads of a name beyond the limit. */
+/* The row for all threads of a name beyond the limit. */
 static uint32_t merged_row(struct threads *t, uint32_t scope, int pid, const char *comm)
 {
 	struct qz_thread row = {.scope = scope, .pid = pid, .comm = (char *)comm, .merged = true};
@@ -134,7 +134,8 @@ uint32_t thread__node(struct thread *thread, const struct image *image)
 
 /* ---- figures ---- */
 
-uint64_t thread__before(const struct qz_thread_event *e, uint64_t began)
+/* The part of a thread's blocked time from before its scope's clock began, which does not count. */
+static uint64_t blocked_before(const struct qz_thread_event *e, uint64_t began)
 {
 	uint64_t excess = began > e->seen ? began - e->seen : 0;
 
@@ -151,7 +152,7 @@ static struct qz_thread *describe(struct threads *t, uint32_t scope,
 	if (!thread)
 		return NULL;
 	memcpy(comm, e->comm, QZ_COMM_LEN);
-	if (!has_row_in(t, thread, scope)) /* the thread's own report knows where it belongs */
+	if (!has_row_in(t, thread, scope)) /* the thread's own report says where it belongs */
 		thread->row = QZ_NONE;
 	if (thread->row == QZ_NONE && is_full(t))
 		thread->row = merged_row(t, scope, e->tgid, comm);
@@ -187,7 +188,7 @@ static void add_transfers(struct qz_transfers *row, const struct qz_transfers *n
 	row->bytes_written += now->bytes_written - seen->bytes_written;
 }
 
-/* Brings its row up to date by what has come since the thread was seen last. */
+/* Adds what has come since the thread was last seen to its row. */
 static void update(struct qz_thread *row, struct thread *thread, const struct qz_thread_event *e,
 		   uint64_t began, uint64_t cpu)
 {
@@ -196,7 +197,7 @@ static void update(struct qz_thread *row, struct thread *thread, const struct qz
 		.cpu = cpu,
 		.running = e->ns[QZ_RUNNING],
 		.ready = e->ns[QZ_READY],
-		.blocked = e->ns[QZ_BLOCKED] - thread__before(e, began),
+		.blocked = e->ns[QZ_BLOCKED] - blocked_before(e, began),
 		.unknown = e->ns[QZ_UNKNOWN],
 		.loop = e->loop,
 		.transfers = e->transfers,
@@ -230,7 +231,7 @@ int threads__ended(struct threads *t, uint32_t scope, const struct qz_thread_eve
 	return 0;
 }
 
-/* Charges the state that has not ended up to `until`. */
+/* Counts the current state up to `until`. */
 int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_event *event,
 		   uint64_t scope_began, uint64_t until, struct living *sum)
 {
@@ -242,7 +243,7 @@ int threads__alive(struct threads *t, uint32_t scope, const struct qz_thread_eve
 
 	if (!row)
 		return -ENOMEM;
-	/* the kernel brings the processor time of a running thread up to date at its ticks only */
+	/* the kernel updates the processor time of a running thread only at its ticks */
 	if (state == QZ_RUNNING)
 		cpu += rest;
 	e.ns[state] += rest;

@@ -223,7 +223,7 @@ struct living *scopes__living(struct scopes *s, uint32_t scope)
 	return &s->living[scope];
 }
 
-/* Up to a time, or to its end; *state is how it stands. */
+/* Up to a time, or to its end; *state is its state then. */
 static void refresh(struct scopes *s, uint32_t scope, uint64_t until, struct qz_scope_state *state)
 {
 	struct qz_scope *to = &s->profile->scopes[s->rows[scope]];

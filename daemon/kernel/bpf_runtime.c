@@ -459,7 +459,8 @@ int bpf_runtime__await_programs(struct bpf_runtime *bpf)
 
 /* ---- attaching ---- */
 
-int bpf_runtime__run_on(const struct bpf_program *program, int cpu)
+/* Runs a program in an interrupt of that processor. 0 or -errno: -ENXIO it is offline. */
+static int run_on(const struct bpf_program *program, int cpu)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
 
@@ -501,10 +502,11 @@ int bpf_runtime__iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
 
 int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu)
 {
-	return bpf_runtime__run_on(bpf->skel->progs.log_here, cpu);
+	return run_on(bpf->skel->progs.log_here, cpu);
 }
 
-int bpf_runtime__mark_processors(struct bpf_runtime *bpf)
+/* Sets the mark of each processor, 0 or -errno. */
+static int mark_processors(struct bpf_runtime *bpf)
 {
 	unsigned int marked = 0;
 	int err = 0;
@@ -556,7 +558,7 @@ int bpf_runtime__attach(struct bpf_runtime *bpf)
 			return bpf_runtime__fail(bpf, -errno, "cannot attach BPF program %s: %s",
 						 bpf_program__name(p), strerror(errno));
 	}
-	return bpf_runtime__mark_processors(bpf);
+	return mark_processors(bpf);
 }
 
 void bpf_runtime__detach(struct bpf_runtime *bpf)

@@ -60,9 +60,6 @@ struct bpf_runtime {
 __attribute__((format(printf, 3, 4))) int bpf_runtime__fail(struct bpf_runtime *bpf, int err,
 							    const char *format, ...);
 
-/* Runs a program in an interrupt of that processor. 0 or -errno: -ENXIO it is offline. */
-int bpf_runtime__run_on(const struct bpf_program *program, int cpu);
-
 /* What a task iterator writes: records of one size, each given to `call`. call NULL: it writes none. */
 typedef void bpf_runtime_record(void *context, const void *record);
 
@@ -76,9 +73,6 @@ struct bpf_runtime_records {
 int bpf_runtime__iterate(struct bpf_runtime *bpf, struct bpf_program *prog,
 			 const struct bpf_iter_attach_opts *opts,
 			 const struct bpf_runtime_records *records);
-
-/* Sets the mark of each processor, 0 or -errno. */
-int bpf_runtime__mark_processors(struct bpf_runtime *bpf);
 
 /* Makes all scopes of the machine ready. 0 or -errno. */
 int bpf_scopes__init(struct bpf_runtime *bpf);

@@ -9,7 +9,7 @@
 
 #include "daemon/kernel/bpf_runtime_private.h"
 
-/* A number behind a prefix; *end is what follows. */
+/* The number after a prefix; *end is what follows. */
 static bool read_number(const char *text, const char *prefix, uint64_t *value, char **end)
 {
 	size_t n = strlen(prefix);

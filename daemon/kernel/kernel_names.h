@@ -25,8 +25,8 @@ struct kernel_code {
 bool kernel_names__find(struct bpf_runtime *bpf, uint64_t address, struct kernel_code *code);
 
 /*
- * Reads what the kernel says of an address: "NAME+0xOFFSET/0xSIZE", and for a module " [MODULE]" behind it. The name is in
- * `text`, which is cut behind it. False: it is the address again, or not whole.
+ * Reads what the kernel says of an address: "NAME+0xOFFSET/0xSIZE", and for a module " [MODULE]" after it. The name is in
+ * `text`, which is cut after it. False: it is the address again, or not whole.
  */
 bool kernel_names__read(char *text, uint64_t address, struct kernel_code *code);
 

@@ -38,7 +38,7 @@ struct types_header {
 	uint32_t check; /* CRC-32 of all that follows */
 	uint32_t version;
 	struct types_key key;
-	uint64_t size; /* of the types behind it */
+	uint64_t size; /* of the types after it */
 };
 
 struct kernel_types {

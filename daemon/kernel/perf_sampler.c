@@ -173,7 +173,7 @@ static double expected_since(const struct perf_sampler *s, uint64_t idle_ns)
 
 	for (uint32_t i = 0; i < s->n; i++)
 		add_instants(s, &s->processors[i], &instants, &ns);
-	if (s->cycle_rate) /* cycles stand still by themselves when the processor does */
+	if (s->cycle_rate) /* cycles do not count while the processor is idle */
 		return instants;
 	return idle < ns ? (double)instants * (ns - idle) / ns : 0;
 }
@@ -377,7 +377,7 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 	return err ? explain(s, failed, err) : 0;
 }
 
-/* An event whose processor went offline meanwhile stays open but its time stands still. */
+/* An event whose processor went offline stays open, but its time stops. */
 static bool stands_still(struct processor *p)
 {
 	uint64_t values[3], last = p->enabled;

@@ -34,7 +34,7 @@ struct verifier_log *verifier_log__new(struct bpf_object *object)
 	return log;
 }
 
-/* The number behind a word of the verifier's statistics; 0: there is none. */
+/* The number after a word of the verifier's statistics; 0: none. */
 static unsigned long number_behind(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);

@@ -55,7 +55,7 @@ void shared_lines__begin(struct shared_lines *l);
 struct line_access {
 	uint64_t address;
 	uint32_t image, serial;
-	uint8_t size; /* bytes; what is behind the line does not count */
+	uint8_t size; /* bytes; what is after the line does not count */
 	bool read, written;
 };
 

@@ -404,7 +404,7 @@ static bool is_passing(const struct live *l, const struct replay_scope *s)
 	       (bpf_scopes__youth(l->bpf, s->number) == QZ_YOUNG && l->until - s->began < YOUTH);
 }
 
-/* Its only thread has ended, or stands as it will be left. False: it is a scope of its own. */
+/* Its only thread has ended, or is in its final state. False: it is a scope of its own. */
 static bool fold(struct live *l, const struct replay_thread *t)
 {
 	const struct replay_scope *s = replay__scope(l->replay, t->scope);

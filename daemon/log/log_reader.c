@@ -45,7 +45,7 @@ struct log_reader {
 	int err;
 };
 
-/* What was found has a place behind those of the processors. */
+/* What was found has an entry after those of the processors. */
 static uint32_t place_of_found(const struct log_reader *r)
 {
 	return r->processors;

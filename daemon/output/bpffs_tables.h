@@ -9,7 +9,7 @@
 struct bpffs_tables;
 
 /*
- * Pins the tables, mode 0440, unless another quartzd of this machine has (EBUSY). What an earlier quartzd left behind is replaced; a directory that is
+ * Pins the tables, mode 0440, unless another quartzd of this machine has (EBUSY). What an earlier quartzd left is replaced; a directory that is
  * not root's own, or holds anything else, is refused. NULL with errno and one line in error.
  */
 struct bpffs_tables *bpffs_tables__new(struct bpf_runtime *bpf, char *error, size_t size);

@@ -246,7 +246,7 @@ uint64_t opener__cpu_of(struct helper *h)
 	return h->cpu_ns;
 }
 
-/* An opener that sleeps on a dead file system does not even die at once; it is left behind then. */
+/* An opener that sleeps on a dead file system does not even die at once; it is abandoned then. */
 void opener__end(struct helper *h)
 {
 	struct broker_request request = {.what = KEEPER_KILL, .pid = h->pid};

@@ -118,7 +118,7 @@ static void find_part(void *context, const struct procfs_mapping *m)
 	p->end = m->end;
 }
 
-/* What stands at the place now, be it what was mapped there or not. */
+/* What has this path now, whether it was mapped or not. */
 static int open_at(int dir, uint64_t start, uint64_t end)
 {
 	char name[64];
@@ -198,7 +198,7 @@ static int open_perf_map(int dir, pid_t pid)
 	if (procfs__status(dir, "NStgid", nspid, sizeof(nspid)) ||
 	    procfs__status(dir, "Uid", uids, sizeof(uids)))
 		return -ESRCH;
-	own = strrchr(nspid, '\t'); /* the outermost number stands first */
+	own = strrchr(nspid, '\t'); /* the outermost number is first */
 	user = strrchr(uids, '\t');
 	if (!user)
 		return -ESRCH;

@@ -11,7 +11,7 @@ struct config_file {
 	size_t n;
 };
 
-/* Of the options that may stand there; ends with NULL. */
+/* Names of options that the file may have; ends with NULL. */
 extern const char *const config_file_names[];
 
 /*

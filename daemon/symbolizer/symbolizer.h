@@ -169,7 +169,7 @@ struct symbolizer_variable {
 
 /*
  * Names the variable that is `distance` bytes from the code at a file offset: "lock", with DWARF
- * "pool.lock", else "pool+0x28". `beyond`: how far behind the beginning of an object of that kind
+ * "pool.lock", else "pool+0x28". `beyond`: how far after the beginning of an object of that kind
  * the address is; the distance in a name without members is of the object. The first question about
  * a module may take a second. Errors as for symbolizer__resolve; -ENODATA: not known of this file,
  * which can still be asked for other things.

@@ -186,7 +186,7 @@ bool table_cache__describe_vdso(const struct table_cache *c, int fd, struct tabl
 
 /*
  * One for each image, or piece of its code that nothing describes, so that what is kept of a file that was changed takes the
- * place of what was before. What else must be the same stands in the file.
+ * place of what was before. What else must be the same is in the file.
  */
 static void name_file(const struct table_cache_key *key, char name[NAME_MAX])
 {

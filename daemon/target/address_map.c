@@ -70,7 +70,7 @@ static void insert_at(struct address_map *map, uint32_t i, const struct region *
 	map->n++;
 }
 
-/* Cuts the region at i, which begins before `region`, at its start; a part behind stays. */
+/* Cuts the region at i, which begins before `region`, at its start; a part after it stays. */
 static void cut_first(struct address_map *map, uint32_t i, const struct region *region)
 {
 	struct region tail = map->items[i];

@@ -262,7 +262,7 @@ struct reading {
 	struct address_map *to;		 /* NULL: the image's */
 	bool add;			 /* only what is at places where nothing is known */
 	struct procfs_mapping below;	 /* the mapping before, of a file; start 0: of none */
-	struct procfs_mapping generated; /* code without a file behind it, or all zero */
+	struct procfs_mapping generated; /* code that is mapped from no file, or all zero */
 	char path[PATH_MAX];		 /* of below */
 };
 

@@ -102,7 +102,7 @@ void address_spaces__end(struct address_spaces *spaces, uint32_t scope, uint64_t
 /* Images that have not ended, and those that have but are published: the first n. */
 struct image *const *address_spaces__live(const struct address_spaces *spaces, uint32_t *n);
 
-/* The i-th of these has ended, and is not published. Another one stands in its place then. */
+/* The i-th of these has ended, and is not published. Another one takes its place then. */
 void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i);
 
 /* ---- the main thread ---- */

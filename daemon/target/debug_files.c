@@ -48,7 +48,7 @@ static int open_companion(int of, const char *path)
 	return limits__spare(opener__file(of, r));
 }
 
-/* The directory that a file stands in, by its name now, whatever it was started by. Not terminated. -1: it has none. */
+/* The directory of a file by its present name, whatever name it was started by. Not terminated. -1: it has none. */
 static int directory_of(int fd, char path[OPENER_PATH])
 {
 	char link[32];

@@ -496,7 +496,7 @@ static uint32_t add_unopened(struct modules *m, const char *path)
 	return enter(m);
 }
 
-/* Its section headers are at its end. What is mapped behind it is the process' own. */
+/* Its section headers are at its end. What is mapped after it is the process's own. */
 static size_t vdso_size(const char *image)
 {
 	Elf64_Ehdr eh;

@@ -46,7 +46,7 @@ bool reorder_buffer__add_mapping(struct reorder_buffer *r,
 bool reorder_buffer__add_event(struct reorder_buffer *r, const struct qz_event *event, size_t size);
 bool reorder_buffer__add_remap(struct reorder_buffer *r, const struct remap *remap);
 
-/* Puts them behind those of the other, as many as there is memory for. */
+/* Appends them to those of the other, as many as there is memory for. */
 void reorder_buffer__move(struct reorder_buffer *to, struct reorder_buffer *from);
 
 /* Memory in use. */

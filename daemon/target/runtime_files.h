@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a runtime that was told to name its code leaves behind: files of which a process' number tells whose they are. */
+/* Files that a runtime writes to name its code. The process number in their names says whose they are. */
 #ifndef QUARTZ_DAEMON_RUNTIME_FILES_H
 #define QUARTZ_DAEMON_RUNTIME_FILES_H
 

@@ -63,7 +63,7 @@ static const struct table *find_table(const struct stack_copies *c, int module)
 	return NULL;
 }
 
-/* n rows, behind an index. */
+/* n rows, after an index. */
 static void keep_rows(struct stack_copies *c, struct table *table, const struct qz_unwind_row *rows,
 		      uint32_t blocks, uint32_t n)
 {

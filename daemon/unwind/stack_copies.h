@@ -33,7 +33,7 @@ struct stack_copies *stack_copies__new(struct symbolizer *symbolizer);
 void stack_copies__free(struct stack_copies *c);
 
 /*
- * regions are sorted by start. The frames begin with regs.ip; return addresses stand behind the call: to
+ * regions are sorted by start. The frames begin with regs.ip; return addresses are after the call: to
  * name those, take one off.
  */
 void stack_copies__walk(struct stack_copies *c, const struct stack_copies_region *regions,

@@ -171,7 +171,7 @@ static void evict(struct unwind_tables *t, uint64_t now)
 	}
 }
 
-/* n rows, behind an index. */
+/* n rows, after an index. */
 static void store(struct unwind_tables *t, struct table *table, const struct qz_unwind_row *rows,
 		  uint32_t blocks, uint32_t n)
 {

@@ -21,7 +21,7 @@ static uint32_t count_blocks(const struct unwind_windows *w, uint32_t number)
 	return left < BLOCKS ? left : BLOCKS;
 }
 
-/* A block stands in the map as a row does. */
+/* A block has the form of a row in the map. */
 static int read_index(const struct unwind_windows *w, struct bpf_runtime *bpf, uint32_t number,
 		      struct qz_unwind_block index[BLOCKS])
 {

@@ -129,7 +129,7 @@ static void publish_figures(struct unwind_worker *worker)
 	};
 }
 
-/* The number of the order that stands, whose file is taken. */
+/* The number of the present order; takes its file. */
 static uint64_t read_order(struct unwind_worker *worker)
 {
 	struct order order;

@@ -97,8 +97,11 @@ int limits__raise(char *error, size_t size)
 	return 0;
 }
 
-/* A new descriptor is the lowest one that is free. */
-bool limits__has_room(int fd)
+/*
+ * Whether a descriptor may stay open for an optional purpose: the last ones that the limit allows are
+ * reserved for what a run needs, such as saving it. A new descriptor is the lowest free one.
+ */
+static bool has_room(int fd)
 {
 	rlim_t limit = limit_of(RLIMIT_NOFILE);
 
@@ -107,7 +110,7 @@ bool limits__has_room(int fd)
 
 int limits__spare(int fd)
 {
-	if (fd < 0 || limits__has_room(fd))
+	if (fd < 0 || has_room(fd))
 		return fd;
 	close(fd);
 	return -EMFILE;

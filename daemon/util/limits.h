@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Limits of quartzd's process (setrlimit(2)), and which of them is behind a failure. */
+/* Limits of quartzd's process (setrlimit(2)), and which of them caused a failure. */
 #ifndef QUARTZ_DAEMON_LIMITS_H
 #define QUARTZ_DAEMON_LIMITS_H
 
@@ -15,17 +15,11 @@ int limits__raise(char *error, size_t size);
 /* Those that were there before, for a process whose program is not of Quartz. Other processes are as they were. */
 void limits__restore(void);
 
-/*
- * Whether a descriptor may stay open for an optional purpose: the last ones that the limit allows are reserved for what a
- * run needs, such as saving it.
- */
-bool limits__has_room(int fd);
-
 /* The descriptor (or -errno) if it may stay open; else it is closed, and -EMFILE. */
 int limits__spare(int fd);
 
 /*
- * Appends to a line about a failure what limit is behind it, and the remedy, where one is: libraries do not
+ * Appends to a line about a failure the limit that caused it and the remedy, if there is one: libraries do not
  * always say so. To be asked before what was opened is closed.
  */
 void limits__explain(int err, char *line, size_t size);

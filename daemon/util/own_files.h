@@ -13,7 +13,7 @@
 /* Opens such a directory: a descriptor, -EPERM where it is another's or others can change it, or another -errno. */
 int own_files__directory(const char *path);
 
-/* Opens a file of it to be read, whatever stands there under the name: a descriptor or -1. */
+/* Opens a file of it for reading, whatever has that name. Returns a descriptor, or -1. */
 int own_files__open(int dir, const char *name);
 
 /* Whether it is a regular file, this user's, and his alone to change. *st is what fstat() says of it. */

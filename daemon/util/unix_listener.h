@@ -17,7 +17,7 @@ struct unix_listener_options {
 
 /*
  * Makes a listening, non-blocking socket at directory/name; path is set to that. It is bound under
- * another name and renamed, so that it never stands there with the wrong mode, and replaces one that
+ * another name and renamed, so that it never has the wrong mode, and replaces one that
  * was left. 0 or -errno; -ENAMETOOLONG. The caller unlinks the path before it closes the socket.
  */
 int unix_listener__open(const char *directory, const char *name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of what a process' descriptors stand for, from /proc/PID only: no path of a stranger's is
+ * Names of a process's descriptors, from /proc/PID only: no path of a stranger's is
  * ever followed.
  */
 #ifndef QUARTZ_DAEMON_FD_NAMES_H

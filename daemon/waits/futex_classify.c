@@ -325,7 +325,7 @@ static bool is_robust(const struct futex_classify_futex *f)
 /*
  * musl's, without a name on the stack: mutexes and read-write locks have their holder, or the number of holders, beside the
  * mark that threads wait (the sign). A semaphore has the sign alone, or, before 1.2.4, all bits, and in its third word that
- * it is of one process. A thread that waits for a condition has the word on its stack, behind a member of four bytes; the
+ * it is of one process. A thread that waits for a condition has the word on its stack, after a member of four bytes; the
  * word of a thread that is joined is not there.
  */
 static uint32_t kind_of_musl_word(const struct futex_classify_futex *f)
@@ -347,7 +347,7 @@ static uint32_t kind_of_musl_word(const struct futex_classify_futex *f)
 	return QZ_OBJECT_OTHER;
 }
 
-/* Without a name on the stack. glibc's sem_t has the number of waiters behind the value. */
+/* Without a name on the stack. glibc's sem_t has the number of waiters after the value. */
 static uint32_t kind_of_word(const struct futex_classify_futex *f)
 {
 	bool timed = command(f) == FUTEX_WAIT_BITSET;
@@ -357,7 +357,7 @@ static uint32_t kind_of_word(const struct futex_classify_futex *f)
 	if (timed && f->val == 0 && f->nbytes)
 		return f->word % 8 == 0 && word_at(f, 4) ? QZ_OBJECT_SEMAPHORE
 							 : QZ_OBJECT_CONDITION;
-	if (timed && f->val == 2) /* behind a mutex' word is its owner */
+	if (timed && f->val == 2) /* the owner follows the mutex's word */
 		return !f->nbytes || word_at(f, 8) ? QZ_OBJECT_MUTEX : QZ_OBJECT_RWLOCK;
 	if (timed && f->val == 3)
 		return QZ_OBJECT_RWLOCK;

@@ -55,7 +55,7 @@ struct futex_classify_futex {
  */
 uint32_t futex_classify__kind(const struct futex_classify_futex *f, uint32_t called);
 
-/* How far behind the beginning of an object of that kind its futex word is. */
+/* Offset of the futex word in an object of that kind. */
 uint32_t futex_classify__distance(const struct futex_classify_futex *f, uint32_t kind);
 
 /* What an object of that kind is called: "mutex", "condition variable", … */

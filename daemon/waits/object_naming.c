@@ -193,7 +193,7 @@ static const char *ask_module(struct object_naming_context *c, const struct regi
 #define MAX_PASSED 64
 
 /*
- * The variables of a module lie behind its code and before the next module's; of some linkers
+ * The variables of a module are after its code and before the next module's; of some linkers
  * before it.
  */
 static const char *find_variable(struct object_naming_context *c,

@@ -23,7 +23,7 @@ enum stack_state {
 struct wait_stack {
 	enum stack_state state;
 	uint32_t cause;
-	struct qz_stack_slot slot; /* its frames stand at offset 0 of those below */
+	struct qz_stack_slot slot; /* its frames begin at offset 0 of those below */
 	uint64_t *frames;	   /* until it is placed */
 	struct sleeping_stacks
 		*sleeping; /* until it is asked for: what frames are still to be had of */

@@ -114,7 +114,7 @@ struct qz_log_record {
 #define QZ_LOG_SAMPLED_SPINNING 2 /* a flag of `state`: as far as the sampler knew */
 
 #define QZ_LOG_WORD(object)  ((__u32)(object))
-#define QZ_LOG_OWNER(object) ((__u32)((object) >> 32)) /* the word 8 bytes behind it */
+#define QZ_LOG_OWNER(object) ((__u32)((object) >> 32)) /* the word 8 bytes after it */
 
 enum qz_log_on {
 	QZ_LOG_OFF, /* no record is written */

@@ -14,7 +14,7 @@
 enum qz_python_entry {
 	QZ_PYTHON_EVERY, /* each frame is one (3.8 to 3.10) */
 	QZ_PYTHON_FLAG,	 /* the frame has a flag (3.11) */
-	QZ_PYTHON_SHIM,	 /* a frame without code stands before it (3.12 and later) */
+	QZ_PYTHON_SHIM,	 /* a frame without code is before it (3.12 and later) */
 };
 
 /*
@@ -49,7 +49,7 @@ struct qz_python_layout {
 	__u32 frame_instruction; /* the instruction that is being run */
 	__u32 code_instructions; /* where they begin */
 	__u32 code_table;	 /* of lines */
-	__u32 bytes;		 /* in a bytes object: its length; what it holds is 16 behind it */
+	__u32 bytes; /* in a bytes object: its length; its contents are 16 bytes after it */
 };
 
 /* A string has its length, a hash, and what follows. */
@@ -134,7 +134,7 @@ struct qz_python_code {
 
 /*
  * The size of a character in bytes (1, 2 or 4), or 0 if the state is not that of a string followed by its characters. The
- * bits of the state begin behind those for interned strings: 2, 8 (3.13 without the lock) or 16 (3.14).
+ * bits of the state begin after those for interned strings: 2, 8 (3.13 without the lock) or 16 (3.14).
  */
 static inline __u32 qz_python_text__width(__u32 state, __u32 *ascii)
 {

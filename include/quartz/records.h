@@ -38,7 +38,7 @@
 
 /*
  * The place of the i-th frame from the inner end, in a stack of `depth` frames of which `kept` are kept. The ring of the
- * outer frames begins behind the last one.
+ * outer frames begins after the last one.
  */
 static inline __u32 qz_kept_frame(__u32 depth, __u32 kept, __u32 i)
 {
@@ -51,7 +51,7 @@ static inline __u32 qz_kept_frame(__u32 depth, __u32 kept, __u32 i)
 
 /* States of a thread, as indices of times. A thread that has ended is in QZ_DEAD, which has no time. */
 enum qz_state {
-	QZ_UNKNOWN = 0, /* not seen: before its first record, or behind a gap */
+	QZ_UNKNOWN = 0, /* not seen: before its first record, or after a gap */
 	QZ_RUNNING = 1,
 	QZ_READY = 2,
 	QZ_BLOCKED = 3,
@@ -312,12 +312,12 @@ struct qz_stack_slot {
 	__u8 end;    /* enum qz_unwind_end */
 	__u8 stored; /* enum qz_stack_stored, written last */
 	/*
-	 * Ids of the thread's profile stack stand behind the user frames, outermost first: those of
+	 * Ids of the thread's profile stack follow the user frames, outermost first: those of
 	 * the task that it works on, and then what it has entered since.
 	 */
 	__u8 ntask, nown;
 	__u8 profiled; /* the thread has a slot */
-	/* Frames of Python (quartz/python.h) stand between the user frames and those ids. */
+	/* Frames of Python (quartz/python.h) are between the user frames and those ids. */
 	__u8 npython;
 	__u16 python_depth; /* that were walked; of more than npython as depth has it */
 	__u8 pad[2];
@@ -392,7 +392,7 @@ enum qz_object_tag {
 	QZ_TAG_FILE,
 	QZ_TAG_SEMAPHORES, /* a System V set */
 	QZ_TAG_EVENT,	   /* an eventfd */
-	QZ_TAG_LOCKS,	   /* what is behind is a lock of the kernel's */
+	QZ_TAG_LOCKS,	   /* what follows is a lock of the kernel */
 	QZ_TAG_FLOCK = QZ_TAG_LOCKS,
 	QZ_TAG_RECORD,	 /* a lock of a file by fcntl */
 	QZ_TAG_INODE,	 /* held while a file or directory is changed */
@@ -489,7 +489,7 @@ struct qz_creation_event {
 	struct qz_user_registers regs; /* of the parent */
 	__u32 size;		       /* bytes that follow */
 	__u32 nframes; /* they are so many return addresses, innermost first; 0: stack from sp upwards */
-	__u32 npython, python_depth; /* behind them, as in struct qz_stack_slot */
+	__u32 npython, python_depth; /* after them, as in struct qz_stack_slot */
 	__u8 stack[];
 };
 

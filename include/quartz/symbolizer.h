@@ -118,7 +118,7 @@ struct resolve_request {
 
 /*
  * With the descriptor of the file that may have DWARF. What is `distance` bytes from the code at a
- * file offset, `beyond` bytes behind the beginning of an object?
+ * file offset, `beyond` bytes after the beginning of an object?
  */
 struct variable_request {
 	struct message_header header;

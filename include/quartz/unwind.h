@@ -29,7 +29,7 @@ enum qz_cfa_kind {
 	QZ_CFA_UNSUPPORTED = 8, /* stop; cfa says why: enum qz_unwind_unsupported */
 	QZ_CFA_FRAME = 9,	/* rbp + 16, of a frame that may be on another stack */
 	QZ_CFA_GO = 10,		/* on the stack of the goroutine that the thread runs, see below */
-	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: the same, behind pushes; QZ_UNWIND_SLOT(n, m) */
+	QZ_CFA_RSP_SLOT = 11,	/* *(rsp + n) + m: the same, after pushes; QZ_UNWIND_SLOT(n, m) */
 	QZ_CFA_GOROUTINE = 12,	/* a goroutine's stack ends here; its creator: see below */
 	QZ_CFA_REGISTER = 13,	/* a register + m, innermost frame; QZ_UNWIND_REGISTER(n, m) */
 	QZ_CFA_KINDS,
@@ -59,7 +59,7 @@ enum qz_cfa_kind {
 #define QZ_GO_G_BP   0x68
 
 /*
- * Go: after the end of a goroutine's stack follows its creator: the address behind its go statement, g.gopc of the
+ * Go: after the end of a goroutine's stack follows its creator: the address after its go statement, g.gopc of the
  * goroutine that the thread runs, which is at 8 * row.rbp. row.cfa as above. Next to it is g.ancestors, a pointer to a
  * slice, if the program keeps them (GODEBUG=tracebackancestors=N): an ancestorInfo for each ancestor, the nearest first,
  * with a slice of the return addresses of its stack at that time (pcs), its number, and its own gopc. They follow as

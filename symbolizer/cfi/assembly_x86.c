@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * x86-64. A procedure begins where nothing comes before, behind padding, or at a multiple of 16 that
- * no code leads to; its return address is at the stack pointer there. What such an assumption leads
- * to must come out right: where the procedure returns, its return address is at the stack pointer
- * again. What lies behind an indirect jump may be a part of the procedure, which has pushed registers;
- * how many, its way to the return tells. Likewise what is aligned behind a call, which need not return.
+ * x86-64. A procedure is assumed to begin where nothing comes before, after padding, or at a
+ * multiple of 16 that no code leads to; its return address is at the stack pointer then. The
+ * assumption is checked: where the procedure returns, its return address must be at the stack
+ * pointer again. Code after an indirect jump may be a part of the procedure, with registers on the
+ * stack; how many, the way to its return shows. The same holds for aligned code after a call, which
+ * may not return.
  */
 #include "symbolizer/cfi/assembly.h"
 
@@ -14,7 +15,7 @@
 
 #include "symbolizer/cfi/stack_effect.h"
 
-#define WINDOW	    (1U << 20) /* bytes that are looked at together */
+#define WINDOW	    (1U << 20) /* bytes that are analyzed together */
 #define ALIGNMENT   16
 #define NO_REGISTER 0xff
 #define RBP_LOST    INT16_MIN
@@ -22,7 +23,7 @@
 enum form {
 	UNREACHED,
 	BY_RSP,	   /* CFA = rsp + offset */
-	BY_KEEPER, /* CFA = keeper + kept, and where rsp is, nobody knows */
+	BY_KEEPER, /* CFA = keeper + kept; rsp is unknown */
 	BY_SLOT,   /* CFA = the word at rsp + slot, + kept */
 	LOST,
 };
@@ -31,10 +32,10 @@ enum form {
 struct frame {
 	uint8_t form;
 	uint8_t length; /* of the instruction */
-	uint8_t behind; /* of one that was not reached: its form, if the call before it returns */
-	uint8_t keeper; /* a register that holds what the stack pointer was, or NO_REGISTER */
-	bool outermost; /* nobody's rbp is kept, and it was cleared: so the ABI marks where a stack begins */
-	int16_t rbp; /* where the caller's rbp is, in words from the CFA; 0: in rbp */
+	uint8_t behind; /* form of an unreached instruction if the call before it returns */
+	uint8_t keeper; /* a register with an earlier value of the stack pointer, or NO_REGISTER */
+	bool outermost; /* rbp was cleared and not saved: the ABI marks the outermost frame so */
+	int16_t rbp;	/* position of the caller's rbp, in words from the CFA; 0: in rbp */
 	int32_t offset, slot, kept;
 };
 
@@ -48,17 +49,17 @@ struct walk {
 	uint32_t size;
 	uint64_t address; /* of bytes[0] */
 	uint32_t *budget;
-	struct frame *frames; /* by byte */
+	struct frame *frames; /* indexed by byte */
 
 	struct start *pending;
 	uint32_t npending, room;
-	uint32_t *reached; /* by the run */
+	uint32_t *reached; /* in the run */
 	uint32_t nreached, reached_room;
 	bool wrong;	       /* the run contradicts itself, or what was found before */
-	int32_t missing;       /* how much more there must have been on the stack, if that is why */
-	int16_t restored_rbp;  /* from where the run took an rbp that it has not saved, 0: none */
-	bool returns;	       /* the run, from where its frame was said to be outermost */
-	struct frame indirect; /* where the procedure has jumped by a register */
+	int32_t missing;       /* how much more must have been on the stack, if that is why */
+	int16_t restored_rbp;  /* where the run restored an rbp that it has not saved; 0: nowhere */
+	bool returns;	       /* the run returns from a frame that was called outermost */
+	struct frame indirect; /* the frame at an indirect jump of the procedure */
 };
 
 static const struct frame entry = {.form = BY_RSP, .keeper = NO_REGISTER, .offset = 8};
@@ -109,7 +110,7 @@ static void pop(struct walk *w, struct frame *f, uint8_t reg)
 	move(f, 8);
 }
 
-/* A frame pointer is not given up for another register. */
+/* Makes reg the keeper, unless the frame pointer is. */
 static void keep(struct frame *f, uint8_t reg, int32_t offset)
 {
 	if (f->form == BY_RSP && f->keeper != STACK_RBP) {
@@ -256,8 +257,8 @@ static bool decode(struct walk *w, uint32_t at, struct stack_instruction *in)
 }
 
 /*
- * Whether another procedure may begin behind a call that ends at an offset, since what it calls does not return. Compilers
- * align loops, too: then it is told by where it leads.
+ * Whether another procedure may begin after the call that ends at an offset, because the callee
+ * does not return. Compilers align loops, too; then the code that leads there decides.
  */
 static bool may_end(struct walk *w, uint32_t at, const struct frame *f)
 {
@@ -275,7 +276,7 @@ static bool may_end(struct walk *w, uint32_t at, const struct frame *f)
 	return true;
 }
 
-/* From an offset to where the way ends. */
+/* Follows the code from an offset until it ends. */
 static int follow(struct walk *w, uint32_t at, struct frame f)
 {
 	while (at < w->size) {
@@ -339,14 +340,14 @@ static void give_up(struct walk *w)
 		w->frames[w->reached[i]].form = LOST;
 }
 
-/* What returns has a caller, whose rbp it has lost or saved out of sight. */
+/* A procedure that returns has a caller; its rbp was lost, or saved unseen. */
 static void has_caller(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->nreached; i++)
 		w->frames[w->reached[i]].outermost = false;
 }
 
-/* Runs from an address, and once more with what the first run has taught. */
+/* Runs from an address, and again with what the first run has found. */
 static int attempt(struct walk *w, uint32_t at, struct frame from)
 {
 	struct frame before = w->indirect;
@@ -366,7 +367,7 @@ static int attempt(struct walk *w, uint32_t at, struct frame from)
 	return err;
 }
 
-/* Runs from an address with one frame or, where that goes wrong, with another one if there is one. */
+/* Runs from an address with one frame; if that contradicts itself, with the other one, if any. */
 static int explore(struct walk *w, uint32_t at, struct frame from, struct frame other)
 {
 	struct frame before = w->indirect;
@@ -384,7 +385,7 @@ static int explore(struct walk *w, uint32_t at, struct frame from, struct frame 
 	return err;
 }
 
-/* Of what comes next and was not reached: the likelier one behind padding is that a procedure begins. */
+/* Runs from the next unreached code. After padding, it most likely begins a procedure. */
 static int explore_next(struct walk *w, uint32_t at, bool padded)
 {
 	bool begins = padded || (w->address + at) % ALIGNMENT == 0;
@@ -419,14 +420,14 @@ static int explore_all(struct walk *w)
 			padded = true;
 		} else {
 			err = explore_next(w, at, padded);
-			if (w->frames[at].form == UNREACHED) /* nothing that can be decoded */
+			if (w->frames[at].form == UNREACHED) /* cannot be decoded */
 				at++;
 		}
 	}
 	return err;
 }
 
-/* Of the first registers, instructions have other numbers. */
+/* The DWARF number of a register. The first registers have other numbers in instructions. */
 static uint64_t dwarf_number(uint8_t reg)
 {
 	static const uint8_t first[] = {0, 2, 1, 3, 7, 6, 4, 5};
@@ -510,7 +511,7 @@ int assembly__derive(struct cfi_rows *rows, const uint8_t *bytes, size_t size, u
 	size_t begin = 0;
 	uint32_t padding;
 
-	/* most gaps are nothing else */
+	/* most gaps are only padding */
 	while ((padding = stack_effect__padding(bytes + begin, size - begin)))
 		begin += padding;
 	for (size_t at = begin; !err && at < size && *budget; at += WINDOW) {
@@ -524,7 +525,10 @@ int assembly__derive(struct cfi_rows *rows, const uint8_t *bytes, size_t size, u
 	return err;
 }
 
-/* That is behind an instruction that does not go on, beyond which nothing has led; what jumps further calls another one. */
+/*
+ * The end is after an instruction that does not continue, if no jump has led beyond it. Farther
+ * jumps are tail calls.
+ */
 size_t assembly__extent(const uint8_t *bytes, size_t size)
 {
 	size_t at = 0, furthest = 0;

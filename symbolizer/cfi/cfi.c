@@ -13,33 +13,33 @@
 
 #define PAGE		 4096
 #define MAX_ENTRIES	 (2U << 20)
-#define MAX_INSTRUCTIONS (16U << 20) /* five times those of the largest libraries */
-#define MAX_DERIVED	 (1U << 20)  /* instructions of assembly, at a time */
-#define ENTRY_SIZE	 64	     /* bytes of code at an entry point that are taken for it */
+#define MAX_INSTRUCTIONS (16U << 20) /* five times as many as the largest libraries have */
+#define MAX_DERIVED	 (1U << 20)  /* instructions of assembly at a time */
+#define ENTRY_SIZE	 64	     /* bytes at an entry point that count as its code */
 #define INSTRUCTION_SIZE 15	     /* bytes, at most */
-#define MAX_BARE	 (1U << 20) /* bytes of code that nothing describes, to be analyzed at once */
+#define MAX_BARE	 (1U << 20)  /* bytes of code without entries that are analyzed at once */
 
 struct builder {
 	const struct elf_file *file;
 	struct cfi_rows rows;
-	struct eh_frame_section sections[2]; /* by enum frame_kind */
+	struct eh_frame_section sections[2]; /* indexed by enum frame_kind */
 	struct gopclntab_functions go;
-	int32_t go_slot; /* of runtime.systemstack; 0: it is not known */
+	int32_t go_slot; /* of runtime.systemstack; 0: unknown */
 	uint32_t go_creator;
 	uint64_t *entries; /* see add_entry */
 	uint32_t nentries;
-	uint64_t start;	    /* where the file is entered, UINT64_MAX when it is not */
-	uint64_t described; /* bytes of code */
-	bool bare; /* hardly any code is described: a C library without call frame information */
+	uint64_t start;	    /* entry point of the file; UINT64_MAX: none */
+	uint64_t described; /* bytes of code with entries */
+	bool bare;	    /* hardly any code has entries, as in musl */
 
-	/* The CIE last met; neighbours mostly share one. */
+	/* The last CIE; adjacent entries mostly share one. */
 	const struct eh_frame_section *cie_section;
 	size_t cie_at;
 	struct eh_frame_cie cie;
 	struct cfi_state initial; /* after its instructions */
 	bool cie_usable;
 
-	struct cfi_state remembered[CFI_MAX_DEPTH]; /* by the entry that is being executed */
+	struct cfi_state remembered[CFI_MAX_DEPTH]; /* by the present entry */
 };
 
 /* ---- entries ---- */
@@ -65,7 +65,7 @@ static int use_cie(struct builder *b, const struct eh_frame_section *s, size_t a
 	b->initial = (struct cfi_state) {.expression.form = EXPRESSION_OTHER};
 	if (!b->cie_usable)
 		return 0;
-	/* What has no address yet cannot advance: m.at == m.end. */
+	/* a CIE has no addresses, so it cannot advance: m.at == m.end */
 	err = cfi_machine__run(&m, b->cie.instructions);
 	b->initial = m.state;
 	b->cie_usable = !err;
@@ -73,8 +73,8 @@ static int use_cie(struct builder *b, const struct eh_frame_section *s, size_t a
 }
 
 /*
- * Entries are kept as the pc of their start, their source and where they are in it, in this order
- * from the highest bit: sorted as numbers, the last one of those that start together is taken.
+ * An entry is a number: from the highest bit on, the pc of its start, its source and its position
+ * there. After sorting, the last one of those with the same start is taken.
  */
 enum source {
 	SOURCE_DEBUG,
@@ -96,7 +96,7 @@ static int add_entry(struct builder *b, enum source source, size_t at, uint64_t 
 
 	if (b->nentries == MAX_ENTRIES)
 		return -E2BIG;
-	if ((b->nentries & (b->nentries - 1)) == 0) { /* full at each power of two */
+	if ((b->nentries & (b->nentries - 1)) == 0) { /* the array is full at each power of two */
 		uint32_t room = b->nentries ? 2 * b->nentries : 1;
 		uint64_t *more = reallocarray(b->entries, room, sizeof(*more));
 
@@ -144,7 +144,7 @@ static int collect(struct builder *b, const struct eh_frame_section *s)
 	return err;
 }
 
-/* Writes the rows of an entry up to its end, at most up to the limit. *end: where that is. */
+/* Writes the rows of an entry up to its end, which *end is set to, but at most up to the limit. */
 static int describe(struct builder *b, uint64_t key, uint64_t limit, uint64_t *end)
 {
 	const struct eh_frame_section *s =
@@ -194,7 +194,7 @@ static int collect_go(struct builder *b)
 	return err;
 }
 
-/* Of one that has its own ways with the stack pointer; `only`: it has no frame anywhere. */
+/* The row of a function that changes the stack pointer by itself; `only`: it never has a frame. */
 static struct qz_unwind_row framed_row(int64_t delta, bool only)
 {
 	if (only)
@@ -212,7 +212,7 @@ static struct qz_unwind_row plain_row(int64_t delta)
 	return (struct qz_unwind_row) {.kind = QZ_CFA_RSP, .cfa = (int16_t)(delta / 8 + 1)};
 }
 
-/* Whether the function has one range of addresses, which has no frame. */
+/* Whether the function has a single range of addresses, without a frame. */
 static bool has_no_frame(struct gopclntab_function fn)
 {
 	struct gopclntab_delta delta = {fn.start, -1};
@@ -242,8 +242,8 @@ static int describe_frames(struct builder *b, struct gopclntab_function *fn, uin
 }
 
 /*
- * Go takes one off a return address before it looks for its function, and so do we; a signal handler
- * returns to the very start of one.
+ * Go looks up the function of a return address - 1, and so does Quartz. A signal handler returns to
+ * the first address of a function.
  */
 static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *end)
 {
@@ -267,9 +267,11 @@ static int describe_go(struct builder *b, uint32_t i, uint64_t limit, uint64_t *
 	return cfi_rows__emit(&b->rows, fn.kind == GO_SIGNAL ? fn.start - 1 : fn.start, row);
 }
 
-/* ---- code that nothing describes ---- */
+/* ---- code without entries ---- */
 
-/* Of a part of one section, which is not empty. No more of it is read than may be looked at. */
+/*
+ * Derives rows for a part of one section, which is not empty. Reads no more than may be analyzed.
+ */
 static int derive(struct cfi_rows *rows, const struct elf_file *f, uint64_t from, uint64_t to)
 {
 	uint32_t budget = MAX_DERIVED;
@@ -286,7 +288,7 @@ static int derive(struct cfi_rows *rows, const struct elf_file *f, uint64_t from
 	return err;
 }
 
-/* Of all code at [from, to). */
+/* Derives rows for all code at [from, to). */
 static int derive_range(struct cfi_rows *rows, const struct elf_file *f, uint64_t from, uint64_t to)
 {
 	int err = 0;
@@ -301,7 +303,10 @@ static int derive_range(struct cfi_rows *rows, const struct elf_file *f, uint64_
 	return err;
 }
 
-/* Most programs have some assembly, which walks hardly come to; but of some files all code is in use that nothing describes. */
+/*
+ * Whether code without entries is worth the analysis. Most programs have some assembly, which
+ * stacks rarely contain; but in some files all code lacks entries.
+ */
 static bool is_bare(const struct builder *b)
 {
 	uint64_t all = 0;
@@ -320,8 +325,8 @@ static int leave_gap(struct builder *b, uint64_t from, uint64_t to)
 }
 
 /*
- * Addresses that no entry describes. The dynamic linker is entered in such ones: nobody has called
- * what is there.
+ * Fills addresses without entries. The dynamic linker's entry point is among them: it is outermost,
+ * since nothing calls it.
  */
 static int fill_gap(struct builder *b, uint64_t from, uint64_t to)
 {
@@ -337,7 +342,7 @@ static int fill_gap(struct builder *b, uint64_t from, uint64_t to)
 	return leave_gap(b, b->start + ENTRY_SIZE, to);
 }
 
-/* Where code begins. */
+/* The lowest address of code. */
 static uint64_t lowest(const struct cfi_table *t)
 {
 	uint64_t vaddr = t->segments[0].vaddr;

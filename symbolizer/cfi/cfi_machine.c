@@ -78,7 +78,7 @@ static void restore(struct cfi_machine *m, uint64_t reg)
 	set_place(m, reg, reg == CFI_FP ? initial->rbp : initial->rip);
 }
 
-/* Writes the row of the addresses up to the end, or to the new one when that comes first. */
+/* Writes the row for the addresses up to the new one, or up to the end if that comes first. */
 static int advance(struct cfi_machine *m, uint64_t delta)
 {
 	uint64_t distance, left = m->end - m->at;
@@ -129,8 +129,8 @@ static bool change_offset(struct cfi_machine *m, struct byte_reader *r, bool fac
 }
 
 /*
- * A register that is set after an expression is used with the offset from before it, as libgcc and
- * gdb do; libgcrypt counts on it. An offset that is set does not end an expression.
+ * DW_CFA_def_cfa_register after an expression uses the offset from before it, as libgcc and gdb do;
+ * libgcrypt relies on it. DW_CFA_def_cfa_offset does not end an expression.
  */
 static bool change_cfa(struct cfi_machine *m, uint8_t op, struct byte_reader *r)
 {
@@ -159,7 +159,7 @@ static bool change_cfa(struct cfi_machine *m, uint8_t op, struct byte_reader *r)
 	}
 }
 
-/* The instructions that name a register whose place they change. */
+/* The instructions that change where one register is saved. */
 static bool change_place(struct cfi_machine *m, uint8_t op, struct byte_reader *r)
 {
 	struct cfi_place place = {.form = PLACE_OTHER};
@@ -217,7 +217,7 @@ static bool change_place(struct cfi_machine *m, uint8_t op, struct byte_reader *
 	return true;
 }
 
-/* -EINVAL: makes no sense. */
+/* 0, -EINVAL: invalid, or as cfi_rows__emit. */
 static int execute(struct cfi_machine *m, uint8_t op, struct byte_reader *r)
 {
 	uint64_t number;
@@ -236,7 +236,7 @@ static int execute(struct cfi_machine *m, uint8_t op, struct byte_reader *r)
 	}
 	switch (op) {
 	case DW_CFA_nop:
-	case DW_CFA_GNU_window_save: /* aarch64: how the return address is signed */
+	case DW_CFA_GNU_window_save: /* aarch64: the return address is signed */
 		return 0;
 	case DW_CFA_advance_loc1:
 		return advance_by(m, r, 1);

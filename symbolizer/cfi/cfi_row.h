@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where call frame information says that the CFA and the caller's registers are, and the row of an
- * unwind table that says the same. Of expressions only the forms that occur are known. One file for each
- * architecture.
+ * The rules of call frame information for the CFA and the caller's registers, and the row of an
+ * unwind table that says the same. Only the forms of expressions that occur are known. One file for
+ * each architecture.
  */
 #ifndef QUARTZ_SYMBOLIZER_CFI_ROW_H
 #define QUARTZ_SYMBOLIZER_CFI_ROW_H
@@ -23,7 +23,7 @@ struct cfi_expression {
 	uint64_t added;
 };
 
-/* Where a register of the caller is. */
+/* The place of a register of the caller. */
 struct cfi_place {
 	enum {
 		PLACE_SAME,
@@ -37,7 +37,7 @@ struct cfi_place {
 	int64_t offset;
 };
 
-/* The CFA is at register + offset, or given by an expression, which leaves those two as they are. */
+/* The CFA: register + offset, or an expression, which leaves reg and offset unchanged. */
 struct cfi_state {
 	uint64_t reg;
 	int64_t offset;
@@ -45,15 +45,15 @@ struct cfi_state {
 	struct cfi_place rbp, rip;
 };
 
-/* The CFA that an expression gives, and the place that one gives. */
+/* Reads an expression for the CFA, or for the place of a register. */
 struct cfi_expression cfi_row__read_cfa(struct byte_reader r);
 struct cfi_place cfi_row__read_place(struct byte_reader r);
 
-/* The row of a state; of kind QZ_CFA_UNSUPPORTED when a row cannot hold it. */
+/* The row for a state; of kind QZ_CFA_UNSUPPORTED if no row can express it. */
 struct qz_unwind_row cfi_row__make(const struct cfi_state *s);
 struct qz_unwind_row cfi_row__unsupported(enum qz_unwind_unsupported why);
 
-/* The same for a CFA alone, at a register other than rsp and rbp, by its DWARF number, + offset. */
+/* The same for a CFA alone: a register other than rsp and rbp, by DWARF number, + offset. */
 struct qz_unwind_row cfi_row__by_register(uint64_t reg, int64_t offset);
 
 /* Whether an offset is a number of words between these two. */

@@ -80,7 +80,7 @@ bool cfi_row__in_words(int64_t offset, int64_t min, int64_t max)
 	return offset % 8 == 0 && offset / 8 >= min && offset / 8 <= max;
 }
 
-/* The same for every program, so that it needs no other mark. */
+/* The signal frame is the same in every program, so no augmentation is needed to know it. */
 static bool is_signal_frame(const struct cfi_state *s)
 {
 	const struct cfi_expression *cfa = &s->expression;
@@ -92,9 +92,8 @@ static bool is_signal_frame(const struct cfi_state *s)
 }
 
 /*
- * glibc's vfork keeps its return address in a register, because the stack belongs to the child too:
- * it pops it before the system call and pushes it again behind. Either way it is still in the word
- * where it has been.
+ * glibc's vfork pops its return address into a register before the system call and pushes it again
+ * afterwards, since the child shares the stack. Meanwhile the address is still in the same word.
  */
 static bool return_is_copied(const struct cfi_state *s)
 {
@@ -102,7 +101,7 @@ static bool return_is_copied(const struct cfi_state *s)
 	       s->reg == CFI_SP && (s->offset == 0 || s->offset == 8);
 }
 
-/* Where the kernel's struct pt_regs has a register, by its DWARF number, in words. */
+/* Index of a register in the kernel's struct pt_regs, in words, by DWARF number. */
 static const int8_t places[] = {10, 12, 11, 5, 13, 14, 4, -1, 9, 8, 7, 6, 3, 2, 1, 0};
 
 struct qz_unwind_row cfi_row__by_register(uint64_t reg, int64_t offset)
@@ -114,7 +113,7 @@ struct qz_unwind_row cfi_row__by_register(uint64_t reg, int64_t offset)
 				       .cfa = (int16_t)QZ_UNWIND_REGISTER(places[reg], offset / 8)};
 }
 
-/* The row of a CFA, without rbp; of kind QZ_CFA_UNSUPPORTED when a row cannot hold it. */
+/* The row for a CFA, without rbp; of kind QZ_CFA_UNSUPPORTED if no row can express it. */
 static struct qz_unwind_row cfa_row(const struct cfi_state *s)
 {
 	const struct cfi_expression *e = &s->expression;
@@ -147,7 +146,7 @@ static bool rbp_kind(const struct cfi_place *rbp, enum qz_rbp_kind *kind)
 {
 	switch (rbp->form) {
 	case PLACE_SAME:
-	case PLACE_UNDEFINED: /* nobody will miss it */
+	case PLACE_UNDEFINED: /* not needed by the caller */
 		*kind = QZ_RBP_SAME;
 		return true;
 	case PLACE_CFA:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What call frame information of x86-64 has numbers for. */
+/* Numbers in call frame information of x86-64. */
 #ifndef QUARTZ_SYMBOLIZER_CFI_X86_H
 #define QUARTZ_SYMBOLIZER_CFI_X86_H
 

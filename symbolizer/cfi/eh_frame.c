@@ -9,7 +9,7 @@
 #define ENCODING_BASE	  0x70
 #define ENCODING_INDIRECT 0x80
 #define LENGTH_64_BIT	  0xffffffffU
-#define MAX_LETTERS	  8 /* of an augmentation; there are 5 different ones */
+#define MAX_LETTERS	  8 /* of an augmentation; 5 different ones exist */
 
 /* ---- encoded addresses ---- */
 
@@ -109,7 +109,7 @@ static int find_by_header(const struct elf_file *f, struct eh_frame_section *s)
 	return s->bytes ? 0 : -ENODATA;
 }
 
-/* Makes a compressed section readable, unless it claims too much. */
+/* Decompresses a section, unless it claims to be too large. */
 static int decompress(Elf_Scn *section)
 {
 	GElf_Chdr header;
@@ -156,7 +156,10 @@ int eh_frame__find(const struct elf_file *f, enum frame_kind kind, struct eh_fra
 
 /* ---- entries ---- */
 
-/* Where an FDE says that its CIE is: back from here in .eh_frame, from the start in .debug_frame. */
+/*
+ * Reads the position of an FDE's CIE: relative to this field in .eh_frame, from the start of the
+ * section in .debug_frame.
+ */
 static bool read_owner(const struct eh_frame_section *s, struct eh_frame_entry *entry, bool wide)
 {
 	size_t here = (size_t)(entry->body.at - s->bytes), size = 4;
@@ -195,7 +198,7 @@ static bool read_entry(const struct eh_frame_section *s, size_t at, struct eh_fr
 	return read_owner(s, entry, wide);
 }
 
-/* A length of 0 ends the entries of one object file; others may have been linked behind it. */
+/* A length of 0 ends the entries of one object file; the linker may have placed others after it. */
 bool eh_frame__entry(const struct eh_frame_section *s, size_t at, struct eh_frame_entry *entry)
 {
 	static const uint8_t zero[4];
@@ -206,7 +209,7 @@ bool eh_frame__entry(const struct eh_frame_section *s, size_t at, struct eh_fram
 	return read_entry(s, at, entry);
 }
 
-/* The augmentation is a string that says what its data are. */
+/* The letters of the augmentation say which data follow. */
 static bool read_augmentation(struct byte_reader *r, const char *letters, struct eh_frame_cie *cie)
 {
 	struct byte_reader data = *r;
@@ -232,7 +235,7 @@ static bool read_augmentation(struct byte_reader *r, const char *letters, struct
 			if (!byte_reader__skip(&data, 1))
 				return false;
 			break;
-		case 'S': /* code that a signal handler returns to */
+		case 'S': /* a signal frame */
 		case 'B': /* aarch64: how return addresses are signed */
 			break;
 		default:
@@ -242,7 +245,7 @@ static bool read_augmentation(struct byte_reader *r, const char *letters, struct
 	return true;
 }
 
-/* DWARF 4 says how wide addresses are; those of other machines are of no use here. */
+/* DWARF 4 has the size of addresses; only that of this machine is accepted. */
 static bool read_address_size(struct byte_reader *r)
 {
 	uint8_t sizes[2];

@@ -22,7 +22,7 @@ static int append(struct fde **fdes, size_t *n, const struct fde *fde)
 {
 	struct fde *bigger;
 
-	if ((*n & (*n - 1)) == 0) { /* full at each power of two */
+	if ((*n & (*n - 1)) == 0) { /* the array is full at each power of two */
 		bigger = reallocarray(*fdes, *n ? *n * 2 : 1, sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The procedures that .eh_frame knows: one per frame description entry, without names.
- */
+/* The procedures in .eh_frame: one for each frame description entry (FDE), without names. */
 #ifndef QUARTZ_SYMBOLIZER_FDE_H
 #define QUARTZ_SYMBOLIZER_FDE_H
 
@@ -13,8 +11,8 @@ struct fde {
 };
 
 /*
- * Reads all entries, sorted by start. Entries that make no sense are left out; a file without
- * .eh_frame has none. -ENOMEM. The caller frees *fdes.
+ * Reads all entries, sorted by start. Invalid entries are left out; a file without .eh_frame has
+ * none. 0 or -ENOMEM. The caller frees *fdes.
  */
 int fde__read_all(const struct elf_file *f, struct fde **fdes, size_t *n);
 

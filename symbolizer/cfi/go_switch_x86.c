@@ -5,9 +5,9 @@
 
 #include "quartz/unwind.h"
 
-#define CODE_SIZE 160 /* of the function, that is looked at */
+#define CODE_SIZE 160 /* bytes of the function that are searched */
 
-/* The word behind an instruction with these first bytes, anywhere in the code. */
+/* Finds the 32-bit operand after these first bytes of an instruction, anywhere in the code. */
 static bool find_operand(const uint8_t *code, size_t size, const uint8_t *instruction,
 			 size_t length, int32_t *operand)
 {
@@ -39,7 +39,7 @@ bool go_switch__find(const struct elf_file *file, uint64_t start, int32_t *slot)
 	       find_operand(code, size, stack, sizeof(stack), &other);
 }
 
-/* The first load from rax + n, where the argument comes since Go 1.17. */
+/* The first load from rax + n; rax has the argument since Go 1.17. */
 static bool find_load(const uint8_t *code, size_t size, int32_t *offset)
 {
 	for (size_t i = 0; i + 3 + sizeof(*offset) <= size; i++)

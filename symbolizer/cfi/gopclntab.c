@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <gelf.h>
 
-/* Magic numbers by the version of Go from which on they hold. */
+/* Magic numbers, by the first version of Go that writes them. */
 enum {
 	GO_1_16 = 0xfffffffaU,
 	GO_1_18 = 0xfffffff0U,
 	GO_1_20 = 0xfffffff1U,
 };
 
-#define HEADER_SIZE   72 /* of the longest */
-#define FLAG_SP_WRITE 2	 /* since Go 1.17: the function changes the stack pointer by itself */
+#define HEADER_SIZE   72 /* of the longest header */
+#define FLAG_SP_WRITE 2	 /* since Go 1.17: the function changes the stack pointer itself */
 
 static bool read_at(const struct gopclntab_functions *t, uint64_t offset, size_t size,
 		    uint64_t *value)
@@ -32,7 +32,7 @@ static Elf_Scn *find_section(const struct elf_file *f)
 	return section ? section : elf_file__section_by_name(f, ".data.rel.ro.gopclntab");
 }
 
-/* What the dynamic linker writes to an address, 0 when nothing. */
+/* The value that the dynamic linker writes to an address; 0: none. */
 static uint64_t relocated(const struct elf_file *f, uint64_t address)
 {
 	Elf_Scn *section = elf_file__section_by_type(f, SHT_RELA);
@@ -54,7 +54,7 @@ static uint64_t start_of_text(const struct elf_file *f)
 	return section && gelf_getshdr(section, &sh) ? sh.sh_addr : 0;
 }
 
-/* Entries count from the start of the text, which newer versions of Go no longer write down. */
+/* Entries are relative to the start of the text, which newer versions of Go no longer store. */
 static bool read_header(struct gopclntab_functions *t, uint64_t vaddr)
 {
 	uint64_t magic, shape, n, at = 16;
@@ -105,7 +105,7 @@ int gopclntab__find(const struct elf_file *f, struct gopclntab_functions *functi
 
 /* ---- functions ---- */
 
-/* Where a record about a function has its parts. */
+/* The positions in a record about a function. */
 struct layout {
 	size_t entry; /* size */
 	size_t name, deltas, flag;
@@ -134,7 +134,7 @@ static bool read_entry(const struct gopclntab_functions *t, uint32_t i, uint64_t
 	return *record < t->size;
 }
 
-/* Functions that begin stacks, and that are never returned from to what called them. */
+/* Functions that begin stacks, and so never return to a caller. */
 static bool is_outermost(const char *name)
 {
 	static const char *const names[] = {
@@ -175,7 +175,7 @@ static enum go_kind kind_of(const struct gopclntab_functions *t, struct gopclnta
 	return flags & FLAG_SP_WRITE ? GO_FRAMED : GO_PLAIN;
 }
 
-/* NULL when it is not terminated. */
+/* The name at an offset; NULL: it is not terminated. */
 static const char *name_at(const struct gopclntab_functions *t, uint64_t offset)
 {
 	const uint8_t *name = t->bytes + offset;
@@ -193,7 +193,7 @@ bool gopclntab__function(const struct gopclntab_functions *t, uint32_t i,
 
 	if (i >= t->n || !read_entry(t, i, &fn->start, &record))
 		return false;
-	/* Behind the last one stands where it ends. */
+	/* after the last function comes its end */
 	if (!read_at(t, t->index + (uint64_t)(i + 1) * 2 * layout.entry, layout.entry, &fn->end))
 		return false;
 	fn->end += t->text;
@@ -213,7 +213,7 @@ bool gopclntab__function(const struct gopclntab_functions *t, uint32_t i,
 	return true;
 }
 
-/* Pairs of differences, the first of them folded so that its sign is in the lowest bit. */
+/* Pairs of differences. The first of a pair is signed, with its sign in the lowest bit. */
 bool gopclntab__next(struct gopclntab_function *fn, struct gopclntab_delta *delta)
 {
 	uint64_t folded, distance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an x86-64 instruction does with the stack pointer, and with what is kept of it. Pure. */
+/* The effect of an x86-64 instruction on the stack pointer and on its copies. Pure computation. */
 #ifndef QUARTZ_SYMBOLIZER_STACK_EFFECT_H
 #define QUARTZ_SYMBOLIZER_STACK_EFFECT_H
 
@@ -16,7 +16,7 @@ enum stack_effect_kind {
 	STACK_PUSH,	 /* of reg */
 	STACK_POP,	 /* into reg */
 	STACK_MOVE,	 /* rsp += value */
-	STACK_LOSE,	 /* rsp gets a value that the code does not tell: aligned, or shifted */
+	STACK_LOSE,	 /* rsp gets an unknown value: aligned, or shifted */
 	STACK_KEEP,	 /* reg = rsp + value */
 	STACK_RETURN_TO, /* rsp = reg + value */
 	STACK_STORE,	 /* the word at rsp + value = reg */
@@ -33,29 +33,29 @@ struct stack_effect {
 
 enum stack_flow {
 	STACK_GOES_ON,
-	STACK_CALLS,	/* and goes on, if what is called returns */
-	STACK_BRANCHES, /* to its target, or on */
+	STACK_CALLS,	/* continues if the callee returns */
+	STACK_BRANCHES, /* to its target, or continues */
 	STACK_JUMPS,	/* to its target */
 	STACK_RETURNS,
-	STACK_LEAVES, /* jumps by a register or by memory */
+	STACK_LEAVES, /* indirect jump */
 	STACK_ENDS,   /* traps */
 };
 
 struct stack_instruction {
 	uint32_t length;
 	enum stack_flow flow;
-	int32_t target; /* from its end */
+	int32_t target; /* relative to the end of the instruction */
 	struct stack_effect effect;
 };
 
 /*
- * Reads one instruction; its operands only as far as they concern the stack pointer, which makes it some
- * fifty times as fast as a disassembler, and lets it pass by vector instructions that one does not know yet. false:
- * it is none, or cut.
+ * Decodes one instruction, but its operands only as far as they concern the stack pointer. That is
+ * some fifty times as fast as a disassembler, and skips vector instructions that a disassembler
+ * does not know yet. False: it is invalid, or cut.
  */
 bool stack_effect__read(const uint8_t *bytes, size_t size, struct stack_instruction *in);
 
-/* The length of one instruction between procedures that does nothing, 0 when it is none. */
+/* The length of one padding instruction between procedures; 0: it is none. */
 uint32_t stack_effect__padding(const uint8_t *bytes, size_t size);
 
 #endif

@@ -15,8 +15,8 @@ enum rex {
 
 /* The operands of an instruction with a ModRM byte. */
 struct operands {
-	uint8_t reg; /* or the rest of the opcode */
-	uint8_t rm;  /* the register, or the base of an address, NO_REGISTER: of another form */
+	uint8_t reg; /* or an extension of the opcode */
+	uint8_t rm;  /* the register, or the base of the address; NO_REGISTER: another form */
 	bool memory;
 	int32_t displacement;
 	const uint8_t *immediate;
@@ -35,7 +35,7 @@ static int32_t number(const uint8_t *at, const uint8_t *end, size_t size)
 	return value;
 }
 
-/* Bytes of SIB and displacement behind a ModRM byte. */
+/* Bytes of SIB and displacement after a ModRM byte. */
 static size_t address_size(const uint8_t *modrm, size_t size)
 {
 	uint8_t mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -200,14 +200,14 @@ static struct stack_effect effect_of(const uint8_t *bytes, size_t length)
 	return read_operands(at + 1, end, rex, &o) ? with_operands(*at, &o, rex) : nothing;
 }
 
-/* Instructions of the second map of opcodes with a constant of a byte. */
+/* Whether an instruction of the second opcode map has an 8-bit immediate. */
 static bool has_immediate(uint8_t opcode)
 {
 	return (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
 	       (opcode >= 0xc4 && opcode <= 0xc6);
 }
 
-/* The bytes before the opcode of an instruction in VEX, EVEX or XOP encoding, 0: it is another one. */
+/* The bytes before the opcode in VEX, EVEX or XOP encoding; 0: another encoding. */
 static size_t vector_prefix(const uint8_t *bytes, size_t size, uint8_t *map)
 {
 	*map = 1;
@@ -221,7 +221,7 @@ static size_t vector_prefix(const uint8_t *bytes, size_t size, uint8_t *map)
 	return bytes[0] == 0xc4 || (bytes[0] == 0x8f && *map >= 8) ? 3 : 0;
 }
 
-/* 0 also when it is cut. None of them does anything with the stack pointer. */
+/* Length of a vector instruction; 0: none, or it is cut. None of them changes the stack pointer. */
 static uint32_t vector_length(const uint8_t *bytes, size_t size)
 {
 	uint8_t map;
@@ -244,8 +244,8 @@ static uint32_t vector_length(const uint8_t *bytes, size_t size)
 enum shape {
 	PLAIN = 0,
 	MODRM = 1,
-	BYTE = 2,  /* a constant of a byte */
-	WORD = 4,  /* of two */
+	BYTE = 2,  /* immediate of one byte */
+	WORD = 4,  /* of two bytes */
 	LONG = 8,  /* of four, two with prefix 66 */
 	FULL = 16, /* of four, or eight with REX.W */
 	WIDE = 32, /* an address of eight */
@@ -253,7 +253,7 @@ enum shape {
 	NONE = 128,
 };
 
-/* By opcode, of a map: ranges that begin there. */
+/* Ranges of opcodes of a map, by their first one. */
 struct range {
 	uint8_t first;
 	uint8_t shape;
@@ -377,7 +377,7 @@ static bool is_prefix(uint8_t byte)
 	}
 }
 
-/* Bytes of constants behind the operands. */
+/* Bytes of immediates after the operands. */
 static size_t constant_size(uint8_t shape, const uint8_t *modrm, bool narrow, uint8_t rex)
 {
 	size_t size = 0;
@@ -392,7 +392,7 @@ static size_t constant_size(uint8_t shape, const uint8_t *modrm, bool narrow, ui
 	return size;
 }
 
-/* What the opcode, which begins at an offset, says of where it goes. */
+/* Reads the control flow from the opcode, which begins at an offset. */
 static void read_flow(const uint8_t *bytes, size_t opcode, struct stack_instruction *in)
 {
 	const uint8_t *end = bytes + in->length, *at = bytes + opcode;

@@ -11,8 +11,8 @@
 #define MAX_SEGMENTS 1024
 
 /*
- * Contents that a file may claim beyond its allocated blocks: a file system that compresses
- * allocates less than the file's size, one with inline data nothing at all.
+ * How much larger than its allocated blocks a file may claim to be: a compressing file system
+ * allocates less than the size of a file, and nothing for inline data.
  */
 #define COMPRESSION_MAX 8
 #define INLINE_MAX	(1 << 20)
@@ -23,12 +23,15 @@ static bool header_valid(const Elf64_Ehdr *eh)
 	       eh->e_ident[EI_DATA] == ELFDATA2LSB && eh->e_ident[EI_VERSION] == EV_CURRENT &&
 	       (eh->e_machine == EM_X86_64 || eh->e_machine == EM_AARCH64) &&
 	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN ||
-		eh->e_type == ET_REL /* as dwz says of what files share */) &&
+		eh->e_type == ET_REL /* dwz writes this into files that others share */) &&
 	       (eh->e_phnum == 0 || eh->e_phentsize == sizeof(Elf64_Phdr)) &&
 	       eh->e_phnum <= MAX_SEGMENTS;
 }
 
-/* libelf takes the number of sections from section 0 when the header has no room for it, and the size of one for granted. */
+/*
+ * Reads the number of sections. libelf takes it from section 0 if the header has no room for it,
+ * without checking section 0's size.
+ */
 static int section_count(int fd, const Elf64_Ehdr *eh, uint64_t size, uint64_t *count)
 {
 	Elf64_Shdr first;
@@ -85,7 +88,7 @@ out:
 	return err;
 }
 
-/* 0, -ENOEXEC or -EFBIG if there are none that can be read, or -ENOMEM. */
+/* Checks that the sections can be read. 0, -ENOEXEC, -EFBIG or -ENOMEM. */
 static int check_sections(int fd, const struct stat *st, const Elf64_Ehdr *eh)
 {
 	uint64_t count;
@@ -136,7 +139,10 @@ static bool find_build_id(struct elf_file *f, Elf_Data *data)
 	return false;
 }
 
-/* A separate debug file keeps its program headers but not what they point at: sections go first. */
+/*
+ * Reads sections before segments: the program headers of a separate debug file point to contents
+ * that it lacks.
+ */
 static void read_build_id(struct elf_file *f)
 {
 	Elf_Scn *section = NULL;
@@ -174,7 +180,10 @@ static bool is_pie(struct elf_file *f, const GElf_Phdr *dynamic)
 	return false;
 }
 
-/* What is loaded must be there: else it was cut, and its sections are gone for that. */
+/*
+ * Reads the segments. Their contents must be in the file; otherwise it was cut, and its sections
+ * are missing, too.
+ */
 static int read_segments(struct elf_file *f, uint64_t size)
 {
 	GElf_Phdr ph;
@@ -310,7 +319,7 @@ void elf_file__close(struct elf_file *f)
 	free(f);
 }
 
-/* Segments may share a page of the file; the one with code is meant then. */
+/* Segments may share a page of the file; the one with code wins. */
 bool elf_file__vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 {
 	const struct elf_segment *found = NULL;

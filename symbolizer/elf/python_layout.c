@@ -85,11 +85,11 @@ static const struct qz_python_layout python_3_12 = {
 static const char cookie[8] = "xdebugpy";
 
 #define VERSION_WORD 1
-#define RUNTIME_WORD 3 /* three words of _PyRuntimeState, then those of PyInterpreterState */
+#define RUNTIME_WORD 3 /* after three words of _PyRuntimeState, those of PyInterpreterState */
 
-/* Words of the parts, each of which begins with its size, in these versions. */
+/* Positions of the parts in words, in these versions. Each part begins with its size. */
 struct parts {
-	uint32_t version; /* and later ones */
+	uint32_t version; /* the first version with this order */
 	uint32_t interpreter, thread, frame, code, object, end;
 };
 
@@ -98,7 +98,7 @@ static const struct parts parts[] = {
 	{0x030e0000, 6, 22, 31, 39, 50, 52},
 };
 
-/* Those of each part, in its order from the size on, that are of use. */
+/* The useful words of each part, counted from its size on. */
 enum { INTERPRETERS_HEAD = 2 };
 enum { INTERPRETER_NEXT = 2, INTERPRETER_THREADS };
 enum { THREAD_NEXT = 2, THREAD_FRAME = 4, THREAD_ID };
@@ -107,7 +107,7 @@ enum { CODE_FILE = 1, CODE_QUALNAME = 3, CODE_TABLE, CODE_LINE, CODE_INSTRUCTION
 
 #define WORDS 52
 
-/* Of all offsets at most this is kept: what is more is no offset, and refused with the rest. */
+/* Limits an offset: a larger one is invalid, and is refused with the rest. */
 static uint32_t offset(uint64_t word)
 {
 	return word > INT32_MAX ? INT32_MAX : (uint32_t)word;
@@ -123,7 +123,7 @@ static const struct parts *parts_of(uint64_t version)
 	return found;
 }
 
-/* What is published at _PyRuntime. False: nothing is, or not in a form that is known. */
+/* Reads what is published at _PyRuntime. False: nothing is, or it has an unknown form. */
 static bool read_published(const struct elf_file *file, uint64_t runtime,
 			   struct qz_python_layout *l)
 {
@@ -134,7 +134,10 @@ static bool read_published(const struct elf_file *file, uint64_t runtime,
 	if (!elf_file__read(file, runtime, w, sizeof(w)) || memcmp(w, cookie, sizeof(cookie)))
 		return false;
 	p = parts_of(w[VERSION_WORD]);
-	/* an object begins with its count and its type, and without the interpreter lock with more */
+	/*
+	 * an object begins with its reference count and its type; without a global interpreter
+	 * lock, with more
+	 */
 	if (!p || (w[p->object] != 16 && w[p->object] != 32))
 		return false;
 	object = (uint32_t)w[p->object];
@@ -167,7 +170,7 @@ static bool read_published(const struct elf_file *file, uint64_t runtime,
 
 /* ---- */
 
-/* 3.10 has other frames and other tables of lines. */
+/* 3.10 has other frames and other line tables. */
 static void adapt_lines(const struct elf_file *file, struct qz_python_layout *layout)
 {
 	struct symbol_value procedure;
@@ -179,7 +182,10 @@ static void adapt_lines(const struct elf_file *file, struct qz_python_layout *la
 	layout->frame_instruction = 96;
 }
 
-/* Py_Version came with 3.11, the procedure with 3.8. NULL: another version. */
+/*
+ * The layout of 3.8 to 3.12. Py_Version exists from 3.11 on, the procedure from 3.8 on. NULL:
+ * another version.
+ */
 static const struct qz_python_layout *known_layout(const struct elf_file *file)
 {
 	struct symbol_value version, procedure;

@@ -8,7 +8,7 @@
 
 #include "symbolizer/util/sort.h"
 
-/* Kept in procedure.flags until the aliases are sorted out. */
+/* In procedure.flags until one of the aliases is chosen. */
 enum symbol_flags {
 	SYMBOL_WEAK = 0x4000,
 	SYMBOL_LOCAL = 0x8000,
@@ -31,7 +31,7 @@ int symbols__add(struct symbols *s, const struct procedure *p)
 	return 0;
 }
 
-/* The part of a string section in which every string is terminated. */
+/* The part of a string section in which all strings are terminated. */
 static const char *load_strings(Elf *elf, size_t index, size_t *size)
 {
 	Elf_Data *data = elf_getdata(elf_getscn(elf, index), NULL);
@@ -45,8 +45,8 @@ static const char *load_strings(Elf *elf, size_t index, size_t *size)
 }
 
 /*
- * Procedures, and labels of assembler code that are sized or global: local labels without a size
- * are jump targets. The symbol that marks an architecture's code kind ($x) is one of those.
+ * Procedures, and labels of assembly that have a size or are global. Local labels without a size
+ * are jump targets; so is the symbol that marks the kind of code on some architectures ($x).
  */
 static bool is_code(const GElf_Sym *sym)
 {
@@ -82,7 +82,10 @@ static bool to_procedure(const struct elf_file *file, const GElf_Sym *sym, struc
 	return true;
 }
 
-/* Thread-local ones have no address, those in sections of code are constants or tables of jumps. */
+/*
+ * Whether a symbol is a variable. Thread-local ones have no address; those in sections of code are
+ * constants or jump tables.
+ */
 static bool to_variable(const struct elf_file *file, const GElf_Sym *sym, struct procedure *p)
 {
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_shndx == SHN_COMMON ||
@@ -100,14 +103,14 @@ static bool to_variable(const struct elf_file *file, const GElf_Sym *sym, struct
 
 typedef bool take_fn(const struct elf_file *file, const GElf_Sym *sym, struct procedure *p);
 
-/* A table of symbols. */
+/* A symbol table. */
 struct table {
 	Elf_Data *data;
 	const char *strings;
-	size_t n, strings_size; /* n is 0 where there is none */
+	size_t n, strings_size; /* n is 0: there is none */
 };
 
-/* 0, also of a table that is missing or makes no sense, or -EFBIG. */
+/* 0, also if the table is missing or invalid, or -EFBIG. */
 static int open_table(const struct elf_file *file, uint32_t type, struct table *t)
 {
 	Elf_Scn *section = elf_file__section_by_type(file, type);
@@ -138,7 +141,7 @@ static int read_table(struct symbols *s, const struct elf_file *file, const stru
 
 		if (!gelf_getsym(t.data, (int)i, &sym))
 			break;
-		/* the name last: what is not in the processor's cache yet */
+		/* the name last, since it is not in the processor's cache yet */
 		if (sym.st_name >= t.strings_size || !take(file, &sym, &p) ||
 		    t.strings[sym.st_name] == '\0')
 			continue;
@@ -202,7 +205,7 @@ static int name_order(const struct procedure *a, const struct procedure *b)
 	return 0;
 }
 
-/* Of those at one address: the best one first, whatever order the file has them in. */
+/* Orders the symbols at one address, the best first, whatever order the file has them in. */
 static int symbol_order(const void *x, const void *y)
 {
 	const struct procedure *a = x, *b = y;
@@ -222,7 +225,7 @@ static int symbol_order(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-/* By address, and those at one address by their order. */
+/* Sorts by address, then by symbol_order. */
 static int sort_symbols(struct symbols *s)
 {
 	int err = sort__by_number(s->all, s->n, sizeof(*s->all));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * x86-64, by libcapstone. What an instruction does with its operands is in the table below and
- * not by the library, whose lists are not exact for all; an instruction that is not in the table is
+ * x86-64, by libcapstone. The effects of an instruction on its operands are in the table below,
+ * because libcapstone's lists are not exact for all. An instruction that is not in the table is
  * opaque.
  */
 #include "symbolizer/insn/insn.h"
@@ -18,7 +18,7 @@ struct decoder {
 	uint64_t count;
 };
 
-/* What the operands are for. The first one is the destination. */
+/* The use of the operands. The first one is the destination. */
 enum kind {
 	KIND_OPAQUE,
 	KIND_NOTHING,  /* no effect that matters */
@@ -42,7 +42,7 @@ enum kind {
 	[X86_INS_##name##NS] = (kind), [X86_INS_##name##O] = (kind), [X86_INS_##name##P] = (kind), \
 	[X86_INS_##name##S] = (kind)
 
-/* By instruction; the others are opaque. */
+/* Indexed by instruction; all others are opaque. */
 static const uint8_t kinds[X86_INS_ENDING] = {
 	[X86_INS_NOP] = KIND_NOTHING,
 	[X86_INS_ENDBR64] = KIND_NOTHING,
@@ -164,7 +164,7 @@ void decoder__free(struct decoder *d)
 
 /* ---- registers ---- */
 
-/* The number of a general register in instructions and its size in bytes; -1: another one. */
+/* The number of a general register in instructions, and its size in bytes; -1: another register. */
 static int register_number(x86_reg reg, uint8_t *size)
 {
 	static const struct {
@@ -199,7 +199,7 @@ static int register_number(x86_reg reg, uint8_t *size)
 	return -1;
 }
 
-/* A write of 4 bytes clears those above; one of 1 or 2 leaves them. */
+/* A write of 4 bytes clears the upper 4; a write of 1 or 2 bytes keeps the others. */
 static uint64_t register_bits(int number, uint8_t size)
 {
 	return size >= 4 ? REGISTER_BOTH(number) : 1ull << number;
@@ -263,8 +263,8 @@ static void add_pointers(struct decoder *d, const x86_op_mem *mem, struct instru
 }
 
 /*
- * Above the stack pointer and, negatively, below the frame pointer are the variables of the
- * procedure. Programs that use rbp for something else rarely store below it, and then change it.
+ * Variables of the procedure are above the stack pointer, or below the frame pointer. Programs that
+ * use rbp for something else rarely store below it, and change it afterwards.
  */
 static bool is_slot(const x86_op_mem *mem)
 {
@@ -302,7 +302,7 @@ static void add_memory(struct decoder *d, const cs_x86_op *op, bool read, bool w
 		};
 		return;
 	}
-	/* What belongs to the thread alone is not changed by others. */
+	/* thread-local memory is not changed by others */
 	if (read && op->mem.segment != X86_REG_FS) {
 		out->flags |= INSTRUCTION_LOAD;
 		out->load = place_of(&op->mem, out);
@@ -343,7 +343,7 @@ static bool is_cleared(const cs_insn *insn)
 	       x86->operands[0].reg == x86->operands[1].reg;
 }
 
-/* "lock or $0, (%rsp)": compilers make fences of it. */
+/* "lock or $0, (%rsp)", which compilers use as a fence. */
 static bool is_fence(const cs_insn *insn)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
@@ -353,7 +353,7 @@ static bool is_fence(const cs_insn *insn)
 	       x86->operands[1].imm == 0;
 }
 
-/* An atomic instruction that tries to take something, other than those that count. */
+/* Whether an atomic instruction tries to take something, rather than counts. */
 static bool is_repeatable(const cs_insn *insn)
 {
 	switch (insn->id) {
@@ -372,7 +372,7 @@ static bool is_repeatable(const cs_insn *insn)
 	}
 }
 
-/* One operand: mul and its like work on rax and rdx, which the library reports. */
+/* Whether it has one operand: mul and the like also use rax and rdx, which the library reports. */
 static bool is_wide(const cs_insn *insn)
 {
 	switch (insn->id) {
@@ -386,7 +386,7 @@ static bool is_wide(const cs_insn *insn)
 	}
 }
 
-/* Of as many bytes or more, or one of two by a condition. */
+/* Whether it copies all bytes of its operand, or, by a condition, of one of two. */
 static bool is_copy(const cs_insn *insn)
 {
 	switch (insn->id) {
@@ -399,7 +399,7 @@ static bool is_copy(const cs_insn *insn)
 	}
 }
 
-/* What a step adds; 0 where it multiplies. false: it does neither. */
+/* The value that a step adds; 0: it multiplies. False: no step. */
 static bool step_of(const cs_insn *insn, int64_t *step)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
@@ -431,7 +431,7 @@ static bool step_of(const cs_insn *insn, int64_t *step)
 	}
 }
 
-/* false: a register that is none of the general ones, or a part of one. */
+/* False: it is no general register, or a part of one. */
 static bool address_register(x86_reg reg, uint8_t *number)
 {
 	uint8_t size;
@@ -447,7 +447,7 @@ static bool address_register(x86_reg reg, uint8_t *number)
 	return true;
 }
 
-/* false: memory of the thread alone, or an address that the registers do not tell. */
+/* False: thread-local memory, or an address that does not follow from registers. */
 static bool operand_at(const x86_op_mem *mem, const struct instruction *out, struct qz_operand *o)
 {
 	bool fixed = mem->base == X86_REG_RIP;
@@ -461,7 +461,7 @@ static bool operand_at(const x86_op_mem *mem, const struct instruction *out, str
 	       address_register(mem->index, &o->index);
 }
 
-/* Whether it changes a register that its operand goes by. */
+/* Whether it changes a register of its operand's address. */
 static bool changes_address(struct decoder *d, const cs_insn *insn, const struct instruction *out,
 			    const struct qz_operand *o)
 {
@@ -481,7 +481,7 @@ static bool changes_address(struct decoder *d, const cs_insn *insn, const struct
 	return written & by;
 }
 
-/* What happens to the operand: by the table of kinds, else by the library. */
+/* The access to the operand: by the table of kinds, else by the library. */
 static uint8_t access_of(const cs_insn *insn, enum kind kind, const cs_x86_op *op)
 {
 	bool first = op == insn->detail->x86.operands, read, written;
@@ -500,7 +500,7 @@ static uint8_t access_of(const cs_insn *insn, enum kind kind, const cs_x86_op *o
 			: 0);
 }
 
-/* The one operand in memory, of any instruction that is executed for what it does there. */
+/* Finds the memory operand of an instruction that is executed for its effect there. */
 static void find_memory(struct decoder *d, const cs_insn *insn, enum kind kind,
 			struct instruction *out)
 {
@@ -516,7 +516,7 @@ static void find_memory(struct decoder *d, const cs_insn *insn, enum kind kind,
 		if (x86->operands[i].type != X86_OP_MEM)
 			continue;
 		if (found)
-			return; /* from here to there */
+			return; /* memory to memory */
 		found = &x86->operands[i];
 	}
 	if (!found || !found->size || !operand_at(&found->mem, out, &o))
@@ -528,7 +528,7 @@ static void find_memory(struct decoder *d, const cs_insn *insn, enum kind kind,
 	out->memory = o;
 }
 
-/* What is known of the result. */
+/* Adds what is known of the result. */
 static void add_arithmetic(const cs_insn *insn, enum kind kind, struct instruction *out)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
@@ -578,7 +578,7 @@ static void add_operands(struct decoder *d, const cs_insn *insn, enum kind kind,
 	add_arithmetic(insn, kind, out);
 }
 
-/* lea 1(%rax), %rcx is a step, too, and so is lea (%rax, %rax), %rcx. */
+/* lea can be a step, too: 1(%rax), %rcx or (%rax, %rax), %rcx. */
 static void add_address(struct decoder *d, const cs_insn *insn, struct instruction *out)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
@@ -684,7 +684,10 @@ static void describe(struct decoder *d, const cs_insn *insn, struct instruction 
 	}
 }
 
-/* UMONITOR, UMWAIT and TPAUSE, which the library does not know: 66/f2 0f ae /6 with registers. */
+/*
+ * Length of UMONITOR, UMWAIT or TPAUSE, which the library does not know: 66/f2 0f ae /6 with
+ * registers.
+ */
 static size_t timed_pause(const uint8_t *bytes, size_t size)
 {
 	bool fits = size >= 4 && (bytes[0] == 0x66 || bytes[0] == 0xf2) && bytes[1] == 0x0f &&
@@ -698,7 +701,7 @@ static size_t plain_pause(const uint8_t *bytes, size_t size)
 	return size >= 2 && bytes[0] == 0xf3 && bytes[1] == 0x90 ? 2 : 0;
 }
 
-/* The system call sched_yield, with its number given just before. */
+/* Length of the system call sched_yield, whose number is set just before. */
 static size_t yield(const uint8_t *bytes, size_t before, size_t size)
 {
 	static const uint8_t number[] = {0xb8, 24, 0, 0, 0}, call[] = {0x0f, 0x05};

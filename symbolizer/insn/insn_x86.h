@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Registers of x86-64 by the number that instructions have them by; included by insn.h. */
+/* Numbers of registers in x86-64 instructions; included by insn.h. */
 #ifndef QUARTZ_SYMBOLIZER_INSN_X86_H
 #define QUARTZ_SYMBOLIZER_INSN_X86_H
 
 #define DECODER_SP 4
 #define DECODER_FP 5
 
-/* Those that a call may change. */
+/* Registers that a call may change. */
 #define DECODER_CALLER_SAVED                                                                       \
 	(REGISTER_BOTH(0) | REGISTER_BOTH(1) | REGISTER_BOTH(2) | REGISTER_BOTH(6) |               \
 	 REGISTER_BOTH(7) | REGISTER_BOTH(8) | REGISTER_BOTH(9) | REGISTER_BOTH(10) |              \

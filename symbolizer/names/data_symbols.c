@@ -35,7 +35,7 @@ static int by_name(const void *x, const void *y)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-/* Marks those whose name alone does not tell which they are: `lock` of each of several files. */
+/* Marks variables whose name is ambiguous: `lock` in each of several files. */
 static int mark_namesakes(struct symbols *s)
 {
 	struct procedure **all = calloc(s->n + 1, sizeof(struct procedure *));
@@ -111,7 +111,10 @@ static void append_distance(struct name *out, uint64_t distance)
 	name__append(out, text, (size_t)length);
 }
 
-/* The compiler numbers variables of procedures: "lock.0" is "lock" in the source. */
+/*
+ * Whether the symbol is the variable with a number: compilers call static variables of procedures
+ * "lock.0".
+ */
 static bool is_numbered(const char *symbol, const char *variable)
 {
 	size_t length = strlen(variable);
@@ -119,7 +122,7 @@ static bool is_numbered(const char *symbol, const char *variable)
 	return strncmp(symbol, variable, length) == 0 && symbol[length] == '.';
 }
 
-/* Where a variable with namesakes is from: its source file, else its address. */
+/* Appends the source file of an ambiguous variable, or else its address. */
 static void append_origin(struct name *out, uint64_t start, const char *file)
 {
 	const char *slash = file ? strrchr(file, '/') : NULL;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is known about the places, from glibc 2.34 (which brought libpthread into libc) on:
- *
- * - __libc_start_call_main is a static function of the same source file as __libc_start_main,
- *   which calls it directly; it stands immediately before it.
- * - start_thread is a static function of the file of pthread_create. Its address is taken at one
- *   place, to be handed to clone: in create_thread, a static function of that file too, or in
- *   pthread_create when the compiler inlined that. All of them stand together.
- *
- * So each is identified twice: by its neighbourhood and by the instruction that refers to it.
+ * What is known about their positions, from glibc 2.34 on (which moved libpthread into libc):
+ * __libc_start_call_main is a static function in the source file of __libc_start_main, which calls
+ * it directly, and is immediately before it. start_thread is a static function in the file of
+ * pthread_create. Its address is taken once, to be passed to clone: in create_thread, a static
+ * function of the same file, or, inlined, in pthread_create. All of them are adjacent. So each is
+ * identified twice: by its position, and by the instruction that refers to it.
  */
 #include "symbolizer/names/glibc.h"
 
@@ -17,7 +14,7 @@
 #define NEIGHBOURS 4 /* static functions between start_thread and pthread_create */
 #define CODE_MAX   (64 << 10)
 
-/* The first bytes of an instruction whose 32-bit operand is relative to its end. */
+/* The first bytes of an instruction with a 32-bit operand relative to its end. */
 struct pattern {
 	uint8_t mask[3], value[3];
 	size_t length;
@@ -34,7 +31,7 @@ static bool matches(const struct pattern *p, const uint8_t *code)
 	return true;
 }
 
-/* Whether code that stands at vaddr has such an instruction that refers to target. */
+/* Whether the code at vaddr has such an instruction that refers to target. */
 static bool refers_to(const uint8_t *code, size_t size, uint64_t vaddr, const struct pattern *p,
 		      uint64_t target)
 {
@@ -53,8 +50,8 @@ static bool refers_to(const uint8_t *code, size_t size, uint64_t vaddr, const st
 }
 
 /*
- * The one of the up to `neighbours` FDEs before the procedure at `at` to which the code from there
- * to the end of that procedure refers; NULL when none or several are.
+ * The one FDE, of up to `neighbours` before the procedure at `at`, that the code from there to the
+ * end of that procedure refers to. NULL: none, or several.
  */
 static const struct fde *find_neighbour(const struct elf_file *f, const struct fde *fdes, size_t n,
 					uint64_t at, size_t neighbours, const struct pattern *p)

@@ -13,32 +13,34 @@
 #include "symbolizer/names/split_file.h"
 
 #define UNIT_RANGES_MAX (4U << 20)
-#define MAX_SCOPES	64 /* one inside of the other */
+#define MAX_SCOPES	64 /* nested */
 
-/* Files of split units, of all modules: libdw keeps in memory what it reads of them. */
+/*
+ * Bytes of the files of split units, in all modules: libdw keeps in memory what it reads of them.
+ */
 #define SPLIT_MAX (128U << 20)
 
 static uint64_t split_size;
 
-/* A range of addresses and the compilation unit that has them. */
+/* A range of addresses of a compilation unit. */
 struct unit_range {
 	uint64_t start, end;
 	Dwarf_Off unit;
 };
 
-/* A unit whose procedures are in a file of its own. */
+/* A unit whose procedures are in another file. */
 struct split_unit {
 	Dwarf_Off unit;
-	Dwarf_Die procedures; /* in that file; addr NULL: not there */
+	Dwarf_Die procedures; /* in that file; addr NULL: missing */
 	bool asked;
 };
 
 struct lines {
-	Dwarf *dwarf, *shared; /* shared: what entries of dwarf refer to in another file, or NULL */
+	Dwarf *dwarf, *shared; /* shared: another file that dwarf refers to, or NULL */
 	struct unit_range *ranges;
 	uint32_t n;
 	struct split_unit *splits,
-		*wanted; /* by unit; the one whose file was asked for last, or NULL */
+		*wanted; /* by_unit; wanted: the one whose file was asked for last, or NULL */
 	uint32_t nsplits;
 	uint64_t split_size;
 };
@@ -87,7 +89,10 @@ static int range_order(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Not .debug_aranges: clang writes none, and a file may be a mixture. */
+/*
+ * Indexes the ranges of all units. .debug_aranges is not used: clang does not write it, and a file
+ * may have units of several compilers.
+ */
 static bool index_units(struct lines *l)
 {
 	Dwarf_CU *unit = NULL;
@@ -178,9 +183,10 @@ static bool find_unit(struct lines *l, uint64_t vaddr, Dwarf_Die *unit)
 
 /* ---- files and lines ---- */
 
-/* A line and its file, NULL when unknown. */
+/* A line and its file; NULL: unknown. */
 struct place {
-	const char *file, *directory; /* that the file's name may start from, or NULL */
+	const char *file,
+		*directory; /* directory: which the file's name may be relative to, or NULL */
 	uint32_t line;
 };
 
@@ -191,7 +197,7 @@ static const char *directory_of(Dwarf_Die *unit)
 	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 }
 
-/* Of the line table. */
+/* The place of an address by the line table. */
 static struct place place_of(Dwarf_Die *unit, uint64_t vaddr)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, vaddr);
@@ -204,7 +210,7 @@ static struct place place_of(Dwarf_Die *unit, uint64_t vaddr)
 	return place;
 }
 
-/* The number that an attribute has, 0 when it has none. */
+/* The value of an attribute; 0: it has none. */
 static uint32_t number_of(Dwarf_Attribute *attribute)
 {
 	Dwarf_Word number;
@@ -212,7 +218,10 @@ static uint32_t number_of(Dwarf_Attribute *attribute)
 	return dwarf_formudata(attribute, &number) || number > INT32_MAX ? 0 : (uint32_t)number;
 }
 
-/* The attributes' values stand for something in the unit that has them. File 0 is none before DWARF 5. */
+/*
+ * The place given by two attributes, whose values refer to their unit. Before DWARF 5, file 0 is
+ * none.
+ */
 static struct place place_by(Dwarf_Attribute *file, Dwarf_Attribute *line)
 {
 	struct place place = {.line = number_of(line)};
@@ -328,10 +337,10 @@ int lines__complete(struct lines *l, int fd)
 
 /* ---- scopes ---- */
 
-/* The scopes that have an address, from the outermost inwards. */
+/* The scopes that contain an address, outermost first. */
 struct scopes {
 	uint64_t vaddr;
-	bool nested; /* look for procedures in procedures, too, which are elsewhere than those */
+	bool nested; /* search procedures inside procedures, too, which have addresses of their own */
 	uint32_t n;
 	Dwarf_Die all[MAX_SCOPES];
 };
@@ -342,7 +351,7 @@ static bool has_code(int tag)
 	       tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
-/* clang and Rust have procedures there. */
+/* Whether an entry can contain procedures, which clang and Rust put into several kinds. */
 static bool has_procedures(const struct scopes *s, int tag)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
@@ -352,8 +361,8 @@ static bool has_procedures(const struct scopes *s, int tag)
 }
 
 /*
- * Not dwarf_getscopes: it looks neither into namespaces nor for the definition of what was inlined
- * from another unit, as gcc -flto does.
+ * Replaces dwarf_getscopes, which does not search namespaces, nor the definition of what was
+ * inlined from another unit, as gcc -flto does.
  */
 static bool find_scopes(struct scopes *s, Dwarf_Die *parent, uint32_t depth)
 {
@@ -398,7 +407,7 @@ static void fill(struct module_frame *frame, const char *name, const struct plac
 	frame->line = place->line;
 }
 
-/* From the innermost scope outwards; each inlined one has the line of its caller. */
+/* Writes the frames, innermost first; each inlined one has the line of its caller. */
 static uint32_t unfold(struct scopes *s, struct place place, const struct place *start,
 		       bool inlines, struct module_frame *frames, uint32_t max)
 {

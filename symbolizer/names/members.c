@@ -10,10 +10,10 @@
 #include <dwarf.h>
 
 #define MAX_VARIABLES (1U << 20)
-#define MAX_NESTING   16 /* of scopes, of types, and of types that are other names for types */
+#define MAX_NESTING   16 /* of scopes, types and typedefs */
 #define MAX_CHILDREN  65536
 #define INDEX_NS      500000000
-#define CHECK_EVERY   1024 /* entries between two looks at the clock */
+#define CHECK_EVERY   1024 /* entries between two readings of the clock */
 
 struct variable {
 	uint64_t start;
@@ -32,7 +32,7 @@ struct indexing {
 	struct members *m;
 	uint64_t until;
 	uint32_t seen;
-	bool procedures; /* this time, what is inside of procedures; else what is not */
+	bool procedures; /* collect what is inside procedures; else what is not */
 	bool over;	 /* out of time or memory */
 };
 
@@ -66,7 +66,7 @@ static void add_variable(struct indexing *x, uint64_t start, Dwarf_Off die)
 	m->all[m->n++] = (struct variable) {start, die};
 }
 
-/* clang of DWARF 5 keeps addresses in a table. */
+/* With DWARF 5, clang puts addresses into a table. */
 static bool address_by_index(Dwarf_Attribute *location, uint64_t *address)
 {
 	Dwarf_Attribute entry;
@@ -78,7 +78,9 @@ static bool address_by_index(Dwarf_Attribute *location, uint64_t *address)
 	       !dwarf_formaddr(&entry, address);
 }
 
-/* Of a variable with a fixed place: thread-local ones and those on stacks have none. */
+/*
+ * The address of a variable, if it is fixed: thread-local variables and those on stacks have none.
+ */
 static bool address_of(Dwarf_Die *die, uint64_t *address)
 {
 	Dwarf_Attribute location;
@@ -166,7 +168,7 @@ void members__free(struct members *m)
 
 /* ---- types ---- */
 
-/* An attribute of the entry, or of the one that it completes. */
+/* An attribute of the entry, or of the declaration that it completes. */
 static Dwarf_Attribute *attribute(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *out)
 {
 	Dwarf_Die at = *die;
@@ -213,8 +215,8 @@ static bool is_other_name(int tag)
 }
 
 /*
- * Types in which a futex word is nobody's concern any more, in C, C++ and Rust; template arguments
- * aside.
+ * Types of synchronization objects in C, C++ and Rust, whose members are not named; template
+ * arguments are ignored.
  */
 static bool is_made_for_waiting(const char *name)
 {
@@ -258,7 +260,7 @@ static bool is_made_for_waiting(const char *name)
 	return false;
 }
 
-/* To the type that the names stand for. *made: one of them was of a type made for waiting. */
+/* Follows typedefs to the type. *made: one of them is a synchronization object. */
 static bool peel(Dwarf_Die *type, bool *made)
 {
 	for (int i = 0; i < MAX_NESTING; i++) {
@@ -274,7 +276,7 @@ static bool peel(Dwarf_Die *type, bool *made)
 	return false;
 }
 
-/* Elements of one dimension of an array; 0 when it is unknown. */
+/* The length of one dimension of an array; 0: unknown. */
 static uint64_t count_of(Dwarf_Die *range)
 {
 	uint64_t n;
@@ -308,7 +310,7 @@ static bool shape_of(Dwarf_Die *array, struct shape *shape)
 	return shape->n > 0;
 }
 
-/* In bytes; 0 when it is unknown. */
+/* In bytes; 0: unknown. */
 static uint64_t size_of(Dwarf_Die *type)
 {
 	Dwarf_Die at = *type;
@@ -342,7 +344,7 @@ static void append_index(struct name *path, uint64_t index)
 	name__append(path, text, (size_t)length);
 }
 
-/* Goes into the element of an array that has the byte *offset. */
+/* Descends into the array element that contains byte *offset. */
 static bool enter_array(Dwarf_Die *type, uint64_t *offset, struct name *path)
 {
 	struct shape shape;
@@ -383,7 +385,7 @@ static bool is_reserved(const char *name)
 	return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
 }
 
-/* What unions have to make them larger. */
+/* Whether it is an array of bytes, with which unions are padded. */
 static bool is_array_of_bytes(const Dwarf_Die *type)
 {
 	Dwarf_Die at = *type;
@@ -391,7 +393,7 @@ static bool is_array_of_bytes(const Dwarf_Die *type)
 	return dwarf_tag(&at) == DW_TAG_array_type && type_of(&at, &at) && size_of(&at) == 1;
 }
 
-/* The first member that has the byte; with `bytes` it may be an array of them. */
+/* The first member that contains the byte. With `bytes`, it may be an array of bytes. */
 static bool find_member(Dwarf_Die *type, uint64_t offset, bool bytes, Dwarf_Die *die, uint64_t *at,
 			Dwarf_Die *member)
 {
@@ -405,7 +407,7 @@ static bool find_member(Dwarf_Die *type, uint64_t offset, bool bytes, Dwarf_Die 
 	return true;
 }
 
-/* Goes into the member of a structure or union that has the byte *offset. */
+/* Descends into the member of a structure or union that contains byte *offset. */
 static bool enter_member(Dwarf_Die *type, uint64_t *offset, struct name *path)
 {
 	Dwarf_Die die, member;

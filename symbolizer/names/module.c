@@ -15,25 +15,25 @@
 #include "symbolizer/names/perf_map.h"
 #include "symbolizer/names/data_symbols.h"
 
-/* Of DWARF that is read for the names of variables alone, in memory. */
+/* Largest DWARF that is read into memory only for names of variables, bytes. */
 #define VARIABLES_DWARF_MAX (128U << 20)
 
-/* Of a debug file whose bytes are added up, which takes a second. */
+/* Largest debug file whose checksum is computed, which takes a second. */
 #define CHECKED_MAX (512 << 20)
 
 struct module {
 	char label[256];
-	struct elf_file *file, *debug; /* NULL for a perf map; debug may be NULL */
-	struct elf_file *shared;       /* of lines, or NULL */
-	char link[256]; /* .gnu_debuglink: the name of the debug file, and its checksum */
+	struct elf_file *file, *debug; /* file: NULL for a perf map; debug: may be NULL */
+	struct elf_file *shared;       /* with entries shared by `lines`, or NULL */
+	char link[256];		       /* .gnu_debuglink: name and checksum of the debug file */
 	uint32_t link_sum;
-	struct address_table *table; /* by virtual address */
-	char *text;		     /* of a perf map: its names */
+	struct address_table *table; /* sorted by virtual address */
+	char *text;		     /* names of a perf map */
 	struct lines *lines;
 	bool inlines;
-	struct data_symbols *variables; /* NULL until they are asked for */
+	struct data_symbols *variables; /* NULL until they are needed */
 	struct elf_file *described_by;	/* the file that was opened for dwarf, or NULL */
-	Dwarf *dwarf;			/* of variables, where lines has none */
+	Dwarf *dwarf;			/* for variables, if `lines` has none */
 };
 
 static int load_perf_map(struct module *m, int fd)
@@ -77,7 +77,10 @@ static bool has_sum(int fd, uint32_t expected)
 	return n == 0 && sum == expected;
 }
 
-/* By its build-id; of a file that has none, by the checksum that it keeps with the name. */
+/*
+ * Whether a debug file fits: by its build-id, or, without one, by the checksum that is stored with
+ * its name.
+ */
 static bool describes(const struct module *m, const struct elf_file *debug)
 {
 	const struct elf_file *file = m->file;
@@ -88,7 +91,7 @@ static bool describes(const struct module *m, const struct elf_file *debug)
 	return m->link[0] && has_sum(debug->fd, m->link_sum);
 }
 
-/* A debug file that belongs to another build, or cannot be read, is left aside. */
+/* Opens a debug file; ignores one of another build, or one that cannot be read. */
 static struct elf_file *open_debug(const struct module *m, int fd)
 {
 	struct elf_file *debug = fd >= 0 ? elf_file__open(fd) : NULL;
@@ -110,7 +113,10 @@ static void close_files(const struct module_files *files)
 		close(files->shared);
 }
 
-/* Takes the descriptor. A file of another build is left aside: procedures inlined from it have no names. */
+/*
+ * Takes ownership of the descriptor. Ignores a file of another build; then procedures inlined from
+ * it have no names.
+ */
 static void load_lines(struct module *m, int shared)
 {
 	if (m->debug)
@@ -125,7 +131,7 @@ static void load_lines(struct module *m, int shared)
 	elf_file__detach(m->shared);
 }
 
-/* All that will be needed is read now: many modules must not keep many files open. */
+/* Reads at once all that will be needed, because many modules must not keep many files open. */
 static int load_elf(struct module *m, uint32_t flags, struct module_files files)
 {
 	m->file = elf_file__open(files.fd);
@@ -259,7 +265,7 @@ static uint64_t dwarf_size(const struct elf_file *f)
 	return sum;
 }
 
-/* Opens the module's file, or its debug file, once more; lines of a module close theirs. */
+/* Opens the module's file, or its debug file, again, since lines of a module close theirs. */
 static void open_dwarf(struct module *m, int fd)
 {
 	uint64_t size;

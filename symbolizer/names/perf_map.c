@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file may grow while it is read; what was there at the beginning is taken. */
+/* Reads what the file contains at first; it may grow meanwhile. */
 static int read_text(int fd, char **text, size_t *size)
 {
 	struct stat st;
@@ -39,7 +39,7 @@ static int read_text(int fd, char **text, size_t *size)
 	return 0;
 }
 
-/* Hexadecimal digits, optionally after 0x, and the space behind them. */
+/* Parses hexadecimal digits, optionally after 0x, and the space after them. */
 static bool parse_number(char **at, uint64_t *value)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
@@ -55,7 +55,10 @@ static bool parse_number(char **at, uint64_t *value)
 	return true;
 }
 
-/* V8 makes the same function's code anew, the more optimized, and tells by a character before its name: "JS:*work file:1:2". */
+/*
+ * Makes one procedure of all versions of a function: V8 compiles it again with more optimization,
+ * and marks that by a character before its name: "JS:*work file:1:2".
+ */
 static void merge_tiers(char *name)
 {
 	static const char prefix[] = "JS:";
@@ -94,10 +97,10 @@ int perf_map__read(struct perf_map *map, int fd)
 	for (line = map->text; line < map->text + size; line = end + 1) {
 		struct procedure p = {0};
 
-		/* What stands behind a NUL in a line is not seen. */
+		/* ignores what is after a NUL in a line */
 		end = memchr(line, '\n', (size_t)(map->text + size - line));
 		if (!end)
-			break; /* the writer is not done with it */
+			break; /* an unfinished line */
 		*end = '\0';
 		if (!parse_line(line, &p))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Perf maps: the text files /tmp/perf-PID.map in which a just-in-time compiler lists its
- * procedures, one "START SIZE NAME" per line, both numbers hexadecimal.
+ * procedures, a line "START SIZE NAME" for each; both numbers are hexadecimal.
  */
 #ifndef QUARTZ_SYMBOLIZER_PERF_MAP_H
 #define QUARTZ_SYMBOLIZER_PERF_MAP_H
@@ -16,9 +16,9 @@ struct perf_map {
 };
 
 /*
- * Reads the file from its beginning. Memory is reused while the program runs, so a later line wins
- * where lines overlap. Lines of another form are left out; -ENOEXEC when no line is good. -EFBIG,
- * -ENOMEM, or of read(2). Does not close fd. The caller calls perf_map__free, also on failure.
+ * Reads the whole file. Memory is reused while the program runs, so a later line wins where lines
+ * overlap. Malformed lines are left out. 0; -ENOEXEC: no line is good; -EFBIG, -ENOMEM, or an error
+ * of read(2). Does not close fd. The caller calls perf_map__free(), also on failure.
  */
 int perf_map__read(struct perf_map *map, int fd);
 void perf_map__free(struct perf_map *map);

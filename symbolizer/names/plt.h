@@ -6,8 +6,8 @@
 #include "symbolizer/util/address_table.h"
 
 /*
- * Adds the stubs of the procedure linkage table, named after the procedure that they jump to.
- * Knows x86-64 only. -ENOMEM, -EFBIG.
+ * Adds the stubs of the procedure linkage table, named after the procedures that they jump to.
+ * x86-64 only. 0, -ENOMEM or -EFBIG.
  */
 int plt__add_stubs(const struct elf_file *f, struct address_table *t, uint16_t rank);
 

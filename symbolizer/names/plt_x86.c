@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whatever a linker puts around it, a stub holds one "jmp *slot(%rip)", and a relocation tells
- * whose address the slot gets.
+ * Each stub has one "jmp *slot(%rip)", whatever else the linker adds, and a relocation says whose
+ * address the slot gets.
  */
 #include "symbolizer/names/plt.h"
 
@@ -73,7 +73,7 @@ static int read_slots(const struct elf_file *f, Elf_Scn *section, const GElf_Shd
 	return 0;
 }
 
-/* The slot through which the code of one stub jumps, 0 when it does not. */
+/* The slot that the code of one stub jumps through; 0: it does not jump. */
 static uint64_t jump_slot(const uint8_t *code, size_t size, uint64_t vaddr)
 {
 	for (size_t i = 0; i + JUMP_LENGTH <= size; i++) {

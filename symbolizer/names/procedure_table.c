@@ -13,8 +13,8 @@
 #include "symbolizer/elf/symbols.h"
 
 /*
- * glibc ends the FDE of clone before the system call and begins the next one in the child's part.
- * The few instructions between belong to the first.
+ * glibc ends the FDE of clone before the system call, and begins the next one in the child's part.
+ * The few instructions in between belong to the first.
  */
 #define GAP_MAX 16
 
@@ -25,8 +25,8 @@ struct sources {
 	struct symbols symbols;
 	struct fde *fdes;
 	size_t nfdes;
-	bool is_libc; /* or a program that was linked with it statically, or libpthread */
-	bool is_ada;  /* a program of Ada, or its library */
+	bool is_libc; /* or libpthread, or a statically linked program */
+	bool is_ada;  /* a program in Ada, or Ada's library */
 	bool is_stripped;
 };
 
@@ -40,7 +40,7 @@ static int add_entry_point(struct sources *s)
 	return symbols__add(&s->symbols, &p);
 }
 
-/* Go programs keep the names of their functions when they are stripped. */
+/* Adds functions of Go, whose names stripped programs keep. */
 static int add_go_functions(struct sources *s, bool has_symbols)
 {
 	struct gopclntab_functions go;
@@ -97,8 +97,8 @@ static int collect(struct sources *s, const struct elf_file *debug)
 }
 
 /*
- * Where the code from an address on ends, at most at `end`. Of a file that is stripped, the next symbol may be far: in musl
- * all of the threads' assembly is behind memset.
+ * The end of the code that begins at an address, at most `end`. In a stripped file, the next symbol
+ * may be far away: in musl, all assembly for threads comes after memset.
  */
 static uint64_t end_by_code(const struct sources *s, uint64_t start, uint64_t end)
 {
@@ -113,8 +113,8 @@ static uint64_t end_by_code(const struct sources *s, uint64_t start, uint64_t en
 }
 
 /*
- * A symbol without a size ends where its FDE ends; without an FDE of its own, where the next
- * symbol, FDE or section begins, or its code does.
+ * The end of a symbol without a size: the end of its FDE; without one, the start of the next
+ * symbol, FDE or section, or the end of its code.
  */
 static uint64_t end_of(const struct sources *s, size_t i)
 {
@@ -135,8 +135,8 @@ static uint64_t end_of(const struct sources *s, size_t i)
 }
 
 /*
- * Names under which libc begins processes and threads. Other modules may use them as they like: a
- * program's own "start_thread" is an ordinary procedure.
+ * Names of procedures in which libc begins processes and threads. Other modules may use these names
+ * otherwise: a program's own "start_thread" is an ordinary procedure.
  */
 static bool is_libc_start(const char *name)
 {
@@ -144,7 +144,7 @@ static bool is_libc_start(const char *name)
 		"clone",	"clone3",	 "__clone",	 "__clone3",
 		"__GI___clone", "__GI___clone3", "start_thread", "__libc_start_call_main",
 	};
-	static const char start_main[] = "__libc_start_main"; /* and _impl, and versions */
+	static const char start_main[] = "__libc_start_main"; /* also with _impl and versions */
 	size_t length = strcspn(name, "@");
 
 	if (strncmp(name, start_main, sizeof(start_main) - 1) == 0)
@@ -155,7 +155,7 @@ static bool is_libc_start(const char *name)
 	return false;
 }
 
-/* What has started the first goroutine. */
+/* The code that starts the first goroutine. */
 static bool is_go_start(const char *name)
 {
 	return strcmp(name, "runtime.newproc") == 0 || strcmp(name, "runtime.newproc.abi0") == 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of procedures of an ELF file, by virtual address: from the symbol tables of the file
- * and of its separate debug file, from its PLT, and, where there is no symbol, from .eh_frame.
+ * The procedures of an ELF file by virtual address: from the symbol tables of the file and of its
+ * separate debug file, from its PLT, and, where there is no symbol, from .eh_frame.
  */
 #ifndef QUARTZ_SYMBOLIZER_PROCEDURE_TABLE_H
 #define QUARTZ_SYMBOLIZER_PROCEDURE_TABLE_H

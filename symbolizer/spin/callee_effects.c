@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-/* Kept for the caller, whatever happens to them inside. */
+/* Callee-saved registers. */
 #define KEPT                                                                                       \
 	(REGISTER_BOTH(3) | REGISTER_BOTH(4) | REGISTER_BOTH(5) | REGISTER_BOTH(12) |              \
 	 REGISTER_BOTH(13) | REGISTER_BOTH(14) | REGISTER_BOTH(15))
 
-/* A procedure while it is read from its first instruction on. */
+/* The state while a procedure is read from its first instruction on. */
 struct reading {
 	struct decoder *decoder;
 	const struct code_source *source;
 	struct callee_effects *leaf;
-	uint64_t furthest; /* that a branch goes to */
-	unsigned int left; /* instructions, calls included */
+	uint64_t furthest; /* address that a branch leads to */
+	unsigned int left; /* budget of instructions, callees included */
 	unsigned int depth;
 };
 
@@ -31,7 +31,7 @@ static void take_effects(struct reading *r, uint64_t address, uint64_t reads, ui
 		leaf->kills |= kills;
 }
 
-/* false: what is called is no leaf. */
+/* False: the callee is no leaf. */
 static bool take_call(struct reading *r, const struct instruction *code)
 {
 	struct callee_effects inner = {0};
@@ -60,7 +60,7 @@ static bool take_call(struct reading *r, const struct instruction *code)
 	return true;
 }
 
-/* false: the reading ends here. */
+/* False: the procedure cannot be read further. */
 static bool take(struct reading *r, const struct instruction *code)
 {
 	uint64_t next = code->address + code->length;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The node for an address, a new one when there is room; FLOW_NONE when it is out of sight. */
+/* The node of an address, a new one if there is room; FLOW_NONE: out of reach. */
 static uint16_t node_at(struct cfg *f, uint64_t address)
 {
 	uint64_t offset = address - f->start;
@@ -33,7 +33,7 @@ static void link_node(struct cfg *f, struct cfg_node *node)
 			node->next[1] == FLOW_NONE);
 }
 
-/* NULL where so much is not there. */
+/* NULL: not enough bytes are there. */
 static struct cfg_decoded *remembered(struct cfg *f, size_t at)
 {
 	uint64_t address = f->start + at;
@@ -43,7 +43,7 @@ static struct cfg_decoded *remembered(struct cfg *f, size_t at)
 	return &f->decoded[(address ^ address >> 11) & (DECODED - 1)];
 }
 
-/* False: it is no instruction. */
+/* False: no valid instruction. */
 static bool decode(struct cfg *f, size_t at, struct instruction *code)
 {
 	struct cfg_decoded *d = remembered(f, at);
@@ -64,7 +64,7 @@ static bool decode(struct cfg *f, size_t at, struct instruction *code)
 	return is;
 }
 
-/* What cannot be decoded ends the way there. */
+/* Decodes a node. An invalid instruction has no successors. */
 static void decode_node(struct cfg *f, struct cfg_node *node)
 {
 	if (decode(f, node->code.address - f->start, &node->code))
@@ -125,7 +125,7 @@ bool cfg__follow(struct cfg *f, uint64_t address)
 	return f->nodes[0].code.flags != (INSTRUCTION_END | INSTRUCTION_OPAQUE);
 }
 
-/* Adds to the set what leads to `from` without passing what is in the set already. */
+/* Adds the nodes that lead to `from` without passing one of the set. */
 static void add_ways_to(const struct cfg *f, uint16_t from, struct cfg_set *set)
 {
 	uint16_t queue[FLOW_MAX], n = 0;
@@ -146,7 +146,7 @@ static void add_ways_to(const struct cfg *f, uint16_t from, struct cfg_set *set)
 	}
 }
 
-/* Nodes that lead to a head without being reached from it belong to another way in. */
+/* Removes nodes that lead to a head without being reached from it: they belong to another entry. */
 static void keep_reached(const struct cfg *f, uint16_t head, struct cfg_set *set)
 {
 	struct cfg_set reached = {0};
@@ -195,7 +195,7 @@ static int by_size(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The loop that the branch closes, if node 0 is in it. */
+/* Finds the loop that a branch closes, if node 0 is in it. */
 static bool close_loop(const struct cfg *f, uint16_t back, struct cfg_loop *loop)
 {
 	uint16_t head = f->nodes[back].next[1];
@@ -211,9 +211,8 @@ static bool close_loop(const struct cfg *f, uint16_t back, struct cfg_loop *loop
 }
 
 /*
- * The part of a loop that lies between its head and its branch and can be gone round alone. A loop that
- * the one around it enters in its middle cannot be told from that otherwise. false: that is all of it,
- * or node 0 is not there.
+ * The part of a loop between its head and its branch, which may be a loop of its own that the outer
+ * one enters in its middle. False: it is the whole loop, or node 0 is not in it.
  */
 static bool narrow_loop(const struct cfg *f, const struct cfg_loop *loop, struct cfg_loop *inner)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "symbolizer/spin/last_access.h"
 
-/* What was seen of the code around the address. */
+/* The code around the address. */
 struct seen {
-	struct instruction before; /* that ends there; length 0: none */
-	bool entered;		   /* some branch goes to the address */
-	bool again;		   /* some goes back from behind it to `before`, or farther */
+	struct instruction before; /* ends at the address; length 0: none */
+	bool entered;		   /* a branch leads to the address */
+	bool again;		   /* a branch leads from after it back to `before`, or farther */
 };
 
 static void look_at(struct seen *s, const struct instruction *code, uint64_t address)
@@ -16,7 +16,7 @@ static void look_at(struct seen *s, const struct instruction *code, uint64_t add
 	s->again |= code->address >= address && code->target < address;
 }
 
-/* Up to the address in step, and on from there. */
+/* Decodes the code, aligned with the address, and continues after it. */
 static void read_code(struct cfg *f, uint64_t address, uint64_t start, struct seen *s)
 {
 	size_t at = cfg__approach(f, address, start), there = (size_t)(address - f->start);
@@ -35,7 +35,10 @@ static void read_code(struct cfg *f, uint64_t address, uint64_t start, struct se
 	}
 }
 
-/* Code before the head of a loop, into which the loop does not come back, is seldom what was executed last. */
+/*
+ * Whether `before` was probably executed last. Code before the head of a loop seldom was, unless
+ * the loop returns to it.
+ */
 static bool led_there(const struct seen *s)
 {
 	const uint32_t elsewhere = INSTRUCTION_JUMP | INSTRUCTION_CALL | INSTRUCTION_RETURN |

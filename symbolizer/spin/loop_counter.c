@@ -10,7 +10,7 @@ static bool has(const struct loop_dataflow *t, uint16_t node)
 	return cfg_set__has(&t->loop->body, node);
 }
 
-/* Sets of values with the halves of registers taken together. */
+/* A set of values in which both halves of a register count as one. */
 static uint64_t whole(uint64_t values)
 {
 	uint64_t registers = (values | values >> 16) & REGISTER_LOW;
@@ -21,8 +21,9 @@ static uint64_t whole(uint64_t values)
 /* ---- whether it only counts ---- */
 
 /*
- * counts: values that stem from the carried ones alone, or from constants. What is put into a carried one
- * must be such a value or a constant; others may be made of them, but nothing is loaded by them or mixed with them.
+ * counts: values derived only from carried ones and constants. Only such values may be written to a
+ * carried one; others may be derived from them, but must not be used as addresses, nor mixed with
+ * them.
  */
 static bool node_counts(const struct loop_dataflow *t, uint16_t node, uint64_t carried,
 			uint64_t counts)
@@ -82,7 +83,7 @@ bool loop_counter__only_counts(struct loop_dataflow *t)
 
 /* ---- the counter ---- */
 
-/* The only register that is carried, where nothing else is; -1: there is none. */
+/* The register that is carried, if nothing else is; -1: none. */
 static int carried_register(uint64_t carried)
 {
 	uint64_t low = carried & REGISTER_LOW;
@@ -92,7 +93,7 @@ static int carried_register(uint64_t carried)
 	return __builtin_ctzll(low);
 }
 
-/* What each turn adds, at most once; 0: that is not known. */
+/* The value that each iteration adds, at most once; 0: unknown. */
 static int32_t find_step(struct loop_dataflow *t)
 {
 	uint64_t carried = whole(t->carried), counted[FLOW_MAX];
@@ -119,7 +120,7 @@ static int32_t find_step(struct loop_dataflow *t)
 	return step > LARGEST_STEP || step < -LARGEST_STEP ? 0 : (int32_t)step;
 }
 
-/* ---- what it begins with ---- */
+/* ---- its initial value ---- */
 
 enum set { SET_NOT, SET_UNKNOWN, SET_CONSTANT };
 
@@ -146,7 +147,7 @@ struct search {
 	int32_t first;
 };
 
-/* What leads to a node, from outside of the loop. */
+/* Adds the predecessors of a node outside of the loop. */
 static void add_ways_to(struct search *s, uint16_t node)
 {
 	const struct cfg *f = s->t->flow;
@@ -171,7 +172,10 @@ static bool follows_loop(const struct search *s, uint16_t node)
 	return !f->npredecessors[node];
 }
 
-/* By the ways back to the loop from where it leaves. Some must, and all of them set the same constant. */
+/*
+ * Searches the paths that lead from the exits of the loop back to it. There must be some, and all
+ * must set the same constant.
+ */
 static bool find_around(struct search *s)
 {
 	for (uint16_t i = 0; i < s->t->flow->n; i++)
@@ -196,7 +200,7 @@ static bool find_around(struct search *s)
 	return s->known;
 }
 
-/* By the code that stands before it, which runs into it. */
+/* Searches the code before the loop, which falls through into it. */
 static bool find_before(struct search *s, uint64_t start)
 {
 	const struct cfg *f = s->t->flow;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MAX_PASSES	16 /* over the nodes, until nothing changes */
+#define MAX_PASSES	16 /* most passes over the nodes until nothing changes */
 #define REGISTERS_BELOW ((1ull << 32) - 1)
 
 void loop_dataflow__begin(struct loop_dataflow *t, const struct cfg *flow,
@@ -22,7 +22,7 @@ static bool has(const struct loop_dataflow *t, uint16_t node)
 	return cfg_set__has(&t->loop->body, node);
 }
 
-/* Notes a slot; those that overlap become one. false: there are too many. */
+/* Adds a slot; overlapping ones are merged. False: there are too many. */
 static bool add_slot(struct loop_dataflow *t, const struct slot *slot)
 {
 	struct loop_dataflow_slot new = {slot->at, slot->at + slot->size, slot->by_frame_pointer};
@@ -73,7 +73,7 @@ bool loop_dataflow__add(struct loop_dataflow *t, uint16_t node, const struct cal
 	return leaf || !code->slot.size || add_slot(t, &code->slot);
 }
 
-/* Reads and writes of slots, now that it is known which there are. */
+/* Adds the reads and writes of slots, which are all known now. */
 static void use_slots(struct loop_dataflow *t)
 {
 	for (uint16_t i = 0; i < t->flow->n; i++) {
@@ -98,8 +98,8 @@ static void use_slots(struct loop_dataflow *t)
 }
 
 /*
- * Where others only read memory through their own pointers, a loop may still wait for a variable in
- * this frame, whose address somebody has.
+ * If the loop loads nothing else, reads of the frame count as loads: the address of a variable
+ * there may have been published, and the loop may wait for it.
  */
 static void load_slots(struct loop_dataflow *t)
 {
@@ -126,7 +126,9 @@ static uint64_t meet(const struct loop_dataflow *t, uint16_t node)
 	return in;
 }
 
-/* What is written on every way from the head to a node. false: not settled in time. */
+/*
+ * Finds what is written on every path from the head to a node. False: no result within the limit.
+ */
 static bool find_written_before(struct loop_dataflow *t)
 {
 	memset(t->in, 0xff, sizeof(t->in));
@@ -171,8 +173,8 @@ static uint64_t meet_constants(const struct loop_dataflow *t, uint16_t node)
 }
 
 /*
- * Values that only one node sets to a constant, where every way back to the head has passed it last:
- * they are the same in all turns. Reuses t->in.
+ * Values that one node alone sets, to a constant, and that every path back to the head passes last:
+ * they are the same in all iterations. Reuses t->in.
  */
 static uint64_t find_constants(struct loop_dataflow *t)
 {
@@ -228,7 +230,7 @@ bool loop_dataflow__finish(struct loop_dataflow *t)
 	return true;
 }
 
-/* The values that stem from loads, and those that stem from what is carried. */
+/* The values derived from loads, and those derived from carried values. */
 struct origins {
 	uint64_t loaded, counted;
 };

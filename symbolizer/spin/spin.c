@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules rest on one observation. A loop that stores nothing others can see, calls nothing that
- * may, and carries no value of its own from turn to turn does in each turn exactly what it did in
- * the last, unless memory that it loads was changed by somebody else. So if it goes round at all it
- * waits for that.
+ * All rules follow from one observation. If a loop stores nothing that others can see, calls
+ * nothing that may, and carries no value of its own from iteration to iteration, then each
+ * iteration does exactly the same as the last one, unless memory that it loads was changed by
+ * another thread. So if it iterates at all, it waits for that.
  */
 #include "symbolizer/spin/spin.h"
 
@@ -15,26 +15,26 @@
 #include "symbolizer/spin/loop_dataflow.h"
 
 /*
- * A loop that only loads can be a reader that tries again when a writer came between, and mostly
- * does not have to. Those do more in a turn than waits do; what is longer must be confirmed.
+ * A loop that only loads can be a reader that retries if a writer interfered, which is rare. Such
+ * loops do more in an iteration than waits do; longer ones must be confirmed.
  */
 #define PURE_NODES 24
 #define PURE_LOADS 4
 
-/* So many instructions behind PAUSE still belong to the wait. */
+/* The number of instructions after PAUSE that still belong to the wait. */
 #define BEHIND 4
 #define GOES_ON                                                                                    \
 	(INSTRUCTION_JUMP | INSTRUCTION_CALL | INSTRUCTION_RETURN | INSTRUCTION_END |              \
 	 INSTRUCTION_OPAQUE | INSTRUCTION_STORE | INSTRUCTION_ATOMIC)
 
-/* While a procedure is called, the stack and frame pointers are its own. */
+/* The callee changes the stack and frame pointers and restores them. */
 #define CALL_FRAME (REGISTER_BOTH(4) | REGISTER_BOTH(5))
 
 struct spin {
 	struct cfg flow;
 	struct cfg_loop loops[FLOW_LOOPS];
 	struct callee_effects leaves[SPIN_MAX_CALLS];
-	uint16_t leaf_of[FLOW_MAX]; /* of a node that calls; FLOW_NONE: not looked at */
+	uint16_t leaf_of[FLOW_MAX]; /* of a calling node; FLOW_NONE: not analyzed */
 	unsigned int nleaves;
 	struct loop_dataflow turn;
 };
@@ -63,7 +63,7 @@ void spin__free(struct spin *s)
 	free(s);
 }
 
-/* NULL: too many were looked at already. */
+/* NULL: too many were analyzed already. */
 static const struct callee_effects *leaf_of(struct spin *s, const struct code_source *source,
 					    uint16_t node)
 {
@@ -92,8 +92,8 @@ static bool is_relax(struct spin *s, const struct code_source *source, uint16_t 
 }
 
 /*
- * Whether every way round the loop from the address relaxes. Otherwise the loop may do something
- * else in most of its turns.
+ * Whether every path round the loop, from the address on, relaxes. Otherwise the loop may do
+ * something else in most of its iterations.
  */
 static bool always_relaxes(struct spin *s, const struct code_source *source,
 			   const struct cfg_loop *loop)
@@ -120,7 +120,7 @@ static bool stores(const struct cfg *f, const struct cfg_loop *loop)
 	return false;
 }
 
-/* The nodes that go round within a turn, without passing the head. */
+/* The nodes of inner loops, which do not pass the head. */
 static struct cfg_set inner_loops(const struct spin *s, const struct cfg_loop *loop)
 {
 	struct cfg_set rest = loop->body, inner = {0};
@@ -133,8 +133,8 @@ static struct cfg_set inner_loops(const struct spin *s, const struct cfg_loop *l
 }
 
 /*
- * Whether an inner loop loads from one place after the other. Such a turn reads much, as one does
- * that is only tried again because a writer came between.
+ * Whether an inner loop loads from consecutive places. Such an iteration reads much, like one that
+ * is only retried because a writer interfered.
  */
 static bool walks(const struct spin *s, const struct cfg_set *inner)
 {
@@ -156,8 +156,8 @@ static bool walks(const struct spin *s, const struct cfg_set *inner)
 }
 
 /*
- * Whether an inner loop does more than count. A pause between two looks only counts; what computes has a result,
- * even where nobody in this code reads it.
+ * Whether an inner loop does more than count. A pause between two loads only counts; what computes
+ * has a result, even if no code here reads it.
  */
 static bool computes(const struct spin *s, const struct cfg_set *inner)
 {
@@ -170,7 +170,7 @@ static bool computes(const struct spin *s, const struct cfg_set *inner)
 	return false;
 }
 
-/* A jump by a register, mostly of a switch, may go anywhere in the procedure. */
+/* An indirect jump, mostly of a switch, can lead anywhere in the procedure. */
 static bool jumps_anywhere(const struct cfg_node *node)
 {
 	return (node->code.flags & (INSTRUCTION_END | INSTRUCTION_RETURN | INSTRUCTION_OPAQUE)) ==
@@ -178,8 +178,8 @@ static bool jumps_anywhere(const struct cfg_node *node)
 }
 
 /*
- * Whether a way leads from the address out of the loop and back to it nearby, or out of sight. Then
- * the loop may be a short cut of a larger one that works, and passed through without going round.
+ * Whether a path leads from the address out of the loop and back to it nearby, or out of reach.
+ * Then the loop may be a part of a larger loop that works, and be passed without an iteration.
  */
 static bool is_passed_through(const struct cfg *f, const struct cfg_loop *loop)
 {
@@ -212,7 +212,7 @@ static bool is_passed_through(const struct cfg *f, const struct cfg_loop *loop)
 	return false;
 }
 
-/* Hands the nodes of the loop over. false: one of them has effects, or does what is not known. */
+/* Adds the nodes of the loop to the data flow. False: one of them has effects, or unknown ones. */
 static bool prepare_turn(struct spin *s, const struct code_source *source,
 			 const struct cfg_loop *loop)
 {
@@ -257,7 +257,7 @@ static enum qz_spin_class classify_loop(struct spin *s, const struct code_source
 	return QZ_SPIN_PURE;
 }
 
-/* All that the loop may write, for what is confirmed by the other registers. */
+/* All registers that the loop may write; the others confirm the wait. */
 static uint32_t written_by(struct spin *s, const struct code_source *source,
 			   const struct cfg_loop *loop)
 {
@@ -284,7 +284,7 @@ static bool same_place(const struct place *a, const struct place *b)
 	return a->known && b->known && a->base == b->base && a->at == b->at;
 }
 
-/* The place that a turn loads from, where it is one, and the same in all turns. */
+/* Finds the memory that an iteration loads, if it is one place, and the same in all iterations. */
 static void find_watched(struct spin *s, const struct code_source *source,
 			 const struct cfg_loop *loop, struct spin_code *found)
 {
@@ -314,7 +314,7 @@ static void find_watched(struct spin *s, const struct code_source *source,
 	found->at = watched->at;
 }
 
-/* A counter that has been stepped so often proves what a second sample would. */
+/* Finds a counter. If it has advanced by this much, it proves the wait like a second sample. */
 static void find_counter(struct spin *s, uint64_t start, int turns, struct spin_code *found)
 {
 	struct loop_counter c;
@@ -327,7 +327,7 @@ static void find_counter(struct spin *s, uint64_t start, int turns, struct spin_
 	found->many = c.step * turns;
 }
 
-/* The same of one that relaxes in each turn, whatever goes on around that. */
+/* The same for a loop that relaxes in each iteration, whatever else it does. */
 static void find_pauses(struct spin *s, const struct code_source *source, uint64_t start,
 			unsigned int n, struct spin_code *found)
 {
@@ -340,8 +340,8 @@ static void find_pauses(struct spin *s, const struct code_source *source, uint64
 }
 
 /*
- * A turn may begin anywhere. Compilers enter a loop in its middle, where it looks at what it waits for, and what they
- * have there in a register is then carried over the head, though not over that place.
+ * Lets the iteration begin at the load. Compilers enter a loop in the middle, where it tests what
+ * it waits for; a value in a register there is carried over the head, but not over that place.
  */
 static void begin_at_load(const struct cfg *f, struct cfg_loop *loop)
 {
@@ -380,7 +380,7 @@ static void classify_loops(struct spin *s, const struct code_source *source, uin
 	if (found->class == QZ_SPIN_PAUSE && confirm)
 		find_pauses(s, source, start, n, found);
 	find_watched(s, source, &s->loops[i], found);
-	/* a loop around may load elsewhere, where it sleeps after so many turns */
+	/* an outer loop may load something else, where it sleeps after a number of iterations */
 	for (i = 0; i < n && !(found->flags & QZ_SPIN_WATCHES); i++)
 		if (s->loops[i].narrowed)
 			find_watched(s, source, &s->loops[i], found);
@@ -409,8 +409,8 @@ static void classify_leaf(struct spin *s, const struct code_source *source, uint
 }
 
 /*
- * Where the straight way to the address begins, of a few instructions at most, behind one that relaxes; 0: there is
- * none.
+ * The start of the straight code to the address, of a few instructions at most, after one that
+ * relaxes; 0: none.
  */
 static uint64_t behind_relax(struct cfg *f, uint64_t address, uint64_t start)
 {
@@ -432,9 +432,9 @@ static uint64_t behind_relax(struct cfg *f, uint64_t address, uint64_t start)
 }
 
 /*
- * Whether the instruction before the address relaxes: the processor reports the one behind it. Its
- * bytes could be the end of another one, so code is decoded up to there, from the start of the
- * procedure or from so far that it falls into step.
+ * Whether the instruction before the address relaxes: the processor reports the one after it. Its
+ * bytes could be the end of another instruction, so code is decoded up to there, from the start of
+ * the procedure, or from far enough that decoding is aligned.
  */
 static bool follows_relax(struct cfg *f, uint64_t address, uint64_t start)
 {
@@ -445,8 +445,8 @@ static bool follows_relax(struct cfg *f, uint64_t address, uint64_t start)
 }
 
 /*
- * Whether the instructions before the address relax and lead straight to it, and no branch nearby does. In a larger loop
- * that passes through, too, only who has waited comes there.
+ * Whether the instructions before the address relax and lead straight to it, and no branch nearby
+ * does. Even in a larger loop that passes through, only a thread that has waited comes there.
  */
 static bool has_relaxed(struct cfg *f, uint64_t address, uint64_t start)
 {
@@ -466,7 +466,7 @@ static bool has_relaxed(struct cfg *f, uint64_t address, uint64_t start)
 	return behind;
 }
 
-/* Whether no branch nearby goes to the address: then only what stands before it leads to it. */
+/* Whether no branch nearby leads to the address, so that only the code before it does. */
 static bool is_reached_once(const struct cfg *f)
 {
 	for (uint16_t k = 0; k < f->npredecessors[0]; k++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the code of a module comes from: the file, not the memory of the process. */
+/* Code of a module, read from its file, not from the memory of the process. */
 struct source {
 	const struct module *module;
 	int fd;
@@ -35,7 +35,7 @@ static size_t read_code(void *context, uint64_t vaddr, uint8_t *to, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* The procedure itself, or a stub that jumps to it. */
+/* Whether a procedure is sched_yield, or a stub that jumps to it. */
 static bool yields(void *context, uint64_t vaddr)
 {
 	static const char *const names[] = {"sched_yield", "__sched_yield", "pthread_yield",
@@ -53,7 +53,7 @@ static bool yields(void *context, uint64_t vaddr)
 	return false;
 }
 
-/* One serves all modules, which are of one architecture; it is made when it is needed first. */
+/* Makes the classifier when it is first needed; all modules have the same architecture. */
 static struct spin *find_spin(struct spin_answer_writer *w, uint16_t machine)
 {
 	if (!w->spin && !w->unable) {
@@ -85,7 +85,7 @@ static void classify(struct spin_answer_writer *w, const struct module *m, int f
 	}
 }
 
-/* Addresses of a record are in the unit of the request. */
+/* Writes the procedure of a record; its addresses are in the unit of the request. */
 static void describe_procedure(struct spin_answer_writer *w, const struct module *m,
 			       uint64_t address, uint64_t vaddr, struct spin_record *record)
 {

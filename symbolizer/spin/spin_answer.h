@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a thread that executes at an address waits: the procedure that it is in, for rules that go
- * by name, and what the shape of the code says.
+ * Answers whether a thread at an address waits: its procedure, for rules by name, and the result
+ * for the form of its code.
  */
 #ifndef QUARTZ_SYMBOLIZER_SPIN_ANSWER_H
 #define QUARTZ_SYMBOLIZER_SPIN_ANSWER_H
@@ -17,12 +17,12 @@ struct spin_answer_writer {
 	uint32_t n, text_size;
 	struct name name;
 	struct spin *spin; /* NULL: none yet */
-	uint16_t machine;  /* that it knows */
-	bool unable;	   /* there can be none */
+	uint16_t machine;  /* of `spin` */
+	bool unable;	   /* the machine has no decoder */
 };
 
 /*
- * Writes records of the first of n addresses, at least one, as many as take up to `room` bytes.
+ * Writes records for the first of n addresses: at least one, and as many as fit into `room` bytes.
  * fd: the file of the module, of which only code near the addresses is read.
  */
 void spin_answer__write(struct spin_answer_writer *w, const struct module *m, int fd,

@@ -9,11 +9,11 @@
 
 #define NOBODY UINT32_MAX
 
-/* From here up to the next piece the addresses belong to one procedure, or to nobody. */
+/* The addresses from here up to the next piece belong to one procedure, or to none. */
 struct piece {
 	uint64_t start;
 	uint32_t owner;
-	uint32_t next; /* while building: first piece from here on that has no owner yet */
+	uint32_t next; /* while building: the first piece from here on without an owner */
 };
 
 struct address_table {
@@ -81,7 +81,7 @@ static uint32_t skip_owned(struct piece *pieces, uint32_t i)
 	return i;
 }
 
-/* Gives all pieces of procedure i that have no owner yet to it. The last piece never has one. */
+/* Assigns all pieces of procedure i without an owner to it. The last piece never has one. */
 static void claim(struct address_table *t, uint32_t i)
 {
 	const struct procedure *p = &t->procedures[i];
@@ -121,7 +121,7 @@ static int cut(struct address_table *t)
 	return 0;
 }
 
-/* Joins neighbours of one owner and gives the rest of the memory back. */
+/* Joins adjacent pieces of the same owner, and frees the rest of the memory. */
 static void shrink(struct address_table *t)
 {
 	struct piece *smaller;

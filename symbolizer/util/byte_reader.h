@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads little-endian numbers from bytes that may end at any point. Each function gives false when
- * they do; the position is undefined then.
+ * Reads little-endian numbers from bytes that may end at any point. Each function returns false if
+ * they do; then the position is undefined.
  */
 #ifndef QUARTZ_SYMBOLIZER_BYTE_READER_H
 #define QUARTZ_SYMBOLIZER_BYTE_READER_H

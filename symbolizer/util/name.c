@@ -28,12 +28,13 @@ static void append(const char *text, size_t length, void *out)
 }
 
 /*
- * A reference to an earlier part of a symbol of D doubles what it stands for, and its demangler has no
- * form that hands out pieces: with more of them the symbol stays as it is.
+ * Most references in a D symbol. Each reference to an earlier part can double the length of the
+ * name, and libiberty's D demangler has no callback form; a symbol with more references stays as it
+ * is.
  */
 #define D_REFERENCES_MAX 16
 
-/* Takes a name that a demangler has allocated, or NULL. */
+/* Takes ownership of the result of a demangler, or NULL. */
 static bool take(struct name *out, char *name, const char *unlike)
 {
 	bool good = name && strncmp(name, unlike, strlen(unlike)) != 0;
@@ -70,9 +71,9 @@ static bool demangle_fortran(struct name *out, const char *symbol)
 }
 
 /*
- * The forms of the demanglers that hand out pieces: a short symbol can stand for a name of
- * gigabytes, of which only the beginning is kept. Rust's older names look like C++, so it goes
- * first; it accepts only names that end in its hash.
+ * Uses the callback forms of the demanglers: a short symbol can stand for a name of gigabytes, of
+ * which only the beginning is kept. Rust's older names look like C++, so Rust goes first; it
+ * accepts only names that end in its hash.
  */
 void name__demangle(struct name *out, const char *symbol)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * From the names of symbol tables to names for people.
- */
+/* Demangling: names of symbol tables become names for readers. */
 #ifndef QUARTZ_SYMBOLIZER_NAME_H
 #define QUARTZ_SYMBOLIZER_NAME_H
 
@@ -15,12 +13,12 @@ struct name {
 };
 
 /*
- * Writes the C++, Rust, D or Fortran name that the symbol stands for, otherwise the symbol itself without
- * the version that glibc's own symbol table appends ("write@@GLIBC_2.2.5"). Longer names are cut.
+ * Writes the C++, Rust, D or Fortran name of a symbol; otherwise the symbol itself, without the
+ * version that glibc's symbol table appends ("write@@GLIBC_2.2.5"). Longer names are cut.
  */
 void name__demangle(struct name *out, const char *symbol);
 
-/* The same in a module of Ada, whose symbols look like those of C. */
+/* The same for a module of Ada, whose symbols look like those of C. */
 void name__demangle_ada(struct name *out, const char *symbol);
 
 void name__set(struct name *out, const char *text);

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A radix sort from the lowest digit on. Digits in which all numbers are equal, most of an address, take no pass. */
+/*
+ * A radix sort, lowest digit first. Digits that are equal in all numbers, as most digits of
+ * addresses are, need no pass.
+ */
 #define DIGIT_BITS 11
 #define DIGIT_MAX  ((1U << DIGIT_BITS) - 1)
 #define DIGITS	   ((64 + DIGIT_BITS - 1) / DIGIT_BITS)
@@ -33,7 +36,7 @@ static void count_digits(digit_counts *counts, const char *items, size_t n, size
 			counts[d][digit_of(items + i * size, d)]++;
 }
 
-/* By one digit. The counts become the places of the next items. */
+/* Sorts by one digit. The counts become the positions of the next items. */
 static void pass(size_t *counts, unsigned int digit, const char *from, char *to, size_t n,
 		 size_t size)
 {
