@@ -7,7 +7,7 @@
 
 #define TURNS 200000000
 
-static _Alignas(64) uint64_t word, neighbour;
+static _Alignas(64) uint64_t words[8]; /* of one line */
 static _Alignas(64) uint64_t apart[2][16];
 static char how;
 static volatile uint64_t sink;
@@ -40,10 +40,10 @@ static uint64_t own_word(uint64_t x, volatile uint64_t *own)
 static void *run(void *argument)
 {
 	uintptr_t number = (uintptr_t)argument;
-	uint64_t *beside = number ? &neighbour : &word;
+	uint64_t *beside = &words[number];
 
 	if (how == 'w' || how == 'b')
-		sink = add_atomically(number, how == 'b' ? beside : &word);
+		sink = add_atomically(number, how == 'b' ? beside : words);
 	else if (how == 'l')
 		sink = add_atomically(number, apart[number]);
 	else
