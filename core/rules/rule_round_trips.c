@@ -118,8 +118,8 @@ static int report_it(const struct trips *t, uint64_t wait_ns, struct qz_advice *
 	if (procedure != QZ_NONE)
 		qz_finding__say(&f, &f.where, "%s", r->profile->procedures[procedure].name);
 	qz_finding__prove(&f, "report --waits", NULL,
-			  "it waited %.2f s for sockets while nothing else of it ran",
-			  (double)wait_ns / 1e9);
+			  "%llu waits for sockets, %.2f s of them while nothing else of it ran",
+			  (unsigned long long)replies->count, (double)wait_ns / 1e9);
 	qz_finding__prove(&f, "report --costs", NULL, "calls of the kernel took %.2f s",
 			  (double)t->calls_ns / 1e9);
 	qz_finding__say(&f, &f.remedy,

@@ -207,6 +207,8 @@ static void drain_samples(struct collector *c, bool stale)
 	uint32_t last = UINT32_MAX;
 	struct placed placed = {0};
 
+	if (c->polling)
+		shm_polling__begin(c->polling); /* what is added to joined samples is lost */
 	for (int64_t i = 0; i < c->njoined; i++) {
 		struct joined_sample *sample = &c->joined[i];
 		uint32_t at = QZ_SAMPLE_STACK(sample->key);
@@ -230,8 +232,6 @@ static void drain_samples(struct collector *c, bool stale)
 		add_samples(c, &placed, sample);
 		sample->count = 0; /* done */
 	}
-	if (c->polling)
-		shm_polling__begin(c->polling);
 }
 
 static int join_rounds(struct collector *c)

@@ -4,9 +4,10 @@
 # written down before the first of them was measured.
 
 grain=$here/grain
-for program in thread_a_task small_writes queue; do
+for program in thread_a_task small_writes queue arena maps; do
 	make_input "$program" "gcc -O2 -g -pthread -o $program '$grain/$program.c' -lm"
 done
+make_input nested "gcc -O2 -g -fopenmp -o nested '$grain/nested.c'"
 make_input regions "gcc -O2 -g -fopenmp -o regions '$grain/regions.c' -lm"
 make_input async "g++ -O2 -g -pthread -o async '$grain/async.cc'"
 make_input channel "go build -o channel '$grain/channel.go'"
@@ -33,6 +34,14 @@ fix regions "$small" '.' './regions 100' './regions 1000000'
 fix expr "$small" '.' "sh '$grain/expr.sh' expr" "sh '$grain/expr.sh' shell"
 fix fields "$small" '.' "sh '$grain/fields.sh' each" "sh '$grain/fields.sh' all"
 fix dd "$small" '.' 'dd if=/dev/zero of=/dev/null bs=1 count=700000' 'dd if=/dev/zero of=/dev/null bs=64k count=11'
+
+# Written down on 2026-12-01, before the first of them was measured.
+herd=$out/tests/programs/herd
+fix nested "$small" '.' './nested 2' './nested 1'
+fix arena 'allocator' '.' './arena 1' './arena 4'
+fix maps "$small" '.' './maps each' './maps once'
+fix herd 'in_vain' '.' "$herd broadcast 20000 16" "$herd signal 20000 16"
+fix herd-epoll 'herd' '.' "$herd epoll 20000 16" "$herd exclusive 20000 16"
 
 # Programs of others, of which an option makes the step smaller; written down on 2026-11-30, before the first of them was measured.
 make_input lorem "seq -f 'line %.0f of a text that grep reads' 300000 >lorem"

@@ -11,9 +11,11 @@ make_input hits "go build -o hits '$grain/hits.go'"
 
 fix one-word 'shared-line' '.' './counters word' './counters apart'
 fix neighbours 'shared-line' '.' './counters neighbours' './counters apart'
+fix beside 'shared-line' '.' './counters beside' './counters lines' # of 2026-12-01
 fix pointers 'shared-line' '.' './pointers copies' './pointers reference'
 fix hits-go 'shared-line' '.' './hits each' './hits once'
 fix random 'steps|fine' '.' './random library' './random own'
 well apart './counters apart'
+well lines './counters lines'
 well references './pointers reference'
 well once './hits once'

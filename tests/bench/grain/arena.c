@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Four threads that allocate all the time, from one arena of malloc. */
+/* Four threads that allocate all the time; the argument is how many arenas malloc has for them: 1. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,11 +24,11 @@ static void *run(void *argument)
 	return argument;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t threads[4];
 
-	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_ARENA_MAX, argc > 1 ? atoi(argv[1]) : 1);
 	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, run, NULL);
 	for (int i = 0; i < 4; i++)

@@ -7,7 +7,7 @@
 
 #define TURNS 200000000
 
-static _Alignas(64) uint64_t word, neighbour;
+static _Alignas(64) uint64_t words[8]; /* of one line */
 static _Alignas(64) uint64_t apart[2][16];
 static char how;
 static volatile uint64_t sink;
@@ -17,17 +17,17 @@ static uint64_t work(uint64_t x)
 	return x * 6364136223846793005u + 1442695040888963407u;
 }
 
-/* All add to one word. */
-static uint64_t one_word(uint64_t x)
+/* As of counters that others read at any time. */
+static uint64_t add_atomically(uint64_t x, uint64_t *to)
 {
 	for (int i = 0; i < TURNS; i++) {
 		x = work(x);
-		__atomic_fetch_add(&word, x >> 63, __ATOMIC_RELAXED);
+		__atomic_fetch_add(to, x >> 63, __ATOMIC_RELAXED);
 	}
 	return x;
 }
 
-/* Each to one of its own. */
+/* That nobody else reads meanwhile. */
 static uint64_t own_word(uint64_t x, volatile uint64_t *own)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -40,10 +40,12 @@ static uint64_t own_word(uint64_t x, volatile uint64_t *own)
 static void *run(void *argument)
 {
 	uintptr_t number = (uintptr_t)argument;
-	uint64_t *beside = number ? &neighbour : &word;
+	uint64_t *beside = &words[number];
 
-	if (how == 'w')
-		sink = one_word(number);
+	if (how == 'w' || how == 'b')
+		sink = add_atomically(number, how == 'b' ? beside : words);
+	else if (how == 'l')
+		sink = add_atomically(number, apart[number]);
 	else
 		sink = own_word(number, how == 'n' ? beside : apart[number]);
 	return NULL;
@@ -53,7 +55,7 @@ int main(int argc, char **argv)
 {
 	pthread_t threads[2];
 
-	how = argc > 1 ? argv[1][0] : 'w'; /* word, neighbours or apart */
+	how = argc > 1 ? argv[1][0] : 'w'; /* word, neighbours, apart; atomically: beside, lines */
 	for (uintptr_t i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, run, (void *)i);
 	for (int i = 0; i < 2; i++)

@@ -204,6 +204,45 @@ calls_of_a_machine()
 		fail 'not 10000' "$(jq -c '[.scopes[] | select(.grain.transfers) | [.comm, .grain.transfers]]' costs.json)"
 }
 
+# forget_member NAME: the kernel's types that quartzd keeps are those of a kernel whose structures have no such member. The file is
+# magic, CRC-32 of what follows, and the types (daemon/kernel/kernel_types.c).
+forget_member()
+{
+	python3 - "$1" "$QUARTZ_CACHE_DIR"/types-* <<-'END' || fail "$1 is not in the types"
+		import struct, sys, zlib
+		name, path = sys.argv[1].encode(), sys.argv[2]
+		data = open(path, "rb").read()
+		assert data.count(b"\0" + name + b"\0") == 1
+		data = data.replace(b"\0" + name + b"\0", b"\0" + b"x" * len(name) + b"\0")
+		with open(path, "r+b") as f:
+		    f.write(data[:8] + struct.pack("<I", zlib.crc32(data[12:])) + data[12:])
+	END
+}
+
+# Without CONFIG_TASK_IO_ACCOUNTING all else is measured, and nothing is said of reads and writes, neither of what ended nor of what
+# goes on.
+kernel_that_counts_no_calls()
+{
+	local dd='dd if=/dev/zero of=/dev/null bs=1 status=none' pid
+
+	grain $dd count=20000
+	counts '.transfers.writes == 20000'
+	forget_member ioac
+	grain $dd count=200000
+	counts 'has("transfers") | not'
+	"$out/quartzctl" report --costs -i profile >costs.txt || fail 'no costs'
+	! grep -E '^(read|written):' costs.txt || fail 'it is told nevertheless'
+	"$out/quartzctl" advise -i profile --json >advice.json || fail 'no advice'
+	jq -e '[.. | objects | select(.rule? == "steps")] | length == 1 and all(.[0].evidence[].text; test("on average") | not)' \
+		advice.json >/dev/null || fail 'no finding, or with counts' "$(jq -c . advice.json)"
+	lawful
+	$dd & pid=$!
+	"$out/quartzctl" record --cpu none -p "$pid" -d 1 -o profile >record.out 2>&1 || fail 'no profile' "$(cat record.out)"
+	kill "$pid"
+	lawful
+	expect 'a process that goes on has no counts either' 'all(.scopes[0].threads[]; has("transfers") | not)'
+}
+
 # Each ring ends one sleep. The sleeper's end is one more, for whom joins it, and there may be one at a lock.
 one_way()
 {
@@ -279,6 +318,7 @@ try 'calls of a shell are as many as strace counts' calls_of_a_shell
 try 'calls of Python are as many as strace counts' calls_of_python
 try 'calls of what runs are between those of /proc' calls_of_what_runs
 try 'calls of a machine are counted' calls_of_a_machine
+try 'a kernel that does not count calls' kernel_that_counts_no_calls
 try 'processes of a machine that were started are counted' processes_of_a_machine
 try 'each sleep that another thread ended is a hand-over' one_way
 try 'hand-overs by words' both_ways futex threads

@@ -61,12 +61,20 @@ scopes()
 	scopes_are_procedures
 }
 
+# A poller says how long it was in a scope, the kernel's samples what it called there: none of these may be lost.
+polled_are_divided()
+{
+	expect 'the poller has seen them' '.ledger.events.page_samples > 0'
+	expect 'what ran in a scope is below it' '
+		all(row("outer_scope", "inner_scope"); .self.cpu_ns <= 0.05 * .total.cpu_ns)'
+}
+
 polled_scopes()
 {
 	poller_processor
 	profiled "$poller" scopes 0.3
 	scopes_are_procedures
-	expect 'the poller has seen them' '.ledger.events.page_samples > 0'
+	polled_are_divided
 }
 
 # One procedure, not the scope and the procedure that it stands in.
@@ -164,6 +172,7 @@ polled_killed()
 {
 	poller_processor
 	killed "$poller"
+	polled_are_divided
 }
 
 # Each has a page set of its own, or is counted as one that was refused.

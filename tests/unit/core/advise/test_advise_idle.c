@@ -306,6 +306,8 @@ static void check_trips(const struct qz_finding *f)
 	ck_assert_uint_eq(f->gain_high_ns / MS, 983);
 	ck_assert_str_eq(f->where, "recv");
 	ck_assert_ptr_nonnull(strstr(f->what, "300 times a second, 3000 us each"));
+	ck_assert_str_eq(f->evidence[0].text,
+			 "300 waits for sockets, 0.90 s of them while nothing else of it ran");
 }
 
 static void check_run_on(const struct qz_finding *f)

@@ -43,6 +43,11 @@ static const struct {
 	{"steps", "steps-node", "steps-node-not", NULL, "JS:parseAll /var/tmp/app/read.js:2:18",
 	 false},
 	{"steps", "map-lock", "serial-not", NULL, "work", false},
+	{"steps", "steps-nested", "steps-threads-not", NULL, "main._omp_fn.0", false},
+	{"in_vain", "in-vain", "in-vain-not", NULL, "condition", false},
+	{"herd", "herd", "herd-not", NULL, "wait_at_epoll", true},
+	{"shared-line", "false-sharing", "false-sharing-not", NULL,
+	 "cache line words[0] to words[1]", false},
 	{"event-loop", "tokio", "tokio-not", NULL, "tokio-runtime-w", false},
 	{"taken", "taken", "serial-not", "pigz", "quartzd", false},
 };
@@ -99,6 +104,46 @@ START_TEST(remedied_programs_have_no_such_finding)
 
 	ck_assert_ptr_null(advised__find(a, cases[_i].rule));
 	check_verdict(a);
+	qz_advise__free(a);
+	qz_report__free(r);
+	qz_profile__free(p);
+}
+END_TEST
+
+/* The kind of each and what to write, by itself: a person who reads no more of it is not sent the wrong way. */
+static const struct {
+	const char *folder, *name, *rule, *what, *remedy;
+} fixes[] = {
+	{".", "steps-nested", "steps", "starting and ending threads", "OMP_MAX_ACTIVE_LEVELS=1"},
+	{".", "steps-threads", "steps", "starting and ending threads", "a pool"},
+	{".", "steps-channel", "steps", "handing work over", "slices of 100"},
+	{".", "steps-pool", "steps", "packing and copying", "chunksize=100"},
+	{".", "map-lock", "steps", "memory map", "keep the memory"},
+	{".", "in-vain", "in_vain", "for nothing", "pthread_cond_signal"},
+	{".", "herd", "herd", "one of them gets it", "EPOLLEXCLUSIVE"},
+	{".", "false-sharing", "shared-line", "different words", "a line of its own"},
+	{".", "allocator", "allocator", "malloc", "MALLOC_ARENA_MAX"},
+	{"sets", "lines-one-word", "shared-line", "the same words", "add up at the end"},
+	{"sets", "lines-random", "steps", "rand", "rand_r"},
+	{"sets", "grain-dd", "steps", "calls of the kernel", "bs=64k"},
+	{"sets", "grain-expr", "steps", "processes", "$((...))"},
+	{"sets", "waits-multiply", "oversubscribed", "4 processes", "OPENBLAS_NUM_THREADS=1"},
+	{"sets", "waits-answers", "few-threads", "4 threads wait", "more threads"},
+	{"sets", "waits-polling", "polling", "sleeps again", "a condition variable"},
+	{"sets", "waits-requests", "delayed-ack", "44 ms each time", "TCP_NODELAY"},
+	{"sets", "waits-lookups", "round-trips", "waits for a reply", "pipelining"},
+};
+
+START_TEST(what_to_do_is_told)
+{
+	struct qz_profile *p = recorded__read(fixes[_i].folder, fixes[_i].name);
+	struct qz_report *r = qz_report__new(p, 0);
+	struct qz_advice *a = qz_advise__new(r);
+	const struct qz_finding *f = advised__find(a, fixes[_i].rule);
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_msg(strstr(f->what, fixes[_i].what) != NULL, "%s", f->what);
+	ck_assert_msg(strstr(f->remedy, fixes[_i].remedy) != NULL, "%s", f->remedy);
 	qz_advise__free(a);
 	qz_report__free(r);
 	qz_profile__free(p);
@@ -289,6 +334,7 @@ Suite *suite_recorded_advice(void)
 
 	tcase_add_loop_test(tc, limits_are_found, 0, NCASES);
 	tcase_add_loop_test(tc, remedied_programs_have_no_such_finding, 0, NCASES);
+	tcase_add_loop_test(tc, what_to_do_is_told, 0, (int)(sizeof(fixes) / sizeof(fixes[0])));
 	tcase_add_test(tc, machines_have_no_findings);
 	tcase_add_test(tc, an_allocator_saves_work);
 	tcase_add_test(tc, a_lock_that_parks_is_one);

@@ -27,6 +27,7 @@ static const struct {
 	{"grain-messages", "steps", 100, 100},
 	{"grain-regions", "steps", 91, 93},
 	{"grain-dd", "steps", 98, 99},
+	{"grain-maps", "steps", 100, 100},
 	{"grain-fio-blocks", "steps", 64, 66},
 	{"grain-tar-records", "steps", 79, 86},
 	{"grain-grep-lines", "steps", 88, 91},
@@ -76,7 +77,7 @@ static const struct {
 
 /* Programs with nothing wrong, beside others that had some of the processors. */
 static const char *const healthy[] = {
-	"languages-go", "languages-java",   "languages-rust", "lines-neighbours",
+	"languages-go", "languages-java",   "languages-rust",
 	"lines-apart",	"lines-references", "lines-once",
 };
 #define MOST_OF_HEALTHY 10 /* percent, in the middle of the range */
