@@ -2,7 +2,8 @@
 /*
  * What a change would gain at least and at most, from exact times by level. doc/advice.md derives
  * these. All assume that the processors of the profile are there for the program, and that the scope is closed:
- * that a wait for something outside would become shorter with the change, too.
+ * that a wait for something outside would become shorter with the change, too. Of quotas
+ * knows core/advise/quota.h.
  */
 #ifndef QUARTZ_CORE_BOUNDS_H
 #define QUARTZ_CORE_BOUNDS_H

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "core/advise/advise.h"
+#include "core/advise/quota.h"
 #include "core/advise/languages.h"
 #include "core/advise/usage.h"
 #include "core/estimate/estimate.h"
 #include "core/model/objects.h"
+#include "core/util/order.h"
 #include "core/util/term_escape.h"
 #include "core/util/vec.h"
 
@@ -250,6 +252,8 @@ int qz_advise__add(struct qz_advice *a, struct qz_finding *f)
 	uint64_t elapsed = a->report->elapsed_ns;
 
 	scale_gain(f, a->report);
+	if (f->lost & QZ_LOST_DIVIDED)
+		f->gain_high_ns = qz_least(f->gain_high_ns, qz_quota__beyond(a->report));
 	if (f->gain_high_ns > elapsed)
 		f->gain_high_ns = elapsed;
 	if (f->gain_low_ns > f->gain_high_ns)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/advise/quota.h"
 #include "core/advise/usage.h"
 #include "core/model/objects.h"
 #include "core/model/wait_causes.h"
@@ -123,14 +124,23 @@ static void choose(struct qz_steps *s, const struct qz_report *r, const struct a
 
 /* ---- what is left ---- */
 
-/* Adds up what each procedure has of the class that was chosen. */
-static void add_steps(const struct qz_steps *s, struct asked *asked)
+/* Adds up what each procedure has of the class that was chosen. Returns the processor time of its steps, ns. */
+static double add_steps(const struct qz_steps *s, struct asked *asked)
 {
 	const struct qz_cost_class *class = &s->table.classes[s->cost];
+	double cpu_ns = 0;
 
-	for (uint32_t i = 0; i < class->n; i++)
-		if (class->rows[i].asker != QZ_NONE)
-			asked[class->rows[i].asker].step_ns += by_step(asked, &class->rows[i]);
+	for (uint32_t i = 0; i < class->n; i++) {
+		const struct qz_cost_row *row = &class->rows[i];
+		uint64_t step_ns = by_step(asked, row);
+
+		if (row->asker != QZ_NONE)
+			asked[row->asker].step_ns += step_ns;
+		if (row->figure.norm_ns && !qz_cost_row__is_own_start(row))
+			cpu_ns += (double)row->figure.cpu_ns * (double)step_ns /
+				  (double)row->figure.norm_ns;
+	}
+	return cpu_ns;
 }
 
 /*
@@ -199,11 +209,15 @@ static bool has_work(const struct qz_report *r, const struct qz_usage *u)
 }
 
 /* Calls do not keep other threads from working: what is left is not spread over more processors. */
-static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct asked *asked)
+static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct asked *asked,
+		    double step_cpu_ns)
 {
 	struct qz_usage u;
 	uint64_t stays, waits;
 	double able, rest = left(s, asked), width;
+	double cpu = (double)qz_scope__running_ns(&r->profile->scopes[r->scope]);
+	struct qz_bounds saved_cpu = {.low_ns = (uint64_t)(TENFOLD * step_cpu_ns),
+				      .high_ns = (uint64_t)(cpu > rest ? cpu - rest : 0)};
 	int err = find_idle(s, r, &stays);
 
 	qz_usage__find(r, &u);
@@ -215,7 +229,7 @@ static int set_gain(struct qz_steps *s, const struct qz_report *r, const struct 
 	waits = has_work(r, &u) ? u.idle_ns - stays : 0;
 	s->gain.low_ns = (uint64_t)(TENFOLD * s->share * able);
 	s->gain.high_ns = (uint64_t)((1 - rest) * able) + waits;
-	s->gain = qz_bounds__within(r, s->gain);
+	s->gain = qz_quota__save(r, qz_bounds__within(r, s->gain), saved_cpu);
 	return err;
 }
 
@@ -233,8 +247,7 @@ int qz_steps__find(struct qz_steps *s, const struct qz_report *r)
 		return -ENOMEM;
 	choose(s, r, asked);
 	if (s->cost != QZ_COST_WORK) {
-		add_steps(s, asked);
-		err = set_gain(s, r, asked);
+		err = set_gain(s, r, asked, add_steps(s, asked));
 	}
 	free(asked);
 	return err;

@@ -159,6 +159,12 @@ static uint64_t own_of(const struct qz_report *r, const struct qz_usage *u)
 /* Of all periods: it used what the quota gives it, whatever others had. */
 #define NEARLY_EACH 0.9
 
+static bool has_used_up(const struct qz_scope *s)
+{
+	return s->throttled_ns &&
+	       (double)s->throttled_periods >= NEARLY_EACH * (double)s->quota_periods;
+}
+
 /*
  * Of what the scope was kept from, what a quota is known to have: the time that a control group was throttled is that
  * of all that is in it. A processor is throttled only once it wants to run the group, so where others run, this time is
@@ -168,10 +174,7 @@ static uint64_t throttled_of(const struct qz_report *r, const struct qz_usage *u
 {
 	const struct qz_scope *s = &r->profile->scopes[r->scope];
 
-	if (s->throttled_ns &&
-	    (double)s->throttled_periods >= NEARLY_EACH * (double)s->quota_periods)
-		return u->taken_ns;
-	return qz_least(u->taken_ns, s->throttled_ns);
+	return u->used_up ? u->taken_ns : qz_least(u->taken_ns, s->throttled_ns);
 }
 
 /* Processors, on average: fewer are what any machine does besides. */
@@ -233,6 +236,7 @@ void qz_usage__find(const struct qz_report *r, struct qz_usage *u)
 	if (u->limited_ns <= u->taken_ns / 2)
 		u->limited_ns =
 			0; /* the scheduler moves a thread to a free processor some time later */
+	u->used_up = has_used_up(scope);
 	u->throttled_ns = throttled_of(r, u);
 	if (u->limited_ns < u->throttled_ns)
 		u->limited_ns = u->throttled_ns;

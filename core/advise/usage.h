@@ -22,6 +22,7 @@ struct qz_usage {
 		limited_ns; /* of taken_ns, while a processor was free: kept from it by affinity, cpuset or quota */
 	uint64_t own_ns;       /* of the rest of taken_ns, at most: had by Quartz itself */
 	uint64_t throttled_ns; /* processor time that a quota kept it from; of limited_ns */
+	bool used_up; /* it was throttled in nearly each period: it took as long as its processor time takes by the quota */
 	/* In addition to taken_ns, also while a thread was ready: from its wake-up until it was on a processor. */
 	uint64_t late_ns;
 	uint64_t ready_ns; /* of all threads, exact */

@@ -138,7 +138,7 @@ struct qz_scope {
 	uint64_t quota_us, quota_period_us;
 	/* Sums over all these groups: processor time lost by throttling, periods with throttling, all periods. */
 	uint64_t throttled_ns, throttled_periods, quota_periods;
-	/* Of a process: the children that it had when the run began, and that no scope has. */
+	/* Of a process: the children that it had when the run began or when it ended, and that no scope has. */
 	uint64_t children;
 	uint64_t start_ns;    /* of the observation */
 	uint64_t elapsed_ns;  /* of the observation */
@@ -534,6 +534,24 @@ int qz_profile__place_line(struct qz_profile *p, struct qz_line *line, const cha
 static inline const char *qz_line__file(const struct qz_profile *p, const struct qz_line *line)
 {
 	return line->part ? p->parts[line->part - 1].file : p->procedures[line->procedure].file;
+}
+
+/*
+ * Of code that was found in no file, table or map; and of files of 32 bits, which are not read: such code is not followed to
+ * its callers either.
+ */
+#define QZ_NAME_UNKNOWN "[unknown]"
+#define QZ_NAME_32_BITS "[32-bit code]"
+
+static inline bool qz_procedure__is_of_32_bits(const struct qz_procedure *procedure)
+{
+	return !strcmp(procedure->name, QZ_NAME_32_BITS);
+}
+
+static inline bool qz_procedure__has_name(const struct qz_procedure *procedure)
+{
+	return strcmp(procedure->name, QZ_NAME_UNKNOWN) != 0 &&
+	       !qz_procedure__is_of_32_bits(procedure);
 }
 
 static inline bool qz_procedure__is_python(const struct qz_procedure *procedure)

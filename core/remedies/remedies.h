@@ -59,7 +59,7 @@ struct qz_remedy {
 	/*
 	 * Affinity: number of processors. Nice: the value. Knob: a factor for its value, < 0: a
 	 * divisor. Argument: the factor of the number of processors that it is raised to, < 0:
-	 * lowered to; 0: one is enough.
+	 * lowered to; 0: it is lowered to one.
 	 */
 	long value;
 	enum qz_remedy_subject subject;

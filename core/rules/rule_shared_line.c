@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/advise/advise.h"
+#include "core/advise/quota.h"
 #include "core/advise/usage.h"
 #include "core/costs/cost_walk.h"
 #include "core/model/frames.h"
@@ -44,10 +45,10 @@ struct lines {
 	int64_t *shared; /* indexed by procedure: samples at lines */
 	int64_t *worked; /* indexed by procedure: samples that work, less those that spin */
 	struct line sum;
-	double low_ns; /* of sum.norm_ns, surely saved */
+	double low_ns, low_cpu_ns; /* of the sum, surely saved */
 	double alone_ns; /* at words that several threads use, while no other one ran, in the same code */
-	double code_ns; /* normalized, of code that is mostly at lines */
-	uint32_t most;	/* object */
+	double code_ns, code_cpu_ns; /* of code that is mostly at lines */
+	uint32_t most;		     /* object */
 	uint32_t n;
 };
 
@@ -144,13 +145,12 @@ static bool has_same_words(const struct qz_object *o, const struct line *line)
 }
 
 /*
- * Of code with samples at lines: *alone_ns is its processor time while no other thread ran. Returns
- * the normalized time of the code that is mostly at lines.
+ * Of code with samples at lines: *alone_ns is its processor time while no other thread ran; l gets the time of the code that
+ * is mostly at lines.
  */
-static double code_time(const struct qz_report *r, const struct lines *l, double *alone_ns)
+static void find_code(const struct qz_report *r, struct lines *l, double *alone_ns)
 {
 	const struct qz_profile *p = r->profile;
-	double norm_ns = 0;
 
 	*alone_ns = 0;
 	for (uint32_t i = 0; i < p->nsamples; i++) {
@@ -161,18 +161,19 @@ static double code_time(const struct qz_report *r, const struct lines *l, double
 			continue;
 		if (s->busy == 1)
 			*alone_ns += (double)s->cpu_ns;
-		if ((double)l->shared[code] >= NEXT_TO * (double)l->worked[code])
-			norm_ns += (double)s->norm_ns;
+		if ((double)l->shared[code] < NEXT_TO * (double)l->worked[code])
+			continue;
+		l->code_ns += (double)s->norm_ns;
+		l->code_cpu_ns += (double)s->cpu_ns;
 	}
-	return norm_ns;
 }
 
 static void add_lines(const struct qz_report *r, struct lines *l)
 {
 	const struct qz_profile *p = r->profile;
-	double alone_ns;
+	double alone_ns, saved;
 
-	l->code_ns = code_time(r, l, &alone_ns);
+	find_code(r, l, &alone_ns);
 	l->most = QZ_NONE;
 	for (uint32_t i = 0; i < p->nobjects; i++) {
 		const struct line *line = &l->of[i];
@@ -183,7 +184,9 @@ static void add_lines(const struct qz_report *r, struct lines *l)
 		l->sum.norm_ns += line->norm_ns;
 		l->sum.cpu_ns += line->cpu_ns;
 		l->sum.count += line->count;
-		l->low_ns += saved_share(&p->objects[i], line) * (double)line->norm_ns;
+		saved = saved_share(&p->objects[i], line);
+		l->low_ns += saved * (double)line->norm_ns;
+		l->low_cpu_ns += saved * (double)line->cpu_ns;
 		if (has_same_words(&p->objects[i], line))
 			l->alone_ns += (double)line->cpu_ns * (double)p->objects[i].line_alone /
 				       (double)line->all;
@@ -202,12 +205,18 @@ static void add_lines(const struct qz_report *r, struct lines *l)
 static void set_gain(const struct qz_report *r, const struct lines *l, struct qz_finding *f)
 {
 	struct qz_usage u;
-	double able, most = (double)l->sum.norm_ns + l->alone_ns;
+	struct qz_bounds b, cpu;
+	double able;
 
 	qz_usage__find(r, &u);
 	able = (double)(r->elapsed_ns - u.idle_ns) / (double)r->busy_ns;
-	f->gain_low_ns = (uint64_t)(l->low_ns * able);
-	f->gain_high_ns = (uint64_t)((most > l->code_ns ? most : l->code_ns) * able);
+	b.low_ns = (uint64_t)(l->low_ns * able);
+	b.high_ns = (uint64_t)(fmax((double)l->sum.norm_ns + l->alone_ns, l->code_ns) * able);
+	cpu.low_ns = (uint64_t)l->low_cpu_ns;
+	cpu.high_ns = (uint64_t)fmax((double)l->sum.cpu_ns + l->alone_ns, l->code_cpu_ns);
+	b = qz_quota__save(r, b, cpu);
+	f->gain_low_ns = b.low_ns;
+	f->gain_high_ns = b.high_ns;
 	f->lost = QZ_LOST_SERIAL | QZ_LOST_READY;
 }
 

@@ -219,6 +219,46 @@ children()
 		fail 'without the children' "$(head -c 2000 report.json)"
 }
 
+# appears FILE: until there is something in it.
+appears()
+{
+	for ((i = 0; i < 1200; i++)); do
+		[ ! -s "$1" ] || return 0
+		sleep 0.05
+	done
+	fail "no $1"
+}
+
+# One that another thread than the first has started, and one that is started while the run goes on.
+children_of_threads()
+{
+	local server
+
+	mkfifo gate
+	start server python3 -c '
+import subprocess, sys, threading
+def work(name):
+	child = subprocess.Popen([sys.argv[1], "600000"])
+	with open(name, "w") as file:
+		print(child.pid, file=file)
+	child.wait()
+threading.Thread(target=work, args=["first"]).start()
+open("gate").read()
+work("second")' "$programs/spin_cpu"
+	server=$pid
+	appears first
+	started+=("$(cat first)")
+	start record "$out/quartzctl" record -p "$server" --cpu none -o profile
+	await record.err attached
+	: >gate
+	appears second
+	started+=("$(cat second)")
+	kill -INT "$pid"
+	ended "$pid"
+	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
+	metadata profile | jq -e '.scopes[0].children == 2' >jq.out || fail "$(cat jq.out) children"
+}
+
 # The command runs at once, and what it does in the time is not measured.
 later()
 {
@@ -342,7 +382,13 @@ of_32_bits()
 	fi
 	"$out/quartzctl" record --cpu none -o profile -- ./loop 2>record.err || fail "$(cat record.err)"
 	said 'loop is code of 32 bits: its procedures and locks have no names'
-	[ "$(grep -c '32 bits' record.err)" = 1 ] || fail 'not said once' "$(cat record.err)"
+	[ "$(grep -c 'loop is code of 32 bits' record.err)" = 1 ] || fail 'not said once' "$(cat record.err)"
+	for view in report advise; do
+		"$out/quartzctl" $view -i profile | head -n 8 | tr '\n' ' ' >first.txt
+		grep -q 'has no names: most of it is in loop, of 32 bits' first.txt || fail "$view" "$(cat first.txt)"
+	done
+	"$out/quartzctl" doctor "$(metadata profile | jq '.scopes[0].pid')" -i profile >doctor.txt
+	grep -q '^warn  32_bits .*code of 32 bits has no names' doctor.txt || fail doctor "$(cat doctor.txt)"
 }
 
 try 'the command and the profile of who calls by sudo' own_profile
@@ -354,6 +400,7 @@ try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
 try 'signals that end a recording, and a kill' ended_from_outside
 try 'a server whose children do the work' children
+try 'children of any thread, at any time' children_of_threads
 try 'runtimes are told to name their code' runtimes
 thorough 'processes that run, and the machine' what_runs
 thorough 'measuring later' later

@@ -178,6 +178,33 @@ START_TEST(a_quota_ends_on_one_processor_first)
 }
 END_TEST
 
+/* Of half a processor it had all: two threads at a time would only be stopped sooner. */
+START_TEST(a_quota_leaves_nothing_to_divide)
+{
+	static const uint64_t level_ns[] = {560 * MS, 440 * MS, 0};
+	struct fixture f = two_threads(level_ns, 1, _i ? 160 : 560, 0);
+	struct advised x;
+
+	f.p->scopes[0].quota_us = _i ? 50000 : 0;
+	f.p->scopes[0].quota_period_us = 100000;
+	f.p->scopes[0].throttled_ns = _i ? 160 * MS : 0;
+	f.p->scopes[0].throttled_periods = 4;
+	f.p->scopes[0].quota_periods = 10;
+	set(&f.p->scopes[0].quota_cgroup, "/app");
+	x = advise(&f);
+	for (uint32_t i = 0; i < x.a->n; i++) {
+		if (!(x.a->findings[i].lost & QZ_LOST_DIVIDED))
+			continue;
+		/* 440 ms of processor time take 880 at half a processor; a period more or less */
+		if (_i)
+			ck_assert_uint_le(x.a->findings[i].gain_high_ns, 220 * MS);
+		done(&x);
+		return;
+	}
+	ck_abort_msg("no finding divides work");
+}
+END_TEST
+
 /* Nineteen of twenty milliseconds the quota stops both threads. */
 START_TEST(a_quota_limits)
 {
@@ -285,6 +312,7 @@ Suite *suite_advise_limits(void)
 	tcase_add_test(tc, threads_are_taken_together);
 	tcase_add_loop_test(tc, a_quota_limits, 0, 2);
 	tcase_add_test(tc, a_quota_limits_beside_others);
+	tcase_add_loop_test(tc, a_quota_leaves_nothing_to_divide, 0, 2);
 	tcase_add_test(tc, a_quota_ends_on_one_processor_first);
 	tcase_add_loop_test(tc, threads_that_others_keep_back_take_no_turns, 0, 2);
 	tcase_add_loop_test(tc, who_had_the_processors_is_named, 0, 4);

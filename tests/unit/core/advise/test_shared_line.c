@@ -101,6 +101,43 @@ START_TEST(a_loop_of_accesses_saves_half_at_least)
 }
 END_TEST
 
+/*
+ * Stopped by a quota in each period, two threads run 40 ms at the same time, waiting for the line, and one 120 ms alone. That
+ * is a quarter of the time in which anything ran, but 40 % of the processor time, which is what the quota is of.
+ */
+START_TEST(under_a_quota_processor_time_is_saved)
+{
+	static const uint64_t level_ns[] = {1840 * MS, 120 * MS, 40 * MS};
+	struct fixture f = fixture__new();
+	uint32_t scope = fixture__scope(&f, level_ns, 3), object;
+	struct qz_scope *s = &f.p->scopes[scope];
+	struct qz_sample alone = {.level = 1, .busy = 1, .object = QZ_NONE, .count = 1200};
+	struct advised x;
+
+	fixture__thread(&f, scope, 1);
+	object = fixture__object(&f, scope, QZ_OBJECT_LINE, "hits");
+	add(&f, "main count", object, 800);
+	alone.node = fixture__stack(&f, "main work");
+	ck_assert_int_eq(qz_profile__add_samples(f.p, &alone), 0);
+	f.p->objects[object].line_elsewhere_alone = 100000000;
+	s->quota_us = 10000;
+	s->quota_period_us = 100000;
+	s->throttled_ns = 3600 * MS;
+	s->throttled_periods = _i ? 20 : 10;
+	s->quota_periods = 20;
+	x = advised__new(&f, 2);
+	ck_assert_ptr_nonnull(found(&x));
+	/* 80 ms of 200 take 800 ms at a tenth of a processor, and a period more or less */
+	ck_assert_uint_eq(found(&x)->gain_high_ns / MS, 900);
+	ck_assert_uint_le(found(&x)->gain_low_ns, 700 * MS);
+	if (_i)
+		ck_assert_uint_ge(found(&x)->gain_low_ns, 600 * MS);
+	else
+		ck_assert_uint_lt(found(&x)->gain_low_ns, 500 * MS);
+	advised__free(&x);
+}
+END_TEST
+
 /* As often there while no other ran: it is what the access takes. */
 START_TEST(what_is_no_dearer_together_saves_nothing_for_sure)
 {
@@ -193,6 +230,7 @@ Suite *suite_shared_line(void)
 	tcase_add_test(c, waiting_for_a_line_is_found);
 	tcase_add_test(c, time_alone_bounds_the_gain);
 	tcase_add_test(c, a_loop_of_accesses_saves_half_at_least);
+	tcase_add_loop_test(c, under_a_quota_processor_time_is_saved, 0, 2);
 	tcase_add_test(c, what_is_no_dearer_together_saves_nothing_for_sure);
 	tcase_add_test(c, a_little_is_no_finding);
 	tcase_add_test(c, code_that_waits_has_no_shared_line);
