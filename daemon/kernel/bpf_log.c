@@ -38,7 +38,7 @@ static size_t bytes_of(const struct bpf_runtime *bpf)
 	return (size_t)(QZ_LOG_FIRST + bpf->nlog) * sizeof(struct qz_log_record);
 }
 
-/* On a NUMA node, -1: any. Gives a descriptor, or -errno. */
+/* On a NUMA node, -1: any. Returns a descriptor, or -errno. */
 static int create(const struct bpf_runtime *bpf, int node)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_NUMA_NODE,
