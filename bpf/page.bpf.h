@@ -43,7 +43,7 @@ struct {
 	__type(value, struct page_copy);
 } page_scratch SEC(".maps");
 
-/* Copies the head of the thread's slot. Gives its address, or 0 when it has none. */
+/* Copies the head of the thread's slot. Returns its address, or 0 when it has none. */
 static __always_inline u64 page__head(struct page_copy *c)
 {
 	u64 slot = 0, offset;

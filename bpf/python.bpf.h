@@ -36,7 +36,7 @@ static __always_inline bool python__is_thread(const struct unwinding *u)
 }
 
 /* Goes to the next thread, or the next interpreter and its first thread. Not 0: there are no more, or it is found. */
-__noinline int python__look(struct unwinding *u)
+__noinline int python__next_state(struct unwinding *u)
 {
 	struct python_walk *w = &u->python;
 
@@ -54,10 +54,10 @@ __noinline int python__look(struct unwinding *u)
 }
 
 /* Whether no more of its states need be read. An inner loop, which the verifier follows once. */
-__noinline int python__look_at_some(struct unwinding *u)
+__noinline int python__next_states(struct unwinding *u)
 {
 	for (int i = 0; i < PYTHON_BLOCK; i++)
-		if (python__look(u))
+		if (python__next_state(u))
 			return true;
 	return false;
 }
@@ -79,7 +79,7 @@ __noinline int python__find_thread(struct unwinding *u, u64 runtime)
 	w->thread = 0;
 	w->interpreter = python__read(runtime + w->layout.interpreters);
 	for (int i = 0; i < PYTHON_THREADS / PYTHON_BLOCK; i++)
-		if (python__look_at_some(u))
+		if (python__next_states(u))
 			break;
 	if (python__is_thread(u))
 		return true;

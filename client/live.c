@@ -106,7 +106,7 @@ static int find_error(json_t *root, char *reason, size_t size)
 	return strcmp(error, "io.quartz.NotPermitted") ? -EREMOTEIO : -EPERM;
 }
 
-/* Gives the announced size of the body, or -errno as live__snapshot does. */
+/* Returns the announced size of the body, or -errno as live__snapshot does. */
 static int64_t parse_header(const char *header, char *reason, size_t size)
 {
 	json_t *root = json_loads(header, 0, NULL);

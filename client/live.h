@@ -20,7 +20,7 @@ struct live_wanted {
 
 /*
  * Asks the quartzd at the socket `path` for a snapshot, of all where `wanted` is NULL; one that is
- * too old to know it gives all as well. Gives a descriptor from which it can
+ * too old to know it gives all as well. Returns a descriptor from which it can
  * be read, or -errno: -ENOENT or -ECONNREFUSED no quartzd serves there, -EACCES or -EPERM not for this
  * user, -ETIMEDOUT, -ECONNRESET no answer, -EBADMSG no sensible one, -EREMOTEIO quartzd gave a reason, which is then in
  * `reason` as it came, unescaped.

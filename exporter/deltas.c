@@ -74,7 +74,7 @@ static bool is_wanted(const struct deltas *d, const struct qz_profile *p, uint32
 	return !strcmp(unit, d->unit);
 }
 
-/* Those that are wanted, those that ran most first. Gives how many. */
+/* Those that are wanted, those that ran most first. Returns how many. */
 static uint32_t select_scopes(const struct deltas *d, const struct qz_profile *p,
 			      uint32_t found[DELTAS_SCOPES])
 {

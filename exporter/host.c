@@ -8,7 +8,7 @@
 
 #define MAX_NAME 256
 
-/* Gives the name only. False: not NAME, NAME:PORT, [ADDRESS] or [ADDRESS]:PORT. */
+/* Returns the name only. False: not NAME, NAME:PORT, [ADDRESS] or [ADDRESS]:PORT. */
 static bool without_port(const char *header, char name[MAX_NAME])
 {
 	bool bracket = *header == '[';

@@ -90,7 +90,7 @@ static void fill_header(uint32_t segments)
 	store(&header->segments, segments);
 }
 
-/* Replaces the page set by one from the socket. Gives its generation and its number of segments. */
+/* Replaces the page set by one from the socket. Returns its generation and its number of segments. */
 static int replace_set(uint32_t *generation, uint32_t *segments)
 {
 	struct client_answer answer;

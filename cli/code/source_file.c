@@ -58,7 +58,7 @@ static int try_in(struct source_file *f, const char *directory, const char *name
 	return fd;
 }
 
-/* Gives a descriptor, or -1 with errno. */
+/* Returns a descriptor, or -1 with errno. */
 static int find(struct source_file *f, const struct config *config, const char *file)
 {
 	const char *name = strip(file, config->strip_prefix);

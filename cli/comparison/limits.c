@@ -110,7 +110,7 @@ static bool check_change(const struct growth_limit *limit, const struct compared
 	return above;
 }
 
-/* Of rows by their names, with or without the module's. Gives whether one is above; `found`: there is one. */
+/* Of rows by their names, with or without the module's. Returns whether one is above; `found`: there is one. */
 static bool check_rows(const struct growth_limit *limit, const struct compared_scope *s,
 		       bool *found)
 {

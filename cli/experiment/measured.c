@@ -9,7 +9,7 @@
 #include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 
-static enum status look_at(struct measured *m, const struct config *config, const char *file)
+static enum status open_profile(struct measured *m, const struct config *config, const char *file)
 {
 	m->config = *config;
 	m->config.input = file;
@@ -42,7 +42,7 @@ enum status measured__take(struct measured *m, const struct config *config, cons
 	snprintf(file, sizeof(file), "%s/profile" SOURCE_SUFFIX, directory);
 	once.file = file;
 	outcome = trial__run(&once, &ended);
-	status = outcome == TRIAL_DONE ? look_at(m, config, file)
+	status = outcome == TRIAL_DONE ? open_profile(m, config, file)
 				       : explain(&once, outcome, ended, verb);
 	unlink(file);
 	rmdir(directory);

@@ -268,7 +268,7 @@ static int lock(const struct knob_page *p, uint64_t deadline)
 	return 0;
 }
 
-/* Gives the number of the request. */
+/* Returns the number of the request. */
 static uint32_t ask(struct qz_knobs *map, uint32_t *asked)
 {
 	uint32_t request = __atomic_add_fetch(asked, 1, __ATOMIC_ACQ_REL);

@@ -6,7 +6,7 @@
 
 /*
  * The scopes that `text` means: "all", "machine", "kernel", "pid=N", "comm=NAME", "unit=NAME",
- * "cgroup=PATH" (with all below it), or an index; NULL the machine where there is one, else all. Gives a
+ * "cgroup=PATH" (with all below it), or an index; NULL the machine where there is one, else all. Returns a
  * new array of *n indices in *scopes, which the caller frees; -EINVAL when text has another form, -ENOENT when
  * there is no such scope, -ENOMEM.
  */

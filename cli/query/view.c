@@ -71,7 +71,7 @@ static const struct qz_row *find_row(const struct qz_report *r, uint32_t procedu
 	return NULL;
 }
 
-/* Objects whose names contain what was asked for, when no procedure's does. Gives how many. */
+/* Objects whose names contain what was asked for, when no procedure's does. Returns how many. */
 static uint32_t list_similar_objects(const struct view *v, FILE *out)
 {
 	uint32_t n = 0;
@@ -169,7 +169,7 @@ static bool is_shown_as(char *label, const char *wanted, bool cut)
 
 /*
  * The procedures that tables show under exactly this name, so that namesakes can be told apart, or else those that they show
- * so if it is cut. Gives how many.
+ * so if it is cut. Returns how many.
  */
 static uint32_t find_labels(const struct view *v, const struct qz_report *r,
 			    uint32_t found[MAX_CANDIDATES + 1])

@@ -71,7 +71,7 @@ static const struct qz_object_row **sorted(const struct qz_report *r)
 	return rows;
 }
 
-/* Fills in what follows the columns that are always there, up to `n`. Gives how many there are. */
+/* Fills in what follows the columns that are always there, up to `n`. Returns how many there are. */
 static int add_columns(struct column *heads, int n, bool spun)
 {
 	if (spun) {

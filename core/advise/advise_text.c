@@ -24,7 +24,7 @@ static int characters(const char *s, size_t bytes)
 	return n;
 }
 
-/* Puts a text that is at column `at`, broken at blanks where the line would get too long. Gives the column. */
+/* Puts a text that is at column `at`, broken at blanks where the line would get too long. Returns the column. */
 static int put_broken(FILE *out, const char *text, int at, int indent, int width)
 {
 	while (*text) {

@@ -326,7 +326,7 @@ static uint64_t *find_child_times(const struct qz_profile *p)
 	return times;
 }
 
-/* One row for each process, from one for each thread. Gives how many. */
+/* One row for each process, from one for each thread. Returns how many. */
 static uint32_t join_threads(struct part *parts, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -387,8 +387,7 @@ static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n
 	       lives__are_in_turn(&lives);
 }
 
-static int look_at_processes(const struct qz_report *r, struct qz_alone *a,
-			     const uint64_t *child_ns)
+static int find_processes(const struct qz_report *r, struct qz_alone *a, const uint64_t *child_ns)
 {
 	struct part *parts = calloc((size_t)r->nthreads + 1, sizeof(*parts));
 	uint32_t n = 0;
@@ -496,7 +495,7 @@ int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 	child_ns = find_child_times(r->profile);
 	err = qz_cost_walk__init(&costs, r->profile);
 	err = child_ns ? err : -ENOMEM;
-	err = err ? err : look_at_processes(r, a, child_ns);
+	err = err ? err : find_processes(r, a, child_ns);
 	err = err ? err : divide(r, a, &costs, child_ns);
 	free(child_ns);
 	qz_cost_walk__free(&costs);

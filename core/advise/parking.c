@@ -446,7 +446,7 @@ static void add_tasks_alone(const struct qz_report *r, const struct qz_cost_walk
 	}
 }
 
-static int look_at_tasks(const struct qz_report *r, struct qz_parking *parking, bool *found)
+static int examine_tasks(const struct qz_report *r, struct qz_parking *parking, bool *found)
 {
 	const struct qz_profile *p = r->profile;
 	enum qz_closeness *close = qz_closeness__of(p);
@@ -493,8 +493,8 @@ static void clear(struct finder *f)
 	free(f->wakes);
 }
 
-/* Whether it is one, with all that is known of it. 0 or -ENOMEM. */
-static int look_at(const struct qz_report *r, uint32_t object, uint32_t sleeper,
+/* Finds whether threads park at an object, or in a procedure, and what is known of it. 0 or -ENOMEM. */
+static int examine(const struct qz_report *r, uint32_t object, uint32_t sleeper,
 		   struct qz_parking *parking, bool *found)
 {
 	struct finder f;
@@ -570,19 +570,19 @@ int qz_parking__find(const struct qz_report *r, struct qz_parking *parking, bool
 	*parking = (struct qz_parking) {.object = QZ_NONE, .sleeper = QZ_NONE};
 	*found = false;
 	if (!err && sleeper != QZ_NONE)
-		err = look_at(r, QZ_NONE, sleeper, parking, found);
+		err = examine(r, QZ_NONE, sleeper, parking, found);
 	for (uint32_t i = 0; !err && i < r->nobjects; i++) {
 		if ((double)r->objects[i].waits.blocked_ns < least ||
 		    !is_parked_at(&r->profile->objects[r->objects[i].object]) ||
 		    is_held(r, &r->objects[i]))
 			continue;
-		err = look_at(r, r->objects[i].object, QZ_NONE, &other, &another);
+		err = examine(r, r->objects[i].object, QZ_NONE, &other, &another);
 		if (!err && another && (!*found || other.waited_ns > parking->waited_ns)) {
 			*parking = other;
 			*found = true;
 		}
 	}
 	if (!err && !*found)
-		err = look_at_tasks(r, parking, found);
+		err = examine_tasks(r, parking, found);
 	return err;
 }

@@ -51,7 +51,7 @@ struct qz_identities {
 int qz_identities__add_profile(struct qz_identities *e, const struct qz_profile *p);
 
 /*
- * The identity of a procedure of p, whose executable is the file `program` ("" where it is not known). Gives its index or
+ * The identity of a procedure of p, whose executable is the file `program` ("" where it is not known). Returns its index or
  * -errno.
  */
 int64_t qz_identities__procedure(struct qz_identities *e, const struct qz_profile *p,

@@ -129,7 +129,7 @@ static uint32_t levels_with_time(const struct qz_scope *scope)
 	return n;
 }
 
-/* How many each scope has. Gives the sum, or -ENOMEM. */
+/* How many each scope has. Returns the sum, or -ENOMEM. */
 static int64_t count_strata(struct strata *s, const struct qz_profile *p)
 {
 	uint32_t n = 0;

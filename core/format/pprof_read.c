@@ -45,7 +45,7 @@ struct reader {
 	int64_t squares;
 };
 
-/* Gives err, which is not 0, and notes why; memory and size need no other reason. */
+/* Returns err, which is not 0, and notes why; memory and size need no other reason. */
 static int fail(struct reader *r, int err, const char *why)
 {
 	r->why = err == -ENOMEM ? no_memory : err == -EFBIG || err == -E2BIG ? too_large : why;

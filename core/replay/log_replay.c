@@ -63,9 +63,9 @@ static int read_all(struct reading *r, bool *complete)
 	return 0;
 }
 
-/* A candidate is known when it was first met: see daemon/what_if. */
-static void look_at_sample(void *context, uint32_t cpu, const struct qz_log_record *record,
-			   const struct replay_moment *moment)
+/* The replay learns of a candidate at its first sample: see daemon/what_if. */
+static void know_candidates(void *context, uint32_t cpu, const struct qz_log_record *record,
+			    const struct replay_moment *moment)
 {
 	struct log_replay *to = context;
 	uint32_t met = record->cause & ~to->candidates;
@@ -83,7 +83,7 @@ static int replay_file(struct reading *r, struct log_replay *to, bool *complete)
 					       .online = r->header->online,
 					       .every_process = r->header->every_process,
 					       .what_if = true,
-					       .calls = {to, look_at_sample, NULL}};
+					       .calls = {to, know_candidates, NULL}};
 	int err;
 
 	to->replay = replay__new(&options);

@@ -104,7 +104,7 @@ static bool goes_on(const struct rules *r, const struct step *wake)
 	       wait_of(r, &r->all->steps[i])->object == wait_of(r, wake)->object;
 }
 
-static void look_at_bursts(struct rules *r)
+static void count_bursts(struct rules *r)
 {
 	for (uint32_t i = 0; i < r->all->n; i++) {
 		const struct step *s = &r->all->steps[i];
@@ -129,7 +129,7 @@ static void look_at_bursts(struct rules *r)
 	}
 }
 
-static void look_at_wakers(struct rules *r)
+static void count_lonely_wakers(struct rules *r)
 {
 	const struct step *steps = r->all->steps;
 
@@ -276,7 +276,7 @@ static bool is_handed_over(const struct rules *r, const struct step *s)
 	return !m || !m->lock;
 }
 
-static void look_at_pair(struct rules *r, struct pair *p, uint32_t wake)
+static void note_pair(struct rules *r, struct pair *p, uint32_t wake)
 {
 	const struct step *s = &r->all->steps[wake];
 	uint64_t wait_ran = r->ran[s->other], wake_ran = r->ran[wake];
@@ -322,7 +322,7 @@ static void find_ahead(struct pair *p)
 	p->ahead = steps__ns(ahead);
 }
 
-static int look_at_pairs(struct rules *r)
+static int find_pairs(struct rules *r)
 {
 	for (uint32_t i = 0; i < r->all->n; i++) {
 		const struct step *s = &r->all->steps[i];
@@ -333,7 +333,7 @@ static int look_at_pairs(struct rules *r)
 		pair = pair_of(r, wait_of(r, s)->thread, s->thread);
 		if (pair < 0)
 			return (int)pair;
-		look_at_pair(r, &r->pairs[pair], i);
+		note_pair(r, &r->pairs[pair], i);
 	}
 	for (uint32_t i = 0; i < r->npairs; i++)
 		find_ahead(&r->pairs[i]);
@@ -405,13 +405,13 @@ int rules__apply(struct replay_steps *all)
 		err = -ENOMEM;
 	if (!err) {
 		sum_runs(&r);
-		look_at_bursts(&r);
-		look_at_wakers(&r);
+		count_bursts(&r);
+		count_lonely_wakers(&r);
 		judge_locks(&r);
 		for (uint32_t i = 0; i < all->nthreads; i++)
 			drop_vain_waits(&r, &all->threads[i]);
 		judge_meetings(&r);
-		err = look_at_pairs(&r);
+		err = find_pairs(&r);
 	}
 	if (!err) {
 		mark_locks(&r);

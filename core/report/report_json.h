@@ -21,7 +21,7 @@ struct qz_json_rows {
 };
 
 /*
- * The document for one or more reports on the same profile. Gives a text that ends with a newline, to be
+ * The document for one or more reports on the same profile. Returns a text that ends with a newline, to be
  * freed, or NULL (errno ENOMEM).
  */
 char *qz_report_json__report(const struct qz_report *const *reports, uint32_t n,

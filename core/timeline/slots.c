@@ -222,7 +222,7 @@ static void find_parts(struct making *m)
 	}
 }
 
-/* What each group of samples is to divide among the slots. Gives how many have no samples. */
+/* What each group of samples is to divide among the slots. Returns how many have no samples. */
 static uint32_t prepare(struct making *m)
 {
 	const uint64_t *level_ns = m->p->scopes[m->r->scope].level_ns;

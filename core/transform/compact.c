@@ -21,7 +21,7 @@ uint32_t qz_compact__find_scope(const struct qz_profile *p, int32_t pid, uint64_
 	return found;
 }
 
-/* Gives how many are folded. */
+/* Returns how many are folded. */
 static uint32_t choose_fates(const struct qz_profile *p, const struct qz_compact *what,
 			     uint8_t *fates)
 {

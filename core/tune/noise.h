@@ -19,7 +19,7 @@ double qz_noise__median(const double *values, uint32_t n);
 
 /*
  * Adds the distances of n >= 1 values above 0 from their median, as logarithms, so that half and twice are as far from it, and
- * without one of them, which is the median itself. Gives how many were added, n - 1.
+ * without one of them, which is the median itself. Returns how many were added, n - 1.
  */
 uint32_t qz_noise__add(const double *values, uint32_t n, double *distances);
 

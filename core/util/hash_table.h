@@ -38,7 +38,7 @@ void qz_hash_table__insert(struct qz_hash_table *t, uint32_t hash, uint32_t inde
 
 /*
  * Copies an item of this size after the n of the array, which is moved when it must be, see vec.h, and adds its index;
- * its key is not in the table. Gives the index, or -errno with all as it was.
+ * its key is not in the table. Returns the index, or -errno with all as it was.
  */
 int64_t qz_hash_table__append(struct qz_hash_table *t, uint32_t hash, void **array, uint32_t *n,
 			      const void *item, size_t size);

@@ -49,7 +49,7 @@ struct qz_option {
 };
 
 /*
- * Parses argv[1 .. argc-1] into config until the first operand or "--". Gives the index of the
+ * Parses argv[1 .. argc-1] into config until the first operand or "--". Returns the index of the
  * first operand (argc when there is none); -EINVAL with a message without newline in err, or
  * -ENOMEM. Uses getopt_long and its global state.
  */

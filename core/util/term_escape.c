@@ -20,7 +20,7 @@ static bool is_plain(uint32_t c)
 	return !control && !line_end && !bidirectional;
 }
 
-/* Gives the number of bytes of src that belong together, and how they are printed. */
+/* Returns the number of bytes of src that belong together, and how they are printed. */
 static size_t next_piece(const char *src, char *piece, size_t *piece_length)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -11,7 +11,7 @@
 /*
  * Writes src to dst as printable UTF-8: C0 and C1 controls, DEL, line and paragraph separators,
  * invalid UTF-8, surrogates and bidirectional controls become \xNN per byte. dst is always
- * terminated when size > 0 and never ends within an escape or a character. Gives the length that
+ * terminated when size > 0 and never ends within an escape or a character. Returns the length that
  * the whole result needs, without the terminator (as snprintf does).
  */
 size_t qz_term_escape(char *dst, size_t size, const char *src);

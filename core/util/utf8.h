@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Gives the number of bytes (1 to 4) of the character at s and its code point in *code, or 0 when
+ * Returns the number of bytes (1 to 4) of the character at s and its code point in *code, or 0 when
  * no valid character is there (overlong forms and surrogates are not valid). s must not be at
  * its terminator.
  */

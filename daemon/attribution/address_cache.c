@@ -23,7 +23,7 @@ struct address_cache {
 	uint32_t nunknown; /* addresses with a location of their own */
 	uint32_t *named;   /* those of the locations that have a name now */
 	uint32_t nnamed;
-	uint32_t looked; /* module whose map was read last, in this round */
+	uint32_t last_reread; /* module whose map was read last, in this round */
 	struct cached_address *items;
 	uint32_t n;
 	uint32_t *wanted; /* indices of items */
@@ -42,7 +42,7 @@ struct address_cache *address_cache__new(struct symbolizer *symbolizer, struct m
 	cache->modules = modules;
 	cache->bpf = bpf;
 	cache->profile = profile;
-	cache->looked = MODULE_NONE;
+	cache->last_reread = MODULE_NONE;
 	return cache;
 }
 
@@ -84,14 +84,14 @@ static bool is_final(const struct address_cache *cache, const struct cached_addr
 	return cached->found || !cached->later;
 }
 
-static void look_at_map(struct address_cache *cache, uint32_t module, bool at_once)
+static void reread_map(struct address_cache *cache, uint32_t module, bool at_once)
 {
 	const struct module *m = modules__get(cache->modules, module);
 
-	if (!m || !m->jit || cache->looked == module)
+	if (!m || !m->jit || cache->last_reread == module)
 		return;
-	modules__look(cache->modules, module, at_once);
-	cache->looked = module;
+	modules__reread_map(cache->modules, module, at_once);
+	cache->last_reread = module;
 }
 
 int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t address)
@@ -100,7 +100,7 @@ int address_cache__want(struct address_cache *cache, uint32_t module, uint64_t a
 		.module = module, .address = address, .location = QZ_NONE};
 	uint32_t i = find(cache, module, address);
 
-	look_at_map(cache, module, false);
+	reread_map(cache, module, false);
 	if (qz_array__reserve((void **)&cache->wanted, cache->nwanted, sizeof(*cache->wanted)))
 		return -ENOMEM;
 	if (i == UINT32_MAX) {
@@ -346,10 +346,10 @@ static int want_unknown(struct address_cache *cache)
 {
 	int err = 0;
 
-	cache->looked = MODULE_NONE;
+	cache->last_reread = MODULE_NONE;
 	for (uint32_t i = 0; i < cache->n; i++)
 		if (cache->items[i].unknown)
-			look_at_map(cache, cache->items[i].module, true);
+			reread_map(cache, cache->items[i].module, true);
 	for (uint32_t i = 0; i < cache->n && !err; i++) {
 		const struct cached_address *cached = &cache->items[i];
 		const struct module *m = modules__get(cache->modules, cached->module);
@@ -406,7 +406,7 @@ int address_cache__resolve(struct address_cache *cache)
 	uint32_t i = 0, n;
 	int err = 0;
 
-	cache->looked = MODULE_NONE;
+	cache->last_reread = MODULE_NONE;
 	if (!cache->nwanted)
 		return 0;
 	qsort_r(cache->wanted, cache->nwanted, sizeof(*cache->wanted), by_module, cache);

@@ -16,7 +16,7 @@ static uint64_t instant_of(const struct search *s, const struct timed_sample *sa
 	return timer_schedule__instant(s->schedule, sample->stream, sample->k);
 }
 
-/* When a stopped processor goes on, all its timers fire at once. Gives the end of the samples that were due when the i-th came. */
+/* When a stopped processor goes on, all its timers fire at once. Returns the end of the samples that were due when the i-th came. */
 static uint32_t due_with(const struct search *s, uint32_t i)
 {
 	uint32_t end = i + 1;

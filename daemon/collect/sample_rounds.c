@@ -410,7 +410,7 @@ static struct joined_sample join(const struct taking *t, uint32_t i)
 	};
 }
 
-/* Gives the number of those that differ. */
+/* Returns the number of those that differ. */
 static int64_t make_samples(struct taking *t)
 {
 	struct sample_rounds *r = t->rounds;

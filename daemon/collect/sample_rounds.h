@@ -47,7 +47,7 @@ void sample_rounds__free(struct sample_rounds *r);
 
 /*
  * Takes the records of a buffer, sampled by a schedule up to `now`, whose stacks the spin tracker has resolved. They are in
- * the order of keys, and valid until the next call. Gives the number or -ENOMEM.
+ * the order of keys, and valid until the next call. Returns the number or -ENOMEM.
  */
 int64_t sample_rounds__take(struct sample_rounds *r, const struct bpf_runtime_buffer *buffer,
 			    const struct timer_schedule *schedule, uint64_t now,

@@ -231,7 +231,7 @@ static uint32_t find_candidates(const struct collector *c, const uint64_t *bytes
 
 /*
  * Marks the least ones, until what stays takes three quarters of what is wanted; and where those that live find
- * few objects left, the least ones that have any, until they have few. Gives how many.
+ * few objects left, the least ones that have any, until they have few. Returns how many.
  */
 static uint32_t mark(const struct scope_gc *gc, const struct collector *c, bool *marked)
 {

@@ -43,7 +43,7 @@ uint64_t bpf_log__bytes(const struct bpf_runtime *bpf)
 	return (uint64_t)bpf->processors * bytes_of(bpf);
 }
 
-/* On a NUMA node, -1: any. Gives a descriptor, or -errno. */
+/* On a NUMA node, -1: any. Returns a descriptor, or -errno. */
 static int create(const struct bpf_runtime *bpf, int node)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_NUMA_NODE,

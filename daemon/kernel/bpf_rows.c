@@ -18,7 +18,7 @@
 
 #define PIECE_BYTES (QZ_UNWIND_PIECE * sizeof(uint64_t))
 
-/* Gives a descriptor, or -errno. */
+/* Returns a descriptor, or -errno. */
 static int create(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -77,7 +77,7 @@ uint32_t bpf_rows__number(const struct bpf_runtime *bpf)
 	return bpf->nrow_pieces * QZ_UNWIND_PIECE;
 }
 
-/* Gives a descriptor, or -errno. */
+/* Returns a descriptor, or -errno. */
 static int ensure_piece(struct bpf_runtime *bpf, uint32_t piece)
 {
 	int err;

@@ -86,7 +86,7 @@ void bpf_runtime__detach(struct bpf_runtime *bpf);
 /* Sets the mark of a processor that has come online. */
 int bpf_runtime__mark_processor(struct bpf_runtime *bpf, int cpu);
 
-/* Hands all waiting events to `call`. Gives their number. */
+/* Hands all waiting events to `call`. Returns their number. */
 int bpf_runtime__consume(struct bpf_runtime *bpf, bpf_runtime_event *call, void *context);
 
 /* A descriptor for poll(2): readable when the events should be consumed before the next tick. */

@@ -8,7 +8,7 @@
 
 /*
  * Opens a scope for a process, and for its descendants when `follows`; its clock starts
- * when its first thread is found. Gives its number or -ENOSPC.
+ * when its first thread is found. Returns its number or -ENOSPC.
  */
 int bpf_scopes__open(struct bpf_runtime *bpf, int pid, bool follows);
 

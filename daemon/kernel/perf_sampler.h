@@ -49,7 +49,7 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 void perf_sampler__stop(struct perf_sampler *s);
 
 /*
- * Follows hotplug: opens events on processors that have come, closes those that have gone. Gives
+ * Follows hotplug: opens events on processors that have come, closes those that have gone. Returns
  * the number that came, their numbers in came (room for all possible ones). To be called at most once
  * a second, so that the time of a working event has moved on.
  */
@@ -58,7 +58,7 @@ int perf_sampler__follow_hotplug(struct perf_sampler *s, int *came);
 /* Whether it has found a processor that was not present when it began, and has no room for it. */
 bool perf_sampler__is_outgrown(const struct perf_sampler *s);
 
-/* Hands all waiting reports to `call`, in the order of each processor. Gives the reports lost. */
+/* Hands all waiting reports to `call`, in the order of each processor. Returns the reports lost. */
 uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void *context);
 
 /*

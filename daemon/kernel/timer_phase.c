@@ -105,7 +105,7 @@ static void wait_until(uint64_t at)
 }
 
 /*
- * Setting a period restarts the timer with a whole one, where enabling it again would go on with the rest. Gives by how
+ * Setting a period restarts the timer with a whole one, where enabling it again would go on with the rest. Returns by how
  * much it came late.
  */
 static uint64_t start_timer(struct timer_group *g, uint32_t stream, uint64_t period, uint64_t at)

@@ -298,7 +298,7 @@ static void find_again(struct log_reader *r)
 }
 
 /* Whether it has rested long enough. */
-static bool looks(const struct log_reader *r)
+static bool has_rested(const struct log_reader *r)
 {
 	return qz_clock__now() - r->looked_at >= LOOKING_REST * r->looking_ns;
 }
@@ -308,7 +308,7 @@ int log_reader__look(struct log_reader *r, bool at_end)
 	uint64_t began;
 	int err;
 
-	if (!at_end && !looks(r))
+	if (!at_end && !has_rested(r))
 		return bpf_scopes__tell(r->bpf, 0);
 	pthread_mutex_lock(&r->lock);
 	began = qz_clock__read(CLOCK_THREAD_CPUTIME_ID);

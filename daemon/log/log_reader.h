@@ -61,7 +61,7 @@ struct log_reader_figures {
 
 struct log_reader_figures log_reader__figures(const struct log_reader *r);
 
-/* The run has ended at a time, and the logs: reads the rest, and completes the file. Gives also what went wrong on the way. */
+/* The run has ended at a time, and the logs: reads the rest, and completes the file. Also returns what went wrong on the way. */
 int log_reader__finish(struct log_reader *r, uint64_t until);
 
 #endif

@@ -24,7 +24,7 @@ int fd_ipc__send(int socket, const void *bytes, size_t size, const int fds[MESSA
 		 int64_t until);
 
 /*
- * Gives the length, with fds set to what came along, else -1; with fds NULL nothing may. -ETIME, -EPIPE when
+ * Returns the length, with fds set to what came along, else -1; with fds NULL nothing may. -ETIME, -EPIPE when
  * the other side is gone, -EMFILE: there is no room for what came along, -EBADMSG.
  */
 ssize_t fd_ipc__receive(int socket, void *bytes, size_t size, int fds[MESSAGE_FDS], int64_t until);

@@ -439,7 +439,7 @@ static int exchange(struct opener *o, const struct opener_request *r, int fd,
 	return err;
 }
 
-/* Gives the result, and the descriptor if that is wanted. */
+/* Returns the result, and the descriptor if that is wanted. */
 static int ask(const struct opener_request *r, int fd, struct opener_reply *reply, int *given)
 {
 	struct opener *o;

@@ -85,7 +85,7 @@ static int read_link(int dir, int number, char *to)
 
 /* ---- files ---- */
 
-/* Gives a descriptor to read from of a regular file, given by one of any kind. */
+/* Returns a descriptor to read from of a regular file, given by one of any kind. */
 static int reopen(int fd)
 {
 	char name[32];

@@ -14,7 +14,7 @@
 
 /*
  * Opens /proc/PID; of a process whose leader has ended, the directory of a living thread, where
- * alone its memory can be seen. start_boottime (ns) must be that of the process, or 0 when any will do. Gives a
+ * alone its memory can be seen. start_boottime (ns) must be that of the process, or 0 when any will do. Returns a
  * descriptor, or -ESRCH when the process is gone or another one, or -errno.
  */
 int procfs__open(pid_t pid, uint64_t start_boottime);

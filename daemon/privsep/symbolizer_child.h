@@ -45,7 +45,7 @@ bool symbolizer_child__ended(const struct symbolizer_child *c);
 
 /*
  * Sends a request and writes the answer, with its header, to answer, which has room for
- * PROTOCOL_MAX_MESSAGE. Gives its length. -ETIME: the deadline has passed, -EBADMSG: what came is
+ * PROTOCOL_MAX_MESSAGE. Returns its length. -ETIME: the deadline has passed, -EBADMSG: what came is
  * no answer, -EPIPE: the child has ended.
  */
 ssize_t symbolizer_child__exchange(struct symbolizer_child *c, const struct symbolizer_request *r,

@@ -18,7 +18,7 @@ static int last_of(const cpu_set_t *set)
 	return -1;
 }
 
-/* Gives the number of processors in a list, or -EINVAL. */
+/* Returns the number of processors in a list, or -EINVAL. */
 static int read_list(const char *list, int cpus[MAX_RESERVED])
 {
 	char word[16];

@@ -10,7 +10,7 @@
 
 /*
  * Moves quartzd to processors: numbers with commas between them, "auto" or "none". *allowed becomes
- * what a command may use: all processors of ours but those. Gives how many they are, in cpus, or
+ * what a command may use: all processors of ours but those. Returns how many they are, in cpus, or
  * -EINVAL with one line in error.
  */
 int cpu_reserve__processors(const char *which, cpu_set_t *allowed, int cpus[MAX_RESERVED],

@@ -28,7 +28,7 @@ int event_log__write(struct event_log *log);
 /* Whether there is no file of it yet. NULL has none. */
 bool event_log__is_empty(const struct event_log *log);
 
-/* Completes the file. Gives how many events were written, and those for which there was no room. */
+/* Completes the file. Returns how many events were written, and those for which there was no room. */
 int event_log__finish(struct event_log *log, uint64_t *written, uint64_t *dropped);
 
 void event_log__free(struct event_log *log);

@@ -300,7 +300,7 @@ static void take_clients(struct shm_server *s)
 		usleep(10000);
 }
 
-/* Those whose deadline is over go. Gives the ms until the next one's, -1: there is none. */
+/* Those whose deadline is over go. Returns the ms until the next one's, -1: there is none. */
 static int drop_late(struct shm_server *s)
 {
 	uint64_t now = bpf_runtime__now();

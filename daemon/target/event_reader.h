@@ -28,7 +28,7 @@ struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_samp
 void event_reader__free(struct event_reader *r);
 
 /*
- * Empties the rings. Gives a time (CLOCK_MONOTONIC, ns): the address spaces have all that was reported before,
+ * Empties the rings. Returns a time (CLOCK_MONOTONIC, ns): the address spaces have all that was reported before,
  * but what they have deferred.
  */
 uint64_t event_reader__read(struct event_reader *r);

@@ -158,7 +158,7 @@ static struct entry *add_entry(struct modules *m, const char *path)
 	return e->module.path ? e : NULL;
 }
 
-/* Others see it from now on. Gives its number. */
+/* Others see it from now on. Returns its number. */
 static uint32_t enter(struct modules *m)
 {
 	__atomic_store_n(&m->n, m->n + 1, __ATOMIC_RELEASE);
@@ -710,7 +710,7 @@ static bool wants_map(struct modules *m, struct entry *e, bool at_once, struct p
 	return at_once || !(e->looks & (e->looks - 1)) || e->looks % 16 == 0;
 }
 
-void modules__look(struct modules *m, uint32_t module, bool at_once)
+void modules__reread_map(struct modules *m, uint32_t module, bool at_once)
 {
 	struct entry *e = find_entry(m, module);
 	struct procfs_dir dir;

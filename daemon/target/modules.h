@@ -97,7 +97,7 @@ void modules__remove_maps(struct modules *m, struct runtime_directory *directory
  * Checks whether the perf map of a module of generated code exists now, or has grown: then it is read again, and earlier
  * names may change. A missing map is searched from time to time, or with `at_once` now. The thread that asks for names.
  */
-void modules__look(struct modules *m, uint32_t module, bool at_once);
+void modules__reread_map(struct modules *m, uint32_t module, bool at_once);
 
 /*
  * Files are open as long as a module is awake. Now and then all in use are marked, and the files of those that

@@ -53,14 +53,14 @@ void reorder_buffer__move(struct reorder_buffer *to, struct reorder_buffer *from
 size_t reorder_buffer__bytes(const struct reorder_buffer *r);
 
 /*
- * What a report is given to; it is valid during the call only, and no report may be added in it. Gives
+ * What a report is given to; it is valid during the call only, and no report may be added in it. Returns
  * whether there is time for another one.
  */
 typedef bool reports_take(void *context, const struct report *report);
 
 /*
  * Hands over, in order of time, all reports up to *horizon, or as many as there is time for; then
- * *horizon becomes the time up to which all were. Gives their number.
+ * *horizon becomes the time up to which all were. Returns their number.
  */
 uint32_t reorder_buffer__process(struct reorder_buffer *r, uint64_t *horizon, reports_take *take,
 				 void *context);

@@ -91,7 +91,7 @@ static uint64_t waiting_ns(uint64_t queue_ns, uint32_t length)
 	return length < QZ_LENGTHS - 1 ? queue_ns * length : 0;
 }
 
-/* Gives whether there was anything. */
+/* Returns whether there was anything. */
 static bool take_figures(struct qz_object_figures *f, struct qz_object *to)
 {
 	uint64_t wakes = bpf_runtime__take(&f->wakes), any = wakes;

@@ -141,7 +141,7 @@ static void take_out(struct wait_stacks *s, struct wait_stack *item,
 	item->state = STACK_NEW;
 }
 
-/* The frames of a slot that is taken and not stored are being written. Gives how many are in use. */
+/* The frames of a slot that is taken and not stored are being written. Returns how many are in use. */
 static uint32_t take_out_new(struct wait_stacks *s, bool *complete)
 {
 	uint32_t n = 0;

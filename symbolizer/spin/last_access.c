@@ -8,7 +8,7 @@ struct seen {
 	bool again;		   /* a branch leads from after it back to `before`, or farther */
 };
 
-static void look_at(struct seen *s, const struct instruction *code, uint64_t address)
+static void note_branch(struct seen *s, const struct instruction *code, uint64_t address)
 {
 	if (!(code->flags & (INSTRUCTION_BRANCH | INSTRUCTION_JUMP)))
 		return;
@@ -25,13 +25,13 @@ static void read_code(struct cfg *f, uint64_t address, uint64_t start, struct se
 
 	for (; at < there; at += code.length) {
 		cfg__decode(f, at, &code);
-		look_at(s, &code, address);
+		note_branch(s, &code, address);
 		if (at + code.length == there)
 			s->before = code;
 	}
 	for (at = there; at < f->size && at < end; at += code.length) {
 		cfg__decode(f, at, &code);
-		look_at(s, &code, address);
+		note_branch(s, &code, address);
 	}
 }
 
